@@ -1,0 +1,277 @@
+/* qprof/inline.h: the event path that a host compiles into itself.
+ *
+ * A host that can keep a `qprof_thread *` calls qprof_entry() and qprof_exit() below instead of
+ * the exported functions: no call, no thread-local look-up. The library compiles the same bodies.
+ * The layouts here are part of the ABI: QPROF_INLINE_VERSION changes with them, and
+ * qprof_thread_handle() hands a host of another version a handle whose gate never opens.
+ * Read qprof_entry and qprof_exit first; everything else serves them. */
+#ifndef QPROF_INLINE_H
+#define QPROF_INLINE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define QPROF_INLINE_VERSION 1u
+
+/* One call path of one thread. Written by the thread that owns it, read by anyone. */
+typedef struct qprof_node {
+    uint64_t method_id; /* the host's id; 0: anonymous, and the nil node */
+    uint64_t n_calls;   /* entries that were recorded */
+    uint64_t self;      /* ticks of finished calls, callees excluded; adaptive: of calls 1..64 */
+    uint64_t self_min;  /* of one finished call; adaptive: ticks of the sampled later calls */
+    uint64_t self_max;  /* of one finished call; adaptive: qprof_spread */
+    uint32_t parent;    /* cell of the caller's node */
+    uint32_t next;      /* ring of the caller's callees, in the order of their first calls */
+    uint32_t last;      /* callee called last; the nil cell while there is none */
+    uint32_t kids;      /* index of the callees once there are many; 0 before */
+    uint32_t method;    /* cell of the method record */
+    uint32_t more;      /* cell of what few nodes need; 0: none */
+} qprof_node;
+
+/* What adaptive timing keeps in qprof_node.self_max. */
+typedef struct qprof_spread {
+    uint32_t n_timed; /* sampled calls behind the first 64 */
+    float squares;    /* sum of their squared ticks */
+} qprof_spread;
+
+/* One activation on a shadow stack. */
+typedef struct qprof_frame {
+    uint64_t stack_id; /* as given at entry */
+    uint64_t own;      /* ticks so far, callees excluded */
+    uint64_t start;    /* adaptive: time of entry * 2 + (one of the first 64 calls); 0: not timed */
+    uint32_t node;     /* cell of the call path */
+    uint32_t flags;    /* QPROF_FRAME_*; not 0: the exit is not an ordinary one */
+    uint64_t mark_at;  /* block times: thread time at the last mark */
+    uint64_t mark_own; /* block times: own at the last mark */
+    uint32_t block;    /* block times: block of the last mark */
+    uint32_t reserved;
+    uint64_t reserved2;
+} qprof_frame;
+
+/* The part of a thread's record in the profile file that every event touches. */
+typedef struct qprof_pulse {
+    uint32_t top;      /* cell of the top frame: what samplers and readers follow */
+    uint32_t n_deep;   /* frames above the stored ones that are only counted */
+    uint64_t last;     /* thread time of the last event */
+    uint64_t offset;   /* raw ticks - offset = thread time; grows while the thread's clock stands */
+    uint64_t n_exits;  /* exits that popped at least one frame */
+    uint64_t n_unwound; /* further frames that such exits popped */
+    uint64_t parked_at; /* raw ticks when the clock was stopped; 0: it runs */
+    uint64_t counts;   /* units of qprof_record_counts so far */
+    uint64_t reserved;
+} qprof_pulse;
+
+/* A thread's handle. In memory that a forked child finds zeroed, hence closed. */
+typedef struct qprof_thread {
+    uint32_t gate;      /* 1: open. Any thread stores; the owner loads it at every event */
+    uint32_t hooks;     /* QPROF_HOOK_*: how an event is recorded. Any thread may set bits */
+    qprof_frame *top;   /* NULL while an event is being recorded. Owner only, as all below */
+    qprof_frame *floor; /* the frame that no ordinary exit pops */
+    qprof_frame *limit; /* first frame behind the chunk */
+    qprof_pulse *pulse;
+    char *base;         /* the mapping: cell i is at base + 64 * i */
+    uint32_t countdown; /* adaptive: calls until the next one that is timed */
+    uint32_t carrier;   /* ordinal of the system thread that drives it; 0: none */
+} qprof_thread;
+
+enum {
+    QPROF_HOOK_EXACT = 1u << 0,    /* two clock reads a call */
+    QPROF_HOOK_ADAPTIVE = 1u << 1, /* a clock pair for some calls */
+    QPROF_HOOK_TSC = 1u << 2,      /* the clock is the processor's own counter */
+
+    QPROF_FRAME_MARKED = 1u << 0, /* has block marks to settle */
+    QPROF_FRAME_SKIP = 1u << 1,   /* entered unrecorded */
+    QPROF_FRAME_FOLDED = 1u << 2, /* stands on its caller's node for want of memory */
+    QPROF_FRAME_OLD = 1u << 3,    /* open across a clear: contributes time, but no call */
+    QPROF_FRAME_ZERO = 1u << 4,   /* entered with stack id 0: no exit names it */
+    QPROF_FRAME_STARTED = 1u << 5, /* entered while the clock stood: no minimum or maximum */
+
+    QPROF_ADAPTIVE_FIRST = 64 /* calls of a path that are always timed */
+};
+/* Any other hook: the event is recorded out of line. */
+#define QPROF_HOOK_COLD 0xFFFFFFF8u
+
+#if defined(__GNUC__) || defined(__clang__)
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+__attribute__((visibility("default"))) void qprof_cold_entry(qprof_thread *, uintptr_t, uintptr_t);
+__attribute__((visibility("default"))) void qprof_cold_exit(qprof_thread *, uintptr_t);
+__attribute__((visibility("default"))) void qprof_cold_entry_time(qprof_thread *, qprof_frame *);
+#ifdef __cplusplus
+}
+#endif
+
+#define QPROF_LIKELY(c) __builtin_expect(!!(c), 1)
+#define QPROF_UNLIKELY(c) __builtin_expect(!!(c), 0)
+/* Relaxed: one writer, any number of readers, no reader waits for a second field. */
+#define QPROF_LOAD(place) __atomic_load_n(&(place), __ATOMIC_RELAXED)
+#define QPROF_STORE(place, value) __atomic_store_n(&(place), (value), __ATOMIC_RELAXED)
+#define QPROF_ADD(place, n) QPROF_STORE(place, QPROF_LOAD(place) + (n))
+/* A signal handler of the host that records must find the flag before the change. */
+#define QPROF_FENCE() __atomic_signal_fence(__ATOMIC_SEQ_CST)
+
+#define QPROF_CELL(th, type, cell) ((type *)(void *)((th)->base + ((uint64_t)(cell) << 6)))
+#define QPROF_INDEX(th, pointer) ((uint32_t)((uint64_t)((char *)(pointer) - (th)->base) >> 6))
+
+static inline uint64_t qprof_ticks(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    return __builtin_ia32_rdtsc();
+#elif defined(__aarch64__)
+    uint64_t ticks;
+    __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+    return ticks;
+#else
+    return 0; /* QPROF_HOOK_TSC is never set there */
+#endif
+}
+
+/* Charge the time up to now to the caller; what follows is the new frame's. */
+static inline void qprof_entry_charge(qprof_thread *th, uint32_t hooks, qprof_frame *f,
+                                      int is_first, uint64_t now)
+{
+    if (hooks & QPROF_HOOK_EXACT) {
+        QPROF_ADD(f[-1].own, now - th->pulse->last);
+        QPROF_STORE(f->start, now);
+    } else {
+        QPROF_STORE(f->start, now << 1 | (uint64_t)is_first);
+    }
+    QPROF_STORE(th->pulse->last, now);
+}
+
+/* Does this call take a clock reading? 17 to 48 later calls lie between two that do. */
+static inline int qprof_entry_is_timed(qprof_thread *th, uint32_t hooks, int is_first)
+{
+    if ((hooks & QPROF_HOOK_EXACT) || is_first)
+        return 1;
+    if (QPROF_LIKELY(--th->countdown != 0))
+        return 0;
+    th->countdown = 17 + (uint32_t)(th->pulse->last * 0x9E3779B97F4A7C15u >> 59);
+    return 1;
+}
+
+/* Charge the time up to now to the frame, and the frame to its call path. */
+static inline void qprof_exit_charge(qprof_thread *th, uint32_t hooks, qprof_frame *f,
+                                     uint64_t now)
+{
+    qprof_node *n = QPROF_CELL(th, qprof_node, f->node);
+    if (hooks & QPROF_HOOK_EXACT) {
+        uint64_t own = f->own + (now - th->pulse->last);
+        QPROF_ADD(n->self, own);
+        if (own < n->self_min)
+            QPROF_STORE(n->self_min, own);
+        if (own > n->self_max)
+            QPROF_STORE(n->self_max, own);
+    } else if (f->start & 1) {
+        QPROF_ADD(n->self, now - (f->start >> 1));
+    } else {
+        uint64_t ticks = now - (f->start >> 1);
+        uint64_t word = n->self_max;
+        qprof_spread spread;
+        memcpy(&spread, &word, sizeof spread);
+        spread.n_timed++;
+        spread.squares += (float)ticks * (float)ticks;
+        memcpy(&word, &spread, sizeof word);
+        QPROF_ADD(n->self_min, ticks);
+        QPROF_STORE(n->self_max, word);
+    }
+    QPROF_STORE(th->pulse->last, now);
+}
+
+/** A method was entered on this thread.
+ *
+ * @param th      from qprof_thread_handle(); the calling thread is the one that drives it
+ * @param method  as registered; an unknown one is asked for through the callback
+ * @param id      stack id of the new frame, not 0
+ * Threads: the driver of th. Cost: about 2 ns, and a clock read with -time=exact.
+ * Source: qprof_record_fn_entry. */
+static inline void qprof_entry(qprof_thread *th, uintptr_t method, uintptr_t id)
+{
+    if (!QPROF_LOAD(th->gate))
+        return;
+    uint32_t hooks = QPROF_LOAD(th->hooks);
+    qprof_frame *caller = QPROF_LOAD(th->top);
+    /* the last frame of the chunk, or NULL: an event inside an event */
+    if (QPROF_UNLIKELY((hooks & QPROF_HOOK_COLD) || !method || !id ||
+                       (uintptr_t)caller - 1 >= (uintptr_t)(th->limit - 1) - 1)) {
+        qprof_cold_entry(th, method, id);
+        return;
+    }
+    qprof_node *p = QPROF_CELL(th, qprof_node, caller->node);
+    uint32_t cell = QPROF_LOAD(p->last);
+    qprof_node *n = QPROF_CELL(th, qprof_node, cell);
+    if (n->method_id != method) { /* callees called in turn: the next in the ring */
+        cell = QPROF_LOAD(n->next);
+        n = QPROF_CELL(th, qprof_node, cell);
+        if (QPROF_UNLIKELY(n->method_id != method)) {
+            qprof_cold_entry(th, method, id);
+            return;
+        }
+        QPROF_STORE(p->last, cell);
+    }
+    qprof_frame *f = caller + 1;
+    QPROF_STORE(th->top, (qprof_frame *)0);
+    QPROF_FENCE();
+    QPROF_STORE(f->stack_id, (uint64_t)id);
+    QPROF_STORE(f->own, 0);
+    QPROF_STORE(f->node, cell);
+    QPROF_STORE(f->flags, 0);
+    QPROF_ADD(n->n_calls, 1);
+    __atomic_store_n(&th->pulse->top, QPROF_INDEX(th, f), __ATOMIC_RELEASE);
+    if (hooks) {
+        int is_first = n->n_calls <= QPROF_ADAPTIVE_FIRST;
+        QPROF_STORE(f->start, 0);
+        if (qprof_entry_is_timed(th, hooks, is_first)) {
+            uint64_t now = qprof_ticks() - th->pulse->offset; /* read last ... */
+            if (QPROF_UNLIKELY(!(hooks & QPROF_HOOK_TSC) ||
+                               (int64_t)(now - th->pulse->last) < 0)) {
+                qprof_cold_entry_time(th, f);
+                return;
+            }
+            qprof_entry_charge(th, hooks, f, is_first, now);
+        }
+    }
+    QPROF_FENCE();
+    QPROF_STORE(th->top, f);
+}
+
+/** Execution goes on in the frame that was entered with this id: frames above it end.
+ *
+ * @param th  from qprof_thread_handle()
+ * @param id  stack id of the frame that resumes; 0: none, the whole stack ends
+ * Threads: the driver of th. Cost: as qprof_entry. Source: qprof_record_fn_exit. */
+static inline void qprof_exit(qprof_thread *th, uintptr_t id)
+{
+    if (!QPROF_LOAD(th->gate))
+        return;
+    uint32_t hooks = QPROF_LOAD(th->hooks);
+    qprof_frame *f = QPROF_LOAD(th->top);
+    if (QPROF_UNLIKELY((hooks & QPROF_HOOK_COLD) || f <= th->floor || f[-1].stack_id != id ||
+                       f->flags)) {
+        qprof_cold_exit(th, id);
+        return;
+    }
+    int is_timed = (hooks & QPROF_HOOK_EXACT) || (hooks && f->start);
+    uint64_t now = 0;
+    if (is_timed) {
+        now = qprof_ticks() - th->pulse->offset; /* ... read first */
+        if (QPROF_UNLIKELY(!(hooks & QPROF_HOOK_TSC) || (int64_t)(now - th->pulse->last) < 0)) {
+            qprof_cold_exit(th, id);
+            return;
+        }
+    }
+    QPROF_STORE(th->top, (qprof_frame *)0);
+    QPROF_FENCE();
+    if (is_timed)
+        qprof_exit_charge(th, hooks, f, now);
+    QPROF_ADD(th->pulse->n_exits, 1);
+    QPROF_STORE(th->pulse->top, QPROF_INDEX(th, f - 1));
+    QPROF_FENCE();
+    QPROF_STORE(th->top, f - 1);
+}
+
+#endif /* GNU C */
+#endif
