@@ -59,7 +59,8 @@ typedef struct qprof_pulse {
     uint64_t n_unwound; /* further frames that such exits popped */
     uint64_t parked_at; /* raw ticks when the clock was stopped; 0: it runs */
     uint64_t counts;   /* units of qprof_record_counts so far */
-    uint64_t reserved;
+    uint32_t index;    /* library only */
+    uint32_t handle;   /* library only */
 } qprof_pulse;
 
 /* A thread's handle. In memory that a forked child finds zeroed, hence closed. */
@@ -73,6 +74,8 @@ typedef struct qprof_thread {
     char *base;         /* the mapping: cell i is at base + 64 * i */
     uint32_t countdown; /* adaptive: calls until the next one that is timed */
     uint32_t carrier;   /* ordinal of the system thread that drives it; 0: none */
+    uint32_t in_call;   /* ordinal of the system thread inside a _vt call; 0: none */
+    uint32_t next_free; /* library only */
 } qprof_thread;
 
 enum {
@@ -85,7 +88,7 @@ enum {
     QPROF_FRAME_FOLDED = 1u << 2, /* stands on its caller's node for want of memory */
     QPROF_FRAME_OLD = 1u << 3,    /* open across a clear: contributes time, but no call */
     QPROF_FRAME_ZERO = 1u << 4,   /* entered with stack id 0: no exit names it */
-    QPROF_FRAME_STARTED = 1u << 5, /* entered while the clock stood: no minimum or maximum */
+    QPROF_FRAME_PARTIAL = 1u << 5, /* recording stopped during it: no minimum or maximum */
 
     QPROF_ADAPTIVE_FIRST = 64 /* calls of a path that are always timed */
 };

@@ -116,7 +116,7 @@ typedef struct {
     uint64_t n_methods; /* atomic */
     uint64_t reserved[30];
     /* 528 */
-    uint64_t diagnostics[QP_N_DIAGNOSTICS]; /* in the order of qp_diagnostic; atomic */
+    uint64_t diagnostics[QP_N_DIAGNOSTICS]; /* in the order of QP_DIAGNOSTICS; atomic */
     uint64_t reserved2[382];
 } qp_head;
 
@@ -177,7 +177,8 @@ typedef struct {
     uint32_t n_cells; /* with this one */
     uint32_t kind;    /* qp_extent_kind */
     qp_cell owner;    /* thread record; 0: shared */
-    uint32_t n_used;  /* cells published behind this one; FRAMES: see qp_thread_record.top */
+    uint32_t n_used;  /* cells published behind this one; FRAMES: see qp_thread_record.top;
+                       * METHODS, THREADS: all, and each record says whether it is published */
     qp_cell prev;     /* the owner's extent of this kind before this one; 0: none */
     qp_cell next;     /* FRAMES: the chunk that was used after this one; 0: none */
     uint64_t nonce;   /* head.nonce ^ self */
@@ -256,7 +257,7 @@ enum {
     QP_FRAME_FOLDED = 1u << 2, /* stands on its caller's node; counted in thread.n_folded */
     QP_FRAME_OLD = 1u << 3,
     QP_FRAME_ZERO = 1u << 4,
-    QP_FRAME_STARTED = 1u << 5
+    QP_FRAME_PARTIAL = 1u << 5 /* recording stopped during it: no minimum or maximum */
 };
 
 typedef enum { QP_THREAD_ALIVE = 1, QP_THREAD_ENDED = 2 } qp_thread_state;
@@ -270,8 +271,8 @@ typedef struct {
     uint64_t n_exits;
     uint64_t n_unwound;
     uint64_t parked_at; /* raw ticks; 0: its clock runs */
-    uint64_t counts;
-    uint64_t reserved;
+    uint64_t counts; /* with QP_CLOCK_COUNTS they are the thread's raw ticks */
+    uint32_t index, handle; /* the recorder's own: not for readers */
     /* cell 1 */
     uint64_t host_id; /* qprof_ThreadID */
     uint64_t vt_id;   /* VthreadID; 0 in system-thread mode */
@@ -289,7 +290,7 @@ typedef struct {
     uint64_t n_trigger_off;    /* frames closed because a trigger turned recording off */
     uint64_t n_dropped;        /* entries that were seen and not recorded */
     uint64_t n_deep_total;     /* entries of frames that were only counted */
-    uint64_t n_folded;         /* entries of frames that stand on their caller's node */
+    uint64_t n_folded;         /* entries that no node could count for want of memory */
     uint64_t n_cleared;        /* entries that clears took out of the tree */
     uint64_t n_drift;          /* snapshot: events while this thread was copied; else 0 */
     uint64_t system_id;        /* of the system thread: gettid */
