@@ -1,0 +1,233 @@
+/* methods.c: the registry of methods. Read qp_methods_mention and qp_methods_register first. */
+#include "code/methods.h"
+
+#include <string.h>
+
+#include "base/atomic.h"
+#include "base/trie.h"
+
+enum {
+    LINES_MAX = 1000000,
+    N_RESERVED_IDS = 16,
+    CLAIMED = 1 << 16 /* in qp_method.flags: somebody is registering it */
+};
+
+static const char *const pseudo_names[] = {"<Garbage collector>", "<Compiler>", "<Loader>",
+                                           "<Native>"};
+
+bool qp_method_is_reserved(uint64_t id)
+{
+    return id > UINTPTR_MAX - N_RESERVED_IDS;
+}
+
+bool qp_method_is_pseudo(uint64_t id)
+{
+    return qp_method_is_reserved(id) &&
+           id < UINTPTR_MAX - N_RESERVED_IDS + 1 + sizeof pseudo_names / sizeof *pseudo_names;
+}
+
+static qp_method *record_at(const qp_methods *m, qp_cell cell)
+{
+    return qp_at(m->space, cell);
+}
+
+static uint64_t key_of(void *owner, uint32_t cell)
+{
+    const qp_methods *m = owner;
+    return record_at(m, cell)->id;
+}
+
+static uint32_t block_of(void *owner)
+{
+    return qp_texts_block(((qp_methods *)owner)->texts);
+}
+
+static qp_trie index_of(qp_methods *m)
+{
+    return (qp_trie){m->space->map.base, key_of, block_of, m};
+}
+
+static qp_cell new_record(qp_methods *m, uint64_t id)
+{
+    qp_cell cell = qp_slab_take(m->space, &m->slab, QP_EXTENT_METHODS, 1, QP_ROOM_ORDINARY);
+    if (!cell)
+        return 0;
+    qp_method *r = record_at(m, cell);
+    r->id = id;
+    if (qp_method_is_pseudo(id)) {
+        uint64_t which = id - (UINTPTR_MAX - N_RESERVED_IDS + 1);
+        r->name = qp_texts_add(m->texts, pseudo_names[which]);
+        r->flags = QP_METHOD_PSEUDO | QP_METHOD_REGISTERED;
+    }
+    return cell;
+}
+
+static void publish(qp_methods *m, qp_method *r)
+{
+    r->ordinal = (uint32_t)qp_fetch_add(&m->space->head->n_methods, 1) + 1;
+    qp_publish(&r->published, 1);
+}
+
+bool qp_methods_begin(qp_methods *m, qp_space *space, qp_texts *texts)
+{
+    *m = (qp_methods){.space = space, .texts = texts};
+    m->root = qp_texts_block(texts);
+    m->anonymous = new_record(m, 0);
+    m->overflow = new_record(m, 0);
+    if (!m->root || !m->anonymous || !m->overflow)
+        return false;
+    qp_method *overflow = record_at(m, m->overflow);
+    overflow->name = qp_texts_add(texts, "<overflow>");
+    overflow->flags = QP_METHOD_PSEUDO | QP_METHOD_OVERFLOW | QP_METHOD_REGISTERED;
+    publish(m, record_at(m, m->anonymous));
+    publish(m, overflow);
+    return true;
+}
+
+qp_cell qp_methods_find(qp_methods *m, uint64_t id)
+{
+    const qp_trie index = index_of(m);
+    return qp_trie_get(&index, m->root, id);
+}
+
+qp_cell qp_methods_mention(qp_methods *m, uint64_t id)
+{
+    const qp_trie index = index_of(m);
+    qp_cell known = qp_trie_get(&index, m->root, id);
+    if (known)
+        return known;
+    qp_cell fresh = new_record(m, id);
+    qp_cell agreed = fresh ? qp_trie_put(&index, m->root, id, fresh) : 0;
+    if (agreed && agreed == fresh)
+        publish(m, record_at(m, fresh));
+    return agreed;
+}
+
+static int32_t clamp_line(int32_t line)
+{
+    return line < 0 ? 0 : line;
+}
+
+static qp_ref copy_lines(qp_methods *m, const qp_line *lines, int64_t n_lines)
+{
+    if (!lines || n_lines <= 0)
+        return 0;
+    bool is_cut = n_lines > LINES_MAX;
+    uint32_t n = is_cut ? LINES_MAX : (uint32_t)n_lines;
+    size_t n_bytes = offsetof(qp_lines, lines) + n * sizeof(qp_line);
+    qp_ref ref = qp_blob_take(m->space, &m->texts->blobs, n_bytes);
+    if (!ref)
+        return 0;
+    qp_lines *copy = qp_at_ref(m->space, ref);
+    memcpy(copy->lines, lines, n * sizeof(qp_line));
+    bool is_sorted = true;
+    for (uint32_t i = 0; i < n; i++) {
+        copy->lines[i].line = clamp_line(copy->lines[i].line);
+        if (i && copy->lines[i].code_offset < copy->lines[i - 1].code_offset)
+            is_sorted = false;
+    }
+    copy->flags = (is_sorted ? 0 : QP_LINES_UNSORTED) | (is_cut ? QP_LINES_CUT : 0);
+    qp_publish(&copy->n_lines, n);
+    if (!is_sorted)
+        qp_count(m->space, QP_D_unsorted_line_table);
+    if (is_cut)
+        qp_count(m->space, QP_D_line_table_truncated);
+    return ref;
+}
+
+qp_registration qp_methods_register(qp_methods *m, const qp_method_info *info)
+{
+    bool is_pseudo = qp_method_is_pseudo(info->id);
+    if (!info->id || (qp_method_is_reserved(info->id) && !is_pseudo))
+        return QP_BAD_ID;
+    qp_cell cell = qp_methods_mention(m, info->id);
+    if (!cell)
+        return QP_NO_ROOM;
+    qp_method *r = record_at(m, cell);
+    uint32_t flags = qp_observe(&r->flags);
+    do {
+        if ((flags & CLAIMED) || (!is_pseudo && (flags & QP_METHOD_REGISTERED)))
+            return QP_KNOWN;
+    } while (!qp_swap_if(&r->flags, &flags, flags | CLAIMED));
+    qp_store(&r->name, qp_texts_add(m->texts, info->name));
+    qp_store(&r->class_name, qp_texts_add(m->texts, info->class_name));
+    qp_store(&r->file, qp_texts_add(m->texts, info->file));
+    qp_store(&r->module, m->module);
+    qp_ref lines = copy_lines(m, info->lines, info->n_lines);
+    qp_store(&r->lines, lines);
+    qp_publish(&r->flags, flags | CLAIMED | QP_METHOD_REGISTERED |
+                              (info->flags & (QP_METHOD_BLOCKS | QP_METHOD_WAITS)));
+    return info->lines && info->n_lines > 0 && !lines ? QP_NO_ROOM : QP_REGISTERED;
+}
+
+static const qp_lines *lines_of(const qp_methods *m, qp_cell method)
+{
+    qp_ref ref = qp_load(&record_at(m, method)->lines);
+    return ref ? qp_at_ref(m->space, ref) : NULL;
+}
+
+uint32_t qp_method_n_blocks(const qp_methods *m, qp_cell method)
+{
+    const qp_lines *t = lines_of(m, method);
+    return t ? t->n_lines : 0;
+}
+
+int qp_method_block_at(const qp_methods *m, qp_cell method, int code_offset)
+{
+    const qp_lines *t = lines_of(m, method);
+    if (!t)
+        return -1;
+    if (!(t->flags & QP_LINES_UNSORTED)) {
+        uint32_t low = 0, high = t->n_lines; /* entries below low start at or before the offset */
+        while (low < high) {
+            uint32_t middle = low + (high - low) / 2;
+            if (t->lines[middle].code_offset <= code_offset)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        return low ? (int)low - 1 : 0;
+    }
+    int best = -1, first = 0; /* what a stable sort would find */
+    for (uint32_t i = 0; i < t->n_lines; i++) {
+        int32_t offset = t->lines[i].code_offset;
+        if (offset < t->lines[first].code_offset)
+            first = (int)i;
+        if (offset <= code_offset && (best < 0 || offset >= t->lines[best].code_offset))
+            best = (int)i;
+    }
+    return best < 0 ? first : best;
+}
+
+int qp_method_line_at(const qp_methods *m, qp_cell method, int code_offset)
+{
+    int block = qp_method_block_at(m, method, code_offset);
+    return block < 0 ? -1 : lines_of(m, method)->lines[block].line;
+}
+
+qp_jumps_result qp_method_set_jumps(qp_methods *m, qp_cell method, const qp_jump *jumps,
+                                    int64_t n_jumps, const unsigned char *falls)
+{
+    uint32_t n_blocks = qp_method_n_blocks(m, method);
+    qp_method *r = record_at(m, method);
+    if (!n_blocks || !falls || n_jumps < 0 || n_jumps > LINES_MAX || (n_jumps && !jumps) ||
+        qp_load(&r->jumps))
+        return QP_JUMPS_BAD;
+    for (int64_t i = 0; i < n_jumps; i++)
+        if (jumps[i].from_block < -1 || jumps[i].from_block >= (int64_t)n_blocks ||
+            jumps[i].to_block < 0 || jumps[i].to_block >= (int64_t)n_blocks)
+            return QP_JUMPS_BAD;
+    size_t jump_bytes = (size_t)n_jumps * sizeof(qp_jump);
+    qp_ref ref = qp_blob_take(m->space, &m->texts->blobs,
+                              offsetof(qp_jumps, jumps) + jump_bytes + n_blocks);
+    if (!ref)
+        return QP_JUMPS_NO_ROOM;
+    qp_jumps *copy = qp_at_ref(m->space, ref);
+    copy->n_jumps = (uint32_t)n_jumps;
+    copy->n_blocks = n_blocks;
+    if (n_jumps)
+        memcpy(copy->jumps, jumps, jump_bytes);
+    memcpy((char *)copy->jumps + jump_bytes, falls, n_blocks);
+    uint32_t none = 0;
+    return qp_swap_if(&r->jumps, &none, ref) ? QP_JUMPS_SET : QP_JUMPS_BAD;
+}

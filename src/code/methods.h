@@ -1,0 +1,60 @@
+/* methods.h: what code exists: one record for each method id that was ever mentioned.
+ *
+ * Nothing here takes a lock: records are claimed, filled and published, and two threads that
+ * register one id at once agree on the first. */
+#ifndef QP_CODE_METHODS_H
+#define QP_CODE_METHODS_H
+
+#include <stdbool.h>
+
+#include "code/texts.h"
+#include "format/space.h"
+
+typedef struct {
+    qp_space *space;
+    qp_texts *texts;
+    qp_slab slab;
+    qp_cell root;      /* index block: id -> record */
+    qp_cell anonymous; /* the record of id 0 */
+    qp_cell overflow;  /* the record of <overflow> */
+    qp_ref module;     /* of methods registered from now on */
+} qp_methods;
+
+typedef struct {
+    uint64_t id;
+    const char *name, *class_name, *file;
+    unsigned flags;       /* QP_METHOD_BLOCKS, _WAITS */
+    const qp_line *lines; /* [n_lines]; NULL: none */
+    int64_t n_lines;
+} qp_method_info;
+
+/* The 16 highest ids of a pointer's size: four pseudo-methods, twelve that mean nothing. */
+bool qp_method_is_reserved(uint64_t id);
+bool qp_method_is_pseudo(uint64_t id);
+
+/* @return false: no room */
+bool qp_methods_begin(qp_methods *m, qp_space *space, qp_texts *texts);
+
+/* @return the record, or 0 */
+qp_cell qp_methods_find(qp_methods *m, uint64_t id);
+
+/* The record, or a placeholder that a later registration fills. @return 0: no room */
+qp_cell qp_methods_mention(qp_methods *m, uint64_t id);
+
+typedef enum { QP_REGISTERED, QP_KNOWN, QP_BAD_ID, QP_NO_ROOM } qp_registration;
+qp_registration qp_methods_register(qp_methods *m, const qp_method_info *info);
+
+/* Index in the line table of the block that holds a code offset; -1: none. */
+int qp_method_block_at(const qp_methods *m, qp_cell method, int code_offset);
+/* Its line; -1: none. */
+int qp_method_line_at(const qp_methods *m, qp_cell method, int code_offset);
+
+/* Entries of the line table. */
+uint32_t qp_method_n_blocks(const qp_methods *m, qp_cell method);
+
+typedef enum { QP_JUMPS_SET, QP_JUMPS_BAD, QP_JUMPS_NO_ROOM } qp_jumps_result;
+/* @param jumps [n_jumps], falls [n_blocks of the method]; copied. Once a method. */
+qp_jumps_result qp_method_set_jumps(qp_methods *m, qp_cell method, const qp_jump *jumps,
+                                    int64_t n_jumps, const unsigned char *falls);
+
+#endif

@@ -1,0 +1,88 @@
+/* texts.c: texts by content. The index leads from a text's hash to its place; two texts with one
+ * hash are told apart by comparing them, and the second is then stored without an index entry. */
+#include "code/texts.h"
+
+#include <string.h>
+
+#include "base/atomic.h"
+#include "base/trie.h"
+
+static uint64_t hash_of(const char *bytes, size_t n)
+{
+    uint64_t h = 0xCBF29CE484222325u;
+    for (size_t i = 0; i < n; i++)
+        h = (h ^ (unsigned char)bytes[i]) * 0x100000001B3u;
+    return h;
+}
+
+static uint64_t key_of(void *owner, uint32_t ref)
+{
+    const qp_texts *t = owner;
+    const qp_text *text = qp_at_ref(t->space, ref);
+    return hash_of(text->bytes, text->n_bytes);
+}
+
+uint32_t qp_texts_block(void *texts)
+{
+    qp_texts *t = texts;
+    return qp_slab_take(t->space, &t->blocks, QP_EXTENT_AUX, 1, QP_ROOM_ORDINARY);
+}
+
+static qp_ref store(qp_texts *t, const char *bytes, size_t n)
+{
+    qp_ref ref = qp_blob_take(t->space, &t->blobs, sizeof(uint32_t) + n + 1);
+    if (!ref)
+        return 0;
+    qp_text *text = qp_at_ref(t->space, ref);
+    memcpy(text->bytes, bytes, n);
+    qp_publish(&text->n_bytes, (uint32_t)n);
+    return ref;
+}
+
+/* The head of a text that is too long, and a hash of the whole. */
+static qp_ref store_cut(qp_texts *t, const char *bytes, size_t n)
+{
+    static const char digits[] = "0123456789abcdef";
+    char tail[] = "...#0000000000000000";
+    uint64_t hash = hash_of(bytes, n);
+    for (unsigned i = 0; i < 16; i++)
+        tail[4 + i] = digits[hash >> (60 - 4 * i) & 15];
+    qp_ref ref = store(t, bytes, QP_TEXT_MAX);
+    if (ref) {
+        qp_text *text = qp_at_ref(t->space, ref);
+        memcpy(text->bytes + QP_TEXT_MAX - (sizeof tail - 1), tail, sizeof tail - 1);
+        qp_count(t->space, QP_D_name_truncated);
+    }
+    return ref;
+}
+
+qp_ref qp_texts_add(qp_texts *t, const char *text)
+{
+    size_t n = text ? strlen(text) : 0;
+    if (!n)
+        return 0;
+    if (n > QP_TEXT_MAX)
+        return store_cut(t, text, n);
+    if (!t->root)
+        t->root = qp_texts_block(t);
+    if (!t->root)
+        return 0;
+    const qp_trie index = {t->space->map.base, key_of, qp_texts_block, t};
+    uint64_t hash = hash_of(text, n);
+    qp_ref known = qp_trie_get(&index, t->root, hash);
+    if (known) {
+        const qp_text *same = qp_at_ref(t->space, known);
+        if (same->n_bytes == n && memcmp(same->bytes, text, n) == 0)
+            return known;
+        return store(t, text, n);
+    }
+    qp_ref ref = store(t, text, n);
+    if (ref)
+        qp_trie_put(&index, t->root, key_of(t, ref), ref);
+    return ref;
+}
+
+const char *qp_texts_at(const qp_texts *t, qp_ref ref)
+{
+    return ref ? ((const qp_text *)qp_at_ref(t->space, ref))->bytes : "";
+}

@@ -1,0 +1,66 @@
+/* space.h: handing out the cells of a profile file that is being written.
+ *
+ * No call here takes a lock or allocates elsewhere; any thread may make any of them at any time.
+ * A crash between claiming cells and writing their header leaves a gap that readers skip. */
+#ifndef QP_FORMAT_SPACE_H
+#define QP_FORMAT_SPACE_H
+
+#include "base/mapping.h"
+#include "format/diagnostics.h"
+#include "format/layout.h"
+
+typedef struct {
+    qp_mapping map;
+    qp_head *head;          /* the first cells of map */
+    uint64_t reserve_bytes; /* kept for what must not fail when the budget is used up */
+} qp_space;
+
+/* An extent that several threads fill with records: extent in the high half, used cells in the
+ * low one. Zero: none yet. */
+typedef uint64_t qp_slab;
+
+typedef enum {
+    QP_ROOM_ORDINARY, /* leaves the reserve alone */
+    QP_ROOM_RESERVED  /* may use it */
+} qp_room;
+
+static inline void *qp_at(const qp_space *s, qp_cell cell)
+{
+    return s->map.base + ((uint64_t)cell << 6);
+}
+
+static inline void *qp_at_ref(const qp_space *s, qp_ref ref)
+{
+    return s->map.base + ((uint64_t)ref << 3);
+}
+
+/* Put a head into an open mapping. */
+void qp_space_begin(qp_space *s, uint64_t nonce);
+
+/* A new extent of n_cells (its header included), zeroed but for the header.
+ * @return its header's cell; 0: no room, which is counted as lost_full where the disk is full */
+qp_cell qp_extent_claim(qp_space *s, qp_extent_kind kind, qp_cell owner, uint32_t n_cells,
+                        qp_room room);
+
+/* n_cells zeroed cells of a chain of extents that one thread fills. *newest is the chain's newest
+ * extent, replaced as need be; extents double from first_cells up to 1024 cells.
+ * @return the first cell; 0: no room. Published by qp_cells_publish() */
+qp_cell qp_cells_take(qp_space *s, qp_cell *newest, qp_extent_kind kind, qp_cell owner,
+                      uint32_t n_cells, uint32_t first_cells, qp_room room);
+
+/* Make what was taken last from the chain visible to readers. */
+void qp_cells_publish(const qp_space *s, qp_cell newest, uint32_t n_cells);
+
+/* n_cells zeroed cells of extents that several threads fill. @return 0: no room */
+qp_cell qp_slab_take(qp_space *s, qp_slab *slab, qp_extent_kind kind, uint32_t n_cells,
+                     qp_room room);
+
+/* n_bytes (padded to 8) of zeroed blob memory. @return 0: no room */
+qp_ref qp_blob_take(qp_space *s, qp_slab *slab, uint64_t n_bytes);
+
+static inline void qp_count(const qp_space *s, qp_diagnostic what)
+{
+    __atomic_fetch_add(&s->head->diagnostics[what], 1, __ATOMIC_RELAXED);
+}
+
+#endif
