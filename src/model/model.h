@@ -1,0 +1,212 @@
+/* model.h: a profile in memory, read only: live, crashed, snapshot or sealed, all the same.
+ *
+ * qp_model_load() reads everything once, checks every index and length, folds the open frames in
+ * and derives totals; afterwards the structures below never change. Times are ticks of the run's
+ * clock: qp_model_ns() converts one. A text is never NULL and ends with NUL; it is what the host
+ * said, byte for byte: whoever prints it escapes it.
+ * More: model/edges.h (callers, callees, hottest path), model/lines.h (blocks, lines, sources),
+ * model/check.h (invariants). */
+#ifndef QP_MODEL_MODEL_H
+#define QP_MODEL_MODEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "format/layout.h" /* qp_time_mode, qp_clock_kind, qp_grain, QP_METHOD_* */
+
+enum {
+    QP_ERROR_BYTES = 512,
+    QP_ALL_THREADS = 0, /* where a thread is asked for */
+    QP_ROOT_NODE = 0,   /* parent of the threads' root nodes; the whole run */
+    QP_ROOT_METHOD = 0  /* "method" of root nodes, shown as .root. */
+};
+
+/* ---- the run ------------------------------------------------------------------------------- */
+
+typedef enum {
+    QP_RUN_LIVE,    /* its process is alive: figures up to the moment of reading */
+    QP_RUN_CRASHED, /* never sealed and the process is gone: up to each thread's last event */
+    QP_RUN_SNAPSHOT,
+    QP_RUN_SEALED
+} qp_run_state;
+
+typedef struct {
+    const char *name; /* as in qprof_diagnostic() */
+    char kind;        /* L loss, R repaired, H mistake of the host, E environment, N normal */
+    const char *text; /* what it counts */
+    uint64_t count;
+} qp_run_diagnostic;
+
+typedef struct {
+    bool is_message; /* of the recorder; else an annotation of the host */
+    const char *text;
+} qp_run_note;
+
+typedef struct {
+    qp_run_state state;
+    const char *state_text; /* "live", "unsealed", "snapshot", "sealed" */
+    const char *program, *options, *host, *module, *label, *version;
+    uint64_t pid;
+    uint64_t started_at, ended_at; /* ns since 1970; ended_at 0: unknown */
+    uint64_t wall;                 /* ticks from start to end, stops included */
+    uint64_t stopped;              /* ticks of it while recording was stopped */
+    uint32_t dataset;
+    uint32_t pointer_bytes;
+    bool is_virtual;    /* threads are virtual threads */
+    bool has_min_max;   /* minimum and maximum are to be shown */
+    bool is_recording;  /* the recording flag at the end */
+    bool is_at_exit;    /* sealed by the exit handler, without qprof_shutdown() */
+    bool is_estimated;  /* times are estimates with an interval: adaptive, sampled */
+    bool has_times;     /* not -time=none */
+    qp_time_mode time_mode;
+    const char *time_mode_text; /* "exact", "adaptive", "sampled", "none" */
+    qp_clock_kind clock_kind;
+    const char *clock_text;  /* "elapsed", "user+kernel", "counts", … */
+    const char *source_text; /* where ticks come from: "tsc", "monotonic", "host", "counter" */
+    const char *unit;        /* of qp_model_ns(): "ns", or "counts", "faults", "switches" */
+    qp_grain grain;
+    const char *grain_text; /* "function", "basic-block", "line" */
+    uint64_t total;         /* ticks charged to methods, all threads */
+    uint64_t calls;         /* entries, all threads */
+    /* what recording itself costs, measured at the run's start: thousandths of a tick a call */
+    uint64_t cost_caller_milliticks; /* added to the caller's time by a call (entry and exit) */
+    uint64_t cost_inside_milliticks; /* added to the called method's own time */
+    uint64_t cost_total;             /* ticks: both, of all calls; already inside `total` */
+    uint64_t sample_period_ns; /* asked for; 0: no sampler */
+    uint64_t n_passes;         /* of the sampler */
+    uint64_t sample_period_reached_ns; /* on average; 0: unknown */
+    uint64_t memory_limit_bytes, file_bytes;
+    const qp_run_diagnostic *diagnostics; /* the ones that are not 0, identity terms included */
+    size_t n_diagnostics;
+    const qp_run_note *notes; /* oldest first */
+    size_t n_notes;
+} qp_run;
+
+/* ---- figures ------------------------------------------------------------------------------- */
+
+/* Of a node, or of a method. An interval is half its width: the value lies within value ± half
+ * with 95 % confidence. 0 where times are exact. */
+typedef struct {
+    uint64_t calls, hits, skips; /* calls = hits + skips */
+    uint64_t self, total;        /* ticks; total: callees included, recursion counted once */
+    uint64_t min, max;           /* ticks of own time of one complete call; min > max: none */
+    uint64_t counts, counts_total; /* units of qprof_record_counts */
+    uint64_t samples, samples_total;
+    uint64_t self_half, total_half; /* ticks */
+} qp_figures;
+
+/* Own time of a call on average, ticks: self / hits; 0 without hits. */
+uint64_t qp_figures_average(const qp_figures *f);
+
+/* ---- methods, threads, nodes --------------------------------------------------------------- */
+
+typedef struct {
+    const char *name; /* display name: class.name, name, UnnamedFunction<hex id>, <overflow> */
+    const char *bare_name, *class_name, *module, *file; /* "" where there is none */
+    const char *type; /* measurement: Function, Line, Sys Block, Sys Wait, System, Timed */
+    uint64_t id;
+    uint32_t first_line; /* smallest line of its table; 0: no table */
+    uint32_t flags;      /* QP_METHOD_* */
+    uint32_t ordinal;    /* from 1, in the order of first mention */
+    uint32_t n_blocks;   /* entries of its line table */
+    const qp_line *lines; /* [n_blocks] */
+    qp_figures all;       /* over all threads */
+} qp_model_method;
+
+typedef struct {
+    const char *name; /* as set, or .<start method>_<ordinal>. or .thread_<ordinal>. */
+    uint64_t host_id, vt_id, system_id;
+    uint32_t ordinal; /* from 1 */
+    bool is_alive;    /* not destroyed; in a finished run: at its end */
+    bool is_parked;   /* a virtual thread that no carrier runs */
+    uint32_t n_lives; /* threads that used this row in turn */
+    uint32_t root;    /* node; 0: no event yet */
+    uint32_t depth;   /* frames open at the end, the only counted ones included */
+    uint32_t n_frames;      /* the ones that are stored */
+    const uint32_t *frames; /* [n_frames] nodes of the open frames, outermost first */
+    uint64_t total;         /* ticks charged to its methods */
+    uint64_t calls;
+    /* terms of the accounting identity, check.h; events */
+    uint64_t n_exits, n_unwound, n_destroyed_live, n_trigger_off, n_still_live, n_dropped;
+    uint64_t n_deep, n_deep_total, n_folded, n_cleared;
+    uint64_t n_drift;   /* events during the copying: figures may be apart by as many */
+    uint64_t n_events_lost; /* set by salvage: parts of this thread's data could not be read */
+} qp_model_thread;
+
+typedef struct {
+    uint32_t parent; /* smaller than the node's own index */
+    uint32_t first_child, next_sibling; /* 0: none; children in the order of first calls */
+    uint32_t method; /* QP_ROOT_METHOD: root of a thread, or of the run */
+    uint32_t thread; /* 0: root of the run */
+    uint32_t depth;  /* root of the run 0, of a thread 1, outermost methods 2 */
+    bool is_outermost; /* no ancestor of the same method: its total counts for the method */
+    bool is_open;      /* at least one open frame stands on it */
+    qp_figures f;
+} qp_model_node;
+
+typedef struct qp_model_private qp_model_private;
+
+/* Index 0 of methods is .root., of threads unused (all threads), of nodes the root of the run:
+ * real ones start at 1, and n_* counts index 0, too. */
+typedef struct {
+    qp_run run;
+    const qp_model_method *methods;
+    const qp_model_thread *threads;
+    const qp_model_node *nodes; /* parents before children */
+    uint32_t n_methods, n_threads, n_nodes;
+    const char *const *losses; /* one line each: what salvage could not read */
+    size_t n_losses;
+    qp_model_private *own;
+} qp_model;
+
+/* ---- loading ------------------------------------------------------------------------------- */
+
+typedef enum {
+    QP_LOAD_CLEAN,
+    QP_LOAD_SALVAGED, /* usable; model.losses says what is missing */
+    QP_LOAD_UNUSABLE  /* no model; the reason is in `error` */
+} qp_load_status;
+
+typedef struct {
+    bool merge_same;    /* one method for all records that agree in names, file and line table */
+    uint64_t max_bytes; /* larger profiles are refused; 0: 64 GiB */
+} qp_load_options;
+
+/** Read a profile.
+ *
+ * @param what   a path or, where no such file exists, the process id of a recording process
+ * @param o      NULL: defaults
+ * @param out    the model, free with qp_model_free(); NULL when unusable
+ * @param error  one line without a newline; "" unless unusable
+ * Never blocks, opens for reading only. Memory: at most 64 MiB + 8 times the profile's size. */
+qp_load_status qp_model_load(const char *what, const qp_load_options *o, qp_model **out,
+                             char error[QP_ERROR_BYTES]);
+
+/** The same from a descriptor, which stays open and keeps its position; `name` for messages. */
+qp_load_status qp_model_load_fd(int fd, const char *name, const qp_load_options *o,
+                                qp_model **out, char error[QP_ERROR_BYTES]);
+
+/** The same from memory, which is copied. */
+qp_load_status qp_model_load_bytes(const void *bytes, size_t n_bytes, const qp_load_options *o,
+                                   qp_model **out, char error[QP_ERROR_BYTES]);
+
+void qp_model_free(qp_model *m); /* takes NULL */
+
+/* ---- asking -------------------------------------------------------------------------------- */
+
+/** Ticks in the run's unit (run.unit): exact to half a unit, saturating. */
+uint64_t qp_model_ns(const qp_model *m, uint64_t ticks);
+
+/** Figures of every method on one thread, or on all.
+ * @param thread  index, or QP_ALL_THREADS (then the same as methods[i].all)
+ * @param out     [m->n_methods] by method; .root. has the sums
+ * @return false: no memory */
+bool qp_model_flat(const qp_model *m, uint32_t thread, qp_figures *out);
+
+/** Method by name: display name, else bare name, else the one part of display names that fits a
+ * single method. @param n_found  how many fit; may be NULL
+ * @return the first of them in order of ordinal; 0: none */
+uint32_t qp_model_method_named(const qp_model *m, const char *name, uint32_t *n_found);
+
+#endif
