@@ -102,7 +102,7 @@ int qp_mapping_open(qp_mapping *m, const char *path, size_t limit_bytes)
             return error;
     }
     m->base = reserve(m, &limit_bytes);
-    m->limit_bytes = limit_bytes;
+    m->limit_bytes = m->reserved_bytes = limit_bytes;
     int error = m->base ? 0 : ENOMEM;
     if (!error && qp_mapping_grow(m, 1) != QP_GROWN)
         error = ENOSPC;
@@ -208,12 +208,20 @@ qp_growth qp_mapping_grow(qp_mapping *m, uint64_t n_bytes)
     return growth;
 }
 
-void qp_mapping_close(qp_mapping *m)
+void qp_mapping_detach(qp_mapping *m)
 {
     struct stat st;
+    int fd = m->fd;
+    m->limit_bytes = m->n_ready_bytes; /* no growth any more, the reservation stays */
+    m->fd = -1;
+    if (fd >= 0 && fstat(fd, &st) == 0 && st.st_dev == m->device && st.st_ino == m->inode)
+        close(fd);
+}
+
+void qp_mapping_close(qp_mapping *m)
+{
     if (m->base)
-        munmap(m->base, m->limit_bytes);
-    if (m->fd >= 0 && fstat(m->fd, &st) == 0 && st.st_dev == m->device && st.st_ino == m->inode)
-        close(m->fd);
+        munmap(m->base, m->reserved_bytes);
+    qp_mapping_detach(m);
     *m = (qp_mapping){.fd = -1};
 }

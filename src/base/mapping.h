@@ -12,7 +12,8 @@
 
 typedef struct {
     char *base;             /* NULL: closed */
-    size_t limit_bytes;     /* reserved; the budget */
+    size_t reserved_bytes;  /* of address space */
+    size_t limit_bytes;     /* the budget */
     uint64_t n_ready_bytes; /* backed and usable; any thread raises it */
     int fd;                 /* -1: anonymous */
     uint64_t device, inode; /* of the file, to know it again */
@@ -29,6 +30,9 @@ int qp_mapping_open(qp_mapping *m, const char *path, size_t limit_bytes);
 /* Make the first n_bytes usable. Preserves errno, leaves no signal behind. Cost: a system call or
  * two for each MiB, else a load. */
 qp_growth qp_mapping_grow(qp_mapping *m, uint64_t n_bytes);
+
+/* Close the file, if the descriptor is still it; the memory stays, and grows no more. */
+void qp_mapping_detach(qp_mapping *m);
 
 /* Unmap and close. The file stays. */
 void qp_mapping_close(qp_mapping *m);

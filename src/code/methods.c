@@ -8,8 +8,7 @@
 
 enum {
     LINES_MAX = 1000000,
-    N_RESERVED_IDS = 16,
-    CLAIMED = 1 << 16 /* in qp_method.flags: somebody is registering it */
+    N_RESERVED_IDS = 16
 };
 
 static const char *const pseudo_names[] = {"<Garbage collector>", "<Compiler>", "<Loader>",
@@ -146,16 +145,16 @@ qp_registration qp_methods_register(qp_methods *m, const qp_method_info *info)
     qp_method *r = record_at(m, cell);
     uint32_t flags = qp_observe(&r->flags);
     do {
-        if ((flags & CLAIMED) || (!is_pseudo && (flags & QP_METHOD_REGISTERED)))
+        if ((flags & QP_METHOD_CLAIMED) || (!is_pseudo && (flags & QP_METHOD_REGISTERED)))
             return QP_KNOWN;
-    } while (!qp_swap_if(&r->flags, &flags, flags | CLAIMED));
+    } while (!qp_swap_if(&r->flags, &flags, flags | QP_METHOD_CLAIMED));
     qp_store(&r->name, qp_texts_add(m->texts, info->name));
     qp_store(&r->class_name, qp_texts_add(m->texts, info->class_name));
     qp_store(&r->file, qp_texts_add(m->texts, info->file));
     qp_store(&r->module, m->module);
     qp_ref lines = copy_lines(m, info->lines, info->n_lines);
     qp_store(&r->lines, lines);
-    qp_publish(&r->flags, flags | CLAIMED | QP_METHOD_REGISTERED |
+    qp_publish(&r->flags, flags | QP_METHOD_CLAIMED | QP_METHOD_REGISTERED |
                               (info->flags & (QP_METHOD_BLOCKS | QP_METHOD_WAITS)));
     return info->lines && info->n_lines > 0 && !lines ? QP_NO_ROOM : QP_REGISTERED;
 }

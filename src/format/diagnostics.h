@@ -9,7 +9,6 @@
     X(after_shutdown, H, "calls after shutdown")                                                 \
     X(wrong_mode, H, "plain calls in virtual-thread mode, or the reverse")                       \
     X(exit_unknown_id, H, "exits that named no open frame")                                      \
-    X(exit_unknown_expected, N, "the same, on a stack whose base was never seen")                \
     X(exit_empty_stack, H, "exits on an empty stack")                                            \
     X(exit_search_limited, L, "exits whose search for the frame was cut short")                  \
     X(entry_zero_stack_id, H, "entries with stack id 0")                                         \
@@ -35,7 +34,6 @@
     X(clock_backwards_max, R, "largest step back of the clock, in ticks")                        \
     X(vt_migrations, N, "virtual threads that went on on another system thread")                 \
     X(vt_conflict, H, "events of a virtual thread that another system thread was driving")       \
-    X(vt_resurrected, N, "virtual threads whose id came back after their end")                   \
     X(saturated, L, "sums that reached their limit")                                             \
     X(lost_full, L, "growths of the live file refused for want of space")                        \
     X(fd_hijacked, E, "growths refused because the file's descriptor was not ours any more")     \
@@ -45,7 +43,6 @@
     X(unknown_option, H, "options that are not known")                                           \
     X(sampler_unavailable, E, "the sampler could not be started")                                \
     X(overrun, E, "sampler passes that came too late and were left out")                         \
-    X(sample_torn, L, "samples given up because the stack was changing")                         \
     X(e_arg, H, "calls refused: bad argument")                                                   \
     X(e_version, H, "calls refused: unsupported version")                                        \
     X(e_state, H, "calls refused: not possible at that time")                                    \

@@ -114,7 +114,8 @@ typedef struct {
     /* 272 */
     uint64_t memory_limit;
     uint64_t n_methods; /* atomic */
-    uint64_t reserved[30];
+    uint64_t clear_stopped; /* stopped_total, up to clear_raw, at the last clear */
+    uint64_t reserved[29];
     /* 528 */
     uint64_t diagnostics[QP_N_DIAGNOSTICS]; /* in the order of QP_DIAGNOSTICS; atomic */
     uint64_t reserved2[382];
@@ -193,7 +194,8 @@ enum { /* qp_method.flags: QPROF_METHOD_FLAGS_* and ours */
     QP_METHOD_WAITS = 2u,
     QP_METHOD_REGISTERED = 1u << 8, /* else a placeholder: name it UnnamedFunction<id> */
     QP_METHOD_PSEUDO = 1u << 9,     /* shown as measurement type System */
-    QP_METHOD_OVERFLOW = 1u << 10   /* the <overflow> of paths that did not fit */
+    QP_METHOD_OVERFLOW = 1u << 10,  /* the <overflow> of paths that did not fit */
+    QP_METHOD_CLAIMED = 1u << 16    /* the recorder's own: somebody registers it */
 };
 
 typedef struct {
@@ -214,7 +216,7 @@ typedef struct { /* = qprof_node of include/qprof/inline.h */
                         * adaptive: whole ticks, callees included, of calls 1 to 64 */
     uint64_t self_min; /* exact: UINT64_MAX while no call is complete; adaptive: whole ticks of
                         * the sampled calls behind the first 64 */
-    uint64_t self_max; /* adaptive: qp_spread */
+    uint64_t self_max; /* adaptive: qp_spread; sampled: samples */
     qp_cell parent;    /* a smaller index; 0: this is a thread's root */
     qp_cell next, last; /* the recorder's own links: not for readers */
     uint32_t kids;     /* the same */
@@ -230,13 +232,11 @@ typedef struct { /* = qprof_spread */
 typedef struct {
     uint64_t n_skips;   /* entries while recording was off */
     uint64_t counts;    /* units of qprof_record_counts, own */
-    uint64_t n_samples; /* -time=sampled */
     qp_cell bank;       /* the thread's bank of this method; 0: none */
     qp_cell time_bank;  /* the same for block times */
     qp_cell overflow;   /* the node's <overflow> child; 0: none */
     uint32_t reserved;
-    uint64_t n_complete; /* sampled, none, adaptive: unused; reserved for later use */
-    uint64_t reserved2[2];
+    uint64_t reserved2[4];
 } qp_node_more;
 
 typedef struct { /* = qprof_frame */

@@ -1,0 +1,37 @@
+/* door.h: what every exported call does first: look at the state, and count what is refused. */
+#ifndef QP_API_DOOR_H
+#define QP_API_DOOR_H
+
+#include <errno.h>
+
+#include "base/atomic.h"
+#include "record/event.h"
+#include "record/thread.h"
+
+/* Count a refused control call; remember what it disliked. @return code */
+int qp_door_refuse(int code, const char *message);
+
+/* Why an event was not let through: count it. */
+void qp_door_shut(uint32_t gate);
+
+/* The thread of a plain event call. @return NULL: dropped, and counted */
+qprof_thread *qp_door_plain(void);
+
+/* The virtual thread of an event, mounted here and marked as in a call, until qp_door_left().
+ * @return NULL: dropped, and counted */
+qprof_thread *qp_door_vt(VthreadID vt);
+
+static inline void qp_door_left(qprof_thread *th)
+{
+    qp_signal_fence();
+    qp_store(&th->in_call, 0);
+}
+
+/* The same for calls that must not make the thread. */
+qprof_thread *qp_door_known_vt(VthreadID vt);
+
+/* The virtual thread last named by a _vt call on this system thread; in system-thread mode the
+ * calling thread. @return NULL: none, counted as unknown_thread */
+qprof_thread *qp_door_last(void);
+
+#endif

@@ -1,0 +1,140 @@
+/* events.c: the exported event calls. The first four are the hot ones. */
+#include "api/door.h"
+#include "record/blocks.h"
+#include "record/charge.h"
+#include "record/stack.h"
+
+void qprof_record_fn_entry(qprof_MethodID method, qprof_StackID id)
+{
+    qprof_thread *th = qp_here.th;
+    if (QP_UNLIKELY(qp_load(&qp_gate_plain) != QP_GATE_OPEN || !QPROF_LOAD(th->gate))) {
+        th = qp_door_plain();
+        if (!th)
+            return;
+    }
+    qprof_entry(th, method, id);
+}
+
+void qprof_record_fn_exit(qprof_StackID id)
+{
+    qprof_thread *th = qp_here.th;
+    if (QP_UNLIKELY(qp_load(&qp_gate_plain) != QP_GATE_OPEN || !QPROF_LOAD(th->gate))) {
+        th = qp_door_plain();
+        if (!th)
+            return;
+    }
+    qprof_exit(th, id);
+}
+
+/* The virtual thread that this carrier drove last, marked; NULL: ask the door. */
+static inline qprof_thread *same_vt(VthreadID vt)
+{
+    qprof_thread *th = qp_here.th;
+    if (QP_UNLIKELY(qp_load(&qp_gate_vt) != QP_GATE_OPEN || qp_here.vt != vt ||
+                    !QPROF_LOAD(th->gate)))
+        return NULL;
+    qp_store(&th->in_call, qp_here.ordinal);
+    qp_signal_fence();
+    if (QP_LIKELY(qp_load(&th->carrier) == qp_here.ordinal))
+        return th;
+    qp_store(&th->in_call, 0);
+    return NULL;
+}
+
+void qprof_record_fn_entry_vt(qprof_MethodID method, qprof_StackID id, VthreadID vt)
+{
+    qprof_thread *th = same_vt(vt);
+    if (QP_UNLIKELY(!th))
+        th = qp_door_vt(vt);
+    if (QP_UNLIKELY(!th))
+        return;
+    qprof_entry(th, method, id);
+    qp_door_left(th);
+}
+
+void qprof_record_fn_exit_vt(qprof_StackID id, VthreadID vt)
+{
+    qprof_thread *th = same_vt(vt);
+    if (QP_UNLIKELY(!th))
+        th = qp_door_vt(vt);
+    if (QP_UNLIKELY(!th))
+        return;
+    qprof_exit(th, id);
+    qp_door_left(th);
+}
+
+/* ---- events on the frame on top ------------------------------------------------------------ */
+
+typedef enum { UNITS, BLOCK_COUNT, BLOCK_MARK } detail_kind;
+
+typedef struct {
+    detail_kind kind;
+    int block;
+    uint64_t n;
+} detail;
+
+static void record_detail(qprof_thread *th, detail d)
+{
+    int host_errno = errno;
+    qprof_frame *top = qp_event_begin(th);
+    if (!top)
+        return;
+    if (!qp_stack_depth(th, top))
+        qp_count(&qp_run.space, d.kind == UNITS ? QP_D_counts_no_frame : QP_D_bb_no_frame);
+    else if (d.kind == UNITS)
+        qp_blocks_units(th, top, d.n);
+    else if (d.kind == BLOCK_COUNT)
+        qp_blocks_count(th, top, d.block, d.n);
+    else
+        qp_blocks_mark(th, top, d.block);
+    qp_event_end(th, top);
+    errno = host_errno;
+}
+
+static void record_detail_plain(detail d)
+{
+    qprof_thread *th = qp_door_plain();
+    if (th)
+        record_detail(th, d);
+}
+
+static void record_detail_vt(detail d, VthreadID vt)
+{
+    qprof_thread *th = qp_door_vt(vt);
+    if (!th)
+        return;
+    record_detail(th, d);
+    qp_door_left(th);
+}
+
+void qprof_record_counts(qprof_Counts n)
+{
+    record_detail_plain((detail){UNITS, 0, n});
+}
+
+void qprof_record_counts_vt(qprof_Counts n, VthreadID vt)
+{
+    record_detail_vt((detail){UNITS, 0, n}, vt);
+}
+
+void qprof_record_bb_counts(int bb_num, qprof_Counts n)
+{
+    qprof_thread *th = qp_door_last();
+    if (th)
+        record_detail(th, (detail){BLOCK_COUNT, bb_num, n});
+}
+
+void qprof_record_bb_counts_vt(int bb_num, qprof_Counts n, VthreadID vt)
+{
+    record_detail_vt((detail){BLOCK_COUNT, bb_num, n}, vt);
+}
+
+void qprof_record_bb_time(int bb_num)
+{
+    record_detail_plain((detail){BLOCK_MARK, bb_num, 0});
+}
+
+void qprof_record_bb_time_vt(int bb_num, VthreadID vt)
+{
+    record_detail_vt((detail){BLOCK_MARK, bb_num, 0}, vt);
+}

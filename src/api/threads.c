@@ -1,0 +1,256 @@
+/* threads.c: threads and methods, as exported. */
+#include <string.h>
+
+#include "api/door.h"
+#include "code/methods.h"
+#include "record/blocks.h"
+#include "record/stack.h"
+
+static bool is_running(void)
+{
+    return qp_state() == QP_STATE_RUNNING;
+}
+
+static void count(qp_diagnostic what)
+{
+    qp_count(&qp_run.space, what);
+}
+
+/* ---- threads ------------------------------------------------------------------------------- */
+
+/* A call of system-thread mode: false, and counted, in the other. */
+static bool plain_mode(void)
+{
+    uint32_t gate = qp_load(&qp_gate_plain);
+    if (gate != QP_GATE_OPEN)
+        qp_door_shut(gate);
+    return gate == QP_GATE_OPEN && is_running();
+}
+
+static bool vt_mode(void)
+{
+    uint32_t gate = qp_load(&qp_gate_vt);
+    if (gate != QP_GATE_OPEN)
+        qp_door_shut(gate);
+    return gate == QP_GATE_OPEN && is_running();
+}
+
+void qprof_thread_create(qprof_ThreadID id)
+{
+    int host_errno = errno;
+    if (plain_mode())
+        qp_thread_create(id);
+    errno = host_errno;
+}
+
+void qprof_thread_create_vt(qprof_ThreadID id, VthreadID vt)
+{
+    int host_errno = errno;
+    if (vt_mode()) {
+        qprof_thread *same = vt ? qp_thread_find_vt(vt) : NULL;
+        if (same && qp_record_of(same)->host_id) /* bound already: that thread ends */
+            qp_thread_destroy(same);
+        qprof_thread *th = qp_thread_vt(vt, id);
+        if (th)
+            qp_record_of(th)->host_id = id;
+    }
+    errno = host_errno;
+}
+
+static void name_thread(qprof_thread *th, const char *name)
+{
+    int host_errno = errno;
+    if (th)
+        qp_publish(&qp_record_of(th)->name, qp_texts_add(&qp_run.texts, name));
+    errno = host_errno;
+}
+
+void qprof_set_thread_name(const char *name)
+{
+    name_thread(qp_door_last(), name);
+}
+
+void qprof_set_thread_name_vt(const char *name, VthreadID vt)
+{
+    if (vt_mode())
+        name_thread(qp_thread_vt(vt, 0), name);
+}
+
+void qprof_thread_destroy(qprof_ThreadID id)
+{
+    int host_errno = errno;
+    if (plain_mode()) {
+        qprof_thread *th = qp_thread_find_host_id(id);
+        if (th)
+            qp_thread_destroy(th);
+        else
+            count(QP_D_unknown_thread);
+    }
+    errno = host_errno;
+}
+
+void qprof_thread_destroy_vt(VthreadID vt)
+{
+    int host_errno = errno;
+    qprof_thread *th = qp_door_known_vt(vt);
+    if (th)
+        qp_thread_destroy(th);
+    errno = host_errno;
+}
+
+static bool version_fits(unsigned version)
+{
+    if (version == QPROF_INLINE_VERSION)
+        return true;
+    qp_door_refuse(QPROF_E_VERSION, "qprof_thread_handle: the host was compiled with the inline "
+                                    "header of another version");
+    return false;
+}
+
+qprof_thread *qprof_thread_handle(unsigned version)
+{
+    int host_errno = errno;
+    qprof_thread *th = NULL;
+    if (version_fits(version) && is_running())
+        th = qp_run.is_virtual ? qp_door_last() : qp_thread_own();
+    errno = host_errno;
+    return th ? th : &qp_closed_thread;
+}
+
+qprof_thread *qprof_thread_handle_vt(VthreadID vt, unsigned version)
+{
+    int host_errno = errno;
+    qprof_thread *th = version_fits(version) && vt_mode() ? qp_thread_vt(vt, 0) : NULL;
+    errno = host_errno;
+    return th ? th : &qp_closed_thread;
+}
+
+qprof_thread *qprof_thread_mount(qprof_thread *th)
+{
+    int host_errno = errno;
+    qprof_thread *before = NULL;
+    if (th && is_running() && qp_run.is_virtual)
+        before = qp_thread_mount(th);
+    errno = host_errno;
+    return before ? before : &qp_closed_thread;
+}
+
+/* ---- methods ------------------------------------------------------------------------------- */
+
+_Static_assert(sizeof(qprof_LineInfo) == sizeof(qp_line), "one layout");
+_Static_assert(sizeof(qprof_JumpInfo) == sizeof(qp_jump), "one layout");
+
+void qprof_register_method_id(qprof_MethodID id, const char *demangled_name,
+                              const char *class_name, int flags, const char *source_file,
+                              const qprof_LineInfo *line_number_table, int line_number_size)
+{
+    if (!is_running())
+        return;
+    int host_errno = errno;
+    const qp_method_info info = {.id = id,
+                                 .name = demangled_name,
+                                 .class_name = class_name,
+                                 .file = source_file,
+                                 .flags = (unsigned)flags,
+                                 .lines = (const qp_line *)(const void *)line_number_table,
+                                 .n_lines = line_number_size};
+    if (line_number_size > 0 && !line_number_table)
+        count(QP_D_e_arg);
+    switch (qp_methods_register(&qp_run.methods, &info)) {
+    case QP_REGISTERED:
+        break;
+    case QP_KNOWN:
+        count(QP_D_method_reregistered);
+        break;
+    case QP_BAD_ID:
+        count(QP_D_bad_method_id);
+        break;
+    case QP_NO_ROOM:
+        count(QP_D_e_memory);
+        break;
+    }
+    errno = host_errno;
+}
+
+void qprof_register_method_id_vt(qprof_MethodID id, const char *demangled_name,
+                                 const char *class_name, int flags, const char *source_file,
+                                 const qprof_LineInfo *line_number_table, int line_number_size,
+                                 VthreadID vt)
+{
+    (void)vt; /* methods belong to the run */
+    qprof_register_method_id(id, demangled_name, class_name, flags, source_file,
+                             line_number_table, line_number_size);
+}
+
+void qprof_set_module(const char *name)
+{
+    if (!is_running())
+        return;
+    int host_errno = errno;
+    qp_ref module = qp_texts_add(&qp_run.texts, name);
+    qp_store(&qp_run.methods.module, module ? module : qp_run_head()->program);
+    errno = host_errno;
+}
+
+int qprof_line_at(qprof_MethodID id, int code_offset)
+{
+    qp_cell method = is_running() ? qp_methods_find(&qp_run.methods, id) : 0;
+    return method ? qp_method_line_at(&qp_run.methods, method, code_offset) : -1;
+}
+
+int qprof_block_at(qprof_MethodID id, int code_offset)
+{
+    qp_cell method = is_running() ? qp_methods_find(&qp_run.methods, id) : 0;
+    return method ? qp_method_block_at(&qp_run.methods, method, code_offset) : -1;
+}
+
+static qprof_MethodID method_on_top(const qprof_thread *th)
+{
+    const qprof_frame *top = th ? QPROF_LOAD(th->top) : NULL;
+    return top ? (qprof_MethodID)qp_node_at(th, top->node)->method_id : 0;
+}
+
+qprof_MethodID qprof_current_method_id(void)
+{
+    if (!plain_mode())
+        return 0;
+    return QPROF_LOAD(qp_here.th->gate) ? method_on_top(qp_here.th) : 0;
+}
+
+qprof_MethodID qprof_current_method_id_vt(VthreadID vt)
+{
+    return vt_mode() ? method_on_top(qp_thread_find_vt(vt)) : 0;
+}
+
+int qprof_register_jumps(qprof_MethodID id, const qprof_JumpInfo *jumps, int n_jumps,
+                         const unsigned char *falls)
+{
+    if (!is_running())
+        return qp_door_refuse(QPROF_E_STATE, "qprof_register_jumps: not running");
+    qp_cell method = qp_methods_find(&qp_run.methods, id);
+    if (!method)
+        return qp_door_refuse(QPROF_E_NOTFOUND, "qprof_register_jumps: unknown method");
+    int host_errno = errno;
+    qp_jumps_result result =
+        qp_method_set_jumps(&qp_run.methods, method, (const qp_jump *)(const void *)jumps, n_jumps,
+                            falls);
+    errno = host_errno;
+    if (result == QP_JUMPS_BAD)
+        return qp_door_refuse(QPROF_E_ARG, "qprof_register_jumps: a block is out of range, the "
+                                           "method has no line table, or it was said before");
+    return result == QP_JUMPS_SET
+               ? 0
+               : qp_door_refuse(QPROF_E_MEMORY, "qprof_register_jumps: out of memory");
+}
+
+uint64_t *qprof_counter_bank(qprof_MethodID id)
+{
+    if (!is_running())
+        return NULL;
+    int host_errno = errno;
+    qp_cell method = qp_methods_find(&qp_run.methods, id);
+    qprof_thread *th = method ? qp_thread_own() : NULL;
+    uint64_t *counters = th ? qp_blocks_counters(th, method) : NULL;
+    errno = host_errno;
+    return counters;
+}

@@ -1,0 +1,188 @@
+/* blocks.c: banks of counters. Read bank_of first. */
+#include "record/blocks.h"
+
+#include "base/atomic.h"
+#include "base/trie.h"
+#include "record/charge.h"
+#include "record/tree.h"
+
+enum { FIRST_CELLS = 16 };
+
+static qp_bank *bank_at(const qprof_thread *th, qp_cell cell)
+{
+    return QPROF_CELL(th, qp_bank, cell);
+}
+
+static uint64_t bank_key(uint64_t method, qp_bank_kind kind)
+{
+    return method << 2 | (uint64_t)kind;
+}
+
+static uint64_t key_of(void *owner, uint32_t cell)
+{
+    const qp_bank *b = bank_at(owner, cell);
+    return bank_key(b->method, (qp_bank_kind)b->kind);
+}
+
+static uint32_t block_of(void *owner)
+{
+    return qp_tree_aux_cell(owner);
+}
+
+static qp_cell new_bank(qprof_thread *th, qp_cell method, qp_bank_kind kind, uint32_t n_values,
+                        uint32_t n_blocks)
+{
+    qp_thread_record *r = qp_record_of(th);
+    uint32_t n_cells = 1 + (uint32_t)(((uint64_t)n_values * 8 + QP_CELL - 1) / QP_CELL);
+    qp_cell cell = qp_cells_take(&qp_run.space, &r->banks, QP_EXTENT_BANKS, qp_record_cell(th),
+                                 n_cells, FIRST_CELLS, QP_ROOM_ORDINARY);
+    if (!cell)
+        return 0;
+    qp_bank *b = bank_at(th, cell);
+    b->n_cells = n_cells;
+    b->method = method;
+    b->n_values = n_values;
+    b->n_blocks = n_blocks;
+    b->kind = kind;
+    qp_cells_publish(&qp_run.space, r->banks, n_cells);
+    return cell;
+}
+
+/* The thread's bank of a method, made if need be. @return 0: nothing to count, or no room */
+static qp_cell bank_of(qprof_thread *th, qp_cell method, qp_bank_kind kind, uint32_t n_values,
+                       uint32_t n_blocks)
+{
+    qprof_pulse *p = th->pulse;
+    const qp_trie index = {th->base, key_of, block_of, th};
+    if (!n_values)
+        return 0;
+    if (!p->index)
+        p->index = qp_tree_aux_cell(th);
+    if (!p->index)
+        return 0;
+    qp_cell cell = qp_trie_get(&index, p->index, bank_key(method, kind));
+    if (cell)
+        return cell;
+    cell = new_bank(th, method, kind, n_values, n_blocks);
+    return cell ? qp_trie_put(&index, p->index, bank_key(method, kind), cell) : 0;
+}
+
+/* The bank of the frame's method, remembered by its node. NULL: counted why. */
+static qp_bank *frame_bank(qprof_thread *th, const qprof_frame *f, qp_bank_kind kind, int bb)
+{
+    const qprof_node *n = qp_node_at(th, f->node);
+    uint32_t n_blocks = qp_method_n_blocks(&qp_run.methods, n->method);
+    if (bb < 0 || (uint32_t)bb >= n_blocks || (f->flags & QPROF_FRAME_FOLDED)) {
+        qp_count(&qp_run.space, QP_D_bb_out_of_range);
+        return NULL;
+    }
+    qp_node_more *more = qp_tree_more(th, f->node);
+    qp_cell *place = !more ? NULL : kind == QP_BANK_COUNTS ? &more->bank : &more->time_bank;
+    if (place && !*place) {
+        uint32_t n_values = kind == QP_BANK_COUNTS ? n_blocks : 2 * n_blocks + (n_blocks + 63) / 64;
+        *place = bank_of(th, n->method, kind, n_values, n_blocks);
+    }
+    if (!place || !*place) {
+        qp_count(&qp_run.space, QP_D_out_of_memory);
+        return NULL;
+    }
+    return bank_at(th, *place);
+}
+
+static void add_saturating(uint64_t *place, uint64_t n)
+{
+    uint64_t sum = qp_load(place) + n;
+    if (QP_UNLIKELY(sum < n)) {
+        sum = UINT64_MAX;
+        qp_count(&qp_run.space, QP_D_saturated);
+    }
+    qp_store(place, sum);
+}
+
+void qp_blocks_count(qprof_thread *th, qprof_frame *top, int bb, uint64_t n)
+{
+    if (qp_run_head()->grain == QP_GRAIN_FUNCTION || !n)
+        return;
+    qp_bank *b = frame_bank(th, top, QP_BANK_COUNTS, bb);
+    if (b && !(QPROF_LOAD(th->hooks) & QP_HOOK_STOPPED) && (uint32_t)bb < b->n_values)
+        add_saturating(&b->values[bb], n);
+}
+
+void qp_blocks_units(qprof_thread *th, qprof_frame *top, uint64_t n)
+{
+    if (QPROF_LOAD(th->hooks) & QP_HOOK_STOPPED)
+        return;
+    qp_node_more *more = qp_tree_more(th, top->node);
+    if (more)
+        add_saturating(&more->counts, n);
+    else
+        qp_count(&qp_run.space, QP_D_out_of_memory);
+    if (qp_run_head()->clock_kind == QP_CLOCK_COUNTS)
+        add_saturating(&th->pulse->counts, n);
+}
+
+static void charge_block(qp_bank *times, uint32_t block, uint64_t own, uint64_t whole)
+{
+    qp_bump(&times->values[2 * block], own);
+    qp_bump(&times->values[2 * block + 1], whole);
+}
+
+void qp_blocks_settle(qprof_thread *th, qprof_frame *f, uint64_t now)
+{
+    const qprof_node *n = qp_node_at(th, f->node);
+    const qp_node_more *more = n->more ? QPROF_CELL(th, qp_node_more, n->more) : NULL;
+    if (more && more->time_bank)
+        charge_block(bank_at(th, more->time_bank), f->block, f->own - f->mark_own,
+                     now - f->mark_at);
+}
+
+void qp_blocks_mark(qprof_thread *th, qprof_frame *top, int bb)
+{
+    uint32_t hooks = QPROF_LOAD(th->hooks);
+    if (qp_run_head()->grain == QP_GRAIN_FUNCTION)
+        return;
+    if (!(hooks & QPROF_HOOK_EXACT) || (hooks & QP_HOOK_CLASSES))
+        return; /* block times are parts of exact times of one clock */
+    uint64_t now = qp_charge_now(th);
+    qp_charge(th, top, now);
+    qp_bank *b = frame_bank(th, top, QP_BANK_TIMES, bb);
+    if (!b)
+        return;
+    if (top->flags & QPROF_FRAME_MARKED)
+        qp_blocks_settle(th, top, now);
+    else /* the prologue */
+        charge_block(b, (uint32_t)bb, top->own, now - top->start);
+    uint64_t *marked = &b->values[2 * b->n_blocks + (uint32_t)bb / 64];
+    qp_store(marked, *marked | 1ull << ((uint32_t)bb % 64));
+    QPROF_STORE(top->block, (uint32_t)bb);
+    QPROF_STORE(top->mark_at, now);
+    QPROF_STORE(top->mark_own, top->own);
+    QPROF_STORE(top->flags, top->flags | QPROF_FRAME_MARKED);
+}
+
+uint64_t *qp_blocks_counters(qprof_thread *th, qp_cell method)
+{
+    const qp_method *m = qp_at(&qp_run.space, method);
+    uint32_t n_blocks = qp_method_n_blocks(&qp_run.methods, method);
+    qp_ref ref = qp_observe(&m->jumps);
+    const qp_jumps *jumps = ref ? qp_at_ref(&qp_run.space, ref) : NULL;
+    uint32_t n_values = jumps ? jumps->n_jumps : n_blocks;
+    if (qp_run_head()->grain == QP_GRAIN_FUNCTION)
+        return NULL;
+    qp_cell cell = bank_of(th, method, QP_BANK_COUNTS, n_values, n_blocks);
+    return cell ? bank_at(th, cell)->values : NULL;
+}
+
+void qp_blocks_zero(qprof_thread *th)
+{
+    for (qp_cell cell = qp_record_of(th)->banks; cell;) {
+        const qp_extent *e = QPROF_CELL(th, qp_extent, cell);
+        for (uint32_t at = 1; at <= e->n_used;) {
+            qp_bank *b = bank_at(th, cell + at);
+            for (uint32_t i = 0; i < b->n_values; i++)
+                qp_store(&b->values[i], 0);
+            at += b->n_cells;
+        }
+        cell = e->prev;
+    }
+}

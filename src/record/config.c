@@ -1,0 +1,220 @@
+/* config.c: reading options. An error leaves what was in force before. */
+#include "record/config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { FILE_MAX = 64 * 1024, UNKNOWN_MAX = 16 };
+
+/* What cannot be counted before there is a file. */
+static struct {
+    unsigned n_clamped, n_unknown;
+    bool env_ignored;
+    char unknown[UNKNOWN_MAX][32];
+} pending;
+
+static void note_unknown(void *unused, const char *name)
+{
+    (void)unused;
+    if (pending.n_unknown < UNKNOWN_MAX)
+        snprintf(pending.unknown[pending.n_unknown], sizeof pending.unknown[0], "%s", name);
+    pending.n_unknown++;
+}
+
+static void note_clamped(void *unused, const char *name)
+{
+    (void)unused;
+    (void)name;
+    pending.n_clamped++;
+}
+
+static const qp_option_events in_file = {note_unknown, NULL, note_clamped, NULL};
+
+/* Read a whole small file. @return bytes, or -1 with errno set */
+static ssize_t read_file(const char *file, char *out, size_t n_bytes)
+{
+    struct stat st;
+    size_t n = 0;
+    int fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return -1;
+    errno = EINVAL;
+    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size >= (off_t)n_bytes) {
+        close(fd);
+        return -1;
+    }
+    for (ssize_t got; n < n_bytes - 1 && (got = read(fd, out + n, n_bytes - 1 - n)) > 0;)
+        n += (size_t)got;
+    close(fd);
+    out[n] = '\0';
+    return (ssize_t)n;
+}
+
+/* Blank out the comment of a line: a '#' at the start of a word, outside of quotes. */
+static void cut_comment(char *line)
+{
+    char quote = '\0', before = ' ';
+    for (; *line; before = *line++) {
+        if (quote)
+            quote = *line == quote ? '\0' : quote;
+        else if (*line == '"' || *line == '\'')
+            quote = *line;
+        else if (*line == '#' && (before == ' ' || before == '\t'))
+            *line = '\0';
+        if (!*line)
+            return;
+    }
+}
+
+static qp_parse take_line(qp_options *o, char *line, const char *file, unsigned number,
+                          qp_parse_error *error)
+{
+    qp_parse_error e = {1, ""};
+    cut_comment(line);
+    char *first = line + strspn(line, " \t\r");
+    qp_parse code = QP_PARSE_OK;
+    if (*first && *first != '-') {
+        e.column = (unsigned)(first - line) + 1;
+        snprintf(e.message, sizeof e.message, "%.*s: only lines of options (-name=value) are known",
+                 (int)strcspn(first, " \t"), first);
+        code = QP_PARSE_SYNTAX;
+    } else if (*first) {
+        code = qp_options_parse(o, line, &in_file, &e);
+    }
+    if (code != QP_PARSE_OK)
+        snprintf(error->message, sizeof error->message, "%.60s:%u:%u: %.120s", file, number,
+                 e.column, e.message);
+    return code;
+}
+
+/* Lines that end in '\' go on in the next one. */
+static qp_parse take_file(void *unused, qp_options *o, const char *file, qp_parse_error *error)
+{
+    static char text[FILE_MAX]; /* under the control lock, or before the run */
+    (void)unused;
+    if (read_file(file, text, sizeof text) < 0) {
+        snprintf(error->message, sizeof error->message, "-config=%.100s: %s", file,
+                 errno == EINVAL ? "not a file of less than 64 KiB" : strerror(errno));
+        return QP_PARSE_VALUE;
+    }
+    unsigned number = 1;
+    for (char *line = text; *line;) {
+        unsigned first_number = number;
+        char *end = line;
+        for (; *end && *end != '\n'; end++)
+            if (end[0] == '\\' && end[1] == '\n') {
+                end[0] = end[1] = ' ';
+                number++;
+            }
+        char *next = *end ? end + 1 : end;
+        *end = '\0';
+        number++;
+        qp_parse code = take_line(o, line, file, first_number, error);
+        if (code != QP_PARSE_OK)
+            return code;
+        line = next;
+    }
+    return QP_PARSE_OK;
+}
+
+static const qp_option_events anywhere = {note_unknown, take_file, note_clamped, NULL};
+
+static int code_of(qp_parse parse)
+{
+    return parse == QP_PARSE_OK ? 0 : parse == QP_PARSE_SYNTAX ? QPROF_E_SYNTAX : QPROF_E_OPTION;
+}
+
+int qp_config_begin(const char *initial_options, qp_parse_error *error)
+{
+    memset(&pending, 0, sizeof pending);
+    qp_options_init(&qp_run.options);
+    const char *environment = getenv("QPROF");
+    pending.env_ignored = environment && getauxval(AT_SECURE);
+    qp_parse parse = QP_PARSE_OK;
+    if (environment && !pending.env_ignored)
+        parse = qp_options_parse(&qp_run.options, environment, &anywhere, error);
+    if (parse == QP_PARSE_OK && initial_options)
+        parse = qp_options_parse(&qp_run.options, initial_options, &anywhere, error);
+    if (parse != QP_PARSE_OK)
+        return QPROF_E_OPTION;
+    if (qp_run.options.is_set[QP_OPT_measure_timed_calls]) { /* its words for the other's */
+        static const unsigned same[] = {0, 2, 3, 1};
+        uint64_t word = qp_run.options.number[QP_OPT_measure_timed_calls];
+        qp_run.options.number[QP_OPT_time_blocking_functions] = same[word];
+    }
+    return 0;
+}
+
+void qp_config_report(void)
+{
+    for (unsigned i = 0; i < pending.n_clamped; i++)
+        qp_count(&qp_run.space, QP_D_clamped_options);
+    for (unsigned i = 0; i < pending.n_unknown; i++) {
+        qp_count(&qp_run.space, QP_D_unknown_option);
+        if (i < UNKNOWN_MAX)
+            qp_session_log("%s: unknown option, ignored", pending.unknown[i]);
+    }
+    if (pending.env_ignored)
+        qp_count(&qp_run.space, QP_D_env_ignored);
+    memset(&pending, 0, sizeof pending);
+}
+
+/* Options that later lines may change: those that no start-up step has used yet. */
+static const qp_option late[] = {QP_OPT_unknown_exit, QP_OPT_summary,     QP_OPT_clear_on_save,
+                                 QP_OPT_log_file,     QP_OPT_run_at_save, QP_OPT_run_at_exit,
+                                 QP_OPT_thread_rows,  QP_OPT_output,      QP_OPT_filename_prefix,
+                                 QP_OPT_time_unit,    QP_OPT_source_path};
+
+static bool is_late(unsigned option)
+{
+    for (size_t i = 0; i < sizeof late / sizeof *late; i++)
+        if (late[i] == (qp_option)option)
+            return true;
+    return false;
+}
+
+static int apply(qp_parse parse, const qp_options *changed, qp_parse_error *error)
+{
+    char words[4096];
+    if (parse != QP_PARSE_OK)
+        return code_of(parse);
+    for (unsigned i = 0; i < QP_N_OPTIONS; i++) {
+        bool differs = changed->number[i] != qp_run.options.number[i] ||
+                       strcmp(qp_option_text(changed, (qp_option)i),
+                              qp_option_text(&qp_run.options, (qp_option)i)) != 0;
+        if (differs && !is_late(i)) {
+            snprintf(error->message, sizeof error->message,
+                     "-%s: can only be given to qprof_initialize or in QPROF",
+                     qp_option_table[i].name);
+            return QPROF_E_STATE;
+        }
+    }
+    qp_run.options = *changed;
+    qp_options_print(changed, words, sizeof words);
+    qp_run_head()->options = qp_texts_add(&qp_run.texts, words);
+    qp_config_report();
+    return 0;
+}
+
+int qp_config_words(const char *words, qp_parse_error *error)
+{
+    qp_options changed = qp_run.options;
+    qp_parse parse = qp_options_parse(&changed, words, &anywhere, error);
+    return apply(parse, &changed, error);
+}
+
+int qp_config_file(const char *file, qp_parse_error *error)
+{
+    qp_options changed = qp_run.options;
+    if (access(file, R_OK) != 0) {
+        snprintf(error->message, sizeof error->message, "%.120s: %s", file, strerror(errno));
+        return QPROF_E_IO;
+    }
+    return apply(take_file(NULL, &changed, file, error), &changed, error);
+}

@@ -1,0 +1,113 @@
+/* data.c: the recording flag, clears and saves. Threads learn of a stop or a clear at their next
+ * event (charge.c); the head says when it was, so that not a tick is charged wrongly. */
+#include "record/data.h"
+
+#include "base/atomic.h"
+#include "record/charge.h"
+#include "record/event.h"
+#include "record/names.h"
+#include "record/save.h"
+#include "record/thread.h"
+
+bool qp_data_is_recording(void)
+{
+    return qp_load(&qp_run_head()->flags) & QP_FLAG_RECORDING;
+}
+
+/* The calling thread looks at once, so that its own calls take effect where they stand; its time
+ * is charged up to now, which for its own counters nobody else could do. */
+void qp_data_sync_here(void)
+{
+    qprof_thread *th = qp_here.th;
+    if (qp_here.epoch != qp_run.epoch || !QPROF_LOAD(th->gate) || !QPROF_LOAD(th->top))
+        return;
+    qprof_frame *top = qp_event_begin(th);
+    if (top) {
+        qp_charge(th, top, qp_charge_now(th));
+        qp_event_end(th, top);
+    }
+}
+
+static void tell_threads(void)
+{
+    qp_fence();
+    qp_threads_set_hooks(QP_HOOK_SYNC);
+    qp_data_sync_here();
+}
+
+static void change_stops(uint64_t total, uint64_t since)
+{
+    qp_head *h = qp_run_head();
+    uint64_t change = h->stop_change;
+    qp_store(&h->stop_change, change + 1);
+    qp_fence();
+    qp_store(&h->stopped_total, total);
+    qp_store(&h->stopped_since, since);
+    qp_publish(&h->stop_change, change + 2);
+}
+
+bool qp_data_start(void)
+{
+    qp_head *h = qp_run_head();
+    if (h->flags & (QP_FLAG_RECORDING | QP_FLAG_DISABLED))
+        return false;
+    uint64_t now = qp_charge_elapsed();
+    uint64_t stood = (int64_t)(now - h->stopped_since) > 0 ? now - h->stopped_since : 0;
+    change_stops(h->stopped_total + stood, 0);
+    qp_store(&h->flags, h->flags | QP_FLAG_RECORDING);
+    tell_threads();
+    return true;
+}
+
+bool qp_data_stop(void)
+{
+    qp_head *h = qp_run_head();
+    if (!(h->flags & QP_FLAG_RECORDING))
+        return false;
+    uint64_t now = qp_charge_elapsed();
+    change_stops(h->stopped_total, now ? now : 1);
+    qp_store(&h->flags, h->flags & ~(uint32_t)QP_FLAG_RECORDING);
+    tell_threads();
+    return true;
+}
+
+void qp_data_disable(void)
+{
+    qp_data_stop();
+    qp_store(&qp_run_head()->flags, qp_run_head()->flags | QP_FLAG_DISABLED);
+}
+
+void qp_data_clear(void)
+{
+    qp_head *h = qp_run_head();
+    h->clear_raw = h->stopped_since ? h->stopped_since : qp_charge_elapsed();
+    h->clear_stopped = h->stopped_total;
+    qp_publish(&h->clear_count, h->clear_count + 1);
+    tell_threads();
+}
+
+bool qp_data_save(const char *name, const char *label)
+{
+    char path[QP_PATH_MAX];
+    qp_parse_error error = {0, ""};
+    qp_head *h = qp_run_head();
+    if (!qp_save_has_data())
+        return false;
+    qp_data_sync_here();
+    qp_charge_calibrate();
+    int code = qp_names_dataset(name, qp_run.n_datasets, path, sizeof path, &error);
+    if (!code)
+        code = qp_save_copy(path, sizeof path, QP_SNAPSHOT, label);
+    if (code) {
+        qp_count(&qp_run.space, code == QPROF_E_IO ? QP_D_e_io : QP_D_e_option);
+        qp_session_log("dataset not written: %s", error.message[0] ? error.message : path);
+        return false;
+    }
+    if (!name)
+        qp_run.n_datasets++;
+    h->dataset++; /* annotations from now on belong to the next one */
+    qp_save_run(qp_option_text(&qp_run.options, QP_OPT_run_at_save), path);
+    if (qp_run.options.number[QP_OPT_clear_on_save])
+        qp_data_clear();
+    return true;
+}

@@ -1,0 +1,311 @@
+/* event.c: entries and exits out of line: first calls, unwinding, limits, stops.
+ *
+ * The inline path (include/qprof/inline.h) comes here when anything is out of the ordinary, and
+ * has changed nothing by then. The order of a rare event is that of the usual one: th->top is
+ * NULL while it lasts, an entry reads the clock last, an exit reads it first. */
+#include "record/event.h"
+
+#include <errno.h>
+
+#include "base/atomic.h"
+#include "record/charge.h"
+#include "record/stack.h"
+#include "record/tree.h"
+
+enum { SEARCH_MAX = 4096, CALLBACKS_MAX = 4 };
+
+static bool has_hook(const qprof_thread *th, uint32_t bits)
+{
+    return QPROF_LOAD(th->hooks) & bits;
+}
+
+qprof_frame *qp_event_begin(qprof_thread *th)
+{
+    qprof_frame *top = QPROF_LOAD(th->top);
+    if (QP_UNLIKELY(!top)) {
+        if (!has_hook(th, QP_HOOK_VIRGIN)) {
+            qp_thread_count_reentrant(th);
+            return NULL;
+        }
+        qp_fetch_and(&th->hooks, ~(uint32_t)QP_HOOK_VIRGIN);
+        top = qp_stack_first(th);
+        if (!top) {
+            qp_fetch_or(&th->hooks, QP_HOOK_VIRGIN);
+            qp_count(&qp_run.space, QP_D_out_of_memory);
+            return NULL;
+        }
+    }
+    QPROF_STORE(th->top, (qprof_frame *)0);
+    qp_signal_fence();
+    qp_charge_sync(th, top);
+    return top;
+}
+
+void qp_event_end(qprof_thread *th, qprof_frame *top)
+{
+    qp_stack_show(th, top);
+    qp_signal_fence();
+    QPROF_STORE(th->top, top);
+}
+
+/* ---- entry --------------------------------------------------------------------------------- */
+
+/* Ask the host for a method it has not described. Nested events are welcome: the event that asked
+ * has not begun. @return the top frame afterwards; NULL: the thread is not recorded any more */
+static qprof_frame *ask_host(qprof_thread *th, qprof_frame *top, uintptr_t method)
+{
+    if (qp_here.callbacks >= CALLBACKS_MAX) {
+        qp_count(&qp_run.space, QP_D_callback_nesting);
+        return top;
+    }
+    qp_event_end(th, top);
+    uint32_t nesting = qp_here.callbacks++;
+    qp_run.callback(method);
+    qp_here.callbacks = nesting;
+    return QPROF_LOAD(th->gate) ? qp_event_begin(th) : NULL;
+}
+
+/* The record of a method that is called on a path for the first time. */
+static qp_cell method_of(qprof_thread *th, qprof_frame **top, uintptr_t method)
+{
+    qp_methods *all = &qp_run.methods;
+    if (!method || (qp_method_is_reserved(method) && !qp_method_is_pseudo(method)))
+        return all->anonymous;
+    qp_cell cell = qp_methods_find(all, method);
+    if (cell)
+        return cell;
+    if (qp_run.callback && !qp_method_is_pseudo(method))
+        *top = ask_host(th, *top, method);
+    if (!*top)
+        return 0;
+    bool is_known = qp_methods_find(all, method) != 0;
+    cell = qp_methods_mention(all, method);
+    if (!cell) {
+        qp_count(&qp_run.space, QP_D_method_limit);
+        return all->overflow;
+    }
+    if (!is_known && !qp_method_is_pseudo(method))
+        qp_count(&qp_run.space, QP_D_unknown_method);
+    return cell;
+}
+
+/* The call path of a callee; 0: fold it into its caller's. NULL in *top: the event is off. */
+static qp_cell callee_of(qprof_thread *th, qprof_frame **top, uintptr_t method)
+{
+    qp_cell parent = (*top)->node;
+    if (((*top)->flags & QPROF_FRAME_FOLDED) || qp_tree_is_overflow(th, parent)) {
+        qp_count(&qp_run.space, QP_D_tree_overflow);
+        return ((*top)->flags & QPROF_FRAME_FOLDED) ? 0 : parent;
+    }
+    bool is_anonymous =
+        !method || (qp_method_is_reserved(method) && !qp_method_is_pseudo(method));
+    uint64_t key = is_anonymous ? 0 : method;
+    if (is_anonymous)
+        qp_count(&qp_run.space, QP_D_bad_method_id);
+    qp_cell cell = qp_tree_find(th, parent, key);
+    if (cell)
+        return cell;
+    qp_cell record = method_of(th, top, method);
+    if (!*top)
+        return 0;
+    parent = (*top)->node; /* the callback may have moved the stack, or called the method */
+    cell = qp_tree_find(th, parent, key);
+    if (!cell)
+        cell = qp_tree_add(th, parent, key, record);
+    if (!cell || qp_tree_is_overflow(th, cell))
+        qp_count(&qp_run.space, QP_D_tree_overflow);
+    return cell;
+}
+
+/* Count the call where it belongs. */
+static void count_call(qprof_thread *th, qprof_frame *f, bool is_folded)
+{
+    qprof_node *n = qp_node_at(th, f->node);
+    if (!is_folded && !has_hook(th, QP_HOOK_STOPPED)) {
+        QPROF_ADD(n->n_calls, 1);
+        return;
+    }
+    qp_node_more *more = is_folded ? NULL : qp_tree_more(th, f->node);
+    if (more)
+        qp_bump(&more->n_skips, 1);
+    else
+        qp_bump(&qp_record_of(th)->n_folded, 1);
+}
+
+static void count_deep(qprof_thread *th)
+{
+    QPROF_ADD(th->pulse->n_deep, 1);
+    qp_bump(&qp_record_of(th)->n_deep_total, 1);
+    qp_fetch_or(&th->hooks, QP_HOOK_DEEP);
+    qp_count(&qp_run.space, QP_D_depth_overflow);
+}
+
+static void start_frame(qprof_thread *th, qprof_frame *top, qprof_frame *f)
+{
+    uint32_t hooks = QPROF_LOAD(th->hooks);
+    QPROF_STORE(f->start, 0);
+    if (hooks & QPROF_HOOK_EXACT) {
+        uint64_t now = qp_charge_now(th);
+        qp_charge(th, top, now);
+        QPROF_STORE(f->start, now);
+    } else if (hooks & QPROF_HOOK_ADAPTIVE) {
+        int is_first = qp_node_at(th, f->node)->n_calls <= QPROF_ADAPTIVE_FIRST;
+        if (qprof_entry_is_timed(th, hooks, is_first))
+            qprof_entry_charge(th, QPROF_HOOK_ADAPTIVE, f, is_first, qp_charge_now(th));
+    }
+}
+
+static void enter(qprof_thread *th, uintptr_t method, uintptr_t id)
+{
+    qprof_frame *top = qp_event_begin(th);
+    if (!top)
+        return;
+    qp_store(&qp_run.has_entries, true);
+    if (has_hook(th, QP_HOOK_DEEP)) {
+        count_deep(th);
+        qp_event_end(th, top);
+        return;
+    }
+    qp_cell callee = callee_of(th, &top, method);
+    if (!top)
+        return;
+    qprof_frame *f = qp_stack_above(th, top);
+    if (!f) {
+        count_deep(th);
+        qp_event_end(th, top);
+        return;
+    }
+    top = f - 1; /* in a new chunk the caller has moved along */
+    uint32_t flags = (callee ? 0 : QPROF_FRAME_FOLDED) |
+                     (has_hook(th, QP_HOOK_STOPPED) ? QPROF_FRAME_SKIP : 0) |
+                     (id ? 0 : QPROF_FRAME_ZERO);
+    QPROF_STORE(f->stack_id, (uint64_t)id);
+    QPROF_STORE(f->own, 0);
+    QPROF_STORE(f->node, callee ? callee : top->node);
+    QPROF_STORE(f->flags, flags);
+    if (!id) {
+        qp_count(&qp_run.space, QP_D_entry_zero_stack_id);
+        qp_fetch_or(&th->hooks, QP_HOOK_ZERO);
+    }
+    count_call(th, f, !callee);
+    qp_stack_show(th, f);
+    if (callee && callee != top->node)
+        QPROF_STORE(qp_node_at(th, top->node)->last, callee);
+    start_frame(th, top, f);
+    qp_event_end(th, f);
+}
+
+void qprof_cold_entry(qprof_thread *th, uintptr_t method, uintptr_t id)
+{
+    int host_errno = errno;
+    enter(th, method, id);
+    errno = host_errno;
+}
+
+void qprof_cold_entry_time(qprof_thread *th, qprof_frame *f)
+{
+    int host_errno = errno;
+    uint32_t hooks = QPROF_LOAD(th->hooks) & (QPROF_HOOK_EXACT | QPROF_HOOK_ADAPTIVE);
+    int is_first = qp_node_at(th, f->node)->n_calls <= QPROF_ADAPTIVE_FIRST;
+    qprof_entry_charge(th, hooks, f, is_first, qp_charge_now(th));
+    qp_event_end(th, f);
+    errno = host_errno;
+}
+
+/* ---- exit ---------------------------------------------------------------------------------- */
+
+static void pop_to(qprof_thread *th, qprof_frame **top, uint64_t depth)
+{
+    uint64_t now = qp_charge_now(th);
+    qp_charge(th, *top, now);
+    for (uint64_t left = qp_stack_depth(th, *top); left > depth; left--) {
+        qp_charge_settle(th, *top, now);
+        *top = qp_stack_below(th, *top);
+    }
+    QPROF_STORE(th->pulse->n_deep, 0);
+    qp_fetch_and(&th->hooks, ~(uint32_t)(depth ? QP_HOOK_DEEP : QP_HOOK_DEEP | QP_HOOK_ZERO));
+}
+
+/* Pop n frames, the counted ones first. */
+static void pop(qprof_thread *th, qprof_frame **top, uint64_t stored)
+{
+    uint64_t depth = qp_stack_depth(th, *top);
+    uint64_t n = stored + th->pulse->n_deep;
+    if (!n)
+        return;
+    pop_to(th, top, depth - stored);
+    QPROF_ADD(th->pulse->n_exits, 1);
+    QPROF_ADD(th->pulse->n_unwound, n - 1);
+}
+
+/* How many stored frames stand above the innermost one with this id; -1: none has it. */
+static int64_t frames_above(qprof_thread *th, qprof_frame *top, uintptr_t id, uint64_t max)
+{
+    qp_stack_cursor c = qp_stack_from(th, top);
+    uint64_t depth = qp_stack_depth(th, top);
+    for (uint64_t n = 0; n < depth; n++) {
+        if (n == max) {
+            qp_count(&qp_run.space, QP_D_exit_search_limited);
+            return -1;
+        }
+        if (c.f->stack_id == id && !(c.f->flags & QPROF_FRAME_ZERO))
+            return (int64_t)n;
+        qp_stack_down(th, &c);
+    }
+    return -1;
+}
+
+static void leave_deep(qprof_thread *th, qprof_frame **top, uintptr_t id)
+{
+    int64_t above = frames_above(th, *top, id, SEARCH_MAX);
+    if (above >= 0) {
+        pop(th, top, (uint64_t)above);
+        return;
+    }
+    QPROF_ADD(th->pulse->n_exits, 1);
+    QPROF_STORE(th->pulse->n_deep, th->pulse->n_deep - 1);
+    if (!th->pulse->n_deep)
+        qp_fetch_and(&th->hooks, ~(uint32_t)QP_HOOK_DEEP);
+}
+
+static void leave(qprof_thread *th, qprof_frame **top, uintptr_t id)
+{
+    uint64_t depth = qp_stack_depth(th, *top);
+    bool ignores = qp_run.options.number[QP_OPT_unknown_exit] == 1;
+    if (!id) {
+        pop(th, top, depth);
+    } else if (th->pulse->n_deep) {
+        leave_deep(th, top, id);
+    } else if (!depth) {
+        qp_count(&qp_run.space, QP_D_exit_empty_stack);
+    } else {
+        int64_t above = frames_above(th, *top, id, ignores ? SEARCH_MAX : UINT64_MAX);
+        if (above >= 0) {
+            pop(th, top, (uint64_t)above);
+        } else if (depth == 1) {
+            pop(th, top, 1);
+        } else {
+            qp_count(&qp_run.space, QP_D_exit_unknown_id);
+            if (!ignores)
+                pop(th, top, depth);
+        }
+    }
+}
+
+void qprof_cold_exit(qprof_thread *th, uintptr_t id)
+{
+    int host_errno = errno;
+    qprof_frame *top = qp_event_begin(th);
+    if (top) {
+        leave(th, &top, id);
+        qp_event_end(th, top);
+    }
+    errno = host_errno;
+}
+
+uint64_t qp_event_unroll(qprof_thread *th, qprof_frame **top)
+{
+    uint64_t n = qp_stack_depth(th, *top) + th->pulse->n_deep;
+    pop_to(th, top, 0);
+    return n;
+}

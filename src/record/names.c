@@ -1,0 +1,227 @@
+/* names.c: conversions in names, and the places of live files.
+ *
+ * What a conversion yields is reduced to letters, digits, '.', '_' and '-', so that a program's
+ * name never becomes a path. */
+#include "record/names.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "record/thread.h"
+
+static void read_link(const char *path, char *out, size_t n_bytes)
+{
+    ssize_t n = readlink(path, out, n_bytes - 1);
+    out[n > 0 ? n : 0] = '\0';
+}
+
+void qp_names_begin(void)
+{
+    const char *given = qp_option_text(&qp_run.options, QP_OPT_program_name);
+    read_link("/proc/self/exe", qp_run.program_path, sizeof qp_run.program_path);
+    const char *slash = strrchr(qp_run.program_path, '/');
+    const char *name = given[0] ? given : slash ? slash + 1 : "program";
+    snprintf(qp_run.program, sizeof qp_run.program, "%s", name);
+    if (!getcwd(qp_run.folder, sizeof qp_run.folder))
+        snprintf(qp_run.folder, sizeof qp_run.folder, "/");
+}
+
+uint64_t qp_names_process_start(void)
+{
+    char text[1024] = "";
+    int fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return 0;
+    ssize_t n = read(fd, text, sizeof text - 1);
+    close(fd);
+    if (n <= 0)
+        return 0;
+    const char *at = strrchr(text, ')'); /* the end of field 2, which may hold anything */
+    for (int field = 2; at && field < 22; field++)
+        at = strchr(at + 1, ' ');
+    return at ? strtoull(at, NULL, 10) : 0;
+}
+
+static char safe(char c)
+{
+    bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    return is_plain || c == '.' || c == '-' ? c : '_';
+}
+
+/* @return false: not a conversion */
+static bool convert(char letter, uint32_t dataset, char *out, size_t n_bytes)
+{
+    time_t now = (time_t)(qp_clock_wall() / 1000000000u);
+    struct tm t;
+    out[0] = '\0';
+    switch (letter) {
+    case 'v':
+        snprintf(out, n_bytes, "%s", qp_run.program);
+        break;
+    case 'V':
+        snprintf(out, n_bytes, "%s", qp_run.program_path);
+        break;
+    case 'p':
+        snprintf(out, n_bytes, "%ld", (long)getpid());
+        break;
+    case 'n':
+        snprintf(out, n_bytes, "%u", dataset);
+        break;
+    case 'T':
+        snprintf(out, n_bytes, "%ld", (long)gettid());
+        break;
+    case 'h':
+        gethostname(out, n_bytes);
+        out[n_bytes - 1] = '\0';
+        break;
+    case 't':
+        if (localtime_r(&now, &t))
+            strftime(out, n_bytes, "%H:%M", &t);
+        return true;
+    case 'd':
+        if (localtime_r(&now, &t))
+            strftime(out, n_bytes, "%y%m%d", &t);
+        break;
+    default:
+        return false;
+    }
+    for (char *c = out; *c; c++)
+        *c = safe(*c);
+    return true;
+}
+
+typedef enum { EXPAND_OK, EXPAND_UNKNOWN, EXPAND_LONG } expansion;
+
+static expansion expand(const char *pattern, uint32_t dataset, const char *file, char *out,
+                        size_t n_bytes, char *bad)
+{
+    size_t n = 0;
+    for (; *pattern; pattern++) {
+        char value[QP_PATH_MAX] = {*pattern, '\0'};
+        if (*pattern == '%') {
+            *bad = *++pattern;
+            if (*bad == 'b' && file)
+                snprintf(value, sizeof value, "%s", file);
+            else if (*bad != '%' && !convert(*bad, dataset, value, sizeof value))
+                return EXPAND_UNKNOWN;
+        }
+        size_t length = strlen(value);
+        if (n + length >= n_bytes)
+            return EXPAND_LONG;
+        memcpy(out + n, value, length);
+        n += length;
+    }
+    out[n] = '\0';
+    return EXPAND_OK;
+}
+
+int qp_names_dataset(const char *pattern, uint32_t dataset, char *out, size_t n_bytes,
+                     qp_parse_error *error)
+{
+    char relative[QP_PATH_MAX], bad = '\0', whole[QP_PATH_MAX];
+    const char *given = qp_option_text(&qp_run.options, QP_OPT_output);
+    if (!pattern && given[0])
+        pattern = given;
+    if (!pattern) {
+        snprintf(whole, sizeof whole, "%s.qprof",
+                 qp_option_text(&qp_run.options, QP_OPT_filename_prefix));
+        pattern = whole;
+    }
+    expansion result = expand(pattern, dataset, NULL, relative, sizeof relative, &bad);
+    if (result == EXPAND_UNKNOWN) {
+        snprintf(error->message, sizeof error->message,
+                 "%.80s: %%%c is no conversion; known are %%v %%V %%p %%n %%T %%t %%d %%h %%%%",
+                 pattern, bad ? bad : ' ');
+        return QPROF_E_OPTION;
+    }
+    bool is_absolute = relative[0] == '/';
+    int n = result == EXPAND_OK ? snprintf(out, n_bytes, "%s%s%s", is_absolute ? "" : qp_run.folder,
+                                           is_absolute ? "" : "/", relative)
+                                : -1;
+    if (n < 0 || (size_t)n >= n_bytes) {
+        snprintf(error->message, sizeof error->message, "%.80s…: the file name is too long", pattern);
+        return QPROF_E_OPTION;
+    }
+    return 0;
+}
+
+bool qp_names_command(const char *pattern, const char *dataset_file, char *out, size_t n_bytes)
+{
+    char bad;
+    return expand(pattern, qp_run.n_datasets, dataset_file, out, n_bytes, &bad) == EXPAND_OK;
+}
+
+int qp_names_check_output(const char *path, qp_parse_error *error)
+{
+    char folder[QP_PATH_MAX];
+    struct stat st;
+    const char *reason = NULL;
+    snprintf(folder, sizeof folder, "%s", path);
+    char *slash = strrchr(folder, '/');
+    slash[slash == folder] = '\0';
+    if (path[strlen(path) - 1] == '/')
+        reason = "names a folder, not a file";
+    else if (strlen(strrchr(path, '/') + 1) > NAME_MAX - 16)
+        reason = "the file name is too long";
+    else if (stat(folder, &st) != 0)
+        reason = "its folder does not exist";
+    else if (!S_ISDIR(st.st_mode))
+        reason = "its folder is not a folder";
+    else if (access(folder, W_OK | X_OK) != 0)
+        reason = "its folder cannot be written to";
+    else if (lstat(path, &st) == 0 && !S_ISREG(st.st_mode))
+        reason = "there is something there that is not a file";
+    if (!reason)
+        return 0;
+    snprintf(error->message, sizeof error->message, "-output=%.120s: %s", path, reason);
+    return EINVAL;
+}
+
+/* A folder that only we can look into. */
+static bool own_folder(const char *path)
+{
+    struct stat st;
+    if (mkdir(path, 0700) != 0 && errno != EEXIST)
+        return false;
+    return lstat(path, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid() &&
+           !(st.st_mode & 077);
+}
+
+bool qp_names_live(unsigned i, const char *output, char *out, size_t n_bytes)
+{
+    const char *runtime = getauxval(AT_SECURE) ? NULL : getenv("XDG_RUNTIME_DIR");
+    const char *const parents[] = {runtime, "/dev/shm"};
+    char folder[QP_PATH_MAX], again[16] = "";
+    int n;
+    if (qp_run.epoch > 1)
+        snprintf(again, sizeof again, "-%u", qp_run.epoch);
+    unsigned long long start = qp_names_process_start();
+    out[0] = '\0';
+    if (i < sizeof parents / sizeof *parents) {
+        if (!parents[i] || parents[i][0] != '/')
+            return false;
+        n = snprintf(folder, sizeof folder, "%s/qprof-%u", parents[i], (unsigned)geteuid());
+        if (n < 0 || (size_t)n >= sizeof folder || !own_folder(folder))
+            return false;
+        n = snprintf(out, n_bytes, "%s/%ld.%llu%s.qprof", folder, (long)getpid(), start, again);
+    } else if (i == sizeof parents / sizeof *parents) {
+        n = snprintf(folder, sizeof folder, "%s", output);
+        *strrchr(folder, '/') = '\0';
+        n = snprintf(out, n_bytes, "%s/.%ld.%llu%s.qprof-live", folder, (long)getpid(), start, again);
+    } else {
+        return false;
+    }
+    if (n > 0 && (size_t)n < n_bytes)
+        return true;
+    out[0] = '\0';
+    return false;
+}

@@ -1,0 +1,222 @@
+/* save.c: datasets. A copy is written under a temporary name and appears under its own name whole
+ * or not at all; nobody's file is ever replaced. */
+#include "record/save.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/atomic.h"
+#include "base/clock.h"
+#include "record/charge.h"
+#include "record/names.h"
+#include "record/thread.h"
+
+enum { NAMES_MAX = 999 };
+
+extern char **environ;
+
+static bool tree_has_data(const qp_thread_record *r)
+{
+    for (qp_cell cell = qp_observe(&r->nodes); cell;) {
+        const qp_extent *e = qp_at(&qp_run.space, cell);
+        uint32_t n = qp_observe(&e->n_used);
+        for (uint32_t i = 1; i <= n; i++) {
+            const qp_node *node = qp_at(&qp_run.space, cell + i);
+            const qp_node_more *more = node->more ? qp_at(&qp_run.space, node->more) : NULL;
+            if (qp_load(&node->n_calls) || qp_load(&node->self) ||
+                (more && (qp_load(&more->n_skips) || qp_load(&more->counts))))
+                return true;
+        }
+        cell = e->prev;
+    }
+    return false;
+}
+
+static bool banks_have_data(const qp_thread_record *r)
+{
+    for (qp_cell cell = qp_observe(&r->banks); cell;) {
+        const qp_extent *e = qp_at(&qp_run.space, cell);
+        for (uint32_t at = 1; at <= e->n_used;) {
+            const qp_bank *b = qp_at(&qp_run.space, cell + at);
+            for (uint32_t i = 0; i < b->n_values; i++)
+                if (qp_load(&b->values[i]))
+                    return true;
+            at += b->n_cells;
+        }
+        cell = e->prev;
+    }
+    return false;
+}
+
+static bool has_annotation(void)
+{
+    for (qp_ref ref = qp_run_head()->notes; ref;) {
+        const qp_note *n = qp_at_ref(&qp_run.space, ref);
+        if (n->kind == QP_NOTE_ANNOTATION && n->dataset == qp_run_head()->dataset)
+            return true;
+        ref = n->next;
+    }
+    return false;
+}
+
+bool qp_save_has_data(void)
+{
+    uint32_t clear_count = qp_run_head()->clear_count;
+    for (uint32_t i = 0; qp_threads_at(i); i++) {
+        const qprof_thread *th = qp_threads_at(i);
+        if (!qp_observe(&th->pulse))
+            continue;
+        const qp_thread_record *r = qp_record_of(th);
+        if (r->clear_count == clear_count && (tree_has_data(r) || banks_have_data(r)))
+            return true;
+    }
+    return has_annotation();
+}
+
+static bool write_all(int fd, const void *bytes, uint64_t n)
+{
+    const char *at = bytes;
+    while (n) {
+        ssize_t wrote = write(fd, at, n < 1u << 30 ? n : 1u << 30);
+        if (wrote < 0 && errno == EINTR)
+            continue;
+        if (wrote <= 0)
+            return false;
+        at += wrote;
+        n -= (uint64_t)wrote;
+    }
+    return true;
+}
+
+/* ---- consistency of a copy while others record ------------------------------------------------ */
+
+typedef struct {
+    uint64_t n_exits;
+    qp_cell top;
+    uint32_t n_deep;
+} pulse_mark;
+
+static pulse_mark mark_of(const qp_thread_record *r)
+{
+    return (pulse_mark){qp_load(&r->n_exits), qp_load(&r->top), qp_load(&r->n_deep)};
+}
+
+/* Events of a thread between its record was copied and now, at least. The copied record says how
+ * far the thread had come; its nodes were copied at other moments. */
+static uint64_t drift_of(pulse_mark before, const qp_thread_record *r)
+{
+    pulse_mark after = mark_of(r);
+    uint64_t exits = after.n_exits - before.n_exits;
+    if (!exits && after.top == before.top && after.n_deep == before.n_deep)
+        return 0;
+    return 2 * exits + 2 + (after.top != before.top);
+}
+
+/* Write how much each thread recorded while it was copied into the copy. */
+static bool write_drifts(int fd, const pulse_mark *marks, uint32_t n_marks)
+{
+    for (uint32_t i = 0; i < n_marks; i++) {
+        const qprof_thread *th = qp_threads_at(i);
+        if (!qp_observe(&th->pulse))
+            continue;
+        const qp_thread_record *r = qp_record_of(th);
+        uint64_t drift = drift_of(marks[i], r);
+        off_t at = (off_t)((uint64_t)qp_record_cell(th) * QP_CELL +
+                           offsetof(qp_thread_record, n_drift));
+        if (drift && pwrite(fd, &drift, sizeof drift, at) != (ssize_t)sizeof drift)
+            return false;
+    }
+    return true;
+}
+
+/* Marks of the first threads; further ones began meanwhile or are too many to watch. */
+enum { MARKS_MAX = 4096 };
+
+static bool write_profile(int fd, const qp_head *h)
+{
+    static pulse_mark marks[MARKS_MAX]; /* under the control lock */
+    uint32_t n = 0;
+    for (; n < MARKS_MAX && qp_threads_at(n); n++)
+        if (qp_observe(&qp_threads_at(n)->pulse))
+            marks[n] = mark_of(qp_record_of(qp_threads_at(n)));
+    uint64_t n_bytes = h->n_cells * QP_CELL;
+    return write_all(fd, h, sizeof *h) &&
+           write_all(fd, qp_run.space.map.base + sizeof *h, n_bytes - sizeof *h) &&
+           (h->state != QP_SNAPSHOT || write_drifts(fd, marks, n));
+}
+
+/* ---- naming -------------------------------------------------------------------------------- */
+
+/* Give the temporary file its name, or the next one that is free. */
+static bool name_file(const char *temporary, char *path, size_t n_bytes)
+{
+    size_t n = strlen(path);
+    for (unsigned i = 0; i <= NAMES_MAX; i++) {
+        if (i && snprintf(path + n, n_bytes - n, ".%u", i) >= (int)(n_bytes - n))
+            return false;
+        if (link(temporary, path) == 0) {
+            unlink(temporary);
+            return true;
+        }
+        if (errno == EPERM || errno == EOPNOTSUPP) { /* a file system without links */
+            struct stat st;
+            if (lstat(path, &st) != 0 && errno == ENOENT)
+                return rename(temporary, path) == 0;
+        } else if (errno != EEXIST) {
+            return false;
+        }
+    }
+    return false;
+}
+
+int qp_save_copy(char *path, size_t n_bytes, qp_file_state state, const char *label)
+{
+    char temporary[QP_PATH_MAX];
+    qp_head h = *qp_run_head();
+    if (snprintf(temporary, sizeof temporary, "%s.tmp%ld", path, (long)getpid()) >=
+        (int)sizeof temporary)
+        return QPROF_E_IO;
+    h.state = state;
+    h.label = qp_texts_add(&qp_run.texts, label);
+    h.n_cells = qp_observe(&qp_run_head()->n_cells); /* what is claimed later is not copied */
+    if (state == QP_SNAPSHOT) {
+        h.end_raw = qp_charge_elapsed();
+        h.ended_at = qp_clock_wall();
+    }
+    int fd = open(temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return QPROF_E_IO;
+    bool is_written = write_profile(fd, &h);
+    if (close(fd) != 0)
+        is_written = false;
+    if (is_written && name_file(temporary, path, n_bytes))
+        return 0;
+    unlink(temporary);
+    return QPROF_E_IO;
+}
+
+void qp_save_run(const char *pattern, const char *file)
+{
+    char command[QP_PATH_MAX];
+    char shell[] = "/bin/sh", flag[] = "-c";
+    char *const args[] = {shell, flag, command, NULL};
+    pid_t pid;
+    int status = 0;
+    if (!pattern[0])
+        return;
+    if (!qp_names_command(pattern, file, command, sizeof command) ||
+        posix_spawn(&pid, shell, NULL, NULL, args, environ) != 0) {
+        qp_session_log("cannot run: %.200s", pattern);
+        return;
+    }
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    qp_session_log("ran with status %d: %.200s",
+                   WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), command);
+}

@@ -1,0 +1,118 @@
+/* stack.c: chunks of the shadow stack. Only the owner calls in. */
+#include "record/stack.h"
+
+#include "base/atomic.h"
+#include "record/tree.h"
+
+enum {
+    FIRST_CELLS = 64, /* one page */
+    FIRST_CELLS_VIRTUAL = 8,
+    CHUNK_CELLS = 16384 /* one MiB */
+};
+
+static qp_extent *chunk_at(const qprof_thread *th, qp_cell cell)
+{
+    return QPROF_CELL(th, qp_extent, cell);
+}
+
+static qprof_frame *slot_at(const qprof_thread *th, qp_cell chunk, uint32_t slot)
+{
+    return QPROF_CELL(th, qprof_frame, chunk + 1 + slot);
+}
+
+static void use_chunk(qprof_thread *th, qp_cell chunk)
+{
+    qp_record_of(th)->chunk = chunk;
+    th->floor = slot_at(th, chunk, 0);
+    th->limit = slot_at(th, chunk, chunk_at(th, chunk)->n_cells - 1);
+}
+
+static qp_cell new_chunk(qprof_thread *th, uint32_t n_cells, qp_room room)
+{
+    return qp_extent_claim(&qp_run.space, QP_EXTENT_FRAMES, qp_record_cell(th), n_cells, room);
+}
+
+qprof_frame *qp_stack_first(qprof_thread *th)
+{
+    qp_thread_record *r = qp_record_of(th);
+    if (!r->root)
+        qp_publish(&r->root, qp_tree_root(th));
+    if (r->root && !r->chunk)
+        r->chunk = new_chunk(th, qp_run.is_virtual ? FIRST_CELLS_VIRTUAL : FIRST_CELLS,
+                             QP_ROOM_RESERVED);
+    if (!r->root || !r->chunk)
+        return NULL;
+    use_chunk(th, r->chunk);
+    qprof_frame *root = th->floor;
+    root->node = r->root;
+    qp_stack_show(th, root);
+    return root;
+}
+
+static qprof_frame *next_chunk(qprof_thread *th, const qprof_frame *top)
+{
+    qp_cell here = qp_record_of(th)->chunk;
+    qp_extent *e = chunk_at(th, here);
+    uint64_t depth = qp_stack_depth(th, top);
+    if (depth >= QP_MAX_DEPTH_STORED)
+        return NULL;
+    if (!e->next) {
+        uint32_t n_cells = e->n_cells < CHUNK_CELLS / 2 ? e->n_cells * 2 : CHUNK_CELLS;
+        qp_cell cell = new_chunk(th, n_cells, QP_ROOM_ORDINARY);
+        if (!cell) {
+            qp_count(&qp_run.space, QP_D_stack_nomem);
+            return NULL;
+        }
+        qp_extent *above = chunk_at(th, cell);
+        above->prev = here;
+        above->base_depth = depth;
+        qp_publish(&e->next, cell);
+    }
+    *slot_at(th, e->next, 0) = *top;
+    use_chunk(th, e->next);
+    return th->floor + 1;
+}
+
+qprof_frame *qp_stack_above(qprof_thread *th, qprof_frame *top)
+{
+    return top + 1 < th->limit ? top + 1 : next_chunk(th, top);
+}
+
+/* The frame below a chunk's slot 0, which supersedes the last slot of the chunk before. */
+static qprof_frame *below_floor(const qprof_thread *th, qp_cell prev)
+{
+    return slot_at(th, prev, chunk_at(th, prev)->n_cells - 3);
+}
+
+qprof_frame *qp_stack_below(qprof_thread *th, qprof_frame *f)
+{
+    if (f > th->floor)
+        return f - 1;
+    qp_cell prev = chunk_at(th, qp_record_of(th)->chunk)->prev;
+    use_chunk(th, prev);
+    return below_floor(th, prev);
+}
+
+uint64_t qp_stack_depth(const qprof_thread *th, const qprof_frame *f)
+{
+    return chunk_at(th, qp_record_of(th)->chunk)->base_depth + (uint64_t)(f - th->floor);
+}
+
+qp_stack_cursor qp_stack_from(const qprof_thread *th, qprof_frame *top)
+{
+    return (qp_stack_cursor){top, qp_record_of(th)->chunk};
+}
+
+bool qp_stack_down(const qprof_thread *th, qp_stack_cursor *c)
+{
+    if (c->f != slot_at(th, c->chunk, 0)) {
+        c->f--;
+        return true;
+    }
+    qp_cell prev = chunk_at(th, c->chunk)->prev;
+    if (!prev)
+        return false;
+    c->f = below_floor(th, prev);
+    c->chunk = prev;
+    return true;
+}

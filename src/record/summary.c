@@ -1,0 +1,176 @@
+/* summary.c: the hottest methods, from the trees as they stand in memory.
+ *
+ * Sums by method go into cells of the file's own memory behind the data, which are not part of
+ * any dataset: shutdown has written it by then. */
+#include "record/summary.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/atomic.h"
+#include "record/charge.h"
+#include "record/stack.h"
+#include "record/thread.h"
+
+enum { ROWS = 10 };
+
+typedef struct {
+    uint64_t n_calls, self;
+} method_sum;
+
+/* @return [n_methods + 1] by the ordinal of the method; NULL: no room */
+static method_sum *sum_room(uint64_t n_methods)
+{
+    uint64_t n_cells = ((n_methods + 1) * sizeof(method_sum) + QP_CELL - 1) / QP_CELL;
+    if (n_cells >= UINT32_MAX)
+        return NULL;
+    qp_cell cell = qp_extent_claim(&qp_run.space, QP_EXTENT_FREE, 0, (uint32_t)n_cells + 1,
+                                   QP_ROOM_RESERVED);
+    return cell ? qp_at(&qp_run.space, cell + 1) : NULL;
+}
+
+static uint64_t estimate(const qp_node *n)
+{
+    qp_spread spread;
+    if (qp_run_head()->time_mode != QP_TIME_ADAPTIVE)
+        return n->self;
+    memcpy(&spread, &n->self_max, sizeof spread);
+    uint64_t later = n->n_calls > QPROF_ADAPTIVE_FIRST ? n->n_calls - QPROF_ADAPTIVE_FIRST : 0;
+    return n->self + (spread.n_timed ? (uint64_t)((double)n->self_min / spread.n_timed *
+                                                  (double)later)
+                                     : 0);
+}
+
+static void add_tree(method_sum *sums, const qprof_thread *th)
+{
+    const qp_thread_record *r = qp_record_of(th);
+    for (qp_cell cell = r->nodes; cell;) {
+        const qp_extent *e = qp_at(&qp_run.space, cell);
+        for (uint32_t i = 1; i <= e->n_used; i++) {
+            const qp_node *n = qp_at(&qp_run.space, cell + i);
+            if (!n->method)
+                continue;
+            const qp_method *m = qp_at(&qp_run.space, n->method);
+            sums[m->ordinal].n_calls += n->n_calls;
+            sums[m->ordinal].self += estimate(n);
+        }
+        cell = e->prev;
+    }
+    if (!r->chunk || qp_run_head()->time_mode != QP_TIME_EXACT)
+        return;
+    qp_stack_cursor c = {QPROF_CELL(th, qprof_frame, th->pulse->top), r->chunk};
+    do { /* frames that are open at the end */
+        const qp_node *n = qp_at(&qp_run.space, c.f->node);
+        if (n->method)
+            sums[((const qp_method *)qp_at(&qp_run.space, n->method))->ordinal].self += c.f->own;
+    } while (qp_stack_down(th, &c));
+}
+
+static double milliseconds(uint64_t ticks)
+{
+    const qp_head *h = qp_run_head();
+    if (h->clock_source == QP_SOURCE_TSC && h->tick_1 > h->tick_0)
+        return (double)ticks * (double)(h->ns_1 - h->ns_0) / (double)(h->tick_1 - h->tick_0) / 1e6;
+    return (double)ticks / 1e6;
+}
+
+static const qp_method *method_by_ordinal(uint32_t ordinal)
+{
+    for (qp_cell cell = QP_HEAD_CELLS; cell < qp_run_head()->n_cells;) {
+        const qp_extent *e = qp_at(&qp_run.space, cell);
+        for (uint32_t i = 1; e->kind == QP_EXTENT_METHODS && i < e->n_cells; i++) {
+            const qp_method *m = qp_at(&qp_run.space, cell + i);
+            if (m->published && m->ordinal == ordinal)
+                return m;
+        }
+        cell += e->n_cells ? e->n_cells : 1;
+    }
+    return NULL;
+}
+
+static void print_row(int fd, uint32_t ordinal, const method_sum *sum, uint64_t all)
+{
+    const qp_method *m = method_by_ordinal(ordinal);
+    const char *class_name = m ? qp_texts_at(&qp_run.texts, m->class_name) : "";
+    char name[64];
+    if (m && m->name)
+        snprintf(name, sizeof name, "%s%s%s", class_name, class_name[0] ? "." : "",
+                 qp_texts_at(&qp_run.texts, m->name));
+    else
+        snprintf(name, sizeof name, "UnnamedFunction%llx", m ? (unsigned long long)m->id : 0);
+    for (char *c = name; *c; c++)
+        if ((unsigned char)*c < ' ' || *c == 0x7F)
+            *c = '?';
+    dprintf(fd, "%12.3f ms %5.1f %% %12llu  %s\n", milliseconds(sum->self),
+            all ? 100.0 * (double)sum->self / (double)all : 0.0,
+            (unsigned long long)sum->n_calls, name);
+}
+
+static void print_methods(int fd, method_sum *sums, uint64_t n_methods)
+{
+    uint64_t all = 0;
+    for (uint64_t i = 0; i <= n_methods; i++)
+        all += sums[i].self;
+    dprintf(fd, "%15s %7s %12s  %s\n", "self", "", "calls", "method");
+    for (unsigned row = 0; row < ROWS; row++) {
+        uint64_t best = 0;
+        for (uint64_t i = 1; i <= n_methods; i++)
+            if (sums[i].self > sums[best].self ||
+                (sums[i].self == sums[best].self && sums[i].n_calls > sums[best].n_calls))
+                best = i;
+        if (!sums[best].n_calls && !sums[best].self)
+            return;
+        print_row(fd, (uint32_t)best, &sums[best], all);
+        sums[best] = (method_sum){0, 0};
+    }
+}
+
+static void print_losses(int fd)
+{
+    static const struct {
+        const char *name;
+        char kind;
+    } counters[] = {
+#define QP_X(name, kind, text) {#name, #kind[0]},
+        QP_DIAGNOSTICS(QP_X)
+#undef QP_X
+    };
+    const char *lead = "qprof: noticed";
+    for (unsigned i = 0; i < QP_D_COUNT; i++) {
+        uint64_t n = qp_load(&qp_run_head()->diagnostics[i]);
+        if (!n || counters[i].kind == 'N')
+            continue;
+        dprintf(fd, "%s %s=%llu", lead, counters[i].name, (unsigned long long)n);
+        lead = ",";
+    }
+    if (lead[0] == ',')
+        dprintf(fd, "\n");
+}
+
+void qp_summary_print(const char *file)
+{
+    const char *where = qp_option_text(&qp_run.options, QP_OPT_summary);
+    if (strcmp(where, "none") == 0 || !where[0])
+        return;
+    int fd = strcmp(where, "stderr") == 0
+                 ? 2
+                 : open(where, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return;
+    if (file[0])
+        dprintf(fd, "qprof: %s\n", file);
+    else
+        dprintf(fd, "qprof: nothing was recorded, no file was written\n");
+    uint64_t n_methods = qp_run_head()->n_methods;
+    method_sum *sums = file[0] ? sum_room(n_methods) : NULL;
+    for (uint32_t i = 0; sums && qp_threads_at(i); i++)
+        if (qp_observe(&qp_threads_at(i)->pulse))
+            add_tree(sums, qp_threads_at(i));
+    if (sums)
+        print_methods(fd, sums, n_methods);
+    print_losses(fd);
+    if (fd != 2)
+        close(fd);
+}

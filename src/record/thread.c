@@ -1,0 +1,434 @@
+/* thread.c: making, finding, mounting and ending threads.
+ *
+ * No lock is taken: rows are claimed from slabs, ended rows wait on a lock-free stack, and a
+ * virtual thread passes from carrier to carrier by a compare-and-swap on its `carrier`. */
+#include "record/thread.h"
+
+#include <linux/membarrier.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/atomic.h"
+#include "base/trie.h"
+#include "record/charge.h"
+#include "record/event.h"
+
+#ifndef MADV_WIPEONFORK
+#define MADV_WIPEONFORK 18
+#endif
+
+enum {
+    HANDLES_MAX = 1 << 24,
+    HANDLES_MIN = 1 << 12,
+    RECORD_CELLS = sizeof(qp_thread_record) / QP_CELL
+};
+
+_Static_assert(sizeof(qprof_thread) == 64, "a handle is one line");
+_Static_assert(sizeof(qprof_node) == sizeof(qp_node) && sizeof(qprof_frame) == sizeof(qp_frame) &&
+                   sizeof(qprof_pulse) == QP_CELL,
+               "the inline header and the file agree");
+_Static_assert(offsetof(qprof_node, parent) == offsetof(qp_node, parent) &&
+                   offsetof(qprof_node, more) == offsetof(qp_node, more) &&
+                   offsetof(qprof_frame, node) == offsetof(qp_frame, node) &&
+                   offsetof(qprof_frame, block) == offsetof(qp_frame, block) &&
+                   offsetof(qprof_pulse, parked_at) == offsetof(qp_thread_record, parked_at) &&
+                   offsetof(qprof_pulse, counts) == offsetof(qp_thread_record, counts),
+               "the inline header and the file agree");
+
+qprof_thread qp_closed_thread;
+_Thread_local qp_carrier qp_here = {.th = &qp_closed_thread, .own = &qp_closed_thread};
+
+static struct {
+    qprof_thread *all; /* handles of all runs; wiped in a forked child */
+    uint32_t n_max;
+    uint32_t n_used;   /* atomic */
+    uint32_t first;    /* of this run */
+    uint32_t n_carriers;
+    pthread_key_t at_thread_exit;
+} arena;
+
+/* ---- handles ------------------------------------------------------------------------------- */
+
+static void leave_thread(void *unused);
+
+bool qp_threads_reserve(void)
+{
+    if (arena.all)
+        return true;
+    for (uint32_t n = HANDLES_MAX; n >= HANDLES_MIN; n /= 2) {
+        void *p = mmap(NULL, n * sizeof(qprof_thread), PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (p == MAP_FAILED)
+            continue;
+        if (pthread_key_create(&arena.at_thread_exit, leave_thread) != 0) {
+            munmap(p, n * sizeof(qprof_thread));
+            return false;
+        }
+        madvise(p, n * sizeof(qprof_thread), MADV_WIPEONFORK);
+        syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
+        arena.all = p;
+        arena.n_max = n;
+        return true;
+    }
+    return false;
+}
+
+void qp_threads_begin(void)
+{
+    arena.first = arena.n_used;
+    arena.n_carriers = 0;
+}
+
+qprof_thread *qp_threads_at(uint32_t i)
+{
+    uint32_t n = qp_load(&arena.n_used);
+    return arena.first + i < n ? &arena.all[arena.first + i] : NULL;
+}
+
+void qp_threads_close(void)
+{
+    for (uint32_t i = 0; qp_threads_at(i); i++)
+        QPROF_STORE(qp_threads_at(i)->gate, 0);
+    qp_fence();
+}
+
+void qp_threads_set_hooks(uint32_t bits)
+{
+    for (uint32_t i = 0; qp_threads_at(i); i++)
+        qp_fetch_or(&qp_threads_at(i)->hooks, bits);
+}
+
+/* ---- rows ---------------------------------------------------------------------------------- */
+
+static uint32_t row_of(const qprof_thread *th)
+{
+    return (uint32_t)(th - arena.all) + 1;
+}
+
+static void push_idle(qprof_thread *th)
+{
+    uint64_t head = qp_observe(&qp_run.idle_rows), next;
+    do {
+        th->next_free = (uint32_t)head;
+        next = ((head >> 32) + 1) << 32 | row_of(th);
+    } while (!qp_swap_if(&qp_run.idle_rows, &head, next));
+}
+
+static qprof_thread *pop_idle(void)
+{
+    uint64_t head = qp_observe(&qp_run.idle_rows), next;
+    qprof_thread *th;
+    do {
+        if (!(uint32_t)head)
+            return NULL;
+        th = &arena.all[(uint32_t)head - 1];
+        next = ((head >> 32) + 1) << 32 | qp_load(&th->next_free);
+    } while (!qp_swap_if(&qp_run.idle_rows, &head, next));
+    return th;
+}
+
+static qprof_thread *new_row(void)
+{
+    qp_cell cell = qp_slab_take(&qp_run.space, &qp_run.threads, QP_EXTENT_THREADS, RECORD_CELLS,
+                                QP_ROOM_ORDINARY);
+    uint32_t i = cell ? qp_fetch_add(&arena.n_used, 1) : arena.n_max;
+    if (i >= arena.n_max) {
+        if (cell)
+            qp_store(&arena.n_used, arena.n_max);
+        return NULL;
+    }
+    qprof_thread *th = &arena.all[i];
+    qp_thread_record *r = qp_at(&qp_run.space, cell);
+    r->handle = i + 1;
+    r->ordinal = (uint32_t)qp_fetch_add(&qp_run_head()->n_threads, 1) + 1;
+    th->base = qp_run.space.map.base;
+    th->countdown = 1;
+    th->hooks = QP_HOOK_VIRGIN;
+    qp_publish(&th->pulse, (qprof_pulse *)(void *)r);
+    return th;
+}
+
+/* A row of its own for each thread, as long as there are few; then those of ended threads. */
+static qprof_thread *take_row(void)
+{
+    bool has_many =
+        qp_load(&qp_run_head()->n_threads) >= qp_run.options.number[QP_OPT_thread_rows];
+    qprof_thread *th = has_many ? pop_idle() : NULL;
+    if (!th)
+        th = new_row();
+    return th ? th : pop_idle();
+}
+
+static qprof_thread *begin_thread(uintptr_t host_id, uintptr_t vt)
+{
+    qprof_thread *th = take_row();
+    if (!th) {
+        qp_count(&qp_run.space, QP_D_thread_nomem);
+        return NULL;
+    }
+    qp_thread_record *r = qp_record_of(th);
+    const qp_head *h = qp_run_head();
+    r->host_id = host_id;
+    r->vt_id = vt;
+    r->system_id = qp_here.system_id;
+    qp_store(&r->name, 0);
+    qp_bump(&r->n_lives, 1);
+    if (r->n_lives == 1) {
+        r->clear_count = h->clear_count;
+        r->stopped_seen = qp_load(&h->stopped_total);
+    }
+    qp_store(&th->hooks, qp_run.hooks | QP_HOOK_SYNC | (r->chunk ? 0 : QP_HOOK_VIRGIN));
+    qp_store(&th->carrier, 0);
+    qp_store(&th->in_call, 0);
+    qp_publish(&r->state, QP_THREAD_ALIVE);
+    qp_publish(&th->gate, 1);
+    if (qp_state() != QP_STATE_RUNNING) /* shut down meanwhile */
+        qp_store(&th->gate, 0);
+    return th;
+}
+
+/* ---- carriers ------------------------------------------------------------------------------ */
+
+/* Forget what an earlier run left in this system thread's memory. */
+static void renew_here(void)
+{
+    if (qp_here.epoch == qp_run.epoch)
+        return;
+    qp_here.epoch = qp_run.epoch;
+    qp_here.ordinal = qp_fetch_add(&arena.n_carriers, 1) + 1;
+    qp_here.th = qp_here.own = &qp_closed_thread;
+    qp_here.vt = 0;
+    qp_here.system_id = (uint64_t)syscall(SYS_gettid);
+    pthread_setspecific(arena.at_thread_exit, &qp_here);
+}
+
+static bool take(qprof_thread *th);
+
+static qprof_thread *begin_here(uintptr_t host_id)
+{
+    qprof_thread *th = begin_thread(host_id, 0);
+    if (!th)
+        return NULL;
+    qp_here.own = th;
+    if (!qp_run.is_virtual) {
+        qp_here.th = th;
+        take(th);
+    }
+    return th;
+}
+
+qprof_thread *qp_thread_own(void)
+{
+    if (qp_state() != QP_STATE_RUNNING)
+        return NULL;
+    renew_here();
+    return QPROF_LOAD(qp_here.own->gate) ? qp_here.own : begin_here(0);
+}
+
+qprof_thread *qp_thread_create(uintptr_t host_id)
+{
+    if (qp_state() != QP_STATE_RUNNING)
+        return NULL;
+    renew_here();
+    qprof_thread *same = qp_thread_find_host_id(host_id);
+    if (same)
+        qp_thread_destroy(same);
+    if (QPROF_LOAD(qp_here.own->gate)) {
+        qp_thread_record *r = qp_record_of(qp_here.own);
+        if (!r->host_id) { /* known by its events, now by its name */
+            r->host_id = host_id;
+            return qp_here.own;
+        }
+        qp_thread_destroy(qp_here.own);
+    }
+    return begin_here(host_id);
+}
+
+qprof_thread *qp_thread_find_host_id(uintptr_t host_id)
+{
+    for (uint32_t i = 0; qp_threads_at(i); i++) {
+        qprof_thread *th = qp_threads_at(i);
+        if (QPROF_LOAD(th->gate) && qp_observe(&th->pulse) && qp_record_of(th)->host_id == host_id)
+            return th;
+    }
+    return NULL;
+}
+
+/* ---- virtual threads ----------------------------------------------------------------------- */
+
+static uint64_t vt_key(void *unused, uint32_t row)
+{
+    (void)unused;
+    return qp_record_of(&arena.all[row - 1])->vt_id;
+}
+
+static uint32_t vt_block(void *unused)
+{
+    (void)unused;
+    return qp_texts_block(&qp_run.texts);
+}
+
+static qp_trie vt_index(void)
+{
+    return (qp_trie){qp_run.space.map.base, vt_key, vt_block, NULL};
+}
+
+qprof_thread *qp_thread_find_vt(uintptr_t vt)
+{
+    const qp_trie index = vt_index();
+    renew_here();
+    if (!vt)
+        return QPROF_LOAD(qp_here.own->gate) ? qp_here.own : NULL;
+    uint32_t row = qp_trie_get(&index, qp_run.vt_root, vt);
+    qprof_thread *th = row ? &arena.all[row - 1] : NULL;
+    return th && QPROF_LOAD(th->gate) ? th : NULL;
+}
+
+qprof_thread *qp_thread_vt(uintptr_t vt, uintptr_t host_id)
+{
+    if (qp_state() != QP_STATE_RUNNING)
+        return NULL;
+    qprof_thread *th = qp_thread_find_vt(vt);
+    if (th)
+        return th;
+    if (!vt)
+        return qp_thread_own();
+    th = begin_thread(host_id, vt);
+    if (!th)
+        return NULL;
+    const qp_trie index = vt_index();
+    uint32_t agreed = qp_trie_put(&index, qp_run.vt_root, vt, row_of(th));
+    if (agreed == row_of(th))
+        return th;
+    QPROF_STORE(th->gate, 0); /* no room, or another carrier was faster */
+    qp_record_of(th)->state = QP_THREAD_ENDED;
+    push_idle(th);
+    if (!agreed)
+        qp_count(&qp_run.space, QP_D_thread_nomem);
+    return agreed ? &arena.all[agreed - 1] : NULL;
+}
+
+static bool is_inside_event(const qprof_thread *th)
+{
+    return !QPROF_LOAD(th->top) && !(QPROF_LOAD(th->hooks) & QP_HOOK_VIRGIN);
+}
+
+/* Take a thread over from a carrier that has not let it go. The barrier makes that carrier's
+ * stores visible: if it is inside a call then, it keeps the thread. */
+static bool steal(qprof_thread *th, uint32_t from)
+{
+    if (!qp_swap_if(&th->carrier, &from, qp_here.ordinal)) {
+        qp_count(&qp_run.space, QP_D_vt_conflict);
+        return false;
+    }
+    qp_fence();
+    syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+    if (qp_observe(&th->in_call) == from || is_inside_event(th)) {
+        qp_publish(&th->carrier, from);
+        qp_count(&qp_run.space, QP_D_vt_conflict);
+        return false;
+    }
+    qp_count(&qp_run.space, QP_D_vt_migrations);
+    qp_charge_migrate(th);
+    return true;
+}
+
+static bool take(qprof_thread *th)
+{
+    uint32_t from = 0;
+    if (qp_swap_if(&th->carrier, &from, qp_here.ordinal)) {
+        qp_thread_record *r = qp_record_of(th);
+        if (r->system_id != qp_here.system_id) {
+            r->system_id = qp_here.system_id;
+            qp_count(&qp_run.space, QP_D_vt_migrations);
+        }
+        qp_charge_unpark(th);
+        return true;
+    }
+    return from == qp_here.ordinal || steal(th, from);
+}
+
+/* Let the thread go: its clock stands until somebody takes it. */
+static void release(qprof_thread *th)
+{
+    if (!QPROF_LOAD(th->gate) || QPROF_LOAD(th->carrier) != qp_here.ordinal)
+        return;
+    qprof_frame *top = QPROF_LOAD(th->top);
+    if (top) {
+        QPROF_STORE(th->top, (qprof_frame *)0);
+        qp_signal_fence();
+    }
+    qp_charge_park(th, top);
+    qp_signal_fence();
+    QPROF_STORE(th->top, top);
+    qp_publish(&th->carrier, 0);
+}
+
+qprof_thread *qp_thread_mount(qprof_thread *th)
+{
+    renew_here();
+    qprof_thread *before = qp_here.th;
+    if (!QPROF_LOAD(th->gate)) {
+        release(before);
+        qp_here.th = &qp_closed_thread;
+        qp_here.vt = 0;
+        return before;
+    }
+    if (th == before && QPROF_LOAD(th->carrier) == qp_here.ordinal)
+        return before;
+    if (!take(th))
+        return NULL;
+    if (before != th)
+        release(before);
+    qp_here.th = th;
+    qp_here.vt = (uintptr_t)qp_record_of(th)->vt_id;
+    return before;
+}
+
+/* ---- the end ------------------------------------------------------------------------------- */
+
+void qp_thread_destroy(qprof_thread *th)
+{
+    qp_thread_record *r = qp_record_of(th);
+    const qp_trie index = vt_index();
+    if (!take(th))
+        return;
+    if (!(QPROF_LOAD(th->hooks) & QP_HOOK_VIRGIN)) {
+        qprof_frame *top = qp_event_begin(th);
+        if (!top)
+            return;
+        qp_bump(&r->n_destroyed_live, qp_event_unroll(th, &top));
+        qp_event_end(th, top);
+    }
+    if (r->vt_id)
+        qp_trie_drop(&index, qp_run.vt_root, r->vt_id, row_of(th));
+    release(th);
+    QPROF_STORE(th->gate, 0);
+    qp_publish(&r->state, QP_THREAD_ENDED);
+    if (qp_here.th == th)
+        qp_here.th = &qp_closed_thread;
+    if (qp_here.own == th)
+        qp_here.own = &qp_closed_thread;
+    push_idle(th);
+}
+
+/* A system thread ends: its own record with it, the virtual thread on it waits for another. */
+static void leave_thread(void *unused)
+{
+    (void)unused;
+    if (qp_state() != QP_STATE_RUNNING || qp_here.epoch != qp_run.epoch)
+        return;
+    if (qp_run.is_virtual)
+        release(qp_here.th);
+    if (QPROF_LOAD(qp_here.own->gate))
+        qp_thread_destroy(qp_here.own);
+    qp_here.th = qp_here.own = &qp_closed_thread;
+}
+
+void qp_thread_count_reentrant(qprof_thread *th)
+{
+    qp_bump(&qp_record_of(th)->n_dropped, 1);
+    qp_count(&qp_run.space, QP_D_reentrant);
+}

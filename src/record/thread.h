@@ -1,0 +1,80 @@
+/* thread.h: the threads of a run: their handles, their records, who drives them.
+ *
+ * A thread is what the host schedules, system or virtual; a carrier is a system thread. A handle
+ * is private memory that fork wipes, one line of the processor's cache; handle i and its record
+ * in the file belong together for the whole run. */
+#ifndef QP_RECORD_THREAD_H
+#define QP_RECORD_THREAD_H
+
+#include "record/session.h"
+
+/* What this system thread knows: thread-local. */
+typedef struct {
+    qprof_thread *th;  /* current on this carrier; never NULL: qp_closed_thread if none */
+    qprof_thread *own; /* virtual-thread mode: the carrier's own record, else th */
+    uintptr_t vt;      /* virtual-thread mode: id of th */
+    uint32_t epoch;    /* of the run that th belongs to */
+    uint32_t ordinal;  /* of the carrier in that run, from 1 */
+    uint64_t system_id; /* gettid */
+    uint32_t callbacks; /* nesting of the callback */
+    bool in_control;   /* holds the control lock */
+} qp_carrier;
+
+extern _Thread_local qp_carrier qp_here __attribute__((tls_model("initial-exec")));
+
+/* A handle whose gate never opens. */
+extern qprof_thread qp_closed_thread;
+
+static inline qp_thread_record *qp_record_of(const qprof_thread *th)
+{
+    return (qp_thread_record *)(void *)th->pulse;
+}
+
+static inline qp_cell qp_record_cell(const qprof_thread *th)
+{
+    return QPROF_INDEX(th, th->pulse);
+}
+
+static inline qprof_node *qp_node_at(const qprof_thread *th, qp_cell cell)
+{
+    return QPROF_CELL(th, qprof_node, cell);
+}
+
+/* Forget the handles of the last run. */
+void qp_threads_begin(void);
+
+/* Memory for handles, once a process. @return false: none */
+bool qp_threads_reserve(void);
+
+/* Close every gate: events in progress end, no further one begins. */
+void qp_threads_close(void);
+
+/* Walk all handles of the run, ended threads included. @param i from 0. @return NULL: no more */
+qprof_thread *qp_threads_at(uint32_t i);
+
+/* Set hooks of all threads of the run. */
+void qp_threads_set_hooks(uint32_t bits);
+
+/* Bind the calling system thread to a host id. */
+qprof_thread *qp_thread_create(uintptr_t host_id);
+
+/* A virtual thread, made if need be; 0 means the carrier itself. @return NULL: no room */
+qprof_thread *qp_thread_vt(uintptr_t vt, uintptr_t host_id);
+/* @return NULL: unknown */
+qprof_thread *qp_thread_find_vt(uintptr_t vt);
+qprof_thread *qp_thread_find_host_id(uintptr_t host_id);
+
+/* The carrier's own record, for what belongs to a system thread in either mode. NULL: no room */
+qprof_thread *qp_thread_own(void);
+
+/* The calling carrier goes on with th; the thread before it is parked.
+ * @return the thread before; NULL: th is being driven by another carrier at this moment */
+qprof_thread *qp_thread_mount(qprof_thread *th);
+
+/* End a thread: close its frames, keep its data. Its row may serve a later thread. */
+void qp_thread_destroy(qprof_thread *th);
+
+/* A dropped event. */
+void qp_thread_count_reentrant(qprof_thread *th);
+
+#endif

@@ -1,0 +1,162 @@
+/* tree.c: finding and making call paths. Only the thread that owns a tree changes it.
+ *
+ * Callees of a node form a ring in the order of their first calls, so that callees called in turn
+ * are found by one step; a node with many callees has an index besides. A node never moves, and
+ * its parent's cell is smaller than its own: readers need no more than `parent`. */
+#include "record/tree.h"
+
+#include "base/atomic.h"
+#include "base/trie.h"
+
+enum {
+    RING_MAX = 8, /* a walk over 8 lines costs about what an index look-up costs */
+    FIRST_CELLS = 16,
+    FIRST_CELLS_VIRTUAL = 4
+};
+
+static uint32_t first_cells(void)
+{
+    return qp_run.is_virtual ? FIRST_CELLS_VIRTUAL : FIRST_CELLS;
+}
+
+static qp_cell new_node(qprof_thread *th, qp_cell parent, uint64_t method_id, qp_cell method,
+                        qp_room room)
+{
+    qp_thread_record *r = qp_record_of(th);
+    qp_cell cell = qp_cells_take(&qp_run.space, &r->nodes, QP_EXTENT_NODES, qp_record_cell(th), 1,
+                                 first_cells(), room);
+    if (!cell)
+        return 0;
+    qprof_node *n = qp_node_at(th, cell);
+    n->method_id = method_id;
+    n->method = method;
+    n->parent = parent;
+    n->self_min = qp_run.hooks & QPROF_HOOK_ADAPTIVE ? 0 : UINT64_MAX;
+    n->last = QP_NIL_NODE;
+    n->next = cell;
+    qp_cells_publish(&qp_run.space, r->nodes, 1);
+    return cell;
+}
+
+qp_cell qp_tree_root(qprof_thread *th)
+{
+    return new_node(th, 0, 0, 0, QP_ROOM_RESERVED);
+}
+
+qp_cell qp_tree_aux_cell(qprof_thread *th)
+{
+    qp_thread_record *r = qp_record_of(th);
+    qp_cell cell = qp_cells_take(&qp_run.space, &r->aux, QP_EXTENT_AUX, qp_record_cell(th), 1,
+                                 first_cells(), QP_ROOM_RESERVED);
+    if (cell)
+        qp_cells_publish(&qp_run.space, r->aux, 1);
+    return cell;
+}
+
+static uint32_t index_block(void *owner)
+{
+    return qp_tree_aux_cell(owner);
+}
+
+static uint64_t index_key(void *owner, uint32_t node)
+{
+    return qp_node_at(owner, node)->method_id;
+}
+
+static qp_trie index_of(qprof_thread *th)
+{
+    return (qp_trie){th->base, index_key, index_block, th};
+}
+
+/* An index of the callees so far; without room for it the ring is walked on. */
+static void index_callees(qprof_thread *th, qprof_node *p)
+{
+    const qp_trie index = index_of(th);
+    uint32_t root = qp_tree_aux_cell(th);
+    qp_cell cell = p->last;
+    if (!root)
+        return;
+    do {
+        qprof_node *n = qp_node_at(th, cell);
+        if (n->method_id && !qp_trie_put(&index, root, n->method_id, cell))
+            return;
+        cell = n->next;
+    } while (cell != p->last);
+    p->kids = root;
+}
+
+qp_cell qp_tree_find(qprof_thread *th, qp_cell parent, uint64_t method_id)
+{
+    qprof_node *p = qp_node_at(th, parent);
+    if (p->kids && method_id) {
+        const qp_trie index = index_of(th);
+        return qp_trie_get(&index, p->kids, method_id);
+    }
+    qp_cell cell = p->last;
+    if (cell == QP_NIL_NODE)
+        return 0;
+    unsigned n_walked = 0;
+    do {
+        qprof_node *n = qp_node_at(th, cell);
+        if (n->method_id == method_id && n->method != qp_run.methods.overflow)
+            return cell;
+        cell = n->next;
+        n_walked++;
+    } while (cell != p->last);
+    if (n_walked >= RING_MAX && !p->kids)
+        index_callees(th, p);
+    return 0;
+}
+
+static void link_callee(qprof_thread *th, qprof_node *p, qp_cell cell)
+{
+    qprof_node *n = qp_node_at(th, cell);
+    if (p->last != QP_NIL_NODE) {
+        qprof_node *before = qp_node_at(th, p->last);
+        qp_store(&n->next, before->next);
+        qp_store(&before->next, cell);
+    }
+    qp_store(&p->last, cell);
+}
+
+bool qp_tree_is_overflow(const qprof_thread *th, qp_cell node)
+{
+    return qp_node_at(th, node)->method == qp_run.methods.overflow;
+}
+
+qp_node_more *qp_tree_more(qprof_thread *th, qp_cell node)
+{
+    qprof_node *n = qp_node_at(th, node);
+    if (!n->more) {
+        qp_cell cell = qp_tree_aux_cell(th);
+        if (!cell)
+            return NULL;
+        qp_publish(&n->more, cell);
+    }
+    return QPROF_CELL(th, qp_node_more, n->more);
+}
+
+static qp_cell overflow_of(qprof_thread *th, qp_cell parent)
+{
+    qp_node_more *more = qp_tree_more(th, parent);
+    if (!more)
+        return 0;
+    if (!more->overflow)
+        more->overflow = new_node(th, parent, 0, qp_run.methods.overflow, QP_ROOM_RESERVED);
+    return more->overflow;
+}
+
+qp_cell qp_tree_add(qprof_thread *th, qp_cell parent, uint64_t method_id, qp_cell method)
+{
+    qp_cell cell = new_node(th, parent, method_id, method, QP_ROOM_ORDINARY);
+    if (!cell)
+        return overflow_of(th, parent);
+    qprof_node *p = qp_node_at(th, parent);
+    if (p->kids && method_id) {
+        const qp_trie index = index_of(th);
+        if (!qp_trie_put(&index, p->kids, method_id, cell))
+            p->kids = 0; /* no room to index it: the ring has all */
+    }
+    link_callee(th, p, cell);
+    return cell;
+}

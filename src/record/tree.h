@@ -1,0 +1,26 @@
+/* tree.h: the call tree: one node for each distinct call path of one thread. */
+#ifndef QP_RECORD_TREE_H
+#define QP_RECORD_TREE_H
+
+#include "record/thread.h"
+
+/* The root node of a thread. @return 0: no room */
+qp_cell qp_tree_root(qprof_thread *th);
+
+/* The callee of a method under a node. @return 0: none yet */
+qp_cell qp_tree_find(qprof_thread *th, qp_cell parent, uint64_t method_id);
+
+/* Make it. Beyond the memory limit: the parent's <overflow>, in which its whole subtree is folded;
+ * without room even for that: 0. @param method  its record */
+qp_cell qp_tree_add(qprof_thread *th, qp_cell parent, uint64_t method_id, qp_cell method);
+
+/* Does the node stand for all paths below it? */
+bool qp_tree_is_overflow(const qprof_thread *th, qp_cell node);
+
+/* What few nodes need. @return NULL: no room */
+qp_node_more *qp_tree_more(qprof_thread *th, qp_cell node);
+
+/* A zeroed cell of the thread's own. @return 0: no room */
+qp_cell qp_tree_aux_cell(qprof_thread *th);
+
+#endif
