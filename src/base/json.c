@@ -1,0 +1,79 @@
+/* json.c: JSON, one row of an array a line, so that it can be read and compared line by line. */
+#include "base/json.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "base/text.h"
+
+void qp_json_init(qp_json *json, qp_out *out)
+{
+    *json = (qp_json){.out = out};
+}
+
+static void write_key(qp_json *json, const char *key, bool is_container)
+{
+    if (json->has_items[json->depth])
+        qp_out_char(json->out, ',');
+    /* A line for each row and for each part of the whole; the fields of a row share one. */
+    if (json->depth == 1 || (is_container && !key && json->depth > 1)) {
+        qp_out_char(json->out, '\n');
+        qp_out_repeat(json->out, ' ', json->depth);
+    }
+    json->has_items[json->depth] = true;
+    if (key) {
+        qp_text_json(json->out, key);
+        qp_out_char(json->out, ':');
+    }
+}
+
+void qp_json_begin(qp_json *json, const char *key, char bracket)
+{
+    write_key(json, key, true);
+    qp_out_char(json->out, bracket);
+    json->has_items[++json->depth] = false;
+}
+
+void qp_json_end(qp_json *json, char bracket)
+{
+    json->depth--;
+    qp_out_char(json->out, bracket);
+    if (json->depth == 0)
+        qp_out_char(json->out, '\n');
+}
+
+void qp_json_text(qp_json *json, const char *key, const char *value)
+{
+    write_key(json, key, false);
+    if (value)
+        qp_text_json(json->out, value);
+    else
+        qp_out_text(json->out, "null");
+}
+
+void qp_json_count(qp_json *json, const char *key, uint64_t value)
+{
+    write_key(json, key, false);
+    qp_out_format(json->out, "%" PRIu64, value);
+}
+
+void qp_json_real(qp_json *json, const char *key, double value)
+{
+    write_key(json, key, false);
+    if (isfinite(value))
+        qp_out_format(json->out, "%.15g", value);
+    else
+        qp_out_text(json->out, "null");
+}
+
+void qp_json_bool(qp_json *json, const char *key, bool value)
+{
+    write_key(json, key, false);
+    qp_out_text(json->out, value ? "true" : "false");
+}
+
+void qp_json_null(qp_json *json, const char *key)
+{
+    write_key(json, key, false);
+    qp_out_text(json->out, "null");
+}

@@ -1,0 +1,35 @@
+/* text.h: names of unknown origin, made safe for where they are shown. */
+#ifndef QP_BASE_TEXT_H
+#define QP_BASE_TEXT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/out.h"
+
+/* One character of UTF-8 at `bytes`, `n_bytes` > 0 of them left.
+ * @param code  its code point; UINT32_MAX: the first byte begins no valid character
+ * @return bytes taken, >= 1 */
+size_t qp_text_char(const char *bytes, size_t n_bytes, uint32_t *code);
+
+/* Terminal: control characters (C0, DEL, C1), characters that turn the writing direction and
+ * invalid bytes as \xNN or \u{NNNN}, all others as they are.
+ * @param to      [room] receives text and NUL; cut at a whole character if it does not fit
+ * @param width   receives the columns it takes; may be NULL
+ * @return bytes written, without the NUL */
+size_t qp_text_terminal(char *to, size_t room, const char *text, size_t *width);
+
+/* Columns that a text made by qp_text_terminal() takes. */
+size_t qp_text_width(const char *text);
+
+/* The longest end (is_end) or beginning of text that takes at most `width` columns, with "..." in
+ * place of the rest if something is left out. @param to [room] */
+void qp_text_fit(char *to, size_t room, const char *text, size_t width, int is_end);
+
+/* JSON, with its quotes: controls as \u00XX, invalid bytes as U+FFFD. */
+void qp_text_json(qp_out *out, const char *text);
+
+/* CSV field, quoted; a ' before what a spreadsheet would take for a formula. */
+void qp_text_csv(qp_out *out, const char *text);
+
+#endif

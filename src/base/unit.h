@@ -1,0 +1,34 @@
+/* unit.h: numbers as people read them. */
+#ifndef QP_BASE_UNIT_H
+#define QP_BASE_UNIT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { QP_NUMBER_BYTES = 48 }; /* room for any text made here, with its NUL */
+
+/* One unit for a whole column, so that its decimals stand below each other. */
+typedef struct {
+    const char *suffix; /* " ms"; "" for plain counts */
+    uint64_t divisor;   /* of the value: ns, or counts */
+    unsigned n_decimals;
+} qp_unit;
+
+/* The unit that shows `largest` (ns, or counts if not is_time) with three digits or more.
+ * @param wanted  "s", "ms", "us" or "ns"; NULL: choose */
+qp_unit qp_unit_for(uint64_t largest, bool is_time, const char *wanted);
+
+/* "12.345" in that unit, thousands grouped. @return to */
+char *qp_unit_number(char *to, uint64_t value, qp_unit unit);
+
+/* "12.345 ms": a single figure in the unit that fits it. @return to */
+char *qp_unit_time(char *to, uint64_t ns);
+/* "1,234,567". @return to */
+char *qp_unit_count(char *to, uint64_t n);
+/* "17.2 KiB". @return to */
+char *qp_unit_size(char *to, uint64_t n_bytes);
+/* "37.8": part of whole in percent; "0.0" of nothing. @return to */
+char *qp_unit_percent(char *to, uint64_t part, uint64_t whole);
+
+#endif
