@@ -184,17 +184,9 @@ static inline void qprof_exit_charge(qprof_thread *th, uint32_t hooks, qprof_fra
     QPROF_STORE(th->pulse->last, now);
 }
 
-/** A method was entered on this thread.
- *
- * @param th      from qprof_thread_handle(); the calling thread is the one that drives it
- * @param method  as registered; an unknown one is asked for through the callback
- * @param id      stack id of the new frame, not 0
- * Threads: the driver of th. Cost: about 2 ns, and a clock read with -time=exact.
- * Source: qprof_record_fn_entry. */
-static inline void qprof_entry(qprof_thread *th, uintptr_t method, uintptr_t id)
+/* qprof_entry of a thread whose gate is open. */
+static inline void qprof_open_entry(qprof_thread *th, uintptr_t method, uintptr_t id)
 {
-    if (!QPROF_LOAD(th->gate))
-        return;
     uint32_t hooks = QPROF_LOAD(th->hooks);
     qprof_frame *caller = QPROF_LOAD(th->top);
     /* the last frame of the chunk, or NULL: an event inside an event */
@@ -241,15 +233,22 @@ static inline void qprof_entry(qprof_thread *th, uintptr_t method, uintptr_t id)
     QPROF_STORE(th->top, f);
 }
 
-/** Execution goes on in the frame that was entered with this id: frames above it end.
+/** A method was entered on this thread.
  *
- * @param th  from qprof_thread_handle()
- * @param id  stack id of the frame that resumes; 0: none, the whole stack ends
- * Threads: the driver of th. Cost: as qprof_entry. Source: qprof_record_fn_exit. */
-static inline void qprof_exit(qprof_thread *th, uintptr_t id)
+ * @param th      from qprof_thread_handle(); the calling thread is the one that drives it
+ * @param method  as registered; an unknown one is asked for through the callback
+ * @param id      stack id of the new frame, not 0
+ * Threads: the driver of th. Cost: about 2 ns, and a clock read with -time=exact.
+ * Source: qprof_record_fn_entry. */
+static inline void qprof_entry(qprof_thread *th, uintptr_t method, uintptr_t id)
 {
-    if (!QPROF_LOAD(th->gate))
-        return;
+    if (QPROF_LOAD(th->gate))
+        qprof_open_entry(th, method, id);
+}
+
+/* qprof_exit of a thread whose gate is open. */
+static inline void qprof_open_exit(qprof_thread *th, uintptr_t id)
+{
     uint32_t hooks = QPROF_LOAD(th->hooks);
     qprof_frame *f = QPROF_LOAD(th->top);
     if (QPROF_UNLIKELY((hooks & QPROF_HOOK_COLD) || f <= th->floor || f[-1].stack_id != id ||
@@ -274,6 +273,17 @@ static inline void qprof_exit(qprof_thread *th, uintptr_t id)
     QPROF_STORE(th->pulse->top, QPROF_INDEX(th, f - 1));
     QPROF_FENCE();
     QPROF_STORE(th->top, f - 1);
+}
+
+/** Execution goes on in the frame that was entered with this id: frames above it end.
+ *
+ * @param th  from qprof_thread_handle()
+ * @param id  stack id of the frame that resumes; 0: none, the whole stack ends
+ * Threads: the driver of th. Cost: as qprof_entry. Source: qprof_record_fn_exit. */
+static inline void qprof_exit(qprof_thread *th, uintptr_t id)
+{
+    if (QPROF_LOAD(th->gate))
+        qprof_open_exit(th, id);
 }
 
 #endif /* GNU C */

@@ -37,7 +37,7 @@ qprof_thread *qp_door_plain(void)
         qp_door_shut(gate);
         return NULL;
     }
-    qprof_thread *th = qp_here.th;
+    qprof_thread *th = qp_here.plain;
     if (QP_LIKELY(QPROF_LOAD(th->gate)))
         return th;
     int host_errno = errno;

@@ -6,32 +6,29 @@
 
 void qprof_record_fn_entry(qprof_MethodID method, qprof_StackID id)
 {
-    qprof_thread *th = qp_here.th;
-    if (QP_UNLIKELY(qp_load(&qp_gate_plain) != QP_GATE_OPEN || !QPROF_LOAD(th->gate))) {
-        th = qp_door_plain();
-        if (!th)
+    qprof_thread *th = qp_here.plain;
+    if (QP_UNLIKELY(!QPROF_LOAD(th->gate))) {
+        if (!qp_load(&qp_gate_plain) || !(th = qp_door_plain()))
             return;
     }
-    qprof_entry(th, method, id);
+    qprof_open_entry(th, method, id);
 }
 
 void qprof_record_fn_exit(qprof_StackID id)
 {
-    qprof_thread *th = qp_here.th;
-    if (QP_UNLIKELY(qp_load(&qp_gate_plain) != QP_GATE_OPEN || !QPROF_LOAD(th->gate))) {
-        th = qp_door_plain();
-        if (!th)
+    qprof_thread *th = qp_here.plain;
+    if (QP_UNLIKELY(!QPROF_LOAD(th->gate))) {
+        if (!qp_load(&qp_gate_plain) || !(th = qp_door_plain()))
             return;
     }
-    qprof_exit(th, id);
+    qprof_open_exit(th, id);
 }
 
 /* The virtual thread that this carrier drove last, marked; NULL: ask the door. */
 static inline qprof_thread *same_vt(VthreadID vt)
 {
     qprof_thread *th = qp_here.th;
-    if (QP_UNLIKELY(qp_load(&qp_gate_vt) != QP_GATE_OPEN || qp_here.vt != vt ||
-                    !QPROF_LOAD(th->gate)))
+    if (QP_UNLIKELY(qp_here.vt != vt || !QPROF_LOAD(th->gate)))
         return NULL;
     qp_store(&th->in_call, qp_here.ordinal);
     qp_signal_fence();
@@ -44,22 +41,22 @@ static inline qprof_thread *same_vt(VthreadID vt)
 void qprof_record_fn_entry_vt(qprof_MethodID method, qprof_StackID id, VthreadID vt)
 {
     qprof_thread *th = same_vt(vt);
-    if (QP_UNLIKELY(!th))
-        th = qp_door_vt(vt);
-    if (QP_UNLIKELY(!th))
-        return;
-    qprof_entry(th, method, id);
+    if (QP_UNLIKELY(!th)) {
+        if (!qp_load(&qp_gate_vt) || !(th = qp_door_vt(vt)))
+            return;
+    }
+    qprof_open_entry(th, method, id);
     qp_door_left(th);
 }
 
 void qprof_record_fn_exit_vt(qprof_StackID id, VthreadID vt)
 {
     qprof_thread *th = same_vt(vt);
-    if (QP_UNLIKELY(!th))
-        th = qp_door_vt(vt);
-    if (QP_UNLIKELY(!th))
-        return;
-    qprof_exit(th, id);
+    if (QP_UNLIKELY(!th)) {
+        if (!qp_load(&qp_gate_vt) || !(th = qp_door_vt(vt)))
+            return;
+    }
+    qprof_open_exit(th, id);
     qp_door_left(th);
 }
 

@@ -18,7 +18,7 @@ bool qp_data_is_recording(void)
  * is charged up to now, which for its own counters nobody else could do. */
 void qp_data_sync_here(void)
 {
-    qprof_thread *th = qp_here.th;
+    qprof_thread *th = qp_thread_current();
     if (qp_here.epoch != qp_run.epoch || !QPROF_LOAD(th->gate) || !QPROF_LOAD(th->top))
         return;
     qprof_frame *top = qp_event_begin(th);

@@ -123,7 +123,8 @@ static void after_fork_in_child(void)
     bool was_running = qp_gate_plain == QP_GATE_OPEN || qp_gate_vt == QP_GATE_OPEN;
     bool follows = was_running && qp_run.options.number[QP_OPT_follow_child_processes] == 1;
     pthread_mutex_init(&control, NULL);
-    qp_here = (qp_carrier){.th = &qp_closed_thread, .own = &qp_closed_thread};
+    qp_here = (qp_carrier){
+        .plain = &qp_closed_thread, .th = &qp_closed_thread, .own = &qp_closed_thread};
     qp_gate_plain = qp_gate_vt = QP_GATE_OFF;
     qp_run.space.map = retired = (qp_mapping){.fd = -1};
     if (!follows)
@@ -315,7 +316,7 @@ static void wait_for_quiet(void)
         bool is_quiet = true;
         for (uint32_t i = 0; qp_threads_at(i); i++) {
             const qprof_thread *th = qp_threads_at(i);
-            if (th != qp_here.th && !QPROF_LOAD(th->top) &&
+            if (th != qp_thread_current() && !QPROF_LOAD(th->top) &&
                 !(QPROF_LOAD(th->hooks) & QP_HOOK_VIRGIN) && qp_observe(&th->pulse))
                 is_quiet = false;
         }

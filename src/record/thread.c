@@ -38,7 +38,8 @@ _Static_assert(offsetof(qprof_node, parent) == offsetof(qp_node, parent) &&
                "the inline header and the file agree");
 
 qprof_thread qp_closed_thread;
-_Thread_local qp_carrier qp_here = {.th = &qp_closed_thread, .own = &qp_closed_thread};
+_Thread_local qp_carrier qp_here = {
+    .plain = &qp_closed_thread, .th = &qp_closed_thread, .own = &qp_closed_thread};
 
 static struct {
     qprof_thread *all; /* handles of all runs; wiped in a forked child */
@@ -198,7 +199,7 @@ static void renew_here(void)
         return;
     qp_here.epoch = qp_run.epoch;
     qp_here.ordinal = qp_fetch_add(&arena.n_carriers, 1) + 1;
-    qp_here.th = qp_here.own = &qp_closed_thread;
+    qp_here.plain = qp_here.th = qp_here.own = &qp_closed_thread;
     qp_here.vt = 0;
     qp_here.system_id = (uint64_t)syscall(SYS_gettid);
     pthread_setspecific(arena.at_thread_exit, &qp_here);
@@ -213,7 +214,7 @@ static qprof_thread *begin_here(uintptr_t host_id)
         return NULL;
     qp_here.own = th;
     if (!qp_run.is_virtual) {
-        qp_here.th = th;
+        qp_here.plain = th;
         take(th);
     }
     return th;
@@ -410,7 +411,7 @@ void qp_thread_destroy(qprof_thread *th)
     if (qp_here.th == th)
         qp_here.th = &qp_closed_thread;
     if (qp_here.own == th)
-        qp_here.own = &qp_closed_thread;
+        qp_here.own = qp_here.plain = &qp_closed_thread;
     push_idle(th);
 }
 
@@ -424,7 +425,7 @@ static void leave_thread(void *unused)
         release(qp_here.th);
     if (QPROF_LOAD(qp_here.own->gate))
         qp_thread_destroy(qp_here.own);
-    qp_here.th = qp_here.own = &qp_closed_thread;
+    qp_here.plain = qp_here.th = qp_here.own = &qp_closed_thread;
 }
 
 void qp_thread_count_reentrant(qprof_thread *th)

@@ -10,9 +10,11 @@
 
 /* What this system thread knows: thread-local. */
 typedef struct {
-    qprof_thread *th;  /* current on this carrier; never NULL: qp_closed_thread if none */
-    qprof_thread *own; /* virtual-thread mode: the carrier's own record, else th */
-    uintptr_t vt;      /* virtual-thread mode: id of th */
+    /* never NULL: qp_closed_thread if there is none, which sends an event to the door */
+    qprof_thread *plain; /* system-thread mode: whom events are recorded for */
+    qprof_thread *th;    /* virtual-thread mode: the same */
+    qprof_thread *own;   /* the carrier's own record, in either mode */
+    uintptr_t vt;        /* id of th */
     uint32_t epoch;    /* of the run that th belongs to */
     uint32_t ordinal;  /* of the carrier in that run, from 1 */
     uint64_t system_id; /* gettid */
@@ -24,6 +26,12 @@ extern _Thread_local qp_carrier qp_here __attribute__((tls_model("initial-exec")
 
 /* A handle whose gate never opens. */
 extern qprof_thread qp_closed_thread;
+
+/* Whom events of this system thread are recorded for, in either mode. */
+static inline qprof_thread *qp_thread_current(void)
+{
+    return qp_run.is_virtual ? qp_here.th : qp_here.plain;
+}
 
 static inline qp_thread_record *qp_record_of(const qprof_thread *th)
 {

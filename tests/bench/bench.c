@@ -1,0 +1,310 @@
+/* bench.c: what one entry and its exit cost, each row beside its floor in the same run.
+ *
+ *   qprof-bench [--json] [--rounds=N]        all rows, medians of N rounds taken in turn
+ *   qprof-bench --count ROW PAIRS            ROW alone, PAIRS pairs: for instruction counts
+ *
+ * A round takes all rows in turn, so that a busy machine hits a row and its floor alike. Each mode
+ * needs a run of its own; the rows without one are timed before the first. */
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "qprof.h"
+
+void bench_empty(uintptr_t a, uintptr_t b);
+
+enum { ROUNDS_DEFAULT = 15, ROUNDS_MAX = 101, PAIRS = 200000, METHODS = 1000, FIRST_METHOD = 1 };
+
+typedef enum { OFF, COUNTS, EXACT, ADAPTIVE, N_MODES } mode;
+typedef enum { NOTHING, CLOCKS, EMPTY, EXPORTED, EXPORTED_VT, INLINE, MOUNT } way;
+
+typedef struct {
+    const char *name;
+    mode mode;
+    way way;
+    unsigned n_callees; /* called in turn */
+    const char *floor;  /* row to subtract; NULL: none */
+    double goal_ns;     /* of docs and design, above the floor; 0: none */
+} row;
+
+static const row rows[] = {
+    {"loop", OFF, NOTHING, 1, NULL, 0},
+    {"clock-pair", EXACT, CLOCKS, 1, "loop", 0},
+    {"empty-calls", OFF, EMPTY, 1, "loop", 0},
+    {"off-exported", OFF, EXPORTED, 1, "empty-calls", 1.0},
+    {"off-inline", OFF, INLINE, 1, "loop", 0.5},
+    {"counts-exported", COUNTS, EXPORTED, 1, "loop", 6.5},
+    {"counts-inline", COUNTS, INLINE, 1, "loop", 3.5},
+    {"exact-exported", EXACT, EXPORTED, 1, "clock-pair", 6.0},
+    {"exact-inline", EXACT, INLINE, 1, "clock-pair", 4.0},
+    {"adaptive-exported", ADAPTIVE, EXPORTED, 1, "loop", 9.0},
+    {"adaptive-inline", ADAPTIVE, INLINE, 1, "loop", 5.0},
+    {"counts-vt", COUNTS, EXPORTED_VT, 1, "counts-exported", 2.0},
+    {"counts-7-exported", COUNTS, EXPORTED, 7, "counts-exported", 3.0},
+    {"counts-7-inline", COUNTS, INLINE, 7, "counts-inline", 3.0},
+    {"counts-1000-exported", COUNTS, EXPORTED, METHODS, "counts-exported", 15.0},
+    {"counts-1000-inline", COUNTS, INLINE, METHODS, "counts-inline", 15.0},
+    {"exact-7-inline", EXACT, INLINE, 7, "exact-inline", 3.0},
+    {"exact-1000-inline", EXACT, INLINE, METHODS, "exact-inline", 15.0},
+};
+enum { N_ROWS = sizeof rows / sizeof *rows };
+
+static double ns_of[N_ROWS][ROUNDS_MAX];
+
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* ---- the loops ----------------------------------------------------------------------------- */
+
+static void loop_nothing(unsigned n)
+{
+    for (unsigned i = 0; i < n; i++)
+        __asm__ volatile("" : : "r"(i));
+}
+
+static void loop_clocks(unsigned n)
+{
+    for (unsigned i = 0; i < n; i++) {
+        uint64_t a = qprof_ticks();
+        uint64_t b = qprof_ticks();
+        __asm__ volatile("" : : "r"(a), "r"(b));
+    }
+}
+
+static void loop_empty(unsigned n)
+{
+    for (unsigned i = 0; i < n; i++) {
+        bench_empty(1, 2);
+        bench_empty(1, 2);
+    }
+}
+
+/* The next of the callees that are called in turn. */
+static inline uintptr_t next_of(uintptr_t method, unsigned n_callees)
+{
+    return method + 1 < FIRST_METHOD + 1 + n_callees ? method + 1 : FIRST_METHOD + 1;
+}
+
+static void loop_exported(unsigned n, unsigned n_callees)
+{
+    uintptr_t m = FIRST_METHOD + 1;
+    for (unsigned i = 0; i < n; i++, m = next_of(m, n_callees)) {
+        qprof_record_fn_entry(m, 2);
+        qprof_record_fn_exit(1);
+    }
+}
+
+static void loop_vt(unsigned n, unsigned n_callees)
+{
+    uintptr_t m = FIRST_METHOD + 1;
+    for (unsigned i = 0; i < n; i++, m = next_of(m, n_callees)) {
+        qprof_record_fn_entry_vt(m, 2, 7);
+        qprof_record_fn_exit_vt(1, 7);
+    }
+}
+
+static void loop_inline(qprof_thread *th, unsigned n, unsigned n_callees)
+{
+    uintptr_t m = FIRST_METHOD + 1;
+    for (unsigned i = 0; i < n; i++, m = next_of(m, n_callees)) {
+        qprof_entry(th, m, 2);
+        qprof_exit(th, 1);
+    }
+}
+
+static void run_loop(const row *r, qprof_thread *th, unsigned n)
+{
+    switch (r->way) {
+    case NOTHING:
+        loop_nothing(n);
+        break;
+    case CLOCKS:
+        loop_clocks(n);
+        break;
+    case EMPTY:
+        loop_empty(n);
+        break;
+    case EXPORTED:
+        loop_exported(n, r->n_callees);
+        break;
+    case EXPORTED_VT:
+        loop_vt(n, r->n_callees);
+        break;
+    case INLINE:
+    case MOUNT:
+        loop_inline(th, n, r->n_callees);
+        break;
+    }
+}
+
+/* ---- a run for a mode ---------------------------------------------------------------------- */
+
+static qprof_thread *begin(mode m, bool is_virtual)
+{
+    static const char *const options[N_MODES] = {"", "-time=none", "-time=exact", "-time=adaptive"};
+    char words[128];
+    if (m == OFF)
+        return qprof_thread_handle(QPROF_INLINE_VERSION);
+    snprintf(words, sizeof words, "%s -summary=none -output=/tmp/qprof-bench-%%p.qprof", options[m]);
+    qprof_InitInfo info = {0, words, NULL, is_virtual};
+    if (qprof_initialize_ex(&info) != 0) {
+        fprintf(stderr, "qprof-bench: %s\n", qprof_error_text());
+        exit(1);
+    }
+    for (uintptr_t i = 0; i <= METHODS; i++)
+        qprof_register_method_id(FIRST_METHOD + i, "m", NULL, 0, "bench", NULL, 0);
+    if (is_virtual) {
+        qprof_record_fn_entry_vt(FIRST_METHOD, 1, 7);
+        return qprof_thread_handle_vt(7, QPROF_INLINE_VERSION);
+    }
+    qprof_record_fn_entry(FIRST_METHOD, 1);
+    return qprof_thread_handle(QPROF_INLINE_VERSION);
+}
+
+/* Nothing is kept: a run that was cleared and has no open frame writes no file. */
+static void end(mode m, bool is_virtual)
+{
+    if (m == OFF)
+        return;
+    if (is_virtual)
+        qprof_record_fn_exit_vt(0, 7);
+    else
+        qprof_record_fn_exit(0);
+    qprof_clear_data();
+    if (is_virtual)
+        qprof_shutdown_vt(7);
+    else
+        qprof_shutdown();
+}
+
+static void time_row(unsigned i, qprof_thread *th, unsigned round)
+{
+    run_loop(&rows[i], th, 2 * METHODS);
+    uint64_t start = now_ns();
+    run_loop(&rows[i], th, PAIRS);
+    ns_of[i][round] = (double)(now_ns() - start) / PAIRS;
+}
+
+static void time_round(unsigned round, mode from, mode to)
+{
+    for (mode m = from; m <= to; m++) {
+        for (int is_virtual = 0; is_virtual < 2; is_virtual++) {
+            qprof_thread *th = begin(m, is_virtual);
+            for (unsigned i = 0; i < N_ROWS; i++)
+                if (rows[i].mode == m && (rows[i].way == EXPORTED_VT) == is_virtual)
+                    time_row(i, th, round);
+            end(m, is_virtual);
+        }
+    }
+}
+
+/* ---- figures ------------------------------------------------------------------------------- */
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(const double *values, unsigned n)
+{
+    double sorted[ROUNDS_MAX];
+    memcpy(sorted, values, n * sizeof *values);
+    qsort(sorted, n, sizeof *sorted, by_value);
+    return n % 2 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
+}
+
+static unsigned row_named(const char *name)
+{
+    for (unsigned i = 0; i < N_ROWS; i++)
+        if (strcmp(rows[i].name, name) == 0)
+            return i;
+    return N_ROWS;
+}
+
+/* Median of the differences to the floor, pair by pair. */
+static double above_floor(unsigned i, unsigned n_rounds)
+{
+    double steps[ROUNDS_MAX];
+    unsigned floor = rows[i].floor ? row_named(rows[i].floor) : N_ROWS;
+    for (unsigned k = 0; k < n_rounds; k++)
+        steps[k] = ns_of[i][k] - (floor < N_ROWS ? ns_of[floor][k] : 0);
+    return median(steps, n_rounds);
+}
+
+static void print_text(unsigned n_rounds)
+{
+    printf("%-22s %10s %12s %10s  %s\n", "row", "ns", "above floor", "goal", "floor");
+    for (unsigned i = 0; i < N_ROWS; i++) {
+        printf("%-22s %10.2f %12.2f ", rows[i].name, median(ns_of[i], n_rounds),
+               above_floor(i, n_rounds));
+        if (rows[i].goal_ns > 0)
+            printf("%10.1f  %s\n", rows[i].goal_ns, rows[i].floor);
+        else
+            printf("%10s  %s\n", "", rows[i].floor ? rows[i].floor : "");
+    }
+}
+
+static void print_json(unsigned n_rounds)
+{
+    printf("{\"unit\":\"ns\",\"rounds\":%u,\"pairs\":%d,\"rows\":[\n", n_rounds, PAIRS);
+    for (unsigned i = 0; i < N_ROWS; i++) {
+        printf("{\"name\":\"%s\",\"ns\":%.3f,\"floor\":", rows[i].name, median(ns_of[i], n_rounds));
+        printf(rows[i].floor ? "\"%s\"" : "null", rows[i].floor);
+        printf(",\"above_floor\":%.3f,\"goal\":", above_floor(i, n_rounds));
+        printf(rows[i].goal_ns > 0 ? "%.1f" : "null", rows[i].goal_ns);
+        printf("}%s\n", i + 1 < N_ROWS ? "," : "");
+    }
+    printf("]}\n");
+}
+
+static int usage(void)
+{
+    fprintf(stderr, "usage: qprof-bench [--json] [--rounds=N]\n"
+                    "       qprof-bench --count ROW PAIRS\n");
+    return 2;
+}
+
+static int count(const char *name, const char *pairs)
+{
+    unsigned i = row_named(name);
+    long n = strtol(pairs, NULL, 10);
+    if (i == N_ROWS || n < 0)
+        return usage();
+    bool is_virtual = rows[i].way == EXPORTED_VT;
+    qprof_thread *th = begin(rows[i].mode, is_virtual);
+    run_loop(&rows[i], th, (unsigned)n);
+    end(rows[i].mode, is_virtual);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    unsigned n_rounds = ROUNDS_DEFAULT;
+    bool is_json = false;
+    unsetenv("QPROF");
+    if (argc == 4 && strcmp(argv[1], "--count") == 0)
+        return count(argv[2], argv[3]);
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--json") == 0)
+            is_json = true;
+        else if (strncmp(argv[i], "--rounds=", 9) == 0)
+            n_rounds = (unsigned)strtoul(argv[i] + 9, NULL, 10);
+        else
+            return usage();
+    }
+    if (n_rounds < 1 || n_rounds > ROUNDS_MAX)
+        return usage();
+    for (unsigned round = 0; round < n_rounds; round++) /* off: before anything was on */
+        time_round(round, OFF, OFF);
+    for (unsigned round = 0; round < n_rounds; round++)
+        time_round(round, COUNTS, N_MODES - 1);
+    (is_json ? print_json : print_text)(n_rounds);
+    return 0;
+}
