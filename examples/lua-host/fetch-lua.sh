@@ -1,0 +1,74 @@
+#!/bin/sh
+# fetch-lua.sh: Debian's source of Lua 5.4, its patches applied, into DIR/lua-source.
+#
+# usage: fetch-lua.sh DIR
+#
+# apt works on a state of its own under DIR: the machine's lists, sources and caches stay as they
+# are, and no right of root is needed. Of the machine's own entries only those of Debian itself
+# are used, as deb-src. Done before: nothing happens.
+set -eu
+
+work=${1:?usage: fetch-lua.sh DIR}
+mkdir -p "$work"
+work=$(cd "$work" && pwd)
+tree=$work/lua-source
+
+fail() {
+    echo "fetch-lua.sh: $*" >&2
+    echo "fetch-lua.sh: give the tree of Debian's lua5.4 source yourself: cmake -DQPROF_LUA_SRC=DIR" >&2
+    exit 1
+}
+
+[ -f "$tree/src/lua.h" ] && exit 0
+for tool in apt-get dpkg-source; do
+    command -v $tool >/dev/null || fail "$tool is not installed (packages apt, dpkg-dev)"
+done
+
+# Entries of Debian itself: main, from a host or path that ends in /debian or /debian-security.
+# deb822 files, a paragraph each, then one-line lists; commented and disabled ones do not count.
+derive_sources() {
+    for file in /etc/apt/sources.list.d/*.sources; do
+        [ -r "$file" ] && awk '
+            function flush() {
+                if (types ~ /(^| )deb( |$)/ && uris ~ /\/debian(-security)?\/?( |$)/ && !off) {
+                    print "Types: deb-src"; printf "%s\n", text }
+                types = uris = text = name = ""; off = 0 }
+            /^[ \t]*$/ { flush(); next }
+            /^#/ { next }
+            /^[^ \t]/ { name = tolower($1) }
+            name == "types:" { sub(/^[^:]*:[ \t]*/, ""); types = types " " $0; next }
+            name == "uris:" { value = $0; sub(/^[^:]*:/, "", value); uris = uris " " value }
+            name == "enabled:" && tolower($2) == "no" { off = 1 }
+            name == "architectures:" { next }
+            { text = text $0 "\n" }
+            END { flush() }' "$file"
+    done >"$parts/debian.sources"
+    for file in /etc/apt/sources.list /etc/apt/sources.list.d/*.list; do
+        [ -r "$file" ] && awk '
+            $1 == "deb" && $0 ~ /\/debian(-security)?\/? / { sub(/^[ \t]*deb/, "deb-src"); print }
+        ' "$file"
+    done >"$parts/debian.list"
+}
+
+apt=$work/apt
+parts=$apt/sources
+mkdir -p "$parts" "$apt/lists/partial" "$apt/cache/archives/partial"
+derive_sources || true
+grep -qs . "$parts/debian.sources" "$parts/debian.list" ||
+    fail "no entry of Debian in /etc/apt/sources.list or /etc/apt/sources.list.d"
+
+private() {
+    apt-get -q -o Dir::Etc::sourcelist=/dev/null -o Dir::Etc::sourceparts="$parts" \
+        -o Dir::State::lists="$apt/lists" -o Dir::Cache="$apt/cache" \
+        -o APT::Sandbox::User= "$@"
+}
+private update >"$apt/log" 2>&1 || fail "apt-get update failed: $(grep -m 1 '^E:' "$apt/log")"
+(cd "$apt" && private source --download-only lua5.4) >>"$apt/log" 2>&1 ||
+    fail "the source package lua5.4 cannot be had: $(grep -m 1 '^E:' "$apt/log")"
+
+rm -rf "$tree.new"
+set -- "$apt"/lua5.4_*.dsc
+[ $# -eq 1 ] || fail "more than one version of lua5.4 in $apt: remove that folder"
+dpkg-source --no-check -x "$1" "$tree.new" >>"$apt/log" 2>&1 ||
+    fail "dpkg-source cannot unpack $1"
+mv "$tree.new" "$tree"

@@ -1,0 +1,125 @@
+/* qlua.h: what the patched Lua calls at the places where frames come and go.
+ *
+ * Every lua_State is a virtual thread with a handle, `qth`: NULL while the program does not
+ * record, so that a call costs one test. `qid` is the depth of a frame and its stack id; an exit
+ * names the frame that resumes. Nothing here raises an error, touches the Lua stack or uses
+ * Lua's allocator: the events arrive while a frame is half made. */
+#ifndef QLUA_H
+#define QLUA_H
+
+#include "ldebug.h"
+#include "lobject.h"
+#include "lstate.h"
+
+#include "qprof.h"
+
+/* What is known of one prototype, besides the method id and jump counters in Proto. Dead ones
+ * are kept while a collected coroutine, not yet swept, may have a frame of theirs. */
+typedef struct qlua_code {
+    const Instruction *code;   /* of the prototype: for differences only */
+    uint64_t *left;            /* [n_blocks] counters of frames left in mid-block; NULL: none */
+    int *leaders;              /* [n_blocks] first instruction of each block */
+    int n_blocks;
+    char *name;                /* what the enclosing function calls it; NULL: nothing */
+    const struct qlua_module *module; /* of the enclosing main chunk; NULL: not known */
+    struct qlua_code *next;    /* in the list of the dead */
+    const global_State *owner; /* of a dead one */
+} qlua_code;
+
+/* One C function. Never freed. */
+typedef struct qlua_cfunction {
+    lua_CFunction live;          /* NULL: the library may have been unloaded meanwhile */
+    size_t id;
+    struct qlua_cfunction *next; /* in the bucket */
+    lua_CFunction f;
+    char *file;                  /* object it lies in; with the offset its identity */
+    size_t offset;
+} qlua_cfunction;
+
+enum { QLUA_BUCKETS = 1024 };
+
+LUAI_FUNC qprof_thread *qlua_unbound; /* first `qth` of a state; NULL: not recording */
+LUAI_FUNC int qlua_is_counting;       /* jumps are counted */
+LUAI_FUNC qlua_cfunction *qlua_cfunctions[QLUA_BUCKETS];
+
+/* ---- out of line ---------------------------------------------------------------------------- */
+
+/** Initialize the recorder if the environment has QPROF. Before the first state. */
+LUAI_FUNC void qlua_start(void);
+/** The first frame of a state: bind the state, and mount it if the host calls without resume. */
+LUAI_FUNC void qlua_begin(lua_State *L);
+/** The last frame of a state has gone. */
+LUAI_FUNC void qlua_end(lua_State *L);
+LUAI_FUNC void qlua_resume(lua_State *L);
+LUAI_FUNC void qlua_suspend(lua_State *L);
+/** The frames above `to` end, which L->ci still shows. */
+LUAI_FUNC void qlua_unwind_frames(lua_State *L, CallInfo *to);
+LUAI_FUNC void qlua_free_thread(lua_State *L);
+LUAI_FUNC void qlua_open(lua_State *L);
+LUAI_FUNC void qlua_close(lua_State *L);
+
+/** Method id of a prototype, never 0; the closure is at ci->func. */
+LUAI_FUNC size_t qlua_code_method(lua_State *L, CallInfo *ci, Proto *p);
+/** A prototype is collected. */
+LUAI_FUNC void qlua_code_drop(lua_State *L, Proto *p);
+/** A frame was left in the block of the instruction before `pc`. */
+LUAI_FUNC void qlua_code_left(const qlua_code *code, const Instruction *pc);
+LUAI_FUNC size_t qlua_cfunction_method(lua_State *L, lua_CFunction f);
+
+/** The loop of lvm.c, compiled a second time: this one counts the jumps that are taken. */
+LUAI_FUNC void qlua_execute_counting(lua_State *L, CallInfo *ci);
+
+/* ---- in line -------------------------------------------------------------------------------- */
+
+#define qlua_is_on(L) l_unlikely((L)->qth != NULL)
+
+static inline void qlua_entry(lua_State *L, CallInfo *ci, size_t method)
+{
+    ci->qid = ci->previous->qid + 1;
+    if (l_unlikely(ci->qid == 1))
+        qlua_begin(L);
+    qprof_entry(L->qth, method, ci->qid);
+}
+
+static inline void qlua_entry_lua(lua_State *L, CallInfo *ci, Proto *p)
+{
+    if (qlua_is_on(L))
+        qlua_entry(L, ci, l_likely(p->qid) ? p->qid : qlua_code_method(L, ci, p));
+}
+
+static inline void qlua_entry_c(lua_State *L, CallInfo *ci, lua_CFunction f)
+{
+    if (qlua_is_on(L)) {
+        size_t slot = ((uintptr_t)f >> 4) % QLUA_BUCKETS;
+        qlua_cfunction *known = __atomic_load_n(&qlua_cfunctions[slot], __ATOMIC_ACQUIRE);
+        int is_it = known && __atomic_load_n(&known->live, __ATOMIC_RELAXED) == f;
+        qlua_entry(L, ci, l_likely(is_it) ? known->id : qlua_cfunction_method(L, f));
+    }
+}
+
+/* A tail call replaces the frame: the id stays. */
+static inline void qlua_entry_tail(lua_State *L, CallInfo *ci, Proto *p)
+{
+    if (qlua_is_on(L)) {
+        qprof_exit(L->qth, ci->previous->qid);
+        qprof_entry(L->qth, l_likely(p->qid) ? p->qid : qlua_code_method(L, ci, p), ci->qid);
+    }
+}
+
+static inline void qlua_exit(lua_State *L, CallInfo *ci)
+{
+    if (qlua_is_on(L)) {
+        unsigned int resumes = ci->previous->qid;
+        qprof_exit(L->qth, resumes);
+        if (l_unlikely(resumes == 0))
+            qlua_end(L);
+    }
+}
+
+static inline void qlua_unwind(lua_State *L, CallInfo *to)
+{
+    if (qlua_is_on(L))
+        qlua_unwind_frames(L, to);
+}
+
+#endif

@@ -1,0 +1,165 @@
+/* qlua_blocks.c: basic blocks, their lines and the jumps between them, from the bytecode.
+ *
+ * A block begins where a jump leads, behind an instruction that may jump, and where the line
+ * changes. What Lua executes as one never splits: a test and its jump, an arithmetic instruction
+ * and its fall-back, an instruction and its extra argument. Code that nothing reaches begins no
+ * block, or it would be reported as missed: the `end` behind a `return`. */
+#define LUA_CORE
+#include "lprefix.h"
+
+#include <stdlib.h>
+
+#include "lopcodes.h"
+#include "qlua_glue.h"
+
+enum { TARGET = 1, BEHIND = 2, GLUED = 4 }; /* marks of an instruction */
+
+/* Where a jump instruction leads; -1: the instruction does not jump. */
+static int jump_target(const Proto *p, int pc)
+{
+    Instruction i = p->code[pc];
+    switch (GET_OPCODE(i)) {
+    case OP_JMP: return pc + 1 + GETARG_sJ(i);
+    case OP_LFALSESKIP: return pc + 2;
+    case OP_FORLOOP:
+    case OP_TFORLOOP: return pc + 1 - GETARG_Bx(i);
+    case OP_FORPREP: return pc + 2 + GETARG_Bx(i);
+    case OP_TFORPREP: return pc + 1 + GETARG_Bx(i);
+    default: return -1;
+    }
+}
+
+static int is_test(const Proto *p, int pc)
+{
+    return pc >= 0 && testTMode(GET_OPCODE(p->code[pc]));
+}
+
+/* Is the next instruction part of this one? */
+static int is_first_half(const Proto *p, int pc)
+{
+    OpCode op = pc + 1 < p->sizecode ? GET_OPCODE(p->code[pc + 1]) : OP_MOVE;
+    return is_test(p, pc) || op == OP_EXTRAARG || op == OP_MMBIN || op == OP_MMBINI ||
+           op == OP_MMBINK;
+}
+
+/* May execution go on behind this instruction without a jump? */
+static int may_fall(const Proto *p, int pc)
+{
+    switch (GET_OPCODE(p->code[pc])) {
+    case OP_JMP: return is_test(p, pc - 1);
+    case OP_LFALSESKIP:
+    case OP_TFORPREP:
+    case OP_RETURN:
+    case OP_RETURN0:
+    case OP_RETURN1:
+    case OP_TAILCALL: return 0;
+    default: return 1;
+    }
+}
+
+/* @return 0: the code was not made by Lua's compiler */
+static int mark_code(const Proto *p, unsigned char *marks)
+{
+    for (int pc = 0; pc < p->sizecode; pc++) {
+        int target = jump_target(p, pc);
+        if (is_first_half(p, pc))
+            marks[pc + 1] |= GLUED;
+        if (target == -1)
+            continue;
+        if (target < 0 || target >= p->sizecode)
+            return 0;
+        marks[target] |= TARGET;
+        if (pc + 1 < p->sizecode)
+            marks[pc + 1] |= BEHIND;
+    }
+    for (int pc = 0; pc < p->sizecode; pc++) {
+        if ((marks[pc] & GLUED) && (marks[pc] & TARGET))
+            return 0;
+    }
+    return 1;
+}
+
+static int line_behind(const Proto *p, int pc, int line)
+{
+    return p->lineinfo[pc] == ABSLINEINFO ? luaG_getfuncline(p, pc) : line + p->lineinfo[pc];
+}
+
+/* Fill lines and falls, [sizecode] each; block_of[pc] is the block that pc lies in. */
+static void split_code(const Proto *p, const unsigned char *marks, qlua_blocks *b, int *block_of)
+{
+    int is_reached = 1;
+    int line = p->linedefined;
+    int is_vararg = GET_OPCODE(p->code[0]) == OP_VARARGPREP; /* as Lua, which shows no line */
+    for (int pc = 0; pc < p->sizecode; pc++) {
+        line = line_behind(p, pc, line);
+        is_reached = is_reached || (marks[pc] & TARGET);
+        if (pc == 0 || (is_reached && !(marks[pc] & GLUED) &&
+                        (marks[pc] || line != b->lines[b->n_blocks - 1].line_number))) {
+            b->lines[b->n_blocks] = (qprof_LineInfo){pc, line};
+            b->n_blocks++;
+        }
+        if (pc == 0 && is_vararg && p->sizecode > 1)
+            b->lines[0].line_number = line_behind(p, 1, line);
+        if (is_reached) {
+            is_reached = may_fall(p, pc);
+            b->falls[b->n_blocks - 1] = (unsigned char)is_reached;
+        }
+        block_of[pc] = b->n_blocks - 1;
+    }
+}
+
+/* Counter k counts the jump at instruction first_jump + k; the others stay 0. */
+static int list_jumps(const Proto *p, const int *block_of, qlua_blocks *b)
+{
+    int end = 0;
+    b->first_jump = 0;
+    for (int pc = p->sizecode - 1; pc >= 0; pc--) {
+        if (jump_target(p, pc) != -1) {
+            b->first_jump = pc;
+            end = end ? end : pc + 1;
+        }
+    }
+    b->n_window = end - b->first_jump;
+    b->n_jumps = b->n_window + b->n_blocks;
+    b->jumps = calloc((size_t)b->n_jumps, sizeof *b->jumps);
+    if (b->jumps == NULL)
+        return 0;
+    for (int k = 0; k < b->n_window; k++) {
+        int pc = b->first_jump + k;
+        if (jump_target(p, pc) != -1)
+            b->jumps[k] = (qprof_JumpInfo){block_of[pc], block_of[jump_target(p, pc)]};
+    }
+    for (int i = 0; i < b->n_blocks; i++)
+        b->jumps[b->n_window + i] = (qprof_JumpInfo){-1, i};
+    return 1;
+}
+
+int qlua_blocks_find(const Proto *p, qlua_blocks *b)
+{
+    *b = (qlua_blocks){0};
+    if (p->lineinfo == NULL || p->sizelineinfo != p->sizecode || p->sizecode == 0)
+        return 0;
+    size_t n = (size_t)p->sizecode;
+    unsigned char *marks = calloc(n + 1, 1);
+    int *block_of = malloc(n * sizeof *block_of);
+    b->lines = malloc(n * sizeof *b->lines);
+    b->falls = calloc(n, 1);
+    int is_found = 0;
+    if (marks && block_of && b->lines && b->falls && mark_code(p, marks)) {
+        split_code(p, marks, b, block_of);
+        is_found = list_jumps(p, block_of, b);
+    }
+    free(marks);
+    free(block_of);
+    if (!is_found)
+        qlua_blocks_free(b);
+    return is_found;
+}
+
+void qlua_blocks_free(qlua_blocks *b)
+{
+    free(b->lines);
+    free(b->falls);
+    free(b->jumps);
+    *b = (qlua_blocks){0};
+}

@@ -1,0 +1,135 @@
+/* qlua_cfunction.c: C functions become methods, at their first entry.
+ *
+ * A C function is known by its address while its library cannot go away, and by library and
+ * offset for ever: closing a state may unload libraries, and another may come to lie there. */
+#define LUA_CORE
+#define _GNU_SOURCE /* dladdr */
+#include "lprefix.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "qlua_glue.h"
+
+qlua_cfunction *qlua_cfunctions[QLUA_BUCKETS]; /* readers take no lock: records never go */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of changes */
+
+/* Functions of Lua's own libraries that are in no table. */
+static const struct {
+    const char *symbol, *name;
+} own_names[] = {
+    {"gmatch_aux", "string.gmatch iterator"},
+    {"io_readline", "io.lines iterator"},
+    {"ipairsaux", "ipairs iterator"},
+    {"luaB_auxwrap", "coroutine.wrap function"},
+    {"msghandler", "lua message handler"},
+    {"pmain", "lua"},
+};
+
+static void name_by_symbol(const char *symbol, const char *file, char *name)
+{
+    for (size_t i = 0; symbol && i < sizeof own_names / sizeof *own_names; i++) {
+        if (strcmp(symbol, own_names[i].symbol) == 0)
+            symbol = own_names[i].name;
+    }
+    const char *base = strrchr(file, '/');
+    if (symbol)
+        snprintf(name, QLUA_NAME_BYTES, "%s", symbol);
+    else
+        snprintf(name, QLUA_NAME_BYTES, "C function of %s", base ? base + 1 : file);
+}
+
+static void register_cfunction(lua_State *L, const qlua_cfunction *it, const char *symbol)
+{
+    char name[QLUA_NAME_BYTES];
+    TValue value;
+    setfvalue(&value, it->f);
+    if (!qlua_name_loaded(L, &value, NULL, name))
+        name_by_symbol(symbol, it->file, name);
+    qprof_register_method_id(it->id, name, NULL, QPROF_METHOD_FLAGS_NONE, "", NULL, 0);
+}
+
+/* Under the lock. The record of this function, if it was seen before; *id: of its identity. */
+static qlua_cfunction *find_again(lua_CFunction f, const char *file, size_t offset, size_t *id)
+{
+    *id = 0;
+    for (size_t slot = 0; slot < QLUA_BUCKETS; slot++) {
+        for (qlua_cfunction *it = qlua_cfunctions[slot]; it; it = it->next) {
+            if (it->offset != offset || strcmp(it->file, file) != 0)
+                continue;
+            *id = it->id;
+            if (it->f == f)
+                return it;
+        }
+    }
+    return NULL;
+}
+
+/* Under the lock. @return NULL: no memory */
+static qlua_cfunction *new_cfunction(lua_CFunction f, const char *file, size_t offset, size_t id)
+{
+    qlua_cfunction *it = calloc(1, sizeof *it);
+    char *copy = strdup(file);
+    if (it == NULL || copy == NULL) {
+        free(it);
+        free(copy);
+        return NULL;
+    }
+    it->f = f;
+    it->id = id ? id : qlua_method_new();
+    it->file = copy;
+    it->offset = offset;
+    return it;
+}
+
+/* Under the lock. */
+static size_t add_cfunction(lua_State *L, lua_CFunction f, qlua_cfunction **bucket)
+{
+    Dl_info info = {0};
+    void *address;
+    memcpy(&address, &f, sizeof address);
+    if (!dladdr(address, &info) || info.dli_fname == NULL)
+        info.dli_fname = "unknown code";
+    size_t offset = (size_t)((char *)address - (char *)info.dli_fbase);
+    size_t id;
+    qlua_cfunction *it = find_again(f, info.dli_fname, offset, &id);
+    if (it == NULL) {
+        it = new_cfunction(f, info.dli_fname, offset, id);
+        if (it == NULL)
+            return QPROF_METHOD_NATIVE;
+        if (id == 0)
+            register_cfunction(L, it, info.dli_saddr == address ? info.dli_sname : NULL);
+        it->next = *bucket;
+        __atomic_store_n(bucket, it, __ATOMIC_RELEASE);
+    }
+    __atomic_store_n(&it->live, f, __ATOMIC_RELAXED);
+    return it->id;
+}
+
+size_t qlua_cfunction_method(lua_State *L, lua_CFunction f)
+{
+    qlua_cfunction **bucket = &qlua_cfunctions[((uintptr_t)f >> 4) % QLUA_BUCKETS];
+    qlua_cfunction *it = __atomic_load_n(bucket, __ATOMIC_ACQUIRE);
+    for (; it; it = it->next) {
+        if (__atomic_load_n(&it->live, __ATOMIC_RELAXED) == f)
+            return it->id;
+    }
+    pthread_mutex_lock(&lock);
+    size_t id = add_cfunction(L, f, bucket);
+    pthread_mutex_unlock(&lock);
+    return id;
+}
+
+void qlua_cfunctions_forget(void)
+{
+    pthread_mutex_lock(&lock);
+    for (size_t slot = 0; slot < QLUA_BUCKETS; slot++) {
+        for (qlua_cfunction *it = qlua_cfunctions[slot]; it; it = it->next)
+            __atomic_store_n(&it->live, NULL, __ATOMIC_RELAXED);
+    }
+    pthread_mutex_unlock(&lock);
+}

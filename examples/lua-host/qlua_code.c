@@ -1,0 +1,248 @@
+/* qlua_code.c: prototypes become methods, at their first entry.
+ *
+ * Collected prototypes leave their addresses to others, so a method is known by its content:
+ * source, lines, bytecode and constants. Code that is loaded again is the same method. */
+#define LUA_CORE
+#define _GNU_SOURCE /* mmap */
+#include "lprefix.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "lgc.h"
+#include "qlua_glue.h"
+
+/* Contents that are told apart; further code is one method. 16 MiB at the most. */
+enum { MAX_KNOWN = 1 << 19 };
+
+typedef struct {
+    uint64_t hash; /* 0: free */
+    size_t id;
+} known_code;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of all below */
+static known_code *known; /* [n_slots], open addressing, at most half full */
+static size_t n_slots, n_known;
+static size_t more_code; /* the method of all further code; 0: not yet needed */
+
+static size_t n_methods; /* atomic */
+
+/* Counters of code that has no bank: written, never read. Address space, hardly memory. */
+static const size_t scratch_bytes = (size_t)1 << 28;
+static char *scratch;
+
+size_t qlua_method_new(void)
+{
+    return __atomic_add_fetch(&n_methods, 1, __ATOMIC_RELAXED);
+}
+
+int qlua_code_open_scratch(void)
+{
+    void *room = mmap(NULL, scratch_bytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    scratch = room == MAP_FAILED ? NULL : room;
+    return scratch != NULL;
+}
+
+/* ---- content -------------------------------------------------------------------------------- */
+
+static uint64_t mix(uint64_t hash, uint64_t value)
+{
+    hash = (hash ^ value) * 0x9E3779B97F4A7C15u;
+    return hash ^ hash >> 29;
+}
+
+static uint64_t mix_bytes(uint64_t hash, const void *bytes, size_t n)
+{
+    const unsigned char *at = bytes;
+    for (; n >= 8; n -= 8, at += 8) {
+        uint64_t word;
+        memcpy(&word, at, 8);
+        hash = mix(hash, word);
+    }
+    uint64_t rest = n;
+    for (size_t i = 0; i < n; i++)
+        rest = rest << 8 | at[i];
+    return mix(hash, rest);
+}
+
+static uint64_t mix_constant(uint64_t hash, const TValue *k)
+{
+    hash = mix(hash, (uint64_t)ttypetag(k));
+    if (ttisstring(k))
+        return mix_bytes(hash, svalue(k), vslen(k));
+    if (ttisinteger(k))
+        return mix(hash, (uint64_t)ivalue(k));
+    if (ttisfloat(k)) {
+        lua_Number number = fltvalue(k);
+        return mix_bytes(hash, &number, sizeof number);
+    }
+    return hash;
+}
+
+static uint64_t content_hash(const Proto *p)
+{
+    uint64_t hash = mix((uint64_t)p->linedefined << 32, (uint64_t)p->lastlinedefined);
+    if (p->source)
+        hash = mix_bytes(hash, getstr(p->source), tsslen(p->source));
+    hash = mix_bytes(hash, p->code, (size_t)p->sizecode * sizeof *p->code);
+    for (int i = 0; i < p->sizek; i++)
+        hash = mix_constant(hash, &p->k[i]);
+    return hash ? hash : 1;
+}
+
+/* ---- the table of contents ------------------------------------------------------------------ */
+
+static known_code *find_slot(known_code *table, size_t size, uint64_t hash)
+{
+    size_t i = hash & (size - 1);
+    while (table[i].hash && table[i].hash != hash)
+        i = (i + 1) & (size - 1);
+    return &table[i];
+}
+
+static int grow_known(void)
+{
+    size_t size = n_slots ? n_slots * 2 : 1024;
+    known_code *table = calloc(size, sizeof *table);
+    if (table == NULL)
+        return 0;
+    for (size_t i = 0; i < n_slots; i++) {
+        if (known[i].hash)
+            *find_slot(table, size, known[i].hash) = known[i];
+    }
+    free(known);
+    known = table;
+    n_slots = size;
+    return 1;
+}
+
+/* Under the lock. @return the method of this content; *is_new: it has to be registered */
+static size_t method_of_content(uint64_t hash, int *is_new)
+{
+    *is_new = 0;
+    known_code *slot = n_slots ? find_slot(known, n_slots, hash) : NULL;
+    if (slot && slot->hash)
+        return slot->id;
+    if (n_known >= MAX_KNOWN || (n_known * 2 >= n_slots && !grow_known())) {
+        if (more_code == 0) {
+            more_code = qlua_method_new();
+            qprof_register_method_id(more_code, "<more Lua code>", NULL, 0, "", NULL, 0);
+        }
+        return more_code;
+    }
+    *is_new = 1;
+    n_known++;
+    slot = find_slot(known, n_slots, hash);
+    *slot = (known_code){hash, qlua_method_new()};
+    return slot->id;
+}
+
+/* ---- records of prototypes ------------------------------------------------------------------ */
+
+static qlua_code *dead; /* of any state; under the lock */
+
+void qlua_code_drop(lua_State *L, Proto *p)
+{
+    qlua_code *code = p->qcode;
+    if (code == NULL)
+        return;
+    pthread_mutex_lock(&lock);
+    code->owner = G(L);
+    code->next = dead;
+    dead = code;
+    pthread_mutex_unlock(&lock);
+}
+
+void qlua_code_bury(lua_State *L)
+{
+    pthread_mutex_lock(&lock);
+    for (qlua_code **link = &dead; *link;) {
+        qlua_code *code = *link;
+        if (code->owner != G(L)) {
+            link = &code->next;
+            continue;
+        }
+        *link = code->next;
+        free(code->leaders);
+        free(code->name);
+        free(code);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+qlua_code *qlua_code_record(Proto *p)
+{
+    if (p->qcode == NULL)
+        p->qcode = calloc(1, sizeof *p->qcode);
+    return p->qcode;
+}
+
+void qlua_code_left(const qlua_code *code, const Instruction *pc)
+{
+    if (code->left == NULL)
+        return;
+    int at = (int)(pc - code->code) - 1; /* the saved pc is the next instruction's */
+    int low = 0;
+    for (int high = code->n_blocks; high - low > 1;) {
+        int middle = low + (high - low) / 2;
+        if (code->leaders[middle] <= at)
+            low = middle;
+        else
+            high = middle;
+    }
+    code->left[low]++;
+}
+
+/* Point the prototype at the counters of its method; without any, at the scratch room. */
+static void attach_counters(Proto *p, size_t id, const qlua_blocks *b)
+{
+    qlua_code *code = b->n_blocks ? qlua_code_record(p) : NULL;
+    int *leaders = code ? malloc((size_t)b->n_blocks * sizeof *leaders) : NULL;
+    uint64_t *bank = leaders ? qprof_counter_bank(id) : NULL;
+    if (bank == NULL) {
+        free(leaders);
+        p->qjumps = (char *)((uintptr_t)scratch - 2 * (uintptr_t)p->code);
+        return;
+    }
+    for (int i = 0; i < b->n_blocks; i++)
+        leaders[i] = b->lines[i].code_offset;
+    p->qjumps = (char *)((uintptr_t)bank - 2 * (uintptr_t)(p->code + b->first_jump));
+    code->code = p->code;
+    code->left = bank + b->n_window;
+    code->leaders = leaders;
+    code->n_blocks = b->n_blocks;
+}
+
+static void register_code(lua_State *L, CallInfo *ci, const Proto *p, size_t id,
+                          const qlua_blocks *b)
+{
+    char name[QLUA_NAME_BYTES], file[LUA_IDSIZE];
+    qlua_name_code(L, ci, p, name);
+    qprof_register_method_id(id, name, NULL, QPROF_METHOD_FLAGS_NONE,
+                             qlua_name_source(p, file), b->lines, b->n_blocks);
+    if (qlua_is_counting && b->n_blocks)
+        qprof_register_jumps(id, b->jumps, b->n_jumps, b->falls);
+}
+
+size_t qlua_code_method(lua_State *L, CallInfo *ci, Proto *p)
+{
+    qlua_blocks blocks = {0};
+    int is_new;
+    if (dead && !issweepphase(G(L)))
+        qlua_code_bury(L);
+    if (qlua_has_lines)
+        qlua_blocks_find(p, &blocks);
+    qlua_name_inner(L, ci, p);
+    pthread_mutex_lock(&lock);
+    p->qid = method_of_content(content_hash(p), &is_new);
+    if (is_new)
+        register_code(L, ci, p, p->qid, &blocks);
+    pthread_mutex_unlock(&lock);
+    if (qlua_is_counting)
+        attach_counters(p, p->qid, &blocks);
+    qlua_blocks_free(&blocks);
+    return p->qid;
+}
