@@ -57,10 +57,10 @@ enum {
 };
 
 /* Pseudo-methods that may be entered without registration. */
-#define QPROF_METHOD_GC ((qprof_MethodID)UINTPTR_MAX - 15)       /* <Garbage collector> */
+#define QPROF_METHOD_GC       ((qprof_MethodID)UINTPTR_MAX - 15) /* <Garbage collector> */
 #define QPROF_METHOD_COMPILER ((qprof_MethodID)UINTPTR_MAX - 14) /* <Compiler> */
-#define QPROF_METHOD_LOADER ((qprof_MethodID)UINTPTR_MAX - 13)   /* <Loader> */
-#define QPROF_METHOD_NATIVE ((qprof_MethodID)UINTPTR_MAX - 12)   /* <Native> */
+#define QPROF_METHOD_LOADER   ((qprof_MethodID)UINTPTR_MAX - 13) /* <Loader> */
+#define QPROF_METHOD_NATIVE   ((qprof_MethodID)UINTPTR_MAX - 12) /* <Native> */
 
 enum {
     QPROF_E_ARG = -1,         /* bad argument */
@@ -169,7 +169,8 @@ QPROF_API void _EXT_REF qprof_register_method_id(qprof_MethodID id, const char *
                                                  const char *source_file,
                                                  const qprof_LineInfo *line_number_table,
                                                  int line_number_size);
-QPROF_API void _EXT_REF qprof_register_method_id_vt(qprof_MethodID id, const char *demangled_name,
+QPROF_API void _EXT_REF qprof_register_method_id_vt(qprof_MethodID id,
+                                                    const char *demangled_name,
                                                     const char *class_name, int flags,
                                                     const char *source_file,
                                                     const qprof_LineInfo *line_number_table,

@@ -18,15 +18,15 @@
 typedef struct qprof_node {
     uint64_t method_id; /* the host's id; 0: anonymous, and the nil node */
     uint64_t n_calls;   /* entries that were recorded */
-    uint64_t self;      /* ticks of finished calls, callees excluded; adaptive: of calls 1..64 */
-    uint64_t self_min;  /* of one finished call; adaptive: ticks of the sampled later calls */
-    uint64_t self_max;  /* of one finished call; adaptive: qprof_spread */
-    uint32_t parent;    /* cell of the caller's node */
-    uint32_t next;      /* ring of the caller's callees, in the order of their first calls */
-    uint32_t last;      /* callee called last; the nil cell while there is none */
-    uint32_t kids;      /* index of the callees once there are many; 0 before */
-    uint32_t method;    /* cell of the method record */
-    uint32_t more;      /* cell of what few nodes need; 0: none */
+    uint64_t self;     /* ticks of finished calls, callees excluded; adaptive: of calls 1..64 */
+    uint64_t self_min; /* of one finished call; adaptive: ticks of the sampled later calls */
+    uint64_t self_max; /* of one finished call; adaptive: qprof_spread */
+    uint32_t parent;   /* cell of the caller's node */
+    uint32_t next;     /* ring of the caller's callees, in the order of their first calls */
+    uint32_t last;     /* callee called last; the nil cell while there is none */
+    uint32_t kids;     /* index of the callees once there are many; 0 before */
+    uint32_t method;   /* cell of the method record */
+    uint32_t more;     /* cell of what few nodes need; 0: none */
 } qprof_node;
 
 /* What adaptive timing keeps in qprof_node.self_max. */
@@ -39,8 +39,9 @@ typedef struct qprof_spread {
 typedef struct qprof_frame {
     uint64_t stack_id; /* as given at entry */
     uint64_t own;      /* ticks so far, callees excluded */
-    uint64_t start;    /* adaptive: time of entry * 2 + (one of the first 64 calls); 0: not timed */
-    uint32_t node;     /* cell of the call path */
+    uint64_t
+        start;     /* adaptive: time of entry * 2 + (one of the first 64 calls); 0: not timed */
+    uint32_t node; /* cell of the call path */
     uint32_t flags;    /* QPROF_FRAME_*; not 0: the exit is not an ordinary one */
     uint64_t mark_at;  /* block times: thread time at the last mark */
     uint64_t mark_own; /* block times: own at the last mark */
@@ -51,16 +52,17 @@ typedef struct qprof_frame {
 
 /* The part of a thread's record in the profile file that every event touches. */
 typedef struct qprof_pulse {
-    uint32_t top;      /* cell of the top frame: what samplers and readers follow */
-    uint32_t n_deep;   /* frames above the stored ones that are only counted */
-    uint64_t last;     /* thread time of the last event */
-    uint64_t offset;   /* raw ticks - offset = thread time; grows while the thread's clock stands */
-    uint64_t n_exits;  /* exits that popped at least one frame */
+    uint32_t top;    /* cell of the top frame: what samplers and readers follow */
+    uint32_t n_deep; /* frames above the stored ones that are only counted */
+    uint64_t last;   /* thread time of the last event */
+    uint64_t
+        offset; /* raw ticks - offset = thread time; grows while the thread's clock stands */
+    uint64_t n_exits;   /* exits that popped at least one frame */
     uint64_t n_unwound; /* further frames that such exits popped */
     uint64_t parked_at; /* raw ticks when the clock was stopped; 0: it runs */
-    uint64_t counts;   /* units of qprof_record_counts so far */
-    uint32_t index;    /* library only */
-    uint32_t handle;   /* library only */
+    uint64_t counts;    /* units of qprof_record_counts so far */
+    uint32_t index;     /* library only */
+    uint32_t handle;    /* library only */
 } qprof_pulse;
 
 /* A thread's handle. In memory that a forked child finds zeroed, hence closed. */
@@ -83,11 +85,11 @@ enum {
     QPROF_HOOK_ADAPTIVE = 1u << 1, /* a clock pair for some calls */
     QPROF_HOOK_TSC = 1u << 2,      /* the clock is the processor's own counter */
 
-    QPROF_FRAME_MARKED = 1u << 0, /* has block marks to settle */
-    QPROF_FRAME_SKIP = 1u << 1,   /* entered unrecorded */
-    QPROF_FRAME_FOLDED = 1u << 2, /* stands on its caller's node for want of memory */
-    QPROF_FRAME_OLD = 1u << 3,    /* open across a clear: contributes time, but no call */
-    QPROF_FRAME_ZERO = 1u << 4,   /* entered with stack id 0: no exit names it */
+    QPROF_FRAME_MARKED = 1u << 0,  /* has block marks to settle */
+    QPROF_FRAME_SKIP = 1u << 1,    /* entered unrecorded */
+    QPROF_FRAME_FOLDED = 1u << 2,  /* stands on its caller's node for want of memory */
+    QPROF_FRAME_OLD = 1u << 3,     /* open across a clear: contributes time, but no call */
+    QPROF_FRAME_ZERO = 1u << 4,    /* entered with stack id 0: no exit names it */
     QPROF_FRAME_PARTIAL = 1u << 5, /* recording stopped during it: no minimum or maximum */
 
     QPROF_ADAPTIVE_FIRST = 64 /* calls of a path that are always timed */
@@ -100,24 +102,26 @@ enum {
 #ifdef __cplusplus
 extern "C" {
 #endif
-__attribute__((visibility("default"))) void qprof_cold_entry(qprof_thread *, uintptr_t, uintptr_t);
+__attribute__((visibility("default"))) void qprof_cold_entry(qprof_thread *, uintptr_t,
+                                                             uintptr_t);
 __attribute__((visibility("default"))) void qprof_cold_exit(qprof_thread *, uintptr_t);
-__attribute__((visibility("default"))) void qprof_cold_entry_time(qprof_thread *, qprof_frame *);
+__attribute__((visibility("default"))) void qprof_cold_entry_time(qprof_thread *,
+                                                                  qprof_frame *);
 #ifdef __cplusplus
 }
 #endif
 
-#define QPROF_LIKELY(c) __builtin_expect(!!(c), 1)
-#define QPROF_UNLIKELY(c) __builtin_expect(!!(c), 0)
+#define QPROF_LIKELY(c)           __builtin_expect(!!(c), 1)
+#define QPROF_UNLIKELY(c)         __builtin_expect(!!(c), 0)
 /* Relaxed: one writer, any number of readers, no reader waits for a second field. */
-#define QPROF_LOAD(place) __atomic_load_n(&(place), __ATOMIC_RELAXED)
+#define QPROF_LOAD(place)         __atomic_load_n(&(place), __ATOMIC_RELAXED)
 #define QPROF_STORE(place, value) __atomic_store_n(&(place), (value), __ATOMIC_RELAXED)
-#define QPROF_ADD(place, n) QPROF_STORE(place, QPROF_LOAD(place) + (n))
+#define QPROF_ADD(place, n)       QPROF_STORE(place, QPROF_LOAD(place) + (n))
 /* A signal handler of the host that records must find the flag before the change. */
-#define QPROF_FENCE() __atomic_signal_fence(__ATOMIC_SEQ_CST)
+#define QPROF_FENCE()             __atomic_signal_fence(__ATOMIC_SEQ_CST)
 
 #define QPROF_CELL(th, type, cell) ((type *)(void *)((th)->base + ((uint64_t)(cell) << 6)))
-#define QPROF_INDEX(th, pointer) ((uint32_t)((uint64_t)((char *)(pointer) - (th)->base) >> 6))
+#define QPROF_INDEX(th, pointer)   ((uint32_t)((uint64_t)((char *)(pointer) - (th)->base) >> 6))
 
 static inline uint64_t qprof_ticks(void)
 {

@@ -34,7 +34,8 @@ int qprof_initialize_ex(qprof_InitInfo *info)
     code = qp_session_begin(info, &error);
     qp_control_unlock();
     if (code && !error.message[0])
-        snprintf(error.message, sizeof error.message, "qprof_initialize: %s", qprof_strerror(code));
+        snprintf(error.message, sizeof error.message, "qprof_initialize: %s",
+                 qprof_strerror(code));
     errno = host_errno;
     return code ? qp_door_refuse(code, error.message) : 0;
 }
@@ -110,8 +111,9 @@ static int configure(int (*apply)(const char *, qp_parse_error *), const char *a
     if (!argument)
         return qp_door_refuse(QPROF_E_ARG, "the configuration is NULL");
     if (!is_running() || qp_load(&qp_run.has_entries))
-        return qp_door_refuse(QPROF_E_STATE, "options are taken between qprof_initialize and the "
-                                             "first entry");
+        return qp_door_refuse(QPROF_E_STATE,
+                              "options are taken between qprof_initialize and the "
+                              "first entry");
     if (!qp_control_lock())
         return qp_door_refuse(QPROF_E_STATE, "inside another call");
     code = apply(argument, &error);
@@ -331,8 +333,8 @@ size_t qprof_diagnostics(qprof_Diagnostic *out, size_t n_max)
 const char *qprof_strerror(int code)
 {
     static const char *const texts[] = {
-        "no error",          "bad argument",   "unsupported version", "not possible now",
-        "bad option value",  "out of memory",  "file error",          "syntax error",
+        "no error",           "bad argument",       "unsupported version", "not possible now",
+        "bad option value",   "out of memory",      "file error",          "syntax error",
         "not available here", "unknown id or name", "a maximum is reached"};
     unsigned index = (unsigned)-code;
     return index < sizeof texts / sizeof *texts ? texts[index] : "unknown error";

@@ -9,8 +9,8 @@ static _Thread_local char error_text[200] __attribute__((tls_model("initial-exec
 int qp_door_refuse(int code, const char *message)
 {
     static const qp_diagnostic counters[] = {
-        QP_D_e_arg, QP_D_e_version,     QP_D_e_state,    QP_D_e_option, QP_D_e_memory, QP_D_e_io,
-        QP_D_e_syntax, QP_D_e_unsupported, QP_D_e_notfound, QP_D_e_limit};
+        QP_D_e_arg, QP_D_e_version, QP_D_e_state,       QP_D_e_option,   QP_D_e_memory,
+        QP_D_e_io,  QP_D_e_syntax,  QP_D_e_unsupported, QP_D_e_notfound, QP_D_e_limit};
     snprintf(error_text, sizeof error_text, "%s", message);
     if (qp_state() == QP_STATE_RUNNING || qp_state() == QP_STATE_CLOSED)
         qp_count(&qp_run.space, counters[-code - 1]);

@@ -102,8 +102,9 @@ static bool version_fits(unsigned version)
 {
     if (version == QPROF_INLINE_VERSION)
         return true;
-    qp_door_refuse(QPROF_E_VERSION, "qprof_thread_handle: the host was compiled with the inline "
-                                    "header of another version");
+    qp_door_refuse(QPROF_E_VERSION,
+                   "qprof_thread_handle: the host was compiled with the inline "
+                   "header of another version");
     return false;
 }
 
@@ -231,9 +232,8 @@ int qprof_register_jumps(qprof_MethodID id, const qprof_JumpInfo *jumps, int n_j
     if (!method)
         return qp_door_refuse(QPROF_E_NOTFOUND, "qprof_register_jumps: unknown method");
     int host_errno = errno;
-    qp_jumps_result result =
-        qp_method_set_jumps(&qp_run.methods, method, (const qp_jump *)(const void *)jumps, n_jumps,
-                            falls);
+    qp_jumps_result result = qp_method_set_jumps(
+        &qp_run.methods, method, (const qp_jump *)(const void *)jumps, n_jumps, falls);
     errno = host_errno;
     if (result == QP_JUMPS_BAD)
         return qp_door_refuse(QPROF_E_ARG, "qprof_register_jumps: a block is out of range, the "

@@ -2,27 +2,27 @@
 #ifndef QP_BASE_ATOMIC_H
 #define QP_BASE_ATOMIC_H
 
-#define QP_LIKELY(c) __builtin_expect(!!(c), 1)
+#define QP_LIKELY(c)   __builtin_expect(!!(c), 1)
 #define QP_UNLIKELY(c) __builtin_expect(!!(c), 0)
 
 /* One writer, any readers: each access is whole, nothing else is promised. */
-#define qp_load(p) __atomic_load_n((p), __ATOMIC_RELAXED)
+#define qp_load(p)     __atomic_load_n((p), __ATOMIC_RELAXED)
 #define qp_store(p, v) __atomic_store_n((p), (v), __ATOMIC_RELAXED)
-#define qp_bump(p, n) qp_store((p), qp_load(p) + (n))
+#define qp_bump(p, n)  qp_store((p), qp_load(p) + (n))
 
 /* Publishing: what was written before is seen by whoever sees the value. */
 #define qp_publish(p, v) __atomic_store_n((p), (v), __ATOMIC_RELEASE)
-#define qp_observe(p) __atomic_load_n((p), __ATOMIC_ACQUIRE)
+#define qp_observe(p)    __atomic_load_n((p), __ATOMIC_ACQUIRE)
 
 /* Several writers. */
-#define qp_fetch_add(p, n) __atomic_fetch_add((p), (n), __ATOMIC_RELAXED)
-#define qp_fetch_or(p, bits) __atomic_fetch_or((p), (bits), __ATOMIC_SEQ_CST)
+#define qp_fetch_add(p, n)    __atomic_fetch_add((p), (n), __ATOMIC_RELAXED)
+#define qp_fetch_or(p, bits)  __atomic_fetch_or((p), (bits), __ATOMIC_SEQ_CST)
 #define qp_fetch_and(p, bits) __atomic_fetch_and((p), (bits), __ATOMIC_SEQ_CST)
-#define qp_swap_if(p, expected, v)                                                               \
+#define qp_swap_if(p, expected, v)                                                             \
     __atomic_compare_exchange_n((p), (expected), (v), 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)
 
 /* A signal handler of the same thread sees the stores before and after it in this order. */
 #define qp_signal_fence() __atomic_signal_fence(__ATOMIC_SEQ_CST)
-#define qp_fence() __atomic_thread_fence(__ATOMIC_SEQ_CST)
+#define qp_fence()        __atomic_thread_fence(__ATOMIC_SEQ_CST)
 
 #endif

@@ -105,6 +105,7 @@ uint64_t qp_clock_tsc(void)
 
 void qp_clock_sleep_until(uint64_t monotonic_ns)
 {
-    struct timespec t = {(time_t)(monotonic_ns / 1000000000u), (long)(monotonic_ns % 1000000000u)};
+    struct timespec t = {(time_t)(monotonic_ns / 1000000000u),
+                         (long)(monotonic_ns % 1000000000u)};
     clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
 }

@@ -6,10 +6,7 @@
 #include "base/atomic.h"
 #include "base/trie.h"
 
-enum {
-    LINES_MAX = 1000000,
-    N_RESERVED_IDS = 16
-};
+enum { LINES_MAX = 1000000, N_RESERVED_IDS = 16 };
 
 static const char *const pseudo_names[] = {"<Garbage collector>", "<Compiler>", "<Loader>",
                                            "<Native>"};
@@ -177,7 +174,8 @@ int qp_method_block_at(const qp_methods *m, qp_cell method, int code_offset)
     if (!t)
         return -1;
     if (!(t->flags & QP_LINES_UNSORTED)) {
-        uint32_t low = 0, high = t->n_lines; /* entries below low start at or before the offset */
+        uint32_t low = 0,
+                 high = t->n_lines; /* entries below low start at or before the offset */
         while (low < high) {
             uint32_t middle = low + (high - low) / 2;
             if (t->lines[middle].code_offset <= code_offset)

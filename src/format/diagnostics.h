@@ -5,53 +5,53 @@
 #ifndef QP_FORMAT_DIAGNOSTICS_H
 #define QP_FORMAT_DIAGNOSTICS_H
 
-#define QP_DIAGNOSTICS(X)                                                                        \
-    X(after_shutdown, H, "calls after shutdown")                                                 \
-    X(wrong_mode, H, "plain calls in virtual-thread mode, or the reverse")                       \
-    X(exit_unknown_id, H, "exits that named no open frame")                                      \
-    X(exit_empty_stack, H, "exits on an empty stack")                                            \
-    X(exit_search_limited, L, "exits whose search for the frame was cut short")                  \
-    X(entry_zero_stack_id, H, "entries with stack id 0")                                         \
-    X(unknown_method, H, "methods that were entered and never registered")                       \
-    X(method_reregistered, H, "registrations of a method that was known")                        \
-    X(bad_method_id, H, "uses of method id 0 or of a reserved one")                              \
-    X(method_limit, L, "methods that did not fit the memory limit")                              \
-    X(bb_out_of_range, H, "block numbers outside the line table")                                \
-    X(bb_no_frame, H, "block events on an empty stack")                                          \
-    X(counts_no_frame, H, "counts on an empty stack")                                            \
-    X(unknown_thread, H, "calls that named no known thread")                                     \
-    X(unsorted_line_table, R, "line tables that were not sorted by code offset")                 \
-    X(line_table_truncated, R, "line tables cut to a million entries")                           \
-    X(name_truncated, R, "texts cut to 64 KiB")                                                  \
-    X(reentrant, L, "events recorded inside another event of the same thread")                   \
-    X(callback_nesting, L, "events nested too deep inside the callback")                         \
-    X(tree_overflow, L, "entries folded into <overflow> at the memory limit")                    \
-    X(depth_overflow, L, "entries only counted because the stack was too deep")                  \
-    X(stack_nomem, L, "stack growths that failed")                                               \
-    X(thread_nomem, L, "threads that could not be recorded")                                     \
-    X(out_of_memory, L, "events that could not be stored")                                       \
-    X(clock_backwards, R, "clock readings earlier than the one before")                          \
-    X(clock_backwards_max, R, "largest step back of the clock, in ticks")                        \
-    X(vt_migrations, N, "virtual threads that went on on another system thread")                 \
-    X(vt_conflict, H, "events of a virtual thread that another system thread was driving")       \
-    X(saturated, L, "sums that reached their limit")                                             \
-    X(lost_full, L, "growths of the live file refused for want of space")                        \
-    X(fd_hijacked, E, "growths refused because the file's descriptor was not ours any more")     \
-    X(no_crash_safety, E, "recorded in plain memory: a crash would have lost it")                \
-    X(env_ignored, E, "environment ignored in a privileged program")                             \
-    X(clamped_options, E, "option values moved into their range")                                \
-    X(unknown_option, H, "options that are not known")                                           \
-    X(sampler_unavailable, E, "the sampler could not be started")                                \
-    X(overrun, E, "sampler passes that came too late and were left out")                         \
-    X(e_arg, H, "calls refused: bad argument")                                                   \
-    X(e_version, H, "calls refused: unsupported version")                                        \
-    X(e_state, H, "calls refused: not possible at that time")                                    \
-    X(e_option, H, "calls refused: bad option value")                                            \
-    X(e_memory, E, "calls refused: out of memory")                                               \
-    X(e_io, E, "calls refused: file error")                                                      \
-    X(e_syntax, H, "calls refused: syntax error")                                                \
-    X(e_unsupported, E, "calls refused: not available here")                                     \
-    X(e_notfound, H, "calls refused: unknown id or name")                                        \
+#define QP_DIAGNOSTICS(X)                                                                      \
+    X(after_shutdown, H, "calls after shutdown")                                               \
+    X(wrong_mode, H, "plain calls in virtual-thread mode, or the reverse")                     \
+    X(exit_unknown_id, H, "exits that named no open frame")                                    \
+    X(exit_empty_stack, H, "exits on an empty stack")                                          \
+    X(exit_search_limited, L, "exits whose search for the frame was cut short")                \
+    X(entry_zero_stack_id, H, "entries with stack id 0")                                       \
+    X(unknown_method, H, "methods that were entered and never registered")                     \
+    X(method_reregistered, H, "registrations of a method that was known")                      \
+    X(bad_method_id, H, "uses of method id 0 or of a reserved one")                            \
+    X(method_limit, L, "methods that did not fit the memory limit")                            \
+    X(bb_out_of_range, H, "block numbers outside the line table")                              \
+    X(bb_no_frame, H, "block events on an empty stack")                                        \
+    X(counts_no_frame, H, "counts on an empty stack")                                          \
+    X(unknown_thread, H, "calls that named no known thread")                                   \
+    X(unsorted_line_table, R, "line tables that were not sorted by code offset")               \
+    X(line_table_truncated, R, "line tables cut to a million entries")                         \
+    X(name_truncated, R, "texts cut to 64 KiB")                                                \
+    X(reentrant, L, "events recorded inside another event of the same thread")                 \
+    X(callback_nesting, L, "events nested too deep inside the callback")                       \
+    X(tree_overflow, L, "entries folded into <overflow> at the memory limit")                  \
+    X(depth_overflow, L, "entries only counted because the stack was too deep")                \
+    X(stack_nomem, L, "stack growths that failed")                                             \
+    X(thread_nomem, L, "threads that could not be recorded")                                   \
+    X(out_of_memory, L, "events that could not be stored")                                     \
+    X(clock_backwards, R, "clock readings earlier than the one before")                        \
+    X(clock_backwards_max, R, "largest step back of the clock, in ticks")                      \
+    X(vt_migrations, N, "virtual threads that went on on another system thread")               \
+    X(vt_conflict, H, "events of a virtual thread that another system thread was driving")     \
+    X(saturated, L, "sums that reached their limit")                                           \
+    X(lost_full, L, "growths of the live file refused for want of space")                      \
+    X(fd_hijacked, E, "growths refused because the file's descriptor was not ours any more")   \
+    X(no_crash_safety, E, "recorded in plain memory: a crash would have lost it")              \
+    X(env_ignored, E, "environment ignored in a privileged program")                           \
+    X(clamped_options, E, "option values moved into their range")                              \
+    X(unknown_option, H, "options that are not known")                                         \
+    X(sampler_unavailable, E, "the sampler could not be started")                              \
+    X(overrun, E, "sampler passes that came too late and were left out")                       \
+    X(e_arg, H, "calls refused: bad argument")                                                 \
+    X(e_version, H, "calls refused: unsupported version")                                      \
+    X(e_state, H, "calls refused: not possible at that time")                                  \
+    X(e_option, H, "calls refused: bad option value")                                          \
+    X(e_memory, E, "calls refused: out of memory")                                             \
+    X(e_io, E, "calls refused: file error")                                                    \
+    X(e_syntax, H, "calls refused: syntax error")                                              \
+    X(e_unsupported, E, "calls refused: not available here")                                   \
+    X(e_notfound, H, "calls refused: unknown id or name")                                      \
     X(e_limit, E, "calls refused: a maximum was reached")
 
 typedef enum {
@@ -62,11 +62,11 @@ typedef enum {
 } qp_diagnostic;
 
 /* Terms of the accounting identity: kept for each thread, shown under these names. */
-#define QP_IDENTITY_TERMS(X)                                                                     \
-    X(unwound, "frames ended by an exit of a frame below them")                                  \
-    X(destroyed_live, "frames open when their thread was destroyed")                             \
-    X(trigger_off, "frames closed because a trigger turned recording off")                       \
-    X(still_live, "frames open at the end")                                                      \
+#define QP_IDENTITY_TERMS(X)                                                                   \
+    X(unwound, "frames ended by an exit of a frame below them")                                \
+    X(destroyed_live, "frames open when their thread was destroyed")                           \
+    X(trigger_off, "frames closed because a trigger turned recording off")                     \
+    X(still_live, "frames open at the end")                                                    \
     X(dropped, "entries that were seen and not recorded")
 
 #endif

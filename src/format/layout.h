@@ -23,8 +23,8 @@ enum {
 typedef uint32_t qp_cell; /* file offset / 64 */
 typedef uint32_t qp_ref;  /* file offset / 8 */
 
-#define QP_MAGIC "QPROF\r\n\x1a"
-#define QP_ENDIAN 0x01020304u
+#define QP_MAGIC        "QPROF\r\n\x1a"
+#define QP_ENDIAN       0x01020304u
 #define QP_EXTENT_MAGIC 0x54584551u /* "QEXT" */
 
 /* ---- the head ------------------------------------------------------------------------------ */
@@ -54,13 +54,13 @@ typedef enum {
     QP_SOURCE_HOST   /* nanoseconds of the clock that the host set */
 } qp_clock_source;
 
-enum { /* head.flags */
-    QP_FLAG_VIRTUAL = 1u << 0,      /* threads are virtual threads */
-    QP_FLAG_MIN_MAX = 1u << 1,      /* minimum and maximum are to be shown */
-    QP_FLAG_NO_FILE = 1u << 2,      /* recorded in anonymous memory: no crash safety */
-    QP_FLAG_RECORDING = 1u << 3,    /* the recording flag is set */
-    QP_FLAG_AT_EXIT = 1u << 4,      /* sealed by the exit handler */
-    QP_FLAG_DISABLED = 1u << 5      /* recording is off for good */
+enum {                              /* head.flags */
+       QP_FLAG_VIRTUAL = 1u << 0,   /* threads are virtual threads */
+       QP_FLAG_MIN_MAX = 1u << 1,   /* minimum and maximum are to be shown */
+       QP_FLAG_NO_FILE = 1u << 2,   /* recorded in anonymous memory: no crash safety */
+       QP_FLAG_RECORDING = 1u << 3, /* the recording flag is set */
+       QP_FLAG_AT_EXIT = 1u << 4,   /* sealed by the exit handler */
+       QP_FLAG_DISABLED = 1u << 5   /* recording is off for good */
 };
 
 /* Granularity (-collection-granularity). */
@@ -75,24 +75,24 @@ typedef struct {
     uint64_t nonce;      /* random; extents repeat it */
     uint64_t n_cells;    /* claimed, from the file's beginning; atomic */
     /* 40 */
-    uint32_t flags;      /* QP_FLAG_* */
-    uint32_t time_mode;  /* qp_time_mode */
-    uint32_t clock_kind; /* qp_clock_kind of -clock */
-    uint32_t user_clock; /* qp_clock_kind of methods without flags */
-    uint32_t wait_clock; /* qp_clock_kind of methods flagged BLOCKS or WAITS */
-    uint32_t clock_source; /* qp_clock_source of the ticks in the file */
-    uint32_t grain;      /* qp_grain */
+    uint32_t flags;         /* QP_FLAG_* */
+    uint32_t time_mode;     /* qp_time_mode */
+    uint32_t clock_kind;    /* qp_clock_kind of -clock */
+    uint32_t user_clock;    /* qp_clock_kind of methods without flags */
+    uint32_t wait_clock;    /* qp_clock_kind of methods flagged BLOCKS or WAITS */
+    uint32_t clock_source;  /* qp_clock_source of the ticks in the file */
+    uint32_t grain;         /* qp_grain */
     uint32_t pointer_bytes; /* of the host */
     /* 72: ns = ns_0 + (tick - tick_0) * (ns_1 - ns_0) / (tick_1 - tick_0), for QP_SOURCE_TSC */
     uint64_t tick_0, ns_0; /* at start; ns of CLOCK_MONOTONIC */
     uint64_t tick_1, ns_1; /* as late as known; at least a millisecond later */
     /* 104 */
     uint64_t pid;
-    uint64_t pid_start;   /* field 22 of /proc/PID/stat: tells a re-used pid */
-    uint64_t started_at;  /* wall clock, ns since 1970 */
-    uint64_t ended_at;    /* the same; 0: not sealed */
-    uint64_t end_raw;     /* raw ticks of the end; 0: not sealed, not a snapshot */
-    uint64_t begun_raw;   /* raw ticks of the start */
+    uint64_t pid_start;  /* field 22 of /proc/PID/stat: tells a re-used pid */
+    uint64_t started_at; /* wall clock, ns since 1970 */
+    uint64_t ended_at;   /* the same; 0: not sealed */
+    uint64_t end_raw;    /* raw ticks of the end; 0: not sealed, not a snapshot */
+    uint64_t begun_raw;  /* raw ticks of the start */
     /* 152: a stopped recording flag stops every thread's clock */
     uint64_t stopped_total; /* raw ticks that it stood, up to stopped_since */
     uint64_t stopped_since; /* raw ticks; 0: recording */
@@ -101,19 +101,20 @@ typedef struct {
     uint32_t clear_count;   /* a thread whose clear_count differs has not done its part yet */
     uint32_t dataset;       /* number of this dataset; in a live file: of the next */
     /* 192 */
-    uint64_t cost_entry, cost_exit; /* measured at start: thousandths of a tick of one event, own
+    uint64_t cost_entry,
+        cost_exit;          /* measured at start: thousandths of a tick of one event, own
                                      * time that the recorder adds to the caller (entry, exit) */
-    uint64_t cost_inside;           /* the same: what it adds to the called method itself */
-    uint64_t sample_period;         /* ns asked for; 0: no sampler */
-    uint64_t n_passes;              /* of the sampler */
-    uint64_t sample_ns;             /* ns between its first and last pass */
+    uint64_t cost_inside;   /* the same: what it adds to the called method itself */
+    uint64_t sample_period; /* ns asked for; 0: no sampler */
+    uint64_t n_passes;      /* of the sampler */
+    uint64_t sample_ns;     /* ns between its first and last pass */
     /* 240 */
     qp_ref program, options, host, module, label, version; /* texts */
     qp_ref notes;       /* newest qp_note: annotations and messages */
     uint32_t n_threads; /* thread records made; atomic */
     /* 272 */
     uint64_t memory_limit;
-    uint64_t n_methods; /* atomic */
+    uint64_t n_methods;     /* atomic */
     uint64_t clear_stopped; /* stopped_total, up to clear_raw, at the last clear */
     uint64_t reserved[29];
     /* 528 */
@@ -163,10 +164,10 @@ typedef enum {
     QP_EXTENT_METHODS, /* qp_method, a cell each */
     QP_EXTENT_THREADS, /* qp_thread_record, 3 cells each */
     QP_EXTENT_NODES,   /* qp_node, a cell each; owner: thread record */
-    QP_EXTENT_FRAMES,  /* qp_frame, a cell each: a chunk of a shadow stack; owner: thread record */
-    QP_EXTENT_BANKS,   /* qp_bank, any number of cells; owner: thread record */
-    QP_EXTENT_AUX,     /* qp_node_more and index cells, a cell each; owner or 0 */
-    QP_EXTENT_BLOBS    /* texts, line tables, jumps, notes: reached by qp_ref */
+    QP_EXTENT_FRAMES, /* qp_frame, a cell each: a chunk of a shadow stack; owner: thread record */
+    QP_EXTENT_BANKS, /* qp_bank, any number of cells; owner: thread record */
+    QP_EXTENT_AUX,   /* qp_node_more and index cells, a cell each; owner or 0 */
+    QP_EXTENT_BLOBS  /* texts, line tables, jumps, notes: reached by qp_ref */
 } qp_extent_kind;
 
 /* First cell of every extent. Extents follow each other without a gap up to head.n_cells; a gap
@@ -183,70 +184,72 @@ typedef struct {
     qp_cell prev;     /* the owner's extent of this kind before this one; 0: none */
     qp_cell next;     /* FRAMES: the chunk that was used after this one; 0: none */
     uint64_t nonce;   /* head.nonce ^ self */
-    uint64_t base_depth; /* FRAMES: frames in the chunks before this one, the root not counted */
+    uint64_t
+        base_depth; /* FRAMES: frames in the chunks before this one, the root not counted */
     uint64_t reserved[2];
 } qp_extent;
 
 /* ---- records ------------------------------------------------------------------------------- */
 
 enum { /* qp_method.flags: QPROF_METHOD_FLAGS_* and ours */
-    QP_METHOD_BLOCKS = 1u,
-    QP_METHOD_WAITS = 2u,
-    QP_METHOD_REGISTERED = 1u << 8, /* else a placeholder: name it UnnamedFunction<id> */
-    QP_METHOD_PSEUDO = 1u << 9,     /* shown as measurement type System */
-    QP_METHOD_OVERFLOW = 1u << 10,  /* the <overflow> of paths that did not fit */
-    QP_METHOD_CLAIMED = 1u << 16    /* the recorder's own: somebody registers it */
+       QP_METHOD_BLOCKS = 1u,
+       QP_METHOD_WAITS = 2u,
+       QP_METHOD_REGISTERED = 1u << 8, /* else a placeholder: name it UnnamedFunction<id> */
+       QP_METHOD_PSEUDO = 1u << 9,     /* shown as measurement type System */
+       QP_METHOD_OVERFLOW = 1u << 10,  /* the <overflow> of paths that did not fit */
+       QP_METHOD_CLAIMED = 1u << 16    /* the recorder's own: somebody registers it */
 };
 
 typedef struct {
-    uint64_t id;       /* the host's; 0: UnnamedFunction0 */
+    uint64_t id; /* the host's; 0: UnnamedFunction0 */
     uint32_t flags;
     qp_ref name, class_name, file, module; /* 0: none */
-    qp_ref lines;      /* qp_lines; 0: function level only */
-    qp_ref jumps;      /* qp_jumps; 0: counter k of a bank counts block k */
-    uint32_t ordinal;  /* from 1, in the order of their first mention */
-    uint32_t published; /* 1: readable; stored last */
+    qp_ref lines;                          /* qp_lines; 0: function level only */
+    qp_ref jumps;                          /* qp_jumps; 0: counter k of a bank counts block k */
+    uint32_t ordinal;                      /* from 1, in the order of their first mention */
+    uint32_t published;                    /* 1: readable; stored last */
     uint32_t reserved[5];
 } qp_method;
 
 typedef struct { /* = qprof_node of include/qprof/inline.h */
     uint64_t method_id;
-    uint64_t n_calls;  /* hits */
-    uint64_t self;     /* exact: ticks of finished calls; sampled: ticks by sampling;
+    uint64_t n_calls;   /* hits */
+    uint64_t self;      /* exact: ticks of finished calls; sampled: ticks by sampling;
                         * adaptive: whole ticks, callees included, of calls 1 to 64 */
-    uint64_t self_min; /* exact: UINT64_MAX while no call is complete; adaptive: whole ticks of
+    uint64_t self_min;  /* exact: UINT64_MAX while no call is complete; adaptive: whole ticks of
                         * the sampled calls behind the first 64 */
-    uint64_t self_max; /* adaptive: qp_spread; sampled: samples */
-    qp_cell parent;    /* a smaller index; 0: this is a thread's root */
+    uint64_t self_max;  /* adaptive: qp_spread; sampled: samples */
+    qp_cell parent;     /* a smaller index; 0: this is a thread's root */
     qp_cell next, last; /* the recorder's own links: not for readers */
-    uint32_t kids;     /* the same */
-    qp_cell method;    /* qp_method; the root has 0 */
-    qp_cell more;      /* qp_node_more; 0: none */
+    uint32_t kids;      /* the same */
+    qp_cell method;     /* qp_method; the root has 0 */
+    qp_cell more;       /* qp_node_more; 0: none */
 } qp_node;
 
-typedef struct { /* = qprof_spread */
+typedef struct {      /* = qprof_spread */
     uint32_t n_timed; /* sampled calls behind the first 64 */
     float squares;    /* sum of their squared ticks */
 } qp_spread;
 
 typedef struct {
-    uint64_t n_skips;   /* entries while recording was off */
-    uint64_t counts;    /* units of qprof_record_counts, own */
-    qp_cell bank;       /* the thread's bank of this method; 0: none */
-    qp_cell time_bank;  /* the same for block times */
-    qp_cell overflow;   /* the node's <overflow> child; 0: none */
+    uint64_t n_skips;  /* entries while recording was off */
+    uint64_t counts;   /* units of qprof_record_counts, own */
+    qp_cell bank;      /* the thread's bank of this method; 0: none */
+    qp_cell time_bank; /* the same for block times */
+    qp_cell overflow;  /* the node's <overflow> child; 0: none */
     uint32_t reserved;
     uint64_t reserved2[4];
 } qp_node_more;
 
 typedef struct { /* = qprof_frame */
     uint64_t stack_id;
-    uint64_t own;   /* exact: ticks so far; not yet in the node */
-    uint64_t start; /* exact: thread time of entry; adaptive: * 2 + 1 of the first 64, 0 untimed */
+    uint64_t own; /* exact: ticks so far; not yet in the node */
+    uint64_t
+        start; /* exact: thread time of entry; adaptive: * 2 + 1 of the first 64, 0 untimed */
     qp_cell node;
-    uint32_t flags; /* QP_FRAME_* */
+    uint32_t flags;             /* QP_FRAME_* */
     uint64_t mark_at, mark_own; /* block times since the last mark */
-    uint32_t block; /* of the last mark, if QP_FRAME_MARKED */
+    uint32_t block;             /* of the last mark, if QP_FRAME_MARKED */
     uint32_t reserved;
     uint64_t reserved2;
 } qp_frame;
@@ -270,18 +273,18 @@ typedef struct {
     uint64_t offset; /* thread time = raw ticks - offset (- stops not yet seen) */
     uint64_t n_exits;
     uint64_t n_unwound;
-    uint64_t parked_at; /* raw ticks; 0: its clock runs */
-    uint64_t counts; /* with QP_CLOCK_COUNTS they are the thread's raw ticks */
+    uint64_t parked_at;     /* raw ticks; 0: its clock runs */
+    uint64_t counts;        /* with QP_CLOCK_COUNTS they are the thread's raw ticks */
     uint32_t index, handle; /* the recorder's own: not for readers */
     /* cell 1 */
-    uint64_t host_id; /* qprof_ThreadID */
-    uint64_t vt_id;   /* VthreadID; 0 in system-thread mode */
-    qp_ref name;      /* 0: .<start method>_<ordinal>. */
-    uint32_t ordinal; /* from 1 */
-    uint32_t state;   /* qp_thread_state; 0: not published */
-    uint32_t n_lives; /* threads that used this record in turn, see -thread-rows */
-    qp_cell root;     /* node, always the first of the thread; 0: no event yet */
-    qp_cell chunk;    /* FRAMES extent that holds top; 0: no event yet */
+    uint64_t host_id;          /* qprof_ThreadID */
+    uint64_t vt_id;            /* VthreadID; 0 in system-thread mode */
+    qp_ref name;               /* 0: .<start method>_<ordinal>. */
+    uint32_t ordinal;          /* from 1 */
+    uint32_t state;            /* qp_thread_state; 0: not published */
+    uint32_t n_lives;          /* threads that used this record in turn, see -thread-rows */
+    qp_cell root;              /* node, always the first of the thread; 0: no event yet */
+    qp_cell chunk;             /* FRAMES extent that holds top; 0: no event yet */
     qp_cell nodes, aux, banks; /* newest extents */
     uint32_t clear_count;
     uint64_t stopped_seen; /* of head.stopped_total */
@@ -308,7 +311,8 @@ typedef struct {
     uint32_t n_values;
     uint32_t n_blocks;
     uint32_t reserved;
-    uint64_t calls_before; /* COUNTS with jumps: calls of the method on this thread before the bank
+    uint64_t
+        calls_before; /* COUNTS with jumps: calls of the method on this thread before the bank
                             * was there: they are not in block 0 */
     uint64_t reserved2[4];
     uint64_t values[1]; /* at byte 64 */

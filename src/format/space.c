@@ -122,7 +122,8 @@ static uint64_t slab_take(qp_space *s, qp_slab *slab, qp_extent_kind kind, uint3
             continue;
         }
         uint32_t wanted = (units + units_a_cell - 1) / units_a_cell + 1;
-        qp_cell fresh = slab_extent(s, kind, wanted > extent_cells ? wanted : extent_cells, room);
+        qp_cell fresh =
+            slab_extent(s, kind, wanted > extent_cells ? wanted : extent_cells, room);
         if (!fresh && wanted < extent_cells)
             fresh = slab_extent(s, kind, wanted, room);
         if (!fresh)

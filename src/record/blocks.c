@@ -79,7 +79,8 @@ static qp_bank *frame_bank(qprof_thread *th, const qprof_frame *f, qp_bank_kind 
     qp_node_more *more = qp_tree_more(th, f->node);
     qp_cell *place = !more ? NULL : kind == QP_BANK_COUNTS ? &more->bank : &more->time_bank;
     if (place && !*place) {
-        uint32_t n_values = kind == QP_BANK_COUNTS ? n_blocks : 2 * n_blocks + (n_blocks + 63) / 64;
+        uint32_t n_values =
+            kind == QP_BANK_COUNTS ? n_blocks : 2 * n_blocks + (n_blocks + 63) / 64;
         *place = bank_of(th, n->method, kind, n_values, n_blocks);
     }
     if (!place || !*place) {

@@ -81,8 +81,8 @@ static void begin_calibration(qp_head *h)
 /* Which clock times a class of methods: the option's, or the run's. */
 static qp_clock_kind class_clock(qp_option which, qp_clock_kind of_run, bool *is_known)
 {
-    static const qp_clock_kind kinds[] = {QP_CLOCK_ELAPSED, QP_CLOCK_KERNEL, QP_CLOCK_USER_KERNEL,
-                                          QP_CLOCK_USER, QP_CLOCK_IGNORE};
+    static const qp_clock_kind kinds[] = {QP_CLOCK_ELAPSED, QP_CLOCK_KERNEL,
+                                          QP_CLOCK_USER_KERNEL, QP_CLOCK_USER, QP_CLOCK_IGNORE};
     uint64_t word = qp_run.options.number[which];
     bool of_run_is_time = of_run <= QP_CLOCK_USER_KERNEL;
     if (word == UINT64_MAX)
@@ -258,7 +258,8 @@ void qp_charge_settle(qprof_thread *th, qprof_frame *f, uint64_t now)
     if (f->flags & QPROF_FRAME_MARKED)
         qp_blocks_settle(th, f, now);
     QPROF_ADD(n->self, f->own);
-    if (f->flags & (QPROF_FRAME_SKIP | QPROF_FRAME_OLD | QPROF_FRAME_PARTIAL | QPROF_FRAME_FOLDED))
+    if (f->flags &
+        (QPROF_FRAME_SKIP | QPROF_FRAME_OLD | QPROF_FRAME_PARTIAL | QPROF_FRAME_FOLDED))
         return;
     if (f->own < n->self_min)
         QPROF_STORE(n->self_min, f->own);

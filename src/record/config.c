@@ -81,7 +81,8 @@ static qp_parse take_line(qp_options *o, char *line, const char *file, unsigned 
     qp_parse code = QP_PARSE_OK;
     if (*first && *first != '-') {
         e.column = (unsigned)(first - line) + 1;
-        snprintf(e.message, sizeof e.message, "%.*s: only lines of options (-name=value) are known",
+        snprintf(e.message, sizeof e.message,
+                 "%.*s: only lines of options (-name=value) are known",
                  (int)strcspn(first, " \t"), first);
         code = QP_PARSE_SYNTAX;
     } else if (*first) {
@@ -127,7 +128,9 @@ static const qp_option_events anywhere = {note_unknown, take_file, note_clamped,
 
 static int code_of(qp_parse parse)
 {
-    return parse == QP_PARSE_OK ? 0 : parse == QP_PARSE_SYNTAX ? QPROF_E_SYNTAX : QPROF_E_OPTION;
+    return parse == QP_PARSE_OK       ? 0
+           : parse == QP_PARSE_SYNTAX ? QPROF_E_SYNTAX
+                                      : QPROF_E_OPTION;
 }
 
 int qp_config_begin(const char *initial_options, qp_parse_error *error)
@@ -166,10 +169,10 @@ void qp_config_report(void)
 }
 
 /* Options that later lines may change: those that no start-up step has used yet. */
-static const qp_option late[] = {QP_OPT_unknown_exit, QP_OPT_summary,     QP_OPT_clear_on_save,
-                                 QP_OPT_log_file,     QP_OPT_run_at_save, QP_OPT_run_at_exit,
-                                 QP_OPT_thread_rows,  QP_OPT_output,      QP_OPT_filename_prefix,
-                                 QP_OPT_time_unit,    QP_OPT_source_path};
+static const qp_option late[] = {
+    QP_OPT_unknown_exit,    QP_OPT_summary,     QP_OPT_clear_on_save, QP_OPT_log_file,
+    QP_OPT_run_at_save,     QP_OPT_run_at_exit, QP_OPT_thread_rows,   QP_OPT_output,
+    QP_OPT_filename_prefix, QP_OPT_time_unit,   QP_OPT_source_path};
 
 static bool is_late(unsigned option)
 {

@@ -144,11 +144,13 @@ int qp_names_dataset(const char *pattern, uint32_t dataset, char *out, size_t n_
         return QPROF_E_OPTION;
     }
     bool is_absolute = relative[0] == '/';
-    int n = result == EXPAND_OK ? snprintf(out, n_bytes, "%s%s%s", is_absolute ? "" : qp_run.folder,
-                                           is_absolute ? "" : "/", relative)
-                                : -1;
+    int n = result == EXPAND_OK
+                ? snprintf(out, n_bytes, "%s%s%s", is_absolute ? "" : qp_run.folder,
+                           is_absolute ? "" : "/", relative)
+                : -1;
     if (n < 0 || (size_t)n >= n_bytes) {
-        snprintf(error->message, sizeof error->message, "%.80s…: the file name is too long", pattern);
+        snprintf(error->message, sizeof error->message, "%.80s…: the file name is too long",
+                 pattern);
         return QPROF_E_OPTION;
     }
     return 0;
@@ -216,7 +218,8 @@ bool qp_names_live(unsigned i, const char *output, char *out, size_t n_bytes)
     } else if (i == sizeof parents / sizeof *parents) {
         n = snprintf(folder, sizeof folder, "%s", output);
         *strrchr(folder, '/') = '\0';
-        n = snprintf(out, n_bytes, "%s/.%ld.%llu%s.qprof-live", folder, (long)getpid(), start, again);
+        n = snprintf(out, n_bytes, "%s/.%ld.%llu%s.qprof-live", folder, (long)getpid(), start,
+                     again);
     } else {
         return false;
     }

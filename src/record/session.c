@@ -38,7 +38,7 @@ enum { QUIET_TRIES = 200, QUIET_NS = 100000, RESERVE_SHARE = 16 };
 qp_session qp_run;
 uint32_t qp_gate_plain, qp_gate_vt;
 
-static uint32_t *state;   /* in the wiped page; NULL: never started */
+static uint32_t *state;    /* in the wiped page; NULL: never started */
 static qp_mapping retired; /* of the run before: threads may still be leaving it */
 static uint64_t (*host_clock)(void);
 static pthread_mutex_t control = PTHREAD_MUTEX_INITIALIZER;
@@ -95,7 +95,8 @@ void qp_session_log(const char *format, ...)
     qp_session_note(QP_NOTE_MESSAGE, text);
     if (strcmp(file, "none") == 0)
         return;
-    int fd = file[0] ? open(file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0600) : 2;
+    int fd =
+        file[0] ? open(file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0600) : 2;
     if (fd >= 0)
         dprintf(fd, "qprof: %s\n", text);
     if (fd > 2)

@@ -14,7 +14,7 @@
 #include "qprof.h"
 
 typedef enum {
-    QP_STATE_OFF,     /* never started, or a forked child */
+    QP_STATE_OFF, /* never started, or a forked child */
     QP_STATE_RUNNING,
     QP_STATE_CLOSED,  /* shut down: figures of the run can still be asked for */
     QP_STATE_CHANGING /* being started or shut down */
@@ -37,15 +37,15 @@ typedef struct {
     qp_methods methods;
     qp_options options;
     void (*callback)(qprof_MethodID);
-    uint32_t epoch;      /* number of this run, from 1 */
-    uint32_t hooks;      /* of a thread that begins */
-    bool is_virtual;     /* threads are virtual threads */
-    bool has_entries;    /* some event was recorded: too late for options */
-    qp_slab threads;     /* extents of thread records */
-    uint64_t idle_rows;  /* ended threads whose rows can be used again: tag, handle + 1 */
-    qp_cell vt_root;     /* index block: virtual thread id -> handle */
-    char output[QP_PATH_MAX];     /* absolute, conversions not expanded; "": by the prefix */
-    char folder[QP_PATH_MAX];     /* the working directory at the start */
+    uint32_t epoch;           /* number of this run, from 1 */
+    uint32_t hooks;           /* of a thread that begins */
+    bool is_virtual;          /* threads are virtual threads */
+    bool has_entries;         /* some event was recorded: too late for options */
+    qp_slab threads;          /* extents of thread records */
+    uint64_t idle_rows;       /* ended threads whose rows can be used again: tag, handle + 1 */
+    qp_cell vt_root;          /* index block: virtual thread id -> handle */
+    char output[QP_PATH_MAX]; /* absolute, conversions not expanded; "": by the prefix */
+    char folder[QP_PATH_MAX]; /* the working directory at the start */
     char program[256];
     char program_path[QP_PATH_MAX];
     uint32_t n_datasets; /* number of the next dataset; goes on from run to run */

@@ -38,9 +38,9 @@ static uint64_t estimate(const qp_node *n)
         return n->self;
     memcpy(&spread, &n->self_max, sizeof spread);
     uint64_t later = n->n_calls > QPROF_ADAPTIVE_FIRST ? n->n_calls - QPROF_ADAPTIVE_FIRST : 0;
-    return n->self + (spread.n_timed ? (uint64_t)((double)n->self_min / spread.n_timed *
-                                                  (double)later)
-                                     : 0);
+    return n->self + (spread.n_timed
+                          ? (uint64_t)((double)n->self_min / spread.n_timed * (double)later)
+                          : 0);
 }
 
 static void add_tree(method_sum *sums, const qprof_thread *th)
@@ -64,7 +64,8 @@ static void add_tree(method_sum *sums, const qprof_thread *th)
     do { /* frames that are open at the end */
         const qp_node *n = qp_at(&qp_run.space, c.f->node);
         if (n->method)
-            sums[((const qp_method *)qp_at(&qp_run.space, n->method))->ordinal].self += c.f->own;
+            sums[((const qp_method *)qp_at(&qp_run.space, n->method))->ordinal].self +=
+                c.f->own;
     } while (qp_stack_down(th, &c));
 }
 
@@ -72,7 +73,8 @@ static double milliseconds(uint64_t ticks)
 {
     const qp_head *h = qp_run_head();
     if (h->clock_source == QP_SOURCE_TSC && h->tick_1 > h->tick_0)
-        return (double)ticks * (double)(h->ns_1 - h->ns_0) / (double)(h->tick_1 - h->tick_0) / 1e6;
+        return (double)ticks * (double)(h->ns_1 - h->ns_0) / (double)(h->tick_1 - h->tick_0) /
+               1e6;
     return (double)ticks / 1e6;
 }
 

@@ -26,8 +26,8 @@ enum {
 };
 
 _Static_assert(sizeof(qprof_thread) == 64, "a handle is one line");
-_Static_assert(sizeof(qprof_node) == sizeof(qp_node) && sizeof(qprof_frame) == sizeof(qp_frame) &&
-                   sizeof(qprof_pulse) == QP_CELL,
+_Static_assert(sizeof(qprof_node) == sizeof(qp_node) &&
+                   sizeof(qprof_frame) == sizeof(qp_frame) && sizeof(qprof_pulse) == QP_CELL,
                "the inline header and the file agree");
 _Static_assert(offsetof(qprof_node, parent) == offsetof(qp_node, parent) &&
                    offsetof(qprof_node, more) == offsetof(qp_node, more) &&
@@ -44,8 +44,8 @@ _Thread_local qp_carrier qp_here = {
 static struct {
     qprof_thread *all; /* handles of all runs; wiped in a forked child */
     uint32_t n_max;
-    uint32_t n_used;   /* atomic */
-    uint32_t first;    /* of this run */
+    uint32_t n_used; /* atomic */
+    uint32_t first;  /* of this run */
     uint32_t n_carriers;
     pthread_key_t at_thread_exit;
 } arena;
@@ -251,7 +251,8 @@ qprof_thread *qp_thread_find_host_id(uintptr_t host_id)
 {
     for (uint32_t i = 0; qp_threads_at(i); i++) {
         qprof_thread *th = qp_threads_at(i);
-        if (QPROF_LOAD(th->gate) && qp_observe(&th->pulse) && qp_record_of(th)->host_id == host_id)
+        if (QPROF_LOAD(th->gate) && qp_observe(&th->pulse) &&
+            qp_record_of(th)->host_id == host_id)
             return th;
     }
     return NULL;

@@ -15,11 +15,11 @@ typedef struct {
     qprof_thread *th;    /* virtual-thread mode: the same */
     qprof_thread *own;   /* the carrier's own record, in either mode */
     uintptr_t vt;        /* id of th */
-    uint32_t epoch;    /* of the run that th belongs to */
-    uint32_t ordinal;  /* of the carrier in that run, from 1 */
-    uint64_t system_id; /* gettid */
-    uint32_t callbacks; /* nesting of the callback */
-    bool in_control;   /* holds the control lock */
+    uint32_t epoch;      /* of the run that th belongs to */
+    uint32_t ordinal;    /* of the carrier in that run, from 1 */
+    uint64_t system_id;  /* gettid */
+    uint32_t callbacks;  /* nesting of the callback */
+    bool in_control;     /* holds the control lock */
 } qp_carrier;
 
 extern _Thread_local qp_carrier qp_here __attribute__((tls_model("initial-exec")));

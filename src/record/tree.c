@@ -23,8 +23,8 @@ static qp_cell new_node(qprof_thread *th, qp_cell parent, uint64_t method_id, qp
                         qp_room room)
 {
     qp_thread_record *r = qp_record_of(th);
-    qp_cell cell = qp_cells_take(&qp_run.space, &r->nodes, QP_EXTENT_NODES, qp_record_cell(th), 1,
-                                 first_cells(), room);
+    qp_cell cell = qp_cells_take(&qp_run.space, &r->nodes, QP_EXTENT_NODES, qp_record_cell(th),
+                                 1, first_cells(), room);
     if (!cell)
         return 0;
     qprof_node *n = qp_node_at(th, cell);

@@ -15,7 +15,13 @@
 
 void bench_empty(uintptr_t a, uintptr_t b);
 
-enum { ROUNDS_DEFAULT = 15, ROUNDS_MAX = 101, PAIRS = 200000, METHODS = 1000, FIRST_METHOD = 1 };
+enum {
+    ROUNDS_DEFAULT = 15,
+    ROUNDS_MAX = 101,
+    PAIRS = 200000,
+    METHODS = 1000,
+    FIRST_METHOD = 1
+};
 
 typedef enum { OFF, COUNTS, EXACT, ADAPTIVE, N_MODES } mode;
 typedef enum { NOTHING, CLOCKS, EMPTY, EXPORTED, EXPORTED_VT, INLINE, MOUNT } way;
@@ -147,11 +153,13 @@ static void run_loop(const row *r, qprof_thread *th, unsigned n)
 
 static qprof_thread *begin(mode m, bool is_virtual)
 {
-    static const char *const options[N_MODES] = {"", "-time=none", "-time=exact", "-time=adaptive"};
+    static const char *const options[N_MODES] = {"", "-time=none", "-time=exact",
+                                                 "-time=adaptive"};
     char words[128];
     if (m == OFF)
         return qprof_thread_handle(QPROF_INLINE_VERSION);
-    snprintf(words, sizeof words, "%s -summary=none -output=/tmp/qprof-bench-%%p.qprof", options[m]);
+    snprintf(words, sizeof words, "%s -summary=none -output=/tmp/qprof-bench-%%p.qprof",
+             options[m]);
     qprof_InitInfo info = {0, words, NULL, is_virtual};
     if (qprof_initialize_ex(&info) != 0) {
         fprintf(stderr, "qprof-bench: %s\n", qprof_error_text());
@@ -255,7 +263,8 @@ static void print_json(unsigned n_rounds)
 {
     printf("{\"unit\":\"ns\",\"rounds\":%u,\"pairs\":%d,\"rows\":[\n", n_rounds, PAIRS);
     for (unsigned i = 0; i < N_ROWS; i++) {
-        printf("{\"name\":\"%s\",\"ns\":%.3f,\"floor\":", rows[i].name, median(ns_of[i], n_rounds));
+        printf("{\"name\":\"%s\",\"ns\":%.3f,\"floor\":", rows[i].name,
+               median(ns_of[i], n_rounds));
         printf(rows[i].floor ? "\"%s\"" : "null", rows[i].floor);
         printf(",\"above_floor\":%.3f,\"goal\":", above_floor(i, n_rounds));
         printf(rows[i].goal_ns > 0 ? "%.1f" : "null", rows[i].goal_ns);

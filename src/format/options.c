@@ -1,0 +1,307 @@
+/* options.c: the option table, and the one parser of everything that looks like -name=value. */
+#include "format/options.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+const qp_option_spec qp_option_table[QP_N_OPTIONS] = {
+#define QP_X(id, name, kind, initial, values, help)                                            \
+    {name, QP_OPTION_##kind, initial, values, help},
+    QP_OPTIONS(QP_X)
+#undef QP_X
+};
+
+/* Options that libcprof knows and libqprof ignores: a host hands both the same words. */
+static const char *const cprof_only[] = {"purecov-granularity", "bb-counts",
+                                         "counts-file",         "apply-adjustments",
+                                         "force-merge",         "adjustments-file"};
+
+static char fold(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+static bool is_filler(char c)
+{
+    return c == '-' || c == '_';
+}
+
+/* Equal but for case, '-' and '_'. */
+static bool name_is(const char *known, const char *name, size_t n)
+{
+    size_t i = 0;
+    for (;; known++, i++) {
+        while (is_filler(*known))
+            known++;
+        while (i < n && is_filler(name[i]))
+            i++;
+        if (!*known || i >= n)
+            return !*known && i >= n;
+        if (fold(*known) != fold(name[i]))
+            return false;
+    }
+}
+
+qp_option qp_option_find(const char *name, size_t n_bytes)
+{
+    for (unsigned i = 0; i < QP_N_OPTIONS; i++)
+        if (name_is(qp_option_table[i].name, name, n_bytes))
+            return (qp_option)i;
+    return QP_N_OPTIONS;
+}
+
+const char *qp_option_text(const qp_options *o, qp_option which)
+{
+    return o->pool + o->text[which];
+}
+
+static qp_parse fail(qp_parse_error *e, qp_parse code, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(e->message, sizeof e->message, format, args);
+    va_end(args);
+    return code;
+}
+
+static qp_parse store_text(qp_options *o, qp_option which, const char *value, qp_parse_error *e)
+{
+    size_t n = strlen(value) + 1;
+    if (strcmp(qp_option_text(o, which), value) == 0)
+        return QP_PARSE_OK;
+    if (o->n_pool + n > sizeof o->pool)
+        return fail(e, QP_PARSE_ROOM, "option values are too long: %zu bytes at most in all",
+                    sizeof o->pool);
+    o->text[which] = o->n_pool;
+    memcpy(o->pool + o->n_pool, value, n);
+    o->n_pool = (uint16_t)(o->n_pool + n);
+    return QP_PARSE_OK;
+}
+
+static bool parse_number(const char *text, bool is_size, uint64_t *out)
+{
+    uint64_t value = 0;
+    if (*text < '0' || *text > '9')
+        return false;
+    for (; *text >= '0' && *text <= '9'; text++) {
+        unsigned digit = (unsigned)(*text - '0');
+        if (value > (UINT64_MAX - digit) / 10)
+            return false;
+        value = value * 10 + digit;
+    }
+    unsigned shift = 0;
+    if (is_size && *text) {
+        char unit = fold(*text++);
+        shift = unit == 'k' ? 10 : unit == 'm' ? 20 : unit == 'g' ? 30 : 64;
+    }
+    if (*text || shift == 64 || (shift && value > UINT64_MAX >> shift))
+        return false;
+    *out = value << shift;
+    return true;
+}
+
+/* SIZE out of its range is refused, NUMBER is moved into it. */
+static qp_parse store_number(qp_options *o, qp_option which, const char *value,
+                             const qp_option_events *events, qp_parse_error *e)
+{
+    const qp_option_spec *spec = &qp_option_table[which];
+    bool is_size = spec->kind == QP_OPTION_SIZE;
+    char low_text[24];
+    uint64_t number, low = 0, high = 0;
+    const char *dots = strstr(spec->values, "..");
+    snprintf(low_text, sizeof low_text, "%.*s", (int)(dots - spec->values), spec->values);
+    parse_number(low_text, true, &low);
+    parse_number(dots + 2, true, &high);
+    if (!parse_number(value, is_size, &number) || (is_size && (number < low || number > high)))
+        return fail(e, QP_PARSE_VALUE, "-%s=%.40s: not a number in %s", spec->name, value,
+                    spec->values);
+    if (number < low || number > high) {
+        number = number < low ? low : high;
+        if (events->clamped)
+            events->clamped(events->to, spec->name);
+    }
+    o->number[which] = number;
+    return QP_PARSE_OK;
+}
+
+/* Which of "a|b|c" the value is; false: none. */
+static bool find_word(const char *words, const char *value, uint64_t *which, char *spelled)
+{
+    for (*which = 0;; ++*which) {
+        size_t n = strcspn(words, "|");
+        memcpy(spelled, words, n);
+        spelled[n] = '\0';
+        if (name_is(spelled, value, strlen(value)))
+            return true;
+        if (!words[n])
+            return false;
+        words += n + 1;
+    }
+}
+
+static qp_parse store_value(qp_options *o, qp_option which, const char *value, bool has_value,
+                            const qp_option_events *events, qp_parse_error *e)
+{
+    const qp_option_spec *spec = &qp_option_table[which];
+    char word[32];
+    uint64_t index;
+    o->is_set[which] = true;
+    switch (spec->kind) {
+    case QP_OPTION_TEXT:
+        return store_text(o, which, value, e);
+    case QP_OPTION_BOOL:
+        if (has_value && !find_word("no|yes", value, &index, word))
+            return fail(e, QP_PARSE_VALUE, "-%s=%.40s: neither yes nor no", spec->name, value);
+        o->number[which] = has_value ? index : 1;
+        return QP_PARSE_OK;
+    case QP_OPTION_NUMBER:
+    case QP_OPTION_SIZE:
+        return store_number(o, which, value, events, e);
+    case QP_OPTION_WORD:
+        if (!find_word(spec->values, value, &index, word))
+            return fail(e, QP_PARSE_VALUE, "-%s=%.40s: not one of %s", spec->name, value,
+                        spec->values);
+        o->number[which] = index;
+        return store_text(o, which, word, e);
+    }
+    return QP_PARSE_OK;
+}
+
+void qp_options_init(qp_options *o)
+{
+    static const qp_option_events silent;
+    qp_parse_error unused;
+    memset(o, 0, sizeof *o);
+    o->n_pool = 1;
+    for (unsigned i = 0; i < QP_N_OPTIONS; i++) {
+        o->number[i] = UINT64_MAX;
+        if (qp_option_table[i].initial[0])
+            store_value(o, (qp_option)i, qp_option_table[i].initial, true, &silent, &unused);
+        o->is_set[i] = false;
+    }
+}
+
+/* Take the next word off *at: quotes removed, blanks inside them kept. */
+static qp_parse next_word(const char **at, char *word, size_t n_max, qp_parse_error *e)
+{
+    size_t n = 0;
+    char quote = '\0';
+    for (; **at && (quote || !strchr(" \t\r\n", **at)); ++*at) {
+        char c = **at;
+        if (!quote && (c == '"' || c == '\'')) {
+            quote = c;
+            continue;
+        }
+        if (c == quote) {
+            quote = '\0';
+            continue;
+        }
+        if (quote == '"' && c == '\\' && ((*at)[1] == '"' || (*at)[1] == '\\'))
+            c = *++*at;
+        if (n + 1 >= n_max)
+            return fail(e, QP_PARSE_ROOM, "an option is longer than %zu bytes", n_max - 1);
+        word[n++] = c;
+    }
+    word[n] = '\0';
+    return quote ? fail(e, QP_PARSE_SYNTAX, "a quote (%c) is not closed", quote) : QP_PARSE_OK;
+}
+
+static bool is_cprof_only(const char *name, size_t n)
+{
+    for (size_t i = 0; i < sizeof cprof_only / sizeof *cprof_only; i++)
+        if (name_is(cprof_only[i], name, n))
+            return true;
+    return false;
+}
+
+static qp_parse take_option(qp_options *o, char *word, const qp_option_events *events,
+                            qp_parse_error *e)
+{
+    if (word[0] != '-' || !word[1])
+        return fail(e, QP_PARSE_SYNTAX, "%.40s: an option begins with '-'", word);
+    size_t n_name = strcspn(word, "=");
+    bool has_value = word[n_name] == '=';
+    const char *value = word + n_name + has_value;
+    qp_option which = qp_option_find(word, n_name);
+    if (which == QP_N_OPTIONS) {
+        word[n_name] = '\0';
+        if (!is_cprof_only(word, n_name) && events->unknown)
+            events->unknown(events->to, word);
+        return QP_PARSE_OK;
+    }
+    if (which != QP_OPT_config)
+        return store_value(o, which, value, has_value, events, e);
+    if (!events->config)
+        return fail(e, QP_PARSE_SYNTAX, "-config: not inside a configuration file");
+    return events->config(events->to, o, value, e);
+}
+
+qp_parse qp_options_parse(qp_options *o, const char *words, const qp_option_events *events,
+                          qp_parse_error *error)
+{
+    const char *at = words;
+    char word[4096];
+    error->message[0] = '\0';
+    for (;;) {
+        at += strspn(at, " \t\r\n");
+        if (!*at)
+            return QP_PARSE_OK;
+        error->column = (unsigned)(at - words) + 1;
+        qp_parse code = next_word(&at, word, sizeof word, error);
+        if (code == QP_PARSE_OK)
+            code = take_option(o, word, events, error);
+        if (code != QP_PARSE_OK)
+            return code;
+    }
+}
+
+static void print_value(const qp_options *o, qp_option which, char *out, size_t n_bytes)
+{
+    switch (qp_option_table[which].kind) {
+    case QP_OPTION_BOOL:
+        snprintf(out, n_bytes, "%s", o->number[which] ? "yes" : "no");
+        break;
+    case QP_OPTION_NUMBER:
+    case QP_OPTION_SIZE:
+        snprintf(out, n_bytes, "%llu", (unsigned long long)o->number[which]);
+        break;
+    case QP_OPTION_TEXT:
+    case QP_OPTION_WORD: {
+        const char *text = qp_option_text(o, which);
+        bool needs_quotes = strpbrk(text, " \t\r\n\"'") != NULL;
+        size_t n = 0;
+        if (needs_quotes && n + 1 < n_bytes)
+            out[n++] = '"';
+        for (; *text && n + 3 < n_bytes; text++) {
+            if (needs_quotes && (*text == '"' || *text == '\\'))
+                out[n++] = '\\';
+            out[n++] = *text;
+        }
+        if (needs_quotes)
+            out[n++] = '"';
+        out[n] = '\0';
+        break;
+    }
+    }
+}
+
+size_t qp_options_print(const qp_options *o, char *out, size_t n_bytes)
+{
+    size_t n = 0;
+    out[0] = '\0';
+    for (unsigned i = 0; i < QP_N_OPTIONS; i++) {
+        char value[1024];
+        if (!o->is_set[i])
+            continue;
+        print_value(o, (qp_option)i, value, sizeof value);
+        int wrote = snprintf(out + n, n_bytes - n, "%s-%s=%s", n ? " " : "",
+                             qp_option_table[i].name, value);
+        if (wrote < 0 || n + (size_t)wrote >= n_bytes) {
+            out[n] = '\0';
+            return n;
+        }
+        n += (size_t)wrote;
+    }
+    return n;
+}

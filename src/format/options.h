@@ -1,0 +1,140 @@
+/* options.h: every option, in one table that yields the parser, the help and
+ * docs/options.md.
+ *
+ * X(id, name, kind, default, values, help). values:
+ * for WORD the words, separated by '|'; for NUMBER and SIZE "low..high"; else
+ * what stands for the value in the help. */
+#ifndef QP_FORMAT_OPTIONS_H
+#define QP_FORMAT_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define QP_CLOCK_WORDS                                                                         \
+    "elapsed|user|kernel|user+kernel|counts|context-switches|soft-page-faults|"                \
+    "hard-page-faults|page-faults|mispredicted-branches|cache-misses|"                         \
+    "64k-aliasing|split-loads|split-stores|store-forwards"
+
+#define QP_OPTIONS(X)                                                                          \
+    X(output, "output", TEXT, "", "FILE",                                                      \
+      "the one file of the run; conversions as in -filename-prefix")                           \
+    X(filename_prefix, "filename-prefix", TEXT, "%v.%p.%n", "PREFIX",                          \
+      "name of a dataset without -output; .qprof is added. %v program, %p process, "           \
+      "%n dataset number, %T thread, %t time, %d date, %h host, %V program's path, "           \
+      "%% a percent sign")                                                                     \
+    X(time, "time", WORD, "exact", "exact|adaptive|sampled|none",                              \
+      "what times cost: two clock reads a call; some calls; a sampler; nothing")               \
+    X(clock, "clock", WORD, "elapsed", QP_CLOCK_WORDS, "what is measured")                     \
+    X(elapsed_source, "elapsed-source", WORD, "auto", "auto|tsc|monotonic",                    \
+      "elapsed time from the processor's counter, where it can be trusted, or the system")     \
+                                                                                               \
+    X(time_user_functions, "time-user-functions", WORD, "",                                    \
+      "elapsed|kernel|user+kernel|user|ignore",                                                \
+      "clock of methods without flags; default: the -clock")                                   \
+    X(time_blocking_functions, "time-blocking-functions", WORD, "",                            \
+      "elapsed|kernel|user+kernel|user|ignore",                                                \
+      "clock of methods that block or wait; default: the -clock")                              \
+    X(measure_timed_calls, "measure-timed-calls", WORD, "",                                    \
+      "elapsed-time|user+system|user|system", "other words for -time-blocking-functions")      \
+    X(collection_granularity, "collection-granularity", WORD, "line",                          \
+      "function|basic-block|line", "finest detail that is collected")                          \
+    X(record_data, "record-data", BOOL, "yes", "",                                             \
+      "record from the start; calls may change it later")                                      \
+    X(record_min_max, "record-min-max", BOOL, "yes", "",                                       \
+      "show minimum and maximum of every method")                                              \
+    X(unknown_exit, "unknown-exit", WORD, "unroll", "unroll|ignore",                           \
+      "what an exit does that names no open frame")                                            \
+    X(sample_period, "sample-period", NUMBER, "1000", "50..3600000000",                        \
+      "microseconds between two passes of the sampler of -time=sampled")                       \
+    X(memory_limit, "memory-limit", SIZE, "256M", "1M..64G",                                   \
+      "memory of the recorder; beyond it paths are folded")                                    \
+    X(thread_rows, "thread-rows", NUMBER, "1000", "1..16000000",                               \
+      "threads with rows of their own; later ones share those of ended threads")               \
+    X(summary, "summary", TEXT, "none", "stderr|FILE|none",                                    \
+      "short result at shutdown: the hottest methods and the losses")                          \
+    X(clear_on_save, "clear-on-save", BOOL, "no", "", "clear the figures after each save")     \
+    X(follow_child_processes, "follow-child-processes", BOOL, "no", "",                        \
+      "a forked child records into a file of its own; else it records nothing")                \
+    X(run_at_save, "run-at-save", TEXT, "", "COMMAND",                                         \
+      "shell command after each save; %b is the dataset")                                      \
+    X(run_at_exit, "run-at-exit", TEXT, "", "COMMAND",                                         \
+      "shell command after shutdown; %b is the dataset")                                       \
+    X(log_file, "log-file", TEXT, "none", "FILE",                                              \
+      "messages; empty: standard error; none: only in the file")                               \
+    X(program_name, "program-name", TEXT, "", "NAME",                                          \
+      "program in file names and reports; default: its own")                                   \
+    X(time_unit, "time-unit", WORD, "us", "s|ms|us|ns|cycles",                                 \
+      "unit that reports show by default")                                                     \
+    X(source_path, "source-path", TEXT, "", "FOLDERS",                                         \
+      "where reports look for sources; separated by ':'")                                      \
+    X(config, "config", TEXT, "", "FILE", "options from a file, as if they stood here")
+
+typedef enum {
+#define QP_X(id, name, kind, initial, values, help) QP_OPT_##id,
+    QP_OPTIONS(QP_X)
+#undef QP_X
+        QP_N_OPTIONS
+} qp_option;
+
+typedef enum {
+    QP_OPTION_TEXT,
+    QP_OPTION_BOOL,
+    QP_OPTION_NUMBER,
+    QP_OPTION_SIZE, /* bytes; K, M, G may follow */
+    QP_OPTION_WORD
+} qp_option_kind;
+
+typedef struct {
+    const char *name;
+    qp_option_kind kind;
+    const char *initial, *values, *help;
+} qp_option_spec;
+
+extern const qp_option_spec qp_option_table[QP_N_OPTIONS];
+
+/* Values in force. Copyable: texts are offsets into the pool. */
+typedef struct {
+    uint64_t number[QP_N_OPTIONS]; /* BOOL, NUMBER, SIZE; WORD: which one, from 0;
+                                      ~0: none */
+    uint16_t text[QP_N_OPTIONS];   /* TEXT, WORD: where in the pool */
+    bool is_set[QP_N_OPTIONS];
+    uint16_t n_pool;
+    char pool[8192];
+} qp_options;
+
+typedef enum { QP_PARSE_OK, QP_PARSE_SYNTAX, QP_PARSE_VALUE, QP_PARSE_ROOM } qp_parse;
+
+typedef struct {
+    unsigned column; /* from 1 */
+    char message[200];
+} qp_parse_error;
+
+/* What the parser hands on. */
+typedef struct {
+    void (*unknown)(void *to, const char *name);
+    /* -config: 0, or a qp_parse with *error filled. NULL: not allowed here */
+    qp_parse (*config)(void *to, qp_options *o, const char *file, qp_parse_error *error);
+    void (*clamped)(void *to, const char *name);
+    void *to;
+} qp_option_events;
+
+/* All defaults. */
+void qp_options_init(qp_options *o);
+
+/* Parse "-name=value …" into o, which is changed up to the mistake: hand in a
+ * copy. Unknown names and those of libcprof are no mistake. */
+qp_parse qp_options_parse(qp_options *o, const char *words, const qp_option_events *events,
+                          qp_parse_error *error);
+
+/* @param name  with or without '-'; case, '-' and '_' do not matter
+ * @return QP_N_OPTIONS: unknown */
+qp_option qp_option_find(const char *name, size_t n_bytes);
+
+const char *qp_option_text(const qp_options *o, qp_option which);
+
+/* All options that were set, as words that parse back. @return bytes written,
+ * less the NUL */
+size_t qp_options_print(const qp_options *o, char *out, size_t n_bytes);
+
+#endif
