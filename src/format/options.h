@@ -28,7 +28,6 @@
     X(clock, "clock", WORD, "elapsed", QP_CLOCK_WORDS, "what is measured")                     \
     X(elapsed_source, "elapsed-source", WORD, "auto", "auto|tsc|monotonic",                    \
       "elapsed time from the processor's counter, where it can be trusted, or the system")     \
-                                                                                               \
     X(time_user_functions, "time-user-functions", WORD, "",                                    \
       "elapsed|kernel|user+kernel|user|ignore",                                                \
       "clock of methods without flags; default: the -clock")                                   \
