@@ -52,7 +52,7 @@ typedef struct qprof_frame {
 
 /* The part of a thread's record in the profile file that every event touches. */
 typedef struct qprof_pulse {
-    uint32_t top;    /* cell of the top frame: what samplers and readers follow */
+    uint32_t top;    /* cell of the top frame, and QPROF_TOP_BUSY while an event is recorded */
     uint32_t n_deep; /* frames above the stored ones that are only counted */
     uint64_t last;   /* thread time of the last event */
     uint64_t
@@ -62,22 +62,22 @@ typedef struct qprof_pulse {
     uint64_t parked_at; /* raw ticks when the clock was stopped; 0: it runs */
     uint64_t counts;    /* units of qprof_record_counts so far */
     uint32_t index;     /* library only */
-    uint32_t handle;    /* library only */
+    uint32_t reserved;
 } qprof_pulse;
 
 /* A thread's handle. In memory that a forked child finds zeroed, hence closed. */
 typedef struct qprof_thread {
-    uint32_t gate;      /* 1: open. Any thread stores; the owner loads it at every event */
-    uint32_t hooks;     /* QPROF_HOOK_*: how an event is recorded. Any thread may set bits */
-    qprof_frame *top;   /* NULL while an event is being recorded. Owner only, as all below */
-    qprof_frame *floor; /* the frame that no ordinary exit pops */
-    qprof_frame *limit; /* first frame behind the chunk */
+    uint32_t gate;  /* 1: open. Any thread stores; the owner loads it at every event */
+    uint32_t hooks; /* QPROF_HOOK_*: how an event is recorded. Any thread may set bits */
+    uint32_t floor; /* cell of the frame that no ordinary exit pops. Owner only, as all below */
+    uint32_t limit; /* cell of the frame that no ordinary entry stands on */
     qprof_pulse *pulse;
     char *base;         /* the mapping: cell i is at base + 64 * i */
     uint32_t countdown; /* adaptive: calls until the next one that is timed */
     uint32_t carrier;   /* ordinal of the system thread that drives it; 0: none */
     uint32_t in_call;   /* ordinal of the system thread inside a _vt call; 0: none */
     uint32_t next_free; /* library only */
+    uint64_t reserved[2];
 } qprof_thread;
 
 enum {
@@ -96,6 +96,8 @@ enum {
 };
 /* Any other hook: the event is recorded out of line. */
 #define QPROF_HOOK_COLD 0xFFFFFFF8u
+/* In pulse.top: higher than any limit, so that the check of the limit finds it. */
+#define QPROF_TOP_BUSY  0x80000000u
 
 #if defined(__GNUC__) || defined(__clang__)
 
@@ -116,12 +118,30 @@ __attribute__((visibility("default"))) void qprof_cold_entry_time(qprof_thread *
 /* Relaxed: one writer, any number of readers, no reader waits for a second field. */
 #define QPROF_LOAD(place)         __atomic_load_n(&(place), __ATOMIC_RELAXED)
 #define QPROF_STORE(place, value) __atomic_store_n(&(place), (value), __ATOMIC_RELAXED)
-#define QPROF_ADD(place, n)       QPROF_STORE(place, QPROF_LOAD(place) + (n))
+/* One instruction where there is one: nothing is lost to a signal handler that records. */
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
+#define QPROF_ADD(place, n) __asm__("addq %1, %0" : "+m"(place) : "er"((uint64_t)(n)) : "cc")
+#else
+#define QPROF_ADD(place, n) QPROF_STORE(place, QPROF_LOAD(place) + (n))
+#endif
 /* A signal handler of the host that records must find the flag before the change. */
-#define QPROF_FENCE()             __atomic_signal_fence(__ATOMIC_SEQ_CST)
+#define QPROF_FENCE() __atomic_signal_fence(__ATOMIC_SEQ_CST)
 
 #define QPROF_CELL(th, type, cell) ((type *)(void *)((th)->base + ((uint64_t)(cell) << 6)))
 #define QPROF_INDEX(th, pointer)   ((uint32_t)((uint64_t)((char *)(pointer) - (th)->base) >> 6))
+
+typedef uint64_t __attribute__((may_alias)) qprof_word;
+
+/* A frame's node and no flags, in one store. */
+static inline void qprof_frame_begin(qprof_frame *f, uint32_t node)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    __atomic_store_n((qprof_word *)(void *)&f->node, (uint64_t)node, __ATOMIC_RELAXED);
+#else
+    QPROF_STORE(f->node, node);
+    QPROF_STORE(f->flags, 0);
+#endif
+}
 
 static inline uint64_t qprof_ticks(void)
 {
@@ -188,18 +208,32 @@ static inline void qprof_exit_charge(qprof_thread *th, uint32_t hooks, qprof_fra
     QPROF_STORE(th->pulse->last, now);
 }
 
-/* qprof_entry of a thread whose gate is open. */
-static inline void qprof_open_entry(qprof_thread *th, uintptr_t method, uintptr_t id)
+/* The gate in the low half, the hooks in the high one. */
+static inline uint64_t qprof_gate_word(const qprof_thread *th)
 {
-    uint32_t hooks = QPROF_LOAD(th->hooks);
-    qprof_frame *caller = QPROF_LOAD(th->top);
-    /* the last frame of the chunk, or NULL: an event inside an event */
-    if (QPROF_UNLIKELY((hooks & QPROF_HOOK_COLD) || !method || !id ||
-                       (uintptr_t)caller - 1 >= (uintptr_t)(th->limit - 1) - 1)) {
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    return __atomic_load_n((const qprof_word *)(const void *)&th->gate, __ATOMIC_RELAXED);
+#else
+    return (uint64_t)QPROF_LOAD(th->hooks) << 32 | QPROF_LOAD(th->gate);
+#endif
+}
+
+/* Open, and nothing that the inline path does not do. */
+#define QPROF_IS_ORDINARY(word) (((word) & ~((uint64_t)7 << 32)) == 1)
+
+/* qprof_entry of a thread whose gate word was loaded. */
+static inline void qprof_open_entry(qprof_thread *th, uint64_t word, uintptr_t method,
+                                    uintptr_t id)
+{
+    qprof_pulse *pulse = th->pulse;
+    uint32_t top = 0;
+    if (QPROF_UNLIKELY(!QPROF_IS_ORDINARY(word) || !method || !id ||
+                       (top = QPROF_LOAD(pulse->top)) >= th->limit)) {
         qprof_cold_entry(th, method, id);
         return;
     }
-    qprof_node *p = QPROF_CELL(th, qprof_node, caller->node);
+    qprof_frame *f = QPROF_CELL(th, qprof_frame, top) + 1;
+    qprof_node *p = QPROF_CELL(th, qprof_node, f[-1].node);
     uint32_t cell = QPROF_LOAD(p->last);
     qprof_node *n = QPROF_CELL(th, qprof_node, cell);
     if (n->method_id != method) { /* callees called in turn: the next in the ring */
@@ -211,30 +245,26 @@ static inline void qprof_open_entry(qprof_thread *th, uintptr_t method, uintptr_
         }
         QPROF_STORE(p->last, cell);
     }
-    qprof_frame *f = caller + 1;
-    QPROF_STORE(th->top, (qprof_frame *)0);
+    QPROF_STORE(pulse->top, top | QPROF_TOP_BUSY);
     QPROF_FENCE();
     QPROF_STORE(f->stack_id, (uint64_t)id);
-    QPROF_STORE(f->own, 0);
-    QPROF_STORE(f->node, cell);
-    QPROF_STORE(f->flags, 0);
+    qprof_frame_begin(f, cell);
     QPROF_ADD(n->n_calls, 1);
-    __atomic_store_n(&th->pulse->top, QPROF_INDEX(th, f), __ATOMIC_RELEASE);
+    uint32_t hooks = (uint32_t)(word >> 32);
     if (hooks) {
         int is_first = n->n_calls <= QPROF_ADAPTIVE_FIRST;
+        QPROF_STORE(f->own, 0);
         QPROF_STORE(f->start, 0);
         if (qprof_entry_is_timed(th, hooks, is_first)) {
-            uint64_t now = qprof_ticks() - th->pulse->offset; /* read last ... */
-            if (QPROF_UNLIKELY(!(hooks & QPROF_HOOK_TSC) ||
-                               (int64_t)(now - th->pulse->last) < 0)) {
+            uint64_t now = qprof_ticks() - pulse->offset; /* read last ... */
+            if (QPROF_UNLIKELY(!(hooks & QPROF_HOOK_TSC) || (int64_t)(now - pulse->last) < 0)) {
                 qprof_cold_entry_time(th, f);
                 return;
             }
             qprof_entry_charge(th, hooks, f, is_first, now);
         }
     }
-    QPROF_FENCE();
-    QPROF_STORE(th->top, f);
+    __atomic_store_n(&pulse->top, top + 1, __ATOMIC_RELEASE);
 }
 
 /** A method was entered on this thread.
@@ -246,37 +276,38 @@ static inline void qprof_open_entry(qprof_thread *th, uintptr_t method, uintptr_
  * Source: qprof_record_fn_entry. */
 static inline void qprof_entry(qprof_thread *th, uintptr_t method, uintptr_t id)
 {
-    if (QPROF_LOAD(th->gate))
-        qprof_open_entry(th, method, id);
+    uint64_t word = qprof_gate_word(th);
+    if ((uint32_t)word)
+        qprof_open_entry(th, word, method, id);
 }
 
-/* qprof_exit of a thread whose gate is open. */
-static inline void qprof_open_exit(qprof_thread *th, uintptr_t id)
+/* qprof_exit of a thread whose gate word was loaded. */
+static inline void qprof_open_exit(qprof_thread *th, uint64_t word, uintptr_t id)
 {
-    uint32_t hooks = QPROF_LOAD(th->hooks);
-    qprof_frame *f = QPROF_LOAD(th->top);
-    if (QPROF_UNLIKELY((hooks & QPROF_HOOK_COLD) || f <= th->floor || f[-1].stack_id != id ||
+    qprof_pulse *pulse = th->pulse;
+    uint32_t top = QPROF_LOAD(pulse->top);
+    qprof_frame *f = QPROF_CELL(th, qprof_frame, top);
+    /* at the floor or below it, busy included: the difference is as large as can be */
+    if (QPROF_UNLIKELY(!QPROF_IS_ORDINARY(word) ||
+                       top - th->floor - 1 >= th->limit - th->floor || f[-1].stack_id != id ||
                        f->flags)) {
         qprof_cold_exit(th, id);
         return;
     }
-    int is_timed = (hooks & QPROF_HOOK_EXACT) || (hooks && f->start);
-    uint64_t now = 0;
-    if (is_timed) {
-        now = qprof_ticks() - th->pulse->offset; /* ... read first */
-        if (QPROF_UNLIKELY(!(hooks & QPROF_HOOK_TSC) || (int64_t)(now - th->pulse->last) < 0)) {
+    uint32_t hooks = (uint32_t)(word >> 32);
+    if (hooks && ((hooks & QPROF_HOOK_EXACT) || f->start)) {
+        uint64_t now = qprof_ticks() - pulse->offset; /* ... read first */
+        if (QPROF_UNLIKELY(!(hooks & QPROF_HOOK_TSC) || (int64_t)(now - pulse->last) < 0)) {
             qprof_cold_exit(th, id);
             return;
         }
-    }
-    QPROF_STORE(th->top, (qprof_frame *)0);
-    QPROF_FENCE();
-    if (is_timed)
+        QPROF_STORE(pulse->top, top | QPROF_TOP_BUSY);
+        QPROF_FENCE();
         qprof_exit_charge(th, hooks, f, now);
-    QPROF_ADD(th->pulse->n_exits, 1);
-    QPROF_STORE(th->pulse->top, QPROF_INDEX(th, f - 1));
+    }
+    QPROF_ADD(pulse->n_exits, 1);
     QPROF_FENCE();
-    QPROF_STORE(th->top, f - 1);
+    QPROF_STORE(pulse->top, top - 1);
 }
 
 /** Execution goes on in the frame that was entered with this id: frames above it end.
@@ -286,8 +317,9 @@ static inline void qprof_open_exit(qprof_thread *th, uintptr_t id)
  * Threads: the driver of th. Cost: as qprof_entry. Source: qprof_record_fn_exit. */
 static inline void qprof_exit(qprof_thread *th, uintptr_t id)
 {
-    if (QPROF_LOAD(th->gate))
-        qprof_open_exit(th, id);
+    uint64_t word = qprof_gate_word(th);
+    if ((uint32_t)word)
+        qprof_open_exit(th, word, id);
 }
 
 #endif /* GNU C */

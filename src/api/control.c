@@ -283,7 +283,8 @@ static bool has_figures(void)
 static uint64_t frames_of(const qp_thread_record *r)
 {
     const qp_extent *e = r->chunk ? qp_at(&qp_run.space, r->chunk) : NULL;
-    return e ? e->base_depth + (qp_load(&r->top) - r->chunk - 1) + r->n_deep : 0;
+    return e ? e->base_depth + ((qp_load(&r->top) & ~QP_TOP_BUSY) - r->chunk - 1) + r->n_deep
+             : 0;
 }
 
 static uint64_t sum_term(term which)

@@ -7,21 +7,25 @@
 void qprof_record_fn_entry(qprof_MethodID method, qprof_StackID id)
 {
     qprof_thread *th = qp_here.plain;
-    if (QP_UNLIKELY(!QPROF_LOAD(th->gate))) {
+    uint64_t word = qprof_gate_word(th);
+    if (QP_UNLIKELY(!(uint32_t)word)) {
         if (!qp_load(&qp_gate_plain) || !(th = qp_door_plain()))
             return;
+        word = qprof_gate_word(th);
     }
-    qprof_open_entry(th, method, id);
+    qprof_open_entry(th, word, method, id);
 }
 
 void qprof_record_fn_exit(qprof_StackID id)
 {
     qprof_thread *th = qp_here.plain;
-    if (QP_UNLIKELY(!QPROF_LOAD(th->gate))) {
+    uint64_t word = qprof_gate_word(th);
+    if (QP_UNLIKELY(!(uint32_t)word)) {
         if (!qp_load(&qp_gate_plain) || !(th = qp_door_plain()))
             return;
+        word = qprof_gate_word(th);
     }
-    qprof_open_exit(th, id);
+    qprof_open_exit(th, word, id);
 }
 
 /* The virtual thread that this carrier drove last, marked; NULL: ask the door. */
@@ -45,7 +49,7 @@ void qprof_record_fn_entry_vt(qprof_MethodID method, qprof_StackID id, VthreadID
         if (!qp_load(&qp_gate_vt) || !(th = qp_door_vt(vt)))
             return;
     }
-    qprof_open_entry(th, method, id);
+    qprof_open_entry(th, qprof_gate_word(th), method, id);
     qp_door_left(th);
 }
 
@@ -56,7 +60,7 @@ void qprof_record_fn_exit_vt(qprof_StackID id, VthreadID vt)
         if (!qp_load(&qp_gate_vt) || !(th = qp_door_vt(vt)))
             return;
     }
-    qprof_open_exit(th, id);
+    qprof_open_exit(th, qprof_gate_word(th), id);
     qp_door_left(th);
 }
 

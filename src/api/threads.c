@@ -207,7 +207,7 @@ int qprof_block_at(qprof_MethodID id, int code_offset)
 
 static qprof_MethodID method_on_top(const qprof_thread *th)
 {
-    const qprof_frame *top = th ? QPROF_LOAD(th->top) : NULL;
+    const qprof_frame *top = th ? qp_top_of(th) : NULL;
     return top ? (qprof_MethodID)qp_node_at(th, top->node)->method_id : 0;
 }
 

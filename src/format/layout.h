@@ -263,19 +263,24 @@ enum {
     QP_FRAME_PARTIAL = 1u << 5 /* recording stopped during it: no minimum or maximum */
 };
 
+#define QP_TOP_BUSY 0x80000000u
+
 typedef enum { QP_THREAD_ALIVE = 1, QP_THREAD_ENDED = 2 } qp_thread_state;
 
 typedef struct {
     /* cell 0: qprof_pulse of include/qprof/inline.h; the owner writes it at every event */
-    qp_cell top;     /* the top frame; the root frame when the stack is empty */
+    qp_cell
+        top; /* the top frame, the root frame when the stack is empty; with QP_TOP_BUSY while
+                      * an event is recorded: it is not done yet */
     uint32_t n_deep; /* frames above it that are only counted */
     uint64_t last;   /* thread time of the last event */
     uint64_t offset; /* thread time = raw ticks - offset (- stops not yet seen) */
     uint64_t n_exits;
     uint64_t n_unwound;
-    uint64_t parked_at;     /* raw ticks; 0: its clock runs */
-    uint64_t counts;        /* with QP_CLOCK_COUNTS they are the thread's raw ticks */
-    uint32_t index, handle; /* the recorder's own: not for readers */
+    uint64_t parked_at; /* raw ticks; 0: its clock runs */
+    uint64_t counts;    /* with QP_CLOCK_COUNTS they are the thread's raw ticks */
+    uint32_t index;     /* the recorder's own: not for readers */
+    uint32_t reserved;
     /* cell 1 */
     uint64_t host_id;          /* qprof_ThreadID */
     uint64_t vt_id;            /* VthreadID; 0 in system-thread mode */

@@ -28,9 +28,9 @@ static void prepare(scratch *s, qprof_thread *th, qprof_pulse *pulse)
     s->frames[0].node = 1;
     s->frames[0].stack_id = 1;
     *th = (qprof_thread){.gate = 1, .hooks = qp_run.hooks, .base = (char *)s, .pulse = pulse};
-    th->floor = th->top = &s->frames[0];
-    th->limit = &s->frames[4];
     *pulse = (qprof_pulse){0};
+    th->floor = pulse->top = QPROF_INDEX(th, &s->frames[0]);
+    th->limit = th->floor + 3;
 }
 
 void qp_cost_measure(void)

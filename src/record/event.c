@@ -1,8 +1,8 @@
 /* event.c: entries and exits out of line: first calls, unwinding, limits, stops.
  *
  * The inline path (include/qprof/inline.h) comes here when anything is out of the ordinary, and
- * has changed nothing by then. The order of a rare event is that of the usual one: th->top is
- * NULL while it lasts, an entry reads the clock last, an exit reads it first. */
+ * has changed nothing by then. The order of a rare event is that of the usual one: the thread is
+ * busy while it lasts, an entry reads the clock last, an exit reads it first. */
 #include "record/event.h"
 
 #include <errno.h>
@@ -21,31 +21,29 @@ static bool has_hook(const qprof_thread *th, uint32_t bits)
 
 qprof_frame *qp_event_begin(qprof_thread *th)
 {
-    qprof_frame *top = QPROF_LOAD(th->top);
+    qprof_frame *top = qp_top_of(th);
     if (QP_UNLIKELY(!top)) {
-        if (!has_hook(th, QP_HOOK_VIRGIN)) {
+        if (qp_is_busy(th)) {
             qp_thread_count_reentrant(th);
             return NULL;
         }
-        qp_fetch_and(&th->hooks, ~(uint32_t)QP_HOOK_VIRGIN);
+        qp_set_busy(th);
         top = qp_stack_first(th);
         if (!top) {
-            qp_fetch_or(&th->hooks, QP_HOOK_VIRGIN);
+            QPROF_STORE(th->pulse->top, 0);
             qp_count(&qp_run.space, QP_D_out_of_memory);
             return NULL;
         }
+        qp_set_top(th, top);
     }
-    QPROF_STORE(th->top, (qprof_frame *)0);
-    qp_signal_fence();
+    qp_set_busy(th);
     qp_charge_sync(th, top);
     return top;
 }
 
 void qp_event_end(qprof_thread *th, qprof_frame *top)
 {
-    qp_stack_show(th, top);
-    qp_signal_fence();
-    QPROF_STORE(th->top, top);
+    qp_set_top(th, top);
 }
 
 /* ---- entry --------------------------------------------------------------------------------- */
@@ -188,7 +186,6 @@ static void enter(qprof_thread *th, uintptr_t method, uintptr_t id)
         qp_fetch_or(&th->hooks, QP_HOOK_ZERO);
     }
     count_call(th, f, !callee);
-    qp_stack_show(th, f);
     if (callee && callee != top->node)
         QPROF_STORE(qp_node_at(th, top->node)->last, callee);
     start_frame(th, top, f);

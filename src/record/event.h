@@ -7,7 +7,7 @@
 #include "record/thread.h"
 
 /* Run f(th, top, …) as an event: not inside another one, with what other threads asked for done.
- * @return the top frame, and th->top NULL until qp_event_end(); NULL: dropped, and counted */
+ * @return the top frame, and the thread busy until qp_event_end(); NULL: dropped, and counted */
 qprof_frame *qp_event_begin(qprof_thread *th);
 void qp_event_end(qprof_thread *th, qprof_frame *top);
 

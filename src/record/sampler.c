@@ -37,7 +37,8 @@ static uint64_t cpu_step(uint32_t i, const qprof_thread *th)
 /* Credit the call path that a thread is on. In this mode nobody else writes these two fields. */
 static void sample(const qprof_thread *th, uint64_t ticks)
 {
-    const qprof_frame *f = QPROF_CELL(th, qprof_frame, qp_observe(&th->pulse->top));
+    uint32_t top = qp_observe(&th->pulse->top) & ~QPROF_TOP_BUSY;
+    const qprof_frame *f = QPROF_CELL(th, qprof_frame, top);
     qprof_node *n = qp_node_at(th, QPROF_LOAD(f->node));
     if (!QPROF_LOAD(n->parent)) /* the root: the stack is empty */
         return;
@@ -53,7 +54,7 @@ static void pass(uint64_t elapsed_ticks)
     for (uint32_t i = 0; qp_threads_at(i); i++) {
         const qprof_thread *th = qp_threads_at(i);
         if (!QPROF_LOAD(th->gate) || !QPROF_LOAD(th->carrier) || !qp_observe(&th->pulse) ||
-            !qp_observe(&th->pulse->top))
+            !(qp_observe(&th->pulse->top) & ~QPROF_TOP_BUSY))
             continue;
         uint64_t ticks = is_elapsed ? elapsed_ticks : cpu_step(i, th);
         if (ticks)

@@ -104,7 +104,8 @@ typedef struct {
 
 static pulse_mark mark_of(const qp_thread_record *r)
 {
-    return (pulse_mark){qp_load(&r->n_exits), qp_load(&r->top), qp_load(&r->n_deep)};
+    return (pulse_mark){qp_load(&r->n_exits), qp_load(&r->top) & ~QP_TOP_BUSY,
+                        qp_load(&r->n_deep)};
 }
 
 /* Events of a thread between its record was copied and now, at least. The copied record says how

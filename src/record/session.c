@@ -317,8 +317,7 @@ static void wait_for_quiet(void)
         bool is_quiet = true;
         for (uint32_t i = 0; qp_threads_at(i); i++) {
             const qprof_thread *th = qp_threads_at(i);
-            if (th != qp_thread_current() && !QPROF_LOAD(th->top) &&
-                !(QPROF_LOAD(th->hooks) & QP_HOOK_VIRGIN) && qp_observe(&th->pulse))
+            if (th != qp_thread_current() && qp_observe(&th->pulse) && qp_is_busy(th))
                 is_quiet = false;
         }
         if (is_quiet)

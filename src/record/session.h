@@ -23,7 +23,6 @@ typedef enum {
 enum {
     QP_PATH_MAX = 4096,
     /* hooks of our own, see QPROF_HOOK_COLD */
-    QP_HOOK_VIRGIN = 1u << 8,   /* no stack yet */
     QP_HOOK_SYNC = 1u << 9,     /* recording was stopped or started, or data cleared */
     QP_HOOK_STOPPED = 1u << 10, /* recording is stopped, and this thread knows it */
     QP_HOOK_DEEP = 1u << 11,    /* frames above the stored ones are only counted */

@@ -23,8 +23,13 @@ static qprof_frame *slot_at(const qprof_thread *th, qp_cell chunk, uint32_t slot
 static void use_chunk(qprof_thread *th, qp_cell chunk)
 {
     qp_record_of(th)->chunk = chunk;
-    th->floor = slot_at(th, chunk, 0);
-    th->limit = slot_at(th, chunk, chunk_at(th, chunk)->n_cells - 1);
+    th->floor = chunk + 1;
+    th->limit = chunk + chunk_at(th, chunk)->n_cells - 1; /* the last slot */
+}
+
+static qprof_frame *floor_of(const qprof_thread *th)
+{
+    return QPROF_CELL(th, qprof_frame, th->floor);
 }
 
 static qp_cell new_chunk(qprof_thread *th, uint32_t n_cells, qp_room room)
@@ -43,9 +48,8 @@ qprof_frame *qp_stack_first(qprof_thread *th)
     if (!r->root || !r->chunk)
         return NULL;
     use_chunk(th, r->chunk);
-    qprof_frame *root = th->floor;
+    qprof_frame *root = floor_of(th);
     root->node = r->root;
-    qp_stack_show(th, root);
     return root;
 }
 
@@ -70,12 +74,12 @@ static qprof_frame *next_chunk(qprof_thread *th, const qprof_frame *top)
     }
     *slot_at(th, e->next, 0) = *top;
     use_chunk(th, e->next);
-    return th->floor + 1;
+    return floor_of(th) + 1;
 }
 
 qprof_frame *qp_stack_above(qprof_thread *th, qprof_frame *top)
 {
-    return top + 1 < th->limit ? top + 1 : next_chunk(th, top);
+    return QPROF_INDEX(th, top) < th->limit ? top + 1 : next_chunk(th, top);
 }
 
 /* The frame below a chunk's slot 0, which supersedes the last slot of the chunk before. */
@@ -86,7 +90,7 @@ static qprof_frame *below_floor(const qprof_thread *th, qp_cell prev)
 
 qprof_frame *qp_stack_below(qprof_thread *th, qprof_frame *f)
 {
-    if (f > th->floor)
+    if (f > floor_of(th))
         return f - 1;
     qp_cell prev = chunk_at(th, qp_record_of(th)->chunk)->prev;
     use_chunk(th, prev);
@@ -95,7 +99,7 @@ qprof_frame *qp_stack_below(qprof_thread *th, qprof_frame *f)
 
 uint64_t qp_stack_depth(const qprof_thread *th, const qprof_frame *f)
 {
-    return chunk_at(th, qp_record_of(th)->chunk)->base_depth + (uint64_t)(f - th->floor);
+    return chunk_at(th, qp_record_of(th)->chunk)->base_depth + (uint64_t)(f - floor_of(th));
 }
 
 qp_stack_cursor qp_stack_from(const qprof_thread *th, qprof_frame *top)

@@ -28,10 +28,4 @@ qp_stack_cursor qp_stack_from(const qprof_thread *th, qprof_frame *top);
 /* @return false: it stands on the root frame */
 bool qp_stack_down(const qprof_thread *th, qp_stack_cursor *c);
 
-/* Make f the top for samplers and readers. */
-static inline void qp_stack_show(qprof_thread *th, qprof_frame *f)
-{
-    __atomic_store_n(&th->pulse->top, QPROF_INDEX(th, f), __ATOMIC_RELEASE);
-}
-
 #endif

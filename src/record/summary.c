@@ -60,7 +60,8 @@ static void add_tree(method_sum *sums, const qprof_thread *th)
     }
     if (!r->chunk || qp_run_head()->time_mode != QP_TIME_EXACT)
         return;
-    qp_stack_cursor c = {QPROF_CELL(th, qprof_frame, th->pulse->top), r->chunk};
+    qp_stack_cursor c = {QPROF_CELL(th, qprof_frame, th->pulse->top & ~QPROF_TOP_BUSY),
+                         r->chunk};
     do { /* frames that are open at the end */
         const qp_node *n = qp_at(&qp_run.space, c.f->node);
         if (n->method)

@@ -142,11 +142,9 @@ static qprof_thread *new_row(void)
     }
     qprof_thread *th = &arena.all[i];
     qp_thread_record *r = qp_at(&qp_run.space, cell);
-    r->handle = i + 1;
     r->ordinal = (uint32_t)qp_fetch_add(&qp_run_head()->n_threads, 1) + 1;
     th->base = qp_run.space.map.base;
     th->countdown = 1;
-    th->hooks = QP_HOOK_VIRGIN;
     qp_publish(&th->pulse, (qprof_pulse *)(void *)r);
     return th;
 }
@@ -180,7 +178,7 @@ static qprof_thread *begin_thread(uintptr_t host_id, uintptr_t vt)
         r->clear_count = h->clear_count;
         r->stopped_seen = qp_load(&h->stopped_total);
     }
-    qp_store(&th->hooks, qp_run.hooks | QP_HOOK_SYNC | (r->chunk ? 0 : QP_HOOK_VIRGIN));
+    qp_store(&th->hooks, qp_run.hooks | QP_HOOK_SYNC);
     qp_store(&th->carrier, 0);
     qp_store(&th->in_call, 0);
     qp_publish(&r->state, QP_THREAD_ALIVE);
@@ -312,11 +310,6 @@ qprof_thread *qp_thread_vt(uintptr_t vt, uintptr_t host_id)
     return agreed ? &arena.all[agreed - 1] : NULL;
 }
 
-static bool is_inside_event(const qprof_thread *th)
-{
-    return !QPROF_LOAD(th->top) && !(QPROF_LOAD(th->hooks) & QP_HOOK_VIRGIN);
-}
-
 /* Take a thread over from a carrier that has not let it go. The barrier makes that carrier's
  * stores visible: if it is inside a call then, it keeps the thread. */
 static bool steal(qprof_thread *th, uint32_t from)
@@ -327,7 +320,7 @@ static bool steal(qprof_thread *th, uint32_t from)
     }
     qp_fence();
     syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
-    if (qp_observe(&th->in_call) == from || is_inside_event(th)) {
+    if (qp_observe(&th->in_call) == from || qp_is_busy(th)) {
         qp_publish(&th->carrier, from);
         qp_count(&qp_run.space, QP_D_vt_conflict);
         return false;
@@ -357,14 +350,12 @@ static void release(qprof_thread *th)
 {
     if (!QPROF_LOAD(th->gate) || QPROF_LOAD(th->carrier) != qp_here.ordinal)
         return;
-    qprof_frame *top = QPROF_LOAD(th->top);
-    if (top) {
-        QPROF_STORE(th->top, (qprof_frame *)0);
-        qp_signal_fence();
-    }
+    qprof_frame *top = qp_top_of(th);
+    if (top)
+        qp_set_busy(th);
     qp_charge_park(th, top);
-    qp_signal_fence();
-    QPROF_STORE(th->top, top);
+    if (top)
+        qp_set_top(th, top);
     qp_publish(&th->carrier, 0);
 }
 
@@ -397,7 +388,7 @@ void qp_thread_destroy(qprof_thread *th)
     const qp_trie index = vt_index();
     if (!take(th))
         return;
-    if (!(QPROF_LOAD(th->hooks) & QP_HOOK_VIRGIN)) {
+    if (QPROF_LOAD(th->pulse->top)) { /* it had an event */
         qprof_frame *top = qp_event_begin(th);
         if (!top)
             return;

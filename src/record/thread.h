@@ -48,6 +48,30 @@ static inline qprof_node *qp_node_at(const qprof_thread *th, qp_cell cell)
     return QPROF_CELL(th, qprof_node, cell);
 }
 
+/* The top frame. @return NULL: inside an event, or no stack yet */
+static inline qprof_frame *qp_top_of(const qprof_thread *th)
+{
+    uint32_t top = QPROF_LOAD(th->pulse->top);
+    return top && !(top & QPROF_TOP_BUSY) ? QPROF_CELL(th, qprof_frame, top) : NULL;
+}
+
+static inline bool qp_is_busy(const qprof_thread *th)
+{
+    return QPROF_LOAD(th->pulse->top) & QPROF_TOP_BUSY;
+}
+
+/* An event begins, or ends with f on top. */
+static inline void qp_set_busy(qprof_thread *th)
+{
+    QPROF_STORE(th->pulse->top, QPROF_LOAD(th->pulse->top) | QPROF_TOP_BUSY);
+    QPROF_FENCE();
+}
+
+static inline void qp_set_top(qprof_thread *th, const qprof_frame *f)
+{
+    __atomic_store_n(&th->pulse->top, QPROF_INDEX(th, f), __ATOMIC_RELEASE);
+}
+
 /* Forget the handles of the last run. */
 void qp_threads_begin(void);
 
