@@ -1,0 +1,119 @@
+/* naive.h: the slowest obviously right profiler, written from include/qprof.h and spec/qii.md.
+ *
+ * Lists that are searched from their beginning, a tree of pointers, a clock that is told. Nothing
+ * here is shared with the recorder, and nothing is clever: what the two agree on is believed. */
+#ifndef QP_TESTS_NAIVE_H
+#define QP_TESTS_NAIVE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct {
+    bool is_virtual, has_times, is_counts_clock, ignores_unknown_exits, records, clears_on_save;
+    int answer_blocks; /* the callback registers a method of so many blocks; -1: it does not */
+} naive_options;
+
+typedef struct naive_node {
+    uint64_t method; /* 0: anonymous, and the root of a thread */
+    uint64_t n_hits, n_skips, self, min, max, counts; /* min > max: no complete call */
+    uint64_t total;                                   /* set by naive_derive() */
+    bool is_open;                                     /* the same */
+    struct naive_node *parent, *children, *next;
+} naive_node;
+
+typedef struct {
+    uint64_t method, id, own, inclusive;
+    naive_node *node;
+    bool is_hit, is_complete; /* complete: recorded without a stop or clear in between */
+    int block;                /* of the last mark; -1: none yet */
+    uint64_t before_own, before_callees; /* of the time before the first mark */
+} naive_frame;
+
+typedef struct naive_block {
+    uint64_t method;
+    int block;
+    uint64_t count, self, total;
+    uint64_t open_callees; /* set by naive_derive(): to be added to total */
+    bool is_marked;
+    struct naive_block *next;
+} naive_block;
+
+typedef struct {
+    uint64_t key; /* virtual thread, or id of qprof_thread_create */
+    bool is_live, is_bound;
+    uint64_t seen; /* the clock at its last charge */
+    naive_node *root;
+    naive_frame *frames;
+    size_t depth, room;
+    naive_block *blocks;
+    uint64_t n_popping_exits, n_popped, n_destroyed_live, n_entries;
+} naive_thread;
+
+typedef struct {
+    uint64_t id;
+    bool is_registered;
+    int n_blocks;
+} naive_method;
+
+enum {
+    NAIVE_WRONG_MODE,
+    NAIVE_EXIT_UNKNOWN_ID,
+    NAIVE_EXIT_EMPTY_STACK,
+    NAIVE_ENTRY_ZERO_STACK_ID,
+    NAIVE_UNKNOWN_METHOD,
+    NAIVE_METHOD_REREGISTERED,
+    NAIVE_BAD_METHOD_ID,
+    NAIVE_BB_OUT_OF_RANGE,
+    NAIVE_BB_NO_FRAME,
+    NAIVE_COUNTS_NO_FRAME,
+    NAIVE_UNKNOWN_THREAD,
+    NAIVE_UNSORTED_LINE_TABLE,
+    NAIVE_N_DIAGNOSTICS
+};
+extern const char *const naive_diagnostic_names[NAIVE_N_DIAGNOSTICS];
+
+typedef struct {
+    naive_options o;
+    uint64_t now; /* the machine's clock */
+    bool is_recording, is_disabled, has_data;
+    naive_thread *threads; /* [n_threads] in the order of their ordinals */
+    size_t n_threads, thread_room;
+    int current; /* thread that the carrier runs; -1: none */
+    naive_method methods[256];
+    size_t n_methods;
+    uint64_t diagnostics[NAIVE_N_DIAGNOSTICS];
+    /* clock readings before the last one: those that the accounting needs, and those that a
+     * recorder may make besides */
+    uint64_t n_backwards, n_backwards_at_most, backwards_max, backwards_max_at_most;
+} naive;
+
+void naive_init(naive *n, const naive_options *o, uint64_t now);
+void naive_fini(naive *n);
+
+/* The calls of the library. In system-thread mode `vt` does not matter. */
+void naive_create(naive *n, uint64_t key);
+void naive_destroy(naive *n, uint64_t key);
+void naive_mount(naive *n, uint64_t vt); /* creates it if need be */
+void naive_entry(naive *n, uint64_t vt, uint64_t method, uint64_t id);
+void naive_exit(naive *n, uint64_t vt, uint64_t id);
+void naive_counts(naive *n, uint64_t vt, uint64_t count);
+void naive_bb_counts(naive *n, uint64_t vt, int block, uint64_t count);
+void naive_bb_time(naive *n, uint64_t vt, int block);
+void naive_register(naive *n, uint64_t method, int n_blocks, bool is_sorted);
+bool naive_start(naive *n);
+bool naive_stop(naive *n);
+void naive_disable(naive *n);
+void naive_clear(naive *n);
+uint64_t naive_current_method(const naive *n, uint64_t vt);
+
+/* The live thread that a call with this vt would act on; NULL: there is none yet. */
+naive_thread *naive_live(const naive *n, uint64_t vt);
+
+/* Charge everybody up to now, set totals and is_open: what a snapshot shows. */
+void naive_derive(naive *n);
+
+/* Counts and times of a block; NULL: nothing happened there. */
+const naive_block *naive_find_block(const naive_thread *th, uint64_t method, int block);
+
+#endif

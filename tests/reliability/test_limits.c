@@ -1,0 +1,208 @@
+/* test_limits.c: far more than fits: depth, threads, methods, paths. What does not fit is folded
+ * or counted, and the sums stay exact. reliability.md 2.3, 2.5 to 2.7, C16, C17; design D11. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "unit/play.h"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { DEEP = 1000000, MANY = 50000 };
+#else
+enum { DEEP = 10000000, MANY = 1000000 };
+#endif
+
+static void begin(const char *options, bool is_virtual)
+{
+    char words[256];
+    qprof_InitInfo info = {0, words, NULL, is_virtual};
+    snprintf(words, sizeof words, "-output=run.qprof %s", options);
+    assert_int_equal(qprof_initialize_ex(&info), 0);
+}
+
+/* Down to the bottom and back, one exit a frame. */
+static void recurse_and_return(play_ctx *p, const char *options, bool is_stored)
+{
+    begin(options, false);
+    qprof_MethodID f = play_method(p, "f"), g = play_method(p, "g");
+    for (uintptr_t i = 0; i < DEEP; i++)
+        qprof_record_fn_entry(f, 1 + i);
+    assert_int_equal(qprof_diagnostic("depth_overflow") == 0, is_stored);
+    for (uintptr_t i = DEEP - 1; i > 0; i--)
+        qprof_record_fn_exit(i);
+    assert_int_equal(qprof_current_method_id(), f); /* the stack is exact again */
+    qprof_record_fn_entry(g, DEEP + 1);
+    qprof_record_fn_exit(1);
+    qprof_record_fn_exit(0);
+    assert_int_equal(qprof_current_method_id(), 0);
+    assert_int_equal(qprof_diagnostic("exit_unknown_id"), 0);
+    assert_int_equal(qprof_diagnostic("exit_empty_stack"), 0);
+    play_end(p);
+    assert_int_equal(p->m->threads[1].n_exits + p->m->threads[1].n_unwound, DEEP + 1);
+    assert_int_equal(p->m->threads[1].depth, 0);
+    assert_path(p, "f>g", 1, 0);
+}
+
+static uint64_t all_calls(const qp_model *m)
+{
+    uint64_t n = m->run.calls;
+    for (uint32_t i = 1; i < m->n_threads; i++)
+        n += m->threads[i].n_deep_total + m->threads[i].n_folded + m->threads[i].n_dropped;
+    return n;
+}
+
+static void ten_million_levels_fit_a_budget_that_is_large_enough(void **state) /* C17 */
+{
+    play_ctx *p = *state;
+    recurse_and_return(p, "-memory-limit=4G", true);
+    assert_int_equal(p->m->run.calls, DEEP + 1);
+}
+
+static void
+levels_that_do_not_fit_are_counted_and_the_stack_is_exact_below(void **state) /* 2.6 */
+{
+    play_ctx *p = *state;
+    recurse_and_return(p, "-memory-limit=32M", false);
+    assert_int_equal(all_calls(p->m), DEEP + 1);
+    assert_true(play_file_diagnostic(p, "depth_overflow") > 0);
+}
+
+static void one_exit_ends_ten_million_levels(void **state) /* 2.6, [24] */
+{
+    play_ctx *p = *state;
+    begin("-memory-limit=64M", false);
+    qprof_MethodID f = play_method(p, "f");
+    for (int round = 0; round < 2; round++) {
+        for (uintptr_t i = 0; i < DEEP; i++)
+            qprof_record_fn_entry(f, 1 + i);
+        qprof_record_fn_exit(round ? 1 : 0); /* a frame that is stored; everything */
+    }
+    assert_int_equal(qprof_current_method_id(), f);
+    qprof_record_fn_exit(0);
+    play_end(p);
+    assert_int_equal(all_calls(p->m), 2 * (uint64_t)DEEP);
+    assert_int_equal(p->m->threads[1].n_exits + p->m->threads[1].n_unwound, 2 * (uint64_t)DEEP);
+}
+
+static void a_deep_stack_is_in_a_snapshot(void **state)
+{
+    play_ctx *p = *state;
+    begin("-memory-limit=16M", false);
+    qprof_MethodID f = play_method(p, "f");
+    for (uintptr_t i = 0; i < DEEP; i++)
+        qprof_record_fn_entry(f, 1 + i);
+    play_peek(p);
+    assert_int_equal(p->m->threads[1].depth, DEEP);
+    assert_int_equal(all_calls(p->m), DEEP);
+}
+
+static void a_million_methods_keep_their_names(void **state) /* C17, 2.3 */
+{
+    play_ctx *p = *state;
+    char name[32];
+    begin("-memory-limit=1G", false);
+    for (uintptr_t i = 1; i <= MANY; i++) {
+        snprintf(name, sizeof name, "method %ju", (uintmax_t)i);
+        qprof_register_method_id(i * 0x9E3779B97F4A7C15u, name, NULL, 0, "file", NULL, 0);
+    }
+    for (uintptr_t i = MANY; i >= 1; i--) {
+        qprof_record_fn_entry(i * 0x9E3779B97F4A7C15u, 1);
+        qprof_record_fn_exit(0);
+    }
+    assert_int_equal(qprof_diagnostic("unknown_method"), 0);
+    assert_int_equal(qprof_diagnostic("method_limit"), 0);
+    play_end(p);
+    assert_int_equal(p->m->n_methods, MANY + 1);
+    assert_int_equal(p->m->run.calls, MANY);
+    for (uint32_t i = 1; i <= MANY; i += MANY / 100) {
+        snprintf(name, sizeof name, "method %u", i);
+        assert_string_equal(p->m->methods[i].name, name);
+        assert_int_equal(p->m->methods[i].all.calls, 1);
+    }
+}
+
+static void methods_that_do_not_fit_are_counted(void **state) /* 2.3 */
+{
+    play_ctx *p = *state;
+    char name[32];
+    begin("-memory-limit=2M", false);
+    for (uintptr_t i = 1; i <= 100000; i++) {
+        snprintf(name, sizeof name, "method %ju", (uintmax_t)i);
+        qprof_register_method_id(i, name, NULL, 0, "file", NULL, 0);
+        qprof_record_fn_entry(i, 1);
+        qprof_record_fn_exit(0);
+    }
+    assert_true(qprof_diagnostic("method_limit") + qprof_diagnostic("tree_overflow") > 0);
+    play_end(p);
+    assert_int_equal(all_calls(p->m), 100000);
+}
+
+static void paths_that_do_not_fit_are_folded_and_times_stay_whole(void **state) /* 2.5, [55] */
+{
+    enum { PATHS = 60000, DEPTH = 12 };
+    play_ctx *p = *state;
+    uint64_t random = 1, n_entries = 0;
+    begin("-memory-limit=1M", false);
+    for (int i = 0; i < PATHS; i++) {
+        for (uintptr_t d = 0; d < DEPTH; d++) {
+            random = random * 6364136223846793005u + 1442695040888963407u;
+            qprof_record_fn_entry(1 + (random >> 40) % 61, 1 + d);
+            play_clock_add(3);
+            n_entries++;
+        }
+        qprof_record_fn_exit(0);
+    }
+    assert_true(qprof_diagnostic("tree_overflow") > 0);
+    play_end(p);
+    assert_int_equal(all_calls(p->m), n_entries);
+    assert_int_equal(p->m->run.total, 3 * n_entries);
+    assert_true(p->m->run.file_bytes <= 1 << 20);
+    assert_true(play_figures(p, QP_ALL_THREADS, "<overflow>").calls > 0);
+}
+
+static void a_million_virtual_threads_keep_the_accounts(void **state) /* C16 */
+{
+    play_ctx *p = *state;
+    begin("", true);
+    qprof_MethodID f = play_method(p, "f");
+    for (uintptr_t i = 1; i <= MANY; i++)
+        qprof_record_fn_entry_vt(f, 1, i);
+    for (uintptr_t i = 1; i <= MANY; i++)
+        qprof_record_fn_exit_vt(0, i);
+    uint64_t n_lost = qprof_diagnostic("out_of_memory");
+    play_end(p);
+    uint64_t n_recorded = all_calls(p->m);
+    assert_true(n_recorded > 0 && n_recorded <= MANY);
+    assert_true(n_recorded == MANY || n_lost > 0); /* never silent */
+}
+
+static void a_million_virtual_threads_in_turn_need_little(void **state) /* C15 */
+{
+    play_ctx *p = *state;
+    begin("", true);
+    qprof_MethodID f = play_method(p, "f");
+    for (uintptr_t i = 1; i <= MANY; i++) {
+        qprof_record_fn_entry_vt(f, 1, i);
+        qprof_thread_destroy_vt(i);
+    }
+    assert_int_equal(qprof_diagnostic("thread_nomem"), 0);
+    assert_int_equal(qprof_diagnostic("out_of_memory"), 0);
+    play_end(p);
+    assert_int_equal(p->m->run.calls, MANY);
+    assert_true(p->m->run.file_bytes < 64 << 20);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        PLAY_TEST(ten_million_levels_fit_a_budget_that_is_large_enough),
+        PLAY_TEST(levels_that_do_not_fit_are_counted_and_the_stack_is_exact_below),
+        PLAY_TEST(one_exit_ends_ten_million_levels),
+        PLAY_TEST(a_deep_stack_is_in_a_snapshot),
+        PLAY_TEST(a_million_methods_keep_their_names),
+        PLAY_TEST(methods_that_do_not_fit_are_counted),
+        PLAY_TEST(paths_that_do_not_fit_are_folded_and_times_stay_whole),
+        PLAY_TEST(a_million_virtual_threads_keep_the_accounts),
+        PLAY_TEST(a_million_virtual_threads_in_turn_need_little),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

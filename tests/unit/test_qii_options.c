@@ -1,0 +1,309 @@
+/* test_qii_options.c: options, their sources, names of files, spec/qii.md section 5. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "unit/play.h"
+
+static void begin(const char *options)
+{
+    assert_int_equal(qprof_initialize(options, NULL), 0);
+}
+
+static void assert_text(const char *option, const char *value)
+{
+    const char *text = qprof_get_option(option);
+    assert_non_null(text);
+    assert_string_equal(text, value);
+}
+
+static void assert_number(const char *option, uintptr_t value)
+{
+    assert_int_equal((uintptr_t)qprof_get_option(option), value);
+}
+
+static void a_bare_yes_no_option_means_yes(void **state) /* qii 3 */
+{
+    (void)state;
+    begin("-clear-on-save -record-min-max=no");
+    assert_number("clear-on-save", 1);
+    assert_number("record-min-max", 0);
+    assert_number("follow-child-processes", 0);
+}
+
+static void case_hyphens_and_underscores_do_not_matter(void **state) /* qii 3 */
+{
+    (void)state;
+    begin("-CLEAR_onSave=yes -Program-Name=Prog");
+    assert_number("clear-on-save", 1);
+    assert_number("-Clear_On_Save", 1);
+    assert_text("programname", "Prog"); /* values keep their case */
+}
+
+static void the_later_option_wins(void **state) /* qii 3 */
+{
+    (void)state;
+    begin("-program-name=one -clock=user -program-name=two -clock=elapsed");
+    assert_text("program-name", "two");
+    assert_text("clock", "elapsed");
+}
+
+static void initial_options_beat_the_environment_and_it_the_defaults(void **state) /* qii 3 */
+{
+    (void)state;
+    setenv("QPROF", "-program-name=environment -time-unit=ms", 1);
+    begin("-program-name=host");
+    unsetenv("QPROF");
+    assert_text("program-name", "host");
+    assert_text("time-unit", "ms");
+    assert_text("clock", "elapsed");
+}
+
+static void a_string_option_without_value_is_cleared(void **state) /* section 5 */
+{
+    (void)state;
+    setenv("QPROF", "-source-path=a:b", 1);
+    begin("-source-path=");
+    unsetenv("QPROF");
+    const char *value = qprof_get_option("source-path");
+    assert_true(!value || !*value);
+}
+
+static void quotes_protect_blanks(void **state) /* qii 3 */
+{
+    (void)state;
+    begin("-program-name=\"a \\\"b\\\" \\\\ c\" '-source-path=d e' -time-unit='ns'");
+    assert_text("program-name", "a \"b\" \\ c");
+    assert_text("source-path", "d e");
+    assert_text("time-unit", "ns");
+}
+
+static void unknown_options_are_ignored_and_known_ones_with_bad_values_refused(void **state)
+{
+    static const char *const bad[] = {"-clock=never",         "-time=exactly",
+                                      "-clear-on-save=maybe", "-unknown-exit=unwind",
+                                      "-memory-limit=0",      "-memory-limit=1000",
+                                      "-memory-limit=lots",   "-time-user-functions=counts",
+                                      "-thread-rows=x"};
+    (void)state;
+    begin("-no-such-option=3 -another -purecov-granularity=line -counts-file=x");
+    assert_int_equal(qprof_diagnostic("unknown_option"), 2); /* two are libcprof's */
+    assert_null(qprof_get_option("no-such-option"));
+    qprof_shutdown();
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_int_equal(qprof_initialize(bad[i], NULL), QPROF_E_OPTION);
+        assert_int_not_equal(strlen(qprof_error_text()), 0);
+        assert_int_equal(qprof_is_running(), 0);
+    }
+}
+
+static void an_unknown_name_asks_for_null(void **state) /* qii 4 */
+{
+    (void)state;
+    begin("-thread-rows=17 -memory-limit=2M");
+    assert_null(qprof_get_option("no-such"));
+    assert_null(qprof_get_option(""));
+    assert_null(qprof_get_option(NULL));
+    assert_number("thread-rows", 17);
+    assert_number("memory-limit", 2 << 20);
+    assert_text("collection-granularity", "line");
+}
+
+static void a_number_out_of_range_is_clamped_and_counted(void **state) /* reliability 2.1 */
+{
+    (void)state;
+    begin("-sample-period=1");
+    assert_number("sample-period", 50);
+    assert_int_equal(qprof_diagnostic("clamped_options"), 1);
+}
+
+static void write_text(const char *file, const char *text)
+{
+    int fd = open(file, O_CREAT | O_WRONLY | O_TRUNC, 0600);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+    close(fd);
+}
+
+static void a_configuration_file_stands_where_it_is_named(void **state) /* section 5 */
+{
+    (void)state;
+    write_text("my.conf",
+               "# options\n-program-name=\"from file\" -time-unit=ms\n-thread-rows=9\n");
+    begin("-time-unit=s -config=my.conf -thread-rows=11");
+    assert_text("program-name", "from file");
+    assert_text("time-unit", "ms");
+    assert_number("thread-rows", 11);
+}
+
+static void an_error_in_a_configuration_file_applies_nothing(void **state) /* spec README */
+{
+    (void)state;
+    write_text("bad.conf", "-time-unit=ms\n-program-name=\"open\n");
+    assert_int_equal(qprof_initialize("-config=bad.conf", NULL), QPROF_E_SYNTAX);
+    assert_non_null(strstr(qprof_error_text(), "bad.conf:2:"));
+    assert_int_equal(qprof_is_running(), 0);
+    begin("-time-unit=s");
+    assert_int_equal(qprof_load_config("bad.conf"), QPROF_E_SYNTAX);
+    assert_text("time-unit", "s");
+    assert_int_equal(qprof_load_config("missing.conf"), QPROF_E_IO);
+}
+
+static void configuration_is_too_late_after_the_first_entry(void **state) /* section 5 */
+{
+    play_ctx *p = *state;
+    play_begin(p, "");
+    assert_int_equal(qprof_config_line("-time-unit=ns"), 0);
+    assert_text("time-unit", "ns");
+    play(p, "f( )");
+    assert_int_equal(qprof_config_line("-time-unit=ms"), QPROF_E_STATE);
+    assert_text("time-unit", "ns");
+}
+
+static void conversions_expand_in_names(void **state) /* qii 50 */
+{
+    char expected[128];
+    (void)state;
+    begin("-program-name=prog -filename-prefix=%v.%p.%n.%%");
+    qprof_record_fn_entry(1, 1);
+    qprof_shutdown();
+    snprintf(expected, sizeof expected, "prog.%d.0.%%.qprof", (int)getpid());
+    assert_true(play_file_exists(expected));
+}
+
+static void an_output_name_has_conversions_too(void **state) /* qii 50, design 5 */
+{
+    time_t now = time(NULL);
+    struct tm day;
+    char expected[128], date[16];
+    (void)state;
+    begin("-program-name=prog -output=%v-%p-%d.out");
+    qprof_record_fn_entry(1, 1);
+    qprof_shutdown();
+    localtime_r(&now, &day);
+    strftime(date, sizeof date, "%y%m%d", &day);
+    snprintf(expected, sizeof expected, "prog-%d-%s.out", (int)getpid(), date);
+    assert_true(play_file_exists(expected));
+}
+
+static void the_program_is_named_after_its_executable(void **state) /* section 5 */
+{
+    (void)state;
+    char path[512], expected[600];
+    ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
+    assert_true(n > 0);
+    path[n] = '\0';
+    begin("-filename-prefix=%v=%V");
+    qprof_record_fn_entry(1, 1);
+    qprof_shutdown();
+    const char *base = strrchr(path, '/') + 1;
+    char under[512];
+    strcpy(under, path);
+    for (char *c = under; *c; c++)
+        *c = *c == '/' ? '_' : *c;
+    snprintf(expected, sizeof expected, "%s=%s.qprof", base, under);
+    assert_true(play_file_exists(expected));
+}
+
+/* ---- set-user-id --------------------------------------------------------------------------- */
+
+enum { HEARD_AS_USUAL = 70, CANNOT_RUN = 77 };
+static const char helper_word[] = "--as-a-privileged-program";
+
+/* Run as a set-user-id program with QPROF in its environment: is it heard? */
+static int report_the_option(void)
+{
+    bool is_privileged = getauxval(AT_SECURE);
+    if (qprof_initialize("-time-unit=ms", NULL))
+        return 3;
+    const char *name = qprof_get_option("program-name");
+    bool is_heard = name && strcmp(name, "evil") == 0;
+    bool is_counted = qprof_diagnostic("env_ignored") > 0;
+    qprof_disable_recording();
+    qprof_shutdown();
+    if (!is_privileged)
+        return is_heard ? HEARD_AS_USUAL : 4;
+    return is_heard ? 1 : is_counted ? 0 : 2;
+}
+
+static bool copy_file(const char *from, const char *to)
+{
+    char bytes[65536];
+    int in = open(from, O_RDONLY), out = open(to, O_CREAT | O_EXCL | O_WRONLY, 0755);
+    ssize_t n = -1;
+    while (in >= 0 && out >= 0 && (n = read(in, bytes, sizeof bytes)) > 0)
+        if (write(out, bytes, (size_t)n) != n)
+            break;
+    close(in);
+    close(out);
+    return n == 0;
+}
+
+static int run_helper(bool is_privileged)
+{
+    fflush(NULL);
+    int child = fork();
+    if (child == 0) {
+        if (chown("helper", 65534, 65534) || chmod("helper", is_privileged ? 04755 : 0755) ||
+            chmod(".", 0755) || setgid(1000) || setuid(1000))
+            _exit(CANNOT_RUN);
+        char *argv[] = {(char *)"helper", (char *)helper_word, NULL};
+        char *envp[] = {(char *)"QPROF=-program-name=evil", NULL};
+        execve("./helper", argv, envp);
+        _exit(CANNOT_RUN);
+    }
+    return play_child_status(child);
+}
+
+static void the_environment_of_a_privileged_program_is_ignored(void **state) /* qii 52 */
+{
+    (void)state;
+    if (geteuid() != 0) {
+        print_message("not root: a set-user-id program cannot be made, qii 52 is not tested\n");
+        skip();
+    }
+    assert_true(copy_file("/proc/self/exe", "helper"));
+    int plain = run_helper(false);
+    if (plain == CANNOT_RUN) {
+        print_message("other users cannot run a program here, qii 52 is not tested\n");
+        skip();
+    }
+    assert_int_equal(plain, HEARD_AS_USUAL); /* so the test would notice */
+    int privileged = run_helper(true);
+    if (privileged == HEARD_AS_USUAL) {
+        print_message("set-user-id has no effect here (nosuid?), qii 52 is not tested\n");
+        skip();
+    }
+    assert_int_equal(privileged, 0);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 2 && strcmp(argv[1], helper_word) == 0)
+        return report_the_option();
+    const struct CMUnitTest tests[] = {
+        PLAY_TEST(a_bare_yes_no_option_means_yes),
+        PLAY_TEST(case_hyphens_and_underscores_do_not_matter),
+        PLAY_TEST(the_later_option_wins),
+        PLAY_TEST(initial_options_beat_the_environment_and_it_the_defaults),
+        PLAY_TEST(a_string_option_without_value_is_cleared),
+        PLAY_TEST(quotes_protect_blanks),
+        PLAY_TEST(unknown_options_are_ignored_and_known_ones_with_bad_values_refused),
+        PLAY_TEST(an_unknown_name_asks_for_null),
+        PLAY_TEST(a_number_out_of_range_is_clamped_and_counted),
+        PLAY_TEST(a_configuration_file_stands_where_it_is_named),
+        PLAY_TEST(an_error_in_a_configuration_file_applies_nothing),
+        PLAY_TEST(configuration_is_too_late_after_the_first_entry),
+        PLAY_TEST(conversions_expand_in_names),
+        PLAY_TEST(an_output_name_has_conversions_too),
+        PLAY_TEST(the_program_is_named_after_its_executable),
+        PLAY_TEST(the_environment_of_a_privileged_program_is_ignored),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
