@@ -67,23 +67,24 @@ typedef struct qprof_pulse {
 
 /* A thread's handle. In memory that a forked child finds zeroed, hence closed. */
 typedef struct qprof_thread {
-    uint32_t gate;  /* 1: open. Any thread stores; the owner loads it at every event */
-    uint32_t hooks; /* QPROF_HOOK_*: how an event is recorded. Any thread may set bits */
+    uint32_t gate;  /* QPROF_GATE_* and QPROF_HOOK_*; 0: closed. Any thread may change it */
     uint32_t floor; /* cell of the frame that no ordinary exit pops. Owner only, as all below */
-    uint32_t limit; /* cell of the frame that no ordinary entry stands on */
+    uint32_t span;  /* from there to the frame that no ordinary entry stands on */
+    uint32_t countdown; /* adaptive: calls until the next one that is timed */
     qprof_pulse *pulse;
     char *base;         /* the mapping: cell i is at base + 64 * i */
-    uint32_t countdown; /* adaptive: calls until the next one that is timed */
     uint32_t carrier;   /* ordinal of the system thread that drives it; 0: none */
     uint32_t in_call;   /* ordinal of the system thread inside a _vt call; 0: none */
     uint32_t next_free; /* library only */
-    uint64_t reserved[2];
+    uint32_t reserved[5];
 } qprof_thread;
 
 enum {
-    QPROF_HOOK_EXACT = 1u << 0,    /* two clock reads a call */
-    QPROF_HOOK_ADAPTIVE = 1u << 1, /* a clock pair for some calls */
-    QPROF_HOOK_TSC = 1u << 2,      /* the clock is the processor's own counter */
+    QPROF_GATE_OPEN = 1u << 0,     /* events are recorded */
+    QPROF_HOOK_EXACT = 1u << 1,    /* two clock reads a call */
+    QPROF_HOOK_ADAPTIVE = 1u << 2, /* a clock pair for some calls */
+    QPROF_HOOK_TSC = 1u << 3,      /* the clock is the processor's own counter */
+    QPROF_HOOK_COLD = 1u << 4,     /* from here on: the event is recorded out of line */
 
     QPROF_FRAME_MARKED = 1u << 0,  /* has block marks to settle */
     QPROF_FRAME_SKIP = 1u << 1,    /* entered unrecorded */
@@ -94,9 +95,7 @@ enum {
 
     QPROF_ADAPTIVE_FIRST = 64 /* calls of a path that are always timed */
 };
-/* Any other hook: the event is recorded out of line. */
-#define QPROF_HOOK_COLD 0xFFFFFFF8u
-/* In pulse.top: higher than any limit, so that the check of the limit finds it. */
+/* In pulse.top: farther from the floor than any span, so that the check of the span finds it. */
 #define QPROF_TOP_BUSY  0x80000000u
 
 #if defined(__GNUC__) || defined(__clang__)
@@ -208,27 +207,13 @@ static inline void qprof_exit_charge(qprof_thread *th, uint32_t hooks, qprof_fra
     QPROF_STORE(th->pulse->last, now);
 }
 
-/* The gate in the low half, the hooks in the high one. */
-static inline uint64_t qprof_gate_word(const qprof_thread *th)
-{
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-    return __atomic_load_n((const qprof_word *)(const void *)&th->gate, __ATOMIC_RELAXED);
-#else
-    return (uint64_t)QPROF_LOAD(th->hooks) << 32 | QPROF_LOAD(th->gate);
-#endif
-}
-
-/* Open, and nothing that the inline path does not do. */
-#define QPROF_IS_ORDINARY(word) (((word) & ~((uint64_t)7 << 32)) == 1)
-
-/* qprof_entry of a thread whose gate word was loaded. */
-static inline void qprof_open_entry(qprof_thread *th, uint64_t word, uintptr_t method,
+/* qprof_entry of a thread whose gate, which was loaded, is not 0. */
+static inline void qprof_open_entry(qprof_thread *th, uint32_t gate, uintptr_t method,
                                     uintptr_t id)
 {
-    qprof_pulse *pulse = th->pulse;
-    uint32_t top = 0;
-    if (QPROF_UNLIKELY(!QPROF_IS_ORDINARY(word) || !method || !id ||
-                       (top = QPROF_LOAD(pulse->top)) >= th->limit)) {
+    uint32_t top = QPROF_LOAD(th->pulse->top);
+    if (QPROF_UNLIKELY(gate >= QPROF_HOOK_COLD || top - th->floor >= th->span || !method ||
+                       !id)) {
         qprof_cold_entry(th, method, id);
         return;
     }
@@ -245,23 +230,23 @@ static inline void qprof_open_entry(qprof_thread *th, uint64_t word, uintptr_t m
         }
         QPROF_STORE(p->last, cell);
     }
+    qprof_pulse *pulse = th->pulse;
     QPROF_STORE(pulse->top, top | QPROF_TOP_BUSY);
     QPROF_FENCE();
     QPROF_STORE(f->stack_id, (uint64_t)id);
     qprof_frame_begin(f, cell);
     QPROF_ADD(n->n_calls, 1);
-    uint32_t hooks = (uint32_t)(word >> 32);
-    if (hooks) {
+    if (gate != QPROF_GATE_OPEN) {
         int is_first = n->n_calls <= QPROF_ADAPTIVE_FIRST;
         QPROF_STORE(f->own, 0);
         QPROF_STORE(f->start, 0);
-        if (qprof_entry_is_timed(th, hooks, is_first)) {
+        if (qprof_entry_is_timed(th, gate, is_first)) {
             uint64_t now = qprof_ticks() - pulse->offset; /* read last ... */
-            if (QPROF_UNLIKELY(!(hooks & QPROF_HOOK_TSC) || (int64_t)(now - pulse->last) < 0)) {
+            if (QPROF_UNLIKELY(!(gate & QPROF_HOOK_TSC) || (int64_t)(now - pulse->last) < 0)) {
                 qprof_cold_entry_time(th, f);
                 return;
             }
-            qprof_entry_charge(th, hooks, f, is_first, now);
+            qprof_entry_charge(th, gate, f, is_first, now);
         }
     }
     __atomic_store_n(&pulse->top, top + 1, __ATOMIC_RELEASE);
@@ -276,34 +261,31 @@ static inline void qprof_open_entry(qprof_thread *th, uint64_t word, uintptr_t m
  * Source: qprof_record_fn_entry. */
 static inline void qprof_entry(qprof_thread *th, uintptr_t method, uintptr_t id)
 {
-    uint64_t word = qprof_gate_word(th);
-    if ((uint32_t)word)
-        qprof_open_entry(th, word, method, id);
+    uint32_t gate = QPROF_LOAD(th->gate);
+    if (gate)
+        qprof_open_entry(th, gate, method, id);
 }
 
-/* qprof_exit of a thread whose gate word was loaded. */
-static inline void qprof_open_exit(qprof_thread *th, uint64_t word, uintptr_t id)
+/* qprof_exit of a thread whose gate, which was loaded, is not 0. */
+static inline void qprof_open_exit(qprof_thread *th, uint32_t gate, uintptr_t id)
 {
     qprof_pulse *pulse = th->pulse;
     uint32_t top = QPROF_LOAD(pulse->top);
     qprof_frame *f = QPROF_CELL(th, qprof_frame, top);
-    /* at the floor or below it, busy included: the difference is as large as can be */
-    if (QPROF_UNLIKELY(!QPROF_IS_ORDINARY(word) ||
-                       top - th->floor - 1 >= th->limit - th->floor || f[-1].stack_id != id ||
-                       f->flags)) {
+    if (QPROF_UNLIKELY(gate >= QPROF_HOOK_COLD || top - th->floor - 1 >= th->span ||
+                       f[-1].stack_id != id || f->flags)) {
         qprof_cold_exit(th, id);
         return;
     }
-    uint32_t hooks = (uint32_t)(word >> 32);
-    if (hooks && ((hooks & QPROF_HOOK_EXACT) || f->start)) {
+    if (gate != QPROF_GATE_OPEN && ((gate & QPROF_HOOK_EXACT) || f->start)) {
         uint64_t now = qprof_ticks() - pulse->offset; /* ... read first */
-        if (QPROF_UNLIKELY(!(hooks & QPROF_HOOK_TSC) || (int64_t)(now - pulse->last) < 0)) {
+        if (QPROF_UNLIKELY(!(gate & QPROF_HOOK_TSC) || (int64_t)(now - pulse->last) < 0)) {
             qprof_cold_exit(th, id);
             return;
         }
         QPROF_STORE(pulse->top, top | QPROF_TOP_BUSY);
         QPROF_FENCE();
-        qprof_exit_charge(th, hooks, f, now);
+        qprof_exit_charge(th, gate, f, now);
     }
     QPROF_ADD(pulse->n_exits, 1);
     QPROF_FENCE();
@@ -317,9 +299,9 @@ static inline void qprof_open_exit(qprof_thread *th, uint64_t word, uintptr_t id
  * Threads: the driver of th. Cost: as qprof_entry. Source: qprof_record_fn_exit. */
 static inline void qprof_exit(qprof_thread *th, uintptr_t id)
 {
-    uint64_t word = qprof_gate_word(th);
-    if ((uint32_t)word)
-        qprof_open_exit(th, word, id);
+    uint32_t gate = QPROF_LOAD(th->gate);
+    if (gate)
+        qprof_open_exit(th, gate, id);
 }
 
 #endif /* GNU C */

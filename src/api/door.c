@@ -38,7 +38,7 @@ qprof_thread *qp_door_plain(void)
         return NULL;
     }
     qprof_thread *th = qp_here.plain;
-    if (QP_LIKELY(QPROF_LOAD(th->gate)))
+    if (QP_LIKELY(qp_is_open(th)))
         return th;
     int host_errno = errno;
     th = qp_thread_own();
@@ -102,7 +102,7 @@ qprof_thread *qp_door_last(void)
     }
     if (!qp_run.is_virtual)
         return qp_door_plain();
-    if (qp_here.epoch == qp_run.epoch && QPROF_LOAD(qp_here.th->gate))
+    if (qp_here.epoch == qp_run.epoch && qp_is_open(qp_here.th))
         return qp_here.th;
     qp_count(&qp_run.space, QP_D_unknown_thread);
     return NULL;

@@ -7,32 +7,32 @@
 void qprof_record_fn_entry(qprof_MethodID method, qprof_StackID id)
 {
     qprof_thread *th = qp_here.plain;
-    uint64_t word = qprof_gate_word(th);
-    if (QP_UNLIKELY(!(uint32_t)word)) {
+    uint32_t gate = QPROF_LOAD(th->gate);
+    if (QP_UNLIKELY(!gate)) {
         if (!qp_load(&qp_gate_plain) || !(th = qp_door_plain()))
             return;
-        word = qprof_gate_word(th);
+        gate = QPROF_LOAD(th->gate);
     }
-    qprof_open_entry(th, word, method, id);
+    qprof_open_entry(th, gate, method, id);
 }
 
 void qprof_record_fn_exit(qprof_StackID id)
 {
     qprof_thread *th = qp_here.plain;
-    uint64_t word = qprof_gate_word(th);
-    if (QP_UNLIKELY(!(uint32_t)word)) {
+    uint32_t gate = QPROF_LOAD(th->gate);
+    if (QP_UNLIKELY(!gate)) {
         if (!qp_load(&qp_gate_plain) || !(th = qp_door_plain()))
             return;
-        word = qprof_gate_word(th);
+        gate = QPROF_LOAD(th->gate);
     }
-    qprof_open_exit(th, word, id);
+    qprof_open_exit(th, gate, id);
 }
 
 /* The virtual thread that this carrier drove last, marked; NULL: ask the door. */
 static inline qprof_thread *same_vt(VthreadID vt)
 {
     qprof_thread *th = qp_here.th;
-    if (QP_UNLIKELY(qp_here.vt != vt || !QPROF_LOAD(th->gate)))
+    if (QP_UNLIKELY(qp_here.vt != vt || !qp_is_open(th)))
         return NULL;
     qp_store(&th->in_call, qp_here.ordinal);
     qp_signal_fence();
@@ -49,7 +49,7 @@ void qprof_record_fn_entry_vt(qprof_MethodID method, qprof_StackID id, VthreadID
         if (!qp_load(&qp_gate_vt) || !(th = qp_door_vt(vt)))
             return;
     }
-    qprof_open_entry(th, qprof_gate_word(th), method, id);
+    qprof_open_entry(th, QPROF_LOAD(th->gate), method, id);
     qp_door_left(th);
 }
 
@@ -60,7 +60,7 @@ void qprof_record_fn_exit_vt(qprof_StackID id, VthreadID vt)
         if (!qp_load(&qp_gate_vt) || !(th = qp_door_vt(vt)))
             return;
     }
-    qprof_open_exit(th, qprof_gate_word(th), id);
+    qprof_open_exit(th, QPROF_LOAD(th->gate), id);
     qp_door_left(th);
 }
 

@@ -215,7 +215,7 @@ qprof_MethodID qprof_current_method_id(void)
 {
     if (!plain_mode())
         return 0;
-    return QPROF_LOAD(qp_here.plain->gate) ? method_on_top(qp_here.plain) : 0;
+    return qp_is_open(qp_here.plain) ? method_on_top(qp_here.plain) : 0;
 }
 
 qprof_MethodID qprof_current_method_id_vt(VthreadID vt)

@@ -105,13 +105,13 @@ void qp_blocks_count(qprof_thread *th, qprof_frame *top, int bb, uint64_t n)
     if (qp_run_head()->grain == QP_GRAIN_FUNCTION || !n)
         return;
     qp_bank *b = frame_bank(th, top, QP_BANK_COUNTS, bb);
-    if (b && !(QPROF_LOAD(th->hooks) & QP_HOOK_STOPPED) && (uint32_t)bb < b->n_values)
+    if (b && !(QPROF_LOAD(th->gate) & QP_HOOK_STOPPED) && (uint32_t)bb < b->n_values)
         add_saturating(&b->values[bb], n);
 }
 
 void qp_blocks_units(qprof_thread *th, qprof_frame *top, uint64_t n)
 {
-    if (QPROF_LOAD(th->hooks) & QP_HOOK_STOPPED)
+    if (QPROF_LOAD(th->gate) & QP_HOOK_STOPPED)
         return;
     qp_node_more *more = qp_tree_more(th, top->node);
     if (more)
@@ -139,7 +139,7 @@ void qp_blocks_settle(qprof_thread *th, qprof_frame *f, uint64_t now)
 
 void qp_blocks_mark(qprof_thread *th, qprof_frame *top, int bb)
 {
-    uint32_t hooks = QPROF_LOAD(th->hooks);
+    uint32_t hooks = QPROF_LOAD(th->gate);
     if (qp_run_head()->grain == QP_GRAIN_FUNCTION)
         return;
     if (!(hooks & QPROF_HOOK_EXACT) || (hooks & QP_HOOK_CLASSES))

@@ -174,13 +174,13 @@ static bool clock_is_shared(void)
 
 static bool is_timed(const qprof_thread *th)
 {
-    return QPROF_LOAD(th->hooks) & (QPROF_HOOK_EXACT | QPROF_HOOK_ADAPTIVE);
+    return QPROF_LOAD(th->gate) & (QPROF_HOOK_EXACT | QPROF_HOOK_ADAPTIVE);
 }
 
 /* Raw ticks now, or of the moment when the thread's clock was stopped. */
 static uint64_t raw_now(const qprof_thread *th)
 {
-    if (!(QPROF_LOAD(th->hooks) & QP_HOOK_STOPPED))
+    if (!(QPROF_LOAD(th->gate) & QP_HOOK_STOPPED))
         return raw_of(th, clock_kind());
     return clock_is_shared() ? read_stops().since : th->pulse->parked_at;
 }
@@ -188,7 +188,7 @@ static uint64_t raw_now(const qprof_thread *th)
 uint64_t qp_charge_now(qprof_thread *th)
 {
     qprof_pulse *p = th->pulse;
-    if (!is_timed(th) || (QPROF_LOAD(th->hooks) & QP_HOOK_CLASSES))
+    if (!is_timed(th) || (QPROF_LOAD(th->gate) & QP_HOOK_CLASSES))
         return p->last;
     uint64_t now = raw_now(th) - p->offset;
     int64_t step = (int64_t)(now - p->last);
@@ -219,7 +219,7 @@ static void charge_by_class(qprof_thread *th, qprof_frame *top)
     qprof_pulse *p = th->pulse;
     uint64_t user = raw_of(th, (qp_clock_kind)qp_run_head()->user_clock);
     uint64_t wait = raw_of(th, (qp_clock_kind)qp_run_head()->wait_clock);
-    if (top && !(QPROF_LOAD(th->hooks) & QP_HOOK_STOPPED)) {
+    if (top && !(QPROF_LOAD(th->gate) & QP_HOOK_STOPPED)) {
         bool waits = class_of(th, top) == (qp_clock_kind)qp_run_head()->wait_clock;
         uint64_t step = waits ? wait - p->offset : user - p->last;
         if ((int64_t)step > 0)
@@ -233,7 +233,7 @@ static void charge_by_class(qprof_thread *th, qprof_frame *top)
 
 void qp_charge(qprof_thread *th, qprof_frame *top, uint64_t now)
 {
-    uint32_t hooks = QPROF_LOAD(th->hooks);
+    uint32_t hooks = QPROF_LOAD(th->gate);
     if (!(hooks & QPROF_HOOK_EXACT))
         return;
     if (hooks & QP_HOOK_CLASSES) {
@@ -246,7 +246,7 @@ void qp_charge(qprof_thread *th, qprof_frame *top, uint64_t now)
 
 void qp_charge_settle(qprof_thread *th, qprof_frame *f, uint64_t now)
 {
-    uint32_t hooks = QPROF_LOAD(th->hooks);
+    uint32_t hooks = QPROF_LOAD(th->gate);
     qprof_node *n = qp_node_at(th, f->node);
     if (hooks & QPROF_HOOK_ADAPTIVE) {
         if (f->start)
@@ -275,7 +275,7 @@ void qp_charge_park(qprof_thread *th, qprof_frame *top)
         return;
     if (top)
         qp_charge_sync(th, top);
-    if (QPROF_LOAD(th->hooks) & QP_HOOK_CLASSES) {
+    if (QPROF_LOAD(th->gate) & QP_HOOK_CLASSES) {
         charge_by_class(th, top);
         QPROF_STORE(th->pulse->parked_at, 1);
     } else if (clock_kind() != QP_CLOCK_COUNTS) {
@@ -289,14 +289,14 @@ void qp_charge_unpark(qprof_thread *th)
     qprof_pulse *p = th->pulse;
     if (!p->parked_at)
         return;
-    if (QPROF_LOAD(th->hooks) & QP_HOOK_CLASSES) {
+    if (QPROF_LOAD(th->gate) & QP_HOOK_CLASSES) {
         charge_by_class(th, NULL);
     } else if (clock_is_shared()) {
         stop_state stops = read_stops();
         uint64_t raw = stops.since ? stops.since : raw_of(th, clock_kind());
         QPROF_ADD(p->offset, raw - p->parked_at);
         qp_record_of(th)->stopped_seen = stops.total;
-    } else if (!(QPROF_LOAD(th->hooks) & QP_HOOK_STOPPED)) {
+    } else if (!(QPROF_LOAD(th->gate) & QP_HOOK_STOPPED)) {
         QPROF_ADD(p->offset, raw_of(th, clock_kind()) - p->parked_at);
     } else {
         return; /* recording is stopped: the clock goes on standing */
@@ -308,7 +308,7 @@ void qp_charge_migrate(qprof_thread *th)
 {
     if (clock_kind() == QP_CLOCK_ELAPSED || clock_kind() == QP_CLOCK_COUNTS || !is_timed(th))
         return;
-    if (QPROF_LOAD(th->hooks) & QP_HOOK_CLASSES)
+    if (QPROF_LOAD(th->gate) & QP_HOOK_CLASSES)
         charge_by_class(th, NULL);
     else /* the counter of another system thread: go on from the last event */
         QPROF_STORE(th->pulse->offset, raw_of(th, clock_kind()) - th->pulse->last);
@@ -328,7 +328,7 @@ static void sync_shared_clock(qprof_thread *th, qprof_frame *top, stop_state sto
 {
     qp_thread_record *r = qp_record_of(th);
     uint64_t unseen = stops.total - r->stopped_seen;
-    bool was_stopped = QPROF_LOAD(th->hooks) & QP_HOOK_STOPPED;
+    bool was_stopped = QPROF_LOAD(th->gate) & QP_HOOK_STOPPED;
     if (unseen) {
         QPROF_ADD(th->pulse->offset, unseen);
         qp_store(&r->stopped_seen, stops.total);
@@ -345,7 +345,7 @@ static void sync_shared_clock(qprof_thread *th, qprof_frame *top, stop_state sto
 static void sync_own_clock(qprof_thread *th, qprof_frame *top, stop_state stops)
 {
     qprof_pulse *p = th->pulse;
-    bool was_stopped = QPROF_LOAD(th->hooks) & QP_HOOK_STOPPED;
+    bool was_stopped = QPROF_LOAD(th->gate) & QP_HOOK_STOPPED;
     if (stops.since && !was_stopped) {
         qp_charge(th, top, qp_charge_now(th));
         flag_open_frames(th, top, QPROF_FRAME_PARTIAL);
@@ -363,7 +363,7 @@ static void sync_own_clock(qprof_thread *th, qprof_frame *top, stop_state stops)
 static void zero_nodes(qprof_thread *th)
 {
     qp_thread_record *r = qp_record_of(th);
-    bool is_adaptive = QPROF_LOAD(th->hooks) & QPROF_HOOK_ADAPTIVE;
+    bool is_adaptive = QPROF_LOAD(th->gate) & QPROF_HOOK_ADAPTIVE;
     for (qp_cell cell = r->nodes; cell;) {
         const qp_extent *e = QPROF_CELL(th, qp_extent, cell);
         for (uint32_t i = 1; i <= e->n_used; i++) {
@@ -410,7 +410,7 @@ static void sync_clear(qprof_thread *th, qprof_frame *top)
     qp_blocks_zero(th);
     if (is_timed(th) && !(qp_run.hooks & QP_HOOK_CLASSES))
         QPROF_STORE(th->pulse->last, at);
-    bool is_adaptive = QPROF_LOAD(th->hooks) & QPROF_HOOK_ADAPTIVE;
+    bool is_adaptive = QPROF_LOAD(th->gate) & QPROF_HOOK_ADAPTIVE;
     qp_stack_cursor c = qp_stack_from(th, top);
     do {
         QPROF_STORE(c.f->own, 0);
@@ -424,9 +424,9 @@ static void sync_clear(qprof_thread *th, qprof_frame *top)
 
 void qp_charge_sync(qprof_thread *th, qprof_frame *top)
 {
-    if (!(QPROF_LOAD(th->hooks) & QP_HOOK_SYNC))
+    if (!(QPROF_LOAD(th->gate) & QP_HOOK_SYNC))
         return;
-    qp_fetch_and(&th->hooks, ~(uint32_t)QP_HOOK_SYNC);
+    qp_fetch_and(&th->gate, ~(uint32_t)QP_HOOK_SYNC);
     if (qp_record_of(th)->clear_count != qp_observe(&qp_run_head()->clear_count))
         sync_clear(th, top);
     stop_state stops = read_stops();
@@ -435,7 +435,7 @@ void qp_charge_sync(qprof_thread *th, qprof_frame *top)
     else
         sync_own_clock(th, top, stops);
     if (stops.since)
-        qp_fetch_or(&th->hooks, QP_HOOK_STOPPED);
+        qp_fetch_or(&th->gate, QP_HOOK_STOPPED);
     else
-        qp_fetch_and(&th->hooks, ~(uint32_t)QP_HOOK_STOPPED);
+        qp_fetch_and(&th->gate, ~(uint32_t)QP_HOOK_STOPPED);
 }

@@ -19,7 +19,7 @@ bool qp_data_is_recording(void)
 void qp_data_sync_here(void)
 {
     qprof_thread *th = qp_thread_current();
-    if (qp_here.epoch != qp_run.epoch || !QPROF_LOAD(th->gate) || !qp_top_of(th))
+    if (qp_here.epoch != qp_run.epoch || !qp_is_open(th) || !qp_top_of(th))
         return;
     qprof_frame *top = qp_event_begin(th);
     if (top) {

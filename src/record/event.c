@@ -16,11 +16,13 @@ enum { SEARCH_MAX = 4096, CALLBACKS_MAX = 4 };
 
 static bool has_hook(const qprof_thread *th, uint32_t bits)
 {
-    return QPROF_LOAD(th->hooks) & bits;
+    return QPROF_LOAD(th->gate) & bits;
 }
 
 qprof_frame *qp_event_begin(qprof_thread *th)
 {
+    if (!qp_is_open(th))
+        return NULL;
     qprof_frame *top = qp_top_of(th);
     if (QP_UNLIKELY(!top)) {
         if (qp_is_busy(th)) {
@@ -60,7 +62,7 @@ static qprof_frame *ask_host(qprof_thread *th, qprof_frame *top, uintptr_t metho
     uint32_t nesting = qp_here.callbacks++;
     qp_run.callback(method);
     qp_here.callbacks = nesting;
-    return QPROF_LOAD(th->gate) ? qp_event_begin(th) : NULL;
+    return qp_is_open(th) ? qp_event_begin(th) : NULL;
 }
 
 /* The record of a method that is called on a path for the first time. */
@@ -134,13 +136,13 @@ static void count_deep(qprof_thread *th)
 {
     QPROF_ADD(th->pulse->n_deep, 1);
     qp_bump(&qp_record_of(th)->n_deep_total, 1);
-    qp_fetch_or(&th->hooks, QP_HOOK_DEEP);
+    qp_fetch_or(&th->gate, QP_HOOK_DEEP);
     qp_count(&qp_run.space, QP_D_depth_overflow);
 }
 
 static void start_frame(qprof_thread *th, qprof_frame *top, qprof_frame *f)
 {
-    uint32_t hooks = QPROF_LOAD(th->hooks);
+    uint32_t hooks = QPROF_LOAD(th->gate);
     QPROF_STORE(f->start, 0);
     if (hooks & QPROF_HOOK_EXACT) {
         uint64_t now = qp_charge_now(th);
@@ -183,7 +185,7 @@ static void enter(qprof_thread *th, uintptr_t method, uintptr_t id)
     QPROF_STORE(f->flags, flags);
     if (!id) {
         qp_count(&qp_run.space, QP_D_entry_zero_stack_id);
-        qp_fetch_or(&th->hooks, QP_HOOK_ZERO);
+        qp_fetch_or(&th->gate, QP_HOOK_ZERO);
     }
     count_call(th, f, !callee);
     if (callee && callee != top->node)
@@ -202,7 +204,7 @@ void qprof_cold_entry(qprof_thread *th, uintptr_t method, uintptr_t id)
 void qprof_cold_entry_time(qprof_thread *th, qprof_frame *f)
 {
     int host_errno = errno;
-    uint32_t hooks = QPROF_LOAD(th->hooks) & (QPROF_HOOK_EXACT | QPROF_HOOK_ADAPTIVE);
+    uint32_t hooks = QPROF_LOAD(th->gate) & (QPROF_HOOK_EXACT | QPROF_HOOK_ADAPTIVE);
     int is_first = qp_node_at(th, f->node)->n_calls <= QPROF_ADAPTIVE_FIRST;
     qprof_entry_charge(th, hooks, f, is_first, qp_charge_now(th));
     qp_event_end(th, f);
@@ -220,7 +222,7 @@ static void pop_to(qprof_thread *th, qprof_frame **top, uint64_t depth)
         *top = qp_stack_below(th, *top);
     }
     QPROF_STORE(th->pulse->n_deep, 0);
-    qp_fetch_and(&th->hooks, ~(uint32_t)(depth ? QP_HOOK_DEEP : QP_HOOK_DEEP | QP_HOOK_ZERO));
+    qp_fetch_and(&th->gate, ~(uint32_t)(depth ? QP_HOOK_DEEP : QP_HOOK_DEEP | QP_HOOK_ZERO));
 }
 
 /* Pop n frames, the counted ones first. */
@@ -262,7 +264,7 @@ static void leave_deep(qprof_thread *th, qprof_frame **top, uintptr_t id)
     QPROF_ADD(th->pulse->n_exits, 1);
     QPROF_STORE(th->pulse->n_deep, th->pulse->n_deep - 1);
     if (!th->pulse->n_deep)
-        qp_fetch_and(&th->hooks, ~(uint32_t)QP_HOOK_DEEP);
+        qp_fetch_and(&th->gate, ~(uint32_t)QP_HOOK_DEEP);
 }
 
 static void leave(qprof_thread *th, qprof_frame **top, uintptr_t id)

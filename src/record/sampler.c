@@ -53,7 +53,7 @@ static void pass(uint64_t elapsed_ticks)
         return;
     for (uint32_t i = 0; qp_threads_at(i); i++) {
         const qprof_thread *th = qp_threads_at(i);
-        if (!QPROF_LOAD(th->gate) || !QPROF_LOAD(th->carrier) || !qp_observe(&th->pulse) ||
+        if (!qp_is_open(th) || !QPROF_LOAD(th->carrier) || !qp_observe(&th->pulse) ||
             !(qp_observe(&th->pulse->top) & ~QPROF_TOP_BUSY))
             continue;
         uint64_t ticks = is_elapsed ? elapsed_ticks : cpu_step(i, th);

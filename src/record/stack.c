@@ -1,13 +1,16 @@
 /* stack.c: chunks of the shadow stack. Only the owner calls in. */
 #include "record/stack.h"
 
+#include <string.h>
+
 #include "base/atomic.h"
 #include "record/tree.h"
 
 enum {
     FIRST_CELLS = 64, /* one page */
     FIRST_CELLS_VIRTUAL = 8,
-    CHUNK_CELLS = 16384 /* one MiB */
+    SETTLED_CELLS = 512, /* smaller stacks move when they grow, so that none works at a seam */
+    CHUNK_CELLS = 16384  /* one MiB */
 };
 
 static qp_extent *chunk_at(const qprof_thread *th, qp_cell cell)
@@ -24,7 +27,7 @@ static void use_chunk(qprof_thread *th, qp_cell chunk)
 {
     qp_record_of(th)->chunk = chunk;
     th->floor = chunk + 1;
-    th->limit = chunk + chunk_at(th, chunk)->n_cells - 1; /* the last slot */
+    th->span = chunk_at(th, chunk)->n_cells - 2; /* up to the last slot */
 }
 
 static qprof_frame *floor_of(const qprof_thread *th)
@@ -53,6 +56,18 @@ qprof_frame *qp_stack_first(qprof_thread *th)
     return root;
 }
 
+/* A small stack moves to a chunk of eight times its size; the old one is left as it is, for a
+ * reader that is looking at it. @return NULL: no room */
+static qprof_frame *move_stack(qprof_thread *th, const qp_extent *e, uint32_t n_used)
+{
+    qp_cell from = e->self, to = new_chunk(th, e->n_cells * 8, QP_ROOM_ORDINARY);
+    if (!to)
+        return NULL;
+    memcpy(slot_at(th, to, 0), slot_at(th, from, 0), (size_t)n_used * sizeof(qprof_frame));
+    use_chunk(th, to);
+    return slot_at(th, to, n_used);
+}
+
 static qprof_frame *next_chunk(qprof_thread *th, const qprof_frame *top)
 {
     qp_cell here = qp_record_of(th)->chunk;
@@ -60,6 +75,12 @@ static qprof_frame *next_chunk(qprof_thread *th, const qprof_frame *top)
     uint64_t depth = qp_stack_depth(th, top);
     if (depth >= QP_MAX_DEPTH_STORED)
         return NULL;
+    if (!e->prev && e->n_cells < SETTLED_CELLS) {
+        qprof_frame *f = move_stack(th, e, (uint32_t)depth + 1);
+        if (!f)
+            qp_count(&qp_run.space, QP_D_stack_nomem);
+        return f;
+    }
     if (!e->next) {
         uint32_t n_cells = e->n_cells < CHUNK_CELLS / 2 ? e->n_cells * 2 : CHUNK_CELLS;
         qp_cell cell = new_chunk(th, n_cells, QP_ROOM_ORDINARY);
@@ -79,7 +100,7 @@ static qprof_frame *next_chunk(qprof_thread *th, const qprof_frame *top)
 
 qprof_frame *qp_stack_above(qprof_thread *th, qprof_frame *top)
 {
-    return QPROF_INDEX(th, top) < th->limit ? top + 1 : next_chunk(th, top);
+    return QPROF_INDEX(th, top) - th->floor < th->span ? top + 1 : next_chunk(th, top);
 }
 
 /* The frame below a chunk's slot 0, which supersedes the last slot of the chunk before. */

@@ -1,4 +1,4 @@
-/* stack.h: the shadow stack: chunks of frames that never move.
+/* stack.h: the shadow stack: chunks of frames.
  *
  * Slot 0 of the first chunk is the root frame. Slot 0 of a later chunk is the frame that stood
  * last in the chunk before, which it supersedes. */
@@ -10,7 +10,7 @@
 /* The first chunk and the root node. @return the root frame; NULL: no room */
 qprof_frame *qp_stack_first(qprof_thread *th);
 
-/* The frame above top, in a further chunk if need be. @return NULL: no room, or too deep */
+/* The frame above top; if need be in a further chunk, where top then is the slot below. @return NULL: no room, or too deep */
 qprof_frame *qp_stack_above(qprof_thread *th, qprof_frame *top);
 
 /* The frame below; the thread's chunk changes with it. Not for the root. */

@@ -98,7 +98,8 @@ void qp_threads_close(void)
 void qp_threads_set_hooks(uint32_t bits)
 {
     for (uint32_t i = 0; qp_threads_at(i); i++)
-        qp_fetch_or(&qp_threads_at(i)->hooks, bits);
+        if (qp_is_open(qp_threads_at(i)))
+            qp_fetch_or(&qp_threads_at(i)->gate, bits);
 }
 
 /* ---- rows ---------------------------------------------------------------------------------- */
@@ -178,11 +179,10 @@ static qprof_thread *begin_thread(uintptr_t host_id, uintptr_t vt)
         r->clear_count = h->clear_count;
         r->stopped_seen = qp_load(&h->stopped_total);
     }
-    qp_store(&th->hooks, qp_run.hooks | QP_HOOK_SYNC);
     qp_store(&th->carrier, 0);
     qp_store(&th->in_call, 0);
     qp_publish(&r->state, QP_THREAD_ALIVE);
-    qp_publish(&th->gate, 1);
+    qp_publish(&th->gate, qp_run.hooks | QP_HOOK_SYNC | QPROF_GATE_OPEN);
     if (qp_state() != QP_STATE_RUNNING) /* shut down meanwhile */
         qp_store(&th->gate, 0);
     return th;
@@ -223,7 +223,7 @@ qprof_thread *qp_thread_own(void)
     if (qp_state() != QP_STATE_RUNNING)
         return NULL;
     renew_here();
-    return QPROF_LOAD(qp_here.own->gate) ? qp_here.own : begin_here(0);
+    return qp_is_open(qp_here.own) ? qp_here.own : begin_here(0);
 }
 
 qprof_thread *qp_thread_create(uintptr_t host_id)
@@ -234,7 +234,7 @@ qprof_thread *qp_thread_create(uintptr_t host_id)
     qprof_thread *same = qp_thread_find_host_id(host_id);
     if (same)
         qp_thread_destroy(same);
-    if (QPROF_LOAD(qp_here.own->gate)) {
+    if (qp_is_open(qp_here.own)) {
         qp_thread_record *r = qp_record_of(qp_here.own);
         if (!r->host_id) { /* known by its events, now by its name */
             r->host_id = host_id;
@@ -249,7 +249,7 @@ qprof_thread *qp_thread_find_host_id(uintptr_t host_id)
 {
     for (uint32_t i = 0; qp_threads_at(i); i++) {
         qprof_thread *th = qp_threads_at(i);
-        if (QPROF_LOAD(th->gate) && qp_observe(&th->pulse) &&
+        if (qp_is_open(th) && qp_observe(&th->pulse) &&
             qp_record_of(th)->host_id == host_id)
             return th;
     }
@@ -280,10 +280,10 @@ qprof_thread *qp_thread_find_vt(uintptr_t vt)
     const qp_trie index = vt_index();
     renew_here();
     if (!vt)
-        return QPROF_LOAD(qp_here.own->gate) ? qp_here.own : NULL;
+        return qp_is_open(qp_here.own) ? qp_here.own : NULL;
     uint32_t row = qp_trie_get(&index, qp_run.vt_root, vt);
     qprof_thread *th = row ? &arena.all[row - 1] : NULL;
-    return th && QPROF_LOAD(th->gate) ? th : NULL;
+    return th && qp_is_open(th) ? th : NULL;
 }
 
 qprof_thread *qp_thread_vt(uintptr_t vt, uintptr_t host_id)
@@ -348,7 +348,7 @@ static bool take(qprof_thread *th)
 /* Let the thread go: its clock stands until somebody takes it. */
 static void release(qprof_thread *th)
 {
-    if (!QPROF_LOAD(th->gate) || QPROF_LOAD(th->carrier) != qp_here.ordinal)
+    if (!qp_is_open(th) || QPROF_LOAD(th->carrier) != qp_here.ordinal)
         return;
     qprof_frame *top = qp_top_of(th);
     if (top)
@@ -363,7 +363,7 @@ qprof_thread *qp_thread_mount(qprof_thread *th)
 {
     renew_here();
     qprof_thread *before = qp_here.th;
-    if (!QPROF_LOAD(th->gate)) {
+    if (!qp_is_open(th)) {
         release(before);
         qp_here.th = &qp_closed_thread;
         qp_here.vt = 0;
@@ -415,7 +415,7 @@ static void leave_thread(void *unused)
         return;
     if (qp_run.is_virtual)
         release(qp_here.th);
-    if (QPROF_LOAD(qp_here.own->gate))
+    if (qp_is_open(qp_here.own))
         qp_thread_destroy(qp_here.own);
     qp_here.plain = qp_here.th = qp_here.own = &qp_closed_thread;
 }

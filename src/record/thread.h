@@ -48,6 +48,11 @@ static inline qprof_node *qp_node_at(const qprof_thread *th, qp_cell cell)
     return QPROF_CELL(th, qprof_node, cell);
 }
 
+static inline bool qp_is_open(const qprof_thread *th)
+{
+    return QPROF_LOAD(th->gate) & QPROF_GATE_OPEN;
+}
+
 /* The top frame. @return NULL: inside an event, or no stack yet */
 static inline qprof_frame *qp_top_of(const qprof_thread *th)
 {
