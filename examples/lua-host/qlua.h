@@ -39,7 +39,8 @@ typedef struct qlua_cfunction {
 enum { QLUA_BUCKETS = 1024 };
 
 LUAI_FUNC qprof_thread *qlua_unbound; /* first `qth` of a state; NULL: not recording */
-LUAI_FUNC int qlua_is_counting;       /* jumps are counted */
+/* The loop that luaV_execute hands over to; NULL: none, the program does not record. */
+LUAI_FUNC void (*qlua_loop)(lua_State *, CallInfo *);
 LUAI_FUNC qlua_cfunction *qlua_cfunctions[QLUA_BUCKETS];
 
 /* ---- out of line ---------------------------------------------------------------------------- */
@@ -53,7 +54,7 @@ LUAI_FUNC void qlua_end(lua_State *L);
 LUAI_FUNC void qlua_resume(lua_State *L);
 LUAI_FUNC void qlua_suspend(lua_State *L);
 /** The frames above `to` end, which L->ci still shows. */
-LUAI_FUNC void qlua_unwind_frames(lua_State *L, CallInfo *to);
+LUAI_FUNC void qlua_unwind(lua_State *L, CallInfo *to);
 LUAI_FUNC void qlua_free_thread(lua_State *L);
 LUAI_FUNC void qlua_open(lua_State *L);
 LUAI_FUNC void qlua_close(lua_State *L);
@@ -66,10 +67,11 @@ LUAI_FUNC void qlua_code_drop(lua_State *L, Proto *p);
 LUAI_FUNC void qlua_code_left(const qlua_code *code, const Instruction *pc);
 LUAI_FUNC size_t qlua_cfunction_method(lua_State *L, lua_CFunction f);
 
-/** The loop of lvm.c, compiled a second time: this one counts the jumps that are taken. */
+/** The loop of lvm.c again: with the calls; with the calls and the jumps that are taken. */
+LUAI_FUNC void qlua_execute_calls(lua_State *L, CallInfo *ci);
 LUAI_FUNC void qlua_execute_counting(lua_State *L, CallInfo *ci);
 
-/* ---- in line -------------------------------------------------------------------------------- */
+/* ---- in line: only while qlua_is_on(L) ------------------------------------------------------- */
 
 #define qlua_is_on(L) l_unlikely((L)->qth != NULL)
 
@@ -81,45 +83,34 @@ static inline void qlua_entry(lua_State *L, CallInfo *ci, size_t method)
     qprof_entry(L->qth, method, ci->qid);
 }
 
-static inline void qlua_entry_lua(lua_State *L, CallInfo *ci, Proto *p)
+static inline void qlua_entry_lua(lua_State *L, CallInfo *ci)
 {
-    if (qlua_is_on(L))
-        qlua_entry(L, ci, l_likely(p->qid) ? p->qid : qlua_code_method(L, ci, p));
+    Proto *p = clLvalue(s2v(ci->func))->p;
+    qlua_entry(L, ci, l_likely(p->qid) ? p->qid : qlua_code_method(L, ci, p));
 }
 
 static inline void qlua_entry_c(lua_State *L, CallInfo *ci, lua_CFunction f)
 {
-    if (qlua_is_on(L)) {
-        size_t slot = ((uintptr_t)f >> 4) % QLUA_BUCKETS;
-        qlua_cfunction *known = __atomic_load_n(&qlua_cfunctions[slot], __ATOMIC_ACQUIRE);
-        int is_it = known && __atomic_load_n(&known->live, __ATOMIC_RELAXED) == f;
-        qlua_entry(L, ci, l_likely(is_it) ? known->id : qlua_cfunction_method(L, f));
-    }
+    size_t slot = ((uintptr_t)f >> 4) % QLUA_BUCKETS;
+    qlua_cfunction *known = __atomic_load_n(&qlua_cfunctions[slot], __ATOMIC_ACQUIRE);
+    int is_it = known && __atomic_load_n(&known->live, __ATOMIC_RELAXED) == f;
+    qlua_entry(L, ci, l_likely(is_it) ? known->id : qlua_cfunction_method(L, f));
 }
 
 /* A tail call replaces the frame: the id stays. */
-static inline void qlua_entry_tail(lua_State *L, CallInfo *ci, Proto *p)
+static inline void qlua_entry_tail(lua_State *L, CallInfo *ci)
 {
-    if (qlua_is_on(L)) {
-        qprof_exit(L->qth, ci->previous->qid);
-        qprof_entry(L->qth, l_likely(p->qid) ? p->qid : qlua_code_method(L, ci, p), ci->qid);
-    }
+    Proto *p = clLvalue(s2v(ci->func))->p;
+    qprof_exit(L->qth, ci->previous->qid);
+    qprof_entry(L->qth, l_likely(p->qid) ? p->qid : qlua_code_method(L, ci, p), ci->qid);
 }
 
 static inline void qlua_exit(lua_State *L, CallInfo *ci)
 {
-    if (qlua_is_on(L)) {
-        unsigned int resumes = ci->previous->qid;
-        qprof_exit(L->qth, resumes);
-        if (l_unlikely(resumes == 0))
-            qlua_end(L);
-    }
-}
-
-static inline void qlua_unwind(lua_State *L, CallInfo *to)
-{
-    if (qlua_is_on(L))
-        qlua_unwind_frames(L, to);
+    unsigned int resumes = ci->previous->qid;
+    qprof_exit(L->qth, resumes);
+    if (l_unlikely(resumes == 0))
+        qlua_end(L);
 }
 
 #endif

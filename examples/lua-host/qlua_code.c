@@ -223,7 +223,7 @@ static void register_code(lua_State *L, CallInfo *ci, const Proto *p, size_t id,
     qlua_name_code(L, ci, p, name);
     qprof_register_method_id(id, name, NULL, QPROF_METHOD_FLAGS_NONE,
                              qlua_name_source(p, file), b->lines, b->n_blocks);
-    if (qlua_is_counting && b->n_blocks)
+    if (qlua_is_counting() && b->n_blocks)
         qprof_register_jumps(id, b->jumps, b->n_jumps, b->falls);
 }
 
@@ -241,7 +241,7 @@ size_t qlua_code_method(lua_State *L, CallInfo *ci, Proto *p)
     if (is_new)
         register_code(L, ci, p, p->qid, &blocks);
     pthread_mutex_unlock(&lock);
-    if (qlua_is_counting)
+    if (qlua_is_counting())
         attach_counters(p, p->qid, &blocks);
     qlua_blocks_free(&blocks);
     return p->qid;

@@ -26,6 +26,12 @@ typedef struct qlua_blocks {
 
 LUAI_FUNC int qlua_has_lines; /* line tables are wanted */
 
+/** Are jumps counted? */
+static inline int qlua_is_counting(void)
+{
+    return qlua_loop == qlua_execute_counting;
+}
+
 /** A new method id. Threads: any. */
 LUAI_FUNC size_t qlua_method_new(void);
 

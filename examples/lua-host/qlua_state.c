@@ -15,7 +15,7 @@
 #include "qlua_glue.h"
 
 qprof_thread *qlua_unbound;
-int qlua_is_counting;
+void (*qlua_loop)(lua_State *, CallInfo *);
 int qlua_has_lines;
 
 static qprof_thread unbound; /* its gate is closed */
@@ -70,8 +70,10 @@ void qlua_start(void)
     }
     qlua_unbound = &unbound;
     qlua_has_lines = (qprof_wants() & QPROF_WANT_LINES) != 0;
-    qlua_is_counting = (qprof_wants() & QPROF_WANT_BLOCKS) && qlua_code_open_scratch() &&
-                       atexit(note_exit) == 0;
+    if ((qprof_wants() & QPROF_WANT_BLOCKS) && qlua_code_open_scratch() && !atexit(note_exit))
+        qlua_loop = qlua_execute_counting;
+    else
+        qlua_loop = qlua_execute_calls;
 }
 
 static void bind_state(lua_State *L)
@@ -109,11 +111,11 @@ void qlua_end(lua_State *L)
         qlua_suspend(L);
 }
 
-void qlua_unwind_frames(lua_State *L, CallInfo *to)
+void qlua_unwind(lua_State *L, CallInfo *to)
 {
     if (!is_bound(L))
         return;
-    if (qlua_is_counting)
+    if (qlua_is_counting())
         note_left_frames(L, to);
     if (to->qid == 0)
         qlua_begin(L); /* another state may be closing this one */
@@ -126,7 +128,7 @@ void qlua_free_thread(lua_State *L)
 {
     if (!is_bound(L))
         return;
-    if (qlua_is_counting)
+    if (qlua_is_counting())
         note_left_frames(L, &L->base_ci);
     qprof_thread_destroy_vt(L->qvt);
 }
