@@ -121,7 +121,7 @@ typedef struct {
     bool is_alive;    /* not destroyed; in a finished run: at its end */
     bool is_parked;   /* a virtual thread that no carrier runs */
     uint32_t n_lives; /* threads that used this row in turn */
-    uint32_t root;    /* node; 0: no event yet */
+    uint32_t root;    /* node */
     uint32_t depth;   /* frames open at the end, the only counted ones included */
     uint32_t n_frames;      /* the ones that are stored */
     const uint32_t *frames; /* [n_frames] nodes of the open frames, outermost first */
@@ -129,9 +129,10 @@ typedef struct {
     uint64_t calls;
     /* terms of the accounting identity, check.h; events */
     uint64_t n_exits, n_unwound, n_destroyed_live, n_trigger_off, n_still_live, n_dropped;
+    uint64_t n_in_tree; /* entries that the file's call paths count */
     uint64_t n_deep, n_deep_total, n_folded, n_cleared;
-    uint64_t n_drift;   /* events during the copying: figures may be apart by as many */
-    uint64_t n_events_lost; /* set by salvage: parts of this thread's data could not be read */
+    uint64_t n_drift; /* events during the copying: figures may be apart by as many */
+    bool is_salvaged; /* some of its open frames could not be read */
 } qp_model_thread;
 
 typedef struct {

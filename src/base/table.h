@@ -1,0 +1,28 @@
+/* table.h: a hash table from 64-bit keys to 32-bit numbers. */
+#ifndef QP_BASE_TABLE_H
+#define QP_BASE_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct {
+    struct qp_table_slot *slots;
+    size_t n_slots; /* a power of 2; 0: empty */
+    size_t n;
+} qp_table;
+
+void qp_table_init(qp_table *t);
+void qp_table_fini(qp_table *t);
+
+/* @return 0: no such key */
+uint32_t qp_table_get(const qp_table *t, uint64_t key);
+
+/* @param value  not 0; replaces an earlier one @return false: no memory, nothing changed */
+bool qp_table_put(qp_table *t, uint64_t key, uint32_t value);
+
+/* FNV-1a, to be continued from an earlier hash; QP_HASH_START begins. */
+#define QP_HASH_START 0xCBF29CE484222325u
+uint64_t qp_hash_bytes(uint64_t hash, const void *bytes, size_t n_bytes);
+
+#endif

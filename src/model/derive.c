@@ -1,0 +1,278 @@
+/* derive.c: what follows from the figures of single call paths: totals, estimates, methods.
+ *
+ * A node's total is the sum of own times below it; a method's total counts a node only if no node
+ * of the same method stands above it. Children have larger indices than their parents, so one
+ * pass from the end suffices. Read add_up and qp_walk first. */
+#include <math.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "format/layout.h"
+#include "model/private.h"
+
+enum { FIRST_CALLS = 64 }; /* adaptive: calls of a path that are always timed */
+
+static const double interval_95 = 1.96; /* standard deviations to each side */
+
+/* ---- walking --------------------------------------------------------------------------------- */
+
+void qp_walk(const qp_model *m, qp_visit enter, qp_visit leave, void *context)
+{
+    const qp_model_node *nodes = m->nodes;
+    uint32_t i = nodes[QP_ROOT_NODE].first_child;
+    while (i) {
+        enter(context, i);
+        if (nodes[i].first_child) {
+            i = nodes[i].first_child;
+            continue;
+        }
+        while (i && !nodes[i].next_sibling) {
+            leave(context, i);
+            i = nodes[i].parent;
+        }
+        if (i) {
+            leave(context, i);
+            i = nodes[i].next_sibling;
+        }
+    }
+}
+
+/* ---- estimates ------------------------------------------------------------------------------- */
+
+static uint64_t whole_ticks(double ticks)
+{
+    if (!(ticks > 0))
+        return 0;
+    return ticks < 18e18 ? (uint64_t)(ticks + 0.5) : UINT64_MAX;
+}
+
+static uint64_t half_interval(double variance)
+{
+    return variance > 0 ? whole_ticks(interval_95 * sqrt(variance)) : 0;
+}
+
+/* Whole time of an adaptive node: the first calls as they were, the timed ones of the later calls
+ * for all of them. Into total; min and max hold the record's sums until now. */
+static void estimate_adaptive(qp_model_private *own, uint32_t i)
+{
+    qp_figures *f = &own->nodes[i].f;
+    uint64_t bits = f->max, sum = f->min == UINT64_MAX ? 0 : f->min;
+    uint64_t known = qp_sum(f->self, own->open_ticks[i]);
+    uint64_t open = own->n_open_later[i];
+    uint64_t later = f->hits > FIRST_CALLS + open ? f->hits - FIRST_CALLS - open : 0;
+    qp_spread spread;
+    memcpy(&spread, &bits, sizeof spread);
+    f->min = UINT64_MAX;
+    f->max = 0;
+    f->self = known;
+    if (!later)
+        return;
+    double n = spread.n_timed, all = (double)later;
+    double mean = n ? (double)sum / n : (double)known / FIRST_CALLS;
+    double squares = spread.squares >= 0 && spread.squares < 3e38f ? (double)spread.squares : 0;
+    double deviation = n > 1 ? (squares - n * mean * mean) / (n - 1) : 0;
+    double left = n < all ? 1 - n / all : 0; /* the timed ones are known exactly */
+    f->self = qp_sum(known, whole_ticks(mean * all));
+    if (n > 1)
+        own->total_variance[i] = deviation > 0 ? all * all * deviation / n * left : 0;
+    else /* one call says nothing about the others */
+        own->total_variance[i] = mean * all * mean * all / (interval_95 * interval_95);
+}
+
+static void estimate_sampled(qp_model_private *own, uint32_t i)
+{
+    qp_figures *f = &own->nodes[i].f;
+    double ticks = (double)f->self;
+    f->samples = f->max;
+    f->min = UINT64_MAX;
+    f->max = 0;
+    if (f->samples) /* a count of independent events varies by itself */
+        own->self_variance[i] = ticks * ticks / (double)f->samples;
+}
+
+static bool estimate(qp_model_private *own)
+{
+    qp_time_mode mode = own->model.run.time_mode;
+    uint32_t n = own->model.n_nodes;
+    if (own->model.run.is_estimated) {
+        own->self_variance = qp_alloc_zeroed(n, sizeof *own->self_variance);
+        own->total_variance = qp_alloc_zeroed(n, sizeof *own->total_variance);
+        if (!own->self_variance || !own->total_variance)
+            return false;
+    }
+    for (uint32_t i = own->model.n_threads; i < n; i++) {
+        if (mode == QP_TIME_ADAPTIVE)
+            estimate_adaptive(own, i);
+        else if (mode == QP_TIME_SAMPLED)
+            estimate_sampled(own, i);
+        else if (mode == QP_TIME_NONE)
+            own->nodes[i].f.self = 0;
+        if (mode == QP_TIME_NONE || own->nodes[i].f.min == UINT64_MAX) {
+            own->nodes[i].f.min = UINT64_MAX;
+            own->nodes[i].f.max = 0;
+        }
+    }
+    return true;
+}
+
+/* ---- totals ---------------------------------------------------------------------------------- */
+
+/* Own figures and those of the callees, which are in the totals by now. Adaptive: f->self is the
+ * whole time until here, and what callees took goes off. */
+static void add_up(qp_model_private *own, uint32_t i)
+{
+    qp_figures *f = &own->nodes[i].f;
+    bool is_adaptive = own->model.run.time_mode == QP_TIME_ADAPTIVE;
+    if (is_adaptive && own->nodes[i].method != QP_ROOT_METHOD)
+        f->self = f->self > f->total ? f->self - f->total : 0;
+    f->total = qp_sum(f->total, f->self);
+    f->counts_total = qp_sum(f->counts_total, f->counts);
+    f->samples_total = qp_sum(f->samples_total, f->samples);
+    qp_figures *above = &own->nodes[own->nodes[i].parent].f;
+    if (i != QP_ROOT_NODE) {
+        above->total = qp_sum(above->total, f->total);
+        above->counts_total = qp_sum(above->counts_total, f->counts_total);
+        above->samples_total = qp_sum(above->samples_total, f->samples_total);
+    }
+}
+
+/* Variances go the same way: adaptive estimates are of whole times, so that own times have those
+ * of the callees besides; sampled ones are of own times. */
+static void add_up_variances(qp_model_private *own, uint32_t i)
+{
+    double *self = own->self_variance, *total = own->total_variance;
+    uint32_t parent = own->nodes[i].parent;
+    bool is_measured = own->model.run.time_mode == QP_TIME_ADAPTIVE && own->nodes[i].method;
+    if (is_measured)
+        self[i] += total[i];
+    else
+        total[i] += self[i];
+    if (i != QP_ROOT_NODE) {
+        bool is_whole = own->model.run.time_mode == QP_TIME_ADAPTIVE && own->nodes[parent].method;
+        if (is_whole)
+            self[parent] += total[i];
+        else
+            total[parent] += total[i];
+    }
+    own->nodes[i].f.self_half = own->nodes[i].method ? half_interval(self[i]) : 0;
+    own->nodes[i].f.total_half = half_interval(total[i]);
+}
+
+typedef struct {
+    qp_model_private *own;
+    uint32_t *n_open; /* [n_methods] nodes of the method above us */
+} nesting;
+
+static void enter_node(void *context, uint32_t i)
+{
+    nesting *s = context;
+    s->own->nodes[i].is_outermost = s->n_open[s->own->nodes[i].method]++ == 0;
+}
+
+static void leave_node(void *context, uint32_t i)
+{
+    nesting *s = context;
+    s->n_open[s->own->nodes[i].method]--;
+}
+
+static bool find_outermost(qp_model_private *own)
+{
+    nesting s = {own, qp_alloc_zeroed(own->model.n_methods, sizeof *s.n_open)};
+    if (!s.n_open)
+        return false;
+    qp_walk(&own->model, enter_node, leave_node, &s);
+    qp_free(s.n_open);
+    return true;
+}
+
+/* ---- methods --------------------------------------------------------------------------------- */
+
+static void add_figures(qp_figures *to, const qp_model_node *n)
+{
+    const qp_figures *f = &n->f;
+    to->calls = qp_sum(to->calls, f->calls);
+    to->hits = qp_sum(to->hits, f->hits);
+    to->skips = qp_sum(to->skips, f->skips);
+    to->self = qp_sum(to->self, f->self);
+    to->counts = qp_sum(to->counts, f->counts);
+    to->samples = qp_sum(to->samples, f->samples);
+    if (n->is_outermost) {
+        to->total = qp_sum(to->total, f->total);
+        to->counts_total = qp_sum(to->counts_total, f->counts_total);
+        to->samples_total = qp_sum(to->samples_total, f->samples_total);
+    }
+    if (f->min < to->min)
+        to->min = f->min;
+    if (f->max > to->max)
+        to->max = f->max;
+}
+
+bool qp_model_flat(const qp_model *m, uint32_t thread, qp_figures *out)
+{
+    const qp_model_private *own = m->own;
+    double *self = NULL, *total = NULL;
+    if (own->self_variance) {
+        self = qp_alloc_zeroed(m->n_methods, sizeof *self);
+        total = qp_alloc_zeroed(m->n_methods, sizeof *total);
+    }
+    bool is_ok = !own->self_variance || (self && total);
+    for (uint32_t i = 0; is_ok && i < m->n_methods; i++)
+        out[i] = (qp_figures){.min = UINT64_MAX};
+    for (uint32_t i = m->n_threads; is_ok && i < m->n_nodes; i++) {
+        const qp_model_node *n = &m->nodes[i];
+        if (thread != QP_ALL_THREADS && n->thread != thread)
+            continue;
+        add_figures(&out[n->method], n);
+        add_figures(&out[QP_ROOT_METHOD], n);
+        if (self) {
+            self[n->method] += own->self_variance[i];
+            total[n->method] += n->is_outermost ? own->total_variance[i] : 0;
+        }
+    }
+    for (uint32_t i = 1; is_ok && self && i < m->n_methods; i++) {
+        out[i].self_half = half_interval(self[i]);
+        out[i].total_half = half_interval(total[i]);
+    }
+    if (is_ok) { /* the root is nobody's recursion: its total is the sum of all own times */
+        qp_figures *root = &out[QP_ROOT_METHOD];
+        root->total = root->self;
+        root->counts_total = root->counts;
+        root->samples_total = root->samples;
+    }
+    qp_free(self);
+    qp_free(total);
+    return is_ok;
+}
+
+uint64_t qp_figures_average(const qp_figures *f)
+{
+    return f->hits ? f->self / f->hits : 0;
+}
+
+static bool fill_methods(qp_model_private *own)
+{
+    qp_figures *all = qp_alloc(own->model.n_methods, sizeof *all);
+    bool is_ok = all && qp_model_flat(&own->model, QP_ALL_THREADS, all);
+    for (uint32_t i = 0; is_ok && i < own->model.n_methods; i++)
+        own->methods[i].all = all[i];
+    qp_free(all);
+    return is_ok;
+}
+
+bool qp_derive(qp_model_private *own)
+{
+    if (!estimate(own))
+        return false;
+    for (uint32_t i = own->model.n_nodes; i-- > 0;) {
+        add_up(own, i);
+        if (own->self_variance)
+            add_up_variances(own, i);
+    }
+    for (uint32_t i = own->model.n_threads; i < own->model.n_nodes; i++) {
+        qp_model_thread *th = &own->threads[own->nodes[i].thread];
+        th->calls = qp_sum(th->calls, own->nodes[i].f.calls);
+    }
+    for (uint32_t i = 1; i < own->model.n_threads; i++)
+        own->threads[i].total = own->nodes[own->threads[i].root].f.total;
+    return find_outermost(own) && fill_methods(own);
+}

@@ -1,0 +1,174 @@
+/* methods.c: the methods of a profile: names, line tables, and which records mean the same. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/table.h"
+#include "model/private.h"
+
+/* All names made here together take at most so much per byte of file: two long texts of a damaged
+ * file could be the names of millions of methods. */
+enum { NAMES_PER_BYTE = 2, NAMES_MIN = 1 << 16 };
+
+const char *qp_load_text(qp_model_private *own, qp_ref ref)
+{
+    const char *text = qp_image_text(&own->image, ref);
+    own->n_losses[QP_LOSS_texts] += text == NULL;
+    return text ? text : "";
+}
+
+static uint32_t count_records(const qp_model_private *own)
+{
+    uint64_t n = 1;
+    for (size_t i = 0; i < own->n_spans; i++)
+        if (own->spans[i].kind == QP_EXTENT_METHODS)
+            n += own->spans[i].n_used;
+    return n < 1u << QP_TAG_SHIFT ? (uint32_t)n : 1u << QP_TAG_SHIFT;
+}
+
+/* "class.name"; the bare name where there is no class, or no room for so many long names. */
+static const char *display_name(qp_model_private *own, const qp_model_method *m)
+{
+    enum { PLACEHOLDER_BYTES = 40 };
+    char *to = own->names + own->names_used;
+    size_t room = own->names_room - own->names_used;
+    if (!(m->flags & QP_METHOD_REGISTERED) && !m->bare_name[0]) {
+        if (room < PLACEHOLDER_BYTES)
+            return "UnnamedFunction";
+        qp_text_format(to, PLACEHOLDER_BYTES, "UnnamedFunction%llx", (unsigned long long)m->id);
+    } else {
+        if (!m->class_name[0] || room < strlen(m->class_name) + strlen(m->bare_name) + 2)
+            return m->bare_name;
+        qp_text_format(to, room, "%s.%s", m->class_name, m->bare_name);
+    }
+    own->names_used += strlen(to) + 1;
+    return to;
+}
+
+static const char *type_of(const qp_model_private *own, const qp_model_method *m)
+{
+    const qp_head *h = qp_image_head(&own->image);
+    if (m->flags & QP_METHOD_PSEUDO)
+        return "System";
+    if (m->flags & QP_METHOD_BLOCKS)
+        return "Sys Block";
+    if (m->flags & QP_METHOD_WAITS)
+        return "Sys Wait";
+    if (h->user_clock != h->clock_kind)
+        return "Timed";
+    return m->n_blocks && h->grain != QP_GRAIN_FUNCTION ? "Line" : "Function";
+}
+
+/* @param n_left  entries that tables may still have: in a sound file no two share their bytes */
+static void read_table(qp_model_private *own, qp_model_method *m, qp_ref ref, uint64_t *n_left)
+{
+    enum { BEFORE = offsetof(qp_lines, lines) };
+    if (!ref)
+        return;
+    const qp_lines *t = qp_image_blob(&own->image, ref, BEFORE);
+    uint64_t n_bytes = t ? BEFORE + t->n_lines * (uint64_t)sizeof(qp_line) : 0;
+    if (!t || !qp_image_blob(&own->image, ref, n_bytes) || t->n_lines > *n_left) {
+        own->n_losses[QP_LOSS_tables]++;
+        return;
+    }
+    *n_left -= t->n_lines;
+    m->lines = t->lines;
+    m->n_blocks = t->n_lines;
+    for (uint32_t i = 0; i < t->n_lines; i++) {
+        int32_t line = t->lines[i].line;
+        if (line > 0 && (!m->first_line || (uint32_t)line < m->first_line))
+            m->first_line = (uint32_t)line;
+    }
+}
+
+static void read_method(qp_model_private *own, qp_model_method *m, const qp_method *r,
+                        uint64_t *n_left)
+{
+    m->id = r->id;
+    m->flags = r->flags & ~(uint32_t)QP_METHOD_CLAIMED;
+    m->ordinal = r->ordinal;
+    m->bare_name = m->class_name = m->file = m->module = "";
+    if (r->flags & QP_METHOD_REGISTERED) { /* else somebody may just be filling it */
+        m->bare_name = qp_load_text(own, r->name);
+        m->class_name = qp_load_text(own, r->class_name);
+        m->file = qp_load_text(own, r->file);
+        m->module = qp_load_text(own, r->module);
+        read_table(own, m, r->lines, n_left);
+    }
+    m->name = display_name(own, m);
+    m->type = type_of(own, m);
+}
+
+static bool is_same(const qp_model_method *a, const qp_model_method *b)
+{
+    return strcmp(a->name, b->name) == 0 && strcmp(a->file, b->file) == 0 &&
+           strcmp(a->module, b->module) == 0 && a->flags == b->flags &&
+           a->n_blocks == b->n_blocks &&
+           (!a->n_blocks || memcmp(a->lines, b->lines, a->n_blocks * sizeof(qp_line)) == 0);
+}
+
+static uint64_t hash_of(const qp_model_method *m)
+{
+    uint64_t hash = qp_hash_bytes(QP_HASH_START, m->name, strlen(m->name) + 1);
+    hash = qp_hash_bytes(hash, m->file, strlen(m->file) + 1);
+    return qp_hash_bytes(hash, m->lines, m->n_blocks * sizeof(qp_line));
+}
+
+/* The method that an earlier record made and this one means, too; else this one.
+ * @return 0: no memory */
+static uint32_t same_or_new(qp_model_private *own, qp_table *known, uint32_t fresh)
+{
+    const qp_model_method *m = &own->methods[fresh];
+    uint64_t hash = hash_of(m);
+    uint32_t earlier = qp_table_get(known, hash);
+    if (earlier)
+        return is_same(&own->methods[earlier], m) ? earlier : fresh;
+    return qp_table_put(known, hash, fresh) ? fresh : 0;
+}
+
+static bool read_span(qp_model_private *own, const qp_span *s, qp_table *known, bool merge_same,
+                      uint64_t *n_left)
+{
+    for (uint32_t i = 1; i <= s->n_used; i++) {
+        const qp_method *r = qp_image_cell(&own->image, s->cell + i);
+        uint32_t fresh = own->model.n_methods;
+        if (!r->published)
+            continue;
+        if (r->published != 1 || fresh == 1u << QP_TAG_SHIFT) {
+            own->n_losses[QP_LOSS_methods]++;
+            continue;
+        }
+        read_method(own, &own->methods[fresh], r, n_left);
+        uint32_t agreed = merge_same ? same_or_new(own, known, fresh) : fresh;
+        if (!agreed)
+            return false;
+        qp_index_put(own, s->cell + i, QP_TAG_METHOD, agreed);
+        if (agreed == fresh)
+            own->method_cells[own->model.n_methods++] = s->cell + i;
+    }
+    return true;
+}
+
+bool qp_load_methods(qp_model_private *own, bool merge_same)
+{
+    uint32_t n = count_records(own);
+    own->names_room = NAMES_MIN + own->image.file_bytes * NAMES_PER_BYTE;
+    own->names = qp_alloc_zeroed(own->names_room, 1);
+    own->methods = qp_alloc_zeroed(n, sizeof *own->methods);
+    own->method_cells = qp_alloc_zeroed(n, sizeof *own->method_cells);
+    if (!own->names || !own->methods || !own->method_cells)
+        return false;
+    own->methods[QP_ROOT_METHOD] = (qp_model_method){
+        .name = ".root.", .bare_name = ".root.", .class_name = "", .module = "", .file = "",
+        .type = "System", .flags = QP_METHOD_REGISTERED | QP_METHOD_PSEUDO};
+    own->model.n_methods = 1;
+    own->model.methods = own->methods;
+    qp_table known;
+    qp_table_init(&known);
+    uint64_t n_left = own->image.file_bytes / sizeof(qp_line);
+    bool is_read = true;
+    for (size_t i = 0; is_read && i < own->n_spans; i++)
+        if (own->spans[i].kind == QP_EXTENT_METHODS)
+            is_read = read_span(own, &own->spans[i], &known, merge_same, &n_left);
+    qp_table_fini(&known);
+    return is_read;
+}
