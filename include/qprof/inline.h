@@ -96,7 +96,7 @@ enum {
     QPROF_ADAPTIVE_FIRST = 64 /* calls of a path that are always timed */
 };
 /* In pulse.top: farther from the floor than any span, so that the check of the span finds it. */
-#define QPROF_TOP_BUSY  0x80000000u
+#define QPROF_TOP_BUSY 0x80000000u
 
 #if defined(__GNUC__) || defined(__clang__)
 
@@ -119,10 +119,15 @@ __attribute__((visibility("default"))) void qprof_cold_entry_time(qprof_thread *
 #define QPROF_STORE(place, value) __atomic_store_n(&(place), (value), __ATOMIC_RELAXED)
 /* One instruction where there is one: nothing is lost to a signal handler that records. */
 #if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
-#define QPROF_ADD(place, n) __asm__("addq %1, %0" : "+m"(place) : "er"((uint64_t)(n)) : "cc")
+#define QPROF_ADD(place, n)  __asm__("addq %1, %0" : "+m"(place) : "er"((uint64_t)(n)) : "cc")
+/* No longer busy, and one frame higher. */
+#define QPROF_END_ENTRY(top) __asm__("addl $0x80000001, %0" : "+m"(top) : : "cc")
 #else
 #define QPROF_ADD(place, n) QPROF_STORE(place, QPROF_LOAD(place) + (n))
+#define QPROF_END_ENTRY(top)                                                                   \
+    __atomic_store_n(&(top), (QPROF_LOAD(top) & ~QPROF_TOP_BUSY) + 1, __ATOMIC_RELEASE)
 #endif
+#define QPROF_TIMED   __attribute__((noinline, unused))
 /* A signal handler of the host that records must find the flag before the change. */
 #define QPROF_FENCE() __atomic_signal_fence(__ATOMIC_SEQ_CST)
 
@@ -155,28 +160,28 @@ static inline uint64_t qprof_ticks(void)
 #endif
 }
 
+/* Does this call take a clock reading? Exact: yes. Adaptive: the first calls of a path, and one
+ * behind 16 to 47 later ones. */
+static inline int qprof_entry_is_timed(qprof_thread *th, uint32_t hooks, const qprof_node *n)
+{
+    return (hooks & QPROF_HOOK_EXACT) || n->n_calls <= QPROF_ADAPTIVE_FIRST ||
+           --th->countdown == 0;
+}
+
 /* Charge the time up to now to the caller; what follows is the new frame's. */
 static inline void qprof_entry_charge(qprof_thread *th, uint32_t hooks, qprof_frame *f,
-                                      int is_first, uint64_t now)
+                                      const qprof_node *n, uint64_t now)
 {
     if (hooks & QPROF_HOOK_EXACT) {
         QPROF_ADD(f[-1].own, now - th->pulse->last);
         QPROF_STORE(f->start, now);
     } else {
-        QPROF_STORE(f->start, now << 1 | (uint64_t)is_first);
+        uint64_t is_first = n->n_calls <= QPROF_ADAPTIVE_FIRST;
+        QPROF_STORE(f->start, now << 1 | is_first);
+        if (!is_first) /* decorrelated from the program by the clock's last digits */
+            th->countdown = 17 + (uint32_t)(now * 0x9E3779B97F4A7C15u >> 59);
     }
     QPROF_STORE(th->pulse->last, now);
-}
-
-/* Does this call take a clock reading? 17 to 48 later calls lie between two that do. */
-static inline int qprof_entry_is_timed(qprof_thread *th, uint32_t hooks, int is_first)
-{
-    if ((hooks & QPROF_HOOK_EXACT) || is_first)
-        return 1;
-    if (QPROF_LIKELY(--th->countdown != 0))
-        return 0;
-    th->countdown = 17 + (uint32_t)(th->pulse->last * 0x9E3779B97F4A7C15u >> 59);
-    return 1;
 }
 
 /* Charge the time up to now to the frame, and the frame to its call path. */
@@ -207,7 +212,24 @@ static inline void qprof_exit_charge(qprof_thread *th, uint32_t hooks, qprof_fra
     QPROF_STORE(th->pulse->last, now);
 }
 
-/* qprof_entry of a thread whose gate, which was loaded, is not 0. */
+/* The end of an entry that takes a time. Out of line, so that the path without saves no register;
+ * beside a clock read a jump is nothing. */
+static QPROF_TIMED void qprof_entry_timed(qprof_thread *th, qprof_frame *f, qprof_node *n)
+{
+    uint32_t hooks = QPROF_LOAD(th->gate);
+    QPROF_STORE(f->own, 0);
+    uint64_t now = qprof_ticks() - th->pulse->offset; /* read last ... */
+    if (QPROF_UNLIKELY(!(hooks & QPROF_HOOK_TSC) || (int64_t)(now - th->pulse->last) < 0)) {
+        qprof_cold_entry_time(th, f);
+        return;
+    }
+    qprof_entry_charge(th, hooks, f, n, now);
+    QPROF_FENCE();
+    QPROF_END_ENTRY(th->pulse->top);
+}
+
+/* qprof_entry of a thread whose gate, which was loaded, is not 0. Few values live at a time: a
+ * call of it saves no register. */
 static inline void qprof_open_entry(qprof_thread *th, uint32_t gate, uintptr_t method,
                                     uintptr_t id)
 {
@@ -230,26 +252,20 @@ static inline void qprof_open_entry(qprof_thread *th, uint32_t gate, uintptr_t m
         }
         QPROF_STORE(p->last, cell);
     }
-    qprof_pulse *pulse = th->pulse;
-    QPROF_STORE(pulse->top, top | QPROF_TOP_BUSY);
+    QPROF_STORE(th->pulse->top, top | QPROF_TOP_BUSY);
     QPROF_FENCE();
     QPROF_STORE(f->stack_id, (uint64_t)id);
     qprof_frame_begin(f, cell);
     QPROF_ADD(n->n_calls, 1);
     if (gate != QPROF_GATE_OPEN) {
-        int is_first = n->n_calls <= QPROF_ADAPTIVE_FIRST;
-        QPROF_STORE(f->own, 0);
-        QPROF_STORE(f->start, 0);
-        if (qprof_entry_is_timed(th, gate, is_first)) {
-            uint64_t now = qprof_ticks() - pulse->offset; /* read last ... */
-            if (QPROF_UNLIKELY(!(gate & QPROF_HOOK_TSC) || (int64_t)(now - pulse->last) < 0)) {
-                qprof_cold_entry_time(th, f);
-                return;
-            }
-            qprof_entry_charge(th, gate, f, is_first, now);
+        if (qprof_entry_is_timed(th, gate, n)) {
+            qprof_entry_timed(th, f, n);
+            return;
         }
+        QPROF_STORE(f->start, 0);
     }
-    __atomic_store_n(&pulse->top, top + 1, __ATOMIC_RELEASE);
+    QPROF_FENCE();
+    QPROF_END_ENTRY(th->pulse->top);
 }
 
 /** A method was entered on this thread.
@@ -266,11 +282,29 @@ static inline void qprof_entry(qprof_thread *th, uintptr_t method, uintptr_t id)
         qprof_open_entry(th, gate, method, id);
 }
 
+/* An exit that takes a time. */
+static QPROF_TIMED void qprof_exit_timed(qprof_thread *th, qprof_frame *f, uintptr_t id)
+{
+    qprof_pulse *pulse = th->pulse;
+    uint32_t hooks = QPROF_LOAD(th->gate);
+    uint64_t now = qprof_ticks() - pulse->offset; /* ... read first */
+    if (QPROF_UNLIKELY(!(hooks & QPROF_HOOK_TSC) || (int64_t)(now - pulse->last) < 0)) {
+        qprof_cold_exit(th, id);
+        return;
+    }
+    uint32_t top = pulse->top;
+    QPROF_STORE(pulse->top, top | QPROF_TOP_BUSY);
+    QPROF_FENCE();
+    qprof_exit_charge(th, hooks, f, now);
+    QPROF_ADD(pulse->n_exits, 1);
+    QPROF_FENCE();
+    QPROF_STORE(pulse->top, top - 1);
+}
+
 /* qprof_exit of a thread whose gate, which was loaded, is not 0. */
 static inline void qprof_open_exit(qprof_thread *th, uint32_t gate, uintptr_t id)
 {
-    qprof_pulse *pulse = th->pulse;
-    uint32_t top = QPROF_LOAD(pulse->top);
+    uint32_t top = QPROF_LOAD(th->pulse->top);
     qprof_frame *f = QPROF_CELL(th, qprof_frame, top);
     if (QPROF_UNLIKELY(gate >= QPROF_HOOK_COLD || top - th->floor - 1 >= th->span ||
                        f[-1].stack_id != id || f->flags)) {
@@ -278,18 +312,12 @@ static inline void qprof_open_exit(qprof_thread *th, uint32_t gate, uintptr_t id
         return;
     }
     if (gate != QPROF_GATE_OPEN && ((gate & QPROF_HOOK_EXACT) || f->start)) {
-        uint64_t now = qprof_ticks() - pulse->offset; /* ... read first */
-        if (QPROF_UNLIKELY(!(gate & QPROF_HOOK_TSC) || (int64_t)(now - pulse->last) < 0)) {
-            qprof_cold_exit(th, id);
-            return;
-        }
-        QPROF_STORE(pulse->top, top | QPROF_TOP_BUSY);
-        QPROF_FENCE();
-        qprof_exit_charge(th, gate, f, now);
+        qprof_exit_timed(th, f, id);
+        return;
     }
-    QPROF_ADD(pulse->n_exits, 1);
+    QPROF_ADD(th->pulse->n_exits, 1);
     QPROF_FENCE();
-    QPROF_STORE(pulse->top, top - 1);
+    QPROF_STORE(th->pulse->top, top - 1);
 }
 
 /** Execution goes on in the frame that was entered with this id: frames above it end.

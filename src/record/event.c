@@ -149,9 +149,9 @@ static void start_frame(qprof_thread *th, qprof_frame *top, qprof_frame *f)
         qp_charge(th, top, now);
         QPROF_STORE(f->start, now);
     } else if (hooks & QPROF_HOOK_ADAPTIVE) {
-        int is_first = qp_node_at(th, f->node)->n_calls <= QPROF_ADAPTIVE_FIRST;
-        if (qprof_entry_is_timed(th, hooks, is_first))
-            qprof_entry_charge(th, QPROF_HOOK_ADAPTIVE, f, is_first, qp_charge_now(th));
+        qprof_node *n = qp_node_at(th, f->node);
+        if (qprof_entry_is_timed(th, hooks, n))
+            qprof_entry_charge(th, QPROF_HOOK_ADAPTIVE, f, n, qp_charge_now(th));
     }
 }
 
@@ -204,9 +204,7 @@ void qprof_cold_entry(qprof_thread *th, uintptr_t method, uintptr_t id)
 void qprof_cold_entry_time(qprof_thread *th, qprof_frame *f)
 {
     int host_errno = errno;
-    uint32_t hooks = QPROF_LOAD(th->gate) & (QPROF_HOOK_EXACT | QPROF_HOOK_ADAPTIVE);
-    int is_first = qp_node_at(th, f->node)->n_calls <= QPROF_ADAPTIVE_FIRST;
-    qprof_entry_charge(th, hooks, f, is_first, qp_charge_now(th));
+    qprof_entry_charge(th, QPROF_LOAD(th->gate), f, qp_node_at(th, f->node), qp_charge_now(th));
     qp_event_end(th, f);
     errno = host_errno;
 }
