@@ -53,6 +53,14 @@ void qp_screen_name(const qp_screen *s, const char *name, unsigned width)
     qp_out_text(s->out, fitted);
 }
 
+const char *qp_screen_sign(const qp_screen *s, qp_sign sign)
+{
+    static const char *const signs[][2] = {
+        {"+-", "\u00b1"}, {"...", "\u2026"}, {"|  ", "\u2502  "}, {"|- ", "\u251c\u2500 "},
+        {"`- ", "\u2514\u2500 "}};
+    return signs[sign][s->has_utf8];
+}
+
 qp_style qp_style_of_percent(double percent)
 {
     return percent >= 20 ? QP_STYLE_HOT : percent >= 5 ? QP_STYLE_WARM : QP_STYLE_PLAIN;

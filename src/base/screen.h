@@ -35,6 +35,10 @@ void qp_screen_text(const qp_screen *s, qp_style style, const char *text);
 /* A text of unknown origin, escaped, in at most `width` columns (0: no limit). */
 void qp_screen_name(const qp_screen *s, const char *name, unsigned width);
 
+/* Our own signs, in the characters that the receiver has. */
+typedef enum { QP_SIGN_HALF, QP_SIGN_MORE, QP_SIGN_PIPE, QP_SIGN_FORK, QP_SIGN_LAST } qp_sign;
+const char *qp_screen_sign(const qp_screen *s, qp_sign sign);
+
 /* The style of a part of the run's time, in percent. */
 qp_style qp_style_of_percent(double percent);
 

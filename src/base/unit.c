@@ -14,16 +14,24 @@ enum { N_UNITS = sizeof units / sizeof units[0] };
 
 static const uint64_t powers[] = {1, 10, 100, 1000, 10000, 100000, 1000000};
 
+/* The smallest unit in which `ns` is below `limit`; the last resort is seconds. */
+static qp_unit unit_below(uint64_t ns, uint64_t limit)
+{
+    int i = N_UNITS - 1;
+    while (i > 0 && ns / units[i].ns >= limit)
+        i--;
+    /* As many decimals as tell something: none of a nanosecond, three of all others. */
+    return (qp_unit){units[i].suffix, units[i].ns, units[i].ns == 1 ? 0 : 3};
+}
+
 qp_unit qp_unit_for(uint64_t largest, bool is_time, const char *wanted)
 {
     if (!is_time)
         return (qp_unit){"", 1, 0};
-    int i = 0;
-    while (i < N_UNITS - 1 &&
-           (wanted ? strcmp(wanted, units[i].word) != 0 : largest < units[i].ns))
-        i++;
-    /* As many decimals as tell something: none of a nanosecond, three of all others. */
-    return (qp_unit){units[i].suffix, units[i].ns, units[i].ns == 1 ? 0 : 3};
+    for (int i = 0; wanted && i < N_UNITS; i++)
+        if (strcmp(wanted, units[i].word) == 0)
+            return (qp_unit){units[i].suffix, units[i].ns, units[i].ns == 1 ? 0 : 3};
+    return unit_below(largest, 10000);
 }
 
 /* The whole part with a comma every three digits, then the fraction. */
@@ -55,7 +63,7 @@ char *qp_unit_number(char *to, uint64_t value, qp_unit unit)
 
 char *qp_unit_time(char *to, uint64_t ns)
 {
-    qp_unit unit = qp_unit_for(ns, true, NULL);
+    qp_unit unit = unit_below(ns, 1000);
     qp_unit_number(to, ns, unit);
     strcat(to, unit.suffix);
     return to;

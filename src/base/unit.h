@@ -15,7 +15,7 @@ typedef struct {
     unsigned n_decimals;
 } qp_unit;
 
-/* The unit that shows `largest` (ns, or counts if not is_time) with three digits or more.
+/* The smallest unit that shows `largest` (ns, or counts if not is_time) below 10,000.
  * @param wanted  "s", "ms", "us" or "ns"; NULL: choose */
 qp_unit qp_unit_for(uint64_t largest, bool is_time, const char *wanted);
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "base/table.h"
+#include "base/dict.h"
 #include "model/private.h"
 
 typedef struct {
@@ -16,7 +16,7 @@ typedef struct {
     uint32_t thread;   /* QP_ALL_THREADS: any */
     uint32_t method;   /* whose edges; UINT32_MAX: all pairs */
     bool is_of_callers; /* time: as the method's total; else as that of its callees */
-    qp_table pairs;    /* caller, callee -> index + 1 in rows */
+    qp_dict pairs;    /* caller, callee -> index + 1 in rows */
     qp_buf rows;       /* pair_row */
     uint32_t *n_open;  /* [n_methods] nodes of the method above us */
     uint64_t *inside;  /* [n_nodes] callees: the method's own time below and at the node */
@@ -36,11 +36,11 @@ static uint64_t key_of(uint32_t caller, uint32_t callee)
 static pair_row *row_of(search *s, uint32_t caller, uint32_t callee)
 {
     uint64_t key = key_of(caller, callee);
-    uint32_t at = qp_table_get(&s->pairs, key);
+    uint32_t at = qp_dict_get(&s->pairs, key);
     if (at)
         return (pair_row *)s->rows.items + at - 1;
     pair_row *row = qp_buf_add(&s->rows);
-    if (row && !qp_table_put(&s->pairs, key, (uint32_t)s->rows.n))
+    if (row && !qp_dict_put(&s->pairs, key, (uint32_t)s->rows.n))
         s->rows.failed = true;
     if (row)
         row->pair = (qp_pair){.caller = caller, .callee = callee};
@@ -116,7 +116,7 @@ static bool find_inside(search *s)
 /* @return the rows, free with qp_free(); NULL: no memory */
 static pair_row *find_pairs(search *s, size_t *n)
 {
-    qp_table_init(&s->pairs);
+    qp_dict_init(&s->pairs);
     qp_buf_init(&s->rows, sizeof(pair_row));
     s->n_open = qp_alloc_zeroed(s->m->n_methods, sizeof *s->n_open);
     bool needs_inside = s->method != UINT32_MAX && !s->is_of_callers;
@@ -127,7 +127,7 @@ static pair_row *find_pairs(search *s, size_t *n)
     qp_free(s->n_open);
     qp_free(s->inside);
     qp_free(s->leads_back);
-    qp_table_fini(&s->pairs);
+    qp_dict_fini(&s->pairs);
     return qp_buf_take(&s->rows, n);
 }
 

@@ -154,12 +154,13 @@ static uint32_t read_stack(qp_model_private *own, uint32_t thread, qp_buf *block
 {
     const qp_thread_record *r = record_of(own, thread);
     qp_model_thread *th = &own->threads[thread];
-    const qp_span *chunk = r->top ? chunk_of(own, thread, r->top) : NULL;
-    bool is_broken = r->top && !chunk;
+    qp_cell top = r->top & ~QP_TOP_BUSY;
+    const qp_span *chunk = top ? chunk_of(own, thread, top) : NULL;
+    bool is_broken = top && !chunk;
     uint32_t n = 0;
     uint64_t depth = 0;
     if (chunk) {
-        cursor c = {chunk, r->top - chunk->cell - 1};
+        cursor c = {chunk, top - chunk->cell - 1};
         bool is_frame = c.slot > 0 || header_of(own, chunk)->prev;
         for (; is_frame; is_frame = step_down(own, thread, &c, &is_broken)) {
             const qp_frame *f = frame_at(own, c);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/table.h"
+#include "base/dict.h"
 #include "model/private.h"
 
 /* ---- banks ----------------------------------------------------------------------------------- */
@@ -84,19 +84,19 @@ static void read_span(qp_model_private *own, const qp_span *s, qp_buf *banks)
 /* One pass over the call paths for the calls that all banks need. */
 static bool count_calls(qp_model_private *own)
 {
-    qp_table first;
+    qp_dict first;
     bool is_ok = true;
-    qp_table_init(&first);
+    qp_dict_init(&first);
     for (size_t i = own->n_banks; is_ok && i-- > 0;)
-        is_ok = qp_table_put(&first, key_of(own->banks[i].method, own->banks[i].thread),
+        is_ok = qp_dict_put(&first, key_of(own->banks[i].method, own->banks[i].thread),
                              (uint32_t)i + 1);
     for (uint32_t i = own->model.n_threads; own->n_banks && i < own->model.n_nodes; i++) {
         const qp_model_node *n = &own->nodes[i];
-        uint32_t at = qp_table_get(&first, key_of(n->method, n->thread));
+        uint32_t at = qp_dict_get(&first, key_of(n->method, n->thread));
         if (at)
             own->banks[at - 1].calls = qp_sum(own->banks[at - 1].calls, n->f.calls);
     }
-    qp_table_fini(&first);
+    qp_dict_fini(&first);
     return is_ok;
 }
 
@@ -261,15 +261,15 @@ bool qp_model_blocks(const qp_model *m, uint32_t method, uint32_t thread, qp_blo
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
-static void add_block(qp_buf *lines, qp_table *known, const qp_block_figures *b)
+static void add_block(qp_buf *lines, qp_dict *known, const qp_block_figures *b)
 {
-    uint32_t at = b->line > 0 ? qp_table_get(known, (uint32_t)b->line) : 0;
+    uint32_t at = b->line > 0 ? qp_dict_get(known, (uint32_t)b->line) : 0;
     if (b->line <= 0)
         return;
     if (!at) {
         qp_line_figures *fresh = qp_buf_add(lines);
         at = (uint32_t)lines->n;
-        if (!fresh || !qp_table_put(known, (uint32_t)b->line, at)) {
+        if (!fresh || !qp_dict_put(known, (uint32_t)b->line, at)) {
             lines->failed = true;
             return;
         }
@@ -295,9 +295,9 @@ bool qp_model_lines(const qp_model *m, const char *file, uint32_t method, uint32
                     qp_line_figures **out, size_t *n)
 {
     qp_buf lines;
-    qp_table known;
+    qp_dict known;
     qp_buf_init(&lines, sizeof(qp_line_figures));
-    qp_table_init(&known);
+    qp_dict_init(&known);
     for (uint32_t i = 1; i < m->n_methods && !lines.failed; i++) {
         qp_block_figures *blocks;
         size_t n_blocks;
@@ -312,7 +312,7 @@ bool qp_model_lines(const qp_model *m, const char *file, uint32_t method, uint32
             add_block(&lines, &known, &blocks[k]);
         qp_free(blocks);
     }
-    qp_table_fini(&known);
+    qp_dict_fini(&known);
     *out = qp_buf_take(&lines, n);
     if (*out)
         qsort(*out, *n, sizeof **out, compare_lines);
@@ -332,19 +332,19 @@ static int compare_files(const void *a, const void *b)
 bool qp_model_files(const qp_model *m, qp_model_file **out, size_t *n)
 {
     qp_buf files;
-    qp_table known;
+    qp_dict known;
     qp_buf_init(&files, sizeof(qp_model_file));
-    qp_table_init(&known);
+    qp_dict_init(&known);
     for (uint32_t i = 1; i < m->n_methods; i++) {
         const qp_model_method *k = &m->methods[i];
         if (!k->file[0])
             continue;
         uint64_t hash = qp_hash_bytes(QP_HASH_START, k->file, strlen(k->file));
-        uint32_t at = qp_table_get(&known, hash);
+        uint32_t at = qp_dict_get(&known, hash);
         if (!at || strcmp(((qp_model_file *)files.items)[at - 1].path, k->file) != 0) {
             qp_model_file *fresh = qp_buf_add(&files);
             at = (uint32_t)files.n;
-            if (!fresh || !qp_table_put(&known, hash, at)) {
+            if (!fresh || !qp_dict_put(&known, hash, at)) {
                 files.failed = true;
                 break;
             }
@@ -354,7 +354,7 @@ bool qp_model_files(const qp_model *m, qp_model_file **out, size_t *n)
         f->n_methods++;
         f->self = qp_sum(f->self, k->all.self);
     }
-    qp_table_fini(&known);
+    qp_dict_fini(&known);
     *out = qp_buf_take(&files, n);
     if (*out)
         qsort(*out, *n, sizeof **out, compare_files);

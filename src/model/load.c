@@ -278,7 +278,7 @@ static pulse read_pulse(int fd, qp_cell cell)
     qp_thread_record r;
     memset(&r, 0, sizeof r);
     qp_file_read_at(fd, &r, sizeof r, (uint64_t)cell * QP_CELL);
-    return (pulse){cell, r.top, r.n_exits + r.n_unwound + r.n_destroyed_live, r.n_deep};
+    return (pulse){cell, r.top & ~QP_TOP_BUSY, r.n_exits + r.n_unwound + r.n_destroyed_live, r.n_deep};
 }
 
 /* Events that may lie between two moments: each frame that ended was perhaps entered, too. */

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/table.h"
+#include "base/dict.h"
 #include "model/private.h"
 
 /* All names made here together take at most so much per byte of file: two long texts of a damaged
@@ -115,17 +115,17 @@ static uint64_t hash_of(const qp_model_method *m)
 
 /* The method that an earlier record made and this one means, too; else this one.
  * @return 0: no memory */
-static uint32_t same_or_new(qp_model_private *own, qp_table *known, uint32_t fresh)
+static uint32_t same_or_new(qp_model_private *own, qp_dict *known, uint32_t fresh)
 {
     const qp_model_method *m = &own->methods[fresh];
     uint64_t hash = hash_of(m);
-    uint32_t earlier = qp_table_get(known, hash);
+    uint32_t earlier = qp_dict_get(known, hash);
     if (earlier)
         return is_same(&own->methods[earlier], m) ? earlier : fresh;
-    return qp_table_put(known, hash, fresh) ? fresh : 0;
+    return qp_dict_put(known, hash, fresh) ? fresh : 0;
 }
 
-static bool read_span(qp_model_private *own, const qp_span *s, qp_table *known, bool merge_same,
+static bool read_span(qp_model_private *own, const qp_span *s, qp_dict *known, bool merge_same,
                       uint64_t *n_left)
 {
     for (uint32_t i = 1; i <= s->n_used; i++) {
@@ -162,13 +162,13 @@ bool qp_load_methods(qp_model_private *own, bool merge_same)
         .type = "System", .flags = QP_METHOD_REGISTERED | QP_METHOD_PSEUDO};
     own->model.n_methods = 1;
     own->model.methods = own->methods;
-    qp_table known;
-    qp_table_init(&known);
+    qp_dict known;
+    qp_dict_init(&known);
     uint64_t n_left = own->image.file_bytes / sizeof(qp_line);
     bool is_read = true;
     for (size_t i = 0; is_read && i < own->n_spans; i++)
         if (own->spans[i].kind == QP_EXTENT_METHODS)
             is_read = read_span(own, &own->spans[i], &known, merge_same, &n_left);
-    qp_table_fini(&known);
+    qp_dict_fini(&known);
     return is_read;
 }

@@ -168,13 +168,17 @@ static void configuration_is_too_late_after_the_first_entry(void **state) /* sec
 
 static void conversions_expand_in_names(void **state) /* qii 50 */
 {
-    char expected[128];
+    char name[128];
+    unsigned n_found = 0;
     (void)state;
     begin("-program-name=prog -filename-prefix=%v.%p.%n.%%");
     qprof_record_fn_entry(1, 1);
     qprof_shutdown();
-    snprintf(expected, sizeof expected, "prog.%d.0.%%.qprof", (int)getpid());
-    assert_true(play_file_exists(expected));
+    for (unsigned i = 0; i < 100; i++) { /* the number goes on from test to test */
+        snprintf(name, sizeof name, "prog.%d.%u.%%.qprof", (int)getpid(), i);
+        n_found += play_file_exists(name);
+    }
+    assert_int_equal(n_found, 1);
 }
 
 static void an_output_name_has_conversions_too(void **state) /* qii 50, design 5 */
@@ -251,7 +255,7 @@ static int run_helper(bool is_privileged)
     int child = fork();
     if (child == 0) {
         if (chown("helper", 65534, 65534) || chmod("helper", is_privileged ? 04755 : 0755) ||
-            chmod(".", 0755) || setgid(1000) || setuid(1000))
+            chmod(".", 0777) || setgid(1000) || setuid(1000))
             _exit(CANNOT_RUN);
         char *argv[] = {(char *)"helper", (char *)helper_word, NULL};
         char *envp[] = {(char *)"QPROF=-program-name=evil", NULL};

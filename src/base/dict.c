@@ -1,16 +1,16 @@
-/* table.c: open addressing with linear probes, at most two thirds full. */
-#include "base/table.h"
+/* dict.c: open addressing with linear probes, at most two thirds full. */
+#include "base/dict.h"
 
 #include "base/alloc.h"
 
 enum { FIRST_SLOTS = 64 };
 
-typedef struct qp_table_slot {
+typedef struct qp_dict_slot {
     uint64_t key;
     uint32_t value; /* 0: free */
 } slot;
 
-static slot *slot_of(const qp_table *t, uint64_t key)
+static slot *slot_of(const qp_dict *t, uint64_t key)
 {
     uint64_t mixed = (key ^ key >> 32) * 0x9E3779B97F4A7C15u;
     size_t i = (size_t)(mixed >> 20) & (t->n_slots - 1);
@@ -19,9 +19,9 @@ static slot *slot_of(const qp_table *t, uint64_t key)
     return &t->slots[i];
 }
 
-static bool grow(qp_table *t)
+static bool grow(qp_dict *t)
 {
-    qp_table wider = {.n_slots = t->n_slots ? t->n_slots * 2 : FIRST_SLOTS, .n = t->n};
+    qp_dict wider = {.n_slots = t->n_slots ? t->n_slots * 2 : FIRST_SLOTS, .n = t->n};
     wider.slots = qp_alloc_zeroed(wider.n_slots, sizeof(slot));
     if (!wider.slots)
         return false;
@@ -33,23 +33,23 @@ static bool grow(qp_table *t)
     return true;
 }
 
-void qp_table_init(qp_table *t)
+void qp_dict_init(qp_dict *t)
 {
-    *t = (qp_table){0};
+    *t = (qp_dict){0};
 }
 
-void qp_table_fini(qp_table *t)
+void qp_dict_fini(qp_dict *t)
 {
     qp_free(t->slots);
-    qp_table_init(t);
+    qp_dict_init(t);
 }
 
-uint32_t qp_table_get(const qp_table *t, uint64_t key)
+uint32_t qp_dict_get(const qp_dict *t, uint64_t key)
 {
     return t->n_slots ? slot_of(t, key)->value : 0;
 }
 
-bool qp_table_put(qp_table *t, uint64_t key, uint32_t value)
+bool qp_dict_put(qp_dict *t, uint64_t key, uint32_t value)
 {
     if ((t->n + 1) * 3 > t->n_slots * 2 && !grow(t))
         return false;
