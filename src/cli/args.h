@@ -1,0 +1,98 @@
+/* args.h: command lines. One table of flags for each command yields the parser, --help, the man
+ * page and the shell completion. */
+#ifndef QP_CLI_ARGS_H
+#define QP_CLI_ARGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/screen.h"
+
+typedef enum { QP_FORMAT_TEXT, QP_FORMAT_JSON, QP_FORMAT_CSV } qp_format;
+typedef enum { QP_COLOR_AUTO, QP_COLOR_ALWAYS, QP_COLOR_NEVER } qp_color;
+
+/* Values of all flags of all commands; each command's table fills its own. */
+typedef struct {
+    unsigned format, color, sort; /* positions in the words of the flag */
+    bool help;
+    bool has_threads, has_subtract, has_skips, is_hottest, is_man, is_completion, has_list;
+    uint64_t limit; /* 0: none; UINT64_MAX: not given */
+    uint64_t depth, count;
+    double min_percent, interval;
+    const char *thread, *filter, *unit, *source_path; /* NULL: not given */
+    unsigned time, granularity; /* UINT_MAX: not given */
+    const char *clock, *output;
+    char **operands; /* [n_operands] of argv; for `run` options of the recorder */
+    int n_operands;
+    char **rest; /* [n_rest] behind "--", or from the first operand on for `run` */
+    int n_rest;
+} qp_args;
+
+typedef enum {
+    QP_FLAG_YES,   /* bool */
+    QP_FLAG_TEXT,  /* const char * */
+    QP_FLAG_COUNT, /* uint64_t */
+    QP_FLAG_REAL,  /* double, >= 0 */
+    QP_FLAG_WORD   /* unsigned: which of `value`, which are separated by '|' */
+} qp_flag_kind;
+
+typedef struct {
+    const char *name;
+    char letter; /* 0: none */
+    qp_flag_kind kind;
+    const char *value;   /* what stands for it in the help, or the words */
+    size_t at;           /* of qp_args */
+    const char *initial; /* NULL: none */
+    const char *help;
+} qp_flag;
+
+struct qp_cli;
+
+typedef struct {
+    const char *name;
+    const char *operands; /* "[FILE]" */
+    const char *summary;  /* one line */
+    const char *about;    /* paragraphs of the help, lines broken */
+    const qp_flag *flags; /* ends with a NULL name */
+    const char *examples; /* a line each */
+    int (*run)(struct qp_cli *cli);
+    bool takes_rest;      /* everything from the first operand on belongs to a program */
+} qp_command;
+
+/* Flags that many commands have. */
+#define QP_FLAG_AT(field) offsetof(qp_args, field)
+#define QP_FLAGS_COMMON                                                                          \
+    {"color", 0, QP_FLAG_WORD, "auto|always|never", QP_FLAG_AT(color), NULL,                     \
+     "colours; auto: on a terminal, unless NO_COLOR is set"},                                    \
+    {"help", 'h', QP_FLAG_YES, NULL, QP_FLAG_AT(help), NULL, "this text"},                       \
+    {NULL, 0, QP_FLAG_YES, NULL, 0, NULL, NULL}
+#define QP_FLAG_FORMAT                                                                           \
+    {"format", 0, QP_FLAG_WORD, "text|json|csv", QP_FLAG_AT(format), NULL, "form of the output"}
+#define QP_FLAG_THREAD                                                                           \
+    {"thread", 0, QP_FLAG_TEXT, "N|NAME", QP_FLAG_AT(thread), NULL,                              \
+     "only this thread, by number or name"}
+#define QP_FLAG_UNIT                                                                             \
+    {"unit", 0, QP_FLAG_TEXT, "s|ms|us|ns", QP_FLAG_AT(unit), NULL,                              \
+     "unit of times; default: the one that fits"}
+#define QP_FLAG_SUBTRACT                                                                         \
+    {"subtract-overhead", 0, QP_FLAG_YES, NULL, QP_FLAG_AT(has_subtract), NULL,                  \
+     "take the recorder's own estimated cost off the times"}
+#define QP_FLAG_SOURCE_PATH                                                                      \
+    {"source-path", 0, QP_FLAG_TEXT, "DIR[:DIR]", QP_FLAG_AT(source_path), NULL,                 \
+     "where sources are, if not where the program found them"}
+
+/* Parse argv behind the command's name. argv is re-ordered.
+ * @param error  receives one line
+ * @return false: see error */
+bool qp_args_parse(const qp_command *command, int argc, char **argv, qp_args *args,
+                   char *error, size_t error_bytes);
+
+/* The word of `words` ("a|b|c") nearest to `text`, if it is near enough to be meant.
+ * @return bytes of it, *found points into words; 0: none */
+size_t qp_args_nearest(const char *words, const char *text, const char **found);
+
+/* Which word of `words` text is. @return -1: none */
+int qp_args_word(const char *words, const char *text);
+
+#endif

@@ -1,0 +1,175 @@
+/* cli.c: messages of the tool, and finding and loading the profile that a command is about. */
+#include "cli/cli.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "model/live.h"
+
+/* ---- messages ------------------------------------------------------------------------------ */
+
+static void print_message(const qp_cli *cli, const char *format, va_list list)
+{
+    char message[2048], shown[4096], line[4200];
+    vsnprintf(message, sizeof message, format, list);
+    qp_text_terminal(shown, sizeof shown, message, NULL);
+    int n = snprintf(line, sizeof line, "qprof%s%s: %s\n", cli->command ? " " : "",
+                     cli->command ? cli->command->name : "", shown);
+    /* One write: lines of several processes do not mix. Nobody could be told if it failed. */
+    if (write(STDERR_FILENO, line, (size_t)n) < 0)
+        return;
+}
+
+int qp_cli_fail(const qp_cli *cli, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    print_message(cli, format, list);
+    va_end(list);
+    return QP_EXIT_UNUSABLE;
+}
+
+void qp_cli_warn(const qp_cli *cli, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    print_message(cli, format, list);
+    va_end(list);
+}
+
+int qp_cli_fail_memory(const qp_cli *cli)
+{
+    return qp_cli_fail(cli, "%s: not enough memory for this report", cli->path);
+}
+
+/* ---- finding the profile ------------------------------------------------------------------- */
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t n = strlen(text), n_end = strlen(end);
+    return n > n_end && strcmp(text + n - n_end, end) == 0;
+}
+
+/* Is it surely meant as a profile: by its name, its first bytes, or as the id of a process? */
+static bool names_profile(const char *text)
+{
+    char magic[8] = "";
+    struct stat at;
+    if (ends_with(text, ".qprof") || ends_with(text, ".qv") || ends_with(text, ".pcv"))
+        return true;
+    if (stat(text, &at) != 0)
+        return *text && text[strspn(text, "0123456789")] == '\0';
+    int fd = S_ISREG(at.st_mode) ? open(text, O_RDONLY | O_CLOEXEC) : -1;
+    bool is_profile = fd >= 0 && read(fd, magic, sizeof magic) == sizeof magic &&
+                      memcmp(magic, QP_MAGIC, sizeof magic) == 0;
+    if (fd >= 0)
+        close(fd);
+    return is_profile;
+}
+
+bool qp_cli_operands(const qp_cli *cli, const char **name, const char **file)
+{
+    char **operands = cli->args.operands;
+    int n = cli->args.n_operands, most = name ? 2 : 1;
+    *file = NULL;
+    if (name)
+        *name = NULL;
+    if (n > most) {
+        qp_cli_fail(cli, "%s: one too many; usage: qprof %s [options] %s", operands[most],
+                    cli->command->name, cli->command->operands);
+        return false;
+    }
+    if (n == 2) {
+        int at = names_profile(operands[1]) || !names_profile(operands[0]);
+        *file = operands[at];
+        *name = operands[!at];
+    } else if (n == 1 && (!name || names_profile(operands[0]))) {
+        *file = operands[0];
+    } else if (n == 1) {
+        *name = operands[0];
+    }
+    return true;
+}
+
+/* The newest profile of the current folder. @return false: there is none */
+static bool find_newest(char *path, size_t n_bytes)
+{
+    struct stat at, best = {0};
+    DIR *folder = opendir(".");
+    if (!folder)
+        return false;
+    path[0] = '\0';
+    for (struct dirent *entry = readdir(folder); entry; entry = readdir(folder)) {
+        if (!ends_with(entry->d_name, ".qprof") || stat(entry->d_name, &at) != 0 ||
+            !S_ISREG(at.st_mode))
+            continue;
+        bool is_newer = at.st_mtim.tv_sec != best.st_mtim.tv_sec
+                            ? at.st_mtim.tv_sec > best.st_mtim.tv_sec
+                            : at.st_mtim.tv_nsec > best.st_mtim.tv_nsec;
+        if (!*path || is_newer) {
+            best = at;
+            snprintf(path, n_bytes, "%s", entry->d_name);
+        }
+    }
+    closedir(folder);
+    return *path != '\0';
+}
+
+int qp_cli_load(qp_cli *cli, const char *file, qp_model **model)
+{
+    char error[QP_ERROR_BYTES];
+    *model = NULL;
+    if (file)
+        snprintf(cli->path, sizeof cli->path, "%s", file);
+    else if (!find_newest(cli->path, sizeof cli->path))
+        return qp_cli_fail(cli, "no profile was named and this folder has no *.qprof; "
+                                "make one with: qprof run -- PROGRAM");
+    qp_load_status status = qp_model_load(cli->path, NULL, model, error);
+    if (status == QP_LOAD_UNUSABLE) {
+        size_t n = strlen(cli->path);
+        bool has_name = strncmp(error, cli->path, n) == 0 && error[n] == ':';
+        return has_name ? qp_cli_fail(cli, "%s", error)
+                        : qp_cli_fail(cli, "%s: %s", cli->path, error);
+    }
+    if (status == QP_LOAD_CLEAN)
+        return QP_EXIT_CLEAN;
+    const qp_model *m = *model;
+    qp_cli_warn(cli, "%s: damaged; this is what could be saved (%s%s)", cli->path,
+                m->n_losses ? m->losses[0] : "parts are missing",
+                m->n_losses > 1 ? "; more: qprof info" : "");
+    return QP_EXIT_SALVAGED;
+}
+
+bool qp_cli_thread(const qp_cli *cli, const qp_model *m, uint32_t *thread)
+{
+    const char *wanted = cli->args.thread;
+    *thread = QP_ALL_THREADS;
+    if (!wanted)
+        return true;
+    bool is_number = *wanted && wanted[strspn(wanted, "0123456789")] == '\0';
+    uint64_t number = is_number ? strtoull(wanted, NULL, 10) : 0;
+    for (uint32_t i = 1; i < m->n_threads && *thread == QP_ALL_THREADS; i++)
+        if (is_number ? m->threads[i].ordinal == number
+                      : strcmp(m->threads[i].name, wanted) == 0)
+            *thread = i;
+    if (*thread == QP_ALL_THREADS)
+        qp_cli_fail(cli, "%s: no thread %s; qprof report --threads shows all", cli->path,
+                    wanted);
+    return *thread != QP_ALL_THREADS;
+}
+
+bool qp_cli_unit_is_good(const qp_cli *cli)
+{
+    const char *unit = cli->args.unit;
+    if (!unit || qp_args_word("s|ms|us|ns", unit) >= 0)
+        return true;
+    qp_cli_fail(cli, "--unit=%s: expected s|ms|us|ns", unit);
+    return false;
+}

@@ -1,0 +1,229 @@
+/* header.c: the block above every report, and the same as JSON. */
+#include "cli/header.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli/view.h"
+
+enum { LABEL_COLUMNS = 12 };
+
+char *qp_header_moment(char *to, uint64_t ns)
+{
+    time_t seconds = (time_t)(ns / 1000000000);
+    struct tm parts;
+    to[0] = '\0';
+    if (localtime_r(&seconds, &parts))
+        strftime(to, 32, "%Y-%m-%d %H:%M:%S", &parts);
+    return to;
+}
+
+void qp_header_label(const qp_screen *s, const char *label)
+{
+    qp_out_text(s->out, "  ");
+    qp_screen_text(s, QP_STYLE_DIM, label);
+    qp_out_repeat(s->out, ' ', LABEL_COLUMNS - strlen(label));
+}
+
+static void print_title(const qp_screen *s, const qp_model *m, const char *path)
+{
+    const qp_run *run = &m->run;
+    qp_screen_style(s, QP_STYLE_HEAD);
+    qp_screen_name(s, *run->program ? run->program : "?", 60);
+    qp_screen_style(s, QP_STYLE_PLAIN);
+    qp_out_format(s->out, ", process %" PRIu64, run->pid);
+    if (*run->label) {
+        qp_out_text(s->out, ", ");
+        qp_screen_name(s, run->label, 60);
+    }
+    qp_out_text(s->out, "  (");
+    qp_screen_name(s, path, 0);
+    qp_out_text(s->out, ")\n");
+}
+
+static void print_run(const qp_screen *s, const qp_model *m)
+{
+    const qp_run *run = &m->run;
+    char moment[32], number[QP_NUMBER_BYTES];
+    qp_header_label(s, "recorded");
+    qp_out_text(s->out, qp_header_moment(moment, run->started_at));
+    if (qp_view_is_time(m))
+        qp_out_format(s->out, ", for %s", qp_view_amount(m, number, run->wall));
+    if (run->stopped && qp_view_is_time(m))
+        qp_out_format(s->out, " (%s of it stopped)", qp_view_amount(m, number, run->stopped));
+    if (run->state == QP_RUN_LIVE)
+        qp_out_text(s->out, "; still running");
+    if (run->state == QP_RUN_SNAPSHOT)
+        qp_out_text(s->out, "; a snapshot");
+    qp_out_text(s->out, "\n");
+    if (run->state == QP_RUN_CRASHED) {
+        qp_header_label(s, "unsealed");
+        qp_screen_text(s, QP_STYLE_BAD, "the program was killed");
+        qp_out_text(s->out, "; figures go up to each thread's last event\n");
+    }
+}
+
+static void print_totals(const qp_screen *s, const qp_model *m)
+{
+    const qp_run *run = &m->run;
+    char calls[QP_NUMBER_BYTES], number[QP_NUMBER_BYTES], threads[QP_NUMBER_BYTES];
+    qp_header_label(s, "totals");
+    qp_out_format(s->out, "%s calls of %s methods", qp_unit_count(calls, run->calls),
+                  qp_unit_count(number, m->n_methods - 1));
+    uint32_t n = m->n_threads - 1;
+    qp_out_format(s->out, " on %s thread%s", qp_unit_count(threads, n), n == 1 ? "" : "s");
+    if (run->has_times)
+        qp_out_format(s->out, ", %s in all", qp_view_amount(m, number, run->total));
+    qp_out_char(s->out, '\n');
+}
+
+static void print_measure(const qp_screen *s, const qp_model *m)
+{
+    const qp_run *run = &m->run;
+    char asked[QP_NUMBER_BYTES], reached[QP_NUMBER_BYTES], passes[QP_NUMBER_BYTES];
+    qp_header_label(s, "measured");
+    if (!run->has_times)
+        qp_out_text(s->out, "exact calls, no times");
+    else if (run->is_estimated)
+        qp_out_format(s->out, "exact calls; %s, estimated (%s): true within %s, 95 times "
+                              "of 100",
+                      run->clock_text, run->time_mode_text, qp_screen_sign(s, QP_SIGN_HALF));
+    else
+        qp_out_format(s->out, "exact calls and times; %s, from %s", run->clock_text,
+                      run->source_text);
+    qp_out_char(s->out, '\n');
+    if (run->sample_period_ns && run->n_passes) {
+        qp_header_label(s, "sampler");
+        qp_out_format(s->out, "%s samples, one in %s", qp_unit_count(passes, run->n_passes),
+                      qp_unit_time(reached, run->sample_period_reached_ns));
+        qp_out_format(s->out, " (asked for: %s)\n", qp_unit_time(asked, run->sample_period_ns));
+    }
+}
+
+static void print_cost(const qp_screen *s, const qp_model *m, bool is_subtracted)
+{
+    char number[QP_NUMBER_BYTES], percent[QP_NUMBER_BYTES];
+    if (!m->run.cost_total || !m->run.has_times)
+        return;
+    qp_header_label(s, "overhead");
+    qp_out_format(s->out, "about %s (%s %%) is recording itself, %s\n",
+                  qp_view_amount(m, number, m->run.cost_total),
+                  qp_unit_percent(percent, m->run.cost_total, m->run.total),
+                  is_subtracted ? "taken off below" : "contained in the times");
+}
+
+/* Everything that is not normal, in one line. */
+static void print_diagnostics(const qp_screen *s, const qp_model *m)
+{
+    char number[QP_NUMBER_BYTES];
+    size_t n = 0;
+    for (size_t i = 0; i < m->run.n_diagnostics; i++) {
+        const qp_run_diagnostic *d = &m->run.diagnostics[i];
+        if (d->kind == 'N')
+            continue;
+        if (n++ == 0)
+            qp_header_label(s, "diagnostics");
+        qp_out_text(s->out, n > 1 ? ", " : "");
+        qp_screen_text(s, d->kind == 'L' ? QP_STYLE_BAD : QP_STYLE_PLAIN, d->name);
+        qp_out_format(s->out, " %s", qp_unit_count(number, d->count));
+    }
+    if (n)
+        qp_out_text(s->out, "; qprof info explains\n");
+    if (m->n_losses) {
+        qp_header_label(s, "damaged");
+        qp_screen_name(s, m->losses[0], 0);
+        if (m->n_losses > 1)
+            qp_out_format(s->out, ", and %zu more; qprof info lists them", m->n_losses - 1);
+        qp_out_char(s->out, '\n');
+    }
+}
+
+void qp_header_text(const qp_screen *s, const qp_model *m, const char *path,
+                    bool is_subtracted)
+{
+    print_title(s, m, path);
+    print_run(s, m);
+    print_totals(s, m);
+    print_measure(s, m);
+    print_cost(s, m, is_subtracted);
+    print_diagnostics(s, m);
+    qp_out_char(s->out, '\n');
+}
+
+/* ---- JSON ---------------------------------------------------------------------------------- */
+
+/* Nanoseconds since 1970 do not fit a double: a text keeps them all. */
+static void write_moment(qp_json *json, const char *key, uint64_t ns)
+{
+    char date[40], text[64];
+    time_t seconds = (time_t)(ns / 1000000000);
+    struct tm parts;
+    if (!ns || !gmtime_r(&seconds, &parts)) {
+        qp_json_null(json, key);
+        return;
+    }
+    strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%S", &parts);
+    snprintf(text, sizeof text, "%s.%09" PRIu64 "Z", date, ns % 1000000000);
+    qp_json_text(json, key, text);
+}
+
+static void write_identity(qp_json *json, const qp_run *run)
+{
+    qp_json_text(json, "program", run->program);
+    qp_json_text(json, "host", run->host);
+    qp_json_text(json, "module", run->module);
+    qp_json_text(json, "label", run->label);
+    qp_json_text(json, "options", run->options);
+    qp_json_text(json, "recorder", run->version);
+    qp_json_count(json, "pid", run->pid);
+    qp_json_count(json, "dataset", run->dataset);
+    qp_json_text(json, "state", run->state_text);
+    write_moment(json, "started_at", run->started_at);
+    write_moment(json, "ended_at", run->ended_at);
+}
+
+static void write_measure(qp_json *json, const qp_model *m)
+{
+    const qp_run *run = &m->run;
+    qp_json_text(json, "unit", run->unit);
+    qp_json_text(json, "time", run->time_mode_text);
+    qp_json_text(json, "clock", run->clock_text);
+    qp_json_text(json, "clock_source", run->source_text);
+    qp_json_text(json, "granularity", run->grain_text);
+    qp_json_bool(json, "estimated", run->is_estimated);
+    qp_json_bool(json, "has_times", run->has_times);
+    qp_json_bool(json, "virtual_threads", run->is_virtual);
+    qp_json_bool(json, "recording", run->is_recording);
+    qp_json_count(json, "duration", qp_model_ns(m, run->wall));
+    qp_json_count(json, "stopped", qp_model_ns(m, run->stopped));
+    qp_json_count(json, "calls", run->calls);
+    qp_json_count(json, "total", qp_model_ns(m, run->total));
+    qp_json_count(json, "overhead", qp_model_ns(m, run->cost_total));
+    qp_json_count(json, "sample_period_ns", run->sample_period_ns);
+    qp_json_count(json, "sample_period_reached_ns", run->sample_period_reached_ns);
+    qp_json_count(json, "samples", run->n_passes);
+    qp_json_count(json, "memory_limit_bytes", run->memory_limit_bytes);
+    qp_json_count(json, "file_bytes", run->file_bytes);
+}
+
+void qp_header_json(qp_json *json, const qp_model *m)
+{
+    qp_json_begin(json, "run", '{');
+    write_identity(json, &m->run);
+    write_measure(json, m);
+    qp_json_begin(json, "notes", '[');
+    for (size_t i = 0; i < m->run.n_notes; i++)
+        qp_json_text(json, NULL, m->run.notes[i].text);
+    qp_json_end(json, ']');
+    qp_json_end(json, '}');
+    qp_json_begin(json, "diagnostics", '{');
+    for (size_t i = 0; i < m->run.n_diagnostics; i++)
+        qp_json_count(json, m->run.diagnostics[i].name, m->run.diagnostics[i].count);
+    qp_json_end(json, '}');
+    qp_json_begin(json, "losses", '[');
+    for (size_t i = 0; i < m->n_losses; i++)
+        qp_json_text(json, NULL, m->losses[i]);
+    qp_json_end(json, ']');
+}

@@ -1,0 +1,202 @@
+/* help.c: `qprof help`: what the tables of flags say, for people, man and the shell. */
+#include "cli/help.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/cli.h"
+
+enum { TEXT_COLUMN = 26 };
+
+/* "-o, --output=FILE" */
+static int print_flag_name(char *to, size_t n_bytes, const qp_flag *f)
+{
+    char letter[8] = "";
+    if (f->letter)
+        snprintf(letter, sizeof letter, "-%c, ", f->letter);
+    return snprintf(to, n_bytes, "%s--%s%s%s", letter, f->name, f->value ? "=" : "",
+                    f->value ? f->value : "");
+}
+
+static void print_flag(const qp_screen *s, const qp_flag *f)
+{
+    char name[128];
+    int n = print_flag_name(name, sizeof name, f);
+    qp_out_text(s->out, "  ");
+    qp_screen_text(s, QP_STYLE_HEAD, name);
+    if (n + 4 > TEXT_COLUMN) {
+        qp_out_char(s->out, '\n');
+        n = -2;
+    }
+    qp_out_repeat(s->out, ' ', (size_t)(TEXT_COLUMN - 2 - n));
+    for (const char *at = f->help; *at; at++) {
+        qp_out_char(s->out, *at);
+        if (*at == '\n')
+            qp_out_repeat(s->out, ' ', TEXT_COLUMN);
+    }
+    if (f->initial)
+        qp_out_format(s->out, " (default %s)", f->initial);
+    qp_out_char(s->out, '\n');
+}
+
+/* Lines of text, indented by two. */
+static void print_lines(const qp_screen *s, const char *text)
+{
+    while (*text) {
+        const char *end = strchr(text, '\n');
+        size_t n = end ? (size_t)(end - text) : strlen(text);
+        qp_out_text(s->out, "  ");
+        qp_out_bytes(s->out, text, n);
+        qp_out_char(s->out, '\n');
+        text += n + (end != NULL);
+    }
+}
+
+void qp_help_command(const qp_screen *s, const qp_command *command)
+{
+    qp_screen_text(s, QP_STYLE_HEAD, "Usage:");
+    qp_out_format(s->out, " qprof %s [options] %s\n\n%s\n\n", command->name, command->operands,
+                  command->about);
+    qp_screen_text(s, QP_STYLE_HEAD, "Options:\n");
+    for (const qp_flag *f = command->flags; f->name; f++)
+        print_flag(s, f);
+    qp_screen_text(s, QP_STYLE_HEAD, "\nExamples:\n");
+    print_lines(s, command->examples);
+}
+
+static const char *const concepts =
+    "FILE is a profile or the process id of a program that is recording; without one it is\n"
+    "the newest *.qprof of the current folder. Live and crashed profiles are read like\n"
+    "finished ones.\n"
+    "Exit status: 0 clean; 1 the profile was damaged, or a check failed; 2 unusable input\n"
+    "or wrong usage.";
+
+void qp_help_all(const qp_screen *s)
+{
+    qp_out_text(s->out, "qprof shows where a program of an interpreter spends its time.\n\n");
+    qp_screen_text(s, QP_STYLE_HEAD, "Usage:");
+    qp_out_text(s->out, " qprof COMMAND [options] [FILE]\n\n");
+    qp_screen_text(s, QP_STYLE_HEAD, "Commands:\n");
+    for (const qp_command *const *c = qp_commands; *c; c++)
+        qp_out_format(s->out, "  %-10s%s\n", (*c)->name, (*c)->summary);
+    qp_out_format(s->out, "\n%s\n\n", concepts);
+    qp_screen_text(s, QP_STYLE_HEAD, "Start here:\n");
+    qp_out_text(s->out, "  qprof run -- qlua script.lua    record a program\n"
+                        "  qprof report                    where the time went\n"
+                        "  qprof COMMAND --help            options and examples\n");
+}
+
+/* ---- man page ------------------------------------------------------------------------------ */
+
+/* Text of a man page: a backslash, and a dot or quote that begins a line, mean something there. */
+static void print_roff(qp_out *out, const char *text)
+{
+    bool is_begin = true;
+    for (; *text; text++) {
+        if (is_begin && (*text == '.' || *text == '\''))
+            qp_out_text(out, "\\&");
+        if (*text == '\\')
+            qp_out_text(out, "\\e");
+        else if (*text == '-')
+            qp_out_text(out, "\\-");
+        else
+            qp_out_char(out, *text);
+        is_begin = *text == '\n';
+    }
+    qp_out_char(out, '\n');
+}
+
+static void print_man_command(qp_out *out, const qp_command *c)
+{
+    char name[128];
+    qp_out_format(out, ".SS qprof %s [options] %s\n", c->name, c->operands);
+    print_roff(out, c->about);
+    for (const qp_flag *f = c->flags; f->name; f++) {
+        print_flag_name(name, sizeof name, f);
+        qp_out_text(out, ".TP\n.B ");
+        print_roff(out, name);
+        print_roff(out, f->help);
+    }
+    qp_out_text(out, ".PP\n.nf\n");
+    print_roff(out, c->examples);
+    qp_out_text(out, ".fi\n");
+}
+
+static void print_man(qp_out *out)
+{
+    qp_out_text(out, ".TH QPROF 1 \"\" \"qprof " QPROF_VERSION_TEXT "\" \"User commands\"\n"
+                     ".SH NAME\nqprof \\- profiler for interpreters\n"
+                     ".SH SYNOPSIS\n.B qprof\n.I COMMAND\n[options] [\\fIFILE\\fR]\n"
+                     ".SH DESCRIPTION\n");
+    print_roff(out, concepts);
+    qp_out_text(out, ".SH COMMANDS\n");
+    for (const qp_command *const *c = qp_commands; *c; c++)
+        print_man_command(out, *c);
+    qp_out_text(out, ".SH ENVIRONMENT\n.TP\n.B QPROF\nOptions of the recorder.\n"
+                     ".TP\n.B NO_COLOR\nNo colours, if not empty.\n");
+}
+
+/* ---- completion ---------------------------------------------------------------------------- */
+
+static void print_completion(qp_out *out)
+{
+    qp_out_text(out, "# bash completion of qprof\n_qprof() {\n"
+                     "    local word=${COMP_WORDS[COMP_CWORD]} flags=\n"
+                     "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n        COMPREPLY=($(compgen -W '");
+    for (const qp_command *const *c = qp_commands; *c; c++)
+        qp_out_format(out, "%s ", (*c)->name);
+    qp_out_text(out, "--help --version' -- \"$word\"))\n        return\n    fi\n"
+                     "    case ${COMP_WORDS[1]} in\n");
+    for (const qp_command *const *c = qp_commands; *c; c++) {
+        qp_out_format(out, "    %s) flags='", (*c)->name);
+        for (const qp_flag *f = (*c)->flags; f->name; f++)
+            qp_out_format(out, "--%s%s ", f->name, f->value ? "=" : "");
+        qp_out_text(out, "' ;;\n");
+    }
+    qp_out_text(out, "    esac\n    case $word in\n"
+                     "    -*) COMPREPLY=($(compgen -W \"$flags\" -- \"$word\")) ;;\n"
+                     "    *) COMPREPLY=($(compgen -f -- \"$word\")) ;;\n"
+                     "    esac\n}\ncomplete -o nospace -F _qprof qprof\n");
+}
+
+/* ---- the command --------------------------------------------------------------------------- */
+
+static int run_help(qp_cli *cli)
+{
+    const char *name = cli->args.n_operands ? cli->args.operands[0] : NULL;
+    if (cli->args.is_man) {
+        print_man(&cli->out);
+        return QP_EXIT_CLEAN;
+    }
+    if (cli->args.is_completion) {
+        print_completion(&cli->out);
+        return QP_EXIT_CLEAN;
+    }
+    if (!name) {
+        qp_help_all(&cli->screen);
+        return QP_EXIT_CLEAN;
+    }
+    for (const qp_command *const *c = qp_commands; *c; c++)
+        if (strcmp((*c)->name, name) == 0) {
+            qp_help_command(&cli->screen, *c);
+            return QP_EXIT_CLEAN;
+        }
+    return qp_cli_fail(cli, "no command %s; see qprof help", name);
+}
+
+static const qp_flag flags[] = {
+    {"man", 0, QP_FLAG_YES, NULL, QP_FLAG_AT(is_man), NULL, "the man page, for man -l -"},
+    {"completion", 0, QP_FLAG_YES, NULL, QP_FLAG_AT(is_completion), NULL,
+     "completion for bash"},
+    QP_FLAGS_COMMON};
+
+const qp_command qp_command_help = {
+    .name = "help",
+    .operands = "[COMMAND]",
+    .summary = "how to use qprof, or one of its commands",
+    .about = "Says how to use qprof, or one of its commands.",
+    .flags = flags,
+    .examples = "qprof help report\n"
+                "qprof help --man | man -l -\n"
+                "source <(qprof help --completion)",
+    .run = run_help};

@@ -1,0 +1,158 @@
+/* recorder.c: options for the recorder, checked here so that a mistake is found before the program
+ * runs. */
+#include "cli/recorder.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "format/options.h"
+
+/* Append one word, quoted if it needs to be. @return false: no room */
+static bool add_word(qp_recorder_words *w, const char *name, const char *value)
+{
+    size_t n = strlen(w->words), room = sizeof w->words;
+    n += (size_t)snprintf(w->words + n, room - n, "%s-%s%s", n ? " " : "", name,
+                          value ? "=\"" : "");
+    for (const char *at = value; at && *at && n + 4 < room; at++) {
+        if (*at == '"' || *at == '\\')
+            w->words[n++] = '\\';
+        w->words[n++] = *at;
+    }
+    if (n + 4 >= room)
+        return false;
+    strcpy(w->words + n, value ? "\"" : "");
+    return true;
+}
+
+/* "NAME=VALUE" behind one hyphen or two. @return false: a message was printed */
+static bool add_raw(const qp_cli *cli, qp_recorder_words *w, const char *word, const char **output)
+{
+    const char *name = word + (word[1] == '-' ? 2 : 1), *equals = strchr(name, '=');
+    size_t n = equals ? (size_t)(equals - name) : strlen(name);
+    qp_option which = qp_option_find(name, n);
+    if (which == QP_N_OPTIONS) {
+        char known[2048] = "", typed[64];
+        const char *found;
+        for (unsigned i = 0; i < QP_N_OPTIONS; i++)
+            snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i ? "|" : "",
+                     qp_option_table[i].name);
+        snprintf(typed, sizeof typed, "%.*s", (int)n, name);
+        size_t n_found = qp_args_nearest(known, typed, &found);
+        if (n_found)
+            qp_cli_fail(cli, "unknown option %s; did you mean --%.*s?", word, (int)n_found,
+                        found);
+        else
+            qp_cli_fail(cli, "unknown option %s; see qprof run --options", word);
+        return false;
+    }
+    if (which == QP_OPT_output) {
+        *output = equals ? equals + 1 : "";
+        return true;
+    }
+    return add_word(w, qp_option_table[which].name, equals ? equals + 1 : NULL);
+}
+
+static bool check_words(const qp_cli *cli, const char *words)
+{
+    static qp_options o;
+    qp_option_events events = {0};
+    qp_parse_error error = {0};
+    qp_options_init(&o);
+    if (qp_options_parse(&o, words, &events, &error) == QP_PARSE_OK)
+        return true;
+    qp_cli_fail(cli, "%s; see qprof run --options", error.message);
+    return false;
+}
+
+/* Absolute, because the program may change its folder; a % of the folder's name is doubled. */
+static void set_output(qp_recorder_words *w, const char *program, const char *output)
+{
+    char folder[2048] = "";
+    const char *base = strrchr(program, '/');
+    size_t n = 0;
+    if (!(output && output[0] == '/') && getcwd(folder, sizeof folder)) {
+        for (const char *at = folder; *at && n + 3 < sizeof w->output; at++) {
+            if (*at == '%')
+                w->output[n++] = '%';
+            w->output[n++] = *at;
+        }
+        w->output[n++] = '/';
+    }
+    if (output)
+        snprintf(w->output + n, sizeof w->output - n, "%s", output);
+    else
+        snprintf(w->output + n, sizeof w->output - n, "%.255s.%%p.qprof",
+                 base ? base + 1 : program);
+}
+
+bool qp_recorder_parse(const qp_cli *cli, qp_recorder_words *w)
+{
+    const char *old = getenv("QPROF"), *output = NULL;
+    const qp_args *a = &cli->args;
+    static const char *const times[] = {"exact", "adaptive", "sampled", "none"};
+    static const char *const grains[] = {"function", "basic-block", "line"};
+    bool has_room = true;
+    w->words[0] = '\0';
+    for (int i = 0; i < a->n_operands; i++)
+        if (!add_raw(cli, w, a->operands[i], &output))
+            return false;
+    if (a->time < sizeof times / sizeof times[0])
+        has_room &= add_word(w, "time", times[a->time]);
+    if (a->granularity < sizeof grains / sizeof grains[0])
+        has_room &= add_word(w, "collection-granularity", grains[a->granularity]);
+    if (a->clock)
+        has_room &= add_word(w, "clock", a->clock);
+    if (!check_words(cli, w->words))
+        return false;
+    char own[sizeof w->words];
+    strcpy(own, w->words);
+    /* The result is shown from the file; a summary by the recorder would say it twice. */
+    int n = snprintf(w->words, sizeof w->words, "%s -summary=none %s", old ? old : "", own);
+    if (!has_room || n >= (int)sizeof w->words) {
+        qp_cli_fail(cli, "too many options for the recorder");
+        return false;
+    }
+    set_output(w, a->rest[0], a->output ? a->output : output);
+    return true;
+}
+
+bool qp_recorder_value(const qp_recorder_words *words, char *to, size_t n_bytes)
+{
+    qp_recorder_words all = *words;
+    bool has_room = add_word(&all, "output", words->output);
+    return has_room && snprintf(to, n_bytes, "%s", all.words) < (int)n_bytes;
+}
+
+void qp_recorder_path(const qp_recorder_words *words, pid_t pid, char *to, size_t n_bytes)
+{
+    char folder[2048], path[4096];
+    size_t n = 0;
+    for (const char *at = words->output; *at && n + 24 < sizeof path; at++) {
+        if (at[0] == '%' && at[1] == 'p')
+            n += (size_t)snprintf(path + n, sizeof path - n, "%ld", (long)pid);
+        else
+            path[n++] = *at;
+        if (at[0] == '%' && (at[1] == 'p' || at[1] == '%'))
+            at++;
+    }
+    path[n] = '\0';
+    size_t n_folder = getcwd(folder, sizeof folder) ? strlen(folder) : 0;
+    bool is_below = n_folder && strncmp(path, folder, n_folder) == 0 && path[n_folder] == '/';
+    snprintf(to, n_bytes, "%s", is_below ? path + n_folder + 1 : path);
+}
+
+void qp_recorder_list(const qp_screen *s)
+{
+    for (unsigned i = 0; i < QP_N_OPTIONS; i++) {
+        const qp_option_spec *o = &qp_option_table[i];
+        char name[512];
+        snprintf(name, sizeof name, "--%s%s%s", o->name, *o->values ? "=" : "", o->values);
+        qp_screen_text(s, QP_STYLE_HEAD, name);
+        qp_out_format(s->out, "\n    %s", o->help);
+        if (*o->initial)
+            qp_out_format(s->out, " (default %s)", o->initial);
+        qp_out_char(s->out, '\n');
+    }
+}

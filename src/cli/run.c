@@ -1,0 +1,181 @@
+/* run.c: `qprof run`: start a program so that it records, and show what it recorded. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "cli/child.h"
+#include "cli/cli.h"
+#include "cli/header.h"
+#include "cli/recorder.h"
+#include "cli/rows.h"
+
+enum { ROWS_SHOWN = 10 };
+
+/* ---- the result ---------------------------------------------------------------------------- */
+
+/* A few rows of the profile at `path` and what to type next, on standard error: standard output
+ * is the program's. */
+static void print_result(qp_cli *cli, const char *path)
+{
+    static qp_out out;
+    qp_view v;
+    qp_model *m;
+    uint32_t *rows = NULL;
+    size_t n = 0;
+    qp_out_init(&out, STDERR_FILENO);
+    qp_screen_init(&cli->screen, &out);
+    if (cli->args.color != QP_COLOR_AUTO)
+        cli->screen.has_color = cli->args.color == QP_COLOR_ALWAYS;
+    if (qp_cli_load(cli, path, &m) == QP_EXIT_UNUSABLE)
+        return;
+    bool is_good = qp_view_init(&v, m, QP_ALL_THREADS, false) &&
+                   qp_rows_select(&cli->args, &v, &rows, &n);
+    if (is_good) {
+        qp_out_char(&out, '\n');
+        qp_header_text(&cli->screen, m, path, false);
+        is_good = n == 0 || qp_rows_print(cli, &v, rows, n < ROWS_SHOWN ? n : ROWS_SHOWN);
+        qp_out_format(&out, "\nNext: qprof report %s\n      qprof tree --hottest %s\n", path, path);
+    }
+    if (!is_good)
+        qp_cli_fail_memory(cli);
+    qp_free(rows);
+    qp_view_fini(&v);
+    qp_model_free(m);
+    qp_out_close(&out);
+}
+
+/* ---- a program that did not seal its profile ----------------------------------------------- */
+
+/* Copy a file to a new one. @return 0, or an errno value; no file is left then */
+static int copy_file(const char *from, const char *to)
+{
+    char bytes[1 << 16];
+    int in = open(from, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    int out = in < 0 ? -1 : open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    int error = in < 0 || out < 0 ? errno : 0;
+    for (ssize_t n = 1; !error && n > 0;) {
+        n = read(in, bytes, sizeof bytes);
+        if (n < 0 || (n > 0 && write(out, bytes, (size_t)n) != n))
+            error = errno ? errno : ENOSPC;
+    }
+    if (out >= 0 && close(out) != 0 && !error)
+        error = errno;
+    if (out >= 0 && error)
+        unlink(to);
+    if (in >= 0)
+        close(in);
+    return error;
+}
+
+/* Save the live file of a dead program under the name its profile would have had, or that name
+ * with a number: nothing is overwritten. @return false: could not, said so */
+static bool save_live(const qp_cli *cli, const char *live, char *path, size_t n_bytes)
+{
+    char name[4096 + 8];
+    int error = EEXIST;
+    for (int i = 1; i < 1000 && error == EEXIST; i++) {
+        if (i == 1)
+            snprintf(name, sizeof name, "%s", path);
+        else
+            snprintf(name, sizeof name, "%s.%d", path, i);
+        error = copy_file(live, name);
+    }
+    if (error) {
+        qp_cli_fail(cli, "%s: %s; the profile is still in %s", path, strerror(error), live);
+        return false;
+    }
+    unlink(live); /* it lies in memory, and its copy is complete */
+    snprintf(path, n_bytes, "%.4095s", name);
+    return true;
+}
+
+/* ---- the command --------------------------------------------------------------------------- */
+
+static void describe_end(int status, char *to, size_t n_bytes)
+{
+    if (WIFSIGNALED(status))
+        snprintf(to, n_bytes, "was killed by SIG%s", sigabbrev_np(WTERMSIG(status))
+                                                         ? sigabbrev_np(WTERMSIG(status))
+                                                         : "?");
+    else
+        snprintf(to, n_bytes, "ended with status %d", WEXITSTATUS(status));
+}
+
+/* @return exit status of the command, given the program's */
+static int show_profile(qp_cli *cli, const qp_child *child, char *path, size_t n_bytes)
+{
+    int status = WIFSIGNALED(child->status) ? 128 + WTERMSIG(child->status)
+                                            : WEXITSTATUS(child->status);
+    char end[64];
+    describe_end(child->status, end, sizeof end);
+    if (*child->live) {
+        if (!save_live(cli, child->live, path, n_bytes))
+            return QP_EXIT_UNUSABLE;
+        qp_cli_warn(cli, "%s %s before it could finish its profile; saved what it had recorded "
+                         "to %s",
+                    cli->args.rest[0], end, path);
+    } else if (access(path, R_OK) != 0) {
+        qp_cli_warn(cli, "%s %s and recorded nothing: it is no program with libqprof inside, or "
+                         "it made no call; try: qprof run -- qlua SCRIPT",
+                    cli->args.rest[0], end);
+        return status ? status : QP_EXIT_UNUSABLE;
+    }
+    print_result(cli, path);
+    return status;
+}
+
+static int run_run(qp_cli *cli)
+{
+    qp_recorder_words words;
+    qp_child child;
+    char path[4096];
+    if (cli->args.has_list) {
+        qp_recorder_list(&cli->screen);
+        return QP_EXIT_CLEAN;
+    }
+    if (cli->args.n_rest == 0)
+        return qp_cli_fail(cli, "which program? usage: qprof run [options] -- PROGRAM [words]");
+    if (!qp_recorder_parse(cli, &words))
+        return QP_EXIT_UNUSABLE;
+    if (!qp_child_run(cli, cli->args.rest, &words, &child))
+        return QP_EXIT_UNUSABLE;
+    qp_recorder_path(&words, child.pid, path, sizeof path);
+    return show_profile(cli, &child, path, sizeof path);
+}
+
+static const qp_flag flags[] = {
+    {"time", 't', QP_FLAG_WORD, "exact|adaptive|sampled|none", QP_FLAG_AT(time), NULL,
+     "how times are measured (default exact)"},
+    {"clock", 'c', QP_FLAG_TEXT, "CLOCK", QP_FLAG_AT(clock), NULL,
+     "what is measured: elapsed, user, user+kernel, counts, ... (default elapsed)"},
+    {"output", 'o', QP_FLAG_TEXT, "FILE", QP_FLAG_AT(output), NULL,
+     "name of the profile; %p is the process id (default PROGRAM.%p.qprof)"},
+    {"granularity", 'g', QP_FLAG_WORD, "function|basic-block|line", QP_FLAG_AT(granularity), NULL,
+     "finest detail that is collected (default line)"},
+    {"options", 0, QP_FLAG_YES, NULL, QP_FLAG_AT(has_list), NULL,
+     "list all options of the recorder"},
+    QP_FLAGS_COMMON};
+
+const qp_command qp_command_run = {
+    .name = "run",
+    .operands = "-- PROGRAM [words]",
+    .summary = "run a program, record it, show the result",
+    .about =
+        "Runs a program that has libqprof inside and shows on standard error where its time\n"
+        "went. Every option of the recorder can be given as --name=value or -name=value; those\n"
+        "of the variable QPROF hold too. If the program is killed, its profile is saved.\n"
+        "The exit status is the program's.",
+    .flags = flags,
+    .examples = "qprof run -- qlua script.lua\n"
+                "qprof run --time=adaptive -o parse.qprof -- qlua parse.lua input\n"
+                "qprof run -memory-limit=1G -- qlua script.lua\n"
+                "qprof run --options",
+    .run = run_run,
+    .takes_rest = true};

@@ -1,0 +1,288 @@
+/* top.c: `qprof top`: what a running program does now, refreshed until it ends. */
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/table_text.h"
+#include "cli/cli.h"
+#include "cli/header.h"
+#include "cli/view.h"
+#include "model/live.h"
+
+enum { LINES_AROUND = 6 };
+
+/* What is new since the reading before, of one method. */
+typedef struct {
+    uint32_t method;
+    uint64_t self, calls;
+} change;
+
+typedef struct {
+    qp_model *m;
+    uint64_t at; /* monotonic ns of the reading */
+} reading;
+
+static volatile sig_atomic_t is_interrupted;
+
+static void interrupt(int number)
+{
+    (void)number;
+    is_interrupted = 1;
+}
+
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static int compare_changes(const void *a, const void *b)
+{
+    const change *x = a, *y = b;
+    if (x->self != y->self)
+        return x->self < y->self ? 1 : -1;
+    return x->calls == y->calls ? 0 : x->calls < y->calls ? 1 : -1;
+}
+
+/* The same method in the reading before: mostly at the same index. 0: it is new. */
+static uint32_t method_before(const qp_model *before, const qp_model_method *x, uint32_t index)
+{
+    if (index < before->n_methods && before->methods[index].ordinal == x->ordinal)
+        return index;
+    for (uint32_t i = 1; i < before->n_methods; i++)
+        if (before->methods[i].ordinal == x->ordinal)
+            return i;
+    return 0;
+}
+
+static uint64_t grown(uint64_t now, uint64_t before)
+{
+    return now > before ? now - before : 0; /* it shrinks when the program clears its figures */
+}
+
+static change *find_changes(const qp_model *now, const qp_model *before, size_t *n)
+{
+    change *all = qp_alloc(now->n_methods, sizeof *all);
+    *n = 0;
+    for (uint32_t i = 1; all && i < now->n_methods; i++) {
+        static const qp_figures none;
+        uint32_t old = method_before(before, &now->methods[i], i);
+        const qp_figures *f = &now->methods[i].all;
+        const qp_figures *g = old ? &before->methods[old].all : &none;
+        change c = {i, grown(f->self, g->self), grown(f->calls, g->calls)};
+        if (c.self || c.calls)
+            all[(*n)++] = c;
+    }
+    if (all)
+        qsort(all, *n, sizeof *all, compare_changes);
+    return all;
+}
+
+/* ---- one screen ---------------------------------------------------------------------------- */
+
+static void print_head(const qp_screen *s, const qp_model *m, uint64_t self, uint64_t calls,
+                       uint64_t span_ns)
+{
+    char a[QP_NUMBER_BYTES], b[QP_NUMBER_BYTES];
+    uint32_t n_open = 0;
+    for (uint32_t i = 1; i < m->n_threads; i++)
+        n_open += m->threads[i].is_alive && !m->threads[i].is_parked && m->threads[i].depth > 0;
+    qp_screen_style(s, QP_STYLE_HEAD);
+    qp_screen_name(s, m->run.program, 40);
+    qp_screen_style(s, QP_STYLE_PLAIN);
+    qp_out_format(s->out, ", process %" PRIu64 ", running for %s\n", m->run.pid,
+                  qp_view_amount(m, a, m->run.wall));
+    double seconds = (double)span_ns / 1e9;
+    qp_out_format(s->out, "%s calls/s", qp_unit_count(a, (uint64_t)((double)calls / seconds)));
+    if (m->run.has_times && qp_view_is_time(m))
+        qp_out_format(s->out, ", %s %% of the time in functions",
+                      qp_unit_percent(b, qp_model_ns(m, self), span_ns));
+    qp_out_format(s->out, ", %" PRIu32 " of %" PRIu32 " threads at work%s\n\n", n_open,
+                  m->n_threads - 1, m->run.is_recording ? "" : "; recording is off");
+}
+
+static bool print_changes(const qp_cli *cli, const qp_model *m, const change *all, size_t n,
+                          uint64_t span_ns)
+{
+    char text[QP_NUMBER_BYTES], place[2048];
+    size_t most = cli->args.limit ? (size_t)cli->args.limit : SIZE_MAX;
+    bool has_times = m->run.has_times && qp_view_is_time(m);
+    if (cli->screen.is_terminal && cli->screen.n_rows > LINES_AROUND &&
+        most > cli->screen.n_rows - LINES_AROUND)
+        most = cli->screen.n_rows - LINES_AROUND;
+    qp_table t;
+    qp_table_init(&t);
+    if (has_times)
+        qp_table_column(&t, "Self %", QP_ALIGN_RIGHT, 0);
+    qp_table_column(&t, "Calls/s", QP_ALIGN_RIGHT, 0);
+    if (has_times)
+        qp_table_column(&t, "Self so far", QP_ALIGN_RIGHT, 2);
+    qp_table_column(&t, "Function", QP_KEEP_BEGIN, 0);
+    qp_table_column(&t, "File:Line", QP_KEEP_END, 1);
+    for (size_t i = 0; i < n && i < most; i++) {
+        const qp_model_method *x = &m->methods[all[i].method];
+        uint64_t ns = qp_model_ns(m, all[i].self);
+        qp_style style = qp_style_of_percent(qp_view_percent(ns, span_ns));
+        uint64_t rate = (uint64_t)((double)all[i].calls * 1e9 / (double)span_ns);
+        if (has_times)
+            qp_table_plain(&t, style, qp_unit_percent(text, ns, span_ns));
+        qp_table_plain(&t, QP_STYLE_PLAIN, qp_unit_count(text, rate));
+        if (has_times)
+            qp_table_plain(&t, QP_STYLE_PLAIN, qp_view_amount(m, text, x->all.self));
+        qp_table_cell(&t, style, x->name);
+        qp_table_cell(&t, QP_STYLE_DIM, qp_view_place(place, sizeof place, x));
+    }
+    bool is_good = qp_table_print(&t, &cli->screen, 0);
+    qp_table_fini(&t);
+    return is_good;
+}
+
+static bool print_screen(qp_cli *cli, const reading *now, const reading *before)
+{
+    size_t n;
+    uint64_t self = 0, calls = 0, span = now->at - before->at;
+    change *all = find_changes(now->m, before->m, &n);
+    if (!all)
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        self += all[i].self;
+        calls += all[i].calls;
+    }
+    if (cli->screen.is_terminal)
+        qp_out_text(&cli->out, "\033[H\033[J");
+    print_head(&cli->screen, now->m, self, calls, span ? span : 1);
+    bool is_good = print_changes(cli, now->m, all, n, span ? span : 1);
+    if (!cli->screen.is_terminal)
+        qp_out_char(&cli->out, '\n');
+    qp_out_flush(&cli->out);
+    qp_free(all);
+    return is_good;
+}
+
+/* ---- the loop ------------------------------------------------------------------------------ */
+
+/* @return false: it is not live any more, or damaged beyond use */
+static bool read_now(const qp_cli *cli, reading *r)
+{
+    char error[QP_ERROR_BYTES];
+    r->m = NULL;
+    r->at = now_ns();
+    if (qp_model_load(cli->path, NULL, &r->m, error) == QP_LOAD_UNUSABLE)
+        return false;
+    if (r->m->run.state == QP_RUN_LIVE)
+        return true;
+    qp_model_free(r->m);
+    r->m = NULL;
+    return false;
+}
+
+/* Wait for the next reading. @return false: q was typed, or a signal came */
+static bool wait_interval(const qp_cli *cli)
+{
+    struct pollfd key = {.fd = STDIN_FILENO, .events = POLLIN};
+    bool has_keys = cli->screen.is_terminal && isatty(STDIN_FILENO) == 1;
+    char c;
+    uint64_t end = now_ns() + (uint64_t)(cli->args.interval * 1e9);
+    for (uint64_t now = now_ns(); now < end && !is_interrupted; now = now_ns()) {
+        int ms = (int)((end - now + 999999) / 1000000);
+        if (poll(&key, has_keys ? 1 : 0, ms) > 0 && read(STDIN_FILENO, &c, 1) == 1 &&
+            (c == 'q' || c == 'Q'))
+            return false;
+    }
+    return !is_interrupted;
+}
+
+static int watch(qp_cli *cli, reading *before)
+{
+    reading now;
+    char ran[QP_NUMBER_BYTES];
+    uint64_t n_shown = 0;
+    bool is_good = true;
+    while (is_good && !cli->out.error && wait_interval(cli)) {
+        if (!read_now(cli, &now)) {
+            qp_out_format(&cli->out, "Process %" PRIu64 " has ended; it was seen running for %s\n",
+                          before->m->run.pid, qp_view_amount(before->m, ran, before->m->run.wall));
+            return QP_EXIT_CLEAN;
+        }
+        is_good = print_screen(cli, &now, before);
+        qp_model_free(before->m);
+        *before = now;
+        if (cli->args.count && ++n_shown >= cli->args.count)
+            break;
+    }
+    return is_good ? QP_EXIT_CLEAN : qp_cli_fail_memory(cli);
+}
+
+/* The process that is meant when none is named: the only one that records. */
+static bool find_process(const qp_cli *cli, char *path, size_t n_bytes)
+{
+    qp_live_file *files = NULL;
+    size_t n = 0;
+    char list[512] = "";
+    if (qp_live_list(&files, &n) && n == 1)
+        snprintf(path, n_bytes, "%" PRIu64, files[0].pid);
+    for (size_t i = 0; i < n && i < 16; i++)
+        snprintf(list + strlen(list), sizeof list - strlen(list), " %" PRIu64, files[i].pid);
+    if (n == 0)
+        qp_cli_fail(cli, "no process of yours is recording; start one with: qprof run -- PROGRAM");
+    else if (n > 1)
+        qp_cli_fail(cli, "which process? recording are:%s", list);
+    qp_free(files);
+    return n == 1;
+}
+
+static int run_top(qp_cli *cli)
+{
+    const char *file;
+    char only[32];
+    struct sigaction action = {.sa_handler = interrupt};
+    reading first = {0};
+    if (!qp_cli_operands(cli, NULL, &file))
+        return QP_EXIT_UNUSABLE;
+    if (!file && !find_process(cli, only, sizeof only))
+        return QP_EXIT_UNUSABLE;
+    int status = qp_cli_load(cli, file ? file : only, &first.m);
+    if (status == QP_EXIT_UNUSABLE)
+        return status;
+    first.at = now_ns();
+    if (first.m->run.state != QP_RUN_LIVE) {
+        status = qp_cli_fail(cli, "%s: not running any more; try: qprof report %s", cli->path,
+                             cli->path);
+    } else {
+        sigaction(SIGINT, &action, NULL);
+        sigaction(SIGTERM, &action, NULL);
+        if (!cli->screen.is_terminal && cli->args.count == 0)
+            cli->args.count = 1;
+        status = watch(cli, &first);
+    }
+    qp_model_free(first.m);
+    return status;
+}
+
+static const qp_flag flags[] = {
+    {"interval", 'i', QP_FLAG_REAL, "SECONDS", QP_FLAG_AT(interval), "1",
+     "time between two screens"},
+    {"count", 'c', QP_FLAG_COUNT, "N", QP_FLAG_AT(count), NULL,
+     "end after N screens; 0: go on (default 0; 1 if not on a terminal)"},
+    {"limit", 'n', QP_FLAG_COUNT, "N", QP_FLAG_AT(limit), "20", "rows at most; 0: all"},
+    QP_FLAGS_COMMON};
+
+const qp_command qp_command_top = {
+    .name = "top",
+    .operands = "[PID]",
+    .summary = "what a running program does now",
+    .about =
+        "Shows which functions a running program spends its time in, between two readings of\n"
+        "its profile; the program is not stopped or slowed. 100 % is one thread at work all the\n"
+        "time. Without PID: the one process that is recording. q ends it.",
+    .flags = flags,
+    .examples = "qprof top 4242\n"
+                "qprof top --interval=0.5 --count=10 4242 | cat",
+    .run = run_top};

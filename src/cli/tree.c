@@ -1,0 +1,440 @@
+/* tree.c: `qprof tree`: the call tree, the parts of it that matter. No recursion: trees may be
+ * millions of levels deep. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/json.h"
+#include "base/table_text.h"
+#include "base/text.h"
+#include "cli/cli.h"
+#include "cli/header.h"
+#include "cli/view.h"
+#include "model/edges.h"
+
+enum {
+    GUIDE_LEVELS = 40, /* beyond, a number says how deep it is */
+    LONGEST_CYCLE = 4, /* functions in turn that are folded */
+    ROWS_SHOWN = 400   /* without --limit */
+};
+
+/* A node that waits to be printed. */
+typedef struct {
+    uint32_t node, level;
+    bool is_last; /* of its siblings that are shown */
+} entry;
+
+typedef struct {
+    const qp_cli *cli;
+    const qp_view *v;
+    qp_table table;
+    qp_unit unit;
+    uint64_t smallest; /* ticks of total that are worth a row */
+    uint32_t deepest;  /* levels shown; 0: all */
+    entry *stack;
+    size_t n_stack, room;
+    bool *guides; /* [GUIDE_LEVELS] has more siblings to come */
+    uint64_t n_rows, n_left_out;
+    bool has_failed;
+} walk;
+
+/* Time if there is one, else calls. */
+static uint64_t weight(const qp_view *v, uint32_t node)
+{
+    return v->m->run.has_times ? qp_view_total(v, node) : v->m->nodes[node].f.calls;
+}
+
+static bool is_shown(const walk *w, uint32_t node)
+{
+    return weight(w->v, node) >= w->smallest;
+}
+
+static int compare_weight(const void *a, const void *b, void *data)
+{
+    uint64_t x = weight(data, ((const entry *)a)->node), y = weight(data, ((const entry *)b)->node);
+    return x == y ? 0 : x > y ? -1 : 1;
+}
+
+/* Children of a node onto the stack, the heaviest on top. @return how many */
+static size_t push_children(walk *w, uint32_t node, uint32_t level)
+{
+    const qp_model_node *nodes = w->v->m->nodes;
+    size_t first = w->n_stack;
+    for (uint32_t kid = nodes[node].first_child; kid; kid = nodes[kid].next_sibling) {
+        if (!is_shown(w, kid)) {
+            w->n_left_out++;
+            continue;
+        }
+        if (w->n_stack == w->room) {
+            size_t room = w->room ? w->room * 2 : 256;
+            entry *stack = qp_realloc(w->stack, room, sizeof *stack);
+            w->has_failed |= !stack;
+            if (!stack)
+                return 0;
+            w->stack = stack;
+            w->room = room;
+        }
+        w->stack[w->n_stack++] = (entry){kid, level, false};
+    }
+    size_t n = w->n_stack - first;
+    if (n == 0)
+        return 0;
+    qsort_r(w->stack + first, n, sizeof *w->stack, compare_weight, (void *)w->v);
+    w->stack[w->n_stack - 1].is_last = true;
+    for (size_t i = 0; i < n / 2; i++) {
+        entry swapped = w->stack[first + i];
+        w->stack[first + i] = w->stack[w->n_stack - 1 - i];
+        w->stack[w->n_stack - 1 - i] = swapped;
+    }
+    return n;
+}
+
+/* The one child that is shown; 0: none or several. */
+static uint32_t only_child(const walk *w, uint32_t node)
+{
+    const qp_model_node *nodes = w->v->m->nodes;
+    uint32_t only = 0;
+    for (uint32_t kid = nodes[node].first_child; kid; kid = nodes[kid].next_sibling) {
+        if (is_shown(w, kid) && only)
+            return 0;
+        if (is_shown(w, kid))
+            only = kid;
+    }
+    return only;
+}
+
+/* ---- rows ---------------------------------------------------------------------------------- */
+
+/* Guides of a row into `to`. */
+static void print_guides(const walk *w, char *to, size_t n_bytes, const entry *e)
+{
+    const qp_screen *s = &w->cli->screen;
+    size_t n = 0;
+    to[0] = '\0';
+    if (e->level > GUIDE_LEVELS) {
+        char count[QP_NUMBER_BYTES];
+        snprintf(to, n_bytes, "[%s deep] ", qp_unit_count(count, e->level));
+        return;
+    }
+    for (uint32_t i = 1; i < e->level; i++)
+        n += (size_t)snprintf(to + n, n_bytes - n, "%s",
+                              w->guides[i] ? qp_screen_sign(s, QP_SIGN_PIPE) : "   ");
+    if (e->level > 0)
+        snprintf(to + n, n_bytes - n, "%s",
+                 qp_screen_sign(s, e->is_last ? QP_SIGN_LAST : QP_SIGN_FORK));
+}
+
+static void add_figures(walk *w, uint64_t total, uint64_t self, uint64_t calls)
+{
+    char text[QP_NUMBER_BYTES];
+    const qp_view *v = w->v;
+    if (v->m->run.has_times) {
+        double percent = qp_view_percent(total, v->whole);
+        qp_table_plain(&w->table, qp_style_of_percent(percent),
+                       qp_unit_percent(text, total, v->whole));
+        qp_table_plain(&w->table, QP_STYLE_PLAIN,
+                       qp_unit_number(text, qp_model_ns(v->m, total), w->unit));
+        qp_table_plain(&w->table, QP_STYLE_PLAIN,
+                       qp_unit_number(text, qp_model_ns(v->m, self), w->unit));
+    }
+    qp_table_plain(&w->table, QP_STYLE_PLAIN, qp_unit_count(text, calls));
+    w->n_rows++;
+}
+
+static void add_row(walk *w, const entry *e)
+{
+    char guides[GUIDE_LEVELS * 8 + 64], text[8192], place[2048];
+    const qp_model *m = w->v->m;
+    const qp_model_node *node = &m->nodes[e->node];
+    print_guides(w, guides, sizeof guides, e);
+    if (node->method == QP_ROOT_METHOD) {
+        const qp_model_thread *th = &m->threads[node->thread];
+        snprintf(text, sizeof text, "thread %" PRIu32 " %s", th->ordinal, th->name);
+        add_figures(w, qp_view_total(w->v, e->node), 0, th->calls);
+    } else {
+        const qp_model_method *method = &m->methods[node->method];
+        qp_view_place(place, sizeof place, method);
+        snprintf(text, sizeof text, "%s%.4000s%s%s", guides, method->name, *place ? "  " : "",
+                 place);
+        add_figures(w, qp_view_total(w->v, e->node), qp_view_self(w->v, e->node),
+                    node->f.calls);
+    }
+    qp_table_cell(&w->table, QP_STYLE_PLAIN, text);
+    if (e->level > 0 && e->level <= GUIDE_LEVELS)
+        w->guides[e->level] = !e->is_last;
+}
+
+/* Does the path below `node` repeat itself, level by level, with a cycle of `length` functions?
+ * @param end  the last node that repeats @return levels that do */
+static uint64_t repeats(const walk *w, uint32_t node, uint32_t length, uint32_t *end)
+{
+    const qp_model_node *nodes = w->v->m->nodes;
+    uint32_t behind = node, ahead = node;
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < length; i++)
+        if (!(ahead = only_child(w, ahead)))
+            return 0;
+    while (ahead && nodes[ahead].method == nodes[behind].method) {
+        *end = ahead;
+        n++;
+        behind = only_child(w, behind);
+        ahead = only_child(w, ahead);
+    }
+    return n;
+}
+
+/* One row in place of a path that repeats itself. @return its last node, 0: it does not */
+static uint32_t fold(walk *w, const entry *e)
+{
+    const qp_model *m = w->v->m;
+    char text[4096], count[QP_NUMBER_BYTES], guides[GUIDE_LEVELS * 8 + 64];
+    uint64_t self = 0, calls = 0, n = 0;
+    uint32_t end = 0, length = 0;
+    while (n < 3 * (uint64_t)length + 3 && length < LONGEST_CYCLE)
+        n = repeats(w, e->node, ++length, &end);
+    if (n < 3 * (uint64_t)length + 3)
+        return 0;
+    for (uint32_t i = end; i != e->node; i = m->nodes[i].parent) {
+        self += qp_view_self(w->v, i);
+        calls += m->nodes[i].f.calls;
+    }
+    uint32_t kid = only_child(w, e->node);
+    entry folded = {kid, e->level + 1, true};
+    print_guides(w, guides, sizeof guides, &folded);
+    int at = snprintf(text, sizeof text, "%s%s %s more levels of ", guides,
+                      qp_screen_sign(&w->cli->screen, QP_SIGN_MORE),
+                      qp_unit_count(count, n + length - 1));
+    for (uint32_t i = 0, node = e->node; i < length; i++, node = only_child(w, node))
+        at += snprintf(text + at, sizeof text - (size_t)at, "%s%.800s", i ? ", " : "",
+                       m->methods[m->nodes[node].method].name);
+    if (e->level < GUIDE_LEVELS)
+        w->guides[e->level + 1] = false;
+    add_figures(w, qp_view_total(w->v, kid), self, calls);
+    qp_table_cell(&w->table, QP_STYLE_DIM, text);
+    return end;
+}
+
+static void walk_tree(walk *w, uint64_t most)
+{
+    while (w->n_stack > 0 && !w->has_failed) {
+        entry e = w->stack[--w->n_stack];
+        if (w->n_rows >= most) {
+            w->n_left_out += w->n_stack + 1;
+            return;
+        }
+        add_row(w, &e);
+        if (w->deepest && e.level + 1 >= w->deepest)
+            continue;
+        uint32_t end = fold(w, &e);
+        push_children(w, end ? end : e.node, e.level + (end ? 2 : 1));
+    }
+}
+
+/* ---- text ---------------------------------------------------------------------------------- */
+
+static bool start(walk *w, const qp_cli *cli, const qp_view *v)
+{
+    const qp_model *m = v->m;
+    static char heads[2][32];
+    uint64_t whole = m->run.has_times ? v->whole : m->run.calls;
+    *w = (walk){.cli = cli, .v = v, .deepest = (uint32_t)cli->args.depth};
+    w->smallest = (uint64_t)((double)whole * cli->args.min_percent / 100.0);
+    w->unit = qp_view_unit(m, v->whole, cli->args.unit);
+    w->guides = qp_alloc_zeroed(GUIDE_LEVELS + 1, sizeof *w->guides);
+    qp_table_init(&w->table);
+    snprintf(heads[0], sizeof heads[0], "Total%s", w->unit.suffix);
+    snprintf(heads[1], sizeof heads[1], "Self%s", w->unit.suffix);
+    if (m->run.has_times) {
+        qp_table_column(&w->table, "Total %", QP_ALIGN_RIGHT, 0);
+        qp_table_column(&w->table, heads[0], QP_ALIGN_RIGHT, 1);
+        qp_table_column(&w->table, heads[1], QP_ALIGN_RIGHT, 2);
+    }
+    qp_table_column(&w->table, "Calls", QP_ALIGN_RIGHT, 3);
+    qp_table_column(&w->table, "Call tree", QP_KEEP_BEGIN, 0);
+    return w->guides != NULL;
+}
+
+/* The roots: the threads, or with a single one what it called. */
+static void push_roots(walk *w, uint32_t thread)
+{
+    const qp_model *m = w->v->m;
+    uint32_t only = thread != QP_ALL_THREADS ? thread : m->n_threads == 2 ? 1 : 0;
+    push_children(w, only ? m->threads[only].root : QP_ROOT_NODE, 0);
+}
+
+static bool print_hottest(walk *w, uint32_t thread)
+{
+    uint32_t *path;
+    size_t n;
+    if (!qp_model_hottest_path(w->v->m, thread, &path, &n))
+        return false;
+    for (size_t i = 0; i < n && i < UINT32_MAX; i++) {
+        entry e = {path[i], (uint32_t)i, true};
+        add_row(w, &e);
+        if (n > GUIDE_LEVELS && i + 1 == GUIDE_LEVELS / 2)
+            i = n - GUIDE_LEVELS / 2; /* the middle of a very long path says nothing */
+    }
+    qp_free(path);
+    return true;
+}
+
+static bool print_text(const qp_cli *cli, const qp_view *v)
+{
+    walk w;
+    uint64_t most = cli->args.limit == UINT64_MAX ? ROWS_SHOWN
+                    : cli->args.limit             ? cli->args.limit
+                                                  : UINT64_MAX;
+    char count[QP_NUMBER_BYTES];
+    bool is_good = start(&w, cli, v);
+    qp_header_text(&cli->screen, v->m, cli->path, cli->args.has_subtract);
+    if (is_good && cli->args.is_hottest) {
+        is_good = print_hottest(&w, v->thread);
+    } else if (is_good) {
+        push_roots(&w, v->thread);
+        walk_tree(&w, most);
+        is_good = !w.has_failed;
+    }
+    if (is_good && w.n_rows == 0)
+        qp_out_text(cli->screen.out, "No function was called.\n");
+    else if (is_good)
+        is_good = qp_table_print(&w.table, &cli->screen, 0);
+    if (is_good && w.n_left_out)
+        qp_out_format(cli->screen.out,
+                      "%s branches are not shown; --min-percent=0 --limit=0 shows all\n",
+                      qp_unit_count(count, w.n_left_out));
+    qp_table_fini(&w.table);
+    qp_free(w.guides);
+    qp_free(w.stack);
+    return is_good;
+}
+
+/* ---- JSON, CSV: every node, parents first ---------------------------------------------------- */
+
+static bool is_written(const qp_view *v, uint32_t node)
+{
+    const qp_model_node *n = &v->m->nodes[node];
+    return v->thread == QP_ALL_THREADS || n->thread == v->thread;
+}
+
+static void write_node(qp_json *json, const qp_view *v, uint32_t i)
+{
+    const qp_model *m = v->m;
+    const qp_model_node *node = &m->nodes[i];
+    qp_json_begin(json, NULL, '{');
+    qp_json_count(json, "id", i);
+    qp_json_count(json, "parent", node->parent);
+    qp_json_count(json, "method", node->method);
+    qp_json_count(json, "thread", m->threads[node->thread].ordinal);
+    qp_json_count(json, "calls", node->f.calls);
+    qp_json_count(json, "hits", node->f.hits);
+    qp_json_count(json, "self", qp_model_ns(m, qp_view_self(v, i)));
+    qp_json_count(json, "total", qp_model_ns(m, qp_view_total(v, i)));
+    qp_json_bool(json, "open", node->is_open);
+    qp_json_end(json, '}');
+}
+
+static void write_json(qp_cli *cli, const qp_view *v)
+{
+    qp_json json;
+    qp_json_init(&json, &cli->out);
+    qp_json_begin(&json, NULL, '{');
+    qp_header_json(&json, v->m);
+    qp_json_begin(&json, "nodes", '[');
+    for (uint32_t i = 1; i < v->m->n_nodes; i++)
+        if (is_written(v, i))
+            write_node(&json, v, i);
+    qp_json_end(&json, ']');
+    qp_json_begin(&json, "methods", '[');
+    for (uint32_t i = 0; i < v->m->n_methods; i++) {
+        const qp_model_method *x = &v->m->methods[i];
+        qp_json_begin(&json, NULL, '{');
+        qp_json_count(&json, "id", i);
+        qp_json_text(&json, "name", x->name);
+        qp_json_text(&json, "file", x->file);
+        qp_json_count(&json, "line", x->first_line);
+        qp_json_end(&json, '}');
+    }
+    qp_json_end(&json, ']');
+    qp_json_end(&json, '}');
+}
+
+static void write_csv(qp_cli *cli, const qp_view *v)
+{
+    const qp_model *m = v->m;
+    qp_out_format(&cli->out, "id,parent,thread,depth,function,file,line,calls,self_%s,total_%s\r\n",
+                  m->run.unit, m->run.unit);
+    for (uint32_t i = 1; i < m->n_nodes; i++) {
+        const qp_model_node *node = &m->nodes[i];
+        const qp_model_method *x = &m->methods[node->method];
+        if (!is_written(v, i))
+            continue;
+        qp_out_format(&cli->out, "%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",", i,
+                      node->parent, m->threads[node->thread].ordinal, node->depth);
+        qp_text_csv(&cli->out, x->name);
+        qp_out_char(&cli->out, ',');
+        qp_text_csv(&cli->out, x->file);
+        qp_out_format(&cli->out, ",%" PRIu32 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\r\n",
+                      x->first_line, node->f.calls, qp_model_ns(m, qp_view_self(v, i)),
+                      qp_model_ns(m, qp_view_total(v, i)));
+    }
+}
+
+/* ---- the command --------------------------------------------------------------------------- */
+
+static int run_tree(qp_cli *cli)
+{
+    const char *file;
+    qp_model *m;
+    qp_view v = {0};
+    uint32_t thread;
+    if (!qp_cli_operands(cli, NULL, &file))
+        return QP_EXIT_UNUSABLE;
+    int status = qp_cli_load(cli, file, &m);
+    if (status == QP_EXIT_UNUSABLE)
+        return status;
+    bool has_thread = qp_cli_thread(cli, m, &thread);
+    bool is_good = has_thread && qp_view_init(&v, m, thread, cli->args.has_subtract);
+    if (is_good && cli->args.format == QP_FORMAT_JSON)
+        write_json(cli, &v);
+    else if (is_good && cli->args.format == QP_FORMAT_CSV)
+        write_csv(cli, &v);
+    else if (is_good)
+        is_good = print_text(cli, &v);
+    if (!has_thread)
+        status = QP_EXIT_UNUSABLE;
+    else if (!is_good)
+        status = qp_cli_fail_memory(cli);
+    qp_view_fini(&v);
+    qp_model_free(m);
+    return status;
+}
+
+static const qp_flag flags[] = {
+    {"hottest", 0, QP_FLAG_YES, NULL, QP_FLAG_AT(is_hottest), NULL,
+     "only the path on which most of the time went"},
+    {"min-percent", 'p', QP_FLAG_REAL, "P", QP_FLAG_AT(min_percent), "1",
+     "leave out branches with less of the time"},
+    {"depth", 'd', QP_FLAG_COUNT, "N", QP_FLAG_AT(depth), NULL, "levels at most; 0: all"},
+    {"limit", 'n', QP_FLAG_COUNT, "N", QP_FLAG_AT(limit), NULL,
+     "rows at most; 0: all (default 400)"},
+    QP_FLAG_THREAD,
+    QP_FLAG_UNIT,
+    QP_FLAG_SUBTRACT,
+    QP_FLAG_FORMAT,
+    QP_FLAGS_COMMON};
+
+const qp_command qp_command_tree = {
+    .name = "tree",
+    .operands = "[FILE]",
+    .summary = "who called whom: the call tree",
+    .about =
+        "Shows the call tree, the heaviest branch first. Total is the time of a call path with\n"
+        "everything below it; percentages are of the time of the run, or of the thread. A path\n"
+        "that repeats itself is folded into one row. JSON and CSV hold all nodes.",
+    .flags = flags,
+    .examples = "qprof tree --hottest\n"
+                "qprof tree --min-percent=5 run.qprof\n"
+                "qprof tree --thread=2 --depth=4 run.qprof",
+    .run = run_tree};
