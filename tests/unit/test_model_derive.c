@@ -1,0 +1,482 @@
+/* test_model_derive.c: totals, recursion, callers and callees, open frames, estimates. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/alloc.h"
+#include "model/edges.h"
+#include "unit/profile.h"
+
+static void assert_times(const qp_model *m, const char *name, uint64_t self, uint64_t total)
+{
+    const qp_figures *f = &profile_find(m, name)->all;
+    assert_int_equal(f->self, self);
+    assert_int_equal(f->total, total);
+}
+
+/* spec/qii.md section 8: main 17/45, fun_one 10/20, fun_three 10/10, fun_two 8/8. */
+static void the_reference_run_has_its_documented_times(void **state)
+{
+    (void)state;
+    profile *p = profile_new();
+    qp_cell th = profile_thread(p);
+    qp_cell main_ = profile_node(p, th, 0, profile_method(p, 1, "main", NULL, NULL), 1, 17);
+    qp_cell one = profile_node(p, th, main_, profile_method(p, 2, "fun_one", NULL, NULL), 1, 10);
+    profile_node(p, th, one, profile_method(p, 3, "fun_three", NULL, NULL), 1, 10);
+    profile_node(p, th, main_, profile_method(p, 4, "fun_two", NULL, NULL), 1, 8);
+    profile_balance(p, th, 4, 0);
+    qp_model *m = profile_load(p, QP_LOAD_CLEAN);
+    assert_times(m, "main", 17, 45);
+    assert_times(m, "fun_one", 10, 20);
+    assert_times(m, "fun_three", 10, 10);
+    assert_times(m, "fun_two", 8, 8);
+    assert_int_equal(m->run.total, 45);
+    assert_int_equal(m->run.calls, 4);
+    assert_int_equal(m->nodes[m->threads[1].root].f.total, 45);
+    assert_string_equal(m->threads[1].name, ".main_1.");
+    assert_true(profile_passes(m, "accounting_identity"));
+    assert_true(profile_passes(m, "time_sum"));
+    qp_model_free(m);
+    profile_free(p);
+}
+
+/* A -> B -> C -> A -> D with own times 32, 17, 23, 32, 14. */
+static qp_model *recursion_example(void)
+{
+    profile *p = profile_new();
+    qp_cell th = profile_thread(p);
+    qp_cell a = profile_method(p, 1, "A", NULL, NULL), b = profile_method(p, 2, "B", NULL, NULL);
+    qp_cell c = profile_method(p, 3, "C", NULL, NULL), d = profile_method(p, 4, "D", NULL, NULL);
+    qp_cell outer = profile_node(p, th, 0, a, 1, 32);
+    qp_cell in_b = profile_node(p, th, outer, b, 1, 17);
+    qp_cell in_c = profile_node(p, th, in_b, c, 1, 23);
+    qp_cell inner = profile_node(p, th, in_c, a, 1, 32);
+    profile_node(p, th, inner, d, 1, 14);
+    profile_balance(p, th, 5, 0);
+    qp_model *m = profile_load(p, QP_LOAD_CLEAN);
+    profile_free(p);
+    return m;
+}
+
+/* spec/qii.md section 9. */
+static void recursion_is_counted_once(void **state)
+{
+    (void)state;
+    qp_model *m = recursion_example();
+    assert_times(m, "A", 64, 118);
+    assert_times(m, "B", 17, 86);
+    assert_times(m, "C", 23, 69);
+    assert_times(m, "D", 14, 14);
+    assert_int_equal(m->run.total, 118);
+    qp_model_free(m);
+}
+
+static void a_callee_of_a_recursive_method_has_none_of_its_own_time(void **state)
+{
+    (void)state;
+    qp_model *m = recursion_example();
+    qp_edge *edges;
+    size_t n;
+    assert_true(qp_model_callees(m, profile_index(m, "A"), QP_ALL_THREADS, &edges, &n));
+    assert_int_equal(n, 2);
+    assert_string_equal(m->methods[edges[0].method].name, "B");
+    assert_int_equal(edges[0].time, 54);
+    assert_true(edges[0].is_recursive);
+    assert_string_equal(m->methods[edges[1].method].name, "D");
+    assert_int_equal(edges[1].time, 14);
+    assert_false(edges[1].is_recursive);
+    qp_free(edges);
+    qp_model_free(m);
+}
+
+static void times_of_callers_add_up_to_the_total(void **state)
+{
+    (void)state;
+    qp_model *m = recursion_example();
+    qp_edge *edges;
+    size_t n;
+    assert_true(qp_model_callers(m, profile_index(m, "A"), QP_ALL_THREADS, &edges, &n));
+    assert_int_equal(n, 2);
+    assert_int_equal(edges[0].method, QP_ROOT_METHOD);
+    assert_int_equal(edges[0].time, 118);
+    assert_false(edges[0].is_recursive);
+    assert_string_equal(m->methods[edges[1].method].name, "C");
+    assert_int_equal(edges[1].calls, 1);
+    assert_int_equal(edges[1].time, 0);
+    assert_true(edges[1].is_recursive);
+    qp_free(edges);
+    qp_model_free(m);
+}
+
+/* f -> f -> g: 10 in each f, 5 in g: the total of f is 25 and not 25 + 15. */
+static void direct_recursion_does_not_multiply(void **state)
+{
+    (void)state;
+    profile *p = profile_new();
+    qp_cell th = profile_thread(p);
+    qp_cell f = profile_method(p, 1, "f", NULL, NULL);
+    qp_cell outer = profile_node(p, th, 0, f, 1, 10);
+    qp_cell inner = profile_node(p, th, outer, f, 1, 10);
+    profile_node(p, th, inner, profile_method(p, 2, "g", NULL, NULL), 1, 5);
+    qp_model *m = profile_load(p, QP_LOAD_CLEAN);
+    assert_times(m, "f", 20, 25);
+    qp_edge *edges;
+    size_t n;
+    assert_true(qp_model_callees(m, profile_index(m, "f"), QP_ALL_THREADS, &edges, &n));
+    assert_int_equal(n, 2);
+    assert_string_equal(m->methods[edges[0].method].name, "g");
+    assert_int_equal(edges[0].time, 5);
+    assert_int_equal(edges[1].time, 0); /* f is not its own descendant */
+    assert_true(edges[1].is_recursive);
+    qp_free(edges);
+    qp_model_free(m);
+    profile_free(p);
+}
+
+/* Two threads run f: 10 + 3 below, and 20. */
+static void threads_are_apart_and_together(void **state)
+{
+    (void)state;
+    profile *p = profile_new();
+    qp_cell one = profile_thread(p), two = profile_thread(p);
+    qp_cell f = profile_method(p, 1, "f", NULL, NULL), g = profile_method(p, 2, "g", NULL, NULL);
+    profile_node(p, one, profile_node(p, one, 0, f, 2, 10), g, 1, 3);
+    profile_node(p, two, 0, f, 5, 20);
+    qp_model *m = profile_load(p, QP_LOAD_CLEAN);
+    qp_figures rows[8];
+    assert_times(m, "f", 30, 33);
+    assert_true(qp_model_flat(m, 1, rows));
+    assert_int_equal(rows[profile_index(m, "f")].total, 13);
+    assert_int_equal(rows[profile_index(m, "f")].calls, 2);
+    assert_true(qp_model_flat(m, 2, rows));
+    assert_int_equal(rows[profile_index(m, "f")].total, 20);
+    assert_int_equal(rows[profile_index(m, "g")].calls, 0);
+    assert_int_equal(m->threads[1].total, 13);
+    assert_int_equal(m->threads[2].total, 20);
+    qp_model_free(m);
+    profile_free(p);
+}
+
+static void skips_are_calls_and_no_hits(void **state)
+{
+    (void)state;
+    profile *p = profile_new();
+    qp_cell th = profile_thread(p);
+    qp_cell n = profile_node(p, th, 0, profile_method(p, 1, "f", NULL, NULL), 4, 22);
+    qp_node_more *more = profile_more(p, th, n);
+    more->n_skips = 3;
+    more->counts = 7;
+    qp_model *m = profile_load(p, QP_LOAD_CLEAN);
+    const qp_figures *f = &profile_find(m, "f")->all;
+    assert_int_equal(f->calls, 7);
+    assert_int_equal(f->hits, 4);
+    assert_int_equal(f->skips, 3);
+    assert_int_equal(f->counts, 7);
+    assert_int_equal(qp_figures_average(f), 5); /* 22 / 4 hits */
+    qp_model_free(m);
+    profile_free(p);
+}
+
+/* ---- open frames ---------------------------------------------------------------------------- */
+
+/* main entered at 0, f at 100; last event at 100; the run ends at 1000. main has 100 in its
+ * frame, f nothing yet. */
+static profile *open_frames(void)
+{
+    profile *p = profile_new();
+    qp_cell th = profile_thread(p);
+    qp_cell main_ = profile_node(p, th, 0, profile_method(p, 1, "main", NULL, NULL), 1, 0);
+    qp_cell f = profile_node(p, th, main_, profile_method(p, 2, "f", NULL, NULL), 1, 0);
+    qp_cell frames = profile_stack(p, th, (qp_cell[]){main_, f}, 2);
+    ((qp_frame *)profile_at(p, frames + 1))->own = 100;
+    ((qp_frame *)profile_at(p, frames + 2))->start = 100;
+    ((qp_thread_record *)profile_at(p, th))->last = 100;
+    return p;
+}
+
+static void a_sealed_profile_closes_open_frames_at_its_end(void **state)
+{
+    (void)state;
+    profile *p = open_frames();
+    qp_model *m = profile_load(p, QP_LOAD_CLEAN);
+    assert_times(m, "f", 900, 900);
+    assert_times(m, "main", 100, 1000);
+    assert_int_equal(m->threads[1].depth, 2);
+    assert_int_equal(m->threads[1].n_still_live, 2);
+    assert_true(m->nodes[m->threads[1].frames[1]].is_open);
+    assert_true(profile_find(m, "f")->all.min > profile_find(m, "f")->all.max); /* none */
+    assert_true(profile_passes(m, "accounting_identity"));
+    assert_true(profile_passes(m, "open_frames"));
+    qp_model_free(m);
+    profile_free(p);
+}
+
+static void a_crashed_profile_ends_with_the_last_event(void **state)
+{
+    (void)state;
+    profile *p = open_frames();
+    profile_head(p)->state = QP_LIVE;
+    profile_head(p)->end_raw = 0;
+    qp_model *m = profile_load(p, QP_LOAD_CLEAN);
+    assert_int_equal(m->run.state, QP_RUN_CRASHED);
+    assert_string_equal(m->run.state_text, "unsealed");
+    assert_times(m, "f", 0, 0);
+    assert_times(m, "main", 100, 100);
+    qp_model_free(m);
+    profile_free(p);
+}
+
+/* Recording stopped at 400 (raw 1400): nothing after that counts. */
+static void time_stands_while_recording_is_stopped(void **state)
+{
+    (void)state;
+    profile *p = open_frames();
+    profile_head(p)->stopped_since = PROFILE_START + 400;
+    qp_model *m = profile_load(p, QP_LOAD_CLEAN);
+    assert_times(m, "f", 300, 300);
+    assert_int_equal(m->run.stopped, 600);
+    qp_model_free(m);
+    profile_free(p);
+}
+
+/* It stood for 50 before, which the thread has not seen. */
+static void stops_that_a_thread_has_not_seen_are_taken_off(void **state)
+{
+    (void)state;
+    profile *p = open_frames();
+    profile_head(p)->stopped_total = 50;
+    qp_model *m = profile_load(p, QP_LOAD_CLEAN);
+    assert_times(m, "f", 850, 850);
+    qp_model_free(m);
+    profile_free(p);
+}
+
+static void the_clock_of_a_parked_thread_stands(void **state)
+{
+    (void)state;
+    profile *p = open_frames();
+    profile_head(p)->flags |= QP_FLAG_VIRTUAL;
+    for (qp_cell cell = QP_HEAD_CELLS; cell < p->n_cells;) {
+        const qp_extent *e = profile_at(p, cell);
+        if (e->kind == QP_EXTENT_THREADS)
+            ((qp_thread_record *)profile_at(p, cell + 1))->parked_at = PROFILE_START + 130;
+        cell += e->n_cells;
+    }
+    qp_model *m = profile_load(p, QP_LOAD_CLEAN);
+    assert_times(m, "f", 30, 30);
+    assert_true(m->threads[1].is_parked);
+    qp_model_free(m);
+    profile_free(p);
+}
+
+/* Data were cleared at 600, and the thread has had no event since. */
+static void a_thread_behind_a_clear_starts_at_it(void **state)
+{
+    (void)state;
+    profile *p = open_frames();
+    profile_head(p)->clear_count = 1;
+    profile_head(p)->clear_raw = PROFILE_START + 600;
+    qp_model *m = profile_load(p, QP_LOAD_CLEAN);
+    assert_times(m, "f", 400, 400);
+    assert_times(m, "main", 0, 400);
+    assert_int_equal(profile_find(m, "f")->all.calls, 0);
+    assert_true(profile_passes(m, "accounting_identity"));
+    qp_model_free(m);
+    profile_free(p);
+}
+
+/* A chunk of 4 slots: root, a, b, c; the next one holds c again, and d. */
+static void a_stack_goes_on_in_the_next_chunk(void **state)
+{
+    (void)state;
+    profile *p = profile_new();
+    qp_cell th = profile_thread(p), nodes[4], parent = 0;
+    const char *names[] = {"a", "b", "c", "d"};
+    for (unsigned i = 0; i < 4; i++)
+        nodes[i] = parent = profile_node(p, th, parent,
+                                         profile_method(p, 1 + i, names[i], NULL, NULL), 1, 0);
+    qp_cell first = profile_extent(p, QP_EXTENT_FRAMES, th, 4);
+    qp_cell second = profile_extent(p, QP_EXTENT_FRAMES, th, 8);
+    qp_thread_record *r = profile_at(p, th);
+    ((qp_frame *)profile_at(p, first))->node = r->root;
+    for (unsigned i = 0; i < 3; i++)
+        *(qp_frame *)profile_at(p, first + 1 + i) = (qp_frame){.node = nodes[i], .own = 10};
+    for (unsigned i = 0; i < 2; i++)
+        *(qp_frame *)profile_at(p, second + i) = (qp_frame){.node = nodes[2 + i], .own = 20};
+    qp_extent *above = profile_at(p, second - 1);
+    above->prev = first - 1;
+    above->base_depth = 3;
+    r->chunk = second - 1;
+    r->top = second + 1;
+    r->last = 1000; /* the end: nothing is added */
+    qp_model *m = profile_load(p, QP_LOAD_CLEAN);
+    assert_times(m, "a", 10, 60);
+    assert_times(m, "b", 10, 50);
+    assert_times(m, "c", 20, 40); /* its place in the first chunk is superseded */
+    assert_times(m, "d", 20, 20);
+    assert_int_equal(m->threads[1].depth, 4);
+    assert_int_equal(m->threads[1].n_frames, 4);
+    assert_true(profile_passes(m, "accounting_identity"));
+    assert_true(profile_passes(m, "open_frames"));
+    qp_model_free(m);
+    profile_free(p);
+}
+
+/* ---- estimates ------------------------------------------------------------------------------ */
+
+/* f was called 164 times: the first 64 took 640 whole ticks, 4 of the later 100 took 8, 12, 8 and
+ * 12: 640 + 100 * 10 = 1640. Variance of one call: (64+144+64+144 - 4*100) / 3 = 16/3; of the sum:
+ * 100^2 * 16/3 / 4 * (1 - 4/100) = 12800; half = 1.96 * 113.137 = 221.7. g below took 40 of it. */
+static void adaptive_times_are_estimates_with_an_interval(void **state)
+{
+    (void)state;
+    profile *p = profile_new();
+    profile_head(p)->time_mode = QP_TIME_ADAPTIVE;
+    qp_cell th = profile_thread(p);
+    qp_cell f = profile_node(p, th, 0, profile_method(p, 1, "f", NULL, NULL), 164, 640);
+    qp_cell g = profile_node(p, th, f, profile_method(p, 2, "g", NULL, NULL), 4, 40);
+    qp_spread spread = {4, 64 + 144 + 64 + 144};
+    qp_node *n = profile_at(p, f);
+    n->self_min = 40;
+    memcpy(&n->self_max, &spread, sizeof spread);
+    ((qp_node *)profile_at(p, g))->self_min = 0;
+    qp_model *m = profile_load(p, QP_LOAD_CLEAN);
+    assert_times(m, "f", 1600, 1640);
+    assert_times(m, "g", 40, 40);
+    assert_int_equal(profile_find(m, "f")->all.total_half, 222);
+    assert_int_equal(profile_find(m, "g")->all.total_half, 0);
+    assert_true(m->run.is_estimated);
+    assert_true(profile_passes(m, "time_sum"));
+    qp_model_free(m);
+    profile_free(p);
+}
+
+/* 100 samples of 10 ticks: 1000 ± 1.96 * 1000 / sqrt(100) = 196. */
+static void sampled_times_have_an_interval(void **state)
+{
+    (void)state;
+    profile *p = profile_new();
+    profile_head(p)->time_mode = QP_TIME_SAMPLED;
+    qp_cell th = profile_thread(p);
+    qp_cell f = profile_node(p, th, 0, profile_method(p, 1, "f", NULL, NULL), 3, 1000);
+    ((qp_node *)profile_at(p, f))->self_max = 100;
+    qp_model *m = profile_load(p, QP_LOAD_CLEAN);
+    assert_times(m, "f", 1000, 1000);
+    assert_int_equal(profile_find(m, "f")->all.samples, 100);
+    assert_int_equal(profile_find(m, "f")->all.self_half, 196);
+    qp_model_free(m);
+    profile_free(p);
+}
+
+/* ---- the rest ------------------------------------------------------------------------------- */
+
+static void ticks_become_nanoseconds_exactly(void **state)
+{
+    (void)state;
+    profile *p = profile_new();
+    qp_head *h = profile_head(p);
+    h->clock_source = QP_SOURCE_TSC;
+    h->tick_0 = 1000;
+    h->tick_1 = 1000 + 3000000000u; /* 3 GHz for a second */
+    h->ns_0 = 5;
+    h->ns_1 = 5 + 1000000000u;
+    qp_model *m = profile_load(p, QP_LOAD_CLEAN);
+    assert_int_equal(qp_model_ns(m, 3), 1);
+    assert_int_equal(qp_model_ns(m, 4), 1);
+    assert_int_equal(qp_model_ns(m, 5), 2);
+    assert_int_equal(qp_model_ns(m, 3000000000000000000u), 1000000000000000000u);
+    assert_int_equal(qp_model_ns(m, 0), 0);
+    qp_model_free(m);
+    profile_free(p);
+}
+
+static void names_follow_the_rules(void **state)
+{
+    (void)state;
+    profile *p = profile_new();
+    profile_method(p, 1, "run", "Server", "s.lua");
+    qp_cell placeholder = profile_method(p, 0xAB12, "", NULL, NULL);
+    ((qp_method *)profile_at(p, placeholder))->flags = 0;
+    profile_thread(p);
+    qp_model *m = profile_load(p, QP_LOAD_CLEAN);
+    assert_string_equal(profile_find(m, "Server.run")->class_name, "Server");
+    assert_string_equal(profile_find(m, "run")->name, "Server.run"); /* by its bare name */
+    assert_non_null(profile_find(m, "UnnamedFunctionab12"));
+    assert_string_equal(m->threads[1].name, ".thread_1.");
+    qp_model_free(m);
+    profile_free(p);
+}
+
+/* Two records of one name stay two rows, unless they are asked to be one. */
+static void equal_methods_are_merged_on_request(void **state)
+{
+    (void)state;
+    profile *p = profile_new();
+    qp_cell th = profile_thread(p);
+    qp_cell f1 = profile_method(p, 1, "f", NULL, "a.lua");
+    qp_cell f2 = profile_method(p, 2, "f", NULL, "a.lua");
+    profile_method(p, 3, "f", NULL, "b.lua");
+    profile_node(p, th, profile_node(p, th, 0, f1, 1, 10), f2, 1, 5);
+    qp_model *m = profile_load(p, QP_LOAD_CLEAN);
+    uint32_t n_found;
+    qp_model_method_named(m, "f", &n_found);
+    assert_int_equal(n_found, 3);
+    qp_model_free(m);
+    m = profile_load_with(p, &(qp_load_options){.merge_same = true}, QP_LOAD_CLEAN);
+    const qp_model_method *f = &m->methods[qp_model_method_named(m, "f", &n_found)];
+    assert_int_equal(n_found, 2);
+    assert_int_equal(f->all.calls, 2);
+    assert_int_equal(f->all.total, 15); /* the inner one is recursion now */
+    qp_model_free(m);
+    profile_free(p);
+}
+
+static void the_hottest_path_ends_where_own_time_prevails(void **state)
+{
+    (void)state;
+    profile *p = profile_new();
+    qp_cell th = profile_thread(p);
+    qp_cell a = profile_node(p, th, 0, profile_method(p, 1, "a", NULL, NULL), 1, 5);
+    profile_node(p, th, a, profile_method(p, 2, "b", NULL, NULL), 1, 20);
+    qp_cell c = profile_node(p, th, a, profile_method(p, 3, "c", NULL, NULL), 1, 60);
+    profile_node(p, th, c, profile_method(p, 4, "d", NULL, NULL), 1, 15);
+    qp_model *m = profile_load(p, QP_LOAD_CLEAN);
+    uint32_t *path;
+    size_t n;
+    assert_true(qp_model_hottest_path(m, QP_ALL_THREADS, &path, &n));
+    assert_int_equal(n, 2);
+    assert_string_equal(m->methods[m->nodes[path[0]].method].name, "a");
+    assert_string_equal(m->methods[m->nodes[path[1]].method].name, "c");
+    qp_free(path);
+    qp_model_free(m);
+    profile_free(p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_reference_run_has_its_documented_times),
+        cmocka_unit_test(recursion_is_counted_once),
+        cmocka_unit_test(a_callee_of_a_recursive_method_has_none_of_its_own_time),
+        cmocka_unit_test(times_of_callers_add_up_to_the_total),
+        cmocka_unit_test(direct_recursion_does_not_multiply),
+        cmocka_unit_test(threads_are_apart_and_together),
+        cmocka_unit_test(skips_are_calls_and_no_hits),
+        cmocka_unit_test(a_sealed_profile_closes_open_frames_at_its_end),
+        cmocka_unit_test(a_crashed_profile_ends_with_the_last_event),
+        cmocka_unit_test(time_stands_while_recording_is_stopped),
+        cmocka_unit_test(stops_that_a_thread_has_not_seen_are_taken_off),
+        cmocka_unit_test(the_clock_of_a_parked_thread_stands),
+        cmocka_unit_test(a_thread_behind_a_clear_starts_at_it),
+        cmocka_unit_test(a_stack_goes_on_in_the_next_chunk),
+        cmocka_unit_test(adaptive_times_are_estimates_with_an_interval),
+        cmocka_unit_test(sampled_times_have_an_interval),
+        cmocka_unit_test(ticks_become_nanoseconds_exactly),
+        cmocka_unit_test(names_follow_the_rules),
+        cmocka_unit_test(equal_methods_are_merged_on_request),
+        cmocka_unit_test(the_hottest_path_ends_where_own_time_prevails),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
