@@ -5,9 +5,9 @@
 #include "base/dict.h"
 #include "model/private.h"
 
-/* All names made here together take at most so much per byte of file: two long texts of a damaged
- * file could be the names of millions of methods. */
-enum { NAMES_PER_BYTE = 2, NAMES_MIN = 1 << 16 };
+/* All names made here together: two long texts of a damaged file could be the names of millions
+ * of methods. */
+enum { NAME_BYTES_ON_AVERAGE = 256, NAMES_MIN = 1 << 16 };
 
 const char *qp_load_text(qp_model_private *own, qp_ref ref)
 {
@@ -151,7 +151,7 @@ static bool read_span(qp_model_private *own, const qp_span *s, qp_dict *known, b
 bool qp_load_methods(qp_model_private *own, bool merge_same)
 {
     uint32_t n = count_records(own);
-    own->names_room = NAMES_MIN + own->image.file_bytes * NAMES_PER_BYTE;
+    own->names_room = NAMES_MIN + (uint64_t)n * NAME_BYTES_ON_AVERAGE;
     own->names = qp_alloc_zeroed(own->names_room, 1);
     own->methods = qp_alloc_zeroed(n, sizeof *own->methods);
     own->method_cells = qp_alloc_zeroed(n, sizeof *own->method_cells);
