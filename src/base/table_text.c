@@ -132,18 +132,23 @@ static void print_cell(const qp_table *t, const qp_screen *s, unsigned column, s
         qp_out_repeat(s->out, ' ', fill);
 }
 
+/* Of a row, or of the heads. */
+static const char *cell_text(const qp_table *t, const struct qp_table_cell *row, unsigned column)
+{
+    return row ? t->bytes + row[column].at : t->columns[column].head;
+}
+
 static void print_line(const qp_table *t, const qp_screen *s, const size_t *widths,
                        unsigned indent, const struct qp_table_cell *row)
 {
-    unsigned last = t->n_columns;
-    while (last > 0 && widths[last - 1] == 0)
+    unsigned last = t->n_columns; /* no blanks at the ends of lines */
+    while (last > 0 && (widths[last - 1] == 0 || *cell_text(t, row, last - 1) == '\0'))
         last--;
     qp_out_repeat(s->out, ' ', indent);
     for (unsigned c = 0; c < last; c++) {
         if (widths[c] == 0)
             continue;
-        const char *text = row ? t->bytes + row[c].at : t->columns[c].head;
-        print_cell(t, s, c, widths[c], text, row ? row[c].style : QP_STYLE_HEAD, c + 1 == last);
+        print_cell(t, s, c, widths[c], cell_text(t, row, c), row ? row[c].style : QP_STYLE_HEAD, c + 1 == last);
         if (c + 1 < last)
             qp_out_repeat(s->out, ' ', GAP);
     }

@@ -103,8 +103,8 @@ static void add_summary(qp_table *t, const qp_model *m, const scale *x, uint32_t
     char percent[QP_NUMBER_BYTES];
     const qp_model_method *method_row = &m->methods[method];
     const qp_figures *f = &method_row->all;
-    int n = snprintf(text, sizeof text, "* %.200s: %s calls", method_row->name,
-                     qp_unit_count(calls, f->calls));
+    int n = snprintf(text, sizeof text, "* %.200s: %s call%s", method_row->name,
+                     qp_unit_count(calls, f->calls), f->calls == 1 ? "" : "s");
     if (m->run.has_times)
         snprintf(text + n, sizeof text - (size_t)n, ", self %s (%s %%), total %s",
                  qp_view_amount(m, self, f->self),

@@ -49,7 +49,7 @@ static void print_run(const qp_screen *s, const qp_model *m)
     char moment[32], number[QP_NUMBER_BYTES];
     qp_header_label(s, "recorded");
     qp_out_text(s->out, qp_header_moment(moment, run->started_at));
-    if (qp_view_is_time(m))
+    if (qp_view_is_time(m) && run->wall)
         qp_out_format(s->out, ", for %s", qp_view_amount(m, number, run->wall));
     if (run->stopped && qp_view_is_time(m))
         qp_out_format(s->out, " (%s of it stopped)", qp_view_amount(m, number, run->stopped));
@@ -84,14 +84,16 @@ static void print_measure(const qp_screen *s, const qp_model *m)
     const qp_run *run = &m->run;
     char asked[QP_NUMBER_BYTES], reached[QP_NUMBER_BYTES], passes[QP_NUMBER_BYTES];
     qp_header_label(s, "measured");
+    const char *noun = qp_view_is_time(m) ? " time" : "";
     if (!run->has_times)
         qp_out_text(s->out, "exact calls, no times");
     else if (run->is_estimated)
-        qp_out_format(s->out, "exact calls; %s, estimated (%s): true within %s, 95 times "
-                              "of 100",
-                      run->clock_text, run->time_mode_text, qp_screen_sign(s, QP_SIGN_HALF));
+        qp_out_format(s->out, "exact calls; %s%s by %s estimate, within %s 95 times of 100",
+                      run->clock_text, noun,
+                      run->time_mode == QP_TIME_SAMPLED ? "sampled" : "adaptive",
+                      qp_screen_sign(s, QP_SIGN_HALF));
     else
-        qp_out_format(s->out, "exact calls and times; %s, from %s", run->clock_text,
+        qp_out_format(s->out, "exact calls and %s%s (clock: %s)", run->clock_text, noun,
                       run->source_text);
     qp_out_char(s->out, '\n');
     if (run->sample_period_ns && run->n_passes) {

@@ -32,6 +32,8 @@ typedef struct {
     qp_table table;
     qp_unit unit;
     uint64_t smallest; /* ticks of total that are worth a row */
+    uint64_t *calls_below; /* [n_nodes] in a run without times; else NULL */
+    bool *is_on_path;  /* [n_nodes] --hottest: only these; else NULL */
     uint32_t deepest;  /* levels shown; 0: all */
     entry *stack;
     size_t n_stack, room;
@@ -40,15 +42,26 @@ typedef struct {
     bool has_failed;
 } walk;
 
-/* Time if there is one, else calls. */
-static uint64_t weight(const qp_view *v, uint32_t node)
+/* Time with descendants or, in a run without times, calls with descendants. */
+static uint64_t weight(const walk *w, uint32_t node)
 {
-    return v->m->run.has_times ? qp_view_total(v, node) : v->m->nodes[node].f.calls;
+    return w->calls_below ? w->calls_below[node] : qp_view_total(w->v, node);
+}
+
+static bool sum_calls(walk *w)
+{
+    const qp_model *m = w->v->m;
+    w->calls_below = qp_alloc_zeroed(m->n_nodes, sizeof *w->calls_below);
+    for (uint32_t i = m->n_nodes; w->calls_below && i-- > 1;) {
+        w->calls_below[i] += m->nodes[i].f.calls;
+        w->calls_below[m->nodes[i].parent] += w->calls_below[i];
+    }
+    return w->calls_below != NULL;
 }
 
 static bool is_shown(const walk *w, uint32_t node)
 {
-    return weight(w->v, node) >= w->smallest;
+    return w->is_on_path ? w->is_on_path[node] : weight(w, node) >= w->smallest;
 }
 
 static int compare_weight(const void *a, const void *b, void *data)
@@ -81,7 +94,7 @@ static size_t push_children(walk *w, uint32_t node, uint32_t level)
     size_t n = w->n_stack - first;
     if (n == 0)
         return 0;
-    qsort_r(w->stack + first, n, sizeof *w->stack, compare_weight, (void *)w->v);
+    qsort_r(w->stack + first, n, sizeof *w->stack, compare_weight, w);
     w->stack[w->n_stack - 1].is_last = true;
     for (size_t i = 0; i < n / 2; i++) {
         entry swapped = w->stack[first + i];
@@ -253,31 +266,38 @@ static bool start(walk *w, const qp_cli *cli, const qp_view *v)
     }
     qp_table_column(&w->table, "Calls", QP_ALIGN_RIGHT, 3);
     qp_table_column(&w->table, "Call tree", QP_KEEP_BEGIN, 0);
-    return w->guides != NULL;
+    return w->guides && (m->run.has_times || sum_calls(w));
 }
 
-/* The roots: the threads, or with a single one what it called. */
+/* The roots: the threads or, if a single one made calls, what it called. */
 static void push_roots(walk *w, uint32_t thread)
 {
     const qp_model *m = w->v->m;
-    uint32_t only = thread != QP_ALL_THREADS ? thread : m->n_threads == 2 ? 1 : 0;
+    uint32_t n_busy = 0, busy = 0;
+    for (uint32_t i = 1; i < m->n_threads; i++)
+        if (m->threads[i].calls) {
+            n_busy++;
+            busy = i;
+        }
+    uint32_t only = thread != QP_ALL_THREADS ? thread : n_busy == 1 ? busy : 0;
     push_children(w, only ? m->threads[only].root : QP_ROOT_NODE, 0);
 }
 
-static bool print_hottest(walk *w, uint32_t thread)
+/* Show the hottest path only. @return false: no memory */
+static bool keep_hottest(walk *w, uint32_t thread)
 {
+    const qp_model *m = w->v->m;
     uint32_t *path;
     size_t n;
-    if (!qp_model_hottest_path(w->v->m, thread, &path, &n))
+    if (!qp_model_hottest_path(m, thread, &path, &n))
         return false;
-    for (size_t i = 0; i < n && i < UINT32_MAX; i++) {
-        entry e = {path[i], (uint32_t)i, true};
-        add_row(w, &e);
-        if (n > GUIDE_LEVELS && i + 1 == GUIDE_LEVELS / 2)
-            i = n - GUIDE_LEVELS / 2; /* the middle of a very long path says nothing */
-    }
+    w->is_on_path = qp_alloc_zeroed(m->n_nodes, sizeof *w->is_on_path);
+    for (size_t i = 0; w->is_on_path && i < n; i++)
+        w->is_on_path[path[i]] = true;
+    if (w->is_on_path && n)
+        w->is_on_path[m->nodes[path[0]].parent] = true;
     qp_free(path);
-    return true;
+    return w->is_on_path != NULL;
 }
 
 static bool print_text(const qp_cli *cli, const qp_view *v)
@@ -289,9 +309,9 @@ static bool print_text(const qp_cli *cli, const qp_view *v)
     char count[QP_NUMBER_BYTES];
     bool is_good = start(&w, cli, v);
     qp_header_text(&cli->screen, v->m, cli->path, cli->args.has_subtract);
-    if (is_good && cli->args.is_hottest) {
-        is_good = print_hottest(&w, v->thread);
-    } else if (is_good) {
+    if (is_good && cli->args.is_hottest)
+        is_good = keep_hottest(&w, v->thread);
+    if (is_good) {
         push_roots(&w, v->thread);
         walk_tree(&w, most);
         is_good = !w.has_failed;
@@ -300,13 +320,15 @@ static bool print_text(const qp_cli *cli, const qp_view *v)
         qp_out_text(cli->screen.out, "No function was called.\n");
     else if (is_good)
         is_good = qp_table_print(&w.table, &cli->screen, 0);
-    if (is_good && w.n_left_out)
+    if (is_good && w.n_left_out && !w.is_on_path)
         qp_out_format(cli->screen.out,
                       "%s branches are not shown; --min-percent=0 --limit=0 shows all\n",
                       qp_unit_count(count, w.n_left_out));
     qp_table_fini(&w.table);
     qp_free(w.guides);
     qp_free(w.stack);
+    qp_free(w.is_on_path);
+    qp_free(w.calls_below);
     return is_good;
 }
 
