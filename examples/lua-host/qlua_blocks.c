@@ -3,7 +3,8 @@
  * A block begins where a jump leads, behind an instruction that may jump, and where the line
  * changes. What Lua executes as one never splits: a test and its jump, an arithmetic instruction
  * and its fall-back, an instruction and its extra argument. Code that nothing reaches begins no
- * block, or it would be reported as missed: the `end` behind a `return`. */
+ * block, or it would be reported as missed: the `end` behind a `return`. The header's line, when
+ * it has no code, is an empty block in front: executed at each call, and where the function is. */
 #define LUA_CORE
 #include "lprefix.h"
 
@@ -84,22 +85,35 @@ static int line_behind(const Proto *p, int pc, int line)
     return p->lineinfo[pc] == ABSLINEINFO ? luaG_getfuncline(p, pc) : line + p->lineinfo[pc];
 }
 
-/* Fill lines and falls, [sizecode] each; block_of[pc] is the block that pc lies in. */
+static void begin_block(qlua_blocks *b, int pc, int line)
+{
+    b->lines[b->n_blocks] = (qprof_LineInfo){pc, line};
+    b->falls[b->n_blocks] = 1;
+    b->n_blocks++;
+}
+
+/* The line of the first instruction that Lua itself shows. */
+static int first_line(const Proto *p)
+{
+    int line = line_behind(p, 0, p->linedefined);
+    int is_vararg = GET_OPCODE(p->code[0]) == OP_VARARGPREP && p->sizecode > 1;
+    return is_vararg ? line_behind(p, 1, line) : line;
+}
+
+/* Fill lines and falls, [sizecode + 1]; block_of[pc] is the block that pc lies in. */
 static void split_code(const Proto *p, const unsigned char *marks, qlua_blocks *b, int *block_of)
 {
     int is_reached = 1;
     int line = p->linedefined;
-    int is_vararg = GET_OPCODE(p->code[0]) == OP_VARARGPREP; /* as Lua, which shows no line */
+    if (p->linedefined > 0 && p->linedefined != first_line(p))
+        begin_block(b, 0, p->linedefined);
+    begin_block(b, 0, first_line(p));
     for (int pc = 0; pc < p->sizecode; pc++) {
         line = line_behind(p, pc, line);
         is_reached = is_reached || (marks[pc] & TARGET);
-        if (pc == 0 || (is_reached && !(marks[pc] & GLUED) &&
-                        (marks[pc] || line != b->lines[b->n_blocks - 1].line_number))) {
-            b->lines[b->n_blocks] = (qprof_LineInfo){pc, line};
-            b->n_blocks++;
-        }
-        if (pc == 0 && is_vararg && p->sizecode > 1)
-            b->lines[0].line_number = line_behind(p, 1, line);
+        if (pc > 0 && is_reached && !(marks[pc] & GLUED) &&
+            (marks[pc] || line != b->lines[b->n_blocks - 1].line_number))
+            begin_block(b, pc, line);
         if (is_reached) {
             is_reached = may_fall(p, pc);
             b->falls[b->n_blocks - 1] = (unsigned char)is_reached;
@@ -142,8 +156,8 @@ int qlua_blocks_find(const Proto *p, qlua_blocks *b)
     size_t n = (size_t)p->sizecode;
     unsigned char *marks = calloc(n + 1, 1);
     int *block_of = malloc(n * sizeof *block_of);
-    b->lines = malloc(n * sizeof *b->lines);
-    b->falls = calloc(n, 1);
+    b->lines = malloc((n + 1) * sizeof *b->lines);
+    b->falls = malloc(n + 1);
     int is_found = 0;
     if (marks && block_of && b->lines && b->falls && mark_code(p, marks)) {
         split_code(p, marks, b, block_of);

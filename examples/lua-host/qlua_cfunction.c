@@ -22,6 +22,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of changes */
 static const struct {
     const char *symbol, *name;
 } own_names[] = {
+    {"gctm", "package.__gc"},
     {"gmatch_aux", "string.gmatch iterator"},
     {"io_readline", "io.lines iterator"},
     {"ipairsaux", "ipairs iterator"},

@@ -14,12 +14,13 @@
 #include "lgc.h"
 #include "qlua_glue.h"
 
-/* Contents that are told apart; further code is one method. 16 MiB at the most. */
+/* Contents that are told apart; further code is one method. 24 MiB at the most. */
 enum { MAX_KNOWN = 1 << 19 };
 
 typedef struct {
     uint64_t hash; /* 0: free */
     size_t id;
+    int has_jumps; /* its jumps are registered: a bank has a counter for each */
 } known_code;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of all below */
@@ -119,25 +120,30 @@ static int grow_known(void)
     return 1;
 }
 
-/* Under the lock. @return the method of this content; *is_new: it has to be registered */
-static size_t method_of_content(uint64_t hash, int *is_new)
+/* Under the lock. @return the method of this content; id 0: it has to be registered; NULL: the
+ * table is full */
+static known_code *method_of_content(uint64_t hash)
 {
-    *is_new = 0;
     known_code *slot = n_slots ? find_slot(known, n_slots, hash) : NULL;
     if (slot && slot->hash)
-        return slot->id;
-    if (n_known >= MAX_KNOWN || (n_known * 2 >= n_slots && !grow_known())) {
-        if (more_code == 0) {
-            more_code = qlua_method_new();
-            qprof_register_method_id(more_code, "<more Lua code>", NULL, 0, "", NULL, 0);
-        }
-        return more_code;
-    }
-    *is_new = 1;
+        return slot;
+    if (n_known >= MAX_KNOWN || (n_known * 2 >= n_slots && !grow_known()))
+        return NULL;
     n_known++;
     slot = find_slot(known, n_slots, hash);
-    *slot = (known_code){hash, qlua_method_new()};
-    return slot->id;
+    slot->hash = hash;
+    return slot;
+}
+
+/* Under the lock. */
+static size_t method_of_more_code(void)
+{
+    if (more_code == 0) {
+        more_code = qlua_method_new();
+        qprof_register_method_id(more_code, "<more Lua code>", NULL, QPROF_METHOD_FLAGS_NONE, "",
+                                 NULL, 0);
+    }
+    return more_code;
 }
 
 /* ---- records of prototypes ------------------------------------------------------------------ */
@@ -197,11 +203,11 @@ void qlua_code_left(const qlua_code *code, const Instruction *pc)
 }
 
 /* Point the prototype at the counters of its method; without any, at the scratch room. */
-static void attach_counters(Proto *p, size_t id, const qlua_blocks *b)
+static void attach_counters(Proto *p, const qlua_blocks *b)
 {
-    qlua_code *code = b->n_blocks ? qlua_code_record(p) : NULL;
+    qlua_code *code = b ? qlua_code_record(p) : NULL;
     int *leaders = code ? malloc((size_t)b->n_blocks * sizeof *leaders) : NULL;
-    uint64_t *bank = leaders ? qprof_counter_bank(id) : NULL;
+    uint64_t *bank = leaders ? qprof_counter_bank(p->qid) : NULL;
     if (bank == NULL) {
         free(leaders);
         p->qjumps = (char *)((uintptr_t)scratch - 2 * (uintptr_t)p->code);
@@ -216,33 +222,35 @@ static void attach_counters(Proto *p, size_t id, const qlua_blocks *b)
     code->n_blocks = b->n_blocks;
 }
 
-static void register_code(lua_State *L, CallInfo *ci, const Proto *p, size_t id,
-                          const qlua_blocks *b)
+static void register_code(lua_State *L, CallInfo *ci, const Proto *p, const qlua_blocks *b,
+                          known_code *slot)
 {
     char name[QLUA_NAME_BYTES], file[LUA_IDSIZE];
     qlua_name_code(L, ci, p, name);
-    qprof_register_method_id(id, name, NULL, QPROF_METHOD_FLAGS_NONE,
+    slot->id = qlua_method_new();
+    qprof_register_method_id(slot->id, name, NULL, QPROF_METHOD_FLAGS_NONE,
                              qlua_name_source(p, file), b->lines, b->n_blocks);
-    if (qlua_is_counting() && b->n_blocks)
-        qprof_register_jumps(id, b->jumps, b->n_jumps, b->falls);
+    slot->has_jumps = qlua_is_counting() && b->n_blocks &&
+                      qprof_register_jumps(slot->id, b->jumps, b->n_jumps, b->falls) == 0;
 }
 
 size_t qlua_code_method(lua_State *L, CallInfo *ci, Proto *p)
 {
     qlua_blocks blocks = {0};
-    int is_new;
-    if (dead && !issweepphase(G(L)))
+    if (!issweepphase(G(L)))
         qlua_code_bury(L);
     if (qlua_has_lines)
         qlua_blocks_find(p, &blocks);
     qlua_name_inner(L, ci, p);
     pthread_mutex_lock(&lock);
-    p->qid = method_of_content(content_hash(p), &is_new);
-    if (is_new)
-        register_code(L, ci, p, p->qid, &blocks);
+    known_code *slot = method_of_content(content_hash(p));
+    if (slot && slot->id == 0)
+        register_code(L, ci, p, &blocks, slot);
+    p->qid = slot ? slot->id : method_of_more_code();
+    int has_jumps = slot && slot->has_jumps;
     pthread_mutex_unlock(&lock);
     if (qlua_is_counting())
-        attach_counters(p, p->qid, &blocks);
+        attach_counters(p, has_jumps ? &blocks : NULL);
     qlua_blocks_free(&blocks);
     return p->qid;
 }

@@ -1,0 +1,204 @@
+/* oracle.c: a module for unpatched Lua that counts calls and instructions with a debug hook.
+ *
+ * `lua-base -l oracle PROGRAM` writes, when the process ends, to the file that $ORACLE names:
+ *   lua   FILE:LINE  calls of the Lua functions that begin there (LINE 0: a main chunk)
+ *   c     NAME       calls of a C function that a standard module holds, "other": of all others
+ *   line  FILE:LINE  executions of the instruction of that line that was executed most
+ * It shares nothing with the recorder: the hook sees every call and, apart, every instruction. */
+#define LUA_CORE
+#include "lprefix.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lauxlib.h"
+#include "ldebug.h"
+#include "lobject.h"
+#include "lopcodes.h"
+#include "lstate.h"
+#include "lua.h"
+
+enum { MAX_CODES = 20000, MAX_C = 1000 };
+
+typedef struct {
+    const Proto *p; /* kept alive by the registry */
+    char file[LUA_IDSIZE + 512];
+    unsigned long long calls;
+    unsigned long long *at; /* [sizecode] executions of each instruction */
+} code;
+
+static code *codes[MAX_CODES];
+static int n_codes;
+
+static struct {
+    lua_CFunction f;
+    char name[64];
+    unsigned long long calls;
+} cs[MAX_C];
+static int n_cs;
+static unsigned long long other_calls;
+
+/* Line of an instruction: a sum of differences from the last absolute line. */
+static int line_of(const Proto *p, int pc)
+{
+    int line = p->linedefined, n_absolute = 0;
+    for (int i = 0; i <= pc; i++) {
+        if (p->lineinfo[i] == ABSLINEINFO)
+            line = p->abslineinfo[n_absolute++].line;
+        else
+            line += p->lineinfo[i];
+    }
+    return line;
+}
+
+static code *code_of(lua_State *L, lua_Debug *ar)
+{
+    static code *last;
+    const Proto *p = clLvalue(s2v(ar->i_ci->func))->p;
+    if (last && last->p == p)
+        return last;
+    for (int i = 0; i < n_codes; i++) {
+        if (codes[i]->p == p)
+            return last = codes[i];
+    }
+    if (n_codes == MAX_CODES)
+        abort();
+    code *c = calloc(1, sizeof *c);
+    c->p = p;
+    c->at = calloc((size_t)p->sizecode + 1, sizeof *c->at);
+    lua_getinfo(L, "Sf", ar);
+    snprintf(c->file, sizeof c->file, "%s",
+             *ar->source == '@' ? ar->source + 1 : ar->short_src);
+    luaL_ref(L, LUA_REGISTRYINDEX);
+    codes[n_codes++] = c;
+    return last = c;
+}
+
+static void count_c(lua_CFunction f)
+{
+    for (int i = 0; i < n_cs; i++) {
+        if (cs[i].f == f) {
+            cs[i].calls++;
+            return;
+        }
+    }
+    other_calls++;
+}
+
+static int is_vararg(const Proto *p)
+{
+    return GET_OPCODE(p->code[0]) == OP_VARARGPREP;
+}
+
+/* A generic loop goes from its preparation straight to the call of the iterator: unseen. */
+static void count_instruction(code *c, int pc)
+{
+    Instruction i = c->p->code[pc];
+    c->at[pc]++;
+    if (GET_OPCODE(i) == OP_TFORPREP)
+        c->at[pc + 1 + GETARG_Bx(i)]++;
+}
+
+static void hook(lua_State *L, lua_Debug *ar)
+{
+    if (ar->event == LUA_HOOKCOUNT) {
+        code *c = code_of(L, ar);
+        count_instruction(c, pcRel(ar->i_ci->u.l.savedpc, c->p));
+        return;
+    }
+    if (!isLua(ar->i_ci)) {
+        const TValue *f = s2v(ar->i_ci->func);
+        count_c(ttislcf(f) ? fvalue(f) : clCvalue(f)->f);
+        return;
+    }
+    code *c = code_of(L, ar);
+    c->calls++;
+}
+
+/* ---- the result ----------------------------------------------------------------------------- */
+
+static int is_same_code(const Proto *a, const Proto *b)
+{
+    return a->linedefined == b->linedefined && a->lastlinedefined == b->lastlinedefined &&
+           a->sizecode == b->sizecode &&
+           memcmp(a->code, b->code, (size_t)a->sizecode * sizeof *a->code) == 0;
+}
+
+/* The same code that was loaded twice is one function. */
+static void merge_codes(void)
+{
+    for (int i = 0; i < n_codes; i++) {
+        for (int k = 0; k < i; k++) {
+            if (!codes[k]->p || !is_same_code(codes[i]->p, codes[k]->p) ||
+                strcmp(codes[i]->file, codes[k]->file) != 0)
+                continue;
+            codes[k]->calls += codes[i]->calls;
+            for (int pc = 0; pc < codes[i]->p->sizecode; pc++)
+                codes[k]->at[pc] += codes[i]->at[pc];
+            codes[i] = codes[--n_codes];
+            i--;
+            break;
+        }
+    }
+}
+
+static void write_code(FILE *out, const code *c)
+{
+    const Proto *p = c->p;
+    fprintf(out, "lua\t%s:%d\t%llu\n", c->file, p->linedefined, c->calls);
+    if (p->lineinfo == NULL)
+        return;
+    if (p->linedefined > 0)
+        fprintf(out, "line\t%s:%d\t%llu\n", c->file, p->linedefined, c->calls);
+    for (int pc = is_vararg(p); pc < p->sizecode; pc++) {
+        if (c->at[pc])
+            fprintf(out, "line\t%s:%d\t%llu\n", c->file, line_of(p, pc), c->at[pc]);
+    }
+}
+
+static void write_result(void)
+{
+    FILE *out = fopen(getenv("ORACLE"), "w");
+    if (out == NULL)
+        abort();
+    merge_codes();
+    for (int i = 0; i < n_codes; i++)
+        write_code(out, codes[i]);
+    for (int i = 0; i < n_cs; i++)
+        fprintf(out, "c\t%s\t%llu\n", cs[i].name, cs[i].calls);
+    fprintf(out, "c\tother\t%llu\n", other_calls);
+    fclose(out);
+}
+
+/* Names of the C functions in package.loaded, which is on top: print, string.gsub. */
+static void learn_names(lua_State *L)
+{
+    for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1)) {
+        const char *module = lua_tostring(L, -2);
+        if (!lua_istable(L, -1))
+            continue;
+        for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1)) {
+            if (lua_type(L, -2) != LUA_TSTRING || !lua_iscfunction(L, -1) || n_cs == MAX_C)
+                continue;
+            int is_global = strcmp(module, "_G") == 0;
+            cs[n_cs].f = lua_tocfunction(L, -1);
+            snprintf(cs[n_cs].name, sizeof cs->name, "%s%s%s", is_global ? "" : module,
+                     is_global ? "" : ".", lua_tostring(L, -2));
+            n_cs++;
+        }
+    }
+}
+
+int luaopen_oracle(lua_State *L);
+
+int luaopen_oracle(lua_State *L)
+{
+    const char *lines = getenv("ORACLE_LINES");
+    lua_getfield(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
+    learn_names(L);
+    lua_pop(L, 1);
+    atexit(write_result);
+    lua_sethook(L, hook, LUA_MASKCALL | (lines ? LUA_MASKCOUNT : 0), 1);
+    return 0;
+}
