@@ -74,6 +74,7 @@ bool qp_child_run(const qp_cli *cli, char **argv, const qp_recorder_words *words
     int pipes[2], error = 0;
     sigset_t all, mask;
     *child = (qp_child){0};
+    clock_gettime(CLOCK_REALTIME_COARSE, &child->started);
     if (!qp_recorder_value(words, value, sizeof value)) {
         qp_cli_fail(cli, "too many options for the recorder");
         return false;

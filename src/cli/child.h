@@ -3,12 +3,14 @@
 #define QP_CLI_CHILD_H
 
 #include <sys/types.h>
+#include <time.h>
 
 #include "cli/recorder.h"
 
 typedef struct {
     pid_t pid;
     int status;     /* as of waitpid */
+    struct timespec started; /* as the clock of file systems has it */
     char live[512]; /* the live file that it left behind; "" if it sealed it or had none */
 } qp_child;
 

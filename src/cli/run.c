@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -108,6 +109,17 @@ static void describe_end(int status, char *to, size_t n_bytes)
         snprintf(to, n_bytes, "ended with status %d", WEXITSTATUS(status));
 }
 
+/* Was the profile written by this program, and not by one before it? */
+static bool is_new(const qp_child *child, const char *path)
+{
+    struct stat at;
+    if (stat(path, &at) != 0)
+        return false;
+    return at.st_mtim.tv_sec != child->started.tv_sec
+               ? at.st_mtim.tv_sec > child->started.tv_sec
+               : at.st_mtim.tv_nsec >= child->started.tv_nsec;
+}
+
 /* @return exit status of the command, given the program's */
 static int show_profile(qp_cli *cli, const qp_child *child, char *path, size_t n_bytes)
 {
@@ -121,7 +133,7 @@ static int show_profile(qp_cli *cli, const qp_child *child, char *path, size_t n
         qp_cli_warn(cli, "%s %s before it could finish its profile; saved what it had recorded "
                          "to %s",
                     cli->args.rest[0], end, path);
-    } else if (access(path, R_OK) != 0) {
+    } else if (!is_new(child, path)) {
         qp_cli_warn(cli, "%s %s and recorded nothing: it is no program with libqprof inside, or "
                          "it made no call; try: qprof run -- qlua SCRIPT",
                     cli->args.rest[0], end);

@@ -1,0 +1,95 @@
+/* host.c: a host for the tests of the tool: plays a score on a clock of its own, so that every
+ * figure of the profile can be worked out by hand.
+ *
+ * Each argument is a word of the score:
+ *   f(   enter method f, whatever bytes its name has     )      leave it
+ *   12   12 us pass                                      #1*5   block 1 was executed 5 times
+ *   f*9( enter f nine times, one in the other            )*9    leave nine frames, one at a time
+ *   kill the process dies now                            wait   go on for ever, 1 ms a time
+ *   exit=3  the process ends with this status
+ * The k-th method that is mentioned (from 0) has the lines 10k+1, 10k+2, 10k+3 of score.src. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "qprof.h"
+
+enum { MOST_METHODS = 100 };
+
+static uint64_t clock_ns = 1000000000;
+static uintptr_t depth;
+static const char *names[MOST_METHODS];
+static size_t name_bytes[MOST_METHODS];
+static unsigned n_methods;
+
+static uint64_t now(void)
+{
+    return clock_ns;
+}
+
+static qprof_MethodID method_named(const char *name, size_t n)
+{
+    for (unsigned i = 0; i < n_methods; i++)
+        if (name_bytes[i] == n && memcmp(names[i], name, n) == 0)
+            return i + 1;
+    int line = (int)n_methods * 10 + 1;
+    qprof_LineInfo table[] = {{0, line}, {4, line + 1}, {8, line + 2}};
+    char *text = strndup(name, n);
+    qprof_register_method_id(n_methods + 1, text, NULL, 0, "score.src", table, 3);
+    free(text);
+    names[n_methods] = name;
+    name_bytes[n_methods] = n;
+    return ++n_methods;
+}
+
+static void enter(const char *word)
+{
+    size_t n = strlen(word) - 1;
+    const char *star = memchr(word, '*', n);
+    unsigned long times = star ? strtoul(star + 1, NULL, 10) : 1;
+    qprof_MethodID method = method_named(word, star ? (size_t)(star - word) : n);
+    while (times-- > 0)
+        qprof_record_fn_entry(method, ++depth);
+}
+
+static void leave(const char *word)
+{
+    unsigned long times = word[1] == '*' ? strtoul(word + 2, NULL, 10) : 1;
+    while (times-- > 0)
+        qprof_record_fn_exit(--depth);
+}
+
+static void play(const char *word)
+{
+    if (word[strlen(word) - 1] == '(')
+        enter(word);
+    else if (word[0] == ')')
+        leave(word);
+    else if (word[0] == '#')
+        qprof_record_bb_counts(atoi(word + 1), strtoull(strchr(word, '*') + 1, NULL, 10));
+    else if (strcmp(word, "kill") == 0)
+        raise(SIGKILL);
+    else if (strncmp(word, "exit=", 5) == 0)
+        exit(atoi(word + 5));
+    else
+        clock_ns += strtoull(word, NULL, 10) * 1000;
+    while (strcmp(word, "wait") == 0) {
+        usleep(1000);
+        clock_ns += 1000000;
+        qprof_record_fn_entry(method_named("beat", 4), depth + 1);
+        qprof_record_fn_exit(depth);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    qprof_set_clock(now);
+    if (qprof_initialize("-program-name=score", NULL) != 0)
+        return 99;
+    for (int i = 1; i < argc; i++)
+        play(argv[i]);
+    qprof_shutdown();
+    return 0;
+}

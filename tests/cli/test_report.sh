@@ -1,0 +1,110 @@
+#!/bin/sh
+# test_report.sh: what report, tree, detail, annotate, info and check show of runs whose figures
+# were worked out by hand.
+. "$(dirname "$0")/lib.sh"
+
+# ---- the reference run of the interpreter interface, in microseconds --------------------------
+# self: main 10+2+5=17, fun_one 5+5=10, fun_three 10, fun_two 8; total: main 45, fun_one 20
+record ref.qprof 'main(' 10 'fun_one(' 5 'fun_three(' 10 ')' 5 ')' 2 'fun_two(' 8 ')' 5 ')'
+
+figures() { qprof report --format=json "$1" |
+    jq -c "[.methods[] | select(.name == \"$2\") | .calls, .self, .total, .min, .max, .average]"; }
+claim "main: 17 us of 45" same '[[1,17000,45000,17000,17000,17000]]' "[$(figures ref.qprof main)]"
+claim "fun_one: 10 us of 20" same '[1,10000,20000,10000,10000,10000]' "$(figures ref.qprof fun_one)"
+claim "fun_three" same '[1,10000,10000,10000,10000,10000]' "$(figures ref.qprof fun_three)"
+claim "fun_two" same '[1,8000,8000,8000,8000,8000]' "$(figures ref.qprof fun_two)"
+claim "the run's total is the sum of self" same 45000 \
+    "$(qprof report --format=json ref.qprof | jq .run.total)"
+claim "functions come by self time" same 'main,fun_one,fun_three,fun_two' \
+    "$(qprof report --format=json ref.qprof | jq -r '[.methods[].name] | join(",")')"
+claim "or by name" same 'fun_one,fun_three,fun_two,main' \
+    "$(qprof report --sort=name --format=json ref.qprof | jq -r '[.methods[].name] | join(",")')"
+claim "a limit of two" same 2 "$(qprof report --limit=2 --format=json ref.qprof | jq '.methods | length')"
+claim "a filter" same '["fun_two"]' \
+    "$(qprof report --filter=two --format=json ref.qprof | jq -c '[.methods[].name]')"
+# 17/45 = 37.8 %
+claim "percentages" same 'main 1 17.000 37.8 45.000 100.0' \
+    "$(qprof report --unit=us ref.qprof | awk '$1 == "main" { print $1, $2, $3, $4, $5, $6 }')"
+claim "one unit for a column" same '45,000' \
+    "$(qprof report --unit=ns ref.qprof | awk '$1 == "main" { print $5 }')"
+qprof report ref.qprof > table.txt
+claim "the table has no colours" same 0 "$(grep -c "$(printf '\033')" table.txt)"
+claim "and no blanks at the ends of lines" same 0 "$(grep -c ' $' table.txt)"
+claim "csv is one row a function" same '"fun_two","","score","score.src",31,1,1,0,8000,8000,8000,8000,8000,0,0' \
+    "$(qprof report --format=csv ref.qprof | tr -d '\r' | grep fun_two)"
+qprof report --format=csv ref.qprof > all.csv
+claim "the newest profile is the default" same "$(cat all.csv)" "$(qprof report --format=csv)"
+
+# ---- the tree -----------------------------------------------------------------------------------
+claim "paths, parents and times" same \
+    '[["main",1,17000,45000],["fun_one",1,10000,20000],["fun_three",1,10000,10000],["fun_two",1,8000,8000]]' \
+    "$(qprof tree --format=json ref.qprof | jq -c \
+        '. as $t | [.nodes[] | select(.method > 0) | [($t.methods[.method].name), .calls, .self, .total]]')"
+claim "fun_three is below fun_one" same fun_one "$(qprof tree --format=json ref.qprof | jq -r \
+    '. as $t | .nodes as $n | ($n[] | select($t.methods[.method].name == "fun_three") | .parent) as $p
+     | $n[] | select(.id == $p) | $t.methods[.method].name')"
+qprof tree ref.qprof > tree.txt
+claim "the tree is drawn" grep -Fq '|- fun_one' tree.txt
+claim "the last branch is drawn" grep -Fq '`- fun_two' tree.txt
+claim "the hottest path leads through fun_one" same 'main fun_one' \
+    "$(qprof tree --hottest ref.qprof | awk '/score.src/ { print $(NF-1) }' | head -2 | tr '\n' ' ' | sed 's/ $//')"
+claim "a threshold of 40 % leaves main and fun_one" same 2 \
+    "$(qprof tree --min-percent=40 ref.qprof | grep -c score.src)"
+
+# ---- recursion: A 32, B 17, C 23, A 32, D 14 -----------------------------------------------------
+record rec.qprof 'A(' 32 'B(' 17 'C(' 23 'A(' 32 'D(' 14 ')' ')' ')' ')' ')'
+claim "A: 64 and 118" same '[2,64000,118000,32000,32000,32000]' "$(figures rec.qprof A)"
+claim "B: 17 and 86" same '[1,17000,86000,17000,17000,17000]' "$(figures rec.qprof B)"
+claim "C: 23 and 69" same '[1,23000,69000,23000,23000,23000]' "$(figures rec.qprof C)"
+# what B cost A without A's own time inside: 86 - 32 = 54, 45.8 % of 118; D 14, 11.9 %
+claim "callees of a recursive function" same '[["B",54000,true],["D",14000,false]]' \
+    "$(qprof detail A rec.qprof --format=json | jq -c '[.callees[] | [.name, .time, .recursive]]')"
+qprof detail A rec.qprof > detail.txt
+claim "B is marked, with 45.8 %" same 'B * 1 54.000 45.8' \
+    "$(qprof detail --unit=us A rec.qprof | awk '$1 == "B" { print $1, $2, $3, $4, $5 }')"
+claim "callers add up to the total" same 118000 \
+    "$(qprof detail rec.qprof A --format=json | jq '[.callers[].time] | add')"
+claim "a function at a line" same C "$(qprof detail score.src:22 rec.qprof --format=json | jq -r .method.name)"
+
+# ---- lines: f has blocks on lines 1, 2, 3 ---------------------------------------------------------
+printf 'one\ntwo\n\tthree\n' > score.src
+record lines.qprof 'f(' '#0*1' '#1*5000000000' 9 ')'
+claim "counts of lines" same '[[1,1,0],[2,5000000000,0],[3,0,1]]' \
+    "$(qprof annotate --format=json lines.qprof | jq -c '[.files[0].lines[] | [.line, .count, .missed]]')"
+claim "a line of source with its count" same '| 5,000,000,000 2 two' \
+    "$(qprof annotate f lines.qprof | awk '$NF == "two" { print $1, $2, $3, $4 }')"
+claim "a line that was never executed is marked" same '# 0 3 three' \
+    "$(qprof annotate score.src lines.qprof | awk '$NF == "three" { print $1, $2, $3, $4 }')"
+rm score.src
+claim "without the source the figures stay" same '| 5,000,000,000 2' \
+    "$(qprof annotate f lines.qprof | awk '$3 == "2" { print $1, $2, $3 }')"
+claim "and it is said, with what to do" sh -c \
+    "qprof annotate f lines.qprof | grep 'No source text' | grep -q -- --source-path"
+
+# ---- deep recursion ------------------------------------------------------------------------------
+record deep.qprof 'main(' 'f*1000000(' 1 ')*1000000' ')'
+claim "a million levels are counted" same 1000000 \
+    "$(qprof report --format=json deep.qprof | jq '.methods[] | select(.name == "f") | .calls')"
+qprof tree deep.qprof > deep.txt
+claim "and shown in one row" grep -Fq '... 999,999 more levels of f' deep.txt
+claim "the hottest path too" sh -c "qprof tree --hottest deep.qprof | grep -Fq '999,999 more levels'"
+record cycle.qprof 'a(' 'b(' 'a(' 'b(' 'a(' 'b(' 'a(' 'b(' 'a(' 'b(' 'a(' 'b(' 1 ')*12'
+claim "a cycle of two is folded" sh -c "qprof tree cycle.qprof | grep -Fq 'more levels of a, b'"
+
+# ---- names of all kinds --------------------------------------------------------------------------
+record names.qprof "$(printf 'a\033[31mred\nline(')" 1 ')' '=cmd|calc(' 1 ')' "$(printf 'bad\377utf(')" 1 ')' \
+    'he said "hi"(' 1 ')' "$(printf 'gr\303\274n(')" 1 ')'
+qprof report names.qprof > names.txt
+claim "control characters are shown, not sent" grep -Fq 'a\x1B[31mred\x0Aline' names.txt
+claim "an invalid byte is shown" grep -Fq 'bad\xFFutf' names.txt
+claim "JSON stays valid" sh -c "qprof report --format=json names.qprof | jq -e '.methods | length == 5'"
+claim "an invalid byte becomes U+FFFD" sh -c \
+    "qprof report --format=json names.qprof | jq -e '[.methods[].name] | index(\"bad\\uFFFDutf\")'"
+claim "a formula is guarded" sh -c "qprof report --format=csv names.qprof | grep -Fq '\"'\\''=cmd|calc\"'"
+claim "quotes are doubled" sh -c "qprof report --format=csv names.qprof | grep -Fq '\"he said \"\"hi\"\"\"'"
+
+for file in ref rec lines deep cycle names; do
+    claim "check passes on $file" ends 0 qprof check $file.qprof
+    claim "info on $file" ends 0 qprof info $file.qprof
+done
+finish

@@ -1,0 +1,79 @@
+#!/bin/sh
+# test_run.sh: qprof run and qprof top: options, exit status, signals, programs that are killed,
+# and programs that are watched.
+. "$(dirname "$0")/lib.sh"
+
+live_folder() { echo "${XDG_RUNTIME_DIR:-/dev/shm}/qprof-$(id -u)"; }
+
+claim "a run ends well" ends 0 qprof run -- ./score 'main(' 10 ')'
+profile=$(ls score.*.qprof)
+claim "its profile has the program's name and its id" sh -c "echo $profile | grep -Eqx 'score\.[0-9]+\.qprof'"
+claim "standard output is the program's" same '' "$(cat out)"
+claim "the table goes to standard error" grep -Eq '^main +1 ' err
+claim "and the next command" grep -Fq "Next: qprof report $profile" err
+claim "the profile is sealed" same sealed "$(qprof info --format=json "$profile" | jq -r .run.state)"
+
+claim "the exit status is the program's" ends 3 qprof run -o three.qprof -- ./score 'main(' 1 exit=3
+claim "its profile is there" ends 0 qprof check three.qprof
+claim "-o names the profile" ends 0 qprof run -o 'a b%%.qprof' -- ./score 'main(' 1 ')'
+claim "with its blanks and percent signs" test -f 'a b%.qprof'
+claim "%p is the process id" ends 0 qprof run --output=x-%p.qprof -- ./score 'main(' 1 ')'
+claim "so it is" sh -c "ls | grep -Eqx 'x-[0-9]+\.qprof'"
+
+options() { qprof info --format=json "$1" | jq -r .run.options; }
+claim "flags reach the recorder" ends 0 qprof run --time=none -o n.qprof -- ./score 'main(' 1 ')'
+claim "time" same none "$(qprof info --format=json n.qprof | jq -r .run.time)"
+claim "raw options do" ends 0 qprof run -collection-granularity=function --memory-limit=8M -o r.qprof -- ./score 'main(' 1 ')'
+claim "granularity" same function "$(qprof info --format=json r.qprof | jq -r .run.granularity)"
+claim "memory" same 8388608 "$(qprof info --format=json r.qprof | jq -r .run.memory_limit_bytes)"
+claim "QPROF is kept" env QPROF=-time=none qprof run -o kept.qprof -- ./score 'main(' 1 ')'
+claim "so it is" same none "$(qprof info --format=json kept.qprof | jq -r .run.time)"
+claim "a flag is stronger" env QPROF=-time=none qprof run --time=exact -o strong.qprof -- ./score 'main(' 1 ')'
+claim "so it is" same exact "$(qprof info --format=json strong.qprof | jq -r .run.time)"
+
+claim "no such program" says 'qprof run: ./nothing: no such program' qprof run -- ./nothing
+claim "no program" says 'usage: qprof run' qprof run
+claim "an option with a slip" says 'did you mean --time' qprof run --tmie=exact -- ./score
+claim "a value that is none" says 'exact\|adaptive' qprof run -time=fast -- ./score
+claim "a program that does not record" says 'recorded nothing.*qprof run -- qlua' qprof run -- true
+claim "an old profile is not taken for its" says 'recorded nothing' qprof run -o n.qprof -- true
+claim "its own failure is handed on" ends 5 qprof run -- sh -c 'exit 5'
+claim "the options are listed" sh -c "qprof run --options | grep -q '^--memory-limit='"
+
+# ---- killed -------------------------------------------------------------------------------------
+before=$(ls "$(live_folder)" 2>/dev/null | wc -l)
+claim "a killed program" ends 137 qprof run -o killed.qprof -- ./score 'main(' 10 'f(' 5 ')' kill
+claim "is said to be killed" grep -q 'killed by SIGKILL.*killed.qprof' err
+claim "is shown" grep -Eq '^f +1 ' err
+claim "its figures" same '[["main",1],["f",1]]' \
+    "$(qprof report --format=json killed.qprof | jq -c '[.methods[] | [.name, .calls]]')"
+claim "it is unsealed" same unsealed "$(qprof info --format=json killed.qprof | jq -r .run.state)"
+claim "check passes" ends 0 qprof check killed.qprof
+echo mine > mine.qprof
+claim "a name that is taken" ends 137 qprof run -o mine.qprof -- ./score 'main(' kill
+claim "is not overwritten" same mine "$(cat mine.qprof)"
+claim "another is found" ends 0 qprof check mine.qprof.2
+
+# ---- signals, live ------------------------------------------------------------------------------
+qprof run -o live.qprof -- ./score 'main(' wait 2>run.err &
+runner=$!
+for i in 1 2 3 4 5 6 7 8 9 10; do
+    program=$(ps -o pid= --ppid "$runner" 2>/dev/null | tr -d ' ')
+    [ -n "$program" ] && qprof info "$program" >/dev/null 2>&1 && break
+    sleep 0.2
+done
+claim "a process is read while it runs" ends 0 qprof report "$program"
+claim "which is said" grep -q 'still running' out
+claim "check passes on it" ends 0 qprof check "$program"
+claim "top shows it" ends 0 qprof top --count=2 --interval=0.2 "$program"
+claim "twice" same 2 "$(grep -c 'calls/s, ' out)"
+claim "what it calls" grep -Eq ' beat ' out
+(sleep 0.7; kill -TERM "$runner") &
+claim "top ends with the process" ends 0 timeout 20 qprof top --count=1000 --interval=0.2 "$program"
+claim "and says so" grep -q "Process $program has ended" out
+wait "$runner"
+claim "a signal to run reached the program" same 143 $?
+claim "and its profile was saved" ends 0 qprof check live.qprof
+claim "top of a process that has ended" ends 2 qprof top "$program"
+claim "the live files are gone" same "$before" "$(ls "$(live_folder)" 2>/dev/null | wc -l)"
+finish
