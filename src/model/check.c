@@ -23,10 +23,10 @@ static bool is_first_failure(inspection *s, bool is_right)
     return s->result->n_failed++ == 0;
 }
 
-#define EXPECT(s, is_right, ...)                                                                 \
-    do {                                                                                         \
-        if (is_first_failure(s, is_right))                                                       \
-            qp_text_format((s)->result->detail, sizeof(s)->result->detail, __VA_ARGS__);         \
+#define EXPECT(s, is_right, ...)                                                               \
+    do {                                                                                       \
+        if (is_first_failure(s, is_right))                                                     \
+            qp_text_format((s)->result->detail, sizeof(s)->result->detail, __VA_ARGS__);       \
     } while (0)
 
 /* ---- the accounting identity ----------------------------------------------------------------- */
@@ -63,8 +63,8 @@ static void check_identity(inspection *s)
         ends += out;
         allowed += slack;
         EXPECT(s, distance(in, out) <= slack,
-               "thread %u %.40s: %llu entries, but %llu ends, still open and dropped", th->ordinal,
-               th->name, (count)in, (count)out);
+               "thread %u %.40s: %llu entries, but %llu ends, still open and dropped",
+               th->ordinal, th->name, (count)in, (count)out);
     }
     EXPECT(s, distance(entries, ends) <= allowed, "all threads: %llu entries, but %llu ends",
            (count)entries, (count)ends);
@@ -134,8 +134,8 @@ static void check_totals(inspection *s)
     for (uint32_t i = 1; i < s->m->n_methods; i++) {
         const qp_figures *f = &s->m->methods[i].all;
         EXPECT(s, f->self <= f->total && f->total <= s->m->run.total,
-               "%.60s: own %llu, with callees %llu, whole run %llu ticks", s->m->methods[i].name,
-               (count)f->self, (count)f->total, (count)s->m->run.total);
+               "%.60s: own %llu, with callees %llu, whole run %llu ticks",
+               s->m->methods[i].name, (count)f->self, (count)f->total, (count)s->m->run.total);
     }
 }
 
@@ -156,8 +156,9 @@ static void check_min_max(inspection *s)
             has_partial)
             continue;
         uint64_t remainder = n->f.self % n->f.hits, average = n->f.self / n->f.hits;
-        EXPECT(s, n->f.min <= average && average + (remainder != 0) <= n->f.max, "%.60s: average %llu is not in %llu to %llu ticks",
-               m->methods[n->method].name, (count)average, (count)n->f.min, (count)n->f.max);
+        EXPECT(s, n->f.min <= average && average + (remainder != 0) <= n->f.max,
+               "%.60s: average %llu is not in %llu to %llu ticks", m->methods[n->method].name,
+               (count)average, (count)n->f.min, (count)n->f.max);
     }
 }
 
@@ -183,8 +184,9 @@ static void check_blocks(inspection *s)
         qp_free(blocks);
         const qp_model_method *k = &m->methods[b->method];
         /* a call without marks has own time and no block time */
-        EXPECT(s, sum <= k->all.self || is_busy, "%.60s: blocks have %llu ticks, the method %llu",
-               k->name, (count)sum, (count)k->all.self);
+        EXPECT(s, sum <= k->all.self || is_busy,
+               "%.60s: blocks have %llu ticks, the method %llu", k->name, (count)sum,
+               (count)k->all.self);
     }
 }
 
@@ -196,7 +198,8 @@ static void check_order(inspection *s)
            (count)h->started_at);
     EXPECT(s, !h->end_raw || h->end_raw >= h->begun_raw, "its clock ended at %llu, before %llu",
            (count)h->end_raw, (count)h->begun_raw);
-    EXPECT(s, h->tick_1 >= h->tick_0 && h->ns_1 >= h->ns_0, "its clock was calibrated backwards");
+    EXPECT(s, h->tick_1 >= h->tick_0 && h->ns_1 >= h->ns_0,
+           "its clock was calibrated backwards");
     EXPECT(s, s->m->run.stopped <= s->m->run.wall || !s->m->run.wall,
            "recording stood for %llu of %llu ticks", (count)s->m->run.stopped,
            (count)s->m->run.wall);
@@ -207,8 +210,8 @@ static void check_order(inspection *s)
 static void check_references(inspection *s)
 {
     const uint64_t *n = s->m->own->n_losses;
-    uint64_t n_bad = n[QP_LOSS_texts] + n[QP_LOSS_tables] + n[QP_LOSS_banks] + n[QP_LOSS_notes] +
-                     n[QP_LOSS_more];
+    uint64_t n_bad = n[QP_LOSS_texts] + n[QP_LOSS_tables] + n[QP_LOSS_banks] +
+                     n[QP_LOSS_notes] + n[QP_LOSS_more];
     s->result->n_checked = s->m->n_methods + s->m->own->n_banks;
     EXPECT(s, n_bad == 0, "%llu references lead nowhere", (count)n_bad);
 }

@@ -8,7 +8,7 @@ typedef struct {
     const char *name;  /* "accounting_identity", … */
     const char *claim; /* what is true when it passes, one line */
     bool passed;
-    uint64_t n_checked;  /* things looked at: threads, nodes, … */
+    uint64_t n_checked; /* things looked at: threads, nodes, … */
     uint64_t n_failed;
     char detail[160]; /* the first failure with its figures; "" when passed */
 } qp_check;

@@ -148,7 +148,8 @@ static void add_up_variances(qp_model_private *own, uint32_t i)
     else
         total[i] += self[i];
     if (i != QP_ROOT_NODE) {
-        bool is_whole = own->model.run.time_mode == QP_TIME_ADAPTIVE && own->nodes[parent].method;
+        bool is_whole =
+            own->model.run.time_mode == QP_TIME_ADAPTIVE && own->nodes[parent].method;
         if (is_whole)
             self[parent] += total[i];
         else

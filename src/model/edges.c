@@ -13,14 +13,14 @@
 
 typedef struct {
     const qp_model *m;
-    uint32_t thread;   /* QP_ALL_THREADS: any */
-    uint32_t method;   /* whose edges; UINT32_MAX: all pairs */
+    uint32_t thread;    /* QP_ALL_THREADS: any */
+    uint32_t method;    /* whose edges; UINT32_MAX: all pairs */
     bool is_of_callers; /* time: as the method's total; else as that of its callees */
-    qp_dict pairs;    /* caller, callee -> index + 1 in rows */
-    qp_buf rows;       /* pair_row */
-    uint32_t *n_open;  /* [n_methods] nodes of the method above us */
-    uint64_t *inside;  /* [n_nodes] callees: the method's own time below and at the node */
-    bool *leads_back;  /* [n_nodes] callees: a node of the method is below, or it is one */
+    qp_dict pairs;      /* caller, callee -> index + 1 in rows */
+    qp_buf rows;        /* pair_row */
+    uint32_t *n_open;   /* [n_methods] nodes of the method above us */
+    uint64_t *inside;   /* [n_nodes] callees: the method's own time below and at the node */
+    bool *leads_back;   /* [n_nodes] callees: a node of the method is below, or it is one */
 } search;
 
 typedef struct {
@@ -149,8 +149,8 @@ static bool find_edges(search *s, qp_edge **out, size_t *n)
         *n = 0;
     for (size_t i = 0; i < *n; i++) {
         const qp_pair *p = &rows[i].pair;
-        (*out)[i] = (qp_edge){s->is_of_callers ? p->caller : p->callee, p->is_recursive, p->calls,
-                              p->time};
+        (*out)[i] = (qp_edge){s->is_of_callers ? p->caller : p->callee, p->is_recursive,
+                              p->calls, p->time};
     }
     qp_free(rows);
     if (*out)
@@ -207,8 +207,8 @@ bool qp_model_hottest_path(const qp_model *m, uint32_t thread, uint32_t **out, s
 {
     qp_buf path;
     qp_buf_init(&path, sizeof(uint32_t));
-    uint32_t at = thread != QP_ALL_THREADS ? m->threads[thread].root
-                                           : hottest_child(m, QP_ROOT_NODE);
+    uint32_t at =
+        thread != QP_ALL_THREADS ? m->threads[thread].root : hottest_child(m, QP_ROOT_NODE);
     for (uint32_t next = at ? hottest_child(m, at) : 0;
          next && m->nodes[next].f.total && m->nodes[next].f.total >= m->nodes[at].f.self;
          next = hottest_child(m, at)) {

@@ -35,8 +35,8 @@ static uint64_t time_now(const qp_model_private *own, const qp_thread_record *r)
         return r->last;
     if (r->parked_at)
         return r->parked_at - r->offset;
-    uint64_t raw = h->stopped_since && h->stopped_since < own->now_raw ? h->stopped_since
-                                                                       : own->now_raw;
+    uint64_t raw =
+        h->stopped_since && h->stopped_since < own->now_raw ? h->stopped_since : own->now_raw;
     return raw - r->offset - (h->stopped_total - r->stopped_seen);
 }
 

@@ -110,7 +110,8 @@ void qp_image_fini(qp_image *image)
 bool qp_image_check_head(const qp_image *image, char *error)
 {
     const qp_head *h = qp_image_head(image);
-    size_t magic_bytes = image->file_bytes < sizeof h->magic ? image->file_bytes : sizeof h->magic;
+    size_t magic_bytes =
+        image->file_bytes < sizeof h->magic ? image->file_bytes : sizeof h->magic;
     if (memcmp(h->magic, QP_MAGIC, magic_bytes) != 0)
         return refuse(error, "it is not a qprof profile");
     if (image->file_bytes < sizeof *h)

@@ -39,7 +39,8 @@ static bool is_sound(const qp_model_private *own, const qp_bank *b, uint32_t met
     if (b->kind == QP_BANK_TIMES)
         return b->n_values == 2 * (uint64_t)n_blocks + words_of_bits(n_blocks);
     const qp_jumps *j = jumps_of(own, method);
-    return b->kind == QP_BANK_COUNTS && (b->n_values == n_blocks || (j && b->n_values == j->n_jumps));
+    return b->kind == QP_BANK_COUNTS &&
+           (b->n_values == n_blocks || (j && b->n_values == j->n_jumps));
 }
 
 static uint64_t key_of(uint32_t method, uint32_t thread)
@@ -89,7 +90,7 @@ static bool count_calls(qp_model_private *own)
     qp_dict_init(&first);
     for (size_t i = own->n_banks; is_ok && i-- > 0;)
         is_ok = qp_dict_put(&first, key_of(own->banks[i].method, own->banks[i].thread),
-                             (uint32_t)i + 1);
+                            (uint32_t)i + 1);
     for (uint32_t i = own->model.n_threads; own->n_banks && i < own->model.n_nodes; i++) {
         const qp_model_node *n = &own->nodes[i];
         uint32_t at = qp_dict_get(&first, key_of(n->method, n->thread));
@@ -211,7 +212,8 @@ static void add_banks(const qp_model *m, uint32_t method, uint32_t thread, traff
     const qp_model_private *own = m->own;
     const qp_model_bank *end = own->banks + own->n_banks;
     uint64_t before = 0;
-    for (const qp_model_bank *b = first_bank(own, method); b < end && b->method == method; b++) {
+    for (const qp_model_bank *b = first_bank(own, method); b < end && b->method == method;
+         b++) {
         if (thread != QP_ALL_THREADS && b->thread != thread)
             continue;
         if (b->bank->kind == QP_BANK_TIMES) {
@@ -231,8 +233,8 @@ static void add_banks(const qp_model *m, uint32_t method, uint32_t thread, traff
         count_from_jumps(t, blocks);
 }
 
-bool qp_model_blocks(const qp_model *m, uint32_t method, uint32_t thread, qp_block_figures **out,
-                     size_t *n)
+bool qp_model_blocks(const qp_model *m, uint32_t method, uint32_t thread,
+                     qp_block_figures **out, size_t *n)
 {
     const qp_model_private *own = m->own;
     const qp_model_method *k = &m->methods[method];

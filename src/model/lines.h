@@ -7,9 +7,9 @@
 /* A block of a method: an entry of its line table. */
 typedef struct {
     int32_t line, code_offset;
-    bool is_counted; /* the host counts blocks of this method: count is known */
-    bool is_timed;   /* marked at least once: self and total are its */
-    uint64_t count;  /* executions */
+    bool is_counted;      /* the host counts blocks of this method: count is known */
+    bool is_timed;        /* marked at least once: self and total are its */
+    uint64_t count;       /* executions */
     uint64_t self, total; /* ticks; total: callees included */
 } qp_block_figures;
 
@@ -23,8 +23,8 @@ bool qp_model_blocks(const qp_model *m, uint32_t method, uint32_t thread,
 /* A line of one source file. */
 typedef struct {
     uint32_t line;
-    uint32_t n_blocks;   /* blocks that begin on it */
-    uint32_t n_missed;   /* counted ones that were never executed; 0 < n_missed < n_blocks:
+    uint32_t n_blocks; /* blocks that begin on it */
+    uint32_t n_missed; /* counted ones that were never executed; 0 < n_missed < n_blocks:
                           * partially hit */
     bool is_counted, is_timed;
     uint64_t count;       /* of the block that was executed most */
@@ -52,7 +52,7 @@ bool qp_model_files(const qp_model *m, qp_model_file **out, size_t *n);
 typedef struct {
     char *path; /* where it was found */
     char *text;
-    const char **lines;  /* [n_lines] line i + 1; ends before the newline, see line_bytes */
+    const char **lines; /* [n_lines] line i + 1; ends before the newline, see line_bytes */
     uint32_t *line_bytes;
     uint32_t n_lines;
 } qp_source;

@@ -24,11 +24,13 @@ static const char *word(const char *const *words, size_t n, uint32_t i)
 static void describe_clock(qp_run *run, const qp_head *h)
 {
     static const char *const modes[] = {"exact", "adaptive", "sampled", "none"};
-    static const char *const clocks[] = {
-        "elapsed", "user", "kernel", "user+kernel", "counts", "context-switches",
-        "soft-page-faults", "hard-page-faults", "page-faults", "ignore"};
-    static const char *const units[] = {"ns", "ns", "ns", "ns", "counts", "switches",
-                                        "faults", "faults", "faults", "ns"};
+    static const char *const clocks[] = {"elapsed",          "user",
+                                         "kernel",           "user+kernel",
+                                         "counts",           "context-switches",
+                                         "soft-page-faults", "hard-page-faults",
+                                         "page-faults",      "ignore"};
+    static const char *const units[] = {"ns",       "ns",     "ns",     "ns",     "counts",
+                                        "switches", "faults", "faults", "faults", "ns"};
     static const char *const sources[] = {"tsc", "monotonic", "counter", "host"};
     static const char *const grains[] = {"function", "basic-block", "line"};
     run->time_mode = h->time_mode <= QP_TIME_NONE ? (qp_time_mode)h->time_mode : QP_TIME_EXACT;
@@ -39,8 +41,7 @@ static void describe_clock(qp_run *run, const qp_head *h)
     run->source_text = WORD(sources, h->clock_source);
     run->grain = (qp_grain)h->grain;
     run->grain_text = WORD(grains, h->grain);
-    run->is_estimated =
-        run->time_mode == QP_TIME_ADAPTIVE || run->time_mode == QP_TIME_SAMPLED;
+    run->is_estimated = run->time_mode == QP_TIME_ADAPTIVE || run->time_mode == QP_TIME_SAMPLED;
     run->has_times = run->time_mode != QP_TIME_NONE;
 }
 
@@ -126,8 +127,8 @@ static void sum_up(qp_model_private *own)
     run->calls = own->methods[QP_ROOT_METHOD].all.calls;
     run->cost_caller_milliticks = qp_sum(h->cost_entry, h->cost_exit);
     run->cost_inside_milliticks = h->cost_inside;
-    run->cost_total =
-        scaled(qp_sum(run->cost_caller_milliticks, run->cost_inside_milliticks), run->calls, 1000);
+    run->cost_total = scaled(qp_sum(run->cost_caller_milliticks, run->cost_inside_milliticks),
+                             run->calls, 1000);
 }
 
 /* ---- diagnostics, notes ---------------------------------------------------------------------- */
@@ -278,7 +279,8 @@ static pulse read_pulse(int fd, qp_cell cell)
     qp_thread_record r;
     memset(&r, 0, sizeof r);
     qp_file_read_at(fd, &r, sizeof r, (uint64_t)cell * QP_CELL);
-    return (pulse){cell, r.top & ~QP_TOP_BUSY, r.n_exits + r.n_unwound + r.n_destroyed_live, r.n_deep};
+    return (pulse){cell, r.top & ~QP_TOP_BUSY, r.n_exits + r.n_unwound + r.n_destroyed_live,
+                   r.n_deep};
 }
 
 /* Events that may lie between two moments: each frame that ended was perhaps entered, too. */
@@ -291,8 +293,8 @@ static uint64_t events_between(pulse a, pulse b)
 }
 
 /* Copy once more, between two looks at all threads. @return false: see error */
-static bool copy_again(qp_model_private *own, int fd, const qp_load_options *o, uint64_t max_bytes,
-                       bool *is_quiet, char *error)
+static bool copy_again(qp_model_private *own, int fd, const qp_load_options *o,
+                       uint64_t max_bytes, bool *is_quiet, char *error)
 {
     uint32_t n = own->model.n_threads;
     pulse *before = qp_alloc(n, sizeof *before);
@@ -434,7 +436,8 @@ uint64_t qp_model_ns(const qp_model *m, uint64_t ticks)
     return scaled(ticks, h->ns_1 - h->ns_0, h->tick_1 - h->tick_0);
 }
 
-static uint32_t find_named(const qp_model *m, const char *name, unsigned pass, uint32_t *n_found)
+static uint32_t find_named(const qp_model *m, const char *name, unsigned pass,
+                           uint32_t *n_found)
 {
     uint32_t first = 0;
     *n_found = 0;

@@ -157,9 +157,14 @@ bool qp_load_methods(qp_model_private *own, bool merge_same)
     own->method_cells = qp_alloc_zeroed(n, sizeof *own->method_cells);
     if (!own->names || !own->methods || !own->method_cells)
         return false;
-    own->methods[QP_ROOT_METHOD] = (qp_model_method){
-        .name = ".root.", .bare_name = ".root.", .class_name = "", .module = "", .file = "",
-        .type = "System", .flags = QP_METHOD_REGISTERED | QP_METHOD_PSEUDO};
+    own->methods[QP_ROOT_METHOD] =
+        (qp_model_method){.name = ".root.",
+                          .bare_name = ".root.",
+                          .class_name = "",
+                          .module = "",
+                          .file = "",
+                          .type = "System",
+                          .flags = QP_METHOD_REGISTERED | QP_METHOD_PSEUDO};
     own->model.n_methods = 1;
     own->model.methods = own->methods;
     qp_dict known;

@@ -53,12 +53,12 @@ typedef struct {
     uint64_t stopped;              /* ticks of it while recording was stopped */
     uint32_t dataset;
     uint32_t pointer_bytes;
-    bool is_virtual;    /* threads are virtual threads */
-    bool has_min_max;   /* minimum and maximum are to be shown */
-    bool is_recording;  /* the recording flag at the end */
-    bool is_at_exit;    /* sealed by the exit handler, without qprof_shutdown() */
-    bool is_estimated;  /* times are estimates with an interval: adaptive, sampled */
-    bool has_times;     /* not -time=none */
+    bool is_virtual;   /* threads are virtual threads */
+    bool has_min_max;  /* minimum and maximum are to be shown */
+    bool is_recording; /* the recording flag at the end */
+    bool is_at_exit;   /* sealed by the exit handler, without qprof_shutdown() */
+    bool is_estimated; /* times are estimates with an interval: adaptive, sampled */
+    bool has_times;    /* not -time=none */
     qp_time_mode time_mode;
     const char *time_mode_text; /* "exact", "adaptive", "sampled", "none" */
     qp_clock_kind clock_kind;
@@ -73,8 +73,8 @@ typedef struct {
     uint64_t cost_caller_milliticks; /* added to the caller's time by a call (entry and exit) */
     uint64_t cost_inside_milliticks; /* added to the called method's own time */
     uint64_t cost_total;             /* ticks: both, of all calls; already inside `total` */
-    uint64_t sample_period_ns; /* asked for; 0: no sampler */
-    uint64_t n_passes;         /* of the sampler */
+    uint64_t sample_period_ns;       /* asked for; 0: no sampler */
+    uint64_t n_passes;               /* of the sampler */
     uint64_t sample_period_reached_ns; /* on average; 0: unknown */
     uint64_t memory_limit_bytes, file_bytes;
     const qp_run_diagnostic *diagnostics; /* the ones that are not 0, identity terms included */
@@ -88,9 +88,9 @@ typedef struct {
 /* Of a node, or of a method. An interval is half its width: the value lies within value ± half
  * with 95 % confidence. 0 where times are exact. */
 typedef struct {
-    uint64_t calls, hits, skips; /* calls = hits + skips */
-    uint64_t self, total;        /* ticks; total: callees included, recursion counted once */
-    uint64_t min, max;           /* ticks of own time of one complete call; min > max: none */
+    uint64_t calls, hits, skips;   /* calls = hits + skips */
+    uint64_t self, total;          /* ticks; total: callees included, recursion counted once */
+    uint64_t min, max;             /* ticks of own time of one complete call; min > max: none */
     uint64_t counts, counts_total; /* units of qprof_record_counts */
     uint64_t samples, samples_total;
     uint64_t self_half, total_half; /* ticks */
@@ -106,10 +106,10 @@ typedef struct {
     const char *bare_name, *class_name, *module, *file; /* "" where there is none */
     const char *type; /* measurement: Function, Line, Sys Block, Sys Wait, System, Timed */
     uint64_t id;
-    uint32_t first_line; /* smallest line of its table; 0: no table */
-    uint32_t flags;      /* QP_METHOD_* */
-    uint32_t ordinal;    /* from 1, in the order of first mention */
-    uint32_t n_blocks;   /* entries of its line table */
+    uint32_t first_line;  /* smallest line of its table; 0: no table */
+    uint32_t flags;       /* QP_METHOD_* */
+    uint32_t ordinal;     /* from 1, in the order of first mention */
+    uint32_t n_blocks;    /* entries of its line table */
     const qp_line *lines; /* [n_blocks] */
     qp_figures all;       /* over all threads */
 } qp_model_method;
@@ -117,12 +117,12 @@ typedef struct {
 typedef struct {
     const char *name; /* as set, or .<start method>_<ordinal>. or .thread_<ordinal>. */
     uint64_t host_id, vt_id, system_id;
-    uint32_t ordinal; /* from 1 */
-    bool is_alive;    /* not destroyed; in a finished run: at its end */
-    bool is_parked;   /* a virtual thread that no carrier runs */
-    uint32_t n_lives; /* threads that used this row in turn */
-    uint32_t root;    /* node */
-    uint32_t depth;   /* frames open at the end, the only counted ones included */
+    uint32_t ordinal;       /* from 1 */
+    bool is_alive;          /* not destroyed; in a finished run: at its end */
+    bool is_parked;         /* a virtual thread that no carrier runs */
+    uint32_t n_lives;       /* threads that used this row in turn */
+    uint32_t root;          /* node */
+    uint32_t depth;         /* frames open at the end, the only counted ones included */
     uint32_t n_frames;      /* the ones that are stored */
     const uint32_t *frames; /* [n_frames] nodes of the open frames, outermost first */
     uint64_t total;         /* ticks charged to its methods */
@@ -136,11 +136,11 @@ typedef struct {
 } qp_model_thread;
 
 typedef struct {
-    uint32_t parent; /* smaller than the node's own index */
+    uint32_t parent;                    /* smaller than the node's own index */
     uint32_t first_child, next_sibling; /* 0: none; children in the order of first calls */
-    uint32_t method; /* QP_ROOT_METHOD: root of a thread, or of the run */
-    uint32_t thread; /* 0: root of the run */
-    uint32_t depth;  /* root of the run 0, of a thread 1, outermost methods 2 */
+    uint32_t method;                    /* QP_ROOT_METHOD: root of a thread, or of the run */
+    uint32_t thread;                    /* 0: root of the run */
+    uint32_t depth;    /* root of the run 0, of a thread 1, outermost methods 2 */
     bool is_outermost; /* no ancestor of the same method: its total counts for the method */
     bool is_open;      /* at least one open frame stands on it */
     qp_figures f;
@@ -170,7 +170,7 @@ typedef enum {
 } qp_load_status;
 
 typedef struct {
-    bool merge_same;    /* one method for all records that agree in names, file and line table */
+    bool merge_same; /* one method for all records that agree in names, file and line table */
     uint64_t max_bytes; /* larger profiles are refused; 0: 64 GiB */
 } qp_load_options;
 

@@ -7,20 +7,20 @@
 #include "model/model.h"
 
 /* What salvage may find missing, with the line that says so. */
-#define QP_LOSSES(X)                                                                             \
-    X(end, "bytes missing at the end of the file")                                               \
-    X(nonce, "file identities repaired")                                                         \
-    X(stretches, "damaged stretches skipped")                                                    \
-    X(extents, "extents with a damaged length")                                                  \
-    X(methods, "methods that could not be read")                                                 \
-    X(texts, "texts that could not be read")                                                     \
-    X(tables, "line tables that could not be read")                                              \
-    X(threads, "threads that could not be read")                                                 \
-    X(nodes, "call paths that could not be read")                                                \
-    X(orphans, "call paths that lost their callers and stand directly below their thread")       \
-    X(more, "call paths whose skips, counts and samples could not be read")                      \
-    X(stacks, "threads whose open frames could not all be read")                                 \
-    X(banks, "counters of blocks that could not be read")                                        \
+#define QP_LOSSES(X)                                                                           \
+    X(end, "bytes missing at the end of the file")                                             \
+    X(nonce, "file identities repaired")                                                       \
+    X(stretches, "damaged stretches skipped")                                                  \
+    X(extents, "extents with a damaged length")                                                \
+    X(methods, "methods that could not be read")                                               \
+    X(texts, "texts that could not be read")                                                   \
+    X(tables, "line tables that could not be read")                                            \
+    X(threads, "threads that could not be read")                                               \
+    X(nodes, "call paths that could not be read")                                              \
+    X(orphans, "call paths that lost their callers and stand directly below their thread")     \
+    X(more, "call paths whose skips, counts and samples could not be read")                    \
+    X(stacks, "threads whose open frames could not all be read")                               \
+    X(banks, "counters of blocks that could not be read")                                      \
     X(notes, "annotations that could not be read")
 
 typedef enum {
@@ -34,7 +34,7 @@ typedef enum {
 typedef struct {
     qp_cell cell, owner;
     uint32_t kind;
-    uint32_t n_used; /* cells behind the header that may be looked at */
+    uint32_t n_used;  /* cells behind the header that may be looked at */
     uint32_t n_cells; /* with the header, as far as they are there */
 } qp_span;
 
@@ -75,13 +75,13 @@ struct qp_model_private {
     qp_model_thread *threads;
     qp_thread_extra *extras; /* [n_threads] */
     qp_model_node *nodes;
-    qp_cell *method_cells; /* [n_methods]; the first record of each */
-    qp_cell *node_cells;   /* [n_nodes]; 0: made by the reader */
+    qp_cell *method_cells;  /* [n_methods]; the first record of each */
+    qp_cell *node_cells;    /* [n_nodes]; 0: made by the reader */
     uint32_t *n_open_later; /* [n_nodes] adaptive: open calls behind the first 64 */
     uint64_t *open_ticks;   /* [n_nodes] adaptive: whole ticks of those that are timed */
     double *self_variance, *total_variance; /* [n_nodes], ticks squared; NULL if exact */
-    uint32_t *frames;      /* of all threads */
-    qp_model_bank *banks;  /* by method, then by thread */
+    uint32_t *frames;                       /* of all threads */
+    qp_model_bank *banks;                   /* by method, then by thread */
     size_t n_banks;
     qp_open_block *open_blocks;
     size_t n_open_blocks;

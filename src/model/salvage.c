@@ -155,8 +155,8 @@ bool qp_salvage_words(qp_model_private *own)
     size_t n = 0;
     for (unsigned i = 0; i < QP_LOSS_COUNT; i++)
         if (own->n_losses[i]) {
-            own->losses[n] = qp_text_format(own->loss_texts + n * LINE, LINE, "%s: %llu", texts[i],
-                                            (unsigned long long)own->n_losses[i]);
+            own->losses[n] = qp_text_format(own->loss_texts + n * LINE, LINE, "%s: %llu",
+                                            texts[i], (unsigned long long)own->n_losses[i]);
             n++;
         }
     own->model.losses = own->losses;

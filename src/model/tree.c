@@ -7,9 +7,13 @@
 #include "base/alloc.h"
 #include "model/private.h"
 
-enum { THREAD_CELLS = sizeof(qp_thread_record) / QP_CELL, NODES_MAX = (1u << QP_TAG_SHIFT) - 1 };
+enum {
+    THREAD_CELLS = sizeof(qp_thread_record) / QP_CELL,
+    NODES_MAX = (1u << QP_TAG_SHIFT) - 1
+};
 
-static uint64_t count_used(const qp_model_private *own, qp_extent_kind kind, uint32_t cells_each)
+static uint64_t count_used(const qp_model_private *own, qp_extent_kind kind,
+                           uint32_t cells_each)
 {
     uint64_t n = 0;
     for (size_t i = 0; i < own->n_spans; i++)
@@ -104,7 +108,8 @@ static void read_figures(qp_model_private *own, qp_model_node *n, const qp_node 
 /* The caller of a call path: the thread's root if it cannot be found; 0: leave the path out. A path
  * that was made while its thread was copied may be there before its caller: it is as if it had
  * not been made yet. */
-static uint32_t parent_of(qp_model_private *own, const qp_node *r, qp_cell cell, uint32_t thread)
+static uint32_t parent_of(qp_model_private *own, const qp_node *r, qp_cell cell,
+                          uint32_t thread)
 {
     uint32_t root = own->threads[thread].root;
     uint32_t parent = r->parent < cell ? qp_index_at(own, r->parent, QP_TAG_NODE) : 0;

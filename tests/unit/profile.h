@@ -45,7 +45,8 @@ void profile_balance(profile *p, qp_cell thread, uint64_t entries, uint64_t open
 
 /* Load; must not be unusable. Free with qp_model_free(). */
 qp_model *profile_load(const profile *p, qp_load_status expected);
-qp_model *profile_load_with(const profile *p, const qp_load_options *o, qp_load_status expected);
+qp_model *profile_load_with(const profile *p, const qp_load_options *o,
+                            qp_load_status expected);
 
 /* By name; it must be there. */
 const qp_model_method *profile_find(const qp_model *m, const char *name);

@@ -23,7 +23,8 @@ static profile *sample(void)
     static const qp_jump jumps[] = {{0, 2}, {-1, 1}};
     static const unsigned char falls[] = {1, 1, 0};
     profile *p = profile_new();
-    qp_cell f = profile_method(p, 1, "f", "Klass", "f.lua"), g = profile_method(p, 2, "g", 0, 0);
+    qp_cell f = profile_method(p, 1, "f", "Klass", "f.lua"),
+            g = profile_method(p, 2, "g", 0, 0);
     ((qp_method *)profile_at(p, f))->lines = profile_lines(p, lines, 3);
     ((qp_method *)profile_at(p, f))->jumps = profile_jumps(p, jumps, 2, falls, 3);
     for (unsigned i = 0; i < 2; i++) {
@@ -116,8 +117,8 @@ static void a_profile_cut_at_any_byte_is_salvaged_or_refused(void **state)
     (void)state;
     profile *p = sample();
     for (size_t n = 0; n < profile_bytes(p); n++) {
-        qp_load_status expected = n < QP_HEAD_CELLS * QP_CELL ? QP_LOAD_UNUSABLE
-                                                              : QP_LOAD_SALVAGED;
+        qp_load_status expected =
+            n < QP_HEAD_CELLS * QP_CELL ? QP_LOAD_UNUSABLE : QP_LOAD_SALVAGED;
         unsigned char *exact = malloc(n ? n : 1); /* so that reading behind it is found */
         memcpy(exact, p->bytes, n);
         assert_int_equal(try_bytes(exact, n), expected);
@@ -183,7 +184,8 @@ static void reading_goes_on_behind_a_damaged_stretch(void **state)
     (void)state;
     profile *p = profile_new();
     qp_cell th = profile_thread(p);
-    qp_cell f = profile_method(p, 1, "f", NULL, NULL), g = profile_method(p, 2, "g", NULL, NULL);
+    qp_cell f = profile_method(p, 1, "f", NULL, NULL),
+            g = profile_method(p, 2, "g", NULL, NULL);
     qp_cell lost = profile_node(p, th, 0, f, 1, 10);
     profile_node(p, th, lost, g, 2, 20);
     memset(profile_at(p, lost - 1), 0xAA, QP_CELL);
@@ -238,10 +240,8 @@ static void long_shared_names_cost_no_memory(void **state)
     qp_ref text = profile_text(p, name);
     qp_cell cells = profile_extent(p, QP_EXTENT_METHODS, 0, METHODS);
     for (uint32_t i = 0; i < METHODS; i++)
-        *(qp_method *)profile_at(p, cells + i) = (qp_method){.flags = QP_METHOD_REGISTERED,
-                                                             .name = text,
-                                                             .class_name = text,
-                                                             .published = 1};
+        *(qp_method *)profile_at(p, cells + i) = (qp_method){
+            .flags = QP_METHOD_REGISTERED, .name = text, .class_name = text, .published = 1};
     qp_model *m = profile_load(p, QP_LOAD_CLEAN);
     assert_int_equal(m->n_methods, METHODS + 1);
     qp_model_free(m);

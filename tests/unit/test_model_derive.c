@@ -23,7 +23,8 @@ static void the_reference_run_has_its_documented_times(void **state)
     profile *p = profile_new();
     qp_cell th = profile_thread(p);
     qp_cell main_ = profile_node(p, th, 0, profile_method(p, 1, "main", NULL, NULL), 1, 17);
-    qp_cell one = profile_node(p, th, main_, profile_method(p, 2, "fun_one", NULL, NULL), 1, 10);
+    qp_cell one =
+        profile_node(p, th, main_, profile_method(p, 2, "fun_one", NULL, NULL), 1, 10);
     profile_node(p, th, one, profile_method(p, 3, "fun_three", NULL, NULL), 1, 10);
     profile_node(p, th, main_, profile_method(p, 4, "fun_two", NULL, NULL), 1, 8);
     profile_balance(p, th, 4, 0);
@@ -47,8 +48,10 @@ static qp_model *recursion_example(void)
 {
     profile *p = profile_new();
     qp_cell th = profile_thread(p);
-    qp_cell a = profile_method(p, 1, "A", NULL, NULL), b = profile_method(p, 2, "B", NULL, NULL);
-    qp_cell c = profile_method(p, 3, "C", NULL, NULL), d = profile_method(p, 4, "D", NULL, NULL);
+    qp_cell a = profile_method(p, 1, "A", NULL, NULL),
+            b = profile_method(p, 2, "B", NULL, NULL);
+    qp_cell c = profile_method(p, 3, "C", NULL, NULL),
+            d = profile_method(p, 4, "D", NULL, NULL);
     qp_cell outer = profile_node(p, th, 0, a, 1, 32);
     qp_cell in_b = profile_node(p, th, outer, b, 1, 17);
     qp_cell in_c = profile_node(p, th, in_b, c, 1, 23);
@@ -141,7 +144,8 @@ static void threads_are_apart_and_together(void **state)
     (void)state;
     profile *p = profile_new();
     qp_cell one = profile_thread(p), two = profile_thread(p);
-    qp_cell f = profile_method(p, 1, "f", NULL, NULL), g = profile_method(p, 2, "g", NULL, NULL);
+    qp_cell f = profile_method(p, 1, "f", NULL, NULL),
+            g = profile_method(p, 2, "g", NULL, NULL);
     profile_node(p, one, profile_node(p, one, 0, f, 2, 10), g, 1, 3);
     profile_node(p, two, 0, f, 5, 20);
     qp_model *m = profile_load(p, QP_LOAD_CLEAN);
@@ -295,8 +299,8 @@ static void a_stack_goes_on_in_the_next_chunk(void **state)
     qp_cell th = profile_thread(p), nodes[4], parent = 0;
     const char *names[] = {"a", "b", "c", "d"};
     for (unsigned i = 0; i < 4; i++)
-        nodes[i] = parent = profile_node(p, th, parent,
-                                         profile_method(p, 1 + i, names[i], NULL, NULL), 1, 0);
+        nodes[i] = parent =
+            profile_node(p, th, parent, profile_method(p, 1 + i, names[i], NULL, NULL), 1, 0);
     qp_cell first = profile_extent(p, QP_EXTENT_FRAMES, th, 4);
     qp_cell second = profile_extent(p, QP_EXTENT_FRAMES, th, 8);
     qp_thread_record *r = profile_at(p, th);

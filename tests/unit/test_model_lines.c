@@ -1,0 +1,208 @@
+/* test_model_lines.c: executions and times of blocks, lines, files, sources. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/alloc.h"
+#include "model/lines.h"
+#include "unit/profile.h"
+
+/* Three blocks; the first and the last lie on one line. */
+static const qp_line three_blocks[] = {{0, 15}, {7, 16}, {12, 15}};
+
+typedef struct {
+    profile *p;
+    qp_cell thread, method, node;
+} world;
+
+static world begin(uint64_t calls, uint64_t self)
+{
+    world w = {.p = profile_new()};
+    w.thread = profile_thread(w.p);
+    w.method = profile_method(w.p, 1, "f", NULL, "f.lua");
+    ((qp_method *)profile_at(w.p, w.method))->lines = profile_lines(w.p, three_blocks, 3);
+    w.node = profile_node(w.p, w.thread, 0, w.method, calls, self);
+    return w;
+}
+
+static qp_block_figures *blocks_of(const qp_model *m)
+{
+    qp_block_figures *blocks;
+    size_t n;
+    assert_true(qp_model_blocks(m, profile_index(m, "f"), QP_ALL_THREADS, &blocks, &n));
+    assert_int_equal(n, 3);
+    return blocks;
+}
+
+static void assert_counts(const world *w, uint64_t first, uint64_t second, uint64_t third)
+{
+    qp_model *m = profile_load(w->p, QP_LOAD_CLEAN);
+    qp_block_figures *blocks = blocks_of(m);
+    assert_int_equal(blocks[0].count, first);
+    assert_int_equal(blocks[1].count, second);
+    assert_int_equal(blocks[2].count, third);
+    assert_true(blocks[0].is_counted);
+    qp_free(blocks);
+    qp_model_free(m);
+    profile_free(w->p);
+}
+
+static void counters_of_blocks_are_their_executions(void **state)
+{
+    (void)state;
+    world w = begin(1, 0);
+    memcpy(profile_bank(w.p, w.thread, w.method, QP_BANK_COUNTS, 3, 3)->values,
+           (uint64_t[]){5, 0, 1ull << 40}, 3 * sizeof(uint64_t));
+    assert_counts(&w, 5, 0, 1ull << 40);
+}
+
+/* A loop: block 0 tests and jumps to block 2 at the end, else falls into block 1, which jumps
+ * back. Two calls with five rounds in all: 2 + 5 tests, 5 rounds, 2 ends. */
+static void executions_follow_from_the_jumps(void **state)
+{
+    static const qp_jump jumps[] = {{0, 2}, {1, 0}, {-1, 1}};
+    static const unsigned char falls[] = {1, 0, 0};
+    (void)state;
+    for (unsigned has_error = 0; has_error < 2; has_error++) {
+        world w = begin(2 + has_error, 0);
+        ((qp_method *)profile_at(w.p, w.method))->jumps =
+            profile_jumps(w.p, jumps, 3, falls, 3);
+        /* a third call ends by an error in its first round */
+        memcpy(profile_bank(w.p, w.thread, w.method, QP_BANK_COUNTS, 3, 3)->values,
+               (uint64_t[]){2, 5, has_error}, 3 * sizeof(uint64_t));
+        assert_counts(&w, 7 + has_error, 5 + has_error, 2);
+    }
+}
+
+static void calls_before_the_counters_are_not_in_the_first_block(void **state)
+{
+    static const qp_jump jumps[] = {{0, 2}};
+    static const unsigned char falls[] = {1, 1, 0};
+    (void)state;
+    world w = begin(10, 0);
+    ((qp_method *)profile_at(w.p, w.method))->jumps = profile_jumps(w.p, jumps, 1, falls, 3);
+    qp_bank *b = profile_bank(w.p, w.thread, w.method, QP_BANK_COUNTS, 1, 3);
+    b->calls_before = 4;
+    b->values[0] = 2; /* 6 calls: 2 jump over block 1, 4 fall through it */
+    assert_counts(&w, 6, 4, 6);
+}
+
+/* spec/qii.md section 9: entry@0, mark(2)@4, callee 6...16, mark(0)@20, mark(2)@25; the run ends
+ * at 30 with the call still open. Block 2: 15 and 25, block 0: 5 and 5. */
+static void time_since_the_last_mark_of_an_open_frame_counts(void **state)
+{
+    (void)state;
+    world w = begin(1, 0);
+    qp_bank *b = profile_bank(w.p, w.thread, w.method, QP_BANK_TIMES, 7, 3);
+    memcpy(b->values, (uint64_t[]){5, 5, 0, 0, 10, 20, 5}, 7 * sizeof(uint64_t));
+    qp_cell frames = profile_stack(w.p, w.thread, &w.node, 1);
+    *(qp_frame *)profile_at(w.p, frames + 1) = (qp_frame){.node = w.node,
+                                                          .own = 15,
+                                                          .flags = QP_FRAME_MARKED,
+                                                          .mark_at = 25,
+                                                          .mark_own = 15,
+                                                          .block = 2};
+    ((qp_thread_record *)profile_at(w.p, w.thread))->last = 25;
+    profile_head(w.p)->end_raw = PROFILE_START + 30;
+    qp_model *m = profile_load(w.p, QP_LOAD_CLEAN);
+    qp_block_figures *blocks = blocks_of(m);
+    assert_int_equal(blocks[2].self, 15);
+    assert_int_equal(blocks[2].total, 25);
+    assert_int_equal(blocks[0].self, 5);
+    assert_int_equal(blocks[0].total, 5);
+    assert_true(blocks[0].is_timed && blocks[2].is_timed);
+    assert_false(blocks[1].is_timed);
+    assert_int_equal(profile_find(m, "f")->all.self, 20); /* = the sum of the blocks */
+    qp_free(blocks);
+    qp_model_free(m);
+    profile_free(w.p);
+}
+
+/* Line 15 has blocks 0 (5 executions) and 2 (none): partially hit, its count is 5. */
+static void a_line_has_the_highest_count_and_the_sum_of_times(void **state)
+{
+    (void)state;
+    world w = begin(5, 30);
+    memcpy(profile_bank(w.p, w.thread, w.method, QP_BANK_COUNTS, 3, 3)->values,
+           (uint64_t[]){5, 3, 0}, 3 * sizeof(uint64_t));
+    memcpy(profile_bank(w.p, w.thread, w.method, QP_BANK_TIMES, 7, 3)->values,
+           (uint64_t[]){10, 12, 4, 4, 0, 0, 3}, 7 * sizeof(uint64_t));
+    qp_model *m = profile_load(w.p, QP_LOAD_CLEAN);
+    qp_line_figures *lines;
+    size_t n;
+    assert_true(qp_model_lines(m, "f.lua", 0, QP_ALL_THREADS, &lines, &n));
+    assert_int_equal(n, 2);
+    assert_int_equal(lines[0].line, 15);
+    assert_int_equal(lines[0].n_blocks, 2);
+    assert_int_equal(lines[0].n_missed, 1);
+    assert_int_equal(lines[0].count, 5);
+    assert_int_equal(lines[0].self, 10);
+    assert_int_equal(lines[0].total, 12);
+    assert_int_equal(lines[1].line, 16);
+    assert_int_equal(lines[1].n_missed, 0);
+    assert_int_equal(lines[1].self, 4);
+    qp_free(lines);
+    qp_model_file *files;
+    assert_true(qp_model_files(m, &files, &n));
+    assert_int_equal(n, 1);
+    assert_string_equal(files[0].path, "f.lua");
+    assert_int_equal(files[0].self, 30);
+    qp_free(files);
+    assert_int_equal(profile_find(m, "f")->first_line, 15);
+    assert_true(profile_passes(m, "block_times"));
+    qp_model_free(m);
+    profile_free(w.p);
+}
+
+static void write_text(const char *path, const char *text)
+{
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+static void sources_are_found_below_the_source_path(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/qprof-test-XXXXXX", path[64], search[96], error[QP_ERROR_BYTES];
+    qp_source s;
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/a.lua", folder);
+    snprintf(search, sizeof search, "/nowhere::%s", folder);
+    write_text(path, "one\r\n\nthree");
+    assert_true(qp_source_read("/build/machine/src/a.lua", search, &s, error));
+    assert_string_equal(s.path, path);
+    assert_int_equal(s.n_lines, 3);
+    assert_int_equal(s.line_bytes[0], 3);
+    assert_memory_equal(s.lines[0], "one", 3);
+    assert_int_equal(s.line_bytes[1], 0);
+    assert_int_equal(s.line_bytes[2], 5);
+    qp_source_fini(&s);
+    assert_false(qp_source_read("a.lua", NULL, &s, error));
+    assert_non_null(strstr(error, "no such file"));
+    assert_false(qp_source_read("/tmp", NULL, &s, error));
+    assert_non_null(strstr(error, "directory"));
+    assert_false(qp_source_read("", search, &s, error));
+    unlink(path);
+    rmdir(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(counters_of_blocks_are_their_executions),
+        cmocka_unit_test(executions_follow_from_the_jumps),
+        cmocka_unit_test(calls_before_the_counters_are_not_in_the_first_block),
+        cmocka_unit_test(time_since_the_last_mark_of_an_open_frame_counts),
+        cmocka_unit_test(a_line_has_the_highest_count_and_the_sum_of_times),
+        cmocka_unit_test(sources_are_found_below_the_source_path),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
