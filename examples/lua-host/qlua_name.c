@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "lauxlib.h"
+#include "lualib.h"
 #include "lfunc.h"
 #include "lopcodes.h"
 #include "ltable.h"
@@ -98,6 +99,16 @@ static void search_metatables(name_search *s, const Table *registry)
     }
 }
 
+/* How require looks for modules: package.searchers is a list. */
+static void search_searchers(name_search *s, const Table *loaded)
+{
+    const Table *list = table_field(table_field(loaded, LUA_LOADLIBNAME), "searchers");
+    for (unsigned int i = 0; list && i < luaH_realasize(list); i++) {
+        if (is_same_function(&list->array[i], s->f))
+            snprintf(s->best, sizeof s->best, "package.searchers[%u]", i + 1);
+    }
+}
+
 int qlua_name_loaded(lua_State *L, const TValue *f, const char *module, char *name)
 {
     name_search s = {.f = f, .module = module};
@@ -111,8 +122,10 @@ int qlua_name_loaded(lua_State *L, const TValue *f, const char *module, char *na
         if (key_text(n) && ttistable(gval(n)))
             search_table(&s, hvalue(gval(n)), key_text(n), mark);
     }
-    if (s.best[0] == '\0' && !ttisLclosure(f))
+    if (s.best[0] == '\0' && !ttisLclosure(f)) {
         search_metatables(&s, registry);
+        search_searchers(&s, loaded);
+    }
     if (s.best[0] == '\0')
         return 0;
     memcpy(name, s.best, sizeof s.best);

@@ -1,0 +1,58 @@
+#!/bin/sh
+# test_known.sh [BUILD]: counts that a debug hook cannot see or changes by being there. The expected
+# figures follow from the programs in known/, and stand in their first lines.
+. "$(dirname "$0")/lib.sh"
+cd "$source/tests/lua/known"
+
+expect() { # PROGRAM NAME CALLS
+    found=$(calls "$tmp/$1.qprof" "$2")
+    [ "$found" = "$3" ] || complain "$1: $2 was called $found times, not $3"
+}
+
+line_count() { # PROGRAM FILE LINE
+    "$bin/qprof" annotate --format=json "$tmp/$1.qprof" | jq --arg file "$2" --argjson line "$3" \
+        '.files[] | select(.path == $file) | .lines[] | select(.line == $line) | .count'
+}
+
+for program in finalizers overflow yield_in_close loading abandoned states; do
+    for options in "" "-time=adaptive" "-time=none -collection-granularity=function"; do
+        record "$options" "$program" "$program.lua"
+        [ "$code" -eq 0 ] || complain "$program $options: exit $code"
+        "$bin/qprof" check "$tmp/$program.qprof" >"$tmp/check" || {
+            cat "$tmp/check"
+            complain "$program $options: check"
+        }
+    done
+    record "" "$program" "$program.lua"
+    "$bin/lua-base" "$program.lua" 2>&1 | sed 's|lua-base|qlua|' | diff - "$tmp/$program.out" ||
+        complain "$program: its output changes"
+done
+
+expect finalizers finalize 13
+expect finalizers setmetatable 13
+expect overflow descend "$(cat "$tmp/overflow.out")"
+expect overflow after 7
+expect yield_in_close close 2
+expect yield_in_close body 1
+[ "$(line_count yield_in_close yield_in_close.lua 8)" = 1 ] ||
+    complain "yield_in_close: the return counts as $(line_count yield_in_close yield_in_close.lua 8)"
+expect loading "main chunk of again" 20000
+expect loading load 20000
+expect loading round 100001
+expect abandoned wait 1500
+expect abandoned coroutine.yield 1500
+[ "$(line_count abandoned waiting 2)" = 1500 ] || complain "abandoned: line 2 of the chunk"
+[ "$(line_count abandoned waiting 3)" = 0 ] || complain "abandoned: line 3 never ran"
+[ "$(line_count abandoned abandoned.lua 12)" = 0 ] || complain "abandoned: line 12 never ran"
+
+# Without QPROF nothing is recorded or left behind.
+mkdir "$tmp/empty"
+(cd "$tmp/empty" && "$bin/qlua" -e 'print(1)' >/dev/null && [ -z "$(ls)" ]) ||
+    complain "a program that does not record leaves files"
+[ "$("$bin/qlua" -v)" = "$("$bin/lua-base" -v)" ] || complain "lua -v differs"
+
+# A bad option: the program runs all the same.
+QPROF="-time=sometimes" "$bin/qlua" -e 'print("ran")' >"$tmp/out" 2>"$tmp/err"
+[ "$(cat "$tmp/out")" = ran ] || complain "a bad option stops the program"
+grep -q '^qlua: not recording: ' "$tmp/err" || complain "a bad option is not reported"
+finish

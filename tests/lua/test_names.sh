@@ -1,0 +1,58 @@
+#!/bin/sh
+# test_names.sh [BUILD]: functions have the names that a Lua programmer knows them by.
+. "$(dirname "$0")/lib.sh"
+
+cd "$source/tests/lua/names"
+record "" run main.lua
+[ "$code" -eq 0 ] || { cat "$tmp/run.out"; complain "exit $code"; }
+
+# Written by hand from main.lua and geometry.lua: name, file, line where the function begins.
+cat >"$tmp/expected" <<'END'
+Account.limits.daily	main.lua	11
+Account.open	main.lua	9
+Account:deposit	main.lua	10
+Shape.new	./geometry.lua	19
+Shape:draw	./geometry.lua	22
+geometry.Point:norm	./geometry.lua	14
+geometry.compose	./geometry.lua	29
+geometry.make	./geometry.lua	26
+geometry.scale	./geometry.lua	6
+geometry.shift	./geometry.lua	9
+global_one	main.lua	7
+handlers.start	main.lua	13
+handlers.stop	main.lua	14
+helper	./geometry.lua	3
+inner	main.lua	19
+late	main.lua	17
+main chunk of ./geometry.lua	./geometry.lua	2
+main chunk of [string "return 1"]	[string "return 1"]	1
+main chunk of config	config	1
+main chunk of main.lua	main.lua	2
+main.lua:31	main.lua	31
+main.lua:34	main.lua	34
+main.lua:36	main.lua	36
+outer	main.lua	18
+package.searchers[1]		0
+package.searchers[2]		0
+run	main.lua	4
+./geometry.lua:30	./geometry.lua	30
+coroutine.wrap		0
+coroutine.wrap function		0
+file:write		0
+ipairs		0
+ipairs iterator		0
+load		0
+require		0
+setmetatable		0
+string.gmatch		0
+string.gmatch iterator		0
+table.sort		0
+tostring		0
+END
+"$bin/qprof" report --format=json "$tmp/run.qprof" |
+    jq -r '.methods[] | [.name, .file, .line] | @tsv' >"$tmp/actual"
+while IFS= read -r row; do
+    grep -qxF "$row" "$tmp/actual" || echo "$row"
+done <"$tmp/expected" >"$tmp/missing"
+[ -s "$tmp/missing" ] && { cat "$tmp/missing" "$tmp/actual"; complain "names are missing"; }
+finish
