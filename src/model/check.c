@@ -168,12 +168,12 @@ static void check_blocks(inspection *s)
     const qp_model_private *own = m->own;
     const qp_head *h = qp_image_head(&own->image);
     bool is_busy = m->run.state != QP_RUN_SEALED || h->clear_count;
+    uint32_t checked = QP_ROOT_METHOD;
     for (size_t i = 0; i < own->n_banks; i++) {
         const qp_model_bank *b = &own->banks[i];
-        bool is_repeated = i && own->banks[i - 1].method == b->method &&
-                           own->banks[i - 1].bank->kind == QP_BANK_TIMES;
-        if (b->bank->kind != QP_BANK_TIMES || is_repeated)
+        if (b->bank->kind != QP_BANK_TIMES || b->method == checked)
             continue;
+        checked = b->method;
         qp_block_figures *blocks;
         size_t n;
         if (!qp_model_blocks(m, b->method, QP_ALL_THREADS, &blocks, &n))

@@ -139,8 +139,6 @@ const void *qp_image_blob(const qp_image *image, qp_ref ref, uint64_t n_bytes)
 
 const char *qp_image_text(const qp_image *image, qp_ref ref)
 {
-    if (!ref)
-        return "";
     const qp_text *t = qp_image_blob(image, ref, sizeof *t);
     if (!t || t->n_bytes > TEXT_MAX ||
         !qp_image_blob(image, ref, sizeof t->n_bytes + (uint64_t)t->n_bytes + 1))

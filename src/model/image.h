@@ -42,7 +42,7 @@ static inline const void *qp_image_cell(const qp_image *image, qp_cell cell)
 /* n_bytes at a reference. @return NULL: out of range */
 const void *qp_image_blob(const qp_image *image, qp_ref ref, uint64_t n_bytes);
 
-/* The text at a reference; "" for 0. @return NULL: no text there */
+/* The text at a reference. @return NULL: no text there */
 const char *qp_image_text(const qp_image *image, qp_ref ref);
 
 /* The first cell at or behind this one that does not lie in a hole, or n_cells. */

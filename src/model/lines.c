@@ -304,7 +304,7 @@ bool qp_model_lines(const qp_model *m, const char *file, uint32_t method, uint32
         qp_block_figures *blocks;
         size_t n_blocks;
         if ((method && i != method) || !m->methods[i].n_blocks ||
-            strcmp(m->methods[i].file, file) != 0)
+            (m->methods[i].file != file && strcmp(m->methods[i].file, file) != 0))
             continue;
         if (!qp_model_blocks(m, i, thread, &blocks, &n_blocks)) {
             lines.failed = true;
@@ -331,30 +331,42 @@ static int compare_files(const void *a, const void *b)
     return strcmp(x->path, y->path);
 }
 
+/* The row of a file: by where its name lies, which is nearly always the same place, else by the
+ * name. @return its index + 1; 0: no memory */
+static uint32_t row_of_file(qp_buf *files, qp_dict *known, const char *path)
+{
+    uint64_t place = (uint64_t)(uintptr_t)path;
+    uint32_t at = qp_dict_get(known, place);
+    if (at)
+        return at;
+    uint64_t hash = qp_hash_bytes(QP_HASH_START, path, strlen(path));
+    at = qp_dict_get(known, hash);
+    if (!at || strcmp(((qp_model_file *)files->items)[at - 1].path, path) != 0) {
+        qp_model_file *fresh = qp_buf_add(files);
+        if (!fresh)
+            return 0;
+        fresh->path = path;
+        at = (uint32_t)files->n;
+    }
+    return qp_dict_put(known, place, at) && qp_dict_put(known, hash, at) ? at : 0;
+}
+
 bool qp_model_files(const qp_model *m, qp_model_file **out, size_t *n)
 {
     qp_buf files;
     qp_dict known;
     qp_buf_init(&files, sizeof(qp_model_file));
     qp_dict_init(&known);
-    for (uint32_t i = 1; i < m->n_methods; i++) {
+    for (uint32_t i = 1; i < m->n_methods && !files.failed; i++) {
         const qp_model_method *k = &m->methods[i];
-        if (!k->file[0])
-            continue;
-        uint64_t hash = qp_hash_bytes(QP_HASH_START, k->file, strlen(k->file));
-        uint32_t at = qp_dict_get(&known, hash);
-        if (!at || strcmp(((qp_model_file *)files.items)[at - 1].path, k->file) != 0) {
-            qp_model_file *fresh = qp_buf_add(&files);
-            at = (uint32_t)files.n;
-            if (!fresh || !qp_dict_put(&known, hash, at)) {
-                files.failed = true;
-                break;
-            }
-            fresh->path = k->file;
+        uint32_t at = k->file[0] ? row_of_file(&files, &known, k->file) : 0;
+        if (at) {
+            qp_model_file *f = (qp_model_file *)files.items + at - 1;
+            f->n_methods++;
+            f->self = qp_sum(f->self, k->all.self);
+        } else {
+            files.failed |= k->file[0] != '\0';
         }
-        qp_model_file *f = (qp_model_file *)files.items + at - 1;
-        f->n_methods++;
-        f->self = qp_sum(f->self, k->all.self);
     }
     qp_dict_fini(&known);
     *out = qp_buf_take(&files, n);

@@ -11,7 +11,7 @@ enum { NAME_BYTES_ON_AVERAGE = 256, NAMES_MIN = 1 << 16 };
 
 const char *qp_load_text(qp_model_private *own, qp_ref ref)
 {
-    const char *text = qp_image_text(&own->image, ref);
+    const char *text = ref ? qp_image_text(&own->image, ref) : "";
     own->n_losses[QP_LOSS_texts] += text == NULL;
     return text ? text : "";
 }
@@ -98,18 +98,28 @@ static void read_method(qp_model_private *own, qp_model_method *m, const qp_meth
     m->type = type_of(own, m);
 }
 
+/* Nearly always equal texts are one text: the recorder stores each once. */
+static bool is_same_text(const char *a, const char *b)
+{
+    return a == b || strcmp(a, b) == 0;
+}
+
 static bool is_same(const qp_model_method *a, const qp_model_method *b)
 {
-    return strcmp(a->name, b->name) == 0 && strcmp(a->file, b->file) == 0 &&
-           strcmp(a->module, b->module) == 0 && a->flags == b->flags &&
+    return is_same_text(a->bare_name, b->bare_name) &&
+           is_same_text(a->class_name, b->class_name) && is_same_text(a->file, b->file) &&
+           is_same_text(a->module, b->module) && a->flags == b->flags &&
            a->n_blocks == b->n_blocks &&
            (!a->n_blocks || memcmp(a->lines, b->lines, a->n_blocks * sizeof(qp_line)) == 0);
 }
 
+/* The beginnings of names tell most methods apart; long ones are not worth reading each time. */
 static uint64_t hash_of(const qp_model_method *m)
 {
-    uint64_t hash = qp_hash_bytes(QP_HASH_START, m->name, strlen(m->name) + 1);
-    hash = qp_hash_bytes(hash, m->file, strlen(m->file) + 1);
+    enum { BEGINNING = 64 };
+    uint64_t hash =
+        qp_hash_bytes(QP_HASH_START, m->bare_name, strnlen(m->bare_name, BEGINNING));
+    hash = qp_hash_bytes(hash, m->file, strnlen(m->file, BEGINNING));
     return qp_hash_bytes(hash, m->lines, m->n_blocks * sizeof(qp_line));
 }
 
@@ -118,6 +128,8 @@ static uint64_t hash_of(const qp_model_method *m)
 static uint32_t same_or_new(qp_model_private *own, qp_dict *known, uint32_t fresh)
 {
     const qp_model_method *m = &own->methods[fresh];
+    if (!(m->flags & QP_METHOD_REGISTERED))
+        return fresh; /* two unknown methods are not the same */
     uint64_t hash = hash_of(m);
     uint32_t earlier = qp_dict_get(known, hash);
     if (earlier)
