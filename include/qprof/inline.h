@@ -307,7 +307,7 @@ static inline void qprof_open_exit(qprof_thread *th, uint32_t gate, uintptr_t id
     uint32_t top = QPROF_LOAD(th->pulse->top);
     qprof_frame *f = QPROF_CELL(th, qprof_frame, top);
     if (QPROF_UNLIKELY(gate >= QPROF_HOOK_COLD || top - th->floor - 1 >= th->span ||
-                       f[-1].stack_id != id || f->flags)) {
+                       f[-1].stack_id != id || f->stack_id == id || f->flags)) {
         qprof_cold_exit(th, id);
         return;
     }

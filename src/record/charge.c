@@ -180,8 +180,8 @@ static bool is_timed(const qprof_thread *th)
 /* Raw ticks now, or of the moment when the thread's clock was stopped. */
 static uint64_t raw_now(const qprof_thread *th)
 {
-    if (!(QPROF_LOAD(th->gate) & QP_HOOK_STOPPED))
-        return raw_of(th, clock_kind());
+    if (!(QPROF_LOAD(th->gate) & QP_HOOK_STOPPED) || clock_kind() == QP_CLOCK_COUNTS)
+        return raw_of(th, clock_kind()); /* counts stand by themselves */
     return clock_is_shared() ? read_stops().since : th->pulse->parked_at;
 }
 
@@ -282,26 +282,6 @@ void qp_charge_park(qprof_thread *th, qprof_frame *top)
         uint64_t raw = raw_now(th);
         QPROF_STORE(th->pulse->parked_at, raw ? raw : 1);
     }
-}
-
-void qp_charge_unpark(qprof_thread *th)
-{
-    qprof_pulse *p = th->pulse;
-    if (!p->parked_at)
-        return;
-    if (QPROF_LOAD(th->gate) & QP_HOOK_CLASSES) {
-        charge_by_class(th, NULL);
-    } else if (clock_is_shared()) {
-        stop_state stops = read_stops();
-        uint64_t raw = stops.since ? stops.since : raw_of(th, clock_kind());
-        QPROF_ADD(p->offset, raw - p->parked_at);
-        qp_record_of(th)->stopped_seen = stops.total;
-    } else if (!(QPROF_LOAD(th->gate) & QP_HOOK_STOPPED)) {
-        QPROF_ADD(p->offset, raw_of(th, clock_kind()) - p->parked_at);
-    } else {
-        return; /* recording is stopped: the clock goes on standing */
-    }
-    QPROF_STORE(p->parked_at, 0);
 }
 
 void qp_charge_migrate(qprof_thread *th)
@@ -420,6 +400,30 @@ static void sync_clear(qprof_thread *th, qprof_frame *top)
     } while (qp_stack_down(th, &c));
     flag_open_frames(th, top, QPROF_FRAME_OLD | QPROF_FRAME_PARTIAL);
     qp_store(&r->clear_count, qp_load(&qp_run_head()->clear_count));
+}
+
+void qp_charge_unpark(qprof_thread *th, qprof_frame *top)
+{
+    qprof_pulse *p = th->pulse;
+    if (!p->parked_at)
+        return;
+    if (top && qp_record_of(th)->clear_count != qp_observe(&qp_run_head()->clear_count))
+        sync_clear(th, top); /* while its clock still stands */
+    if (QPROF_LOAD(th->gate) & QP_HOOK_CLASSES) {
+        charge_by_class(th, NULL);
+    } else if (clock_is_shared()) {
+        stop_state stops = read_stops();
+        uint64_t raw = stops.since ? stops.since : raw_of(th, clock_kind());
+        if (top && stops.total != qp_record_of(th)->stopped_seen)
+            flag_open_frames(th, top, QPROF_FRAME_PARTIAL);
+        QPROF_ADD(p->offset, raw - p->parked_at);
+        qp_store(&qp_record_of(th)->stopped_seen, stops.total);
+    } else if (!(QPROF_LOAD(th->gate) & QP_HOOK_STOPPED)) {
+        QPROF_ADD(p->offset, raw_of(th, clock_kind()) - p->parked_at);
+    } else {
+        return; /* recording is stopped: the clock goes on standing */
+    }
+    QPROF_STORE(p->parked_at, 0);
 }
 
 void qp_charge_sync(qprof_thread *th, qprof_frame *top)

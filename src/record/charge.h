@@ -29,9 +29,9 @@ void qp_charge_settle(qprof_thread *th, qprof_frame *f, uint64_t now);
 /* The owner learns of stops, starts and clears since it last looked. @param top its top frame */
 void qp_charge_sync(qprof_thread *th, qprof_frame *top);
 
-/* The thread's clock stands from now on, and runs again. */
+/* The thread's clock stands from now on, and runs again. @param top its top frame, or NULL */
 void qp_charge_park(qprof_thread *th, qprof_frame *top);
-void qp_charge_unpark(qprof_thread *th);
+void qp_charge_unpark(qprof_thread *th, qprof_frame *top);
 
 /* It went on on another carrier without being parked. */
 void qp_charge_migrate(qprof_thread *th);

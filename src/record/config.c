@@ -145,7 +145,7 @@ int qp_config_begin(const char *initial_options, qp_parse_error *error)
     if (parse == QP_PARSE_OK && initial_options)
         parse = qp_options_parse(&qp_run.options, initial_options, &anywhere, error);
     if (parse != QP_PARSE_OK)
-        return QPROF_E_OPTION;
+        return code_of(parse);
     if (qp_run.options.is_set[QP_OPT_measure_timed_calls]) { /* its words for the other's */
         static const unsigned same[] = {0, 2, 3, 1};
         uint64_t word = qp_run.options.number[QP_OPT_measure_timed_calls];

@@ -23,13 +23,14 @@ extern char **environ;
 
 static bool tree_has_data(const qp_thread_record *r)
 {
+    bool is_sampled = qp_run_head()->time_mode == QP_TIME_SAMPLED;
     for (qp_cell cell = qp_observe(&r->nodes); cell;) {
         const qp_extent *e = qp_at(&qp_run.space, cell);
         uint32_t n = qp_observe(&e->n_used);
         for (uint32_t i = 1; i <= n; i++) {
             const qp_node *node = qp_at(&qp_run.space, cell + i);
             const qp_node_more *more = node->more ? qp_at(&qp_run.space, node->more) : NULL;
-            if (qp_load(&node->n_calls) || qp_load(&node->self) ||
+            if (qp_load(&node->n_calls) || (is_sampled && qp_load(&node->self)) ||
                 (more && (qp_load(&more->n_skips) || qp_load(&more->counts))))
                 return true;
         }

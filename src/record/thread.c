@@ -249,8 +249,7 @@ qprof_thread *qp_thread_find_host_id(uintptr_t host_id)
 {
     for (uint32_t i = 0; qp_threads_at(i); i++) {
         qprof_thread *th = qp_threads_at(i);
-        if (qp_is_open(th) && qp_observe(&th->pulse) &&
-            qp_record_of(th)->host_id == host_id)
+        if (qp_is_open(th) && qp_observe(&th->pulse) && qp_record_of(th)->host_id == host_id)
             return th;
     }
     return NULL;
@@ -339,7 +338,12 @@ static bool take(qprof_thread *th)
             r->system_id = qp_here.system_id;
             qp_count(&qp_run.space, QP_D_vt_migrations);
         }
-        qp_charge_unpark(th);
+        qprof_frame *top = qp_top_of(th);
+        if (top)
+            qp_set_busy(th);
+        qp_charge_unpark(th, top);
+        if (top)
+            qp_set_top(th, top);
         return true;
     }
     return from == qp_here.ordinal || steal(th, from);
