@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/buf.h"
 #include "cli/child.h"
 #include "cli/cli.h"
 #include "cli/header.h"
@@ -83,9 +84,9 @@ static bool save_live(const qp_cli *cli, const char *live, char *path, size_t n_
     int error = EEXIST;
     for (int i = 1; i < 1000 && error == EEXIST; i++) {
         if (i == 1)
-            snprintf(name, sizeof name, "%s", path);
+            qp_text_format(name, sizeof name, "%s", path);
         else
-            snprintf(name, sizeof name, "%s.%d", path, i);
+            qp_text_format(name, sizeof name, "%s.%d", path, i);
         error = copy_file(live, name);
     }
     if (error) {
@@ -93,7 +94,7 @@ static bool save_live(const qp_cli *cli, const char *live, char *path, size_t n_
         return false;
     }
     unlink(live); /* it lies in memory, and its copy is complete */
-    snprintf(path, n_bytes, "%.4095s", name);
+    qp_text_format(path, n_bytes, "%s", name);
     return true;
 }
 

@@ -1,7 +1,7 @@
 # lib.sh: what the tests of the tool share. Sourced in a folder of the test's own.
 set -u
 bin=${QPROF_BIN:-${1:?the build folder}/bin}
-lib=${QPROF_LIB:-$1/lib}
+lib=${QPROF_LIB:-${1:-}/lib}
 here=$(cd "$(dirname "$0")" && pwd)
 root=${QPROF_SOURCE:-$(cd "$here/../.." && pwd)}
 PATH=$bin:$PATH

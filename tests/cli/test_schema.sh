@@ -1,0 +1,40 @@
+#!/bin/sh
+# test_schema.sh: every JSON output has the shape of its schema, and the checker sees what differs.
+. "$(dirname "$0")/lib.sh"
+
+problems() { jq -r --slurpfile schema "$root/docs/schema/$1.json" -f "$here/schema.jq" "$2"; }
+fits() {
+    found=$(problems "$1" "$2" 2>&1 | head -5)
+    same '' "$found"
+}
+
+record exact.qprof 'main(' 10 'f(' '#0*3' 5 ')' 'g(' ')' ')' "$(printf 'odd\377\033(')" 1 ')'
+for mode in adaptive sampled none; do
+    QPROF="-time=$mode -output=$mode.qprof" ./score 'main(' 10 'f(' 5 ')' ')'
+done
+QPROF=-output=counts.qprof\ -clock=counts ./score 'main(' 'f(' ')' ')'
+qprof run -o killed.qprof -- ./score 'main(' 10 'f(' kill 2>/dev/null
+
+for profile in *.qprof; do
+    for command in report tree annotate info check; do
+        qprof $command --format=json "$profile" > out.json
+        claim "$command of $profile fits its schema" fits $command out.json
+        claim "$command of $profile holds something" test -s out.json
+    done
+    qprof detail f "$profile" --format=json > out.json
+    claim "detail of $profile fits its schema" fits detail out.json
+done
+
+# ---- the checker itself ---------------------------------------------------------------------------
+qprof report --format=json exact.qprof > good.json
+jq 'del(.run.unit)' good.json > bad.json
+claim "a field that is missing is seen" same '.run.unit: is missing' "$(problems report bad.json)"
+jq '.methods[1].calls = "3"' good.json > bad.json
+claim "another type is seen" same '.methods[1].calls: is string, not integer' "$(problems report bad.json)"
+jq '.methods[0].weight = 3' good.json > bad.json
+claim "a field too many is seen" same '.methods[0].weight: is not in the schema' "$(problems report bad.json)"
+jq '.run.state = "lost"' good.json > bad.json
+claim "a word that is none is seen" same '.run.state: lost' "$(problems report bad.json)"
+jq '.diagnostics.x = 0' good.json > bad.json
+claim "a number out of range is seen" same '.diagnostics.x: 0 < 1' "$(problems report bad.json)"
+finish
