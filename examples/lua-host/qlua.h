@@ -10,8 +10,13 @@
 #include "ldebug.h"
 #include "lobject.h"
 #include "lstate.h"
+#include "lvm.h"
 
 #include "qprof.h"
+
+#if !defined(QLUA_LOOP)
+#define QLUA_LOOP 0 /* see qlua_loop.h */
+#endif
 
 /* What is known of one prototype, besides the method id and jump counters in Proto. Dead ones
  * are kept while a collected coroutine, not yet swept, may have a frame of theirs. */
@@ -39,8 +44,7 @@ typedef struct qlua_cfunction {
 enum { QLUA_BUCKETS = 1024 };
 
 LUAI_FUNC qprof_thread *qlua_unbound; /* first `qth` of a state; NULL: not recording */
-/* The loop that luaV_execute hands over to; NULL: none, the program does not record. */
-LUAI_FUNC void (*qlua_loop)(lua_State *, CallInfo *);
+LUAI_FUNC void (*qlua_loop)(lua_State *, CallInfo *); /* luaV_execute, or one that records */
 LUAI_FUNC qlua_cfunction *qlua_cfunctions[QLUA_BUCKETS];
 
 /* ---- out of line ---------------------------------------------------------------------------- */
@@ -67,13 +71,15 @@ LUAI_FUNC void qlua_code_drop(lua_State *L, Proto *p);
 LUAI_FUNC void qlua_code_left(const qlua_code *code, const Instruction *pc);
 LUAI_FUNC size_t qlua_cfunction_method(lua_State *L, lua_CFunction f);
 
-/** The loop of lvm.c again: with the calls; with the calls and the jumps that are taken. */
+/** luaV_execute that tells the calls; that counts the jumps that are taken, too. */
 LUAI_FUNC void qlua_execute_calls(lua_State *L, CallInfo *ci);
 LUAI_FUNC void qlua_execute_counting(lua_State *L, CallInfo *ci);
 
 /* ---- in line: only while qlua_is_on(L) ------------------------------------------------------- */
 
 #define qlua_is_on(L) l_unlikely((L)->qth != NULL)
+
+#define qlua_execute(L, ci) (qlua_loop(L, ci))
 
 static inline void qlua_entry(lua_State *L, CallInfo *ci, size_t method)
 {

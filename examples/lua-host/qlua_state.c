@@ -15,7 +15,7 @@
 #include "qlua_glue.h"
 
 qprof_thread *qlua_unbound;
-void (*qlua_loop)(lua_State *, CallInfo *);
+void (*qlua_loop)(lua_State *, CallInfo *) = luaV_execute;
 int qlua_has_lines;
 
 static qprof_thread unbound; /* its gate is closed */
