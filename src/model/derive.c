@@ -117,14 +117,43 @@ static bool estimate(qp_model_private *own)
 
 /* ---- totals ---------------------------------------------------------------------------------- */
 
-/* Own figures and those of the callees, which are in the totals by now. Adaptive: f->self is the
- * whole time until here, and what callees took goes off. */
+/* Adaptive: every node has an estimate of its whole time in f->self. Callers are timed more
+ * completely than what they call often, so a caller's estimate stands, and if those of its callees
+ * exceed it they are cut in proportion; what is left is its own time. From the leaves up, chance
+ * would only ever add: a deep recursion would come out many times too long. */
+static bool divide_wholes(qp_model_private *own)
+{
+    uint32_t first = own->model.n_threads, n = own->model.n_nodes;
+    uint64_t *below = qp_alloc_zeroed(n, sizeof *below); /* estimates of the callees */
+    if (!below)
+        return false;
+    for (uint32_t i = first; i < n; i++) {
+        uint32_t parent = own->nodes[i].parent;
+        below[parent] = qp_sum(below[parent], own->nodes[i].f.self);
+    }
+    for (uint32_t i = first; i < n; i++) {
+        uint32_t parent = own->nodes[i].parent;
+        uint64_t *whole = &own->nodes[i].f.self, above = own->nodes[parent].f.self;
+        if (parent < first || below[parent] <= above)
+            continue;
+        double share = (double)above / (double)below[parent];
+        *whole = (uint64_t)((unsigned __int128)*whole * above / below[parent]);
+        own->total_variance[i] *= share * share;
+    }
+    memset(below, 0, n * sizeof *below);
+    for (uint32_t i = first; i < n; i++)
+        below[own->nodes[i].parent] = qp_sum(below[own->nodes[i].parent], own->nodes[i].f.self);
+    for (uint32_t i = first; i < n; i++)
+        own->nodes[i].f.self -=
+            below[i] < own->nodes[i].f.self ? below[i] : own->nodes[i].f.self;
+    qp_free(below);
+    return true;
+}
+
+/* Own figures and those of the callees, which are in the totals by now. */
 static void add_up(qp_model_private *own, uint32_t i)
 {
     qp_figures *f = &own->nodes[i].f;
-    bool is_adaptive = own->model.run.time_mode == QP_TIME_ADAPTIVE;
-    if (is_adaptive && own->nodes[i].method != QP_ROOT_METHOD)
-        f->self = f->self > f->total ? f->self - f->total : 0;
     f->total = qp_sum(f->total, f->self);
     f->counts_total = qp_sum(f->counts_total, f->counts);
     f->samples_total = qp_sum(f->samples_total, f->samples);
@@ -136,24 +165,21 @@ static void add_up(qp_model_private *own, uint32_t i)
     }
 }
 
-/* Variances go the same way: adaptive estimates are of whole times, so that own times have those
- * of the callees besides; sampled ones are of own times. */
+/* Adaptive estimates are of whole times: own times have the variances of the callees besides.
+ * Sampled ones are of own times, and whole times have those of the callees. */
 static void add_up_variances(qp_model_private *own, uint32_t i)
 {
     double *self = own->self_variance, *total = own->total_variance;
     uint32_t parent = own->nodes[i].parent;
-    bool is_measured = own->model.run.time_mode == QP_TIME_ADAPTIVE && own->nodes[i].method;
+    bool is_whole = own->model.run.time_mode == QP_TIME_ADAPTIVE;
+    bool is_measured = is_whole && own->nodes[i].method;
     if (is_measured)
         self[i] += total[i];
     else
         total[i] += self[i];
     if (i != QP_ROOT_NODE) {
-        bool is_whole =
-            own->model.run.time_mode == QP_TIME_ADAPTIVE && own->nodes[parent].method;
-        if (is_whole)
-            self[parent] += total[i];
-        else
-            total[parent] += total[i];
+        double *above = is_whole && own->nodes[parent].method ? self : total;
+        above[parent] += total[i];
     }
     own->nodes[i].f.self_half = own->nodes[i].method ? half_interval(self[i]) : 0;
     own->nodes[i].f.total_half = half_interval(total[i]);
@@ -208,6 +234,22 @@ static void add_figures(qp_figures *to, const qp_model_node *n)
         to->max = f->max;
 }
 
+/* Adaptive: a whole time is added to its own method and taken off its caller's; where both are the
+ * same it cancels out. */
+static void add_variances(const qp_model *m, uint32_t i, double *self, double *total)
+{
+    const qp_model_private *own = m->own;
+    const qp_model_node *n = &m->nodes[i];
+    uint32_t caller = m->nodes[n->parent].method;
+    if (m->run.time_mode != QP_TIME_ADAPTIVE) {
+        self[n->method] += own->self_variance[i];
+    } else if (caller != n->method) {
+        self[n->method] += own->total_variance[i];
+        self[caller] += own->total_variance[i];
+    }
+    total[n->method] += n->is_outermost ? own->total_variance[i] : 0;
+}
+
 bool qp_model_flat(const qp_model *m, uint32_t thread, qp_figures *out)
 {
     const qp_model_private *own = m->own;
@@ -225,10 +267,8 @@ bool qp_model_flat(const qp_model *m, uint32_t thread, qp_figures *out)
             continue;
         add_figures(&out[n->method], n);
         add_figures(&out[QP_ROOT_METHOD], n);
-        if (self) {
-            self[n->method] += own->self_variance[i];
-            total[n->method] += n->is_outermost ? own->total_variance[i] : 0;
-        }
+        if (self)
+            add_variances(m, i, self, total);
     }
     for (uint32_t i = 1; is_ok && self && i < m->n_methods; i++) {
         out[i].self_half = half_interval(self[i]);
@@ -263,6 +303,8 @@ static bool fill_methods(qp_model_private *own)
 bool qp_derive(qp_model_private *own)
 {
     if (!estimate(own))
+        return false;
+    if (own->model.run.time_mode == QP_TIME_ADAPTIVE && !divide_wholes(own))
         return false;
     for (uint32_t i = own->model.n_nodes; i-- > 0;) {
         add_up(own, i);

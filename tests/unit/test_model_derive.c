@@ -357,6 +357,26 @@ static void adaptive_times_are_estimates_with_an_interval(void **state)
     profile_free(p);
 }
 
+/* f was timed once, 100 ticks; its callees are estimated at 90 and 60. They cannot have taken more
+ * than f did: 90 * 100 / 150 = 60 and 60 * 100 / 150 = 40. */
+static void callees_share_what_their_caller_took(void **state)
+{
+    (void)state;
+    profile *p = profile_new();
+    profile_head(p)->time_mode = QP_TIME_ADAPTIVE;
+    qp_cell th = profile_thread(p);
+    qp_cell f = profile_node(p, th, 0, profile_method(p, 1, "f", NULL, NULL), 1, 100);
+    profile_node(p, th, f, profile_method(p, 2, "g", NULL, NULL), 9, 90);
+    profile_node(p, th, f, profile_method(p, 3, "h", NULL, NULL), 6, 60);
+    qp_model *m = profile_load(p, QP_LOAD_CLEAN);
+    assert_times(m, "f", 0, 100);
+    assert_times(m, "g", 60, 60);
+    assert_times(m, "h", 40, 40);
+    assert_int_equal(m->run.total, 100);
+    qp_model_free(m);
+    profile_free(p);
+}
+
 /* 100 samples of 10 ticks: 1000 ± 1.96 * 1000 / sqrt(100) = 196. */
 static void sampled_times_have_an_interval(void **state)
 {
@@ -476,6 +496,7 @@ int main(void)
         cmocka_unit_test(a_thread_behind_a_clear_starts_at_it),
         cmocka_unit_test(a_stack_goes_on_in_the_next_chunk),
         cmocka_unit_test(adaptive_times_are_estimates_with_an_interval),
+        cmocka_unit_test(callees_share_what_their_caller_took),
         cmocka_unit_test(sampled_times_have_an_interval),
         cmocka_unit_test(ticks_become_nanoseconds_exactly),
         cmocka_unit_test(names_follow_the_rules),
