@@ -1,0 +1,65 @@
+#!/bin/sh
+# test_install.sh: an installed tree can be moved and is found by pkg-config and by CMake, shared
+# and static; a host of a few lines is built against it in all four ways and leaves a profile.
+set -eu
+rm -rf prefix moved host-* ./*.qprof
+cmake --install "$QPROF_BUILD" --prefix "$PWD/prefix" >install.log
+mv prefix moved
+prefix=$PWD/moved
+libdir=$(dirname "$(find "$prefix" -name libqprof.a)")
+
+for wanted in include/qprof.h include/qprof/inline.h bin/qprof; do
+    [ -e "$prefix/$wanted" ] || { echo "test_install.sh: no $wanted"; exit 1; }
+done
+! grep -rIlF "$QPROF_SOURCE" "$prefix" ||
+    { echo "test_install.sh: these name the source folder"; exit 1; }
+
+cat >host.c <<'END'
+#include <qprof.h>
+int main(void)
+{
+    if (qprof_initialize("-output=host.qprof", 0) != 0)
+        return 1;
+    qprof_register_method_id(7, "main", 0, QPROF_METHOD_FLAGS_NONE, "host.x", 0, 0);
+    qprof_record_fn_entry(7, 1);
+    qprof_thread *th = qprof_thread_handle(QPROF_INLINE_VERSION);
+    qprof_entry(th, 7, 2);
+    qprof_exit(th, 1);
+    qprof_record_fn_exit(0);
+    qprof_shutdown();
+    return 0;
+}
+END
+
+# works HOW PROGRAM: it runs, and what it leaves has both calls
+works() {
+    rm -f host.qprof
+    LD_LIBRARY_PATH=$libdir "$2" || { echo "test_install.sh: $1: the host fails"; exit 1; }
+    n=$(LD_LIBRARY_PATH=$libdir "$prefix/bin/qprof" report --format=json host.qprof |
+        jq '.methods[] | select(.name == "main") | .calls')
+    [ "$n" = 2 ] || { echo "test_install.sh: $1: main has '$n' calls, not 2"; exit 1; }
+}
+
+if command -v pkg-config >/dev/null; then
+    export PKG_CONFIG_PATH=$libdir/pkgconfig
+    cc host.c -o host-pc $(pkg-config --cflags --libs qprof)
+    works "pkg-config" ./host-pc
+    cc host.c -o host-pc-static $(pkg-config --cflags qprof) -Wl,-Bstatic \
+        $(pkg-config --static --libs qprof) -Wl,-Bdynamic
+    works "pkg-config --static" ./host-pc-static
+fi
+
+cat >CMakeLists.txt <<'END'
+cmake_minimum_required(VERSION 3.25)
+project(host C)
+find_package(qprof 0.1 REQUIRED)
+add_executable(host-shared host.c)
+target_link_libraries(host-shared PRIVATE qprof::qprof)
+add_executable(host-static host.c)
+target_link_libraries(host-static PRIVATE qprof::static)
+END
+rm -rf host-build
+cmake -S . -B host-build -DCMAKE_PREFIX_PATH="$prefix" >cmake.log
+cmake --build host-build >>cmake.log
+works "qprof::qprof" host-build/host-shared
+works "qprof::static" host-build/host-static
