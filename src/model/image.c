@@ -53,9 +53,7 @@ static bool read_stretches(qp_image *image, int fd)
 /* Before anything is allocated for a file, its head must be ours. */
 static bool read_head_only(int fd, uint64_t n_bytes, char *error)
 {
-    static const unsigned char no_bytes[sizeof(qp_head)];
-    _Alignas(qp_head) unsigned char bytes[sizeof(qp_head)];
-    memcpy(bytes, no_bytes, sizeof bytes);
+    _Alignas(qp_head) unsigned char bytes[sizeof(qp_head)] = {0};
     qp_image head = {.bytes = bytes, .file_bytes = n_bytes};
     if (!n_bytes)
         return refuse(error, "the file is empty");
