@@ -2,7 +2,6 @@
 #include "base/json.h"
 
 #include <inttypes.h>
-#include <math.h>
 
 #include "base/text.h"
 
@@ -55,15 +54,6 @@ void qp_json_count(qp_json *json, const char *key, uint64_t value)
 {
     write_key(json, key, false);
     qp_out_format(json->out, "%" PRIu64, value);
-}
-
-void qp_json_real(qp_json *json, const char *key, double value)
-{
-    write_key(json, key, false);
-    if (isfinite(value))
-        qp_out_format(json->out, "%.15g", value);
-    else
-        qp_out_text(json->out, "null");
 }
 
 void qp_json_bool(qp_json *json, const char *key, bool value)

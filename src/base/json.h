@@ -18,11 +18,10 @@ typedef struct {
 void qp_json_init(qp_json *json, qp_out *out);
 
 /* `key` NULL: an element of an array, or the whole. Rows begin on a line of their own. */
-void qp_json_begin(qp_json *json, const char *key, char bracket); /* '{' or '[' */
-void qp_json_end(qp_json *json, char bracket);                    /* '}' or ']' */
+void qp_json_begin(qp_json *json, const char *key, char bracket);     /* '{' or '[' */
+void qp_json_end(qp_json *json, char bracket);                        /* '}' or ']' */
 void qp_json_text(qp_json *json, const char *key, const char *value); /* NULL: null */
 void qp_json_count(qp_json *json, const char *key, uint64_t value);
-void qp_json_real(qp_json *json, const char *key, double value); /* not finite: null */
 void qp_json_bool(qp_json *json, const char *key, bool value);
 void qp_json_null(qp_json *json, const char *key);
 

@@ -5,7 +5,6 @@
 #ifndef QP_BASE_OUT_H
 #define QP_BASE_OUT_H
 
-#include <stdarg.h>
 #include <stddef.h>
 
 typedef struct {

@@ -30,7 +30,7 @@ void qp_screen_init(qp_screen *s, qp_out *out)
 
 void qp_screen_style(const qp_screen *s, qp_style style)
 {
-    static const char *const codes[] = {"\033[0m",  "\033[1m",  "\033[2m", "\033[33m",
+    static const char *const codes[] = {"\033[0m",    "\033[1m",  "\033[2m",   "\033[33m",
                                         "\033[1;31m", "\033[32m", "\033[1;31m"};
     if (s->has_color)
         qp_out_text(s->out, codes[style]);
@@ -55,9 +55,11 @@ void qp_screen_name(const qp_screen *s, const char *name, unsigned width)
 
 const char *qp_screen_sign(const qp_screen *s, qp_sign sign)
 {
-    static const char *const signs[][2] = {
-        {"+-", "\u00b1"}, {"...", "\u2026"}, {"|  ", "\u2502  "}, {"|- ", "\u251c\u2500 "},
-        {"`- ", "\u2514\u2500 "}};
+    static const char *const signs[][2] = {{"+-", "\u00b1"},
+                                           {"...", "\u2026"},
+                                           {"|  ", "\u2502  "},
+                                           {"|- ", "\u251c\u2500 "},
+                                           {"`- ", "\u2514\u2500 "}};
     return signs[sign][s->has_utf8];
 }
 

@@ -20,9 +20,9 @@ typedef struct {
     qp_out *out;
     bool is_terminal;
     bool has_color;
-    bool has_utf8;         /* its character set, for our own signs; names pass as they are */
-    unsigned n_columns;    /* 0: no limit */
-    unsigned n_rows;       /* 0: unknown */
+    bool has_utf8;      /* its character set, for our own signs; names pass as they are */
+    unsigned n_columns; /* 0: no limit */
+    unsigned n_rows;    /* 0: unknown */
 } qp_screen;
 
 /* Look at the descriptor of `out` and the environment (NO_COLOR, TERM, COLUMNS, the locale). */

@@ -133,7 +133,8 @@ static void print_cell(const qp_table *t, const qp_screen *s, unsigned column, s
 }
 
 /* Of a row, or of the heads. */
-static const char *cell_text(const qp_table *t, const struct qp_table_cell *row, unsigned column)
+static const char *cell_text(const qp_table *t, const struct qp_table_cell *row,
+                             unsigned column)
 {
     return row ? t->bytes + row[column].at : t->columns[column].head;
 }
@@ -148,7 +149,8 @@ static void print_line(const qp_table *t, const qp_screen *s, const size_t *widt
     for (unsigned c = 0; c < last; c++) {
         if (widths[c] == 0)
             continue;
-        print_cell(t, s, c, widths[c], cell_text(t, row, c), row ? row[c].style : QP_STYLE_HEAD, c + 1 == last);
+        print_cell(t, s, c, widths[c], cell_text(t, row, c), row ? row[c].style : QP_STYLE_HEAD,
+                   c + 1 == last);
         if (c + 1 < last)
             qp_out_repeat(s->out, ' ', GAP);
     }

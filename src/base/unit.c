@@ -9,7 +9,8 @@
 static const struct {
     const char *word, *suffix;
     uint64_t ns;
-} units[] = {{"s", " s", 1000000000}, {"ms", " ms", 1000000}, {"us", " us", 1000}, {"ns", " ns", 1}};
+} units[] = {
+    {"s", " s", 1000000000}, {"ms", " ms", 1000000}, {"us", " us", 1000}, {"ns", " ns", 1}};
 enum { N_UNITS = sizeof units / sizeof units[0] };
 
 static const uint64_t powers[] = {1, 10, 100, 1000, 10000, 100000, 1000000};

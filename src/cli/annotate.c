@@ -91,7 +91,7 @@ static qp_style style_of_line(const scale *x, const qp_line_figures *f)
         return QP_STYLE_DIM;
     if (x->has_times)
         return qp_style_of_percent(qp_view_percent(f->self, x->self));
-    return x->most_count > 1 && f->count > x->most_count / 2   ? QP_STYLE_HOT
+    return x->most_count > 1 && f->count > x->most_count / 2    ? QP_STYLE_HOT
            : x->most_count > 1 && f->count > x->most_count / 10 ? QP_STYLE_WARM
                                                                 : QP_STYLE_PLAIN;
 }
@@ -284,7 +284,8 @@ static bool write_all(qp_cli *cli, const qp_model *m, const part *wanted)
                       m->run.unit, m->run.unit);
     }
     for (size_t i = 0; i < n_files && is_good; i++) {
-        part p = wanted->file ? *wanted : (part){.file = files[i].path, .thread = wanted->thread};
+        part p =
+            wanted->file ? *wanted : (part){.file = files[i].path, .thread = wanted->thread};
         is_good = find_lines(&p, m);
         if (is_good && is_json)
             write_lines(&json, m, &p);
@@ -363,8 +364,8 @@ static int run_annotate(qp_cli *cli)
     return status;
 }
 
-static const qp_flag flags[] = {QP_FLAG_SOURCE_PATH, QP_FLAG_THREAD, QP_FLAG_UNIT, QP_FLAG_FORMAT,
-                                QP_FLAGS_COMMON};
+static const qp_flag flags[] = {QP_FLAG_SOURCE_PATH, QP_FLAG_THREAD, QP_FLAG_UNIT,
+                                QP_FLAG_FORMAT, QP_FLAGS_COMMON};
 
 const qp_command qp_command_annotate = {
     .name = "annotate",

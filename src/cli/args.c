@@ -109,8 +109,8 @@ static bool refuse_unknown(const qp_command *command, const char *name, size_t n
     char words[512] = "", text[WORD_BYTES + 1];
     const char *found;
     for (const qp_flag *f = command->flags; f->name; f++)
-        snprintf(words + strlen(words), sizeof words - strlen(words), "%s%s",
-                 *words ? "|" : "", f->name);
+        snprintf(words + strlen(words), sizeof words - strlen(words), "%s%s", *words ? "|" : "",
+                 f->name);
     snprintf(text, sizeof text, "%.*s", (int)n, name);
     size_t n_found = n <= WORD_BYTES ? qp_args_nearest(words, text, &found) : 0;
     if (n_found)
@@ -170,8 +170,8 @@ static bool is_ours(const qp_command *command, const char *word)
     return flag_named(command, word + 2, strcspn(word + 2, "=")) != NULL;
 }
 
-bool qp_args_parse(const qp_command *command, int argc, char **argv, qp_args *args,
-                   char *error, size_t error_bytes)
+bool qp_args_parse(const qp_command *command, int argc, char **argv, qp_args *args, char *error,
+                   size_t error_bytes)
 {
     *args = (qp_args){
         .operands = argv, .limit = UINT64_MAX, .time = UINT_MAX, .granularity = UINT_MAX};

@@ -21,7 +21,7 @@ typedef struct {
     uint64_t depth, count;
     double min_percent, interval;
     const char *thread, *filter, *unit, *source_path; /* NULL: not given */
-    unsigned time, granularity; /* UINT_MAX: not given */
+    unsigned time, granularity;                       /* UINT_MAX: not given */
     const char *clock, *output;
     char **operands; /* [n_operands] of argv; for `run` options of the recorder */
     int n_operands;
@@ -57,36 +57,54 @@ typedef struct {
     const qp_flag *flags; /* ends with a NULL name */
     const char *examples; /* a line each */
     int (*run)(struct qp_cli *cli);
-    bool takes_rest;      /* everything from the first operand on belongs to a program */
+    bool takes_rest; /* everything from the first operand on belongs to a program */
 } qp_command;
 
 /* Flags that many commands have. */
 #define QP_FLAG_AT(field) offsetof(qp_args, field)
-#define QP_FLAGS_COMMON                                                                          \
-    {"color", 0, QP_FLAG_WORD, "auto|always|never", QP_FLAG_AT(color), NULL,                     \
-     "colours; auto: on a terminal, unless NO_COLOR is set"},                                    \
-    {"help", 'h', QP_FLAG_YES, NULL, QP_FLAG_AT(help), NULL, "this text"},                       \
-    {NULL, 0, QP_FLAG_YES, NULL, 0, NULL, NULL}
-#define QP_FLAG_FORMAT                                                                           \
-    {"format", 0, QP_FLAG_WORD, "text|json|csv", QP_FLAG_AT(format), NULL, "form of the output"}
-#define QP_FLAG_THREAD                                                                           \
-    {"thread", 0, QP_FLAG_TEXT, "N|NAME", QP_FLAG_AT(thread), NULL,                              \
-     "only this thread, by number or name"}
-#define QP_FLAG_UNIT                                                                             \
-    {"unit", 0, QP_FLAG_TEXT, "s|ms|us|ns", QP_FLAG_AT(unit), NULL,                              \
-     "unit of times; default: the one that fits"}
-#define QP_FLAG_SUBTRACT                                                                         \
-    {"subtract-overhead", 0, QP_FLAG_YES, NULL, QP_FLAG_AT(has_subtract), NULL,                  \
-     "take the recorder's own estimated cost off the times"}
-#define QP_FLAG_SOURCE_PATH                                                                      \
-    {"source-path", 0, QP_FLAG_TEXT, "DIR[:DIR]", QP_FLAG_AT(source_path), NULL,                 \
-     "where sources are, if not where the program found them"}
+#define QP_FLAGS_COMMON                                                                        \
+    {"color",                                                                                  \
+     0,                                                                                        \
+     QP_FLAG_WORD,                                                                             \
+     "auto|always|never",                                                                      \
+     QP_FLAG_AT(color),                                                                        \
+     NULL,                                                                                     \
+     "colours; auto: on a terminal, unless NO_COLOR is set"},                                  \
+        {"help", 'h', QP_FLAG_YES, NULL, QP_FLAG_AT(help), NULL, "this text"},                 \
+    {                                                                                          \
+        NULL, 0, QP_FLAG_YES, NULL, 0, NULL, NULL                                              \
+    }
+#define QP_FLAG_FORMAT                                                                         \
+    {                                                                                          \
+        "format", 0, QP_FLAG_WORD, "text|json|csv", QP_FLAG_AT(format), NULL,                  \
+            "form of the output"                                                               \
+    }
+#define QP_FLAG_THREAD                                                                         \
+    {                                                                                          \
+        "thread", 0, QP_FLAG_TEXT, "N|NAME", QP_FLAG_AT(thread), NULL,                         \
+            "only this thread, by number or name"                                              \
+    }
+#define QP_FLAG_UNIT                                                                           \
+    {                                                                                          \
+        "unit", 0, QP_FLAG_TEXT, "s|ms|us|ns", QP_FLAG_AT(unit), NULL,                         \
+            "unit of times; default: the one that fits"                                        \
+    }
+#define QP_FLAG_SUBTRACT                                                                       \
+    {                                                                                          \
+        "subtract-overhead", 0, QP_FLAG_YES, NULL, QP_FLAG_AT(has_subtract), NULL,             \
+            "take the recorder's own estimated cost off the times"                             \
+    }
+#define QP_FLAG_SOURCE_PATH                                                                    \
+    {                                                                                          \
+        "source-path", 0, QP_FLAG_TEXT, "DIR[:DIR]", QP_FLAG_AT(source_path), NULL,            \
+            "where sources are, if not where the program found them"                           \
+    }
 
 /* Parse argv behind the command's name. argv is re-ordered.
  * @param error  receives one line
  * @return false: see error */
-bool qp_args_parse(const qp_command *command, int argc, char **argv, qp_args *args,
-                   char *error, size_t error_bytes);
+bool qp_args_parse(const qp_command *command, int argc, char **argv, qp_args *args, char *error,
+                   size_t error_bytes);
 
 /* The word of `words` ("a|b|c") nearest to `text`, if it is near enough to be meant.
  * @return bytes of it, *found points into words; 0: none */

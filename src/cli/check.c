@@ -22,7 +22,8 @@ static bool print_text(const qp_cli *cli, const qp_check *checks, size_t n, size
     for (size_t i = 0; i < n; i++) {
         const qp_check *c = &checks[i];
         qp_table_plain(&t, QP_STYLE_PLAIN, c->name);
-        qp_table_plain(&t, c->passed ? QP_STYLE_GOOD : QP_STYLE_BAD, c->passed ? "ok" : "FAILED");
+        qp_table_plain(&t, c->passed ? QP_STYLE_GOOD : QP_STYLE_BAD,
+                       c->passed ? "ok" : "FAILED");
         qp_table_plain(&t, QP_STYLE_PLAIN, qp_unit_count(a, c->n_checked));
         qp_table_cell(&t, QP_STYLE_PLAIN, c->passed ? c->claim : c->detail);
     }
@@ -62,8 +63,8 @@ static void write_csv(qp_cli *cli, const qp_check *checks, size_t n)
     qp_out_text(&cli->out, "check,passed,checked,failed,detail\r\n");
     for (size_t i = 0; i < n; i++) {
         qp_text_csv(&cli->out, checks[i].name);
-        qp_out_format(&cli->out, ",%s,%" PRIu64 ",%" PRIu64 ",", checks[i].passed ? "yes" : "no",
-                      checks[i].n_checked, checks[i].n_failed);
+        qp_out_format(&cli->out, ",%s,%" PRIu64 ",%" PRIu64 ",",
+                      checks[i].passed ? "yes" : "no", checks[i].n_checked, checks[i].n_failed);
         qp_text_csv(&cli->out, checks[i].detail);
         qp_out_text(&cli->out, "\r\n");
     }
@@ -104,10 +105,11 @@ const qp_command qp_command_check = {
     .name = "check",
     .operands = "[FILE]",
     .summary = "does everything in the profile agree?",
-    .about = "Checks what must be true of every profile, whoever wrote it: that every call that\n"
-             "began has ended or is open, that times add up, that links lead somewhere. A live or\n"
-             "unsealed profile is allowed the event in flight of each thread.\n"
-             "Exit status 1: a check failed.",
+    .about =
+        "Checks what must be true of every profile, whoever wrote it: that every call that\n"
+        "began has ended or is open, that times add up, that links lead somewhere. A live or\n"
+        "unsealed profile is allowed the event in flight of each thread.\n"
+        "Exit status 1: a check failed.",
     .flags = flags,
     .examples = "qprof check run.qprof\n"
                 "qprof check --format=json run.qprof | jq '.checks[] | select(.passed | not)'",

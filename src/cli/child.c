@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "model/live.h"
 
 static const int passed_on[] = {SIGINT,  SIGQUIT, SIGTERM, SIGHUP,
@@ -73,8 +74,7 @@ bool qp_child_run(const qp_cli *cli, char **argv, const qp_recorder_words *words
     static char value[16384];
     int pipes[2], error = 0;
     sigset_t all, mask;
-    *child = (qp_child){0};
-    clock_gettime(CLOCK_REALTIME_COARSE, &child->started);
+    *child = (qp_child){.started_at = qp_clock_wall()};
     if (!qp_recorder_value(words, value, sizeof value)) {
         qp_cli_fail(cli, "too many options for the recorder");
         return false;

@@ -3,15 +3,14 @@
 #define QP_CLI_CHILD_H
 
 #include <sys/types.h>
-#include <time.h>
 
 #include "cli/recorder.h"
 
 typedef struct {
     pid_t pid;
-    int status;     /* as of waitpid */
-    struct timespec started; /* as the clock of file systems has it */
-    char live[512]; /* the live file that it left behind; "" if it sealed it or had none */
+    int status;          /* as of waitpid */
+    uint64_t started_at; /* ns since 1970 */
+    char live[512];      /* the live file that it left behind; "" if it sealed it or had none */
 } qp_child;
 
 /* Run a program to its end; signals that reach the tool are handed on to it.

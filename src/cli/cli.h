@@ -23,7 +23,8 @@ extern const qp_command *const qp_commands[]; /* ends with NULL */
 /* ---- messages ------------------------------------------------------------------------------ */
 
 /* "qprof report: …" on standard error, escaped, one line. @return QP_EXIT_UNUSABLE */
-int qp_cli_fail(const qp_cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));
+int qp_cli_fail(const qp_cli *cli, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 /* The same as a remark. */
 void qp_cli_warn(const qp_cli *cli, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

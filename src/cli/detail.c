@@ -220,7 +220,8 @@ const qp_command qp_command_detail = {
     .about =
         "Shows one function with its callers and callees. METHOD is a name, a part of it that\n"
         "fits one function only, or FILE:LINE. Times of callers are what the function's calls\n"
-        "cost them; times of callees are theirs with descendants, less the function's own time\n"
+        "cost them; times of callees are theirs with descendants, less the function's own "
+        "time\n"
         "inside, so that percentages of a recursive function may add up to more than 100.",
     .flags = flags,
     .examples = "qprof detail parse run.qprof\n"

@@ -69,10 +69,12 @@ static void print_totals(const qp_screen *s, const qp_model *m)
 {
     const qp_run *run = &m->run;
     char calls[QP_NUMBER_BYTES], number[QP_NUMBER_BYTES], threads[QP_NUMBER_BYTES];
+    uint32_t n = m->n_threads - 1, n_called = 0;
+    for (uint32_t i = 1; i < m->n_methods; i++)
+        n_called += m->methods[i].all.calls > 0;
     qp_header_label(s, "totals");
-    qp_out_format(s->out, "%s calls of %s methods", qp_unit_count(calls, run->calls),
-                  qp_unit_count(number, m->n_methods - 1));
-    uint32_t n = m->n_threads - 1;
+    qp_out_format(s->out, "%s calls of %s functions", qp_unit_count(calls, run->calls),
+                  qp_unit_count(number, n_called));
     qp_out_format(s->out, " on %s thread%s", qp_unit_count(threads, n), n == 1 ? "" : "s");
     if (run->has_times)
         qp_out_format(s->out, ", %s in all", qp_view_amount(m, number, run->total));
@@ -142,8 +144,7 @@ static void print_diagnostics(const qp_screen *s, const qp_model *m)
     }
 }
 
-void qp_header_text(const qp_screen *s, const qp_model *m, const char *path,
-                    bool is_subtracted)
+void qp_header_text(const qp_screen *s, const qp_model *m, const char *path, bool is_subtracted)
 {
     print_title(s, m, path);
     print_run(s, m);

@@ -140,9 +140,10 @@ static void print_man(qp_out *out)
 
 static void print_completion(qp_out *out)
 {
-    qp_out_text(out, "# bash completion of qprof\n_qprof() {\n"
-                     "    local word=${COMP_WORDS[COMP_CWORD]} flags=\n"
-                     "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n        COMPREPLY=($(compgen -W '");
+    qp_out_text(out,
+                "# bash completion of qprof\n_qprof() {\n"
+                "    local word=${COMP_WORDS[COMP_CWORD]} flags=\n"
+                "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n        COMPREPLY=($(compgen -W '");
     for (const qp_command *const *c = qp_commands; *c; c++)
         qp_out_format(out, "%s ", (*c)->name);
     qp_out_text(out, "--help --version' -- \"$word\"))\n        return\n    fi\n"
@@ -190,13 +191,12 @@ static const qp_flag flags[] = {
      "completion for bash"},
     QP_FLAGS_COMMON};
 
-const qp_command qp_command_help = {
-    .name = "help",
-    .operands = "[COMMAND]",
-    .summary = "how to use qprof, or one of its commands",
-    .about = "Says how to use qprof, or one of its commands.",
-    .flags = flags,
-    .examples = "qprof help report\n"
-                "qprof help --man | man -l -\n"
-                "source <(qprof help --completion)",
-    .run = run_help};
+const qp_command qp_command_help = {.name = "help",
+                                    .operands = "[COMMAND]",
+                                    .summary = "how to use qprof, or one of its commands",
+                                    .about = "Says how to use qprof, or one of its commands.",
+                                    .flags = flags,
+                                    .examples = "qprof help report\n"
+                                                "qprof help --man | man -l -\n"
+                                                "source <(qprof help --completion)",
+                                    .run = run_help};

@@ -130,8 +130,9 @@ const qp_command qp_command_info = {
     .name = "info",
     .operands = "[FILE]",
     .summary = "the run: options, sizes, notes, what was lost",
-    .about = "Shows what a profile says about its run: how it was made, its annotations, every\n"
-             "diagnostic that is not 0 and, of a damaged file, what could not be read.",
+    .about =
+        "Shows what a profile says about its run: how it was made, its annotations, every\n"
+        "diagnostic that is not 0 and, of a damaged file, what could not be read.",
     .flags = flags,
     .examples = "qprof info run.qprof\n"
                 "qprof info --format=json run.qprof | jq .diagnostics",

@@ -8,10 +8,11 @@
 #include "cli/cli.h"
 #include "cli/help.h"
 
-const qp_command *const qp_commands[] = {
-    &qp_command_run,      &qp_command_report, &qp_command_tree, &qp_command_detail,
-    &qp_command_annotate, &qp_command_info,   &qp_command_check, &qp_command_top,
-    &qp_command_help,     NULL};
+const qp_command *const qp_commands[] = {&qp_command_run,      &qp_command_report,
+                                         &qp_command_tree,     &qp_command_detail,
+                                         &qp_command_annotate, &qp_command_info,
+                                         &qp_command_check,    &qp_command_top,
+                                         &qp_command_help,     NULL};
 
 static const qp_command *command_named(const char *name)
 {
@@ -26,8 +27,8 @@ static int refuse_command(const qp_cli *cli, const char *name)
     char words[256] = "";
     const char *found;
     for (const qp_command *const *c = qp_commands; *c; c++)
-        snprintf(words + strlen(words), sizeof words - strlen(words), "%s%s",
-                 *words ? "|" : "", (*c)->name);
+        snprintf(words + strlen(words), sizeof words - strlen(words), "%s%s", *words ? "|" : "",
+                 (*c)->name);
     size_t n = qp_args_nearest(words, name, &found);
     if (n)
         return qp_cli_fail(cli, "unknown command %s; did you mean %.*s?", name, (int)n, found);

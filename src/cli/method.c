@@ -65,9 +65,9 @@ static void list_matches(const qp_model *m, const char *name, char *to, size_t n
     for (uint32_t i = 1; i < m->n_methods && shown < 6; i++) {
         if (!strstr(m->methods[i].name, name))
             continue;
-        int written = snprintf(to + n, n_bytes - n, "%s%.80s (%s)", shown++ ? ", " : "",
-                               m->methods[i].name,
-                               qp_view_place(place, sizeof place, &m->methods[i]));
+        int written =
+            snprintf(to + n, n_bytes - n, "%s%.80s (%s)", shown++ ? ", " : "",
+                     m->methods[i].name, qp_view_place(place, sizeof place, &m->methods[i]));
         n += written > 0 ? (size_t)written : 0;
         if (n >= n_bytes)
             return;
@@ -88,8 +88,9 @@ bool qp_method_find(const qp_cli *cli, const qp_model *m, const char *name, uint
     }
     if (n_found > 1) {
         list_matches(m, name, matches, sizeof matches);
-        qp_cli_fail(cli, "%s: %s fits %" PRIu32 " functions; say more of the name, or "
-                         "FILE:LINE: %s%s",
+        qp_cli_fail(cli,
+                    "%s: %s fits %" PRIu32 " functions; say more of the name, or "
+                    "FILE:LINE: %s%s",
                     cli->path, name, n_found, matches, n_found > 6 ? ", ..." : "");
     } else {
         qp_cli_fail(cli, "%s: no function %s; qprof report --limit=0 lists all", cli->path,

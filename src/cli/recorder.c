@@ -27,7 +27,8 @@ static bool add_word(qp_recorder_words *w, const char *name, const char *value)
 }
 
 /* "NAME=VALUE" behind one hyphen or two. @return false: a message was printed */
-static bool add_raw(const qp_cli *cli, qp_recorder_words *w, const char *word, const char **output)
+static bool add_raw(const qp_cli *cli, qp_recorder_words *w, const char *word,
+                    const char **output)
 {
     const char *name = word + (word[1] == '-' ? 2 : 1), *equals = strchr(name, '=');
     size_t n = equals ? (size_t)(equals - name) : strlen(name);

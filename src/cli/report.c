@@ -73,7 +73,9 @@ static bool print_threads(const qp_cli *cli, const qp_model *m)
         qp_table_plain(&t, QP_STYLE_PLAIN, qp_unit_percent(text, th->total, m->run.total));
         qp_table_plain(&t, QP_STYLE_PLAIN, qp_unit_count(text, th->depth));
         qp_table_plain(&t, QP_STYLE_PLAIN,
-                       !th->is_alive ? "ended" : th->is_parked ? "parked" : "alive");
+                       !th->is_alive   ? "ended"
+                       : th->is_parked ? "parked"
+                                       : "alive");
     }
     bool is_printed = qp_table_print(&t, s, 0);
     qp_table_fini(&t);
@@ -161,8 +163,9 @@ static void write_csv(qp_cli *cli, const qp_view *v, const uint32_t *rows, size_
 {
     qp_out *out = &cli->out;
     const char *unit = v->m->run.unit;
-    qp_out_format(out, "name,class,module,file,line,calls,hits,skips,self_%s,total_%s,"
-                       "average_%s,min_%s,max_%s,self_half_%s,total_half_%s\r\n",
+    qp_out_format(out,
+                  "name,class,module,file,line,calls,hits,skips,self_%s,total_%s,"
+                  "average_%s,min_%s,max_%s,self_half_%s,total_half_%s\r\n",
                   unit, unit, unit, unit, unit, unit, unit);
     for (size_t i = 0; i < n; i++) {
         const qp_model_method *x = &v->m->methods[rows[i]];
@@ -172,8 +175,9 @@ static void write_csv(qp_cli *cli, const qp_view *v, const uint32_t *rows, size_
             qp_text_csv(out, texts[k]);
             qp_out_char(out, ',');
         }
-        qp_out_format(out, "%" PRIu32 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
-                           ",%" PRIu64 ",",
+        qp_out_format(out,
+                      "%" PRIu32 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
+                      ",%" PRIu64 ",",
                       x->first_line, f->calls, f->hits, f->skips, qp_model_ns(v->m, f->self),
                       qp_model_ns(v->m, f->total), qp_model_ns(v->m, qp_figures_average(f)));
         if (f->min <= f->max)
@@ -251,7 +255,8 @@ const qp_command qp_command_report = {
     .summary = "the functions of a run, with calls and times",
     .about =
         "Lists the functions of a run. Self is the time in a function itself, Total includes\n"
-        "what it called, recursion counted once. Percentages are of the time of the run, or of\n"
+        "what it called, recursion counted once. Percentages are of the time of the run, or "
+        "of\n"
         "the thread. Avg, Min and Max are Self of one call.",
     .flags = flags,
     .examples = "qprof report                      the newest profile here\n"

@@ -76,18 +76,28 @@ bool qp_rows_select(const qp_args *args, const qp_view *v, uint32_t **rows, size
 /* ---- printing ------------------------------------------------------------------------------ */
 
 typedef enum {
-    CALLS, SKIPS, SELF, SELF_HALF, SELF_PERCENT, TOTAL, TOTAL_HALF, TOTAL_PERCENT, AVERAGE, MIN,
-    MAX, N_COLUMNS
+    CALLS,
+    SKIPS,
+    SELF,
+    SELF_HALF,
+    SELF_PERCENT,
+    TOTAL,
+    TOTAL_HALF,
+    TOTAL_PERCENT,
+    AVERAGE,
+    MIN,
+    MAX,
+    N_COLUMNS
 } column;
 
 static const struct {
     const char *head;
     unsigned rank;
     bool has_unit; /* all its figures are in one unit, which the head names */
-} heads[N_COLUMNS] = {{"Calls", 0, false},  {"Skips", 0, false},  {"Self", 0, true},
-                      {"", 3, false},       {"Self %", 0, false}, {"Total", 1, true},
-                      {"", 4, false},       {"Total %", 1, false}, {"Avg", 4, false},
-                      {"Min", 6, false},    {"Max", 5, false}};
+} heads[N_COLUMNS] = {{"Calls", 0, false}, {"Skips", 0, false},   {"Self", 0, true},
+                      {"", 3, false},      {"Self %", 0, false},  {"Total", 1, true},
+                      {"", 4, false},      {"Total %", 1, false}, {"Avg", 4, false},
+                      {"Min", 6, false},   {"Max", 5, false}};
 
 typedef struct {
     const qp_view *v;
@@ -110,7 +120,8 @@ static void choose_columns(layout *l, const qp_cli *cli, const qp_view *v, uint6
     l->has[SELF_HALF] = l->has[TOTAL_HALF] = run->has_times && run->is_estimated;
     l->has[MIN] = l->has[MAX] = run->has_times && run->has_min_max && !run->is_estimated;
     for (int c = SELF_HALF; c <= TOTAL_HALF; c += TOTAL_HALF - SELF_HALF)
-        snprintf(l->texts[c], sizeof l->texts[c], "%s", qp_screen_sign(&cli->screen, QP_SIGN_HALF));
+        snprintf(l->texts[c], sizeof l->texts[c], "%s",
+                 qp_screen_sign(&cli->screen, QP_SIGN_HALF));
 }
 
 /* A figure of one call: from nanoseconds to minutes in one column, each in its own unit. */

@@ -9,7 +9,12 @@
 /* What --sort takes, and what a function table can be sorted by, in the same order. */
 #define QP_SORT_WORDS "self|total|calls|avg|max|name"
 typedef enum {
-    QP_SORT_SELF, QP_SORT_TOTAL, QP_SORT_CALLS, QP_SORT_AVERAGE, QP_SORT_MAX, QP_SORT_NAME
+    QP_SORT_SELF,
+    QP_SORT_TOTAL,
+    QP_SORT_CALLS,
+    QP_SORT_AVERAGE,
+    QP_SORT_MAX,
+    QP_SORT_NAME
 } qp_sort;
 
 /* Methods that are to be shown, sorted. Without times --sort=self means calls.

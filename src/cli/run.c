@@ -37,13 +37,14 @@ static void print_result(qp_cli *cli, const char *path)
         cli->screen.has_color = cli->args.color == QP_COLOR_ALWAYS;
     if (qp_cli_load(cli, path, &m) == QP_EXIT_UNUSABLE)
         return;
-    bool is_good = qp_view_init(&v, m, QP_ALL_THREADS, false) &&
-                   qp_rows_select(&cli->args, &v, &rows, &n);
+    bool is_good =
+        qp_view_init(&v, m, QP_ALL_THREADS, false) && qp_rows_select(&cli->args, &v, &rows, &n);
     if (is_good) {
         qp_out_char(&out, '\n');
         qp_header_text(&cli->screen, m, path, false);
         is_good = n == 0 || qp_rows_print(cli, &v, rows, n < ROWS_SHOWN ? n : ROWS_SHOWN);
-        qp_out_format(&out, "\nNext: qprof report %s\n      qprof tree --hottest %s\n", path, path);
+        qp_out_format(&out, "\nNext: qprof report %s\n      qprof tree --hottest %s\n", path,
+                      path);
     }
     if (!is_good)
         qp_cli_fail_memory(cli);
@@ -103,9 +104,8 @@ static bool save_live(const qp_cli *cli, const char *live, char *path, size_t n_
 static void describe_end(int status, char *to, size_t n_bytes)
 {
     if (WIFSIGNALED(status))
-        snprintf(to, n_bytes, "was killed by SIG%s", sigabbrev_np(WTERMSIG(status))
-                                                         ? sigabbrev_np(WTERMSIG(status))
-                                                         : "?");
+        snprintf(to, n_bytes, "was killed by SIG%s",
+                 sigabbrev_np(WTERMSIG(status)) ? sigabbrev_np(WTERMSIG(status)) : "?");
     else
         snprintf(to, n_bytes, "ended with status %d", WEXITSTATUS(status));
 }
@@ -113,30 +113,32 @@ static void describe_end(int status, char *to, size_t n_bytes)
 /* Was the profile written by this program, and not by one before it? */
 static bool is_new(const qp_child *child, const char *path)
 {
+    enum { TICK_NS = 10000000 }; /* the clock of file systems may be so much late */
     struct stat at;
     if (stat(path, &at) != 0)
         return false;
-    return at.st_mtim.tv_sec != child->started.tv_sec
-               ? at.st_mtim.tv_sec > child->started.tv_sec
-               : at.st_mtim.tv_nsec >= child->started.tv_nsec;
+    return (uint64_t)at.st_mtim.tv_sec * 1000000000 + (uint64_t)at.st_mtim.tv_nsec + TICK_NS >=
+           child->started_at;
 }
 
 /* @return exit status of the command, given the program's */
 static int show_profile(qp_cli *cli, const qp_child *child, char *path, size_t n_bytes)
 {
-    int status = WIFSIGNALED(child->status) ? 128 + WTERMSIG(child->status)
-                                            : WEXITSTATUS(child->status);
+    int status =
+        WIFSIGNALED(child->status) ? 128 + WTERMSIG(child->status) : WEXITSTATUS(child->status);
     char end[64];
     describe_end(child->status, end, sizeof end);
     if (*child->live) {
         if (!save_live(cli, child->live, path, n_bytes))
             return QP_EXIT_UNUSABLE;
-        qp_cli_warn(cli, "%s %s before it could finish its profile; saved what it had recorded "
-                         "to %s",
+        qp_cli_warn(cli,
+                    "%s %s before it could finish its profile; saved what it had recorded "
+                    "to %s",
                     cli->args.rest[0], end, path);
     } else if (!is_new(child, path)) {
-        qp_cli_warn(cli, "%s %s and recorded nothing: it is no program with libqprof inside, or "
-                         "it made no call; try: qprof run -- qlua SCRIPT",
+        qp_cli_warn(cli,
+                    "%s %s and recorded nothing: it is no program with libqprof inside, or "
+                    "it made no call; try: qprof run -- qlua SCRIPT",
                     cli->args.rest[0], end);
         return status ? status : QP_EXIT_UNUSABLE;
     }
@@ -170,8 +172,8 @@ static const qp_flag flags[] = {
      "what is measured: elapsed, user, user+kernel, counts, ... (default elapsed)"},
     {"output", 'o', QP_FLAG_TEXT, "FILE", QP_FLAG_AT(output), NULL,
      "name of the profile; %p is the process id (default PROGRAM.%p.qprof)"},
-    {"granularity", 'g', QP_FLAG_WORD, "function|basic-block|line", QP_FLAG_AT(granularity), NULL,
-     "finest detail that is collected (default line)"},
+    {"granularity", 'g', QP_FLAG_WORD, "function|basic-block|line", QP_FLAG_AT(granularity),
+     NULL, "finest detail that is collected (default line)"},
     {"options", 0, QP_FLAG_YES, NULL, QP_FLAG_AT(has_list), NULL,
      "list all options of the recorder"},
     QP_FLAGS_COMMON};
@@ -182,7 +184,8 @@ const qp_command qp_command_run = {
     .summary = "run a program, record it, show the result",
     .about =
         "Runs a program that has libqprof inside and shows on standard error where its time\n"
-        "went. Every option of the recorder can be given as --name=value or -name=value; those\n"
+        "went. Every option of the recorder can be given as --name=value or -name=value; "
+        "those\n"
         "of the variable QPROF hold too. If the program is killed, its profile is saved.\n"
         "The exit status is the program's.",
     .flags = flags,

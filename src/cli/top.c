@@ -1,14 +1,12 @@
 /* top.c: `qprof top`: what a running program does now, refreshed until it ends. */
 #include <inttypes.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/table_text.h"
 #include "cli/cli.h"
 #include "cli/header.h"
@@ -34,13 +32,6 @@ static void interrupt(int number)
 {
     (void)number;
     is_interrupted = 1;
-}
-
-static uint64_t now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
 static int compare_changes(const void *a, const void *b)
@@ -173,7 +164,7 @@ static bool read_now(const qp_cli *cli, reading *r)
 {
     char error[QP_ERROR_BYTES];
     r->m = NULL;
-    r->at = now_ns();
+    r->at = qp_clock_monotonic();
     if (qp_model_load(cli->path, NULL, &r->m, error) == QP_LOAD_UNUSABLE)
         return false;
     if (r->m->run.state == QP_RUN_LIVE)
@@ -183,19 +174,12 @@ static bool read_now(const qp_cli *cli, reading *r)
     return false;
 }
 
-/* Wait for the next reading. @return false: q was typed, or a signal came */
+/* Wait for the next reading. @return false: a signal came */
 static bool wait_interval(const qp_cli *cli)
 {
-    struct pollfd key = {.fd = STDIN_FILENO, .events = POLLIN};
-    bool has_keys = cli->screen.is_terminal && isatty(STDIN_FILENO) == 1;
-    char c;
-    uint64_t end = now_ns() + (uint64_t)(cli->args.interval * 1e9);
-    for (uint64_t now = now_ns(); now < end && !is_interrupted; now = now_ns()) {
-        int ms = (int)((end - now + 999999) / 1000000);
-        if (poll(&key, has_keys ? 1 : 0, ms) > 0 && read(STDIN_FILENO, &c, 1) == 1 &&
-            (c == 'q' || c == 'Q'))
-            return false;
-    }
+    uint64_t end = qp_clock_monotonic() + (uint64_t)(cli->args.interval * 1e9);
+    while (!is_interrupted && qp_clock_monotonic() < end)
+        qp_clock_sleep_until(end);
     return !is_interrupted;
 }
 
@@ -207,8 +191,9 @@ static int watch(qp_cli *cli, reading *before)
     bool is_good = true;
     while (is_good && !cli->out.error && wait_interval(cli)) {
         if (!read_now(cli, &now)) {
-            qp_out_format(&cli->out, "Process %" PRIu64 " has ended; it was seen running for %s\n",
-                          before->m->run.pid, qp_view_amount(before->m, ran, before->m->run.wall));
+            qp_out_format(
+                &cli->out, "Process %" PRIu64 " has ended; it was seen running for %s\n",
+                before->m->run.pid, qp_view_amount(before->m, ran, before->m->run.wall));
             return QP_EXIT_CLEAN;
         }
         is_good = print_screen(cli, &now, before);
@@ -231,7 +216,8 @@ static bool find_process(const qp_cli *cli, char *path, size_t n_bytes)
     for (size_t i = 0; i < n && i < 16; i++)
         snprintf(list + strlen(list), sizeof list - strlen(list), " %" PRIu64, files[i].pid);
     if (n == 0)
-        qp_cli_fail(cli, "no process of yours is recording; start one with: qprof run -- PROGRAM");
+        qp_cli_fail(cli,
+                    "no process of yours is recording; start one with: qprof run -- PROGRAM");
     else if (n > 1)
         qp_cli_fail(cli, "which process? recording are:%s", list);
     qp_free(files);
@@ -251,7 +237,7 @@ static int run_top(qp_cli *cli)
     int status = qp_cli_load(cli, file ? file : only, &first.m);
     if (status == QP_EXIT_UNUSABLE)
         return status;
-    first.at = now_ns();
+    first.at = qp_clock_monotonic();
     if (first.m->run.state != QP_RUN_LIVE) {
         status = qp_cli_fail(cli, "%s: not running any more; try: qprof report %s", cli->path,
                              cli->path);
@@ -280,8 +266,9 @@ const qp_command qp_command_top = {
     .summary = "what a running program does now",
     .about =
         "Shows which functions a running program spends its time in, between two readings of\n"
-        "its profile; the program is not stopped or slowed. 100 % is one thread at work all the\n"
-        "time. Without PID: the one process that is recording. q ends it.",
+        "its profile; the program is not stopped or slowed. 100 % is one thread at work all "
+        "the\n"
+        "time. Without PID: the one process that is recording.",
     .flags = flags,
     .examples = "qprof top 4242\n"
                 "qprof top --interval=0.5 --count=10 4242 | cat",

@@ -31,10 +31,10 @@ typedef struct {
     const qp_view *v;
     qp_table table;
     qp_unit unit;
-    uint64_t smallest; /* ticks of total that are worth a row */
+    uint64_t smallest;     /* ticks of total that are worth a row */
     uint64_t *calls_below; /* [n_nodes] in a run without times; else NULL */
-    bool *is_on_path;  /* [n_nodes] --hottest: only these; else NULL */
-    uint32_t deepest;  /* levels shown; 0: all */
+    bool *is_on_path;      /* [n_nodes] --hottest: only these; else NULL */
+    uint32_t deepest;      /* levels shown; 0: all */
     entry *stack;
     size_t n_stack, room;
     bool *guides; /* [GUIDE_LEVELS] has more siblings to come */
@@ -66,7 +66,8 @@ static bool is_shown(const walk *w, uint32_t node)
 
 static int compare_weight(const void *a, const void *b, void *data)
 {
-    uint64_t x = weight(data, ((const entry *)a)->node), y = weight(data, ((const entry *)b)->node);
+    uint64_t x = weight(data, ((const entry *)a)->node),
+             y = weight(data, ((const entry *)b)->node);
     return x == y ? 0 : x > y ? -1 : 1;
 }
 
@@ -385,7 +386,8 @@ static void write_json(qp_cli *cli, const qp_view *v)
 static void write_csv(qp_cli *cli, const qp_view *v)
 {
     const qp_model *m = v->m;
-    qp_out_format(&cli->out, "id,parent,thread,depth,function,file,line,calls,self_%s,total_%s\r\n",
+    qp_out_format(&cli->out,
+                  "id,parent,thread,depth,function,file,line,calls,self_%s,total_%s\r\n",
                   m->run.unit, m->run.unit);
     for (uint32_t i = 1; i < m->n_nodes; i++) {
         const qp_model_node *node = &m->nodes[i];
@@ -451,10 +453,11 @@ const qp_command qp_command_tree = {
     .name = "tree",
     .operands = "[FILE]",
     .summary = "who called whom: the call tree",
-    .about =
-        "Shows the call tree, the heaviest branch first. Total is the time of a call path with\n"
-        "everything below it; percentages are of the time of the run, or of the thread. A path\n"
-        "that repeats itself is folded into one row. JSON and CSV hold all nodes.",
+    .about = "Shows the call tree, the heaviest branch first. Total is the time of a call path "
+             "with\n"
+             "everything below it; percentages are of the time of the run, or of the thread. A "
+             "path\n"
+             "that repeats itself is folded into one row. JSON and CSV hold all nodes.",
     .flags = flags,
     .examples = "qprof tree --hottest\n"
                 "qprof tree --min-percent=5 run.qprof\n"

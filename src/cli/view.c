@@ -29,7 +29,8 @@ static bool subtract_cost(qp_view *v)
     for (uint32_t i = m->n_nodes; i-- > 1;) {
         const qp_model_node *node = &m->nodes[i];
         uint64_t cost = (node->f.calls * m->run.cost_inside_milliticks +
-                         kid_calls[i] * m->run.cost_caller_milliticks) / 1000;
+                         kid_calls[i] * m->run.cost_caller_milliticks) /
+                        1000;
         v->node_self[i] = less(node->f.self, cost);
         v->node_total[i] += v->node_self[i];
         v->node_total[node->parent] += v->node_total[i];

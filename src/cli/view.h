@@ -8,10 +8,11 @@
 
 typedef struct {
     const qp_model *m;
-    uint32_t thread;      /* QP_ALL_THREADS: all */
-    uint64_t whole;       /* ticks: 100 % */
-    qp_figures *flat;     /* [n_methods] */
-    uint64_t *node_self, *node_total; /* [n_nodes] ticks, less the cost; NULL: as in the model */
+    uint32_t thread;  /* QP_ALL_THREADS: all */
+    uint64_t whole;   /* ticks: 100 % */
+    qp_figures *flat; /* [n_methods] */
+    uint64_t *node_self,
+        *node_total; /* [n_nodes] ticks, less the cost; NULL: as in the model */
 } qp_view;
 
 /* @return false: no memory; qp_view_fini() is allowed then */

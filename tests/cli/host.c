@@ -6,8 +6,10 @@
  *   12   12 us pass                                      #1*5   block 1 was executed 5 times
  *   f*9( enter f nine times, one in the other            )*9    leave nine frames, one at a time
  *   kill the process dies now                            wait   go on for ever, 1 ms a time
- *   exit=3  the process ends with this status
+ *   exit=3  the process ends with this status             stop, start  recording
+ *   thread  the rest is played by another thread
  * The k-th method that is mentioned (from 0) has the lines 10k+1, 10k+2, 10k+3 of score.src. */
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,6 +73,10 @@ static void play(const char *word)
         qprof_record_bb_counts(atoi(word + 1), strtoull(strchr(word, '*') + 1, NULL, 10));
     else if (strcmp(word, "kill") == 0)
         raise(SIGKILL);
+    else if (strcmp(word, "stop") == 0)
+        qprof_stop_recording();
+    else if (strcmp(word, "start") == 0)
+        qprof_start_recording();
     else if (strncmp(word, "exit=", 5) == 0)
         exit(atoi(word + 5));
     else
@@ -83,13 +89,27 @@ static void play(const char *word)
     }
 }
 
+/* @param words  ends with NULL */
+static void *play_all(void *words)
+{
+    char **word = words;
+    for (; *word && strcmp(*word, "thread") != 0; word++)
+        play(*word);
+    if (*word) {
+        pthread_t other;
+        pthread_create(&other, NULL, play_all, word + 1);
+        pthread_join(other, NULL);
+    }
+    return NULL;
+}
+
 int main(int argc, char **argv)
 {
+    (void)argc;
     qprof_set_clock(now);
     if (qprof_initialize("-program-name=score", NULL) != 0)
         return 99;
-    for (int i = 1; i < argc; i++)
-        play(argv[i]);
+    play_all(argv + 1);
     qprof_shutdown();
     return 0;
 }

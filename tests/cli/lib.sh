@@ -6,6 +6,9 @@ here=$(cd "$(dirname "$0")" && pwd)
 root=${QPROF_SOURCE:-$(cd "$here/../.." && pwd)}
 PATH=$bin:$PATH
 export LC_ALL=C TZ=UTC
+for tool in qprof jq; do
+    command -v $tool >/dev/null || { echo "$tool is missing"; exit 1; }
+done
 unset QPROF NO_COLOR
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -91,6 +91,26 @@ claim "the hottest path too" sh -c "qprof tree --hottest deep.qprof | grep -Fq '
 record cycle.qprof 'a(' 'b(' 'a(' 'b(' 'a(' 'b(' 'a(' 'b(' 'a(' 'b(' 'a(' 'b(' 1 ')*12'
 claim "a cycle of two is folded" sh -c "qprof tree cycle.qprof | grep -Fq 'more levels of a, b'"
 
+# ---- skips and threads -----------------------------------------------------------------------------
+# main 4 us before and 2 after; the 50 us of hidden and of main pass while recording is off
+record skips.qprof 'main(' 4 stop 'hidden(' 50 ')' 'f(' ')' start 'f(' 1 ')' 2 ')'
+claim "time does not count while recording is off" same '[1,6000,7000,null,null,6000]' "$(figures skips.qprof main)"
+claim "a function without hits is hidden" same '[]' "$(figures skips.qprof hidden)"
+claim "unless skips are asked for" same '1 hit, 1 skip; 0 hits, 1 skip' \
+    "$(qprof report --show-skips --format=json skips.qprof | jq -r '[.methods[] | select(.name == "f" or .name == "hidden")]
+        | sort_by(.name) | "\(.[0].hits) hit, \(.[0].skips) skip; \(.[1].hits) hits, \(.[1].skips) skip"')"
+claim "calls are hits and skips" same 'f 2 1' \
+    "$(qprof report --show-skips skips.qprof | awk '$1 == "f" { print $1, $2, $3 }')"
+record threads.qprof 'main(' 10 'f(' 5 ')' ')' thread 'main(' 30 ')'
+claim "two threads with their times" same '[[1,2,15000],[2,1,30000]]' \
+    "$(qprof report --format=json threads.qprof | jq -c '[.threads[] | [.number, .calls, .total]]')"
+claim "one of them" same '[["main",1,30000]]' \
+    "$(qprof report --thread=2 --format=json threads.qprof | jq -c '[.methods[] | [.name, .calls, .self]]')"
+claim "a row for each" same '2 1 30.000 66.7' \
+    "$(qprof report --threads --unit=us threads.qprof | awk '$1 == 2 { print $1, $3, $4, $5 }')"
+claim "the tree has both" same 2 "$(qprof tree threads.qprof | grep -c ' thread [12] ')"
+claim "or one" same 30000 "$(qprof tree --thread=2 --format=json threads.qprof | jq '[.nodes[].self] | add')"
+
 # ---- names of all kinds --------------------------------------------------------------------------
 record names.qprof "$(printf 'a\033[31mred\nline(')" 1 ')' '=cmd|calc(' 1 ')' "$(printf 'bad\377utf(')" 1 ')' \
     'he said "hi"(' 1 ')' "$(printf 'gr\303\274n(')" 1 ')'
@@ -103,7 +123,7 @@ claim "an invalid byte becomes U+FFFD" same 1 \
 claim "a formula is guarded" sh -c "qprof report --format=csv names.qprof | grep -Fq '\"'\\''=cmd|calc\"'"
 claim "quotes are doubled" sh -c "qprof report --format=csv names.qprof | grep -Fq '\"he said \"\"hi\"\"\"'"
 
-for file in ref rec lines deep cycle names; do
+for file in ref rec lines deep cycle names skips threads; do
     claim "check passes on $file" ends 0 qprof check $file.qprof
     claim "info on $file" ends 0 qprof info $file.qprof
 done
