@@ -9,6 +9,7 @@
 typedef struct {
     const qp_model *m;
     qp_check *result;
+    bool has_no_memory;
 } inspection;
 
 typedef unsigned long long count; /* for printing */
@@ -176,8 +177,10 @@ static void check_blocks(inspection *s)
         checked = b->method;
         qp_block_figures *blocks;
         size_t n;
-        if (!qp_model_blocks(m, b->method, QP_ALL_THREADS, &blocks, &n))
-            continue;
+        if (!qp_model_blocks(m, b->method, QP_ALL_THREADS, &blocks, &n)) {
+            s->has_no_memory = true;
+            return;
+        }
         uint64_t sum = 0;
         for (size_t k = 0; k < n; k++)
             sum = qp_sum(sum, blocks[k].self);
@@ -252,12 +255,18 @@ bool qp_model_check(const qp_model *m, qp_check **out, size_t *n)
     *out = qp_alloc_zeroed(N_CHECKS, sizeof **out);
     if (!*out)
         return false;
-    for (; *n < N_CHECKS; ++*n) {
-        inspection s = {m, &(*out)[*n]};
+    inspection s = {.m = m};
+    for (; *n < N_CHECKS && !s.has_no_memory; ++*n) {
+        s.result = &(*out)[*n];
         s.result->name = checks[*n].name;
         s.result->claim = checks[*n].claim;
         s.result->passed = true;
         checks[*n].check(&s);
     }
-    return true;
+    if (s.has_no_memory) {
+        qp_free(*out);
+        *out = NULL;
+        *n = 0;
+    }
+    return *out != NULL;
 }

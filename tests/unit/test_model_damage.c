@@ -352,6 +352,56 @@ static void every_failing_allocation_is_an_error_and_no_leak(void **state)
     profile_free(p);
 }
 
+/* Question i about a model. @return false: it ran out of memory */
+static bool ask(const qp_model *m, unsigned i)
+{
+    void *answer = NULL;
+    size_t n;
+    qp_figures rows[8];
+    bool is_ok = true;
+    if (i == 0)
+        is_ok = qp_model_callees(m, 1, QP_ALL_THREADS, (qp_edge **)&answer, &n);
+    else if (i == 1)
+        is_ok = qp_model_callers(m, 1, QP_ALL_THREADS, (qp_edge **)&answer, &n);
+    else if (i == 2)
+        is_ok = qp_model_pairs(m, QP_ALL_THREADS, (qp_pair **)&answer, &n);
+    else if (i == 3)
+        is_ok = qp_model_hottest_path(m, QP_ALL_THREADS, (uint32_t **)&answer, &n);
+    else if (i == 4)
+        is_ok = qp_model_lines(m, "f.lua", 0, QP_ALL_THREADS, (qp_line_figures **)&answer, &n);
+    else if (i == 5)
+        is_ok = qp_model_files(m, (qp_model_file **)&answer, &n);
+    else if (i == 6)
+        is_ok = qp_model_check(m, (qp_check **)&answer, &n);
+    else
+        is_ok = qp_model_flat(m, QP_ALL_THREADS, rows);
+    qp_free(answer);
+    return is_ok;
+}
+
+static void every_question_may_run_out_of_memory(void **state)
+{
+    enum { QUESTIONS = 8 };
+    (void)state;
+    for (uint32_t mode = QP_TIME_EXACT; mode <= QP_TIME_SAMPLED; mode++) {
+        profile *p = sample();
+        profile_head(p)->time_mode = mode;
+        qp_model *m = profile_load(p, QP_LOAD_CLEAN);
+        for (unsigned i = 0; i < QUESTIONS; i++)
+            for (uint64_t n = 1;; n++) {
+                qp_alloc_fail_after(n, true);
+                bool is_ok = ask(m, i);
+                bool is_done = qp_alloc_count() < n;
+                qp_alloc_fail_after(0, false);
+                assert_true(is_ok || !is_done);
+                if (is_done)
+                    break;
+            }
+        qp_model_free(m);
+        profile_free(p);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -368,6 +418,7 @@ int main(void)
         cmocka_unit_test(what_is_no_plain_file_is_refused_at_once),
         cmocka_unit_test(holes_cost_nothing),
         cmocka_unit_test(every_failing_allocation_is_an_error_and_no_leak),
+        cmocka_unit_test(every_question_may_run_out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
