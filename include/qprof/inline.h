@@ -76,7 +76,8 @@ typedef struct qprof_thread {
     uint32_t carrier;   /* ordinal of the system thread that drives it; 0: none */
     uint32_t in_call;   /* ordinal of the system thread inside a _vt call; 0: none */
     uint32_t next_free; /* library only */
-    uint32_t reserved[5];
+    uint32_t reserved;
+    uint64_t deep_low, deep_high; /* library only */
 } qprof_thread;
 
 enum {

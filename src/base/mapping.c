@@ -104,7 +104,7 @@ int qp_mapping_open(qp_mapping *m, const char *path, size_t limit_bytes)
     m->base = reserve(m, &limit_bytes);
     m->limit_bytes = m->reserved_bytes = limit_bytes;
     int error = m->base ? 0 : ENOMEM;
-    if (!error && qp_mapping_grow(m, 1) != QP_GROWN)
+    if (!error && qp_mapping_grow(m, FIRST_STEP_BYTES) != QP_GROWN)
         error = ENOSPC;
     if (!error) {
         madvise(m->base, m->limit_bytes, MADV_DONTFORK);

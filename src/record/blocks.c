@@ -118,8 +118,10 @@ void qp_blocks_units(qprof_thread *th, qprof_frame *top, uint64_t n)
         add_saturating(&more->counts, n);
     else
         qp_count(&qp_run.space, QP_D_out_of_memory);
-    if (qp_run_head()->clock_kind == QP_CLOCK_COUNTS)
+    if (qp_run_head()->clock_kind == QP_CLOCK_COUNTS) {
         add_saturating(&th->pulse->counts, n);
+        qp_charge(th, top, qp_charge_now(th)); /* at once: a clear would not know them later */
+    }
 }
 
 static void charge_block(qp_bank *times, uint32_t block, uint64_t own, uint64_t whole)

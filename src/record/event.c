@@ -132,8 +132,24 @@ static void count_call(qprof_thread *th, qprof_frame *f, bool is_folded)
         qp_bump(&qp_record_of(th)->n_folded, 1);
 }
 
-static void count_deep(qprof_thread *th)
+/* The smallest and the largest id among the stored frames that a search looks at: while frames
+ * above them are only counted they do not change, and an id outside needs no search. */
+static void note_range(qprof_thread *th, qprof_frame *top)
 {
+    qp_stack_cursor c = qp_stack_from(th, top);
+    uint64_t depth = qp_stack_depth(th, top);
+    th->deep_low = UINT64_MAX;
+    th->deep_high = 0;
+    for (uint64_t n = 0; n < depth && n < SEARCH_MAX; n++, qp_stack_down(th, &c)) {
+        th->deep_low = c.f->stack_id < th->deep_low ? c.f->stack_id : th->deep_low;
+        th->deep_high = c.f->stack_id > th->deep_high ? c.f->stack_id : th->deep_high;
+    }
+}
+
+static void count_deep(qprof_thread *th, qprof_frame *top)
+{
+    if (!th->pulse->n_deep)
+        note_range(th, top);
     QPROF_ADD(th->pulse->n_deep, 1);
     qp_bump(&qp_record_of(th)->n_deep_total, 1);
     qp_fetch_or(&th->gate, QP_HOOK_DEEP);
@@ -162,7 +178,7 @@ static void enter(qprof_thread *th, uintptr_t method, uintptr_t id)
         return;
     qp_store(&qp_run.has_entries, true);
     if (has_hook(th, QP_HOOK_DEEP)) {
-        count_deep(th);
+        count_deep(th, top);
         qp_event_end(th, top);
         return;
     }
@@ -171,7 +187,7 @@ static void enter(qprof_thread *th, uintptr_t method, uintptr_t id)
         return;
     qprof_frame *f = qp_stack_above(th, top);
     if (!f) {
-        count_deep(th);
+        count_deep(th, top);
         qp_event_end(th, top);
         return;
     }
@@ -254,7 +270,8 @@ static int64_t frames_above(qprof_thread *th, qprof_frame *top, uintptr_t id, ui
 
 static void leave_deep(qprof_thread *th, qprof_frame **top, uintptr_t id)
 {
-    int64_t above = frames_above(th, *top, id, SEARCH_MAX);
+    bool may_be_stored = id >= th->deep_low && id <= th->deep_high;
+    int64_t above = may_be_stored ? frames_above(th, *top, id, SEARCH_MAX) : -1;
     if (above >= 0) {
         pop(th, top, (uint64_t)above);
         return;

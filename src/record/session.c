@@ -57,15 +57,17 @@ bool qp_control_lock(void)
 {
     if (qp_here.in_control)
         return false;
+    qp_here.in_control = true; /* before: a signal handler must not wait for its own thread */
+    qp_signal_fence();
     pthread_mutex_lock(&control);
-    qp_here.in_control = true;
     return true;
 }
 
 void qp_control_unlock(void)
 {
-    qp_here.in_control = false;
     pthread_mutex_unlock(&control);
+    qp_signal_fence();
+    qp_here.in_control = false;
 }
 
 /* ---- messages ------------------------------------------------------------------------------ */
