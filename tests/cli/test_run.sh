@@ -41,7 +41,6 @@ claim "its own failure is handed on" ends 5 qprof run -- sh -c 'exit 5'
 claim "the options are listed" sh -c "qprof run --options | grep -q '^--memory-limit='"
 
 # ---- killed -------------------------------------------------------------------------------------
-before=$(ls "$(live_folder)" 2>/dev/null | wc -l)
 claim "a killed program" ends 137 qprof run -o killed.qprof -- ./score 'main(' 10 'f(' 5 ')' kill
 claim "is said to be killed" grep -q 'killed by SIGKILL.*killed.qprof' err
 claim "is shown" grep -Eq '^f +1 ' err
@@ -75,5 +74,7 @@ wait "$runner"
 claim "a signal to run reached the program" same 143 $?
 claim "and its profile was saved" ends 0 qprof check live.qprof
 claim "top of a process that has ended" ends 2 qprof top "$program"
-claim "the live files are gone" same "$before" "$(ls "$(live_folder)" 2>/dev/null | wc -l)"
+killed=$(qprof info --format=json killed.qprof | jq .run.pid)
+claim "what was saved is not kept twice" same '' \
+    "$(ls "$(live_folder)" 2>/dev/null | grep -E "^($program|$killed)\.")"
 finish
