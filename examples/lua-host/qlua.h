@@ -31,21 +31,8 @@ typedef struct qlua_code {
     const global_State *owner; /* of a dead one */
 } qlua_code;
 
-/* One C function. Never freed. */
-typedef struct qlua_cfunction {
-    lua_CFunction live;          /* NULL: the library may have been unloaded meanwhile */
-    size_t id;
-    struct qlua_cfunction *next; /* in the bucket */
-    lua_CFunction f;
-    char *file;                  /* object it lies in; with the offset its identity */
-    size_t offset;
-} qlua_cfunction;
-
-enum { QLUA_BUCKETS = 1024 };
-
 LUAI_FUNC qprof_thread *qlua_unbound; /* first `qth` of a state; NULL: not recording */
 LUAI_FUNC void (*qlua_loop)(lua_State *, CallInfo *); /* luaV_execute, or one that records */
-LUAI_FUNC qlua_cfunction *qlua_cfunctions[QLUA_BUCKETS];
 
 /* ---- out of line ---------------------------------------------------------------------------- */
 
@@ -69,7 +56,8 @@ LUAI_FUNC size_t qlua_code_method(lua_State *L, CallInfo *ci, Proto *p);
 LUAI_FUNC void qlua_code_drop(lua_State *L, Proto *p);
 /** A frame was left in the block of the instruction before `pc`. */
 LUAI_FUNC void qlua_code_left(const qlua_code *code, const Instruction *pc);
-LUAI_FUNC size_t qlua_cfunction_method(lua_State *L, lua_CFunction f);
+/** A C function is entered. Out of line: luaD_precall stays what it is in Lua. */
+LUAI_FUNC void qlua_entry_c(lua_State *L, CallInfo *ci, lua_CFunction f);
 
 /** luaV_execute that tells the calls; that counts the jumps that are taken, too. */
 LUAI_FUNC void qlua_execute_calls(lua_State *L, CallInfo *ci);
@@ -93,14 +81,6 @@ static inline void qlua_entry_lua(lua_State *L, CallInfo *ci)
 {
     Proto *p = clLvalue(s2v(ci->func))->p;
     qlua_entry(L, ci, l_likely(p->qid) ? p->qid : qlua_code_method(L, ci, p));
-}
-
-static inline void qlua_entry_c(lua_State *L, CallInfo *ci, lua_CFunction f)
-{
-    size_t slot = ((uintptr_t)f >> 4) % QLUA_BUCKETS;
-    qlua_cfunction *known = __atomic_load_n(&qlua_cfunctions[slot], __ATOMIC_ACQUIRE);
-    int is_it = known && __atomic_load_n(&known->live, __ATOMIC_RELAXED) == f;
-    qlua_entry(L, ci, l_likely(is_it) ? known->id : qlua_cfunction_method(L, f));
 }
 
 /* A tail call replaces the frame: the id stays. */

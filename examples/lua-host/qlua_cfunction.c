@@ -14,8 +14,19 @@
 
 #include "qlua_glue.h"
 
-qlua_cfunction *qlua_cfunctions[QLUA_BUCKETS]; /* readers take no lock: records never go */
+enum { BUCKETS = 1024 };
 
+/* One C function. Never freed. */
+typedef struct cfunction {
+    lua_CFunction live;          /* NULL: the library may have been unloaded meanwhile */
+    size_t id;
+    struct cfunction *next; /* in the bucket */
+    lua_CFunction f;
+    char *file;                  /* object it lies in; with the offset its identity */
+    size_t offset;
+} cfunction;
+
+static cfunction *buckets[BUCKETS]; /* readers take no lock: records never go */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of changes */
 
 /* Functions of Lua's own libraries that are in no table. */
@@ -44,7 +55,7 @@ static void name_by_symbol(const char *symbol, const char *file, char *name)
         snprintf(name, QLUA_NAME_BYTES, "C function of %s", base ? base + 1 : file);
 }
 
-static void register_cfunction(lua_State *L, const qlua_cfunction *it, const char *symbol)
+static void register_cfunction(lua_State *L, const cfunction *it, const char *symbol)
 {
     char name[QLUA_NAME_BYTES];
     TValue value;
@@ -55,11 +66,11 @@ static void register_cfunction(lua_State *L, const qlua_cfunction *it, const cha
 }
 
 /* Under the lock. The record of this function, if it was seen before; *id: of its identity. */
-static qlua_cfunction *find_again(lua_CFunction f, const char *file, size_t offset, size_t *id)
+static cfunction *find_again(lua_CFunction f, const char *file, size_t offset, size_t *id)
 {
     *id = 0;
-    for (size_t slot = 0; slot < QLUA_BUCKETS; slot++) {
-        for (qlua_cfunction *it = qlua_cfunctions[slot]; it; it = it->next) {
+    for (size_t slot = 0; slot < BUCKETS; slot++) {
+        for (cfunction *it = buckets[slot]; it; it = it->next) {
             if (it->offset != offset || strcmp(it->file, file) != 0)
                 continue;
             *id = it->id;
@@ -71,9 +82,9 @@ static qlua_cfunction *find_again(lua_CFunction f, const char *file, size_t offs
 }
 
 /* Under the lock. @return NULL: no memory */
-static qlua_cfunction *new_cfunction(lua_CFunction f, const char *file, size_t offset, size_t id)
+static cfunction *new_cfunction(lua_CFunction f, const char *file, size_t offset, size_t id)
 {
-    qlua_cfunction *it = calloc(1, sizeof *it);
+    cfunction *it = calloc(1, sizeof *it);
     char *copy = strdup(file);
     if (it == NULL || copy == NULL) {
         free(it);
@@ -88,7 +99,7 @@ static qlua_cfunction *new_cfunction(lua_CFunction f, const char *file, size_t o
 }
 
 /* Under the lock. */
-static size_t add_cfunction(lua_State *L, lua_CFunction f, qlua_cfunction **bucket)
+static size_t add_cfunction(lua_State *L, lua_CFunction f, cfunction **bucket)
 {
     Dl_info info = {0};
     void *address;
@@ -97,7 +108,7 @@ static size_t add_cfunction(lua_State *L, lua_CFunction f, qlua_cfunction **buck
         info.dli_fname = "unknown code";
     size_t offset = (size_t)((char *)address - (char *)info.dli_fbase);
     size_t id;
-    qlua_cfunction *it = find_again(f, info.dli_fname, offset, &id);
+    cfunction *it = find_again(f, info.dli_fname, offset, &id);
     if (it == NULL) {
         it = new_cfunction(f, info.dli_fname, offset, id);
         if (it == NULL)
@@ -111,10 +122,9 @@ static size_t add_cfunction(lua_State *L, lua_CFunction f, qlua_cfunction **buck
     return it->id;
 }
 
-size_t qlua_cfunction_method(lua_State *L, lua_CFunction f)
+static size_t cfunction_method(lua_State *L, lua_CFunction f, cfunction **bucket)
 {
-    qlua_cfunction **bucket = &qlua_cfunctions[((uintptr_t)f >> 4) % QLUA_BUCKETS];
-    qlua_cfunction *it = __atomic_load_n(bucket, __ATOMIC_ACQUIRE);
+    cfunction *it = __atomic_load_n(bucket, __ATOMIC_ACQUIRE);
     for (; it; it = it->next) {
         if (__atomic_load_n(&it->live, __ATOMIC_RELAXED) == f)
             return it->id;
@@ -125,11 +135,17 @@ size_t qlua_cfunction_method(lua_State *L, lua_CFunction f)
     return id;
 }
 
+void qlua_entry_c(lua_State *L, CallInfo *ci, lua_CFunction f)
+{
+    cfunction **bucket = &buckets[((uintptr_t)f >> 4) % BUCKETS];
+    qlua_entry(L, ci, cfunction_method(L, f, bucket));
+}
+
 void qlua_cfunctions_forget(void)
 {
     pthread_mutex_lock(&lock);
-    for (size_t slot = 0; slot < QLUA_BUCKETS; slot++) {
-        for (qlua_cfunction *it = qlua_cfunctions[slot]; it; it = it->next)
+    for (size_t slot = 0; slot < BUCKETS; slot++) {
+        for (cfunction *it = buckets[slot]; it; it = it->next)
             __atomic_store_n(&it->live, NULL, __ATOMIC_RELAXED);
     }
     pthread_mutex_unlock(&lock);
