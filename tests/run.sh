@@ -1,0 +1,46 @@
+#!/bin/sh
+# run.sh [NAME...]: all tests, or those whose names hold one of the words.
+#
+# What they need is installed (and named before). Four builds: the one that is installed, and three
+# with sanitizers or random input, under build/. The last line says how it went.
+set -eu
+cd "$(dirname "$0")/.."
+. tests/packages.sh
+
+need_packages "the test run" build-essential cmake dpkg-dev patch libreadline-dev pkg-config git \
+    libcmocka-dev valgrind clang clang-format libclang-rt-14-dev jq strace lua-check lua-penlight
+
+filter=
+for name; do
+    filter="${filter:+$filter|}$name"
+done
+failed=
+
+# suite TEXT FOLDER CMAKE_WORDS... -- CTEST_WORDS...
+suite() {
+    text=$1 folder=$2
+    shift 2
+    words=
+    while [ "$1" != -- ]; do
+        words="$words $1"
+        shift
+    done
+    shift
+    # shellcheck disable=SC2086
+    build_tree "$text" "$folder" $words
+    ctest --test-dir "$folder" --output-on-failure --no-tests=ignore "$@" \
+        ${filter:+-R "$filter"} </dev/null || failed="$failed $folder"
+}
+
+unset QPROF
+suite "what is installed, for all tests" build --preset release -DQPROF_WERROR=ON --
+suite "with address and undefined-behaviour sanitizers" build/asan --preset asan -- \
+    -L 'unit|model|threads|reliability'
+suite "with the thread sanitizer" build/tsan --preset tsan -- -L 'unit|model|threads'
+suite "for random input" build/fuzz --preset fuzz -- -L fuzz
+
+if [ -n "$failed" ]; then
+    echo "FAILED in:$failed"
+    exit 1
+fi
+echo "All tests passed${filter:+ that match $filter}."
