@@ -14,13 +14,14 @@ static bool is_running(void)
 
 /* ---- life ---------------------------------------------------------------------------------- */
 
-/* A callback of an event, or a signal handler that interrupted a control call. */
-static bool is_nested(void)
+/* A callback of an event, or a signal handler that interrupted a control call. @param here  frame
+ * of the exported function */
+static bool is_nested(const void *here)
 {
-    return qp_here.in_control || (qp_here.epoch == qp_run.epoch && qp_here.callbacks);
+    return qp_here.in_control || (qp_here.epoch == qp_run.epoch && qp_thread_callbacks(here));
 }
 
-int qprof_initialize_ex(qprof_InitInfo *info)
+static int initialize(const qprof_InitInfo *info, const void *here)
 {
     qp_parse_error error = {0, ""};
     int host_errno = errno, code;
@@ -28,7 +29,7 @@ int qprof_initialize_ex(qprof_InitInfo *info)
         return qp_door_refuse(QPROF_E_ARG, "qprof_initialize_ex: the structure is NULL");
     if (info->version != 0)
         return qp_door_refuse(QPROF_E_VERSION, "qprof_initialize_ex: only version 0 is known");
-    if (is_nested())
+    if (is_nested(here))
         return qp_door_refuse(QPROF_E_STATE, "qprof_initialize: inside another call");
     qp_control_lock();
     code = qp_session_begin(info, &error);
@@ -40,20 +41,25 @@ int qprof_initialize_ex(qprof_InitInfo *info)
     return code ? qp_door_refuse(code, error.message) : 0;
 }
 
-int qprof_initialize(const char *initial_options, void (*callback)(qprof_MethodID))
+int qprof_initialize_ex(qprof_InitInfo *info)
 {
-    qprof_InitInfo info = {0, initial_options, callback, 0};
-    return qprof_initialize_ex(&info);
+    return initialize(info, __builtin_frame_address(0));
 }
 
-static void shut_down(bool is_virtual_call)
+int qprof_initialize(const char *initial_options, void (*callback)(qprof_MethodID))
+{
+    const qprof_InitInfo info = {0, initial_options, callback, 0};
+    return initialize(&info, __builtin_frame_address(0));
+}
+
+static void shut_down(bool is_virtual_call, const void *here)
 {
     int host_errno = errno;
     if (!is_running()) {
         errno = host_errno;
         return;
     }
-    if (is_nested()) {
+    if (is_nested(here)) {
         qp_door_refuse(QPROF_E_STATE, "qprof_shutdown: inside another call");
     } else {
         if (is_virtual_call != qp_run.is_virtual)
@@ -65,13 +71,13 @@ static void shut_down(bool is_virtual_call)
 
 void qprof_shutdown(void)
 {
-    shut_down(false);
+    shut_down(false, __builtin_frame_address(0));
 }
 
 void qprof_shutdown_vt(VthreadID vt)
 {
     (void)vt;
-    shut_down(true);
+    shut_down(true, __builtin_frame_address(0));
 }
 
 unsigned qprof_wants(void)
@@ -337,7 +343,7 @@ const char *qprof_strerror(int code)
         "no error",           "bad argument",       "unsupported version", "not possible now",
         "bad option value",   "out of memory",      "file error",          "syntax error",
         "not available here", "unknown id or name", "a maximum is reached"};
-    unsigned index = (unsigned)-code;
+    unsigned index = 0u - (unsigned)code;
     return index < sizeof texts / sizeof *texts ? texts[index] : "unknown error";
 }
 

@@ -99,6 +99,17 @@ qp_cell qp_methods_mention(qp_methods *m, uint64_t id)
     return agreed;
 }
 
+bool qp_method_is_registered(const qp_methods *m, qp_cell method)
+{
+    return qp_observe(&record_at(m, method)->flags) & QP_METHOD_REGISTERED;
+}
+
+bool qp_method_miss(qp_methods *m, qp_cell method)
+{
+    uint32_t bit = QP_METHOD_MISSED;
+    return !(qp_fetch_or(&record_at(m, method)->flags, bit) & bit);
+}
+
 static int32_t clamp_line(int32_t line)
 {
     return line < 0 ? 0 : line;
@@ -151,8 +162,8 @@ qp_registration qp_methods_register(qp_methods *m, const qp_method_info *info)
     qp_store(&r->module, m->module);
     qp_ref lines = copy_lines(m, info->lines, info->n_lines);
     qp_store(&r->lines, lines);
-    qp_publish(&r->flags, flags | QP_METHOD_CLAIMED | QP_METHOD_REGISTERED |
-                              (info->flags & (QP_METHOD_BLOCKS | QP_METHOD_WAITS)));
+    qp_fetch_or(&r->flags, (uint32_t)QP_METHOD_REGISTERED |
+                               (info->flags & (QP_METHOD_BLOCKS | QP_METHOD_WAITS)));
     return info->lines && info->n_lines > 0 && !lines ? QP_NO_ROOM : QP_REGISTERED;
 }
 

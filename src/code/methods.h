@@ -41,6 +41,12 @@ qp_cell qp_methods_find(qp_methods *m, uint64_t id);
 /* The record, or a placeholder that a later registration fills. @return 0: no room */
 qp_cell qp_methods_mention(qp_methods *m, uint64_t id);
 
+/* Is it known by more than its id? */
+bool qp_method_is_registered(const qp_methods *m, qp_cell method);
+
+/* It was entered unregistered. @return true: for the first time */
+bool qp_method_miss(qp_methods *m, qp_cell method);
+
 typedef enum { QP_REGISTERED, QP_KNOWN, QP_BAD_ID, QP_NO_ROOM } qp_registration;
 qp_registration qp_methods_register(qp_methods *m, const qp_method_info *info);
 

@@ -324,6 +324,7 @@ static void sync_shared_clock(qprof_thread *th, qprof_frame *top, stop_state sto
 
 static void sync_own_clock(qprof_thread *th, qprof_frame *top, stop_state stops)
 {
+    qp_thread_record *r = qp_record_of(th);
     qprof_pulse *p = th->pulse;
     bool was_stopped = QPROF_LOAD(th->gate) & QP_HOOK_STOPPED;
     if (stops.since && !was_stopped) {
@@ -337,7 +338,10 @@ static void sync_own_clock(qprof_thread *th, qprof_frame *top, stop_state stops)
         else if (clock_kind() != QP_CLOCK_COUNTS)
             QPROF_ADD(p->offset, raw_of(th, clock_kind()) - p->parked_at);
         QPROF_STORE(p->parked_at, 0);
+    } else if (stops.total != r->stopped_seen) { /* stopped and started since the last event */
+        flag_open_frames(th, top, QPROF_FRAME_PARTIAL);
     }
+    qp_store(&r->stopped_seen, stops.total);
 }
 
 static void zero_nodes(qprof_thread *th)

@@ -9,9 +9,9 @@
 #include "base/clock.h"
 #include "record/thread.h"
 
-enum { PAIRS = 64, ROUNDS = 5 };
+enum { PAIRS = 256, ROUNDS = 5 };
 
-/* The scratch tree: cells that no extent holds, in this thread's stack. */
+/* The scratch tree: cells that no extent holds, on the C stack. */
 typedef struct {
     _Alignas(64) char head[QP_CELL]; /* cell 0 */
     qprof_node root, callee;         /* 1, 2 */
@@ -25,6 +25,7 @@ static void prepare(scratch *s, qprof_thread *th, qprof_pulse *pulse)
     s->callee.parent = 1;
     s->callee.method_id = 1;
     s->callee.self_min = UINT64_MAX;
+    s->callee.n_calls = QPROF_ADAPTIVE_FIRST; /* adaptive: a path whose calls are sampled */
     s->frames[0].node = 1;
     s->frames[0].stack_id = 1;
     *th = (qprof_thread){
@@ -55,7 +56,8 @@ void qp_cost_measure(void)
         best_pair = whole < best_pair ? whole : best_pair;
         best_inside = inside < best_inside ? inside : best_inside;
     }
-    h->cost_inside = best_inside * 1000 / PAIRS;
+    bool is_exact = qp_run.hooks & QPROF_HOOK_EXACT;
+    h->cost_inside = is_exact ? best_inside * 1000 / PAIRS : 0;
     uint64_t pair = best_pair * 1000 / PAIRS;
     uint64_t outside = pair > h->cost_inside ? pair - h->cost_inside : 0;
     h->cost_entry = outside / 2;

@@ -54,37 +54,36 @@ void qp_event_end(qprof_thread *th, qprof_frame *top)
  * has not begun. @return the top frame afterwards; NULL: the thread is not recorded any more */
 static qprof_frame *ask_host(qprof_thread *th, qprof_frame *top, uintptr_t method)
 {
-    if (qp_here.callbacks >= CALLBACKS_MAX) {
+    if (qp_thread_callbacks(__builtin_frame_address(0)) >= CALLBACKS_MAX) {
         qp_count(&qp_run.space, QP_D_callback_nesting);
         return top;
     }
     qp_event_end(th, top);
     uint32_t nesting = qp_here.callbacks++;
+    const void *outer = qp_here.callback_frame;
+    qp_here.callback_frame = __builtin_frame_address(0);
     qp_run.callback(method);
+    qp_here.callback_frame = outer;
     qp_here.callbacks = nesting;
     return qp_is_open(th) ? qp_event_begin(th) : NULL;
 }
 
-/* The record of a method that is called on a path for the first time. */
+/* The record of a method that is called on a path for the first time. It is there before the host
+ * is asked: a callback that leaves by a jump is not called for that id again. */
 static qp_cell method_of(qprof_thread *th, qprof_frame **top, uintptr_t method)
 {
     qp_methods *all = &qp_run.methods;
     if (!method || (qp_method_is_reserved(method) && !qp_method_is_pseudo(method)))
         return all->anonymous;
-    qp_cell cell = qp_methods_find(all, method);
-    if (cell)
-        return cell;
-    if (qp_run.callback && !qp_method_is_pseudo(method))
-        *top = ask_host(th, *top, method);
-    if (!*top)
-        return 0;
-    bool is_known = qp_methods_find(all, method) != 0;
-    cell = qp_methods_mention(all, method);
+    bool is_new = !qp_methods_find(all, method);
+    qp_cell cell = qp_methods_mention(all, method);
     if (!cell) {
         qp_count(&qp_run.space, QP_D_method_limit);
         return all->overflow;
     }
-    if (!is_known && !qp_method_is_pseudo(method))
+    if (is_new && qp_run.callback && !qp_method_is_registered(all, cell))
+        *top = ask_host(th, *top, method);
+    if (*top && !qp_method_is_registered(all, cell) && qp_method_miss(all, cell))
         qp_count(&qp_run.space, QP_D_unknown_method);
     return cell;
 }

@@ -424,6 +424,13 @@ static void leave_thread(void *unused)
     qp_here.plain = qp_here.th = qp_here.own = &qp_closed_thread;
 }
 
+uint32_t qp_thread_callbacks(const void *here)
+{
+    if (qp_here.callbacks && (uintptr_t)here >= (uintptr_t)qp_here.callback_frame)
+        qp_here.callbacks = 0;
+    return qp_here.callbacks;
+}
+
 void qp_thread_count_reentrant(qprof_thread *th)
 {
     qp_bump(&qp_record_of(th)->n_dropped, 1);

@@ -11,15 +11,16 @@
 /* What this system thread knows: thread-local. */
 typedef struct {
     /* never NULL: qp_closed_thread if there is none, which sends an event to the door */
-    qprof_thread *plain; /* system-thread mode: whom events are recorded for */
-    qprof_thread *th;    /* virtual-thread mode: the same */
-    qprof_thread *own;   /* the carrier's own record, in either mode */
-    uintptr_t vt;        /* id of th */
-    uint32_t epoch;      /* of the run that th belongs to */
-    uint32_t ordinal;    /* of the carrier in that run, from 1 */
-    uint64_t system_id;  /* gettid */
-    uint32_t callbacks;  /* nesting of the callback */
-    bool in_control;     /* holds the control lock */
+    qprof_thread *plain;        /* system-thread mode: whom events are recorded for */
+    qprof_thread *th;           /* virtual-thread mode: the same */
+    qprof_thread *own;          /* the carrier's own record, in either mode */
+    uintptr_t vt;               /* id of th */
+    uint32_t epoch;             /* of the run that th belongs to */
+    uint32_t ordinal;           /* of the carrier in that run, from 1 */
+    uint64_t system_id;         /* gettid */
+    uint32_t callbacks;         /* nesting of the callback; see qp_thread_callbacks() */
+    const void *callback_frame; /* of the C stack, where the innermost one was called */
+    bool in_control;            /* holds the control lock */
 } qp_carrier;
 
 extern _Thread_local qp_carrier qp_here __attribute__((tls_model("initial-exec")));
@@ -110,6 +111,10 @@ qprof_thread *qp_thread_mount(qprof_thread *th);
 
 /* End a thread: close its frames, keep its data. Its row may serve a later thread. */
 void qp_thread_destroy(qprof_thread *th);
+
+/* How deep the calling thread is inside the callback. A callback that left by a jump is found by
+ * the C stack. @param here  frame of the exported function: inside a callback it lies below */
+uint32_t qp_thread_callbacks(const void *here);
 
 /* A dropped event. */
 void qp_thread_count_reentrant(qprof_thread *th);
