@@ -28,8 +28,10 @@ static void prepare(scratch *s, qprof_thread *th, qprof_pulse *pulse)
     s->callee.n_calls = QPROF_ADAPTIVE_FIRST; /* adaptive: a path whose calls are sampled */
     s->frames[0].node = 1;
     s->frames[0].stack_id = 1;
-    *th = (qprof_thread){
-        .gate = QPROF_GATE_OPEN | qp_run.hooks, .base = (char *)s, .pulse = pulse};
+    *th = (qprof_thread){.gate = QPROF_GATE_OPEN | qp_run.hooks,
+                         .countdown = 32,
+                         .base = (char *)s,
+                         .pulse = pulse};
     *pulse = (qprof_pulse){0};
     th->floor = pulse->top = QPROF_INDEX(th, &s->frames[0]);
     th->span = 3;
