@@ -26,7 +26,7 @@ qprof_frame *qp_event_begin(qprof_thread *th)
     qprof_frame *top = qp_top_of(th);
     if (QP_UNLIKELY(!top)) {
         if (qp_is_busy(th)) {
-            qp_thread_count_reentrant(th);
+            qp_count(&qp_run.space, QP_D_reentrant);
             return NULL;
         }
         qp_set_busy(th);
@@ -173,8 +173,11 @@ static void start_frame(qprof_thread *th, qprof_frame *top, qprof_frame *f)
 static void enter(qprof_thread *th, uintptr_t method, uintptr_t id)
 {
     qprof_frame *top = qp_event_begin(th);
-    if (!top)
+    if (!top) {
+        if (qp_is_open(th))
+            qp_bump(&qp_record_of(th)->n_dropped, 1);
         return;
+    }
     qp_store(&qp_run.has_entries, true);
     if (has_hook(th, QP_HOOK_DEEP)) {
         count_deep(th, top);

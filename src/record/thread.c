@@ -430,9 +430,3 @@ uint32_t qp_thread_callbacks(const void *here)
         qp_here.callbacks = 0;
     return qp_here.callbacks;
 }
-
-void qp_thread_count_reentrant(qprof_thread *th)
-{
-    qp_bump(&qp_record_of(th)->n_dropped, 1);
-    qp_count(&qp_run.space, QP_D_reentrant);
-}

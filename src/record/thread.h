@@ -116,7 +116,4 @@ void qp_thread_destroy(qprof_thread *th);
  * the C stack. @param here  frame of the exported function: inside a callback it lies below */
 uint32_t qp_thread_callbacks(const void *here);
 
-/* A dropped event. */
-void qp_thread_count_reentrant(qprof_thread *th);
-
 #endif

@@ -1,0 +1,29 @@
+#!/bin/sh
+# test_budget.sh: the event path costs no more instructions than budget.txt allows.
+#
+# callgrind counts two runs of different length; their difference, divided by the events between
+# them, is free of start-up and the same on every run of one build.
+set -eu
+budget="$QPROF_SOURCE/tests/bench/budget.txt"
+command -v valgrind >/dev/null || { echo "valgrind is not installed"; exit 77; }
+
+# count ROW PAIRS: instructions of a whole run
+count() {
+    valgrind --tool=callgrind --callgrind-out-file=/dev/null "$QPROF_BIN/qprof-bench" --count \
+        "$1" "$2" 2>&1 | sed -n 's/.*Collected : \([0-9]*\).*/\1/p'
+}
+
+failed=0
+while read -r row most; do
+    case "$row" in '' | '#'*) continue ;; esac
+    few=$(count "$row" 20000)
+    many=$(count "$row" 60000)
+    each=$(((many - few + 20000) / 40000))
+    verdict=ok
+    if [ "$each" -gt "$most" ]; then
+        verdict="TOO MANY"
+        failed=1
+    fi
+    printf '%-24s %4d of %4d  %s\n' "$row" "$each" "$most" "$verdict"
+done <"$budget"
+exit $failed
