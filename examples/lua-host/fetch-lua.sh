@@ -24,13 +24,13 @@ for tool in apt-get dpkg-source; do
     command -v $tool >/dev/null || fail "$tool is not installed (packages apt, dpkg-dev)"
 done
 
-# Entries of Debian itself: main, from a host or path that ends in /debian or /debian-security.
+# Entries of Debian itself: a path that ends in /debian or /debian-security, or a list of mirrors.
 # deb822 files, a paragraph each, then one-line lists; commented and disabled ones do not count.
 derive_sources() {
     for file in /etc/apt/sources.list.d/*.sources; do
         [ -r "$file" ] && awk '
             function flush() {
-                if (types ~ /(^| )deb( |$)/ && uris ~ /\/debian(-security)?\/?( |$)/ && !off) {
+                if (types ~ /(^| )deb( |$)/ && uris ~ /\/debian(-security)?(\.list)?\/?( |$)/ && !off) {
                     print "Types: deb-src"; printf "%s\n", text }
                 types = uris = text = name = ""; off = 0 }
             /^[ \t]*$/ { flush(); next }
@@ -45,7 +45,7 @@ derive_sources() {
     done >"$parts/debian.sources"
     for file in /etc/apt/sources.list /etc/apt/sources.list.d/*.list; do
         [ -r "$file" ] && awk '
-            $1 == "deb" && $0 ~ /\/debian(-security)?\/? / { sub(/^[ \t]*deb/, "deb-src"); print }
+            $1 == "deb" && $0 ~ /\/debian(-security)?(\.list)?\/? / { sub(/^[ \t]*deb/, "deb-src"); print }
         ' "$file"
     done >"$parts/debian.list"
 }
@@ -66,9 +66,9 @@ private update >"$apt/log" 2>&1 || fail "apt-get update failed: $(grep -m 1 '^E:
 (cd "$apt" && private source --download-only lua5.4) >>"$apt/log" 2>&1 ||
     fail "the source package lua5.4 cannot be had: $(grep -m 1 '^E:' "$apt/log")"
 
-rm -rf "$tree.new"
+rm -rf "$apt/tree"
 set -- "$apt"/lua5.4_*.dsc
 [ $# -eq 1 ] || fail "more than one version of lua5.4 in $apt: remove that folder"
-dpkg-source --no-check -x "$1" "$tree.new" >>"$apt/log" 2>&1 ||
+dpkg-source --no-check -x "$1" "$apt/tree" >>"$apt/log" 2>&1 ||
     fail "dpkg-source cannot unpack $1"
-mv "$tree.new" "$tree"
+mv "$apt/tree" "$tree"

@@ -56,6 +56,8 @@ LUAI_FUNC size_t qlua_code_method(lua_State *L, CallInfo *ci, Proto *p);
 LUAI_FUNC void qlua_code_drop(lua_State *L, Proto *p);
 /** A frame was left in the block of the instruction before `pc`. */
 LUAI_FUNC void qlua_code_left(const qlua_code *code, const Instruction *pc);
+/** A tail call replaced the frame: the id stays. */
+LUAI_FUNC void qlua_entry_tail(lua_State *L, CallInfo *ci);
 /** A C function is entered. Out of line: luaD_precall stays what it is in Lua. */
 LUAI_FUNC void qlua_entry_c(lua_State *L, CallInfo *ci, lua_CFunction f);
 
@@ -81,14 +83,6 @@ static inline void qlua_entry_lua(lua_State *L, CallInfo *ci)
 {
     Proto *p = clLvalue(s2v(ci->func))->p;
     qlua_entry(L, ci, l_likely(p->qid) ? p->qid : qlua_code_method(L, ci, p));
-}
-
-/* A tail call replaces the frame: the id stays. */
-static inline void qlua_entry_tail(lua_State *L, CallInfo *ci)
-{
-    Proto *p = clLvalue(s2v(ci->func))->p;
-    qprof_exit(L->qth, ci->previous->qid);
-    qprof_entry(L->qth, l_likely(p->qid) ? p->qid : qlua_code_method(L, ci, p), ci->qid);
 }
 
 static inline void qlua_exit(lua_State *L, CallInfo *ci)
