@@ -59,6 +59,16 @@ static bool compare_times(comparison *c, const naive_node *node, uint32_t thread
            same(c, node, thread, "max", f->max, node->max);
 }
 
+/* With adaptive timing: was every call on the path timed? Else totals above are estimates, and
+ * those below are fitted into them. */
+static bool is_timed_whole(const naive_node *node)
+{
+    for (; node->parent; node = node->parent)
+        if (node->n_hits > 64 || node->is_open)
+            return false;
+    return true;
+}
+
 static bool compare_node(comparison *c, const naive_node *node, uint32_t thread,
                          const qp_figures *f)
 {
@@ -70,7 +80,7 @@ static bool compare_node(comparison *c, const naive_node *node, uint32_t thread,
         return false;
     if (c->depth == COMPARE_TIMES)
         return compare_times(c, node, thread, f);
-    if (c->depth == COMPARE_FIRST && node->n_hits <= 64 && !node->is_open)
+    if (c->depth == COMPARE_FIRST && is_timed_whole(node))
         return same(c, node, thread, "total", f->total, node->total);
     return true;
 }

@@ -7,7 +7,7 @@
 typedef enum {
     COMPARE_TIMES, /* and minima, maxima, blocks' times */
     COMPARE_CALLS, /* counts of all kinds */
-    COMPARE_FIRST  /* counts, and the totals of nodes with at most 64 calls */
+    COMPARE_FIRST  /* counts, and the totals of paths with at most 64 calls at each step */
 } compare_depth;
 
 typedef struct {

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/naive_tree.h"
+
 const char *const naive_diagnostic_names[NAIVE_N_DIAGNOSTICS] = {
     "wrong_mode",     "exit_unknown_id",     "exit_empty_stack", "entry_zero_stack_id",
     "unknown_method", "method_reregistered", "bad_method_id",    "bb_out_of_range",
@@ -17,17 +19,6 @@ static void *more(void *p, size_t n, size_t bytes)
     return p;
 }
 
-static naive_node *new_node(naive_node *parent, uint64_t method)
-{
-    naive_node *n = calloc(1, sizeof *n);
-    if (!n)
-        abort();
-    n->method = method;
-    n->parent = parent;
-    n->min = UINT64_MAX;
-    return n;
-}
-
 void naive_init(naive *n, const naive_options *o, uint64_t now)
 {
     memset(n, 0, sizeof *n);
@@ -37,46 +28,11 @@ void naive_init(naive *n, const naive_options *o, uint64_t now)
     n->current = -1;
 }
 
-/* The node after this one in a walk of the tree, parents first; NULL: that was the last. */
-static naive_node *next_node(naive_node *node)
-{
-    if (node->children)
-        return node->children;
-    while (node && !node->next)
-        node = node->parent;
-    return node ? node->next : NULL;
-}
-
-static void free_tree(naive_node *node)
-{
-    while (node) { /* unhook a first child until a node has none */
-        naive_node *child = node->children;
-        if (child) {
-            node->children = child->next;
-            child->next = NULL;
-            node = child;
-        } else {
-            naive_node *parent = node->parent;
-            free(node);
-            node = parent;
-        }
-    }
-}
-
-static void free_blocks(naive_thread *th)
-{
-    while (th->blocks) {
-        naive_block *next = th->blocks->next;
-        free(th->blocks);
-        th->blocks = next;
-    }
-}
-
 void naive_fini(naive *n)
 {
     for (size_t i = 0; i < n->n_threads; i++) {
-        free_tree(n->threads[i].root);
-        free_blocks(&n->threads[i]);
+        naive_tree_free(n->threads[i].root);
+        naive_blocks_free(&n->threads[i]);
         free(n->threads[i].frames);
     }
     free(n->threads);
@@ -84,36 +40,13 @@ void naive_fini(naive *n)
 
 /* ---- blocks, section 9 ---------------------------------------------------------------------- */
 
-const naive_block *naive_find_block(const naive_thread *th, uint64_t method, int block)
-{
-    for (naive_block *b = th->blocks; b; b = b->next)
-        if (b->method == method && b->block == block)
-            return b;
-    return NULL;
-}
-
-static naive_block *block_of(naive_thread *th, uint64_t method, int block)
-{
-    naive_block *b = (naive_block *)naive_find_block(th, method, block);
-    if (!b) {
-        b = calloc(1, sizeof *b);
-        if (!b)
-            abort();
-        b->method = method;
-        b->block = block;
-        b->next = th->blocks;
-        th->blocks = b;
-    }
-    return b;
-}
-
 static void charge_block(naive_thread *th, naive_frame *f, uint64_t own, uint64_t callees)
 {
     if (f->block < 0) {
         f->before_own += own;
         f->before_callees += callees;
     } else {
-        naive_block *b = block_of(th, f->method, f->block);
+        naive_block *b = naive_block_of(th, f->method, f->block);
         b->self += own;
         b->total += own + callees;
     }
@@ -137,6 +70,7 @@ static void pass(naive *n, naive_thread *th, bool reads_the_clock)
 {
     if (n->o.is_counts_clock)
         return;
+    th->has_read |= reads_the_clock;
     if (n->now < th->seen) {
         uint64_t step = th->seen - n->now;
         n->n_backwards += reads_the_clock;
@@ -170,7 +104,7 @@ static naive_thread *add_thread(naive *n, uint64_t key)
     th->key = key;
     th->is_live = true;
     th->seen = n->now;
-    th->root = new_node(NULL, 0);
+    th->root = naive_tree_root();
     return th;
 }
 
@@ -313,23 +247,13 @@ static uint64_t resolve(naive *n, uint64_t id)
 
 /* ---- events, section 8 ---------------------------------------------------------------------- */
 
-static naive_node *child_of(naive_node *parent, uint64_t method)
-{
-    naive_node **link = &parent->children;
-    for (; *link; link = &(*link)->next)
-        if ((*link)->method == method)
-            return *link;
-    *link = new_node(parent, method);
-    return *link;
-}
-
 void naive_entry(naive *n, uint64_t vt, uint64_t method, uint64_t id)
 {
     method = resolve(n, method);
     naive_thread *th = arrive(n, vt);
     pass(n, th, true);
     naive_node *above = th->depth ? th->frames[th->depth - 1].node : th->root;
-    naive_node *node = child_of(above, method);
+    naive_node *node = naive_tree_child(above, method);
     if (th->depth == th->room) {
         th->room = th->room ? 2 * th->room : 64;
         th->frames = more(th->frames, th->room, sizeof *th->frames);
@@ -386,6 +310,7 @@ void naive_counts(naive *n, uint64_t vt, uint64_t count)
     if (!n->is_recording)
         return;
     th->frames[th->depth - 1].node->counts += count;
+    n->may_have_data = true;
     if (n->o.is_counts_clock)
         charge(n, th, count);
 }
@@ -410,9 +335,11 @@ void naive_bb_counts(naive *n, uint64_t vt, int block, uint64_t count)
 {
     naive_thread *th = arrive(n, vt);
     pass(n, th, false);
+    if (!count)
+        return;
     naive_frame *f = block_frame(n, th, block);
-    if (f && n->is_recording && count) {
-        block_of(th, f->method, block)->count += count;
+    if (f && n->is_recording) {
+        naive_block_of(th, f->method, block)->count += count;
         n->has_data = true;
     }
 }
@@ -424,10 +351,11 @@ void naive_bb_time(naive *n, uint64_t vt, int block)
     pass(n, th, f != NULL);
     if (!f)
         return;
+    n->may_have_data = true;
     bool is_first = f->block < 0;
     f->block = block;
     if (n->is_recording)
-        block_of(th, f->method, block)->is_marked = true;
+        naive_block_of(th, f->method, block)->is_marked = true;
     if (is_first) {
         charge_block(th, f, f->before_own, f->before_callees);
         f->before_own = f->before_callees = 0;
@@ -471,16 +399,13 @@ void naive_disable(naive *n)
 
 static void clear_thread(naive_thread *th)
 {
-    for (naive_node *node = th->root; node; node = next_node(node)) {
-        node->n_hits = node->n_skips = node->self = node->max = node->counts = 0;
-        node->min = UINT64_MAX;
-    }
+    naive_tree_clear(th->root);
     for (size_t k = 0; k < th->depth; k++) {
         naive_frame *f = &th->frames[k];
         f->is_complete = false;
         f->own = f->inclusive = f->before_own = f->before_callees = 0;
     }
-    free_blocks(th);
+    naive_blocks_free(th);
 }
 
 void naive_clear(naive *n)
@@ -488,31 +413,7 @@ void naive_clear(naive *n)
     pass_current(n);
     for (size_t i = 0; i < n->n_threads; i++)
         clear_thread(&n->threads[i]);
-    n->has_data = false;
-}
-
-static void derive_tree(naive_thread *th)
-{
-    naive_node *last = th->root;
-    for (naive_node *node = th->root; node; node = next_node(node)) {
-        node->total = node->self;
-        node->is_open = false;
-        last = node;
-    }
-    /* the same walk backwards: a node's total goes to its parent when all its children's are in */
-    for (naive_node *node = last; node && node->parent;) {
-        node->parent->total += node->total;
-        if (node == node->parent->children) {
-            node = node->parent;
-            continue;
-        }
-        naive_node *before = node->parent->children;
-        while (before->next != node)
-            before = before->next;
-        for (node = before; node->children;)
-            for (node = node->children; node->next;)
-                node = node->next;
-    }
+    n->has_data = n->may_have_data = false;
 }
 
 /* Open frames: what they have run so far is callee time of the blocks that called them. */
@@ -525,7 +426,7 @@ static void derive_frames(naive_thread *th)
         naive_frame *f = &th->frames[k];
         f->node->is_open = true;
         if (f->block >= 0)
-            block_of(th, f->method, f->block)->open_callees += inclusive;
+            naive_block_of(th, f->method, f->block)->open_callees += inclusive;
         inclusive += f->inclusive;
     }
 }
@@ -534,7 +435,7 @@ void naive_derive(naive *n)
 {
     pass_current(n);
     for (size_t i = 0; i < n->n_threads; i++) {
-        derive_tree(&n->threads[i]);
+        naive_tree_derive(n->threads[i].root);
         derive_frames(&n->threads[i]);
     }
 }

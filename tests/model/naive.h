@@ -42,7 +42,8 @@ typedef struct naive_block {
 typedef struct {
     uint64_t key; /* virtual thread, or id of qprof_thread_create */
     bool is_live, is_bound;
-    uint64_t seen; /* the clock at its last charge */
+    uint64_t seen; /* the clock at its last charge, or its beginning */
+    bool has_read; /* the clock for itself, so that it may not go back */
     naive_node *root;
     naive_frame *frames;
     size_t depth, room;
@@ -76,7 +77,9 @@ extern const char *const naive_diagnostic_names[NAIVE_N_DIAGNOSTICS];
 typedef struct {
     naive_options o;
     uint64_t now; /* the machine's clock */
-    bool is_recording, is_disabled, has_data;
+    bool is_recording, is_disabled;
+    bool has_data;         /* a dataset is to be written */
+    bool may_have_data;    /* it may be: the specification leaves counts and marks alone open */
     naive_thread *threads; /* [n_threads] in the order of their ordinals */
     size_t n_threads, thread_room;
     int current; /* thread that the carrier runs; -1: none */

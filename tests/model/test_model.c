@@ -86,10 +86,30 @@ static bool is_failing(const uint8_t *bytes, size_t n_bytes)
     return status != 0;
 }
 
+/* What a difference is about: the words before its first figure, so that one fault is not shrunk
+ * into another. */
+static void name_fault(char kind[64])
+{
+    const char *text = strrchr(shared->result.difference, ':');
+    text = text ? text : shared->result.difference;
+    snprintf(kind, 64, "%.*s", (int)strcspn(text, "0123456789"), text);
+}
+
+static bool still_fails(const char *kind, const uint8_t *bytes, size_t n_bytes)
+{
+    char now[64];
+    if (!is_failing(bytes, n_bytes))
+        return false;
+    name_fault(now);
+    return strcmp(kind, now) == 0;
+}
+
 /* Delta debugging: leave out ever smaller pieces while it fails. */
 static size_t shrink(uint8_t *bytes, size_t n_bytes)
 {
     static uint8_t attempt[MAX_BYTES];
+    char kind[64];
+    name_fault(kind);
     size_t n_ops = (n_bytes - DRIVER_HEAD_BYTES) / DRIVER_OP_BYTES;
     for (size_t piece = (n_ops + 1) / 2; piece;) {
         bool has_shrunk = false;
@@ -99,7 +119,7 @@ static size_t shrink(uint8_t *bytes, size_t n_bytes)
             size_t tail = (n_ops - at - n) * DRIVER_OP_BYTES;
             memcpy(attempt, bytes, head);
             memcpy(attempt + head, bytes + head + n * DRIVER_OP_BYTES, tail);
-            if (is_failing(attempt, head + tail)) {
+            if (still_fails(kind, attempt, head + tail)) {
                 memcpy(bytes, attempt, head + tail);
                 n_ops -= n;
                 has_shrunk = true;

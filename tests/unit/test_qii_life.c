@@ -179,7 +179,6 @@ static void a_new_run_starts_empty_and_keeps_the_old_files(void **state) /* qii 
     }
     assert_flat(p, "g", 1, 1, 1);
     assert_absent(p, "f");
-    assert_int_equal(qp_model_method_named(p->m, "f", NULL), 0);
     assert_int_equal(play_count_files(".qprof"), 3);
 }
 

@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "model/edges.h"
 #include "unit/play.h"
 
@@ -86,6 +87,7 @@ static void callees_of_a_recursive_method_exclude_its_own_time(void **state) /* 
     assert_string_equal(p->m->methods[edges[1].method].name, "D");
     assert_int_equal(edges[1].time, 14);
     assert_false(edges[1].is_recursive);
+    qp_free(edges);
 }
 
 static void a_recursive_method_adds_its_total_once(void **state) /* qii 28 */
