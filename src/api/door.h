@@ -23,8 +23,7 @@ qprof_thread *qp_door_vt(VthreadID vt);
 
 static inline void qp_door_left(qprof_thread *th)
 {
-    qp_signal_fence();
-    qp_store(&th->in_call, 0);
+    qp_publish(&th->in_call, 0);
 }
 
 /* The same for calls that must not make the thread. */

@@ -17,7 +17,7 @@
 #include "record/names.h"
 #include "record/thread.h"
 
-enum { NAMES_MAX = 999 };
+enum { NAMES_MAX = 999, COPY_BYTES = 256 * 1024 };
 
 extern char **environ;
 
@@ -74,7 +74,7 @@ bool qp_save_has_data(void)
         if (!qp_observe(&th->pulse))
             continue;
         const qp_thread_record *r = qp_record_of(th);
-        if (r->clear_count == clear_count && (tree_has_data(r) || banks_have_data(r)))
+        if (qp_load(&r->clear_count) == clear_count && (tree_has_data(r) || banks_have_data(r)))
             return true;
     }
     return has_annotation();
@@ -91,6 +91,30 @@ static bool write_all(int fd, const void *bytes, uint64_t n)
             return false;
         at += wrote;
         n -= (uint64_t)wrote;
+    }
+    return true;
+}
+
+/* Copy what others may be writing. Words are whole, and readers check what they mean together, so
+ * the race is meant; the sanitizer is told by the attribute. */
+__attribute__((no_sanitize("thread"))) static void copy_live(uint64_t *to, const void *from,
+                                                             size_t n_bytes)
+{
+    const volatile uint64_t *words = from;
+    for (size_t i = 0; i < n_bytes / sizeof *words; i++)
+        to[i] = words[i];
+}
+
+static bool write_live(int fd, const char *from, uint64_t n_bytes)
+{
+    static uint64_t buffer[COPY_BYTES / sizeof(uint64_t)]; /* under the control lock */
+    while (n_bytes) {
+        size_t n = n_bytes < COPY_BYTES ? (size_t)n_bytes : COPY_BYTES;
+        copy_live(buffer, from, n);
+        if (!write_all(fd, buffer, n))
+            return false;
+        from += n;
+        n_bytes -= n;
     }
     return true;
 }
@@ -149,7 +173,7 @@ static bool write_profile(int fd, const qp_head *h)
             marks[n] = mark_of(qp_record_of(qp_threads_at(n)));
     uint64_t n_bytes = h->n_cells * QP_CELL;
     return write_all(fd, h, sizeof *h) &&
-           write_all(fd, qp_run.space.map.base + sizeof *h, n_bytes - sizeof *h) &&
+           write_live(fd, qp_run.space.map.base + sizeof *h, n_bytes - sizeof *h) &&
            (h->state != QP_SNAPSHOT || write_drifts(fd, marks, n));
 }
 
@@ -180,7 +204,8 @@ static bool name_file(const char *temporary, char *path, size_t n_bytes)
 int qp_save_copy(char *path, size_t n_bytes, qp_file_state state, const char *label)
 {
     char temporary[QP_PATH_MAX];
-    qp_head h = *qp_run_head();
+    qp_head h;
+    copy_live((uint64_t *)(void *)&h, qp_run_head(), sizeof h);
     if (snprintf(temporary, sizeof temporary, "%s.tmp%ld", path, (long)getpid()) >=
         (int)sizeof temporary)
         return QPROF_E_IO;

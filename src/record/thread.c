@@ -6,6 +6,7 @@
 
 #include <linux/membarrier.h>
 #include <pthread.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -22,8 +23,13 @@
 enum {
     HANDLES_MAX = 1 << 24,
     HANDLES_MIN = 1 << 12,
-    RECORD_CELLS = sizeof(qp_thread_record) / QP_CELL
+    RECORD_CELLS = sizeof(qp_thread_record) / QP_CELL,
+    TAKE_SPINS = 1000,
+    TAKE_TRIES = 11000 /* the later ones yield the processor */
 };
+
+/* In qprof_thread.carrier: its carrier is letting it go. */
+#define RELEASING UINT32_MAX
 
 _Static_assert(sizeof(qprof_thread) == 64, "a handle is one line");
 _Static_assert(sizeof(qprof_node) == sizeof(qp_node) &&
@@ -170,13 +176,13 @@ static qprof_thread *begin_thread(uintptr_t host_id, uintptr_t vt)
     }
     qp_thread_record *r = qp_record_of(th);
     const qp_head *h = qp_run_head();
-    r->host_id = host_id;
-    r->vt_id = vt;
-    r->system_id = qp_here.system_id;
+    qp_store(&r->host_id, (uint64_t)host_id);
+    qp_store(&r->vt_id, (uint64_t)vt);
+    qp_store(&r->system_id, qp_here.system_id);
     qp_store(&r->name, 0);
     qp_bump(&r->n_lives, 1);
     if (r->n_lives == 1) {
-        r->clear_count = h->clear_count;
+        r->clear_count = qp_load(&h->clear_count);
         r->stopped_seen = qp_load(&h->stopped_total);
     }
     qp_store(&th->carrier, 0);
@@ -249,7 +255,8 @@ qprof_thread *qp_thread_find_host_id(uintptr_t host_id)
 {
     for (uint32_t i = 0; qp_threads_at(i); i++) {
         qprof_thread *th = qp_threads_at(i);
-        if (qp_is_open(th) && qp_observe(&th->pulse) && qp_record_of(th)->host_id == host_id)
+        if (qp_is_open(th) && qp_observe(&th->pulse) &&
+            qp_load(&qp_record_of(th)->host_id) == host_id)
             return th;
     }
     return NULL;
@@ -260,7 +267,7 @@ qprof_thread *qp_thread_find_host_id(uintptr_t host_id)
 static uint64_t vt_key(void *unused, uint32_t row)
 {
     (void)unused;
-    return qp_record_of(&arena.all[row - 1])->vt_id;
+    return qp_load(&qp_record_of(&arena.all[row - 1])->vt_id);
 }
 
 static uint32_t vt_block(void *unused)
@@ -309,50 +316,67 @@ qprof_thread *qp_thread_vt(uintptr_t vt, uintptr_t host_id)
     return agreed ? &arena.all[agreed - 1] : NULL;
 }
 
-/* Take a thread over from a carrier that has not let it go. The barrier makes that carrier's
- * stores visible: if it is inside a call then, it keeps the thread. */
+static bool give_up(void)
+{
+    qp_count(&qp_run.space, QP_D_vt_conflict);
+    return false;
+}
+
+/* The thread is ours, after it was parked or never driven. */
+static bool wake(qprof_thread *th)
+{
+    qp_thread_record *r = qp_record_of(th);
+    if (r->system_id != qp_here.system_id) {
+        qp_store(&r->system_id, qp_here.system_id);
+        qp_count(&qp_run.space, QP_D_vt_migrations);
+    }
+    qprof_frame *top = qp_top_of(th);
+    if (top)
+        qp_set_busy(th);
+    qp_charge_unpark(th, top);
+    if (top)
+        qp_set_top(th, top);
+    return true;
+}
+
+/* The thread is ours, but was not let go. The barrier makes the other carrier's stores visible: if
+ * it is inside a call then, it keeps the thread. */
 static bool steal(qprof_thread *th, uint32_t from)
 {
-    if (!qp_swap_if(&th->carrier, &from, qp_here.ordinal)) {
-        qp_count(&qp_run.space, QP_D_vt_conflict);
-        return false;
-    }
     qp_fence();
     syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
     if (qp_observe(&th->in_call) == from || qp_is_busy(th)) {
         qp_publish(&th->carrier, from);
-        qp_count(&qp_run.space, QP_D_vt_conflict);
-        return false;
+        return give_up();
     }
+    qp_store(&qp_record_of(th)->system_id, qp_here.system_id);
     qp_count(&qp_run.space, QP_D_vt_migrations);
     qp_charge_migrate(th);
     return true;
 }
 
+/* Drive the thread from here. A carrier that is letting it go needs a moment. */
 static bool take(qprof_thread *th)
 {
-    uint32_t from = 0;
-    if (qp_swap_if(&th->carrier, &from, qp_here.ordinal)) {
-        qp_thread_record *r = qp_record_of(th);
-        if (r->system_id != qp_here.system_id) {
-            r->system_id = qp_here.system_id;
-            qp_count(&qp_run.space, QP_D_vt_migrations);
+    for (unsigned tries = 0; tries < TAKE_TRIES; tries++) {
+        uint32_t from = qp_observe(&th->carrier);
+        if (from == qp_here.ordinal)
+            return true;
+        if (from == RELEASING) {
+            if (tries >= TAKE_SPINS)
+                sched_yield();
+        } else if (qp_swap_if(&th->carrier, &from, qp_here.ordinal)) {
+            return from ? steal(th, from) : wake(th);
         }
-        qprof_frame *top = qp_top_of(th);
-        if (top)
-            qp_set_busy(th);
-        qp_charge_unpark(th, top);
-        if (top)
-            qp_set_top(th, top);
-        return true;
     }
-    return from == qp_here.ordinal || steal(th, from);
+    return give_up();
 }
 
 /* Let the thread go: its clock stands until somebody takes it. */
 static void release(qprof_thread *th)
 {
-    if (!qp_is_open(th) || QPROF_LOAD(th->carrier) != qp_here.ordinal)
+    uint32_t ours = qp_here.ordinal;
+    if (!qp_is_open(th) || !qp_swap_if(&th->carrier, &ours, RELEASING))
         return;
     qprof_frame *top = qp_top_of(th);
     if (top)
