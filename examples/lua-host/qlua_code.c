@@ -210,12 +210,12 @@ static void attach_counters(Proto *p, const qlua_blocks *b)
     uint64_t *bank = leaders ? qprof_counter_bank(p->qid) : NULL;
     if (bank == NULL) {
         free(leaders);
-        p->qjumps = (char *)((uintptr_t)scratch - 2 * (uintptr_t)p->code);
+        p->qjumps = (uintptr_t)scratch - 2 * (uintptr_t)p->code;
         return;
     }
     for (int i = 0; i < b->n_blocks; i++)
         leaders[i] = b->lines[i].code_offset;
-    p->qjumps = (char *)((uintptr_t)bank - 2 * (uintptr_t)(p->code + b->first_jump));
+    p->qjumps = (uintptr_t)bank - 2 * (uintptr_t)(p->code + b->first_jump);
     code->code = p->code;
     code->left = bank + b->n_window;
     code->leaders = leaders;
