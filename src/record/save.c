@@ -97,12 +97,14 @@ static bool write_all(int fd, const void *bytes, uint64_t n)
 
 /* Copy what others may be writing. Words are whole, and readers check what they mean together, so
  * the race is meant; the sanitizer is told by the attribute. */
-__attribute__((no_sanitize("thread"))) static void copy_live(uint64_t *to, const void *from,
+__attribute__((no_sanitize("thread"))) static void copy_live(void *to, const void *from,
                                                              size_t n_bytes)
 {
-    const volatile uint64_t *words = from;
-    for (size_t i = 0; i < n_bytes / sizeof *words; i++)
-        to[i] = words[i];
+    typedef uint64_t __attribute__((may_alias)) word;
+    const volatile word *source = from;
+    word *target = to;
+    for (size_t i = 0; i < n_bytes / sizeof *source; i++)
+        target[i] = source[i];
 }
 
 static bool write_live(int fd, const char *from, uint64_t n_bytes)
@@ -205,7 +207,7 @@ int qp_save_copy(char *path, size_t n_bytes, qp_file_state state, const char *la
 {
     char temporary[QP_PATH_MAX];
     qp_head h;
-    copy_live((uint64_t *)(void *)&h, qp_run_head(), sizeof h);
+    copy_live(&h, qp_run_head(), sizeof h);
     if (snprintf(temporary, sizeof temporary, "%s.tmp%ld", path, (long)getpid()) >=
         (int)sizeof temporary)
         return QPROF_E_IO;
