@@ -98,7 +98,7 @@ try_checker() {
 static void *f(void) { return malloc(1); }
 END
     printf '#include "record/r.h"\n#include "base/b.h"\n' >tree/src/model/m.c
-    printf '#include "base/clock.h"\n#include "model/m.h"\n#include "cli/x.h"\n' >tree/src/record/event.c
+    printf '#include "base/atomic.h"\n#include "model/m.h"\n#include "cli/x.h"\n' >tree/src/record/event.c
     printf '#include "export/b.h"\nint f(void) { s.time(0); return time(0); }\n' >tree/src/export/a.c
     printf '#include <stdio.h>\n' >tree/include/qprof.h
     cat >wanted <<'END'

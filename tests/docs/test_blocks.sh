@@ -1,0 +1,42 @@
+#!/bin/sh
+# test_blocks.sh: every block of commands in docs/ works as it stands, in a folder with a profile
+# run.qprof and a script.lua; every link from one page to another leads somewhere.
+set -u
+[ -x "$QPROF_BIN/qlua" ] || { echo "qlua is not built"; exit 77; }
+command -v jq >/dev/null || { echo "jq is not installed"; exit 77; }
+PATH=$QPROF_BIN:$PATH
+unset QPROF
+mistakes=0
+rm -rf blocks
+mkdir blocks
+cd blocks || exit 1
+
+cat >script.lua <<'END'
+local function fib(n) return n < 2 and n or fib(n - 1) + fib(n - 2) end
+print(fib(15))
+END
+qprof run -o run.qprof -- qlua script.lua >/dev/null 2>&1 || { echo "no profile"; exit 1; }
+
+pages=$(find "$QPROF_SOURCE/docs" "$QPROF_SOURCE"/*.md -name '*.md')
+for page in $pages; do
+    rm -f block-*
+    case $page in
+    "$QPROF_SOURCE"/docs/*)
+        awk '/^```sh$/ { file = "block-" ++n; next } /^```$/ { file = "" } file { print >file }' \
+            "$page"
+        ;;
+    esac
+    for block in block-*; do
+        [ -f "$block" ] || continue
+        if ! sh -e "$block" >out 2>&1 </dev/null; then
+            echo "${page#"$QPROF_SOURCE"/}, $block fails:"
+            cat "$block" out
+            mistakes=1
+        fi
+    done
+    folder=$(dirname "$page")
+    for link in $(grep -oE '\]\([^)#:]+' "$page" | cut -c3-); do
+        [ -e "$folder/$link" ] || { echo "${page#"$QPROF_SOURCE"/}: no $link"; mistakes=1; }
+    done
+done
+exit $mistakes

@@ -1,0 +1,306 @@
+/* test_tables.c: the tables of the documentation say what the code says, row by row.
+ *
+ * A page is right if it holds exactly the rows that are made here from the code's own tables; the
+ * last column of a table that explains is left to people. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "format/diagnostics.h"
+#include "format/layout.h"
+#include "format/options.h"
+
+typedef struct {
+    const char *struct_name, *name;
+    size_t offset, n_bytes, struct_bytes;
+} field;
+
+#define FIELD(type, name)                                                                      \
+    {                                                                                          \
+#type, #name, offsetof(type, name), sizeof(((type *)NULL)->name), sizeof(type)         \
+    }
+
+static const field fields[] = {
+    FIELD(qp_head, magic),
+    FIELD(qp_head, major),
+    FIELD(qp_head, minor),
+    FIELD(qp_head, endian),
+    FIELD(qp_head, head_bytes),
+    FIELD(qp_head, state),
+    FIELD(qp_head, nonce),
+    FIELD(qp_head, n_cells),
+    FIELD(qp_head, flags),
+    FIELD(qp_head, time_mode),
+    FIELD(qp_head, clock_kind),
+    FIELD(qp_head, user_clock),
+    FIELD(qp_head, wait_clock),
+    FIELD(qp_head, clock_source),
+    FIELD(qp_head, grain),
+    FIELD(qp_head, pointer_bytes),
+    FIELD(qp_head, tick_0),
+    FIELD(qp_head, ns_0),
+    FIELD(qp_head, tick_1),
+    FIELD(qp_head, ns_1),
+    FIELD(qp_head, pid),
+    FIELD(qp_head, pid_start),
+    FIELD(qp_head, started_at),
+    FIELD(qp_head, ended_at),
+    FIELD(qp_head, end_raw),
+    FIELD(qp_head, begun_raw),
+    FIELD(qp_head, stopped_total),
+    FIELD(qp_head, stopped_since),
+    FIELD(qp_head, stop_change),
+    FIELD(qp_head, clear_raw),
+    FIELD(qp_head, clear_count),
+    FIELD(qp_head, dataset),
+    FIELD(qp_head, cost_entry),
+    FIELD(qp_head, cost_exit),
+    FIELD(qp_head, cost_inside),
+    FIELD(qp_head, sample_period),
+    FIELD(qp_head, n_passes),
+    FIELD(qp_head, sample_ns),
+    FIELD(qp_head, program),
+    FIELD(qp_head, options),
+    FIELD(qp_head, host),
+    FIELD(qp_head, module),
+    FIELD(qp_head, label),
+    FIELD(qp_head, version),
+    FIELD(qp_head, notes),
+    FIELD(qp_head, n_threads),
+    FIELD(qp_head, memory_limit),
+    FIELD(qp_head, n_methods),
+    FIELD(qp_head, clear_stopped),
+    FIELD(qp_head, reserved),
+    FIELD(qp_head, diagnostics),
+    FIELD(qp_head, reserved2),
+    FIELD(qp_extent, magic),
+    FIELD(qp_extent, self),
+    FIELD(qp_extent, n_cells),
+    FIELD(qp_extent, kind),
+    FIELD(qp_extent, owner),
+    FIELD(qp_extent, n_used),
+    FIELD(qp_extent, prev),
+    FIELD(qp_extent, next),
+    FIELD(qp_extent, nonce),
+    FIELD(qp_extent, base_depth),
+    FIELD(qp_extent, reserved),
+    FIELD(qp_method, id),
+    FIELD(qp_method, flags),
+    FIELD(qp_method, name),
+    FIELD(qp_method, class_name),
+    FIELD(qp_method, file),
+    FIELD(qp_method, module),
+    FIELD(qp_method, lines),
+    FIELD(qp_method, jumps),
+    FIELD(qp_method, ordinal),
+    FIELD(qp_method, published),
+    FIELD(qp_method, reserved),
+    FIELD(qp_thread_record, top),
+    FIELD(qp_thread_record, n_deep),
+    FIELD(qp_thread_record, last),
+    FIELD(qp_thread_record, offset),
+    FIELD(qp_thread_record, n_exits),
+    FIELD(qp_thread_record, n_unwound),
+    FIELD(qp_thread_record, parked_at),
+    FIELD(qp_thread_record, counts),
+    FIELD(qp_thread_record, index),
+    FIELD(qp_thread_record, reserved),
+    FIELD(qp_thread_record, host_id),
+    FIELD(qp_thread_record, vt_id),
+    FIELD(qp_thread_record, name),
+    FIELD(qp_thread_record, ordinal),
+    FIELD(qp_thread_record, state),
+    FIELD(qp_thread_record, n_lives),
+    FIELD(qp_thread_record, root),
+    FIELD(qp_thread_record, chunk),
+    FIELD(qp_thread_record, nodes),
+    FIELD(qp_thread_record, aux),
+    FIELD(qp_thread_record, banks),
+    FIELD(qp_thread_record, clear_count),
+    FIELD(qp_thread_record, stopped_seen),
+    FIELD(qp_thread_record, n_destroyed_live),
+    FIELD(qp_thread_record, n_trigger_off),
+    FIELD(qp_thread_record, n_dropped),
+    FIELD(qp_thread_record, n_deep_total),
+    FIELD(qp_thread_record, n_folded),
+    FIELD(qp_thread_record, n_cleared),
+    FIELD(qp_thread_record, n_drift),
+    FIELD(qp_thread_record, system_id),
+    FIELD(qp_node, method_id),
+    FIELD(qp_node, n_calls),
+    FIELD(qp_node, self),
+    FIELD(qp_node, self_min),
+    FIELD(qp_node, self_max),
+    FIELD(qp_node, parent),
+    FIELD(qp_node, next),
+    FIELD(qp_node, last),
+    FIELD(qp_node, kids),
+    FIELD(qp_node, method),
+    FIELD(qp_node, more),
+    FIELD(qp_node_more, n_skips),
+    FIELD(qp_node_more, counts),
+    FIELD(qp_node_more, bank),
+    FIELD(qp_node_more, time_bank),
+    FIELD(qp_node_more, overflow),
+    FIELD(qp_node_more, reserved),
+    FIELD(qp_node_more, reserved2),
+    FIELD(qp_frame, stack_id),
+    FIELD(qp_frame, own),
+    FIELD(qp_frame, start),
+    FIELD(qp_frame, node),
+    FIELD(qp_frame, flags),
+    FIELD(qp_frame, mark_at),
+    FIELD(qp_frame, mark_own),
+    FIELD(qp_frame, block),
+    FIELD(qp_frame, reserved),
+    FIELD(qp_frame, reserved2),
+    FIELD(qp_bank, n_cells),
+    FIELD(qp_bank, kind),
+    FIELD(qp_bank, method),
+    FIELD(qp_bank, n_values),
+    FIELD(qp_bank, n_blocks),
+    FIELD(qp_bank, reserved),
+    FIELD(qp_bank, calls_before),
+    FIELD(qp_bank, reserved2),
+    FIELD(qp_bank, values),
+    FIELD(qp_text, n_bytes),
+    FIELD(qp_text, bytes),
+    FIELD(qp_lines, n_lines),
+    FIELD(qp_lines, flags),
+    FIELD(qp_lines, lines),
+    FIELD(qp_jumps, n_jumps),
+    FIELD(qp_jumps, n_blocks),
+    FIELD(qp_jumps, jumps),
+    FIELD(qp_note, next),
+    FIELD(qp_note, text),
+    FIELD(qp_note, kind),
+    FIELD(qp_note, dataset),
+};
+
+enum { N_FIELDS = sizeof fields / sizeof *fields, ROW_BYTES = 2048 };
+
+/* ---- pages ----------------------------------------------------------------------------------- */
+
+static FILE *open_page(const char *name)
+{
+    const char *source = getenv("QPROF_SOURCE");
+    char path[4096];
+    snprintf(path, sizeof path, "%s/docs/%s", source ? source : ".", name);
+    FILE *page = fopen(path, "r");
+    if (!page)
+        fail_msg("cannot open %s", path);
+    return page;
+}
+
+/* The next line that begins with "| `" and then with prefix; without its newline. */
+static bool next_row(FILE *page, const char *prefix, char row[ROW_BYTES])
+{
+    while (fgets(row, ROW_BYTES, page)) {
+        row[strcspn(row, "\n")] = '\0';
+        if (!strncmp(row, "| `", 3) && !strncmp(row + 3, prefix, strlen(prefix)))
+            return true;
+    }
+    return false;
+}
+
+/* Words of a choice, in a table cell: "a|b" as `a`, `b`. */
+static void print_choice(char *out, size_t n_bytes, const char *values)
+{
+    size_t n = 0;
+    for (const char *word = values; *word;
+         word += strcspn(word, "|") + (strchr(word, '|') != NULL))
+        n += (size_t)snprintf(out + n, n_bytes - n, "%s`%.*s`", n ? ", " : "",
+                              (int)strcspn(word, "|"), word);
+}
+
+/* ---- tests ----------------------------------------------------------------------------------- */
+
+static void the_layout_page_has_every_field_where_it_is(void **state)
+{
+    (void)state;
+    FILE *page = open_page("formats/qprof.md");
+    char row[ROW_BYTES], wanted[ROW_BYTES];
+    for (size_t i = 0; i < N_FIELDS; i++) {
+        const field *f = &fields[i];
+        snprintf(wanted, sizeof wanted, "| `%s.%s` | %zu | %zu | ", f->struct_name, f->name,
+                 f->offset, f->n_bytes);
+        assert_true(next_row(page, "qp_", row));
+        row[strlen(wanted) < strlen(row) ? strlen(wanted) : strlen(row)] = '\0';
+        assert_string_equal(row, wanted);
+    }
+    assert_false(next_row(page, "qp_", row));
+    fclose(page);
+}
+
+static void the_fields_leave_no_byte_of_a_record_out(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < N_FIELDS; i++) {
+        const field *f = &fields[i];
+        bool is_last = i + 1 == N_FIELDS || strcmp(f[1].struct_name, f->struct_name) != 0;
+        assert_int_equal(f->offset + f->n_bytes, is_last ? f->struct_bytes : f[1].offset);
+    }
+}
+
+static void the_options_page_has_every_option_of_the_table(void **state)
+{
+    (void)state;
+    FILE *page = open_page("options.md");
+    char row[ROW_BYTES], wanted[2 * ROW_BYTES], values[ROW_BYTES];
+    for (unsigned i = 0; i < QP_N_OPTIONS; i++) {
+        const qp_option_spec *o = &qp_option_table[i];
+        if (o->kind == QP_OPTION_BOOL)
+            print_choice(values, sizeof values, "yes|no");
+        else if (o->kind == QP_OPTION_WORD)
+            print_choice(values, sizeof values, o->values);
+        else if (o->kind == QP_OPTION_TEXT)
+            snprintf(values, sizeof values, "%s", "text");
+        else
+            snprintf(values, sizeof values, "%.*s to %s", (int)strcspn(o->values, "."),
+                     o->values, strrchr(o->values, '.') + 1);
+        snprintf(wanted, sizeof wanted, "| `-%s` | %s%s%s | %s | %s |", o->name,
+                 *o->initial ? "`" : "", o->initial, *o->initial ? "`" : "", values, o->help);
+        assert_true(next_row(page, "-", row));
+        assert_string_equal(row, wanted);
+    }
+    assert_false(next_row(page, "-", row));
+    fclose(page);
+}
+
+static void the_diagnostics_page_has_every_counter_in_order(void **state)
+{
+    (void)state;
+    static const char *const rows[] = {
+#define QP_X(name, kind, text) "| `" #name "` | " #kind " | " text " |",
+        QP_DIAGNOSTICS(QP_X)
+#undef QP_X
+#define QP_X(name, text) "| `" #name "` | N | " text " |",
+            QP_IDENTITY_TERMS(QP_X)
+#undef QP_X
+    };
+    FILE *page = open_page("diagnostics.md");
+    char row[ROW_BYTES];
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        assert_true(next_row(page, "", row));
+        assert_string_equal(row, rows[i]);
+    }
+    assert_false(next_row(page, "", row));
+    fclose(page);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_layout_page_has_every_field_where_it_is),
+        cmocka_unit_test(the_fields_leave_no_byte_of_a_record_out),
+        cmocka_unit_test(the_options_page_has_every_option_of_the_table),
+        cmocka_unit_test(the_diagnostics_page_has_every_counter_in_order),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
