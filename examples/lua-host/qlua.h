@@ -21,14 +21,14 @@
 /* What is known of one prototype, besides the method id and jump counters in Proto. Dead ones
  * are kept while a collected coroutine, not yet swept, may have a frame of theirs. */
 typedef struct qlua_code {
-    const Instruction *code;   /* of the prototype: for differences only */
-    uint64_t *left;            /* [n_blocks] counters of frames left in mid-block; NULL: none */
-    int *leaders;              /* [n_blocks] first instruction of each block */
+    const Instruction *code; /* of the prototype: for differences only */
+    uint64_t *left;          /* [n_blocks] counters of frames left in mid-block; NULL: none */
+    int *leaders;            /* [n_blocks] first instruction of each block */
     int n_blocks;
-    char *name;                /* what the enclosing function calls it; NULL: nothing */
+    char *name;                       /* what the enclosing function calls it; NULL: nothing */
     const struct qlua_module *module; /* of the enclosing main chunk; NULL: not known */
-    struct qlua_code *next;    /* in the list of the dead */
-    const global_State *owner; /* of a dead one */
+    struct qlua_code *next;           /* in the list of the dead */
+    const global_State *owner;        /* of a dead one */
 } qlua_code;
 
 LUAI_FUNC qprof_thread *qlua_unbound; /* first `qth` of a state; NULL: not recording */

@@ -20,13 +20,19 @@ static int jump_target(const Proto *p, int pc)
 {
     Instruction i = p->code[pc];
     switch (GET_OPCODE(i)) {
-    case OP_JMP: return pc + 1 + GETARG_sJ(i);
-    case OP_LFALSESKIP: return pc + 2;
+    case OP_JMP:
+        return pc + 1 + GETARG_sJ(i);
+    case OP_LFALSESKIP:
+        return pc + 2;
     case OP_FORLOOP:
-    case OP_TFORLOOP: return pc + 1 - GETARG_Bx(i);
-    case OP_FORPREP: return pc + 2 + GETARG_Bx(i);
-    case OP_TFORPREP: return pc + 1 + GETARG_Bx(i);
-    default: return -1;
+    case OP_TFORLOOP:
+        return pc + 1 - GETARG_Bx(i);
+    case OP_FORPREP:
+        return pc + 2 + GETARG_Bx(i);
+    case OP_TFORPREP:
+        return pc + 1 + GETARG_Bx(i);
+    default:
+        return -1;
     }
 }
 
@@ -47,14 +53,17 @@ static int is_first_half(const Proto *p, int pc)
 static int may_fall(const Proto *p, int pc)
 {
     switch (GET_OPCODE(p->code[pc])) {
-    case OP_JMP: return is_test(p, pc - 1);
+    case OP_JMP:
+        return is_test(p, pc - 1);
     case OP_LFALSESKIP:
     case OP_TFORPREP:
     case OP_RETURN:
     case OP_RETURN0:
     case OP_RETURN1:
-    case OP_TAILCALL: return 0;
-    default: return 1;
+    case OP_TAILCALL:
+        return 0;
+    default:
+        return 1;
     }
 }
 
@@ -101,7 +110,8 @@ static int first_line(const Proto *p)
 }
 
 /* Fill lines and falls, [sizecode + 1]; block_of[pc] is the block that pc lies in. */
-static void split_code(const Proto *p, const unsigned char *marks, qlua_blocks *b, int *block_of)
+static void split_code(const Proto *p, const unsigned char *marks, qlua_blocks *b,
+                       int *block_of)
 {
     int is_reached = 1;
     int line = p->linedefined;

@@ -18,11 +18,11 @@ enum { BUCKETS = 1024 };
 
 /* One C function. Never freed. */
 typedef struct cfunction {
-    lua_CFunction live;          /* NULL: the library may have been unloaded meanwhile */
+    lua_CFunction live; /* NULL: the library may have been unloaded meanwhile */
     size_t id;
     struct cfunction *next; /* in the bucket */
     lua_CFunction f;
-    char *file;                  /* object it lies in; with the offset its identity */
+    char *file; /* object it lies in; with the offset its identity */
     size_t offset;
 } cfunction;
 

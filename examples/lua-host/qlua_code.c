@@ -140,8 +140,8 @@ static size_t method_of_more_code(void)
 {
     if (more_code == 0) {
         more_code = qlua_method_new();
-        qprof_register_method_id(more_code, "<more Lua code>", NULL, QPROF_METHOD_FLAGS_NONE, "",
-                                 NULL, 0);
+        qprof_register_method_id(more_code, "<more Lua code>", NULL, QPROF_METHOD_FLAGS_NONE,
+                                 "", NULL, 0);
     }
     return more_code;
 }

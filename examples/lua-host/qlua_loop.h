@@ -2,25 +2,25 @@
  * compiler treats each copy like the only one, and the plain loop stays what it is in Lua. */
 #if QLUA_LOOP == 1
 #define QLUA_COPY(name) qlua_calls_##name
-#define luaV_execute qlua_execute_calls
+#define luaV_execute    qlua_execute_calls
 #else
 #define QLUA_COPY(name) qlua_counting_##name
-#define luaV_execute qlua_execute_counting
+#define luaV_execute    qlua_execute_counting
 #endif
 
-#define luaV_concat QLUA_COPY(concat)
-#define luaV_equalobj QLUA_COPY(equalobj)
-#define luaV_finishget QLUA_COPY(finishget)
-#define luaV_finishOp QLUA_COPY(finishOp)
-#define luaV_finishset QLUA_COPY(finishset)
+#define luaV_concat       QLUA_COPY(concat)
+#define luaV_equalobj     QLUA_COPY(equalobj)
+#define luaV_finishget    QLUA_COPY(finishget)
+#define luaV_finishOp     QLUA_COPY(finishOp)
+#define luaV_finishset    QLUA_COPY(finishset)
 #define luaV_flttointeger QLUA_COPY(flttointeger)
-#define luaV_idiv QLUA_COPY(idiv)
-#define luaV_lessequal QLUA_COPY(lessequal)
-#define luaV_lessthan QLUA_COPY(lessthan)
-#define luaV_mod QLUA_COPY(mod)
-#define luaV_modf QLUA_COPY(modf)
-#define luaV_objlen QLUA_COPY(objlen)
-#define luaV_shiftl QLUA_COPY(shiftl)
-#define luaV_tointeger QLUA_COPY(tointeger)
-#define luaV_tointegerns QLUA_COPY(tointegerns)
-#define luaV_tonumber_ QLUA_COPY(tonumber_)
+#define luaV_idiv         QLUA_COPY(idiv)
+#define luaV_lessequal    QLUA_COPY(lessequal)
+#define luaV_lessthan     QLUA_COPY(lessthan)
+#define luaV_mod          QLUA_COPY(mod)
+#define luaV_modf         QLUA_COPY(modf)
+#define luaV_objlen       QLUA_COPY(objlen)
+#define luaV_shiftl       QLUA_COPY(shiftl)
+#define luaV_tointeger    QLUA_COPY(tointeger)
+#define luaV_tointegerns  QLUA_COPY(tointegerns)
+#define luaV_tonumber_    QLUA_COPY(tonumber_)

@@ -11,10 +11,10 @@
 #include <string.h>
 
 #include "lauxlib.h"
-#include "lualib.h"
 #include "lfunc.h"
 #include "lopcodes.h"
 #include "ltable.h"
+#include "lualib.h"
 #include "qlua_glue.h"
 
 enum { MAX_PATH_PARTS = 4 }; /* of a table: a.b.c.d.f */
@@ -151,12 +151,14 @@ static int join_names(char *out, const char *table, const char *mark, const char
     if (key == NULL)
         return 0;
     int has_table = table && table[0];
-    snprintf(out, QLUA_NAME_BYTES, "%s%s%s", has_table ? table : "", has_table ? mark : "", key);
+    snprintf(out, QLUA_NAME_BYTES, "%s%s%s", has_table ? table : "", has_table ? mark : "",
+             key);
     return 1;
 }
 
 /* A field of an upvalue: _ENV's are the globals. */
-static int join_upvalue(const Proto *p, char *out, int upvalue, const char *mark, const char *key)
+static int join_upvalue(const Proto *p, char *out, int upvalue, const char *mark,
+                        const char *key)
 {
     const char *table = upvalue_text(p, upvalue);
     return join_names(out, table && strcmp(table, "_ENV") == 0 ? "" : table, mark, key);
@@ -164,17 +166,22 @@ static int join_upvalue(const Proto *p, char *out, int upvalue, const char *mark
 
 static int name_register(const Proto *p, int pc, int reg, int n_parts, char *out);
 
+static int stores_register(Instruction i, int reg)
+{
+    return !TESTARG_k(i) && GETARG_C(i) == reg;
+}
+
 /* Where the code stores register `reg` with instruction pc. */
 static int name_store(const Proto *p, int pc, int reg, const char *mark, int n_parts, char *out)
 {
     Instruction i = p->code[pc];
-    int is_reg = !TESTARG_k(i) && GETARG_C(i) == reg;
     char table[QLUA_NAME_BYTES] = "";
     switch (GET_OPCODE(i)) {
     case OP_SETTABUP:
-        return is_reg && join_upvalue(p, out, GETARG_A(i), mark, constant_text(p, GETARG_B(i)));
+        return stores_register(i, reg) &&
+               join_upvalue(p, out, GETARG_A(i), mark, constant_text(p, GETARG_B(i)));
     case OP_SETFIELD:
-        if (!is_reg || GETARG_A(i) == reg)
+        if (!stores_register(i, reg) || GETARG_A(i) == reg)
             return 0;
         name_register(p, pc, GETARG_A(i), n_parts - 1, table);
         return join_names(out, table, mark, constant_text(p, GETARG_B(i)));
@@ -183,7 +190,8 @@ static int name_store(const Proto *p, int pc, int reg, const char *mark, int n_p
     case OP_MOVE:
         return GETARG_B(i) == reg &&
                join_names(out, "", "", luaF_getlocalname(p, GETARG_A(i) + 1, pc + 1));
-    default: return 0;
+    default:
+        return 0;
     }
 }
 
@@ -226,12 +234,15 @@ static int name_register(const Proto *p, int pc, int reg, int n_parts, char *out
     switch (GET_OPCODE(i)) {
     case OP_GETTABUP:
         return join_upvalue(p, out, GETARG_B(i), ".", constant_text(p, GETARG_C(i)));
-    case OP_GETUPVAL: return join_names(out, "", "", upvalue_text(p, GETARG_B(i)));
+    case OP_GETUPVAL:
+        return join_names(out, "", "", upvalue_text(p, GETARG_B(i)));
     case OP_GETFIELD:
         name_register(p, at, GETARG_B(i), n_parts - 1, table);
         return join_names(out, table, ".", constant_text(p, GETARG_C(i)));
-    case OP_NEWTABLE: return name_constructed(p, pc, reg, n_parts - 1, out);
-    default: return 0;
+    case OP_NEWTABLE:
+        return name_constructed(p, pc, reg, n_parts - 1, out);
+    default:
+        return 0;
     }
 }
 
@@ -255,8 +266,8 @@ static const char *returned_local(const Proto *p)
 {
     for (int pc = p->sizecode - 1; pc >= 0; pc--) {
         Instruction i = p->code[pc];
-        int is_one = GET_OPCODE(i) == OP_RETURN1 ||
-                     (GET_OPCODE(i) == OP_RETURN && GETARG_B(i) == 2);
+        int is_one =
+            GET_OPCODE(i) == OP_RETURN1 || (GET_OPCODE(i) == OP_RETURN && GETARG_B(i) == 2);
         const char *local = is_one ? luaF_getlocalname(p, GETARG_A(i) + 1, pc) : NULL;
         if (local)
             return local;
@@ -273,7 +284,7 @@ static const qlua_module *find_module(const char *name, const char *local)
     qlua_module *new = it ? NULL : malloc(sizeof *new);
     if (new) {
         *new = (qlua_module){modules, strdup(name), strdup(local)};
-        if (new->name && new->local)
+        if (new->name &&new->local)
             it = modules = new;
     }
     pthread_mutex_unlock(&lock);
@@ -330,8 +341,8 @@ static void name_in_module(const qlua_code *code, char *name)
 {
     const qlua_module *module = code->module;
     size_t n = module ? strlen(module->local) : 0;
-    if (n && strncmp(code->name, module->local, n) == 0 && strpbrk(code->name + n, ".:") ==
-        code->name + n)
+    if (n && strncmp(code->name, module->local, n) == 0 &&
+        strpbrk(code->name + n, ".:") == code->name + n)
         snprintf(name, QLUA_NAME_BYTES, "%s%s", module->name, code->name + n);
     else
         snprintf(name, QLUA_NAME_BYTES, "%s", code->name);
