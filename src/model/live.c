@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -54,41 +55,82 @@ static bool find_beside(uint64_t pid, const char *name, char *path, size_t n_byt
     return access(path, R_OK) == 0;
 }
 
+/* PID.START.qprof, or PID.START-RUN.qprof of a later run of the same process. */
+static bool parse_name(const char *name, uint64_t *pid, uint64_t *start)
+{
+    char *end;
+    *pid = strtoull(name, &end, 10);
+    *start = *pid && *end == '.' ? strtoull(end + 1, &end, 10) : 0;
+    if (*start && *end == '-')
+        strtoull(end + 1, &end, 10);
+    return *start && strcmp(end, ".qprof") == 0;
+}
+
+/* Call seen(to, path, pid, start) for all live files in a folder. */
+static void each_file(const char *folder,
+                      void (*seen)(void *, const char *, uint64_t, uint64_t), void *to)
+{
+    char path[PATH_BYTES];
+    uint64_t pid, start;
+    DIR *d = opendir(folder);
+    const struct dirent *entry;
+    while (d && (entry = readdir(d)) != NULL) {
+        qp_text_format(path, sizeof path, "%.255s/%.255s", folder, entry->d_name);
+        if (parse_name(entry->d_name, &pid, &start))
+            seen(to, path, pid, start);
+    }
+    if (d)
+        closedir(d);
+}
+
+/* The file of one process id: that of the process that runs, else the newest one of a process
+ * that has ended without sealing it. */
+typedef struct {
+    uint64_t pid, start; /* start: of the process that runs; 0: none */
+    bool is_running;     /* the file in path is its */
+    time_t written_at;
+    char path[PATH_BYTES];
+} wanted_file;
+
+static void prefer(void *to, const char *path, uint64_t pid, uint64_t start)
+{
+    wanted_file *w = to;
+    struct stat st;
+    bool is_running = w->start && start == w->start;
+    if (pid != w->pid || stat(path, &st) != 0 || access(path, R_OK) != 0)
+        return;
+    if (w->path[0] && (is_running < w->is_running ||
+                       (is_running == w->is_running && st.st_mtime < w->written_at)))
+        return;
+    w->is_running = is_running;
+    w->written_at = st.st_mtime;
+    qp_text_format(w->path, sizeof w->path, "%s", path);
+}
+
 bool qp_live_path(uint64_t pid, char *path, size_t n_bytes)
 {
     char folder[PATH_BYTES], name[64];
-    uint64_t start = start_of(pid);
+    wanted_file w = {.pid = pid, .start = start_of(pid)};
+    for (unsigned i = 0; folder_at(i, folder, sizeof folder); i++)
+        each_file(folder, prefer, &w);
+    qp_text_format(path, n_bytes, "%s", w.path);
+    if (path[0])
+        return true;
     qp_text_format(name, sizeof name, "%llu.%llu.qprof", (unsigned long long)pid,
-                   (unsigned long long)start);
-    for (unsigned i = 0; start && folder_at(i, folder, sizeof folder); i++) {
-        qp_text_format(path, n_bytes, "%s/%s", folder, name);
-        if (access(path, R_OK) == 0)
-            return true;
-    }
-    if (start && find_beside(pid, name, path, n_bytes))
+                   (unsigned long long)w.start);
+    if (w.start && find_beside(pid, name, path, n_bytes))
         return true;
     path[0] = '\0';
     return false;
 }
 
-static void list_folder(const char *folder, qp_buf *found)
+static void list_running(void *to, const char *path, uint64_t pid, uint64_t start)
 {
-    DIR *d = opendir(folder);
-    const struct dirent *entry;
-    while (d && (entry = readdir(d)) != NULL) {
-        char *end;
-        uint64_t pid = strtoull(entry->d_name, &end, 10);
-        uint64_t start = *end == '.' ? strtoull(end + 1, &end, 10) : 0;
-        if (strcmp(end, ".qprof") != 0 || !qp_live_is_running(pid, start))
-            continue;
-        qp_live_file *f = qp_buf_add(found);
-        if (!f)
-            break;
-        f->pid = pid;
-        qp_text_format(f->path, sizeof f->path, "%.255s/%.255s", folder, entry->d_name);
-    }
-    if (d)
-        closedir(d);
+    qp_live_file *f = qp_live_is_running(pid, start) ? qp_buf_add(to) : NULL;
+    if (!f)
+        return;
+    f->pid = pid;
+    qp_text_format(f->path, sizeof f->path, "%s", path);
 }
 
 bool qp_live_list(qp_live_file **out, size_t *n)
@@ -97,7 +139,7 @@ bool qp_live_list(qp_live_file **out, size_t *n)
     qp_buf found;
     qp_buf_init(&found, sizeof(qp_live_file));
     for (unsigned i = 0; folder_at(i, folder, sizeof folder); i++)
-        list_folder(folder, &found);
+        each_file(folder, list_running, &found);
     *out = qp_buf_take(&found, n);
     return *out != NULL;
 }

@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Path of the live profile of a process.
- * @return false: no such process, or it does not record; `path` is "" then */
+/** Path of the live profile of a process, or of what it left when it was killed.
+ * @return false: there is none; `path` is "" then */
 bool qp_live_path(uint64_t pid, char *path, size_t n_bytes);
 
 /** Is the process that wrote a file alive? @param start  field 22 of /proc/PID/stat */
