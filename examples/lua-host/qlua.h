@@ -1,9 +1,9 @@
 /* qlua.h: what the patched Lua calls at the places where frames come and go.
  *
  * Every lua_State is a virtual thread with a handle, `qth`: NULL while the program does not
- * record, so that a call costs one test. `qid` is the depth of a frame and its stack id; an exit
- * names the frame that resumes. Nothing here raises an error, touches the Lua stack or uses
- * Lua's allocator: the events arrive while a frame is half made. */
+ * record, so that a call costs one test. `qid` is the depth of a frame and its stack id; an
+ * exit names the frame that resumes. Nothing here raises an error, touches the Lua stack or
+ * uses Lua's allocator: the events arrive while a frame is half made. */
 #ifndef QLUA_H
 #define QLUA_H
 
@@ -34,11 +34,11 @@ typedef struct qlua_code {
 LUAI_FUNC qprof_thread *qlua_unbound; /* first `qth` of a state; NULL: not recording */
 LUAI_FUNC void (*qlua_loop)(lua_State *, CallInfo *); /* luaV_execute, or one that records */
 
-/* ---- out of line ---------------------------------------------------------------------------- */
+/* ---- out of line ------------------------------------------------------------------------- */
 
 /** Initialize the recorder if the environment has QPROF. Before the first state. */
 LUAI_FUNC void qlua_start(void);
-/** The first frame of a state: bind the state, and mount it if the host calls without resume. */
+/** The first frame of a state: bind it, and mount it if the host calls without resume. */
 LUAI_FUNC void qlua_begin(lua_State *L);
 /** The last frame of a state has gone. */
 LUAI_FUNC void qlua_end(lua_State *L);
@@ -65,7 +65,7 @@ LUAI_FUNC void qlua_entry_c(lua_State *L, CallInfo *ci, lua_CFunction f);
 LUAI_FUNC void qlua_execute_calls(lua_State *L, CallInfo *ci);
 LUAI_FUNC void qlua_execute_counting(lua_State *L, CallInfo *ci);
 
-/* ---- in line: only while qlua_is_on(L) ------------------------------------------------------- */
+/* ---- in line: only while qlua_is_on(L) --------------------------------------------------- */
 
 #define qlua_is_on(L) l_unlikely((L)->qth != NULL)
 

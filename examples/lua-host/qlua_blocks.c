@@ -1,10 +1,11 @@
 /* qlua_blocks.c: basic blocks, their lines and the jumps between them, from the bytecode.
  *
  * A block begins where a jump leads, behind an instruction that may jump, and where the line
- * changes. What Lua executes as one never splits: a test and its jump, an arithmetic instruction
- * and its fall-back, an instruction and its extra argument. Code that nothing reaches begins no
- * block, or it would be reported as missed: the `end` behind a `return`. The header's line, when
- * it has no code, is an empty block in front: executed at each call, and where the function is. */
+ * changes. What Lua executes as one never splits: a test and its jump, an arithmetic
+ * instruction and its fall-back, an instruction and its extra argument. Code that nothing
+ * reaches begins no block, or it would be reported as missed: the `end` behind a `return`. The
+ * header's line, when it has no code, is an empty block in front: executed at each call, and
+ * where the function is. */
 #define LUA_CORE
 #include "lprefix.h"
 

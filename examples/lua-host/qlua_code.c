@@ -47,7 +47,7 @@ int qlua_code_open_scratch(void)
     return scratch != NULL;
 }
 
-/* ---- content -------------------------------------------------------------------------------- */
+/* ---- content ----------------------------------------------------------------------------- */
 
 static uint64_t mix(uint64_t hash, uint64_t value)
 {
@@ -94,7 +94,7 @@ static uint64_t content_hash(const Proto *p)
     return hash ? hash : 1;
 }
 
-/* ---- the table of contents ------------------------------------------------------------------ */
+/* ---- the table of contents --------------------------------------------------------------- */
 
 static known_code *find_slot(known_code *table, size_t size, uint64_t hash)
 {
@@ -146,7 +146,7 @@ static size_t method_of_more_code(void)
     return more_code;
 }
 
-/* ---- records of prototypes ------------------------------------------------------------------ */
+/* ---- records of prototypes --------------------------------------------------------------- */
 
 static qlua_code *dead; /* of any state; under the lock */
 

@@ -43,7 +43,7 @@ LUAI_FUNC qlua_code *qlua_code_record(Proto *p);
 /** Free the records of collected prototypes. Only while no sweep is under way. */
 LUAI_FUNC void qlua_code_bury(lua_State *L);
 
-/** @return 0: no line information, not Lua's own bytecode, or no memory; nothing to free then */
+/** @return 0, nothing to free: no line information, not Lua's own bytecode, no memory */
 LUAI_FUNC int qlua_blocks_find(const Proto *p, qlua_blocks *blocks);
 LUAI_FUNC void qlua_blocks_free(qlua_blocks *blocks);
 

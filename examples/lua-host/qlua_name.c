@@ -19,7 +19,7 @@
 
 enum { MAX_PATH_PARTS = 4 }; /* of a table: a.b.c.d.f */
 
-/* ---- modules that are loaded ---------------------------------------------------------------- */
+/* ---- modules that are loaded ------------------------------------------------------------- */
 
 static const char *key_text(const Node *n)
 {
@@ -132,7 +132,7 @@ int qlua_name_loaded(lua_State *L, const TValue *f, const char *module, char *na
     return 1;
 }
 
-/* ---- names in the code that defines a function ---------------------------------------------- */
+/* ---- names in the code that defines a function ------------------------------------------- */
 
 static const char *constant_text(const Proto *p, int k)
 {
@@ -256,7 +256,7 @@ static int name_closure(const Proto *p, int pc, const Proto *inner, char *out)
     return join_names(out, "", "", luaF_getlocalname(p, reg + 1, pc + 1));
 }
 
-/* ---- the module that a main chunk is -------------------------------------------------------- */
+/* ---- the module that a main chunk is ----------------------------------------------------- */
 
 static const qlua_module *modules; /* under the lock; never freed: one a module name */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -324,7 +324,7 @@ void qlua_name_inner(lua_State *L, CallInfo *ci, const Proto *p)
     }
 }
 
-/* ---- the name of a function ----------------------------------------------------------------- */
+/* ---- the name of a function -------------------------------------------------------------- */
 
 const char *qlua_name_source(const Proto *p, char *file)
 {

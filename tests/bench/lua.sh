@@ -1,6 +1,6 @@
 #!/bin/sh
-# lua.sh [BUILD] [PAIRS]: what recording costs a Lua program: qlua over lua-base, run in turn, the
-# median of the ratios of processor time; goals from the project's design.
+# lua.sh [BUILD] [PAIRS]: what recording costs a Lua program: qlua over lua-base, run in turn,
+# the median of the ratios of processor time; goals from the project's design.
 set -eu
 unset QPROF LUA_PATH LUA_CPATH LUA_INIT
 here=$(cd "$(dirname "$0")" && pwd)

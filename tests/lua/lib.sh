@@ -1,4 +1,4 @@
-# lib.sh: for the scripts of this folder. Sets source, bin, oracle (folder of oracle.so), programs.
+# lib.sh: for the scripts of this folder. Sets source, bin, programs, oracle (its folder).
 set -eu
 unset QPROF LUA_PATH LUA_CPATH LUA_INIT
 source=$(cd "$(dirname "$0")/../.." && pwd)
@@ -21,8 +21,8 @@ complain() {
     failures=$((failures + 1))
 }
 
-# record OPTIONS NAME ARGS...: qlua ARGS in the current folder; profile in $tmp/NAME.qprof, output
-# in $tmp/NAME.out, exit code in $code
+# record OPTIONS NAME ARGS...: qlua ARGS in the current folder; profile in $tmp/NAME.qprof,
+# output in $tmp/NAME.out, exit code in $code
 record() {
     options=$1 name=$2
     shift 2

@@ -4,7 +4,7 @@
  *   lua   FILE:LINE  calls of the Lua functions that begin there (LINE 0: a main chunk)
  *   c     NAME       calls of a C function that a standard module holds, "other": of all others
  *   line  FILE:LINE  executions of the instruction of that line that was executed most
- * It shares nothing with the recorder: the hook sees every call and, apart, every instruction. */
+ * It shares nothing with the recorder: the hook sees each call and, apart, each instruction. */
 #define LUA_CORE
 #include "lprefix.h"
 
@@ -116,7 +116,7 @@ static void hook(lua_State *L, lua_Debug *ar)
     c->calls++;
 }
 
-/* ---- the result ----------------------------------------------------------------------------- */
+/* ---- the result -------------------------------------------------------------------------- */
 
 static int is_same_code(const Proto *a, const Proto *b)
 {

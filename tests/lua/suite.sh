@@ -1,9 +1,10 @@
 #!/bin/sh
-# suite.sh DIR [BUILD]: Lua's official test suite under qlua; DIR holds testes/ of release 5.4.4.
+# suite.sh DIR [BUILD]: Lua's official test suite under qlua; DIR holds testes/ of 5.4.4.
 #
 # By hand: the suite is no part of this project and writes into DIR. Portable tests, then the
-# complete ones (_port), each not recorded and with -time=exact, adaptive and none; every profile
-# that any of the processes leaves must pass `qprof check`. SUITE_MODES and SUITE_KINDS choose.
+# complete ones (_port), each not recorded and with -time=exact, adaptive and none; every
+# profile that any of the processes leaves must pass `qprof check`. SUITE_MODES and SUITE_KINDS
+# choose.
 set -eu
 unset QPROF LUA_PATH LUA_CPATH LUA_INIT
 

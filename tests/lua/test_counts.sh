@@ -1,11 +1,12 @@
 #!/bin/sh
-# test_counts.sh [BUILD]: qlua reports exactly the calls and line counts that a debug hook counts on
-# unpatched Lua, for every program in programs/; its output is unchanged, its profile passes check.
+# test_counts.sh [BUILD]: qlua reports exactly the calls and line counts that a debug hook
+# counts on unpatched Lua, for every program in programs/; its output is unchanged, its profile
+# passes check.
 . "$(dirname "$0")/lib.sh"
 
-# What the profile says, in the oracle's words: see oracle.c. A file of "?" is stripped code, whose
-# line only the name tells. The hook is set after the libraries are opened and does not see what
-# runs when a state is closed.
+# What the profile says, in the oracle's words: see oracle.c. A file of "?" is stripped code,
+# whose line only the name tells. The hook is set after the libraries are opened and does not
+# see what runs when a state is closed.
 said_by_qprof() {
     "$bin/qprof" report --format=json "$1" | jq -r '.methods[] |
         if (.name | test("^(lua|luaopen_.*|file:__gc|package.__gc)$")) then empty
