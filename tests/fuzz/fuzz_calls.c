@@ -1,5 +1,5 @@
 /* fuzz_calls.c: programs of tests/model/driver.h, found by libFuzzer. A difference to the naive
- * profiler is a crash. Build: clang -fsanitize=fuzzer,address,undefined. */
+ * profiler is a crash. It works in a folder of its own: name a corpus by its absolute path. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>

@@ -128,6 +128,7 @@ void naive_mount(naive *n, uint64_t vt)
         pass_current(n);
         n->current = index;
         th->seen = n->now;
+        th->has_read = false;
     }
 }
 

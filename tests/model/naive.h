@@ -43,7 +43,7 @@ typedef struct {
     uint64_t key; /* virtual thread, or id of qprof_thread_create */
     bool is_live, is_bound;
     uint64_t seen; /* the clock at its last charge, or its beginning */
-    bool has_read; /* the clock for itself, so that it may not go back */
+    bool has_read; /* the clock since it runs here, so that it may not go back */
     naive_node *root;
     naive_frame *frames;
     size_t depth, room;

@@ -28,11 +28,17 @@ static uint64_t next_id(const host *d, operation op)
     }
 }
 
+/* With -unknown-exit=ignore only the last 4096 frames are searched, reliability.md 2.6. */
+static bool has_room(const host *d)
+{
+    return host_depth(d) < (d->n.o.ignores_unknown_exits ? 4000 : HOST_MAX_DEPTH);
+}
+
 static void enter(host *d, operation op)
 {
     /* few methods often, all of them sometimes */
     unsigned index = op.c < 200 ? op.a % 5 : op.a;
-    if (host_depth(d) < HOST_MAX_DEPTH)
+    if (has_room(d))
         host_entry(d, host_method(index), next_id(d, op));
 }
 
@@ -73,7 +79,7 @@ static void exit_all(host *d, operation op)
 /* Recursion over one or two methods, far enough to fill chunks of the stack. */
 static void enter_many(host *d, operation op)
 {
-    for (unsigned i = 0; i < 4u * op.a && host_depth(d) < HOST_MAX_DEPTH; i++) {
+    for (unsigned i = 0; i < 4u * op.a && has_room(d); i++) {
         d->n.now += op.c % 4;
         host_clock_show(d);
         host_entry(d, host_method(op.b + (op.c & 8 ? i % 2 : 0)), next_id(d, op));
@@ -95,13 +101,13 @@ static void enter_strange(host *d, operation op)
                                        UINT64_MAX - 15,
                                        UINT64_MAX - 14,
                                        UINT64_MAX - 16};
-    if (host_depth(d) < HOST_MAX_DEPTH)
+    if (has_room(d))
         host_entry(d, strange[op.a % 7], op.b < 128 ? next_id(d, op) : 0);
 }
 
 static void enter_with_id_zero(host *d, operation op)
 {
-    if (host_depth(d) < HOST_MAX_DEPTH)
+    if (has_room(d))
         host_entry(d, host_method(op.a), 0);
 }
 
