@@ -90,7 +90,7 @@ static void print_measure(const qp_screen *s, const qp_model *m)
     if (!run->has_times)
         qp_out_text(s->out, "exact calls, no times");
     else if (run->is_estimated)
-        qp_out_format(s->out, "exact calls; %s%s by %s estimate, within %s 95 times of 100",
+        qp_out_format(s->out, "exact calls; %s%s by %s estimate (%s: 95 %% interval)",
                       run->clock_text, noun,
                       run->time_mode == QP_TIME_SAMPLED ? "sampled" : "adaptive",
                       qp_screen_sign(s, QP_SIGN_HALF));
