@@ -48,7 +48,7 @@ static void a_terminal_gets_no_control_character(void **state)
     assert_terminal("plain", "plain");
     assert_terminal("\033[2J", "\\x1B[2J");
     assert_terminal("a\nb\tc\x7f", "a\\x0Ab\\x09c\\x7F");
-    assert_terminal("\xC2\x9B", "\\x9B");               /* C1: CSI */
+    assert_terminal("\xC2\x9B", "\\x9B"); /* C1: CSI */
     assert_terminal("gr\xC3\xBCn", "gr\xC3\xBCn");
     assert_terminal("\xFF\xC3", "\\xFF\\xC3");          /* never a character; one cut short */
     assert_terminal("\xC0\xAF", "\\xC0\\xAF");          /* an overlong slash */
@@ -83,8 +83,7 @@ static void json_is_valid_whatever_the_name(void **state)
     (void)state;
     begin();
     qp_text_json(&out, "a\"b\\c\n\033\x7f\xFFz\xC3\xBC");
-    assert_string_equal(written(),
-                        "\"a\\\"b\\\\c\\u000a\\u001b\\u007f\xEF\xBF\xBDz\xC3\xBC\"");
+    assert_string_equal(written(), "\"a\\\"b\\\\c\\u000a\\u001b\\u007f\xEF\xBF\xBDz\xC3\xBC\"");
 }
 
 static void json_places_its_commas(void **state)
@@ -104,8 +103,9 @@ static void json_places_its_commas(void **state)
     }
     qp_json_end(&json, ']');
     qp_json_end(&json, '}');
-    assert_string_equal(written(), "{\n \"a\":18446744073709551615,\n \"rows\":[\n"
-                                   "  {\"x\":true,\"y\":null},\n  {\"x\":false,\"y\":null}]}\n");
+    assert_string_equal(written(),
+                        "{\n \"a\":18446744073709551615,\n \"rows\":[\n"
+                        "  {\"x\":true,\"y\":null},\n  {\"x\":false,\"y\":null}]}\n");
 }
 
 static void csv_is_quoted_and_no_formula(void **state)
