@@ -33,6 +33,7 @@ typedef struct {
     unsigned n_waiting;
     unsigned n_turns_left;
     bool by_handle;
+    pthread_barrier_t begun; /* every carrier has an actor: each will come to another one */
 } stage;
 
 static uint64_t next_random(uint64_t *state)
@@ -102,7 +103,9 @@ static void put_actor(stage *s, actor *a)
 static void *carry(void *on)
 {
     stage *s = on;
-    for (actor *a; (a = take_actor(s));) {
+    actor *a = take_actor(s);
+    pthread_barrier_wait(&s->begun);
+    for (; a; a = take_actor(s)) {
         qprof_thread *handle = NULL, *before = NULL;
         if (s->by_handle) {
             handle = qprof_thread_handle_vt(a->vt, QPROF_INLINE_VERSION);
@@ -157,6 +160,7 @@ static uint64_t run_stage(bool by_handle, disturbance *d)
     pthread_t carriers[N_CARRIERS], other[2];
     stage s = {
         .lock = PTHREAD_MUTEX_INITIALIZER, .n_turns_left = N_TURNS, .by_handle = by_handle};
+    pthread_barrier_init(&s.begun, NULL, N_CARRIERS);
     for (unsigned i = 0; i < N_VIRTUAL; i++) {
         actors[i] = (actor){.vt = 0x7000 + 16 * i, .random = 0x9E3779B97F4A7C15u * (i + 1)};
         s.waiting[s.n_waiting++] = &actors[i];
@@ -170,6 +174,7 @@ static uint64_t run_stage(bool by_handle, disturbance *d)
     __atomic_store_n(&d->is_over, true, __ATOMIC_RELEASE);
     for (unsigned i = 0; i < 2; i++)
         pthread_join(other[i], NULL);
+    pthread_barrier_destroy(&s.begun);
     uint64_t n_entries = 0;
     for (unsigned i = 0; i < N_VIRTUAL; i++)
         n_entries += actors[i].n_entries;
@@ -236,6 +241,7 @@ static void shutting_down_meanwhile_keeps_what_was_recorded(void **state) /* rel
     play_ctx *p = *state;
     disturbance d = {.saves = true, .shuts_down = true};
     begin(true);
+    qprof_add_annotation("there is something to write");
     uint64_t n_entries = run_stage(true, &d);
     qprof_shutdown();
     play_read(p, "run.qprof");
