@@ -72,12 +72,11 @@ typedef struct qprof_thread {
     uint32_t span;  /* from there to the frame that no ordinary entry stands on */
     uint32_t countdown; /* adaptive: calls until the next one that is timed */
     qprof_pulse *pulse;
-    char *base;         /* the mapping: cell i is at base + 64 * i */
-    uint32_t carrier;   /* ordinal of the system thread that drives it; 0: none */
-    uint32_t in_call;   /* ordinal of the system thread inside a _vt call; 0: none */
-    uint32_t next_free; /* library only */
-    uint32_t reserved;
+    char *base;                   /* the mapping: cell i is at base + 64 * i */
+    uint32_t carrier;             /* ordinal of the system thread that drives it; 0: none */
+    uint32_t next_free;           /* library only */
     uint64_t deep_low, deep_high; /* library only */
+    uint64_t reserved;
 } qprof_thread;
 
 enum {

@@ -48,16 +48,14 @@ qprof_thread *qp_door_plain(void)
     return th;
 }
 
-/* Mount and mark; what lost the thread in between is turned away. */
+/* Mount and hold; what lost the thread in between is turned away. */
 static qprof_thread *enter(qprof_thread *th)
 {
     if (!th || !qp_thread_mount(th))
         return NULL;
-    qp_store(&th->in_call, qp_here.ordinal);
-    qp_signal_fence();
-    if (qp_load(&th->carrier) == qp_here.ordinal)
+    if (qp_thread_hold(th))
         return th;
-    qp_store(&th->in_call, 0);
+    qp_thread_drop();
     qp_count(&qp_run.space, QP_D_vt_conflict);
     return NULL;
 }

@@ -17,14 +17,9 @@ void qp_door_shut(uint32_t gate);
 /* The thread of a plain event call. @return NULL: dropped, and counted */
 qprof_thread *qp_door_plain(void);
 
-/* The virtual thread of an event, mounted here and marked as in a call, until qp_door_left().
+/* The virtual thread of an event, mounted here and held until qp_thread_drop().
  * @return NULL: dropped, and counted */
 qprof_thread *qp_door_vt(VthreadID vt);
-
-static inline void qp_door_left(qprof_thread *th)
-{
-    qp_publish(&th->in_call, 0);
-}
 
 /* The same for calls that must not make the thread. */
 qprof_thread *qp_door_known_vt(VthreadID vt);

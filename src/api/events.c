@@ -28,17 +28,15 @@ void qprof_record_fn_exit(qprof_StackID id)
     qprof_open_exit(th, gate, id);
 }
 
-/* The virtual thread that this carrier drove last, marked; NULL: ask the door. */
+/* The virtual thread that this carrier drove last, held; NULL: ask the door. */
 static inline qprof_thread *same_vt(VthreadID vt)
 {
     qprof_thread *th = qp_here.th;
     if (QP_UNLIKELY(qp_here.vt != vt || !qp_is_open(th)))
         return NULL;
-    qp_store(&th->in_call, qp_here.ordinal);
-    qp_signal_fence();
-    if (QP_LIKELY(qp_load(&th->carrier) == qp_here.ordinal))
+    if (qp_thread_hold(th))
         return th;
-    qp_store(&th->in_call, 0);
+    qp_thread_drop();
     return NULL;
 }
 
@@ -50,7 +48,7 @@ void qprof_record_fn_entry_vt(qprof_MethodID method, qprof_StackID id, VthreadID
             return;
     }
     qprof_open_entry(th, QPROF_LOAD(th->gate), method, id);
-    qp_door_left(th);
+    qp_thread_drop();
 }
 
 void qprof_record_fn_exit_vt(qprof_StackID id, VthreadID vt)
@@ -61,7 +59,7 @@ void qprof_record_fn_exit_vt(qprof_StackID id, VthreadID vt)
             return;
     }
     qprof_open_exit(th, QPROF_LOAD(th->gate), id);
-    qp_door_left(th);
+    qp_thread_drop();
 }
 
 /* ---- events on the frame on top ------------------------------------------------------------ */
@@ -105,7 +103,7 @@ static void record_detail_vt(detail d, VthreadID vt)
     if (!th)
         return;
     record_detail(th, d);
-    qp_door_left(th);
+    qp_thread_drop();
 }
 
 void qprof_record_counts(qprof_Counts n)

@@ -198,7 +198,7 @@ enum { /* qp_method.flags: QPROF_METHOD_FLAGS_* and ours */
        QP_METHOD_PSEUDO = 1u << 9,     /* shown as measurement type System */
        QP_METHOD_OVERFLOW = 1u << 10,  /* the <overflow> of paths that did not fit */
        QP_METHOD_MISSED = 1u << 11,    /* entered before it was registered, if ever */
-    QP_METHOD_CLAIMED = 1u << 16    /* the recorder's own: somebody registers it */
+       QP_METHOD_CLAIMED = 1u << 16    /* the recorder's own: somebody registers it */
 };
 
 typedef struct {

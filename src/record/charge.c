@@ -158,8 +158,8 @@ static stop_state read_stops(void)
     stop_state s = {0, 0};
     for (unsigned tries = 0; tries < 1000; tries++) {
         uint64_t before = qp_observe(&h->stop_change);
-        s = (stop_state){qp_load(&h->stopped_total), qp_load(&h->stopped_since)};
-        __atomic_thread_fence(__ATOMIC_ACQUIRE);
+        s.total = qp_observe(&h->stopped_total); /* in order, before stop_change again */
+        s.since = qp_observe(&h->stopped_since);
         if (!(before & 1) && before == qp_load(&h->stop_change))
             break;
     }

@@ -17,7 +17,8 @@
 enum { ROWS = 10 };
 
 typedef struct {
-    uint64_t n_calls, self;
+    uint64_t n_calls;
+    int64_t self;
 } method_sum;
 
 /* @return [n_methods + 1] by the ordinal of the method; NULL: no room */
@@ -31,30 +32,37 @@ static method_sum *sum_room(uint64_t n_methods)
     return cell ? qp_at(&qp_run.space, cell + 1) : NULL;
 }
 
-static uint64_t estimate(const qp_node *n)
+/* Ticks of a path: its own; adaptive: with its callees. */
+static int64_t ticks_of(const qp_node *n)
 {
     qp_spread spread;
+    int64_t ticks = (int64_t)n->self;
     if (qp_run_head()->time_mode != QP_TIME_ADAPTIVE)
-        return n->self;
+        return ticks;
     memcpy(&spread, &n->self_max, sizeof spread);
     uint64_t later = n->n_calls > QPROF_ADAPTIVE_FIRST ? n->n_calls - QPROF_ADAPTIVE_FIRST : 0;
-    return n->self + (spread.n_timed
-                          ? (uint64_t)((double)n->self_min / spread.n_timed * (double)later)
-                          : 0);
+    if (spread.n_timed)
+        ticks += (int64_t)((double)n->self_min / spread.n_timed * (double)later);
+    return ticks;
+}
+
+static method_sum *sum_of(method_sum *sums, const qp_node *n)
+{
+    return &sums[n->method ? ((const qp_method *)qp_at(&qp_run.space, n->method))->ordinal : 0];
 }
 
 static void add_tree(method_sum *sums, const qprof_thread *th)
 {
     const qp_thread_record *r = qp_record_of(th);
+    bool is_adaptive = qp_run_head()->time_mode == QP_TIME_ADAPTIVE;
     for (qp_cell cell = r->nodes; cell;) {
         const qp_extent *e = qp_at(&qp_run.space, cell);
         for (uint32_t i = 1; i <= e->n_used; i++) {
             const qp_node *n = qp_at(&qp_run.space, cell + i);
-            if (!n->method)
-                continue;
-            const qp_method *m = qp_at(&qp_run.space, n->method);
-            sums[m->ordinal].n_calls += n->n_calls;
-            sums[m->ordinal].self += estimate(n);
+            sum_of(sums, n)->n_calls += n->n_calls;
+            sum_of(sums, n)->self += ticks_of(n);
+            if (is_adaptive && n->parent)
+                sum_of(sums, qp_at(&qp_run.space, n->parent))->self -= ticks_of(n);
         }
         cell = e->prev;
     }
@@ -62,15 +70,12 @@ static void add_tree(method_sum *sums, const qprof_thread *th)
         return;
     qp_stack_cursor c = {QPROF_CELL(th, qprof_frame, th->pulse->top & ~QPROF_TOP_BUSY),
                          r->chunk};
-    do { /* frames that are open at the end */
-        const qp_node *n = qp_at(&qp_run.space, c.f->node);
-        if (n->method)
-            sums[((const qp_method *)qp_at(&qp_run.space, n->method))->ordinal].self +=
-                c.f->own;
-    } while (qp_stack_down(th, &c));
+    do /* frames that are open at the end */
+        sum_of(sums, qp_at(&qp_run.space, c.f->node))->self += (int64_t)c.f->own;
+    while (qp_stack_down(th, &c));
 }
 
-static double milliseconds(uint64_t ticks)
+static double milliseconds(int64_t ticks)
 {
     const qp_head *h = qp_run_head();
     if (h->clock_source == QP_SOURCE_TSC && h->tick_1 > h->tick_0)
@@ -93,7 +98,7 @@ static const qp_method *method_by_ordinal(uint32_t ordinal)
     return NULL;
 }
 
-static void print_row(int fd, uint32_t ordinal, const method_sum *sum, uint64_t all)
+static void print_row(int fd, uint32_t ordinal, const method_sum *sum, int64_t all)
 {
     const qp_method *m = method_by_ordinal(ordinal);
     const char *class_name = m ? qp_texts_at(&qp_run.texts, m->class_name) : "";
@@ -113,9 +118,10 @@ static void print_row(int fd, uint32_t ordinal, const method_sum *sum, uint64_t 
 
 static void print_methods(int fd, method_sum *sums, uint64_t n_methods)
 {
-    uint64_t all = 0;
-    for (uint64_t i = 0; i <= n_methods; i++)
-        all += sums[i].self;
+    int64_t all = 0;
+    sums[0] = (method_sum){0, 0}; /* the roots */
+    for (uint64_t i = 1; i <= n_methods; i++)
+        all += sums[i].self > 0 ? sums[i].self : (sums[i].self = 0);
     dprintf(fd, "%15s %7s %12s  %s\n", "self", "", "calls", "method");
     for (unsigned row = 0; row < ROWS; row++) {
         uint64_t best = 0;

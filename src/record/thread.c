@@ -28,8 +28,8 @@ enum {
     TAKE_TRIES = 11000 /* the later ones yield the processor */
 };
 
-/* In qprof_thread.carrier: its carrier is letting it go. */
-#define RELEASING UINT32_MAX
+/* In qprof_thread.carrier: it is changing hands. */
+#define BETWEEN UINT32_MAX
 
 _Static_assert(sizeof(qprof_thread) == 64, "a handle is one line");
 _Static_assert(sizeof(qprof_node) == sizeof(qp_node) &&
@@ -53,6 +53,7 @@ static struct {
     uint32_t n_used; /* atomic */
     uint32_t first;  /* of this run */
     uint32_t n_carriers;
+    qprof_thread **driven; /* by the carrier's ordinal: what a _vt call of it is about */
     pthread_key_t at_thread_exit;
 } arena;
 
@@ -69,10 +70,11 @@ bool qp_threads_reserve(void)
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (p == MAP_FAILED)
             continue;
-        if (pthread_key_create(&arena.at_thread_exit, leave_thread) != 0) {
-            munmap(p, n * sizeof(qprof_thread));
+        arena.driven = mmap(NULL, n * sizeof *arena.driven, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (arena.driven == MAP_FAILED ||
+            pthread_key_create(&arena.at_thread_exit, leave_thread) != 0)
             return false;
-        }
         madvise(p, n * sizeof(qprof_thread), MADV_WIPEONFORK);
         syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
         arena.all = p;
@@ -186,7 +188,6 @@ static qprof_thread *begin_thread(uintptr_t host_id, uintptr_t vt)
         r->stopped_seen = qp_load(&h->stopped_total);
     }
     qp_store(&th->carrier, 0);
-    qp_store(&th->in_call, 0);
     qp_publish(&r->state, QP_THREAD_ALIVE);
     qp_publish(&th->gate, qp_run.hooks | QP_HOOK_SYNC | QPROF_GATE_OPEN);
     if (qp_state() != QP_STATE_RUNNING) /* shut down meanwhile */
@@ -202,7 +203,8 @@ static void renew_here(void)
     if (qp_here.epoch == qp_run.epoch)
         return;
     qp_here.epoch = qp_run.epoch;
-    qp_here.ordinal = qp_fetch_add(&arena.n_carriers, 1) + 1;
+    qp_here.ordinal = qp_fetch_add(&arena.n_carriers, 1) % (arena.n_max - 1) + 1;
+    qp_here.driven = &arena.driven[qp_here.ordinal];
     qp_here.plain = qp_here.th = qp_here.own = &qp_closed_thread;
     qp_here.vt = 0;
     qp_here.system_id = (uint64_t)syscall(SYS_gettid);
@@ -322,8 +324,8 @@ static bool give_up(void)
     return false;
 }
 
-/* The thread is ours, after it was parked or never driven. */
-static bool wake(qprof_thread *th)
+/* It was parked, or never driven. */
+static void wake(qprof_thread *th)
 {
     qp_thread_record *r = qp_record_of(th);
     if (r->system_id != qp_here.system_id) {
@@ -336,37 +338,38 @@ static bool wake(qprof_thread *th)
     qp_charge_unpark(th, top);
     if (top)
         qp_set_top(th, top);
-    return true;
 }
 
-/* The thread is ours, but was not let go. The barrier makes the other carrier's stores visible: if
- * it is inside a call then, it keeps the thread. */
+/* It was not let go. The barrier makes the other carrier's stores visible: if it holds the thread
+ * then, it keeps it. */
 static bool steal(qprof_thread *th, uint32_t from)
 {
     qp_fence();
     syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
-    if (qp_observe(&th->in_call) == from || qp_is_busy(th)) {
-        qp_publish(&th->carrier, from);
-        return give_up();
-    }
+    if (qp_observe(&arena.driven[from]) == th || qp_is_busy(th))
+        return false;
     qp_store(&qp_record_of(th)->system_id, qp_here.system_id);
     qp_count(&qp_run.space, QP_D_vt_migrations);
     qp_charge_migrate(th);
     return true;
 }
 
-/* Drive the thread from here. A carrier that is letting it go needs a moment. */
+/* Drive the thread from here. A thread that is changing hands needs a moment. */
 static bool take(qprof_thread *th)
 {
     for (unsigned tries = 0; tries < TAKE_TRIES; tries++) {
         uint32_t from = qp_observe(&th->carrier);
         if (from == qp_here.ordinal)
             return true;
-        if (from == RELEASING) {
+        if (from == BETWEEN) {
             if (tries >= TAKE_SPINS)
                 sched_yield();
-        } else if (qp_swap_if(&th->carrier, &from, qp_here.ordinal)) {
-            return from ? steal(th, from) : wake(th);
+        } else if (qp_swap_if(&th->carrier, &from, BETWEEN)) {
+            bool is_ours = !from || steal(th, from);
+            if (!from)
+                wake(th);
+            qp_publish(&th->carrier, is_ours ? qp_here.ordinal : from);
+            return is_ours || give_up();
         }
     }
     return give_up();
@@ -376,7 +379,7 @@ static bool take(qprof_thread *th)
 static void release(qprof_thread *th)
 {
     uint32_t ours = qp_here.ordinal;
-    if (!qp_is_open(th) || !qp_swap_if(&th->carrier, &ours, RELEASING))
+    if (!qp_is_open(th) || !qp_swap_if(&th->carrier, &ours, BETWEEN))
         return;
     qprof_frame *top = qp_top_of(th);
     if (top)
@@ -416,16 +419,23 @@ void qp_thread_destroy(qprof_thread *th)
     const qp_trie index = vt_index();
     if (!take(th))
         return;
+    if (!qp_thread_hold(th)) {
+        qp_thread_drop();
+        return;
+    }
     if (QPROF_LOAD(th->pulse->top)) { /* it had an event */
         qprof_frame *top = qp_event_begin(th);
-        if (!top)
+        if (!top) {
+            qp_thread_drop();
             return;
+        }
         qp_bump(&r->n_destroyed_live, qp_event_unroll(th, &top));
         qp_event_end(th, top);
     }
     if (r->vt_id)
         qp_trie_drop(&index, qp_run.vt_root, r->vt_id, row_of(th));
     release(th);
+    qp_thread_drop();
     QPROF_STORE(th->gate, 0);
     qp_publish(&r->state, QP_THREAD_ENDED);
     if (qp_here.th == th)

@@ -6,19 +6,22 @@
 #ifndef QP_RECORD_THREAD_H
 #define QP_RECORD_THREAD_H
 
+#include "base/atomic.h"
 #include "record/session.h"
 
 /* What this system thread knows: thread-local. */
 typedef struct {
     /* never NULL: qp_closed_thread if there is none, which sends an event to the door */
-    qprof_thread *plain;        /* system-thread mode: whom events are recorded for */
-    qprof_thread *th;           /* virtual-thread mode: the same */
-    qprof_thread *own;          /* the carrier's own record, in either mode */
-    uintptr_t vt;               /* id of th */
-    uint32_t epoch;             /* of the run that th belongs to */
-    uint32_t ordinal;           /* of the carrier in that run, from 1 */
-    uint64_t system_id;         /* gettid */
-    uint32_t callbacks;         /* nesting of the callback; see qp_thread_callbacks() */
+    qprof_thread *plain; /* system-thread mode: whom events are recorded for */
+    qprof_thread *th;    /* virtual-thread mode: the same */
+    qprof_thread *own;   /* the carrier's own record, in either mode */
+    uintptr_t vt;        /* id of th */
+    uint32_t epoch;      /* of the run that th belongs to */
+    uint32_t ordinal;    /* of the carrier in that run, from 1 */
+    qprof_thread *
+        *driven;        /* where others see which thread a _vt call of this carrier is about */
+    uint64_t system_id; /* gettid */
+    uint32_t callbacks; /* nesting of the callback; see qp_thread_callbacks() */
     const void *callback_frame; /* of the C stack, where the innermost one was called */
     bool in_control;            /* holds the control lock */
 } qp_carrier;
@@ -108,6 +111,21 @@ qprof_thread *qp_thread_own(void);
 /* The calling carrier goes on with th; the thread before it is parked.
  * @return the thread before; NULL: th is being driven by another carrier at this moment */
 qprof_thread *qp_thread_mount(qprof_thread *th);
+
+/* Nobody takes th from this carrier from now on, until qp_thread_drop(): the mark is made before
+ * the carrier is checked, and a taker looks at them in the other order.
+ * @return false: it has been taken */
+static inline bool qp_thread_hold(qprof_thread *th)
+{
+    QPROF_STORE(*qp_here.driven, th);
+    QPROF_FENCE();
+    return QP_LIKELY(QPROF_LOAD(th->carrier) == qp_here.ordinal);
+}
+
+static inline void qp_thread_drop(void)
+{
+    __atomic_store_n(qp_here.driven, (qprof_thread *)0, __ATOMIC_RELEASE);
+}
 
 /* End a thread: close its frames, keep its data. Its row may serve a later thread. */
 void qp_thread_destroy(qprof_thread *th);
