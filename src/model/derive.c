@@ -68,7 +68,7 @@ static void estimate_adaptive(qp_model_private *own, uint32_t i)
     if (!later)
         return;
     double n = spread.n_timed, all = (double)later;
-    double mean = n ? (double)sum / n : (double)known / FIRST_CALLS;
+    double mean = n > 0 ? (double)sum / n : (double)known / FIRST_CALLS;
     double squares = spread.squares >= 0 && spread.squares < 3e38f ? (double)spread.squares : 0;
     double deviation = n > 1 ? (squares - n * mean * mean) / (n - 1) : 0;
     double left = n < all ? 1 - n / all : 0; /* the timed ones are known exactly */
