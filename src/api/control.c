@@ -18,7 +18,7 @@ static bool is_running(void)
  * of the exported function */
 static bool is_nested(const void *here)
 {
-    return qp_here.in_control || (qp_here.epoch == qp_run.epoch && qp_thread_callbacks(here));
+    return qp_here.in_control || qp_thread_callbacks(here);
 }
 
 static int initialize(const qprof_InitInfo *info, const void *here)

@@ -149,21 +149,27 @@ int qp_charge_begin(uint64_t (*given_clock)(void))
 /* ---- stops, seen by one thread ------------------------------------------------------------- */
 
 typedef struct {
-    uint64_t total, since; /* of head.stopped_*, at one moment */
-} stop_state;
+    uint64_t total, since;             /* of head.stopped_* */
+    uint64_t clear_raw, clear_stopped; /* of the last clear */
+    uint32_t clear_count;
+} run_times;
 
-static stop_state read_stops(void)
+/* All of one moment. */
+static run_times read_run_times(void)
 {
     const qp_head *h = qp_run_head();
-    stop_state s = {0, 0};
+    run_times t = {0};
     for (unsigned tries = 0; tries < 1000; tries++) {
         uint64_t before = qp_observe(&h->stop_change);
-        s.total = qp_observe(&h->stopped_total); /* in order, before stop_change again */
-        s.since = qp_observe(&h->stopped_since);
+        t.total = qp_observe(&h->stopped_total); /* in this order, then stop_change again */
+        t.since = qp_observe(&h->stopped_since);
+        t.clear_raw = qp_observe(&h->clear_raw);
+        t.clear_stopped = qp_observe(&h->clear_stopped);
+        t.clear_count = qp_observe(&h->clear_count);
         if (!(before & 1) && before == qp_load(&h->stop_change))
             break;
     }
-    return s;
+    return t;
 }
 
 /* Does the clock stand for everybody while recording is stopped? Else each thread parks its own. */
@@ -182,7 +188,7 @@ static uint64_t raw_now(const qprof_thread *th)
 {
     if (!(QPROF_LOAD(th->gate) & QP_HOOK_STOPPED) || clock_kind() == QP_CLOCK_COUNTS)
         return raw_of(th, clock_kind()); /* counts stand by themselves */
-    return clock_is_shared() ? read_stops().since : th->pulse->parked_at;
+    return clock_is_shared() ? read_run_times().since : th->pulse->parked_at;
 }
 
 uint64_t qp_charge_now(qprof_thread *th)
@@ -304,44 +310,44 @@ static void flag_open_frames(qprof_thread *th, qprof_frame *top, uint32_t flags)
     while (qp_stack_down(th, &c));
 }
 
-static void sync_shared_clock(qprof_thread *th, qprof_frame *top, stop_state stops)
+static void sync_shared_clock(qprof_thread *th, qprof_frame *top, run_times times)
 {
     qp_thread_record *r = qp_record_of(th);
-    uint64_t unseen = stops.total - r->stopped_seen;
+    uint64_t unseen = times.total - r->stopped_seen;
     bool was_stopped = QPROF_LOAD(th->gate) & QP_HOOK_STOPPED;
     if (unseen) {
         QPROF_ADD(th->pulse->offset, unseen);
-        qp_store(&r->stopped_seen, stops.total);
+        qp_store(&r->stopped_seen, times.total);
     }
-    if (stops.since) {
-        uint64_t now = stops.since - th->pulse->offset;
+    if (times.since) {
+        uint64_t now = times.since - th->pulse->offset;
         if ((int64_t)(now - th->pulse->last) > 0)
             qp_charge(th, top, now);
     }
-    if (unseen || (stops.since && !was_stopped))
+    if (unseen || (times.since && !was_stopped))
         flag_open_frames(th, top, QPROF_FRAME_PARTIAL);
 }
 
-static void sync_own_clock(qprof_thread *th, qprof_frame *top, stop_state stops)
+static void sync_own_clock(qprof_thread *th, qprof_frame *top, run_times times)
 {
     qp_thread_record *r = qp_record_of(th);
     qprof_pulse *p = th->pulse;
     bool was_stopped = QPROF_LOAD(th->gate) & QP_HOOK_STOPPED;
-    if (stops.since && !was_stopped) {
+    if (times.since && !was_stopped) {
         qp_charge(th, top, qp_charge_now(th));
         flag_open_frames(th, top, QPROF_FRAME_PARTIAL);
         if (clock_kind() != QP_CLOCK_COUNTS)
             QPROF_STORE(p->parked_at, raw_of(th, clock_kind()));
-    } else if (!stops.since && was_stopped) {
+    } else if (!times.since && was_stopped) {
         if (qp_run.hooks & QP_HOOK_CLASSES)
             charge_by_class(th, NULL);
         else if (clock_kind() != QP_CLOCK_COUNTS)
             QPROF_ADD(p->offset, raw_of(th, clock_kind()) - p->parked_at);
         QPROF_STORE(p->parked_at, 0);
-    } else if (stops.total != r->stopped_seen) { /* stopped and started since the last event */
+    } else if (times.total != r->stopped_seen) { /* stopped and started since the last event */
         flag_open_frames(th, top, QPROF_FRAME_PARTIAL);
     }
-    qp_store(&r->stopped_seen, stops.total);
+    qp_store(&r->stopped_seen, times.total);
 }
 
 static void zero_nodes(qprof_thread *th)
@@ -368,24 +374,23 @@ static void zero_nodes(qprof_thread *th)
 }
 
 /* Thread time of the clear; it lies behind the last event. */
-static uint64_t time_of_clear(const qprof_thread *th)
+static uint64_t time_of_clear(const qprof_thread *th, run_times times)
 {
-    const qp_head *h = qp_run_head();
     const qp_thread_record *r = qp_record_of(th);
     if (!clock_is_shared())
         return th->pulse->last;
-    uint64_t at = h->clear_raw - h->clear_stopped - (r->offset - r->stopped_seen);
+    uint64_t at = times.clear_raw - times.clear_stopped - (r->offset - r->stopped_seen);
     if (r->parked_at)
         at = r->parked_at - r->offset;
     return (int64_t)(at - r->last) > 0 ? at : r->last;
 }
 
-static void sync_clear(qprof_thread *th, qprof_frame *top)
+static void sync_clear(qprof_thread *th, qprof_frame *top, run_times times)
 {
     qp_thread_record *r = qp_record_of(th);
     uint64_t at;
     if (clock_is_shared()) {
-        at = time_of_clear(th);
+        at = time_of_clear(th, times);
     } else {
         qp_charge(th, top, qp_charge_now(th));
         at = th->pulse->last;
@@ -403,25 +408,26 @@ static void sync_clear(qprof_thread *th, qprof_frame *top)
         QPROF_STORE(c.f->mark_own, 0);
     } while (qp_stack_down(th, &c));
     flag_open_frames(th, top, QPROF_FRAME_OLD | QPROF_FRAME_PARTIAL);
-    qp_store(&r->clear_count, qp_load(&qp_run_head()->clear_count));
+    qp_store(&r->clear_count, times.clear_count);
 }
 
 void qp_charge_unpark(qprof_thread *th, qprof_frame *top)
 {
     qprof_pulse *p = th->pulse;
+    qp_thread_record *r = qp_record_of(th);
     if (!p->parked_at)
         return;
-    if (top && qp_record_of(th)->clear_count != qp_observe(&qp_run_head()->clear_count))
-        sync_clear(th, top); /* while its clock still stands */
+    run_times times = read_run_times();
+    if (top && r->clear_count != times.clear_count)
+        sync_clear(th, top, times); /* while its clock still stands */
     if (QPROF_LOAD(th->gate) & QP_HOOK_CLASSES) {
         charge_by_class(th, NULL);
     } else if (clock_is_shared()) {
-        stop_state stops = read_stops();
-        uint64_t raw = stops.since ? stops.since : raw_of(th, clock_kind());
-        if (top && stops.total != qp_record_of(th)->stopped_seen)
+        uint64_t raw = times.since ? times.since : raw_of(th, clock_kind());
+        if (top && times.total != r->stopped_seen)
             flag_open_frames(th, top, QPROF_FRAME_PARTIAL);
         QPROF_ADD(p->offset, raw - p->parked_at);
-        qp_store(&qp_record_of(th)->stopped_seen, stops.total);
+        qp_store(&r->stopped_seen, times.total);
     } else if (!(QPROF_LOAD(th->gate) & QP_HOOK_STOPPED)) {
         QPROF_ADD(p->offset, raw_of(th, clock_kind()) - p->parked_at);
     } else {
@@ -435,14 +441,14 @@ void qp_charge_sync(qprof_thread *th, qprof_frame *top)
     if (!(QPROF_LOAD(th->gate) & QP_HOOK_SYNC))
         return;
     qp_fetch_and(&th->gate, ~(uint32_t)QP_HOOK_SYNC);
-    if (qp_record_of(th)->clear_count != qp_observe(&qp_run_head()->clear_count))
-        sync_clear(th, top);
-    stop_state stops = read_stops();
+    run_times times = read_run_times();
+    if (qp_record_of(th)->clear_count != times.clear_count)
+        sync_clear(th, top, times);
     if (clock_is_shared())
-        sync_shared_clock(th, top, stops);
+        sync_shared_clock(th, top, times);
     else
-        sync_own_clock(th, top, stops);
-    if (stops.since)
+        sync_own_clock(th, top, times);
+    if (times.since)
         qp_fetch_or(&th->gate, QP_HOOK_STOPPED);
     else
         qp_fetch_and(&th->gate, ~(uint32_t)QP_HOOK_STOPPED);

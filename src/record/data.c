@@ -35,15 +35,24 @@ static void tell_threads(void)
     qp_data_sync_here();
 }
 
+/* Threads read what follows together, or again: see read_run_times(). */
+static void begin_change(void)
+{
+    qp_store(&qp_run_head()->stop_change, qp_run_head()->stop_change + 1);
+    qp_fence();
+}
+
+static void end_change(void)
+{
+    qp_publish(&qp_run_head()->stop_change, qp_run_head()->stop_change + 1);
+}
+
 static void change_stops(uint64_t total, uint64_t since)
 {
-    qp_head *h = qp_run_head();
-    uint64_t change = h->stop_change;
-    qp_store(&h->stop_change, change + 1);
-    qp_fence();
-    qp_store(&h->stopped_total, total);
-    qp_store(&h->stopped_since, since);
-    qp_publish(&h->stop_change, change + 2);
+    begin_change();
+    qp_store(&qp_run_head()->stopped_total, total);
+    qp_store(&qp_run_head()->stopped_since, since);
+    end_change();
 }
 
 bool qp_data_start(void)
@@ -80,9 +89,11 @@ void qp_data_disable(void)
 void qp_data_clear(void)
 {
     qp_head *h = qp_run_head();
-    h->clear_raw = h->stopped_since ? h->stopped_since : qp_charge_elapsed();
-    h->clear_stopped = h->stopped_total;
+    begin_change();
+    qp_store(&h->clear_raw, h->stopped_since ? h->stopped_since : qp_charge_elapsed());
+    qp_store(&h->clear_stopped, h->stopped_total);
     qp_publish(&h->clear_count, h->clear_count + 1);
+    end_change();
     tell_threads();
 }
 

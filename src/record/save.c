@@ -29,7 +29,8 @@ static bool tree_has_data(const qp_thread_record *r)
         uint32_t n = qp_observe(&e->n_used);
         for (uint32_t i = 1; i <= n; i++) {
             const qp_node *node = qp_at(&qp_run.space, cell + i);
-            const qp_node_more *more = node->more ? qp_at(&qp_run.space, node->more) : NULL;
+            qp_cell cell_of_more = qp_observe(&node->more);
+            const qp_node_more *more = cell_of_more ? qp_at(&qp_run.space, cell_of_more) : NULL;
             if (qp_load(&node->n_calls) || (is_sampled && qp_load(&node->self)) ||
                 (more && (qp_load(&more->n_skips) || qp_load(&more->counts))))
                 return true;
@@ -43,7 +44,8 @@ static bool banks_have_data(const qp_thread_record *r)
 {
     for (qp_cell cell = qp_observe(&r->banks); cell;) {
         const qp_extent *e = qp_at(&qp_run.space, cell);
-        for (uint32_t at = 1; at <= e->n_used;) {
+        uint32_t n = qp_observe(&e->n_used);
+        for (uint32_t at = 1; at <= n;) {
             const qp_bank *b = qp_at(&qp_run.space, cell + at);
             for (uint32_t i = 0; i < b->n_values; i++)
                 if (qp_load(&b->values[i]))

@@ -121,7 +121,7 @@ static void push_idle(qprof_thread *th)
 {
     uint64_t head = qp_observe(&qp_run.idle_rows), next;
     do {
-        th->next_free = (uint32_t)head;
+        qp_store(&th->next_free, (uint32_t)head);
         next = ((head >> 32) + 1) << 32 | row_of(th);
     } while (!qp_swap_if(&qp_run.idle_rows, &head, next));
 }
@@ -184,7 +184,7 @@ static qprof_thread *begin_thread(uintptr_t host_id, uintptr_t vt)
     qp_store(&r->name, 0);
     qp_bump(&r->n_lives, 1);
     if (r->n_lives == 1) {
-        r->clear_count = qp_load(&h->clear_count);
+        qp_store(&r->clear_count, qp_load(&h->clear_count));
         r->stopped_seen = qp_load(&h->stopped_total);
     }
     qp_store(&th->carrier, 0);
