@@ -61,7 +61,7 @@ static bool sum_calls(walk *w)
 
 static bool is_shown(const walk *w, uint32_t node)
 {
-    return w->is_on_path ? w->is_on_path[node] : weight(w, node) >= w->smallest;
+    return weight(w, node) >= w->smallest && (!w->is_on_path || w->is_on_path[node]);
 }
 
 static int compare_weight(const void *a, const void *b, void *data)
