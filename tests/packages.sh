@@ -18,7 +18,7 @@ need_packages() {
     done
     [ -n "$missing" ] || return 0
 
-    echo "Missing Debian packages, which $what_for needs and which are installed now:"
+    echo "Missing Debian packages, which $what_for needs:"
     echo "   $missing"
     if [ "$(id -u)" -eq 0 ]; then
         as_root=
@@ -29,6 +29,7 @@ need_packages() {
         echo "    apt-get install$missing"
         exit 1
     fi
+    echo "They are installed now ..."
     log=$(mktemp)
     # shellcheck disable=SC2086  # no sudo, many packages
     if { $as_root apt-get -q update &&

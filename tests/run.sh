@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.."
 . tests/packages.sh
 
 need_packages "the test run" build-essential cmake dpkg-dev patch libreadline-dev pkg-config git \
-    libcmocka-dev valgrind clang clang-format libclang-rt-14-dev jq strace lua-check lua-penlight
+    libcmocka-dev valgrind clang clang-format libclang-rt-dev jq lua-check lua-penlight
 
 filter=
 for name; do
