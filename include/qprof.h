@@ -95,6 +95,7 @@ enum {
  * @param callback         asked once for each unknown method id, on the entering thread, before
  *                         the entry is recorded and with no lock held; may be NULL
  * @return 0; QPROF_E_STATE: already running; QPROF_E_OPTION: a known option has a bad value;
+ *         QPROF_E_SYNTAX: the words or a configuration file cannot be read;
  *         QPROF_E_UNSUPPORTED: the machine has no such clock; QPROF_E_MEMORY, QPROF_E_IO. The
  *         library stays uninitialised then, and qprof_error_text() says what was wrong
  * Threads: any; one of several at once succeeds. Cost: under a millisecond. */
@@ -237,8 +238,8 @@ typedef struct {
 QPROF_API int _EXT_REF qprof_register_jumps(qprof_MethodID, const qprof_JumpInfo *jumps,
                                             int n_jumps, const unsigned char *falls);
 
-/** The calling thread's counters of a method: [n_jumps] after qprof_register_jumps(), else one a
- * block. They lie in the profile file; the host increments them with plain stores.
+/** The calling thread's counters of a method: [n_jumps] after qprof_register_jumps() returned 0,
+ * else one a block. They lie in the profile file; the host increments them with plain stores.
  * @return NULL: not running, unknown method, nothing to count, no memory. Valid until shutdown;
  *         the memory stays mapped after it
  * Threads: the bank belongs to the calling system thread. Cost: a look-up; keep the pointer. */
@@ -272,7 +273,8 @@ QPROF_API int _EXT_REF qprof_add_annotation(const char *);
 
 /* ---- configuration, diagnostics ------------------------------------------------------------ */
 
-/** Apply option lines of a file, or one line, as the strongest source. Before the first entry.
+/** Apply option lines of a file, or one line, as the strongest source. Before the first entry;
+ * -memory-limit can only be lowered.
  * @return 0; QPROF_E_STATE: not running, or too late; QPROF_E_IO; QPROF_E_SYNTAX;
  *         QPROF_E_OPTION. Nothing is applied on error; qprof_error_text() says where it is */
 QPROF_API int _EXT_REF qprof_load_config(const char *file);

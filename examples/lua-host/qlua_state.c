@@ -61,7 +61,8 @@ static void note_exit(void)
 
 void qlua_start(void)
 {
-    if (getenv("QPROF") == NULL)
+    const char *options = getenv("QPROF");
+    if (options == NULL || options[0] == '\0')
         return;
     qprof_InitInfo info = {0, NULL, NULL, 1};
     if (qprof_initialize_ex(&info) != 0) {

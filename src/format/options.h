@@ -51,7 +51,7 @@
     X(thread_rows, "thread-rows", NUMBER, "1000", "1..16000000",                               \
       "threads with rows of their own; later ones share those of ended threads")               \
     X(summary, "summary", TEXT, "none", "stderr|FILE|none",                                    \
-      "short result at shutdown: the hottest methods and the losses")                          \
+      "short result at shutdown, the hottest methods and the losses: stderr, none, or a file") \
     X(clear_on_save, "clear-on-save", BOOL, "no", "", "clear the figures after each save")     \
     X(follow_child_processes, "follow-child-processes", BOOL, "no", "",                        \
       "a forked child records into a file of its own; else it records nothing")                \

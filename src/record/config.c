@@ -168,39 +168,30 @@ void qp_config_report(void)
     memset(&pending, 0, sizeof pending);
 }
 
-/* Options that later lines may change: those that no start-up step has used yet. */
-static const qp_option late[] = {
-    QP_OPT_unknown_exit,    QP_OPT_summary,     QP_OPT_clear_on_save, QP_OPT_log_file,
-    QP_OPT_run_at_save,     QP_OPT_run_at_exit, QP_OPT_thread_rows,   QP_OPT_output,
-    QP_OPT_filename_prefix, QP_OPT_time_unit,   QP_OPT_source_path};
-
-static bool is_late(unsigned option)
+/* Only this one cannot change: its address space is reserved. */
+static int check_memory(const qp_options *changed, qp_parse_error *error)
 {
-    for (size_t i = 0; i < sizeof late / sizeof *late; i++)
-        if (late[i] == (qp_option)option)
-            return true;
-    return false;
+    if (changed->number[QP_OPT_memory_limit] <= qp_run.space.map.reserved_bytes)
+        return 0;
+    snprintf(error->message, sizeof error->message,
+             "-memory-limit: can be raised by qprof_initialize or QPROF only");
+    return QPROF_E_STATE;
 }
 
 static int apply(qp_parse parse, const qp_options *changed, qp_parse_error *error)
 {
-    char words[4096];
-    if (parse != QP_PARSE_OK)
-        return code_of(parse);
-    for (unsigned i = 0; i < QP_N_OPTIONS; i++) {
-        bool differs = changed->number[i] != qp_run.options.number[i] ||
-                       strcmp(qp_option_text(changed, (qp_option)i),
-                              qp_option_text(&qp_run.options, (qp_option)i)) != 0;
-        if (differs && !is_late(i)) {
-            snprintf(error->message, sizeof error->message,
-                     "-%s: can only be given to qprof_initialize or in QPROF",
-                     qp_option_table[i].name);
-            return QPROF_E_STATE;
-        }
-    }
+    const qp_options before = qp_run.options;
+    int code = parse != QP_PARSE_OK ? code_of(parse) : check_memory(changed, error);
+    if (code)
+        return code;
     qp_run.options = *changed;
-    qp_options_print(changed, words, sizeof words);
-    qp_run_head()->options = qp_texts_add(&qp_run.texts, words);
+    code = qp_session_reapply(error);
+    if (code) {
+        qp_parse_error unused;
+        qp_run.options = before;
+        qp_session_reapply(&unused);
+        return code;
+    }
     qp_config_report();
     return 0;
 }

@@ -107,6 +107,8 @@ bool qp_data_save(const char *name, const char *label)
     qp_data_sync_here();
     qp_charge_calibrate();
     int code = qp_names_dataset(name, qp_run.n_datasets, path, sizeof path, &error);
+    if (!code && qp_names_check_output(path, &error) != 0)
+        code = QPROF_E_IO;
     if (!code)
         code = qp_save_copy(path, sizeof path, QP_SNAPSHOT, label);
     if (code) {

@@ -184,7 +184,7 @@ int qp_names_check_output(const char *path, qp_parse_error *error)
         reason = "there is something there that is not a file";
     if (!reason)
         return 0;
-    snprintf(error->message, sizeof error->message, "-output=%.120s: %s", path, reason);
+    snprintf(error->message, sizeof error->message, "%.140s: %s", path, reason);
     return EINVAL;
 }
 

@@ -205,16 +205,27 @@ static qp_ref text(const char *words)
     return qp_texts_add(&qp_run.texts, words);
 }
 
+/* What the head says of the options. */
+static void describe_options(void)
+{
+    qp_head *h = qp_run_head();
+    char words[4096];
+    qp_options_print(&qp_run.options, words, sizeof words);
+    h->options = text(words);
+    h->grain = (uint32_t)qp_run.options.number[QP_OPT_collection_granularity];
+    h->flags &= ~(uint32_t)QP_FLAG_MIN_MAX;
+    h->flags |= qp_run.options.number[QP_OPT_record_min_max] ? QP_FLAG_MIN_MAX : 0;
+}
+
 static void describe_run(void)
 {
     qp_head *h = qp_run_head();
-    char words[4096], host[256] = "";
-    qp_options_print(&qp_run.options, words, sizeof words);
+    char host[256] = "";
     gethostname(host, sizeof host - 1);
+    describe_options();
     h->program = text(qp_run.program);
     h->module = h->program;
     qp_run.methods.module = h->program;
-    h->options = text(words);
     h->host = text(host);
     h->version = text(QPROF_VERSION_TEXT);
     h->pid = (uint64_t)getpid();
@@ -223,9 +234,47 @@ static void describe_run(void)
     h->memory_limit = qp_run.space.map.limit_bytes;
     h->dataset = qp_run.n_datasets;
     h->pointer_bytes = sizeof(void *);
-    h->grain = (uint32_t)qp_run.options.number[QP_OPT_collection_granularity];
-    h->flags |= QP_FLAG_RECORDING | (qp_run.is_virtual ? QP_FLAG_VIRTUAL : 0) |
-                (qp_run.options.number[QP_OPT_record_min_max] ? QP_FLAG_MIN_MAX : 0);
+    h->flags |= QP_FLAG_RECORDING | (qp_run.is_virtual ? QP_FLAG_VIRTUAL : 0);
+}
+
+static int begin_clocks(qp_parse_error *error)
+{
+    int code = qp_charge_begin(host_clock);
+    if (code)
+        snprintf(error->message, sizeof error->message, "-clock=%s: %s",
+                 qp_option_text(&qp_run.options, QP_OPT_clock),
+                 code == QPROF_E_OPTION ? "a counter cannot stand beside a time"
+                                        : "counter not supported on this machine");
+    return code;
+}
+
+/* The clocks are chosen: what depends on them. */
+static void begin_recording(void)
+{
+    qp_cost_measure();
+    if (!qp_run.options.number[QP_OPT_record_data])
+        qp_data_stop();
+    if (qp_run_head()->time_mode == QP_TIME_SAMPLED)
+        qp_sampler_start();
+}
+
+int qp_session_reapply(qp_parse_error *error)
+{
+    qp_sampler_stop();
+    int code = begin_clocks(error);
+    if (code)
+        return code;
+    qp_run.space.map.limit_bytes = qp_run.options.number[QP_OPT_memory_limit];
+    qp_run.space.reserve_bytes = qp_run.space.map.limit_bytes / RESERVE_SHARE;
+    qp_run_head()->memory_limit = qp_run.space.map.limit_bytes;
+    qp_names_begin();
+    qp_run_head()->program = text(qp_run.program);
+    describe_options();
+    if (qp_run.options.number[QP_OPT_record_data])
+        qp_data_start();
+    begin_recording();
+    qp_threads_reopen();
+    return 0;
 }
 
 static int begin_tables(qp_parse_error *error)
@@ -235,13 +284,7 @@ static int begin_tables(qp_parse_error *error)
     if (!qp_run.vt_root || !qp_methods_begin(&qp_run.methods, &qp_run.space, &qp_run.texts))
         return QPROF_E_MEMORY;
     describe_run();
-    int code = qp_charge_begin(host_clock);
-    if (code)
-        snprintf(error->message, sizeof error->message, "-clock=%s: %s",
-                 qp_option_text(&qp_run.options, QP_OPT_clock),
-                 code == QPROF_E_OPTION ? "a counter cannot stand beside a time"
-                                        : "counter not supported on this machine");
-    return code;
+    return begin_clocks(error);
 }
 
 static void abandon(void)
@@ -265,12 +308,8 @@ static int begin_run(const char *output, qp_parse_error *error)
     }
     qp_threads_begin();
     qp_config_report();
-    if (!qp_run.options.number[QP_OPT_record_data])
-        qp_data_stop();
+    begin_recording();
     qp_publish(state, QP_STATE_RUNNING);
-    qp_cost_measure();
-    if (qp_run_head()->time_mode == QP_TIME_SAMPLED)
-        qp_sampler_start();
     open_gates();
     return 0;
 }

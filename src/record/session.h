@@ -63,6 +63,10 @@ qp_state_kind qp_state(void);
 int qp_session_begin(const qprof_InitInfo *info, qp_parse_error *error);
 void qp_session_end(bool at_exit);
 
+/* Options have changed before the first entry. @return 0, or as qp_session_begin; the caller puts
+ * the old ones back then */
+int qp_session_reapply(qp_parse_error *error);
+
 /* One control call at a time: start, stop, clear, save, initialise, shut down.
  * @return false: this thread holds it already (a signal handler, a callback) */
 bool qp_control_lock(void);

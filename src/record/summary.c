@@ -161,9 +161,10 @@ static void print_losses(int fd)
 void qp_summary_print(const char *file)
 {
     const char *where = qp_option_text(&qp_run.options, QP_OPT_summary);
-    if (strcmp(where, "none") == 0 || !where[0])
+    if (strcmp(where, "none") == 0 || strcmp(where, "no") == 0)
         return;
-    int fd = strcmp(where, "stderr") == 0
+    bool is_stderr = !where[0] || strcmp(where, "stderr") == 0 || strcmp(where, "yes") == 0;
+    int fd = is_stderr
                  ? 2
                  : open(where, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0)

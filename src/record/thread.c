@@ -110,6 +110,13 @@ void qp_threads_set_hooks(uint32_t bits)
             qp_fetch_or(&qp_threads_at(i)->gate, bits);
 }
 
+void qp_threads_reopen(void)
+{
+    for (uint32_t i = 0; qp_threads_at(i); i++)
+        if (qp_is_open(qp_threads_at(i)))
+            QPROF_STORE(qp_threads_at(i)->gate, qp_run.hooks | QP_HOOK_SYNC | QPROF_GATE_OPEN);
+}
+
 /* ---- rows ---------------------------------------------------------------------------------- */
 
 static uint32_t row_of(const qprof_thread *th)

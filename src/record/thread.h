@@ -93,6 +93,9 @@ void qp_threads_close(void);
 /* Walk all handles of the run, ended threads included. @param i from 0. @return NULL: no more */
 qprof_thread *qp_threads_at(uint32_t i);
 
+/* Let all threads record by the hooks of the run, which have changed before the first entry. */
+void qp_threads_reopen(void);
+
 /* Set hooks of all threads of the run. */
 void qp_threads_set_hooks(uint32_t bits);
 
