@@ -31,7 +31,7 @@ void qp_names_begin(void)
     const char *slash = strrchr(qp_run.program_path, '/');
     const char *name = given[0] ? given : slash ? slash + 1 : "program";
     snprintf(qp_run.program, sizeof qp_run.program, "%s", name);
-    if (!getcwd(qp_run.folder, sizeof qp_run.folder))
+    if (!qp_run.folder[0] && !getcwd(qp_run.folder, sizeof qp_run.folder)) /* once a run */
         snprintf(qp_run.folder, sizeof qp_run.folder, "/");
 }
 

@@ -258,16 +258,26 @@ static void begin_recording(void)
         qp_sampler_start();
 }
 
+/* Where the profile will go. @return 0, QPROF_E_OPTION or QPROF_E_IO */
+static int find_output(char *output, size_t n_bytes, qp_parse_error *error)
+{
+    int code = qp_names_dataset(NULL, qp_run.n_datasets, output, n_bytes, error);
+    return !code && qp_names_check_output(output, error) != 0 ? QPROF_E_IO : code;
+}
+
 int qp_session_reapply(qp_parse_error *error)
 {
+    char output[QP_PATH_MAX];
     qp_sampler_stop();
-    int code = begin_clocks(error);
+    qp_names_begin();
+    int code = find_output(output, sizeof output, error);
+    if (!code)
+        code = begin_clocks(error);
     if (code)
         return code;
     qp_run.space.map.limit_bytes = qp_run.options.number[QP_OPT_memory_limit];
     qp_run.space.reserve_bytes = qp_run.space.map.limit_bytes / RESERVE_SHARE;
     qp_run_head()->memory_limit = qp_run.space.map.limit_bytes;
-    qp_names_begin();
     qp_run_head()->program = text(qp_run.program);
     describe_options();
     if (qp_run.options.number[QP_OPT_record_data])
@@ -338,10 +348,8 @@ int qp_session_begin(const qprof_InitInfo *info, qp_parse_error *error)
     int code = qp_config_begin(info->initial_options, error);
     if (!code) {
         qp_names_begin();
-        code = qp_names_dataset(NULL, qp_run.n_datasets, output, sizeof output, error);
+        code = find_output(output, sizeof output, error);
     }
-    if (!code && qp_names_check_output(output, error) != 0)
-        code = QPROF_E_IO;
     if (!code)
         code = begin_run(output, error);
     if (code)
@@ -384,8 +392,11 @@ static void seal(bool at_exit_handler, char *path, size_t n_bytes)
     int code = qp_names_dataset(NULL, qp_run.n_datasets, path, n_bytes, &error);
     if (!code)
         code = qp_save_copy(path, n_bytes, QP_SEALED, NULL);
-    if (code) { /* the live file stays and can be read */
+    if (code) { /* the live file stays, as the sealed one */
         qp_count(&qp_run.space, QP_D_e_io);
+        qp_session_log("%s: cannot be written; the profile stays in %s",
+                       path[0] ? path : error.message, qp_run.space.map.path);
+        qp_publish(&h->state, QP_SEALED);
         snprintf(path, n_bytes, "%s", qp_run.space.map.path);
         return;
     }
