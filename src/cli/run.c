@@ -121,6 +121,26 @@ static bool is_new(const qp_child *child, const char *path)
            child->started_at;
 }
 
+/* The profile that the program wrote: at `path`, or with a number behind it where that was taken.
+ * The last one counts: the one before may be so young that the clock cannot tell. */
+static bool find_profile(const qp_child *child, char *path, size_t n_bytes)
+{
+    char name[4096 + 8];
+    int found = is_new(child, path) ? 0 : -1;
+    for (int i = 1; i < 1000; i++) {
+        qp_text_format(name, sizeof name, "%s.%d", path, i);
+        if (access(name, F_OK) != 0)
+            break;
+        if (is_new(child, name))
+            found = i;
+    }
+    if (found > 0) {
+        qp_text_format(name, sizeof name, ".%d", found);
+        strncat(path, name, n_bytes - strlen(path) - 1);
+    }
+    return found >= 0;
+}
+
 /* @return exit status of the command, given the program's */
 static int show_profile(qp_cli *cli, const qp_child *child, char *path, size_t n_bytes)
 {
@@ -135,7 +155,7 @@ static int show_profile(qp_cli *cli, const qp_child *child, char *path, size_t n
                     "%s %s before it could finish its profile; saved what it had recorded "
                     "to %s",
                     cli->args.rest[0], end, path);
-    } else if (!is_new(child, path)) {
+    } else if (!find_profile(child, path, n_bytes)) {
         qp_cli_warn(cli,
                     "%s %s and recorded nothing: it is no program with libqprof inside, or "
                     "it made no call; try: qprof run -- qlua SCRIPT",

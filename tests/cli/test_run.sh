@@ -49,6 +49,10 @@ claim "its figures" same '[["main",1],["f",1]]' \
 claim "it is unsealed" same unsealed "$(qprof info --format=json killed.qprof | jq -r .run.state)"
 claim "check passes" ends 0 qprof check killed.qprof
 echo mine > mine.qprof
+claim "a first run" ends 0 qprof run -o again.qprof -- ./score 'main(' 'f(' ')' ')'
+claim "a second one of that name" ends 0 qprof run -o again.qprof -- ./score 'main(' 'g(' ')' ')'
+claim "is shown, not the first" grep -Eq '^g +1 ' err
+claim "and named" grep -q '(again.qprof.1)' err
 claim "a name that is taken" ends 137 qprof run -o mine.qprof -- ./score 'main(' kill
 claim "is not overwritten" same mine "$(cat mine.qprof)"
 claim "another is found" ends 0 qprof check mine.qprof.2
