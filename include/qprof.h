@@ -240,6 +240,7 @@ QPROF_API int _EXT_REF qprof_register_jumps(qprof_MethodID, const qprof_JumpInfo
 
 /** The calling thread's counters of a method: [n_jumps] after qprof_register_jumps() returned 0,
  * else one a block. They lie in the profile file; the host increments them with plain stores.
+ * Ask before the method's first call on this system thread: block 0 executes once a call.
  * @return NULL: not running, unknown method, nothing to count, no memory. Valid until shutdown;
  *         the memory stays mapped after it
  * Threads: the bank belongs to the calling system thread. Cost: a look-up; keep the pointer. */

@@ -286,9 +286,9 @@ static bool has_figures(void)
     return qp_state() == QP_STATE_RUNNING || qp_state() == QP_STATE_CLOSED;
 }
 
-static uint64_t frames_of(const qp_thread_record *r)
+static uint64_t frames_of(const qprof_thread *th, const qp_thread_record *r)
 {
-    const qp_extent *e = r->chunk ? qp_at(&qp_run.space, r->chunk) : NULL;
+    const qp_extent *e = r->chunk ? QPROF_CELL(th, qp_extent, r->chunk) : NULL;
     return e ? e->base_depth + ((qp_load(&r->top) & ~QP_TOP_BUSY) - r->chunk - 1) + r->n_deep
              : 0;
 }
@@ -300,9 +300,9 @@ static uint64_t sum_term(term which)
         if (!qp_observe(&qp_threads_at(i)->pulse))
             continue;
         const qp_thread_record *r = qp_record_of(qp_threads_at(i));
-        const uint64_t terms[N_TERMS] = {qp_load(&r->n_unwound), qp_load(&r->n_destroyed_live),
-                                         qp_load(&r->n_trigger_off), frames_of(r),
-                                         qp_load(&r->n_dropped)};
+        const uint64_t terms[N_TERMS] = {
+            qp_load(&r->n_unwound), qp_load(&r->n_destroyed_live), qp_load(&r->n_trigger_off),
+            frames_of(qp_threads_at(i), r), qp_load(&r->n_dropped)};
         sum += terms[which];
     }
     return sum;

@@ -8,7 +8,7 @@ void qprof_record_fn_entry(qprof_MethodID method, qprof_StackID id)
 {
     qprof_thread *th = qp_here.plain;
     uint32_t gate = QPROF_LOAD(th->gate);
-    if (QP_UNLIKELY(!gate)) {
+    if (QP_UNLIKELY(!(gate & QPROF_GATE_OPEN))) {
         if (!qp_load(&qp_gate_plain) || !(th = qp_door_plain()))
             return;
         gate = QPROF_LOAD(th->gate);
@@ -20,7 +20,7 @@ void qprof_record_fn_exit(qprof_StackID id)
 {
     qprof_thread *th = qp_here.plain;
     uint32_t gate = QPROF_LOAD(th->gate);
-    if (QP_UNLIKELY(!gate)) {
+    if (QP_UNLIKELY(!(gate & QPROF_GATE_OPEN))) {
         if (!qp_load(&qp_gate_plain) || !(th = qp_door_plain()))
             return;
         gate = QPROF_LOAD(th->gate);

@@ -48,11 +48,13 @@ void qprof_thread_create_vt(qprof_ThreadID id, VthreadID vt)
     int host_errno = errno;
     if (vt_mode()) {
         qprof_thread *same = vt ? qp_thread_find_vt(vt) : NULL;
-        if (same && qp_record_of(same)->host_id) /* bound already: that thread ends */
+        if (same && qp_load(&qp_record_of(same)->has_host_id)) /* bound already: it ends */
             qp_thread_destroy(same);
         qprof_thread *th = qp_thread_vt(vt, id);
-        if (th)
-            qp_record_of(th)->host_id = id;
+        if (th) {
+            qp_store(&qp_record_of(th)->host_id, (uint64_t)id);
+            qp_publish(&qp_record_of(th)->has_host_id, 1);
+        }
     }
     errno = host_errno;
 }

@@ -6,14 +6,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/atomic.h"
+#include "base/signal.h"
 
 enum {
     STEP_BYTES = 1 << 20,       /* 256 pages: a growth of about 0.1 ms every 16,000 cells */
@@ -138,24 +137,16 @@ static bool own_fd(qp_mapping *m)
     return true;
 }
 
-/* fallocate beyond the file size limit sends SIGXFSZ to the calling thread: keep it from the
- * host, unless one was pending already. */
+/* fallocate beyond the file size limit sends SIGXFSZ to the calling thread. */
 static int allocate(int fd, off_t from, off_t n_bytes)
 {
-    sigset_t blocked, before, pending;
-    const struct timespec at_once = {0, 0};
-    sigemptyset(&blocked);
-    sigaddset(&blocked, SIGXFSZ);
-    sigpending(&pending);
-    bool was_pending = sigismember(&pending, SIGXFSZ);
-    pthread_sigmask(SIG_BLOCK, &blocked, &before);
+    qp_signal_hold hold;
     int error;
+    qp_signal_hold_begin(&hold, SIGXFSZ);
     do {
         error = fallocate(fd, 0, from, n_bytes) == 0 ? 0 : errno;
     } while (error == EINTR);
-    if (error == EFBIG && !was_pending)
-        sigtimedwait(&blocked, NULL, &at_once);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    qp_signal_hold_end(&hold);
     return error;
 }
 
@@ -216,6 +207,15 @@ void qp_mapping_detach(qp_mapping *m)
     m->fd = -1;
     if (fd >= 0 && fstat(fd, &st) == 0 && st.st_dev == m->device && st.st_ino == m->inode)
         close(fd);
+}
+
+void qp_mapping_forget(qp_mapping *m)
+{
+    if (m->base)
+        mmap(m->base, m->reserved_bytes, PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+    qp_mapping_detach(m);
+    *m = (qp_mapping){.fd = -1};
 }
 
 void qp_mapping_close(qp_mapping *m)

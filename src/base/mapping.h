@@ -34,6 +34,10 @@ qp_growth qp_mapping_grow(qp_mapping *m, uint64_t n_bytes);
 /* Close the file, if the descriptor is still it; the memory stays, and grows no more. */
 void qp_mapping_detach(qp_mapping *m);
 
+/* In a forked child, where the memory is not mapped: close the file, and put empty memory in its
+ * place, so that pointers into it that the host holds do no harm. */
+void qp_mapping_forget(qp_mapping *m);
+
 /* Unmap and close. The file stays. */
 void qp_mapping_close(qp_mapping *m);
 

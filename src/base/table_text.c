@@ -77,6 +77,14 @@ void qp_table_cell(qp_table *t, qp_style style, const char *text)
     t->n_bytes += n + 1;
 }
 
+void qp_table_name(qp_table *t, qp_style style, const char *text)
+{
+    char fitted[QP_NAME_BYTES];
+    bool is_end = t->columns[t->n_cells % t->n_columns].align == QP_KEEP_END;
+    qp_text_fit(fitted, sizeof fitted, text, QP_NAME_COLUMNS, is_end);
+    qp_table_cell(t, style, fitted);
+}
+
 /* Columns of the screen that a line takes; a width of 0 is a column left out. */
 static size_t line_width(const qp_table *t, const size_t *widths)
 {

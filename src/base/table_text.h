@@ -11,7 +11,11 @@
 
 #include "base/screen.h"
 
-enum { QP_TABLE_COLUMNS = 16 };
+enum {
+    QP_TABLE_COLUMNS = 16,
+    QP_NAME_COLUMNS = 80, /* of a name in a table; hosts may give 64 KiB */
+    QP_NAME_BYTES = 640   /* room for so much of it */
+};
 
 typedef enum {
     QP_ALIGN_RIGHT = 0,
@@ -42,6 +46,8 @@ void qp_table_column(qp_table *t, const char *head, qp_align align, unsigned ran
 
 /* The next cell of the row; a row begins by itself. The text is escaped for a terminal. */
 void qp_table_cell(qp_table *t, qp_style style, const char *text);
+/* A name, cut to QP_NAME_COLUMNS where the column may be cut: one long name does not push all rows apart. */
+void qp_table_name(qp_table *t, qp_style style, const char *text);
 /* The same for a text of ours, taken as it is. */
 void qp_table_plain(qp_table *t, qp_style style, const char *text);
 

@@ -75,6 +75,13 @@ char *qp_unit_count(char *to, uint64_t n)
     return print_grouped(to, n, 0, 0);
 }
 
+char *qp_unit_things(char *to, uint64_t n, const char *thing)
+{
+    char count[QP_NUMBER_BYTES];
+    snprintf(to, QP_NUMBER_BYTES, "%.26s %.20s", qp_unit_count(count, n), thing);
+    return n == 1 ? to : strcat(to, "s");
+}
+
 char *qp_unit_size(char *to, uint64_t n_bytes)
 {
     static const char *const suffix[] = {" KiB", " MiB", " GiB", " TiB", " PiB", " EiB"};

@@ -26,6 +26,8 @@ char *qp_unit_number(char *to, uint64_t value, qp_unit unit);
 char *qp_unit_time(char *to, uint64_t ns);
 /* "1,234,567". @return to */
 char *qp_unit_count(char *to, uint64_t n);
+/* "1 call", "1,234 calls". @param thing  "call", 20 bytes at most. @return to */
+char *qp_unit_things(char *to, uint64_t n, const char *thing);
 /* "17.2 KiB". @return to */
 char *qp_unit_size(char *to, uint64_t n_bytes);
 /* "37.8": part of whole in percent; "0.0" of nothing. @return to */

@@ -86,15 +86,17 @@ qp_cell qp_methods_find(qp_methods *m, uint64_t id)
     return qp_trie_get(&index, m->root, id);
 }
 
-qp_cell qp_methods_mention(qp_methods *m, uint64_t id)
+qp_cell qp_methods_mention(qp_methods *m, uint64_t id, bool *is_new)
 {
     const qp_trie index = index_of(m);
     qp_cell known = qp_trie_get(&index, m->root, id);
+    *is_new = false;
     if (known)
         return known;
     qp_cell fresh = new_record(m, id);
     qp_cell agreed = fresh ? qp_trie_put(&index, m->root, id, fresh) : 0;
-    if (agreed && agreed == fresh)
+    *is_new = agreed && agreed == fresh;
+    if (*is_new)
         publish(m, record_at(m, fresh));
     return agreed;
 }
@@ -147,7 +149,8 @@ qp_registration qp_methods_register(qp_methods *m, const qp_method_info *info)
     bool is_pseudo = qp_method_is_pseudo(info->id);
     if (!info->id || (qp_method_is_reserved(info->id) && !is_pseudo))
         return QP_BAD_ID;
-    qp_cell cell = qp_methods_mention(m, info->id);
+    bool is_new;
+    qp_cell cell = qp_methods_mention(m, info->id, &is_new);
     if (!cell)
         return QP_NO_ROOM;
     qp_method *r = record_at(m, cell);

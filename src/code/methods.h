@@ -38,8 +38,9 @@ bool qp_methods_begin(qp_methods *m, qp_space *space, qp_texts *texts);
 /* @return the record, or 0 */
 qp_cell qp_methods_find(qp_methods *m, uint64_t id);
 
-/* The record, or a placeholder that a later registration fills. @return 0: no room */
-qp_cell qp_methods_mention(qp_methods *m, uint64_t id);
+/* The record, or a placeholder that a later registration fills. *is_new: this call made it.
+ * @return 0: no room */
+qp_cell qp_methods_mention(qp_methods *m, uint64_t id, bool *is_new);
 
 /* Is it known by more than its id? */
 bool qp_method_is_registered(const qp_methods *m, qp_cell method);

@@ -28,7 +28,7 @@
     X(tree_overflow, L, "entries folded into <overflow> at the memory limit")                  \
     X(depth_overflow, L, "entries only counted because the stack was too deep")                \
     X(stack_nomem, L, "stack growths that failed")                                             \
-    X(thread_nomem, L, "threads that could not be recorded")                                   \
+    X(thread_nomem, L, "events of threads that could not be recorded")                         \
     X(out_of_memory, L, "events that could not be stored")                                     \
     X(clock_backwards, R, "clock readings earlier than the one before")                        \
     X(clock_backwards_max, R, "largest step back of the clock, in ticks")                      \

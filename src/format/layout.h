@@ -278,10 +278,10 @@ typedef struct {
     uint64_t offset; /* thread time = raw ticks - offset (- stops not yet seen) */
     uint64_t n_exits;
     uint64_t n_unwound;
-    uint64_t parked_at; /* raw ticks; 0: its clock runs */
-    uint64_t counts;    /* with QP_CLOCK_COUNTS they are the thread's raw ticks */
-    uint32_t index;     /* the recorder's own: not for readers */
-    uint32_t reserved;
+    uint64_t parked_at;   /* raw ticks; 0: its clock runs */
+    uint64_t counts;      /* with QP_CLOCK_COUNTS they are the thread's raw ticks */
+    uint32_t index;       /* the recorder's own: not for readers */
+    uint32_t has_host_id; /* the host announced it */
     /* cell 1 */
     uint64_t host_id;          /* qprof_ThreadID */
     uint64_t vt_id;            /* VthreadID; 0 in system-thread mode */
@@ -307,7 +307,7 @@ typedef struct {
 
 typedef enum { QP_BANK_COUNTS = 1, QP_BANK_TIMES = 2 } qp_bank_kind;
 
-/* Counters of one method on one thread; the record is 1 cell + n_values * 8 bytes, rounded up to
+/* Counters of one method on one thread, complete from the method's first call there on; the record is 1 cell + n_values * 8 bytes, rounded up to
  * cells. COUNTS: [block] or, with jumps, [jump]. TIMES: pairs [block] own ticks, ticks with
  * callees; then bit b of the following words: block b was marked. */
 typedef struct {
@@ -317,10 +317,7 @@ typedef struct {
     uint32_t n_values;
     uint32_t n_blocks;
     uint32_t reserved;
-    uint64_t
-        calls_before; /* COUNTS with jumps: calls of the method on this thread before the bank
-                            * was there: they are not in block 0 */
-    uint64_t reserved2[4];
+    uint64_t reserved2[5];
     uint64_t values[1]; /* at byte 64 */
 } qp_bank;
 

@@ -211,7 +211,6 @@ static void add_banks(const qp_model *m, uint32_t method, uint32_t thread, traff
 {
     const qp_model_private *own = m->own;
     const qp_model_bank *end = own->banks + own->n_banks;
-    uint64_t before = 0;
     for (const qp_model_bank *b = first_bank(own, method); b < end && b->method == method;
          b++) {
         if (thread != QP_ALL_THREADS && b->thread != thread)
@@ -221,14 +220,12 @@ static void add_banks(const qp_model *m, uint32_t method, uint32_t thread, traff
         } else if (t->jumps && b->bank->n_values == t->jumps->n_jumps) {
             add_jumps(t, b->bank);
             t->calls = qp_sum(t->calls, b->calls);
-            before = qp_sum(before, b->bank->calls_before);
         } else {
             count_directly(b->bank, blocks);
         }
     }
     if (m->run.is_virtual) /* counters belong to carriers, calls to virtual threads */
         t->calls = m->methods[method].all.calls;
-    t->calls = t->calls > before ? t->calls - before : 0;
     if (t->has_counters)
         count_from_jumps(t, blocks);
 }

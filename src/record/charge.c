@@ -5,6 +5,8 @@
  * to the thread itself. Read qp_charge_now and qp_charge_sync first. */
 #include "record/charge.h"
 
+#include <stdio.h>
+
 #include "base/atomic.h"
 #include "base/clock.h"
 #include "record/blocks.h"
@@ -112,21 +114,34 @@ static qp_clock_source choose_source(qp_clock_kind kind, bool has_classes)
     }
 }
 
-int qp_charge_begin(uint64_t (*given_clock)(void))
+static int refuse_clock(qp_parse_error *error, int code, const char *why)
+{
+    snprintf(error->message, sizeof error->message, "-clock=%s: %s",
+             qp_option_text(&qp_run.options, QP_OPT_clock), why);
+    return code;
+}
+
+int qp_charge_begin(uint64_t (*given_clock)(void), qp_parse_error *error)
 {
     qp_head *h = qp_run_head();
     bool is_known = true;
     uint64_t word = qp_run.options.number[QP_OPT_clock];
     if (word >= QP_CLOCK_IGNORE) /* the words behind the clocks of this machine */
-        return QPROF_E_UNSUPPORTED;
+        return refuse_clock(error, QPROF_E_UNSUPPORTED,
+                            "counter not supported on this machine");
     if (qp_run.options.number[QP_OPT_elapsed_source] == 1 && !qp_clock_has_tsc())
-        return QPROF_E_UNSUPPORTED;
+        return refuse_clock(error, QPROF_E_UNSUPPORTED,
+                            "-elapsed-source=tsc: not to be trusted on this machine");
+    if (qp_run.options.number[QP_OPT_time] == QP_TIME_SAMPLED && word != QP_CLOCK_ELAPSED &&
+        word != QP_CLOCK_USER_KERNEL)
+        return refuse_clock(error, QPROF_E_OPTION,
+                            "-time=sampled measures elapsed or user+kernel time");
     host_clock = given_clock;
     h->clock_kind = (uint32_t)word;
     h->user_clock = class_clock(QP_OPT_time_user_functions, clock_kind(), &is_known);
     h->wait_clock = class_clock(QP_OPT_time_blocking_functions, clock_kind(), &is_known);
     if (!is_known)
-        return QPROF_E_OPTION;
+        return refuse_clock(error, QPROF_E_OPTION, "a counter cannot stand beside a time");
     bool has_classes = h->user_clock != h->clock_kind || h->wait_clock != h->clock_kind;
     h->clock_source = choose_source(clock_kind(), has_classes);
     h->time_mode = (uint32_t)qp_run.options.number[QP_OPT_time];
@@ -188,7 +203,8 @@ static uint64_t raw_now(const qprof_thread *th)
 {
     if (!(QPROF_LOAD(th->gate) & QP_HOOK_STOPPED) || clock_kind() == QP_CLOCK_COUNTS)
         return raw_of(th, clock_kind()); /* counts stand by themselves */
-    return clock_is_shared() ? read_run_times().since : th->pulse->parked_at;
+    uint64_t since = clock_is_shared() ? read_run_times().since : th->pulse->parked_at;
+    return since ? since : th->pulse->last + th->pulse->offset; /* started again meanwhile */
 }
 
 uint64_t qp_charge_now(qprof_thread *th)
@@ -255,7 +271,8 @@ void qp_charge_settle(qprof_thread *th, qprof_frame *f, uint64_t now)
     uint32_t hooks = QPROF_LOAD(th->gate);
     qprof_node *n = qp_node_at(th, f->node);
     if (hooks & QPROF_HOOK_ADAPTIVE) {
-        if (f->start)
+        bool is_cut = (f->flags & QPROF_FRAME_PARTIAL) && !(f->start & 1);
+        if (f->start && !is_cut) /* a sample that a stop shortened would lower the mean */
             qprof_exit_charge(th, QPROF_HOOK_ADAPTIVE, f, now);
         return;
     }
@@ -296,8 +313,12 @@ void qp_charge_migrate(qprof_thread *th)
         return;
     if (QPROF_LOAD(th->gate) & QP_HOOK_CLASSES)
         charge_by_class(th, NULL);
-    else /* the counter of another system thread: go on from the last event */
-        QPROF_STORE(th->pulse->offset, raw_of(th, clock_kind()) - th->pulse->last);
+    else { /* the counter of another system thread: go on from the last event */
+        uint64_t raw = raw_of(th, clock_kind());
+        QPROF_STORE(th->pulse->offset, raw - th->pulse->last);
+        if (th->pulse->parked_at) /* recording is stopped: it goes on standing, here */
+            QPROF_STORE(th->pulse->parked_at, raw);
+    }
 }
 
 /* ---- stops and clears ---------------------------------------------------------------------- */

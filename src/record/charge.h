@@ -8,8 +8,8 @@
 #include "record/thread.h"
 
 /* Choose the clocks of the run by its options and write them into the head.
- * @return 0 or QPROF_E_UNSUPPORTED; the hooks that follow go to qp_run.hooks */
-int qp_charge_begin(uint64_t (*host_clock)(void));
+ * @return 0, QPROF_E_UNSUPPORTED or QPROF_E_OPTION; the hooks that follow go to qp_run.hooks */
+int qp_charge_begin(uint64_t (*host_clock)(void), qp_parse_error *error);
 
 /* Raw ticks of the run's elapsed clock now. */
 uint64_t qp_charge_elapsed(void);

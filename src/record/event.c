@@ -50,6 +50,17 @@ void qp_event_end(qprof_thread *th, qprof_frame *top)
 
 /* ---- entry --------------------------------------------------------------------------------- */
 
+/* After a callback, which may have driven another virtual thread: th is driven from here again.
+ * @return false: another carrier has it, or it has ended; the event that asked is dropped */
+static bool regain(qprof_thread *th, bool was_mounted)
+{
+    bool is_ours = !was_mounted || (qp_thread_mount(th) && qp_thread_hold(th));
+    if (qp_is_open(th) && is_ours)
+        return true;
+    qp_bump(&qp_record_of(th)->n_dropped, 1);
+    return false;
+}
+
 /* Ask the host for a method it has not described. Nested events are welcome: the event that asked
  * has not begun. @return the top frame afterwards; NULL: the thread is not recorded any more */
 static qprof_frame *ask_host(qprof_thread *th, qprof_frame *top, uintptr_t method)
@@ -58,6 +69,7 @@ static qprof_frame *ask_host(qprof_thread *th, qprof_frame *top, uintptr_t metho
         qp_count(&qp_run.space, QP_D_callback_nesting);
         return top;
     }
+    bool was_mounted = qp_here.th == th;
     qp_event_end(th, top);
     uint32_t nesting = qp_here.callbacks++;
     const void *outer = qp_here.callback_frame;
@@ -65,7 +77,7 @@ static qprof_frame *ask_host(qprof_thread *th, qprof_frame *top, uintptr_t metho
     qp_run.callback(method);
     qp_here.callback_frame = outer;
     qp_here.callbacks = nesting;
-    return qp_is_open(th) ? qp_event_begin(th) : NULL;
+    return regain(th, was_mounted) ? qp_event_begin(th) : NULL;
 }
 
 /* The record of a method that is called on a path for the first time. It is there before the host
@@ -75,8 +87,8 @@ static qp_cell method_of(qprof_thread *th, qprof_frame **top, uintptr_t method)
     qp_methods *all = &qp_run.methods;
     if (!method || (qp_method_is_reserved(method) && !qp_method_is_pseudo(method)))
         return all->anonymous;
-    bool is_new = !qp_methods_find(all, method);
-    qp_cell cell = qp_methods_mention(all, method);
+    bool is_new;
+    qp_cell cell = qp_methods_mention(all, method, &is_new);
     if (!cell) {
         qp_count(&qp_run.space, QP_D_method_limit);
         return all->overflow;
@@ -163,7 +175,7 @@ static void start_frame(qprof_thread *th, qprof_frame *top, qprof_frame *f)
         uint64_t now = qp_charge_now(th);
         qp_charge(th, top, now);
         QPROF_STORE(f->start, now);
-    } else if (hooks & QPROF_HOOK_ADAPTIVE) {
+    } else if ((hooks & QPROF_HOOK_ADAPTIVE) && !(hooks & QP_HOOK_STOPPED)) {
         qprof_node *n = qp_node_at(th, f->node);
         if (qprof_entry_is_timed(th, hooks, n))
             qprof_entry_charge(th, QPROF_HOOK_ADAPTIVE, f, n, qp_charge_now(th));

@@ -14,24 +14,31 @@
 #include "record/stack.h"
 #include "record/tree.h"
 
-enum { STACK_BYTES = 64 * 1024, CPU_TIMES_MAX = 4096 };
+enum { STACK_BYTES = 64 * 1024, CPU_TIMES_MAX = 4096, SLICE_NS = 5000000 };
 
 static struct {
     pthread_t thread;
     bool is_running;
     uint32_t must_stop;
-    uint64_t cpu_before[CPU_TIMES_MAX]; /* of the first threads, by their handle */
+    uint64_t n_passes;
+    struct {
+        uint64_t cpu, pass, system_id; /* when it was looked at last, and on which carrier */
+    } seen[CPU_TIMES_MAX];             /* the first threads, by their handle */
 } sampler;
 
-/* CPU time of a thread since its last sample, in ns. */
+/* CPU time of a thread since the pass before, in ns; 0 if it was not seen there then. */
 static uint64_t cpu_step(uint32_t i, const qprof_thread *th)
 {
     if (i >= CPU_TIMES_MAX)
         return 0;
-    uint64_t now = qp_clock_cpu_of((int)qp_record_of(th)->system_id);
-    uint64_t before = sampler.cpu_before[i];
-    sampler.cpu_before[i] = now;
-    return before && now > before ? now - before : 0;
+    uint64_t system_id = qp_load(&qp_record_of(th)->system_id);
+    uint64_t now = qp_clock_cpu_of((int)system_id), before = sampler.seen[i].cpu;
+    bool is_next =
+        sampler.seen[i].pass + 1 == sampler.n_passes && sampler.seen[i].system_id == system_id;
+    sampler.seen[i].cpu = now;
+    sampler.seen[i].pass = sampler.n_passes;
+    sampler.seen[i].system_id = system_id;
+    return is_next && now > before ? now - before : 0;
 }
 
 /* Credit the call path that a thread is on. In this mode nobody else writes these two fields. */
@@ -49,6 +56,7 @@ static void sample(const qprof_thread *th, uint64_t ticks)
 static void pass(uint64_t elapsed_ticks)
 {
     bool is_elapsed = qp_run_head()->clock_kind == QP_CLOCK_ELAPSED;
+    sampler.n_passes++;
     if (!(qp_load(&qp_run_head()->flags) & QP_FLAG_RECORDING))
         return;
     for (uint32_t i = 0; qp_threads_at(i); i++) {
@@ -62,6 +70,16 @@ static void pass(uint64_t elapsed_ticks)
     }
 }
 
+/* In slices, so that whoever stops the sampler need not wait for a long period. */
+static void sleep_until(uint64_t due)
+{
+    uint64_t now = qp_clock_monotonic();
+    while (now < due && !qp_observe(&sampler.must_stop)) {
+        qp_clock_sleep_until(due - now > SLICE_NS ? now + SLICE_NS : due);
+        now = qp_clock_monotonic();
+    }
+}
+
 static void *run(void *unused)
 {
     uint64_t period = qp_run_head()->sample_period;
@@ -70,7 +88,7 @@ static void *run(void *unused)
     (void)unused;
     pthread_setname_np(pthread_self(), "qprof");
     while (!qp_observe(&sampler.must_stop)) {
-        qp_clock_sleep_until(due);
+        sleep_until(due);
         uint64_t now = qp_charge_elapsed(), wall = qp_clock_monotonic();
         pass(now - before);
         before = now;
@@ -88,6 +106,7 @@ bool qp_sampler_start(void)
     pthread_attr_t attr;
     qp_run_head()->sample_period = qp_run.options.number[QP_OPT_sample_period] * 1000;
     qp_store(&sampler.must_stop, 0);
+    sampler.n_passes += 2; /* nothing of an earlier run was seen in the pass before */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before); /* the new thread takes none of the host's */
     pthread_attr_init(&attr);

@@ -13,6 +13,7 @@
 
 #include "base/atomic.h"
 #include "base/clock.h"
+#include "base/signal.h"
 #include "record/charge.h"
 #include "record/names.h"
 #include "record/thread.h"
@@ -70,7 +71,10 @@ static bool has_annotation(void)
 
 bool qp_save_has_data(void)
 {
+    const uint64_t *losses = qp_run_head()->diagnostics;
     uint32_t clear_count = qp_run_head()->clear_count;
+    if (qp_load(&losses[QP_D_thread_nomem]) || qp_load(&losses[QP_D_out_of_memory]))
+        return true; /* calls there were, though none could be recorded */
     for (uint32_t i = 0; qp_threads_at(i); i++) {
         const qprof_thread *th = qp_threads_at(i);
         if (!qp_observe(&th->pulse))
@@ -210,8 +214,8 @@ int qp_save_copy(char *path, size_t n_bytes, qp_file_state state, const char *la
     char temporary[QP_PATH_MAX];
     qp_head h;
     copy_live(&h, qp_run_head(), sizeof h);
-    if (snprintf(temporary, sizeof temporary, "%s.tmp%ld", path, (long)getpid()) >=
-        (int)sizeof temporary)
+    if (snprintf(temporary, sizeof temporary, "%s.tmp%ld-%llx", path, (long)getpid(),
+                 (unsigned long long)h.nonce) >= (int)sizeof temporary)
         return QPROF_E_IO;
     h.state = state;
     h.label = qp_texts_add(&qp_run.texts, label);
@@ -223,7 +227,10 @@ int qp_save_copy(char *path, size_t n_bytes, qp_file_state state, const char *la
     int fd = open(temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0)
         return QPROF_E_IO;
+    qp_signal_hold hold;
+    qp_signal_hold_begin(&hold, SIGXFSZ);
     bool is_written = write_profile(fd, &h);
+    qp_signal_hold_end(&hold);
     if (close(fd) != 0)
         is_written = false;
     if (is_written && name_file(temporary, path, n_bytes))

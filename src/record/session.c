@@ -19,6 +19,7 @@
 
 #include "base/atomic.h"
 #include "base/clock.h"
+#include "base/signal.h"
 #include "record/charge.h"
 #include "record/config.h"
 #include "record/cost.h"
@@ -38,6 +39,7 @@ enum { QUIET_TRIES = 200, QUIET_NS = 100000, RESERVE_SHARE = 16 };
 qp_session qp_run;
 uint32_t qp_gate_plain, qp_gate_vt;
 
+static qp_head no_head;    /* between two runs: whoever still counts finds one */
 static uint32_t *state;    /* in the wiped page; NULL: never started */
 static qp_mapping retired; /* of the run before: threads may still be leaving it */
 static uint64_t (*host_clock)(void);
@@ -99,8 +101,11 @@ void qp_session_log(const char *format, ...)
         return;
     int fd =
         file[0] ? open(file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0600) : 2;
+    qp_signal_hold hold;
+    qp_signal_hold_begin(&hold, SIGPIPE);
     if (fd >= 0)
         dprintf(fd, "qprof: %s\n", text);
+    qp_signal_hold_end(&hold);
     if (fd > 2)
         close(fd);
 }
@@ -129,7 +134,8 @@ static void after_fork_in_child(void)
     qp_here = (qp_carrier){
         .plain = &qp_closed_thread, .th = &qp_closed_thread, .own = &qp_closed_thread};
     qp_gate_plain = qp_gate_vt = QP_GATE_OFF;
-    qp_run.space.map = retired = (qp_mapping){.fd = -1};
+    qp_mapping_forget(&qp_run.space.map);
+    qp_mapping_forget(&retired);
     if (!follows)
         return;
     char words[sizeof qp_run.options.pool + QP_PATH_MAX];
@@ -237,17 +243,6 @@ static void describe_run(void)
     h->flags |= QP_FLAG_RECORDING | (qp_run.is_virtual ? QP_FLAG_VIRTUAL : 0);
 }
 
-static int begin_clocks(qp_parse_error *error)
-{
-    int code = qp_charge_begin(host_clock);
-    if (code)
-        snprintf(error->message, sizeof error->message, "-clock=%s: %s",
-                 qp_option_text(&qp_run.options, QP_OPT_clock),
-                 code == QPROF_E_OPTION ? "a counter cannot stand beside a time"
-                                        : "counter not supported on this machine");
-    return code;
-}
-
 /* The clocks are chosen: what depends on them. */
 static void begin_recording(void)
 {
@@ -272,7 +267,7 @@ int qp_session_reapply(qp_parse_error *error)
     qp_names_begin();
     int code = find_output(output, sizeof output, error);
     if (!code)
-        code = begin_clocks(error);
+        code = qp_charge_begin(host_clock, error);
     if (code)
         return code;
     qp_run.space.map.limit_bytes = qp_run.options.number[QP_OPT_memory_limit];
@@ -294,7 +289,7 @@ static int begin_tables(qp_parse_error *error)
     if (!qp_run.vt_root || !qp_methods_begin(&qp_run.methods, &qp_run.space, &qp_run.texts))
         return QPROF_E_MEMORY;
     describe_run();
-    return begin_clocks(error);
+    return qp_charge_begin(host_clock, error);
 }
 
 static void abandon(void)
@@ -338,13 +333,11 @@ int qp_session_begin(const qprof_InitInfo *info, qp_parse_error *error)
     }
     qp_mapping_close(&retired);
     retired = qp_run.space.map;
-    uint32_t epoch = qp_run.epoch + 1, n_datasets = qp_run.n_datasets;
-    memset(&qp_run, 0, sizeof qp_run);
-    qp_run.space.map.fd = -1;
-    qp_run.epoch = epoch;
-    qp_run.n_datasets = n_datasets;
-    qp_run.callback = info->callback_get_method_info;
-    qp_run.is_virtual = info->usingVirtualThreads != 0;
+    qp_run = (qp_session){.space = {.map = {.fd = -1}, .head = &no_head},
+                          .epoch = qp_run.epoch + 1,
+                          .n_datasets = qp_run.n_datasets,
+                          .callback = info->callback_get_method_info,
+                          .is_virtual = info->usingVirtualThreads != 0};
     int code = qp_config_begin(info->initial_options, error);
     if (!code) {
         qp_names_begin();

@@ -7,9 +7,11 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/atomic.h"
+#include "base/signal.h"
 #include "record/charge.h"
 #include "record/stack.h"
 #include "record/thread.h"
@@ -158,17 +160,33 @@ static void print_losses(int fd)
         dprintf(fd, "\n");
 }
 
+/* Appends: nobody's file is emptied. @return -1: no such file can be had */
+static int open_file(const char *name)
+{
+    char path[2 * QP_PATH_MAX];
+    struct stat st;
+    snprintf(path, sizeof path, "%s%s%s", name[0] == '/' ? "" : qp_run.folder,
+             name[0] == '/' ? "" : "/", name);
+    int fd =
+        open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+    if (fd >= 0 && (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))) {
+        close(fd);
+        fd = -1;
+    }
+    return fd;
+}
+
 void qp_summary_print(const char *file)
 {
     const char *where = qp_option_text(&qp_run.options, QP_OPT_summary);
     if (strcmp(where, "none") == 0 || strcmp(where, "no") == 0)
         return;
     bool is_stderr = !where[0] || strcmp(where, "stderr") == 0 || strcmp(where, "yes") == 0;
-    int fd = is_stderr
-                 ? 2
-                 : open(where, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+    int fd = is_stderr ? 2 : open_file(where);
     if (fd < 0)
         return;
+    qp_signal_hold hold;
+    qp_signal_hold_begin(&hold, SIGPIPE);
     if (file[0])
         dprintf(fd, "qprof: %s\n", file);
     else
@@ -181,6 +199,7 @@ void qp_summary_print(const char *file)
     if (sums)
         print_methods(fd, sums, n_methods);
     print_losses(fd);
+    qp_signal_hold_end(&hold);
     if (fd != 2)
         close(fd);
 }

@@ -149,7 +149,7 @@ static qprof_thread *pop_idle(void)
 static qprof_thread *new_row(void)
 {
     qp_cell cell = qp_slab_take(&qp_run.space, &qp_run.threads, QP_EXTENT_THREADS, RECORD_CELLS,
-                                QP_ROOM_ORDINARY);
+                                QP_ROOM_RESERVED);
     uint32_t i = cell ? qp_fetch_add(&arena.n_used, 1) : arena.n_max;
     if (i >= arena.n_max) {
         if (cell)
@@ -186,6 +186,7 @@ static qprof_thread *begin_thread(uintptr_t host_id, uintptr_t vt)
     qp_thread_record *r = qp_record_of(th);
     const qp_head *h = qp_run_head();
     qp_store(&r->host_id, (uint64_t)host_id);
+    qp_store(&r->has_host_id, 0);
     qp_store(&r->vt_id, (uint64_t)vt);
     qp_store(&r->system_id, qp_here.system_id);
     qp_store(&r->name, 0);
@@ -220,6 +221,15 @@ static void renew_here(void)
 
 static bool take(qprof_thread *th);
 
+/* The carrier's own thread was ended by another carrier: its row is free now that nobody here
+ * looks at it any more. */
+static void retire_own(void)
+{
+    if (qp_here.own != &qp_closed_thread)
+        push_idle(qp_here.own);
+    qp_here.own = qp_here.plain = &qp_closed_thread;
+}
+
 static qprof_thread *begin_here(uintptr_t host_id)
 {
     qprof_thread *th = begin_thread(host_id, 0);
@@ -238,7 +248,10 @@ qprof_thread *qp_thread_own(void)
     if (qp_state() != QP_STATE_RUNNING)
         return NULL;
     renew_here();
-    return qp_is_open(qp_here.own) ? qp_here.own : begin_here(0);
+    if (qp_is_open(qp_here.own))
+        return qp_here.own;
+    retire_own();
+    return begin_here(0);
 }
 
 qprof_thread *qp_thread_create(uintptr_t host_id)
@@ -251,13 +264,18 @@ qprof_thread *qp_thread_create(uintptr_t host_id)
         qp_thread_destroy(same);
     if (qp_is_open(qp_here.own)) {
         qp_thread_record *r = qp_record_of(qp_here.own);
-        if (!r->host_id) { /* known by its events, now by its name */
-            r->host_id = host_id;
+        if (!r->has_host_id) { /* known by its events, now by its name */
+            qp_store(&r->host_id, (uint64_t)host_id);
+            qp_publish(&r->has_host_id, 1);
             return qp_here.own;
         }
         qp_thread_destroy(qp_here.own);
     }
-    return begin_here(host_id);
+    retire_own();
+    qprof_thread *th = begin_here(host_id);
+    if (th)
+        qp_publish(&qp_record_of(th)->has_host_id, 1);
+    return th;
 }
 
 qprof_thread *qp_thread_find_host_id(uintptr_t host_id)
@@ -265,6 +283,7 @@ qprof_thread *qp_thread_find_host_id(uintptr_t host_id)
     for (uint32_t i = 0; qp_threads_at(i); i++) {
         qprof_thread *th = qp_threads_at(i);
         if (qp_is_open(th) && qp_observe(&th->pulse) &&
+            qp_observe(&qp_record_of(th)->has_host_id) &&
             qp_load(&qp_record_of(th)->host_id) == host_id)
             return th;
     }
@@ -448,8 +467,9 @@ void qp_thread_destroy(qprof_thread *th)
     if (qp_here.th == th)
         qp_here.th = &qp_closed_thread;
     if (qp_here.own == th)
-        qp_here.own = qp_here.plain = &qp_closed_thread;
-    push_idle(th);
+        retire_own();
+    else if (r->vt_id) /* else its own carrier still looks at it */
+        push_idle(th);
 }
 
 /* A system thread ends: its own record with it, the virtual thread on it waits for another. */
@@ -462,6 +482,8 @@ static void leave_thread(void *unused)
         release(qp_here.th);
     if (qp_is_open(qp_here.own))
         qp_thread_destroy(qp_here.own);
+    else
+        retire_own();
     qp_here.plain = qp_here.th = qp_here.own = &qp_closed_thread;
 }
 

@@ -80,19 +80,6 @@ static void executions_follow_from_the_jumps(void **state)
     }
 }
 
-static void calls_before_the_counters_are_not_in_the_first_block(void **state)
-{
-    static const qp_jump jumps[] = {{0, 2}};
-    static const unsigned char falls[] = {1, 1, 0};
-    (void)state;
-    world w = begin(10, 0);
-    ((qp_method *)profile_at(w.p, w.method))->jumps = profile_jumps(w.p, jumps, 1, falls, 3);
-    qp_bank *b = profile_bank(w.p, w.thread, w.method, QP_BANK_COUNTS, 1, 3);
-    b->calls_before = 4;
-    b->values[0] = 2; /* 6 calls: 2 jump over block 1, 4 fall through it */
-    assert_counts(&w, 6, 4, 6);
-}
-
 /* spec/qii.md section 9: entry@0, mark(2)@4, callee 6...16, mark(0)@20, mark(2)@25; the run ends
  * at 30 with the call still open. Block 2: 15 and 25, block 0: 5 and 5. */
 static void time_since_the_last_mark_of_an_open_frame_counts(void **state)
@@ -199,7 +186,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counters_of_blocks_are_their_executions),
         cmocka_unit_test(executions_follow_from_the_jumps),
-        cmocka_unit_test(calls_before_the_counters_are_not_in_the_first_block),
         cmocka_unit_test(time_since_the_last_mark_of_an_open_frame_counts),
         cmocka_unit_test(a_line_has_the_highest_count_and_the_sum_of_times),
         cmocka_unit_test(sources_are_found_below_the_source_path),
