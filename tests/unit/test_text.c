@@ -139,6 +139,11 @@ static void numbers_are_grouped_and_rounded_half_up(void **state)
     assert_number("18,446,744,073,709,551,615", UINT64_MAX, qp_unit_for(0, true, "ns"));
     assert_string_equal(qp_unit_count(text, 999), "999");
     assert_string_equal(qp_unit_count(text, 1000), "1,000");
+    assert_string_equal(qp_unit_things(text, 0, "call"), "0 calls");
+    assert_string_equal(qp_unit_things(text, 1, "call"), "1 call");
+    assert_string_equal(qp_unit_things(text, 1000, "call"), "1,000 calls");
+    assert_string_equal(qp_unit_things(text, UINT64_MAX, "function with a name"),
+                        "18,446,744,073,709,551,615 function with a names");
     assert_string_equal(qp_unit_size(text, 1023), "1,023 bytes");
 }
 
