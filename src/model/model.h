@@ -72,7 +72,7 @@ typedef struct {
     /* what recording itself costs, measured at the run's start: thousandths of a tick a call */
     uint64_t cost_caller_milliticks; /* added to the caller's time by a call (entry and exit) */
     uint64_t cost_inside_milliticks; /* added to the called method's own time */
-    uint64_t cost_total;             /* ticks: both, of all calls; already inside `total` */
+    uint64_t cost_total;             /* ticks: both, of all hits; already inside `total` */
     uint64_t sample_period_ns;       /* asked for; 0: no sampler */
     uint64_t n_passes;               /* of the sampler */
     uint64_t sample_period_reached_ns; /* on average; 0: unknown */
