@@ -99,12 +99,14 @@ static qp_style style_of_line(const scale *x, const qp_line_figures *f)
 /* A comment line of the listing, before the line on which a function begins. */
 static void add_summary(qp_table *t, const qp_model *m, const scale *x, uint32_t method)
 {
-    char text[2048], calls[QP_NUMBER_BYTES], self[QP_NUMBER_BYTES], total[QP_NUMBER_BYTES];
+    char text[2048], name[QP_NAME_BYTES], calls[QP_NUMBER_BYTES], self[QP_NUMBER_BYTES],
+        total[QP_NUMBER_BYTES];
     char percent[QP_NUMBER_BYTES];
     const qp_model_method *method_row = &m->methods[method];
     const qp_figures *f = &method_row->all;
-    int n = snprintf(text, sizeof text, "* %.200s: %s call%s", method_row->name,
-                     qp_unit_count(calls, f->calls), f->calls == 1 ? "" : "s");
+    qp_text_fit(name, sizeof name, method_row->name, QP_NAME_COLUMNS, 0);
+    int n =
+        snprintf(text, sizeof text, "* %s: %s", name, qp_unit_things(calls, f->calls, "call"));
     if (m->run.has_times)
         snprintf(text + n, sizeof text - (size_t)n, ", self %s (%s %%), total %s",
                  qp_view_amount(m, self, f->self),
@@ -333,7 +335,7 @@ static bool choose_part(const qp_cli *cli, const qp_model *m, const char *name, 
     if (name && !qp_method_find(cli, m, name, &p->method))
         return false;
     if (!name && !(p->method = qp_method_hottest(m))) {
-        qp_cli_fail(cli, "%s: no function was called", cli->path);
+        qp_cli_fail(cli, "%s: no function that was called has lines", cli->path);
         return false;
     }
     p->file = m->methods[p->method].file;
@@ -373,9 +375,10 @@ const qp_command qp_command_annotate = {
     .summary = "source lines with counts and times",
     .about =
         "Shows source lines with how often they were executed and the time they took: of a\n"
-        "source file, of the lines of one function, or of the hottest function. JSON and CSV\n"
-        "hold all files if none is named. Marks: | a line of code, . it goes on, + several\n"
-        "blocks begin on it, # a block of it was never executed, * about a function.",
+        "source file, of the lines of one function, or of the hottest one that has lines.\n"
+        "JSON and CSV hold all files if none is named. Marks: | a line of code, . it goes\n"
+        "on, + several blocks begin on it, # a block of it was never executed, * about a\n"
+        "function.",
     .flags = flags,
     .examples = "qprof annotate                    the hottest function\n"
                 "qprof annotate lexer.lua run.qprof\n"

@@ -89,7 +89,7 @@ static bool print_edges(const qp_cli *cli, const qp_model *m, const char *title,
     for (size_t i = 0; i < n; i++) {
         const qp_model_method *x = &m->methods[edges[i].method];
         has_recursion |= edges[i].is_recursive;
-        qp_table_cell(&t, QP_STYLE_PLAIN, x->name);
+        qp_table_name(&t, QP_STYLE_PLAIN, x->name);
         qp_table_plain(&t, QP_STYLE_PLAIN, edges[i].is_recursive ? "*" : "");
         qp_table_plain(&t, QP_STYLE_PLAIN, qp_unit_count(text, edges[i].calls));
         if (m->run.has_times) {
@@ -97,7 +97,7 @@ static bool print_edges(const qp_cli *cli, const qp_model *m, const char *title,
                            qp_unit_number(text, qp_model_ns(m, edges[i].time), unit));
             qp_table_plain(&t, QP_STYLE_PLAIN, qp_unit_percent(text, edges[i].time, total));
         }
-        qp_table_cell(&t, QP_STYLE_DIM, qp_view_place(place, sizeof place, x));
+        qp_table_name(&t, QP_STYLE_DIM, qp_view_place(place, sizeof place, x));
     }
     qp_out_char(cli->screen.out, '\n');
     bool is_good = true;

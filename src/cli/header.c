@@ -68,16 +68,17 @@ static void print_run(const qp_screen *s, const qp_model *m)
 static void print_totals(const qp_screen *s, const qp_model *m)
 {
     const qp_run *run = &m->run;
-    char calls[QP_NUMBER_BYTES], number[QP_NUMBER_BYTES], threads[QP_NUMBER_BYTES];
-    uint32_t n = m->n_threads - 1, n_called = 0;
+    char calls[QP_NUMBER_BYTES], functions[QP_NUMBER_BYTES], threads[QP_NUMBER_BYTES];
+    char time[QP_NUMBER_BYTES];
+    uint64_t n_called = 0;
     for (uint32_t i = 1; i < m->n_methods; i++)
         n_called += m->methods[i].all.calls > 0;
     qp_header_label(s, "totals");
-    qp_out_format(s->out, "%s calls of %s functions", qp_unit_count(calls, run->calls),
-                  qp_unit_count(number, n_called));
-    qp_out_format(s->out, " on %s thread%s", qp_unit_count(threads, n), n == 1 ? "" : "s");
+    qp_out_format(s->out, "%s of %s on %s", qp_unit_things(calls, run->calls, "call"),
+                  qp_unit_things(functions, n_called, "function"),
+                  qp_unit_things(threads, qp_view_threads(m), "thread"));
     if (run->has_times)
-        qp_out_format(s->out, ", %s in all", qp_view_amount(m, number, run->total));
+        qp_out_format(s->out, ", %s in all", qp_view_amount(m, time, run->total));
     qp_out_char(s->out, '\n');
 }
 
@@ -100,7 +101,7 @@ static void print_measure(const qp_screen *s, const qp_model *m)
     qp_out_char(s->out, '\n');
     if (run->sample_period_ns && run->n_passes) {
         qp_header_label(s, "sampler");
-        qp_out_format(s->out, "%s samples, one in %s", qp_unit_count(passes, run->n_passes),
+        qp_out_format(s->out, "%s, one in %s", qp_unit_things(passes, run->n_passes, "sample"),
                       qp_unit_time(reached, run->sample_period_reached_ns));
         qp_out_format(s->out, " (asked for: %s)\n", qp_unit_time(asked, run->sample_period_ns));
     }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/table_text.h"
 #include "cli/view.h"
 
 bool qp_method_range(const qp_model_method *method, uint32_t *first, uint32_t *last)
@@ -101,10 +102,10 @@ bool qp_method_find(const qp_cli *cli, const qp_model *m, const char *name, uint
 
 uint32_t qp_method_hottest(const qp_model *m)
 {
-    uint32_t best = 0;
+    uint32_t best = 0, first, last;
     for (uint32_t i = 1; i < m->n_methods; i++) {
         const qp_figures *f = &m->methods[i].all, *b = &m->methods[best].all;
-        if (f->calls == 0 && f->self == 0)
+        if ((f->calls == 0 && f->self == 0) || !qp_method_range(&m->methods[i], &first, &last))
             continue;
         if (best == 0 || f->self > b->self || (f->self == b->self && f->calls > b->calls))
             best = i;
@@ -118,7 +119,7 @@ void qp_method_title(const qp_screen *s, const qp_model *m, uint32_t method)
     const qp_model_method *x = &m->methods[method];
     qp_view_place(place, sizeof place, x);
     qp_screen_style(s, QP_STYLE_HEAD);
-    qp_screen_name(s, x->name, 0);
+    qp_screen_name(s, x->name, QP_NAME_COLUMNS);
     qp_screen_style(s, QP_STYLE_PLAIN);
     if (*place) {
         qp_out_text(s->out, "  ");

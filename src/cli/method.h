@@ -11,7 +11,7 @@ bool qp_method_find(const qp_cli *cli, const qp_model *m, const char *name, uint
 /* First and last line of its line table. @return false: it has none */
 bool qp_method_range(const qp_model_method *method, uint32_t *first, uint32_t *last);
 
-/* The function with most self time, or most calls; 0: none was called. */
+/* The function with most self time, or most calls, of those that have lines; 0: none was called. */
 uint32_t qp_method_hottest(const qp_model *m);
 
 /* Its name and place, a line. */

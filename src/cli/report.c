@@ -36,11 +36,6 @@ static void print_rest(const qp_cli *cli, const qp_view *v, const uint32_t *rows
 static bool print_text(const qp_cli *cli, const qp_view *v, const uint32_t *rows, size_t n)
 {
     qp_header_text(&cli->screen, v->m, cli->path, cli->args.has_subtract);
-    if (n == 0) {
-        qp_out_text(cli->screen.out, cli->args.filter ? "No function fits the filter.\n"
-                                                      : "No function was called.\n");
-        return true;
-    }
     if (!qp_rows_print(cli, v, rows, limited(cli, n)))
         return false;
     print_rest(cli, v, rows, n);
@@ -54,6 +49,10 @@ static bool print_threads(const qp_cli *cli, const qp_model *m)
     qp_unit unit = qp_view_unit(m, m->run.total, cli->args.unit);
     qp_table t;
     qp_header_text(s, m, cli->path, false);
+    if (qp_view_threads(m) == 0) {
+        qp_out_text(s->out, "No function was called.\n");
+        return true;
+    }
     snprintf(head, sizeof head, "Time%s", unit.suffix);
     qp_table_init(&t);
     qp_table_column(&t, "Thread", QP_ALIGN_RIGHT, 0);
@@ -65,8 +64,10 @@ static bool print_threads(const qp_cli *cli, const qp_model *m)
     qp_table_column(&t, "State", QP_ALIGN_LEFT, 1);
     for (uint32_t i = 1; i < m->n_threads; i++) {
         const qp_model_thread *th = &m->threads[i];
+        if (!qp_view_is_busy(th))
+            continue;
         qp_table_plain(&t, QP_STYLE_PLAIN, qp_unit_count(text, th->ordinal));
-        qp_table_cell(&t, QP_STYLE_PLAIN, th->name);
+        qp_table_name(&t, QP_STYLE_PLAIN, th->name);
         qp_table_plain(&t, QP_STYLE_PLAIN, qp_unit_count(text, th->calls));
         qp_table_plain(&t, QP_STYLE_PLAIN,
                        qp_unit_number(text, qp_model_ns(m, th->total), unit));

@@ -174,12 +174,28 @@ static void print_figure(char *to, const layout *l, const qp_figures *f, column 
     }
 }
 
+/* Why there is no row. */
+static const char *none_reason(const qp_args *args, const qp_view *v)
+{
+    if (args->filter)
+        return "No function fits the filter.\n";
+    for (uint32_t i = 1; i < v->m->n_methods; i++)
+        if (v->flat[i].skips)
+            return "All calls were made while recording was off; qprof report --show-skips "
+                   "shows them.\n";
+    return "No function was called.\n";
+}
+
 bool qp_rows_print(const qp_cli *cli, const qp_view *v, const uint32_t *rows, size_t n)
 {
     layout l;
     qp_table t;
     uint64_t largest = 0;
     char text[QP_NUMBER_BYTES], place[4096];
+    if (n == 0) {
+        qp_out_text(cli->screen.out, none_reason(&cli->args, v));
+        return true;
+    }
     for (size_t i = 0; i < n; i++)
         if (v->flat[rows[i]].total > largest)
             largest = v->flat[rows[i]].total;
@@ -194,14 +210,14 @@ bool qp_rows_print(const qp_cli *cli, const qp_view *v, const uint32_t *rows, si
         const qp_model_method *method = &v->m->methods[rows[i]];
         const qp_figures *f = &v->flat[rows[i]];
         qp_style style = qp_style_of_percent(qp_view_percent(f->self, v->whole));
-        qp_table_cell(&t, style, method->name);
+        qp_table_name(&t, style, method->name);
         for (int c = 0; c < N_COLUMNS; c++) {
             if (!l.has[c])
                 continue;
             print_figure(text, &l, f, (column)c);
             qp_table_plain(&t, c == SELF_PERCENT ? style : QP_STYLE_PLAIN, text);
         }
-        qp_table_cell(&t, QP_STYLE_DIM, qp_view_place(place, sizeof place, method));
+        qp_table_name(&t, QP_STYLE_DIM, qp_view_place(place, sizeof place, method));
     }
     bool is_printed = qp_table_print(&t, &cli->screen, 0);
     qp_table_fini(&t);

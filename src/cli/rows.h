@@ -22,7 +22,7 @@ typedef enum {
  * @return false: no memory */
 bool qp_rows_select(const qp_args *args, const qp_view *v, uint32_t **rows, size_t *n);
 
-/* A table of rows[0..n). @return false: no memory */
+/* A table of rows[0..n); of none, why there are none. @return false: no memory */
 bool qp_rows_print(const qp_cli *cli, const qp_view *v, const uint32_t *rows, size_t n);
 
 #endif

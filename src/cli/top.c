@@ -95,8 +95,9 @@ static void print_head(const qp_screen *s, const qp_model *m, uint64_t self, uin
     if (m->run.has_times && qp_view_is_time(m))
         qp_out_format(s->out, ", %s %% of the time in functions",
                       qp_unit_percent(b, qp_model_ns(m, self), span_ns));
-    qp_out_format(s->out, ", %" PRIu32 " of %" PRIu32 " threads at work%s\n\n", n_open,
-                  m->n_threads - 1, m->run.is_recording ? "" : "; recording is off");
+    qp_out_format(s->out, ", %" PRIu32 " of %s at work%s\n\n", n_open,
+                  qp_unit_things(a, qp_view_threads(m), "thread"),
+                  m->run.is_recording ? "" : "; recording is off");
 }
 
 static bool print_changes(const qp_cli *cli, const qp_model *m, const change *all, size_t n,
@@ -127,8 +128,8 @@ static bool print_changes(const qp_cli *cli, const qp_model *m, const change *al
         qp_table_plain(&t, QP_STYLE_PLAIN, qp_unit_count(text, rate));
         if (has_times)
             qp_table_plain(&t, QP_STYLE_PLAIN, qp_view_amount(m, text, x->all.self));
-        qp_table_cell(&t, style, x->name);
-        qp_table_cell(&t, QP_STYLE_DIM, qp_view_place(place, sizeof place, x));
+        qp_table_name(&t, style, x->name);
+        qp_table_name(&t, QP_STYLE_DIM, qp_view_place(place, sizeof place, x));
     }
     bool is_good = qp_table_print(&t, &cli->screen, 0);
     qp_table_fini(&t);

@@ -159,19 +159,22 @@ static void add_figures(walk *w, uint64_t total, uint64_t self, uint64_t calls)
 
 static void add_row(walk *w, const entry *e)
 {
-    char guides[GUIDE_LEVELS * 8 + 64], text[8192], place[2048];
+    char guides[GUIDE_LEVELS * 8 + 64], name[QP_NAME_BYTES], place[QP_NAME_BYTES];
+    char whole[4096], text[sizeof guides + sizeof name + sizeof place];
     const qp_model *m = w->v->m;
     const qp_model_node *node = &m->nodes[e->node];
     print_guides(w, guides, sizeof guides, e);
     if (node->method == QP_ROOT_METHOD) {
         const qp_model_thread *th = &m->threads[node->thread];
-        snprintf(text, sizeof text, "thread %" PRIu32 " %s", th->ordinal, th->name);
+        qp_text_fit(name, sizeof name, th->name, QP_NAME_COLUMNS, 0);
+        snprintf(text, sizeof text, "thread %" PRIu32 " %s", th->ordinal, name);
         add_figures(w, qp_view_total(w->v, e->node), 0, th->calls);
     } else {
         const qp_model_method *method = &m->methods[node->method];
-        qp_view_place(place, sizeof place, method);
-        snprintf(text, sizeof text, "%s%.4000s%s%s", guides, method->name, *place ? "  " : "",
-                 place);
+        qp_text_fit(name, sizeof name, method->name, QP_NAME_COLUMNS, 0);
+        qp_view_place(whole, sizeof whole, method);
+        qp_text_fit(place, sizeof place, whole, QP_NAME_COLUMNS, 1);
+        snprintf(text, sizeof text, "%s%s%s%s", guides, name, *place ? "  " : "", place);
         add_figures(w, qp_view_total(w->v, e->node), qp_view_self(w->v, e->node),
                     node->f.calls);
     }
@@ -203,7 +206,7 @@ static uint64_t repeats(const walk *w, uint32_t node, uint32_t length, uint32_t 
 static uint32_t fold(walk *w, const entry *e)
 {
     const qp_model *m = w->v->m;
-    char text[4096], count[QP_NUMBER_BYTES], guides[GUIDE_LEVELS * 8 + 64];
+    char text[4096], name[QP_NAME_BYTES], count[QP_NUMBER_BYTES], guides[GUIDE_LEVELS * 8 + 64];
     uint64_t self = 0, calls = 0, n = 0;
     uint32_t end = 0, length = 0;
     while (n < 3 * (uint64_t)length + 3 && length < LONGEST_CYCLE)
@@ -220,9 +223,11 @@ static uint32_t fold(walk *w, const entry *e)
     int at = snprintf(text, sizeof text, "%s%s %s more levels of ", guides,
                       qp_screen_sign(&w->cli->screen, QP_SIGN_MORE),
                       qp_unit_count(count, n + length - 1));
-    for (uint32_t i = 0, node = e->node; i < length; i++, node = only_child(w, node))
-        at += snprintf(text + at, sizeof text - (size_t)at, "%s%.800s", i ? ", " : "",
-                       m->methods[m->nodes[node].method].name);
+    for (uint32_t i = 0, node = e->node; i < length; i++, node = only_child(w, node)) {
+        const char *whole = m->methods[m->nodes[node].method].name;
+        qp_text_fit(name, sizeof name, whole, QP_NAME_COLUMNS, 0);
+        at += snprintf(text + at, sizeof text - (size_t)at, "%s%s", i ? ", " : "", name);
+    }
     if (e->level < GUIDE_LEVELS)
         w->guides[e->level + 1] = false;
     add_figures(w, qp_view_total(w->v, kid), self, calls);
@@ -322,9 +327,9 @@ static bool print_text(const qp_cli *cli, const qp_view *v)
     else if (is_good)
         is_good = qp_table_print(&w.table, &cli->screen, 0);
     if (is_good && w.n_left_out && !w.is_on_path)
-        qp_out_format(cli->screen.out,
-                      "%s branches are not shown; --min-percent=0 --limit=0 shows all\n",
-                      qp_unit_count(count, w.n_left_out));
+        qp_out_format(cli->screen.out, "%s %s not shown; --min-percent=0 --limit=0 shows all\n",
+                      qp_unit_count(count, w.n_left_out),
+                      w.n_left_out == 1 ? "branch is" : "branches are");
     qp_table_fini(&w.table);
     qp_free(w.guides);
     qp_free(w.stack);

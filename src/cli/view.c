@@ -17,24 +17,24 @@ static uint64_t less(uint64_t from, uint64_t cost)
 static bool subtract_cost(qp_view *v)
 {
     const qp_model *m = v->m;
-    uint64_t *kid_calls = qp_alloc_zeroed(m->n_nodes, sizeof *kid_calls);
+    uint64_t *kid_hits = qp_alloc_zeroed(m->n_nodes, sizeof *kid_hits);
     v->node_self = qp_alloc_zeroed(m->n_nodes, sizeof *v->node_self);
     v->node_total = qp_alloc_zeroed(m->n_nodes, sizeof *v->node_total);
-    if (!kid_calls || !v->node_self || !v->node_total) {
-        qp_free(kid_calls);
+    if (!kid_hits || !v->node_self || !v->node_total) {
+        qp_free(kid_hits);
         return false;
     }
     for (uint32_t i = 0; i < m->n_methods; i++)
         v->flat[i].self = v->flat[i].total = 0;
     for (uint32_t i = m->n_nodes; i-- > 1;) {
         const qp_model_node *node = &m->nodes[i];
-        uint64_t cost = (node->f.calls * m->run.cost_inside_milliticks +
-                         kid_calls[i] * m->run.cost_caller_milliticks) /
+        uint64_t cost = (node->f.hits * m->run.cost_inside_milliticks +
+                         kid_hits[i] * m->run.cost_caller_milliticks) /
                         1000;
         v->node_self[i] = less(node->f.self, cost);
         v->node_total[i] += v->node_self[i];
         v->node_total[node->parent] += v->node_total[i];
-        kid_calls[node->parent] += node->f.calls;
+        kid_hits[node->parent] += node->f.hits;
         if (v->thread != QP_ALL_THREADS && node->thread != v->thread)
             continue;
         v->flat[node->method].self += v->node_self[i];
@@ -42,7 +42,7 @@ static bool subtract_cost(qp_view *v)
             v->flat[node->method].total += v->node_total[i];
         v->whole += v->node_self[i];
     }
-    qp_free(kid_calls);
+    qp_free(kid_hits);
     return true;
 }
 
@@ -98,6 +98,19 @@ double qp_view_percent(uint64_t part, uint64_t whole)
 qp_unit qp_view_unit(const qp_model *m, uint64_t ticks, const char *wanted)
 {
     return qp_unit_for(qp_model_ns(m, ticks), qp_view_is_time(m), wanted);
+}
+
+bool qp_view_is_busy(const qp_model_thread *thread)
+{
+    return thread->calls || thread->total || thread->depth;
+}
+
+uint32_t qp_view_threads(const qp_model *m)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 1; i < m->n_threads; i++)
+        n += qp_view_is_busy(&m->threads[i]);
+    return n;
 }
 
 char *qp_view_place(char *to, size_t n_bytes, const qp_model_method *method)

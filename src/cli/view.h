@@ -33,6 +33,10 @@ double qp_view_percent(uint64_t part, uint64_t whole);
 /* One unit for a column whose largest figure is `ticks`. @param wanted  of --unit, or NULL */
 qp_unit qp_view_unit(const qp_model *m, uint64_t ticks, const char *wanted);
 
+/* Has the thread anything to show? One that only carried virtual threads has not. */
+bool qp_view_is_busy(const qp_model_thread *thread);
+uint32_t qp_view_threads(const qp_model *m); /* how many have */
+
 /* "fib.lua:3", "" without a file. @return to */
 char *qp_view_place(char *to, size_t n_bytes, const qp_model_method *method);
 

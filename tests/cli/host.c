@@ -7,10 +7,11 @@
  *   f*9( enter f nine times, one in the other            )*9    leave nine frames, one at a time
  *   kill the process dies now                            wait   go on for ever, 1 ms a time
  *   exit=3  the process ends with this status             stop, start  recording
- *   thread  the rest is played by another thread
+ *   thread  the rest is played by another thread          f!(  f is a method without lines
  * The k-th method that is mentioned (from 0) has the lines 10k+1, 10k+2, 10k+3 of score.src. */
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +40,9 @@ static qprof_MethodID method_named(const char *name, size_t n)
     int line = (int)n_methods * 10 + 1;
     qprof_LineInfo table[] = {{0, line}, {4, line + 1}, {8, line + 2}};
     char *text = strndup(name, n);
-    qprof_register_method_id(n_methods + 1, text, NULL, 0, "score.src", table, 3);
+    bool has_lines = name[n - 1] != '!';
+    qprof_register_method_id(n_methods + 1, text, NULL, 0, has_lines ? "score.src" : NULL,
+                             table, has_lines ? 3 : 0);
     free(text);
     names[n_methods] = name;
     name_bytes[n_methods] = n;

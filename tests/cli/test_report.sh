@@ -81,6 +81,12 @@ claim "without the source the figures stay" same '| 5,000,000,000 2' \
 claim "and it is said, with what to do" sh -c \
     "qprof annotate f lines.qprof | grep 'No source text' | grep -q -- --source-path"
 
+record native.qprof 'main(' 2 'native!(' 50 ')' 'small(' 1 ')' ')'
+claim "without a name: the hottest function that has lines" sh -c \
+    "qprof annotate native.qprof | grep -Fq '* main: 1 call, self 2.000 us'"
+record lineless.qprof 'native!(' 50 ')'
+claim "if none has, it is said" says 'no function that was called has lines' qprof annotate lineless.qprof
+
 # ---- deep recursion ------------------------------------------------------------------------------
 record deep.qprof 'main(' 'f*1000000(' 1 ')*1000000' ')'
 claim "a million levels are counted" same 1000000 \
@@ -88,6 +94,11 @@ claim "a million levels are counted" same 1000000 \
 qprof tree deep.qprof > deep.txt
 claim "and shown in one row" grep -Fq '... 999,999 more levels of f' deep.txt
 claim "the hottest path too" sh -c "qprof tree --hottest deep.qprof | grep -Fq '999,999 more levels'"
+record b.qprof 'main(' 'hot(' 8 ')' 'cold(' 2 ')' ')'
+claim "a threshold ends the hottest path, too" same 'main' \
+    "$(qprof tree --hottest --min-percent=90 b.qprof | awk '/score.src/ { print $(NF-1) }' | tr '\n' ' ' | sed 's/ $//')"
+claim "one branch is left out" sh -c "qprof tree --min-percent=50 b.qprof | grep -q '^1 branch is not shown'"
+claim "or two" sh -c "qprof tree --min-percent=90 b.qprof | grep -q '^2 branches are not shown'"
 record cycle.qprof 'a(' 'b(' 'a(' 'b(' 'a(' 'b(' 'a(' 'b(' 'a(' 'b(' 'a(' 'b(' 1 ')*12'
 claim "a cycle of two is folded" sh -c "qprof tree cycle.qprof | grep -Fq 'more levels of a, b'"
 
@@ -101,6 +112,11 @@ claim "unless skips are asked for" same '1 hit, 1 skip; 0 hits, 1 skip' \
         | sort_by(.name) | "\(.[0].hits) hit, \(.[0].skips) skip; \(.[1].hits) hits, \(.[1].skips) skip"')"
 claim "calls are hits and skips" same 'f 2 1' \
     "$(qprof report --show-skips skips.qprof | awk '$1 == "f" { print $1, $2, $3 }')"
+record one.qprof 'main(' 4 ')'
+claim "one of each is said in the singular" sh -c "qprof report one.qprof | grep -q ' 1 call of 1 function on 1 thread, '"
+record off.qprof stop 'main(' 4 'f(' ')' ')'
+claim "with nothing but skips it is said where they are" sh -c \
+    "qprof report off.qprof | grep -q 'while recording was off; qprof report --show-skips'"
 record threads.qprof 'main(' 10 'f(' 5 ')' ')' thread 'main(' 30 ')'
 claim "two threads with their times" same '[[1,2,15000],[2,1,30000]]' \
     "$(qprof report --format=json threads.qprof | jq -c '[.threads[] | [.number, .calls, .total]]')"
@@ -122,6 +138,18 @@ claim "an invalid byte becomes U+FFFD" same 1 \
     "$(qprof report --format=json names.qprof | jq -r '.methods[].name' | grep -Fxc "$(printf 'bad\357\277\275utf')")"
 claim "a formula is guarded" sh -c "qprof report --format=csv names.qprof | grep -Fq '\"'\\''=cmd|calc\"'"
 claim "quotes are doubled" sh -c "qprof report --format=csv names.qprof | grep -Fq '\"he said \"\"hi\"\"\"'"
+
+long=$(awk 'BEGIN { for (i = 0; i < 60000; i++) printf "n" }')
+record long.qprof "$long(" 1 'f(' 1 ')' ')'
+widest() { awk '{ if (length($0) > n) n = length($0) } END { print n }'; }
+claim "a long name is cut to 80 columns" same "$(printf '%s' "$long" | cut -c1-77)..." \
+    "$(qprof report long.qprof | awk '/^nnn/ { print $1 }')"
+claim "rows stay short" test "$(qprof report long.qprof | widest)" -lt 200
+claim "in the tree" test "$(qprof tree long.qprof | widest)" -lt 200
+claim "and in details" test "$(qprof detail f long.qprof | widest)" -lt 200
+claim "threads are named after it" test "$(qprof report --threads long.qprof | widest)" -lt 200
+claim "JSON has all of it" same "$long" \
+    "$(qprof report --format=json long.qprof | jq -r '.methods[].name | select(. != "f")')"
 
 for file in ref rec lines deep cycle names skips threads; do
     claim "check passes on $file" ends 0 qprof check $file.qprof
