@@ -89,6 +89,7 @@ static const field fields[] = {
     FIELD(qp_extent, next),
     FIELD(qp_extent, nonce),
     FIELD(qp_extent, base_depth),
+    FIELD(qp_extent, moved_from),
     FIELD(qp_extent, reserved),
     FIELD(qp_method, id),
     FIELD(qp_method, flags),
@@ -256,10 +257,8 @@ static void the_options_page_has_every_option_of_the_table(void **state)
         const qp_option_spec *o = &qp_option_table[i];
         if (o->kind == QP_OPTION_BOOL)
             print_choice(values, sizeof values, "yes|no");
-        else if (o->kind == QP_OPTION_WORD)
+        else if (o->kind == QP_OPTION_WORD || o->kind == QP_OPTION_TEXT)
             print_choice(values, sizeof values, o->values);
-        else if (o->kind == QP_OPTION_TEXT)
-            snprintf(values, sizeof values, "%s", "text");
         else
             snprintf(values, sizeof values, "%.*s to %s", (int)strcspn(o->values, "."),
                      o->values, strrchr(o->values, '.') + 1);
