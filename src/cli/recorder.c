@@ -2,9 +2,11 @@
  * runs. */
 #include "cli/recorder.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "format/options.h"
@@ -88,6 +90,42 @@ static void set_output(qp_recorder_words *w, const char *program, const char *ou
                  base ? base + 1 : program);
 }
 
+/* The folder of the profile. @return false: it depends on a conversion */
+static bool find_folder(const char *output, char *to)
+{
+    size_t n = 0, end = (size_t)(strrchr(output, '/') - output) + 1;
+    for (size_t i = 0; i < end; i++) {
+        if (output[i] == '%' && output[++i] != '%')
+            return false;
+        to[n++] = output[i];
+    }
+    to[n] = '\0';
+    return true;
+}
+
+/* A name that cannot be written is refused now, not after the program's run.
+ * @return false: a message was printed */
+static bool check_output(const qp_cli *cli, const char *output, const char *given)
+{
+    char folder[4096];
+    struct stat at;
+    const char *name = strrchr(output, '/') + 1;
+    for (const char *c = strchr(output, '%'); c; c = strchr(c + 2, '%'))
+        if (!c[1] || !strchr("vVpnTtdh%", c[1])) {
+            qp_cli_fail(cli, "%s: %%%c is no conversion; %%%% stands for a percent sign", given,
+                        c[1] ? c[1] : ' ');
+            return false;
+        }
+    if (!*name || (stat(output, &at) == 0 && S_ISDIR(at.st_mode))) {
+        qp_cli_fail(cli, "%s: a folder; --output=FILE names a file", *given ? given : output);
+        return false;
+    }
+    if (!find_folder(output, folder) || access(folder, W_OK | X_OK) == 0)
+        return true;
+    qp_cli_fail(cli, "%s: no profile can be written there: %s", folder, strerror(errno));
+    return false;
+}
+
 bool qp_recorder_parse(const qp_cli *cli, qp_recorder_words *w)
 {
     const char *old = getenv("QPROF"), *output = NULL;
@@ -115,8 +153,9 @@ bool qp_recorder_parse(const qp_cli *cli, qp_recorder_words *w)
         qp_cli_fail(cli, "too many options for the recorder");
         return false;
     }
-    set_output(w, a->rest[0], a->output ? a->output : output);
-    return true;
+    output = a->output ? a->output : output;
+    set_output(w, a->rest[0], output);
+    return check_output(cli, w->output, output ? output : w->output);
 }
 
 bool qp_recorder_value(const qp_recorder_words *words, char *to, size_t n_bytes)
@@ -149,7 +188,8 @@ void qp_recorder_list(const qp_screen *s)
     for (unsigned i = 0; i < QP_N_OPTIONS; i++) {
         const qp_option_spec *o = &qp_option_table[i];
         char name[512];
-        snprintf(name, sizeof name, "--%s%s%s", o->name, *o->values ? "=" : "", o->values);
+        const char *values = o->kind == QP_OPTION_BOOL ? "yes|no" : o->values;
+        snprintf(name, sizeof name, "--%s=%s", o->name, values);
         qp_screen_text(s, QP_STYLE_HEAD, name);
         qp_out_format(s->out, "\n    %s", o->help);
         if (*o->initial)

@@ -33,6 +33,13 @@ claim "so it is" same exact "$(qprof info --format=json strong.qprof | jq -r .ru
 
 claim "no such program" says 'qprof run: ./nothing: no such program' qprof run -- ./nothing
 claim "no program" says 'usage: qprof run' qprof run
+mkdir -p folder
+claim "no folder for the profile" says 'nowhere/: no profile can be written there' qprof run -o nowhere/x.qprof -- ./score 'main('
+claim "a folder in place of a profile" says 'folder: a folder' qprof run -o folder -- ./score 'main('
+claim "the folder itself" says '\.: a folder' qprof run -o . -- ./score 'main('
+claim "no name" says 'a folder; --output=FILE' qprof run -o '' -- ./score 'main('
+claim "no conversion" says '%q is no conversion' qprof run -o %q -- ./score 'main('
+claim "a percent sign at the end" says 'is no conversion' qprof run -o x% -- ./score 'main('
 claim "an option with a slip" says 'did you mean --time' qprof run --tmie=exact -- ./score
 claim "a value that is none" says 'exact\|adaptive' qprof run -time=fast -- ./score
 claim "a program that does not record" says 'recorded nothing.*qprof run -- qlua' qprof run -- true
