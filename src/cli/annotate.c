@@ -37,6 +37,14 @@ static void fini_part(part *p)
         qp_source_fini(&p->source);
 }
 
+/* Why there is nothing of lines: `none` unless the run was not to collect it. */
+static const char *missing_reason(const qp_model *m, const char *none)
+{
+    return m->run.grain == QP_GRAIN_FUNCTION
+               ? "it was recorded with -collection-granularity=function"
+               : none;
+}
+
 /* ---- text ---------------------------------------------------------------------------------- */
 
 /* Quantify's marks: | a line that has code begins, . it goes on, + several blocks begin on it,
@@ -191,7 +199,8 @@ static bool print_listing(const qp_cli *cli, const qp_model *m, const part *p)
     bool is_good = qp_table_print(&t, &cli->screen, 0);
     qp_table_fini(&t);
     if (is_good && !x.has_counts && !x.has_times)
-        qp_out_text(cli->screen.out, "No figures of lines: the program reported none.\n");
+        qp_out_format(cli->screen.out, "No figures of lines: %s.\n",
+                      missing_reason(m, "the program reported none"));
     return is_good;
 }
 
@@ -335,14 +344,15 @@ static bool choose_part(const qp_cli *cli, const qp_model *m, const char *name, 
     if (name && !qp_method_find(cli, m, name, &p->method))
         return false;
     if (!name && !(p->method = qp_method_hottest(m))) {
-        qp_cli_fail(cli, "%s: no function that was called has lines", cli->path);
+        qp_cli_fail(cli, "%s: no function that was called has lines: %s", cli->path,
+                    missing_reason(m, "the program gave no line table"));
         return false;
     }
     p->file = m->methods[p->method].file;
     if (qp_method_range(&m->methods[p->method], &p->first, &p->last))
         return true;
-    qp_cli_fail(cli, "%s: %s has no lines: the program gave no line table", cli->path,
-                m->methods[p->method].name);
+    qp_cli_fail(cli, "%s: %s has no lines: %s", cli->path, m->methods[p->method].name,
+                missing_reason(m, "the program gave no line table"));
     return false;
 }
 

@@ -84,10 +84,11 @@ typedef struct {
         "thread", 0, QP_FLAG_TEXT, "N|NAME", QP_FLAG_AT(thread), NULL,                         \
             "only this thread, by number or name"                                              \
     }
+#define QP_UNIT_WORDS "s|ms|us|ns"
 #define QP_FLAG_UNIT                                                                           \
     {                                                                                          \
-        "unit", 0, QP_FLAG_TEXT, "s|ms|us|ns", QP_FLAG_AT(unit), NULL,                         \
-            "unit of times; default: the one that fits"                                        \
+        "unit", 0, QP_FLAG_TEXT, QP_UNIT_WORDS, QP_FLAG_AT(unit), NULL,                        \
+            "unit of times; default: the run's -time-unit or the one that fits"                \
     }
 #define QP_FLAG_SUBTRACT                                                                       \
     {                                                                                          \

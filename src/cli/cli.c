@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "format/options.h"
 #include "model/live.h"
 
 /* ---- messages ------------------------------------------------------------------------------ */
@@ -123,6 +124,22 @@ static bool find_newest(char *path, size_t n_bytes)
     return *path != '\0';
 }
 
+/* What the run's own options say about reports holds where no flag says otherwise. */
+static void take_options(qp_cli *cli, const qp_model *m)
+{
+    static qp_options o; /* the texts stay */
+    const qp_option_events events = {0};
+    qp_parse_error error;
+    qp_options_init(&o);
+    if (qp_options_parse(&o, m->run.options, &events, &error) != QP_PARSE_OK)
+        return;
+    const char *unit = qp_option_text(&o, QP_OPT_time_unit);
+    if (!cli->args.unit && o.is_set[QP_OPT_time_unit] && qp_args_word(QP_UNIT_WORDS, unit) >= 0)
+        cli->args.unit = unit;
+    if (!cli->args.source_path && o.is_set[QP_OPT_source_path])
+        cli->args.source_path = qp_option_text(&o, QP_OPT_source_path);
+}
+
 int qp_cli_load(qp_cli *cli, const char *file, qp_model **model)
 {
     char error[QP_ERROR_BYTES];
@@ -139,6 +156,7 @@ int qp_cli_load(qp_cli *cli, const char *file, qp_model **model)
         return has_name ? qp_cli_fail(cli, "%s", error)
                         : qp_cli_fail(cli, "%s: %s", cli->path, error);
     }
+    take_options(cli, *model);
     if (status == QP_LOAD_CLEAN)
         return QP_EXIT_CLEAN;
     const qp_model *m = *model;
@@ -169,8 +187,8 @@ bool qp_cli_thread(const qp_cli *cli, const qp_model *m, uint32_t *thread)
 bool qp_cli_unit_is_good(const qp_cli *cli)
 {
     const char *unit = cli->args.unit;
-    if (!unit || qp_args_word("s|ms|us|ns", unit) >= 0)
+    if (!unit || qp_args_word(QP_UNIT_WORDS, unit) >= 0)
         return true;
-    qp_cli_fail(cli, "--unit=%s: expected s|ms|us|ns", unit);
+    qp_cli_fail(cli, "--unit=%s: expected " QP_UNIT_WORDS, unit);
     return false;
 }

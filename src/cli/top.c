@@ -14,6 +14,7 @@
 #include "model/live.h"
 
 enum { LINES_AROUND = 6 };
+static const double SHORTEST_WAIT = 0.01; /* seconds; a reading takes its time, too */
 
 /* What is new since the reading before, of one method. */
 typedef struct {
@@ -136,10 +137,19 @@ static bool print_changes(const qp_cli *cli, const qp_model *m, const change *al
     return is_good;
 }
 
+/* Figures are of the moment that the run's clock was read at, where it can be read from here.
+ * @return ns, >= 1 */
+static uint64_t span_between(const reading *now, const reading *before)
+{
+    uint64_t ran = qp_model_ns(now->m, grown(now->m->run.wall, before->m->run.wall));
+    uint64_t span = qp_view_is_time(now->m) && ran ? ran : now->at - before->at;
+    return span ? span : 1;
+}
+
 static bool print_screen(qp_cli *cli, const reading *now, const reading *before)
 {
     size_t n;
-    uint64_t self = 0, calls = 0, span = now->at - before->at;
+    uint64_t self = 0, calls = 0, span = span_between(now, before);
     change *all = find_changes(now->m, before->m, &n);
     if (!all)
         return false;
@@ -149,8 +159,8 @@ static bool print_screen(qp_cli *cli, const reading *now, const reading *before)
     }
     if (cli->screen.is_terminal)
         qp_out_text(&cli->out, "\033[H\033[J");
-    print_head(&cli->screen, now->m, self, calls, span ? span : 1);
-    bool is_good = print_changes(cli, now->m, all, n, span ? span : 1);
+    print_head(&cli->screen, now->m, self, calls, span);
+    bool is_good = print_changes(cli, now->m, all, n, span);
     if (!cli->screen.is_terminal)
         qp_out_char(&cli->out, '\n');
     qp_out_flush(&cli->out);
@@ -178,7 +188,8 @@ static bool read_now(const qp_cli *cli, reading *r)
 /* Wait for the next reading. @return false: a signal came */
 static bool wait_interval(const qp_cli *cli)
 {
-    uint64_t end = qp_clock_monotonic() + (uint64_t)(cli->args.interval * 1e9);
+    double seconds = cli->args.interval > SHORTEST_WAIT ? cli->args.interval : SHORTEST_WAIT;
+    uint64_t end = qp_clock_monotonic() + (uint64_t)(seconds * 1e9);
     while (!is_interrupted && qp_clock_monotonic() < end)
         qp_clock_sleep_until(end);
     return !is_interrupted;

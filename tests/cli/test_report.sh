@@ -34,6 +34,11 @@ claim "csv is one row a function" same '"fun_two","","score","score.src",31,1,1,
     "$(qprof report --format=csv ref.qprof | tr -d '\r' | grep fun_two)"
 qprof report --format=csv ref.qprof > all.csv
 claim "the newest profile is the default" same "$(cat all.csv)" "$(qprof report --format=csv)"
+QPROF='-output=unit.qprof -time-unit=ns' ./score 'main(' 45 ')'
+claim "the run's own unit" same 'Self ns' \
+    "$(qprof report unit.qprof | awk '/^Function/ { print $3, $4 }')"
+claim "a flag is stronger" same 'Self s' \
+    "$(qprof report --unit=s unit.qprof | awk '/^Function/ { print $3, $4 }')"
 
 # ---- the tree -----------------------------------------------------------------------------------
 claim "paths, parents and times" same \
@@ -86,6 +91,13 @@ claim "without a name: the hottest function that has lines" sh -c \
     "qprof annotate native.qprof | grep -Fq '* main: 1 call, self 2.000 us'"
 record lineless.qprof 'native!(' 50 ')'
 claim "if none has, it is said" says 'no function that was called has lines' qprof annotate lineless.qprof
+mkdir away && echo 'text of it' > away/score.src
+QPROF='-output=away.qprof -source-path=away' ./score 'main(' '#0*3' ')'
+claim "sources are looked for where the run says" same '| 3 1 text of it' \
+    "$(qprof annotate main away.qprof | awk '/text of it/ { print $1, $2, $3, $4, $5, $6 }')"
+QPROF='-output=grain.qprof -collection-granularity=function' ./score 'main(' 5 ')'
+claim "a run without figures of lines says why" sh -c \
+    "qprof annotate grain.qprof | grep -q 'No figures of lines: .*recorded with -collection-granularity=function'"
 
 # ---- deep recursion ------------------------------------------------------------------------------
 record deep.qprof 'main(' 'f*1000000(' 1 ')*1000000' ')'
