@@ -242,7 +242,7 @@ QPROF_API int _EXT_REF qprof_register_jumps(qprof_MethodID, const qprof_JumpInfo
  * else one a block. They lie in the profile file; the host increments them with plain stores.
  * Ask before the method's first call on this system thread: block 0 executes once a call.
  * @return NULL: not running, unknown method, nothing to count, no memory. Valid until shutdown;
- *         the memory stays mapped after it
+ *         the memory stays mapped until the next run has begun
  * Threads: the bank belongs to the calling system thread. Cost: a look-up; keep the pointer. */
 QPROF_API uint64_t *_EXT_REF qprof_counter_bank(qprof_MethodID);
 

@@ -292,7 +292,7 @@ static QPROF_TIMED void qprof_exit_timed(qprof_thread *th, qprof_frame *f, uintp
         qprof_cold_exit(th, id);
         return;
     }
-    uint32_t top = pulse->top;
+    uint32_t top = QPROF_INDEX(th, f);
     QPROF_STORE(pulse->top, top | QPROF_TOP_BUSY);
     QPROF_FENCE();
     qprof_exit_charge(th, hooks, f, now);

@@ -100,8 +100,11 @@ qprof_thread *qp_door_last(void)
     }
     if (!qp_run.is_virtual)
         return qp_door_plain();
-    if (qp_here.epoch == qp_run.epoch && qp_is_open(qp_here.th))
-        return qp_here.th;
+    if (qp_here.epoch == qp_run.epoch && qp_is_open(qp_here.th)) {
+        if (qp_thread_hold(qp_here.th))
+            return qp_here.th;
+        qp_thread_drop();
+    }
     qp_count(&qp_run.space, QP_D_unknown_thread);
     return NULL;
 }

@@ -25,7 +25,7 @@ qprof_thread *qp_door_vt(VthreadID vt);
 qprof_thread *qp_door_known_vt(VthreadID vt);
 
 /* The virtual thread last named by a _vt call on this system thread; in system-thread mode the
- * calling thread. @return NULL: none, counted as unknown_thread */
+ * calling thread. Held until qp_thread_drop(). @return NULL: none, counted as unknown_thread */
 qprof_thread *qp_door_last(void);
 
 #endif

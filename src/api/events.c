@@ -119,8 +119,10 @@ void qprof_record_counts_vt(qprof_Counts n, VthreadID vt)
 void qprof_record_bb_counts(int bb_num, qprof_Counts n)
 {
     qprof_thread *th = qp_door_last();
-    if (th)
-        record_detail(th, (detail){BLOCK_COUNT, bb_num, n});
+    if (!th)
+        return;
+    record_detail(th, (detail){BLOCK_COUNT, bb_num, n});
+    qp_thread_drop();
 }
 
 void qprof_record_bb_counts_vt(int bb_num, qprof_Counts n, VthreadID vt)

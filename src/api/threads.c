@@ -69,7 +69,10 @@ static void name_thread(qprof_thread *th, const char *name)
 
 void qprof_set_thread_name(const char *name)
 {
-    name_thread(qp_door_last(), name);
+    qprof_thread *th = qp_door_last();
+    name_thread(th, name);
+    if (th)
+        qp_thread_drop();
 }
 
 void qprof_set_thread_name_vt(const char *name, VthreadID vt)
@@ -114,8 +117,11 @@ qprof_thread *qprof_thread_handle(unsigned version)
 {
     int host_errno = errno;
     qprof_thread *th = NULL;
-    if (version_fits(version) && is_running())
+    if (version_fits(version) && is_running()) {
         th = qp_run.is_virtual ? qp_door_last() : qp_thread_own();
+        if (th)
+            qp_thread_drop();
+    }
     errno = host_errno;
     return th ? th : &qp_closed_thread;
 }

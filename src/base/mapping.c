@@ -185,7 +185,8 @@ qp_growth qp_mapping_grow(qp_mapping *m, uint64_t n_bytes)
     uint64_t target = (n_bytes + step - 1) / step * step;
     if (target > m->limit_bytes)
         target = m->limit_bytes;
-    qp_growth growth = m->fd < 0 ? QP_GROWN : grow_file(m, ready, target);
+    bool has_file = m->path[0] != '\0'; /* anonymous memory is there already */
+    qp_growth growth = has_file ? grow_file(m, ready, target) : QP_GROWN;
     if (growth == QP_GROW_FULL && target > n_bytes) { /* a smaller bite may still fit */
         target = (n_bytes + 4095) / 4096 * 4096;
         growth = grow_file(m, ready, target);

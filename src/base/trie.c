@@ -80,9 +80,11 @@ uint32_t qp_trie_put(const qp_trie *t, uint32_t root, uint64_t key, uint32_t lea
 
 void qp_trie_drop(const qp_trie *t, uint32_t root, uint64_t key, uint32_t leaf)
 {
-    uint64_t path = mix(key);
-    uint32_t held;
-    uint32_t *slot = find_slot(t, root, &path, &held);
-    if (held == leaf)
-        qp_swap_if(slot, &held, 0);
+    for (;;) { /* again when a split has moved it meanwhile */
+        uint64_t path = mix(key);
+        uint32_t held;
+        uint32_t *slot = find_slot(t, root, &path, &held);
+        if (held != leaf || qp_swap_if(slot, &held, 0))
+            return;
+    }
 }

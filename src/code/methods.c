@@ -164,7 +164,7 @@ qp_registration qp_methods_register(qp_methods *m, const qp_method_info *info)
     qp_store(&r->file, qp_texts_add(m->texts, info->file));
     qp_store(&r->module, m->module);
     qp_ref lines = copy_lines(m, info->lines, info->n_lines);
-    qp_store(&r->lines, lines);
+    qp_publish(&r->lines, lines);
     qp_fetch_or(&r->flags, (uint32_t)QP_METHOD_REGISTERED |
                                (info->flags & (QP_METHOD_BLOCKS | QP_METHOD_WAITS)));
     return info->lines && info->n_lines > 0 && !lines ? QP_NO_ROOM : QP_REGISTERED;
@@ -172,7 +172,7 @@ qp_registration qp_methods_register(qp_methods *m, const qp_method_info *info)
 
 static const qp_lines *lines_of(const qp_methods *m, qp_cell method)
 {
-    qp_ref ref = qp_load(&record_at(m, method)->lines);
+    qp_ref ref = qp_observe(&record_at(m, method)->lines);
     return ref ? qp_at_ref(m->space, ref) : NULL;
 }
 

@@ -185,8 +185,9 @@ typedef struct {
     qp_cell next;     /* FRAMES: the chunk that was used after this one; 0: none */
     uint64_t nonce;   /* head.nonce ^ self */
     uint64_t
-        base_depth; /* FRAMES: frames in the chunks before this one, the root not counted */
-    uint64_t reserved[2];
+        base_depth;     /* FRAMES: frames in the chunks before this one, the root not counted */
+    qp_cell moved_from; /* FRAMES: the smaller chunk that this one replaced; 0: none */
+    uint32_t reserved[3];
 } qp_extent;
 
 /* ---- records ------------------------------------------------------------------------------- */

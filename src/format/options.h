@@ -46,7 +46,7 @@
       "what an exit does that names no open frame")                                            \
     X(sample_period, "sample-period", NUMBER, "1000", "50..3600000000",                        \
       "microseconds between two passes of the sampler of -time=sampled")                       \
-    X(memory_limit, "memory-limit", SIZE, "256M", "1M..64G",                                   \
+    X(memory_limit, "memory-limit", SIZE, "256M", "1M..16G",                                   \
       "memory of the recorder; beyond it paths are folded")                                    \
     X(thread_rows, "thread-rows", NUMBER, "1000", "1..16000000",                               \
       "threads with rows of their own; later ones share those of ended threads")               \

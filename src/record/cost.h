@@ -4,8 +4,7 @@
 
 #include "record/session.h"
 
-/* Measure and write head.cost_*. On a thread of its own in the file's tables that is removed
- * again; costs some microseconds. */
+/* Measure and write head.cost_*, on a scratch tree; takes some microseconds. */
 void qp_cost_measure(void);
 
 #endif

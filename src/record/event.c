@@ -23,22 +23,18 @@ qprof_frame *qp_event_begin(qprof_thread *th)
 {
     if (!qp_is_open(th))
         return NULL;
-    qprof_frame *top = qp_top_of(th);
-    if (QP_UNLIKELY(!top)) {
-        if (qp_is_busy(th)) {
-            qp_count(&qp_run.space, QP_D_reentrant);
-            return NULL;
-        }
-        qp_set_busy(th);
-        top = qp_stack_first(th);
-        if (!top) {
-            QPROF_STORE(th->pulse->top, 0);
-            qp_count(&qp_run.space, QP_D_out_of_memory);
-            return NULL;
-        }
-        qp_set_top(th, top);
+    if (QP_UNLIKELY(!qp_set_busy(th))) {
+        qp_count(&qp_run.space, QP_D_reentrant);
+        return NULL;
     }
-    qp_set_busy(th);
+    qprof_frame *top = qp_busy_top(th);
+    if (QP_UNLIKELY(!top))
+        top = qp_stack_first(th);
+    if (!top) {
+        QPROF_STORE(th->pulse->top, 0);
+        qp_count(&qp_run.space, QP_D_out_of_memory);
+        return NULL;
+    }
     qp_charge_sync(th, top);
     return top;
 }

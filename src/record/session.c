@@ -129,6 +129,9 @@ static void after_fork_in_parent(void)
 static void after_fork_in_child(void)
 {
     bool was_running = qp_gate_plain == QP_GATE_OPEN || qp_gate_vt == QP_GATE_OPEN;
+    if (state) /* wiped already, where the kernel can do that */
+        qp_publish(state, QP_STATE_OFF);
+    qp_threads_close();
     bool follows = was_running && qp_run.options.number[QP_OPT_follow_child_processes] == 1;
     pthread_mutex_init(&control, NULL);
     qp_here = (qp_carrier){
@@ -331,8 +334,7 @@ int qp_session_begin(const qprof_InitInfo *info, qp_parse_error *error)
         snprintf(error->message, sizeof error->message, "a run is in progress");
         return QPROF_E_STATE;
     }
-    qp_mapping_close(&retired);
-    retired = qp_run.space.map;
+    qp_mapping before = qp_run.space.map;
     qp_run = (qp_session){.space = {.map = {.fd = -1}, .head = &no_head},
                           .epoch = qp_run.epoch + 1,
                           .n_datasets = qp_run.n_datasets,
@@ -345,6 +347,10 @@ int qp_session_begin(const qprof_InitInfo *info, qp_parse_error *error)
     }
     if (!code)
         code = begin_run(output, error);
+    if (before.base) { /* pointers into the run before stay harmless for one more */
+        qp_mapping_close(&retired);
+        retired = before;
+    }
     if (code)
         qp_publish(state, QP_STATE_OFF);
     return code;

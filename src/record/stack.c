@@ -35,6 +35,40 @@ static qprof_frame *floor_of(const qprof_thread *th)
     return QPROF_CELL(th, qprof_frame, th->floor);
 }
 
+static bool holds(const qprof_thread *th, qp_cell chunk, qp_cell frame)
+{
+    return chunk && frame - chunk - 1 < chunk_at(th, chunk)->n_cells - 1;
+}
+
+/* The chunk that holds a frame; 0: none does. A frame that moved meanwhile gets its new cell. */
+static qp_cell chunk_of(const qprof_thread *th, qp_cell *frame)
+{
+    for (qp_cell cell = qp_record_of(th)->chunk; cell; cell = chunk_at(th, cell)->prev) {
+        qp_cell before = chunk_at(th, cell)->moved_from;
+        if (holds(th, before, *frame))
+            *frame = *frame - before + cell;
+        if (holds(th, cell, *frame))
+            return cell;
+    }
+    return 0;
+}
+
+/* A signal handler of the host may have recorded between the moment when an inline event read the
+ * top and the moment when it was marked: then the chunk can be another one, or, if the handler
+ * did not leave the stack as it was, the frame may be none. */
+qprof_frame *qp_busy_top(qprof_thread *th)
+{
+    uint32_t top = QPROF_LOAD(th->pulse->top) & ~QPROF_TOP_BUSY;
+    if (top && QP_UNLIKELY(top - th->floor > th->span)) {
+        qp_cell chunk = chunk_of(th, &top);
+        if (chunk)
+            use_chunk(th, chunk);
+        else
+            top = th->floor;
+    }
+    return top ? QPROF_CELL(th, qprof_frame, top) : NULL;
+}
+
 static qp_cell new_chunk(qprof_thread *th, uint32_t n_cells, qp_room room)
 {
     return qp_extent_claim(&qp_run.space, QP_EXTENT_FRAMES, qp_record_cell(th), n_cells, room);
@@ -64,6 +98,7 @@ static qprof_frame *move_stack(qprof_thread *th, const qp_extent *e, uint32_t n_
     if (!to)
         return NULL;
     memcpy(slot_at(th, to, 0), slot_at(th, from, 0), (size_t)n_used * sizeof(qprof_frame));
+    chunk_at(th, to)->moved_from = from;
     use_chunk(th, to);
     return slot_at(th, to, n_used);
 }

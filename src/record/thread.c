@@ -198,6 +198,7 @@ static qprof_thread *begin_thread(uintptr_t host_id, uintptr_t vt)
     qp_store(&th->carrier, 0);
     qp_publish(&r->state, QP_THREAD_ALIVE);
     qp_publish(&th->gate, qp_run.hooks | QP_HOOK_SYNC | QPROF_GATE_OPEN);
+    qp_fence();
     if (qp_state() != QP_STATE_RUNNING) /* shut down meanwhile */
         qp_store(&th->gate, 0);
     return th;
@@ -358,12 +359,10 @@ static void wake(qprof_thread *th)
         qp_store(&r->system_id, qp_here.system_id);
         qp_count(&qp_run.space, QP_D_vt_migrations);
     }
-    qprof_frame *top = qp_top_of(th);
-    if (top)
-        qp_set_busy(th);
-    qp_charge_unpark(th, top);
-    if (top)
-        qp_set_top(th, top);
+    bool is_free = qp_set_busy(th);
+    qp_charge_unpark(th, is_free ? qp_busy_top(th) : NULL);
+    if (is_free)
+        qp_clear_busy(th);
 }
 
 /* It was not let go. The barrier makes the other carrier's stores visible: if it holds the thread
@@ -401,18 +400,18 @@ static bool take(qprof_thread *th)
     return give_up();
 }
 
-/* Let the thread go: its clock stands until somebody takes it. */
-static void release(qprof_thread *th)
+/* Let the thread go: its clock stands until somebody takes it; if it ends, nobody does. */
+static void release(qprof_thread *th, bool ends)
 {
     uint32_t ours = qp_here.ordinal;
     if (!qp_is_open(th) || !qp_swap_if(&th->carrier, &ours, BETWEEN))
         return;
-    qprof_frame *top = qp_top_of(th);
-    if (top)
-        qp_set_busy(th);
-    qp_charge_park(th, top);
-    if (top)
-        qp_set_top(th, top);
+    bool is_free = qp_set_busy(th);
+    qp_charge_park(th, is_free ? qp_busy_top(th) : NULL);
+    if (is_free)
+        qp_clear_busy(th);
+    if (ends)
+        QPROF_STORE(th->gate, 0);
     qp_publish(&th->carrier, 0);
 }
 
@@ -421,7 +420,7 @@ qprof_thread *qp_thread_mount(qprof_thread *th)
     renew_here();
     qprof_thread *before = qp_here.th;
     if (!qp_is_open(th)) {
-        release(before);
+        release(before, false);
         qp_here.th = &qp_closed_thread;
         qp_here.vt = 0;
         return before;
@@ -431,7 +430,7 @@ qprof_thread *qp_thread_mount(qprof_thread *th)
     if (!take(th))
         return NULL;
     if (before != th)
-        release(before);
+        release(before, false);
     qp_here.th = th;
     qp_here.vt = (uintptr_t)qp_record_of(th)->vt_id;
     return before;
@@ -460,9 +459,8 @@ void qp_thread_destroy(qprof_thread *th)
     }
     if (r->vt_id)
         qp_trie_drop(&index, qp_run.vt_root, r->vt_id, row_of(th));
-    release(th);
+    release(th, true);
     qp_thread_drop();
-    QPROF_STORE(th->gate, 0);
     qp_publish(&r->state, QP_THREAD_ENDED);
     if (qp_here.th == th)
         qp_here.th = &qp_closed_thread;
@@ -479,12 +477,13 @@ static void leave_thread(void *unused)
     if (qp_state() != QP_STATE_RUNNING || qp_here.epoch != qp_run.epoch)
         return;
     if (qp_run.is_virtual)
-        release(qp_here.th);
+        release(qp_here.th, false);
     if (qp_is_open(qp_here.own))
         qp_thread_destroy(qp_here.own);
     else
         retire_own();
     qp_here.plain = qp_here.th = qp_here.own = &qp_closed_thread;
+    qp_here.epoch = 0; /* a later destructor may record: then this is called again */
 }
 
 uint32_t qp_thread_callbacks(const void *here)

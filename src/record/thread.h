@@ -69,13 +69,27 @@ static inline bool qp_is_busy(const qprof_thread *th)
     return QPROF_LOAD(th->pulse->top) & QPROF_TOP_BUSY;
 }
 
-/* An event begins, or ends with f on top. */
-static inline void qp_set_busy(qprof_thread *th)
+/* An event begins. @return false: one is in progress */
+static inline bool qp_set_busy(qprof_thread *th)
 {
-    QPROF_STORE(th->pulse->top, QPROF_LOAD(th->pulse->top) | QPROF_TOP_BUSY);
+    uint32_t top = QPROF_LOAD(th->pulse->top);
+    if (top & QPROF_TOP_BUSY)
+        return false;
+    QPROF_STORE(th->pulse->top, top | QPROF_TOP_BUSY);
     QPROF_FENCE();
+    return true;
 }
 
+/* The frame that was on top when the event in progress began; NULL: no stack yet. */
+qprof_frame *qp_busy_top(qprof_thread *th);
+
+static inline void qp_clear_busy(qprof_thread *th)
+{
+    QPROF_FENCE();
+    QPROF_STORE(th->pulse->top, QPROF_LOAD(th->pulse->top) & ~QPROF_TOP_BUSY);
+}
+
+/* It ends with f on top. */
 static inline void qp_set_top(qprof_thread *th, const qprof_frame *f)
 {
     __atomic_store_n(&th->pulse->top, QPROF_INDEX(th, f), __ATOMIC_RELEASE);
