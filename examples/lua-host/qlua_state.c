@@ -118,7 +118,9 @@ void qlua_unwind(lua_State *L, CallInfo *to)
         return;
     if (qlua_is_counting())
         note_left_frames(L, to);
-    if (to->qid == 0)
+    if (to->qid == 0 && L->qprev != NULL)
+        qprof_thread_mount(L->qth); /* a coroutine may be closing the main state below it */
+    else if (to->qid == 0)
         qlua_begin(L); /* another state may be closing this one */
     qprof_exit(L->qth, to->qid);
     if (to->qid == 0)

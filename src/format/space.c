@@ -54,7 +54,8 @@ qp_cell qp_extent_claim(qp_space *s, qp_extent_kind kind, qp_cell owner, uint32_
     if (!self)
         return 0;
     qp_extent *e = qp_at(s, self);
-    e->self = self;
+    qp_store(&e->self, self); /* first: so a reader knows what was killed half written */
+    qp_signal_fence();
     e->n_cells = n_cells;
     e->kind = kind;
     e->owner = owner;

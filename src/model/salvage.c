@@ -30,16 +30,17 @@ static uint64_t next_header(const qp_model_private *own, uint64_t cell)
     return own->image.n_cells;
 }
 
-/* Was something written between two cells? A claimed extent without its header is zero but for
- * that header, whose magic comes last. */
+/* Was something written between two cells? Claimed extents whose headers are not finished are zero
+ * but for those headers, of which `self` comes first and the magic last. */
 static bool is_damaged(const qp_model_private *own, uint64_t begin, uint64_t end)
 {
-    const qp_extent *first = extent_at(own, begin);
-    bool is_unfinished = first->magic == 0 && first->self == begin;
-    for (uint64_t cell = begin + is_unfinished; cell < end; cell++) {
+    for (uint64_t cell = begin; cell < end; cell++) {
         cell = qp_image_skip_hole(&own->image, (uint32_t)cell);
         if (cell >= end)
             break;
+        const qp_extent *e = extent_at(own, cell);
+        if (e->magic == 0 && e->self == cell)
+            continue;
         const uint64_t *words = qp_image_cell(&own->image, (qp_cell)cell);
         for (unsigned i = 0; i < QP_CELL / sizeof *words; i++)
             if (words[i])
