@@ -191,7 +191,8 @@ QPROF_API qprof_MethodID _EXT_REF qprof_current_method_id_vt(VthreadID);
 
 /* ---- events -------------------------------------------------------------------------------- */
 
-/** A method is entered. @param stack_id  names the new frame, for exits that come back to it;
+/** A method is entered. From a signal handler, too, which leaves the stack as it found it; what it
+ * records inside another event of its thread is dropped and counted (reentrant). @param stack_id  names the new frame, for exits that come back to it;
  * opaque, compared for equality only; 0: matches nothing */
 QPROF_API void _EXT_REF qprof_record_fn_entry(qprof_MethodID, qprof_StackID stack_id);
 QPROF_API void _EXT_REF qprof_record_fn_entry_vt(qprof_MethodID, qprof_StackID stack_id,
