@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/text.h"
 #include "format/options.h"
 #include "model/live.h"
@@ -140,6 +141,42 @@ static void take_options(qp_cli *cli, const qp_model *m)
         cli->args.source_path = qp_option_text(&o, QP_OPT_source_path);
 }
 
+/* A bar on standard error, once it has taken a second. */
+typedef struct {
+    uint64_t begun; /* monotonic ns */
+    bool is_shown;
+} bar;
+
+enum { BAR_COLUMNS = 40, BAR_AFTER_NS = 1000000000 };
+
+/* One write, whose failure does not matter. */
+static void write_bar(const char *text)
+{
+    if (write(STDERR_FILENO, text, strlen(text)) < 0)
+        return;
+}
+
+static void show_bar(void *to, unsigned percent)
+{
+    bar *b = to;
+    char line[BAR_COLUMNS + 32];
+    int n = (int)(percent * BAR_COLUMNS / 100);
+    if (qp_clock_monotonic() - b->begun < BAR_AFTER_NS)
+        return;
+    snprintf(line, sizeof line, "\rreading [%.*s%*s] %3u %%", n,
+             "########################################", BAR_COLUMNS - n, "", percent);
+    write_bar(line);
+    b->is_shown = true;
+}
+
+static void end_bar(const bar *b)
+{
+    char line[BAR_COLUMNS + 32];
+    snprintf(line, sizeof line, "\r%*s\r", BAR_COLUMNS + 16, "");
+    if (b->is_shown)
+        write_bar(line);
+}
+
 int qp_cli_load(qp_cli *cli, const char *file, qp_model **model)
 {
     char error[QP_ERROR_BYTES];
@@ -149,7 +186,10 @@ int qp_cli_load(qp_cli *cli, const char *file, qp_model **model)
     else if (!find_newest(cli->path, sizeof cli->path))
         return qp_cli_fail(cli, "no profile was named and this folder has no *.qprof; "
                                 "make one with: qprof run -- PROGRAM");
-    qp_load_status status = qp_model_load(cli->path, NULL, model, error);
+    bar b = {.begun = qp_clock_monotonic()};
+    qp_load_options options = {.progress = {isatty(STDERR_FILENO) ? show_bar : NULL, &b}};
+    qp_load_status status = qp_model_load(cli->path, &options, model, error);
+    end_bar(&b);
     if (status == QP_LOAD_UNUSABLE) {
         size_t n = strlen(cli->path);
         bool has_name = strncmp(error, cli->path, n) == 0 && error[n] == ':';

@@ -12,7 +12,8 @@
 enum {
     TEXT_MAX = 64 * 1024,
     STRETCHES_MAX = 1 << 16, /* with more holes than that they are read like data */
-    CELLS_A_PAGE = 4096 / QP_CELL
+    CELLS_A_PAGE = 4096 / QP_CELL,
+    PIECE_BYTES = 8 << 20
 };
 
 static const uint64_t max_file_bytes = (1ull << 32) * QP_CELL;
@@ -33,7 +34,17 @@ static bool set_size(qp_image *image, uint64_t n_bytes, char *error)
     return image->bytes || refuse(error, "there is not enough memory to read it");
 }
 
-static bool read_stretches(qp_image *image, int fd)
+/* In pieces, between which progress is shown. */
+static void read_pieces(qp_image *image, int fd, qp_stretch s, const qp_progress *progress)
+{
+    for (uint64_t at = s.begin; at < s.end; at += PIECE_BYTES) {
+        uint64_t n_bytes = s.end - at < PIECE_BYTES ? s.end - at : PIECE_BYTES;
+        qp_progress_show(progress, (unsigned)(at * QP_IMAGE_PERCENT / image->file_bytes));
+        qp_file_read_at(fd, image->bytes + at, (size_t)n_bytes, at);
+    }
+}
+
+static bool read_stretches(qp_image *image, int fd, const qp_progress *progress)
 {
     qp_buf found;
     qp_buf_init(&found, sizeof(qp_stretch));
@@ -44,7 +55,7 @@ static bool read_stretches(qp_image *image, int fd)
         qp_stretch *kept = qp_buf_add(&found);
         if (kept)
             *kept = s;
-        qp_file_read_at(fd, image->bytes + s.begin, (size_t)(s.end - s.begin), s.begin);
+        read_pieces(image, fd, s, progress);
     }
     image->data = qp_buf_take(&found, &image->n_data);
     return image->data != NULL;
@@ -61,7 +72,8 @@ static bool read_head_only(int fd, uint64_t n_bytes, char *error)
     return qp_image_check_head(&head, error);
 }
 
-bool qp_image_read(qp_image *image, int fd, uint64_t max_bytes, char *error)
+bool qp_image_read(qp_image *image, int fd, uint64_t max_bytes, const qp_progress *progress,
+                   char *error)
 {
     uint64_t n_bytes;
     const char *why;
@@ -75,7 +87,7 @@ bool qp_image_read(qp_image *image, int fd, uint64_t max_bytes, char *error)
                        (unsigned long long)n_bytes);
         return false;
     }
-    if (!set_size(image, n_bytes, error) || !read_stretches(image, fd)) {
+    if (!set_size(image, n_bytes, error) || !read_stretches(image, fd, progress)) {
         qp_image_fini(image);
         return refuse(error, "there is not enough memory to read it");
     }

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "format/layout.h"
+#include "model/model.h"
 
 typedef struct {
     uint64_t begin, end; /* bytes */
@@ -20,8 +21,14 @@ typedef struct {
     size_t n_data;
 } qp_image;
 
-/* Copy a file. @param error  [QP_ERROR_BYTES], what is wrong with it @return false: see error */
-bool qp_image_read(qp_image *image, int fd, uint64_t max_bytes, char *error);
+enum {
+    QP_IMAGE_PERCENT = 40
+}; /* of the time that loading takes, reading takes about so much */
+
+/* Copy a file. @param progress  may be NULL; is told up to QP_IMAGE_PERCENT
+ * @param error  [QP_ERROR_BYTES], what is wrong with it @return false: see error */
+bool qp_image_read(qp_image *image, int fd, uint64_t max_bytes, const qp_progress *progress,
+                   char *error);
 bool qp_image_copy(qp_image *image, const void *bytes, size_t n_bytes, char *error);
 void qp_image_fini(qp_image *image);
 

@@ -260,15 +260,23 @@ static bool read_records(qp_model_private *own, const qp_load_options *o)
            qp_load_methods(own, o && o->merge_same) && qp_load_threads(own);
 }
 
-static bool read_tree(qp_model_private *own)
+static bool read_tree(qp_model_private *own, const qp_progress *progress)
 {
+    enum { RECORDS_PERCENT = QP_IMAGE_PERCENT + 5, NODES_PERCENT = 65, DERIVED_PERCENT = 98 };
+    qp_progress_show(progress, RECORDS_PERCENT);
     if (own->model.run.state == QP_RUN_LIVE) /* what is just being written is not damaged */
         own->n_losses[QP_LOSS_stretches] = own->n_losses[QP_LOSS_extents] = 0;
-    if (!qp_load_nodes(own) || !qp_load_frames(own) || !qp_derive(own) ||
-        !qp_load_thread_names(own) || !qp_load_banks(own) || !read_diagnostics(own) ||
+    if (!qp_load_nodes(own) || !qp_load_frames(own))
+        return false;
+    qp_progress_show(progress, NODES_PERCENT);
+    if (!qp_derive(own))
+        return false;
+    qp_progress_show(progress, DERIVED_PERCENT);
+    if (!qp_load_thread_names(own) || !qp_load_banks(own) || !read_diagnostics(own) ||
         !read_notes(own) || !qp_salvage_words(own))
         return false;
     sum_up(own);
+    qp_progress_show(progress, 100);
     return true;
 }
 
@@ -310,7 +318,7 @@ static bool copy_again(qp_model_private *own, int fd, const qp_load_options *o,
     for (uint32_t i = 1; i < n; i++)
         before[i] = read_pulse(fd, own->extras[i].cell);
     forget_records(own);
-    bool is_ok = qp_image_read(&own->image, fd, max_bytes, error) && read_records(own, o);
+    bool is_ok = qp_image_read(&own->image, fd, max_bytes, NULL, error) && read_records(own, o);
     for (uint32_t i = 1; is_ok && i < own->model.n_threads; i++)
         own->threads[i].n_drift =
             events_between((pulse){0}, read_pulse(fd, own->extras[i].cell));
@@ -343,7 +351,7 @@ static qp_load_status load_image(qp_model_private *own, int fd, const qp_load_op
     bool is_ok = qp_image_check_head(&own->image, error) && read_records(own, o);
     if (is_ok && fd >= 0 && own->model.run.state == QP_RUN_LIVE)
         is_ok = follow_live(own, fd, o, max_bytes, error);
-    if (!is_ok || !read_tree(own)) {
+    if (!is_ok || !read_tree(own, o ? &o->progress : NULL)) {
         if (!error[0])
             qp_text_format(error, QP_ERROR_BYTES, "there is not enough memory to read it");
         qp_model_free(&own->model);
@@ -379,7 +387,7 @@ qp_load_status qp_model_load_fd(int fd, const char *name, const qp_load_options 
     uint64_t max_bytes = o && o->max_bytes ? o->max_bytes : default_max_bytes;
     qp_model_private *own = begin(out, error);
     qp_load_status status = QP_LOAD_UNUSABLE;
-    if (own && !qp_image_read(&own->image, fd, max_bytes, error))
+    if (own && !qp_image_read(&own->image, fd, max_bytes, o ? &o->progress : NULL, error))
         qp_model_free(&own->model);
     else if (own)
         status = load_image(own, fd, o, max_bytes, out, error);

@@ -169,9 +169,22 @@ typedef enum {
     QP_LOAD_UNUSABLE  /* no model; the reason is in `error` */
 } qp_load_status;
 
+/* How far loading is: percent ascend to 100. */
+typedef struct {
+    void (*show)(void *to, unsigned percent); /* NULL: nobody asks */
+    void *to;
+} qp_progress;
+
+static inline void qp_progress_show(const qp_progress *p, unsigned percent)
+{
+    if (p && p->show)
+        p->show(p->to, percent);
+}
+
 typedef struct {
     bool merge_same; /* one method for all records that agree in names, file and line table */
     uint64_t max_bytes; /* larger profiles are refused; 0: 64 GiB */
+    qp_progress progress;
 } qp_load_options;
 
 /** Read a profile.

@@ -85,6 +85,8 @@ if command -v script >/dev/null; then
     claim "colours on a terminal" test "$(TERM=xterm colours 'qprof report good.qprof')" -gt 0
     claim "none with NO_COLOR" same 0 "$(TERM=xterm NO_COLOR=1 colours 'qprof report good.qprof')"
     claim "none on a dumb one" same 0 "$(TERM=dumb colours 'qprof report good.qprof')"
+    claim "no bar for what takes no second" same 0 \
+        "$(script -qec 'qprof report good.qprof' /dev/null </dev/null | grep -c 'reading \[')"
     longest=$(script -qec 'stty cols 50; qprof report --color=never good.qprof' /dev/null </dev/null |
         tr -d '\r' | sed -n '/^Function/,$p' | awk '{ if (length($0) > n) n = length($0) } END { print n }')
     claim "a table fits the terminal" test "$longest" -le 50

@@ -350,6 +350,50 @@ static void ticks_become_nanoseconds_exactly(void **state)
     profile_free(p);
 }
 
+/* main calls f twice, once while recording is off: two times what a call costs inside, one time
+ * what it costs a caller that is a method, 2 * 3 + 10 + 7 = 23 ticks; a skip costs nothing. */
+static void the_cost_of_recording_is_what_the_times_contain(void **state)
+{
+    (void)state;
+    profile *p = profile_new();
+    qp_cell thread = profile_thread(p);
+    qp_cell outer =
+        profile_node(p, thread, 0, profile_method(p, 1, "main", NULL, NULL), 1, 100);
+    qp_cell inner =
+        profile_node(p, thread, outer, profile_method(p, 2, "f", NULL, NULL), 1, 50);
+    profile_more(p, thread, inner)->n_skips = 1;
+    profile_balance(p, thread, 3, 0);
+    profile_head(p)->cost_entry = 10000;
+    profile_head(p)->cost_exit = 7000;
+    profile_head(p)->cost_inside = 3000;
+    qp_model *m = profile_load(p, QP_LOAD_CLEAN);
+    assert_int_equal(m->run.cost_total, 23);
+    qp_model_free(m);
+    profile_head(p)->cost_inside = 300000;
+    m = profile_load(p, QP_LOAD_CLEAN);
+    assert_int_equal(m->run.cost_total, 150); /* not more than there is */
+    qp_model_free(m);
+    profile_free(p);
+}
+
+static void ascend(void *to, unsigned percent)
+{
+    unsigned *last = to;
+    assert_true(percent >= *last && percent <= 100);
+    *last = percent;
+}
+
+static void loading_says_how_far_it_is(void **state)
+{
+    (void)state;
+    unsigned last = 0;
+    profile *p = profile_new();
+    qp_load_options o = {.progress = {ascend, &last}};
+    qp_model_free(profile_load_with(p, &o, QP_LOAD_CLEAN));
+    assert_int_equal(last, 100);
+    profile_free(p);
+}
+
 static void names_follow_the_rules(void **state)
 {
     (void)state;
@@ -430,6 +474,8 @@ int main(void)
         cmocka_unit_test(a_thread_behind_a_clear_starts_at_it),
         cmocka_unit_test(a_stack_goes_on_in_the_next_chunk),
         cmocka_unit_test(ticks_become_nanoseconds_exactly),
+        cmocka_unit_test(the_cost_of_recording_is_what_the_times_contain),
+        cmocka_unit_test(loading_says_how_far_it_is),
         cmocka_unit_test(names_follow_the_rules),
         cmocka_unit_test(equal_methods_are_merged_on_request),
         cmocka_unit_test(the_hottest_path_ends_where_own_time_prevails),
