@@ -42,7 +42,7 @@ static void print_result(qp_cli *cli, const char *path)
     if (is_good) {
         qp_out_char(&out, '\n');
         qp_header_text(&cli->screen, m, path, false);
-        is_good = n == 0 || qp_rows_print(cli, &v, rows, n < ROWS_SHOWN ? n : ROWS_SHOWN);
+        is_good = qp_rows_print(cli, &v, rows, n < ROWS_SHOWN ? n : ROWS_SHOWN);
         qp_out_format(&out, "\nNext: qprof report %s\n      qprof tree --hottest %s\n", path,
                       path);
     }
@@ -204,10 +204,10 @@ const qp_command qp_command_run = {
     .summary = "run a program, record it, show the result",
     .about =
         "Runs a program that has libqprof inside and shows on standard error where its time\n"
-        "went. Every option of the recorder can be given as --name=value or -name=value; "
-        "those\n"
-        "of the variable QPROF hold too. If the program is killed, its profile is saved.\n"
-        "The exit status is the program's.",
+        "went. Every option of the recorder can be given as --name=value or -name=value;\n"
+        "those of the variable QPROF hold too. If the program is killed, its profile is\n"
+        "saved. The exit status is the program's, 128 and the signal's number if it was\n"
+        "killed; 2 if it could not be started or, ending well, recorded nothing.",
     .flags = flags,
     .examples = "qprof run -- qlua script.lua\n"
                 "qprof run --time=adaptive -o parse.qprof -- qlua parse.lua input\n"

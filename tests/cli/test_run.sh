@@ -31,6 +31,9 @@ claim "so it is" same none "$(qprof info --format=json kept.qprof | jq -r .run.t
 claim "a flag is stronger" env QPROF=-time=none qprof run --time=exact -o strong.qprof -- ./score 'main(' 1 ')'
 claim "so it is" same exact "$(qprof info --format=json strong.qprof | jq -r .run.time)"
 
+claim "a run with nothing but skips" ends 0 qprof run -record-data=no -o off.qprof -- ./score 'main(' 1 ')'
+claim "says so" grep -q 'while recording was off; qprof report --show-skips' err
+
 claim "no such program" says 'qprof run: ./nothing: no such program' qprof run -- ./nothing
 claim "no program" says 'usage: qprof run' qprof run
 mkdir -p folder
