@@ -76,7 +76,7 @@ typedef struct qprof_thread {
     uint32_t carrier;             /* ordinal of the system thread that drives it; 0: none */
     uint32_t next_free;           /* library only */
     uint64_t deep_low, deep_high; /* library only */
-    uint64_t reserved;
+    uint64_t n_searches;          /* library only */
 } qprof_thread;
 
 enum {

@@ -12,7 +12,7 @@
 #include "record/stack.h"
 #include "record/tree.h"
 
-enum { SEARCH_MAX = 4096, CALLBACKS_MAX = 4 };
+enum { SEARCH_MAX = 4096, SEARCHES_MAX = 1000, CALLBACKS_MAX = 4 };
 
 static bool has_hook(const qprof_thread *th, uint32_t bits)
 {
@@ -139,8 +139,8 @@ static void count_call(qprof_thread *th, qprof_frame *f, bool is_folded)
         qp_bump(&qp_record_of(th)->n_folded, 1);
 }
 
-/* The smallest and the largest id among the stored frames that a search looks at: while frames
- * above them are only counted they do not change, and an id outside needs no search. */
+/* The smallest and the largest id among the last stored frames: while frames above them are only
+ * counted they do not change. */
 static void note_range(qprof_thread *th, qprof_frame *top)
 {
     qp_stack_cursor c = qp_stack_from(th, top);
@@ -278,14 +278,29 @@ static int64_t frames_above(qprof_thread *th, qprof_frame *top, uintptr_t id, ui
     return -1;
 }
 
+/* How far to look for an id among the stored frames. Ids are compared for equality only; but where
+ * those of the last frames rise or fall, an id on their other side is that of a frame further down
+ * (an error that is caught there), and one on this side that of a counted frame. A search in vain
+ * costs the whole depth: there are few. */
+static uint64_t search_limit(qprof_thread *th, const qprof_frame *top, uint64_t id)
+{
+    if (id >= th->deep_low && id <= th->deep_high)
+        return SEARCH_MAX;
+    bool rises = top->stack_id == th->deep_high, falls = top->stack_id == th->deep_low;
+    if ((rises && !falls && id > th->deep_high) || (falls && !rises && id < th->deep_low))
+        return 0;
+    return th->n_searches < SEARCHES_MAX ? UINT64_MAX : 0;
+}
+
 static void leave_deep(qprof_thread *th, qprof_frame **top, uintptr_t id)
 {
-    bool may_be_stored = id >= th->deep_low && id <= th->deep_high;
-    int64_t above = may_be_stored ? frames_above(th, *top, id, SEARCH_MAX) : -1;
+    uint64_t limit = search_limit(th, *top, id);
+    int64_t above = limit ? frames_above(th, *top, id, limit) : -1;
     if (above >= 0) {
         pop(th, top, (uint64_t)above);
         return;
     }
+    th->n_searches += limit > SEARCH_MAX;
     QPROF_ADD(th->pulse->n_exits, 1);
     QPROF_STORE(th->pulse->n_deep, th->pulse->n_deep - 1);
     if (!th->pulse->n_deep)
