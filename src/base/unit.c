@@ -78,7 +78,7 @@ char *qp_unit_count(char *to, uint64_t n)
 char *qp_unit_things(char *to, uint64_t n, const char *thing)
 {
     char count[QP_NUMBER_BYTES];
-    snprintf(to, QP_NUMBER_BYTES, "%.26s %.19s%s", qp_unit_count(count, n), thing,
+    snprintf(to, QP_NUMBER_BYTES, "%.26s %.20s%s", qp_unit_count(count, n), thing,
              n == 1 ? "" : "s");
     return to;
 }

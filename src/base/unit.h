@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { QP_NUMBER_BYTES = 48 }; /* room for any text made here, with its NUL */
+enum { QP_NUMBER_BYTES = 64 }; /* room for any text made here, with its NUL */
 
 /* One unit for a whole column, so that its decimals stand below each other. */
 typedef struct {
