@@ -264,7 +264,9 @@ static bool read_tree(qp_model_private *own, const qp_progress *progress)
 {
     enum { RECORDS_PERCENT = QP_IMAGE_PERCENT + 5, NODES_PERCENT = 65, DERIVED_PERCENT = 98 };
     qp_progress_show(progress, RECORDS_PERCENT);
-    if (own->model.run.state == QP_RUN_LIVE) /* what is just being written is not damaged */
+    qp_run_state state = own->model.run.state;
+    if (state == QP_RUN_LIVE ||
+        state == QP_RUN_SNAPSHOT) /* what was being written is no damage */
         own->n_losses[QP_LOSS_stretches] = own->n_losses[QP_LOSS_extents] = 0;
     if (!qp_load_nodes(own) || !qp_load_frames(own))
         return false;

@@ -91,7 +91,7 @@ static void read_figures(qp_model_private *own, qp_model_node *n, const qp_node 
     if (r->more) {
         const qp_span *s = qp_salvage_span(own, r->more);
         if (!s || s->kind != QP_EXTENT_AUX || s->owner != own->extras[n->thread].cell) {
-            own->n_losses[QP_LOSS_more]++;
+            own->n_losses[QP_LOSS_more] += own->threads[n->thread].n_drift == 0;
         } else {
             const qp_node_more *more = qp_image_cell(&own->image, r->more);
             f->skips = more->n_skips;

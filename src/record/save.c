@@ -130,59 +130,71 @@ static bool write_live(int fd, const char *from, uint64_t n_bytes)
 /* ---- consistency of a copy while others record ------------------------------------------------ */
 
 typedef struct {
-    uint64_t n_exits;
+    uint64_t n_ended, n_cleared, n_lives; /* frames, entries, threads of the row */
     qp_cell top;
     uint32_t n_deep;
 } pulse_mark;
 
 static pulse_mark mark_of(const qp_thread_record *r)
 {
-    return (pulse_mark){qp_load(&r->n_exits), qp_load(&r->top) & ~QP_TOP_BUSY,
-                        qp_load(&r->n_deep)};
+    return (pulse_mark){qp_load(&r->n_exits) + qp_load(&r->n_unwound) +
+                            qp_load(&r->n_destroyed_live),
+                        qp_load(&r->n_cleared), qp_load(&r->n_lives),
+                        qp_load(&r->top) & ~QP_TOP_BUSY, qp_load(&r->n_deep)};
 }
 
-/* Events of a thread between its record was copied and now, at least. The copied record says how
- * far the thread had come; its nodes were copied at other moments. */
+static uint64_t distance(uint64_t a, uint64_t b)
+{
+    return a < b ? b - a : a - b;
+}
+
+/* By how much the copy of a thread may disagree with itself: its record and its nodes were copied
+ * at different moments since `before`. 0: it recorded nothing meanwhile. */
 static uint64_t drift_of(pulse_mark before, const qp_thread_record *r)
 {
     pulse_mark after = mark_of(r);
-    uint64_t exits = after.n_exits - before.n_exits;
-    if (!exits && after.top == before.top && after.n_deep == before.n_deep)
+    uint64_t n_ended = distance(before.n_ended, after.n_ended);
+    uint64_t n_cleared = distance(before.n_cleared, after.n_cleared);
+    if (!n_ended && !n_cleared && after.n_lives == before.n_lives && after.top == before.top &&
+        after.n_deep == before.n_deep)
         return 0;
-    return 2 * exits + 2 + (after.top != before.top);
+    return 2 * n_ended + n_cleared + distance(before.top, after.top) +
+           distance(before.n_deep, after.n_deep) + 2;
 }
 
 /* Write how much each thread recorded while it was copied into the copy. */
-static bool write_drifts(int fd, const pulse_mark *marks, uint32_t n_marks)
+static bool write_drifts(int fd, const pulse_mark *marks, uint32_t n_marks, uint64_t n_bytes)
 {
-    for (uint32_t i = 0; i < n_marks; i++) {
+    for (uint32_t i = 0; qp_threads_at(i); i++) {
         const qprof_thread *th = qp_threads_at(i);
         if (!qp_observe(&th->pulse))
             continue;
         const qp_thread_record *r = qp_record_of(th);
-        uint64_t drift = drift_of(marks[i], r);
+        uint64_t drift = drift_of(i < n_marks ? marks[i] : (pulse_mark){0}, r);
         off_t at = (off_t)((uint64_t)qp_record_cell(th) * QP_CELL +
                            offsetof(qp_thread_record, n_drift));
-        if (drift && pwrite(fd, &drift, sizeof drift, at) != (ssize_t)sizeof drift)
+        if (drift && (uint64_t)at < n_bytes &&
+            pwrite(fd, &drift, sizeof drift, at) != (ssize_t)sizeof drift)
             return false;
     }
     return true;
 }
 
-/* Marks of the first threads; further ones began meanwhile or are too many to watch. */
-enum { MARKS_MAX = 4096 };
+/* Threads that are watched from the beginning; of others all that they did counts as meanwhile. */
+enum { MARKS_MAX = 16384 };
 
 static bool write_profile(int fd, const qp_head *h)
 {
     static pulse_mark marks[MARKS_MAX]; /* under the control lock */
     uint32_t n = 0;
     for (; n < MARKS_MAX && qp_threads_at(n); n++)
-        if (qp_observe(&qp_threads_at(n)->pulse))
-            marks[n] = mark_of(qp_record_of(qp_threads_at(n)));
+        marks[n] = qp_observe(&qp_threads_at(n)->pulse)
+                       ? mark_of(qp_record_of(qp_threads_at(n)))
+                       : (pulse_mark){0};
     uint64_t n_bytes = h->n_cells * QP_CELL;
     return write_all(fd, h, sizeof *h) &&
            write_live(fd, qp_run.space.map.base + sizeof *h, n_bytes - sizeof *h) &&
-           (h->state != QP_SNAPSHOT || write_drifts(fd, marks, n));
+           (h->state != QP_SNAPSHOT || write_drifts(fd, marks, n, n_bytes));
 }
 
 /* ---- naming -------------------------------------------------------------------------------- */
