@@ -63,8 +63,7 @@
       "messages; empty: standard error; none: only in the file")                               \
     X(program_name, "program-name", TEXT, "", "NAME",                                          \
       "program in file names and reports; default: its own")                                   \
-    X(time_unit, "time-unit", WORD, "us", "s|ms|us|ns|cycles",                                 \
-      "unit that reports show by default")                                                     \
+    X(time_unit, "time-unit", WORD, "us", "s|ms|us|ns", "unit that reports show by default")   \
     X(source_path, "source-path", TEXT, "", "FOLDERS",                                         \
       "where reports look for sources; separated by ':'")                                      \
     X(config, "config", TEXT, "", "FILE", "options from a file, as if they stood here")
