@@ -62,7 +62,7 @@ static void wait_for(qp_child *child)
     siginfo_t info;
     while (waitid(P_PID, (id_t)child->pid, &info, WEXITED | WNOWAIT) < 0 && errno == EINTR)
         continue;
-    qp_live_path((uint64_t)child->pid, child->live, sizeof child->live);
+    qp_live_path((uint64_t)child->pid, false, child->live, sizeof child->live);
     child_pid = 0;
     while (waitpid(child->pid, &child->status, 0) < 0 && errno == EINTR)
         continue;

@@ -87,7 +87,8 @@ static void each_file(const char *folder,
  * that has ended without sealing it. */
 typedef struct {
     uint64_t pid, start; /* start: of the process that runs; 0: none */
-    bool is_running;     /* the file in path is its */
+    bool may_have_died;
+    bool is_running; /* the file in path is its */
     time_t written_at;
     char path[PATH_BYTES];
 } wanted_file;
@@ -97,7 +98,8 @@ static void prefer(void *to, const char *path, uint64_t pid, uint64_t start)
     wanted_file *w = to;
     struct stat st;
     bool is_running = w->start && start == w->start;
-    if (pid != w->pid || stat(path, &st) != 0 || access(path, R_OK) != 0)
+    if (pid != w->pid || (!is_running && !w->may_have_died) || stat(path, &st) != 0 ||
+        access(path, R_OK) != 0)
         return;
     if (w->path[0] && (is_running < w->is_running ||
                        (is_running == w->is_running && st.st_mtime < w->written_at)))
@@ -107,10 +109,10 @@ static void prefer(void *to, const char *path, uint64_t pid, uint64_t start)
     qp_text_format(w->path, sizeof w->path, "%s", path);
 }
 
-bool qp_live_path(uint64_t pid, char *path, size_t n_bytes)
+bool qp_live_path(uint64_t pid, bool may_have_died, char *path, size_t n_bytes)
 {
     char folder[PATH_BYTES], name[64];
-    wanted_file w = {.pid = pid, .start = start_of(pid)};
+    wanted_file w = {.pid = pid, .start = start_of(pid), .may_have_died = may_have_died};
     for (unsigned i = 0; folder_at(i, folder, sizeof folder); i++)
         each_file(folder, prefer, &w);
     qp_text_format(path, n_bytes, "%s", w.path);

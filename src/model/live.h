@@ -6,9 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Path of the live profile of a process, or of what it left when it was killed.
+/** Path of the live profile of a process.
+ * @param may_have_died  else what an earlier process of the same id left is not meant
  * @return false: there is none; `path` is "" then */
-bool qp_live_path(uint64_t pid, char *path, size_t n_bytes);
+bool qp_live_path(uint64_t pid, bool may_have_died, char *path, size_t n_bytes);
 
 /** Is the process that wrote a file alive? @param start  field 22 of /proc/PID/stat */
 bool qp_live_is_running(uint64_t pid, uint64_t start);

@@ -429,7 +429,7 @@ qp_load_status qp_model_load(const char *what, const qp_load_options *o, qp_mode
     *out = NULL;
     error[0] = '\0';
     if (fd < 0 && pid && access(what, F_OK) != 0) {
-        if (qp_live_path(pid, path, sizeof path))
+        if (qp_live_path(pid, true, path, sizeof path))
             fd = qp_file_open(path, &why);
         else
             why = "there is no such file, and no such process that records";

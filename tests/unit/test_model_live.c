@@ -82,7 +82,7 @@ static void a_live_profile_is_found_by_its_process(void **state)
     (void)state;
     live l = begin(getpid());
     char path[256], pid[32], error[QP_ERROR_BYTES];
-    assert_true(qp_live_path((uint64_t)getpid(), path, sizeof path));
+    assert_true(qp_live_path((uint64_t)getpid(), false, path, sizeof path));
     assert_string_equal(path, l.path);
     qp_live_file *files;
     size_t n;
@@ -110,7 +110,7 @@ static void a_process_that_does_not_record_has_none(void **state)
     (void)state;
     char path[256], error[QP_ERROR_BYTES];
     qp_model *m;
-    assert_false(qp_live_path(1, path, sizeof path));
+    assert_false(qp_live_path(1, false, path, sizeof path));
     assert_string_equal(path, "");
     assert_int_equal(qp_model_load("1", NULL, &m, error), QP_LOAD_UNUSABLE);
     assert_non_null(strstr(error, "no such process that records"));
