@@ -140,7 +140,7 @@ QPROF_API void _EXT_REF qprof_thread_destroy_vt(VthreadID);
  * @param version  QPROF_INLINE_VERSION
  * @return never NULL; where it cannot be had (not running, other version, no memory) a handle
  *         whose gate is closed. Valid until shutdown, harmless for ever: ask again after it
- * Threads: the calling one drives it. */
+ * Threads: the calling one drives it; nobody else may meanwhile. */
 QPROF_API qprof_thread *_EXT_REF qprof_thread_handle(unsigned version);
 
 /** The handle of a virtual thread, which is created if need be. Not mounted: see
@@ -191,9 +191,12 @@ QPROF_API qprof_MethodID _EXT_REF qprof_current_method_id_vt(VthreadID);
 
 /* ---- events -------------------------------------------------------------------------------- */
 
-/** A method is entered. From a signal handler, too, which leaves the stack as it found it; what it
- * records inside another event of its thread is dropped and counted (reentrant). @param stack_id  names the new frame, for exits that come back to it;
- * opaque, compared for equality only; 0: matches nothing */
+/** A method is entered.
+ *
+ * A signal handler may record, too, if it leaves the stack as it found it; what it records inside
+ * another event of its thread is dropped and counted (reentrant).
+ * @param stack_id  names the new frame, for exits that come back to it; opaque, compared for
+ *                  equality only; 0: matches nothing */
 QPROF_API void _EXT_REF qprof_record_fn_entry(qprof_MethodID, qprof_StackID stack_id);
 QPROF_API void _EXT_REF qprof_record_fn_entry_vt(qprof_MethodID, qprof_StackID stack_id,
                                                  VthreadID);

@@ -39,9 +39,9 @@ typedef struct qprof_spread {
 typedef struct qprof_frame {
     uint64_t stack_id; /* as given at entry */
     uint64_t own;      /* ticks so far, callees excluded */
-    uint64_t
-        start;     /* adaptive: time of entry * 2 + (one of the first 64 calls); 0: not timed */
-    uint32_t node; /* cell of the call path */
+    /* exact: thread time of entry; adaptive: twice that, + 1 of the first 64 calls; 0: untimed */
+    uint64_t start;
+    uint32_t node;     /* cell of the call path */
     uint32_t flags;    /* QPROF_FRAME_*; not 0: the exit is not an ordinary one */
     uint64_t mark_at;  /* block times: thread time at the last mark */
     uint64_t mark_own; /* block times: own at the last mark */
@@ -52,12 +52,11 @@ typedef struct qprof_frame {
 
 /* The part of a thread's record in the profile file that every event touches. */
 typedef struct qprof_pulse {
-    uint32_t top;    /* cell of the top frame, and QPROF_TOP_BUSY while an event is recorded */
-    uint32_t n_deep; /* frames above the stored ones that are only counted */
-    uint64_t last;   /* thread time of the last event */
-    uint64_t
-        offset; /* raw ticks - offset = thread time; grows while the thread's clock stands */
-    uint64_t n_exits;   /* exits that popped at least one frame */
+    uint32_t top;     /* cell of the top frame, and QPROF_TOP_BUSY while an event is recorded */
+    uint32_t n_deep;  /* frames above the stored ones that are only counted */
+    uint64_t last;    /* thread time of the last event */
+    uint64_t offset;  /* raw ticks - offset = thread time; grows while its clock stands */
+    uint64_t n_exits; /* exits that popped at least one frame */
     uint64_t n_unwound; /* further frames that such exits popped */
     uint64_t parked_at; /* raw ticks when the clock was stopped; 0: it runs */
     uint64_t counts;    /* units of qprof_record_counts so far */

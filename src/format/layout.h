@@ -176,17 +176,16 @@ typedef enum {
 typedef struct {
     uint32_t magic;
     qp_cell self;
-    uint32_t n_cells; /* with this one */
-    uint32_t kind;    /* qp_extent_kind */
-    qp_cell owner;    /* thread record; 0: shared */
-    uint32_t n_used;  /* cells published behind this one; FRAMES: see qp_thread_record.top;
+    uint32_t n_cells;    /* with this one */
+    uint32_t kind;       /* qp_extent_kind */
+    qp_cell owner;       /* thread record; 0: shared */
+    uint32_t n_used;     /* cells published behind this one; FRAMES: see qp_thread_record.top;
                        * METHODS, THREADS: all, and each record says whether it is published */
-    qp_cell prev;     /* the owner's extent of this kind before this one; 0: none */
-    qp_cell next;     /* FRAMES: the chunk that was used after this one; 0: none */
-    uint64_t nonce;   /* head.nonce ^ self */
-    uint64_t
-        base_depth;     /* FRAMES: frames in the chunks before this one, the root not counted */
-    qp_cell moved_from; /* FRAMES: the smaller chunk that this one replaced; 0: none */
+    qp_cell prev;        /* the owner's extent of this kind before this one; 0: none */
+    qp_cell next;        /* FRAMES: the chunk that was used after this one; 0: none */
+    uint64_t nonce;      /* head.nonce ^ self */
+    uint64_t base_depth; /* FRAMES: frames in the chunks before this one, less the root */
+    qp_cell moved_from;  /* FRAMES: the smaller chunk that this one replaced; 0: none */
     uint32_t reserved[3];
 } qp_extent;
 
@@ -246,8 +245,8 @@ typedef struct {
 typedef struct { /* = qprof_frame */
     uint64_t stack_id;
     uint64_t own; /* exact: ticks so far; not yet in the node */
-    uint64_t
-        start; /* exact: thread time of entry; adaptive: * 2 + 1 of the first 64, 0 untimed */
+    /* exact: thread time of entry; adaptive: twice that, + 1 of the first 64 calls; 0: untimed */
+    uint64_t start;
     qp_cell node;
     uint32_t flags;             /* QP_FRAME_* */
     uint64_t mark_at, mark_own; /* block times since the last mark */
@@ -271,9 +270,8 @@ typedef enum { QP_THREAD_ALIVE = 1, QP_THREAD_ENDED = 2 } qp_thread_state;
 
 typedef struct {
     /* cell 0: qprof_pulse of include/qprof/inline.h; the owner writes it at every event */
-    qp_cell
-        top; /* the top frame, the root frame when the stack is empty; with QP_TOP_BUSY while
-                      * an event is recorded: it is not done yet */
+    /* the top frame, or the root frame; with QP_TOP_BUSY while an event is being recorded */
+    qp_cell top;
     uint32_t n_deep; /* frames above it that are only counted */
     uint64_t last;   /* thread time of the last event */
     uint64_t offset; /* thread time = raw ticks - offset (- stops not yet seen) */
