@@ -48,7 +48,8 @@ static bool banks_have_data(const qp_thread_record *r)
         uint32_t n = qp_observe(&e->n_used);
         for (uint32_t at = 1; at <= n;) {
             const qp_bank *b = qp_at(&qp_run.space, cell + at);
-            for (uint32_t i = 0; i < b->n_values; i++)
+            bool is_counts = b->kind == QP_BANK_COUNTS; /* times come with calls, or are old */
+            for (uint32_t i = 0; is_counts && i < b->n_values; i++)
                 if (qp_load(&b->values[i]))
                     return true;
             at += b->n_cells;
