@@ -14,12 +14,6 @@ void qp_buf_init(qp_buf *b, size_t item_bytes)
     *b = (qp_buf){.item_bytes = item_bytes};
 }
 
-void qp_buf_fini(qp_buf *b)
-{
-    qp_free(b->items);
-    qp_buf_init(b, b->item_bytes);
-}
-
 void *qp_buf_add(qp_buf *b)
 {
     if (b->failed)

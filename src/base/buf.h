@@ -12,7 +12,6 @@ typedef struct {
 } qp_buf;
 
 void qp_buf_init(qp_buf *b, size_t item_bytes);
-void qp_buf_fini(qp_buf *b);
 
 /* Append a zeroed item. @return it, until the next call; NULL: no memory */
 void *qp_buf_add(qp_buf *b);

@@ -41,7 +41,7 @@ qprof_frame *qp_event_begin(qprof_thread *th)
 
 void qp_event_end(qprof_thread *th, qprof_frame *top)
 {
-    qp_set_top(th, top);
+    __atomic_store_n(&th->pulse->top, QPROF_INDEX(th, top), __ATOMIC_RELEASE);
 }
 
 /* ---- entry --------------------------------------------------------------------------------- */

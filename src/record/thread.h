@@ -89,12 +89,6 @@ static inline void qp_clear_busy(qprof_thread *th)
     QPROF_STORE(th->pulse->top, QPROF_LOAD(th->pulse->top) & ~QPROF_TOP_BUSY);
 }
 
-/* It ends with f on top. */
-static inline void qp_set_top(qprof_thread *th, const qprof_frame *f)
-{
-    __atomic_store_n(&th->pulse->top, QPROF_INDEX(th, f), __ATOMIC_RELEASE);
-}
-
 /* Forget the handles of the last run. */
 void qp_threads_begin(void);
 
