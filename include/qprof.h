@@ -84,7 +84,10 @@ enum {
     QPROF_WANT_COUNTS = 1 << 4,
     QPROF_WANT_TRACE = 1 << 5,
     QPROF_WANT_PARAMETERS = 1 << 6,
-    QPROF_WANT_SAMPLES = 1 << 7
+    QPROF_WANT_SAMPLES = 1 << 7,
+    QPROF_WANT_COVERAGE =
+        1 << 8,               /* every method that exists is to be registered, called or not */
+    QPROF_WANT_ALONE = 1 << 9 /* coverage alone: hosts with counters need send no entries */
 };
 
 /* ---- life ---------------------------------------------------------------------------------- */
@@ -226,14 +229,21 @@ QPROF_API void _EXT_REF qprof_record_bb_time_vt(int bb_num, VthreadID);
 
 /* A jump that the host counts, between two blocks (indices of the line table). */
 typedef struct {
-    int from_block; /* -1: the method is left in mid-block; `to_block` is where */
+    int from_block; /* or QPROF_JUMP_* */
     int to_block;
 } qprof_JumpInfo;
+
+enum {
+    QPROF_JUMP_LEFT = -1, /* the method is left in mid-block; to_block is where */
+    QPROF_JUMP_ENTRY = -2 /* the method is entered: the host counts its calls, too */
+};
 
 /** Say how the blocks of a registered method follow each other, so that the host need count only
  * the jumps that it takes. Executions of block b = (b is 0 ? calls of the method : 0) + jumps
  * into b + what falls into it from block b - 1 (its executions less the jumps out of it and the
- * exits in mid-block, if falls[b - 1]).
+ * exits in mid-block, if falls[b - 1]). The calls are those of the call tree or, where a jump is
+ * a QPROF_JUMP_ENTRY, that counter's. A block that may go on in the next one and has a jump is a
+ * branch: both its ways are known.
  *
  * @param jumps    [n_jumps] counter k of a bank counts jump k
  * @param falls    [entries of the line table] not 0: execution may go on in the next block
@@ -249,6 +259,32 @@ QPROF_API int _EXT_REF qprof_register_jumps(qprof_MethodID, const qprof_JumpInfo
  *         the memory stays mapped until the next run has begun
  * Threads: the bank belongs to the calling system thread. Cost: a look-up; keep the pointer. */
 QPROF_API uint64_t *_EXT_REF qprof_counter_bank(qprof_MethodID);
+
+/* ---- coverage ------------------------------------------------------------------------------ */
+
+/** What is executed from now on, on any thread, belongs to this context, for example a test.
+ *
+ * A name that comes again goes on where it stopped. Frames that are open keep their hits up to
+ * here; what they do next is the new context's. Hosts that count jumps say where frames stand by
+ * their QPROF_JUMP_LEFT counters: 1 more before this call, 1 less behind it.
+ * @param name  copied; NULL or "": no context
+ * @return 0; QPROF_E_STATE: not running, or called inside another control call; QPROF_E_MEMORY:
+ *         hits stay with the former context
+ * Threads: any. Cost: one look at every counter bank and call path; nothing is added to events. */
+QPROF_API int _EXT_REF qprof_context(const char *name);
+
+/** Say which text a source file had when its code was loaded: reports tell by it whether the
+ * file has changed since, and refuse to merge counters of different texts. What is kept is its
+ * length and a digest.
+ * @param file  as given to qprof_register_method_id()
+ * @return 0; QPROF_E_ARG, QPROF_E_STATE, QPROF_E_MEMORY. Said again: the last text counts.
+ * Threads: any. Cost: a pass over the text. */
+QPROF_API int _EXT_REF qprof_register_source(const char *file, const void *text,
+                                             size_t n_bytes);
+
+/** The environment variable that this library reads its options from, "QPROF" or "CPROF": a host
+ * that records only when asked to looks there. Static. */
+QPROF_API const char *_EXT_REF qprof_environment(void);
 
 /* ---- data ---------------------------------------------------------------------------------- */
 

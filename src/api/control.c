@@ -85,6 +85,9 @@ unsigned qprof_wants(void)
     if (!is_running())
         return 0;
     unsigned wants = QPROF_WANT_CALLS;
+    uint32_t collect = qp_run_head()->collect;
+    wants |= collect & QP_COLLECT_PROFILE ? 0 : QPROF_WANT_ALONE;
+    wants |= collect & QP_COLLECT_COVERAGE ? QPROF_WANT_COVERAGE : 0;
     if (qp_run_head()->grain != QP_GRAIN_FUNCTION) {
         wants |= QPROF_WANT_LINES | QPROF_WANT_BLOCKS;
         if (qp_run_head()->time_mode == QP_TIME_EXACT)
@@ -105,7 +108,7 @@ void *qprof_get_option(const char *name)
     if (which == QP_N_OPTIONS)
         return NULL;
     qp_option_kind kind = qp_option_table[which].kind;
-    if (kind == QP_OPTION_TEXT || kind == QP_OPTION_WORD)
+    if (kind == QP_OPTION_TEXT || kind == QP_OPTION_WORD || kind == QP_OPTION_SET)
         return (void *)(uintptr_t)qp_option_text(&qp_run.options, which);
     return (void *)(uintptr_t)qp_run.options.number[which];
 }

@@ -52,7 +52,8 @@
     X(e_syntax, H, "calls refused: syntax error")                                              \
     X(e_unsupported, E, "calls refused: not available here")                                   \
     X(e_notfound, H, "calls refused: unknown id or name")                                      \
-    X(e_limit, E, "calls refused: a maximum was reached")
+    X(e_limit, E, "calls refused: a maximum was reached")                                      \
+    X(context_mixed, H, "changes of methods that count blocks and jumps: not told apart")
 
 typedef enum {
 #define QP_X(name, kind, text) QP_D_##name,

@@ -12,7 +12,7 @@
 
 enum {
     QP_MAJOR = 1, /* a reader refuses another one */
-    QP_MINOR = 0, /* a reader accepts any */
+    QP_MINOR = 1, /* a reader accepts any */
     QP_CELL = 64,
     QP_HEAD_CELLS = 64, /* the head: 4096 bytes */
     QP_NIL_NODE = 48,   /* cell in the head: the node that matches no method */
@@ -61,6 +61,13 @@ enum {                              /* head.flags */
        QP_FLAG_RECORDING = 1u << 3, /* the recording flag is set */
        QP_FLAG_AT_EXIT = 1u << 4,   /* sealed by the exit handler */
        QP_FLAG_DISABLED = 1u << 5   /* recording is off for good */
+};
+
+enum {                               /* head.collect */
+       QP_COLLECT_PROFILE = 1u << 0, /* call paths and times */
+       QP_COLLECT_COVERAGE =
+           1u << 1,              /* every method that exists is registered, called or not */
+       QP_COLLECT_ONCE = 1u << 2 /* a counter says whether, not how often */
 };
 
 /* Granularity (-collection-granularity). */
@@ -114,9 +121,12 @@ typedef struct {
     uint32_t n_threads; /* thread records made; atomic */
     /* 272 */
     uint64_t memory_limit;
-    uint64_t n_methods;     /* atomic */
-    uint64_t clear_stopped; /* stopped_total, up to clear_raw, at the last clear */
-    uint64_t reserved[29];
+    uint64_t n_methods;      /* atomic */
+    uint64_t clear_stopped;  /* stopped_total, up to clear_raw, at the last clear */
+    uint32_t collect;        /* QP_COLLECT_*; 0, in files of minor 0: profile */
+    qp_cell context;         /* qp_context that hits belong to now; 0: none was ever named */
+    uint64_t context_clears; /* clear_count that the shares belong to */
+    uint64_t reserved[27];
     /* 528 */
     uint64_t diagnostics[QP_N_DIAGNOSTICS]; /* in the order of QP_DIAGNOSTICS; atomic */
     uint64_t reserved2[382];
@@ -141,8 +151,12 @@ enum { QP_LINES_UNSORTED = 1u, QP_LINES_CUT = 2u };
 
 /* How blocks follow each other, at a qp_ref: n_jumps pairs, then n_blocks bytes (falls). */
 typedef struct {
-    int32_t from_block, to_block; /* from -1: left in mid-block */
+    int32_t from_block, to_block; /* from QP_JUMP_* or a block */
 } qp_jump;
+enum {
+    QP_JUMP_LEFT = -1, /* the method is left in mid-block, where to_block says */
+    QP_JUMP_ENTRY = -2 /* the method is entered: block 0 has these executions, not the calls */
+};
 typedef struct {
     uint32_t n_jumps, n_blocks;
     qp_jump jumps[1];
@@ -165,9 +179,12 @@ typedef enum {
     QP_EXTENT_THREADS, /* qp_thread_record, 3 cells each */
     QP_EXTENT_NODES,   /* qp_node, a cell each; owner: thread record */
     QP_EXTENT_FRAMES, /* qp_frame, a cell each: a chunk of a shadow stack; owner: thread record */
-    QP_EXTENT_BANKS, /* qp_bank, any number of cells; owner: thread record */
-    QP_EXTENT_AUX,   /* qp_node_more and index cells, a cell each; owner or 0 */
-    QP_EXTENT_BLOBS  /* texts, line tables, jumps, notes: reached by qp_ref */
+    QP_EXTENT_BANKS,    /* qp_bank, any number of cells; owner: thread record */
+    QP_EXTENT_AUX,      /* qp_node_more and index cells, a cell each; owner or 0 */
+    QP_EXTENT_BLOBS,    /* texts, line tables, jumps, notes: reached by qp_ref */
+    QP_EXTENT_SOURCES,  /* qp_source_record, a cell each */
+    QP_EXTENT_CONTEXTS, /* qp_context, a cell each */
+    QP_EXTENT_SHARES    /* qp_bank of the kinds SHARE, SEEN, BASE, any number of cells */
 } qp_extent_kind;
 
 /* First cell of every extent. Extents follow each other without a gap up to head.n_cells; a gap
@@ -209,7 +226,8 @@ typedef struct {
     qp_ref jumps;                          /* qp_jumps; 0: counter k of a bank counts block k */
     uint32_t ordinal;                      /* from 1, in the order of their first mention */
     uint32_t published;                    /* 1: readable; stored last */
-    uint32_t reserved[5];
+    qp_cell calls_next;                    /* this and the next two, for contexts: */
+    uint64_t calls_now, calls_seen;        /* the recorder's own, not for readers */
 } qp_method;
 
 typedef struct { /* = qprof_node of include/qprof/inline.h */
@@ -304,21 +322,52 @@ typedef struct {
     uint64_t system_id;        /* of the system thread: gettid */
 } qp_thread_record;
 
-typedef enum { QP_BANK_COUNTS = 1, QP_BANK_TIMES = 2 } qp_bank_kind;
+typedef enum {
+    QP_BANK_COUNTS = 1,
+    QP_BANK_TIMES = 2,
+    QP_BANK_SHARE = 3, /* what one context has of a method's counters on all threads */
+    QP_BANK_SEEN = 4,  /* what contexts have of one bank: the recorder's own, not for readers */
+    QP_BANK_BASE = 5   /* what one bank held at the last clear, no longer to be counted */
+} qp_bank_kind;
 
-/* Counters of one method on one thread, complete from the method's first call there on; the record is 1 cell + n_values * 8 bytes, rounded up to
- * cells. COUNTS: [block] or, with jumps, [jump]. TIMES: pairs [block] own ticks, ticks with
- * callees; then bit b of the following words: block b was marked. */
+/* Counters of one method on one thread, complete from the method's first call there on; the record
+ * is 1 cell + n_values * 8 bytes, rounded up to cells. COUNTS: [block] or, with jumps, [jump].
+ * TIMES: pairs [block] own ticks, ticks with callees; then bit b of the following words: block b
+ * was marked. SHARE: as COUNTS, signed: a frame that was open when the context changed is an exit
+ * of the one and an entry of the other. What no share has yet belongs to head.context. */
 typedef struct {
     uint32_t n_cells; /* with this one */
     uint32_t kind;    /* qp_bank_kind; 0: not published */
     qp_cell method;
     uint32_t n_values;
     uint32_t n_blocks;
-    uint32_t reserved;
-    uint64_t reserved2[5];
+    qp_cell seen;    /* COUNTS: the bank of the kind SEEN; 0: contexts have nothing of it */
+    qp_cell base;    /* COUNTS: the bank of the kind BASE; 0: none */
+    qp_cell context; /* SHARE: whose */
+    uint64_t calls;  /* SHARE: of the method */
+    uint64_t clear_count; /* SEEN: of its thread, when it was taken */
+    uint64_t reserved2[2];
     uint64_t values[1]; /* at byte 64 */
 } qp_bank;
+
+/* Whom hits belong to, as qprof_context() named it. */
+typedef struct {
+    qp_ref name;      /* 0: what ran while no context was named */
+    uint32_t ordinal; /* from 1 */
+    uint32_t published;
+    uint32_t reserved;
+    uint64_t n_switches; /* how often it was begun */
+    uint64_t reserved2[5];
+} qp_context;
+
+/* The text that a source file had when its code was loaded, as qprof_register_source() said. */
+typedef struct {
+    qp_ref path; /* equal to the file of its methods */
+    uint32_t published;
+    uint64_t digest; /* FNV-1a, 64 bits, of the bytes */
+    uint64_t n_bytes;
+    uint64_t reserved[5];
+} qp_source_record;
 
 _Static_assert(sizeof(qp_head) == QP_HEAD_CELLS * QP_CELL, "the head is 64 cells");
 _Static_assert(sizeof(qp_extent) == QP_CELL && sizeof(qp_method) == QP_CELL, "a cell each");

@@ -12,10 +12,13 @@ const qp_option_spec qp_option_table[QP_N_OPTIONS] = {
 #undef QP_X
 };
 
-/* Options that libcprof knows and libqprof ignores: a host hands both the same words. */
-static const char *const cprof_only[] = {"purecov-granularity", "bb-counts",
-                                         "counts-file",         "apply-adjustments",
-                                         "force-merge",         "adjustments-file"};
+/* Options that libqprof knows and ignores: a host hands both libraries the same words. */
+static bool is_foreign(qp_option which)
+{
+    return !QP_PRODUCT_IS_COVERAGE &&
+           (which == QP_OPT_purecov_granularity || which == QP_OPT_bb_counts ||
+            which == QP_OPT_counts_file || which == QP_OPT_force_merge);
+}
 
 static char fold(char c)
 {
@@ -140,6 +143,27 @@ static bool find_word(const char *words, const char *value, uint64_t *which, cha
     }
 }
 
+/* Some of the words "a|b|c", separated by commas. */
+static qp_parse store_set(qp_options *o, qp_option which, const char *value, qp_parse_error *e)
+{
+    const qp_option_spec *spec = &qp_option_table[which];
+    char member[64], word[32];
+    uint64_t index, mask = 0;
+    for (const char *at = value;; at++) {
+        size_t n = strcspn(at, ",");
+        snprintf(member, sizeof member, "%.*s", (int)n, at);
+        if (n >= sizeof member || !find_word(spec->values, member, &index, word))
+            return fail(e, QP_PARSE_VALUE, "-%s=%.40s: \"%.40s\" is not one of %s", spec->name,
+                        value, member, spec->values);
+        mask |= 1ull << index;
+        at += n;
+        if (!*at)
+            break;
+    }
+    o->number[which] = mask;
+    return store_text(o, which, value, e);
+}
+
 static qp_parse store_value(qp_options *o, qp_option which, const char *value, bool has_value,
                             const qp_option_events *events, qp_parse_error *e)
 {
@@ -164,6 +188,8 @@ static qp_parse store_value(qp_options *o, qp_option which, const char *value, b
                         spec->values);
         o->number[which] = index;
         return store_text(o, which, word, e);
+    case QP_OPTION_SET:
+        return store_set(o, which, value, e);
     }
     return QP_PARSE_OK;
 }
@@ -207,14 +233,6 @@ static qp_parse next_word(const char **at, char *word, size_t n_max, qp_parse_er
     return quote ? fail(e, QP_PARSE_SYNTAX, "a quote (%c) is not closed", quote) : QP_PARSE_OK;
 }
 
-static bool is_cprof_only(const char *name, size_t n)
-{
-    for (size_t i = 0; i < sizeof cprof_only / sizeof *cprof_only; i++)
-        if (name_is(cprof_only[i], name, n))
-            return true;
-    return false;
-}
-
 static qp_parse take_option(qp_options *o, char *word, const qp_option_events *events,
                             qp_parse_error *e)
 {
@@ -226,10 +244,12 @@ static qp_parse take_option(qp_options *o, char *word, const qp_option_events *e
     qp_option which = qp_option_find(word, n_name);
     if (which == QP_N_OPTIONS) {
         word[n_name] = '\0';
-        if (!is_cprof_only(word, n_name) && events->unknown)
+        if (events->unknown)
             events->unknown(events->to, word);
         return QP_PARSE_OK;
     }
+    if (is_foreign(which))
+        return QP_PARSE_OK;
     if (which != QP_OPT_config)
         return store_value(o, which, value, has_value, events, e);
     if (!events->config)
@@ -267,7 +287,8 @@ static void print_value(const qp_options *o, qp_option which, char *out, size_t 
         snprintf(out, n_bytes, "%llu", (unsigned long long)o->number[which]);
         break;
     case QP_OPTION_TEXT:
-    case QP_OPTION_WORD: {
+    case QP_OPTION_WORD:
+    case QP_OPTION_SET: {
         const char *text = qp_option_text(o, which);
         bool needs_quotes = strpbrk(text, " \t\r\n\"'") != NULL;
         size_t n = 0;

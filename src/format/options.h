@@ -2,7 +2,7 @@
  * docs/options.md.
  *
  * X(id, name, kind, default, values, help). values:
- * for WORD the words, separated by '|'; for NUMBER and SIZE "low..high"; else
+ * for WORD and SET the words, separated by '|'; for NUMBER and SIZE "low..high"; else
  * what stands for the value in the help. */
 #ifndef QP_FORMAT_OPTIONS_H
 #define QP_FORMAT_OPTIONS_H
@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "format/product.h"
 
 #define QP_CLOCK_WORDS                                                                         \
     "elapsed|user|kernel|user+kernel|counts|context-switches|soft-page-faults|"                \
@@ -38,6 +40,29 @@
       "elapsed-time|user+system|user|system", "other words for -time-blocking-functions")      \
     X(collection_granularity, "collection-granularity", WORD, "line",                          \
       "function|basic-block|line", "finest detail that is collected")                          \
+    X(collect, "collect", SET, QP_PRODUCT_COLLECT, "profile|coverage",                         \
+      "what goes into the file, separated by commas; libcprof: coverage by default")           \
+    X(cover, "cover", WORD, "", "hits|once",                                                   \
+      "collect coverage, too: how often code was executed, or whether")                        \
+    X(cover_root, "cover-root", TEXT, "", "FOLDER",                                            \
+      "sources outside it are not covered; default: everywhere")                               \
+    X(cover_include, "cover-include", TEXT, "", "GLOBS",                                       \
+      "only these sources are covered, as * ? [ ] and ** match their paths below -cover-root") \
+    X(cover_exclude, "cover-exclude", TEXT, "", "GLOBS", "these sources are not covered")      \
+    X(cover_unloaded, "cover-unloaded", BOOL, "no", "",                                        \
+      "sources below -cover-root that the program never loads count, too, as missed")          \
+    X(mark_partial_lines, "mark-partial-lines", WORD, "executed", "executed|not-executed",     \
+      "what lines count as of which a part was executed")                                      \
+    X(apply_adjustments, "apply-adjustments", BOOL, "yes", "",                                 \
+      "reports heed the purecov: markers of sources and the -adjustments-file")                \
+    X(adjustments_file, "adjustments-file", TEXT, "", "FILE", "adjustments of coverage")       \
+    X(purecov_granularity, "purecov-granularity", WORD, "", "function|basic-block|line",       \
+      "libcprof: another word for -collection-granularity")                                    \
+    X(bb_counts, "bb-counts", WORD, "", "hits|once", "libcprof: another word for -cover")      \
+    X(counts_file, "counts-file", TEXT, "", "FILE",                                            \
+      "libcprof: the one file of all runs; each run adds to it at its end")                    \
+    X(force_merge, "force-merge", BOOL, "no", "",                                              \
+      "libcprof: add to a -counts-file of another version of the program, too")                \
     X(record_data, "record-data", BOOL, "yes", "",                                             \
       "record from the start; calls may change it later")                                      \
     X(record_min_max, "record-min-max", BOOL, "yes", "",                                       \
@@ -80,7 +105,8 @@ typedef enum {
     QP_OPTION_BOOL,
     QP_OPTION_NUMBER,
     QP_OPTION_SIZE, /* bytes; K, M, G may follow */
-    QP_OPTION_WORD
+    QP_OPTION_WORD,
+    QP_OPTION_SET /* some of the words, separated by ',' */
 } qp_option_kind;
 
 typedef struct {
@@ -94,8 +120,8 @@ extern const qp_option_spec qp_option_table[QP_N_OPTIONS];
 /* Values in force. Copyable: texts are offsets into the pool. */
 typedef struct {
     uint64_t number[QP_N_OPTIONS]; /* BOOL, NUMBER, SIZE; WORD: which one, from 0;
-                                      ~0: none */
-    uint16_t text[QP_N_OPTIONS];   /* TEXT, WORD: where in the pool */
+                                      ~0: none; SET: bit i is word i */
+    uint16_t text[QP_N_OPTIONS];   /* TEXT, WORD, SET: where in the pool */
     bool is_set[QP_N_OPTIONS];
     uint16_t n_pool;
     char pool[8192];
@@ -121,7 +147,7 @@ typedef struct {
 void qp_options_init(qp_options *o);
 
 /* Parse "-name=value …" into o, which is changed up to the mistake: hand in a
- * copy. Unknown names and those of libcprof are no mistake. */
+ * copy. Unknown names and those of the other library are no mistake. */
 qp_parse qp_options_parse(qp_options *o, const char *words, const qp_option_events *events,
                           qp_parse_error *error);
 

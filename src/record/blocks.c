@@ -105,8 +105,12 @@ void qp_blocks_count(qprof_thread *th, qprof_frame *top, int bb, uint64_t n)
     if (qp_run_head()->grain == QP_GRAIN_FUNCTION || !n)
         return;
     qp_bank *b = frame_bank(th, top, QP_BANK_COUNTS, bb);
-    if (b && !(QPROF_LOAD(th->gate) & QP_HOOK_STOPPED) && (uint32_t)bb < b->n_values)
+    if (!b || (QPROF_LOAD(th->gate) & QP_HOOK_STOPPED) || (uint32_t)bb >= b->n_values)
+        return;
+    if (!(qp_run_head()->collect & QP_COLLECT_ONCE))
         add_saturating(&b->values[bb], n);
+    else if (!b->values[bb])
+        qp_store(&b->values[bb], 1);
 }
 
 void qp_blocks_units(qprof_thread *th, qprof_frame *top, uint64_t n)

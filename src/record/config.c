@@ -137,7 +137,7 @@ int qp_config_begin(const char *initial_options, qp_parse_error *error)
 {
     memset(&pending, 0, sizeof pending);
     qp_options_init(&qp_run.options);
-    const char *environment = getenv("QPROF");
+    const char *environment = getenv(QP_PRODUCT_ENVIRONMENT);
     pending.env_ignored = environment && getauxval(AT_SECURE);
     qp_parse parse = QP_PARSE_OK;
     if (environment && !pending.env_ignored)

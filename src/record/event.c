@@ -96,11 +96,18 @@ static qp_cell method_of(qprof_thread *th, qprof_frame **top, uintptr_t method)
     return cell;
 }
 
+/* Whose callee the next call is: coverage alone has no paths, each method is the root's. */
+static qp_cell caller_of(const qprof_thread *th, const qprof_frame *top)
+{
+    return qp_run_head()->collect & QP_COLLECT_PROFILE ? top->node : qp_record_of(th)->root;
+}
+
 /* The call path of a callee; 0: fold it into its caller's. NULL in *top: the event is off. */
 static qp_cell callee_of(qprof_thread *th, qprof_frame **top, uintptr_t method)
 {
-    qp_cell parent = (*top)->node;
-    if (((*top)->flags & QPROF_FRAME_FOLDED) || qp_tree_is_overflow(th, parent)) {
+    qp_cell parent = caller_of(th, *top);
+    if (parent == (*top)->node &&
+        (((*top)->flags & QPROF_FRAME_FOLDED) || qp_tree_is_overflow(th, parent))) {
         qp_count(&qp_run.space, QP_D_tree_overflow);
         return ((*top)->flags & QPROF_FRAME_FOLDED) ? 0 : parent;
     }
@@ -115,7 +122,7 @@ static qp_cell callee_of(qprof_thread *th, qprof_frame **top, uintptr_t method)
     qp_cell record = method_of(th, top, method);
     if (!*top)
         return 0;
-    parent = (*top)->node; /* the callback may have moved the stack, or called the method */
+    parent = caller_of(th, *top); /* the callback may have moved the stack, or called it */
     cell = qp_tree_find(th, parent, key);
     if (!cell)
         cell = qp_tree_add(th, parent, key, record);
@@ -214,7 +221,7 @@ static void enter(qprof_thread *th, uintptr_t method, uintptr_t id)
         qp_fetch_or(&th->gate, QP_HOOK_ZERO);
     }
     count_call(th, f, !callee);
-    if (callee && callee != top->node)
+    if (callee && !qp_tree_is_overflow(th, callee))
         QPROF_STORE(qp_node_at(th, top->node)->last, callee);
     start_frame(th, top, f);
     qp_event_end(th, f);

@@ -132,7 +132,7 @@ int qp_names_dataset(const char *pattern, uint32_t dataset, char *out, size_t n_
     if (!pattern && given[0])
         pattern = given;
     if (!pattern) {
-        snprintf(whole, sizeof whole, "%s.qprof",
+        snprintf(whole, sizeof whole, "%s" QP_PRODUCT_SUFFIX,
                  qp_option_text(&qp_run.options, QP_OPT_filename_prefix));
         pattern = whole;
     }

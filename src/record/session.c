@@ -214,11 +214,22 @@ static qp_ref text(const char *words)
     return qp_texts_add(&qp_run.texts, words);
 }
 
+/* What goes into the file. */
+static uint32_t collected(void)
+{
+    const qp_options *o = &qp_run.options;
+    uint32_t collect = (uint32_t)o->number[QP_OPT_collect];
+    if (o->number[QP_OPT_cover] != UINT64_MAX)
+        collect |= QP_COLLECT_COVERAGE;
+    return collect | (o->number[QP_OPT_cover] == 1 ? QP_COLLECT_ONCE : 0u);
+}
+
 /* What the head says of the options. */
 static void describe_options(void)
 {
     qp_head *h = qp_run_head();
     char words[4096];
+    h->collect = collected();
     qp_options_print(&qp_run.options, words, sizeof words);
     h->options = text(words);
     h->grain = (uint32_t)qp_run.options.number[QP_OPT_collection_granularity];
@@ -269,6 +280,7 @@ int qp_session_reapply(qp_parse_error *error)
     qp_sampler_stop();
     qp_names_begin();
     int code = find_output(output, sizeof output, error);
+    describe_options();
     if (!code)
         code = qp_charge_begin(host_clock, error);
     if (code)
@@ -277,7 +289,6 @@ int qp_session_reapply(qp_parse_error *error)
     qp_run.space.reserve_bytes = qp_run.space.map.limit_bytes / RESERVE_SHARE;
     qp_run_head()->memory_limit = qp_run.space.map.limit_bytes;
     qp_run_head()->program = text(qp_run.program);
-    describe_options();
     if (qp_run.options.number[QP_OPT_record_data])
         qp_data_start();
     begin_recording();
@@ -289,7 +300,8 @@ static int begin_tables(qp_parse_error *error)
 {
     qp_run.texts = (qp_texts){.space = &qp_run.space};
     qp_run.vt_root = qp_texts_block(&qp_run.texts);
-    if (!qp_run.vt_root || !qp_methods_begin(&qp_run.methods, &qp_run.space, &qp_run.texts))
+    if (!qp_run.vt_root || !qp_methods_begin(&qp_run.methods, &qp_run.space, &qp_run.texts) ||
+        !qp_sources_begin(&qp_run.sources, &qp_run.space, &qp_run.texts))
         return QPROF_E_MEMORY;
     describe_run();
     return qp_charge_begin(host_clock, error);

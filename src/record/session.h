@@ -8,10 +8,12 @@
 #include <stdbool.h>
 
 #include "code/methods.h"
+#include "code/sources.h"
 #include "code/texts.h"
 #include "format/options.h"
 #include "format/space.h"
 #include "qprof.h"
+#include "record/contexts.h"
 
 typedef enum {
     QP_STATE_OFF, /* never started, or a forked child */
@@ -34,12 +36,14 @@ typedef struct {
     qp_space space;
     qp_texts texts;
     qp_methods methods;
+    qp_sources sources;
     qp_options options;
     void (*callback)(qprof_MethodID);
-    uint32_t epoch;           /* number of this run, from 1 */
-    uint32_t hooks;           /* of a thread that begins */
-    bool is_virtual;          /* threads are virtual threads */
-    bool has_entries;         /* some event was recorded: too late for options */
+    uint32_t epoch;   /* number of this run, from 1 */
+    uint32_t hooks;   /* of a thread that begins */
+    bool is_virtual;  /* threads are virtual threads */
+    bool has_entries; /* some event was recorded: too late for options */
+    qp_contexts contexts;
     qp_slab threads;          /* extents of thread records */
     uint64_t idle_rows;       /* ended threads whose rows can be used again: tag, handle + 1 */
     qp_cell vt_root;          /* index block: virtual thread id -> handle */

@@ -76,6 +76,9 @@ static const field fields[] = {
     FIELD(qp_head, memory_limit),
     FIELD(qp_head, n_methods),
     FIELD(qp_head, clear_stopped),
+    FIELD(qp_head, collect),
+    FIELD(qp_head, context),
+    FIELD(qp_head, context_clears),
     FIELD(qp_head, reserved),
     FIELD(qp_head, diagnostics),
     FIELD(qp_head, reserved2),
@@ -101,7 +104,9 @@ static const field fields[] = {
     FIELD(qp_method, jumps),
     FIELD(qp_method, ordinal),
     FIELD(qp_method, published),
-    FIELD(qp_method, reserved),
+    FIELD(qp_method, calls_next),
+    FIELD(qp_method, calls_now),
+    FIELD(qp_method, calls_seen),
     FIELD(qp_thread_record, top),
     FIELD(qp_thread_record, n_deep),
     FIELD(qp_thread_record, last),
@@ -166,9 +171,24 @@ static const field fields[] = {
     FIELD(qp_bank, method),
     FIELD(qp_bank, n_values),
     FIELD(qp_bank, n_blocks),
-    FIELD(qp_bank, reserved),
+    FIELD(qp_bank, seen),
+    FIELD(qp_bank, base),
+    FIELD(qp_bank, context),
+    FIELD(qp_bank, calls),
+    FIELD(qp_bank, clear_count),
     FIELD(qp_bank, reserved2),
     FIELD(qp_bank, values),
+    FIELD(qp_context, name),
+    FIELD(qp_context, ordinal),
+    FIELD(qp_context, published),
+    FIELD(qp_context, reserved),
+    FIELD(qp_context, n_switches),
+    FIELD(qp_context, reserved2),
+    FIELD(qp_source_record, path),
+    FIELD(qp_source_record, published),
+    FIELD(qp_source_record, digest),
+    FIELD(qp_source_record, n_bytes),
+    FIELD(qp_source_record, reserved),
     FIELD(qp_text, n_bytes),
     FIELD(qp_text, bytes),
     FIELD(qp_lines, n_lines),
@@ -257,7 +277,8 @@ static void the_options_page_has_every_option_of_the_table(void **state)
         const qp_option_spec *o = &qp_option_table[i];
         if (o->kind == QP_OPTION_BOOL)
             print_choice(values, sizeof values, "yes|no");
-        else if (o->kind == QP_OPTION_WORD || o->kind == QP_OPTION_TEXT)
+        else if (o->kind == QP_OPTION_WORD || o->kind == QP_OPTION_SET ||
+                 o->kind == QP_OPTION_TEXT)
             print_choice(values, sizeof values, o->values);
         else
             snprintf(values, sizeof values, "%.*s to %s", (int)strcspn(o->values, "."),

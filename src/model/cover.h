@@ -1,0 +1,222 @@
+/* cover.h: what was reached, of one run or of several: files, functions, lines, blocks, branches,
+ * and by which contexts.
+ *
+ * Two steps. A qp_cover_set holds counters as they were recorded, of any number of profiles: it is
+ * what merging adds up and what can be written as a profile again. qp_cover_derive() makes of it
+ * the finished picture that reports and exports show; that one never changes. */
+#ifndef QP_MODEL_COVER_H
+#define QP_MODEL_COVER_H
+
+#include "model/lines.h"
+#include "model/model.h"
+
+/* ---- counters as recorded -------------------------------------------------------------------- */
+
+/* What one context has of a method. Signed: see QP_BANK_SHARE. */
+typedef struct {
+    uint32_t context; /* index into qp_cover_set.contexts */
+    int64_t calls;
+    int64_t *values; /* [n_values] of the method */
+} qp_cover_share;
+
+typedef struct {
+    const char *name; /* display name, as qp_model_method.name */
+    const char *bare_name, *class_name, *module, *file;
+    uint32_t flags; /* QP_METHOD_* */
+    uint32_t n_blocks;
+    const qp_line *lines;  /* [n_blocks] */
+    const qp_jumps *jumps; /* what the values count; NULL: blocks */
+    uint64_t calls;
+    uint32_t n_values;
+    uint64_t *values; /* [n_values], all threads; NULL: nothing was counted */
+    qp_cover_share *shares;
+    size_t n_shares;
+} qp_cover_method;
+
+typedef struct {
+    const char *path; /* as registered */
+    uint64_t digest;  /* of the text when it was loaded; 0: not known */
+    uint64_t n_bytes;
+} qp_cover_text;
+
+/* A run that was added. */
+typedef struct {
+    const char *what; /* file name */
+    const char *program, *label;
+    uint64_t started_at; /* ns since 1970 */
+    uint64_t pid;
+} qp_cover_run;
+
+typedef struct {
+    qp_cover_method *methods;
+    size_t n_methods;
+    const char **contexts; /* [n_contexts] "" is: no context */
+    size_t n_contexts;
+    qp_cover_text *texts;
+    size_t n_texts;
+    qp_cover_run *runs;
+    size_t n_runs;
+    qp_grain grain;   /* the coarsest of all */
+    bool is_once;     /* some run says whether, not how often */
+    bool is_coverage; /* all runs registered what was never called, too */
+    char **warnings;  /* one line each: functions that were left out, and why */
+    size_t n_warnings;
+    struct qp_cover_set_private *own;
+} qp_cover_set;
+
+typedef struct {
+    bool is_forced;  /* different versions of a source: keep the figures of the first */
+    bool is_layered; /* what no context has belongs to a context named after the run */
+} qp_cover_add_options;
+
+/** An empty set. @return NULL: no memory. Free with qp_cover_set_free(), which takes NULL */
+qp_cover_set *qp_cover_set_new(void);
+void qp_cover_set_free(qp_cover_set *s);
+
+/** Add the counters of a profile: methods that agree in names, file and line table add up.
+ *
+ * A source whose text differs from the one that the set has of it (by digest, else by the line
+ * tables of its methods) is refused, unless o->is_forced: then methods whose blocks differ keep
+ * the figures that came first, and a warning says so.
+ * @param m  may be freed afterwards: everything is copied. @param what  its name in messages
+ * @return false: nothing was added, see error (one line) */
+bool qp_cover_set_add(qp_cover_set *s, const qp_model *m, const char *what,
+                      const qp_cover_add_options *o, char error[QP_ERROR_BYTES]);
+
+/** Write a set as a profile that can be read and merged again; whole or not at all.
+ * @return false: see error; no file is left */
+bool qp_cover_set_write(const qp_cover_set *s, const char *path, char error[QP_ERROR_BYTES]);
+
+/* ---- the finished picture -------------------------------------------------------------------- */
+
+typedef struct {
+    uint64_t files, dirs;
+    uint64_t functions, functions_hit;
+    uint64_t lines, lines_hit, lines_partial; /* hit includes the partial ones */
+    uint64_t blocks, blocks_hit;
+    uint64_t branches, branches_hit; /* ways of conditional jumps */
+    uint64_t calls;
+} qp_cover_totals;
+
+typedef enum {
+    QP_MARK_NONE,
+    QP_MARK_DEADCODE,
+    QP_MARK_TESTED,
+    QP_MARK_INSPECTED
+} qp_cover_mark;
+
+typedef struct {
+    uint32_t line;
+    uint32_t function; /* index into the file's functions */
+    uint64_t count;
+    bool is_missed;
+} qp_cover_block;
+
+/* One way of a conditional jump. */
+typedef struct {
+    uint32_t line;
+    uint32_t block; /* the how-manieth branching block of the line, from 0 */
+    uint32_t way;   /* of that block, from 0; the last is the one without a jump */
+    uint32_t function;
+    uint64_t count;
+    bool is_reached; /* the block was executed at all */
+} qp_cover_branch;
+
+/* A line that has code. Adjustments are in `mark`; counts stay true. */
+typedef struct {
+    uint32_t line;
+    uint64_t count; /* of its highest block */
+    uint32_t first_block, n_blocks, n_blocks_hit;
+    uint32_t first_branch, n_branches, n_branches_hit;
+    bool is_hit;        /* count > 0, or marked tested or inspected */
+    bool is_partial;    /* some blocks hit, some not */
+    qp_cover_mark mark; /* deadcode: in no total */
+} qp_cover_line;
+
+/* Hits of a line that a context has. */
+typedef struct {
+    uint32_t line; /* index into the file's lines */
+    uint32_t context;
+    uint64_t count;
+} qp_cover_touch;
+
+typedef struct {
+    const char *name, *module;      /* display name */
+    uint32_t first_line, last_line; /* 0: no line table */
+    uint64_t calls;
+    bool is_hit;
+    bool is_dead;           /* all its lines are marked deadcode: in no total */
+    qp_cover_totals totals; /* functions: itself */
+} qp_cover_function;
+
+typedef struct {
+    const char *path; /* as shown: relative to the root where it lies below it; '/' only */
+    const char *file; /* as registered */
+    uint32_t dir;     /* index into qp_cover.dirs */
+    const qp_cover_function *functions; /* [n_functions] by first line, then name */
+    const qp_cover_line *lines;         /* [n_lines] ascending */
+    const qp_cover_block *blocks;    /* [n_blocks] by line; in a line: by function and index */
+    const qp_cover_branch *branches; /* [n_branches] by line, block, way */
+    const qp_cover_touch *touches;   /* [n_touches] by line, then context */
+    uint32_t n_functions, n_lines, n_blocks, n_branches;
+    size_t n_touches;
+    qp_cover_totals totals;
+    uint64_t digest; /* of the text that was loaded; 0: not known */
+} qp_cover_file;
+
+/* Parents before children, a folder's folders by name. */
+typedef struct {
+    const char *path;       /* "" is the root; no '/' at its end */
+    uint32_t parent;        /* index; the root's is 0 */
+    uint32_t depth;         /* the root's is 0 */
+    qp_cover_totals totals; /* of everything below it */
+} qp_cover_dir;
+
+typedef struct {
+    qp_cover_totals totals;
+    const qp_cover_file *files; /* [n_files] by path */
+    size_t n_files;
+    const qp_cover_dir *dirs; /* [n_dirs] */
+    size_t n_dirs;
+    const char *const *contexts; /* [n_contexts] "" is: no context */
+    size_t n_contexts;
+    const qp_cover_run *runs;
+    size_t n_runs;
+    qp_grain grain;
+    bool is_once, is_coverage;
+    const char *const *warnings; /* [n_warnings] one line each */
+    size_t n_warnings;
+    struct qp_cover_private *own;
+} qp_cover;
+
+typedef struct {
+    const char *root;  /* folder that paths are relative to; NULL: the current one */
+    bool is_only_root; /* files outside the root are left out, with a warning */
+    const char *const
+        *include; /* [n_include] globs on the shown path: * ? [ ] and **; none: all */
+    size_t n_include;
+    const char *const *exclude;
+    size_t n_exclude;
+    const char *const
+        *contexts; /* [n_contexts] globs: only what these contexts hit; none: all */
+    size_t n_contexts;
+    const char *source_path; /* where sources are, see qp_source_read() */
+    bool is_partial_missed;  /* partial lines count as missed, not as hit */
+    bool is_unadjusted;      /* no markers, no adjustments file */
+    const char *adjustments; /* file name; NULL: none */
+} qp_cover_options;
+
+/** Make the picture. @param o  NULL: defaults. The set may be freed afterwards.
+ * @return NULL: see error. Free with qp_cover_free(), which takes NULL */
+qp_cover *qp_cover_derive(const qp_cover_set *s, const qp_cover_options *o,
+                          char error[QP_ERROR_BYTES]);
+void qp_cover_free(qp_cover *c);
+
+/** Hit of all in percent; 100 of nothing. */
+double qp_cover_percent(uint64_t n_hit, uint64_t n);
+
+/** A file by its shown path, its registered one, or an unambiguous end of one of them.
+ * @return index; n_files: none. @param n_found  how many fit; may be NULL */
+size_t qp_cover_file_named(const qp_cover *c, const char *name, size_t *n_found);
+
+#endif
