@@ -46,25 +46,33 @@ static size_t columns_of(uint32_t code)
     return n < 0 ? 1 : (size_t)n;
 }
 
+enum { PIECE_BYTES = 16 };
+
+/* What stands for a character that is not shown as it is. @return bytes; 0: it is shown */
+static size_t escape(char piece[PIECE_BYTES], unsigned char byte, uint32_t code)
+{
+    int n = 0;
+    if (code == UINT32_MAX || is_control(code))
+        n = snprintf(piece, PIECE_BYTES, "\\x%02X", code == UINT32_MAX ? byte : code);
+    else if (turns_direction(code))
+        n = snprintf(piece, PIECE_BYTES, "\\u{%04X}", code);
+    return (size_t)n;
+}
+
 size_t qp_text_terminal(char *to, size_t room, const char *text, size_t *width)
 {
     size_t n = 0, columns = 0, rest = strlen(text);
     while (rest > 0) {
         uint32_t code;
-        char piece[16];
-        size_t taken = qp_text_char(text, rest, &code), piece_bytes = taken;
-        if (code == UINT32_MAX || is_control(code))
-            piece_bytes = (size_t)snprintf(piece, sizeof piece, "\\x%02X",
-                                           code == UINT32_MAX ? (unsigned char)*text : code);
-        else if (turns_direction(code))
-            piece_bytes = (size_t)snprintf(piece, sizeof piece, "\\u{%04X}", code);
-        else
-            memcpy(piece, text, taken);
+        char piece[PIECE_BYTES];
+        size_t taken = qp_text_char(text, rest, &code);
+        size_t escaped = escape(piece, (unsigned char)*text, code);
+        size_t piece_bytes = escaped ? escaped : taken;
         if (n + piece_bytes >= room)
             break;
-        memcpy(to + n, piece, piece_bytes);
+        memcpy(to + n, escaped ? piece : text, piece_bytes);
         n += piece_bytes;
-        columns += piece_bytes == taken ? columns_of(code) : piece_bytes;
+        columns += escaped ? escaped : columns_of(code);
         text += taken;
         rest -= taken;
     }
@@ -111,6 +119,43 @@ void qp_text_fit(char *to, size_t room, const char *text, size_t width, int is_e
         snprintf(to, room, "...%s", text + bytes_within(text, whole - width + 3));
     else
         snprintf(to, room, "%.*s...", (int)bytes_within(text, width - 3), text);
+}
+
+void qp_text_line(qp_out *out, const char *text, const char *special)
+{
+    size_t rest = strlen(text);
+    while (rest > 0) {
+        uint32_t code;
+        char piece[PIECE_BYTES];
+        size_t taken = qp_text_char(text, rest, &code);
+        size_t escaped = escape(piece, (unsigned char)*text, code);
+        if (escaped)
+            qp_out_bytes(out, piece, escaped);
+        else if (strchr(special, *text))
+            qp_out_format(out, "\\x%02X", (unsigned char)*text);
+        else
+            qp_out_bytes(out, text, taken);
+        text += taken;
+        rest -= taken;
+    }
+}
+
+void qp_text_xml(qp_out *out, const char *text)
+{
+    size_t rest = strlen(text);
+    while (rest > 0) {
+        uint32_t code;
+        size_t taken = qp_text_char(text, rest, &code);
+        if (code == '\t' || code == '\n' || code == '\r' ||
+            (code < 0x80 && strchr("&<>\"'", (int)code)))
+            qp_out_format(out, "&#%u;", code);
+        else if (code == UINT32_MAX || is_control(code) || code == 0xFFFE || code == 0xFFFF)
+            qp_out_text(out, "\xEF\xBF\xBD");
+        else
+            qp_out_bytes(out, text, taken);
+        text += taken;
+        rest -= taken;
+    }
 }
 
 void qp_text_json(qp_out *out, const char *text)

@@ -26,6 +26,14 @@ size_t qp_text_width(const char *text);
  * place of the rest if something is left out. @param to [room] */
 void qp_text_fit(char *to, size_t room, const char *text, size_t width, int is_end);
 
+/* A part of a line of text for programs: controls, characters that turn the writing direction and
+ * invalid bytes as for the terminal, those in `special` as \xNN. */
+void qp_text_line(qp_out *out, const char *text, const char *special);
+
+/* Text or attribute of XML and HTML: & < > " ' as entities; what XML 1.0 has no place for as
+ * U+FFFD, tab and line ends as character references. */
+void qp_text_xml(qp_out *out, const char *text);
+
 /* JSON, with its quotes: controls as \u00XX, invalid bytes as U+FFFD. */
 void qp_text_json(qp_out *out, const char *text);
 

@@ -99,14 +99,14 @@ static void *f(void) { return malloc(1); }
 END
     printf '#include "record/r.h"\n#include "base/b.h"\n' >tree/src/model/m.c
     printf '#include "base/atomic.h"\n#include "model/m.h"\n#include "cli/x.h"\n' >tree/src/record/event.c
-    printf '#include "export/b.h"\nint f(void) { s.time(0); return time(0); }\n' >tree/src/export/a.c
+    printf '#include "export/cover_b.h"\nint f(void) { s.time(0); return time(0); }\n' >tree/src/export/cover_a.c
     printf '#include <stdio.h>\n' >tree/include/qprof.h
     cat >wanted <<'END'
 include/qprof.h:1: may not include <stdio.h>
 src/base/a.c:1: base may not include model/m.h
 src/base/a.c:4: malloc() belongs to the home of heap: src/base/alloc.c
-src/export/a.c:1: may not know its neighbour export/b.h
-src/export/a.c:2: time() belongs to the home of clocks: src/base/clock.c
+src/export/cover_a.c:1: may not know its neighbour export/cover_b.h
+src/export/cover_a.c:2: time() belongs to the home of clocks: src/base/clock.c
 src/model/m.c:1: model may not include record/r.h
 src/record/event.c:2: record may not include model/m.h
 src/record/event.c:2: the hot path may not include model/m.h
