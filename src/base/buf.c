@@ -2,6 +2,7 @@
 #include "base/buf.h"
 
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -14,23 +15,34 @@ void qp_buf_init(qp_buf *b, size_t item_bytes)
     *b = (qp_buf){.item_bytes = item_bytes};
 }
 
-void *qp_buf_add(qp_buf *b)
+/* Room for n more items. @return false: no memory */
+static bool reserve(qp_buf *b, size_t n)
 {
-    if (b->failed)
-        return NULL;
-    if (b->n == b->room) {
-        size_t room = b->room ? b->room * 2 : FIRST_ITEMS;
-        void *items = qp_realloc(b->items, room, b->item_bytes);
-        if (!items) {
-            b->failed = true;
-            return NULL;
-        }
+    size_t room = b->room ? b->room : FIRST_ITEMS;
+    while (room - b->n < n && room <= SIZE_MAX / 2)
+        room *= 2;
+    void *items = room - b->n < n ? NULL : qp_realloc(b->items, room, b->item_bytes);
+    b->failed = !items;
+    if (items) {
         b->items = items;
         b->room = room;
     }
-    void *item = (char *)b->items + b->n++ * b->item_bytes;
-    memset(item, 0, b->item_bytes);
-    return item;
+    return items != NULL;
+}
+
+void *qp_buf_add_many(qp_buf *b, size_t n)
+{
+    if (b->failed || (b->room - b->n < n && !reserve(b, n)))
+        return NULL;
+    void *first = (char *)b->items + b->n * b->item_bytes;
+    b->n += n;
+    memset(first, 0, n * b->item_bytes);
+    return first;
+}
+
+void *qp_buf_add(qp_buf *b)
+{
+    return qp_buf_add_many(b, 1);
 }
 
 void *qp_buf_take(qp_buf *b, size_t *n)

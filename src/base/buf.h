@@ -15,6 +15,8 @@ void qp_buf_init(qp_buf *b, size_t item_bytes);
 
 /* Append a zeroed item. @return it, until the next call; NULL: no memory */
 void *qp_buf_add(qp_buf *b);
+/* The same for n > 0 items in a row. */
+void *qp_buf_add_many(qp_buf *b, size_t n);
 
 /* The items, yours now: free with qp_free(). NULL only if failed, and then all is freed. */
 void *qp_buf_take(qp_buf *b, size_t *n);

@@ -1,0 +1,75 @@
+/* builder.h: a sealed profile, built record by record by the tool and written whole or not at all.
+ *
+ * Records are named by numbers, from 1 in the order in which they were added. 0 stands for none,
+ * and is what a call returns once memory or room has run out: add freely, qp_builder_finish() says
+ * so. Equal calls make equal bytes. */
+#ifndef QP_FORMAT_BUILDER_H
+#define QP_FORMAT_BUILDER_H
+
+#include <stdbool.h>
+
+#include "format/layout.h"
+
+enum { QP_BUILDER_ERROR_BYTES = 512 };
+
+typedef struct qp_builder qp_builder;
+
+/** An empty profile.
+ * @param max_bytes  of the file; 0: what the format can hold, 256 GiB and 32 GiB of texts
+ * @return NULL: no memory. Free with qp_builder_free(), which takes NULL */
+qp_builder *qp_builder_new(uint64_t max_bytes);
+void qp_builder_free(qp_builder *b);
+
+/* The head, to be filled by the caller. Identity (magic to n_cells), state, notes, n_threads and
+ * n_methods are the builder's. */
+qp_head *qp_builder_head(qp_builder *b);
+
+/* A text, each stored once; longer than 64 KiB it is cut. @return 0: NULL or "" */
+qp_ref qp_builder_text(qp_builder *b, const char *text);
+
+/* Notes are read in the order in which they were added. */
+void qp_builder_note(qp_builder *b, qp_note_kind kind, const char *text);
+
+typedef struct {
+    uint64_t id;
+    uint32_t flags;                                /* QP_METHOD_* */
+    const char *name, *class_name, *file, *module; /* NULL or "": none */
+    const qp_line *lines;                          /* [n_lines] */
+    uint32_t n_lines;
+    const qp_jumps *jumps; /* NULL: none */
+} qp_builder_code;
+
+/* The ordinal is the number. */
+uint32_t qp_builder_method(qp_builder *b, const qp_builder_code *m);
+
+/* Begin a thread: call paths and banks added from now on belong to it. Taken from r: name, ids,
+ * state, n_lives, n_deep, parked_at and the terms of the accounting identity. */
+uint32_t qp_builder_thread(qp_builder *b, const qp_thread_record *r);
+
+/* A call path of the thread. @param parent  number of an earlier one of the thread; 0: its root
+ * @param figures  n_calls, self, self_min, self_max; the rest is the builder's */
+uint32_t qp_builder_node(qp_builder *b, uint32_t parent, uint32_t method,
+                         const qp_node *figures);
+
+/* Skips and counts of the newest call path. */
+void qp_builder_node_more(qp_builder *b, uint64_t n_skips, uint64_t counts);
+
+/* Counters of a method on the thread; zeroed. @return [n_values], until the next call; NULL: no
+ * memory */
+uint64_t *qp_builder_bank(qp_builder *b, qp_bank_kind kind, uint32_t method, uint32_t n_blocks,
+                          uint32_t n_values);
+
+uint32_t qp_builder_context(qp_builder *b, const char *name, uint64_t n_switches);
+
+/* What a context has of a method. @return as qp_builder_bank() */
+int64_t *qp_builder_share(qp_builder *b, uint32_t context, uint32_t method, int64_t calls,
+                          uint32_t n_blocks, uint32_t n_values);
+
+void qp_builder_source(qp_builder *b, const char *path, uint64_t digest, uint64_t n_bytes);
+
+/** Write the file; nothing can be added afterwards.
+ * @param error  one line: memory, size, or what is wrong with the path, which it names
+ * @return false: see error; no file is left, and one that was there stays */
+bool qp_builder_finish(qp_builder *b, const char *path, char error[QP_BUILDER_ERROR_BYTES]);
+
+#endif
