@@ -2,6 +2,8 @@
 #include "base/json.h"
 
 #include <inttypes.h>
+#include <stdio.h>
+#include <time.h>
 
 #include "base/text.h"
 
@@ -60,6 +62,20 @@ void qp_json_bool(qp_json *json, const char *key, bool value)
 {
     write_key(json, key, false);
     qp_out_text(json->out, value ? "true" : "false");
+}
+
+void qp_json_moment(qp_json *json, const char *key, uint64_t ns)
+{
+    char date[40], text[64];
+    time_t seconds = (time_t)(ns / 1000000000);
+    struct tm parts;
+    if (!ns || !gmtime_r(&seconds, &parts)) {
+        qp_json_null(json, key);
+        return;
+    }
+    strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%S", &parts);
+    snprintf(text, sizeof text, "%s.%09" PRIu64 "Z", date, ns % 1000000000);
+    qp_json_text(json, key, text);
 }
 
 void qp_json_null(qp_json *json, const char *key)

@@ -158,21 +158,6 @@ void qp_header_text(const qp_screen *s, const qp_model *m, const char *path, boo
 
 /* ---- JSON ---------------------------------------------------------------------------------- */
 
-/* Nanoseconds since 1970 do not fit a double: a text keeps them all. */
-static void write_moment(qp_json *json, const char *key, uint64_t ns)
-{
-    char date[40], text[64];
-    time_t seconds = (time_t)(ns / 1000000000);
-    struct tm parts;
-    if (!ns || !gmtime_r(&seconds, &parts)) {
-        qp_json_null(json, key);
-        return;
-    }
-    strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%S", &parts);
-    snprintf(text, sizeof text, "%s.%09" PRIu64 "Z", date, ns % 1000000000);
-    qp_json_text(json, key, text);
-}
-
 static void write_identity(qp_json *json, const qp_run *run)
 {
     qp_json_text(json, "program", run->program);
@@ -184,8 +169,8 @@ static void write_identity(qp_json *json, const qp_run *run)
     qp_json_count(json, "pid", run->pid);
     qp_json_count(json, "dataset", run->dataset);
     qp_json_text(json, "state", run->state_text);
-    write_moment(json, "started_at", run->started_at);
-    write_moment(json, "ended_at", run->ended_at);
+    qp_json_moment(json, "started_at", run->started_at);
+    qp_json_moment(json, "ended_at", run->ended_at);
 }
 
 static void write_measure(qp_json *json, const qp_model *m)
