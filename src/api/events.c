@@ -63,6 +63,7 @@ void qprof_record_fn_exit_vt(qprof_StackID id, VthreadID vt)
 }
 
 /* ---- events on the frame on top ------------------------------------------------------------ */
+/* Those that cost time are the profiler's: in libcprof they have no effect. */
 
 typedef enum { UNITS, BLOCK_COUNT, BLOCK_MARK } detail_kind;
 
@@ -108,12 +109,14 @@ static void record_detail_vt(detail d, VthreadID vt)
 
 void qprof_record_counts(qprof_Counts n)
 {
-    record_detail_plain((detail){UNITS, 0, n});
+    if (!QP_PRODUCT_IS_COVERAGE)
+        record_detail_plain((detail){UNITS, 0, n});
 }
 
 void qprof_record_counts_vt(qprof_Counts n, VthreadID vt)
 {
-    record_detail_vt((detail){UNITS, 0, n}, vt);
+    if (!QP_PRODUCT_IS_COVERAGE)
+        record_detail_vt((detail){UNITS, 0, n}, vt);
 }
 
 void qprof_record_bb_counts(int bb_num, qprof_Counts n)
@@ -132,10 +135,12 @@ void qprof_record_bb_counts_vt(int bb_num, qprof_Counts n, VthreadID vt)
 
 void qprof_record_bb_time(int bb_num)
 {
-    record_detail_plain((detail){BLOCK_MARK, bb_num, 0});
+    if (!QP_PRODUCT_IS_COVERAGE)
+        record_detail_plain((detail){BLOCK_MARK, bb_num, 0});
 }
 
 void qprof_record_bb_time_vt(int bb_num, VthreadID vt)
 {
-    record_detail_vt((detail){BLOCK_MARK, bb_num, 0}, vt);
+    if (!QP_PRODUCT_IS_COVERAGE)
+        record_detail_vt((detail){BLOCK_MARK, bb_num, 0}, vt);
 }

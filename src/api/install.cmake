@@ -1,11 +1,12 @@
-# What an installation holds, and how another build finds it: pkg-config qprof, find_package(qprof).
+# What an installation holds, and how another build finds it: pkg-config qprof or cprof,
+# find_package(qprof).
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/qprof)
-set(made_dir ${PROJECT_BINARY_DIR}/install)
+set(install_dir ${PROJECT_BINARY_DIR}/install)
 
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         FILES_MATCHING PATTERN "*.h")
-install(TARGETS qprof_shared qprof_static EXPORT qprof-targets
+install(TARGETS qprof_shared qprof_static cprof_shared cprof_static EXPORT qprof-targets
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 if(TARGET qprof_tool)
@@ -17,13 +18,15 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR
 
 install(EXPORT qprof-targets NAMESPACE qprof:: DESTINATION ${package_dir})
 configure_package_config_file(${PROJECT_SOURCE_DIR}/src/api/qprof-config.cmake.in
-  ${made_dir}/qprof-config.cmake INSTALL_DESTINATION ${package_dir})
-write_basic_package_version_file(${made_dir}/qprof-config-version.cmake
+  ${install_dir}/qprof-config.cmake INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file(${install_dir}/qprof-config-version.cmake
   COMPATIBILITY SameMajorVersion)
-install(FILES ${made_dir}/qprof-config.cmake ${made_dir}/qprof-config-version.cmake
+install(FILES ${install_dir}/qprof-config.cmake ${install_dir}/qprof-config-version.cmake
         DESTINATION ${package_dir})
 
 # The prefix is where the .pc file lies, so that an installed tree may be moved.
 file(RELATIVE_PATH pc_to_prefix ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
-configure_file(${PROJECT_SOURCE_DIR}/src/api/qprof.pc.in ${made_dir}/qprof.pc @ONLY)
-install(FILES ${made_dir}/qprof.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+foreach(library qprof cprof)
+  configure_file(${PROJECT_SOURCE_DIR}/src/api/library.pc.in ${install_dir}/${library}.pc @ONLY)
+  install(FILES ${install_dir}/${library}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endforeach()

@@ -12,12 +12,33 @@ const qp_option_spec qp_option_table[QP_N_OPTIONS] = {
 #undef QP_X
 };
 
-/* Options that libqprof knows and ignores: a host hands both libraries the same words. */
+/* Options of the other library are known and ignored: a host hands both the same words. */
 static bool is_foreign(qp_option which)
 {
-    return !QP_PRODUCT_IS_COVERAGE &&
-           (which == QP_OPT_purecov_granularity || which == QP_OPT_bb_counts ||
-            which == QP_OPT_counts_file || which == QP_OPT_force_merge);
+    switch (which) {
+    case QP_OPT_purecov_granularity:
+    case QP_OPT_bb_counts:
+    case QP_OPT_counts_file:
+    case QP_OPT_force_merge:
+        return !QP_PRODUCT_IS_COVERAGE;
+    case QP_OPT_clock:
+    case QP_OPT_time_unit:
+    case QP_OPT_time_user_functions:
+    case QP_OPT_time_blocking_functions:
+    case QP_OPT_measure_timed_calls:
+    case QP_OPT_record_min_max:
+        return QP_PRODUCT_IS_COVERAGE;
+    default:
+        return false;
+    }
+}
+
+/* libcprof's other words for two options: of the same values. */
+static qp_option meaning_of(qp_option which)
+{
+    if (QP_PRODUCT_IS_COVERAGE && which == QP_OPT_purecov_granularity)
+        return QP_OPT_collection_granularity;
+    return QP_PRODUCT_IS_COVERAGE && which == QP_OPT_bb_counts ? QP_OPT_cover : which;
 }
 
 static char fold(char c)
@@ -50,7 +71,7 @@ qp_option qp_option_find(const char *name, size_t n_bytes)
 {
     for (unsigned i = 0; i < QP_N_OPTIONS; i++)
         if (name_is(qp_option_table[i].name, name, n_bytes))
-            return (qp_option)i;
+            return meaning_of((qp_option)i);
     return QP_N_OPTIONS;
 }
 

@@ -1,0 +1,125 @@
+/* cprof.h: libcprof, which collects coverage. The same engine as libqprof, under names of its own.
+ *
+ * A host that wants either library needs qprof.h alone: both export the calls of qprof.h under
+ * the same names, and what it is linked with, or finds by dlsym, decides. This header is for
+ * programs that use both at once. There qprof_x is libqprof's, which comes first on the link
+ * line, and cprof_x libcprof's; runs, methods, threads and files of the two are separate.
+ *
+ * cprof_x takes, returns and promises what qprof.h says of qprof_x. What differs in libcprof,
+ * whichever name it is called by:
+ *   - options come from $CPROF, profiles are called *.pcv, and -collect=coverage is the default
+ *   - -purecov-granularity, -bb-counts, -counts-file and -force-merge are known here only
+ *   - no clock is read: cprof_record_counts() and cprof_record_bb_time() have no effect,
+ *     cprof_new_phase() returns 0, cprof_wants() asks for neither
+ * Guide: docs/libcprof.md. */
+#ifndef CPROF_H
+#define CPROF_H
+
+#include <stdio.h>
+
+#include "qprof.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#ifdef __cplusplus
+#define CPROF_SAME(call) QPROF_API extern decltype(qprof_##call) cprof_##call
+#else
+#define CPROF_SAME(call) QPROF_API extern __typeof__(qprof_##call) cprof_##call
+#endif
+
+/* ---- life ---------------------------------------------------------------------------------- */
+CPROF_SAME(initialize);
+CPROF_SAME(initialize_ex);
+CPROF_SAME(shutdown);
+CPROF_SAME(shutdown_vt);
+CPROF_SAME(get_option);
+CPROF_SAME(wants);
+
+/* ---- threads ------------------------------------------------------------------------------- */
+CPROF_SAME(thread_create);
+CPROF_SAME(thread_create_vt);
+CPROF_SAME(set_thread_name);
+CPROF_SAME(set_thread_name_vt);
+CPROF_SAME(thread_destroy);
+CPROF_SAME(thread_destroy_vt);
+
+/* A handle of libcprof's. It is a type of its own, because qprof_entry() and qprof_exit() must not
+ * get it: their rare cases are calls of qprof_cold_entry() and the like, which in a program with
+ * both libraries are libqprof's. It serves cprof_thread_mount(); events are recorded by
+ * cprof_record_fn_entry() and _exit(), or counted in place by cprof_counter_bank(). */
+typedef struct cprof_thread cprof_thread;
+QPROF_API cprof_thread *_EXT_REF cprof_thread_handle(unsigned version);
+QPROF_API cprof_thread *_EXT_REF cprof_thread_handle_vt(VthreadID, unsigned version);
+QPROF_API cprof_thread *_EXT_REF cprof_thread_mount(cprof_thread *);
+
+/* ---- methods ------------------------------------------------------------------------------- */
+CPROF_SAME(register_method_id);
+CPROF_SAME(register_method_id_vt);
+CPROF_SAME(set_module);
+CPROF_SAME(line_at);
+CPROF_SAME(block_at);
+CPROF_SAME(current_method_id);
+CPROF_SAME(current_method_id_vt);
+
+/* ---- events -------------------------------------------------------------------------------- */
+CPROF_SAME(record_fn_entry);
+CPROF_SAME(record_fn_entry_vt);
+CPROF_SAME(record_fn_exit);
+CPROF_SAME(record_fn_exit_vt);
+CPROF_SAME(record_counts);
+CPROF_SAME(record_counts_vt);
+CPROF_SAME(record_bb_counts);
+CPROF_SAME(record_bb_counts_vt);
+CPROF_SAME(record_bb_time);
+CPROF_SAME(record_bb_time_vt);
+
+/* ---- counters that the host increments itself ------------------------------------------------ */
+CPROF_SAME(register_jumps);
+CPROF_SAME(counter_bank);
+
+/* ---- coverage ------------------------------------------------------------------------------ */
+CPROF_SAME(context);
+CPROF_SAME(register_source);
+CPROF_SAME(environment);
+
+/** Print how much of each module has been called so far: calls, functions hit and missed, and how
+ * many functions were called never, less than 10, 100 and 1000 times, and more often.
+ *
+ * Others may record meanwhile. Nothing is allocated: the lines go to the descriptor of the stream,
+ * behind what the stream holds, which is flushed.
+ * @return 0; QPROF_E_ARG: file is NULL or has no descriptor; QPROF_E_STATE: not running, or inside
+ *         another control call
+ * Threads: any. Cost: one look at every method, call path and counter bank. */
+QPROF_API int _EXT_REF cprof_live_summary(FILE *file);
+
+/* ---- data ---------------------------------------------------------------------------------- */
+CPROF_SAME(is_running);
+CPROF_SAME(is_recording);
+CPROF_SAME(start_recording);
+CPROF_SAME(stop_recording);
+CPROF_SAME(disable_recording);
+CPROF_SAME(clear_data);
+CPROF_SAME(save_data);
+CPROF_SAME(save_data_to_file);
+CPROF_SAME(new_phase);
+CPROF_SAME(add_annotation);
+
+/* ---- configuration, diagnostics ------------------------------------------------------------ */
+CPROF_SAME(load_config);
+CPROF_SAME(config_line);
+CPROF_SAME(set_clock);
+CPROF_SAME(diagnostic);
+CPROF_SAME(diagnostics);
+CPROF_SAME(strerror);
+CPROF_SAME(error_text);
+CPROF_SAME(version);
+CPROF_SAME(live_file);
+
+#undef CPROF_SAME
+
+#ifdef __cplusplus
+}
+#endif
+#endif

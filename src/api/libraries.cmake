@@ -1,0 +1,93 @@
+# libqprof and libcprof: one engine, compiled twice, see src/format/product.h.
+#
+# The recorder's objects and what they need of the common rooms are linked into one object, whose
+# hidden symbols become local: nothing of ours can meet a name of the host's or of the other
+# library. The shared library and the archive both hold that object.
+#
+# libcprof is compiled with every call renamed, qprof_x to cprof_x, so that it never calls itself
+# by a name that the other library has, too. The names qprof_x are weak aliases there: in a program
+# that links both libraries statically they are libqprof's.
+
+# The calls of the headers: this list, and no second one, is what libcprof renames.
+file(READ ${PROJECT_SOURCE_DIR}/include/qprof.h declarations)
+file(READ ${PROJECT_SOURCE_DIR}/include/qprof/inline.h inline_declarations)
+string(REGEX MATCHALL "_EXT_REF qprof_[a-z_]+\\(" calls "${declarations}")
+string(REGEX MATCHALL "void qprof_cold_[a-z_]+\\(" cold_calls "${inline_declarations}")
+list(TRANSFORM calls REPLACE "^.* qprof_(.*)\\($" "\\1")
+list(TRANSFORM cold_calls REPLACE "^.* qprof_(.*)\\($" "\\1")
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
+             ${PROJECT_SOURCE_DIR}/include/qprof.h ${PROJECT_SOURCE_DIR}/include/qprof/inline.h)
+
+set(made_dir ${PROJECT_BINARY_DIR}/made)
+set(renames "/* made by src/api/libraries.cmake */\n")
+set(aliases "")
+set(bindings "")
+foreach(call IN LISTS calls cold_calls)
+  string(APPEND renames "#define qprof_${call} cprof_${call}\n")
+  list(APPEND aliases -Wl,--defsym=qprof_${call}=cprof_${call})
+  list(APPEND bindings --weaken-symbol=qprof_${call})
+endforeach()
+foreach(call IN LISTS cold_calls) # of the inline path, which cprof_ handles have not
+  list(APPEND bindings --localize-symbol=cprof_${call})
+endforeach()
+file(CONFIGURE OUTPUT ${made_dir}/cprof_renames.h CONTENT "${renames}" @ONLY)
+
+# qprof_library(NAME RECORDER GROUND LINK_WORDS OBJCOPY_WORDS): targets NAME_shared, NAME_static
+function(qprof_library NAME RECORDER GROUND LINK_WORDS OBJCOPY_WORDS)
+  add_library(${NAME}_ground_archive STATIC $<TARGET_OBJECTS:${GROUND}>)
+  set_target_properties(${NAME}_ground_archive PROPERTIES LINKER_LANGUAGE C
+                        ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
+  set(whole ${CMAKE_CURRENT_BINARY_DIR}/${NAME}_whole.o)
+  set(object ${CMAKE_CURRENT_BINARY_DIR}/${NAME}_engine.o)
+  separate_arguments(flags UNIX_COMMAND "${CMAKE_C_FLAGS}")
+  add_custom_command(OUTPUT ${object}
+    COMMAND ${CMAKE_C_COMPILER} ${flags} -r -nostdlib ${LINK_WORDS} -o ${whole}
+            $<TARGET_OBJECTS:${RECORDER}> $<TARGET_FILE:${NAME}_ground_archive>
+    COMMAND ${CMAKE_OBJCOPY} --localize-hidden ${OBJCOPY_WORDS} ${whole} ${object}
+    DEPENDS ${RECORDER} $<TARGET_OBJECTS:${RECORDER}> ${NAME}_ground_archive
+    COMMENT "Linking the engine of lib${NAME}" COMMAND_EXPAND_LISTS VERBATIM)
+  add_custom_target(${NAME}_engine DEPENDS ${object})
+  set_source_files_properties(${object} PROPERTIES EXTERNAL_OBJECT TRUE GENERATED TRUE)
+
+  add_library(${NAME}_shared SHARED ${object})
+  add_library(${NAME}_static STATIC ${object})
+  set_target_properties(${NAME}_shared PROPERTIES VERSION 1.${PROJECT_VERSION} SOVERSION 1)
+  foreach(library ${NAME}_shared ${NAME}_static)
+    add_dependencies(${library} ${NAME}_engine)
+    set_target_properties(${library} PROPERTIES OUTPUT_NAME ${NAME} LINKER_LANGUAGE C)
+    target_include_directories(${library} PUBLIC
+                               $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+                               $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  endforeach()
+  target_link_libraries(${NAME}_static PUBLIC Threads::Threads)
+  target_link_libraries(${NAME}_shared PRIVATE Threads::Threads)
+
+  set(version_script ${PROJECT_SOURCE_DIR}/src/api/lib${NAME}.map)
+  set_target_properties(${NAME}_shared PROPERTIES LINK_DEPENDS ${version_script})
+  # nodelete: threads and exit handlers may still run our code after a dlclose
+  # symbolic: a call of our own stays in the library, whoever else has the name
+  target_link_options(${NAME}_shared PRIVATE -Wl,--version-script=${version_script}
+                      -Wl,-z,nodelete,-z,now,-z,relro -Wl,--gc-sections -Wl,--as-needed
+                      -Wl,-Bsymbolic-functions)
+  if(NOT QPROF_SANITIZE)
+    target_link_options(${NAME}_shared PRIVATE -Wl,-z,defs)
+  endif()
+endfunction()
+
+qprof_library(qprof qprof_recorder qprof_ground "" "")
+set_target_properties(qprof_shared PROPERTIES EXPORT_NAME qprof)
+set_target_properties(qprof_static PROPERTIES EXPORT_NAME static)
+add_library(qprof::qprof ALIAS qprof_shared)
+add_library(qprof::static ALIAS qprof_static)
+
+qprof_room_objects(cprof_ground base format code cover)
+qprof_room_objects(cprof_recorder record api)
+foreach(objects cprof_ground cprof_recorder)
+  target_compile_definitions(${objects} PRIVATE QP_LIBCPROF)
+  target_compile_options(${objects} PRIVATE -include ${made_dir}/cprof_renames.h)
+endforeach()
+qprof_library(cprof cprof_recorder cprof_ground "${aliases}" "${bindings}")
+set_target_properties(cprof_shared PROPERTIES EXPORT_NAME cprof)
+set_target_properties(cprof_static PROPERTIES EXPORT_NAME cprof_static)
+add_library(qprof::cprof ALIAS cprof_shared)
+add_library(qprof::cprof_static ALIAS cprof_static)
