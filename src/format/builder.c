@@ -165,12 +165,12 @@ static qp_builder_thread_of *newest_thread(qp_builder *b)
     return (qp_builder_thread_of *)b->threads.items + b->threads.n - 1;
 }
 
-uint32_t qp_builder_thread(qp_builder *b, const qp_thread_record *r)
+qp_thread_record *qp_builder_thread(qp_builder *b, const qp_thread_record *r)
 {
     qp_builder_thread_of *th = qp_buf_add(&b->threads);
     qp_node *root = th ? qp_buf_add(&b->nodes) : NULL;
     if (!root)
-        return 0;
+        return NULL;
     root->self_min = UINT64_MAX;
     *th = (qp_builder_thread_of){.record = *r,
                                  .first_node = b->nodes.n - 1,
@@ -178,7 +178,7 @@ uint32_t qp_builder_thread(qp_builder *b, const qp_thread_record *r)
                                  .first_more = b->more.n,
                                  .first_bank = b->banks.n};
     th->record.ordinal = number_of(&b->threads);
-    return number_of(&b->threads);
+    return &th->record;
 }
 
 uint32_t qp_builder_node(qp_builder *b, uint32_t parent, uint32_t method,

@@ -20,8 +20,8 @@ typedef struct qp_builder qp_builder;
 qp_builder *qp_builder_new(uint64_t max_bytes);
 void qp_builder_free(qp_builder *b);
 
-/* The head, to be filled by the caller. Identity (magic to n_cells), state, notes, n_threads and
- * n_methods are the builder's. */
+/* The head, to be filled by the caller; context: a number. Identity (magic to n_cells), state, notes,
+ * n_threads and n_methods are the builder's. */
 qp_head *qp_builder_head(qp_builder *b);
 
 /* A text, each stored once; longer than 64 KiB it is cut. @return 0: NULL or "" */
@@ -42,9 +42,10 @@ typedef struct {
 /* The ordinal is the number. */
 uint32_t qp_builder_method(qp_builder *b, const qp_builder_code *m);
 
-/* Begin a thread: call paths and banks added from now on belong to it. Taken from r: name, ids,
- * state, n_lives, n_deep, parked_at and the terms of the accounting identity. */
-uint32_t qp_builder_thread(qp_builder *b, const qp_thread_record *r);
+/* Begin a thread: call paths and banks added from now on belong to it. Links, root and ordinal are
+ * the builder's.
+ * @return its record, to go on filling it, until the next thread; NULL: no memory */
+qp_thread_record *qp_builder_thread(qp_builder *b, const qp_thread_record *r);
 
 /* A call path of the thread. @param parent  number of an earlier one of the thread; 0: its root
  * @param figures  n_calls, self, self_min, self_max; the rest is the builder's */

@@ -176,6 +176,7 @@ static void write_head(writer *w)
     h->n_cells = w->at.end;
     h->n_threads = (uint32_t)b->threads.n;
     h->n_methods = b->methods.n;
+    h->context += h->context ? (qp_cell)w->at.contexts - 1 : 0;
     first.nodes[QP_NIL_NODE].last = first.nodes[QP_NIL_NODE].next = QP_NIL_NODE;
     put(w, &first, sizeof first);
 }

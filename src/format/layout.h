@@ -60,7 +60,8 @@ enum {                              /* head.flags */
        QP_FLAG_NO_FILE = 1u << 2,   /* recorded in anonymous memory: no crash safety */
        QP_FLAG_RECORDING = 1u << 3, /* the recording flag is set */
        QP_FLAG_AT_EXIT = 1u << 4,   /* sealed by the exit handler */
-       QP_FLAG_DISABLED = 1u << 5   /* recording is off for good */
+       QP_FLAG_DISABLED = 1u << 5,  /* recording is off for good */
+       QP_FLAG_MERGED = 1u << 6     /* sums of several runs, made by the tool */
 };
 
 enum {                               /* head.collect */
@@ -234,10 +235,12 @@ typedef struct { /* = qprof_node of include/qprof/inline.h */
     uint64_t method_id;
     uint64_t n_calls;   /* hits */
     uint64_t self;      /* exact: ticks of finished calls; sampled: ticks by sampling;
-                        * adaptive: whole ticks, callees included, of calls 1 to 64 */
+                        * adaptive: whole ticks, callees included, of calls 1 to 64;
+                        * merged: own ticks, or the sum of their estimates */
     uint64_t self_min;  /* exact: UINT64_MAX while no call is complete; adaptive: whole ticks of
-                        * the sampled calls behind the first 64 */
-    uint64_t self_max;  /* adaptive: qp_spread; sampled: samples */
+                        * the sampled calls behind the first 64; merged adaptive: the
+                        * variance of whole times, ticks squared, lower half ... */
+    uint64_t self_max;  /* adaptive: qp_spread, ... upper half; sampled: samples */
     qp_cell parent;     /* a smaller index; 0: this is a thread's root */
     qp_cell next, last; /* the recorder's own links: not for readers */
     uint32_t kids;      /* the same */
