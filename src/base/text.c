@@ -158,16 +158,19 @@ void qp_text_xml(qp_out *out, const char *text)
     }
 }
 
-void qp_text_json(qp_out *out, const char *text)
+/* @param is_page  inside an element of a page: nothing in it may end that, or begin another */
+static void write_json(qp_out *out, const char *text, size_t rest, bool is_page)
 {
-    size_t rest = strlen(text);
     qp_out_char(out, '"');
     while (rest > 0) {
         uint32_t code;
         size_t taken = qp_text_char(text, rest, &code);
+        bool is_markup = code == '<' || code == '>' || code == '&';
         if (code == UINT32_MAX)
             qp_out_text(out, "\xEF\xBF\xBD");
         else if (is_control(code))
+            qp_out_format(out, "\\u%04x", code);
+        else if (is_page && (is_markup || code == 0x2028 || code == 0x2029))
             qp_out_format(out, "\\u%04x", code);
         else if (code == '"' || code == '\\')
             qp_out_format(out, "\\%c", (char)code);
@@ -177,6 +180,16 @@ void qp_text_json(qp_out *out, const char *text)
         rest -= taken;
     }
     qp_out_char(out, '"');
+}
+
+void qp_text_json(qp_out *out, const char *text)
+{
+    write_json(out, text, strlen(text), false);
+}
+
+void qp_text_script(qp_out *out, const char *text, size_t n_bytes)
+{
+    write_json(out, text, n_bytes, true);
 }
 
 void qp_text_csv(qp_out *out, const char *text)

@@ -37,6 +37,10 @@ void qp_text_xml(qp_out *out, const char *text);
 /* JSON, with its quotes: controls as \u00XX, invalid bytes as U+FFFD. */
 void qp_text_json(qp_out *out, const char *text);
 
+/* The same inside a script element of a page, of a text that may hold NUL: < > & and the
+ * separators of lines and paragraphs as \uXXXX, too. */
+void qp_text_script(qp_out *out, const char *text, size_t n_bytes);
+
 /* CSV field, quoted; a ' before what a spreadsheet would take for a formula. */
 void qp_text_csv(qp_out *out, const char *text);
 

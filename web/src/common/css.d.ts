@@ -1,0 +1,2 @@
+// css.d.ts: styles are imported for the bundle alone.
+declare module "*.css";

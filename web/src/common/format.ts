@@ -1,0 +1,25 @@
+// format.ts: numbers as people read them, the same way as the command line shows them.
+
+/** 1234567 as "1,234,567". */
+export function count(n: number): string {
+    return n.toLocaleString("en-US");
+}
+
+/** Part of whole, 0 to 100; NaN of nothing. */
+export function percentage(part: number, whole: number): number {
+    return whole > 0 ? (100 * part) / whole : NaN;
+}
+
+/** "87.3 %"; what is not all is never shown as 100, what is not nothing never as 0. */
+export function percent(part: number, whole: number): string {
+    if (!(whole > 0)) return "\u2013";
+    let tenths = Math.round((1000 * part) / whole);
+    if (tenths === 1000 && part < whole) tenths = 999;
+    if (tenths === 0 && part > 0) tenths = 1;
+    return `${(tenths / 10).toFixed(1)} %`;
+}
+
+/** "1 line", "12 lines". */
+export function things(n: number, thing: string): string {
+    return `${count(n)} ${thing}${n === 1 ? "" : "s"}`;
+}

@@ -1,0 +1,32 @@
+// visible.tsx: names and sources of unknown origin. Characters that show nothing, move the cursor or
+// turn the writing direction are shown by their number, so that no text looks like another one.
+import type { ComponentChildren } from "preact";
+
+const hidden =
+    /[\u0000-\u0008\u000a-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
+
+function spelled(character: string): string {
+    const code = character.charCodeAt(0);
+    if (code < 0x20) return String.fromCharCode(0x2400 + code);
+    return code === 0x7f ? "\u2421" : `U+${code.toString(16).toUpperCase().padStart(4, "0")}`;
+}
+
+/** The text with hidden characters spelled out: for attributes and titles. */
+export function visibleText(text: string): string {
+    return text.replace(hidden, spelled);
+}
+
+/** The same, the replacements told apart by their style. */
+export function visible(text: string): ComponentChildren {
+    hidden.lastIndex = 0;
+    if (!hidden.test(text)) return text;
+    const pieces: ComponentChildren[] = [];
+    let at = 0;
+    for (const found of text.matchAll(hidden)) {
+        pieces.push(text.slice(at, found.index));
+        pieces.push(<span class="hidden-char">{spelled(found[0])}</span>);
+        at = found.index! + found[0].length;
+    }
+    pieces.push(text.slice(at));
+    return pieces;
+}
