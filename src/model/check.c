@@ -124,7 +124,8 @@ static void check_frames(inspection *s)
         for (uint32_t i = 0; is_path && !th->n_drift && i < th->n_frames; i++) {
             uint32_t below = i ? th->frames[i - 1] : th->root, node = th->frames[i];
             /* a call that was folded for want of memory stands on its caller's node */
-            is_path = m->nodes[node].parent == below || node == below;
+            is_path = m->nodes[node].parent == below || node == below ||
+                      (!m->run.is_profile && m->nodes[node].parent == th->root);
         }
         EXPECT(s, is_path, "the open frames of thread %u are not a call path", th->ordinal);
     }
@@ -214,7 +215,8 @@ static void check_references(inspection *s)
 {
     const uint64_t *n = s->m->own->n_losses;
     uint64_t n_bad = n[QP_LOSS_texts] + n[QP_LOSS_tables] + n[QP_LOSS_banks] +
-                     n[QP_LOSS_notes] + n[QP_LOSS_more];
+                     n[QP_LOSS_notes] + n[QP_LOSS_more] + n[QP_LOSS_contexts] +
+                     n[QP_LOSS_shares] + n[QP_LOSS_sources];
     s->result->n_checked = s->m->n_methods + s->m->own->n_banks;
     EXPECT(s, n_bad == 0, "%llu references lead nowhere", (count)n_bad);
 }

@@ -12,7 +12,8 @@
 
 /* ---- counters as recorded -------------------------------------------------------------------- */
 
-/* What one context has of a method. Signed: see QP_BANK_SHARE. */
+/* What a context has of a method; what no share has is of no context, too. Signed: see
+ * QP_BANK_SHARE. */
 typedef struct {
     uint32_t context; /* index into qp_cover_set.contexts */
     int64_t calls;
@@ -26,7 +27,11 @@ typedef struct {
     uint32_t n_blocks;
     const qp_line *lines;  /* [n_blocks] */
     const qp_jumps *jumps; /* what the values count; NULL: blocks */
-    uint64_t calls;
+    uint64_t calls;        /* recorded ones */
+    uint64_t entries; /* executions of block 0 that no jump counts: calls, and entries while
+                       * recording was stopped; 0 where a jump is a QP_JUMP_ENTRY */
+    bool is_counted;  /* blocks that `values` do not have were never executed; else they are not
+                       * known: the method was called, and its host does not count its blocks */
     uint32_t n_values;
     uint64_t *values; /* [n_values], all threads; NULL: nothing was counted */
     qp_cover_share *shares;
@@ -37,6 +42,7 @@ typedef struct {
     const char *path; /* as registered */
     uint64_t digest;  /* of the text when it was loaded; 0: not known */
     uint64_t n_bytes;
+    uint32_t run; /* that it came with: index */
 } qp_cover_text;
 
 /* A run that was added. */
@@ -50,7 +56,7 @@ typedef struct {
 typedef struct {
     qp_cover_method *methods;
     size_t n_methods;
-    const char **contexts; /* [n_contexts] "" is: no context */
+    const char **contexts; /* [n_contexts] no two are equal; "" is: no context */
     size_t n_contexts;
     qp_cover_text *texts;
     size_t n_texts;
@@ -90,11 +96,12 @@ bool qp_cover_set_write(const qp_cover_set *s, const char *path, char error[QP_E
 /* ---- the finished picture -------------------------------------------------------------------- */
 
 typedef struct {
-    uint64_t files, dirs;
+    uint64_t files, dirs; /* of a folder: below it, itself not counted */
     uint64_t functions, functions_hit;
     uint64_t lines, lines_hit, lines_partial; /* hit includes the partial ones */
     uint64_t blocks, blocks_hit;
-    uint64_t branches, branches_hit; /* ways of conditional jumps */
+    uint64_t branches, branches_hit; /* ways of conditional jumps; marks tested and inspected
+                                      * make lines and blocks hit, but no ways */
     uint64_t calls;
 } qp_cover_totals;
 
@@ -116,7 +123,8 @@ typedef struct {
 typedef struct {
     uint32_t line;
     uint32_t block; /* the how-manieth branching block of the line, from 0 */
-    uint32_t way;   /* of that block, from 0; the last is the one without a jump */
+    uint32_t way; /* of that block, from 0; the last is the one without a jump, if it has one */
+    uint32_t to_line; /* where it leads to; 0: not known */
     uint32_t function;
     uint64_t count;
     bool is_reached; /* the block was executed at all */
@@ -174,11 +182,11 @@ typedef struct {
 
 typedef struct {
     qp_cover_totals totals;
-    const qp_cover_file *files; /* [n_files] by path */
+    const qp_cover_file *files; /* [n_files] by path, '/' before all other characters */
     size_t n_files;
     const qp_cover_dir *dirs; /* [n_dirs] */
     size_t n_dirs;
-    const char *const *contexts; /* [n_contexts] "" is: no context */
+    const char *const *contexts; /* [n_contexts] by name; "" is: no context */
     size_t n_contexts;
     const qp_cover_run *runs;
     size_t n_runs;

@@ -1,4 +1,4 @@
-/* lines.c: from the counters of blocks to blocks, lines and files. Read count_from_jumps first. */
+/* lines.c: from the counters of blocks to blocks, lines and files. Read add_banks first. */
 #include "model/lines.h"
 
 #include <stdlib.h>
@@ -6,129 +6,10 @@
 
 #include "base/alloc.h"
 #include "base/dict.h"
-#include "model/private.h"
-
-/* ---- banks ----------------------------------------------------------------------------------- */
-
-static uint64_t values_of(uint32_t n_cells)
-{
-    return (uint64_t)(n_cells - 1) * (QP_CELL / sizeof(uint64_t));
-}
-
-static uint32_t words_of_bits(uint32_t n_bits)
-{
-    return (n_bits + 63) / 64;
-}
-
-static const qp_jumps *jumps_of(const qp_model_private *own, uint32_t method)
-{
-    enum { BEFORE = offsetof(qp_jumps, jumps) };
-    const qp_method *r = qp_image_cell(&own->image, own->method_cells[method]);
-    const qp_jumps *j = r->jumps ? qp_image_blob(&own->image, r->jumps, BEFORE) : NULL;
-    uint64_t n_bytes = j ? BEFORE + j->n_jumps * (uint64_t)sizeof(qp_jump) + j->n_blocks : 0;
-    bool fits = j && qp_image_blob(&own->image, r->jumps, n_bytes) &&
-                j->n_blocks == own->methods[method].n_blocks;
-    return fits ? j : NULL;
-}
-
-static bool is_sound(const qp_model_private *own, const qp_bank *b, uint32_t method)
-{
-    uint32_t n_blocks = own->methods[method].n_blocks;
-    if (b->n_values > values_of(b->n_cells) || b->n_blocks != n_blocks)
-        return false;
-    if (b->kind == QP_BANK_TIMES)
-        return b->n_values == 2 * (uint64_t)n_blocks + words_of_bits(n_blocks);
-    const qp_jumps *j = jumps_of(own, method);
-    return b->kind == QP_BANK_COUNTS &&
-           (b->n_values == n_blocks || (j && b->n_values == j->n_jumps));
-}
-
-static uint64_t key_of(uint32_t method, uint32_t thread)
-{
-    return (uint64_t)method << 32 | thread;
-}
-
-/* The first bank of a method on a thread is one of jumps or blocks, if there is one. */
-static int compare_banks(const void *a, const void *b)
-{
-    const qp_model_bank *x = a, *y = b;
-    if (x->method != y->method)
-        return x->method < y->method ? -1 : 1;
-    if (x->thread != y->thread)
-        return x->thread < y->thread ? -1 : 1;
-    return (x->bank->kind > y->bank->kind) - (x->bank->kind < y->bank->kind);
-}
-
-static void read_span(qp_model_private *own, const qp_span *s, qp_buf *banks)
-{
-    uint32_t thread = qp_index_at(own, s->owner, QP_TAG_THREAD);
-    for (uint32_t k = 1; k <= s->n_used;) {
-        const qp_bank *b = qp_image_cell(&own->image, s->cell + k);
-        if (!b->n_cells || b->n_cells > s->n_used - k + 1) {
-            own->n_losses[QP_LOSS_banks] += b->n_cells || b->kind;
-            return; /* where the next one begins is unknown */
-        }
-        k += b->n_cells;
-        if (!b->kind)
-            continue;
-        uint32_t method = qp_index_at(own, b->method, QP_TAG_METHOD);
-        if (!method || !thread || !is_sound(own, b, method)) {
-            own->n_losses[QP_LOSS_banks]++;
-            continue;
-        }
-        qp_model_bank *to = own->extras[thread].is_cleared ? NULL : qp_buf_add(banks);
-        if (to)
-            *to = (qp_model_bank){.method = method, .thread = thread, .bank = b};
-    }
-}
-
-/* One pass over the call paths for the calls that all banks need. */
-static bool count_calls(qp_model_private *own)
-{
-    qp_dict first;
-    bool is_ok = true;
-    qp_dict_init(&first);
-    for (size_t i = own->n_banks; is_ok && i-- > 0;)
-        is_ok = qp_dict_put(&first, key_of(own->banks[i].method, own->banks[i].thread),
-                            (uint32_t)i + 1);
-    for (uint32_t i = own->model.n_threads; own->n_banks && i < own->model.n_nodes; i++) {
-        const qp_model_node *n = &own->nodes[i];
-        uint32_t at = qp_dict_get(&first, key_of(n->method, n->thread));
-        if (at)
-            own->banks[at - 1].calls = qp_sum(own->banks[at - 1].calls, n->f.calls);
-    }
-    qp_dict_fini(&first);
-    return is_ok;
-}
-
-bool qp_load_banks(qp_model_private *own)
-{
-    qp_buf banks;
-    qp_buf_init(&banks, sizeof(qp_model_bank));
-    for (size_t i = 0; i < own->n_spans; i++)
-        if (own->spans[i].kind == QP_EXTENT_BANKS)
-            read_span(own, &own->spans[i], &banks);
-    own->banks = qp_buf_take(&banks, &own->n_banks);
-    if (!own->banks)
-        return false;
-    qsort(own->banks, own->n_banks, sizeof *own->banks, compare_banks);
-    return count_calls(own);
-}
+#include "model/banks.h"
+#include "model/flow.h"
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
-
-static const qp_model_bank *first_bank(const qp_model_private *own, uint32_t method)
-{
-    size_t low = 0, high = own->n_banks;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (own->banks[middle].method < method)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return own->banks + low;
-}
 
 static void add_times(qp_block_figures *blocks, const qp_bank *b)
 {
@@ -140,54 +21,19 @@ static void add_times(qp_block_figures *blocks, const qp_bank *b)
     }
 }
 
-/* How often blocks of a method were entered and left by a jump, or left in mid-block. */
-typedef struct {
-    const qp_jumps *jumps; /* NULL: the host counts blocks themselves, or nothing */
-    int64_t *in, *out;     /* [n_blocks] each */
-    uint64_t calls;        /* that the counters have seen */
-    bool has_counters;
-} traffic;
-
-static void add_jumps(traffic *t, const qp_bank *b)
+static void add_jumps(qp_flow *f, const qp_model_bank *b)
 {
-    const qp_jumps *j = t->jumps;
-    t->has_counters = true;
-    for (uint32_t k = 0; k < j->n_jumps; k++) {
-        qp_jump jump = j->jumps[k];
-        int64_t n = b->values[k] < INT64_MAX / 4 ? (int64_t)b->values[k] : 0;
-        bool leaves = jump.from_block < 0;
-        uint32_t from = (uint32_t)(leaves ? jump.to_block : jump.from_block);
-        uint32_t to = (uint32_t)jump.to_block;
-        if (from < j->n_blocks && t->out[from] < INT64_MAX / 2)
-            t->out[from] += n;
-        if (!leaves && to < j->n_blocks && t->in[to] < INT64_MAX / 2)
-            t->in[to] += n;
-    }
+    for (uint32_t k = 0; k < b->bank->n_values; k++)
+        f->counted[k] += qp_bank_value(b, k);
+    f->entries += b->calls;
 }
 
-/* Every activation begins in block 0. A block is executed when it is jumped to or fallen into;
- * what falls into it is what came into the block before less what left that one. */
-static void count_from_jumps(const traffic *t, qp_block_figures *blocks)
+static void add_count(qp_block_figures *block, uint64_t n, bool is_once)
 {
-    const qp_jumps *j = t->jumps;
-    const unsigned char *falls = (const unsigned char *)&j->jumps[j->n_jumps];
-    int64_t fallen = t->calls < INT64_MAX / 4 ? (int64_t)t->calls : 0;
-    for (uint32_t i = 0; i < j->n_blocks; i++) {
-        int64_t n;
-        if (__builtin_add_overflow(fallen, t->in[i], &n))
-            n = 0;
-        blocks[i].count = qp_sum(blocks[i].count, (uint64_t)n);
-        blocks[i].is_counted = true;
-        fallen = falls[i] && n > t->out[i] ? n - t->out[i] : 0;
-    }
-}
-
-static void count_directly(const qp_bank *b, qp_block_figures *blocks)
-{
-    for (uint32_t i = 0; i < b->n_blocks; i++) {
-        blocks[i].count = qp_sum(blocks[i].count, b->values[i]);
-        blocks[i].is_counted = true;
-    }
+    block->count = qp_sum(block->count, n);
+    if (is_once && block->count)
+        block->count = 1;
+    block->is_counted = true;
 }
 
 static void add_open_blocks(const qp_model_private *own, uint32_t method, uint32_t thread,
@@ -206,28 +52,33 @@ static void add_open_blocks(const qp_model_private *own, uint32_t method, uint32
 
 /* Add up the banks of a method on one thread or on all; the jumps of all are resolved together,
  * because a virtual thread may have been driven by several carriers. */
-static void add_banks(const qp_model *m, uint32_t method, uint32_t thread, traffic *t,
+static void add_banks(const qp_model *m, uint32_t method, uint32_t thread, qp_flow *f,
                       qp_block_figures *blocks)
 {
     const qp_model_private *own = m->own;
     const qp_model_bank *end = own->banks + own->n_banks;
-    for (const qp_model_bank *b = first_bank(own, method); b < end && b->method == method;
+    bool has_jumps = false;
+    for (const qp_model_bank *b = qp_bank_first(own, method); b < end && b->method == method;
          b++) {
         if (thread != QP_ALL_THREADS && b->thread != thread)
             continue;
         if (b->bank->kind == QP_BANK_TIMES) {
             add_times(blocks, b->bank);
-        } else if (t->jumps && b->bank->n_values == t->jumps->n_jumps) {
-            add_jumps(t, b->bank);
-            t->calls = qp_sum(t->calls, b->calls);
+        } else if (f->jumps && b->bank->n_values == f->jumps->n_jumps) {
+            add_jumps(f, b);
+            has_jumps = true;
         } else {
-            count_directly(b->bank, blocks);
+            for (uint32_t i = 0; i < f->n_blocks; i++)
+                add_count(&blocks[i], qp_bank_value(b, i), m->run.is_once);
         }
     }
+    if (!has_jumps)
+        return;
     if (m->run.is_virtual) /* counters belong to carriers, calls to virtual threads */
-        t->calls = m->methods[method].all.calls;
-    if (t->has_counters)
-        count_from_jumps(t, blocks);
+        f->entries = m->methods[method].all.calls;
+    qp_flow_solve(f);
+    for (uint32_t i = 0; i < f->n_blocks; i++)
+        add_count(&blocks[i], qp_wide_count(f->blocks[i]), m->run.is_once);
 }
 
 bool qp_model_blocks(const qp_model *m, uint32_t method, uint32_t thread,
@@ -236,23 +87,20 @@ bool qp_model_blocks(const qp_model *m, uint32_t method, uint32_t thread,
     const qp_model_private *own = m->own;
     const qp_model_method *k = &m->methods[method];
     qp_block_figures *blocks = qp_alloc_zeroed(k->n_blocks, sizeof *blocks);
-    int64_t *in_out = qp_alloc_zeroed(2 * (size_t)k->n_blocks, sizeof *in_out);
+    qp_flow f;
     *out = NULL;
     *n = 0;
-    if (!blocks || !in_out) {
+    if (!blocks || !qp_flow_init(&f, qp_bank_jumps(own, method), k->n_blocks)) {
         qp_free(blocks);
-        qp_free(in_out);
         return false;
     }
     for (uint32_t i = 0; i < k->n_blocks; i++) {
         blocks[i].line = k->lines[i].line;
         blocks[i].code_offset = k->lines[i].code_offset;
     }
-    traffic t = {.in = in_out, .out = in_out + k->n_blocks};
-    t.jumps = method != QP_ROOT_METHOD ? jumps_of(own, method) : NULL;
-    add_banks(m, method, thread, &t, blocks);
+    add_banks(m, method, thread, &f, blocks);
     add_open_blocks(own, method, thread, blocks, k->n_blocks);
-    qp_free(in_out);
+    qp_flow_fini(&f);
     *out = blocks;
     *n = k->n_blocks;
     return true;

@@ -55,6 +55,8 @@ typedef struct {
     const char **lines; /* [n_lines] line i + 1; ends before the newline, see line_bytes */
     uint32_t *line_bytes;
     uint32_t n_lines;
+    uint64_t n_bytes;
+    uint64_t digest; /* as of the text that was loaded, see qp_cover_file */
 } qp_source;
 
 /** Find and read a source file: as registered, else below each folder of source_path (":"-separated,

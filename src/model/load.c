@@ -108,6 +108,9 @@ static void describe_run(qp_model_private *own)
     run->has_min_max = (h->flags & QP_FLAG_MIN_MAX) && run->time_mode == QP_TIME_EXACT;
     run->is_recording = h->flags & QP_FLAG_RECORDING;
     run->is_at_exit = h->flags & QP_FLAG_AT_EXIT;
+    run->is_profile = !h->collect || h->collect & QP_COLLECT_PROFILE;
+    run->is_coverage = h->collect & QP_COLLECT_COVERAGE;
+    run->is_once = h->collect & QP_COLLECT_ONCE;
     run->memory_limit_bytes = h->memory_limit;
     run->file_bytes = own->image.file_bytes;
 }
@@ -241,6 +244,9 @@ void qp_model_free(qp_model *m)
     qp_free(own->total_variance);
     qp_free(own->frames);
     qp_free(own->banks);
+    qp_free(own->shares);
+    qp_free(own->contexts);
+    qp_free(own->texts);
     qp_free(own->open_blocks);
     qp_free(own->thread_names);
     qp_free(own->diagnostics);
@@ -274,8 +280,9 @@ static bool read_tree(qp_model_private *own, const qp_progress *progress)
     if (!qp_derive(own))
         return false;
     qp_progress_show(progress, DERIVED_PERCENT);
-    if (!qp_load_thread_names(own) || !qp_load_banks(own) || !read_diagnostics(own) ||
-        !read_notes(own) || !qp_salvage_words(own))
+    if (!qp_load_thread_names(own) || !qp_load_contexts(own) || !qp_load_banks(own) ||
+        !qp_load_sources(own) || !read_diagnostics(own) || !read_notes(own) ||
+        !qp_salvage_words(own))
         return false;
     sum_up(own);
     qp_progress_show(progress, 100);

@@ -59,6 +59,9 @@ typedef struct {
     bool is_at_exit;   /* sealed by the exit handler, without qprof_shutdown() */
     bool is_estimated; /* times are estimates with an interval: adaptive, sampled */
     bool has_times;    /* not -time=none */
+    bool is_profile;   /* call paths were recorded; else calls are below their threads' roots */
+    bool is_coverage;  /* every method that existed is there, called or not */
+    bool is_once;      /* counts of blocks say whether, not how often */
     qp_time_mode time_mode;
     const char *time_mode_text; /* "exact", "adaptive", "sampled", "none" */
     qp_clock_kind clock_kind;

@@ -21,7 +21,10 @@
     X(more, "call paths whose skips, counts and samples could not be read")                    \
     X(stacks, "threads whose open frames could not all be read")                               \
     X(banks, "counters of blocks that could not be read")                                      \
-    X(notes, "annotations that could not be read")
+    X(notes, "annotations that could not be read")                                             \
+    X(contexts, "contexts that could not be read")                                             \
+    X(shares, "counters of contexts that could not be read")                                   \
+    X(sources, "digests of source files that could not be read")
 
 typedef enum {
 #define QP_X(name, text) QP_LOSS_##name,
@@ -47,7 +50,25 @@ typedef struct {
     uint32_t method, thread;
     uint64_t calls; /* of the method on the thread */
     const qp_bank *bank;
+    const uint64_t *base; /* [bank->n_values] to be taken off; NULL: nothing */
 } qp_model_bank;
+
+/* What a context has of the counters of a method, on all threads. */
+typedef struct {
+    uint32_t method, context; /* context: index into qp_model_private.contexts */
+    const qp_bank *bank;
+} qp_model_share;
+
+typedef struct {
+    const char *name; /* "": what ran while none was named */
+    qp_cell cell;
+} qp_model_context;
+
+/* The text that a source file had when its code was loaded. */
+typedef struct {
+    const char *path;
+    uint64_t digest, n_bytes;
+} qp_model_text;
 
 /* Block time that an open frame has not handed over yet. */
 typedef struct {
@@ -83,6 +104,12 @@ struct qp_model_private {
     uint32_t *frames;                       /* of all threads */
     qp_model_bank *banks;                   /* by method, then by thread */
     size_t n_banks;
+    qp_model_share *shares; /* by method, then by context; none after a clear */
+    size_t n_shares;
+    qp_model_context *contexts; /* by cell */
+    uint32_t n_contexts;
+    qp_model_text *texts;
+    size_t n_texts;
     qp_open_block *open_blocks;
     size_t n_open_blocks;
     char *names; /* made by the reader */
@@ -129,7 +156,7 @@ const qp_span *qp_salvage_span(const qp_model_private *own, uint64_t cell);
 /* Put the losses into words. @return false: no memory */
 bool qp_salvage_words(qp_model_private *own);
 
-/* methods.c, tree.c, frames.c: read the records. @return false: no memory */
+/* methods.c, tree.c, frames.c, banks.c, contexts.c: read the records. @return false: no memory */
 bool qp_load_methods(qp_model_private *own, bool merge_same);
 bool qp_load_threads(qp_model_private *own);
 bool qp_load_nodes(qp_model_private *own);

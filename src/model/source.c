@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/buf.h"
+#include "base/dict.h"
 #include "base/file.h"
 #include "model/lines.h"
 #include "model/model.h"
@@ -68,7 +69,11 @@ static bool read_text(qp_source *s, int fd, const char **why)
     }
     *why = "there is not enough memory to read it";
     s->text = qp_alloc_zeroed((size_t)n_bytes + 1, 1);
-    return s->text && split_lines(s, qp_file_read_at(fd, s->text, (size_t)n_bytes, 0));
+    if (!s->text)
+        return false;
+    s->n_bytes = qp_file_read_at(fd, s->text, (size_t)n_bytes, 0);
+    s->digest = qp_hash_bytes(QP_HASH_START, s->text, s->n_bytes);
+    return split_lines(s, s->n_bytes);
 }
 
 bool qp_source_read(const char *file, const char *source_path, qp_source *out,

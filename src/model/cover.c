@@ -1,0 +1,410 @@
+/* cover.c: the finished picture, from the counters of a set. Read qp_cover_derive first. */
+#include "model/cover.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/dict.h"
+#include "base/glob.h"
+#include "model/cover_paths.h"
+#include "model/cover_picture.h"
+
+typedef struct qp_cover_private cover_private;
+
+/* ---- which files ----------------------------------------------------------------------------- */
+
+static bool fits_any(const char *const *globs, size_t n, const char *path)
+{
+    for (size_t i = 0; i < n; i++)
+        if (qp_glob_fits_path(globs[i], path))
+            return true;
+    return false;
+}
+
+static bool is_wanted(const qp_cover_options *o, const char *path)
+{
+    return (!o->n_include || fits_any(o->include, o->n_include, path)) &&
+           !fits_any(o->exclude, o->n_exclude, path);
+}
+
+/* Files that are left out because they lie outside the root, in one line. */
+typedef struct {
+    size_t n;
+    const char *first;
+} outsiders;
+
+static bool warn_outside(qp_cover_making *x, const qp_paths *paths, const outsiders *out)
+{
+    char **to = out->n ? qp_buf_add(&x->own->warnings) : NULL;
+    if (!out->n)
+        return true;
+    const char *more = out->n == 1 ? "lies" : "and others lie";
+    if (to)
+        *to = qp_arena_format(&x->own->arena, "%s %s outside %s: left out", out->first, more,
+                              paths->root);
+    return to && *to;
+}
+
+/* A file name that methods were registered with. */
+typedef struct {
+    const char *file, *path; /* path NULL: not wanted */
+} spelling;
+
+/* @return NULL: no memory */
+static const spelling *find_spelling(qp_cover_making *x, const qp_paths *paths, qp_buf *known,
+                                     qp_dict *index, const char *file, outsiders *out)
+{
+    uint64_t hash = qp_hash_bytes(QP_HASH_START, file, strlen(file));
+    uint32_t at = qp_dict_get(index, hash);
+    while (at && strcmp(((spelling *)known->items)[at - 1].file, file) != 0)
+        at = qp_dict_get(index, ++hash);
+    if (at)
+        return (spelling *)known->items + at - 1;
+    bool is_inside;
+    const char *path = qp_paths_show(paths, &x->own->arena, file, &is_inside);
+    spelling *s = path ? qp_buf_add(known) : NULL;
+    if (!s || !qp_dict_put(index, hash, (uint32_t)known->n))
+        return NULL;
+    bool is_left_out = !is_inside && x->o->is_only_root && is_wanted(x->o, path);
+    if (is_left_out && !out->n++)
+        out->first = path;
+    *s = (spelling){file, is_wanted(x->o, path) && !is_left_out ? path : NULL};
+    return s;
+}
+
+static uint32_t first_line(const qp_cover_method *c)
+{
+    uint32_t first = 0;
+    for (uint32_t i = 0; i < c->n_blocks; i++)
+        if (c->lines[i].line > 0 && (!first || (uint32_t)c->lines[i].line < first))
+            first = (uint32_t)c->lines[i].line;
+    return first;
+}
+
+/* Equal members are one function, whatever module or id they had. */
+static int compare_functions(const qp_cover_member *a, const qp_cover_member *b)
+{
+    const qp_cover_method *x = a->method, *y = b->method;
+    int order = qp_paths_compare(a->path, b->path);
+    if (order)
+        return order;
+    if (a->first_line != b->first_line)
+        return a->first_line < b->first_line ? -1 : 1;
+    order = strcmp(x->name, y->name);
+    if (order)
+        return order;
+    if (x->n_blocks != y->n_blocks)
+        return x->n_blocks < y->n_blocks ? -1 : 1;
+    return x->n_blocks ? memcmp(x->lines, y->lines, x->n_blocks * sizeof *x->lines) : 0;
+}
+
+/* Of one function, the more detailed counters first; then as the set has them. */
+static int compare_members(const void *a, const void *b)
+{
+    const qp_cover_member *x = a, *y = b;
+    int order = compare_functions(x, y);
+    if (order)
+        return order;
+    uint32_t n = x->method->jumps ? x->method->jumps->n_jumps : 0;
+    uint32_t m = y->method->jumps ? y->method->jumps->n_jumps : 0;
+    if (n != m)
+        return n > m ? -1 : 1;
+    return (x->method > y->method) - (x->method < y->method);
+}
+
+static bool choose_members(qp_cover_making *x)
+{
+    qp_paths paths;
+    qp_buf known;
+    qp_dict index;
+    outsiders out = {0};
+    qp_buf_init(&known, sizeof(spelling));
+    qp_dict_init(&index);
+    x->members = qp_arena_take(&x->arena, x->set->n_methods, sizeof *x->members);
+    bool is_ok = x->members && qp_paths_init(&paths, &x->own->arena, x->o->root);
+    for (size_t i = 0; is_ok && i < x->set->n_methods; i++) {
+        const qp_cover_method *c = &x->set->methods[i];
+        if (!c->file[0])
+            continue;
+        const spelling *s = find_spelling(x, &paths, &known, &index, c->file, &out);
+        is_ok = s != NULL;
+        if (s && s->path)
+            x->members[x->n_members++] = (qp_cover_member){c, s->path, first_line(c)};
+    }
+    is_ok = is_ok && warn_outside(x, &paths, &out);
+    qp_free(known.items);
+    qp_dict_fini(&index);
+    if (is_ok && x->n_members)
+        qsort(x->members, x->n_members, sizeof *x->members, compare_members);
+    return is_ok;
+}
+
+/* ---- contexts -------------------------------------------------------------------------------- */
+
+/* Has a method parts that are in no share? */
+static bool has_rest(const qp_cover_method *c)
+{
+    qp_wide calls = c->calls;
+    for (size_t i = 0; i < c->n_shares; i++)
+        calls -= c->shares[i].calls;
+    for (uint32_t k = 0; calls <= 0 && c->values && k < c->n_values; k++) {
+        qp_wide n = c->values[k];
+        for (size_t i = 0; i < c->n_shares; i++)
+            n -= c->shares[i].values[k];
+        if (n > 0)
+            return true;
+    }
+    return calls > 0;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static bool is_chosen(const qp_cover_options *o, const char *name)
+{
+    for (size_t i = 0; i < o->n_contexts; i++)
+        if (qp_glob_fits_name(o->contexts[i], name))
+            return true;
+    return !o->n_contexts;
+}
+
+/* The names, by name; that of no context if something has none. @return false: no memory */
+static bool list_contexts(qp_cover_making *x, const char ***out, size_t *n)
+{
+    const char **names = qp_arena_take(&x->own->arena, x->set->n_contexts + 1, sizeof *names);
+    if (!names)
+        return false;
+    *n = 0;
+    x->none = 0;
+    while (x->none < x->set->n_contexts && x->set->contexts[x->none][0])
+        x->none++;
+    bool has_none =
+        x->none < x->set->n_contexts || !x->set->n_contexts; /* or is not asked for */
+    for (size_t i = 0; !has_none && i < x->n_members; i++)
+        if (has_rest(x->members[i].method)) {
+            names[(*n)++] = "";
+            has_none = true;
+        }
+    for (size_t i = 0; i < x->set->n_contexts; i++)
+        if (!(names[(*n)++] = qp_arena_text(&x->own->arena, x->set->contexts[i])))
+            return false;
+    qsort(names, *n, sizeof *names, compare_names);
+    *out = names;
+    return true;
+}
+
+static bool choose_contexts(qp_cover_making *x, char *error)
+{
+    size_t n_set = x->set->n_contexts, n, n_chosen = 0;
+    const char **names;
+    x->contexts = qp_arena_take(&x->arena, n_set + 1, sizeof *x->contexts);
+    x->is_chosen = qp_arena_take(&x->arena, n_set + 1, sizeof *x->is_chosen);
+    if (!x->contexts || !x->is_chosen || !list_contexts(x, &names, &n))
+        return false;
+    for (size_t i = 0; i <= n_set; i++) {
+        const char *name = i < n_set ? x->set->contexts[i] : "";
+        const char **at = n ? bsearch(&name, names, n, sizeof *names, compare_names) : NULL;
+        x->contexts[i] = at ? (uint32_t)(at - names) : 0;
+        x->is_chosen[i] = is_chosen(x->o, name);
+        n_chosen += at && x->is_chosen[i];
+    }
+    x->has_contexts = n > 0;
+    x->is_all_chosen = n_chosen == n;
+    x->own->cover.contexts = names;
+    x->own->cover.n_contexts = n;
+    if (!n_chosen && x->o->n_contexts)
+        qp_text_format(error, QP_ERROR_BYTES,
+                       n ? "no context fits \"%.200s\": %zu are known"
+                         : "no context fits \"%.200s\": no run has named any (%zu)",
+                       x->o->contexts[0], n);
+    return !error[0];
+}
+
+/* ---- files ----------------------------------------------------------------------------------- */
+
+static const qp_cover_text *text_of(const qp_cover_set *s, const char *file)
+{
+    for (size_t i = 0; i < s->n_texts; i++)
+        if (strcmp(s->texts[i].path, file) == 0)
+            return &s->texts[i];
+    return NULL;
+}
+
+/* How many members from `first` on are equal in this way? */
+static size_t count_equal(const qp_cover_making *x, size_t first, size_t end,
+                          int compare(const qp_cover_member *, const qp_cover_member *))
+{
+    size_t n = 1;
+    while (first + n < end && compare(&x->members[first], &x->members[first + n]) == 0)
+        n++;
+    return n;
+}
+
+static int compare_paths(const qp_cover_member *a, const qp_cover_member *b)
+{
+    return qp_paths_compare(a->path, b->path);
+}
+
+static bool fill_file(qp_cover_draft *d, qp_cover_file *f)
+{
+    qp_cover_line *lines;
+    qp_arena *arena = &d->making->own->arena;
+    f->n_functions = (uint32_t)d->functions.n;
+    qp_cover_function *functions =
+        qp_arena_copy(arena, d->functions.items, d->functions.n, sizeof(qp_cover_function));
+    if (!functions || !qp_cover_draw_lines(d, f, &lines))
+        return false;
+    f->functions = functions;
+    qp_cover_total_file(d->making, f, lines, functions);
+    return true;
+}
+
+/* One file of the members from `first` on. @param n  of them @return false: no memory */
+static bool draw_file(qp_cover_making *x, size_t first, size_t n)
+{
+    qp_cover_draft d = {.making = x};
+    qp_buf_init(&d.functions, sizeof(qp_cover_function));
+    qp_buf_init(&d.blocks, sizeof(qp_cover_block));
+    qp_buf_init(&d.branches, sizeof(qp_cover_branch));
+    qp_buf_init(&d.hits, sizeof(qp_cover_hit));
+    const char *file = x->members[first].method->file;
+    const qp_cover_text *text = text_of(x->set, file);
+    qp_cover_file *f = qp_buf_add(&x->own->files);
+    bool is_ok = f != NULL;
+    if (is_ok)
+        *f = (qp_cover_file){.path = x->members[first].path,
+                             .file = qp_arena_text(&x->own->arena, file),
+                             .digest = text ? text->digest : 0};
+    for (size_t i = first, n_equal; is_ok && i < first + n; i += n_equal) {
+        n_equal = count_equal(x, i, first + n, compare_functions);
+        is_ok = qp_cover_draw_function(&d, &x->members[i], n_equal);
+    }
+    is_ok = is_ok && f->file && fill_file(&d, f);
+    qp_free(d.functions.items);
+    qp_free(d.blocks.items);
+    qp_free(d.branches.items);
+    qp_free(d.hits.items);
+    return is_ok;
+}
+
+static bool draw_files(qp_cover_making *x)
+{
+    bool is_ok = true;
+    for (size_t i = 0, n; is_ok && i < x->n_members; i += n) {
+        n = count_equal(x, i, x->n_members, compare_paths);
+        is_ok = draw_file(x, i, n);
+    }
+    return is_ok;
+}
+
+/* ---- the picture ----------------------------------------------------------------------------- */
+
+static bool copy_runs(qp_cover_making *x)
+{
+    qp_arena *arena = &x->own->arena;
+    const qp_cover_set *s = x->set;
+    qp_cover_run *runs = qp_arena_copy(arena, s->runs, s->n_runs, sizeof *runs);
+    bool is_ok = runs != NULL;
+    for (size_t i = 0; is_ok && i < s->n_runs; i++) {
+        runs[i].what = qp_arena_text(arena, s->runs[i].what);
+        runs[i].program = qp_arena_text(arena, s->runs[i].program);
+        runs[i].label = qp_arena_text(arena, s->runs[i].label);
+        is_ok = runs[i].what && runs[i].program && runs[i].label;
+    }
+    for (size_t i = 0; is_ok && i < s->n_warnings; i++) {
+        char **to = qp_buf_add(&x->own->warnings);
+        is_ok = to && (*to = qp_arena_text(arena, s->warnings[i]));
+    }
+    x->own->cover.runs = runs;
+    x->own->cover.n_runs = s->n_runs;
+    return is_ok;
+}
+
+static void show(cover_private *own, const qp_cover_set *s)
+{
+    qp_cover *c = &own->cover;
+    c->files = own->files.items;
+    c->n_files = own->files.n;
+    c->dirs = own->dirs.items;
+    c->n_dirs = own->dirs.n;
+    c->warnings = own->warnings.items;
+    c->n_warnings = own->warnings.n;
+    c->grain = s->grain;
+    c->is_once = s->is_once;
+    c->is_coverage = s->is_coverage;
+}
+
+qp_cover *qp_cover_derive(const qp_cover_set *s, const qp_cover_options *o,
+                          char error[QP_ERROR_BYTES])
+{
+    static const qp_cover_options defaults;
+    qp_cover_making x = {.set = s, .o = o ? o : &defaults};
+    error[0] = '\0';
+    x.own = qp_alloc_zeroed(1, sizeof *x.own);
+    if (x.own) {
+        x.own->cover.own = x.own;
+        qp_buf_init(&x.own->files, sizeof(qp_cover_file));
+        qp_buf_init(&x.own->dirs, sizeof(qp_cover_dir));
+        qp_buf_init(&x.own->warnings, sizeof(char *));
+    }
+    bool is_ok = x.own && copy_runs(&x) && choose_members(&x) && choose_contexts(&x, error) &&
+                 draw_files(&x) && qp_cover_draw_dirs(x.own);
+    qp_arena_fini(&x.arena);
+    if (is_ok) {
+        show(x.own, s);
+        return &x.own->cover;
+    }
+    if (!error[0])
+        qp_text_format(error, QP_ERROR_BYTES, "there is not enough memory for a report");
+    if (x.own)
+        qp_cover_free(&x.own->cover);
+    return NULL;
+}
+
+void qp_cover_free(qp_cover *c)
+{
+    if (!c)
+        return;
+    cover_private *own = c->own;
+    qp_free(own->files.items);
+    qp_free(own->dirs.items);
+    qp_free(own->warnings.items);
+    qp_arena_fini(&own->arena);
+    qp_free(own);
+}
+
+/* ---- asking ---------------------------------------------------------------------------------- */
+
+double qp_cover_percent(uint64_t n_hit, uint64_t n)
+{
+    return n ? 100.0 * (double)n_hit / (double)n : 100.0;
+}
+
+/* Does a path end with these whole parts? */
+static bool ends_with(const char *path, const char *end)
+{
+    size_t n = strlen(path), n_end = strlen(end);
+    return n_end && n_end < n && path[n - n_end - 1] == '/' &&
+           strcmp(path + n - n_end, end) == 0;
+}
+
+size_t qp_cover_file_named(const qp_cover *c, const char *name, size_t *n_found)
+{
+    enum { PASSES = 3 };
+    size_t found = c->n_files, n = 0;
+    for (unsigned pass = 0; !n && pass < PASSES; pass++)
+        for (size_t i = 0; i < c->n_files; i++) {
+            const qp_cover_file *f = &c->files[i];
+            bool fits = pass == 0   ? strcmp(f->path, name) == 0
+                        : pass == 1 ? strcmp(f->file, name) == 0
+                                    : ends_with(f->path, name) || ends_with(f->file, name);
+            found = fits && !n ? i : found;
+            n += fits;
+        }
+    if (n_found)
+        *n_found = n;
+    return found;
+}

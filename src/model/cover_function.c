@@ -1,0 +1,317 @@
+/* cover_function.c: one function of the picture, of one or more methods of the set: the blocks,
+ * the ways of its branches, and which contexts came by. Read qp_cover_draw_function first. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "model/cover_picture.h"
+
+/* A way out of a branching block. */
+typedef struct {
+    uint32_t block, to; /* to: n_blocks: not known */
+    uint32_t jump;      /* FALL: the one without a jump */
+    uint32_t way;
+    uint64_t count;
+} way;
+
+enum { FALL = UINT32_MAX };
+
+/* A function while it is made. */
+typedef struct {
+    qp_cover_draft *draft;
+    const qp_cover_member *members;
+    size_t n_members;
+    const qp_cover_method *lead; /* the one whose ways are shown: the first with jumps */
+    uint64_t *counts;            /* [n_blocks] */
+    qp_buf ways;                 /* by block, then as in the table */
+    bool has_blocks;
+} sketch;
+
+static uint64_t shown_count(const sketch *s, uint64_t n)
+{
+    return s->draft->making->set->is_once && n ? 1 : n;
+}
+
+/* ---- parts of the counters ------------------------------------------------------------------- */
+
+static void add_share(qp_flow *f, qp_wide *calls, const qp_cover_method *c,
+                      const qp_cover_share *s, int sign)
+{
+    for (uint32_t k = 0; k < c->n_values; k++)
+        f->counted[k] += (qp_wide)sign * s->values[k];
+    f->entries += (qp_wide)sign * s->calls;
+    *calls += (qp_wide)sign * s->calls;
+}
+
+static void clear_counters(qp_flow *f, qp_wide *calls, const qp_cover_method *c)
+{
+    memset(f->counted, 0, c->n_values * sizeof *f->counted);
+    f->entries = *calls = 0;
+}
+
+static void add_all(qp_flow *f, qp_wide *calls, const qp_cover_method *c)
+{
+    for (uint32_t k = 0; c->values && k < c->n_values; k++)
+        f->counted[k] += c->values[k];
+    f->entries += c->entries;
+    *calls += c->calls;
+}
+
+/* What no context has: of no share, or of that of "". */
+static void add_rest(const qp_cover_making *x, qp_flow *f, qp_wide *calls,
+                     const qp_cover_method *c)
+{
+    add_all(f, calls, c);
+    for (size_t i = 0; i < c->n_shares; i++)
+        if (c->shares[i].context != x->none)
+            add_share(f, calls, c, &c->shares[i], -1);
+}
+
+static void add_chosen(const qp_cover_making *x, qp_flow *f, qp_wide *calls,
+                       const qp_cover_method *c)
+{
+    clear_counters(f, calls, c);
+    if (x->is_all_chosen) {
+        add_all(f, calls, c);
+        return;
+    }
+    if (x->is_chosen[x->none])
+        add_rest(x, f, calls, c);
+    for (size_t i = 0; i < c->n_shares; i++)
+        if (c->shares[i].context != x->none && x->is_chosen[c->shares[i].context])
+            add_share(f, calls, c, &c->shares[i], 1);
+}
+
+/* ---- branches -------------------------------------------------------------------------------- */
+
+static bool add_way(sketch *s, const qp_flow *f, uint32_t block, uint32_t jump, uint32_t index)
+{
+    way *w = qp_buf_add(&s->ways);
+    if (!w)
+        return false;
+    uint32_t to = jump == FALL ? block + 1 : (uint32_t)f->jumps->jumps[jump].to_block;
+    *w = (way){.block = block, .to = to, .jump = jump, .way = index};
+    return true;
+}
+
+/* A block with a jump out and a fall, or with several jumps out, is a branch.
+ * @param next, first  lists of the jumps out of each block: index + 1; 0: the last */
+static bool list_ways(sketch *s, const qp_flow *f, uint32_t *first, uint32_t *next)
+{
+    for (uint32_t k = f->jumps->n_jumps; k-- > 0;)
+        if (qp_flow_is_way(f, k)) {
+            uint32_t from = (uint32_t)f->jumps->jumps[k].from_block;
+            next[k] = first[from];
+            first[from] = k + 1;
+        }
+    for (uint32_t b = 0; b < f->n_blocks; b++) {
+        bool is_branch = first[b] && (qp_flow_falls(f, b) || next[first[b] - 1]);
+        uint32_t index = 0;
+        for (uint32_t at = is_branch ? first[b] : 0; at; at = next[at - 1])
+            if (!add_way(s, f, b, at - 1, index++))
+                return false;
+        if (is_branch && qp_flow_falls(f, b) && !add_way(s, f, b, FALL, index))
+            return false;
+    }
+    return true;
+}
+
+static bool find_ways(sketch *s, const qp_flow *f)
+{
+    size_t n = (size_t)f->n_blocks + f->jumps->n_jumps;
+    uint32_t *lists = qp_alloc_zeroed(n, sizeof *lists);
+    bool is_ok = lists && list_ways(s, f, lists, lists + f->n_blocks);
+    qp_free(lists);
+    return is_ok;
+}
+
+static void count_ways(sketch *s, const qp_flow *f)
+{
+    way *ways = s->ways.items;
+    for (size_t i = 0; i < s->ways.n; i++) {
+        qp_wide n = ways[i].jump == FALL ? f->falls[ways[i].block] : f->counted[ways[i].jump];
+        ways[i].count = qp_cover_sum(ways[i].count, qp_wide_count(n));
+    }
+}
+
+/* ---- contexts -------------------------------------------------------------------------------- */
+
+static bool is_touched(const qp_flow *f)
+{
+    for (uint32_t i = 0; i < f->n_blocks; i++)
+        if (f->blocks[i] > 0)
+            return true;
+    return false;
+}
+
+/* Until settle_hits() the line is a block. */
+static bool add_hits(sketch *s, const qp_flow *f, uint32_t context)
+{
+    for (uint32_t i = 0; i < f->n_blocks; i++) {
+        if (f->blocks[i] <= 0 || s->members->method->lines[i].line <= 0)
+            continue;
+        qp_cover_hit *h = qp_buf_add(&s->draft->hits);
+        if (!h)
+            return false;
+        *h = (qp_cover_hit){i, context, qp_wide_count(f->blocks[i])};
+    }
+    return true;
+}
+
+/* Hits of a block that several members have add up; the blocks of a line do not. */
+static void settle_hits(sketch *s, size_t begin)
+{
+    const qp_line *lines = s->members->method->lines;
+    qp_cover_hit *hits = s->draft->hits.items;
+    size_t n = begin;
+    if (s->n_members > 1)
+        qsort(hits + begin, s->draft->hits.n - begin, sizeof *hits, qp_cover_compare_hits);
+    for (size_t i = begin; i < s->draft->hits.n; i++) {
+        bool is_more = n > begin && qp_cover_compare_hits(&hits[n - 1], &hits[i]) == 0;
+        if (is_more)
+            hits[n - 1].count = qp_cover_sum(hits[n - 1].count, hits[i].count);
+        else
+            hits[n++] = hits[i];
+    }
+    s->draft->hits.n = n;
+    for (size_t i = begin; i < n; i++) {
+        hits[i].line = (uint32_t)lines[hits[i].line].line;
+        hits[i].count = shown_count(s, hits[i].count);
+    }
+}
+
+static bool add_contexts(sketch *s, qp_flow *f, const qp_cover_method *c)
+{
+    const qp_cover_making *x = s->draft->making;
+    qp_wide calls;
+    for (size_t i = 0; i <= c->n_shares; i++) {
+        uint32_t context = i < c->n_shares ? c->shares[i].context : x->none;
+        if (!x->is_chosen[context] || (i < c->n_shares && context == x->none))
+            continue;
+        clear_counters(f, &calls, c);
+        if (context == x->none)
+            add_rest(x, f, &calls, c);
+        else
+            add_share(f, &calls, c, &c->shares[i], 1);
+        qp_flow_solve(f);
+        if (is_touched(f) && !add_hits(s, f, x->contexts[context]))
+            return false;
+    }
+    return true;
+}
+
+/* ---- a function ------------------------------------------------------------------------------ */
+
+static bool has_same_jumps(const qp_cover_method *a, const qp_cover_method *b)
+{
+    return a == b || (b->jumps && a->jumps->n_jumps == b->jumps->n_jumps &&
+                      memcmp(a->jumps, b->jumps,
+                             offsetof(qp_jumps, jumps) + a->n_values * sizeof(qp_jump) +
+                                 a->n_blocks) == 0);
+}
+
+static bool add_member(sketch *s, const qp_cover_method *c, qp_wide *all_calls)
+{
+    const qp_cover_making *x = s->draft->making;
+    qp_flow f;
+    qp_wide calls;
+    if (!qp_flow_init(&f, c->jumps, c->n_blocks))
+        return false;
+    add_chosen(x, &f, &calls, c);
+    *all_calls += calls > 0 ? calls : 0;
+    s->has_blocks |= c->is_counted && x->set->grain != QP_GRAIN_FUNCTION;
+    qp_flow_solve(&f);
+    for (uint32_t i = 0; i < c->n_blocks; i++)
+        s->counts[i] = qp_cover_sum(s->counts[i], qp_wide_count(f.blocks[i]));
+    bool is_ok = true;
+    if (c == s->lead)
+        is_ok = find_ways(s, &f);
+    if (is_ok && s->lead && has_same_jumps(s->lead, c))
+        count_ways(s, &f);
+    if (is_ok && x->has_contexts && x->set->grain != QP_GRAIN_FUNCTION)
+        is_ok = add_contexts(s, &f, c);
+    qp_flow_fini(&f);
+    return is_ok;
+}
+
+/* @return false: no memory */
+static bool put_blocks(sketch *s, uint32_t function)
+{
+    const qp_cover_method *c = s->members->method;
+    for (uint32_t i = 0; i < c->n_blocks; i++) {
+        if (c->lines[i].line <= 0)
+            continue;
+        qp_cover_block *b = qp_buf_add(&s->draft->blocks);
+        if (!b)
+            return false;
+        *b = (qp_cover_block){.line = (uint32_t)c->lines[i].line,
+                              .function = function,
+                              .count = shown_count(s, s->counts[i]),
+                              .is_missed = !s->counts[i]};
+    }
+    const way *ways = s->ways.items;
+    for (size_t i = 0; i < s->ways.n; i++) {
+        const way *w = &ways[i];
+        int32_t line = c->lines[w->block].line, to = c->lines[w->to].line;
+        qp_cover_branch *b = line > 0 ? qp_buf_add(&s->draft->branches) : NULL;
+        if (b)
+            *b = (qp_cover_branch){.line = (uint32_t)line,
+                                   .block = w->block, /* until they are sorted by line */
+                                   .way = w->way,
+                                   .to_line = to > 0 ? (uint32_t)to : 0,
+                                   .function = function,
+                                   .count = shown_count(s, w->count),
+                                   .is_reached = s->counts[w->block] > 0};
+    }
+    return !s->draft->branches.failed;
+}
+
+static void find_extent(qp_cover_function *to, const qp_cover_method *c)
+{
+    for (uint32_t i = 0; i < c->n_blocks; i++) {
+        uint32_t line = c->lines[i].line > 0 ? (uint32_t)c->lines[i].line : 0;
+        if (line && (!to->first_line || line < to->first_line))
+            to->first_line = line;
+        if (line > to->last_line)
+            to->last_line = line;
+    }
+}
+
+static bool put_function(sketch *s, uint64_t calls)
+{
+    const qp_cover_method *c = s->members->method;
+    qp_arena *arena = &s->draft->making->own->arena;
+    uint32_t index = (uint32_t)s->draft->functions.n;
+    qp_cover_function *to = qp_buf_add(&s->draft->functions);
+    if (!to)
+        return false;
+    *to = (qp_cover_function){.name = qp_arena_text(arena, c->name),
+                              .module = qp_arena_text(arena, c->module),
+                              .calls = calls,
+                              .is_hit = calls > 0};
+    find_extent(to, c);
+    for (uint32_t i = 0; i < c->n_blocks; i++)
+        to->is_hit |= s->counts[i] > 0;
+    return to->name && to->module && (!s->has_blocks || put_blocks(s, index));
+}
+
+bool qp_cover_draw_function(qp_cover_draft *d, const qp_cover_member *members, size_t n)
+{
+    sketch s = {.draft = d, .members = members, .n_members = n};
+    qp_wide calls = 0;
+    size_t n_hits = d->hits.n;
+    qp_buf_init(&s.ways, sizeof(way));
+    s.counts = qp_alloc_zeroed(members->method->n_blocks, sizeof *s.counts);
+    for (size_t i = 0; i < n && !s.lead; i++)
+        s.lead = members[i].method->jumps ? members[i].method : NULL;
+    /* the lead first: it finds the ways that the others count, too */
+    bool is_ok = s.counts && (!s.lead || add_member(&s, s.lead, &calls));
+    for (size_t i = 0; is_ok && i < n; i++)
+        is_ok = members[i].method == s.lead || add_member(&s, members[i].method, &calls);
+    is_ok = is_ok && put_function(&s, qp_wide_count(calls));
+    if (is_ok && d->hits.n > n_hits)
+        settle_hits(&s, n_hits);
+    qp_free(s.counts);
+    qp_free(s.ways.items);
+    return is_ok;
+}
