@@ -12,29 +12,22 @@ static uint64_t less(uint64_t from, uint64_t cost)
     return from > cost ? from - cost : 0;
 }
 
-/* Each call cost its caller and the called method something: take it off every node, then sum up
- * from the leaves. Parents have smaller indices, so one pass backwards sees children first. */
+/* Take the cost off every node, then sum up from the leaves. Parents have smaller indices, so one
+ * pass backwards sees children first. */
 static bool subtract_cost(qp_view *v)
 {
     const qp_model *m = v->m;
-    uint64_t *kid_hits = qp_alloc_zeroed(m->n_nodes, sizeof *kid_hits);
     v->node_self = qp_alloc_zeroed(m->n_nodes, sizeof *v->node_self);
     v->node_total = qp_alloc_zeroed(m->n_nodes, sizeof *v->node_total);
-    if (!kid_hits || !v->node_self || !v->node_total) {
-        qp_free(kid_hits);
+    if (!v->node_self || !v->node_total)
         return false;
-    }
     for (uint32_t i = 0; i < m->n_methods; i++)
         v->flat[i].self = v->flat[i].total = 0;
     for (uint32_t i = m->n_nodes; i-- > 1;) {
         const qp_model_node *node = &m->nodes[i];
-        uint64_t cost = (node->f.hits * m->run.cost_inside_milliticks +
-                         kid_hits[i] * m->run.cost_caller_milliticks) /
-                        1000;
-        v->node_self[i] = less(node->f.self, cost);
+        v->node_self[i] = less(node->f.self, node->f.cost);
         v->node_total[i] += v->node_self[i];
         v->node_total[node->parent] += v->node_total[i];
-        kid_hits[node->parent] += node->f.hits;
         if (v->thread != QP_ALL_THREADS && node->thread != v->thread)
             continue;
         v->flat[node->method].self += v->node_self[i];
@@ -42,7 +35,6 @@ static bool subtract_cost(qp_view *v)
             v->flat[node->method].total += v->node_total[i];
         v->whole += v->node_self[i];
     }
-    qp_free(kid_hits);
     return true;
 }
 

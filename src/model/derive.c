@@ -223,6 +223,7 @@ static void add_figures(qp_figures *to, const qp_model_node *n)
     to->self = qp_sum(to->self, f->self);
     to->counts = qp_sum(to->counts, f->counts);
     to->samples = qp_sum(to->samples, f->samples);
+    to->cost = qp_sum(to->cost, f->cost);
     if (n->is_outermost) {
         to->total = qp_sum(to->total, f->total);
         to->counts_total = qp_sum(to->counts_total, f->counts_total);
@@ -276,6 +277,9 @@ bool qp_model_flat(const qp_model *m, uint32_t thread, qp_figures *out)
     }
     if (is_ok) { /* the root is nobody's recursion: its total is the sum of all own times */
         qp_figures *root = &out[QP_ROOT_METHOD];
+        for (uint32_t i = 1; i < m->n_threads; i++) /* of folded methods that nobody called */
+            if (thread == QP_ALL_THREADS || thread == i)
+                root->self = qp_sum(root->self, m->nodes[m->threads[i].root].f.self);
         root->total = root->self;
         root->counts_total = root->counts;
         root->samples_total = root->samples;
@@ -300,12 +304,30 @@ static bool fill_methods(qp_model_private *own)
     return is_ok;
 }
 
+/* Each call costs its caller and the called method something. Thousandths of ticks until the end. */
+static void find_cost(qp_model_private *own)
+{
+    const qp_head *h = qp_image_head(&own->image);
+    uint64_t in_caller = qp_sum(h->cost_entry, h->cost_exit);
+    for (uint32_t i = own->model.n_nodes; i-- > 1;) {
+        qp_figures *f = &own->nodes[i].f, *above = &own->nodes[own->nodes[i].parent].f;
+        f->cost = qp_sum(f->cost, f->hits * h->cost_inside) / 1000;
+        above->cost = qp_sum(above->cost, f->hits * in_caller);
+    }
+}
+
 bool qp_derive(qp_model_private *own)
 {
     if (!estimate(own))
         return false;
     if (own->model.run.time_mode == QP_TIME_ADAPTIVE && !divide_wholes(own))
         return false;
+    find_cost(own);
+    return qp_derive_totals(own);
+}
+
+bool qp_derive_totals(qp_model_private *own)
+{
     for (uint32_t i = own->model.n_nodes; i-- > 0;) {
         add_up(own, i);
         if (own->self_variance)

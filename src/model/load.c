@@ -236,6 +236,10 @@ void qp_model_free(qp_model *m)
     if (!m)
         return;
     qp_model_private *own = m->own;
+    if (own->unfolded) {
+        qp_fold_free(own);
+        return;
+    }
     qp_free(own->nodes);
     qp_free(own->node_cells);
     qp_free(own->n_open_later);

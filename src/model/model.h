@@ -5,7 +5,7 @@
  * clock: qp_model_ns() converts one. A text is never NULL and ends with NUL; it is what the host
  * said, byte for byte: whoever prints it escapes it.
  * More: model/edges.h (callers, callees, hottest path), model/lines.h (blocks, lines, sources),
- * model/check.h (invariants). */
+ * model/fold.h (the same with functions hidden), model/check.h (invariants). */
 #ifndef QP_MODEL_MODEL_H
 #define QP_MODEL_MODEL_H
 
@@ -97,6 +97,7 @@ typedef struct {
     uint64_t counts, counts_total; /* units of qprof_record_counts */
     uint64_t samples, samples_total;
     uint64_t self_half, total_half; /* ticks */
+    uint64_t cost; /* ticks of self that recording itself added; an estimate */
 } qp_figures;
 
 /* Own time of a call on average, ticks: self / hits; 0 without hits. */
@@ -115,6 +116,7 @@ typedef struct {
     uint32_t n_blocks;    /* entries of its line table */
     const qp_line *lines; /* [n_blocks] */
     qp_figures all;       /* over all threads */
+    bool has_hidden;      /* its self contains callees that were folded in: fold.h */
 } qp_model_method;
 
 typedef struct {
@@ -146,6 +148,7 @@ typedef struct {
     uint32_t depth;    /* root of the run 0, of a thread 1, outermost methods 2 */
     bool is_outermost; /* no ancestor of the same method: its total counts for the method */
     bool is_open;      /* at least one open frame stands on it */
+    bool has_hidden;   /* its self contains callees that were folded in */
     qp_figures f;
 } qp_model_node;
 

@@ -120,6 +120,7 @@ struct qp_model_private {
     char *loss_texts;
     const char **losses;
     uint64_t now_raw; /* raw ticks of the moment that counts as now; 0: none */
+    qp_model *unfolded; /* what fold.c made this one of, its own now; NULL: it was read */
 };
 
 static inline uint64_t qp_sum(uint64_t a, uint64_t b)
@@ -161,6 +162,8 @@ bool qp_load_methods(qp_model_private *own, bool merge_same);
 bool qp_load_threads(qp_model_private *own);
 bool qp_load_nodes(qp_model_private *own);
 bool qp_load_frames(qp_model_private *own);
+/* Children in the order of their indices, which is that of their first calls. */
+void qp_link_children(qp_model_private *own);
 bool qp_load_thread_names(qp_model_private *own);
 bool qp_load_banks(qp_model_private *own);
 
@@ -171,5 +174,10 @@ void qp_walk(const qp_model *m, qp_visit enter, qp_visit leave, void *context);
 
 /* derive.c: totals, estimates, figures of methods. @return false: no memory */
 bool qp_derive(qp_model_private *own);
+/* The same where own times are final: totals and figures of methods. */
+bool qp_derive_totals(qp_model_private *own);
+
+/* fold.c: the part of qp_model_free() that differs for a folded model. */
+void qp_fold_free(qp_model_private *own);
 
 #endif

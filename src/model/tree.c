@@ -159,8 +159,7 @@ static void make_roots(qp_model_private *own)
     own->model.n_nodes = own->model.n_threads;
 }
 
-/* Children in the order of their cells, which is that of their first calls. */
-static void link_children(qp_model_private *own)
+void qp_link_children(qp_model_private *own)
 {
     for (uint32_t i = own->model.n_nodes; --i > 0;) {
         qp_model_node *parent = &own->nodes[own->nodes[i].parent];
@@ -192,7 +191,7 @@ bool qp_load_nodes(qp_model_private *own)
         for (uint32_t k = 1; k <= s->n_used; k++)
             read_node(own, s->cell + k, thread, r->root);
     }
-    link_children(own);
+    qp_link_children(own);
     return true;
 }
 
