@@ -1,0 +1,377 @@
+/* test_diff.c: what changed between runs, and what of it is chance. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/alloc.h"
+#include "model/diff.h"
+#include "model/noise.h"
+#include "unit/profile.h"
+
+/* ---- noise ------------------------------------------------------------------------------------ */
+
+static qp_noise_runs runs_of(uint64_t *values, uint32_t n)
+{
+    return (qp_noise_runs){values, n, 0};
+}
+
+/* Variances 100 and 100, 3 runs each: 4 degrees of freedom, t = 4.604;
+ * 4.604 * 1.2533 * sqrt(200 / 3) = 47.11. */
+static void noise_is_welchs_interval(void **state)
+{
+    (void)state;
+    qp_noise_runs base = runs_of((uint64_t[]){110, 90, 100}, 3);
+    qp_noise_runs new = runs_of((uint64_t[]){210, 190, 200}, 3);
+    assert_int_equal(qp_noise_median(&base), 100);
+    assert_int_equal(qp_noise_median(&new), 200);
+    assert_int_equal(qp_noise_between(&base, &new), 48);
+}
+
+/* Only base varies: its own 2 degrees of freedom, t = 9.925; 9.925 * 1.2533 * sqrt(100/3) = 71.8 */
+static void a_side_that_does_not_vary_adds_no_freedom(void **state)
+{
+    (void)state;
+    qp_noise_runs base = runs_of((uint64_t[]){90, 100, 110}, 3);
+    qp_noise_runs new = runs_of((uint64_t[]){200, 200, 200}, 3);
+    assert_int_equal(qp_noise_between(&base, &new), 72);
+}
+
+/* 9.925 * 1.2533 * sqrt(100/3 + 100/1) = 143.6 */
+static void a_single_run_is_taken_to_vary_as_the_others(void **state)
+{
+    (void)state;
+    qp_noise_runs base = runs_of((uint64_t[]){90, 100, 110}, 3);
+    qp_noise_runs new = runs_of((uint64_t[]){200}, 1);
+    assert_int_equal(qp_noise_between(&base, &new), 144);
+    assert_int_equal(qp_noise_between(&new, &base), 144);
+}
+
+/* Estimates with standard deviations 3 and 4: 2.576 * 5 = 12.88. */
+static void two_single_runs_have_the_noise_of_their_estimates(void **state)
+{
+    (void)state;
+    qp_noise_runs base = {(uint64_t[]){100}, 1, 9}, new = {(uint64_t[]){100}, 1, 16};
+    assert_int_equal(qp_noise_between(&base, &new), 13);
+    base.variance = new.variance = 0;
+    assert_int_equal(qp_noise_between(&base, &new), 0);
+}
+
+static void the_median_of_four_lies_between_the_middle_two(void **state)
+{
+    (void)state;
+    qp_noise_runs runs = runs_of((uint64_t[]){1000, 10, 30, 20}, 4);
+    assert_int_equal(qp_noise_median(&runs), 25);
+}
+
+/* ---- rows ------------------------------------------------------------------------------------- */
+
+/* A run: main calls each function of the list; then a second thread `other`. */
+typedef struct {
+    const char *name;
+    uint64_t calls, self;
+} call;
+
+static qp_model *run_of(const call *calls)
+{
+    profile *p = profile_new();
+    qp_cell th = profile_thread(p), id = 1;
+    qp_cell top = profile_node(p, th, 0, profile_method(p, id, "main", NULL, "a.lua"), 1, 10);
+    for (; calls->name; calls++)
+        profile_node(p, th, top, profile_method(p, ++id, calls->name, NULL, "a.lua"),
+                     calls->calls, calls->self);
+    qp_model *m = profile_load(p, QP_LOAD_CLEAN);
+    profile_free(p);
+    return m;
+}
+#define RUN(...) run_of((const call[]){__VA_ARGS__, {NULL, 0, 0}})
+
+/* Takes the model. */
+static void add(qp_diff *d, qp_diff_side side, qp_model *m)
+{
+    char error[QP_ERROR_BYTES];
+    assert_true(qp_diff_fits(d, m, error));
+    assert_true(qp_diff_add(d, side, m, QP_ALL_THREADS));
+    qp_model_free(m);
+}
+
+static const qp_diff_row *row_named(const qp_diff *d, const char *name)
+{
+    const qp_diff_row *found = NULL;
+    for (uint32_t i = 1; i < d->n_rows; i++) {
+        if (strcmp(d->rows[i].name, name) != 0)
+            continue;
+        assert_null(found);
+        found = &d->rows[i];
+    }
+    assert_non_null(found);
+    return found;
+}
+
+static void assert_row(const qp_diff *d, const char *name, qp_diff_state state, int64_t calls,
+                       int64_t self, int64_t total)
+{
+    const qp_diff_row *row = row_named(d, name);
+    assert_int_equal(row->state, state);
+    assert_int_equal(qp_diff_change(&row->calls), calls);
+    assert_int_equal(qp_diff_change(&row->self), self);
+    assert_int_equal(qp_diff_change(&row->total), total);
+}
+
+static void rows_are_new_gone_changed_or_alike(void **state)
+{
+    (void)state;
+    qp_diff *d = qp_diff_new(QP_DIFF_FUNCTIONS, false);
+    add(d, QP_DIFF_BASE, RUN({"f", 5, 50}, {"old", 1, 7}, {"same", 2, 3}));
+    add(d, QP_DIFF_NEW, RUN({"same", 2, 3}, {"fresh", 4, 9}, {"f", 6, 40}));
+    assert_true(qp_diff_finish(d));
+    assert_row(d, "f", QP_DIFF_CHANGED, 1, -10, -10);
+    assert_row(d, "old", QP_DIFF_GONE, -1, -7, -7);
+    assert_row(d, "fresh", QP_DIFF_ADDED, 4, 9, 9);
+    assert_row(d, "same", QP_DIFF_ALIKE, 0, 0, 0);
+    assert_row(d, "main", QP_DIFF_ALIKE, 0, 0, -8); /* 50+7+3 -> 40+9+3 below it */
+    assert_int_equal(d->n_states[QP_DIFF_CHANGED], 1);
+    assert_int_equal(d->n_states[QP_DIFF_ALIKE], 2);
+    assert_int_equal(d->rows[0].total.sides[QP_DIFF_BASE], 70);
+    assert_int_equal(qp_diff_change(&d->rows[0].total), -8);
+    assert_false(d->has_noise);
+    qp_diff_free(d);
+}
+
+/* f: 90, 100, 110 and 190, 200, 210 differ by 100 with noise 48; g: by 20 with the same. */
+static void a_difference_within_the_noise_is_none(void **state)
+{
+    (void)state;
+    qp_diff *d = qp_diff_new(QP_DIFF_FUNCTIONS, false);
+    for (uint64_t i = 0; i < 3; i++) {
+        add(d, QP_DIFF_BASE, RUN({"f", 1, 90 + 10 * i}, {"g", 1, 90 + 10 * i}));
+        add(d, QP_DIFF_NEW, RUN({"f", 1, 210 - 10 * i}, {"g", 1, 110 + 10 * i}));
+    }
+    assert_true(qp_diff_finish(d));
+    assert_row(d, "f", QP_DIFF_CHANGED, 0, 100, 100);
+    assert_row(d, "g", QP_DIFF_ALIKE, 0, 20, 20);
+    assert_int_equal(row_named(d, "f")->self.noise, 48);
+    assert_true(d->has_noise);
+    qp_diff_free(d);
+}
+
+/* g is in one run of three: the median of 0, 0, 5 is 0, but it is in base. */
+static void a_run_without_the_function_counts_as_nothing(void **state)
+{
+    (void)state;
+    qp_diff *d = qp_diff_new(QP_DIFF_FUNCTIONS, false);
+    add(d, QP_DIFF_BASE, RUN({"f", 1, 5}));
+    add(d, QP_DIFF_BASE, RUN({"g", 1, 5}));
+    add(d, QP_DIFF_BASE, RUN({"f", 1, 5}));
+    add(d, QP_DIFF_NEW, RUN({"f", 1, 5}));
+    assert_true(qp_diff_finish(d));
+    assert_int_equal(row_named(d, "g")->self.sides[QP_DIFF_BASE], 0);
+    assert_int_equal(row_named(d, "g")->state, QP_DIFF_GONE);
+    assert_int_equal(row_named(d, "f")->state, QP_DIFF_ALIKE);
+    qp_diff_free(d);
+}
+
+/* The same name in another file is another function; two of one name in one file are one. */
+static void functions_match_by_name_and_file(void **state)
+{
+    (void)state;
+    qp_diff *d = qp_diff_new(QP_DIFF_FUNCTIONS, false);
+    profile *p = profile_new();
+    qp_cell th = profile_thread(p);
+    qp_cell f = profile_node(p, th, 0, profile_method(p, 1, "f", NULL, "a.lua"), 1, 4);
+    profile_node(p, th, f, profile_method(p, 2, "f", NULL, "a.lua"), 1, 5);
+    profile_node(p, th, 0, profile_method(p, 3, "f", NULL, "b.lua"), 1, 6);
+    add(d, QP_DIFF_BASE, profile_load(p, QP_LOAD_CLEAN));
+    add(d, QP_DIFF_NEW, profile_load(p, QP_LOAD_CLEAN));
+    assert_true(qp_diff_finish(d));
+    assert_int_equal(d->n_rows, 3);
+    assert_int_equal(d->rows[1].self.sides[QP_DIFF_BASE], 9);
+    assert_int_equal(d->rows[1].total.sides[QP_DIFF_BASE], 9); /* one inside the other: once */
+    assert_string_equal(d->rows[2].file, "b.lua");
+    assert_int_equal(d->rows[2].self.sides[QP_DIFF_NEW], 6);
+    qp_diff_free(d);
+    profile_free(p);
+}
+
+/* 100 samples of 10 ticks have a standard deviation of 100, 36 of 10 one of 60: noise
+ * 2.576 * sqrt(10000 + 3600) = 300.4. */
+static void estimated_times_bring_their_own_noise(void **state)
+{
+    (void)state;
+    qp_diff *d = qp_diff_new(QP_DIFF_FUNCTIONS, false);
+    for (int side = 0; side < QP_DIFF_SIDES; side++) {
+        profile *p = profile_new();
+        profile_head(p)->time_mode = QP_TIME_SAMPLED;
+        qp_cell th = profile_thread(p);
+        uint64_t n = side ? 36 : 100;
+        qp_cell f = profile_node(p, th, 0, profile_method(p, 1, "f", NULL, NULL), 3, 10 * n);
+        ((qp_node *)profile_at(p, f))->self_max = n;
+        add(d, (qp_diff_side)side, profile_load(p, QP_LOAD_CLEAN));
+        profile_free(p);
+    }
+    assert_true(qp_diff_finish(d));
+    /* intervals are kept as whole ticks: 196 and 117.6, rounded */
+    assert_in_range(row_named(d, "f")->self.noise, 300, 303);
+    assert_row(d, "f", QP_DIFF_CHANGED, 0, -640, -640);
+    assert_true(d->has_noise);
+    qp_diff_free(d);
+}
+
+static void a_run_differs_from_itself_in_nothing(void **state)
+{
+    (void)state;
+    for (int kind = QP_DIFF_FUNCTIONS; kind <= QP_DIFF_THREADS; kind++) {
+        qp_diff *d = qp_diff_new((qp_diff_kind)kind, false);
+        add(d, QP_DIFF_BASE, RUN({"f", 5, 50}, {"g", 1, 7}));
+        add(d, QP_DIFF_NEW, RUN({"f", 5, 50}, {"g", 1, 7}));
+        assert_true(qp_diff_finish(d));
+        assert_true(d->n_rows > 1);
+        assert_int_equal(d->n_states[QP_DIFF_ALIKE], d->n_rows - 1);
+        qp_diff_free(d);
+    }
+}
+
+/* main, main > f and main > g > f on one thread, main > f on another. */
+static void paths_of_all_threads_are_one_tree(void **state)
+{
+    (void)state;
+    qp_diff *d = qp_diff_new(QP_DIFF_PATHS, false);
+    profile *p = profile_new();
+    qp_cell one = profile_thread(p), two = profile_thread(p);
+    qp_cell top = profile_method(p, 1, "main", NULL, NULL),
+            f = profile_method(p, 2, "f", NULL, NULL);
+    qp_cell main_1 = profile_node(p, one, 0, top, 1, 1);
+    profile_node(p, one, main_1, f, 2, 10);
+    qp_cell g = profile_node(p, one, main_1, profile_method(p, 3, "g", NULL, NULL), 1, 3);
+    profile_node(p, one, g, f, 1, 20);
+    profile_node(p, two, profile_node(p, two, 0, top, 1, 1), f, 3, 100);
+    add(d, QP_DIFF_BASE, profile_load(p, QP_LOAD_CLEAN));
+    ((qp_node *)profile_at(p, g))->self = 5;
+    add(d, QP_DIFF_NEW, profile_load(p, QP_LOAD_CLEAN));
+    assert_true(qp_diff_finish(d));
+    assert_int_equal(d->n_rows, 5);
+    const qp_diff_row *rows = d->rows;
+    assert_string_equal(rows[2].name, "f");
+    assert_int_equal(rows[2].parent, 1);
+    assert_int_equal(rows[2].depth, 2);
+    assert_int_equal(rows[2].calls.sides[QP_DIFF_BASE], 5);
+    assert_int_equal(rows[2].self.sides[QP_DIFF_BASE], 110);
+    assert_string_equal(rows[rows[4].parent].name, "g");
+    assert_int_equal(qp_diff_change(&rows[3].self), 2);
+    assert_int_equal(qp_diff_change(&rows[1].total), 2);
+    assert_int_equal(d->n_states[QP_DIFF_CHANGED], 1);
+    qp_diff_free(d);
+    profile_free(p);
+}
+
+/* sleep waits: neither it nor its time is compared. */
+static void functions_that_wait_can_be_ignored(void **state)
+{
+    (void)state;
+    for (int kind = QP_DIFF_FUNCTIONS; kind <= QP_DIFF_PATHS; kind++) {
+        qp_diff *d = qp_diff_new((qp_diff_kind)kind, true);
+        profile *p = profile_new();
+        qp_cell th = profile_thread(p), sleep = profile_method(p, 1, "sleep", NULL, NULL);
+        qp_cell f = profile_node(p, th, 0, profile_method(p, 2, "f", NULL, NULL), 1, 4);
+        qp_cell wait = profile_node(p, th, f, sleep, 1, 1000);
+        ((qp_method *)profile_at(p, sleep))->flags |= QP_METHOD_WAITS;
+        add(d, QP_DIFF_BASE, profile_load(p, QP_LOAD_CLEAN));
+        ((qp_node *)profile_at(p, wait))->self = 2000;
+        add(d, QP_DIFF_NEW, profile_load(p, QP_LOAD_CLEAN));
+        assert_true(qp_diff_finish(d));
+        assert_int_equal(d->n_rows, 2);
+        assert_int_equal(d->rows[0].total.sides[QP_DIFF_BASE], 4);
+        assert_int_equal(qp_diff_change(&d->rows[0].total), 0);
+        qp_diff_free(d);
+        profile_free(p);
+    }
+}
+
+static void runs_of_different_clocks_do_not_fit(void **state)
+{
+    (void)state;
+    char error[QP_ERROR_BYTES];
+    qp_diff *d = qp_diff_new(QP_DIFF_FUNCTIONS, false);
+    profile *p = profile_new();
+    profile_node(p, profile_thread(p), 0, profile_method(p, 1, "f", NULL, NULL), 1, 1);
+    add(d, QP_DIFF_BASE, profile_load(p, QP_LOAD_CLEAN));
+    profile_head(p)->clock_kind = QP_CLOCK_USER;
+    qp_model *m = profile_load(p, QP_LOAD_CLEAN);
+    assert_false(qp_diff_fits(d, m, error));
+    assert_string_equal(error, "it has user time and the other runs have elapsed time: they "
+                               "cannot be compared");
+    qp_model_free(m);
+    profile_head(p)->clock_kind = QP_CLOCK_COUNTS;
+    m = profile_load(p, QP_LOAD_CLEAN);
+    assert_false(qp_diff_fits(d, m, error));
+    assert_string_equal(error, "its figures are counts and those of the other runs ns: they "
+                               "cannot be compared");
+    qp_model_free(m);
+    qp_diff_free(d);
+    profile_free(p);
+}
+
+/* A thread that the new run does not have: its functions are gone. */
+static void a_run_without_the_thread_has_nothing(void **state)
+{
+    (void)state;
+    qp_diff *d = qp_diff_new(QP_DIFF_FUNCTIONS, false);
+    qp_model *m = RUN({"f", 5, 50});
+    assert_true(qp_diff_add(d, QP_DIFF_BASE, m, 1));
+    assert_true(qp_diff_add(d, QP_DIFF_NEW, m, QP_DIFF_NO_THREAD));
+    assert_true(qp_diff_finish(d));
+    assert_row(d, "f", QP_DIFF_GONE, -5, -50, -50);
+    assert_int_equal(qp_diff_change(&d->rows[0].total), -60);
+    qp_model_free(m);
+    qp_diff_free(d);
+}
+
+static bool compare_all(qp_diff_kind kind, const qp_model *m)
+{
+    qp_diff *d = qp_diff_new(kind, false);
+    bool is_ok = d && qp_diff_add(d, QP_DIFF_BASE, m, QP_ALL_THREADS) &&
+                 qp_diff_add(d, QP_DIFF_NEW, m, QP_ALL_THREADS) && qp_diff_finish(d);
+    qp_diff_free(d);
+    return is_ok;
+}
+
+static void without_memory_there_is_no_diff(void **state)
+{
+    (void)state;
+    qp_model *m = RUN({"f", 5, 50}, {"g", 1, 7});
+    for (int kind = QP_DIFF_FUNCTIONS; kind <= QP_DIFF_THREADS; kind++) {
+        bool is_ok = false;
+        for (uint64_t n = 1; !is_ok; n++) {
+            assert_true(n < 200);
+            qp_alloc_fail_after(n, false);
+            is_ok = compare_all((qp_diff_kind)kind, m);
+            is_ok &= qp_alloc_count() < n;
+            qp_alloc_fail_after(0, false);
+        }
+    }
+    qp_model_free(m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(noise_is_welchs_interval),
+        cmocka_unit_test(a_side_that_does_not_vary_adds_no_freedom),
+        cmocka_unit_test(a_single_run_is_taken_to_vary_as_the_others),
+        cmocka_unit_test(two_single_runs_have_the_noise_of_their_estimates),
+        cmocka_unit_test(the_median_of_four_lies_between_the_middle_two),
+        cmocka_unit_test(rows_are_new_gone_changed_or_alike),
+        cmocka_unit_test(a_difference_within_the_noise_is_none),
+        cmocka_unit_test(a_run_without_the_function_counts_as_nothing),
+        cmocka_unit_test(functions_match_by_name_and_file),
+        cmocka_unit_test(estimated_times_bring_their_own_noise),
+        cmocka_unit_test(a_run_differs_from_itself_in_nothing),
+        cmocka_unit_test(paths_of_all_threads_are_one_tree),
+        cmocka_unit_test(functions_that_wait_can_be_ignored),
+        cmocka_unit_test(runs_of_different_clocks_do_not_fit),
+        cmocka_unit_test(a_run_without_the_thread_has_nothing),
+        cmocka_unit_test(without_memory_there_is_no_diff),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
