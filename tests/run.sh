@@ -8,7 +8,8 @@ cd "$(dirname "$0")/.."
 . tests/packages.sh
 
 need_packages "the test run" build-essential cmake dpkg-dev patch libreadline-dev pkg-config git \
-    libcmocka-dev valgrind clang clang-format libclang-rt-dev jq lua-check lua-penlight
+    libcmocka-dev valgrind clang clang-format libclang-rt-dev jq lua-check lua-penlight lcov gcovr \
+    libxml2-utils nodejs npm
 
 filter=
 for name; do
@@ -35,7 +36,7 @@ suite() {
 unset QPROF
 suite "what is installed, for all tests" build --preset release -DQPROF_WERROR=ON --
 suite "with address and undefined-behaviour sanitizers" build/asan --preset asan -- \
-    -L 'unit|model|threads|reliability'
+    -L 'unit|model|threads|reliability|export'
 suite "with the thread sanitizer" build/tsan --preset tsan -- -L 'unit|model|threads'
 suite "for random input" build/fuzz --preset fuzz -- -L fuzz
 

@@ -12,7 +12,7 @@ static void write_function(qp_json *json, const qp_cover_function *x, const char
     qp_json_end(json, '}');
 }
 
-/* The way without a jump is what gcov calls falling through; nothing here is an exception. */
+/* The last way is the one without a jump, which gcov calls falling through. */
 static void write_branches(qp_json *json, const qp_cover_branch *b, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {

@@ -90,6 +90,7 @@ static void write_blocks(qp_json *json, const qp_cover_file *f)
         qp_json_count(json, "line", b->line);
         qp_json_count(json, "block", b->block);
         qp_json_count(json, "branch", b->way);
+        qp_json_count(json, "to_line", b->to_line);
         qp_json_count(json, "function", b->function);
         qp_json_count(json, "hits", b->count);
         qp_json_bool(json, "reached", b->is_reached);

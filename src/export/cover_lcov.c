@@ -63,16 +63,15 @@ static void write_functions(qp_out *out, const qp_cover_file *f, const char *con
     qp_out_format(out, "FNF:%" PRIu32 "\nFNH:%" PRIu32 "\n", n, n_hit);
 }
 
-/* "-": its condition was never evaluated. */
-static void write_branch(qp_out *out, const qp_cover_branch *b, bool is_last, bool is_lcov2)
+/* "-": its condition was never evaluated. A name is made of the way, for it must be the only one,
+ * and of where it leads, for it is read by people. */
+static void write_branch(qp_out *out, const qp_cover_branch *b, bool is_lcov2)
 {
     qp_out_format(out, "BRDA:%" PRIu32 ",%" PRIu32 ",", b->line, b->block);
-    if (!is_lcov2)
-        qp_out_format(out, "%" PRIu32, b->way);
-    else if (is_last)
-        qp_out_text(out, "next");
+    if (is_lcov2 && b->to_line)
+        qp_out_format(out, "way %" PRIu32 " to line %" PRIu32, b->way, b->to_line);
     else
-        qp_out_format(out, "jump%" PRIu32, b->way);
+        qp_out_format(out, "%" PRIu32, b->way);
     if (b->is_reached)
         qp_out_format(out, ",%" PRIu64 "\n", b->count);
     else
@@ -85,10 +84,8 @@ static void write_branches(qp_out *out, const qp_cover_file *f, bool is_lcov2)
         const qp_cover_line *l = &f->lines[i];
         if (!qp_cover_is_live(l))
             continue;
-        for (uint32_t k = 0; k < l->n_branches; k++) {
-            const qp_cover_branch *b = &f->branches[l->first_branch + k];
-            write_branch(out, b, k + 1 == l->n_branches || b[1].block != b->block, is_lcov2);
-        }
+        for (uint32_t k = 0; k < l->n_branches; k++)
+            write_branch(out, &f->branches[l->first_branch + k], is_lcov2);
     }
     if (f->totals.branches)
         qp_out_format(out, "BRF:%" PRIu64 "\nBRH:%" PRIu64 "\n", f->totals.branches,

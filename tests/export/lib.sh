@@ -1,0 +1,36 @@
+# lib.sh: what the tests of the exporters share. Sourced in a folder of the test's own.
+#
+# Pictures of coverage that are made by hand (picture.h) go through an exporter to a program of
+# others, and what that program says is compared with the totals that the picture was made with.
+set -u
+root=$QPROF_SOURCE
+export LC_ALL=C TZ=UTC
+. "$root/tests/claims.sh"
+
+# write PICTURE FORMAT|lcov2|totals: on standard output
+write() { "$QPROF_BUILD/tests/export_write" "$@"; }
+
+# total PICTURE NAME: one of its totals, as export_write prints them
+total() { write "$1" totals | sed -n "s/^$2 //p"; }
+
+# need COMMAND PACKAGE: or the test is left out
+need() {
+    command -v "$1" >/dev/null || { echo "$1 is not installed (Debian package $2)"; exit 77; }
+}
+
+[ -x "$QPROF_BUILD/tests/export_write" ] || { echo "export_write is not built"; exit 77; }
+
+# hits PICTURE: "lines HIT ALL", the same of functions and branches, a line each
+hits() {
+    for thing in lines functions branches; do
+        echo "$thing $(total "$1" ${thing}_hit) $(total "$1" $thing)"
+    done
+}
+
+# sources PICTURE: its files in the current folder, empty lines where code is
+sources() {
+    write "$1" sonarqube "" | sed -n 's/^<file path="\(.*\)">$/\1/p' | while read -r path; do
+        mkdir -p "$(dirname "$path")"
+        yes '' | head -n 400 >"$path"
+    done
+}
