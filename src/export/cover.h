@@ -36,7 +36,8 @@ typedef struct {
     X(sonarqube)                                                                               \
     X(luacov)                                                                                  \
     X(json)                                                                                    \
-    X(purecov)
+    X(purecov)                                                                                 \
+    X(html)
 
 #define QP_COVER_EXPORTER(name) extern const qp_cover_exporter qp_cover_##name;
 QP_COVER_EXPORTERS(QP_COVER_EXPORTER)

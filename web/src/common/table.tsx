@@ -7,6 +7,7 @@ import { Rows, type RowsHandle } from "./rows";
 
 export interface Column<Row> {
     id: string;
+    /** "": it cannot be sorted by. */
     head: string;
     /** What the figure means, in a sentence. */
     title?: string;
@@ -140,6 +141,7 @@ function Head<Row>({ columns, sort, onSort }: {
     sort: Sort;
     onSort: (sort: Sort) => void;
 }) {
+    const signs = { ascending: "\u25b4", descending: "\u25be", none: "" };
     const order = (id: string) =>
         sort === id ? "ascending" : sort === `-${id}` ? "descending" : "none";
     return (
@@ -151,16 +153,18 @@ function Head<Row>({ columns, sort, onSort }: {
                     aria-sort={order(column.id)}
                     class={column.isNumber ? "is-number" : ""}
                 >
-                    <button
-                        type="button"
-                        title={column.title}
-                        onClick={() => onSort(nextSort(column, sort))}
-                    >
-                        {column.head}
-                        <span class="sort-sign" aria-hidden="true">
-                            {{ ascending: "\u25b4", descending: "\u25be", none: "" }[order(column.id)]}
-                        </span>
-                    </button>
+                    {column.head && (
+                        <button
+                            type="button"
+                            title={column.title}
+                            onClick={() => onSort(nextSort(column, sort))}
+                        >
+                            {column.head}
+                            <span class="sort-sign" aria-hidden="true">
+                                {signs[order(column.id)]}
+                            </span>
+                        </button>
+                    )}
                 </div>
             ))}
         </div>

@@ -3,30 +3,40 @@
 import type { ComponentChildren } from "preact";
 
 const hidden =
-    /[\u0000-\u0008\u000a-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
+    /[\u0000-\u0008\u000a-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/;
+const allHidden = new RegExp(hidden, "g");
 
+/** As the command line spells it. */
 function spelled(character: string): string {
     const code = character.charCodeAt(0);
-    if (code < 0x20) return String.fromCharCode(0x2400 + code);
-    return code === 0x7f ? "\u2421" : `U+${code.toString(16).toUpperCase().padStart(4, "0")}`;
+    const digits = code.toString(16).toUpperCase();
+    return code < 0x100 ? `\\x${digits.padStart(2, "0")}` : `\\u{${digits.padStart(4, "0")}}`;
 }
 
 /** The text with hidden characters spelled out: for attributes and titles. */
 export function visibleText(text: string): string {
-    return text.replace(hidden, spelled);
+    return text.replace(allHidden, spelled);
 }
 
 /** The same, the replacements told apart by their style. */
 export function visible(text: string): ComponentChildren {
-    hidden.lastIndex = 0;
     if (!hidden.test(text)) return text;
     const pieces: ComponentChildren[] = [];
     let at = 0;
-    for (const found of text.matchAll(hidden)) {
+    for (const found of text.matchAll(allHidden)) {
         pieces.push(text.slice(at, found.index));
         pieces.push(<span class="hidden-char">{spelled(found[0])}</span>);
         at = found.index! + found[0].length;
     }
     pieces.push(text.slice(at));
     return pieces;
+}
+
+/** A path or name that keeps its end where there is no room for all of it. */
+export function EndOf({ text, class: name = "" }: { text: string; class?: string }) {
+    return (
+        <span class={`end-of ${name}`} title={visibleText(text)}>
+            <bdi dir="ltr">{visible(text)}</bdi>
+        </span>
+    );
 }

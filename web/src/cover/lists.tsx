@@ -3,7 +3,7 @@ import { useMemo, useState } from "preact/hooks";
 import { count } from "../common/format";
 import type { Go, Place } from "../common/place";
 import { type Column, Table, sorted } from "../common/table";
-import { visible } from "../common/visible";
+import { EndOf, visible } from "../common/visible";
 import { type Fn, type Index, type Totals, functions } from "./data";
 import { totalColumns } from "./figures";
 import { type ContextFigures, type Figures, contextFigures, contextName } from "./filter";
@@ -157,7 +157,7 @@ const fileColumns: Column<FileRow>[] = [
         head: "File",
         rank: 0,
         value: (row) => row.path,
-        cell: (row) => <span class="file-name is-cut-left">{visible(row.path)}</span>,
+        cell: (row) => <EndOf class="file-name" text={row.path} />,
     },
     ...totalColumns<FileRow>(),
 ];
@@ -188,6 +188,9 @@ export function Files({ index, figures, place, go }: ListProps) {
 // ---- functions ---------------------------------------------------------------------------------
 
 const share = (hit: number, all: number) => (all > 0 ? (100 * hit) / all : NaN);
+
+const placeOfFunction = (index: Index, fn: Fn) =>
+    index.files[fn.file].path + (fn.firstLine > 0 ? `:${fn.firstLine}` : "");
 
 function functionColumns(index: Index): Column<Fn>[] {
     const totals = totalColumns<{ totals: Totals }>();
@@ -233,10 +236,7 @@ function functionColumns(index: Index): Column<Fn>[] {
             rank: 1,
             value: (fn) => `${index.files[fn.file].path}\u0000${String(fn.firstLine).padStart(9, "0")}`,
             cell: (fn) => (
-                <span class="file-name is-cut-left dim">
-                    {visible(index.files[fn.file].path)}
-                    {fn.firstLine > 0 && `:${fn.firstLine}`}
-                </span>
+                <EndOf class="file-name dim" text={placeOfFunction(index, fn)} />
             ),
         },
     ];

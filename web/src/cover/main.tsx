@@ -10,11 +10,11 @@ import { useKeys } from "../common/keys";
 import { type Go, type Place, usePlace } from "../common/place";
 import { SearchDialog } from "../common/search";
 import { themeOf, useTheme } from "../common/theme";
-import { visible, visibleText } from "../common/visible";
+import { EndOf, visible, visibleText } from "../common/visible";
 import { type Index, readIndex } from "./data";
 import { FilePage } from "./file";
 import { Tiles } from "./figures";
-import { type Filter, contextName, figuresOf } from "./filter";
+import { type Filter, contextName, figuresOf, isFiltering } from "./filter";
 import { finderOf } from "./find";
 import { Contexts, Files, Folders, Functions, type ListProps } from "./lists";
 
@@ -57,7 +57,11 @@ function Crumbs({ place, go }: { place: Place; go: Go }) {
                 Coverage
             </button>
             {place.view !== "file" && name && <span class="subject">{name}</span>}
-            {place.view === "file" && <span class="path is-cut-left">{visible(place.what)}</span>}
+            {place.view === "file" && (
+                <span class="path">
+                    <EndOf text={place.what} />
+                </span>
+            )}
         </nav>
     );
 }
@@ -215,7 +219,7 @@ function App() {
                     </button>
                 </span>
             </header>
-            <main>
+            <main class={isFiltering(filter) ? "is-filtered" : ""}>
                 {file ? (
                     <FilePage key={file.index} {...{ index, file, figures, filter, place, go }} />
                 ) : (

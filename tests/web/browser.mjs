@@ -1,0 +1,97 @@
+// browser.mjs: what the tests of the pages share: headless Chromium, claims, and rows of lists of
+// which only the visible part exists.
+import { createRequire } from "node:module";
+import { pathToFileURL } from "node:url";
+
+const build = process.env.QPROF_BUILD;
+const { chromium } = createRequire(`${build}/web/package.json`)("playwright-core");
+const browser = await chromium.launch({
+    executablePath: process.env.CHROMIUM,
+    args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"],
+});
+let failures = 0;
+
+export function claim(text, isSo, detail) {
+    if (isSo) return;
+    failures++;
+    console.log(`NOT SO: ${text}`);
+    if (detail !== undefined) console.log(`    ${JSON.stringify(detail)}`);
+}
+
+export const same = (text, wanted, found) =>
+    claim(text, JSON.stringify(wanted) === JSON.stringify(found), { wanted, found });
+
+/** Open a page. Any request but its own, any error and any word on the console is a failure. */
+export async function open(file, hash = "", options = {}) {
+    const context = await browser.newContext({
+        viewport: { width: 1280, height: 800 },
+        ...options,
+    });
+    const page = await context.newPage();
+    const url = `${pathToFileURL(file)}${hash}`;
+    page.on("console", (message) => claim(`${file}: nothing on the console`, false, message.text()));
+    page.on("pageerror", (error) => claim(`${file}: no error`, false, error.message));
+    page.on("dialog", (dialog) => {
+        claim(`${file}: no dialog`, false, dialog.message());
+        dialog.dismiss();
+    });
+    page.on("request", (request) => {
+        const own = url.replace(/#.*/, "");
+        claim(`${file}: asks for nothing`, request.url().replace(/#.*/, "") === own, request.url());
+    });
+    await page.goto(url);
+    return page;
+}
+
+/** The page has settled: two frames were drawn. */
+export const settle = (page) =>
+    page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+
+export async function press(page, ...keys) {
+    for (const key of keys) {
+        await page.keyboard.press(key);
+        await settle(page);
+    }
+}
+
+const seenRows = (page) =>
+    page.$$eval(".table [role=row][aria-rowindex]", (rows) =>
+        rows.map((row) => ({
+            index: Number(row.getAttribute("aria-rowindex")) - 2,
+            level: Number(row.getAttribute("aria-level")),
+            cells: [...row.children].map((cell) => cell.textContent),
+        })),
+    );
+
+/** All rows of the table, in order: scrolls through it. */
+export async function allRows(page) {
+    const rows = new Map();
+    const table = page.locator(".table");
+    for (let top = 0; ; ) {
+        await table.evaluate((element, to) => (element.scrollTop = to), top);
+        await settle(page);
+        for (const row of await seenRows(page)) rows.set(row.index, row);
+        const { height, all } = await table.evaluate((e) => ({
+            height: e.clientHeight,
+            all: e.scrollHeight,
+        }));
+        if (top + height >= all) break;
+        top += height - 60;
+    }
+    return [...rows.values()].sort((a, b) => a.index - b.index);
+}
+
+/** Figures of the tiles at the top, by name: "11 of 12". */
+export const tiles = (page) =>
+    page.$$eval(".tile", (list) =>
+        Object.fromEntries(
+            list.map((tile) => [tile.dataset.name, tile.querySelector(".tile-of").textContent]),
+        ),
+    );
+
+/** Ends the test. */
+export async function finish() {
+    await browser.close();
+    if (!failures) console.log("all claims hold");
+    process.exit(failures ? 1 : 0);
+}
