@@ -2,7 +2,8 @@
 # examples/demo.sh and tests/run.sh.
 
 # need_packages WHAT_FOR PACKAGE...
-# Nothing is asked of apt when all are there. Ends the script when it can not be done.
+# Nothing is asked of apt when all are there; a program of the package's name that came another way
+# will do (npm is a part of other builds of nodejs). Ends the script when it can not be done.
 need_packages() {
     what_for=$1
     shift
@@ -14,6 +15,7 @@ need_packages() {
     missing=
     for package; do
         [ "$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null)" = installed ] ||
+            command -v "$package" >/dev/null ||
             missing="$missing $package"
     done
     [ -n "$missing" ] || return 0

@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 
 need_packages "the test run" build-essential cmake dpkg-dev patch libreadline-dev pkg-config git \
     libcmocka-dev valgrind clang clang-format libclang-rt-dev jq lua-check lua-penlight lcov gcovr \
-    libxml2-utils nodejs npm
+    libxml2-utils nodejs npm chromium fonts-dejavu-core
 
 filter=
 for name; do

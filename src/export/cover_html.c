@@ -369,6 +369,6 @@ const qp_cover_exporter qp_cover_html = {
     .name = "html",
     .suffix = ".html",
     .summary = "one page for any browser: folders, sources, branches, contexts, search",
-    .limits = "counts above 2^53 are rounded",
+    .limits = "exact counts above 2^53",
     .needs_lines = false,
     .write = write};
