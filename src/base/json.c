@@ -58,6 +58,12 @@ void qp_json_count(qp_json *json, const char *key, uint64_t value)
     qp_out_format(json->out, "%" PRIu64, value);
 }
 
+void qp_json_number(qp_json *json, const char *key, double value)
+{
+    write_key(json, key, false);
+    qp_out_format(json->out, "%.10g", value);
+}
+
 void qp_json_bool(qp_json *json, const char *key, bool value)
 {
     write_key(json, key, false);

@@ -30,8 +30,9 @@ void qp_screen_init(qp_screen *s, qp_out *out)
 
 void qp_screen_style(const qp_screen *s, qp_style style)
 {
-    static const char *const codes[] = {"\033[0m",    "\033[1m",  "\033[2m",   "\033[33m",
-                                        "\033[1;31m", "\033[32m", "\033[1;31m"};
+    static const char *const codes[] = {"\033[0m",    "\033[1m",    "\033[2m",
+                                        "\033[33m",   "\033[1;31m", "\033[32m",
+                                        "\033[1;31m", "\033[94m",   "\033[1;35m"};
     if (s->has_color)
         qp_out_text(s->out, codes[style]);
 }

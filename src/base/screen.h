@@ -13,7 +13,9 @@ typedef enum {
     QP_STYLE_WARM, /* a good part of the time */
     QP_STYLE_HOT,  /* most of it */
     QP_STYLE_GOOD,
-    QP_STYLE_BAD
+    QP_STYLE_BAD,
+    QP_STYLE_HIT,    /* lines: executed, in a colour that differs from red for everybody */
+    QP_STYLE_PARTIAL /* executed in part */
 } qp_style;
 
 typedef struct {

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/header.h"
+#include "cli/listing.h"
 #include "cli/method.h"
 #include "cli/view.h"
 #include "model/lines.h"
@@ -142,20 +143,7 @@ static void add_line(qp_table *t, const qp_model *m, const scale *x, const part 
     }
     snprintf(text, sizeof text, "%" PRIu32, line);
     qp_table_plain(t, QP_STYLE_DIM, text);
-    source[0] = '\0';
-    if (p->has_source && line <= p->source.n_lines) {
-        uint32_t n = p->source.line_bytes[line - 1], at = 0;
-        const char *from = p->source.lines[line - 1];
-        for (uint32_t i = 0; i < n && at + 9 < sizeof source; i++) {
-            if (from[i] == '\t')
-                do
-                    source[at++] = ' ';
-                while (at % 4);
-            else if (from[i] != '\r' && from[i] != '\0')
-                source[at++] = from[i];
-        }
-        source[at] = '\0';
-    }
+    qp_listing_line(source, sizeof source, p->has_source ? &p->source : NULL, line);
     qp_table_cell(t, style == QP_STYLE_DIM && f ? QP_STYLE_DIM : QP_STYLE_PLAIN, source);
 }
 

@@ -74,6 +74,26 @@ static const qp_flag *flag_named(const qp_command *command, const char *name, si
     return NULL;
 }
 
+static bool is_list(const qp_flag *flag)
+{
+    return flag->kind == QP_FLAG_LIST || flag->kind == QP_FLAG_NAMES ||
+           flag->kind == QP_FLAG_FILES;
+}
+
+/* Add the values of a flag, which are cut apart where they stand. @return false: too many */
+static bool add_to_list(const qp_flag *flag, char *text, qp_args *args)
+{
+    qp_list *list = (qp_list *)(void *)((char *)args + flag->at);
+    for (char *rest = text; rest;) {
+        char *item = strsep(&rest, flag->kind == QP_FLAG_LIST ? ":" : "");
+        if (*item && list->n == QP_LIST_MOST)
+            return false;
+        if (*item)
+            list->items[list->n++] = item;
+    }
+    return true;
+}
+
 /* Store the value of a flag. @return false: it is none */
 static bool store(const qp_flag *flag, const char *text, qp_args *args)
 {
@@ -85,6 +105,10 @@ static bool store(const qp_flag *flag, const char *text, qp_args *args)
     case QP_FLAG_YES:
         *(bool *)place = true;
         return true;
+    case QP_FLAG_LIST: /* see add_to_list */
+    case QP_FLAG_NAMES:
+    case QP_FLAG_FILES:
+        return false;
     case QP_FLAG_TEXT:
         *(const char **)place = text;
         return true;
@@ -92,9 +116,10 @@ static bool store(const qp_flag *flag, const char *text, qp_args *args)
         *(uint64_t *)place = strtoull(text, &end, 10);
         return *text >= '0' && *text <= '9' && *end == '\0' && errno == 0;
     case QP_FLAG_REAL:
+    case QP_FLAG_PERCENT:
         *(double *)place = strtod(text, &end);
         return end > text && *end == '\0' && isfinite(*(double *)place) &&
-               *(double *)place >= 0;
+               *(double *)place >= 0 && (flag->kind == QP_FLAG_REAL || *(double *)place <= 100);
     case QP_FLAG_WORD:
         word = qp_args_word(flag->value, text);
         *(unsigned *)place = (unsigned)word;
@@ -106,7 +131,7 @@ static bool store(const qp_flag *flag, const char *text, qp_args *args)
 static bool refuse_unknown(const qp_command *command, const char *name, size_t n, char *error,
                            size_t error_bytes)
 {
-    char words[512] = "", text[WORD_BYTES + 1];
+    char words[1024] = "", text[WORD_BYTES + 1];
     const char *found;
     for (const qp_flag *f = command->flags; f->name; f++)
         snprintf(words + strlen(words), sizeof words - strlen(words), "%s%s", *words ? "|" : "",
@@ -126,10 +151,10 @@ static bool refuse_unknown(const qp_command *command, const char *name, size_t n
 static int parse_flag(const qp_command *command, int n_left, char **argv, qp_args *args,
                       char *error, size_t error_bytes)
 {
-    const char *word = argv[0], *value = NULL;
+    char *word = argv[0], *value = NULL;
     const qp_flag *flag = NULL;
     if (word[1] == '-') {
-        const char *equals = strchr(word, '=');
+        char *equals = strchr(word, '=');
         size_t n = equals ? (size_t)(equals - word - 2) : strlen(word + 2);
         value = equals ? equals + 1 : NULL;
         flag = flag_named(command, word + 2, n);
@@ -154,12 +179,17 @@ static int parse_flag(const qp_command *command, int n_left, char **argv, qp_arg
         return 0;
     }
     value = taken == 2 ? argv[1] : value;
-    if (!store(flag, value, args)) {
-        snprintf(error, error_bytes, "--%s=%.60s: expected %s", flag->name, value,
-                 flag->kind == QP_FLAG_WORD ? flag->value : "a number");
-        return 0;
-    }
-    return taken;
+    bool is_good = is_list(flag) ? add_to_list(flag, value, args) : store(flag, value, args);
+    while (is_good && flag->kind == QP_FLAG_FILES && taken < n_left && argv[taken][0] != '-')
+        is_good = add_to_list(flag, argv[taken++], args);
+    if (is_good)
+        return taken;
+    snprintf(error, error_bytes, "--%s=%.60s: expected %s", flag->name, value,
+             flag->kind == QP_FLAG_WORD      ? flag->value
+             : is_list(flag)                 ? "64 of them at most"
+             : flag->kind == QP_FLAG_PERCENT ? "a number from 0 to 100"
+                                             : "a number");
+    return 0;
 }
 
 /* Is it a flag of the command, and not an option of the recorder? */
@@ -175,6 +205,8 @@ bool qp_args_parse(const qp_command *command, int argc, char **argv, qp_args *ar
 {
     *args = (qp_args){
         .operands = argv, .limit = UINT64_MAX, .time = UINT_MAX, .granularity = UINT_MAX};
+    args->cover.lines_under = args->cover.branches_under = args->cover.functions_under = -1;
+    args->diff.slower = -1;
     for (const qp_flag *f = command->flags; f->name; f++)
         if (f->initial)
             store(f, f->initial, args);

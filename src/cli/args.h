@@ -9,20 +9,56 @@
 
 #include "base/screen.h"
 
+enum { QP_LIST_MOST = 64 };
+
 typedef enum { QP_FORMAT_TEXT, QP_FORMAT_JSON, QP_FORMAT_CSV } qp_format;
 typedef enum { QP_COLOR_AUTO, QP_COLOR_ALWAYS, QP_COLOR_NEVER } qp_color;
+
+/* Values of a flag that may be given several times, or once with ':' between them. */
+typedef struct {
+    const char *items[QP_LIST_MOST]; /* [n] */
+    size_t n;
+} qp_list;
+
+/* Flags of `qprof cover` and `qprof list`. */
+typedef struct {
+    unsigned view, table, annotations, by, partial; /* positions in the words of the flag */
+    bool has_functions, has_uncovered, is_unadjusted, is_forced, is_layered, has_only_missed,
+        has_contexts, has_blocks, is_only_root, is_relative, is_lcov2;
+    bool has_calls, has_counts, has_not_executed;
+    double lines_under, branches_under, functions_under; /* percent; < 0: not given */
+    const char *root, *adjustments, *to, *git, *repo, *patch, *only, *thresholds, *test;
+    qp_list include, exclude, contexts;
+} qp_cover_args;
+
+/* Flags of `qprof diff`. */
+typedef struct {
+    qp_list base, new;
+    bool has_paths, has_legend, is_qxdiff, ignores_system;
+    double slower; /* percent of --fail-if-slower; < 0: not given */
+} qp_diff_args;
+
+/* What is left out of a profile: cli/fold.h. */
+typedef struct {
+    const char *focus; /* NULL: not given */
+    qp_list hide, hide_modules;
+} qp_fold_args;
 
 /* Values of all flags of all commands; each command's table fills its own. */
 typedef struct {
     unsigned format, color, sort; /* positions in the words of the flag */
     bool help;
-    bool has_threads, has_subtract, has_skips, is_hottest, is_man, is_completion, has_list;
+    bool is_forced, has_threads, has_subtract, has_skips, is_hottest, is_man, is_completion,
+        has_list;
     uint64_t limit; /* 0: none; UINT64_MAX: not given */
     uint64_t depth, count;
     double min_percent, interval;
     const char *thread, *filter, *unit, *source_path; /* NULL: not given */
     unsigned time, granularity;                       /* UINT_MAX: not given */
     const char *clock, *output;
+    qp_cover_args cover;
+    qp_diff_args diff;
+    qp_fold_args fold;
     char **operands; /* [n_operands] of argv; for `run` options of the recorder */
     int n_operands;
     char **rest; /* [n_rest] behind "--", or from the first operand on for `run` */
@@ -30,11 +66,15 @@ typedef struct {
 } qp_args;
 
 typedef enum {
-    QP_FLAG_YES,   /* bool */
-    QP_FLAG_TEXT,  /* const char * */
-    QP_FLAG_COUNT, /* uint64_t */
-    QP_FLAG_REAL,  /* double, >= 0 */
-    QP_FLAG_WORD   /* unsigned: which of `value`, which are separated by '|' */
+    QP_FLAG_YES,     /* bool */
+    QP_FLAG_TEXT,    /* const char * */
+    QP_FLAG_LIST,    /* qp_list */
+    QP_FLAG_NAMES,   /* qp_list; a ':' is part of a name */
+    QP_FLAG_FILES,   /* the same; all words up to the next flag belong to it */
+    QP_FLAG_COUNT,   /* uint64_t */
+    QP_FLAG_REAL,    /* double, >= 0 */
+    QP_FLAG_PERCENT, /* double, 0 to 100 */
+    QP_FLAG_WORD     /* unsigned: which of `value`, which are separated by '|' */
 } qp_flag_kind;
 
 typedef struct {
@@ -49,15 +89,19 @@ typedef struct {
 
 struct qp_cli;
 
-typedef struct {
-    const char *name;
+/* A command, or a group of them: a group has no flags of its own, and its name is the first word of
+ * its commands' names. */
+typedef struct qp_command {
+    const char *name;     /* as typed: "report", "cover report" */
     const char *operands; /* "[FILE]" */
     const char *summary;  /* one line */
     const char *about;    /* paragraphs of the help, lines broken */
-    const qp_flag *flags; /* ends with a NULL name */
+    const qp_flag *flags; /* ends with a NULL name; NULL: a group */
     const char *examples; /* a line each */
     int (*run)(struct qp_cli *cli);
     bool takes_rest; /* everything from the first operand on belongs to a program */
+    const struct qp_command *const *subs;   /* of a group, ends with NULL */
+    void (*print_more)(const qp_screen *s); /* what the help says behind the flags; or NULL */
 } qp_command;
 
 /* Flags that many commands have. */

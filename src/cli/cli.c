@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/text.h"
+#include "cli/bar.h"
 #include "format/options.h"
 #include "model/live.h"
 
@@ -60,12 +60,17 @@ static bool ends_with(const char *text, const char *end)
     return n > n_end && strcmp(text + n - n_end, end) == 0;
 }
 
-/* Is it surely meant as a profile: by its name, its first bytes, or as the id of a process? */
-static bool names_profile(const char *text)
+/* .pcv and .qv: names that coverage and profiles had in the originals. */
+static bool has_profile_suffix(const char *name)
+{
+    return ends_with(name, ".qprof") || ends_with(name, ".pcv") || ends_with(name, ".qv");
+}
+
+bool qp_cli_is_profile(const char *text)
 {
     char magic[8] = "";
     struct stat at;
-    if (ends_with(text, ".qprof") || ends_with(text, ".qv") || ends_with(text, ".pcv"))
+    if (has_profile_suffix(text))
         return true;
     if (stat(text, &at) != 0)
         return *text && text[strspn(text, "0123456789")] == '\0';
@@ -90,10 +95,10 @@ bool qp_cli_operands(const qp_cli *cli, const char **name, const char **file)
         return false;
     }
     if (n == 2) {
-        int at = names_profile(operands[1]) || !names_profile(operands[0]);
+        int at = qp_cli_is_profile(operands[1]) || !qp_cli_is_profile(operands[0]);
         *file = operands[at];
         *name = operands[!at];
-    } else if (n == 1 && (!name || names_profile(operands[0]))) {
+    } else if (n == 1 && (!name || qp_cli_is_profile(operands[0]))) {
         *file = operands[0];
     } else if (n == 1) {
         *name = operands[0];
@@ -110,7 +115,7 @@ static bool find_newest(char *path, size_t n_bytes)
         return false;
     path[0] = '\0';
     for (struct dirent *entry = readdir(folder); entry; entry = readdir(folder)) {
-        if (!ends_with(entry->d_name, ".qprof") || stat(entry->d_name, &at) != 0 ||
+        if (!has_profile_suffix(entry->d_name) || stat(entry->d_name, &at) != 0 ||
             !S_ISREG(at.st_mode))
             continue;
         bool is_newer = at.st_mtim.tv_sec != best.st_mtim.tv_sec
@@ -141,42 +146,6 @@ static void take_options(qp_cli *cli, const qp_model *m)
         cli->args.source_path = qp_option_text(&o, QP_OPT_source_path);
 }
 
-/* A bar on standard error, once it has taken a second. */
-typedef struct {
-    uint64_t begun; /* monotonic ns */
-    bool is_shown;
-} bar;
-
-enum { BAR_COLUMNS = 40, BAR_AFTER_NS = 1000000000 };
-
-/* One write, whose failure does not matter. */
-static void write_bar(const char *text)
-{
-    if (write(STDERR_FILENO, text, strlen(text)) < 0)
-        return;
-}
-
-static void show_bar(void *to, unsigned percent)
-{
-    bar *b = to;
-    char line[BAR_COLUMNS + 32];
-    int n = (int)(percent * BAR_COLUMNS / 100);
-    if (qp_clock_monotonic() - b->begun < BAR_AFTER_NS)
-        return;
-    snprintf(line, sizeof line, "\rreading [%.*s%*s] %3u %%", n,
-             "########################################", BAR_COLUMNS - n, "", percent);
-    write_bar(line);
-    b->is_shown = true;
-}
-
-static void end_bar(const bar *b)
-{
-    char line[BAR_COLUMNS + 32];
-    snprintf(line, sizeof line, "\r%*s\r", BAR_COLUMNS + 16, "");
-    if (b->is_shown)
-        write_bar(line);
-}
-
 int qp_cli_load(qp_cli *cli, const char *file, qp_model **model)
 {
     char error[QP_ERROR_BYTES];
@@ -184,12 +153,12 @@ int qp_cli_load(qp_cli *cli, const char *file, qp_model **model)
     if (file)
         snprintf(cli->path, sizeof cli->path, "%s", file);
     else if (!find_newest(cli->path, sizeof cli->path))
-        return qp_cli_fail(cli, "no profile was named and this folder has no *.qprof; "
-                                "make one with: qprof run -- PROGRAM");
-    bar b = {.begun = qp_clock_monotonic()};
-    qp_load_options options = {.progress = {isatty(STDERR_FILENO) ? show_bar : NULL, &b}};
+        return qp_cli_fail(cli, "no profile was named and this folder has no *.qprof "
+                                "or *.pcv; make one with: qprof run -- PROGRAM");
+    qp_bar b;
+    qp_load_options options = {.progress = qp_bar_begin(&b, "reading", 1)};
     qp_load_status status = qp_model_load(cli->path, &options, model, error);
-    end_bar(&b);
+    qp_bar_end(&b);
     if (status == QP_LOAD_UNUSABLE) {
         size_t n = strlen(cli->path);
         bool has_name = strncmp(error, cli->path, n) == 0 && error[n] == ':';

@@ -17,8 +17,14 @@ typedef struct qp_cli {
 } qp_cli;
 
 extern const qp_command qp_command_run, qp_command_report, qp_command_tree, qp_command_detail,
-    qp_command_annotate, qp_command_info, qp_command_check, qp_command_top, qp_command_help;
+    qp_command_annotate, qp_command_info, qp_command_check, qp_command_cover, qp_command_list,
+    qp_command_top, qp_command_help;
 extern const qp_command *const qp_commands[]; /* ends with NULL */
+
+/* The command that words name: "report", or "cover" and "report".
+ * @param n_taken  how many of the words are its name
+ * @return a group where its command was not named; NULL: a message was printed */
+const qp_command *qp_cli_command(const qp_cli *cli, int n, char *const *words, int *n_taken);
 
 /* ---- messages ------------------------------------------------------------------------------ */
 
@@ -32,12 +38,15 @@ int qp_cli_fail_memory(const qp_cli *cli);
 
 /* ---- profiles ------------------------------------------------------------------------------ */
 
+/* Is it surely meant as a profile: by its name, its first bytes, or as the id of a process? */
+bool qp_cli_is_profile(const char *text);
+
 /* Tell the profile among at most two operands from the name of something in it; either may come
  * first. @param name  NULL: the command takes none. *file NULL: none was given
  * @return false: wrong usage, a message was printed */
 bool qp_cli_operands(const qp_cli *cli, const char **name, const char **file);
 
-/* Load a profile; `file` NULL: the newest *.qprof of the current folder.
+/* Load a profile; `file` NULL: the newest *.qprof, *.pcv or *.qv of the current folder.
  * @return QP_EXIT_CLEAN; QP_EXIT_SALVAGED: said so on standard error; QP_EXIT_UNUSABLE: no model,
  *         said why */
 int qp_cli_load(qp_cli *cli, const char *file, qp_model **model);

@@ -6,7 +6,7 @@
 
 #include "cli/cli.h"
 
-enum { TEXT_COLUMN = 26 };
+enum { TEXT_COLUMN = 26, NAME_COLUMNS = 9 };
 
 /* "-o, --output=FILE" */
 static int print_flag_name(char *to, size_t n_bytes, const qp_flag *f)
@@ -52,21 +52,37 @@ static void print_lines(const qp_screen *s, const char *text)
     }
 }
 
+static void print_commands(const qp_screen *s, const qp_command *const *c)
+{
+    qp_screen_text(s, QP_STYLE_HEAD, "Commands:\n");
+    for (; *c; c++)
+        qp_out_format(s->out, "  %-*s %s\n",
+                      NAME_COLUMNS + 6 * (strchr((*c)->name, ' ') != NULL), (*c)->name,
+                      (*c)->summary);
+}
+
 void qp_help_command(const qp_screen *s, const qp_command *command)
 {
     qp_screen_text(s, QP_STYLE_HEAD, "Usage:");
-    qp_out_format(s->out, " qprof %s [options] %s\n\n%s\n\n", command->name, command->operands,
-                  command->about);
-    qp_screen_text(s, QP_STYLE_HEAD, "Options:\n");
-    for (const qp_flag *f = command->flags; f->name; f++)
-        print_flag(s, f);
+    qp_out_format(s->out, " qprof %s %s%s\n\n%s\n\n", command->name,
+                  command->subs ? "" : "[options] ", command->operands, command->about);
+    if (command->subs) {
+        print_commands(s, command->subs);
+    } else {
+        qp_screen_text(s, QP_STYLE_HEAD, "Options:\n");
+        for (const qp_flag *f = command->flags; f->name; f++)
+            print_flag(s, f);
+    }
+    if (command->print_more)
+        command->print_more(s);
     qp_screen_text(s, QP_STYLE_HEAD, "\nExamples:\n");
     print_lines(s, command->examples);
 }
 
 static const char *const concepts =
     "FILE is a profile or the process id of a program that is recording; without one it is\n"
-    "the newest *.qprof of the current folder. Live and crashed profiles are read like\n"
+    "the newest *.qprof or *.pcv of the current folder. Live and crashed profiles are read "
+    "like\n"
     "finished ones.\n"
     "Exit status: 0 clean; 1 the profile was damaged, or a check failed; 2 unusable input\n"
     "or wrong usage.";
@@ -76,9 +92,7 @@ void qp_help_all(const qp_screen *s)
     qp_out_text(s->out, "qprof shows where a program of an interpreter spends its time.\n\n");
     qp_screen_text(s, QP_STYLE_HEAD, "Usage:");
     qp_out_text(s->out, " qprof COMMAND [options] [FILE]\n\n");
-    qp_screen_text(s, QP_STYLE_HEAD, "Commands:\n");
-    for (const qp_command *const *c = qp_commands; *c; c++)
-        qp_out_format(s->out, "  %-10s%s\n", (*c)->name, (*c)->summary);
+    print_commands(s, qp_commands);
     qp_out_format(s->out, "\n%s\n\n", concepts);
     qp_screen_text(s, QP_STYLE_HEAD, "Start here:\n");
     qp_out_text(s->out, "  qprof run -- qlua script.lua    record a program\n"
@@ -109,9 +123,10 @@ static void print_roff(qp_out *out, const char *text)
 static void print_man_command(qp_out *out, const qp_command *c)
 {
     char name[128];
-    qp_out_format(out, ".SS qprof %s [options] %s\n", c->name, c->operands);
+    qp_out_format(out, ".SS qprof %s %s%s\n", c->name, c->subs ? "" : "[options] ",
+                  c->operands);
     print_roff(out, c->about);
-    for (const qp_flag *f = c->flags; f->name; f++) {
+    for (const qp_flag *f = c->flags; f && f->name; f++) {
         print_flag_name(name, sizeof name, f);
         qp_out_text(out, ".TP\n.B ");
         print_roff(out, name);
@@ -120,6 +135,8 @@ static void print_man_command(qp_out *out, const qp_command *c)
     qp_out_text(out, ".PP\n.nf\n");
     print_roff(out, c->examples);
     qp_out_text(out, ".fi\n");
+    for (const qp_command *const *sub = c->subs; sub && *sub; sub++)
+        print_man_command(out, *sub);
 }
 
 static void print_man(qp_out *out)
@@ -138,25 +155,54 @@ static void print_man(qp_out *out)
 
 /* ---- completion ---------------------------------------------------------------------------- */
 
-static void print_completion(qp_out *out)
+/* The last words of commands' names. */
+static void print_words(qp_out *out, const qp_command *const *c)
 {
-    qp_out_text(out,
-                "# bash completion of qprof\n_qprof() {\n"
-                "    local word=${COMP_WORDS[COMP_CWORD]} flags=\n"
-                "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n        COMPREPLY=($(compgen -W '");
-    for (const qp_command *const *c = qp_commands; *c; c++)
-        qp_out_format(out, "%s ", (*c)->name);
-    qp_out_text(out, "--help --version' -- \"$word\"))\n        return\n    fi\n"
-                     "    case ${COMP_WORDS[1]} in\n");
-    for (const qp_command *const *c = qp_commands; *c; c++) {
-        qp_out_format(out, "    %s) flags='", (*c)->name);
+    for (; *c; c++) {
+        const char *blank = strrchr((*c)->name, ' ');
+        qp_out_format(out, "%s ", blank ? blank + 1 : (*c)->name);
+    }
+}
+
+/* A case of the name, or of both words of it, for each command. */
+static void print_cases(qp_out *out, const qp_command *const *c)
+{
+    for (; *c; c++) {
+        if ((*c)->subs) {
+            qp_out_format(out, "    %s\\ *) words='", (*c)->name);
+            print_words(out, (*c)->subs);
+            qp_out_text(out, "' ;;&\n");
+            print_cases(out, (*c)->subs);
+            continue;
+        }
+        const char *blank = strchr((*c)->name, ' ');
+        if (blank)
+            qp_out_format(out, "    %.*s\\ %s) words= flags='", (int)(blank - (*c)->name),
+                          (*c)->name, blank + 1);
+        else
+            qp_out_format(out, "    %s\\ *) flags='", (*c)->name);
         for (const qp_flag *f = (*c)->flags; f->name; f++)
             qp_out_format(out, "--%s%s ", f->name, f->value ? "=" : "");
         qp_out_text(out, "' ;;\n");
     }
-    qp_out_text(out, "    esac\n    case $word in\n"
+}
+
+static void print_completion(qp_out *out)
+{
+    qp_out_text(out,
+                "# bash completion of qprof\n_qprof() {\n"
+                "    local word=${COMP_WORDS[COMP_CWORD]} flags= words=\n"
+                "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n        COMPREPLY=($(compgen -W '");
+    print_words(out, qp_commands);
+    qp_out_text(out, "--help --version' -- \"$word\"))\n        return\n    fi\n"
+                     "    case \"${COMP_WORDS[1]} ${COMP_WORDS[2]}\" in\n");
+    print_cases(out, qp_commands);
+    qp_out_text(out, "    esac\n"
+                     "    [ \"$COMP_CWORD\" -eq 2 ] || words=\n"
+                     "    case $word in\n"
                      "    -*) COMPREPLY=($(compgen -W \"$flags\" -- \"$word\")) ;;\n"
-                     "    *) COMPREPLY=($(compgen -f -- \"$word\")) ;;\n"
+                     "    *) COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n"
+                     "       [ -n \"$words\" ] || COMPREPLY=($(compgen -f -- \"$word\")) ;;\n"
                      "    esac\n}\ncomplete -o nospace -F _qprof qprof\n");
 }
 
@@ -164,7 +210,7 @@ static void print_completion(qp_out *out)
 
 static int run_help(qp_cli *cli)
 {
-    const char *name = cli->args.n_operands ? cli->args.operands[0] : NULL;
+    int n_taken, n = cli->args.n_operands;
     if (cli->args.is_man) {
         print_man(&cli->out);
         return QP_EXIT_CLEAN;
@@ -173,16 +219,15 @@ static int run_help(qp_cli *cli)
         print_completion(&cli->out);
         return QP_EXIT_CLEAN;
     }
-    if (!name) {
+    if (!n) {
         qp_help_all(&cli->screen);
         return QP_EXIT_CLEAN;
     }
-    for (const qp_command *const *c = qp_commands; *c; c++)
-        if (strcmp((*c)->name, name) == 0) {
-            qp_help_command(&cli->screen, *c);
-            return QP_EXIT_CLEAN;
-        }
-    return qp_cli_fail(cli, "no command %s; see qprof help", name);
+    const qp_command *command = qp_cli_command(cli, n, cli->args.operands, &n_taken);
+    if (!command)
+        return QP_EXIT_UNUSABLE;
+    qp_help_command(&cli->screen, command);
+    return QP_EXIT_CLEAN;
 }
 
 static const qp_flag flags[] = {

@@ -1,0 +1,296 @@
+/* cover_annotate.c: `qprof cover annotate`: sources with what was executed of each line. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/table_text.h"
+#include "base/text.h"
+#include "base/unit.h"
+#include "cli/cover.h"
+#include "cli/listing.h"
+
+enum { CONTEXT_LINES = 2, TEXT_BYTES = 4096, NOTE_INDENT = 6 };
+
+/* A file that is being listed. */
+typedef struct {
+    const qp_cli *cli;
+    const qp_cover *c;
+    const qp_cover_file *f;
+    const qp_source *source; /* NULL: there is none */
+    qp_table t;
+    uint32_t next;     /* first of f->lines at or behind the line that is shown */
+    uint32_t function; /* next of f->functions to get its summary */
+    size_t touch;      /* next of f->touches */
+} listing;
+
+/* ---- what a line looks like ------------------------------------------------------------------ */
+
+static bool has_missed_way(const qp_cover_file *f, const qp_cover_line *l)
+{
+    for (uint32_t i = 0; i < l->n_branches; i++) {
+        const qp_cover_branch *b = &f->branches[l->first_branch + i];
+        if (b->is_reached && !b->count)
+            return true;
+    }
+    return false;
+}
+
+static qp_style style_of(const qp_cover_line *l)
+{
+    return l->mark == QP_MARK_DEADCODE                ? QP_STYLE_DIM
+           : !l->is_hit && !l->is_partial             ? QP_STYLE_BAD
+           : l->is_partial && l->mark == QP_MARK_NONE ? QP_STYLE_PARTIAL
+                                                      : QP_STYLE_HIT;
+}
+
+/* Quantify's and PureCoverage's marks; see the help of the command. */
+static const char *mark_of(const qp_cover_line *l)
+{
+    static const char *const marks[][4] = {{"|", "|D", "|T", "|I"},
+                                           {"#", "#D", "#T", "#I"},
+                                           {"+", "+D", "+T", "+I"},
+                                           {"+#", "+#D", "+#T", "+#I"}};
+    bool has_several = l->n_blocks > 1, has_missed = l->n_blocks_hit < l->n_blocks;
+    if (l->n_blocks == 0)
+        return marks[l->count == 0][l->mark];
+    return marks[2 * has_several + has_missed][l->mark];
+}
+
+/* A line without code looks like its neighbours, if they look alike. */
+static qp_style style_between(const listing *x)
+{
+    const qp_cover_line *next = &x->f->lines[x->next];
+    if (x->next == 0 || x->next >= x->f->n_lines)
+        return QP_STYLE_PLAIN;
+    return style_of(next) == style_of(next - 1) ? style_of(next) : QP_STYLE_PLAIN;
+}
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+static void add_row(listing *x, qp_style style, const char *mark, const char *count,
+                    const char *line, const char *text)
+{
+    qp_table_plain(&x->t, style, mark);
+    qp_table_plain(&x->t, style, count);
+    qp_table_plain(&x->t, QP_STYLE_DIM, line);
+    qp_table_cell(&x->t, style, text);
+}
+
+static void add_summary(listing *x, const qp_cover_function *function)
+{
+    char text[QP_NAME_BYTES + 160], name[QP_NAME_BYTES], calls[QP_NUMBER_BYTES],
+        percent[QP_NUMBER_BYTES], lines[QP_NUMBER_BYTES];
+    const qp_cover_totals *t = &function->totals;
+    qp_text_fit(name, sizeof name, function->name, QP_NAME_COLUMNS, 0);
+    snprintf(text, sizeof text, "%s: %s, %" PRIu64 " of %s hit%s%s%s%s", name,
+             function->is_hit ? qp_unit_things(calls, function->calls, "call") : "never called",
+             t->lines_hit, qp_unit_things(lines, t->lines, "line"), t->lines ? " (" : "",
+             t->lines ? qp_cover_percent_text(percent, t->lines_hit, t->lines) : "",
+             t->lines ? " %)" : "", function->is_dead ? ", dead code" : "");
+    add_row(x, QP_STYLE_GOOD, "*", "", "", text);
+}
+
+static void add_blocks(listing *x, const qp_cover_line *l)
+{
+    char count[QP_NUMBER_BYTES], text[64];
+    for (uint32_t i = 0; i < l->n_blocks && l->n_blocks > 1; i++) {
+        const qp_cover_block *b = &x->f->blocks[l->first_block + i];
+        snprintf(text, sizeof text, "    block %" PRIu32 " of %" PRIu32, i + 1, l->n_blocks);
+        add_row(x, b->count ? QP_STYLE_HIT : QP_STYLE_BAD, b->count ? "+" : "+#",
+                qp_unit_count(count, b->count), "", text);
+    }
+}
+
+/* Which way of the line's branches was never taken. */
+static void add_branches(listing *x, const qp_cover_line *l)
+{
+    char text[96] = "    ^ ";
+    for (uint32_t i = 0; i < l->n_branches; i++) {
+        const qp_cover_branch *b = &x->f->branches[l->first_branch + i];
+        if (!b->is_reached || b->count)
+            continue;
+        qp_cover_way_text(b, text + NOTE_INDENT, sizeof text - NOTE_INDENT);
+        add_row(x, QP_STYLE_PARTIAL, "", "", "", text);
+    }
+}
+
+static void add_contexts(listing *x, uint32_t line)
+{
+    char text[TEXT_BYTES], count[QP_NUMBER_BYTES];
+    int n = 0;
+    for (; x->touch < x->f->n_touches && x->f->touches[x->touch].line <= line; x->touch++) {
+        const qp_cover_touch *touch = &x->f->touches[x->touch];
+        if (touch->line < line || touch->count == 0 || n > TEXT_BYTES - 200)
+            continue;
+        n += snprintf(text + n, sizeof text - (size_t)n, "%s%.100s %s", n ? ", " : "    by ",
+                      qp_cover_context_name(x->c->contexts[touch->context]),
+                      qp_unit_count(count, touch->count));
+    }
+    if (n)
+        add_row(x, QP_STYLE_DIM, "", "", "", text);
+}
+
+static void add_line(listing *x, uint32_t line)
+{
+    char number[16], text[TEXT_BYTES], count[QP_NUMBER_BYTES];
+    const qp_cover_args *a = &x->cli->args.cover;
+    const qp_cover_line *l = &x->f->lines[x->next];
+    snprintf(number, sizeof number, "%" PRIu32, line);
+    qp_listing_line(text, sizeof text, x->source, line);
+    if (x->next == x->f->n_lines || l->line != line) {
+        add_row(x, style_between(x), "", "", number, text);
+        return;
+    }
+    for (; x->function < x->f->n_functions; x->function++) {
+        const qp_cover_function *function = &x->f->functions[x->function];
+        if (function->first_line > line)
+            break;
+        add_summary(x, function);
+    }
+    add_row(x, style_of(l), mark_of(l), qp_unit_count(count, l->count), number, text);
+    if (a->has_blocks)
+        add_blocks(x, l);
+    add_branches(x, l);
+    if (a->has_contexts)
+        add_contexts(x, x->next);
+    x->next++;
+}
+
+/* ---- a file ---------------------------------------------------------------------------------- */
+
+/* Is there something missed at most CONTEXT_LINES away? */
+static bool is_near_missed(const qp_cover_file *f, uint32_t line)
+{
+    for (uint32_t i = 0; i < f->n_lines && f->lines[i].line <= line + CONTEXT_LINES; i++) {
+        const qp_cover_line *l = &f->lines[i];
+        bool is_missed = l->mark == QP_MARK_NONE &&
+                         (l->n_blocks_hit < l->n_blocks || !l->is_hit || has_missed_way(f, l));
+        if (is_missed && l->line + CONTEXT_LINES >= line)
+            return true;
+    }
+    return false;
+}
+
+static void add_lines(listing *x, uint32_t last)
+{
+    uint32_t shown = 0;
+    for (uint32_t line = 1; line <= last && line; line++) {
+        bool has_code = x->next < x->f->n_lines && x->f->lines[x->next].line == line;
+        if ((x->cli->args.cover.has_only_missed && !is_near_missed(x->f, line)) ||
+            (!x->source && !has_code)) {
+            x->next += has_code;
+            continue;
+        }
+        if (x->source && shown && line > shown + 1)
+            add_row(x, QP_STYLE_DIM, "", "", "...", "");
+        add_line(x, line);
+        shown = line;
+    }
+}
+
+static bool print_file(const qp_cli *cli, const qp_cover *c, const qp_cover_file *f)
+{
+    const qp_screen *s = &cli->screen;
+    char error[QP_ERROR_BYTES], percent[QP_NUMBER_BYTES], lines[QP_NUMBER_BYTES];
+    qp_source source;
+    bool has_source = qp_cover_source(cli, f, &source, error);
+    listing x = {.cli = cli, .c = c, .f = f, .source = has_source ? &source : NULL};
+    qp_screen_style(s, QP_STYLE_HEAD);
+    qp_screen_name(s, f->path, 0);
+    qp_screen_style(s, QP_STYLE_PLAIN);
+    if (f->totals.lines)
+        qp_out_format(s->out, ": %s %% of %s hit",
+                      qp_cover_percent_text(percent, f->totals.lines_hit, f->totals.lines),
+                      qp_unit_things(lines, f->totals.lines, "line"));
+    qp_out_char(s->out, '\n');
+    if (!has_source)
+        qp_cli_warn(cli, "%s; its lines are listed without text", error);
+    qp_table_init(&x.t);
+    qp_table_column(&x.t, "", QP_ALIGN_LEFT, 0);
+    qp_table_column(&x.t, "Count", QP_ALIGN_RIGHT, 0);
+    qp_table_column(&x.t, "Line", QP_ALIGN_RIGHT, 0);
+    qp_table_column(&x.t, "Source", QP_KEEP_BEGIN, 0);
+    uint32_t last = f->n_lines ? f->lines[f->n_lines - 1].line : 0;
+    add_lines(&x, has_source && source.n_lines > last ? source.n_lines : last);
+    bool is_good = x.t.n_cells ? qp_table_print(&x.t, s, 0) : !x.t.has_failed;
+    if (is_good && !x.t.n_cells)
+        qp_out_text(s->out,
+                    f->n_lines ? "Nothing was missed.\n" : "Nothing is known of lines.\n");
+    qp_table_fini(&x.t);
+    if (has_source)
+        qp_source_fini(&source);
+    return is_good;
+}
+
+/* ---- the command ----------------------------------------------------------------------------- */
+
+/* @param at  n_files: all @return false: a message was printed */
+static bool choose_file(const qp_cli *cli, const qp_cover *c, const char *name, size_t *at)
+{
+    size_t n_found;
+    *at = c->n_files;
+    if (!name)
+        return true;
+    *at = qp_cover_file_named(c, name, &n_found);
+    if (n_found == 1)
+        return true;
+    if (n_found > 1)
+        qp_cli_fail(cli, "%s: %s fits %zu files; say more of its path", cli->path, name,
+                    n_found);
+    else
+        qp_cli_fail(cli, "%s: no source %s; qprof cover report lists all", cli->path, name);
+    return false;
+}
+
+static int run_annotate(qp_cli *cli)
+{
+    const char *name;
+    qp_cover *c;
+    size_t only;
+    bool is_good = true;
+    if (!qp_cover_operands(cli, &name))
+        return QP_EXIT_UNUSABLE;
+    int status = qp_cover_open(cli, cli->args.operands, cli->args.n_operands, &c);
+    if (status == QP_EXIT_UNUSABLE)
+        return status;
+    if (!choose_file(cli, c, name, &only)) {
+        qp_cover_free(c);
+        return QP_EXIT_UNUSABLE;
+    }
+    qp_cover_header(cli, c);
+    for (size_t i = 0, n_shown = 0; i < c->n_files && is_good; i++) {
+        if (only < c->n_files && i != only)
+            continue;
+        qp_out_text(&cli->out, n_shown++ ? "\n" : "");
+        is_good = print_file(cli, c, &c->files[i]);
+    }
+    qp_cover_free(c);
+    return is_good ? status : qp_cli_fail_memory(cli);
+}
+
+static const qp_flag flags[] = {{"only-missed", 'm', QP_FLAG_YES, NULL,
+                                 QP_COVER_AT(has_only_missed), NULL,
+                                 "only what was missed, with two lines around it"},
+                                {"blocks", 0, QP_FLAG_YES, NULL, QP_COVER_AT(has_blocks), NULL,
+                                 "a row for each block of lines that have several"},
+                                {"contexts", 0, QP_FLAG_YES, NULL, QP_COVER_AT(has_contexts),
+                                 NULL, "below each line, which contexts hit it how often"},
+                                QP_COVER_FLAGS_FILES,
+                                QP_COVER_FLAGS_ADJUST,
+                                QP_COVER_FLAG_FORCE,
+                                QP_FLAGS_COMMON};
+
+const qp_command qp_command_cover_annotate = {
+    .name = "cover annotate",
+    .operands = "[SOURCE] [FILE...]",
+    .summary = "source lines with how often they were executed",
+    .about =
+        "Shows a source, or all of them, with how often each line was executed: that of its\n"
+        "most executed block. Marks: | executed, # never, + several blocks begin on the\n"
+        "line, +# some of them were never executed, D dead code, T tested and I inspected\n"
+        "by its marker, * about a function, ^ about a branch.",
+    .flags = flags,
+    .examples = "qprof cover annotate parse.lua run.qprof\n"
+                "qprof cover annotate --only-missed          what is still to be tested\n"
+                "qprof cover annotate --contexts parse.lua   and which test ran it",
+    .run = run_annotate};

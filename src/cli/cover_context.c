@@ -1,0 +1,318 @@
+/* cover_context.c: `qprof cover context`: which contexts, for example tests, hit what. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/json.h"
+#include "base/table_text.h"
+#include "base/text.h"
+#include "base/unit.h"
+#include "cli/cover.h"
+
+/* ---- all contexts ---------------------------------------------------------------------------- */
+
+typedef struct {
+    uint64_t n_hit, n_only; /* lines */
+} reach;
+
+/* Touches [*begin, *end) of a line, and how many contexts hit it. */
+static size_t count_touches(const qp_cover_file *f, uint32_t line, size_t *begin, size_t *end)
+{
+    size_t n = 0;
+    while (*begin < f->n_touches && f->touches[*begin].line < line)
+        ++*begin;
+    for (*end = *begin; *end < f->n_touches && f->touches[*end].line == line; ++*end)
+        n += f->touches[*end].count > 0;
+    return n;
+}
+
+static void add_reach(const qp_cover_file *f, reach *all)
+{
+    size_t begin = 0, end;
+    for (uint32_t line = 0; line < f->n_lines; line++, begin = end) {
+        size_t n = count_touches(f, line, &begin, &end);
+        for (size_t i = begin; i < end; i++) {
+            reach *r = &all[f->touches[i].context];
+            r->n_hit += f->touches[i].count > 0;
+            r->n_only += f->touches[i].count > 0 && n == 1;
+        }
+    }
+}
+
+static bool print_all(const qp_cli *cli, const qp_cover *c, const reach *all)
+{
+    char text[QP_NUMBER_BYTES];
+    qp_table t;
+    qp_cover_header(cli, c);
+    qp_table_init(&t);
+    qp_table_column(&t, "Context", QP_KEEP_BEGIN, 0);
+    qp_table_column(&t, "Lines", QP_ALIGN_RIGHT, 0);
+    qp_table_column(&t, "%", QP_ALIGN_RIGHT, 1);
+    qp_table_column(&t, "Only here", QP_ALIGN_RIGHT, 0);
+    for (size_t i = 0; i < c->n_contexts; i++) {
+        qp_table_name(&t, QP_STYLE_PLAIN, qp_cover_context_name(c->contexts[i]));
+        qp_table_plain(&t, QP_STYLE_PLAIN, qp_unit_count(text, all[i].n_hit));
+        qp_table_plain(&t, QP_STYLE_PLAIN,
+                       qp_cover_percent_text(text, all[i].n_hit, c->totals.lines));
+        qp_table_plain(&t, all[i].n_only ? QP_STYLE_HEAD : QP_STYLE_DIM,
+                       qp_unit_count(text, all[i].n_only));
+    }
+    bool is_good = qp_table_print(&t, &cli->screen, 0);
+    qp_table_fini(&t);
+    return is_good;
+}
+
+static bool list_all(qp_cli *cli, const qp_cover *c)
+{
+    reach *all = qp_alloc_zeroed(c->n_contexts, sizeof *all);
+    bool is_good = all != NULL;
+    qp_json json;
+    for (size_t i = 0; i < c->n_files && is_good; i++)
+        add_reach(&c->files[i], all);
+    if (is_good && cli->args.format == QP_FORMAT_TEXT) {
+        is_good = print_all(cli, c, all);
+    } else if (is_good) {
+        qp_json_init(&json, &cli->out);
+        qp_json_begin(&json, NULL, '{');
+        qp_json_begin(&json, "contexts", '[');
+        for (size_t i = 0; i < c->n_contexts; i++) {
+            qp_json_begin(&json, NULL, '{');
+            qp_json_text(&json, "name", c->contexts[i]);
+            qp_json_count(&json, "lines", all[i].n_hit);
+            qp_json_count(&json, "only", all[i].n_only);
+            qp_json_end(&json, '}');
+        }
+        qp_json_end(&json, ']');
+        qp_json_end(&json, '}');
+    }
+    qp_free(all);
+    return is_good;
+}
+
+/* ---- one line -------------------------------------------------------------------------------- */
+
+/* Find FILE:LINE. @return false: a message was printed */
+static bool find_line(const qp_cli *cli, const qp_cover *c, const char *place,
+                      const qp_cover_file **f, uint32_t *index)
+{
+    char file[4096], *end;
+    const char *colon = strrchr(place, ':');
+    unsigned long line = colon ? strtoul(colon + 1, &end, 10) : 0;
+    if (!colon || end == colon + 1 || *end || colon - place >= (ptrdiff_t)sizeof file) {
+        qp_cli_fail(cli, "%s: expected a profile, or FILE:LINE", place);
+        return false;
+    }
+    memcpy(file, place, (size_t)(colon - place));
+    file[colon - place] = '\0';
+    size_t n_found, at = qp_cover_file_named(c, file, &n_found);
+    if (n_found != 1) {
+        qp_cli_fail(cli,
+                    n_found ? "%s: %s fits several files; say more of its path"
+                            : "%s: no source %s; qprof cover report lists all",
+                    cli->path, file);
+        return false;
+    }
+    *f = &c->files[at];
+    for (*index = 0; *index < (*f)->n_lines; ++*index)
+        if ((*f)->lines[*index].line == line)
+            return true;
+    qp_cli_fail(cli, "%s: line %lu of %s has no code", cli->path, line, (*f)->path);
+    return false;
+}
+
+static bool print_line(const qp_cli *cli, const qp_cover *c, const qp_cover_file *f,
+                       uint32_t index, size_t begin, size_t end)
+{
+    char text[QP_NUMBER_BYTES];
+    qp_table t;
+    qp_screen_name(&cli->screen, f->path, 0);
+    qp_out_format(cli->screen.out, ":%" PRIu32 ": %s\n", f->lines[index].line,
+                  f->lines[index].count
+                      ? qp_unit_things(text, f->lines[index].count, "execution")
+                      : "never executed");
+    qp_table_init(&t);
+    qp_table_column(&t, "Count", QP_ALIGN_RIGHT, 0);
+    qp_table_column(&t, "Context", QP_KEEP_BEGIN, 0);
+    for (size_t i = begin; i < end; i++) {
+        if (!f->touches[i].count)
+            continue;
+        qp_table_plain(&t, QP_STYLE_PLAIN, qp_unit_count(text, f->touches[i].count));
+        qp_table_name(&t, QP_STYLE_PLAIN,
+                      qp_cover_context_name(c->contexts[f->touches[i].context]));
+    }
+    bool is_good = f->lines[index].count == 0 || qp_table_print(&t, &cli->screen, 2);
+    qp_table_fini(&t);
+    return is_good;
+}
+
+static void write_line(qp_out *out, const qp_cover *c, const qp_cover_file *f, uint32_t index,
+                       size_t begin, size_t end)
+{
+    qp_json json;
+    qp_json_init(&json, out);
+    qp_json_begin(&json, NULL, '{');
+    qp_json_text(&json, "path", f->path);
+    qp_json_count(&json, "line", f->lines[index].line);
+    qp_json_count(&json, "hits", f->lines[index].count);
+    qp_json_begin(&json, "contexts", '[');
+    for (size_t i = begin; i < end; i++) {
+        if (!f->touches[i].count)
+            continue;
+        qp_json_begin(&json, NULL, '{');
+        qp_json_text(&json, "name", c->contexts[f->touches[i].context]);
+        qp_json_count(&json, "hits", f->touches[i].count);
+        qp_json_end(&json, '}');
+    }
+    qp_json_end(&json, ']');
+    qp_json_end(&json, '}');
+}
+
+/* @return false: no memory. *status: a place that is none */
+static bool show_line(qp_cli *cli, const qp_cover *c, const char *place, int *status)
+{
+    const qp_cover_file *f;
+    uint32_t index;
+    size_t begin = 0, end;
+    if (!find_line(cli, c, place, &f, &index)) {
+        *status = QP_EXIT_UNUSABLE;
+        return true;
+    }
+    count_touches(f, index, &begin, &end);
+    if (cli->args.format == QP_FORMAT_TEXT)
+        return print_line(cli, c, f, index, begin, end);
+    write_line(&cli->out, c, f, index, begin, end);
+    return true;
+}
+
+/* ---- lines that one context alone hits ------------------------------------------------------- */
+
+static bool is_only(const void *context, const qp_cover_file *f, size_t line)
+{
+    size_t begin = 0, end, low = 0, high = f->n_touches;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (f->touches[middle].line < line)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    begin = low;
+    if (count_touches(f, (uint32_t)line, &begin, &end) != 1)
+        return false;
+    while (f->touches[begin].count == 0)
+        begin++;
+    return f->touches[begin].context == *(const size_t *)context;
+}
+
+static void write_range(void *json, const qp_cover_file *f, uint32_t first, uint32_t last)
+{
+    (void)f;
+    qp_json_begin(json, NULL, '{');
+    qp_json_count(json, "first", first);
+    qp_json_count(json, "last", last);
+    qp_json_end(json, '}');
+}
+
+static void write_only(qp_cli *cli, const qp_cover *c, size_t context)
+{
+    qp_json json;
+    qp_json_init(&json, &cli->out);
+    qp_json_begin(&json, NULL, '{');
+    qp_json_text(&json, "context", c->contexts[context]);
+    qp_json_begin(&json, "files", '[');
+    for (size_t i = 0; i < c->n_files; i++) {
+        qp_json_begin(&json, NULL, '{');
+        qp_json_text(&json, "path", c->files[i].path);
+        qp_json_begin(&json, "ranges", '[');
+        qp_cover_each_range(&c->files[i], &(qp_cover_ranges){.wants = is_only,
+                                                             .show = write_range,
+                                                             .data = &context,
+                                                             .to = &json});
+        qp_json_end(&json, ']');
+        qp_json_end(&json, '}');
+    }
+    qp_json_end(&json, ']');
+    qp_json_end(&json, '}');
+}
+
+static void print_only(const qp_cli *cli, const qp_cover *c, size_t context)
+{
+    const qp_screen *s = &cli->screen;
+    size_t n = 0;
+    qp_screen_name(s, qp_cover_context_name(c->contexts[context]), 0);
+    qp_out_text(s->out, " is the only context that hits these lines:\n");
+    for (size_t i = 0; i < c->n_files; i++) {
+        const qp_cover_file *f = &c->files[i];
+        qp_cover_list list = {.s = s, .indent = 4, .title = f->path};
+        n += qp_cover_each_range(f, &(qp_cover_ranges){.wants = is_only,
+                                                       .show = qp_cover_show_range,
+                                                       .data = &context,
+                                                       .to = &list});
+        qp_out_text(s->out, list.column ? "\n" : "");
+    }
+    if (n == 0)
+        qp_out_text(s->out, "  none\n");
+}
+
+/* ---- the command ----------------------------------------------------------------------------- */
+
+static int show(qp_cli *cli, const qp_cover *c, const char *place)
+{
+    int status = QP_EXIT_CLEAN;
+    bool is_good = true;
+    if (c->n_contexts == 0)
+        qp_cli_warn(cli, "%s: it has no contexts; a program sets them with qprof_context()",
+                    cli->path);
+    if (place) {
+        is_good = show_line(cli, c, place, &status);
+    } else if (cli->args.cover.only) {
+        size_t context = qp_cover_context_named(cli, c, cli->args.cover.only);
+        if (context == c->n_contexts)
+            return QP_EXIT_UNUSABLE;
+        if (cli->args.format == QP_FORMAT_TEXT)
+            print_only(cli, c, context);
+        else
+            write_only(cli, c, context);
+    } else {
+        is_good = list_all(cli, c);
+    }
+    return is_good ? status : qp_cli_fail_memory(cli);
+}
+
+static int run_context(qp_cli *cli)
+{
+    const char *place;
+    qp_cover *c;
+    if (!qp_cover_operands(cli, &place))
+        return QP_EXIT_UNUSABLE;
+    if (place && cli->args.cover.only)
+        return qp_cli_fail(cli, "%s and --only are two questions; ask one", place);
+    int status = qp_cover_open(cli, cli->args.operands, cli->args.n_operands, &c);
+    if (status == QP_EXIT_UNUSABLE)
+        return status;
+    int shown = show(cli, c, place);
+    qp_cover_free(c);
+    return shown > status ? shown : status;
+}
+
+static const qp_flag flags[] = {{"only", 0, QP_FLAG_TEXT, "NAME", QP_COVER_AT(only), NULL,
+                                 "the lines that this context hits and no other"},
+                                QP_COVER_FLAGS_FILES,
+                                QP_COVER_FLAG_FORCE,
+                                QP_COVER_FLAG_FORMAT,
+                                QP_FLAGS_COMMON};
+
+const qp_command qp_command_cover_context = {
+    .name = "cover context",
+    .operands = "[SOURCE:LINE] [FILE...]",
+    .summary = "which contexts, for example tests, hit a line, and which alone",
+    .about =
+        "Lists the contexts of a run with the lines that each hit, and how many of them no\n"
+        "other context hit; or the contexts that hit one line. A context is what the\n"
+        "program named with qprof_context(), for example a test.",
+    .flags = flags,
+    .examples = "qprof cover context                         all contexts\n"
+                "qprof cover context parse.lua:120           who ran this line\n"
+                "qprof cover context --only='login test'     what would nobody else test",
+    .run = run_context};

@@ -1,0 +1,118 @@
+/* cover_export.c: `qprof cover export`: coverage in the format of another tool. */
+#include "export/cover.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/new_file.h"
+#include "base/out.h"
+#include "cli/cover.h"
+
+/* Written to a file it is there whole or not at all. */
+static int write_file(const qp_cli *cli, const qp_cover_exporter *x, const qp_cover *c,
+                      const qp_cover_export_options *o)
+{
+    static qp_new_file file; /* 72 KiB: not on the stack */
+    char error[QP_ERROR_BYTES];
+    const char *path = cli->args.output, *why;
+    if (!qp_new_file_begin(&file, path, &why))
+        return qp_cli_fail(cli, "%s: %s", path, why);
+    if (!qp_cover_export(x, c, &file.out, o, error)) {
+        qp_new_file_drop(&file);
+        return qp_cli_fail(cli, "%s: %s", path, error);
+    }
+    return qp_new_file_end(&file, &why) ? QP_EXIT_CLEAN : qp_cli_fail(cli, "%s: %s", path, why);
+}
+
+static int write_screen(qp_cli *cli, const qp_cover_exporter *x, const qp_cover *c,
+                        const qp_cover_export_options *o)
+{
+    char error[QP_ERROR_BYTES];
+    return qp_cover_export(x, c, &cli->out, o, error) ? QP_EXIT_CLEAN
+                                                      : qp_cli_fail(cli, "%s", error);
+}
+
+/* The exporter that --to or the output's name wants. @return NULL: a message was printed */
+static const qp_cover_exporter *choose(const qp_cli *cli)
+{
+    char words[256] = "";
+    const char *found;
+    const char *name = cli->args.cover.to;
+    for (const qp_cover_exporter *const *x = qp_cover_exporters; *x; x++)
+        snprintf(words + strlen(words), sizeof words - strlen(words), "%s%s", *words ? "|" : "",
+                 (*x)->name);
+    const qp_cover_exporter *x = name ? qp_cover_exporter_named(name) : NULL;
+    size_t n = name ? qp_args_nearest(words, name, &found) : 0;
+    if (!name)
+        qp_cli_fail(cli, "to which format? --to=%s", words);
+    else if (!x && n)
+        qp_cli_fail(cli, "no format %s; did you mean --to=%.*s?", name, (int)n, found);
+    else if (!x)
+        qp_cli_fail(cli, "no format %s; expected %s", name, words);
+    return x;
+}
+
+static int run_export(qp_cli *cli)
+{
+    char root[4096];
+    qp_cover *c;
+    const qp_cover_exporter *x = choose(cli);
+    if (!x || !qp_cover_operands(cli, NULL))
+        return QP_EXIT_UNUSABLE;
+    if (!cli->args.output && cli->screen.is_terminal && strcmp(x->suffix, ".html") == 0)
+        return qp_cli_fail(
+            cli, "a page is nothing to read on a terminal; -o FILE%s names a file", x->suffix);
+    int status = qp_cover_open(cli, cli->args.operands, cli->args.n_operands, &c);
+    if (status == QP_EXIT_UNUSABLE)
+        return status;
+    const qp_cover_args *a = &cli->args.cover;
+    qp_cover_export_options o = {
+        .root = a->is_relative ? NULL : realpath(a->root ? a->root : ".", root),
+        .test = a->test,
+        .is_lcov2 = a->is_lcov2,
+        .source_path = cli->args.source_path};
+    int written = cli->args.output ? write_file(cli, x, c, &o) : write_screen(cli, x, c, &o);
+    qp_cover_free(c);
+    return written == QP_EXIT_CLEAN ? status : written;
+}
+
+/* What each format is for, and what it cannot say. */
+static void print_formats(const qp_screen *s)
+{
+    qp_screen_text(s, QP_STYLE_HEAD, "\nFormats:\n");
+    for (const qp_cover_exporter *const *x = qp_cover_exporters; *x; x++) {
+        qp_out_format(s->out, "  %-12s%s\n", (*x)->name, (*x)->summary);
+        if ((*x)->limits[0])
+            qp_out_format(s->out, "  %-12scannot hold: %s\n", "", (*x)->limits);
+    }
+}
+
+static const qp_flag flags[] = {
+    {"to", 't', QP_FLAG_TEXT, "FORMAT", QP_COVER_AT(to), NULL, "the format, see below"},
+    {"output", 'o', QP_FLAG_TEXT, "FILE", QP_FLAG_AT(output), NULL,
+     "where to; default: standard output. A failed export leaves no file"},
+    {"relative", 0, QP_FLAG_YES, NULL, QP_COVER_AT(is_relative), NULL,
+     "lcov: paths relative to --root, too; its readers expect absolute ones"},
+    {"lcov2", 0, QP_FLAG_YES, NULL, QP_COVER_AT(is_lcov2), NULL,
+     "lcov: with what lcov 2 understands and lcov 1 does not"},
+    {"test-name", 0, QP_FLAG_TEXT, "NAME", QP_COVER_AT(test), NULL,
+     "lcov: name of the test; default: the program's"},
+    QP_COVER_FLAGS_FILES,
+    QP_COVER_FLAGS_ADJUST,
+    QP_COVER_FLAG_FORCE,
+    QP_FLAGS_COMMON};
+
+const qp_command qp_command_cover_export = {
+    .name = "cover export",
+    .operands = "--to=FORMAT [-o FILE] [FILE...]",
+    .summary = "coverage for other tools: lcov, Cobertura, a page of HTML, ...",
+    .about =
+        "Writes coverage in the format of another tool. Paths are relative to --root, which\n"
+        "is best the top folder of the repository.",
+    .flags = flags,
+    .examples = "qprof cover export --to=lcov -o lcov.info\n"
+                "qprof cover export --to=cobertura -o coverage.xml run.qprof\n"
+                "qprof cover export --to=html -o coverage.html",
+    .run = run_export,
+    .print_more = print_formats};

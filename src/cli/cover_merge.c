@@ -1,0 +1,68 @@
+/* cover_merge.c: `qprof cover merge`: one profile of several. */
+#include <stdio.h>
+
+#include "base/table_text.h"
+#include "base/unit.h"
+#include "cli/cover.h"
+
+static void print_merged(const qp_cli *cli, const qp_cover_set *set)
+{
+    const qp_screen *s = &cli->screen;
+    char runs[QP_NUMBER_BYTES], functions[QP_NUMBER_BYTES], contexts[QP_NUMBER_BYTES];
+    qp_screen_name(s, cli->args.output, 0);
+    qp_out_format(s->out, ": %s, %s", qp_unit_things(runs, set->n_runs, "run"),
+                  qp_unit_things(functions, set->n_methods, "function"));
+    if (set->n_contexts)
+        qp_out_format(s->out, ", %s", qp_unit_things(contexts, set->n_contexts, "context"));
+    qp_out_char(s->out, '\n');
+    for (size_t i = 0; i < set->n_runs; i++) {
+        qp_out_text(s->out, "  ");
+        qp_screen_name(s, set->runs[i].what, 0);
+        qp_out_char(s->out, '\n');
+    }
+}
+
+static int run_merge(qp_cli *cli)
+{
+    char error[QP_ERROR_BYTES];
+    qp_cover_set *set;
+    if (!cli->args.output)
+        return qp_cli_fail(cli, "where to? usage: qprof cover merge %s",
+                           cli->command->operands);
+    if (!cli->args.n_operands)
+        return qp_cli_fail(cli, "which profiles? usage: qprof cover merge %s",
+                           cli->command->operands);
+    int status = qp_cover_read(cli, cli->args.operands, cli->args.n_operands, &set);
+    if (status == QP_EXIT_UNUSABLE)
+        return status;
+    for (size_t i = 0; i < set->n_warnings; i++)
+        qp_cli_warn(cli, "%s", set->warnings[i]);
+    if (qp_cover_set_write(set, cli->args.output, error))
+        print_merged(cli, set);
+    else
+        status = qp_cli_fail(cli, "%s", error);
+    qp_cover_set_free(set);
+    return status;
+}
+
+static const qp_flag flags[] = {
+    {"output", 'o', QP_FLAG_TEXT, "FILE", QP_FLAG_AT(output), NULL, "the profile to write"},
+    QP_COVER_FLAG_FORCE,
+    {"layered", 0, QP_FLAG_YES, NULL, QP_COVER_AT(is_layered), NULL,
+     "keep the runs apart: what no context has belongs to a context named\n"
+     "after its run"},
+    QP_FLAGS_COMMON};
+
+const qp_command qp_command_cover_merge = {
+    .name = "cover merge",
+    .operands = "-o OUT FILE...",
+    .summary = "one profile of several, with the sums of their counts",
+    .about =
+        "Adds up the counts of profiles of one program. Functions are matched by name, file\n"
+        "and lines. Profiles of different versions of a source are refused, unless --force\n"
+        "is given. The commands of qprof cover also take several FILEs directly.",
+    .flags = flags,
+    .examples = "qprof cover merge -o all.qprof unit.qprof system.qprof\n"
+                "qprof cover merge --layered -o all.qprof test-*.qprof\n"
+                "qprof cover context all.qprof               then: what each run hit",
+    .run = run_merge};

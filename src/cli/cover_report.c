@@ -1,0 +1,235 @@
+/* cover_report.c: `qprof cover report`: folders, files and functions with what was hit of them. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/table_text.h"
+#include "base/text.h"
+#include "base/unit.h"
+#include "cli/cover.h"
+#include "cli/cover_rows.h"
+#include "export/cover.h"
+
+/* ---- text ------------------------------------------------------------------------------------ */
+
+typedef struct {
+    bool has_lines, has_branches, has_calls;
+} columns;
+
+static void begin_table(qp_table *t, const columns *x, const char *first)
+{
+    qp_table_init(t);
+    qp_table_column(t, first, QP_KEEP_BEGIN, 0);
+    if (x->has_calls)
+        qp_table_column(t, "Calls", QP_ALIGN_RIGHT, 2);
+    qp_table_column(t, "Functions", QP_ALIGN_RIGHT, 4);
+    qp_table_column(t, "%", QP_ALIGN_RIGHT, 3);
+    if (x->has_lines) {
+        qp_table_column(t, "Lines", QP_ALIGN_RIGHT, 0);
+        qp_table_column(t, "Missed", QP_ALIGN_RIGHT, 6);
+        qp_table_column(t, "%", QP_ALIGN_RIGHT, 0);
+    }
+    if (x->has_branches) {
+        qp_table_column(t, "Branches", QP_ALIGN_RIGHT, 5);
+        qp_table_column(t, "%", QP_ALIGN_RIGHT, 1);
+    }
+}
+
+static void add_figure(qp_table *t, uint64_t n_hit, uint64_t n, bool has_missed)
+{
+    char text[2 * QP_NUMBER_BYTES], a[QP_NUMBER_BYTES], b[QP_NUMBER_BYTES];
+    snprintf(text, sizeof text, "%s/%s", qp_unit_count(a, n_hit), qp_unit_count(b, n));
+    qp_table_plain(t, QP_STYLE_PLAIN, n ? text : "-");
+    if (has_missed)
+        qp_table_plain(t, QP_STYLE_PLAIN, qp_unit_count(a, n - n_hit));
+    qp_table_plain(t, qp_cover_percent_style(n_hit, n), qp_cover_percent_text(a, n_hit, n));
+}
+
+static void add_row(qp_table *t, const columns *x, const qp_cover_row *row)
+{
+    char name[QP_NAME_BYTES], text[QP_NUMBER_BYTES];
+    const qp_cover_totals *f = row->totals;
+    qp_style style = row->kind == QP_ROW_ALL      ? QP_STYLE_HEAD
+                     : row->kind == QP_ROW_FOLDER ? QP_STYLE_DIM
+                                                  : QP_STYLE_PLAIN;
+    int n = snprintf(name, sizeof name, "%*s", (int)(2 * row->depth), "");
+    qp_cover_row_name(row, name + n, sizeof name - (size_t)n);
+    qp_table_name(t, style, name);
+    if (x->has_calls)
+        qp_table_plain(t, QP_STYLE_PLAIN, qp_unit_count(text, f->calls));
+    add_figure(t, f->functions_hit, f->functions, false);
+    if (x->has_lines)
+        add_figure(t, f->lines_hit, f->lines, true);
+    if (x->has_branches)
+        add_figure(t, f->branches_hit, f->branches, false);
+}
+
+static bool print_table(const qp_cli *cli, const qp_cover *c, const qp_cover_rows *rows)
+{
+    const qp_cover_args *a = &cli->args.cover;
+    columns x = {.has_lines = c->totals.lines > 0,
+                 .has_branches = c->totals.branches > 0,
+                 .has_calls = a->has_functions};
+    qp_table t;
+    begin_table(&t, &x,
+                a->has_functions            ? "File, function"
+                : a->view == QP_VIEW_MODULE ? "Module, file"
+                                            : "File");
+    for (size_t i = 0; i < rows->n; i++)
+        add_row(&t, &x, &rows->items[i]);
+    bool is_good = qp_table_print(&t, &cli->screen, 0);
+    qp_table_fini(&t);
+    return is_good;
+}
+
+/* "12->15": of line 12's branch, the way to line 15 was never taken. */
+static void list_branches(qp_cover_list *list, const qp_cover_file *f)
+{
+    char text[64];
+    for (uint32_t i = 0; i < f->n_branches; i++) {
+        const qp_cover_branch *b = &f->branches[i];
+        if (b->count || !b->is_reached)
+            continue;
+        if (b->to_line)
+            snprintf(text, sizeof text, "%" PRIu32 "->%" PRIu32, b->line, b->to_line);
+        else
+            snprintf(text, sizeof text, "%" PRIu32 "->", b->line);
+        qp_cover_show_item(list, text);
+    }
+}
+
+static void print_uncovered(const qp_screen *s, const qp_cover *c)
+{
+    bool is_first = true;
+    for (size_t i = 0; i < c->n_files; i++) {
+        const qp_cover_file *f = &c->files[i];
+        qp_cover_list list = {.s = s, .indent = 4, .title = f->path};
+        const qp_cover_totals *t = &f->totals;
+        if (t->lines_hit == t->lines && t->branches_hit == t->branches)
+            continue;
+        qp_out_text(s->out,
+                    is_first ? "\nNever executed (12->15: line 12 never went on at 15)\n" : "");
+        is_first = false;
+        qp_cover_each_range(f, &(qp_cover_ranges){.wants = qp_cover_is_missed,
+                                                  .show = qp_cover_show_range,
+                                                  .to = &list});
+        list_branches(&list, f);
+        qp_out_text(s->out, list.column ? "\n" : "");
+    }
+    if (is_first)
+        qp_out_text(s->out, "\nNothing was missed.\n");
+}
+
+static bool print_text(const qp_cli *cli, const qp_cover *c, const qp_cover_rows *rows)
+{
+    qp_cover_header(cli, c);
+    if (c->n_files == 0) {
+        qp_out_text(cli->screen.out, "No file was covered.\n");
+        return true;
+    }
+    if (!print_table(cli, c, rows))
+        return false;
+    if (cli->args.cover.has_uncovered)
+        print_uncovered(&cli->screen, c);
+    return true;
+}
+
+/* ---- CSV ------------------------------------------------------------------------------------- */
+
+static void write_figure(qp_out *out, uint64_t n_hit, uint64_t n)
+{
+    qp_out_format(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%.2f", n_hit, n - n_hit, n,
+                  qp_cover_percent(n_hit, n));
+}
+
+static void write_csv(qp_out *out, const qp_cover_rows *rows)
+{
+    static const char *const kinds[] = {"total", "folder", "module", "file", "function"};
+    qp_out_text(out,
+                "kind,path,name,line,calls,functions_hit,functions_missed,functions,"
+                "functions_percent,lines_hit,lines_missed,lines,lines_percent,"
+                "lines_partial,branches_hit,branches_missed,branches,branches_percent\r\n");
+    for (size_t i = 0; i < rows->n; i++) {
+        const qp_cover_row *row = &rows->items[i];
+        const qp_cover_totals *t = row->totals;
+        qp_out_format(out, "%s,", kinds[row->kind]);
+        qp_text_csv(out, row->path);
+        qp_out_char(out, ',');
+        qp_text_csv(out, row->function ? row->function->name : "");
+        qp_out_format(out, ",%" PRIu32 ",%" PRIu64,
+                      row->function ? row->function->first_line : 0, t->calls);
+        write_figure(out, t->functions_hit, t->functions);
+        write_figure(out, t->lines_hit, t->lines);
+        qp_out_format(out, ",%" PRIu64, t->lines_partial);
+        write_figure(out, t->branches_hit, t->branches);
+        qp_out_text(out, "\r\n");
+    }
+}
+
+/* ---- the command ----------------------------------------------------------------------------- */
+
+static int print_report(qp_cli *cli, const qp_cover *c)
+{
+    char error[QP_ERROR_BYTES];
+    qp_cover_rows rows;
+    if (cli->args.format == QP_FORMAT_JSON)
+        return qp_cover_export(qp_cover_exporter_named("json"), c, &cli->out, NULL, error)
+                   ? QP_EXIT_CLEAN
+                   : qp_cli_fail(cli, "%s", error);
+    if (!qp_cover_rows_make(&rows, &cli->args, c))
+        return qp_cli_fail_memory(cli);
+    bool is_good = true;
+    if (cli->args.format == QP_FORMAT_CSV)
+        write_csv(&cli->out, &rows);
+    else
+        is_good = print_text(cli, c, &rows);
+    qp_cover_rows_free(&rows);
+    return is_good ? QP_EXIT_CLEAN : qp_cli_fail_memory(cli);
+}
+
+static int run_report(qp_cli *cli)
+{
+    qp_cover *c;
+    if (!qp_cover_operands(cli, NULL))
+        return QP_EXIT_UNUSABLE;
+    int status = qp_cover_open(cli, cli->args.operands, cli->args.n_operands, &c);
+    if (status == QP_EXIT_UNUSABLE)
+        return status;
+    int printed = print_report(cli, c);
+    status = printed == QP_EXIT_CLEAN ? qp_cover_judge(cli, &c->totals, status) : printed;
+    qp_cover_free(c);
+    return status;
+}
+
+static const qp_flag flags[] = {
+    {"functions", 0, QP_FLAG_YES, NULL, QP_COVER_AT(has_functions), NULL,
+     "rows for functions, too, with their calls"},
+    {"uncovered", 'u', QP_FLAG_YES, NULL, QP_COVER_AT(has_uncovered), NULL,
+     "the lines and ways of branches that were missed, file by file"},
+    {"view", 0, QP_FLAG_WORD, QP_COVER_VIEW_WORDS, QP_COVER_AT(view), "file",
+     "what the files stand below: folders, or modules of the program"},
+    {"sort", 's', QP_FLAG_WORD, QP_COVER_SORT_WORDS, QP_FLAG_AT(sort), "name",
+     "order of files; by name they form a tree, else one list"},
+    QP_COVER_FLAGS_LIMITS,
+    QP_COVER_FLAGS_FILES,
+    QP_COVER_FLAGS_ADJUST,
+    QP_COVER_FLAG_FORCE,
+    QP_FLAG_FORMAT,
+    QP_FLAGS_COMMON};
+
+const qp_command qp_command_cover_report = {
+    .name = "cover report",
+    .operands = "[FILE...]",
+    .summary = "folders and files, with what was hit of them",
+    .about =
+        "Shows functions, lines and branches of each folder and file: hit/all, and percent.\n"
+        "A line is hit if some of its code was executed; a branch is one of the ways that a\n"
+        "condition can go.",
+    .flags = flags,
+    .examples = "qprof cover report                          the newest profile here\n"
+                "qprof cover report a.qprof b.qprof          the sum of two\n"
+                "qprof cover report --uncovered --sort=missed\n"
+                "qprof cover report --fail-under=80 --exclude='tests/**'\n"
+                "qprof cover report --format=json | jq .totals",
+    .run = run_report};

@@ -1,0 +1,370 @@
+/* list.c: `qprof list`: the sections of MAINPM that are counts: calls, statements, and what was not
+ * executed. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/buf.h"
+#include "base/glob.h"
+#include "base/json.h"
+#include "base/table_text.h"
+#include "base/unit.h"
+#include "cli/cover.h"
+
+#define BY_WORDS "procedure|module|statement"
+enum { BY_PROCEDURE, BY_MODULE, BY_STATEMENT };
+
+/* A module, a procedure or a statement. */
+typedef struct {
+    const char *module, *procedure, *file;
+    uint32_t line;
+    uint64_t calls, procedures, procedures_called;
+    uint64_t statements, executed, executions;
+} row;
+
+typedef struct {
+    row *items; /* [n] */
+    size_t n;
+} rows;
+
+/* ---- collecting ------------------------------------------------------------------------------ */
+
+static bool is_chosen(const qp_args *args, const char *module)
+{
+    const qp_list *wanted = &args->cover.include;
+    for (size_t i = 0; i < wanted->n; i++)
+        if (qp_glob_fits_name(wanted->items[i], module))
+            return true;
+    return wanted->n == 0;
+}
+
+static bool collect_procedures(const qp_args *args, const qp_cover_set *set, rows *to)
+{
+    qp_buf buf;
+    qp_buf_init(&buf, sizeof(row));
+    for (size_t i = 0; i < set->n_methods && !buf.failed; i++) {
+        const qp_cover_method *k = &set->methods[i];
+        row *r = is_chosen(args, k->module) ? qp_buf_add(&buf) : NULL;
+        if (!r)
+            continue;
+        *r = (row){.module = k->module,
+                   .procedure = k->name,
+                   .file = k->file,
+                   .calls = k->calls,
+                   .procedures = 1,
+                   .procedures_called = k->calls > 0};
+        for (uint32_t b = 0; b < k->n_blocks; b++)
+            if (k->lines[b].line > 0 && (!r->line || (uint32_t)k->lines[b].line < r->line))
+                r->line = (uint32_t)k->lines[b].line;
+    }
+    to->items = qp_buf_take(&buf, &to->n);
+    return to->items != NULL;
+}
+
+/* A statement is what a procedure has on a line; blocks are sorted by line, then procedure. */
+static void collect_from(const qp_args *args, const qp_cover_file *f, qp_buf *buf)
+{
+    for (uint32_t i = 0; i < f->n_blocks;) {
+        const qp_cover_block *b = &f->blocks[i];
+        const qp_cover_function *x = &f->functions[b->function];
+        uint64_t count = 0;
+        uint32_t end = i;
+        for (; end < f->n_blocks && f->blocks[end].line == b->line &&
+               f->blocks[end].function == b->function;
+             end++)
+            count = f->blocks[end].count > count ? f->blocks[end].count : count;
+        i = end;
+        row *r = is_chosen(args, x->module) ? qp_buf_add(buf) : NULL;
+        if (r)
+            *r = (row){.module = x->module,
+                       .procedure = x->name,
+                       .file = f->path,
+                       .line = b->line,
+                       .statements = 1,
+                       .executed = count > 0,
+                       .executions = count};
+    }
+}
+
+static bool collect_statements(const qp_args *args, const qp_cover *c, rows *to)
+{
+    qp_buf buf;
+    qp_buf_init(&buf, sizeof(row));
+    for (size_t i = 0; i < c->n_files; i++)
+        collect_from(args, &c->files[i], &buf);
+    to->items = qp_buf_take(&buf, &to->n);
+    return to->items != NULL;
+}
+
+/* ---- breaking down --------------------------------------------------------------------------- */
+
+static int compare_places(const void *a, const void *b)
+{
+    const row *x = a, *y = b;
+    int c = strcmp(x->module, y->module);
+    c = c ? c : strcmp(x->file, y->file);
+    c = c ? c : strcmp(x->procedure, y->procedure);
+    return c ? c : (x->line > y->line) - (x->line < y->line);
+}
+
+static int compare_counts(const void *a, const void *b)
+{
+    const row *x = a, *y = b;
+    if (x->calls != y->calls)
+        return x->calls < y->calls ? 1 : -1;
+    if (x->executions != y->executions)
+        return x->executions < y->executions ? 1 : -1;
+    return compare_places(a, b);
+}
+
+static bool is_one(const row *a, const row *b, unsigned by)
+{
+    return strcmp(a->module, b->module) == 0 &&
+           (by == BY_MODULE ||
+            (strcmp(a->file, b->file) == 0 && strcmp(a->procedure, b->procedure) == 0));
+}
+
+/* Add up what belongs together at this level; most first. */
+static void break_down(rows *r, unsigned by)
+{
+    size_t n = 0;
+    qsort(r->items, r->n, sizeof(row), compare_places);
+    for (size_t i = 0; i < r->n; i++) {
+        row *to = n ? &r->items[n - 1] : NULL, *from = &r->items[i];
+        if (!to || by == BY_STATEMENT || !is_one(to, from, by)) {
+            r->items[n++] = *from;
+            continue;
+        }
+        to->calls += from->calls;
+        to->procedures += from->procedures;
+        to->procedures_called += from->procedures_called;
+        to->statements += from->statements;
+        to->executed += from->executed;
+        to->executions += from->executions;
+    }
+    r->n = n;
+    qsort(r->items, r->n, sizeof(row), compare_counts);
+}
+
+/* Keep what was executed, or what was not; rows are of single procedures or statements. */
+static void keep(rows *r, bool is_executed)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < r->n; i++)
+        if ((r->items[i].calls + r->items[i].executions > 0) == is_executed)
+            r->items[n++] = r->items[i];
+    r->n = n;
+}
+
+/* ---- text ------------------------------------------------------------------------------------ */
+
+typedef enum { SECTION_CALLS, SECTION_COUNTS, SECTION_MISSED } section;
+
+static const struct {
+    const char *title, *none;
+} sections[][2] = {{{"Calls", "Nothing was called."}, {"Calls", "Nothing was called."}},
+                   {{"Statements", "Nothing is known of statements."},
+                    {"Statements", "Nothing is known of statements."}},
+                   {{"Procedures not executed", "Every procedure was executed."},
+                    {"Statements not executed", "Every statement was executed."}}};
+
+static void begin_table(qp_table *t, section s, bool of_statements, unsigned by)
+{
+    qp_table_init(t);
+    qp_table_column(t, "Module", QP_KEEP_BEGIN, 1);
+    if (by != BY_MODULE || s == SECTION_MISSED)
+        qp_table_column(t, "Procedure", QP_KEEP_BEGIN, 0);
+    if (s == SECTION_CALLS && by == BY_MODULE) {
+        qp_table_column(t, "Procedures", QP_ALIGN_RIGHT, 2);
+        qp_table_column(t, "Called", QP_ALIGN_RIGHT, 2);
+    }
+    if (s == SECTION_CALLS)
+        qp_table_column(t, "Calls", QP_ALIGN_RIGHT, 0);
+    if (s == SECTION_COUNTS && by != BY_STATEMENT) {
+        qp_table_column(t, "Statements", QP_ALIGN_RIGHT, 2);
+        qp_table_column(t, "Executed", QP_ALIGN_RIGHT, 2);
+    }
+    if (s == SECTION_COUNTS)
+        qp_table_column(t, "Executions", QP_ALIGN_RIGHT, 0);
+    if (by != BY_MODULE || s == SECTION_MISSED)
+        qp_table_column(t, of_statements || s != SECTION_COUNTS ? "File:Line" : "File",
+                        QP_KEEP_END, 1);
+}
+
+static void add_row(qp_table *t, const row *r, section s, bool of_statements, unsigned by)
+{
+    char text[QP_NUMBER_BYTES], place[4096];
+    bool has_place = by != BY_MODULE || s == SECTION_MISSED;
+    bool has_line = r->line && (of_statements || s != SECTION_COUNTS);
+    qp_table_name(t, QP_STYLE_PLAIN, r->module);
+    if (has_place)
+        qp_table_name(t, QP_STYLE_PLAIN, r->procedure);
+    if (s == SECTION_CALLS && by == BY_MODULE) {
+        qp_table_plain(t, QP_STYLE_PLAIN, qp_unit_count(text, r->procedures));
+        qp_table_plain(t, QP_STYLE_PLAIN, qp_unit_count(text, r->procedures_called));
+    }
+    if (s == SECTION_CALLS)
+        qp_table_plain(t, QP_STYLE_PLAIN, qp_unit_count(text, r->calls));
+    if (s == SECTION_COUNTS && by != BY_STATEMENT) {
+        qp_table_plain(t, QP_STYLE_PLAIN, qp_unit_count(text, r->statements));
+        qp_table_plain(t, QP_STYLE_PLAIN, qp_unit_count(text, r->executed));
+    }
+    if (s == SECTION_COUNTS)
+        qp_table_plain(t, QP_STYLE_PLAIN, qp_unit_count(text, r->executions));
+    if (has_line)
+        snprintf(place, sizeof place, "%s:%" PRIu32, r->file, r->line);
+    else
+        snprintf(place, sizeof place, "%s", r->file);
+    if (has_place)
+        qp_table_name(t, QP_STYLE_DIM, place);
+}
+
+static bool print_section(const qp_cli *cli, const rows *r, section s, bool of_statements)
+{
+    unsigned by = s == SECTION_MISSED ? BY_STATEMENT : cli->args.cover.by;
+    qp_table t;
+    qp_screen_text(&cli->screen, QP_STYLE_HEAD, sections[s][of_statements].title);
+    qp_out_text(cli->screen.out, "\n");
+    if (r->n == 0) {
+        qp_out_format(cli->screen.out, "  %s\n\n", sections[s][of_statements].none);
+        return true;
+    }
+    of_statements = of_statements && by == BY_STATEMENT;
+    begin_table(&t, s, of_statements, by);
+    for (size_t i = 0; i < r->n; i++)
+        add_row(&t, &r->items[i], s, of_statements, by);
+    bool is_good = qp_table_print(&t, &cli->screen, 2);
+    qp_table_fini(&t);
+    qp_out_char(cli->screen.out, '\n');
+    return is_good;
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+static void write_section(qp_json *json, const char *key, const rows *r, section s,
+                          bool of_statements, unsigned by)
+{
+    qp_json_begin(json, key, '[');
+    for (size_t i = 0; i < r->n; i++) {
+        const row *x = &r->items[i];
+        qp_json_begin(json, NULL, '{');
+        qp_json_text(json, "module", x->module);
+        if (by != BY_MODULE) {
+            qp_json_text(json, "procedure", x->procedure);
+            qp_json_text(json, "file", x->file);
+            qp_json_count(json, "line", x->line);
+        }
+        if (s != SECTION_MISSED && !of_statements) {
+            qp_json_count(json, "calls", x->calls);
+            qp_json_count(json, "procedures", x->procedures);
+            qp_json_count(json, "procedures_called", x->procedures_called);
+        } else if (s != SECTION_MISSED) {
+            qp_json_count(json, "statements", x->statements);
+            qp_json_count(json, "executed", x->executed);
+            qp_json_count(json, "executions", x->executions);
+        }
+        qp_json_end(json, '}');
+    }
+    qp_json_end(json, ']');
+}
+
+/* ---- the command ----------------------------------------------------------------------------- */
+
+/* A section of procedures or of statements, which are `all` and stay so. */
+static bool show(qp_cli *cli, qp_json *json, const char *key, const rows *all, section s,
+                 bool of_statements)
+{
+    rows r = {qp_alloc(all->n, sizeof(row)), all->n};
+    unsigned by = s == SECTION_MISSED ? BY_STATEMENT : cli->args.cover.by;
+    bool is_good = r.items != NULL;
+    if (!is_good)
+        return false;
+    memcpy(r.items, all->items, all->n * sizeof(row));
+    if (s == SECTION_MISSED)
+        keep(&r, false);
+    break_down(&r, by);
+    if (s == SECTION_CALLS && by != BY_MODULE)
+        keep(&r, true);
+    if (cli->args.format == QP_FORMAT_JSON)
+        write_section(json, key, &r, s, of_statements, by);
+    else
+        is_good = print_section(cli, &r, s, of_statements);
+    qp_free(r.items);
+    return is_good;
+}
+
+static bool show_all(qp_cli *cli, const rows *procedures, const rows *statements)
+{
+    const qp_cover_args *a = &cli->args.cover;
+    bool has_all = !a->has_calls && !a->has_counts && !a->has_not_executed;
+    bool is_json = cli->args.format == QP_FORMAT_JSON, is_good = true;
+    qp_json json;
+    qp_json_init(&json, &cli->out);
+    if (is_json)
+        qp_json_begin(&json, NULL, '{');
+    if (has_all || a->has_calls)
+        is_good = show(cli, &json, "calls", procedures, SECTION_CALLS, false);
+    if (is_good && (has_all || a->has_counts))
+        is_good = show(cli, &json, "counts", statements, SECTION_COUNTS, true);
+    if (is_good && (has_all || a->has_not_executed))
+        is_good =
+            show(cli, &json, "procedures_not_executed", procedures, SECTION_MISSED, false) &&
+            show(cli, &json, "statements_not_executed", statements, SECTION_MISSED, true);
+    if (is_json)
+        qp_json_end(&json, '}');
+    return is_good;
+}
+
+static int run_list(qp_cli *cli)
+{
+    char error[QP_ERROR_BYTES];
+    qp_cover_set *set;
+    rows procedures = {0}, statements = {0};
+    if (!qp_cover_operands(cli, NULL))
+        return QP_EXIT_UNUSABLE;
+    int status = qp_cover_read(cli, cli->args.operands, cli->args.n_operands, &set);
+    if (status == QP_EXIT_UNUSABLE)
+        return status;
+    qp_cover *c = qp_cover_derive(set, &(qp_cover_options){.is_unadjusted = true}, error);
+    if (!c)
+        status = qp_cli_fail(cli, "%s", error);
+    else if (!collect_procedures(&cli->args, set, &procedures) ||
+             !collect_statements(&cli->args, c, &statements) ||
+             !show_all(cli, &procedures, &statements))
+        status = qp_cli_fail_memory(cli);
+    qp_free(procedures.items);
+    qp_free(statements.items);
+    qp_cover_free(c);
+    qp_cover_set_free(set);
+    return status;
+}
+
+static const qp_flag flags[] = {
+    {"calls", 0, QP_FLAG_YES, NULL, QP_COVER_AT(has_calls), NULL, "calls of procedures"},
+    {"counts", 0, QP_FLAG_YES, NULL, QP_COVER_AT(has_counts), NULL,
+     "executions of statements: of the lines that a procedure has"},
+    {"not-executed", 0, QP_FLAG_YES, NULL, QP_COVER_AT(has_not_executed), NULL,
+     "procedures and statements that were not executed"},
+    {"by", 0, QP_FLAG_WORD, BY_WORDS, QP_COVER_AT(by), "procedure",
+     "level to which calls and counts are broken down"},
+    {"module", 0, QP_FLAG_LIST, "GLOB[:GLOB]", QP_COVER_AT(include), NULL,
+     "only modules whose name fits; may be repeated"},
+    QP_COVER_FLAG_FORCE,
+    QP_COVER_FLAG_FORMAT,
+    QP_FLAGS_COMMON};
+
+const qp_command qp_command_list = {
+    .name = "list",
+    .operands = "[FILE...]",
+    .summary = "calls, statement counts, and what was not executed",
+    .about = "Lists calls of procedures, executions of statements, and the procedures and\n"
+             "statements that were not executed; without a choice all three. Several FILEs\n"
+             "add up.",
+    .flags = flags,
+    .examples = "qprof list --calls run.qprof\n"
+                "qprof list --counts --by=module\n"
+                "qprof list --not-executed --module=parser\n"
+                "qprof list --format=json | jq '.statements_not_executed'",
+    .run = run_list};
