@@ -165,6 +165,6 @@ const qp_cover_exporter qp_cover_cobertura = {
     .name = "cobertura",
     .suffix = ".xml",
     .summary = "Cobertura XML: GitLab, Jenkins, Azure Pipelines, Codecov",
-    .limits = "blocks, contexts, functions without lines; adjusted lines count as run once",
+    .limits = "blocks, contexts, functions without lines, whether a marked line ran",
     .needs_lines = true,
     .write = write};

@@ -82,6 +82,6 @@ const qp_cover_exporter qp_cover_gcovr = {
     .name = "gcovr",
     .suffix = ".json",
     .summary = "gcovr JSON 0.3: its HTML, CSV, Coveralls and other reports",
-    .limits = "blocks, contexts, functions without lines; adjusted lines count as run once",
+    .limits = "blocks, contexts, functions without lines, whether a marked line ran",
     .needs_lines = true,
     .write = write};

@@ -127,6 +127,6 @@ const qp_cover_exporter qp_cover_lcov = {
     .name = "lcov",
     .suffix = ".info",
     .summary = "lcov and genhtml; Codecov, Coveralls and most editors",
-    .limits = "blocks, contexts, functions without lines; adjusted lines count as run once",
+    .limits = "blocks, contexts, functions without lines, whether a marked line ran",
     .needs_lines = true,
     .write = write};
