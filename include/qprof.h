@@ -37,7 +37,8 @@ typedef uintptr_t qprof_ThreadID;
 typedef uintptr_t VthreadID; /* compared for equality only */
 typedef uint64_t qprof_Counts;
 
-/* One entry of a line table: code from code_offset up to the next entry's comes from this line. */
+/* One entry of a line table: code from code_offset up to the next entry's comes from this line. A
+ * first entry at a negative offset has no code: it is where the method is declared. */
 typedef struct {
     int code_offset;
     int line_number;

@@ -1,7 +1,7 @@
 /* qlua.h: what the patched Lua calls at the places where frames come and go.
  *
- * Every lua_State is a virtual thread with a handle, `qth`: NULL while the program does not
- * record, so that a call costs one test. `qid` is the depth of a frame and its stack id; an
+ * Every lua_State is a virtual thread with a handle, `qth`: NULL while calls are not recorded,
+ * so that a call costs one test. `qid` is the depth of a frame and its stack id; an
  * exit names the frame that resumes. Nothing here raises an error, touches the Lua stack or
  * uses Lua's allocator: the events arrive while a frame is half made. */
 #ifndef QLUA_H
@@ -26,23 +26,27 @@ typedef struct qlua_code {
     int *leaders;            /* [n_blocks] first instruction of each block */
     int n_blocks;
     char *name;                       /* what the enclosing function calls it; NULL: nothing */
+    int n_twins;                      /* nameless ones before it on the line where it begins */
     const struct qlua_module *module; /* of the enclosing main chunk; NULL: not known */
     struct qlua_code *next;           /* in the list of the dead */
     const global_State *owner;        /* of a dead one */
 } qlua_code;
 
-LUAI_FUNC qprof_thread *qlua_unbound; /* first `qth` of a state; NULL: not recording */
+LUAI_FUNC int qlua_is_recording;
+LUAI_FUNC qprof_thread *qlua_unbound; /* first `qth` of a state; NULL: calls are not recorded */
 LUAI_FUNC void (*qlua_loop)(lua_State *, CallInfo *); /* luaV_execute, or one that records */
 
 /* ---- out of line ------------------------------------------------------------------------- */
 
-/** Initialize the recorder if the environment has QPROF. Before the first state. */
+/** Initialize the recorder if the environment asks for it. Before the first state. */
 LUAI_FUNC void qlua_start(void);
 /** The first frame of a state: bind it, and mount it if the host calls without resume. */
 LUAI_FUNC void qlua_begin(lua_State *L);
 /** The last frame of a state has gone. */
 LUAI_FUNC void qlua_end(lua_State *L);
+/** A coroutine goes on, or begins. */
 LUAI_FUNC void qlua_resume(lua_State *L);
+/** It yielded, returned or failed. */
 LUAI_FUNC void qlua_suspend(lua_State *L);
 /** The frames above `to` end, which L->ci still shows. */
 LUAI_FUNC void qlua_unwind(lua_State *L, CallInfo *to);
@@ -50,26 +54,27 @@ LUAI_FUNC void qlua_free_thread(lua_State *L);
 LUAI_FUNC void qlua_open(lua_State *L);
 LUAI_FUNC void qlua_close(lua_State *L);
 
-/** Method id of a prototype, never 0; the closure is at ci->func. */
+/** Method id of a prototype that is entered for the first time; the closure is at ci->func.
+ * Counters are in place then. @return 0: it is not covered, and nobody records its calls */
 LUAI_FUNC size_t qlua_code_method(lua_State *L, CallInfo *ci, Proto *p);
 /** A prototype is collected. */
 LUAI_FUNC void qlua_code_drop(lua_State *L, Proto *p);
-/** A frame was left in the block of the instruction before `pc`. */
-LUAI_FUNC void qlua_code_left(const qlua_code *code, const Instruction *pc);
 /** A tail call replaced the frame: the id stays. */
 LUAI_FUNC void qlua_entry_tail(lua_State *L, CallInfo *ci);
 /** A C function is entered. Out of line: luaD_precall stays what it is in Lua. */
 LUAI_FUNC void qlua_entry_c(lua_State *L, CallInfo *ci, lua_CFunction f);
 
-/** luaV_execute that tells the calls; that counts the jumps that are taken, too. */
+/** luaV_execute that tells the calls; that counts entries and taken jumps, too; that only
+ * counts. */
 LUAI_FUNC void qlua_execute_calls(lua_State *L, CallInfo *ci);
 LUAI_FUNC void qlua_execute_counting(lua_State *L, CallInfo *ci);
+LUAI_FUNC void qlua_execute_coverage(lua_State *L, CallInfo *ci);
+
+#define qlua_execute(L, ci) (qlua_loop(L, ci))
 
 /* ---- in line: only while qlua_is_on(L) --------------------------------------------------- */
 
 #define qlua_is_on(L) l_unlikely((L)->qth != NULL)
-
-#define qlua_execute(L, ci) (qlua_loop(L, ci))
 
 static inline void qlua_entry(lua_State *L, CallInfo *ci, size_t method)
 {
@@ -91,6 +96,25 @@ static inline void qlua_exit(lua_State *L, CallInfo *ci)
     qprof_exit(L->qth, resumes);
     if (l_unlikely(resumes == 0))
         qlua_end(L);
+}
+
+/* ---- in line: only in the loops that count ----------------------------------------------- */
+
+/** Does this execution begin a function, or go on in one? */
+static inline int qlua_is_entry(const CallInfo *ci)
+{
+    return ci->u.l.savedpc == clLvalue(s2v(ci->func))->p->code &&
+           !(ci->callstatus & CIST_HOOKYIELD);
+}
+
+/** The counter of an entry is that of an instruction before the first. */
+static inline void qlua_count_entry(lua_State *L, CallInfo *ci)
+{
+    Proto *p = clLvalue(s2v(ci->func))->p;
+    if (l_unlikely(p->qjumps == 0))
+        qlua_code_method(L, ci, p);
+    ci->qcode = p->qcode;
+    ++*(uint64_t *)(void *)(p->qjumps + 2 * (size_t)(ci->u.l.savedpc - 1));
 }
 
 #endif

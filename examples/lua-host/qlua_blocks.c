@@ -4,8 +4,8 @@
  * changes. What Lua executes as one never splits: a test and its jump, an arithmetic
  * instruction and its fall-back, an instruction and its extra argument. Code that nothing
  * reaches begins no block, or it would be reported as missed: the `end` behind a `return`. The
- * header's line, when it has no code, is an empty block in front: executed at each call, and
- * where the function is. */
+ * header's line, when it has no code, is a block without an instruction in front: where the
+ * function is, executed at each call. */
 #define LUA_CORE
 #include "lprefix.h"
 
@@ -110,14 +110,15 @@ static int first_line(const Proto *p)
     return is_vararg ? line_behind(p, 1, line) : line;
 }
 
-/* Fill lines and falls, [sizecode + 1]; block_of[pc] is the block that pc lies in. */
+/* Fill lines and falls, [sizecode + 1]; block_of[pc] is the block that pc lies in; -1: nothing
+ * reaches it. */
 static void split_code(const Proto *p, const unsigned char *marks, qlua_blocks *b,
                        int *block_of)
 {
     int is_reached = 1;
     int line = p->linedefined;
     if (p->linedefined > 0 && p->linedefined != first_line(p))
-        begin_block(b, 0, p->linedefined);
+        begin_block(b, -1, p->linedefined);
     begin_block(b, 0, first_line(p));
     for (int pc = 0; pc < p->sizecode; pc++) {
         line = line_behind(p, pc, line);
@@ -125,37 +126,36 @@ static void split_code(const Proto *p, const unsigned char *marks, qlua_blocks *
         if (pc > 0 && is_reached && !(marks[pc] & GLUED) &&
             (marks[pc] || line != b->lines[b->n_blocks - 1].line_number))
             begin_block(b, pc, line);
+        int was_reached = is_reached;
         if (is_reached) {
             is_reached = may_fall(p, pc);
             b->falls[b->n_blocks - 1] = (unsigned char)is_reached;
         }
-        block_of[pc] = b->n_blocks - 1;
+        block_of[pc] = was_reached ? b->n_blocks - 1 : -1;
     }
 }
 
-/* Counter k counts the jump at instruction first_jump + k; the others stay 0. */
+/* A counter for the entry, then one an instruction up to the last jump: those that do not jump
+ * stay 0 and say nothing. */
 static int list_jumps(const Proto *p, const int *block_of, qlua_blocks *b)
 {
-    int end = 0;
-    b->first_jump = 0;
-    for (int pc = p->sizecode - 1; pc >= 0; pc--) {
-        if (jump_target(p, pc) != -1) {
-            b->first_jump = pc;
-            end = end ? end : pc + 1;
-        }
-    }
-    b->n_window = end - b->first_jump;
+    int n_counted = p->sizecode;
+    while (n_counted > 0 && jump_target(p, n_counted - 1) == -1)
+        n_counted--;
+    b->n_window = 1 + n_counted;
     b->n_jumps = b->n_window + b->n_blocks;
     b->jumps = calloc((size_t)b->n_jumps, sizeof *b->jumps);
     if (b->jumps == NULL)
         return 0;
-    for (int k = 0; k < b->n_window; k++) {
-        int pc = b->first_jump + k;
-        if (jump_target(p, pc) != -1)
-            b->jumps[k] = (qprof_JumpInfo){block_of[pc], block_of[jump_target(p, pc)]};
+    b->jumps[0] = (qprof_JumpInfo){QPROF_JUMP_ENTRY, 0};
+    for (int pc = 0; pc < n_counted; pc++) {
+        int target = jump_target(p, pc);
+        int is_jump = target != -1 && block_of[pc] != -1;
+        b->jumps[1 + pc] = is_jump ? (qprof_JumpInfo){block_of[pc], block_of[target]}
+                                   : (qprof_JumpInfo){QPROF_JUMP_LEFT, 0};
     }
     for (int i = 0; i < b->n_blocks; i++)
-        b->jumps[b->n_window + i] = (qprof_JumpInfo){-1, i};
+        b->jumps[b->n_window + i] = (qprof_JumpInfo){QPROF_JUMP_LEFT, i};
     return 1;
 }
 

@@ -1,4 +1,5 @@
-/* qlua_code.c: prototypes become methods, at their first entry.
+/* qlua_code.c: prototypes become methods, at their first entry or, for coverage, at that of the
+ * main chunk that they are a part of.
  *
  * Collected prototypes leave their addresses to others, so a method is known by its content:
  * source, lines, bytecode and constants. Code that is loaded again is the same method. */
@@ -186,7 +187,7 @@ qlua_code *qlua_code_record(Proto *p)
     return p->qcode;
 }
 
-void qlua_code_left(const qlua_code *code, const Instruction *pc)
+void qlua_code_left(const qlua_code *code, const Instruction *pc, int by)
 {
     if (code->left == NULL)
         return;
@@ -199,7 +200,12 @@ void qlua_code_left(const qlua_code *code, const Instruction *pc)
         else
             high = middle;
     }
-    code->left[low]++;
+    code->left[low] += (uint64_t)by;
+}
+
+void qlua_code_ignore(Proto *p)
+{
+    p->qjumps = (uintptr_t)scratch - 2 * (uintptr_t)(p->code - 1);
 }
 
 /* Point the prototype at the counters of its method; without any, at the scratch room. */
@@ -210,12 +216,12 @@ static void attach_counters(Proto *p, const qlua_blocks *b)
     uint64_t *bank = leaders ? qprof_counter_bank(p->qid) : NULL;
     if (bank == NULL) {
         free(leaders);
-        p->qjumps = (uintptr_t)scratch - 2 * (uintptr_t)p->code;
+        qlua_code_ignore(p);
         return;
     }
     for (int i = 0; i < b->n_blocks; i++)
         leaders[i] = b->lines[i].code_offset;
-    p->qjumps = (uintptr_t)bank - 2 * (uintptr_t)(p->code + b->first_jump);
+    p->qjumps = (uintptr_t)bank - 2 * (uintptr_t)(p->code - 1);
     code->code = p->code;
     code->left = bank + b->n_window;
     code->leaders = leaders;
@@ -234,17 +240,17 @@ static void register_code(lua_State *L, CallInfo *ci, const Proto *p, const qlua
                       qprof_register_jumps(slot->id, b->jumps, b->n_jumps, b->falls) == 0;
 }
 
-size_t qlua_code_method(lua_State *L, CallInfo *ci, Proto *p)
+int qlua_code_add(lua_State *L, CallInfo *ci, Proto *p, const qlua_module *module,
+                  int is_covered)
 {
     qlua_blocks blocks = {0};
-    if (!issweepphase(G(L)))
-        qlua_code_bury(L);
-    if (qlua_has_lines)
+    if (is_covered)
         qlua_blocks_find(p, &blocks);
-    qlua_name_inner(L, ci, p);
+    qlua_name_inner(p, module);
     pthread_mutex_lock(&lock);
     known_code *slot = method_of_content(content_hash(p));
-    if (slot && slot->id == 0)
+    int is_new = slot && slot->id == 0;
+    if (is_new)
         register_code(L, ci, p, &blocks, slot);
     p->qid = slot ? slot->id : method_of_more_code();
     int has_jumps = slot && slot->has_jumps;
@@ -252,6 +258,18 @@ size_t qlua_code_method(lua_State *L, CallInfo *ci, Proto *p)
     if (qlua_is_counting())
         attach_counters(p, has_jumps ? &blocks : NULL);
     qlua_blocks_free(&blocks);
+    return is_new;
+}
+
+size_t qlua_code_method(lua_State *L, CallInfo *ci, Proto *p)
+{
+    if (!issweepphase(G(L)))
+        qlua_code_bury(L);
+    const qlua_module *module = qlua_name_module(L, ci, p);
+    if (qlua_is_covering)
+        qlua_cover_code(L, ci, p, module);
+    else
+        qlua_code_add(L, ci, p, module, qlua_has_lines);
     return p->qid;
 }
 

@@ -18,25 +18,54 @@ typedef struct qlua_blocks {
     int n_blocks;
     qprof_LineInfo *lines; /* [n_blocks] first instruction of each block and its line */
     unsigned char *falls;  /* [n_blocks] execution may go on in the next block */
-    int first_jump;        /* instruction of counter 0 */
-    int n_window;          /* counters from there up to the last jump */
+    int n_window;          /* counters of the entry and of instructions up to the last jump */
     int n_jumps;           /* n_window, and one for each block: frames left in it */
     qprof_JumpInfo *jumps; /* [n_jumps] */
 } qlua_blocks;
 
-LUAI_FUNC int qlua_has_lines; /* line tables are wanted */
+LUAI_FUNC int qlua_has_lines;   /* line tables are wanted */
+LUAI_FUNC int qlua_is_covering; /* all functions of a file are wanted, called or not */
 
-/** Are jumps counted? */
+/** Are entries and jumps counted? */
 static inline int qlua_is_counting(void)
 {
-    return qlua_loop == qlua_execute_counting;
+    return qlua_loop == qlua_execute_counting || qlua_loop == qlua_execute_coverage;
 }
 
 /** A new method id. Threads: any. */
 LUAI_FUNC size_t qlua_method_new(void);
 
+/** Call visit(main state, by) for the open states of the calling system thread. */
+LUAI_FUNC void qlua_states_visit(void (*visit)(lua_State *main_state, int by), int by);
+
+/* ---- qlua_context.c ---------------------------------------------------------------------- */
+
+/** The frames above `to` are left where they stand, unless that is noted already.
+ * @param by  1; -1: they were not, after all */
+LUAI_FUNC void qlua_note_frames(const lua_State *L, const CallInfo *to, int by);
+/** All frames of a state are left. */
+LUAI_FUNC void qlua_note_state(lua_State *main_state, int by);
+LUAI_FUNC void qlua_context_resume(lua_State *L);
+LUAI_FUNC void qlua_context_suspend(lua_State *L);
+/** A coroutine is freed: it resumes nobody any more. */
+LUAI_FUNC void qlua_context_forget(lua_State *L);
+
+/* ---- qlua_code.c ------------------------------------------------------------------------- */
+
 /** Room for counters that nobody reads. @return 0: it cannot be had */
 LUAI_FUNC int qlua_code_open_scratch(void);
+
+/** Make a method of a prototype, if it is none, and put its counters in place.
+ * @param ci      of the call that needs it; NULL: it is named by the code that defines it
+ * @param module  that it is a part of; NULL: none is known
+ * @param is_covered  0: its lines are not wanted
+ * @return 1: code of this content was not registered before */
+LUAI_FUNC int qlua_code_add(lua_State *L, CallInfo *ci, Proto *p, const qlua_module *module,
+                            int is_covered);
+/** Executions of a prototype that has no method are counted nowhere. */
+LUAI_FUNC void qlua_code_ignore(Proto *p);
+/** A frame was left in the block of the instruction before `pc`, `by` times. */
+LUAI_FUNC void qlua_code_left(const qlua_code *code, const Instruction *pc, int by);
 
 /** What is known of a prototype, made if need be; NULL: no memory. */
 LUAI_FUNC qlua_code *qlua_code_record(Proto *p);
@@ -50,15 +79,39 @@ LUAI_FUNC void qlua_blocks_free(qlua_blocks *blocks);
 /** Libraries may be unloaded now: names and addresses are looked up again. */
 LUAI_FUNC void qlua_cfunctions_forget(void);
 
+/* ---- qlua_cover.c, qlua_unloaded.c ------------------------------------------------------- */
+
+/** Read the options. Once, before the first state. */
+LUAI_FUNC void qlua_cover_open(void);
+/** Is the code of this file to be covered? @param path  as loaded; NULL: no file */
+LUAI_FUNC int qlua_cover_has(const char *path);
+/** The folder that covered files lie in; the current one if none was given. Absolute. */
+LUAI_FUNC const char *qlua_cover_root(void);
+/** Register a prototype that is entered and all that it defines. */
+LUAI_FUNC void qlua_cover_code(lua_State *L, CallInfo *ci, Proto *p, const qlua_module *module);
+/** Register a file that was compiled and will not run. */
+LUAI_FUNC void qlua_cover_file(lua_State *L, Proto *p, const qlua_module *module);
+/** A file was loaded; register its text if it is covered. */
+LUAI_FUNC void qlua_cover_loaded(const char *path, int is_covered);
+/** Register the files that the program could have loaded, and did not. */
+LUAI_FUNC void qlua_cover_unloaded(void);
+
+/* ---- qlua_name.c ------------------------------------------------------------------------- */
+
 /** What the loaded modules call a function: "module.name", or "module:name" of a method.
  * @param module  preferred; NULL: the shortest name, the first in the alphabet
  * @param name    [QLUA_NAME_BYTES]; untouched on failure
  * @return 0: no module has it. Reads tables only. Cost: their size */
 LUAI_FUNC int qlua_name_loaded(lua_State *L, const TValue *f, const char *module, char *name);
-/** Name a prototype: as its module does, as the enclosing function does, or FILE:LINE. */
+/** Name a prototype: as its module does, as the enclosing function does, or FILE:LINE.
+ * @param ci  of a call of it; NULL: there is none */
 LUAI_FUNC void qlua_name_code(lua_State *L, CallInfo *ci, const Proto *p, char *name);
 /** Give the prototypes that p defines the names that p gives them. */
-LUAI_FUNC void qlua_name_inner(lua_State *L, CallInfo *ci, const Proto *p);
+LUAI_FUNC void qlua_name_inner(const Proto *p, const qlua_module *module);
+/** The module that a prototype is a part of, when it is entered; NULL: none is known. */
+LUAI_FUNC const qlua_module *qlua_name_module(lua_State *L, CallInfo *ci, const Proto *p);
+/** The module that a main chunk is when it is required by this name. @return NULL: no memory */
+LUAI_FUNC const qlua_module *qlua_name_required(const char *name, const Proto *p);
 /** Source file of a prototype, as it is to be shown. @param file  [LUA_IDSIZE] for others
  * @return the path, borrowed from p, or `file` */
 LUAI_FUNC const char *qlua_name_source(const Proto *p, char *file);

@@ -4,9 +4,12 @@
 #if QLUA_LOOP == 1
 #define QLUA_COPY(name) qlua_calls_##name
 #define luaV_execute    qlua_execute_calls
-#else
+#elif QLUA_LOOP == 2
 #define QLUA_COPY(name) qlua_counting_##name
 #define luaV_execute    qlua_execute_counting
+#else
+#define QLUA_COPY(name) qlua_coverage_##name
+#define luaV_execute    qlua_execute_coverage
 #endif
 
 #define luaV_concat       QLUA_COPY(concat)

@@ -1,4 +1,4 @@
-/* qlua_loop_counting.c: the loop of lvm.c, telling of calls and counting the jumps taken. */
+/* qlua_loop_counting.c: the loop of lvm.c, telling of calls and counting entries and jumps. */
 #define QLUA_LOOP 2
 #include "qlua_loop.h"
 

@@ -300,15 +300,37 @@ static const qlua_module *module_of_chunk(CallInfo *ci, const Proto *p)
     if (!ttisstring(name) || !ttisstring(file) || getstr(p->source)[0] != '@' ||
         strcmp(getstr(p->source) + 1, svalue(file)) != 0)
         return NULL;
-    return find_module(svalue(name), returned_local(p));
+    return qlua_name_required(svalue(name), p);
 }
 
-void qlua_name_inner(lua_State *L, CallInfo *ci, const Proto *p)
+const qlua_module *qlua_name_required(const char *name, const Proto *p)
 {
-    const qlua_module *module = p->qcode ? p->qcode->module : NULL;
+    return find_module(name, returned_local(p));
+}
+
+const qlua_module *qlua_name_module(lua_State *L, CallInfo *ci, const Proto *p)
+{
+    if (p->qcode && p->qcode->module)
+        return p->qcode->module;
+    return L->top - ci->func > 2 ? module_of_chunk(ci, p) : NULL;
+}
+
+/* Functions without a name are told apart by where they begin, and by their order there. */
+static void number_twins(const Proto *p)
+{
+    for (int i = 1; i < p->sizep; i++) {
+        int n = 0;
+        for (int k = i; k-- > 0 && p->p[k]->linedefined == p->p[i]->linedefined;)
+            n += p->p[k]->qcode == NULL || p->p[k]->qcode->name == NULL;
+        qlua_code *code = n ? qlua_code_record(p->p[i]) : NULL;
+        if (code)
+            code->n_twins = n;
+    }
+}
+
+void qlua_name_inner(const Proto *p, const qlua_module *module)
+{
     char name[QLUA_NAME_BYTES];
-    if (module == NULL && L->top - ci->func > 2)
-        module = module_of_chunk(ci, p);
     for (int pc = 0; pc < p->sizecode; pc++) {
         Instruction i = p->code[pc];
         if (GET_OPCODE(i) != OP_CLOSURE || GETARG_Bx(i) >= p->sizep)
@@ -322,6 +344,7 @@ void qlua_name_inner(lua_State *L, CallInfo *ci, const Proto *p)
         if (has_name && code->name == NULL)
             code->name = strdup(name);
     }
+    number_twins(p);
 }
 
 /* ---- the name of a function -------------------------------------------------------------- */
@@ -355,10 +378,13 @@ void qlua_name_code(lua_State *L, CallInfo *ci, const Proto *p, char *name)
     char file[LUA_IDSIZE];
     if (p->linedefined == 0)
         snprintf(name, QLUA_NAME_BYTES, "main chunk of %s", qlua_name_source(p, file));
-    else if (qlua_name_loaded(L, s2v(ci->func), module, name))
+    else if (ci && qlua_name_loaded(L, s2v(ci->func), module, name))
         return;
     else if (code && code->name)
         name_in_module(code, name);
+    else if (code && code->n_twins)
+        snprintf(name, QLUA_NAME_BYTES, "%s:%d#%d", qlua_name_source(p, file), p->linedefined,
+                 code->n_twins + 1);
     else
         snprintf(name, QLUA_NAME_BYTES, "%s:%d", qlua_name_source(p, file), p->linedefined);
 }

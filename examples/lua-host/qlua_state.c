@@ -14,14 +14,16 @@
 
 #include "qlua_glue.h"
 
+int qlua_is_recording;
 qprof_thread *qlua_unbound;
 void (*qlua_loop)(lua_State *, CallInfo *) = luaV_execute;
 int qlua_has_lines;
+int qlua_is_covering;
 
 static qprof_thread unbound; /* its gate is closed */
 static size_t n_bound;       /* virtual thread ids given; atomic */
 
-/* Open states, for frames that are still there when the process exits. */
+/* Open states, for frames that somebody else has to know of. */
 typedef struct open_state {
     lua_State *main;
     pthread_t thread; /* that opened it */
@@ -36,32 +38,27 @@ static int is_bound(const lua_State *L)
     return L->qth != NULL && L->qth != &unbound;
 }
 
-static void note_left_frames(lua_State *L, const CallInfo *to)
-{
-    for (CallInfo *ci = L->ci; ci != to; ci = ci->previous) {
-        if (isLua(ci) && ci->qcode)
-            qlua_code_left(ci->qcode, ci->u.l.savedpc);
-    }
-}
-
-/* exit() without lua_close(): the frames of this thread's states are left where they stand. */
-static void note_exit(void)
+void qlua_states_visit(void (*visit)(lua_State *main_state, int by), int by)
 {
     pthread_mutex_lock(&open_lock);
     for (open_state *state = open_states; state; state = state->next) {
-        if (!pthread_equal(state->thread, pthread_self()))
-            continue;
-        for (GCObject *o = G(state->main)->allgc; o; o = o->next) {
-            if (o->tt == LUA_VTHREAD && is_bound(gco2th(o)))
-                note_left_frames(gco2th(o), &gco2th(o)->base_ci);
-        }
+        if (pthread_equal(state->thread, pthread_self()))
+            visit(state->main, by);
     }
     pthread_mutex_unlock(&open_lock);
 }
 
+/* exit() without lua_close(): the frames of this thread's states are left where they stand. */
+static void finish(void)
+{
+    qlua_states_visit(qlua_note_state, 1);
+    if (qlua_is_covering)
+        qlua_cover_unloaded();
+}
+
 void qlua_start(void)
 {
-    const char *options = getenv("QPROF");
+    const char *options = getenv(qprof_environment());
     if (options == NULL || options[0] == '\0')
         return;
     qprof_InitInfo info = {0, NULL, NULL, 1};
@@ -69,12 +66,21 @@ void qlua_start(void)
         fprintf(stderr, "qlua: not recording: %s\n", qprof_error_text());
         return;
     }
+    unsigned wants = qprof_wants();
+    qlua_is_recording = 1;
+    qlua_has_lines = (wants & QPROF_WANT_LINES) != 0;
+    qlua_is_covering = (wants & QPROF_WANT_COVERAGE) != 0;
+    if (qlua_is_covering)
+        qlua_cover_open();
+    int is_counting = (wants & QPROF_WANT_BLOCKS) && qlua_code_open_scratch();
+    if (atexit(finish) != 0)
+        is_counting = 0;
+    if (is_counting && (wants & QPROF_WANT_ALONE)) {
+        qlua_loop = qlua_execute_coverage;
+        return;
+    }
     qlua_unbound = &unbound;
-    qlua_has_lines = (qprof_wants() & QPROF_WANT_LINES) != 0;
-    if ((qprof_wants() & QPROF_WANT_BLOCKS) && qlua_code_open_scratch() && !atexit(note_exit))
-        qlua_loop = qlua_execute_counting;
-    else
-        qlua_loop = qlua_execute_calls;
+    qlua_loop = is_counting ? qlua_execute_counting : qlua_execute_calls;
 }
 
 static void bind_state(lua_State *L)
@@ -85,23 +91,37 @@ static void bind_state(lua_State *L)
     L->qth = qprof_thread_handle_vt(L->qvt, QPROF_INLINE_VERSION);
 }
 
-void qlua_resume(lua_State *L)
+static void mount(lua_State *L)
 {
     bind_state(L);
     L->qprev = qprof_thread_mount(L->qth);
 }
 
-void qlua_suspend(lua_State *L)
+static void unmount(lua_State *L)
 {
     qprof_thread_mount(L->qprev);
     L->qprev = NULL;
     L->qimplicit = 0;
 }
 
+void qlua_resume(lua_State *L)
+{
+    qlua_context_resume(L);
+    if (qlua_is_on(L))
+        mount(L);
+}
+
+void qlua_suspend(lua_State *L)
+{
+    qlua_context_suspend(L);
+    if (qlua_is_on(L))
+        unmount(L);
+}
+
 void qlua_begin(lua_State *L)
 {
     if (L->qprev == NULL) {
-        qlua_resume(L);
+        mount(L);
         L->qimplicit = 1;
     }
 }
@@ -109,15 +129,17 @@ void qlua_begin(lua_State *L)
 void qlua_end(lua_State *L)
 {
     if (L->qimplicit)
-        qlua_suspend(L);
+        unmount(L);
 }
 
 void qlua_unwind(lua_State *L, CallInfo *to)
 {
+    if (qlua_is_counting())
+        qlua_note_frames(L, to, 1);
+    if (to == &L->base_ci)
+        L->qnoted = 0; /* nothing is left of what was noted */
     if (!is_bound(L))
         return;
-    if (qlua_is_counting())
-        note_left_frames(L, to);
     if (to->qid == 0 && L->qprev != NULL)
         qprof_thread_mount(L->qth); /* a coroutine may be closing the main state below it */
     else if (to->qid == 0)
@@ -129,16 +151,18 @@ void qlua_unwind(lua_State *L, CallInfo *to)
 
 void qlua_free_thread(lua_State *L)
 {
-    if (!is_bound(L))
+    if (!qlua_is_recording)
         return;
     if (qlua_is_counting())
-        note_left_frames(L, &L->base_ci);
-    qprof_thread_destroy_vt(L->qvt);
+        qlua_note_frames(L, &L->base_ci, 1);
+    qlua_context_forget(L);
+    if (is_bound(L))
+        qprof_thread_destroy_vt(L->qvt);
 }
 
 void qlua_open(lua_State *L)
 {
-    open_state *state = L->qth ? malloc(sizeof *state) : NULL;
+    open_state *state = qlua_is_recording ? malloc(sizeof *state) : NULL;
     if (state == NULL)
         return;
     pthread_mutex_lock(&open_lock);
@@ -149,7 +173,7 @@ void qlua_open(lua_State *L)
 
 void qlua_close(lua_State *L)
 {
-    if (L->qth == NULL)
+    if (!qlua_is_recording)
         return;
     qlua_free_thread(L);
     qlua_cfunctions_forget();

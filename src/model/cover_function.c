@@ -27,6 +27,12 @@ typedef struct {
     bool has_blocks;
 } sketch;
 
+/* An entry with a negative code offset says where the method is declared: it is no code. */
+static bool is_code(const qp_line *l)
+{
+    return l->line > 0 && l->code_offset >= 0;
+}
+
 static uint64_t shown_count(const sketch *s, uint64_t n)
 {
     return s->draft->making->set->is_once && n ? 1 : n;
@@ -144,11 +150,17 @@ static bool is_touched(const qp_flow *f)
     return false;
 }
 
+/* An entry at a negative offset has no code of its own: it says where the method is declared. */
+static bool is_statement(const qp_line *l)
+{
+    return l->line > 0 && l->code_offset >= 0;
+}
+
 /* Until settle_hits() the line is a block. */
 static bool add_hits(sketch *s, const qp_flow *f, uint32_t context)
 {
     for (uint32_t i = 0; i < f->n_blocks; i++) {
-        if (f->blocks[i] <= 0 || s->members->method->lines[i].line <= 0)
+        if (f->blocks[i] <= 0 || !is_statement(&s->members->method->lines[i]))
             continue;
         qp_cover_hit *h = qp_buf_add(&s->draft->hits);
         if (!h)
@@ -239,7 +251,7 @@ static bool put_blocks(sketch *s, uint32_t function)
 {
     const qp_cover_method *c = s->members->method;
     for (uint32_t i = 0; i < c->n_blocks; i++) {
-        if (c->lines[i].line <= 0)
+        if (!is_statement(&c->lines[i]))
             continue;
         qp_cover_block *b = qp_buf_add(&s->draft->blocks);
         if (!b)
@@ -252,13 +264,13 @@ static bool put_blocks(sketch *s, uint32_t function)
     const way *ways = s->ways.items;
     for (size_t i = 0; i < s->ways.n; i++) {
         const way *w = &ways[i];
-        int32_t line = c->lines[w->block].line, to = c->lines[w->to].line;
-        qp_cover_branch *b = line > 0 ? qp_buf_add(&s->draft->branches) : NULL;
+        const qp_line *from = &c->lines[w->block], *to = &c->lines[w->to];
+        qp_cover_branch *b = is_code(from) ? qp_buf_add(&s->draft->branches) : NULL;
         if (b)
-            *b = (qp_cover_branch){.line = (uint32_t)line,
+            *b = (qp_cover_branch){.line = (uint32_t)from->line,
                                    .block = w->block, /* until they are sorted by line */
                                    .way = w->way,
-                                   .to_line = to > 0 ? (uint32_t)to : 0,
+                                   .to_line = is_code(to) ? (uint32_t)to->line : 0,
                                    .function = function,
                                    .count = shown_count(s, w->count),
                                    .is_reached = s->counts[w->block] > 0};

@@ -3,7 +3,14 @@
  * `lua-base -l oracle PROGRAM` writes, when the process ends, to the file that $ORACLE names:
  *   lua   FILE:LINE  calls of the Lua functions that begin there (LINE 0: a main chunk)
  *   c     NAME       calls of a C function that a standard module holds, "other": of all others
+ *   header  FILE:LINE  the same, without main chunks
  *   line  FILE:LINE  executions of the instruction of that line that was executed most
+ *   way   FILE:LINE  JUMPED FELL: both ways of a conditional jump that was reached
+ *   seen  FILE:LINE  CONTEXT: the line was begun while the context was this one
+ *   both  FILE:LINE  executions of a conditional jump that leads where it falls: a hook cannot
+ *                    tell its ways apart
+ * Lines, ways and contexts are only there with ORACLE_LINES. The module `qlua` is here, too: its
+ * contexts.
  * It shares nothing with the recorder: the hook sees each call and, apart, each instruction. */
 #define LUA_CORE
 #include "lprefix.h"
@@ -19,13 +26,15 @@
 #include "lstate.h"
 #include "lua.h"
 
-enum { MAX_CODES = 20000, MAX_C = 1000 };
+enum { MAX_CODES = 20000, MAX_C = 1000, MAX_CONTEXTS = 60, FRAME_SLOTS = 1 << 18 };
 
 typedef struct {
     const Proto *p; /* kept alive by the registry */
     char file[LUA_IDSIZE + 512];
     unsigned long long calls;
-    unsigned long long *at; /* [sizecode] executions of each instruction */
+    unsigned long long *at;            /* [sizecode] executions of each instruction */
+    unsigned long long *jumped, *fell; /* [sizecode] of those that jump conditionally */
+    unsigned long long *seen;          /* [sizecode] bit c: its line was begun in context c */
 } code;
 
 static code *codes[MAX_CODES];
@@ -38,6 +47,15 @@ static struct {
 } cs[MAX_C];
 static int n_cs;
 static unsigned long long other_calls;
+
+static char *contexts[MAX_CONTEXTS] = {""};
+static int n_contexts = 1, context;
+
+/* The last instruction that was seen of a frame; -1: it has just begun. */
+static struct {
+    const CallInfo *ci;
+    int pc;
+} frames[FRAME_SLOTS];
 
 /* Line of an instruction: a sum of differences from the last absolute line. */
 static int line_of(const Proto *p, int pc)
@@ -66,7 +84,10 @@ static code *code_of(lua_State *L, lua_Debug *ar)
         abort();
     code *c = calloc(1, sizeof *c);
     c->p = p;
-    c->at = calloc((size_t)p->sizecode + 1, sizeof *c->at);
+    c->at = calloc(4 * (size_t)p->sizecode + 4, sizeof *c->at);
+    c->jumped = c->at + p->sizecode + 1;
+    c->fell = c->jumped + p->sizecode + 1;
+    c->seen = c->fell + p->sizecode + 1;
     lua_getinfo(L, "Sf", ar);
     snprintf(c->file, sizeof c->file, "%s",
              *ar->source == '@' ? ar->source + 1 : ar->short_src);
@@ -100,11 +121,78 @@ static void count_instruction(code *c, int pc)
         c->at[pc + 1 + GETARG_Bx(i)]++;
 }
 
+static int *last_pc(const CallInfo *ci)
+{
+    size_t i = ((size_t)ci >> 4) * 0x9E3779B97F4A7C15u >> 20 & (FRAME_SLOTS - 1);
+    for (size_t n = 0; frames[i].ci && frames[i].ci != ci; i = (i + 1) & (FRAME_SLOTS - 1)) {
+        if (n++ == FRAME_SLOTS / 2)
+            abort();
+    }
+    if (!frames[i].ci) {
+        frames[i].ci = ci;
+        frames[i].pc = -1;
+    }
+    return &frames[i].pc;
+}
+
+/* Where the conditional jump leads that decides what comes behind instruction pc; -1: there is
+ * none. *at: the instruction that decides; *behind: where execution goes on without the jump. */
+static int jump_behind(const Proto *p, int pc, int *at, int *behind)
+{
+    Instruction i = p->code[pc];
+    OpCode op = GET_OPCODE(i);
+    if (op == OP_TFORPREP)
+        return jump_behind(p, pc + 1 + GETARG_Bx(i), at, behind);
+    *at = op == OP_TFORCALL ? pc + 1 : pc;
+    *behind = *at + 1;
+    i = p->code[*at];
+    if (op >= OP_EQ && op <= OP_TESTSET) { /* those that a jump follows */
+        *behind = pc + 2;
+        return pc + 2 + GETARG_sJ(p->code[pc + 1]);
+    }
+    if (op == OP_FORPREP)
+        return pc + 2 + GETARG_Bx(i);
+    return op == OP_TFORCALL || op == OP_FORLOOP ? *at + 1 - GETARG_Bx(i) : -1;
+}
+
+static void note_way(code *c, int from, int to)
+{
+    int at, behind;
+    int target = jump_behind(c->p, from, &at, &behind);
+    if (target == -1)
+        return;
+    if (to == behind)
+        c->fell[at]++;
+    else if (to == target || to == at + 1) /* or: the jump itself, after a yield in the test */
+        c->jumped[at]++;
+    else
+        abort();
+}
+
+/* Returns and closes go on with themselves when a variable that they close has yielded. */
+static int is_repeated(const Proto *p, int last, int pc)
+{
+    OpCode op = GET_OPCODE(p->code[pc]);
+    return last == pc && (op == OP_RETURN || op == OP_CLOSE);
+}
+
 static void hook(lua_State *L, lua_Debug *ar)
 {
     if (ar->event == LUA_HOOKCOUNT) {
         code *c = code_of(L, ar);
-        count_instruction(c, pcRel(ar->i_ci->u.l.savedpc, c->p));
+        int pc = pcRel(ar->i_ci->u.l.savedpc, c->p);
+        int *last = last_pc(ar->i_ci);
+        if (is_repeated(c->p, *last, pc))
+            return;
+        count_instruction(c, pc);
+        if (*last >= 0)
+            note_way(c, *last, pc);
+        *last = pc;
+        return;
+    }
+    if (ar->event == LUA_HOOKLINE) {
+        code *c = code_of(L, ar);
+        c->seen[pcRel(ar->i_ci->u.l.savedpc, c->p)] |= 1ull << context;
         return;
     }
     if (!isLua(ar->i_ci)) {
@@ -114,6 +202,7 @@ static void hook(lua_State *L, lua_Debug *ar)
     }
     code *c = code_of(L, ar);
     c->calls++;
+    *last_pc(ar->i_ci) = -1;
 }
 
 /* ---- the result -------------------------------------------------------------------------- */
@@ -134,13 +223,30 @@ static void merge_codes(void)
                 strcmp(codes[i]->file, codes[k]->file) != 0)
                 continue;
             codes[k]->calls += codes[i]->calls;
-            for (int pc = 0; pc < codes[i]->p->sizecode; pc++)
+            for (int pc = 0; pc < codes[i]->p->sizecode; pc++) {
                 codes[k]->at[pc] += codes[i]->at[pc];
+                codes[k]->jumped[pc] += codes[i]->jumped[pc];
+                codes[k]->fell[pc] += codes[i]->fell[pc];
+                codes[k]->seen[pc] |= codes[i]->seen[pc];
+            }
             codes[i] = codes[--n_codes];
             i--;
             break;
         }
     }
+}
+
+static void write_ways(FILE *out, const code *c, int pc)
+{
+    int at, behind;
+    if (c->jumped[pc] + c->fell[pc] == 0)
+        return;
+    if (jump_behind(c->p, pc, &at, &behind) == behind)
+        fprintf(out, "both\t%s:%d\t%llu\n", c->file, line_of(c->p, pc),
+                c->jumped[pc] + c->fell[pc]);
+    else
+        fprintf(out, "way\t%s:%d\t%llu %llu\n", c->file, line_of(c->p, pc), c->jumped[pc],
+                c->fell[pc]);
 }
 
 static void write_code(FILE *out, const code *c)
@@ -150,10 +256,15 @@ static void write_code(FILE *out, const code *c)
     if (p->lineinfo == NULL)
         return;
     if (p->linedefined > 0)
-        fprintf(out, "line\t%s:%d\t%llu\n", c->file, p->linedefined, c->calls);
+        fprintf(out, "header\t%s:%d\t%llu\n", c->file, p->linedefined, c->calls);
     for (int pc = is_vararg(p); pc < p->sizecode; pc++) {
         if (c->at[pc])
             fprintf(out, "line\t%s:%d\t%llu\n", c->file, line_of(p, pc), c->at[pc]);
+        write_ways(out, c, pc);
+        for (int i = 0; i < n_contexts; i++) {
+            if (c->seen[pc] >> i & 1)
+                fprintf(out, "seen\t%s:%d\t%s\n", c->file, line_of(p, pc), contexts[i]);
+        }
     }
 }
 
@@ -190,6 +301,30 @@ static void learn_names(lua_State *L)
     }
 }
 
+static int lib_context(lua_State *L)
+{
+    const char *name = luaL_optstring(L, 1, "");
+    for (context = 0; context < n_contexts; context++) {
+        if (strcmp(contexts[context], name) == 0)
+            break;
+    }
+    if (context == n_contexts) {
+        if (n_contexts == MAX_CONTEXTS)
+            abort();
+        contexts[n_contexts++] = strdup(name);
+    }
+    lua_pushboolean(L, 1);
+    return 1;
+}
+
+static int open_qlua(lua_State *L)
+{
+    lua_newtable(L);
+    lua_pushcfunction(L, lib_context);
+    lua_setfield(L, -2, "context");
+    return 1;
+}
+
 int luaopen_oracle(lua_State *L);
 
 int luaopen_oracle(lua_State *L)
@@ -198,7 +333,11 @@ int luaopen_oracle(lua_State *L)
     lua_getfield(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
     learn_names(L);
     lua_pop(L, 1);
+    lua_getfield(L, LUA_REGISTRYINDEX, LUA_PRELOAD_TABLE);
+    lua_pushcfunction(L, open_qlua);
+    lua_setfield(L, -2, "qlua");
+    lua_pop(L, 1);
     atexit(write_result);
-    lua_sethook(L, hook, LUA_MASKCALL | (lines ? LUA_MASKCOUNT : 0), 1);
+    lua_sethook(L, hook, LUA_MASKCALL | (lines ? LUA_MASKCOUNT | LUA_MASKLINE : 0), 1);
     return 0;
 }

@@ -26,6 +26,7 @@ normalize() {
         BEGIN { while ((getline name < known) > 0) is_known[name] = 1 }
         $1 == "c" && !($2 in is_known) { $2 = "other" }
         $3 == 0 { next }
+        $1 == "header" { $1 = "line" }
         { key = $1 OFS $2 }
         $1 == "line" { if ($3 > n[key]) n[key] = $3; next }
         { n[key] += $3 }
@@ -41,8 +42,8 @@ compare() {
         ORACLE="$tmp/$kind.tsv" LUA_CPATH="$oracle/?.so" \
             "$bin/lua-base" -l oracle "$program" a b >"$tmp/hooked.out" 2>&1 || code=$?
     done
-    grep -v '^line' "$tmp/calls.tsv" >"$tmp/oracle.tsv"
-    grep '^line' "$tmp/lines.tsv" >>"$tmp/oracle.tsv"
+    grep '^lua\|^c' "$tmp/calls.tsv" >"$tmp/oracle.tsv"
+    grep '^line\|^header' "$tmp/lines.tsv" >>"$tmp/oracle.tsv"
     expected_code=0
     "$bin/lua-base" "$program" a b >"$tmp/plain.out" 2>&1 || expected_code=$?
     sed -i 's|lua-base|qlua|' "$tmp/plain.out"
