@@ -1,9 +1,11 @@
 // source.tsx: annotated source: a line each, figures at its left that the page gives, and a ruler at
 // the right that shows the whole file at once.
 import type { ComponentChildren, RefObject } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useMemo, useRef } from "preact/hooks";
+import { things } from "./format";
 import { useKeys } from "./keys";
 import { Rows, type RowsHandle } from "./rows";
+import { languageOf, openAtLines, tokensOf } from "./syntax";
 import { visible } from "./visible";
 
 export const LINE_HEIGHT = 20;
@@ -12,6 +14,8 @@ const SHOWN_CHARACTERS = 2000;
 
 export interface SourceProps {
     label: string;
+    /** Its ending says the language. */
+    path: string;
     /** Line i + 1; what is missing is shown as an empty line. */
     lines: string[];
     /** The number of lines, if more have figures than the text has. */
@@ -30,15 +34,29 @@ export interface SourceProps {
     said: (line: number) => string;
 }
 
-function Text({ text }: { text: string }) {
-    if (text.length <= SHOWN_CHARACTERS) return <>{visible(text)}</>;
-    const rest = text.length - SHOWN_CHARACTERS;
+function Text({ text, colored }: { text: string; colored: (text: string) => ComponentChildren }) {
+    if (text.length <= SHOWN_CHARACTERS) return <>{colored(text)}</>;
     return (
         <>
             {visible(text.slice(0, SHOWN_CHARACTERS))}
-            <span class="line-rest"> … {rest.toLocaleString("en-US")} more characters</span>
+            <span class="line-rest">
+                {" "}
+                … {things(text.length - SHOWN_CHARACTERS, "more character")}
+            </span>
         </>
     );
+}
+
+/** Colours the text of a line. */
+function useColored(path: string, lines: string[]): (index: number) => (text: string) => ComponentChildren {
+    const language = languageOf(path);
+    const open = useMemo(() => openAtLines(language, lines), [path, lines]);
+    return (index) => (text) => {
+        if (!language || !open) return visible(text);
+        return tokensOf(language, text, open[index]).tokens.map((token) =>
+            token.kind ? <span class={`syntax-${token.kind}`}>{visible(token.text)}</span> : visible(token.text),
+        );
+    };
 }
 
 function drawRuler(canvas: HTMLCanvasElement, props: SourceProps) {
@@ -102,7 +120,12 @@ export function Source(props: SourceProps) {
         if (first.current) rows.current?.focus();
         first.current = false;
     }, [selected, lines]);
-    const widest = lines.reduce((most, line) => Math.max(most, columnsOf(line)), 40);
+    const widest = useMemo(
+        () => lines.reduce((most, line) => Math.max(most, columnsOf(line)), 40),
+        [lines],
+    );
+
+    const colored = useColored(props.path, lines);
 
     const row = (index: number) => {
         const line = index + 1;
@@ -125,7 +148,7 @@ export function Source(props: SourceProps) {
                     {props.gutter(line)}
                 </span>
                 <code role="gridcell">
-                    <Text text={lines[index] ?? ""} />
+                    <Text text={lines[index] ?? ""} colored={colored(index)} />
                 </code>
             </div>
         );

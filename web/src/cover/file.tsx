@@ -5,7 +5,7 @@ import { useKeys } from "../common/keys";
 import type { Go, Place } from "../common/place";
 import { Source } from "../common/source";
 import { themeOf } from "../common/theme";
-import { visible, visibleText } from "../common/visible";
+import { EndOf, visible, visibleText } from "../common/visible";
 import { type File, type Fn, type Index, type Line, functions, linesOf, sourceOf } from "./data";
 import { Tiles } from "./figures";
 import { type Figures, type Filter, contextName, filteredCount, isFiltering, lineState } from "./filter";
@@ -130,7 +130,7 @@ function FunctionList({ list, selected, go }: { list: Fn[]; selected: number; go
                             disabled={!fn.firstLine}
                             onClick={() => go({ with: { line: String(fn.firstLine) } })}
                         >
-                            <span class="fn-name">{visible(fn.name)}</span>
+                            <EndOf class="fn-name" text={fn.name} />
                             <span class="fn-calls">{fn.isHit ? things(fn.calls, "call") : "missed"}</span>
                             <span class="fn-lines">{percent(fn.linesHit, fn.lines)}</span>
                         </button>
@@ -220,6 +220,7 @@ export function FilePage({ index, file, figures, filter, place, go }: FilePagePr
             <div class="file-body">
                 <Source
                     label={`Source of ${file.path}`}
+                    path={file.path}
                     lines={source.lines}
                     count={n}
                     selected={selected}
