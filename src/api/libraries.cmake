@@ -41,7 +41,7 @@ function(qprof_library NAME RECORDER GROUND LINK_WORDS OBJCOPY_WORDS)
   set(object ${CMAKE_CURRENT_BINARY_DIR}/${NAME}_engine.o)
   separate_arguments(flags UNIX_COMMAND "${CMAKE_C_FLAGS}")
   add_custom_command(OUTPUT ${object}
-    COMMAND ${CMAKE_C_COMPILER} ${flags} -r -nostdlib ${LINK_WORDS} -o ${whole}
+    COMMAND ${CMAKE_C_COMPILER} ${flags} -r -nostdlib -Wl,--gc-sections -Wl,--gc-keep-exported ${LINK_WORDS} -o ${whole}
             $<TARGET_OBJECTS:${RECORDER}> $<TARGET_FILE:${NAME}_ground_archive>
     COMMAND ${CMAKE_OBJCOPY} --localize-hidden ${OBJCOPY_WORDS} ${whole} ${object}
     DEPENDS ${RECORDER} $<TARGET_OBJECTS:${RECORDER}> ${NAME}_ground_archive

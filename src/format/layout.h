@@ -139,7 +139,8 @@ typedef struct {
     char bytes[4]; /* and more */
 } qp_text;
 
-/* A line table at a qp_ref. offset ascends unless the host's did not (index order is kept). */
+/* A line table at a qp_ref. offset ascends unless the host's did not (index order is kept). Below 0:
+ * no code of its own, but where the method is declared; executed at each call. */
 typedef struct {
     int32_t code_offset, line;
 } qp_line;
@@ -288,6 +289,9 @@ enum {
 #define QP_TOP_BUSY 0x80000000u
 
 typedef enum { QP_THREAD_ALIVE = 1, QP_THREAD_ENDED = 2 } qp_thread_state;
+/* In qp_thread_record.has_host_id: no thread, but what earlier runs added to a -counts-file.
+ * host_id and vt_id are nonce and clear_count of the run that may still replace it, or 0. */
+enum { QP_ROW_EARLIER = 2 };
 
 typedef struct {
     /* cell 0: qprof_pulse of include/qprof/inline.h; the owner writes it at every event */
@@ -301,7 +305,7 @@ typedef struct {
     uint64_t parked_at;   /* raw ticks; 0: its clock runs */
     uint64_t counts;      /* with QP_CLOCK_COUNTS they are the thread's raw ticks */
     uint32_t index;       /* the recorder's own: not for readers */
-    uint32_t has_host_id; /* the host announced it */
+    uint32_t has_host_id; /* the host announced it; or QP_ROW_EARLIER */
     /* cell 1 */
     uint64_t host_id;          /* qprof_ThreadID */
     uint64_t vt_id;            /* VthreadID; 0 in system-thread mode */
@@ -349,7 +353,9 @@ typedef struct {
     qp_cell context; /* SHARE: whose */
     uint64_t calls;  /* SHARE: of the method */
     uint64_t clear_count; /* SEEN: of its thread, when it was taken */
-    uint64_t reserved2[2];
+    qp_cell row;          /* SHARE: the row of earlier runs whose it is; 0: of this run */
+    uint32_t reserved;
+    uint64_t reserved2;
     uint64_t values[1]; /* at byte 64 */
 } qp_bank;
 

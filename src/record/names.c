@@ -129,8 +129,9 @@ int qp_names_dataset(const char *pattern, uint32_t dataset, char *out, size_t n_
 {
     char relative[QP_PATH_MAX], bad = '\0', whole[QP_PATH_MAX];
     const char *given = qp_option_text(&qp_run.options, QP_OPT_output);
-    if (!pattern && given[0])
-        pattern = given;
+    const char *counts = qp_option_text(&qp_run.options, QP_OPT_counts_file);
+    if (!pattern && (given[0] || counts[0]))
+        pattern = counts[0] ? counts : given;
     if (!pattern) {
         snprintf(whole, sizeof whole, "%s" QP_PRODUCT_SUFFIX,
                  qp_option_text(&qp_run.options, QP_OPT_filename_prefix));

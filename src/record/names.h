@@ -8,7 +8,7 @@
 void qp_names_begin(void);
 
 /* The name of a dataset: the pattern with its conversions, absolute.
- * @param pattern  as -output; NULL: -output, or -filename-prefix with the suffix
+ * @param pattern  as -output; NULL: -counts-file, -output, or -filename-prefix with the suffix
  * @return QPROF_E_OPTION: an unknown conversion or too long, said in *error */
 int qp_names_dataset(const char *pattern, uint32_t dataset, char *out, size_t n_bytes,
                      qp_parse_error *error);

@@ -1,5 +1,5 @@
 /* save.c: datasets. A copy is written under a temporary name and appears under its own name whole
- * or not at all; nobody's file is ever replaced. */
+ * or not at all; nobody's file is ever replaced, but for the counts file (counts.c). */
 #include "record/save.h"
 
 #include <errno.h>
@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/signal.h"
 #include "record/charge.h"
+#include "record/counts.h"
 #include "record/names.h"
 #include "record/thread.h"
 
@@ -87,7 +88,7 @@ bool qp_save_has_data(void)
     return has_annotation();
 }
 
-static bool write_all(int fd, const void *bytes, uint64_t n)
+bool qp_save_bytes(int fd, const void *bytes, uint64_t n)
 {
     const char *at = bytes;
     while (n) {
@@ -120,7 +121,7 @@ static bool write_live(int fd, const char *from, uint64_t n_bytes)
     while (n_bytes) {
         size_t n = n_bytes < COPY_BYTES ? (size_t)n_bytes : COPY_BYTES;
         copy_live(buffer, from, n);
-        if (!write_all(fd, buffer, n))
+        if (!qp_save_bytes(fd, buffer, n))
             return false;
         from += n;
         n_bytes -= n;
@@ -193,7 +194,7 @@ static bool write_profile(int fd, const qp_head *h)
                        ? mark_of(qp_record_of(qp_threads_at(n)))
                        : (pulse_mark){0};
     uint64_t n_bytes = h->n_cells * QP_CELL;
-    return write_all(fd, h, sizeof *h) &&
+    return qp_save_bytes(fd, h, sizeof *h) &&
            write_live(fd, qp_run.space.map.base + sizeof *h, n_bytes - sizeof *h) &&
            (h->state != QP_SNAPSHOT || write_drifts(fd, marks, n, n_bytes));
 }
@@ -246,7 +247,9 @@ int qp_save_copy(char *path, size_t n_bytes, qp_file_state state, const char *la
     qp_signal_hold_end(&hold);
     if (close(fd) != 0)
         is_written = false;
-    if (is_written && name_file(temporary, path, n_bytes))
+    bool is_counts = QP_PRODUCT_IS_COVERAGE && qp_counts_is_file(path);
+    if (is_written &&
+        ((is_counts && qp_counts_add(temporary, path)) || name_file(temporary, path, n_bytes)))
         return 0;
     unlink(temporary);
     return QPROF_E_IO;

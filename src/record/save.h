@@ -12,6 +12,9 @@ bool qp_save_has_data(void);
  * @return 0 or QPROF_E_IO; nothing is left behind then */
 int qp_save_copy(char *path, size_t n_bytes, qp_file_state state, const char *label);
 
+/* Write all of it. @return false: errno says why */
+bool qp_save_bytes(int fd, const void *bytes, uint64_t n);
+
 /* Run a shell command and wait; its status is logged. */
 void qp_save_run(const char *pattern, const char *file);
 

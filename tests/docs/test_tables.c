@@ -176,6 +176,8 @@ static const field fields[] = {
     FIELD(qp_bank, context),
     FIELD(qp_bank, calls),
     FIELD(qp_bank, clear_count),
+    FIELD(qp_bank, row),
+    FIELD(qp_bank, reserved),
     FIELD(qp_bank, reserved2),
     FIELD(qp_bank, values),
     FIELD(qp_context, name),

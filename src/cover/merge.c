@@ -1,0 +1,497 @@
+/* merge.c: the rows of earlier runs. Read qp_merge_counts first.
+ *
+ * `old` is the earlier profile, `now` the later one as it was before; what is added goes behind it
+ * through the same calls that record. Nothing that was there is changed but the head. */
+#include "cover/merge.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "code/texts.h"
+#include "cover/match.h"
+
+enum { ROWS_MAX = 64, FIRST_CELLS = 16, THREAD_CELLS = sizeof(qp_thread_record) / QP_CELL };
+
+/* Whose a row is: of a run that has saved and goes on, or {0, 0} of all that have ended. */
+typedef struct {
+    uint64_t nonce, clear_count;
+} run_key;
+
+/* What becomes of a method of the old profile. */
+typedef struct {
+    qp_cell to;         /* method of the later profile; 0: it is left out */
+    qp_cell bank, node; /* of the row that is being made; 0: none yet */
+} target;
+
+typedef struct {
+    uint64_t key; /* context and method */
+    qp_cell bank; /* 0: free */
+} share_slot;
+
+typedef struct {
+    qp_checked old, now;
+    qp_space *space;
+    qp_texts texts;
+    qp_scratch scratch;
+    qp_slab methods, threads, sources, context_slab;
+    target *targets;   /* [old.n_methods + 1] */
+    qp_cell *contexts; /* [old.n_contexts + 1] of the later profile */
+    uint32_t n_new_contexts;
+    share_slot *slots; /* [slot_mask + 1] shares of the row */
+    uint32_t slot_mask;
+    qp_cell rest; /* context of what no context of the old profile has; 0: no contexts */
+    qp_cell nodes, banks; /* newest extents of the row */
+    qp_cell shares;       /* of all rows */
+} merge;
+
+static bool no_room(char *why)
+{
+    snprintf(why, QP_WHY_BYTES, "cannot be added to: there is not enough memory");
+    return false;
+}
+
+/* ---- methods ------------------------------------------------------------------------------- */
+
+static qp_ref copy_blob(merge *g, const void *from, uint64_t n_bytes)
+{
+    qp_ref ref = from ? qp_blob_take(g->space, &g->texts.blobs, n_bytes) : 0;
+    if (ref)
+        memcpy(qp_at_ref(g->space, ref), from, n_bytes);
+    return ref;
+}
+
+static qp_ref copy_text(merge *g, qp_ref of_old)
+{
+    return qp_texts_add(&g->texts, qp_checked_text(&g->old, of_old));
+}
+
+/* A method that only the old profile has. @return 0: no room */
+static qp_cell add_method(merge *g, const qp_method *m)
+{
+    enum { KEPT = 0xFF | QP_METHOD_REGISTERED | QP_METHOD_PSEUDO | QP_METHOD_OVERFLOW };
+    qp_cell cell = qp_slab_take(g->space, &g->methods, QP_EXTENT_METHODS, 1, QP_ROOM_RESERVED);
+    if (!cell)
+        return 0;
+    const qp_lines *lines = qp_checked_lines(&g->old, m);
+    const qp_jumps *jumps = qp_checked_jumps(&g->old, m);
+    qp_method *copy = qp_at(g->space, cell);
+    *copy = (qp_method){.id = m->id,
+                        .flags = m->flags & KEPT,
+                        .name = copy_text(g, m->name),
+                        .class_name = copy_text(g, m->class_name),
+                        .file = copy_text(g, m->file),
+                        .module = copy_text(g, m->module),
+                        .lines = copy_blob(g, lines, lines ? qp_checked_lines_bytes(lines) : 0),
+                        .jumps = copy_blob(g, jumps, jumps ? qp_checked_jumps_bytes(jumps) : 0),
+                        .ordinal = (uint32_t)++g->space->head->n_methods,
+                        .published = 1};
+    bool is_whole = !lines == !copy->lines && !jumps == !copy->jumps && !m->name == !copy->name;
+    return is_whole ? cell : 0;
+}
+
+/* Find or make the method that each of the old ones adds to. */
+static bool place_methods(merge *g, bool is_forced, char *why)
+{
+    for (uint32_t i = 1; i <= g->old.n_methods; i++) {
+        uint32_t found;
+        qp_match match = qp_match_method(&g->old, i, &g->now, &found);
+        if ((match == QP_MATCH_ALIKE || match == QP_MATCH_CHANGED) && !is_forced)
+            return qp_match_say_changed(&g->old, i, why);
+        if (match == QP_MATCH_SAME || match == QP_MATCH_ALIKE)
+            g->targets[i].to = g->now.methods[found];
+        else if (match == QP_MATCH_NONE)
+            g->targets[i].to = add_method(g, qp_checked_method(&g->old, i));
+        if (match == QP_MATCH_NONE && !g->targets[i].to)
+            return no_room(why);
+    }
+    return true;
+}
+
+/* Sources that only the old profile knows the text of. */
+static bool place_sources(merge *g, char *why)
+{
+    const qp_source_record *r;
+    qp_cell extent = 0;
+    for (uint32_t at = 0; (r = qp_checked_next_source(&g->old, &extent, &at)) != NULL;) {
+        if (qp_checked_source(&g->now, qp_checked_text(&g->old, r->path)))
+            continue;
+        qp_cell cell =
+            qp_slab_take(g->space, &g->sources, QP_EXTENT_SOURCES, 1, QP_ROOM_RESERVED);
+        if (!cell)
+            return no_room(why);
+        qp_source_record *copy = qp_at(g->space, cell);
+        *copy = (qp_source_record){.path = copy_text(g, r->path),
+                                   .digest = r->digest,
+                                   .n_bytes = r->n_bytes,
+                                   .published = 1};
+    }
+    return true;
+}
+
+/* ---- contexts ------------------------------------------------------------------------------ */
+
+/* The context of a name in the later profile, made if need be. @return 0: no room */
+static qp_cell context_named(merge *g, const char *name)
+{
+    for (uint32_t i = 1; i <= g->now.n_contexts; i++) {
+        const qp_context *c = qp_checked_at(&g->now, g->now.contexts[i]);
+        if (strcmp(qp_checked_text(&g->now, c->name), name) == 0)
+            return g->now.contexts[i];
+    }
+    qp_cell cell =
+        qp_slab_take(g->space, &g->context_slab, QP_EXTENT_CONTEXTS, 1, QP_ROOM_RESERVED);
+    if (!cell)
+        return 0;
+    qp_context *c = qp_at(g->space, cell);
+    *c = (qp_context){.name = qp_texts_add(&g->texts, name),
+                      .ordinal = g->now.n_contexts + ++g->n_new_contexts,
+                      .published = 1};
+    return c->name || !*name ? cell : 0;
+}
+
+/* If either profile has contexts, all that was counted is given to one, if only to the unnamed. */
+static bool place_contexts(merge *g, char *why)
+{
+    qp_head *h = g->space->head;
+    if (!h->context && !g->old.n_contexts)
+        return true;
+    qp_cell unnamed = 0;
+    for (uint32_t i = 1; i <= g->old.n_contexts; i++) {
+        const qp_context *c = qp_checked_at(&g->old, g->old.contexts[i]);
+        g->contexts[i] = context_named(g, qp_checked_text(&g->old, c->name));
+        if (!g->contexts[i])
+            return no_room(why);
+        if (!c->name)
+            unnamed = g->contexts[i];
+    }
+    if (!unnamed)
+        unnamed = context_named(g, "");
+    if (!unnamed)
+        return no_room(why);
+    uint32_t current = g->old.head->context ? g->old.index_of[g->old.head->context] : 0;
+    g->rest = current ? g->contexts[current] : unnamed;
+    if (!h->context) {
+        h->context = unnamed;
+        h->context_clears = h->clear_count;
+    }
+    return true;
+}
+
+/* ---- banks --------------------------------------------------------------------------------- */
+
+static qp_bank *new_bank(merge *g, qp_bank_kind kind, qp_cell row, qp_cell method,
+                         const qp_bank *like, qp_cell *cell)
+{
+    bool is_share = kind == QP_BANK_SHARE;
+    qp_cell *newest = is_share ? &g->shares : &g->banks;
+    uint32_t n_cells = 1 + (like->n_values + 7) / 8;
+    *cell = qp_cells_take(g->space, newest, is_share ? QP_EXTENT_SHARES : QP_EXTENT_BANKS,
+                          is_share ? 0 : row, n_cells, FIRST_CELLS, QP_ROOM_RESERVED);
+    if (!*cell)
+        return NULL;
+    qp_bank *b = qp_at(g->space, *cell);
+    *b = (qp_bank){.n_cells = n_cells,
+                   .kind = kind,
+                   .method = method,
+                   .n_values = like->n_values,
+                   .n_blocks = like->n_blocks,
+                   .row = is_share ? row : 0};
+    qp_cells_publish(g->space, *newest, n_cells);
+    return b;
+}
+
+/* What a context has of a method in this row. @return NULL: no room */
+static qp_bank *share_of(merge *g, qp_cell row, qp_cell context, qp_cell method,
+                         const qp_bank *like)
+{
+    uint64_t key = (uint64_t)context << 32 | method;
+    uint32_t at = (uint32_t)(key * 0x9E3779B97F4A7C15u >> 32) & g->slot_mask;
+    while (g->slots[at].bank && g->slots[at].key != key)
+        at = (at + 1) & g->slot_mask;
+    if (g->slots[at].bank)
+        return qp_at(g->space, g->slots[at].bank);
+    qp_bank *b = new_bank(g, QP_BANK_SHARE, row, method, like, &g->slots[at].bank);
+    g->slots[at].key = key;
+    if (b)
+        b->context = context;
+    return b;
+}
+
+/* @param sign  1, or UINT64_MAX to take off */
+static bool add_to_share(merge *g, qp_cell row, qp_cell context, qp_cell method,
+                         const qp_bank *from, uint64_t calls, uint64_t sign)
+{
+    qp_bank *to = share_of(g, row, context, method, from);
+    if (!to)
+        return false;
+    to->calls += sign * calls;
+    for (uint32_t i = 0; to->n_values == from->n_values && i < to->n_values; i++)
+        to->values[i] += sign * from->values[i];
+    return true;
+}
+
+/* ---- rows ---------------------------------------------------------------------------------- */
+
+static bool is_same(run_key a, run_key b)
+{
+    return a.nonce == b.nonce && a.clear_count == b.clear_count;
+}
+
+/* Whose a row of the old profile is. @param is_ours  this run's own, saved before */
+static run_key key_of_row(const merge *g, qp_cell row, bool *is_ours)
+{
+    const qp_head *old = g->old.head, *now = g->space->head;
+    const qp_thread_record *r = row ? qp_checked_at(&g->old, row) : NULL;
+    run_key key = {0, 0};
+    if (r && r->has_host_id == QP_ROW_EARLIER)
+        key = (run_key){r->host_id, r->vt_id};
+    else if (old->state == QP_SNAPSHOT)
+        key = (run_key){old->nonce, old->clear_count};
+    *is_ours = key.nonce == now->nonce && key.clear_count == now->clear_count;
+    return key.nonce == now->nonce ? (run_key){0, 0} : key; /* before a clear: that is over */
+}
+
+/* Does what this row counted go into the row of this key? */
+static bool belongs(const merge *g, qp_cell row, run_key key)
+{
+    bool is_ours;
+    run_key own = key_of_row(g, row, &is_ours);
+    return !is_ours && is_same(own, key);
+}
+
+static bool thread_counts(const merge *g, qp_cell thread, run_key key)
+{
+    if (!qp_checked_is_thread(&g->old, thread) || !belongs(g, thread, key))
+        return false;
+    const qp_thread_record *r = qp_checked_at(&g->old, thread);
+    return r->clear_count == g->old.head->clear_count;
+}
+
+static qp_node *new_node(merge *g, qp_cell row, qp_cell parent, qp_cell method, qp_cell *cell)
+{
+    *cell = qp_cells_take(g->space, &g->nodes, QP_EXTENT_NODES, row, 1, FIRST_CELLS,
+                          QP_ROOM_RESERVED);
+    if (!*cell)
+        return NULL;
+    const qp_method *m = method ? qp_at(g->space, method) : NULL;
+    bool is_exact = g->space->head->time_mode == QP_TIME_EXACT;
+    qp_node *n = qp_at(g->space, *cell);
+    *n = (qp_node){.method_id = m ? m->id : 0,
+                   .self_min = is_exact ? UINT64_MAX : 0,
+                   .parent = parent,
+                   .next = QP_NIL_NODE,
+                   .last = QP_NIL_NODE,
+                   .method = method};
+    qp_cells_publish(g->space, g->nodes, 1);
+    return n;
+}
+
+static bool add_calls(merge *g, qp_cell row, run_key key)
+{
+    qp_thread_record *r = qp_at(g->space, row);
+    for (qp_cell e = 0; (e = qp_checked_next(&g->old, e, QP_EXTENT_NODES)) != 0;) {
+        const qp_extent *extent = qp_checked_at(&g->old, e);
+        if (!thread_counts(g, extent->owner, key))
+            continue;
+        for (uint32_t i = 1; i <= extent->n_used; i++) {
+            const qp_node *from = qp_checked_at(&g->old, e + i);
+            if (!from->n_calls || !qp_checked_is_method(&g->old, from->method))
+                continue;
+            target *t = &g->targets[g->old.index_of[from->method]];
+            if (!t->to)
+                continue;
+            qp_node *n =
+                t->node ? qp_at(g->space, t->node) : new_node(g, row, r->root, t->to, &t->node);
+            if (!n)
+                return false;
+            n->n_calls += from->n_calls;
+            r->n_exits += from->n_calls;
+        }
+    }
+    return true;
+}
+
+static bool add_bank(merge *g, qp_cell row, const qp_bank *from)
+{
+    target *t = &g->targets[g->old.index_of[from->method]];
+    const qp_bank *base = from->base ? qp_checked_at(&g->old, from->base) : NULL;
+    if (!t->to)
+        return true;
+    qp_bank *to = t->bank ? qp_at(g->space, t->bank) : NULL;
+    if (!to || to->n_values != from->n_values)
+        to = new_bank(g, QP_BANK_COUNTS, row, t->to, from, &t->bank);
+    if (!to)
+        return false;
+    for (uint32_t i = 0; i < to->n_values; i++)
+        to->values[i] += from->values[i] - (base ? base->values[i] : 0);
+    return true;
+}
+
+static bool add_banks(merge *g, qp_cell row, run_key key)
+{
+    const qp_bank *from;
+    for (qp_cell e = 0; (e = qp_checked_next(&g->old, e, QP_EXTENT_BANKS)) != 0;) {
+        if (!thread_counts(g, ((const qp_extent *)qp_checked_at(&g->old, e))->owner, key))
+            continue;
+        uint32_t at = 1;
+        while ((from = qp_checked_next_bank(&g->old, e, QP_BANK_COUNTS, &at)) != NULL)
+            if (!add_bank(g, row, from))
+                return false;
+    }
+    return true;
+}
+
+/* All that the row has goes to the rest ... */
+static bool share_rest(merge *g, qp_cell row)
+{
+    static const qp_bank no_values;
+    for (uint32_t i = 1; i <= g->old.n_methods; i++) {
+        const target *t = &g->targets[i];
+        const qp_bank *b = t->bank ? qp_at(g->space, t->bank) : &no_values;
+        const qp_node *n = t->node ? qp_at(g->space, t->node) : NULL;
+        if ((t->bank || n) && !add_to_share(g, row, g->rest, t->to, b, n ? n->n_calls : 0, 1))
+            return false;
+    }
+    return true;
+}
+
+/* ... and from there to the contexts that have it. */
+static bool add_shares(merge *g, qp_cell row, run_key key)
+{
+    const qp_bank *from;
+    if (g->old.head->context_clears != g->old.head->clear_count)
+        return true;
+    for (qp_cell e = 0; (e = qp_checked_next(&g->old, e, QP_EXTENT_SHARES)) != 0;)
+        for (uint32_t at = 1;
+             (from = qp_checked_next_bank(&g->old, e, QP_BANK_SHARE, &at)) != NULL;) {
+            qp_cell method = g->targets[g->old.index_of[from->method]].to;
+            qp_cell context = g->contexts[g->old.index_of[from->context]];
+            if (!method || !belongs(g, from->row, key))
+                continue;
+            if (!add_to_share(g, row, context, method, from, from->calls, 1) ||
+                !add_to_share(g, row, g->rest, method, from, from->calls, UINT64_MAX))
+                return false;
+        }
+    return true;
+}
+
+static void forget_row(merge *g)
+{
+    g->nodes = g->banks = 0;
+    for (uint32_t i = 0; i <= g->old.n_methods; i++)
+        g->targets[i].bank = g->targets[i].node = 0;
+    memset(g->slots, 0, ((size_t)g->slot_mask + 1) * sizeof *g->slots);
+}
+
+static bool add_row(merge *g, run_key key)
+{
+    qp_head *h = g->space->head;
+    qp_cell row =
+        qp_slab_take(g->space, &g->threads, QP_EXTENT_THREADS, THREAD_CELLS, QP_ROOM_RESERVED);
+    if (!row)
+        return false;
+    forget_row(g);
+    qp_thread_record *r = qp_at(g->space, row);
+    *r = (qp_thread_record){
+        .has_host_id = QP_ROW_EARLIER,
+        .host_id = key.nonce,
+        .vt_id = key.clear_count,
+        .name = qp_texts_add(&g->texts, key.nonce ? "an earlier save" : "earlier runs"),
+        .ordinal = ++h->n_threads,
+        .state = QP_THREAD_ENDED,
+        .n_lives = 1,
+        .clear_count = h->clear_count,
+        .stopped_seen = h->stopped_total};
+    if (!new_node(g, row, 0, 0, &r->root) || !add_calls(g, row, key) ||
+        !add_banks(g, row, key) ||
+        (g->rest && (!share_rest(g, row) || !add_shares(g, row, key))))
+        return false;
+    r->nodes = g->nodes;
+    r->banks = g->banks;
+    return true;
+}
+
+/* Runs that the old profile has rows of. @return how many; ROWS_MAX + 1: too many */
+static unsigned list_keys(const merge *g, run_key keys[ROWS_MAX])
+{
+    unsigned n = 0;
+    for (qp_cell e = 0; (e = qp_checked_next(&g->old, e, QP_EXTENT_THREADS)) != 0;) {
+        const qp_extent *extent = qp_checked_at(&g->old, e);
+        for (uint32_t i = 1; i + THREAD_CELLS - 1 <= extent->n_used; i += THREAD_CELLS) {
+            bool is_ours;
+            run_key key = {0, 0};
+            if (!qp_checked_is_thread(&g->old, e + i))
+                continue;
+            key = key_of_row(g, e + i, &is_ours);
+            unsigned k = 0;
+            while (k < n && !is_same(keys[k], key))
+                k++;
+            if (is_ours || k < n)
+                continue;
+            if (n == ROWS_MAX)
+                return ROWS_MAX + 1;
+            keys[n++] = key;
+        }
+    }
+    return n;
+}
+
+/* ---- all of it ----------------------------------------------------------------------------- */
+
+static uint32_t count_shares(const qp_checked *im)
+{
+    uint32_t n = 0;
+    for (qp_cell e = 0; (e = qp_checked_next(im, e, QP_EXTENT_SHARES)) != 0;)
+        n += ((const qp_extent *)qp_checked_at(im, e))->n_used;
+    return n;
+}
+
+static bool take_tables(merge *g)
+{
+    uint64_t n_slots = 2ull * (count_shares(&g->old) + g->old.n_methods);
+    for (g->slot_mask = 63; g->slot_mask < n_slots;)
+        g->slot_mask = g->slot_mask * 2 + 1;
+    g->targets = qp_scratch_take(&g->scratch, g->old.n_methods + 1ull, sizeof *g->targets);
+    g->contexts = qp_scratch_take(&g->scratch, g->old.n_contexts + 1ull, sizeof *g->contexts);
+    g->slots = qp_scratch_take(&g->scratch, g->slot_mask + 1ull, sizeof *g->slots);
+    return g->targets && g->contexts && g->slots;
+}
+
+static bool add_all(merge *g, bool is_forced, char *why)
+{
+    run_key keys[ROWS_MAX];
+    if (!is_forced && !qp_match_agree(&g->old, &g->now, why))
+        return false;
+    if (!take_tables(g))
+        return no_room(why);
+    if (!place_methods(g, is_forced, why) || !place_sources(g, why) || !place_contexts(g, why))
+        return false;
+    g->space->head->collect |= g->old.head->collect & QP_COLLECT_ONCE;
+    unsigned n = list_keys(g, keys);
+    if (n > ROWS_MAX) {
+        snprintf(why, QP_WHY_BYTES,
+                 "cannot be added to: it has saves of more than %d runs "
+                 "that never ended",
+                 ROWS_MAX);
+        return false;
+    }
+    for (unsigned i = 0; i < n; i++)
+        if (!add_row(g, keys[i]))
+            return no_room(why);
+    return true;
+}
+
+bool qp_merge_counts(qp_space *to, const char *old, uint64_t n_bytes, bool is_forced,
+                     char why[QP_WHY_BYTES])
+{
+    enum { SCRATCH_FACTOR = 3, SCRATCH_LEAST = 1 << 20 };
+    merge g = {.space = to, .texts = {.space = to}};
+    uint64_t now_bytes = to->head->n_cells * QP_CELL;
+    if (!qp_scratch_open(&g.scratch, SCRATCH_FACTOR * (n_bytes + now_bytes) + SCRATCH_LEAST))
+        return no_room(why);
+    bool is_done = qp_checked_open(&g.old, old, n_bytes, &g.scratch, why) &&
+                   qp_checked_open(&g.now, to->map.base, now_bytes, &g.scratch, why) &&
+                   add_all(&g, is_forced, why);
+    qp_scratch_close(&g.scratch);
+    return is_done;
+}
