@@ -7,7 +7,6 @@
 #include "base/alloc.h"
 #include "base/dict.h"
 #include "base/glob.h"
-#include "model/cover_paths.h"
 #include "model/cover_picture.h"
 
 typedef struct qp_cover_private cover_private;
@@ -34,16 +33,24 @@ typedef struct {
     const char *first;
 } outsiders;
 
-static bool warn_outside(qp_cover_making *x, const qp_paths *paths, const outsiders *out)
+bool qp_cover_warn(qp_cover_making *x, char *text)
 {
-    char **to = out->n ? qp_buf_add(&x->own->warnings) : NULL;
+    char **to = text ? qp_buf_add(&x->own->warnings) : NULL;
+    if (to)
+        *to = text;
+    return to != NULL;
+}
+
+static bool warn_outside(qp_cover_making *x, const outsiders *out)
+{
+    qp_arena *arena = &x->own->arena;
     if (!out->n)
         return true;
-    const char *more = out->n == 1 ? "lies" : "and others lie";
-    if (to)
-        *to = qp_arena_format(&x->own->arena, "%s %s outside %s: left out", out->first, more,
-                              paths->root);
-    return to && *to;
+    if (out->n == 1)
+        return qp_cover_warn(x, qp_arena_format(arena, "%s lies outside %s: left out",
+                                                out->first, x->paths.root));
+    return qp_cover_warn(x, qp_arena_format(arena, "%s and %zu more lie outside %s: left out",
+                                            out->first, out->n - 1, x->paths.root));
 }
 
 /* A file name that methods were registered with. */
@@ -52,8 +59,8 @@ typedef struct {
 } spelling;
 
 /* @return NULL: no memory */
-static const spelling *find_spelling(qp_cover_making *x, const qp_paths *paths, qp_buf *known,
-                                     qp_dict *index, const char *file, outsiders *out)
+static const spelling *find_spelling(qp_cover_making *x, qp_buf *known, qp_dict *index,
+                                     const char *file, outsiders *out)
 {
     uint64_t hash = qp_hash_bytes(QP_HASH_START, file, strlen(file));
     uint32_t at = qp_dict_get(index, hash);
@@ -62,7 +69,7 @@ static const spelling *find_spelling(qp_cover_making *x, const qp_paths *paths, 
     if (at)
         return (spelling *)known->items + at - 1;
     bool is_inside;
-    const char *path = qp_paths_show(paths, &x->own->arena, file, &is_inside);
+    const char *path = qp_paths_show(&x->paths, &x->own->arena, file, &is_inside);
     spelling *s = path ? qp_buf_add(known) : NULL;
     if (!s || !qp_dict_put(index, hash, (uint32_t)known->n))
         return NULL;
@@ -113,26 +120,30 @@ static int compare_members(const void *a, const void *b)
     return (x->method > y->method) - (x->method < y->method);
 }
 
+/* Where any function has a line table, those without one are what the host does not cover; else
+ * the host knows functions only. */
 static bool choose_members(qp_cover_making *x)
 {
-    qp_paths paths;
+    bool has_tables = false;
+    for (size_t i = 0; i < x->set->n_methods && !has_tables; i++)
+        has_tables = x->set->methods[i].n_blocks > 0;
     qp_buf known;
     qp_dict index;
     outsiders out = {0};
     qp_buf_init(&known, sizeof(spelling));
     qp_dict_init(&index);
     x->members = qp_arena_take(&x->arena, x->set->n_methods, sizeof *x->members);
-    bool is_ok = x->members && qp_paths_init(&paths, &x->own->arena, x->o->root);
+    bool is_ok = x->members && qp_paths_init(&x->paths, &x->own->arena, x->o->root);
     for (size_t i = 0; is_ok && i < x->set->n_methods; i++) {
         const qp_cover_method *c = &x->set->methods[i];
-        if (!c->file[0])
+        if (!c->file[0] || (has_tables && !c->n_blocks))
             continue;
-        const spelling *s = find_spelling(x, &paths, &known, &index, c->file, &out);
+        const spelling *s = find_spelling(x, &known, &index, c->file, &out);
         is_ok = s != NULL;
         if (s && s->path)
             x->members[x->n_members++] = (qp_cover_member){c, s->path, first_line(c)};
     }
-    is_ok = is_ok && warn_outside(x, &paths, &out);
+    is_ok = is_ok && warn_outside(x, &out);
     qp_free(known.items);
     qp_dict_fini(&index);
     if (is_ok && x->n_members)
@@ -255,7 +266,8 @@ static bool fill_file(qp_cover_draft *d, qp_cover_file *f)
     f->n_functions = (uint32_t)d->functions.n;
     qp_cover_function *functions =
         qp_arena_copy(arena, d->functions.items, d->functions.n, sizeof(qp_cover_function));
-    if (!functions || !qp_cover_draw_lines(d, f, &lines))
+    if (!functions || !qp_cover_draw_lines(d, f, &lines) ||
+        !qp_cover_mark_file(d->making, f, lines))
         return false;
     f->functions = functions;
     qp_cover_total_file(d->making, f, lines, functions);
@@ -314,10 +326,8 @@ static bool copy_runs(qp_cover_making *x)
         runs[i].label = qp_arena_text(arena, s->runs[i].label);
         is_ok = runs[i].what && runs[i].program && runs[i].label;
     }
-    for (size_t i = 0; is_ok && i < s->n_warnings; i++) {
-        char **to = qp_buf_add(&x->own->warnings);
-        is_ok = to && (*to = qp_arena_text(arena, s->warnings[i]));
-    }
+    for (size_t i = 0; is_ok && i < s->n_warnings; i++)
+        is_ok = qp_cover_warn(x, qp_arena_text(arena, s->warnings[i]));
     x->own->cover.runs = runs;
     x->own->cover.n_runs = s->n_runs;
     return is_ok;
@@ -351,7 +361,8 @@ qp_cover *qp_cover_derive(const qp_cover_set *s, const qp_cover_options *o,
         qp_buf_init(&x.own->warnings, sizeof(char *));
     }
     bool is_ok = x.own && copy_runs(&x) && choose_members(&x) && choose_contexts(&x, error) &&
-                 draw_files(&x) && qp_cover_draw_dirs(x.own);
+                 qp_cover_marks_begin(&x) && draw_files(&x) && qp_cover_draw_dirs(x.own);
+    is_ok = qp_cover_marks_end(&x, is_ok);
     qp_arena_fini(&x.arena);
     if (is_ok) {
         show(x.own, s);

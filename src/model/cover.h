@@ -150,7 +150,7 @@ typedef struct {
 
 typedef struct {
     const char *name, *module;      /* display name */
-    uint32_t first_line, last_line; /* 0: no line table */
+    uint32_t first_line, last_line; /* of its line table, its declaration included; 0: none */
     uint64_t calls;
     bool is_hit;
     bool is_dead;           /* all its lines are marked deadcode: in no total */

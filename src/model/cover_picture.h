@@ -5,7 +5,9 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "model/adjust.h"
 #include "model/cover.h"
+#include "model/cover_paths.h"
 #include "model/flow.h"
 
 /* A method of the set that has a place in the picture. */
@@ -34,6 +36,12 @@ typedef struct {
     bool *is_chosen;    /* [set->n_contexts + 1] */
     bool is_all_chosen;
     bool has_contexts; /* touches are wanted */
+    qp_paths paths;
+    qp_adjust *adjustments; /* of the adjustments file; NULL: none */
+    qp_adjust *markers;     /* of the sources; NULL: not heeded */
+    const char **names;     /* [adjustments->n_files] their paths, as shown */
+    size_t n_unread;        /* sources that could not be read, the first of them */
+    const char *unread[3];
 } qp_cover_making;
 
 /* A touch that does not know its line's index yet. */
@@ -59,6 +67,15 @@ int qp_cover_compare_hits(const void *a, const void *b);
 
 /* cover_lines.c: the lines of a file, from its blocks. @return false: no memory */
 bool qp_cover_draw_lines(qp_cover_draft *d, qp_cover_file *f, qp_cover_line **lines);
+
+/* cover_marks.c: adjustments. The first reads the adjustments file, the second marks the lines of
+ * a file, the third gives everything back and warns. @return false: no memory */
+bool qp_cover_marks_begin(qp_cover_making *x);
+bool qp_cover_mark_file(qp_cover_making *x, const qp_cover_file *f, qp_cover_line *lines);
+bool qp_cover_marks_end(qp_cover_making *x, bool is_ok);
+
+/* Say something about the picture. @return false: no memory */
+bool qp_cover_warn(qp_cover_making *x, char *text);
 
 /* cover_totals.c: what follows from the marks of its lines. */
 void qp_cover_total_file(const qp_cover_making *x, qp_cover_file *f, qp_cover_line *lines,

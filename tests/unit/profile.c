@@ -197,6 +197,38 @@ qp_bank *profile_bank(profile *p, qp_cell thread, qp_cell method, qp_bank_kind k
     return b;
 }
 
+qp_cell profile_context(profile *p, const char *name)
+{
+    qp_ref text = name ? profile_text(p, name) : 0;
+    qp_cell cell = profile_extent(p, QP_EXTENT_CONTEXTS, 0, 1);
+    *(qp_context *)profile_at(p, cell) = (qp_context){.name = text, .published = 1};
+    return cell;
+}
+
+qp_bank *profile_share(profile *p, qp_cell context, qp_cell method, uint64_t calls,
+                       uint32_t n_values, uint32_t n_blocks)
+{
+    uint32_t n_cells = 1 + (n_values + 7) / 8;
+    qp_bank *b = profile_at(p, profile_extent(p, QP_EXTENT_SHARES, 0, n_cells));
+    b->n_cells = n_cells;
+    b->kind = QP_BANK_SHARE;
+    b->method = method;
+    b->n_values = n_values;
+    b->n_blocks = n_blocks;
+    b->context = context;
+    b->calls = calls;
+    return b;
+}
+
+qp_cell profile_source(profile *p, const char *path, uint64_t digest)
+{
+    qp_ref text = profile_text(p, path);
+    qp_cell cell = profile_extent(p, QP_EXTENT_SOURCES, 0, 1);
+    *(qp_source_record *)profile_at(p, cell) =
+        (qp_source_record){.path = text, .published = 1, .digest = digest, .n_bytes = 100};
+    return cell;
+}
+
 void profile_balance(profile *p, qp_cell thread, uint64_t entries, uint64_t open)
 {
     ((qp_thread_record *)profile_at(p, thread))->n_exits = entries - open;

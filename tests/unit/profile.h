@@ -40,6 +40,12 @@ qp_node_more *profile_more(profile *p, qp_cell thread, qp_cell node);
 qp_cell profile_stack(profile *p, qp_cell thread, const qp_cell *nodes, uint32_t n);
 qp_bank *profile_bank(profile *p, qp_cell thread, qp_cell method, qp_bank_kind kind,
                       uint32_t n_values, uint32_t n_blocks);
+/* @param name  NULL: the unnamed one */
+qp_cell profile_context(profile *p, const char *name);
+/* What a context has of a method. */
+qp_bank *profile_share(profile *p, qp_cell context, qp_cell method, uint64_t calls,
+                       uint32_t n_values, uint32_t n_blocks);
+qp_cell profile_source(profile *p, const char *path, uint64_t digest);
 /* Make the accounting identity true: all calls have ended but those on the stack. */
 void profile_balance(profile *p, qp_cell thread, uint64_t entries, uint64_t open);
 
