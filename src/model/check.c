@@ -144,12 +144,14 @@ static void check_totals(inspection *s)
 /* ---- times ----------------------------------------------------------------------------------- */
 
 /* An average lies between minimum and maximum where all calls were complete. Calls that were open
- * at the end, or while recording stopped or data were cleared, have neither. */
+ * at the end, or while recording stopped or data were cleared, have neither; a sum of runs does not
+ * say any more which were. */
 static void check_min_max(inspection *s)
 {
     const qp_model *m = s->m;
     const qp_head *h = qp_image_head(&m->own->image);
-    bool has_partial = h->stopped_total || h->stopped_since || h->clear_count;
+    bool has_partial =
+        h->stopped_total || h->stopped_since || h->clear_count || m->run.is_merged;
     for (uint32_t i = m->n_threads; i < m->n_nodes; i++) {
         const qp_model_node *n = &m->nodes[i];
         const qp_model_thread *th = &m->threads[n->thread];
@@ -169,7 +171,8 @@ static void check_blocks(inspection *s)
     const qp_model *m = s->m;
     const qp_model_private *own = m->own;
     const qp_head *h = qp_image_head(&own->image);
-    bool is_busy = m->run.state != QP_RUN_SEALED || h->clear_count;
+    /* in a sum of runs, each time was rounded for itself */
+    bool is_busy = m->run.state != QP_RUN_SEALED || h->clear_count || m->run.is_merged;
     uint32_t checked = QP_ROOT_METHOD;
     for (size_t i = 0; i < own->n_banks; i++) {
         const qp_model_bank *b = &own->banks[i];

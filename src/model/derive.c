@@ -79,6 +79,15 @@ static void estimate_adaptive(qp_model_private *own, uint32_t i)
         own->total_variance[i] = mean * all * mean * all / (interval_95 * interval_95);
 }
 
+/* A sum of runs has own times already, and the variances of whole times in 128 bits. */
+static void take_merged(qp_model_private *own, uint32_t i)
+{
+    qp_figures *f = &own->nodes[i].f;
+    own->total_variance[i] = ldexp((double)f->max, 64) + (double)f->min;
+    f->min = UINT64_MAX;
+    f->max = 0;
+}
+
 static void estimate_sampled(qp_model_private *own, uint32_t i)
 {
     qp_figures *f = &own->nodes[i].f;
@@ -101,7 +110,9 @@ static bool estimate(qp_model_private *own)
             return false;
     }
     for (uint32_t i = own->model.n_threads; i < n; i++) {
-        if (mode == QP_TIME_ADAPTIVE)
+        if (mode == QP_TIME_ADAPTIVE && own->model.run.is_merged)
+            take_merged(own, i);
+        else if (mode == QP_TIME_ADAPTIVE)
             estimate_adaptive(own, i);
         else if (mode == QP_TIME_SAMPLED)
             estimate_sampled(own, i);
@@ -320,7 +331,8 @@ bool qp_derive(qp_model_private *own)
 {
     if (!estimate(own))
         return false;
-    if (own->model.run.time_mode == QP_TIME_ADAPTIVE && !divide_wholes(own))
+    bool has_wholes = own->model.run.time_mode == QP_TIME_ADAPTIVE && !own->model.run.is_merged;
+    if (has_wholes && !divide_wholes(own))
         return false;
     find_cost(own);
     return qp_derive_totals(own);

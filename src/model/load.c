@@ -108,6 +108,7 @@ static void describe_run(qp_model_private *own)
     run->has_min_max = (h->flags & QP_FLAG_MIN_MAX) && run->time_mode == QP_TIME_EXACT;
     run->is_recording = h->flags & QP_FLAG_RECORDING;
     run->is_at_exit = h->flags & QP_FLAG_AT_EXIT;
+    run->is_merged = h->flags & QP_FLAG_MERGED;
     run->is_profile = !h->collect || h->collect & QP_COLLECT_PROFILE;
     run->is_coverage = h->collect & QP_COLLECT_COVERAGE;
     run->is_once = h->collect & QP_COLLECT_ONCE;

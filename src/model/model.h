@@ -59,6 +59,7 @@ typedef struct {
     bool is_at_exit;   /* sealed by the exit handler, without qprof_shutdown() */
     bool is_estimated; /* times are estimates with an interval: adaptive, sampled */
     bool has_times;    /* not -time=none */
+    bool is_merged;    /* sums of several runs */
     bool is_profile;   /* call paths were recorded; else calls are below their threads' roots */
     bool is_coverage;  /* every method that existed is there, called or not */
     bool is_once;      /* counts of blocks say whether, not how often */
@@ -97,7 +98,7 @@ typedef struct {
     uint64_t counts, counts_total; /* units of qprof_record_counts */
     uint64_t samples, samples_total;
     uint64_t self_half, total_half; /* ticks */
-    uint64_t cost; /* ticks of self that recording itself added; an estimate */
+    uint64_t cost;                  /* ticks of self that recording itself added; an estimate */
 } qp_figures;
 
 /* Own time of a call on average, ticks: self / hits; 0 without hits. */

@@ -119,7 +119,7 @@ struct qp_model_private {
     qp_run_note *notes;
     char *loss_texts;
     const char **losses;
-    uint64_t now_raw; /* raw ticks of the moment that counts as now; 0: none */
+    uint64_t now_raw;   /* raw ticks of the moment that counts as now; 0: none */
     qp_model *unfolded; /* what fold.c made this one of, its own now; NULL: it was read */
 };
 
@@ -166,6 +166,10 @@ bool qp_load_frames(qp_model_private *own);
 void qp_link_children(qp_model_private *own);
 bool qp_load_thread_names(qp_model_private *own);
 bool qp_load_banks(qp_model_private *own);
+bool qp_load_contexts(qp_model_private *own);
+bool qp_load_sources(qp_model_private *own);
+/* The context whose record is at a cell; n_contexts: there is none. */
+uint32_t qp_context_at(const qp_model_private *own, qp_cell cell);
 
 /* Visit all call paths below the root of the run, callers before callees; leave(i) comes after
  * everything below i. No recursion: paths may be millions of calls deep. */

@@ -1,20 +1,14 @@
 /* test_builder.c: profiles that the tool writes: what goes in comes out, whole or not at all. */
-#include <dirent.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "base/alloc.h"
 #include "base/file.h"
 #include "format/builder.h"
-#include "model/check.h"
 #include "model/lines.h"
+#include "unit/files.h"
 
 enum { FILE_BYTES = 1 << 16 };
 
@@ -26,33 +20,6 @@ static const struct {
     qp_jump jumps[1];
     unsigned char falls[2];
 } loop = {1, 2, {{1, 0}}, {1, 0}};
-
-static int enter_folder(void **state)
-{
-    static char folder[] = "/tmp/qprof-test-XXXXXX";
-    memcpy(folder + sizeof folder - 7, "XXXXXX", 6);
-    *state = mkdtemp(folder);
-    return *state ? chdir(folder) : -1;
-}
-
-static int leave_folder(void **state)
-{
-    char command[64];
-    snprintf(command, sizeof command, "rm -rf %s", (const char *)*state);
-    return chdir("/") || system(command);
-}
-
-/* Is there nothing in the folder but these files? */
-static void assert_n_files(int expected)
-{
-    int n = 0;
-    DIR *folder = opendir(".");
-    assert_non_null(folder);
-    for (const struct dirent *e = readdir(folder); e; e = readdir(folder))
-        n += e->d_name[0] != '.' || strlen(e->d_name) > 2;
-    closedir(folder);
-    assert_int_equal(n, expected);
-}
 
 /* Two threads. The first: main calls f 5 times, 2 more were skipped, with 9 units of counts; f has
  * 3 rounds of its loop. The second: f once. */
@@ -111,31 +78,11 @@ static void write_to(const char *path)
     qp_builder_free(b);
 }
 
-static qp_model *read_back(const char *path)
-{
-    qp_model *m;
-    char error[QP_ERROR_BYTES];
-    assert_int_equal(qp_model_load(path, NULL, &m, error), QP_LOAD_CLEAN);
-    return m;
-}
-
-static void assert_all_checks_pass(const qp_model *m)
-{
-    qp_check *checks;
-    size_t n;
-    assert_true(qp_model_check(m, &checks, &n));
-    for (size_t i = 0; i < n; i++)
-        assert_string_equal(checks[i].detail, "");
-    qp_free(checks);
-}
-
 static void what_was_added_is_read_back(void **state)
 {
     (void)state;
     write_to("run.qprof");
-    qp_model *m = read_back("run.qprof");
-    assert_all_checks_pass(m);
-    assert_string_equal(m->run.state_text, "sealed");
+    qp_model *m = files_read("run.qprof");
     assert_string_equal(m->run.program, "program");
     assert_int_equal(m->run.n_notes, 2);
     assert_string_equal(m->run.notes[0].text, "first");
@@ -163,7 +110,7 @@ static void counters_lie_with_their_thread(void **state)
 {
     (void)state;
     write_to("run.qprof");
-    qp_model *m = read_back("run.qprof");
+    qp_model *m = files_read("run.qprof");
     qp_block_figures *blocks;
     size_t n;
     assert_true(qp_model_blocks(m, qp_model_method_named(m, "K.f", NULL), 1, &blocks, &n));
@@ -269,7 +216,7 @@ static void what_is_in_the_way_is_refused(void **state)
     assert_refused("pipe", "it is not a plain file");
     assert_refused("nowhere/run.qprof", "there is no such folder");
     assert_refused("", "no name was given");
-    assert_n_files(3);
+    assert_int_equal(files_count(), 3);
 }
 
 static void a_plain_file_is_replaced(void **state)
@@ -279,8 +226,8 @@ static void a_plain_file_is_replaced(void **state)
     assert_non_null(old);
     fclose(old);
     write_to("run.qprof");
-    qp_model_free(read_back("run.qprof"));
-    assert_n_files(1);
+    qp_model_free(files_read("run.qprof"));
+    assert_int_equal(files_count(), 1);
 }
 
 /* The head alone has 64 cells. */
@@ -293,7 +240,7 @@ static void a_profile_larger_than_allowed_is_refused(void **state)
     assert_false(qp_builder_finish(b, "run.qprof", error));
     assert_string_equal(error, "run.qprof: it would be too large for a profile");
     qp_builder_free(b);
-    assert_n_files(0);
+    assert_int_equal(files_count(), 0);
 }
 
 static void without_memory_there_is_no_file(void **state)
@@ -309,26 +256,24 @@ static void without_memory_there_is_no_file(void **state)
         is_done = b && qp_builder_finish(b, "run.qprof", error);
         qp_alloc_fail_after(0, false);
         qp_builder_free(b);
-        assert_n_files(is_done);
+        assert_int_equal(files_count(), is_done);
         if (b && !is_done)
             assert_string_equal(error, "run.qprof: there is not enough memory to write it");
     }
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, enter_folder, leave_folder)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(what_was_added_is_read_back),
-        TEST(counters_lie_with_their_thread),
-        TEST(equal_calls_make_equal_bytes),
-        TEST(a_text_is_stored_once),
-        TEST(contexts_shares_and_sources_have_their_extents),
-        TEST(what_is_in_the_way_is_refused),
-        TEST(a_plain_file_is_replaced),
-        TEST(a_profile_larger_than_allowed_is_refused),
-        TEST(without_memory_there_is_no_file),
+        FILES_TEST(what_was_added_is_read_back),
+        FILES_TEST(counters_lie_with_their_thread),
+        FILES_TEST(equal_calls_make_equal_bytes),
+        FILES_TEST(a_text_is_stored_once),
+        FILES_TEST(contexts_shares_and_sources_have_their_extents),
+        FILES_TEST(what_is_in_the_way_is_refused),
+        FILES_TEST(a_plain_file_is_replaced),
+        FILES_TEST(a_profile_larger_than_allowed_is_refused),
+        FILES_TEST(without_memory_there_is_no_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
