@@ -1,6 +1,7 @@
 /* test_contexts.c tests record/contexts.c: what is counted belongs to one context, whoever counts,
  * whatever is cleared, and the sums of all contexts are the counters. */
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
