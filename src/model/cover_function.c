@@ -150,17 +150,11 @@ static bool is_touched(const qp_flow *f)
     return false;
 }
 
-/* An entry at a negative offset has no code of its own: it says where the method is declared. */
-static bool is_statement(const qp_line *l)
-{
-    return l->line > 0 && l->code_offset >= 0;
-}
-
 /* Until settle_hits() the line is a block. */
 static bool add_hits(sketch *s, const qp_flow *f, uint32_t context)
 {
     for (uint32_t i = 0; i < f->n_blocks; i++) {
-        if (f->blocks[i] <= 0 || !is_statement(&s->members->method->lines[i]))
+        if (f->blocks[i] <= 0 || !is_code(&s->members->method->lines[i]))
             continue;
         qp_cover_hit *h = qp_buf_add(&s->draft->hits);
         if (!h)
@@ -251,7 +245,7 @@ static bool put_blocks(sketch *s, uint32_t function)
 {
     const qp_cover_method *c = s->members->method;
     for (uint32_t i = 0; i < c->n_blocks; i++) {
-        if (!is_statement(&c->lines[i]))
+        if (!is_code(&c->lines[i]))
             continue;
         qp_cover_block *b = qp_buf_add(&s->draft->blocks);
         if (!b)
