@@ -40,6 +40,7 @@ export async function open(file, hash = "", options = {}) {
         claim(`${file}: asks for nothing`, request.url().replace(/#.*/, "") === own, request.url());
     });
     await page.goto(url);
+    if (options.javaScriptEnabled !== false) await settle(page);
     return page;
 }
 

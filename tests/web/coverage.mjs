@@ -1,5 +1,5 @@
 // coverage.mjs: claims about the coverage page. See test_coverage.sh for where its pages come from.
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { allRows, claim, finish, open, press, same, settle, tiles } from "./browser.mjs";
 
 const grouped = (n) => n.toLocaleString("en-US");
@@ -195,6 +195,24 @@ async function a_context_recolours_the_page() {
     await sole.context().close();
 }
 
+// what app/tests.lua of test_coverage.sh does, worked out by hand
+async function a_recorded_program_shows_which_test_hit_a_line() {
+    const page = await open("recorded.html", "#file/app/cart.lua?line=12");
+    const contexts = async () =>
+        page.$$eval(".contexts button", (list) => list.map((b) => [...b.children].map((c) => c.textContent)));
+    same("both tests add", [["it adds up", "2"], ["discounts", "1"]], await contexts());
+    const cell = (line, name) => page.textContent(`#line-${line} .line-${name}`);
+    same("three times in all", "3", await cell(12, "count"));
+    same("nothing is negative", ["0", "1/2"], [await cell(9, "count"), await cell(8, "branches")]);
+    await page.click("#line-16");
+    same("only one discounts", [["discounts", "1"]], await contexts());
+    claim("and that is said", await page.isVisible("text=Hit by this context only"));
+    await page.click(".contexts button");
+    await settle(page);
+    same("a click filters by it", "1", await cell(12, "count"));
+    await page.context().close();
+}
+
 // ---- looks --------------------------------------------------------------------------------------
 
 async function it_is_light_or_dark_as_the_system_is() {
@@ -299,13 +317,17 @@ await every_line_of_a_file_shows_its_count();
 await columns_sort();
 await the_keyboard_goes_everywhere();
 await the_browser_goes_back_and_a_link_restores_the_view();
-await search_finds("work", ["function main.lua:4", "function main.lua:11", "line main.lua:3", "line main.lua:9", "line main.lua:13"], "5 found");
-await search_finds("^local.*\\(n\\)$", ["line main.lua:3", "line main.lua:9"], "2 found");
+await search_finds("work", ["function main.lua:4", "function main.lua:11", "line main.lua:3", "line main.lua:10", "line main.lua:13"], "5 found");
+await search_finds("^local.*\\(n\\)$", ["line main.lua:3", "line main.lua:10"], "2 found");
 await search_finds("util.lua", ["file "], "1 found");
 await search_finds("leaf(", ["line lib/util.lua:3", "line main.lua:5"], "2 found; taken as plain text");
 await search_finds("WORK", [], "0 found");
 await what_is_found_opens();
 await a_context_recolours_the_page();
+if (existsSync("recorded.html")) {
+    await the_page_has_the_numbers_of_the_json_export("recorded");
+    await a_recorded_program_shows_which_test_hit_a_line();
+}
 await it_is_light_or_dark_as_the_system_is();
 await without_javascript_there_is_a_table();
 await it_prints_all_rows();

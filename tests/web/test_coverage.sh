@@ -29,10 +29,10 @@ local function work(n)
     end
     return n > 1 and n or 0
 end
+
 local function work_(n)
     return n or 0 -- </script><script>alert("source")</script>
 end
-
 work(1) work(2) work(3)
 os.exit(1)
 if not util then
@@ -56,5 +56,50 @@ awk 'BEGIN {
     }
 }'
 "$QPROF_BUILD/tests/web_huge" >huge.html
+
+# a program of two tests
+mkdir app
+cat >app/cart.lua <<'END'
+local cart = {}
+
+function cart.new()
+    return {items = {}, total = 0}
+end
+
+function cart.add(c, name, price)
+    if price < 0 then
+        error("negative price: " .. name)
+    end
+    c.items[#c.items + 1] = name
+    c.total = c.total + price
+end
+
+function cart.discount(c, percent)
+    c.total = c.total - c.total * percent / 100
+    return c.total
+end
+
+return cart
+END
+cat >app/tests.lua <<'END'
+local qlua = require "qlua"
+local cart = require "app.cart"
+
+qlua.context("it adds up")
+local c = cart.new()
+cart.add(c, "tea", 3)
+cart.add(c, "pot", 4)
+assert(c.total == 7)
+
+qlua.context("discounts")
+c = cart.new()
+cart.add(c, "tea", 10)
+assert(cart.discount(c, 10) == 9)
+END
+if [ -x "$QPROF_BIN/qlua" ]; then
+    QPROF="-collect=coverage -output=tests.qprof" "$QPROF_BIN/qlua" app/tests.lua
+    "$QPROF_BIN/qprof" cover export --to=html -o recorded.html tests.qprof
+    "$QPROF_BIN/qprof" cover report --format=json tests.qprof >recorded.json
+fi
 
 node "$root/tests/web/coverage.mjs"

@@ -1,6 +1,6 @@
 // keys.ts: the keyboard. What is mounted says which keys it answers; the one that came last is asked
 // first. Nothing is taken from a field that is typed into, or from a button that has the focus.
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 
 /** By the key's name as in KeyboardEvent.key. A handler that returns false has not used the key. */
 export type Keys = Record<string, (event: KeyboardEvent) => boolean | void>;
@@ -33,7 +33,7 @@ document.addEventListener("keydown", (event) => {
 export function useKeys(keys: Keys): void {
     const current = useRef(keys);
     current.current = keys;
-    useEffect(() => {
+    useLayoutEffect(() => {
         askers.push(current);
         return () => {
             askers.splice(askers.indexOf(current), 1);
