@@ -361,19 +361,20 @@ bool qp_diff_add(qp_diff *d, qp_diff_side side, const qp_model *m, uint32_t thre
 
 /* ---- rows ----------------------------------------------------------------------- */
 
-static void fill_figure(qp_diff_figure *to, qp_noise_runs *runs, const entry *e, figure which)
+static void fill_figure(qp_diff_figure *to, qp_noise *x, const entry *e, figure which)
 {
     for (int side = 0; side < QP_DIFF_SIDES; side++) {
-        memset(runs[side].values, 0, runs[side].n * sizeof *runs[side].values);
-        runs[side].variance = 0;
+        qp_noise_side *s = &x->sides[side];
+        memset(s->values, 0, s->n * sizeof *s->values);
+        s->variance = 0;
     }
-    for (const sample *x = e->samples; x; x = x->next) {
-        runs[x->side].values[x->run] = x->figures[which];
-        runs[x->side].variance = x->variances[which];
+    for (const sample *one = e->samples; one; one = one->next) {
+        x->sides[one->side].values[one->run] = one->figures[which];
+        x->sides[one->side].variance = one->variances[which];
     }
     for (int side = 0; side < QP_DIFF_SIDES; side++)
-        to->sides[side] = qp_noise_median(&runs[side]);
-    to->noise = qp_noise_between(&runs[QP_DIFF_BASE], &runs[QP_DIFF_NEW]);
+        to->sides[side] = qp_noise_median(&x->sides[side]);
+    to->noise = qp_noise_between(x);
 }
 
 static qp_diff_state state_of(const qp_diff_row *row, const entry *e)
@@ -387,7 +388,7 @@ static qp_diff_state state_of(const qp_diff_row *row, const entry *e)
                                                                              : QP_DIFF_ALIKE;
 }
 
-static void fill_row(qp_diff *d, qp_noise_runs *runs, uint32_t i)
+static void fill_row(qp_diff *d, qp_noise *x, uint32_t i)
 {
     const entry *e = entry_at(d->own, i);
     const identity *k = identity_at(d->own, e->identity);
@@ -399,30 +400,23 @@ static void fill_row(qp_diff *d, qp_noise_runs *runs, uint32_t i)
                          .parent = e->parent,
                          .depth = i ? d->rows[e->parent].depth + 1 : 0,
                          .has_hidden = e->has_hidden};
-    fill_figure(&row->calls, runs, e, CALLS);
-    fill_figure(&row->self, runs, e, SELF);
-    fill_figure(&row->total, runs, e, TOTAL);
+    fill_figure(&row->calls, x, e, CALLS);
+    fill_figure(&row->self, x, e, SELF);
+    fill_figure(&row->total, x, e, TOTAL);
     row->state = state_of(row, e);
     d->n_states[row->state] += i > 0;
 }
 
 bool qp_diff_finish(qp_diff *d)
 {
-    qp_noise_runs runs[QP_DIFF_SIDES] = {{0}};
-    bool is_ok = true;
-    d->has_noise = d->own->is_estimated;
-    for (int side = 0; side < QP_DIFF_SIDES; side++) {
-        runs[side].n = d->n_runs[side];
-        runs[side].values = qp_alloc(runs[side].n, sizeof *runs[side].values);
-        is_ok &= runs[side].values != NULL;
-        d->has_noise |= runs[side].n > 1;
-    }
+    qp_noise x;
+    bool is_ok = qp_noise_init(&x, d->n_runs[QP_DIFF_BASE], d->n_runs[QP_DIFF_NEW]);
+    d->has_noise = d->own->is_estimated || x.n_distances > 0;
     d->n_rows = (uint32_t)d->own->entries.n;
     d->rows = qp_alloc(d->n_rows, sizeof *d->rows);
     for (uint32_t i = 0; is_ok && d->rows && i < d->n_rows; i++)
-        fill_row(d, runs, i);
-    qp_free(runs[QP_DIFF_BASE].values);
-    qp_free(runs[QP_DIFF_NEW].values);
+        fill_row(d, &x, i);
+    qp_noise_fini(&x);
     return is_ok && d->rows;
 }
 

@@ -1,4 +1,5 @@
 /* test_diff.c: what changed between runs, and what of it is chance. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
@@ -12,57 +13,126 @@
 
 /* ---- noise ------------------------------------------------------------------------------------ */
 
-static qp_noise_runs runs_of(uint64_t *values, uint32_t n)
+static void fill(qp_noise *x, int side, const uint64_t *values)
 {
-    return (qp_noise_runs){values, n, 0};
+    memcpy(x->sides[side].values, values, x->sides[side].n * sizeof *values);
 }
 
-/* Variances 100 and 100, 3 runs each: 4 degrees of freedom, t = 4.604;
- * 4.604 * 1.2533 * sqrt(200 / 3) = 47.11. */
-static void noise_is_welchs_interval(void **state)
+/* @param base, new  [n_base], [n_new] */
+static uint64_t noise_of(const uint64_t *base, uint32_t n_base, const uint64_t *new,
+                         uint32_t n_new)
+{
+    qp_noise x;
+    assert_true(qp_noise_init(&x, n_base, n_new));
+    fill(&x, 0, base);
+    fill(&x, 1, new);
+    uint64_t noise = qp_noise_between(&x);
+    qp_noise_fini(&x);
+    return noise;
+}
+#define RUNS(...)                                                                              \
+    (const uint64_t[])                                                                         \
+    {                                                                                          \
+        __VA_ARGS__                                                                            \
+    }
+
+/* Distances 10, 10, 20, 10, 10, 20: their median is 10 (of 10 and 10), k = 3.4 + 15 / 6 = 5.9;
+ * 5.9 * 10 * sqrt(2 / 3) = 48.2. */
+static void noise_comes_from_the_distances_between_runs(void **state)
 {
     (void)state;
-    qp_noise_runs base = runs_of((uint64_t[]){110, 90, 100}, 3);
-    qp_noise_runs new = runs_of((uint64_t[]){210, 190, 200}, 3);
-    assert_int_equal(qp_noise_median(&base), 100);
-    assert_int_equal(qp_noise_median(&new), 200);
-    assert_int_equal(qp_noise_between(&base, &new), 48);
+    assert_int_equal(noise_of(RUNS(110, 90, 100), 3, RUNS(210, 190, 200), 3), 49);
+    /* 10, 10, 20 of base alone: k = 3.4 + 15 / 3 = 8.4; 8.4 * 10 * sqrt(1/3 + 1) = 96.99 */
+    assert_int_equal(noise_of(RUNS(90, 100, 110), 3, RUNS(200), 1), 97);
+    assert_int_equal(noise_of(RUNS(200), 1, RUNS(90, 100, 110), 3), 97);
+    /* one pair: 47 * 20 * sqrt(1/2 + 1) = 1151.3 */
+    assert_int_equal(noise_of(RUNS(90, 110), 2, RUNS(200), 1), 1152);
 }
 
-/* Only base varies: its own 2 degrees of freedom, t = 9.925; 9.925 * 1.2533 * sqrt(100/3) = 71.8 */
-static void a_side_that_does_not_vary_adds_no_freedom(void **state)
+/* Ten distances of each side, four of them to the wild run: the median stays small. */
+static void a_wild_run_does_not_make_noise(void **state)
 {
     (void)state;
-    qp_noise_runs base = runs_of((uint64_t[]){90, 100, 110}, 3);
-    qp_noise_runs new = runs_of((uint64_t[]){200, 200, 200}, 3);
-    assert_int_equal(qp_noise_between(&base, &new), 72);
-}
-
-/* 9.925 * 1.2533 * sqrt(100/3 + 100/1) = 143.6 */
-static void a_single_run_is_taken_to_vary_as_the_others(void **state)
-{
-    (void)state;
-    qp_noise_runs base = runs_of((uint64_t[]){90, 100, 110}, 3);
-    qp_noise_runs new = runs_of((uint64_t[]){200}, 1);
-    assert_int_equal(qp_noise_between(&base, &new), 144);
-    assert_int_equal(qp_noise_between(&new, &base), 144);
+    uint64_t calm =
+        noise_of(RUNS(100, 101, 102, 103, 104), 5, RUNS(100, 101, 102, 103, 104), 5);
+    uint64_t wild =
+        noise_of(RUNS(100, 101, 102, 103, 9999), 5, RUNS(100, 101, 102, 103, 9999), 5);
+    assert_in_range(calm, 5, 8); /* (3.4 + 15 / 20) * 2 * sqrt(2 / 5) = 5.2 */
+    assert_in_range(wild, 5, 11);
 }
 
 /* Estimates with standard deviations 3 and 4: 2.576 * 5 = 12.88. */
 static void two_single_runs_have_the_noise_of_their_estimates(void **state)
 {
     (void)state;
-    qp_noise_runs base = {(uint64_t[]){100}, 1, 9}, new = {(uint64_t[]){100}, 1, 16};
-    assert_int_equal(qp_noise_between(&base, &new), 13);
-    base.variance = new.variance = 0;
-    assert_int_equal(qp_noise_between(&base, &new), 0);
+    qp_noise x;
+    assert_true(qp_noise_init(&x, 1, 1));
+    assert_int_equal(qp_noise_between(&x), 0);
+    x.sides[0].variance = 9;
+    x.sides[1].variance = 16;
+    assert_int_equal(qp_noise_between(&x), 13);
+    qp_noise_fini(&x);
 }
 
 static void the_median_of_four_lies_between_the_middle_two(void **state)
 {
     (void)state;
-    qp_noise_runs runs = runs_of((uint64_t[]){1000, 10, 30, 20}, 4);
-    assert_int_equal(qp_noise_median(&runs), 25);
+    qp_noise_side side = {(uint64_t[]){1000, 10, 30, 20}, 4, 0};
+    assert_int_equal(qp_noise_median(&side), 25);
+}
+
+static double uniform(uint64_t *seed)
+{
+    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
+    return ((double)(*seed >> 11) + 0.5) / 9007199254740992.0;
+}
+
+/* A run of 1,000,000 on average, with a standard deviation of 10,000; in `wild` of 1 it is
+ * disturbed ten times as much, and only ever slower. */
+static uint64_t draw(uint64_t *seed, double wild)
+{
+    double deviate = sqrt(-2 * log(uniform(seed))) * cos(6.283185307179586 * uniform(seed));
+    if (uniform(seed) < wild)
+        deviate = 10 * fabs(deviate);
+    return (uint64_t)(1000000 + 10000 * deviate);
+}
+
+/* How many of 100 comparisons see a change, if new is slower by `slower`. */
+static double seen(uint32_t n_base, uint32_t n_new, double wild, uint64_t slower)
+{
+    enum { ROUNDS = 20000 };
+    qp_noise x;
+    uint64_t seed = n_base * 100 + n_new, n_seen = 0;
+    assert_true(qp_noise_init(&x, n_base, n_new));
+    for (int round = 0; round < ROUNDS; round++) {
+        for (int side = 0; side < 2; side++)
+            for (uint32_t i = 0; i < x.sides[side].n; i++)
+                x.sides[side].values[i] = draw(&seed, wild) + (side ? slower : 0);
+        uint64_t a = qp_noise_median(&x.sides[0]), b = qp_noise_median(&x.sides[1]);
+        n_seen += (a > b ? a - b : b - a) > qp_noise_between(&x);
+    }
+    qp_noise_fini(&x);
+    return (double)n_seen * 100 / ROUNDS;
+}
+
+static void one_of_a_hundred_that_did_not_change_seems_to(void **state)
+{
+    (void)state;
+    static const uint32_t sides[][2] = {{1, 2}, {1, 3}, {1, 5},   {2, 2}, {2, 5},
+                                        {3, 3}, {5, 5}, {10, 10}, {3, 8}};
+    for (size_t i = 0; i < sizeof sides / sizeof sides[0]; i++) {
+        double percent = seen(sides[i][0], sides[i][1], 0, 0);
+        if (percent < 0.1 || percent > 1.5)
+            fail_msg("%u and %u runs: %.2f of 100", sides[i][0], sides[i][1], percent);
+    }
+}
+
+static void disturbed_runs_neither_feign_a_change_nor_hide_one(void **state)
+{
+    (void)state;
+    assert_true(seen(5, 5, 0.1, 0) < 2);
+    assert_true(seen(5, 5, 0.1, 80000) > 90); /* 8 % slower, 1 % noise, every tenth run wild */
+    assert_true(seen(10, 10, 0.1, 40000) > 90);
 }
 
 /* ---- rows ------------------------------------------------------------------------------------- */
@@ -139,7 +209,7 @@ static void rows_are_new_gone_changed_or_alike(void **state)
     qp_diff_free(d);
 }
 
-/* f: 90, 100, 110 and 190, 200, 210 differ by 100 with noise 48; g: by 20 with the same. */
+/* f: 90, 100, 110 and 190, 200, 210 differ by 100 with noise 49; g: by 20 with the same. */
 static void a_difference_within_the_noise_is_none(void **state)
 {
     (void)state;
@@ -151,7 +221,7 @@ static void a_difference_within_the_noise_is_none(void **state)
     assert_true(qp_diff_finish(d));
     assert_row(d, "f", QP_DIFF_CHANGED, 0, 100, 100);
     assert_row(d, "g", QP_DIFF_ALIKE, 0, 20, 20);
-    assert_int_equal(row_named(d, "f")->self.noise, 48);
+    assert_int_equal(row_named(d, "f")->self.noise, 49);
     assert_true(d->has_noise);
     qp_diff_free(d);
 }
@@ -356,11 +426,12 @@ static void without_memory_there_is_no_diff(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(noise_is_welchs_interval),
-        cmocka_unit_test(a_side_that_does_not_vary_adds_no_freedom),
-        cmocka_unit_test(a_single_run_is_taken_to_vary_as_the_others),
+        cmocka_unit_test(noise_comes_from_the_distances_between_runs),
+        cmocka_unit_test(a_wild_run_does_not_make_noise),
         cmocka_unit_test(two_single_runs_have_the_noise_of_their_estimates),
         cmocka_unit_test(the_median_of_four_lies_between_the_middle_two),
+        cmocka_unit_test(one_of_a_hundred_that_did_not_change_seems_to),
+        cmocka_unit_test(disturbed_runs_neither_feign_a_change_nor_hide_one),
         cmocka_unit_test(rows_are_new_gone_changed_or_alike),
         cmocka_unit_test(a_difference_within_the_noise_is_none),
         cmocka_unit_test(a_run_without_the_function_counts_as_nothing),
