@@ -7,7 +7,7 @@
 
 enum { BOTH = QP_COLLECT_PROFILE | QP_COLLECT_COVERAGE };
 
-/* 43: registered and never called is missed; what was never registered is absent. */
+/* qii 43: registered and never called is missed; what was never registered is absent. */
 static void a_function_that_was_never_called_is_missed(void **state)
 {
     (void)state;
@@ -31,7 +31,7 @@ static void a_function_that_was_never_called_is_missed(void **state)
     qp_cover_free(c);
 }
 
-/* 44: two blocks, one hit. */
+/* qii 44: two blocks, one hit. */
 static void a_line_with_a_missed_block_is_partial_and_counts_as_hit(void **state)
 {
     (void)state;
@@ -371,11 +371,36 @@ static void files_are_chosen_by_globs_and_root(void **state)
     assert_string_equal(c->files[1].path, "src/b.lua");
     assert_int_equal(c->n_warnings, 0);
     qp_cover_free(c);
-    o = (qp_cover_options){.root = "/r", .is_only_root = true};
+    o = (qp_cover_options){.root = "/r", .is_only_root = true, .is_unadjusted = true};
     c = picture_below(paths, 5, &o);
     assert_int_equal(c->n_files, 3);
     assert_int_equal(c->n_warnings, 1);
     assert_string_equal(c->warnings[0], "/usr/x.lua and 1 more lie outside /r: left out");
+    qp_cover_free(c);
+}
+
+/* An entry at a negative code offset says where a function is declared; functions without a table
+ * are not covered, where others have one. */
+static void a_declaration_is_no_statement(void **state)
+{
+    static const qp_jump jumps[] = {{0, 2}, {QP_JUMP_ENTRY, 0}};
+    (void)state;
+    run r = run_new(QP_COLLECT_COVERAGE);
+    qp_cell m = run_method(&r, "f", "a.lua", RUN_LINES(1, 2, 3));
+    run_method(&r, "not covered", "b.lua", NULL, 0);
+    qp_method *record = profile_at(r.p, m);
+    ((qp_lines *)(void *)(r.p->bytes + (size_t)record->lines * 8))->lines[0].code_offset = -1;
+    run_jumps(&r, m, jumps, 2, "110");
+    run_counts(&r, m, RUN_VALUES(0, 6));
+    qp_cover *c = runs_picture_of(r);
+    assert_int_equal(c->n_files, 1);
+    const qp_cover_file *f = runs_file(c, "a.lua");
+    assert_totals(f->totals, 2, 2, lines);
+    assert_totals(f->totals, 2, 2, blocks);
+    assert_int_equal(f->n_branches, 0);
+    assert_int_equal(f->lines[0].line, 2);
+    assert_int_equal(f->functions[0].first_line, 1);
+    assert_int_equal(f->functions[0].calls, 6);
     qp_cover_free(c);
 }
 
@@ -444,6 +469,7 @@ int main(void)
         cmocka_unit_test(shares_of_cleared_data_are_nothing),
         cmocka_unit_test(paths_are_relative_to_the_root),
         cmocka_unit_test(files_are_chosen_by_globs_and_root),
+        cmocka_unit_test(a_declaration_is_no_statement),
         cmocka_unit_test(functions_without_a_file_are_in_no_figure),
         cmocka_unit_test(every_failing_allocation_is_an_error_and_no_leak),
     };
