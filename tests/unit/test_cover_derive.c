@@ -363,8 +363,12 @@ static void files_are_chosen_by_globs_and_root(void **state)
                                         "/usr/x.lua", "/usr/y.lua"};
     static const char *const include[] = {"src", "**/x.lua"}, *const exclude[] = {"**/c.*"};
     (void)state;
-    qp_cover_options o = {
-        .root = "/r", .include = include, .n_include = 2, .exclude = exclude, .n_exclude = 1};
+    qp_cover_options o = {.root = "/r",
+                          .is_unadjusted = true,
+                          .include = include,
+                          .n_include = 2,
+                          .exclude = exclude,
+                          .n_exclude = 1};
     qp_cover *c = picture_below(paths, 5, &o);
     assert_int_equal(c->n_files, 2);
     assert_string_equal(c->files[0].path, "/usr/x.lua");
