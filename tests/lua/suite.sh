@@ -2,9 +2,9 @@
 # suite.sh DIR [BUILD]: Lua's official test suite under qlua; DIR holds testes/ of 5.4.4.
 #
 # By hand: the suite is no part of this project and writes into DIR. Portable tests, then the
-# complete ones (_port), each not recorded and with -time=exact, adaptive and none; every
-# profile that any of the processes leaves must pass `qprof check`. SUITE_MODES and SUITE_KINDS
-# choose.
+# complete ones (_port), each not recorded, with -time=exact, adaptive and none, with coverage and
+# with both; every profile that any of the processes leaves must pass `qprof check`. SUITE_MODES
+# and SUITE_KINDS choose.
 set -eu
 unset QPROF LUA_PATH LUA_CPATH LUA_INIT
 
@@ -31,9 +31,12 @@ run_suite() {
     complete) set -- -W -e"_port=true" all.lua ;;
     esac
     mkdir "$work/profiles"
-    if [ "$mode" = off ]; then unset QPROF; else
-        export QPROF="-output=$work/profiles/%p.%n.qprof -time=$mode"
-    fi
+    case $mode in
+    off) unset QPROF ;;
+    coverage) export QPROF="-output=$work/profiles/%p.%n.qprof -collect=coverage" ;;
+    both) export QPROF="-output=$work/profiles/%p.%n.qprof -collect=profile,coverage" ;;
+    *) export QPROF="-output=$work/profiles/%p.%n.qprof -time=$mode" ;;
+    esac
     began=$(date +%s.%N)
     code=0
     "$build/bin/qlua" "$@" 0<>"$work/in" >"$work/out" 2>&1 || code=$?
@@ -56,7 +59,7 @@ run_suite() {
 }
 
 for kind in ${SUITE_KINDS:-portable complete}; do
-    for mode in ${SUITE_MODES:-off none adaptive exact}; do
+    for mode in ${SUITE_MODES:-off none adaptive exact coverage both}; do
         run_suite "$kind" "$mode"
     done
 done

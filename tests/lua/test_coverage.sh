@@ -35,8 +35,8 @@ equal() {
         $1 == "way" && sums[key] > 0 { sums[key]--; next }
         { print "only qlua: " $0; differs = 1 }
         END {
-            for (row in wanted) if (wanted[row] > 0) { print "only the hook: " row; differs = 1 }
-            for (key in sums) if (sums[key] > 0) { print "only the hook: both " key; differs = 1 }
+            for (key in sums) if (sums[key] > 0) wanted["both" FS key] = 1
+            for (row in wanted) if (wanted[row] > 0) { print "only hooks: " row; differs = 1 }
             exit differs
         }' "$1" "$2"
 }

@@ -1,0 +1,5 @@
+local M = {}
+function M.one()
+    return 1
+end
+return M

@@ -1,0 +1,101 @@
+#!/bin/sh
+# test_files.sh [BUILD]: functions that are never called and files that are never loaded are
+# missed, not absent; what the -cover options leave out is in no report of coverage.
+. "$(dirname "$0")/lib.sh"
+cd "$source/tests/lua/files"
+
+cover() { # NAME FILTER: of the JSON report
+    "$bin/qprof" cover report --format=json "$tmp/$1.qprof" | jq -r "$2 | @tsv"
+}
+
+same() { # WHAT: $tmp/expected and $tmp/actual
+    diff "$tmp/expected" "$tmp/actual" >"$tmp/diff" || {
+        cat "$tmp/diff"
+        complain "$1 (< expected, > qlua)"
+    }
+}
+
+# Written by hand from the files: name, line, calls.
+cat >"$tmp/expected" <<'END'
+handler.on_start	25	0
+helper	10	0
+main chunk of ./sub/part.lua	1	1
+main chunk of ./used.lua	1	1
+main chunk of main.lua	2	1
+sub.part.one	2	0
+Class.new	5	1
+Class:get	6	0
+Class:set	7	0
+used.called	13	1
+used.never	16	0
+used.nested	19	0
+./used.lua:20	20	0
+END
+sort -o "$tmp/expected" "$tmp/expected"
+functions='.files[].functions[] | [.name, .line, .hits]'
+for collected in coverage profile,coverage; do
+    record "-collect=$collected" little main.lua
+    cover little "$functions" | sort >"$tmp/actual"
+    same "$collected: functions of loaded files"
+    record "-collect=$collected" all main.lua all
+    cover all '.files[].functions[] | [.name, .line]' | sort >"$tmp/all"
+    cut -f 1,2 "$tmp/expected" | sort | diff - "$tmp/all" ||
+        complain "$collected: names of functions that are called are others"
+    [ -z "$(cover all "$functions" | grep '	0$')" ] || complain "$collected: a call is missing"
+done
+
+# Lines of functions that were never called.
+printf '2\t1\n3\t0\n' >"$tmp/expected"
+cover little '.files[] | select(.path == "sub/part.lua") | .lines[] |
+    select(.line == 2 or .line == 3) | [.line, .hits]' >"$tmp/actual"
+same "the definition ran, the function did not"
+
+# What is left out. OPTIONS, then the files that remain.
+remain() {
+    chosen=$1
+    shift
+    for collected in coverage profile,coverage; do
+        record "-collect=$collected $chosen" filtered main.lua
+        [ ! -s "$tmp/filtered.out" ] || complain "$chosen: $(cat "$tmp/filtered.out")"
+        cover filtered '.files[] | [.path]' | sort | tr '\n' ' ' >"$tmp/actual"
+        [ "$(cat "$tmp/actual")" = "${*:+$* }" ] ||
+            complain "$collected $chosen: $(cat "$tmp/actual"), not $*"
+    done
+    [ "$(calls "$tmp/filtered.qprof" used.called)" = 1 ] ||
+        complain "$chosen: the profile lacks calls"
+}
+remain "-cover-exclude=sub" main.lua used.lua
+remain "-cover-exclude=sub/*.lua,used.lua" main.lua
+remain "-cover-include=**/*.lua -cover-exclude=**/part.lua" main.lua used.lua
+remain "-cover-include=sub:m*.lua" main.lua sub/part.lua
+remain "-cover-include=[tu]sed.lua" used.lua
+remain "-cover-root=$PWD/sub" sub/part.lua
+
+# Files that were never loaded: names as require gives them, all missed, broken ones said.
+record "-collect=coverage -cover-unloaded=yes" unloaded main.lua
+cover unloaded '.files[] | .path as $path | .functions[] | [$path, .name, .line, .hits]' |
+    grep -v '^main\|^used\|part.lua' | sort >"$tmp/actual"
+cat >"$tmp/expected" <<'END'
+alone.lua	main chunk of ./alone.lua	1	0
+sub/deep/init.lua	main chunk of ./sub/deep/init.lua	1	0
+sub/deep/init.lua	sub.deep.lonely	2	0
+END
+same "files that were never loaded"
+cover unloaded '.files[] | select(.path | test("alone|deep")) | .path as $path | .lines[] |
+    [$path, .line, .hits]' >"$tmp/actual"
+printf 'alone.lua\t1\t0\n' >"$tmp/expected"
+printf 'sub/deep/init.lua\t%d\t0\n' 1 2 3 4 6 7 8 >>"$tmp/expected"
+same "lines that were never loaded"
+echo "qlua: coverage: ./broken.lua is not covered: ./broken.lua:2: unexpected symbol near '='" \
+    >"$tmp/expected"
+cp "$tmp/unloaded.out" "$tmp/actual"
+same "what is said of a file that does not compile"
+record "-collect=coverage -cover-unloaded=yes -cover-exclude=broken.lua:sub" unloaded main.lua
+[ ! -s "$tmp/unloaded.out" ] || complain "an excluded file is said to be broken"
+cover unloaded '.files[] | [.path]' | sort >"$tmp/actual"
+printf '%s\n' alone.lua main.lua used.lua >"$tmp/expected"
+same "unloaded files are filtered, too"
+record "-collect=coverage -cover-root=/nowhere/else" nowhere main.lua
+grep -q '^qlua: coverage: -cover-root=/nowhere/else' "$tmp/nowhere.out" ||
+    complain "a root that does not exist is not said"
+finish
