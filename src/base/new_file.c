@@ -80,6 +80,12 @@ bool qp_new_file_begin(qp_new_file *s, const char *path, const char **why)
     return fd >= 0;
 }
 
+void qp_new_file_hide(qp_new_file *s)
+{
+    if (fchmod(s->out.fd, S_IRUSR | S_IWUSR) != 0 && !s->out.error)
+        s->out.error = errno;
+}
+
 bool qp_new_file_end(qp_new_file *s, const char **why)
 {
     int error = qp_out_close(&s->out);

@@ -21,6 +21,9 @@ typedef struct {
  * @return false: see why; nothing is left */
 bool qp_new_file_begin(qp_new_file *s, const char *path, const char **why);
 
+/* Only its owner may read it: profiles, as the recorder has it. */
+void qp_new_file_hide(qp_new_file *s);
+
 /* The file is complete. @return false: see why; nothing is left, and what was there before stays */
 bool qp_new_file_end(qp_new_file *s, const char **why);
 

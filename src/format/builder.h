@@ -68,7 +68,7 @@ int64_t *qp_builder_share(qp_builder *b, uint32_t context, uint32_t method, int6
 
 void qp_builder_source(qp_builder *b, const char *path, uint64_t digest, uint64_t n_bytes);
 
-/** Write the file; nothing can be added afterwards.
+/** Write the file, for its owner alone to read; nothing can be added afterwards.
  * @param error  one line: memory, size, or what is wrong with the path, which it names
  * @return false: see error; no file is left, and one that was there stays */
 bool qp_builder_finish(qp_builder *b, const char *path, char error[QP_BUILDER_ERROR_BYTES]);

@@ -205,6 +205,7 @@ static bool write_file(writer *w, const char *path, const char **why)
     if (!s) {
         *why = "there is not enough memory to write it";
     } else if (qp_new_file_begin(s, path, why)) {
+        qp_new_file_hide(s);
         w->out = &s->out;
         write_all(w);
         is_good = qp_new_file_end(s, why);

@@ -226,6 +226,9 @@ static void a_plain_file_is_replaced(void **state)
     assert_non_null(old);
     fclose(old);
     write_to("run.qprof");
+    struct stat st;
+    assert_int_equal(stat("run.qprof", &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0600); /* as the recorder's */
     qp_model_free(files_read("run.qprof"));
     assert_int_equal(files_count(), 1);
 }
