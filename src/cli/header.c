@@ -33,7 +33,10 @@ static void print_title(const qp_screen *s, const qp_model *m, const char *path)
     qp_screen_style(s, QP_STYLE_HEAD);
     qp_screen_name(s, *run->program ? run->program : "?", 60);
     qp_screen_style(s, QP_STYLE_PLAIN);
-    qp_out_format(s->out, ", process %" PRIu64, run->pid);
+    if (run->is_merged)
+        qp_out_text(s->out, ", several runs");
+    else
+        qp_out_format(s->out, ", process %" PRIu64, run->pid);
     if (*run->label) {
         qp_out_text(s->out, ", ");
         qp_screen_name(s, run->label, 60);

@@ -92,10 +92,11 @@ bool qp_merge_add(qp_merge *s, const qp_model *m, const char *what, bool is_forc
 
 qp_merge_size qp_merge_measure(const qp_merge *s)
 {
-    qp_merge_size size = {.n_runs = s->n_runs,
-                          .n_methods = s->methods.n,
-                          .n_threads = s->threads.n,
-                          .n_nodes = s->nodes.n - s->threads.n};
+    qp_merge_size size = {.n_runs = s->n_runs};
+    for (size_t i = 0; i < s->threads.n; i++) {
+        const qp_merge_thread *th = QP_MERGE_AT(s->threads, const qp_merge_thread, i);
+        size.n_threads += th->last_node != th->root;
+    }
     for (size_t i = 0; i < s->nodes.n; i++) {
         const qp_merge_node *n = QP_MERGE_AT(s->nodes, const qp_merge_node, i);
         size.calls = qp_sum(size.calls, qp_sum(n->hits, n->skips));

@@ -12,7 +12,7 @@ typedef struct qp_merge qp_merge;
 
 /* What there is so far. */
 typedef struct {
-    size_t n_runs, n_methods, n_threads, n_nodes;
+    size_t n_runs, n_threads; /* threads: on which something was called */
     uint64_t calls;
 } qp_merge_size;
 
