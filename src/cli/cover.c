@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/alloc.h"
+#include "model/adjust.h"
 
 /* ---- operands -------------------------------------------------------------------------------- */
 
@@ -114,11 +114,28 @@ static void remark_on_nothing(const qp_cli *cli, const qp_cover *c)
                     : "no function with a source file is in it");
 }
 
+/* A file that was named is there and is what it is to be, else its name was a mistake. */
+static bool has_adjustments(const qp_cli *cli)
+{
+    char error[QP_ERROR_BYTES];
+    const char *path = cli->args.cover.adjustments;
+    qp_adjust *a = path ? qp_adjust_new() : NULL;
+    bool is_good = !path || (a && qp_adjust_read(a, path, error));
+    if (path && !a)
+        qp_cli_fail_memory(cli);
+    else if (!is_good)
+        qp_cli_fail(cli, "%s", error);
+    qp_adjust_free(a);
+    return is_good;
+}
+
 int qp_cover_open(qp_cli *cli, char *const *files, int n, qp_cover **cover)
 {
     char error[QP_ERROR_BYTES];
     qp_cover_set *set;
     *cover = NULL;
+    if (!has_adjustments(cli))
+        return QP_EXIT_UNUSABLE;
     int status = qp_cover_read(cli, files, n, &set);
     if (status == QP_EXIT_UNUSABLE)
         return status;
@@ -135,13 +152,11 @@ int qp_cover_open(qp_cli *cli, char *const *files, int n, qp_cover **cover)
 
 /* ---- the group ------------------------------------------------------------------------------- */
 
-static const qp_command *const subs[] = {&qp_command_cover_report,
-                                         &qp_command_cover_annotate,
-                                         &qp_command_cover_check,
-                                         &qp_command_cover_context,
-                                         &qp_command_cover_export,
-                                         &qp_command_cover_summary,
-                                         NULL};
+static const qp_command *const subs[] = {&qp_command_cover_report,  &qp_command_cover_annotate,
+                                         &qp_command_cover_merge,   &qp_command_cover_diff,
+                                         &qp_command_cover_check,   &qp_command_cover_context,
+                                         &qp_command_cover_adjust,  &qp_command_cover_export,
+                                         &qp_command_cover_summary, NULL};
 
 const qp_command qp_command_cover = {
     .name = "cover",

@@ -8,6 +8,7 @@
  *   kill the process dies now                            wait   go on for ever, 1 ms a time
  *   exit=3  the process ends with this status             stop, start  recording
  *   thread  the rest is played by another thread          f!(  f is a method without lines
+ *   f?   f is known and not called                        @t   the context is t from now on
  * The k-th method that is mentioned (from 0) has the lines 10k+1, 10k+2, 10k+3 of score.src. */
 #include <pthread.h>
 #include <signal.h>
@@ -70,8 +71,12 @@ static void play(const char *word)
 {
     if (word[strlen(word) - 1] == '(')
         enter(word);
+    else if (word[strlen(word) - 1] == '?')
+        method_named(word, strlen(word) - 1);
     else if (word[0] == ')')
         leave(word);
+    else if (word[0] == '@')
+        qprof_context(word + 1);
     else if (word[0] == '#')
         qprof_record_bb_counts(atoi(word + 1), strtoull(strchr(word, '*') + 1, NULL, 10));
     else if (strcmp(word, "kill") == 0)

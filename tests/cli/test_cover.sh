@@ -1,0 +1,168 @@
+#!/bin/sh
+# test_cover.sh: what `qprof cover` says of a small score, whose figures are worked out here.
+#
+# main has the lines 1 to 3, f 11 to 13, g 21 to 23 of score.src; a line is one block.
+#
+#   line    1  2  3  11  12  13  21  22  23
+#   count   1  1  0   3   5   0   0   0   0      4 of 9 lines (44.4 %), 2 of 3 functions (66.6 %)
+. "$(dirname "$0")/lib.sh"
+
+# cover FILE WORDS...: play a score, with coverage
+cover() {
+    cover_file=$1
+    shift
+    QPROF="-output=$cover_file -cover=hits" ./score "$@"
+}
+
+seq 30 | sed 's/^/text of /' >score.src
+cover run.qprof '@first' 'main(' '#0*1' '#1*1' 'f(' '#0*2' ')' '@second' 'f(' '#0*1' '#1*5' ')' ')' 'g?'
+
+# ---- report --------------------------------------------------------------------------------------
+claim "report" ends 0 qprof cover report run.qprof
+claim "the row of the file" grep -Eq '^score.src +2/3 +66.6 +4/9 +5 +44.4$' out
+claim "the row of all" grep -Eq '^Total +2/3 +66.6 +4/9 +5 +44.4$' out
+claim "rows of functions" ends 0 qprof cover report --functions run.qprof
+claim "of f: its calls and lines" grep -Eq '^  f:11 +2 +1/1 +100.0 +2/3 +1 +66.6$' out
+claim "of g: never called" grep -Eq '^  g:21 +0 +0/1 +0.0 +0/3 +3 +0.0$' out
+claim "most missed first" same 'g:21 main:1 f:11' "$(qprof cover report --functions --sort=missed run.qprof |
+    sed -n 's/^  \([a-z]*:[0-9]*\).*/\1/p' | tr '\n' ' ' | sed 's/ $//')"
+claim "what was missed" same '    3, 13-23' "$(qprof cover report --uncovered run.qprof | tail -1)"
+claim "nothing else is said" same '' "$(qprof cover report run.qprof 2>&1 >/dev/null)"
+claim "by module" ends 0 qprof cover report --view=module run.qprof
+claim "the file below it" grep -Eq '^  score.src +2/3' out
+qprof cover report --format=json run.qprof >json
+claim "json: lines" same '1:1 2:1 3:0 11:3 12:5 13:0 21:0 22:0 23:0' \
+    "$(jq -r '[.files[0].lines[] | "\(.line):\(.hits)"] | join(" ")' json)"
+claim "json: functions" same 'main:1:1 f:11:2 g:21:0' \
+    "$(jq -r '[.files[0].functions[] | "\(.name):\(.line):\(.hits)"] | join(" ")' json)"
+claim "csv: the total" same 'total,"","",0,3,2,1,3,66.67,4,5,9,44.44,0,0,0,0,100.00' \
+    "$(qprof cover report --format=csv run.qprof | tr -d '\r' | grep ^total)"
+claim "csv: a function" same 'function,"score.src","f",11,2,1,0,1,100.00,2,1,3,66.67,0,0,0,0,100.00' \
+    "$(qprof cover report --functions --format=csv run.qprof | tr -d '\r' | grep '"f"')"
+# ---- limits --------------------------------------------------------------------------------------
+claim "a limit that is reached" ends 0 qprof cover report --fail-under=44.4 --fail-under-functions=66 run.qprof
+claim "one that is not" ends 1 qprof cover report --fail-under=45 run.qprof
+claim "by how much" same 'qprof cover report: --fail-under: 44.44 % of 9 lines were hit, 0.56 below 45' "$(cat err)"
+claim "functions" ends 1 qprof cover report --fail-under-functions=70 run.qprof
+claim "by how much" grep -q 'functions: 66.66 % of 3 functions were hit, 3.34 below 70' err
+claim "nothing is never enough" ends 1 qprof cover report --fail-under=0 --include=nowhere run.qprof
+claim "and it is said" grep -q 'nothing is known of lines' err
+claim "a limit that is none" says 'fail-under=120: expected a number from 0 to 100' qprof cover report --fail-under=120 run.qprof
+
+# ---- choosing files ------------------------------------------------------------------------------
+claim "files that are left out" ends 0 qprof cover report --exclude='*.lua:*.src' run.qprof
+claim "is remarked" grep -q 'no file is left by --root, --include and --exclude' err
+claim "included ones" same 2/3 "$(qprof cover report --include='*.lua' --include='*.src' run.qprof | awk '/^Total/ { print $2 }')"
+
+# ---- contexts ------------------------------------------------------------------------------------
+# first: lines 1, 2 and 11; second: 11 and 12
+claim "contexts" ends 0 qprof cover context run.qprof
+claim "of the first" grep -Eq '^first +3 +33.3 +2$' out
+claim "of the second" grep -Eq '^second +2 +22.2 +1$' out
+claim "who hit line 11" same '2 first 1 second' \
+    "$(qprof cover context score.src:11 run.qprof | awk 'NR > 2 { print $1, $2 }' | tr '\n' ' ' | sed 's/ $//')"
+claim "a line that nobody hit" same 'score.src:13: never executed' "$(qprof cover context score.src:13 run.qprof)"
+claim "what the second alone hits" same '    12' "$(qprof cover context --only=second run.qprof | tail -1)"
+claim "as json" same '12-12' "$(qprof cover context --only=second --format=json run.qprof |
+    jq -r '.files[].ranges[] | "\(.first)-\(.last)"')"
+claim "json of a line" same 'first=2 second=1' "$(qprof cover context score.src:11 --format=json run.qprof |
+    jq -r '[.contexts[] | "\(.name)=\(.hits)"] | join(" ")')"
+claim "only what the second hit" same '2/9' "$(qprof cover report --context='sec*' run.qprof | awk '/^Total/ { print $4 }')"
+claim "a line without code" says 'line 4 of score.src has no code' qprof cover context score.src:4 run.qprof
+claim "a context that is none" says 'no context third' qprof cover context --only=third run.qprof
+
+# ---- several profiles ----------------------------------------------------------------------------
+cover more.qprof 'main(' '#0*1' 'f(' '#0*4' '#2*1' ')' ')' 'g('  '#0*1' ')'
+claim "the sum of two" same '3/3 6/9' "$(qprof cover report run.qprof more.qprof | awk '/^Total/ { print $2, $4 }')"
+claim "counts add up" same 7 "$(qprof cover report --format=json run.qprof more.qprof |
+    jq '.files[0].lines[] | select(.line == 11) | .hits')"
+claim "the newest profile is taken" sh -c 'qprof cover report | head -1 | grep -q more.qprof'
+cover other.qprof 'f(' '#0*1' ')' 'main(' ')'
+claim "versions that differ are refused" ends 2 qprof cover report run.qprof other.qprof
+claim "both are named, and the way out" grep -Eq 'run.qprof.*other.qprof.*--force|other.qprof.*run.qprof.*--force' err
+claim "unless one insists" ends 0 qprof cover report --force run.qprof other.qprof
+
+# ---- summary, list -------------------------------------------------------------------------------
+claim "summary" ends 0 qprof cover summary run.qprof
+claim "calls, class, functions" grep -Eq '^Total +3 +< 10 +3 +2 +1 +66.6$' out
+claim "calls" same 'f:2 main:1' "$(qprof list --calls --format=json run.qprof |
+    jq -r '[.calls[] | "\(.procedure):\(.calls)"] | join(" ")')"
+claim "statements of procedures" same 'f:3/2/8 main:3/2/2 g:3/0/0' "$(qprof list --counts --format=json run.qprof |
+    jq -r '[.counts[] | "\(.procedure):\(.statements)/\(.executed)/\(.executions)"] | join(" ")')"
+claim "statements" same '12:5 11:3' "$(qprof list --counts --by=statement --format=json run.qprof |
+    jq -r '[.counts[:2][] | "\(.line):\(.executions)"] | join(" ")')"
+claim "modules" same '9/4/10' "$(qprof list --counts --by=module --format=json run.qprof |
+    jq -r '.counts[] | "\(.statements)/\(.executed)/\(.executions)"')"
+claim "procedures not executed" same g "$(qprof list --not-executed --format=json run.qprof |
+    jq -r '.procedures_not_executed[].procedure')"
+claim "statements not executed" same '13 21 22 23 3' "$(qprof list --not-executed --format=json run.qprof |
+    jq -r '[.statements_not_executed[].line | tostring] | join(" ")')"
+claim "as text" sh -c 'qprof list run.qprof | grep -Eq "^  [a-z]+ +g +score.src:21$"'
+QPROF="-output=live.qprof -cover=hits" ./score "main(" "#0*1" ")" wait &
+live=$!
+for second in 1 2 3 4 5 6 7 8 9 10; do
+    sleep 0.2
+    qprof cover summary $live >out 2>err && break
+done
+claim "a program that is running" grep -Eq '^Total +[0-9]+' out
+claim "it is said" grep -q 'still running' err
+kill -9 $live
+claim "a profile without coverage" sh -c 'QPROF="-output=plain.qprof" ./score "main(" "#0*1" ")"; qprof cover report plain.qprof 2>&1 >/dev/null |
+    grep -q "recorded without -cover: functions that were never called are not in it"'
+
+# ---- annotate ------------------------------------------------------------------------------------
+mv score.src away
+claim "without a source" ends 0 qprof cover annotate score.src run.qprof
+claim "the counts are there" same '1 1 0 3 5 0 0 0 0' "$(awk '/^[|#] / { print $2 }' out | tr '\n' ' ' | sed 's/ $//')"
+claim "and it is said" grep -q 'score.src: there is no such file; its lines are listed without text' err
+mv away score.src
+claim "with a source" ends 0 qprof cover annotate run.qprof
+claim "hit" grep -Eq '^\| +5 +12  text of 12$' out
+claim "missed" grep -Eq '^# +0 +13  text of 13$' out
+claim "no code" grep -Eq '^ +14  text of 14$' out
+claim "about a function" grep -Eq '^\* +g: never called, 0 of 3 lines hit \(0.0 %\)$' out
+claim "contexts" sh -c 'qprof cover annotate --contexts run.qprof | grep -q "by first 2, second 1$"'
+qprof cover annotate --only-missed run.qprof >out
+claim "only what was missed, and two lines around it" same '1 2 3 4 5 ... 11 12 13 14 15 ... 19 20 21 22 23 24 25' \
+    "$(sed -nE 's/^.* (\.\.\.|[0-9]+)(  text.*)?$/\1/p' out | grep -v % | tr '\n' ' ' | sed 's/ $//')"
+claim "in colours" sh -c "qprof cover annotate --color=always run.qprof | grep -q '\[94m.*text of 12'"
+claim "a source that is not in it" says 'no source nowhere.lua' qprof cover annotate nowhere.lua run.qprof
+
+# ---- check ---------------------------------------------------------------------------------------
+printf '# what we want\nlines 44\n\nfunctions 60%% # nearly\nfile *.src lines 40\n' >coverage.thresholds
+claim "thresholds that are reached" ends 0 qprof cover check run.qprof
+claim "are shown" grep -Eq '^lines +all files together +1 +44.4 +44 +ok$' out
+printf 'lines 50\nfile "score.src" functions 70\nfile *.lua lines 90\n' >wanted
+claim "thresholds that are not" ends 1 qprof cover check --thresholds=wanted run.qprof
+claim "the first" grep -q '^qprof cover check: 44.44 % of 9 lines were hit, 5.56 below 50$' err
+claim "the second" grep -q '^qprof cover check: score.src: 66.66 % of 3 functions were hit, 3.34 below 70$' err
+claim "one about no file" grep -q 'wanted:3: no file with lines fits \*.lua' err
+claim "as json" same 'false [false,false,true] ["score.src"]' "$(qprof cover check --format=json --thresholds=wanted run.qprof 2>/dev/null |
+    jq -c -r '"\(.passed) \([.thresholds[].passed]) \(.thresholds[1].failed)"')"
+claim "for GitHub" ends 1 qprof cover check --annotations=github --thresholds=wanted run.qprof
+claim "a line" grep -qx '::warning file=score.src,line=3,endLine=3,title=Coverage::line 3 was never executed' out
+claim "a range" grep -qx '::warning file=score.src,line=13,endLine=23,title=Coverage::lines 13 to 23 were never executed' out
+claim "for GitLab" same 'score.src:3-3 score.src:13-23' "$(qprof cover check --annotations=gitlab run.qprof |
+    jq -r '[.[] | "\(.location.path):\(.location.lines.begin)-\(.location.lines.end)"] | join(" ")')"
+claim "with different fingerprints" same 2 "$(qprof cover check --annotations=gitlab run.qprof | jq '[.[].fingerprint] | unique | length')"
+claim "plain" same 'score.src:3: line 3 was never executed' "$(qprof cover check --annotations=plain run.qprof | head -1)"
+for bad in 'lines' 'lines many' 'lines 101' 'lines -1' 'lines 80 now' 'pages 80' 'file' 'file x' 'file x pages 3' 'file "x lines 3'; do
+    printf '# bad\n%s\n' "$bad" >wanted
+    claim "a bad threshold: $bad" says 'wanted:2:[0-9]+: expected' qprof cover check --thresholds=wanted run.qprof
+done
+printf 'lines 80\n  branches x\nlines\n' >wanted
+claim "all bad lines are named" ends 2 qprof cover check --thresholds=wanted run.qprof
+claim "with line and column" same 'wanted:2:12: wanted:3:6: ' "$(grep -o 'wanted:[0-9:]* ' err | tr -d '\n')"
+: >wanted
+claim "none at all" says 'it has no threshold' qprof cover check --thresholds=wanted run.qprof
+claim "no file" says 'nowhere: there is no such file' qprof cover check --thresholds=nowhere run.qprof
+
+# ---- export --------------------------------------------------------------------------------------
+claim "to the screen" sh -c 'qprof cover export --to=lcov run.qprof | grep -qx "DA:12,5"'
+claim "to a file" ends 0 qprof cover export --to=json -o new.json run.qprof
+claim "which is the report's json" sh -c 'qprof cover report --format=json run.qprof | cmp - new.json'
+claim "no format" says 'to which format' qprof cover export run.qprof
+claim "one with a slip" says 'no format cobertuar; did you mean --to=cobertura' qprof cover export --to=cobertuar run.qprof
+claim "a folder that is none" says 'no/where.info: ' qprof cover export --to=lcov -o no/where.info run.qprof
+claim "a failed one leaves no file" sh -c '! qprof cover export --to=lcov -o left.info missing.qprof 2>/dev/null && ! test -e left.info'
+finish
