@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 
 need_packages "the test run" build-essential cmake dpkg-dev patch libreadline-dev pkg-config git \
     libcmocka-dev valgrind clang clang-format libclang-rt-dev jq lua-check lua-penlight lcov gcovr \
-    libxml2-utils nodejs npm chromium fonts-dejavu-core
+    lua-busted lua-unit libxml2-utils nodejs npm chromium fonts-dejavu-core
 
 filter=
 for name; do
@@ -37,7 +37,7 @@ unset QPROF
 suite "what is installed, for all tests" build --preset release -DQPROF_WERROR=ON --
 suite "with address and undefined-behaviour sanitizers" build/asan --preset asan -- \
     -L 'unit|model|threads|reliability|export'
-suite "with the thread sanitizer" build/tsan --preset tsan -- -L 'unit|model|threads'
+suite "with the thread sanitizer" build/tsan --preset tsan -- -L 'unit|model|threads|cprof'
 suite "for random input" build/fuzz --preset fuzz -- -L fuzz
 
 if [ -n "$failed" ]; then
