@@ -97,7 +97,9 @@ enum {
 /* In pulse.top: farther from the floor than any span, so that the check of the span finds it. */
 #define QPROF_TOP_BUSY 0x80000000u
 
-#if defined(__GNUC__) || defined(__clang__)
+/* A host that finds the calls by dlsym defines QPROF_NO_INLINE: what follows needs a library to be
+ * linked with. */
+#if (defined(__GNUC__) || defined(__clang__)) && !defined(QPROF_NO_INLINE)
 
 #ifdef __cplusplus
 extern "C" {

@@ -40,8 +40,10 @@ function(qprof_library NAME RECORDER GROUND LINK_WORDS OBJCOPY_WORDS)
   set(whole ${CMAKE_CURRENT_BINARY_DIR}/${NAME}_whole.o)
   set(object ${CMAKE_CURRENT_BINARY_DIR}/${NAME}_engine.o)
   separate_arguments(flags UNIX_COMMAND "${CMAKE_C_FLAGS}")
+  # groups are sections that objects share by name: ours must not be taken for those of others
+  set(partial_words -Wl,--gc-sections -Wl,--gc-keep-exported -Wl,--force-group-allocation)
   add_custom_command(OUTPUT ${object}
-    COMMAND ${CMAKE_C_COMPILER} ${flags} -r -nostdlib -Wl,--gc-sections -Wl,--gc-keep-exported ${LINK_WORDS} -o ${whole}
+    COMMAND ${CMAKE_C_COMPILER} ${flags} -r -nostdlib ${partial_words} ${LINK_WORDS} -o ${whole}
             $<TARGET_OBJECTS:${RECORDER}> $<TARGET_FILE:${NAME}_ground_archive>
     COMMAND ${CMAKE_OBJCOPY} --localize-hidden ${OBJCOPY_WORDS} ${whole} ${object}
     DEPENDS ${RECORDER} $<TARGET_OBJECTS:${RECORDER}> ${NAME}_ground_archive

@@ -512,11 +512,14 @@ static void any_damage_is_harmless(void **state)
         unsigned char *damaged = malloc(n); /* exactly: sanitizers see what is read behind it */
         qp_space now = load("now.pcv", 4 << 20);
         memcpy(damaged, old, n);
-        for (unsigned k = 0; k < 1 + i % 4; k++) {
+        for (unsigned k = 0; k < 1 + i % 4;) { /* words that say something */
+            static const uint32_t words[] = {0, 1, 0xFFFFFFFF, 64};
             random = random * 1103515245 + 12345;
-            size_t at = (random >> 3) % n;
-            uint32_t word[] = {0, 1, 0xFFFFFFFF, random, (uint32_t)(n / QP_CELL - 1)};
-            memcpy(damaged + at / 4 * 4, &word[random >> 28 & 3], 4);
+            unsigned char *at = damaged + (random >> 3) % n / 4 * 4;
+            if (!memcmp(at, &words[0], 4))
+                continue;
+            memcpy(at, &words[random >> 30], 4);
+            k++;
         }
         size_t n_shown = i % 50 ? n : random % n;
         ((qp_head *)(void *)damaged)->state = i % 2 ? QP_SNAPSHOT : QP_SEALED;
@@ -528,7 +531,7 @@ static void any_damage_is_harmless(void **state)
         free(damaged);
     }
     free(old);
-    assert_true(n_merged > 0);
+    assert_in_range(n_merged, TRIES / 10, TRIES * 9 / 10); /* both ways were taken */
     tally_forget();
 }
 

@@ -1,6 +1,7 @@
 #!/bin/sh
 # test_install.sh: an installed tree can be moved and is found by pkg-config and by CMake, shared
-# and static; a host of a few lines is built against it in all four ways and leaves a profile.
+# and static; hosts of a few lines are built against it in all four ways and leave a profile: one
+# of libqprof's, one of libcprof's.
 set -eu
 rm -rf prefix moved host-* ./*.qprof
 cmake --install "$QPROF_BUILD" --prefix "$PWD/prefix" >install.log
@@ -8,13 +9,13 @@ mv prefix moved
 prefix=$PWD/moved
 libdir=$(dirname "$(find "$prefix" -name libqprof.a)")
 
-for wanted in include/qprof.h include/qprof/inline.h bin/qprof; do
+for wanted in include/qprof.h include/qprof/inline.h include/cprof.h bin/qprof; do
     [ -e "$prefix/$wanted" ] || { echo "test_install.sh: no $wanted"; exit 1; }
 done
 ! grep -rIlF "$QPROF_SOURCE" "$prefix" ||
     { echo "test_install.sh: these name the source folder"; exit 1; }
 
-cat >host.c <<'END'
+cat >qprof-host.c <<'END'
 #include <qprof.h>
 int main(void)
 {
@@ -30,6 +31,21 @@ int main(void)
     return 0;
 }
 END
+cat >cprof-host.c <<'END'
+#include <cprof.h>
+int main(void)
+{
+    if (cprof_initialize("-output=host.qprof", 0) != 0)
+        return 1;
+    cprof_register_method_id(7, "main", 0, QPROF_METHOD_FLAGS_NONE, "host.x", 0, 0);
+    for (int i = 0; i < 2; i++) {
+        cprof_record_fn_entry(7, 1);
+        cprof_record_fn_exit(0);
+    }
+    cprof_shutdown();
+    return 0;
+}
+END
 
 # works HOW PROGRAM: it runs, and what it leaves has both calls
 works() {
@@ -42,24 +58,32 @@ works() {
 
 if command -v pkg-config >/dev/null; then
     export PKG_CONFIG_PATH=$libdir/pkgconfig
-    cc host.c -o host-pc $(pkg-config --cflags --libs qprof)
-    works "pkg-config" ./host-pc
-    cc host.c -o host-pc-static $(pkg-config --cflags qprof) -Wl,-Bstatic \
-        $(pkg-config --static --libs qprof) -Wl,-Bdynamic
-    works "pkg-config --static" ./host-pc-static
+    for library in qprof cprof; do
+        cc $library-host.c -o host-pc $(pkg-config --cflags --libs $library)
+        works "pkg-config $library" ./host-pc
+        cc $library-host.c -o host-pc-static $(pkg-config --cflags $library) -Wl,-Bstatic \
+            $(pkg-config --static --libs $library) -Wl,-Bdynamic
+        works "pkg-config --static $library" ./host-pc-static
+    done
 fi
 
 cat >CMakeLists.txt <<'END'
 cmake_minimum_required(VERSION 3.25)
 project(host C)
 find_package(qprof 0.1 REQUIRED)
-add_executable(host-shared host.c)
-target_link_libraries(host-shared PRIVATE qprof::qprof)
-add_executable(host-static host.c)
-target_link_libraries(host-static PRIVATE qprof::static)
+add_executable(qprof-shared qprof-host.c)
+target_link_libraries(qprof-shared PRIVATE qprof::qprof)
+add_executable(qprof-static qprof-host.c)
+target_link_libraries(qprof-static PRIVATE qprof::static)
+add_executable(cprof-shared cprof-host.c)
+target_link_libraries(cprof-shared PRIVATE qprof::cprof)
+add_executable(cprof-static cprof-host.c)
+target_link_libraries(cprof-static PRIVATE qprof::cprof_static)
 END
 rm -rf host-build
 cmake -S . -B host-build -DCMAKE_PREFIX_PATH="$prefix" >cmake.log
 cmake --build host-build >>cmake.log
-works "qprof::qprof" host-build/host-shared
-works "qprof::static" host-build/host-static
+for library in qprof cprof; do
+    works "find_package, $library" host-build/$library-shared
+    works "find_package, $library, static" host-build/$library-static
+done
