@@ -58,6 +58,12 @@ void qp_json_count(qp_json *json, const char *key, uint64_t value)
     qp_out_format(json->out, "%" PRIu64, value);
 }
 
+void qp_json_change(qp_json *json, const char *key, int64_t value)
+{
+    write_key(json, key, false);
+    qp_out_format(json->out, "%" PRId64, value);
+}
+
 void qp_json_number(qp_json *json, const char *key, double value)
 {
     write_key(json, key, false);

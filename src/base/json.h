@@ -22,6 +22,7 @@ void qp_json_begin(qp_json *json, const char *key, char bracket);     /* '{' or 
 void qp_json_end(qp_json *json, char bracket);                        /* '}' or ']' */
 void qp_json_text(qp_json *json, const char *key, const char *value); /* NULL: null */
 void qp_json_count(qp_json *json, const char *key, uint64_t value);
+void qp_json_change(qp_json *json, const char *key, int64_t value);
 void qp_json_number(qp_json *json, const char *key, double value); /* finite */
 void qp_json_bool(qp_json *json, const char *key, bool value);
 /* ns since 1970 as a text in UTC, for they do not fit a double; 0: null */

@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -130,12 +131,28 @@ static bool find_newest(char *path, size_t n_bytes)
     return *path != '\0';
 }
 
-/* What the run's own options say about reports holds where no flag says otherwise. */
+/* What of it is about coverage. */
+static void take_cover_options(qp_cover_args *a, const qp_options *o)
+{
+    if (a->partial == UINT_MAX && o->is_set[QP_OPT_mark_partial_lines])
+        a->partial = (unsigned)o->number[QP_OPT_mark_partial_lines];
+    if (!a->adjustments && !o->number[QP_OPT_apply_adjustments])
+        a->is_unadjusted = true;
+    if (!a->adjustments && o->is_set[QP_OPT_adjustments_file])
+        a->adjustments = qp_option_text(o, QP_OPT_adjustments_file);
+}
+
+/* What the run's own options say about reports holds where no flag says otherwise; of several runs,
+ * what the first one's say. */
 static void take_options(qp_cli *cli, const qp_model *m)
 {
     static qp_options o; /* the texts stay */
+    static bool is_taken;
     const qp_option_events events = {0};
     qp_parse_error error;
+    if (is_taken)
+        return;
+    is_taken = true;
     qp_options_init(&o);
     if (qp_options_parse(&o, m->run.options, &events, &error) != QP_PARSE_OK)
         return;
@@ -144,6 +161,7 @@ static void take_options(qp_cli *cli, const qp_model *m)
         cli->args.unit = unit;
     if (!cli->args.source_path && o.is_set[QP_OPT_source_path])
         cli->args.source_path = qp_option_text(&o, QP_OPT_source_path);
+    take_cover_options(&cli->args.cover, &o);
 }
 
 int qp_cli_load(qp_cli *cli, const char *file, qp_model **model)
@@ -175,7 +193,7 @@ int qp_cli_load(qp_cli *cli, const char *file, qp_model **model)
     return QP_EXIT_SALVAGED;
 }
 
-bool qp_cli_thread(const qp_cli *cli, const qp_model *m, uint32_t *thread)
+bool qp_cli_thread_named(const qp_cli *cli, const qp_model *m, uint32_t *thread)
 {
     const char *wanted = cli->args.thread;
     *thread = QP_ALL_THREADS;
@@ -187,10 +205,16 @@ bool qp_cli_thread(const qp_cli *cli, const qp_model *m, uint32_t *thread)
         if (is_number ? m->threads[i].ordinal == number
                       : strcmp(m->threads[i].name, wanted) == 0)
             *thread = i;
-    if (*thread == QP_ALL_THREADS)
-        qp_cli_fail(cli, "%s: no thread %s; qprof report --threads shows all", cli->path,
-                    wanted);
     return *thread != QP_ALL_THREADS;
+}
+
+bool qp_cli_thread(const qp_cli *cli, const qp_model *m, uint32_t *thread)
+{
+    bool is_found = qp_cli_thread_named(cli, m, thread);
+    if (!is_found)
+        qp_cli_fail(cli, "%s: no thread %s; qprof report --threads shows all", cli->path,
+                    cli->args.thread);
+    return is_found;
 }
 
 bool qp_cli_unit_is_good(const qp_cli *cli)

@@ -18,7 +18,7 @@ typedef struct qp_cli {
 
 extern const qp_command qp_command_run, qp_command_report, qp_command_tree, qp_command_detail,
     qp_command_annotate, qp_command_info, qp_command_check, qp_command_cover, qp_command_list,
-    qp_command_merge, qp_command_top, qp_command_help;
+    qp_command_diff, qp_command_merge, qp_command_top, qp_command_help;
 extern const qp_command *const qp_commands[]; /* ends with NULL */
 
 /* The command that words name: "report", or "cover" and "report".
@@ -53,6 +53,8 @@ int qp_cli_load(qp_cli *cli, const char *file, qp_model **model);
 
 /* --thread: index of the thread. @return false: no such thread, a message was printed */
 bool qp_cli_thread(const qp_cli *cli, const qp_model *m, uint32_t *thread);
+/* The same, without a message. */
+bool qp_cli_thread_named(const qp_cli *cli, const qp_model *m, uint32_t *thread);
 
 /* Is --unit a unit? @return false: a message was printed */
 bool qp_cli_unit_is_good(const qp_cli *cli);

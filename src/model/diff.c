@@ -401,8 +401,10 @@ static void fill_row(qp_diff *d, qp_noise *x, uint32_t i)
                          .depth = i ? d->rows[e->parent].depth + 1 : 0,
                          .has_hidden = e->has_hidden};
     fill_figure(&row->calls, x, e, CALLS);
-    fill_figure(&row->self, x, e, SELF);
-    fill_figure(&row->total, x, e, TOTAL);
+    if (d->has_times) {
+        fill_figure(&row->self, x, e, SELF);
+        fill_figure(&row->total, x, e, TOTAL);
+    }
     row->state = state_of(row, e);
     d->n_states[row->state] += i > 0;
 }

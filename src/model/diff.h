@@ -45,7 +45,7 @@ typedef struct {
 typedef struct {
     qp_diff_kind kind;
     bool has_noise; /* several runs, or estimated times: else the noise is unknown */
-    bool has_times; /* in all runs */
+    bool has_times; /* in all runs; else only calls are compared, and times are 0 */
     uint32_t n_runs[QP_DIFF_SIDES];
     qp_diff_row *rows; /* [n_rows]; 0: the whole runs; callers before callees */
     uint32_t n_rows;

@@ -25,6 +25,15 @@ for profile in *.qprof; do
     claim "detail of $profile fits its schema" fits detail out.json
 done
 
+for form in '' --paths --threads --sort=total; do
+    for base in exact adaptive none; do
+        qprof diff $form --format=json $base.qprof exact.qprof > out.json
+        claim "diff $form of $base and exact fits its schema" fits diff out.json
+    done
+done
+qprof diff --format=json --base exact.qprof sampled.qprof --new exact.qprof > out.json
+claim "diff of several runs fits its schema" fits diff out.json
+
 # ---- the checker itself ---------------------------------------------------------------------------
 qprof report --format=json exact.qprof > good.json
 jq 'del(.run.unit)' good.json > bad.json

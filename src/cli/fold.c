@@ -1,0 +1,58 @@
+/* fold.c: from the globs of --hide and --hide-module to a folded model. */
+#include "cli/fold.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/glob.h"
+#include "cli/method.h"
+#include "model/fold.h"
+
+static bool fits_name(const char *glob, const qp_model_method *method)
+{
+    return qp_glob_fits_name(glob, method->name);
+}
+
+/* A module is what the host calls so; a file is one, too, by its path or its folder. */
+static bool fits_module(const char *glob, const qp_model_method *method)
+{
+    const char *base = strrchr(method->file, '/');
+    return qp_glob_fits_name(glob, method->module) ||
+           (*method->file && (qp_glob_fits_path(glob, method->file) ||
+                              (base && qp_glob_fits_name(glob, base + 1))));
+}
+
+static void mark(const qp_cli *cli, const qp_model *m, const char *flag, const qp_list *globs,
+                 bool (*fits)(const char *glob, const qp_model_method *method), bool *is_hidden)
+{
+    for (size_t g = 0; g < globs->n; g++) {
+        size_t n_found = 0;
+        for (uint32_t i = 1; i < m->n_methods; i++) {
+            bool is_found = fits(globs->items[g], &m->methods[i]);
+            is_hidden[i] |= is_found;
+            n_found += is_found;
+        }
+        if (!n_found)
+            qp_cli_warn(cli, "%s: --%s=%s fits no function", cli->path, flag, globs->items[g]);
+    }
+}
+
+bool qp_cli_fold(const qp_cli *cli, qp_model **m)
+{
+    const qp_fold_args *args = &cli->args.fold;
+    uint32_t focus = 0;
+    if (!args->focus && !args->hide.n && !args->hide_modules.n)
+        return true;
+    if (args->focus && !qp_method_find(cli, *m, args->focus, &focus))
+        return false;
+    bool *is_hidden = qp_alloc_zeroed((*m)->n_methods, sizeof *is_hidden);
+    if (is_hidden) {
+        mark(cli, *m, "hide", &args->hide, fits_name, is_hidden);
+        mark(cli, *m, "hide-module", &args->hide_modules, fits_module, is_hidden);
+    }
+    bool is_good = is_hidden && qp_model_fold(m, &(qp_fold){is_hidden, focus});
+    if (!is_good)
+        qp_cli_fail_memory(cli);
+    qp_free(is_hidden);
+    return is_good;
+}
