@@ -36,7 +36,7 @@ suite() {
 unset QPROF
 suite "what is installed, for all tests" build --preset release -DQPROF_WERROR=ON --
 suite "with address and undefined-behaviour sanitizers" build/asan --preset asan -- \
-    -L 'unit|model|threads|reliability|export'
+    -L 'unit|model|threads|reliability|cprof|export'
 suite "with the thread sanitizer" build/tsan --preset tsan -- -L 'unit|model|threads|cprof'
 suite "for random input" build/fuzz --preset fuzz -- -L fuzz
 
