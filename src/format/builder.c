@@ -212,12 +212,13 @@ static qp_bank *add_bank(qp_buf *to, qp_bank_kind kind, uint32_t method, uint32_
 {
     uint64_t n_cells = 1 + ((uint64_t)n_values * sizeof(uint64_t) + QP_CELL - 1) / QP_CELL;
     qp_bank *bank = qp_buf_add_many(to, n_cells);
-    if (bank)
-        *bank = (qp_bank){.n_cells = (uint32_t)n_cells,
-                          .kind = kind,
-                          .method = method,
-                          .n_values = n_values,
-                          .n_blocks = n_blocks};
+    if (!bank)
+        return NULL;
+    bank->n_cells = (uint32_t)n_cells; /* without values it is shorter than a qp_bank */
+    bank->kind = kind;
+    bank->method = method;
+    bank->n_values = n_values;
+    bank->n_blocks = n_blocks;
     return bank;
 }
 
