@@ -69,10 +69,12 @@ static void print_size(const qp_cli *cli, const qp_merge *sum)
     char profiles[QP_NUMBER_BYTES], calls[QP_NUMBER_BYTES], threads[QP_NUMBER_BYTES];
     qp_merge_size size = qp_merge_measure(sum);
     qp_screen_name(&cli->screen, cli->args.output, 0);
-    qp_out_format(cli->screen.out, ": %s with %s on %s\n",
-                  qp_unit_things(profiles, size.n_runs, "profile"),
-                  qp_unit_things(calls, size.calls, "call"),
-                  qp_unit_things(threads, size.n_threads, "thread"));
+    qp_out_format(cli->screen.out, ": %s", qp_unit_things(profiles, size.n_runs, "profile"));
+    if (size.calls) /* coverage alone counts them elsewhere */
+        qp_out_format(cli->screen.out, " with %s on %s",
+                      qp_unit_things(calls, size.calls, "call"),
+                      qp_unit_things(threads, size.n_threads, "thread"));
+    qp_out_char(cli->screen.out, '\n');
 }
 
 static int run_merge(qp_cli *cli)
