@@ -205,6 +205,7 @@ bool qp_args_parse(const qp_command *command, int argc, char **argv, qp_args *ar
 {
     *args = (qp_args){
         .operands = argv, .limit = UINT64_MAX, .time = UINT_MAX, .granularity = UINT_MAX};
+    args->cover.partial = UINT_MAX;
     args->cover.lines_under = args->cover.branches_under = args->cover.functions_under = -1;
     args->diff.slower = -1;
     for (const qp_flag *f = command->flags; f->name; f++)

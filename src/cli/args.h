@@ -22,12 +22,13 @@ typedef struct {
 
 /* Flags of `qprof cover` and `qprof list`. */
 typedef struct {
-    unsigned view, table, annotations, by, partial; /* positions in the words of the flag */
+    unsigned view, annotations, by; /* positions in the words of the flag */
+    unsigned partial;               /* the same; UINT_MAX: not given */
     bool has_functions, has_uncovered, is_unadjusted, is_forced, is_layered, has_only_missed,
-        has_contexts, has_blocks, is_only_root, is_relative, is_lcov2;
+        has_contexts, has_blocks, is_relative, is_lcov2;
     bool has_calls, has_counts, has_not_executed;
     double lines_under, branches_under, functions_under; /* percent; < 0: not given */
-    const char *root, *adjustments, *to, *git, *repo, *patch, *only, *thresholds, *test;
+    const char *root, *adjustments, *git, *repo, *patch, *only, *thresholds, *test;
     qp_list include, exclude, contexts;
 } qp_cover_args;
 
@@ -49,16 +50,17 @@ typedef struct {
     unsigned format, color, sort; /* positions in the words of the flag */
     bool help;
     bool is_forced, has_threads, has_subtract, has_skips, is_hottest, is_man, is_completion,
-        has_list;
+        has_list, is_calls;
     uint64_t limit; /* 0: none; UINT64_MAX: not given */
     uint64_t depth, count;
     double min_percent, interval;
     const char *thread, *filter, *unit, *source_path; /* NULL: not given */
     unsigned time, granularity;                       /* UINT_MAX: not given */
-    const char *clock, *output;
+    const char *clock, *output, *to;
     qp_cover_args cover;
     qp_diff_args diff;
     qp_fold_args fold;
+    bool is_long;
     char **operands; /* [n_operands] of argv; for `run` options of the recorder */
     int n_operands;
     char **rest; /* [n_rest] behind "--", or from the first operand on for `run` */

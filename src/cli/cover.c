@@ -89,7 +89,7 @@ static qp_cover_options options_of(const qp_args *args)
 {
     const qp_cover_args *a = &args->cover;
     return (qp_cover_options){.root = a->root,
-                              .is_only_root = a->is_only_root,
+                              .is_only_root = a->root != NULL,
                               .include = a->include.items,
                               .n_include = a->include.n,
                               .exclude = a->exclude.items,
@@ -97,7 +97,7 @@ static qp_cover_options options_of(const qp_args *args)
                               .contexts = a->contexts.items,
                               .n_contexts = a->contexts.n,
                               .source_path = args->source_path,
-                              .is_partial_missed = a->partial != 0,
+                              .is_partial_missed = a->partial == 1,
                               .is_unadjusted = a->is_unadjusted,
                               .adjustments = a->adjustments};
 }
@@ -109,7 +109,7 @@ static void remark_on_nothing(const qp_cli *cli, const qp_cover *c)
     if (c->n_files)
         return;
     qp_cli_warn(cli, "%s: %s", cli->path,
-                a->include.n || a->exclude.n || a->is_only_root
+                a->include.n || a->exclude.n || a->root
                     ? "no file is left by --root, --include and --exclude"
                     : "no function with a source file is in it");
 }
@@ -162,10 +162,9 @@ const qp_command qp_command_cover = {
     .name = "cover",
     .operands = "COMMAND [options] [FILE...]",
     .summary = "which lines, branches and functions were reached, and by which tests",
-    .about =
-        "Says what of a program was executed and what was not. Record it with\n"
-        "qprof run -collect=coverage -- PROGRAM, or beside a profile with -cover. Several\n"
-        "FILEs add up.",
+    .about = "Says what of a program was executed and what was not. Record it with qprof run\n"
+             "-collect=coverage -- PROGRAM, or beside a profile with -cover. Several FILEs\n"
+             "add up.",
     .examples =
         "qprof cover report --uncovered          files, and the lines that were missed\n"
         "qprof cover annotate src/parse.lua      its source with counts\n"

@@ -94,78 +94,37 @@ void qp_cover_show_item(qp_cover_list *list, const char *text);
 /* ---- flags of several commands --------------------------------------------------------------- */
 
 #define QP_COVER_AT(field) (offsetof(qp_args, cover) + offsetof(qp_cover_args, field))
+/* clang-format off */ /* a flag is two lines */
 #define QP_COVER_FLAGS_FILES                                                                   \
-    {"root",                                                                                   \
-     0,                                                                                        \
-     QP_FLAG_TEXT,                                                                             \
-     "DIR",                                                                                    \
-     QP_COVER_AT(root),                                                                        \
-     NULL,                                                                                     \
-     "folder that paths are relative to; default: the current one"},                           \
-        {"include",                                                                            \
-         0,                                                                                    \
-         QP_FLAG_LIST,                                                                         \
-         "GLOB[:GLOB]",                                                                        \
-         QP_COVER_AT(include),                                                                 \
-         NULL,                                                                                 \
-         "only files whose path fits: * ? [ ] and ** for folders; may be repeated"},           \
-        {"exclude",                                                                            \
-         0,                                                                                    \
-         QP_FLAG_LIST,                                                                         \
-         "GLOB[:GLOB]",                                                                        \
-         QP_COVER_AT(exclude),                                                                 \
-         NULL,                                                                                 \
-         "no files whose path fits; may be repeated"},                                         \
-    {                                                                                          \
-        "context", 0, QP_FLAG_LIST, "GLOB[:GLOB]", QP_COVER_AT(contexts), NULL,                \
-            "count only what these contexts hit; may be repeated"                              \
-    }
+    {"root", 0, QP_FLAG_TEXT, "DIR", QP_COVER_AT(root), NULL,                                  \
+     "folder that paths are relative to; files outside it are left out"},                      \
+    {"include", 0, QP_FLAG_LIST, "GLOB[:GLOB]", QP_COVER_AT(include), NULL,                    \
+     "only files whose path fits: * ? [ ], and ** for folders; may be repeated"},              \
+    {"exclude", 0, QP_FLAG_LIST, "GLOB[:GLOB]", QP_COVER_AT(exclude), NULL,                    \
+     "no files whose path fits; may be repeated"},                                             \
+    {"context", 0, QP_FLAG_LIST, "GLOB[:GLOB]", QP_COVER_AT(contexts), NULL,                   \
+     "count only what these contexts hit; may be repeated"}
 #define QP_COVER_FLAGS_ADJUST                                                                  \
-    {"no-adjust",                                                                              \
-     0,                                                                                        \
-     QP_FLAG_YES,                                                                              \
-     NULL,                                                                                     \
-     QP_COVER_AT(is_unadjusted),                                                               \
-     NULL,                                                                                     \
+    {"no-adjust", 0, QP_FLAG_YES, NULL, QP_COVER_AT(is_unadjusted), NULL,                      \
      "pay no heed to purecov: markers and to adjustments files"},                              \
-        {"adjustments",                                                                        \
-         0,                                                                                    \
-         QP_FLAG_TEXT,                                                                         \
-         "FILE",                                                                               \
-         QP_COVER_AT(adjustments),                                                             \
-         NULL,                                                                                 \
-         "dead, tested and inspected lines; made by qprof cover adjust"},                      \
-        {"mark-partial-lines",                                                                 \
-         0,                                                                                    \
-         QP_FLAG_WORD,                                                                         \
-         "executed|not-executed",                                                              \
-         QP_COVER_AT(partial),                                                                 \
-         NULL,                                                                                 \
-         "what lines count as of which a part was executed (default executed)"},               \
-        QP_FLAG_SOURCE_PATH
+    {"adjustments", 0, QP_FLAG_TEXT, "FILE", QP_COVER_AT(adjustments), NULL,                   \
+     "dead, tested and inspected lines; made by qprof cover adjust"},                          \
+    {"mark-partial-lines", 0, QP_FLAG_WORD, "executed|not-executed", QP_COVER_AT(partial),     \
+     NULL, "what lines of which a part was executed count as (default executed)"},             \
+    QP_FLAG_SOURCE_PATH
 #define QP_COVER_FLAGS_LIMITS                                                                  \
-    {"fail-under",                                                                             \
-     0,                                                                                        \
-     QP_FLAG_PERCENT,                                                                          \
-     "PERCENT",                                                                                \
-     QP_COVER_AT(lines_under),                                                                 \
-     NULL,                                                                                     \
+    {"fail-under", 0, QP_FLAG_PERCENT, "PERCENT", QP_COVER_AT(lines_under), NULL,              \
      "exit status 1 if fewer of the lines were hit"},                                          \
-        {"fail-under-branches",       0,    QP_FLAG_PERCENT,       "PERCENT",                  \
-         QP_COVER_AT(branches_under), NULL, "the same of branches"},                           \
-    {                                                                                          \
-        "fail-under-functions", 0, QP_FLAG_PERCENT, "PERCENT", QP_COVER_AT(functions_under),   \
-            NULL, "the same of functions"                                                      \
-    }
+    {"fail-under-branches", 0, QP_FLAG_PERCENT, "PERCENT", QP_COVER_AT(branches_under), NULL,  \
+     "the same of branches"},                                                                  \
+    {"fail-under-functions", 0, QP_FLAG_PERCENT, "PERCENT", QP_COVER_AT(functions_under),      \
+     NULL, "the same of functions"}
 #define QP_COVER_FLAG_FORMAT                                                                   \
-    {                                                                                          \
-        "format", 0, QP_FLAG_WORD, "text|json", QP_FLAG_AT(format), NULL, "form of the output" \
-    }
+    {"format", 0, QP_FLAG_WORD, "text|json", QP_FLAG_AT(format), NULL, "form of the output"}
 #define QP_COVER_FLAG_FORCE                                                                    \
-    {                                                                                          \
-        "force", 'f', QP_FLAG_YES, NULL, QP_COVER_AT(is_forced), NULL,                         \
-            "add up versions of a source that differ: what does not fit keeps the first's\n"   \
-            "figures"                                                                          \
-    }
+    {"force", 'f', QP_FLAG_YES, NULL, QP_COVER_AT(is_forced), NULL,                            \
+     "add up versions of a source that differ, too: what does not agree "                     \
+     "keeps the figures of the first"}
+/* clang-format on */
 
 #endif

@@ -153,8 +153,8 @@ const qp_command qp_command_cover_adjust = {
     .about =
         "Finds the markers \"purecov: deadcode\", \"purecov: tested\" and \"purecov:\n"
         "inspected\" in sources, or in all sources of a profile, says how many lines each\n"
-        "marks, and writes them to an adjustments file. Reports heed the markers of sources\n"
-        "by themselves; the file is for reports that are made without them.",
+        "marks, and writes them to an adjustments file. Reports heed the markers of\n"
+        "sources by themselves; the file is for reports that are made without them.",
     .flags = flags,
     .examples = "qprof cover adjust run.qprof                what is marked\n"
                 "qprof cover adjust -o purecov.adjust src/*.lua\n"

@@ -284,11 +284,10 @@ const qp_command qp_command_cover_annotate = {
     .name = "cover annotate",
     .operands = "[SOURCE] [FILE...]",
     .summary = "source lines with how often they were executed",
-    .about =
-        "Shows a source, or all of them, with how often each line was executed: that of its\n"
-        "most executed block. Marks: | executed, # never, + several blocks begin on the\n"
-        "line, +# some of them were never executed, D dead code, T tested and I inspected\n"
-        "by its marker, * about a function, ^ about a branch.",
+    .about = "Shows a source, or all of them, with how often each line was executed: that of\n"
+             "its most executed block. Marks: | executed, # never, + several blocks begin on\n"
+             "the line, +# some of them were never executed, D dead code, T tested and I\n"
+             "inspected by its marker, * about a function, ^ about a branch.",
     .flags = flags,
     .examples = "qprof cover annotate parse.lua run.qprof\n"
                 "qprof cover annotate --only-missed          what is still to be tested\n"

@@ -307,10 +307,9 @@ const qp_command qp_command_cover_context = {
     .name = "cover context",
     .operands = "[SOURCE:LINE] [FILE...]",
     .summary = "which contexts, for example tests, hit a line, and which alone",
-    .about =
-        "Lists the contexts of a run with the lines that each hit, and how many of them no\n"
-        "other context hit; or the contexts that hit one line. A context is what the\n"
-        "program named with qprof_context(), for example a test.",
+    .about = "Lists the contexts of a run with the lines that each hit, and how many of them\n"
+             "no other context hit; or the contexts that hit one line. A context is what the\n"
+             "program named with qprof_context(), for example a test.",
     .flags = flags,
     .examples = "qprof cover context                         all contexts\n"
                 "qprof cover context parse.lua:120           who ran this line\n"

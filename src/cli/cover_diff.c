@@ -232,10 +232,9 @@ const qp_command qp_command_cover_diff = {
     .name = "cover diff",
     .operands = "OLD NEW | --git=REV [FILE...]",
     .summary = "two profiles compared, or one for changed lines only",
-    .about =
-        "Compares the coverage of two profiles: files that got worse, improved, are new, or\n"
-        "are no longer there. With --git or --patch it shows one profile's coverage of the\n"
-        "lines that have changed.",
+    .about = "Compares the coverage of two profiles: files that got worse, improved, are new,\n"
+             "or are no longer there. With --git or --patch it shows one profile's coverage\n"
+             "of the lines that have changed.",
     .flags = flags,
     .examples = "qprof cover diff old.qprof new.qprof\n"
                 "qprof cover diff --git=main --fail-under=90\n"

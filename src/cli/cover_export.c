@@ -8,6 +8,7 @@
 #include "base/new_file.h"
 #include "base/out.h"
 #include "cli/cover.h"
+#include "cli/help.h"
 
 /* Written to a file it is there whole or not at all. */
 static int write_file(const qp_cli *cli, const qp_cover_exporter *x, const qp_cover *c,
@@ -38,7 +39,7 @@ static const qp_cover_exporter *choose(const qp_cli *cli)
 {
     char words[256] = "";
     const char *found;
-    const char *name = cli->args.cover.to;
+    const char *name = cli->args.to;
     for (const qp_cover_exporter *const *x = qp_cover_exporters; *x; x++)
         snprintf(words + strlen(words), sizeof words - strlen(words), "%s%s", *words ? "|" : "",
                  (*x)->name);
@@ -80,16 +81,20 @@ static int run_export(qp_cli *cli)
 /* What each format is for, and what it cannot say. */
 static void print_formats(const qp_screen *s)
 {
+    enum { TEXT_COLUMN = 14 };
+    char limits[512];
     qp_screen_text(s, QP_STYLE_HEAD, "\nFormats:\n");
     for (const qp_cover_exporter *const *x = qp_cover_exporters; *x; x++) {
-        qp_out_format(s->out, "  %-12s%s\n", (*x)->name, (*x)->summary);
+        qp_out_format(s->out, "  %-12s", (*x)->name);
+        qp_help_text(s, (*x)->summary, TEXT_COLUMN, TEXT_COLUMN);
+        snprintf(limits, sizeof limits, "cannot hold: %s", (*x)->limits);
         if ((*x)->limits[0])
-            qp_out_format(s->out, "  %-12scannot hold: %s\n", "", (*x)->limits);
+            qp_help_text(s, limits, TEXT_COLUMN, 0);
     }
 }
 
 static const qp_flag flags[] = {
-    {"to", 't', QP_FLAG_TEXT, "FORMAT", QP_COVER_AT(to), NULL, "the format, see below"},
+    {"to", 't', QP_FLAG_TEXT, "FORMAT", QP_FLAG_AT(to), NULL, "the format, see below"},
     {"output", 'o', QP_FLAG_TEXT, "FILE", QP_FLAG_AT(output), NULL,
      "where to; default: standard output. A failed export leaves no file"},
     {"relative", 0, QP_FLAG_YES, NULL, QP_COVER_AT(is_relative), NULL,
@@ -107,9 +112,8 @@ const qp_command qp_command_cover_export = {
     .name = "cover export",
     .operands = "--to=FORMAT [-o FILE] [FILE...]",
     .summary = "coverage for other tools: lcov, Cobertura, a page of HTML, ...",
-    .about =
-        "Writes coverage in the format of another tool. Paths are relative to --root, which\n"
-        "is best the top folder of the repository.",
+    .about = "Writes coverage in the format of another tool. Paths are relative to --root,\n"
+             "which is best the top folder of the repository.",
     .flags = flags,
     .examples = "qprof cover export --to=lcov -o lcov.info\n"
                 "qprof cover export --to=cobertura -o coverage.xml run.qprof\n"

@@ -49,7 +49,7 @@ static const qp_flag flags[] = {
     {"output", 'o', QP_FLAG_TEXT, "FILE", QP_FLAG_AT(output), NULL, "the profile to write"},
     QP_COVER_FLAG_FORCE,
     {"layered", 0, QP_FLAG_YES, NULL, QP_COVER_AT(is_layered), NULL,
-     "keep the runs apart: what no context has belongs to a context named\n"
+     "keep the runs apart: what no context has belongs to a context named "
      "after its run"},
     QP_FLAGS_COMMON};
 
@@ -57,10 +57,9 @@ const qp_command qp_command_cover_merge = {
     .name = "cover merge",
     .operands = "-o OUT FILE...",
     .summary = "one profile of several, with the sums of their counts",
-    .about =
-        "Adds up the counts of profiles of one program. Functions are matched by name, file\n"
-        "and lines. Profiles of different versions of a source are refused, unless --force\n"
-        "is given. The commands of qprof cover also take several FILEs directly.",
+    .about = "Adds up the counts of profiles of one program. Functions are matched by name,\n"
+             "file and lines. Profiles of different versions of a source are refused, unless\n"
+             "--force is given. The commands of qprof cover also take several FILEs directly.",
     .flags = flags,
     .examples = "qprof cover merge -o all.qprof unit.qprof system.qprof\n"
                 "qprof cover merge --layered -o all.qprof test-*.qprof\n"

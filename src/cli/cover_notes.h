@@ -18,7 +18,7 @@ void qp_cover_notes(qp_out *out, qp_notes_form form, const qp_cover *c,
 #define QP_COVER_FLAG_NOTES                                                                    \
     {                                                                                          \
         "annotations", 0, QP_FLAG_WORD, QP_NOTES_WORDS, QP_COVER_AT(annotations), NULL,        \
-            "instead of the text, what was missed as a CI shows it beside the source:\n"       \
+            "instead of the text, what was missed as a CI shows it beside the source: "        \
             "workflow commands of GitHub, code quality of GitLab, or FILE:LINE: ..."           \
     }
 

@@ -222,10 +222,9 @@ const qp_command qp_command_cover_report = {
     .name = "cover report",
     .operands = "[FILE...]",
     .summary = "folders and files, with what was hit of them",
-    .about =
-        "Shows functions, lines and branches of each folder and file: hit/all, and percent.\n"
-        "A line is hit if some of its code was executed; a branch is one of the ways that a\n"
-        "condition can go.",
+    .about = "Shows functions, lines and branches of each folder and file: hit/all, and\n"
+             "percent. A line is hit if some of its code was executed; a branch is one of the\n"
+             "ways that a condition can go.",
     .flags = flags,
     .examples = "qprof cover report                          the newest profile here\n"
                 "qprof cover report a.qprof b.qprof          the sum of two\n"

@@ -116,10 +116,9 @@ const qp_command qp_command_cover_summary = {
     .name = "cover summary",
     .operands = "[FILE...]",
     .summary = "the modules of a program, also while it runs",
-    .about =
-        "Shows for each module its calls and how many of its functions were hit. The class\n"
-        "of the calls is also a colour: 0, < 10, < 100, < 1,000 and more. FILE may be the\n"
-        "process id of a program that is running.",
+    .about = "Shows for each module its calls and how many of its functions were hit. The\n"
+             "class of the calls is also a colour: 0, < 10, < 100, < 1,000 and more. FILE may\n"
+             "be the process id of a program that is running.",
     .flags = flags,
     .examples = "qprof cover summary 4242                    a program that is running\n"
                 "qprof cover summary --sort=calls run.qprof",

@@ -6,7 +6,7 @@
 
 #include "cli/cli.h"
 
-enum { TEXT_COLUMN = 26, NAME_COLUMNS = 9 };
+enum { TEXT_COLUMN = 26, TEXT_LEAST = 20, DEFAULT_COLUMNS = 80, NAME_COLUMNS = 9 };
 
 /* "-o, --output=FILE" */
 static int print_flag_name(char *to, size_t n_bytes, const qp_flag *f)
@@ -18,25 +18,41 @@ static int print_flag_name(char *to, size_t n_bytes, const qp_flag *f)
                     f->value ? f->value : "");
 }
 
+void qp_help_text(const qp_screen *s, const char *text, unsigned indent, unsigned column)
+{
+    unsigned most = s->n_columns > indent + TEXT_LEAST ? s->n_columns : DEFAULT_COLUMNS;
+    while (*text) {
+        size_t n = strcspn(text, " \n");
+        if (column > indent && column + 1 + n > most) {
+            qp_out_char(s->out, '\n');
+            column = 0;
+        } else if (column > indent) {
+            qp_out_char(s->out, ' ');
+            column++;
+        }
+        if (column < indent) {
+            qp_out_repeat(s->out, ' ', indent - column);
+            column = indent;
+        }
+        qp_out_bytes(s->out, text, n);
+        column += (unsigned)n;
+        text += n + (text[n] != '\0');
+    }
+    qp_out_char(s->out, '\n');
+}
+
 static void print_flag(const qp_screen *s, const qp_flag *f)
 {
-    char name[128];
-    int n = print_flag_name(name, sizeof name, f);
+    char name[128], text[512];
+    int n = print_flag_name(name, sizeof name, f) + 2;
+    snprintf(text, sizeof text, f->initial ? "%s (default %s)" : "%s", f->help, f->initial);
     qp_out_text(s->out, "  ");
     qp_screen_text(s, QP_STYLE_HEAD, name);
-    if (n + 4 > TEXT_COLUMN) {
+    if (n + 2 > TEXT_COLUMN) {
         qp_out_char(s->out, '\n');
-        n = -2;
+        n = 0;
     }
-    qp_out_repeat(s->out, ' ', (size_t)(TEXT_COLUMN - 2 - n));
-    for (const char *at = f->help; *at; at++) {
-        qp_out_char(s->out, *at);
-        if (*at == '\n')
-            qp_out_repeat(s->out, ' ', TEXT_COLUMN);
-    }
-    if (f->initial)
-        qp_out_format(s->out, " (default %s)", f->initial);
-    qp_out_char(s->out, '\n');
+    qp_help_text(s, text, TEXT_COLUMN, (unsigned)n);
 }
 
 /* Lines of text, indented by two. */

@@ -5,6 +5,9 @@
 #include "cli/args.h"
 
 void qp_help_command(const qp_screen *s, const qp_command *command);
+/* A text in lines that fit, each from column `indent` on; an end of line.
+ * @param column  where the cursor is */
+void qp_help_text(const qp_screen *s, const char *text, unsigned indent, unsigned column);
 void qp_help_all(const qp_screen *s);
 
 #endif
