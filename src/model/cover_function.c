@@ -315,6 +315,8 @@ bool qp_cover_draw_function(qp_cover_draft *d, const qp_cover_member *members, s
     for (size_t i = 0; is_ok && i < n; i++)
         is_ok = members[i].method == s.lead || add_member(&s, members[i].method, &calls);
     is_ok = is_ok && put_function(&s, qp_wide_count(calls));
+    if (!s.has_blocks) /* then there are no lines to be touched */
+        d->hits.n = n_hits;
     if (is_ok && d->hits.n > n_hits)
         settle_hits(&s, n_hits);
     qp_free(s.counts);

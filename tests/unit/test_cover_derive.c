@@ -300,6 +300,20 @@ static void only_what_the_wanted_contexts_hit_counts(void **state)
     qp_cover_free(c);
 }
 
+/* The counters got lost in a plain profile, and a context's share of them did not. */
+static void shares_of_what_has_no_lines_touch_none(void **state)
+{
+    (void)state;
+    run r = run_new(QP_COLLECT_PROFILE);
+    qp_cell m = run_method(&r, "f", "a.lua", RUN_LINES(1, 2));
+    run_calls(&r, m, 1);
+    run_share(&r, profile_context(r.p, "a"), m, 1, RUN_SIGNED(1, 1));
+    qp_cover *c = runs_picture_of(r);
+    assert_int_equal(runs_file(c, "a.lua")->n_lines, 0);
+    assert_int_equal(runs_file(c, "a.lua")->n_touches, 0);
+    qp_cover_free(c);
+}
+
 /* Cleared since: the shares are of what is gone. */
 static void shares_of_cleared_data_are_nothing(void **state)
 {
@@ -470,6 +484,7 @@ int main(void)
         cmocka_unit_test(once_says_whether_and_not_how_often),
         cmocka_unit_test(a_call_that_goes_on_in_another_context_belongs_to_both),
         cmocka_unit_test(only_what_the_wanted_contexts_hit_counts),
+        cmocka_unit_test(shares_of_what_has_no_lines_touch_none),
         cmocka_unit_test(shares_of_cleared_data_are_nothing),
         cmocka_unit_test(paths_are_relative_to_the_root),
         cmocka_unit_test(files_are_chosen_by_globs_and_root),

@@ -12,11 +12,13 @@
 
 #include "base/alloc.h"
 #include "model/check.h"
+#include "model/cover.h"
 #include "model/edges.h"
 #include "model/lines.h"
 #include "unit/profile.h"
 
-/* Something of everything: two threads, a class, lines, jumps, banks, a stack, notes. */
+/* Something of everything: two threads, a class, lines, jumps, banks, a stack, notes, contexts with
+ * shares, a source. */
 static profile *sample(void)
 {
     static const qp_line lines[] = {{0, 15}, {7, 16}, {12, 19}};
@@ -44,7 +46,23 @@ static profile *sample(void)
     *(qp_note *)profile_at(p, note) = (qp_note){.text = text};
     profile_head(p)->notes = note * (QP_CELL / 8);
     profile_head(p)->program = profile_text(p, "program");
+    qp_cell context = profile_context(p, "a test");
+    profile_share(p, context, f, 1, 2, 3)->values[1] = 1;
+    profile_head(p)->context = profile_context(p, NULL);
+    profile_source(p, "f.lua", 42);
     return p;
+}
+
+static void use_coverage(const qp_model *m)
+{
+    char error[QP_ERROR_BYTES];
+    qp_cover_set *s = qp_cover_set_new();
+    assert_true(qp_cover_set_add(s, m, "damaged", NULL, error));
+    qp_cover *c = qp_cover_derive(s, &(qp_cover_options){.is_unadjusted = true}, error);
+    assert_non_null(c);
+    assert_true(c->totals.lines_hit <= c->totals.lines);
+    qp_cover_free(c);
+    qp_cover_set_free(s);
 }
 
 /* Ask a model everything there is to ask. */
@@ -79,6 +97,7 @@ static void use(const qp_model *m)
     qp_free(files);
     for (size_t i = 0; i < m->n_losses; i++)
         assert_null(strchr(m->losses[i], '\n'));
+    use_coverage(m);
 }
 
 static qp_load_status try_bytes(const void *bytes, size_t n_bytes)
