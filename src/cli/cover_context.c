@@ -40,6 +40,12 @@ static void add_reach(const qp_cover_file *f, reach *all)
     }
 }
 
+/* What ran while no context was named is shown if it hit something. */
+static bool is_listed(const qp_cover *c, const reach *all, size_t context)
+{
+    return *c->contexts[context] || all[context].n_hit;
+}
+
 static bool print_all(const qp_cli *cli, const qp_cover *c, const reach *all)
 {
     char text[QP_NUMBER_BYTES];
@@ -51,6 +57,8 @@ static bool print_all(const qp_cli *cli, const qp_cover *c, const reach *all)
     qp_table_column(&t, "%", QP_ALIGN_RIGHT, 1);
     qp_table_column(&t, "Only here", QP_ALIGN_RIGHT, 0);
     for (size_t i = 0; i < c->n_contexts; i++) {
+        if (!is_listed(c, all, i))
+            continue;
         qp_table_name(&t, QP_STYLE_PLAIN, qp_cover_context_name(c->contexts[i]));
         qp_table_plain(&t, QP_STYLE_PLAIN, qp_unit_count(text, all[i].n_hit));
         qp_table_plain(&t, QP_STYLE_PLAIN,
@@ -77,6 +85,8 @@ static bool list_all(qp_cli *cli, const qp_cover *c)
         qp_json_begin(&json, NULL, '{');
         qp_json_begin(&json, "contexts", '[');
         for (size_t i = 0; i < c->n_contexts; i++) {
+            if (!is_listed(c, all, i))
+                continue;
             qp_json_begin(&json, NULL, '{');
             qp_json_text(&json, "name", c->contexts[i]);
             qp_json_count(&json, "lines", all[i].n_hit);
@@ -141,7 +151,7 @@ static bool print_line(const qp_cli *cli, const qp_cover *c, const qp_cover_file
         qp_table_name(&t, QP_STYLE_PLAIN,
                       qp_cover_context_name(c->contexts[f->touches[i].context]));
     }
-    bool is_good = f->lines[index].count == 0 || qp_table_print(&t, &cli->screen, 2);
+    bool is_good = begin == end || qp_table_print(&t, &cli->screen, 2);
     qp_table_fini(&t);
     return is_good;
 }
@@ -261,9 +271,6 @@ static int show(qp_cli *cli, const qp_cover *c, const char *place)
 {
     int status = QP_EXIT_CLEAN;
     bool is_good = true;
-    if (c->n_contexts == 0)
-        qp_cli_warn(cli, "%s: it has no contexts; a program sets them with qprof_context()",
-                    cli->path);
     if (place) {
         is_good = show_line(cli, c, place, &status);
     } else if (cli->args.cover.only) {
@@ -277,6 +284,9 @@ static int show(qp_cli *cli, const qp_cover *c, const char *place)
     } else {
         is_good = list_all(cli, c);
     }
+    if (is_good && status == QP_EXIT_CLEAN && c->n_contexts == 0)
+        qp_cli_warn(cli, "%s: it has no contexts; a program sets them with qprof_context()",
+                    cli->path);
     return is_good ? status : qp_cli_fail_memory(cli);
 }
 

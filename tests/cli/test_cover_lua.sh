@@ -1,0 +1,75 @@
+#!/bin/sh
+# test_cover_lua.sh: what a user of qlua sees: branches, contexts, sources that change or are gone,
+# files that were never loaded.
+. "$(dirname "$0")/lib.sh"
+[ -x "$bin/qlua" ] || { echo "qlua is not built"; exit 77; }
+
+mkdir src
+cat >src/calc.lua <<'END'
+local M = {}
+
+function M.sign(x)
+    if x < 0 then
+        return -1
+    elseif x > 0 then
+        return 1
+    end
+    return 0
+end
+
+function M.never()
+    return "unused"
+end
+
+return M
+END
+cat >main.lua <<'END'
+package.path = "src/?.lua;" .. package.path
+local calc = require "calc"
+calc.sign(1)
+calc.sign(0)
+END
+# sign is called with 1 and 0: line 4 twice, 5 never, 6 twice, 7 and 9 once. A closure is made on
+# the last line of its function and stored on the first.
+#
+#   line     1  3  4  5  6  7  9  10  12  13  14  16
+#   count    1  1  2  0  2  1  1   1   1   0   1   1     10 of 12 lines (83.3 %), 2 of 3 functions
+#
+# Line 4 goes on at 5 (never) or 6, line 6 at 7 or 9: 3 of 4 branches.
+qprof run -o run.qprof -collect=coverage -- qlua main.lua >/dev/null 2>&1
+claim "report" ends 0 qprof cover report run.qprof
+claim "the file" grep -Eq '^  calc.lua +2/3 +66.6 +10/12 +2 +83.3 +3/4 +75.0$' out
+claim "nothing is to be remarked" same '' "$(cat err)"
+claim "counts" same '1:1 3:1 4:2 5:0 6:2 7:1 9:1 10:1 12:1 13:0 14:1 16:1' \
+    "$(qprof cover report --format=json run.qprof |
+    jq -r '[.files[] | select(.path == "src/calc.lua") | .lines[] | "\(.line):\(.hits)"] | join(" ")')"
+claim "branches" same '4:0:0 4:0:2 6:0:1 6:0:1' "$(qprof cover report --format=json run.qprof |
+    jq -r '[.files[] | select(.path == "src/calc.lua") | .branches[] | "\(.line):\(.block):\(.hits)"] | sort | join(" ")')"
+claim "what was missed" same '    5, 13, 4->5' "$(qprof cover report --uncovered run.qprof | grep -A1 '^  src/calc' | tail -1)"
+claim "enough branches" ends 0 qprof cover report --include='src/**' --fail-under-branches=75 run.qprof
+claim "not enough" ends 1 qprof cover report --include='src/**' --fail-under-branches=80 run.qprof
+claim "by how much" grep -q 'branches: 75.00 % of 4 branches were hit, 5.00 below 80' err
+claim "annotate" ends 0 qprof cover annotate calc.lua run.qprof
+claim "the way that was never taken" same '    ^ line 4 never goes on at line 5' "$(grep -A1 '  4      if x' out | tail -1 | sed 's/^  *    ^/    ^/')"
+claim "a missed line" grep -Eq '^# +0 +5          return -1$' out
+claim "a function that was never called" grep -Eq '^\* +calc.never: never called, 0 of 1 line hit \(0.0 %\)$' out
+claim "as notes" same 'src/calc.lua:5: line 5 was never executed
+src/calc.lua:13: line 13 was never executed
+src/calc.lua:4: line 4 never goes on at line 5' "$(echo 'lines 1' >coverage.thresholds &&
+    qprof cover check --annotations=plain --include='src/**' run.qprof)"
+
+# ---- versions ------------------------------------------------------------------------------------
+cp src/calc.lua kept
+sed -i 's/"unused"/"Unused"/' src/calc.lua
+qprof run -o other.qprof -collect=coverage -- qlua main.lua >/dev/null 2>&1
+claim "a source that has changed" ends 0 qprof cover annotate calc.lua run.qprof
+claim "is said" grep -q 'calc.lua.* has changed since it was recorded' err
+claim "its counts are listed" grep -Eq '^# +0 +5$' out
+claim "two versions do not add up" says 'calc.lua.*other.qprof.*run.qprof.*--force' qprof cover report run.qprof other.qprof
+claim "unless one insists" ends 0 qprof cover report --force run.qprof other.qprof
+mv kept src/calc.lua
+rm main.lua
+claim "a source that is gone" ends 0 qprof cover annotate run.qprof
+claim "is said" grep -q 'main.lua: .*its lines are listed without text' err
+claim "the rest is whole" grep -Eq '^\| +2 +6      elseif' out
+finish
