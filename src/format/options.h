@@ -60,7 +60,7 @@
       "libcprof: another word for -collection-granularity")                                    \
     X(bb_counts, "bb-counts", WORD, "", "hits|once", "libcprof: another word for -cover")      \
     X(counts_file, "counts-file", TEXT, "", "FILE",                                            \
-      "libcprof: the one file of all runs; each run adds to it at its end")                    \
+      "libcprof: the one file of all runs; each save and each end adds to it")                 \
     X(force_merge, "force-merge", BOOL, "no", "",                                              \
       "libcprof: add to a -counts-file of another version of the program, too")                \
     X(record_data, "record-data", BOOL, "yes", "",                                             \
