@@ -18,6 +18,23 @@ need() {
     command -v "$1" >/dev/null || { echo "$1 is not installed (Debian package $2)"; exit 77; }
 }
 
+# need_modules: the npm packages of package-lock.json, in $modules/node_modules; installed once into
+# the build folder, by one test while the others wait
+need_modules() {
+    need node nodejs
+    need npm npm
+    modules=$QPROF_BUILD/tests/npm
+    mkdir -p "$modules"
+    flock "$modules" sh -eu -c '
+        stamp=$2/node_modules/$(cksum <"$1/package-lock.json" | tr -d " ")
+        [ ! -e "$stamp" ] || exit 0
+        cp "$1/package.json" "$1/package-lock.json" "$2"
+        cd "$2"
+        npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
+        : >"$stamp"' sh "$root/tests/export" "$modules" >npm.out 2>&1 ||
+        { sed 's/^/    /' npm.out; echo "npm could not install the parsers"; exit 77; }
+}
+
 [ -x "$QPROF_BUILD/tests/export_write" ] || { echo "export_write is not built"; exit 77; }
 
 # hits PICTURE: "lines HIT ALL", the same of functions and branches, a line each

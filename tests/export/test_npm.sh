@@ -2,18 +2,7 @@
 # test_npm.sh: parsers from npm count what we count. They are installed into the build folder, as
 # package-lock.json says.
 . "$(dirname "$0")/lib.sh"
-need node nodejs
-need npm npm
-
-modules=$QPROF_BUILD/tests/npm
-stamp=$modules/$(cksum <"$root/tests/export/package-lock.json" | tr -d ' ')
-if [ ! -e "$stamp" ]; then
-    mkdir -p "$modules"
-    cp "$root/tests/export/package.json" "$root/tests/export/package-lock.json" "$modules"
-    (cd "$modules" && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error) >npm.out 2>&1 ||
-        { sed 's/^/    /' npm.out; echo "npm could not install the parsers"; exit 77; }
-    : >"$stamp"
-fi
+need_modules
 
 cat >count.js <<'END'
 // count.js MODULE FILE: totals over all files that the parser found

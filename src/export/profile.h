@@ -1,0 +1,73 @@
+/* profile.h: profiles in the formats of others: the struct behind which every exporter stands.
+ *
+ * An exporter is a file src/export/profile_NAME.c that defines qp_export_NAME, and a word in the
+ * list below. It writes the model that it is given and asks for nothing else, so the same profile
+ * gives the same bytes. Exporters do not know each other. */
+#ifndef QP_EXPORT_PROFILE_H
+#define QP_EXPORT_PROFILE_H
+
+#include "base/out.h"
+#include "model/model.h"
+
+typedef struct {
+    uint32_t thread; /* index, or QP_ALL_THREADS */
+    bool is_calls; /* formats of one value: calls in place of time; so in runs without times */
+} qp_export_options;
+
+typedef struct {
+    const char *name;    /* of export --to= */
+    const char *suffix;  /* of a file in this format, with its dot */
+    const char *summary; /* who reads it; no capital, no full stop */
+    const char *limits;  /* what we know and it cannot hold: nouns; "": nothing */
+    bool is_binary;      /* not for a terminal */
+    /* @return false: it can not be written at all, see error (one line). Whether all of it reached
+     * the sink is known to qp_out_close() alone. */
+    bool (*write)(const qp_model *m, qp_out *out, const qp_export_options *o,
+                  char error[QP_ERROR_BYTES]);
+} qp_exporter;
+
+#define QP_EXPORTERS(X)                                                                        \
+    X(pprof)                                                                                   \
+    X(callgrind)                                                                               \
+    X(folded)                                                                                  \
+    X(speedscope)                                                                              \
+    X(html)
+
+#define QP_EXPORTER(name) extern const qp_exporter qp_export_##name;
+QP_EXPORTERS(QP_EXPORTER)
+#undef QP_EXPORTER
+
+extern const qp_exporter *const qp_exporters[]; /* as listed; ends with NULL */
+
+/** @return NULL: there is none of that name */
+const qp_exporter *qp_exporter_named(const char *name);
+
+/* ---- what several formats need --------------------------------------------------------------- */
+
+/* Frames of a path at most, in formats that write all frames of every path. */
+enum { QP_EXPORT_FRAMES = 1024 };
+
+/* What a call path has; deeper ones count for the path of its first QP_EXPORT_FRAMES frames. */
+typedef struct {
+    uint32_t node;
+    uint64_t calls, self; /* self: ticks */
+} qp_export_path;
+
+/** The paths of a thread, or of all, that have calls or time; parents before children.
+ * @param out  [*n] free with qp_free() @return false: no memory */
+bool qp_export_paths(const qp_model *m, uint32_t thread, qp_export_path **out, size_t *n);
+
+/** The methods of a path. @param frames  receives them, innermost first
+ * @return how many */
+uint32_t qp_export_frames(const qp_model *m, uint32_t node, uint32_t frames[QP_EXPORT_FRAMES]);
+
+/* Has the thread anything to show? */
+bool qp_export_has_thread(const qp_model *m, uint32_t thread, const qp_export_options *o);
+
+/* The time unit of a run that has times as pprof and callgrind call it: wall, cpu or counts. */
+const char *qp_export_time_name(const qp_model *m);
+
+/* What a writer returns when it has no memory. @return false */
+bool qp_export_fails(char error[QP_ERROR_BYTES]);
+
+#endif

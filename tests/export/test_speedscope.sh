@@ -1,0 +1,40 @@
+#!/bin/sh
+# test_speedscope.sh: speedscope itself, in a headless browser, shows our figures: of its own format
+# and of the others that it reads.
+. "$(dirname "$0")/lib.sh"
+. "$root/tests/export/score.sh"
+need jq jq
+need chromium chromium
+need_modules
+[ -d "$QPROF_BUILD/web/node_modules/playwright-core" ] || { echo "the pages were built without npm"; exit 77; }
+
+export_profile speedscope run
+claim "time of the first thread" same 25000 "$(jq '.profiles[0].endValue' run.speedscope)"
+claim "threads" same '.main_1. .co_2.' "$(jq -r '[.profiles[].name] | join(" ")' run.speedscope)"
+claim "what is opened is closed, in the right order" same true "$(jq '
+    [.profiles[] | reduce .events[] as $e ({open: [], is_good: true, at: 0};
+        if $e.at < .at then .is_good = false else .at = $e.at end
+        | if $e.type == "O" then .open += [$e.frame]
+          elif .open[-1] == $e.frame then .open |= .[:-1]
+          else .is_good = false end)
+     | .is_good and .open == []] | all' run.speedscope)"
+export_profile speedscope hostile
+claim "hostile names are JSON" jq -e '.profiles[0].endValue == 7000' hostile.speedscope
+export_profile speedscope deep
+claim "depth is no limit" jq -e '.profiles[0].events | length == 10002' deep.speedscope
+
+# Of callgrind's callers and callees it makes a tree, which it cannot if f calls itself.
+qprof export --to=speedscope -o run.speedscope.json --thread=1 run.qprof
+qprof export --to=folded -o run.folded --thread=1 run.qprof
+qprof export --to=pprof -o run.pb.gz --thread=1 run.qprof
+qprof export --to=callgrind -o callgrind.out.1 plain.qprof
+MODULES=$modules CHROMIUM=$(command -v chromium) node "$root/tests/export/speedscope.mjs" \
+    run.speedscope.json run.folded run.pb.gz callgrind.out.1 >seen 2>&1
+for file in run.speedscope.json run.folded run.pb.gz; do
+    claim "speedscope shows own and total time of $file" same \
+        "main 14 25, f 7 10, g 3 5, leaf 1 1" "$(sed -n "s/^$file: //p" seen)"
+done
+claim "speedscope shows own and total time of callgrind.out.1" same \
+    "main 14 25, f 7 10, g 3 3, leaf 1 1" "$(sed -n 's/^callgrind.out.1: //p' seen)"
+[ "$failures" = 0 ] || cat seen
+finish
