@@ -181,6 +181,47 @@ bool qp_load_banks(qp_model_private *own)
     return count_calls(own);
 }
 
+/* ---- calls ----------------------------------------------------------------------------------- */
+
+bool qp_bank_entries(const qp_model_private *own, const qp_model_bank *b, uint64_t *n)
+{
+    const qp_jumps *j = qp_bank_jumps(own, b->method);
+    bool is_counted = false;
+    *n = 0;
+    if (b->bank->kind != QP_BANK_COUNTS || !j || b->bank->n_values != j->n_jumps)
+        return false;
+    for (uint32_t k = 0; k < j->n_jumps; k++)
+        if (j->jumps[k].from_block == QP_JUMP_ENTRY) {
+            *n = qp_sum(*n, qp_bank_value(b, k));
+            is_counted = true;
+        }
+    return is_counted;
+}
+
+void qp_bank_calls(const qp_model *m, uint32_t thread, qp_figures *out)
+{
+    const qp_model_private *own = m->own;
+    uint32_t method = QP_ROOT_METHOD; /* whose calls of the tree were taken off */
+    for (size_t i = 0; !m->run.is_profile && i < own->n_banks; i++) {
+        const qp_model_bank *b = &own->banks[i];
+        qp_figures *f = &out[b->method], *root = &out[QP_ROOT_METHOD];
+        uint64_t n;
+        if ((thread != QP_ALL_THREADS && b->thread != thread) || !qp_bank_entries(own, b, &n))
+            continue;
+        if (method != b->method) {
+            method = b->method;
+            root->hits -= f->hits;
+            root->calls -= f->hits;
+            f->calls -= f->hits;
+            f->hits = 0;
+        }
+        f->hits = qp_sum(f->hits, n);
+        f->calls = qp_sum(f->calls, n);
+        root->hits = qp_sum(root->hits, n);
+        root->calls = qp_sum(root->calls, n);
+    }
+}
+
 /* ---- finding --------------------------------------------------------------------------------- */
 
 const qp_model_bank *qp_bank_first(const qp_model_private *own, uint32_t method)

@@ -11,6 +11,13 @@ const qp_jumps *qp_bank_jumps(const qp_model_private *own, uint32_t method);
 const qp_model_bank *qp_bank_first(const qp_model_private *own, uint32_t method);
 const qp_model_share *qp_share_first(const qp_model_private *own, uint32_t method);
 
+/* Entries that a bank has counted. @return false: it counts none */
+bool qp_bank_entries(const qp_model_private *own, const qp_model_bank *b, uint64_t *n);
+
+/* Where no call paths were recorded: calls of the methods whose entries their hosts count.
+ * @param out  [m->n_methods] figures from the call paths */
+void qp_bank_calls(const qp_model *m, uint32_t thread, qp_figures *out);
+
 /* A counter, since the last clear. */
 static inline uint64_t qp_bank_value(const qp_model_bank *b, uint32_t k)
 {

@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "format/layout.h"
+#include "model/banks.h"
 #include "model/private.h"
 
 enum { FIRST_CALLS = 64 }; /* adaptive: calls of a path that are always timed */
@@ -294,6 +295,7 @@ bool qp_model_flat(const qp_model *m, uint32_t thread, qp_figures *out)
         root->total = root->self;
         root->counts_total = root->counts;
         root->samples_total = root->samples;
+        qp_bank_calls(m, thread, out);
     }
     qp_free(self);
     qp_free(total);
@@ -336,6 +338,30 @@ bool qp_derive(qp_model_private *own)
         return false;
     find_cost(own);
     return qp_derive_totals(own);
+}
+
+/* What counters say of the calls of a method replaces what call paths say. */
+static bool count_thread_calls(qp_model_private *own)
+{
+    bool *is_counted = qp_alloc_zeroed(own->model.n_methods, sizeof *is_counted);
+    uint64_t n;
+    if (!is_counted)
+        return false;
+    for (size_t i = 0; i < own->n_banks; i++)
+        is_counted[own->banks[i].method] |= qp_bank_entries(own, &own->banks[i], &n);
+    for (uint32_t i = own->model.n_threads; i < own->model.n_nodes; i++)
+        if (is_counted[own->nodes[i].method])
+            own->threads[own->nodes[i].thread].calls -= own->nodes[i].f.hits;
+    for (size_t i = 0; i < own->n_banks; i++)
+        if (qp_bank_entries(own, &own->banks[i], &n))
+            own->threads[own->banks[i].thread].calls += n;
+    qp_free(is_counted);
+    return true;
+}
+
+bool qp_derive_calls(qp_model_private *own)
+{
+    return own->model.run.is_profile || (count_thread_calls(own) && fill_methods(own));
 }
 
 bool qp_derive_totals(qp_model_private *own)

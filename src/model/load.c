@@ -286,8 +286,8 @@ static bool read_tree(qp_model_private *own, const qp_progress *progress)
         return false;
     qp_progress_show(progress, DERIVED_PERCENT);
     if (!qp_load_thread_names(own) || !qp_load_contexts(own) || !qp_load_banks(own) ||
-        !qp_load_sources(own) || !read_diagnostics(own) || !read_notes(own) ||
-        !qp_salvage_words(own))
+        !qp_derive_calls(own) || !qp_load_sources(own) || !read_diagnostics(own) ||
+        !read_notes(own) || !qp_salvage_words(own))
         return false;
     sum_up(own);
     qp_progress_show(progress, 100);

@@ -180,6 +180,8 @@ void qp_walk(const qp_model *m, qp_visit enter, qp_visit leave, void *context);
 bool qp_derive(qp_model_private *own);
 /* The same where own times are final: totals and figures of methods. */
 bool qp_derive_totals(qp_model_private *own);
+/* Calls that only banks know; after them. */
+bool qp_derive_calls(qp_model_private *own);
 
 /* fold.c: the part of qp_model_free() that differs for a folded model. */
 void qp_fold_free(qp_model_private *own);

@@ -139,6 +139,9 @@ static void a_profile_without_call_paths_has_lines(void **state)
     qp_line_figures *lines;
     size_t n;
     assert_false(model->run.is_profile);
+    assert_int_equal(profile_find(model, "f")->all.calls, 5); /* of the counter */
+    assert_int_equal(model->run.calls, 5);
+    assert_int_equal(model->threads[1].calls, 5);
     assert_true(model->run.is_coverage);
     assert_true(qp_model_lines(model, "a.lua", 0, QP_ALL_THREADS, &lines, &n));
     assert_int_equal(lines[0].count, 5);
