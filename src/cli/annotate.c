@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/table_text.h"
 #include "base/text.h"
+#include "cli/around.h"
 #include "cli/cli.h"
 #include "cli/header.h"
 #include "cli/listing.h"
@@ -105,29 +106,43 @@ static qp_style style_of_line(const scale *x, const qp_line_figures *f)
                                                                 : QP_STYLE_PLAIN;
 }
 
-/* A comment line of the listing, before the line on which a function begins. */
-static void add_summary(qp_table *t, const qp_model *m, const scale *x, uint32_t method)
+/* A line of ours in the listing, before the line on which a function begins. */
+static void add_comment(qp_table *t, const scale *x, const char *text)
 {
-    char text[2048], name[QP_NAME_BYTES], calls[QP_NUMBER_BYTES], self[QP_NUMBER_BYTES],
-        total[QP_NUMBER_BYTES];
-    char percent[QP_NUMBER_BYTES];
-    const qp_model_method *method_row = &m->methods[method];
-    const qp_figures *f = &method_row->all;
-    qp_text_fit(name, sizeof name, method_row->name, QP_NAME_COLUMNS, 0);
-    int n =
-        snprintf(text, sizeof text, "* %s: %s", name, qp_unit_things(calls, f->calls, "call"));
-    if (m->run.has_times)
-        snprintf(text + n, sizeof text - (size_t)n, ", self %s (%s %%), total %s",
-                 qp_view_amount(m, self, f->self),
-                 qp_unit_percent(percent, f->self, m->run.total),
-                 qp_view_amount(m, total, f->total));
-    for (int i = 0; i < 2 + x->has_counts + 2 * x->has_times; i++)
+    char comment[2100];
+    snprintf(comment, sizeof comment, "* %s", text);
+    for (int i = 0; i < 2 + x->has_counts + 4 * x->has_times; i++)
         qp_table_plain(t, QP_STYLE_PLAIN, "");
-    qp_table_cell(t, QP_STYLE_HEAD, text);
+    qp_table_cell(t, QP_STYLE_HEAD, comment);
 }
 
+static void add_summary(qp_table *t, const scale *x, const qp_around *around, uint32_t method)
+{
+    char text[2048];
+    add_comment(t, x, qp_around_figures(around, method, text, sizeof text));
+    if (*qp_around_callers(around, method, text, sizeof text))
+        add_comment(t, x, text);
+}
+
+/* Times of a line, in percent of those of its function. */
+static void add_times(qp_table *t, const qp_model *m, const scale *x, const qp_figures *whole,
+                      const qp_line_figures *f, qp_style style)
+{
+    char text[QP_NUMBER_BYTES];
+    if (!f || !f->is_timed) {
+        for (int i = 0; i < 4; i++)
+            qp_table_plain(t, style, "");
+        return;
+    }
+    qp_table_plain(t, style, qp_unit_number(text, qp_model_ns(m, f->self), x->unit));
+    qp_table_plain(t, style, qp_unit_percent(text, f->self, whole->self));
+    qp_table_plain(t, style, qp_unit_number(text, qp_model_ns(m, f->total), x->unit));
+    qp_table_plain(t, style, qp_unit_percent(text, f->total, whole->total));
+}
+
+/* @param whole  figures of the function around it */
 static void add_line(qp_table *t, const qp_model *m, const scale *x, const part *p,
-                     uint32_t line, bool is_inside)
+                     const qp_figures *whole, uint32_t line, bool is_inside)
 {
     char text[QP_NUMBER_BYTES], source[4096];
     const qp_line_figures *f = line_figures(p, line);
@@ -135,56 +150,59 @@ static void add_line(qp_table *t, const qp_model *m, const scale *x, const part 
     qp_table_plain(t, style, mark_of(f, is_inside));
     if (x->has_counts)
         qp_table_plain(t, style, f && f->is_counted ? qp_unit_count(text, f->count) : "");
-    if (x->has_times) {
-        bool is_timed = f && f->is_timed;
-        qp_table_plain(t, style,
-                       is_timed ? qp_unit_number(text, qp_model_ns(m, f->self), x->unit) : "");
-        qp_table_plain(t, style, is_timed ? qp_unit_percent(text, f->self, x->self) : "");
-    }
+    if (x->has_times)
+        add_times(t, m, x, whole, f, style);
     snprintf(text, sizeof text, "%" PRIu32, line);
     qp_table_plain(t, QP_STYLE_DIM, text);
     qp_listing_line(source, sizeof source, p->has_source ? &p->source : NULL, line);
     qp_table_cell(t, style == QP_STYLE_DIM && f ? QP_STYLE_DIM : QP_STYLE_PLAIN, source);
 }
 
-/* The function whose first line this is; 0: none. */
-static uint32_t method_at(const qp_model *m, const part *p, uint32_t line)
+static void begin_listing(qp_table *t, const scale *x, char heads[2][32])
 {
-    for (uint32_t i = 1; i < m->n_methods; i++)
-        if (m->methods[i].first_line == line && strcmp(m->methods[i].file, p->file) == 0 &&
-            (!p->method || p->method == i))
-            return i;
-    return 0;
+    qp_table_init(t);
+    snprintf(heads[0], sizeof heads[0], "Self%s", x->unit.suffix);
+    snprintf(heads[1], sizeof heads[1], "Total%s", x->unit.suffix);
+    qp_table_column(t, "", QP_ALIGN_LEFT, 0);
+    if (x->has_counts)
+        qp_table_column(t, "Count", QP_ALIGN_RIGHT, 0);
+    if (x->has_times) {
+        qp_table_column(t, heads[0], QP_ALIGN_RIGHT, 1);
+        qp_table_column(t, "Self %", QP_ALIGN_RIGHT, 0);
+        qp_table_column(t, heads[1], QP_ALIGN_RIGHT, 3);
+        qp_table_column(t, "Total %", QP_ALIGN_RIGHT, 2);
+    }
+    qp_table_column(t, "Line", QP_ALIGN_RIGHT, 0);
+    qp_table_column(t, "Source", QP_KEEP_BEGIN, 0);
+}
+
+static void add_lines(qp_table *t, const qp_model *m, const scale *x, const part *p,
+                      qp_around *around)
+{
+    bool is_inside = false;
+    for (uint32_t line = p->first; line && line <= p->last; line++) {
+        bool has_code = line_figures(p, line) != NULL;
+        if (!has_code && !p->has_source)
+            continue;
+        for (size_t n = qp_around_go(around, line); n > 0; n--)
+            add_summary(t, x, around, around->ranges[around->n_begun - n].method);
+        is_inside |= has_code;
+        add_line(t, m, x, p, &around->view.flat[qp_around_method(around)], line, is_inside);
+    }
 }
 
 static bool print_listing(const qp_cli *cli, const qp_model *m, const part *p)
 {
     scale x = measure(cli, m, p);
+    char heads[2][32];
+    qp_around around;
     qp_table t;
-    char head[32];
-    bool is_inside = false;
-    qp_table_init(&t);
-    snprintf(head, sizeof head, "Self%s", x.unit.suffix);
-    qp_table_column(&t, "", QP_ALIGN_LEFT, 0);
-    if (x.has_counts)
-        qp_table_column(&t, "Count", QP_ALIGN_RIGHT, 0);
-    if (x.has_times) {
-        qp_table_column(&t, head, QP_ALIGN_RIGHT, 1);
-        qp_table_column(&t, "Self %", QP_ALIGN_RIGHT, 0);
-    }
-    qp_table_column(&t, "Line", QP_ALIGN_RIGHT, 0);
-    qp_table_column(&t, "Source", QP_KEEP_BEGIN, 0);
-    for (uint32_t line = p->first; line && line <= p->last; line++) {
-        bool has_code = line_figures(p, line) != NULL;
-        if (!has_code && !p->has_source)
-            continue;
-        uint32_t method = has_code ? method_at(m, p, line) : 0;
-        if (method)
-            add_summary(&t, m, &x, method);
-        is_inside |= has_code;
-        add_line(&t, m, &x, p, line, is_inside);
-    }
-    bool is_good = qp_table_print(&t, &cli->screen, 0);
+    begin_listing(&t, &x, heads);
+    bool is_good = qp_around_init(&around, m, p->file, p->method, p->thread);
+    if (is_good)
+        add_lines(&t, m, &x, p, &around);
+    is_good = is_good && qp_table_print(&t, &cli->screen, 0);
+    qp_around_fini(&around);
     qp_table_fini(&t);
     if (is_good && !x.has_counts && !x.has_times)
         qp_out_format(cli->screen.out, "No figures of lines: %s.\n",
@@ -374,6 +392,8 @@ const qp_command qp_command_annotate = {
     .about =
         "Shows source lines with how often they were executed and the time they took: of a\n"
         "source file, of the lines of one function, or of the hottest one that has lines.\n"
+        "Percentages are of the function around the line; Total includes what the line "
+        "called.\n"
         "JSON and CSV hold all files if none is named. Marks: | a line of code, . it goes\n"
         "on, + several blocks begin on it, # a block of it was never executed, * about a\n"
         "function.",

@@ -9,6 +9,7 @@
 #include "base/table_text.h"
 #include "base/text.h"
 #include "cli/cli.h"
+#include "cli/fold.h"
 #include "cli/header.h"
 #include "cli/method.h"
 #include "cli/view.h"
@@ -39,6 +40,7 @@ static void print_figures(const qp_cli *cli, const qp_model *m, const detail *d)
 {
     const qp_screen *s = &cli->screen;
     const qp_figures *f = &d->f;
+    const qp_model_method *x = &m->methods[d->method];
     uint64_t whole = d->thread ? m->threads[d->thread].total : m->run.total;
     char a[QP_NUMBER_BYTES], b[QP_NUMBER_BYTES], c[QP_NUMBER_BYTES];
     qp_method_title(s, m, d->method);
@@ -47,6 +49,13 @@ static void print_figures(const qp_cli *cli, const qp_model *m, const detail *d)
     if (f->skips)
         qp_out_format(s->out, " (%s while recording was off)", qp_unit_count(a, f->skips));
     qp_out_char(s->out, '\n');
+    qp_header_label(s, "measured");
+    qp_out_text(s->out, x->type);
+    if (*x->module) {
+        qp_out_text(s->out, ", module ");
+        qp_screen_name(s, x->module, QP_NAME_COLUMNS);
+    }
+    qp_out_text(s->out, x->has_hidden ? "; self with functions that are hidden\n" : "\n");
     if (!m->run.has_times)
         return;
     qp_header_label(s, "self");
@@ -200,7 +209,7 @@ static int run_detail(qp_cli *cli)
         return QP_EXIT_UNUSABLE;
     if (!name)
         return qp_cli_fail(cli, "which function? usage: qprof detail METHOD [FILE]");
-    int status = qp_cli_load(cli, file, &m);
+    int status = qp_cli_load_folded(cli, file, &m);
     if (status == QP_EXIT_UNUSABLE)
         return status;
     if (!qp_cli_thread(cli, m, &thread) || !qp_method_find(cli, m, name, &method))
@@ -211,7 +220,8 @@ static int run_detail(qp_cli *cli)
     return status;
 }
 
-static const qp_flag flags[] = {QP_FLAG_THREAD, QP_FLAG_UNIT, QP_FLAG_FORMAT, QP_FLAGS_COMMON};
+static const qp_flag flags[] = {QP_FLAGS_FOLD, QP_FLAG_THREAD, QP_FLAG_UNIT, QP_FLAG_FORMAT,
+                                QP_FLAGS_COMMON};
 
 const qp_command qp_command_detail = {
     .name = "detail",

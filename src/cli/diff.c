@@ -63,15 +63,13 @@ static int add_run(qp_comparison *c, qp_cli *cli, qp_diff_side side, const char 
 {
     char error[QP_ERROR_BYTES];
     qp_model *m;
-    int status = qp_cli_load(cli, file, &m);
+    int status = qp_cli_load_folded(cli, file, &m);
     if (status == QP_EXIT_UNUSABLE)
         return status;
     uint32_t thread = thread_of(cli, m);
     *has_thread |= thread != QP_DIFF_NO_THREAD;
     if (!qp_diff_fits(c->diff, m, error)) {
         status = qp_cli_fail(cli, "%s: %s", cli->path, error);
-    } else if (!qp_cli_fold(cli, &m)) {
-        status = QP_EXIT_UNUSABLE;
     } else {
         describe(c, side, m, file);
         if (!qp_diff_add(c->diff, side, m, thread))

@@ -37,7 +37,8 @@ static void mark(const qp_cli *cli, const qp_model *m, const char *flag, const q
     }
 }
 
-bool qp_cli_fold(const qp_cli *cli, qp_model **m)
+/* @return false: a message was printed */
+static bool fold(const qp_cli *cli, qp_model **m)
 {
     const qp_fold_args *args = &cli->args.fold;
     uint32_t focus = 0;
@@ -55,4 +56,14 @@ bool qp_cli_fold(const qp_cli *cli, qp_model **m)
         qp_cli_fail_memory(cli);
     qp_free(is_hidden);
     return is_good;
+}
+
+int qp_cli_load_folded(qp_cli *cli, const char *file, qp_model **m)
+{
+    int status = qp_cli_load(cli, file, m);
+    if (status == QP_EXIT_UNUSABLE || fold(cli, m))
+        return status;
+    qp_model_free(*m);
+    *m = NULL;
+    return QP_EXIT_UNUSABLE;
 }

@@ -24,8 +24,7 @@
             "the same for all functions of a module, or of a file"                             \
     }
 
-/* Fold what the flags say. @param m  becomes the folded model, if there is anything to fold
- * @return false: a message was printed */
-bool qp_cli_fold(const qp_cli *cli, qp_model **m);
+/* qp_cli_load(), and fold what the flags say. */
+int qp_cli_load_folded(qp_cli *cli, const char *file, qp_model **m);
 
 #endif

@@ -85,6 +85,35 @@ static void print_totals(const qp_screen *s, const qp_model *m)
     qp_out_char(s->out, '\n');
 }
 
+/* What of the run is shown, if not all of it. */
+static void print_fold(const qp_screen *s, const qp_model *m)
+{
+    const qp_run *run = &m->run;
+    char part[QP_NUMBER_BYTES], whole[QP_NUMBER_BYTES], percent[QP_NUMBER_BYTES];
+    if (*run->focus) {
+        qp_header_label(s, "focus");
+        qp_screen_name(s, run->focus, 40);
+        if (run->has_times)
+            qp_out_format(s->out, " and what it called: %s of %s (%s %%)",
+                          qp_view_amount(m, part, run->total),
+                          qp_view_amount(m, whole, run->unfolded_total),
+                          qp_unit_percent(percent, run->total, run->unfolded_total));
+        qp_out_char(s->out, '\n');
+    }
+    if (run->n_hidden) {
+        uint64_t lost = 0;
+        for (uint32_t i = 1; i < m->n_threads; i++)
+            lost += m->nodes[m->threads[i].root].f.self;
+        qp_header_label(s, "hidden");
+        qp_out_format(s->out, "%s, folded into callers",
+                      qp_unit_things(part, run->n_hidden, "function"));
+        if (lost)
+            qp_out_format(s->out, "; %s have none that is shown",
+                          qp_view_amount(m, whole, lost));
+        qp_out_char(s->out, '\n');
+    }
+}
+
 static void print_measure(const qp_screen *s, const qp_model *m)
 {
     const qp_run *run = &m->run;
@@ -153,6 +182,7 @@ void qp_header_text(const qp_screen *s, const qp_model *m, const char *path, boo
     print_title(s, m, path);
     print_run(s, m);
     print_totals(s, m);
+    print_fold(s, m);
     print_measure(s, m);
     print_cost(s, m, is_subtracted);
     print_diagnostics(s, m);
@@ -192,6 +222,8 @@ static void write_measure(qp_json *json, const qp_model *m)
     qp_json_count(json, "stopped", qp_model_ns(m, run->stopped));
     qp_json_count(json, "calls", run->calls);
     qp_json_count(json, "total", qp_model_ns(m, run->total));
+    qp_json_text(json, "focus", *run->focus ? run->focus : NULL);
+    qp_json_count(json, "hidden", run->n_hidden);
     qp_json_count(json, "overhead", qp_model_ns(m, run->cost_total));
     qp_json_count(json, "sample_period_ns", run->sample_period_ns);
     qp_json_count(json, "sample_period_reached_ns", run->sample_period_reached_ns);

@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "cli/cli.h"
+#include "cli/fold.h"
 #include "cli/header.h"
 #include "cli/rows.h"
 
@@ -126,6 +127,7 @@ static void write_method(qp_json *json, const qp_view *v, uint32_t method)
     qp_json_text(json, "file", x->file);
     qp_json_count(json, "line", x->first_line);
     qp_json_text(json, "type", x->type);
+    qp_json_bool(json, "includes_hidden", x->has_hidden);
     qp_json_count(json, "calls", f->calls);
     qp_json_count(json, "hits", f->hits);
     qp_json_count(json, "skips", f->skips);
@@ -166,7 +168,8 @@ static void write_csv(qp_cli *cli, const qp_view *v, const uint32_t *rows, size_
     const char *unit = v->m->run.unit;
     qp_out_format(out,
                   "name,class,module,file,line,calls,hits,skips,self_%s,total_%s,"
-                  "average_%s,min_%s,max_%s,self_half_%s,total_half_%s\r\n",
+                  "average_%s,min_%s,max_%s,self_half_%s,total_half_%s,type,"
+                  "includes_hidden\r\n",
                   unit, unit, unit, unit, unit, unit, unit);
     for (size_t i = 0; i < n; i++) {
         const qp_model_method *x = &v->m->methods[rows[i]];
@@ -186,8 +189,9 @@ static void write_csv(qp_cli *cli, const qp_view *v, const uint32_t *rows, size_
                           qp_model_ns(v->m, f->max));
         else
             qp_out_char(out, ',');
-        qp_out_format(out, ",%" PRIu64 ",%" PRIu64 "\r\n", qp_model_ns(v->m, f->self_half),
-                      qp_model_ns(v->m, f->total_half));
+        qp_out_format(out, ",%" PRIu64 ",%" PRIu64 ",%s,%s\r\n",
+                      qp_model_ns(v->m, f->self_half), qp_model_ns(v->m, f->total_half),
+                      x->type, x->has_hidden ? "yes" : "no");
     }
 }
 
@@ -218,7 +222,7 @@ static int run_report(qp_cli *cli)
     uint32_t thread;
     if (!qp_cli_operands(cli, NULL, &file))
         return QP_EXIT_UNUSABLE;
-    int status = qp_cli_load(cli, file, &m);
+    int status = qp_cli_load_folded(cli, file, &m);
     if (status == QP_EXIT_UNUSABLE)
         return status;
     /* A table is for people, who want the top of it; the other forms are for programs. */
@@ -240,6 +244,9 @@ static const qp_flag flags[] = {
      "rows at most; 0: all (default 25; all as json or csv)"},
     {"filter", 0, QP_FLAG_TEXT, "TEXT", QP_FLAG_AT(filter), NULL,
      "only functions with TEXT in their name or file"},
+    QP_FLAGS_FOLD,
+    {"long", 'l', QP_FLAG_YES, NULL, QP_FLAG_AT(is_long), NULL,
+     "with the module and the type of measurement"},
     QP_FLAG_THREAD,
     {"threads", 0, QP_FLAG_YES, NULL, QP_FLAG_AT(has_threads), NULL,
      "a row for each thread, instead of functions"},
@@ -258,7 +265,8 @@ const qp_command qp_command_report = {
         "Lists the functions of a run. Self is the time in a function itself, Total includes\n"
         "what it called, recursion counted once. Percentages are of the time of the run, or "
         "of\n"
-        "the thread. Avg, Min and Max are Self of one call.",
+        "the thread. Avg, Min and Max are Self of one call. With --focus the calls of one\n"
+        "function are the run; functions that are hidden give their time to their callers.",
     .flags = flags,
     .examples = "qprof report                      the newest profile here\n"
                 "qprof report --sort=total run.qprof\n"

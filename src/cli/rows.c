@@ -196,21 +196,32 @@ bool qp_rows_print(const qp_cli *cli, const qp_view *v, const uint32_t *rows, si
         qp_out_text(cli->screen.out, none_reason(&cli->args, v));
         return true;
     }
-    for (size_t i = 0; i < n; i++)
+    bool has_hidden = false;
+    for (size_t i = 0; i < n; i++) {
         if (v->flat[rows[i]].total > largest)
             largest = v->flat[rows[i]].total;
+        has_hidden |= v->m->methods[rows[i]].has_hidden;
+    }
     choose_columns(&l, cli, v, largest);
     qp_table_init(&t);
     qp_table_column(&t, "Function", QP_KEEP_BEGIN, 0);
+    if (has_hidden)
+        qp_table_column(&t, "", QP_ALIGN_LEFT, 0);
     for (int c = 0; c < N_COLUMNS; c++)
         if (l.has[c])
             qp_table_column(&t, l.texts[c], QP_ALIGN_RIGHT, heads[c].rank);
     qp_table_column(&t, "File:Line", QP_KEEP_END, 2);
+    if (cli->args.is_long) {
+        qp_table_column(&t, "Module", QP_KEEP_BEGIN, 3);
+        qp_table_column(&t, "Measured", QP_ALIGN_LEFT, 3);
+    }
     for (size_t i = 0; i < n; i++) {
         const qp_model_method *method = &v->m->methods[rows[i]];
         const qp_figures *f = &v->flat[rows[i]];
         qp_style style = qp_style_of_percent(qp_view_percent(f->self, v->whole));
         qp_table_name(&t, style, method->name);
+        if (has_hidden)
+            qp_table_plain(&t, style, method->has_hidden ? "+" : "");
         for (int c = 0; c < N_COLUMNS; c++) {
             if (!l.has[c])
                 continue;
@@ -218,8 +229,14 @@ bool qp_rows_print(const qp_cli *cli, const qp_view *v, const uint32_t *rows, si
             qp_table_plain(&t, c == SELF_PERCENT ? style : QP_STYLE_PLAIN, text);
         }
         qp_table_name(&t, QP_STYLE_DIM, qp_view_place(place, sizeof place, method));
+        if (cli->args.is_long) {
+            qp_table_name(&t, QP_STYLE_PLAIN, method->module);
+            qp_table_plain(&t, QP_STYLE_PLAIN, method->type);
+        }
     }
     bool is_printed = qp_table_print(&t, &cli->screen, 0);
+    if (is_printed && has_hidden)
+        qp_out_text(cli->screen.out, "+ with functions that are hidden\n");
     qp_table_fini(&t);
     return is_printed;
 }

@@ -10,6 +10,7 @@
 #include "base/table_text.h"
 #include "base/text.h"
 #include "cli/cli.h"
+#include "cli/fold.h"
 #include "cli/header.h"
 #include "cli/view.h"
 #include "model/edges.h"
@@ -420,7 +421,7 @@ static int run_tree(qp_cli *cli)
     uint32_t thread;
     if (!qp_cli_operands(cli, NULL, &file))
         return QP_EXIT_UNUSABLE;
-    int status = qp_cli_load(cli, file, &m);
+    int status = qp_cli_load_folded(cli, file, &m);
     if (status == QP_EXIT_UNUSABLE)
         return status;
     bool has_thread = qp_cli_thread(cli, m, &thread);
@@ -448,6 +449,7 @@ static const qp_flag flags[] = {
     {"depth", 'd', QP_FLAG_COUNT, "N", QP_FLAG_AT(depth), NULL, "levels at most; 0: all"},
     {"limit", 'n', QP_FLAG_COUNT, "N", QP_FLAG_AT(limit), NULL,
      "rows at most; 0: all (default 400)"},
+    QP_FLAGS_FOLD,
     QP_FLAG_THREAD,
     QP_FLAG_UNIT,
     QP_FLAG_SUBTRACT,

@@ -178,8 +178,13 @@ static void sum_up(folding *x)
     run->calls = x->to->methods[QP_ROOT_METHOD].all.calls;
     for (uint32_t i = 1; i < x->to->model.n_nodes; i++)
         cost = qp_sum(cost, x->to->nodes[i].f.cost);
-    if (x->how.focus) /* hiding leaves it where it was */
+    if (x->how.focus) { /* hiding leaves it where it was */
         run->cost_total = cost < run->total ? cost : run->total;
+        run->focus = x->from->methods[x->how.focus].name;
+    }
+    for (uint32_t i = 1; x->how.is_hidden && i < x->from->n_methods; i++)
+        run->n_hidden +=
+            x->how.is_hidden[i] && i != x->how.focus && x->from->methods[i].all.calls > 0;
     for (uint32_t i = 0; i < x->from->n_threads && !x->how.focus; i++)
         x->to->nodes[i].f.total_half = x->from->nodes[i].f.total_half;
 }

@@ -99,6 +99,7 @@ static void describe_run(qp_model_private *own)
     run->options = qp_load_text(own, h->options);
     run->host = qp_load_text(own, h->host);
     run->module = qp_load_text(own, h->module);
+    run->focus = "";
     run->label = qp_load_text(own, h->label);
     run->version = qp_load_text(own, h->version);
     run->pid = h->pid;
@@ -127,7 +128,7 @@ static void sum_up(qp_model_private *own)
 {
     const qp_head *h = qp_image_head(&own->image);
     qp_run *run = &own->model.run;
-    run->total = own->nodes[QP_ROOT_NODE].f.total;
+    run->total = run->unfolded_total = own->nodes[QP_ROOT_NODE].f.total;
     run->calls = own->methods[QP_ROOT_METHOD].all.calls;
     run->cost_caller_milliticks = qp_sum(h->cost_entry, h->cost_exit);
     run->cost_inside_milliticks = h->cost_inside;

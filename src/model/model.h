@@ -72,6 +72,10 @@ typedef struct {
     qp_grain grain;
     const char *grain_text; /* "function", "basic-block", "line" */
     uint64_t total;         /* ticks charged to methods, all threads */
+    /* of a folded model, fold.h; else "", 0 and total */
+    const char *focus;       /* the method whose calls are all there is */
+    uint32_t n_hidden;       /* methods that were called and are not shown */
+    uint64_t unfolded_total; /* ticks of the whole run */
     uint64_t calls;         /* entries, all threads */
     /* what recording itself costs, measured at the run's start: thousandths of a tick a call */
     uint64_t cost_caller_milliticks; /* added to the caller's time by a call (entry and exit) */

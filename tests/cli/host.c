@@ -4,6 +4,7 @@
  * Each argument is a word of the score:
  *   f(   enter method f, whatever bytes its name has     )      leave it
  *   12   12 us pass                                      #1*5   block 1 was executed 5 times
+ *   :1   block 1 begins, for block times
  *   f*9( enter f nine times, one in the other            )*9    leave nine frames, one at a time
  *   kill the process dies now                            wait   go on for ever, 1 ms a time
  *   exit=3  the process ends with this status             stop, start  recording
@@ -79,6 +80,8 @@ static void play(const char *word)
         qprof_context(word + 1);
     else if (word[0] == '#')
         qprof_record_bb_counts(atoi(word + 1), strtoull(strchr(word, '*') + 1, NULL, 10));
+    else if (word[0] == ':')
+        qprof_record_bb_time(atoi(word + 1));
     else if (strcmp(word, "kill") == 0)
         raise(SIGKILL);
     else if (strcmp(word, "stop") == 0)

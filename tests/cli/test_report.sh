@@ -30,7 +30,7 @@ claim "one unit for a column" same '45,000' \
 qprof report ref.qprof > table.txt
 claim "the table has no colours" same 0 "$(grep -c "$(printf '\033')" table.txt)"
 claim "and no blanks at the ends of lines" same 0 "$(grep -c ' $' table.txt)"
-claim "csv is one row a function" same '"fun_two","","score","score.src",31,1,1,0,8000,8000,8000,8000,8000,0,0' \
+claim "csv is one row a function" same '"fun_two","","score","score.src",31,1,1,0,8000,8000,8000,8000,8000,0,0,Line,no' \
     "$(qprof report --format=csv ref.qprof | tr -d '\r' | grep fun_two)"
 qprof report --format=csv ref.qprof > all.csv
 claim "the newest profile is the default" same "$(cat all.csv)" "$(qprof report --format=csv)"
@@ -39,6 +39,39 @@ claim "the run's own unit" same 'Self ns' \
     "$(qprof report unit.qprof | awk '/^Function/ { print $3, $4 }')"
 claim "a flag is stronger" same 'Self s' \
     "$(qprof report --unit=s unit.qprof | awk '/^Function/ { print $3, $4 }')"
+
+claim "module and type of measurement" same 'score Line' \
+    "$(qprof report --long ref.qprof | awk '$1 == "main" { print $(NF-1), $NF }')"
+
+# ---- focus, hidden functions ----------------------------------------------------------------------
+# of 45: fun_one 20 with fun_three 10; hidden, its 10 are fun_one's, which is 20 then
+claim "a focus is 100 %" same '20000 fun_one 10000 20000, fun_three 10000 10000' \
+    "$(qprof report --focus=fun_one --format=json ref.qprof | jq -r \
+        '"\(.run.total) " + ([.methods[] | "\(.name) \(.self) \(.total)"] | join(", "))')"
+claim "percentages are of it" same 'fun_three 50.0 50.0' \
+    "$(qprof report --unit=us --focus=fun_one ref.qprof | awk '$1 == "fun_three" { print $1, $4, $6 }')"
+claim "20 of 45 are 44.4 %" sh -c \
+    "qprof report --focus=fun_one ref.qprof | grep -q 'focus  *fun_one and what it called: 20.000 us of 45.000 us (44.4 %)'"
+claim "a hidden function's time is its caller's" same '[["main",17000,false],["fun_one",20000,true],["fun_two",8000,false]]' \
+    "$(qprof report --hide='fun_th*' --format=json ref.qprof | jq -c \
+        '[.methods | sort_by(-.total)[] | [.name, .self, .includes_hidden]]')"
+claim "that is marked" same 'fun_one + 1 20.000' \
+    "$(qprof report --unit=us --hide=fun_three ref.qprof | awk '$1 == "fun_one" { print $1, $2, $3, $4 }')"
+claim "and said" sh -c "qprof report --hide=fun_three ref.qprof | grep -q 'hidden  *1 function, folded into callers'"
+claim "there is no minimum of it" same '[null,null]' \
+    "$(qprof report --hide=fun_three --format=json ref.qprof | jq -c '.methods[] | select(.name == "fun_one") | [.min, .max]')"
+claim "time whose callers are all hidden belongs to nobody" sh -c \
+    "qprof report --hide=main ref.qprof | grep -q 'hidden .*; 17.000 us have none that is shown'"
+claim "a module can be hidden" same 0 "$(qprof report --hide-module=score --format=json ref.qprof | jq '.methods | length')"
+claim "or a file" same 0 "$(qprof report --hide-module='*.src' --format=json ref.qprof | jq '.methods | length')"
+claim "callees of what is hidden are its caller's" same 'main fun_three' \
+    "$(qprof tree --hide=fun_one --hide=fun_two ref.qprof | awk '/score.src/ { print $(NF-1) }' | tr '\n' ' ' | sed 's/ $//')"
+claim "in details, too" same '[["main",10000]]' \
+    "$(qprof detail fun_three --hide=fun_one --format=json ref.qprof | jq -c '[.callers[] | [.name, .time]]')"
+claim "a name with a colon is one name" same 4 \
+    "$(qprof report --hide=a:fun_one --format=json ref.qprof 2>err | jq '.methods | length')"
+claim "a glob that fits nothing is remarked" grep -q 'hide=a:fun_one fits no function' err
+claim "a focus that is none" says 'no function nowhere' qprof report --focus=nowhere ref.qprof
 
 # ---- the tree -----------------------------------------------------------------------------------
 claim "paths, parents and times" same \
@@ -86,6 +119,12 @@ claim "without the source the figures stay" same '| 5,000,000,000 2' \
 claim "and it is said, with what to do" sh -c \
     "qprof annotate f lines.qprof | grep 'No source text' | grep -q -- --source-path"
 
+# the example of the specification: block 2 has 15 and with callees 25, block 0 5; f has 20 of 30
+record blocks.qprof 'f(' 4 ':2' 2 'g(' 10 ')' 4 ':0' 5 ':2' 5 ')'
+claim "times of lines are in percent of their function's" same '| 15.000 75.0 25.000 83.3 3, | 5.000 25.0 5.000 16.7 1' \
+    "$(qprof annotate --unit=us f blocks.qprof | awk '/^[|]/ && NF > 3 { print $1, $2, $3, $4, $5, $6 }' | sort -k2 -rn | paste -sd, | sed 's/,/, /')"
+claim "a function says what it took and who called it" same '* f: 1 call, self 20.000 us (66.7 %), total 30.000 us (100.0 %)
+* called by .root. (1)' "$(qprof annotate f blocks.qprof | sed -n 's/^  *[*]/*/p')"
 record native.qprof 'main(' 2 'native!(' 50 ')' 'small(' 1 ')' ')'
 claim "without a name: the hottest function that has lines" sh -c \
     "qprof annotate native.qprof | grep -Fq '* main: 1 call, self 2.000 us'"
