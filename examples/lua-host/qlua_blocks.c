@@ -181,6 +181,19 @@ int qlua_blocks_find(const Proto *p, qlua_blocks *b)
     return is_found;
 }
 
+int qlua_blocks_declare(const Proto *p, qlua_blocks *b)
+{
+    *b = (qlua_blocks){0};
+    if (p->lineinfo == NULL || p->sizelineinfo != p->sizecode || p->sizecode == 0)
+        return 0;
+    b->lines = malloc(sizeof *b->lines);
+    if (b->lines == NULL)
+        return 0;
+    b->lines[0] = (qprof_LineInfo){-1, p->linedefined ? p->linedefined : first_line(p)};
+    b->n_blocks = 1;
+    return 1;
+}
+
 void qlua_blocks_free(qlua_blocks *b)
 {
     free(b->lines);

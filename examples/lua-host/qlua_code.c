@@ -241,11 +241,13 @@ static void register_code(lua_State *L, CallInfo *ci, const Proto *p, const qlua
 }
 
 int qlua_code_add(lua_State *L, CallInfo *ci, Proto *p, const qlua_module *module,
-                  int is_covered)
+                  int is_wanted)
 {
     qlua_blocks blocks = {0};
-    if (is_covered)
+    if (is_wanted && qlua_has_lines)
         qlua_blocks_find(p, &blocks);
+    else if (is_wanted && qlua_is_covering)
+        qlua_blocks_declare(p, &blocks);
     qlua_name_inner(p, module);
     pthread_mutex_lock(&lock);
     known_code *slot = method_of_content(content_hash(p));
@@ -269,7 +271,7 @@ size_t qlua_code_method(lua_State *L, CallInfo *ci, Proto *p)
     if (qlua_is_covering)
         qlua_cover_code(L, ci, p, module);
     else
-        qlua_code_add(L, ci, p, module, qlua_has_lines);
+        qlua_code_add(L, ci, p, module, 1);
     return p->qid;
 }
 

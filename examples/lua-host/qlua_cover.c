@@ -136,7 +136,7 @@ int qlua_cover_has(const char *path)
 /* Parents first: they name what they define. */
 static void add_all(lua_State *L, Proto *p, const qlua_module *module)
 {
-    qlua_code_add(L, NULL, p, module, qlua_has_lines);
+    qlua_code_add(L, NULL, p, module, 1);
     for (int i = 0; i < p->sizep; i++)
         add_all(L, p->p[i], module);
 }

@@ -58,10 +58,10 @@ LUAI_FUNC int qlua_code_open_scratch(void);
 /** Make a method of a prototype, if it is none, and put its counters in place.
  * @param ci      of the call that needs it; NULL: it is named by the code that defines it
  * @param module  that it is a part of; NULL: none is known
- * @param is_covered  0: its lines are not wanted
+ * @param is_wanted  0: neither its lines nor where it is declared
  * @return 1: code of this content was not registered before */
 LUAI_FUNC int qlua_code_add(lua_State *L, CallInfo *ci, Proto *p, const qlua_module *module,
-                            int is_covered);
+                            int is_wanted);
 /** Executions of a prototype that has no method are counted nowhere. */
 LUAI_FUNC void qlua_code_ignore(Proto *p);
 /** A frame was left in the block of the instruction before `pc`, `by` times. */
@@ -74,6 +74,8 @@ LUAI_FUNC void qlua_code_bury(lua_State *L);
 
 /** @return 0, nothing to free: no line information, not Lua's own bytecode, no memory */
 LUAI_FUNC int qlua_blocks_find(const Proto *p, qlua_blocks *blocks);
+/** Only where the prototype is declared. @return as qlua_blocks_find() */
+LUAI_FUNC int qlua_blocks_declare(const Proto *p, qlua_blocks *blocks);
 LUAI_FUNC void qlua_blocks_free(qlua_blocks *blocks);
 
 /** Libraries may be unloaded now: names and addresses are looked up again. */

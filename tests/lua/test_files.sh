@@ -5,7 +5,7 @@
 cd "$source/tests/lua/files"
 
 cover() { # NAME FILTER: of the JSON report
-    "$bin/qprof" cover report --format=json "$tmp/$1.qprof" | jq -r "$2 | @tsv"
+    "$bin/qprof" cover report --format=json "$tmp/$1.qprof" 2>"$tmp/said" | jq -r "$2 | @tsv"
 }
 
 same() { # WHAT: $tmp/expected and $tmp/actual
@@ -33,7 +33,8 @@ used.nested	19	0
 END
 sort -o "$tmp/expected" "$tmp/expected"
 functions='.files[].functions[] | [.name, .line, .hits]'
-for collected in coverage profile,coverage; do
+of_functions=-collection-granularity=function
+for collected in coverage profile,coverage "coverage $of_functions"; do
     record "-collect=$collected" little main.lua
     cover little "$functions" | sort >"$tmp/actual"
     same "$collected: functions of loaded files"
@@ -45,6 +46,7 @@ for collected in coverage profile,coverage; do
 done
 
 # Lines of functions that were never called.
+record "-collect=coverage" little main.lua
 printf '2\t1\n3\t0\n' >"$tmp/expected"
 cover little '.files[] | select(.path == "sub/part.lua") | .lines[] |
     select(.line == 2 or .line == 3) | [.line, .hits]' >"$tmp/actual"
@@ -54,7 +56,7 @@ same "the definition ran, the function did not"
 remain() {
     chosen=$1
     shift
-    for collected in coverage profile,coverage; do
+    for collected in coverage profile,coverage "profile,coverage $of_functions"; do
         record "-collect=$collected $chosen" filtered main.lua
         [ ! -s "$tmp/filtered.out" ] || complain "$chosen: $(cat "$tmp/filtered.out")"
         cover filtered '.files[] | [.path]' | sort | tr '\n' ' ' >"$tmp/actual"
