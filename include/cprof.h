@@ -94,6 +94,20 @@ CPROF_SAME(environment);
  * Threads: any. Cost: one look at every method, call path and counter bank. */
 QPROF_API int _EXT_REF cprof_live_summary(FILE *file);
 
+/* ---- PC sampling: QPROF_E_UNSUPPORTED, no effect ------------------------------------------- */
+CPROF_SAME(pc_supported);
+CPROF_SAME(pc_command);
+CPROF_SAME(pc_off);
+CPROF_SAME(pc_sample);
+CPROF_SAME(pc_enter_critical);
+CPROF_SAME(pc_leave_critical);
+CPROF_SAME(pc_totals);
+CPROF_SAME(pc_procedure);
+CPROF_SAME(pc_list);
+CPROF_SAME(pc_pattern_compile);
+CPROF_SAME(pc_pattern_match);
+CPROF_SAME(pc_pattern_free);
+
 /* ---- data ---------------------------------------------------------------------------------- */
 CPROF_SAME(is_running);
 CPROF_SAME(is_recording);

@@ -87,8 +87,9 @@ enum {
     QPROF_WANT_PARAMETERS = 1 << 6,
     QPROF_WANT_SAMPLES = 1 << 7,
     QPROF_WANT_COVERAGE =
-        1 << 8,               /* every method that exists is to be registered, called or not */
-    QPROF_WANT_ALONE = 1 << 9 /* coverage alone: hosts with counters need send no entries */
+        1 << 8,                /* every method that exists is to be registered, called or not */
+    QPROF_WANT_ALONE = 1 << 9, /* coverage alone: hosts with counters need send no entries */
+    QPROF_WANT_STACK = 1 << 10 /* samples alone: qprof_stack_entry() is enough */
 };
 
 /* ---- life ---------------------------------------------------------------------------------- */
@@ -286,6 +287,64 @@ QPROF_API int _EXT_REF qprof_register_source(const char *file, const void *text,
 /** The environment variable that this library reads its options from, "QPROF" or "CPROF": a host
  * that records only when asked to looks there. Static. */
 QPROF_API const char *_EXT_REF qprof_environment(void);
+
+/* ---- PC sampling --------------------------------------------------------------------------- */
+
+/* Interrupts that a timer makes, or qprof_pc_sample(), are credited to the procedure that is
+ * running (shallow) and to all that are active (deep): docs/sampling.md. */
+
+enum { QPROF_PC_VIRTUAL = 1, QPROF_PC_REAL = 2, QPROF_PC_DEEP = 4 };
+
+typedef struct {
+    uint64_t occurred, counted, skipped, critical, foreign; /* counted + skipped = occurred */
+    int kind;                                               /* QPROF_PC_VIRTUAL or _REAL */
+    unsigned long interval, measured;                       /* microseconds */
+} qprof_PcTotals;
+
+typedef struct qprof_PcPattern qprof_PcPattern;
+
+/** What this machine can do: QPROF_PC_* bits. */
+QPROF_API unsigned _EXT_REF qprof_pc_supported(void);
+
+/** Sample from now on: "PC {VIRTUAL|REAL} {microseconds} {WHEN pattern ;}", the word PC optional,
+ * keywords by any prefix. Before the first entry; replaces the command before.
+ * @param error_column  receives where a mistake is, from 1; may be NULL
+ * @return 0; QPROF_E_STATE: not running, or too late; QPROF_E_SYNTAX; QPROF_E_LIMIT: the pattern
+ *         is too large; QPROF_E_ARG. qprof_error_text() says what was wrong */
+QPROF_API int _EXT_REF qprof_pc_command(const char *text, int *error_column);
+/** No timer from now on; what was counted stays. @return 0; QPROF_E_STATE */
+QPROF_API int _EXT_REF qprof_pc_off(void);
+
+/** n interrupts on the calling thread, now; with and without a running timer.
+ * @return 0; QPROF_E_STATE: no PC command is in force */
+QPROF_API int _EXT_REF qprof_pc_sample(unsigned n);
+
+/** What the calling system thread does between the two is a critical section: interrupts there
+ * are charged to no procedure. They nest. */
+QPROF_API void _EXT_REF qprof_pc_enter_critical(void);
+QPROF_API void _EXT_REF qprof_pc_leave_critical(void);
+
+/** Figures so far, by the pattern in force, all threads. @return 0; QPROF_E_ARG; QPROF_E_STATE: no
+ * PC command; QPROF_E_MEMORY; QPROF_E_NOTFOUND: unknown method. Cost: a look at every path */
+QPROF_API int _EXT_REF qprof_pc_totals(qprof_PcTotals *);
+QPROF_API int _EXT_REF qprof_pc_procedure(qprof_MethodID, uint64_t *shallow, uint64_t *deep);
+
+/** Write the report: every procedure, by shallow and by deep count, and the summary.
+ * @param file  NULL: where -summary says, else standard output; "-": standard output
+ * @return 0; QPROF_E_STATE; QPROF_E_MEMORY; QPROF_E_IO */
+QPROF_API int _EXT_REF qprof_pc_list(const char *file);
+
+/** Compile a call pattern. @return NULL: a mistake at *error_column (from 1), or no memory (0).
+ * Free with qprof_pc_pattern_free(), which takes NULL. Needs no run. Threads: any. */
+QPROF_API qprof_PcPattern *_EXT_REF qprof_pc_pattern_compile(const char *pattern,
+                                                             int *error_column);
+/** Does a stack count, and whom does it charge?
+ * @param frames   [n] "module.procedure", outermost first; NULL: foreign code
+ * @param charged  index of the frame, -1: foreignPcs; untouched unless 1 is returned; may be NULL
+ * @return 1, 0; QPROF_E_ARG; QPROF_E_MEMORY */
+QPROF_API int _EXT_REF qprof_pc_pattern_match(const qprof_PcPattern *,
+                                              const char *const *frames, int n, int *charged);
+QPROF_API void _EXT_REF qprof_pc_pattern_free(qprof_PcPattern *);
 
 /* ---- data ---------------------------------------------------------------------------------- */
 

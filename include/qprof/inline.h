@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#define QPROF_INLINE_VERSION 1u
+#define QPROF_INLINE_VERSION 2u
 
 /* One call path of one thread. Written by the thread that owns it, read by anyone. */
 typedef struct qprof_node {
@@ -47,7 +47,7 @@ typedef struct qprof_frame {
     uint64_t mark_own; /* block times: own at the last mark */
     uint32_t block;    /* block times: block of the last mark */
     uint32_t reserved;
-    uint64_t reserved2;
+    uint64_t method_id; /* QPROF_HOOK_STACK: as given at entry; node is 0 until it is sampled */
 } qprof_frame;
 
 /* The part of a thread's record in the profile file that every event touches. */
@@ -83,7 +83,8 @@ enum {
     QPROF_HOOK_EXACT = 1u << 1,    /* two clock reads a call */
     QPROF_HOOK_ADAPTIVE = 1u << 2, /* a clock pair for some calls */
     QPROF_HOOK_TSC = 1u << 3,      /* the clock is the processor's own counter */
-    QPROF_HOOK_COLD = 1u << 4,     /* from here on: the event is recorded out of line */
+    QPROF_HOOK_STACK = 1u << 4,    /* no calls are counted: the stack is all that is kept */
+    QPROF_HOOK_COLD = 1u << 5,     /* from here on: the event is recorded out of line */
 
     QPROF_FRAME_MARKED = 1u << 0,  /* has block marks to settle */
     QPROF_FRAME_SKIP = 1u << 1,    /* entered unrecorded */
@@ -235,7 +236,7 @@ static inline void qprof_open_entry(qprof_thread *th, uint32_t gate, uintptr_t m
                                     uintptr_t id)
 {
     uint32_t top = QPROF_LOAD(th->pulse->top);
-    if (QPROF_UNLIKELY(gate >= QPROF_HOOK_COLD || top - th->floor >= th->span || !method ||
+    if (QPROF_UNLIKELY(gate >= QPROF_HOOK_STACK || top - th->floor >= th->span || !method ||
                        !id)) {
         qprof_cold_entry(th, method, id);
         return;
@@ -307,7 +308,7 @@ static inline void qprof_open_exit(qprof_thread *th, uint32_t gate, uintptr_t id
 {
     uint32_t top = QPROF_LOAD(th->pulse->top);
     qprof_frame *f = QPROF_CELL(th, qprof_frame, top);
-    if (QPROF_UNLIKELY(gate >= QPROF_HOOK_COLD || top - th->floor - 1 >= th->span ||
+    if (QPROF_UNLIKELY(gate >= QPROF_HOOK_STACK || top - th->floor - 1 >= th->span ||
                        f[-1].stack_id != id || f->stack_id == id || f->flags)) {
         qprof_cold_exit(th, id);
         return;
@@ -331,6 +332,60 @@ static inline void qprof_exit(qprof_thread *th, uintptr_t id)
     uint32_t gate = QPROF_LOAD(th->gate);
     if (gate)
         qprof_open_exit(th, gate, id);
+}
+
+/* ---- only the stack ------------------------------------------------------------------------ */
+
+/* Put a frame on the stack. @return 0: out of the ordinary, nothing was changed */
+static inline int qprof_push(qprof_thread *th, uintptr_t method, uintptr_t id)
+{
+    uint32_t top = QPROF_LOAD(th->pulse->top);
+    if (QPROF_UNLIKELY(top - th->floor >= th->span || !method || !id))
+        return 0;
+    qprof_frame *f = QPROF_CELL(th, qprof_frame, top) + 1;
+    QPROF_STORE(th->pulse->top, top | QPROF_TOP_BUSY);
+    QPROF_FENCE();
+    QPROF_STORE(f->stack_id, (uint64_t)id);
+    QPROF_STORE(f->method_id, (uint64_t)method);
+    qprof_frame_begin(f, 0);
+    QPROF_FENCE();
+    QPROF_END_ENTRY(th->pulse->top);
+    return 1;
+}
+
+/* Take the top frame off. @return 0: out of the ordinary, nothing was changed */
+static inline int qprof_pop(qprof_thread *th, uintptr_t id)
+{
+    uint32_t top = QPROF_LOAD(th->pulse->top);
+    const qprof_frame *f = QPROF_CELL(th, qprof_frame, top);
+    if (QPROF_UNLIKELY(top - th->floor - 1 >= th->span || f[-1].stack_id != id ||
+                       f->stack_id == id || f->flags))
+        return 0;
+    QPROF_STORE(th->pulse->top, top - 1);
+    return 1;
+}
+
+/** qprof_entry for a host that was told QPROF_WANT_STACK: a loop of its own that uses these two
+ * saves the test what else is recorded. As safe as qprof_entry whatever is recorded.
+ * Cost: about 1 ns. */
+static inline void qprof_stack_entry(qprof_thread *th, uintptr_t method, uintptr_t id)
+{
+    uint32_t gate = QPROF_LOAD(th->gate);
+    if (QPROF_UNLIKELY(gate != (QPROF_GATE_OPEN | QPROF_HOOK_STACK) ||
+                       !qprof_push(th, method, id))) {
+        if (gate)
+            qprof_cold_entry(th, method, id);
+    }
+}
+
+/** qprof_exit, the same way. */
+static inline void qprof_stack_exit(qprof_thread *th, uintptr_t id)
+{
+    uint32_t gate = QPROF_LOAD(th->gate);
+    if (QPROF_UNLIKELY(gate != (QPROF_GATE_OPEN | QPROF_HOOK_STACK) || !qprof_pop(th, id))) {
+        if (gate)
+            qprof_cold_exit(th, id);
+    }
 }
 
 #endif /* GNU C */

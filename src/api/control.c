@@ -86,8 +86,11 @@ unsigned qprof_wants(void)
         return 0;
     unsigned wants = QPROF_WANT_CALLS;
     uint32_t collect = qp_run_head()->collect;
-    wants |= collect & QP_COLLECT_PROFILE ? 0 : QPROF_WANT_ALONE;
+    wants |= collect & (QP_COLLECT_PROFILE | QP_COLLECT_SAMPLES) ? 0 : QPROF_WANT_ALONE;
     wants |= collect & QP_COLLECT_COVERAGE ? QPROF_WANT_COVERAGE : 0;
+    wants |= collect & QP_COLLECT_SAMPLES ? QPROF_WANT_SAMPLES : 0;
+    if (collect == QP_COLLECT_SAMPLES)
+        return wants | QPROF_WANT_STACK;
     if (qp_run_head()->grain != QP_GRAIN_FUNCTION) {
         wants |= QPROF_WANT_LINES | QPROF_WANT_BLOCKS;
         if (qp_run_head()->time_mode == QP_TIME_EXACT)

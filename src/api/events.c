@@ -79,7 +79,9 @@ static void record_detail(qprof_thread *th, detail d)
     qprof_frame *top = qp_event_begin(th);
     if (!top)
         return;
-    if (!qp_stack_depth(th, top))
+    if (!top->node)
+        ; /* samples alone: nothing of a call is kept */
+    else if (!qp_stack_depth(th, top))
         qp_count(&qp_run.space, d.kind == UNITS ? QP_D_counts_no_frame : QP_D_bb_no_frame);
     else if (d.kind == UNITS)
         qp_blocks_units(th, top, d.n);

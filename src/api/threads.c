@@ -216,7 +216,9 @@ int qprof_block_at(qprof_MethodID id, int code_offset)
 static qprof_MethodID method_on_top(const qprof_thread *th)
 {
     const qprof_frame *top = th ? qp_top_of(th) : NULL;
-    return top ? (qprof_MethodID)qp_node_at(th, top->node)->method_id : 0;
+    if (!top)
+        return 0;
+    return (qprof_MethodID)(top->node ? qp_node_at(th, top->node)->method_id : top->method_id);
 }
 
 qprof_MethodID qprof_current_method_id(void)

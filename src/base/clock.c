@@ -29,6 +29,11 @@ uint64_t qp_clock_wall(void)
     return read_ns(CLOCK_REALTIME);
 }
 
+uint64_t qp_clock_process_cpu(void)
+{
+    return read_ns(CLOCK_PROCESS_CPUTIME_ID);
+}
+
 uint64_t qp_clock_thread_cpu(void)
 {
     return read_ns(CLOCK_THREAD_CPUTIME_ID);

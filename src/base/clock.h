@@ -5,8 +5,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-uint64_t qp_clock_monotonic(void); /* ns */
-uint64_t qp_clock_wall(void);      /* ns since 1970 */
+uint64_t qp_clock_monotonic(void);   /* ns */
+uint64_t qp_clock_wall(void);        /* ns since 1970 */
+uint64_t qp_clock_process_cpu(void); /* ns, user + kernel, all threads */
 
 /* Of the calling thread. */
 uint64_t qp_clock_thread_cpu(void); /* ns, user + kernel */

@@ -53,7 +53,9 @@
     X(e_unsupported, E, "calls refused: not available here")                                   \
     X(e_notfound, H, "calls refused: unknown id or name")                                      \
     X(e_limit, E, "calls refused: a maximum was reached")                                      \
-    X(context_mixed, H, "changes of methods that count blocks and jumps: not told apart")
+    X(context_mixed, H, "changes of methods that count blocks and jumps: not told apart")      \
+    X(sample_lost, L, "samples that found no room")                                            \
+    X(throttled, E, "times the sampler doubled its interval because it cost too much")
 
 typedef enum {
 #define QP_X(name, kind, text) QP_D_##name,

@@ -67,9 +67,12 @@ enum {                              /* head.flags */
 enum {                               /* head.collect */
        QP_COLLECT_PROFILE = 1u << 0, /* call paths and times */
        QP_COLLECT_COVERAGE =
-           1u << 1,              /* every method that exists is registered, called or not */
-       QP_COLLECT_ONCE = 1u << 2 /* a counter says whether, not how often */
+           1u << 1,                 /* every method that exists is registered, called or not */
+       QP_COLLECT_ONCE = 1u << 2,   /* a counter says whether, not how often */
+       QP_COLLECT_SAMPLES = 1u << 3 /* interrupts of the PC command */
 };
+
+typedef enum { QP_PC_VIRTUAL = 1, QP_PC_REAL = 2 } qp_pc_kind; /* = QPROF_PC_* */
 
 /* Granularity (-collection-granularity). */
 typedef enum { QP_GRAIN_FUNCTION, QP_GRAIN_BLOCK, QP_GRAIN_LINE } qp_grain;
@@ -127,7 +130,12 @@ typedef struct {
     uint32_t collect;        /* QP_COLLECT_*; 0, in files of minor 0: profile */
     qp_cell context;         /* qp_context that hits belong to now; 0: none was ever named */
     uint64_t context_clears; /* clear_count that the shares belong to */
-    uint64_t reserved[27];
+    /* 312: the PC command */
+    uint64_t pc_period;  /* ns asked for; 0: none */
+    uint64_t n_critical; /* interrupts in critical sections */
+    qp_ref pc_pattern;   /* text; 0: every stack counts */
+    uint32_t pc_kind;    /* qp_pc_kind */
+    uint64_t reserved[24];
     /* 528 */
     uint64_t diagnostics[QP_N_DIAGNOSTICS]; /* in the order of QP_DIAGNOSTICS; atomic */
     uint64_t reserved2[382];
@@ -261,7 +269,8 @@ typedef struct {
     qp_cell time_bank; /* the same for block times */
     qp_cell overflow;  /* the node's <overflow> child; 0: none */
     uint32_t reserved;
-    uint64_t reserved2[4];
+    uint64_t samples; /* interrupts of the PC command while this path was on top */
+    uint64_t reserved2[3];
 } qp_node_more;
 
 typedef struct { /* = qprof_frame */
@@ -274,7 +283,7 @@ typedef struct { /* = qprof_frame */
     uint64_t mark_at, mark_own; /* block times since the last mark */
     uint32_t block;             /* of the last mark, if QP_FRAME_MARKED */
     uint32_t reserved;
-    uint64_t reserved2;
+    uint64_t method_id; /* samples alone: the host's; node is 0 until the path was sampled */
 } qp_frame;
 
 enum {

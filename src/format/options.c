@@ -215,6 +215,13 @@ static qp_parse store_value(qp_options *o, qp_option which, const char *value, b
     return QP_PARSE_OK;
 }
 
+qp_parse qp_option_set(qp_options *o, qp_option which, const char *value, qp_parse_error *error)
+{
+    static const qp_option_events silent;
+    error->message[0] = '\0';
+    return store_value(o, which, value, true, &silent, error);
+}
+
 void qp_options_init(qp_options *o)
 {
     static const qp_option_events silent;

@@ -40,7 +40,7 @@
       "elapsed-time|user+system|user|system", "other words for -time-blocking-functions")      \
     X(collection_granularity, "collection-granularity", WORD, "line",                          \
       "function|basic-block|line", "finest detail that is collected")                          \
-    X(collect, "collect", SET, QP_PRODUCT_COLLECT, "profile|coverage",                         \
+    X(collect, "collect", SET, QP_PRODUCT_COLLECT, "profile|coverage|samples",                 \
       "what goes into the file, separated by commas; libcprof: coverage by default")           \
     X(cover, "cover", WORD, "", "hits|once",                                                   \
       "collect coverage, too: how often code was executed, or whether")                        \
@@ -71,6 +71,12 @@
       "what an exit does that names no open frame")                                            \
     X(sample_period, "sample-period", NUMBER, "1000", "50..3600000000",                        \
       "microseconds between two passes of the sampler of -time=sampled")                       \
+    X(pc, "pc", TEXT, "", "COMMAND",                                                           \
+      "sample: 'VIRTUAL or REAL, MICROSECONDS, WHEN PATTERN;', each part optional")            \
+    X(pc_critical, "pc-critical", SET, "", "gc|compiler|loader",                               \
+      "pseudo-methods in which an interrupt counts as in a critical section")                  \
+    X(pc_signal, "pc-signal", BOOL, "no", "",                                                  \
+      "let a signal's timer make the interrupts instead of a thread")                          \
     X(memory_limit, "memory-limit", SIZE, "256M", "1M..16G",                                   \
       "memory of the recorder; beyond it paths are folded")                                    \
     X(thread_rows, "thread-rows", NUMBER, "1000", "1..16000000",                               \
@@ -150,6 +156,10 @@ void qp_options_init(qp_options *o);
  * copy. Unknown names and those of the other library are no mistake. */
 qp_parse qp_options_parse(qp_options *o, const char *words, const qp_option_events *events,
                           qp_parse_error *error);
+
+/* Set one option to the text of a value, which for TEXT may hold anything. */
+qp_parse qp_option_set(qp_options *o, qp_option which, const char *value,
+                       qp_parse_error *error);
 
 /* @param name  with or without '-'; case, '-' and '_' do not matter
  * @return QP_N_OPTIONS: unknown */

@@ -235,6 +235,7 @@ static void add_figures(qp_figures *to, const qp_model_node *n)
     to->self = qp_sum(to->self, f->self);
     to->counts = qp_sum(to->counts, f->counts);
     to->samples = qp_sum(to->samples, f->samples);
+    to->interrupts = qp_sum(to->interrupts, f->interrupts);
     to->cost = qp_sum(to->cost, f->cost);
     if (n->is_outermost) {
         to->total = qp_sum(to->total, f->total);

@@ -30,6 +30,7 @@ static void add_time(folding *x, uint32_t from, uint32_t to)
     sum->self = qp_sum(sum->self, f->self);
     sum->counts = qp_sum(sum->counts, f->counts);
     sum->samples = qp_sum(sum->samples, f->samples);
+    sum->interrupts = qp_sum(sum->interrupts, f->interrupts);
     sum->cost = qp_sum(sum->cost, f->cost);
     if (own->self_variance && own->model.run.time_mode != QP_TIME_ADAPTIVE)
         x->to->self_variance[to] += own->self_variance[from];

@@ -166,6 +166,8 @@ static uint32_t read_stack(qp_model_private *own, uint32_t thread, qp_buf *block
             const qp_frame *f = frame_at(own, c);
             uint32_t node = qp_index_at(own, f->node, QP_TAG_NODE);
             depth++;
+            if (!f->node && own->model.run.is_stack_only)
+                continue; /* never sampled: its path is not known */
             if (!node || own->nodes[node].thread != thread) {
                 is_broken = true;
                 continue;

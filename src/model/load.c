@@ -101,6 +101,7 @@ static void describe_run(qp_model_private *own)
     run->module = qp_load_text(own, h->module);
     run->focus = "";
     run->label = qp_load_text(own, h->label);
+    run->pc_pattern = qp_load_text(own, h->pc_pattern);
     run->version = qp_load_text(own, h->version);
     run->pid = h->pid;
     run->dataset = h->dataset;
@@ -110,9 +111,13 @@ static void describe_run(qp_model_private *own)
     run->is_recording = h->flags & QP_FLAG_RECORDING;
     run->is_at_exit = h->flags & QP_FLAG_AT_EXIT;
     run->is_merged = h->flags & QP_FLAG_MERGED;
-    run->is_profile = !h->collect || h->collect & QP_COLLECT_PROFILE;
+    run->is_profile = !h->collect || h->collect & (QP_COLLECT_PROFILE | QP_COLLECT_SAMPLES);
     run->is_coverage = h->collect & QP_COLLECT_COVERAGE;
     run->is_once = h->collect & QP_COLLECT_ONCE;
+    run->is_stack_only = h->collect == QP_COLLECT_SAMPLES;
+    run->pc_period_ns = h->pc_period;
+    run->is_pc_real = h->pc_kind == QP_PC_REAL;
+    run->n_critical = h->n_critical;
     run->memory_limit_bytes = h->memory_limit;
     run->file_bytes = own->image.file_bytes;
 }

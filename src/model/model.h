@@ -63,6 +63,11 @@ typedef struct {
     bool is_profile;   /* call paths were recorded; else calls are below their threads' roots */
     bool is_coverage;  /* every method that existed is there, called or not */
     bool is_once;      /* counts of blocks say whether, not how often */
+    bool is_stack_only;     /* samples alone: nobody counted the calls */
+    bool is_pc_real;        /* interrupts by the wall clock; else by CPU time */
+    uint64_t pc_period_ns;  /* between interrupts, as asked for; 0: no PC command */
+    const char *pc_pattern; /* which stacks count; "": all */
+    uint64_t n_critical;    /* interrupts in critical sections */
     qp_time_mode time_mode;
     const char *time_mode_text; /* "exact", "adaptive", "sampled", "none" */
     qp_clock_kind clock_kind;
@@ -101,6 +106,7 @@ typedef struct {
     uint64_t min, max;             /* ticks of own time of one complete call; min > max: none */
     uint64_t counts, counts_total; /* units of qprof_record_counts */
     uint64_t samples, samples_total;
+    uint64_t interrupts; /* of the PC command while this was on top; of callees apart */
     uint64_t self_half, total_half; /* ticks */
     uint64_t cost;                  /* ticks of self that recording itself added; an estimate */
 } qp_figures;

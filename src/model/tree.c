@@ -96,6 +96,7 @@ static void read_figures(qp_model_private *own, qp_model_node *n, const qp_node 
             const qp_node_more *more = qp_image_cell(&own->image, r->more);
             f->skips = more->n_skips;
             f->counts = more->counts;
+            f->interrupts = more->samples;
         }
     }
     f->calls = qp_sum(f->hits, f->skips);

@@ -121,14 +121,14 @@ static int refuse_clock(qp_parse_error *error, int code, const char *why)
     return code;
 }
 
-/* Coverage alone: no event reads a clock. */
+/* Coverage or samples alone: no event reads a clock. */
 static void begin_without_times(void)
 {
     qp_head *h = qp_run_head();
     h->clock_kind = h->user_clock = h->wait_clock = QP_CLOCK_ELAPSED;
     h->clock_source = host_clock ? QP_SOURCE_HOST : QP_SOURCE_NS;
     h->time_mode = QP_TIME_NONE;
-    qp_run.hooks = 0;
+    qp_run.hooks = h->collect == QP_COLLECT_SAMPLES ? QPROF_HOOK_STACK : 0;
     h->begun_raw = qp_charge_elapsed();
 }
 
@@ -403,6 +403,7 @@ static void zero_nodes(qprof_thread *th)
             if (more) {
                 qp_store(&more->n_skips, 0);
                 qp_store(&more->counts, 0);
+                qp_store(&more->samples, 0);
             }
         }
         cell = e->prev;

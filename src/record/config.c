@@ -94,6 +94,38 @@ static qp_parse take_line(qp_options *o, char *line, const char *file, unsigned 
     return code;
 }
 
+/* Does a statement begin here? Its word is in any case. */
+static bool is_statement(const char *line, const char *word)
+{
+    size_t n = strlen(word);
+    return strncasecmp(line, word, n) == 0 && strchr(" \t\r\n", line[n]);
+}
+
+/* A PC command, which with WHEN runs on to its ';'. Comments in it become blanks.
+ * @return where the next line begins */
+static char *take_pc(qp_options *o, char *line, unsigned *number, qp_parse *code,
+                     qp_parse_error *error)
+{
+    size_t n = strcspn(line, "\n"), n_first = n;
+    bool has_pattern = false;
+    for (size_t i = 1; i < n; i++)
+        has_pattern |= strchr("wW", line[i]) && strchr(" \t", line[i - 1]);
+    if (has_pattern)
+        n = strcspn(line, ";");
+    n += line[n] == ';' ? 1 + strcspn(line + n + 1, "\n") : 0;
+    for (size_t i = 0; i < n; i++) {
+        *number += line[i] == '\n';
+        if (line[i] == '#')
+            while (i < n && line[i] != '\n')
+                line[i++] = ' ';
+    }
+    char *next = line[n] ? line + n + 1 : line + n;
+    line[n < n_first ? n_first : n] = '\0';
+    *number += 1;
+    *code = qp_option_set(o, QP_OPT_pc, line, error);
+    return next;
+}
+
 /* Lines that end in '\' go on in the next one. */
 static qp_parse take_file(void *unused, qp_options *o, const char *file, qp_parse_error *error)
 {
@@ -107,6 +139,14 @@ static qp_parse take_file(void *unused, qp_options *o, const char *file, qp_pars
     unsigned number = 1;
     for (char *line = text; *line;) {
         unsigned first_number = number;
+        qp_parse code;
+        line += strspn(line, " \t");
+        if (is_statement(line, "pc")) {
+            line = take_pc(o, line, &number, &code, error);
+            if (code != QP_PARSE_OK)
+                return code;
+            continue;
+        }
         char *end = line;
         for (; *end && *end != '\n'; end++)
             if (end[0] == '\\' && end[1] == '\n') {
@@ -116,7 +156,7 @@ static qp_parse take_file(void *unused, qp_options *o, const char *file, qp_pars
         char *next = *end ? end + 1 : end;
         *end = '\0';
         number++;
-        qp_parse code = take_line(o, line, file, first_number, error);
+        code = take_line(o, line, file, first_number, error);
         if (code != QP_PARSE_OK)
             return code;
         line = next;
@@ -200,6 +240,13 @@ int qp_config_words(const char *words, qp_parse_error *error)
 {
     qp_options changed = qp_run.options;
     qp_parse parse = qp_options_parse(&changed, words, &anywhere, error);
+    return apply(parse, &changed, error);
+}
+
+int qp_config_set(qp_option which, const char *value, qp_parse_error *error)
+{
+    qp_options changed = qp_run.options;
+    qp_parse parse = qp_option_set(&changed, which, value, error);
     return apply(parse, &changed, error);
 }
 

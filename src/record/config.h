@@ -13,5 +13,7 @@ void qp_config_report(void);
 /* Option words, or a file of them, given later: strongest. Nothing is applied on an error. */
 int qp_config_words(const char *words, qp_parse_error *error);
 int qp_config_file(const char *file, qp_parse_error *error);
+/* One option, whose value may hold anything. */
+int qp_config_set(qp_option which, const char *value, qp_parse_error *error);
 
 #endif

@@ -94,6 +94,7 @@ void qp_data_clear(void)
     qp_store(&h->clear_stopped, h->stopped_total);
     qp_publish(&h->clear_count, h->clear_count + 1);
     end_change();
+    qp_store(&h->n_critical, 0);
     qp_contexts_clear();
     tell_threads();
 }

@@ -9,6 +9,7 @@
 
 #include "base/atomic.h"
 #include "record/charge.h"
+#include "record/samples.h"
 #include "record/stack.h"
 #include "record/tree.h"
 
@@ -36,6 +37,8 @@ qprof_frame *qp_event_begin(qprof_thread *th)
         return NULL;
     }
     qp_charge_sync(th, top);
+    if (QP_UNLIKELY(has_hook(th, QP_HOOK_SAMPLE)))
+        qp_samples_take(th, top);
     return top;
 }
 
@@ -99,7 +102,8 @@ static qp_cell method_of(qprof_thread *th, qprof_frame **top, uintptr_t method)
 /* Whose callee the next call is: coverage alone has no paths, each method is the root's. */
 static qp_cell caller_of(const qprof_thread *th, const qprof_frame *top)
 {
-    return qp_run_head()->collect & QP_COLLECT_PROFILE ? top->node : qp_record_of(th)->root;
+    uint32_t with_paths = QP_COLLECT_PROFILE | QP_COLLECT_SAMPLES;
+    return qp_run_head()->collect & with_paths ? top->node : qp_record_of(th)->root;
 }
 
 /* The call path of a callee; 0: fold it into its caller's. NULL in *top: the event is off. */
@@ -170,6 +174,14 @@ static void count_deep(qprof_thread *th, qprof_frame *top)
     qp_count(&qp_run.space, QP_D_depth_overflow);
 }
 
+static void note_zero(qprof_thread *th, uintptr_t id)
+{
+    if (id)
+        return;
+    qp_count(&qp_run.space, QP_D_entry_zero_stack_id);
+    qp_fetch_or(&th->gate, QP_HOOK_ZERO);
+}
+
 static void start_frame(qprof_thread *th, qprof_frame *top, qprof_frame *f)
 {
     uint32_t hooks = QPROF_LOAD(th->gate);
@@ -185,6 +197,49 @@ static void start_frame(qprof_thread *th, qprof_frame *top, qprof_frame *f)
     }
 }
 
+/* Ask the host for the methods of sampled paths that it has not described: with samples alone it is
+ * not asked at each first call. NULL in *top: the event is off. */
+static void ask_for_sampled(qprof_thread *th, qprof_frame **top)
+{
+    for (qp_cell path = qp_samples_path(th, *top); path && *top;) {
+        const qprof_node *n = qp_node_at(th, path);
+        path = n->parent;
+        if (n->method && n->method_id && !qp_method_is_registered(&qp_run.methods, n->method) &&
+            qp_method_miss(&qp_run.methods, n->method))
+            *top = ask_host(th, *top, (uintptr_t)n->method_id);
+    }
+}
+
+/* A frame above the top, which moves along when that makes a new chunk necessary. NULL: the call
+ * is only counted, and the event over. */
+static qprof_frame *frame_above(qprof_thread *th, qprof_frame **top)
+{
+    qprof_frame *f = has_hook(th, QP_HOOK_DEEP) ? NULL : qp_stack_above(th, *top);
+    if (f) {
+        *top = f - 1;
+        return f;
+    }
+    count_deep(th, *top);
+    qp_event_end(th, *top);
+    return NULL;
+}
+
+/* Samples alone: the path is looked up when it is sampled. */
+static void enter_stack(qprof_thread *th, qprof_frame *top, uintptr_t method, uintptr_t id)
+{
+    if (QP_UNLIKELY(qp_load(&qp_run.has_unknown)))
+        ask_for_sampled(th, &top);
+    qprof_frame *f = top ? frame_above(th, &top) : NULL;
+    if (!f)
+        return;
+    QPROF_STORE(f->stack_id, (uint64_t)id);
+    QPROF_STORE(f->method_id, (uint64_t)method);
+    QPROF_STORE(f->node, 0);
+    QPROF_STORE(f->flags, id ? 0 : QPROF_FRAME_ZERO);
+    note_zero(th, id);
+    qp_event_end(th, f);
+}
+
 static void enter(qprof_thread *th, uintptr_t method, uintptr_t id)
 {
     qprof_frame *top = qp_event_begin(th);
@@ -194,21 +249,14 @@ static void enter(qprof_thread *th, uintptr_t method, uintptr_t id)
         return;
     }
     qp_store(&qp_run.has_entries, true);
-    if (has_hook(th, QP_HOOK_DEEP)) {
-        count_deep(th, top);
-        qp_event_end(th, top);
+    if (has_hook(th, QPROF_HOOK_STACK)) {
+        enter_stack(th, top, method, id);
         return;
     }
-    qp_cell callee = callee_of(th, &top, method);
-    if (!top)
+    qp_cell callee = has_hook(th, QP_HOOK_DEEP) ? 0 : callee_of(th, &top, method);
+    qprof_frame *f = top ? frame_above(th, &top) : NULL;
+    if (!f)
         return;
-    qprof_frame *f = qp_stack_above(th, top);
-    if (!f) {
-        count_deep(th, top);
-        qp_event_end(th, top);
-        return;
-    }
-    top = f - 1; /* in a new chunk the caller has moved along */
     uint32_t flags = (callee ? 0 : QPROF_FRAME_FOLDED) |
                      (has_hook(th, QP_HOOK_STOPPED) ? QPROF_FRAME_SKIP : 0) |
                      (id ? 0 : QPROF_FRAME_ZERO);
@@ -216,10 +264,7 @@ static void enter(qprof_thread *th, uintptr_t method, uintptr_t id)
     QPROF_STORE(f->own, 0);
     QPROF_STORE(f->node, callee ? callee : top->node);
     QPROF_STORE(f->flags, flags);
-    if (!id) {
-        qp_count(&qp_run.space, QP_D_entry_zero_stack_id);
-        qp_fetch_or(&th->gate, QP_HOOK_ZERO);
-    }
+    note_zero(th, id);
     count_call(th, f, !callee);
     if (callee && !qp_tree_is_overflow(th, callee))
         QPROF_STORE(qp_node_at(th, top->node)->last, callee);
@@ -227,8 +272,16 @@ static void enter(qprof_thread *th, uintptr_t method, uintptr_t id)
     qp_event_end(th, f);
 }
 
+/* Is nothing but the stack kept, and nothing out of the ordinary? */
+static bool is_stack_only(const qprof_thread *th)
+{
+    return QPROF_LOAD(th->gate) == (QPROF_GATE_OPEN | QPROF_HOOK_STACK);
+}
+
 void qprof_cold_entry(qprof_thread *th, uintptr_t method, uintptr_t id)
 {
+    if (is_stack_only(th) && qprof_push(th, method, id))
+        return;
     int host_errno = errno;
     enter(th, method, id);
     errno = host_errno;
@@ -340,6 +393,8 @@ static void leave(qprof_thread *th, qprof_frame **top, uintptr_t id)
 
 void qprof_cold_exit(qprof_thread *th, uintptr_t id)
 {
+    if (is_stack_only(th) && qprof_pop(th, id))
+        return;
     int host_errno = errno;
     qprof_frame *top = qp_event_begin(th);
     if (top) {

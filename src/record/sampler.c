@@ -1,8 +1,8 @@
-/* sampler.c: one pass each period over the threads that a carrier drives.
+/* sampler.c: the thread that makes interrupts, one for each carrier in each period.
  *
- * The call path of a thread is one word of its record, the top frame: a pass sees the stack before
- * or after an event and never half of it. A sample is worth the time since the thread's sample
- * before: elapsed ticks, or CPU time of its carrier. */
+ * It takes no signal, reads no stack and stops nobody: it counts an interrupt for whom a carrier
+ * drives (samples.c says how it is credited). Deadlines are absolute; missed ones are counted and
+ * not made up. */
 #include "record/sampler.h"
 
 #include <pthread.h>
@@ -10,63 +10,52 @@
 
 #include "base/atomic.h"
 #include "base/clock.h"
+#include "base/scratch.h"
 #include "record/charge.h"
-#include "record/stack.h"
-#include "record/tree.h"
+#include "record/pc_signal.h"
+#include "record/samples.h"
 
-enum { STACK_BYTES = 64 * 1024, CPU_TIMES_MAX = 4096, SLICE_NS = 5000000 };
+enum {
+    STACK_BYTES = 64 * 1024,
+    CARRIERS_MAX = 1 << 20, /* that are looked at */
+    SLICE_NS = 5000000,
+    COST_PERCENT = 5, /* of a period that a pass may take ... */
+    COSTLY_MAX = 10   /* ... this often in a row */
+};
 
 static struct {
     pthread_t thread;
     bool is_running;
     uint32_t must_stop;
-    uint64_t n_passes;
-    struct {
-        uint64_t cpu, pass, system_id; /* when it was looked at last, and on which carrier */
-    } seen[CPU_TIMES_MAX];             /* the first threads, by their handle */
+    uint32_t *live; /* [n_live] ordinals of carriers that have not ended, of n_known */
+    uint32_t n_live, n_known;
 } sampler;
 
-/* CPU time of a thread since the pass before, in ns; 0 if it was not seen there then. */
-static uint64_t cpu_step(uint32_t i, const qprof_thread *th)
+/* Carriers that began since the pass before. */
+static void note_new_carriers(void)
 {
-    if (i >= CPU_TIMES_MAX)
-        return 0;
-    uint64_t system_id = qp_load(&qp_record_of(th)->system_id);
-    uint64_t now = qp_clock_cpu_of((int)system_id), before = sampler.seen[i].cpu;
-    bool is_next =
-        sampler.seen[i].pass + 1 == sampler.n_passes && sampler.seen[i].system_id == system_id;
-    sampler.seen[i].cpu = now;
-    sampler.seen[i].pass = sampler.n_passes;
-    sampler.seen[i].system_id = system_id;
-    return is_next && now > before ? now - before : 0;
-}
-
-/* Credit the call path that a thread is on. In this mode nobody else writes these two fields. */
-static void sample(const qprof_thread *th, uint64_t ticks)
-{
-    uint32_t top = qp_observe(&th->pulse->top) & ~QPROF_TOP_BUSY;
-    const qprof_frame *f = QPROF_CELL(th, qprof_frame, top);
-    qprof_node *n = qp_node_at(th, QPROF_LOAD(f->node));
-    if (!QPROF_LOAD(n->parent)) /* the root: the stack is empty */
-        return;
-    QPROF_ADD(n->self, ticks);
-    QPROF_ADD(n->self_max, 1);
+    while (qp_carrier_at(sampler.n_known + 1)) {
+        sampler.n_known++;
+        if (sampler.n_live < CARRIERS_MAX)
+            sampler.live[sampler.n_live++] = sampler.n_known;
+    }
 }
 
 static void pass(uint64_t elapsed_ticks)
 {
-    bool is_elapsed = qp_run_head()->clock_kind == QP_CLOCK_ELAPSED;
-    sampler.n_passes++;
     if (!(qp_load(&qp_run_head()->flags) & QP_FLAG_RECORDING))
         return;
-    for (uint32_t i = 0; qp_threads_at(i); i++) {
-        const qprof_thread *th = qp_threads_at(i);
-        if (!qp_is_open(th) || !QPROF_LOAD(th->carrier) || !qp_observe(&th->pulse) ||
-            !(qp_observe(&th->pulse->top) & ~QPROF_TOP_BUSY))
+    note_new_carriers();
+    for (uint32_t i = 0; i < sampler.n_live;) {
+        const qp_carrier_slot *slot = qp_carrier_at(sampler.live[i]);
+        qprof_thread *th = qp_observe(&slot->current);
+        if (!qp_observe(&slot->system_id)) {
+            sampler.live[i] = sampler.live[--sampler.n_live];
             continue;
-        uint64_t ticks = is_elapsed ? elapsed_ticks : cpu_step(i, th);
-        if (ticks)
-            sample(th, ticks);
+        }
+        if (th && qp_is_open(th) && qp_observe(&th->pulse))
+            qp_samples_note(th, elapsed_ticks);
+        i++;
     }
 }
 
@@ -80,11 +69,24 @@ static void sleep_until(uint64_t due)
     }
 }
 
+/* Twice the period after ten passes in a row that took too much of it. */
+static uint64_t throttled(uint64_t period, uint64_t cost, unsigned *n_costly)
+{
+    *n_costly = cost * 100 > period * COST_PERCENT ? *n_costly + 1 : 0;
+    if (*n_costly < COSTLY_MAX)
+        return period;
+    *n_costly = 0;
+    qp_count(&qp_run.space, QP_D_throttled);
+    return 2 * period;
+}
+
 static void *run(void *unused)
 {
-    uint64_t period = qp_run_head()->sample_period;
+    qp_head *h = qp_run_head();
+    uint64_t period = h->sample_period;
     uint64_t due = qp_clock_monotonic() + period, first = due;
     uint64_t before = qp_charge_elapsed();
+    unsigned n_costly = 0;
     (void)unused;
     pthread_setname_np(pthread_self(), "qprof");
     while (!qp_observe(&sampler.must_stop)) {
@@ -92,26 +94,51 @@ static void *run(void *unused)
         uint64_t now = qp_charge_elapsed(), wall = qp_clock_monotonic();
         pass(now - before);
         before = now;
-        qp_bump(&qp_run_head()->n_passes, 1);
-        qp_store(&qp_run_head()->sample_ns, wall - first + period);
+        qp_bump(&h->n_passes, 1);
+        qp_store(&h->sample_ns, wall - first + period);
+        period = throttled(period, qp_clock_monotonic() - wall, &n_costly);
         for (due += period; due < wall; due += period) /* no storm to catch up */
             qp_count(&qp_run.space, QP_D_overrun);
     }
     return NULL;
 }
 
+/* How often a pass is due; 0: never. */
+static uint64_t period_of_run(void)
+{
+    const qp_head *h = qp_run_head();
+    if (h->pc_period)
+        return h->pc_period;
+    return h->time_mode == QP_TIME_SAMPLED ? qp_run.options.number[QP_OPT_sample_period] * 1000
+                                           : 0;
+}
+
+static bool has_room(void)
+{
+    if (!sampler.live)
+        sampler.live = qp_scratch_take(CARRIERS_MAX * sizeof *sampler.live);
+    sampler.n_live = sampler.n_known = 0;
+    return sampler.live != NULL;
+}
+
 bool qp_sampler_start(void)
 {
     sigset_t all, before;
     pthread_attr_t attr;
-    qp_run_head()->sample_period = qp_run.options.number[QP_OPT_sample_period] * 1000;
+    if (QP_PRODUCT_IS_COVERAGE)
+        return true;
+    bool wants_signal = qp_run.is_pc_on && qp_run.options.number[QP_OPT_pc_signal];
+    qp_run_head()->sample_period = period_of_run();
+    if (!qp_run_head()->sample_period)
+        return true;
+    if (wants_signal && qp_run_head()->time_mode != QP_TIME_SAMPLED && qp_pc_signal_begin())
+        return true;
     qp_store(&sampler.must_stop, 0);
-    sampler.n_passes += 2; /* nothing of an earlier run was seen in the pass before */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before); /* the new thread takes none of the host's */
     pthread_attr_init(&attr);
     pthread_attr_setstacksize(&attr, STACK_BYTES);
-    sampler.is_running = pthread_create(&sampler.thread, &attr, run, NULL) == 0;
+    sampler.is_running = has_room() && pthread_create(&sampler.thread, &attr, run, NULL) == 0;
     pthread_attr_destroy(&attr);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (!sampler.is_running)
@@ -121,6 +148,7 @@ bool qp_sampler_start(void)
 
 void qp_sampler_stop(void)
 {
+    qp_pc_signal_end();
     if (!sampler.is_running)
         return;
     qp_publish(&sampler.must_stop, 1);

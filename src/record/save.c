@@ -34,7 +34,8 @@ static bool tree_has_data(const qp_thread_record *r)
             qp_cell cell_of_more = qp_observe(&node->more);
             const qp_node_more *more = cell_of_more ? qp_at(&qp_run.space, cell_of_more) : NULL;
             if (qp_load(&node->n_calls) || (is_sampled && qp_load(&node->self)) ||
-                (more && (qp_load(&more->n_skips) || qp_load(&more->counts))))
+                (more && (qp_load(&more->n_skips) || qp_load(&more->counts) ||
+                          qp_load(&more->samples))))
                 return true;
         }
         cell = e->prev;

@@ -25,7 +25,10 @@
 #include "record/cost.h"
 #include "record/data.h"
 #include "record/names.h"
+#include "record/pc.h"
+#include "record/pc_signal.h"
 #include "record/sampler.h"
+#include "record/samples.h"
 #include "record/save.h"
 #include "record/summary.h"
 #include "record/thread.h"
@@ -114,6 +117,7 @@ void qp_session_log(const char *format, ...)
 
 static void before_fork(void)
 {
+    qp_pc_signal_hold(true);
     if (!qp_here.in_control)
         pthread_mutex_lock(&control);
 }
@@ -122,6 +126,7 @@ static void after_fork_in_parent(void)
 {
     if (!qp_here.in_control)
         pthread_mutex_unlock(&control);
+    qp_pc_signal_hold(false);
 }
 
 /* The file is not mapped here. A child that follows begins a run of its own, with the words that
@@ -134,6 +139,7 @@ static void after_fork_in_child(void)
     qp_threads_close();
     bool follows = was_running && qp_run.options.number[QP_OPT_follow_child_processes] == 1;
     pthread_mutex_init(&control, NULL);
+    qp_pc_signal_hold(false);
     qp_here = (qp_carrier){
         .plain = &qp_closed_thread, .th = &qp_closed_thread, .own = &qp_closed_thread};
     qp_gate_plain = qp_gate_vt = QP_GATE_OFF;
@@ -218,7 +224,9 @@ static qp_ref text(const char *words)
 static uint32_t collected(void)
 {
     const qp_options *o = &qp_run.options;
-    uint32_t collect = (uint32_t)o->number[QP_OPT_collect];
+    uint32_t words = (uint32_t)o->number[QP_OPT_collect], collect = words & 3;
+    if (!QP_PRODUCT_IS_COVERAGE && (words & 4 || qp_option_text(o, QP_OPT_pc)[0]))
+        collect |= QP_COLLECT_SAMPLES;
     if (o->number[QP_OPT_cover] != UINT64_MAX)
         collect |= QP_COLLECT_COVERAGE;
     return collect | (o->number[QP_OPT_cover] == 1 ? QP_COLLECT_ONCE : 0u);
@@ -263,8 +271,7 @@ static void begin_recording(void)
     qp_cost_measure();
     if (!qp_run.options.number[QP_OPT_record_data])
         qp_data_stop();
-    if (qp_run_head()->time_mode == QP_TIME_SAMPLED)
-        qp_sampler_start();
+    qp_sampler_start();
 }
 
 /* Where the profile will go. @return 0, QPROF_E_OPTION or QPROF_E_IO */
@@ -281,6 +288,8 @@ int qp_session_reapply(qp_parse_error *error)
     qp_names_begin();
     int code = find_output(output, sizeof output, error);
     describe_options();
+    if (!code)
+        code = qp_pc_begin(error);
     if (!code)
         code = qp_charge_begin(host_clock, error);
     if (code)
@@ -304,7 +313,8 @@ static int begin_tables(qp_parse_error *error)
         !qp_sources_begin(&qp_run.sources, &qp_run.space, &qp_run.texts))
         return QPROF_E_MEMORY;
     describe_run();
-    return qp_charge_begin(host_clock, error);
+    int code = qp_pc_begin(error);
+    return code ? code : qp_charge_begin(host_clock, error);
 }
 
 static void abandon(void)
@@ -429,6 +439,7 @@ void qp_session_end(bool at_exit_handler)
         qp_store(&qp_gate_vt, QP_GATE_CLOSED);
         qp_threads_close();
         wait_for_quiet();
+        qp_samples_end();
         seal(at_exit_handler, path, sizeof path);
         qp_summary_print(path);
         if (path[0])

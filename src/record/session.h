@@ -25,6 +25,7 @@ typedef enum {
 enum {
     QP_PATH_MAX = 4096,
     /* hooks of our own, see QPROF_HOOK_COLD */
+    QP_HOOK_SAMPLE = 1u << 8,   /* interrupts wait to be credited to the top frame */
     QP_HOOK_SYNC = 1u << 9,     /* recording was stopped or started, or data cleared */
     QP_HOOK_STOPPED = 1u << 10, /* recording is stopped, and this thread knows it */
     QP_HOOK_DEEP = 1u << 11,    /* frames above the stored ones are only counted */
@@ -43,7 +44,9 @@ typedef struct {
     uint32_t hooks;   /* of a thread that begins */
     bool is_virtual;  /* threads are virtual threads */
     bool has_entries; /* some event was recorded: too late for options */
+    bool has_unknown; /* a sampled path has a method that the host was not asked for */
     qp_contexts contexts;
+    bool is_pc_on;            /* a PC command is in force */
     qp_slab threads;          /* extents of thread records */
     uint64_t idle_rows;       /* ended threads whose rows can be used again: tag, handle + 1 */
     qp_cell vt_root;          /* index block: virtual thread id -> handle */

@@ -176,3 +176,14 @@ bool qp_stack_down(const qprof_thread *th, qp_stack_cursor *c)
     c->chunk = prev;
     return true;
 }
+
+bool qp_stack_up(const qprof_thread *th, qp_stack_cursor *c)
+{
+    if (c->chunk == qp_record_of(th)->chunk || c->f != below_floor(th, c->chunk)) {
+        c->f++;
+        return true;
+    }
+    c->chunk = chunk_at(th, c->chunk)->next; /* its slot 0 stands for the last one here */
+    c->f = slot_at(th, c->chunk, 0);
+    return true;
+}

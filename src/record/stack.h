@@ -27,5 +27,7 @@ typedef struct {
 qp_stack_cursor qp_stack_from(const qprof_thread *th, qprof_frame *top);
 /* @return false: it stands on the root frame */
 bool qp_stack_down(const qprof_thread *th, qp_stack_cursor *c);
+/* One frame up again, below the top only. */
+bool qp_stack_up(const qprof_thread *th, qp_stack_cursor *c);
 
 #endif

@@ -13,6 +13,7 @@
 #include "base/atomic.h"
 #include "base/signal.h"
 #include "record/charge.h"
+#include "record/pc_charge.h"
 #include "record/stack.h"
 #include "record/thread.h"
 
@@ -72,8 +73,9 @@ static void add_tree(method_sum *sums, const qprof_thread *th)
         return;
     qp_stack_cursor c = {QPROF_CELL(th, qprof_frame, th->pulse->top & ~QPROF_TOP_BUSY),
                          r->chunk};
-    do /* frames that are open at the end */
-        sum_of(sums, qp_at(&qp_run.space, c.f->node))->self += (int64_t)c.f->own;
+    do                 /* frames that are open at the end */
+        if (c.f->node) /* samples alone: never sampled */
+            sum_of(sums, qp_at(&qp_run.space, c.f->node))->self += (int64_t)c.f->own;
     while (qp_stack_down(th, &c));
 }
 
@@ -160,8 +162,7 @@ static void print_losses(int fd)
         dprintf(fd, "\n");
 }
 
-/* Appends: nobody's file is emptied. @return -1: no such file can be had */
-static int open_file(const char *name)
+int qp_summary_open(const char *name)
 {
     char path[2 * QP_PATH_MAX];
     struct stat st;
@@ -182,7 +183,7 @@ void qp_summary_print(const char *file)
     if (strcmp(where, "none") == 0 || strcmp(where, "no") == 0)
         return;
     bool is_stderr = !where[0] || strcmp(where, "stderr") == 0 || strcmp(where, "yes") == 0;
-    int fd = is_stderr ? 2 : open_file(where);
+    int fd = is_stderr ? 2 : qp_summary_open(where);
     if (fd < 0)
         return;
     qp_signal_hold hold;
@@ -198,6 +199,8 @@ void qp_summary_print(const char *file)
             add_tree(sums, qp_threads_at(i));
     if (sums)
         print_methods(fd, sums, n_methods);
+    if (!QP_PRODUCT_IS_COVERAGE && file[0] && qp_run_head()->pc_period)
+        qp_pc_list(fd);
     print_losses(fd);
     qp_signal_hold_end(&hold);
     if (fd != 2)

@@ -7,4 +7,7 @@
 /* Print the hottest methods and the losses. @param file  the dataset; "": none was written */
 void qp_summary_print(const char *file);
 
+/* Open a report: it is appended to, nobody's file is emptied. @return -1: it cannot be had */
+int qp_summary_open(const char *name);
+
 #endif

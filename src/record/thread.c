@@ -15,6 +15,8 @@
 #include "base/trie.h"
 #include "record/charge.h"
 #include "record/event.h"
+#include "record/pc_signal.h"
+#include "record/samples.h"
 
 #ifndef MADV_WIPEONFORK
 #define MADV_WIPEONFORK 18
@@ -53,7 +55,8 @@ static struct {
     uint32_t n_used; /* atomic */
     uint32_t first;  /* of this run */
     uint32_t n_carriers;
-    qprof_thread **driven; /* by the carrier's ordinal: what a _vt call of it is about */
+    qp_carrier_slot *carriers; /* by their ordinals */
+    qp_ticks *ticks;           /* by handle */
     pthread_key_t at_thread_exit;
 } arena;
 
@@ -61,18 +64,24 @@ static struct {
 
 static void leave_thread(void *unused);
 
+static void *reserve(size_t n_bytes)
+{
+    void *p = mmap(NULL, n_bytes, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return p == MAP_FAILED ? NULL : p;
+}
+
 bool qp_threads_reserve(void)
 {
     if (arena.all)
         return true;
     for (uint32_t n = HANDLES_MAX; n >= HANDLES_MIN; n /= 2) {
-        void *p = mmap(NULL, n * sizeof(qprof_thread), PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (p == MAP_FAILED)
+        void *p = reserve(n * sizeof(qprof_thread));
+        if (!p)
             continue;
-        arena.driven = mmap(NULL, n * sizeof *arena.driven, PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (arena.driven == MAP_FAILED ||
+        arena.carriers = reserve(n * sizeof *arena.carriers);
+        arena.ticks = reserve(n * sizeof *arena.ticks);
+        if (!arena.carriers || !arena.ticks ||
             pthread_key_create(&arena.at_thread_exit, leave_thread) != 0)
             return false;
         madvise(p, n * sizeof(qprof_thread), MADV_WIPEONFORK);
@@ -94,6 +103,16 @@ qprof_thread *qp_threads_at(uint32_t i)
 {
     uint32_t n = qp_load(&arena.n_used);
     return arena.first + i < n ? &arena.all[arena.first + i] : NULL;
+}
+
+qp_carrier_slot *qp_carrier_at(uint32_t i)
+{
+    return i <= qp_load(&arena.n_carriers) && i < arena.n_max ? &arena.carriers[i] : NULL;
+}
+
+qp_ticks *qp_thread_ticks(const qprof_thread *th)
+{
+    return &arena.ticks[th - arena.all];
 }
 
 void qp_threads_close(void)
@@ -213,11 +232,24 @@ static void renew_here(void)
         return;
     qp_here.epoch = qp_run.epoch;
     qp_here.ordinal = qp_fetch_add(&arena.n_carriers, 1) % (arena.n_max - 1) + 1;
-    qp_here.driven = &arena.driven[qp_here.ordinal];
+    qp_here.slot = &arena.carriers[qp_here.ordinal];
     qp_here.plain = qp_here.th = qp_here.own = &qp_closed_thread;
     qp_here.vt = 0;
     qp_here.system_id = (uint64_t)syscall(SYS_gettid);
+    qp_store(&qp_here.slot->current, (qprof_thread *)NULL);
+    qp_store(&qp_here.slot->n_critical, 0);
+    qp_publish(&qp_here.slot->system_id, qp_here.system_id);
+    qp_samples_begin_carrier();
+    qp_pc_signal_arm(qp_here.slot);
     pthread_setspecific(arena.at_thread_exit, &qp_here);
+}
+
+qp_carrier_slot *qp_carrier_here(void)
+{
+    if (qp_state() != QP_STATE_RUNNING)
+        return NULL;
+    renew_here();
+    return qp_here.slot;
 }
 
 static bool take(qprof_thread *th);
@@ -240,6 +272,7 @@ static qprof_thread *begin_here(uintptr_t host_id)
     if (!qp_run.is_virtual) {
         qp_here.plain = th;
         take(th);
+        qp_publish(&qp_here.slot->current, th);
     }
     return th;
 }
@@ -371,7 +404,7 @@ static bool steal(qprof_thread *th, uint32_t from)
 {
     qp_fence();
     syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
-    if (qp_observe(&arena.driven[from]) == th || qp_is_busy(th))
+    if (qp_observe(&arena.carriers[from].driven) == th || qp_is_busy(th))
         return false;
     qp_store(&qp_record_of(th)->system_id, qp_here.system_id);
     qp_count(&qp_run.space, QP_D_vt_migrations);
@@ -415,14 +448,21 @@ static void release(qprof_thread *th, bool ends)
     qp_publish(&th->carrier, 0);
 }
 
+/* The virtual thread that this carrier is about from now on. */
+static void look_at(qprof_thread *th, uintptr_t vt)
+{
+    qp_here.th = th;
+    qp_here.vt = vt;
+    qp_publish(&qp_here.slot->current, th == &qp_closed_thread ? NULL : th);
+}
+
 qprof_thread *qp_thread_mount(qprof_thread *th)
 {
     renew_here();
     qprof_thread *before = qp_here.th;
     if (!qp_is_open(th)) {
         release(before, false);
-        qp_here.th = &qp_closed_thread;
-        qp_here.vt = 0;
+        look_at(&qp_closed_thread, 0);
         return before;
     }
     if (th == before && QPROF_LOAD(th->carrier) == qp_here.ordinal)
@@ -431,8 +471,7 @@ qprof_thread *qp_thread_mount(qprof_thread *th)
         return NULL;
     if (before != th)
         release(before, false);
-    qp_here.th = th;
-    qp_here.vt = (uintptr_t)qp_record_of(th)->vt_id;
+    look_at(th, (uintptr_t)qp_record_of(th)->vt_id);
     return before;
 }
 
@@ -463,7 +502,7 @@ void qp_thread_destroy(qprof_thread *th)
     qp_thread_drop();
     qp_publish(&r->state, QP_THREAD_ENDED);
     if (qp_here.th == th)
-        qp_here.th = &qp_closed_thread;
+        look_at(&qp_closed_thread, 0);
     if (qp_here.own == th)
         retire_own();
     else if (r->vt_id) /* else its own carrier still looks at it */
@@ -483,6 +522,9 @@ static void leave_thread(void *unused)
     else
         retire_own();
     qp_here.plain = qp_here.th = qp_here.own = &qp_closed_thread;
+    qp_pc_signal_disarm(qp_here.slot);
+    qp_publish(&qp_here.slot->current, (qprof_thread *)NULL);
+    qp_publish(&qp_here.slot->system_id, 0); /* it has ended */
     qp_here.epoch = 0; /* a later destructor may record: then this is called again */
 }
 

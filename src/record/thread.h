@@ -9,19 +9,35 @@
 #include "base/atomic.h"
 #include "record/session.h"
 
+/* What other system threads see of a carrier. */
+typedef struct {
+    qprof_thread *driven;  /* which thread a _vt call of it is about */
+    qprof_thread *current; /* whom its interrupts are for; NULL: nobody, or it has ended */
+    uint64_t system_id;    /* gettid */
+    uint64_t cpu_seen;     /* CPU time that interrupts were made of, ns ... */
+    uint64_t cpu_charged;  /* ... and that -time=sampled has charged */
+    uint32_t n_critical;   /* nesting of qprof_pc_enter_critical() */
+    uint32_t has_timer;    /* of -pc-signal */
+    void *timer;
+} qp_carrier_slot;
+
+/* Interrupts of a thread that wait to be credited. */
+typedef struct {
+    uint64_t n, ticks;
+} qp_ticks;
+
 /* What this system thread knows: thread-local. */
 typedef struct {
     /* never NULL: qp_closed_thread if there is none, which sends an event to the door */
-    qprof_thread *plain; /* system-thread mode: whom events are recorded for */
-    qprof_thread *th;    /* virtual-thread mode: the same */
-    qprof_thread *own;   /* the carrier's own record, in either mode */
-    uintptr_t vt;        /* id of th */
-    uint32_t epoch;      /* of the run that th belongs to */
-    uint32_t ordinal;    /* of the carrier in that run, from 1 */
-    qprof_thread *
-        *driven;        /* where others see which thread a _vt call of this carrier is about */
-    uint64_t system_id; /* gettid */
-    uint32_t callbacks; /* nesting of the callback; see qp_thread_callbacks() */
+    qprof_thread *plain;        /* system-thread mode: whom events are recorded for */
+    qprof_thread *th;           /* virtual-thread mode: the same */
+    qprof_thread *own;          /* the carrier's own record, in either mode */
+    uintptr_t vt;               /* id of th */
+    uint32_t epoch;             /* of the run that th belongs to */
+    uint32_t ordinal;           /* of the carrier in that run, from 1 */
+    qp_carrier_slot *slot;      /* what others see of it; valid once epoch is the run's */
+    uint64_t system_id;         /* gettid */
+    uint32_t callbacks;         /* nesting of the callback; see qp_thread_callbacks() */
     const void *callback_frame; /* of the C stack, where the innermost one was called */
     bool in_control;            /* holds the control lock */
 } qp_carrier;
@@ -101,6 +117,14 @@ void qp_threads_close(void);
 /* Walk all handles of the run, ended threads included. @param i from 0. @return NULL: no more */
 qprof_thread *qp_threads_at(uint32_t i);
 
+/* What others see of the calling system thread. @return NULL: not running */
+qp_carrier_slot *qp_carrier_here(void);
+
+/* Carriers of the run, ended ones included. @param i  from 1. @return NULL: no more */
+qp_carrier_slot *qp_carrier_at(uint32_t i);
+
+qp_ticks *qp_thread_ticks(const qprof_thread *th);
+
 /* Let all threads record by the hooks of the run, which have changed before the first entry. */
 void qp_threads_reopen(void);
 
@@ -128,14 +152,14 @@ qprof_thread *qp_thread_mount(qprof_thread *th);
  * @return false: it has been taken */
 static inline bool qp_thread_hold(qprof_thread *th)
 {
-    QPROF_STORE(*qp_here.driven, th);
+    QPROF_STORE(qp_here.slot->driven, th);
     QPROF_FENCE();
     return QP_LIKELY(QPROF_LOAD(th->carrier) == qp_here.ordinal);
 }
 
 static inline void qp_thread_drop(void)
 {
-    __atomic_store_n(qp_here.driven, (qprof_thread *)0, __ATOMIC_RELEASE);
+    __atomic_store_n(&qp_here.slot->driven, (qprof_thread *)0, __ATOMIC_RELEASE);
 }
 
 /* End a thread: close its frames, keep its data. Its row may serve a later thread. */

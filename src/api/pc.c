@@ -1,0 +1,314 @@
+/* pc.c: PC sampling, as exported. Of libcprof: pc_none.c. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "api/door.h"
+#include "base/scratch.h"
+#include "record/config.h"
+#include "record/pc.h"
+#include "record/pc_charge.h"
+#include "record/sampler.h"
+#include "record/samples.h"
+#include "record/summary.h"
+
+#if !QP_PRODUCT_IS_COVERAGE
+
+/* @return 0: the call may go on; the control lock is held */
+static int begin_control(const char *call, bool is_possible)
+{
+    char text[80];
+    snprintf(text, sizeof text, "%s: not running, or no PC command is in force", call);
+    if (!is_possible)
+        return qp_door_refuse(QPROF_E_STATE, text);
+    snprintf(text, sizeof text, "%s: inside another call", call);
+    return qp_control_lock() ? 0 : qp_door_refuse(QPROF_E_STATE, text);
+}
+
+static bool is_running(void)
+{
+    return qp_state() == QP_STATE_RUNNING;
+}
+
+unsigned qprof_pc_supported(void)
+{
+    return QPROF_PC_VIRTUAL | QPROF_PC_REAL | QPROF_PC_DEEP;
+}
+
+/* ---- the command --------------------------------------------------------------------------- */
+
+static int apply_command(const char *text, qp_parse_error *error)
+{
+    qp_pc_command command;
+    if (qp_load(&qp_run.has_entries)) {
+        snprintf(error->message, sizeof error->message,
+                 "qprof_pc_command: only before the first entry");
+        return QPROF_E_STATE;
+    }
+    qp_parse parse = qp_pc_parse(text, &command, error);
+    if (parse != QP_PARSE_OK)
+        return parse == QP_PARSE_ROOM ? QPROF_E_LIMIT : QPROF_E_SYNTAX;
+    error->column = 0;
+    return qp_config_set(QP_OPT_pc, text, error);
+}
+
+int qprof_pc_command(const char *text, int *error_column)
+{
+    qp_parse_error error = {0, ""};
+    int host_errno = errno;
+    if (error_column)
+        *error_column = 0;
+    if (!text)
+        return qp_door_refuse(QPROF_E_ARG, "qprof_pc_command: no text");
+    int code = begin_control("qprof_pc_command", is_running());
+    if (code)
+        return code;
+    code = apply_command(text, &error);
+    qp_control_unlock();
+    errno = host_errno;
+    if (code && error_column)
+        *error_column = (int)error.column;
+    return code ? qp_door_refuse(code, error.message) : 0;
+}
+
+int qprof_pc_off(void)
+{
+    int host_errno = errno;
+    int code = begin_control("qprof_pc_off", is_running() && qp_run.is_pc_on);
+    if (code)
+        return code;
+    qp_sampler_stop();
+    qp_run.is_pc_on = false;
+    qp_control_unlock();
+    errno = host_errno;
+    return 0;
+}
+
+/* ---- interrupts ---------------------------------------------------------------------------- */
+
+int qprof_pc_sample(unsigned n)
+{
+    if (QP_PRODUCT_IS_COVERAGE)
+        return qp_door_refuse(QPROF_E_UNSUPPORTED, "qprof_pc_sample: libcprof does not sample");
+    if (!is_running() || !qp_run.is_pc_on)
+        return qp_door_refuse(QPROF_E_STATE, "qprof_pc_sample: no PC command is in force");
+    int host_errno = errno;
+    qprof_thread *th = qp_door_last();
+    qprof_frame *top = th ? qp_event_begin(th) : NULL;
+    if (top) {
+        qp_samples_add(th, top, n);
+        qp_event_end(th, top);
+    }
+    if (th)
+        qp_thread_drop();
+    errno = host_errno;
+    return 0;
+}
+
+void qprof_pc_enter_critical(void)
+{
+    int host_errno = errno;
+    qp_carrier_slot *slot = qp_carrier_here();
+    if (slot)
+        qp_store(&slot->n_critical, slot->n_critical + 1);
+    errno = host_errno;
+}
+
+void qprof_pc_leave_critical(void)
+{
+    int host_errno = errno;
+    qp_carrier_slot *slot = qp_carrier_here();
+    if (slot && slot->n_critical)
+        qp_store(&slot->n_critical, slot->n_critical - 1);
+    errno = host_errno;
+}
+
+/* ---- figures ------------------------------------------------------------------------------- */
+
+static void add_totals(void *to, const qp_pc_charge *c)
+{
+    qprof_PcTotals *t = to;
+    t->occurred += c->n;
+    if (!c->is_counted)
+        t->skipped += c->n;
+    else if (c->charged == QP_PATTERN_FOREIGN)
+        t->foreign += c->n;
+}
+
+int qprof_pc_totals(qprof_PcTotals *totals)
+{
+    const qp_head *h = qp_run_head();
+    int host_errno = errno;
+    if (!totals)
+        return qp_door_refuse(QPROF_E_ARG, "qprof_pc_totals: no place for them");
+    int code = begin_control("qprof_pc_totals", is_running() && h->pc_period);
+    if (code)
+        return code;
+    uint64_t n_passes = qp_load(&h->n_passes);
+    qprof_PcTotals t = {.kind = (int)h->pc_kind,
+                        .critical = qp_load(&h->n_critical),
+                        .interval = (unsigned long)(h->pc_period / 1000)};
+    t.measured = n_passes ? (unsigned long)(qp_load(&h->sample_ns) / n_passes / 1000) : 0;
+    bool is_read = qp_pc_each(add_totals, &t);
+    qp_control_unlock();
+    errno = host_errno;
+    if (!is_read)
+        return qp_door_refuse(QPROF_E_MEMORY, "qprof_pc_totals: out of memory");
+    t.occurred += t.critical;
+    t.counted = t.occurred - t.skipped;
+    *totals = t;
+    return 0;
+}
+
+typedef struct {
+    qp_cell method;
+    uint64_t shallow, deep;
+} procedure;
+
+static void add_procedure(void *to, const qp_pc_charge *c)
+{
+    procedure *p = to;
+    if (!c->is_counted)
+        return;
+    if (c->charged >= 0 && c->frames[c->charged] == p->method)
+        p->shallow += c->n;
+    for (uint32_t i = 0; i < c->n_deep; i++)
+        if (c->frames[i] == p->method) {
+            p->deep += c->n;
+            return;
+        }
+}
+
+int qprof_pc_procedure(qprof_MethodID id, uint64_t *shallow, uint64_t *deep)
+{
+    int host_errno = errno;
+    int code = begin_control("qprof_pc_procedure", is_running() && qp_run_head()->pc_period);
+    if (code)
+        return code;
+    procedure p = {.method = qp_methods_find(&qp_run.methods, id)};
+    bool is_known = p.method && qp_pc_is_procedure(p.method);
+    bool is_read = is_known && qp_pc_each(add_procedure, &p);
+    qp_control_unlock();
+    errno = host_errno;
+    if (!is_known)
+        return qp_door_refuse(QPROF_E_NOTFOUND, "qprof_pc_procedure: unknown method");
+    if (!is_read)
+        return qp_door_refuse(QPROF_E_MEMORY, "qprof_pc_procedure: out of memory");
+    if (shallow)
+        *shallow = p.shallow;
+    if (deep)
+        *deep = p.deep;
+    return 0;
+}
+
+static bool is_word(const char *where, const char *const *words)
+{
+    for (; *words; words++)
+        if (strcmp(where, *words) == 0)
+            return true;
+    return false;
+}
+
+/* Where the report goes. @return -1: it cannot be had */
+static int open_report(const char *file)
+{
+    static const char *const on_stderr[] = {"stderr", "yes", "", NULL};
+    static const char *const nowhere[] = {"none", "no", NULL};
+    const char *where = file ? file : qp_option_text(&qp_run.options, QP_OPT_summary);
+    if (file ? strcmp(file, "-") == 0 : is_word(where, nowhere))
+        return 1;
+    return !file && is_word(where, on_stderr) ? 2 : qp_summary_open(where);
+}
+
+int qprof_pc_list(const char *file)
+{
+    int host_errno = errno;
+    int code = begin_control("qprof_pc_list", is_running() && qp_run_head()->pc_period);
+    if (code)
+        return code;
+    int fd = open_report(file);
+    code = fd < 0 ? QPROF_E_IO : qp_pc_list(fd);
+    if (fd > 2)
+        close(fd);
+    qp_control_unlock();
+    errno = host_errno;
+    return !code ? 0
+                 : qp_door_refuse(code, code == QPROF_E_IO
+                                            ? "qprof_pc_list: the file cannot be opened"
+                                            : "qprof_pc_list: out of memory");
+}
+
+/* ---- patterns ------------------------------------------------------------------------------ */
+
+struct qprof_PcPattern {
+    qp_pattern pattern;
+};
+
+qprof_PcPattern *qprof_pc_pattern_compile(const char *text, int *error_column)
+{
+    qp_parse_error error = {0, ""};
+    int host_errno = errno;
+    qprof_PcPattern *p = text ? qp_scratch_take(sizeof *p) : NULL;
+    if (p && qp_pattern_parse(&p->pattern, text, &error) != QP_PARSE_OK) {
+        qp_scratch_drop(p, sizeof *p);
+        p = NULL;
+    }
+    errno = host_errno;
+    if (error_column)
+        *error_column = p ? 0 : (int)error.column;
+    if (!p)
+        qp_door_refuse(text ? QPROF_E_SYNTAX : QPROF_E_ARG,
+                       error.message[0] ? error.message : "qprof_pc_pattern_compile: no text");
+    return p;
+}
+
+typedef struct {
+    const qprof_PcPattern *p;
+    const char *const *frames;
+} named_stack;
+
+/* "module.procedure", apart at the last dot. */
+static bool frame_fits(void *to, const qp_item *item, uint32_t frame)
+{
+    const named_stack *s = to;
+    char module[256];
+    const char *name = s->frames[frame];
+    const char *dot = name ? strrchr(name, '.') : NULL;
+    size_t n = dot ? (size_t)(dot - name) : name ? strlen(name) : 0;
+    if (!name || n >= sizeof module)
+        return false;
+    memcpy(module, name, n);
+    module[n] = '\0';
+    return qp_pattern_name_fits(&s->p->pattern, item, module, dot ? dot + 1 : "");
+}
+
+int qprof_pc_pattern_match(const qprof_PcPattern *p, const char *const *frames, int n,
+                           int *charged)
+{
+    int64_t frame;
+    uint32_t n_deep;
+    int host_errno = errno;
+    if (!p || n < 0 || (n && !frames))
+        return qp_door_refuse(QPROF_E_ARG, "qprof_pc_pattern_match: bad argument");
+    size_t n_bytes = qp_pattern_scratch(&p->pattern, (uint32_t)n);
+    void *scratch = qp_scratch_take(n_bytes);
+    if (!scratch)
+        return qp_door_refuse(QPROF_E_MEMORY, "qprof_pc_pattern_match: out of memory");
+    named_stack s = {p, frames};
+    const qp_pattern_stack stack = {(uint32_t)n, n && !frames[n - 1], frame_fits, &s};
+    qp_match m = qp_pattern_match(&p->pattern, &stack, scratch, n_bytes, &frame, &n_deep);
+    qp_scratch_drop(scratch, n_bytes);
+    errno = host_errno;
+    if (m == QP_MATCH_YES && charged)
+        *charged = (int)frame;
+    return m == QP_MATCH_YES;
+}
+
+void qprof_pc_pattern_free(qprof_PcPattern *p)
+{
+    int host_errno = errno;
+    qp_scratch_drop(p, sizeof *p);
+    errno = host_errno;
+}
+
+#endif

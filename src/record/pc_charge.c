@@ -1,0 +1,176 @@
+/* pc_charge.c: patterns against the paths of a running program.
+ *
+ * Paths are only ever added and never move, so that they can be walked while others record. */
+#include "record/pc_charge.h"
+
+#include <string.h>
+
+#include "base/atomic.h"
+#include "base/scratch.h"
+#include "code/pattern.h"
+#include "record/thread.h"
+
+typedef struct {
+    qp_pattern *pattern; /* NULL: every stack counts */
+    qp_cell *frames;     /* [n_room] */
+    uint64_t n_room;
+    void *scratch; /* [n_scratch] */
+    size_t n_scratch;
+    bool has_failed;
+} inspector;
+
+static const qp_method *method_at(qp_cell cell)
+{
+    return qp_at(&qp_run.space, cell);
+}
+
+bool qp_pc_is_procedure(qp_cell method)
+{
+    return method && !(qp_load(&method_at(method)->flags) & QP_METHOD_PSEUDO);
+}
+
+const char *qp_pc_procedure_name(qp_cell method)
+{
+    return qp_texts_at(&qp_run.texts, qp_load(&method_at(method)->name));
+}
+
+int qp_pc_module(qp_cell method, const char **module)
+{
+    const qp_method *m = method_at(method);
+    *module = qp_texts_at(&qp_run.texts, qp_load(&m->class_name));
+    if ((*module)[0])
+        return (int)strlen(*module);
+    const char *file = qp_texts_at(&qp_run.texts, qp_load(&m->file));
+    const char *slash = strrchr(file, '/'), *base = slash ? slash + 1 : file;
+    const char *dot = strrchr(base, '.');
+    *module = base;
+    return (int)(dot && dot != base ? (size_t)(dot - base) : strlen(base));
+}
+
+static bool frame_fits(void *to, const qp_item *item, uint32_t frame)
+{
+    const inspector *x = to;
+    char module[256];
+    const char *name;
+    if (!qp_pc_is_procedure(x->frames[frame]))
+        return false;
+    int n = qp_pc_module(x->frames[frame], &name);
+    if (n >= (int)sizeof module)
+        return false;
+    memcpy(module, name, (size_t)n);
+    module[n] = '\0';
+    return qp_pattern_name_fits(x->pattern, item, module,
+                                qp_pc_procedure_name(x->frames[frame]));
+}
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+static bool grow(void **p, size_t *n_bytes, size_t wanted)
+{
+    if (wanted <= *n_bytes)
+        return true;
+    qp_scratch_drop(*p, *n_bytes);
+    *n_bytes = wanted * 2;
+    *p = qp_scratch_take(*n_bytes);
+    if (!*p)
+        *n_bytes = 0;
+    return *p != NULL;
+}
+
+static bool make_room(inspector *x, uint32_t n_frames)
+{
+    size_t n_bytes = x->n_room * sizeof(qp_cell);
+    void *frames = x->frames;
+    bool has_frames = grow(&frames, &n_bytes, ((size_t)n_frames + 1) * sizeof(qp_cell));
+    x->frames = frames;
+    x->n_room = n_bytes / sizeof(qp_cell);
+    return has_frames && (!x->pattern || grow(&x->scratch, &x->n_scratch,
+                                              qp_pattern_scratch(x->pattern, n_frames)));
+}
+
+/* ---- one path -------------------------------------------------------------------------------- */
+
+static const qp_node *node_at(qp_cell cell)
+{
+    return qp_at(&qp_run.space, cell);
+}
+
+static bool read_path(inspector *x, qp_cell cell, uint32_t *n_frames)
+{
+    uint32_t n = 0;
+    for (qp_cell at = cell; node_at(at)->parent; at = node_at(at)->parent)
+        n++;
+    *n_frames = n;
+    if (!make_room(x, n))
+        return false;
+    for (qp_cell at = cell; n; at = node_at(at)->parent)
+        x->frames[--n] = node_at(at)->method;
+    return true;
+}
+
+static bool charge(inspector *x, qp_cell cell, uint64_t n, qp_pc_charge *c)
+{
+    uint32_t n_frames;
+    if (!read_path(x, cell, &n_frames))
+        return false;
+    bool is_foreign = n_frames && !qp_pc_is_procedure(x->frames[n_frames - 1]);
+    *c = (qp_pc_charge){.n = n, .is_counted = true, .frames = x->frames, .n_frames = n_frames};
+    if (!x->pattern) {
+        c->n_deep = n_frames;
+        c->charged = !n_frames || is_foreign ? QP_PATTERN_FOREIGN : (int64_t)n_frames - 1;
+        return true;
+    }
+    const qp_pattern_stack stack = {n_frames, is_foreign, frame_fits, x};
+    qp_match m =
+        qp_pattern_match(x->pattern, &stack, x->scratch, x->n_scratch, &c->charged, &c->n_deep);
+    c->is_counted = m == QP_MATCH_YES;
+    if (c->is_counted && c->charged >= 0 && !qp_pc_is_procedure(x->frames[c->charged]))
+        c->charged = QP_PATTERN_FOREIGN;
+    return m != QP_MATCH_NO_MEMORY;
+}
+
+/* ---- all of them ----------------------------------------------------------------------------- */
+
+static void visit_thread(inspector *x, const qp_thread_record *r,
+                         void (*visit)(void *to, const qp_pc_charge *c), void *to)
+{
+    for (qp_cell cell = qp_observe(&r->nodes); cell && !x->has_failed;) {
+        const qp_extent *e = qp_at(&qp_run.space, cell);
+        uint32_t n_used = qp_observe(&e->n_used);
+        for (uint32_t at = 1; at <= n_used && !x->has_failed; at++) {
+            qp_cell more = qp_observe(&node_at(cell + at)->more);
+            const qp_node_more *m = more ? qp_at(&qp_run.space, more) : NULL;
+            uint64_t n = m ? qp_load(&m->samples) : 0;
+            qp_pc_charge c;
+            if (!n)
+                continue;
+            x->has_failed = !charge(x, cell + at, n, &c);
+            if (!x->has_failed)
+                visit(to, &c);
+        }
+        cell = e->prev;
+    }
+}
+
+bool qp_pc_each(void (*visit)(void *to, const qp_pc_charge *c), void *to)
+{
+    inspector x = {0};
+    qp_parse_error unused;
+    const qp_head *h = qp_run_head();
+    if (h->pc_pattern) {
+        x.pattern = qp_scratch_take(sizeof *x.pattern);
+        x.has_failed =
+            !x.pattern || qp_pattern_parse(x.pattern, qp_texts_at(&qp_run.texts, h->pc_pattern),
+                                           &unused) != QP_PARSE_OK;
+    }
+    for (uint32_t i = 0; qp_threads_at(i) && !x.has_failed; i++) {
+        const qprof_thread *th = qp_threads_at(i);
+        if (qp_observe(&th->pulse) &&
+            qp_load(&qp_record_of(th)->clear_count) == qp_load(&h->clear_count))
+            visit_thread(&x, qp_record_of(th), visit, to);
+    }
+    qp_scratch_drop(x.pattern, sizeof *x.pattern);
+    qp_scratch_drop(x.frames, x.n_room * sizeof(qp_cell));
+    qp_scratch_drop(x.scratch, x.n_scratch);
+    return !x.has_failed;
+}

@@ -1,0 +1,121 @@
+/* pc_signal.c: the one place where the library has a signal, and only if it is asked to.
+ *
+ * The signal is one of the real-time ones with its default action, and is never given back to it: a
+ * signal that is still under way when the timers are gone finds a handler that does nothing. */
+#include "record/pc_signal.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <time.h>
+
+#include "base/atomic.h"
+#include "base/clock.h"
+#include "record/samples.h"
+
+#ifndef sigev_notify_thread_id
+#define sigev_notify_thread_id _sigev_un._tid
+#endif
+
+static int signal_number; /* 0: none was taken yet */
+static uint32_t is_on;
+static uint64_t begun_at; /* of the clock that makes the interrupts, ns */
+
+static void on_interrupt(int number, siginfo_t *info, void *context)
+{
+    int host_errno = errno;
+    (void)number, (void)context;
+    bool is_ours = info->si_code == SI_TIMER && info->si_value.sival_ptr == &is_on;
+    if (is_ours && qp_observe(&is_on) && qp_here.epoch == qp_run.epoch && qp_here.slot) {
+        qprof_thread *th = qp_observe(&qp_here.slot->current);
+        if (th)
+            qp_samples_note(th, 0);
+        qp_fetch_add(&qp_run_head()->n_passes, 1);
+    }
+    errno = host_errno;
+}
+
+/* A signal of nobody's. @return 0: none */
+static int free_signal(void)
+{
+    struct sigaction action;
+    for (int number = SIGRTMAX - 1; number > SIGRTMIN; number--)
+        if (sigaction(number, NULL, &action) == 0 && !(action.sa_flags & SA_SIGINFO) &&
+            action.sa_handler == SIG_DFL)
+            return number;
+    return 0;
+}
+
+/* What the timers of all carriers together count: CPU time of the process, or the wall clock. */
+static uint64_t time_of_run(void)
+{
+    return qp_run_head()->pc_kind == QP_PC_REAL ? qp_clock_monotonic() : qp_clock_process_cpu();
+}
+
+bool qp_pc_signal_begin(void)
+{
+    if (!signal_number) {
+        struct sigaction action = {.sa_sigaction = on_interrupt,
+                                   .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
+        int number = free_signal();
+        sigfillset(&action.sa_mask);
+        if (!number || sigaction(number, &action, NULL) != 0)
+            return false;
+        signal_number = number;
+    }
+    begun_at = time_of_run();
+    qp_publish(&is_on, 1);
+    return true;
+}
+
+void qp_pc_signal_end(void)
+{
+    if (!qp_load(&is_on))
+        return;
+    qp_publish(&is_on, 0);
+    qp_store(&qp_run_head()->sample_ns, time_of_run() - begun_at);
+    for (uint32_t i = 1; qp_carrier_at(i); i++)
+        qp_pc_signal_disarm(qp_carrier_at(i));
+}
+
+void qp_pc_signal_arm(qp_carrier_slot *slot)
+{
+    uint64_t period = qp_run_head()->pc_period;
+    timer_t timer;
+    if (!qp_load(&is_on))
+        return;
+    struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = signal_number};
+    event.sigev_value.sival_ptr = &is_on;
+    event.sigev_notify_thread_id = (int)slot->system_id;
+    clockid_t clock =
+        qp_run_head()->pc_kind == QP_PC_REAL ? CLOCK_MONOTONIC : CLOCK_THREAD_CPUTIME_ID;
+    if (timer_create(clock, &event, &timer) != 0) {
+        qp_count(&qp_run.space, QP_D_sampler_unavailable);
+        return;
+    }
+    const struct timespec step = {(time_t)(period / 1000000000), (long)(period % 1000000000)};
+    const struct itimerspec times = {step, step};
+    timer_settime(timer, 0, &times, NULL);
+    slot->timer = timer;
+    qp_publish(&slot->has_timer, 1);
+}
+
+void qp_pc_signal_disarm(qp_carrier_slot *slot)
+{
+    uint32_t has_timer = 1;
+    if (qp_swap_if(&slot->has_timer, &has_timer, 0))
+        timer_delete(slot->timer);
+}
+
+void qp_pc_signal_hold(bool is_held)
+{
+    static _Thread_local sigset_t before;
+    sigset_t ours;
+    if (!signal_number)
+        return;
+    sigemptyset(&ours);
+    sigaddset(&ours, signal_number);
+    if (is_held)
+        pthread_sigmask(SIG_BLOCK, &ours, &before);
+    else
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
+}

@@ -1,0 +1,184 @@
+/* samples.c: from interrupts to counts of call paths. Read qp_samples_take first. */
+#include "record/samples.h"
+
+#include "base/atomic.h"
+#include "base/clock.h"
+#include "record/charge.h"
+#include "record/stack.h"
+#include "record/tree.h"
+
+static bool is_stopped(const qprof_thread *th)
+{
+    return QPROF_LOAD(th->gate) & QP_HOOK_STOPPED;
+}
+
+/* ---- paths of frames that only stand on the stack --------------------------------------------- */
+
+static qp_cell record_of(uint64_t method)
+{
+    qp_methods *all = &qp_run.methods;
+    bool is_new;
+    if (!method || (qp_method_is_reserved(method) && !qp_method_is_pseudo(method)))
+        return all->anonymous;
+    qp_cell cell = qp_methods_mention(all, method, &is_new);
+    if (is_new && qp_run.callback && !qp_method_is_registered(all, cell))
+        qp_store(&qp_run.has_unknown, true);
+    if (!cell)
+        qp_count(&qp_run.space, QP_D_method_limit);
+    return cell ? cell : all->overflow;
+}
+
+/* The path of a callee; its caller's where there is no room. */
+static qp_cell callee_of(qprof_thread *th, qp_cell parent, uint64_t method)
+{
+    bool is_named = method && (!qp_method_is_reserved(method) || qp_method_is_pseudo(method));
+    uint64_t key = is_named ? method : 0;
+    if (qp_tree_is_overflow(th, parent))
+        return parent;
+    qp_cell cell = qp_tree_find(th, parent, key);
+    if (!cell)
+        cell = qp_tree_add(th, parent, key, record_of(method));
+    if (!cell || qp_tree_is_overflow(th, cell))
+        qp_count(&qp_run.space, QP_D_tree_overflow);
+    return cell ? cell : parent;
+}
+
+/* Down to a frame whose path is known, which the root's is, and up again. A frame that was looked
+ * up keeps its path while it is open, so that deep stacks cost little twice. */
+qp_cell qp_samples_path(qprof_thread *th, qprof_frame *top)
+{
+    qp_stack_cursor c = qp_stack_from(th, top);
+    while (!c.f->node && qp_stack_down(th, &c))
+        ;
+    qp_cell path = c.f->node;
+    while (c.f != top && qp_stack_up(th, &c)) {
+        if (!c.f->node)
+            QPROF_STORE(c.f->node, callee_of(th, path, c.f->method_id));
+        path = c.f->node;
+    }
+    return path;
+}
+
+static qp_cell path_of(qprof_thread *th, qprof_frame *top)
+{
+    return top->node ? top->node : qp_samples_path(th, top);
+}
+
+/* ---- crediting -------------------------------------------------------------------------------- */
+
+/* Is the method one of -pc-critical? */
+static bool is_critical_method(uint64_t method)
+{
+    static const qprof_MethodID of_word[] = {QPROF_METHOD_GC, QPROF_METHOD_COMPILER,
+                                             QPROF_METHOD_LOADER};
+    uint64_t words = qp_run.options.number[QP_OPT_pc_critical];
+    for (unsigned i = 0; i < 3 && words != UINT64_MAX; i++)
+        if (words >> i & 1 && method == of_word[i])
+            return true;
+    return false;
+}
+
+static void credit(qprof_thread *th, qp_cell path, uint64_t n, bool is_critical)
+{
+    if (is_critical || is_critical_method(qp_node_at(th, path)->method_id)) {
+        qp_fetch_add(&qp_run_head()->n_critical, n);
+        return;
+    }
+    qp_node_more *more = qp_tree_more(th, path);
+    if (more)
+        qp_bump(&more->samples, n);
+    else
+        qp_count(&qp_run.space, QP_D_sample_lost);
+}
+
+/* What CPU time the carrier has used since it was asked last: in whole intervals, and in ns. */
+static uint64_t expiries(qp_carrier_slot *slot, uint64_t cpu)
+{
+    uint64_t period = qp_run_head()->pc_period;
+    uint64_t n = cpu > slot->cpu_seen ? (cpu - slot->cpu_seen) / period : 0;
+    slot->cpu_seen += n * period;
+    return n;
+}
+
+static uint64_t cpu_step(qp_carrier_slot *slot, uint64_t cpu)
+{
+    uint64_t step = cpu > slot->cpu_charged ? cpu - slot->cpu_charged : 0;
+    slot->cpu_charged = cpu;
+    return step;
+}
+
+static bool needs_cpu(void)
+{
+    const qp_head *h = qp_run_head();
+    return (h->pc_period && h->pc_kind == QP_PC_VIRTUAL) ||
+           (h->time_mode == QP_TIME_SAMPLED && h->clock_kind != QP_CLOCK_ELAPSED);
+}
+
+/* Credit `wait` to a path. @param cpu  time of the carrier */
+static void settle(qprof_thread *th, qprof_frame *top, qp_ticks wait, qp_carrier_slot *slot,
+                   uint64_t cpu)
+{
+    const qp_head *h = qp_run_head();
+    bool is_timed_by_cpu = h->pc_kind == QP_PC_VIRTUAL && !slot->has_timer;
+    uint64_t n = is_timed_by_cpu ? expiries(slot, cpu) : wait.n;
+    uint64_t ticks = h->clock_kind == QP_CLOCK_ELAPSED ? wait.ticks : cpu_step(slot, cpu);
+    if (is_stopped(th))
+        return;
+    qp_cell path = path_of(th, top);
+    if (h->pc_period && n)
+        credit(th, path, n, slot->n_critical != 0);
+    qprof_node *node = qp_node_at(th, path);
+    if (h->time_mode == QP_TIME_SAMPLED && ticks && node->parent) {
+        QPROF_ADD(node->self, ticks);
+        QPROF_ADD(node->self_max, wait.n);
+    }
+}
+
+void qp_samples_note(qprof_thread *th, uint64_t ticks)
+{
+    qp_ticks *wait = qp_thread_ticks(th);
+    qp_fetch_add(&wait->n, 1);
+    qp_fetch_add(&wait->ticks, ticks);
+    if (qp_is_open(th))
+        qp_fetch_or(&th->gate, QP_HOOK_SAMPLE);
+}
+
+static qp_ticks take_ticks(qprof_thread *th)
+{
+    qp_ticks *wait = qp_thread_ticks(th);
+    return (qp_ticks){__atomic_exchange_n(&wait->n, 0, __ATOMIC_RELAXED),
+                      __atomic_exchange_n(&wait->ticks, 0, __ATOMIC_RELAXED)};
+}
+
+void qp_samples_take(qprof_thread *th, qprof_frame *top)
+{
+    qp_fetch_and(&th->gate, ~(uint32_t)QP_HOOK_SAMPLE);
+    settle(th, top, take_ticks(th), qp_here.slot, needs_cpu() ? qp_clock_thread_cpu() : 0);
+}
+
+void qp_samples_add(qprof_thread *th, qprof_frame *top, uint64_t n)
+{
+    if (!is_stopped(th))
+        credit(th, path_of(th, top), n, qp_here.slot->n_critical != 0);
+}
+
+void qp_samples_begin_carrier(void)
+{
+    if (needs_cpu())
+        qp_here.slot->cpu_seen = qp_here.slot->cpu_charged = qp_clock_thread_cpu();
+}
+
+void qp_samples_end(void)
+{
+    if (!qp_run_head()->pc_period && qp_run_head()->time_mode != QP_TIME_SAMPLED)
+        return;
+    for (uint32_t i = 1; qp_carrier_at(i); i++) {
+        qp_carrier_slot *slot = qp_carrier_at(i);
+        qprof_thread *th = qp_observe(&slot->current);
+        qprof_frame *top =
+            th && qp_observe(&th->pulse) && !qp_is_busy(th) ? qp_top_of(th) : NULL;
+        if (top)
+            settle(th, top, take_ticks(th), slot,
+                   needs_cpu() ? qp_clock_cpu_of((int)slot->system_id) : 0);
+    }
+}

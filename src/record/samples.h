@@ -1,0 +1,31 @@
+/* samples.h: crediting interrupts to call paths.
+ *
+ * Whoever makes interrupts, the sampler's thread or a signal's timer, only counts them for a
+ * thread and sets a hook. The thread itself credits them at its next event: up to then its stack
+ * has not changed, so that the credit is exact, nothing is ever read half written, and the path
+ * that the stack stands for is looked up by the one thread that may add to the tree. */
+#ifndef QP_RECORD_SAMPLES_H
+#define QP_RECORD_SAMPLES_H
+
+#include "record/thread.h"
+
+/* An interrupt for a thread. Any thread, any signal handler. @param ticks  elapsed since the one
+ * before, for -time=sampled */
+void qp_samples_note(qprof_thread *th, uint64_t ticks);
+
+/* Credit what waits to the path on top; th is in an event. */
+void qp_samples_take(qprof_thread *th, qprof_frame *top);
+
+/* n interrupts to the path on top, now. */
+void qp_samples_add(qprof_thread *th, qprof_frame *top, uint64_t n);
+
+/* The path of a frame whose calls are not counted, looked up if it never was. */
+qp_cell qp_samples_path(qprof_thread *th, qprof_frame *top);
+
+/* No thread records any more: credit what still waits. */
+void qp_samples_end(void);
+
+/* A carrier begins: CPU time up to now is nobody's. */
+void qp_samples_begin_carrier(void);
+
+#endif

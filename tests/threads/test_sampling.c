@@ -1,0 +1,190 @@
+/* test_sampling.c: the sampler against everything that a thread does: calls, unwinding, coroutine
+ * switches, thread ends, saves, clears, stops, forks. QPROF_STRESS_SECONDS makes it longer. */
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "unit/play.h"
+
+enum { N_CARRIERS = 3, N_VIRTUAL = 12, METHODS = 40, DEPTH_MAX = 300 };
+
+static uint32_t must_stop;
+static bool is_virtual;
+static qprof_MethodID methods[METHODS];
+
+typedef struct {
+    uint64_t seed;
+    uintptr_t depth[N_VIRTUAL]; /* of the virtual threads that this carrier drives */
+    unsigned ordinal;
+} carrier;
+
+static unsigned pick(carrier *c, unsigned n)
+{
+    c->seed ^= c->seed << 13;
+    c->seed ^= c->seed >> 7;
+    c->seed ^= c->seed << 17;
+    return (unsigned)(c->seed >> 33) % n;
+}
+
+static void enter(carrier *c, unsigned vt, uintptr_t depth)
+{
+    qprof_MethodID method = methods[pick(c, METHODS)];
+    if (is_virtual)
+        qprof_record_fn_entry_vt(method, depth, 1 + c->ordinal * N_VIRTUAL + vt);
+    else
+        qprof_record_fn_entry(method, depth);
+}
+
+static void leave(carrier *c, unsigned vt, uintptr_t depth)
+{
+    if (is_virtual)
+        qprof_record_fn_exit_vt(depth, 1 + c->ordinal * N_VIRTUAL + vt);
+    else
+        qprof_record_fn_exit(depth);
+}
+
+/* Calls, returns, errors that unwind, and in virtual-thread mode a switch now and then. */
+static void play_a_while(carrier *c, unsigned n_events)
+{
+    unsigned vt = 0;
+    for (unsigned i = 0; i < n_events; i++) {
+        unsigned what = pick(c, 100);
+        if (is_virtual && what < 5)
+            vt = pick(c, N_VIRTUAL);
+        uintptr_t *depth = &c->depth[vt];
+        if (what < 50 && *depth < DEPTH_MAX) {
+            enter(c, vt, ++*depth);
+        } else if (*depth) {
+            *depth = what < 97 ? *depth - 1 : pick(c, (unsigned)*depth + 1);
+            leave(c, vt, *depth);
+        }
+    }
+}
+
+static void *carry(void *arg)
+{
+    carrier *c = arg;
+    while (!__atomic_load_n(&must_stop, __ATOMIC_RELAXED))
+        play_a_while(c, 2000);
+    return NULL;
+}
+
+/* A system thread that lives shortly. */
+static void *visit(void *arg)
+{
+    carrier c = {.seed = 77, .ordinal = *(unsigned *)arg};
+    play_a_while(&c, 200);
+    return NULL;
+}
+
+static void disturb(play_ctx *p, unsigned round)
+{
+    unsigned ordinal = N_CARRIERS + round % 5;
+    pthread_t visitor;
+    assert_int_equal(pthread_create(&visitor, NULL, visit, &ordinal), 0);
+    pthread_join(visitor, NULL);
+    switch (round % 6) {
+    case 0:
+        qprof_stop_recording();
+        qprof_start_recording();
+        break;
+    case 1:
+        if (round % 4 == 1)
+            qprof_clear_data();
+        break;
+    case 2:
+        qprof_save_data_to_file("snapshot.qprof");
+        break;
+    case 3: {
+        pid_t child = fork();
+        if (!child)
+            _exit(0);
+        assert_int_equal(play_child_status(child), 0);
+        break;
+    }
+    default: {
+        qprof_PcTotals t;
+        assert_int_equal(qprof_pc_totals(&t), 0);
+        assert_int_equal(t.counted + t.skipped, t.occurred);
+    }
+    }
+    (void)p;
+}
+
+static double seconds(void)
+{
+    const char *wanted = getenv("QPROF_STRESS_SECONDS");
+    return wanted ? strtod(wanted, NULL) : 0.3;
+}
+
+static void stress(play_ctx *p, const char *options, bool with_vt)
+{
+    pthread_t threads[N_CARRIERS];
+    carrier carriers[N_CARRIERS] = {0};
+    uint64_t end = qp_clock_monotonic() + (uint64_t)(seconds() * 1e9);
+    is_virtual = with_vt;
+    must_stop = 0;
+    if (with_vt)
+        play_begin_vt(p, options);
+    else
+        play_begin(p, options);
+    for (int i = 0; i < METHODS; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "m%d", i);
+        methods[i] = play_method(p, name);
+    }
+    for (unsigned i = 0; i < N_CARRIERS; i++) {
+        carriers[i] = (carrier){.seed = 1000 + i, .ordinal = i};
+        assert_int_equal(pthread_create(&threads[i], NULL, carry, &carriers[i]), 0);
+    }
+    for (unsigned round = 0; qp_clock_monotonic() < end; round++)
+        disturb(p, round);
+    __atomic_store_n(&must_stop, 1, __ATOMIC_RELAXED);
+    for (int i = 0; i < N_CARRIERS; i++)
+        pthread_join(threads[i], NULL);
+    qprof_PcTotals t;
+    assert_int_equal(qprof_pc_totals(&t), 0);
+    play_end(p); /* every invariant of the file holds */
+}
+
+static void samples_alone_survive_everything(void **state)
+{
+    stress(*state, "-collect=samples '-pc=REAL 50'", false);
+}
+
+static void samples_of_virtual_threads_survive_everything(void **state)
+{
+    stress(*state, "-collect=samples '-pc=VIRTUAL 50 WHEN score.m1->*;'", true);
+}
+
+static void samples_beside_exact_times_survive_everything(void **state)
+{
+    stress(*state, "'-pc=REAL 50'", true);
+}
+
+static void sampled_times_survive_everything(void **state)
+{
+    stress(*state, "-time=sampled -sample-period=50 '-pc=REAL 50'", false);
+}
+
+static void a_signal_as_the_timer_survives_everything(void **state)
+{
+    stress(*state, "-collect=samples '-pc=REAL 50' -pc-signal=yes", false);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        PLAY_TEST(samples_alone_survive_everything),
+        PLAY_TEST(samples_of_virtual_threads_survive_everything),
+        PLAY_TEST(samples_beside_exact_times_survive_everything),
+        PLAY_TEST(sampled_times_survive_everything),
+        PLAY_TEST(a_signal_as_the_timer_survives_everything),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
