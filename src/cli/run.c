@@ -14,6 +14,7 @@
 #include "base/buf.h"
 #include "cli/child.h"
 #include "cli/cli.h"
+#include "cli/cover.h"
 #include "cli/header.h"
 #include "cli/recorder.h"
 #include "cli/rows.h"
@@ -22,34 +23,81 @@ enum { ROWS_SHOWN = 10 };
 
 /* ---- the result ---------------------------------------------------------------------------- */
 
+/* The hottest functions. */
+static bool print_functions(const qp_cli *cli, const qp_model *m)
+{
+    qp_view v;
+    uint32_t *rows = NULL;
+    size_t n = 0;
+    bool is_good =
+        qp_view_init(&v, m, QP_ALL_THREADS, false) && qp_rows_select(&cli->args, &v, &rows, &n);
+    if (is_good) {
+        qp_header_text(&cli->screen, m, cli->path, false);
+        is_good = qp_rows_print(cli, &v, rows, n < ROWS_SHOWN ? n : ROWS_SHOWN);
+    }
+    qp_free(rows);
+    qp_view_fini(&v);
+    return is_good;
+}
+
+/* How much was covered. */
+static bool print_coverage(const qp_cli *cli, const qp_model *m)
+{
+    char error[QP_ERROR_BYTES], hit[QP_NUMBER_BYTES], all[QP_NUMBER_BYTES],
+        percent[QP_NUMBER_BYTES];
+    qp_cover_set *set = qp_cover_set_new();
+    bool is_good =
+        set && qp_cover_set_add(set, m, cli->path, &(qp_cover_add_options){0}, error);
+    qp_cover *c = is_good ? qp_cover_derive(set, NULL, error) : NULL;
+    if (c && !m->run.is_profile)
+        qp_cover_header(cli, c);
+    for (qp_figure f = 0; c && f < QP_N_FIGURES; f++) {
+        uint64_t n_hit, n;
+        qp_figure_of(&c->totals, f, &n_hit, &n);
+        qp_header_label(&cli->screen, qp_figure_names[f]);
+        qp_out_format(cli->screen.out, "%s %%, %s of %s were hit\n",
+                      qp_cover_percent_text(percent, n_hit, n), qp_unit_count(hit, n_hit),
+                      qp_unit_count(all, n));
+    }
+    is_good = c != NULL;
+    qp_cover_free(c);
+    qp_cover_set_free(set);
+    return is_good;
+}
+
 /* A few rows of the profile at `path` and what to type next, on standard error: standard output
  * is the program's. */
 static void print_result(qp_cli *cli, const char *path)
 {
     static qp_out out;
-    qp_view v;
     qp_model *m;
-    uint32_t *rows = NULL;
-    size_t n = 0;
     qp_out_init(&out, STDERR_FILENO);
     qp_screen_init(&cli->screen, &out);
     if (cli->args.color != QP_COLOR_AUTO)
         cli->screen.has_color = cli->args.color == QP_COLOR_ALWAYS;
     if (qp_cli_load(cli, path, &m) == QP_EXIT_UNUSABLE)
         return;
-    bool is_good =
-        qp_view_init(&v, m, QP_ALL_THREADS, false) && qp_rows_select(&cli->args, &v, &rows, &n);
-    if (is_good) {
+    bool has_functions = m->run.is_profile || !m->run.is_coverage, is_good = true;
+    qp_out_char(&out, '\n');
+    if (has_functions)
+        is_good = print_functions(cli, m);
+    if (is_good && has_functions && m->run.is_coverage)
         qp_out_char(&out, '\n');
-        qp_header_text(&cli->screen, m, path, false);
-        is_good = qp_rows_print(cli, &v, rows, n < ROWS_SHOWN ? n : ROWS_SHOWN);
+    if (is_good && m->run.is_coverage)
+        is_good = print_coverage(cli, m);
+    if (!is_good) {
+        qp_cli_fail_memory(cli);
+    } else if (has_functions) {
         qp_out_format(&out, "\nNext: qprof report %s\n      qprof tree --hottest %s\n", path,
                       path);
+        if (m->run.is_coverage)
+            qp_out_format(&out, "      qprof cover report %s\n", path);
+    } else {
+        qp_out_format(&out,
+                      "\nNext: qprof cover report --uncovered %s\n"
+                      "      qprof cover annotate --only-missed %s\n",
+                      path, path);
     }
-    if (!is_good)
-        qp_cli_fail_memory(cli);
-    qp_free(rows);
-    qp_view_fini(&v);
     qp_model_free(m);
     qp_out_close(&out);
 }

@@ -36,7 +36,9 @@ END
 #   count    1  1  2  0  2  1  1   1   1   0   1   1     10 of 12 lines (83.3 %), 2 of 3 functions
 #
 # Line 4 goes on at 5 (never) or 6, line 6 at 7 or 9: 3 of 4 branches.
-qprof run -o run.qprof -collect=coverage -- qlua main.lua >/dev/null 2>&1
+claim "run" ends 0 qprof run -o run.qprof -collect=coverage -- qlua main.lua
+claim "says how much was hit" grep -Eq '^  functions +75.0 %, 3 of 4 were hit$' err
+claim "and what to type next" grep -q '^Next: qprof cover report --uncovered run.qprof$' err
 claim "report" ends 0 qprof cover report run.qprof
 claim "the file" grep -Eq '^  calc.lua +2/3 +66.6 +10/12 +2 +83.3 +3/4 +75.0$' out
 claim "nothing is to be remarked" same '' "$(cat err)"
