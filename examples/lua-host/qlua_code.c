@@ -240,8 +240,8 @@ static void register_code(lua_State *L, CallInfo *ci, const Proto *p, const qlua
                       qprof_register_jumps(slot->id, b->jumps, b->n_jumps, b->falls) == 0;
 }
 
-int qlua_code_add(lua_State *L, CallInfo *ci, Proto *p, const qlua_module *module,
-                  int is_wanted)
+void qlua_code_add(lua_State *L, CallInfo *ci, Proto *p, const qlua_module *module,
+                   int is_wanted)
 {
     qlua_blocks blocks = {0};
     if (is_wanted && qlua_has_lines)
@@ -251,8 +251,7 @@ int qlua_code_add(lua_State *L, CallInfo *ci, Proto *p, const qlua_module *modul
     qlua_name_inner(p, module);
     pthread_mutex_lock(&lock);
     known_code *slot = method_of_content(content_hash(p));
-    int is_new = slot && slot->id == 0;
-    if (is_new)
+    if (slot && slot->id == 0)
         register_code(L, ci, p, &blocks, slot);
     p->qid = slot ? slot->id : method_of_more_code();
     int has_jumps = slot && slot->has_jumps;
@@ -260,7 +259,6 @@ int qlua_code_add(lua_State *L, CallInfo *ci, Proto *p, const qlua_module *modul
     if (qlua_is_counting())
         attach_counters(p, has_jumps ? &blocks : NULL);
     qlua_blocks_free(&blocks);
-    return is_new;
 }
 
 size_t qlua_code_method(lua_State *L, CallInfo *ci, Proto *p)

@@ -33,12 +33,21 @@ void qlua_cover_open(void)
     excluded = text_option("cover-exclude");
     if (realpath(given ? given : ".", root) == NULL) {
         if (given)
-            fprintf(stderr, "qlua: coverage: -cover-root=%s is no folder: nothing is covered\n",
-                    given);
+            qlua_cover_say(given, "-cover-root has to be a folder; nothing is covered");
         snprintf(root, sizeof root, "%s", "/dev/null");
     }
     if (strcmp(root, "/") == 0)
         root[0] = '\0';
+}
+
+void qlua_cover_say(const char *what, const char *why)
+{
+    const char *const texts[] = {"qlua: coverage: ", what, " is not covered: ", why};
+    for (int i = 0; i < 4; i++) {
+        for (const char *at = texts[i]; *at; at++)
+            fputc((unsigned char)*at < ' ' || *at == 0x7F ? '?' : *at, stderr);
+    }
+    fputc('\n', stderr);
 }
 
 const char *qlua_cover_root(void)

@@ -58,10 +58,9 @@ LUAI_FUNC int qlua_code_open_scratch(void);
 /** Make a method of a prototype, if it is none, and put its counters in place.
  * @param ci      of the call that needs it; NULL: it is named by the code that defines it
  * @param module  that it is a part of; NULL: none is known
- * @param is_wanted  0: neither its lines nor where it is declared
- * @return 1: code of this content was not registered before */
-LUAI_FUNC int qlua_code_add(lua_State *L, CallInfo *ci, Proto *p, const qlua_module *module,
-                            int is_wanted);
+ * @param is_wanted  0: neither its lines nor where it is declared */
+LUAI_FUNC void qlua_code_add(lua_State *L, CallInfo *ci, Proto *p, const qlua_module *module,
+                             int is_wanted);
 /** Executions of a prototype that has no method are counted nowhere. */
 LUAI_FUNC void qlua_code_ignore(Proto *p);
 /** A frame was left in the block of the instruction before `pc`, `by` times. */
@@ -87,6 +86,8 @@ LUAI_FUNC void qlua_cfunctions_forget(void);
 LUAI_FUNC void qlua_cover_open(void);
 /** Is the code of this file to be covered? @param path  as loaded; NULL: no file */
 LUAI_FUNC int qlua_cover_has(const char *path);
+/** Tell the user, in one line, that something is not covered. */
+LUAI_FUNC void qlua_cover_say(const char *what, const char *why);
 /** The folder that covered files lie in; the current one if none was given. Absolute. */
 LUAI_FUNC const char *qlua_cover_root(void);
 /** Register a prototype that is entered and all that it defines. */

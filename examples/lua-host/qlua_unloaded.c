@@ -139,8 +139,7 @@ static void add_file(lua_State *L, candidate *c)
 {
     find_names(L, c);
     if (luaL_loadfilex(L, c->path, "t") != LUA_OK) {
-        fprintf(stderr, "qlua: coverage: %s is not covered: %s\n", c->path,
-                lua_tostring(L, -1));
+        qlua_cover_say(c->path, lua_tostring(L, -1));
     } else {
         Proto *p = clLvalue(s2v(L->top - 1))->p;
         qlua_cover_file(L, p, c->module[0] ? qlua_name_required(c->module, p) : NULL);

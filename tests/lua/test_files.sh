@@ -98,6 +98,18 @@ cover unloaded '.files[] | [.path]' | sort >"$tmp/actual"
 printf '%s\n' alone.lua main.lua used.lua >"$tmp/expected"
 same "unloaded files are filtered, too"
 record "-collect=coverage -cover-root=/nowhere/else" nowhere main.lua
-grep -q '^qlua: coverage: -cover-root=/nowhere/else' "$tmp/nowhere.out" ||
-    complain "a root that does not exist is not said"
+echo "qlua: coverage: /nowhere/else is not covered: -cover-root has to be a folder;" \
+    "nothing is covered" >"$tmp/expected"
+cp "$tmp/nowhere.out" "$tmp/actual"
+same "a root that does not exist"
+
+# A hostile name stays one line.
+mkdir "$tmp/hostile"
+cd "$tmp/hostile"
+: >main.lua
+echo '= 1' >"$(printf 'a\nb\033[31m.lua')"
+record "-collect=coverage -cover-unloaded=yes" hostile main.lua
+[ "$(wc -l <"$tmp/hostile.out")" = 1 ] || complain "a hostile name makes several lines"
+[ -z "$(tr -d '[:print:]\n' <"$tmp/hostile.out")" ] || complain "a hostile name gets through"
+[ "$(cover hostile '.files[] | [.path]')" = main.lua ] || complain "the rest is not reported"
 finish
