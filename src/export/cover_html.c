@@ -2,62 +2,15 @@
  *
  * The page's program (web/src/cover) shows what stands in JSON blocks behind it; web/src/cover/data.ts
  * is the other side of every block. Each file has two, "d" for figures and "s" for its source, so
- * that the browser parses what is looked at and no more. Nothing but numbers and texts escaped by
- * qp_text_script() and qp_text_xml() goes into the page. */
+ * that the browser parses what is looked at and no more. */
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/alloc.h"
 #include "base/buf.h"
 #include "base/text.h"
 #include "base/unit.h"
 #include "export/cover.h"
 #include "export/page.h"
-
-/* ---- JSON in a script element ---------------------------------------------------------------- */
-
-static void begin_block(qp_out *out, const char *kind, size_t number)
-{
-    qp_out_format(out, "<script type=\"application/json\" id=\"%s%zu\">", kind, number);
-}
-
-static void begin_named_block(qp_out *out, const char *id)
-{
-    qp_out_format(out, "<script type=\"application/json\" id=\"%s\">", id);
-}
-
-static void end_block(qp_out *out)
-{
-    qp_out_text(out, "</script>\n");
-}
-
-static void write_text(qp_out *out, const char *text)
-{
-    qp_text_script(out, text, strlen(text));
-}
-
-/* A comma before every item but the first. */
-static void separate(qp_out *out, size_t index)
-{
-    if (index)
-        qp_out_char(out, ',');
-}
-
-/* @param is_more  something stands before it in its list */
-static void write_number(qp_out *out, bool is_more, uint64_t n)
-{
-    qp_out_format(out, is_more ? ",%" PRIu64 : "%" PRIu64, n);
-}
-
-static void write_texts(qp_out *out, const char *key, const char *const *texts, size_t n)
-{
-    qp_out_format(out, ",\"%s\":[", key);
-    for (size_t i = 0; i < n; i++) {
-        separate(out, i);
-        write_text(out, texts[i]);
-    }
-    qp_out_char(out, ']');
-}
 
 /* In the order of totalNames in data.ts. */
 static void write_totals(qp_out *out, const qp_cover_totals *t)
@@ -67,7 +20,7 @@ static void write_totals(qp_out *out, const qp_cover_totals *t)
         t->branches,  t->branches_hit,  t->blocks, t->blocks_hit, t->calls};
     qp_out_char(out, '[');
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
-        write_number(out, i > 0, figures[i]);
+        qp_page_number(out, i > 0, figures[i]);
     qp_out_char(out, ']');
 }
 
@@ -79,11 +32,11 @@ static void write_runs(qp_out *out, const qp_cover *c)
     for (size_t i = 0; i < c->n_runs; i++) {
         const qp_cover_run *r = &c->runs[i];
         qp_out_text(out, i ? ",{\"what\":" : "{\"what\":");
-        write_text(out, r->what);
+        qp_page_text(out, r->what);
         qp_out_text(out, ",\"program\":");
-        write_text(out, r->program);
+        qp_page_text(out, r->program);
         qp_out_text(out, ",\"label\":");
-        write_text(out, r->label);
+        qp_page_text(out, r->label);
         qp_out_format(out, ",\"started\":%" PRIu64 ",\"pid\":%" PRIu64 "}",
                       r->started_at / 1000000, r->pid);
     }
@@ -95,7 +48,7 @@ static void write_dirs(qp_out *out, const qp_cover *c)
     qp_out_text(out, ",\"dirs\":[");
     for (size_t i = 0; i < c->n_dirs; i++) {
         qp_out_text(out, i ? ",\n[" : "[");
-        write_text(out, c->dirs[i].path);
+        qp_page_text(out, c->dirs[i].path);
         qp_out_format(out, ",%" PRIu32 ",", c->dirs[i].parent);
         write_totals(out, &c->dirs[i].totals);
         qp_out_char(out, ']');
@@ -108,7 +61,7 @@ static void write_files(qp_out *out, const qp_cover *c)
     qp_out_text(out, ",\"files\":[");
     for (size_t i = 0; i < c->n_files; i++) {
         qp_out_text(out, i ? ",\n[" : "[");
-        write_text(out, c->files[i].path);
+        qp_page_text(out, c->files[i].path);
         qp_out_format(out, ",%" PRIu32 ",", c->files[i].dir);
         write_totals(out, &c->files[i].totals);
         qp_out_char(out, ']');
@@ -118,24 +71,24 @@ static void write_files(qp_out *out, const qp_cover *c)
 
 static void write_index(qp_out *out, const qp_cover *c)
 {
-    begin_named_block(out, "index");
+    qp_page_block(out, "index");
     qp_out_format(
         out, "{\"version\":\"%s\",\"once\":%s,\"coverage\":%s,\"totals\":", QPROF_VERSION_TEXT,
         c->is_once ? "true" : "false", c->is_coverage ? "true" : "false");
     write_totals(out, &c->totals);
-    write_texts(out, "contexts", c->contexts, c->n_contexts);
-    write_texts(out, "warnings", c->warnings, c->n_warnings);
+    qp_page_texts(out, "contexts", c->contexts, c->n_contexts);
+    qp_page_texts(out, "warnings", c->warnings, c->n_warnings);
     write_runs(out, c);
     write_dirs(out, c);
     write_files(out, c);
     qp_out_char(out, '}');
-    end_block(out);
+    qp_page_block_end(out);
 }
 
 static void write_functions(qp_out *out, const qp_cover *c)
 {
     bool is_more = false;
-    begin_named_block(out, "functions");
+    qp_page_block(out, "functions");
     qp_out_char(out, '[');
     for (size_t i = 0; i < c->n_files; i++) {
         for (uint32_t k = 0; k < c->files[i].n_functions; k++) {
@@ -143,19 +96,19 @@ static void write_functions(qp_out *out, const qp_cover *c)
             const qp_cover_totals *t = &x->totals;
             qp_out_text(out, is_more ? ",\n[" : "[");
             is_more = true;
-            write_text(out, x->name);
+            qp_page_text(out, x->name);
             qp_out_char(out, ',');
-            write_text(out, x->module);
+            qp_page_text(out, x->module);
             const uint64_t figures[] = {i,           x->first_line,  x->last_line, x->calls,
                                         x->is_hit,   x->is_dead,     t->lines,     t->lines_hit,
                                         t->branches, t->branches_hit};
             for (size_t j = 0; j < sizeof figures / sizeof *figures; j++)
-                write_number(out, true, figures[j]);
+                qp_page_number(out, true, figures[j]);
             qp_out_char(out, ']');
         }
     }
     qp_out_char(out, ']');
-    end_block(out);
+    qp_page_block_end(out);
 }
 
 /* ---- one file -------------------------------------------------------------------------------- */
@@ -166,16 +119,16 @@ static void write_lines(qp_out *out, const qp_cover_file *f)
 {
     qp_out_text(out, "{\"lines\":[");
     for (uint32_t i = 0; i < f->n_lines; i++)
-        write_number(out, i > 0, f->lines[i].line);
+        qp_page_number(out, i > 0, f->lines[i].line);
     qp_out_text(out, "],\"counts\":[");
     for (uint32_t i = 0; i < f->n_lines; i++)
-        write_number(out, i > 0, f->lines[i].count);
+        qp_page_number(out, i > 0, f->lines[i].count);
     qp_out_text(out, "],\"flags\":[");
     for (uint32_t i = 0; i < f->n_lines; i++) {
         const qp_cover_line *l = &f->lines[i];
-        write_number(out, i > 0,
-                     (l->is_hit ? FLAG_HIT : 0u) | (l->is_partial ? FLAG_PARTIAL : 0u) |
-                         FLAG_MARK * (unsigned)l->mark);
+        qp_page_number(out, i > 0,
+                       (l->is_hit ? FLAG_HIT : 0u) | (l->is_partial ? FLAG_PARTIAL : 0u) |
+                           FLAG_MARK * (unsigned)l->mark);
     }
     qp_out_char(out, ']');
 }
@@ -189,10 +142,10 @@ static void write_blocks(qp_out *out, const qp_cover_file *f)
         const qp_cover_line *l = &f->lines[i];
         if (l->n_blocks < 2)
             continue;
-        write_number(out, is_more, i);
-        write_number(out, true, l->n_blocks);
+        qp_page_number(out, is_more, i);
+        qp_page_number(out, true, l->n_blocks);
         for (uint32_t k = 0; k < l->n_blocks; k++)
-            write_number(out, true, f->blocks[l->first_block + k].count);
+            qp_page_number(out, true, f->blocks[l->first_block + k].count);
         is_more = true;
     }
     qp_out_char(out, ']');
@@ -209,7 +162,7 @@ static void write_branches(qp_out *out, const qp_cover_file *f)
             const uint64_t figures[] = {i,          b->block, b->way,
                                         b->to_line, b->count, b->is_reached};
             for (size_t j = 0; j < sizeof figures / sizeof *figures; j++)
-                write_number(out, is_more || j, figures[j]);
+                qp_page_number(out, is_more || j, figures[j]);
             is_more = true;
         }
     }
@@ -220,9 +173,9 @@ static void write_touches(qp_out *out, const qp_cover_file *f)
 {
     qp_out_text(out, ",\"touches\":[");
     for (size_t i = 0; i < f->n_touches; i++) {
-        write_number(out, i > 0, f->touches[i].line);
-        write_number(out, true, f->touches[i].context);
-        write_number(out, true, f->touches[i].count);
+        qp_page_number(out, i > 0, f->touches[i].line);
+        qp_page_number(out, true, f->touches[i].context);
+        qp_page_number(out, true, f->touches[i].count);
     }
     qp_out_text(out, "]}");
 }
@@ -260,11 +213,12 @@ static void write_source(qp_out *out, const qp_cover_file *f, const char *source
         is_there = false;
     }
     qp_out_text(out, "{\"missing\":");
-    write_text(out, is_there ? "" : why);
+    qp_page_text(out, is_there ? "" : why);
     qp_out_format(out, ",\"changed\":%s,\"lines\":[",
                   is_there && f->digest && f->digest != s.digest ? "true" : "false");
     for (uint32_t i = 0; is_there && i < s.n_lines; i++) {
-        separate(out, i);
+        if (i)
+            qp_out_char(out, ',');
         qp_text_script(out, s.lines[i], s.line_bytes[i]);
     }
     qp_out_text(out, "]}");
@@ -274,31 +228,18 @@ static void write_source(qp_out *out, const qp_cover_file *f, const char *source
 
 static void write_file(qp_out *out, const qp_cover *c, size_t i, const char *source_path)
 {
-    begin_block(out, "d", i);
+    qp_page_block_of(out, 'd', i);
     write_lines(out, &c->files[i]);
     write_blocks(out, &c->files[i]);
     write_branches(out, &c->files[i]);
     write_touches(out, &c->files[i]);
-    end_block(out);
-    begin_block(out, "s", i);
+    qp_page_block_end(out);
+    qp_page_block_of(out, 's', i);
     write_source(out, &c->files[i], source_path);
-    end_block(out);
+    qp_page_block_end(out);
 }
 
 /* ---- without JavaScript ---------------------------------------------------------------------- */
-
-/* A name as on a terminal: controls and turned writing directions spelled out. */
-static bool write_name(qp_out *out, const char *name)
-{
-    size_t room = strlen(name) * 4 + 1; /* "\xNN" for a byte is the longest */
-    char *safe = qp_alloc(room, 1);
-    if (!safe)
-        return false;
-    qp_text_terminal(safe, room, name, NULL);
-    qp_text_xml(out, safe);
-    qp_free(safe);
-    return true;
-}
 
 static void write_share(qp_out *out, uint64_t n_hit, uint64_t n)
 {
@@ -313,7 +254,7 @@ static void write_share(qp_out *out, uint64_t n_hit, uint64_t n)
 static bool write_plain_row(qp_out *out, const char *name, const qp_cover_totals *t)
 {
     qp_out_text(out, "<tr><td>");
-    bool is_good = write_name(out, name);
+    bool is_good = qp_page_name(out, name);
     qp_out_text(out, "</td>");
     write_share(out, t->lines_hit, t->lines);
     write_share(out, t->functions_hit, t->functions);
@@ -342,26 +283,18 @@ static bool write(const qp_cover *c, qp_out *out, const qp_cover_export_options 
                   char error[QP_ERROR_BYTES])
 {
     const qp_page *page = &qp_page_cover;
-    if (!page->script.text) {
-        qp_text_format(error, QP_ERROR_BYTES,
-                       "this build of qprof has no HTML pages: install nodejs and npm, then "
-                       "configure and build it again");
+    if (!qp_page_is_there(page, error, QP_ERROR_BYTES))
         return false;
-    }
-    qp_out_bytes(out, page->head.text, page->head.n_bytes);
-    qp_out_text(out, "<title>Coverage</title>");
-    qp_out_bytes(out, page->style.text, page->style.n_bytes);
-    qp_out_text(out, "</head>\n<body>\n");
+    qp_page_begin(out, page, "Coverage");
     if (!write_plain_table(out, c))
         return qp_cover_export_fails(error);
     qp_out_text(out, "<div id=\"app\"></div>\n");
     write_index(out, c);
     write_functions(out, c);
-    qp_out_bytes(out, page->script.text, page->script.n_bytes);
-    qp_out_char(out, '\n');
+    qp_page_script(out, page);
     for (size_t i = 0; i < c->n_files; i++)
         write_file(out, c, i, o->source_path);
-    qp_out_text(out, "</body>\n</html>\n");
+    qp_page_end(out);
     return true;
 }
 

@@ -20,11 +20,14 @@ function wantedTiles(t) {
 const share = (hit, all) => (all ? `${grouped(hit)}/${grouped(all)}` : "\u2013");
 const numbersOf = (cell) => cell.replace(/^[0-9.]+ %/, "");
 
+// fewer steps to see all rows
+const tall = { viewport: { width: 1280, height: 3000 } };
+
 // ---- numbers ------------------------------------------------------------------------------------
 
 async function the_page_has_the_numbers_of_the_json_export(name) {
     const wanted = json(name);
-    const page = await open(`${name}.html`, "#files?sort=name");
+    const page = await open(`${name}.html`, "#files?sort=name", tall);
     same(`${name}: totals`, wantedTiles(wanted.totals), await tiles(page));
     const rows = await allRows(page);
     same(`${name}: number of files`, wanted.files.length, rows.length);
@@ -75,7 +78,7 @@ async function every_line_of_a_file_shows_its_count() {
 const names = async (page) => (await allRows(page)).map((row) => row.cells[0]);
 
 async function columns_sort() {
-    const page = await open("large.html", "#files");
+    const page = await open("large.html", "#files", tall);
     const missed = async () => (await allRows(page)).map((row) => Number(row.cells[3].replace(",", "")));
     const isDescending = (list) => list.every((n, i) => i === 0 || list[i - 1] >= n);
     claim("most missed lines first", isDescending(await missed()));
@@ -141,16 +144,25 @@ async function the_browser_goes_back_and_a_link_restores_the_view() {
     await page.context().close();
 }
 
-async function search_finds(text, wanted, summary) {
-    const page = await open("small.html");
-    await press(page, "/");
-    await page.keyboard.type(text);
+async function search_finds(page, text, wanted, summary) {
+    await page.fill(".search input", text);
     await page.waitForFunction((said) => document.querySelector(".search-summary").textContent.startsWith(said), summary, { timeout: 5000 })
         .catch(async () => claim(`search for ${text}`, false, await page.textContent(".search-summary")));
     const found = await page.$$eval(".found-item", (items) =>
         items.map((item) => `${item.querySelector(".found-kind").textContent} ${item.querySelector(".found-where").textContent}`),
     );
     same(`search for ${text}`, wanted, found);
+}
+
+async function search_goes_through_names_and_sources() {
+    const page = await open("small.html");
+    await press(page, "/");
+    const works = ["function main.lua:4", "function main.lua:11", "line main.lua:3", "line main.lua:10", "line main.lua:13"];
+    await search_finds(page, "work", works, "5 found");
+    await search_finds(page, "^local.*\\(n\\)$", ["line main.lua:3", "line main.lua:10"], "2 found");
+    await search_finds(page, "util.lua", ["file "], "1 found");
+    await search_finds(page, "leaf(", ["line lib/util.lua:3", "line main.lua:5"], "2 found; taken as plain text");
+    await search_finds(page, "WORK", [], "0 found");
     await page.context().close();
 }
 
@@ -317,11 +329,7 @@ await every_line_of_a_file_shows_its_count();
 await columns_sort();
 await the_keyboard_goes_everywhere();
 await the_browser_goes_back_and_a_link_restores_the_view();
-await search_finds("work", ["function main.lua:4", "function main.lua:11", "line main.lua:3", "line main.lua:10", "line main.lua:13"], "5 found");
-await search_finds("^local.*\\(n\\)$", ["line main.lua:3", "line main.lua:10"], "2 found");
-await search_finds("util.lua", ["file "], "1 found");
-await search_finds("leaf(", ["line lib/util.lua:3", "line main.lua:5"], "2 found; taken as plain text");
-await search_finds("WORK", [], "0 found");
+await search_goes_through_names_and_sources();
 await what_is_found_opens();
 await a_context_recolours_the_page();
 if (existsSync("recorded.html")) {
