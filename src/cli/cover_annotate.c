@@ -19,6 +19,7 @@ typedef struct {
     const qp_source *source; /* NULL: there is none */
     qp_table t;
     uint32_t next;     /* first of f->lines at or behind the line that is shown */
+    uint32_t near;     /* first of f->lines that is at most CONTEXT_LINES before it */
     uint32_t function; /* next of f->functions to get its summary */
     size_t touch;      /* next of f->touches */
 } listing;
@@ -158,16 +159,21 @@ static void add_line(listing *x, uint32_t line)
 
 /* ---- a file ---------------------------------------------------------------------------------- */
 
-/* Is there something missed at most CONTEXT_LINES away? */
-static bool is_near_missed(const qp_cover_file *f, uint32_t line)
+static bool is_missed(const qp_cover_file *f, const qp_cover_line *l)
 {
-    for (uint32_t i = 0; i < f->n_lines && f->lines[i].line <= line + CONTEXT_LINES; i++) {
-        const qp_cover_line *l = &f->lines[i];
-        bool is_missed = l->mark == QP_MARK_NONE &&
-                         (l->n_blocks_hit < l->n_blocks || !l->is_hit || has_missed_way(f, l));
-        if (is_missed && l->line + CONTEXT_LINES >= line)
+    return l->mark == QP_MARK_NONE &&
+           (l->n_blocks_hit < l->n_blocks || !l->is_hit || has_missed_way(f, l));
+}
+
+/* Is there something missed at most CONTEXT_LINES away? Asked for ascending lines. */
+static bool is_near_missed(listing *x, uint32_t line)
+{
+    const qp_cover_file *f = x->f;
+    while (x->near < f->n_lines && f->lines[x->near].line + CONTEXT_LINES < line)
+        x->near++;
+    for (uint32_t i = x->near; i < f->n_lines && f->lines[i].line <= line + CONTEXT_LINES; i++)
+        if (is_missed(f, &f->lines[i]))
             return true;
-    }
     return false;
 }
 
@@ -176,7 +182,7 @@ static void add_lines(listing *x, uint32_t last)
     uint32_t shown = 0;
     for (uint32_t line = 1; line <= last && line; line++) {
         bool has_code = x->next < x->f->n_lines && x->f->lines[x->next].line == line;
-        if ((x->cli->args.cover.has_only_missed && !is_near_missed(x->f, line)) ||
+        if ((x->cli->args.cover.has_only_missed && !is_near_missed(x, line)) ||
             (!x->source && !has_code)) {
             x->next += has_code;
             continue;

@@ -12,7 +12,9 @@
 
 /* The files of a patch. */
 typedef struct {
-    const qp_cover_changed *files; /* [n] */
+    const qp_cover *c;
+    const qp_cover_changed *const *of_file; /* [c->n_files] NULL: not in the patch */
+    const qp_cover_changed *files;          /* [n] */
     size_t n;
     qp_cover_totals totals; /* lines alone */
     size_t n_unknown;       /* files that are not in the picture */
@@ -74,11 +76,11 @@ static void print_missed(const qp_screen *s, const changes *x)
     }
 }
 
-static bool print_text(const qp_cli *cli, const qp_cover *c, const changes *x)
+static bool print_text(const qp_cli *cli, const changes *x)
 {
     const qp_screen *s = &cli->screen;
     char text[QP_NUMBER_BYTES];
-    qp_cover_header(cli, c);
+    qp_cover_header(cli, x->c);
     if (x->totals.lines == 0)
         qp_out_text(s->out, "No changed line has code that the profile knows.\n");
     else if (!print_table(s, x))
@@ -130,25 +132,42 @@ static void write_json(qp_out *out, const changes *x)
 static bool is_changed(const void *data, const qp_cover_file *f, size_t line)
 {
     const changes *x = data;
-    for (size_t i = 0; i < x->n; i++)
-        for (size_t k = 0; x->files[i].file == f && k < x->files[i].patch->n_spans; k++) {
-            const qp_patch_span *span = &x->files[i].patch->spans[k];
-            if (span->first <= f->lines[line].line && f->lines[line].line <= span->last)
-                return true;
-        }
-    return false;
+    const qp_cover_changed *row = x->of_file[f - x->c->files];
+    size_t low = 0, high = row ? row->patch->n_spans : 0, n = high;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (row->patch->spans[middle].last < f->lines[line].line)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < n && row->patch->spans[low].first <= f->lines[line].line;
 }
 
-static int show(qp_cli *cli, const qp_cover *c, const changes *x)
+/* @return false: no memory */
+static bool write_notes(qp_cli *cli, changes *x)
 {
-    qp_notes_form notes = (qp_notes_form)cli->args.cover.annotations;
+    const qp_cover_changed **rows = qp_alloc_zeroed(x->c->n_files, sizeof *rows);
+    for (size_t i = 0; rows && i < x->n; i++)
+        if (x->files[i].file)
+            rows[x->files[i].file - x->c->files] = &x->files[i];
+    x->of_file = rows;
+    if (rows)
+        qp_cover_notes(&cli->out, (qp_notes_form)cli->args.cover.annotations, x->c, is_changed,
+                       x);
+    qp_free(rows);
+    return rows != NULL;
+}
+
+static int show(qp_cli *cli, changes *x)
+{
     bool is_good = true;
-    if (notes)
-        qp_cover_notes(&cli->out, notes, c, is_changed, x);
+    if (cli->args.cover.annotations)
+        is_good = write_notes(cli, x);
     else if (cli->args.format == QP_FORMAT_JSON)
         write_json(&cli->out, x);
     else
-        is_good = print_text(cli, c, x);
+        is_good = print_text(cli, x);
     if (!is_good)
         return qp_cli_fail_memory(cli);
     qp_out_flush(&cli->out); /* the verdict stands behind it */
@@ -168,9 +187,10 @@ int qp_cover_show_changes(qp_cli *cli)
     if (status != QP_EXIT_UNUSABLE && !qp_cover_changes(c, patch, &files, &x.n)) {
         status = qp_cli_fail_memory(cli);
     } else if (status != QP_EXIT_UNUSABLE) {
+        x.c = c;
         x.files = files;
         add_up(&x);
-        int shown = show(cli, c, &x);
+        int shown = show(cli, &x);
         status = shown > status ? shown : status;
         qp_free(files);
     }

@@ -165,4 +165,24 @@ claim "no format" says 'to which format' qprof cover export run.qprof
 claim "one with a slip" says 'no format cobertuar; did you mean --to=cobertura' qprof cover export --to=cobertuar run.qprof
 claim "a folder that is none" says 'no/where.info: ' qprof cover export --to=lcov -o no/where.info run.qprof
 claim "a failed one leaves no file" sh -c '! qprof cover export --to=lcov -o left.info missing.qprof 2>/dev/null && ! test -e left.info'
+# ---- the shape of JSON ---------------------------------------------------------------------------
+# fits SCHEMA COMMAND...
+fits() {
+    schema=$1
+    shift
+    "$@" >shape.json 2>/dev/null
+    same '' "$(jq -r --slurpfile schema "$root/docs/schema/$schema.json" -f "$here/schema.jq" shape.json 2>&1 | head -5)"
+}
+cover third.qprof '@a' 'main(' '#0*1' 'h(' ')' ')'
+claim "summary fits its schema" fits cover-summary qprof cover summary --format=json run.qprof
+claim "check fits its schema" fits cover-check qprof cover check --format=json run.qprof
+claim "context fits its schema" fits cover-context qprof cover context --format=json run.qprof
+claim "of a line" fits cover-context qprof cover context score.src:11 --format=json run.qprof
+claim "of one context" fits cover-context qprof cover context --only=first --format=json run.qprof
+claim "diff fits its schema" fits cover-diff qprof cover diff --format=json run.qprof third.qprof
+printf -- '--- a/score.src\n+++ b/score.src\n@@ -2 +2 @@\n-x\n+text of 2\n' >one.patch
+claim "changed lines fit their schema" fits cover-changes qprof cover diff --patch=one.patch --format=json run.qprof
+for by in procedure module statement; do
+    claim "list by $by fits its schema" fits list qprof list --by=$by --format=json run.qprof
+done
 finish
