@@ -81,7 +81,7 @@ typedef struct {
     const char *focus;       /* the method whose calls are all there is */
     uint32_t n_hidden;       /* methods that were called and are not shown */
     uint64_t unfolded_total; /* ticks of the whole run */
-    uint64_t calls;         /* entries, all threads */
+    uint64_t calls;          /* entries, all threads */
     /* what recording itself costs, measured at the run's start: thousandths of a tick a call */
     uint64_t cost_caller_milliticks; /* added to the caller's time by a call (entry and exit) */
     uint64_t cost_inside_milliticks; /* added to the called method's own time */
