@@ -83,12 +83,28 @@ static void add_summary(listing *x, const qp_cover_function *function)
         percent[QP_NUMBER_BYTES], lines[QP_NUMBER_BYTES];
     const qp_cover_totals *t = &function->totals;
     qp_text_fit(name, sizeof name, function->name, QP_NAME_COLUMNS, 0);
-    snprintf(text, sizeof text, "%s: %s, %" PRIu64 " of %s hit%s%s%s%s", name,
-             function->is_hit ? qp_unit_things(calls, function->calls, "call") : "never called",
-             t->lines_hit, qp_unit_things(lines, t->lines, "line"), t->lines ? " (" : "",
-             t->lines ? qp_cover_percent_text(percent, t->lines_hit, t->lines) : "",
-             t->lines ? " %)" : "", function->is_dead ? ", dead code" : "");
+    int n = snprintf(text, sizeof text, "%s: %s", name,
+                     function->is_hit ? qp_unit_things(calls, function->calls, "call")
+                                      : "never called");
+    if (function->is_dead)
+        snprintf(text + n, sizeof text - (size_t)n, ", dead code");
+    else if (t->lines)
+        snprintf(text + n, sizeof text - (size_t)n, ", %" PRIu64 " of %s hit (%s %%)",
+                 t->lines_hit, qp_unit_things(lines, t->lines, "line"),
+                 qp_cover_percent_text(percent, t->lines_hit, t->lines));
     add_row(x, QP_STYLE_GOOD, "*", "", "", text);
+}
+
+/* Of the functions that begin here, or began where nothing was shown and are not over. */
+static void add_summaries(listing *x, uint32_t line)
+{
+    for (; x->function < x->f->n_functions; x->function++) {
+        const qp_cover_function *function = &x->f->functions[x->function];
+        if (function->first_line > line)
+            return;
+        if (function->first_line == line || function->last_line >= line)
+            add_summary(x, function);
+    }
 }
 
 static void add_blocks(listing *x, const qp_cover_line *l)
@@ -138,15 +154,10 @@ static void add_line(listing *x, uint32_t line)
     const qp_cover_line *l = &x->f->lines[x->next];
     snprintf(number, sizeof number, "%" PRIu32, line);
     qp_listing_line(text, sizeof text, x->source, line);
+    add_summaries(x, line);
     if (x->next == x->f->n_lines || l->line != line) {
         add_row(x, style_between(x), "", "", number, text);
         return;
-    }
-    for (; x->function < x->f->n_functions; x->function++) {
-        const qp_cover_function *function = &x->f->functions[x->function];
-        if (function->first_line > line)
-            break;
-        add_summary(x, function);
     }
     add_row(x, style_of(l), mark_of(l), qp_unit_count(count, l->count), number, text);
     if (a->has_blocks)

@@ -24,15 +24,15 @@ static void begin_table(qp_table *t, const columns *x, const char *first)
     if (x->has_calls)
         qp_table_column(t, "Calls", QP_ALIGN_RIGHT, 2);
     qp_table_column(t, "Functions", QP_ALIGN_RIGHT, 4);
-    qp_table_column(t, "%", QP_ALIGN_RIGHT, 3);
+    qp_table_column(t, "Func %", QP_ALIGN_RIGHT, 3);
     if (x->has_lines) {
         qp_table_column(t, "Lines", QP_ALIGN_RIGHT, 0);
         qp_table_column(t, "Missed", QP_ALIGN_RIGHT, 6);
-        qp_table_column(t, "%", QP_ALIGN_RIGHT, 0);
+        qp_table_column(t, "Line %", QP_ALIGN_RIGHT, 0);
     }
     if (x->has_branches) {
         qp_table_column(t, "Branches", QP_ALIGN_RIGHT, 5);
-        qp_table_column(t, "%", QP_ALIGN_RIGHT, 1);
+        qp_table_column(t, "Branch %", QP_ALIGN_RIGHT, 1);
     }
 }
 
