@@ -1,9 +1,6 @@
 /* cover.c: `qprof cover`: its commands, and from the files that one names to a picture of coverage. */
 #include "cli/cover.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 #include "model/adjust.h"
 
 /* ---- operands -------------------------------------------------------------------------------- */

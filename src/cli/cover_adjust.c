@@ -1,5 +1,4 @@
 /* cover_adjust.c: `qprof cover adjust`: the markers of sources, as an adjustments file. */
-#include <inttypes.h>
 #include <sys/stat.h>
 
 #include "base/alloc.h"

@@ -1,7 +1,6 @@
 /* cover_annotate.c: `qprof cover annotate`: sources with what was executed of each line. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/table_text.h"
 #include "base/text.h"

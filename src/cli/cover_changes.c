@@ -1,5 +1,4 @@
 /* cover_changes.c: coverage of the lines that a patch changes: half of `qprof cover diff`. */
-#include <inttypes.h>
 #include <stdio.h>
 
 #include "base/alloc.h"

@@ -1,5 +1,4 @@
 /* cover_check.c: `qprof cover check`: is as much covered as a file of thresholds wants? */
-#include <inttypes.h>
 #include <stdio.h>
 
 #include "base/glob.h"

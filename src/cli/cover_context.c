@@ -6,7 +6,6 @@
 #include "base/alloc.h"
 #include "base/json.h"
 #include "base/table_text.h"
-#include "base/text.h"
 #include "base/unit.h"
 #include "cli/cover.h"
 

@@ -1,7 +1,6 @@
 /* cover_diff.c: `qprof cover diff`: what got worse, improved, is new, or is no longer there. */
 #include "cli/cover_diff.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 
 #include "base/json.h"

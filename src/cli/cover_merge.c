@@ -1,7 +1,5 @@
 /* cover_merge.c: `qprof cover merge`: one profile of several. */
-#include <stdio.h>
 
-#include "base/table_text.h"
 #include "base/unit.h"
 #include "cli/cover.h"
 

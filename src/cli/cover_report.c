@@ -1,9 +1,7 @@
 /* cover_report.c: `qprof cover report`: folders, files and functions with what was hit of them. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "base/alloc.h"
 #include "base/table_text.h"
 #include "base/text.h"
 #include "base/unit.h"

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/text.h"
 #include "base/unit.h"
 #include "cli/cover.h"
 #include "cli/header.h"

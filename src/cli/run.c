@@ -1,7 +1,6 @@
 /* run.c: `qprof run`: start a program so that it records, and show what it recorded. */
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/buf.h"
+#include "base/unit.h"
 #include "cli/child.h"
 #include "cli/cli.h"
 #include "cli/cover.h"
