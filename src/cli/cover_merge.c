@@ -1,5 +1,4 @@
 /* cover_merge.c: `qprof cover merge`: one profile of several. */
-
 #include "base/unit.h"
 #include "cli/cover.h"
 
