@@ -41,7 +41,7 @@ typedef struct {
 
 /* What is left out of a profile: cli/fold.h. */
 typedef struct {
-    const char *focus; /* NULL: not given */
+    const char *focus, *when; /* NULL: not given */
     qp_list hide, hide_modules;
 } qp_fold_args;
 
@@ -50,7 +50,7 @@ typedef struct {
     unsigned format, color, sort; /* positions in the words of the flag */
     bool help;
     bool is_forced, has_threads, has_subtract, has_skips, is_hottest, is_man, is_completion,
-        has_list, is_calls;
+        has_list, is_calls, has_samples;
     uint64_t limit; /* 0: none; UINT64_MAX: not given */
     uint64_t depth, count;
     double min_percent, interval;

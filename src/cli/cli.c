@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/text.h"
 #include "cli/bar.h"
 #include "format/options.h"
@@ -51,6 +52,23 @@ void qp_cli_warn(const qp_cli *cli, const char *format, ...)
 int qp_cli_fail_memory(const qp_cli *cli)
 {
     return qp_cli_fail(cli, "%s: not enough memory for this report", cli->path);
+}
+
+void qp_cli_point(const char *text, unsigned column)
+{
+    enum { MOST = 400 };
+    char part[MOST + 1], shown[4 * MOST], lines[10 * MOST];
+    size_t at = strnlen(text, column - 1), begin = at, width;
+    while (begin > 0 && at - begin < MOST / 2 && text[begin - 1] != '\n')
+        begin--;
+    text += begin;
+    qp_text_format(part, sizeof part, "%.*s", (int)(at - begin), text);
+    qp_text_terminal(shown, sizeof shown, part, &width);
+    qp_text_format(part, sizeof part, "%.*s", (int)strcspn(text, "\n"), text);
+    qp_text_terminal(shown, sizeof shown, part, NULL);
+    int n = snprintf(lines, sizeof lines, "  %s\n  %*s^\n", shown, (int)width, "");
+    if (write(STDERR_FILENO, lines, (size_t)n) < 0)
+        return;
 }
 
 /* ---- finding the profile ------------------------------------------------------------------- */

@@ -35,6 +35,9 @@ int qp_cli_fail(const qp_cli *cli, const char *format, ...)
 void qp_cli_warn(const qp_cli *cli, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 int qp_cli_fail_memory(const qp_cli *cli);
+/* Two lines behind a message: the line of `text` that a byte is in, and a caret below it.
+ * @param column  from 1 */
+void qp_cli_point(const char *text, unsigned column);
 
 /* ---- profiles ------------------------------------------------------------------------------ */
 

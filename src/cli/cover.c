@@ -45,18 +45,22 @@ static void remark_on(const qp_cli *cli, const qp_model *m)
             cli->path);
 }
 
-static int add_file(qp_cli *cli, const char *file, qp_cover_set *set)
+int qp_cover_add(const qp_cli *cli, const qp_model *m, qp_cover_set *set)
 {
     char error[QP_ERROR_BYTES];
     qp_cover_add_options o = {.is_forced = cli->args.cover.is_forced,
                               .is_layered = cli->args.cover.is_layered};
+    remark_on(cli, m);
+    return qp_cover_set_add(set, m, cli->path, &o, error) ? QP_EXIT_CLEAN
+                                                          : qp_cli_fail(cli, "%s", error);
+}
+
+static int add_file(qp_cli *cli, const char *file, qp_cover_set *set)
+{
     qp_model *m;
     int status = qp_cli_load(cli, file, &m);
-    if (status == QP_EXIT_UNUSABLE)
-        return status;
-    remark_on(cli, m);
-    if (!qp_cover_set_add(set, m, cli->path, &o, error))
-        status = qp_cli_fail(cli, "%s", error);
+    if (status != QP_EXIT_UNUSABLE && qp_cover_add(cli, m, set) == QP_EXIT_UNUSABLE)
+        status = QP_EXIT_UNUSABLE;
     qp_model_free(m);
     return status;
 }

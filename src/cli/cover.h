@@ -21,6 +21,9 @@ bool qp_cover_operands(qp_cli *cli, const char **name);
  * @return QP_EXIT_CLEAN; QP_EXIT_SALVAGED, said so; QP_EXIT_UNUSABLE: no set, said why */
 int qp_cover_read(qp_cli *cli, char *const *files, int n, qp_cover_set **set);
 
+/* Add one that cli loaded. @return as qp_cover_read() */
+int qp_cover_add(const qp_cli *cli, const qp_model *m, qp_cover_set *set);
+
 /* The picture of some profiles, as the flags want it; remarks go to standard error.
  * @param cover  free with qp_cover_free() @return as qp_cover_read() */
 int qp_cover_open(qp_cli *cli, char *const *files, int n, qp_cover **cover);

@@ -220,8 +220,8 @@ static int run_detail(qp_cli *cli)
     return status;
 }
 
-static const qp_flag flags[] = {QP_FLAGS_FOLD, QP_FLAG_THREAD, QP_FLAG_UNIT, QP_FLAG_FORMAT,
-                                QP_FLAGS_COMMON};
+static const qp_flag flags[] = {QP_FLAG_WHEN, QP_FLAGS_FOLD,  QP_FLAG_THREAD,
+                                QP_FLAG_UNIT, QP_FLAG_FORMAT, QP_FLAGS_COMMON};
 
 const qp_command qp_command_detail = {
     .name = "detail",

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/new_file.h"
-#include "cli/cli.h"
+#include "cli/fold.h"
 
 /* Written to a file it is there whole or not at all. */
 static int write_file(const qp_cli *cli, const qp_exporter *x, const qp_model *m,
@@ -59,7 +59,7 @@ static int run_export(qp_cli *cli)
     const qp_exporter *x = choose(cli);
     if (!x || !qp_cli_operands(cli, NULL, &file))
         return QP_EXIT_UNUSABLE;
-    int status = qp_cli_load(cli, file, &m);
+    int status = qp_cli_load_folded(cli, file, &m);
     if (status == QP_EXIT_UNUSABLE)
         return status;
     qp_export_options o = {.is_calls = cli->args.is_calls};
@@ -87,6 +87,7 @@ static const qp_flag flags[] = {
      "where to; default: standard output. A failed export leaves no file"},
     {"calls", 0, QP_FLAG_YES, NULL, QP_FLAG_AT(is_calls), NULL,
      "calls in place of time, where a format has one value"},
+    QP_FLAG_WHEN,
     QP_FLAG_THREAD,
     QP_FLAGS_COMMON};
 

@@ -1,4 +1,4 @@
-/* fold.c: from the globs of --hide and --hide-module to a folded model. */
+/* fold.c: from the pattern of --when and the globs of --hide and --hide-module to a folded model. */
 #include "cli/fold.h"
 
 #include <string.h>
@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/glob.h"
 #include "cli/method.h"
+#include "model/charge.h"
 #include "model/fold.h"
 
 static bool fits_name(const char *glob, const qp_model_method *method)
@@ -37,6 +38,38 @@ static void mark(const qp_cli *cli, const qp_model *m, const char *flag, const q
     }
 }
 
+/* ---- patterns -------------------------------------------------------------------------------- */
+
+int qp_fold_refuse_pattern(const qp_cli *cli, const char *pattern, const qp_parse_error *error)
+{
+    qp_cli_fail(cli, "%s: column %u: %s", cli->args.fold.when ? "--when" : cli->path,
+                error->column, error->message);
+    qp_cli_point(pattern, error->column);
+    return QP_EXIT_UNUSABLE;
+}
+
+/* @return false: a message was printed */
+static bool charge(const qp_cli *cli, qp_model **m)
+{
+    const char *when = cli->args.fold.when;
+    qp_parse_error error;
+    qp_charges c;
+    if (!when)
+        return true;
+    qp_charge_status status = qp_charges_init(&c, *m, when, false, &error);
+    if (status == QP_CHARGE_OK &&
+        !qp_model_fold(m, &(qp_fold){.charged = c.nodes, .when = when}))
+        status = QP_CHARGE_NO_MEMORY;
+    qp_charges_fini(&c);
+    if (status == QP_CHARGE_SYNTAX)
+        qp_fold_refuse_pattern(cli, when, &error);
+    else if (status == QP_CHARGE_NO_MEMORY)
+        qp_cli_fail_memory(cli);
+    return status == QP_CHARGE_OK;
+}
+
+/* ---- hiding ---------------------------------------------------------------------------------- */
+
 /* @return false: a message was printed */
 static bool fold(const qp_cli *cli, qp_model **m)
 {
@@ -51,7 +84,8 @@ static bool fold(const qp_cli *cli, qp_model **m)
         mark(cli, *m, "hide", &args->hide, fits_name, is_hidden);
         mark(cli, *m, "hide-module", &args->hide_modules, fits_module, is_hidden);
     }
-    bool is_good = is_hidden && qp_model_fold(m, &(qp_fold){is_hidden, focus});
+    bool is_good =
+        is_hidden && qp_model_fold(m, &(qp_fold){.is_hidden = is_hidden, .focus = focus});
     if (!is_good)
         qp_cli_fail_memory(cli);
     qp_free(is_hidden);
@@ -61,7 +95,7 @@ static bool fold(const qp_cli *cli, qp_model **m)
 int qp_cli_load_folded(qp_cli *cli, const char *file, qp_model **m)
 {
     int status = qp_cli_load(cli, file, m);
-    if (status == QP_EXIT_UNUSABLE || fold(cli, m))
+    if (status == QP_EXIT_UNUSABLE || (charge(cli, m) && fold(cli, m)))
         return status;
     qp_model_free(*m);
     *m = NULL;

@@ -100,6 +100,15 @@ static void print_fold(const qp_screen *s, const qp_model *m)
                           qp_unit_percent(percent, run->total, run->unfolded_total));
         qp_out_char(s->out, '\n');
     }
+    if (*run->when) {
+        qp_header_label(s, "when");
+        qp_screen_name(s, run->when, 60);
+        if (run->has_times)
+            qp_out_format(s->out, ": %s of %s (%s %%)", qp_view_amount(m, part, run->total),
+                          qp_view_amount(m, whole, run->unfolded_total),
+                          qp_unit_percent(percent, run->total, run->unfolded_total));
+        qp_out_char(s->out, '\n');
+    }
     if (run->n_hidden) {
         uint64_t lost = 0;
         for (uint32_t i = 1; i < m->n_threads; i++)
@@ -223,6 +232,7 @@ static void write_measure(qp_json *json, const qp_model *m)
     qp_json_count(json, "calls", run->calls);
     qp_json_count(json, "total", qp_model_ns(m, run->total));
     qp_json_text(json, "focus", *run->focus ? run->focus : NULL);
+    qp_json_text(json, "when", *run->when ? run->when : NULL);
     qp_json_count(json, "hidden", run->n_hidden);
     qp_json_count(json, "overhead", qp_model_ns(m, run->cost_total));
     qp_json_count(json, "sample_period_ns", run->sample_period_ns);

@@ -1,5 +1,5 @@
-/* list.c: `qprof list`: the sections of MAINPM that are counts: calls, statements, and what was not
- * executed. */
+/* list.c: `qprof list`: the report of MAINPM. Here are its sections that are counts: calls, statements,
+ * and what was not executed; interrupts are in list_samples.c. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +12,7 @@
 #include "base/table_text.h"
 #include "base/unit.h"
 #include "cli/cover.h"
+#include "cli/list_samples.h"
 
 #define BY_WORDS "procedure|module|statement"
 enum { BY_PROCEDURE, BY_MODULE, BY_STATEMENT };
@@ -295,62 +296,141 @@ static bool show(qp_cli *cli, qp_json *json, const char *key, const rows *all, s
     return is_good;
 }
 
-static bool show_all(qp_cli *cli, const rows *procedures, const rows *statements)
+/* Calls, statements, and what was not executed. */
+static bool show_counts(qp_cli *cli, qp_json *json, const rows *procedures,
+                        const rows *statements)
 {
     const qp_cover_args *a = &cli->args.cover;
-    bool has_all = !a->has_calls && !a->has_counts && !a->has_not_executed;
-    bool is_json = cli->args.format == QP_FORMAT_JSON, is_good = true;
-    qp_json json;
-    qp_json_init(&json, &cli->out);
-    if (is_json)
-        qp_json_begin(&json, NULL, '{');
+    bool has_all = !a->has_calls && !a->has_counts && !a->has_not_executed, is_good = true;
     if (has_all || a->has_calls)
-        is_good = show(cli, &json, "calls", procedures, SECTION_CALLS, false);
+        is_good = show(cli, json, "calls", procedures, SECTION_CALLS, false);
     if (is_good && (has_all || a->has_counts))
-        is_good = show(cli, &json, "counts", statements, SECTION_COUNTS, true);
+        is_good = show(cli, json, "counts", statements, SECTION_COUNTS, true);
     if (is_good && (has_all || a->has_not_executed))
         is_good =
-            show(cli, &json, "procedures_not_executed", procedures, SECTION_MISSED, false) &&
-            show(cli, &json, "statements_not_executed", statements, SECTION_MISSED, true);
-    if (is_json)
-        qp_json_end(&json, '}');
+            show(cli, json, "procedures_not_executed", procedures, SECTION_MISSED, false) &&
+            show(cli, json, "statements_not_executed", statements, SECTION_MISSED, true);
     return is_good;
 }
 
-static int run_list(qp_cli *cli)
+static bool has_choice(const qp_args *args)
+{
+    const qp_cover_args *a = &args->cover;
+    return a->has_calls || a->has_counts || a->has_not_executed || args->has_samples;
+}
+
+/* Without a choice interrupts are shown where there are some, else the rest. */
+static bool wants_samples(const qp_args *args)
+{
+    return args->has_samples || !has_choice(args);
+}
+
+static int list_counts(qp_cli *cli, qp_json *json, const qp_cover_set *set)
 {
     char error[QP_ERROR_BYTES];
-    qp_cover_set *set;
     rows procedures = {0}, statements = {0};
-    if (!qp_cover_operands(cli, NULL))
-        return QP_EXIT_UNUSABLE;
-    int status = qp_cover_read(cli, cli->args.operands, cli->args.n_operands, &set);
-    if (status == QP_EXIT_UNUSABLE)
-        return status;
+    int status = QP_EXIT_CLEAN;
+    if (!set->is_coverage)
+        qp_cli_warn(cli,
+                    "recorded without -cover: functions that were never called are not in it");
     qp_cover *c = qp_cover_derive(set, &(qp_cover_options){.is_unadjusted = true}, error);
     if (!c)
         status = qp_cli_fail(cli, "%s", error);
     else if (!collect_procedures(&cli->args, set, &procedures) ||
              !collect_statements(&cli->args, c, &statements) ||
-             !show_all(cli, &procedures, &statements))
+             !show_counts(cli, json, &procedures, &statements))
         status = qp_cli_fail_memory(cli);
     qp_free(procedures.items);
     qp_free(statements.items);
     qp_cover_free(c);
+    return status;
+}
+
+#define HOW_TO_SAMPLE "qprof run --pc='VIRTUAL 1000' -- PROGRAM"
+
+static int list_all(qp_cli *cli, const qp_cover_set *set, qp_list_samples *samples)
+{
+    const qp_cover_args *a = &cli->args.cover;
+    bool is_json = cli->args.format == QP_FORMAT_JSON, is_sampled = samples->has_command;
+    bool has_counts = a->has_calls || a->has_counts || a->has_not_executed || !is_sampled;
+    int status = QP_EXIT_CLEAN;
+    qp_json json;
+    if (!is_sampled && cli->args.has_samples)
+        return qp_cli_fail(cli,
+                           "%s: no interrupts, for it was recorded without a PC command; "
+                           "record some with: " HOW_TO_SAMPLE,
+                           cli->path);
+    qp_json_init(&json, &cli->out);
+    if (is_json)
+        qp_json_begin(&json, NULL, '{');
+    if (is_sampled && wants_samples(&cli->args) && is_json)
+        qp_list_samples_write(&json, samples);
+    else if (is_sampled && wants_samples(&cli->args) && !qp_list_samples_print(cli, samples))
+        status = qp_cli_fail_memory(cli);
+    if (status == QP_EXIT_CLEAN && has_counts)
+        status = list_counts(cli, &json, set);
+    if (is_json)
+        qp_json_end(&json, '}');
+    else if (!is_sampled && !has_choice(&cli->args))
+        qp_out_text(&cli->out, "No interrupts, for there was no PC command; record some with:\n"
+                               "  " HOW_TO_SAMPLE "\n");
+    return status;
+}
+
+/* Once for all sections. */
+static int read_file(qp_cli *cli, const char *file, qp_cover_set *set, qp_list_samples *samples)
+{
+    qp_model *m;
+    int status = qp_cli_load(cli, file, &m);
+    if (status == QP_EXIT_UNUSABLE)
+        return status;
+    int added = wants_samples(&cli->args) ? qp_list_samples_add(cli, samples, m) : status;
+    if (added != QP_EXIT_UNUSABLE)
+        added = qp_cover_add(cli, m, set);
+    qp_model_free(m);
+    return added == QP_EXIT_UNUSABLE ? added : status;
+}
+
+static int run_list(qp_cli *cli)
+{
+    qp_list_samples samples;
+    int status = QP_EXIT_CLEAN;
+    if (!qp_cover_operands(cli, NULL))
+        return QP_EXIT_UNUSABLE;
+    qp_cover_set *set = qp_cover_set_new();
+    if (!set)
+        return qp_cli_fail_memory(cli);
+    qp_list_samples_init(&samples, cli->args.cover.by == BY_MODULE);
+    int n = cli->args.n_operands;
+    for (int i = 0; (i < n || i == 0) && status != QP_EXIT_UNUSABLE; i++) {
+        int one = read_file(cli, n ? cli->args.operands[i] : NULL, set, &samples);
+        status = one > status ? one : status;
+    }
+    if (status != QP_EXIT_UNUSABLE && list_all(cli, set, &samples) == QP_EXIT_UNUSABLE)
+        status = QP_EXIT_UNUSABLE;
+    qp_list_samples_fini(&samples);
     qp_cover_set_free(set);
     return status;
 }
 
 static const qp_flag flags[] = {
+    {"samples", 0, QP_FLAG_YES, NULL, QP_FLAG_AT(has_samples), NULL,
+     "interrupts of the PC command: shallow, while a procedure ran itself; deep, while it was "
+     "active"},
     {"calls", 0, QP_FLAG_YES, NULL, QP_COVER_AT(has_calls), NULL, "calls of procedures"},
     {"counts", 0, QP_FLAG_YES, NULL, QP_COVER_AT(has_counts), NULL,
      "executions of statements: of the lines that a procedure has"},
     {"not-executed", 0, QP_FLAG_YES, NULL, QP_COVER_AT(has_not_executed), NULL,
      "procedures and statements that were not executed"},
     {"by", 0, QP_FLAG_WORD, BY_WORDS, QP_COVER_AT(by), "procedure",
-     "level to which calls and counts are broken down"},
+     "level to which figures are broken down"},
     {"module", 0, QP_FLAG_LIST, "GLOB[:GLOB]", QP_COVER_AT(include), NULL,
      "only modules whose name fits; may be repeated"},
+    {"when", 0, QP_FLAG_TEXT, "PATTERN", QP_FLAG_AT(fold.when), NULL,
+     "interrupts: only of stacks that fit, charged as the call pattern says; default: the "
+     "run's own"},
+    {"thread", 0, QP_FLAG_TEXT, "N|NAME", QP_FLAG_AT(thread), NULL,
+     "interrupts: only of this thread, by number or name"},
     QP_COVER_FLAG_FORCE,
     QP_COVER_FLAG_FORMAT,
     QP_FLAGS_COMMON};
@@ -358,13 +438,18 @@ static const qp_flag flags[] = {
 const qp_command qp_command_list = {
     .name = "list",
     .operands = "[FILE...]",
-    .summary = "calls, statement counts, and what was not executed",
-    .about = "Lists calls of procedures, executions of statements, and the procedures and\n"
-             "statements that were not executed; without a choice all three. Several FILEs\n"
-             "add up.",
+    .summary = "interrupts, calls, statement counts, and what was not executed",
+    .about =
+        "Lists how often the PC command's interrupts found each procedure; calls of\n"
+        "procedures, executions of statements, and procedures and statements that were not\n"
+        "executed. Without a choice: interrupts where the run had a PC command, else the\n"
+        "rest. Several FILEs add up. A pattern of --when gives what it would have given while\n"
+        "recording, and stands in place of the run's own; '*' is every stack.",
     .flags = flags,
-    .examples = "qprof list --calls run.qprof\n"
+    .examples = "qprof list run.qprof\n"
+                "qprof list --when='parse->*' --by=module run.qprof\n"
+                "qprof list --calls run.qprof\n"
                 "qprof list --counts --by=module\n"
                 "qprof list --not-executed --module=parser\n"
-                "qprof list --format=json | jq '.statements_not_executed'",
+                "qprof list --format=json | jq '.rows[0]'",
     .run = run_list};

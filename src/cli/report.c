@@ -244,6 +244,7 @@ static const qp_flag flags[] = {
      "rows at most; 0: all (default 25; all as json or csv)"},
     {"filter", 0, QP_FLAG_TEXT, "TEXT", QP_FLAG_AT(filter), NULL,
      "only functions with TEXT in their name or file"},
+    QP_FLAG_WHEN,
     QP_FLAGS_FOLD,
     {"long", 'l', QP_FLAG_YES, NULL, QP_FLAG_AT(is_long), NULL,
      "with the module and the type of measurement"},

@@ -449,6 +449,7 @@ static const qp_flag flags[] = {
     {"depth", 'd', QP_FLAG_COUNT, "N", QP_FLAG_AT(depth), NULL, "levels at most; 0: all"},
     {"limit", 'n', QP_FLAG_COUNT, "N", QP_FLAG_AT(limit), NULL,
      "rows at most; 0: all (default 400)"},
+    QP_FLAG_WHEN,
     QP_FLAGS_FOLD,
     QP_FLAG_THREAD,
     QP_FLAG_UNIT,

@@ -52,8 +52,9 @@ qp_thread_record *qp_builder_thread(qp_builder *b, const qp_thread_record *r);
 uint32_t qp_builder_node(qp_builder *b, uint32_t parent, uint32_t method,
                          const qp_node *figures);
 
-/* Skips and counts of the newest call path. */
-void qp_builder_node_more(qp_builder *b, uint64_t n_skips, uint64_t counts);
+/* Skips, counts and interrupts of the newest call path; behind qp_builder_thread(), of its root. */
+void qp_builder_node_more(qp_builder *b, uint64_t n_skips, uint64_t counts,
+                          uint64_t interrupts);
 
 /* Counters of a method on the thread; zeroed. @return [n_values], until the next call; NULL: no
  * memory */

@@ -1,4 +1,5 @@
-/* fold.c: merge hidden call paths into their nearest visible callers.
+/* fold.c: merge hidden call paths into their nearest visible callers, or charged ones into whom they
+ * are charged to.
  *
  * Parents have smaller indices than their children, so one pass forwards knows the place of a
  * node's caller when it comes to the node. Read place_node first. */
@@ -8,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/dict.h"
+#include "model/charge.h"
 #include "model/private.h"
 
 /* Outside of the focus no node has a place; the root of the run has no caller to fold into. */
@@ -19,6 +21,7 @@ typedef struct {
     qp_model_private *to;
     uint32_t *places; /* [from->n_nodes] the folded node that has a node's time */
     qp_dict paths;    /* folded caller, method -> folded node */
+    bool *is_kept;    /* [from->n_nodes] of a pattern: is charged, or has a callee that is */
 } folding;
 
 /* Own figures of a node are added to the folded one, which is the node's or that of a caller. */
@@ -94,6 +97,40 @@ static bool place_node(folding *x, uint32_t i)
     return true;
 }
 
+/* The same by a pattern. A caller that is not charged itself stands there without figures. */
+static bool place_charged(folding *x, uint32_t i)
+{
+    const qp_model_node *n = &x->from->nodes[i];
+    uint32_t charged = x->how.charged[i];
+    if (!x->is_kept[i])
+        return true;
+    x->places[i] = node_at(x, x->places[n->parent], i);
+    if (x->places[i] == NOWHERE)
+        return false;
+    if (charged == QP_CHARGE_SKIPPED)
+        return true;
+    add_time(x, i, x->places[charged]);
+    if (charged == i)
+        add_calls(x, i, x->places[i]);
+    else if (n->f.calls || n->f.self)
+        x->to->nodes[x->places[charged]].has_hidden = true;
+    return true;
+}
+
+/* Those who are charged, and their callers, which have smaller indices. */
+static bool find_kept(folding *x)
+{
+    x->is_kept = qp_alloc_zeroed(x->from->n_nodes, sizeof *x->is_kept);
+    for (uint32_t i = x->from->n_nodes; x->is_kept && i-- > 1;) {
+        uint32_t charged = x->how.charged[i];
+        if (charged != QP_CHARGE_SKIPPED)
+            x->is_kept[charged] = x->is_kept[i] = true;
+        if (x->is_kept[i])
+            x->is_kept[x->from->nodes[i].parent] = true;
+    }
+    return x->is_kept != NULL;
+}
+
 /* Roots stay; a thread's time is its own only while the focus is not narrower. */
 static void place_roots(folding *x)
 {
@@ -103,8 +140,10 @@ static void place_roots(folding *x)
         x->to->nodes[i] =
             (qp_model_node){.thread = root->thread, .depth = 1, .f.min = UINT64_MAX};
         x->places[i] = x->how.focus ? NOWHERE : i;
-        if (!x->how.focus)
-            x->to->nodes[i].f.self = root->f.self; /* folded before */
+        if (x->how.focus || (x->how.charged && x->how.charged[i] == QP_CHARGE_SKIPPED))
+            continue;
+        x->to->nodes[i].f.self = root->f.self; /* folded before */
+        x->to->nodes[i].f.interrupts = root->f.interrupts;
     }
     x->to->model.n_nodes = x->from->n_threads;
 }
@@ -179,14 +218,17 @@ static void sum_up(folding *x)
     run->calls = x->to->methods[QP_ROOT_METHOD].all.calls;
     for (uint32_t i = 1; i < x->to->model.n_nodes; i++)
         cost = qp_sum(cost, x->to->nodes[i].f.cost);
-    if (x->how.focus) { /* hiding leaves it where it was */
+    bool is_part = x->how.focus || x->how.charged; /* hiding leaves it where it was */
+    if (is_part)
         run->cost_total = cost < run->total ? cost : run->total;
+    if (x->how.focus)
         run->focus = x->from->methods[x->how.focus].name;
-    }
+    if (x->how.charged)
+        run->when = x->how.when;
     for (uint32_t i = 1; x->how.is_hidden && i < x->from->n_methods; i++)
         run->n_hidden +=
             x->how.is_hidden[i] && i != x->how.focus && x->from->methods[i].all.calls > 0;
-    for (uint32_t i = 0; i < x->from->n_threads && !x->how.focus; i++)
+    for (uint32_t i = 0; i < x->from->n_threads && !is_part; i++)
         x->to->nodes[i].f.total_half = x->from->nodes[i].f.total_half;
 }
 
@@ -195,8 +237,10 @@ static bool fold(folding *x)
     if (!make_room(x))
         return false;
     place_roots(x);
+    if (x->how.charged && !find_kept(x))
+        return false;
     for (uint32_t i = x->from->n_threads; i < x->from->n_nodes; i++)
-        if (!place_node(x, i))
+        if (x->how.charged ? !place_charged(x, i) : !place_node(x, i))
             return false;
     forget_extremes(x);
     place_frames(x);
@@ -220,6 +264,7 @@ bool qp_model_fold(qp_model **m, const qp_fold *how)
     bool is_ok = fold(&x);
     qp_dict_fini(&x.paths);
     qp_free(x.places);
+    qp_free(x.is_kept);
     if (is_ok) {
         *m = &x.to->model;
         return true;

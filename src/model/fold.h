@@ -1,4 +1,5 @@
-/* fold.h: a model with functions hidden, or of one function's calls only.
+/* fold.h: a model with functions hidden, of one function's calls only, or of what a call pattern
+ * counts.
  *
  * A hidden method's time belongs to its nearest visible caller then, as if its code stood there;
  * visible methods that it called are called by that caller. Call paths that become the same are
@@ -13,6 +14,11 @@ typedef struct {
     const bool *is_hidden; /* [n_methods]; NULL: none */
     uint32_t focus; /* only calls of this method, with what they called: then they are the
                             * run, and stand below the roots of their threads; 0: all */
+    /* [n_nodes] of qp_charges, without only_hit: a path's own figures are those of the path that it
+     * is charged to, or left out; calls count where they are charged themselves. Then nothing is
+     * hidden and there is no focus: fold again. NULL: no pattern */
+    const uint32_t *charged;
+    const char *when; /* the pattern, borrowed; "": none */
 } qp_fold;
 
 /** Fold a model.

@@ -99,7 +99,7 @@ static void describe_run(qp_model_private *own)
     run->options = qp_load_text(own, h->options);
     run->host = qp_load_text(own, h->host);
     run->module = qp_load_text(own, h->module);
-    run->focus = "";
+    run->focus = run->when = "";
     run->label = qp_load_text(own, h->label);
     run->pc_pattern = qp_load_text(own, h->pc_pattern);
     run->version = qp_load_text(own, h->version);

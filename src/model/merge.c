@@ -109,8 +109,8 @@ qp_merge_size qp_merge_measure(const qp_merge *s)
 static void write_head(qp_builder *b, const qp_merge *s)
 {
     qp_head *h = qp_builder_head(b);
-    qp_ref *const texts[QP_MERGE_N_TEXTS] = {&h->program, &h->options, &h->host,
-                                             &h->module,  &h->label,   &h->version};
+    qp_ref *const texts[QP_MERGE_N_TEXTS] = {
+        &h->program, &h->options, &h->host, &h->module, &h->label, &h->version, &h->pc_pattern};
     *h = s->head;
     h->begun_raw = 1;
     h->end_raw = qp_sum(1, s->wall);
@@ -149,6 +149,8 @@ static void write_nodes(qp_builder *b, qp_merge *s, const qp_merge_thread *th, u
     for (uint32_t i = th->last_node; i != th->root; i = nodes[i].before)
         order[n++] = i;
     nodes[th->root].number = 0;
+    if (nodes[th->root].interrupts)
+        qp_builder_node_more(b, 0, 0, nodes[th->root].interrupts);
     for (uint32_t number = 1; n > 0; number++) {
         qp_merge_node *node = &nodes[order[--n]];
         const qp_node figures = {.n_calls = node->hits,
@@ -157,8 +159,8 @@ static void write_nodes(qp_builder *b, qp_merge *s, const qp_merge_thread *th, u
                                  .self_max = node->max};
         node->number = number;
         qp_builder_node(b, nodes[node->parent].number, node->method + 1, &figures);
-        if (node->skips || node->counts)
-            qp_builder_node_more(b, node->skips, node->counts);
+        if (node->skips || node->counts || node->interrupts)
+            qp_builder_node_more(b, node->skips, node->counts, node->interrupts);
     }
 }
 

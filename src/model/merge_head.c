@@ -39,7 +39,9 @@ static const char *threads_of(const qp_model *m)
 
 static const char *collection_of(const qp_model *m)
 {
-    return m->run.is_profile ? "call paths" : "coverage alone";
+    return m->run.is_stack_only ? "interrupts alone"
+           : m->run.is_profile  ? "call paths"
+                                : "coverage alone";
 }
 
 static const struct {
@@ -75,6 +77,20 @@ static bool agrees_in_texts(const qp_merge *s, const qp_model *m, const char *wh
     return true;
 }
 
+/* Of runs without a PC command there are none. */
+static bool agrees_in_interrupts(const qp_merge *s, const qp_model *m, const char *what,
+                                 char *error)
+{
+    uint32_t kind = qp_image_head(&m->own->image)->pc_kind;
+    if (!kind || !s->head.pc_kind || kind == s->head.pc_kind)
+        return true;
+    qp_text_format(error, QP_ERROR_BYTES,
+                   "%.200s: its interrupts are %s, but not in the profiles before: no sum is "
+                   "true",
+                   what, kind == QP_PC_REAL ? "REAL" : "VIRTUAL");
+    return false;
+}
+
 bool qp_merge_agrees(const qp_merge *s, const qp_model *m, const char *what, bool is_forced,
                      char error[QP_ERROR_BYTES])
 {
@@ -93,7 +109,8 @@ bool qp_merge_agrees(const qp_merge *s, const qp_model *m, const char *what, boo
                        what, s->first);
         return false;
     }
-    return is_forced || agrees_in_texts(s, m, what, error);
+    return agrees_in_interrupts(s, m, what, error) &&
+           (is_forced || agrees_in_texts(s, m, what, error));
 }
 
 /* ---- what is kept ---------------------------------------------------------------------------- */
@@ -101,10 +118,11 @@ bool qp_merge_agrees(const qp_merge *s, const qp_model *m, const char *what, boo
 static void keep_texts(qp_merge *s, const qp_model *m)
 {
     const qp_run *run = &m->run;
-    const char *const texts[QP_MERGE_N_TEXTS] = {run->program, run->options, run->host,
-                                                 run->module,  run->label,   run->version};
+    const char *const texts[QP_MERGE_N_TEXTS] = {run->program,   run->options, run->host,
+                                                 run->module,    run->label,   run->version,
+                                                 run->pc_pattern};
     static const char *const several[QP_MERGE_N_TEXTS] = {
-        "several programs", "", "several machines", "", "", "several versions"};
+        "several programs", "", "several machines", "", "", "several versions", ""};
     for (unsigned i = 0; i < QP_MERGE_N_TEXTS; i++) {
         const char *common = qp_origin_common(s->texts_kept[i], texts[i], several[i]);
         if (!s->texts_kept[i] || strcmp(common, s->texts_kept[i]) != 0)
@@ -205,6 +223,16 @@ static void begin_head(qp_merge *s, const qp_model *m, const char *what)
     s->head.collect = from->collect ? from->collect : QP_COLLECT_PROFILE;
 }
 
+/* A pattern that not all have in common is none: it can be applied again. */
+static void add_interrupts(qp_merge *s, const qp_model *m)
+{
+    const qp_head *from = qp_image_head(&m->own->image);
+    s->head.collect |= from->collect & QP_COLLECT_SAMPLES;
+    s->head.pc_kind = (uint32_t)most(s->head.pc_kind, from->pc_kind);
+    s->head.pc_period = most(s->head.pc_period, from->pc_period);
+    s->head.n_critical = qp_sum(s->head.n_critical, from->n_critical);
+}
+
 void qp_merge_add_head(qp_merge *s, const qp_model *m, const char *what)
 {
     const qp_head *from = qp_image_head(&m->own->image);
@@ -222,6 +250,7 @@ void qp_merge_add_head(qp_merge *s, const qp_model *m, const char *what)
     to->sample_ns = qp_sum(to->sample_ns, from->sample_ns);
     add_moments(s, m);
     add_costs(s, m);
+    add_interrupts(s, m);
     add_diagnostics(s, m);
     keep_texts(s, m);
     keep_notes(s, m, what);

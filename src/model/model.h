@@ -5,7 +5,8 @@
  * clock: qp_model_ns() converts one. A text is never NULL and ends with NUL; it is what the host
  * said, byte for byte: whoever prints it escapes it.
  * More: model/edges.h (callers, callees, hottest path), model/lines.h (blocks, lines, sources),
- * model/fold.h (the same with functions hidden), model/check.h (invariants). */
+ * model/fold.h (the same with functions hidden), model/charge.h (interrupts by call patterns),
+ * model/check.h (invariants). */
 #ifndef QP_MODEL_MODEL_H
 #define QP_MODEL_MODEL_H
 
@@ -79,6 +80,7 @@ typedef struct {
     uint64_t total;         /* ticks charged to methods, all threads */
     /* of a folded model, fold.h; else "", 0 and total */
     const char *focus;       /* the method whose calls are all there is */
+    const char *when;        /* the call pattern that says which paths count, and for whom */
     uint32_t n_hidden;       /* methods that were called and are not shown */
     uint64_t unfolded_total; /* ticks of the whole run */
     uint64_t calls;          /* entries, all threads */

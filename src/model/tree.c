@@ -80,6 +80,21 @@ bool qp_load_threads(qp_model_private *own)
 
 /* ---- nodes --------------------------------------------------------------------------------- */
 
+static void read_more(qp_model_private *own, qp_model_node *n, qp_cell cell)
+{
+    const qp_span *s = cell ? qp_salvage_span(own, cell) : NULL;
+    if (!cell)
+        return;
+    if (!s || s->kind != QP_EXTENT_AUX || s->owner != own->extras[n->thread].cell) {
+        own->n_losses[QP_LOSS_more] += own->threads[n->thread].n_drift == 0;
+        return;
+    }
+    const qp_node_more *more = qp_image_cell(&own->image, cell);
+    n->f.skips = more->n_skips;
+    n->f.counts = more->counts;
+    n->f.interrupts = more->samples;
+}
+
 /* Take figures over as they are in the file; derive.c makes times of them. */
 static void read_figures(qp_model_private *own, qp_model_node *n, const qp_node *r)
 {
@@ -88,17 +103,7 @@ static void read_figures(qp_model_private *own, qp_model_node *n, const qp_node 
     f->self = r->self;
     f->min = r->self_min;
     f->max = r->self_max;
-    if (r->more) {
-        const qp_span *s = qp_salvage_span(own, r->more);
-        if (!s || s->kind != QP_EXTENT_AUX || s->owner != own->extras[n->thread].cell) {
-            own->n_losses[QP_LOSS_more] += own->threads[n->thread].n_drift == 0;
-        } else {
-            const qp_node_more *more = qp_image_cell(&own->image, r->more);
-            f->skips = more->n_skips;
-            f->counts = more->counts;
-            f->interrupts = more->samples;
-        }
-    }
+    read_more(own, n, r->more);
     f->calls = qp_sum(f->hits, f->skips);
     qp_model_thread *th = &own->threads[n->thread];
     th->n_in_tree = qp_sum(th->n_in_tree, f->calls);
@@ -122,6 +127,16 @@ static uint32_t parent_of(qp_model_private *own, const qp_node *r, qp_cell cell,
     return root;
 }
 
+/* Nobody calls it, but interrupts find it: while its stack is empty. */
+static void read_root(qp_model_private *own, uint32_t thread, const qp_node *r)
+{
+    qp_figures *f = &own->nodes[own->threads[thread].root].f;
+    if (own->extras[thread].is_cleared)
+        return;
+    read_more(own, &own->nodes[own->threads[thread].root], r->more);
+    f->skips = f->counts = 0;
+}
+
 static void read_node(qp_model_private *own, qp_cell cell, uint32_t thread, qp_cell root)
 {
     const qp_node *r = qp_image_cell(&own->image, cell);
@@ -129,6 +144,7 @@ static void read_node(qp_model_private *own, qp_cell cell, uint32_t thread, qp_c
         uint32_t index = own->threads[thread].root;
         own->node_cells[index] = cell;
         qp_index_put(own, cell, QP_TAG_NODE, index);
+        read_root(own, thread, r);
         return;
     }
     uint32_t method = qp_index_at(own, r->method, QP_TAG_METHOD);

@@ -52,7 +52,7 @@ static void fill(qp_builder *b)
     qp_builder_thread(b, &r);
     uint32_t outer = qp_builder_node(b, 0, main_method, &once);
     qp_builder_node(b, outer, f_method, &often);
-    qp_builder_node_more(b, 2, 9);
+    qp_builder_node_more(b, 2, 9, 4);
     uint64_t *counters = qp_builder_bank(b, QP_BANK_COUNTS, f_method, 2, 1);
     if (counters)
         counters[0] = 3;
@@ -100,6 +100,7 @@ static void what_was_added_is_read_back(void **state)
     assert_int_equal(all->min, 4);
     assert_int_equal(all->max, 100);
     assert_int_equal(all->counts, 9);
+    assert_int_equal(all->interrupts, 4);
     assert_string_equal(m->methods[f].file, "f.lua");
     assert_int_equal(m->nodes[QP_ROOT_NODE].f.total, 250);
     qp_model_free(m);

@@ -26,7 +26,7 @@ static qp_model *fold(qp_model *m, const char *const *names, const char *focus)
     bool *is_hidden = qp_alloc_zeroed(m->n_methods, sizeof *is_hidden);
     for (; **names; names++)
         is_hidden[profile_index(m, *names)] = true;
-    qp_fold how = {is_hidden, focus ? profile_index(m, focus) : 0};
+    qp_fold how = {.is_hidden = is_hidden, .focus = focus ? profile_index(m, focus) : 0};
     assert_true(qp_model_fold(&m, &how));
     qp_free(is_hidden);
     return m;
@@ -236,7 +236,7 @@ static void without_memory_the_model_stays(void **state)
     qp_model *m = reference_run(), *before = m;
     bool is_hidden[8] = {false};
     is_hidden[profile_index(m, "three")] = true;
-    qp_fold how = {is_hidden, 0};
+    qp_fold how = {.is_hidden = is_hidden};
     bool is_folded = false;
     for (uint64_t n = 1; !is_folded; n++) {
         qp_alloc_fail_after(n, true);
@@ -387,7 +387,7 @@ static void a_folded_tree_is_what_a_naive_fold_makes_of_it(void **state)
                 strncat(hidden, m->methods[k].name, 1);
         }
         sum_naively(&sums, m, hidden, focus ? m->methods[focus].name[0] : '\0');
-        qp_fold how = {is_hidden, focus};
+        qp_fold how = {.is_hidden = is_hidden, .focus = focus};
         assert_true(qp_model_fold(&m, &how));
         compare_methods(&sums, m);
         compare_paths(&sums, m);

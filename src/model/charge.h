@@ -1,0 +1,66 @@
+/* charge.h: whom the call paths of a profile are charged to, by a call pattern.
+ *
+ * A path is charged as a whole: to itself, to one of its callers, to nobody's procedure
+ * (foreignPcs), or not at all. The rules are those of code/pattern.h; applied here to a finished
+ * run, a pattern gives what it would have given while recording. Each path is looked at once. */
+#ifndef QP_MODEL_CHARGE_H
+#define QP_MODEL_CHARGE_H
+
+#include "format/options.h" /* qp_parse_error */
+#include "model/model.h"
+
+enum { QP_CHARGE_SKIPPED = UINT32_MAX };
+
+typedef struct {
+    const qp_model *m;
+    /* [n_methods] as patterns name them: the class or, without one, the file's name without folder
+     * and suffix */
+    const char **modules;
+    /* [n_nodes] whose end is charged for this path, and which was active then with its callers: a
+     * node, foreign if that has no procedure; QP_CHARGE_SKIPPED: the pattern leaves it out */
+    uint32_t *nodes;
+    struct qp_charge_texts *texts; /* of modules */
+} qp_charges;
+
+typedef enum {
+    QP_CHARGE_OK,
+    QP_CHARGE_SYNTAX, /* of the pattern: see error */
+    QP_CHARGE_NO_MEMORY
+} qp_charge_status;
+
+/** Apply a pattern.
+ *
+ * Memory: 4 bytes a path, and 4 for each frame of the deepest one times the names in all threads
+ * that the pattern expands to. Time: a pass over the paths. Patterns that expand to more than 1024
+ * names take as much for each path as that is deep.
+ * @param pattern     "": every path counts and is charged itself
+ * @param only_hit    paths without interrupts need not be looked at: they are skipped perhaps
+ * @param c           qp_charges_fini() it whatever is returned */
+qp_charge_status qp_charges_init(qp_charges *c, const qp_model *m, const char *pattern,
+                                 bool only_hit, qp_parse_error *error);
+void qp_charges_fini(qp_charges *c);
+
+/* Is the end of a path a procedure? Roots and pseudo-methods are not. */
+bool qp_charge_is_procedure(const qp_model *m, uint32_t node);
+
+typedef struct {
+    const char *module, *procedure; /* procedure "": of the whole module */
+    uint64_t shallow, deep;         /* interrupts */
+} qp_charge_row;
+
+/* counted + skipped = occurred; the rows' shallow + foreign + critical = counted. */
+typedef struct {
+    uint64_t occurred, counted, skipped, critical, foreign;
+} qp_charge_totals;
+
+/** Interrupts of procedures, or of modules: deep while at least one procedure of it was active.
+ *
+ * @param thread  or QP_ALL_THREADS: critical sections are only known of all
+ * @param rows    [*n] those with interrupts, by module and procedure; free with qp_free(); names
+ *                live as long as c and its model
+ * @param totals  are added to
+ * @return false: no memory */
+bool qp_charges_list(const qp_charges *c, uint32_t thread, bool by_module, qp_charge_row **rows,
+                     size_t *n, qp_charge_totals *totals);
+
+#endif
