@@ -70,6 +70,17 @@ void qp_json_number(qp_json *json, const char *key, double value)
     qp_out_format(json->out, "%.10g", value);
 }
 
+void qp_json_decimal(qp_json *json, const char *key, uint64_t value, unsigned n_digits)
+{
+    uint64_t scale = 1;
+    for (unsigned i = 0; i < n_digits; i++)
+        scale *= 10;
+    write_key(json, key, false);
+    qp_out_format(json->out, "%" PRIu64, value / scale);
+    if (value % scale)
+        qp_out_format(json->out, ".%0*" PRIu64, (int)n_digits, value % scale);
+}
+
 void qp_json_bool(qp_json *json, const char *key, bool value)
 {
     write_key(json, key, false);

@@ -24,6 +24,8 @@ void qp_json_text(qp_json *json, const char *key, const char *value); /* NULL: n
 void qp_json_count(qp_json *json, const char *key, uint64_t value);
 void qp_json_change(qp_json *json, const char *key, int64_t value);
 void qp_json_number(qp_json *json, const char *key, double value); /* finite */
+/* value / 10^n_digits, exact: "12.345" of 12345 and 3. At most 18 digits. */
+void qp_json_decimal(qp_json *json, const char *key, uint64_t value, unsigned n_digits);
 void qp_json_bool(qp_json *json, const char *key, bool value);
 /* ns since 1970 as a text in UTC, for they do not fit a double; 0: null */
 void qp_json_moment(qp_json *json, const char *key, uint64_t ns);

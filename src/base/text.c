@@ -197,10 +197,17 @@ void qp_text_csv(qp_out *out, const char *text)
     qp_out_char(out, '"');
     if (*text && strchr("=+-@\t\r", *text))
         qp_out_char(out, '\'');
-    for (; *text; text++) {
+    size_t rest = strlen(text);
+    while (rest > 0) {
+        uint32_t code;
+        size_t taken = qp_text_char(text, rest, &code);
+        bool is_text = code >= 0xA0 ? code != UINT32_MAX
+                                    : (code >= 0x20 && code < 0x7F) || strchr("\t\r\n", *text);
         if (*text == '"')
             qp_out_char(out, '"');
-        qp_out_char(out, *text);
+        qp_out_bytes(out, is_text ? text : "\xEF\xBF\xBD", is_text ? taken : 3);
+        text += taken;
+        rest -= taken;
     }
     qp_out_char(out, '"');
 }

@@ -108,6 +108,21 @@ static void json_places_its_commas(void **state)
                         "  {\"x\":true,\"y\":null},\n  {\"x\":false,\"y\":null}]}\n");
 }
 
+static void decimals_are_exact(void **state)
+{
+    (void)state;
+    qp_json json;
+    begin();
+    qp_json_init(&json, &out);
+    qp_json_begin(&json, NULL, '[');
+    qp_json_decimal(&json, NULL, 0, 3);
+    qp_json_decimal(&json, NULL, 7, 3);
+    qp_json_decimal(&json, NULL, 12000, 3);
+    qp_json_decimal(&json, NULL, UINT64_MAX, 6);
+    qp_json_end(&json, ']');
+    assert_string_equal(written(), "[\n 0,\n 0.007,\n 12,\n 18446744073709.551615]\n");
+}
+
 static void csv_is_quoted_and_no_formula(void **state)
 {
     (void)state;
@@ -118,6 +133,12 @@ static void csv_is_quoted_and_no_formula(void **state)
     qp_text_csv(&out, "\tx");
     qp_text_csv(&out, "a=b");
     assert_string_equal(written(), "\"a\"\"b,c\"\"'=1+1\"\"'@x\"\"'\tx\"\"a=b\"");
+    begin();
+    qp_text_csv(&out, "\x1B[2J");
+    qp_text_csv(&out, "\xFF\xC2\x9B"
+                      "two\nlines \xC3\xA4");
+    assert_string_equal(written(), "\"\xEF\xBF\xBD[2J\""
+                                   "\"\xEF\xBF\xBD\xEF\xBF\xBDtwo\nlines \xC3\xA4\"");
 }
 
 static void assert_number(const char *expected, uint64_t value, qp_unit unit)
@@ -184,6 +205,7 @@ int main(void)
         cmocka_unit_test(a_long_text_keeps_its_begin_or_its_end),
         cmocka_unit_test(json_is_valid_whatever_the_name),
         cmocka_unit_test(json_places_its_commas),
+        cmocka_unit_test(decimals_are_exact),
         cmocka_unit_test(csv_is_quoted_and_no_formula),
         cmocka_unit_test(numbers_are_grouped_and_rounded_half_up),
         cmocka_unit_test(a_unit_fits_its_figure),
