@@ -13,6 +13,7 @@
 #include "cli/listing.h"
 #include "cli/method.h"
 #include "cli/view.h"
+#include "export/run_json.h"
 #include "model/lines.h"
 
 /* One file, or the part of it that one function takes. */
@@ -294,7 +295,7 @@ static bool write_all(qp_cli *cli, const qp_model *m, const part *wanted)
     qp_json_init(&json, &cli->out);
     if (is_json) {
         qp_json_begin(&json, NULL, '{');
-        qp_header_json(&json, m);
+        qp_run_json(&json, m);
         qp_json_begin(&json, "files", '[');
     } else {
         qp_out_format(&cli->out, "file,line,count,self_%s,total_%s,blocks,missed\r\n",

@@ -13,6 +13,7 @@
 #include "cli/header.h"
 #include "cli/method.h"
 #include "cli/view.h"
+#include "export/run_json.h"
 #include "model/edges.h"
 
 typedef struct {
@@ -146,7 +147,7 @@ static void write_json(qp_cli *cli, const qp_model *m, const detail *d)
     qp_json json;
     qp_json_init(&json, &cli->out);
     qp_json_begin(&json, NULL, '{');
-    qp_header_json(&json, m);
+    qp_run_json(&json, m);
     qp_json_begin(&json, "method", '{');
     qp_json_text(&json, "name", x->name);
     qp_json_text(&json, "class", x->class_name);

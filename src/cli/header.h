@@ -2,7 +2,6 @@
 #ifndef QP_CLI_HEADER_H
 #define QP_CLI_HEADER_H
 
-#include "base/json.h"
 #include "base/screen.h"
 #include "model/model.h"
 
@@ -13,9 +12,6 @@ void qp_header_text(const qp_screen *s, const qp_model *m, const char *path,
 
 /* "label   text" with the label padded; a line of any header. */
 void qp_header_label(const qp_screen *s, const char *label);
-
-/* "run", "diagnostics" and "losses", as elements of the object that is open. */
-void qp_header_json(qp_json *json, const qp_model *m);
 
 /* Local time "2026-11-21 05:22:10" of ns since 1970. `to` has 32 bytes. @return to */
 char *qp_header_moment(char *to, uint64_t ns);

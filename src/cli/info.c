@@ -8,6 +8,7 @@
 #include "cli/cli.h"
 #include "cli/header.h"
 #include "cli/view.h"
+#include "export/run_json.h"
 
 static void print_field(const qp_screen *s, const char *label, const char *text)
 {
@@ -113,7 +114,7 @@ static int run_info(qp_cli *cli)
     if (cli->args.format == QP_FORMAT_JSON) {
         qp_json_init(&json, &cli->out);
         qp_json_begin(&json, NULL, '{');
-        qp_header_json(&json, m);
+        qp_run_json(&json, m);
         qp_json_end(&json, '}');
     } else if (cli->args.format == QP_FORMAT_CSV) {
         write_csv(cli, m);

@@ -9,6 +9,7 @@
 #include "cli/fold.h"
 #include "cli/header.h"
 #include "cli/rows.h"
+#include "export/run_json.h"
 
 /* Rows that --limit lets through. */
 static size_t limited(const qp_cli *cli, size_t n)
@@ -86,78 +87,23 @@ static bool print_threads(const qp_cli *cli, const qp_model *m)
 
 /* ---- JSON, CSV ----------------------------------------------------------------------------- */
 
-static void write_thread(qp_json *json, const qp_model *m, const qp_model_thread *th)
-{
-    char id[32];
-    qp_json_begin(json, NULL, '{');
-    qp_json_count(json, "number", th->ordinal);
-    qp_json_text(json, "name", th->name);
-    snprintf(id, sizeof id, "0x%" PRIx64, th->host_id);
-    qp_json_text(json, "id", id);
-    qp_json_count(json, "system_id", th->system_id);
-    qp_json_bool(json, "alive", th->is_alive);
-    qp_json_bool(json, "parked", th->is_parked);
-    qp_json_count(json, "open_frames", th->depth);
-    qp_json_count(json, "calls", th->calls);
-    qp_json_count(json, "total", qp_model_ns(m, th->total));
-    qp_json_end(json, '}');
-}
-
-/* Minimum and maximum are null while no call is complete. */
-static void write_extremes(qp_json *json, const qp_model *m, const qp_figures *f)
-{
-    if (f->min > f->max) {
-        qp_json_null(json, "min");
-        qp_json_null(json, "max");
-        return;
-    }
-    qp_json_count(json, "min", qp_model_ns(m, f->min));
-    qp_json_count(json, "max", qp_model_ns(m, f->max));
-}
-
-static void write_method(qp_json *json, const qp_view *v, uint32_t method)
-{
-    const qp_model *m = v->m;
-    const qp_model_method *x = &m->methods[method];
-    const qp_figures *f = &v->flat[method];
-    qp_json_begin(json, NULL, '{');
-    qp_json_text(json, "name", x->name);
-    qp_json_text(json, "class", x->class_name);
-    qp_json_text(json, "module", x->module);
-    qp_json_text(json, "file", x->file);
-    qp_json_count(json, "line", x->first_line);
-    qp_json_text(json, "type", x->type);
-    qp_json_bool(json, "includes_hidden", x->has_hidden);
-    qp_json_count(json, "calls", f->calls);
-    qp_json_count(json, "hits", f->hits);
-    qp_json_count(json, "skips", f->skips);
-    qp_json_count(json, "self", qp_model_ns(m, f->self));
-    qp_json_count(json, "total", qp_model_ns(m, f->total));
-    qp_json_count(json, "average", qp_model_ns(m, qp_figures_average(f)));
-    write_extremes(json, m, f);
-    qp_json_count(json, "self_half", qp_model_ns(m, f->self_half));
-    qp_json_count(json, "total_half", qp_model_ns(m, f->total_half));
-    qp_json_count(json, "counts", f->counts);
-    qp_json_count(json, "counts_total", f->counts_total);
-    qp_json_count(json, "samples", f->samples);
-    qp_json_count(json, "samples_total", f->samples_total);
-    qp_json_end(json, '}');
-}
-
 static void write_json(qp_cli *cli, const qp_view *v, const uint32_t *rows, size_t n)
 {
     qp_json json;
     qp_json_init(&json, &cli->out);
     qp_json_begin(&json, NULL, '{');
-    qp_header_json(&json, v->m);
+    qp_run_json(&json, v->m);
     qp_json_begin(&json, "threads", '[');
     for (uint32_t i = 1; i < v->m->n_threads; i++)
         if (v->thread == QP_ALL_THREADS || v->thread == i)
-            write_thread(&json, v->m, &v->m->threads[i]);
+            qp_thread_json(&json, v->m, i);
     qp_json_end(&json, ']');
     qp_json_begin(&json, "methods", '[');
-    for (size_t i = 0; i < n; i++)
-        write_method(&json, v, rows[i]);
+    for (size_t i = 0; i < n; i++) {
+        qp_json_begin(&json, NULL, '{');
+        qp_method_json(&json, v->m, rows[i], &v->flat[rows[i]]);
+        qp_json_end(&json, '}');
+    }
     qp_json_end(&json, ']');
     qp_json_end(&json, '}');
 }

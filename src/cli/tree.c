@@ -13,6 +13,7 @@
 #include "cli/fold.h"
 #include "cli/header.h"
 #include "cli/view.h"
+#include "export/run_json.h"
 #include "model/edges.h"
 
 enum {
@@ -369,7 +370,7 @@ static void write_json(qp_cli *cli, const qp_view *v)
     qp_json json;
     qp_json_init(&json, &cli->out);
     qp_json_begin(&json, NULL, '{');
-    qp_header_json(&json, v->m);
+    qp_run_json(&json, v->m);
     qp_json_begin(&json, "nodes", '[');
     for (uint32_t i = 1; i < v->m->n_nodes; i++)
         if (is_written(v, i))
