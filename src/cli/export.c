@@ -88,6 +88,7 @@ static const qp_flag flags[] = {
     {"calls", 0, QP_FLAG_YES, NULL, QP_FLAG_AT(is_calls), NULL,
      "calls in place of time, where a format has one value"},
     QP_FLAG_WHEN,
+    QP_FLAGS_FOLD,
     QP_FLAG_THREAD,
     QP_FLAGS_COMMON};
 
@@ -100,6 +101,7 @@ const qp_command qp_command_export = {
     .examples = "qprof export --to=pprof -o run.pb.gz run.qprof\n"
                 "go tool pprof -top run.pb.gz\n"
                 "qprof export --to=callgrind -o callgrind.out.1 run.qprof\n"
-                "qprof export --to=folded run.qprof | flamegraph.pl --countname=ns > run.svg",
+                "qprof export --to=folded run.qprof | flamegraph.pl --countname=ns > run.svg\n"
+                "qprof export --to=dot --focus=parse run.qprof | dot -Tsvg > parse.svg",
     .run = run_export,
     .print_more = print_formats};

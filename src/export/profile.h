@@ -12,6 +12,10 @@
 typedef struct {
     uint32_t thread; /* index, or QP_ALL_THREADS */
     bool is_calls; /* formats of one value: calls in place of time; so in runs without times */
+    /* pages only; NULL: not given */
+    const qp_model *base;    /* a run to compare with, which fits: model/diff.h */
+    const char *root;        /* absolute: sources below it may be shown */
+    const char *source_path; /* where sources are, see qp_source_read() */
 } qp_export_options;
 
 typedef struct {
@@ -31,6 +35,10 @@ typedef struct {
     X(callgrind)                                                                               \
     X(folded)                                                                                  \
     X(speedscope)                                                                              \
+    X(dot)                                                                                     \
+    X(quantify)                                                                                \
+    X(csv)                                                                                     \
+    X(json)                                                                                    \
     X(html)
 
 #define QP_EXPORTER(name) extern const qp_exporter qp_export_##name;

@@ -179,10 +179,16 @@ static int compare_pairs(const void *a, const void *b)
     return (p > q) - (p < q);
 }
 
-bool qp_model_pairs(const qp_model *m, uint32_t thread, qp_pair **out, size_t *n)
+static int compare_caller_pairs(const void *a, const void *b)
 {
-    search s = {.m = m, .thread = thread, .method = UINT32_MAX};
-    pair_row *rows = find_pairs(&s, n);
+    const qp_pair *x = a, *y = b;
+    uint64_t p = key_of(x->callee, x->caller), q = key_of(y->callee, y->caller);
+    return (p > q) - (p < q);
+}
+
+static bool find_all(search *s, qp_pair **out, size_t *n)
+{
+    pair_row *rows = find_pairs(s, n);
     *out = rows ? qp_alloc(*n, sizeof **out) : NULL;
     if (!*out)
         *n = 0;
@@ -190,8 +196,20 @@ bool qp_model_pairs(const qp_model *m, uint32_t thread, qp_pair **out, size_t *n
         (*out)[i] = rows[i].pair;
     qp_free(rows);
     if (*out)
-        qsort(*out, *n, sizeof **out, compare_pairs);
+        qsort(*out, *n, sizeof **out, s->is_of_callers ? compare_caller_pairs : compare_pairs);
     return *out != NULL;
+}
+
+bool qp_model_pairs(const qp_model *m, uint32_t thread, qp_pair **out, size_t *n)
+{
+    search s = {.m = m, .thread = thread, .method = UINT32_MAX};
+    return find_all(&s, out, n);
+}
+
+bool qp_model_caller_pairs(const qp_model *m, uint32_t thread, qp_pair **out, size_t *n)
+{
+    search s = {.m = m, .thread = thread, .method = UINT32_MAX, .is_of_callers = true};
+    return find_all(&s, out, n);
 }
 
 static uint32_t hottest_child(const qp_model *m, uint32_t node)

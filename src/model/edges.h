@@ -35,6 +35,9 @@ typedef struct {
 } qp_pair;
 bool qp_model_pairs(const qp_model *m, uint32_t thread, qp_pair **out, size_t *n);
 
+/** The same by callee, then by caller, with the times of qp_model_callers(). */
+bool qp_model_caller_pairs(const qp_model *m, uint32_t thread, qp_pair **out, size_t *n);
+
 /** The path of greatest totals: from a thread's outermost method down to where own time is more
  * than that of any callee.
  * @param thread  index, or QP_ALL_THREADS: begins in the thread with most time
