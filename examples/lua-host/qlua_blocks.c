@@ -2,8 +2,8 @@
  *
  * A block begins where a jump leads, behind an instruction that may jump, and where the line
  * changes. What Lua executes as one never splits: a test and its jump, an arithmetic
- * instruction and its fall-back, an instruction and its extra argument. Code that nothing
- * reaches begins no block, or it would be reported as missed: the `end` behind a `return`. The
+ * instruction and its fall-back, an instruction and its extra argument. Statements that nothing
+ * reaches are blocks, and missed; what the compiler adds behind a `return` by itself is none. The
  * header's line, when it has no code, is a block without an instruction in front: where the
  * function is, executed at each call. */
 #define LUA_CORE
@@ -14,7 +14,8 @@
 #include "lopcodes.h"
 #include "qlua_glue.h"
 
-enum { TARGET = 1, BEHIND = 2, GLUED = 4 }; /* marks of an instruction */
+/* Marks of an instruction; CODE: a part of the program, not only of what was compiled. */
+enum { TARGET = 1, BEHIND = 2, GLUED = 4, CODE = 8, LEADER = TARGET | BEHIND };
 
 /* Where a jump instruction leads; -1: the instruction does not jump. */
 static int jump_target(const Proto *p, int pc)
@@ -68,31 +69,72 @@ static int may_fall(const Proto *p, int pc)
     }
 }
 
+static int line_behind(const Proto *p, int pc, int line)
+{
+    return p->lineinfo[pc] == ABSLINEINFO ? luaG_getfuncline(p, pc) : line + p->lineinfo[pc];
+}
+
+/* Is this, where nothing reaches it, no statement of its own? The compiler ends every function
+ * with a return, and loops, branches and scopes as they need it, even behind a `return`. It leads
+ * jumps past a `break` or `goto` to where that goes: nothing reaches it, although it is obeyed. */
+static int is_added(const Proto *p, int pc)
+{
+    switch (GET_OPCODE(p->code[pc])) {
+    case OP_RETURN:
+        return pc == p->sizecode - 1 || GET_OPCODE(p->code[pc - 1]) == OP_TAILCALL;
+    case OP_RETURN0:
+        return pc == p->sizecode - 1;
+    case OP_JMP:
+    case OP_CLOSE:
+    case OP_FORLOOP:
+        return 1;
+    default:
+        return 0;
+    }
+}
+
+/* Mark what is reached from an instruction. todo has room for each instruction of p.
+ * @return 0: it jumps out of the function */
+static int mark_from(const Proto *p, int pc, unsigned char *marks, int *todo)
+{
+    int n = 0;
+    marks[pc] |= CODE;
+    todo[n++] = pc;
+    while (n > 0) {
+        pc = todo[--n];
+        int next[2] = {jump_target(p, pc), may_fall(p, pc) ? pc + 1 : -1};
+        for (int i = 0; i < 2; i++) {
+            if (next[i] == -1)
+                continue;
+            if (next[i] < 0 || next[i] >= p->sizecode)
+                return 0;
+            if (!(marks[next[i]] & CODE))
+                todo[n++] = next[i];
+            marks[next[i]] |= CODE | (i == 0 ? TARGET : 0);
+        }
+        if (next[0] != -1 && pc + 1 < p->sizecode)
+            marks[pc + 1] |= BEHIND;
+    }
+    return 1;
+}
+
 /* @return 0: the code was not made by Lua's compiler */
-static int mark_code(const Proto *p, unsigned char *marks)
+static int mark_code(const Proto *p, unsigned char *marks, int *todo)
 {
     for (int pc = 0; pc < p->sizecode; pc++) {
-        int target = jump_target(p, pc);
+        int is_new = !(marks[pc] & CODE) && (pc == 0 || !is_added(p, pc));
+        if (is_new && !mark_from(p, pc, marks, todo))
+            return 0;
+        if (is_new)
+            marks[pc] |= BEHIND;
         if (is_first_half(p, pc))
             marks[pc + 1] |= GLUED;
-        if (target == -1)
-            continue;
-        if (target < 0 || target >= p->sizecode)
-            return 0;
-        marks[target] |= TARGET;
-        if (pc + 1 < p->sizecode)
-            marks[pc + 1] |= BEHIND;
     }
     for (int pc = 0; pc < p->sizecode; pc++) {
         if ((marks[pc] & GLUED) && (marks[pc] & TARGET))
             return 0;
     }
     return 1;
-}
-
-static int line_behind(const Proto *p, int pc, int line)
-{
-    return p->lineinfo[pc] == ABSLINEINFO ? luaG_getfuncline(p, pc) : line + p->lineinfo[pc];
 }
 
 static void begin_block(qlua_blocks *b, int pc, int line)
@@ -110,28 +152,24 @@ static int first_line(const Proto *p)
     return is_vararg ? line_behind(p, 1, line) : line;
 }
 
-/* Fill lines and falls, [sizecode + 1]; block_of[pc] is the block that pc lies in; -1: nothing
- * reaches it. */
+/* Fill lines and falls, [sizecode + 1]; block_of[pc] is the block that pc lies in; -1: none. */
 static void split_code(const Proto *p, const unsigned char *marks, qlua_blocks *b,
                        int *block_of)
 {
-    int is_reached = 1;
     int line = p->linedefined;
     if (p->linedefined > 0 && p->linedefined != first_line(p))
         begin_block(b, -1, p->linedefined);
     begin_block(b, 0, first_line(p));
     for (int pc = 0; pc < p->sizecode; pc++) {
         line = line_behind(p, pc, line);
-        is_reached = is_reached || (marks[pc] & TARGET);
-        if (pc > 0 && is_reached && !(marks[pc] & GLUED) &&
-            (marks[pc] || line != b->lines[b->n_blocks - 1].line_number))
+        block_of[pc] = -1;
+        if (!(marks[pc] & CODE))
+            continue;
+        if (pc > 0 && !(marks[pc] & GLUED) &&
+            ((marks[pc] & LEADER) || line != b->lines[b->n_blocks - 1].line_number))
             begin_block(b, pc, line);
-        int was_reached = is_reached;
-        if (is_reached) {
-            is_reached = may_fall(p, pc);
-            b->falls[b->n_blocks - 1] = (unsigned char)is_reached;
-        }
-        block_of[pc] = was_reached ? b->n_blocks - 1 : -1;
+        block_of[pc] = b->n_blocks - 1;
+        b->falls[b->n_blocks - 1] = (unsigned char)may_fall(p, pc);
     }
 }
 
@@ -170,7 +208,7 @@ int qlua_blocks_find(const Proto *p, qlua_blocks *b)
     b->lines = malloc((n + 1) * sizeof *b->lines);
     b->falls = malloc(n + 1);
     int is_found = 0;
-    if (marks && block_of && b->lines && b->falls && mark_code(p, marks)) {
+    if (marks && block_of && b->lines && b->falls && mark_code(p, marks, block_of)) {
         split_code(p, marks, b, block_of);
         is_found = list_jumps(p, block_of, b);
     }

@@ -15,7 +15,7 @@ line_count() { # PROGRAM FILE LINE
         '.files[] | select(.path == $file) | .lines[] | select(.line == $line) | .count'
 }
 
-for program in finalizers overflow yield_in_close loading abandoned states; do
+for program in finalizers overflow yield_in_close loading abandoned states unreachable; do
     for options in "" "-time=adaptive" "-time=none -collection-granularity=function"; do
         record "$options" "$program" "$program.lua"
         [ "$code" -eq 0 ] || complain "$program $options: exit $code"
@@ -45,6 +45,12 @@ expect abandoned coroutine.yield 1500
 [ "$(line_count abandoned waiting 2)" = 1500 ] || complain "abandoned: line 2 of the chunk"
 [ "$(line_count abandoned waiting 3)" = 0 ] || complain "abandoned: line 3 never ran"
 [ "$(line_count abandoned abandoned.lua 12)" = 0 ] || complain "abandoned: line 12 never ran"
+
+record -collect=coverage unreachable unreachable.lua
+missed=$("$bin/qprof" cover report --format=json "$tmp/unreachable.qprof" |
+    jq -r '[.files[].lines[] | select(.hit | not) | .line] | join(" ")')
+wanted=$(grep -n -- '-- MISSED$' unreachable.lua | cut -d : -f 1 | paste -sd ' ')
+[ "$missed" = "$wanted" ] || complain "unreachable: missed are $missed, not $wanted"
 
 # Without QPROF nothing is recorded or left behind.
 mkdir "$tmp/empty"
