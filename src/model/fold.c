@@ -102,10 +102,9 @@ static bool place_charged(folding *x, uint32_t i)
 {
     const qp_model_node *n = &x->from->nodes[i];
     uint32_t charged = x->how.charged[i];
-    if (!x->is_kept[i])
-        return true;
-    x->places[i] = node_at(x, x->places[n->parent], i);
-    if (x->places[i] == NOWHERE)
+    if (x->is_kept[i])
+        x->places[i] = node_at(x, x->places[n->parent], i);
+    if (x->is_kept[i] && x->places[i] == NOWHERE)
         return false;
     if (charged == QP_CHARGE_SKIPPED)
         return true;
@@ -124,7 +123,7 @@ static bool find_kept(folding *x)
     for (uint32_t i = x->from->n_nodes; x->is_kept && i-- > 1;) {
         uint32_t charged = x->how.charged[i];
         if (charged != QP_CHARGE_SKIPPED)
-            x->is_kept[charged] = x->is_kept[i] = true;
+            x->is_kept[charged] = true;
         if (x->is_kept[i])
             x->is_kept[x->from->nodes[i].parent] = true;
     }

@@ -1,23 +1,9 @@
-/* pc.h: the PC command: what kind of interrupts, how often, and which of them count. */
+/* pc.h: the PC command of a run. */
 #ifndef QP_RECORD_PC_H
 #define QP_RECORD_PC_H
 
-#include "code/pattern.h"
+#include "code/pc_command.h"
 #include "record/session.h"
-
-enum { QP_PC_DEFAULT_US = 10000 };
-
-typedef struct {
-    qp_pc_kind kind;
-    uint64_t period_us;
-    const char
-        *pattern; /* [n_pattern] behind WHEN, without the ';'; NULL: every stack counts */
-    size_t n_pattern;
-} qp_pc_command;
-
-/* "PC {VIRTUAL|REAL} {t} {WHEN pattern;}", the word PC optional. The pattern is parsed, too.
- * @return QP_PARSE_OK; QP_PARSE_SYNTAX, QP_PARSE_ROOM: see error */
-qp_parse qp_pc_parse(const char *text, qp_pc_command *command, qp_parse_error *error);
 
 /* What -pc says goes into the head. @return 0, QPROF_E_SYNTAX, QPROF_E_LIMIT */
 int qp_pc_begin(qp_parse_error *error);

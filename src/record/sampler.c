@@ -91,6 +91,8 @@ static void *run(void *unused)
     pthread_setname_np(pthread_self(), "qprof");
     while (!qp_observe(&sampler.must_stop)) {
         sleep_until(due);
+        if (qp_observe(&sampler.must_stop) && h->pc_period)
+            break; /* an interrupt that is not due is none; time up to now would be charged */
         uint64_t now = qp_charge_elapsed(), wall = qp_clock_monotonic();
         pass(now - before);
         before = now;
