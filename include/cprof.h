@@ -99,6 +99,8 @@ CPROF_SAME(pc_supported);
 CPROF_SAME(pc_command);
 CPROF_SAME(pc_off);
 CPROF_SAME(pc_sample);
+CPROF_SAME(path);
+CPROF_SAME(sample_path);
 CPROF_SAME(pc_enter_critical);
 CPROF_SAME(pc_leave_critical);
 CPROF_SAME(pc_totals);

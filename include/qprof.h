@@ -89,7 +89,8 @@ enum {
     QPROF_WANT_COVERAGE =
         1 << 8,                /* every method that exists is to be registered, called or not */
     QPROF_WANT_ALONE = 1 << 9, /* coverage alone: hosts with counters need send no entries */
-    QPROF_WANT_STACK = 1 << 10 /* samples alone: qprof_stack_entry() is enough */
+    QPROF_WANT_STACK = 1 << 10, /* samples alone: qprof_stack_entry() is enough */
+    QPROF_WANT_SHADOW = 1 << 11 /* others look at the stack: it must be kept here */
 };
 
 /* ---- life ---------------------------------------------------------------------------------- */
@@ -318,6 +319,14 @@ QPROF_API int _EXT_REF qprof_pc_off(void);
 /** n interrupts on the calling thread, now; with and without a running timer.
  * @return 0; QPROF_E_STATE: no PC command is in force */
 QPROF_API int _EXT_REF qprof_pc_sample(unsigned n);
+
+/** The path of a callee, for a host that walks its own stack when qprof_is_due().
+ * @param path  of the caller, from this call; 0: it is outermost
+ * @return the path, valid for the thread until shutdown; 0: closed handle, no room
+ * Threads: the driver of th. Cost: a look-up. */
+QPROF_API uint32_t _EXT_REF qprof_path(qprof_thread *th, uint32_t path, qprof_MethodID);
+/** Credit the interrupts that wait to this path; 0: to the empty stack. */
+QPROF_API void _EXT_REF qprof_sample_path(qprof_thread *th, uint32_t path);
 
 /** What the calling system thread does between the two is a critical section: interrupts there
  * are charged to no procedure. They nest. */

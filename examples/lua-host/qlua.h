@@ -33,6 +33,7 @@ typedef struct qlua_code {
 } qlua_code;
 
 LUAI_FUNC int qlua_is_recording;
+LUAI_FUNC int qlua_is_polling;        /* samples are taken from Lua's own stack */
 LUAI_FUNC qprof_thread *qlua_unbound; /* first `qth` of a state; NULL: calls are not recorded */
 LUAI_FUNC void (*qlua_loop)(lua_State *, CallInfo *); /* luaV_execute, or one that records */
 
@@ -59,14 +60,22 @@ LUAI_FUNC void qlua_close(lua_State *L);
 LUAI_FUNC size_t qlua_code_method(lua_State *L, CallInfo *ci, Proto *p);
 /** A prototype is collected. */
 LUAI_FUNC void qlua_code_drop(lua_State *L, Proto *p);
-/** A tail call replaced the frame: the id stays. */
-LUAI_FUNC void qlua_entry_tail(lua_State *L, CallInfo *ci);
 /** A C function is entered. Out of line: luaD_precall stays what it is in Lua. */
-LUAI_FUNC void qlua_entry_c(lua_State *L, CallInfo *ci, lua_CFunction f);
+LUAI_FUNC void qlua_call_c(lua_State *L, CallInfo *ci, lua_CFunction f);
 
-/** luaV_execute that tells the calls; that counts entries and taken jumps, too; that only
- * counts. */
+/** A call from C, while samples are taken from Lua's own stack. */
+LUAI_FUNC void qlua_poll_call(lua_State *L, StkId func, int n_results);
+/** An interrupt waits, or the state is not bound yet: time up to now belongs to the frame `at`. */
+LUAI_FUNC void qlua_poll_sample(lua_State *L, CallInfo *at);
+
+/** A function that is no fresh one of a loop's is left, results not yet moved into its place. */
+LUAI_FUNC void qlua_leave(lua_State *L, CallInfo *ci);
+
+/** luaV_execute that tells the calls; that keeps the stack of them; that asks for samples; that
+ * counts entries and taken jumps, too; that only counts. */
 LUAI_FUNC void qlua_execute_calls(lua_State *L, CallInfo *ci);
+LUAI_FUNC void qlua_execute_stack(lua_State *L, CallInfo *ci);
+LUAI_FUNC void qlua_execute_polling(lua_State *L, CallInfo *ci);
 LUAI_FUNC void qlua_execute_counting(lua_State *L, CallInfo *ci);
 LUAI_FUNC void qlua_execute_coverage(lua_State *L, CallInfo *ci);
 
@@ -76,12 +85,48 @@ LUAI_FUNC void qlua_execute_coverage(lua_State *L, CallInfo *ci);
 
 #define qlua_is_on(L) l_unlikely((L)->qth != NULL)
 
+/** Samples are taken from Lua's own stack: nothing else is kept, `qid` is the path that a frame was
+ * found on, 0 before. Time up to now belongs to the frame `at`. */
+static inline void qlua_poll(lua_State *L, CallInfo *at)
+{
+    if (l_unlikely(qprof_is_due(L->qth)))
+        qlua_poll_sample(L, at);
+}
+
+#if QLUA_LOOP == 3
+
+static inline void qlua_entry_lua(lua_State *L, CallInfo *ci)
+{
+    ci->qid = 0;
+    qlua_poll(L, ci->previous);
+}
+
+static inline void qlua_exit(lua_State *L, CallInfo *ci)
+{
+    qlua_poll(L, ci);
+}
+
+#define qlua_entry_tail(L, ci) ((void)((ci)->qid = 0)) /* it was asked before the call */
+
+#else
+
+/** A tail call replaced the frame: the id stays. */
+LUAI_FUNC void qlua_entry_tail(lua_State *L, CallInfo *ci);
+
+#if QLUA_LOOP == 2
+#define qlua_tell_entry qprof_stack_entry
+#define qlua_tell_exit  qprof_stack_exit
+#else
+#define qlua_tell_entry qprof_entry
+#define qlua_tell_exit  qprof_exit
+#endif
+
 static inline void qlua_entry(lua_State *L, CallInfo *ci, size_t method)
 {
     ci->qid = ci->previous->qid + 1;
     if (l_unlikely(ci->qid == 1))
         qlua_begin(L);
-    qprof_entry(L->qth, method, ci->qid);
+    qlua_tell_entry(L->qth, method, ci->qid);
 }
 
 static inline void qlua_entry_lua(lua_State *L, CallInfo *ci)
@@ -90,13 +135,25 @@ static inline void qlua_entry_lua(lua_State *L, CallInfo *ci)
     qlua_entry(L, ci, l_likely(p->qid) ? p->qid : qlua_code_method(L, ci, p));
 }
 
+static inline void qlua_entry_c(lua_State *L, CallInfo *ci, lua_CFunction f)
+{
+    if (!qlua_is_polling) {
+        qlua_call_c(L, ci, f);
+        return;
+    }
+    ci->qid = 0;
+    qlua_poll(L, ci->previous);
+}
+
 static inline void qlua_exit(lua_State *L, CallInfo *ci)
 {
     unsigned int resumes = ci->previous->qid;
-    qprof_exit(L->qth, resumes);
+    qlua_tell_exit(L->qth, resumes);
     if (l_unlikely(resumes == 0))
         qlua_end(L);
 }
+
+#endif
 
 /* ---- in line: only in the loops that count ----------------------------------------------- */
 

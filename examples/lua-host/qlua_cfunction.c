@@ -122,8 +122,9 @@ static size_t add_cfunction(lua_State *L, lua_CFunction f, cfunction **bucket)
     return it->id;
 }
 
-static size_t cfunction_method(lua_State *L, lua_CFunction f, cfunction **bucket)
+size_t qlua_cfunction_method(lua_State *L, lua_CFunction f)
 {
+    cfunction **bucket = &buckets[((uintptr_t)f >> 4) % BUCKETS];
     cfunction *it = __atomic_load_n(bucket, __ATOMIC_ACQUIRE);
     for (; it; it = it->next) {
         if (__atomic_load_n(&it->live, __ATOMIC_RELAXED) == f)
@@ -135,10 +136,9 @@ static size_t cfunction_method(lua_State *L, lua_CFunction f, cfunction **bucket
     return id;
 }
 
-void qlua_entry_c(lua_State *L, CallInfo *ci, lua_CFunction f)
+void qlua_call_c(lua_State *L, CallInfo *ci, lua_CFunction f)
 {
-    cfunction **bucket = &buckets[((uintptr_t)f >> 4) % BUCKETS];
-    qlua_entry(L, ci, cfunction_method(L, f, bucket));
+    qlua_entry(L, ci, qlua_cfunction_method(L, f));
 }
 
 void qlua_cfunctions_forget(void)

@@ -32,6 +32,12 @@ static inline int qlua_is_counting(void)
     return qlua_loop == qlua_execute_counting || qlua_loop == qlua_execute_coverage;
 }
 
+/** Has the state a handle? */
+LUAI_FUNC int qlua_is_bound(const lua_State *L);
+
+/** Method id of a C function, never 0. Threads: any. */
+LUAI_FUNC size_t qlua_cfunction_method(lua_State *L, lua_CFunction f);
+
 /** A new method id. Threads: any. */
 LUAI_FUNC size_t qlua_method_new(void);
 

@@ -5,6 +5,12 @@
 #define QLUA_COPY(name) qlua_calls_##name
 #define luaV_execute    qlua_execute_calls
 #elif QLUA_LOOP == 2
+#define QLUA_COPY(name) qlua_stack_##name
+#define luaV_execute    qlua_execute_stack
+#elif QLUA_LOOP == 3
+#define QLUA_COPY(name) qlua_polling_##name
+#define luaV_execute    qlua_execute_polling
+#elif QLUA_LOOP == 4
 #define QLUA_COPY(name) qlua_counting_##name
 #define luaV_execute    qlua_execute_counting
 #else

@@ -1,5 +1,5 @@
 /* qlua_loop_counting.c: the loop of lvm.c, telling of calls and counting entries and jumps. */
-#define QLUA_LOOP 2
+#define QLUA_LOOP 4
 #include "qlua_loop.h"
 
 #include "lvm.c"

@@ -33,7 +33,7 @@ typedef struct open_state {
 static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER;
 static open_state *open_states;
 
-static int is_bound(const lua_State *L)
+int qlua_is_bound(const lua_State *L)
 {
     return L->qth != NULL && L->qth != &unbound;
 }
@@ -51,7 +51,8 @@ void qlua_states_visit(void (*visit)(lua_State *main_state, int by), int by)
 /* exit() without lua_close(): the frames of this thread's states are left where they stand. */
 static void finish(void)
 {
-    qlua_states_visit(qlua_note_state, 1);
+    if (qlua_is_counting())
+        qlua_states_visit(qlua_note_state, 1);
     if (qlua_is_covering)
         qlua_cover_unloaded();
 }
@@ -80,7 +81,11 @@ void qlua_start(void)
         return;
     }
     qlua_unbound = &unbound;
-    qlua_loop = is_counting ? qlua_execute_counting : qlua_execute_calls;
+    qlua_is_polling = (wants & QPROF_WANT_STACK) && !(wants & QPROF_WANT_SHADOW);
+    qlua_loop = is_counting                ? qlua_execute_counting
+                : qlua_is_polling          ? qlua_execute_polling
+                : wants & QPROF_WANT_STACK ? qlua_execute_stack
+                                           : qlua_execute_calls;
 }
 
 static void bind_state(lua_State *L)
@@ -132,20 +137,32 @@ void qlua_end(lua_State *L)
         unmount(L);
 }
 
+void qlua_leave(lua_State *L, CallInfo *ci)
+{
+    if (qlua_is_polling)
+        qlua_poll(L, ci);
+    else
+        qlua_exit(L, ci);
+}
+
 void qlua_unwind(lua_State *L, CallInfo *to)
 {
     if (qlua_is_counting())
         qlua_note_frames(L, to, 1);
     if (to == &L->base_ci)
         L->qnoted = 0; /* nothing is left of what was noted */
-    if (!is_bound(L))
+    if (!qlua_is_bound(L))
         return;
-    if (to->qid == 0 && L->qprev != NULL)
+    int is_all = to == &L->base_ci;
+    if (is_all && L->qprev != NULL)
         qprof_thread_mount(L->qth); /* a coroutine may be closing the main state below it */
-    else if (to->qid == 0)
+    else if (is_all)
         qlua_begin(L); /* another state may be closing this one */
-    qprof_exit(L->qth, to->qid);
-    if (to->qid == 0)
+    if (!qlua_is_polling)
+        qprof_exit(L->qth, to->qid);
+    else if (qprof_is_due(L->qth))
+        qlua_poll_sample(L, L->ci);
+    if (is_all)
         qlua_end(L);
 }
 
@@ -156,7 +173,7 @@ void qlua_free_thread(lua_State *L)
     if (qlua_is_counting())
         qlua_note_frames(L, &L->base_ci, 1);
     qlua_context_forget(L);
-    if (is_bound(L))
+    if (qlua_is_bound(L))
         qprof_thread_destroy_vt(L->qvt);
 }
 

@@ -365,6 +365,15 @@ static inline int qprof_pop(qprof_thread *th, uintptr_t id)
     return 1;
 }
 
+/** Is an interrupt waiting, or anything else out of the ordinary? For a host that was told
+ * QPROF_WANT_STACK, not QPROF_WANT_SHADOW, and can walk its own stack: it keeps none here, asks at
+ * every entry and exit before the stack changes, and answers with qprof_sample_path(). A closed
+ * handle, whose gate is 0, is always due and never sampled. Cost: two instructions. */
+static inline int qprof_is_due(const qprof_thread *th)
+{
+    return QPROF_LOAD(th->gate) != (QPROF_GATE_OPEN | QPROF_HOOK_STACK);
+}
+
 /** qprof_entry for a host that was told QPROF_WANT_STACK: a loop of its own that uses these two
  * saves the test what else is recorded. As safe as qprof_entry whatever is recorded.
  * Cost: about 1 ns. */

@@ -86,10 +86,11 @@ unsigned qprof_wants(void)
         return 0;
     unsigned wants = QPROF_WANT_CALLS;
     uint32_t collect = qp_run_head()->collect;
-    wants |= collect & (QP_COLLECT_PROFILE | QP_COLLECT_SAMPLES) ? 0 : QPROF_WANT_ALONE;
+    wants |= (collect & ~QP_COLLECT_ONCE) == QP_COLLECT_COVERAGE ? QPROF_WANT_ALONE : 0;
     wants |= collect & QP_COLLECT_COVERAGE ? QPROF_WANT_COVERAGE : 0;
     wants |= collect & QP_COLLECT_SAMPLES ? QPROF_WANT_SAMPLES : 0;
-    if (collect == QP_COLLECT_SAMPLES)
+    wants |= collect & QP_COLLECT_STACK ? QPROF_WANT_SHADOW : 0;
+    if (qp_run.hooks & QPROF_HOOK_STACK)
         return wants | QPROF_WANT_STACK;
     if (qp_run_head()->grain != QP_GRAIN_FUNCTION) {
         wants |= QPROF_WANT_LINES | QPROF_WANT_BLOCKS;

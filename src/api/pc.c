@@ -11,6 +11,7 @@
 #include "record/sampler.h"
 #include "record/samples.h"
 #include "record/summary.h"
+#include "record/tree.h"
 
 #if !QP_PRODUCT_IS_COVERAGE
 
@@ -79,6 +80,7 @@ int qprof_pc_off(void)
         return code;
     qp_sampler_stop();
     qp_run.is_pc_on = false;
+    qp_sampler_start(); /* -time=sampled goes on */
     qp_control_unlock();
     errno = host_errno;
     return 0;
@@ -105,6 +107,37 @@ int qprof_pc_sample(unsigned n)
     return 0;
 }
 
+/* Is it a call path of this thread? Whatever a host hands in. */
+static bool is_path(qprof_thread *th, uint32_t path)
+{
+    return path && qp_tree_holds(th, path);
+}
+
+uint32_t qprof_path(qprof_thread *th, uint32_t path, qprof_MethodID method)
+{
+    int host_errno = errno;
+    qprof_frame *top = qp_event_look(th);
+    qp_cell found = 0;
+    if (top) {
+        found =
+            qp_samples_callee(th, is_path(th, path) ? path : qp_record_of(th)->root, method);
+        qp_event_end(th, top);
+    }
+    errno = host_errno;
+    return found;
+}
+
+void qprof_sample_path(qprof_thread *th, uint32_t path)
+{
+    int host_errno = errno;
+    qprof_frame *top = qp_event_look(th);
+    if (top) {
+        qp_samples_take(th, top, is_path(th, path) ? path : qp_record_of(th)->root);
+        qp_event_end(th, top);
+    }
+    errno = host_errno;
+}
+
 void qprof_pc_enter_critical(void)
 {
     int host_errno = errno;
@@ -129,9 +162,8 @@ static void add_totals(void *to, const qp_pc_charge *c)
 {
     qprof_PcTotals *t = to;
     t->occurred += c->n;
-    if (!c->is_counted)
-        t->skipped += c->n;
-    else if (c->charged == QP_PATTERN_FOREIGN)
+    *(c->is_counted ? &t->counted : &t->skipped) += c->n;
+    if (c->is_counted && c->charged == QP_PATTERN_FOREIGN)
         t->foreign += c->n;
 }
 
@@ -154,8 +186,8 @@ int qprof_pc_totals(qprof_PcTotals *totals)
     errno = host_errno;
     if (!is_read)
         return qp_door_refuse(QPROF_E_MEMORY, "qprof_pc_totals: out of memory");
-    t.occurred += t.critical;
-    t.counted = t.occurred - t.skipped;
+    t.occurred += t.critical; /* whatever the pattern */
+    t.counted += t.critical;
     *totals = t;
     return 0;
 }

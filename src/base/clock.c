@@ -66,10 +66,15 @@ uint64_t qp_clock_thread_usage(qp_usage what)
     return 0;
 }
 
-uint64_t qp_clock_cpu_of(int tid)
+int qp_clock_id_of(int tid)
 {
     enum { PER_THREAD = 4, SCHEDULED = 2 }; /* the kernel's encoding of a thread's CPU clock */
-    return read_ns((clockid_t)(~(unsigned)tid << 3 | PER_THREAD | SCHEDULED));
+    return (int)(~(unsigned)tid << 3 | PER_THREAD | SCHEDULED);
+}
+
+uint64_t qp_clock_cpu_of(int tid)
+{
+    return read_ns((clockid_t)qp_clock_id_of(tid));
 }
 
 #if defined(__x86_64__) || defined(__i386__)

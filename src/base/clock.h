@@ -23,6 +23,7 @@ uint64_t qp_clock_thread_usage(qp_usage what);
 
 /* CPU time of another thread of this process by its system id, ns; 0: it is gone. */
 uint64_t qp_clock_cpu_of(int tid);
+int qp_clock_id_of(int tid); /* that clock, a clockid_t */
 
 /* May the processor's counter be read instead of the monotonic clock? It must tick at one rate on
  * all processors, and the kernel must trust it itself. */

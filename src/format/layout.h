@@ -67,9 +67,10 @@ enum {                              /* head.flags */
 enum {                               /* head.collect */
        QP_COLLECT_PROFILE = 1u << 0, /* call paths and times */
        QP_COLLECT_COVERAGE =
-           1u << 1,                 /* every method that exists is registered, called or not */
-       QP_COLLECT_ONCE = 1u << 2,   /* a counter says whether, not how often */
-       QP_COLLECT_SAMPLES = 1u << 3 /* interrupts of the PC command */
+           1u << 1,                  /* every method that exists is registered, called or not */
+       QP_COLLECT_ONCE = 1u << 2,    /* a counter says whether, not how often */
+       QP_COLLECT_SAMPLES = 1u << 3, /* interrupts of the PC command */
+       QP_COLLECT_STACK = 1u << 4    /* the stack alone, for others to look at */
 };
 
 typedef enum { QP_PC_VIRTUAL = 1, QP_PC_REAL = 2 } qp_pc_kind; /* = QPROF_PC_* */

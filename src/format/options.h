@@ -40,7 +40,7 @@
       "elapsed-time|user+system|user|system", "other words for -time-blocking-functions")      \
     X(collection_granularity, "collection-granularity", WORD, "line",                          \
       "function|basic-block|line", "finest detail that is collected")                          \
-    X(collect, "collect", SET, QP_PRODUCT_COLLECT, "profile|coverage|samples",                 \
+    X(collect, "collect", SET, QP_PRODUCT_COLLECT, "profile|coverage|samples|stack",           \
       "what goes into the file, separated by commas; libcprof: coverage by default")           \
     X(cover, "cover", WORD, "", "hits|once",                                                   \
       "collect coverage, too: how often code was executed, or whether")                        \

@@ -111,10 +111,10 @@ static void describe_run(qp_model_private *own)
     run->is_recording = h->flags & QP_FLAG_RECORDING;
     run->is_at_exit = h->flags & QP_FLAG_AT_EXIT;
     run->is_merged = h->flags & QP_FLAG_MERGED;
-    run->is_profile = !h->collect || h->collect & (QP_COLLECT_PROFILE | QP_COLLECT_SAMPLES);
+    run->is_profile = !h->collect || (h->collect & ~(QP_COLLECT_COVERAGE | QP_COLLECT_ONCE));
     run->is_coverage = h->collect & QP_COLLECT_COVERAGE;
     run->is_once = h->collect & QP_COLLECT_ONCE;
-    run->is_stack_only = h->collect == QP_COLLECT_SAMPLES;
+    run->is_stack_only = h->collect && !(h->collect & ~(QP_COLLECT_SAMPLES | QP_COLLECT_STACK));
     run->pc_period_ns = h->pc_period;
     run->is_pc_real = h->pc_kind == QP_PC_REAL;
     run->n_critical = h->n_critical;

@@ -180,14 +180,21 @@ uint64_t *qp_blocks_counters(qprof_thread *th, qp_cell method)
     return cell ? bank_at(th, cell)->values : NULL;
 }
 
+static void zero_values(qp_bank *b)
+{
+    for (uint32_t i = 0; i < b->n_values; i++)
+        qp_store(&b->values[i], 0);
+}
+
 void qp_blocks_zero(qprof_thread *th)
 {
     for (qp_cell cell = qp_record_of(th)->banks; cell;) {
         const qp_extent *e = QPROF_CELL(th, qp_extent, cell);
         for (uint32_t at = 1; at <= e->n_used;) {
             qp_bank *b = bank_at(th, cell + at);
-            for (uint32_t i = 0; i < b->n_values; i++)
-                qp_store(&b->values[i], 0);
+            zero_values(b);
+            if (b->base) /* of a clear before this thread had a stack */
+                zero_values(bank_at(th, b->base));
             at += b->n_cells;
         }
         cell = e->prev;

@@ -128,7 +128,8 @@ static void begin_without_times(void)
     h->clock_kind = h->user_clock = h->wait_clock = QP_CLOCK_ELAPSED;
     h->clock_source = host_clock ? QP_SOURCE_HOST : QP_SOURCE_NS;
     h->time_mode = QP_TIME_NONE;
-    qp_run.hooks = h->collect == QP_COLLECT_SAMPLES ? QPROF_HOOK_STACK : 0;
+    bool is_stack_only = !(h->collect & ~(QP_COLLECT_SAMPLES | QP_COLLECT_STACK));
+    qp_run.hooks = is_stack_only ? QPROF_HOOK_STACK : 0;
     h->begun_raw = qp_charge_elapsed();
 }
 

@@ -101,27 +101,37 @@ static bool is_statement(const char *line, const char *word)
     return strncasecmp(line, word, n) == 0 && strchr(" \t\r\n", line[n]);
 }
 
-/* A PC command, which with WHEN runs on to its ';'. Comments in it become blanks.
- * @return where the next line begins */
+/* The end of a PC command, which with WHEN runs on to its ';', else to the end of the line. Comments
+ * in it become blanks; what is quoted stays. */
+static char *end_of_pc(char *at)
+{
+    bool is_quoted = false, has_pattern = false;
+    char before = ' ';
+    for (; *at; before = *at++) {
+        bool begins_word = !is_quoted && (before == ' ' || before == '\t' || before == '\n');
+        is_quoted ^= *at == '"';
+        while (begins_word && *at == '#')
+            for (; *at && *at != '\n'; at++)
+                *at = ' ';
+        has_pattern |= begins_word && (*at == 'w' || *at == 'W');
+        if ((has_pattern && !is_quoted && *at == ';') || (!has_pattern && *at == '\n') || !*at)
+            break;
+    }
+    return at;
+}
+
+/* @return where the next line begins */
 static char *take_pc(qp_options *o, char *line, unsigned *number, qp_parse *code,
                      qp_parse_error *error)
 {
-    size_t n = strcspn(line, "\n"), n_first = n;
-    bool has_pattern = false;
-    for (size_t i = 1; i < n; i++)
-        has_pattern |= strchr("wW", line[i]) && strchr(" \t", line[i - 1]);
-    if (has_pattern)
-        n = strcspn(line, ";");
-    n += line[n] == ';' ? 1 + strcspn(line + n + 1, "\n") : 0;
-    for (size_t i = 0; i < n; i++) {
-        *number += line[i] == '\n';
-        if (line[i] == '#')
-            while (i < n && line[i] != '\n')
-                line[i++] = ' ';
-    }
-    char *next = line[n] ? line + n + 1 : line + n;
-    line[n < n_first ? n_first : n] = '\0';
+    char *end = end_of_pc(line);
+    end += *end == ';'; /* behind it: a comment, or what the command's parser will not like */
+    char *next = end + strcspn(end, "\n");
+    for (const char *at = line; at < next; at++)
+        *number += *at == '\n';
     *number += 1;
+    next += *next == '\n';
+    end[strcspn(end, "#\n")] = '\0';
     *code = qp_option_set(o, QP_OPT_pc, line, error);
     return next;
 }

@@ -168,10 +168,19 @@ static bool become(const char *temporary, const char *path)
     return rename(temporary, path) == 0;
 }
 
+/* The dataset as it is in memory now; the file is the only copy, and stays if there is no room. */
+static void rewrite(const qp_space *s, const char *path)
+{
+    char fresh[QP_PATH_MAX];
+    if (snprintf(fresh, sizeof fresh, "%s+", path) < (int)sizeof fresh &&
+        (!write_dataset(s, fresh, 0) || rename(fresh, path) != 0))
+        unlink(fresh);
+}
+
 /* Why the dataset stands alone, inside it. */
 static void note(const char *temporary, const char *path, const char *why)
 {
-    char text[512], unused[QP_WHY_BYTES];
+    char text[400 + QP_WHY_BYTES], unused[QP_WHY_BYTES];
     qp_space s;
     snprintf(text, sizeof text,
              "-counts-file=%.300s %s; this run's counts have a file of their own", path, why);
@@ -185,7 +194,7 @@ static void note(const char *temporary, const char *path, const char *why)
         qp_note *n = qp_at_ref(&s, ref);
         *n = (qp_note){s.head->notes, words, QP_NOTE_MESSAGE, s.head->dataset};
         s.head->notes = ref;
-        write_dataset(&s, temporary, 0);
+        rewrite(&s, temporary);
     }
     qp_mapping_close(&s.map);
 }

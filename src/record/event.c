@@ -20,7 +20,7 @@ static bool has_hook(const qprof_thread *th, uint32_t bits)
     return QPROF_LOAD(th->gate) & bits;
 }
 
-qprof_frame *qp_event_begin(qprof_thread *th)
+qprof_frame *qp_event_look(qprof_thread *th)
 {
     if (!qp_is_open(th))
         return NULL;
@@ -37,8 +37,14 @@ qprof_frame *qp_event_begin(qprof_thread *th)
         return NULL;
     }
     qp_charge_sync(th, top);
-    if (QP_UNLIKELY(has_hook(th, QP_HOOK_SAMPLE)))
-        qp_samples_take(th, top);
+    return top;
+}
+
+qprof_frame *qp_event_begin(qprof_thread *th)
+{
+    qprof_frame *top = qp_event_look(th);
+    if (top && QP_UNLIKELY(has_hook(th, QP_HOOK_SAMPLE)))
+        qp_samples_take(th, top, 0);
     return top;
 }
 
@@ -102,8 +108,8 @@ static qp_cell method_of(qprof_thread *th, qprof_frame **top, uintptr_t method)
 /* Whose callee the next call is: coverage alone has no paths, each method is the root's. */
 static qp_cell caller_of(const qprof_thread *th, const qprof_frame *top)
 {
-    uint32_t with_paths = QP_COLLECT_PROFILE | QP_COLLECT_SAMPLES;
-    return qp_run_head()->collect & with_paths ? top->node : qp_record_of(th)->root;
+    uint32_t without_paths = QP_COLLECT_COVERAGE | QP_COLLECT_ONCE;
+    return qp_run_head()->collect & ~without_paths ? top->node : qp_record_of(th)->root;
 }
 
 /* The call path of a callee; 0: fold it into its caller's. NULL in *top: the event is off. */

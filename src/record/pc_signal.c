@@ -64,6 +64,8 @@ bool qp_pc_signal_begin(void)
     }
     begun_at = time_of_run();
     qp_publish(&is_on, 1);
+    for (uint32_t i = 1; qp_carrier_at(i); i++)
+        qp_pc_signal_arm(qp_carrier_at(i));
     return true;
 }
 
@@ -81,13 +83,14 @@ void qp_pc_signal_arm(qp_carrier_slot *slot)
 {
     uint64_t period = qp_run_head()->pc_period;
     timer_t timer;
-    if (!qp_load(&is_on))
+    if (!qp_load(&is_on) || qp_observe(&slot->state) != QP_CARRIER_ALIVE)
         return;
     struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = signal_number};
     event.sigev_value.sival_ptr = &is_on;
     event.sigev_notify_thread_id = (int)slot->system_id;
-    clockid_t clock =
-        qp_run_head()->pc_kind == QP_PC_REAL ? CLOCK_MONOTONIC : CLOCK_THREAD_CPUTIME_ID;
+    clockid_t clock = qp_run_head()->pc_kind == QP_PC_REAL
+                          ? CLOCK_MONOTONIC
+                          : (clockid_t)qp_clock_id_of((int)slot->system_id);
     if (timer_create(clock, &event, &timer) != 0) {
         qp_count(&qp_run.space, QP_D_sampler_unavailable);
         return;
@@ -106,16 +109,26 @@ void qp_pc_signal_disarm(qp_carrier_slot *slot)
         timer_delete(slot->timer);
 }
 
+void qp_pc_signal_forget(void)
+{
+    qp_store(&is_on, 0);
+    for (uint32_t i = 1; qp_carrier_at(i); i++)
+        qp_store(&qp_carrier_at(i)->has_timer, 0);
+}
+
 void qp_pc_signal_hold(bool is_held)
 {
-    static _Thread_local sigset_t before;
+    static _Thread_local struct {
+        bool is_held;
+        sigset_t before;
+    } here;
     sigset_t ours;
-    if (!signal_number)
-        return;
-    sigemptyset(&ours);
-    sigaddset(&ours, signal_number);
-    if (is_held)
-        pthread_sigmask(SIG_BLOCK, &ours, &before);
-    else
-        pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (is_held && signal_number) {
+        sigemptyset(&ours);
+        sigaddset(&ours, signal_number);
+        here.is_held = pthread_sigmask(SIG_BLOCK, &ours, &here.before) == 0;
+    } else if (!is_held && here.is_held) {
+        pthread_sigmask(SIG_SETMASK, &here.before, NULL);
+        here.is_held = false;
+    }
 }

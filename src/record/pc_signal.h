@@ -14,6 +14,9 @@ void qp_pc_signal_end(void);
 void qp_pc_signal_arm(qp_carrier_slot *slot);
 void qp_pc_signal_disarm(qp_carrier_slot *slot);
 
+/* In a forked child, which has no timers. */
+void qp_pc_signal_forget(void);
+
 /* Around a fork, which a signal would restart for ever. */
 void qp_pc_signal_hold(bool is_held);
 

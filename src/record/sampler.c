@@ -49,7 +49,7 @@ static void pass(uint64_t elapsed_ticks)
     for (uint32_t i = 0; i < sampler.n_live;) {
         const qp_carrier_slot *slot = qp_carrier_at(sampler.live[i]);
         qprof_thread *th = qp_observe(&slot->current);
-        if (!qp_observe(&slot->system_id)) {
+        if (qp_observe(&slot->state) == QP_CARRIER_ENDED) {
             sampler.live[i] = sampler.live[--sampler.n_live];
             continue;
         }
@@ -109,7 +109,7 @@ static void *run(void *unused)
 static uint64_t period_of_run(void)
 {
     const qp_head *h = qp_run_head();
-    if (h->pc_period)
+    if (qp_run.is_pc_on)
         return h->pc_period;
     return h->time_mode == QP_TIME_SAMPLED ? qp_run.options.number[QP_OPT_sample_period] * 1000
                                            : 0;
@@ -155,5 +155,11 @@ void qp_sampler_stop(void)
         return;
     qp_publish(&sampler.must_stop, 1);
     pthread_join(sampler.thread, NULL);
+    sampler.is_running = false;
+}
+
+void qp_sampler_forget(void)
+{
+    qp_pc_signal_forget();
     sampler.is_running = false;
 }

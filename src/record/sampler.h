@@ -8,5 +8,7 @@
  * @return false: it could not be started, which is counted; recording works without samples */
 bool qp_sampler_start(void);
 void qp_sampler_stop(void);
+/* In a forked child: the thread and the timers are the parent's. */
+void qp_sampler_forget(void);
 
 #endif

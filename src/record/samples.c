@@ -29,7 +29,7 @@ static qp_cell record_of(uint64_t method)
 }
 
 /* The path of a callee; its caller's where there is no room. */
-static qp_cell callee_of(qprof_thread *th, qp_cell parent, uint64_t method)
+qp_cell qp_samples_callee(qprof_thread *th, qp_cell parent, uint64_t method)
 {
     bool is_named = method && (!qp_method_is_reserved(method) || qp_method_is_pseudo(method));
     uint64_t key = is_named ? method : 0;
@@ -53,7 +53,7 @@ qp_cell qp_samples_path(qprof_thread *th, qprof_frame *top)
     qp_cell path = c.f->node;
     while (c.f != top && qp_stack_up(th, &c)) {
         if (!c.f->node)
-            QPROF_STORE(c.f->node, callee_of(th, path, c.f->method_id));
+            QPROF_STORE(c.f->node, qp_samples_callee(th, path, c.f->method_id));
         path = c.f->node;
     }
     return path;
@@ -91,41 +91,45 @@ static void credit(qprof_thread *th, qp_cell path, uint64_t n, bool is_critical)
         qp_count(&qp_run.space, QP_D_sample_lost);
 }
 
-/* What CPU time the carrier has used since it was asked last: in whole intervals, and in ns. */
-static uint64_t expiries(qp_carrier_slot *slot, uint64_t cpu)
+/* CPU time of the carrier since it was asked last, in whole intervals; no more than interrupts were
+ * made meanwhile, and one that a late timer owes: what it used while none were due is nobody's. */
+static uint64_t expiries(qp_carrier_slot *slot, uint64_t cpu, uint64_t n_made)
 {
     uint64_t period = qp_run_head()->pc_period;
     uint64_t n = cpu > slot->cpu_seen ? (cpu - slot->cpu_seen) / period : 0;
     slot->cpu_seen += n * period;
-    return n;
+    return n < n_made + 1 ? n : n_made + 1;
 }
 
-static uint64_t cpu_step(qp_carrier_slot *slot, uint64_t cpu)
+/* The same in ns, no more than have passed. */
+static uint64_t cpu_step(qp_carrier_slot *slot, uint64_t cpu, uint64_t passed)
 {
     uint64_t step = cpu > slot->cpu_charged ? cpu - slot->cpu_charged : 0;
+    uint64_t most = passed + qp_run_head()->sample_period;
     slot->cpu_charged = cpu;
-    return step;
+    return step < most ? step : most;
 }
 
 static bool needs_cpu(void)
 {
     const qp_head *h = qp_run_head();
-    return (h->pc_period && h->pc_kind == QP_PC_VIRTUAL) ||
+    return (qp_run.is_pc_on && h->pc_kind == QP_PC_VIRTUAL) ||
            (h->time_mode == QP_TIME_SAMPLED && h->clock_kind != QP_CLOCK_ELAPSED);
 }
 
-/* Credit `wait` to a path. @param cpu  time of the carrier */
-static void settle(qprof_thread *th, qprof_frame *top, qp_ticks wait, qp_carrier_slot *slot,
-                   uint64_t cpu)
+/* Credit `wait` to a path; 0: to that of the top frame. @param cpu  time of the carrier */
+static void settle(qprof_thread *th, qprof_frame *top, qp_cell path, qp_ticks wait,
+                   qp_carrier_slot *slot, uint64_t cpu)
 {
     const qp_head *h = qp_run_head();
     bool is_timed_by_cpu = h->pc_kind == QP_PC_VIRTUAL && !slot->has_timer;
-    uint64_t n = is_timed_by_cpu ? expiries(slot, cpu) : wait.n;
-    uint64_t ticks = h->clock_kind == QP_CLOCK_ELAPSED ? wait.ticks : cpu_step(slot, cpu);
-    if (is_stopped(th))
+    uint64_t n = is_timed_by_cpu ? expiries(slot, cpu, wait.n) : wait.n;
+    uint64_t ticks =
+        h->clock_kind == QP_CLOCK_ELAPSED ? wait.ticks : cpu_step(slot, cpu, wait.ticks);
+    if (is_stopped(th) || !wait.n)
         return;
-    qp_cell path = path_of(th, top);
-    if (h->pc_period && n)
+    path = path ? path : path_of(th, top);
+    if (qp_run.is_pc_on && n)
         credit(th, path, n, slot->n_critical != 0);
     qprof_node *node = qp_node_at(th, path);
     if (h->time_mode == QP_TIME_SAMPLED && ticks && node->parent) {
@@ -150,10 +154,11 @@ static qp_ticks take_ticks(qprof_thread *th)
                       __atomic_exchange_n(&wait->ticks, 0, __ATOMIC_RELAXED)};
 }
 
-void qp_samples_take(qprof_thread *th, qprof_frame *top)
+void qp_samples_take(qprof_thread *th, qprof_frame *top, qp_cell path)
 {
     qp_fetch_and(&th->gate, ~(uint32_t)QP_HOOK_SAMPLE);
-    settle(th, top, take_ticks(th), qp_here.slot, needs_cpu() ? qp_clock_thread_cpu() : 0);
+    settle(th, top, path, take_ticks(th), qp_here.slot,
+           needs_cpu() ? qp_clock_thread_cpu() : 0);
 }
 
 void qp_samples_add(qprof_thread *th, qprof_frame *top, uint64_t n)
@@ -170,7 +175,8 @@ void qp_samples_begin_carrier(void)
 
 void qp_samples_end(void)
 {
-    if (!qp_run_head()->pc_period && qp_run_head()->time_mode != QP_TIME_SAMPLED)
+    bool makes_interrupts = qp_run.is_pc_on || qp_run_head()->time_mode == QP_TIME_SAMPLED;
+    if (!makes_interrupts || !(qp_load(&qp_run_head()->flags) & QP_FLAG_RECORDING))
         return;
     for (uint32_t i = 1; qp_carrier_at(i); i++) {
         qp_carrier_slot *slot = qp_carrier_at(i);
@@ -178,7 +184,7 @@ void qp_samples_end(void)
         qprof_frame *top =
             th && qp_observe(&th->pulse) && !qp_is_busy(th) ? qp_top_of(th) : NULL;
         if (top)
-            settle(th, top, take_ticks(th), slot,
+            settle(th, top, 0, take_ticks(th), slot,
                    needs_cpu() ? qp_clock_cpu_of((int)slot->system_id) : 0);
     }
 }

@@ -13,8 +13,11 @@
  * before, for -time=sampled */
 void qp_samples_note(qprof_thread *th, uint64_t ticks);
 
-/* Credit what waits to the path on top; th is in an event. */
-void qp_samples_take(qprof_thread *th, qprof_frame *top);
+/* Credit what waits to a path, 0: to the one on top; th is in an event. */
+void qp_samples_take(qprof_thread *th, qprof_frame *top, qp_cell path);
+
+/* The path of a callee, made if need be; its caller's where there is no room. */
+qp_cell qp_samples_callee(qprof_thread *th, qp_cell parent, uint64_t method);
 
 /* n interrupts to the path on top, now. */
 void qp_samples_add(qprof_thread *th, qprof_frame *top, uint64_t n);

@@ -117,9 +117,9 @@ void qp_session_log(const char *format, ...)
 
 static void before_fork(void)
 {
-    qp_pc_signal_hold(true);
     if (!qp_here.in_control)
         pthread_mutex_lock(&control);
+    qp_pc_signal_hold(true);
 }
 
 static void after_fork_in_parent(void)
@@ -139,6 +139,7 @@ static void after_fork_in_child(void)
     qp_threads_close();
     bool follows = was_running && qp_run.options.number[QP_OPT_follow_child_processes] == 1;
     pthread_mutex_init(&control, NULL);
+    qp_sampler_forget();
     qp_pc_signal_hold(false);
     qp_here = (qp_carrier){
         .plain = &qp_closed_thread, .th = &qp_closed_thread, .own = &qp_closed_thread};
@@ -227,6 +228,8 @@ static uint32_t collected(void)
     uint32_t words = (uint32_t)o->number[QP_OPT_collect], collect = words & 3;
     if (!QP_PRODUCT_IS_COVERAGE && (words & 4 || qp_option_text(o, QP_OPT_pc)[0]))
         collect |= QP_COLLECT_SAMPLES;
+    if (!QP_PRODUCT_IS_COVERAGE && words & 8)
+        collect |= QP_COLLECT_STACK;
     if (o->number[QP_OPT_cover] != UINT64_MAX)
         collect |= QP_COLLECT_COVERAGE;
     return collect | (o->number[QP_OPT_cover] == 1 ? QP_COLLECT_ONCE : 0u);

@@ -6,7 +6,6 @@
 
 #include <linux/membarrier.h>
 #include <pthread.h>
-#include <sched.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -15,6 +14,7 @@
 #include "base/trie.h"
 #include "record/charge.h"
 #include "record/event.h"
+#include "record/mount.h"
 #include "record/pc_signal.h"
 #include "record/samples.h"
 
@@ -25,13 +25,8 @@
 enum {
     HANDLES_MAX = 1 << 24,
     HANDLES_MIN = 1 << 12,
-    RECORD_CELLS = sizeof(qp_thread_record) / QP_CELL,
-    TAKE_SPINS = 1000,
-    TAKE_TRIES = 11000 /* the later ones yield the processor */
+    RECORD_CELLS = sizeof(qp_thread_record) / QP_CELL
 };
-
-/* In qprof_thread.carrier: it is changing hands. */
-#define BETWEEN UINT32_MAX
 
 _Static_assert(sizeof(qprof_thread) == 64, "a handle is one line");
 _Static_assert(sizeof(qprof_node) == sizeof(qp_node) &&
@@ -96,6 +91,8 @@ bool qp_threads_reserve(void)
 void qp_threads_begin(void)
 {
     arena.first = arena.n_used;
+    for (uint32_t i = 1; qp_carrier_at(i); i++)
+        qp_store(&arena.carriers[i].state, QP_CARRIER_COMING);
     arena.n_carriers = 0;
 }
 
@@ -226,7 +223,7 @@ static qprof_thread *begin_thread(uintptr_t host_id, uintptr_t vt)
 /* ---- carriers ------------------------------------------------------------------------------ */
 
 /* Forget what an earlier run left in this system thread's memory. */
-static void renew_here(void)
+void qp_carrier_renew(void)
 {
     if (qp_here.epoch == qp_run.epoch)
         return;
@@ -238,7 +235,8 @@ static void renew_here(void)
     qp_here.system_id = (uint64_t)syscall(SYS_gettid);
     qp_store(&qp_here.slot->current, (qprof_thread *)NULL);
     qp_store(&qp_here.slot->n_critical, 0);
-    qp_publish(&qp_here.slot->system_id, qp_here.system_id);
+    qp_store(&qp_here.slot->system_id, qp_here.system_id);
+    qp_publish(&qp_here.slot->state, QP_CARRIER_ALIVE);
     qp_samples_begin_carrier();
     qp_pc_signal_arm(qp_here.slot);
     pthread_setspecific(arena.at_thread_exit, &qp_here);
@@ -248,11 +246,9 @@ qp_carrier_slot *qp_carrier_here(void)
 {
     if (qp_state() != QP_STATE_RUNNING)
         return NULL;
-    renew_here();
+    qp_carrier_renew();
     return qp_here.slot;
 }
-
-static bool take(qprof_thread *th);
 
 /* The carrier's own thread was ended by another carrier: its row is free now that nobody here
  * looks at it any more. */
@@ -271,7 +267,7 @@ static qprof_thread *begin_here(uintptr_t host_id)
     qp_here.own = th;
     if (!qp_run.is_virtual) {
         qp_here.plain = th;
-        take(th);
+        qp_thread_take(th);
         qp_publish(&qp_here.slot->current, th);
     }
     return th;
@@ -281,7 +277,7 @@ qprof_thread *qp_thread_own(void)
 {
     if (qp_state() != QP_STATE_RUNNING)
         return NULL;
-    renew_here();
+    qp_carrier_renew();
     if (qp_is_open(qp_here.own))
         return qp_here.own;
     retire_own();
@@ -292,7 +288,7 @@ qprof_thread *qp_thread_create(uintptr_t host_id)
 {
     if (qp_state() != QP_STATE_RUNNING)
         return NULL;
-    renew_here();
+    qp_carrier_renew();
     qprof_thread *same = qp_thread_find_host_id(host_id);
     if (same)
         qp_thread_destroy(same);
@@ -346,7 +342,7 @@ static qp_trie vt_index(void)
 qprof_thread *qp_thread_find_vt(uintptr_t vt)
 {
     const qp_trie index = vt_index();
-    renew_here();
+    qp_carrier_renew();
     if (!vt)
         return qp_is_open(qp_here.own) ? qp_here.own : NULL;
     uint32_t row = qp_trie_get(&index, qp_run.vt_root, vt);
@@ -378,110 +374,13 @@ qprof_thread *qp_thread_vt(uintptr_t vt, uintptr_t host_id)
     return agreed ? &arena.all[agreed - 1] : NULL;
 }
 
-static bool give_up(void)
-{
-    qp_count(&qp_run.space, QP_D_vt_conflict);
-    return false;
-}
-
-/* It was parked, or never driven. */
-static void wake(qprof_thread *th)
-{
-    qp_thread_record *r = qp_record_of(th);
-    if (r->system_id != qp_here.system_id) {
-        qp_store(&r->system_id, qp_here.system_id);
-        qp_count(&qp_run.space, QP_D_vt_migrations);
-    }
-    bool is_free = qp_set_busy(th);
-    qp_charge_unpark(th, is_free ? qp_busy_top(th) : NULL);
-    if (is_free)
-        qp_clear_busy(th);
-}
-
-/* It was not let go. The barrier makes the other carrier's stores visible: if it holds the thread
- * then, it keeps it. */
-static bool steal(qprof_thread *th, uint32_t from)
-{
-    qp_fence();
-    syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
-    if (qp_observe(&arena.carriers[from].driven) == th || qp_is_busy(th))
-        return false;
-    qp_store(&qp_record_of(th)->system_id, qp_here.system_id);
-    qp_count(&qp_run.space, QP_D_vt_migrations);
-    qp_charge_migrate(th);
-    return true;
-}
-
-/* Drive the thread from here. A thread that is changing hands needs a moment. */
-static bool take(qprof_thread *th)
-{
-    for (unsigned tries = 0; tries < TAKE_TRIES; tries++) {
-        uint32_t from = qp_observe(&th->carrier);
-        if (from == qp_here.ordinal)
-            return true;
-        if (from == BETWEEN) {
-            if (tries >= TAKE_SPINS)
-                sched_yield();
-        } else if (qp_swap_if(&th->carrier, &from, BETWEEN)) {
-            bool is_ours = !from || steal(th, from);
-            if (!from)
-                wake(th);
-            qp_publish(&th->carrier, is_ours ? qp_here.ordinal : from);
-            return is_ours || give_up();
-        }
-    }
-    return give_up();
-}
-
-/* Let the thread go: its clock stands until somebody takes it; if it ends, nobody does. */
-static void release(qprof_thread *th, bool ends)
-{
-    uint32_t ours = qp_here.ordinal;
-    if (!qp_is_open(th) || !qp_swap_if(&th->carrier, &ours, BETWEEN))
-        return;
-    bool is_free = qp_set_busy(th);
-    qp_charge_park(th, is_free ? qp_busy_top(th) : NULL);
-    if (is_free)
-        qp_clear_busy(th);
-    if (ends)
-        QPROF_STORE(th->gate, 0);
-    qp_publish(&th->carrier, 0);
-}
-
-/* The virtual thread that this carrier is about from now on. */
-static void look_at(qprof_thread *th, uintptr_t vt)
-{
-    qp_here.th = th;
-    qp_here.vt = vt;
-    qp_publish(&qp_here.slot->current, th == &qp_closed_thread ? NULL : th);
-}
-
-qprof_thread *qp_thread_mount(qprof_thread *th)
-{
-    renew_here();
-    qprof_thread *before = qp_here.th;
-    if (!qp_is_open(th)) {
-        release(before, false);
-        look_at(&qp_closed_thread, 0);
-        return before;
-    }
-    if (th == before && QPROF_LOAD(th->carrier) == qp_here.ordinal)
-        return before;
-    if (!take(th))
-        return NULL;
-    if (before != th)
-        release(before, false);
-    look_at(th, (uintptr_t)qp_record_of(th)->vt_id);
-    return before;
-}
-
 /* ---- the end ------------------------------------------------------------------------------- */
 
 void qp_thread_destroy(qprof_thread *th)
 {
     qp_thread_record *r = qp_record_of(th);
     const qp_trie index = vt_index();
-    if (!take(th))
+    if (!qp_thread_take(th))
         return;
     if (!qp_thread_hold(th)) {
         qp_thread_drop();
@@ -498,11 +397,11 @@ void qp_thread_destroy(qprof_thread *th)
     }
     if (r->vt_id)
         qp_trie_drop(&index, qp_run.vt_root, r->vt_id, row_of(th));
-    release(th, true);
+    qp_thread_release(th, true);
     qp_thread_drop();
     qp_publish(&r->state, QP_THREAD_ENDED);
     if (qp_here.th == th)
-        look_at(&qp_closed_thread, 0);
+        qp_thread_look_at(&qp_closed_thread, 0);
     if (qp_here.own == th)
         retire_own();
     else if (r->vt_id) /* else its own carrier still looks at it */
@@ -516,7 +415,7 @@ static void leave_thread(void *unused)
     if (qp_state() != QP_STATE_RUNNING || qp_here.epoch != qp_run.epoch)
         return;
     if (qp_run.is_virtual)
-        release(qp_here.th, false);
+        qp_thread_release(qp_here.th, false);
     if (qp_is_open(qp_here.own))
         qp_thread_destroy(qp_here.own);
     else
@@ -524,7 +423,7 @@ static void leave_thread(void *unused)
     qp_here.plain = qp_here.th = qp_here.own = &qp_closed_thread;
     qp_pc_signal_disarm(qp_here.slot);
     qp_publish(&qp_here.slot->current, (qprof_thread *)NULL);
-    qp_publish(&qp_here.slot->system_id, 0); /* it has ended */
+    qp_publish(&qp_here.slot->state, QP_CARRIER_ENDED);
     qp_here.epoch = 0; /* a later destructor may record: then this is called again */
 }
 

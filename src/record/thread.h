@@ -10,6 +10,7 @@
 #include "record/session.h"
 
 /* What other system threads see of a carrier. */
+typedef enum { QP_CARRIER_COMING, QP_CARRIER_ALIVE, QP_CARRIER_ENDED } qp_carrier_state;
 typedef struct {
     qprof_thread *driven;  /* which thread a _vt call of it is about */
     qprof_thread *current; /* whom its interrupts are for; NULL: nobody, or it has ended */
@@ -18,6 +19,7 @@ typedef struct {
     uint64_t cpu_charged;  /* ... and that -time=sampled has charged */
     uint32_t n_critical;   /* nesting of qprof_pc_enter_critical() */
     uint32_t has_timer;    /* of -pc-signal */
+    uint32_t state;        /* qp_carrier_state */
     void *timer;
 } qp_carrier_slot;
 

@@ -119,6 +119,17 @@ static void link_callee(qprof_thread *th, qprof_node *p, qp_cell cell)
     qp_store(&p->last, cell);
 }
 
+bool qp_tree_holds(const qprof_thread *th, qp_cell cell)
+{
+    for (qp_cell at = qp_record_of(th)->nodes; at;) {
+        const qp_extent *e = QPROF_CELL(th, qp_extent, at);
+        if (cell - at - 1 < e->n_used)
+            return true;
+        at = e->prev;
+    }
+    return false;
+}
+
 bool qp_tree_is_overflow(const qprof_thread *th, qp_cell node)
 {
     return qp_node_at(th, node)->method == qp_run.methods.overflow;

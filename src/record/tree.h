@@ -14,6 +14,9 @@ qp_cell qp_tree_find(qprof_thread *th, qp_cell parent, uint64_t method_id);
  * without room even for that: 0. @param method  its record */
 qp_cell qp_tree_add(qprof_thread *th, qp_cell parent, uint64_t method_id, qp_cell method);
 
+/* Is it the cell of a node of this thread's? */
+bool qp_tree_holds(const qprof_thread *th, qp_cell cell);
+
 /* Does the node stand for all paths below it? */
 bool qp_tree_is_overflow(const qprof_thread *th, qp_cell node);
 

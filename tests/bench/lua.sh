@@ -37,7 +37,8 @@ calls=-collection-granularity=function
 printf '%-28s %6s %9s   %6s %9s\n' "over lua-base, $pairs pairs" fib '' mixed ''
 printf '%-28s %6s %9s   %6s %9s\n' '' goal measured goal measured
 row 'not recording' 1.01 1.01 '' qlua
-row 'sampled' 1.06 1.02 '' qlua "-time=sampled $calls"
+row 'sampling' 1.06 1.02 '' qlua "-collect=samples -pc='REAL 1000'"
+row 'sampled times' '' '' '' qlua "-time=sampled $calls"
 row 'counts' 1.12 1.04 '' qlua "-time=none $calls"
 row 'adaptive' 1.25 1.06 '' qlua "-time=adaptive $calls"
 row 'exact' 1.95 1.15 '' qlua "-time=exact $calls"

@@ -149,6 +149,7 @@ static void stress(play_ctx *p, const char *options, bool with_vt)
         pthread_join(threads[i], NULL);
     qprof_PcTotals t;
     assert_int_equal(qprof_pc_totals(&t), 0);
+    assert_true(t.occurred > 0);
     play_end(p); /* every invariant of the file holds */
 }
 

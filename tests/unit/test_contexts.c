@@ -186,6 +186,29 @@ static void a_clear_reaches_counters_that_only_the_host_touches(void **state)
     qp_cover_set_free(s);
 }
 
+/* The first clear finds a thread without a stack, the second one with a stack. */
+static void a_second_clear_does_not_count_from_the_first(void **state)
+{
+    play_ctx *p = *state;
+    begin(p, "-collect=coverage");
+    uint64_t *bank = qprof_counter_bank(play_method(p, "f"));
+    bank[0] += 7;
+    assert_int_equal(qprof_clear_data(), 1);
+    play(p, "f(");
+    bank[0] += 5;
+    assert_int_equal(qprof_clear_data(), 1);
+    bank[0] += 4;
+    assert_int_equal(qprof_context("a"), 0);
+    bank[0] += 2;
+    play(p, ")");
+    play_end(p);
+    qp_cover_set *s = set_of(p);
+    const qp_cover_method *m = method_of(s, "f");
+    assert_int_equal(m->values[0], 6);
+    assert_share(s, "a", 0, 2, 0);
+    qp_cover_set_free(s);
+}
+
 static void once_says_whether_and_not_how_often(void **state)
 {
     play_ctx *p = *state;
@@ -302,6 +325,7 @@ int main(void)
         PLAY_TEST(an_open_frame_counts_on_for_the_next_context),
         PLAY_TEST(a_clear_takes_everything_from_every_context),
         PLAY_TEST(a_clear_reaches_counters_that_only_the_host_touches),
+        PLAY_TEST(a_second_clear_does_not_count_from_the_first),
         PLAY_TEST(once_says_whether_and_not_how_often),
         PLAY_TEST(coverage_alone_keeps_no_paths_and_reads_no_clock),
         PLAY_TEST(contexts_that_find_no_room_leave_the_one_before),

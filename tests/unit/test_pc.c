@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "unit/play.h"
 
 static void assert_procedure(play_ctx *p, const char *name, uint64_t shallow, uint64_t deep)
@@ -242,6 +243,123 @@ static void the_report_has_two_orders_and_a_summary(void **state) /* sampling 14
                                  "2 foreign"));
 }
 
+/* ---- timers ---------------------------------------------------------------------------------- */
+
+/* Use CPU time of this thread; what it is used for does not matter. */
+static void burn(uint64_t ms)
+{
+    uint64_t end = qp_clock_thread_cpu() + ms * 1000000;
+    while (qp_clock_thread_cpu() < end)
+        ;
+}
+
+static uint64_t occurred(void)
+{
+    qprof_PcTotals t;
+    assert_int_equal(qprof_pc_totals(&t), 0);
+    return t.occurred;
+}
+
+/* Of 20 ms at most 20 interrupts can come, and a few late ones; of the 300 besides none. */
+static void assert_nothing_of_the_300(void)
+{
+    assert_true(occurred() <= 60);
+}
+
+static void time_while_recording_is_stopped_is_nobodys(void **state)
+{
+    play_ctx *p = *state;
+    play_begin(p, "'-pc=VIRTUAL 1000'");
+    play(p, "f(");
+    burn(20);
+    play(p, "g( )");
+    qprof_stop_recording();
+    play(p, "g( )");
+    burn(300);
+    qprof_start_recording();
+    play(p, "g( ) )");
+    assert_nothing_of_the_300();
+}
+
+static void time_before_the_command_is_nobodys(void **state)
+{
+    play_ctx *p = *state;
+    burn(300);
+    play_begin(p, "");
+    qprof_thread_create(1);
+    assert_int_equal(qprof_pc_command("VIRTUAL 1000", NULL), 0);
+    play(p, "f(");
+    burn(20);
+    play(p, "g( ) )");
+    assert_nothing_of_the_300();
+}
+
+static void time_behind_the_last_command_is_nobodys(void **state)
+{
+    play_ctx *p = *state;
+    play_begin(p, "'-pc=VIRTUAL 1000'");
+    play(p, "f(");
+    burn(20);
+    play(p, "g( )");
+    assert_int_equal(qprof_pc_off(), 0);
+    burn(300);
+    play(p, "g( )");
+    assert_nothing_of_the_300();
+    assert_int_equal(qprof_pc_sample(1), QPROF_E_STATE);
+    play_end(p);
+    assert_true(play_figures(p, QP_ALL_THREADS, "f").interrupts <= 60);
+}
+
+static void sampled_times_go_on_without_the_command(void **state)
+{
+    play_ctx *p = *state;
+    qprof_set_clock(NULL);
+    play_begin(p, "-time=sampled -sample-period=1000 -pc=REAL");
+    play(p, "f(");
+    assert_int_equal(qprof_pc_off(), 0);
+    burn(50);
+    play(p, "g( ) )");
+    play_end(p);
+    assert_true(play_figures(p, QP_ALL_THREADS, "f").self > 0);
+}
+
+static void a_carrier_that_was_there_before_gets_its_timer(void **state)
+{
+    play_ctx *p = *state;
+    play_begin(p, "-pc-signal");
+    qprof_thread_create(1);
+    assert_int_equal(qprof_pc_command("VIRTUAL 1000", NULL), 0);
+    play(p, "f(");
+    burn(100);
+    play(p, "g( ) )");
+    assert_true(occurred() > 0);
+}
+
+/* ---- configuration files ----------------------------------------------------------------------- */
+
+static void write_file(const char *name, const char *text)
+{
+    FILE *f = fopen(name, "w");
+    fputs(text, f);
+    fclose(f);
+}
+
+static void a_command_in_a_file_ends_where_it_says(void **state)
+{
+    play_ctx *p = *state;
+    play_begin(p, "");
+    write_file("line.cfg", "PC REAL 1000   # what we want\n-program-name=named\n");
+    assert_int_equal(qprof_load_config("line.cfg"), 0);
+    assert_string_equal((const char *)qprof_get_option("program-name"), "named");
+    write_file("pattern.cfg", "pc v WHEN # of the loader\n \"a#;b\".f\n -> * ; # all\n"
+                              "-program-name=other\n");
+    assert_int_equal(qprof_load_config("pattern.cfg"), 0);
+    assert_string_equal((const char *)qprof_get_option("program-name"), "other");
+    write_file("bad.cfg", "pc v WHEN a.b\n-program-name=third\n");
+    assert_int_equal(qprof_load_config("bad.cfg"), QPROF_E_SYNTAX);
+    assert_string_equal((const char *)qprof_get_option("program-name"), "other");
+}
+
 static void patterns_can_be_used_without_a_run(void **state)
 {
     (void)state;
@@ -278,6 +396,12 @@ int main(void)
         PLAY_TEST(a_stopped_recording_has_no_interrupts),
         PLAY_TEST(deep_stacks_are_looked_up_once),
         PLAY_TEST(the_report_has_two_orders_and_a_summary),
+        PLAY_TEST(time_while_recording_is_stopped_is_nobodys),
+        PLAY_TEST(time_before_the_command_is_nobodys),
+        PLAY_TEST(time_behind_the_last_command_is_nobodys),
+        PLAY_TEST(sampled_times_go_on_without_the_command),
+        PLAY_TEST(a_carrier_that_was_there_before_gets_its_timer),
+        PLAY_TEST(a_command_in_a_file_ends_where_it_says),
         PLAY_TEST(patterns_can_be_used_without_a_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

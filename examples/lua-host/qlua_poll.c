@@ -1,0 +1,65 @@
+/* qlua_poll.c: samples from Lua's own stack: -collect=samples.
+ *
+ * Nothing is kept beside CallInfo. Whoever makes interrupts sets a hook of the thread's handle; the
+ * loop looks at it at every entry and exit, and only then the frames are looked up, from the last
+ * one whose path is known. */
+#define LUA_CORE
+#include "lprefix.h"
+
+#include "ldo.h"
+#include "qlua_glue.h"
+
+int qlua_is_polling;
+
+static qprof_thread never_due = {.gate = QPROF_GATE_OPEN | QPROF_HOOK_STACK};
+
+static size_t method_of(lua_State *L, CallInfo *ci)
+{
+    const TValue *f = s2v(ci->func);
+    if (isLua(ci)) {
+        Proto *p = clLvalue(f)->p;
+        return p->qid ? p->qid : qlua_code_method(L, ci, p);
+    }
+    return qlua_cfunction_method(L, ttislcf(f) ? fvalue(f) : clCvalue(f)->f);
+}
+
+/* The path of a frame: down to one that was looked up before, and up again. */
+static unsigned path_of(lua_State *L, CallInfo *at)
+{
+    CallInfo *ci = at;
+    while (ci != &L->base_ci && ci->qid == 0)
+        ci = ci->previous;
+    unsigned path = ci->qid;
+    while (ci != at) {
+        ci = ci->next;
+        ci->qid = qprof_path(L->qth, path, method_of(L, ci));
+        path = ci->qid;
+    }
+    return path;
+}
+
+void qlua_poll_sample(lua_State *L, CallInfo *at)
+{
+    if (!qlua_is_bound(L))
+        qlua_begin(L);
+    if (L->qth->gate == 0)
+        L->qth = &never_due; /* recording has ended */
+    else
+        qprof_sample_path(L->qth, path_of(L, at));
+}
+
+/* Out of any function C may go on for long: then the state is nobody's. */
+void qlua_poll_call(lua_State *L, StkId func, int n_results)
+{
+    int is_outermost = L->ci == &L->base_ci;
+    if (is_outermost)
+        qlua_begin(L);
+    CallInfo *ci = luaD_precall(L, func, n_results);
+    if (ci != NULL) {
+        ci->callstatus = CIST_FRESH;
+        ci->qid = 0;
+        qlua_execute(L, ci);
+    }
+    if (is_outermost)
+        qlua_end(L);
+}

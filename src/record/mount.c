@@ -1,0 +1,115 @@
+/* mount.c: who drives a thread. A virtual thread passes from carrier to carrier by a
+ * compare-and-swap on its `carrier`; one that was not let go is taken only while its carrier is in
+ * no event of it. Read qp_thread_take first. */
+#include "record/mount.h"
+
+#include <linux/membarrier.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/atomic.h"
+#include "record/charge.h"
+#include "record/stack.h"
+
+enum { TAKE_SPINS = 1000, TAKE_TRIES = 11000 /* the later ones yield the processor */ };
+
+/* In qprof_thread.carrier: it is changing hands. */
+#define BETWEEN UINT32_MAX
+
+static bool give_up(void)
+{
+    qp_count(&qp_run.space, QP_D_vt_conflict);
+    return false;
+}
+
+/* It was parked, or never driven. */
+static void wake(qprof_thread *th)
+{
+    qp_thread_record *r = qp_record_of(th);
+    if (r->system_id != qp_here.system_id) {
+        qp_store(&r->system_id, qp_here.system_id);
+        qp_count(&qp_run.space, QP_D_vt_migrations);
+    }
+    bool is_free = qp_set_busy(th);
+    qp_charge_unpark(th, is_free ? qp_busy_top(th) : NULL);
+    if (is_free)
+        qp_clear_busy(th);
+}
+
+/* It was not let go. The barrier makes the other carrier's stores visible: if it holds the thread
+ * then, it keeps it. */
+static bool steal(qprof_thread *th, uint32_t from)
+{
+    qp_fence();
+    syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+    if (qp_observe(&qp_carrier_at(from)->driven) == th || qp_is_busy(th))
+        return false;
+    qp_store(&qp_record_of(th)->system_id, qp_here.system_id);
+    qp_count(&qp_run.space, QP_D_vt_migrations);
+    qp_charge_migrate(th);
+    return true;
+}
+
+/* Drive the thread from here. A thread that is changing hands needs a moment. */
+bool qp_thread_take(qprof_thread *th)
+{
+    for (unsigned tries = 0; tries < TAKE_TRIES; tries++) {
+        uint32_t from = qp_observe(&th->carrier);
+        if (from == qp_here.ordinal)
+            return true;
+        if (from == BETWEEN) {
+            if (tries >= TAKE_SPINS)
+                sched_yield();
+        } else if (qp_swap_if(&th->carrier, &from, BETWEEN)) {
+            bool is_ours = !from || steal(th, from);
+            if (!from)
+                wake(th);
+            qp_publish(&th->carrier, is_ours ? qp_here.ordinal : from);
+            return is_ours || give_up();
+        }
+    }
+    return give_up();
+}
+
+/* Let the thread go: its clock stands until somebody takes it; if it ends, nobody does. */
+void qp_thread_release(qprof_thread *th, bool ends)
+{
+    uint32_t ours = qp_here.ordinal;
+    if (!qp_is_open(th) || !qp_swap_if(&th->carrier, &ours, BETWEEN))
+        return;
+    bool is_free = qp_set_busy(th);
+    qp_charge_park(th, is_free ? qp_busy_top(th) : NULL);
+    if (is_free)
+        qp_clear_busy(th);
+    if (ends)
+        QPROF_STORE(th->gate, 0);
+    qp_publish(&th->carrier, 0);
+}
+
+/* The virtual thread that this carrier is about from now on. */
+void qp_thread_look_at(qprof_thread *th, uintptr_t vt)
+{
+    qp_here.th = th;
+    qp_here.vt = vt;
+    qp_publish(&qp_here.slot->current, th == &qp_closed_thread ? NULL : th);
+}
+
+qprof_thread *qp_thread_mount(qprof_thread *th)
+{
+    qp_carrier_renew();
+    qprof_thread *before = qp_here.th;
+    if (!qp_is_open(th)) {
+        qp_thread_release(before, false);
+        qp_thread_look_at(&qp_closed_thread, 0);
+        return before;
+    }
+    if (th == before && QPROF_LOAD(th->carrier) == qp_here.ordinal)
+        return before;
+    if (!qp_thread_take(th))
+        return NULL;
+    if (before != th)
+        qp_thread_release(before, false);
+    qp_thread_look_at(th, (uintptr_t)qp_record_of(th)->vt_id);
+    return before;
+}
