@@ -73,11 +73,13 @@ void qp_json_number(qp_json *json, const char *key, double value)
 void qp_json_decimal(qp_json *json, const char *key, uint64_t value, unsigned n_digits)
 {
     uint64_t scale = 1;
+    for (; n_digits && value % 10 == 0; n_digits--)
+        value /= 10;
     for (unsigned i = 0; i < n_digits; i++)
         scale *= 10;
     write_key(json, key, false);
     qp_out_format(json->out, "%" PRIu64, value / scale);
-    if (value % scale)
+    if (n_digits)
         qp_out_format(json->out, ".%0*" PRIu64, (int)n_digits, value % scale);
 }
 

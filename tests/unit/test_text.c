@@ -118,9 +118,10 @@ static void decimals_are_exact(void **state)
     qp_json_decimal(&json, NULL, 0, 3);
     qp_json_decimal(&json, NULL, 7, 3);
     qp_json_decimal(&json, NULL, 12000, 3);
+    qp_json_decimal(&json, NULL, 12040, 3);
     qp_json_decimal(&json, NULL, UINT64_MAX, 6);
     qp_json_end(&json, ']');
-    assert_string_equal(written(), "[\n 0,\n 0.007,\n 12,\n 18446744073709.551615]\n");
+    assert_string_equal(written(), "[\n 0,\n 0.007,\n 12,\n 12.04,\n 18446744073709.551615]\n");
 }
 
 static void csv_is_quoted_and_no_formula(void **state)
