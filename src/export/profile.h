@@ -39,6 +39,9 @@ typedef struct {
     X(quantify)                                                                                \
     X(csv)                                                                                     \
     X(json)                                                                                    \
+    X(cpuprofile)                                                                              \
+    X(chrome)                                                                                  \
+    X(firefox)                                                                                 \
     X(html)
 
 #define QP_EXPORTER(name) extern const qp_exporter qp_export_##name;

@@ -43,9 +43,10 @@ uint64_t qp_steps_at(const qp_steps *s)
     return s->is_calls ? s->sum : qp_model_ns(s->m, s->sum);
 }
 
-uint64_t qp_steps_own(const qp_steps *s, uint32_t node)
+uint64_t qp_path_own(const qp_model *m, uint32_t path, bool is_calls)
 {
-    return s->is_calls ? worth(s, node) : qp_model_ns(s->m, worth(s, node));
+    const qp_figures *f = &m->nodes[path].f;
+    return is_calls ? f->calls : qp_model_ns(m, f->self);
 }
 
 void qp_steps_paths(const qp_model *m, uint32_t thread, qp_buf *out)

@@ -25,8 +25,8 @@ bool qp_steps_next(qp_steps *s);
 /* Calls, or the run's unit, from the thread's beginning to the step. */
 uint64_t qp_steps_at(const qp_steps *s);
 
-/* What a path itself is worth, in the same. */
-uint64_t qp_steps_own(const qp_steps *s, uint32_t node);
+/* What a path itself is worth: calls, or own time in the run's unit. */
+uint64_t qp_path_own(const qp_model *m, uint32_t path, bool is_calls);
 
 /* The paths of a thread in the order of their entries. @param out  receives node indices,
  * uint32_t, replacing what it held; see `failed` */

@@ -1,0 +1,90 @@
+/* profile_chrome.c: trace events of Chrome: a beginning and an end for each call path, on a track for
+ * each thread, virtual or not.
+ *
+ * Events have a time and we have sums, so each path begins where the one before it ends. */
+#include <string.h>
+
+#include "base/json.h"
+#include "export/profile.h"
+#include "export/steps.h"
+
+static void begin_event(qp_json *json, const qp_model *m, uint32_t thread, const char *type,
+                        const char *name)
+{
+    qp_json_begin(json, NULL, '{');
+    qp_json_text(json, "ph", type);
+    qp_json_count(json, "pid", m->run.pid);
+    qp_json_count(json, "tid", m->threads[thread].ordinal);
+    qp_json_text(json, "name", name);
+}
+
+/* What a track, or all of them, are called. */
+static void write_title(qp_json *json, const qp_model *m, uint32_t thread, const char *what,
+                        const char *name)
+{
+    begin_event(json, m, thread, "M", what);
+    qp_json_begin(json, "args", '{');
+    qp_json_text(json, "name", name);
+    qp_json_end(json, '}');
+    qp_json_end(json, '}');
+}
+
+static void write_args(qp_json *json, const qp_model *m, uint32_t path)
+{
+    const qp_model_node *n = &m->nodes[path];
+    const qp_model_method *x = &m->methods[n->method];
+    qp_json_begin(json, "args", '{');
+    qp_json_text(json, "file", x->file);
+    qp_json_count(json, "line", x->first_line);
+    qp_json_count(json, "calls", n->f.calls);
+    qp_json_count(json, "self", qp_model_ns(m, n->f.self));
+    qp_json_end(json, '}');
+}
+
+static void write_thread(qp_json *json, const qp_model *m, uint32_t thread, bool is_calls)
+{
+    bool is_ns = !is_calls && strcmp(m->run.unit, "ns") == 0;
+    qp_steps s;
+    qp_steps_init(&s, m, thread, is_calls);
+    while (qp_steps_next(&s)) {
+        const qp_model_method *x = &m->methods[m->nodes[s.node].method];
+        begin_event(json, m, thread, s.is_entry ? "B" : "E", x->name);
+        qp_json_text(json, "cat", *x->module ? x->module : "function");
+        qp_json_decimal(json, "ts", qp_steps_at(&s), is_ns ? 3 : 0);
+        if (s.is_entry)
+            write_args(json, m, s.node);
+        qp_json_end(json, '}');
+    }
+}
+
+static bool write(const qp_model *m, qp_out *out, const qp_export_options *o,
+                  char error[QP_ERROR_BYTES])
+{
+    qp_json json;
+    bool is_calls = o->is_calls || !m->run.has_times;
+    (void)error;
+    qp_json_init(&json, out);
+    qp_json_begin(&json, NULL, '{');
+    qp_json_begin(&json, "traceEvents", '[');
+    for (uint32_t i = 1; i < m->n_threads; i++)
+        if (qp_export_has_thread(m, i, o)) {
+            write_title(&json, m, i, "process_name", m->run.program);
+            write_title(&json, m, i, "thread_name", m->threads[i].name);
+            write_thread(&json, m, i, is_calls);
+        }
+    qp_json_end(&json, ']');
+    qp_json_text(&json, "displayTimeUnit", "ns");
+    qp_json_begin(&json, "otherData", '{');
+    qp_json_text(&json, "creator", "qprof " QPROF_VERSION_TEXT);
+    qp_json_text(&json, "unit", is_calls ? "calls" : m->run.unit);
+    qp_json_end(&json, '}');
+    qp_json_end(&json, '}');
+    return true;
+}
+
+const qp_exporter qp_export_chrome = {
+    .name = "chrome",
+    .suffix = ".trace.json",
+    .summary = "trace events: Perfetto, Chrome's developer tools, speedscope",
+    .limits = "lines within functions, units other than time (1 is shown as 1 us)",
+    .write = write};

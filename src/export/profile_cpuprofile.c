@@ -1,0 +1,211 @@
+/* profile_cpuprofile.c: .cpuprofile of V8 (type Profiler.Profile of the DevTools protocol): a node a
+ * call path, and a sample for each that has own time. The format knows one thread: of several, each
+ * is a function below the root.
+ *
+ * Readers take for a node's own time its hits, as a part of all, or the times between samples. Both
+ * are given: a hit is a unit of the run. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/buf.h"
+#include "base/dict.h"
+#include "base/json.h"
+#include "export/profile.h"
+#include "export/steps.h"
+#include "model/lines.h"
+
+enum { ROOT_ID = 1 }; /* path i has the id i + 1 */
+
+/* Lines of a function that were timed, and how much of that no path has yet. */
+typedef struct {
+    qp_line_figures *items;
+    size_t n, at;
+    bool is_known;
+} rest;
+
+typedef struct {
+    const qp_model *m;
+    qp_json json;
+    bool is_calls;
+    unsigned n_digits; /* of the run's unit behind the point of a microsecond */
+    qp_buf paths;      /* uint32_t: what is written; a thread stands before its paths */
+    qp_dict scripts;   /* name of a file -> its number */
+    rest *rests;       /* [n_methods] */
+} cpuprofile;
+
+/* ---- nodes ----------------------------------------------------------------------------------- */
+
+/* @return 0: none */
+static uint32_t script_of(cpuprofile *x, const char *file)
+{
+    uint64_t key = qp_hash_bytes(QP_HASH_START, file, strlen(file));
+    uint32_t number = *file ? qp_dict_get(&x->scripts, key) : 0;
+    if (*file && !number) {
+        number = (uint32_t)x->scripts.n + 1;
+        x->paths.failed |= !qp_dict_put(&x->scripts, key, number);
+    }
+    return number;
+}
+
+static void write_frame(cpuprofile *x, const char *name, const char *file, uint32_t line)
+{
+    char script[16];
+    qp_text_format(script, sizeof script, "%" PRIu32, script_of(x, file));
+    qp_json_begin(&x->json, "callFrame", '{');
+    qp_json_text(&x->json, "functionName", name);
+    qp_json_text(&x->json, "scriptId", script);
+    qp_json_text(&x->json, "url", file);
+    qp_json_change(&x->json, "lineNumber", (int64_t)line - 1);
+    qp_json_change(&x->json, "columnNumber", line ? 0 : -1);
+    qp_json_end(&x->json, '}');
+}
+
+static void write_tick(cpuprofile *x, uint32_t line, uint64_t ticks)
+{
+    if (!line || !ticks)
+        return;
+    qp_json_begin(&x->json, NULL, '{');
+    qp_json_count(&x->json, "line", line);
+    qp_json_count(&x->json, "ticks", x->is_calls ? ticks : qp_model_ns(x->m, ticks));
+    qp_json_end(&x->json, '}');
+}
+
+/* Lines are timed for a function on all its paths, and readers add up its nodes again: so each path
+ * takes what its callers' left, and the rest is where the function begins. */
+static void write_lines(cpuprofile *x, uint32_t path)
+{
+    const qp_model_node *n = &x->m->nodes[path];
+    const qp_model_method *method = &x->m->methods[n->method];
+    rest *r = &x->rests[n->method];
+    uint64_t own = x->is_calls ? n->f.calls : n->f.self;
+    if (!r->is_known && *method->file && !x->is_calls)
+        x->paths.failed |=
+            !qp_model_lines(x->m, method->file, n->method, QP_ALL_THREADS, &r->items, &r->n);
+    r->is_known = true;
+    qp_json_begin(&x->json, "positionTicks", '[');
+    while (own && r->at < r->n) {
+        qp_line_figures *line = &r->items[r->at];
+        uint64_t part = line->self < own ? line->self : own;
+        write_tick(x, line->line, part);
+        own -= part;
+        line->self -= part;
+        r->at += line->self == 0;
+    }
+    write_tick(x, method->first_line, own);
+    qp_json_end(&x->json, ']');
+}
+
+static void write_children(cpuprofile *x, uint32_t path)
+{
+    qp_json_begin(&x->json, "children", '[');
+    for (uint32_t i = x->m->nodes[path].first_child; i; i = x->m->nodes[i].next_sibling)
+        qp_json_count(&x->json, NULL, (uint64_t)i + 1);
+    qp_json_end(&x->json, ']');
+}
+
+static void write_node(cpuprofile *x, uint32_t path)
+{
+    const qp_model_node *n = &x->m->nodes[path];
+    const qp_model_method *method = &x->m->methods[n->method];
+    bool is_thread = n->method == QP_ROOT_METHOD;
+    qp_json_begin(&x->json, NULL, '{');
+    qp_json_count(&x->json, "id", (uint64_t)path + 1);
+    write_frame(x, is_thread ? x->m->threads[n->thread].name : method->name, method->file,
+                method->first_line);
+    qp_json_count(&x->json, "hitCount", qp_path_own(x->m, path, x->is_calls));
+    write_children(x, path);
+    if (!is_thread)
+        write_lines(x, path);
+    qp_json_end(&x->json, '}');
+}
+
+static void write_root(cpuprofile *x, const qp_export_options *o)
+{
+    qp_json_begin(&x->json, NULL, '{');
+    qp_json_count(&x->json, "id", ROOT_ID);
+    write_frame(x, "(root)", "", 0);
+    qp_json_count(&x->json, "hitCount", 0);
+    qp_json_begin(&x->json, "children", '[');
+    for (uint32_t i = 1; i < x->m->n_threads; i++)
+        if (qp_export_has_thread(x->m, i, o))
+            qp_json_count(&x->json, NULL, (uint64_t)x->m->threads[i].root + 1);
+    qp_json_end(&x->json, ']');
+    qp_json_end(&x->json, '}');
+}
+
+/* ---- samples --------------------------------------------------------------------------------- */
+
+/* A time stands before the sample that it ends in: the last sample is of nobody. */
+static void write_samples(cpuprofile *x)
+{
+    const uint32_t *paths = x->paths.items;
+    uint64_t sum = 0;
+    qp_json_begin(&x->json, "samples", '[');
+    for (size_t i = 0; i < x->paths.n; i++)
+        if (qp_path_own(x->m, paths[i], x->is_calls))
+            qp_json_count(&x->json, NULL, (uint64_t)paths[i] + 1);
+    qp_json_count(&x->json, NULL, ROOT_ID);
+    qp_json_end(&x->json, ']');
+    qp_json_begin(&x->json, "timeDeltas", '[');
+    qp_json_count(&x->json, NULL, 0);
+    for (size_t i = 0; i < x->paths.n; i++) {
+        uint64_t own = qp_path_own(x->m, paths[i], x->is_calls);
+        if (own)
+            qp_json_decimal(&x->json, NULL, own, x->n_digits);
+        sum += own;
+    }
+    qp_json_end(&x->json, ']');
+    qp_json_count(&x->json, "startTime", 0);
+    qp_json_decimal(&x->json, "endTime", sum, x->n_digits);
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+static void find_paths(cpuprofile *x, const qp_export_options *o)
+{
+    for (uint32_t i = 1; i < x->m->n_nodes; i++) {
+        const qp_model_node *n = &x->m->nodes[i];
+        uint32_t *path =
+            qp_export_has_thread(x->m, n->thread, o) ? qp_buf_add(&x->paths) : NULL;
+        if (path)
+            *path = i;
+    }
+}
+
+static bool write(const qp_model *m, qp_out *out, const qp_export_options *o,
+                  char error[QP_ERROR_BYTES])
+{
+    cpuprofile x = {.m = m, .is_calls = o->is_calls || !m->run.has_times};
+    x.n_digits = !x.is_calls && strcmp(m->run.unit, "ns") == 0 ? 3 : 0;
+    qp_json_init(&x.json, out);
+    qp_buf_init(&x.paths, sizeof(uint32_t));
+    qp_dict_init(&x.scripts);
+    x.rests = qp_alloc_zeroed(m->n_methods, sizeof *x.rests);
+    if (x.rests) {
+        find_paths(&x, o);
+        qp_json_begin(&x.json, NULL, '{');
+        qp_json_begin(&x.json, "nodes", '[');
+        write_root(&x, o);
+        for (size_t i = 0; i < x.paths.n; i++)
+            write_node(&x, ((const uint32_t *)x.paths.items)[i]);
+        qp_json_end(&x.json, ']');
+        write_samples(&x);
+        qp_json_end(&x.json, '}');
+    }
+    bool is_written = x.rests && !x.paths.failed;
+    for (uint32_t i = 0; x.rests && i < m->n_methods; i++)
+        qp_free(x.rests[i].items);
+    qp_free(x.rests);
+    qp_free(x.paths.items);
+    qp_dict_fini(&x.scripts);
+    return is_written || qp_export_fails(error);
+}
+
+const qp_exporter qp_export_cpuprofile = {
+    .name = "cpuprofile",
+    .suffix = ".cpuprofile",
+    .summary = "V8's profiles: Chrome's developer tools, VS Code, speedscope",
+    .limits = "calls beside times, threads side by side, lines of a single path, units other "
+              "than time (1 is shown as 1 us)",
+    .write = write};
