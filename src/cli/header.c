@@ -35,7 +35,7 @@ static void print_title(const qp_screen *s, const qp_model *m, const char *path)
     qp_screen_style(s, QP_STYLE_PLAIN);
     if (run->is_merged)
         qp_out_text(s->out, ", several runs");
-    else
+    else if (run->pid || !run->is_imported)
         qp_out_format(s->out, ", process %" PRIu64, run->pid);
     if (*run->label) {
         qp_out_text(s->out, ", ");
@@ -51,7 +51,8 @@ static void print_run(const qp_screen *s, const qp_model *m)
     const qp_run *run = &m->run;
     char moment[32], number[QP_NUMBER_BYTES];
     qp_header_label(s, "recorded");
-    qp_out_text(s->out, qp_header_moment(moment, run->started_at));
+    qp_out_text(s->out, run->started_at ? qp_header_moment(moment, run->started_at)
+                                        : "at a time that is not known");
     if (qp_view_is_time(m) && run->wall)
         qp_out_format(s->out, ", for %s", qp_view_amount(m, number, run->wall));
     if (run->stopped && qp_view_is_time(m))
@@ -75,10 +76,11 @@ static void print_totals(const qp_screen *s, const qp_model *m)
     char time[QP_NUMBER_BYTES];
     uint64_t n_called = 0;
     for (uint32_t i = 1; i < m->n_methods; i++)
-        n_called += m->methods[i].all.calls > 0;
+        n_called += m->methods[i].all.calls > 0 || m->methods[i].all.total > 0;
     qp_header_label(s, "totals");
-    qp_out_format(s->out, "%s of %s on %s", qp_unit_things(calls, run->calls, "call"),
-                  qp_unit_things(functions, n_called, "function"),
+    if (run->has_calls)
+        qp_out_format(s->out, "%s of ", qp_unit_things(calls, run->calls, "call"));
+    qp_out_format(s->out, "%s on %s", qp_unit_things(functions, n_called, "function"),
                   qp_unit_things(threads, qp_view_threads(m), "thread"));
     if (run->has_times)
         qp_out_format(s->out, ", %s in all", qp_view_amount(m, time, run->total));
@@ -123,22 +125,39 @@ static void print_fold(const qp_screen *s, const qp_model *m)
     }
 }
 
+/* Of what another tool recorded: which one, and what it did not see. */
+static void print_import(const qp_screen *s, const qp_run *run)
+{
+    if (!run->is_imported)
+        return;
+    qp_header_label(s, "imported");
+    qp_out_text(s->out, "from ");
+    qp_screen_name(s, run->version, 60);
+    qp_out_text(s->out, run->has_calls ? "" : "; calls were not counted");
+    qp_out_text(s->out,
+                run->has_paths ? "" : "; call paths are estimated from callers and callees");
+    qp_out_char(s->out, '\n');
+}
+
 static void print_measure(const qp_screen *s, const qp_model *m)
 {
     const qp_run *run = &m->run;
     char asked[QP_NUMBER_BYTES], reached[QP_NUMBER_BYTES], passes[QP_NUMBER_BYTES];
     qp_header_label(s, "measured");
     const char *noun = qp_view_is_time(m) ? " time" : "";
+    const char *calls = run->has_calls ? "exact calls" : "no calls";
     if (!run->has_times)
-        qp_out_text(s->out, "exact calls, no times");
+        qp_out_format(s->out, "%s, no times", calls);
     else if (run->is_estimated)
-        qp_out_format(s->out, "exact calls; %s%s by %s estimate (%s: 95 %% interval)",
+        qp_out_format(s->out, "%s; %s%s by %s estimate (%s: 95 %% interval)", calls,
                       run->clock_text, noun,
                       run->time_mode == QP_TIME_SAMPLED ? "sampled" : "adaptive",
                       qp_screen_sign(s, QP_SIGN_HALF));
     else
-        qp_out_format(s->out, "exact calls and %s%s (clock: %s)", run->clock_text, noun,
-                      run->source_text);
+        qp_out_format(s->out, "%s%s%s%s", run->has_calls ? "exact calls and " : "",
+                      run->clock_text, noun, run->is_imported ? "" : " (clock: ");
+    if (run->has_times && !run->is_estimated && !run->is_imported)
+        qp_out_format(s->out, "%s)", run->source_text);
     qp_out_char(s->out, '\n');
     if (run->sample_period_ns && run->n_passes) {
         qp_header_label(s, "sampler");
@@ -192,6 +211,7 @@ void qp_header_text(const qp_screen *s, const qp_model *m, const char *path, boo
     print_run(s, m);
     print_totals(s, m);
     print_fold(s, m);
+    print_import(s, &m->run);
     print_measure(s, m);
     print_cost(s, m, is_subtracted);
     print_diagnostics(s, m);

@@ -283,7 +283,7 @@ static void push_roots(walk *w, uint32_t thread)
     const qp_model *m = w->v->m;
     uint32_t n_busy = 0, busy = 0;
     for (uint32_t i = 1; i < m->n_threads; i++)
-        if (m->threads[i].calls) {
+        if (m->threads[i].calls || m->threads[i].total) {
             n_busy++;
             busy = i;
         }

@@ -4,6 +4,7 @@
 #include <zlib.h>
 
 #include "base/alloc.h"
+#include "model/inflate.h"
 
 struct qp_gzip {
     z_stream z;
@@ -13,19 +14,6 @@ struct qp_gzip {
     Bytef held[3];
     Bytef bytes[1 << 14];
 };
-
-/* zlib's memory is the tool's. */
-static voidpf allocate(voidpf context, uInt n, uInt bytes)
-{
-    (void)context;
-    return qp_alloc(n, bytes);
-}
-
-static void release(voidpf context, voidpf memory)
-{
-    (void)context;
-    qp_free(memory);
-}
 
 /* The group that is held, filled up with nothing. */
 static void write_group(qp_gzip *z)
@@ -70,8 +58,8 @@ qp_gzip *qp_gzip_new(qp_out *out)
     if (!z)
         return NULL;
     z->out = out;
-    z->z.zalloc = allocate;
-    z->z.zfree = release;
+    z->z.zalloc = qp_zlib_alloc;
+    z->z.zfree = qp_zlib_free;
     if (deflateInit2(&z->z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP_WINDOW, MAX_MEM_LEVEL,
                      Z_DEFAULT_STRATEGY) != Z_OK) {
         qp_free(z);

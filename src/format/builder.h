@@ -74,4 +74,7 @@ void qp_builder_source(qp_builder *b, const char *path, uint64_t digest, uint64_
  * @return false: see error; no file is left, and one that was there stays */
 bool qp_builder_finish(qp_builder *b, const char *path, char error[QP_BUILDER_ERROR_BYTES]);
 
+/** The same in memory. @param out  [*n_bytes] free with qp_free() @return false: see *why */
+bool qp_builder_bytes(qp_builder *b, void **out, size_t *n_bytes, const char **why);
+
 #endif

@@ -59,13 +59,16 @@ typedef struct {
     uint64_t next;  /* cell that is written next */
     uint64_t nonce; /* 0 as long as it is found out */
     uint64_t hash;
-    qp_out *out; /* NULL: only the hash is wanted */
+    qp_out *out;          /* NULL: not to a file */
+    unsigned char *bytes; /* where the next ones go; NULL: only the hash is wanted */
 } writer;
 
 static void put(writer *w, const void *bytes, size_t n_bytes)
 {
     if (w->out)
         qp_out_bytes(w->out, bytes, n_bytes);
+    else if (w->bytes && n_bytes)
+        w->bytes = (unsigned char *)memcpy(w->bytes, bytes, n_bytes) + n_bytes;
     else
         w->hash = qp_hash_bytes(w->hash, bytes, n_bytes);
 }
@@ -214,21 +217,43 @@ static bool write_file(writer *w, const char *path, const char **why)
     return is_good;
 }
 
+/* Find out the nonce. @return NULL, or why the profile can not be written */
+static const char *begin(writer *w, const qp_builder *b)
+{
+    *w = (writer){.b = b, .at = place_all(b), .hash = QP_HASH_START};
+    if (b->is_too_large || w->at.end > b->max_cells)
+        return "it would be too large for a profile";
+    if (qp_builder_has_failed(b))
+        return "there is not enough memory to write it";
+    write_all(w);
+    w->nonce = w->hash;
+    return NULL;
+}
+
 bool qp_builder_finish(qp_builder *b, const char *path, char error[QP_BUILDER_ERROR_BYTES])
 {
-    writer w = {.b = b, .at = place_all(b), .hash = QP_HASH_START};
-    const char *why = NULL;
+    writer w;
+    const char *why = begin(&w, b);
     error[0] = '\0';
-    if (b->is_too_large || w.at.end > b->max_cells)
-        why = "it would be too large for a profile";
-    else if (qp_builder_has_failed(b))
-        why = "there is not enough memory to write it";
-    if (!why) {
-        write_all(&w);
-        w.nonce = w.hash;
+    if (!why)
         write_file(&w, path, &why);
-    }
     if (why)
         qp_text_format(error, QP_BUILDER_ERROR_BYTES, "%.300s: %s", path, why);
     return !why;
+}
+
+bool qp_builder_bytes(qp_builder *b, void **out, size_t *n_bytes, const char **why)
+{
+    writer w;
+    *out = NULL;
+    *why = begin(&w, b);
+    if (!*why) {
+        *n_bytes = (size_t)w.at.end * QP_CELL;
+        *out = w.bytes = qp_alloc(*n_bytes, 1);
+        if (w.bytes)
+            write_all(&w);
+        else
+            *why = "there is not enough memory to write it";
+    }
+    return !*why;
 }

@@ -61,7 +61,10 @@ enum {                              /* head.flags */
        QP_FLAG_RECORDING = 1u << 3, /* the recording flag is set */
        QP_FLAG_AT_EXIT = 1u << 4,   /* sealed by the exit handler */
        QP_FLAG_DISABLED = 1u << 5,  /* recording is off for good */
-       QP_FLAG_MERGED = 1u << 6     /* sums of several runs, made by the tool */
+       QP_FLAG_MERGED = 1u << 6,    /* sums of several runs, made by the tool */
+       QP_FLAG_IMPORTED = 1u << 7,  /* made by the tool of another tool's profile ... */
+       QP_FLAG_NO_CALLS = 1u << 8,  /* ... that does not know how often anything was called */
+       QP_FLAG_FROM_EDGES = 1u << 9 /* ... that knows callers and callees and no call paths */
 };
 
 enum {                               /* head.collect */

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "format/diagnostics.h"
+#include "model/import.h"
 #include "model/live.h"
 #include "model/private.h"
 
@@ -111,6 +112,9 @@ static void describe_run(qp_model_private *own)
     run->is_recording = h->flags & QP_FLAG_RECORDING;
     run->is_at_exit = h->flags & QP_FLAG_AT_EXIT;
     run->is_merged = h->flags & QP_FLAG_MERGED;
+    run->is_imported = h->flags & QP_FLAG_IMPORTED;
+    run->has_calls = !(h->flags & QP_FLAG_NO_CALLS);
+    run->has_paths = !(h->flags & QP_FLAG_FROM_EDGES);
     run->is_profile = !h->collect || (h->collect & ~(QP_COLLECT_COVERAGE | QP_COLLECT_ONCE));
     run->is_coverage = h->collect & QP_COLLECT_COVERAGE;
     run->is_once = h->collect & QP_COLLECT_ONCE;
@@ -407,10 +411,15 @@ qp_load_status qp_model_load_fd(int fd, const char *name, const qp_load_options 
     uint64_t max_bytes = o && o->max_bytes ? o->max_bytes : default_max_bytes;
     qp_model_private *own = begin(out, error);
     qp_load_status status = QP_LOAD_UNUSABLE;
-    if (own && !qp_image_read(&own->image, fd, max_bytes, o ? &o->progress : NULL, error))
-        qp_model_free(&own->model);
+    bool is_foreign = qp_import_fits_file(fd), is_read = false;
+    if (own && is_foreign)
+        is_read = qp_import_read(&own->image, fd, o, max_bytes, error);
     else if (own)
-        status = load_image(own, fd, o, max_bytes, out, error);
+        is_read = qp_image_read(&own->image, fd, max_bytes, o ? &o->progress : NULL, error);
+    if (is_read)
+        status = load_image(own, is_foreign ? -1 : fd, o, max_bytes, out, error);
+    else if (own)
+        qp_model_free(&own->model);
     name_it(error, name);
     return status;
 }
@@ -421,7 +430,10 @@ qp_load_status qp_model_load_bytes(const void *bytes, size_t n_bytes, const qp_l
     qp_model_private *own = begin(out, error);
     if (!own)
         return QP_LOAD_UNUSABLE;
-    if (!qp_image_copy(&own->image, bytes, n_bytes, error)) {
+    bool is_read = qp_import_fits(bytes, n_bytes)
+                       ? qp_import_copy(&own->image, bytes, n_bytes, o, error)
+                       : qp_image_copy(&own->image, bytes, n_bytes, error);
+    if (!is_read) {
         qp_model_free(&own->model);
         return QP_LOAD_UNUSABLE;
     }
@@ -469,34 +481,4 @@ uint64_t qp_model_ns(const qp_model *m, uint64_t ticks)
     if (h->clock_source != QP_SOURCE_TSC || h->tick_1 <= h->tick_0 || h->ns_1 <= h->ns_0)
         return ticks;
     return scaled(ticks, h->ns_1 - h->ns_0, h->tick_1 - h->tick_0);
-}
-
-static uint32_t find_named(const qp_model *m, const char *name, unsigned pass,
-                           uint32_t *n_found)
-{
-    uint32_t first = 0;
-    *n_found = 0;
-    for (uint32_t i = 1; i < m->n_methods; i++) {
-        const qp_model_method *k = &m->methods[i];
-        bool fits = pass == 0   ? strcmp(k->name, name) == 0
-                    : pass == 1 ? strcmp(k->bare_name, name) == 0
-                                : strstr(k->name, name) != NULL;
-        if (!fits)
-            continue;
-        ++*n_found;
-        if (!first || k->ordinal < m->methods[first].ordinal)
-            first = i;
-    }
-    return first;
-}
-
-uint32_t qp_model_method_named(const qp_model *m, const char *name, uint32_t *n_found)
-{
-    enum { PASSES = 3 };
-    uint32_t found = 0, n = 0;
-    for (unsigned pass = 0; !found && name[0] && pass < PASSES; pass++)
-        found = find_named(m, name, pass, &n);
-    if (n_found)
-        *n_found = n;
-    return found;
 }

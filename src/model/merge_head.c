@@ -239,6 +239,7 @@ void qp_merge_add_head(qp_merge *s, const qp_model *m, const char *what)
     qp_head *to = &s->head;
     if (!s->n_runs)
         begin_head(s, m, what);
+    to->flags |= from->flags & (QP_FLAG_IMPORTED | QP_FLAG_NO_CALLS | QP_FLAG_FROM_EDGES);
     if (!m->run.is_coverage)
         to->collect &= ~(uint32_t)QP_COLLECT_COVERAGE;
     to->collect |= m->run.is_once ? QP_COLLECT_ONCE : 0;

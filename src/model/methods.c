@@ -189,3 +189,35 @@ bool qp_load_methods(qp_model_private *own, bool merge_same)
     qp_dict_fini(&known);
     return is_read;
 }
+
+/* ---- asking ---------------------------------------------------------------------------------- */
+
+static uint32_t find_named(const qp_model *m, const char *name, unsigned pass,
+                           uint32_t *n_found)
+{
+    uint32_t first = 0;
+    *n_found = 0;
+    for (uint32_t i = 1; i < m->n_methods; i++) {
+        const qp_model_method *k = &m->methods[i];
+        bool fits = pass == 0   ? strcmp(k->name, name) == 0
+                    : pass == 1 ? strcmp(k->bare_name, name) == 0
+                                : strstr(k->name, name) != NULL;
+        if (!fits)
+            continue;
+        ++*n_found;
+        if (!first || k->ordinal < m->methods[first].ordinal)
+            first = i;
+    }
+    return first;
+}
+
+uint32_t qp_model_method_named(const qp_model *m, const char *name, uint32_t *n_found)
+{
+    enum { PASSES = 3 };
+    uint32_t found = 0, n = 0;
+    for (unsigned pass = 0; !found && name[0] && pass < PASSES; pass++)
+        found = find_named(m, name, pass, &n);
+    if (n_found)
+        *n_found = n;
+    return found;
+}

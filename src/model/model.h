@@ -61,6 +61,9 @@ typedef struct {
     bool is_estimated; /* times are estimates with an interval: adaptive, sampled */
     bool has_times;    /* not -time=none */
     bool is_merged;    /* sums of several runs */
+    bool is_imported;  /* made of a profile of another tool; `version` says which */
+    bool has_calls;    /* calls were counted; not so in some that were imported */
+    bool has_paths;    /* call paths were seen, and not estimated from callers and callees */
     bool is_profile;   /* call paths were recorded; else calls are below their threads' roots */
     bool is_coverage;  /* every method that existed is there, called or not */
     bool is_once;      /* counts of blocks say whether, not how often */
@@ -202,7 +205,8 @@ static inline void qp_progress_show(const qp_progress *p, unsigned percent)
 
 typedef struct {
     bool merge_same; /* one method for all records that agree in names, file and line table */
-    uint64_t max_bytes; /* larger profiles are refused; 0: 64 GiB */
+    uint64_t max_bytes;      /* larger profiles are refused; 0: 64 GiB */
+    const char *sample_type; /* of a foreign profile: the values to read; NULL: choose */
     qp_progress progress;
 } qp_load_options;
 

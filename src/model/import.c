@@ -1,0 +1,487 @@
+/* import.c: from what a reader gathered to the bytes of a profile. Read write_all first. */
+#include "model/import.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+#include "format/builder.h"
+#include "model/import_parts.h"
+#include "model/inflate.h"
+
+enum { NODES_MAX = 1 << 25, WORD_BITS = 64 };
+
+static const size_t unpacked_max = (size_t)1 << 30;
+static const uint64_t sum_max = INT64_MAX;
+
+/* ---- gathering ------------------------------------------------------------------------------- */
+
+static uint64_t pair_of(uint32_t high, uint32_t low)
+{
+    return (uint64_t)high << 32 | low;
+}
+
+/* An item that a dict leads to. @return its number; 0: no memory */
+static uint32_t keep(qp_import *im, qp_dict *index, uint64_t key, const qp_buf *items)
+{
+    bool is_kept = !items->failed && qp_dict_put(index, key, (uint32_t)items->n);
+    im->failed |= !is_kept;
+    return is_kept ? (uint32_t)items->n : 0;
+}
+
+uint32_t qp_import_method_add(qp_import *im, const qp_import_method *m)
+{
+    qp_import_method *to = qp_buf_add(&im->methods);
+    im->failed |= !to;
+    if (!to)
+        return 0;
+    *to = *m;
+    return (uint32_t)im->methods.n;
+}
+
+uint32_t qp_import_thread(qp_import *im, const char *name)
+{
+    uint64_t hash = qp_hash_bytes(QP_HASH_START, name, strlen(name));
+    uint32_t known = qp_dict_get(&im->thread_of, hash);
+    if (known)
+        return known;
+    qp_import_node *root = qp_buf_add(&im->nodes);
+    uint32_t *node = qp_buf_add(&im->threads);
+    const char **text = qp_buf_add(&im->names);
+    im->failed |= !root || !node || !text;
+    if (im->failed)
+        return 0;
+    *node = (uint32_t)im->nodes.n;
+    *text = name;
+    root->thread = (uint32_t)im->threads.n;
+    return keep(im, &im->thread_of, hash, &im->threads);
+}
+
+uint32_t qp_import_root(const qp_import *im, uint32_t thread)
+{
+    return thread ? *QP_IMPORT_AT(im->threads, uint32_t, thread) : 0;
+}
+
+uint32_t qp_import_child(qp_import *im, uint32_t parent, uint32_t method)
+{
+    uint64_t key = pair_of(parent, method);
+    uint32_t known = qp_dict_get(&im->child_of, key);
+    if (known || !parent || !method)
+        return known;
+    im->is_too_much |= im->nodes.n >= NODES_MAX;
+    qp_import_node *n = im->is_too_much ? NULL : qp_buf_add(&im->nodes);
+    if (!n) {
+        im->failed |= !im->is_too_much;
+        return 0;
+    }
+    *n = (qp_import_node){.parent = parent,
+                          .method = method,
+                          .thread = QP_IMPORT_AT(im->nodes, qp_import_node, parent)->thread};
+    return keep(im, &im->child_of, key, &im->nodes);
+}
+
+static void add(qp_import *im, uint64_t *to, uint64_t *sum, uint64_t n)
+{
+    im->is_too_much |= n > sum_max - *sum;
+    if (im->is_too_much)
+        return;
+    *sum += n;
+    *to += n;
+}
+
+void qp_import_charge(qp_import *im, uint32_t node, uint64_t calls, uint64_t self,
+                      uint64_t samples)
+{
+    if (!node)
+        return;
+    qp_import_node *n = QP_IMPORT_AT(im->nodes, qp_import_node, node);
+    add(im, &n->calls, &im->sum_calls, calls);
+    add(im, &n->self, &im->sum_self, self);
+    add(im, &n->samples, &im->sum_samples, samples);
+}
+
+qp_import_line *qp_import_line_of(qp_import *im, uint32_t thread, uint32_t method,
+                                  uint32_t line)
+{
+    uint64_t place = pair_of(thread, method);
+    uint32_t pair = qp_dict_get(&im->pair_of, place);
+    if (!line || line > INT32_MAX || !thread || !method)
+        return NULL;
+    if (!pair) {
+        pair = (uint32_t)im->pair_of.n + 1;
+        im->failed |= !qp_dict_put(&im->pair_of, place, pair);
+    }
+    uint32_t at = qp_dict_get(&im->line_of, pair_of(pair, line));
+    if (!at) {
+        qp_import_line *l = qp_buf_add(&im->lines);
+        if (l)
+            *l = (qp_import_line){.thread = thread, .method = method, .line = line};
+        at = keep(im, &im->line_of, pair_of(pair, line), &im->lines);
+    }
+    return at ? QP_IMPORT_AT(im->lines, qp_import_line, at) : NULL;
+}
+
+void qp_import_note(qp_import *im, const char *format, ...)
+{
+    char text[QP_ERROR_BYTES];
+    const char **to = qp_buf_add(&im->notes);
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    if (to)
+        *to = qp_arena_text(&im->texts, text);
+    im->failed |= !to || !*to;
+}
+
+const char *qp_import_text(qp_import *im, const void *bytes, size_t n_bytes)
+{
+    char *text = qp_arena_take(&im->texts, n_bytes + 1, 1);
+    im->failed |= !text;
+    if (!text)
+        return NULL;
+    memcpy(text, bytes, n_bytes);
+    for (char *nul = memchr(text, '\0', n_bytes); nul;
+         nul = memchr(nul, '\0', n_bytes - (size_t)(nul - text)))
+        *nul = '?';
+    return text;
+}
+
+const char *qp_import_base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+qp_import_unit qp_import_unit_of(const char *word, size_t n)
+{
+    static const struct {
+        const char *word;
+        uint64_t scale;
+    } units[] = {{"nanoseconds", 1},        {"ns", 1},       {"10ns", 10},
+                 {"microseconds", 1000},    {"us", 1000},    {"\xC2\xB5s", 1000},
+                 {"milliseconds", 1000000}, {"ms", 1000000}, {"seconds", 1000000000},
+                 {"s", 1000000000}};
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (strlen(units[i].word) == n && memcmp(units[i].word, word, n) == 0)
+            return (qp_import_unit){true, units[i].scale};
+    return (qp_import_unit){false, 1};
+}
+
+/* ---- lines ----------------------------------------------------------------------------------- */
+
+static int compare(uint32_t a, uint32_t b)
+{
+    return (a > b) - (a < b);
+}
+
+static int by_method(const void *a, const void *b)
+{
+    const qp_import_line *x = a, *y = b;
+    int order = compare(x->method, y->method);
+    return order ? order : compare(x->line, y->line);
+}
+
+static int by_thread(const void *a, const void *b)
+{
+    const qp_import_line *x = a, *y = b;
+    int order = compare(x->thread, y->thread);
+    return order ? order : by_method(a, b);
+}
+
+/* The line tables of all methods, one behind the other: where the method is declared, which is no
+ * code of its own, then its lines. Of a method that is known by the line alone where it is declared
+ * it is not known what its lines have. @return qp_line; failed: no memory */
+static qp_buf make_tables(qp_import *im)
+{
+    qp_buf blocks;
+    qp_import_line *lines = im->lines.items;
+    size_t at = 0;
+    qp_buf_init(&blocks, sizeof(qp_line));
+    if (im->lines.n)
+        qsort(lines, im->lines.n, sizeof *lines, by_method);
+    for (uint32_t i = 1; i <= im->methods.n && !blocks.failed; i++) {
+        qp_import_method *m = QP_IMPORT_AT(im->methods, qp_import_method, i);
+        size_t end = at;
+        while (end < im->lines.n && lines[end].method == i)
+            end++;
+        bool has_lines = end > at && (lines[at].line != m->first_line ||
+                                      lines[end - 1].line != m->first_line);
+        m->first_block = (uint32_t)blocks.n;
+        qp_line *declared = m->first_line ? qp_buf_add(&blocks) : NULL;
+        if (declared)
+            *declared = (qp_line){-1, (int32_t)m->first_line};
+        for (int32_t offset = 0; has_lines && at < end; at++) {
+            if (offset && lines[at].line == lines[at - 1].line)
+                continue; /* of another thread */
+            qp_line *l = qp_buf_add(&blocks);
+            if (l)
+                *l = (qp_line){offset++, (int32_t)lines[at].line};
+        }
+        m->n_blocks = (uint32_t)blocks.n - m->first_block;
+        at = end;
+    }
+    return blocks;
+}
+
+/* The block of a line; the lines behind the declaration ascend. @return n_blocks: none */
+static uint32_t block_of(const qp_import_method *m, const qp_line *blocks, uint32_t line)
+{
+    uint32_t low = m->first_line != 0, high = m->n_blocks;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if ((uint32_t)blocks[middle].line < line)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < m->n_blocks && (uint32_t)blocks[low].line == line ? low : m->n_blocks;
+}
+
+/* ---- writing --------------------------------------------------------------------------------- */
+
+typedef struct {
+    qp_import *im;
+    qp_builder *b;
+    const qp_line *blocks;
+    uint32_t *order;  /* [nodes.n] nodes by thread, parents first */
+    uint32_t *number; /* [nodes.n + 1] of a node in its thread */
+    bool has_lines;
+    size_t node, line; /* written so far, of order and of lines */
+} writing;
+
+static void write_methods(writing *w)
+{
+    for (uint32_t i = 1; i <= w->im->methods.n; i++) {
+        const qp_import_method *m = QP_IMPORT_AT(w->im->methods, qp_import_method, i);
+        qp_builder_method(w->b, &(qp_builder_code){.id = i,
+                                                   .flags = QP_METHOD_REGISTERED,
+                                                   .name = m->name,
+                                                   .file = m->file,
+                                                   .module = m->module,
+                                                   .lines = w->blocks + m->first_block,
+                                                   .n_lines = m->n_blocks});
+    }
+}
+
+/* By thread, without changing the order within one. */
+static bool sort_nodes(writing *w)
+{
+    const qp_import *im = w->im;
+    size_t *next = qp_alloc_zeroed(im->threads.n + 2, sizeof *next);
+    w->order = qp_alloc(im->nodes.n, sizeof *w->order);
+    w->number = qp_alloc_zeroed(im->nodes.n + 1, sizeof *w->number);
+    bool is_good = next && w->order && w->number;
+    for (uint32_t i = 1; is_good && i <= im->nodes.n; i++)
+        next[QP_IMPORT_AT(im->nodes, qp_import_node, i)->thread + 1]++;
+    for (size_t t = 1; is_good && t <= im->threads.n; t++)
+        next[t] += next[t - 1];
+    for (uint32_t i = 1; is_good && i <= im->nodes.n; i++)
+        w->order[next[QP_IMPORT_AT(im->nodes, qp_import_node, i)->thread]++] = i;
+    qp_free(next);
+    return is_good;
+}
+
+static void write_banks(writing *w, uint32_t thread)
+{
+    const qp_import_line *lines = w->im->lines.items;
+    while (w->line < w->im->lines.n && lines[w->line].thread == thread) {
+        uint32_t method = lines[w->line].method;
+        const qp_import_method *m = QP_IMPORT_AT(w->im->methods, qp_import_method, method);
+        const qp_line *blocks = w->blocks + m->first_block;
+        uint32_t n = m->n_blocks, n_values = 2 * n + (n + WORD_BITS - 1) / WORD_BITS;
+        bool has_lines = n > (m->first_line != 0);
+        w->has_lines |= has_lines;
+        uint64_t *values =
+            has_lines ? qp_builder_bank(w->b, QP_BANK_TIMES, method, n, n_values) : NULL;
+        for (; w->line < w->im->lines.n && lines[w->line].thread == thread &&
+               lines[w->line].method == method;
+             w->line++) {
+            uint32_t k = values ? block_of(m, blocks, lines[w->line].line) : n;
+            if (k == n)
+                continue;
+            values[2 * (size_t)k] += lines[w->line].self;
+            values[2 * (size_t)k + 1] += lines[w->line].total;
+            values[2 * (size_t)n + k / WORD_BITS] |= 1ull << k % WORD_BITS;
+        }
+    }
+}
+
+static void write_thread(writing *w, uint32_t thread)
+{
+    const qp_import *im = w->im;
+    uint64_t n_calls = 0;
+    const char *name = *QP_IMPORT_AT(im->names, const char *, thread);
+    qp_thread_record *th = qp_builder_thread(
+        w->b, &(qp_thread_record){
+                  .name = qp_builder_text(w->b, name), .state = QP_THREAD_ENDED, .n_lives = 1});
+    for (; th && w->node < im->nodes.n; w->node++) {
+        uint32_t i = w->order[w->node];
+        const qp_import_node *n = QP_IMPORT_AT(im->nodes, qp_import_node, i);
+        if (n->thread != thread)
+            break;
+        if (!n->method)
+            continue;
+        bool is_sampled = im->head.time_mode == QP_TIME_SAMPLED;
+        const qp_node figures = {.n_calls = n->calls,
+                                 .self = n->self,
+                                 .self_min = UINT64_MAX,
+                                 .self_max = is_sampled ? n->samples : 0};
+        w->number[i] = qp_builder_node(w->b, w->number[n->parent], n->method, &figures);
+        n_calls += n->calls;
+    }
+    if (th)
+        th->n_exits = n_calls; /* every call has ended */
+    write_banks(w, thread);
+}
+
+static void write_head(const writing *w)
+{
+    const qp_import *im = w->im;
+    qp_head *h = qp_builder_head(w->b);
+    *h = im->head;
+    h->collect = QP_COLLECT_PROFILE;
+    h->flags |= QP_FLAG_IMPORTED | QP_FLAG_RECORDING;
+    h->grain = w->has_lines ? QP_GRAIN_LINE : QP_GRAIN_FUNCTION;
+    h->user_clock = h->wait_clock = h->clock_kind;
+    h->program = qp_builder_text(w->b, im->program);
+    h->version = qp_builder_text(w->b, im->recorder);
+    for (uint32_t i = 1; i <= im->notes.n; i++)
+        qp_builder_note(w->b, QP_NOTE_MESSAGE, *QP_IMPORT_AT(im->notes, const char *, i));
+}
+
+/* @return NULL, or what prevented it */
+static const char *write_all(qp_import *im, void **bytes, size_t *n_bytes)
+{
+    qp_buf blocks = make_tables(im);
+    writing w = {.im = im, .b = qp_builder_new(0), .blocks = blocks.items};
+    const char *why = "there is not enough memory to read it";
+    if (w.b && !blocks.failed && sort_nodes(&w)) {
+        write_methods(&w);
+        if (im->lines.n)
+            qsort(im->lines.items, im->lines.n, im->lines.item_bytes, by_thread);
+        for (uint32_t t = 1; t <= im->threads.n; t++)
+            write_thread(&w, t);
+        write_head(&w);
+        qp_builder_bytes(w.b, bytes, n_bytes, &why);
+    }
+    qp_free(w.order);
+    qp_free(w.number);
+    qp_free(blocks.items);
+    qp_builder_free(w.b);
+    return why;
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+static void begin(qp_import *im, const qp_load_options *o)
+{
+    *im = (qp_import){.wanted = o ? o->sample_type : NULL};
+    qp_arena_init(&im->texts);
+    qp_buf_init(&im->methods, sizeof(qp_import_method));
+    qp_buf_init(&im->threads, sizeof(uint32_t));
+    qp_buf_init(&im->names, sizeof(const char *));
+    qp_buf_init(&im->nodes, sizeof(qp_import_node));
+    qp_buf_init(&im->lines, sizeof(qp_import_line));
+    qp_buf_init(&im->notes, sizeof(const char *));
+    qp_dict_init(&im->child_of);
+    qp_dict_init(&im->pair_of);
+    qp_dict_init(&im->line_of);
+    qp_dict_init(&im->thread_of);
+}
+
+static void end(qp_import *im)
+{
+    qp_buf *const all[] = {&im->methods, &im->threads, &im->names,
+                           &im->nodes,   &im->lines,   &im->notes};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        qp_free(all[i]->items);
+    qp_dict_fini(&im->child_of);
+    qp_dict_fini(&im->pair_of);
+    qp_dict_fini(&im->line_of);
+    qp_dict_fini(&im->thread_of);
+    qp_arena_fini(&im->texts);
+}
+
+static bool refuse(char *error, const char *why)
+{
+    qp_text_format(error, QP_ERROR_BYTES, "%s", why);
+    return false;
+}
+
+static bool import_plain(qp_image *image, const void *bytes, size_t n_bytes,
+                         const qp_load_options *o, char *error)
+{
+    qp_import im;
+    void *made = NULL;
+    size_t n_made = 0;
+    begin(&im, o);
+    bool is_read = qp_import_callgrind_fits(bytes, n_bytes)
+                       ? qp_import_callgrind(&im, bytes, n_bytes, error)
+                   : qp_import_pprof_fits(bytes, n_bytes)
+                       ? qp_import_pprof(&im, bytes, n_bytes, error)
+                       : refuse(error, "unpacked it is no profile of pprof or callgrind");
+    if (is_read && im.is_too_much)
+        is_read = refuse(error, "its figures or call paths are more than a profile can hold");
+    const char *why = im.failed ? "there is not enough memory to read it" : NULL;
+    if (is_read && !why)
+        why = write_all(&im, &made, &n_made);
+    if (is_read)
+        is_read = why ? refuse(error, why) : qp_image_copy(image, made, n_made, error);
+    qp_free(made);
+    end(&im);
+    return is_read;
+}
+
+bool qp_import_copy(qp_image *image, const void *bytes, size_t n_bytes,
+                    const qp_load_options *o, char error[QP_ERROR_BYTES])
+{
+    void *plain;
+    size_t n_plain;
+    const char *why;
+    *image = (qp_image){0};
+    if (n_bytes > unpacked_max)
+        return refuse(error, "it is too large");
+    if (!qp_inflate_fits(bytes, n_bytes))
+        return import_plain(image, bytes, n_bytes, o, error);
+    if (!qp_inflate(bytes, n_bytes, unpacked_max, &plain, &n_plain, &why))
+        return refuse(error, why);
+    bool is_read = import_plain(image, plain, n_plain, o, error);
+    qp_free(plain);
+    return is_read;
+}
+
+bool qp_import_read(qp_image *image, int fd, const qp_load_options *o, uint64_t max_bytes,
+                    char error[QP_ERROR_BYTES])
+{
+    uint64_t n_bytes;
+    const char *why;
+    *image = (qp_image){0};
+    if (!qp_file_is_plain(fd, &n_bytes, &why))
+        return refuse(error, why);
+    if (n_bytes > max_bytes || n_bytes > unpacked_max)
+        return refuse(error, "it is too large");
+    void *bytes = qp_alloc((size_t)n_bytes, 1);
+    if (!bytes)
+        return refuse(error, "there is not enough memory to read it");
+    size_t n = qp_file_read_at(fd, bytes, (size_t)n_bytes, 0);
+    bool is_read = qp_import_copy(image, bytes, n, o, error);
+    qp_free(bytes);
+    return is_read;
+}
+
+bool qp_import_fits(const void *bytes, size_t n_bytes)
+{
+    return n_bytes > 0 &&
+           (qp_inflate_fits(bytes, n_bytes) || qp_import_callgrind_fits(bytes, n_bytes) ||
+            qp_import_pprof_fits(bytes, n_bytes));
+}
+
+bool qp_import_fits_file(int fd)
+{
+    unsigned char bytes[QP_IMPORT_SNIFF_BYTES];
+    return qp_import_fits(bytes, qp_file_read_at(fd, bytes, sizeof bytes, 0));
+}

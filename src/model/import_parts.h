@@ -1,0 +1,85 @@
+/* import_parts.h: what readers of foreign formats gather.
+ *
+ * Things are named by numbers, from 1 in the order in which they were added; 0 stands for none, and
+ * is what a call returns without memory: add freely, qp_import.failed says so at the end. */
+#ifndef QP_MODEL_IMPORT_PARTS_H
+#define QP_MODEL_IMPORT_PARTS_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/dict.h"
+#include "model/import.h"
+
+typedef struct {
+    const char *name, *file, *module; /* "": none */
+    uint32_t first_line;              /* where it is declared; 0: not known */
+    uint32_t first_block, n_blocks;   /* its line table, once it is known */
+} qp_import_method;
+
+typedef struct {
+    uint32_t parent, method; /* method 0: the root of a thread */
+    uint32_t thread;
+    uint64_t calls, self, samples;
+} qp_import_node;
+
+/* What a line of a method has on a thread. */
+typedef struct {
+    uint32_t thread, method, line;
+    uint64_t self, total;
+    uint64_t stamp; /* the reader's own: the last sample that was added to total */
+} qp_import_line;
+
+typedef struct {
+    qp_arena texts;
+    qp_buf methods; /* qp_import_method */
+    qp_buf threads; /* uint32_t, the thread's root node */
+    qp_buf names;   /* const char *, of the threads */
+    qp_buf nodes;   /* qp_import_node, parents first */
+    qp_buf lines;   /* qp_import_line */
+    qp_dict child_of, pair_of, line_of;
+    qp_dict thread_of; /* hash of the name */
+    uint64_t sum_self, sum_calls, sum_samples;
+    bool failed;        /* no memory */
+    bool is_too_much;   /* a sum is beyond 2^63, or there are too many call paths */
+    const char *wanted; /* the sample type or event that was asked for; NULL: choose */
+    qp_head head;       /* what the run is: flags, time_mode, clock_*, moments, pid */
+    const char *program, *recorder;
+    qp_buf notes; /* const char * */
+} qp_import;
+
+#define QP_IMPORT_AT(buf, type, number) ((type *)(buf).items + (number)-1)
+
+/* Texts are taken over as they are and must live as long as the import: see `texts`. */
+uint32_t qp_import_method_add(qp_import *im, const qp_import_method *m);
+/* The thread of that name. */
+uint32_t qp_import_thread(qp_import *im, const char *name);
+uint32_t qp_import_root(const qp_import *im, uint32_t thread);
+/* The call path of a method below a node. */
+uint32_t qp_import_child(qp_import *im, uint32_t parent, uint32_t method);
+void qp_import_charge(qp_import *im, uint32_t node, uint64_t calls, uint64_t self,
+                      uint64_t samples);
+/* @return until the next call; NULL: no memory, or line 0 */
+qp_import_line *qp_import_line_of(qp_import *im, uint32_t thread, uint32_t method,
+                                  uint32_t line);
+void qp_import_note(qp_import *im, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* n_bytes as a text; NUL becomes '?'. @return NULL: no memory */
+const char *qp_import_text(qp_import *im, const void *bytes, size_t n_bytes);
+/* The last part of a path. */
+const char *qp_import_base_name(const char *path);
+
+/* The unit of what was measured: what a word of another tool means. */
+typedef struct {
+    bool is_time;
+    uint64_t scale; /* to ns, of times */
+} qp_import_unit;
+qp_import_unit qp_import_unit_of(const char *word, size_t n);
+
+/* import_pprof.c, import_callgrind.c: does it look like that; read it. @return false: see error */
+bool qp_import_pprof_fits(const unsigned char *bytes, size_t n_bytes);
+bool qp_import_pprof(qp_import *im, const unsigned char *bytes, size_t n_bytes, char *error);
+bool qp_import_callgrind_fits(const unsigned char *bytes, size_t n_bytes);
+bool qp_import_callgrind(qp_import *im, const unsigned char *bytes, size_t n_bytes,
+                         char *error);
+
+#endif
