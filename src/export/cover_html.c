@@ -6,11 +6,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/buf.h"
-#include "base/text.h"
 #include "base/unit.h"
 #include "export/cover.h"
 #include "export/page.h"
+#include "export/page_source.h"
 
 /* In the order of totalNames in data.ts. */
 static void write_totals(qp_out *out, const qp_cover_totals *t)
@@ -180,52 +179,6 @@ static void write_touches(qp_out *out, const qp_cover_file *f)
     qp_out_text(out, "]}");
 }
 
-static bool has_parent_step(const char *path)
-{
-    for (; path; path = strchr(path, '/')) {
-        path += *path == '/';
-        if (strncmp(path, "..", 2) == 0 && (path[2] == '/' || !path[2]))
-            return true;
-    }
-    return false;
-}
-
-/* A page is sent to others, and a profile may come from anybody: a file that the profile's maker
- * may not have seen is shown only where the user said that sources are. */
-static bool is_ours_to_show(const qp_cover_file *f, const qp_source *s)
-{
-    if (f->digest && f->digest == s->digest)
-        return true;
-    bool is_below = f->path[0] != '/' || strcmp(s->path, f->file) != 0;
-    return is_below && !has_parent_step(f->path) && !has_parent_step(f->file);
-}
-
-static void write_source(qp_out *out, const qp_cover_file *f, const char *source_path)
-{
-    qp_source s;
-    char why[QP_ERROR_BYTES];
-    bool is_there = qp_source_read(f->file, source_path, &s, why);
-    if (is_there && !is_ours_to_show(f, &s)) {
-        qp_text_format(why, sizeof why,
-                       "%.300s: it is outside the root, and not the text that was recorded",
-                       f->file);
-        qp_source_fini(&s);
-        is_there = false;
-    }
-    qp_out_text(out, "{\"missing\":");
-    qp_page_text(out, is_there ? "" : why);
-    qp_out_format(out, ",\"changed\":%s,\"lines\":[",
-                  is_there && f->digest && f->digest != s.digest ? "true" : "false");
-    for (uint32_t i = 0; is_there && i < s.n_lines; i++) {
-        if (i)
-            qp_out_char(out, ',');
-        qp_text_script(out, s.lines[i], s.line_bytes[i]);
-    }
-    qp_out_text(out, "]}");
-    if (is_there)
-        qp_source_fini(&s);
-}
-
 static void write_file(qp_out *out, const qp_cover *c, size_t i, const char *source_path)
 {
     qp_page_block_of(out, 'd', i);
@@ -235,7 +188,8 @@ static void write_file(qp_out *out, const qp_cover *c, size_t i, const char *sou
     write_touches(out, &c->files[i]);
     qp_page_block_end(out);
     qp_page_block_of(out, 's', i);
-    write_source(out, &c->files[i], source_path);
+    qp_page_source(out, &(qp_page_file){c->files[i].path, c->files[i].file, c->files[i].digest},
+                   source_path);
     qp_page_block_end(out);
 }
 

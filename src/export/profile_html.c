@@ -1,14 +1,14 @@
-/* profile_html.c: one self-contained page: flame graph, functions, call tree, callers and callees.
+/* profile_html.c: one self-contained page: flame graphs, functions, call tree, sources, threads; of
+ * two runs, what changed between them.
  *
- * The page's program is web/src/profile; its data.ts is the other side of what is written here.
- * The call tree is too large for JSON: a million call paths are columns of varints, compressed. */
+ * The page's program is web/src/profile; its data.ts is the other side of what is written here, in
+ * html_tree.c, html_lines.c and html_diff.c. */
 #include <inttypes.h>
 #include <string.h>
 
 #include "base/unit.h"
-#include "export/gzip.h"
+#include "export/html.h"
 #include "export/page.h"
-#include "export/profile.h"
 
 /* ---- what the first picture needs ------------------------------------------------------------ */
 
@@ -20,27 +20,62 @@ static void write_text_of(qp_out *out, const char *key, const char *text)
 }
 
 /* Figures of call paths are ticks, so that the page adds them up as exactly as we do; it learns
- * what a tick is from what so many of them are. */
+ * what a tick is from what so many of them are. Those of two runs are in the runs' unit already. */
 #define TICKS ((uint64_t)1 << 50)
 
-static void write_run(qp_out *out, const qp_model *m)
+static void write_number_of(qp_out *out, const char *key, uint64_t n)
 {
-    const qp_run *r = &m->run;
-    qp_out_text(out, "\"run\":{");
+    qp_out_format(out, "\"%s\":%" PRIu64 ",", key, n);
+}
+
+static void write_bool_of(qp_out *out, const char *key, bool is_so)
+{
+    qp_out_format(out, "\"%s\":%s,", key, is_so ? "true" : "false");
+}
+
+static void write_words(qp_out *out, const qp_run *r)
+{
     write_text_of(out, "program", r->program);
     write_text_of(out, "label", r->label);
+    write_text_of(out, "host", r->host);
+    write_text_of(out, "module", r->module);
+    write_text_of(out, "options", r->options);
+    write_text_of(out, "version", r->version);
     write_text_of(out, "state", r->state_text);
     write_text_of(out, "unit", r->unit);
     write_text_of(out, "mode", r->time_mode_text);
     write_text_of(out, "clock", r->clock_text);
-    qp_out_format(out,
-                  "\"ticks50\":%" PRIu64 ",\"started\":%" PRIu64 ",\"pid\":%" PRIu64
-                  ",\"wall\":%" PRIu64 ",\"total\":%" PRIu64 ",\"calls\":%" PRIu64
-                  ",\"cost\":%" PRIu64 ",\"hasTimes\":%s}",
-                  qp_model_ns(m, TICKS), r->started_at / 1000000, r->pid,
-                  qp_model_ns(m, r->wall), r->has_times ? qp_model_ns(m, r->total) : r->calls,
-                  r->calls, qp_model_ns(m, r->cost_total), r->has_times ? "true" : "false");
+    write_text_of(out, "source", r->source_text);
+    write_text_of(out, "grain", r->grain_text);
+    write_text_of(out, "focus", r->focus);
 }
+
+/* "key":{...} */
+static void write_run(qp_out *out, const char *key, const qp_model *m, uint64_t ticks50)
+{
+    const qp_run *r = &m->run;
+    uint64_t whole = r->has_times ? qp_model_ns(m, r->total) : r->calls;
+    qp_out_format(out, "\"%s\":{", key);
+    write_words(out, r);
+    write_number_of(out, "ticks50", ticks50);
+    write_number_of(out, "started", r->started_at / 1000000);
+    write_number_of(out, "pid", r->pid);
+    write_number_of(out, "wall", qp_model_ns(m, r->wall));
+    write_number_of(out, "stopped", qp_model_ns(m, r->stopped));
+    write_number_of(out, "total", whole);
+    write_number_of(out, "calls", r->calls);
+    write_number_of(out, "cost", qp_model_ns(m, r->cost_total));
+    write_number_of(out, "hidden", r->n_hidden);
+    write_number_of(out, "fileBytes", r->file_bytes);
+    write_number_of(out, "passes", r->n_passes);
+    write_number_of(out, "period", r->sample_period_reached_ns);
+    write_bool_of(out, "isVirtual", r->is_virtual);
+    write_bool_of(out, "isEstimated", r->is_estimated);
+    write_bool_of(out, "isMerged", r->is_merged);
+    qp_out_format(out, "\"hasTimes\":%s}", r->has_times ? "true" : "false");
+}
+
+enum { THREAD_ALIVE = 1, THREAD_PARKED = 2 };
 
 static void write_threads(qp_out *out, const qp_model *m)
 {
@@ -52,6 +87,13 @@ static void write_threads(qp_out *out, const qp_model *m)
         qp_page_number(out, true, th->root);
         qp_page_number(out, true, qp_model_ns(m, th->total));
         qp_page_number(out, true, th->calls);
+        qp_page_number(out, true, th->ordinal);
+        qp_page_number(out, true, th->system_id);
+        qp_page_number(out, true, th->n_lives);
+        qp_page_number(out, true, th->depth);
+        qp_page_number(out, true,
+                       (th->is_alive ? THREAD_ALIVE : 0u) |
+                           (th->is_parked ? THREAD_PARKED : 0u));
         qp_out_char(out, ']');
     }
     qp_out_char(out, ']');
@@ -69,7 +111,9 @@ static void write_methods(qp_out *out, const qp_model *m)
                                     qp_model_ns(m, f->self),
                                     qp_model_ns(m, f->total),
                                     has_min_max ? qp_model_ns(m, f->min) : 1,
-                                    has_min_max ? qp_model_ns(m, f->max) : 0};
+                                    has_min_max ? qp_model_ns(m, f->max) : 0,
+                                    qp_model_ns(m, f->self_half),
+                                    qp_model_ns(m, f->total_half)};
         qp_out_text(out, i ? ",\n[" : "[");
         qp_page_text(out, x->name);
         qp_out_char(out, ',');
@@ -83,68 +127,48 @@ static void write_methods(qp_out *out, const qp_model *m)
     qp_out_char(out, ']');
 }
 
+/* "N" of a diagnostic is normal, what is not is a reason to look. */
 static void write_diagnostics(qp_out *out, const qp_model *m)
 {
-    bool is_more = false;
     qp_out_text(out, ",\"diagnostics\":[");
     for (size_t i = 0; i < m->run.n_diagnostics; i++) {
         const qp_run_diagnostic *d = &m->run.diagnostics[i];
-        if (d->kind == 'N')
-            continue;
-        qp_out_text(out, is_more ? ",[" : "[");
+        qp_out_text(out, i ? ",\n[" : "[");
         qp_page_text(out, d->name);
         qp_out_char(out, ',');
         qp_page_text(out, d->text);
         qp_page_number(out, true, d->count);
-        qp_out_char(out, ']');
-        is_more = true;
+        qp_out_format(out, ",\"%c\"]", d->kind);
+    }
+    qp_out_text(out, "],\"notes\":[");
+    for (size_t i = 0; i < m->run.n_notes; i++) {
+        if (i)
+            qp_out_char(out, ',');
+        qp_page_text(out, m->run.notes[i].text);
     }
     qp_out_char(out, ']');
 }
 
-static void write_index(qp_out *out, const qp_model *m)
+static bool write_index(qp_out *out, const qp_html *page)
 {
+    const qp_model *m = page->m;
     qp_page_block(out, "index");
     qp_out_char(out, '{');
-    write_run(out, m);
+    write_run(out, "run", m, page->paths ? TICKS : qp_model_ns(m, TICKS));
+    if (page->paths) {
+        qp_out_char(out, ',');
+        write_run(out, "base", page->how->base, TICKS);
+        qp_html_changes(out, page);
+    } else {
+        write_methods(out, m);
+    }
     write_threads(out, m);
-    write_methods(out, m);
     write_diagnostics(out, m);
     qp_page_texts(out, "losses", m->losses, m->n_losses);
-    qp_out_format(out, ",\"nodes\":%" PRIu32 "}", m->n_nodes);
+    bool is_good = qp_html_files(out, page);
+    qp_out_format(out, ",\"nodes\":%" PRIu32 "}", qp_html_nodes(page));
     qp_page_block_end(out);
-}
-
-/* ---- the call tree --------------------------------------------------------------------------- */
-
-/* Seven bits a byte, the lowest first; all but the last byte have the eighth set. */
-static size_t put_varint(unsigned char *to, uint64_t n)
-{
-    size_t i = 0;
-    for (; n >= 0x80; n >>= 7)
-        to[i++] = (unsigned char)(n | 0x80);
-    to[i++] = (unsigned char)n;
-    return i;
-}
-
-static bool write_nodes(qp_out *out, const qp_model *m)
-{
-    qp_out_text(out, "<script type=\"application/gzip;base64\" id=\"nodes\">");
-    qp_gzip *z = qp_gzip_new_base64(out);
-    if (!z)
-        return false;
-    for (uint32_t i = 1; i < m->n_nodes; i++) {
-        const qp_model_node *n = &m->nodes[i];
-        unsigned char bytes[40];
-        size_t n_bytes = put_varint(bytes, i - n->parent);
-        n_bytes += put_varint(bytes + n_bytes, n->method);
-        n_bytes += put_varint(bytes + n_bytes, n->f.calls);
-        n_bytes += put_varint(bytes + n_bytes, n->f.self);
-        qp_gzip_bytes(z, bytes, n_bytes);
-    }
-    qp_gzip_end(z);
-    qp_page_block_end(out);
-    return true;
+    return is_good;
 }
 
 /* ---- without JavaScript ---------------------------------------------------------------------- */
@@ -207,28 +231,34 @@ static bool write_plain_table(qp_out *out, const qp_model *m)
 
 /* ---- the page -------------------------------------------------------------------------------- */
 
-static bool write(const qp_model *m, qp_out *out, const qp_export_options *o,
-                  char error[QP_ERROR_BYTES])
+static bool write_page(qp_out *out, const qp_html *page, char error[QP_ERROR_BYTES])
 {
-    (void)o;
-    const qp_page *page = &qp_page_profile;
-    if (!qp_page_is_there(page, error, QP_ERROR_BYTES))
-        return false;
-    qp_page_begin(out, page, "Profile");
-    if (!write_plain_table(out, m))
+    qp_page_begin(out, &qp_page_profile, page->paths ? "Profiles compared" : "Profile");
+    if (!write_plain_table(out, page->m))
         return qp_export_fails(error);
     qp_out_text(out, "<div id=\"app\"></div>\n");
-    write_index(out, m);
-    qp_page_script(out, page);
-    if (!write_nodes(out, m))
+    if (!write_index(out, page))
+        return qp_export_fails(error);
+    qp_page_script(out, &qp_page_profile);
+    if (!qp_html_tree(out, page) || !qp_html_sources(out, page))
         return qp_export_fails(error);
     qp_page_end(out);
     return true;
 }
 
+static bool write(const qp_model *m, qp_out *out, const qp_export_options *o,
+                  char error[QP_ERROR_BYTES])
+{
+    qp_html page = {.m = m, .how = o};
+    bool is_good = qp_page_is_there(&qp_page_profile, error, QP_ERROR_BYTES) &&
+                   qp_html_compare(&page, error) && write_page(out, &page, error);
+    qp_html_compare_end(&page);
+    return is_good;
+}
+
 const qp_exporter qp_export_html = {
     .name = "html",
     .suffix = ".html",
-    .summary = "one page for any browser: flame graph, functions, tree",
-    .limits = "lines, blocks, samples, intervals",
+    .summary = "one page for any browser: flame graphs, functions, tree, sources",
+    .limits = "samples, intervals of call paths, exact figures above 2^53",
     .write = write};

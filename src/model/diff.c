@@ -397,6 +397,7 @@ static void fill_row(qp_diff *d, qp_noise *x, uint32_t i)
                          .module = k->module,
                          .file = k->file,
                          .line = k->line,
+                         .function = e->identity,
                          .parent = e->parent,
                          .depth = i ? d->rows[e->parent].depth + 1 : 0,
                          .has_hidden = e->has_hidden};

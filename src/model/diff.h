@@ -35,6 +35,8 @@ bool qp_diff_is_outside(const qp_diff_figure *f);
 typedef struct {
     const char *name, *module, *file; /* good as long as the diff */
     uint32_t line;                    /* of its beginning, in the run added last; 0: unknown */
+    uint32_t function;                /* its number: the same in all comparisons of the same
+                                         runs, added in the same order */
     uint32_t parent;                  /* paths: row of the caller; 0: outermost */
     uint32_t depth;                   /* paths: functions on it */
     bool has_hidden;                  /* in a run: model/fold.h */

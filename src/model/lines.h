@@ -56,7 +56,7 @@ typedef struct {
     uint32_t *line_bytes;
     uint32_t n_lines;
     uint64_t n_bytes;
-    uint64_t digest; /* as of the text that was loaded, see qp_cover_file */
+    uint64_t digest; /* of the text; see qp_model_digest() */
 } qp_source;
 
 /** Find and read a source file: as registered, else below each folder of source_path (":"-separated,
@@ -66,5 +66,10 @@ typedef struct {
 bool qp_source_read(const char *file, const char *source_path, qp_source *out,
                     char error[QP_ERROR_BYTES]);
 void qp_source_fini(qp_source *s);
+
+/** The digest of a source file's text when its code was loaded.
+ * @param file  as in qp_model_method.file
+ * @return 0: the host did not give the text, or the file has several */
+uint64_t qp_model_digest(const qp_model *m, const char *file);
 
 #endif

@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "model/lines.h"
 #include "model/model.h"
+#include "model/private.h"
 
 enum { PATH_BYTES = 4096, SOURCE_MAX = 1 << 28 };
 
@@ -103,4 +104,18 @@ void qp_source_fini(qp_source *s)
     qp_free(s->lines);
     qp_free(s->line_bytes);
     *s = (qp_source){0};
+}
+
+uint64_t qp_model_digest(const qp_model *m, const char *file)
+{
+    uint64_t digest = 0;
+    for (size_t i = 0; i < m->own->n_texts; i++) {
+        const qp_model_text *t = &m->own->texts[i];
+        if (strcmp(t->path, file) != 0)
+            continue;
+        if (digest && digest != t->digest)
+            return 0;
+        digest = t->digest;
+    }
+    return digest;
 }

@@ -1,47 +1,89 @@
-// data.ts: what src/export/profile_html.c writes into the page, and what follows from it.
+// data.ts: what src/export/profile_html.c and its parts (html_*.c) write into the page. What follows
+// from it is in tree.ts and flat.ts.
 import { inflated, Varints } from "../common/blob";
 import { block } from "../common/data";
+import { Tree } from "./tree";
 
 interface IndexBlock {
-    version: string;
     run: Run;
-    threads: [name: string, root: number, total: number, calls: number][];
-    /** name, module, file, line, then figures: calls, self, total, min, max */
-    methods: [string, string, string, number, number, number, number, number, number][];
+    /** The run that is compared with. */
+    base?: Run;
+    threads: [
+        name: string, root: number, total: number, calls: number, ordinal: number, system: number,
+        lives: number, depth: number, flags: number,
+    ][];
+    /** name, module, file, line, calls, self, total, min, max, half intervals of self and total */
+    methods: [string, string, string, number, number, number, number, number, number, number, number][];
+    /** Of each method: state, then calls, self, total of the base, each with its noise. */
+    changes?: [number, number, number, number, number, number, number][];
+    files: [path: string, self: number, nMethods: number][];
     losses: string[];
-    diagnostics: [name: string, text: string, count: number][];
+    diagnostics: [name: string, text: string, count: number, kind: string][];
+    notes: string[];
     nodes: number;
 }
 
 export interface Run {
     program: string;
     label: string;
+    host: string;
+    module: string;
+    options: string;
+    version: string;
     state: string;
+    unit: string;
+    mode: string;
+    clock: string;
+    source: string;
+    grain: string;
+    /** The function whose calls alone the profile was reduced to; "": it is whole. */
+    focus: string;
     /** 2^50 ticks in the run's unit. */
     ticks50: number;
     started: number;
     pid: number;
-    unit: string;
-    mode: string;
-    clock: string;
     wall: number;
+    stopped: number;
     total: number;
     calls: number;
     cost: number;
+    /** Functions that were folded into their callers before the page was made. */
+    hidden: number;
+    fileBytes: number;
+    passes: number;
+    period: number;
+    isVirtual: boolean;
+    isEstimated: boolean;
+    isMerged: boolean;
     hasTimes: boolean;
 }
 
-export interface Method {
+export interface Figures {
+    calls: number;
+    self: number;
+    total: number;
+}
+
+export type State = "alike" | "changed" | "new" | "gone";
+const states: State[] = ["alike", "changed", "new", "gone"];
+
+export interface Change extends Figures {
+    state: State;
+    noise: Figures;
+}
+
+export interface Method extends Figures {
     index: number;
     name: string;
     module: string;
     file: string;
     line: number;
-    calls: number;
-    self: number;
-    total: number;
     min: number;
     max: number;
+    selfHalf: number;
+    totalHalf: number;
+    /** What it was in the run that is compared with. */
+    base?: Change;
 }
 
 export interface Thread {
@@ -49,91 +91,171 @@ export interface Thread {
     root: number;
     total: number;
     calls: number;
+    ordinal: number;
+    system: number;
+    lives: number;
+    depth: number;
+    isAlive: boolean;
+    isParked: boolean;
 }
 
-export interface Index extends Omit<IndexBlock, "threads" | "methods" | "nodes"> {
-    threads: Thread[];
+export interface SourceFile {
+    index: number;
+    path: string;
+    self: number;
+    nMethods: number;
+}
+
+export interface Index {
+    run: Run;
+    base?: Run;
     methods: Method[];
+    threads: Thread[];
+    files: SourceFile[];
+    losses: string[];
+    diagnostics: { name: string; text: string; count: number; kind: string }[];
+    notes: string[];
     nNodes: number;
+}
+
+function changeOf(raw: NonNullable<IndexBlock["changes"]>[number]): Change {
+    const [state, calls, callsNoise, self, selfNoise, total, totalNoise] = raw;
+    const noise = { calls: callsNoise, self: selfNoise, total: totalNoise };
+    return { state: states[state], calls, self, total, noise };
+}
+
+function methodsOf(raw: IndexBlock): Method[] {
+    return raw.methods.map(
+        ([name, module, file, line, calls, self, total, min, max, selfHalf, totalHalf], index) => ({
+            index, name, module, file, line, calls, self, total, min, max, selfHalf, totalHalf,
+            base: raw.changes && changeOf(raw.changes[index]),
+        }),
+    );
+}
+
+const ALIVE = 1;
+const PARKED = 2;
+
+function threadsOf(raw: IndexBlock): Thread[] {
+    return raw.threads.map(([name, root, total, calls, ordinal, system, lives, depth, flags]) => ({
+        name, root, total, calls, ordinal, system, lives, depth,
+        isAlive: !!(flags & ALIVE),
+        isParked: !!(flags & PARKED),
+    }));
 }
 
 export function readIndex(): Index {
     const raw = block<IndexBlock>("index")!;
-    const methods = raw.methods.map(
-        ([name, module, file, line, calls, self, total, min, max], index): Method => ({
-            index, name, module, file, line, calls, self, total, min, max,
-        }),
-    );
-    if (!raw.run.hasTimes) raw.run.unit = "calls";
-    const threads = raw.threads.map(([name, root, total, calls]) => ({ name, root, total, calls }));
-    return { ...raw, methods, threads, nNodes: raw.nodes };
+    if (!raw.run.hasTimes || raw.base?.hasTimes === false) {
+        raw.run.hasTimes = false;
+        raw.run.unit = "calls";
+        raw.run.total = raw.run.calls;
+    }
+    return {
+        run: raw.run,
+        base: raw.base,
+        methods: methodsOf(raw),
+        threads: threadsOf(raw),
+        files: raw.files.map(([path, self, nMethods], index) => ({ index, path, self, nMethods })),
+        losses: raw.losses,
+        diagnostics: raw.diagnostics.map(([name, text, count, kind]) => ({ name, text, count, kind })),
+        notes: raw.notes,
+        nNodes: raw.nodes,
+    };
 }
 
-/** All call paths. Node 0 is the run; parents come before their children. */
-export class Tree {
-    readonly parent: Uint32Array;
-    readonly method: Uint32Array;
-    readonly calls: Float64Array;
-    readonly self: Float64Array;
-    /** With everything below it. */
-    readonly total: Float64Array;
-    private readonly firstChild: Uint32Array;
-    private readonly nextSibling: Uint32Array;
-    private readonly sorted = new Map<number, number[]>();
-
-    /** @param tick  in the run's unit; 0: no times, a call counts for 1 in their place */
-    constructor(readonly n: number, bytes: Uint8Array, tick: number) {
-        const hasTimes = tick > 0;
-        this.parent = new Uint32Array(n);
-        this.method = new Uint32Array(n);
-        this.calls = new Float64Array(n);
-        this.self = new Float64Array(n);
-        this.firstChild = new Uint32Array(n);
-        this.nextSibling = new Uint32Array(n);
-        const numbers = new Varints(bytes);
-        for (let node = 1; node < n; node++) {
-            this.parent[node] = node - numbers.next();
-            this.method[node] = numbers.next();
-            this.calls[node] = numbers.next();
-            const self = numbers.next();
-            this.self[node] = hasTimes ? self : this.calls[node];
-        }
-        this.total = this.self.slice(); // ticks, until all are added up
-        for (let node = n - 1; node > 0; node--) {
-            const parent = this.parent[node];
-            this.total[parent] += this.total[node];
-            this.nextSibling[node] = this.firstChild[parent];
-            this.firstChild[parent] = node;
-        }
-        for (const column of hasTimes ? [this.self, this.total] : [])
-            for (let node = 0; node < n; node++) column[node] = Math.round(column[node] * tick);
-    }
-
-    hasChildren(node: number): boolean {
-        return this.firstChild[node] !== 0;
-    }
-
-    /** The one with most time first. */
-    children(node: number): number[] {
-        let list = this.sorted.get(node);
-        if (!list) {
-            list = [];
-            for (let child = this.firstChild[node]; child; child = this.nextSibling[child]) list.push(child);
-            list.sort((a, b) => this.total[b] - this.total[a] || a - b);
-            this.sorted.set(node, list);
-        }
-        return list;
-    }
-
-    /** Nodes from the outermost one to this, without the run. */
-    path(node: number): number[] {
-        const nodes: number[] = [];
-        for (; node; node = this.parent[node]) nodes.push(node);
-        return nodes.reverse();
-    }
-}
-
+/** The call tree; of two runs, the paths of either, whatever their thread. */
 export async function readTree(index: Index): Promise<Tree> {
-    const tick = index.run.hasTimes ? index.run.ticks50 / 2 ** 50 : 0;
-    return new Tree(index.nNodes, await inflated("nodes"), tick);
+    const numbers = new Varints(await inflated("nodes"));
+    const n = index.nNodes;
+    const column = <Column extends Uint32Array | Float64Array>(to: Column): Column => {
+        for (let node = 1; node < n; node++) to[node] = numbers.next();
+        return to;
+    };
+    const parent = column(new Uint32Array(n));
+    for (let node = 1; node < n; node++) parent[node] = node - parent[node];
+    const method = column(new Uint32Array(n));
+    const side = () => {
+        const calls = column(new Float64Array(n));
+        const self = column(new Float64Array(n));
+        return { calls, self: index.run.hasTimes ? self : calls };
+    };
+    const now = side();
+    const tick = index.run.hasTimes ? index.run.ticks50 / 2 ** 50 : 1;
+    return new Tree(parent, method, now, index.base && side(), tick);
 }
+
+// ---- sources -----------------------------------------------------------------------------------
+
+type RawLines = [name: string, blocks: number[]][];
+
+export interface Block {
+    /** Of the function that it belongs to. */
+    name: string;
+    line: number;
+    isCounted: boolean;
+    isTimed: boolean;
+    count: number;
+    self: number;
+    total: number;
+}
+
+/** Figures of a line: sums of its blocks, and the count of the block that was executed most. */
+export interface Line {
+    line: number;
+    blocks: Block[];
+    isCounted: boolean;
+    isTimed: boolean;
+    nMissed: number;
+    count: number;
+    self: number;
+    total: number;
+}
+
+const COUNTED = 1;
+const TIMED = 2;
+const FIELDS = 5;
+
+function blocksOf(raw: RawLines): Block[] {
+    return raw.flatMap(([name, numbers]) => {
+        const blocks: Block[] = [];
+        for (let i = 0; i < numbers.length; i += FIELDS) {
+            const [line, flags, count, self, total] = numbers.slice(i, i + FIELDS);
+            const [isCounted, isTimed] = [!!(flags & COUNTED), !!(flags & TIMED)];
+            blocks.push({ name, line, isCounted, isTimed, count, self, total });
+        }
+        return blocks;
+    });
+}
+
+function lineOf(line: number, blocks: Block[], tick: number): Line {
+    const sum = (key: "self" | "total") => Math.round(blocks.reduce((n, b) => n + b[key], 0) * tick);
+    return {
+        line,
+        blocks: blocks.map((b) => ({ ...b, self: Math.round(b.self * tick), total: Math.round(b.total * tick) })),
+        isCounted: blocks.some((b) => b.isCounted),
+        isTimed: blocks.some((b) => b.isTimed),
+        nMissed: blocks.filter((b) => b.isCounted && !b.count && !b.isTimed).length,
+        count: Math.max(...blocks.map((b) => b.count)),
+        self: sum("self"),
+        total: sum("total"),
+    };
+}
+
+/** Lines that have code, ascending; undefined: not loaded yet. */
+export function linesOf(file: number, tick: number): Line[] | undefined {
+    const raw = block<RawLines>(`l${file}`);
+    if (!raw) return undefined;
+    const byLine = new Map<number, Block[]>();
+    for (const b of blocksOf(raw)) byLine.set(b.line, [...(byLine.get(b.line) ?? []), b]);
+    return [...byLine].sort(([a], [b]) => a - b).map(([line, blocks]) => lineOf(line, blocks, tick));
+}
+
+export interface SourceText {
+    /** Why it is not here; "": it is. */
+    missing: string;
+    changed: boolean;
+    lines: string[];
+}
+
+export const textOf = (file: number): SourceText | undefined => block<SourceText>(`s${file}`);

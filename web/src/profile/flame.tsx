@@ -1,15 +1,21 @@
-// flame.tsx: the flame graph. Every frame is as wide as its part of the time; what would be less than
-// half a pixel is not drawn, so that a million call paths cost as much as a few thousand.
+// flame.tsx: flame graphs, from above and from below. Every frame is as wide as its part of the time;
+// what would be less than half a pixel is not drawn, so that a million call paths cost as much as a
+// few thousand.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { things } from "../common/format";
 import { useKeys } from "../common/keys";
+import type { Theme } from "../common/theme";
 import { visible, visibleText } from "../common/visible";
-import type { Index, Tree } from "./data";
-import { share, time } from "./units";
+import { type Coloring, changeColor, heatColor, painter } from "./color";
+import type { Index } from "./data";
+import type { Paths } from "./tree";
+import { changeOf, share, time } from "./units";
 
 const ROW = 19;
 const LEAST_WIDTH = 0.5;
 const NAMED_WIDTH = 24;
+/** Browsers draw no higher canvas. */
+const MOST_ROWS = 800;
 
 interface Frame {
     node: number;
@@ -18,29 +24,30 @@ interface Frame {
     width: number;
 }
 
-/** Frames from the zoomed one on; its callers lie above it in full width. */
-function layout(tree: Tree, zoom: number, width: number): Frame[] {
+/** Frames from the zoomed one on; what it lies below is above it in full width. */
+function layout(paths: Paths, zoom: number, root: number, width: number): Frame[] {
     const frames: Frame[] = [];
-    const above = zoom ? tree.path(zoom).slice(0, -1) : [];
+    const above = paths.path(zoom).slice(0, -1).filter((node) => node >= root);
     above.forEach((node, depth) => frames.push({ node, depth, x: 0, width }));
-    const scale = width / (tree.total[zoom] || 1);
+    const scale = width / (paths.total[zoom] || 1);
     const waiting: Frame[] = zoom
         ? [{ node: zoom, depth: above.length, x: 0, width }]
-        : placed(tree, { node: 0, depth: -1, x: 0, width }, scale);
+        : placed(paths, { node: 0, depth: -1, x: 0, width }, scale);
     while (waiting.length) {
         const frame = waiting.pop()!;
+        if (frame.depth >= MOST_ROWS) continue;
         frames.push(frame);
-        waiting.push(...placed(tree, frame, scale));
+        waiting.push(...placed(paths, frame, scale));
     }
     return frames;
 }
 
-/** The callees of a frame, the longest first, as far as they can be seen. */
-function placed(tree: Tree, under: Frame, scale: number): Frame[] {
+/** What lies below a frame, the longest first, as far as it can be seen. */
+function placed(paths: Paths, under: Frame, scale: number): Frame[] {
     const frames: Frame[] = [];
     let { x } = under;
-    for (const child of tree.children(under.node)) {
-        const width = tree.total[child] * scale;
+    for (const child of paths.children(under.node)) {
+        const width = paths.total[child] * scale;
         if (width < LEAST_WIDTH) break;
         frames.push({ node: child, depth: under.depth + 1, x, width });
         x += width;
@@ -48,98 +55,87 @@ function placed(tree: Tree, under: Frame, scale: number): Frame[] {
     return frames;
 }
 
-/** One of a few colours by where the code is; lightness differs, too. */
-function colorOf(where: string, isDark: boolean): string {
-    let hash = 0;
-    for (let i = 0; i < where.length; i++) hash = (hash * 31 + where.charCodeAt(i)) >>> 0;
-    const hues = [210, 28, 45, 190, 260, 330, 14, 170];
-    const hue = hues[hash % hues.length];
-    const lightness = (isDark ? 28 : 76) + ((hash >>> 8) % 4) * 3;
-    return `hsl(${hue} ${isDark ? 34 : 56}% ${lightness}%)`;
-}
-
 interface Look {
-    isDark: boolean;
     text: string;
     dim: string;
-    page: string;
     accent: string;
     mark: string;
 }
 
-function lookOf(isDark: boolean): Look {
+function lookOf(): Look {
     const style = getComputedStyle(document.documentElement);
     const color = (name: string) => style.getPropertyValue(name).trim();
-    return {
-        isDark,
-        text: color("--text"),
-        dim: color("--soft"),
-        page: color("--card"),
-        accent: color("--accent"),
-        mark: color("--mark"),
-    };
+    return { text: color("--text"), dim: color("--soft"), accent: color("--accent"), mark: color("--mark") };
 }
 
-function draw(canvas: HTMLCanvasElement, frames: Frame[], index: Index, tree: Tree, look: Look, of: {
+interface Picture {
+    index: Index;
+    paths: Paths;
+    frames: Frame[];
+    width: number;
+    paint: (node: number) => string;
     selected: number;
     matching: Set<number> | undefined;
-    width: number;
-}) {
+}
+
+function drawName(context: CanvasRenderingContext2D, picture: Picture, frame: Frame, characterWidth: number) {
+    const room = Math.floor((frame.width - 8) / characterWidth);
+    const name = frameName(picture.index, picture.paths, frame.node).slice(0, room + 1);
+    const text = visibleText(name);
+    const shown = text.length > room ? `${text.slice(0, Math.max(1, room - 1))}\u2026` : text;
+    context.fillText(shown, frame.x + 4, frame.depth * ROW + ROW / 2);
+}
+
+function draw(canvas: HTMLCanvasElement, picture: Picture) {
     const scale = devicePixelRatio || 1;
-    const height = canvas.clientHeight;
-    canvas.width = Math.round(of.width * scale);
-    canvas.height = Math.round(height * scale);
+    const look = lookOf();
+    canvas.width = Math.round(picture.width * scale);
+    canvas.height = Math.round(canvas.clientHeight * scale);
     const context = canvas.getContext("2d")!;
     context.scale(scale, scale);
     context.font = "12px ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace";
     context.textBaseline = "middle";
     const characterWidth = context.measureText("m").width;
-    for (const frame of frames) {
-        const method = index.methods[tree.method[frame.node]];
+    for (const frame of picture.frames) {
+        const { x, width, node } = frame;
         const y = frame.depth * ROW;
-        if (of.matching) context.fillStyle = of.matching.has(method.index) ? look.mark : look.dim;
-        else context.fillStyle = colorOf(method.file || method.module, look.isDark);
-        context.fillRect(frame.x, y, Math.max(frame.width - (frame.width > 3 ? 1 : 0), LEAST_WIDTH), ROW - 1);
-        if (frame.node === of.selected) {
+        const isMatch = picture.matching?.has(picture.paths.method[node]);
+        context.fillStyle = picture.matching ? (isMatch ? look.mark : look.dim) : picture.paint(node);
+        context.fillRect(x, y, Math.max(width - (width > 3 ? 1 : 0), LEAST_WIDTH), ROW - 1);
+        if (node === picture.selected) {
             context.strokeStyle = look.accent;
             context.lineWidth = 2;
-            context.strokeRect(frame.x + 1, y + 1, Math.max(1, frame.width - 3), ROW - 3);
+            context.strokeRect(x + 1, y + 1, Math.max(1, width - 3), ROW - 3);
         }
-        if (frame.width < NAMED_WIDTH) continue;
-        const room = Math.floor((frame.width - 8) / characterWidth);
-        const name = visibleText(frameName(index, tree, frame.node));
         context.fillStyle = look.text;
-        context.fillText(name.length > room ? `${name.slice(0, Math.max(1, room - 1))}\u2026` : name, frame.x + 4, y + ROW / 2);
+        if (width >= NAMED_WIDTH) drawName(context, picture, frame, characterWidth);
     }
 }
 
-export function frameName(index: Index, tree: Tree, node: number): string {
-    const thread = index.threads.find((t) => t.root === node);
-    return thread ? thread.name : index.methods[tree.method[node]].name;
-}
-
-export interface FlameProps {
-    index: Index;
-    tree: Tree;
-    /** The node that fills the width; 0: the whole run. */
-    zoom: number;
-    /** Methods that a search fits; undefined: there is none. */
-    matching: Set<number> | undefined;
-    isDark: boolean;
-    onZoom: (node: number) => void;
-    onOpen: (method: number) => void;
+export function frameName(index: Index, paths: Paths, node: number): string {
+    const method = paths.method[node];
+    if (method) return index.methods[method].name;
+    return index.threads.find((t) => t.root === node)?.name ?? "";
 }
 
 /** What the selected frame is, in words; read out when it changes. */
-function About({ index, tree, node }: { index: Index; tree: Tree; node: number }) {
-    const method = index.methods[tree.method[node]];
+function About({ index, paths, node, isUp }: { index: Index; paths: Paths; node: number; isUp: boolean }) {
+    const method = index.methods[paths.method[node]];
+    const { run } = index;
+    const total = paths.total[node];
     return (
         <p class="flame-about" role="status">
-            <b>{visible(frameName(index, tree, node))}</b>
-            <span>
-                {time(index.run, tree.total[node])} ({share(index.run, tree.total[node])}) in all,{" "}
-                {time(index.run, tree.self[node])} itself, {things(tree.calls[node], "call")}
-            </span>
+            <b>{visible(frameName(index, paths, node))}</b>
+            {run.hasTimes && (
+                <span>
+                    {time(run, total)} ({share(run, total)}) {isUp ? "of its own when called so" : "in all"}
+                    {!isUp && `, ${time(run, paths.self[node])} itself`}
+                </span>
+            )}
+            {!run.hasTimes && <span>{things(total, "call")} in all</span>}
+            {method.index > 0 && <span>{things(paths.calls[node], "call")}
+                    {!run.hasTimes && " of its own"}</span>}
+            {paths.base && <span class="change">{changeOf(run, paths.base.total[node], total)}</span>}
             {method.file && (
                 <span class="dim">
                     {visible(method.file)}
@@ -150,8 +146,34 @@ function About({ index, tree, node }: { index: Index; tree: Tree; node: number }
     );
 }
 
+const scales: Record<Coloring, [string, string]> = {
+    module: ["", ""],
+    time: ["no time of its own", "most"],
+    change: ["less time of its own", "more"],
+};
+
+/** What the colours say. */
+function Legend({ coloring, theme }: { coloring: Coloring; theme: Theme }) {
+    const canvas = useRef<HTMLCanvasElement>(null);
+    const [from, to] = scales[coloring];
+    useEffect(() => {
+        const context = canvas.current?.getContext("2d");
+        if (!context) return;
+        for (let x = 0; x < 96; x++) {
+            context.fillStyle = coloring === "time" ? heatColor(x / 95, theme) : changeColor(x / 47.5 - 1, theme);
+            context.fillRect(x, 0, 1, 10);
+        }
+    }, [coloring, theme]);
+    if (coloring === "module") return <span class="legend dim">colours tell files apart</span>;
+    return (
+        <span class="legend dim">
+            {from} <canvas ref={canvas} width={96} height={10} aria-hidden="true" /> {to}
+        </span>
+    );
+}
+
 function useWidth(box: { current: HTMLElement | null }): number {
-    const [width, setWidth] = useState(1000);
+    const [width, setWidth] = useState(0);
     useEffect(() => {
         const look = () => setWidth(box.current!.clientWidth);
         const observer = new ResizeObserver(look);
@@ -162,40 +184,42 @@ function useWidth(box: { current: HTMLElement | null }): number {
     return width;
 }
 
-export function Flame(props: FlameProps) {
-    const { index, tree, zoom, matching, isDark } = props;
-    const canvas = useRef<HTMLCanvasElement>(null);
-    const box = useRef<HTMLDivElement>(null);
-    const width = useWidth(box);
-    const [selected, setSelected] = useState(zoom || tree.children(0)[0] || 0);
-    const frames = useMemo(() => layout(tree, zoom, width), [tree, zoom, width]);
-    const height = (Math.max(0, ...frames.map((frame) => frame.depth)) + 1) * ROW;
-    const look = useMemo(() => lookOf(isDark), [isDark]);
+export interface FlameProps {
+    index: Index;
+    paths: Paths;
+    /** The node that is the whole width at first: a thread's root, or 0. */
+    root: number;
+    /** The node that fills the width. */
+    zoom: number;
+    /** From a function up to its callers. */
+    isUp: boolean;
+    /** Methods that a search fits; undefined: there is none. */
+    matching: Set<number> | undefined;
+    coloring: Coloring;
+    theme: Theme;
+    onZoom: (node: number) => void;
+    onOpen: (method: number) => void;
+    onFocus: (method: number) => void;
+    onHide: (method: number) => void;
+}
 
-    useEffect(() => {
-        if (canvas.current) draw(canvas.current, frames, index, tree, look, { selected, matching, width });
-    }, [frames, look, selected, matching]);
-    useEffect(() => {
-        if (zoom) setSelected(zoom);
-    }, [zoom]);
-
-    const frameAt = (event: MouseEvent) => {
-        const { left, top } = canvas.current!.getBoundingClientRect();
-        const [x, depth] = [event.clientX - left, Math.floor((event.clientY - top) / ROW)];
-        return frames.find((f) => f.depth === depth && f.x <= x && x < f.x + f.width);
-    };
+/** Moves from frame to frame. */
+function useFlameKeys(props: FlameProps, selected: number, select: (node: number) => void) {
+    const { paths, zoom, root } = props;
     const sibling = (step: number) => {
-        const row = tree.children(tree.parent[selected]);
+        const row = paths.children(paths.parent[selected]);
         const next = row[row.indexOf(selected) + step];
-        if (next) setSelected(next);
+        if (next) select(next);
     };
     const up = () => {
-        if (tree.parent[selected]) setSelected(tree.parent[selected]);
+        if (paths.parent[selected] && selected !== root) select(paths.parent[selected]);
     };
     const down = () => {
-        const [child] = tree.children(selected);
-        if (child) setSelected(child);
+        const [child] = paths.children(selected);
+        if (child) select(child);
     };
+    const out = () => props.onZoom(zoom === root ? root : Math.max(root, paths.parent[zoom]));
+    const method = paths.method[selected];
     useKeys({
         ArrowUp: up,
         k: up,
@@ -206,20 +230,59 @@ export function Flame(props: FlameProps) {
         ArrowRight: () => sibling(1),
         l: () => sibling(1),
         Enter: () => props.onZoom(selected),
-        u: () => props.onZoom(tree.parent[zoom]),
-        Backspace: () => props.onZoom(tree.parent[zoom]),
-        o: () => props.onOpen(tree.method[selected]),
+        u: out,
+        Backspace: out,
+        Home: () => props.onZoom(root),
+        o: () => props.onOpen(method),
+        f: () => props.onFocus(method),
+        x: () => props.onHide(method),
     });
+}
+
+export function Flame(props: FlameProps) {
+    const { index, paths, zoom, root, matching, coloring, theme } = props;
+    const canvas = useRef<HTMLCanvasElement>(null);
+    const box = useRef<HTMLDivElement>(null);
+    const width = useWidth(box);
+    const [wanted, select] = useState(zoom);
+    const selected = wanted || zoom || paths.children(0)[0] || 0;
+    const frames = useMemo(() => (width ? layout(paths, zoom, root, width) : []), [paths, zoom, root, width]);
+    const paint = useMemo(() => painter(index, paths, coloring, theme), [paths, coloring, theme]);
+    const rows = frames.reduce((most, frame) => Math.max(most, frame.depth), 0) + 1;
+
+    useEffect(() => {
+        if (canvas.current && width) draw(canvas.current, { index, paths, frames, width, paint, selected, matching });
+    }, [frames, paint, selected, matching]);
+    useEffect(() => select(zoom), [zoom, paths]);
+    useFlameKeys(props, selected, select);
+    useEffect(() => {
+        const frame = frames.find((f) => f.node === selected);
+        if (!frame || !box.current) return;
+        const { scrollTop, clientHeight } = box.current;
+        const top = frame.depth * ROW;
+        if (top < scrollTop || top + ROW > scrollTop + clientHeight) box.current.scrollTop = top - clientHeight / 2;
+    }, [selected]);
+
+    const frameAt = (event: MouseEvent) => {
+        const { left, top } = canvas.current!.getBoundingClientRect();
+        const [x, depth] = [event.clientX - left, Math.floor((event.clientY - top) / ROW)];
+        return frames.find((f) => f.depth === depth && f.x <= x && x < f.x + f.width);
+    };
+    const isEmpty = paths.total[root] === 0;
     return (
         <div class="flame">
-            {selected > 0 && <About index={index} tree={tree} node={selected} />}
+            <div class="flame-head">
+                {selected > 0 && !isEmpty && <About index={index} paths={paths} node={selected} isUp={props.isUp} />}
+                <Legend coloring={coloring} theme={theme} />
+            </div>
+            {isEmpty && <p class="nothing">Nothing was recorded here.</p>}
             <div class="flame-box" ref={box} tabIndex={0} role="application" aria-label="Flame graph">
                 <canvas
                     ref={canvas}
-                    style={{ width: `${width}px`, height: `${height}px` }}
+                    style={{ width: `${width}px`, height: `${rows * ROW}px` }}
                     onMouseMove={(event) => {
                         const frame = frameAt(event);
-                        if (frame) setSelected(frame.node);
+                        if (frame) select(frame.node);
                     }}
                     onClick={(event) => {
                         const frame = frameAt(event);

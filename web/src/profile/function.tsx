@@ -1,56 +1,14 @@
 // function.tsx: one function between its callers and its callees.
 import { useEffect, useMemo } from "preact/hooks";
 import { count, things } from "../common/format";
-import { visible } from "../common/visible";
+import { useKeys } from "../common/keys";
 import type { Go } from "../common/place";
-import type { Index, Method, Tree } from "./data";
+import { visible } from "../common/visible";
+import type { Index, Method } from "./data";
+import { type Edge, edgesOf } from "./edges";
 import { Share } from "./lists";
-import { share, time } from "./units";
-
-interface Edge {
-    method: number;
-    calls: number;
-    time: number;
-}
-
-interface Edges {
-    callers: Edge[];
-    callees: Edge[];
-}
-
-/** Callers get what the outermost activations took, so that their times add up to the total; callees
- * what theirs took below such an activation, each counted once however they recur. */
-function edgesOf(tree: Tree, method: number): Edges {
-    const callers = new Map<number, Edge>();
-    const callees = new Map<number, Edge>();
-    const at = (edges: Map<number, Edge>, other: number) => {
-        let edge = edges.get(other);
-        if (!edge) edges.set(other, (edge = { method: other, calls: 0, time: 0 }));
-        return edge;
-    };
-    const isBelow = (node: number, of: (ancestor: number) => boolean) => {
-        for (let n = tree.parent[node]; n; n = tree.parent[n]) if (of(n)) return true;
-        return false;
-    };
-    for (let node = 1; node < tree.n; node++) {
-        const parent = tree.parent[node];
-        if (tree.method[node] === method) {
-            const edge = at(callers, tree.method[parent]);
-            edge.calls += tree.calls[node];
-            if (!isBelow(node, (n) => tree.method[n] === method)) edge.time += tree.total[node];
-        }
-        if (parent && tree.method[parent] === method) {
-            const callee = tree.method[node];
-            const edge = at(callees, callee);
-            edge.calls += tree.calls[node];
-            const isInner = isBelow(node, (n) => tree.method[n] === callee && tree.method[tree.parent[n]] === method);
-            if (callee !== method && !isInner) edge.time += tree.total[node];
-        }
-    }
-    const byTime = (edges: Map<number, Edge>) =>
-        [...edges.values()].sort((a, b) => b.time - a.time || b.calls - a.calls);
-    return { callers: byTime(callers), callees: byTime(callees) };
-}
+import type { Tree } from "./tree";
+import { changeOf, share, time } from "./units";
 
 function EdgeList({ name, edges, index, all, go }: {
     name: string;
@@ -59,6 +17,7 @@ function EdgeList({ name, edges, index, all, go }: {
     all: number;
     go: Go;
 }) {
+    const { run } = index;
     return (
         <section class="panel-part edges" aria-label={name}>
             <h2>
@@ -73,10 +32,14 @@ function EdgeList({ name, edges, index, all, go }: {
                             disabled={edge.method === 0}
                             onClick={() => go({ view: "function", what: String(edge.method) })}
                         >
-                            <span class="fn-name">{visible(index.methods[edge.method].name)}</span>
+                            <span class="fn-name">
+                                {visible(edge.method ? index.methods[edge.method].name : "(outermost)")}
+                                {edge.isRecursive && <span title="recursive: inside the function, or leads back to it"> *</span>}
+                            </span>
                             <span class="dim">{things(edge.calls, "call")}</span>
-                            <span class="edge-time">{time(index.run, edge.time)}</span>
-                            <Share part={edge.time} all={all} />
+                            <span class="edge-time">{run.hasTimes && time(run, edge.time)}</span>
+                            {run.hasTimes ? <Share part={edge.time} all={all} /> : <Share part={edge.calls} all={all} />}
+                            {index.base && <span class="edge-change dim">{changeOf(run, edge.base, edge.time)}</span>}
                         </button>
                     </li>
                 ))}
@@ -85,27 +48,51 @@ function EdgeList({ name, edges, index, all, go }: {
     );
 }
 
-export function FunctionPage({ index, tree, method, go }: {
+function factsOf(index: Index, method: Method): [string, string][] {
+    const { run } = index;
+    const around = (half: number) => (half ? ` \u00b1 ${time(run, half)}` : "");
+    const facts: [string, string][] = [["calls", count(method.calls)]];
+    if (run.hasTimes) {
+        facts.push(["self", `${time(run, method.self)}${around(method.selfHalf)} (${share(run, method.self)})`]);
+        facts.push(["total", `${time(run, method.total)}${around(method.totalHalf)} (${share(run, method.total)})`]);
+        if (method.calls) facts.push(["average", time(run, method.self / method.calls)]);
+        if (method.min <= method.max) facts.push(["shortest call", time(run, method.min)], ["longest call", time(run, method.max)]);
+    }
+    const { base } = method;
+    if (base) {
+        facts.push(["calls before", count(base.calls)]);
+        if (run.hasTimes) {
+            facts.push(["self, change", changeOf(run, base.self, method.self)]);
+            facts.push(["total, change", changeOf(run, base.total, method.total)]);
+        }
+    }
+    return facts;
+}
+
+export interface FunctionProps {
     index: Index;
     tree: Tree;
     method: Method;
     go: Go;
-}) {
-    const edges = useMemo(() => edgesOf(tree, method.index), [tree, method]);
-    const { run } = index;
+    onFocus: (method: number) => void;
+    onHide: (method: number) => void;
+}
+
+export function FunctionPage({ index, tree, method, go, onFocus, onHide }: FunctionProps) {
+    const edges = useMemo(() => edgesOf(tree, method.index, index.methods.length), [tree, method]);
     useEffect(() => {
         document.title = `${method.name} \u2013 profile`;
     }, [method]);
-    const facts: [string, string][] = [
-        ["calls", count(method.calls)],
-        ["self", `${time(run, method.self)} (${share(run, method.self)})`],
-        ["total", `${time(run, method.total)} (${share(run, method.total)})`],
-        ["average", method.calls ? time(run, method.self / method.calls) : "\u2013"],
-    ];
-    if (method.min <= method.max) facts.push(["shortest, longest call", `${time(run, method.min)}, ${time(run, method.max)}`]);
+    const all = index.run.hasTimes ? method.total : method.calls;
+    const file = index.files.find((f) => f.path === method.file);
+    const source = () => {
+        if (file) go({ view: "source", what: String(file.index), with: { line: String(method.line || "") } });
+    };
+    const callers = () => go({ view: "bottomup", with: { at: String(method.index) } });
+    useKeys({ f: () => onFocus(method.index), x: () => onHide(method.index), s: source, b: callers });
     return (
         <div class="function-page">
-            <EdgeList name="Callers" edges={edges.callers} index={index} all={method.total} go={go} />
+            <EdgeList name="Callers" edges={edges.callers} index={index} all={all} go={go} />
             <section class="panel-part this-function">
                 <h2 class="fn-name">{visible(method.name)}</h2>
                 {method.file && (
@@ -115,17 +102,31 @@ export function FunctionPage({ index, tree, method, go }: {
                     </p>
                 )}
                 <dl>
-                    {facts
-                        .filter(([name]) => run.hasTimes || name === "calls")
-                        .map(([name, value]) => (
-                            <div key={name}>
-                                <dt>{name}</dt>
-                                <dd>{value}</dd>
-                            </div>
-                        ))}
+                    {factsOf(index, method).map(([name, value]) => (
+                        <div key={name}>
+                            <dt>{name}</dt>
+                            <dd>{value}</dd>
+                        </div>
+                    ))}
                 </dl>
+                <p class="actions">
+                    <button type="button" class="plain" title="Only its calls, and what they called (f)" onClick={() => onFocus(method.index)}>
+                        Focus
+                    </button>
+                    <button type="button" class="plain" title="Give its time to its callers (x)" onClick={() => onHide(method.index)}>
+                        Hide
+                    </button>
+                    <button type="button" class="plain" title="All ways in which it was called (b)" onClick={callers}>
+                        Ways to it
+                    </button>
+                    {file && (
+                        <button type="button" class="plain" title="Its source (s)" onClick={source}>
+                            Source
+                        </button>
+                    )}
+                </p>
             </section>
-            <EdgeList name="Callees" edges={edges.callees} index={index} all={method.total} go={go} />
+            <EdgeList name="Callees" edges={edges.callees} index={index} all={all} go={go} />
         </div>
     );
 }

@@ -1,15 +1,19 @@
 // lists.tsx: functions, and the call tree.
-import { useMemo, useState } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import { count, percentage } from "../common/format";
 import type { Go, Place } from "../common/place";
 import { type Column, Table, sorted } from "../common/table";
 import { EndOf, visible } from "../common/visible";
-import type { Index, Method, Run, Tree } from "./data";
+import { useKeys } from "../common/keys";
+import type { Index, Method, Run } from "./data";
 import { frameName } from "./flame";
-import { share, time } from "./units";
+import type { Tree } from "./tree";
+import { share, signed, time } from "./units";
 
 export interface ListProps {
     index: Index;
+    /** Functions on what is shown. */
+    methods: Method[];
     tree: Tree;
     /** Root of what is shown: a thread's root node, or 0. */
     root: number;
@@ -17,6 +21,8 @@ export interface ListProps {
     matching: Set<number> | undefined;
     place: Place;
     go: Go;
+    onFocus: (method: number) => void;
+    onHide: (method: number) => void;
 }
 
 export function Share({ part, all }: { part: number; all: number }) {
@@ -31,20 +37,28 @@ interface Timed {
     calls: number;
     self: number;
     total: number;
+    selfHalf?: number;
+    totalHalf?: number;
+    base?: { calls: number; self: number; total: number };
 }
 
-/** Calls, self and total: of functions and of call paths. */
-export function timeColumns<Row extends Timed>(run: Run): Column<Row>[] {
-    const column = (id: "self" | "total", head: string, title: string, rank: number): Column<Row>[] => [
+function timeColumn<Row extends Timed>(run: Run, id: "self" | "total", title: string, rank: number): Column<Row>[] {
+    const half = (row: Row) => (id === "self" ? row.selfHalf : row.totalHalf);
+    return [
         {
             id,
-            head,
+            head: id === "self" ? "Self" : "Total",
             title,
-            width: 110,
+            width: run.isEstimated ? 190 : 110,
             isNumber: true,
             rank,
             value: (row) => row[id],
-            cell: (row) => time(run, row[id]),
+            cell: (row) => (
+                <>
+                    {time(run, row[id])}
+                    {!!half(row) && <span class="half dim">{"\u00b1"} {time(run, half(row)!)}</span>}
+                </>
+            ),
         },
         {
             id: `${id}-share`,
@@ -56,7 +70,27 @@ export function timeColumns<Row extends Timed>(run: Run): Column<Row>[] {
             cell: (row) => <span class="dim">{share(run, row[id])}</span>,
         },
     ];
-    return [
+}
+
+/** Against the run that is compared with. */
+function changeColumn<Row extends Timed>(run: Run, id: "self" | "total" | "calls", head: string, rank: number): Column<Row> {
+    const change = (row: Row) => row[id] - (row.base?.[id] ?? 0);
+    const text = (size: number) => (id === "calls" ? count(size) : time(run, size));
+    return {
+        id: `${id}-change`,
+        head,
+        title: `${head}: new less base; what is less than 0 is an improvement`,
+        width: 124,
+        isNumber: true,
+        rank,
+        value: change,
+        cell: (row) => <span class={change(row) < 0 ? "is-less" : change(row) > 0 ? "is-more" : "dim"}>{signed(change(row), text)}</span>,
+    };
+}
+
+/** Calls, self and total: of functions and of call paths. */
+export function timeColumns<Row extends Timed>({ run, base }: Index): Column<Row>[] {
+    const columns: Column<Row>[] = [
         {
             id: "calls",
             head: "Calls",
@@ -66,14 +100,20 @@ export function timeColumns<Row extends Timed>(run: Run): Column<Row>[] {
             value: (row) => row.calls,
             cell: (row) => count(row.calls),
         },
-        ...(run.hasTimes ? column("self", "Self", "Time in it, without what it called", 0) : []),
-        ...column("total", "Total", "Time in it and in all that it called", 1),
     ];
+    if (base) columns.push(changeColumn(run, "calls", "Calls \u00b1", 3));
+    if (!run.hasTimes) return columns;
+    columns.push(...timeColumn<Row>(run, "self", "Time in it, without what it called", 0));
+    if (base) columns.push(changeColumn(run, "self", "Self \u00b1", 1));
+    columns.push(...timeColumn<Row>(run, "total", "Time in it and in all that it called", 1));
+    if (base) columns.push(changeColumn(run, "total", "Total \u00b1", 1));
+    return columns;
 }
 
 // ---- functions ---------------------------------------------------------------------------------
 
-function functionColumns(run: Run): Column<Method>[] {
+function functionColumns(index: Index): Column<Method>[] {
+    const { run } = index;
     return [
         {
             id: "name",
@@ -82,7 +122,7 @@ function functionColumns(run: Run): Column<Method>[] {
             value: (row) => row.name.toLowerCase(),
             cell: (row) => (
                 <span class="fn-name" title={row.module || undefined}>
-                    {visible(row.name)}
+                    {visible(row.name.slice(0, SHOWN_CHARACTERS))}
                 </span>
             ),
         },
@@ -94,7 +134,7 @@ function functionColumns(run: Run): Column<Method>[] {
             value: (row) => row.self,
             cell: (row) => <Share part={run.hasTimes ? row.self : row.calls} all={run.total} />,
         },
-        ...timeColumns<Method>(run),
+        ...timeColumns<Method>(index),
         {
             id: "file",
             head: "File",
@@ -108,16 +148,24 @@ function functionColumns(run: Run): Column<Method>[] {
     ];
 }
 
-export function Functions({ index, matching, place, go }: ListProps) {
-    const columns = useMemo(() => functionColumns(index.run), [index]);
+/** f and x: focus on, or hide, what is selected. */
+export function useFoldKeys(method: number | undefined, { onFocus, onHide }: Pick<ListProps, "onFocus" | "onHide">) {
+    useKeys({
+        f: () => (method ? onFocus(method) : false),
+        x: () => (method ? onHide(method) : false),
+    });
+}
+
+export function Functions(props: ListProps) {
+    const { index, methods, matching, place, go } = props;
+    const columns = useMemo(() => functionColumns(index), [index]);
     const sort = place.with.sort || (index.run.hasTimes ? "-self" : "-calls");
     const rows = useMemo(() => {
-        const shown = index.methods.filter(
-            (m) => m.index > 0 && m.calls > 0 && (!matching || matching.has(m.index)),
-        );
+        const shown = methods.filter((m) => m.index > 0 && m.calls > 0 && (!matching || matching.has(m.index)));
         return sorted(shown, columns, sort);
-    }, [sort, matching]);
+    }, [sort, matching, methods]);
     const selected = Math.max(0, rows.findIndex((row) => String(row.index) === place.with.at));
+    useFoldKeys(rows[selected]?.index, props);
     return (
         <Table
             label="Functions"
@@ -141,24 +189,27 @@ interface PathRow extends Timed {
 }
 
 const MOST_INDENT = 40;
+/** Of a name in a list; the whole one is on the function's page. */
+const SHOWN_CHARACTERS = 300;
 
-function pathRows(tree: Tree, root: number, open: Set<number>): PathRow[] {
+function pathRows(tree: Tree, root: number, open: Set<number>, columns: Column<PathRow>[], sort: string): PathRow[] {
+    const row = (node: number, level: number): PathRow => ({
+        node,
+        level,
+        isOpen: tree.hasChildren(node) ? open.has(node) : undefined,
+        calls: tree.calls[node],
+        self: tree.self[node],
+        total: tree.total[node],
+        base: tree.base && { calls: tree.base.calls[node], self: tree.base.self[node], total: tree.base.total[node] },
+    });
+    const below = (node: number, level: number) =>
+        sorted(tree.children(node).map((child) => row(child, level)), columns, sort).reverse();
     const rows: PathRow[] = [];
-    const waiting = tree.children(root).map((node) => ({ node, level: 1 })).reverse();
+    const waiting = below(root, 1);
     while (waiting.length) {
-        const { node, level } = waiting.pop()!;
-        const isOpen = tree.hasChildren(node) ? open.has(node) : undefined;
-        rows.push({
-            node,
-            level,
-            isOpen,
-            calls: tree.calls[node],
-            self: tree.self[node],
-            total: tree.total[node],
-        });
-        if (isOpen)
-            for (const child of tree.children(node).slice().reverse())
-                waiting.push({ node: child, level: level + 1 });
+        const next = waiting.pop()!;
+        rows.push(next);
+        if (next.isOpen) waiting.push(...below(next.node, next.level + 1));
     }
     return rows;
 }
@@ -180,14 +231,14 @@ function pathColumns(index: Index, tree: Tree, matching: Set<number> | undefined
             id: "name",
             head: "Call path",
             rank: 0,
-            value: () => 0,
+            value: (row) => frameName(index, tree, row.node).toLowerCase(),
             cell: (row) => (
                 <span class="tree-name" style={{ paddingLeft: `${Math.min(row.level - 1, MOST_INDENT) * 14}px` }}>
                     <span class="tree-sign" aria-hidden="true">
                         {row.isOpen === undefined ? "" : row.isOpen ? "\u25be" : "\u25b8"}
                     </span>
                     <span class={`fn-name ${matching?.has(tree.method[row.node]) ? "is-match" : ""}`}>
-                        {visible(frameName(index, tree, row.node))}
+                        {visible(frameName(index, tree, row.node).slice(0, SHOWN_CHARACTERS))}
                     </span>
                 </span>
             ),
@@ -197,34 +248,45 @@ function pathColumns(index: Index, tree: Tree, matching: Set<number> | undefined
             head: "",
             width: 130,
             rank: 4,
-            value: () => 0,
+            value: (row) => row.total,
             cell: (row) => <Share part={row.total} all={index.run.total} />,
         },
-        ...timeColumns<PathRow>(index.run),
+        ...timeColumns<PathRow>(index),
     ];
 }
 
-export function CallTree({ index, tree, root, matching, place, go }: ListProps) {
-    const [open, setOpen] = useState(() => hottest(tree, root));
-    const columns = useMemo(() => pathColumns(index, tree, matching), [matching]);
-    const rows = useMemo(() => pathRows(tree, root, open), [root, open]);
+/** What a link says: which paths are open that would not be, and the other way round. */
+const togglesOf = (text: string) => new Set(text.split(".").filter(Boolean).map(Number));
+
+export function CallTree(props: ListProps) {
+    const { index, tree, root, matching, place, go } = props;
+    const first = useMemo(() => hottest(tree, root), [tree, root]);
+    const toggled = place.with.open ?? "";
+    const sort = place.with.sort || (index.run.hasTimes ? "-total" : "-calls");
+    const columns = useMemo(() => pathColumns(index, tree, matching), [tree, matching]);
+    const rows = useMemo(() => {
+        const open = new Set(first);
+        for (const node of togglesOf(toggled)) if (!open.delete(node)) open.add(node);
+        return pathRows(tree, root, open, columns, sort);
+    }, [tree, root, toggled, sort, columns]);
     const selected = Math.max(0, rows.findIndex((row) => String(row.node) === place.with.at));
-    const toggle = (row: PathRow, isOpen: boolean) => {
-        const next = new Set(open);
-        if (isOpen) next.add(row.node);
-        else next.delete(row.node);
-        setOpen(next);
+    const toggle = (row: PathRow) => {
+        const next = togglesOf(toggled);
+        if (!next.delete(row.node)) next.add(row.node);
+        go({ with: { open: [...next].join("."), at: String(row.node) } });
     };
+    const method = rows[selected] && tree.method[rows[selected].node];
+    useFoldKeys(method, props);
     return (
         <Table
             label="Call tree"
             rows={rows}
             columns={columns}
-            sort="-total"
+            sort={sort}
             selected={selected}
-            onSort={() => undefined}
+            onSort={(next) => go({ with: { sort: next } })}
             onSelect={(i) => go({ with: { at: String(rows[i]?.node ?? "") } })}
-            onOpen={(row) => row.isOpen !== undefined && toggle(row, !row.isOpen)}
+            onOpen={(row) => row.isOpen !== undefined && toggle(row)}
             tree={(row) => ({ level: row.level, isOpen: row.isOpen })}
             onToggle={toggle}
         />

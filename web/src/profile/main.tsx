@@ -4,171 +4,124 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import "../common/style.css";
 import "./profile.css";
 import { useIsLoaded } from "../common/data";
-import { count, things } from "../common/format";
+import { things } from "../common/format";
 import { Help, type KeyList } from "../common/help";
 import { useKeys } from "../common/keys";
 import { type Go, type Place, usePlace } from "../common/place";
 import { patternOf } from "../common/search";
 import { themeOf, useTheme } from "../common/theme";
-import { visible, visibleText } from "../common/visible";
-import { type Index, Tree, readIndex, readTree } from "./data";
+import { Changes } from "./changes";
+import { type Method, readIndex, readTree } from "./data";
+import { functionsOf } from "./flat";
 import { Flame } from "./flame";
 import { FunctionPage } from "./function";
-import { CallTree, Functions } from "./lists";
-import { share, time } from "./units";
+import { Inverted } from "./inverted";
+import { CallTree, Functions, type ListProps } from "./lists";
+import { type Filter, coloringOf, filterOf, fresh, refolded } from "./place";
+import { RunPage, Summary, Threads, Warnings, subject } from "./run";
+import { SourcePage, Sources } from "./sources";
+import { Chips, ColorChoice, SearchField, SideChoice, ThreadChoice, nextColoring, useMatching } from "./tools";
+import { type Tree, folded } from "./tree";
+
+const index = readIndex();
+
+const views = [
+    { id: "changes", name: "Changes" },
+    { id: "flame", name: "Flame graph" },
+    { id: "bottomup", name: "Bottom-up" },
+    { id: "functions", name: "Functions" },
+    { id: "tree", name: "Call tree" },
+    { id: "source", name: "Sources" },
+    { id: "threads", name: "Threads" },
+    { id: "run", name: "Run" },
+].filter(({ id }) => id !== "changes" || index.base);
 
 const keyList: KeyList = [
     ["/", "search functions: a regular expression"],
-    ["\u2190 \u2192 \u2191 \u2193", "to the neighbour, the caller, the callee"],
+    ["\u2190 \u2192 \u2191 \u2193", "flame graph: to the neighbour, the caller, the callee"],
     ["Enter", "zoom into the frame, open the row"],
     ["u Backspace", "zoom out, back"],
-    ["o", "callers and callees of the function"],
-    ["1 2 3", "flame graph, functions, call tree"],
+    ["Home", "flame graph: zoom out all the way"],
+    ["o", "callers and callees of the selected function"],
+    ["f", "focus: only calls of the selected function"],
+    ["x", "hide the selected function: its time is its callers'"],
+    ["r", "show all again"],
+    ["b", "flame graph: from above, or from below"],
+    ["c", "flame graph: other colours"],
+    ...(index.base ? [["w", "widths: before or after"] as [string, string]] : []),
+    ["[ ]", "previous, next thread"],
+    ["n p", "source: next, previous line by heat"],
+    ["s", "source of the function"],
+    ["j k", "next, previous row"],
+    [views.map((_, i) => i + 1).join(" "), views.map((v) => v.name.toLowerCase()).join(", ")],
     ["t", "light or dark"],
     ["?", "this list"],
     ["Escape", "close what is open; take the search away"],
 ];
 
-const index = readIndex();
-const views = [
-    { id: "flame", name: "Flame graph" },
-    { id: "functions", name: "Functions" },
-    { id: "tree", name: "Call tree" },
-];
-
-const subject = (of: Index) => visibleText(of.run.label || of.run.program);
-
-function Tile({ name, value, note }: { name: string; value: string; note?: string }) {
-    return (
-        <div class="tile" data-name={name}>
-            <span class="tile-name">{name}</span>
-            <span class="tile-value">{value}</span>
-            {note && <span class="tile-note">{note}</span>}
-        </div>
-    );
-}
-
-function Summary() {
-    const { run, threads, methods } = index;
-    const called = methods.filter((m) => m.index > 0 && m.calls > 0).length;
-    return (
-        <section class="tiles" aria-label="Summary">
-            {run.hasTimes && <Tile name="Time" value={time(run, run.total)} note={`${run.clock}, ${run.mode}`} />}
-            <Tile name="Calls" value={count(run.calls)} note={`of ${things(called, "function")}`} />
-            <Tile name="Threads" value={count(threads.length)} note={`process ${run.pid}, ${run.state}`} />
-            {run.hasTimes && (
-                <Tile name="Overhead" value={`about ${share(run, run.cost)}`} note={`${time(run, run.cost)}, contained in the times`} />
-            )}
-        </section>
-    );
-}
-
-function Notes() {
-    const notes = [...index.losses, ...index.diagnostics.map(([name, text, n]) => `${name} ${count(n)}: ${text}`)];
-    if (!notes.length) return null;
-    return (
-        <details class="note">
-            <summary>{things(notes.length, "diagnostic")}</summary>
-            <ul>
-                {notes.map((note, i) => (
-                    <li key={i}>{visible(note)}</li>
-                ))}
-            </ul>
-        </details>
-    );
-}
-
-/** Time of the frames that fit, no frame counted inside another one. */
-function timeOf(tree: Tree, methods: Set<number>): number {
-    const isInside = new Uint8Array(tree.n);
-    let sum = 0;
-    for (let node = 1; node < tree.n; node++) {
-        const isMatch = methods.has(tree.method[node]);
-        if (isMatch && !isInside[tree.parent[node]]) sum += tree.total[node];
-        isInside[node] = Number(isMatch || isInside[tree.parent[node]]);
-    }
-    return sum;
-}
-
-function useMatching(text: string): Set<number> | undefined {
+/** The paths that the filter leaves. */
+function useFolded(tree: Tree | undefined, filter: Filter): Tree | undefined {
+    const { focus, hidden, isBase } = filter;
     return useMemo(() => {
-        if (!text) return undefined;
-        const { expression } = patternOf(text);
-        const fitting = index.methods.filter((m) => m.index > 0 && (expression.test(m.name) || expression.test(m.file)));
-        return new Set(fitting.map((m) => m.index));
-    }, [text]);
+        if (!tree) return undefined;
+        const side = isBase ? tree.swapped() : tree;
+        if (!focus && !hidden.length) return side;
+        return folded(side, { focus, hidden: new Set(hidden) }, index.methods.length);
+    }, [tree, focus, hidden.join("."), isBase]);
 }
 
-function SearchField({ text, matching, tree, go }: {
-    text: string;
-    matching: Set<number> | undefined;
-    tree: Tree | undefined;
-    go: Go;
-}) {
-    const found = useMemo(() => (tree && matching ? timeOf(tree, matching) : 0), [tree, matching]);
-    return (
-        <span class="search-field">
-            <input
-                id="search"
-                type="search"
-                aria-label="Search functions"
-                placeholder="Search  /"
-                value={text}
-                onInput={(event) => go({ with: { search: event.currentTarget.value } })}
-                onKeyDown={(event) => {
-                    if (event.key === "Escape") go({ with: { search: "" } });
-                    if (event.key === "Escape" || event.key === "Enter") event.currentTarget.blur();
-                }}
-            />
-            {matching && (
-                <span class="dim" role="status">
-                    {things(matching.size, "function")}, {share(index.run, found)}
-                </span>
-            )}
-        </span>
-    );
+/** Functions as the report has them or, of a part of the run, as they are in that part. */
+function useMethods(tree: Tree | undefined, { focus, hidden, thread, isBase }: Filter): Method[] {
+    return useMemo(() => {
+        const isWhole = !focus && !hidden.length && !thread && !isBase;
+        return isWhole || !tree ? index.methods : functionsOf(index, tree, thread);
+    }, [tree, thread]);
 }
 
-function ThreadChoice({ root, go }: { root: number; go: Go }) {
-    if (index.threads.length < 2) return null;
-    return (
-        <select
-            aria-label="Thread"
-            value={String(root)}
-            onChange={(event) => go({ with: { thread: event.currentTarget.value, at: "" } })}
-        >
-            <option value="0">All threads</option>
-            {index.threads.map((thread) => (
-                <option key={thread.root} value={String(thread.root)}>
-                    {visibleText(thread.name)}
-                </option>
-            ))}
-        </select>
-    );
-}
-
-function View({ place, go, tree, matching, root }: {
-    place: Place;
-    go: Go;
-    tree: Tree;
-    matching: Set<number> | undefined;
-    root: number;
-}) {
-    const props = { index, tree, root, matching, place, go };
-    if (place.view === "functions") return <Functions {...props} />;
-    if (place.view === "tree") return <CallTree key={root} {...props} />;
-    const zoom = Number(place.with.at);
+function FlameView({ isUp, ...props }: ListProps & { isUp: boolean }) {
+    const { tree, root, place, go } = props;
+    const theme = themeOf(place.with.theme);
+    const paths = useMemo(() => (isUp ? new Inverted(tree, root) : tree), [tree, root, isUp]);
+    const top = isUp ? 0 : root;
     return (
         <Flame
             index={index}
-            tree={tree}
-            zoom={zoom > 0 && zoom < tree.n ? zoom : root}
-            matching={matching}
-            isDark={themeOf(place.with.theme) === "dark"}
-            onZoom={(node) => go({ with: { at: node > 0 ? String(node) : "" } })}
-            onOpen={(method) => method > 0 && go({ view: "function", what: String(method), with: { at: "" } })}
+            paths={paths}
+            root={top}
+            zoom={paths.find(place.with.at ?? "") || top}
+            isUp={isUp}
+            matching={props.matching}
+            coloring={coloringOf(index, place)}
+            theme={theme}
+            onZoom={(node) => go({ with: { at: node === top ? "" : paths.keyOf(node) } })}
+            onOpen={(method) => method > 0 && go({ view: "function", what: String(method), with: fresh })}
+            onFocus={props.onFocus}
+            onHide={props.onHide}
         />
     );
+}
+
+function View(props: ListProps) {
+    const { place, go } = props;
+    const theme = themeOf(place.with.theme);
+    const search = place.with.search ?? "";
+    if (place.view === "functions") return <Functions {...props} />;
+    if (place.view === "tree") return <CallTree {...props} />;
+    if (place.view === "run") return <RunPage index={index} />;
+    if (place.view === "bottomup") return <FlameView key="up" isUp {...props} />;
+    if (place.view === "threads") {
+        const matches = search ? (name: string) => patternOf(search).expression.test(name) : undefined;
+        return <Threads index={index} matches={matches} place={place} go={go} />;
+    }
+    if (place.view === "source") {
+        const file = place.what ? index.files[Number(place.what)] : undefined;
+        if (!file) return <Sources index={index} place={place} go={go} />;
+        return <SourcePage index={index} file={file} place={place} theme={theme} go={go} />;
+    }
+    if (place.view === "function" && props.methods[Number(place.what)]?.index > 0)
+        return <FunctionPage {...props} method={props.methods[Number(place.what)]} />;
+    if (index.base && place.view !== "flame") return <Changes {...props} />;
+    return <FlameView key="down" isUp={false} {...props} />;
 }
 
 function useTree(): Tree | undefined {
@@ -180,45 +133,93 @@ function useTree(): Tree | undefined {
     return tree;
 }
 
-function App() {
-    const [place, go] = usePlace();
-    const [hasHelp, setHelp] = useState(false);
-    const tree = useTree();
-    const matching = useMatching(place.with.search ?? "");
-    const toggleTheme = () =>
-        go({ with: { theme: themeOf(place.with.theme) === "dark" ? "light" : "dark" } });
-    const view = (i: number) => () => go({ view: views[i].id, with: { at: "", sort: "" } });
-    useTheme(place.with.theme);
+/** What the keys do wherever one is. */
+function usePageKeys(place: Place, go: Go, filter: Filter, setHelp: (isOpen: boolean) => void) {
+    const toggleTheme = () => go({ with: { theme: themeOf(place.with.theme) === "dark" ? "light" : "dark" } });
+    const isUp = place.view === "bottomup";
+    const roots = index.base ? [0] : [0, ...index.threads.map((t) => t.root)];
+    const thread = (step: number) => () => {
+        const next = roots[(roots.indexOf(filter.thread) + step + roots.length) % roots.length];
+        go({ with: { thread: next ? String(next) : "", at: "", open: "" } });
+    };
+    const back = () => {
+        if (place.view === "source" && place.what) go({ view: "source", with: fresh });
+        else history.back();
+    };
+    const numbers = views.map(({ id }, i) => [String(i + 1), () => go({ view: id, with: fresh })]);
     useKeys({
+        ...Object.fromEntries(numbers),
         "/": () => document.getElementById("search")?.focus(),
         "?": () => setHelp(true),
         t: toggleTheme,
-        1: view(0),
-        2: view(1),
-        3: view(2),
-        u: () => history.back(),
-        Backspace: () => history.back(),
+        b: () => go({ view: isUp ? "flame" : "bottomup", with: fresh }),
+        c: () => go({ with: { color: nextColoring(index, coloringOf(index, place)) } }),
+        w: () => (index.base ? go({ with: { side: filter.isBase ? "" : "base", at: "" } }) : false),
+        r: () => go({ with: refolded({ focus: 0, hidden: [] }) }),
+        "[": thread(-1),
+        "]": thread(1),
+        u: back,
+        Backspace: back,
         Escape: () => go({ with: { search: "" } }),
     });
-    const method = place.view === "function" ? index.methods[Number(place.what)] : undefined;
-    const current = views.find((v) => v.id === place.view) ?? views[0];
-    const thread = Number(place.with.thread);
-    const root = index.threads.some((t) => t.root === thread) ? thread : 0;
+    return toggleTheme;
+}
+
+function Tabs({ current, go }: { current: string; go: Go }) {
+    return (
+        <div class="tabs" role="tablist">
+            {views.map((v) => (
+                <button
+                    type="button"
+                    role="tab"
+                    key={v.id}
+                    aria-selected={v.id === current}
+                    onClick={() => go({ view: v.id, with: fresh })}
+                >
+                    {v.name}
+                </button>
+            ))}
+        </div>
+    );
+}
+
+function App() {
+    const [place, go] = usePlace();
+    const [hasHelp, setHelp] = useState(false);
+    const filter = filterOf(index, place);
+    const whole = useTree();
+    const tree = useFolded(whole, filter);
+    const methods = useMethods(tree, filter);
+    const search = place.with.search ?? "";
+    const matching = useMatching(index, search);
+    useTheme(place.with.theme);
+    const toggleTheme = usePageKeys(place, go, filter, setHelp);
+    const current = place.view === "function" || views.some((v) => v.id === place.view) ? place.view : views[0].id;
+    const isFlame = current === "flame" || current === "bottomup";
+    const isOne = current === "function" || (current === "source" && place.what !== "");
     useEffect(() => {
-        if (!method) document.title = ["Profile", subject(index)].filter(Boolean).join(" \u2013 ");
-    }, [method]);
+        if (!isOne) document.title = ["Profile", subject(index)].filter(Boolean).join(" \u2013 ");
+    }, [isOne]);
+    const onFocus = (method: number) => {
+        if (method) go({ view: isFlame || current === "tree" ? current : "flame", with: { ...fresh, ...refolded({ focus: method }) } });
+    };
+    const onHide = (method: number) => {
+        if (method) go({ with: refolded({ hidden: [...new Set([...filter.hidden, method])] }) });
+    };
     return (
         <>
             <header class="top">
                 <nav class="crumbs" aria-label="Where you are">
-                    <button type="button" class="brand" onClick={view(0)}>
-                        Profile
+                    <button type="button" class="brand" onClick={() => go({ view: views[0].id, with: fresh })}>
+                        {index.base ? "Profiles compared" : "Profile"}
                     </button>
                     <span class="subject">{subject(index)}</span>
                 </nav>
                 <span class="tools">
-                    <SearchField text={place.with.search ?? ""} matching={matching} tree={tree} go={go} />
-                    <ThreadChoice root={root} go={go} />
+                    <SearchField {...{ index, text: search, matching, tree, filter, go }} />
+                    <ThreadChoice index={index} filter={filter} go={go} />
+                    {isFlame && <ColorChoice index={index} coloring={coloringOf(index, place)} go={go} />}
+                    {index.base && (isFlame || current === "tree") && <SideChoice filter={filter} go={go} />}
                     <button type="button" class="plain" title="Light or dark (t)" aria-label="Light or dark" onClick={toggleTheme}>
                         {"\u25d1"}
                     </button>
@@ -229,24 +230,12 @@ function App() {
             </header>
             <main>
                 <div class="overview">
-                    <Summary />
-                    <Notes />
-                    <div class="tabs" role="tablist">
-                        {views.map((v, i) => (
-                            <button
-                                type="button"
-                                role="tab"
-                                key={v.id}
-                                aria-selected={!method && v === current}
-                                onClick={view(i)}
-                            >
-                                {v.name}
-                            </button>
-                        ))}
-                    </div>
+                    {!isOne && <Summary index={index} />}
+                    {!isOne && <Warnings index={index} onMore={() => go({ view: "run", with: fresh })} />}
+                    <Tabs current={current} go={go} />
+                    <Chips index={index} filter={filter} place={place} go={go} />
                     {!tree && <p class="nothing">Unpacking {things(index.nNodes, "call path")} …</p>}
-                    {tree && method && <FunctionPage {...{ index, tree, method, go }} />}
-                    {tree && !method && <View {...{ place, go, tree, matching, root }} />}
+                    {tree && <View {...{ index, tree, methods, root: filter.thread, matching, place, go, onFocus, onHide }} />}
                 </div>
             </main>
             {hasHelp && <Help keys={keyList} onClose={() => setHelp(false)} />}

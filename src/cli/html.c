@@ -1,0 +1,129 @@
+/* html.c: `qprof html`: a profile, or two and what changed between them, as one page. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/new_file.h"
+#include "cli/fold.h"
+#include "export/profile.h"
+#include "model/diff.h"
+
+enum { PATH_BYTES = 4096 };
+
+/* Where the page goes: -o or, next to nothing, the profile's name with the suffix of pages. */
+static void choose_path(const qp_cli *cli, char path[PATH_BYTES])
+{
+    const char *name = strrchr(cli->path, '/');
+    name = name ? name + 1 : cli->path;
+    const char *dot = strrchr(name, '.');
+    size_t n = dot && dot > name ? (size_t)(dot - name) : strlen(name);
+    if (cli->args.output)
+        qp_text_format(path, PATH_BYTES, "%s", cli->args.output);
+    else
+        qp_text_format(path, PATH_BYTES, "%.*s%s", (int)n, name, qp_export_html.suffix);
+}
+
+static int write_page(qp_cli *cli, const qp_model *m, const qp_export_options *o)
+{
+    static qp_new_file file; /* 72 KiB: not on the stack */
+    char error[QP_ERROR_BYTES], path[PATH_BYTES];
+    const char *why;
+    choose_path(cli, path);
+    if (strcmp(path, "-") == 0)
+        return qp_export_html.write(m, &cli->out, o, error) ? QP_EXIT_CLEAN
+                                                            : qp_cli_fail(cli, "%s", error);
+    if (!qp_new_file_begin(&file, path, &why))
+        return qp_cli_fail(cli, "%s: %s", path, why);
+    if (!qp_export_html.write(m, &file.out, o, error)) {
+        qp_new_file_drop(&file);
+        return qp_cli_fail(cli, "%s: %s", path, error);
+    }
+    if (!qp_new_file_end(&file, &why))
+        return qp_cli_fail(cli, "%s: %s", path, why);
+    qp_out_text(&cli->out, "Written: ");
+    qp_screen_name(&cli->screen, path, 0);
+    qp_out_text(&cli->out, "; any browser opens it\n");
+    return QP_EXIT_CLEAN;
+}
+
+/* @param base  NULL: nothing to compare with */
+static int show(qp_cli *cli, const qp_model *m, const qp_model *base)
+{
+    char root[PATH_BYTES];
+    qp_export_options o = {
+        .base = base, .root = realpath(".", root), .source_path = cli->args.source_path};
+    return write_page(cli, m, &o);
+}
+
+/* Can the two be compared? @return false: a message was printed */
+static bool is_alike(const qp_cli *cli, const qp_model *base, const qp_model *m)
+{
+    char error[QP_ERROR_BYTES];
+    qp_diff *d = qp_diff_new(QP_DIFF_THREADS, false);
+    bool is_good = d && qp_diff_add(d, QP_DIFF_BASE, base, QP_ALL_THREADS);
+    if (!is_good)
+        qp_cli_fail_memory(cli);
+    else if (!(is_good = qp_diff_fits(d, m, error)))
+        qp_cli_fail(cli, "%s: %s", cli->path, error);
+    qp_diff_free(d);
+    return is_good;
+}
+
+static int show_both(qp_cli *cli, const char *base_file, const char *file)
+{
+    qp_model *base, *m;
+    int status = qp_cli_load_folded(cli, base_file, &base);
+    if (status == QP_EXIT_UNUSABLE)
+        return status;
+    int of_new = qp_cli_load_folded(cli, file, &m);
+    if (of_new != QP_EXIT_UNUSABLE) {
+        int written = is_alike(cli, base, m) ? show(cli, m, base) : QP_EXIT_UNUSABLE;
+        of_new = written == QP_EXIT_CLEAN ? of_new : written;
+        qp_model_free(m);
+    }
+    qp_model_free(base);
+    return of_new > status ? of_new : status;
+}
+
+static int show_one(qp_cli *cli, const char *file)
+{
+    qp_model *m;
+    int status = qp_cli_load_folded(cli, file, &m);
+    if (status == QP_EXIT_UNUSABLE)
+        return status;
+    int written = show(cli, m, NULL);
+    qp_model_free(m);
+    return written == QP_EXIT_CLEAN ? status : written;
+}
+
+static int run_html(qp_cli *cli)
+{
+    char **files = cli->args.operands;
+    int n = cli->args.n_operands;
+    if (n > 2)
+        return qp_cli_fail(cli, "%s: one too many; a page shows one profile, or two compared",
+                           files[2]);
+    return n == 2 ? show_both(cli, files[0], files[1]) : show_one(cli, n ? files[0] : NULL);
+}
+
+static const qp_flag flags[] = {{"output", 'o', QP_FLAG_TEXT, "FILE", QP_FLAG_AT(output), NULL,
+                                 "where to; - is standard output\n(default: the profile's name "
+                                 "with .html, in this folder)"},
+                                QP_FLAG_SOURCE_PATH,
+                                QP_FLAGS_FOLD,
+                                QP_FLAGS_COMMON};
+
+const qp_command qp_command_html = {
+    .name = "html",
+    .operands = "[[BASE] FILE] [-o FILE]",
+    .summary = "one page for any browser; of two runs, what changed",
+    .about =
+        "Writes one self-contained page: flame graphs, functions, call tree, annotated\n"
+        "sources, threads. It needs no network and no server. With two profiles it shows\n"
+        "what changed from BASE to FILE. Sources are in the page if they are the text that\n"
+        "was recorded, or lie below this folder or --source-path: mind whom you send it to.",
+    .flags = flags,
+    .examples = "qprof html                        the newest profile here\n"
+                "qprof html run.qprof -o run.html\n"
+                "qprof html before.qprof after.qprof -o change.html",
+    .run = run_html};

@@ -1,0 +1,62 @@
+// flat.ts: figures of functions on a part of the call tree: a thread, or what folding left.
+import type { Figures, Index, Method } from "./data";
+import { type Columns, type Tree, below } from "./tree";
+
+/** Walk below root, callees right after their callers. */
+export function walk(tree: Tree, root: number, enter: (node: number) => void, leave: (node: number) => void) {
+    let node = tree.firstChild[root];
+    while (node && node !== root) {
+        enter(node);
+        let next = tree.firstChild[node];
+        while (!next && node !== root) {
+            leave(node);
+            next = tree.nextSibling[node];
+            if (!next) node = tree.parent[node];
+        }
+        if (node === root) return;
+        node = next;
+    }
+}
+
+/** A recursive function's total is that of its outermost calls. */
+function sums(tree: Tree, root: number, nMethods: number, sides: Columns[]): Figures[][] {
+    const open = new Uint32Array(nMethods);
+    const all = sides.map(() => Array.from({ length: nMethods }, () => ({ calls: 0, self: 0, total: 0 })));
+    const enter = (node: number) => {
+        const method = tree.method[node];
+        const isOutermost = open[method]++ === 0;
+        sides.forEach((side, i) => {
+            const figures = all[i][method];
+            figures.calls += side.calls[node];
+            figures.self += side.self[node];
+            if (isOutermost) figures.total += side.total[node];
+        });
+    };
+    walk(tree, root, enter, (node) => open[tree.method[node]]--);
+    const inUnit = (f: Figures) => ({ calls: f.calls, self: Math.round(f.self * tree.tick), total: Math.round(f.total * tree.tick) });
+    return all.map((side) => side.map(inUnit));
+}
+
+/** Functions as they are on the paths below root. Figures of one call and intervals are of the whole
+ * run, and left out. */
+export function functionsOf(index: Index, tree: Tree, root: number): Method[] {
+    const sides = tree.baseTicks ? [tree.ticks, tree.baseTicks] : [tree.ticks];
+    const [now, before] = sums(tree, root, index.methods.length, sides);
+    return index.methods.map((method, i) => {
+        const none = { min: 1, max: 0, selfHalf: 0, totalHalf: 0 };
+        return { ...method, ...none, ...now[i], base: method.base && before && { ...method.base, ...before[i] } };
+    });
+}
+
+/** Time of the frames that fit, no frame counted inside another one. */
+export function timeOf(tree: Tree, root: number, methods: Set<number>): number {
+    const isIn = below(tree, root);
+    const isInside = new Uint8Array(tree.n);
+    let all = 0;
+    for (let node = 1; node < tree.n; node++) {
+        const isMatch = methods.has(tree.method[node]);
+        if (isIn[node] && isMatch && !isInside[tree.parent[node]]) all += tree.ticks.total[node];
+        isInside[node] = Number(isMatch || isInside[tree.parent[node]]);
+    }
+    return Math.round(all * tree.tick);
+}

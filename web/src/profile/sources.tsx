@@ -1,0 +1,273 @@
+// sources.tsx: the source files, and one of them with the figures of its lines and blocks.
+import { useEffect, useMemo } from "preact/hooks";
+import { count, percentage, things } from "../common/format";
+import { useKeys } from "../common/keys";
+import type { Go, Place } from "../common/place";
+import { Source } from "../common/source";
+import { type Column, Table, sorted } from "../common/table";
+import type { Theme } from "../common/theme";
+import { EndOf, visible } from "../common/visible";
+import { heatColor } from "./color";
+import { type Block, type Index, type Line, type SourceFile, linesOf, textOf } from "./data";
+import { Share } from "./lists";
+import { share, time } from "./units";
+
+// ---- files -------------------------------------------------------------------------------------
+
+function fileColumns(index: Index): Column<SourceFile>[] {
+    const { run } = index;
+    const columns: Column<SourceFile>[] = [
+        {
+            id: "file",
+            head: "File",
+            rank: 0,
+            value: (row) => row.path,
+            cell: (row) => <EndOf class="file-name" text={row.path} />,
+        },
+        {
+            id: "functions",
+            head: "Functions",
+            width: 110,
+            isNumber: true,
+            rank: 1,
+            value: (row) => row.nMethods,
+            cell: (row) => count(row.nMethods),
+        },
+    ];
+    if (!run.hasTimes) return columns;
+    return [
+        ...columns,
+        {
+            id: "bar",
+            head: "",
+            width: 130,
+            rank: 3,
+            value: (row) => row.self,
+            cell: (row) => <Share part={row.self} all={run.total} />,
+        },
+        {
+            id: "self",
+            head: "Self",
+            title: "Own time of its functions",
+            width: 110,
+            isNumber: true,
+            rank: 0,
+            value: (row) => row.self,
+            cell: (row) => time(run, row.self),
+        },
+        {
+            id: "share",
+            head: "",
+            width: 74,
+            isNumber: true,
+            rank: 2,
+            value: (row) => row.self,
+            cell: (row) => <span class="dim">{share(run, row.self)}</span>,
+        },
+    ];
+}
+
+export function Sources({ index, place, go }: { index: Index; place: Place; go: Go }) {
+    const columns = useMemo(() => fileColumns(index), [index]);
+    const sort = place.with.sort || (index.run.hasTimes ? "-self" : "file");
+    const rows = useMemo(() => sorted(index.files, columns, sort), [sort]);
+    const selected = Math.max(0, rows.findIndex((row) => String(row.index) === place.with.at));
+    return (
+        <Table
+            label="Source files"
+            rows={rows}
+            columns={columns}
+            sort={sort}
+            selected={selected}
+            onSort={(next) => go({ with: { sort: next } })}
+            onSelect={(i) => go({ with: { at: String(rows[i]?.index ?? "") } })}
+            onOpen={(row) => go({ view: "source", what: String(row.index), with: { at: "", sort: "", line: "" } })}
+            empty="The program named no source files."
+        />
+    );
+}
+
+// ---- one file ----------------------------------------------------------------------------------
+
+/** As qprof annotate: | a line of code, + several blocks begin on it, # one was never executed. */
+function markOf(line: Line): string {
+    const mark = line.blocks.length > 1 ? "+" : "|";
+    if (!line.nMissed) return mark;
+    return line.blocks.length > 1 ? "+#" : "#";
+}
+
+/** What heat is measured by: own time, or executions where lines have no times. */
+function heatOf(lines: Line[], hasTimes: boolean): (item: { self: number; count: number }) => number {
+    const value = (item: { self: number; count: number }) => (hasTimes ? item.self : item.count);
+    const most = lines.reduce((all, line) => Math.max(all, value(line)), 0);
+    return (item) => (most ? value(item) / most : 0);
+}
+
+/** The same lines in steps, for styles: 0 is cold, 5 hottest. */
+const stepOf = (part: number) => Math.round(Math.sqrt(part) * 5);
+
+function said(index: Index, line: Line | undefined): string {
+    if (!line) return "no code";
+    const parts = [];
+    if (line.isCounted) parts.push(`executed ${things(line.count, "time")}`);
+    if (line.isTimed && index.run.hasTimes) parts.push(`${time(index.run, line.self)} itself`);
+    if (line.blocks.length > 1) parts.push(`${line.blocks.length} blocks, ${line.nMissed} never executed`);
+    return parts.join(", ") || "code";
+}
+
+function Gutter({ index, line, hasTimes }: { index: Index; line: Line | undefined; hasTimes: boolean }) {
+    const { run } = index;
+    const isTimed = hasTimes && line?.isTimed;
+    return (
+        <>
+            <span class="line-mark" role="gridcell">
+                {line && markOf(line)}
+            </span>
+            <span class="line-figure" role="gridcell">
+                {line?.isCounted && count(line.count)}
+            </span>
+            {hasTimes && (
+                <>
+                    <span class="line-figure" role="gridcell">
+                        {isTimed && time(run, line.self)}
+                    </span>
+                    <span class="line-figure" role="gridcell">
+                        {isTimed && time(run, line.total)}
+                    </span>
+                </>
+            )}
+        </>
+    );
+}
+
+function BlockRow({ index, block, part }: { index: Index; block: Block; part: number }) {
+    const { run } = index;
+    return (
+        <li class={`block heat-${stepOf(part)}`}>
+            <span>{block.isCounted ? things(block.count, "time") : "not counted"}</span>
+            {block.isTimed && run.hasTimes && (
+                <span>
+                    {time(run, block.self)} itself, {time(run, block.total)} in all
+                </span>
+            )}
+        </li>
+    );
+}
+
+/** What is known of the selected line: its function, its blocks. */
+function LinePanel({ index, file, number, line, heat, go }: {
+    index: Index;
+    file: SourceFile;
+    number: number;
+    line: Line | undefined;
+    heat: (item: Block) => number;
+    go: Go;
+}) {
+    const names = [...new Set(line?.blocks.map((b) => b.name))];
+    const methods = names.map((name) => index.methods.find((m) => m.name === name && m.file === file.path));
+    return (
+        <aside class="panel" aria-label="Details">
+            <section class="panel-part">
+                <h2>Line {count(number)}</h2>
+                <p class="dim">{said(index, line)}</p>
+            </section>
+            {methods.map((method) => method && (
+                <section class="panel-part" key={method.index}>
+                    <h2>Function</h2>
+                    <button type="button" class="edge-name fn-name" onClick={() => go({ view: "function", what: String(method.index), with: { line: "" } })}>
+                        {visible(method.name)}
+                    </button>
+                    <p class="dim">
+                        {things(method.calls, "call")}
+                        {index.run.hasTimes && `, ${time(index.run, method.self)} itself, ${time(index.run, method.total)} in all`}
+                    </p>
+                </section>
+            ))}
+            {line && line.blocks.length > 1 && (
+                <section class="panel-part" aria-label="Blocks">
+                    <h2>
+                        Blocks <span class="dim">{count(line.blocks.length)}</span>
+                    </h2>
+                    <ol>
+                        {line.blocks.map((block, i) => (
+                            <BlockRow key={i} index={index} block={block} part={heat(block)} />
+                        ))}
+                    </ol>
+                </section>
+            )}
+        </aside>
+    );
+}
+
+export interface SourcePageProps {
+    index: Index;
+    file: SourceFile;
+    place: Place;
+    theme: Theme;
+    go: Go;
+}
+
+export function SourcePage({ index, file, place, theme, go }: SourcePageProps) {
+    const lines = useMemo(() => linesOf(file.index, index.run.ticks50 / 2 ** 50) ?? [], [file]);
+    const text = textOf(file.index) ?? { missing: "", changed: false, lines: [] };
+    const byLine = useMemo(() => new Map(lines.map((line) => [line.line, line])), [lines]);
+    const hasTimes = index.run.hasTimes && lines.some((line) => line.isTimed);
+    const heat = useMemo(() => heatOf(lines, hasTimes), [lines]);
+    const hottest = useMemo(() => [...lines].filter((line) => heat(line) > 0).sort((a, b) => heat(b) - heat(a)), [lines]);
+    const n = Math.max(text.lines.length, lines[lines.length - 1]?.line ?? 0, 1);
+    const selected = Math.max(1, Math.min(n, Number(place.with.line) || hottest[0]?.line || 1));
+    useEffect(() => {
+        document.title = `${file.path} \u2013 profile`;
+    }, [file]);
+    const jump = (step: number) => {
+        const at = hottest.findIndex((line) => line.line === selected);
+        const next = hottest[at < 0 ? 0 : at + step];
+        if (next) go({ with: { line: String(next.line) } });
+    };
+    useKeys({ n: () => jump(1), p: () => jump(-1) });
+    return (
+        <div class="source-page">
+            <p class="source-head">
+                <EndOf class="file-name" text={file.path} />
+                <span class="dim">
+                    {index.run.hasTimes && `${time(index.run, file.self)} (${percentage(file.self, index.run.total).toFixed(1)} %), `}
+                    {things(file.nMethods, "function")}
+                </span>
+            </p>
+            {text.missing && <p class="note">The source is not here: {visible(text.missing)}. Figures are shown without it.</p>}
+            {text.changed && <p class="note">The source has changed since it was loaded: figures may stand beside the wrong lines.</p>}
+            {!lines.length && <p class="note">The profile has no figures of its lines.</p>}
+            <div class="file-body">
+                <Source
+                    label={`Source of ${file.path}`}
+                    path={file.path}
+                    lines={text.lines}
+                    count={n}
+                    selected={selected}
+                    onSelect={(line) => go({ with: { line: String(line) } })}
+                    gutter={(line) => <Gutter index={index} line={byLine.get(line)} hasTimes={hasTimes} />}
+                    gutterHead={
+                        <>
+                            <span class="line-mark" />
+                            <span class="line-figure">Count</span>
+                            {hasTimes && (
+                                <>
+                                    <span class="line-figure">Self</span>
+                                    <span class="line-figure">Total</span>
+                                </>
+                            )}
+                        </>
+                    }
+                    lineClass={(line) => `heat-${stepOf(heat(byLine.get(line) ?? { self: 0, count: 0 }))}`}
+                    ruler={(line) => {
+                        const known = byLine.get(line);
+                        return known && heat(known) > 0.01 ? heatColor(heat(known), theme) : undefined;
+                    }}
+                    rulerOf={[lines, theme]}
+                    said={(line) => said(index, byLine.get(line))}
+                />
+                <LinePanel index={index} file={file} number={selected} line={byLine.get(selected)} heat={heat} go={go} />
+            </div>
+        </div>
+    );
+}
