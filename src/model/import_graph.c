@@ -173,13 +173,12 @@ static void add_root(expansion *x, uint32_t v, bool is_in_circle)
     for (uint32_t i = 0; i < s->n; i++)
         if (!x->is_back[x->sorted[s->first + i]])
             all += (double)edge_at(x, x->sorted[s->first + i])->cost;
-    uint32_t root = qp_import_root(x->im, vertex_at(x, v)->thread);
+    double rest = all - s->cost_in;
+    bool is_rooted = !s->paths || (!is_in_circle && rest > all / ROUNDING);
+    uint32_t root = is_rooted ? qp_import_root(x->im, vertex_at(x, v)->thread) : 0;
     uint32_t method = vertex_at(x, v)->method;
     uint32_t node = vertex_at(x, v)->is_thread ? root : qp_import_child(x->im, root, method);
-    if (!s->paths)
-        add_path(x, v, node, 1);
-    else if (!is_in_circle && all - s->cost_in > all / ROUNDING)
-        add_path(x, v, node, all - s->cost_in);
+    add_path(x, v, node, s->paths ? rest : 1);
 }
 
 static int by_weight(const void *a, const void *b)

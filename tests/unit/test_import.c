@@ -1,0 +1,349 @@
+/* test_import.c: profiles of pprof and callgrind as ours; model/import*.c. Figures are worked out by
+ * hand from what the lines and messages say. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/alloc.h"
+#include "base/buf.h"
+#include "model/check.h"
+#include "model/edges.h"
+#include "model/lines.h"
+#include "unit/profile.h"
+
+/* ---- helpers --------------------------------------------------------------------------------- */
+
+static qp_model *load_as(const void *bytes, size_t n_bytes, const char *sample_type)
+{
+    char error[QP_ERROR_BYTES];
+    const qp_load_options o = {.sample_type = sample_type};
+    qp_model *m;
+    qp_check *checks;
+    size_t n;
+    qp_load_status status = qp_model_load_bytes(bytes, n_bytes, &o, &m, error);
+    assert_string_equal(error, "");
+    assert_int_equal(status, QP_LOAD_CLEAN);
+    assert_true(m->run.is_imported);
+    assert_true(qp_model_check(m, &checks, &n));
+    for (size_t i = 0; i < n; i++)
+        assert_true(checks[i].passed);
+    qp_free(checks);
+    return m;
+}
+
+static qp_model *load(const char *text)
+{
+    return load_as(text, strlen(text), NULL);
+}
+
+static void assert_method(const qp_model *m, const char *name, uint64_t calls, uint64_t self,
+                          uint64_t total)
+{
+    const qp_figures *f = &profile_find(m, name)->all;
+    assert_int_equal(f->calls, calls);
+    assert_int_equal(f->self, self);
+    assert_int_equal(f->total, total);
+}
+
+static void assert_refused(const void *bytes, size_t n_bytes, const char *error)
+{
+    char found[QP_ERROR_BYTES];
+    qp_model *m;
+    assert_int_equal(qp_model_load_bytes(bytes, n_bytes, NULL, &m, found), QP_LOAD_UNUSABLE);
+    assert_string_equal(found, error);
+    assert_null(m);
+}
+
+static bool has_note(const qp_model *m, const char *part)
+{
+    bool is_found = false;
+    for (size_t i = 0; i < m->run.n_notes; i++)
+        is_found |= strstr(m->run.notes[i].text, part) != NULL;
+    return is_found;
+}
+
+/* ---- callgrind ------------------------------------------------------------------------------- */
+
+#define HEAD "# callgrind format\nversion: 1\ncreator: t-1\ncmd: /bin/prog x\npid: 7\n"
+
+static void costs_and_calls_are_those_of_the_file(void **state)
+{
+    (void)state;
+    qp_model *m = load(HEAD "events: Ir\n"
+                            "ob=(1) /bin/prog\nfl=(1) a.c\nfn=(1) main\n1 5\n+1 10\n"
+                            "cfn=(2) f\ncalls=3 7\n* 60\n"
+                            "fn=(2)\n7 20\ncob=(2) /lib/libx.so\ncfi=(3) b.c\ncfn=(4) leaf\n"
+                            "calls=6 2\n9 40\n"
+                            "ob=(2)\nfl=(3)\nfn=(4)\n2 40\n");
+    assert_method(m, "main", 0, 15, 75);
+    assert_method(m, "f", 3, 20, 60);
+    assert_method(m, "leaf", 6, 40, 40);
+    assert_int_equal(m->run.total, 75);
+    assert_string_equal(m->run.unit, "counts");
+    assert_string_equal(m->run.program, "prog");
+    assert_int_equal(m->run.pid, 7);
+    assert_false(m->run.has_paths);
+    assert_string_equal(profile_find(m, "f")->module, "");
+    assert_string_equal(profile_find(m, "leaf")->module, "libx.so");
+    assert_string_equal(profile_find(m, "leaf")->file, "b.c");
+    assert_int_equal(profile_find(m, "f")->first_line, 7);
+    assert_true(has_note(m, "call paths are estimated"));
+    qp_line_figures *lines;
+    size_t n;
+    assert_true(qp_model_lines(m, "a.c", profile_index(m, "main"), QP_ALL_THREADS, &lines, &n));
+    assert_int_equal(n, 2);
+    assert_int_equal(lines[1].line, 2);
+    assert_int_equal(lines[1].self, 10);
+    assert_int_equal(lines[1].total, 70);
+    qp_free(lines);
+    qp_model_free(m);
+}
+
+/* leaf costs 30 below cheap and 90 below dear, so that of its callee, too, each gets its part. */
+static void costs_go_to_callers_as_their_calls_cost(void **state)
+{
+    (void)state;
+    qp_model *m = load(HEAD "events: Ir\nfl=a.c\nfn=main\n1 1\n"
+                            "cfn=cheap\ncalls=1 1\n1 31\ncfn=dear\ncalls=1 1\n1 91\n"
+                            "fn=cheap\n2 1\ncfn=leaf\ncalls=8 1\n2 30\n"
+                            "fn=dear\n3 1\ncfn=leaf\ncalls=8 1\n3 90\n"
+                            "fn=leaf\n4 40\ncfn=deep\ncalls=4 1\n4 80\nfn=deep\n5 80\n");
+    qp_edge *edges;
+    size_t n;
+    assert_method(m, "main", 0, 1, 123);
+    assert_method(m, "cheap", 1, 1, 31);
+    assert_method(m, "dear", 1, 1, 91);
+    assert_method(m, "leaf", 16, 40, 120);
+    assert_method(m, "deep", 4, 80, 80);
+    assert_true(qp_model_callers(m, profile_index(m, "leaf"), QP_ALL_THREADS, &edges, &n));
+    assert_int_equal(n, 2);
+    assert_int_equal(edges[0].method, profile_index(m, "dear"));
+    assert_int_equal(edges[0].time, 90);
+    assert_int_equal(edges[1].time, 30);
+    qp_free(edges);
+    uint32_t n_deep = 0;
+    for (uint32_t i = 1; i < m->n_nodes; i++) /* 80 * 1/4 and 80 * 3/4 */
+        if (m->nodes[i].method == profile_index(m, "deep"))
+            assert_int_equal(m->nodes[i].f.self, n_deep++ ? 20 : 60);
+    assert_int_equal(n_deep, 2);
+    qp_model_free(m);
+}
+
+/* Recursion: costs are counted once, and every circle ends. */
+static void circles_end(void **state)
+{
+    (void)state;
+    qp_model *m = load(HEAD "events: Ir\nfl=a.c\nfn=main\n1 0\ncfn=f\ncalls=1 1\n1 30\n"
+                            "fn=f\n2 10\ncfn=f\ncalls=4 1\n2 25\ncfn=g\ncalls=5 1\n2 20\n"
+                            "fn=g\n3 20\ncfn=f\ncalls=2 1\n3 15\n");
+    assert_method(m, "main", 0, 0, 30);
+    assert_method(m, "f", 7, 10, 30);
+    assert_method(m, "g", 5, 20, 20);
+    qp_model_free(m);
+    m = load(HEAD "events: Ir\nfl=a.c\nfn=a\n1 3\ncfn=b\ncalls=1 1\n1 9\n"
+                  "fn=b\n1 6\ncfn=a\ncalls=1 1\n1 9\n"); /* nobody calls it from outside */
+    assert_method(m, "a", 1, 3, 9);
+    assert_method(m, "b", 1, 6, 6);
+    qp_model_free(m);
+    m = load(HEAD "events: Ir\nfl=a.c\nfn=f\n2 1\ncfn=f'2\ncalls=1 1\n2 5\nfn=f'2\n2 5\n");
+    assert_method(m, "f", 1, 6, 6); /* --separate-recs */
+    qp_model_free(m);
+}
+
+/* 2^60 call paths: each of 60 functions calls the next one from two others. */
+static void paths_are_bounded(void **state)
+{
+    (void)state;
+    enum { LEVELS = 60, TEXT = 32768 };
+    char *text = qp_alloc(TEXT, 1);
+    assert_non_null(text);
+    size_t at = (size_t)(stpcpy(text, HEAD "events: Ir\nfl=a.c\n") - text);
+    for (unsigned i = 0; i < LEVELS;
+         i++) { /* by hand: level i costs 1 a function, and all below */
+        unsigned below = 2 * (LEVELS - 1 - i);
+        for (char side = 'a'; side <= 'b'; side++) {
+            qp_text_format(text + at, TEXT - at, "fn=%c%u\n1 1\n", side, i);
+            at += strlen(text + at);
+            for (char to = 'a'; to <= 'b' && below; to++) {
+                qp_text_format(text + at, TEXT - at, "cfn=%c%u\ncalls=1 1\n1 %u\n", to, i + 1,
+                               below / 4 ? below / 4 : 1);
+                at += strlen(text + at);
+            }
+        }
+    }
+    qp_model *m = load(text);
+    assert_int_equal(m->run.total, 2 * LEVELS);
+    assert_int_equal(profile_find(m, "a59")->all.calls, 2);
+    assert_int_equal(profile_find(m, "a59")->all.self, 1);
+    qp_model_free(m);
+    qp_free(text);
+}
+
+static void time_is_the_event_that_is_read(void **state)
+{
+    (void)state;
+    static const char text[] = "version: 1\ncreator: xdebug 3\ncmd: a.php\npositions: line\n"
+                               "events: Memory Time_(10ns)\nfl=a.php\nfn={main}\n1 7 25\n";
+    qp_model *m = load(text);
+    assert_string_equal(m->run.unit, "ns");
+    assert_method(m, "{main}", 0, 250, 250);
+    assert_true(has_note(m, "only Time_(10ns) was read"));
+    qp_model_free(m);
+    m = load_as(text, sizeof text - 1, "Memory");
+    assert_method(m, "{main}", 0, 7, 7);
+    assert_string_equal(m->run.unit, "counts");
+    qp_model_free(m);
+}
+
+static void damaged_lines_are_named(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *error;
+    } bad[] = {
+        {"events: Ir\nfn=(9)\n", "line 2: a compressed name that no line before has explained"},
+        {"events: Ir\n1 2\n", "line 2: costs before the first function"},
+        {"version: 1\nfn=f\n1 2\n", "line 3: costs before the line \"events:\""},
+        {"version: 1\n", "line 1: it ends without a line \"events:\""},
+        {"events: Ir\nfn=f\nhello\n", "line 3: this is no line of callgrind's format"},
+        {"events: Ir\nfn=f\n1 18446744073709551616\n",
+         "line 3: expected a number, of 64 bits at most"},
+        {"events: Ir\nfn=f\n+ 1\n", "line 3: expected a place in the code"},
+        {"events: Ir\nfn=f\ncalls=1 1\n", "line 3: calls without a line \"cfn=\" before"},
+        {"events:\nfn=f\n", "line 1: there is no event at all here"},
+        {"events: Ir\nfn=f\n1 9223372036854775807\n2 1\n",
+         "its figures or call paths are more than a profile can hold"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_refused(bad[i].text, strlen(bad[i].text), bad[i].error);
+}
+
+/* ---- pprof ----------------------------------------------------------------------------------- */
+
+/* calls/count and wall/nanoseconds: main:7 > main:8 > f:9 with 3 and 20 on thread w, main:7 with 1
+ * and 10. */
+static const char pprof[] =
+    "\x0a\x04\x08\x01\x10\x02\x0a\x04\x08\x03\x10\x04"
+    "\x12\x0e\x0a\x02\x02\x01\x12\x02\x03\x14\x1a\x04\x08\x08\x10\x09"
+    "\x12\x07\x0a\x01\x01\x12\x02\x01\x0a"
+    "\x1a\x04\x08\x01\x28\x05"
+    "\x22\x0a\x08\x01\x10\x01\x22\x04\x08\x01\x10\x07"
+    "\x22\x10\x08\x02\x10\x01\x22\x04\x08\x02\x10\x09\x22\x04\x08\x01\x10\x08"
+    "\x2a\x08\x08\x01\x10\x06\x20\x05\x28\x03"
+    "\x2a\x06\x08\x02\x10\x07\x20\x05"
+    "\x32\x00\x32\x05"
+    "calls\x32\x05"
+    "count\x32\x04"
+    "wall\x32\x0bnanoseconds\x32\x01p\x32\x04main\x32\x01"
+    "f\x32\x06thread\x32\x01w";
+
+static void samples_are_call_paths(void **state)
+{
+    (void)state;
+    qp_model *m = load_as(pprof, sizeof pprof - 1, NULL);
+    assert_int_equal(m->n_threads, 3);
+    assert_string_equal(m->threads[1].name, "w");
+    assert_string_equal(m->threads[2].name, "all threads");
+    assert_method(m, "main", 1, 10, 30); /* main is inlined in main: counted once */
+    assert_method(m, "f", 3, 20, 20);
+    assert_int_equal(m->threads[1].total, 20);
+    assert_string_equal(m->run.program, "p");
+    assert_string_equal(profile_find(m, "f")->file, "p");
+    assert_string_equal(profile_find(m, "f")->module, "");
+    assert_int_equal(profile_find(m, "main")->first_line, 3);
+    assert_true(m->run.has_calls && m->run.has_paths && m->run.has_times);
+    qp_line_figures *lines;
+    size_t n;
+    assert_true(qp_model_lines(m, "p", profile_index(m, "main"), QP_ALL_THREADS, &lines, &n));
+    assert_int_equal(n, 3); /* 3: declared; 7: 10, with callees 30; 8: 20 of callees */
+    assert_int_equal(lines[1].line, 7);
+    assert_int_equal(lines[1].self, 10);
+    assert_int_equal(lines[1].total, 30);
+    assert_int_equal(lines[2].self, 0);
+    assert_int_equal(lines[2].total, 20);
+    qp_free(lines);
+    qp_model_free(m);
+}
+
+static void a_sample_type_can_be_chosen(void **state)
+{
+    (void)state;
+    qp_model *m = load_as(pprof, sizeof pprof - 1, "calls");
+    assert_false(m->run.has_times);
+    assert_int_equal(profile_find(m, "f")->all.calls, 3);
+    qp_model_free(m);
+    char error[QP_ERROR_BYTES];
+    const qp_load_options o = {.sample_type = "cpu"};
+    assert_int_equal(qp_model_load_bytes(pprof, sizeof pprof - 1, &o, &m, error),
+                     QP_LOAD_UNUSABLE);
+    assert_string_equal(error, "it has no values cpu; it has calls, wall");
+}
+
+/* @param at  of a byte that becomes another */
+static void assert_change_refused(size_t at, char to, const char *error)
+{
+    char bytes[sizeof pprof];
+    memcpy(bytes, pprof, sizeof bytes);
+    bytes[at] = to;
+    assert_refused(bytes, sizeof bytes - 1, error);
+}
+
+static void damaged_messages_are_named(void **state)
+{
+    (void)state;
+    assert_change_refused(16, 9,
+                          "at byte 14 of its unpacked data: a sample at a location that "
+                          "is not there");
+    assert_refused(pprof, 40,
+                   "at byte 37 of its unpacked data: a field that is damaged or cut off");
+    assert_refused("\x1f\x8b\x08\x00", 4, "its compressed data are damaged or cut off");
+}
+
+/* ---- both ------------------------------------------------------------------------------------ */
+
+/* Whatever allocation fails: a clean no, or all of it. */
+static void no_memory_is_said(void **state)
+{
+    (void)state;
+    static const char text[] = HEAD "events: Ir\nfl=a.c\nfn=f\n1 5\ncfn=g\ncalls=1 1\n1 2\n"
+                                    "fn=g\n1 2\n";
+    const struct {
+        const void *bytes;
+        size_t n;
+    } inputs[] = {{text, sizeof text - 1}, {pprof, sizeof pprof - 1}};
+    for (unsigned i = 0; i < 2; i++) {
+        bool is_read = false;
+        for (uint64_t n = 1; !is_read && n < 1000; n++) {
+            char error[QP_ERROR_BYTES];
+            qp_model *m;
+            qp_alloc_fail_after(n, true);
+            is_read = qp_model_load_bytes(inputs[i].bytes, inputs[i].n, NULL, &m, error) !=
+                      QP_LOAD_UNUSABLE;
+            qp_alloc_fail_after(0, false);
+            assert_true(is_read || strstr(error, "not enough memory"));
+            qp_model_free(m);
+        }
+        assert_true(is_read);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(costs_and_calls_are_those_of_the_file),
+        cmocka_unit_test(costs_go_to_callers_as_their_calls_cost),
+        cmocka_unit_test(circles_end),
+        cmocka_unit_test(paths_are_bounded),
+        cmocka_unit_test(time_is_the_event_that_is_read),
+        cmocka_unit_test(damaged_lines_are_named),
+        cmocka_unit_test(samples_are_call_paths),
+        cmocka_unit_test(a_sample_type_can_be_chosen),
+        cmocka_unit_test(damaged_messages_are_named),
+        cmocka_unit_test(no_memory_is_said),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
