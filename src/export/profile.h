@@ -42,6 +42,7 @@ typedef struct {
     X(cpuprofile)                                                                              \
     X(chrome)                                                                                  \
     X(firefox)                                                                                 \
+    X(perfetto)                                                                                \
     X(html)
 
 #define QP_EXPORTER(name) extern const qp_exporter qp_export_##name;

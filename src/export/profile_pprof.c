@@ -3,10 +3,7 @@
  *
  * Strings are not looked up but placed: first the fixed ones, then the threads' names, then name
  * and file of each method that is used. */
-#include <string.h>
-
 #include "base/alloc.h"
-#include "base/text.h"
 #include "export/gzip.h"
 #include "export/profile.h"
 #include "export/protobuf.h"
@@ -159,23 +156,13 @@ static void write_function(pprof *p, uint32_t id, uint32_t string, uint32_t firs
     write_message(p, PROFILE_LOCATION, &location);
 }
 
-/* Protocol buffers want UTF-8: what is none, and what steers a terminal, becomes a '?'. */
 static bool write_string(pprof *p, const char *text)
 {
-    size_t rest = strlen(text), n = 0;
-    char *clean = qp_alloc(rest + 1, 1);
+    size_t n;
+    char *clean = qp_proto_text(text, &n);
     qp_proto head;
     if (!clean)
         return false;
-    while (rest > 0) {
-        uint32_t code;
-        size_t taken = qp_text_char(text, rest, &code);
-        bool is_shown = code >= 0x20 && code != UINT32_MAX && !(code >= 0x7F && code <= 0x9F);
-        memcpy(clean + n, is_shown ? text : "?", is_shown ? taken : 1);
-        n += is_shown ? taken : 1;
-        text += taken;
-        rest -= taken;
-    }
     qp_proto_init(&head);
     qp_proto_head(&head, PROFILE_STRING, n);
     qp_gzip_bytes(p->z, head.bytes, head.n);

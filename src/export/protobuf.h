@@ -18,6 +18,9 @@ void qp_proto_varint(qp_proto *p, uint64_t value); /* alone: an item of a packed
 void qp_proto_count(qp_proto *p, uint32_t field, uint64_t value);
 /* The head of a field with n bytes, which follow. */
 void qp_proto_head(qp_proto *p, uint32_t field, size_t n_bytes);
+/* A text as a message may hold it: what is no UTF-8, and what steers a terminal, becomes a '?'.
+ * @return [*n_bytes] and NUL, free with qp_free(); NULL: no memory */
+char *qp_proto_text(const char *text, size_t *n_bytes);
 void qp_proto_message(qp_proto *p, uint32_t field, const qp_proto *message);
 
 #endif

@@ -1,0 +1,317 @@
+/* profile_perfetto.c: a trace of Perfetto (protos/perfetto/trace): a stack sample a call path, weighted
+ * by its own time, with its calls as a second counter. A virtual thread is an async context.
+ *
+ * What samples refer to stands once, before them, under the number of its method: name, file, frame.
+ * Samples have a time and we have sums, so each stands where its own time ends. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "export/profile.h"
+#include "export/protobuf.h"
+
+/* Fields of the messages, by file of protos/perfetto/trace. */
+enum {
+    TRACE_PACKET = 1,
+    PACKET_TIME = 8, /* trace_packet.proto */
+    PACKET_SEQUENCE = 10,
+    PACKET_INTERNED = 12,
+    PACKET_FLAGS = 13,
+    PACKET_TRACK = 60,
+    PACKET_SAMPLE = 135,
+    TRACK_ID = 1, /* track_event/track_descriptor.proto */
+    TRACK_PROCESS = 3,
+    TRACK_THREAD = 4,
+    TRACK_PARENT = 5,
+    PROCESS_PID = 1, /* track_event/process_descriptor.proto, thread_descriptor.proto */
+    PROCESS_NAME = 6,
+    THREAD_PID = 1,
+    THREAD_TID = 2,
+    THREAD_NAME = 5,
+    INTERNED_FUNCTION = 5, /* interned_data/interned_data.proto */
+    INTERNED_FRAME = 6,
+    INTERNED_CALLSTACK = 7,
+    INTERNED_FILE = 18,
+    INTERNED_COUNTER = 50,
+    INTERNED_ASYNC = 51,
+    STRING_ID = 1, /* profiling/profile_common.proto */
+    STRING_TEXT = 2,
+    FRAME_ID = 1,
+    FRAME_FUNCTION = 2,
+    FRAME_FILE = 5,
+    FRAME_LINE = 6,
+    CALLSTACK_ID = 1,
+    CALLSTACK_FRAME = 2,
+    SAMPLE_TASK = 1, /* profiling/stack_sample.proto */
+    SAMPLE_CALLSTACK = 6,
+    SAMPLE_COUNTER = 10,
+    SAMPLE_WEIGHT = 11,
+    SAMPLE_MORE_COUNTERS = 13,
+    SAMPLE_MORE_WEIGHTS = 14,
+    TASK_PID = 2,
+    TASK_TID = 3,
+    TASK_ASYNC = 4,
+    ASYNC_ID = 1,
+    ASYNC_KIND = 3,
+    ASYNC_NAME = 2,
+    COUNTER_ID = 1,
+    COUNTER_NAME = 2,
+    COUNTER_UNIT = 3,
+    COUNTER_UNIT_TEXT = 4
+};
+
+enum { UNIT_NANOSECONDS = 1, UNIT_COUNT = 9 };
+enum { STATE_CLEARED = 1, STATE_NEEDED = 2 }; /* sequence_flags: the first packet, all others */
+enum { SEQUENCE = 1, PROCESS_TRACK = 1, COUNTER_TIME = 1, COUNTER_CALLS = 2 };
+
+typedef struct {
+    const qp_model *m;
+    qp_out *out;
+    bool is_calls;  /* no times */
+    uint64_t pid;   /* 0 would be the idle task */
+    bool has_begun; /* a packet was written */
+    bool *is_used;  /* [n_methods] */
+} perfetto;
+
+/* ---- packets --------------------------------------------------------------------------------- */
+
+static void put_before(qp_proto *p, const qp_proto *head)
+{
+    if (head->n > QP_PROTO_BYTES - p->n)
+        return;
+    memmove(p->bytes + head->n, p->bytes, p->n);
+    memcpy(p->bytes, head->bytes, head->n);
+    p->n += head->n;
+}
+
+/* Make p a field of a message around it; n_more bytes of it are still to follow. */
+static void wrap(qp_proto *p, uint32_t field, size_t n_more)
+{
+    qp_proto head;
+    qp_proto_init(&head);
+    qp_proto_head(&head, field, p->n + n_more);
+    put_before(p, &head);
+}
+
+/* A packet of fields, of which n_more bytes are still to be written. */
+static void begin_packet(perfetto *x, qp_proto *fields, size_t n_more)
+{
+    qp_proto head;
+    qp_proto_init(&head);
+    qp_proto_count(&head, PACKET_SEQUENCE, SEQUENCE);
+    qp_proto_count(&head, PACKET_FLAGS, x->has_begun ? STATE_NEEDED : STATE_CLEARED);
+    put_before(fields, &head);
+    wrap(fields, TRACE_PACKET, n_more);
+    qp_out_bytes(x->out, (const char *)fields->bytes, fields->n);
+    x->has_begun = true;
+}
+
+/* A message around another one: the field in it, and the id that stands before that. */
+typedef struct {
+    uint32_t field;
+    uint64_t track; /* of a track descriptor; 0: none */
+} level;
+
+/* A packet that ends with a text in messages: `fields` is what stands before it in the innermost one,
+ * `around` the ones around, from the inside out, ending with 0. @return false: no memory */
+static bool write_text(perfetto *x, qp_proto *fields, uint32_t field, const char *text,
+                       const level *around)
+{
+    size_t n;
+    char *clean = qp_proto_text(text, &n);
+    if (!clean)
+        return false;
+    qp_proto_head(fields, field, n);
+    for (; around->field; around++) {
+        qp_proto track;
+        wrap(fields, around->field, n);
+        qp_proto_init(&track);
+        if (around->track)
+            qp_proto_count(&track, TRACK_ID, around->track);
+        put_before(fields, &track);
+    }
+    begin_packet(x, fields, n);
+    qp_out_bytes(x->out, clean, n);
+    qp_free(clean);
+    return true;
+}
+
+/* A text of ours, which is short. */
+static void add_text(qp_proto *p, uint32_t field, const char *text)
+{
+    qp_proto_head(p, field, strlen(text));
+    for (; *text; text++)
+        qp_proto_varint(p, (unsigned char)*text); /* ASCII: one byte each */
+}
+
+/* ---- what samples refer to ------------------------------------------------------------------- */
+
+static uint64_t tid_of(const perfetto *x, uint32_t thread)
+{
+    return x->pid + x->m->threads[thread].ordinal - 1;
+}
+
+static bool write_process(perfetto *x)
+{
+    const level around[] = {{TRACK_PROCESS, PROCESS_TRACK}, {PACKET_TRACK, 0}, {0, 0}};
+    qp_proto fields;
+    qp_proto_init(&fields);
+    qp_proto_count(&fields, PROCESS_PID, x->pid);
+    return write_text(x, &fields, PROCESS_NAME, x->m->run.program, around);
+}
+
+static bool write_thread(perfetto *x, uint32_t thread)
+{
+    const qp_model_thread *th = &x->m->threads[thread];
+    qp_proto fields;
+    qp_proto_init(&fields);
+    if (x->m->run.is_virtual) {
+        const level around[] = {{INTERNED_ASYNC, 0}, {PACKET_INTERNED, 0}, {0, 0}};
+        qp_proto_count(&fields, ASYNC_ID, th->ordinal);
+        add_text(&fields, ASYNC_KIND, "virtual thread");
+        return write_text(x, &fields, ASYNC_NAME, th->name, around);
+    }
+    const level around[] = {
+        {TRACK_THREAD, PROCESS_TRACK + th->ordinal}, {PACKET_TRACK, 0}, {0, 0}};
+    qp_proto_count(&fields, THREAD_PID, x->pid);
+    qp_proto_count(&fields, THREAD_TID, tid_of(x, thread));
+    return write_text(x, &fields, THREAD_NAME, th->name, around);
+}
+
+static void write_interned(perfetto *x, uint32_t field, qp_proto *message)
+{
+    wrap(message, field, 0);
+    wrap(message, PACKET_INTERNED, 0);
+    begin_packet(x, message, 0);
+}
+
+static void write_counter(perfetto *x, uint32_t id, const char *name, const char *unit)
+{
+    qp_proto counter;
+    qp_proto_init(&counter);
+    qp_proto_count(&counter, COUNTER_ID, id);
+    add_text(&counter, COUNTER_NAME, name);
+    if (strcmp(unit, "ns") == 0)
+        qp_proto_count(&counter, COUNTER_UNIT, UNIT_NANOSECONDS);
+    else if (strcmp(unit, "calls") == 0)
+        qp_proto_count(&counter, COUNTER_UNIT, UNIT_COUNT);
+    else
+        add_text(&counter, COUNTER_UNIT_TEXT, unit);
+    write_interned(x, INTERNED_COUNTER, &counter);
+}
+
+/* Texts and frames are numbered as their methods. @return false: no memory */
+static bool write_method(perfetto *x, uint32_t method)
+{
+    const level around_name[] = {{INTERNED_FUNCTION, 0}, {PACKET_INTERNED, 0}, {0, 0}};
+    const level around_file[] = {{INTERNED_FILE, 0}, {PACKET_INTERNED, 0}, {0, 0}};
+    const qp_model_method *f = &x->m->methods[method];
+    qp_proto name, file, frame;
+    qp_proto_init(&name);
+    qp_proto_count(&name, STRING_ID, method);
+    file = name;
+    qp_proto_init(&frame);
+    qp_proto_count(&frame, FRAME_ID, method);
+    qp_proto_count(&frame, FRAME_FUNCTION, method);
+    if (*f->file)
+        qp_proto_count(&frame, FRAME_FILE, method);
+    if (f->first_line)
+        qp_proto_count(&frame, FRAME_LINE, f->first_line);
+    bool is_written = write_text(x, &name, STRING_TEXT, f->name, around_name) &&
+                      (!*f->file || write_text(x, &file, STRING_TEXT, f->file, around_file));
+    write_interned(x, INTERNED_FRAME, &frame);
+    return is_written;
+}
+
+/* ---- samples --------------------------------------------------------------------------------- */
+
+static void write_callstack(perfetto *x, uint32_t id, const qp_export_path *path)
+{
+    uint32_t frames[QP_EXPORT_FRAMES];
+    uint32_t n = qp_export_frames(x->m, path->node, frames);
+    qp_proto callstack;
+    qp_proto_init(&callstack);
+    qp_proto_count(&callstack, CALLSTACK_ID, id);
+    while (n-- > 0) /* outermost first */
+        qp_proto_count(&callstack, CALLSTACK_FRAME, frames[n]);
+    write_interned(x, INTERNED_CALLSTACK, &callstack);
+}
+
+static void write_sample(perfetto *x, uint32_t id, const qp_export_path *path, uint64_t at)
+{
+    uint32_t thread = x->m->nodes[path->node].thread;
+    qp_proto sample, part;
+    qp_proto_init(&part);
+    qp_proto_count(&part, TASK_PID, x->pid);
+    if (x->m->run.is_virtual)
+        qp_proto_count(&part, TASK_ASYNC, x->m->threads[thread].ordinal);
+    else
+        qp_proto_count(&part, TASK_TID, tid_of(x, thread));
+    qp_proto_init(&sample);
+    qp_proto_message(&sample, SAMPLE_TASK, &part);
+    qp_proto_count(&sample, SAMPLE_CALLSTACK, id);
+    qp_proto_count(&sample, SAMPLE_COUNTER, x->is_calls ? COUNTER_CALLS : COUNTER_TIME);
+    qp_proto_count(&sample, SAMPLE_WEIGHT,
+                   x->is_calls ? path->calls : qp_model_ns(x->m, path->self));
+    if (!x->is_calls) {
+        qp_proto_init(&part);
+        qp_proto_varint(&part, COUNTER_CALLS);
+        qp_proto_message(&sample, SAMPLE_MORE_COUNTERS, &part);
+        qp_proto_init(&part);
+        qp_proto_varint(&part, path->calls);
+        qp_proto_message(&sample, SAMPLE_MORE_WEIGHTS, &part);
+    }
+    qp_proto_init(&part);
+    qp_proto_count(&part, PACKET_TIME, x->is_calls ? at : qp_model_ns(x->m, at));
+    qp_proto_message(&part, PACKET_SAMPLE, &sample);
+    begin_packet(x, &part, 0);
+}
+
+/* @return false: no memory */
+static bool write_dictionary(perfetto *x, const qp_export_options *o)
+{
+    bool is_written = write_process(x);
+    write_counter(x, COUNTER_CALLS, "calls", "calls");
+    if (!x->is_calls)
+        write_counter(x, COUNTER_TIME, qp_export_time_name(x->m), x->m->run.unit);
+    for (uint32_t i = 1; is_written && i < x->m->n_threads; i++)
+        if (qp_export_has_thread(x->m, i, o))
+            is_written = write_thread(x, i);
+    for (uint32_t i = 1; i < x->m->n_nodes; i++) {
+        const qp_model_node *n = &x->m->nodes[i];
+        if (n->method != QP_ROOT_METHOD && qp_export_has_thread(x->m, n->thread, o))
+            x->is_used[n->method] = true;
+    }
+    for (uint32_t i = 1; is_written && i < x->m->n_methods; i++)
+        if (x->is_used[i])
+            is_written = write_method(x, i);
+    return is_written;
+}
+
+static bool write(const qp_model *m, qp_out *out, const qp_export_options *o,
+                  char error[QP_ERROR_BYTES])
+{
+    perfetto x = {.m = m, .out = out, .is_calls = o->is_calls || !m->run.has_times};
+    qp_export_path *paths = NULL;
+    size_t n_paths = 0;
+    uint64_t at = 0;
+    x.pid = m->run.pid ? m->run.pid : 1;
+    x.is_used = qp_alloc_zeroed(m->n_methods, sizeof *x.is_used);
+    bool is_written =
+        x.is_used && qp_export_paths(m, o->thread, &paths, &n_paths) && write_dictionary(&x, o);
+    for (size_t i = 0; is_written && i < n_paths; i++) {
+        at += x.is_calls ? paths[i].calls : paths[i].self;
+        write_callstack(&x, (uint32_t)i + 1, &paths[i]);
+        write_sample(&x, (uint32_t)i + 1, &paths[i], at);
+    }
+    qp_free(x.is_used);
+    qp_free(paths);
+    return is_written || qp_export_fails(error);
+}
+
+const qp_exporter qp_export_perfetto = {
+    .name = "perfetto",
+    .suffix = ".pftrace",
+    .summary = "ui.perfetto.dev, trace_processor: weighted call stacks",
+    .limits = "lines within functions, paths deeper than 1,024 frames",
+    .is_binary = true,
+    .write = write};
