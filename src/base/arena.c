@@ -8,6 +8,14 @@
 
 #include "base/alloc.h"
 
+/* What is not taken is poisoned, or AddressSanitizer would see whole blocks only. */
+#if __has_include(<sanitizer/asan_interface.h>)
+#include <sanitizer/asan_interface.h> /* does nothing where the sanitizer is off */
+#else
+#define ASAN_POISON_MEMORY_REGION(at, n_bytes)   ((void)(at), (void)(n_bytes))
+#define ASAN_UNPOISON_MEMORY_REGION(at, n_bytes) ((void)(at), (void)(n_bytes))
+#endif
+
 enum { ALIGNMENT = 16, BLOCK_BYTES = 64 * 1024 };
 
 typedef struct qp_arena_block {
@@ -37,16 +45,17 @@ static block *add_block(qp_arena *a, size_t n_bytes)
     if (!b)
         return NULL;
     *b = (block){.next = a->blocks, .n_bytes = room};
+    ASAN_POISON_MEMORY_REGION(b->bytes, room);
     a->blocks = b;
     return b;
 }
 
 void *qp_arena_take(qp_arena *a, size_t n, size_t bytes)
 {
-    size_t wanted;
-    if (__builtin_mul_overflow(n, bytes, &wanted) || wanted > SIZE_MAX / 2)
+    size_t asked;
+    if (__builtin_mul_overflow(n, bytes, &asked) || asked > SIZE_MAX / 2)
         return NULL;
-    wanted = (wanted + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
+    size_t wanted = (asked + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
     block *b = a->blocks;
     if (!b || b->n_bytes - b->n_used < wanted)
         b = add_block(a, wanted);
@@ -54,6 +63,7 @@ void *qp_arena_take(qp_arena *a, size_t n, size_t bytes)
         return NULL;
     void *taken = b->bytes + b->n_used;
     b->n_used += wanted;
+    ASAN_UNPOISON_MEMORY_REGION(taken, asked);
     return taken;
 }
 

@@ -32,6 +32,8 @@ static void simplify(char *path)
 {
     bool is_rooted = path[0] == '/' || path[0] == '\\';
     size_t n = is_rooted, n_bytes = strlen(path);
+    if (is_rooted)
+        path[0] = '/'; /* parts are joined to it: never more bytes than were read */
     for (size_t at = 0; at < n_bytes;) {
         size_t length = strcspn(path + at, "/\\");
         const char *part = path + at;
@@ -49,8 +51,6 @@ static void simplify(char *path)
         memmove(path + n, part, length);
         n += length;
     }
-    if (is_rooted)
-        path[0] = '/';
     path[n] = '\0';
 }
 

@@ -371,6 +371,22 @@ static void paths_are_relative_to_the_root(void **state)
     qp_cover_free(c);
 }
 
+/* Names come from the profile; a path never grows (the arena is poisoned behind it). */
+static void a_leading_backslash_is_a_slash(void **state)
+{
+    static const char *const paths[] = {
+        "\\a",        "\\abc\\d.lua", "\\xbc\\..\\e.lua", "\\\\server\\f.lua",
+        "\\r\\g.lua", "h\\i.lua"};
+    static const char *const wanted[] = {"/a",    "/abc/d.lua", "/e.lua", "/server/f.lua",
+                                         "g.lua", "h/i.lua"};
+    (void)state;
+    qp_cover *c = picture_below(paths, 6, &(qp_cover_options){.root = "\\r"});
+    assert_int_equal(c->n_files, 6);
+    for (size_t i = 0; i < 6; i++)
+        assert_string_equal(c->files[i].path, wanted[i]);
+    qp_cover_free(c);
+}
+
 static void files_are_chosen_by_globs_and_root(void **state)
 {
     static const char *const paths[] = {"/r/src/b.lua", "/r/src/a/c.lua", "/r/t/d.lua",
@@ -487,6 +503,7 @@ int main(void)
         cmocka_unit_test(shares_of_what_has_no_lines_touch_none),
         cmocka_unit_test(shares_of_cleared_data_are_nothing),
         cmocka_unit_test(paths_are_relative_to_the_root),
+        cmocka_unit_test(a_leading_backslash_is_a_slash),
         cmocka_unit_test(files_are_chosen_by_globs_and_root),
         cmocka_unit_test(a_declaration_is_no_statement),
         cmocka_unit_test(functions_without_a_file_are_in_no_figure),
