@@ -23,8 +23,12 @@ int qprof_register_source(const char *file, const void *text, size_t n_bytes)
         return qp_door_refuse(QPROF_E_STATE, "qprof_register_source: not running");
     if (!file || !file[0] || (n_bytes && !text))
         return qp_door_refuse(QPROF_E_ARG, "qprof_register_source: no file name, or no text");
+    if (!qp_control_lock())
+        return qp_door_refuse(QPROF_E_STATE, "qprof_register_source: inside another call");
     int host_errno = errno;
-    bool is_added = qp_sources_add(&qp_run.sources, file, text, n_bytes);
+    bool is_added =
+        qp_state() == QP_STATE_RUNNING && qp_sources_add(&qp_run.sources, file, text, n_bytes);
+    qp_control_unlock();
     errno = host_errno;
     return is_added ? 0
                     : qp_door_refuse(QPROF_E_MEMORY, "qprof_register_source: out of memory");

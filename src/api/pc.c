@@ -4,12 +4,13 @@
 #include <unistd.h>
 
 #include "api/door.h"
-#include "base/scratch.h"
+#include "base/pages.h"
 #include "record/config.h"
 #include "record/pc.h"
 #include "record/pc_charge.h"
 #include "record/sampler.h"
 #include "record/samples.h"
+#include "record/stack.h"
 #include "record/summary.h"
 #include "record/tree.h"
 
@@ -138,22 +139,42 @@ void qprof_sample_path(qprof_thread *th, uint32_t path)
     errno = host_errno;
 }
 
-void qprof_pc_enter_critical(void)
+/* What waits happened on this side of the border of a critical section. */
+static void settle_here(void)
+{
+    qprof_thread *th = qp_thread_current();
+    if (!qp_is_open(th) || !qp_top_of(th))
+        return;
+    qprof_frame *top = qp_event_look(th);
+    if (!top)
+        return;
+    bool walks_itself = (QPROF_LOAD(th->gate) & QPROF_HOOK_STACK) && !qp_stack_depth(th, top);
+    if (!walks_itself) /* else only the host knows where it stands */
+        qp_samples_take(th, top, 0);
+    qp_event_end(th, top);
+}
+
+static void change_critical(int by)
 {
     int host_errno = errno;
     qp_carrier_slot *slot = qp_carrier_here();
-    if (slot)
-        qp_store(&slot->n_critical, slot->n_critical + 1);
+    if (slot && (by > 0 || slot->n_critical)) {
+        uint32_t n = slot->n_critical + (uint32_t)by;
+        if (!n || !slot->n_critical)
+            settle_here();
+        qp_store(&slot->n_critical, n);
+    }
     errno = host_errno;
+}
+
+void qprof_pc_enter_critical(void)
+{
+    change_critical(1);
 }
 
 void qprof_pc_leave_critical(void)
 {
-    int host_errno = errno;
-    qp_carrier_slot *slot = qp_carrier_here();
-    if (slot && slot->n_critical)
-        qp_store(&slot->n_critical, slot->n_critical - 1);
-    errno = host_errno;
+    change_critical(-1);
 }
 
 /* ---- figures ------------------------------------------------------------------------------- */
@@ -180,7 +201,9 @@ int qprof_pc_totals(qprof_PcTotals *totals)
     qprof_PcTotals t = {.kind = (int)h->pc_kind,
                         .critical = qp_load(&h->n_critical),
                         .interval = (unsigned long)(h->pc_period / 1000)};
-    t.measured = n_passes ? (unsigned long)(qp_load(&h->sample_ns) / n_passes / 1000) : 0;
+    t.measured = n_passes && h->sample_period == h->pc_period
+                     ? (unsigned long)(qp_load(&h->sample_ns) / n_passes / 1000)
+                     : 0;
     bool is_read = qp_pc_each(add_totals, &t);
     qp_control_unlock();
     errno = host_errno;
@@ -280,9 +303,9 @@ qprof_PcPattern *qprof_pc_pattern_compile(const char *text, int *error_column)
 {
     qp_parse_error error = {0, ""};
     int host_errno = errno;
-    qprof_PcPattern *p = text ? qp_scratch_take(sizeof *p) : NULL;
+    qprof_PcPattern *p = text ? qp_pages_take(sizeof *p) : NULL;
     if (p && qp_pattern_parse(&p->pattern, text, &error) != QP_PARSE_OK) {
-        qp_scratch_drop(p, sizeof *p);
+        qp_pages_drop(p, sizeof *p);
         p = NULL;
     }
     errno = host_errno;
@@ -323,23 +346,24 @@ int qprof_pc_pattern_match(const qprof_PcPattern *p, const char *const *frames, 
     if (!p || n < 0 || (n && !frames))
         return qp_door_refuse(QPROF_E_ARG, "qprof_pc_pattern_match: bad argument");
     size_t n_bytes = qp_pattern_scratch(&p->pattern, (uint32_t)n);
-    void *scratch = qp_scratch_take(n_bytes);
+    void *scratch = qp_pages_take(n_bytes);
     if (!scratch)
         return qp_door_refuse(QPROF_E_MEMORY, "qprof_pc_pattern_match: out of memory");
     named_stack s = {p, frames};
     const qp_pattern_stack stack = {(uint32_t)n, n && !frames[n - 1], frame_fits, &s};
-    qp_match m = qp_pattern_match(&p->pattern, &stack, scratch, n_bytes, &frame, &n_deep);
-    qp_scratch_drop(scratch, n_bytes);
+    qp_pattern_answer m =
+        qp_pattern_match(&p->pattern, &stack, scratch, n_bytes, &frame, &n_deep);
+    qp_pages_drop(scratch, n_bytes);
     errno = host_errno;
-    if (m == QP_MATCH_YES && charged)
+    if (m == QP_PATTERN_YES && charged)
         *charged = (int)frame;
-    return m == QP_MATCH_YES;
+    return m == QP_PATTERN_YES;
 }
 
 void qprof_pc_pattern_free(qprof_PcPattern *p)
 {
     int host_errno = errno;
-    qp_scratch_drop(p, sizeof *p);
+    qp_pages_drop(p, sizeof *p);
     errno = host_errno;
 }
 

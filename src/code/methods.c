@@ -22,6 +22,11 @@ bool qp_method_is_pseudo(uint64_t id)
            id < UINTPTR_MAX - N_RESERVED_IDS + 1 + sizeof pseudo_names / sizeof *pseudo_names;
 }
 
+bool qp_method_is_nameless(uint64_t id)
+{
+    return !id || (qp_method_is_reserved(id) && !qp_method_is_pseudo(id));
+}
+
 static qp_method *record_at(const qp_methods *m, qp_cell cell)
 {
     return qp_at(m->space, cell);
@@ -147,7 +152,7 @@ static qp_ref copy_lines(qp_methods *m, const qp_line *lines, int64_t n_lines)
 qp_registration qp_methods_register(qp_methods *m, const qp_method_info *info)
 {
     bool is_pseudo = qp_method_is_pseudo(info->id);
-    if (!info->id || (qp_method_is_reserved(info->id) && !is_pseudo))
+    if (qp_method_is_nameless(info->id))
         return QP_BAD_ID;
     bool is_new;
     qp_cell cell = qp_methods_mention(m, info->id, &is_new);

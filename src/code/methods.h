@@ -31,6 +31,8 @@ typedef struct {
 /* The 16 highest ids of a pointer's size: four pseudo-methods, twelve that mean nothing. */
 bool qp_method_is_reserved(uint64_t id);
 bool qp_method_is_pseudo(uint64_t id);
+/* An id that means no method: 0, or reserved and no pseudo-method. */
+bool qp_method_is_nameless(uint64_t id);
 
 /* @return false: no room */
 bool qp_methods_begin(qp_methods *m, qp_space *space, qp_texts *texts);

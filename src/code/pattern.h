@@ -62,7 +62,7 @@ typedef struct {
     void *to;
 } qp_pattern_stack;
 
-typedef enum { QP_MATCH_NO, QP_MATCH_YES, QP_MATCH_NO_MEMORY } qp_match;
+typedef enum { QP_PATTERN_NO, QP_PATTERN_YES, QP_PATTERN_NO_MEMORY } qp_pattern_answer;
 
 /* Bytes of scratch that matching may need. */
 size_t qp_pattern_scratch(const qp_pattern *p, uint32_t n_frames);
@@ -70,7 +70,8 @@ size_t qp_pattern_scratch(const qp_pattern *p, uint32_t n_frames);
 /* @param scratch  [n_bytes], aligned to 8; contents do not matter
  * @param charged  frame, or QP_PATTERN_FOREIGN. @param n_deep  that many outermost frames were
  *                 active for the one who is charged */
-qp_match qp_pattern_match(const qp_pattern *p, const qp_pattern_stack *stack, void *scratch,
-                          size_t n_bytes, int64_t *charged, uint32_t *n_deep);
+qp_pattern_answer qp_pattern_match(const qp_pattern *p, const qp_pattern_stack *stack,
+                                   void *scratch, size_t n_bytes, int64_t *charged,
+                                   uint32_t *n_deep);
 
 #endif

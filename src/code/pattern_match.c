@@ -292,21 +292,22 @@ size_t qp_pattern_scratch(const qp_pattern *p, uint32_t n_frames)
     return n_sets * set_words(n_frames) * sizeof(word) + lists;
 }
 
-qp_match qp_pattern_match(const qp_pattern *p, const qp_pattern_stack *stack, void *scratch,
-                          size_t n_bytes, int64_t *charged, uint32_t *n_deep)
+qp_pattern_answer qp_pattern_match(const qp_pattern *p, const qp_pattern_stack *stack,
+                                   void *scratch, size_t n_bytes, int64_t *charged,
+                                   uint32_t *n_deep)
 {
     matcher x = {.p = p, .stack = stack, .at = scratch, .n_words = set_words(stack->n_frames)};
     if (n_bytes < qp_pattern_scratch(p, stack->n_frames))
-        return QP_MATCH_NO_MEMORY;
+        return QP_PATTERN_NO_MEMORY;
     word *goal = take_set(&x), *from = take_set(&x);
     put(goal, stack->n_frames);
     walk(&x, p->root, false, goal, from);
     if (is_empty(&x, from))
-        return QP_MATCH_NO;
+        return QP_PATTERN_NO;
     x.chosen = take(&x, p->n_items * sizeof *x.chosen);
     span *spans = take(&x, p->n_items * sizeof *spans);
     choose(&x, p->root, from, goal);
     bind(&x, spans);
     charge(&x, spans, charged, n_deep);
-    return QP_MATCH_YES;
+    return QP_PATTERN_YES;
 }

@@ -17,7 +17,7 @@ typedef struct {
 bool qp_sources_begin(qp_sources *s, qp_space *space, qp_texts *texts);
 
 /* Keep length and digest of a text; what was said of the file before is replaced.
- * @return false: no room. Threads: any; of two at once one counts. */
+ * @return false: no room. Threads: one at a time. */
 bool qp_sources_add(qp_sources *s, const char *path, const void *text, uint64_t n_bytes);
 
 #endif

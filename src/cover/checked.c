@@ -345,7 +345,7 @@ static uint64_t hash_text(uint64_t hash, const char *text)
 }
 
 /* A placeholder is known by its id alone. */
-static uint64_t key_of(const qp_checked *im, const qp_method *m)
+static uint64_t key_of_name(const qp_checked *im, const qp_method *m)
 {
     if (!(m->flags & QP_METHOD_REGISTERED))
         return m->id * 0x9E3779B97F4A7C15u;
@@ -354,17 +354,45 @@ static uint64_t key_of(const qp_checked *im, const qp_method *m)
                      qp_checked_text(im, m->file));
 }
 
-static uint32_t *bucket_of(const qp_checked *im, uint64_t key)
+/* Of its name and the line where it begins. */
+static uint64_t key_of(const qp_checked *im, const qp_method *m)
 {
-    return &im->buckets[(uint32_t)(key >> 32 ^ key) & im->mask];
+    const qp_lines *t = qp_checked_lines(im, m);
+    uint32_t line = t && t->n_lines ? (uint32_t)t->lines[0].line : 0;
+    return (key_of_name(im, m) + line) * 0x9E3779B97F4A7C15u;
+}
+
+static uint32_t *bucket_of(const qp_checked *im, uint32_t *buckets, uint64_t key)
+{
+    return &buckets[(uint32_t)(key >> 32 ^ key) & im->mask];
+}
+
+/* The first method of a's name in b. @return 0: none */
+static uint32_t name_in(const qp_checked *a, uint32_t method_of_a, const qp_checked *b)
+{
+    uint64_t key = key_of_name(a, qp_checked_method(a, method_of_a));
+    uint32_t i = *bucket_of(b, b->name_buckets, key);
+    while (i && !qp_checked_same_name(a, method_of_a, b, i))
+        i = b->next_name[i];
+    return i;
 }
 
 static void index_methods(qp_checked *im)
 {
     for (uint32_t i = im->n_methods; i >= 1; i--) {
-        uint32_t *bucket = bucket_of(im, key_of(im, qp_checked_method(im, i)));
+        uint32_t *bucket = bucket_of(im, im->buckets, key_of(im, qp_checked_method(im, i)));
         im->next_alike[i] = *bucket;
         *bucket = i;
+    }
+    for (uint32_t i = 1; i <= im->n_methods; i++) {
+        uint32_t first = name_in(im, i, im);
+        if (!first) {
+            uint64_t key = key_of_name(im, qp_checked_method(im, i));
+            uint32_t *bucket = bucket_of(im, im->name_buckets, key);
+            im->next_name[i] = *bucket;
+            *bucket = first = i;
+        }
+        im->n_namesakes[first]++;
     }
 }
 
@@ -389,7 +417,16 @@ bool qp_checked_same_name(const qp_checked *a, uint32_t method_of_a, const qp_ch
 
 uint32_t qp_checked_find(const qp_checked *a, uint32_t method_of_a, const qp_checked *b)
 {
-    return *bucket_of(b, key_of(a, qp_checked_method(a, method_of_a)));
+    return *bucket_of(b, b->buckets, key_of(a, qp_checked_method(a, method_of_a)));
+}
+
+uint32_t qp_checked_namesakes(const qp_checked *a, uint32_t method_of_a, const qp_checked *b,
+                              uint32_t *first)
+{
+    uint32_t i = name_in(a, method_of_a, b);
+    if (first)
+        *first = i;
+    return i ? b->n_namesakes[i] : 0;
 }
 
 /* ---- all of it ----------------------------------------------------------------------------- */
@@ -411,9 +448,13 @@ static bool take_tables(qp_checked *im, qp_scratch *s)
     im->methods = qp_scratch_take(s, n_methods + 1, sizeof *im->methods);
     im->next_alike = qp_scratch_take(s, n_methods + 1, sizeof *im->next_alike);
     im->buckets = qp_scratch_take(s, (uint64_t)im->mask + 1, sizeof *im->buckets);
+    im->next_name = qp_scratch_take(s, n_methods + 1, sizeof *im->next_name);
+    im->n_namesakes = qp_scratch_take(s, n_methods + 1, sizeof *im->n_namesakes);
+    im->name_buckets = qp_scratch_take(s, (uint64_t)im->mask + 1, sizeof *im->name_buckets);
     im->contexts =
         qp_scratch_take(s, count_cells(im, QP_EXTENT_CONTEXTS) + 1, sizeof *im->contexts);
-    return im->index_of && im->methods && im->next_alike && im->buckets && im->contexts;
+    return im->index_of && im->methods && im->next_alike && im->buckets && im->next_name &&
+           im->n_namesakes && im->name_buckets && im->contexts;
 }
 
 bool qp_checked_open(qp_checked *im, const char *bytes, uint64_t n_bytes, qp_scratch *s,

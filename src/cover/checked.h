@@ -21,8 +21,11 @@ typedef struct {
     uint32_t n_methods;
     qp_cell *contexts; /* [n_contexts + 1] from 1 */
     uint32_t n_contexts;
-    uint32_t *next_alike; /* [n_methods + 1] next method in the same bucket; 0: none */
-    uint32_t *buckets;    /* [mask + 1] of methods, by qp_image_key */
+    uint32_t *next_alike;   /* [n_methods + 1] next method in the same bucket; 0: none */
+    uint32_t *buckets;      /* [mask + 1] of methods, by their names and first lines */
+    uint32_t *next_name;    /* the same for the first method of each name */
+    uint32_t *name_buckets; /* [mask + 1] of them */
+    uint32_t *n_namesakes;  /* [n_methods + 1] of a first one: methods that have the name */
     uint32_t mask;
 } qp_checked;
 
@@ -68,7 +71,12 @@ uint64_t qp_checked_jumps_bytes(const qp_jumps *jumps);
 bool qp_checked_same_name(const qp_checked *a, uint32_t method_of_a, const qp_checked *b,
                           uint32_t method_of_b);
 
-/* The first method of b that may have the name of a's; others follow by next_alike. */
+/* The first method of b that may have the name and the first line of a's; others follow by
+ * next_alike. */
 uint32_t qp_checked_find(const qp_checked *a, uint32_t method_of_a, const qp_checked *b);
+
+/* How many methods of b have the name of a's. @param first  receives the first one; may be NULL */
+uint32_t qp_checked_namesakes(const qp_checked *a, uint32_t method_of_a, const qp_checked *b,
+                              uint32_t *first);
 
 #endif

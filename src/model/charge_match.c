@@ -171,9 +171,10 @@ static void enter_path(void *context, uint32_t node)
     if (x->has_failed || (x->only_hit && !n->f.interrupts))
         return;
     const qp_pattern_stack stack = {n_frames, is_foreign, frame_fits, x};
-    qp_match match = qp_pattern_match(x->p, &stack, x->scratch, x->n_scratch, &frame, &n_deep);
-    x->has_failed = match == QP_MATCH_NO_MEMORY;
-    if (match != QP_MATCH_YES)
+    qp_pattern_answer match =
+        qp_pattern_match(x->p, &stack, x->scratch, x->n_scratch, &frame, &n_deep);
+    x->has_failed = match == QP_PATTERN_NO_MEMORY;
+    if (match != QP_PATTERN_YES)
         return;
     bool is_itself = is_foreign && frame == QP_PATTERN_FOREIGN && n_deep + 1 == n_frames;
     *charged = is_itself ? node : x->path[n_deep + 1];

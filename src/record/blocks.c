@@ -72,7 +72,11 @@ static qp_bank *frame_bank(qprof_thread *th, const qprof_frame *f, qp_bank_kind 
 {
     const qprof_node *n = qp_node_at(th, f->node);
     uint32_t n_blocks = qp_method_n_blocks(&qp_run.methods, n->method);
-    if (bb < 0 || (uint32_t)bb >= n_blocks || (f->flags & QPROF_FRAME_FOLDED)) {
+    if (f->flags & QPROF_FRAME_FOLDED) { /* its node is its caller's */
+        qp_count(&qp_run.space, QP_D_out_of_memory);
+        return NULL;
+    }
+    if (bb < 0 || (uint32_t)bb >= n_blocks) {
         qp_count(&qp_run.space, QP_D_bb_out_of_range);
         return NULL;
     }

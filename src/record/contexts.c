@@ -3,7 +3,7 @@
 
 #include "base/atomic.h"
 #include "base/trie.h"
-#include "record/thread.h"
+#include "record/walk.h"
 
 enum { FIRST_CELLS = 16 };
 
@@ -148,8 +148,11 @@ static uint32_t first_change(const qp_bank *b, const qp_bank *seen)
 
 /* Give the current context what a bank has gained since it was seen last. The shares alone say who
  * has what, `seen` only what they add up to: being killed in between does no harm. */
-static bool hand_out_bank(qp_bank *b, const qp_thread_record *r)
+static bool hand_out_bank(void *record, qp_bank *b)
 {
+    const qp_thread_record *r = record;
+    if (b->kind != QP_BANK_COUNTS)
+        return true;
     qp_bank *seen = twin_of(b, &b->seen, QP_BANK_SEEN);
     if (!seen)
         return false;
@@ -192,47 +195,24 @@ static bool next_record(uint32_t i, qp_thread_record **r)
     return true;
 }
 
-typedef bool bank_action(qp_bank *b, const qp_thread_record *r);
-
-static bool each_bank(const qp_thread_record *r, bank_action *act)
-{
-    for (qp_cell cell = qp_observe(&r->banks); cell;) {
-        const qp_extent *e = qp_at(&qp_run.space, cell);
-        uint32_t n_used = qp_observe(&e->n_used);
-        for (uint32_t at = 1; at <= n_used;) {
-            qp_bank *b = bank_at(cell + at);
-            if (b->kind == QP_BANK_COUNTS && !act(b, r))
-                return false;
-            at += b->n_cells;
-        }
-        cell = e->prev;
-    }
-    return true;
-}
-
 /* ---- calls --------------------------------------------------------------------------------- */
 
 enum { LIST_END = 1 }; /* a cell of the head: never a method */
 
-/* Add the calls of a thread's paths to their methods, which form a list. */
-static void add_calls(const qp_thread_record *r, qp_cell *list)
+/* Add the calls of a path to its method; those that have any form a list. */
+static bool add_calls(void *list, qp_cell cell, const qp_node *n)
 {
-    for (qp_cell cell = qp_observe(&r->nodes); cell;) {
-        const qp_extent *e = qp_at(&qp_run.space, cell);
-        uint32_t n_used = qp_observe(&e->n_used);
-        for (uint32_t at = 1; at <= n_used; at++) {
-            const qp_node *n = qp_at(&qp_run.space, cell + at);
-            qp_method *m = qp_at(&qp_run.space, n->method);
-            if (!n->method)
-                continue;
-            m->calls_now += qp_load(&n->n_calls);
-            if (!m->calls_next) {
-                m->calls_next = *list;
-                *list = n->method;
-            }
-        }
-        cell = e->prev;
+    qp_cell *first = list;
+    qp_method *m = qp_at(&qp_run.space, n->method);
+    (void)cell;
+    if (!n->method)
+        return true;
+    m->calls_now += qp_load(&n->n_calls);
+    if (!m->calls_next) {
+        m->calls_next = *first;
+        *first = n->method;
     }
+    return true;
 }
 
 /* Take the first method off the list. @return its cell; LIST_END: none is left */
@@ -276,8 +256,8 @@ static bool hand_out(void)
     for (uint32_t i = 0; next_record(i, &r); i++) {
         if (!r)
             continue;
-        add_calls(r, &list);
-        has_room = has_room && each_bank(r, hand_out_bank);
+        qp_walk_nodes(r, add_calls, &list);
+        has_room = has_room && qp_walk_banks(r, hand_out_bank, r);
     }
     return hand_out_calls(list) && has_room;
 }
@@ -297,9 +277,11 @@ bool qp_contexts_switch(const char *name)
 
 /* ---- clears -------------------------------------------------------------------------------- */
 
-static bool set_base(qp_bank *b, const qp_thread_record *r)
+static bool set_base(void *unused, qp_bank *b)
 {
-    (void)r;
+    (void)unused;
+    if (b->kind != QP_BANK_COUNTS)
+        return true;
     qp_bank *base = twin_of(b, &b->base, QP_BANK_BASE);
     if (!base) {
         qp_count(&qp_run.space, QP_D_out_of_memory);
@@ -335,10 +317,10 @@ void qp_contexts_clear(void)
         if (!qp_observe(&th->pulse))
             continue;
         qp_thread_record *r = qp_record_of(th);
-        add_calls(r, &list);
+        qp_walk_nodes(r, add_calls, &list);
         if (qp_load(&r->top))
             continue; /* it does its part itself, at its next event */
-        each_bank(r, set_base);
+        qp_walk_banks(r, set_base, NULL);
         qp_publish(&r->clear_count, qp_run_head()->clear_count);
     }
     while (next_called(&list, &m, &calls) != LIST_END)

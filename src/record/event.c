@@ -90,7 +90,7 @@ static qprof_frame *ask_host(qprof_thread *th, qprof_frame *top, uintptr_t metho
 static qp_cell method_of(qprof_thread *th, qprof_frame **top, uintptr_t method)
 {
     qp_methods *all = &qp_run.methods;
-    if (!method || (qp_method_is_reserved(method) && !qp_method_is_pseudo(method)))
+    if (qp_method_is_nameless(method))
         return all->anonymous;
     bool is_new;
     qp_cell cell = qp_methods_mention(all, method, &is_new);
@@ -121,8 +121,7 @@ static qp_cell callee_of(qprof_thread *th, qprof_frame **top, uintptr_t method)
         qp_count(&qp_run.space, QP_D_tree_overflow);
         return ((*top)->flags & QPROF_FRAME_FOLDED) ? 0 : parent;
     }
-    bool is_anonymous =
-        !method || (qp_method_is_reserved(method) && !qp_method_is_pseudo(method));
+    bool is_anonymous = qp_method_is_nameless(method);
     uint64_t key = is_anonymous ? 0 : method;
     if (is_anonymous)
         qp_count(&qp_run.space, QP_D_bad_method_id);

@@ -7,8 +7,9 @@
 #include <stdio.h>
 
 #include "base/atomic.h"
+#include "base/plain.h"
 #include "base/signal.h"
-#include "record/thread.h"
+#include "record/walk.h"
 
 enum { MODULES_MAX = 64, N_CLASSES = 5, CALLED = 1 };
 
@@ -40,23 +41,20 @@ static bool counts_its_entries(const qp_method *m)
     return false;
 }
 
-static void add_paths(const qp_thread_record *r)
+static bool add_path(void *unused, qp_cell cell, const qp_node *n)
 {
-    for (qp_cell cell = qp_observe(&r->nodes); cell;) {
-        const qp_extent *e = qp_at(&qp_run.space, cell);
-        uint32_t n_used = qp_observe(&e->n_used);
-        for (uint32_t i = 1; i <= n_used; i++) {
-            const qp_node *n = qp_at(&qp_run.space, cell + i);
-            qp_method *m = qp_at(&qp_run.space, n->method);
-            if (n->method && !counts_its_entries(m))
-                m->calls_now += qp_load(&n->n_calls);
-        }
-        cell = e->prev;
-    }
+    qp_method *m = qp_at(&qp_run.space, n->method);
+    (void)unused, (void)cell;
+    if (n->method && !counts_its_entries(m))
+        m->calls_now += qp_load(&n->n_calls);
+    return true;
 }
 
-static void add_bank(const qp_bank *b)
+static bool add_bank(void *unused, qp_bank *b)
 {
+    (void)unused;
+    if (b->kind != QP_BANK_COUNTS)
+        return true;
     qp_method *m = qp_at(&qp_run.space, b->method);
     const qp_jumps *jumps = jumps_of(m);
     const qp_bank *base = b->base ? qp_at(&qp_run.space, b->base) : NULL;
@@ -67,21 +65,7 @@ static void add_bank(const qp_bank *b)
         if (jumps && i < jumps->n_jumps && jumps->jumps[i].from_block == QP_JUMP_ENTRY)
             m->calls_now += n;
     }
-}
-
-static void add_banks(const qp_thread_record *r)
-{
-    for (qp_cell cell = qp_observe(&r->banks); cell;) {
-        const qp_extent *e = qp_at(&qp_run.space, cell);
-        uint32_t n_used = qp_observe(&e->n_used);
-        for (uint32_t at = 1; at <= n_used;) {
-            const qp_bank *b = qp_at(&qp_run.space, cell + at);
-            if (b->kind == QP_BANK_COUNTS)
-                add_bank(b);
-            at += b->n_cells;
-        }
-        cell = e->prev;
-    }
+    return true;
 }
 
 static void add_threads(void)
@@ -93,8 +77,8 @@ static void add_threads(void)
         const qp_thread_record *r = qp_record_of(th);
         if (qp_load(&r->clear_count) != qp_run_head()->clear_count)
             continue; /* what it has is cleared, but it has not looked yet */
-        add_paths(r);
-        add_banks(r);
+        qp_walk_nodes(r, add_path, NULL);
+        qp_walk_banks(r, add_bank, NULL);
     }
 }
 
@@ -152,10 +136,7 @@ static void print_row(int fd, const char *name, const module_row *row)
 {
     uint64_t n = 0;
     char shown[32];
-    snprintf(shown, sizeof shown, "%s", name);
-    for (char *c = shown; *c; c++)
-        if ((unsigned char)*c < ' ' || (unsigned char)*c >= 0x7F)
-            *c = '?';
+    qp_plain(name, sizeof shown, shown, sizeof shown);
     for (unsigned i = 0; i < N_CLASSES; i++)
         n += row->n_in[i];
     dprintf(fd, "%-31s %14llu %7llu %7llu %9llu %6.1f %7llu %7llu %7llu %7llu %7llu\n", shown,

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "base/atomic.h"
-#include "base/scratch.h"
+#include "base/pages.h"
 #include "code/pattern.h"
-#include "record/thread.h"
+#include "record/walk.h"
 
 typedef struct {
     qp_pattern *pattern; /* NULL: every stack counts */
@@ -17,6 +17,8 @@ typedef struct {
     void *scratch; /* [n_scratch] */
     size_t n_scratch;
     bool has_failed;
+    void (*visit)(void *to, const qp_pc_charge *c);
+    void *to;
 } inspector;
 
 static const qp_method *method_at(qp_cell cell)
@@ -69,9 +71,9 @@ static bool grow(void **p, size_t *n_bytes, size_t wanted)
 {
     if (wanted <= *n_bytes)
         return true;
-    qp_scratch_drop(*p, *n_bytes);
+    qp_pages_drop(*p, *n_bytes);
     *n_bytes = wanted * 2;
-    *p = qp_scratch_take(*n_bytes);
+    *p = qp_pages_take(*n_bytes);
     if (!*p)
         *n_bytes = 0;
     return *p != NULL;
@@ -121,44 +123,38 @@ static bool charge(inspector *x, qp_cell cell, uint64_t n, qp_pc_charge *c)
         return true;
     }
     const qp_pattern_stack stack = {n_frames, is_foreign, frame_fits, x};
-    qp_match m =
+    qp_pattern_answer m =
         qp_pattern_match(x->pattern, &stack, x->scratch, x->n_scratch, &c->charged, &c->n_deep);
-    c->is_counted = m == QP_MATCH_YES;
+    c->is_counted = m == QP_PATTERN_YES;
     if (c->is_counted && c->charged >= 0 && !qp_pc_is_procedure(x->frames[c->charged]))
         c->charged = QP_PATTERN_FOREIGN;
-    return m != QP_MATCH_NO_MEMORY;
+    return m != QP_PATTERN_NO_MEMORY;
 }
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
-static void visit_thread(inspector *x, const qp_thread_record *r,
-                         void (*visit)(void *to, const qp_pc_charge *c), void *to)
+static bool visit_path(void *to, qp_cell cell, const qp_node *n)
 {
-    for (qp_cell cell = qp_observe(&r->nodes); cell && !x->has_failed;) {
-        const qp_extent *e = qp_at(&qp_run.space, cell);
-        uint32_t n_used = qp_observe(&e->n_used);
-        for (uint32_t at = 1; at <= n_used && !x->has_failed; at++) {
-            qp_cell more = qp_observe(&node_at(cell + at)->more);
-            const qp_node_more *m = more ? qp_at(&qp_run.space, more) : NULL;
-            uint64_t n = m ? qp_load(&m->samples) : 0;
-            qp_pc_charge c;
-            if (!n)
-                continue;
-            x->has_failed = !charge(x, cell + at, n, &c);
-            if (!x->has_failed)
-                visit(to, &c);
-        }
-        cell = e->prev;
-    }
+    inspector *x = to;
+    qp_cell more = qp_observe(&n->more);
+    const qp_node_more *m = more ? qp_at(&qp_run.space, more) : NULL;
+    uint64_t n_samples = m ? qp_load(&m->samples) : 0;
+    qp_pc_charge c;
+    if (!n_samples)
+        return true;
+    x->has_failed = !charge(x, cell, n_samples, &c);
+    if (!x->has_failed)
+        x->visit(x->to, &c);
+    return !x->has_failed;
 }
 
 bool qp_pc_each(void (*visit)(void *to, const qp_pc_charge *c), void *to)
 {
-    inspector x = {0};
+    inspector x = {.visit = visit, .to = to};
     qp_parse_error unused;
     const qp_head *h = qp_run_head();
     if (h->pc_pattern) {
-        x.pattern = qp_scratch_take(sizeof *x.pattern);
+        x.pattern = qp_pages_take(sizeof *x.pattern);
         x.has_failed =
             !x.pattern || qp_pattern_parse(x.pattern, qp_texts_at(&qp_run.texts, h->pc_pattern),
                                            &unused) != QP_PARSE_OK;
@@ -167,10 +163,10 @@ bool qp_pc_each(void (*visit)(void *to, const qp_pc_charge *c), void *to)
         const qprof_thread *th = qp_threads_at(i);
         if (qp_observe(&th->pulse) &&
             qp_load(&qp_record_of(th)->clear_count) == qp_load(&h->clear_count))
-            visit_thread(&x, qp_record_of(th), visit, to);
+            qp_walk_nodes(qp_record_of(th), visit_path, &x);
     }
-    qp_scratch_drop(x.pattern, sizeof *x.pattern);
-    qp_scratch_drop(x.frames, x.n_room * sizeof(qp_cell));
-    qp_scratch_drop(x.scratch, x.n_scratch);
+    qp_pages_drop(x.pattern, sizeof *x.pattern);
+    qp_pages_drop(x.frames, x.n_room * sizeof(qp_cell));
+    qp_pages_drop(x.scratch, x.n_scratch);
     return !x.has_failed;
 }

@@ -4,7 +4,8 @@
 #include <string.h>
 
 #include "base/atomic.h"
-#include "base/scratch.h"
+#include "base/pages.h"
+#include "base/plain.h"
 #include "base/signal.h"
 #include "code/pattern.h"
 #include "record/pc_charge.h"
@@ -108,11 +109,14 @@ static double percent(const table *t, uint64_t n)
 
 static void print_row(int fd, const table *t, const row *r)
 {
-    const char *module;
-    int n = qp_pc_module(r->method, &module);
-    dprintf(fd, "%-20.*s %-28s %10llu %5.1f%% %10llu %5.1f%%\n", n, module,
-            qp_pc_procedure_name(r->method), (unsigned long long)r->shallow,
-            percent(t, r->shallow), (unsigned long long)r->deep, percent(t, r->deep));
+    const char *given;
+    char module[128], name[256];
+    int n = qp_pc_module(r->method, &given);
+    qp_plain(given, (size_t)n, module, sizeof module);
+    qp_plain(qp_pc_procedure_name(r->method), sizeof name, name, sizeof name);
+    dprintf(fd, "%-20s %-28s %10llu %5.1f%% %10llu %5.1f%%\n", module, name,
+            (unsigned long long)r->shallow, percent(t, r->shallow), (unsigned long long)r->deep,
+            percent(t, r->deep));
 }
 
 static void print_table(int fd, const table *t, uint64_t n, bool is_deep)
@@ -136,7 +140,9 @@ static void print_summary(int fd, const table *t)
 {
     const qp_head *h = qp_run_head();
     uint64_t critical = qp_load(&h->n_critical), n_passes = qp_load(&h->n_passes);
-    const char *pattern = qp_texts_at(&qp_run.texts, h->pc_pattern);
+    char pattern[512];
+    qp_plain(qp_texts_at(&qp_run.texts, h->pc_pattern), sizeof pattern, pattern,
+             sizeof pattern);
     dprintf(fd,
             "\nInterrupts: %llu occurred, %llu counted, %llu skipped, %llu in critical "
             "sections, %llu foreign\n%s, every %llu us",
@@ -144,7 +150,7 @@ static void print_summary(int fd, const table *t)
             (unsigned long long)t->skipped, (unsigned long long)critical,
             (unsigned long long)t->foreign, h->pc_kind == QP_PC_REAL ? "REAL" : "VIRTUAL",
             (unsigned long long)(h->pc_period / 1000));
-    if (n_passes)
+    if (n_passes && h->sample_period == h->pc_period)
         dprintf(fd, ", measured %llu us",
                 (unsigned long long)(qp_load(&h->sample_ns) / n_passes / 1000));
     dprintf(fd, "%s%s\n", pattern[0] ? "\nWHEN " : "", pattern);
@@ -164,7 +170,7 @@ int qp_pc_list(int fd)
 {
     table t = {.n_rows = qp_load(&qp_run_head()->n_methods)};
     size_t n_bytes = (t.n_rows + 1) * sizeof *t.rows;
-    t.rows = qp_scratch_take(n_bytes);
+    t.rows = qp_pages_take(n_bytes);
     bool is_read = t.rows && qp_pc_each(add_path, &t);
     if (is_read) {
         qp_signal_hold hold;
@@ -178,6 +184,6 @@ int qp_pc_list(int fd)
         print_summary(fd, &t);
         qp_signal_hold_end(&hold);
     }
-    qp_scratch_drop(t.rows, n_bytes);
+    qp_pages_drop(t.rows, n_bytes);
     return is_read ? 0 : QPROF_E_MEMORY;
 }

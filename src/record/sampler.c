@@ -10,7 +10,7 @@
 
 #include "base/atomic.h"
 #include "base/clock.h"
-#include "base/scratch.h"
+#include "base/pages.h"
 #include "record/charge.h"
 #include "record/pc_signal.h"
 #include "record/samples.h"
@@ -41,7 +41,7 @@ static void note_new_carriers(void)
     }
 }
 
-static void pass(uint64_t elapsed_ticks)
+static void pass(uint64_t elapsed_ticks, bool is_interrupt)
 {
     if (!(qp_load(&qp_run_head()->flags) & QP_FLAG_RECORDING))
         return;
@@ -54,7 +54,7 @@ static void pass(uint64_t elapsed_ticks)
             continue;
         }
         if (th && qp_is_open(th) && qp_observe(&th->pulse))
-            qp_samples_note(th, elapsed_ticks);
+            qp_samples_note(th, elapsed_ticks, is_interrupt);
         i++;
     }
 }
@@ -80,21 +80,33 @@ static uint64_t throttled(uint64_t period, uint64_t cost, unsigned *n_costly)
     return 2 * period;
 }
 
+/* Is an interrupt of the PC command due, whose period may be longer than that of the passes? */
+static bool is_interrupt_due(uint64_t *due, uint64_t wall)
+{
+    if (!qp_run.is_pc_on || wall < *due)
+        return false;
+    uint64_t period = qp_run_head()->pc_period;
+    *due += ((wall - *due) / period + 1) * period;
+    return true;
+}
+
 static void *run(void *unused)
 {
     qp_head *h = qp_run_head();
     uint64_t period = h->sample_period;
     uint64_t due = qp_clock_monotonic() + period, first = due;
+    uint64_t interrupt_due = first - period + h->pc_period;
     uint64_t before = qp_charge_elapsed();
     unsigned n_costly = 0;
     (void)unused;
     pthread_setname_np(pthread_self(), "qprof");
     while (!qp_observe(&sampler.must_stop)) {
         sleep_until(due);
-        if (qp_observe(&sampler.must_stop) && h->pc_period)
-            break; /* an interrupt that is not due is none; time up to now would be charged */
         uint64_t now = qp_charge_elapsed(), wall = qp_clock_monotonic();
-        pass(now - before);
+        bool is_last = qp_observe(&sampler.must_stop); /* time up to now is to be charged */
+        pass(now - before, !is_last && is_interrupt_due(&interrupt_due, wall));
+        if (is_last)
+            break;
         before = now;
         qp_bump(&h->n_passes, 1);
         qp_store(&h->sample_ns, wall - first + period);
@@ -108,17 +120,17 @@ static void *run(void *unused)
 /* How often a pass is due; 0: never. */
 static uint64_t period_of_run(void)
 {
-    const qp_head *h = qp_run_head();
-    if (qp_run.is_pc_on)
-        return h->pc_period;
-    return h->time_mode == QP_TIME_SAMPLED ? qp_run.options.number[QP_OPT_sample_period] * 1000
-                                           : 0;
+    bool is_sampled = qp_run_head()->time_mode == QP_TIME_SAMPLED;
+    uint64_t of_times = is_sampled ? qp_run.options.number[QP_OPT_sample_period] * 1000 : 0;
+    uint64_t of_command = qp_run.is_pc_on ? qp_run_head()->pc_period : 0;
+    bool is_command_shorter = of_command && (of_command < of_times || !of_times);
+    return is_command_shorter ? of_command : of_times;
 }
 
 static bool has_room(void)
 {
     if (!sampler.live)
-        sampler.live = qp_scratch_take(CARRIERS_MAX * sizeof *sampler.live);
+        sampler.live = qp_pages_take(CARRIERS_MAX * sizeof *sampler.live);
     sampler.n_live = sampler.n_known = 0;
     return sampler.live != NULL;
 }

@@ -18,7 +18,7 @@ static qp_cell record_of(uint64_t method)
 {
     qp_methods *all = &qp_run.methods;
     bool is_new;
-    if (!method || (qp_method_is_reserved(method) && !qp_method_is_pseudo(method)))
+    if (qp_method_is_nameless(method))
         return all->anonymous;
     qp_cell cell = qp_methods_mention(all, method, &is_new);
     if (is_new && qp_run.callback && !qp_method_is_registered(all, cell))
@@ -31,8 +31,7 @@ static qp_cell record_of(uint64_t method)
 /* The path of a callee; its caller's where there is no room. */
 qp_cell qp_samples_callee(qprof_thread *th, qp_cell parent, uint64_t method)
 {
-    bool is_named = method && (!qp_method_is_reserved(method) || qp_method_is_pseudo(method));
-    uint64_t key = is_named ? method : 0;
+    uint64_t key = qp_method_is_nameless(method) ? 0 : method;
     if (qp_tree_is_overflow(th, parent))
         return parent;
     qp_cell cell = qp_tree_find(th, parent, key);
@@ -123,10 +122,10 @@ static void settle(qprof_thread *th, qprof_frame *top, qp_cell path, qp_ticks wa
 {
     const qp_head *h = qp_run_head();
     bool is_timed_by_cpu = h->pc_kind == QP_PC_VIRTUAL && !slot->has_timer;
-    uint64_t n = is_timed_by_cpu ? expiries(slot, cpu, wait.n) : wait.n;
+    uint64_t n = is_timed_by_cpu ? expiries(slot, cpu, wait.n_interrupts) : wait.n_interrupts;
     uint64_t ticks =
         h->clock_kind == QP_CLOCK_ELAPSED ? wait.ticks : cpu_step(slot, cpu, wait.ticks);
-    if (is_stopped(th) || !wait.n)
+    if (is_stopped(th) || !wait.n_passes)
         return;
     path = path ? path : path_of(th, top);
     if (qp_run.is_pc_on && n)
@@ -134,15 +133,16 @@ static void settle(qprof_thread *th, qprof_frame *top, qp_cell path, qp_ticks wa
     qprof_node *node = qp_node_at(th, path);
     if (h->time_mode == QP_TIME_SAMPLED && ticks && node->parent) {
         QPROF_ADD(node->self, ticks);
-        QPROF_ADD(node->self_max, wait.n);
+        QPROF_ADD(node->self_max, wait.n_passes);
     }
 }
 
-void qp_samples_note(qprof_thread *th, uint64_t ticks)
+void qp_samples_note(qprof_thread *th, uint64_t ticks, bool is_interrupt)
 {
     qp_ticks *wait = qp_thread_ticks(th);
-    qp_fetch_add(&wait->n, 1);
+    qp_fetch_add(&wait->n_passes, 1);
     qp_fetch_add(&wait->ticks, ticks);
+    qp_fetch_add(&wait->n_interrupts, is_interrupt);
     if (qp_is_open(th))
         qp_fetch_or(&th->gate, QP_HOOK_SAMPLE);
 }
@@ -150,8 +150,9 @@ void qp_samples_note(qprof_thread *th, uint64_t ticks)
 static qp_ticks take_ticks(qprof_thread *th)
 {
     qp_ticks *wait = qp_thread_ticks(th);
-    return (qp_ticks){__atomic_exchange_n(&wait->n, 0, __ATOMIC_RELAXED),
-                      __atomic_exchange_n(&wait->ticks, 0, __ATOMIC_RELAXED)};
+    return (qp_ticks){__atomic_exchange_n(&wait->n_passes, 0, __ATOMIC_RELAXED),
+                      __atomic_exchange_n(&wait->ticks, 0, __ATOMIC_RELAXED),
+                      __atomic_exchange_n(&wait->n_interrupts, 0, __ATOMIC_RELAXED)};
 }
 
 void qp_samples_take(qprof_thread *th, qprof_frame *top, qp_cell path)

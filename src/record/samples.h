@@ -9,9 +9,9 @@
 
 #include "record/thread.h"
 
-/* An interrupt for a thread. Any thread, any signal handler. @param ticks  elapsed since the one
- * before, for -time=sampled */
-void qp_samples_note(qprof_thread *th, uint64_t ticks);
+/* A pass over a thread. Any thread, any signal handler. @param ticks  elapsed since the one before,
+ * for -time=sampled. @param is_interrupt  of the PC command */
+void qp_samples_note(qprof_thread *th, uint64_t ticks, bool is_interrupt);
 
 /* Credit what waits to a path, 0: to the one on top; th is in an event. */
 void qp_samples_take(qprof_thread *th, qprof_frame *top, qp_cell path);

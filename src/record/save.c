@@ -17,48 +17,31 @@
 #include "record/charge.h"
 #include "record/counts.h"
 #include "record/names.h"
-#include "record/thread.h"
+#include "record/walk.h"
 
 enum { NAMES_MAX = 999, COPY_BYTES = 256 * 1024 };
 
 extern char **environ;
 
-static bool tree_has_data(const qp_thread_record *r)
+/* Visitors that stop where there is data. */
+static bool has_no_calls(void *unused, qp_cell cell, const qp_node *n)
 {
     bool is_sampled = qp_run_head()->time_mode == QP_TIME_SAMPLED;
-    for (qp_cell cell = qp_observe(&r->nodes); cell;) {
-        const qp_extent *e = qp_at(&qp_run.space, cell);
-        uint32_t n = qp_observe(&e->n_used);
-        for (uint32_t i = 1; i <= n; i++) {
-            const qp_node *node = qp_at(&qp_run.space, cell + i);
-            qp_cell cell_of_more = qp_observe(&node->more);
-            const qp_node_more *more = cell_of_more ? qp_at(&qp_run.space, cell_of_more) : NULL;
-            if (qp_load(&node->n_calls) || (is_sampled && qp_load(&node->self)) ||
-                (more && (qp_load(&more->n_skips) || qp_load(&more->counts) ||
-                          qp_load(&more->samples))))
-                return true;
-        }
-        cell = e->prev;
-    }
-    return false;
+    qp_cell cell_of_more = qp_observe(&n->more);
+    const qp_node_more *more = cell_of_more ? qp_at(&qp_run.space, cell_of_more) : NULL;
+    (void)unused, (void)cell;
+    return !qp_load(&n->n_calls) && !(is_sampled && qp_load(&n->self)) &&
+           !(more &&
+             (qp_load(&more->n_skips) || qp_load(&more->counts) || qp_load(&more->samples)));
 }
 
-static bool banks_have_data(const qp_thread_record *r)
+static bool has_no_counts(void *unused, qp_bank *b)
 {
-    for (qp_cell cell = qp_observe(&r->banks); cell;) {
-        const qp_extent *e = qp_at(&qp_run.space, cell);
-        uint32_t n = qp_observe(&e->n_used);
-        for (uint32_t at = 1; at <= n;) {
-            const qp_bank *b = qp_at(&qp_run.space, cell + at);
-            bool is_counts = b->kind == QP_BANK_COUNTS; /* times come with calls, or are old */
-            for (uint32_t i = 0; is_counts && i < b->n_values; i++)
-                if (qp_load(&b->values[i]))
-                    return true;
-            at += b->n_cells;
-        }
-        cell = e->prev;
-    }
-    return false;
+    (void)unused;
+    for (uint32_t i = 0; b->kind == QP_BANK_COUNTS && i < b->n_values; i++)
+        if (qp_load(&b->values[i]))
+            return false;
+    return true; /* times come with calls, or are old */
 }
 
 static bool has_annotation(void)
@@ -83,7 +66,8 @@ bool qp_save_has_data(void)
         if (!qp_observe(&th->pulse))
             continue;
         const qp_thread_record *r = qp_record_of(th);
-        if (qp_load(&r->clear_count) == clear_count && (tree_has_data(r) || banks_have_data(r)))
+        if (qp_load(&r->clear_count) == clear_count &&
+            !(qp_walk_nodes(r, has_no_calls, NULL) && qp_walk_banks(r, has_no_counts, NULL)))
             return true;
     }
     return has_annotation();

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/atomic.h"
+#include "base/plain.h"
 #include "base/signal.h"
 #include "record/charge.h"
 #include "record/pc_charge.h"
@@ -112,9 +113,7 @@ static void print_row(int fd, uint32_t ordinal, const method_sum *sum, int64_t a
                  qp_texts_at(&qp_run.texts, m->name));
     else
         snprintf(name, sizeof name, "UnnamedFunction%llx", m ? (unsigned long long)m->id : 0);
-    for (char *c = name; *c; c++)
-        if ((unsigned char)*c < ' ' || *c == 0x7F)
-            *c = '?';
+    qp_plain(name, sizeof name, name, sizeof name);
     dprintf(fd, "%12.3f ms %5.1f %% %12llu  %s\n", milliseconds(sum->self),
             all ? 100.0 * (double)sum->self / (double)all : 0.0,
             (unsigned long long)sum->n_calls, name);

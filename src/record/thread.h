@@ -23,9 +23,10 @@ typedef struct {
     void *timer;
 } qp_carrier_slot;
 
-/* Interrupts of a thread that wait to be credited. */
+/* Passes of a sampler over a thread that wait to be credited, the elapsed ticks between them, and
+ * those of them that were interrupts of the PC command. */
 typedef struct {
-    uint64_t n, ticks;
+    uint64_t n_passes, ticks, n_interrupts;
 } qp_ticks;
 
 /* What this system thread knows: thread-local. */

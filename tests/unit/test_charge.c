@@ -410,7 +410,7 @@ static void add_naively(naive *to, path *x, uint32_t node)
     const qp_pattern_stack stack = {x->n, is_foreign, frame_fits, x};
     to->t.occurred += n;
     if (qp_pattern_match(x->p, &stack, scratch, sizeof scratch, &charged, &n_deep) !=
-        QP_MATCH_YES) {
+        QP_PATTERN_YES) {
         to->t.skipped += n;
         return;
     }
