@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/arena.h"
 #include "base/buf.h"
 #include "base/glob.h"
 #include "base/json.h"
@@ -13,11 +14,12 @@
 #include "base/unit.h"
 #include "cli/cover.h"
 #include "cli/list_samples.h"
+#include "model/cover_paths.h"
 
 #define BY_WORDS "procedure|module|statement"
 enum { BY_PROCEDURE, BY_MODULE, BY_STATEMENT };
 
-/* A module, a procedure or a statement. */
+/* A module, a procedure or a statement. Only of statements is `executions` known. */
 typedef struct {
     const char *module, *procedure, *file;
     uint32_t line;
@@ -41,21 +43,37 @@ static bool is_chosen(const qp_args *args, const char *module)
     return wanted->n == 0;
 }
 
-static bool collect_procedures(const qp_args *args, const qp_cover_set *set, rows *to)
+/* A host that counts blocks need not tell of calls. */
+static bool is_executed(const qp_cover_method *k)
+{
+    bool is = k->calls > 0;
+    for (uint32_t i = 0; !is && k->values && i < k->n_values; i++)
+        is = k->values[i] > 0;
+    return is;
+}
+
+static bool collect_procedures(const qp_args *args, const qp_cover_set *set, qp_arena *arena,
+                               rows *to)
 {
     qp_buf buf;
+    qp_paths paths;
     qp_buf_init(&buf, sizeof(row));
+    if (!qp_paths_init(&paths, arena, NULL))
+        return false;
     for (size_t i = 0; i < set->n_methods && !buf.failed; i++) {
         const qp_cover_method *k = &set->methods[i];
         row *r = is_chosen(args, k->module) ? qp_buf_add(&buf) : NULL;
         if (!r)
             continue;
+        bool is_inside;
         *r = (row){.module = k->module,
                    .procedure = k->name,
-                   .file = k->file,
+                   .file = qp_paths_show(&paths, arena, k->file, &is_inside),
                    .calls = k->calls,
                    .procedures = 1,
-                   .procedures_called = k->calls > 0};
+                   .procedures_called = k->calls > 0,
+                   .executed = is_executed(k)};
+        buf.failed |= r->file == NULL;
         for (uint32_t b = 0; b < k->n_blocks; b++)
             if (k->lines[b].line > 0 && (!r->line || (uint32_t)k->lines[b].line < r->line))
                 r->line = (uint32_t)k->lines[b].line;
@@ -149,12 +167,21 @@ static void break_down(rows *r, unsigned by)
     qsort(r->items, r->n, sizeof(row), compare_counts);
 }
 
-/* Keep what was executed, or what was not; rows are of single procedures or statements. */
-static void keep(rows *r, bool is_executed)
+static bool was_called(const row *r)
+{
+    return r->calls > 0;
+}
+
+static bool was_missed(const row *r)
+{
+    return r->executed == 0;
+}
+
+static void keep(rows *r, bool fits(const row *))
 {
     size_t n = 0;
     for (size_t i = 0; i < r->n; i++)
-        if ((r->items[i].calls + r->items[i].executions > 0) == is_executed)
+        if (fits(&r->items[i]))
             r->items[n++] = r->items[i];
     r->n = n;
 }
@@ -284,10 +311,10 @@ static bool show(qp_cli *cli, qp_json *json, const char *key, const rows *all, s
         return false;
     memcpy(r.items, all->items, all->n * sizeof(row));
     if (s == SECTION_MISSED)
-        keep(&r, false);
+        keep(&r, was_missed);
     break_down(&r, by);
     if (s == SECTION_CALLS && by != BY_MODULE)
-        keep(&r, true);
+        keep(&r, was_called);
     if (cli->args.format == QP_FORMAT_JSON)
         write_section(json, key, &r, s, of_statements, by);
     else
@@ -329,19 +356,22 @@ static int list_counts(qp_cli *cli, qp_json *json, const qp_cover_set *set)
 {
     char error[QP_ERROR_BYTES];
     rows procedures = {0}, statements = {0};
+    qp_arena arena;
     int status = QP_EXIT_CLEAN;
     if (!set->is_coverage)
         qp_cli_warn(cli,
                     "recorded without -cover: functions that were never called are not in it");
+    qp_arena_init(&arena);
     qp_cover *c = qp_cover_derive(set, &(qp_cover_options){.is_unadjusted = true}, error);
     if (!c)
         status = qp_cli_fail(cli, "%s", error);
-    else if (!collect_procedures(&cli->args, set, &procedures) ||
+    else if (!collect_procedures(&cli->args, set, &arena, &procedures) ||
              !collect_statements(&cli->args, c, &statements) ||
              !show_counts(cli, json, &procedures, &statements))
         status = qp_cli_fail_memory(cli);
     qp_free(procedures.items);
     qp_free(statements.items);
+    qp_arena_fini(&arena);
     qp_cover_free(c);
     return status;
 }
