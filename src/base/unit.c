@@ -104,3 +104,16 @@ char *qp_unit_percent(char *to, uint64_t part, uint64_t whole)
     snprintf(to, QP_NUMBER_BYTES, "%.1f", percent);
     return to;
 }
+
+char *qp_unit_share(char *to, uint64_t part, uint64_t whole, unsigned n_decimals)
+{
+    if (whole == 0) {
+        snprintf(to, QP_NUMBER_BYTES, "-");
+        return to;
+    }
+    uint64_t one = powers[n_decimals];
+    uint64_t percent = (uint64_t)((unsigned __int128)part * 100 * one / whole);
+    snprintf(to, QP_NUMBER_BYTES, "%" PRIu64 ".%0*" PRIu64, percent / one, (int)n_decimals,
+             percent % one);
+    return to;
+}

@@ -32,5 +32,8 @@ char *qp_unit_things(char *to, uint64_t n, const char *thing);
 char *qp_unit_size(char *to, uint64_t n_bytes);
 /* "37.8": part of whole in percent; "0.0" of nothing. @return to */
 char *qp_unit_percent(char *to, uint64_t part, uint64_t whole);
+/* "99.9" of 9,999 in 10,000: percent rounded down, so that only all of it is 100; "-" of nothing.
+ * @param n_decimals  1 to 6. @return to */
+char *qp_unit_share(char *to, uint64_t part, uint64_t whole, unsigned n_decimals);
 
 #endif

@@ -64,9 +64,7 @@ bool qp_figure_reaches(const qp_cover_totals *t, qp_figure figure, double limit,
  * @return status, or QP_EXIT_FAILED */
 int qp_cover_judge(const qp_cli *cli, const qp_cover_totals *t, int status);
 
-/* "71.4" of 5 in 7: rounded down, so that 100.0 means all. `to` has QP_NUMBER_BYTES. @return to */
-char *qp_cover_percent_text(char *to, uint64_t n_hit, uint64_t n);
-/* The colour that goes with it. */
+/* The colour that goes with a percentage. */
 qp_style qp_cover_percent_style(uint64_t n_hit, uint64_t n);
 
 /* "12-14, 20" of lines for which wants() says so; lines without code do not interrupt a range.

@@ -79,7 +79,7 @@ static void add_row(listing *x, qp_style style, const char *mark, const char *co
 static void add_summary(listing *x, const qp_cover_function *function)
 {
     char text[QP_NAME_BYTES + 160], name[QP_NAME_BYTES], calls[QP_NUMBER_BYTES],
-        percent[QP_NUMBER_BYTES], lines[QP_NUMBER_BYTES];
+        percent[QP_NUMBER_BYTES], lines[QP_NUMBER_BYTES], hit[QP_NUMBER_BYTES];
     const qp_cover_totals *t = &function->totals;
     qp_text_fit(name, sizeof name, function->name, QP_NAME_COLUMNS, 0);
     int n = snprintf(text, sizeof text, "%s: %s", name,
@@ -88,9 +88,9 @@ static void add_summary(listing *x, const qp_cover_function *function)
     if (function->is_dead)
         snprintf(text + n, sizeof text - (size_t)n, ", dead code");
     else if (t->lines)
-        snprintf(text + n, sizeof text - (size_t)n, ", %" PRIu64 " of %s hit (%s %%)",
-                 t->lines_hit, qp_unit_things(lines, t->lines, "line"),
-                 qp_cover_percent_text(percent, t->lines_hit, t->lines));
+        snprintf(text + n, sizeof text - (size_t)n, ", %s of %s hit (%s %%)",
+                 qp_unit_count(hit, t->lines_hit), qp_unit_things(lines, t->lines, "line"),
+                 qp_unit_share(percent, t->lines_hit, t->lines, 1));
     add_row(x, QP_STYLE_GOOD, "*", "", "", text);
 }
 
@@ -187,13 +187,16 @@ static bool is_near_missed(listing *x, uint32_t line)
     return false;
 }
 
-static void add_lines(listing *x, uint32_t last)
+/* The lines of the text; behind it, and without one, those that have code. */
+static void add_lines(listing *x)
 {
-    uint32_t shown = 0;
-    for (uint32_t line = 1; line <= last && line; line++) {
-        bool has_code = x->next < x->f->n_lines && x->f->lines[x->next].line == line;
-        if ((x->cli->args.cover.has_only_missed && !is_near_missed(x, line)) ||
-            (!x->source && !has_code)) {
+    const qp_cover_file *f = x->f;
+    uint32_t n_text = x->source ? x->source->n_lines : 0, shown = 0;
+    for (uint32_t line = 1; line <= n_text || x->next < f->n_lines; line++) {
+        if (line > n_text)
+            line = f->lines[x->next].line;
+        bool has_code = x->next < f->n_lines && f->lines[x->next].line == line;
+        if (x->cli->args.cover.has_only_missed && !is_near_missed(x, line)) {
             x->next += has_code;
             continue;
         }
@@ -216,7 +219,7 @@ static bool print_file(const qp_cli *cli, const qp_cover *c, const qp_cover_file
     qp_screen_style(s, QP_STYLE_PLAIN);
     if (f->totals.lines)
         qp_out_format(s->out, ": %s %% of %s hit",
-                      qp_cover_percent_text(percent, f->totals.lines_hit, f->totals.lines),
+                      qp_unit_share(percent, f->totals.lines_hit, f->totals.lines, 1),
                       qp_unit_things(lines, f->totals.lines, "line"));
     qp_out_char(s->out, '\n');
     if (!has_source)
@@ -226,8 +229,7 @@ static bool print_file(const qp_cli *cli, const qp_cover *c, const qp_cover_file
     qp_table_column(&x.t, "Count", QP_ALIGN_RIGHT, 0);
     qp_table_column(&x.t, "Line", QP_ALIGN_RIGHT, 0);
     qp_table_column(&x.t, "Source", QP_KEEP_BEGIN, 0);
-    uint32_t last = f->n_lines ? f->lines[f->n_lines - 1].line : 0;
-    add_lines(&x, has_source && source.n_lines > last ? source.n_lines : last);
+    add_lines(&x);
     bool is_good = x.t.n_cells ? qp_table_print(&x.t, s, 0) : !x.t.has_failed;
     if (is_good && !x.t.n_cells)
         qp_out_text(s->out,

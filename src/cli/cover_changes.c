@@ -37,7 +37,7 @@ static void add_figures(qp_table *t, uint64_t n_hit, uint64_t n)
     snprintf(text, sizeof text, "%s/%s", qp_unit_count(a, n_hit), qp_unit_count(b, n));
     qp_table_plain(t, QP_STYLE_PLAIN, text);
     qp_table_plain(t, QP_STYLE_PLAIN, qp_unit_count(a, n - n_hit));
-    qp_table_plain(t, qp_cover_percent_style(n_hit, n), qp_cover_percent_text(a, n_hit, n));
+    qp_table_plain(t, qp_cover_percent_style(n_hit, n), qp_unit_share(a, n_hit, n, 1));
 }
 
 static bool print_table(const qp_screen *s, const changes *x)

@@ -82,7 +82,7 @@ static bool print_text(const qp_cli *cli, const qp_thresholds *all, const qp_cov
         qp_table_plain(&t, QP_STYLE_PLAIN, qp_figure_names[x->figure]);
         qp_table_name(&t, QP_STYLE_PLAIN, x->glob ? x->glob : "all files together");
         qp_table_plain(&t, QP_STYLE_PLAIN, qp_unit_count(text, x->glob ? v.n : c->n_files));
-        qp_table_plain(&t, QP_STYLE_PLAIN, qp_cover_percent_text(text, v.n_hit, v.n_all));
+        qp_table_plain(&t, QP_STYLE_PLAIN, qp_unit_share(text, v.n_hit, v.n_all, 1));
         snprintf(text, sizeof text, "%g", x->percent);
         qp_table_plain(&t, QP_STYLE_PLAIN, text);
         qp_table_plain(&t,

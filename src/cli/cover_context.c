@@ -61,7 +61,7 @@ static bool print_all(const qp_cli *cli, const qp_cover *c, const reach *all)
         qp_table_name(&t, QP_STYLE_PLAIN, qp_cover_context_name(c->contexts[i]));
         qp_table_plain(&t, QP_STYLE_PLAIN, qp_unit_count(text, all[i].n_hit));
         qp_table_plain(&t, QP_STYLE_PLAIN,
-                       qp_cover_percent_text(text, all[i].n_hit, c->totals.lines));
+                       qp_unit_share(text, all[i].n_hit, c->totals.lines, 1));
         qp_table_plain(&t, all[i].n_only ? QP_STYLE_HEAD : QP_STYLE_DIM,
                        qp_unit_count(text, all[i].n_only));
     }

@@ -31,7 +31,7 @@ static void add_side(qp_table *t, const qp_cover_totals *totals)
     uint64_t n_hit, n;
     if (totals)
         figure_of(totals, &n_hit, &n);
-    qp_table_plain(t, QP_STYLE_PLAIN, totals ? qp_cover_percent_text(text, n_hit, n) : "");
+    qp_table_plain(t, QP_STYLE_PLAIN, totals ? qp_unit_share(text, n_hit, n, 1) : "");
 }
 
 static void add_row(qp_table *t, qp_style style, const char *name, const qp_cover_totals *base,
@@ -99,8 +99,8 @@ static bool print_text(const qp_cli *cli, const qp_cover_diff *d, const qp_cover
     qp_out_format(cli->screen.out,
                   "%zu of %zu files changed; %s %% of all lines became %s %%\n",
                   d->n_files - d->n_changed[QP_CHANGE_NONE], d->n_files,
-                  qp_cover_percent_text(was, base->totals.lines_hit, base->totals.lines),
-                  qp_cover_percent_text(is, now->totals.lines_hit, now->totals.lines));
+                  qp_unit_share(was, base->totals.lines_hit, base->totals.lines, 1),
+                  qp_unit_share(is, now->totals.lines_hit, now->totals.lines, 1));
     return is_good;
 }
 

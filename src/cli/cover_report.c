@@ -41,7 +41,7 @@ static void add_figure(qp_table *t, uint64_t n_hit, uint64_t n, bool has_missed)
     qp_table_plain(t, QP_STYLE_PLAIN, n ? text : "-");
     if (has_missed)
         qp_table_plain(t, QP_STYLE_PLAIN, qp_unit_count(a, n - n_hit));
-    qp_table_plain(t, qp_cover_percent_style(n_hit, n), qp_cover_percent_text(a, n_hit, n));
+    qp_table_plain(t, qp_cover_percent_style(n_hit, n), qp_unit_share(a, n_hit, n, 1));
 }
 
 static void add_row(qp_table *t, const columns *x, const qp_cover_row *row)
@@ -137,8 +137,9 @@ static bool print_text(const qp_cli *cli, const qp_cover *c, const qp_cover_rows
 
 static void write_figure(qp_out *out, uint64_t n_hit, uint64_t n)
 {
-    qp_out_format(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%.2f", n_hit, n - n_hit, n,
-                  qp_cover_percent(n_hit, n));
+    char percent[QP_NUMBER_BYTES];
+    qp_out_format(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%s", n_hit, n - n_hit, n,
+                  n ? qp_unit_share(percent, n_hit, n, 2) : "100.00");
 }
 
 static void write_csv(qp_out *out, const qp_cover_rows *rows)

@@ -2,6 +2,7 @@
  * report, ranges of lines, limits. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
@@ -99,16 +100,6 @@ double qp_figure_percent(const qp_cover_totals *t, qp_figure figure)
     return qp_cover_percent(n_hit, n);
 }
 
-char *qp_cover_percent_text(char *to, uint64_t n_hit, uint64_t n)
-{
-    uint64_t tenths = n ? n_hit * 1000 / n : 0;
-    if (n)
-        snprintf(to, QP_NUMBER_BYTES, "%" PRIu64 ".%" PRIu64, tenths / 10, tenths % 10);
-    else
-        snprintf(to, QP_NUMBER_BYTES, "-");
-    return to;
-}
-
 bool qp_figure_reaches(const qp_cover_totals *t, qp_figure figure, double limit,
                        char why[QP_ERROR_BYTES])
 {
@@ -121,9 +112,10 @@ bool qp_figure_reaches(const qp_cover_totals *t, qp_figure figure, double limit,
     }
     if (qp_figure_percent(t, figure) >= limit)
         return true;
-    double reached = (double)(n_hit * 10000 / n) / 100;
-    snprintf(why, QP_ERROR_BYTES, "%.2f %% of %" PRIu64 " %s were hit, %.2f below %g", reached,
-             n, qp_figure_names[figure], limit - reached, limit);
+    char reached[QP_NUMBER_BYTES], count[QP_NUMBER_BYTES];
+    qp_unit_share(reached, n_hit, n, 2);
+    snprintf(why, QP_ERROR_BYTES, "%s %% of %s %s were hit, %.2f below %g", reached,
+             qp_unit_count(count, n), qp_figure_names[figure], limit - atof(reached), limit);
     return false;
 }
 

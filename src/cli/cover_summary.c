@@ -53,7 +53,7 @@ static bool print_text(const qp_cli *cli, const qp_cover *c, const qp_cover_rows
         qp_table_plain(&t, QP_STYLE_PLAIN,
                        qp_unit_count(text, f->functions - f->functions_hit));
         qp_table_plain(&t, qp_cover_percent_style(f->functions_hit, f->functions),
-                       qp_cover_percent_text(text, f->functions_hit, f->functions));
+                       qp_unit_share(text, f->functions_hit, f->functions, 1));
     }
     bool is_good = qp_table_print(&t, &cli->screen, 0);
     qp_table_fini(&t);

@@ -54,9 +54,11 @@ static bool print_coverage(const qp_cli *cli, const qp_model *m)
     for (qp_figure f = 0; c && f < QP_N_FIGURES; f++) {
         uint64_t n_hit, n;
         qp_figure_of(&c->totals, f, &n_hit, &n);
+        if (!n)
+            continue;
         qp_header_label(&cli->screen, qp_figure_names[f]);
         qp_out_format(cli->screen.out, "%s %%, %s of %s were hit\n",
-                      qp_cover_percent_text(percent, n_hit, n), qp_unit_count(hit, n_hit),
+                      qp_unit_share(percent, n_hit, n, 1), qp_unit_count(hit, n_hit),
                       qp_unit_count(all, n));
     }
     is_good = c != NULL;

@@ -200,7 +200,7 @@ static void write_share(qp_out *out, uint64_t n_hit, uint64_t n)
     char percent[QP_NUMBER_BYTES], hit[QP_NUMBER_BYTES], all[QP_NUMBER_BYTES];
     qp_out_text(out, "<td>");
     if (n)
-        qp_out_format(out, "%s %% (%s of %s)", qp_unit_percent(percent, n_hit, n),
+        qp_out_format(out, "%s %% (%s of %s)", qp_unit_share(percent, n_hit, n, 1),
                       qp_unit_count(hit, n_hit), qp_unit_count(all, n));
     qp_out_text(out, "</td>");
 }

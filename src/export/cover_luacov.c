@@ -1,4 +1,5 @@
 /* cover_luacov.c: luacov.stats.out: for each file its last line, then a count for every line.
+ * A profile may say any number of lines: MAX_LINES keep what is written within bounds.
  *
  * luacov takes a number only if a blank follows, so there is one behind the last, too. It finds
  * out by itself which lines have code: 0 is all that it is told of the others. */
@@ -7,10 +8,21 @@
 #include "base/text.h"
 #include "export/cover.h"
 
-static void write_counts(qp_out *out, const qp_cover_file *f)
+enum { MAX_LINES = 1000000 };
+
+/* How many of the lines that have code are written? */
+static uint32_t count_lines(const qp_cover_file *f)
+{
+    uint32_t n = f->n_lines;
+    while (n > 0 && f->lines[n - 1].line > MAX_LINES)
+        n--;
+    return n;
+}
+
+static void write_counts(qp_out *out, const qp_cover_file *f, uint32_t n)
 {
     uint32_t line = 1;
-    for (uint32_t i = 0; i < f->n_lines; i++, line++) {
+    for (uint32_t i = 0; i < n; i++, line++) {
         const qp_cover_line *l = &f->lines[i];
         for (; line < l->line; line++)
             qp_out_text(out, "0 ");
@@ -27,12 +39,13 @@ static bool write(const qp_cover *c, qp_out *out, const qp_cover_export_options 
     (void)error;
     for (size_t i = 0; i < c->n_files; i++) {
         const qp_cover_file *f = &c->files[i];
-        if (f->n_lines == 0)
+        uint32_t n = count_lines(f);
+        if (n == 0)
             continue;
-        qp_out_format(out, "%" PRIu32 ":", f->lines[f->n_lines - 1].line);
+        qp_out_format(out, "%" PRIu32 ":", f->lines[n - 1].line);
         qp_text_line(out, f->path, "");
         qp_out_char(out, '\n');
-        write_counts(out, f);
+        write_counts(out, f, n);
     }
     return true;
 }
@@ -41,6 +54,8 @@ const qp_cover_exporter qp_cover_luacov = {
     .name = "luacov",
     .suffix = ".stats.out",
     .summary = "statistics of luacov: its reports, and adding to its runs",
-    .limits = "which lines have code, branches, functions, blocks, contexts",
+    .limits = "which lines have code, lines behind the millionth, branches, functions, blocks, "
+              "contexts",
+
     .needs_lines = true,
     .write = write};

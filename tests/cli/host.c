@@ -10,6 +10,7 @@
  *   exit=3  the process ends with this status             stop, start  recording
  *   thread  the rest is played by another thread          f!(  f is a method without lines
  *   f?   f is known and not called                        @t   the context is t from now on
+ *   f^(  the last line of f is 2147483647
  * The k-th method that is mentioned (from 0) has the lines 10k+1, 10k+2, 10k+3 of score.src. */
 #include <pthread.h>
 #include <signal.h>
@@ -40,9 +41,9 @@ static qprof_MethodID method_named(const char *name, size_t n)
         if (name_bytes[i] == n && memcmp(names[i], name, n) == 0)
             return i + 1;
     int line = (int)n_methods * 10 + 1;
-    qprof_LineInfo table[] = {{0, line}, {4, line + 1}, {8, line + 2}};
     char *text = strndup(name, n);
-    bool has_lines = name[n - 1] != '!';
+    bool has_lines = name[n - 1] != '!', is_far = name[n - 1] == '^';
+    qprof_LineInfo table[] = {{0, line}, {4, line + 1}, {8, is_far ? INT32_MAX : line + 2}};
     qprof_register_method_id(n_methods + 1, text, NULL, 0, has_lines ? "score.src" : NULL,
                              table, has_lines ? 3 : 0);
     free(text);

@@ -35,9 +35,9 @@ claim "json: lines" same '1:1 2:1 3:0 11:3 12:5 13:0 21:0 22:0 23:0' \
     "$(jq -r '[.files[0].lines[] | "\(.line):\(.hits)"] | join(" ")' json)"
 claim "json: functions" same 'main:1:1 f:11:2 g:21:0' \
     "$(jq -r '[.files[0].functions[] | "\(.name):\(.line):\(.hits)"] | join(" ")' json)"
-claim "csv: the total" same 'total,"","",0,3,2,1,3,66.67,4,5,9,44.44,0,0,0,0,100.00' \
+claim "csv: the total" same 'total,"","",0,3,2,1,3,66.66,4,5,9,44.44,0,0,0,0,100.00' \
     "$(qprof cover report --format=csv run.qprof | tr -d '\r' | grep ^total)"
-claim "csv: a function" same 'function,"score.src","f",11,2,1,0,1,100.00,2,1,3,66.67,0,0,0,0,100.00' \
+claim "csv: a function" same 'function,"score.src","f",11,2,1,0,1,100.00,2,1,3,66.66,0,0,0,0,100.00' \
     "$(qprof cover report --functions --format=csv run.qprof | tr -d '\r' | grep '"f"')"
 # ---- limits --------------------------------------------------------------------------------------
 claim "a limit that is reached" ends 0 qprof cover report --fail-under=44.4 --fail-under-functions=66 run.qprof
@@ -127,6 +127,10 @@ claim "only what was missed, and two lines around it" same '1 2 3 4 5 ... 11 12 
     "$(sed -nE 's/^.* (\.\.\.|[0-9]+)(  text.*)?$/\1/p' out | grep -v % | tr '\n' ' ' | sed 's/ $//')"
 claim "in colours" sh -c "qprof cover annotate --color=always run.qprof | grep -q '\[94m.*text of 12'"
 claim "a source that is not in it" says 'no source nowhere.lua' qprof cover annotate nowhere.lua run.qprof
+
+cover far.qprof 'f^(' '#2*1' ')'
+claim "a line far behind the source" same '2147483647' "$(qprof cover annotate far.qprof | awk 'END { print $3 }')"
+claim "for luacov it is not there" same '2:score.src 0 0  ' "$(qprof cover export --to=luacov far.qprof | tr '\n' ' ')"
 
 # ---- check ---------------------------------------------------------------------------------------
 printf '# what we want\nlines 44\n\nfunctions 60%% # nearly\nfile *.src lines 40\n' >coverage.thresholds

@@ -188,6 +188,18 @@ static void a_unit_fits_its_figure(void **state)
     assert_string_equal(qp_unit_size(text, 268435456), "256.0 MiB");
 }
 
+static void a_share_is_rounded_down(void **state)
+{
+    char text[QP_NUMBER_BYTES];
+    (void)state;
+    assert_string_equal(qp_unit_share(text, 2, 3, 1), "66.6");
+    assert_string_equal(qp_unit_share(text, 2, 3, 2), "66.66");
+    assert_string_equal(qp_unit_share(text, 60004, 60005, 2), "99.99");
+    assert_string_equal(qp_unit_share(text, 1, 10000, 1), "0.0");
+    assert_string_equal(qp_unit_share(text, UINT64_MAX, UINT64_MAX, 1), "100.0");
+    assert_string_equal(qp_unit_share(text, 0, 0, 1), "-");
+}
+
 static void a_sink_remembers_its_first_error(void **state)
 {
     (void)state;
@@ -210,6 +222,7 @@ int main(void)
         cmocka_unit_test(csv_is_quoted_and_no_formula),
         cmocka_unit_test(numbers_are_grouped_and_rounded_half_up),
         cmocka_unit_test(a_unit_fits_its_figure),
+        cmocka_unit_test(a_share_is_rounded_down),
         cmocka_unit_test(a_sink_remembers_its_first_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

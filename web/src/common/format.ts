@@ -10,13 +10,10 @@ export function percentage(part: number, whole: number): number {
     return whole > 0 ? (100 * part) / whole : NaN;
 }
 
-/** "87.3 %"; what is not all is never shown as 100, what is not nothing never as 0. */
+/** "87.3 %", rounded down: what is not all is never shown as 100. */
 export function percent(part: number, whole: number): string {
     if (!(whole > 0)) return "\u2013";
-    let tenths = Math.round((1000 * part) / whole);
-    if (tenths === 1000 && part < whole) tenths = 999;
-    if (tenths === 0 && part > 0) tenths = 1;
-    return `${(tenths / 10).toFixed(1)} %`;
+    return `${(Math.floor((1000 * part) / whole) / 10).toFixed(1)} %`;
 }
 
 /** "1 line", "12 lines". */

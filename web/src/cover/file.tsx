@@ -27,7 +27,8 @@ function missedSections(lines: Line[], filter: Filter): [number, number][] {
     for (const line of lines) {
         const state = lineState(line, filter);
         if (state === "dead") continue;
-        const isMissed = state !== "hit";
+        const hasMissedWay = line.branches.some((branch) => branch.isReached && branch.count === 0);
+        const isMissed = state !== "hit" || (hasMissedWay && !isFiltering(filter));
         if (isMissed && isInside) sections[sections.length - 1][1] = line.line;
         else if (isMissed) sections.push([line.line, line.line]);
         isInside = isMissed;
