@@ -125,6 +125,8 @@ static void write_threads(writer *w)
 static void write_banks(writer *w, qp_extent_kind kind, uint64_t owner, const qp_buf *banks,
                         size_t first, size_t n)
 {
+    if (!n)
+        return;
     const char *at = (const char *)banks->items + first * QP_CELL, *end = at + n * QP_CELL;
     put_header(w, kind, owner, n);
     while (at < end) {
