@@ -253,6 +253,11 @@ typedef struct {
     size_t node, line; /* written so far, of order and of lines */
 } writing;
 
+static const qp_line *blocks_of(const writing *w, const qp_import_method *m)
+{
+    return m->n_blocks ? w->blocks + m->first_block : NULL;
+}
+
 static void write_methods(writing *w)
 {
     for (uint32_t i = 1; i <= w->im->methods.n; i++) {
@@ -262,7 +267,7 @@ static void write_methods(writing *w)
                                                    .name = m->name,
                                                    .file = m->file,
                                                    .module = m->module,
-                                                   .lines = w->blocks + m->first_block,
+                                                   .lines = blocks_of(w, m),
                                                    .n_lines = m->n_blocks});
     }
 }
@@ -291,7 +296,7 @@ static void write_banks(writing *w, uint32_t thread)
     while (w->line < w->im->lines.n && lines[w->line].thread == thread) {
         uint32_t method = lines[w->line].method;
         const qp_import_method *m = QP_IMPORT_AT(w->im->methods, qp_import_method, method);
-        const qp_line *blocks = w->blocks + m->first_block;
+        const qp_line *blocks = blocks_of(w, m);
         uint32_t n = m->n_blocks, n_values = 2 * n + (n + WORD_BITS - 1) / WORD_BITS;
         bool has_lines = n > (m->first_line != 0);
         w->has_lines |= has_lines;

@@ -97,11 +97,10 @@ static uint32_t method_of(qp_callgrind *c, const identity *id)
     if (method)
         return method;
     const char *object = qp_import_base_name(known(text_at(c, id->object)));
-    const char *program = c->im->program ? c->im->program : "";
     method = qp_import_method_add(
         c->im, &(qp_import_method){.name = text_at(c, words_of[2]),
                                    .file = known(text_at(c, id->file)),
-                                   .module = strcmp(object, program) == 0 ? "" : object});
+                                   .module = *object ? object : c->im->program});
     c->im->failed |= !qp_dict_put(&c->method_of, hash, method ? method : 1);
     return method;
 }

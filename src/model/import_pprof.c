@@ -22,13 +22,12 @@ enum { NO_TYPE = QP_PPROF_TYPES, FRAMES_A_BYTE = 16, FRAMES_LEAST = 4096 };
 
 /* ---- methods --------------------------------------------------------------------------------- */
 
-/* The module of what is in a mapping; the first one is the program itself. */
+/* The module of what is in a mapping. */
 static const char *module_of(qp_pprof *p, uint64_t mapping)
 {
     uint32_t at = mapping ? qp_dict_get(&p->mapping_of, mapping) : 0;
-    return at > 1
-               ? qp_import_base_name(qp_pprof_text(p, *QP_IMPORT_AT(p->mappings, uint64_t, at)))
-               : "";
+    return at ? qp_import_base_name(qp_pprof_text(p, *QP_IMPORT_AT(p->mappings, uint64_t, at)))
+              : "";
 }
 
 static uint32_t method_of_function(qp_pprof *p, qp_pprof_function *fn, uint64_t mapping)

@@ -87,7 +87,7 @@ static void costs_and_calls_are_those_of_the_file(void **state)
     assert_string_equal(m->run.program, "prog");
     assert_int_equal(m->run.pid, 7);
     assert_false(m->run.has_paths);
-    assert_string_equal(profile_find(m, "f")->module, "");
+    assert_string_equal(profile_find(m, "f")->module, "prog");
     assert_string_equal(profile_find(m, "leaf")->module, "libx.so");
     assert_string_equal(profile_find(m, "leaf")->file, "b.c");
     assert_int_equal(profile_find(m, "f")->first_line, 7);
@@ -253,7 +253,7 @@ static void samples_are_call_paths(void **state)
     assert_int_equal(m->threads[1].total, 20);
     assert_string_equal(m->run.program, "p");
     assert_string_equal(profile_find(m, "f")->file, "p");
-    assert_string_equal(profile_find(m, "f")->module, "");
+    assert_string_equal(profile_find(m, "f")->module, "p");
     assert_int_equal(profile_find(m, "main")->first_line, 3);
     assert_true(m->run.has_calls && m->run.has_paths && m->run.has_times);
     qp_line_figures *lines;
