@@ -383,8 +383,8 @@ static int run_annotate(qp_cli *cli)
     return status;
 }
 
-static const qp_flag flags[] = {QP_FLAG_SOURCE_PATH, QP_FLAG_THREAD, QP_FLAG_UNIT,
-                                QP_FLAG_FORMAT, QP_FLAGS_COMMON};
+static const qp_flag flags[] = {QP_FLAG_SAMPLE_INDEX, QP_FLAG_SOURCE_PATH, QP_FLAG_THREAD,
+                                QP_FLAG_UNIT,         QP_FLAG_FORMAT,      QP_FLAGS_COMMON};
 
 const qp_command qp_command_annotate = {
     .name = "annotate",

@@ -39,9 +39,9 @@ typedef struct {
     double slower; /* percent of --fail-if-slower; < 0: not given */
 } qp_diff_args;
 
-/* What is left out of a profile: cli/fold.h. */
+/* What of a profile is read, and left out: cli/fold.h. */
 typedef struct {
-    const char *focus, *when; /* NULL: not given */
+    const char *focus, *when, *sample_index; /* NULL: not given */
     qp_list hide, hide_modules;
 } qp_fold_args;
 
@@ -56,7 +56,7 @@ typedef struct {
     double min_percent, interval;
     const char *thread, *filter, *unit, *source_path; /* NULL: not given */
     unsigned time, granularity;                       /* UINT_MAX: not given */
-    const char *clock, *output, *to;
+    const char *clock, *output, *to, *pid, *lasts, *pc;
     qp_cover_args cover;
     qp_diff_args diff;
     qp_fold_args fold;
@@ -129,6 +129,11 @@ typedef struct qp_command {
     {                                                                                          \
         "thread", 0, QP_FLAG_TEXT, "N|NAME", QP_FLAG_AT(thread), NULL,                         \
             "only this thread, by number or name"                                              \
+    }
+#define QP_FLAG_SAMPLE_INDEX                                                                   \
+    {                                                                                          \
+        "sample-index", 0, QP_FLAG_TEXT, "NAME", QP_FLAG_AT(fold.sample_index), NULL,          \
+            "which values of a profile of another tool are read: cpu, alloc_space, Ir, ..."    \
     }
 #define QP_UNIT_WORDS "s|ms|us|ns"
 #define QP_FLAG_UNIT                                                                           \

@@ -13,9 +13,11 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/file.h"
 #include "base/text.h"
 #include "cli/bar.h"
 #include "format/options.h"
+#include "model/import.h"
 #include "model/live.h"
 
 /* ---- messages ------------------------------------------------------------------------------ */
@@ -87,15 +89,17 @@ static bool has_profile_suffix(const char *name)
 
 bool qp_cli_is_profile(const char *text)
 {
-    char magic[8] = "";
+    unsigned char bytes[QP_IMPORT_SNIFF_BYTES];
     struct stat at;
     if (has_profile_suffix(text))
         return true;
     if (stat(text, &at) != 0)
         return *text && text[strspn(text, "0123456789")] == '\0';
     int fd = S_ISREG(at.st_mode) ? open(text, O_RDONLY | O_CLOEXEC) : -1;
-    bool is_profile = fd >= 0 && read(fd, magic, sizeof magic) == sizeof magic &&
-                      memcmp(magic, QP_MAGIC, sizeof magic) == 0;
+    size_t n = fd >= 0 ? qp_file_read_at(fd, bytes, sizeof bytes, 0) : 0,
+           n_magic = strlen(QP_MAGIC);
+    bool is_profile =
+        (n >= n_magic && memcmp(bytes, QP_MAGIC, n_magic) == 0) || qp_import_fits(bytes, n);
     if (fd >= 0)
         close(fd);
     return is_profile;
@@ -192,7 +196,8 @@ int qp_cli_load(qp_cli *cli, const char *file, qp_model **model)
         return qp_cli_fail(cli, "no profile was named and this folder has no *.qprof "
                                 "or *.pcv; make one with: qprof run -- PROGRAM");
     qp_bar b;
-    qp_load_options options = {.progress = qp_bar_begin(&b, "reading", 1)};
+    qp_load_options options = {.sample_type = cli->args.fold.sample_index,
+                               .progress = qp_bar_begin(&b, "reading", 1)};
     qp_load_status status = qp_model_load(cli->path, &options, model, error);
     qp_bar_end(&b);
     if (status == QP_LOAD_UNUSABLE) {

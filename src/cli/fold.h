@@ -12,13 +12,14 @@
             "'m.f->*' is m.f and all that it called"                                           \
     }
 #define QP_FLAGS_FOLD                                                                          \
-    {"focus",                                                                                  \
-     0,                                                                                        \
-     QP_FLAG_TEXT,                                                                             \
-     "METHOD",                                                                                 \
-     QP_FLAG_AT(fold.focus),                                                                   \
-     NULL,                                                                                     \
-     "only calls of METHOD and what they called: 100 %"},                                      \
+    QP_FLAG_SAMPLE_INDEX,                                                                      \
+        {"focus",                                                                              \
+         0,                                                                                    \
+         QP_FLAG_TEXT,                                                                         \
+         "METHOD",                                                                             \
+         QP_FLAG_AT(fold.focus),                                                               \
+         NULL,                                                                                 \
+         "only calls of METHOD and what they called: 100 %"},                                  \
         {"hide",                                                                               \
          0,                                                                                    \
          QP_FLAG_NAMES,                                                                        \

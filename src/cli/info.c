@@ -125,7 +125,7 @@ static int run_info(qp_cli *cli)
     return status;
 }
 
-static const qp_flag flags[] = {QP_FLAG_FORMAT, QP_FLAGS_COMMON};
+static const qp_flag flags[] = {QP_FLAG_SAMPLE_INDEX, QP_FLAG_FORMAT, QP_FLAGS_COMMON};
 
 const qp_command qp_command_info = {
     .name = "info",

@@ -52,7 +52,8 @@ static bool is_shown(const qp_args *args, const qp_view *v, uint32_t method)
 {
     const qp_figures *f = &v->flat[method];
     const qp_model_method *x = &v->m->methods[method];
-    if (f->hits == 0 && f->self == 0 && !(args->has_skips && f->skips))
+    bool is_on_path = !v->m->run.has_calls && f->total; /* and nobody counted its calls */
+    if (f->hits == 0 && f->self == 0 && !is_on_path && !(args->has_skips && f->skips))
         return false;
     return !args->filter || strstr(x->name, args->filter) || strstr(x->file, args->filter);
 }
@@ -115,7 +116,8 @@ static void choose_columns(layout *l, const qp_cli *cli, const qp_view *v, uint6
         snprintf(l->texts[c], sizeof l->texts[c], "%s%s", heads[c].head,
                  heads[c].has_unit ? l->unit.suffix : "");
     }
-    l->has[CALLS] = true;
+    l->has[CALLS] = run->has_calls;
+    l->has[AVERAGE] &= run->has_calls;
     l->has[SKIPS] = cli->args.has_skips;
     l->has[SELF_HALF] = l->has[TOTAL_HALF] = run->has_times && run->is_estimated;
     l->has[MIN] = l->has[MAX] = run->has_times && run->has_min_max && !run->is_estimated;

@@ -1,0 +1,127 @@
+#!/bin/sh
+# test_import.sh: profiles of other tools: what qprof exported comes back with the same figures; what
+# callgrind and Go recorded has the figures that their own tools show.
+. "$(dirname "$0")/lib.sh"
+
+# f is recursive through g
+record run.qprof 'main(' 10 'f(' 5 'g(' 3 'f(' 2 ')' ')' ')' 4 'g(' 1 ')' ')'
+
+# figures FILE: "function calls self total" in ns, sorted
+figures() {
+    qprof report --format=json --limit=0 "$@" |
+        jq -r '.methods[] | "\(.name) \(.calls) \(.self) \(.total)"' | sort
+}
+# paths FILE: "calls self total depth function", in order
+paths() {
+    qprof export --to=folded "$@"
+    qprof export --to=folded --calls "$@"
+}
+figures run.qprof >wanted
+claim "the profile has functions" test -s wanted
+qprof export --to=pprof -o run.pb.gz run.qprof
+figures run.pb.gz >found
+claim "pprof and back: the same figures" diff -u wanted found
+claim "... and the same call paths" same "$(paths run.qprof)" "$(paths run.pb.gz)"
+gunzip -c run.pb.gz >run.pb
+figures run.pb >found
+claim "... compressed or not" diff -u wanted found
+qprof export --to=callgrind -o callgrind.out.1 run.qprof
+claim "callgrind and back: the same calls and own times" same "$(cut -d" " -f1-3 wanted)" \
+    "$(figures callgrind.out.1 | cut -d" " -f1-3)"
+record plain.qprof 'main(' 10 'f(' 5 'g(' 3 ')' 'h(' 2 'g(' 6 ')' ')' ')' 4 'g(' 1 ')' ')'
+qprof export --to=callgrind -o callgrind.out.2 plain.qprof
+claim "... and without recursion the same figures" same "$(figures plain.qprof)" \
+    "$(figures callgrind.out.2)"
+claim "... marked as estimated" grep -q 'call paths are estimated from callers and callees' <<END
+$(qprof report callgrind.out.1)
+END
+for file in run.pb.gz callgrind.out.1 callgrind.out.2; do
+    claim "$file passes the check" sh -c "qprof check $file >/dev/null"
+done
+for file in run.pb.gz callgrind.out.2; do
+    base=run.qprof
+    [ $file = run.pb.gz ] || base=plain.qprof
+    claim "$file differs in nothing" same 0 "$(qprof diff --format=json $base $file |
+        jq '[.rows[] | select(.state != "same")] | length')"
+done
+qprof merge -o sum.qprof run.pb.gz run.pb >/dev/null
+claim "imports can be merged" same "main 2" "$(figures sum.qprof | sed -n 's/^\(main [0-9]*\) .*/\1/p')"
+claim "two words: the file is told from the function" grep -q '^ *calls' <<END
+$(qprof detail main run.pb.gz)
+END
+claim "another value can be chosen" same "calls were counted" "$(qprof report --sample-index=calls \
+    run.pb.gz | grep -q 'exact calls, no times' && echo calls were counted)"
+claim "a wrong value is named with those there are" same \
+    "qprof report: run.pb.gz: it has no values cpu; it has calls, wall" \
+    "$(qprof report --sample-index=cpu run.pb.gz 2>&1)"
+
+head -c 100 run.pb.gz >cut.pb.gz
+claim "a damaged file is one line" same \
+    "qprof report: cut.pb.gz: its compressed data are damaged or cut off" \
+    "$(qprof report cut.pb.gz 2>&1)"
+
+# ---- what others recorded ----------------------------------------------------------------------
+
+cat >prog.c <<'END'
+static volatile unsigned sink;
+__attribute__((noinline)) static void leaf(unsigned n) { while (n--) sink += n; }
+__attribute__((noinline)) static void cheap(void) { leaf(10); sink++; }
+__attribute__((noinline)) static void dear(void) { leaf(1000); sink++; }
+int main(void) { for (int i = 0; i < 100; i++) { cheap(); dear(); } return 0; }
+END
+if command -v valgrind callgrind_annotate >/dev/null; then
+    ${CC:-cc} -g -O1 prog.c -o prog
+    valgrind --tool=callgrind --callgrind-out-file=cg.out ./prog >/dev/null 2>&1
+    callgrind_annotate --threshold=100 --auto=no cg.out |
+        sed -n 's/^ *\([0-9,]*\) ([^)]*).*prog.c:\([a-z]*\).*/\2 \1/p' | tr -d , | sort >wanted
+    qprof report --format=json --limit=0 cg.out |
+        jq -r '.methods[] | select(.file | endswith("prog.c")) | "\(.name) \(.self)"' | sort >found
+    claim "own costs are those of callgrind_annotate" diff -u wanted found
+    claim "calls are those of the program" same "100 100 200" "$(qprof report --format=json \
+        --limit=0 cg.out | jq -r '[.methods[] | select(.name == "cheap", .name == "dear",
+            .name == "leaf") | .calls] | sort | join(" ")')"
+    claim "... and pass the check" sh -c "qprof check cg.out >/dev/null"
+else
+    echo "valgrind is not installed: callgrind's own output is not tried"
+fi
+if command -v go >/dev/null; then
+    cat >main.go <<'END'
+package main
+
+import (
+	"os"
+	"runtime/pprof"
+	"time"
+)
+
+func leaf() (s int) {
+	for i := 0; i < 1000; i++ {
+		s += i * i % 7
+	}
+	return s
+}
+
+func main() {
+	f, _ := os.Create("cpu.pb.gz")
+	pprof.StartCPUProfile(f)
+	for t := time.Now(); time.Since(t) < 300*time.Millisecond; {
+		leaf()
+	}
+	pprof.StopCPUProfile()
+}
+END
+    export HOME="$PWD" GOFLAGS=-mod=mod GOTOOLCHAIN=local
+    go run main.go
+    go tool pprof -top -nodecount=1000 -nodefraction=0 -unit=ns cpu.pb.gz 2>/dev/null |
+        sed '1,/flat%/d' | awk '{ sub("ns", "", $1); sub("ns", "", $4); print $6, $1, $4 }' |
+        sort >wanted
+    qprof report --format=json --limit=0 cpu.pb.gz |
+        jq -r '.methods[] | "\(.name) \(.self) \(.total)"' | sort >found
+    claim "a Go profile's times are those of go tool pprof" diff -u wanted found
+    claim "... its calls are not known" grep -q 'calls were not counted' <<END
+$(qprof report cpu.pb.gz)
+END
+else
+    echo "go is not installed: a profile of Go is not tried"
+fi
+finish
