@@ -24,10 +24,11 @@ bool qp_export_fails(char error[QP_ERROR_BYTES])
     return false;
 }
 
-/* Frames of a node: the roots of the run and of its thread are none. */
+/* Frames of a node. The root of a thread is one only where it has time of its own: of hidden
+ * callees. */
 static uint32_t frames_of(const qp_model_node *n)
 {
-    return n->depth > 1 ? n->depth - 1 : 0;
+    return n->depth > 1 ? n->depth - 1 : n->depth == 1 && n->f.self > 0;
 }
 
 static bool is_wanted(const qp_model_node *n, uint32_t thread)
@@ -68,7 +69,8 @@ bool qp_export_paths(const qp_model *m, uint32_t thread, qp_export_path **out, s
 uint32_t qp_export_frames(const qp_model *m, uint32_t node, uint32_t frames[QP_EXPORT_FRAMES])
 {
     uint32_t n = 0;
-    for (; n < QP_EXPORT_FRAMES && frames_of(&m->nodes[node]); node = m->nodes[node].parent)
+    uint32_t n_frames = frames_of(&m->nodes[node]);
+    for (; n < QP_EXPORT_FRAMES && n < n_frames; node = m->nodes[node].parent)
         frames[n++] = m->nodes[node].method;
     return n;
 }

@@ -43,6 +43,7 @@ typedef struct {
     X(chrome)                                                                                  \
     X(firefox)                                                                                 \
     X(perfetto)                                                                                \
+    X(sqlite)                                                                                  \
     X(html)
 
 #define QP_EXPORTER(name) extern const qp_exporter qp_export_##name;

@@ -67,7 +67,7 @@ static void sum_nodes(graph *g)
 {
     for (uint32_t i = g->m->n_nodes; i-- > 1;) {
         const qp_model_node *n = &g->m->nodes[i];
-        if (is_wanted(g, n)) {
+        if (g->thread == QP_ALL_THREADS || n->thread == g->thread) {
             g->sums[i].time += n->f.self;
             g->sums[i].calls += n->f.calls;
         }
@@ -191,7 +191,8 @@ static bool write_methods(graph *g)
         qp_out_char(g->out, '\n');
         write_file(g, "fl", QP_ROOT_METHOD);
         write_name(g, "fn", caller, true, m->threads[i].name);
-        write_cost(g, 0, (cost){0, 0});
+        write_cost(g, 0,
+                   (cost){m->nodes[m->threads[i].root].f.self, 0}); /* of hidden callees */
         write_calls(g, caller, 0);
     }
     return !g->edges.failed;

@@ -199,21 +199,22 @@ static void write_counter(perfetto *x, uint32_t id, const char *name, const char
     write_interned(x, INTERNED_COUNTER, &counter);
 }
 
-/* Texts and frames are numbered as their methods. @return false: no memory */
+/* Texts and frames are numbered as their methods, from 1. @return false: no memory */
 static bool write_method(perfetto *x, uint32_t method)
 {
     const level around_name[] = {{INTERNED_FUNCTION, 0}, {PACKET_INTERNED, 0}, {0, 0}};
     const level around_file[] = {{INTERNED_FILE, 0}, {PACKET_INTERNED, 0}, {0, 0}};
     const qp_model_method *f = &x->m->methods[method];
+    uint64_t id = (uint64_t)method + 1;
     qp_proto name, file, frame;
     qp_proto_init(&name);
-    qp_proto_count(&name, STRING_ID, method);
+    qp_proto_count(&name, STRING_ID, id);
     file = name;
     qp_proto_init(&frame);
-    qp_proto_count(&frame, FRAME_ID, method);
-    qp_proto_count(&frame, FRAME_FUNCTION, method);
+    qp_proto_count(&frame, FRAME_ID, id);
+    qp_proto_count(&frame, FRAME_FUNCTION, id);
     if (*f->file)
-        qp_proto_count(&frame, FRAME_FILE, method);
+        qp_proto_count(&frame, FRAME_FILE, id);
     if (f->first_line)
         qp_proto_count(&frame, FRAME_LINE, f->first_line);
     bool is_written = write_text(x, &name, STRING_TEXT, f->name, around_name) &&
@@ -232,7 +233,7 @@ static void write_callstack(perfetto *x, uint32_t id, const qp_export_path *path
     qp_proto_init(&callstack);
     qp_proto_count(&callstack, CALLSTACK_ID, id);
     while (n-- > 0) /* outermost first */
-        qp_proto_count(&callstack, CALLSTACK_FRAME, frames[n]);
+        qp_proto_count(&callstack, CALLSTACK_FRAME, (uint64_t)frames[n] + 1);
     write_interned(x, INTERNED_CALLSTACK, &callstack);
 }
 
@@ -278,10 +279,11 @@ static bool write_dictionary(perfetto *x, const qp_export_options *o)
             is_written = write_thread(x, i);
     for (uint32_t i = 1; i < x->m->n_nodes; i++) {
         const qp_model_node *n = &x->m->nodes[i];
-        if (n->method != QP_ROOT_METHOD && qp_export_has_thread(x->m, n->thread, o))
+        if ((n->method != QP_ROOT_METHOD || n->f.self) &&
+            qp_export_has_thread(x->m, n->thread, o))
             x->is_used[n->method] = true;
     }
-    for (uint32_t i = 1; is_written && i < x->m->n_methods; i++)
+    for (uint32_t i = 0; is_written && i < x->m->n_methods; i++)
         if (x->is_used[i])
             is_written = write_method(x, i);
     return is_written;
