@@ -395,7 +395,7 @@ static int list_all(qp_cli *cli, const qp_cover_set *set, qp_list_samples *sampl
         qp_json_begin(&json, NULL, '{');
     if (is_sampled && wants_samples(&cli->args) && is_json)
         qp_list_samples_write(&json, samples);
-    else if (is_sampled && wants_samples(&cli->args) && !qp_list_samples_print(cli, samples))
+    else if (is_sampled && wants_samples(&cli->args) && !qp_list_samples_print(cli, samples, 0))
         status = qp_cli_fail_memory(cli);
     if (status == QP_EXIT_CLEAN && has_counts)
         status = list_counts(cli, &json, set);

@@ -178,7 +178,7 @@ static void add_foreign(qp_table *t, const qp_list_samples *s)
     qp_table_plain(t, QP_STYLE_PLAIN, "");
 }
 
-static bool print_table(const qp_cli *cli, qp_list_samples *s, bool is_deep)
+static bool print_table(const qp_cli *cli, qp_list_samples *s, bool is_deep, size_t most)
 {
     const qp_charge_row *rows = s->rows.items;
     bool is_foreign_due = s->totals.foreign != 0;
@@ -195,7 +195,7 @@ static bool print_table(const qp_cli *cli, qp_list_samples *s, bool is_deep)
     qp_table_column(&t, "%", QP_ALIGN_RIGHT, 0);
     qp_table_column(&t, "Deep", QP_ALIGN_RIGHT, 0);
     qp_table_column(&t, "%", QP_ALIGN_RIGHT, 0);
-    for (size_t i = 0; i < s->rows.n; i++) {
+    for (size_t i = 0; i < s->rows.n && i < most; i++) {
         if (is_foreign_due && !is_deep && rows[i].shallow < s->totals.foreign) {
             add_foreign(&t, s);
             is_foreign_due = false;
@@ -244,11 +244,12 @@ static void print_summary(const qp_screen *screen, const qp_list_samples *s)
     qp_out_char(out, '\n');
 }
 
-bool qp_list_samples_print(const qp_cli *cli, qp_list_samples *s)
+bool qp_list_samples_print(const qp_cli *cli, qp_list_samples *s, size_t most)
 {
     join(s);
-    bool is_good =
-        !s->totals.counted || (print_table(cli, s, false) && print_table(cli, s, true));
+    bool is_good = !s->totals.counted || print_table(cli, s, false, most ? most : SIZE_MAX);
+    if (is_good && s->totals.counted && !most)
+        is_good = print_table(cli, s, true, SIZE_MAX);
     if (is_good)
         print_summary(&cli->screen, s);
     return is_good;

@@ -26,8 +26,9 @@ void qp_list_samples_fini(qp_list_samples *s);
  * @return QP_EXIT_CLEAN, or QP_EXIT_UNUSABLE: said why */
 int qp_list_samples_add(const qp_cli *cli, qp_list_samples *s, const qp_model *m);
 
-/* Two tables and a summary. @return false: no memory */
-bool qp_list_samples_print(const qp_cli *cli, qp_list_samples *s);
+/* Two tables and a summary. @param most  rows of one table alone; 0: all of both
+ * @return false: no memory */
+bool qp_list_samples_print(const qp_cli *cli, qp_list_samples *s, size_t most);
 /* "rows" and "summary". */
 void qp_list_samples_write(qp_json *json, qp_list_samples *s);
 

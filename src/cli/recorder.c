@@ -143,6 +143,8 @@ bool qp_recorder_parse(const qp_cli *cli, qp_recorder_words *w)
         has_room &= add_word(w, "collection-granularity", grains[a->granularity]);
     if (a->clock)
         has_room &= add_word(w, "clock", a->clock);
+    if (a->pc)
+        has_room &= add_word(w, "pc", a->pc);
     if (!check_words(cli, w->words))
         return false;
     char own[sizeof w->words];

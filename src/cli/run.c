@@ -16,6 +16,8 @@
 #include "cli/cli.h"
 #include "cli/cover.h"
 #include "cli/header.h"
+#include "cli/list_samples.h"
+#include "cli/outside.h"
 #include "cli/recorder.h"
 #include "cli/rows.h"
 
@@ -37,6 +39,19 @@ static bool print_functions(const qp_cli *cli, const qp_model *m)
     }
     qp_free(rows);
     qp_view_fini(&v);
+    return is_good;
+}
+
+/* What interrupts found, most first. */
+static bool print_interrupts(const qp_cli *cli, const qp_model *m)
+{
+    qp_list_samples s;
+    qp_list_samples_init(&s, false);
+    qp_header_text(&cli->screen, m, cli->path, false);
+    bool is_good = qp_list_samples_add(cli, &s, m) == QP_EXIT_CLEAN;
+    if (is_good && s.has_command)
+        is_good = qp_list_samples_print(cli, &s, ROWS_SHOWN);
+    qp_list_samples_fini(&s);
     return is_good;
 }
 
@@ -81,7 +96,9 @@ static void print_result(qp_cli *cli, const char *path)
         return;
     bool has_functions = m->run.is_profile || !m->run.is_coverage, is_good = true;
     qp_out_char(&out, '\n');
-    if (has_functions)
+    if (m->run.is_stack_only)
+        is_good = print_interrupts(cli, m);
+    else if (has_functions)
         is_good = print_functions(cli, m);
     if (is_good && has_functions && m->run.is_coverage)
         qp_out_char(&out, '\n');
@@ -89,9 +106,14 @@ static void print_result(qp_cli *cli, const char *path)
         is_good = print_coverage(cli, m);
     if (!is_good) {
         qp_cli_fail_memory(cli);
+    } else if (m->run.is_stack_only) {
+        qp_out_format(&out, "\nNext: qprof list %s\n      qprof tree --hottest %s\n", path,
+                      path);
     } else if (has_functions) {
         qp_out_format(&out, "\nNext: qprof report %s\n      qprof tree --hottest %s\n", path,
                       path);
+        if (m->run.pc_period_ns)
+            qp_out_format(&out, "      qprof list %s\n", path);
         if (m->run.is_coverage)
             qp_out_format(&out, "      qprof cover report %s\n", path);
     } else {
@@ -216,6 +238,20 @@ static int show_profile(qp_cli *cli, const qp_child *child, char *path, size_t n
     return status;
 }
 
+static int sample_process(qp_cli *cli)
+{
+    char path[4096];
+    if (cli->args.n_rest || cli->args.n_operands)
+        return qp_cli_fail(cli,
+                           "%s: a process of --pid has its options already; usage: qprof run "
+                           "--pid PID [--for TIME] [--pc COMMAND] [-o FILE]",
+                           cli->args.n_rest ? cli->args.rest[0] : cli->args.operands[0]);
+    if (!qp_outside_run(cli, path, sizeof path))
+        return QP_EXIT_UNUSABLE;
+    print_result(cli, path);
+    return QP_EXIT_CLEAN;
+}
+
 static int run_run(qp_cli *cli)
 {
     qp_recorder_words words;
@@ -225,6 +261,8 @@ static int run_run(qp_cli *cli)
         qp_recorder_list(&cli->screen);
         return QP_EXIT_CLEAN;
     }
+    if (cli->args.pid)
+        return sample_process(cli);
     if (cli->args.n_rest == 0)
         return qp_cli_fail(cli, "which program? usage: qprof run [options] -- PROGRAM [words]");
     if (!qp_recorder_parse(cli, &words))
@@ -244,24 +282,35 @@ static const qp_flag flags[] = {
      "name of the profile; %p is the process id (default PROGRAM.%p.qprof)"},
     {"granularity", 'g', QP_FLAG_WORD, "function|basic-block|line", QP_FLAG_AT(granularity),
      NULL, "finest detail that is collected (default line)"},
+    {"pc", 0, QP_FLAG_TEXT, "COMMAND", QP_FLAG_AT(pc), NULL,
+     "sample: 'VIRTUAL or REAL, MICROSECONDS, WHEN PATTERN;', each part optional"},
+    {"pid", 0, QP_FLAG_TEXT, "PID", QP_FLAG_AT(pid), NULL,
+     "sample a process that is recording already, from outside, instead of running one"},
+    {"for", 0, QP_FLAG_TEXT, "TIME", QP_FLAG_AT(lasts), NULL,
+     "how long, with --pid: 10s, 500ms, 2m; Ctrl-C ends it earlier (default 10s)"},
     {"options", 0, QP_FLAG_YES, NULL, QP_FLAG_AT(has_list), NULL,
      "list all options of the recorder"},
     QP_FLAGS_COMMON};
 
 const qp_command qp_command_run = {
     .name = "run",
-    .operands = "-- PROGRAM [words]",
+    .operands = "-- PROGRAM [words] | --pid=PID",
     .summary = "run a program, record it, show the result",
     .about =
         "Runs a program that has libqprof inside and shows on standard error where its time\n"
         "went. Every option of the recorder can be given as --name=value or -name=value;\n"
         "those of the variable QPROF hold too. If the program is killed, its profile is\n"
         "saved. The exit status is the program's, 128 and the signal's number if it was\n"
-        "killed; 2 if it could not be started or, ending well, recorded nothing.",
+        "killed; 2 if it could not be started or, ending well, recorded nothing.\n"
+        "With --pid a process that is recording is sampled through its live profile: it is\n"
+        "not stopped, asked or signalled. Without --pc its threads are looked at each 10 ms\n"
+        "of their CPU time.",
     .flags = flags,
     .examples = "qprof run -- qlua script.lua\n"
                 "qprof run --time=adaptive -o parse.qprof -- qlua parse.lua input\n"
                 "qprof run -memory-limit=1G -- qlua script.lua\n"
+                "qprof run --pc='VIRTUAL 1000' -- qlua script.lua\n"
+                "qprof run --pid 4242 --for 10s -o outside.qprof\n"
                 "qprof run --options",
     .run = run_run,
     .takes_rest = true};

@@ -1,6 +1,5 @@
 /* top.c: `qprof top`: what a running program does now, refreshed until it ends. */
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 #include "base/table_text.h"
 #include "cli/cli.h"
 #include "cli/header.h"
+#include "cli/interrupt.h"
 #include "cli/view.h"
 #include "model/live.h"
 
@@ -26,14 +26,6 @@ typedef struct {
     qp_model *m;
     uint64_t at; /* monotonic ns of the reading */
 } reading;
-
-static volatile sig_atomic_t is_interrupted;
-
-static void interrupt(int number)
-{
-    (void)number;
-    is_interrupted = 1;
-}
 
 static int compare_changes(const void *a, const void *b)
 {
@@ -92,11 +84,13 @@ static void print_head(const qp_screen *s, const qp_model *m, uint64_t self, uin
     qp_out_format(s->out, ", process %" PRIu64 ", running for %s\n", m->run.pid,
                   qp_view_amount(m, a, m->run.wall));
     double seconds = (double)span_ns / 1e9;
-    qp_out_format(s->out, "%s calls/s", qp_unit_count(a, (uint64_t)((double)calls / seconds)));
+    if (m->run.has_calls)
+        qp_out_format(s->out, "%s calls/s, ",
+                      qp_unit_count(a, (uint64_t)((double)calls / seconds)));
     if (m->run.has_times && qp_view_is_time(m))
-        qp_out_format(s->out, ", %s %% of the time in functions",
+        qp_out_format(s->out, "%s %% of the time in functions, ",
                       qp_unit_percent(b, qp_model_ns(m, self), span_ns));
-    qp_out_format(s->out, ", %" PRIu32 " of %s at work%s\n\n", n_open,
+    qp_out_format(s->out, "%" PRIu32 " of %s at work%s\n\n", n_open,
                   qp_unit_things(a, qp_view_threads(m), "thread"),
                   m->run.is_recording ? "" : "; recording is off");
 }
@@ -114,7 +108,8 @@ static bool print_changes(const qp_cli *cli, const qp_model *m, const change *al
     qp_table_init(&t);
     if (has_times)
         qp_table_column(&t, "Self %", QP_ALIGN_RIGHT, 0);
-    qp_table_column(&t, "Calls/s", QP_ALIGN_RIGHT, 0);
+    if (m->run.has_calls)
+        qp_table_column(&t, "Calls/s", QP_ALIGN_RIGHT, 0);
     if (has_times)
         qp_table_column(&t, "Self so far", QP_ALIGN_RIGHT, 2);
     qp_table_column(&t, "Function", QP_KEEP_BEGIN, 0);
@@ -126,7 +121,8 @@ static bool print_changes(const qp_cli *cli, const qp_model *m, const change *al
         uint64_t rate = (uint64_t)((double)all[i].calls * 1e9 / (double)span_ns);
         if (has_times)
             qp_table_plain(&t, style, qp_unit_percent(text, ns, span_ns));
-        qp_table_plain(&t, QP_STYLE_PLAIN, qp_unit_count(text, rate));
+        if (m->run.has_calls)
+            qp_table_plain(&t, QP_STYLE_PLAIN, qp_unit_count(text, rate));
         if (has_times)
             qp_table_plain(&t, QP_STYLE_PLAIN, qp_view_amount(m, text, x->all.self));
         qp_table_name(&t, style, x->name);
@@ -160,7 +156,13 @@ static bool print_screen(qp_cli *cli, const reading *now, const reading *before)
     if (cli->screen.is_terminal)
         qp_out_text(&cli->out, "\033[H\033[J");
     print_head(&cli->screen, now->m, self, calls, span);
-    bool is_good = print_changes(cli, now->m, all, n, span);
+    bool is_sampled = now->m->run.has_calls || now->m->run.has_times, is_good = true;
+    if (is_sampled)
+        is_good = print_changes(cli, now->m, all, n, span);
+    else
+        qp_out_format(&cli->out,
+                      "It keeps its stack for others to look at: qprof run --pid=%" PRIu64 "\n",
+                      now->m->run.pid);
     if (!cli->screen.is_terminal)
         qp_out_char(&cli->out, '\n');
     qp_out_flush(&cli->out);
@@ -189,10 +191,7 @@ static bool read_now(const qp_cli *cli, reading *r)
 static bool wait_interval(const qp_cli *cli)
 {
     double seconds = cli->args.interval > SHORTEST_WAIT ? cli->args.interval : SHORTEST_WAIT;
-    uint64_t end = qp_clock_monotonic() + (uint64_t)(seconds * 1e9);
-    while (!is_interrupted && qp_clock_monotonic() < end)
-        qp_clock_sleep_until(end);
-    return !is_interrupted;
+    return qp_interrupt_sleep(qp_clock_monotonic() + (uint64_t)(seconds * 1e9));
 }
 
 static int watch(qp_cli *cli, reading *before)
@@ -240,7 +239,6 @@ static int run_top(qp_cli *cli)
 {
     const char *file;
     char only[32];
-    struct sigaction action = {.sa_handler = interrupt};
     reading first = {0};
     if (!qp_cli_operands(cli, NULL, &file))
         return QP_EXIT_UNUSABLE;
@@ -254,8 +252,7 @@ static int run_top(qp_cli *cli)
         status = qp_cli_fail(cli, "%s: not running any more; try: qprof report %s", cli->path,
                              cli->path);
     } else {
-        sigaction(SIGINT, &action, NULL);
-        sigaction(SIGTERM, &action, NULL);
+        qp_interrupt_take();
         if (!cli->screen.is_terminal && cli->args.count == 0)
             cli->args.count = 1;
         status = watch(cli, &first);

@@ -155,7 +155,8 @@ static void add_figures(walk *w, uint64_t total, uint64_t self, uint64_t calls)
         qp_table_plain(&w->table, QP_STYLE_PLAIN,
                        qp_unit_number(text, qp_model_ns(v->m, self), w->unit));
     }
-    qp_table_plain(&w->table, QP_STYLE_PLAIN, qp_unit_count(text, calls));
+    if (v->m->run.has_calls)
+        qp_table_plain(&w->table, QP_STYLE_PLAIN, qp_unit_count(text, calls));
     w->n_rows++;
 }
 
@@ -272,7 +273,8 @@ static bool start(walk *w, const qp_cli *cli, const qp_view *v)
         qp_table_column(&w->table, heads[0], QP_ALIGN_RIGHT, 1);
         qp_table_column(&w->table, heads[1], QP_ALIGN_RIGHT, 2);
     }
-    qp_table_column(&w->table, "Calls", QP_ALIGN_RIGHT, 3);
+    if (m->run.has_calls)
+        qp_table_column(&w->table, "Calls", QP_ALIGN_RIGHT, 3);
     qp_table_column(&w->table, "Call tree", QP_KEEP_BEGIN, 0);
     return w->guides && (m->run.has_times || sum_calls(w));
 }

@@ -100,6 +100,18 @@ static void estimate_sampled(qp_model_private *own, uint32_t i)
         own->self_variance[i] = ticks * ticks / (double)f->samples;
 }
 
+/* Interrupts alone: by CPU time none is missed, by the wall clock some come late. */
+static void estimate_interrupts(qp_model_private *own, uint32_t i)
+{
+    const qp_run *run = &own->model.run;
+    qp_figures *f = &own->nodes[i].f;
+    uint64_t each = run->is_pc_real && run->sample_period_reached_ns
+                        ? run->sample_period_reached_ns
+                        : run->pc_period_ns;
+    f->self = whole_ticks((double)f->interrupts * (double)each);
+    f->max = f->interrupts;
+}
+
 static bool estimate(qp_model_private *own)
 {
     qp_time_mode mode = own->model.run.time_mode;
@@ -110,7 +122,11 @@ static bool estimate(qp_model_private *own)
         if (!own->self_variance || !own->total_variance)
             return false;
     }
+    bool is_interrupts =
+        mode == QP_TIME_SAMPLED && qp_image_head(&own->image)->time_mode == QP_TIME_NONE;
     for (uint32_t i = own->model.n_threads; i < n; i++) {
+        if (is_interrupts)
+            estimate_interrupts(own, i);
         if (mode == QP_TIME_ADAPTIVE && own->model.run.is_merged)
             take_merged(own, i);
         else if (mode == QP_TIME_ADAPTIVE)

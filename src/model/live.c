@@ -2,6 +2,7 @@
 #include "model/live.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -33,12 +34,22 @@ bool qp_live_is_running(uint64_t pid, uint64_t start)
     return pid && start && start_of(pid) == start;
 }
 
-/* Folder i of the ones that are looked through; false: there are no more. */
-static bool folder_at(unsigned i, char *path, size_t n_bytes)
+/* Whose process it is; one that has ended is taken for ours. */
+static unsigned owner_of(uint64_t pid)
 {
-    unsigned uid = (unsigned)getuid();
-    const char *runtime = getenv("XDG_RUNTIME_DIR");
-    if (i == 0)
+    char path[64];
+    struct stat st;
+    qp_text_format(path, sizeof path, "/proc/%llu", (unsigned long long)pid);
+    return stat(path, &st) == 0 ? (unsigned)st.st_uid : (unsigned)getuid();
+}
+
+/* Folder i of the ones that a user's processes may have; false: there are no more. */
+static bool folder_at(unsigned i, unsigned uid, char *path, size_t n_bytes)
+{
+    const char *runtime = uid == (unsigned)getuid() ? getenv("XDG_RUNTIME_DIR") : NULL;
+    if (i == 0 && uid != (unsigned)getuid())
+        qp_text_format(path, n_bytes, "/run/user/%u/qprof-%u", uid, uid);
+    else if (i == 0)
         qp_text_format(path, n_bytes, "%s/qprof-%u", runtime ? runtime : "", uid);
     else
         qp_text_format(path, n_bytes, "/dev/shm/qprof-%u", uid);
@@ -113,7 +124,7 @@ bool qp_live_path(uint64_t pid, bool may_have_died, char *path, size_t n_bytes)
 {
     char folder[PATH_BYTES], name[64];
     wanted_file w = {.pid = pid, .start = start_of(pid), .may_have_died = may_have_died};
-    for (unsigned i = 0; folder_at(i, folder, sizeof folder); i++)
+    for (unsigned i = 0; folder_at(i, owner_of(pid), folder, sizeof folder); i++)
         each_file(folder, prefer, &w);
     qp_text_format(path, n_bytes, "%s", w.path);
     if (path[0])
@@ -124,6 +135,18 @@ bool qp_live_path(uint64_t pid, bool may_have_died, char *path, size_t n_bytes)
         return true;
     path[0] = '\0';
     return false;
+}
+
+void qp_live_why(uint64_t pid, char *to, size_t n_bytes)
+{
+    char folder[PATH_BYTES];
+    qp_text_format(to, n_bytes, "%s",
+                   start_of(pid) ? "it is not recording: it has no live profile"
+                                 : "there is no such process");
+    for (unsigned i = 0; start_of(pid) && folder_at(i, owner_of(pid), folder, sizeof folder);
+         i++)
+        if (access(folder, R_OK | X_OK) != 0 && errno == EACCES)
+            qp_text_format(to, n_bytes, "%s: %s", folder, strerror(errno));
 }
 
 static void list_running(void *to, const char *path, uint64_t pid, uint64_t start)
@@ -140,7 +163,7 @@ bool qp_live_list(qp_live_file **out, size_t *n)
     char folder[PATH_BYTES];
     qp_buf found;
     qp_buf_init(&found, sizeof(qp_live_file));
-    for (unsigned i = 0; folder_at(i, folder, sizeof folder); i++)
+    for (unsigned i = 0; folder_at(i, (unsigned)getuid(), folder, sizeof folder); i++)
         each_file(folder, list_running, &found);
     *out = qp_buf_take(&found, n);
     return *out != NULL;

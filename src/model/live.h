@@ -11,6 +11,9 @@
  * @return false: there is none; `path` is "" then */
 bool qp_live_path(uint64_t pid, bool may_have_died, char *path, size_t n_bytes);
 
+/** Why there is none that can be read, as the system says it: one line. */
+void qp_live_why(uint64_t pid, char *to, size_t n_bytes);
+
 /** Is the process that wrote a file alive? @param start  field 22 of /proc/PID/stat */
 bool qp_live_is_running(uint64_t pid, uint64_t start);
 

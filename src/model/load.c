@@ -42,8 +42,21 @@ static void describe_clock(qp_run *run, const qp_head *h)
     run->source_text = WORD(sources, h->clock_source);
     run->grain = (qp_grain)h->grain;
     run->grain_text = WORD(grains, h->grain);
-    run->is_estimated = run->time_mode == QP_TIME_ADAPTIVE || run->time_mode == QP_TIME_SAMPLED;
-    run->has_times = run->time_mode != QP_TIME_NONE;
+}
+
+/* Of interrupts alone: each stands for the time since the one before. */
+static void describe_interrupts(qp_run *run, const qp_head *h)
+{
+    uint32_t others = ~(uint32_t)(QP_COLLECT_SAMPLES | QP_COLLECT_STACK);
+    run->is_stack_only = h->collect && !(h->collect & others);
+    run->pc_period_ns = h->pc_period;
+    run->is_pc_real = h->pc_kind == QP_PC_REAL;
+    run->n_critical = h->n_critical;
+    if (!run->is_stack_only || !run->pc_period_ns || run->time_mode != QP_TIME_NONE)
+        return;
+    run->time_mode = QP_TIME_SAMPLED;
+    run->time_mode_text = "sampled";
+    run->clock_text = run->is_pc_real ? "elapsed" : "user+kernel";
 }
 
 /* Raw ticks of the run's clock on this machine now; 0: it cannot be read from here. */
@@ -95,6 +108,9 @@ static void describe_run(qp_model_private *own)
     qp_run *run = &own->model.run;
     describe_state(own);
     describe_clock(run, h);
+    describe_interrupts(run, h);
+    run->is_estimated = run->time_mode == QP_TIME_ADAPTIVE || run->time_mode == QP_TIME_SAMPLED;
+    run->has_times = run->time_mode != QP_TIME_NONE;
     describe_times(own);
     run->program = qp_load_text(own, h->program);
     run->options = qp_load_text(own, h->options);
@@ -113,15 +129,11 @@ static void describe_run(qp_model_private *own)
     run->is_at_exit = h->flags & QP_FLAG_AT_EXIT;
     run->is_merged = h->flags & QP_FLAG_MERGED;
     run->is_imported = h->flags & QP_FLAG_IMPORTED;
-    run->has_calls = !(h->flags & QP_FLAG_NO_CALLS);
+    run->has_calls = !(h->flags & QP_FLAG_NO_CALLS) && !run->is_stack_only;
     run->has_paths = !(h->flags & QP_FLAG_FROM_EDGES);
     run->is_profile = !h->collect || (h->collect & ~(QP_COLLECT_COVERAGE | QP_COLLECT_ONCE));
     run->is_coverage = h->collect & QP_COLLECT_COVERAGE;
     run->is_once = h->collect & QP_COLLECT_ONCE;
-    run->is_stack_only = h->collect && !(h->collect & ~(QP_COLLECT_SAMPLES | QP_COLLECT_STACK));
-    run->pc_period_ns = h->pc_period;
-    run->is_pc_real = h->pc_kind == QP_PC_REAL;
-    run->n_critical = h->n_critical;
     run->memory_limit_bytes = h->memory_limit;
     run->file_bytes = own->image.file_bytes;
 }

@@ -1,0 +1,93 @@
+/* outside.c: one pass in each period, until the time is over, the process ends or somebody types
+ * Ctrl-C; what was found is written in any case. */
+#include "cli/outside.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/unit.h"
+#include "cli/interrupt.h"
+#include "model/outside.h"
+
+/* "10s", "500ms", "2m", "10": seconds. @return ns; 0: it is none */
+static uint64_t duration_of(const char *text)
+{
+    static const struct {
+        const char *suffix;
+        double ns;
+    } units[] = {{"", 1e9}, {"s", 1e9}, {"ms", 1e6}, {"m", 60e9}, {"h", 3600e9}};
+    char *end;
+    double value = strtod(text, &end);
+    if (end == text || !(value > 0) || value > 1e6)
+        return 0;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (strcmp(end, units[i].suffix) == 0)
+            return (uint64_t)(value * units[i].ns);
+    return 0;
+}
+
+/* Absolute deadlines; those that are missed are not made up. @return how many were */
+static uint64_t sample(qp_outside *o, uint64_t lasts)
+{
+    uint64_t period = qp_outside_measure(o).period_ns, n_missed = 0;
+    uint64_t due = qp_clock_monotonic(), end = due + lasts;
+    while (due < end && qp_interrupt_sleep(due) && qp_outside_pass(o)) {
+        uint64_t now = qp_clock_monotonic();
+        for (due += period; due < now; due += period)
+            n_missed++;
+    }
+    return n_missed;
+}
+
+static void warn_of(const qp_cli *cli, const qp_outside *o, uint64_t n_missed)
+{
+    char torn[QP_NUMBER_BYTES], passes[QP_NUMBER_BYTES];
+    qp_outside_figures f = qp_outside_measure(o);
+    if (f.n_torn)
+        qp_cli_warn(cli, "%s left out: the stack changed while it was read",
+                    qp_unit_things(torn, f.n_torn, "sample"));
+    if (f.is_hidden && f.n_interrupts)
+        qp_cli_warn(cli,
+                    "process %s keeps no stack for others to look at; start it with "
+                    "-collect=stack",
+                    cli->args.pid);
+    if (n_missed > f.n_passes / 10)
+        qp_cli_warn(
+            cli,
+            "%s of %s interrupts came too late to be made; --pc='REAL MICROSECONDS' asks "
+            "for fewer",
+            qp_unit_count(torn, n_missed), qp_unit_count(passes, n_missed + f.n_passes));
+}
+
+bool qp_outside_run(const qp_cli *cli, char *path, size_t n_bytes)
+{
+    char error[QP_ERROR_BYTES], *end;
+    const qp_args *a = &cli->args;
+    uint64_t pid = strtoull(a->pid, &end, 10), lasts = duration_of(a->lasts ? a->lasts : "10s");
+    bool is_good = false;
+    if (!pid || *end)
+        qp_cli_fail(cli, "--pid=%s: expected the id of a process", a->pid);
+    else if (!lasts)
+        qp_cli_fail(cli, "--for=%s: expected a time, as 10s, 500ms or 2m", a->lasts);
+    if (!pid || *end || !lasts)
+        return false;
+    qp_outside *o = qp_outside_open(pid, a->pc ? a->pc : "", error);
+    if (!o) {
+        qp_cli_fail(cli, "%s", error);
+        return false;
+    }
+    snprintf(path, n_bytes, "%s", a->output ? a->output : "");
+    if (!a->output)
+        snprintf(path, n_bytes, "outside.%" PRIu64 ".qprof", pid);
+    qp_interrupt_take();
+    uint64_t n_missed = sample(o, lasts);
+    warn_of(cli, o, n_missed);
+    is_good = qp_outside_write(o, n_missed, path, error);
+    if (!is_good)
+        qp_cli_fail(cli, "%s", error);
+    qp_outside_free(o);
+    return is_good;
+}
