@@ -95,6 +95,14 @@ static uint64_t content_hash(const Proto *p)
     return hash ? hash : 1;
 }
 
+int qlua_code_is_same(const Proto *a, const Proto *b)
+{
+    int is_same = content_hash(a) == content_hash(b) && a->sizep == b->sizep;
+    for (int i = 0; is_same && i < a->sizep; i++)
+        is_same = qlua_code_is_same(a->p[i], b->p[i]);
+    return is_same;
+}
+
 /* ---- the table of contents --------------------------------------------------------------- */
 
 static known_code *find_slot(known_code *table, size_t size, uint64_t hash)

@@ -152,7 +152,7 @@ static void add_all(lua_State *L, Proto *p, const qlua_module *module)
 
 void qlua_cover_file(lua_State *L, Proto *p, const qlua_module *module)
 {
-    qlua_cover_loaded(getstr(p->source) + 1, 1);
+    qlua_cover_loaded(getstr(p->source) + 1, NULL, 1);
     add_all(L, p, module);
 }
 
@@ -163,7 +163,7 @@ void qlua_cover_code(lua_State *L, CallInfo *ci, Proto *p, const qlua_module *mo
     int is_main = p->linedefined == 0;
     int is_covered = qlua_cover_has(path);
     if (path && is_main)
-        qlua_cover_loaded(path, is_covered);
+        qlua_cover_loaded(path, p, is_covered);
     if (is_covered) {
         add_all(L, p, module);
     } else if (qlua_unbound) {

@@ -100,8 +100,12 @@ LUAI_FUNC const char *qlua_cover_root(void);
 LUAI_FUNC void qlua_cover_code(lua_State *L, CallInfo *ci, Proto *p, const qlua_module *module);
 /** Register a file that was compiled and will not run. */
 LUAI_FUNC void qlua_cover_file(lua_State *L, Proto *p, const qlua_module *module);
-/** A file was loaded; register its text if it is covered. */
-LUAI_FUNC void qlua_cover_loaded(const char *path, int is_covered);
+/** Is the code of two prototypes, and of all that they define, the same? */
+LUAI_FUNC int qlua_code_is_same(const Proto *a, const Proto *b);
+/** The main chunk p says that it is a file's: note the file and, if it is covered, its text. A chunk
+ * from a string may say so, too, of any file: what that file has must compile to the same code.
+ * @param p  NULL: it is known to come from the file */
+LUAI_FUNC void qlua_cover_loaded(const char *path, const Proto *p, int is_covered);
 /** Register the files that the program could have loaded, and did not. */
 LUAI_FUNC void qlua_cover_unloaded(void);
 

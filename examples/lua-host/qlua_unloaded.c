@@ -69,10 +69,23 @@ static void register_text(const char *path, size_t n_bytes)
     free(text);
 }
 
-void qlua_cover_loaded(const char *path, int is_covered)
+/* In a state that never runs it. */
+static int compiles_to(const char *path, const Proto *p)
+{
+    lua_State *L = luaL_newstate();
+    if (L == NULL)
+        return 0;
+    L->qth = NULL;
+    int is_same = luaL_loadfilex(L, path, NULL) == LUA_OK &&
+                  qlua_code_is_same(clLvalue(s2v(L->top - 1))->p, p);
+    lua_close(L);
+    return is_same;
+}
+
+void qlua_cover_loaded(const char *path, const Proto *p, int is_covered)
 {
     struct stat s;
-    if (stat(path, &s) != 0 || !S_ISREG(s.st_mode))
+    if (stat(path, &s) != 0 || !S_ISREG(s.st_mode) || (p && !compiles_to(path, p)))
         return;
     pthread_mutex_lock(&lock);
     int is_new = !is_loaded(&s);

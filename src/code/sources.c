@@ -48,14 +48,19 @@ static qp_cell record_of(qp_sources *s, qp_ref path)
     return qp_trie_put(&index, s->root, path, cell);
 }
 
-bool qp_sources_add(qp_sources *s, const char *path, const void *text, uint64_t n_bytes)
+bool qp_sources_put(qp_sources *s, const char *path, uint64_t digest, uint64_t n_bytes)
 {
     qp_cell cell = record_of(s, qp_texts_add(s->texts, path));
     if (!cell)
         return false;
     qp_source_record *r = record_at(s, cell);
-    qp_store(&r->digest, digest_of(text, n_bytes));
+    qp_store(&r->digest, digest);
     qp_store(&r->n_bytes, n_bytes);
     qp_publish(&r->published, 1);
     return true;
+}
+
+bool qp_sources_add(qp_sources *s, const char *path, const void *text, uint64_t n_bytes)
+{
+    return qp_sources_put(s, path, digest_of(text, n_bytes), n_bytes);
 }

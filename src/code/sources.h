@@ -20,4 +20,7 @@ bool qp_sources_begin(qp_sources *s, qp_space *space, qp_texts *texts);
  * @return false: no room. Threads: one at a time. */
 bool qp_sources_add(qp_sources *s, const char *path, const void *text, uint64_t n_bytes);
 
+/* The same of a text whose digest is known. */
+bool qp_sources_put(qp_sources *s, const char *path, uint64_t digest, uint64_t n_bytes);
+
 #endif

@@ -204,6 +204,11 @@ static qp_parse store_value(qp_options *o, qp_option which, const char *value, b
     case QP_OPTION_SIZE:
         return store_number(o, which, value, events, e);
     case QP_OPTION_WORD:
+        if (!has_value && !spec->initial[0]) { /* -cover: the first of its words */
+            snprintf(word, sizeof word, "%.*s", (int)strcspn(spec->values, "|"), spec->values);
+            o->number[which] = 0;
+            return store_text(o, which, word, e);
+        }
         if (!find_word(spec->values, value, &index, word))
             return fail(e, QP_PARSE_VALUE, "-%s=%.40s: not one of %s", spec->name, value,
                         spec->values);

@@ -24,6 +24,7 @@
 #include "record/config.h"
 #include "record/cost.h"
 #include "record/data.h"
+#include "record/inherit.h"
 #include "record/names.h"
 #include "record/pc.h"
 #include "record/pc_signal.h"
@@ -130,7 +131,7 @@ static void after_fork_in_parent(void)
 }
 
 /* The file is not mapped here. A child that follows begins a run of its own, with the words that
- * the parent's run began with. */
+ * the parent's run began with, and knows the methods that the parent's knew. */
 static void after_fork_in_child(void)
 {
     bool was_running = qp_gate_plain == QP_GATE_OPEN || qp_gate_vt == QP_GATE_OPEN;
@@ -138,6 +139,7 @@ static void after_fork_in_child(void)
         qp_publish(state, QP_STATE_OFF);
     qp_threads_close();
     bool follows = was_running && qp_run.options.number[QP_OPT_follow_child_processes] == 1;
+    int parent = follows ? dup(qp_run.space.map.fd) : -1;
     pthread_mutex_init(&control, NULL);
     qp_sampler_forget();
     qp_pc_signal_hold(false);
@@ -155,7 +157,10 @@ static void after_fork_in_child(void)
     if (output[0] && !strstr(output, "%p"))
         snprintf(words + n, sizeof words - n, " '-output=%s.%%p'", output);
     const qprof_InitInfo info = {0, words, qp_run.callback, qp_run.is_virtual};
-    qp_session_begin(&info, &error);
+    if (qp_session_begin(&info, &error) == 0 && parent >= 0)
+        qp_inherit_methods(parent);
+    if (parent >= 0)
+        close(parent);
 }
 
 static void at_exit(void)

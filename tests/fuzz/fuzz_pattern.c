@@ -25,7 +25,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n_bytes)
                                         (void *)(uintptr_t)bytes};
         int64_t charged;
         uint32_t n_deep;
-        qp_pattern_answer m = qp_pattern_match(&p, &stack, scratch, n_scratch, &charged, &n_deep);
+        qp_pattern_answer m =
+            qp_pattern_match(&p, &stack, scratch, n_scratch, &charged, &n_deep);
         if (m == QP_PATTERN_NO_MEMORY ||
             (m == QP_PATTERN_YES && (charged >= (int64_t)n_frames || n_deep > n_frames)))
             abort();

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "model/cover.h"
 #include "unit/play.h"
@@ -270,6 +271,32 @@ static void contexts_outside_of_a_run_are_refused(void **state)
     assert_int_equal(qprof_context("late"), QPROF_E_STATE);
 }
 
+static void a_forked_child_knows_the_code_of_its_parent(void **state)
+{
+    play_ctx *p = *state;
+    begin(p, "-collect=coverage -follow-child-processes");
+    assert_int_equal(qprof_register_source("score", "text", 4), 0);
+    play(p, "f( #0*2 )");
+    pid_t child = fork();
+    if (!child) {
+        play(p, "f( #1*7 ) f( )");
+        qprof_shutdown();
+        _exit(0);
+    }
+    assert_int_equal(play_child_status(child), 0);
+    play_end(p);
+    char name[64];
+    snprintf(name, sizeof name, "run.qprof.%d", (int)child);
+    play_read(p, name);
+    qp_cover_set *s = set_of(p);
+    assert_all(s, 2, 0, 7);
+    assert_int_equal(method_of(s, "f")->lines[1].line, F_LINE_1);
+    assert_int_equal(s->n_texts, 1);
+    assert_int_equal(s->texts[0].n_bytes, 4);
+    assert_int_equal(play_file_diagnostic(p, "unknown_method"), 0);
+    qp_cover_set_free(s);
+}
+
 /* ---- several system threads ------------------------------------------------------------------ */
 
 enum { N_WORKERS = 2, N_ROUNDS = 20000 };
@@ -330,6 +357,7 @@ int main(void)
         PLAY_TEST(coverage_alone_keeps_no_paths_and_reads_no_clock),
         PLAY_TEST(contexts_that_find_no_room_leave_the_one_before),
         PLAY_TEST(contexts_outside_of_a_run_are_refused),
+        PLAY_TEST(a_forked_child_knows_the_code_of_its_parent),
         PLAY_TEST(threads_lose_no_count_while_contexts_change),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

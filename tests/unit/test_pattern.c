@@ -55,7 +55,8 @@ static result match(const qp_pattern *p, words *w)
     result r = {NO_MATCH, 0};
     w->p = p;
     assert_true(qp_pattern_scratch(p, w->n) <= sizeof scratch);
-    qp_pattern_answer m = qp_pattern_match(p, &stack, scratch, sizeof scratch, &r.charged, &r.n_deep);
+    qp_pattern_answer m =
+        qp_pattern_match(p, &stack, scratch, sizeof scratch, &r.charged, &r.n_deep);
     assert_int_not_equal(m, QP_PATTERN_NO_MEMORY);
     return m == QP_PATTERN_YES ? r : (result){NO_MATCH, 0};
 }
