@@ -87,12 +87,11 @@ static void write_methods(qp_out *out, const qp_cover_file *f, const char *const
 
 static bool write_class(qp_out *out, const qp_cover_file *f)
 {
-    const char *slash = strrchr(f->path, '/');
     const char **names = qp_cover_names(f);
     if (!names)
         return false;
     qp_out_text(out, "<class");
-    write_attribute(out, "name", slash ? slash + 1 : f->path);
+    write_attribute(out, "name", f->name);
     write_attribute(out, "filename", f->path);
     write_rates(out, &f->totals);
     qp_out_text(out, " complexity=\"0\">\n");

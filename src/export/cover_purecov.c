@@ -72,8 +72,7 @@ static void write_function(qp_out *out, const qp_cover_file *f, uint32_t functio
 
 static void write_file(qp_out *out, const qp_cover_file *f)
 {
-    const char *slash = strrchr(f->path, '/');
-    write_name(out, "fi", slash ? slash + 1 : f->path);
+    write_name(out, "fi", f->name);
     write_totals(out, &f->totals);
     qp_out_char(out, '\n');
     for (uint32_t i = 0; i < f->n_functions; i++)

@@ -282,12 +282,14 @@ static bool draw_file(qp_cover_making *x, size_t first, size_t n)
     qp_buf_init(&d.blocks, sizeof(qp_cover_block));
     qp_buf_init(&d.branches, sizeof(qp_cover_branch));
     qp_buf_init(&d.hits, sizeof(qp_cover_hit));
-    const char *file = x->members[first].method->file;
+    const char *file = x->members[first].method->file, *path = x->members[first].path;
+    size_t folder_bytes = qp_paths_folder(path);
     const qp_cover_text *text = text_of(x->set, file);
     qp_cover_file *f = qp_buf_add(&x->own->files);
     bool is_ok = f != NULL;
     if (is_ok)
-        *f = (qp_cover_file){.path = x->members[first].path,
+        *f = (qp_cover_file){.path = path,
+                             .name = path + folder_bytes + (path[folder_bytes] == '/'),
                              .file = qp_arena_text(&x->own->arena, file),
                              .digest = text ? text->digest : 0};
     for (size_t i = first, n_equal; is_ok && i < first + n; i += n_equal) {

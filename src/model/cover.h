@@ -159,6 +159,7 @@ typedef struct {
 
 typedef struct {
     const char *path; /* as shown: relative to the root where it lies below it; '/' only */
+    const char *name; /* the path without the folder's */
     const char *file; /* as registered */
     uint32_t dir;     /* index into qp_cover.dirs */
     const qp_cover_function *functions; /* [n_functions] by first line, then name */

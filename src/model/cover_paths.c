@@ -15,6 +15,14 @@ static bool is_absolute(const char *path)
     return path[0] == '/' || path[0] == '\\' || has_drive;
 }
 
+/* Text that was loaded, and not from a file: [string "a / b"], <stdin>. */
+static bool is_no_path(const char *name)
+{
+    size_t n = strlen(name);
+    return n > 1 &&
+           ((name[0] == '[' && name[n - 1] == ']') || (name[0] == '<' && name[n - 1] == '>'));
+}
+
 /* Take the last part of to[0 .. n) off. @return bytes left; n: there is none to take off */
 static size_t leave_folder(const char *to, size_t n)
 {
@@ -86,14 +94,19 @@ static const char *below_root(const qp_paths *p, const char *path)
 char *qp_paths_show(const qp_paths *p, qp_arena *arena, const char *path, bool *is_inside)
 {
     char *shown = qp_arena_text(arena, path);
+    *is_inside = true;
+    if (is_no_path(path))
+        return shown;
     char *whole = make_absolute(p, arena, path);
     if (!shown || !whole)
         return NULL;
     simplify(shown);
     const char *below = below_root(p, whole);
+    if (below && *below)
+        return whole + (below - whole);
     bool is_up = shown[0] == '.' && shown[1] == '.' && (shown[2] == '/' || !shown[2]);
-    *is_inside = (below && *below) || (!is_absolute(shown) && !is_up);
-    return below && *below ? whole + (below - whole) : shown;
+    *is_inside = !is_absolute(shown) && !is_up;
+    return *is_inside ? shown : whole;
 }
 
 static unsigned rank_of(char c)
@@ -111,6 +124,6 @@ int qp_paths_compare(const char *a, const char *b)
 
 size_t qp_paths_folder(const char *path)
 {
-    const char *slash = strrchr(path, '/');
+    const char *slash = is_no_path(path) ? NULL : strrchr(path, '/');
     return slash ? (size_t)(slash - path) : 0;
 }

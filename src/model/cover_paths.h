@@ -13,9 +13,9 @@ typedef struct {
 /* @param root  NULL: the current folder @return false: no memory */
 bool qp_paths_init(qp_paths *p, qp_arena *arena, const char *root);
 
-/* A path as it is shown: '/' only, no '.', '//' nor needless '..', relative to the root if it lies
- * below it. A relative path belongs to the current folder or, where that leads out of the root, to
- * the root.
+/* A path as it is shown: '/' only, no '.', '//' nor '..', relative to the root if it lies below
+ * it, else absolute. A relative path belongs to the current folder or, where that is outside the
+ * root, to the root; if it begins with '..', to the current folder alone. A name in brackets, such as [string "a/b"], is no path and stays as it is.
  * @param is_inside  receives: it lies below the root @return NULL: no memory */
 char *qp_paths_show(const qp_paths *p, qp_arena *arena, const char *path, bool *is_inside);
 

@@ -101,6 +101,7 @@ void picture_file(picture *p, const char *path)
     uint32_t dir = dir_of(p, path, slash ? (size_t)(slash - path) : 0);
     qp_cover_file *f = add(&p->files, p->c.n_files++, sizeof *p->files);
     f->path = f->file = keep_text(p, path, strlen(path));
+    f->name = slash ? f->path + (slash - path) + 1 : f->path;
     f->dir = dir;
 }
 

@@ -329,90 +329,6 @@ static void shares_of_cleared_data_are_nothing(void **state)
     qp_cover_free(c);
 }
 
-/* ---- paths ----------------------------------------------------------------------------------- */
-
-static qp_cover *picture_below(const char *const *paths, size_t n, const qp_cover_options *o)
-{
-    run r = run_new(BOTH);
-    for (size_t i = 0; i < n; i++)
-        run_method(&r, "f", paths[i], RUN_LINES(1));
-    qp_cover_set *s = runs_set();
-    runs_add(s, r, "run.qprof");
-    return runs_picture(s, o);
-}
-
-static void paths_are_relative_to_the_root(void **state)
-{
-    static const char *const paths[] = {"/r/src/b.lua", "/r/src/a/c.lua", "/r/./src/a-b.lua",
-                                        "/usr/x.lua",   "/rest/y.lua",    "src/d.lua"};
-    (void)state;
-    qp_cover *c = picture_below(paths, 6, &(qp_cover_options){.root = "/r/"});
-    static const char *const wanted[] = {"/rest/y.lua", "/usr/x.lua", "src/a/c.lua",
-                                         "src/a-b.lua", "src/b.lua",  "src/d.lua"};
-    static const char *const dirs[] = {"", "/rest", "/usr", "src", "src/a"};
-    assert_int_equal(c->n_files, 6);
-    for (size_t i = 0; i < 6; i++)
-        assert_string_equal(c->files[i].path, wanted[i]);
-    assert_int_equal(c->n_dirs, 5);
-    for (size_t i = 0; i < 5; i++)
-        assert_string_equal(c->dirs[i].path, dirs[i]);
-    assert_int_equal(c->dirs[4].parent, 3);
-    assert_int_equal(c->dirs[4].depth, 2);
-    assert_int_equal(c->dirs[3].totals.files, 4);
-    assert_int_equal(c->dirs[3].totals.dirs, 1);
-    assert_int_equal(c->totals.dirs, 4);
-    assert_int_equal(c->files[2].dir, 4);
-    size_t n_found;
-    assert_int_equal(qp_cover_file_named(c, "a/c.lua", &n_found), 2);
-    assert_int_equal(n_found, 1);
-    assert_int_equal(qp_cover_file_named(c, "/r/src/b.lua", &n_found), 4);
-    assert_int_equal(qp_cover_file_named(c, ".lua", &n_found), 6);
-    assert_int_equal(n_found, 0);
-    qp_cover_free(c);
-}
-
-/* Names come from the profile; a path never grows (the arena is poisoned behind it). */
-static void a_leading_backslash_is_a_slash(void **state)
-{
-    static const char *const paths[] = {
-        "\\a",        "\\abc\\d.lua", "\\xbc\\..\\e.lua", "\\\\server\\f.lua",
-        "\\r\\g.lua", "h\\i.lua"};
-    static const char *const wanted[] = {"/a",    "/abc/d.lua", "/e.lua", "/server/f.lua",
-                                         "g.lua", "h/i.lua"};
-    (void)state;
-    qp_cover *c = picture_below(paths, 6, &(qp_cover_options){.root = "\\r"});
-    assert_int_equal(c->n_files, 6);
-    for (size_t i = 0; i < 6; i++)
-        assert_string_equal(c->files[i].path, wanted[i]);
-    qp_cover_free(c);
-}
-
-static void files_are_chosen_by_globs_and_root(void **state)
-{
-    static const char *const paths[] = {"/r/src/b.lua", "/r/src/a/c.lua", "/r/t/d.lua",
-                                        "/usr/x.lua", "/usr/y.lua"};
-    static const char *const include[] = {"src", "**/x.lua"}, *const exclude[] = {"**/c.*"};
-    (void)state;
-    qp_cover_options o = {.root = "/r",
-                          .is_unadjusted = true,
-                          .include = include,
-                          .n_include = 2,
-                          .exclude = exclude,
-                          .n_exclude = 1};
-    qp_cover *c = picture_below(paths, 5, &o);
-    assert_int_equal(c->n_files, 2);
-    assert_string_equal(c->files[0].path, "/usr/x.lua");
-    assert_string_equal(c->files[1].path, "src/b.lua");
-    assert_int_equal(c->n_warnings, 0);
-    qp_cover_free(c);
-    o = (qp_cover_options){.root = "/r", .is_only_root = true, .is_unadjusted = true};
-    c = picture_below(paths, 5, &o);
-    assert_int_equal(c->n_files, 3);
-    assert_int_equal(c->n_warnings, 1);
-    assert_string_equal(c->warnings[0], "/usr/x.lua and 1 more lie outside /r: left out");
-    qp_cover_free(c);
-}
-
 /* An entry at a negative code offset says where a function is declared; functions without a table
  * are not covered, where others have one. */
 static void a_declaration_is_no_statement(void **state)
@@ -502,9 +418,6 @@ int main(void)
         cmocka_unit_test(only_what_the_wanted_contexts_hit_counts),
         cmocka_unit_test(shares_of_what_has_no_lines_touch_none),
         cmocka_unit_test(shares_of_cleared_data_are_nothing),
-        cmocka_unit_test(paths_are_relative_to_the_root),
-        cmocka_unit_test(a_leading_backslash_is_a_slash),
-        cmocka_unit_test(files_are_chosen_by_globs_and_root),
         cmocka_unit_test(a_declaration_is_no_statement),
         cmocka_unit_test(functions_without_a_file_are_in_no_figure),
         cmocka_unit_test(every_failing_allocation_is_an_error_and_no_leak),

@@ -41,6 +41,8 @@ export interface Dir {
 export interface File {
     index: number;
     path: string;
+    /** The path without the folder's. */
+    name: string;
     dir: number;
     totals: Totals;
 }
@@ -70,6 +72,11 @@ function totalsOf(numbers: number[]): Totals {
     return Object.fromEntries(totalNames.map((name, i) => [name, numbers[i]])) as Totals;
 }
 
+/** What of a path follows a folder's; all of it where that is the root. */
+export function below(dir: Dir, path: string): string {
+    return dir.path ? path.slice(dir.path.length + 1) : path;
+}
+
 export function readIndex(): Index {
     const raw = block<IndexBlock>("index")!;
     const dirs: Dir[] = raw.dirs.map(([path, parent, totals]) => ({
@@ -82,7 +89,8 @@ export function readIndex(): Index {
     dirs.forEach((dir, i) => i > 0 && dirs[dir.parent].dirs.push(i));
     const files = raw.files.map(([path, dir, totals], index) => {
         dirs[dir].files.push(index);
-        return { index, path, dir, totals: totalsOf(totals) };
+        const name = below(dirs[dir], path);
+        return { index, path, name, dir, totals: totalsOf(totals) };
     });
     return { ...raw, totals: totalsOf(raw.totals), dirs, files };
 }

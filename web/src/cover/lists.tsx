@@ -4,7 +4,7 @@ import { count } from "../common/format";
 import type { Go, Place } from "../common/place";
 import { type Column, Table, sorted } from "../common/table";
 import { EndOf, visible } from "../common/visible";
-import { type Fn, type Index, type Totals, functions } from "./data";
+import { type Fn, type Index, type Totals, below, functions } from "./data";
 import { totalColumns } from "./figures";
 import { type ContextFigures, type Figures, contextFigures, contextName } from "./filter";
 
@@ -38,7 +38,7 @@ const OPEN_AT_FIRST = 40;
 
 /** Folders that hold nothing but one folder are one row with it. */
 function folded(index: Index, dir: number): { dir: number; name: string } {
-    const own = (i: number) => index.dirs[i].path.slice(index.dirs[i].path.lastIndexOf("/") + 1);
+    const own = (i: number) => below(index.dirs[index.dirs[i].parent], index.dirs[i].path);
     let name = own(dir);
     while (index.dirs[dir].dirs.length === 1 && index.dirs[dir].files.length === 0) {
         dir = index.dirs[dir].dirs[0];
@@ -46,8 +46,6 @@ function folded(index: Index, dir: number): { dir: number; name: string } {
     }
     return { dir, name };
 }
-
-const lastPart = (path: string) => path.slice(path.lastIndexOf("/") + 1);
 
 function treeRows(props: ListProps, columns: Column<TreeItem>[], open: Set<number>): TreeItem[] {
     const { index, figures } = props;
@@ -61,9 +59,9 @@ function treeRows(props: ListProps, columns: Column<TreeItem>[], open: Set<numbe
             return { isDir: true, index: inner, name, path, level, totals, isOpen: open.has(inner) };
         });
         const files = index.dirs[dir].files.map((file): TreeItem => {
-            const { path } = index.files[file];
+            const { path, name } = index.files[file];
             const totals = figures.files[file];
-            return { isDir: false, index: file, name: lastPart(path), path, level, totals };
+            return { isDir: false, index: file, name, path, level, totals };
         });
         for (const row of sorted([...dirs, ...files], columns, sort)) {
             rows.push(row);
