@@ -29,15 +29,20 @@ static void write_title(qp_json *json, const qp_model *m, uint32_t thread, const
     qp_json_end(json, '}');
 }
 
-static void write_args(qp_json *json, const qp_model *m, uint32_t path)
+/* Where the function is at its beginning, the figures of the path at its end: readers that add up
+ * events take those with other arguments at the beginning for other functions. */
+static void write_args(qp_json *json, const qp_model *m, const qp_steps *s)
 {
-    const qp_model_node *n = &m->nodes[path];
+    const qp_model_node *n = &m->nodes[s->node];
     const qp_model_method *x = &m->methods[n->method];
     qp_json_begin(json, "args", '{');
-    qp_json_text(json, "file", x->file);
-    qp_json_count(json, "line", x->first_line);
-    qp_json_count(json, "calls", n->f.calls);
-    qp_json_count(json, "self", qp_model_ns(m, n->f.self));
+    if (s->is_entry) {
+        qp_json_text(json, "file", x->file);
+        qp_json_count(json, "line", x->first_line);
+    } else {
+        qp_json_count(json, "calls", n->f.calls);
+        qp_json_count(json, "self", qp_model_ns(m, n->f.self));
+    }
     qp_json_end(json, '}');
 }
 
@@ -51,8 +56,7 @@ static void write_thread(qp_json *json, const qp_model *m, uint32_t thread, bool
         begin_event(json, m, thread, s.is_entry ? "B" : "E", x->name);
         qp_json_text(json, "cat", *x->module ? x->module : "function");
         qp_json_decimal(json, "ts", qp_steps_at(&s), is_ns ? 3 : 0);
-        if (s.is_entry)
-            write_args(json, m, s.node);
+        write_args(json, m, &s);
         qp_json_end(json, '}');
     }
 }

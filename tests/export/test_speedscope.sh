@@ -28,9 +28,11 @@ qprof export --to=speedscope -o run.speedscope.json --thread=1 run.qprof
 qprof export --to=folded -o run.folded --thread=1 run.qprof
 qprof export --to=pprof -o run.pb.gz --thread=1 run.qprof
 qprof export --to=callgrind -o callgrind.out.1 plain.qprof
+qprof export --to=chrome -o run.trace.json --thread=1 run.qprof
+qprof export --to=cpuprofile -o run.cpuprofile --thread=1 run.qprof
 MODULES=$modules CHROMIUM=$(command -v chromium) node "$root/tests/export/speedscope.mjs" \
-    run.speedscope.json run.folded run.pb.gz callgrind.out.1 >seen 2>&1
-for file in run.speedscope.json run.folded run.pb.gz; do
+    run.speedscope.json run.folded run.pb.gz run.trace.json run.cpuprofile callgrind.out.1 >seen 2>&1
+for file in run.speedscope.json run.folded run.pb.gz run.trace.json run.cpuprofile; do
     claim "speedscope shows own and total time of $file" same \
         "main 14 25, f 7 10, g 3 5, leaf 1 1" "$(sed -n "s/^$file: //p" seen)"
 done

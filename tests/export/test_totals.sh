@@ -38,11 +38,13 @@ message Profile { repeated Sample sample = 2; }
 message Sample { repeated int64 value = 2; }
 END
 
+# a name of 64 KB
+record long.qprof 'main(' 2 "$(head -c 65536 /dev/zero | tr '\0' n)(" 3 ')' ')'
 formats=$(qprof export --help | sed -n '/^Formats:/,/^$/s/^  \([a-z]*\) .*/\1/p')
 claim "there are formats" test "$(echo "$formats" | wc -l)" -ge 14
 for format in $formats; do
     [ $format != html ] || continue # a page: tests/web reads its numbers
-    for options in run plain deep 'run --thread=2' 'run --focus=f' 'run --hide=main'; do
+    for options in run plain deep long 'run --thread=2' 'run --focus=f' 'run --hide=main'; do
         # shellcheck disable=SC2086
         set -- $options
         profile=$1.qprof
