@@ -14,7 +14,7 @@ function time(ns) {
 
 async function ready(file, hash, options) {
     const page = await open(file, hash, options);
-    await page.waitForSelector(".flame, .table, .function-page");
+    await page.waitForSelector(".flame, .table, .function-page, .source-page, .run-page");
     await settle(page);
     return page;
 }
@@ -80,6 +80,211 @@ async function a_function_stands_between_callers_and_callees() {
     await page.context().close();
 }
 
+// ---- parts of the run ------------------------------------------------------------------------------
+
+/** What the page calls a function: its place in the index. */
+const methodNamed = (page, name) =>
+    page.evaluate((wanted) => JSON.parse(document.getElementById("index").textContent).methods.findIndex(([n]) => n === wanted), name);
+
+const rowsOf = (methods) =>
+    methods.filter((m) => m.calls > 0).map((m) => [m.name, grouped(m.calls), time(m.self), time(m.total)]).sort();
+
+async function functionRows(page) {
+    const rows = await allRows(page);
+    return rows.map(({ cells }) => [cells[0], cells[2], cells[3], cells[5]]).sort();
+}
+
+async function a_focus_and_hidden_functions_leave_the_numbers_of_the_report() {
+    const page = await ready("work.html", "#functions");
+    const [odd, even] = [await methodNamed(page, "odd"), await methodNamed(page, "even")];
+    await page.context().close();
+    for (const [part, hash] of [["hidden", `hide=${even}`], ["focus", `focus=${odd}`], ["both", `focus=${odd}&hide=${even}`]]) {
+        const shown = await ready("work.html", `#functions?${hash}`);
+        const wanted = JSON.parse(readFileSync(`${part}.json`, "utf8")).methods;
+        same(part, rowsOf(wanted), await functionRows(shown));
+        await shown.context().close();
+    }
+}
+
+async function the_keyboard_folds_and_takes_it_back() {
+    const page = await ready("work.html", "#functions?search=%5Eeven%24");
+    const all = report.methods.filter((m) => m.calls > 0).length;
+    await press(page, "x", "Escape");
+    same("one row less", all - 1, (await allRows(page)).length);
+    await press(page, "r");
+    same("all rows", all, (await allRows(page)).length);
+    await press(page, "1", "ArrowDown", "ArrowDown", "f");
+    claim("focus is in the address", /focus=\d+/.test(page.url()), page.url());
+    claim("and said", (await page.textContent(".chips")).includes("Focus"));
+    await page.context().close();
+}
+
+async function threads_have_the_numbers_of_the_report() {
+    const { threads } = JSON.parse(readFileSync("threads.json", "utf8"));
+    const page = await ready("work.html", "#threads");
+    const shown = (await allRows(page)).map(({ cells }) => [cells[0], cells[1], cells[6], cells[8]]).sort();
+    const wanted = threads.map((t) => [grouped(t.number), t.name, grouped(t.calls), time(t.total)]).sort();
+    same("threads", wanted, shown);
+    const state = (await allRows(page)).map(({ cells }) => [cells[1], cells[2]]).sort();
+    same("states", threads.map((t) => [t.name, t.parked ? "parked" : t.alive ? "alive" : "ended"]).sort(), state);
+    await press(page, "Enter", "3");
+    const first = await functionRows(page);
+    same("functions of the thread", rowsOf(JSON.parse(readFileSync("thread1.json", "utf8")).methods), first);
+    await page.context().close();
+}
+
+async function frames_from_below_add_up_as_a_naive_count_does() {
+    const page = await ready("work.html", "#bottomup");
+    const names = new Map(tree.methods.map((m) => [m.id, m.name]));
+    const byId = new Map(tree.nodes.map((node) => [node.id, node]));
+    const nameOf = (node) => names.get(node?.method);
+    const inverted = new Map(); // "leaf < odd < even": own time of the first
+    for (const node of tree.nodes.filter((n) => n.parent !== null && n.method))
+        for (let at = node, key = ""; at?.method; at = byId.get(at.parent)) {
+            key += key ? ` < ${nameOf(at)}` : nameOf(at);
+            const known = inverted.get(key) ?? { self: 0, n: 0 };
+            inverted.set(key, { self: known.self + node.self, n: known.n + 1 });
+        }
+    const wanted = [...inverted].filter(([key, { self }]) => /^(leaf|odd|even) < /.test(key) && self > 0);
+    claim("there are some", wanted.length > 10, wanted.length);
+    for (const [key, { self, n }] of wanted.slice(0, 12)) {
+        const at = [];
+        for (const name of key.split(" < ")) at.push(await methodNamed(page, name));
+        await page.evaluate((hash) => (location.hash = hash), `#bottomup?at=${at.join(".")}`);
+        await settle(page);
+        const about = await page.textContent(".flame-about");
+        // the report rounds each path to a nanosecond, the page their sum
+        const near = Array.from({ length: n + 1 }, (_, i) => time(self + i - Math.floor(n / 2)));
+        const isSo = near.some((text) => about.includes(`${text} (`)) && about.startsWith(key.split(" < ").pop());
+        claim(key, isSo, { about, self });
+    }
+    await page.context().close();
+}
+
+async function callers_and_callees_are_those_of_the_detail() {
+    for (const name of ["odd", "leaf"]) {
+        const detail = JSON.parse(readFileSync(`detail-${name}.json`, "utf8"));
+        const page = await ready("work.html", `#functions?search=%5E${name}%24`);
+        await press(page, "Enter");
+        for (const label of ["Callers", "Callees"]) {
+            const shown = await page.$$eval(`[aria-label=${label}] .edge`, (rows) =>
+                rows.map((row) => [".fn-name", ".dim", ".edge-time"].map((of) => row.querySelector(of).textContent)),
+            );
+            const calls = (n) => `${grouped(n)} call${n === 1 ? "" : "s"}`;
+            const wanted = detail[label.toLowerCase()].map((e) => [e.name + (e.recursive ? " *" : ""), calls(e.calls), time(e.time)]);
+            same(`${label} of ${name}`, wanted.sort(), shown.sort());
+        }
+        await page.context().close();
+    }
+}
+
+async function lines_have_the_numbers_of_annotate() {
+    const { files } = JSON.parse(readFileSync("annotate.json", "utf8"));
+    const page = await ready("work.html", "#source");
+    await press(page, "Enter");
+    const shown = await page.$$eval(".source .line[aria-rowindex]", (rows) =>
+        rows.map((row) => [row.querySelector(".line-number").textContent, row.querySelector(".line-figure").textContent, row.querySelector(".line-mark").textContent]),
+    );
+    const mark = (l) => (l.missed ? (l.blocks > 1 ? "+#" : "#") : l.blocks > 1 ? "+" : "|");
+    const wanted = files[0].lines.map((l) => [String(l.line), l.count === null ? "" : grouped(l.count), mark(l)]);
+    same("counts and marks", wanted, shown.filter(([, , m]) => m));
+    claim("the text is there", (await page.textContent(".source")).includes("local function leaf(n)"));
+    await press(page, "Home");
+    const blocks = await page.locator("[aria-label=Blocks] li").count();
+    same("blocks of line 1", files[0].lines.find((l) => l.line === 1).blocks, blocks);
+    const link = new URL(page.url()).hash;
+    const again = await ready("work.html", link);
+    same("a link restores the line", "Line 1", await again.textContent(".panel h2"));
+    await again.context().close();
+    await page.context().close();
+}
+
+async function a_text_that_nobody_may_see_stays_out() {
+    for (const [file, is] of [["outside.html", false], ["inside.html", true]]) {
+        const text = readFileSync(file, "utf8");
+        claim(`${file} ${is ? "has" : "has not"} the text`, text.includes("changed since, and secret") === is);
+    }
+}
+
+// ---- two runs -------------------------------------------------------------------------------------
+
+async function changes_are_those_of_the_diff() {
+    const diff = JSON.parse(readFileSync("diff.json", "utf8"));
+    const page = await ready("diff.html", "");
+    const signed = (n, text) => (n === 0 ? "0" : `${n < 0 ? "\u2212" : "+"}${text(Math.abs(n))}`);
+    const wanted = diff.rows.map((r) => [r.name, time(r.self.base), time(r.self.new), signed(r.self.change, time), signed(r.calls.change, grouped)]);
+    const rows = (await allRows(page)).map(({ cells }) => [cells[1], cells[3], cells[4], cells[5], cells[9]]);
+    same("rows", [...wanted].sort(), [...rows].sort());
+    same("the largest first", wanted[0][0], rows[0][0]);
+    const whole = await page.textContent("[data-name=Time] .tile-note");
+    claim("the whole change", whole.startsWith(signed(diff.whole.total.change, time)), whole);
+    await page.context().close();
+}
+
+async function paths_of_two_runs_are_those_of_the_diff() {
+    const diff = JSON.parse(readFileSync("paths.json", "utf8"));
+    const page = await ready("diff.html", "#flame");
+    claim("colours are changes", (await page.textContent(".legend")).includes("less time"));
+    await press(page, "ArrowDown");
+    const text = await page.textContent(".flame-about");
+    const path = diff.rows.find((r) => r.path.join("/") === "lua/main chunk of work.lua");
+    claim("total of a path", text.includes(time(path.total.new)), { text, path });
+    await press(page, "w");
+    claim("widths of the run before", /side=base/.test(page.url()), page.url());
+    await page.context().close();
+}
+
+// ---- everything else ------------------------------------------------------------------------------
+
+async function estimates_show_their_intervals() {
+    const sampled = JSON.parse(readFileSync("sampled.json", "utf8"));
+    const page = await ready("sampled.html", "#functions?sort=-self");
+    const cells = new Map((await allRows(page)).map(({ cells: row }) => [row[0], row[3]]));
+    for (const m of sampled.methods.filter((x) => x.calls > 0 && x.self_half > 0))
+        same(`interval of ${m.name}`, `${time(m.self)}\u00b1 ${time(m.self_half)}`, cells.get(m.name));
+    claim("there are some", sampled.methods.some((m) => m.self_half > 0));
+    await page.context().close();
+}
+
+async function a_link_restores_every_view() {
+    const hashes = [
+        "#flame?color=time&theme=dark", "#functions?sort=name&search=e", "#tree?sort=-self", "#threads?sort=name", "#run",
+        "#source?sort=file", "#bottomup?color=time",
+    ];
+    for (const hash of hashes) {
+        const page = await ready("work.html", "");
+        await page.evaluate((to) => (location.hash = to), hash);
+        await settle(page);
+        const before = await page.locator("main").innerText();
+        await page.reload();
+        await page.waitForSelector(".flame, .table, .run-page");
+        await settle(page);
+        same(hash, before, await page.locator("main").innerText());
+        same(`${hash}: one tab`, 1, await page.locator("[role=tab][aria-selected=true]").count());
+        if (hash.includes("dark")) same("dark", "dark", await page.evaluate(() => document.documentElement.dataset.theme));
+        await page.context().close();
+    }
+}
+
+async function hostile_names_are_harmless() {
+    const hostile = JSON.parse(readFileSync("hostile.json", "utf8"));
+    for (const view of ["functions", "flame", "tree", "bottomup", "threads", "run"]) {
+        const page = await ready("hostile.html", `#${view}`);
+        same(`${view}: scripts`, 1, await page.evaluate(() => [...document.scripts].filter((s) => !s.type).length));
+        same(`${view}: nothing ran`, undefined, await page.evaluate(() => window.pwned));
+        same(`${view}: no image`, 0, await page.locator("img").count());
+        if (view === "functions") {
+            const rows = await allRows(page);
+            same("all functions", hostile.methods.filter((m) => m.calls > 0).length, rows.length);
+            const text = rows.map(({ cells }) => cells[0]).join("\n");
+            for (const part of ["\\x1B[31mred", "\\u{202E}", "\"quoted\" & 'single'", "<img src=x onerror=window.pwned=1>"])
+                claim(`shown: ${part}`, text.includes(part), text.slice(0, 600));
+            claim("no hidden character", !/[\u0000-\u0008\u001b\u202e]/.test(text));
+        }
+        await page.context().close();
+    }
+}
+
 async function names_stay_names() {
     const page = await ready("work.html", "#functions");
     same("scripts", 1, await page.evaluate(() => [...document.scripts].filter((s) => !s.type).length));
@@ -105,11 +310,13 @@ async function without_javascript_there_is_a_table() {
 
 async function screenshots() {
     for (const [scheme, width] of [["light", 1400], ["dark", 600]]) {
-        for (const view of ["flame", "functions", "tree"]) {
-            const page = await ready("work.html", `#${view}`, { colorScheme: scheme, viewport: { width, height: 900 } });
+        const page = await ready("work.html", "#flame", { colorScheme: scheme, viewport: { width, height: 900 } });
+        for (const view of ["flame", "bottomup", "functions", "tree", "source", "threads", "run"]) {
+            await page.evaluate((hash) => (location.hash = hash), `#${view}`);
+            await settle(page);
             await page.screenshot({ path: `${view}-${scheme}-${width}.png` });
-            await page.context().close();
         }
+        await page.context().close();
     }
 }
 
@@ -117,6 +324,18 @@ await functions_have_the_numbers_of_the_report();
 await the_call_tree_has_the_numbers_of_the_report();
 await the_flame_graph_zooms_and_tells_what_is_selected();
 await a_function_stands_between_callers_and_callees();
+await a_focus_and_hidden_functions_leave_the_numbers_of_the_report();
+await the_keyboard_folds_and_takes_it_back();
+await threads_have_the_numbers_of_the_report();
+await frames_from_below_add_up_as_a_naive_count_does();
+await callers_and_callees_are_those_of_the_detail();
+await lines_have_the_numbers_of_annotate();
+await a_text_that_nobody_may_see_stays_out();
+await changes_are_those_of_the_diff();
+await paths_of_two_runs_are_those_of_the_diff();
+await estimates_show_their_intervals();
+await a_link_restores_every_view();
+await hostile_names_are_harmless();
 await names_stay_names();
 await without_times_calls_take_their_place();
 await without_javascript_there_is_a_table();

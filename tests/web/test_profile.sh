@@ -19,11 +19,71 @@ for i = 1, 50 do local x = even(10) + _G["</script><b>named"]() end
 local co = coroutine.wrap(function() for i = 1, 3 do leaf(1000) coroutine.yield() end end)
 co() co() co()
 END
-QPROF=-output=work.qprof "$QPROF_BIN/qlua" work.lua
-"$QPROF_BIN/qprof" export --to=html -o work.html work.qprof
-"$QPROF_BIN/qprof" report --format=json work.qprof >work.json
-"$QPROF_BIN/qprof" tree --format=json work.qprof >tree.json
-QPROF="-output=counts.qprof -time=none" "$QPROF_BIN/qlua" work.lua
-"$QPROF_BIN/qprof" export --to=html -o counts.html counts.qprof
+qprof="$QPROF_BIN/qprof"
+qlua="$QPROF_BIN/qlua"
+QPROF=-output=work.qprof "$qlua" work.lua
+"$qprof" html work.qprof >said
+grep -q '^Written: work.html' said || { echo "the page goes to another place"; exit 1; }
+"$qprof" html work.qprof -o - | cmp - work.html || { echo "not the same page twice"; exit 1; }
+"$qprof" report --format=json work.qprof >work.json
+"$qprof" report --format=json --threads work.qprof >threads.json
+"$qprof" report --format=json --thread=1 work.qprof >thread1.json
+"$qprof" report --format=json --hide=even work.qprof >hidden.json
+"$qprof" report --format=json --focus=odd work.qprof >focus.json
+"$qprof" report --format=json --focus=odd --hide=even work.qprof >both.json
+"$qprof" detail --format=json odd work.qprof >detail-odd.json
+"$qprof" detail --format=json leaf work.qprof >detail-leaf.json
+"$qprof" annotate --format=json work.qprof >annotate.json
+"$qprof" tree --format=json work.qprof >tree.json
+QPROF="-output=counts.qprof -time=none" "$qlua" work.lua
+"$qprof" html counts.qprof >/dev/null
+cat >often.lua <<'END'
+local function f(x) return x + 1 end
+local function g(x) local y = f(x) return y + 1 end
+local x = 0
+for i = 1, 300000 do x = g(x) end
+END
+QPROF="-output=sampled.qprof -time=adaptive" "$qlua" often.lua
+"$qprof" html sampled.qprof >/dev/null
+"$qprof" report --format=json sampled.qprof >sampled.json
+
+# two runs: the second calls less often, and longer
+sed 's/leaf(300)/leaf(30000)/; s/even(10)/even(9)/' work.lua >later.lua
+mkdir -p later
+mv later.lua later/work.lua
+(cd later && QPROF=-output=../new.qprof "$qlua" work.lua)
+"$qprof" html work.qprof new.qprof -o diff.html >/dev/null
+"$qprof" diff --format=json work.qprof new.qprof >diff.json
+"$qprof" diff --format=json --paths work.qprof new.qprof >paths.json
+if "$qprof" html work.qprof counts.qprof new.qprof -o three.html 2>error; then
+    echo "three profiles are taken"
+    exit 1
+fi
+[ ! -e three.html ] || { echo "a failed page leaves a file"; exit 1; }
+
+# a text that is not what was recorded is shown where the user said that sources are, and only there
+mkdir -p out/of/sight
+echo 'local function f() return 1 end f()' >out/secret.lua
+QPROF=-output=secret.qprof "$qlua" "$PWD/out/secret.lua"
+echo '-- changed since, and secret' >>out/secret.lua
+(cd out/of/sight && "$qprof" html ../../../secret.qprof -o ../../../outside.html) >/dev/null
+(cd out && "$qprof" html ../secret.qprof -o ../inside.html) >/dev/null
+
+cat >hostile.lua <<'END'
+local names = {"</script><script>window.pwned=1</script>", "<img src=x onerror=window.pwned=1>",
+    "nul\0after", "bad\xff\xfeutf8", "\u{202e}turned", "\27[31mred", "\"quoted\" & 'single'", "new\nline",
+    "=1+1", "-->", "]]>", ("long"):rep(16000)}
+for i, name in ipairs(names) do
+    load("local name = ... _G[name] = function() return 1 end local x = _G[name]()", "=chunk" .. i)(name)
+end
+END
+QPROF=-output=hostile.qprof "$qlua" hostile.lua
+"$qprof" html hostile.qprof >/dev/null
+"$qprof" report --format=json hostile.qprof >hostile.json
+
+"$QPROF_BUILD/tests/web_profile_huge" huge.qprof
+"$qprof" html huge.qprof >/dev/null
+rm huge.qprof
 
 node "$QPROF_SOURCE/tests/web/profile.mjs"
+node "$QPROF_SOURCE/tests/web/profile_huge.mjs"

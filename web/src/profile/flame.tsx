@@ -4,6 +4,7 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { things } from "../common/format";
 import { useKeys } from "../common/keys";
+import { useIsPrinting } from "../common/rows";
 import type { Theme } from "../common/theme";
 import { visible, visibleText } from "../common/visible";
 import { type Coloring, changeColor, heatColor, painter } from "./color";
@@ -14,7 +15,7 @@ import { changeOf, share, time } from "./units";
 const ROW = 19;
 const LEAST_WIDTH = 0.5;
 const NAMED_WIDTH = 24;
-/** Browsers draw no higher canvas. */
+/** Browsers draw no higher canvas, and one is as high as all rows when it is printed. */
 const MOST_ROWS = 800;
 
 interface Frame {
@@ -72,7 +73,9 @@ interface Picture {
     index: Index;
     paths: Paths;
     frames: Frame[];
-    width: number;
+    size: Size;
+    /** Of what is scrolled to. */
+    top: number;
     paint: (node: number) => string;
     selected: number;
     matching: Set<number> | undefined;
@@ -89,16 +92,18 @@ function drawName(context: CanvasRenderingContext2D, picture: Picture, frame: Fr
 function draw(canvas: HTMLCanvasElement, picture: Picture) {
     const scale = devicePixelRatio || 1;
     const look = lookOf();
-    canvas.width = Math.round(picture.width * scale);
-    canvas.height = Math.round(canvas.clientHeight * scale);
+    const { size, top } = picture;
+    canvas.width = Math.round(size.width * scale);
+    canvas.height = Math.round(size.height * scale);
     const context = canvas.getContext("2d")!;
-    context.scale(scale, scale);
+    context.setTransform(scale, 0, 0, scale, 0, -top * scale);
     context.font = "12px ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace";
     context.textBaseline = "middle";
     const characterWidth = context.measureText("m").width;
     for (const frame of picture.frames) {
         const { x, width, node } = frame;
         const y = frame.depth * ROW;
+        if (y + ROW <= top || y >= top + size.height) continue;
         const isMatch = picture.matching?.has(picture.paths.method[node]);
         context.fillStyle = picture.matching ? (isMatch ? look.mark : look.dim) : picture.paint(node);
         context.fillRect(x, y, Math.max(width - (width > 3 ? 1 : 0), LEAST_WIDTH), ROW - 1);
@@ -172,16 +177,24 @@ function Legend({ coloring, theme }: { coloring: Coloring; theme: Theme }) {
     );
 }
 
-function useWidth(box: { current: HTMLElement | null }): number {
-    const [width, setWidth] = useState(0);
+interface Size {
+    width: number;
+    height: number;
+}
+
+function useSize(box: { current: HTMLElement | null }): Size {
+    const [size, setSize] = useState<Size>({ width: 0, height: 0 });
     useEffect(() => {
-        const look = () => setWidth(box.current!.clientWidth);
+        const look = () => {
+            const { clientWidth: width, clientHeight: height } = box.current!;
+            setSize((was) => (was.width === width && was.height === height ? was : { width, height }));
+        };
         const observer = new ResizeObserver(look);
         observer.observe(box.current!);
         look();
         return () => observer.disconnect();
     }, []);
-    return width;
+    return size;
 }
 
 export interface FlameProps {
@@ -243,29 +256,34 @@ export function Flame(props: FlameProps) {
     const { index, paths, zoom, root, matching, coloring, theme } = props;
     const canvas = useRef<HTMLCanvasElement>(null);
     const box = useRef<HTMLDivElement>(null);
-    const width = useWidth(box);
+    const seen = useSize(box);
+    const { width } = seen;
+    const [top, setTop] = useState(0);
+    const isPrinting = useIsPrinting();
     const [wanted, select] = useState(zoom);
     const selected = wanted || zoom || paths.children(0)[0] || 0;
     const frames = useMemo(() => (width ? layout(paths, zoom, root, width) : []), [paths, zoom, root, width]);
     const paint = useMemo(() => painter(index, paths, coloring, theme), [paths, coloring, theme]);
-    const rows = frames.reduce((most, frame) => Math.max(most, frame.depth), 0) + 1;
+    const rows = useMemo(() => frames.reduce((most, frame) => Math.max(most, frame.depth), 0) + 1, [frames]);
+    const height = isPrinting ? rows * ROW : Math.min(seen.height, rows * ROW);
+    const from = isPrinting ? 0 : Math.max(0, Math.min(top, rows * ROW - height));
 
     useEffect(() => {
-        if (canvas.current && width) draw(canvas.current, { index, paths, frames, width, paint, selected, matching });
-    }, [frames, paint, selected, matching]);
+        if (canvas.current && width) draw(canvas.current, { index, paths, frames, size: { width, height }, top: from, paint, selected, matching });
+    }, [frames, paint, selected, matching, height, from]);
     useEffect(() => select(zoom), [zoom, paths]);
     useFlameKeys(props, selected, select);
     useEffect(() => {
         const frame = frames.find((f) => f.node === selected);
         if (!frame || !box.current) return;
         const { scrollTop, clientHeight } = box.current;
-        const top = frame.depth * ROW;
-        if (top < scrollTop || top + ROW > scrollTop + clientHeight) box.current.scrollTop = top - clientHeight / 2;
+        const y = frame.depth * ROW;
+        if (y < scrollTop || y + ROW > scrollTop + clientHeight) box.current.scrollTop = y - clientHeight / 2;
     }, [selected]);
 
     const frameAt = (event: MouseEvent) => {
-        const { left, top } = canvas.current!.getBoundingClientRect();
-        const [x, depth] = [event.clientX - left, Math.floor((event.clientY - top) / ROW)];
+        const at = canvas.current!.getBoundingClientRect();
+        const [x, depth] = [event.clientX - at.left, Math.floor((event.clientY - at.top + from) / ROW)];
         return frames.find((f) => f.depth === depth && f.x <= x && x < f.x + f.width);
     };
     const isEmpty = paths.total[root] === 0;
@@ -276,19 +294,28 @@ export function Flame(props: FlameProps) {
                 <Legend coloring={coloring} theme={theme} />
             </div>
             {isEmpty && <p class="nothing">Nothing was recorded here.</p>}
-            <div class="flame-box" ref={box} tabIndex={0} role="application" aria-label="Flame graph">
-                <canvas
-                    ref={canvas}
-                    style={{ width: `${width}px`, height: `${rows * ROW}px` }}
-                    onMouseMove={(event) => {
-                        const frame = frameAt(event);
-                        if (frame) select(frame.node);
-                    }}
-                    onClick={(event) => {
-                        const frame = frameAt(event);
-                        if (frame) props.onZoom(frame.node);
-                    }}
-                />
+            <div
+                class="flame-box"
+                ref={box}
+                tabIndex={0}
+                role="application"
+                aria-label="Flame graph"
+                onScroll={() => setTop(box.current!.scrollTop)}
+            >
+                <div style={{ height: `${rows * ROW}px` }}>
+                    <canvas
+                        ref={canvas}
+                        style={{ width: `${width}px`, height: `${height}px` }}
+                        onMouseMove={(event) => {
+                            const frame = frameAt(event);
+                            if (frame) select(frame.node);
+                        }}
+                        onClick={(event) => {
+                            const frame = frameAt(event);
+                            if (frame) props.onZoom(frame.node);
+                        }}
+                    />
+                </div>
             </div>
         </div>
     );

@@ -81,7 +81,7 @@ function useMethods(tree: Tree | undefined, { focus, hidden, thread, isBase }: F
 function FlameView({ isUp, ...props }: ListProps & { isUp: boolean }) {
     const { tree, root, place, go } = props;
     const theme = themeOf(place.with.theme);
-    const paths = useMemo(() => (isUp ? new Inverted(tree, root) : tree), [tree, root, isUp]);
+    const paths = useMemo(() => (isUp ? new Inverted(tree, root, index.methods.length) : tree), [tree, root, isUp]);
     const top = isUp ? 0 : root;
     return (
         <Flame
