@@ -17,6 +17,12 @@ typedef struct {
     uint64_t n_hit, n_all; /* of the worst one */
 } verdict;
 
+/* What no file fits is a slip of the pen, or code that nothing loads any more: it is not covered. */
+static bool has_failed(const verdict *v)
+{
+    return v->n == 0 || v->n_failed > 0;
+}
+
 /* Is the file one of the threshold's? One that has nothing to hit is not. */
 static bool is_about(const qp_threshold *t, const qp_cover_file *f)
 {
@@ -85,13 +91,10 @@ static bool print_text(const qp_cli *cli, const qp_thresholds *all, const qp_cov
         qp_table_plain(&t, QP_STYLE_PLAIN, qp_unit_share(text, v.n_hit, v.n_all, 1));
         snprintf(text, sizeof text, "%g", x->percent);
         qp_table_plain(&t, QP_STYLE_PLAIN, text);
-        qp_table_plain(&t,
-                       v.n == 0     ? QP_STYLE_DIM
-                       : v.n_failed ? QP_STYLE_BAD
-                                    : QP_STYLE_GOOD,
-                       v.n == 0     ? "no such file"
-                       : v.n_failed ? "FAILED"
-                                    : "ok");
+        qp_table_plain(&t, has_failed(&v) ? QP_STYLE_BAD : QP_STYLE_GOOD,
+                       v.n == 0         ? "no such file"
+                       : has_failed(&v) ? "FAILED"
+                                        : "ok");
     }
     bool is_good = qp_table_print(&t, &cli->screen, 0);
     qp_table_fini(&t);
@@ -114,7 +117,7 @@ static void write_json(qp_out *out, const qp_thresholds *all, const qp_cover *c,
         qp_json_text(&json, "figure", qp_figure_names[x->figure]);
         qp_json_text(&json, "file", x->glob);
         qp_json_number(&json, "percent", x->percent);
-        qp_json_bool(&json, "passed", v.n_failed == 0);
+        qp_json_bool(&json, "passed", !has_failed(&v));
         qp_json_count(&json, "hit", v.n_hit);
         qp_json_count(&json, "all", v.n_all);
         qp_json_begin(&json, "failed", '[');
@@ -131,12 +134,13 @@ static void write_json(qp_out *out, const qp_thresholds *all, const qp_cover *c,
 
 static int check_all(qp_cli *cli, const qp_thresholds *all, const qp_cover *c)
 {
-    size_t n_failed = 0;
+    size_t n_failed = 0, n_files = 0;
     bool is_good = true;
     qp_notes_form notes = (qp_notes_form)cli->args.cover.annotations;
     for (size_t i = 0; i < all->n; i++) {
         verdict v = judge(&all->items[i], c);
-        n_failed += v.n_failed > 0;
+        n_failed += has_failed(&v);
+        n_files += v.n;
         if (v.n == 0)
             qp_cli_warn(cli, "%s:%u: no file with %s fits %s", cli->args.cover.thresholds,
                         all->items[i].line, qp_figure_names[all->items[i].figure],
@@ -153,7 +157,7 @@ static int check_all(qp_cli *cli, const qp_thresholds *all, const qp_cover *c)
         complain(cli, &all->items[i], c);
     if (!is_good)
         return qp_cli_fail_memory(cli);
-    return n_failed ? QP_EXIT_FAILED : QP_EXIT_CLEAN;
+    return !n_files ? QP_EXIT_UNUSABLE : n_failed ? QP_EXIT_FAILED : QP_EXIT_CLEAN;
 }
 
 static int run_check(qp_cli *cli)

@@ -2,6 +2,7 @@
 #include "cli/cover_patch.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,8 +19,9 @@ typedef union {
     char *word;
 } word;
 
-/* Run git in the repository. The user's configuration cannot make it run other programs or write
- * another form. @param words  [n] @return false: a message was printed */
+/* Run git in the repository, without its pager, file system monitor, diff drivers and text
+ * converters: none writes another form. Filters of .gitattributes run as in any git command.
+ * @param words  [n] @return false: a message was printed */
 static bool run_git(const qp_cli *cli, const char *const *words, size_t n, qp_child_output *o)
 {
     enum { MOST = 24 };
@@ -106,26 +108,55 @@ static char *read_all(int fd, size_t *n_bytes, const char **why)
     return text;
 }
 
+/* Of a text without changed lines: does it say that files differ all the same, as of renames? */
+static bool names_files(const char *text, size_t n_bytes)
+{
+    static const char begin[] = "diff ";
+    const char *end = text + n_bytes;
+    for (const char *line = text; line < end; line++) {
+        if ((size_t)(end - line) >= strlen(begin) && memcmp(line, begin, strlen(begin)) == 0)
+            return true;
+        line = memchr(line, '\n', (size_t)(end - line));
+        if (!line)
+            return false;
+    }
+    return n_bytes == 0;
+}
+
+/* A pipe is taken where the shell made it: --patch=<(git diff). */
+static int open_patch(const char *path, const char **why)
+{
+    if (strncmp(path, "/dev/fd/", strlen("/dev/fd/")) != 0)
+        return qp_file_open(path, why);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    *why = strerror(errno);
+    return fd;
+}
+
 static qp_patch *read_file(const qp_cli *cli)
 {
     const char *path = cli->args.cover.patch, *why;
     char error[QP_ERROR_BYTES];
     bool is_input = strcmp(path, "-") == 0;
+    const char *name = is_input ? "standard input" : path;
     size_t n_bytes = 0;
-    int fd = is_input ? STDIN_FILENO : qp_file_open(path, &why);
+    int fd = is_input ? STDIN_FILENO : open_patch(path, &why);
     char *text = fd >= 0 ? read_all(fd, &n_bytes, &why) : NULL;
     if (fd >= 0 && !is_input)
         close(fd);
     if (!text) {
-        qp_cli_fail(cli, "%s: %s", is_input ? "standard input" : path, why);
+        qp_cli_fail(cli, "%s: %s", name, why);
         return NULL;
     }
     qp_patch *patch = qp_patch_read(text, n_bytes, error);
+    if (!patch) {
+        qp_cli_fail(cli, "%s: %s", name, error);
+    } else if (patch->n_files == 0 && !names_files(text, n_bytes)) {
+        qp_cli_fail(cli, "%s: no unified diff is in it", name);
+        qp_patch_free(patch);
+        patch = NULL;
+    }
     qp_free(text);
-    if (!patch)
-        qp_cli_fail(cli, "%s: %s", is_input ? "standard input" : path, error);
-    else if (patch->n_files == 0 && n_bytes > 0)
-        qp_cli_warn(cli, "%s: no unified diff is in it", is_input ? "standard input" : path);
     return patch;
 }
 

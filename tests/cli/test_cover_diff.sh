@@ -66,7 +66,12 @@ claim "no repository" sh -c 'cd / && qprof cover diff --git=HEAD --repo=/ '"$wor
 claim "no such folder" says "git: .*missing" qprof cover diff --git=HEAD --repo=missing new.qprof
 claim "no git" sh -c 'tool=$(command -v qprof); PATH=/nowhere "$tool" cover diff --git=HEAD new.qprof 2>&1 | grep -q "git is not installed"'
 claim "no patch" says 'missing.patch: there is no such file' qprof cover diff --patch=missing.patch new.qprof
-claim "something else than a patch" sh -c 'qprof cover diff --patch=score.src new.qprof 2>&1 | grep -q "score.src: no unified diff"'
+claim "something else than a patch" says 'score.src: no unified diff' qprof cover diff --patch=score.src --fail-under=1 new.qprof
+printf 'diff --git a/x b/y\nsimilarity index 100%%\nrename from x\nrename to y\n' >renamed.patch
+claim "a patch that changes no line" ends 0 qprof cover diff --patch=renamed.patch --fail-under=100 new.qprof
+: >empty.patch
+claim "a patch of nothing" ends 0 qprof cover diff --patch=empty.patch --fail-under=100 new.qprof
+claim "a pipe of the shell" bash -c 'qprof cover diff --patch=<(cat renamed.patch) new.qprof'
 claim "two questions" says 'give one' qprof cover diff --git=HEAD --patch=- new.qprof
 claim "a limit without a question" says 'about changed lines' qprof cover diff --fail-under=3 old.qprof new.qprof
 mkdir evil && printf '#!/bin/sh\ntouch %s/ran\n' "$work" >evil/run && chmod +x evil/run
