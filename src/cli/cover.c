@@ -1,6 +1,10 @@
 /* cover.c: `qprof cover`: its commands, and from the files that one names to a picture of coverage. */
 #include "cli/cover.h"
 
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "base/unit.h"
 #include "model/adjust.h"
 
 /* ---- operands -------------------------------------------------------------------------------- */
@@ -30,6 +34,22 @@ bool qp_cover_operands(qp_cli *cli, const char **name)
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
+/* What was lost, repaired or misused, in one line. */
+static void remark_on_diagnostics(const qp_cli *cli, const qp_model *m)
+{
+    enum { ALL_BYTES = 400 };
+    char all[ALL_BYTES] = "", number[QP_NUMBER_BYTES];
+    size_t n = 0;
+    for (size_t i = 0; i < m->run.n_diagnostics && n < ALL_BYTES - QP_NUMBER_BYTES; i++) {
+        const qp_run_diagnostic *d = &m->run.diagnostics[i];
+        if (d->kind != 'N')
+            n += (size_t)snprintf(all + n, sizeof all - n, "%s%s %s", n ? ", " : "", d->name,
+                                  qp_unit_count(number, d->count));
+    }
+    if (n)
+        qp_cli_warn(cli, "%s: %s; qprof info explains", cli->path, all);
+}
+
 /* What of a run makes its figures less than they seem. */
 static void remark_on(const qp_cli *cli, const qp_model *m)
 {
@@ -43,6 +63,7 @@ static void remark_on(const qp_cli *cli, const qp_model *m)
             cli,
             "%s: recorded with -collection-granularity=function: nothing is known of lines",
             cli->path);
+    remark_on_diagnostics(cli, m);
 }
 
 int qp_cover_add(const qp_cli *cli, const qp_model *m, qp_cover_set *set)
@@ -55,24 +76,46 @@ int qp_cover_add(const qp_cli *cli, const qp_model *m, qp_cover_set *set)
                                                           : qp_cli_fail(cli, "%s", error);
 }
 
-static int add_file(qp_cli *cli, const char *file, qp_cover_set *set)
+/* @param n_plain  one more if the run knows nothing of functions that were never called */
+static int add_file(qp_cli *cli, const char *file, qp_cover_set *set, int *n_plain)
 {
     qp_model *m;
     int status = qp_cli_load(cli, file, &m);
-    if (status != QP_EXIT_UNUSABLE && qp_cover_add(cli, m, set) == QP_EXIT_UNUSABLE)
+    if (status == QP_EXIT_UNUSABLE)
+        return status;
+    *n_plain += !m->run.is_coverage;
+    if (m->run.is_stack_only)
+        status = qp_cli_fail(cli,
+                             "%s: recorded with -collect=samples, which counts nothing; record "
+                             "it with -collect=coverage, or see qprof list",
+                             cli->path);
+    else if (qp_cover_add(cli, m, set) == QP_EXIT_UNUSABLE)
         status = QP_EXIT_UNUSABLE;
     qp_model_free(m);
     return status;
 }
 
+/* What is missing where runs recorded what was executed, and not what there is. */
+static void remark_on_plain(const qp_cli *cli, int n_plain, size_t n_runs)
+{
+    if (n_plain && (size_t)n_plain == n_runs)
+        qp_cli_warn(cli,
+                    "recorded without -cover: functions that were never called are not in it");
+    else if (n_plain)
+        qp_cli_warn(cli,
+                    "%d of %zu profiles were recorded without -cover: of the functions that "
+                    "were never called, those of the others are in it",
+                    n_plain, n_runs);
+}
+
 int qp_cover_read(qp_cli *cli, char *const *files, int n, qp_cover_set **set)
 {
-    int status = QP_EXIT_CLEAN;
+    int status = QP_EXIT_CLEAN, n_plain = 0;
     *set = qp_cover_set_new();
     if (!*set)
         return qp_cli_fail_memory(cli);
     for (int i = 0; (i < n || i == 0) && status != QP_EXIT_UNUSABLE; i++) {
-        int added = add_file(cli, n ? files[i] : NULL, *set);
+        int added = add_file(cli, n ? files[i] : NULL, *set, &n_plain);
         status = added > status ? added : status;
     }
     if (status == QP_EXIT_UNUSABLE) {
@@ -80,9 +123,7 @@ int qp_cover_read(qp_cli *cli, char *const *files, int n, qp_cover_set **set)
         *set = NULL;
         return status;
     }
-    if (!(*set)->is_coverage)
-        qp_cli_warn(cli,
-                    "recorded without -cover: functions that were never called are not in it");
+    remark_on_plain(cli, n_plain, (*set)->n_runs);
     return status;
 }
 
@@ -101,6 +142,16 @@ static qp_cover_options options_of(const qp_args *args)
                               .is_partial_missed = a->partial == 1,
                               .is_unadjusted = a->is_unadjusted,
                               .adjustments = a->adjustments};
+}
+
+/* A profile may come from another machine, so that a root that is not here is no mistake. */
+static void remark_on_root(const qp_cli *cli)
+{
+    struct stat st;
+    const char *root = cli->args.cover.root;
+    if (root && (stat(root, &st) != 0 || !S_ISDIR(st.st_mode)))
+        qp_cli_warn(cli, "--root=%s: there is no such folder here; paths are compared with it",
+                    root);
 }
 
 /* Why the picture is empty, if it is. */
@@ -140,6 +191,7 @@ int qp_cover_open(qp_cli *cli, char *const *files, int n, qp_cover **cover)
     int status = qp_cover_read(cli, files, n, &set);
     if (status == QP_EXIT_UNUSABLE)
         return status;
+    remark_on_root(cli);
     qp_cover_options o = options_of(&cli->args);
     *cover = qp_cover_derive(set, &o, error);
     qp_cover_set_free(set);

@@ -97,6 +97,27 @@ static void list_branches(qp_cover_list *list, const qp_cover_file *f)
     }
 }
 
+/* Where nothing is known of lines, functions are all that can be missed. */
+static void print_uncalled(const qp_screen *s, const qp_cover *c)
+{
+    qp_out_text(s->out, c->totals.functions_hit < c->totals.functions
+                            ? "\nNever called\n"
+                            : "\nEvery function was called; nothing is known of lines.\n");
+    for (size_t i = 0; i < c->n_files; i++) {
+        const qp_cover_file *f = &c->files[i];
+        qp_cover_list list = {.s = s, .indent = 4, .title = f->path};
+        for (uint32_t k = 0; k < f->n_functions; k++) {
+            char name[QP_NAME_BYTES];
+            size_t width;
+            if (f->functions[k].is_hit)
+                continue;
+            qp_text_terminal(name, sizeof name, f->functions[k].name, &width);
+            qp_cover_show_item(&list, name);
+        }
+        qp_out_text(s->out, list.column ? "\n" : "");
+    }
+}
+
 static void print_uncovered(const qp_screen *s, const qp_cover *c)
 {
     bool is_first = true;
@@ -128,7 +149,9 @@ static bool print_text(const qp_cli *cli, const qp_cover *c, const qp_cover_rows
     }
     if (!print_table(cli, c, rows))
         return false;
-    if (cli->args.cover.has_uncovered)
+    if (cli->args.cover.has_uncovered && c->grain == QP_GRAIN_FUNCTION)
+        print_uncalled(&cli->screen, c);
+    else if (cli->args.cover.has_uncovered)
         print_uncovered(&cli->screen, c);
     return true;
 }

@@ -39,6 +39,19 @@ claim "csv: the total" same 'total,"","",0,3,2,1,3,66.66,4,5,9,44.44,0,0,0,0,100
     "$(qprof cover report --format=csv run.qprof | tr -d '\r' | grep ^total)"
 claim "csv: a function" same 'function,"score.src","f",11,2,1,0,1,100.00,2,1,3,66.66,0,0,0,0,100.00' \
     "$(qprof cover report --functions --format=csv run.qprof | tr -d '\r' | grep '"f"')"
+QPROF="-output=called.qprof -cover=hits -collection-granularity=function" ./score 'f(' ')' 'g?' 'h?'
+claim "without lines, functions are missed" same 'Never called score.src g, h' \
+    "$(qprof cover report --uncovered called.qprof 2>/dev/null | tail -3 | xargs)"
+QPROF="-output=all.qprof -cover=hits -collection-granularity=function" ./score 'f(' ')'
+claim "and nothing is said of lines" same 'Every function was called; nothing is known of lines.' \
+    "$(qprof cover report --uncovered all.qprof 2>/dev/null | tail -1)"
+cover strange.qprof 'f(' '#7*1' '#9*1' ')'
+claim "mistakes of the host are named" same \
+    'qprof cover report: strange.qprof: bb_out_of_range 2; qprof info explains' \
+    "$(qprof cover report strange.qprof 2>&1 >/dev/null)"
+claim "a root that is not here" ends 0 qprof cover report --root=/nowhere run.qprof
+claim "is remarked" grep -q -- '--root=/nowhere: there is no such folder here' err
+
 # ---- limits --------------------------------------------------------------------------------------
 claim "a limit that is reached" ends 0 qprof cover report --fail-under=44.4 --fail-under-functions=66 run.qprof
 claim "one that is not" ends 1 qprof cover report --fail-under=45 run.qprof
@@ -78,6 +91,8 @@ claim "counts add up" same 7 "$(qprof cover report --format=json run.qprof more.
     jq '.files[0].lines[] | select(.line == 11) | .hits')"
 claim "the newest profile is taken" sh -c 'qprof cover report | head -1 | grep -q more.qprof'
 cover other.qprof 'f(' '#0*1' ')' 'main(' ')'
+QPROF="-output=plain.qprof" ./score "main(" "#0*1" ")"
+claim "one that knows less is named" sh -c 'qprof cover report run.qprof plain.qprof 2>&1 >/dev/null | grep -q "1 of 2 profiles were recorded without -cover"'
 claim "versions that differ are refused" ends 2 qprof cover report run.qprof other.qprof
 claim "both are named, and the way out" grep -Eq 'run.qprof.*other.qprof.*--force|other.qprof.*run.qprof.*--force' err
 claim "unless one insists" ends 0 qprof cover report --force run.qprof other.qprof
@@ -141,7 +156,11 @@ claim "thresholds that are not" ends 1 qprof cover check --thresholds=wanted run
 claim "the first" grep -q '^qprof cover check: 44.44 % of 9 lines were hit, 5.56 below 50$' err
 claim "the second" grep -q '^qprof cover check: score.src: 66.66 % of 3 functions were hit, 3.34 below 70$' err
 claim "one about no file" grep -q 'wanted:3: no file with lines fits \*.lua' err
-claim "as json" same 'false [false,false,true] ["score.src"]' "$(qprof cover check --format=json --thresholds=wanted run.qprof 2>/dev/null |
+printf 'functions 1\nfile none*.lua lines 5\n' >typo
+claim "a glob with a slip fails" ends 1 qprof cover check --thresholds=typo run.qprof
+printf 'file none*.lua lines 5\n' >typo
+claim "where nothing is checked, nothing is known" ends 2 qprof cover check --thresholds=typo run.qprof
+claim "as json" same 'false [false,false,false] ["score.src"]' "$(qprof cover check --format=json --thresholds=wanted run.qprof 2>/dev/null |
     jq -c -r '"\(.passed) \([.thresholds[].passed]) \(.thresholds[1].failed)"')"
 claim "for GitHub" ends 1 qprof cover check --annotations=github --thresholds=wanted run.qprof
 claim "a line" grep -qx '::warning file=score.src,line=3,endLine=3,title=Coverage::line 3 was never executed' out
