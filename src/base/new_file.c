@@ -1,5 +1,7 @@
-/* new_file.c: a file grows under a temporary name in the same folder and is moved when it is whole.
- * There is no fsync: against a crash of the machine the file system's own order must do. */
+/* new_file.c: a file grows in its folder without a name, so that nothing is left of it even if the
+ * program is killed, and is moved to its place when it is whole. Where the system has no files
+ * without names it grows under a temporary one. There is no fsync: against a crash of the machine
+ * the file system's own order must do. */
 #include "base/new_file.h"
 
 #include <errno.h>
@@ -10,6 +12,8 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+
+#define OWN_FILES "/proc/self/fd" /* a file without a name is named through it */
 
 enum { NAMES_TRIED = 100 };
 
@@ -46,17 +50,44 @@ static bool is_free(const char *path, const char **why)
     return false;
 }
 
-static int create(qp_new_file *s)
+/* @return a descriptor; -1: the system has no such files there */
+static int create_nameless(const char *path)
 {
-    int fd = -1;
-    for (unsigned i = 0; fd < 0 && i < NAMES_TRIED; i++) {
+    char folder[QP_NEW_FILE_PATH_BYTES] = ".";
+    const char *slash = strrchr(path, '/');
+    if (slash) /* with the slash: it may be the root */
+        qp_text_format(folder, sizeof folder, "%.*s", (int)(slash - path) + 1, path);
+    bool can_be_named = access(OWN_FILES, X_OK) == 0;
+    return can_be_named ? open(folder, O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666) : -1;
+}
+
+static int create_named(const char *name)
+{
+    return open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+}
+
+/* @return -1: errno says why */
+static int give_name(int fd, const char *name)
+{
+    char own[sizeof OWN_FILES + 16];
+    qp_text_format(own, sizeof own, OWN_FILES "/%d", fd);
+    return linkat(AT_FDCWD, own, AT_FDCWD, name, AT_SYMLINK_FOLLOW);
+}
+
+/* Find a free name, and create a file of that name or give it to one that has none.
+ * @param nameless  -1: create one @return a descriptor, or 0; -1: errno says why */
+static int take_temporary(qp_new_file *s, int nameless)
+{
+    int taken = -1;
+    errno = EEXIST;
+    for (unsigned i = 0; taken < 0 && errno == EEXIST && i < NAMES_TRIED; i++) {
         qp_text_format(s->temporary, sizeof s->temporary, "%.4000s.%d-%u.tmp", s->path,
                        (int)getpid(), i);
-        fd = open(s->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
-        if (fd < 0 && errno != EEXIST)
-            break;
+        taken = nameless < 0 ? create_named(s->temporary) : give_name(nameless, s->temporary);
     }
-    return fd;
+    if (taken < 0)
+        s->temporary[0] = '\0'; /* it is somebody else's */
+    return taken;
 }
 
 bool qp_new_file_begin(qp_new_file *s, const char *path, const char **why)
@@ -73,7 +104,10 @@ bool qp_new_file_begin(qp_new_file *s, const char *path, const char **why)
     if (!is_free(path, why))
         return false;
     qp_text_format(s->path, sizeof s->path, "%s", path);
-    int fd = create(s);
+    s->temporary[0] = '\0';
+    int fd = create_nameless(path);
+    if (fd < 0)
+        fd = take_temporary(s, -1);
     if (fd < 0)
         *why = reason_of(errno);
     qp_out_init(&s->out, fd);
@@ -86,25 +120,31 @@ void qp_new_file_hide(qp_new_file *s)
         s->out.error = errno;
 }
 
+static void remove_temporary(const qp_new_file *s)
+{
+    if (*s->temporary)
+        unlink(s->temporary);
+}
+
 bool qp_new_file_end(qp_new_file *s, const char **why)
 {
     int error = qp_out_close(&s->out);
+    bool is_good = !error && is_free(s->path, why);
+    if (is_good && !*s->temporary && take_temporary(s, s->out.fd) < 0)
+        error = errno;
     if (close(s->out.fd) != 0 && !error)
         error = errno;
-    bool is_good = error ? false : is_free(s->path, why);
-    if (is_good && rename(s->temporary, s->path) != 0) {
+    if (is_good && !error && rename(s->temporary, s->path) != 0)
         error = errno;
-        is_good = false;
-    }
     if (error)
         *why = reason_of(error);
-    if (!is_good)
-        unlink(s->temporary);
-    return is_good;
+    if (error || !is_good)
+        remove_temporary(s);
+    return is_good && !error;
 }
 
 void qp_new_file_drop(qp_new_file *s)
 {
     close(s->out.fd);
-    unlink(s->temporary);
+    remove_temporary(s);
 }

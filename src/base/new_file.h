@@ -12,7 +12,7 @@ enum { QP_NEW_FILE_PATH_BYTES = 4096 };
 typedef struct {
     qp_out out; /* write here; errors are found by qp_new_file_end() */
     char path[QP_NEW_FILE_PATH_BYTES];
-    char temporary[QP_NEW_FILE_PATH_BYTES]; /* next to it */
+    char temporary[QP_NEW_FILE_PATH_BYTES]; /* next to it; "": it has no name yet */
 } qp_new_file;
 
 /* Begin a file that appears at `path` when it is complete. A directory, a device or a symbolic link
