@@ -101,7 +101,8 @@ typedef struct qp_command {
     const qp_flag *flags; /* ends with a NULL name; NULL: a group */
     const char *examples; /* a line each */
     int (*run)(struct qp_cli *cli);
-    bool takes_rest; /* everything from the first operand on belongs to a program */
+    bool writes_profile; /* to --output */
+    bool takes_rest;     /* everything from the first operand on belongs to a program */
     const struct qp_command *const *subs;   /* of a group, ends with NULL */
     void (*print_more)(const qp_screen *s); /* what the help says behind the flags; or NULL */
 } qp_command;

@@ -16,6 +16,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/bar.h"
+#include "cli/output.h"
 #include "format/options.h"
 #include "model/import.h"
 #include "model/live.h"
@@ -207,6 +208,11 @@ int qp_cli_load(qp_cli *cli, const char *file, qp_model **model)
                         : qp_cli_fail(cli, "%s: %s", cli->path, error);
     }
     take_options(cli, *model);
+    if (!qp_output_is_free(cli, cli->args.output, cli->path, *model)) {
+        qp_model_free(*model);
+        *model = NULL;
+        return QP_EXIT_UNUSABLE;
+    }
     if (status == QP_LOAD_CLEAN)
         return QP_EXIT_CLEAN;
     const qp_model *m = *model;

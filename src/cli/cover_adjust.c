@@ -4,10 +4,10 @@
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "base/clock.h"
-#include "base/new_file.h"
 #include "base/table_text.h"
 #include "base/unit.h"
 #include "cli/cover.h"
+#include "cli/output.h"
 #include "model/adjust.h"
 
 static const qp_cover_mark marks[] = {QP_MARK_DEADCODE, QP_MARK_TESTED, QP_MARK_INSPECTED};
@@ -35,6 +35,10 @@ static int scan(const qp_cli *cli, extraction *x, const char *file, const char *
     if (!qp_source_read(file, cli->args.source_path, &source, error)) {
         qp_cli_warn(cli, "%s", error);
         return QP_EXIT_SALVAGED;
+    }
+    if (!qp_output_is_free(cli, cli->args.output, source.path, NULL)) {
+        qp_source_fini(&source);
+        return QP_EXIT_UNUSABLE;
     }
     size_t before = x->found->n_files;
     size_t n = qp_adjust_scan(x->found, shown, time_of(source.path), &source);
@@ -89,19 +93,28 @@ static int scan_operand(qp_cli *cli, extraction *x, char *operand)
     return status;
 }
 
-static int write_file(const qp_cli *cli, const qp_adjust *found)
+/* What an adjustments file is written from, and how many files it cannot hold. */
+typedef struct {
+    const qp_adjust *found;
+    size_t *n_left_out;
+} job;
+
+static bool write_job(const void *data, qp_out *out, char error[QP_ERROR_BYTES])
 {
-    static qp_new_file file; /* 72 KiB: not on the stack */
-    const char *path = cli->args.output, *why;
+    const job *j = data;
+    (void)error;
+    *j->n_left_out = qp_adjust_write(j->found, out);
+    return true;
+}
+
+static int write_file(qp_cli *cli, const qp_adjust *found)
+{
     char text[QP_NUMBER_BYTES];
-    if (!qp_new_file_begin(&file, path, &why))
-        return qp_cli_fail(cli, "%s: %s", path, why);
-    size_t n_left_out = qp_adjust_write(found, &file.out);
-    if (!qp_new_file_end(&file, &why))
-        return qp_cli_fail(cli, "%s: %s", path, why);
-    if (!n_left_out)
-        return QP_EXIT_CLEAN;
-    qp_cli_warn(cli, "%s: without %s whose name has control characters", path,
+    size_t n_left_out;
+    int status = qp_output_write(cli, cli->args.output, write_job, &(job){found, &n_left_out});
+    if (status != QP_EXIT_CLEAN || !n_left_out)
+        return status;
+    qp_cli_warn(cli, "%s: without %s whose name has control characters", cli->args.output,
                 qp_unit_things(text, n_left_out, "file"));
     return QP_EXIT_SALVAGED;
 }
@@ -113,8 +126,11 @@ static int show(qp_cli *cli, const extraction *x)
         qp_cli_warn(cli, "%s", x->found->warnings[i]);
     if (x->found->n_files == 0)
         qp_cli_warn(cli, "no source has a marker, for example \"purecov: tested\"");
-    if (cli->args.output)
+    if (cli->args.output) {
         status = write_file(cli, x->found);
+        if (qp_output_is_standard(cli->args.output))
+            return status; /* the table would stand in the file */
+    }
     return print_found(&cli->screen, x) ? status : qp_cli_fail_memory(cli);
 }
 
@@ -140,7 +156,8 @@ static int run_adjust(qp_cli *cli)
 
 static const qp_flag flags[] = {
     {"output", 'o', QP_FLAG_TEXT, "FILE", QP_FLAG_AT(output), NULL,
-     "the adjustments file to write; default: none, only the table is shown"},
+     "the adjustments file to write, or - for standard output; default: none,\n"
+     "only the table is shown"},
     QP_COVER_FLAGS_FILES,
     QP_FLAG_SOURCE_PATH,
     QP_FLAGS_COMMON};

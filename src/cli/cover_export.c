@@ -5,75 +5,51 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/new_file.h"
 #include "base/out.h"
 #include "cli/cover.h"
 #include "cli/help.h"
+#include "cli/output.h"
 
-/* Written to a file it is there whole or not at all. */
-static int write_file(const qp_cli *cli, const qp_cover_exporter *x, const qp_cover *c,
-                      const qp_cover_export_options *o)
-{
-    static qp_new_file file; /* 72 KiB: not on the stack */
-    char error[QP_ERROR_BYTES];
-    const char *path = cli->args.output, *why;
-    if (!qp_new_file_begin(&file, path, &why))
-        return qp_cli_fail(cli, "%s: %s", path, why);
-    if (!qp_cover_export(x, c, &file.out, o, error)) {
-        qp_new_file_drop(&file);
-        return qp_cli_fail(cli, "%s: %s", path, error);
-    }
-    return qp_new_file_end(&file, &why) ? QP_EXIT_CLEAN : qp_cli_fail(cli, "%s: %s", path, why);
-}
+#define WORD(name) "|" #name
+static const char *const words = &(QP_COVER_EXPORTERS(WORD))[1];
+#undef WORD
 
-static int write_screen(qp_cli *cli, const qp_cover_exporter *x, const qp_cover *c,
-                        const qp_cover_export_options *o)
-{
-    char error[QP_ERROR_BYTES];
-    return qp_cover_export(x, c, &cli->out, o, error) ? QP_EXIT_CLEAN
-                                                      : qp_cli_fail(cli, "%s", error);
-}
+typedef struct {
+    const qp_cover_exporter *x;
+    const qp_cover *c;
+    qp_cover_export_options o;
+} job;
 
-/* The exporter that --to or the output's name wants. @return NULL: a message was printed */
-static const qp_cover_exporter *choose(const qp_cli *cli)
+static bool write_job(const void *data, qp_out *out, char error[QP_ERROR_BYTES])
 {
-    char words[256] = "";
-    const char *found;
-    const char *name = cli->args.to;
-    for (const qp_cover_exporter *const *x = qp_cover_exporters; *x; x++)
-        snprintf(words + strlen(words), sizeof words - strlen(words), "%s%s", *words ? "|" : "",
-                 (*x)->name);
-    const qp_cover_exporter *x = name ? qp_cover_exporter_named(name) : NULL;
-    size_t n = name ? qp_args_nearest(words, name, &found) : 0;
-    if (!name)
-        qp_cli_fail(cli, "to which format? --to=%s", words);
-    else if (!x && n)
-        qp_cli_fail(cli, "no format %s; did you mean --to=%.*s?", name, (int)n, found);
-    else if (!x)
-        qp_cli_fail(cli, "no format %s; expected %s", name, words);
-    return x;
+    const job *j = data;
+    return qp_cover_export(j->x, j->c, out, &j->o, error);
 }
 
 static int run_export(qp_cli *cli)
 {
     char root[4096];
+    const char *path = cli->args.output;
     qp_cover *c;
-    const qp_cover_exporter *x = choose(cli);
-    if (!x || !qp_cover_operands(cli, NULL))
+    int format = qp_output_format(cli, words);
+    if (format < 0 || !qp_cover_operands(cli, NULL))
         return QP_EXIT_UNUSABLE;
-    if (!cli->args.output && cli->screen.is_terminal && strcmp(x->suffix, ".html") == 0)
+    const qp_cover_exporter *x = qp_cover_exporters[format];
+    if (qp_output_is_standard(path) && cli->screen.is_terminal &&
+        strcmp(x->suffix, ".html") == 0)
         return qp_cli_fail(
             cli, "a page is nothing to read on a terminal; -o FILE%s names a file", x->suffix);
     int status = qp_cover_open(cli, cli->args.operands, cli->args.n_operands, &c);
     if (status == QP_EXIT_UNUSABLE)
         return status;
     const qp_cover_args *a = &cli->args.cover;
-    qp_cover_export_options o = {
-        .root = a->is_relative ? NULL : realpath(a->root ? a->root : ".", root),
-        .test = a->test,
-        .is_lcov2 = a->is_lcov2,
-        .source_path = cli->args.source_path};
-    int written = cli->args.output ? write_file(cli, x, c, &o) : write_screen(cli, x, c, &o);
+    job j = {x,
+             c,
+             {.root = a->is_relative ? NULL : realpath(a->root ? a->root : ".", root),
+              .test = a->test,
+              .is_lcov2 = a->is_lcov2,
+              .source_path = cli->args.source_path}};
+    int written = qp_output_write(cli, path, write_job, &j);
     qp_cover_free(c);
     return written == QP_EXIT_CLEAN ? status : written;
 }
@@ -96,7 +72,7 @@ static void print_formats(const qp_screen *s)
 static const qp_flag flags[] = {
     {"to", 't', QP_FLAG_TEXT, "FORMAT", QP_FLAG_AT(to), NULL, "the format, see below"},
     {"output", 'o', QP_FLAG_TEXT, "FILE", QP_FLAG_AT(output), NULL,
-     "where to; default: standard output. A failed export leaves no file"},
+     "where to; default, or -: standard output. A failed export leaves no file"},
     {"relative", 0, QP_FLAG_YES, NULL, QP_COVER_AT(is_relative), NULL,
      "lcov: paths relative to --root, too; its readers expect absolute ones"},
     {"lcov2", 0, QP_FLAG_YES, NULL, QP_COVER_AT(is_lcov2), NULL,

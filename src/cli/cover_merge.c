@@ -53,6 +53,7 @@ static const qp_flag flags[] = {
 const qp_command qp_command_cover_merge = {
     .name = "cover merge",
     .operands = "-o OUT FILE...",
+    .writes_profile = true,
     .summary = "one profile of several, with the sums of their counts",
     .about = "Adds up the counts of profiles of one program. Functions are matched by name,\n"
              "file and lines. Profiles of different versions of a source are refused, unless\n"

@@ -1,71 +1,42 @@
 /* export.c: `qprof export`: a profile in the format of another tool. */
 #include "export/profile.h"
 
-#include <stdio.h>
-#include <string.h>
-
-#include "base/new_file.h"
 #include "cli/fold.h"
+#include "cli/output.h"
 
-/* Written to a file it is there whole or not at all. */
-static int write_file(const qp_cli *cli, const qp_exporter *x, const qp_model *m,
-                      const qp_export_options *o)
-{
-    static qp_new_file file; /* 72 KiB: not on the stack */
-    char error[QP_ERROR_BYTES];
-    const char *path = cli->args.output, *why;
-    if (!qp_new_file_begin(&file, path, &why))
-        return qp_cli_fail(cli, "%s: %s", path, why);
-    if (!x->write(m, &file.out, o, error)) {
-        qp_new_file_drop(&file);
-        return qp_cli_fail(cli, "%s: %s", path, error);
-    }
-    return qp_new_file_end(&file, &why) ? QP_EXIT_CLEAN : qp_cli_fail(cli, "%s: %s", path, why);
-}
+#define WORD(name) "|" #name
+static const char *const words = &(QP_EXPORTERS(WORD))[1];
+#undef WORD
 
-static int write_screen(qp_cli *cli, const qp_exporter *x, const qp_model *m,
-                        const qp_export_options *o)
-{
-    char error[QP_ERROR_BYTES];
-    if (x->is_binary && cli->screen.is_terminal)
-        return qp_cli_fail(cli, "%s is nothing to read on a terminal; -o FILE%s names a file",
-                           x->name, x->suffix);
-    return x->write(m, &cli->out, o, error) ? QP_EXIT_CLEAN : qp_cli_fail(cli, "%s", error);
-}
+typedef struct {
+    const qp_exporter *x;
+    const qp_model *m;
+    qp_export_options o;
+} job;
 
-/* The exporter of --to. @return NULL: a message was printed */
-static const qp_exporter *choose(const qp_cli *cli)
+static bool write_job(const void *data, qp_out *out, char error[QP_ERROR_BYTES])
 {
-    char words[256] = "";
-    const char *found, *name = cli->args.to;
-    for (const qp_exporter *const *x = qp_exporters; *x; x++)
-        snprintf(words + strlen(words), sizeof words - strlen(words), "%s%s", *words ? "|" : "",
-                 (*x)->name);
-    const qp_exporter *x = name ? qp_exporter_named(name) : NULL;
-    size_t n = name ? qp_args_nearest(words, name, &found) : 0;
-    if (!name)
-        qp_cli_fail(cli, "to which format? --to=%s", words);
-    else if (!x && n)
-        qp_cli_fail(cli, "no format %s; did you mean --to=%.*s?", name, (int)n, found);
-    else if (!x)
-        qp_cli_fail(cli, "no format %s; expected %s", name, words);
-    return x;
+    const job *j = data;
+    return j->x->write(j->m, out, &j->o, error);
 }
 
 static int run_export(qp_cli *cli)
 {
-    const char *file;
+    const char *file, *path = cli->args.output;
     qp_model *m;
-    const qp_exporter *x = choose(cli);
-    if (!x || !qp_cli_operands(cli, NULL, &file))
+    int format = qp_output_format(cli, words);
+    if (format < 0 || !qp_cli_operands(cli, NULL, &file))
         return QP_EXIT_UNUSABLE;
+    const qp_exporter *x = qp_exporters[format];
+    if (x->is_binary && qp_output_is_standard(path) && cli->screen.is_terminal)
+        return qp_cli_fail(cli, "%s is nothing to read on a terminal; -o FILE%s names a file",
+                           x->name, x->suffix);
     int status = qp_cli_load_folded(cli, file, &m);
     if (status == QP_EXIT_UNUSABLE)
         return status;
-    qp_export_options o = {.is_calls = cli->args.is_calls};
-    int written = !qp_cli_thread(cli, m, &o.thread) ? QP_EXIT_UNUSABLE
-                  : cli->args.output                ? write_file(cli, x, m, &o)
-                                                    : write_screen(cli, x, m, &o);
+    job j = {x, m, {.is_calls = cli->args.is_calls}};
+    int written = qp_cli_thread(cli, m, &j.o.thread) ? qp_output_write(cli, path, write_job, &j)
+                                                     : QP_EXIT_UNUSABLE;
     qp_model_free(m);
     return written == QP_EXIT_CLEAN ? status : written;
 }
@@ -84,7 +55,7 @@ static void print_formats(const qp_screen *s)
 static const qp_flag flags[] = {
     {"to", 't', QP_FLAG_TEXT, "FORMAT", QP_FLAG_AT(to), NULL, "the format, see below"},
     {"output", 'o', QP_FLAG_TEXT, "FILE", QP_FLAG_AT(output), NULL,
-     "where to; default: standard output. A failed export leaves no file"},
+     "where to; default, or -: standard output. A failed export leaves no file"},
     {"calls", 0, QP_FLAG_YES, NULL, QP_FLAG_AT(is_calls), NULL,
      "calls in place of time, where a format has one value"},
     QP_FLAG_WHEN,

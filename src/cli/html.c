@@ -3,43 +3,47 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/new_file.h"
 #include "cli/fold.h"
+#include "cli/output.h"
 #include "export/profile.h"
 #include "model/diff.h"
 
 enum { PATH_BYTES = 4096 };
 
-/* Where the page goes: -o or, next to nothing, the profile's name with the suffix of pages. */
+typedef struct {
+    const qp_model *m;
+    const qp_export_options *o;
+} job;
+
+static bool write_job(const void *data, qp_out *out, char error[QP_ERROR_BYTES])
+{
+    const job *j = data;
+    return qp_export_html.write(j->m, out, j->o, error);
+}
+
+/* Without -o the page goes to this folder, under the profile's name with the suffix of pages. */
 static void choose_path(const qp_cli *cli, char path[PATH_BYTES])
 {
     const char *name = strrchr(cli->path, '/');
     name = name ? name + 1 : cli->path;
     const char *dot = strrchr(name, '.');
     size_t n = dot && dot > name ? (size_t)(dot - name) : strlen(name);
-    if (cli->args.output)
-        qp_text_format(path, PATH_BYTES, "%s", cli->args.output);
-    else
-        qp_text_format(path, PATH_BYTES, "%.*s%s", (int)n, name, qp_export_html.suffix);
+    qp_text_format(path, PATH_BYTES, "%.*s%s", (int)n, name, qp_export_html.suffix);
 }
 
 static int write_page(qp_cli *cli, const qp_model *m, const qp_export_options *o)
 {
-    static qp_new_file file; /* 72 KiB: not on the stack */
-    char error[QP_ERROR_BYTES], path[PATH_BYTES];
-    const char *why;
-    choose_path(cli, path);
-    if (strcmp(path, "-") == 0)
-        return qp_export_html.write(m, &cli->out, o, error) ? QP_EXIT_CLEAN
-                                                            : qp_cli_fail(cli, "%s", error);
-    if (!qp_new_file_begin(&file, path, &why))
-        return qp_cli_fail(cli, "%s: %s", path, why);
-    if (!qp_export_html.write(m, &file.out, o, error)) {
-        qp_new_file_drop(&file);
-        return qp_cli_fail(cli, "%s: %s", path, error);
+    char chosen[PATH_BYTES];
+    const char *path = cli->args.output;
+    if (!path) {
+        choose_path(cli, chosen);
+        path = chosen;
+        if (!qp_output_is_free(cli, path, cli->path, m))
+            return QP_EXIT_UNUSABLE;
     }
-    if (!qp_new_file_end(&file, &why))
-        return qp_cli_fail(cli, "%s: %s", path, why);
+    int status = qp_output_write(cli, path, write_job, &(job){m, o});
+    if (status != QP_EXIT_CLEAN || qp_output_is_standard(path))
+        return status;
     qp_out_text(&cli->out, "Written: ");
     qp_screen_name(&cli->screen, path, 0);
     qp_out_text(&cli->out, "; any browser opens it\n");

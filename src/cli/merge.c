@@ -1,19 +1,11 @@
 /* merge.c: `qprof merge`: the profiles of several runs as one. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <sys/stat.h>
 
 #include "base/unit.h"
 #include "cli/bar.h"
-#include "cli/cli.h"
+#include "cli/output.h"
 #include "model/merge.h"
-
-/* Is the sum about to replace one of its parts? */
-static bool is_same_file(const char *a, const char *b)
-{
-    struct stat x, y;
-    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
-}
 
 static bool is_good_usage(const qp_cli *cli)
 {
@@ -22,12 +14,6 @@ static bool is_good_usage(const qp_cli *cli)
         qp_cli_fail(cli, "where to? usage: qprof merge -o FILE PROFILE...");
     else if (!a->n_operands)
         qp_cli_fail(cli, "no profiles were named; usage: qprof merge -o FILE PROFILE...");
-    for (int i = 0; a->output && i < a->n_operands; i++)
-        if (is_same_file(a->output, a->operands[i])) {
-            qp_cli_fail(cli, "%s: it is one of the profiles; name another file for the sum",
-                        a->output);
-            return false;
-        }
     return a->output && a->n_operands;
 }
 
@@ -36,6 +22,8 @@ static int add_file(qp_cli *cli, qp_merge *sum, const char *file, const qp_progr
 {
     char error[QP_ERROR_BYTES];
     qp_model *m;
+    if (!qp_output_is_free(cli, cli->args.output, file, NULL))
+        return QP_EXIT_UNUSABLE;
     const qp_load_options options = {.progress = *progress};
     qp_load_status status = qp_model_load(file, &options, &m, error);
     if (status == QP_LOAD_UNUSABLE || !qp_merge_add(sum, m, file, cli->args.is_forced, error)) {
@@ -105,6 +93,7 @@ static const qp_flag flags[] = {
 const qp_command qp_command_merge = {
     .name = "merge",
     .operands = "-o FILE PROFILE...",
+    .writes_profile = true,
     .summary = "add up the profiles of several runs",
     .about =
         "Makes one profile of many. Functions are the same if their names, file and lines\n"

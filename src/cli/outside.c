@@ -10,6 +10,8 @@
 #include "base/clock.h"
 #include "base/unit.h"
 #include "cli/interrupt.h"
+#include "cli/output.h"
+#include "model/live.h"
 #include "model/outside.h"
 
 /* "10s", "500ms", "2m", "10": seconds. @return ns; 0: it is none */
@@ -64,7 +66,7 @@ static void warn_of(const qp_cli *cli, const qp_outside *o, uint64_t n_missed)
 
 bool qp_outside_run(const qp_cli *cli, char *path, size_t n_bytes)
 {
-    char error[QP_ERROR_BYTES], *end;
+    char error[QP_ERROR_BYTES], live[4096], *end;
     const qp_args *a = &cli->args;
     uint64_t pid = strtoull(a->pid, &end, 10), lasts = duration_of(a->lasts ? a->lasts : "10s");
     bool is_good = false;
@@ -74,14 +76,17 @@ bool qp_outside_run(const qp_cli *cli, char *path, size_t n_bytes)
         qp_cli_fail(cli, "--for=%s: expected a time, as 10s, 500ms or 2m", a->lasts);
     if (!pid || *end || !lasts)
         return false;
+    snprintf(path, n_bytes, "%s", a->output ? a->output : "");
+    if (!a->output)
+        snprintf(path, n_bytes, "outside.%" PRIu64 ".qprof", pid);
+    bool is_live = qp_live_path(pid, false, live, sizeof live);
+    if (!qp_output_is_free(cli, path, is_live ? live : NULL, NULL))
+        return false;
     qp_outside *o = qp_outside_open(pid, a->pc ? a->pc : "", error);
     if (!o) {
         qp_cli_fail(cli, "%s", error);
         return false;
     }
-    snprintf(path, n_bytes, "%s", a->output ? a->output : "");
-    if (!a->output)
-        snprintf(path, n_bytes, "outside.%" PRIu64 ".qprof", pid);
     qp_interrupt_take();
     uint64_t n_missed = sample(o, lasts);
     warn_of(cli, o, n_missed);

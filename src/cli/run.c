@@ -92,6 +92,7 @@ static void print_result(qp_cli *cli, const char *path)
     qp_screen_init(&cli->screen, &out);
     if (cli->args.color != QP_COLOR_AUTO)
         cli->screen.has_color = cli->args.color == QP_COLOR_ALWAYS;
+    cli->args.output = NULL; /* it is written, and read now */
     if (qp_cli_load(cli, path, &m) == QP_EXIT_UNUSABLE)
         return;
     bool has_functions = m->run.is_profile || !m->run.is_coverage, is_good = true;
@@ -313,4 +314,5 @@ const qp_command qp_command_run = {
                 "qprof run --pid 4242 --for 10s -o outside.qprof\n"
                 "qprof run --options",
     .run = run_run,
+    .writes_profile = true,
     .takes_rest = true};

@@ -59,8 +59,17 @@ typedef struct {
     uint64_t digest; /* of the text; see qp_model_digest() */
 } qp_source;
 
-/** Find and read a source file: as registered, else below each folder of source_path (":"-separated,
+enum { QP_SOURCE_PATH_BYTES = 4096 };
+
+/** Find and open a source file: as registered, else below each folder of source_path (":"-separated,
  * may be NULL) with the whole path and then with ever fewer leading folders.
+ * @param path  receives where it was found
+ * @param why   why not, static text
+ * @return a descriptor; -1: see why */
+int qp_source_open(const char *file, const char *source_path, char path[QP_SOURCE_PATH_BYTES],
+                   const char **why);
+
+/** The same, and read it.
  * @param error  why not, one line: not found, not a plain file, too large
  * @return false: see error */
 bool qp_source_read(const char *file, const char *source_path, qp_source *out,

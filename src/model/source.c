@@ -10,7 +10,7 @@
 #include "model/model.h"
 #include "model/private.h"
 
-enum { PATH_BYTES = 4096, SOURCE_MAX = 1 << 28 };
+enum { SOURCE_MAX = 1 << 28 };
 
 /* FOLDER/FILE, then with ever fewer of the file's leading folders. @return a descriptor or -1 */
 static int open_below(const char *folder, size_t folder_bytes, const char *file, char *path)
@@ -18,7 +18,7 @@ static int open_below(const char *folder, size_t folder_bytes, const char *file,
     const char *why;
     for (const char *rest = file; rest; rest = strchr(rest, '/')) {
         rest += strspn(rest, "/");
-        qp_text_format(path, PATH_BYTES, "%.*s/%s", (int)folder_bytes, folder, rest);
+        qp_text_format(path, QP_SOURCE_PATH_BYTES, "%.*s/%s", (int)folder_bytes, folder, rest);
         int fd = *rest ? qp_file_open(path, &why) : -1;
         if (fd >= 0)
             return fd;
@@ -26,13 +26,14 @@ static int open_below(const char *folder, size_t folder_bytes, const char *file,
     return -1;
 }
 
-static int open_source(const char *file, const char *source_path, char *path, const char **why)
+int qp_source_open(const char *file, const char *source_path, char path[QP_SOURCE_PATH_BYTES],
+                   const char **why)
 {
-    qp_text_format(path, PATH_BYTES, "%s", file);
+    qp_text_format(path, QP_SOURCE_PATH_BYTES, "%s", file);
     int fd = qp_file_open(path, why);
     for (const char *folder = source_path; fd < 0 && folder && *folder;) {
         size_t n_bytes = strcspn(folder, ":");
-        if (n_bytes && n_bytes < PATH_BYTES)
+        if (n_bytes && n_bytes < QP_SOURCE_PATH_BYTES)
             fd = open_below(folder, n_bytes, file, path);
         folder += n_bytes + (folder[n_bytes] == ':');
     }
@@ -80,11 +81,11 @@ static bool read_text(qp_source *s, int fd, const char **why)
 bool qp_source_read(const char *file, const char *source_path, qp_source *out,
                     char error[QP_ERROR_BYTES])
 {
-    char path[PATH_BYTES];
+    char path[QP_SOURCE_PATH_BYTES];
     const char *why = "";
     *out = (qp_source){0};
     error[0] = '\0';
-    int fd = file[0] ? open_source(file, source_path, path, &why) : -1;
+    int fd = file[0] ? qp_source_open(file, source_path, path, &why) : -1;
     bool is_ok = fd >= 0 && read_text(out, fd, &why);
     if (fd >= 0)
         close(fd);
