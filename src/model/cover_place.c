@@ -65,15 +65,16 @@ static bool new_method(qp_cover_addition *x, qp_cover_addend *a)
            (c->jumps || !a->jumps) && link_method(own, k, at);
 }
 
-static bool warn(qp_cover_addition *x, const qp_cover_addend *a)
+/* Of a method of another version of a source: its lines are those of another text. */
+static bool warn(qp_cover_addition *x, const qp_cover_addend *a, bool has_namesake)
 {
     const qp_model_method *k = &x->m->methods[a->method];
     char **to = qp_buf_add(&x->own->warnings);
     if (to)
-        *to = qp_arena_format(&x->own->arena,
-                              "%s: %s of %s has other blocks than before: its figures are "
-                              "left out",
-                              k->file, k->name, x->what);
+        *to = qp_arena_format(&x->own->arena, "%s: %s of %s %s: its figures are left out",
+                              k->file, k->name, x->what,
+                              has_namesake ? "has other blocks than before"
+                                           : "is not in the version that came first");
     return to && *to;
 }
 
@@ -83,8 +84,8 @@ static bool place_method(qp_cover_addition *x, qp_cover_addend *a)
     a->to = find_method(x, a, true, &has_namesake);
     if (a->to == QP_COVER_NONE && x->is_other[a->method])
         a->to = find_method(x, a, false, &has_namesake);
-    if (a->to == QP_COVER_NONE && x->is_other[a->method] && has_namesake)
-        return warn(x, a);
+    if (a->to == QP_COVER_NONE && x->is_other[a->method])
+        return warn(x, a, has_namesake);
     if (a->to == QP_COVER_NONE && !new_method(x, a))
         return false;
     qp_cover_method *c = qp_cover_method_at(x->own, a->to);
