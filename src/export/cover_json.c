@@ -37,6 +37,7 @@ static void write_lines(qp_json *json, const qp_cover_file *f)
     qp_json_begin(json, "lines", '[');
     for (uint32_t i = 0; i < f->n_lines; i++) {
         const qp_cover_line *l = &f->lines[i];
+        bool is_excused = l->mark == QP_MARK_TESTED || l->mark == QP_MARK_INSPECTED;
         qp_json_begin(json, NULL, '{');
         qp_json_count(json, "line", l->line);
         qp_json_count(json, "hits", l->count);
@@ -44,7 +45,7 @@ static void write_lines(qp_json *json, const qp_cover_file *f)
         qp_json_bool(json, "partial", l->is_partial);
         qp_json_text(json, "mark", marks[l->mark]);
         qp_json_count(json, "blocks", l->n_blocks);
-        qp_json_count(json, "blocks_hit", l->n_blocks_hit);
+        qp_json_count(json, "blocks_hit", is_excused ? l->n_blocks : l->n_blocks_hit);
         qp_json_count(json, "branches", l->n_branches);
         qp_json_count(json, "branches_hit", l->n_branches_hit);
         qp_json_end(json, '}');

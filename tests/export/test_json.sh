@@ -17,6 +17,9 @@ for picture in empty small large hostile; do
     claim "totals of $picture are those of its files" same '[]' "$(jq -c '
         . as $c | [.totals | keys[] | . as $key
         | select($c.totals[$key] != ([$c.files[].totals[$key]] | add // 0))]' out)"
+    claim "blocks of $picture add up" same "$(jq '[.totals.blocks, .totals.blocks_hit] | tostring' out)" \
+        "$(jq '[.files[].lines[] | select(.mark != "deadcode")]
+            | [([.[].blocks] | add // 0), ([.[].blocks_hit] | add // 0)] | tostring' out)"
     claim "branches of $picture are those of its lines" same "$(jq '[.files[].lines[].branches]
         | add // 0' out)" "$(jq '[.files[].branches[]] | length' out)"
 done
