@@ -103,8 +103,8 @@ void qp_cover_show_item(qp_cover_list *list, const char *text);
      "only files whose path fits: * ? [ ], and ** for folders; may be repeated"},              \
     {"exclude", 0, QP_FLAG_LIST, "GLOB[:GLOB]", QP_COVER_AT(exclude), NULL,                    \
      "no files whose path fits; may be repeated"},                                             \
-    {"context", 0, QP_FLAG_LIST, "GLOB[:GLOB]", QP_COVER_AT(contexts), NULL,                   \
-     "count only what these contexts hit; may be repeated"}
+    {"context", 0, QP_FLAG_NAMES, "GLOB", QP_COVER_AT(contexts), NULL,                         \
+     "count only what the contexts hit whose name fits; may be repeated"}
 #define QP_COVER_FLAGS_ADJUST                                                                  \
     {"no-adjust", 0, QP_FLAG_YES, NULL, QP_COVER_AT(is_unadjusted), NULL,                      \
      "pay no heed to purecov: markers and to adjustments files"},                              \

@@ -51,7 +51,7 @@ static const char *mark_of(const qp_cover_line *l)
                                            {"+", "+D", "+T", "+I"},
                                            {"+#", "+#D", "+#T", "+#I"}};
     bool has_several = l->n_blocks > 1, has_missed = l->n_blocks_hit < l->n_blocks;
-    if (l->n_blocks == 0)
+    if (l->n_blocks_hit == 0)
         return marks[l->count == 0][l->mark];
     return marks[2 * has_several + has_missed][l->mark];
 }

@@ -31,7 +31,8 @@ static void add_reach(const qp_cover_file *f, reach *all)
     size_t begin = 0, end;
     for (uint32_t line = 0; line < f->n_lines; line++, begin = end) {
         size_t n = count_touches(f, line, &begin, &end);
-        for (size_t i = begin; i < end; i++) {
+        bool is_dead = f->lines[line].mark == QP_MARK_DEADCODE;
+        for (size_t i = begin; i < end && !is_dead; i++) {
             reach *r = &all[f->touches[i].context];
             r->n_hit += f->touches[i].count > 0;
             r->n_only += f->touches[i].count > 0 && n == 1;
@@ -199,6 +200,8 @@ static bool show_line(qp_cli *cli, const qp_cover *c, const char *place, int *st
 static bool is_only(const void *context, const qp_cover_file *f, size_t line)
 {
     size_t begin = 0, end, low = 0, high = f->n_touches;
+    if (f->lines[line].mark == QP_MARK_DEADCODE)
+        return false;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (f->touches[middle].line < line)
@@ -308,6 +311,7 @@ static int run_context(qp_cli *cli)
 static const qp_flag flags[] = {{"only", 0, QP_FLAG_TEXT, "NAME", QP_COVER_AT(only), NULL,
                                  "the lines that this context hits and no other"},
                                 QP_COVER_FLAGS_FILES,
+                                QP_COVER_FLAGS_ADJUST,
                                 QP_COVER_FLAG_FORCE,
                                 QP_COVER_FLAG_FORMAT,
                                 QP_FLAGS_COMMON};

@@ -474,7 +474,8 @@ const qp_command qp_command_list = {
         "procedures, executions of statements, and procedures and statements that were not\n"
         "executed. Without a choice: interrupts where the run had a PC command, else the\n"
         "rest. Several FILEs add up. A pattern of --when gives what it would have given while\n"
-        "recording, and stands in place of the run's own; '*' is every stack.",
+        "recording, and stands in place of the run's own; '*' is every stack.\n"
+        "Markers in sources and adjustments are not heeded: qprof cover report heeds them.",
     .flags = flags,
     .examples = "qprof list run.qprof\n"
                 "qprof list --when='parse->*' --by=module run.qprof\n"

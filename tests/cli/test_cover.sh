@@ -81,6 +81,8 @@ claim "as json" same '12-12' "$(qprof cover context --only=second --format=json 
 claim "json of a line" same 'first=2 second=1' "$(qprof cover context score.src:11 --format=json run.qprof |
     jq -r '[.contexts[] | "\(.name)=\(.hits)"] | join(" ")')"
 claim "only what the second hit" same '2/9' "$(qprof cover report --context='sec*' run.qprof | awk '/^Total/ { print $4 }')"
+cover colon.qprof '@a:b' 'f(' '#0*1' ')'
+claim "a name may have colons" same '1/3' "$(qprof cover report --context='a:b' colon.qprof | awk '/^Total/ { print $4 }')"
 claim "a line without code" says 'line 4 of score.src has no code' qprof cover context score.src:4 run.qprof
 claim "a context that is none" says 'no context third' qprof cover context --only=third run.qprof
 

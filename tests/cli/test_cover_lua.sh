@@ -71,6 +71,10 @@ claim "two versions do not add up" says 'calc.lua.*other.qprof.*run.qprof.*--for
 claim "unless one insists" ends 0 qprof cover report --force run.qprof other.qprof
 mv kept src/calc.lua
 rm main.lua
+printf 'local function f(n)\n    for i = 1, n do print(i) end\nend\n' >uncalled.lua
+QPROF="-output=uncalled.qprof -collect=coverage" qlua uncalled.lua
+claim "several blocks that never ran are a line that never ran" sh -c \
+    'qprof cover annotate uncalled.qprof | grep -Eq "^# +0 +2  "'
 claim "a source that is gone" ends 0 qprof cover annotate run.qprof
 claim "is said" grep -q 'main.lua: .*its lines are listed without text' err
 claim "the rest is whole" grep -Eq '^\| +2 +6      elseif' out
