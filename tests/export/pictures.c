@@ -67,8 +67,8 @@ const qp_cover *picture_hostile(picture *p)
                                         "end_of_record\nSF:other.lua",
                                         "\xFF\xFE invalid \xC3",
                                         "\033[2J\033]0;title\a terminal",
-                                        "csi \xC2\x9B"
-                                        "2J",
+                                        ("csi \xC2\x9B" /* apart, or the 2 were a digit of it */
+                                         "2J"),
                                         "comma, semicolon; colon: hash# equals=",
                                         "]]> &amp; <!-- -- <![CDATA[",
                                         "right \xE2\x80\xAE to left",
