@@ -20,7 +20,6 @@
 #include "format/options.h"
 #include "model/import.h"
 #include "model/live.h"
-
 /* ---- messages ------------------------------------------------------------------------------ */
 
 static void print_message(const qp_cli *cli, const char *format, va_list list)
@@ -187,6 +186,15 @@ static void take_options(qp_cli *cli, const qp_model *m)
     take_cover_options(&cli->args.cover, &o);
 }
 
+/* There is no such profile: the program's -output is written when it ends. */
+static int fail_missing(const qp_cli *cli, const char *why)
+{
+    char left[QP_ERROR_BYTES];
+    return qp_live_left(left, sizeof left)
+               ? qp_cli_fail(cli, "%s; the newest that a killed program left is %s", why, left)
+               : qp_cli_fail(cli, "%s", why);
+}
+
 int qp_cli_load(qp_cli *cli, const char *file, qp_model **model)
 {
     char error[QP_ERROR_BYTES];
@@ -194,18 +202,22 @@ int qp_cli_load(qp_cli *cli, const char *file, qp_model **model)
     if (file)
         snprintf(cli->path, sizeof cli->path, "%s", file);
     else if (!find_newest(cli->path, sizeof cli->path))
-        return qp_cli_fail(cli, "no profile was named and this folder has no *.qprof "
-                                "or *.pcv; make one with: qprof run -- PROGRAM");
+        return fail_missing(cli, "no profile was named and this folder has no *.qprof "
+                                 "or *.pcv; make one with: qprof run -- PROGRAM");
     qp_bar b;
     qp_load_options options = {.sample_type = cli->args.fold.sample_index,
                                .progress = qp_bar_begin(&b, "reading", 1)};
     qp_load_status status = qp_model_load(cli->path, &options, model, error);
     qp_bar_end(&b);
     if (status == QP_LOAD_UNUSABLE) {
+        char whole[sizeof cli->path + sizeof error + 2];
         size_t n = strlen(cli->path);
         bool has_name = strncmp(error, cli->path, n) == 0 && error[n] == ':';
-        return has_name ? qp_cli_fail(cli, "%s", error)
-                        : qp_cli_fail(cli, "%s: %s", cli->path, error);
+        snprintf(whole, sizeof whole, "%s%s%s", has_name ? "" : cli->path, has_name ? "" : ": ",
+                 error);
+        return has_profile_suffix(cli->path) && access(cli->path, F_OK) != 0
+                   ? fail_missing(cli, whole)
+                   : qp_cli_fail(cli, "%s", whole);
     }
     take_options(cli, *model);
     if (!qp_output_is_free(cli, cli->args.output, cli->path, *model)) {

@@ -137,6 +137,32 @@ bool qp_live_path(uint64_t pid, bool may_have_died, char *path, size_t n_bytes)
     return false;
 }
 
+typedef struct {
+    time_t written_at;
+    char path[PATH_BYTES];
+} left_file;
+
+static void prefer_left(void *to, const char *path, uint64_t pid, uint64_t start)
+{
+    left_file *left = to;
+    struct stat st;
+    if (qp_live_is_running(pid, start) || stat(path, &st) != 0 || st.st_size == 0 ||
+        access(path, R_OK) != 0 || (left->path[0] && st.st_mtime <= left->written_at))
+        return;
+    left->written_at = st.st_mtime;
+    qp_text_format(left->path, sizeof left->path, "%s", path);
+}
+
+bool qp_live_left(char *path, size_t n_bytes)
+{
+    char folder[PATH_BYTES];
+    left_file left = {0};
+    for (unsigned i = 0; folder_at(i, (unsigned)getuid(), folder, sizeof folder); i++)
+        each_file(folder, prefer_left, &left);
+    qp_text_format(path, n_bytes, "%s", left.path);
+    return path[0] != '\0';
+}
+
 void qp_live_why(uint64_t pid, char *to, size_t n_bytes)
 {
     char folder[PATH_BYTES];

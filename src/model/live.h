@@ -11,6 +11,10 @@
  * @return false: there is none; `path` is "" then */
 bool qp_live_path(uint64_t pid, bool may_have_died, char *path, size_t n_bytes);
 
+/** The newest profile that a process of this user left when it was killed.
+ * @return false: there is none; `path` is "" then */
+bool qp_live_left(char *path, size_t n_bytes);
+
 /** Why there is none that can be read, as the system says it: one line. */
 void qp_live_why(uint64_t pid, char *to, size_t n_bytes);
 
