@@ -5,6 +5,7 @@
 
 #include "base/atomic.h"
 #include "base/trie.h"
+#include "format/tables.h"
 
 enum { LINES_MAX = 1000000, N_RESERVED_IDS = 16 };
 
@@ -128,7 +129,7 @@ static qp_ref copy_lines(qp_methods *m, const qp_line *lines, int64_t n_lines)
         return 0;
     bool is_cut = n_lines > LINES_MAX;
     uint32_t n = is_cut ? LINES_MAX : (uint32_t)n_lines;
-    size_t n_bytes = offsetof(qp_lines, lines) + n * sizeof(qp_line);
+    size_t n_bytes = qp_lines_bytes(n);
     qp_ref ref = qp_blob_take(m->space, &m->texts->blobs, n_bytes);
     if (!ref)
         return 0;
@@ -234,8 +235,8 @@ qp_jumps_result qp_method_set_jumps(qp_methods *m, qp_cell method, const qp_jump
             jumps[i].to_block < 0 || jumps[i].to_block >= (int64_t)n_blocks)
             return QP_JUMPS_BAD;
     size_t jump_bytes = (size_t)n_jumps * sizeof(qp_jump);
-    qp_ref ref = qp_blob_take(m->space, &m->texts->blobs,
-                              offsetof(qp_jumps, jumps) + jump_bytes + n_blocks);
+    qp_ref ref =
+        qp_blob_take(m->space, &m->texts->blobs, qp_jumps_bytes((uint32_t)n_jumps, n_blocks));
     if (!ref)
         return QP_JUMPS_NO_ROOM;
     qp_jumps *copy = qp_at_ref(m->space, ref);

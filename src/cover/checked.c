@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "format/tables.h"
+
 enum { THREAD_CELLS = sizeof(qp_thread_record) / QP_CELL, TABLE_MAX = 1000000 };
 
 /* In index_of; methods and contexts have less, and lie in extents of different kinds. */
@@ -38,19 +40,19 @@ static bool are_lines(const qp_checked *im, qp_ref ref)
 {
     if (!ref)
         return true;
-    const qp_lines *t = blob(im, ref, offsetof(qp_lines, lines));
+    const qp_lines *t = blob(im, ref, QP_LINES_HEAD);
     return t && t->n_lines && t->n_lines <= TABLE_MAX &&
-           blob(im, ref, qp_checked_lines_bytes(t));
+           blob(im, ref, qp_lines_bytes(t->n_lines));
 }
 
 static bool are_jumps(const qp_checked *im, const qp_method *m)
 {
     if (!m->jumps)
         return true;
-    const qp_jumps *t = blob(im, m->jumps, offsetof(qp_jumps, jumps));
+    const qp_jumps *t = blob(im, m->jumps, QP_JUMPS_HEAD);
     if (!t || !m->lines || t->n_jumps > TABLE_MAX ||
         t->n_blocks != qp_checked_lines(im, m)->n_lines ||
-        !blob(im, m->jumps, qp_checked_jumps_bytes(t)))
+        !blob(im, m->jumps, qp_jumps_bytes(t->n_jumps, t->n_blocks)))
         return false;
     for (uint32_t i = 0; i < t->n_jumps; i++)
         if (t->jumps[i].from_block < QP_JUMP_ENTRY ||
@@ -73,17 +75,6 @@ const qp_lines *qp_checked_lines(const qp_checked *im, const qp_method *m)
 const qp_jumps *qp_checked_jumps(const qp_checked *im, const qp_method *m)
 {
     return m->jumps ? (const void *)(im->bytes + (uint64_t)m->jumps * 8) : NULL;
-}
-
-uint64_t qp_checked_lines_bytes(const qp_lines *lines)
-{
-    return offsetof(qp_lines, lines) + (uint64_t)lines->n_lines * sizeof(qp_line);
-}
-
-uint64_t qp_checked_jumps_bytes(const qp_jumps *jumps)
-{
-    return offsetof(qp_jumps, jumps) + (uint64_t)jumps->n_jumps * sizeof(qp_jump) +
-           jumps->n_blocks;
 }
 
 /* ---- head and extents ---------------------------------------------------------------------- */

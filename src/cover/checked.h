@@ -64,8 +64,6 @@ const qp_source_record *qp_checked_source(const qp_checked *im, const char *path
 const char *qp_checked_text(const qp_checked *im, qp_ref ref);
 const qp_lines *qp_checked_lines(const qp_checked *im, const qp_method *m); /* NULL: none */
 const qp_jumps *qp_checked_jumps(const qp_checked *im, const qp_method *m);
-uint64_t qp_checked_lines_bytes(const qp_lines *lines);
-uint64_t qp_checked_jumps_bytes(const qp_jumps *jumps);
 
 /* Two methods that have the same names, file and module, whatever their code. */
 bool qp_checked_same_name(const qp_checked *a, uint32_t method_of_a, const qp_checked *b,

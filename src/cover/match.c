@@ -5,21 +5,13 @@
 #include <string.h>
 
 #include "base/plain.h"
+#include "format/tables.h"
 
 static bool same_lines(const qp_lines *a, const qp_lines *b)
 {
     if (!a || !b)
         return !a && !b;
-    return a->n_lines == b->n_lines &&
-           memcmp(a->lines, b->lines, a->n_lines * sizeof a->lines[0]) == 0;
-}
-
-static bool same_jumps(const qp_jumps *a, const qp_jumps *b)
-{
-    if (!a || !b)
-        return !a && !b;
-    return a->n_jumps == b->n_jumps && a->n_blocks == b->n_blocks &&
-           memcmp(a, b, qp_checked_jumps_bytes(a)) == 0;
+    return qp_lines_agree(a->lines, a->n_lines, b->lines, b->n_lines);
 }
 
 static uint32_t n_lines(const qp_lines *t)
@@ -47,7 +39,7 @@ qp_match qp_match_method(const qp_checked *old, uint32_t method, const qp_checke
             continue;
         *found = i;
         if (same_lines(lines, qp_checked_lines(now, m)) &&
-            same_jumps(jumps, qp_checked_jumps(now, m)))
+            qp_jumps_agree(jumps, qp_checked_jumps(now, m)))
             return QP_MATCH_SAME;
     }
     if (!*found) {
@@ -58,7 +50,7 @@ qp_match qp_match_method(const qp_checked *old, uint32_t method, const qp_checke
     }
     const qp_method *m = qp_checked_method(now, *found);
     return n_lines(lines) == n_lines(qp_checked_lines(now, m)) &&
-                   same_jumps(jumps, qp_checked_jumps(now, m))
+                   qp_jumps_agree(jumps, qp_checked_jumps(now, m))
                ? QP_MATCH_ALIKE
                : QP_MATCH_CHANGED;
 }

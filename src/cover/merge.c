@@ -9,6 +9,7 @@
 
 #include "code/texts.h"
 #include "cover/match.h"
+#include "format/tables.h"
 
 enum { ROWS_MAX = 64, FIRST_CELLS = 16, THREAD_CELLS = sizeof(qp_thread_record) / QP_CELL };
 
@@ -74,6 +75,8 @@ static qp_cell add_method(merge *g, const qp_method *m)
         return 0;
     const qp_lines *lines = qp_checked_lines(&g->old, m);
     const qp_jumps *jumps = qp_checked_jumps(&g->old, m);
+    uint64_t line_bytes = lines ? qp_lines_bytes(lines->n_lines) : 0;
+    uint64_t jump_bytes = jumps ? qp_jumps_bytes(jumps->n_jumps, jumps->n_blocks) : 0;
     qp_method *copy = qp_at(g->space, cell);
     *copy = (qp_method){.id = m->id,
                         .flags = m->flags & KEPT,
@@ -81,8 +84,8 @@ static qp_cell add_method(merge *g, const qp_method *m)
                         .class_name = copy_text(g, m->class_name),
                         .file = copy_text(g, m->file),
                         .module = copy_text(g, m->module),
-                        .lines = copy_blob(g, lines, lines ? qp_checked_lines_bytes(lines) : 0),
-                        .jumps = copy_blob(g, jumps, jumps ? qp_checked_jumps_bytes(jumps) : 0),
+                        .lines = copy_blob(g, lines, line_bytes),
+                        .jumps = copy_blob(g, jumps, jump_bytes),
                         .ordinal = (uint32_t)++g->space->head->n_methods,
                         .published = 1};
     bool is_whole = !lines == !copy->lines && !jumps == !copy->jumps && !m->name == !copy->name;

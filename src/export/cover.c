@@ -100,19 +100,6 @@ size_t qp_cover_dir_end(const qp_cover *c, const uint32_t *order, size_t at,
 
 /* ---- functions ------------------------------------------------------------------------------- */
 
-uint32_t qp_cover_line_from(const qp_cover_file *f, uint32_t line)
-{
-    uint32_t low = 0, high = f->n_lines;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (f->lines[middle].line < line)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 uint32_t qp_cover_start_line(const qp_cover_file *f, const qp_cover_function *x)
 {
     uint32_t i =

@@ -87,9 +87,6 @@ uint32_t *qp_cover_by_dir(const qp_cover *c);
 size_t qp_cover_dir_end(const qp_cover *c, const uint32_t *order, size_t at,
                         qp_cover_totals *totals);
 
-/* Index of the first line with this number or a higher one; n_lines: none. */
-uint32_t qp_cover_line_from(const qp_cover_file *f, uint32_t line);
-
 /* Where a function begins: its first line that is live. 0: it has none, or is dead as a whole */
 uint32_t qp_cover_start_line(const qp_cover_file *f, const qp_cover_function *x);
 

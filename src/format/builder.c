@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "format/builder_parts.h"
+#include "format/tables.h"
 
 /* ---- gathering ------------------------------------------------------------------------------- */
 
@@ -117,7 +118,7 @@ void qp_builder_note(qp_builder *b, qp_note_kind kind, const char *text)
 static qp_ref add_lines(qp_builder *b, const qp_line *lines, uint32_t n)
 {
     qp_ref ref = 0;
-    qp_lines *t = n ? add_blob(b, offsetof(qp_lines, lines) + n * sizeof *lines, &ref) : NULL;
+    qp_lines *t = n ? add_blob(b, qp_lines_bytes(n), &ref) : NULL;
     if (!t)
         return 0;
     t->n_lines = n;
@@ -131,9 +132,7 @@ static qp_ref add_lines(qp_builder *b, const qp_line *lines, uint32_t n)
 static qp_ref add_jumps(qp_builder *b, const qp_jumps *jumps)
 {
     qp_ref ref = 0;
-    uint64_t n_bytes =
-        jumps ? offsetof(qp_jumps, jumps) + jumps->n_jumps * sizeof(qp_jump) + jumps->n_blocks
-              : 0;
+    uint64_t n_bytes = jumps ? qp_jumps_bytes(jumps->n_jumps, jumps->n_blocks) : 0;
     void *place = jumps ? add_blob(b, n_bytes, &ref) : NULL;
     if (place)
         memcpy(place, jumps, n_bytes);

@@ -5,16 +5,16 @@
 
 #include "base/alloc.h"
 #include "base/dict.h"
+#include "format/tables.h"
 #include "model/banks.h"
 
 const qp_jumps *qp_bank_jumps(const qp_model_private *own, uint32_t method)
 {
-    enum { BEFORE = offsetof(qp_jumps, jumps) };
     if (method == QP_ROOT_METHOD)
         return NULL;
     const qp_method *r = qp_image_cell(&own->image, own->method_cells[method]);
-    const qp_jumps *j = r->jumps ? qp_image_blob(&own->image, r->jumps, BEFORE) : NULL;
-    uint64_t n_bytes = j ? BEFORE + j->n_jumps * (uint64_t)sizeof(qp_jump) + j->n_blocks : 0;
+    const qp_jumps *j = r->jumps ? qp_image_blob(&own->image, r->jumps, QP_JUMPS_HEAD) : NULL;
+    uint64_t n_bytes = j ? qp_jumps_bytes(j->n_jumps, j->n_blocks) : 0;
     bool fits = j && qp_image_blob(&own->image, r->jumps, n_bytes) &&
                 j->n_blocks == own->methods[method].n_blocks;
     return fits ? j : NULL;

@@ -421,3 +421,16 @@ size_t qp_cover_file_named(const qp_cover *c, const char *name, size_t *n_found)
         *n_found = n;
     return found;
 }
+
+uint32_t qp_cover_line_from(const qp_cover_file *f, uint32_t line)
+{
+    uint32_t low = 0, high = f->n_lines;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (f->lines[middle].line < line)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}

@@ -228,4 +228,7 @@ double qp_cover_percent(uint64_t n_hit, uint64_t n);
  * @return index; n_files: none. @param n_found  how many fit; may be NULL */
 size_t qp_cover_file_named(const qp_cover *c, const char *name, size_t *n_found);
 
+/** Index of the first line with this number or a higher one; n_lines: none. */
+uint32_t qp_cover_line_from(const qp_cover_file *f, uint32_t line);
+
 #endif

@@ -214,27 +214,13 @@ void qp_cover_diff_free(qp_cover_diff *d)
 
 /* ---- changed lines --------------------------------------------------------------------------- */
 
-/* The first line of a file at or behind this one. */
-static uint32_t line_at(const qp_cover_file *f, uint32_t line)
-{
-    uint32_t low = 0, high = f->n_lines;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (f->lines[middle].line < line)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* @param missed  [*n_missed] stretches of the file so far */
 static void count_span(qp_cover_changed *row, qp_patch_span span, qp_patch_span *missed)
 {
     const qp_cover_file *f = row->file;
     bool is_going_on = false; /* the line with code before this one was missed, too */
-    for (uint32_t i = line_at(f, span.first); i < f->n_lines && f->lines[i].line <= span.last;
-         i++) {
+    for (uint32_t i = qp_cover_line_from(f, span.first);
+         i < f->n_lines && f->lines[i].line <= span.last; i++) {
         const qp_cover_line *l = &f->lines[i];
         if (l->mark == QP_MARK_DEADCODE)
             continue;
@@ -273,7 +259,7 @@ static size_t room_for_missed(const qp_cover *c, const qp_patch *p)
         const qp_cover_file *f = file_of(c, p->files[i].path);
         for (size_t k = 0; f && k < p->files[i].n_spans; k++) {
             qp_patch_span span = p->files[i].spans[k];
-            n += line_at(f, span.last) - line_at(f, span.first) + 1;
+            n += qp_cover_line_from(f, span.last) - qp_cover_line_from(f, span.first) + 1;
         }
     }
     return n;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "format/tables.h"
 #include "model/cover_picture.h"
 
 /* A way out of a branching block. */
@@ -208,14 +209,6 @@ static bool add_contexts(sketch *s, qp_flow *f, const qp_cover_method *c)
 
 /* ---- a function ------------------------------------------------------------------------------ */
 
-static bool has_same_jumps(const qp_cover_method *a, const qp_cover_method *b)
-{
-    return a == b || (b->jumps && a->jumps->n_jumps == b->jumps->n_jumps &&
-                      memcmp(a->jumps, b->jumps,
-                             offsetof(qp_jumps, jumps) + a->n_values * sizeof(qp_jump) +
-                                 a->n_blocks) == 0);
-}
-
 static bool add_member(sketch *s, const qp_cover_method *c, qp_wide *all_calls)
 {
     const qp_cover_making *x = s->draft->making;
@@ -232,7 +225,7 @@ static bool add_member(sketch *s, const qp_cover_method *c, qp_wide *all_calls)
     bool is_ok = true;
     if (c == s->lead)
         is_ok = find_ways(s, &f);
-    if (is_ok && s->lead && has_same_jumps(s->lead, c))
+    if (is_ok && s->lead && qp_jumps_agree(s->lead->jumps, c->jumps))
         count_ways(s, &f);
     if (is_ok && x->has_contexts && x->set->grain != QP_GRAIN_FUNCTION)
         is_ok = add_contexts(s, &f, c);

@@ -1,6 +1,7 @@
 /* cover_place.c: room in a set for what a profile brings. Read qp_cover_place first. */
 #include <string.h>
 
+#include "format/tables.h"
 #include "model/banks.h"
 #include "model/cover_set.h"
 
@@ -22,7 +23,7 @@ static uint32_t find_method(qp_cover_addition *x, const qp_cover_addend *a, bool
             continue;
         *has_namesake = true;
         bool fits = by_lines ? qp_cover_is_same_lines(c, k) : c->n_blocks == k->n_blocks;
-        if (fits && qp_cover_is_same_jumps(c->jumps, a->jumps))
+        if (fits && qp_jumps_agree(c->jumps, a->jumps))
             return at - 1;
     }
     return QP_COVER_NONE;
@@ -55,9 +56,9 @@ static bool new_method(qp_cover_addition *x, qp_cover_addend *a)
         .flags = k->flags,
         .n_blocks = k->n_blocks,
         .lines = qp_arena_copy(&own->arena, k->lines, k->n_blocks, sizeof *k->lines),
-        .jumps = a->jumps
-                     ? qp_arena_copy(&own->arena, a->jumps, 1, qp_cover_jumps_bytes(a->jumps))
-                     : NULL,
+        .jumps = a->jumps ? qp_arena_copy(&own->arena, a->jumps, 1,
+                                          qp_jumps_bytes(a->jumps->n_jumps, a->jumps->n_blocks))
+                          : NULL,
         .n_values = a->n_values,
     };
     a->to = at;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "format/tables.h"
 #include "model/banks.h"
 #include "model/cover_set.h"
 
@@ -97,19 +98,7 @@ bool qp_cover_is_named(const qp_cover_method *a, const qp_model_method *b)
 
 bool qp_cover_is_same_lines(const qp_cover_method *a, const qp_model_method *b)
 {
-    return a->n_blocks == b->n_blocks &&
-           (!a->n_blocks || memcmp(a->lines, b->lines, a->n_blocks * sizeof *a->lines) == 0);
-}
-
-size_t qp_cover_jumps_bytes(const qp_jumps *j)
-{
-    return offsetof(qp_jumps, jumps) + j->n_jumps * sizeof(qp_jump) + j->n_blocks;
-}
-
-bool qp_cover_is_same_jumps(const qp_jumps *a, const qp_jumps *b)
-{
-    return a == b || (a && b && a->n_jumps == b->n_jumps && a->n_blocks == b->n_blocks &&
-                      memcmp(a, b, qp_cover_jumps_bytes(a)) == 0);
+    return qp_lines_agree(a->lines, a->n_blocks, b->lines, b->n_blocks);
 }
 
 /* ---- adding ---------------------------------------------------------------------------------- */

@@ -68,8 +68,6 @@ uint64_t qp_cover_named_hash(const qp_model_method *k);
 uint64_t qp_cover_same_hash(const qp_model_method *k);
 bool qp_cover_is_named(const qp_cover_method *a, const qp_model_method *b);
 bool qp_cover_is_same_lines(const qp_cover_method *a, const qp_model_method *b);
-bool qp_cover_is_same_jumps(const qp_jumps *a, const qp_jumps *b);
-size_t qp_cover_jumps_bytes(const qp_jumps *j);
 uint64_t qp_cover_text_hash(uint64_t hash, const char *text);
 
 /* The digest that the set has of a file's text. @return index + 1; 0: none */

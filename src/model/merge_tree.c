@@ -2,6 +2,7 @@
  * qp_merge_add_nodes first. */
 #include <string.h>
 
+#include "format/tables.h"
 #include "model/merge_parts.h"
 
 /* ---- methods --------------------------------------------------------------------------------- */
@@ -10,17 +11,6 @@
 static uint32_t lasting(uint32_t flags)
 {
     return flags & ~(uint32_t)QP_METHOD_MISSED;
-}
-
-static size_t jumps_bytes(const qp_jumps *j)
-{
-    return offsetof(qp_jumps, jumps) + j->n_jumps * sizeof(qp_jump) + j->n_blocks;
-}
-
-static bool is_same_jumps(const qp_jumps *a, const qp_jumps *b)
-{
-    return a == b ||
-           (a && b && jumps_bytes(a) == jumps_bytes(b) && memcmp(a, b, jumps_bytes(a)) == 0);
 }
 
 /* A placeholder's name is made of its id. */
@@ -33,9 +23,9 @@ static bool is_same(const qp_merge_method *a, const qp_model_method *k, const qp
 {
     return strcmp(a->name, name_of(k)) == 0 && strcmp(a->class_name, k->class_name) == 0 &&
            strcmp(a->file, k->file) == 0 && strcmp(a->module, k->module) == 0 &&
-           lasting(a->flags) == lasting(k->flags) && a->n_blocks == k->n_blocks &&
-           (!a->n_blocks || memcmp(a->lines, k->lines, a->n_blocks * sizeof *a->lines) == 0) &&
-           is_same_jumps(a->jumps, jumps);
+           lasting(a->flags) == lasting(k->flags) &&
+           qp_lines_agree(a->lines, a->n_blocks, k->lines, k->n_blocks) &&
+           qp_jumps_agree(a->jumps, jumps);
 }
 
 static uint64_t hash_of(const qp_model_method *k)
@@ -58,7 +48,9 @@ static bool copy_method(qp_merge *s, qp_merge_method *to, const qp_model_method 
     to->module = qp_arena_text(&s->arena, k->module);
     to->n_blocks = k->n_blocks;
     to->lines = qp_arena_copy(&s->arena, k->lines, k->n_blocks, sizeof *k->lines);
-    to->jumps = jumps ? qp_arena_copy(&s->arena, jumps, 1, jumps_bytes(jumps)) : NULL;
+    to->jumps = jumps ? qp_arena_copy(&s->arena, jumps, 1,
+                                      qp_jumps_bytes(jumps->n_jumps, jumps->n_blocks))
+                      : NULL;
     return to->name && to->class_name && to->file && to->module && to->lines &&
            (to->jumps || !jumps);
 }

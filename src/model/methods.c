@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/dict.h"
+#include "format/tables.h"
 #include "model/private.h"
 
 /* All names made here together: two long texts of a damaged file could be the names of millions
@@ -61,11 +62,10 @@ static const char *type_of(const qp_model_private *own, const qp_model_method *m
 /* @param n_left  entries that tables may still have: in a sound file no two share their bytes */
 static void read_table(qp_model_private *own, qp_model_method *m, qp_ref ref, uint64_t *n_left)
 {
-    enum { BEFORE = offsetof(qp_lines, lines) };
     if (!ref)
         return;
-    const qp_lines *t = qp_image_blob(&own->image, ref, BEFORE);
-    uint64_t n_bytes = t ? BEFORE + t->n_lines * (uint64_t)sizeof(qp_line) : 0;
+    const qp_lines *t = qp_image_blob(&own->image, ref, QP_LINES_HEAD);
+    uint64_t n_bytes = t ? qp_lines_bytes(t->n_lines) : 0;
     if (!t || !qp_image_blob(&own->image, ref, n_bytes) || t->n_lines > *n_left) {
         own->n_losses[QP_LOSS_tables]++;
         return;

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/atomic.h"
+#include "format/tables.h"
 #include "record/session.h"
 
 typedef struct {
@@ -31,19 +32,18 @@ static const char *text_at(const parent_file *p, qp_ref ref)
 
 static void add_jumps(const parent_file *p, const qp_method *m, uint32_t n_blocks)
 {
-    enum { BEFORE = offsetof(qp_jumps, jumps) };
-    const qp_jumps *j = blob_at(p, qp_observe(&m->jumps), BEFORE);
+    const qp_jumps *j = blob_at(p, qp_observe(&m->jumps), QP_JUMPS_HEAD);
     uint64_t jump_bytes = j ? (uint64_t)j->n_jumps * sizeof(qp_jump) : 0;
-    if (j && j->n_blocks == n_blocks && blob_at(p, m->jumps, BEFORE + jump_bytes + n_blocks))
+    if (j && j->n_blocks == n_blocks &&
+        blob_at(p, m->jumps, qp_jumps_bytes(j->n_jumps, n_blocks)))
         qp_method_set_jumps(&qp_run.methods, qp_methods_find(&qp_run.methods, m->id), j->jumps,
                             j->n_jumps, (const unsigned char *)j->jumps + jump_bytes);
 }
 
 static void add_method(const parent_file *p, const qp_method *m)
 {
-    enum { BEFORE = offsetof(qp_lines, lines) };
-    const qp_lines *t = blob_at(p, qp_observe(&m->lines), BEFORE);
-    bool has_lines = t && blob_at(p, m->lines, BEFORE + t->n_lines * (uint64_t)sizeof(qp_line));
+    const qp_lines *t = blob_at(p, qp_observe(&m->lines), QP_LINES_HEAD);
+    bool has_lines = t && blob_at(p, m->lines, qp_lines_bytes(t->n_lines));
     const qp_method_info info = {.id = m->id,
                                  .name = text_at(p, m->name),
                                  .class_name = text_at(p, m->class_name),
