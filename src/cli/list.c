@@ -34,9 +34,12 @@ typedef struct {
 
 /* ---- collecting ------------------------------------------------------------------------------ */
 
-static bool is_chosen(const qp_args *args, const char *module)
+bool qp_list_has_module(const qp_args *args, const char *module)
 {
-    const qp_list *wanted = &args->cover.include;
+    const qp_list *wanted = &args->cover.include, *unwanted = &args->cover.exclude;
+    for (size_t i = 0; i < unwanted->n; i++)
+        if (qp_glob_fits_name(unwanted->items[i], module))
+            return false;
     for (size_t i = 0; i < wanted->n; i++)
         if (qp_glob_fits_name(wanted->items[i], module))
             return true;
@@ -62,7 +65,7 @@ static bool collect_procedures(const qp_args *args, const qp_cover_set *set, qp_
         return false;
     for (size_t i = 0; i < set->n_methods && !buf.failed; i++) {
         const qp_cover_method *k = &set->methods[i];
-        row *r = is_chosen(args, k->module) ? qp_buf_add(&buf) : NULL;
+        row *r = qp_list_has_module(args, k->module) ? qp_buf_add(&buf) : NULL;
         if (!r)
             continue;
         bool is_inside;
@@ -95,7 +98,7 @@ static void collect_from(const qp_args *args, const qp_cover_file *f, qp_buf *bu
              end++)
             count = f->blocks[end].count > count ? f->blocks[end].count : count;
         i = end;
-        row *r = is_chosen(args, x->module) ? qp_buf_add(buf) : NULL;
+        row *r = qp_list_has_module(args, x->module) ? qp_buf_add(buf) : NULL;
         if (r)
             *r = (row){.module = x->module,
                        .procedure = x->name,
@@ -402,8 +405,9 @@ static int list_all(qp_cli *cli, const qp_cover_set *set, qp_list_samples *sampl
     if (is_json)
         qp_json_end(&json, '}');
     else if (!is_sampled && !has_choice(&cli->args))
-        qp_out_text(&cli->out, "No interrupts, for there was no PC command; record some with:\n"
-                               "  " HOW_TO_SAMPLE "\n");
+        qp_out_text(cli->screen.out,
+                    "No interrupts, for there was no PC command; record some with:\n"
+                    "  " HOW_TO_SAMPLE "\n");
     return status;
 }
 
@@ -456,6 +460,8 @@ static const qp_flag flags[] = {
      "level to which figures are broken down"},
     {"module", 0, QP_FLAG_LIST, "GLOB[:GLOB]", QP_COVER_AT(include), NULL,
      "only modules whose name fits; may be repeated"},
+    {"no-module", 0, QP_FLAG_LIST, "GLOB[:GLOB]", QP_COVER_AT(exclude), NULL,
+     "no modules whose name fits; may be repeated"},
     {"when", 0, QP_FLAG_TEXT, "PATTERN", QP_FLAG_AT(fold.when), NULL,
      "interrupts: only of stacks that fit, charged as the call pattern says; default: the "
      "run's own"},

@@ -56,9 +56,12 @@ static bool add_summary(qp_list_samples *s, const qp_model *m, const char *patte
 }
 
 /* Rows of one name become one. @param fresh  [n] */
-static bool add_rows(qp_list_samples *s, const qp_charge_row *fresh, size_t n)
+static bool add_rows(const qp_cli *cli, qp_list_samples *s, const qp_charge_row *fresh,
+                     size_t n)
 {
     for (size_t i = 0; i < n; i++) {
+        if (!qp_list_has_module(&cli->args, fresh[i].module))
+            continue;
         qp_charge_row *r = qp_buf_add(&s->rows);
         if (!r)
             return false;
@@ -71,14 +74,14 @@ static bool add_rows(qp_list_samples *s, const qp_charge_row *fresh, size_t n)
     return true;
 }
 
-static bool add_run(qp_list_samples *s, const qp_charges *c, const char *pattern,
-                    uint32_t thread)
+static bool add_run(const qp_cli *cli, qp_list_samples *s, const qp_charges *c,
+                    const char *pattern, uint32_t thread)
 {
     qp_charge_row *rows = NULL;
     size_t n = 0;
     bool is_good = add_summary(s, c->m, pattern, thread) &&
                    qp_charges_list(c, thread, s->by_module, &rows, &n, &s->totals) &&
-                   add_rows(s, rows, n);
+                   add_rows(cli, s, rows, n);
     qp_free(rows);
     return is_good;
 }
@@ -99,7 +102,7 @@ int qp_list_samples_add(const qp_cli *cli, qp_list_samples *s, const qp_model *m
         status = qp_fold_refuse_pattern(cli, pattern, &error);
         break;
     case QP_CHARGE_OK:
-        if (add_run(s, &c, pattern, thread))
+        if (add_run(cli, s, &c, pattern, thread))
             break;
         /* fall through */
     case QP_CHARGE_NO_MEMORY:

@@ -8,6 +8,9 @@
 #include "cli/cli.h"
 #include "model/charge.h"
 
+/* list.c: --module and --no-module: is it in the report? */
+bool qp_list_has_module(const qp_args *args, const char *module);
+
 typedef struct {
     bool by_module;
     bool has_command; /* some run had a PC command */

@@ -7,8 +7,15 @@
 
 #include "base/alloc.h"
 #include "base/arena.h"
+#include "code/pc_command.h"
 #include "model/charge_match.h"
 #include "model/private.h"
+
+bool qp_charge_is_command(const char *text, qp_parse_error *error)
+{
+    qp_pc_command command;
+    return qp_pc_parse(text, &command, error) == QP_PARSE_OK;
+}
 
 bool qp_charge_is_procedure(const qp_model *m, uint32_t node)
 {

@@ -63,4 +63,7 @@ typedef struct {
 bool qp_charges_list(const qp_charges *c, uint32_t thread, bool by_module, qp_charge_row **rows,
                      size_t *n, qp_charge_totals *totals);
 
+/* Is it a PC command, behind the word PC? @return false: see error */
+bool qp_charge_is_command(const char *text, qp_parse_error *error);
+
 #endif

@@ -10,7 +10,9 @@
  *   exit=3  the process ends with this status             stop, start  recording
  *   thread  the rest is played by another thread          f!(  f is a method without lines
  *   f?   f is known and not called                        @t   the context is t from now on
- *   f^(  the last line of f is 2147483647
+ *   f^(  the last line of f is 2147483647                 %3   three interrupts, for -pc
+ *   nap  the process sleeps for 0.3 s
+ *   <(   enter native code                                crit, safe: a critical section
  * The k-th method that is mentioned (from 0) has the lines 10k+1, 10k+2, 10k+3 of score.src. */
 #include <pthread.h>
 #include <signal.h>
@@ -57,7 +59,9 @@ static void enter(const char *word)
     size_t n = strlen(word) - 1;
     const char *star = memchr(word, '*', n);
     unsigned long times = star ? strtoul(star + 1, NULL, 10) : 1;
-    qprof_MethodID method = method_named(word, star ? (size_t)(star - word) : n);
+    qprof_MethodID method = strcmp(word, "<(") == 0
+                                ? QPROF_METHOD_NATIVE
+                                : method_named(word, star ? (size_t)(star - word) : n);
     while (times-- > 0)
         qprof_record_fn_entry(method, ++depth);
 }
@@ -83,6 +87,14 @@ static void play(const char *word)
         qprof_record_bb_counts(atoi(word + 1), strtoull(strchr(word, '*') + 1, NULL, 10));
     else if (word[0] == ':')
         qprof_record_bb_time(atoi(word + 1));
+    else if (word[0] == '%')
+        qprof_pc_sample((unsigned)atoi(word + 1));
+    else if (strcmp(word, "crit") == 0)
+        qprof_pc_enter_critical();
+    else if (strcmp(word, "nap") == 0)
+        usleep(300000);
+    else if (strcmp(word, "safe") == 0)
+        qprof_pc_leave_critical();
     else if (strcmp(word, "kill") == 0)
         raise(SIGKILL);
     else if (strcmp(word, "stop") == 0)

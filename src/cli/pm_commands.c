@@ -1,0 +1,333 @@
+/* pm_commands.c: what the commands of `qprof pm` do.
+ *
+ * The statistics are a list of profiles, and the settings are what the commands of the tool are told:
+ * LIST is `qprof list`, SAVE `qprof merge`, EXECUTE `qprof run`. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/new_file.h"
+#include "cli/pm_parts.h"
+#include "model/charge.h"
+
+enum { WORDS_MOST = 512, SHOWN = 60 };
+
+/* ---- messages -------------------------------------------------------------------------------- */
+
+void qp_pm_complain(qp_pm *p, const char *format, ...)
+{
+    char text[2048];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    qp_out_flush(&p->cli->out); /* in the order in which things happened */
+    if (p->n_includes || !p->cli->screen.is_terminal)
+        qp_cli_fail(p->cli, "line %u: %s", p->source->line, text);
+    else
+        qp_cli_fail(p->cli, "%s", text);
+    p->has_failed = true;
+}
+
+static void say(qp_pm *p, const char *label, const char *name)
+{
+    qp_out_text(&p->cli->out, label);
+    qp_screen_name(&p->cli->screen, name, 0);
+    qp_out_char(&p->cli->out, '\n');
+}
+
+/* A text that stays. */
+static const char *keep(qp_pm *p, const char *text)
+{
+    const char *kept = qp_arena_text(&p->texts, text);
+    if (!kept)
+        qp_pm_complain(p, "there is not enough memory");
+    return kept;
+}
+
+/* ---- commands of the tool ---------------------------------------------------------------------- */
+
+/* The words of a command line. */
+typedef struct {
+    char *items[WORDS_MOST]; /* [n] */
+    int n;
+    bool has_failed;
+} words;
+
+static void add(qp_pm *p, words *w, const char *flag, const char *value)
+{
+    char *word =
+        w->n < WORDS_MOST ? qp_arena_format(&p->texts, "%s%s", flag, value ? value : "") : NULL;
+    w->has_failed |= !word;
+    if (word)
+        w->items[w->n++] = word;
+}
+
+/* Run a command on a screen. @param path  receives the profile that it was about; may be NULL
+ * @return its exit status */
+static int run_words(qp_pm *p, const qp_command *command, words *w, const qp_screen *screen,
+                     char *path)
+{
+    static qp_cli sub; /* 64 KiB of buffers: not on the stack */
+    char error[512] = "there is not enough memory";
+    sub.command = command;
+    sub.screen = *screen;
+    sub.path[0] = '\0';
+    qp_out_init(&sub.out, STDOUT_FILENO);
+    if (sub.screen.out == &p->cli->out) /* what it writes comes behind what we wrote */
+        sub.screen.out = &sub.out;
+    qp_out_flush(&p->cli->out);
+    if (w->has_failed ||
+        !qp_args_parse(command, w->n, w->items, &sub.args, error, sizeof error)) {
+        qp_pm_complain(p, "%s", error);
+        return QP_EXIT_UNUSABLE;
+    }
+    int status = command->run(&sub);
+    qp_out_close(&sub.out);
+    if (path)
+        snprintf(path, sizeof sub.path, "%s", sub.path);
+    return status;
+}
+
+/* ---- statistics ------------------------------------------------------------------------------ */
+
+static void add_file(qp_pm *p, const char *file)
+{
+    qp_model *m;
+    if (p->n_files == QP_LIST_MOST) {
+        qp_pm_complain(p, "%d files are in the statistics; SAVE them and LOAD the sum",
+                       QP_LIST_MOST);
+        return;
+    }
+    if (qp_cli_load(p->cli, file, &m) == QP_EXIT_UNUSABLE) {
+        p->has_failed = true;
+        return;
+    }
+    p->has_interrupts |= m->run.pc_period_ns != 0;
+    qp_model_free(m);
+    const char *kept = keep(p, file);
+    if (kept)
+        p->files[p->n_files++] = kept;
+}
+
+void qp_pm_add(qp_pm *p, const char *rest)
+{
+    add_file(p, rest);
+}
+
+void qp_pm_load(qp_pm *p, const char *rest)
+{
+    size_t n_before = p->n_files;
+    add_file(p, rest);
+    if (p->n_files == n_before)
+        return;
+    p->files[0] = p->files[n_before];
+    p->n_files = 1;
+}
+
+static bool has_statistics(qp_pm *p)
+{
+    if (!p->n_files)
+        qp_pm_complain(p, "there are no statistics; EXECUTE a program or LOAD a file");
+    return p->n_files > 0;
+}
+
+void qp_pm_save(qp_pm *p, const char *rest)
+{
+    words w = {.n = 0};
+    if (!has_statistics(p))
+        return;
+    add(p, &w, "--output=", rest);
+    for (size_t i = 0; i < p->n_files; i++)
+        add(p, &w, p->files[i], NULL);
+    p->has_failed |=
+        run_words(p, &qp_command_merge, &w, &p->cli->screen, NULL) == QP_EXIT_UNUSABLE;
+}
+
+/* ---- the report ------------------------------------------------------------------------------ */
+
+static void list_words(qp_pm *p, words *w)
+{
+    if (p->has_interrupts && (p->has_calls || p->has_counts))
+        add(p, w, "--samples", NULL);
+    if (p->has_calls)
+        add(p, w, "--calls", NULL);
+    if (p->has_counts)
+        add(p, w, "--counts", NULL);
+    if (p->has_counts)
+        add(p, w, "--not-executed", NULL);
+    add(p, w, "--by=", p->by_module ? "module" : "procedure");
+    for (size_t i = 0; i < p->n_modules; i++)
+        add(p, w, "--module=", p->modules[i]);
+    for (size_t i = 0; i < p->n_no_modules; i++)
+        add(p, w, "--no-module=", p->no_modules[i]);
+    add(p, w, "--", NULL);
+    for (size_t i = 0; i < p->n_files; i++)
+        add(p, w, p->files[i], NULL);
+}
+
+static int list_into_file(qp_pm *p, words *w)
+{
+    static qp_new_file file; /* 72 KiB: not on the stack */
+    qp_screen screen;
+    const char *why = NULL;
+    int status = QP_EXIT_UNUSABLE;
+    if (!qp_new_file_begin(&file, p->report, &why)) {
+        qp_pm_complain(p, "%s: %s", p->report, why);
+        return status;
+    }
+    qp_screen_init(&screen, &file.out);
+    screen.is_terminal = screen.has_color = false;
+    screen.n_columns = 0;
+    status = run_words(p, &qp_command_list, w, &screen, NULL);
+    if (status == QP_EXIT_UNUSABLE)
+        qp_new_file_drop(&file);
+    else if (qp_new_file_end(&file, &why))
+        say(p, "written to ", p->report);
+    else
+        qp_pm_complain(p, "%s: %s", p->report, why);
+    return status;
+}
+
+void qp_pm_list(qp_pm *p, const char *rest)
+{
+    words w = {.n = 0};
+    if (!has_statistics(p))
+        return;
+    if (*rest)
+        p->report = strcmp(rest, "-") == 0 ? NULL : keep(p, rest);
+    list_words(p, &w);
+    int status = p->report ? list_into_file(p, &w)
+                           : run_words(p, &qp_command_list, &w, &p->cli->screen, NULL);
+    p->has_failed |= status == QP_EXIT_UNUSABLE;
+}
+
+void qp_pm_calls(qp_pm *p, const char *rest)
+{
+    (void)rest;
+    p->has_calls = true;
+}
+
+void qp_pm_counts(qp_pm *p, const char *rest)
+{
+    (void)rest;
+    p->has_counts = true;
+}
+
+void qp_pm_nocalls(qp_pm *p, const char *rest)
+{
+    (void)rest;
+    p->has_calls = false;
+}
+
+void qp_pm_nocounts(qp_pm *p, const char *rest)
+{
+    (void)rest;
+    p->has_counts = false;
+}
+
+void qp_pm_module(qp_pm *p, const char *rest)
+{
+    (void)rest;
+    p->by_module = true;
+}
+
+void qp_pm_procedure(qp_pm *p, const char *rest)
+{
+    (void)rest;
+    p->by_module = false;
+}
+
+/* Without a name, all that were named before are forgotten. */
+static void add_module(qp_pm *p, const char **modules, size_t *n, const char *rest)
+{
+    const char *kept = *rest ? keep(p, rest) : NULL;
+    if (!*rest)
+        *n = 0;
+    else if (*n == QP_LIST_MOST)
+        qp_pm_complain(p, "%d modules were named already", QP_LIST_MOST);
+    else if (kept)
+        modules[(*n)++] = kept;
+}
+
+void qp_pm_monitormodule(qp_pm *p, const char *rest)
+{
+    add_module(p, p->modules, &p->n_modules, rest);
+}
+
+void qp_pm_nomonitormodule(qp_pm *p, const char *rest)
+{
+    add_module(p, p->no_modules, &p->n_no_modules, rest);
+}
+
+void qp_pm_area(qp_pm *p, const char *rest)
+{
+    (void)rest;
+    qp_pm_complain(p, "areas are regions of triggers, which this version does not have; "
+                      "MONITORMODULE limits the report to modules");
+}
+
+/* ---- running --------------------------------------------------------------------------------- */
+
+void qp_pm_pc(qp_pm *p, const char *rest)
+{
+    qp_parse_error error;
+    if (!qp_charge_is_command(rest, &error)) {
+        qp_pm_complain(p, "PC: column %u: %s", error.column, error.message);
+        qp_cli_point(rest, error.column);
+        return;
+    }
+    p->pc = keep(p, *rest ? rest : "PC");
+}
+
+void qp_pm_execute(qp_pm *p, const char *rest)
+{
+    words w = {.n = 0};
+    char path[sizeof p->cli->path];
+    if (p->pc)
+        add(p, &w, "--pc=", p->pc);
+    if (p->has_counts)
+        add(p, &w, "-cover=hits", NULL);
+    add(p, &w, "--", NULL);
+    while (*(rest += strspn(rest, " \t"))) {
+        char quote = *rest == '"' || *rest == '\'' ? *rest : '\0';
+        const char *from = rest + (quote != '\0');
+        size_t n = quote ? strcspn(from, quote == '"' ? "\"" : "'") : strcspn(from, " \t");
+        char *word = qp_arena_format(&p->texts, "%.*s", (int)n, from);
+        add(p, &w, word ? word : "", NULL);
+        rest = from + n + (quote && from[n]);
+    }
+    int status = run_words(p, &qp_command_run, &w, &p->cli->screen, path);
+    if (*path)
+        qp_pm_load(p, path);
+    p->has_failed |= status != QP_EXIT_CLEAN;
+}
+
+/* ---- the rest -------------------------------------------------------------------------------- */
+
+static void print_list(qp_pm *p, const char *label, const char *const *items, size_t n)
+{
+    qp_out_text(&p->cli->out, label);
+    for (size_t i = 0; i < n; i++) {
+        qp_out_text(&p->cli->out, i ? ", " : "");
+        qp_screen_name(&p->cli->screen, items[i], SHOWN);
+    }
+    qp_out_text(&p->cli->out, n ? "\n" : "none\n");
+}
+
+void qp_pm_info(qp_pm *p, const char *rest)
+{
+    qp_out *out = &p->cli->out;
+    (void)rest;
+    print_list(p, "statistics     ", p->files, p->n_files);
+    say(p, "report         ", p->report ? p->report : "the screen");
+    qp_out_format(out, "broken down to %s\n", p->by_module ? "modules" : "procedures");
+    qp_out_format(out, "calls          %s\n", p->has_calls ? "yes" : "no");
+    qp_out_format(out, "counts         %s\n", p->has_counts ? "yes" : "no");
+    say(p, "PC             ", p->pc ? p->pc : "none");
+    if (p->n_modules)
+        print_list(p, "modules        ", p->modules, p->n_modules);
+    if (p->n_no_modules)
+        print_list(p, "not modules    ", p->no_modules, p->n_no_modules);
+}

@@ -1,0 +1,45 @@
+/* pm_parts.h: what the prompt knows, and what its commands do. */
+#ifndef QP_CLI_PM_PARTS_H
+#define QP_CLI_PM_PARTS_H
+
+#include "base/arena.h"
+#include "cli/cli.h"
+#include "cli/pm_read.h"
+
+typedef struct {
+    qp_cli *cli;
+    qp_arena texts;
+    qp_pm_source *source;
+    unsigned n_includes;
+    const char *files[QP_LIST_MOST]; /* [n_files] the statistics */
+    size_t n_files;
+    const char *modules[QP_LIST_MOST], *no_modules[QP_LIST_MOST];
+    size_t n_modules, n_no_modules;
+    const char *pc;     /* NULL: none */
+    const char *report; /* NULL: the screen */
+    bool has_interrupts, has_calls, has_counts, by_module;
+    bool has_failed, must_quit;
+} qp_pm;
+
+/* A message on standard error; from a pipe or a file it names the line. */
+void qp_pm_complain(qp_pm *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Commands. @param rest  behind the name; "": nothing */
+void qp_pm_add(qp_pm *p, const char *rest);
+void qp_pm_load(qp_pm *p, const char *rest);
+void qp_pm_save(qp_pm *p, const char *rest);
+void qp_pm_list(qp_pm *p, const char *rest);
+void qp_pm_calls(qp_pm *p, const char *rest);
+void qp_pm_counts(qp_pm *p, const char *rest);
+void qp_pm_nocalls(qp_pm *p, const char *rest);
+void qp_pm_nocounts(qp_pm *p, const char *rest);
+void qp_pm_module(qp_pm *p, const char *rest);
+void qp_pm_procedure(qp_pm *p, const char *rest);
+void qp_pm_monitormodule(qp_pm *p, const char *rest);
+void qp_pm_nomonitormodule(qp_pm *p, const char *rest);
+void qp_pm_area(qp_pm *p, const char *rest);
+void qp_pm_pc(qp_pm *p, const char *rest);
+void qp_pm_execute(qp_pm *p, const char *rest);
+void qp_pm_info(qp_pm *p, const char *rest);
+
+#endif

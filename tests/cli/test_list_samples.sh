@@ -1,0 +1,114 @@
+#!/bin/sh
+# test_list_samples.sh: interrupts in `qprof list`, and what --when makes of every report. Methods of
+# the score are in the module of their file, score.
+. "$(dirname "$0")/lib.sh"
+
+# main: 1 itself, 2 in f, 4 in g below f, 8 in native code below g; 16 outside, 32 in critical sections
+play_it() {
+    file=$1
+    shift
+    QPROF="-output=$file $*" ./score %16 'main(' 10 %1 'f(' 20 %2 'g(' 30 %4 '<(' %8 ')' crit %32 safe \
+        ')' ')' 'g(' 40 ')' ')'
+}
+play_it run.qprof "-pc='REAL 3600000000'"
+
+rows() {
+    jq -r '[.rows[] | "\(.procedure // .module):\(.shallow)/\(.deep)"] | join(" ")'
+}
+sums() {
+    jq -r '.summary | "\(.occurred) \(.counted) \(.skipped) \(.critical) \(.foreign)"'
+}
+
+# ---- the report ------------------------------------------------------------------------------------
+# sampling 7, 9, 11, 35
+claim "shallow and deep" same 'g:4/12 f:2/14 main:1/15' "$(qprof list --format=json run.qprof | rows)"
+claim "the summary" same '63 63 0 32 24' "$(qprof list --format=json run.qprof | sums)"
+claim "modules" same 'score:7/15' "$(qprof list --by=module --format=json run.qprof | rows)"
+qprof list run.qprof >out
+claim "two orders" same 'By shallow count By deep count' "$(grep ^By out | xargs)" # sampling 15
+claim "percentages of what was counted" grep -Eq '^  score +g +4 +6.3 +12 +19.0$' out
+claim "foreignPcs is a row without a deep count" same 2 "$(grep -Ec '^  foreignPcs +24 +38.1 *$' out)"
+claim "foreignPcs comes first by shallow count" sh -c "sed -n 3p out | grep -q foreignPcs"
+claim "the summary in words" grep -q \
+    '^Interrupts: 63 occurred, 63 counted, 0 skipped, 32 in critical sections, 24 foreign$' out
+claim "the kind and the interval" grep -q '^REAL, every 3,600,000,000 us' out
+claim "procedures without interrupts are omitted" same '' "$(grep -w unused out)" # sampling 14
+for form in '' --by=module --when=score.g --samples '--samples --calls --counts'; do
+    claim "list $form fits its schema" same '' "$(qprof list $form --format=json run.qprof 2>/dev/null >list.json;
+        jq -r --slurpfile schema "$root/docs/schema/list.json" -f "$here/schema.jq" list.json)"
+done
+claim "modules can be left out" same '' "$(qprof list --no-module='s*' --format=json run.qprof | rows)"
+
+# ---- patterns ----------------------------------------------------------------------------------------
+when() { qprof list --when="$1" --format=json run.qprof; }
+claim "a name is current" same 'f:2/2 main:0/2' "$(when score.f | rows)" # sampling 17
+claim "what does not fit is skipped" same '63 34 29 32 0' "$(when score.f | sums)"
+claim "whatever was called" same 'g:4/12 f:2/14 main:0/14' "$(when 'score.f->*' | rows)" # sampling 20
+claim "a colon charges" same 'f:14/14 main:0/14' "$(when 'score.f:->*' | rows)"       # sampling 26
+claim "and skips no more" same "$(when 'score.f->*' | sums | cut -d' ' -f1-3)" \
+    "$(when 'score.f:->*' | sums | cut -d' ' -f1-3)" # sampling 31
+claim "a caller" same 'main:14/14' "$(when ':score.f->*' | rows)"
+claim "outermost callers are foreign" same '63 47 16 32 15' "$(when ':score.main->*' | sums)" # sampling 28
+claim "in any case" same 'f:2/2 main:0/2' "$(when SCORE.F | rows)" # sampling 25
+claim "a group" same 'g:4/4 f:0/4 main:0/4' "$(when '(score.main|score.f)->score.f->score.g' | rows)"
+says_at() { # PATTERN COLUMN COMMAND...: the message and the caret
+    pattern=$1 column=$2
+    shift 2
+    ends 2 "$@" --when="$pattern" run.qprof || return 1
+    grep -q -- "--when: column $column: " err || { cat err; return 1; }
+    same "$column" "$(sed -n 3p err | sed 's/^  //' | tr -d '\n' | wc -c | tr -d ' ')"
+}
+for command in list report tree 'detail f' 'export --to=folded'; do
+    claim "$command: a mistake has its column and a caret" says_at 'm.a->()' 7 qprof $command # sampling 33
+done
+
+# Recorded with a pattern: it holds until another one is asked for.
+play_it own.qprof "-pc='REAL 3600000000 WHEN score.f:->*;'"
+claim "the run's own pattern" same 'f:14/14 main:0/14' "$(qprof list --format=json own.qprof | rows)"
+claim "is said" grep -qF 'WHEN score.f:->*' <<END
+$(qprof list own.qprof)
+END
+claim "another one stands in its place" same 'g:4/12 f:2/14 main:1/15' \
+    "$(qprof list --when='*' --format=json own.qprof | rows)"
+
+# ---- sums, threads -----------------------------------------------------------------------------------
+claim "several files add up" same 'g:8/24 f:4/28 main:2/30' \
+    "$(qprof list --format=json run.qprof run.qprof | rows)" # sampling 37
+qprof merge -o sum.qprof run.qprof own.qprof >/dev/null
+claim "a merged profile has all interrupts" same '126 126 0 64 48' "$(qprof list --format=json sum.qprof | sums)"
+play_it virtual.qprof "-pc='VIRTUAL 3600000000'"
+claim "kinds do not mix" says 'virtual.qprof: its interrupts are VIRTUAL, but not in the profiles before' \
+    qprof merge -o no.qprof run.qprof virtual.qprof
+QPROF="-output=two.qprof -pc='REAL 3600000000'" ./score 'main(' %1 ')' thread 'f(' %2 ')'
+claim "a thread" same 'f:2/2' "$(qprof list --thread=2 --format=json two.qprof | rows)"
+
+# ---- views -------------------------------------------------------------------------------------------
+flat() { qprof report --format=json "$@" run.qprof | jq -r '[.methods[] | "\(.name):\(.calls)/\(.self)/\(.total)"] | join(" ")'; }
+claim "a view has the time of what fits" same 'main:0/0/50000 f:1/20000/50000 g:1/30000/30000' \
+    "$(flat --when='score.f->*' | tr ' ' '\n' | sort -r | grep -v Native | xargs | awk '{print $1, $3, $2}')"
+claim "a view charges it" same 'f:1/50000/50000' "$(flat --when='score.f:->*' | tr ' ' '\n' | grep ^f)"
+claim "a view says so" sh -c "qprof report --when='score.f->*' run.qprof | grep -q 'when  *score.f->\*: 50.000 us of 100.000 us (50.0 %)'"
+claim "the tree keeps callers" same 'main f g' \
+    "$(qprof tree --format=json --when='score.f->score.g' run.qprof | jq -r '. as $m | .nodes[] | select(.method > 0) | $m.methods[.method].name' | xargs)"
+claim "an export is of the view" same 'main;f;g 30000' "$(qprof export --to=folded --when='score.g' run.qprof | grep ';f;')"
+
+# ---- without a PC command -----------------------------------------------------------------------------
+record plain.qprof 'main(' 5 ')'
+claim "how to record interrupts is said" sh -c "qprof list plain.qprof | grep -q 'qprof run --pc='"
+claim "and when they are asked for" says 'plain.qprof: no interrupts, .* record some with: qprof run --pc=' \
+    qprof list --samples plain.qprof
+
+# ---- real and virtual ---------------------------------------------------------------------------------
+# sampling 12: asleep in native code
+QPROF="-output=real.qprof -pc='REAL 1000'" ./score 'main(' '<(' nap ')' ')'
+QPROF="-output=cpu.qprof -pc='VIRTUAL 100000'" ./score 'main(' '<(' nap ')' ')'
+claim "sleeping is foreign by the wall clock" test "$(qprof list --format=json real.qprof | jq .summary.foreign)" -gt 0
+claim "and nothing by CPU time" same '0 0 0 0 0' "$(qprof list --format=json cpu.qprof | sums)"
+
+# ---- the stack alone ----------------------------------------------------------------------------------
+play_it stack.qprof "-collect=samples -pc='VIRTUAL 1000000000'"
+claim "interrupts alone have times" same 'f:2000000000000' \
+    "$(qprof report --format=json stack.qprof | jq -r '.methods[] | select(.name == "f") | "f:\(.self)"')"
+claim "and no calls" sh -c "qprof report stack.qprof | grep -q 'no calls; user+kernel time by sampled estimate'"
+claim "checks hold" qprof check stack.qprof
+finish

@@ -1,0 +1,65 @@
+#!/bin/sh
+# test_outside.sh: `qprof run --pid`: a process that records is sampled through its live profile. How
+# many samples there are depends on the machine; where they are does not.
+. "$(dirname "$0")/lib.sh"
+
+pid=
+trap 'kill $pid 2>/dev/null; rm -rf "$work"' EXIT
+begin() { # WORDS...: play until killed
+    QPROF="-output=live.qprof $1" ./score 'main(' 'f(' wait &
+    pid=$!
+    for i in 1 2 3 4 5 6 7 8 9 10; do
+        qprof report $pid --format=json 2>/dev/null | grep -q '"beat"' && return
+        [ "$1" = -collect=stack ] && qprof info $pid >/dev/null 2>&1 && return
+        sleep 0.1
+    done
+}
+end() {
+    kill $pid
+    wait $pid 2>/dev/null
+}
+stacks() {
+    qprof tree --format=json out.qprof |
+        jq -r '. as $m | [.nodes[] | select(.method > 0) | $m.methods[.method].name] | unique | join(" ")'
+}
+deep() { jq -r --arg name "$1" '.summary.counted as $n | .rows[] | select(.procedure == $name) | .deep == $n' list.json; }
+
+for mode in -time=exact -collect=stack -time=none; do
+    begin "$mode"
+    claim "$mode: a profile is made" qprof run --pid $pid --for 300ms --pc 'REAL 5000' -o out.qprof
+    end
+    claim "$mode: it is sound" qprof check out.qprof
+    qprof list --format=json out.qprof >list.json
+    claim "$mode: with interrupts" test "$(jq .summary.counted list.json)" -gt 5
+    claim "$mode: main was always active" same true "$(deep main)"
+    claim "$mode: f was always active" same true "$(deep f)"
+    claim "$mode: nothing else was" sh -c "case '$(stacks)' in 'beat f main' | 'f main') ;; *) exit 1 ;; esac"
+    claim "$mode: torn samples are not shown" same 0 "$(jq '.summary.foreign' list.json)"
+done
+
+# A process that sleeps uses no CPU time.
+begin -collect=stack
+claim "by CPU time" qprof run --pid=$pid --for=300ms --pc='VIRTUAL 100000' -o out.qprof
+claim "nothing is found in one that sleeps" same 0 "$(qprof list --format=json out.qprof | jq .summary.counted)"
+claim "a pattern" qprof run --pid $pid --for 200ms --pc 'REAL 5000 WHEN score.main;' -o out.qprof
+claim "is the profile's own" same 'score.main' "$(qprof list --format=json out.qprof | jq -r .summary.pattern)"
+claim "top says how to sample it" sh -c "qprof top $pid | grep -q 'qprof run --pid=$pid'"
+end
+
+# ---- mistakes ----------------------------------------------------------------------------------------
+claim "a process that has ended" says "process $pid: there is no such process" qprof run --pid $pid
+claim "one that does not record" says "process $$: it is not recording: it has no live profile" qprof run --pid $$
+claim "no process at all" says '--pid=x: expected the id of a process' qprof run --pid x
+claim "no time" says '--for=soon: expected a time, as 10s, 500ms or 2m' qprof run --pid 1 --for soon
+claim "a mistake in the command" says '--pc: column 6: 0: ' qprof run --pid 1 --pc 'REAL 0'
+claim "a program besides" says 'a process of --pid has its options already' qprof run --pid 1 -- ./score
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+    begin -collect=stack
+    chmod 711 . "$bin"/qprof 2>/dev/null
+    cp "$bin/qprof" /tmp/qprof-$$ && chmod 755 /tmp/qprof-$$
+    claim "another user's: what the system says" says "process $pid: /dev/shm/qprof-0: Permission denied" \
+        setpriv --reuid=65534 --clear-groups /tmp/qprof-$$ run --pid $pid
+    rm -f /tmp/qprof-$$
+    end
+fi
+finish
