@@ -125,6 +125,13 @@ void tally_call(qprof_MethodID method, unsigned n, unsigned second)
     }
 }
 
+void tally_run(const char *options, unsigned n, unsigned second)
+{
+    tally_begin(options);
+    tally_call(TALLY_F, n, second);
+    cprof_shutdown();
+}
+
 /* ---- files ----------------------------------------------------------------------------------- */
 
 unsigned char *tally_bytes(const char *path, size_t *n)

@@ -27,6 +27,8 @@ void assert_note(const char *words);
 void tally_begin(const char *options);
 /* Call a method n times; its first block is executed n times, the second one second times. */
 void tally_call(qprof_MethodID method, unsigned n, unsigned second);
+/* A whole run with options: f is called so. */
+void tally_run(const char *options, unsigned n, unsigned second);
 /* Register with a table of two entries. */
 void tally_register(qprof_MethodID id, const char *name, int line_0, int line_1);
 
