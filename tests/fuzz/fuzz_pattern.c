@@ -10,6 +10,8 @@ static bool frame_fits(void *to, const qp_item *item, uint32_t frame)
     return (bytes[frame] + item->module) % 3 == 0;
 }
 
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n_bytes);
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n_bytes)
 {
     static qp_pattern p;

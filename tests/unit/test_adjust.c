@@ -180,8 +180,8 @@ static void bad_lines_are_skipped_with_a_message_each(void **state)
         "adj:7: \"0\" is not a line or a range of lines: the line is skipped",
         "adj:8: there are no lines: the line is skipped",
         "adj:9: there is no file name: the line is skipped",
-        "adj:10: \"99999999999999999999999\" is not a time in seconds since 1970: the line is "
-        "skipped",
+        ("adj:10: \"99999999999999999999999\" is not a time in seconds since 1970: the line is "
+         "skipped"),
         "adj:11: \"99999999999\" is not a line or a range of lines: the line is skipped",
     };
     assert_int_equal(a->n_warnings, 10);
