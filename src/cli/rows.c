@@ -106,12 +106,20 @@ typedef struct {
     qp_unit unit;
     bool has[N_COLUMNS];
     char texts[N_COLUMNS][32]; /* of the heads */
+    bool has_hidden, is_long;
 } layout;
 
-static void choose_columns(layout *l, const qp_cli *cli, const qp_view *v, uint64_t largest)
+static void choose_columns(layout *l, const qp_cli *cli, const qp_view *v, const uint32_t *rows,
+                           size_t n)
 {
     const qp_run *run = &v->m->run;
-    *l = (layout){.v = v, .unit = qp_view_unit(v->m, largest, cli->args.unit)};
+    uint64_t largest = 0;
+    *l = (layout){.v = v, .is_long = cli->args.is_long};
+    for (size_t i = 0; i < n; i++) {
+        largest = v->flat[rows[i]].total > largest ? v->flat[rows[i]].total : largest;
+        l->has_hidden |= v->m->methods[rows[i]].has_hidden;
+    }
+    l->unit = qp_view_unit(v->m, largest, cli->args.unit);
     for (int c = 0; c < N_COLUMNS; c++) {
         l->has[c] = run->has_times;
         snprintf(l->texts[c], sizeof l->texts[c], "%s%s", heads[c].head,
@@ -189,56 +197,58 @@ static const char *none_reason(const qp_args *args, const qp_view *v)
     return "No function was called.\n";
 }
 
+static void begin_table(qp_table *t, const layout *l)
+{
+    qp_table_init(t);
+    qp_table_column(t, "Function", QP_KEEP_BEGIN, 0);
+    if (l->has_hidden)
+        qp_table_column(t, "", QP_ALIGN_LEFT, 0);
+    for (int c = 0; c < N_COLUMNS; c++)
+        if (l->has[c])
+            qp_table_column(t, l->texts[c], QP_ALIGN_RIGHT, heads[c].rank);
+    qp_table_column(t, "File:Line", QP_KEEP_END, 2);
+    if (l->is_long) {
+        qp_table_column(t, "Module", QP_KEEP_BEGIN, 3);
+        qp_table_column(t, "Measured", QP_ALIGN_LEFT, 3);
+    }
+}
+
+static void add_row(qp_table *t, const layout *l, uint32_t row)
+{
+    char text[QP_NUMBER_BYTES], place[4096];
+    const qp_model_method *method = &l->v->m->methods[row];
+    const qp_figures *f = &l->v->flat[row];
+    qp_style style = qp_style_of_percent(qp_view_percent(f->self, l->v->whole));
+    qp_table_name(t, style, method->name);
+    if (l->has_hidden)
+        qp_table_plain(t, style, method->has_hidden ? "+" : "");
+    for (int c = 0; c < N_COLUMNS; c++) {
+        if (!l->has[c])
+            continue;
+        print_figure(text, l, f, (column)c);
+        qp_table_plain(t, c == SELF_PERCENT ? style : QP_STYLE_PLAIN, text);
+    }
+    qp_table_name(t, QP_STYLE_DIM, qp_view_place(place, sizeof place, method));
+    if (l->is_long) {
+        qp_table_name(t, QP_STYLE_PLAIN, method->module);
+        qp_table_plain(t, QP_STYLE_PLAIN, method->type);
+    }
+}
+
 bool qp_rows_print(const qp_cli *cli, const qp_view *v, const uint32_t *rows, size_t n)
 {
     layout l;
     qp_table t;
-    uint64_t largest = 0;
-    char text[QP_NUMBER_BYTES], place[4096];
     if (n == 0) {
         qp_out_text(cli->screen.out, none_reason(&cli->args, v));
         return true;
     }
-    bool has_hidden = false;
-    for (size_t i = 0; i < n; i++) {
-        if (v->flat[rows[i]].total > largest)
-            largest = v->flat[rows[i]].total;
-        has_hidden |= v->m->methods[rows[i]].has_hidden;
-    }
-    choose_columns(&l, cli, v, largest);
-    qp_table_init(&t);
-    qp_table_column(&t, "Function", QP_KEEP_BEGIN, 0);
-    if (has_hidden)
-        qp_table_column(&t, "", QP_ALIGN_LEFT, 0);
-    for (int c = 0; c < N_COLUMNS; c++)
-        if (l.has[c])
-            qp_table_column(&t, l.texts[c], QP_ALIGN_RIGHT, heads[c].rank);
-    qp_table_column(&t, "File:Line", QP_KEEP_END, 2);
-    if (cli->args.is_long) {
-        qp_table_column(&t, "Module", QP_KEEP_BEGIN, 3);
-        qp_table_column(&t, "Measured", QP_ALIGN_LEFT, 3);
-    }
-    for (size_t i = 0; i < n; i++) {
-        const qp_model_method *method = &v->m->methods[rows[i]];
-        const qp_figures *f = &v->flat[rows[i]];
-        qp_style style = qp_style_of_percent(qp_view_percent(f->self, v->whole));
-        qp_table_name(&t, style, method->name);
-        if (has_hidden)
-            qp_table_plain(&t, style, method->has_hidden ? "+" : "");
-        for (int c = 0; c < N_COLUMNS; c++) {
-            if (!l.has[c])
-                continue;
-            print_figure(text, &l, f, (column)c);
-            qp_table_plain(&t, c == SELF_PERCENT ? style : QP_STYLE_PLAIN, text);
-        }
-        qp_table_name(&t, QP_STYLE_DIM, qp_view_place(place, sizeof place, method));
-        if (cli->args.is_long) {
-            qp_table_name(&t, QP_STYLE_PLAIN, method->module);
-            qp_table_plain(&t, QP_STYLE_PLAIN, method->type);
-        }
-    }
+    choose_columns(&l, cli, v, rows, n);
+    begin_table(&t, &l);
+    for (size_t i = 0; i < n; i++)
+        add_row(&t, &l, rows[i]);
     bool is_printed = qp_table_print(&t, &cli->screen, 0);
-    if (is_printed && has_hidden)
+    if (is_printed && l.has_hidden)
         qp_out_text(cli->screen.out, "+ with functions that are hidden\n");
     qp_table_fini(&t);
     return is_printed;
