@@ -178,6 +178,8 @@ int qp_cover_show_changes(qp_cli *cli)
     qp_cover *c = NULL;
     changes x = {0};
     qp_cover_changed *files;
+    if (!qp_cover_notes_are_alone(cli))
+        return QP_EXIT_UNUSABLE;
     if (!cli->args.cover.root) /* the patch's paths are relative to it */
         cli->args.cover.root = cli->args.cover.git ? cli->args.cover.repo : NULL;
     qp_patch *patch = qp_cover_patch(cli);

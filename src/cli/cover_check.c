@@ -164,7 +164,7 @@ static int run_check(qp_cli *cli)
 {
     qp_thresholds all;
     qp_cover *c;
-    if (!qp_cover_operands(cli, NULL) ||
+    if (!qp_cover_operands(cli, NULL) || !qp_cover_notes_are_alone(cli) ||
         !qp_thresholds_read(cli, cli->args.cover.thresholds, &all))
         return QP_EXIT_UNUSABLE;
     int status = qp_cover_open(cli, cli->args.operands, cli->args.n_operands, &c);

@@ -26,6 +26,20 @@ static bool write_job(const void *data, qp_out *out, char error[QP_ERROR_BYTES])
     return qp_cover_export(j->x, j->c, out, &j->o, error);
 }
 
+/* What only one format knows is a mistake with another one. @return false: a message was printed */
+static bool takes_flags(const qp_cli *cli, const qp_cover_exporter *x)
+{
+    const qp_cover_args *a = &cli->args.cover;
+    const char *flag = a->is_lcov2      ? "lcov2"
+                       : a->test        ? "test-name"
+                       : a->is_relative ? "relative"
+                                        : NULL;
+    if (!flag || x == &qp_cover_lcov)
+        return true;
+    qp_cli_fail(cli, "--%s is for --to=lcov; %s knows no such thing", flag, x->name);
+    return false;
+}
+
 static int run_export(qp_cli *cli)
 {
     char root[4096];
@@ -35,6 +49,8 @@ static int run_export(qp_cli *cli)
     if (format < 0 || !qp_cover_operands(cli, NULL))
         return QP_EXIT_UNUSABLE;
     const qp_cover_exporter *x = qp_cover_exporters[format];
+    if (!takes_flags(cli, x))
+        return QP_EXIT_UNUSABLE;
     if (qp_output_is_standard(path) && cli->screen.is_terminal &&
         strcmp(x->suffix, ".html") == 0)
         return qp_cli_fail(

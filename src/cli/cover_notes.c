@@ -146,3 +146,11 @@ void qp_cover_notes(qp_out *out, qp_notes_form form, const qp_cover *c,
     if (form == QP_NOTES_GITLAB)
         qp_json_end(&w.json, ']');
 }
+
+bool qp_cover_notes_are_alone(const qp_cli *cli)
+{
+    bool are_two = cli->args.cover.annotations && cli->args.format != QP_FORMAT_TEXT;
+    if (are_two)
+        qp_cli_fail(cli, "--annotations and --format are two forms of output; give one");
+    return !are_two;
+}

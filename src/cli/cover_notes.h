@@ -15,6 +15,9 @@ void qp_cover_notes(qp_out *out, qp_notes_form form, const qp_cover *c,
                     bool (*wants)(const void *data, const qp_cover_file *f, size_t line),
                     const void *data);
 
+/* --annotations is a form by itself. @return false: --format was given, too; a message was printed */
+bool qp_cover_notes_are_alone(const qp_cli *cli);
+
 #define QP_COVER_FLAG_NOTES                                                                    \
     {                                                                                          \
         "annotations", 0, QP_FLAG_WORD, QP_NOTES_WORDS, QP_COVER_AT(annotations), NULL,        \

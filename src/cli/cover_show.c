@@ -74,7 +74,7 @@ bool qp_cover_source(const qp_cli *cli, const qp_cover_file *file, qp_source *so
     if (!file->digest || file->digest == source->digest)
         return true;
     qp_text_format(error, QP_ERROR_BYTES,
-                   "%.400s: it has changed since it was recorded; record again", source->path);
+                   "%.400s: it has changed since it was recorded; record again", file->path);
     qp_source_fini(source);
     return false;
 }

@@ -110,7 +110,7 @@ static bool warn_unread(qp_cover_making *x)
     char *text =
         qp_arena_format(arena, "markers of %zu source%s are not known: ", n, n == 1 ? "" : "s");
     for (size_t i = 0; text && i < n_named; i++)
-        text = qp_arena_format(arena, "%s%s%s", text, i ? ", " : "", x->unread[i]);
+        text = qp_arena_format(arena, "%s%s%.100s", text, i ? ", " : "", x->unread[i]);
     if (text && n > n_named)
         text = qp_arena_format(arena, "%s and %zu more", text, n - n_named);
     if (text)

@@ -190,6 +190,12 @@ claim "no format" says 'to which format' qprof cover export run.qprof
 claim "one with a slip" says 'no format cobertuar; did you mean --to=cobertura' qprof cover export --to=cobertuar run.qprof
 claim "a folder that is none" says 'no/where.info: ' qprof cover export --to=lcov -o no/where.info run.qprof
 claim "a failed one leaves no file" sh -c '! qprof cover export --to=lcov -o left.info missing.qprof 2>/dev/null && ! test -e left.info'
+for flag in --lcov2 --test-name=x --relative; do
+    claim "$flag is lcov's" says "${flag%=*} is for --to=lcov" \
+        qprof cover export --to=cobertura $flag run.qprof
+done
+claim "annotations and JSON are two forms" says '--annotations and --format' \
+    qprof cover check --annotations=github --format=json run.qprof
 # ---- the shape of JSON ---------------------------------------------------------------------------
 # fits SCHEMA COMMAND...
 fits() {
