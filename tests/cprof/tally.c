@@ -65,6 +65,13 @@ void assert_tally(const char *method, uint64_t calls, uint64_t block_0, uint64_t
     assert_values(m->values, block_0, block_1);
 }
 
+uint64_t tally_calls(const char *method)
+{
+    const qp_cover_method *m = find(method);
+    assert_non_null(m);
+    return m->calls;
+}
+
 void assert_context(const char *method, const char *context, uint64_t calls, uint64_t block_0,
                     uint64_t block_1)
 {

@@ -16,6 +16,7 @@ void tally_forget(void);
 
 /* f has so many calls and executions of its two blocks. */
 void assert_tally(const char *method, uint64_t calls, uint64_t block_0, uint64_t block_1);
+uint64_t tally_calls(const char *method);
 /* A context has so much of it; "": what no context has. */
 void assert_context(const char *method, const char *context, uint64_t calls, uint64_t block_0,
                     uint64_t block_1);

@@ -255,22 +255,51 @@ static void eight_processes_lose_nothing(void **state)
     assert_int_equal(play_count_files(""), 1);
 }
 
+/* Runs until it is killed, and tells of each that is over. */
+static void run_for_ever(int to)
+{
+    for (;;) {
+        tally_run(counts, 1, 0);
+        if (write(to, "", 1) != 1)
+            _exit(1);
+    }
+}
+
+/* Kill a process in the middle of something. @return runs that were over before */
+static unsigned run_and_kill(unsigned after_us)
+{
+    char byte;
+    int ends[2];
+    unsigned n = 0;
+    assert_int_equal(pipe(ends), 0);
+    int pid = fork();
+    if (!pid)
+        run_for_ever(ends[1]);
+    close(ends[1]);
+    assert_int_equal(read(ends[0], &byte, 1), 1);
+    usleep(after_us);
+    kill(pid, SIGKILL);
+    for (ssize_t got = 1; got > 0; n++)
+        got = read(ends[0], &byte, 1);
+    close(ends[0]);
+    waitpid(pid, NULL, 0);
+    return n;
+}
+
 static void a_process_that_is_killed_leaves_it_whole(void **state)
 {
+    enum { PROCESSES = 20 };
+    unsigned n_over = 0;
     (void)state;
-    tally_run(counts, 1, 0);
-    for (unsigned i = 0; i < 20; i++) {
-        int pid = fork();
-        if (!pid)
-            for (;;)
-                tally_run(counts, 1, 0);
-        usleep(3000 + 700 * i);
-        kill(pid, SIGKILL);
-        waitpid(pid, NULL, 0);
+    for (unsigned i = 0; i < PROCESSES; i++) {
+        n_over += run_and_kill(137 * i);
         tally_read("all.pcv");
+        assert_in_range(tally_calls("f"), n_over, n_over + i + 1); /* the last may have added */
     }
+    assert_true(n_over >= PROCESSES);
     tally_run(counts, 1, 0);
     tally_read("all.pcv");
+    assert_in_range(tally_calls("f"), n_over + 1, n_over + 1 + PROCESSES);
 }
 
 static void a_forked_child_adds_nothing(void **state)
