@@ -1,4 +1,4 @@
-/* lines.c: from the counters of blocks to blocks, lines and files. Read add_banks first. */
+/* lines.c: from the counters of blocks to blocks, jumps, lines and files. Read add_banks first. */
 #include "model/lines.h"
 
 #include <stdlib.h>
@@ -50,33 +50,53 @@ static void add_open_blocks(const qp_model_private *own, uint32_t method, uint32
     }
 }
 
-/* Add up the banks of a method on one thread or on all; the jumps of all are resolved together,
- * because a virtual thread may have been driven by several carriers. */
+/* Does a bank of counters count jumps? */
+static bool has_jumps(const qp_flow *f, const qp_model_bank *b)
+{
+    return f->jumps && b->bank->kind != QP_BANK_TIMES && b->bank->n_values == f->jumps->n_jumps;
+}
+
+/* The jumps of a method on one thread or on all are resolved together, because a virtual thread may
+ * have been driven by several carriers. @return false: none were counted */
+static bool solve_jumps(const qp_model *m, uint32_t method, uint32_t thread, qp_flow *f)
+{
+    const qp_model_private *own = m->own;
+    const qp_model_bank *end = own->banks + own->n_banks;
+    bool is_counted = false;
+    for (const qp_model_bank *b = qp_bank_first(own, method); b < end && b->method == method;
+         b++) {
+        if ((thread != QP_ALL_THREADS && b->thread != thread) || !has_jumps(f, b))
+            continue;
+        add_jumps(f, b);
+        is_counted = true;
+    }
+    if (!is_counted)
+        return false;
+    if (m->run.is_virtual) /* counters belong to carriers, calls to virtual threads */
+        f->entries = m->methods[method].all.calls;
+    qp_flow_solve(f);
+    return true;
+}
+
+/* Add up the banks of a method on one thread or on all. */
 static void add_banks(const qp_model *m, uint32_t method, uint32_t thread, qp_flow *f,
                       qp_block_figures *blocks)
 {
     const qp_model_private *own = m->own;
     const qp_model_bank *end = own->banks + own->n_banks;
-    bool has_jumps = false;
     for (const qp_model_bank *b = qp_bank_first(own, method); b < end && b->method == method;
          b++) {
-        if (thread != QP_ALL_THREADS && b->thread != thread)
+        if ((thread != QP_ALL_THREADS && b->thread != thread) || has_jumps(f, b))
             continue;
         if (b->bank->kind == QP_BANK_TIMES) {
             add_times(blocks, b->bank);
-        } else if (f->jumps && b->bank->n_values == f->jumps->n_jumps) {
-            add_jumps(f, b);
-            has_jumps = true;
         } else {
             for (uint32_t i = 0; i < f->n_blocks; i++)
                 add_count(&blocks[i], qp_bank_value(b, i), m->run.is_once);
         }
     }
-    if (!has_jumps)
+    if (!solve_jumps(m, method, thread, f))
         return;
-    if (m->run.is_virtual) /* counters belong to carriers, calls to virtual threads */
-        f->entries = m->methods[method].all.calls;
-    qp_flow_solve(f);
     for (uint32_t i = 0; i < f->n_blocks; i++)
         add_count(&blocks[i], qp_wide_count(f->blocks[i]), m->run.is_once);
 }
@@ -104,6 +124,61 @@ bool qp_model_blocks(const qp_model *m, uint32_t method, uint32_t thread,
     *out = blocks;
     *n = k->n_blocks;
     return true;
+}
+
+/* ---- jumps ----------------------------------------------------------------------------------- */
+
+/* @param ways_out  [n_blocks] receives how many ways lead out of each block to another */
+static void count_ways(const qp_flow *f, uint32_t *ways_out)
+{
+    for (uint32_t k = 0; k < f->jumps->n_jumps; k++)
+        if (qp_flow_is_way(f, k))
+            ways_out[f->jumps->jumps[k].from_block]++;
+    for (uint32_t i = 0; i < f->n_blocks; i++)
+        ways_out[i] += qp_flow_falls(f, i);
+}
+
+static void list_jumps(const qp_model *m, uint32_t method, const qp_flow *f,
+                       const uint32_t *ways_out, qp_buf *out)
+{
+    const qp_line *lines = m->methods[method].lines;
+    for (uint32_t k = 0; k < f->jumps->n_jumps; k++) {
+        qp_jump jump = f->jumps->jumps[k];
+        qp_jump_figures *to = qp_flow_is_way(f, k) ? qp_buf_add(out) : NULL;
+        if (!to)
+            continue;
+        uint64_t taken = qp_wide_count(f->counted[k]);
+        uint64_t executed = qp_wide_count(f->blocks[jump.from_block]);
+        *to = (qp_jump_figures){.from_line = lines[jump.from_block].line,
+                                .to_line = lines[jump.to_block].line,
+                                .is_conditional = ways_out[jump.from_block] > 1,
+                                .taken = m->run.is_once ? taken > 0 : taken,
+                                .executed = m->run.is_once ? executed > 0 : executed};
+    }
+}
+
+bool qp_model_jumps(const qp_model *m, uint32_t method, uint32_t thread, qp_jump_figures **out,
+                    size_t *n)
+{
+    uint32_t n_blocks = m->methods[method].n_blocks;
+    uint32_t *ways_out = qp_alloc_zeroed(n_blocks, sizeof *ways_out);
+    qp_buf jumps;
+    qp_flow f;
+    *out = NULL;
+    *n = 0;
+    if (!ways_out || !qp_flow_init(&f, qp_bank_jumps(m->own, method), n_blocks)) {
+        qp_free(ways_out);
+        return false;
+    }
+    qp_buf_init(&jumps, sizeof(qp_jump_figures));
+    if (solve_jumps(m, method, thread, &f)) {
+        count_ways(&f, ways_out);
+        list_jumps(m, method, &f, ways_out, &jumps);
+    }
+    qp_flow_fini(&f);
+    qp_free(ways_out);
+    *out = qp_buf_take(&jumps, n);
+    return *out != NULL;
 }
 
 /* ---- lines ----------------------------------------------------------------------------------- */

@@ -1,4 +1,4 @@
-/* lines.h: figures of basic blocks and of source lines, and the sources themselves. */
+/* lines.h: figures of basic blocks, jumps and source lines, and the sources themselves. */
 #ifndef QP_MODEL_LINES_H
 #define QP_MODEL_LINES_H
 
@@ -19,6 +19,21 @@ typedef struct {
  * @return false: no memory */
 bool qp_model_blocks(const qp_model *m, uint32_t method, uint32_t thread,
                      qp_block_figures **out, size_t *n);
+
+/* A jump of a method, from one of its blocks to another. */
+typedef struct {
+    int32_t from_line, to_line;
+    bool is_conditional; /* execution may also go on elsewhere */
+    uint64_t taken;
+    uint64_t executed; /* the block that jumps */
+} qp_jump_figures;
+
+/** Jumps of a method, as its host registered them.
+ * @param thread  index, or QP_ALL_THREADS
+ * @param out     [*n] free with qp_free(); *n is 0 where jumps are not counted
+ * @return false: no memory */
+bool qp_model_jumps(const qp_model *m, uint32_t method, uint32_t thread, qp_jump_figures **out,
+                    size_t *n);
 
 /* A line of one source file. */
 typedef struct {

@@ -80,6 +80,52 @@ static void executions_follow_from_the_jumps(void **state)
     }
 }
 
+/* The same loop, two calls: 7 tests, of which 2 jump; whatever is in block 1 jumps. */
+static void jumps_know_how_often_they_are_taken(void **state)
+{
+    static const qp_jump jumps[] = {{0, 2}, {1, 0}, {-1, 1}};
+    static const unsigned char falls[] = {1, 0, 0};
+    (void)state;
+    world w = begin(2, 0);
+    ((qp_method *)profile_at(w.p, w.method))->jumps = profile_jumps(w.p, jumps, 3, falls, 3);
+    memcpy(profile_bank(w.p, w.thread, w.method, QP_BANK_COUNTS, 3, 3)->values,
+           (uint64_t[]){2, 5, 0}, 3 * sizeof(uint64_t));
+    qp_model *m = profile_load(w.p, QP_LOAD_CLEAN);
+    qp_jump_figures *found;
+    size_t n;
+    assert_true(qp_model_jumps(m, profile_index(m, "f"), QP_ALL_THREADS, &found, &n));
+    assert_int_equal(n, 2); /* leaving the method is no jump to another block */
+    assert_int_equal(found[0].from_line, 15);
+    assert_int_equal(found[0].to_line, 15);
+    assert_true(found[0].is_conditional);
+    assert_int_equal(found[0].taken, 2);
+    assert_int_equal(found[0].executed, 7);
+    assert_int_equal(found[1].from_line, 16);
+    assert_int_equal(found[1].to_line, 15);
+    assert_false(found[1].is_conditional);
+    assert_int_equal(found[1].taken, 5);
+    assert_int_equal(found[1].executed, 5);
+    qp_free(found);
+    qp_model_free(m);
+    profile_free(w.p);
+}
+
+static void methods_whose_blocks_are_counted_have_no_jumps(void **state)
+{
+    (void)state;
+    world w = begin(1, 0);
+    memcpy(profile_bank(w.p, w.thread, w.method, QP_BANK_COUNTS, 3, 3)->values,
+           (uint64_t[]){1, 1, 1}, 3 * sizeof(uint64_t));
+    qp_model *m = profile_load(w.p, QP_LOAD_CLEAN);
+    qp_jump_figures *found;
+    size_t n;
+    assert_true(qp_model_jumps(m, profile_index(m, "f"), QP_ALL_THREADS, &found, &n));
+    assert_int_equal(n, 0);
+    qp_free(found);
+    qp_model_free(m);
+    profile_free(w.p);
+}
+
 /* spec/qii.md section 9: entry@0, mark(2)@4, callee 6...16, mark(0)@20, mark(2)@25; the run ends
  * at 30 with the call still open. Block 2: 15 and 25, block 0: 5 and 5. */
 static void time_since_the_last_mark_of_an_open_frame_counts(void **state)
@@ -186,6 +232,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counters_of_blocks_are_their_executions),
         cmocka_unit_test(executions_follow_from_the_jumps),
+        cmocka_unit_test(jumps_know_how_often_they_are_taken),
+        cmocka_unit_test(methods_whose_blocks_are_counted_have_no_jumps),
         cmocka_unit_test(time_since_the_last_mark_of_an_open_frame_counts),
         cmocka_unit_test(a_line_has_the_highest_count_and_the_sum_of_times),
         cmocka_unit_test(sources_are_found_below_the_source_path),
