@@ -31,10 +31,14 @@ static int run_export(qp_cli *cli)
     if (x->is_binary && qp_output_is_standard(path) && cli->screen.is_terminal)
         return qp_cli_fail(cli, "%s is nothing to read on a terminal; -o FILE%s names a file",
                            x->name, x->suffix);
+    if (cli->args.has_callgrind_jumps && x != &qp_export_callgrind)
+        return qp_cli_fail(cli, "--callgrind-jumps is for --to=callgrind; %s has no jumps",
+                           x->name);
     int status = qp_cli_load_folded(cli, file, &m);
     if (status == QP_EXIT_UNUSABLE)
         return status;
-    job j = {x, m, {.is_calls = cli->args.is_calls}};
+    job j = {
+        x, m, {.is_calls = cli->args.is_calls, .has_jumps = cli->args.has_callgrind_jumps}};
     int written = qp_cli_thread(cli, m, &j.o.thread) ? qp_output_write(cli, path, write_job, &j)
                                                      : QP_EXIT_UNUSABLE;
     qp_model_free(m);
@@ -58,6 +62,8 @@ static const qp_flag flags[] = {
      "where to; default, or -: standard output. A failed export leaves no file"},
     {"calls", 0, QP_FLAG_YES, NULL, QP_FLAG_AT(is_calls), NULL,
      "calls in place of time, where a format has one value"},
+    {"callgrind-jumps", 0, QP_FLAG_YES, NULL, QP_FLAG_AT(has_callgrind_jumps), NULL,
+     "callgrind: jumps between lines, where the host counts them; speedscope cannot read them"},
     QP_FLAG_WHEN,
     QP_FLAGS_FOLD,
     QP_FLAG_THREAD,

@@ -11,7 +11,8 @@
 
 typedef struct {
     uint32_t thread; /* index, or QP_ALL_THREADS */
-    bool is_calls; /* formats of one value: calls in place of time; so in runs without times */
+    bool is_calls;  /* formats of one value: calls in place of time; so in runs without times */
+    bool has_jumps; /* callgrind only: jumps between lines, which not all of its readers know */
     /* pages only; NULL: not given */
     const qp_model *base;    /* a run to compare with, which fits: model/diff.h */
     const char *root;        /* absolute: sources below it may be shown */

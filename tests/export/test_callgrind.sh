@@ -1,9 +1,10 @@
 #!/bin/sh
-# test_callgrind.sh: callgrind_annotate's figures are ours, own and inclusive, recursion included;
-# KCachegrind reads the file without a warning.
+# test_callgrind.sh: callgrind_annotate's figures are ours, own and inclusive, recursion included,
+# by function and by line; KCachegrind reads the file without a warning, with and without jumps.
 . "$(dirname "$0")/lib.sh"
 . "$root/tests/export/score.sh"
 need callgrind_annotate valgrind
+need jq jq
 
 # rows FILE WORDS...: "time calls function" of its table
 rows() {
@@ -47,7 +48,65 @@ export_profile callgrind deep
 claim "depth is no limit" same "f 1000 5000" "$(rows deep.callgrind --inclusive=yes |
     sed -n 's/^\([0-9]*\) \([0-9]*\) score.src:f$/f \1 \2/p')"
 
-# KCachegrind says on its standard error what it stumbles over, and which function it opens with.
+# main has 11 us of its own: 4 before the first mark and 5 behind it are its second line's, 2 its
+# third's; g is all in its first line.
+record lines.qprof 'main(' 4 ':1' 5 'g(' 1 ':0' 3 ')' ':2' 2 'g(' 2 ':0' 1 ')' '#1*5' '#2*1' ')'
+export_profile callgrind lines
+seq 30 | sed 's/^/code /' >score.src
+cat >wanted <<'END'
+0 1 0 code 1
+9000 0 5 code 2
+2000 0 1 code 3
+7000 2 0 code 11
+END
+callgrind_annotate --threshold=100 lines.callgrind score.src 2>complaints | sed -n 's/([ 0-9.]*%)//g
+    s/^ *\([0-9,]*\)  *\([0-9,]*\)  *\([0-9,]*\)  *\(code .*\)/\1 \2 \3 \4/p' | tr -d , >found
+claim "own times, calls and executions of lines" diff -u wanted found
+claim "... without a complaint" same '' "$(cat complaints)"
+claim "own costs of lines add up to the function's" same 11000 "$(sed -n '/^fn=.*main$/,/^c/p' \
+    lines.callgrind | awk 'NF == 4 { n += $2 } END { print n }')"
+claim "the head has the sums" grep -qx 'summary: 18000 3 6' lines.callgrind
+
+# Twelve rounds in two calls. `if` is true for 4 and 8, then for 4: nine of twelve jump on to the
+# next round; ten rounds are no first ones. 12 > 10 once: three tests, two of which end the loop.
+cat >jumps.lua <<'END'
+local function main(n)
+    local sum = 0
+    for i = 1, n do
+        if i % 4 == 0 then
+            sum = sum + i
+        end
+    end
+    while sum > 10 do
+        sum = sum - 10
+    end
+    return sum
+end
+main(8)
+main(4)
+END
+if [ -x "$QPROF_BIN/qlua" ]; then
+    qprof run -o jumps.qprof -- qlua jumps.lua >run.out 2>&1
+    export_profile callgrind jumps
+    claim "no jumps unless they are asked for" same '' "$(grep '^j' jumps.callgrind)"
+    qprof export --to=callgrind --callgrind-jumps -o jumps.callgrind jumps.qprof
+    claim "jumps: taken, of how many, where to; a line that has a place alone" same \
+        'jcnd=0/2 8,3,jcnd=9/12 3,4,jcnd=10/12 4,3,jcnd=2/3 11,8,jump=1 8,9' \
+        "$(sed -n '/^j/{p;n;p;}' jumps.callgrind | paste -sd ,)"
+    claim "jumps cost nothing" same "$(qprof report --format=json jumps.qprof | jq .run.total)" \
+        "$(awk '/^summary/ { print $2 }' jumps.callgrind)"
+    claim "callgrind_annotate passes over them" same '2 12' \
+        "$(callgrind_annotate --threshold=100 jumps.callgrind jumps.lua 2>complaints |
+        sed -n 's/([ 0-9.]*%)//g; /local function main\|for i =/s/^ *[0-9,]* *[0-9]* *\([0-9]*\) .*/\1/p' |
+        paste -sd ' ')$(cat complaints)"
+    qprof run -o cover.qprof -collect=coverage -- qlua jumps.lua >run.out 2>&1
+    export_profile callgrind cover
+    claim "a run without times has calls and executions" same 'summary: 3 40' \
+        "$(grep '^summary' cover.callgrind)"
+fi
+claim "other formats have no jumps" ends 2 qprof export --to=pprof --callgrind-jumps -o no run.qprof
+
+# KCachegrind says on its standard error what it stumbles over, and that it opens with main.
 look() {
     HOME=$PWD XDG_RUNTIME_DIR=$PWD QT_QPA_PLATFORM=xcb timeout 60 xvfb-run -a dbus-run-session -- \
         sh -c 'kcachegrind "$1" 2>seen & pid=$!
@@ -59,6 +118,8 @@ look() {
 if command -v kcachegrind xvfb-run dbus-run-session xauth >/dev/null; then
     claim "KCachegrind opens it without a warning" look run.callgrind
     claim "... and the one with hostile names" look hostile.callgrind
+    claim "... and the one with costs of lines" look lines.callgrind
+    [ ! -e jumps.callgrind ] || claim "... and the one with jumps" look jumps.callgrind
     finish
 else
     finish || exit 1

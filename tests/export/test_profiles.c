@@ -16,15 +16,19 @@
 
 static qp_out out;
 
-/* main 10 ns, and f 5 ns below it. */
+/* main 10 ns, and f 5 ns below it, which jumps from one of its lines to the other. */
 static qp_model *two_methods(void)
 {
     static const qp_line lines[] = {{0, 7}, {4, 9}};
+    static const qp_jump jump = {0, 1};
     profile *p = profile_new();
     qp_cell thread = profile_thread(p);
     qp_cell main_method = profile_method(p, 1, "main", NULL, "a.lua");
     qp_cell f = profile_method(p, 2, "f", NULL, "a.lua");
     ((qp_method *)profile_at(p, f))->lines = profile_lines(p, lines, 2);
+    ((qp_method *)profile_at(p, f))->jumps =
+        profile_jumps(p, &jump, 1, (const unsigned char[]){0, 0}, 2);
+    profile_bank(p, thread, f, QP_BANK_COUNTS, 1, 2)->values[0] = 1;
     qp_cell node = profile_node(p, thread, 0, main_method, 1, 10);
     profile_node(p, thread, node, f, 1, 5);
     profile_balance(p, thread, 2, 0);
@@ -35,7 +39,7 @@ static qp_model *two_methods(void)
 
 static bool export(const qp_exporter *x, const qp_model *m, int fd, char *error)
 {
-    qp_export_options o = {.thread = QP_ALL_THREADS};
+    qp_export_options o = {.thread = QP_ALL_THREADS, .has_jumps = true};
     qp_out_init(&out, fd);
     return x->write(m, &out, &o, error);
 }
