@@ -48,6 +48,16 @@ int qp_fold_refuse_pattern(const qp_cli *cli, const char *pattern, const qp_pars
     return QP_EXIT_UNUSABLE;
 }
 
+void qp_fold_remark(const qp_cli *cli, const qp_charges *c)
+{
+    if (*c->unknown)
+        qp_cli_warn(
+            cli,
+            "%s: nothing is called %s there; patterns name MODULE or MODULE.PROCEDURE, as "
+            "qprof list does",
+            cli->path, c->unknown);
+}
+
 /* @return false: a message was printed */
 static bool charge(const qp_cli *cli, qp_model **m)
 {
@@ -57,6 +67,8 @@ static bool charge(const qp_cli *cli, qp_model **m)
     if (!when)
         return true;
     qp_charge_status status = qp_charges_init(&c, *m, when, false, &error);
+    if (status == QP_CHARGE_OK)
+        qp_fold_remark(cli, &c);
     if (status == QP_CHARGE_OK &&
         !qp_model_fold(m, &(qp_fold){.charged = c.nodes, .when = when}))
         status = QP_CHARGE_NO_MEMORY;

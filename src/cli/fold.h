@@ -3,7 +3,7 @@
 #define QP_CLI_FOLD_H
 
 #include "cli/cli.h"
-#include "format/options.h" /* qp_parse_error */
+#include "model/charge.h"
 
 #define QP_FLAG_WHEN                                                                           \
     {                                                                                          \
@@ -34,6 +34,9 @@
 
 /* A call pattern has a mistake: say so, with a caret below it. @return QP_EXIT_UNUSABLE */
 int qp_fold_refuse_pattern(const qp_cli *cli, const char *pattern, const qp_parse_error *error);
+
+/* A name of the pattern is nowhere in the run: say so. */
+void qp_fold_remark(const qp_cli *cli, const qp_charges *c);
 
 /* qp_cli_load(), and fold what the flags say. */
 int qp_cli_load_folded(qp_cli *cli, const char *file, qp_model **m);

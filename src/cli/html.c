@@ -114,6 +114,7 @@ static const qp_flag flags[] = {{"output", 'o', QP_FLAG_TEXT, "FILE", QP_FLAG_AT
                                  "where to; - is standard output\n(default: the profile's name "
                                  "with .html, in this folder)"},
                                 QP_FLAG_SOURCE_PATH,
+                                QP_FLAG_WHEN,
                                 QP_FLAGS_FOLD,
                                 QP_FLAGS_COMMON};
 

@@ -102,6 +102,7 @@ int qp_list_samples_add(const qp_cli *cli, qp_list_samples *s, const qp_model *m
         status = qp_fold_refuse_pattern(cli, pattern, &error);
         break;
     case QP_CHARGE_OK:
+        qp_fold_remark(cli, &c);
         if (add_run(cli, s, &c, pattern, thread))
             break;
         /* fall through */

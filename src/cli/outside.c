@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/unit.h"
@@ -64,17 +65,26 @@ static void warn_of(const qp_cli *cli, const qp_outside *o, uint64_t n_missed)
             qp_unit_count(torn, n_missed), qp_unit_count(passes, n_missed + f.n_passes));
 }
 
+/* A file that exists is never overwritten: the name gets a number, as the recorder gives them. */
+static void number_name(char *path, size_t n_bytes)
+{
+    size_t n = strlen(path);
+    for (int i = 1; i < 1000 && access(path, F_OK) == 0; i++)
+        snprintf(path + n, n_bytes - n, ".%d", i);
+}
+
 bool qp_outside_run(const qp_cli *cli, char *path, size_t n_bytes)
 {
-    char error[QP_ERROR_BYTES], live[4096], *end;
+    char error[QP_ERROR_BYTES], live[4096];
     const qp_args *a = &cli->args;
-    uint64_t pid = strtoull(a->pid, &end, 10), lasts = duration_of(a->lasts ? a->lasts : "10s");
-    bool is_good = false;
-    if (!pid || *end)
+    bool is_number = a->pid[strspn(a->pid, "0123456789")] == '\0';
+    uint64_t pid = is_number ? strtoull(a->pid, NULL, 10) : 0;
+    uint64_t lasts = duration_of(a->lasts ? a->lasts : "10s");
+    if (!pid)
         qp_cli_fail(cli, "--pid=%s: expected the id of a process", a->pid);
     else if (!lasts)
         qp_cli_fail(cli, "--for=%s: expected a time, as 10s, 500ms or 2m", a->lasts);
-    if (!pid || *end || !lasts)
+    if (!pid || !lasts)
         return false;
     snprintf(path, n_bytes, "%s", a->output ? a->output : "");
     if (!a->output)
@@ -87,10 +97,11 @@ bool qp_outside_run(const qp_cli *cli, char *path, size_t n_bytes)
         qp_cli_fail(cli, "%s", error);
         return false;
     }
+    number_name(path, n_bytes);
     qp_interrupt_take();
     uint64_t n_missed = sample(o, lasts);
     warn_of(cli, o, n_missed);
-    is_good = qp_outside_write(o, n_missed, path, error);
+    bool is_good = qp_outside_write(o, n_missed, path, error);
     if (!is_good)
         qp_cli_fail(cli, "%s", error);
     qp_outside_free(o);

@@ -78,7 +78,7 @@ static uint32_t take_name(parser *x)
         refuse(x, QP_PARSE_SYNTAX, "the quote is not closed");
         return UINT32_MAX;
     }
-    if (!n)
+    if (!n && !is_quoted) /* "" is the module of what has neither class nor file */
         return UINT32_MAX;
     memcpy(p->names + start, from, n); /* no longer than the text, with its NUL */
     p->names[start + n] = '\0';

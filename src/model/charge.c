@@ -55,6 +55,29 @@ static bool name_modules(qp_charges *c)
     return true;
 }
 
+static bool is_known(const qp_charges *c, const qp_pattern *p, const qp_item *item)
+{
+    for (uint32_t i = 1; i < c->m->n_methods; i++)
+        if (!(c->m->methods[i].flags & QP_METHOD_PSEUDO) &&
+            qp_pattern_name_fits(p, item, c->modules[i], c->m->methods[i].bare_name))
+            return true;
+    return false;
+}
+
+/* The first name that fits nothing: a slip, mostly. */
+static void find_unknown(qp_charges *c, const qp_pattern *p)
+{
+    enum { NAMES_LOOKED_AT = 32 };
+    for (uint16_t i = 1; i < p->n_items && i <= NAMES_LOOKED_AT && !*c->unknown; i++) {
+        const qp_item *item = &p->items[i];
+        bool is_name = item->kind == QP_ITEM_MODULE || item->kind == QP_ITEM_PROCEDURE;
+        if (is_name && !is_known(c, p, item))
+            qp_text_format(c->unknown, sizeof c->unknown, "%.90s%s%.90s",
+                           p->names + item->module, item->kind == QP_ITEM_MODULE ? "" : ".",
+                           item->kind == QP_ITEM_MODULE ? "" : p->names + item->procedure);
+    }
+}
+
 static bool begin(qp_charges *c)
 {
     c->nodes = qp_alloc(c->m->n_nodes, sizeof *c->nodes);
@@ -75,6 +98,8 @@ qp_charge_status qp_charges_init(qp_charges *c, const qp_model *m, const char *p
         status = QP_CHARGE_SYNTAX;
     else if ((*pattern && !p) || !begin(c) || (p && !qp_charge_match(c, p, only_hit)))
         status = QP_CHARGE_NO_MEMORY;
+    if (p && status == QP_CHARGE_OK)
+        find_unknown(c, p);
     for (uint32_t i = 0; status == QP_CHARGE_OK && !p && i < m->n_nodes; i++)
         c->nodes[i] = i;
     qp_free(p);

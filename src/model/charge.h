@@ -20,6 +20,7 @@ typedef struct {
      * node, foreign if that has no procedure; QP_CHARGE_SKIPPED: the pattern leaves it out */
     uint32_t *nodes;
     struct qp_charge_texts *texts; /* of modules */
+    char unknown[200]; /* a name of the pattern that no procedure has, or ""; as it is typed */
 } qp_charges;
 
 typedef enum {

@@ -51,6 +51,15 @@ claim "a caller" same 'main:14/14' "$(when ':score.f->*' | rows)"
 claim "outermost callers are foreign" same '63 47 16 32 15' "$(when ':score.main->*' | sums)" # sampling 28
 claim "in any case" same 'f:2/2 main:0/2' "$(when SCORE.F | rows)" # sampling 25
 claim "a group" same 'g:4/4 f:0/4 main:0/4' "$(when '(score.main|score.f)->score.f->score.g' | rows)"
+QPROF="-output=none.qprof -pc='REAL 3600000000'" ./score 'main(' 'x!(' %3 ')' ')' # x! has no file
+claim "no module at all" same 'x!:3/3 main:0/3' "$(qprof list --when='""."x!"' --format=json none.qprof | rows)"
+claim "and every procedure without one" same '3 3 0 0 0' "$(qprof list --when='""' --format=json none.qprof | sums)"
+for command in list report tree; do
+    claim "$command: a name that is nowhere is said" sh -c \
+        "qprof $command --when='score.f->nosuch' run.qprof 2>&1 | grep -q 'nothing is called nosuch there'"
+done
+claim "names that are there are not" sh -c "qprof list --when='score.f->*' run.qprof 2>&1 >/dev/null | grep -c called | grep -qx 0"
+claim "html has views" qprof html --when='score.f->*' -o view.html run.qprof
 says_at() { # PATTERN COLUMN COMMAND...: the message and the caret
     pattern=$1 column=$2
     shift 2

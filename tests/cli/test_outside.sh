@@ -24,9 +24,15 @@ stacks() {
 }
 deep() { jq -r --arg name "$1" '.summary.counted as $n | .rows[] | select(.procedure == $name) | .deep == $n' list.json; }
 
+# sample WORDS...: into out.qprof, which is taken away before: nothing is overwritten
+sample() {
+    rm -f out.qprof
+    qprof run --pid $pid "$@" -o out.qprof
+}
+
 for mode in -time=exact -collect=stack -time=none; do
     begin "$mode"
-    claim "$mode: a profile is made" qprof run --pid $pid --for 300ms --pc 'REAL 5000' -o out.qprof
+    claim "$mode: a profile is made" sample --for 300ms --pc 'REAL 5000'
     end
     claim "$mode: it is sound" qprof check out.qprof
     qprof list --format=json out.qprof >list.json
@@ -39,10 +45,14 @@ done
 
 # A process that sleeps uses no CPU time.
 begin -collect=stack
-claim "by CPU time" qprof run --pid=$pid --for=300ms --pc='VIRTUAL 100000' -o out.qprof
+claim "by CPU time" sample --for=300ms --pc='VIRTUAL 100000'
 claim "nothing is found in one that sleeps" same 0 "$(qprof list --format=json out.qprof | jq .summary.counted)"
-claim "a pattern" qprof run --pid $pid --for 200ms --pc 'REAL 5000 WHEN score.main;' -o out.qprof
+claim "a pattern" sample --for 200ms --pc 'REAL 5000 WHEN score.main;'
 claim "is the profile's own" same 'score.main' "$(qprof list --format=json out.qprof | jq -r .summary.pattern)"
+cp out.qprof kept.qprof
+claim "a file that exists" qprof run --pid $pid --for 100ms -o kept.qprof
+claim "is not overwritten" cmp out.qprof kept.qprof
+claim "the profile has a number" qprof check kept.qprof.1
 claim "top says how to sample it" sh -c "qprof top $pid | grep -q 'qprof run --pid=$pid'"
 end
 
@@ -50,6 +60,7 @@ end
 claim "a process that has ended" says "process $pid: there is no such process" qprof run --pid $pid
 claim "one that does not record" says "process $$: it is not recording: it has no live profile" qprof run --pid $$
 claim "no process at all" says '--pid=x: expected the id of a process' qprof run --pid x
+claim "a negative one" says '--pid=-5: expected the id of a process' qprof run --pid=-5
 claim "no time" says '--for=soon: expected a time, as 10s, 500ms or 2m' qprof run --pid 1 --for soon
 claim "a mistake in the command" says '--pc: column 6: 0: ' qprof run --pid 1 --pc 'REAL 0'
 claim "a program besides" says 'a process of --pid has its options already' qprof run --pid 1 -- ./score
