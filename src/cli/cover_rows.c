@@ -192,15 +192,6 @@ typedef struct {
     qp_cover_totals sum, module_sum; /* of its functions; of all parts of the module */
 } part;
 
-/* The struct has nothing but counts. */
-static void add_totals(qp_cover_totals *to, const qp_cover_totals *from)
-{
-    uint64_t *a = (uint64_t *)(void *)to;
-    const uint64_t *b = (const uint64_t *)(const void *)from;
-    for (size_t i = 0; i < sizeof *to / sizeof *a; i++)
-        a[i] += b[i];
-}
-
 static void find_parts(qp_buf *parts, const qp_cover_file *f)
 {
     size_t begin = parts->n;
@@ -212,7 +203,7 @@ static void find_parts(qp_buf *parts, const qp_cover_file *f)
         if (p == end && (p = qp_buf_add(parts)))
             *p = (part){.module = x->module, .file = f, .sum.files = 1};
         if (p)
-            add_totals(&p->sum, &x->totals);
+            qp_cover_totals_add(&p->sum, &x->totals);
     }
     /* a line on which two functions have code counts once in the file */
     if (parts->n == begin + 1 && !parts->failed)
@@ -262,7 +253,7 @@ static part *add_modules(maker *m)
         qp_cover_totals sum = {0};
         end = end_of_module(parts, n, begin);
         for (size_t i = begin; i < end; i++)
-            add_totals(&sum, &parts[i].sum);
+            qp_cover_totals_add(&sum, &parts[i].sum);
         for (size_t i = begin; i < end; i++)
             parts[i].module_sum = sum;
     }

@@ -221,6 +221,9 @@ qp_cover *qp_cover_derive(const qp_cover_set *s, const qp_cover_options *o,
                           char error[QP_ERROR_BYTES]);
 void qp_cover_free(qp_cover *c);
 
+/** Add figures of something else. */
+void qp_cover_totals_add(qp_cover_totals *to, const qp_cover_totals *t);
+
 /** Hit of all in percent; 100 of nothing. */
 double qp_cover_percent(uint64_t n_hit, uint64_t n);
 

@@ -5,22 +5,6 @@
 #include "model/cover_paths.h"
 #include "model/cover_picture.h"
 
-static void add_totals(qp_cover_totals *to, const qp_cover_totals *t)
-{
-    to->files += t->files;
-    to->dirs += t->dirs;
-    to->functions += t->functions;
-    to->functions_hit += t->functions_hit;
-    to->lines += t->lines;
-    to->lines_hit += t->lines_hit;
-    to->lines_partial += t->lines_partial;
-    to->blocks += t->blocks;
-    to->blocks_hit += t->blocks_hit;
-    to->branches += t->branches;
-    to->branches_hit += t->branches_hit;
-    to->calls = qp_cover_sum(to->calls, t->calls);
-}
-
 static qp_cover_dir *dir_at(struct qp_cover_private *own, uint32_t i)
 {
     return (qp_cover_dir *)own->dirs.items + i;
@@ -76,10 +60,10 @@ bool qp_cover_draw_dirs(struct qp_cover_private *own)
     if (!is_ok)
         return false;
     for (size_t i = 0; i < own->files.n; i++)
-        add_totals(&dir_at(own, files[i].dir)->totals, &files[i].totals);
+        qp_cover_totals_add(&dir_at(own, files[i].dir)->totals, &files[i].totals);
     for (uint32_t i = (uint32_t)own->dirs.n; i-- > 1;) {
         qp_cover_dir *d = dir_at(own, i), *parent = dir_at(own, d->parent);
-        add_totals(&parent->totals, &d->totals);
+        qp_cover_totals_add(&parent->totals, &d->totals);
         parent->totals.dirs++;
     }
     own->cover.totals = dir_at(own, 0)->totals;

@@ -88,3 +88,19 @@ void qp_cover_total_file(const qp_cover_making *x, qp_cover_file *f, qp_cover_li
         t->branches_hit += k->totals.branches_hit;
     }
 }
+
+void qp_cover_totals_add(qp_cover_totals *to, const qp_cover_totals *t)
+{
+    to->files += t->files;
+    to->dirs += t->dirs;
+    to->functions += t->functions;
+    to->functions_hit += t->functions_hit;
+    to->lines += t->lines;
+    to->lines_hit += t->lines_hit;
+    to->lines_partial += t->lines_partial;
+    to->blocks += t->blocks;
+    to->blocks_hit += t->blocks_hit;
+    to->branches += t->branches;
+    to->branches_hit += t->branches_hit;
+    to->calls = qp_cover_sum(to->calls, t->calls);
+}
