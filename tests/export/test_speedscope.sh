@@ -28,15 +28,20 @@ qprof export --to=speedscope -o run.speedscope.json --thread=1 run.qprof
 qprof export --to=folded -o run.folded --thread=1 run.qprof
 qprof export --to=pprof -o run.pb.gz --thread=1 run.qprof
 qprof export --to=callgrind -o callgrind.out.1 plain.qprof
+record lines.qprof 'main(' ':1' 9 'g(' 7 ')' ':2' 2 '#1*5' '#2*1' ')'
+qprof export --to=callgrind -o callgrind.out.2 lines.qprof
 qprof export --to=chrome -o run.trace.json --thread=1 run.qprof
 qprof export --to=cpuprofile -o run.cpuprofile --thread=1 run.qprof
 MODULES=$modules CHROMIUM=$(command -v chromium) node "$root/tests/export/speedscope.mjs" \
-    run.speedscope.json run.folded run.pb.gz run.trace.json run.cpuprofile callgrind.out.1 >seen 2>&1
+    run.speedscope.json run.folded run.pb.gz run.trace.json run.cpuprofile callgrind.out.1 \
+    callgrind.out.2 >seen 2>&1
 for file in run.speedscope.json run.folded run.pb.gz run.trace.json run.cpuprofile; do
     claim "speedscope shows own and total time of $file" same \
         "main 14 25, f 7 10, g 3 5, leaf 1 1" "$(sed -n "s/^$file: //p" seen)"
 done
 claim "speedscope shows own and total time of callgrind.out.1" same \
     "main 14 25, f 7 10, g 3 3, leaf 1 1" "$(sed -n 's/^callgrind.out.1: //p' seen)"
+claim "... and with a third event, executions of lines" same "main 11 18, g 7 7" \
+    "$(sed -n 's/^callgrind.out.2: //p' seen)"
 [ "$failures" = 0 ] || cat seen
 finish
