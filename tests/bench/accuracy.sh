@@ -42,6 +42,7 @@ for kind in VIRTUAL REAL; do
     echo "$kind, from outside"
     QPROF='-output=live.qprof -collect=stack' ./shares $((seconds + 2)) busy >known &
     sleep 1
+    rm -f outside.qprof
     qprof run --pid $! --for "${seconds}s" --pc "$kind 1000" -o outside.qprof 2>/dev/null
     wait $!
     four outside.qprof
