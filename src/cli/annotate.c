@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/json.h"
+#include "base/search.h"
 #include "base/table_text.h"
 #include "base/text.h"
 #include "cli/around.h"
@@ -63,15 +64,8 @@ static const char *mark_of(const qp_line_figures *f, bool is_inside)
 
 static const qp_line_figures *line_figures(const part *p, uint32_t line)
 {
-    size_t low = 0, high = p->n_lines;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (p->lines[middle].line < line)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < p->n_lines && p->lines[low].line == line ? &p->lines[low] : NULL;
+    size_t at = QP_SEARCH(p->lines, p->n_lines, line, line);
+    return at < p->n_lines && p->lines[at].line == line ? &p->lines[at] : NULL;
 }
 
 typedef struct {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/search.h"
 #include "base/table_text.h"
 #include "base/text.h"
 #include "cli/method.h"
@@ -121,15 +122,7 @@ char *qp_around_figures(const qp_around *a, uint32_t method, char *to, size_t n_
 /* The first pair of a callee, or where it would be. */
 static size_t pairs_of(const qp_around *a, uint32_t callee)
 {
-    size_t low = 0, high = a->n_pairs;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (a->pairs[middle].callee < callee)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return QP_SEARCH(a->pairs, a->n_pairs, callee, callee);
 }
 
 char *qp_around_callers(const qp_around *a, uint32_t method, char *to, size_t n_bytes)

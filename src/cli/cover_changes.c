@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/json.h"
+#include "base/search.h"
 #include "base/table_text.h"
 #include "base/unit.h"
 #include "cli/cover_diff.h"
@@ -132,15 +133,10 @@ static bool is_changed(const void *data, const qp_cover_file *f, size_t line)
 {
     const changes *x = data;
     const qp_cover_changed *row = x->of_file[f - x->c->files];
-    size_t low = 0, high = row ? row->patch->n_spans : 0, n = high;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (row->patch->spans[middle].last < f->lines[line].line)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < n && row->patch->spans[low].first <= f->lines[line].line;
+    uint32_t number = f->lines[line].line;
+    size_t n = row ? row->patch->n_spans : 0;
+    size_t at = n ? QP_SEARCH(row->patch->spans, n, last, number) : 0;
+    return at < n && row->patch->spans[at].first <= number;
 }
 
 /* @return false: no memory */

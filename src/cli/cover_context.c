@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/json.h"
+#include "base/search.h"
 #include "base/table_text.h"
 #include "base/unit.h"
 #include "cli/cover.h"
@@ -199,17 +200,9 @@ static bool show_line(qp_cli *cli, const qp_cover *c, const char *place, int *st
 
 static bool is_only(const void *context, const qp_cover_file *f, size_t line)
 {
-    size_t begin = 0, end, low = 0, high = f->n_touches;
+    size_t begin = QP_SEARCH(f->touches, f->n_touches, line, (uint32_t)line), end;
     if (f->lines[line].mark == QP_MARK_DEADCODE)
         return false;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (f->touches[middle].line < line)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    begin = low;
     if (count_touches(f, (uint32_t)line, &begin, &end) != 1)
         return false;
     while (f->touches[begin].count == 0)

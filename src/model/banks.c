@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/dict.h"
+#include "base/search.h"
 #include "format/tables.h"
 #include "model/banks.h"
 
@@ -226,26 +227,10 @@ void qp_bank_calls(const qp_model *m, uint32_t thread, qp_figures *out)
 
 const qp_model_bank *qp_bank_first(const qp_model_private *own, uint32_t method)
 {
-    size_t low = 0, high = own->n_banks;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (own->banks[middle].method < method)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return own->banks + low;
+    return own->banks + QP_SEARCH(own->banks, own->n_banks, method, method);
 }
 
 const qp_model_share *qp_share_first(const qp_model_private *own, uint32_t method)
 {
-    size_t low = 0, high = own->n_shares;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (own->shares[middle].method < method)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return own->shares + low;
+    return own->shares + QP_SEARCH(own->shares, own->n_shares, method, method);
 }

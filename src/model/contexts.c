@@ -1,5 +1,6 @@
 /* contexts.c: the contexts of a run and the texts that its sources had. */
 #include "base/alloc.h"
+#include "base/search.h"
 #include "model/private.h"
 
 /* Visit the published records, a cell each, of one kind of extents. */
@@ -36,15 +37,8 @@ bool qp_load_contexts(qp_model_private *own)
 
 uint32_t qp_context_at(const qp_model_private *own, qp_cell cell)
 {
-    uint32_t low = 0, high = own->n_contexts;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (own->contexts[middle].cell < cell)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < own->n_contexts && own->contexts[low].cell == cell ? low : own->n_contexts;
+    uint32_t at = (uint32_t)QP_SEARCH(own->contexts, own->n_contexts, cell, cell);
+    return at < own->n_contexts && own->contexts[at].cell == cell ? at : own->n_contexts;
 }
 
 static void read_source(qp_model_private *own, qp_cell cell, qp_buf *to)

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/dict.h"
 #include "base/glob.h"
+#include "base/search.h"
 #include "model/cover_picture.h"
 
 typedef struct qp_cover_private cover_private;
@@ -424,13 +425,5 @@ size_t qp_cover_file_named(const qp_cover *c, const char *name, size_t *n_found)
 
 uint32_t qp_cover_line_from(const qp_cover_file *f, uint32_t line)
 {
-    uint32_t low = 0, high = f->n_lines;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (f->lines[middle].line < line)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return (uint32_t)QP_SEARCH(f->lines, f->n_lines, line, line);
 }

@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/search.h"
 #include "format/builder.h"
 #include "model/import_parts.h"
 #include "model/inflate.h"
@@ -230,15 +231,9 @@ static qp_buf make_tables(qp_import *im)
 /* The block of a line; the lines behind the declaration ascend. @return n_blocks: none */
 static uint32_t block_of(const qp_import_method *m, const qp_line *blocks, uint32_t line)
 {
-    uint32_t low = m->first_line != 0, high = m->n_blocks;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if ((uint32_t)blocks[middle].line < line)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < m->n_blocks && (uint32_t)blocks[low].line == line ? low : m->n_blocks;
+    uint32_t first = m->first_line != 0, n = m->n_blocks - first;
+    uint32_t at = first + (uint32_t)QP_SEARCH(blocks + first, n, line, line);
+    return at < m->n_blocks && (uint32_t)blocks[at].line == line ? at : m->n_blocks;
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */
