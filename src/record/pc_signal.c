@@ -28,7 +28,7 @@ static void on_interrupt(int number, siginfo_t *info, void *context)
     if (is_ours && qp_observe(&is_on) && qp_here.epoch == qp_run.epoch && qp_here.slot) {
         qprof_thread *th = qp_observe(&qp_here.slot->current);
         if (th)
-            qp_samples_note(th, 0, true);
+            qp_samples_note(th, 0, 1);
         qp_fetch_add(&qp_run_head()->n_passes, 1);
     }
     errno = host_errno;

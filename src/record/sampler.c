@@ -31,30 +31,81 @@ static struct {
     uint32_t n_live, n_known;
 } sampler;
 
-/* Carriers that began since the pass before. */
+/* What has passed since the pass before. */
+typedef struct {
+    uint64_t ticks, ns; /* elapsed */
+    bool is_interrupt;  /* one of the PC command is due */
+} interval;
+
+/* Are CPU clocks of carriers to be read? */
+static bool needs_cpu(void)
+{
+    const qp_head *h = qp_run_head();
+    return (qp_run.is_pc_on && h->pc_kind == QP_PC_VIRTUAL) ||
+           (h->time_mode == QP_TIME_SAMPLED && h->clock_kind != QP_CLOCK_ELAPSED);
+}
+
+/* Carriers that began since the pass before: CPU time up to now is nobody's. */
 static void note_new_carriers(void)
 {
-    while (qp_carrier_at(sampler.n_known + 1)) {
+    for (qp_carrier_slot *slot; (slot = qp_carrier_at(sampler.n_known + 1)) != NULL;) {
         sampler.n_known++;
-        if (sampler.n_live < CARRIERS_MAX)
-            sampler.live[sampler.n_live++] = sampler.n_known;
+        if (sampler.n_live == CARRIERS_MAX)
+            continue;
+        sampler.live[sampler.n_live++] = sampler.n_known;
+        slot->cpu_seen = slot->cpu_charged = 0;
     }
 }
 
-static void pass(uint64_t elapsed_ticks, bool is_interrupt)
+/* CPU time of the carrier since it was asked last, in whole periods; no more than can have passed:
+ * what it used while none were made is nobody's. */
+static uint64_t expiries(qp_carrier_slot *slot, uint64_t cpu, uint64_t passed_ns)
+{
+    uint64_t period = qp_run_head()->pc_period, most = passed_ns / period + 1;
+    if (!slot->cpu_seen)
+        slot->cpu_seen = cpu;
+    uint64_t n = cpu > slot->cpu_seen ? (cpu - slot->cpu_seen) / period : 0;
+    slot->cpu_seen += n * period;
+    return n < most ? n : most;
+}
+
+/* The same in ns. */
+static uint64_t cpu_step(qp_carrier_slot *slot, uint64_t cpu, uint64_t passed_ns)
+{
+    uint64_t step = slot->cpu_charged && cpu > slot->cpu_charged ? cpu - slot->cpu_charged : 0;
+    slot->cpu_charged = cpu;
+    return step < passed_ns ? step : passed_ns;
+}
+
+static void pass_over(qp_carrier_slot *slot, const interval *since)
+{
+    const qp_head *h = qp_run_head();
+    bool is_virtual = qp_run.is_pc_on && h->pc_kind == QP_PC_VIRTUAL;
+    uint64_t cpu = needs_cpu() ? qp_clock_cpu_of((int)qp_load(&slot->system_id)) : 0;
+    uint64_t n = is_virtual ? expiries(slot, cpu, since->ns) : since->is_interrupt;
+    uint64_t ticks = 0;
+    if (h->time_mode == QP_TIME_SAMPLED)
+        ticks =
+            h->clock_kind == QP_CLOCK_ELAPSED ? since->ticks : cpu_step(slot, cpu, since->ns);
+    qprof_thread *th = qp_observe(&slot->current);
+    if (th && qp_is_open(th) && qp_observe(&th->pulse) && (n || ticks))
+        qp_samples_note(th, ticks, n);
+}
+
+static void pass(const interval *since)
 {
     if (!(qp_load(&qp_run_head()->flags) & QP_FLAG_RECORDING))
         return;
     note_new_carriers();
     for (uint32_t i = 0; i < sampler.n_live;) {
-        const qp_carrier_slot *slot = qp_carrier_at(sampler.live[i]);
-        qprof_thread *th = qp_observe(&slot->current);
-        if (qp_observe(&slot->state) == QP_CARRIER_ENDED) {
+        qp_carrier_slot *slot = qp_carrier_at(sampler.live[i]);
+        uint32_t state = qp_observe(&slot->state);
+        if (state == QP_CARRIER_ENDED) {
             sampler.live[i] = sampler.live[--sampler.n_live];
             continue;
         }
-        if (th && qp_is_open(th) && qp_observe(&th->pulse))
-            qp_samples_note(th, elapsed_ticks, is_interrupt);
+        if (state == QP_CARRIER_ALIVE)
+            pass_over(slot, since);
         i++;
     }
 }
@@ -96,7 +147,7 @@ static void *run(void *unused)
     uint64_t period = h->sample_period;
     uint64_t due = qp_clock_monotonic() + period, first = due;
     uint64_t interrupt_due = first - period + h->pc_period;
-    uint64_t before = qp_charge_elapsed();
+    uint64_t before = qp_charge_elapsed(), wall_before = first - period;
     unsigned n_costly = 0;
     (void)unused;
     pthread_setname_np(pthread_self(), "qprof");
@@ -104,10 +155,13 @@ static void *run(void *unused)
         sleep_until(due);
         uint64_t now = qp_charge_elapsed(), wall = qp_clock_monotonic();
         bool is_last = qp_observe(&sampler.must_stop); /* time up to now is to be charged */
-        pass(now - before, !is_last && is_interrupt_due(&interrupt_due, wall));
+        const interval since = {now - before, wall - wall_before,
+                                !is_last && is_interrupt_due(&interrupt_due, wall)};
+        pass(&since);
         if (is_last)
             break;
         before = now;
+        wall_before = wall;
         qp_bump(&h->n_passes, 1);
         qp_store(&h->sample_ns, wall - first + period);
         period = throttled(period, qp_clock_monotonic() - wall, &n_costly);

@@ -2,7 +2,6 @@
 #include "record/samples.h"
 
 #include "base/atomic.h"
-#include "base/clock.h"
 #include "record/charge.h"
 #include "record/stack.h"
 #include "record/tree.h"
@@ -90,59 +89,28 @@ static void credit(qprof_thread *th, qp_cell path, uint64_t n, bool is_critical)
         qp_count(&qp_run.space, QP_D_sample_lost);
 }
 
-/* CPU time of the carrier since it was asked last, in whole intervals; no more than interrupts were
- * made meanwhile, and one that a late timer owes: what it used while none were due is nobody's. */
-static uint64_t expiries(qp_carrier_slot *slot, uint64_t cpu, uint64_t n_made)
-{
-    uint64_t period = qp_run_head()->pc_period;
-    uint64_t n = cpu > slot->cpu_seen ? (cpu - slot->cpu_seen) / period : 0;
-    slot->cpu_seen += n * period;
-    return n < n_made + 1 ? n : n_made + 1;
-}
-
-/* The same in ns, no more than have passed. */
-static uint64_t cpu_step(qp_carrier_slot *slot, uint64_t cpu, uint64_t passed)
-{
-    uint64_t step = cpu > slot->cpu_charged ? cpu - slot->cpu_charged : 0;
-    uint64_t most = passed + qp_run_head()->sample_period;
-    slot->cpu_charged = cpu;
-    return step < most ? step : most;
-}
-
-static bool needs_cpu(void)
-{
-    const qp_head *h = qp_run_head();
-    return (qp_run.is_pc_on && h->pc_kind == QP_PC_VIRTUAL) ||
-           (h->time_mode == QP_TIME_SAMPLED && h->clock_kind != QP_CLOCK_ELAPSED);
-}
-
-/* Credit `wait` to a path; 0: to that of the top frame. @param cpu  time of the carrier */
+/* Credit `wait` to a path; 0: to that of the top frame. */
 static void settle(qprof_thread *th, qprof_frame *top, qp_cell path, qp_ticks wait,
-                   qp_carrier_slot *slot, uint64_t cpu)
+                   const qp_carrier_slot *slot)
 {
-    const qp_head *h = qp_run_head();
-    bool is_timed_by_cpu = h->pc_kind == QP_PC_VIRTUAL && !slot->has_timer;
-    uint64_t n = is_timed_by_cpu ? expiries(slot, cpu, wait.n_interrupts) : wait.n_interrupts;
-    uint64_t ticks =
-        h->clock_kind == QP_CLOCK_ELAPSED ? wait.ticks : cpu_step(slot, cpu, wait.ticks);
     if (is_stopped(th) || !wait.n_passes)
         return;
     path = path ? path : path_of(th, top);
-    if (qp_run.is_pc_on && n)
-        credit(th, path, n, slot->n_critical != 0);
+    if (qp_run.is_pc_on && wait.n_interrupts)
+        credit(th, path, wait.n_interrupts, qp_load(&slot->n_critical) != 0);
     qprof_node *node = qp_node_at(th, path);
-    if (h->time_mode == QP_TIME_SAMPLED && ticks && node->parent) {
-        QPROF_ADD(node->self, ticks);
+    if (qp_run_head()->time_mode == QP_TIME_SAMPLED && wait.ticks && node->parent) {
+        QPROF_ADD(node->self, wait.ticks);
         QPROF_ADD(node->self_max, wait.n_passes);
     }
 }
 
-void qp_samples_note(qprof_thread *th, uint64_t ticks, bool is_interrupt)
+void qp_samples_note(qprof_thread *th, uint64_t ticks, uint64_t n_interrupts)
 {
     qp_ticks *wait = qp_thread_ticks(th);
     qp_fetch_add(&wait->n_passes, 1);
     qp_fetch_add(&wait->ticks, ticks);
-    qp_fetch_add(&wait->n_interrupts, is_interrupt);
+    qp_fetch_add(&wait->n_interrupts, n_interrupts);
     if (qp_is_open(th))
         qp_fetch_or(&th->gate, QP_HOOK_SAMPLE);
 }
@@ -158,20 +126,13 @@ static qp_ticks take_ticks(qprof_thread *th)
 void qp_samples_take(qprof_thread *th, qprof_frame *top, qp_cell path)
 {
     qp_fetch_and(&th->gate, ~(uint32_t)QP_HOOK_SAMPLE);
-    settle(th, top, path, take_ticks(th), qp_here.slot,
-           needs_cpu() ? qp_clock_thread_cpu() : 0);
+    settle(th, top, path, take_ticks(th), qp_here.slot);
 }
 
 void qp_samples_add(qprof_thread *th, qprof_frame *top, uint64_t n)
 {
     if (!is_stopped(th))
         credit(th, path_of(th, top), n, qp_here.slot->n_critical != 0);
-}
-
-void qp_samples_begin_carrier(void)
-{
-    if (needs_cpu())
-        qp_here.slot->cpu_seen = qp_here.slot->cpu_charged = qp_clock_thread_cpu();
 }
 
 void qp_samples_end(void)
@@ -185,7 +146,6 @@ void qp_samples_end(void)
         qprof_frame *top =
             th && qp_observe(&th->pulse) && !qp_is_busy(th) ? qp_top_of(th) : NULL;
         if (top)
-            settle(th, top, 0, take_ticks(th), slot,
-                   needs_cpu() ? qp_clock_cpu_of((int)slot->system_id) : 0);
+            settle(th, top, 0, take_ticks(th), slot);
     }
 }

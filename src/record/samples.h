@@ -9,9 +9,9 @@
 
 #include "record/thread.h"
 
-/* A pass over a thread. Any thread, any signal handler. @param ticks  elapsed since the one before,
- * for -time=sampled. @param is_interrupt  of the PC command */
-void qp_samples_note(qprof_thread *th, uint64_t ticks, bool is_interrupt);
+/* A pass over a thread. Any thread, any signal handler. @param ticks  since the one before, for
+ * -time=sampled. @param n_interrupts  of the PC command */
+void qp_samples_note(qprof_thread *th, uint64_t ticks, uint64_t n_interrupts);
 
 /* Credit what waits to a path, 0: to the one on top; th is in an event. */
 void qp_samples_take(qprof_thread *th, qprof_frame *top, qp_cell path);
@@ -27,8 +27,5 @@ qp_cell qp_samples_path(qprof_thread *th, qprof_frame *top);
 
 /* No thread records any more: credit what still waits. */
 void qp_samples_end(void);
-
-/* A carrier begins: CPU time up to now is nobody's. */
-void qp_samples_begin_carrier(void);
 
 #endif

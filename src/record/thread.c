@@ -16,7 +16,6 @@
 #include "record/event.h"
 #include "record/mount.h"
 #include "record/pc_signal.h"
-#include "record/samples.h"
 
 #ifndef MADV_WIPEONFORK
 #define MADV_WIPEONFORK 18
@@ -237,7 +236,6 @@ void qp_carrier_renew(void)
     qp_store(&qp_here.slot->n_critical, 0);
     qp_store(&qp_here.slot->system_id, qp_here.system_id);
     qp_publish(&qp_here.slot->state, QP_CARRIER_ALIVE);
-    qp_samples_begin_carrier();
     qp_pc_signal_arm(qp_here.slot);
     pthread_setspecific(arena.at_thread_exit, &qp_here);
 }

@@ -15,8 +15,8 @@ typedef struct {
     qprof_thread *driven;  /* which thread a _vt call of it is about */
     qprof_thread *current; /* whom its interrupts are for; NULL: nobody, or it has ended */
     uint64_t system_id;    /* gettid */
-    uint64_t cpu_seen;     /* CPU time that interrupts were made of, ns ... */
-    uint64_t cpu_charged;  /* ... and that -time=sampled has charged */
+    uint64_t cpu_seen;     /* CPU time that interrupts were made of, ns; the sampler's ... */
+    uint64_t cpu_charged;  /* ... and that -time=sampled has charged; the sampler's */
     uint32_t n_critical;   /* nesting of qprof_pc_enter_critical() */
     uint32_t has_timer;    /* of -pc-signal */
     uint32_t state;        /* qp_carrier_state */

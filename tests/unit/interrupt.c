@@ -11,6 +11,6 @@ void interrupt_here(void)
     int host_errno = errno;
     qprof_thread *th = qp_observe(&qp_here.slot->current);
     if (th)
-        qp_samples_note(th, 0, true);
+        qp_samples_note(th, 0, 1);
     errno = host_errno;
 }
