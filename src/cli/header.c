@@ -76,7 +76,7 @@ static void print_totals(const qp_screen *s, const qp_model *m)
     char time[QP_NUMBER_BYTES];
     uint64_t n_called = 0;
     for (uint32_t i = 1; i < m->n_methods; i++)
-        n_called += m->methods[i].all.calls > 0 || m->methods[i].all.total > 0;
+        n_called += qp_figures_is_seen(&m->methods[i].all);
     qp_header_label(s, "totals");
     if (run->has_calls)
         qp_out_format(s->out, "%s of ", qp_unit_things(calls, run->calls, "call"));

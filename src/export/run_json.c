@@ -29,6 +29,8 @@ static void write_measure(qp_json *json, const qp_model *m)
     qp_json_text(json, "granularity", run->grain_text);
     qp_json_bool(json, "estimated", run->is_estimated);
     qp_json_bool(json, "has_times", run->has_times);
+    qp_json_bool(json, "has_calls", run->has_calls);
+    qp_json_bool(json, "has_paths", run->has_paths);
     qp_json_bool(json, "virtual_threads", run->is_virtual);
     qp_json_bool(json, "recording", run->is_recording);
     qp_json_count(json, "duration", qp_model_ns(m, run->wall));
@@ -111,6 +113,8 @@ void qp_figures_json(qp_json *json, const qp_model *m, const qp_figures *f)
     qp_json_count(json, "counts_total", f->counts_total);
     qp_json_count(json, "samples", f->samples);
     qp_json_count(json, "samples_total", f->samples_total);
+    qp_json_count(json, "interrupts", f->interrupts);
+    qp_json_count(json, "interrupts_total", f->interrupts_total);
 }
 
 void qp_method_json(qp_json *json, const qp_model *m, uint32_t method, const qp_figures *f)

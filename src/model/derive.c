@@ -185,11 +185,13 @@ static void add_up(qp_model_private *own, uint32_t i)
     f->total = qp_sum(f->total, f->self);
     f->counts_total = qp_sum(f->counts_total, f->counts);
     f->samples_total = qp_sum(f->samples_total, f->samples);
+    f->interrupts_total = qp_sum(f->interrupts_total, f->interrupts);
     qp_figures *above = &own->nodes[own->nodes[i].parent].f;
     if (i != QP_ROOT_NODE) {
         above->total = qp_sum(above->total, f->total);
         above->counts_total = qp_sum(above->counts_total, f->counts_total);
         above->samples_total = qp_sum(above->samples_total, f->samples_total);
+        above->interrupts_total = qp_sum(above->interrupts_total, f->interrupts_total);
     }
 }
 
@@ -257,6 +259,7 @@ static void add_figures(qp_figures *to, const qp_model_node *n)
         to->total = qp_sum(to->total, f->total);
         to->counts_total = qp_sum(to->counts_total, f->counts_total);
         to->samples_total = qp_sum(to->samples_total, f->samples_total);
+        to->interrupts_total = qp_sum(to->interrupts_total, f->interrupts_total);
     }
     if (f->min < to->min)
         to->min = f->min;
@@ -307,16 +310,25 @@ bool qp_model_flat(const qp_model *m, uint32_t thread, qp_figures *out)
     if (is_ok) { /* the root is nobody's recursion: its total is the sum of all own times */
         qp_figures *root = &out[QP_ROOT_METHOD];
         for (uint32_t i = 1; i < m->n_threads; i++) /* of folded methods that nobody called */
-            if (thread == QP_ALL_THREADS || thread == i)
-                root->self = qp_sum(root->self, m->nodes[m->threads[i].root].f.self);
+            if (thread == QP_ALL_THREADS || thread == i) {
+                const qp_figures *nobody = &m->nodes[m->threads[i].root].f;
+                root->self = qp_sum(root->self, nobody->self);
+                root->interrupts = qp_sum(root->interrupts, nobody->interrupts);
+            }
         root->total = root->self;
         root->counts_total = root->counts;
         root->samples_total = root->samples;
+        root->interrupts_total = root->interrupts;
         qp_bank_calls(m, thread, out);
     }
     qp_free(self);
     qp_free(total);
     return is_ok;
+}
+
+bool qp_figures_is_seen(const qp_figures *f)
+{
+    return f->calls || f->total || f->counts_total || f->samples_total || f->interrupts_total;
 }
 
 uint64_t qp_figures_average(const qp_figures *f)

@@ -130,8 +130,8 @@ static void describe_run(qp_model_private *own)
     run->is_merged = h->flags & QP_FLAG_MERGED;
     run->is_imported = h->flags & QP_FLAG_IMPORTED;
     run->has_calls = !(h->flags & QP_FLAG_NO_CALLS) && !run->is_stack_only;
-    run->has_paths = !(h->flags & QP_FLAG_FROM_EDGES);
     run->is_profile = !h->collect || (h->collect & ~(QP_COLLECT_COVERAGE | QP_COLLECT_ONCE));
+    run->has_paths = run->is_profile && !(h->flags & QP_FLAG_FROM_EDGES);
     run->is_coverage = h->collect & QP_COLLECT_COVERAGE;
     run->is_once = h->collect & QP_COLLECT_ONCE;
     run->memory_limit_bytes = h->memory_limit;

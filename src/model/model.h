@@ -62,8 +62,8 @@ typedef struct {
     bool has_times;    /* not -time=none */
     bool is_merged;    /* sums of several runs */
     bool is_imported;  /* made of a profile of another tool; `version` says which */
-    bool has_calls;    /* calls were counted; not so in some that were imported */
-    bool has_paths;    /* call paths were seen, and not estimated from callers and callees */
+    bool has_calls;    /* entries were counted; else calls, hits, skips are 0 and say nothing */
+    bool has_paths;    /* who called whom was seen; else it is estimated, or nowhere at all */
     bool is_profile;   /* call paths were recorded; else calls are below their threads' roots */
     bool is_coverage;  /* every method that existed is there, called or not */
     bool is_once;      /* counts of blocks say whether, not how often */
@@ -111,10 +111,15 @@ typedef struct {
     uint64_t min, max;             /* ticks of own time of one complete call; min > max: none */
     uint64_t counts, counts_total; /* units of qprof_record_counts */
     uint64_t samples, samples_total;
-    uint64_t interrupts; /* of the PC command while this was on top; of callees apart */
-    uint64_t self_half, total_half; /* ticks */
-    uint64_t cost;                  /* ticks of self that recording itself added; an estimate */
+    uint64_t interrupts, interrupts_total; /* of the PC command */
+    uint64_t self_half, total_half;        /* ticks */
+    uint64_t cost; /* ticks of self that recording itself added; an estimate */
 } qp_figures;
+
+/* Was it there: called, or on a stack that was looked at? Who lists functions or paths asks this and
+ * not for calls: those are 0 everywhere without run.has_calls, and 0 for a caller that --when does
+ * not charge. */
+bool qp_figures_is_seen(const qp_figures *f);
 
 /* Own time of a call on average, ticks: self / hits; 0 without hits. */
 uint64_t qp_figures_average(const qp_figures *f);
