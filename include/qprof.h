@@ -419,4 +419,8 @@ QPROF_API const char *_EXT_REF qprof_live_file(void);
 #ifdef __cplusplus
 }
 #endif
+
+#include "qprof/events.h"   /* when something happens, do this */
+#include "qprof/trace.h"    /* what happened, in order */
+#include "qprof/triggers.h" /* when and where to record */
 #endif

@@ -9,14 +9,18 @@
 # that links both libraries statically they are libqprof's.
 
 # The calls of the headers: this list, and no second one, is what libcprof renames.
-file(READ ${PROJECT_SOURCE_DIR}/include/qprof.h declarations)
-file(READ ${PROJECT_SOURCE_DIR}/include/qprof/inline.h inline_declarations)
+set(headers qprof.h qprof/inline.h qprof/triggers.h qprof/events.h qprof/trace.h)
+list(TRANSFORM headers PREPEND ${PROJECT_SOURCE_DIR}/include/)
+set(declarations "")
+foreach(header IN LISTS headers)
+  file(READ ${header} text)
+  string(APPEND declarations "${text}")
+endforeach()
 string(REGEX MATCHALL "_EXT_REF qprof_[a-z_]+\\(" calls "${declarations}")
-string(REGEX MATCHALL "void qprof_cold_[a-z_]+\\(" cold_calls "${inline_declarations}")
+string(REGEX MATCHALL "void qprof_cold_[a-z_]+\\(" cold_calls "${declarations}")
 list(TRANSFORM calls REPLACE "^.* qprof_(.*)\\($" "\\1")
 list(TRANSFORM cold_calls REPLACE "^.* qprof_(.*)\\($" "\\1")
-set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
-             ${PROJECT_SOURCE_DIR}/include/qprof.h ${PROJECT_SOURCE_DIR}/include/qprof/inline.h)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${headers})
 
 set(made_dir ${PROJECT_BINARY_DIR}/made)
 set(renames "/* made by src/api/libraries.cmake */\n")
@@ -67,9 +71,10 @@ function(qprof_library NAME RECORDER GROUND LINK_WORDS OBJCOPY_WORDS)
   set(version_script ${PROJECT_SOURCE_DIR}/src/api/lib${NAME}.map)
   set_target_properties(${NAME}_shared PROPERTIES LINK_DEPENDS ${version_script})
   # nodelete: threads and exit handlers may still run our code after a dlclose
+  # noseparate-code: three pages less
   # symbolic: a call of our own stays in the library, whoever else has the name
   target_link_options(${NAME}_shared PRIVATE -Wl,--version-script=${version_script}
-                      -Wl,-z,nodelete,-z,now,-z,relro -Wl,--gc-sections -Wl,--as-needed
+                      -Wl,-z,nodelete,-z,now,-z,relro,-z,noseparate-code -Wl,--gc-sections -Wl,--as-needed
                       -Wl,-Bsymbolic-functions)
   if(NOT QPROF_SANITIZE)
     target_link_options(${NAME}_shared PRIVATE -Wl,-z,defs)
@@ -82,7 +87,7 @@ set_target_properties(qprof_static PROPERTIES EXPORT_NAME static)
 add_library(qprof::qprof ALIAS qprof_shared)
 add_library(qprof::static ALIAS qprof_static)
 
-qprof_room_objects(cprof_ground base format code cover)
+qprof_room_objects(cprof_ground base format code config cover xbase)
 qprof_room_objects(cprof_recorder record api)
 foreach(objects cprof_ground cprof_recorder)
   target_compile_definitions(${objects} PRIVATE QP_LIBCPROF)

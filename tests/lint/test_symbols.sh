@@ -23,7 +23,7 @@ same() {
 # ---- names ----------------------------------------------------------------------------------------
 
 include=$QPROF_SOURCE/include
-cat "$include/qprof.h" "$include/qprof/inline.h" |
+cat "$include/qprof.h" "$include"/qprof/*.h |
     grep -E '^(QPROF_API|__attribute__\(\(visibility)' |
     sed -E 's/__attribute__\(\([^)]*\)\)//; s/^QPROF_API //' |
     grep -oE '[a-z_]+\(' | grep -oE '^qprof_[a-z_]+' | sort -u >qprof_names
