@@ -73,7 +73,8 @@ enum {                               /* head.collect */
            1u << 1,                  /* every method that exists is registered, called or not */
        QP_COLLECT_ONCE = 1u << 2,    /* a counter says whether, not how often */
        QP_COLLECT_SAMPLES = 1u << 3, /* interrupts of the PC command */
-       QP_COLLECT_STACK = 1u << 4    /* the stack alone, for others to look at */
+       QP_COLLECT_STACK = 1u << 4,   /* the stack alone, for others to look at */
+       QP_COLLECT_TRACE = 1u << 5    /* events in their order, in rings */
 };
 
 typedef enum { QP_PC_VIRTUAL = 1, QP_PC_REAL = 2 } qp_pc_kind; /* = QPROF_PC_* */
@@ -142,7 +143,14 @@ typedef struct {
     uint64_t reserved[24];
     /* 528 */
     uint64_t diagnostics[QP_N_DIAGNOSTICS]; /* in the order of QP_DIAGNOSTICS; atomic */
-    uint64_t reserved2[382];
+    /* 1040: how another process hands in a configuration (docs/config.md) */
+    uint32_t request; /* number of the last one asked for, from 1; a shared futex */
+    uint32_t answer;  /* number of the last one answered; stored last */
+    int32_t answer_code;
+    uint32_t reserved3;
+    char request_file[1024]; /* absolute path */
+    char answer_text[256];   /* one line */
+    uint64_t reserved2[220];
 } qp_head;
 
 /* A text: length, bytes, NUL, padded to 8. At a qp_ref. */
@@ -198,7 +206,10 @@ typedef enum {
     QP_EXTENT_BLOBS,    /* texts, line tables, jumps, notes: reached by qp_ref */
     QP_EXTENT_SOURCES,  /* qp_source_record, a cell each */
     QP_EXTENT_CONTEXTS, /* qp_context, a cell each */
-    QP_EXTENT_SHARES    /* qp_bank of the kinds SHARE, SEEN, BASE, any number of cells */
+    QP_EXTENT_SHARES,   /* qp_bank of the kinds SHARE, SEEN, BASE, any number of cells */
+    QP_EXTENT_MARKS,    /* qp_mark, a cell each */
+    QP_EXTENT_EVENTS,   /* qp_event_count, a cell each */
+    QP_EXTENT_RING      /* qp_ring, then qp_trace_record, see format/trace.h */
 } qp_extent_kind;
 
 /* First cell of every extent. Extents follow each other without a gap up to head.n_cells; a gap
@@ -229,6 +240,9 @@ enum { /* qp_method.flags: QPROF_METHOD_FLAGS_* and ours */
        QP_METHOD_PSEUDO = 1u << 9,     /* shown as measurement type System */
        QP_METHOD_OVERFLOW = 1u << 10,  /* the <overflow> of paths that did not fit */
        QP_METHOD_MISSED = 1u << 11,    /* entered before it was registered, if ever */
+       QP_METHOD_HOOKED = 1u << 12,    /* something is done at its entries or exits */
+       QP_METHOD_EXCLUDED = 1u << 13,  /* outside of the areas: it has no row */
+       QP_METHOD_ROUTINE = 1u << 14,   /* in areas of routines alone: no blocks, no lines */
        QP_METHOD_CLAIMED = 1u << 16    /* the recorder's own: somebody registers it */
 };
 
@@ -287,7 +301,9 @@ typedef struct { /* = qprof_frame */
     uint64_t mark_at, mark_own; /* block times since the last mark */
     uint32_t block;             /* of the last mark, if QP_FRAME_MARKED */
     uint32_t reserved;
-    uint64_t method_id; /* samples alone: the host's; node is 0 until the path was sampled */
+    /* samples alone: the host's id; node is 0 until the path was sampled. With QP_FRAME_HOOKED: raw
+     * ticks of the run's elapsed clock at entry */
+    uint64_t method_id;
 } qp_frame;
 
 enum {
@@ -296,7 +312,12 @@ enum {
     QP_FRAME_FOLDED = 1u << 2, /* stands on its caller's node; counted in thread.n_folded */
     QP_FRAME_OLD = 1u << 3,
     QP_FRAME_ZERO = 1u << 4,
-    QP_FRAME_PARTIAL = 1u << 5 /* recording stopped during it: no minimum or maximum */
+    QP_FRAME_PARTIAL = 1u << 5,  /* recording stopped during it: no minimum or maximum */
+    QP_FRAME_EXCLUDED = 1u << 6, /* stands on its caller's node: its method is in no area */
+    QP_FRAME_HOOKED = 1u << 7,   /* its exit is looked at */
+    QP_FRAME_RESTORE =
+        1u << 8, /* a trigger acted: at its end the thread's status is again ... */
+    QP_FRAME_RESTORE_ON = 1u << 9 /* ... enabled; else disabled */
 };
 
 #define QP_TOP_BUSY 0x80000000u
@@ -382,6 +403,35 @@ typedef struct {
     uint64_t reserved2[5];
 } qp_context;
 
+typedef enum {
+    QP_MARK_USER = 1,
+    QP_MARK_TRIGGER,
+    QP_MARK_ACTION,
+    QP_MARK_EVENT_TRIGGER
+} qp_mark_kind;
+
+/* Something worth finding again: a trigger fired, or the host said so. */
+typedef struct {
+    uint64_t at;     /* raw ticks of the run's elapsed clock */
+    qp_cell thread;  /* thread record; 0: none */
+    uint32_t kind;   /* qp_mark_kind */
+    qp_ref name;     /* of the trigger, or the host's text */
+    uint32_t event;  /* EVENT_TRIGGER: id of the event */
+    uint64_t object; /* method id and the like */
+    uint64_t value;  /* of events with one: ns, depth, bytes */
+    uint32_t published;
+    uint32_t reserved;
+    uint64_t reserved2[2];
+} qp_mark;
+
+/* How often a user event was raised while it was recorded. */
+typedef struct {
+    uint32_t id;
+    uint32_t published;
+    uint64_t count;
+    uint64_t reserved[6];
+} qp_event_count;
+
 /* The text that a source file had when its code was loaded, as qprof_register_source() said. */
 typedef struct {
     qp_ref path; /* equal to the file of its methods */
@@ -394,7 +444,8 @@ typedef struct {
 _Static_assert(sizeof(qp_head) == QP_HEAD_CELLS * QP_CELL, "the head is 64 cells");
 _Static_assert(sizeof(qp_extent) == QP_CELL && sizeof(qp_method) == QP_CELL, "a cell each");
 _Static_assert(sizeof(qp_node) == QP_CELL && sizeof(qp_node_more) == QP_CELL, "a cell each");
-_Static_assert(sizeof(qp_frame) == QP_CELL, "a cell each");
+_Static_assert(sizeof(qp_frame) == QP_CELL && sizeof(qp_mark) == QP_CELL, "a cell each");
+_Static_assert(sizeof(qp_event_count) == QP_CELL, "a cell each");
 _Static_assert(sizeof(qp_thread_record) == 3 * QP_CELL, "three cells");
 
 #endif
