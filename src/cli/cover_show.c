@@ -14,7 +14,7 @@
 
 static void print_runs(const qp_screen *s, const qp_cover *c)
 {
-    char moment[32];
+    char moment[QP_MOMENT_BYTES];
     uint64_t newest = 0;
     for (size_t i = 0; i < c->n_runs; i++)
         newest = c->runs[i].started_at > newest ? c->runs[i].started_at : newest;

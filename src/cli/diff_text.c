@@ -16,7 +16,7 @@ static void print_side(const qp_comparison *c, qp_diff_side side, const char *la
     const qp_screen *s = &c->cli->screen;
     const qp_diff_runs *r = &c->runs[side];
     uint32_t n = c->diff->n_runs[side];
-    char moment[32], count[QP_NUMBER_BYTES];
+    char moment[QP_MOMENT_BYTES], count[QP_NUMBER_BYTES];
     qp_header_label(s, label);
     qp_screen_name(s, *r->program ? r->program : "?", 30);
     if (n > 1)

@@ -14,9 +14,9 @@ char *qp_header_moment(char *to, uint64_t ns)
 {
     time_t seconds = (time_t)(ns / 1000000000);
     struct tm parts;
-    to[0] = '\0';
-    if (localtime_r(&seconds, &parts))
-        strftime(to, 32, "%Y-%m-%d %H:%M:%S", &parts);
+    snprintf(to, QP_MOMENT_BYTES, "at a time that is not known");
+    if (ns && localtime_r(&seconds, &parts))
+        strftime(to, QP_MOMENT_BYTES, "%Y-%m-%d %H:%M:%S", &parts);
     return to;
 }
 
@@ -49,10 +49,9 @@ static void print_title(const qp_screen *s, const qp_model *m, const char *path)
 static void print_run(const qp_screen *s, const qp_model *m)
 {
     const qp_run *run = &m->run;
-    char moment[32], number[QP_NUMBER_BYTES];
+    char moment[QP_MOMENT_BYTES], number[QP_NUMBER_BYTES];
     qp_header_label(s, "recorded");
-    qp_out_text(s->out, run->started_at ? qp_header_moment(moment, run->started_at)
-                                        : "at a time that is not known");
+    qp_out_text(s->out, qp_header_moment(moment, run->started_at));
     if (qp_view_is_time(m) && run->wall)
         qp_out_format(s->out, ", for %s", qp_view_amount(m, number, run->wall));
     if (run->stopped && qp_view_is_time(m))

@@ -13,7 +13,10 @@ void qp_header_text(const qp_screen *s, const qp_model *m, const char *path,
 /* "label   text" with the label padded; a line of any header. */
 void qp_header_label(const qp_screen *s, const char *label);
 
-/* Local time "2026-11-21 05:22:10" of ns since 1970. `to` has 32 bytes. @return to */
+enum { QP_MOMENT_BYTES = 32 };
+
+/* Local time "2026-11-21 05:22:10" of ns since 1970, or that it is not known.
+ * @param to  [QP_MOMENT_BYTES] @return to */
 char *qp_header_moment(char *to, uint64_t ns);
 
 #endif

@@ -34,8 +34,9 @@ static void print_setup(const qp_screen *s, const qp_model *m)
     print_field(s, "state", text);
     print_field(s, "detail", run->grain_text);
     print_field(s, "threads", run->is_virtual ? "virtual threads" : "system threads");
-    snprintf(text, sizeof text, "%s of at most %s", qp_unit_size(a, run->file_bytes),
-             qp_unit_size(b, run->memory_limit_bytes));
+    snprintf(text, sizeof text, "%s%s%s", qp_unit_size(a, run->file_bytes),
+             run->memory_limit_bytes ? " of at most " : "",
+             run->memory_limit_bytes ? qp_unit_size(b, run->memory_limit_bytes) : "");
     print_field(s, "size", text);
     if (run->cost_caller_milliticks + run->cost_inside_milliticks) {
         uint64_t cost = run->cost_caller_milliticks + run->cost_inside_milliticks;

@@ -14,10 +14,11 @@ typedef struct {
 } qp_stretch;
 
 typedef struct {
-    unsigned char *bytes; /* zero where the file has holes */
-    uint64_t file_bytes;  /* as large as the file was */
-    uint32_t n_cells;     /* whole ones */
-    qp_stretch *data;     /* what is not a hole, ascending */
+    unsigned char *bytes;   /* zero where the file has holes */
+    uint64_t file_bytes;    /* as large as the file was */
+    uint64_t foreign_bytes; /* the same of another tool's file that this was made of, or 0 */
+    uint32_t n_cells;       /* whole ones */
+    qp_stretch *data;       /* what is not a hole, ascending */
     size_t n_data;
 } qp_image;
 

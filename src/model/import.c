@@ -442,15 +442,19 @@ bool qp_import_copy(qp_image *image, const void *bytes, size_t n_bytes,
     void *plain;
     size_t n_plain;
     const char *why;
+    bool is_read;
     *image = (qp_image){0};
     if (n_bytes > unpacked_max)
         return refuse(error, "it is too large");
-    if (!qp_inflate_fits(bytes, n_bytes))
-        return import_plain(image, bytes, n_bytes, o, error);
-    if (!qp_inflate(bytes, n_bytes, unpacked_max, &plain, &n_plain, &why))
-        return refuse(error, why);
-    bool is_read = import_plain(image, plain, n_plain, o, error);
-    qp_free(plain);
+    if (qp_inflate_fits(bytes, n_bytes)) {
+        if (!qp_inflate(bytes, n_bytes, unpacked_max, &plain, &n_plain, &why))
+            return refuse(error, why);
+        is_read = import_plain(image, plain, n_plain, o, error);
+        qp_free(plain);
+    } else {
+        is_read = import_plain(image, bytes, n_bytes, o, error);
+    }
+    image->foreign_bytes = n_bytes;
     return is_read;
 }
 

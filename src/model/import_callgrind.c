@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "model/private.h"
 
 /* Names are compressed apart for each of them. */
 typedef enum { SPACE_OBJECT, SPACE_FILE, SPACE_FUNCTION } name_space;
@@ -194,10 +195,13 @@ static void charge(qp_callgrind *c, uint64_t value)
         scaled = UINT64_MAX;
     qp_import_cost *cost = is_here ? cost_at(c, line) : NULL;
     c->n_elsewhere += !is_here && value;
-    if (c->callee)
+    if (c->callee) {
         add_call(c, scaled);
-    else
+    } else {
         add(c, &vertex_at(c, c->vertex)->self, scaled);
+        c->own = qp_sum(c->own, value);
+        c->n_rounded += c->is_time;
+    }
     if (cost && !c->im->failed) {
         add(c, &cost->total, c->callee == c->vertex ? 0 : scaled);
         add(c, &cost->self, c->callee ? 0 : scaled);
@@ -229,6 +233,7 @@ static bool read_costs(qp_callgrind *c, qp_words w)
         return qp_callgrind_refuse(c, "costs before the line \"events:\"");
     if (!c->vertex)
         return qp_callgrind_refuse(c, "costs before the first function");
+    c->is_body = true;
     charge(c, c->is_calls_only ? 0 : value);
     return true;
 }
@@ -307,6 +312,7 @@ static bool read_calls(qp_callgrind *c, qp_words w)
         return qp_callgrind_refuse(c, "calls without a line \"cfn=\" before");
     if (!qp_words_number(&w, &c->n_calls))
         return qp_callgrind_refuse(c, "expected the number of calls");
+    c->has_calls |= c->n_calls > 0;
     take_target(c, w);
     return true;
 }
@@ -327,14 +333,12 @@ static bool read_jump(qp_callgrind *c, qp_words w)
 
 static bool name_file(qp_callgrind *c, qp_words w)
 {
-    uint32_t text;
-    return take_name(c, w, SPACE_FILE, &text);
+    return take_name(c, w, SPACE_FILE, &(uint32_t){0});
 }
 
 static bool name_function(qp_callgrind *c, qp_words w)
 {
-    uint32_t text;
-    return take_name(c, w, SPACE_FUNCTION, &text);
+    return take_name(c, w, SPACE_FUNCTION, &(uint32_t){0});
 }
 
 static const struct {
@@ -364,10 +368,10 @@ static const struct {
     {"thread:", qp_callgrind_thread},
     {"version:", ignore},
     {"desc:", ignore},
-    {"part:", ignore},
+    {"part:", qp_callgrind_part},
     {"event:", ignore},
-    {"summary:", ignore},
-    {"totals:", ignore},
+    {"summary:", qp_callgrind_summary},
+    {"totals:", qp_callgrind_totals},
     {"timerange:", ignore},
     {"rcalls=", ignore},
 };
@@ -440,7 +444,7 @@ static void finish(qp_callgrind *c)
 {
     qp_import *im = c->im;
     im->failed |= c->g.vertices.failed || c->g.edges.failed || c->g.costs.failed;
-    im->head.flags |= QP_FLAG_FROM_EDGES;
+    im->head.flags |= QP_FLAG_FROM_EDGES | (c->has_calls ? 0u : QP_FLAG_NO_CALLS);
     im->recorder = im->recorder ? im->recorder : "callgrind format";
     qp_import_note(im, "call paths are estimated from callers and callees");
     if (c->n_elsewhere)
@@ -468,8 +472,8 @@ bool qp_import_callgrind(qp_import *im, const unsigned char *bytes, size_t n_byt
         c.n_line++;
         is_read = read_line(&c, line);
     }
-    if (is_read && !im->failed && !c.has_events)
-        is_read = qp_callgrind_refuse(&c, "it ends without a line \"events:\"");
+    if (is_read && !im->failed && !im->is_too_much)
+        is_read = qp_callgrind_is_whole(&c);
     if (is_read)
         finish(&c);
     qp_dict *const dicts[] = {&c.text_of,   &c.name_of, &c.method_of,

@@ -23,7 +23,7 @@ typedef struct {
     /* head */
     uint32_t n_columns, line_column;
     uint32_t event; /* the place of the one that is read */
-    bool has_events, is_calls_only, is_ours;
+    bool has_events, is_time, is_calls_only, is_ours;
     char event_name[QP_WORD_BYTES];
     uint64_t scale;
     uint32_t thread; /* of this part */
@@ -32,9 +32,14 @@ typedef struct {
     uint32_t called_object, called_file;
     uint32_t vertex, callee; /* callee: the next costs are those of calls */
     uint64_t n_calls;
-    bool is_jump; /* the next line is only a place */
+    bool has_calls; /* some were counted */
+    bool is_jump;   /* the next line is only a place */
     uint64_t columns[QP_CALLGRIND_COLUMNS];
     uint64_t n_elsewhere; /* costs of lines in other files */
+    /* is it whole? in units of the event */
+    uint64_t own, promised; /* own costs so far; what the parts said in advance */
+    uint64_t n_rounded;     /* lines of own costs that are times */
+    bool is_body;           /* of a part: costs came */
 } qp_callgrind;
 
 /* What is wrong, and on which line. @return false */
@@ -47,5 +52,11 @@ bool qp_callgrind_command(qp_callgrind *c, qp_words w);
 bool qp_callgrind_creator(qp_callgrind *c, qp_words w);
 bool qp_callgrind_pid(qp_callgrind *c, qp_words w);
 bool qp_callgrind_thread(qp_callgrind *c, qp_words w);
+bool qp_callgrind_part(qp_callgrind *c, qp_words w);
+bool qp_callgrind_summary(qp_callgrind *c, qp_words w);
+bool qp_callgrind_totals(qp_callgrind *c, qp_words w);
+
+/* At the end: is all there? @return false: see c->error */
+bool qp_callgrind_is_whole(qp_callgrind *c);
 
 #endif

@@ -1,8 +1,9 @@
 /* import_callgrind_head.c: what callgrind's files say of themselves: of which event the costs are,
- * and in which columns they stand. */
+ * in which columns they stand, and how much they are. */
 #include <string.h>
 
 #include "model/import_callgrind.h"
+#include "model/private.h"
 
 enum { EVENTS_MAX = 256, PARTS_APART = 1 << 20 };
 
@@ -52,6 +53,7 @@ bool qp_callgrind_events(qp_callgrind *c, qp_words w)
         return true;
     qp_import_unit unit = unit_of(c->event_name);
     c->scale = unit.scale;
+    c->is_time = unit.is_time;
     c->is_calls_only = c->is_ours && strcmp(c->event_name, "Calls") == 0;
     h->time_mode = c->is_calls_only ? QP_TIME_NONE : QP_TIME_EXACT;
     h->clock_kind = !unit.is_time                           ? QP_CLOCK_COUNTS
@@ -114,4 +116,53 @@ bool qp_callgrind_thread(qp_callgrind *c, qp_words w)
         return qp_callgrind_refuse(c, "expected the number of a thread");
     c->thread = (uint32_t)n;
     return true;
+}
+
+bool qp_callgrind_part(qp_callgrind *c, qp_words w)
+{
+    (void)w;
+    c->is_body = false;
+    return true;
+}
+
+/* The sum of a part's own costs, which valgrind and qprof write before them and others, as they
+ * please, behind. */
+bool qp_callgrind_summary(qp_callgrind *c, qp_words w)
+{
+    uint64_t value = 0;
+    for (uint32_t i = 0; c->has_events && !c->is_body && i <= c->event; i++) {
+        qp_words_skip(&w);
+        if (w.at == w.end)
+            return true; /* the rest is 0 */
+        if (!qp_words_number(&w, &value))
+            return qp_callgrind_refuse(c, "expected a number, of 64 bits at most");
+    }
+    if (c->has_events && !c->is_body)
+        c->promised = qp_sum(c->promised, value);
+    return true;
+}
+
+/* Valgrind's last line: all that was promised is there. */
+bool qp_callgrind_totals(qp_callgrind *c, qp_words w)
+{
+    (void)w;
+    c->own = c->promised = c->n_rounded = 0;
+    return true;
+}
+
+/* A file that was cut off at the end of a line looks like a whole one, but for its sums. */
+bool qp_callgrind_is_whole(qp_callgrind *c)
+{
+    if (!c->has_events)
+        return qp_callgrind_refuse(c, "it ends without a line \"events:\"");
+    if (c->callee)
+        return qp_callgrind_refuse(c, "it is cut off: it ends before what the calls cost");
+    if (c->is_calls_only || c->promised <= qp_sum(c->own, c->n_rounded))
+        return true;
+    qp_text_format(c->error, QP_ERROR_BYTES,
+                   "line %zu: it is cut off: the costs up to here are %llu %.60s, and its "
+                   "summary says %llu",
+                   c->n_line, (unsigned long long)c->own, c->event_name,
+                   (unsigned long long)c->promised);
+    return false;
 }

@@ -294,6 +294,16 @@ static bool read_samples(qp_pprof *p)
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
+/* The strings come last: a file that was cut off between two messages lacks some. */
+static bool is_whole(const qp_pprof *p)
+{
+    if (p->missing_text)
+        qp_text_format(p->error, QP_ERROR_BYTES,
+                       "it is damaged or cut off: a name is its string %llu, and it has %zu",
+                       (unsigned long long)p->missing_text, p->strings.n);
+    return !p->missing_text;
+}
+
 static void describe_run(qp_pprof *p)
 {
     qp_import *im = p->im;
@@ -302,11 +312,12 @@ static void describe_run(qp_pprof *p)
     im->recorder = "pprof";
     if (im->head.started_at)
         im->head.ended_at = im->head.started_at + im->head.end_raw;
-    if (im->head.time_mode == QP_TIME_SAMPLED)
+    if (im->head.time_mode == QP_TIME_SAMPLED) { /* the run may have slept between them */
         im->head.n_passes = im->sum_samples;
-    else
+        im->head.sample_ns = im->sum_self;
+    } else {
         im->head.sample_period = 0;
-    im->head.sample_ns = im->head.end_raw;
+    }
     if (p->n_negative)
         qp_import_note(im, "%llu negative values of a difference were taken for 0",
                        (unsigned long long)p->n_negative);
@@ -325,7 +336,7 @@ bool qp_import_pprof(qp_import *im, const unsigned char *bytes, size_t n_bytes, 
     qp_buf_init(&p.mappings, sizeof(uint64_t));
     qp_buf_init(&p.path, sizeof(uint64_t));
     bool is_read = qp_pprof_list(&p, qp_wire_of(bytes, n_bytes)) &&
-                   (im->failed || (choose_types(&p) && read_samples(&p)));
+                   (im->failed || (choose_types(&p) && read_samples(&p) && is_whole(&p)));
     if (is_read)
         describe_run(&p);
     qp_buf *const all[] = {&p.strings,   &p.texts, &p.samples,  &p.functions,

@@ -42,6 +42,7 @@ typedef struct {
     uint32_t n_types, time_type, calls_type, samples_type;
     uint64_t scale; /* of time_type's values */
     uint64_t default_type;
+    uint64_t missing_text; /* the last place of a string that is not there; 0: none */
     uint64_t n_frames_left, n_negative;
     qp_buf path; /* uint64_t, locations of a sample, innermost first */
 } qp_pprof;
@@ -49,7 +50,7 @@ typedef struct {
 /* List all that the samples refer to. @return false: see p->error */
 bool qp_pprof_list(qp_pprof *p, qp_wire w);
 
-/* The string at a place, "" where there is none. */
+/* The string at a place; "" where there is none, and missing_text says so. */
 const char *qp_pprof_text(qp_pprof *p, uint64_t place);
 
 /* What is wrong, and where. @return false */

@@ -211,9 +211,11 @@ bool qp_pprof_list(qp_pprof *p, qp_wire w)
     return true;
 }
 
-/* The string at a place, "" where there is none. Each is copied once. */
+/* Each is copied once. */
 const char *qp_pprof_text(qp_pprof *p, uint64_t place)
 {
+    if (place >= p->strings.n && place > p->missing_text)
+        p->missing_text = place;
     if (place >= p->strings.n || p->im->failed)
         return "";
     const char **text = (const char **)p->texts.items + place;

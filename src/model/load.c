@@ -135,7 +135,8 @@ static void describe_run(qp_model_private *own)
     run->is_coverage = h->collect & QP_COLLECT_COVERAGE;
     run->is_once = h->collect & QP_COLLECT_ONCE;
     run->memory_limit_bytes = h->memory_limit;
-    run->file_bytes = own->image.file_bytes;
+    run->file_bytes =
+        own->image.foreign_bytes ? own->image.foreign_bytes : own->image.file_bytes;
 }
 
 static uint64_t scaled(uint64_t value, uint64_t times, uint64_t by)

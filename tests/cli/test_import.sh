@@ -60,6 +60,13 @@ claim "a damaged file is one line" same \
     "qprof report: cut.pb.gz: its compressed data are damaged or cut off" \
     "$(qprof report cut.pb.gz 2>&1)"
 
+head -n 14 callgrind.out.2 >cut.out
+claim "a file that was cut off between two lines, too" same \
+    "qprof report: cut.out: line 14: it is cut off" "$(qprof report cut.out 2>&1 | cut -d: -f1-4 |
+        sed 's/\(cut off\).*/\1/')"
+claim "nothing is said of a limit that no other tool has" same "" "$(qprof info run.pb.gz |
+    grep 'at most')"
+
 # ---- what others recorded ----------------------------------------------------------------------
 
 cat >prog.c <<'END'
@@ -77,6 +84,12 @@ if command -v valgrind callgrind_annotate >/dev/null; then
     qprof report --format=json --limit=0 cg.out |
         jq -r '.methods[] | select(.file | endswith("prog.c")) | "\(.name) \(.self)"' | sort >found
     claim "own costs are those of callgrind_annotate" diff -u wanted found
+    n_lines=$(wc -l <cg.out) n_taken=0
+    for n in 30 200 1000 $((n_lines - 20)); do
+        head -n $n cg.out >cut.out
+        ! qprof report cut.out >/dev/null 2>&1 || n_taken=$((n_taken + 1))
+    done
+    claim "wherever it is cut off it is refused" same 0 $n_taken
     claim "calls are those of the program" same "100 100 200" "$(qprof report --format=json \
         --limit=0 cg.out | jq -r '[.methods[] | select(.name == "cheap", .name == "dear",
             .name == "leaf") | .calls] | sort | join(" ")')"
@@ -118,6 +131,9 @@ END
     qprof report --format=json --limit=0 cpu.pb.gz |
         jq -r '.methods[] | "\(.name) \(.self) \(.total)"' | sort >found
     claim "a Go profile's times are those of go tool pprof" diff -u wanted found
+    claim "... a sample stands for the 10 ms between two of them" grep -q 'one in 10.000 ms' <<END
+$(qprof report cpu.pb.gz)
+END
     claim "... its calls are not known" grep -q 'calls were not counted' <<END
 $(qprof report cpu.pb.gz)
 END

@@ -222,6 +222,46 @@ static void damaged_lines_are_named(void **state)
         assert_refused(bad[i].text, strlen(bad[i].text), bad[i].error);
 }
 
+/* Cut at the end of a line, a file reads well: its sums tell. */
+static void a_file_that_was_cut_off_is_refused(void **state)
+{
+    (void)state;
+    static const char begin[] = "events: wall_ns\nsummary: 12\nfl=a.c\nfn=f\n1 4\n",
+                      end[] = "cfn=g\ncalls=1 1\n2 6\nfn=g\n3 6\n",
+                      whole[] = "events: Ir\nsummary: 12\nfl=a.c\nfn=f\n1 11\n";
+    char text[200];
+    assert_refused(begin, sizeof begin - 1,
+                   "line 5: it is cut off: the costs up to here are 4 wall_ns, and its summary "
+                   "says 12");
+    qp_text_format(text, sizeof text, "%s%s", begin, end); /* 4 + 6; two times, each rounded */
+    qp_model_free(load(text));
+    assert_refused(
+        whole, sizeof whole - 1,
+        "line 5: it is cut off: the costs up to here are 11 Ir, and its summary says "
+        "12");
+    qp_text_format(text, sizeof text, "%stotals: 11\n", whole); /* the end is there */
+    qp_model_free(load(text));
+    static const char before_cost[] = "events: Ir\nfl=a.c\nfn=f\n1 4\ncfn=g\ncalls=1 1\n";
+    assert_refused(before_cost, sizeof before_cost - 1,
+                   "line 6: it is cut off: it ends before what the calls cost");
+    /* of the event that is read; of two parts; one behind the costs may be anything */
+    static const char parts[] = "events: Bytes Time_(10ns)\npart: 1\nsummary: 900 3\n"
+                                "fl=a.c\nfn=f\n1 0 3\npart: 2\nsummary: 900 4\nfn=f\n1 0 4\n",
+                      behind[] = "events: Ir\nfl=a.c\nfn=f\n1 4\n\nsummary: 70\n";
+    qp_model_free(load(parts));
+    qp_model_free(load(behind));
+}
+
+static void calls_that_nobody_counted_are_not_known(void **state)
+{
+    (void)state;
+    qp_model *m =
+        load(HEAD "events: Ir\nfl=a.c\nfn=f\n1 5\ncfn=g\ncalls=0 1\n1 2\nfn=g\n1 2\n");
+    assert_false(m->run.has_calls);
+    assert_true(qp_figures_is_seen(&profile_find(m, "f")->all));
+    qp_model_free(m);
+}
+
 /* ---- pprof ----------------------------------------------------------------------------------- */
 
 /* calls/count and wall/nanoseconds: main:7 > main:8 > f:9 with 3 and 20 on thread w, main:7 with 1
@@ -269,6 +309,30 @@ static void samples_are_call_paths(void **state)
     qp_model_free(m);
 }
 
+/* samples/count and cpu/nanoseconds: f with 4 samples and 40 ms, in 1 s that it mostly slept. */
+static const char slept[] = "\x0a\x04\x08\x01\x10\x02\x0a\x04\x08\x03\x10\x04"
+                            "\x12\x0a\x0a\x01\x01\x12\x05\x04\x80\xb4\x89\x13"
+                            "\x22\x06\x08\x01\x22\x02\x08\x01"
+                            "\x2a\x04\x08\x01\x10\x05"
+                            "\x32\x00\x32\x07"
+                            "samples\x32\x05"
+                            "count\x32\x03"
+                            "cpu\x32\x0bnanoseconds\x32\x01"
+                            "f\x50\x80\x94\xeb\xdc\x03\x60\x80\xad\xe2\x04";
+
+static void the_interval_is_what_a_sample_stands_for(void **state)
+{
+    (void)state;
+    qp_model *m = load_as(slept, sizeof slept - 1, NULL);
+    assert_int_equal(m->run.total, 40000000);
+    assert_int_equal(m->run.wall, 1000000000);
+    assert_int_equal(m->run.n_passes, 4);
+    assert_int_equal(m->run.sample_period_reached_ns, 10000000);
+    assert_int_equal(m->run.sample_period_ns, 10000000);
+    assert_int_equal(m->run.file_bytes, sizeof slept - 1);
+    qp_model_free(m);
+}
+
 static void a_sample_type_can_be_chosen(void **state)
 {
     (void)state;
@@ -300,6 +364,10 @@ static void damaged_messages_are_named(void **state)
                           "is not there");
     assert_refused(pprof, 40,
                    "at byte 37 of its unpacked data: a field that is damaged or cut off");
+    assert_refused(pprof, 91, /* between two messages */
+                   "it is damaged or cut off: a name is its string 8, and it has 0");
+    assert_refused(pprof, 135,
+                   "it is damaged or cut off: a name is its string 8, and it has 7");
     assert_refused("\x1f\x8b\x08\x00", 4, "its compressed data are damaged or cut off");
 }
 
@@ -340,7 +408,10 @@ int main(void)
         cmocka_unit_test(paths_are_bounded),
         cmocka_unit_test(time_is_the_event_that_is_read),
         cmocka_unit_test(damaged_lines_are_named),
+        cmocka_unit_test(a_file_that_was_cut_off_is_refused),
+        cmocka_unit_test(calls_that_nobody_counted_are_not_known),
         cmocka_unit_test(samples_are_call_paths),
+        cmocka_unit_test(the_interval_is_what_a_sample_stands_for),
         cmocka_unit_test(a_sample_type_can_be_chosen),
         cmocka_unit_test(damaged_messages_are_named),
         cmocka_unit_test(no_memory_is_said),
