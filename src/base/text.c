@@ -192,10 +192,15 @@ void qp_text_script(qp_out *out, const char *text, size_t n_bytes)
     write_json(out, text, n_bytes, true);
 }
 
+int qp_text_is_formula(const char *text)
+{
+    return *text && strchr("=+-@\t\r", *text);
+}
+
 void qp_text_csv(qp_out *out, const char *text)
 {
     qp_out_char(out, '"');
-    if (*text && strchr("=+-@\t\r", *text))
+    if (qp_text_is_formula(text))
         qp_out_char(out, '\'');
     size_t rest = strlen(text);
     while (rest > 0) {

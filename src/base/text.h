@@ -41,7 +41,10 @@ void qp_text_json(qp_out *out, const char *text);
  * separators of lines and paragraphs as \uXXXX, too. */
 void qp_text_script(qp_out *out, const char *text, size_t n_bytes);
 
-/* CSV field, quoted; a ' before what a spreadsheet would take for a formula. What steers a terminal,
+/* Would a spreadsheet take it for a formula? A ' before it makes it a text. */
+int qp_text_is_formula(const char *text);
+
+/* CSV field, quoted; a ' before a formula. What steers a terminal,
  * and bytes that are no UTF-8, as U+FFFD; tabs and line ends stay. */
 void qp_text_csv(qp_out *out, const char *text);
 

@@ -20,6 +20,44 @@ static bool write_job(const void *data, qp_out *out, char error[QP_ERROR_BYTES])
     return j->x->write(j->m, out, &j->o, error);
 }
 
+/* Can the format do what was asked for? */
+static bool does_fit(const qp_cli *cli, const qp_exporter *x)
+{
+    const qp_args *a = &cli->args;
+    if (a->has_callgrind_jumps && x != &qp_export_callgrind)
+        qp_cli_fail(cli, "--callgrind-jumps is for --to=callgrind; %s has no jumps", x->name);
+    else if (a->is_calls && a->has_samples)
+        qp_cli_fail(cli, "--calls and --samples: choose one of them");
+    else if (a->is_calls && !x->has_measure)
+        qp_cli_fail(cli, "--calls is for formats of one value; %s has times and calls",
+                    x->name);
+    else if (a->has_samples && !x->has_samples)
+        qp_cli_fail(cli, "--samples is for formats of one value that adds up; %s %s", x->name,
+                    x->has_measure ? "draws calls or times" : "has all values");
+    else
+        return true;
+    return false;
+}
+
+/* @return false: the run has not what was asked for, which is said */
+static bool choose_measure(const qp_cli *cli, const qp_model *m, qp_measure *out)
+{
+    const qp_args *a = &cli->args;
+    qp_measure all[QP_MEASURES];
+    bool is_known = !a->is_calls && !a->has_samples;
+    *out = QP_MEASURE_TIME;
+    for (uint32_t i = qp_export_measures(m, all); !is_known && i-- > 0;) {
+        is_known = all[i] == QP_MEASURE_CALLS ? a->is_calls
+                                              : a->has_samples && all[i] != QP_MEASURE_TIME;
+        *out = all[i];
+    }
+    if (!is_known && a->is_calls)
+        qp_cli_fail(cli, "--calls: the calls of this run were not counted");
+    else if (!is_known)
+        qp_cli_fail(cli, "--samples: this run has none; qprof run --pc takes some");
+    return is_known;
+}
+
 static int run_export(qp_cli *cli)
 {
     const char *file, *path = cli->args.output;
@@ -31,16 +69,14 @@ static int run_export(qp_cli *cli)
     if (x->is_binary && qp_output_is_standard(path) && cli->screen.is_terminal)
         return qp_cli_fail(cli, "%s is nothing to read on a terminal; -o FILE%s names a file",
                            x->name, x->suffix);
-    if (cli->args.has_callgrind_jumps && x != &qp_export_callgrind)
-        return qp_cli_fail(cli, "--callgrind-jumps is for --to=callgrind; %s has no jumps",
-                           x->name);
+    if (!does_fit(cli, x))
+        return QP_EXIT_UNUSABLE;
     int status = qp_cli_load_folded(cli, file, &m);
     if (status == QP_EXIT_UNUSABLE)
         return status;
-    job j = {
-        x, m, {.is_calls = cli->args.is_calls, .has_jumps = cli->args.has_callgrind_jumps}};
-    int written = qp_cli_thread(cli, m, &j.o.thread) ? qp_output_write(cli, path, write_job, &j)
-                                                     : QP_EXIT_UNUSABLE;
+    job j = {x, m, {.has_jumps = cli->args.has_callgrind_jumps}};
+    bool is_good = qp_cli_thread(cli, m, &j.o.thread) && choose_measure(cli, m, &j.o.measure);
+    int written = is_good ? qp_output_write(cli, path, write_job, &j) : QP_EXIT_UNUSABLE;
     qp_model_free(m);
     return written == QP_EXIT_CLEAN ? status : written;
 }
@@ -62,6 +98,8 @@ static const qp_flag flags[] = {
      "where to; default, or -: standard output. A failed export leaves no file"},
     {"calls", 0, QP_FLAG_YES, NULL, QP_FLAG_AT(is_calls), NULL,
      "calls in place of time, where a format has one value"},
+    {"samples", 0, QP_FLAG_YES, NULL, QP_FLAG_AT(has_samples), NULL,
+     "the same with interrupts of the PC command, or samples that times were estimated from"},
     {"callgrind-jumps", 0, QP_FLAG_YES, NULL, QP_FLAG_AT(has_callgrind_jumps), NULL,
      "callgrind: jumps between lines, where the host counts them; speedscope cannot read them"},
     QP_FLAG_WHEN,

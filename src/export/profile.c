@@ -24,16 +24,30 @@ bool qp_export_fails(char error[QP_ERROR_BYTES])
     return false;
 }
 
-/* Frames of a node. The root of a thread is one only where it has time of its own: of hidden
- * callees. */
-static uint32_t frames_of(const qp_model_node *n)
+/* Has it figures of its own? Where interrupts are all there is, those in no procedure are no time. */
+static bool has_own(const qp_model *m, const qp_figures *f)
 {
-    return n->depth > 1 ? n->depth - 1 : n->depth == 1 && n->f.self > 0;
+    return f->calls || f->self || f->samples || (f->interrupts && !m->run.is_stack_only);
 }
 
-static bool is_wanted(const qp_model_node *n, uint32_t thread)
+/* Frames of a node. The root of a thread is one only where it has something of its own: time of
+ * hidden callees, or interrupts in no procedure. */
+static uint32_t frames_of(const qp_model *m, const qp_model_node *n)
 {
-    return frames_of(n) > 0 && (thread == QP_ALL_THREADS || n->thread == thread);
+    return n->depth > 1 ? n->depth - 1 : n->depth == 1 && has_own(m, &n->f);
+}
+
+static bool is_wanted(const qp_model *m, const qp_model_node *n, uint32_t thread)
+{
+    return frames_of(m, n) > 0 && (thread == QP_ALL_THREADS || n->thread == thread);
+}
+
+static void add_figures(qp_figures *to, const qp_figures *f)
+{
+    to->calls += f->calls;
+    to->self += f->self;
+    to->samples += f->samples;
+    to->interrupts += f->interrupts;
 }
 
 bool qp_export_paths(const qp_model *m, uint32_t thread, qp_export_path **out, size_t *n)
@@ -46,19 +60,16 @@ bool qp_export_paths(const qp_model *m, uint32_t thread, qp_export_path **out, s
     /* From the leaves up: what is too deep goes to the parent. */
     for (uint32_t i = m->n_nodes; i-- > 1;) {
         const qp_model_node *node = &m->nodes[i];
-        if (!is_wanted(node, thread))
+        if (!is_wanted(m, node, thread))
             continue;
-        uint32_t at = frames_of(node) > QP_EXPORT_FRAMES ? node->parent : i;
-        paths[i].calls += node->f.calls;
-        paths[i].self += node->f.self;
-        if (at != i) {
-            paths[at].calls += paths[i].calls;
-            paths[at].self += paths[i].self;
-            paths[i] = (qp_export_path){0};
+        add_figures(&paths[i].f, &node->f);
+        if (frames_of(m, node) > QP_EXPORT_FRAMES) {
+            add_figures(&paths[node->parent].f, &paths[i].f);
+            paths[i].f = (qp_figures){0};
         }
     }
     for (uint32_t i = 1; i < m->n_nodes; i++)
-        if (paths[i].calls || paths[i].self) {
+        if (has_own(m, &paths[i].f)) {
             qp_export_path path = paths[i];
             path.node = i;
             paths[(*n)++] = path;
@@ -69,21 +80,64 @@ bool qp_export_paths(const qp_model *m, uint32_t thread, qp_export_path **out, s
 uint32_t qp_export_frames(const qp_model *m, uint32_t node, uint32_t frames[QP_EXPORT_FRAMES])
 {
     uint32_t n = 0;
-    uint32_t n_frames = frames_of(&m->nodes[node]);
+    uint32_t n_frames = frames_of(m, &m->nodes[node]);
     for (; n < QP_EXPORT_FRAMES && n < n_frames; node = m->nodes[node].parent)
         frames[n++] = m->nodes[node].method;
+    return n;
+}
+
+bool qp_export_methods(const qp_model *m, uint32_t thread, bool **out)
+{
+    bool *is_on_path = qp_alloc_zeroed(m->n_nodes, sizeof *is_on_path);
+    qp_figures *flat = qp_alloc_zeroed(m->n_methods, sizeof *flat);
+    *out = qp_alloc_zeroed(m->n_methods, sizeof **out);
+    bool is_good = is_on_path && flat && *out && qp_model_flat(m, thread, flat);
+    for (uint32_t i = 1; is_good && i < m->n_methods; i++)
+        (*out)[i] = qp_figures_is_seen(&flat[i]);
+    for (uint32_t i = m->n_nodes; is_good && i-- > 1;) {
+        const qp_model_node *n = &m->nodes[i];
+        is_on_path[i] |= is_wanted(m, n, thread) && has_own(m, &n->f);
+        is_on_path[n->parent] |= is_on_path[i];
+        (*out)[n->method] |= is_on_path[i];
+    }
+    qp_free(is_on_path);
+    qp_free(flat);
+    return is_good;
+}
+
+qp_measure qp_export_measure(const qp_model *m, const qp_export_options *o)
+{
+    bool is_missing = o->measure == QP_MEASURE_TIME && !m->run.has_times;
+    return is_missing ? QP_MEASURE_CALLS : o->measure;
+}
+
+uint32_t qp_export_measures(const qp_model *m, qp_measure out[QP_MEASURES])
+{
+    const qp_run *run = &m->run;
+    uint32_t n = 0;
+    if (run->has_calls || !run->has_times)
+        out[n++] = QP_MEASURE_CALLS;
+    if (run->time_mode == QP_TIME_SAMPLED)
+        out[n++] = QP_MEASURE_SAMPLES;
+    if (run->pc_period_ns && !run->is_stack_only)
+        out[n++] = QP_MEASURE_INTERRUPTS;
+    if (run->has_times)
+        out[n++] = QP_MEASURE_TIME;
     return n;
 }
 
 bool qp_export_has_thread(const qp_model *m, uint32_t thread, const qp_export_options *o)
 {
     const qp_model_thread *th = &m->threads[thread];
-    return (o->thread == QP_ALL_THREADS || o->thread == thread) && (th->calls || th->total);
+    uint64_t nobodys = qp_measure_own(qp_export_measure(m, o), &m->nodes[th->root].f);
+    return (o->thread == QP_ALL_THREADS || o->thread == thread) &&
+           (th->calls || th->total || nobodys);
 }
 
-const char *qp_export_time_name(const qp_model *m)
+const char *qp_export_measure_name(const qp_model *m, qp_measure measure)
 {
-    return strcmp(m->run.unit, "ns") != 0          ? m->run.unit
+    return measure != QP_MEASURE_TIME              ? qp_measure_unit(measure, m)
+           : strcmp(m->run.unit, "ns") != 0        ? m->run.unit
            : m->run.clock_kind == QP_CLOCK_ELAPSED ? "wall"
                                                    : "cpu";
 }

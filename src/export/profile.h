@@ -7,11 +7,11 @@
 #define QP_EXPORT_PROFILE_H
 
 #include "base/out.h"
-#include "model/model.h"
+#include "export/measure.h"
 
 typedef struct {
-    uint32_t thread; /* index, or QP_ALL_THREADS */
-    bool is_calls;  /* formats of one value: calls in place of time; so in runs without times */
+    uint32_t thread;    /* index, or QP_ALL_THREADS */
+    qp_measure measure; /* formats of one value: what was asked for, see qp_export_measure() */
     bool has_jumps; /* callgrind only: jumps between lines, which not all of its readers know */
     /* pages only; NULL: not given */
     const qp_model *base;    /* a run to compare with, which fits: model/diff.h */
@@ -25,6 +25,8 @@ typedef struct {
     const char *summary; /* who reads it; no capital, no full stop */
     const char *limits;  /* what we know and it cannot hold: nouns; "": nothing */
     bool is_binary;      /* not for a terminal */
+    bool has_measure;    /* of one value: `measure` says which */
+    bool has_samples;    /* ... also samples, or interrupts */
     /* @return false: it can not be written at all, see error (one line). Whether all of it reached
      * the sink is known to qp_out_close() alone. */
     bool (*write)(const qp_model *m, qp_out *out, const qp_export_options *o,
@@ -61,13 +63,13 @@ const qp_exporter *qp_exporter_named(const char *name);
 /* Frames of a path at most, in formats that write all frames of every path. */
 enum { QP_EXPORT_FRAMES = 1024 };
 
-/* What a call path has; deeper ones count for the path of its first QP_EXPORT_FRAMES frames. */
+/* What a call path itself has; deeper ones count for the path of its first QP_EXPORT_FRAMES frames. */
 typedef struct {
     uint32_t node;
-    uint64_t calls, self; /* self: ticks */
+    qp_figures f; /* calls, self, samples, interrupts */
 } qp_export_path;
 
-/** The paths of a thread, or of all, that have calls or time; parents before children.
+/** The paths of a thread, or of all, that have something of their own; parents before children.
  * @param out  [*n] free with qp_free() @return false: no memory */
 bool qp_export_paths(const qp_model *m, uint32_t thread, qp_export_path **out, size_t *n);
 
@@ -75,11 +77,24 @@ bool qp_export_paths(const qp_model *m, uint32_t thread, qp_export_path **out, s
  * @return how many */
 uint32_t qp_export_frames(const qp_model *m, uint32_t node, uint32_t frames[QP_EXPORT_FRAMES]);
 
+/** Functions that are on a path with figures, of their own or of what they called: whoever lists
+ * functions and their callers lists these, or a caller is named that is nowhere.
+ * @param out  [n_methods] free with qp_free() @return false: no memory */
+bool qp_export_methods(const qp_model *m, uint32_t thread, bool **out);
+
+/* What a format of one value shows: calls in place of times that there are none of. */
+qp_measure qp_export_measure(const qp_model *m, const qp_export_options *o);
+
+/* All that the run has, for formats of several values: time is the last. Where interrupts are all
+ * there is they are the samples, from which times are estimated.
+ * @return how many, >= 1 */
+uint32_t qp_export_measures(const qp_model *m, qp_measure out[QP_MEASURES]);
+
 /* Has the thread anything to show? */
 bool qp_export_has_thread(const qp_model *m, uint32_t thread, const qp_export_options *o);
 
-/* The time unit of a run that has times as pprof and callgrind call it: wall, cpu or counts. */
-const char *qp_export_time_name(const qp_model *m);
+/* What pprof, Perfetto and callgrind call it: calls, samples, interrupts; wall, cpu or counts. */
+const char *qp_export_measure_name(const qp_model *m, qp_measure measure);
 
 /* What a writer returns when it has no memory. @return false */
 bool qp_export_fails(char error[QP_ERROR_BYTES]);

@@ -16,7 +16,7 @@
 #include "model/lines.h"
 
 typedef struct {
-    uint64_t time, calls; /* ticks; entries */
+    uint64_t by[QP_MEASURES]; /* time in ticks */
     uint64_t
         executions; /* of a line; own ones only: those of callees are not known by caller */
 } cost;
@@ -33,10 +33,12 @@ typedef struct {
     qp_out *out;
     uint32_t thread;
     bool has_jumps;
-    bool has_executions; /* a function that is written counts its lines */
-    cost all;            /* sums over the functions that are written; time is in sums */
-    qp_dict index;       /* caller, callee -> index + 1 into edges */
-    qp_buf edges;        /* edge, in the order in which they are found */
+    bool has_executions;            /* a function that is written counts its lines */
+    bool has[QP_MEASURES];          /* they are events, in this order */
+    bool *is_written;               /* [n_methods] */
+    uint64_t n_calls, n_executions; /* of the functions that are written */
+    qp_dict index;                  /* caller, callee -> index + 1 into edges */
+    qp_buf edges;                   /* edge, in the order in which they are found */
     uint32_t *first; /* [n_methods + n_threads] the caller's edges, newest first: index + 1 */
     cost *sums;      /* [n_nodes] with descendants */
     qp_figures *flat;
@@ -68,24 +70,44 @@ static uint32_t edge_of(graph *g, uint32_t caller, uint32_t callee)
     return g->first[caller] = (uint32_t)g->edges.n;
 }
 
+static void add_cost(cost *to, const cost *c)
+{
+    for (qp_measure x = 0; x < QP_MEASURES; x++)
+        to->by[x] += c->by[x];
+}
+
+static cost cost_of(const qp_figures *f)
+{
+    cost own = {.executions = 0};
+    for (qp_measure x = 0; x < QP_MEASURES; x++)
+        own.by[x] = qp_measure_own(x, f);
+    return own;
+}
+
 static void sum_nodes(graph *g)
 {
     for (uint32_t i = g->m->n_nodes; i-- > 1;) {
         const qp_model_node *n = &g->m->nodes[i];
-        if (g->thread == QP_ALL_THREADS || n->thread == g->thread) {
-            g->sums[i].time += n->f.self;
-            g->sums[i].calls += n->f.calls;
-        }
-        g->sums[n->parent].time += g->sums[i].time;
-        g->sums[n->parent].calls += g->sums[i].calls;
+        const cost own = cost_of(&n->f);
+        if (g->thread == QP_ALL_THREADS || n->thread == g->thread)
+            add_cost(&g->sums[i], &own);
+        add_cost(&g->sums[n->parent], &g->sums[i]);
     }
+}
+
+static bool is_nothing(const cost *c)
+{
+    bool is_none = true;
+    for (qp_measure x = 0; x < QP_MEASURES; x++)
+        is_none &= c->by[x] == 0;
+    return is_none;
 }
 
 static void find_edges(graph *g)
 {
     for (uint32_t i = 1; !g->edges.failed && i < g->m->n_nodes; i++) {
         const qp_model_node *n = &g->m->nodes[i], *parent = &g->m->nodes[n->parent];
-        if (!is_wanted(g, n))
+        if (!is_wanted(g, n) || is_nothing(&g->sums[i]))
             continue;
         uint32_t caller =
             parent->method != QP_ROOT_METHOD ? parent->method : g->m->n_methods + n->thread;
@@ -94,10 +116,8 @@ static void find_edges(graph *g)
             return;
         edge *e = (edge *)g->edges.items + at - 1;
         e->calls += n->f.calls;
-        if (n->is_outermost) {
-            e->inclusive.time += g->sums[i].time;
-            e->inclusive.calls += g->sums[i].calls;
-        }
+        if (n->is_outermost)
+            add_cost(&e->inclusive, &g->sums[i]);
     }
 }
 
@@ -135,15 +155,20 @@ static void write_method(graph *g, const char *keyword, uint32_t method)
 }
 
 /* @param c  its time in the run's unit */
+static void write_values(graph *g, const cost *c)
+{
+    for (qp_measure x = 0; x < QP_MEASURES; x++)
+        if (g->has[x])
+            qp_out_format(g->out, " %" PRIu64, c->by[x]);
+    if (g->has_executions)
+        qp_out_format(g->out, " %" PRIu64, c->executions);
+    qp_out_char(g->out, '\n');
+}
+
 static void write_cost(graph *g, uint32_t line, cost c)
 {
     qp_out_format(g->out, "%" PRIu32, line);
-    if (g->m->run.has_times)
-        qp_out_format(g->out, " %" PRIu64, c.time);
-    qp_out_format(g->out, " %" PRIu64, c.calls);
-    if (g->has_executions)
-        qp_out_format(g->out, " %" PRIu64, c.executions);
-    qp_out_char(g->out, '\n');
+    write_values(g, &c);
 }
 
 /* @param lines  receives the lines of a method, none if it has no file
@@ -156,24 +181,19 @@ static bool find_lines(const graph *g, uint32_t method, qp_line_figures **lines,
     return !file[0] || qp_model_lines(g->m, file, method, g->thread, lines, n);
 }
 
-static bool is_written(const graph *g, uint32_t method)
-{
-    return g->flat[method].calls || g->flat[method].self;
-}
-
 static bool sum_methods(graph *g)
 {
     for (uint32_t i = 1; i < g->m->n_methods; i++) {
         qp_line_figures *lines;
         size_t n;
-        if (!is_written(g, i))
+        if (!g->is_written[i])
             continue;
-        g->all.calls += g->flat[i].calls;
+        g->n_calls += g->flat[i].calls;
         if (!find_lines(g, i, &lines, &n))
             return false;
         for (size_t k = 0; k < n; k++) {
             g->has_executions |= lines[k].is_counted;
-            g->all.executions += lines[k].count;
+            g->n_executions += lines[k].count;
         }
         qp_free(lines);
     }
@@ -187,34 +207,39 @@ static bool write_self(graph *g, uint32_t method)
     const qp_model_method *x = &g->m->methods[method];
     qp_line_figures *lines;
     size_t n;
-    cost rest = {.time = qp_model_ns(g->m, g->flat[method].self),
-                 .calls = g->flat[method].calls};
+    cost rest = cost_of(&g->flat[method]);
+    uint64_t *left = &rest.by[QP_MEASURE_TIME];
+    *left = qp_model_ns(g->m, *left);
     if (!find_lines(g, method, &lines, &n))
         return false;
     for (size_t i = 0; i < n; i++) {
         uint64_t self = qp_model_ns(g->m, lines[i].self);
-        self = self < rest.time ? self : rest.time;
+        self = self < *left ? self : *left;
         if (self || lines[i].count)
-            write_cost(g, lines[i].line, (cost){.time = self, .executions = lines[i].count});
-        rest.time -= self;
+            write_cost(g, lines[i].line,
+                       (cost){.by[QP_MEASURE_TIME] = self, .executions = lines[i].count});
+        *left -= self;
     }
     write_cost(g, x->first_line, rest);
     qp_free(lines);
     return true;
 }
 
-/* @param line  where the caller begins: where in it a call stands is not known */
+/* The cost behind calls=0 is the caller's own for callgrind_annotate, and KCachegrind takes the
+ * callee for one that is still active: calls that nobody counted, or that --when does not charge, are
+ * one.
+ * @param line  where the caller begins: where in it a call stands is not known */
 static void write_calls(graph *g, uint32_t caller, uint32_t line)
 {
     for (uint32_t at = g->first[caller]; at;) {
         const edge *e = (const edge *)g->edges.items + at - 1;
         write_file(g, "cfi", e->callee);
         write_method(g, "cfn", e->callee);
-        qp_out_format(g->out, "calls=%" PRIu64 " %" PRIu32 "\n", e->calls,
+        qp_out_format(g->out, "calls=%" PRIu64 " %" PRIu32 "\n", e->calls ? e->calls : 1,
                       g->m->methods[e->callee].first_line);
-        write_cost(
-            g, line,
-            (cost){.time = qp_model_ns(g->m, e->inclusive.time), .calls = e->inclusive.calls});
+        cost inclusive = e->inclusive;
+        inclusive.by[QP_MEASURE_TIME] = qp_model_ns(g->m, inclusive.by[QP_MEASURE_TIME]);
+        write_cost(g, line, inclusive);
         at = e->next;
     }
 }
@@ -245,7 +270,7 @@ static bool write_methods(graph *g)
 {
     const qp_model *m = g->m;
     for (uint32_t i = 1; i < m->n_methods; i++) {
-        if (!is_written(g, i))
+        if (!g->is_written[i])
             continue;
         qp_out_char(g->out, '\n');
         write_file(g, "fl", i);
@@ -261,11 +286,41 @@ static bool write_methods(graph *g)
         qp_out_char(g->out, '\n');
         write_file(g, "fl", QP_ROOT_METHOD);
         write_name(g, "fn", caller, true, m->threads[i].name);
-        uint64_t hidden = m->nodes[m->threads[i].root].f.self; /* of hidden callees */
-        write_cost(g, 0, (cost){.time = qp_model_ns(m, hidden)});
+        cost nobodys =
+            cost_of(&m->nodes[m->threads[i].root].f); /* hidden, or in no procedure */
+        nobodys.by[QP_MEASURE_TIME] = qp_model_ns(m, nobodys.by[QP_MEASURE_TIME]);
+        write_cost(g, 0, nobodys);
         write_calls(g, caller, 0);
     }
     return !g->edges.failed;
+}
+
+/* "wall_ns", "Calls", ... */
+static const char *event_name(const graph *g, qp_measure x, char name[40])
+{
+    static const char *const names[] = {[QP_MEASURE_CALLS] = "Calls",
+                                        [QP_MEASURE_SAMPLES] = "Samples",
+                                        [QP_MEASURE_INTERRUPTS] = "Interrupts"};
+    if (x != QP_MEASURE_TIME)
+        return names[x];
+    qp_text_format(name, 40, "%s_%s", qp_export_measure_name(g->m, x), g->m->run.unit);
+    return name;
+}
+
+static void write_events(graph *g)
+{
+    const qp_run *run = &g->m->run;
+    char name[40];
+    if (run->has_times)
+        qp_out_format(g->out, "event: %s : %s time (%s)\n",
+                      event_name(g, QP_MEASURE_TIME, name), run->clock_text, run->unit);
+    if (g->has_executions)
+        qp_out_text(g->out, "event: Executions : Executions of lines, without callees\n");
+    qp_out_text(g->out, "events:");
+    for (qp_measure x = 0; x < QP_MEASURES; x++)
+        if (g->has[x])
+            qp_out_format(g->out, " %s", event_name(g, x, name));
+    qp_out_text(g->out, g->has_executions ? " Executions\n" : "\n");
 }
 
 static void write_head(graph *g)
@@ -276,28 +331,27 @@ static void write_head(graph *g)
     qp_out_format(g->out, "pid: %" PRIu64 "\ncmd: ", run->pid);
     qp_text_line(g->out, run->program, "");
     qp_out_text(g->out, "\npart: 1\npositions: line\n");
-    if (run->has_times)
-        qp_out_format(g->out, "event: %s_%s : %s time (%s)\n", qp_export_time_name(g->m),
-                      run->unit, run->clock_text, run->unit);
-    qp_out_text(g->out, "event: Calls : Calls\n");
-    if (g->has_executions)
-        qp_out_text(g->out, "event: Executions : Executions of lines, without callees\n");
-    qp_out_text(g->out, "events:");
-    if (run->has_times)
-        qp_out_format(g->out, " %s_%s", qp_export_time_name(g->m), run->unit);
-    qp_out_format(g->out, " Calls%s\nsummary:", g->has_executions ? " Executions" : "");
-    if (run->has_times)
-        qp_out_format(g->out, " %" PRIu64, qp_model_ns(g->m, g->sums[QP_ROOT_NODE].time));
-    qp_out_format(g->out, " %" PRIu64, g->all.calls);
-    if (g->has_executions)
-        qp_out_format(g->out, " %" PRIu64, g->all.executions);
-    qp_out_char(g->out, '\n');
+    write_events(g);
+    cost all = g->sums[QP_ROOT_NODE];
+    all.by[QP_MEASURE_TIME] = qp_model_ns(g->m, all.by[QP_MEASURE_TIME]);
+    all.by[QP_MEASURE_CALLS] = g->n_calls;
+    all.executions = g->n_executions;
+    qp_out_text(g->out, "summary:");
+    write_values(g, &all);
+}
+
+static void find_events(graph *g)
+{
+    qp_measure measures[QP_MEASURES];
+    for (uint32_t i = qp_export_measures(g->m, measures); i-- > 0;)
+        g->has[measures[i]] = true;
 }
 
 static bool write(const qp_model *m, qp_out *out, const qp_export_options *o,
                   char error[QP_ERROR_BYTES])
 {
     graph g = {.m = m, .out = out, .thread = o->thread, .has_jumps = o->has_jumps};
+    find_events(&g);
     qp_dict_init(&g.index);
     qp_dict_init(&g.files);
     qp_buf_init(&g.edges, sizeof(edge));
@@ -306,7 +360,8 @@ static bool write(const qp_model *m, qp_out *out, const qp_export_options *o,
     g.flat = qp_alloc_zeroed(m->n_methods, sizeof *g.flat);
     g.is_named = qp_alloc_zeroed(m->n_methods, sizeof *g.is_named);
     bool is_good = g.first && g.sums && g.flat && g.is_named &&
-                   qp_model_flat(m, o->thread, g.flat) && sum_methods(&g);
+                   qp_model_flat(m, o->thread, g.flat) &&
+                   qp_export_methods(m, o->thread, &g.is_written) && sum_methods(&g);
     if (is_good) {
         sum_nodes(&g);
         find_edges(&g);
@@ -317,6 +372,7 @@ static bool write(const qp_model *m, qp_out *out, const qp_export_options *o,
     qp_free(g.sums);
     qp_free(g.flat);
     qp_free(g.is_named);
+    qp_free(g.is_written);
     qp_free(g.edges.items);
     qp_dict_fini(&g.index);
     qp_dict_fini(&g.files);
@@ -328,5 +384,6 @@ const qp_exporter qp_export_callgrind = {
     .suffix = ".callgrind",
     .summary = "KCachegrind, callgrind_annotate, PhpStorm",
     .limits = "the tree (callers and callees only), threads side by side, lines of calls, "
-              "executions of callees, jumps (but see --callgrind-jumps)",
+              "executions of callees, jumps (but see --callgrind-jumps), that calls were not "
+              "counted (each caller has one)",
     .write = write};

@@ -2,8 +2,6 @@
  * each thread, virtual or not.
  *
  * Events have a time and we have sums, so each path begins where the one before it ends. */
-#include <string.h>
-
 #include "base/json.h"
 #include "export/profile.h"
 #include "export/steps.h"
@@ -40,22 +38,25 @@ static void write_args(qp_json *json, const qp_model *m, const qp_steps *s)
         qp_json_text(json, "file", x->file);
         qp_json_count(json, "line", x->first_line);
     } else {
-        qp_json_count(json, "calls", n->f.calls);
-        qp_json_count(json, "self", qp_model_ns(m, n->f.self));
+        if (m->run.has_calls)
+            qp_json_count(json, "calls", n->f.calls);
+        if (m->run.has_times)
+            qp_json_count(json, "self", qp_model_ns(m, n->f.self));
+        if (m->run.pc_period_ns)
+            qp_json_count(json, "interrupts", n->f.interrupts);
     }
     qp_json_end(json, '}');
 }
 
-static void write_thread(qp_json *json, const qp_model *m, uint32_t thread, bool is_calls)
+static void write_thread(qp_json *json, const qp_model *m, uint32_t thread, qp_measure measure)
 {
-    bool is_ns = !is_calls && strcmp(m->run.unit, "ns") == 0;
     qp_steps s;
-    qp_steps_init(&s, m, thread, is_calls);
+    qp_steps_init(&s, m, thread, measure);
     while (qp_steps_next(&s)) {
         const qp_model_method *x = &m->methods[m->nodes[s.node].method];
         begin_event(json, m, thread, s.is_entry ? "B" : "E", x->name);
         qp_json_text(json, "cat", *x->module ? x->module : "function");
-        qp_json_decimal(json, "ts", qp_steps_at(&s), is_ns ? 3 : 0);
+        qp_json_decimal(json, "ts", qp_steps_at(&s), qp_measure_is_ns(measure, m) ? 3 : 0);
         write_args(json, m, &s);
         qp_json_end(json, '}');
     }
@@ -65,7 +66,7 @@ static bool write(const qp_model *m, qp_out *out, const qp_export_options *o,
                   char error[QP_ERROR_BYTES])
 {
     qp_json json;
-    bool is_calls = o->is_calls || !m->run.has_times;
+    qp_measure measure = qp_export_measure(m, o);
     (void)error;
     qp_json_init(&json, out);
     qp_json_begin(&json, NULL, '{');
@@ -74,13 +75,13 @@ static bool write(const qp_model *m, qp_out *out, const qp_export_options *o,
         if (qp_export_has_thread(m, i, o)) {
             write_title(&json, m, i, "process_name", m->run.program);
             write_title(&json, m, i, "thread_name", m->threads[i].name);
-            write_thread(&json, m, i, is_calls);
+            write_thread(&json, m, i, measure);
         }
     qp_json_end(&json, ']');
     qp_json_text(&json, "displayTimeUnit", "ns");
     qp_json_begin(&json, "otherData", '{');
     qp_json_text(&json, "creator", "qprof " QPROF_VERSION_TEXT);
-    qp_json_text(&json, "unit", is_calls ? "calls" : m->run.unit);
+    qp_json_text(&json, "unit", qp_measure_unit(measure, m));
     qp_json_end(&json, '}');
     qp_json_end(&json, '}');
     return true;
@@ -91,4 +92,6 @@ const qp_exporter qp_export_chrome = {
     .suffix = ".trace.json",
     .summary = "trace events: Perfetto, Chrome's developer tools, speedscope",
     .limits = "lines within functions, units other than time (1 is shown as 1 us)",
+    .has_measure = true,
+    .has_samples = true,
     .write = write};

@@ -12,26 +12,19 @@
 #include "base/dict.h"
 #include "base/json.h"
 #include "export/profile.h"
+#include "export/shares.h"
 #include "export/steps.h"
-#include "model/lines.h"
 
 enum { ROOT_ID = 1 }; /* path i has the id i + 1 */
-
-/* Lines of a function that were timed, and how much of that no path has yet. */
-typedef struct {
-    qp_line_figures *items;
-    size_t n, at;
-    bool is_known;
-} rest;
 
 typedef struct {
     const qp_model *m;
     qp_json json;
-    bool is_calls;
+    qp_measure measure;
     unsigned n_digits; /* of the run's unit behind the point of a microsecond */
     qp_buf paths;      /* uint32_t: what is written; a thread stands before its paths */
     qp_dict scripts;   /* name of a file -> its number */
-    rest *rests;       /* [n_methods] */
+    qp_shares shares;
 } cpuprofile;
 
 /* ---- nodes ----------------------------------------------------------------------------------- */
@@ -67,32 +60,22 @@ static void write_tick(cpuprofile *x, uint32_t line, uint64_t ticks)
         return;
     qp_json_begin(&x->json, NULL, '{');
     qp_json_count(&x->json, "line", line);
-    qp_json_count(&x->json, "ticks", x->is_calls ? ticks : qp_model_ns(x->m, ticks));
+    qp_json_count(&x->json, "ticks", qp_measure_units(x->measure, x->m, ticks));
     qp_json_end(&x->json, '}');
 }
 
-/* Lines are timed for a function on all its paths, and readers add up its nodes again: so each path
- * takes what its callers' left, and the rest is where the function begins. */
 static void write_lines(cpuprofile *x, uint32_t path)
 {
     const qp_model_node *n = &x->m->nodes[path];
-    const qp_model_method *method = &x->m->methods[n->method];
-    rest *r = &x->rests[n->method];
-    uint64_t own = x->is_calls ? n->f.calls : n->f.self;
-    if (!r->is_known && *method->file && !x->is_calls)
-        x->paths.failed |=
-            !qp_model_lines(x->m, method->file, n->method, QP_ALL_THREADS, &r->items, &r->n);
-    r->is_known = true;
+    uint64_t own = qp_measure_own(x->measure, &n->f), part;
+    uint32_t line;
     qp_json_begin(&x->json, "positionTicks", '[');
-    while (own && r->at < r->n) {
-        qp_line_figures *line = &r->items[r->at];
-        uint64_t part = line->self < own ? line->self : own;
-        write_tick(x, line->line, part);
+    while (x->measure == QP_MEASURE_TIME &&
+           qp_shares_next(&x->shares, n->method, QP_ALL_THREADS, own, &line, &part)) {
+        write_tick(x, line, part);
         own -= part;
-        line->self -= part;
-        r->at += line->self == 0;
     }
-    write_tick(x, method->first_line, own);
+    write_tick(x, x->m->methods[n->method].first_line, own);
     qp_json_end(&x->json, ']');
 }
 
@@ -113,7 +96,7 @@ static void write_node(cpuprofile *x, uint32_t path)
     qp_json_count(&x->json, "id", (uint64_t)path + 1);
     write_frame(x, is_thread ? x->m->threads[n->thread].name : method->name, method->file,
                 method->first_line);
-    qp_json_count(&x->json, "hitCount", qp_path_own(x->m, path, x->is_calls));
+    qp_json_count(&x->json, "hitCount", qp_path_own(x->m, path, x->measure));
     write_children(x, path);
     if (!is_thread)
         write_lines(x, path);
@@ -143,14 +126,14 @@ static void write_samples(cpuprofile *x)
     uint64_t sum = 0;
     qp_json_begin(&x->json, "samples", '[');
     for (size_t i = 0; i < x->paths.n; i++)
-        if (qp_path_own(x->m, paths[i], x->is_calls))
+        if (qp_path_own(x->m, paths[i], x->measure))
             qp_json_count(&x->json, NULL, (uint64_t)paths[i] + 1);
     qp_json_count(&x->json, NULL, ROOT_ID);
     qp_json_end(&x->json, ']');
     qp_json_begin(&x->json, "timeDeltas", '[');
     qp_json_count(&x->json, NULL, 0);
     for (size_t i = 0; i < x->paths.n; i++) {
-        uint64_t own = qp_path_own(x->m, paths[i], x->is_calls);
+        uint64_t own = qp_path_own(x->m, paths[i], x->measure);
         if (own)
             qp_json_decimal(&x->json, NULL, own, x->n_digits);
         sum += own;
@@ -176,27 +159,23 @@ static void find_paths(cpuprofile *x, const qp_export_options *o)
 static bool write(const qp_model *m, qp_out *out, const qp_export_options *o,
                   char error[QP_ERROR_BYTES])
 {
-    cpuprofile x = {.m = m, .is_calls = o->is_calls || !m->run.has_times};
-    x.n_digits = !x.is_calls && strcmp(m->run.unit, "ns") == 0 ? 3 : 0;
+    cpuprofile x = {.m = m, .measure = qp_export_measure(m, o)};
+    x.n_digits = qp_measure_is_ns(x.measure, m) ? 3 : 0;
     qp_json_init(&x.json, out);
     qp_buf_init(&x.paths, sizeof(uint32_t));
     qp_dict_init(&x.scripts);
-    x.rests = qp_alloc_zeroed(m->n_methods, sizeof *x.rests);
-    if (x.rests) {
-        find_paths(&x, o);
-        qp_json_begin(&x.json, NULL, '{');
-        qp_json_begin(&x.json, "nodes", '[');
-        write_root(&x, o);
-        for (size_t i = 0; i < x.paths.n; i++)
-            write_node(&x, ((const uint32_t *)x.paths.items)[i]);
-        qp_json_end(&x.json, ']');
-        write_samples(&x);
-        qp_json_end(&x.json, '}');
-    }
-    bool is_written = x.rests && !x.paths.failed;
-    for (uint32_t i = 0; x.rests && i < m->n_methods; i++)
-        qp_free(x.rests[i].items);
-    qp_free(x.rests);
+    qp_shares_init(&x.shares, m);
+    find_paths(&x, o);
+    qp_json_begin(&x.json, NULL, '{');
+    qp_json_begin(&x.json, "nodes", '[');
+    write_root(&x, o);
+    for (size_t i = 0; i < x.paths.n; i++)
+        write_node(&x, ((const uint32_t *)x.paths.items)[i]);
+    qp_json_end(&x.json, ']');
+    write_samples(&x);
+    qp_json_end(&x.json, '}');
+    bool is_written = !x.shares.failed && !x.paths.failed;
+    qp_shares_fini(&x.shares);
     qp_free(x.paths.items);
     qp_dict_fini(&x.scripts);
     return is_written || qp_export_fails(error);
@@ -206,6 +185,9 @@ const qp_exporter qp_export_cpuprofile = {
     .name = "cpuprofile",
     .suffix = ".cpuprofile",
     .summary = "V8's profiles: Chrome's developer tools, VS Code, speedscope",
-    .limits = "calls beside times, threads side by side, lines of a single path, units other "
+    .has_measure = true,
+    .has_samples = true,
+    .limits = "calls and interrupts beside times, threads side by side, lines of a single "
+              "path, units other "
               "than time (1 is shown as 1 us)",
     .write = write};

@@ -12,6 +12,25 @@ static void write_texts(qp_out *out, const char *const *texts, size_t n)
     }
 }
 
+/* Fields are empty where nothing is known. */
+static void write_counts(qp_out *out, bool is_known, const uint64_t *counts, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        qp_out_char(out, ',');
+        if (is_known)
+            qp_out_format(out, "%" PRIu64, counts[i]);
+    }
+}
+
+static void write_times(const qp_model *m, qp_out *out, bool is_known, const uint64_t *ticks,
+                        size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        uint64_t time = qp_model_ns(m, ticks[i]);
+        write_counts(out, is_known, &time, 1);
+    }
+}
+
 static void write_path(const qp_model *m, qp_out *out, uint32_t path)
 {
     const qp_model_node *n = &m->nodes[path];
@@ -24,17 +43,14 @@ static void write_path(const qp_model *m, qp_out *out, uint32_t path)
                   n->depth, th->ordinal);
     write_texts(out, &th->name, 1);
     write_texts(out, texts, sizeof texts / sizeof *texts);
-    qp_out_format(out, ",%" PRIu32 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64,
-                  x->first_line, f->calls, f->hits, f->skips, qp_model_ns(m, f->self),
-                  qp_model_ns(m, f->total));
-    if (has_min_max)
-        qp_out_format(out, ",%" PRIu64 ",%" PRIu64, qp_model_ns(m, f->min),
-                      qp_model_ns(m, f->max));
-    else
-        qp_out_text(out, ",,");
-    qp_out_format(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\r\n",
-                  qp_model_ns(m, f->self_half), qp_model_ns(m, f->total_half), f->counts,
-                  f->samples);
+    qp_out_format(out, ",%" PRIu32, x->first_line);
+    write_counts(out, m->run.has_calls, (const uint64_t[]){f->calls, f->hits, f->skips}, 3);
+    write_times(m, out, true, (const uint64_t[]){f->self, f->total}, 2);
+    write_times(m, out, has_min_max, (const uint64_t[]){f->min, f->max}, 2);
+    write_times(m, out, true, (const uint64_t[]){f->self_half, f->total_half}, 2);
+    write_counts(out, true, (const uint64_t[]){f->counts, f->samples}, 2);
+    write_counts(out, m->run.pc_period_ns, &f->interrupts, 1);
+    qp_out_text(out, "\r\n");
 }
 
 static bool write(const qp_model *m, qp_out *out, const qp_export_options *o,
@@ -45,7 +61,7 @@ static bool write(const qp_model *m, qp_out *out, const qp_export_options *o,
     qp_out_format(out,
                   "path,parent,depth,thread,thread_name,function,class,module,file,line,calls,"
                   "hits,skips,self_%s,total_%s,min_%s,max_%s,self_half_%s,total_half_%s,counts,"
-                  "samples\r\n",
+                  "samples,interrupts\r\n",
                   unit, unit, unit, unit, unit, unit);
     for (uint32_t i = 1; i < m->n_nodes; i++)
         if (o->thread == QP_ALL_THREADS || m->nodes[i].thread == o->thread)

@@ -21,7 +21,7 @@ enum {
 typedef struct {
     const qp_model *m;
     qp_out *out;
-    bool is_calls;
+    qp_measure measure;
     qp_figures *flat; /* [n_methods] */
     qp_pair *edges;   /* [n_edges] by callee, then by caller */
     size_t n_edges;
@@ -34,7 +34,7 @@ typedef struct {
 /* What a function, or an edge, is drawn by. */
 static uint64_t weight(const graph *g, uint64_t calls, uint64_t time)
 {
-    return g->is_calls ? calls : time;
+    return g->measure == QP_MEASURE_CALLS ? calls : time;
 }
 
 static uint64_t weight_of(const graph *g, uint32_t method)
@@ -50,7 +50,7 @@ static void choose_functions(graph *g)
     for (uint32_t n = 0; n < MOST_FUNCTIONS; n++) {
         uint32_t best = QP_ROOT_METHOD;
         for (uint32_t i = 1; i < g->m->n_methods; i++)
-            if (!g->is_shown[i] && g->flat[i].calls &&
+            if (!g->is_shown[i] && qp_figures_is_seen(&g->flat[i]) &&
                 (best == QP_ROOT_METHOD || weight_of(g, i) > weight_of(g, best)))
                 best = i;
         g->is_shown[best] = true;
@@ -160,11 +160,10 @@ static void write_function(const graph *g, uint32_t method)
     char calls[QP_NUMBER_BYTES];
     qp_out_format(g->out, "  f%" PRIu32 " [label=\"", method);
     write_name(g->out, x->name);
-    if (method != QP_ROOT_METHOD) {
+    if (method != QP_ROOT_METHOD && g->m->run.has_calls)
         qp_out_format(g->out, "\\n%s", qp_unit_things(calls, f->calls, "call"));
-        if (g->m->run.has_times)
-            write_amount(g, "\\nF ", f->self, true);
-    }
+    if (method != QP_ROOT_METHOD && g->m->run.has_times)
+        write_amount(g, "\\nF ", f->self, true);
     if (g->m->run.has_times)
         write_amount(g, "\\nF+D ", f->total, true);
     write_rest(g, method);
@@ -185,10 +184,11 @@ static void write_edge(const graph *g, size_t i)
     uint64_t part = weight(g, e->calls, e->time), most = g->whole ? g->whole : 1;
     uint64_t hundredths = 50 + (uint64_t)(750.0 * (double)part / (double)most + 0.5);
     char calls[QP_NUMBER_BYTES];
+    bool has_calls = g->m->run.has_calls;
     qp_out_format(g->out, "  f%" PRIu32 " -> f%" PRIu32 " [label=\"%s", e->caller, e->callee,
-                  qp_unit_things(calls, e->calls, "call"));
+                  has_calls ? qp_unit_things(calls, e->calls, "call") : "");
     if (g->m->run.has_times)
-        write_amount(g, "\\n", e->time, false);
+        write_amount(g, has_calls ? "\\n" : "", e->time, false);
     qp_out_format(g->out, "\", penwidth=%" PRIu64 ".%02" PRIu64, hundredths / 100,
                   hundredths % 100);
     qp_out_text(g->out, g->is_way[i] ? ", color=\"#c2410c\"];\n" : "];\n");
@@ -235,7 +235,7 @@ static bool draw(graph *g, uint32_t thread)
 static bool write(const qp_model *m, qp_out *out, const qp_export_options *o,
                   char error[QP_ERROR_BYTES])
 {
-    graph g = {.m = m, .out = out, .is_calls = o->is_calls || !m->run.has_times};
+    graph g = {.m = m, .out = out, .measure = qp_export_measure(m, o)};
     g.flat = qp_alloc_zeroed(m->n_methods, sizeof *g.flat);
     g.is_shown = qp_alloc_zeroed(m->n_methods, sizeof *g.is_shown);
     g.is_hot = qp_alloc_zeroed(m->n_methods, sizeof *g.is_hot);
@@ -252,6 +252,7 @@ const qp_exporter qp_export_dot = {
     .name = "dot",
     .suffix = ".dot",
     .summary = "Graphviz: the call graph of the 20 functions with most time",
+    .has_measure = true,
     .limits = "the other functions, the tree (callers and callees only), threads side by side, "
-              "lines, names longer than 60 columns",
+              "lines, interrupts, names longer than 60 columns",
     .write = write};

@@ -4,7 +4,6 @@
  * Every thread has tables of its own: of strings (first a function's name, then its file), functions,
  * frames (one for each function) and stacks (one for each path). */
 #include <inttypes.h>
-#include <string.h>
 
 #include "base/alloc.h"
 #include "base/buf.h"
@@ -17,7 +16,7 @@ enum { PROCESSED_VERSION = 47, GECKO_VERSION = 28, CATEGORY = 0 };
 typedef struct {
     const qp_model *m;
     qp_json json;
-    bool is_calls;
+    qp_measure measure;
     unsigned n_digits; /* of the run's unit behind the point of a millisecond */
     qp_buf paths;      /* uint32_t: of this thread, callers before callees */
     qp_buf used;       /* uint32_t: its methods */
@@ -171,12 +170,12 @@ static void write_samples(firefox *x)
     qp_json_begin(&x->json, "time", '[');
     for (size_t i = 0; i < n; i++) {
         qp_json_decimal(&x->json, NULL, at, x->n_digits);
-        at += qp_path_own(x->m, item(&x->paths, i), x->is_calls);
+        at += qp_path_own(x->m, item(&x->paths, i), x->measure);
     }
     qp_json_end(&x->json, ']');
     qp_json_begin(&x->json, "weight", '[');
     for (size_t i = 0; i < n; i++)
-        qp_json_decimal(&x->json, NULL, qp_path_own(x->m, item(&x->paths, i), x->is_calls),
+        qp_json_decimal(&x->json, NULL, qp_path_own(x->m, item(&x->paths, i), x->measure),
                         x->n_digits);
     qp_json_end(&x->json, ']');
     qp_json_text(&x->json, "weightType", x->n_digits ? "tracing-ms" : "samples");
@@ -192,7 +191,7 @@ static bool find_paths(firefox *x, uint32_t thread)
     for (size_t i = 0; i < x->used.n; i++)
         x->place[item(&x->used, i)] = 0;
     x->used.n = 0;
-    qp_steps_paths(x->m, thread, &x->paths);
+    qp_steps_paths(x->m, thread, x->measure, &x->paths);
     for (size_t i = 0; i < x->paths.n; i++) {
         uint32_t path = item(&x->paths, i), method = x->m->nodes[path].method;
         uint32_t *used = x->place[method] ? NULL : qp_buf_add(&x->used);
@@ -291,8 +290,8 @@ static bool write_all(firefox *x, const qp_export_options *o)
 static bool write(const qp_model *m, qp_out *out, const qp_export_options *o,
                   char error[QP_ERROR_BYTES])
 {
-    firefox x = {.m = m, .is_calls = o->is_calls || !m->run.has_times};
-    x.n_digits = !x.is_calls && strcmp(m->run.unit, "ns") == 0 ? 6 : 0;
+    firefox x = {.m = m, .measure = qp_export_measure(m, o)};
+    x.n_digits = qp_measure_is_ns(x.measure, m) ? 6 : 0;
     qp_json_init(&x.json, out);
     qp_buf_init(&x.paths, sizeof(uint32_t));
     qp_buf_init(&x.used, sizeof(uint32_t));
@@ -309,5 +308,8 @@ static bool write(const qp_model *m, qp_out *out, const qp_export_options *o,
 const qp_exporter qp_export_firefox = {.name = "firefox",
                                        .suffix = ".firefox.json",
                                        .summary = "profiler.firefox.com: a processed profile",
-                                       .limits = "calls beside times, lines within functions",
+                                       .limits = "calls and interrupts beside times, lines "
+                                                 "within functions",
+                                       .has_measure = true,
+                                       .has_samples = true,
                                        .write = write};

@@ -45,14 +45,14 @@ static bool write(const qp_model *m, qp_out *out, const qp_export_options *o,
     qp_export_path *paths;
     size_t n_paths;
     uint32_t frames[QP_EXPORT_FRAMES], n_threads = 0;
-    bool is_calls = o->is_calls || !m->run.has_times;
+    qp_measure measure = qp_export_measure(m, o);
     if (!qp_export_paths(m, o->thread, &paths, &n_paths))
         return qp_export_fails(error);
     for (uint32_t i = 1; i < m->n_threads; i++)
         n_threads += qp_export_has_thread(m, i, o);
     for (size_t i = 0; i < n_paths; i++) {
         const qp_export_path *p = &paths[i];
-        uint64_t value = is_calls ? p->calls : qp_model_ns(m, p->self);
+        uint64_t value = qp_measure_units(measure, m, qp_measure_own(measure, &p->f));
         if (value == 0)
             continue;
         if (n_threads > 1) {
@@ -73,5 +73,7 @@ const qp_exporter qp_export_folded = {
     .name = "folded",
     .suffix = ".folded",
     .summary = "collapsed stacks: flamegraph.pl, inferno, speedscope, Perfetto, Firefox",
-    .limits = "calls beside times, files, lines, paths deeper than 1,024 frames",
+    .limits = "calls and interrupts beside times, files, lines, paths deeper than 1,024 frames",
+    .has_measure = true,
+    .has_samples = true,
     .write = write};

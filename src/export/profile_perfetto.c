@@ -61,15 +61,17 @@ enum {
 
 enum { UNIT_NANOSECONDS = 1, UNIT_COUNT = 9 };
 enum { STATE_CLEARED = 1, STATE_NEEDED = 2 }; /* sequence_flags: the first packet, all others */
-enum { SEQUENCE = 1, PROCESS_TRACK = 1, COUNTER_TIME = 1, COUNTER_CALLS = 2 };
+enum { SEQUENCE = 1, PROCESS_TRACK = 1 };
 
 typedef struct {
     const qp_model *m;
     qp_out *out;
-    bool is_calls;  /* no times */
+    qp_measure measures[QP_MEASURES]; /* the last one is the weight */
+    uint32_t n_measures;
     uint64_t pid;   /* 0 would be the idle task */
     bool has_begun; /* a packet was written */
     bool *is_used;  /* [n_methods] */
+    bool *has_part; /* [n_threads] */
 } perfetto;
 
 /* ---- packets --------------------------------------------------------------------------------- */
@@ -184,18 +186,23 @@ static void write_interned(perfetto *x, uint32_t field, qp_proto *message)
     begin_packet(x, message, 0);
 }
 
-static void write_counter(perfetto *x, uint32_t id, const char *name, const char *unit)
+static uint32_t counter_id(qp_measure measure)
+{
+    return (uint32_t)measure + 1;
+}
+
+static void write_counter(perfetto *x, qp_measure measure)
 {
     qp_proto counter;
     qp_proto_init(&counter);
-    qp_proto_count(&counter, COUNTER_ID, id);
-    add_text(&counter, COUNTER_NAME, name);
-    if (strcmp(unit, "ns") == 0)
+    qp_proto_count(&counter, COUNTER_ID, counter_id(measure));
+    add_text(&counter, COUNTER_NAME, qp_export_measure_name(x->m, measure));
+    if (qp_measure_is_ns(measure, x->m))
         qp_proto_count(&counter, COUNTER_UNIT, UNIT_NANOSECONDS);
-    else if (strcmp(unit, "calls") == 0)
+    else if (measure != QP_MEASURE_TIME)
         qp_proto_count(&counter, COUNTER_UNIT, UNIT_COUNT);
     else
-        add_text(&counter, COUNTER_UNIT_TEXT, unit);
+        add_text(&counter, COUNTER_UNIT_TEXT, x->m->run.unit);
     write_interned(x, INTERNED_COUNTER, &counter);
 }
 
@@ -237,9 +244,31 @@ static void write_callstack(perfetto *x, uint32_t id, const qp_export_path *path
     write_interned(x, INTERNED_CALLSTACK, &callstack);
 }
 
+static uint64_t value_of(const perfetto *x, uint32_t i, const qp_export_path *path)
+{
+    return qp_measure_units(x->measures[i], x->m, qp_measure_own(x->measures[i], &path->f));
+}
+
+/* What a sample has besides its weight. */
+static void add_followers(const perfetto *x, const qp_export_path *path, qp_proto *sample)
+{
+    qp_proto counters, weights;
+    qp_proto_init(&counters);
+    qp_proto_init(&weights);
+    for (uint32_t i = 0; i + 1 < x->n_measures; i++) {
+        qp_proto_varint(&counters, counter_id(x->measures[i]));
+        qp_proto_varint(&weights, value_of(x, i, path));
+    }
+    if (!counters.n)
+        return;
+    qp_proto_message(sample, SAMPLE_MORE_COUNTERS, &counters);
+    qp_proto_message(sample, SAMPLE_MORE_WEIGHTS, &weights);
+}
+
+/* @param at  sum of the weights so far, this one's included */
 static void write_sample(perfetto *x, uint32_t id, const qp_export_path *path, uint64_t at)
 {
-    uint32_t thread = x->m->nodes[path->node].thread;
+    uint32_t thread = x->m->nodes[path->node].thread, last = x->n_measures - 1;
     qp_proto sample, part;
     qp_proto_init(&part);
     qp_proto_count(&part, TASK_PID, x->pid);
@@ -250,39 +279,34 @@ static void write_sample(perfetto *x, uint32_t id, const qp_export_path *path, u
     qp_proto_init(&sample);
     qp_proto_message(&sample, SAMPLE_TASK, &part);
     qp_proto_count(&sample, SAMPLE_CALLSTACK, id);
-    qp_proto_count(&sample, SAMPLE_COUNTER, x->is_calls ? COUNTER_CALLS : COUNTER_TIME);
-    qp_proto_count(&sample, SAMPLE_WEIGHT,
-                   x->is_calls ? path->calls : qp_model_ns(x->m, path->self));
-    if (!x->is_calls) {
-        qp_proto_init(&part);
-        qp_proto_varint(&part, COUNTER_CALLS);
-        qp_proto_message(&sample, SAMPLE_MORE_COUNTERS, &part);
-        qp_proto_init(&part);
-        qp_proto_varint(&part, path->calls);
-        qp_proto_message(&sample, SAMPLE_MORE_WEIGHTS, &part);
-    }
+    qp_proto_count(&sample, SAMPLE_COUNTER, counter_id(x->measures[last]));
+    qp_proto_count(&sample, SAMPLE_WEIGHT, value_of(x, last, path));
+    add_followers(x, path, &sample);
     qp_proto_init(&part);
-    qp_proto_count(&part, PACKET_TIME, x->is_calls ? at : qp_model_ns(x->m, at));
+    qp_proto_count(&part, PACKET_TIME, qp_measure_units(x->measures[last], x->m, at));
     qp_proto_message(&part, PACKET_SAMPLE, &sample);
     begin_packet(x, &part, 0);
 }
 
+static void mark_used(perfetto *x, const qp_export_path *paths, size_t n_paths)
+{
+    uint32_t frames[QP_EXPORT_FRAMES];
+    for (size_t i = 0; i < n_paths; i++) {
+        for (uint32_t n = qp_export_frames(x->m, paths[i].node, frames); n-- > 0;)
+            x->is_used[frames[n]] = true;
+        x->has_part[x->m->nodes[paths[i].node].thread] = true;
+    }
+}
+
 /* @return false: no memory */
-static bool write_dictionary(perfetto *x, const qp_export_options *o)
+static bool write_dictionary(perfetto *x)
 {
     bool is_written = write_process(x);
-    write_counter(x, COUNTER_CALLS, "calls", "calls");
-    if (!x->is_calls)
-        write_counter(x, COUNTER_TIME, qp_export_time_name(x->m), x->m->run.unit);
+    for (uint32_t i = 0; i < x->n_measures; i++)
+        write_counter(x, x->measures[i]);
     for (uint32_t i = 1; is_written && i < x->m->n_threads; i++)
-        if (qp_export_has_thread(x->m, i, o))
+        if (x->has_part[i])
             is_written = write_thread(x, i);
-    for (uint32_t i = 1; i < x->m->n_nodes; i++) {
-        const qp_model_node *n = &x->m->nodes[i];
-        if ((n->method != QP_ROOT_METHOD || n->f.self) &&
-            qp_export_has_thread(x->m, n->thread, o))
-            x->is_used[n->method] = true;
-    }
     for (uint32_t i = 0; is_written && i < x->m->n_methods; i++)
         if (x->is_used[i])
             is_written = write_method(x, i);
@@ -292,20 +316,27 @@ static bool write_dictionary(perfetto *x, const qp_export_options *o)
 static bool write(const qp_model *m, qp_out *out, const qp_export_options *o,
                   char error[QP_ERROR_BYTES])
 {
-    perfetto x = {.m = m, .out = out, .is_calls = o->is_calls || !m->run.has_times};
+    perfetto x = {.m = m, .out = out};
     qp_export_path *paths = NULL;
     size_t n_paths = 0;
     uint64_t at = 0;
+    x.n_measures = qp_export_measures(m, x.measures);
     x.pid = m->run.pid ? m->run.pid : 1;
     x.is_used = qp_alloc_zeroed(m->n_methods, sizeof *x.is_used);
+    x.has_part = qp_alloc_zeroed(m->n_threads, sizeof *x.has_part);
     bool is_written =
-        x.is_used && qp_export_paths(m, o->thread, &paths, &n_paths) && write_dictionary(&x, o);
+        x.is_used && x.has_part && qp_export_paths(m, o->thread, &paths, &n_paths);
+    if (is_written) {
+        mark_used(&x, paths, n_paths);
+        is_written = write_dictionary(&x);
+    }
     for (size_t i = 0; is_written && i < n_paths; i++) {
-        at += x.is_calls ? paths[i].calls : paths[i].self;
+        at += qp_measure_own(x.measures[x.n_measures - 1], &paths[i].f);
         write_callstack(&x, (uint32_t)i + 1, &paths[i]);
         write_sample(&x, (uint32_t)i + 1, &paths[i], at);
     }
     qp_free(x.is_used);
+    qp_free(x.has_part);
     qp_free(paths);
     return is_written || qp_export_fails(error);
 }

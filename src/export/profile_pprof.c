@@ -1,67 +1,45 @@
-/* profile_pprof.c: pprof's profile.proto, compressed: a sample a call path, with its calls and its
- * own time; the thread is a label.
+/* profile_pprof.c: pprof's profile.proto, compressed: a sample a call path, with all that the run
+ * measured of it; the thread is a label. A path whose function has timed lines is a sample a line.
  *
  * Strings are not looked up but placed: first the fixed ones, then the threads' names, then name
  * and file of each method that is used. */
 #include "base/alloc.h"
+#include "base/buf.h"
+#include "base/dict.h"
 #include "export/gzip.h"
 #include "export/profile.h"
 #include "export/protobuf.h"
-
-/* Fields of profile.proto. */
-enum {
-    PROFILE_SAMPLE_TYPE = 1,
-    PROFILE_SAMPLE = 2,
-    PROFILE_MAPPING = 3,
-    PROFILE_LOCATION = 4,
-    PROFILE_FUNCTION = 5,
-    PROFILE_STRING = 6,
-    PROFILE_TIME = 9,
-    PROFILE_DURATION = 10,
-    PROFILE_PERIOD_TYPE = 11,
-    PROFILE_PERIOD = 12,
-    PROFILE_DEFAULT_TYPE = 14,
-    TYPE_TYPE = 1,
-    TYPE_UNIT = 2,
-    SAMPLE_LOCATION = 1,
-    SAMPLE_VALUE = 2,
-    SAMPLE_LABEL = 3,
-    LABEL_KEY = 1,
-    LABEL_TEXT = 2,
-    MAPPING_ID = 1,
-    MAPPING_FILE = 5,
-    MAPPING_HAS_FUNCTIONS = 7,
-    MAPPING_HAS_FILES = 8,
-    MAPPING_HAS_LINES = 9,
-    LOCATION_ID = 1,
-    LOCATION_MAPPING = 2,
-    LOCATION_LINE = 4,
-    LINE_FUNCTION = 1,
-    LINE_LINE = 2,
-    FUNCTION_ID = 1,
-    FUNCTION_NAME = 2,
-    FUNCTION_SYSTEM_NAME = 3,
-    FUNCTION_FILE = 4,
-    FUNCTION_LINE = 5
-};
+#include "export/shares.h"
+#include "model/pprof_fields.h"
 
 /* The fixed strings. */
 enum {
     STRING_EMPTY,
-    STRING_CALLS,
-    STRING_COUNT,
-    STRING_TIME,
+    STRING_MEASURE, /* one for each */
+    STRING_COUNT = STRING_MEASURE + QP_MEASURES,
     STRING_UNIT,
+    STRING_NANOSECONDS,
+    STRING_INTERRUPT_CLOCK,
     STRING_PROGRAM,
     STRING_THREAD,
     N_STRINGS
 };
 
+/* Where a method is: at its first line, or at a line that has time. */
+typedef struct {
+    uint32_t method, line;
+} location;
+
 typedef struct {
     const qp_model *m;
     qp_gzip *z;
-    uint32_t *place; /* [n_methods] id of its function and its location; 0: not used */
-    uint32_t n_used;
+    qp_measure measures[QP_MEASURES]; /* the values of a sample; time is the last */
+    uint32_t n_measures;
+    uint32_t *place;     /* [n_methods] id of its function; 0: not used */
+    uint32_t n_used;     /* methods */
+    qp_buf locations;    /* location; the id is the index + 1 */
+    qp_dict location_of; /* method, line -> id */
+    qp_shares shares;
 } pprof;
 
 static void write_message(pprof *p, uint32_t field, const qp_proto *message)
@@ -92,32 +70,81 @@ static void write_type(pprof *p, uint32_t field, uint32_t type, uint32_t unit)
 
 /* ---- samples --------------------------------------------------------------------------------- */
 
-static uint32_t place_of(pprof *p, uint32_t method)
+/* @return its id; 0: no memory */
+static uint32_t location_at(pprof *p, uint32_t method, uint32_t line)
 {
+    uint64_t key = (uint64_t)method << 32 | line;
+    uint32_t id = qp_dict_get(&p->location_of, key);
+    if (id)
+        return id;
+    location *l = qp_buf_add(&p->locations);
+    if (!l || !qp_dict_put(&p->location_of, key, (uint32_t)p->locations.n)) {
+        p->locations.failed = true;
+        return 0;
+    }
+    *l = (location){method, line};
     if (!p->place[method])
         p->place[method] = ++p->n_used;
-    return p->place[method];
+    return (uint32_t)p->locations.n;
 }
 
-static void write_sample(pprof *p, const qp_export_path *path)
+/* @param line    of the innermost frame; where in the others the calls stand is not known
+ * @param values  [n_measures] */
+static void write_sample(pprof *p, uint32_t node, uint32_t line, const uint64_t *values)
 {
     uint32_t frames[QP_EXPORT_FRAMES];
     qp_proto sample, packed;
     qp_proto_init(&sample);
     qp_proto_init(&packed);
-    for (uint32_t i = 0, n = qp_export_frames(p->m, path->node, frames); i < n; i++)
-        qp_proto_varint(&packed, place_of(p, frames[i]));
+    for (uint32_t i = 0, n = qp_export_frames(p->m, node, frames); i < n; i++)
+        qp_proto_varint(
+            &packed, location_at(p, frames[i], i ? p->m->methods[frames[i]].first_line : line));
     qp_proto_message(&sample, SAMPLE_LOCATION, &packed);
     qp_proto_init(&packed);
-    qp_proto_varint(&packed, path->calls);
-    if (p->m->run.has_times)
-        qp_proto_varint(&packed, qp_model_ns(p->m, path->self));
+    for (uint32_t i = 0; i < p->n_measures; i++)
+        qp_proto_varint(&packed, values[i]);
     qp_proto_message(&sample, SAMPLE_VALUE, &packed);
     qp_proto_init(&packed);
     qp_proto_count(&packed, LABEL_KEY, STRING_THREAD);
-    qp_proto_count(&packed, LABEL_TEXT, N_STRINGS + p->m->nodes[path->node].thread - 1);
+    qp_proto_count(&packed, LABEL_TEXT, N_STRINGS + p->m->nodes[node].thread - 1);
     qp_proto_message(&sample, SAMPLE_LABEL, &packed);
     write_message(p, PROFILE_SAMPLE, &sample);
+}
+
+/* The part of n that belongs to the first `ticks` of `all`. */
+static uint64_t portion(uint64_t n, uint64_t ticks, uint64_t all)
+{
+    return all ? (uint64_t)((unsigned __int128)n * ticks / all) : 0;
+}
+
+/* Lines have time, and with it samples; the rest, calls and interrupts are where the function begins:
+ * parts that add up to what the path has. */
+static void write_path(pprof *p, const qp_export_path *path)
+{
+    const qp_model_node *n = &p->m->nodes[path->node];
+    uint64_t self = path->f.self, done = 0, part, left[QP_MEASURES], any = 0;
+    uint32_t line;
+    for (uint32_t i = 0; i < p->n_measures; i++)
+        left[i] =
+            qp_measure_units(p->measures[i], p->m, qp_measure_own(p->measures[i], &path->f));
+    while (p->m->run.has_times &&
+           qp_shares_next(&p->shares, n->method, n->thread, self - done, &line, &part)) {
+        uint64_t values[QP_MEASURES] = {0};
+        for (uint32_t i = 0; i < p->n_measures; i++) {
+            qp_measure x = p->measures[i];
+            if (x != QP_MEASURE_TIME && x != QP_MEASURE_SAMPLES)
+                continue;
+            uint64_t whole = qp_measure_units(x, p->m, qp_measure_own(x, &path->f));
+            values[i] = portion(whole, done + part, self) - portion(whole, done, self);
+            left[i] -= values[i];
+        }
+        done += part;
+        write_sample(p, path->node, line, values);
+    }
+    for (uint32_t i = 0; i < p->n_measures; i++)
+        any |= left[i];
+    if (any)
+        write_sample(p, path->node, p->m->methods[n->method].first_line, left);
 }
 
 /* ---- what samples refer to ------------------------------------------------------------------- */
@@ -134,10 +161,10 @@ static void write_mapping(pprof *p)
     write_message(p, PROFILE_MAPPING, &mapping);
 }
 
-/* A function and its one location; their texts are at and behind `string`. */
+/* Its texts are at and behind `string`. */
 static void write_function(pprof *p, uint32_t id, uint32_t string, uint32_t first_line)
 {
-    qp_proto function, location, line;
+    qp_proto function;
     qp_proto_init(&function);
     qp_proto_count(&function, FUNCTION_ID, id);
     qp_proto_count(&function, FUNCTION_NAME, string);
@@ -145,15 +172,22 @@ static void write_function(pprof *p, uint32_t id, uint32_t string, uint32_t firs
     qp_proto_count(&function, FUNCTION_FILE, string + 1);
     qp_proto_count(&function, FUNCTION_LINE, first_line);
     write_message(p, PROFILE_FUNCTION, &function);
+}
 
-    qp_proto_init(&line);
-    qp_proto_count(&line, LINE_FUNCTION, id);
-    qp_proto_count(&line, LINE_LINE, first_line);
-    qp_proto_init(&location);
-    qp_proto_count(&location, LOCATION_ID, id);
-    qp_proto_count(&location, LOCATION_MAPPING, 1);
-    qp_proto_message(&location, LOCATION_LINE, &line);
-    write_message(p, PROFILE_LOCATION, &location);
+static void write_locations(pprof *p)
+{
+    for (size_t i = 0; i < p->locations.n; i++) {
+        const location *l = (const location *)p->locations.items + i;
+        qp_proto message, line;
+        qp_proto_init(&line);
+        qp_proto_count(&line, LINE_FUNCTION, p->place[l->method]);
+        qp_proto_count(&line, LINE_LINE, l->line);
+        qp_proto_init(&message);
+        qp_proto_count(&message, LOCATION_ID, i + 1);
+        qp_proto_count(&message, LOCATION_MAPPING, 1);
+        qp_proto_message(&message, LOCATION_LINE, &line);
+        write_message(p, PROFILE_LOCATION, &message);
+    }
 }
 
 static bool write_string(pprof *p, const char *text)
@@ -174,15 +208,17 @@ static bool write_string(pprof *p, const char *text)
 static bool write_strings(pprof *p, const uint32_t *used)
 {
     const qp_model *m = p->m;
-    const char *const fixed[N_STRINGS] = {
-        [STRING_EMPTY] = "",
-        [STRING_CALLS] = "calls",
-        [STRING_COUNT] = "count",
-        [STRING_TIME] = qp_export_time_name(m),
-        [STRING_UNIT] = m->run.clock_kind <= QP_CLOCK_USER_KERNEL ? "nanoseconds" : m->run.unit,
-        [STRING_PROGRAM] = m->run.program,
-        [STRING_THREAD] = m->run.is_virtual ? "vthread" : "thread"};
-    bool is_good = true;
+    bool is_ns = qp_measure_is_ns(QP_MEASURE_TIME, m), is_good = true;
+    const char *fixed[N_STRINGS] = {[STRING_EMPTY] = "",
+                                    [STRING_COUNT] = "count",
+                                    [STRING_UNIT] = is_ns ? "nanoseconds" : m->run.unit,
+                                    [STRING_NANOSECONDS] = "nanoseconds",
+                                    [STRING_INTERRUPT_CLOCK] =
+                                        m->run.is_pc_real ? "wall" : "cpu",
+                                    [STRING_PROGRAM] = m->run.program,
+                                    [STRING_THREAD] = m->run.is_virtual ? "vthread" : "thread"};
+    for (qp_measure x = 0; x < QP_MEASURES; x++)
+        fixed[STRING_MEASURE + x] = qp_export_measure_name(m, x);
     for (uint32_t i = 0; is_good && i < N_STRINGS; i++)
         is_good = write_string(p, fixed[i]);
     for (uint32_t i = 1; is_good && i < m->n_threads; i++)
@@ -195,17 +231,36 @@ static bool write_strings(pprof *p, const uint32_t *used)
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
-static void write_types(pprof *p)
+static void write_measure(pprof *p, uint32_t field, qp_measure x)
+{
+    write_type(p, field, STRING_MEASURE + x, x == QP_MEASURE_TIME ? STRING_UNIT : STRING_COUNT);
+}
+
+/* What lies between two samples, or interrupts; else each unit was seen. */
+static void write_period(pprof *p)
 {
     const qp_run *run = &p->m->run;
-    uint32_t type = run->has_times ? STRING_TIME : STRING_CALLS;
-    uint32_t unit = run->has_times ? STRING_UNIT : STRING_COUNT;
-    write_type(p, PROFILE_SAMPLE_TYPE, STRING_CALLS, STRING_COUNT);
-    if (run->has_times)
-        write_type(p, PROFILE_SAMPLE_TYPE, STRING_TIME, STRING_UNIT);
-    write_type(p, PROFILE_PERIOD_TYPE, type, unit);
-    write_count(p, PROFILE_PERIOD, 1);
-    write_count(p, PROFILE_DEFAULT_TYPE, type);
+    qp_measure last = p->measures[p->n_measures - 1];
+    uint64_t sampled = run->is_stack_only ? run->pc_period_ns : run->sample_period_ns;
+    if (run->time_mode == QP_TIME_SAMPLED && sampled) {
+        write_measure(p, PROFILE_PERIOD_TYPE, QP_MEASURE_TIME);
+        write_count(p, PROFILE_PERIOD, sampled);
+    } else if (run->pc_period_ns) {
+        write_type(p, PROFILE_PERIOD_TYPE, STRING_INTERRUPT_CLOCK, STRING_NANOSECONDS);
+        write_count(p, PROFILE_PERIOD, run->pc_period_ns);
+    } else {
+        write_measure(p, PROFILE_PERIOD_TYPE, last);
+        write_count(p, PROFILE_PERIOD, 1);
+    }
+}
+
+static void write_head(pprof *p)
+{
+    const qp_run *run = &p->m->run;
+    for (uint32_t i = 0; i < p->n_measures; i++)
+        write_measure(p, PROFILE_SAMPLE_TYPE, p->measures[i]);
+    write_period(p);
+    write_count(p, PROFILE_DEFAULT_TYPE, STRING_MEASURE + p->measures[p->n_measures - 1]);
     write_count(p, PROFILE_TIME, run->started_at);
     if (run->ended_at > run->started_at)
         write_count(p, PROFILE_DURATION, run->ended_at - run->started_at);
@@ -224,6 +279,7 @@ static bool write_functions(pprof *p)
     for (uint32_t i = 1; i <= p->n_used; i++)
         write_function(p, i, N_STRINGS + m->n_threads - 1 + 2 * (i - 1),
                        m->methods[used[i]].first_line);
+    write_locations(p);
     bool is_written = write_strings(p, used);
     qp_free(used);
     return is_written;
@@ -235,16 +291,23 @@ static bool write(const qp_model *m, qp_out *out, const qp_export_options *o,
     pprof p = {.m = m, .z = qp_gzip_new(out)};
     qp_export_path *paths = NULL;
     size_t n_paths = 0;
+    p.n_measures = qp_export_measures(m, p.measures);
     p.place = qp_alloc_zeroed(m->n_methods, sizeof *p.place);
+    qp_buf_init(&p.locations, sizeof(location));
+    qp_dict_init(&p.location_of);
+    qp_shares_init(&p.shares, m);
     bool is_written = p.z && p.place && qp_export_paths(m, o->thread, &paths, &n_paths);
     if (is_written) {
-        write_types(&p);
+        write_head(&p);
         for (size_t i = 0; i < n_paths; i++)
-            write_sample(&p, &paths[i]);
-        is_written = write_functions(&p);
+            write_path(&p, &paths[i]);
+        is_written = !p.shares.failed && !p.locations.failed && write_functions(&p);
     }
     if (p.z)
         qp_gzip_end(p.z);
+    qp_shares_fini(&p.shares);
+    qp_dict_fini(&p.location_of);
+    qp_free(p.locations.items);
     qp_free(p.place);
     qp_free(paths);
     return is_written || qp_export_fails(error);
@@ -254,6 +317,6 @@ const qp_exporter qp_export_pprof = {
     .name = "pprof",
     .suffix = ".pb.gz",
     .summary = "go tool pprof, Pyroscope, Parca, Perfetto, speedscope",
-    .limits = "lines within functions, paths deeper than 1,024 frames",
+    .limits = "lines of calls, counts of lines, paths deeper than 1,024 frames",
     .is_binary = true,
     .write = write};

@@ -8,7 +8,7 @@
 #include "export/profile.h"
 #include "model/edges.h"
 
-/* A field of text; tabs are between fields only. @return false: no memory */
+/* A field of text; tabs are between fields only, and spreadsheets open such files. @return false: no memory */
 static bool write_field(qp_out *out, const char *text)
 {
     char *field = qp_alloc_text(text);
@@ -16,7 +16,7 @@ static bool write_field(qp_out *out, const char *text)
         return false;
     for (char *tab = strchr(field, '\t'); tab; tab = strchr(tab, '\t'))
         *tab = ' ';
-    qp_out_char(out, '\t');
+    qp_out_text(out, qp_text_is_formula(text) ? "\t'" : "\t");
     qp_text_line(out, field, "");
     qp_free(field);
     return true;
@@ -48,8 +48,6 @@ static bool write_head(const qp_model *m, qp_out *out)
 static bool write_function(const qp_model *m, qp_out *out, uint32_t method, const qp_figures *f)
 {
     const qp_model_method *x = &m->methods[method];
-    if (!f->calls && !f->self)
-        return true;
     qp_out_text(out, "Function");
     bool is_written = write_field(out, x->name) && write_field(out, x->file);
     write_number(out, f->calls);
@@ -90,17 +88,22 @@ static bool write(const qp_model *m, qp_out *out, const qp_export_options *o,
 {
     qp_pair *edges = NULL;
     size_t n_edges = 0, at = 0;
+    bool *is_listed = NULL;
     qp_figures *flat = qp_alloc_zeroed(m->n_methods, sizeof *flat);
     bool is_written = flat && qp_model_flat(m, o->thread, flat) &&
+                      qp_export_methods(m, o->thread, &is_listed) &&
                       qp_model_caller_pairs(m, o->thread, &edges, &n_edges) &&
                       write_head(m, out);
-    if (is_written)
+    if (is_written) {
         keep_own_of_root(m, flat);
-    for (uint32_t i = 0; is_written && i < m->n_methods; i++) {
-        is_written = write_function(m, out, i, &flat[i]);
-        for (; is_written && at < n_edges && edges[at].callee == i; at++)
-            is_written = write_caller(m, out, &edges[at]);
+        is_listed[QP_ROOT_METHOD] = flat[QP_ROOT_METHOD].self > 0;
     }
+    for (uint32_t i = 0; is_written && i < m->n_methods; i++) {
+        is_written = !is_listed[i] || write_function(m, out, i, &flat[i]);
+        for (; is_written && at < n_edges && edges[at].callee == i; at++)
+            is_written = !is_listed[i] || write_caller(m, out, &edges[at]);
+    }
+    qp_free(is_listed);
     qp_free(edges);
     qp_free(flat);
     return is_written || qp_export_fails(error);
@@ -110,5 +113,7 @@ const qp_exporter qp_export_quantify = {
     .name = "quantify",
     .suffix = ".qx",
     .summary = "the export file of Quantify: functions and their callers, tab-separated",
-    .limits = "the tree (callers only), threads side by side, lines, modules",
+    .limits =
+        "the tree (callers only), threads side by side, lines, modules, interrupts, that calls "
+        "were not counted",
     .write = write};

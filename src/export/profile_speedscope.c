@@ -4,15 +4,14 @@
 #include "export/profile.h"
 #include "export/steps.h"
 
-static void write_profile(qp_json *json, const qp_model *m, uint32_t thread, bool is_calls)
+static void write_profile(qp_json *json, const qp_model *m, uint32_t thread, qp_measure measure)
 {
-    bool is_ns = !is_calls && m->run.unit[0] == 'n';
     qp_steps s;
-    qp_steps_init(&s, m, thread, is_calls);
+    qp_steps_init(&s, m, thread, measure);
     qp_json_begin(json, NULL, '{');
     qp_json_text(json, "type", "evented");
     qp_json_text(json, "name", m->threads[thread].name);
-    qp_json_text(json, "unit", is_ns ? "nanoseconds" : "none");
+    qp_json_text(json, "unit", qp_measure_is_ns(measure, m) ? "nanoseconds" : "none");
     qp_json_count(json, "startValue", 0);
     qp_json_begin(json, "events", '[');
     while (qp_steps_next(&s)) {
@@ -61,7 +60,7 @@ static bool write(const qp_model *m, qp_out *out, const qp_export_options *o,
     qp_json_begin(&json, "profiles", '[');
     for (uint32_t i = 1; i < m->n_threads; i++)
         if (qp_export_has_thread(m, i, o))
-            write_profile(&json, m, i, o->is_calls || !m->run.has_times);
+            write_profile(&json, m, i, qp_export_measure(m, o));
     qp_json_end(&json, ']');
     qp_json_end(&json, '}');
     return true;
@@ -70,5 +69,8 @@ static bool write(const qp_model *m, qp_out *out, const qp_export_options *o,
 const qp_exporter qp_export_speedscope = {.name = "speedscope",
                                           .suffix = ".speedscope.json",
                                           .summary = "speedscope, a flame graph in the browser",
-                                          .limits = "calls beside times, lines of calls",
+                                          .limits = "calls and interrupts beside times, "
+                                                    "lines within functions",
+                                          .has_measure = true,
+                                          .has_samples = true,
                                           .write = write};

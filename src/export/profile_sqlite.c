@@ -13,8 +13,8 @@
 static const char tables[] =
     "CREATE TABLE run (program TEXT, host TEXT, pid INTEGER, options TEXT, recorder TEXT,"
     " state TEXT, unit TEXT, time TEXT, clock TEXT, granularity TEXT, virtual_threads INTEGER,"
-    " started_at INTEGER, ended_at INTEGER, duration INTEGER, stopped INTEGER, calls INTEGER,"
-    " total INTEGER);"
+    " started_at INTEGER, ended_at INTEGER, duration INTEGER, stopped INTEGER, total INTEGER,"
+    " calls INTEGER, sample_period_ns INTEGER, pc_period_ns INTEGER);"
     "CREATE TABLE diagnostics (name TEXT PRIMARY KEY, kind TEXT, meaning TEXT, count INTEGER);"
     "CREATE TABLE notes (number INTEGER PRIMARY KEY, text TEXT);"
     "CREATE TABLE threads (id INTEGER PRIMARY KEY, name TEXT, system_id INTEGER, alive INTEGER,"
@@ -22,12 +22,12 @@ static const char tables[] =
     "CREATE TABLE functions (id INTEGER PRIMARY KEY, name TEXT, class TEXT, module TEXT,"
     " file TEXT, line INTEGER, type TEXT, calls INTEGER, self INTEGER, total INTEGER,"
     " min INTEGER, max INTEGER, self_half INTEGER, total_half INTEGER, counts INTEGER,"
-    " samples INTEGER);"
+    " samples INTEGER, interrupts INTEGER);"
     "CREATE TABLE paths (id INTEGER PRIMARY KEY, parent INTEGER, depth INTEGER,"
     " thread INTEGER REFERENCES threads, function INTEGER REFERENCES functions, outermost "
     "INTEGER,"
     " open INTEGER, calls INTEGER, hits INTEGER, skips INTEGER, self INTEGER, total INTEGER,"
-    " min INTEGER, max INTEGER, counts INTEGER, samples INTEGER);"
+    " min INTEGER, max INTEGER, counts INTEGER, samples INTEGER, interrupts INTEGER);"
     "CREATE TABLE blocks (function INTEGER REFERENCES functions, number INTEGER, line INTEGER,"
     " code_offset INTEGER, count INTEGER, self INTEGER, total INTEGER,"
     " PRIMARY KEY (function, number)) WITHOUT ROWID;"
@@ -39,7 +39,8 @@ static const char views[] =
     "CREATE VIEW top AS SELECT name, file, line, calls, self,"
     " round(100.0 * self / nullif((SELECT total FROM run), 0), 1) AS self_percent, total,"
     " round(100.0 * total / nullif((SELECT total FROM run), 0), 1) AS total_percent"
-    " FROM functions WHERE calls > 0 OR self > 0 ORDER BY self DESC, calls DESC, id;"
+    " FROM functions WHERE calls > 0 OR total > 0 OR interrupts > 0"
+    " ORDER BY self DESC, calls DESC, id;"
     /* who called whom: what a caller got of the function's total */
     "CREATE VIEW callers AS SELECT f.name AS function, c.name AS caller, sum(p.calls) AS calls,"
     " sum(p.outermost * p.total) AS total"
@@ -55,7 +56,7 @@ static const char views[] =
     " SELECT p.id, f.name FROM paths p JOIN functions f ON f.id = p.function WHERE p.depth = 2"
     " UNION ALL SELECT p.id, s.stack || ';' || f.name"
     " FROM s JOIN paths p ON p.parent = s.id JOIN functions f ON f.id = p.function)"
-    " SELECT p.id, t.name AS thread, s.stack, p.calls, p.self, p.total"
+    " SELECT p.id, t.name AS thread, s.stack, p.calls, p.self, p.total, p.interrupts"
     " FROM s JOIN paths p ON p.id = s.id JOIN threads t ON t.id = p.thread;";
 
 typedef struct {
@@ -137,6 +138,16 @@ static void end_rows(database *x)
     x->insert = NULL;
 }
 
+static void put_calls(database *x, uint64_t calls)
+{
+    put_number(x, x->m->run.has_calls, calls);
+}
+
+static void put_interrupts(database *x, uint64_t interrupts)
+{
+    put_number(x, x->m->run.pc_period_ns > 0, interrupts);
+}
+
 static void put_extremes(database *x, const qp_figures *f)
 {
     bool is_known = x->m->run.has_min_max && f->min <= f->max;
@@ -160,14 +171,16 @@ static void fill_run(database *x)
                                 run->ended_at,
                                 qp_model_ns(m, run->wall),
                                 qp_model_ns(m, run->stopped),
-                                run->calls,
                                 qp_model_ns(m, run->total)};
-    begin_rows(x, "INSERT INTO run VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
+    begin_rows(x, "INSERT INTO run VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
     put_text(x, run->program);
     put_text(x, run->host);
     put_number(x, true, run->pid);
     put_texts(x, texts, COUNT(texts));
     put_numbers(x, numbers, COUNT(numbers));
+    put_calls(x, run->calls);
+    put_number(x, run->sample_period_ns > 0, run->sample_period_ns);
+    put_interrupts(x, run->pc_period_ns);
     end_row(x);
     end_rows(x);
 }
@@ -215,24 +228,25 @@ static void fill_threads(database *x, uint32_t thread)
 /* .root. is function 0, without figures: it would count everything again. */
 static void fill_functions(database *x, const qp_figures *flat)
 {
-    begin_rows(x, "INSERT INTO functions VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
+    begin_rows(x, "INSERT INTO functions VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
     for (uint32_t i = 0; i < x->m->n_methods; i++) {
         static const qp_figures none = {.min = UINT64_MAX};
         const qp_model_method *method = &x->m->methods[i];
         const qp_figures *f = i == QP_ROOT_METHOD ? &none : &flat[i];
         const char *const texts[] = {method->name, method->class_name, method->module,
                                      method->file};
-        const uint64_t before[] = {f->calls, qp_model_ns(x->m, f->self),
-                                   qp_model_ns(x->m, f->total)};
+        const uint64_t before[] = {qp_model_ns(x->m, f->self), qp_model_ns(x->m, f->total)};
         const uint64_t behind[] = {qp_model_ns(x->m, f->self_half),
                                    qp_model_ns(x->m, f->total_half), f->counts, f->samples};
         put_number(x, true, i);
         put_texts(x, texts, COUNT(texts));
         put_number(x, method->first_line > 0, method->first_line);
         put_text(x, method->type);
+        put_calls(x, f->calls);
         put_numbers(x, before, COUNT(before));
         put_extremes(x, f);
         put_numbers(x, behind, COUNT(behind));
+        put_interrupts(x, f->interrupts);
         end_row(x);
     }
     end_rows(x);
@@ -240,28 +254,25 @@ static void fill_functions(database *x, const qp_figures *flat)
 
 static void fill_paths(database *x, uint32_t thread)
 {
-    begin_rows(x, "INSERT INTO paths VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
+    begin_rows(x, "INSERT INTO paths VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
     for (uint32_t i = 1; x->status == SQLITE_OK && i < x->m->n_nodes; i++) {
         const qp_model_node *n = &x->m->nodes[i];
         const qp_figures *f = &n->f;
-        const uint64_t numbers[] = {i,
-                                    n->parent,
-                                    n->depth,
-                                    x->m->threads[n->thread].ordinal,
-                                    n->method,
-                                    n->is_outermost,
-                                    n->is_open,
-                                    f->calls,
-                                    f->hits,
-                                    f->skips,
-                                    qp_model_ns(x->m, f->self),
-                                    qp_model_ns(x->m, f->total)};
+        const uint64_t place[] = {
+            i,         n->parent,       n->depth,  x->m->threads[n->thread].ordinal,
+            n->method, n->is_outermost, n->is_open};
+        const uint64_t times[] = {qp_model_ns(x->m, f->self), qp_model_ns(x->m, f->total)};
         if (thread != QP_ALL_THREADS && thread != n->thread)
             continue;
-        put_numbers(x, numbers, COUNT(numbers));
+        put_numbers(x, place, COUNT(place));
+        put_calls(x, f->calls);
+        put_calls(x, f->hits);
+        put_calls(x, f->skips);
+        put_numbers(x, times, COUNT(times));
         put_extremes(x, f);
         put_number(x, true, f->counts);
         put_number(x, true, f->samples);
+        put_interrupts(x, f->interrupts);
         end_row(x);
     }
     end_rows(x);

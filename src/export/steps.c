@@ -1,15 +1,14 @@
 /* steps.c: see steps.h. Without recursion: trees may be millions of levels deep. */
 #include "export/steps.h"
 
-void qp_steps_init(qp_steps *s, const qp_model *m, uint32_t thread, bool is_calls)
+void qp_steps_init(qp_steps *s, const qp_model *m, uint32_t thread, qp_measure measure)
 {
-    *s = (qp_steps){.m = m, .root = m->threads[thread].root, .is_calls = is_calls};
+    *s = (qp_steps){.m = m, .root = m->threads[thread].root, .measure = measure};
 }
 
 static uint64_t worth(const qp_steps *s, uint32_t node)
 {
-    const qp_figures *f = &s->m->nodes[node].f;
-    return s->is_calls ? f->calls : f->self;
+    return qp_measure_own(s->measure, &s->m->nodes[node].f);
 }
 
 static bool advance(qp_steps *s)
@@ -33,27 +32,26 @@ static bool advance(qp_steps *s)
 bool qp_steps_next(qp_steps *s)
 {
     bool is_more = advance(s);
-    while (is_more && s->node == s->root && s->m->nodes[s->root].f.self == 0)
+    while (is_more && s->node == s->root && worth(s, s->root) == 0)
         is_more = advance(s);
     return is_more;
 }
 
 uint64_t qp_steps_at(const qp_steps *s)
 {
-    return s->is_calls ? s->sum : qp_model_ns(s->m, s->sum);
+    return qp_measure_units(s->measure, s->m, s->sum);
 }
 
-uint64_t qp_path_own(const qp_model *m, uint32_t path, bool is_calls)
+uint64_t qp_path_own(const qp_model *m, uint32_t path, qp_measure measure)
 {
-    const qp_figures *f = &m->nodes[path].f;
-    return is_calls ? f->calls : qp_model_ns(m, f->self);
+    return qp_measure_units(measure, m, qp_measure_own(measure, &m->nodes[path].f));
 }
 
-void qp_steps_paths(const qp_model *m, uint32_t thread, qp_buf *out)
+void qp_steps_paths(const qp_model *m, uint32_t thread, qp_measure measure, qp_buf *out)
 {
     qp_steps s;
     out->n = 0;
-    qp_steps_init(&s, m, thread, false);
+    qp_steps_init(&s, m, thread, measure);
     while (qp_steps_next(&s)) {
         uint32_t *path = s.is_entry ? qp_buf_add(out) : NULL;
         if (path)

@@ -4,32 +4,33 @@
 #define QP_EXPORT_STEPS_H
 
 #include "base/buf.h"
-#include "model/model.h"
+#include "export/measure.h"
 
 typedef struct {
     const qp_model *m;
     uint32_t root;
-    bool is_calls; /* the measure: calls in place of time */
-    uint64_t sum;  /* ticks, or calls, of what was left so far */
+    qp_measure measure;
+    uint64_t sum; /* of what was left so far; ticks, if it is time */
     /* the step */
     uint32_t node; /* 0: before the first */
     bool is_entry;
 } qp_steps;
 
-/* The root of the thread is a path only where it has time of its own: of hidden callees. */
-void qp_steps_init(qp_steps *s, const qp_model *m, uint32_t thread, bool is_calls);
+/* The root of the thread is a path only where it has something of its own: time of hidden callees,
+ * or interrupts in no procedure. */
+void qp_steps_init(qp_steps *s, const qp_model *m, uint32_t thread, qp_measure measure);
 
 /* @return false: that was all */
 bool qp_steps_next(qp_steps *s);
 
-/* Calls, or the run's unit, from the thread's beginning to the step. */
+/* Units from the thread's beginning to the step. */
 uint64_t qp_steps_at(const qp_steps *s);
 
-/* What a path itself is worth: calls, or own time in the run's unit. */
-uint64_t qp_path_own(const qp_model *m, uint32_t path, bool is_calls);
+/* What a path itself is worth, in units. */
+uint64_t qp_path_own(const qp_model *m, uint32_t path, qp_measure measure);
 
 /* The paths of a thread in the order of their entries. @param out  receives node indices,
  * uint32_t, replacing what it held; see `failed` */
-void qp_steps_paths(const qp_model *m, uint32_t thread, qp_buf *out);
+void qp_steps_paths(const qp_model *m, uint32_t thread, qp_measure measure, qp_buf *out);
 
 #endif

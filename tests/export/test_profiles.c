@@ -61,8 +61,8 @@ static void paths_have_their_frames_innermost_first(void **state)
     uint32_t frames[QP_EXPORT_FRAMES];
     assert_true(qp_export_paths(m, QP_ALL_THREADS, &paths, &n));
     assert_int_equal(n, 2);
-    assert_int_equal(paths[0].self, 10);
-    assert_int_equal(paths[1].self, 5);
+    assert_int_equal(paths[0].f.self, 10);
+    assert_int_equal(paths[1].f.self, 5);
     assert_int_equal(qp_export_frames(m, paths[1].node, frames), 2);
     assert_int_equal(frames[0], profile_index(m, "f"));
     assert_int_equal(frames[1], profile_index(m, "main"));
