@@ -15,6 +15,7 @@
 #include "format/diagnostics.h"
 #include "format/layout.h"
 #include "format/options.h"
+#include "format/trace.h"
 
 typedef struct {
     const char *struct_name, *name;
@@ -230,7 +231,72 @@ static const field fields[] = {
     FIELD(qp_note, dataset),
 };
 
-enum { N_FIELDS = sizeof fields / sizeof *fields, ROW_BYTES = 2048 };
+static const field trace_fields[] = {
+    FIELD(qp_trace_record, word),
+    FIELD(qp_trace_record, a),
+    FIELD(qp_trace_record, b),
+    FIELD(qp_ring, head),
+    FIELD(qp_ring, tail),
+    FIELD(qp_ring, n_lost),
+    FIELD(qp_ring, system_id),
+    FIELD(qp_ring, n_slots),
+    FIELD(qp_ring, carrier),
+    FIELD(qp_ring, thread),
+    FIELD(qp_ring, is_ended),
+    FIELD(qp_ring, reserved),
+    FIELD(qp_trace_file, magic),
+    FIELD(qp_trace_file, endian),
+    FIELD(qp_trace_file, major),
+    FIELD(qp_trace_file, minor),
+    FIELD(qp_trace_file, nonce),
+    FIELD(qp_trace_file, pid),
+    FIELD(qp_trace_file, started_at),
+    FIELD(qp_trace_file, begun_raw),
+    FIELD(qp_trace_file, clock_source),
+    FIELD(qp_trace_file, is_virtual),
+    FIELD(qp_trace_file, program),
+    FIELD(qp_trace_file, host),
+    FIELD(qp_packet, magic),
+    FIELD(qp_packet, kind),
+    FIELD(qp_packet, n_bytes),
+    FIELD(qp_packet, sum),
+    FIELD(qp_packet, nonce),
+    FIELD(qp_packet, sequence),
+    FIELD(qp_packet, first_record),
+    FIELD(qp_packet, first_ticks),
+    FIELD(qp_packet, n_records),
+    FIELD(qp_packet, names),
+    FIELD(qp_packet, carrier),
+    FIELD(qp_packet, ring),
+    FIELD(qp_packet, thread),
+    FIELD(qp_packet, path),
+};
+
+enum {
+    N_FIELDS = sizeof fields / sizeof *fields,
+    N_TRACE_FIELDS = sizeof trace_fields / sizeof *trace_fields,
+    ROW_BYTES = 2048
+};
+
+/* Words of docs/formats/qtrace.md and their numbers. */
+static const struct {
+    const char *name;
+    unsigned number;
+} trace_words[] = {
+    {"NONE", QP_TRACE_NONE},          {"ENTRY", QP_TRACE_ENTRY},
+    {"EXIT", QP_TRACE_EXIT},          {"SWITCH", QP_TRACE_SWITCH},
+    {"PARK", QP_TRACE_PARK},          {"GATE", QP_TRACE_GATE},
+    {"MARK", QP_TRACE_MARK},          {"COUNTER", QP_TRACE_COUNTER},
+    {"CALL", QP_TRACE_CALL},          {"RETURN", QP_TRACE_RETURN},
+    {"LINE", QP_TRACE_LINE},          {"VALUE", QP_TRACE_VALUE},
+    {"SAMPLE", QP_TRACE_SAMPLE},      {"LOST", QP_TRACE_LOST},
+    {"TEXT", QP_TRACE_TEXT},          {"DATA", QP_TRACE_DATA},
+    {"EVENTS", QP_PACKET_EVENTS},     {"NAMES", QP_PACKET_NAMES},
+    {"CLOCK", QP_PACKET_CLOCK},       {"END", QP_PACKET_END},
+    {"NO_TICKS", QP_PACKED_NO_TICKS}, {"PLAIN", QP_PACKED_PLAIN},
+    {"METHOD", QP_NAMES_METHOD},      {"PATH", QP_NAMES_PATH},
+    {"THREAD", QP_NAMES_THREAD},      {"TEXT", QP_NAMES_TEXT},
+};
 
 /* ---- pages ----------------------------------------------------------------------------------- */
 
@@ -268,13 +334,12 @@ static void print_choice(char *out, size_t n_bytes, const char *values)
 
 /* ---- tests ----------------------------------------------------------------------------------- */
 
-static void the_layout_page_has_every_field_where_it_is(void **state)
+static void assert_fields(const char *name, const field *all, size_t n)
 {
-    (void)state;
-    FILE *page = open_page("formats/qprof.md");
+    FILE *page = open_page(name);
     char row[ROW_BYTES], wanted[ROW_BYTES];
-    for (size_t i = 0; i < N_FIELDS; i++) {
-        const field *f = &fields[i];
+    for (size_t i = 0; i < n; i++) {
+        const field *f = &all[i];
         snprintf(wanted, sizeof wanted, "| `%s.%s` | %zu | %zu | ", f->struct_name, f->name,
                  f->offset, f->n_bytes);
         assert_true(next_row(page, "qp_", row));
@@ -285,14 +350,46 @@ static void the_layout_page_has_every_field_where_it_is(void **state)
     fclose(page);
 }
 
+static void the_layout_pages_have_every_field_where_it_is(void **state)
+{
+    (void)state;
+    assert_fields("formats/qprof.md", fields, N_FIELDS);
+    assert_fields("formats/qtrace.md", trace_fields, N_TRACE_FIELDS);
+}
+
+static void assert_no_gaps(const field *all, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const field *f = &all[i];
+        bool is_last = i + 1 == n || strcmp(f[1].struct_name, f->struct_name) != 0;
+        assert_int_equal(f->offset + f->n_bytes, is_last ? f->struct_bytes : f[1].offset);
+    }
+}
+
 static void the_fields_leave_no_byte_of_a_record_out(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < N_FIELDS; i++) {
-        const field *f = &fields[i];
-        bool is_last = i + 1 == N_FIELDS || strcmp(f[1].struct_name, f->struct_name) != 0;
-        assert_int_equal(f->offset + f->n_bytes, is_last ? f->struct_bytes : f[1].offset);
+    assert_no_gaps(fields, N_FIELDS);
+    assert_no_gaps(trace_fields, N_TRACE_FIELDS);
+}
+
+static void the_trace_page_has_the_number_of_every_word(void **state)
+{
+    (void)state;
+    FILE *page = open_page("formats/qtrace.md");
+    char row[ROW_BYTES], wanted[ROW_BYTES];
+    for (size_t i = 0; i < sizeof trace_words / sizeof *trace_words; i++) {
+        do
+            assert_true(next_row(page, "", row));
+        while (!strncmp(row, "| `qp_", 6));
+        snprintf(wanted, sizeof wanted, "| `%s` | %u | ", trace_words[i].name,
+                 trace_words[i].number);
+        row[strlen(wanted) < strlen(row) ? strlen(wanted) : strlen(row)] = '\0';
+        assert_string_equal(row, wanted);
     }
+    while (next_row(page, "", row))
+        assert_int_equal(strncmp(row, "| `qp_", 6), 0);
+    fclose(page);
 }
 
 static void the_options_page_has_every_option_of_the_table(void **state)
@@ -343,8 +440,9 @@ static void the_diagnostics_page_has_every_counter_in_order(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_layout_page_has_every_field_where_it_is),
+        cmocka_unit_test(the_layout_pages_have_every_field_where_it_is),
         cmocka_unit_test(the_fields_leave_no_byte_of_a_record_out),
+        cmocka_unit_test(the_trace_page_has_the_number_of_every_word),
         cmocka_unit_test(the_options_page_has_every_option_of_the_table),
         cmocka_unit_test(the_diagnostics_page_has_every_counter_in_order),
     };

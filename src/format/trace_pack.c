@@ -1,0 +1,218 @@
+/* trace_pack.c: one record after the other, most of them in three or four bytes. Read
+ * qp_pack_record first; qp_unpack_record is its mirror. */
+#include "format/trace_pack.h"
+
+#include <string.h>
+
+/* ---- numbers ------------------------------------------------------------------------------- */
+
+size_t qp_pack_varint(uint64_t value, unsigned char *out)
+{
+    size_t n = 0;
+    for (; value >= 0x80; value >>= 7)
+        out[n++] = (unsigned char)(value | 0x80);
+    out[n++] = (unsigned char)value;
+    return n;
+}
+
+size_t qp_unpack_varint(const unsigned char *in, size_t n_bytes, uint64_t *value)
+{
+    uint64_t found = 0;
+    for (size_t n = 0; n < n_bytes && n < QP_VARINT_MAX; n++) {
+        uint64_t bits = in[n] & 0x7f;
+        if (n == QP_VARINT_MAX - 1 && bits > 1)
+            return 0;
+        found |= bits << 7 * n;
+        if (!(in[n] & 0x80)) {
+            *value = found;
+            return n + 1;
+        }
+    }
+    return 0;
+}
+
+/* Small numbers of either sign are small. */
+static uint32_t zigzag(uint32_t step)
+{
+    return step << 1 ^ (step >> 31 ? UINT32_MAX : 0);
+}
+
+static uint32_t unzigzag(uint32_t number)
+{
+    return number >> 1 ^ (number & 1 ? UINT32_MAX : 0);
+}
+
+/* ---- what both directions know ------------------------------------------------------------- */
+
+static qp_pack_path path_of(const qp_pack_paths *paths, qp_cell path)
+{
+    return path ? paths->of(paths->to, path) : (qp_pack_path){0, 0};
+}
+
+/* The path on top behind a record. */
+static void follow(qp_pack_state *s, qp_trace_op op, const qp_trace_record *r)
+{
+    if (op == QP_TRACE_ENTRY && r->a)
+        s->path = s->last = r->a;
+    else if (op == QP_TRACE_EXIT || op == QP_TRACE_SWITCH)
+        s->path = r->b;
+    else if (op == QP_TRACE_PARK)
+        s->path = 0;
+}
+
+/* ---- to bytes ------------------------------------------------------------------------------ */
+
+/* Is there nothing to say of it but its path, or not even that? */
+static bool is_plain(const qp_pack_state *s, qp_trace_op op, const qp_trace_record *r,
+                     const qp_pack_paths *paths)
+{
+    if (op == QP_TRACE_ENTRY)
+        return r->b && path_of(paths, r->a).method == r->b;
+    if (op != QP_TRACE_EXIT || r->a != 1)
+        return false;
+    const qp_pack_path top = path_of(paths, s->path);
+    return top.method && top.caller == r->b;
+}
+
+static size_t pack_raw(const qp_trace_record *r, qp_trace_op op, unsigned char *out)
+{
+    out[0] = (unsigned char)op;
+    size_t n = 1;
+    if (op == QP_TRACE_TEXT) {
+        for (unsigned i = 0; i < 7; i++)
+            out[n++] = (unsigned char)(r->word >> 8 * i);
+    }
+    for (unsigned i = 0; i < 4; i++)
+        out[n++] = (unsigned char)(r->a >> 8 * i);
+    for (unsigned i = 0; i < 4; i++)
+        out[n++] = (unsigned char)(r->b >> 8 * i);
+    return n;
+}
+
+size_t qp_pack_record(qp_pack_state *s, const qp_trace_record *r, const qp_pack_paths *paths,
+                      unsigned char *out)
+{
+    qp_trace_op op = qp_trace_op_of(r);
+    if (!qp_trace_has_ticks(op))
+        return pack_raw(r, op, out);
+    uint64_t ticks = r->word & QP_TRACE_TICKS;
+    if (ticks < s->ticks)
+        ticks = s->ticks;
+    bool plain = is_plain(s, op, r, paths);
+    size_t n = 1;
+    out[0] = (unsigned char)op;
+    if (plain)
+        out[0] |= QP_PACKED_PLAIN;
+    if (ticks == s->ticks)
+        out[0] |= QP_PACKED_NO_TICKS;
+    else
+        n += qp_pack_varint(ticks - s->ticks, out + n);
+    if (op == QP_TRACE_ENTRY)
+        n += qp_pack_varint(zigzag(r->a - s->last), out + n);
+    else if (!plain)
+        n += qp_pack_varint(r->a, out + n);
+    if (!plain)
+        n += qp_pack_varint(r->b, out + n);
+    s->ticks = ticks;
+    follow(s, op, r);
+    return n;
+}
+
+/* ---- from bytes ---------------------------------------------------------------------------- */
+
+/* Bytes that are left to read; NULL: there were too few. */
+typedef struct {
+    const unsigned char *at, *end;
+} cursor;
+
+static uint64_t take_varint(cursor *c, uint64_t max)
+{
+    uint64_t value = 0;
+    size_t n = c->at ? qp_unpack_varint(c->at, (size_t)(c->end - c->at), &value) : 0;
+    c->at = n && value <= max ? c->at + n : NULL;
+    return c->at ? value : 0;
+}
+
+static uint64_t take_raw(cursor *c, unsigned n_bytes)
+{
+    uint64_t value = 0;
+    if (!c->at || c->end - c->at < (ptrdiff_t)n_bytes) {
+        c->at = NULL;
+        return 0;
+    }
+    for (unsigned i = 0; i < n_bytes; i++)
+        value |= (uint64_t)c->at[i] << 8 * i;
+    c->at += n_bytes;
+    return value;
+}
+
+static void unpack_raw(cursor *c, qp_trace_op op, qp_trace_record *r)
+{
+    r->word = op == QP_TRACE_TEXT ? take_raw(c, 7) : 0;
+    r->a = (uint32_t)take_raw(c, 4);
+    r->b = (uint32_t)take_raw(c, 4);
+}
+
+/* Behind the ticks. */
+static void unpack_ab(const qp_pack_state *s, cursor *c, bool plain, const qp_pack_paths *paths,
+                      qp_trace_op op, qp_trace_record *r)
+{
+    if (op == QP_TRACE_ENTRY) {
+        r->a = s->last + unzigzag((uint32_t)take_varint(c, UINT32_MAX));
+        r->b = plain ? path_of(paths, r->a).method : (uint32_t)take_varint(c, UINT32_MAX);
+    } else if (op == QP_TRACE_EXIT && plain) {
+        r->a = 1;
+        r->b = path_of(paths, s->path).caller;
+    } else {
+        r->a = (uint32_t)take_varint(c, UINT32_MAX);
+        r->b = (uint32_t)take_varint(c, UINT32_MAX);
+    }
+}
+
+size_t qp_unpack_record(qp_pack_state *s, const unsigned char *in, size_t n_bytes,
+                        const qp_pack_paths *paths, qp_trace_record *r)
+{
+    if (!n_bytes)
+        return 0;
+    qp_trace_op op = in[0] & 15;
+    bool plain = in[0] & QP_PACKED_PLAIN;
+    qp_trace_record found = {0};
+    uint64_t ticks = s->ticks;
+    cursor c = {in + 1, in + n_bytes};
+    if (!qp_trace_has_ticks(op)) {
+        unpack_raw(&c, op, &found);
+    } else {
+        if (!(in[0] & QP_PACKED_NO_TICKS))
+            ticks += take_varint(&c, QP_TRACE_TICKS - s->ticks);
+        found.word = ticks;
+        unpack_ab(s, &c, plain, paths, op, &found);
+    }
+    if (!c.at)
+        return 0;
+    found.word |= (uint64_t)op << QP_TRACE_OP_SHIFT;
+    s->ticks = ticks;
+    follow(s, op, &found);
+    *r = found;
+    return (size_t)(c.at - in);
+}
+
+/* ---- packets ------------------------------------------------------------------------------- */
+
+/* The turn lets every bit of a word come to every bit of the sum. */
+static uint32_t add_words(uint32_t sum, const void *words, size_t n_bytes)
+{
+    const unsigned char *at = words;
+    for (size_t i = 0; i + 4 <= n_bytes; i += 4) {
+        uint32_t word;
+        memcpy(&word, at + i, sizeof word);
+        sum = ((sum << 5 | sum >> 27) ^ word) * 0x9E3779B1u;
+    }
+    return sum;
+}
+
+uint32_t qp_packet_sum(const qp_packet *p, const void *payload)
+{
+    qp_packet head = *p;
+    head.sum = 0;
+    return add_words(add_words(0, &head, sizeof head), payload, qp_packet_padded(p->n_bytes));
+}
