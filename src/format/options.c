@@ -6,8 +6,7 @@
 #include <string.h>
 
 const qp_option_spec qp_option_table[QP_N_OPTIONS] = {
-#define QP_X(id, name, kind, initial, values, help)                                            \
-    {name, QP_OPTION_##kind, initial, values, help},
+#define QP_X(id, name, kind, initial, values, help) {name, initial, QP_OPTION_##kind, values},
     QP_OPTIONS(QP_X)
 #undef QP_X
 };
@@ -51,17 +50,16 @@ static bool is_filler(char c)
     return c == '-' || c == '_';
 }
 
-/* Equal but for case, '-' and '_'. */
-static bool name_is(const char *known, const char *name, size_t n)
+bool qp_option_is(const char *known, const char *name, size_t n_bytes)
 {
     size_t i = 0;
     for (;; known++, i++) {
         while (is_filler(*known))
             known++;
-        while (i < n && is_filler(name[i]))
+        while (i < n_bytes && is_filler(name[i]))
             i++;
-        if (!*known || i >= n)
-            return !*known && i >= n;
+        if (!*known || i >= n_bytes)
+            return !*known && i >= n_bytes;
         if (fold(*known) != fold(name[i]))
             return false;
     }
@@ -70,7 +68,7 @@ static bool name_is(const char *known, const char *name, size_t n)
 qp_option qp_option_find(const char *name, size_t n_bytes)
 {
     for (unsigned i = 0; i < QP_N_OPTIONS; i++)
-        if (name_is(qp_option_table[i].name, name, n_bytes))
+        if (qp_option_is(qp_option_table[i].name, name, n_bytes))
             return meaning_of((qp_option)i);
     return QP_N_OPTIONS;
 }
@@ -156,7 +154,7 @@ static bool find_word(const char *words, const char *value, uint64_t *which, cha
         size_t n = strcspn(words, "|");
         memcpy(spelled, words, n);
         spelled[n] = '\0';
-        if (name_is(spelled, value, strlen(value)))
+        if (qp_option_is(spelled, value, strlen(value)))
             return true;
         if (!words[n])
             return false;

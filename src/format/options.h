@@ -115,13 +115,15 @@ typedef enum {
     QP_OPTION_SET /* some of the words, separated by ',' */
 } qp_option_kind;
 
+/* Short texts lie in the table: a pointer in it would cost a library four times its size. */
 typedef struct {
-    const char *name;
+    char name[32], initial[12];
     qp_option_kind kind;
-    const char *initial, *values, *help;
+    const char *values;
 } qp_option_spec;
 
 extern const qp_option_spec qp_option_table[QP_N_OPTIONS];
+extern const char *const qp_option_help[QP_N_OPTIONS]; /* for the tool */
 
 /* Values in force. Copyable: texts are offsets into the pool. */
 typedef struct {
@@ -164,6 +166,9 @@ qp_parse qp_option_set(qp_options *o, qp_option which, const char *value,
 /* @param name  with or without '-'; case, '-' and '_' do not matter
  * @return QP_N_OPTIONS: unknown */
 qp_option qp_option_find(const char *name, size_t n_bytes);
+
+/* Is a name the one that is known? Case, '-' and '_' do not matter. */
+bool qp_option_is(const char *known, const char *name, size_t n_bytes);
 
 const char *qp_option_text(const qp_options *o, qp_option which);
 

@@ -1,0 +1,177 @@
+/* config.h: the one configuration file, statement by statement. How it looks: docs/config.md.
+ *
+ * A text is read from its beginning to its end. Each statement comes to the sink as a structure
+ * whose texts are the sink's until it returns; a mistake ends the reading. Nothing is allocated,
+ * and the text stays as it is: whoever must not apply half a file reads it twice. */
+#ifndef QP_CONFIG_CONFIG_H
+#define QP_CONFIG_CONFIG_H
+
+#include <stdbool.h>
+
+#include "format/events.h"
+#include "format/options.h"
+
+enum {
+    QP_CONFIG_WORD_BYTES = 4096, /* of a word, with its NUL */
+    QP_CONFIG_HEAD_BYTES =
+        8192 /* of all words of a statement but for lists; of an option line */
+};
+
+typedef struct {
+    unsigned line, column; /* from 1; columns are bytes */
+    char message[200];
+} qp_config_error;
+
+/* ---- names --------------------------------------------------------------------------------- */
+
+typedef enum { QP_NAME_LITERAL, QP_NAME_GLOB, QP_NAME_REGEX } qp_name_kind;
+typedef enum {
+    QP_ELEMENT_MODULE,
+    QP_ELEMENT_FILE,
+    QP_ELEMENT_CLASS,
+    QP_ELEMENT_ROUTINE
+} qp_element_kind;
+
+/* One of what stands behind the ':' of a line. */
+typedef struct {
+    qp_element_kind kind; /* of triggers and actions: ROUTINE */
+    qp_name_kind name_kind;
+    const char *name; /* without its prefixes; the next element takes its place */
+    bool is_checked;  /* no '!' before it */
+} qp_config_element;
+
+typedef struct {
+    const char *at, *end;
+    bool has_kinds;
+    char *word; /* [QP_CONFIG_WORD_BYTES] */
+} qp_config_list;
+
+/* @return false: there are no more */
+bool qp_config_next(qp_config_list *list, qp_config_element *element);
+
+/* ---- statements ---------------------------------------------------------------------------- */
+
+typedef struct {
+    const char *name;
+    bool is_on, is_cycling, is_for_all_threads, is_checked;
+    uint64_t pass, work;
+    qp_config_list routines;
+} qp_config_trigger;
+
+typedef enum {
+    QP_ACTION_ENABLE,
+    QP_ACTION_DISABLE,
+    QP_ACTION_GET_RESULTS,
+    QP_ACTION_CLEAR_RESULTS
+} qp_action_kind;
+
+typedef struct {
+    const char *name;
+    qp_action_kind kind;
+    bool is_at_exit, is_checked;
+    qp_config_list routines;
+} qp_config_action;
+
+typedef enum { QP_SAID_NO, QP_SAID_YES, QP_SAID_NOTHING } qp_config_said;
+
+typedef struct {
+    const char *name;
+    bool has_mode; /* false: a change of an area that exists; then there are no elements */
+    bool is_excluding;
+    qp_config_said
+        lines; /* line level, else routine level. Not said: lines, and if excluding */
+    qp_config_said parameters, checked;
+    qp_config_list elements;
+} qp_config_area;
+
+typedef enum {
+    QP_CONTEXT_ANY,
+    QP_CONTEXT_ANY_TASK,
+    QP_CONTEXT_TASK,
+    QP_CONTEXT_ANY_ISR,
+    QP_CONTEXT_ISR,
+    QP_CONTEXT_SYSTEM
+} qp_config_context;
+
+typedef enum { QP_OBJECT_ANY, QP_OBJECT_NUMBER, QP_OBJECT_NAME } qp_config_object_kind;
+
+typedef enum { QP_WHEN_FUNCTION, QP_WHEN_VARIABLE, QP_WHEN_PREDICATE } qp_config_when_kind;
+
+/* Behind the word OP: == != < <= > >= | & */
+typedef enum {
+    QP_OP_EQ,
+    QP_OP_NEQ,
+    QP_OP_LSS,
+    QP_OP_LEQ,
+    QP_OP_GRT,
+    QP_OP_GEQ,
+    QP_OP_OR,
+    QP_OP_AND
+} qp_config_operator;
+
+typedef enum {
+    QP_DO_NOTHING,
+    QP_DO_START,
+    QP_DO_STOP,
+    QP_DO_FUNCTION,
+    QP_DO_LIBRARY,
+    QP_DO_SNAPSHOT,
+    QP_DO_DUMP,
+    QP_DO_MARK
+} qp_config_do;
+
+typedef struct {
+    const char *name;
+    uint32_t event; /* qp_event */
+    bool is_enabled, is_one_shot, is_deferred;
+    qp_config_context context;
+    uint64_t context_id; /* of TASK */
+    qp_config_object_kind object_kind;
+    uint64_t object; /* NUMBER */
+    qp_name_kind object_name_kind;
+    const char *object_name; /* NAME, of a routine */
+    const char *when_name;   /* NULL: no condition */
+    qp_config_when_kind when_kind;
+    qp_config_operator when_operator;
+    int when_value;
+    const char *chain; /* name of an event trigger, also of a later line; NULL: none */
+    qp_config_do action;
+    const char *action_name; /* FUNCTION, LIBRARY */
+    intptr_t action_argument;
+    uint64_t longer_ns; /* fn-exit: only of calls that took longer; 0: all */
+    uint64_t depth; /* fn-entry: only this deep or deeper, the outermost frame is 1; 0: all */
+    uint32_t used;  /* memory: only from this percentage on; 0: all */
+    uint32_t most_a_second; /* hits; 0: any number */
+} qp_config_event_trigger;
+
+/* ---- reading ------------------------------------------------------------------------------- */
+
+/* Each is called for one statement and returns 0, or a code below 0 with error->message filled, which
+ * ends the reading. NULL: such statements are read and have no effect. */
+typedef struct {
+    /* An option line: "-name=value ...", as qp_options_parse() takes it. error->column: in words */
+    int (*on_options)(void *to, const char *words, qp_config_error *error);
+    int (*on_initial_status)(void *to, bool is_on, qp_config_error *error);
+    int (*on_profiling)(void *to, bool is_on, qp_config_error *error);
+    int (*on_trigger)(void *to, const qp_config_trigger *trigger, qp_config_error *error);
+    int (*on_action)(void *to, const qp_config_action *action, qp_config_error *error);
+    int (*on_area)(void *to, const qp_config_area *area, qp_config_error *error);
+    int (*on_event_trigger)(void *to, const qp_config_event_trigger *trigger,
+                            qp_config_error *error);
+    int (*on_triggering)(void *to, bool is_on, qp_config_error *error);
+    /* A PC command that qp_pc_parse() has taken. */
+    int (*on_pc)(void *to, const char *command, qp_config_error *error);
+    /* One KEY=VALUE of a trace line; error->column is set to the key's. */
+    int (*on_trace)(void *to, const char *key, const char *value, qp_config_error *error);
+    int (*on_pri)(void *to, const char *file, qp_config_error *error);
+    void *to;
+} qp_config_sink;
+
+enum { QP_CONFIG_SYNTAX = 1 };
+
+/* Read a text. @param text  [n_bytes], any bytes
+ * @return 0; QP_CONFIG_SYNTAX or what a sink returned: see *error. Cost: a pass over the text */
+int qp_config_read(const char *text, size_t n_bytes, const qp_config_sink *sink,
+                   qp_config_error *error);
+
+#endif

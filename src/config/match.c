@@ -1,0 +1,81 @@
+/* match.c: names against literals, globs and regular expressions.
+ *
+ * libc compiles the expressions and takes the memory for it; that is done when a configuration is
+ * read and names are matched when methods are registered, never in an event. */
+#include "config/match.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/glob.h"
+
+enum { GROUPS_MAX = 32, COPIES_MAX = 100000 };
+
+/* libc writes repetitions out: "a+" as two copies, "a{9}" as nine. Where all of them are inside each
+ * other this is how much there is. */
+static uint64_t bytes_written_out(const char *expression)
+{
+    uint64_t n = strlen(expression), bound = 0;
+    for (const char *c = expression; *c && n <= COPIES_MAX; c++) {
+        bool is_digit = *c >= '0' && *c <= '9';
+        bound = !is_digit ? 0 : bound > COPIES_MAX ? bound : bound * 10 + (uint64_t)(*c - '0');
+        if (*c == '+')
+            n *= 2;
+        if (is_digit && (c[1] == '}' || c[1] == ','))
+            n *= bound > 1 ? bound : 1;
+    }
+    return n;
+}
+
+bool qp_match_mistake(const char *expression, char *why, size_t n_bytes)
+{
+    unsigned n_groups = 0;
+    const char *wrong = NULL;
+    regex_t regex;
+    for (const char *c = expression; *c; c++) {
+        n_groups += *c == '(';
+        if (*c == '\\' && c[1] >= '1' && c[1] <= '9')
+            wrong = "references back (\\1) are not possible";
+        c += *c == '\\' && c[1];
+    }
+    if (n_groups > GROUPS_MAX)
+        wrong = "more than 32 groups";
+    if (bytes_written_out(expression) > COPIES_MAX)
+        wrong = "too many repetitions (+, {}) for its length";
+    if (wrong) {
+        snprintf(why, n_bytes, "%s", wrong);
+        return true;
+    }
+    int code = regcomp(&regex, expression, REG_EXTENDED | REG_NOSUB);
+    if (code)
+        regerror(code, &regex, why, n_bytes);
+    else
+        regfree(&regex);
+    return code != 0;
+}
+
+bool qp_match_begin(qp_match *m, qp_name_kind kind, const char *text)
+{
+    m->kind = kind;
+    m->text = text;
+    return kind != QP_NAME_REGEX || regcomp(&m->regex, text, REG_EXTENDED | REG_NOSUB) == 0;
+}
+
+bool qp_match_fits(const qp_match *m, const char *name)
+{
+    switch (m->kind) {
+    case QP_NAME_LITERAL:
+        return strcmp(m->text, name) == 0;
+    case QP_NAME_GLOB:
+        return qp_glob_fits_name(m->text, name);
+    case QP_NAME_REGEX:
+        return regexec(&m->regex, name, 0, NULL, 0) == 0;
+    }
+    return false;
+}
+
+void qp_match_end(qp_match *m)
+{
+    if (m->kind == QP_NAME_REGEX)
+        regfree(&m->regex);
+}

@@ -1,0 +1,93 @@
+/* parts.h: what the readers of single statements share. Private to src/config. */
+#ifndef QP_CONFIG_PARTS_H
+#define QP_CONFIG_PARTS_H
+
+#include <stddef.h>
+
+#include "config/config.h"
+
+typedef struct {
+    const char *text, *at, *end;
+    const qp_config_sink *sink;
+    qp_config_error *error;
+    const char
+        *blame; /* where the statement's name stands: what a sink dislikes is said of it */
+    size_t n_head;
+    char head[QP_CONFIG_HEAD_BYTES]; /* the words of the statement; or its one text */
+    char word[QP_CONFIG_WORD_BYTES]; /* of a list */
+} qp_config_reader;
+
+/* A word without its quotes, in the reader's head. */
+typedef struct {
+    char *text;
+    const char *at; /* where it begins in the file */
+} qp_config_text;
+
+typedef enum { QP_TAKEN, QP_NO_MORE, QP_MISTAKE } qp_taken;
+
+/* ---- words.c ------------------------------------------------------------------------------- */
+
+/* Say what was expected at a place of the text. @return QP_MISTAKE */
+qp_taken qp_config_refuse(qp_config_reader *r, const char *at, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Bytes of a '\' and the line end behind it; 0: there is none. */
+size_t qp_config_continuation(const char *at, const char *end);
+
+/* The next word of a statement into `to`, without its quotes.
+ * @param begin  receives where it begins. @param why  receives what is wrong with it, if anything */
+qp_taken qp_config_word(const char **at, const char *end, char *to, size_t room,
+                        const char **begin, const char **why);
+
+/* The next word of the statement, which must be there if `expected` is not NULL. */
+qp_taken qp_config_take(qp_config_reader *r, const char *expected, qp_config_text *word);
+
+/* Nothing but a comment may follow. @return QP_NO_MORE or QP_MISTAKE */
+qp_taken qp_config_end(qp_config_reader *r);
+
+/* Which of the words, separated by '|'. They are what was expected, too. */
+qp_taken qp_config_choose(qp_config_reader *r, const qp_config_text *word, const char *words,
+                          unsigned *which);
+
+/* The next word, which must be one of these. */
+qp_taken qp_config_take_one(qp_config_reader *r, const char *words, unsigned *which);
+
+/* All of a text is a number, decimal or 0x... */
+bool qp_config_number(const char *text, uint64_t *number);
+bool qp_config_integer(const char *text, int64_t *number);
+
+/* A KEY=VALUE of a statement: VALUE goes into the field at `offset` of its structure. */
+typedef struct {
+    const char *name;
+    qp_taken (*take)(qp_config_reader *r, const qp_config_text *value, void *field);
+    size_t offset;
+} qp_config_key;
+
+/* All KEY=VALUE up to the end of the statement or, if there may be a list, up to its ':'.
+ * @return QP_TAKEN: there is a ':'; QP_NO_MORE; QP_MISTAKE */
+qp_taken qp_config_keys(qp_config_reader *r, const qp_config_key *keys, unsigned n_keys,
+                        bool has_list, void *object);
+
+qp_taken qp_config_yes_no(qp_config_reader *r, const qp_config_text *value, void *is_yes);
+qp_taken qp_config_count(qp_config_reader *r, const qp_config_text *value, void *count);
+qp_taken qp_config_said_of(qp_config_reader *r, const qp_config_text *value, void *said);
+
+/* The name of an object: the next word. */
+qp_taken qp_config_take_name(qp_config_reader *r, const char **name);
+
+/* ---- objects.c ----------------------------------------------------------------------------- */
+
+/* "glob:" or "regex:" off a name. */
+qp_name_kind qp_config_name_kind(const char **name);
+
+qp_taken qp_config_check_name(qp_config_reader *r, const char *at, const char *name,
+                              qp_name_kind kind);
+
+/* ---- one statement each: the words behind the first one. @return 0, or what read returns ----- */
+
+int qp_config_trigger_line(qp_config_reader *r);
+int qp_config_action_line(qp_config_reader *r);
+int qp_config_area_line(qp_config_reader *r);
+int qp_config_event_line(qp_config_reader *r);
+
+#endif

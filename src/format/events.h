@@ -1,0 +1,51 @@
+/* events.h: what event triggers can wait for: every event that the recorder raises, in one table.
+ *
+ * X(id, number, name, object, help). The numbers are in files: never change one. object: METHOD, the
+ * host's id of one; THREAD, the host's id of one; NONE. 40,000 to 65,535 are the host's own. */
+#ifndef QP_FORMAT_EVENTS_H
+#define QP_FORMAT_EVENTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define QP_EVENTS(X)                                                                           \
+    X(FN_ENTRY, 1, "fn-entry", METHOD, "a method was entered")                                 \
+    X(FN_EXIT, 2, "fn-exit", METHOD, "a frame has ended; each one, innermost first")           \
+    X(UNWIND, 3, "unwind", METHOD, "one exit ended more than one frame; object: who resumes")  \
+    X(BLOCK, 4, "block", METHOD, "a block was counted or begun by a call")                     \
+    X(COUNTS, 5, "counts", METHOD, "counts were added by a call")                              \
+    X(METHOD_REGISTER, 6, "method-register", METHOD, "a method was registered")                \
+    X(THREAD_CREATE, 7, "thread-create", THREAD, "a thread began")                             \
+    X(THREAD_DESTROY, 8, "thread-destroy", THREAD, "a thread ended")                           \
+    X(STATUS, 9, "status", THREAD, "a trigger or an action changed a thread's status")         \
+    X(SAVE, 10, "save", NONE, "a dataset was written")                                         \
+    X(CLEAR, 11, "clear", NONE, "the figures were cleared")                                    \
+    X(SAMPLE, 12, "sample", METHOD, "interrupts were credited; object: who was on top")        \
+    X(VT_SWITCH, 13, "vt-switch", THREAD, "a system thread goes on with another thread")       \
+    X(MEMORY, 14, "memory", NONE, "the profile has grown by a further percent of its limit")
+
+typedef enum {
+#define QP_X(id, number, name, object, help) QP_EVENT_##id = (number),
+    QP_EVENTS(QP_X)
+#undef QP_X
+        QP_EVENT_USER_FIRST = 40000,
+    QP_EVENT_USER_LAST = 65535,
+    QP_EVENT_ANY = 65536
+} qp_event;
+
+typedef enum {
+    QP_EVENT_OBJECT_NONE,
+    QP_EVENT_OBJECT_METHOD,
+    QP_EVENT_OBJECT_THREAD
+} qp_event_object;
+
+/* @param name  of the table, or "any"; case, '-' and '_' do not matter. @return 0: none */
+uint32_t qp_event_find(const char *name, size_t n_bytes);
+
+/* Its name, "any", or "" for numbers of the host's and unknown ones. Static. */
+const char *qp_event_name(uint32_t event);
+
+/* What its object is; of "any" and of the host's numbers: NONE. */
+qp_event_object qp_event_object_of(uint32_t event);
+
+#endif
