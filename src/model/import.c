@@ -93,15 +93,15 @@ static void add(qp_import *im, uint64_t *to, uint64_t *sum, uint64_t n)
     *to += n;
 }
 
-void qp_import_charge(qp_import *im, uint32_t node, uint64_t calls, uint64_t self,
-                      uint64_t samples)
+void qp_import_charge(qp_import *im, uint32_t node, const qp_import_figures *f)
 {
     if (!node)
         return;
-    qp_import_node *n = QP_IMPORT_AT(im->nodes, qp_import_node, node);
-    add(im, &n->calls, &im->sum_calls, calls);
-    add(im, &n->self, &im->sum_self, self);
-    add(im, &n->samples, &im->sum_samples, samples);
+    qp_import_figures *to = &QP_IMPORT_AT(im->nodes, qp_import_node, node)->f;
+    add(im, &to->calls, &im->sums.calls, f->calls);
+    add(im, &to->self, &im->sums.self, f->self);
+    add(im, &to->samples, &im->sums.samples, f->samples);
+    add(im, &to->interrupts, &im->sums.interrupts, f->interrupts);
 }
 
 qp_import_line *qp_import_line_of(qp_import *im, uint32_t thread, uint32_t method,
@@ -326,12 +326,14 @@ static void write_thread(writing *w, uint32_t thread)
         if (!n->method)
             continue;
         bool is_sampled = im->head.time_mode == QP_TIME_SAMPLED;
-        const qp_node figures = {.n_calls = n->calls,
-                                 .self = n->self,
+        const qp_node figures = {.n_calls = n->f.calls,
+                                 .self = n->f.self,
                                  .self_min = UINT64_MAX,
-                                 .self_max = is_sampled ? n->samples : 0};
+                                 .self_max = is_sampled ? n->f.samples : 0};
         w->number[i] = qp_builder_node(w->b, w->number[n->parent], n->method, &figures);
-        n_calls += n->calls;
+        if (n->f.interrupts)
+            qp_builder_node_more(w->b, 0, 0, n->f.interrupts);
+        n_calls += n->f.calls;
     }
     if (th)
         th->n_exits = n_calls; /* every call has ended */

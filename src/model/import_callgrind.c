@@ -312,6 +312,8 @@ static bool read_calls(qp_callgrind *c, qp_words w)
         return qp_callgrind_refuse(c, "calls without a line \"cfn=\" before");
     if (!qp_words_number(&w, &c->n_calls))
         return qp_callgrind_refuse(c, "expected the number of calls");
+    if (c->is_ours && !c->has_calls_event) /* one stands for some that nobody counted */
+        c->n_calls = 0;
     c->has_calls |= c->n_calls > 0;
     take_target(c, w);
     return true;

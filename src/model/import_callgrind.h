@@ -24,6 +24,7 @@ typedef struct {
     uint32_t n_columns, line_column;
     uint32_t event; /* the place of the one that is read */
     bool has_events, is_time, is_calls_only, is_ours;
+    bool has_calls_event, has_samples_event; /* of ours: what was counted */
     char event_name[QP_WORD_BYTES];
     uint64_t scale;
     uint32_t thread; /* of this part */

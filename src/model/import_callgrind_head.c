@@ -26,6 +26,8 @@ static bool choose_event(qp_callgrind *c, qp_words w, uint32_t *n_events)
     for (*n_events = 0; qp_words_next(&w, word) && *n_events < EVENTS_MAX; ++*n_events) {
         bool is_better = wanted ? strcmp(word, wanted) == 0
                                 : *n_events == 0 || (!is_time && unit_of(word).is_time);
+        c->has_calls_event |= strcmp(word, "Calls") == 0;
+        c->has_samples_event |= strcmp(word, "Samples") == 0;
         if (!is_better)
             continue;
         is_time = unit_of(word).is_time;
@@ -62,6 +64,9 @@ bool qp_callgrind_events(qp_callgrind *c, qp_words w)
     h->clock_source = unit.is_time ? QP_SOURCE_HOST : QP_SOURCE_UNITS;
     if (!unit.is_time && !c->is_calls_only)
         qp_import_note(c->im, "counts are events %s", c->event_name);
+    if (c->is_ours && c->has_samples_event)
+        qp_import_note(c->im,
+                       "times were estimated from samples, and their intervals are not known");
     if (n_events > 1 + (uint32_t)c->is_ours)
         qp_import_note(c->im, "of its events only %s was read, of: %.*s", c->event_name,
                        (int)(w.end - w.at < 300 ? w.end - w.at : 300), w.at);

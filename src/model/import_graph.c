@@ -229,8 +229,9 @@ static void charge_self(expansion *x, uint32_t v, double sum)
     const path *paths = x->work.items;
     division d = {.all = vertex_at(x, v)->self, .sum = sum};
     for (size_t i = 0; i < x->work.n; i++)
-        qp_import_charge(x->im, paths[i].node, 0,
-                         next_part(&d, paths[i].weight, i + 1 == x->work.n), 0);
+        qp_import_charge(
+            x->im, paths[i].node,
+            &(qp_import_figures){.self = next_part(&d, paths[i].weight, i + 1 == x->work.n)});
 }
 
 /* Lines of code belong to threads, in proportion to the paths there. */
@@ -280,7 +281,8 @@ static void hand_on(expansion *x, const qp_import_edge *e, bool is_back, double 
             break;
         uint32_t node = qp_import_child(x->im, paths[i].node, vertex_at(x, e->callee)->method);
         bool is_last = i + 1 == n || !(paths[i + 1].weight > 0);
-        qp_import_charge(x->im, node, next_part(&d, weight, is_last), 0, 0);
+        qp_import_charge(x->im, node,
+                         &(qp_import_figures){.calls = next_part(&d, weight, is_last)});
         if (!is_back)
             add_path(x, e->callee, node, weight_of(x, e) * (weight / sum));
     }

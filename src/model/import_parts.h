@@ -17,9 +17,13 @@ typedef struct {
 } qp_import_method;
 
 typedef struct {
+    uint64_t calls, self, samples, interrupts;
+} qp_import_figures;
+
+typedef struct {
     uint32_t parent, method; /* method 0: the root of a thread */
     uint32_t thread;
-    uint64_t calls, self, samples;
+    qp_import_figures f;
 } qp_import_node;
 
 /* What a line of a method has on a thread. */
@@ -38,7 +42,7 @@ typedef struct {
     qp_buf lines;   /* qp_import_line */
     qp_dict child_of, pair_of, line_of;
     qp_dict thread_of; /* hash of the name */
-    uint64_t sum_self, sum_calls, sum_samples;
+    qp_import_figures sums;
     bool failed;        /* no memory */
     bool is_too_much;   /* a sum is beyond 2^63, or there are too many call paths */
     const char *wanted; /* the sample type or event that was asked for; NULL: choose */
@@ -56,8 +60,7 @@ uint32_t qp_import_thread(qp_import *im, const char *name);
 uint32_t qp_import_root(const qp_import *im, uint32_t thread);
 /* The call path of a method below a node. */
 uint32_t qp_import_child(qp_import *im, uint32_t parent, uint32_t method);
-void qp_import_charge(qp_import *im, uint32_t node, uint64_t calls, uint64_t self,
-                      uint64_t samples);
+void qp_import_charge(qp_import *im, uint32_t node, const qp_import_figures *f);
 /* @return until the next call; NULL: no memory, or line 0 */
 qp_import_line *qp_import_line_of(qp_import *im, uint32_t thread, uint32_t method,
                                   uint32_t line);

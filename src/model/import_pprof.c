@@ -7,16 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-
-/* Fields of profile.proto. */
-enum {
-    SAMPLE_LOCATION = 1,
-    SAMPLE_VALUE = 2,
-    SAMPLE_LABEL = 3,
-    LABEL_KEY = 1,
-    LABEL_TEXT = 2,
-    LABEL_NUMBER = 3
-};
+#include "model/pprof_fields.h"
 
 enum { NO_TYPE = QP_PPROF_TYPES, FRAMES_A_BYTE = 16, FRAMES_LEAST = 4096 };
 
@@ -66,10 +57,15 @@ static uint32_t type_named(qp_pprof *p, const char *name)
     return NO_TYPE;
 }
 
+static qp_import_unit unit_named(qp_pprof *p, uint64_t place)
+{
+    const char *unit = qp_pprof_text(p, place);
+    return qp_import_unit_of(unit, strlen(unit));
+}
+
 static qp_import_unit unit_at(qp_pprof *p, uint32_t type)
 {
-    const char *unit = qp_pprof_text(p, p->types[type].unit);
-    return qp_import_unit_of(unit, strlen(unit));
+    return unit_named(p, p->types[type].unit);
 }
 
 static void list_types(qp_pprof *p, char *to, size_t room)
@@ -108,7 +104,6 @@ static void describe_types(qp_pprof *p, const char *all)
                                   : QP_CLOCK_ELAPSED;
     h->clock_source = unit.is_time ? QP_SOURCE_HOST : QP_SOURCE_UNITS;
     h->time_mode = p->time_type == p->calls_type     ? QP_TIME_NONE
-                   : p->calls_type != NO_TYPE        ? QP_TIME_EXACT
                    : p->samples_type == NO_TYPE      ? QP_TIME_EXACT
                    : p->time_type == p->samples_type ? QP_TIME_EXACT
                                                      : QP_TIME_SAMPLED;
@@ -117,8 +112,17 @@ static void describe_types(qp_pprof *p, const char *all)
         qp_import_note(p->im, "counts are %.60s in %.60s", name, qp_pprof_text(p, t->unit));
     uint32_t n_read = p->calls_type != p->time_type && p->calls_type != NO_TYPE ? 2 : 1;
     n_read += h->time_mode == QP_TIME_SAMPLED;
+    n_read += p->interrupts_type != NO_TYPE;
     if (p->n_types > n_read)
         qp_import_note(p->im, "the values %.60s were taken of %.300s", name, all);
+}
+
+/* The period is that of the samples; of the interrupts of a PC command, if there are no samples. */
+static bool has_interrupts(qp_pprof *p)
+{
+    const char *clock = qp_pprof_text(p, p->period_type.type);
+    return p->samples_type == NO_TYPE && unit_named(p, p->period_type.unit).is_time &&
+           (strcmp(clock, "cpu") == 0 || strcmp(clock, "wall") == 0);
 }
 
 static bool choose_types(qp_pprof *p)
@@ -129,6 +133,7 @@ static bool choose_types(qp_pprof *p)
         return qp_pprof_refuse(p, p->begin, "there are no sample types");
     p->calls_type = type_named(p, "calls");
     p->samples_type = type_named(p, "samples");
+    p->interrupts_type = has_interrupts(p) ? type_named(p, "interrupts") : NO_TYPE;
     p->time_type = choose_time(p);
     if (p->time_type == NO_TYPE)
         qp_text_format(p->error, QP_ERROR_BYTES, "it has no values %.60s; it has %s",
@@ -262,8 +267,11 @@ static bool walk_path(qp_pprof *p, const unsigned char *where, const sample *s, 
     if (l)
         l->self += w.self;
     if (w.method)
-        qp_import_charge(p->im, w.node, value_of(s, p->calls_type), w.self,
-                         value_of(s, p->samples_type));
+        qp_import_charge(p->im, w.node,
+                         &(qp_import_figures){.calls = value_of(s, p->calls_type),
+                                              .self = w.self,
+                                              .samples = value_of(s, p->samples_type),
+                                              .interrupts = value_of(s, p->interrupts_type)});
     return true;
 }
 
@@ -304,6 +312,25 @@ static bool is_whole(const qp_pprof *p)
     return !p->missing_text;
 }
 
+static void describe_period(qp_pprof *p)
+{
+    qp_head *h = &p->im->head;
+    qp_import_unit unit = unit_named(p, p->period_type.unit);
+    if (__builtin_mul_overflow(h->sample_period, unit.scale, &h->sample_period))
+        h->sample_period = 0;
+    if (h->time_mode == QP_TIME_SAMPLED) { /* the run may have slept between them */
+        h->n_passes = p->im->sums.samples;
+        h->sample_ns = p->im->sums.self;
+        return;
+    }
+    if (p->interrupts_type != NO_TYPE) {
+        bool is_cpu = strcmp(qp_pprof_text(p, p->period_type.type), "cpu") == 0;
+        h->pc_period = h->sample_period;
+        h->pc_kind = is_cpu ? QP_PC_VIRTUAL : QP_PC_REAL;
+    }
+    h->sample_period = 0;
+}
+
 static void describe_run(qp_pprof *p)
 {
     qp_import *im = p->im;
@@ -312,12 +339,7 @@ static void describe_run(qp_pprof *p)
     im->recorder = "pprof";
     if (im->head.started_at)
         im->head.ended_at = im->head.started_at + im->head.end_raw;
-    if (im->head.time_mode == QP_TIME_SAMPLED) { /* the run may have slept between them */
-        im->head.n_passes = im->sum_samples;
-        im->head.sample_ns = im->sum_self;
-    } else {
-        im->head.sample_period = 0;
-    }
+    describe_period(p);
     if (p->n_negative)
         qp_import_note(im, "%llu negative values of a difference were taken for 0",
                        (unsigned long long)p->n_negative);

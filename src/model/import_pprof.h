@@ -39,7 +39,8 @@ typedef struct {
     qp_buf mappings;                              /* uint64_t, the string of its file */
     qp_dict function_of, location_of, mapping_of; /* id -> number */
     qp_pprof_type types[QP_PPROF_TYPES];
-    uint32_t n_types, time_type, calls_type, samples_type;
+    uint32_t n_types, time_type, calls_type, samples_type, interrupts_type;
+    qp_pprof_type period_type;
     uint64_t scale; /* of time_type's values */
     uint64_t default_type;
     uint64_t missing_text; /* the last place of a string that is not there; 0: none */

@@ -2,38 +2,7 @@
 #include <string.h>
 
 #include "model/import_pprof.h"
-
-/* Fields of profile.proto. */
-enum {
-    PROFILE_SAMPLE_TYPE = 1,
-    PROFILE_SAMPLE = 2,
-    PROFILE_MAPPING = 3,
-    PROFILE_LOCATION = 4,
-    PROFILE_FUNCTION = 5,
-    PROFILE_STRING = 6,
-    PROFILE_TIME = 9,
-    PROFILE_DURATION = 10,
-    PROFILE_PERIOD_TYPE = 11,
-    PROFILE_PERIOD = 12,
-    PROFILE_COMMENT = 13,
-    PROFILE_DEFAULT_TYPE = 14,
-    PROFILE_LAST = 15,
-    TYPE_TYPE = 1,
-    TYPE_UNIT = 2,
-    MAPPING_ID = 1,
-    MAPPING_FILE = 5,
-    LOCATION_ID = 1,
-    LOCATION_MAPPING = 2,
-    LOCATION_ADDRESS = 3,
-    LOCATION_LINE = 4,
-    LINE_FUNCTION = 1,
-    LINE_LINE = 2,
-    FUNCTION_ID = 1,
-    FUNCTION_NAME = 2,
-    FUNCTION_SYSTEM_NAME = 3,
-    FUNCTION_FILE = 4,
-    FUNCTION_LINE = 5
-};
+#include "model/pprof_fields.h"
 
 /* ---- errors ---------------------------------------------------------------------------------- */
 
@@ -51,19 +20,23 @@ bool qp_pprof_refuse_damage(qp_pprof *p, const qp_wire *w)
 
 /* ---- messages -------------------------------------------------------------------------------- */
 
-static bool read_type(qp_pprof *p, qp_wire w)
+static bool read_type(qp_pprof *p, qp_wire w, qp_pprof_type *out)
 {
-    qp_pprof_type t = {0, 0};
+    *out = (qp_pprof_type){0, 0};
     for (qp_wire_field f; qp_wire_next(&w, &f);) {
         if (f.number == TYPE_TYPE)
-            t.type = f.value;
+            out->type = f.value;
         else if (f.number == TYPE_UNIT)
-            t.unit = f.value;
+            out->unit = f.value;
     }
+    return !w.is_bad || qp_pprof_refuse_damage(p, &w);
+}
+
+static bool read_sample_type(qp_pprof *p, qp_wire w)
+{
     if (p->n_types == QP_PPROF_TYPES)
         return qp_pprof_refuse(p, w.at, "more than 64 sample types");
-    p->types[p->n_types++] = t;
-    return !w.is_bad || qp_pprof_refuse_damage(p, &w);
+    return read_type(p, w, &p->types[p->n_types++]);
 }
 
 /* Remember an item under its id. */
@@ -169,7 +142,7 @@ static bool read_field(qp_pprof *p, const qp_wire_field *f)
 {
     switch (f->number) {
     case PROFILE_SAMPLE_TYPE:
-        return read_type(p, f->bytes);
+        return read_sample_type(p, f->bytes);
     case PROFILE_SAMPLE:
         return keep_bytes(&p->samples, f->bytes);
     case PROFILE_MAPPING:
@@ -186,6 +159,8 @@ static bool read_field(qp_pprof *p, const qp_wire_field *f)
     case PROFILE_DURATION:
         p->im->head.end_raw = f->value <= INT64_MAX ? f->value : 0;
         return true;
+    case PROFILE_PERIOD_TYPE:
+        return read_type(p, f->bytes, &p->period_type);
     case PROFILE_PERIOD:
         p->im->head.sample_period = f->value <= INT64_MAX ? f->value : 0;
         return true;

@@ -56,6 +56,7 @@ static void describe_interrupts(qp_run *run, const qp_head *h)
         return;
     run->time_mode = QP_TIME_SAMPLED;
     run->time_mode_text = "sampled";
+    run->clock_kind = run->is_pc_real ? QP_CLOCK_ELAPSED : QP_CLOCK_USER_KERNEL;
     run->clock_text = run->is_pc_real ? "elapsed" : "user+kernel";
 }
 

@@ -40,8 +40,65 @@ claim "inclusive times and calls are totals, f once" diff -u wanted found
 claim "f was called twice, by main and g" same "1 1" "$(sed -n '/^cfn=(4)/{n;s/^calls=\([0-9]*\) .*/\1/p}' \
     run.callgrind | xargs)"
 
+# Calls that nobody counted, or that a call pattern does not charge: callgrind_annotate gives what stands
+# behind "calls=0" to the caller.
+export_profile callgrind samples
+cat >wanted <<'END'
+20000000 20 PROGRAM TOTALS
+9000000 9 score.src:f
+6000000 6 score.src:co
+3000000 3 score.src:main
+2000000 2 score.src:g
+END
+rows samples.callgrind >found
+claim "calls that were not counted: own times and samples" diff -u wanted found
+cat >wanted <<'END'
+???:.co_2. 6000000 6
+???:.main_1. 14000000 14
+PROGRAM TOTALS 20000000 20
+score.src:co 6000000 6
+score.src:f 11000000 11
+score.src:g 6000000 6
+score.src:main 14000000 14
+END
+rows samples.callgrind --inclusive=yes | sed 's/^\([0-9]*\) \([0-9]*\) \(.*\)/\3 \1 \2/' | sort >found
+claim "... and inclusive ones" diff -u wanted found
+claim "... without a complaint" same '' "$(cat complaints)"
+claim "... and imported again nobody counted them" same 'false 0,co 6000000,f 9000000,g 2000000,main 3000000' \
+    "$(qprof report --format=json samples.callgrind | jq -r '"\(.run.has_calls) \(.run.calls)",
+        (.methods | sort_by(.name)[] | "\(.name) \(.self)")' | paste -sd ,)"
+claim "... which export --help says" grep -q 'calls were not counted (each caller has one)' <<END
+$(qprof export --help | tr -s ' \n' '  ')
+END
+qprof export --to=callgrind --when='score.g->*' run.qprof >when.callgrind
+printf '5000 2 PROGRAM TOTALS\n3000 1 score.src:g\n2000 1 score.src:f\n' >wanted
+rows when.callgrind >found
+claim "a call pattern: who is charged" diff -u wanted found
+claim "... and their callers" same '5000 2' "$(rows when.callgrind --inclusive=yes |
+    sed -n 's/ score.src:main$//p')"
+
+cat >prog.c <<'END'
+static volatile unsigned sink;
+__attribute__((noinline)) static void leaf(unsigned n) { while (n--) sink += n; }
+__attribute__((noinline)) static void cheap(void) { leaf(10); sink++; }
+__attribute__((noinline)) static void dear(void) { leaf(1000); sink++; }
+int main(void) { for (int i = 0; i < 100; i++) { cheap(); dear(); } return 0; }
+END
+${CC:-cc} -g -O1 prog.c -o prog
+valgrind --tool=callgrind --callgrind-out-file=theirs.callgrind ./prog >/dev/null 2>&1
+qprof export --to=callgrind -o back.callgrind theirs.callgrind
+for words in '' --inclusive=yes; do
+    for name in theirs back; do # shellcheck disable=SC2086
+        callgrind_annotate --threshold=100 --auto=no $words $name.callgrind |
+            sed -n 's/^ *\([0-9,]*\) ([^)]*).*prog\.c:\(leaf\|cheap\|dear\|main\)\( .*\)*$/\2 \1/p' |
+            sort -u >$name.rows # twice: without the current folder, and, of callees, with it
+    done
+    claim "what valgrind recorded, imported and exported, $words" diff -u theirs.rows back.rows
+    claim "... has four functions" same 4 "$(wc -l <back.rows | tr -d ' ')"
+done
+
 export_profile callgrind hostile
-claim "each of seven hostile names is a name" same 7 "$(rows hostile.callgrind |
+claim "each of thirteen hostile names is a name" same 13 "$(rows hostile.callgrind |
     grep -c '^1000 1 score.src:')"
 claim "... without a malformed line" same '' "$(cat complaints)"
 export_profile callgrind deep
@@ -118,6 +175,7 @@ look() {
 if command -v kcachegrind xvfb-run dbus-run-session xauth >/dev/null; then
     claim "KCachegrind opens it without a warning" look run.callgrind
     claim "... and the one with hostile names" look hostile.callgrind
+    claim "... and the one without counted calls" look samples.callgrind
     claim "... and the one with costs of lines" look lines.callgrind
     [ ! -e jumps.callgrind ] || claim "... and the one with jumps" look jumps.callgrind
     finish

@@ -34,6 +34,101 @@ $(go tool pprof -top -diff_base=run.pprof run.pprof)
 END
 go tool pprof -proto -output=sum.pprof run.pprof run.pprof >/dev/null 2>&1
 claim "two of it are twice of it" same 'main 28us 50us' "$(top sum.pprof | grep main)"
+# f is 3 us slower in the other run, which has no co
+record slow.qprof 'main(' 10 'f(' 8 'g(' 3 'f(' 2 ')' ')' ')' 4 'leaf;1 2(' 1 ')' ')'
+export_profile pprof slow
+claim "a difference: f is slower, co is gone" same 'co -7us -7us,f 3us 3us' \
+    "$(top -diff_base=run.pprof slow.pprof | grep -E '^(co|f) ' | paste -sd ,)"
+# g called f, which led back to it: 2 us of f's are below g, and g's 5 us below f
+go tool pprof -peek '^g$' run.pprof 2>/dev/null | sed '1,/cum%/d' | grep '|' |
+    awk '{ print $1, $NF }' | paste -sd , >found
+claim "callers and callees" same '5us f,3us g,2us f' "$(cat found)"
+printf 'f 7us 10us\ng 3us 5us\nmain 14us 25us\n' >wanted
+go tool pprof -tree run.pprof 2>/dev/null |
+    awk '$5 ~ /%$/ && $NF ~ /^(main|f|g)$/ { print $NF, $1, $4 }' | sort >found
+claim "the tree" diff -u wanted found
+
+# main has 9 us on its second line and 2 on its third, a sample each; g has 3 on its first
+record lines.qprof 'main(' ':1' 9 'g(' 3 ')' ':2' 2 ')'
+export_profile pprof lines
+seq 30 | sed 's/^/code /' >score.src
+printf '. 3us 1\n9us 9us 2\n2us 2us 3\n' >wanted
+go tool pprof -source_path=. -list '^main$' lines.pprof 2>complaints |
+    sed -n 's/^ *\([0-9us.]*\)  *\([0-9us.]*\)  *[0-9]*:code \([0-9]*\)$/\1 \2 \3/p' |
+    grep us >found
+claim "lines: own time of each, calls where the function begins" diff -u wanted found
+timed() { qprof annotate --format=json "$1" | jq -c '[.files[].lines[] | select(.self > 0) | [.line, .self]]'; }
+claim "... and back" same "$(timed lines.qprof)" "$(timed lines.pprof)"
+
+# ---- samples and interrupts -------------------------------------------------------------------------
+# head_of FILE: period, its type, and the values
+head_of() { go tool pprof -raw "$1" | awk '/^PeriodType/ { t = $2 } /^Period:/ { p = $2 }
+    last ~ /^Samples/ { print p, t, $0 } { last = $0 }' | sed 's/\[dflt\]//'; }
+export_profile pprof samples
+printf 'co 6 6\nf 9 11\ng 2 6\nmain 3 14\n' >wanted
+top -sample_index=samples samples.pprof >found
+claim "samples, own and below" diff -u wanted found
+printf 'co 6ms 6ms\nf 9ms 11ms\ng 2ms 6ms\nmain 3ms 14ms\n' >wanted
+top samples.pprof >found
+claim "... and the times that they stand for" diff -u wanted found
+claim "... by CPU time, one a ms, and no calls" same '1000000 cpu samples/count cpu/nanoseconds' \
+    "$(head_of samples.pprof)"
+qprof export --to=pprof -o back.pprof samples.pprof
+for index in cpu samples; do
+    claim "imported and exported again: the same $index" same \
+        "$(top -sample_index=$index samples.pprof)" "$(top -sample_index=$index back.pprof)"
+done
+claim "... the same period" same "$(head_of samples.pprof)" "$(head_of back.pprof)"
+estimates() { qprof report --format=json "$1" | jq -c '[.methods[] | [.name, .samples, .self, .self_half]] | sort'; }
+claim "... the same intervals" same "$(estimates samples.qprof)" "$(estimates back.pprof)"
+claim "... and no difference" same 0 "$(qprof diff --format=json samples.qprof back.pprof |
+    jq '[.rows[] | select(.state != "same")] | length')"
+
+export_profile pprof both
+printf '.root. 2 2\nf 5 5\nmain 3 8\n' >wanted
+top -sample_index=interrupts both.pprof >found
+claim "interrupts beside times" diff -u wanted found
+claim "... with their period" same '1000000 cpu calls/count interrupts/count wall/nanoseconds' \
+    "$(head_of both.pprof)"
+claim "... and back" same 'main 1 13000 3,f 1 2000 5' "$(qprof report --format=json both.pprof |
+    jq -r '.methods[] | select(.calls > 0) | "\(.name) \(.calls) \(.self) \(.interrupts)"' | paste -sd ,)"
+claim "... where list has them" same 10 "$(qprof list --samples --format=json both.pprof |
+    jq .summary.counted)"
+
+cat >main.go <<'END'
+package main
+
+import (
+	"os"
+	"runtime/pprof"
+	"time"
+)
+
+func leaf() (s int) {
+	for i := 0; i < 1000; i++ {
+		s += i * i % 7
+	}
+	return s
+}
+
+func main() {
+	f, _ := os.Create("go.pprof")
+	pprof.StartCPUProfile(f)
+	for t := time.Now(); time.Since(t) < 300*time.Millisecond; {
+		leaf()
+	}
+	pprof.StopCPUProfile()
+}
+END
+go run main.go
+qprof export --to=pprof -o ours.pprof go.pprof
+claim "what Go recorded has the same period" same "$(head_of go.pprof)" "$(head_of ours.pprof)"
+for index in cpu samples; do
+    top -sample_index=$index go.pprof | sed 's/ (inline)//' >wanted
+    top -sample_index=$index ours.pprof >found
+    claim "... the same $index" diff -u wanted found
+done
+
 qprof export --to=pprof run.qprof >again.pprof
 claim "the same profile gives the same bytes" cmp run.pprof again.pprof
 
@@ -42,7 +137,7 @@ qprof export --to=pprof -o counts.pprof counts.qprof
 claim "a run without times has calls" same 'f 1 1,main 1 2' "$(top counts.pprof | paste -sd ,)"
 
 export_profile pprof hostile
-claim "hostile names: all of the time" same '7us' "$(top hostile.pprof |
+claim "hostile names: all of the time" same '13us' "$(top hostile.pprof |
     awk '$1 == "main" { print $3 }')"
 claim "... and no control character" same 0 "$(go tool pprof -raw hostile.pprof | grep -c '[[:cntrl:]]')"
 export_profile pprof deep

@@ -19,7 +19,7 @@ claim "what is opened is closed, in the right order" same true "$(jq '
           else .is_good = false end)
      | .is_good and .open == []] | all' run.speedscope)"
 export_profile speedscope hostile
-claim "hostile names are JSON" jq -e '.profiles[0].endValue == 7000' hostile.speedscope
+claim "hostile names are JSON" jq -e '.profiles[0].endValue == 13000' hostile.speedscope
 export_profile speedscope deep
 claim "depth is no limit" jq -e '.profiles[0].events | length == 10002' deep.speedscope
 

@@ -50,7 +50,7 @@ claim "the run is that of the report" same 'score|ns|exact|6|32000' \
     "$(ask run 'SELECT program, unit, time, calls, total FROM run')"
 
 export_profile sqlite hostile
-claim "hostile names: all of the time" same '8|7000' \
+claim "hostile names: all of the time" same '14|13000' \
     "$(ask hostile 'SELECT count(*), sum(self) FROM functions WHERE calls > 0')"
 claim "... and no control character" same 0 \
     "$(ask hostile 'SELECT name FROM functions' | LC_ALL=C grep -c '[[:cntrl:]]')"

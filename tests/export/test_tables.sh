@@ -16,12 +16,12 @@ claim "SQLite imports it" same 'f|2|7000,main|1|14000' "$(ask run.csv "
     SELECT function, sum(calls), sum(self_ns) FROM paths WHERE function IN ('f', 'main')
     GROUP BY function ORDER BY function" | paste -sd ,)"
 export_profile csv hostile
-claim "hostile names: all rows, all of the time" same '9|7000' "$(ask hostile.csv \
+claim "hostile names: all rows, all of the time" same '15|13000' "$(ask hostile.csv \
     'SELECT count(*), sum(self_ns) FROM paths')"
 claim "... newlines stay" same 1 "$(ask hostile.csv \
     "SELECT count(*) FROM paths WHERE function = 'two' || char(10) || 'lines'")"
 claim "... and no control character but these" same 0 \
-    "$(tr -d '\r\n' <hostile.csv | LC_ALL=C grep -c '[[:cntrl:]]')"
+    "$(tr -d '\r\n\t' <hostile.csv | LC_ALL=C grep -c '[[:cntrl:]]')"
 record formula.qprof '=1+1(' 1 ')' '@f(' 1 ')'
 export_profile csv formula
 claim "formulas are none" same "'=1+1 '@f" "$(ask formula.csv \
@@ -65,9 +65,11 @@ export_profile quantify hostile
 claim "hostile names: every record has its fields" same 'Caller 5,Comment 2,Function 8,Keyword 6 7 9,Program 6' \
     "$(awk -F '\t' '{ seen[$1 " " NF] } END { for (s in seen) print s }' hostile.quantify | sort |
         awk '$1 == last { printf " %s", $2; next } { printf "%s%s", last ? "," : "", $0; last = $1 }')"
+claim "... and none is a formula" same "'=1+1 '@f()" "$(awk -F '\t' '$1 == "Function" { print $2 }' \
+    hostile.quantify | grep '[=@]' | grep -v ^fn | grep -v ^calls | paste -sd ' ')"
 claim "... and control nothing" same 0 \
     "$(tr -d '\t\n' <hostile.quantify | LC_ALL=C grep -c '[[:cntrl:]]')"
-claim "... with all of the time" same 7000 \
+claim "... with all of the time" same 13000 \
     "$(awk -F '\t' '$1 == "Function" { n += $5 } END { print n }' hostile.quantify)"
 claim "time of hidden functions is .root.'s" grep -qx "$(printf 'Function\t.root.\t\t0\t14000\t32000\t\t')" <<END
 $(qprof export --to=quantify --hide=main run.qprof)
