@@ -100,14 +100,13 @@ static void estimate_sampled(qp_model_private *own, uint32_t i)
         own->self_variance[i] = ticks * ticks / (double)f->samples;
 }
 
-/* Interrupts alone: by CPU time none is missed, by the wall clock some come late. */
+/* Interrupts alone: there is one in each pass, and passes may come late. */
 static void estimate_interrupts(qp_model_private *own, uint32_t i)
 {
     const qp_run *run = &own->model.run;
     qp_figures *f = &own->nodes[i].f;
-    uint64_t each = run->is_pc_real && run->sample_period_reached_ns
-                        ? run->sample_period_reached_ns
-                        : run->pc_period_ns;
+    uint64_t each =
+        run->sample_period_reached_ns ? run->sample_period_reached_ns : run->pc_period_ns;
     f->self = whole_ticks((double)f->interrupts * (double)each);
     f->max = f->interrupts;
 }

@@ -2,7 +2,11 @@
  *
  * It takes no signal, reads no stack and stops nobody: it counts an interrupt for whom a carrier
  * drives (samples.c says how it is credited). Deadlines are absolute; missed ones are counted and
- * not made up. */
+ * not made up.
+ *
+ * By CPU time an interrupt is made only while the carrier is running, of time that it has used:
+ * that of a short call before a long wait is not the wait's. It waits for a pass that finds the
+ * carrier running again. */
 #include "record/sampler.h"
 
 #include <pthread.h>
@@ -11,6 +15,7 @@
 #include "base/atomic.h"
 #include "base/clock.h"
 #include "base/pages.h"
+#include "base/task.h"
 #include "record/charge.h"
 #include "record/pc_signal.h"
 #include "record/samples.h"
@@ -19,6 +24,7 @@ enum {
     STACK_BYTES = 64 * 1024,
     CARRIERS_MAX = 1 << 20, /* that are looked at */
     SLICE_NS = 5000000,
+    DUE_MAX = 64, /* periods of CPU time that wait for a pass that finds the carrier running */
     COST_PERCENT = 5, /* of a period that a pass may take ... */
     COSTLY_MAX = 10   /* ... this often in a row */
 };
@@ -26,6 +32,7 @@ enum {
 static struct {
     pthread_t thread;
     bool is_running;
+    bool has_descriptors; /* of its own */
     uint32_t must_stop;
     uint32_t *live; /* [n_live] ordinals of carriers that have not ended, of n_known */
     uint32_t n_live, n_known;
@@ -37,12 +44,15 @@ typedef struct {
     bool is_interrupt;  /* one of the PC command is due */
 } interval;
 
-/* Are CPU clocks of carriers to be read? */
-static bool needs_cpu(void)
+static bool is_interrupted_by_cpu(void)
+{
+    return qp_run.is_pc_on && qp_run_head()->pc_kind == QP_PC_VIRTUAL;
+}
+
+static bool is_charged_by_cpu(void)
 {
     const qp_head *h = qp_run_head();
-    return (qp_run.is_pc_on && h->pc_kind == QP_PC_VIRTUAL) ||
-           (h->time_mode == QP_TIME_SAMPLED && h->clock_kind != QP_CLOCK_ELAPSED);
+    return h->time_mode == QP_TIME_SAMPLED && h->clock_kind != QP_CLOCK_ELAPSED;
 }
 
 /* Carriers that began since the pass before: CPU time up to now is nobody's. */
@@ -53,43 +63,69 @@ static void note_new_carriers(void)
         if (sampler.n_live == CARRIERS_MAX)
             continue;
         sampler.live[sampler.n_live++] = sampler.n_known;
-        slot->cpu_seen = slot->cpu_charged = 0;
+        slot->cpu_seen = slot->cpu_due = slot->cpu_waiting = 0;
     }
 }
 
-/* CPU time of the carrier since it was asked last, in whole periods; no more than can have passed:
- * what it used while none were made is nobody's. */
-static uint64_t expiries(qp_carrier_slot *slot, uint64_t cpu, uint64_t passed_ns)
+static uint64_t least(uint64_t a, uint64_t b)
 {
-    uint64_t period = qp_run_head()->pc_period, most = passed_ns / period + 1;
-    if (!slot->cpu_seen)
-        slot->cpu_seen = cpu;
-    uint64_t n = cpu > slot->cpu_seen ? (cpu - slot->cpu_seen) / period : 0;
-    slot->cpu_seen += n * period;
-    return n < most ? n : most;
+    return a < b ? a : b;
 }
 
-/* The same in ns. */
-static uint64_t cpu_step(qp_carrier_slot *slot, uint64_t cpu, uint64_t passed_ns)
+/* CPU time since the pass before is due; no more than can have passed: what was used while none
+ * were made is nobody's. */
+static void add_cpu(qp_carrier_slot *slot, uint64_t passed_ns)
 {
-    uint64_t step = slot->cpu_charged && cpu > slot->cpu_charged ? cpu - slot->cpu_charged : 0;
-    slot->cpu_charged = cpu;
-    return step < passed_ns ? step : passed_ns;
+    uint64_t cpu = qp_clock_cpu_of((int)qp_load(&slot->system_id));
+    uint64_t step = slot->cpu_seen && cpu > slot->cpu_seen ? cpu - slot->cpu_seen : 0;
+    step = least(step, passed_ns);
+    slot->cpu_seen = cpu;
+    slot->cpu_due = least(slot->cpu_due + step, DUE_MAX * qp_run_head()->pc_period);
+    slot->cpu_waiting += step;
+}
+
+/* Is the carrier on a processor, or would it be if this thread was not? The one is seen by its
+ * clock, which goes on; the other is asked of the system. */
+static bool is_on_processor(const qp_carrier_slot *slot)
+{
+    uint64_t id = qp_load(&slot->system_id);
+    return qp_clock_cpu_of((int)id) > slot->cpu_seen || !sampler.has_descriptors ||
+           qp_task_is_running(0, id);
+}
+
+/* What is made of CPU time that is due. */
+static void take_cpu(qp_carrier_slot *slot, qp_ticks *made)
+{
+    uint64_t period = qp_run_head()->pc_period;
+    bool is_due = is_interrupted_by_cpu() && slot->cpu_due >= period;
+    bool is_charged = is_charged_by_cpu() && slot->cpu_waiting;
+    if (!(is_due || is_charged) || !is_on_processor(slot))
+        return;
+    if (is_due) {
+        slot->cpu_due -= period;
+        made->n_interrupts = 1;
+    }
+    if (is_charged) {
+        made->ticks = slot->cpu_waiting;
+        slot->cpu_waiting = 0;
+    }
 }
 
 static void pass_over(qp_carrier_slot *slot, const interval *since)
 {
-    const qp_head *h = qp_run_head();
-    bool is_virtual = qp_run.is_pc_on && h->pc_kind == QP_PC_VIRTUAL;
-    uint64_t cpu = needs_cpu() ? qp_clock_cpu_of((int)qp_load(&slot->system_id)) : 0;
-    uint64_t n = is_virtual ? expiries(slot, cpu, since->ns) : since->is_interrupt;
-    uint64_t ticks = 0;
-    if (h->time_mode == QP_TIME_SAMPLED)
-        ticks =
-            h->clock_kind == QP_CLOCK_ELAPSED ? since->ticks : cpu_step(slot, cpu, since->ns);
+    bool is_timed = qp_run_head()->time_mode == QP_TIME_SAMPLED;
+    bool is_interrupted = since->is_interrupt && !is_interrupted_by_cpu();
+    qp_ticks made = {1, is_timed && !is_charged_by_cpu() ? since->ticks : 0, is_interrupted};
     qprof_thread *th = qp_observe(&slot->current);
-    if (th && qp_is_open(th) && qp_observe(&th->pulse) && (n || ticks))
-        qp_samples_note(th, ticks, n);
+    bool is_open = th && qp_is_open(th) && qp_observe(&th->pulse);
+    if (is_interrupted_by_cpu() || is_charged_by_cpu())
+        add_cpu(slot, since->ns);
+    if (!is_open)
+        slot->cpu_due = slot->cpu_waiting = 0;
+    else
+        take_cpu(slot, &made);
+    if (is_open && (made.ticks || made.n_interrupts))
+        qp_samples_note(th, made.ticks, made.n_interrupts);
 }
 
 static void pass(const interval *since)
@@ -151,6 +187,7 @@ static void *run(void *unused)
     unsigned n_costly = 0;
     (void)unused;
     pthread_setname_np(pthread_self(), "qprof");
+    sampler.has_descriptors = qp_task_own_descriptors();
     while (!qp_observe(&sampler.must_stop)) {
         sleep_until(due);
         uint64_t now = qp_charge_elapsed(), wall = qp_clock_monotonic();

@@ -15,11 +15,12 @@ typedef struct {
     qprof_thread *driven;  /* which thread a _vt call of it is about */
     qprof_thread *current; /* whom its interrupts are for; NULL: nobody, or it has ended */
     uint64_t system_id;    /* gettid */
-    uint64_t cpu_seen;     /* CPU time that interrupts were made of, ns; the sampler's ... */
-    uint64_t cpu_charged;  /* ... and that -time=sampled has charged; the sampler's */
-    uint32_t n_critical;   /* nesting of qprof_pc_enter_critical() */
-    uint32_t has_timer;    /* of -pc-signal */
-    uint32_t state;        /* qp_carrier_state */
+    uint64_t cpu_seen;    /* CPU time at the pass before, ns; the sampler's, as the next two: */
+    uint64_t cpu_due;     /* ... that no interrupt was made of yet */
+    uint64_t cpu_waiting; /* ... that -time=sampled has not charged yet */
+    uint32_t n_critical;  /* nesting of qprof_pc_enter_critical() */
+    uint32_t has_timer;   /* of -pc-signal */
+    uint32_t state;       /* qp_carrier_state */
     void *timer;
 } qp_carrier_slot;
 
