@@ -6,9 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 #include "base/clock.h"
+#include "base/new_file.h"
 #include "base/unit.h"
 #include "cli/interrupt.h"
 #include "cli/output.h"
@@ -57,25 +58,51 @@ static void warn_of(const qp_cli *cli, const qp_outside *o, uint64_t n_missed)
                     "process %s keeps no stack for others to look at; start it with "
                     "-collect=stack",
                     cli->args.pid);
+    if (f.is_raised)
+        qp_cli_warn(cli, "--pc=%s: the shortest interval is %" PRIu64 " us; it was taken",
+                    cli->args.pc, f.period_ns / 1000);
     if (n_missed > f.n_passes / 10)
-        qp_cli_warn(
-            cli,
-            "%s of %s interrupts came too late to be made; --pc='REAL MICROSECONDS' asks "
-            "for fewer",
-            qp_unit_count(torn, n_missed), qp_unit_count(passes, n_missed + f.n_passes));
+        qp_cli_warn(cli,
+                    "%s of %s passes came too late and were left out; this machine reaches "
+                    "--pc='%s %" PRIu64 "'",
+                    qp_unit_count(torn, n_missed), qp_unit_count(passes, n_missed + f.n_passes),
+                    f.is_real ? "REAL" : "VIRTUAL", f.reached_ns / 1000 + 1);
 }
 
-/* A file that exists is never overwritten: the name gets a number, as the recorder gives them. */
-static void number_name(char *path, size_t n_bytes)
+static bool is_plain_file(const char *path)
 {
+    struct stat at;
+    return stat(path, &at) == 0 && S_ISREG(at.st_mode);
+}
+
+/* The profile's name, before a measurement that would be lost. A file that exists is never
+ * overwritten: the name gets a number, as the recorder gives them.
+ * @return false: none can be written there; a message was printed */
+static bool choose_name(const qp_cli *cli, uint64_t pid, char *path, size_t n_bytes)
+{
+    static qp_new_file file; /* 72 KiB: not on the stack */
+    char live[4096];
+    const char *why;
+    bool is_live = qp_live_path(pid, false, live, sizeof live);
+    snprintf(path, n_bytes, "%s", cli->args.output ? cli->args.output : "");
+    if (!cli->args.output)
+        snprintf(path, n_bytes, "outside.%" PRIu64 ".qprof", pid);
+    if (!qp_output_is_free(cli, path, is_live ? live : NULL, NULL))
+        return false;
     size_t n = strlen(path);
-    for (int i = 1; i < 1000 && access(path, F_OK) == 0; i++)
+    for (int i = 1; i < 1000 && is_plain_file(path); i++)
         snprintf(path + n, n_bytes - n, ".%d", i);
+    if (!qp_new_file_begin(&file, path, &why)) {
+        qp_cli_fail(cli, "%s: %s", path, why);
+        return false;
+    }
+    qp_new_file_drop(&file);
+    return true;
 }
 
 bool qp_outside_run(const qp_cli *cli, char *path, size_t n_bytes)
 {
-    char error[QP_ERROR_BYTES], live[4096];
+    char error[QP_ERROR_BYTES];
     const qp_args *a = &cli->args;
     bool is_number = a->pid[strspn(a->pid, "0123456789")] == '\0';
     uint64_t pid = is_number ? strtoull(a->pid, NULL, 10) : 0;
@@ -86,24 +113,20 @@ bool qp_outside_run(const qp_cli *cli, char *path, size_t n_bytes)
         qp_cli_fail(cli, "--for=%s: expected a time, as 10s, 500ms or 2m", a->lasts);
     if (!pid || !lasts)
         return false;
-    snprintf(path, n_bytes, "%s", a->output ? a->output : "");
-    if (!a->output)
-        snprintf(path, n_bytes, "outside.%" PRIu64 ".qprof", pid);
-    bool is_live = qp_live_path(pid, false, live, sizeof live);
-    if (!qp_output_is_free(cli, path, is_live ? live : NULL, NULL))
-        return false;
     qp_outside *o = qp_outside_open(pid, a->pc ? a->pc : "", error);
     if (!o) {
         qp_cli_fail(cli, "%s", error);
         return false;
     }
-    number_name(path, n_bytes);
-    qp_interrupt_take();
-    uint64_t n_missed = sample(o, lasts);
-    warn_of(cli, o, n_missed);
-    bool is_good = qp_outside_write(o, n_missed, path, error);
-    if (!is_good)
-        qp_cli_fail(cli, "%s", error);
+    bool is_good = choose_name(cli, pid, path, n_bytes);
+    if (is_good) {
+        qp_interrupt_take();
+        uint64_t n_missed = sample(o, lasts);
+        warn_of(cli, o, n_missed);
+        is_good = qp_outside_write(o, n_missed, path, error);
+        if (!is_good)
+            qp_cli_fail(cli, "%s", error);
+    }
     qp_outside_free(o);
     return is_good;
 }

@@ -230,8 +230,8 @@ static int show_profile(qp_cli *cli, const qp_child *child, char *path, size_t n
                     cli->args.rest[0], end, path);
     } else if (!find_profile(child, path, n_bytes)) {
         qp_cli_warn(cli,
-                    "%s %s and recorded nothing: it is no program with libqprof inside, or "
-                    "it made no call; try: qprof run -- qlua SCRIPT",
+                    "%s %s and recorded nothing: it is no program with libqprof inside, it "
+                    "refused its options, or it made no call; try: qprof run -- qlua SCRIPT",
                     cli->args.rest[0], end);
         return status ? status : QP_EXIT_UNUSABLE;
     }

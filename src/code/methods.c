@@ -23,6 +23,11 @@ bool qp_method_is_pseudo(uint64_t id)
            id < UINTPTR_MAX - N_RESERVED_IDS + 1 + sizeof pseudo_names / sizeof *pseudo_names;
 }
 
+const char *qp_method_pseudo_name(uint64_t id)
+{
+    return pseudo_names[id - (UINTPTR_MAX - N_RESERVED_IDS + 1)];
+}
+
 bool qp_method_is_nameless(uint64_t id)
 {
     return !id || (qp_method_is_reserved(id) && !qp_method_is_pseudo(id));
@@ -57,8 +62,7 @@ static qp_cell new_record(qp_methods *m, uint64_t id)
     qp_method *r = record_at(m, cell);
     r->id = id;
     if (qp_method_is_pseudo(id)) {
-        uint64_t which = id - (UINTPTR_MAX - N_RESERVED_IDS + 1);
-        r->name = qp_texts_add(m->texts, pseudo_names[which]);
+        r->name = qp_texts_add(m->texts, qp_method_pseudo_name(id));
         r->flags = QP_METHOD_PSEUDO | QP_METHOD_REGISTERED;
     }
     return cell;

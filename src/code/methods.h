@@ -31,6 +31,7 @@ typedef struct {
 /* The 16 highest ids of a pointer's size: four pseudo-methods, twelve that mean nothing. */
 bool qp_method_is_reserved(uint64_t id);
 bool qp_method_is_pseudo(uint64_t id);
+const char *qp_method_pseudo_name(uint64_t id); /* of one that is */
 /* An id that means no method: 0, or reserved and no pseudo-method. */
 bool qp_method_is_nameless(uint64_t id);
 

@@ -42,7 +42,7 @@ static bool take_keyword(reader *r, const char *keyword)
     return true;
 }
 
-static qp_parse take_period(reader *r, uint64_t *us)
+static qp_parse take_period(reader *r, qp_pc_command *command)
 {
     skip_blanks(r);
     size_t n = strspn(r->at, "0123456789"), n_word = strcspn(r->at, " \t\r\n;");
@@ -56,7 +56,8 @@ static qp_parse take_period(reader *r, uint64_t *us)
         return refuse(r, r->at, "%.40s: expected microseconds, a whole number above 0", r->at);
     if (value > PERIOD_MAX_US)
         return refuse(r, r->at, "%.40s: an hour at most, in microseconds", r->at);
-    *us = value < PERIOD_MIN_US ? PERIOD_MIN_US : value;
+    command->is_raised = value < PERIOD_MIN_US;
+    command->period_us = command->is_raised ? PERIOD_MIN_US : value;
     r->at += n;
     return QP_PARSE_OK;
 }
@@ -76,14 +77,14 @@ static qp_parse take_pattern(reader *r, qp_pc_command *command)
     static char copy[QP_PATTERN_BYTES];
     skip_blanks(r);
     size_t n = pattern_bytes(r->at);
-    if (r->at[n] != ';')
-        return refuse(r, r->at + n, "%s", "expected ; behind the pattern");
     if (n >= sizeof copy)
         return QP_PARSE_ROOM;
     memcpy(copy, r->at, n);
     copy[n] = '\0';
     qp_parse code = qp_pattern_parse(&parsed, copy, r->error);
     r->error->column += (unsigned)(r->at - r->text);
+    if (code == QP_PARSE_OK && r->at[n] != ';')
+        return refuse(r, r->at + n, "%s", "expected ; behind the pattern");
     command->pattern = r->at;
     command->n_pattern = n;
     while (command->n_pattern && strchr(" \t\r\n", r->at[command->n_pattern - 1]))
@@ -105,7 +106,7 @@ qp_parse qp_pc_parse(const char *text, qp_pc_command *command, qp_parse_error *e
         command->kind = QP_PC_REAL;
     else
         take_keyword(&r, "VIRTUAL");
-    qp_parse code = take_period(&r, &command->period_us);
+    qp_parse code = take_period(&r, command);
     if (code == QP_PARSE_OK && take_keyword(&r, "WHEN"))
         code = take_pattern(&r, command);
     if (code != QP_PARSE_OK)

@@ -10,6 +10,7 @@ enum { QP_PC_DEFAULT_US = 10000 };
 typedef struct {
     qp_pc_kind kind;
     uint64_t period_us;
+    bool is_raised; /* less was asked for than the shortest period */
     const char
         *pattern; /* [n_pattern] behind WHEN, without the ';'; NULL: every stack counts */
     size_t n_pattern;

@@ -13,6 +13,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/task.h"
 #include "model/image.h"
 #include "model/live.h"
 #include "model/outside_parts.h"
@@ -21,7 +22,8 @@ enum {
     TRIES = 16, /* of a torn sample */
     THREAD_CELLS = sizeof(qp_thread_record) / QP_CELL,
     LOOK_NS = 50 * 1000000, /* is the process still there? */
-    DEPTH_MAX = 1 << 20     /* frames that are copied */
+    DEPTH_MAX = 1 << 20,    /* frames that are copied */
+    DUE_MAX = 64 /* periods of CPU time that wait for a pass that finds the thread running */
 };
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -95,12 +97,12 @@ static uint32_t thread_of(qp_outside *o, qp_cell cell)
     return (uint32_t)o->threads.n - 1;
 }
 
-static void credit(qp_outside *o, uint32_t node, uint64_t n)
+static void credit(qp_outside *o, uint32_t node)
 {
     if (node == UINT32_MAX)
         return;
-    node_at(o, node)->n += n;
-    o->n_interrupts += n;
+    node_at(o, node)->n++;
+    o->n_interrupts++;
 }
 
 /* ---- of what records call paths -------------------------------------------------------------- */
@@ -138,14 +140,14 @@ static uint32_t node_of_cell(qp_outside *o, uint32_t thread, qp_cell cell)
 }
 
 /* A frame that was popped meanwhile was on top a moment ago: its path is as true. */
-static bool take_path(qp_outside *o, uint32_t thread, const qp_thread_record *r, uint64_t n)
+static bool take_path(qp_outside *o, uint32_t thread, const qp_thread_record *r)
 {
     qp_frame f;
     if (!read_cells(o, r->top & ~QP_TOP_BUSY, 1, &f) || !f.node)
         return false;
     uint32_t node = node_of_cell(o, thread, f.node);
     o->has_frames = true;
-    credit(o, node, n);
+    credit(o, node);
     return node != UINT32_MAX;
 }
 
@@ -219,7 +221,7 @@ static uint32_t callee_of(qp_outside *o, uint32_t thread, uint32_t parent, uint6
     return add_node(o, thread, parent, method, key);
 }
 
-static bool take_stack(qp_outside *o, uint32_t thread, const qp_thread_record *r, uint64_t n)
+static bool take_stack(qp_outside *o, uint32_t thread, const qp_thread_record *r)
 {
     qp_thread_record now = *r;
     qp_cell cell = thread_at(o, thread)->cell;
@@ -231,39 +233,47 @@ static bool take_stack(qp_outside *o, uint32_t thread, const qp_thread_record *r
         node = callee_of(o, thread, node, *QP_OUTSIDE_AT(o->stack[0], uint64_t, i));
     o->has_frames |= is_good && o->stack[0].n;
     if (is_good)
-        credit(o, node, n);
+        credit(o, node);
     return is_good;
 }
 
 /* ---- interrupts ------------------------------------------------------------------------------ */
 
-/* ns on a processor; 0: the thread is gone, or nobody knows. */
-static uint64_t cpu_of(const qp_outside *o, uint64_t system_id)
+/* @return NULL: no memory */
+static qp_outside_carrier *carrier_of(qp_outside *o, uint64_t system_id)
 {
-    char path[96], text[128];
-    qp_text_format(path, sizeof path, "/proc/%llu/task/%llu/schedstat",
-                   (unsigned long long)o->pid, (unsigned long long)system_id);
-    return qp_file_text(path, text, sizeof text) ? strtoull(text, NULL, 10) : 0;
+    uint32_t known = qp_dict_get(&o->carrier_of, system_id);
+    if (known)
+        return QP_OUTSIDE_AT(o->carriers, qp_outside_carrier, known - 1);
+    qp_outside_carrier *c = qp_buf_add(&o->carriers);
+    if (!c || !qp_dict_put(&o->carrier_of, system_id, (uint32_t)o->carriers.n))
+        return NULL;
+    *c = (qp_outside_carrier){.seen_ns = qp_task_cpu(o->pid, system_id)};
+    return c;
 }
 
-/* Interrupts that a thread is due. */
-static uint64_t expiries(qp_outside *o, uint64_t system_id)
+/* Is a thread due an interrupt? By CPU time: while it runs, of time that it had used before the
+ * pass before. The system brings that figure up to date at its ticks, and when the thread itself
+ * asks for it: the figure of this moment would favour who asks. */
+static bool is_due(qp_outside *o, uint64_t system_id)
 {
     uint64_t period = o->command.period_us * 1000;
     if (o->command.kind == QP_PC_REAL)
-        return 1;
-    uint64_t now = cpu_of(o, system_id);
-    uint32_t known = qp_dict_get(&o->carrier_of, system_id);
-    if (!known) {
-        qp_outside_carrier *c = qp_buf_add(&o->carriers);
-        if (c && qp_dict_put(&o->carrier_of, system_id, (uint32_t)o->carriers.n))
-            *c = (qp_outside_carrier){system_id, now};
-        return 0;
+        return true;
+    qp_outside_carrier *c = carrier_of(o, system_id);
+    if (!c)
+        return false;
+    bool is_due = c->due_ns >= period && qp_task_is_running(o->pid, system_id);
+    uint64_t now = qp_task_cpu(o->pid, system_id);
+    if (is_due)
+        c->due_ns -= period;
+    if (now > c->seen_ns) {
+        c->due_ns += now - c->seen_ns;
+        c->seen_ns = now;
     }
-    qp_outside_carrier *c = QP_OUTSIDE_AT(o->carriers, qp_outside_carrier, known - 1);
-    uint64_t n = now > c->seen_ns ? (now - c->seen_ns) / period : 0;
-    c->seen_ns += n * period;
-    return n;
+    if (c->due_ns > DUE_MAX * period)
+        c->due_ns = DUE_MAX * period;
+    return is_due;
 }
 
 static void look_at(qp_outside *o, qp_cell cell, const qp_thread_record *r)
@@ -271,12 +281,11 @@ static void look_at(qp_outside *o, qp_cell cell, const qp_thread_record *r)
     if (r->state != QP_THREAD_ALIVE || r->parked_at || !r->root || !r->chunk ||
         r->has_host_id == QP_ROW_EARLIER)
         return;
-    uint64_t n = expiries(o, r->system_id);
-    uint32_t thread = n ? thread_of(o, cell) : UINT32_MAX;
+    uint32_t thread = is_due(o, r->system_id) ? thread_of(o, cell) : UINT32_MAX;
     if (thread == UINT32_MAX)
         return;
-    bool is_good = o->is_stack_only ? take_stack(o, thread, r, n) : take_path(o, thread, r, n);
-    o->n_torn += is_good ? 0 : n;
+    bool is_good = o->is_stack_only ? take_stack(o, thread, r) : take_path(o, thread, r);
+    o->n_torn += !is_good;
 }
 
 static void look_at_all(qp_outside *o)
@@ -317,8 +326,15 @@ bool qp_outside_pass(qp_outside *o)
 
 qp_outside_figures qp_outside_measure(const qp_outside *o)
 {
-    return (qp_outside_figures){o->command.period_us * 1000, o->n_passes, o->n_interrupts,
-                                o->n_torn, o->may_hide_stack && !o->has_frames};
+    uint64_t lasted = o->last_at - o->first_at;
+    return (qp_outside_figures){.period_ns = o->command.period_us * 1000,
+                                .reached_ns = o->n_passes > 1 ? lasted / (o->n_passes - 1) : 0,
+                                .n_passes = o->n_passes,
+                                .n_interrupts = o->n_interrupts,
+                                .n_torn = o->n_torn,
+                                .is_real = o->command.kind == QP_PC_REAL,
+                                .is_raised = o->command.is_raised,
+                                .is_hidden = o->may_hide_stack && !o->has_frames};
 }
 
 /* ---- opening --------------------------------------------------------------------------------- */
@@ -329,16 +345,19 @@ static bool refuse(char *error, const char *format, unsigned long long pid, cons
     return false;
 }
 
-static bool parse(qp_outside *o, const char *command, char *error)
+static bool parse(const char *text, qp_pc_command *command, char *error)
 {
     qp_parse_error mistake;
-    o->text = qp_alloc_text(command);
-    if (!o->text)
-        return refuse(error, "process %llu: %s", o->pid, "there is not enough memory");
-    if (qp_pc_parse(o->text, &o->command, &mistake) == QP_PARSE_OK)
+    if (qp_pc_parse(text, command, &mistake) == QP_PARSE_OK)
         return true;
     snprintf(error, QP_ERROR_BYTES, "--pc: column %u: %s", mistake.column, mistake.message);
     return false;
+}
+
+bool qp_outside_is_command(const char *command, char error[QP_ERROR_BYTES])
+{
+    qp_pc_command unused;
+    return parse(command, &unused, error);
 }
 
 static bool open_file(qp_outside *o, char *error)
@@ -362,7 +381,7 @@ static bool open_file(qp_outside *o, char *error)
     if (!o->is_stack_only && !(collect & QP_COLLECT_PROFILE))
         return refuse(error, "process %llu: %s", o->pid,
                       "it records coverage alone and keeps no stack");
-    if (o->command.kind == QP_PC_VIRTUAL && !cpu_of(o, o->pid))
+    if (o->command.kind == QP_PC_VIRTUAL && !qp_task_cpu(o->pid, o->pid))
         return refuse(error, "process %llu: %s", o->pid,
                       "the system does not say what CPU time its threads take; use --pc=REAL");
     return true;
@@ -389,7 +408,10 @@ qp_outside *qp_outside_open(uint64_t pid, const char *command, char error[QP_ERR
     qp_dict_init(&o->thread_of);
     qp_dict_init(&o->node_of);
     qp_dict_init(&o->carrier_of);
-    if (parse(o, command, error) && open_file(o, error))
+    o->text = qp_alloc_text(command);
+    if (!o->text)
+        refuse(error, "process %llu: %s", pid, "there is not enough memory");
+    else if (parse(o->text, &o->command, error) && open_file(o, error))
         return o;
     qp_outside_free(o);
     return NULL;

@@ -22,9 +22,9 @@ typedef struct {
     uint32_t root, last; /* nodes */
 } qp_outside_thread;
 
-/* A system thread: what CPU time was looked at already. */
+/* A system thread: its CPU time at the pass before, and what of it no interrupt was made of. */
 typedef struct {
-    uint64_t system_id, seen_ns;
+    uint64_t seen_ns, due_ns;
 } qp_outside_carrier;
 
 struct qp_outside {

@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "code/methods.h"
 #include "format/builder.h"
 #include "format/diagnostics.h"
 #include "model/outside_parts.h"
@@ -28,12 +29,18 @@ static bool index_ids(writer *w)
     return is_good;
 }
 
+/* What only keeps its stack has no record of a pseudo-method, either. */
 static uint32_t unknown_method(writer *w, uint64_t id)
 {
     uint32_t known = qp_dict_get(&w->unknown, id);
+    qp_builder_code code = {.id = id};
     if (known)
         return known;
-    known = qp_builder_method(w->b, &(qp_builder_code){.id = id});
+    if (qp_method_is_pseudo(id)) {
+        code.flags = QP_METHOD_PSEUDO | QP_METHOD_REGISTERED;
+        code.name = qp_method_pseudo_name(id);
+    }
+    known = qp_builder_method(w->b, &code);
     return known && qp_dict_put(&w->unknown, id, known) ? known : 0;
 }
 
@@ -119,9 +126,10 @@ static void write_head(writer *w, uint64_t n_missed)
     h->pc_period = h->sample_period = o->command.period_us * 1000;
     h->pc_pattern = qp_builder_text(w->b, pattern);
     h->n_passes = o->n_passes;
-    h->sample_ns = lasted + (o->n_passes > 1 ? lasted / (o->n_passes - 1) : 0);
+    h->sample_ns = lasted + qp_outside_measure(o).reached_ns;
     h->diagnostics[QP_D_sample_lost] = o->n_torn;
     h->diagnostics[QP_D_overrun] = n_missed;
+    h->diagnostics[QP_D_clamped_options] = o->command.is_raised;
     h->program = qp_builder_text(w->b, run->program);
     h->host = qp_builder_text(w->b, run->host);
     h->module = qp_builder_text(w->b, run->module);

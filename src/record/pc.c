@@ -9,6 +9,7 @@ int qp_pc_begin(qp_parse_error *error)
     qp_pc_command command;
     qp_parse_error mistake;
     char pattern[sizeof qp_run.options.pool];
+    uint64_t period_before = h->pc_period;
     h->pc_period = 0;
     h->pc_pattern = 0;
     h->pc_kind = 0;
@@ -26,6 +27,8 @@ int qp_pc_begin(qp_parse_error *error)
     h->pc_pattern = qp_texts_add(&qp_run.texts, pattern);
     h->pc_kind = (uint32_t)command.kind;
     h->pc_period = command.period_us * 1000;
+    if (command.is_raised && h->pc_period != period_before)
+        qp_count(&qp_run.space, QP_D_clamped_options);
     qp_run.is_pc_on = true;
     return 0;
 }

@@ -47,6 +47,14 @@ done
 begin -collect=stack
 claim "by CPU time" sample --for=300ms --pc='VIRTUAL 100000'
 claim "nothing is found in one that sleeps" same 0 "$(qprof list --format=json out.qprof | jq .summary.counted)"
+for path in . /dev/full nowhere/out.qprof; do
+    began=$(date +%s)
+    claim "no measurement is lost to -o $path" ends 2 qprof run --pid $pid --for 20s -o "$path"
+    claim "it is refused before" test $(($(date +%s) - began)) -lt 15
+done
+claim "an interval that is too short" ends 0 sample --for 200ms --pc 'REAL 10'
+claim "is raised, and said" grep -q -- '--pc=REAL 10: the shortest interval is 50 us; it was taken' err
+claim "and counted" same 1 "$(qprof info --format=json out.qprof | jq .diagnostics.clamped_options)"
 claim "a pattern" sample --for 200ms --pc 'REAL 5000 WHEN score.main;'
 claim "is the profile's own" same 'score.main' "$(qprof list --format=json out.qprof | jq -r .summary.pattern)"
 cp out.qprof kept.qprof
@@ -55,6 +63,15 @@ claim "is not overwritten" cmp out.qprof kept.qprof
 claim "the profile has a number" qprof check kept.qprof.1
 claim "top says how to sample it" sh -c "qprof top $pid | grep -q 'qprof run --pid=$pid'"
 end
+
+# Native code of what only keeps its stack is foreign, as in its own samples.
+QPROF='-output=live.qprof -collect=stack' ./score 'main(' '<(' wait &
+pid=$!
+sleep 0.2
+claim "in native code" sample --for 200ms --pc 'REAL 5000'
+end
+claim "interrupts are foreign" same 'main 0 true' "$(qprof list --format=json out.qprof |
+    jq -r '[(.rows[] | "\(.procedure) \(.shallow)"), .summary.foreign == .summary.counted] | join(" ")')"
 
 # ---- mistakes ----------------------------------------------------------------------------------------
 claim "a process that has ended" says "process $pid: there is no such process" qprof run --pid $pid

@@ -74,11 +74,25 @@ static void mistakes_name_their_column(void **state) /* sampling 6, 16, 33 */
     assert_refused("PC 100 REAL", QPROF_E_SYNTAX, 8);
     assert_refused("PC WHEN m.a", QPROF_E_SYNTAX, 12);
     assert_refused("PC WHEN m.a-> ;", QPROF_E_SYNTAX, 15);
+    assert_refused("PC WHEN m.a->", QPROF_E_SYNTAX, 14);
+    assert_non_null(strstr(qprof_error_text(), "expected a name"));
     assert_refused("PC WHEN *: ;", QPROF_E_SYNTAX, 10);
     assert_int_equal(qprof_pc_command(NULL, NULL), QPROF_E_ARG);
     qprof_PcTotals t;
     assert_int_equal(qprof_pc_totals(&t), QPROF_E_STATE); /* none of them is in force */
     assert_int_equal(qprof_pc_sample(1), QPROF_E_STATE);
+}
+
+static void an_interval_that_is_too_short_is_raised_and_counted(void **state)
+{
+    play_ctx *p = *state;
+    qprof_PcTotals t;
+    play_begin(p, "-pc='REAL 10'");
+    assert_int_equal(qprof_pc_totals(&t), 0);
+    assert_int_equal(t.interval, 50);
+    assert_int_equal(qprof_diagnostic("clamped_options"), 1);
+    assert_int_equal(qprof_config_line("-program-name=other"), 0);
+    assert_int_equal(qprof_diagnostic("clamped_options"), 1);
 }
 
 static void commands_come_before_the_first_entry(void **state) /* sampling 5 */
@@ -386,6 +400,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         PLAY_TEST(commands_have_parts_and_prefixes),
         PLAY_TEST(mistakes_name_their_column),
+        PLAY_TEST(an_interval_that_is_too_short_is_raised_and_counted),
         PLAY_TEST(commands_come_before_the_first_entry),
         PLAY_TEST(the_seed_example_holds),
         PLAY_TEST(samples_alone_credit_the_same),
