@@ -1,8 +1,8 @@
 #!/bin/sh
 # accuracy.sh: sampled shares against known ones. accuracy.sh BUILD-FOLDER [SECONDS]
 #
-# shares.c has 50, 30, 15 and 5 % of its CPU time in four functions, or sleeps half of its time, and
-# says what its own clocks found. At 1 kHz each share must be within 2 points of that, by CPU time
+# shares.c has 50, 30, 15 and 5 % of its CPU time in four functions, or sleeps half of its time, or
+# makes short system calls, and says what its own clocks found. At 1 kHz each share must be within 2 points of that, by CPU time
 # and by the wall clock, from inside and from outside, shallow and deep; sampled and exact times of
 # one run, too. Best on a machine that does nothing else: from outside there is only a part of the
 # run to compare.
@@ -24,32 +24,43 @@ share() {
     printf '  %-22s %6.1f %%  known %5.1f %%\n' "$1" "$3" "$2"
     awk "BEGIN { d = $3 - $2; exit !(d <= 2 && d >= -2) }" || failures=$((failures + 1))
 }
-percent() { # PROFILE JQ
-    qprof list --format=json "$1" 2>/dev/null | jq -r ".summary as \$s | ($2) * 100 / \$s.counted"
+percent() { # PROFILE OF JQ
+    qprof list --format=json "$1" 2>/dev/null |
+        jq -r "([.rows[] | select(.procedure == \"main\") | .shallow] | add // 0) as \$main |
+            .summary as \$s | ($3) * 100 / ($2)"
 }
-shallow() { percent "$1" "[.rows[] | select(.procedure == \"$2\") | .shallow] | add // 0"; }
-deep() { percent "$1" "[.rows[] | select(.procedure == \"$2\") | .deep] | add // 0"; }
+# Of what main calls: its own clocks, which say what is known, are main's.
+shallow() { percent "$1" '$s.counted - $main' "[.rows[] | select(.procedure == \"$2\") | .shallow] | add // 0"; }
+foreign() { percent "$1" '$s.counted - $main' .summary.foreign; }
+deep() { percent "$1" '$s.counted' "[.rows[] | select(.procedure == \"$2\") | .deep] | add // 0"; }
 known() { awk -v name="$1" -v at=$([ $kind = REAL ] && echo 2 || echo 3) '$1 == name { print $at }' known; }
-four() { # PROFILE
-    for name in a b c d; do share "$name" "$(known $name)" "$(shallow "$1" $name)"; done
-    share 'main, deep' 100 "$(deep "$1" main)"
+# inside KIND PROGRAM, outside KIND PROGRAM: samples in sampled.qprof, what its own clocks say in known
+inside() {
+    rm -f sampled.qprof
+    QPROF="-output=sampled.qprof -collect=samples -pc='$1 1000'" ./shares "$seconds" "$2" >known
+}
+outside() {
+    rm -f sampled.qprof
+    QPROF='-output=live.qprof -collect=stack' ./shares $((seconds + 2)) "$2" >known &
+    sleep 1
+    qprof run --pid $! --for "${seconds}s" --pc "$1 1000" -o sampled.qprof 2>/dev/null
+    wait $!
 }
 
 for kind in VIRTUAL REAL; do
-    echo "$kind, from inside"
-    QPROF="-output=$kind.qprof -collect=samples -pc='$kind 1000'" ./shares "$seconds" busy >known
-    four $kind.qprof
-    echo "$kind, from outside"
-    QPROF='-output=live.qprof -collect=stack' ./shares $((seconds + 2)) busy >known &
-    sleep 1
-    rm -f outside.qprof
-    qprof run --pid $! --for "${seconds}s" --pc "$kind 1000" -o outside.qprof 2>/dev/null
-    wait $!
-    four outside.qprof
-    echo "$kind, asleep half of the time"
-    QPROF="-output=idle-$kind.qprof -collect=samples -pc='$kind 1000'" ./shares "$seconds" idle >known
-    share foreignPcs "$(known foreignPcs)" "$(percent idle-$kind.qprof .summary.foreign)"
-    share work "$(known work)" "$(shallow idle-$kind.qprof work)"
+    for place in inside outside; do
+        echo "$kind, from $place"
+        $place $kind busy
+        for name in a b c d; do share "$name" "$(known $name)" "$(shallow sampled.qprof $name)"; done
+        share 'main, deep' 100 "$(deep sampled.qprof main)"
+        echo "$kind, from $place, asleep half of the time"
+        $place $kind idle
+        share foreignPcs "$(known foreignPcs)" "$(foreign sampled.qprof)"
+        share work "$(known work)" "$(shallow sampled.qprof work)"
+        echo "$kind, from $place, short system calls and naps"
+        $place $kind ask
+        for name in work ask nap; do share "$name" "$(known $name)" "$(shallow sampled.qprof $name)"; done
+    done
 done
 
 echo "exact and sampled times of one run, elapsed"

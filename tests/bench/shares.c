@@ -4,6 +4,8 @@
  *   they do the same, so many times.
  * shares SECONDS idle: main works half of the time in `work` and sleeps the other half in native
  *   code.
+ * shares SECONDS ask: main works in `work` and, all 0.1 ms, asks in `ask` what CPU time it has used, a
+ *   short system call; between, each 2 ms, `nap` sleeps for 0.2 ms.
  * It prints what its own clocks say of each, for other programs disturb the plan: name, percent of
  * the elapsed time, percent of the CPU time. */
 #include <stdio.h>
@@ -13,9 +15,10 @@
 
 #include "qprof.h"
 
-enum { MAIN = 1, A, B, C, D, WORK, NATIVE, N_NAMES, PARTS = 4, ROUND_NS = 10000000 };
-static const char *const names[N_NAMES] = {"",  "main", "a",    "b",
-                                           "c", "d",    "work", "foreignPcs"};
+enum { MAIN = 1, A, B, C, D, WORK, ASK, NAP, NATIVE, N_NAMES };
+enum { PARTS = 4, ROUND_NS = 10000000, ASK_EACH_NS = 100000, NAP_EACH = 20, NAP_NS = 200000 };
+static const char *const names[N_NAMES] = {"",  "main", "a",   "b",   "c",
+                                           "d", "work", "ask", "nap", "foreignPcs"};
 
 static const unsigned shares[PARTS] = {50, 30, 15, 5};
 static volatile unsigned sink;
@@ -81,6 +84,22 @@ static void idle(void)
     leave(NATIVE);
 }
 
+static void ask(double each_ns)
+{
+    for (int i = 0; i < NAP_EACH; i++) {
+        enter(WORK);
+        work((uint64_t)(each_ns * ASK_EACH_NS));
+        leave(WORK);
+        enter(ASK);
+        for (int k = 0; k < 3; k++)
+            now(CLOCK_PROCESS_CPUTIME_ID);
+        leave(ASK);
+    }
+    enter(NAP);
+    nanosleep(&(struct timespec){0, NAP_NS}, NULL);
+    leave(NAP);
+}
+
 static void print_shares(void)
 {
     double whole = 0, whole_cpu = 0;
@@ -106,6 +125,8 @@ int main(int argc, char **argv)
     while (now(CLOCK_MONOTONIC) - begin < lasts) {
         if (strcmp(argv[2], "busy") == 0)
             busy(each_ns);
+        else if (strcmp(argv[2], "ask") == 0)
+            ask(each_ns);
         else
             idle();
     }
