@@ -124,6 +124,18 @@ static void calls_of_the_profiler_are_harmless(void **state) /* qii 6 */
     assert_tally("f", 1, 0, 0);
 }
 
+static void it_supports_no_kind_of_interrupts(void **state) /* sampling 4 */
+{
+    (void)state;
+    int column = -1;
+    tally_begin(output);
+    assert_int_equal(cprof_pc_supported(), 0);
+    assert_int_equal(cprof_pc_command("REAL", NULL), QPROF_E_UNSUPPORTED);
+    assert_int_equal(cprof_pc_command("VIRTUAL", &column), QPROF_E_UNSUPPORTED);
+    assert_int_equal(column, 0);
+    assert_int_equal(cprof_pc_sample(1), QPROF_E_UNSUPPORTED);
+}
+
 static void it_asks_for_what_coverage_needs(void **state) /* qii 1, 60 */
 {
     (void)state;
@@ -396,6 +408,7 @@ int main(void)
         TEST(purecov_granularity_is_the_granularity),
         TEST(bb_counts_once_counts_once),
         TEST(calls_of_the_profiler_are_harmless),
+        TEST(it_supports_no_kind_of_interrupts),
         TEST(it_asks_for_what_coverage_needs),
         TEST(no_event_reads_a_clock),
         TEST(what_was_registered_and_not_called_is_missed),

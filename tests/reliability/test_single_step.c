@@ -1,6 +1,6 @@
-/* test_single_step.c: an interrupt at every instruction of the event path. A child is stepped through
- * its events one instruction at a time; behind the n-th a signal comes, whose handler does what the
- * handler of -pc-signal does; for every n there is. */
+/* test_single_step.c: an interrupt at every instruction of the event path. A child with -pc-signal is
+ * stepped through its events one instruction at a time; behind the n-th a signal of its timer comes,
+ * for every n there is. All others are kept from it. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,16 +9,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "unit/interrupt.h"
 #include "unit/play.h"
 
-enum { STEPS_MAX = 20000, OUTER = 1, INNER = 2 };
-
-static void on_signal(int number)
-{
-    (void)number;
-    interrupt_here();
-}
+enum { STEPS_MAX = 20000, OUTER = 1, INNER = 2, TIMER_US = 1000 };
 
 /* What is stepped through: the stack is empty, outer, inner, outer, empty. */
 static void play_events(void)
@@ -32,8 +25,6 @@ static void play_events(void)
 /* The child: paths are there already, so that the usual way of an event is what is stepped. */
 static void record(const char *options)
 {
-    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
-    sigaction(SIGUSR1, &action, NULL);
     ptrace(PTRACE_TRACEME, 0, NULL, NULL);
     if (qprof_initialize(options, NULL) != 0)
         _exit(9);
@@ -60,9 +51,41 @@ static int wait_for(pid_t child)
     return status;
 }
 
-static bool has_stopped_by_itself(int status)
+static int resume(pid_t child, int how, int signal)
 {
-    return WIFSTOPPED(status) && WSTOPSIG(status) == SIGSTOP;
+    assert_int_equal(ptrace(how, child, NULL, (void *)(intptr_t)signal), 0);
+    return wait_for(child);
+}
+
+static bool has_stopped_by(int status, int signal)
+{
+    return WIFSTOPPED(status) && WSTOPSIG(status) == signal;
+}
+
+static bool is_of_timer(int status)
+{
+    return WIFSTOPPED(status) && WSTOPSIG(status) >= SIGRTMIN;
+}
+
+/* Signals of the timer stay away from the child. */
+static int resume_quietly(pid_t child, int how)
+{
+    int status = resume(child, how, 0);
+    while (is_of_timer(status))
+        status = resume(child, how, 0);
+    return status;
+}
+
+/* The timer's next signal, which has come when the child goes on; its own one comes before, if it is
+ * about to stop itself. @return its number */
+static int signal_of_timer(pid_t child)
+{
+    usleep(2 * TIMER_US);
+    int status = resume(child, PTRACE_SINGLESTEP, 0);
+    if (has_stopped_by(status, SIGSTOP))
+        status = resume(child, PTRACE_SINGLESTEP, 0);
+    assert_true(is_of_timer(status));
+    return WSTOPSIG(status);
 }
 
 /* Let the signal come behind n instructions. @return false: there were fewer */
@@ -73,17 +96,17 @@ static bool interrupt_after(const char *options, unsigned n)
     if (!child)
         record(options);
     int status = wait_for(child);
-    assert_true(has_stopped_by_itself(status));
+    if (is_of_timer(status))
+        status = resume_quietly(child, PTRACE_CONT);
+    assert_true(has_stopped_by(status, SIGSTOP));
     bool is_inside = true;
     for (unsigned i = 0; i < n && is_inside; i++) {
-        assert_int_equal(ptrace(PTRACE_SINGLESTEP, child, NULL, NULL), 0);
-        status = wait_for(child);
-        is_inside = WIFSTOPPED(status) && WSTOPSIG(status) == SIGTRAP;
+        status = resume_quietly(child, PTRACE_SINGLESTEP);
+        is_inside = has_stopped_by(status, SIGTRAP);
     }
-    for (int signal = SIGUSR1; WIFSTOPPED(status); signal = 0) {
-        assert_int_equal(ptrace(PTRACE_CONT, child, NULL, (void *)(intptr_t)signal), 0);
-        status = wait_for(child);
-    }
+    status = resume(child, PTRACE_CONT, signal_of_timer(child));
+    while (WIFSTOPPED(status))
+        status = resume_quietly(child, PTRACE_CONT);
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
         fail_msg("%s: a signal behind instruction %u: status %#x", options, n, status);
     return is_inside;
@@ -93,7 +116,8 @@ static void interrupt_everywhere(play_ctx *p, const char *options, uint64_t call
 {
     unsigned n = 0;
     char words[256];
-    snprintf(words, sizeof words, "-output=step.qprof '-pc=REAL 3600000000' %s", options);
+    snprintf(words, sizeof words, "-output=step.qprof '-pc=REAL %u' -pc-signal=yes %s",
+             TIMER_US, options);
     for (bool is_inside = true; is_inside && n < STEPS_MAX; n++) {
         is_inside = interrupt_after(words, n);
         play_read(p, "step.qprof");

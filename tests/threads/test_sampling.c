@@ -153,6 +153,30 @@ static void stress(play_ctx *p, const char *options, bool with_vt)
     play_end(p); /* every invariant of the file holds */
 }
 
+/* One exit ends all frames that an error has left, at whatever moment the sampler looks. */
+static void unwinding_is_sampled_without_harm(void **state) /* sampling 36 */
+{
+    enum { DEEP = 200 };
+    play_ctx *p = *state;
+    uint64_t end = qp_clock_monotonic() + (uint64_t)(seconds() * 1e9), n_rounds = 0;
+    qprof_PcTotals t;
+    play_begin(p, "'-pc=REAL 50'");
+    qprof_MethodID outer = play_method(p, "outer"), inner = play_method(p, "inner");
+    for (; qp_clock_monotonic() < end; n_rounds++) {
+        qprof_record_fn_entry(outer, 1);
+        for (uintptr_t depth = 2; depth < DEEP; depth++)
+            qprof_record_fn_entry(inner, depth);
+        qprof_record_fn_exit(1); /* caught in outer */
+        qprof_record_fn_exit(0);
+    }
+    assert_int_equal(qprof_pc_totals(&t), 0);
+    assert_true(t.occurred > 0);
+    assert_int_equal(qprof_diagnostic("sample_lost"), 0);
+    play_end(p);
+    assert_int_equal(play_figures(p, QP_ALL_THREADS, "outer").calls, n_rounds);
+    assert_int_equal(play_figures(p, QP_ALL_THREADS, "inner").calls, n_rounds * (DEEP - 2));
+}
+
 static void samples_alone_survive_everything(void **state)
 {
     stress(*state, "-collect=samples '-pc=REAL 50'", false);
@@ -181,6 +205,7 @@ static void a_signal_as_the_timer_survives_everything(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        PLAY_TEST(unwinding_is_sampled_without_harm),
         PLAY_TEST(samples_alone_survive_everything),
         PLAY_TEST(samples_of_virtual_threads_survive_everything),
         PLAY_TEST(samples_beside_exact_times_survive_everything),
