@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "format/options.h"
+#include "model/outside.h"
 
 /* Append one word, quoted if it needs to be. @return false: no room */
 static bool add_word(qp_recorder_words *w, const char *name, const char *value)
@@ -62,10 +63,14 @@ static bool check_words(const qp_cli *cli, const char *words)
     static qp_options o;
     qp_option_events events = {0};
     qp_parse_error error = {0};
+    char mistake[QP_ERROR_BYTES];
     qp_options_init(&o);
-    if (qp_options_parse(&o, words, &events, &error) == QP_PARSE_OK)
+    if (qp_options_parse(&o, words, &events, &error) != QP_PARSE_OK)
+        qp_cli_fail(cli, "%s; see qprof run --options", error.message);
+    else if (!qp_outside_is_command(qp_option_text(&o, QP_OPT_pc), mistake))
+        qp_cli_fail(cli, "%s", mistake);
+    else
         return true;
-    qp_cli_fail(cli, "%s; see qprof run --options", error.message);
     return false;
 }
 

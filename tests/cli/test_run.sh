@@ -49,6 +49,11 @@ claim "no conversion" says '%q is no conversion' qprof run -o %q -- ./score 'mai
 claim "a percent sign at the end" says 'is no conversion' qprof run -o x% -- ./score 'main('
 claim "an option with a slip" says 'did you mean --time' qprof run --tmie=exact -- ./score
 claim "a value that is none" says 'exact\|adaptive' qprof run -time=fast -- ./score
+for pc in 'VIRTUAL -5' 'WHEN score.a->'; do
+    claim "--pc=$pc is refused before the program runs" says '^qprof run: --pc: column [0-9]*: ' qprof run --pc="$pc" -- touch ran
+    claim "for one reason" same 1 "$(wc -l <err | tr -d ' ')"
+    claim "and has not run" test ! -e ran
+done
 claim "a program that does not record" says 'recorded nothing.*qprof run -- qlua' qprof run -- true
 claim "an old profile is not taken for its" says 'recorded nothing' qprof run -o n.qprof -- true
 claim "its own failure is handed on" ends 5 qprof run -- sh -c 'exit 5'
