@@ -110,6 +110,36 @@ CPROF_SAME(pc_pattern_compile);
 CPROF_SAME(pc_pattern_match);
 CPROF_SAME(pc_pattern_free);
 
+/* ---- triggers, actions, areas --------------------------------------------------------------- */
+CPROF_SAME(trigger_create);
+CPROF_SAME(trigger_find);
+CPROF_SAME(trigger_destroy);
+CPROF_SAME(trigger_set_pass);
+CPROF_SAME(trigger_set_work);
+CPROF_SAME(trigger_set_cycling);
+CPROF_SAME(trigger_set_all_threads);
+CPROF_SAME(trigger_set_checked);
+CPROF_SAME(trigger_add_method);
+CPROF_SAME(trigger_add_routine);
+CPROF_SAME(trigger_check_routine);
+CPROF_SAME(trigger_initial_status);
+CPROF_SAME(trigger_thread_status);
+CPROF_SAME(trigger_validate);
+CPROF_SAME(enable_profiling);
+CPROF_SAME(action_create);
+CPROF_SAME(action_find);
+CPROF_SAME(action_destroy);
+CPROF_SAME(action_set_checked);
+CPROF_SAME(action_add_method);
+CPROF_SAME(action_add_routine);
+CPROF_SAME(area_create);
+CPROF_SAME(area_find);
+CPROF_SAME(area_destroy);
+CPROF_SAME(area_set_checked);
+CPROF_SAME(area_set_parameters);
+CPROF_SAME(area_add);
+CPROF_SAME(area_add_method);
+
 /* ---- data ---------------------------------------------------------------------------------- */
 CPROF_SAME(is_running);
 CPROF_SAME(is_recording);

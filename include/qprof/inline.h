@@ -86,12 +86,16 @@ enum {
     QPROF_HOOK_STACK = 1u << 4,    /* no calls are counted: the stack is all that is kept */
     QPROF_HOOK_COLD = 1u << 5,     /* from here on: the event is recorded out of line */
 
-    QPROF_FRAME_MARKED = 1u << 0,  /* has block marks to settle */
-    QPROF_FRAME_SKIP = 1u << 1,    /* entered unrecorded */
-    QPROF_FRAME_FOLDED = 1u << 2,  /* stands on its caller's node for want of memory */
-    QPROF_FRAME_OLD = 1u << 3,     /* open across a clear: contributes time, but no call */
-    QPROF_FRAME_ZERO = 1u << 4,    /* entered with stack id 0: no exit names it */
-    QPROF_FRAME_PARTIAL = 1u << 5, /* recording stopped during it: no minimum or maximum */
+    QPROF_FRAME_MARKED = 1u << 0,   /* has block marks to settle */
+    QPROF_FRAME_SKIP = 1u << 1,     /* entered unrecorded */
+    QPROF_FRAME_FOLDED = 1u << 2,   /* stands on its caller's node for want of memory */
+    QPROF_FRAME_OLD = 1u << 3,      /* open across a clear: contributes time, but no call */
+    QPROF_FRAME_ZERO = 1u << 4,     /* entered with stack id 0: no exit names it */
+    QPROF_FRAME_PARTIAL = 1u << 5,  /* recording stopped during it: no minimum or maximum */
+    QPROF_FRAME_EXCLUDED = 1u << 6, /* stands on its caller's node: its method is in no area */
+    QPROF_FRAME_HOOKED = 1u << 7,   /* its exit is looked at */
+    QPROF_FRAME_RESTORE = 1u << 8,  /* its end restores the thread's status ... */
+    QPROF_FRAME_RESTORE_ON = 1u << 9, /* ... to enabled */
 
     QPROF_ADAPTIVE_FIRST = 64 /* calls of a path that are always timed */
 };

@@ -5,7 +5,9 @@
 #include "api/door.h"
 #include "record/config.h"
 #include "record/data.h"
+#include "record/rules.h"
 #include "record/stack.h"
+#include "record/watch.h"
 
 static bool is_running(void)
 {
@@ -86,7 +88,9 @@ unsigned qprof_wants(void)
         return 0;
     unsigned wants = QPROF_WANT_CALLS;
     uint32_t collect = qp_run_head()->collect;
-    wants |= (collect & ~QP_COLLECT_ONCE) == QP_COLLECT_COVERAGE ? QPROF_WANT_ALONE : 0;
+    bool is_coverage = (collect & ~QP_COLLECT_ONCE) == QP_COLLECT_COVERAGE;
+    if (is_coverage && !qp_rules_are_used() && !qp_watch_is_used())
+        wants |= QPROF_WANT_ALONE;
     wants |= collect & QP_COLLECT_COVERAGE ? QPROF_WANT_COVERAGE : 0;
     wants |= collect & QP_COLLECT_SAMPLES ? QPROF_WANT_SAMPLES : 0;
     wants |= collect & QP_COLLECT_STACK ? QPROF_WANT_SHADOW : 0;
@@ -274,12 +278,6 @@ int qprof_add_annotation(const char *text)
 
 /* ---- diagnostics --------------------------------------------------------------------------- */
 
-static const char *const names[] = {
-#define QP_X(name, kind, text) #name,
-    QP_DIAGNOSTICS(QP_X)
-#undef QP_X
-};
-
 typedef enum { UNWOUND, DESTROYED_LIVE, TRIGGER_OFF, STILL_LIVE, DROPPED, N_TERMS } term;
 
 static const char *const term_names[N_TERMS] = {
@@ -320,7 +318,7 @@ uint64_t qprof_diagnostic(const char *name)
     if (!name || !has_figures())
         return 0;
     for (unsigned i = 0; i < QP_D_COUNT; i++)
-        if (strcmp(name, names[i]) == 0)
+        if (strcmp(name, qp_diagnostic_names[i]) == 0)
             return qp_load(&qp_run_head()->diagnostics[i]);
     for (unsigned i = 0; i < N_TERMS; i++)
         if (strcmp(name, term_names[i]) == 0)
@@ -338,7 +336,8 @@ size_t qprof_diagnostics(qprof_Diagnostic *out, size_t n_max)
         uint64_t count = is_term ? sum_term((term)(i - QP_D_COUNT))
                                  : qp_load(&qp_run_head()->diagnostics[i]);
         if (count && n < n_max && out)
-            out[n] = (qprof_Diagnostic){is_term ? term_names[i - QP_D_COUNT] : names[i], count};
+            out[n] = (qprof_Diagnostic){
+                is_term ? term_names[i - QP_D_COUNT] : qp_diagnostic_names[i], count};
         n += count != 0;
     }
     return n;

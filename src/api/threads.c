@@ -4,6 +4,7 @@
 #include "api/door.h"
 #include "code/methods.h"
 #include "record/blocks.h"
+#include "record/rules.h"
 #include "record/stack.h"
 
 static bool is_running(void)
@@ -167,6 +168,7 @@ void qprof_register_method_id(qprof_MethodID id, const char *demangled_name,
         count(QP_D_e_arg);
     switch (qp_methods_register(&qp_run.methods, &info)) {
     case QP_REGISTERED:
+        qp_rules_method(qp_methods_find(&qp_run.methods, id));
         break;
     case QP_KNOWN:
         count(QP_D_method_reregistered);

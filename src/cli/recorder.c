@@ -40,7 +40,7 @@ static bool add_raw(const qp_cli *cli, qp_recorder_words *w, const char *word,
         char known[2048] = "", typed[64];
         const char *found;
         for (unsigned i = 0; i < QP_N_OPTIONS; i++)
-            snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i ? "|" : "",
+            snprintf(known + strlen(known), sizeof known - strlen(known), "%s%.31s", i ? "|" : "",
                      qp_option_table[i].name);
         snprintf(typed, sizeof typed, "%.*s", (int)n, name);
         size_t n_found = qp_args_nearest(known, typed, &found);
@@ -198,7 +198,7 @@ void qp_recorder_list(const qp_screen *s)
         const char *values = o->kind == QP_OPTION_BOOL ? "yes|no" : o->values;
         snprintf(name, sizeof name, "--%s=%s", o->name, values);
         qp_screen_text(s, QP_STYLE_HEAD, name);
-        qp_out_format(s->out, "\n    %s", o->help);
+        qp_out_format(s->out, "\n    %s", qp_option_help[i]);
         if (*o->initial)
             qp_out_format(s->out, " (default %s)", o->initial);
         qp_out_char(s->out, '\n');

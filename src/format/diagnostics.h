@@ -55,7 +55,8 @@
     X(e_limit, E, "calls refused: a maximum was reached")                                      \
     X(context_mixed, H, "changes of methods that count blocks and jumps: not told apart")      \
     X(sample_lost, L, "samples that found no room")                                            \
-    X(throttled, E, "times the sampler doubled its interval because it cost too much")
+    X(throttled, E, "times the sampler doubled its interval because it cost too much")         \
+    X(unmatched_names, H, "names of triggers, actions and areas that no method has")
 
 typedef enum {
 #define QP_X(name, kind, text) QP_D_##name,
@@ -63,6 +64,10 @@ typedef enum {
 #undef QP_X
         QP_D_COUNT
 } qp_diagnostic;
+
+/* Their names and kinds. */
+extern const char qp_diagnostic_names[QP_D_COUNT][24];
+extern const char qp_diagnostic_kinds[QP_D_COUNT + 1];
 
 /* Terms of the accounting identity: kept for each thread, shown under these names. */
 #define QP_IDENTITY_TERMS(X)                                                                   \

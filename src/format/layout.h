@@ -54,17 +54,18 @@ typedef enum {
     QP_SOURCE_HOST   /* nanoseconds of the clock that the host set */
 } qp_clock_source;
 
-enum {                              /* head.flags */
-       QP_FLAG_VIRTUAL = 1u << 0,   /* threads are virtual threads */
-       QP_FLAG_MIN_MAX = 1u << 1,   /* minimum and maximum are to be shown */
-       QP_FLAG_NO_FILE = 1u << 2,   /* recorded in anonymous memory: no crash safety */
-       QP_FLAG_RECORDING = 1u << 3, /* the recording flag is set */
-       QP_FLAG_AT_EXIT = 1u << 4,   /* sealed by the exit handler */
-       QP_FLAG_DISABLED = 1u << 5,  /* recording is off for good */
-       QP_FLAG_MERGED = 1u << 6,    /* sums of several runs, made by the tool */
-       QP_FLAG_IMPORTED = 1u << 7,  /* made by the tool of another tool's profile ... */
-       QP_FLAG_NO_CALLS = 1u << 8,  /* ... that does not know how often anything was called */
-       QP_FLAG_FROM_EDGES = 1u << 9 /* ... that knows callers and callees and no call paths */
+enum {                               /* head.flags */
+       QP_FLAG_VIRTUAL = 1u << 0,    /* threads are virtual threads */
+       QP_FLAG_MIN_MAX = 1u << 1,    /* minimum and maximum are to be shown */
+       QP_FLAG_NO_FILE = 1u << 2,    /* recorded in anonymous memory: no crash safety */
+       QP_FLAG_RECORDING = 1u << 3,  /* the recording flag is set */
+       QP_FLAG_AT_EXIT = 1u << 4,    /* sealed by the exit handler */
+       QP_FLAG_DISABLED = 1u << 5,   /* recording is off for good */
+       QP_FLAG_MERGED = 1u << 6,     /* sums of several runs, made by the tool */
+       QP_FLAG_IMPORTED = 1u << 7,   /* made by the tool of another tool's profile ... */
+       QP_FLAG_NO_CALLS = 1u << 8,   /* ... that does not know how often anything was called */
+       QP_FLAG_FROM_EDGES = 1u << 9, /* ... that knows callers and callees and no call paths */
+       QP_FLAG_CLOSED = 1u << 10     /* the global gate is closed */
 };
 
 enum {                               /* head.collect */

@@ -67,11 +67,20 @@ static qp_cell bank_of(qprof_thread *th, qp_cell method, qp_bank_kind kind, uint
     return cell ? qp_trie_put(&index, p->index, bank_key(method, kind), cell) : 0;
 }
 
+/* Do areas say that its blocks are not counted? */
+static bool is_routine_level(qp_cell method)
+{
+    const qp_method *m = method ? qp_at(&qp_run.space, method) : NULL;
+    return m && (qp_load(&m->flags) & (QP_METHOD_ROUTINE | QP_METHOD_EXCLUDED));
+}
+
 /* The bank of the frame's method, remembered by its node. NULL: counted why. */
 static qp_bank *frame_bank(qprof_thread *th, const qprof_frame *f, qp_bank_kind kind, int bb)
 {
     const qprof_node *n = qp_node_at(th, f->node);
     uint32_t n_blocks = qp_method_n_blocks(&qp_run.methods, n->method);
+    if ((f->flags & QPROF_FRAME_EXCLUDED) || is_routine_level(n->method))
+        return NULL;
     if (f->flags & QPROF_FRAME_FOLDED) { /* its node is its caller's */
         qp_count(&qp_run.space, QP_D_out_of_memory);
         return NULL;
@@ -109,7 +118,8 @@ void qp_blocks_count(qprof_thread *th, qprof_frame *top, int bb, uint64_t n)
     if (qp_run_head()->grain == QP_GRAIN_FUNCTION || !n)
         return;
     qp_bank *b = frame_bank(th, top, QP_BANK_COUNTS, bb);
-    if (!b || (QPROF_LOAD(th->gate) & QP_HOOK_STOPPED) || (uint32_t)bb >= b->n_values)
+    if (!b || (QPROF_LOAD(th->gate) & (QP_HOOK_STOPPED | QP_HOOK_OFF)) ||
+        (uint32_t)bb >= b->n_values)
         return;
     if (!(qp_run_head()->collect & QP_COLLECT_ONCE))
         add_saturating(&b->values[bb], n);
@@ -119,7 +129,7 @@ void qp_blocks_count(qprof_thread *th, qprof_frame *top, int bb, uint64_t n)
 
 void qp_blocks_units(qprof_thread *th, qprof_frame *top, uint64_t n)
 {
-    if (QPROF_LOAD(th->gate) & QP_HOOK_STOPPED)
+    if (QPROF_LOAD(th->gate) & (QP_HOOK_STOPPED | QP_HOOK_OFF))
         return;
     qp_node_more *more = qp_tree_more(th, top->node);
     if (more)
@@ -178,7 +188,7 @@ uint64_t *qp_blocks_counters(qprof_thread *th, qp_cell method)
     qp_ref ref = qp_observe(&m->jumps);
     const qp_jumps *jumps = ref ? qp_at_ref(&qp_run.space, ref) : NULL;
     uint32_t n_values = jumps ? jumps->n_jumps : n_blocks;
-    if (qp_run_head()->grain == QP_GRAIN_FUNCTION)
+    if (qp_run_head()->grain == QP_GRAIN_FUNCTION || is_routine_level(method))
         return NULL;
     qp_cell cell = bank_of(th, method, QP_BANK_COUNTS, n_values, n_blocks);
     return cell ? bank_at(th, cell)->values : NULL;

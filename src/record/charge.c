@@ -2,7 +2,7 @@
  *
  * Three kinds of clocks: the elapsed one, which is one for the process and stands while recording
  * is stopped; counters of a system thread (CPU time, faults); and the host's counts, which belong
- * to the thread itself. Read qp_charge_now and qp_charge_sync first. */
+ * to the thread itself. Read qp_charge_now first; stops, clears and parking: stops.c. */
 #include "record/charge.h"
 
 #include <stdio.h>
@@ -10,13 +10,15 @@
 #include "base/atomic.h"
 #include "base/clock.h"
 #include "record/blocks.h"
-#include "record/stack.h"
+#include "record/charge_parts.h"
+#include "record/rules.h"
+#include "record/watch.h"
 
 enum { CALIBRATION_NS = 200000 };
 
 static uint64_t (*host_clock)(void);
 
-static uint64_t raw_of(const qprof_thread *th, qp_clock_kind kind)
+uint64_t qp_charge_raw_of(const qprof_thread *th, qp_clock_kind kind)
 {
     switch (kind) {
     case QP_CLOCK_ELAPSED:
@@ -43,11 +45,6 @@ static uint64_t raw_of(const qprof_thread *th, qp_clock_kind kind)
     return 0;
 }
 
-static qp_clock_kind clock_kind(void)
-{
-    return (qp_clock_kind)qp_run_head()->clock_kind;
-}
-
 uint64_t qp_charge_elapsed(void)
 {
     switch ((qp_clock_source)qp_run_head()->clock_source) {
@@ -60,6 +57,15 @@ uint64_t qp_charge_elapsed(void)
         break;
     }
     return qp_clock_monotonic();
+}
+
+uint64_t qp_charge_ns(uint64_t ticks)
+{
+    const qp_head *h = qp_run_head();
+    uint64_t n_ticks = h->tick_1 - h->tick_0;
+    if (h->clock_source != QP_SOURCE_TSC || !n_ticks)
+        return ticks;
+    return (uint64_t)((double)ticks * (double)(h->ns_1 - h->ns_0) / (double)n_ticks);
 }
 
 void qp_charge_calibrate(void)
@@ -128,7 +134,8 @@ static void begin_without_times(void)
     h->clock_kind = h->user_clock = h->wait_clock = QP_CLOCK_ELAPSED;
     h->clock_source = host_clock ? QP_SOURCE_HOST : QP_SOURCE_NS;
     h->time_mode = QP_TIME_NONE;
-    bool is_stack_only = !(h->collect & ~(QP_COLLECT_SAMPLES | QP_COLLECT_STACK));
+    bool is_stack_only = !(h->collect & ~(QP_COLLECT_SAMPLES | QP_COLLECT_STACK)) &&
+                         !qp_rules_are_used() && !qp_watch_is_used();
     qp_run.hooks = is_stack_only ? QPROF_HOOK_STACK : 0;
     h->begun_raw = qp_charge_elapsed();
 }
@@ -154,12 +161,12 @@ int qp_charge_begin(uint64_t (*given_clock)(void), qp_parse_error *error)
         return refuse_clock(error, QPROF_E_OPTION,
                             "-time=sampled measures elapsed or user+kernel time");
     h->clock_kind = (uint32_t)word;
-    h->user_clock = class_clock(QP_OPT_time_user_functions, clock_kind(), &is_known);
-    h->wait_clock = class_clock(QP_OPT_time_blocking_functions, clock_kind(), &is_known);
+    h->user_clock = class_clock(QP_OPT_time_user_functions, qp_charge_kind(), &is_known);
+    h->wait_clock = class_clock(QP_OPT_time_blocking_functions, qp_charge_kind(), &is_known);
     if (!is_known)
         return refuse_clock(error, QPROF_E_OPTION, "a counter cannot stand beside a time");
     bool has_classes = h->user_clock != h->clock_kind || h->wait_clock != h->clock_kind;
-    h->clock_source = choose_source(clock_kind(), has_classes);
+    h->clock_source = choose_source(qp_charge_kind(), has_classes);
     h->time_mode = (uint32_t)qp_run.options.number[QP_OPT_time];
     if (has_classes && h->time_mode == QP_TIME_ADAPTIVE)
         h->time_mode = QP_TIME_EXACT; /* an estimate over two clocks would mean nothing */
@@ -179,17 +186,10 @@ int qp_charge_begin(uint64_t (*given_clock)(void), qp_parse_error *error)
 
 /* ---- stops, seen by one thread ------------------------------------------------------------- */
 
-typedef struct {
-    uint64_t total, since;             /* of head.stopped_* */
-    uint64_t clear_raw, clear_stopped; /* of the last clear */
-    uint32_t clear_count;
-} run_times;
-
-/* All of one moment. */
-static run_times read_run_times(void)
+qp_run_times qp_charge_run_times(void)
 {
     const qp_head *h = qp_run_head();
-    run_times t = {0};
+    qp_run_times t = {0};
     for (unsigned tries = 0; tries < 1000; tries++) {
         uint64_t before = qp_observe(&h->stop_change);
         t.total = qp_observe(&h->stopped_total); /* in this order, then stop_change again */
@@ -203,32 +203,25 @@ static run_times read_run_times(void)
     return t;
 }
 
-/* Does the clock stand for everybody while recording is stopped? Else each thread parks its own. */
-static bool clock_is_shared(void)
+bool qp_charge_is_shared(void)
 {
-    return clock_kind() == QP_CLOCK_ELAPSED && !(qp_run.hooks & QP_HOOK_CLASSES);
+    return qp_charge_kind() == QP_CLOCK_ELAPSED && !(qp_run.hooks & QP_HOOK_CLASSES);
 }
 
-static bool is_timed(const qprof_thread *th)
+uint64_t qp_charge_raw_now(const qprof_thread *th)
 {
-    return QPROF_LOAD(th->gate) & (QPROF_HOOK_EXACT | QPROF_HOOK_ADAPTIVE);
-}
-
-/* Raw ticks now, or of the moment when the thread's clock was stopped. */
-static uint64_t raw_now(const qprof_thread *th)
-{
-    if (!(QPROF_LOAD(th->gate) & QP_HOOK_STOPPED) || clock_kind() == QP_CLOCK_COUNTS)
-        return raw_of(th, clock_kind()); /* counts stand by themselves */
-    uint64_t since = clock_is_shared() ? read_run_times().since : th->pulse->parked_at;
+    if (!(QPROF_LOAD(th->gate) & QP_HOOK_STOPPED) || qp_charge_kind() == QP_CLOCK_COUNTS)
+        return qp_charge_raw_of(th, qp_charge_kind()); /* counts stand by themselves */
+    uint64_t since = qp_charge_is_shared() ? qp_charge_run_times().since : th->pulse->parked_at;
     return since ? since : th->pulse->last + th->pulse->offset; /* started again meanwhile */
 }
 
 uint64_t qp_charge_now(qprof_thread *th)
 {
     qprof_pulse *p = th->pulse;
-    if (!is_timed(th) || (QPROF_LOAD(th->gate) & QP_HOOK_CLASSES))
+    if (!qp_charge_is_timed(th) || (QPROF_LOAD(th->gate) & (QP_HOOK_CLASSES | QP_HOOK_OFF)))
         return p->last;
-    uint64_t now = raw_now(th) - p->offset;
+    uint64_t now = qp_charge_raw_now(th) - p->offset;
     int64_t step = (int64_t)(now - p->last);
     if (QP_LIKELY(step >= 0))
         return now;
@@ -250,13 +243,12 @@ static qp_clock_kind class_of(const qprof_thread *th, const qprof_frame *f)
     return (qp_clock_kind)(waits ? qp_run_head()->wait_clock : qp_run_head()->user_clock);
 }
 
-/* The interval is charged by the clock of the frame it belongs to. Both clocks are read at every
- * event; pulse.last and pulse.offset hold their last readings. */
-static void charge_by_class(qprof_thread *th, qprof_frame *top)
+/* Both clocks are read at every event; pulse.last and pulse.offset hold their last readings. */
+void qp_charge_by_class(qprof_thread *th, qprof_frame *top)
 {
     qprof_pulse *p = th->pulse;
-    uint64_t user = raw_of(th, (qp_clock_kind)qp_run_head()->user_clock);
-    uint64_t wait = raw_of(th, (qp_clock_kind)qp_run_head()->wait_clock);
+    uint64_t user = qp_charge_raw_of(th, (qp_clock_kind)qp_run_head()->user_clock);
+    uint64_t wait = qp_charge_raw_of(th, (qp_clock_kind)qp_run_head()->wait_clock);
     if (top && !(QPROF_LOAD(th->gate) & QP_HOOK_STOPPED)) {
         bool waits = class_of(th, top) == (qp_clock_kind)qp_run_head()->wait_clock;
         uint64_t step = waits ? wait - p->offset : user - p->last;
@@ -272,10 +264,10 @@ static void charge_by_class(qprof_thread *th, qprof_frame *top)
 void qp_charge(qprof_thread *th, qprof_frame *top, uint64_t now)
 {
     uint32_t hooks = QPROF_LOAD(th->gate);
-    if (!(hooks & QPROF_HOOK_EXACT))
+    if (!(hooks & QPROF_HOOK_EXACT) || (hooks & QP_HOOK_OFF))
         return;
     if (hooks & QP_HOOK_CLASSES) {
-        charge_by_class(th, top);
+        qp_charge_by_class(th, top);
         return;
     }
     QPROF_ADD(top->own, now - th->pulse->last);
@@ -304,190 +296,4 @@ void qp_charge_settle(qprof_thread *th, qprof_frame *f, uint64_t now)
         QPROF_STORE(n->self_min, f->own);
     if (f->own > n->self_max)
         QPROF_STORE(n->self_max, f->own);
-}
-
-/* ---- parking ------------------------------------------------------------------------------- */
-
-void qp_charge_park(qprof_thread *th, qprof_frame *top)
-{
-    if (!is_timed(th))
-        return;
-    if (top)
-        qp_charge_sync(th, top);
-    if (QPROF_LOAD(th->gate) & QP_HOOK_CLASSES) {
-        charge_by_class(th, top);
-        QPROF_STORE(th->pulse->parked_at, 1);
-    } else if (clock_kind() != QP_CLOCK_COUNTS) {
-        uint64_t raw = raw_now(th);
-        QPROF_STORE(th->pulse->parked_at, raw ? raw : 1);
-    }
-}
-
-void qp_charge_migrate(qprof_thread *th)
-{
-    if (clock_kind() == QP_CLOCK_ELAPSED || clock_kind() == QP_CLOCK_COUNTS || !is_timed(th))
-        return;
-    if (QPROF_LOAD(th->gate) & QP_HOOK_CLASSES)
-        charge_by_class(th, NULL);
-    else { /* the counter of another system thread: go on from the last event */
-        uint64_t raw = raw_of(th, clock_kind());
-        QPROF_STORE(th->pulse->offset, raw - th->pulse->last);
-        if (th->pulse->parked_at) /* recording is stopped: it goes on standing, here */
-            QPROF_STORE(th->pulse->parked_at, raw);
-    }
-}
-
-/* ---- stops and clears ---------------------------------------------------------------------- */
-
-static void flag_open_frames(qprof_thread *th, qprof_frame *top, uint32_t flags)
-{
-    qp_stack_cursor c = qp_stack_from(th, top);
-    do
-        QPROF_STORE(c.f->flags, c.f->flags | flags);
-    while (qp_stack_down(th, &c));
-}
-
-static void sync_shared_clock(qprof_thread *th, qprof_frame *top, run_times times)
-{
-    qp_thread_record *r = qp_record_of(th);
-    uint64_t unseen = times.total - r->stopped_seen;
-    bool was_stopped = QPROF_LOAD(th->gate) & QP_HOOK_STOPPED;
-    if (unseen) {
-        QPROF_ADD(th->pulse->offset, unseen);
-        qp_store(&r->stopped_seen, times.total);
-    }
-    if (times.since) {
-        uint64_t now = times.since - th->pulse->offset;
-        if ((int64_t)(now - th->pulse->last) > 0)
-            qp_charge(th, top, now);
-    }
-    if (unseen || (times.since && !was_stopped))
-        flag_open_frames(th, top, QPROF_FRAME_PARTIAL);
-}
-
-static void sync_own_clock(qprof_thread *th, qprof_frame *top, run_times times)
-{
-    qp_thread_record *r = qp_record_of(th);
-    qprof_pulse *p = th->pulse;
-    bool was_stopped = QPROF_LOAD(th->gate) & QP_HOOK_STOPPED;
-    if (times.since && !was_stopped) {
-        qp_charge(th, top, qp_charge_now(th));
-        flag_open_frames(th, top, QPROF_FRAME_PARTIAL);
-        if (clock_kind() != QP_CLOCK_COUNTS)
-            QPROF_STORE(p->parked_at, raw_of(th, clock_kind()));
-    } else if (!times.since && was_stopped) {
-        if (qp_run.hooks & QP_HOOK_CLASSES)
-            charge_by_class(th, NULL);
-        else if (clock_kind() != QP_CLOCK_COUNTS)
-            QPROF_ADD(p->offset, raw_of(th, clock_kind()) - p->parked_at);
-        QPROF_STORE(p->parked_at, 0);
-    } else if (times.total != r->stopped_seen) { /* stopped and started since the last event */
-        flag_open_frames(th, top, QPROF_FRAME_PARTIAL);
-    }
-    qp_store(&r->stopped_seen, times.total);
-}
-
-static void zero_nodes(qprof_thread *th)
-{
-    qp_thread_record *r = qp_record_of(th);
-    bool is_adaptive = QPROF_LOAD(th->gate) & QPROF_HOOK_ADAPTIVE;
-    for (qp_cell cell = r->nodes; cell;) {
-        const qp_extent *e = QPROF_CELL(th, qp_extent, cell);
-        for (uint32_t i = 1; i <= e->n_used; i++) {
-            qprof_node *n = qp_node_at(th, cell + i);
-            qp_node_more *more = n->more ? QPROF_CELL(th, qp_node_more, n->more) : NULL;
-            qp_bump(&r->n_cleared, n->n_calls + (more ? more->n_skips : 0));
-            QPROF_STORE(n->n_calls, 0);
-            QPROF_STORE(n->self, 0);
-            QPROF_STORE(n->self_min, is_adaptive ? 0 : UINT64_MAX);
-            QPROF_STORE(n->self_max, 0);
-            if (more) {
-                qp_store(&more->n_skips, 0);
-                qp_store(&more->counts, 0);
-                qp_store(&more->samples, 0);
-            }
-        }
-        cell = e->prev;
-    }
-}
-
-/* Thread time of the clear; it lies behind the last event. */
-static uint64_t time_of_clear(const qprof_thread *th, run_times times)
-{
-    const qp_thread_record *r = qp_record_of(th);
-    if (!clock_is_shared())
-        return th->pulse->last;
-    uint64_t at = times.clear_raw - times.clear_stopped - (r->offset - r->stopped_seen);
-    if (r->parked_at)
-        at = r->parked_at - r->offset;
-    return (int64_t)(at - r->last) > 0 ? at : r->last;
-}
-
-static void sync_clear(qprof_thread *th, qprof_frame *top, run_times times)
-{
-    qp_thread_record *r = qp_record_of(th);
-    uint64_t at;
-    if (clock_is_shared()) {
-        at = time_of_clear(th, times);
-    } else {
-        qp_charge(th, top, qp_charge_now(th));
-        at = th->pulse->last;
-    }
-    zero_nodes(th);
-    qp_blocks_zero(th);
-    if (is_timed(th) && !(qp_run.hooks & QP_HOOK_CLASSES))
-        QPROF_STORE(th->pulse->last, at);
-    bool is_adaptive = QPROF_LOAD(th->gate) & QPROF_HOOK_ADAPTIVE;
-    qp_stack_cursor c = qp_stack_from(th, top);
-    do {
-        QPROF_STORE(c.f->own, 0);
-        QPROF_STORE(c.f->start, is_adaptive ? 0 : at);
-        QPROF_STORE(c.f->mark_at, at);
-        QPROF_STORE(c.f->mark_own, 0);
-    } while (qp_stack_down(th, &c));
-    flag_open_frames(th, top, QPROF_FRAME_OLD | QPROF_FRAME_PARTIAL);
-    qp_store(&r->clear_count, times.clear_count);
-}
-
-void qp_charge_unpark(qprof_thread *th, qprof_frame *top)
-{
-    qprof_pulse *p = th->pulse;
-    qp_thread_record *r = qp_record_of(th);
-    if (!p->parked_at)
-        return;
-    run_times times = read_run_times();
-    if (top && r->clear_count != times.clear_count)
-        sync_clear(th, top, times); /* while its clock still stands */
-    if (QPROF_LOAD(th->gate) & QP_HOOK_CLASSES) {
-        charge_by_class(th, NULL);
-    } else if (clock_is_shared()) {
-        uint64_t raw = times.since ? times.since : raw_of(th, clock_kind());
-        if (top && times.total != r->stopped_seen)
-            flag_open_frames(th, top, QPROF_FRAME_PARTIAL);
-        QPROF_ADD(p->offset, raw - p->parked_at);
-        qp_store(&r->stopped_seen, times.total);
-    } else if (!(QPROF_LOAD(th->gate) & QP_HOOK_STOPPED)) {
-        QPROF_ADD(p->offset, raw_of(th, clock_kind()) - p->parked_at);
-    } else {
-        return; /* recording is stopped: the clock goes on standing */
-    }
-    QPROF_STORE(p->parked_at, 0);
-}
-
-void qp_charge_sync(qprof_thread *th, qprof_frame *top)
-{
-    if (!(QPROF_LOAD(th->gate) & QP_HOOK_SYNC))
-        return;
-    qp_fetch_and(&th->gate, ~(uint32_t)QP_HOOK_SYNC);
-    run_times times = read_run_times();
-    if (qp_record_of(th)->clear_count != times.clear_count)
-        sync_clear(th, top, times);
-    if (clock_is_shared())
-        sync_shared_clock(th, top, times);
-    else
-        sync_own_clock(th, top, times);
-    if (times.since)
-        qp_fetch_or(&th->gate, QP_HOOK_STOPPED);
-    else
-        qp_fetch_and(&th->gate, ~(uint32_t)QP_HOOK_STOPPED);
 }

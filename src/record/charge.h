@@ -14,6 +14,9 @@ int qp_charge_begin(uint64_t (*host_clock)(void), qp_parse_error *error);
 /* Raw ticks of the run's elapsed clock now. */
 uint64_t qp_charge_elapsed(void);
 
+/* Nanoseconds of that many of its ticks, by the calibration so far. */
+uint64_t qp_charge_ns(uint64_t ticks);
+
 /* Write the second point of the calibration. */
 void qp_charge_calibrate(void);
 
@@ -28,6 +31,10 @@ void qp_charge_settle(qprof_thread *th, qprof_frame *f, uint64_t now);
 
 /* The owner learns of stops, starts and clears since it last looked. @param top its top frame */
 void qp_charge_sync(qprof_thread *th, qprof_frame *top);
+
+/* The thread's status: while it is off, its clock stands and its calls are skips.
+ * @param raw  when another thread said so, raw ticks; 0: now */
+void qp_charge_turn(qprof_thread *th, qprof_frame *top, bool on, uint64_t raw);
 
 /* The thread's clock stands from now on, and runs again. @param top its top frame, or NULL */
 void qp_charge_park(qprof_thread *th, qprof_frame *top);

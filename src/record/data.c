@@ -55,29 +55,47 @@ static void change_stops(uint64_t total, uint64_t since)
     end_change();
 }
 
-bool qp_data_start(void)
+/* Stop or start the clocks when the flags have come to say so. */
+static void follow_flags(uint32_t flags)
 {
     qp_head *h = qp_run_head();
-    if (h->flags & (QP_FLAG_RECORDING | QP_FLAG_DISABLED))
-        return false;
-    uint64_t now = qp_charge_elapsed();
-    uint64_t stood = (int64_t)(now - h->stopped_since) > 0 ? now - h->stopped_since : 0;
-    change_stops(h->stopped_total + stood, 0);
-    qp_store(&h->flags, h->flags | QP_FLAG_RECORDING);
+    bool runs = (flags & QP_FLAG_RECORDING) && !(flags & QP_FLAG_CLOSED);
+    qp_store(&h->flags, flags);
+    if (runs != !h->stopped_since) {
+        uint64_t now = qp_charge_elapsed();
+        uint64_t stood = (int64_t)(now - h->stopped_since) > 0 ? now - h->stopped_since : 0;
+        if (runs)
+            change_stops(h->stopped_total + stood, 0);
+        else
+            change_stops(h->stopped_total, now ? now : 1);
+    }
     tell_threads();
+}
+
+bool qp_data_start(void)
+{
+    uint32_t flags = qp_run_head()->flags;
+    if (flags & (QP_FLAG_RECORDING | QP_FLAG_DISABLED))
+        return false;
+    follow_flags(flags | QP_FLAG_RECORDING);
     return true;
 }
 
 bool qp_data_stop(void)
 {
-    qp_head *h = qp_run_head();
-    if (!(h->flags & QP_FLAG_RECORDING))
+    uint32_t flags = qp_run_head()->flags;
+    if (!(flags & QP_FLAG_RECORDING))
         return false;
-    uint64_t now = qp_charge_elapsed();
-    change_stops(h->stopped_total, now ? now : 1);
-    qp_store(&h->flags, h->flags & ~(uint32_t)QP_FLAG_RECORDING);
-    tell_threads();
+    follow_flags(flags & ~(uint32_t)QP_FLAG_RECORDING);
     return true;
+}
+
+bool qp_data_gate(int open)
+{
+    uint32_t flags = qp_run_head()->flags;
+    if (open >= 0 && !open != !!(flags & QP_FLAG_CLOSED))
+        follow_flags(flags ^ QP_FLAG_CLOSED);
+    return !(flags & QP_FLAG_CLOSED);
 }
 
 void qp_data_disable(void)

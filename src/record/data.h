@@ -11,6 +11,9 @@ bool qp_data_start(void);
 bool qp_data_stop(void);
 void qp_data_disable(void);
 
+/* The global gate. @param open  -1: only ask. @return is it open now? */
+bool qp_data_gate(int open);
+
 /* The calling thread learns of what changed, and is charged up to now. */
 void qp_data_sync_here(void);
 

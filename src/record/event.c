@@ -1,4 +1,4 @@
-/* event.c: entries and exits out of line: first calls, unwinding, limits, stops.
+/* event.c: entries out of line: first calls, limits, stops, methods that are looked at.
  *
  * The inline path (include/qprof/inline.h) comes here when anything is out of the ordinary, and
  * has changed nothing by then. The order of a rare event is that of the usual one: the thread is
@@ -9,11 +9,13 @@
 
 #include "base/atomic.h"
 #include "record/charge.h"
+#include "record/rules.h"
 #include "record/samples.h"
 #include "record/stack.h"
 #include "record/tree.h"
+#include "record/watch.h"
 
-enum { SEARCH_MAX = 4096, SEARCHES_MAX = 1000, CALLBACKS_MAX = 4 };
+enum { RANGE_MAX = 4096, CALLBACKS_MAX = 4 };
 
 static bool has_hook(const qprof_thread *th, uint32_t bits)
 {
@@ -29,7 +31,8 @@ qprof_frame *qp_event_look(qprof_thread *th)
         return NULL;
     }
     qprof_frame *top = qp_busy_top(th);
-    if (QP_UNLIKELY(!top))
+    bool is_first = !top;
+    if (QP_UNLIKELY(is_first))
         top = qp_stack_first(th);
     if (!top) {
         QPROF_STORE(th->pulse->top, 0);
@@ -37,6 +40,10 @@ qprof_frame *qp_event_look(qprof_thread *th)
         return NULL;
     }
     qp_charge_sync(th, top);
+    if (is_first)
+        qp_rules_thread(th, top);
+    if (QP_UNLIKELY(has_hook(th, QP_HOOK_RULES)))
+        qp_rules_sync(th, top);
     return top;
 }
 
@@ -55,34 +62,41 @@ void qp_event_end(qprof_thread *th, qprof_frame *top)
 
 /* ---- entry --------------------------------------------------------------------------------- */
 
-/* After a callback, which may have driven another virtual thread: th is driven from here again.
- * @return false: another carrier has it, or it has ended; the event that asked is dropped */
-static bool regain(qprof_thread *th, bool was_mounted)
+bool qp_event_leave(qprof_thread *th, qprof_frame *top, qp_outside *o, const void *here)
 {
-    bool is_ours = !was_mounted || (qp_thread_mount(th) && qp_thread_hold(th));
+    if (qp_thread_callbacks(here) >= CALLBACKS_MAX) {
+        qp_count(&qp_run.space, QP_D_callback_nesting);
+        return false;
+    }
+    *o = (qp_outside){qp_here.callback_frame, qp_here.callbacks, qp_here.th == th};
+    qp_event_end(th, top);
+    qp_here.callbacks++;
+    qp_here.callback_frame = here;
+    return true;
+}
+
+/* The host may have driven another virtual thread: th is driven from here again. If another carrier
+ * has it, or it has ended, the event that asked is dropped. */
+qprof_frame *qp_event_return(qprof_thread *th, const qp_outside *o)
+{
+    qp_here.callback_frame = o->outer;
+    qp_here.callbacks = o->nesting;
+    bool is_ours = !o->was_mounted || (qp_thread_mount(th) && qp_thread_hold(th));
     if (qp_is_open(th) && is_ours)
-        return true;
+        return qp_event_begin(th);
     qp_bump(&qp_record_of(th)->n_dropped, 1);
-    return false;
+    return NULL;
 }
 
 /* Ask the host for a method it has not described. Nested events are welcome: the event that asked
  * has not begun. @return the top frame afterwards; NULL: the thread is not recorded any more */
 static qprof_frame *ask_host(qprof_thread *th, qprof_frame *top, uintptr_t method)
 {
-    if (qp_thread_callbacks(__builtin_frame_address(0)) >= CALLBACKS_MAX) {
-        qp_count(&qp_run.space, QP_D_callback_nesting);
+    qp_outside outside;
+    if (!qp_event_leave(th, top, &outside, __builtin_frame_address(0)))
         return top;
-    }
-    bool was_mounted = qp_here.th == th;
-    qp_event_end(th, top);
-    uint32_t nesting = qp_here.callbacks++;
-    const void *outer = qp_here.callback_frame;
-    qp_here.callback_frame = __builtin_frame_address(0);
     qp_run.callback(method);
-    qp_here.callback_frame = outer;
-    qp_here.callbacks = nesting;
-    return regain(th, was_mounted) ? qp_event_begin(th) : NULL;
+    return qp_event_return(th, &outside);
 }
 
 /* The record of a method that is called on a path for the first time. It is there before the host
@@ -100,10 +114,19 @@ static qp_cell method_of(qprof_thread *th, qprof_frame **top, uintptr_t method)
     }
     if (is_new && qp_run.callback && !qp_method_is_registered(all, cell))
         *top = ask_host(th, *top, method);
-    if (*top && !qp_method_is_registered(all, cell) && qp_method_miss(all, cell))
+    if (*top && !qp_method_is_registered(all, cell) && qp_method_miss(all, cell)) {
         qp_count(&qp_run.space, QP_D_unknown_method);
+        qp_rules_method(cell);
+    }
     return cell;
 }
+
+/* What is known of a call when its frame is made. */
+typedef struct {
+    qp_cell path;   /* 0: it stands on its caller's */
+    qp_cell method; /* if the inline path was not to find it; else 0 */
+    uint32_t flags; /* QPROF_FRAME_* */
+} qp_call;
 
 /* Whose callee the next call is: coverage alone has no paths, each method is the root's. */
 static qp_cell caller_of(const qprof_thread *th, const qprof_frame *top)
@@ -112,39 +135,88 @@ static qp_cell caller_of(const qprof_thread *th, const qprof_frame *top)
     return qp_run_head()->collect & ~without_paths ? top->node : qp_record_of(th)->root;
 }
 
-/* The call path of a callee; 0: fold it into its caller's. NULL in *top: the event is off. */
-static qp_cell callee_of(qprof_thread *th, qprof_frame **top, uintptr_t method)
+static qp_cell path_or_overflow(qp_cell path, const qprof_thread *th)
 {
-    qp_cell parent = caller_of(th, *top);
-    if (parent == (*top)->node &&
-        (((*top)->flags & QPROF_FRAME_FOLDED) || qp_tree_is_overflow(th, parent))) {
+    if (!path || qp_tree_is_overflow(th, path))
         qp_count(&qp_run.space, QP_D_tree_overflow);
-        return ((*top)->flags & QPROF_FRAME_FOLDED) ? 0 : parent;
+    return path;
+}
+
+/* A callee that something is to be done for, or that is not measured. */
+static void enter_hooked(qprof_thread *th, qprof_frame **top, qp_call *call, uint32_t flags)
+{
+    if (flags & QP_METHOD_HOOKED) {
+        call->flags |= QPROF_FRAME_HOOKED;
+        call->flags |= qp_rules_entry(th, top, call->method);
     }
+    if (!*top)
+        return;
+    if (flags & QP_METHOD_EXCLUDED) {
+        call->flags |= QPROF_FRAME_EXCLUDED;
+        return;
+    }
+    qp_cell parent = caller_of(th, *top); /* actions may have moved the stack, or called it */
+    call->path = qp_tree_find_hooked(th, parent, call->method);
+    if (!call->path)
+        call->path = path_or_overflow(qp_tree_add(th, parent, 0, call->method), th);
+}
+
+static uint32_t flags_of(qp_cell method)
+{
+    return method ? qp_load(&((qp_method *)qp_at(&qp_run.space, method))->flags) : 0;
+}
+
+/* A callee below what was folded for want of memory. */
+static qp_call folded_callee(qprof_thread *th, qprof_frame **top, qp_cell parent, uint64_t key)
+{
+    qp_call call = {.method = qp_methods_find(&qp_run.methods, key)};
+    if (flags_of(call.method) & QP_METHOD_HOOKED)
+        call.flags = QPROF_FRAME_HOOKED | qp_rules_entry(th, top, call.method);
+    if (*top && !((*top)->flags & QPROF_FRAME_FOLDED))
+        call.path = parent;
+    qp_count(&qp_run.space, QP_D_tree_overflow);
+    return call;
+}
+
+/* The call path of a callee. NULL in *top: the event is off. */
+static qp_call callee_of(qprof_thread *th, qprof_frame **top, uintptr_t method)
+{
+    qp_call call = {0};
+    qp_cell parent = caller_of(th, *top);
     bool is_anonymous = qp_method_is_nameless(method);
     uint64_t key = is_anonymous ? 0 : method;
     if (is_anonymous)
         qp_count(&qp_run.space, QP_D_bad_method_id);
-    qp_cell cell = qp_tree_find(th, parent, key);
-    if (cell)
-        return cell;
+    if (parent == (*top)->node &&
+        (((*top)->flags & QPROF_FRAME_FOLDED) || qp_tree_is_overflow(th, parent)))
+        return folded_callee(th, top, parent, key);
+    call.path = qp_tree_find(th, parent, key);
+    if (call.path)
+        return call;
     qp_cell record = method_of(th, top, method);
     if (!*top)
-        return 0;
+        return call;
+    uint32_t flags = flags_of(record);
+    if (QP_UNLIKELY(flags & (QP_METHOD_HOOKED | QP_METHOD_EXCLUDED))) {
+        call.method = record;
+        enter_hooked(th, top, &call, flags);
+        return call;
+    }
     parent = caller_of(th, *top); /* the callback may have moved the stack, or called it */
-    cell = qp_tree_find(th, parent, key);
-    if (!cell)
-        cell = qp_tree_add(th, parent, key, record);
-    if (!cell || qp_tree_is_overflow(th, cell))
-        qp_count(&qp_run.space, QP_D_tree_overflow);
-    return cell;
+    call.path = qp_tree_find(th, parent, key);
+    if (!call.path)
+        call.path = path_or_overflow(qp_tree_add(th, parent, key, record), th);
+    return call;
 }
 
 /* Count the call where it belongs. */
-static void count_call(qprof_thread *th, qprof_frame *f, bool is_folded)
+static void count_call(qprof_thread *th, qprof_frame *f)
 {
     qprof_node *n = qp_node_at(th, f->node);
-    if (!is_folded && !has_hook(th, QP_HOOK_STOPPED)) {
+    bool is_folded = f->flags & QPROF_FRAME_FOLDED;
+    if (f->flags & QPROF_FRAME_EXCLUDED)
+        return;
+    if (!is_folded && !has_hook(th, QP_HOOK_STOPPED | QP_HOOK_OFF)) {
         QPROF_ADD(n->n_calls, 1);
         return;
     }
@@ -163,7 +235,7 @@ static void note_range(qprof_thread *th, qprof_frame *top)
     uint64_t depth = qp_stack_depth(th, top);
     th->deep_low = UINT64_MAX;
     th->deep_high = 0;
-    for (uint64_t n = 0; n < depth && n < SEARCH_MAX; n++, qp_stack_down(th, &c)) {
+    for (uint64_t n = 0; n < depth && n < RANGE_MAX; n++, qp_stack_down(th, &c)) {
         th->deep_low = c.f->stack_id < th->deep_low ? c.f->stack_id : th->deep_low;
         th->deep_high = c.f->stack_id > th->deep_high ? c.f->stack_id : th->deep_high;
     }
@@ -195,7 +267,8 @@ static void start_frame(qprof_thread *th, qprof_frame *top, qprof_frame *f)
         uint64_t now = qp_charge_now(th);
         qp_charge(th, top, now);
         QPROF_STORE(f->start, now);
-    } else if ((hooks & QPROF_HOOK_ADAPTIVE) && !(hooks & QP_HOOK_STOPPED)) {
+    } else if ((hooks & QPROF_HOOK_ADAPTIVE) && !(hooks & (QP_HOOK_STOPPED | QP_HOOK_OFF)) &&
+               !(f->flags & QPROF_FRAME_EXCLUDED)) {
         qprof_node *n = qp_node_at(th, f->node);
         if (qprof_entry_is_timed(th, hooks, n))
             qprof_entry_charge(th, QPROF_HOOK_ADAPTIVE, f, n, qp_charge_now(th));
@@ -245,6 +318,35 @@ static void enter_stack(qprof_thread *th, qprof_frame *top, uintptr_t method, ui
     qp_event_end(th, f);
 }
 
+/* Fill the frame of a call, which is not on the stack yet. */
+static void make_frame(qprof_thread *th, qprof_frame *f, const qp_call *call, uintptr_t id)
+{
+    uint32_t flags = call->flags | (id ? 0 : QPROF_FRAME_ZERO);
+    if (!call->path && !(flags & QPROF_FRAME_EXCLUDED))
+        flags |= QPROF_FRAME_FOLDED;
+    if (has_hook(th, QP_HOOK_STOPPED | QP_HOOK_OFF))
+        flags |= QPROF_FRAME_SKIP;
+    QPROF_STORE(f->stack_id, (uint64_t)id);
+    QPROF_STORE(f->own, 0);
+    QPROF_STORE(f->node, call->path ? call->path : f[-1].node);
+    QPROF_STORE(f->block, call->method);
+    if (has_hook(th, QP_HOOK_WATCH))
+        flags |= QPROF_FRAME_HOOKED;
+    if (flags & QPROF_FRAME_HOOKED)
+        QPROF_STORE(f->method_id, qp_charge_elapsed());
+    QPROF_STORE(f->flags, flags);
+    note_zero(th, id);
+}
+
+/* An event trigger may look at the call, which is complete. */
+static void watch_entry(qprof_thread *th, const qprof_frame *f, uintptr_t method)
+{
+    if (!(f->flags & QPROF_FRAME_HOOKED) || !qp_load(&qp_watch_on))
+        return;
+    const qp_watch_call call = {.depth = qp_stack_depth(th, f)};
+    qp_watch_raise(th, QP_EVENT_FN_ENTRY, method, &call);
+}
+
 static void enter(qprof_thread *th, uintptr_t method, uintptr_t id)
 {
     qprof_frame *top = qp_event_begin(th);
@@ -258,34 +360,25 @@ static void enter(qprof_thread *th, uintptr_t method, uintptr_t id)
         enter_stack(th, top, method, id);
         return;
     }
-    qp_cell callee = has_hook(th, QP_HOOK_DEEP) ? 0 : callee_of(th, &top, method);
-    qprof_frame *f = top ? frame_above(th, &top) : NULL;
+    qprof_frame *f = frame_above(th, &top);
     if (!f)
         return;
-    uint32_t flags = (callee ? 0 : QPROF_FRAME_FOLDED) |
-                     (has_hook(th, QP_HOOK_STOPPED) ? QPROF_FRAME_SKIP : 0) |
-                     (id ? 0 : QPROF_FRAME_ZERO);
-    QPROF_STORE(f->stack_id, (uint64_t)id);
-    QPROF_STORE(f->own, 0);
-    QPROF_STORE(f->node, callee ? callee : top->node);
-    QPROF_STORE(f->flags, flags);
-    note_zero(th, id);
-    count_call(th, f, !callee);
-    if (callee && !qp_tree_is_overflow(th, callee))
-        QPROF_STORE(qp_node_at(th, top->node)->last, callee);
+    const qp_call call = callee_of(th, &top, method);
+    f = top ? frame_above(th, &top) : NULL; /* the host may have moved the stack */
+    if (!f)
+        return;
+    make_frame(th, f, &call, id);
+    count_call(th, f);
+    if (call.path && !call.method && !qp_tree_is_overflow(th, call.path))
+        QPROF_STORE(qp_node_at(th, top->node)->last, call.path);
     start_frame(th, top, f);
     qp_event_end(th, f);
-}
-
-/* Is nothing but the stack kept, and nothing out of the ordinary? */
-static bool is_stack_only(const qprof_thread *th)
-{
-    return QPROF_LOAD(th->gate) == (QPROF_GATE_OPEN | QPROF_HOOK_STACK);
+    watch_entry(th, f, method);
 }
 
 void qprof_cold_entry(qprof_thread *th, uintptr_t method, uintptr_t id)
 {
-    if (is_stack_only(th) && qprof_push(th, method, id))
+    if (!qprof_is_due(th) && qprof_push(th, method, id))
         return;
     int host_errno = errno;
     enter(th, method, id);
@@ -298,120 +391,4 @@ void qprof_cold_entry_time(qprof_thread *th, qprof_frame *f)
     qprof_entry_charge(th, QPROF_LOAD(th->gate), f, qp_node_at(th, f->node), qp_charge_now(th));
     qp_event_end(th, f);
     errno = host_errno;
-}
-
-/* ---- exit ---------------------------------------------------------------------------------- */
-
-static void pop_to(qprof_thread *th, qprof_frame **top, uint64_t depth)
-{
-    uint64_t now = qp_charge_now(th);
-    qp_charge(th, *top, now);
-    for (uint64_t left = qp_stack_depth(th, *top); left > depth; left--) {
-        qp_charge_settle(th, *top, now);
-        *top = qp_stack_below(th, *top);
-    }
-    QPROF_STORE(th->pulse->n_deep, 0);
-    qp_fetch_and(&th->gate, ~(uint32_t)(depth ? QP_HOOK_DEEP : QP_HOOK_DEEP | QP_HOOK_ZERO));
-}
-
-/* Pop n frames, the counted ones first. */
-static void pop(qprof_thread *th, qprof_frame **top, uint64_t stored)
-{
-    uint64_t depth = qp_stack_depth(th, *top);
-    uint64_t n = stored + th->pulse->n_deep;
-    if (!n)
-        return;
-    pop_to(th, top, depth - stored);
-    QPROF_ADD(th->pulse->n_exits, 1);
-    QPROF_ADD(th->pulse->n_unwound, n - 1);
-}
-
-/* How many stored frames stand above the innermost one with this id; -1: none has it. */
-static int64_t frames_above(qprof_thread *th, qprof_frame *top, uintptr_t id, uint64_t max)
-{
-    qp_stack_cursor c = qp_stack_from(th, top);
-    uint64_t depth = qp_stack_depth(th, top);
-    for (uint64_t n = 0; n < depth; n++) {
-        if (n == max) {
-            qp_count(&qp_run.space, QP_D_exit_search_limited);
-            return -1;
-        }
-        if (c.f->stack_id == id && !(c.f->flags & QPROF_FRAME_ZERO))
-            return (int64_t)n;
-        qp_stack_down(th, &c);
-    }
-    return -1;
-}
-
-/* How far to look for an id among the stored frames. Ids are compared for equality only; but where
- * those of the last frames rise or fall, an id on their other side is that of a frame further down
- * (an error that is caught there), and one on this side that of a counted frame. A search in vain
- * costs the whole depth: there are few. */
-static uint64_t search_limit(qprof_thread *th, const qprof_frame *top, uint64_t id)
-{
-    if (id >= th->deep_low && id <= th->deep_high)
-        return SEARCH_MAX;
-    bool rises = top->stack_id == th->deep_high, falls = top->stack_id == th->deep_low;
-    if ((rises && !falls && id > th->deep_high) || (falls && !rises && id < th->deep_low))
-        return 0;
-    return th->n_searches < SEARCHES_MAX ? UINT64_MAX : 0;
-}
-
-static void leave_deep(qprof_thread *th, qprof_frame **top, uintptr_t id)
-{
-    uint64_t limit = search_limit(th, *top, id);
-    int64_t above = limit ? frames_above(th, *top, id, limit) : -1;
-    if (above >= 0) {
-        pop(th, top, (uint64_t)above);
-        return;
-    }
-    th->n_searches += limit > SEARCH_MAX;
-    QPROF_ADD(th->pulse->n_exits, 1);
-    QPROF_STORE(th->pulse->n_deep, th->pulse->n_deep - 1);
-    if (!th->pulse->n_deep)
-        qp_fetch_and(&th->gate, ~(uint32_t)QP_HOOK_DEEP);
-}
-
-static void leave(qprof_thread *th, qprof_frame **top, uintptr_t id)
-{
-    uint64_t depth = qp_stack_depth(th, *top);
-    bool ignores = qp_run.options.number[QP_OPT_unknown_exit] == 1;
-    if (!id) {
-        pop(th, top, depth);
-    } else if (th->pulse->n_deep) {
-        leave_deep(th, top, id);
-    } else if (!depth) {
-        qp_count(&qp_run.space, QP_D_exit_empty_stack);
-    } else {
-        int64_t above = frames_above(th, *top, id, ignores ? SEARCH_MAX : UINT64_MAX);
-        if (above >= 0) {
-            pop(th, top, (uint64_t)above);
-        } else if (depth == 1) {
-            pop(th, top, 1);
-        } else {
-            qp_count(&qp_run.space, QP_D_exit_unknown_id);
-            if (!ignores)
-                pop(th, top, depth);
-        }
-    }
-}
-
-void qprof_cold_exit(qprof_thread *th, uintptr_t id)
-{
-    if (is_stack_only(th) && qprof_pop(th, id))
-        return;
-    int host_errno = errno;
-    qprof_frame *top = qp_event_begin(th);
-    if (top) {
-        leave(th, &top, id);
-        qp_event_end(th, top);
-    }
-    errno = host_errno;
-}
-
-uint64_t qp_event_unroll(qprof_thread *th, qprof_frame **top)
-{
-    uint64_t n = qp_stack_depth(th, *top) + th->pulse->n_deep;
-    pop_to(th, top, 0);
-    return n;
 }

@@ -9,6 +9,7 @@
 
 #include "base/atomic.h"
 #include "format/tables.h"
+#include "record/rules.h"
 #include "record/session.h"
 
 typedef struct {
@@ -54,8 +55,11 @@ static void add_method(const parent_file *p, const qp_method *m)
     qp_ref module = qp_run.methods.module,
            own = qp_texts_add(&qp_run.texts, text_at(p, m->module));
     qp_run.methods.module = own ? own : module;
-    if (qp_methods_register(&qp_run.methods, &info) == QP_REGISTERED && has_lines)
+    bool is_new = qp_methods_register(&qp_run.methods, &info) == QP_REGISTERED;
+    if (is_new && has_lines)
         add_jumps(p, m, t->n_lines);
+    if (is_new)
+        qp_rules_method(qp_methods_find(&qp_run.methods, m->id));
     qp_run.methods.module = module;
 }
 

@@ -28,6 +28,7 @@
 #include "record/names.h"
 #include "record/pc.h"
 #include "record/pc_signal.h"
+#include "record/rules.h"
 #include "record/sampler.h"
 #include "record/samples.h"
 #include "record/save.h"
@@ -345,6 +346,7 @@ static int begin_run(const char *output, qp_parse_error *error)
         return code;
     }
     qp_threads_begin();
+    qp_rules_changed();
     qp_config_report();
     begin_recording();
     qp_publish(state, QP_STATE_RUNNING);
@@ -370,6 +372,7 @@ int qp_session_begin(const qprof_InitInfo *info, qp_parse_error *error)
                           .n_datasets = qp_run.n_datasets,
                           .callback = info->callback_get_method_info,
                           .is_virtual = info->usingVirtualThreads != 0};
+    qp_rules_begin();
     int code = qp_config_begin(info->initial_options, error);
     if (!code) {
         qp_names_begin();
@@ -448,6 +451,7 @@ void qp_session_end(bool at_exit_handler)
         qp_threads_close();
         wait_for_quiet();
         qp_samples_end();
+        qp_rules_report();
         seal(at_exit_handler, path, sizeof path);
         qp_summary_print(path);
         if (path[0])

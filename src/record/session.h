@@ -30,7 +30,10 @@ enum {
     QP_HOOK_STOPPED = 1u << 10, /* recording is stopped, and this thread knows it */
     QP_HOOK_DEEP = 1u << 11,    /* frames above the stored ones are only counted */
     QP_HOOK_ZERO = 1u << 12,    /* frames with stack id 0 are on the stack */
-    QP_HOOK_CLASSES = 1u << 13  /* methods with flags are timed by another clock */
+    QP_HOOK_CLASSES = 1u << 13, /* methods with flags are timed by another clock */
+    QP_HOOK_OFF = 1u << 14,     /* the thread's status is disabled */
+    QP_HOOK_RULES = 1u << 15,   /* rules have changed since this thread looked */
+    QP_HOOK_WATCH = 1u << 16    /* event triggers look at all entries and exits */
 };
 
 typedef struct {

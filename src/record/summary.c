@@ -141,20 +141,12 @@ static void print_methods(int fd, method_sum *sums, uint64_t n_methods)
 
 static void print_losses(int fd)
 {
-    static const struct {
-        const char *name;
-        char kind;
-    } counters[] = {
-#define QP_X(name, kind, text) {#name, #kind[0]},
-        QP_DIAGNOSTICS(QP_X)
-#undef QP_X
-    };
     const char *lead = "qprof: noticed";
     for (unsigned i = 0; i < QP_D_COUNT; i++) {
         uint64_t n = qp_load(&qp_run_head()->diagnostics[i]);
-        if (!n || counters[i].kind == 'N')
+        if (!n || qp_diagnostic_kinds[i] == 'N')
             continue;
-        dprintf(fd, "%s %s=%llu", lead, counters[i].name, (unsigned long long)n);
+        dprintf(fd, "%s %s=%llu", lead, qp_diagnostic_names[i], (unsigned long long)n);
         lead = ",";
     }
     if (lead[0] == ',')

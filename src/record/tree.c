@@ -8,6 +8,10 @@
 #include "base/atomic.h"
 #include "base/trie.h"
 
+/* Key of a callee that the inline path must not find: its node has no method_id, and goes by its
+ * record's cell. Ids that high are those of no pointer. */
+#define HOOKED_KEY 0xFFFFFFFF00000000u
+
 enum {
     RING_MAX = 8, /* a walk over 8 lines costs about what an index look-up costs */
     FIRST_CELLS = 16,
@@ -17,6 +21,25 @@ enum {
 static uint32_t first_cells(void)
 {
     return qp_run.is_virtual ? FIRST_CELLS_VIRTUAL : FIRST_CELLS;
+}
+
+static bool is_hooked(qp_cell method)
+{
+    const qp_method *m = qp_at(&qp_run.space, method);
+    return qp_load(&m->flags) & (QP_METHOD_HOOKED | QP_METHOD_EXCLUDED);
+}
+
+/* What a node is found by. Anonymous and <overflow> nodes: 0. */
+static uint64_t key_of(uint64_t method_id, qp_cell method)
+{
+    bool is_nobody =
+        !method || method == qp_run.methods.anonymous || method == qp_run.methods.overflow;
+    return method_id ? method_id : is_nobody ? 0 : HOOKED_KEY | method;
+}
+
+static uint64_t node_key(const qprof_node *n)
+{
+    return key_of(n->method_id, n->method);
 }
 
 static qp_cell new_node(qprof_thread *th, qp_cell parent, uint64_t method_id, qp_cell method,
@@ -60,7 +83,7 @@ static uint32_t index_block(void *owner)
 
 static uint64_t index_key(void *owner, uint32_t node)
 {
-    return qp_node_at(owner, node)->method_id;
+    return node_key(qp_node_at(owner, node));
 }
 
 static qp_trie index_of(qprof_thread *th)
@@ -78,19 +101,19 @@ static void index_callees(qprof_thread *th, qprof_node *p)
         return;
     do {
         qprof_node *n = qp_node_at(th, cell);
-        if (n->method_id && !qp_trie_put(&index, root, n->method_id, cell))
+        if (node_key(n) && !qp_trie_put(&index, root, node_key(n), cell))
             return;
         cell = n->next;
     } while (cell != p->last);
     p->kids = root;
 }
 
-qp_cell qp_tree_find(qprof_thread *th, qp_cell parent, uint64_t method_id)
+static qp_cell find(qprof_thread *th, qp_cell parent, uint64_t key)
 {
     qprof_node *p = qp_node_at(th, parent);
-    if (p->kids && method_id) {
+    if (p->kids && key) {
         const qp_trie index = index_of(th);
-        return qp_trie_get(&index, p->kids, method_id);
+        return qp_trie_get(&index, p->kids, key);
     }
     qp_cell cell = p->last;
     if (cell == QP_NIL_NODE)
@@ -98,7 +121,7 @@ qp_cell qp_tree_find(qprof_thread *th, qp_cell parent, uint64_t method_id)
     unsigned n_walked = 0;
     do {
         qprof_node *n = qp_node_at(th, cell);
-        if (n->method_id == method_id && n->method != qp_run.methods.overflow)
+        if (node_key(n) == key && n->method != qp_run.methods.overflow)
             return cell;
         cell = n->next;
         n_walked++;
@@ -106,6 +129,16 @@ qp_cell qp_tree_find(qprof_thread *th, qp_cell parent, uint64_t method_id)
     if (n_walked >= RING_MAX && !p->kids)
         index_callees(th, p);
     return 0;
+}
+
+qp_cell qp_tree_find(qprof_thread *th, qp_cell parent, uint64_t method_id)
+{
+    return find(th, parent, method_id);
+}
+
+qp_cell qp_tree_find_hooked(qprof_thread *th, qp_cell parent, qp_cell method)
+{
+    return find(th, parent, key_of(0, method));
 }
 
 static void link_callee(qprof_thread *th, qprof_node *p, qp_cell cell)
@@ -159,15 +192,43 @@ static qp_cell overflow_of(qprof_thread *th, qp_cell parent)
 
 qp_cell qp_tree_add(qprof_thread *th, qp_cell parent, uint64_t method_id, qp_cell method)
 {
+    qp_cell known = 0;
+    if (QP_UNLIKELY(method_id && is_hooked(method))) {
+        method_id = 0;
+        known = qp_tree_find_hooked(th, parent, method);
+    }
+    if (known)
+        return known;
     qp_cell cell = new_node(th, parent, method_id, method, QP_ROOM_ORDINARY);
     if (!cell)
         return overflow_of(th, parent);
     qprof_node *p = qp_node_at(th, parent);
-    if (p->kids && method_id) {
+    uint64_t key = key_of(method_id, method);
+    if (p->kids && key) {
         const qp_trie index = index_of(th);
-        if (!qp_trie_put(&index, p->kids, method_id, cell))
+        if (!qp_trie_put(&index, p->kids, key, cell))
             p->kids = 0; /* no room to index it: the ring has all */
     }
     link_callee(th, p, cell);
     return cell;
+}
+
+void qp_tree_hook(qprof_thread *th)
+{
+    for (qp_cell at = qp_record_of(th)->nodes; at;) {
+        const qp_extent *e = QPROF_CELL(th, qp_extent, at);
+        for (uint32_t i = 1; i <= e->n_used; i++) {
+            qprof_node *n = qp_node_at(th, at + i);
+            uint64_t key = key_of(0, n->method);
+            if (!key)
+                continue;
+            const qp_method *m = qp_at(&qp_run.space, n->method);
+            uint64_t method_id = is_hooked(n->method) ? 0 : m->id;
+            if (n->method_id == method_id)
+                continue;
+            qp_store(&n->method_id, method_id);
+            qp_node_at(th, n->parent)->kids = 0; /* was indexed by another key */
+        }
+        at = e->prev;
+    }
 }

@@ -1,0 +1,188 @@
+/* exit.c: exits out of line: unwinding, unknown frames, what is to be done at an exit.
+ *
+ * As in event.c the inline path has changed nothing when it comes here, and an exit reads the clock
+ * first. Read qprof_cold_exit and pop first. */
+#include <errno.h>
+
+#include "base/atomic.h"
+#include "record/charge.h"
+#include "record/event.h"
+#include "record/rules.h"
+#include "record/stack.h"
+#include "record/watch.h"
+
+enum { SEARCH_MAX = 4096, SEARCHES_MAX = 1000 };
+
+qp_cell qp_event_method(const qprof_thread *th, const qprof_frame *f)
+{
+    const qprof_node *n = qp_node_at(th, f->node);
+    bool is_elsewhere = (f->flags & (QPROF_FRAME_FOLDED | QPROF_FRAME_EXCLUDED)) ||
+                        n->method == qp_run.methods.overflow;
+    return is_elsewhere ? f->block : n->method;
+}
+
+/* Frames that are only counted end. */
+static void drop_deep(qprof_thread *th)
+{
+    QPROF_STORE(th->pulse->n_deep, 0);
+    qp_fetch_and(&th->gate, ~(uint32_t)QP_HOOK_DEEP);
+}
+
+/* The top frame ends; nothing is done at its exit. */
+static void drop_frame(qprof_thread *th, qprof_frame **top, uint64_t now)
+{
+    qp_charge_settle(th, *top, now);
+    *top = qp_stack_below(th, *top);
+}
+
+/* A frame has ended that something is to be done for: actions, its thread's status, event triggers,
+ * in this order. NULL in *top: the thread is not recorded any more. */
+static void after_exit(qprof_thread *th, qprof_frame **top, const qprof_frame *ended)
+{
+    qp_cell method = qp_event_method(th, ended);
+    const qp_method *m = method ? qp_at(&qp_run.space, method) : NULL;
+    uint64_t ticks = qp_charge_elapsed() - ended->method_id;
+    qp_watch_call call = {.duration_ns = qp_charge_ns(ticks), .depth = 1};
+    call.depth += qp_stack_depth(th, *top);
+    qp_rules_exit(th, top, method, ended->flags);
+    qp_outside outside;
+    if (!*top || !qp_load(&qp_watch_on) ||
+        !qp_event_leave(th, *top, &outside, __builtin_frame_address(0)))
+        return;
+    qp_watch_raise(th, QP_EVENT_FN_EXIT, m ? (uintptr_t)m->id : 0, &call);
+    *top = qp_event_return(th, &outside);
+}
+
+/* Pop n frames, the counted ones first; each is counted when it has ended. */
+static void pop(qprof_thread *th, qprof_frame **top, uint64_t stored)
+{
+    uint64_t depth = qp_stack_depth(th, *top), n_deep = th->pulse->n_deep;
+    uint64_t left = depth - stored, now = qp_charge_now(th);
+    if (!stored && !n_deep)
+        return;
+    qp_charge(th, *top, now);
+    QPROF_ADD(th->pulse->n_exits, 1);
+    QPROF_ADD(th->pulse->n_unwound, n_deep ? n_deep - 1 : 0);
+    if (n_deep)
+        drop_deep(th);
+    for (bool is_first = !n_deep; *top && qp_stack_depth(th, *top) > left; is_first = false) {
+        const qprof_frame ended = **top;
+        drop_frame(th, top, now);
+        QPROF_ADD(th->pulse->n_unwound, !is_first);
+        if (QP_UNLIKELY(ended.flags & QPROF_FRAME_HOOKED)) {
+            after_exit(th, top, &ended);
+            now = *top ? qp_charge_now(th) : now;
+            if (*top)
+                qp_charge(th, *top, now);
+        }
+    }
+    if (!left && *top)
+        qp_fetch_and(&th->gate, ~(uint32_t)QP_HOOK_ZERO);
+}
+
+/* How many stored frames stand above the innermost one with this id; -1: none has it. */
+static int64_t frames_above(qprof_thread *th, qprof_frame *top, uintptr_t id, uint64_t max)
+{
+    qp_stack_cursor c = qp_stack_from(th, top);
+    uint64_t depth = qp_stack_depth(th, top);
+    for (uint64_t n = 0; n < depth; n++) {
+        if (n == max) {
+            qp_count(&qp_run.space, QP_D_exit_search_limited);
+            return -1;
+        }
+        if (c.f->stack_id == id && !(c.f->flags & QPROF_FRAME_ZERO))
+            return (int64_t)n;
+        qp_stack_down(th, &c);
+    }
+    return -1;
+}
+
+/* How far to look for an id among the stored frames. Ids are compared for equality only; but where
+ * those of the last frames rise or fall, an id on their other side is that of a frame further down
+ * (an error that is caught there), and one on this side that of a counted frame. A search in vain
+ * costs the whole depth: there are few. */
+static uint64_t search_limit(qprof_thread *th, const qprof_frame *top, uint64_t id)
+{
+    if (id >= th->deep_low && id <= th->deep_high)
+        return SEARCH_MAX;
+    bool rises = top->stack_id == th->deep_high, falls = top->stack_id == th->deep_low;
+    if ((rises && !falls && id > th->deep_high) || (falls && !rises && id < th->deep_low))
+        return 0;
+    return th->n_searches < SEARCHES_MAX ? UINT64_MAX : 0;
+}
+
+static void leave_deep(qprof_thread *th, qprof_frame **top, uintptr_t id)
+{
+    uint64_t limit = search_limit(th, *top, id);
+    int64_t above = limit ? frames_above(th, *top, id, limit) : -1;
+    if (above >= 0) {
+        pop(th, top, (uint64_t)above);
+        return;
+    }
+    th->n_searches += limit > SEARCH_MAX;
+    QPROF_ADD(th->pulse->n_exits, 1);
+    QPROF_STORE(th->pulse->n_deep, th->pulse->n_deep - 1);
+    if (!th->pulse->n_deep)
+        qp_fetch_and(&th->gate, ~(uint32_t)QP_HOOK_DEEP);
+}
+
+static void leave(qprof_thread *th, qprof_frame **top, uintptr_t id)
+{
+    uint64_t depth = qp_stack_depth(th, *top);
+    bool ignores = qp_run.options.number[QP_OPT_unknown_exit] == 1;
+    if (!id) {
+        pop(th, top, depth);
+    } else if (th->pulse->n_deep) {
+        leave_deep(th, top, id);
+    } else if (!depth) {
+        qp_count(&qp_run.space, QP_D_exit_empty_stack);
+    } else {
+        int64_t above = frames_above(th, *top, id, ignores ? SEARCH_MAX : UINT64_MAX);
+        if (above >= 0) {
+            pop(th, top, (uint64_t)above);
+        } else if (depth == 1) {
+            pop(th, top, 1);
+        } else {
+            qp_count(&qp_run.space, QP_D_exit_unknown_id);
+            if (!ignores)
+                pop(th, top, depth);
+        }
+    }
+}
+
+/* Several frames ended at once. */
+static void watch_unwind(qprof_thread *th, const qprof_frame *top)
+{
+    qp_cell method = qp_stack_depth(th, top) ? qp_event_method(th, top) : 0;
+    const qp_method *m = method ? qp_at(&qp_run.space, method) : NULL;
+    qp_watch_raise(th, QP_EVENT_UNWIND, m ? (uintptr_t)m->id : 0, NULL);
+}
+
+void qprof_cold_exit(qprof_thread *th, uintptr_t id)
+{
+    if (!qprof_is_due(th) && qprof_pop(th, id))
+        return;
+    int host_errno = errno;
+    qprof_frame *top = qp_event_begin(th);
+    uint64_t n_unwound = th->pulse->n_unwound;
+    if (top)
+        leave(th, &top, id);
+    if (top) {
+        qp_event_end(th, top);
+        if (QP_UNLIKELY(th->pulse->n_unwound != n_unwound && qp_load(&qp_watch_on)))
+            watch_unwind(th, top);
+    }
+    errno = host_errno;
+}
+
+uint64_t qp_event_unroll(qprof_thread *th, qprof_frame **top)
+{
+    uint64_t depth = qp_stack_depth(th, *top), n = depth + th->pulse->n_deep;
+    uint64_t now = qp_charge_now(th);
+    qp_charge(th, *top, now);
+    drop_deep(th);
+    while (depth--)
+        drop_frame(th, top, now);
+    qp_fetch_and(&th->gate, ~(uint32_t)QP_HOOK_ZERO);
+    return n;
+}

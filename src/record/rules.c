@@ -1,0 +1,267 @@
+/* rules.c: what triggers and actions do at the entries and exits of their methods.
+ *
+ * An acting trigger saves the status of its thread in the call's frame and sets it; the end of the
+ * frame restores it. Where several act, what was saved first is what is restored last, so that one
+ * saved value is enough. Actions save nothing. Read qp_rules_entry first. */
+#include "record/rules.h"
+
+#include "base/atomic.h"
+#include "record/charge.h"
+#include "record/data.h"
+#include "record/event.h"
+#include "record/marks.h"
+#include "record/rule_parts.h"
+#include "record/tree.h"
+#include "record/watch.h"
+
+enum { TURNS_MAX = 4096 };
+
+/* What actions did to all threads; each takes it over at its next event. */
+typedef struct {
+    uint64_t raw; /* when */
+    bool on;
+} turn;
+static turn turns[TURNS_MAX];
+static uint64_t n_turns;
+
+/* What a rule, or (ordinal 0) the list of turns, has seen of a thread. A cell. */
+typedef struct {
+    uint64_t key;     /* row of the thread and ordinal */
+    uint64_t n;       /* calls, or turns */
+    uint64_t n_lives; /* the row's, when it was counted */
+} seen;
+
+static uint64_t key_of_seen(void *unused, uint32_t cell)
+{
+    (void)unused;
+    return ((const seen *)qp_pool_at(&qp_rules.pool, cell))->key;
+}
+
+static uint32_t block_of(void *unused)
+{
+    (void)unused;
+    return qp_pool_take(&qp_rules.pool, sizeof(qp_rule));
+}
+
+/* Only the thread's driver asks. @return NULL: no memory */
+static seen *seen_of(const qprof_thread *th, uint32_t ordinal)
+{
+    const qp_trie index = {qp_rules.pool.base, key_of_seen, block_of, NULL};
+    uint64_t key = (uint64_t)qp_record_cell(th) << 32 | ordinal;
+    if (!qp_observe(&qp_rules.threads))
+        return NULL;
+    uint32_t cell = qp_trie_get(&index, qp_rules.threads, key);
+    if (!cell) {
+        uint32_t fresh = qp_pool_take(&qp_rules.pool, sizeof(seen));
+        if (!fresh)
+            return NULL;
+        ((seen *)qp_pool_at(&qp_rules.pool, fresh))->key = key;
+        cell = qp_trie_put(&index, qp_rules.threads, key, fresh);
+    }
+    seen *s = cell ? qp_pool_at(&qp_rules.pool, cell) : NULL;
+    if (s && s->n_lives != qp_record_of(th)->n_lives) /* the row has another thread now */
+        *s = (seen){key, 0, qp_record_of(th)->n_lives};
+    return s;
+}
+
+static bool is_on(const qprof_thread *th)
+{
+    return !(QPROF_LOAD(th->gate) & QP_HOOK_OFF);
+}
+
+static void mark(const qprof_thread *th, const qp_rule *rule, qp_cell method)
+{
+    const qp_method *m = qp_at(&qp_run.space, method);
+    qp_mark_add(th, rule->kind == QP_RULE_TRIGGER ? QP_MARK_TRIGGER : QP_MARK_ACTION,
+                qp_pool_text_at(&qp_rules.pool, rule->name), 0, m->id, 0);
+}
+
+/* ---- outside of events ------------------------------------------------------------------------ */
+
+/* Do what needs the control lock, or event triggers. NULL in *top: the thread is gone. */
+static void outside(qprof_thread *th, qprof_frame **top, void (*run)(const qprof_thread *, int),
+                    int what)
+{
+    qp_outside o;
+    if (!qp_event_leave(th, *top, &o, __builtin_frame_address(0)))
+        return;
+    run(th, what);
+    *top = qp_event_return(th, &o);
+}
+
+static void tell_status(const qprof_thread *th, int unused)
+{
+    (void)unused;
+    const qp_thread_record *r = qp_record_of(th);
+    qp_watch_raise((qprof_thread *)(uintptr_t)th, QP_EVENT_STATUS,
+                   (uintptr_t)(qp_run.is_virtual ? r->vt_id : r->host_id), NULL);
+}
+
+static void change_status(qprof_thread *th, qprof_frame **top, bool on)
+{
+    if (on == is_on(th))
+        return;
+    qp_charge_turn(th, *top, on, 0);
+    if (qp_load(&qp_watch_on))
+        outside(th, top, tell_status, 0);
+}
+
+static void turn_all(bool on)
+{
+    turn *t = &turns[n_turns % TURNS_MAX];
+    qp_store(&t->raw, qp_charge_elapsed());
+    qp_store(&t->on, on);
+    qp_publish(&n_turns, n_turns + 1);
+    qp_fence();
+    qp_threads_set_hooks(QP_HOOK_RULES);
+}
+
+static void act(const qprof_thread *th, int kind)
+{
+    (void)th;
+    if (!qp_control_lock())
+        return;
+    switch ((qp_action_kind)kind) {
+    case QP_ACTION_ENABLE:
+    case QP_ACTION_DISABLE:
+        turn_all(kind == QP_ACTION_ENABLE);
+        break;
+    case QP_ACTION_GET_RESULTS:
+        qp_data_save(NULL, NULL);
+        break;
+    case QP_ACTION_CLEAR_RESULTS:
+        qp_data_clear();
+        break;
+    }
+    qp_control_unlock();
+}
+
+/* ---- calls ------------------------------------------------------------------------------------ */
+
+/* Is call number n, from 1, one that acts? */
+static bool is_operative(const qp_rule *rule, uint64_t n)
+{
+    uint64_t pass = qp_load(&rule->pass), work = qp_load(&rule->work);
+    if (!work)
+        return n > pass;
+    if (!qp_load(&rule->is_cycling))
+        return n > pass && n - pass <= work;
+    return (n - 1) % (pass + work) >= pass;
+}
+
+static bool acts(const qprof_thread *th, qp_rule *rule)
+{
+    if (qp_load(&rule->is_for_all))
+        return is_operative(rule, qp_fetch_add(&rule->n_calls, 1) + 1);
+    seen *s = seen_of(th, rule->ordinal);
+    return s && is_operative(rule, ++s->n);
+}
+
+/* The rule of the member at *i, if it is in use; *i goes on to the first member of another. */
+static qp_rule *rule_in_use(const qp_hooks *h, uint32_t *i)
+{
+    uint32_t cell = qp_member_at(h->members[*i])->rule;
+    bool is_checked = false;
+    for (; *i < h->n && qp_member_at(h->members[*i])->rule == cell; ++*i)
+        is_checked |= qp_load(&qp_member_at(h->members[*i])->is_checked);
+    qp_rule *rule = qp_rule_at(cell);
+    return is_checked && qp_load(&rule->is_checked) && !qp_load(&rule->is_dead) ? rule : NULL;
+}
+
+static uint32_t run_triggers(qprof_thread *th, const qp_hooks *h, qp_cell method, bool *status)
+{
+    uint32_t flags = 0;
+    for (uint32_t i = 0; i < h->n;) {
+        qp_rule *rule = rule_in_use(h, &i);
+        if (!rule || rule->kind != QP_RULE_TRIGGER || !acts(th, rule))
+            continue;
+        if (!flags)
+            flags = QPROF_FRAME_RESTORE | (*status ? QPROF_FRAME_RESTORE_ON : 0);
+        *status = rule->type == QPROF_TRIGGER_ON;
+        mark(th, rule, method);
+    }
+    return flags;
+}
+
+static void run_actions(qprof_thread *th, qprof_frame **top, const qp_hooks *h, qp_cell method,
+                        unsigned when)
+{
+    for (uint32_t i = 0; i < h->n && *top;) {
+        qp_rule *rule = rule_in_use(h, &i);
+        if (!rule || rule->kind != QP_RULE_ACTION || rule->when != when)
+            continue;
+        mark(th, rule, method);
+        outside(th, top, act, rule->type);
+    }
+}
+
+uint32_t qp_rules_entry(qprof_thread *th, qprof_frame **top, qp_cell method)
+{
+    const qp_hooks *h = qp_rules_hooks(method);
+    if (!h)
+        return 0;
+    bool status = is_on(th);
+    uint32_t flags = run_triggers(th, h, method, &status);
+    change_status(th, top, status);
+    run_actions(th, top, h, method, QPROF_ON_ENTER);
+    return flags;
+}
+
+void qp_rules_exit(qprof_thread *th, qprof_frame **top, qp_cell method, uint32_t frame_flags)
+{
+    const qp_hooks *h = method ? qp_rules_hooks(method) : NULL;
+    if (h)
+        run_actions(th, top, h, method, QPROF_ON_EXIT);
+    if (*top && (frame_flags & QPROF_FRAME_RESTORE))
+        change_status(th, top, frame_flags & QPROF_FRAME_RESTORE_ON);
+}
+
+/* ---- threads ---------------------------------------------------------------------------------- */
+
+bool qp_rules_are_used(void)
+{
+    return qp_observe(&qp_rules.all_lines) != 0;
+}
+
+void qp_rules_thread(qprof_thread *th, qprof_frame *top)
+{
+    if (!qp_rules_are_used())
+        return;
+    seen *s = seen_of(th, 0);
+    if (s)
+        s->n = qp_observe(&n_turns);
+    if (qp_rules_initial_status(-1))
+        return;
+    bool is_used = qp_rules_have_active();
+    if (is_used)
+        qp_charge_turn(th, top, false, 0);
+    if (is_used && !qp_fetch_or(&qp_rules.is_warned, 1) &&
+        (qp_rules_validate() & QP_WARN_MAY_BE_OFF))
+        qp_session_log("profiling may be off for the whole run: threads begin disabled, and no "
+                       "trigger or action that is checked enables them");
+}
+
+void qp_rules_sync(qprof_thread *th, qprof_frame *top)
+{
+    uint64_t now = qp_observe(&n_turns);
+    qp_fetch_and(&th->gate, ~(uint32_t)QP_HOOK_RULES);
+    seen *s = qp_rules_are_used() ? seen_of(th, 0) : NULL;
+    if (s && now - s->n > TURNS_MAX)
+        s->n = now - 1;
+    for (; s && s->n < now; s->n++)
+        qp_charge_turn(th, top, qp_load(&turns[s->n % TURNS_MAX].on),
+                       qp_load(&turns[s->n % TURNS_MAX].raw));
+    qp_tree_hook(th);
+    if (qp_run.hooks & QP_HOOK_WATCH)
+        qp_fetch_or(&th->gate, QP_HOOK_WATCH);
+    else
+        qp_fetch_and(&th->gate, ~(uint32_t)QP_HOOK_WATCH);
+}
+
+bool qp_rules_status(void)
+{
+    const qprof_thread *th = qp_thread_current();
+    if (qp_here.epoch != qp_run.epoch || !qp_is_open(th) || !QPROF_LOAD(th->pulse->top))
+        return qp_rules_initial_status(-1) || !qp_rules_have_active();
+    return is_on(th);
+}
