@@ -45,11 +45,12 @@ static bool add_summary(qp_list_samples *s, const qp_model *m, const char *patte
         thread != QP_ALL_THREADS ? qp_arena_text(&s->names, m->threads[thread].name) : NULL;
     if (!kept || (thread != QP_ALL_THREADS && !name))
         return false;
-    s->period_ns = s->has_command && s->period_ns != run->pc_period_ns ? 0 : run->pc_period_ns;
     s->has_command = true;
+    qp_charge_command(s->command, run);
+    s->period_ns = run->pc_period_ns;
+    s->kind = run->is_pc_real ? "REAL" : "VIRTUAL";
     s->passes += run->n_passes;
     s->passes_ns += run->n_passes * run->sample_period_reached_ns;
-    agree(&s->kind, run->is_pc_real ? "REAL" : "VIRTUAL");
     agree(&s->pattern, kept);
     s->thread = name;
     return true;
@@ -86,6 +87,20 @@ static bool add_run(const qp_cli *cli, qp_list_samples *s, const qp_charges *c,
     return is_good;
 }
 
+/* @return false: a message was printed */
+static bool agrees(const qp_cli *cli, const qp_list_samples *s, const qp_run *run)
+{
+    char command[QP_CHARGE_COMMAND_BYTES];
+    bool is_same = !s->has_command || strcmp(qp_charge_command(command, run), s->command) == 0;
+    if (!is_same)
+        qp_cli_fail(
+            cli,
+            "%s: its interrupts are of PC %s, but those before of PC %s: their counts do "
+            "not add up; list them apart",
+            cli->path, command, s->command);
+    return is_same;
+}
+
 int qp_list_samples_add(const qp_cli *cli, qp_list_samples *s, const qp_model *m)
 {
     const char *pattern = cli->args.fold.when ? cli->args.fold.when : m->run.pc_pattern;
@@ -96,6 +111,8 @@ int qp_list_samples_add(const qp_cli *cli, qp_list_samples *s, const qp_model *m
         return QP_EXIT_UNUSABLE;
     if (!m->run.pc_period_ns)
         return QP_EXIT_CLEAN;
+    if (!agrees(cli, s, &m->run))
+        return QP_EXIT_UNUSABLE;
     int status = QP_EXIT_CLEAN;
     switch (qp_charges_init(&c, m, pattern, true, &error)) {
     case QP_CHARGE_SYNTAX:
@@ -228,12 +245,10 @@ static void print_summary(const qp_screen *screen, const qp_list_samples *s)
     qp_out_format(
         out,
         "Interrupts: %s occurred, %s counted, %s skipped, %s in critical sections, %s "
-        "foreign\n%s",
+        "foreign\n%s, every %s us",
         qp_unit_count(occurred, t->occurred), qp_unit_count(counted, t->counted),
         qp_unit_count(skipped, t->skipped), qp_unit_count(critical, t->critical),
-        qp_unit_count(foreign, t->foreign), s->kind);
-    if (s->period_ns)
-        qp_out_format(out, ", every %s us", qp_unit_count(us, s->period_ns / 1000));
+        qp_unit_count(foreign, t->foreign), s->kind, qp_unit_count(us, s->period_ns / 1000));
     if (s->passes)
         qp_out_format(out, ", measured %s us", qp_unit_count(us, measured_us(s)));
     if (s->thread) {

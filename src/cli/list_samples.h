@@ -13,12 +13,13 @@ bool qp_list_has_module(const qp_args *args, const char *module);
 
 typedef struct {
     bool by_module;
-    bool has_command; /* some run had a PC command */
-    qp_buf rows;      /* qp_charge_row, of names in `names` */
+    bool has_command;                      /* some run had a PC command */
+    char command[QP_CHARGE_COMMAND_BYTES]; /* of all that had one */
+    qp_buf rows;                           /* qp_charge_row, of names in `names` */
     qp_arena names;
     qp_charge_totals totals;
     const char *kind, *pattern, *thread; /* of all runs; thread NULL: all of them */
-    uint64_t period_ns;                  /* asked for; 0: runs differ */
+    uint64_t period_ns;                  /* asked for */
     uint64_t passes, passes_ns;          /* of the samplers; 0: unknown */
 } qp_list_samples;
 

@@ -24,7 +24,8 @@ static int add_file(qp_cli *cli, qp_merge *sum, const char *file, const qp_progr
     qp_model *m;
     if (!qp_output_is_free(cli, cli->args.output, file, NULL))
         return QP_EXIT_UNUSABLE;
-    const qp_load_options options = {.progress = *progress};
+    const qp_load_options options = {.sample_type = cli->args.fold.sample_index,
+                                     .progress = *progress};
     qp_load_status status = qp_model_load(file, &options, &m, error);
     if (status == QP_LOAD_UNUSABLE || !qp_merge_add(sum, m, file, cli->args.is_forced, error)) {
         qp_model_free(m);
@@ -88,6 +89,7 @@ static const qp_flag flags[] = {
     {"force", 0, QP_FLAG_YES, NULL, QP_FLAG_AT(is_forced), NULL,
      "even if a source file is not the same in all runs:\n"
      "functions that differ are kept apart"},
+    QP_FLAG_SAMPLE_INDEX,
     QP_FLAGS_COMMON};
 
 const qp_command qp_command_merge = {
@@ -101,8 +103,8 @@ const qp_command qp_command_merge = {
         "counts, samples, lines and blocks add up, minima and maxima are those of all runs.\n"
         "`qprof info` says which runs are in it. In which order, and in how many steps, makes\n"
         "no difference; one profile is in memory at a time.\n"
-        "Profiles with different clocks, -time modes or granularities are refused: their sum\n"
-        "would mean nothing.",
+        "Profiles with different clocks, -time modes, granularities or PC commands are\n"
+        "refused: their sum would mean nothing.",
     .flags = flags,
     .examples = "qprof merge -o all.qprof monday.qprof tuesday.qprof\n"
                 "qprof merge -o all.qprof runs/*.qprof && qprof report all.qprof",

@@ -17,6 +17,16 @@ bool qp_charge_is_command(const char *text, qp_parse_error *error)
     return qp_pc_parse(text, &command, error) == QP_PARSE_OK;
 }
 
+char *qp_charge_command(char *to, const qp_run *run)
+{
+    *to = '\0';
+    if (run->pc_period_ns)
+        qp_text_format(to, QP_CHARGE_COMMAND_BYTES, "%s %llu",
+                       run->is_pc_real ? "REAL" : "VIRTUAL",
+                       (unsigned long long)run->pc_period_ns / 1000);
+    return to;
+}
+
 bool qp_charge_is_procedure(const qp_model *m, uint32_t node)
 {
     uint32_t method = m->nodes[node].method;

@@ -64,6 +64,12 @@ typedef struct {
 bool qp_charges_list(const qp_charges *c, uint32_t thread, bool by_module, qp_charge_row **rows,
                      size_t *n, qp_charge_totals *totals);
 
+enum { QP_CHARGE_COMMAND_BYTES = 40 };
+
+/* "VIRTUAL 1000": kind and microseconds of the run's PC command; "": it has none. Counts of different
+ * ones do not add up. @param to  [QP_CHARGE_COMMAND_BYTES] @return to */
+char *qp_charge_command(char *to, const qp_run *run);
+
 /* Is it a PC command, behind the word PC? @return false: see error */
 bool qp_charge_is_command(const char *text, qp_parse_error *error);
 

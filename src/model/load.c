@@ -52,7 +52,9 @@ static void describe_interrupts(qp_run *run, const qp_head *h)
     run->pc_period_ns = h->pc_period;
     run->is_pc_real = h->pc_kind == QP_PC_REAL;
     run->n_critical = h->n_critical;
-    if (!run->is_stack_only || !run->pc_period_ns || run->time_mode != QP_TIME_NONE)
+    bool is_sum = h->flags & QP_FLAG_MERGED; /* which has the times */
+    if (!run->is_stack_only || !run->pc_period_ns ||
+        (run->time_mode != QP_TIME_NONE && !is_sum))
         return;
     run->time_mode = QP_TIME_SAMPLED;
     run->time_mode_text = "sampled";

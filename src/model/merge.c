@@ -112,6 +112,7 @@ static void write_head(qp_builder *b, const qp_merge *s)
     qp_ref *const texts[QP_MERGE_N_TEXTS] = {
         &h->program, &h->options, &h->host, &h->module, &h->label, &h->version, &h->pc_pattern};
     *h = s->head;
+    h->tick_1 = h->ns_1 = 1; /* its ticks are nanoseconds */
     h->begun_raw = 1;
     h->end_raw = qp_sum(1, s->wall);
     h->stopped_total = s->stopped;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "format/diagnostics.h"
+#include "model/charge.h"
 #include "model/merge_parts.h"
 #include "model/origin.h"
 
@@ -44,6 +45,11 @@ static const char *collection_of(const qp_model *m)
                                 : "coverage alone";
 }
 
+static const char *calls_of(const qp_model *m)
+{
+    return m->run.has_calls ? "counted" : "not known";
+}
+
 static const struct {
     const char *what;
     const char *(*text)(const qp_model *m); /* lives for ever */
@@ -51,6 +57,7 @@ static const struct {
     {"its times are", times_of},        {"its clock is", clock_of},
     {"its time comes from", source_of}, {"its granularity is", grain_of},
     {"its threads are", threads_of},    {"it has", collection_of},
+    {"its calls are", calls_of},
 };
 
 static bool has_same_clocks(const qp_head *a, const qp_head *b)
@@ -77,17 +84,23 @@ static bool agrees_in_texts(const qp_merge *s, const qp_model *m, const char *wh
     return true;
 }
 
-/* Of runs without a PC command there are none. */
+/* Interrupts stand for the time between two of them, and a pattern says which count. Runs without a PC
+ * command have none. */
 static bool agrees_in_interrupts(const qp_merge *s, const qp_model *m, const char *what,
                                  char *error)
 {
-    uint32_t kind = qp_image_head(&m->own->image)->pc_kind;
-    if (!kind || !s->head.pc_kind || kind == s->head.pc_kind)
+    char command[QP_CHARGE_COMMAND_BYTES];
+    const char *pattern = s->texts_kept[QP_MERGE_PATTERN];
+    qp_charge_command(command, &m->run);
+    if (!*command || !*s->pc_command ||
+        (strcmp(command, s->pc_command) == 0 && strcmp(m->run.pc_pattern, pattern) == 0))
         return true;
-    qp_text_format(error, QP_ERROR_BYTES,
-                   "%.200s: its interrupts are %s, but not in the profiles before: no sum is "
-                   "true",
-                   what, kind == QP_PC_REAL ? "REAL" : "VIRTUAL");
+    qp_text_format(
+        error, QP_ERROR_BYTES,
+        "%.180s: its interrupts are of PC %s%s%.60s, but those before of PC %s%s%.60s: "
+        "no sum is true; merge the profiles of each command apart",
+        what, command, *m->run.pc_pattern ? " WHEN " : "", m->run.pc_pattern, s->pc_command,
+        *pattern ? " WHEN " : "", pattern);
     return false;
 }
 
@@ -118,12 +131,11 @@ bool qp_merge_agrees(const qp_merge *s, const qp_model *m, const char *what, boo
 static void keep_texts(qp_merge *s, const qp_model *m)
 {
     const qp_run *run = &m->run;
-    const char *const texts[QP_MERGE_N_TEXTS] = {run->program,   run->options, run->host,
-                                                 run->module,    run->label,   run->version,
-                                                 run->pc_pattern};
-    static const char *const several[QP_MERGE_N_TEXTS] = {
-        "several programs", "", "several machines", "", "", "several versions", ""};
-    for (unsigned i = 0; i < QP_MERGE_N_TEXTS; i++) {
+    const char *const texts[QP_MERGE_PATTERN] = {run->program, run->options, run->host,
+                                                 run->module,  run->label,   run->version};
+    static const char *const several[QP_MERGE_PATTERN] = {
+        "several programs", "", "several machines", "", "", "several versions"};
+    for (unsigned i = 0; i < QP_MERGE_PATTERN; i++) {
         const char *common = qp_origin_common(s->texts_kept[i], texts[i], several[i]);
         if (!s->texts_kept[i] || strcmp(common, s->texts_kept[i]) != 0)
             s->texts_kept[i] = qp_arena_text(&s->arena, common);
@@ -207,7 +219,6 @@ static void add_costs(qp_merge *s, const qp_model *m)
 static void begin_head(qp_merge *s, const qp_model *m, const char *what)
 {
     const qp_head *from = qp_image_head(&m->own->image);
-    bool is_tsc = from->clock_source == QP_SOURCE_TSC;
     for (unsigned i = 0; i < QP_MERGE_N_PROPERTIES; i++)
         s->properties[i] = properties[i].text(m);
     s->first = qp_arena_text(&s->arena, what);
@@ -218,15 +229,20 @@ static void begin_head(qp_merge *s, const qp_model *m, const char *what)
     s->head.clock_kind = from->clock_kind;
     s->head.user_clock = from->user_clock;
     s->head.wait_clock = from->wait_clock;
-    s->head.clock_source = is_tsc ? QP_SOURCE_NS : from->clock_source;
+    s->head.clock_source = from->clock_source;
     s->head.grain = from->grain;
     s->head.collect = from->collect ? from->collect : QP_COLLECT_PROFILE;
 }
 
-/* A pattern that not all have in common is none: it can be applied again. */
+/* Of the runs that have a PC command, which is the same in all. */
 static void add_interrupts(qp_merge *s, const qp_model *m)
 {
     const qp_head *from = qp_image_head(&m->own->image);
+    if (!s->texts_kept[QP_MERGE_PATTERN] || !*s->pc_command) {
+        qp_charge_command(s->pc_command, &m->run);
+        s->texts_kept[QP_MERGE_PATTERN] = qp_arena_text(&s->arena, m->run.pc_pattern);
+        s->is_spoilt |= !s->texts_kept[QP_MERGE_PATTERN];
+    }
     s->head.collect |= from->collect & QP_COLLECT_SAMPLES;
     s->head.pc_kind = (uint32_t)most(s->head.pc_kind, from->pc_kind);
     s->head.pc_period = most(s->head.pc_period, from->pc_period);
@@ -244,6 +260,8 @@ void qp_merge_add_head(qp_merge *s, const qp_model *m, const char *what)
         to->collect &= ~(uint32_t)QP_COLLECT_COVERAGE;
     to->collect |= m->run.is_once ? QP_COLLECT_ONCE : 0;
     to->flags &= from->flags | ~(uint32_t)QP_FLAG_MIN_MAX;
+    if (from->clock_source == QP_SOURCE_NS && to->clock_source == QP_SOURCE_TSC)
+        to->clock_source = QP_SOURCE_NS; /* not all were measured by the better one */
     to->pointer_bytes = (uint32_t)most(to->pointer_bytes, from->pointer_bytes);
     to->memory_limit = most(to->memory_limit, from->memory_limit);
     to->sample_period = most(to->sample_period, from->sample_period);

@@ -6,9 +6,10 @@
 #include "base/buf.h"
 #include "base/dict.h"
 #include "model/banks.h"
+#include "model/charge.h"
 #include "model/merge.h"
 
-enum { QP_MERGE_NONE = UINT32_MAX, QP_MERGE_N_PROPERTIES = 6 };
+enum { QP_MERGE_NONE = UINT32_MAX, QP_MERGE_N_PROPERTIES = 7 };
 
 typedef struct {
     uint64_t id; /* of a placeholder */
@@ -66,7 +67,7 @@ typedef struct {
     uint64_t digest, n_bytes; /* 0: not known, or several */
 } qp_merge_text;
 
-/* Texts of a run that the sum keeps as long as all runs agree in them. */
+/* Texts of a run that the sum keeps. */
 typedef enum {
     QP_MERGE_PROGRAM,
     QP_MERGE_OPTIONS,
@@ -74,7 +75,7 @@ typedef enum {
     QP_MERGE_MODULE,
     QP_MERGE_LABEL,
     QP_MERGE_VERSION,
-    QP_MERGE_PATTERN,
+    QP_MERGE_PATTERN, /* behind the others: of the PC command, in which all agree */
     QP_MERGE_N_TEXTS
 } qp_merge_head_text;
 
@@ -84,6 +85,7 @@ struct qp_merge {
     const char *first;                             /* name of the first profile, for messages */
     const char *properties[QP_MERGE_N_PROPERTIES]; /* in which all must agree with it */
     const char *texts_kept[QP_MERGE_N_TEXTS];
+    char pc_command[QP_CHARGE_COMMAND_BYTES]; /* of all runs that have one; "": none so far */
     uint64_t wall, stopped;
     size_t n_runs;
     qp_buf methods, threads, nodes, banks, contexts, shares, texts; /* contexts: const char * */

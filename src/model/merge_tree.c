@@ -55,12 +55,35 @@ static bool copy_method(qp_merge *s, qp_merge_method *to, const qp_model_method 
            (to->jumps || !jumps);
 }
 
+/* Does the bank count, and what? */
+static void look_at(const qp_bank *b, const qp_jumps *jumps, bool *has_jumps, bool *has_blocks)
+{
+    bool is_counting = b->kind != QP_BANK_TIMES && b->n_values;
+    *has_jumps |= is_counting && b->n_values == jumps->n_jumps;
+    *has_blocks |= is_counting && b->n_values != jumps->n_jumps;
+}
+
+/* A host may count the blocks of a method that has jumps, in some of its runs. Jumps and blocks do not
+ * add up: there the method is one without jumps. */
+static const qp_jumps *jumps_of(const qp_model_private *own, uint32_t method)
+{
+    const qp_jumps *jumps = qp_bank_jumps(own, method);
+    bool has_jumps = false, has_blocks = false;
+    const qp_model_bank *end = own->banks + own->n_banks, *b = qp_bank_first(own, method);
+    const qp_model_share *last = own->shares + own->n_shares, *s = qp_share_first(own, method);
+    for (; jumps && b < end && b->method == method; b++)
+        look_at(b->bank, jumps, &has_jumps, &has_blocks);
+    for (; jumps && s < last && s->method == method; s++)
+        look_at(s->bank, jumps, &has_jumps, &has_blocks);
+    return has_blocks && !has_jumps ? NULL : jumps;
+}
+
 /* @return index in the sum; QP_MERGE_NONE: no memory */
 static uint32_t find_method(qp_merge_addition *x, uint32_t method)
 {
     qp_merge *s = x->s;
     const qp_model_method *k = &x->m->methods[method];
-    const qp_jumps *jumps = qp_bank_jumps(x->m->own, method);
+    const qp_jumps *jumps = jumps_of(x->m->own, method);
     uint64_t hash = hash_of(k);
     uint32_t first = qp_dict_get(&s->method_of, hash);
     for (uint32_t at = first; at;) {

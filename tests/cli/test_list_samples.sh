@@ -83,11 +83,29 @@ claim "another one stands in its place" same 'g:4/12 f:2/14 main:1/15' \
 # ---- sums, threads -----------------------------------------------------------------------------------
 claim "several files add up" same 'g:8/24 f:4/28 main:2/30' \
     "$(qprof list --format=json run.qprof run.qprof | rows)" # sampling 37
-qprof merge -o sum.qprof run.qprof own.qprof >/dev/null
+cp run.qprof run2.qprof
+qprof merge -o sum.qprof run.qprof run2.qprof >/dev/null
 claim "a merged profile has all interrupts" same '126 126 0 64 48' "$(qprof list --format=json sum.qprof | sums)"
+cp own.qprof own2.qprof
+QPROF=-output=without.qprof ./score 'main(' ')'
+qprof merge -o sum.qprof without.qprof own.qprof own2.qprof >/dev/null
+claim "... and the pattern that says which count" same '126 92 34 64 0 score.f:->*' \
+    "$(qprof list --format=json sum.qprof | sums) $(qprof list --format=json sum.qprof | jq -r .summary.pattern)"
+claim "with another pattern it has no true sum" says \
+    'own.qprof: its interrupts are of PC REAL 3600000000 WHEN score.f:->\*, but those before of PC REAL' \
+    qprof merge -o no.qprof run.qprof own.qprof
+claim "... but list adds up what counts in each" same '126 109 17 64 24' \
+    "$(qprof list --format=json run.qprof own.qprof | sums)"
 play_it virtual.qprof "-pc='VIRTUAL 3600000000'"
-claim "kinds do not mix" says 'virtual.qprof: its interrupts are VIRTUAL, but not in the profiles before' \
-    qprof merge -o no.qprof run.qprof virtual.qprof
+play_it often.qprof "-pc='REAL 1000000'"
+for other in virtual often; do
+    claim "$other: other interrupts do not mix" says \
+        "$other.qprof: its interrupts are of PC [A-Z]* [0-9]*, but those before of PC REAL 3600000000" \
+        qprof merge -o no.qprof run.qprof $other.qprof
+    claim "... nor in a list" says \
+        "$other.qprof: its interrupts are of PC .*: their counts do not add up; list them apart" \
+        qprof list run.qprof $other.qprof
+done
 QPROF="-output=two.qprof -pc='REAL 3600000000'" ./score 'main(' %1 ')' thread 'f(' %2 ')'
 claim "a thread" same 'f:2/2' "$(qprof list --thread=2 --format=json two.qprof | rows)"
 

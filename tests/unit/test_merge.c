@@ -242,6 +242,75 @@ static void what_has_no_true_sum_is_refused(void **state)
     assert_refused(a, b,
                    "b.qprof: its time comes from the program, but the machine in a.qprof: "
                    "no sum is true");
+    h->clock_source = QP_SOURCE_NS;
+    h->flags |= QP_FLAG_NO_CALLS;
+    assert_refused(a, b,
+                   "b.qprof: its calls are not known, but counted in a.qprof: no sum is true");
+    profile_free(a);
+    profile_free(b);
+}
+
+/* Top was found 5 times in the one and 3 times in the other. */
+static profile *interrupted(uint64_t n, uint64_t period_us, const char *pattern)
+{
+    profile *p = two_functions(1, 1, 1, 1);
+    qp_head *h = profile_head(p);
+    qp_cell th = profile_thread(p), top = profile_method(p, 4, "top", 0, 0);
+    h->collect = QP_COLLECT_PROFILE | QP_COLLECT_SAMPLES;
+    h->pc_kind = QP_PC_VIRTUAL;
+    h->pc_period = period_us * 1000;
+    qp_ref when = *pattern ? profile_text(p, pattern) : 0;
+    profile_head(p)->pc_pattern = when;
+    profile_more(p, th, profile_node(p, th, 0, top, 1, 1))->samples = n;
+    profile_balance(p, th, 1, 0);
+    return p;
+}
+
+static void interrupts_add_and_keep_what_counts(void **state)
+{
+    (void)state;
+    profile *a = interrupted(5, 1000, "*->K.f"), *b = interrupted(3, 1000, "*->K.f"),
+            *plain = two_functions(1, 1, 1, 1);
+    qp_merge *s = qp_merge_new();
+    sum_add_profile(s, plain, "plain.qprof"); /* has no interrupts: it does not matter */
+    sum_add_profile(s, a, "a.qprof");
+    sum_add_profile(s, b, "b.qprof");
+    qp_model *m = sum_finish(s, "sum.qprof");
+    assert_int_equal(profile_find(m, "top")->all.interrupts, 8);
+    assert_string_equal(m->run.pc_pattern, "*->K.f");
+    assert_int_equal(m->run.pc_period_ns, 1000000);
+    qp_model_free(m);
+    profile *fine = interrupted(5, 50, ""), *all = interrupted(5, 1000, "");
+    assert_refused(
+        a, fine,
+        "b.qprof: its interrupts are of PC VIRTUAL 50, but those before of PC VIRTUAL "
+        "1000 WHEN *->K.f: no sum is true; merge the profiles of each command apart");
+    assert_refused(
+        all, a,
+        "b.qprof: its interrupts are of PC VIRTUAL 1000 WHEN *->K.f, but those before "
+        "of PC VIRTUAL 1000: no sum is true; merge the profiles of each command apart");
+    profile *const used[] = {a, b, plain, fine, all};
+    for (size_t i = 0; i < sizeof used / sizeof *used; i++)
+        profile_free(used[i]);
+}
+
+/* What ticks came from is said of the sum, too, though its own are nanoseconds. */
+static void a_sum_names_the_clock_of_its_runs(void **state)
+{
+    (void)state;
+    profile *a = two_functions(1, 1000, 1, 1), *b = two_functions(1, 1, 1, 1);
+    profile_head(a)->clock_source = QP_SOURCE_TSC;
+    profile_head(a)->tick_1 = 2000;
+    profile_head(a)->ns_1 = 1000;
+    qp_merge *s = qp_merge_new();
+    sum_add_profile(s, a, "a.qprof");
+    qp_model *m = sum_finish(s, "sum.qprof"), *both = merge_two(a, b);
+    assert_string_equal(m->run.source_text, "tsc");
+    assert_int_equal(qp_model_ns(m, profile_find(m, "K.f")->all.self), 500);
+    assert_string_equal(both->run.source_text, "monotonic");
+    assert_int_equal(qp_model_ns(both, profile_find(both, "K.f")->all.self), 501);
+    qp_model_free(m);
+    qp_model_free(both);
     profile_free(a);
     profile_free(b);
 }
@@ -277,6 +346,8 @@ int main(void)
         FILES_TEST(samples_add),
         FILES_TEST(diagnostics_and_notes_add),
         FILES_TEST(what_has_no_true_sum_is_refused),
+        FILES_TEST(interrupts_add_and_keep_what_counts),
+        FILES_TEST(a_sum_names_the_clock_of_its_runs),
         FILES_TEST(another_version_of_a_source_is_refused_unless_asked_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -25,6 +25,15 @@ static uint32_t roll(uint32_t n)
     return (uint32_t)(dice >> 33) % n;
 }
 
+/* A run counts the jumps of a method everywhere, or its blocks: another run may do otherwise. */
+static uint32_t counts_blocks; /* bits by the method's id */
+
+static bool is_by_jumps(profile *p, qp_cell method)
+{
+    const qp_method *m = profile_at(p, method);
+    return m->jumps && !(counts_blocks >> m->id & 1);
+}
+
 static qp_node *node_at(profile *p, qp_cell cell)
 {
     return profile_at(p, cell);
@@ -63,6 +72,7 @@ static void random_node(profile *p, qp_cell th, qp_cell parent, qp_cell method, 
         qp_node_more *more = profile_more(p, th, cell);
         more->n_skips = roll(5);
         more->counts = roll(5);
+        more->samples = profile_head(p)->pc_period ? roll(5) : 0;
         *calls += more->n_skips;
     }
     for (unsigned i = 0; i < 2; i++)
@@ -72,8 +82,7 @@ static void random_node(profile *p, qp_cell th, qp_cell parent, qp_cell method, 
 
 static void random_banks(profile *p, qp_cell th, qp_cell method)
 {
-    bool has_jumps = ((const qp_method *)profile_at(p, method))->jumps && roll(4);
-    uint32_t n = has_jumps ? 2 : 3;
+    uint32_t n = is_by_jumps(p, method) ? 2 : 3;
     uint64_t *counters = profile_bank(p, th, method, QP_BANK_COUNTS, n, 3)->values;
     for (uint32_t k = 0; k < n; k++)
         counters[k] = roll(9);
@@ -92,8 +101,7 @@ static void random_contexts(profile *p, qp_cell method)
             snprintf(name, sizeof name, "t%u", roll(2) + 2 * i);
         cells[i] = profile_context(p, i ? name : NULL);
     }
-    bool has_jumps = ((const qp_method *)profile_at(p, method))->jumps;
-    uint32_t n = has_jumps ? 2 : 3;
+    uint32_t n = is_by_jumps(p, method) ? 2 : 3;
     qp_bank *b = profile_share(p, cells[roll(3)], method, roll(3), n, 3);
     for (unsigned k = 0; k < n; k++)
         b->values[k] = (uint64_t)0 - roll(2) + roll(4);
@@ -117,6 +125,14 @@ static profile *random_profile(qp_time_mode mode)
     h->sample_ns = roll(10000);
     h->diagnostics[roll(QP_D_COUNT)] = roll(5);
     h->program = profile_text(p, roll(2) ? "one" : "two");
+    if (roll(2)) { /* those that have a PC command have the same */
+        h->collect = QP_COLLECT_PROFILE | QP_COLLECT_SAMPLES;
+        h->pc_kind = QP_PC_VIRTUAL;
+        h->pc_period = 1000000;
+        h->pc_pattern = profile_text(p, "a.f0->*");
+        h->n_critical = roll(3);
+    }
+    counts_blocks = roll(32) & roll(32);
     for (unsigned i = 0; i < 4; i++)
         methods[i] = random_method(p, i + 1);
     for (unsigned t = 0, n = 1 + roll(3); t < n; t++) {
@@ -205,6 +221,9 @@ static void say_shares(lines *to, const qp_model *m)
 static void say_run(lines *to, const qp_model *m)
 {
     const qp_run *r = &m->run;
+    say(to, "clock %s PC %llu %d WHEN %s critical %llu", r->source_text,
+        (unsigned long long)r->pc_period_ns, r->is_pc_real, r->pc_pattern,
+        (unsigned long long)r->n_critical);
     say(to, "run %s %llu %llu wall %llu costs %llu %llu passes %llu", r->program,
         (unsigned long long)r->started_at, (unsigned long long)r->ended_at,
         (unsigned long long)r->wall, (unsigned long long)r->cost_caller_milliticks,
@@ -225,11 +244,12 @@ static void describe(lines *to, const qp_model *m)
     for (uint32_t i = m->n_threads; i < m->n_nodes; i++) {
         const qp_figures *f = &m->nodes[i].f;
         name_path(m, i, path);
-        say(to, "%.400s: %llu %llu %llu %llu %llu %llu %llu %llu", path,
+        say(to, "%.400s: %llu %llu %llu %llu %llu %llu %llu %llu %llu", path,
             (unsigned long long)f->hits, (unsigned long long)f->skips,
             (unsigned long long)f->self, (unsigned long long)f->total,
             (unsigned long long)f->min, (unsigned long long)f->max,
-            (unsigned long long)f->counts, (unsigned long long)f->samples);
+            (unsigned long long)f->counts, (unsigned long long)f->samples,
+            (unsigned long long)f->interrupts);
     }
     for (uint32_t i = 1; i < m->n_methods; i++)
         say_blocks(to, m, i);
@@ -249,7 +269,7 @@ static void assert_same(const qp_model *a, const qp_model *b)
 
 /* ---- algebra --------------------------------------------------------------------------------- */
 
-enum { N_RANDOM = 60 };
+enum { N_RANDOM = 400 };
 
 static void begin_dice(qp_time_mode mode, unsigned i)
 {
