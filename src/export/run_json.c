@@ -46,7 +46,9 @@ static void write_measure(qp_json *json, const qp_model *m)
     qp_json_count(json, "samples", run->n_passes);
     qp_json_count(json, "pc_period_ns", run->pc_period_ns);
     qp_json_text(json, "pc_clock",
-                 !run->pc_period_ns ? NULL : run->is_pc_real ? "elapsed" : "user+kernel");
+                 !run->pc_period_ns ? NULL
+                 : run->is_pc_real  ? "elapsed"
+                                    : "user+kernel");
     qp_json_count(json, "memory_limit_bytes", run->memory_limit_bytes);
     qp_json_count(json, "file_bytes", run->file_bytes);
 }
