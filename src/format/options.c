@@ -26,6 +26,8 @@ static bool is_foreign(qp_option which)
     case QP_OPT_time_blocking_functions:
     case QP_OPT_measure_timed_calls:
     case QP_OPT_record_min_max:
+    case QP_OPT_trace:
+    case QP_OPT_pri:
         return QP_PRODUCT_IS_COVERAGE;
     default:
         return false;
@@ -281,8 +283,11 @@ static qp_parse take_option(qp_options *o, char *word, const qp_option_events *e
     }
     if (is_foreign(which))
         return QP_PARSE_OK;
-    if (which != QP_OPT_config)
-        return store_value(o, which, value, has_value, events, e);
+    if (which != QP_OPT_config) {
+        qp_parse code = store_value(o, which, value, has_value, events, e);
+        bool is_told = code == QP_PARSE_OK && which == QP_OPT_pri && events->pri;
+        return is_told ? events->pri(events->to, value, e) : code;
+    }
     if (!events->config)
         return fail(e, QP_PARSE_SYNTAX, "-config: not inside a configuration file");
     return events->config(events->to, o, value, e);

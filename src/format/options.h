@@ -77,6 +77,9 @@
       "pseudo-methods in which an interrupt counts as in a critical section")                  \
     X(pc_signal, "pc-signal", BOOL, "no", "",                                                  \
       "let a signal's timer make the interrupts instead of a thread")                          \
+    X(trace, "trace", TEXT, "no", "yes|no|FILE",                                               \
+      "write a trace as the Xbase++ profiler's, to OUTFILE of the settings or to FILE.PRF")    \
+    X(pri, "pri", TEXT, "", "FILE", "settings of that trace, lines KEY=VALUE")                 \
     X(memory_limit, "memory-limit", SIZE, "256M", "1M..16G",                                   \
       "memory of the recorder; beyond it paths are folded")                                    \
     X(thread_rows, "thread-rows", NUMBER, "1000", "1..16000000",                               \
@@ -147,6 +150,8 @@ typedef struct {
     void (*unknown)(void *to, const char *name);
     /* -config: 0, or a qp_parse with *error filled. NULL: not allowed here */
     qp_parse (*config)(void *to, qp_options *o, const char *file, qp_parse_error *error);
+    /* -pri: the same; NULL: it is only kept */
+    qp_parse (*pri)(void *to, const char *file, qp_parse_error *error);
     void (*clamped)(void *to, const char *name);
     void *to;
 } qp_option_events;

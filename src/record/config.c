@@ -34,7 +34,7 @@ static void note_clamped(void *unused, const char *name)
     pending.n_clamped++;
 }
 
-static const qp_option_events in_file = {note_unknown, NULL, note_clamped, NULL};
+static const qp_option_events in_file = {.unknown = note_unknown, .clamped = note_clamped};
 
 /* Read a whole small file. @return bytes, or -1 with errno set */
 static ssize_t read_file(const char *file, char *out, size_t n_bytes)
@@ -174,7 +174,8 @@ static qp_parse take_file(void *unused, qp_options *o, const char *file, qp_pars
     return QP_PARSE_OK;
 }
 
-static const qp_option_events anywhere = {note_unknown, take_file, note_clamped, NULL};
+static const qp_option_events anywhere = {
+    .unknown = note_unknown, .config = take_file, .clamped = note_clamped};
 
 static int code_of(qp_parse parse)
 {
