@@ -6,11 +6,11 @@
  *
  * By CPU time an interrupt is made only while the carrier is running, of time that it has used:
  * that of a short call before a long wait is not the wait's. It waits for a pass that finds the
- * carrier running again. */
+ * carrier running again.
+ *
+ * While nothing happens passes are fewer: one stands for the next ones, too, and makes interrupts
+ * for all of them. How many is known before it looks, so that shares stay what they are. */
 #include "record/sampler.h"
-
-#include <pthread.h>
-#include <signal.h>
 
 #include "base/atomic.h"
 #include "base/clock.h"
@@ -24,6 +24,8 @@ enum {
     STACK_BYTES = 64 * 1024,
     CARRIERS_MAX = 1 << 20, /* that are looked at */
     SLICE_NS = 5000000,
+    STEPS_MAX =
+        4,        /* periods to the next pass while nothing happens: at 1 kHz 0.5 % of a core */
     DUE_MAX = 64, /* periods of CPU time that wait for a pass that finds the carrier running */
     COST_PERCENT = 5, /* of a period that a pass may take ... */
     COSTLY_MAX = 10   /* ... this often in a row */
@@ -40,8 +42,9 @@ static struct {
 
 /* What has passed since the pass before. */
 typedef struct {
-    uint64_t ticks, ns; /* elapsed */
-    bool is_interrupt;  /* one of the PC command is due */
+    uint64_t ticks, ns;    /* elapsed */
+    uint64_t n_interrupts; /* of the PC command that are due to each carrier */
+    bool is_quiet;         /* so far no carrier has done anything */
 } interval;
 
 static bool is_interrupted_by_cpu(void)
@@ -74,11 +77,12 @@ static uint64_t least(uint64_t a, uint64_t b)
 
 /* CPU time since the pass before is due; no more than can have passed: what was used while none
  * were made is nobody's. */
-static void add_cpu(qp_carrier_slot *slot, uint64_t passed_ns)
+static void add_cpu(qp_carrier_slot *slot, interval *since)
 {
     uint64_t cpu = qp_clock_cpu_of((int)qp_load(&slot->system_id));
     uint64_t step = slot->cpu_seen && cpu > slot->cpu_seen ? cpu - slot->cpu_seen : 0;
-    step = least(step, passed_ns);
+    step = least(step, since->ns);
+    since->is_quiet &= !step;
     slot->cpu_seen = cpu;
     slot->cpu_due = least(slot->cpu_due + step, DUE_MAX * qp_run_head()->pc_period);
     slot->cpu_waiting += step;
@@ -94,41 +98,42 @@ static bool is_on_processor(const qp_carrier_slot *slot)
 }
 
 /* What is made of CPU time that is due. */
-static void take_cpu(qp_carrier_slot *slot, qp_ticks *made)
+static void take_cpu(qp_carrier_slot *slot, uint64_t n_most, qp_ticks *made)
 {
     uint64_t period = qp_run_head()->pc_period;
-    bool is_due = is_interrupted_by_cpu() && slot->cpu_due >= period;
+    uint64_t n_due = is_interrupted_by_cpu() ? least(slot->cpu_due / period, n_most) : 0;
     bool is_charged = is_charged_by_cpu() && slot->cpu_waiting;
-    if (!(is_due || is_charged) || !is_on_processor(slot))
+    if (!(n_due || is_charged) || !is_on_processor(slot))
         return;
-    if (is_due) {
-        slot->cpu_due -= period;
-        made->n_interrupts = 1;
-    }
+    slot->cpu_due -= n_due * period;
+    made->n_interrupts += n_due;
     if (is_charged) {
         made->ticks = slot->cpu_waiting;
         slot->cpu_waiting = 0;
     }
 }
 
-static void pass_over(qp_carrier_slot *slot, const interval *since)
+static void pass_over(qp_carrier_slot *slot, interval *since)
 {
     bool is_timed = qp_run_head()->time_mode == QP_TIME_SAMPLED;
-    bool is_interrupted = since->is_interrupt && !is_interrupted_by_cpu();
-    qp_ticks made = {1, is_timed && !is_charged_by_cpu() ? since->ticks : 0, is_interrupted};
+    bool is_by_cpu = is_interrupted_by_cpu() || is_charged_by_cpu();
+    qp_ticks made = {1, is_timed && !is_charged_by_cpu() ? since->ticks : 0,
+                     is_interrupted_by_cpu() ? 0 : since->n_interrupts};
     qprof_thread *th = qp_observe(&slot->current);
     bool is_open = th && qp_is_open(th) && qp_observe(&th->pulse);
-    if (is_interrupted_by_cpu() || is_charged_by_cpu())
-        add_cpu(slot, since->ns);
+    if (is_by_cpu)
+        add_cpu(slot, since);
+    else if (is_open) /* no event since the pass before? */
+        since->is_quiet &= (qp_load(&th->gate) & QP_HOOK_SAMPLE) != 0;
     if (!is_open)
         slot->cpu_due = slot->cpu_waiting = 0;
     else
-        take_cpu(slot, &made);
+        take_cpu(slot, since->n_interrupts, &made);
     if (is_open && (made.ticks || made.n_interrupts))
         qp_samples_note(th, made.ticks, made.n_interrupts);
 }
 
-static void pass(const interval *since)
+static void pass(interval *since)
 {
     if (!(qp_load(&qp_run_head()->flags) & QP_FLAG_RECORDING))
         return;
@@ -167,20 +172,22 @@ static uint64_t throttled(uint64_t period, uint64_t cost, unsigned *n_costly)
     return 2 * period;
 }
 
-/* Is an interrupt of the PC command due, whose period may be longer than that of the passes? */
-static bool is_interrupt_due(uint64_t *due, uint64_t wall)
+/* Interrupts of the PC command, whose period may be longer than that of the passes: those that the
+ * pass stands for, and none for what came too late. */
+static uint64_t interrupts_due(uint64_t *due, uint64_t wall, uint64_t planned_ns)
 {
-    if (!qp_run.is_pc_on || wall < *due)
-        return false;
     uint64_t period = qp_run_head()->pc_period;
-    *due += ((wall - *due) / period + 1) * period;
-    return true;
+    if (!qp_run.is_pc_on || wall < *due)
+        return 0;
+    uint64_t n = (wall - *due) / period + 1, n_planned = planned_ns / period;
+    *due += n * period;
+    return least(n, n_planned ? n_planned : 1);
 }
 
 static void *run(void *unused)
 {
     qp_head *h = qp_run_head();
-    uint64_t period = h->sample_period;
+    uint64_t period = h->sample_period, n_steps = 1;
     uint64_t due = qp_clock_monotonic() + period, first = due;
     uint64_t interrupt_due = first - period + h->pc_period;
     uint64_t before = qp_charge_elapsed(), wall_before = first - period;
@@ -192,18 +199,21 @@ static void *run(void *unused)
         sleep_until(due);
         uint64_t now = qp_charge_elapsed(), wall = qp_clock_monotonic();
         bool is_last = qp_observe(&sampler.must_stop); /* time up to now is to be charged */
-        const interval since = {now - before, wall - wall_before,
-                                !is_last && is_interrupt_due(&interrupt_due, wall)};
+        interval since = {now - before, wall - wall_before, 0, true};
+        if (!is_last)
+            since.n_interrupts = interrupts_due(&interrupt_due, wall, n_steps * period);
         pass(&since);
         if (is_last)
             break;
         before = now;
         wall_before = wall;
-        qp_bump(&h->n_passes, 1);
+        qp_bump(&h->n_passes, n_steps);
         qp_store(&h->sample_ns, wall - first + period);
         period = throttled(period, qp_clock_monotonic() - wall, &n_costly);
-        for (due += period; due < wall; due += period) /* no storm to catch up */
+        for (; due + period <= wall; due += period) /* no storm to catch up */
             qp_count(&qp_run.space, QP_D_overrun);
+        n_steps = since.is_quiet ? least(2 * n_steps, STEPS_MAX) : 1;
+        due += n_steps * period;
     }
     return NULL;
 }

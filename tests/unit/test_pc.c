@@ -324,6 +324,22 @@ static void time_behind_the_last_command_is_nobodys(void **state)
     assert_true(play_figures(p, QP_ALL_THREADS, "f").interrupts <= 60);
 }
 
+/* Passes are fewer while nothing happens, and stand for those that are left out. */
+static void a_host_that_waits_has_all_its_interrupts(void **state)
+{
+    enum { WAIT_MS = 300 };
+    play_ctx *p = *state;
+    play_begin(p, "'-pc=REAL 1000'");
+    play(p, "f(");
+    uint64_t began = qp_clock_monotonic();
+    qp_clock_sleep_until(began + WAIT_MS * 1000000);
+    uint64_t waited_ms = (qp_clock_monotonic() - began) / 1000000;
+    play(p, "g( ) )");
+    uint64_t n = occurred() + qprof_diagnostic("overrun");
+    assert_true(qprof_diagnostic("throttled") || n >= WAIT_MS * 9 / 10);
+    assert_true(n <= waited_ms + 10);
+}
+
 static void sampled_times_go_on_without_the_command(void **state)
 {
     play_ctx *p = *state;
@@ -414,6 +430,7 @@ int main(void)
         PLAY_TEST(time_while_recording_is_stopped_is_nobodys),
         PLAY_TEST(time_before_the_command_is_nobodys),
         PLAY_TEST(time_behind_the_last_command_is_nobodys),
+        PLAY_TEST(a_host_that_waits_has_all_its_interrupts),
         PLAY_TEST(sampled_times_go_on_without_the_command),
         PLAY_TEST(a_carrier_that_was_there_before_gets_its_timer),
         PLAY_TEST(a_command_in_a_file_ends_where_it_says),
