@@ -40,8 +40,8 @@ static bool add_raw(const qp_cli *cli, qp_recorder_words *w, const char *word,
         char known[2048] = "", typed[64];
         const char *found;
         for (unsigned i = 0; i < QP_N_OPTIONS; i++)
-            snprintf(known + strlen(known), sizeof known - strlen(known), "%s%.31s", i ? "|" : "",
-                     qp_option_table[i].name);
+            snprintf(known + strlen(known), sizeof known - strlen(known), "%s%.31s",
+                     i ? "|" : "", qp_option_table[i].name);
         snprintf(typed, sizeof typed, "%.*s", (int)n, name);
         size_t n_found = qp_args_nearest(known, typed, &found);
         if (n_found)
