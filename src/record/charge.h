@@ -33,8 +33,9 @@ void qp_charge_settle(qprof_thread *th, qprof_frame *f, uint64_t now);
 void qp_charge_sync(qprof_thread *th, qprof_frame *top);
 
 /* The thread's status: while it is off, its clock stands and its calls are skips.
- * @param raw  when another thread said so, raw ticks; 0: now */
-void qp_charge_turn(qprof_thread *th, qprof_frame *top, bool on, uint64_t raw);
+ * @param raw  when another thread said so, raw ticks; 0: now
+ * @param is_parked  nobody drives it: see qp_charge_park() */
+void qp_charge_turn(qprof_thread *th, qprof_frame *top, bool on, uint64_t raw, bool is_parked);
 
 /* The thread's clock stands from now on, and runs again. @param top its top frame, or NULL */
 void qp_charge_park(qprof_thread *th, qprof_frame *top);

@@ -42,8 +42,7 @@ qprof_frame *qp_event_look(qprof_thread *th)
     qp_charge_sync(th, top);
     if (is_first)
         qp_rules_thread(th, top);
-    if (QP_UNLIKELY(has_hook(th, QP_HOOK_RULES)))
-        qp_rules_sync(th, top);
+    qp_rules_sync(th, top, false);
     return top;
 }
 

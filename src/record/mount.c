@@ -10,6 +10,7 @@
 
 #include "base/atomic.h"
 #include "record/charge.h"
+#include "record/rules.h"
 #include "record/stack.h"
 
 enum { TAKE_SPINS = 1000, TAKE_TRIES = 11000 /* the later ones yield the processor */ };
@@ -32,7 +33,10 @@ static void wake(qprof_thread *th)
         qp_count(&qp_run.space, QP_D_vt_migrations);
     }
     bool is_free = qp_set_busy(th);
-    qp_charge_unpark(th, is_free ? qp_busy_top(th) : NULL);
+    qprof_frame *top = is_free ? qp_busy_top(th) : NULL;
+    if (top)
+        qp_rules_sync(th, top, true);
+    qp_charge_unpark(th, top);
     if (is_free)
         qp_clear_busy(th);
 }
@@ -79,7 +83,10 @@ void qp_thread_release(qprof_thread *th, bool ends)
     if (!qp_is_open(th) || !qp_swap_if(&th->carrier, &ours, BETWEEN))
         return;
     bool is_free = qp_set_busy(th);
-    qp_charge_park(th, is_free ? qp_busy_top(th) : NULL);
+    qprof_frame *top = is_free ? qp_busy_top(th) : NULL;
+    if (top)
+        qp_rules_sync(th, top, false);
+    qp_charge_park(th, top);
     if (is_free)
         qp_clear_busy(th);
     if (ends)

@@ -38,6 +38,7 @@ typedef struct {
     uint32_t patterns;                /* members with a match, linked by same */
     uint32_t all_lines, all_routines; /* the predefined areas */
     uint32_t n_rules;
+    uint64_t n_turns;   /* actions that enabled or disabled all threads */
     uint32_t is_warned; /* that profiling may be off for the whole run */
     bool is_initially_off, is_of_file;
     bool is_all_lines_said; /* somebody said whether all-lines is checked */

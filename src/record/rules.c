@@ -21,8 +21,7 @@ typedef struct {
     uint64_t raw; /* when */
     bool on;
 } turn;
-static turn turns[TURNS_MAX];
-static uint64_t n_turns;
+static turn turns[TURNS_MAX]; /* the last of them */
 
 /* What a rule, or (ordinal 0) the list of turns, has seen of a thread. A cell. */
 typedef struct {
@@ -101,17 +100,17 @@ static void change_status(qprof_thread *th, qprof_frame **top, bool on)
 {
     if (on == is_on(th))
         return;
-    qp_charge_turn(th, *top, on, 0);
+    qp_charge_turn(th, *top, on, 0, false);
     if (qp_load(&qp_watch_on))
         outside(th, top, tell_status, 0);
 }
 
 static void turn_all(bool on)
 {
-    turn *t = &turns[n_turns % TURNS_MAX];
+    turn *t = &turns[qp_rules.n_turns % TURNS_MAX];
     qp_store(&t->raw, qp_charge_elapsed());
     qp_store(&t->on, on);
-    qp_publish(&n_turns, n_turns + 1);
+    qp_publish(&qp_rules.n_turns, qp_rules.n_turns + 1);
     qp_fence();
     qp_threads_set_hooks(QP_HOOK_RULES);
 }
@@ -229,28 +228,30 @@ void qp_rules_thread(qprof_thread *th, qprof_frame *top)
         return;
     seen *s = seen_of(th, 0);
     if (s)
-        s->n = qp_observe(&n_turns);
+        s->n = qp_observe(&qp_rules.n_turns);
     if (qp_rules_initial_status(-1))
         return;
     bool is_used = qp_rules_have_active();
     if (is_used)
-        qp_charge_turn(th, top, false, 0);
+        qp_charge_turn(th, top, false, 0, false);
     if (is_used && !qp_fetch_or(&qp_rules.is_warned, 1) &&
         (qp_rules_validate() & QP_WARN_MAY_BE_OFF))
         qp_session_log("profiling may be off for the whole run: threads begin disabled, and no "
                        "trigger or action that is checked enables them");
 }
 
-void qp_rules_sync(qprof_thread *th, qprof_frame *top)
+void qp_rules_sync(qprof_thread *th, qprof_frame *top, bool is_parked)
 {
-    uint64_t now = qp_observe(&n_turns);
+    if (!(QPROF_LOAD(th->gate) & QP_HOOK_RULES))
+        return;
+    uint64_t now = qp_observe(&qp_rules.n_turns);
     qp_fetch_and(&th->gate, ~(uint32_t)QP_HOOK_RULES);
     seen *s = qp_rules_are_used() ? seen_of(th, 0) : NULL;
     if (s && now - s->n > TURNS_MAX)
         s->n = now - 1;
     for (; s && s->n < now; s->n++)
         qp_charge_turn(th, top, qp_load(&turns[s->n % TURNS_MAX].on),
-                       qp_load(&turns[s->n % TURNS_MAX].raw));
+                       qp_load(&turns[s->n % TURNS_MAX].raw), is_parked);
     qp_tree_hook(th);
     if (qp_run.hooks & QP_HOOK_WATCH)
         qp_fetch_or(&th->gate, QP_HOOK_WATCH);

@@ -88,8 +88,9 @@ uint32_t qp_rules_entry(qprof_thread *th, qprof_frame **top, qp_cell method);
  * status is what it was. */
 void qp_rules_exit(qprof_thread *th, qprof_frame **top, qp_cell method, uint32_t frame_flags);
 
-/* What other threads did: the thread's status, and which of its paths are hooked. */
-void qp_rules_sync(qprof_thread *th, qprof_frame *top);
+/* What other threads did: the thread's status, and which of its paths are hooked.
+ * @param is_parked  it is not being driven yet: its clock has stood since it was let go */
+void qp_rules_sync(qprof_thread *th, qprof_frame *top, bool is_parked);
 
 /* Status of the calling thread. */
 bool qp_rules_status(void);

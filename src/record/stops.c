@@ -159,8 +159,14 @@ void qp_charge_unpark(qprof_thread *th, qprof_frame *top)
 {
     qprof_pulse *p = th->pulse;
     qp_thread_record *r = qp_record_of(th);
-    if (!p->parked_at || has_no_clock(th))
+    if (!p->parked_at)
         return;
+    if (QPROF_LOAD(th->gate) & QP_HOOK_OFF) { /* goes on standing: somebody may turn it on */
+        uint64_t raw = qp_charge_is_shared() ? qp_charge_raw_now(th) : p->parked_at;
+        QPROF_ADD(p->offset, raw - p->parked_at);
+        QPROF_STORE(p->parked_at, raw);
+        return;
+    }
     qp_run_times times = qp_charge_run_times();
     if (top && r->clear_count != times.clear_count)
         sync_clear(th, top, times); /* while its clock still stands */
@@ -180,49 +186,55 @@ void qp_charge_unpark(qprof_thread *th, qprof_frame *top)
     QPROF_STORE(p->parked_at, 0);
 }
 
-/* Thread time of a moment in raw ticks, which is not before the last event; 0: now. */
-static uint64_t time_of(qprof_thread *th, uint64_t raw)
+/* Thread time of a moment in raw ticks, but not before the last event; 0: now. */
+static uint64_t time_of(qprof_thread *th, uint64_t raw, bool is_parked)
 {
-    uint64_t at = raw - th->pulse->offset;
+    uint64_t parked_at = th->pulse->parked_at;
+    if (is_parked && parked_at && (!raw || raw > parked_at))
+        raw = parked_at;
     if (!raw || !qp_charge_is_shared())
-        return qp_charge_now(th);
+        return is_parked ? th->pulse->last : qp_charge_now(th);
+    uint64_t at = raw - th->pulse->offset;
     return (int64_t)(at - th->pulse->last) > 0 ? at : th->pulse->last;
 }
 
-static void turn_off(qprof_thread *th, qprof_frame *top, uint64_t raw)
+static void turn_off(qprof_thread *th, qprof_frame *top, uint64_t raw, bool is_parked)
 {
-    uint64_t at = time_of(th, raw);
+    uint64_t at = time_of(th, raw, is_parked);
     qp_charge(th, top, at);
     if (qp_charge_is_timed(th) && !(QPROF_LOAD(th->gate) & QP_HOOK_CLASSES))
         QPROF_STORE(th->pulse->last, at);
     flag_open_frames(th, top, QPROF_FRAME_PARTIAL);
-    qp_charge_park(th, top);
+    if (!is_parked)
+        qp_charge_park(th, top);
     if (raw && qp_charge_is_shared() && th->pulse->parked_at)
         QPROF_STORE(th->pulse->parked_at, at + th->pulse->offset);
     qp_fetch_or(&th->gate, QP_HOOK_OFF);
 }
 
-static void turn_on(qprof_thread *th, qprof_frame *top, uint64_t raw)
+static void turn_on(qprof_thread *th, qprof_frame *top, uint64_t raw, bool is_parked)
 {
     uint64_t parked_at = th->pulse->parked_at;
     bool was_stopped = qp_charge_run_times().total != qp_record_of(th)->stopped_seen;
     qp_fetch_and(&th->gate, ~(uint32_t)QP_HOOK_OFF);
-    if (raw > parked_at && parked_at && qp_charge_is_shared() && !was_stopped &&
+    if (is_parked)
+        return; /* its clock goes on when it is driven */
+    if (raw && parked_at && qp_charge_is_shared() && !was_stopped &&
         !(QPROF_LOAD(th->gate) & QP_HOOK_STOPPED)) {
-        QPROF_ADD(th->pulse->offset, raw - parked_at);
+        QPROF_ADD(th->pulse->offset, raw > parked_at ? raw - parked_at : 0);
         QPROF_STORE(th->pulse->parked_at, 0);
     } else {
         qp_charge_unpark(th, top);
     }
 }
 
-void qp_charge_turn(qprof_thread *th, qprof_frame *top, bool on, uint64_t raw)
+void qp_charge_turn(qprof_thread *th, qprof_frame *top, bool on, uint64_t raw, bool is_parked)
 {
     bool is_on = !(QPROF_LOAD(th->gate) & QP_HOOK_OFF);
     if (on && !is_on)
-        turn_on(th, top, raw);
+        turn_on(th, top, raw, is_parked);
     else if (!on && is_on)
-        turn_off(th, top, raw);
+        turn_off(th, top, raw, is_parked);
 }
 
 void qp_charge_sync(qprof_thread *th, qprof_frame *top)
