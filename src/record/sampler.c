@@ -12,6 +12,9 @@
  * for all of them. How many is known before it looks, so that shares stay what they are. */
 #include "record/sampler.h"
 
+#include <pthread.h>
+#include <signal.h>
+
 #include "base/atomic.h"
 #include "base/clock.h"
 #include "base/pages.h"
@@ -24,9 +27,8 @@ enum {
     STACK_BYTES = 64 * 1024,
     CARRIERS_MAX = 1 << 20, /* that are looked at */
     SLICE_NS = 5000000,
-    STEPS_MAX =
-        4,        /* periods to the next pass while nothing happens: at 1 kHz 0.5 % of a core */
-    DUE_MAX = 64, /* periods of CPU time that wait for a pass that finds the carrier running */
+    STEPS_MAX = 4, /* periods to the next pass while nothing happens */
+    DUE_MAX = 64,  /* periods of CPU time that wait for a pass that finds the carrier running */
     COST_PERCENT = 5, /* of a period that a pass may take ... */
     COSTLY_MAX = 10   /* ... this often in a row */
 };
