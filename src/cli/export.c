@@ -74,7 +74,7 @@ static int run_export(qp_cli *cli)
     int status = qp_cli_load_folded(cli, file, &m);
     if (status == QP_EXIT_UNUSABLE)
         return status;
-    job j = {x, m, {.has_jumps = cli->args.has_callgrind_jumps}};
+    job j = {x, m, {.has_jumps = cli->args.has_callgrind_jumps, .name = cli->path}};
     bool is_good = qp_cli_thread(cli, m, &j.o.thread) && choose_measure(cli, m, &j.o.measure);
     int written = is_good ? qp_output_write(cli, path, write_job, &j) : QP_EXIT_UNUSABLE;
     qp_model_free(m);

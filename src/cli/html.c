@@ -1,6 +1,7 @@
 /* html.c: `qprof html`: a profile, or two and what changed between them, as one page. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/buf.h"
 #include "cli/fold.h"
@@ -8,7 +9,7 @@
 #include "export/profile.h"
 #include "model/diff.h"
 
-enum { PATH_BYTES = 4096 };
+enum { PATH_BYTES = 4096, NAMES_TRIED = 1000 };
 
 typedef struct {
     const qp_model *m;
@@ -21,14 +22,19 @@ static bool write_job(const void *data, qp_out *out, char error[QP_ERROR_BYTES])
     return qp_export_html.write(j->m, out, j->o, error);
 }
 
-/* Without -o the page goes to this folder, under the profile's name with the suffix of pages. */
-static void choose_path(const qp_cli *cli, char path[PATH_BYTES])
+/* Without -o the page goes to this folder, under the profile's name with the suffix of pages; where
+ * there is something of that name it gets a number, as recorded profiles do. */
+static bool choose_path(const qp_cli *cli, char path[PATH_BYTES])
 {
-    const char *name = strrchr(cli->path, '/');
+    struct stat at;
+    const char *name = strrchr(cli->path, '/'), *suffix = qp_export_html.suffix;
     name = name ? name + 1 : cli->path;
     const char *dot = strrchr(name, '.');
-    size_t n = dot && dot > name ? (size_t)(dot - name) : strlen(name);
-    qp_text_format(path, PATH_BYTES, "%.*s%s", (int)n, name, qp_export_html.suffix);
+    int n = (int)(dot && dot > name ? (size_t)(dot - name) : strlen(name));
+    qp_text_format(path, PATH_BYTES, "%.*s%s", n, name, suffix);
+    for (unsigned i = 1; i < NAMES_TRIED && lstat(path, &at) == 0; i++)
+        qp_text_format(path, PATH_BYTES, "%.*s.%u%s", n, name, i, suffix);
+    return lstat(path, &at) != 0;
 }
 
 static int write_page(qp_cli *cli, const qp_model *m, const qp_export_options *o)
@@ -36,10 +42,9 @@ static int write_page(qp_cli *cli, const qp_model *m, const qp_export_options *o
     char chosen[PATH_BYTES];
     const char *path = cli->args.output;
     if (!path) {
-        choose_path(cli, chosen);
         path = chosen;
-        if (!qp_output_is_free(cli, path, cli->path, m))
-            return QP_EXIT_UNUSABLE;
+        if (!choose_path(cli, chosen))
+            return qp_cli_fail(cli, "%s: it is there already; -o FILE names another", path);
     }
     int status = qp_output_write(cli, path, write_job, &(job){m, o});
     if (status != QP_EXIT_CLEAN || qp_output_is_standard(path))
@@ -50,22 +55,28 @@ static int write_page(qp_cli *cli, const qp_model *m, const qp_export_options *o
     return QP_EXIT_CLEAN;
 }
 
-/* @param base  NULL: nothing to compare with */
-static int show(qp_cli *cli, const qp_model *m, const qp_model *base)
+/* @param base  NULL: nothing to compare with; base_path, too */
+static int show(qp_cli *cli, const qp_model *m, const qp_model *base, const char *base_path)
 {
     char root[PATH_BYTES];
-    qp_export_options o = {
-        .base = base, .root = realpath(".", root), .source_path = cli->args.source_path};
+    qp_export_options o = {.name = cli->path,
+                           .base = base,
+                           .base_name = base_path,
+                           .root = realpath(".", root),
+                           .source_path = cli->args.source_path};
     return write_page(cli, m, &o);
 }
 
 /* Can the two be compared? @return false: a message was printed */
-static bool is_alike(const qp_cli *cli, const qp_model *base, const qp_model *m)
+static bool is_alike(const qp_cli *cli, const qp_model *base, const char *base_file,
+                     const qp_model *m)
 {
-    char error[QP_ERROR_BYTES];
+    char error[QP_ERROR_BYTES] = "";
     qp_diff *d = qp_diff_new(QP_DIFF_THREADS, false);
-    bool is_good = d && qp_diff_add(d, QP_DIFF_BASE, base, QP_ALL_THREADS);
-    if (!is_good)
+    bool is_good = false;
+    if (d && !qp_diff_fits(d, base, error))
+        qp_cli_fail(cli, "%s: %s", base_file, error);
+    else if (!d || !qp_diff_add(d, QP_DIFF_BASE, base, QP_ALL_THREADS))
         qp_cli_fail_memory(cli);
     else if (!(is_good = qp_diff_fits(d, m, error)))
         qp_cli_fail(cli, "%s: %s", cli->path, error);
@@ -81,7 +92,9 @@ static int show_both(qp_cli *cli, const char *base_file, const char *file)
         return status;
     int of_new = qp_cli_load_folded(cli, file, &m);
     if (of_new != QP_EXIT_UNUSABLE) {
-        int written = is_alike(cli, base, m) ? show(cli, m, base) : QP_EXIT_UNUSABLE;
+        int written = QP_EXIT_UNUSABLE;
+        if (is_alike(cli, base, base_file, m))
+            written = show(cli, m, base, base_file);
         of_new = written == QP_EXIT_CLEAN ? of_new : written;
         qp_model_free(m);
     }
@@ -95,7 +108,7 @@ static int show_one(qp_cli *cli, const char *file)
     int status = qp_cli_load_folded(cli, file, &m);
     if (status == QP_EXIT_UNUSABLE)
         return status;
-    int written = show(cli, m, NULL);
+    int written = show(cli, m, NULL, NULL);
     qp_model_free(m);
     return written == QP_EXIT_CLEAN ? status : written;
 }
@@ -112,7 +125,7 @@ static int run_html(qp_cli *cli)
 
 static const qp_flag flags[] = {{"output", 'o', QP_FLAG_TEXT, "FILE", QP_FLAG_AT(output), NULL,
                                  "where to; - is standard output\n(default: the profile's name "
-                                 "with .html, in this folder)"},
+                                 "with .html, in this folder; numbered if there is one)"},
                                 QP_FLAG_SOURCE_PATH,
                                 QP_FLAG_WHEN,
                                 QP_FLAGS_FOLD,

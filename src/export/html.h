@@ -6,10 +6,22 @@
 #include "export/profile.h"
 #include "model/diff.h"
 
+/* A call path of two runs; one whose method is 0 is a thread's root. */
+typedef struct {
+    uint32_t parent, method; /* method: row of the comparison of functions */
+    struct {
+        uint64_t calls, self; /* self: ticks of the side's run */
+    } sides[QP_DIFF_SIDES];
+} qp_html_path;
+
 typedef struct {
     const qp_model *m;
-    qp_diff *functions, *paths; /* NULL: one run is shown */
     const qp_export_options *how;
+    /* of two runs; else NULL and 0 */
+    qp_diff *functions, *threads;
+    qp_html_path
+        *paths; /* 0: the whole runs; the threads' roots, as their rows; callers first */
+    uint32_t n_paths;
 } qp_html;
 
 /* ---- html_tree.c --------------------------------------------------------------------------- */
@@ -23,7 +35,8 @@ uint32_t qp_html_nodes(const qp_html *page); /* the run's root is one */
 /* Compare, if there is a run to compare with. @return false: see error */
 bool qp_html_compare(qp_html *page, char error[QP_ERROR_BYTES]);
 void qp_html_compare_end(qp_html *page);
-/* ,"methods":[...] and ,"changes":[...], a row of each for a function of either run. */
+/* ,"methods":[...],"changes":[...] and ,"threads":[...], a row for a function, or thread, of either
+ * run. */
 void qp_html_changes(qp_out *out, const qp_html *page);
 
 /* ---- html_lines.c -------------------------------------------------------------------------- */
@@ -32,5 +45,10 @@ void qp_html_changes(qp_out *out, const qp_html *page);
  * @return false: no memory */
 bool qp_html_files(qp_out *out, const qp_html *page);
 bool qp_html_sources(qp_out *out, const qp_html *page);
+
+/* ---- html_plain.c -------------------------------------------------------------------------- */
+
+/* What is seen without JavaScript. @return false: no memory */
+bool qp_html_plain(qp_out *out, const qp_html *page);
 
 #endif

@@ -1,30 +1,122 @@
-/* html_diff.c: the profile page of two runs: the functions of either, and how they differ. */
+/* html_diff.c: the profile page of two runs: the functions and threads of either, how they differ, and
+ * the call paths of both in one tree. */
+#include <string.h>
+
+#include "base/alloc.h"
 #include "base/buf.h"
+#include "base/dict.h"
 #include "export/html.h"
 #include "export/page.h"
 
-static bool compare(qp_diff **d, qp_diff_kind kind, const qp_html *page)
+static qp_diff *compare(qp_diff_kind kind, const qp_html *page)
 {
-    *d = qp_diff_new(kind, false);
-    return *d && qp_diff_add(*d, QP_DIFF_BASE, page->how->base, QP_ALL_THREADS) &&
-           qp_diff_add(*d, QP_DIFF_NEW, page->m, QP_ALL_THREADS) && qp_diff_finish(*d);
+    qp_diff *d = qp_diff_new(kind, false);
+    if (d && qp_diff_add(d, QP_DIFF_BASE, page->how->base, QP_ALL_THREADS) &&
+        qp_diff_add(d, QP_DIFF_NEW, page->m, QP_ALL_THREADS) && qp_diff_finish(d))
+        return d;
+    qp_diff_free(d);
+    return NULL;
+}
+
+/* ---- call paths ------------------------------------------------------------------------------ */
+
+typedef struct {
+    const qp_html *page;
+    qp_buf paths;      /* qp_html_path */
+    qp_dict by_caller; /* parent and method -> path */
+    const qp_model *m; /* the run that is added */
+    qp_diff_side side;
+    uint32_t *functions; /* [m->n_methods] rows */
+    uint32_t *to;        /* [m->n_nodes] paths; 0: nothing was recorded there */
+} join;
+
+/* @return 0: no memory */
+static uint32_t path_below(join *j, uint32_t parent, uint32_t method)
+{
+    uint64_t key = (uint64_t)parent << 32 | method;
+    uint32_t known = qp_dict_get(&j->by_caller, key);
+    if (known)
+        return known;
+    qp_html_path *path = qp_buf_add(&j->paths);
+    if (!path)
+        return 0;
+    *path = (qp_html_path){.parent = parent, .method = method};
+    uint32_t index = (uint32_t)j->paths.n - 1;
+    return qp_dict_put(&j->by_caller, key, index) ? index : 0;
+}
+
+/* What is in no comparison has figures of 0: what lies below it does, too, or below its caller. */
+static bool add_node(join *j, uint32_t i)
+{
+    const qp_model_node *n = &j->m->nodes[i];
+    uint32_t function = j->functions[n->method];
+    if (n->method == QP_ROOT_METHOD) {
+        j->to[i] = qp_diff_named(j->page->threads, j->m->threads[n->thread].name, "", "");
+        return true;
+    }
+    j->to[i] = j->to[n->parent];
+    if (!function || !j->to[n->parent] || !(n->f.calls || n->f.total))
+        return true;
+    j->to[i] = path_below(j, j->to[n->parent], function);
+    if (!j->to[i])
+        return false;
+    qp_html_path *path = (qp_html_path *)j->paths.items + j->to[i];
+    path->sides[j->side].calls += n->f.calls;
+    path->sides[j->side].self += n->f.self;
+    return true;
+}
+
+static bool add_run(join *j, const qp_model *m, qp_diff_side side)
+{
+    j->m = m;
+    j->side = side;
+    j->functions = qp_alloc_zeroed(m->n_methods, sizeof *j->functions);
+    j->to = qp_alloc_zeroed(m->n_nodes, sizeof *j->to);
+    bool is_good = j->functions && j->to;
+    for (uint32_t i = 1; is_good && i < m->n_methods; i++) {
+        const qp_model_method *x = &m->methods[i];
+        j->functions[i] = qp_diff_named(j->page->functions, x->name, x->module, x->file);
+    }
+    for (uint32_t i = 1; is_good && i < m->n_nodes; i++)
+        is_good = add_node(j, i);
+    qp_free(j->functions);
+    qp_free(j->to);
+    return is_good;
+}
+
+/* Threads that share a name are one. */
+static bool join_paths(qp_html *page)
+{
+    size_t n;
+    join j = {.page = page};
+    qp_buf_init(&j.paths, sizeof *page->paths);
+    qp_dict_init(&j.by_caller);
+    bool is_good = qp_buf_add_many(&j.paths, page->threads->n_rows) &&
+                   add_run(&j, page->how->base, QP_DIFF_BASE) &&
+                   add_run(&j, page->m, QP_DIFF_NEW);
+    qp_dict_fini(&j.by_caller);
+    page->paths = qp_buf_take(&j.paths, &n);
+    page->n_paths = (uint32_t)n;
+    return is_good && page->paths;
 }
 
 bool qp_html_compare(qp_html *page, char error[QP_ERROR_BYTES])
 {
     if (!page->how->base)
         return true;
-    if (!compare(&page->functions, QP_DIFF_FUNCTIONS, page) ||
-        !compare(&page->paths, QP_DIFF_PATHS, page))
-        return qp_export_fails(error);
-    return true;
+    page->functions = compare(QP_DIFF_FUNCTIONS, page);
+    page->threads = compare(QP_DIFF_THREADS, page);
+    return (page->functions && page->threads && join_paths(page)) || qp_export_fails(error);
 }
 
 void qp_html_compare_end(qp_html *page)
 {
     qp_diff_free(page->functions);
-    qp_diff_free(page->paths);
+    qp_diff_free(page->threads);
+    qp_free(page->paths);
 }
+
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 static void write_method(qp_out *out, const qp_diff_row *row)
 {
@@ -55,14 +147,25 @@ static void write_change(qp_out *out, const qp_diff_row *row)
     }
 }
 
-/* Row i of a comparison of functions is function i: both count them as they come. */
-static void write_rows(qp_out *out, const qp_html *page, const char *key,
+/* What only one of the runs knows of a thread, its number, state and depth, is left out. */
+static void write_thread(qp_out *out, uint32_t root, const qp_diff_row *row)
+{
+    const uint64_t figures[] = {
+        root, row->total.sides[QP_DIFF_NEW],  row->calls.sides[QP_DIFF_NEW], 0, 0, 0, 0,
+        0,    row->total.sides[QP_DIFF_BASE], row->calls.sides[QP_DIFF_BASE]};
+    qp_page_text(out, row->name);
+    for (size_t k = 0; k < sizeof figures / sizeof *figures; k++)
+        qp_page_number(out, true, figures[k]);
+}
+
+/* Row i of a comparison is function i of the page. */
+static void write_rows(qp_out *out, const qp_diff *d, const char *key,
                        void (*write)(qp_out *out, const qp_diff_row *row))
 {
     qp_out_format(out, ",\"%s\":[", key);
-    for (uint32_t i = 0; i < page->functions->n_rows; i++) {
+    for (uint32_t i = 0; i < d->n_rows; i++) {
         qp_out_text(out, i ? ",\n[" : "[");
-        write(out, &page->functions->rows[i]);
+        write(out, &d->rows[i]);
         qp_out_char(out, ']');
     }
     qp_out_char(out, ']');
@@ -70,6 +173,13 @@ static void write_rows(qp_out *out, const qp_html *page, const char *key,
 
 void qp_html_changes(qp_out *out, const qp_html *page)
 {
-    write_rows(out, page, "methods", write_method);
-    write_rows(out, page, "changes", write_change);
+    write_rows(out, page->functions, "methods", write_method);
+    write_rows(out, page->functions, "changes", write_change);
+    qp_out_text(out, ",\"threads\":[");
+    for (uint32_t i = 1; i < page->threads->n_rows; i++) {
+        qp_out_text(out, i > 1 ? ",\n[" : "[");
+        write_thread(out, i, &page->threads->rows[i]);
+        qp_out_char(out, ']');
+    }
+    qp_out_char(out, ']');
 }

@@ -31,32 +31,32 @@ static uint64_t node_self(const qp_html *page, uint32_t i)
 
 static uint64_t path_parent(const qp_html *page, uint32_t i)
 {
-    return i - page->paths->rows[i].parent;
+    return i - page->paths[i].parent;
 }
 
 static uint64_t path_function(const qp_html *page, uint32_t i)
 {
-    return page->paths->rows[i].function;
+    return page->paths[i].method;
 }
 
 static uint64_t path_calls(const qp_html *page, uint32_t i)
 {
-    return page->paths->rows[i].calls.sides[QP_DIFF_NEW];
+    return page->paths[i].sides[QP_DIFF_NEW].calls;
 }
 
 static uint64_t path_self(const qp_html *page, uint32_t i)
 {
-    return page->paths->rows[i].self.sides[QP_DIFF_NEW];
+    return page->paths[i].sides[QP_DIFF_NEW].self;
 }
 
 static uint64_t base_calls(const qp_html *page, uint32_t i)
 {
-    return page->paths->rows[i].calls.sides[QP_DIFF_BASE];
+    return page->paths[i].sides[QP_DIFF_BASE].calls;
 }
 
 static uint64_t base_self(const qp_html *page, uint32_t i)
 {
-    return page->paths->rows[i].self.sides[QP_DIFF_BASE];
+    return page->paths[i].sides[QP_DIFF_BASE].self;
 }
 
 static const column of_one[] = {node_parent, node_method, node_calls, node_self, NULL};
@@ -65,7 +65,7 @@ static const column of_two[] = {path_parent, path_function, path_calls, path_sel
 
 uint32_t qp_html_nodes(const qp_html *page)
 {
-    return page->paths ? page->paths->n_rows : page->m->n_nodes;
+    return page->paths ? page->n_paths : page->m->n_nodes;
 }
 
 /* Seven bits a byte, the lowest first; all but the last byte have the eighth set. */

@@ -14,7 +14,9 @@ typedef struct {
     qp_measure measure; /* formats of one value: what was asked for, see qp_export_measure() */
     bool has_jumps; /* callgrind only: jumps between lines, which not all of its readers know */
     /* pages only; NULL: not given */
-    const qp_model *base;    /* a run to compare with, which fits: model/diff.h */
+    const char *name;     /* of the profile: its path */
+    const qp_model *base; /* a run to compare with, which fits: model/diff.h */
+    const char *base_name;
     const char *root;        /* absolute: sources below it may be shown */
     const char *source_path; /* where sources are, see qp_source_read() */
 } qp_export_options;

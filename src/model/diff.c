@@ -65,23 +65,34 @@ static uint64_t hash_of(const identity *k)
     return qp_hash_bytes(hash, k->file, strlen(k->file) + 1);
 }
 
+/* @return 0: there is none alike */
+static uint32_t find(const struct qp_diff_private *own, const identity *wanted, uint64_t hash)
+{
+    uint32_t i = qp_dict_get(&own->by_name, hash);
+    while (i) {
+        const identity *known = (const identity *)own->identities.items + i;
+        if (strcmp(known->name, wanted->name) == 0 &&
+            strcmp(known->module, wanted->module) == 0 &&
+            strcmp(known->file, wanted->file) == 0)
+            break;
+        i = known->next;
+    }
+    return i;
+}
+
 /* The index of an identity, which is copied if it is new. @return 0: no memory */
 static uint32_t identify(struct qp_diff_private *own, const identity *wanted)
 {
     uint64_t hash = hash_of(wanted);
-    uint32_t first = qp_dict_get(&own->by_name, hash);
-    for (uint32_t i = first; i; i = identity_at(own, i)->next) {
-        identity *known = identity_at(own, i);
-        if (strcmp(known->name, wanted->name) == 0 &&
-            strcmp(known->module, wanted->module) == 0 &&
-            strcmp(known->file, wanted->file) == 0) {
-            known->line = wanted->line;
-            return i;
-        }
+    uint32_t known = find(own, wanted, hash);
+    if (known) {
+        identity_at(own, known)->line = wanted->line;
+        return known;
     }
     identity copy = {qp_arena_text(&own->arena, wanted->name),
                      qp_arena_text(&own->arena, wanted->module),
-                     qp_arena_text(&own->arena, wanted->file), wanted->line, first};
+                     qp_arena_text(&own->arena, wanted->file), wanted->line,
+                     qp_dict_get(&own->by_name, hash)};
     identity *k = qp_buf_add(&own->identities);
     if (!k || !copy.name || !copy.module || !copy.file)
         return 0;
@@ -357,6 +368,13 @@ bool qp_diff_add(qp_diff *d, qp_diff_side side, const qp_model *m, uint32_t thre
     qp_free(a.n_open);
     d->n_runs[side]++;
     return is_ok;
+}
+
+uint32_t qp_diff_named(const qp_diff *d, const char *name, const char *module, const char *file)
+{
+    identity wanted = {name, module, file, 0, 0};
+    uint32_t i = find(d->own, &wanted, hash_of(&wanted));
+    return i ? qp_dict_get(&d->own->by_path, i) : 0;
 }
 
 /* ---- rows ----------------------------------------------------------------------- */

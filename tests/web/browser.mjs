@@ -90,6 +90,29 @@ export const tiles = (page) =>
         ),
     );
 
+// ---- the profile page ---------------------------------------------------------------------------
+
+export const grouped = (n) => n.toLocaleString("en-US");
+
+/** As the page shows it. */
+export function time(ns) {
+    for (const [size, unit] of [[1e9, "s"], [1e6, "ms"], [1e3, "us"]])
+        if (ns >= size) return `${(ns / size).toFixed(3)} ${unit}`;
+    return `${ns} ns`;
+}
+
+/** Open a page, and wait for its view. */
+export async function ready(file, hash, options) {
+    const page = await open(file, hash, options);
+    await page.waitForSelector(".flame, .table, .function-page, .source-page, .run-page");
+    await settle(page);
+    return page;
+}
+
+/** What the page calls a function: its place in the index. */
+export const methodNamed = (page, name) =>
+    page.evaluate((wanted) => JSON.parse(document.getElementById("index").textContent).methods.findIndex(([n]) => n === wanted), name);
+
 /** Ends the test. */
 export async function finish() {
     await browser.close();

@@ -2,13 +2,7 @@
 # test_profile.sh: the profile page in headless Chromium: its numbers are those of the JSON report; the
 # flame graph, the lists and the search work. Screenshots stay in the test's folder.
 set -eu
-for tool in node chromium; do
-    command -v $tool >/dev/null || { echo "$tool is not installed"; exit 77; }
-done
-[ -d "$QPROF_BUILD/web/node_modules/playwright-core" ] || { echo "npm installed nothing"; exit 77; }
-[ -x "$QPROF_BIN/qlua" ] || { echo "qlua is not built"; exit 77; }
-CHROMIUM=$(command -v chromium)
-export CHROMIUM LC_ALL=C TZ=UTC
+. "$QPROF_SOURCE/tests/web/lib.sh"
 
 cat >work.lua <<'END'
 local function leaf(n) local x = 0 for i = 1, n do x = x + i end return x end
@@ -19,8 +13,6 @@ for i = 1, 50 do local x = even(10) + _G["</script><b>named"]() end
 local co = coroutine.wrap(function() for i = 1, 3 do leaf(1000) coroutine.yield() end end)
 co() co() co()
 END
-qprof="$QPROF_BIN/qprof"
-qlua="$QPROF_BIN/qlua"
 QPROF=-output=work.qprof "$qlua" work.lua
 "$qprof" html work.qprof >said
 grep -q '^Written: work.html' said || { echo "the page goes to another place"; exit 1; }

@@ -100,7 +100,7 @@ function Tile({ name, hit, partial, all, note }: {
     return (
         <div class="tile" data-name={name}>
             <span class="tile-name">{name}</span>
-            <span class="tile-percent">{percent(hit, all)}</span>
+            <span class="tile-value">{percent(hit, all)}</span>
             <span class="tile-of">
                 {count(hit)} of {count(all)}
             </span>

@@ -1,8 +1,9 @@
 // lists.tsx: the four lists of the overview: folders as a tree, files, functions, contexts.
 import { useMemo, useState } from "preact/hooks";
 import { count } from "../common/format";
+import { List, orderOf } from "../common/list";
 import type { Go, Place } from "../common/place";
-import { type Column, Table, sorted } from "../common/table";
+import { type Column, sorted } from "../common/table";
 import { EndOf, visible } from "../common/visible";
 import { type Fn, type Index, type Totals, below, functions } from "./data";
 import { totalColumns } from "./figures";
@@ -14,12 +15,6 @@ export interface ListProps {
     place: Place;
     go: Go;
     isLoaded: boolean;
-}
-
-/** The selected row is in the address by name, so that a link finds it in any order. */
-function useSelected(names: string[], place: Place, go: Go): [number, (index: number) => void] {
-    const selected = Math.max(0, names.indexOf(place.with.at ?? ""));
-    return [selected, (index) => go({ with: { at: names[index] ?? "" } })];
 }
 
 // ---- folders -----------------------------------------------------------------------------------
@@ -50,7 +45,7 @@ function folded(index: Index, dir: number): { dir: number; name: string } {
 function treeRows(props: ListProps, columns: Column<TreeItem>[], open: Set<number>): TreeItem[] {
     const { index, figures } = props;
     const rows: TreeItem[] = [];
-    const sort = props.place.with.sort || "name";
+    const sort = orderOf(props.place, "name");
     const add = (dir: number, level: number) => {
         const dirs = index.dirs[dir].dirs.map((child): TreeItem => {
             const { dir: inner, name } = folded(index, child);
@@ -116,7 +111,6 @@ export function Folders(props: ListProps) {
         () => treeRows(props, treeColumns, open),
         [props.figures, place.with.sort, open],
     );
-    const [selected, select] = useSelected(rows.map((row) => row.path), place, go);
     const toggle = (row: TreeItem, isOpen: boolean) => {
         const next = new Set(open);
         if (isOpen) next.add(row.index);
@@ -124,14 +118,14 @@ export function Folders(props: ListProps) {
         setOpen(next);
     };
     return (
-        <Table
+        <List
             label="Folders and files"
             rows={rows}
             columns={treeColumns}
-            sort={place.with.sort || "name"}
-            selected={selected}
-            onSort={(sort) => go({ with: { sort } })}
-            onSelect={select}
+            order="name"
+            keyOf={(row) => row.path}
+            place={place}
+            go={go}
             onOpen={(row) => {
                 if (row.isDir) toggle(row, !row.isOpen);
                 else go({ view: "file", what: row.path, with: { at: "", line: "", sort: "" } });
@@ -161,21 +155,16 @@ const fileColumns: Column<FileRow>[] = [
 ];
 
 export function Files({ index, figures, place, go }: ListProps) {
-    const sort = place.with.sort || "-missed";
-    const rows = useMemo(() => {
-        const all = index.files.map(({ path }, i) => ({ path, totals: figures.files[i] }));
-        return sorted(all, fileColumns, sort);
-    }, [figures, sort]);
-    const [selected, select] = useSelected(rows.map((row) => row.path), place, go);
+    const rows = useMemo(() => index.files.map(({ path }, i) => ({ path, totals: figures.files[i] })), [figures]);
     return (
-        <Table
+        <List
             label="Files"
             rows={rows}
             columns={fileColumns}
-            sort={sort}
-            selected={selected}
-            onSort={(next) => go({ with: { sort: next } })}
-            onSelect={select}
+            order="-missed"
+            keyOf={(row) => row.path}
+            place={place}
+            go={go}
             onOpen={(row) =>
                 go({ view: "file", what: row.path, with: { at: "", line: "", sort: "" } })
             }
@@ -245,19 +234,15 @@ export const functionKey = (index: Index, fn: Fn) =>
 
 export function Functions({ index, place, go }: ListProps) {
     const columns = useMemo(() => functionColumns(index), [index]);
-    const sort = place.with.sort || "-missed";
-    const rows = useMemo(() => sorted(functions(), columns, sort), [sort]);
-    const keys = useMemo(() => rows.map((fn) => functionKey(index, fn)), [rows]);
-    const [selected, select] = useSelected(keys, place, go);
     return (
-        <Table
+        <List
             label="Functions"
-            rows={rows}
+            rows={functions()}
             columns={columns}
-            sort={sort}
-            selected={selected}
-            onSort={(next) => go({ with: { sort: next } })}
-            onSelect={select}
+            order="-missed"
+            keyOf={(fn) => functionKey(index, fn)}
+            place={place}
+            go={go}
             onOpen={(fn) =>
                 go({
                     view: "file",
@@ -311,19 +296,16 @@ const contextColumns: Column<ContextFigures>[] = [
 ];
 
 export function Contexts({ index, place, go, isLoaded }: ListProps) {
-    const sort = place.with.sort || "name";
-    const figures = useMemo(() => (isLoaded ? contextFigures(index) : []), [isLoaded]);
-    const rows = useMemo(() => sorted(figures, contextColumns, sort), [figures, sort]);
-    const [selected, select] = useSelected(rows.map((row) => row.name), place, go);
+    const rows = useMemo(() => (isLoaded ? contextFigures(index) : []), [isLoaded]);
     return (
-        <Table
+        <List
             label="Contexts"
             rows={rows}
             columns={contextColumns}
-            sort={sort}
-            selected={selected}
-            onSort={(next) => go({ with: { sort: next } })}
-            onSelect={select}
+            order="name"
+            keyOf={(row) => row.name}
+            place={place}
+            go={go}
             onOpen={(row) =>
                 go({ view: "folders", with: { at: "", sort: "", context: String(row.context) } })
             }

@@ -1,15 +1,17 @@
 // changes.tsx: two runs: the functions that differ, the largest change first.
 import { useMemo } from "preact/hooks";
 import { count, percentage } from "../common/format";
-import { type Column, Table, sorted } from "../common/table";
+import { List } from "../common/list";
+import type { Column } from "../common/table";
 import { visible } from "../common/visible";
-import type { Index, Method, State } from "./data";
-import { type ListProps, useFoldKeys } from "./lists";
+import { type Index, type Method, type State, isSeen } from "./data";
+import { type ViewProps, foldKeys } from "./lists";
 import { signed, time } from "./units";
 
 const signs: Record<State, string> = { alike: "=", changed: "\u2260", new: "+", gone: "\u2212" };
 
 type Figure = "calls" | "self" | "total";
+const wasSeen = ({ base }: Method) => !!base && (base.calls > 0 || base.total > 0);
 const change = (row: Method, of: Figure) => row[of] - (row.base?.[of] ?? 0);
 
 /** A bar to the left: less; to the right: more. */
@@ -61,7 +63,7 @@ function figureColumns(index: Index, of: Figure, head: string, rank: number): Co
 }
 
 function columnsOf(index: Index, methods: Method[]): Column<Method>[] {
-    const of: Figure = index.run.hasTimes ? "self" : "calls";
+    const of: Figure = index.hasTimes ? "self" : "calls";
     const most = methods.reduce((all, row) => Math.max(all, Math.abs(change(row, of))), 0);
     const columns: Column<Method>[] = [
         {
@@ -92,8 +94,8 @@ function columnsOf(index: Index, methods: Method[]): Column<Method>[] {
             cell: (row) => <ChangeBar value={change(row, of)} most={most} />,
         },
     ];
-    if (index.run.hasTimes) columns.push(...figureColumns(index, "self", "Self", 0));
-    if (index.run.hasTimes)
+    if (index.hasTimes) columns.push(...figureColumns(index, "self", "Self", 0));
+    if (index.hasTimes)
         columns.push({
             id: "percent",
             head: "%",
@@ -103,32 +105,29 @@ function columnsOf(index: Index, methods: Method[]): Column<Method>[] {
             value: (row) => (row.base?.self ? change(row, "self") / row.base.self : NaN),
             cell: (row) => (row.base?.self ? signed(change(row, "self"), (size) => `${percentage(size, row.base!.self).toFixed(1)} %`) : "\u2013"),
         });
-    columns.push(...figureColumns(index, "calls", "Calls", 2));
+    if (index.hasCalls) columns.push(...figureColumns(index, "calls", "Calls", 2));
     return columns;
 }
 
-export function Changes(props: ListProps) {
+export function Changes(props: ViewProps) {
     const { index, methods, matching, place, go } = props;
     const columns = useMemo(() => columnsOf(index, methods), [index, methods]);
-    const sort = place.with.sort || (index.run.hasTimes ? "-self-change" : "-calls-change");
     const rows = useMemo(() => {
-        const differs = (m: Method) => m.base!.state !== "alike" && (m.calls > 0 || m.base!.calls > 0);
-        const shown = methods.filter((m) => m.index > 0 && differs(m) && (!matching || matching.has(m.index)));
-        return sorted(shown, columns, sort);
-    }, [sort, matching, methods]);
-    const selected = Math.max(0, rows.findIndex((row) => String(row.index) === place.with.at));
-    useFoldKeys(rows[selected]?.index, props);
+        const differs = (m: Method) => m.index > 0 && m.base!.state !== "alike" && (isSeen(m) || wasSeen(m));
+        return methods.filter((m) => differs(m) && (!matching || matching.has(m.index)));
+    }, [matching, methods]);
     return (
-        <Table
+        <List
             label="Changes"
             rows={rows}
             columns={columns}
-            sort={sort}
-            selected={selected}
-            onSort={(next) => go({ with: { sort: next } })}
-            onSelect={(i) => go({ with: { at: String(rows[i]?.index ?? "") } })}
+            order={index.hasTimes ? "-self-change" : "-calls-change"}
+            keyOf={(row) => String(row.index)}
+            place={place}
+            go={go}
             onOpen={(row) => go({ view: "function", what: String(row.index), with: { at: "", sort: "" } })}
-            empty="Nothing changed."
+            keys={(row) => foldKeys(row?.index, props)}
+            empty={matching ? "No function that changed fits the search." : "Nothing changed."}
         />
     );
 }

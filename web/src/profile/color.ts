@@ -1,7 +1,7 @@
 // color.ts: what the colours of a flame graph say. Hues differ for every kind of colour vision, and
 // nothing is told by colour alone: what is pointed at is said in words.
 import type { Index } from "./data";
-import type { Paths } from "./tree";
+import { type Paths, sidesOf } from "./tree";
 import type { Theme } from "../common/theme";
 
 export type Coloring = "module" | "time" | "change";
@@ -43,7 +43,10 @@ export function changeColor(part: number, theme: Theme): string {
     return mixed(alike, part < 0 ? less : more, size);
 }
 
-const change = (paths: Paths, node: number) => paths.self[node] - (paths.base?.self[node] ?? 0);
+function change(paths: Paths, node: number): number {
+    const [before, after] = sidesOf(paths, "self", node);
+    return after - before;
+}
 
 /** The largest own time, or change of it, of a path: what the strongest colour stands for. */
 function most(paths: Paths, coloring: Coloring): number {

@@ -8,22 +8,25 @@ interface IndexBlock {
     run: Run;
     /** The run that is compared with. */
     base?: Run;
+    /** Of two runs: those of either, by name. */
     threads: [
         name: string, root: number, total: number, calls: number, ordinal: number, system: number,
-        lives: number, depth: number, flags: number,
+        lives: number, depth: number, flags: number, baseTotal?: number, baseCalls?: number,
     ][];
     /** name, module, file, line, calls, self, total, min, max, half intervals of self and total */
     methods: [string, string, string, number, number, number, number, number, number, number, number][];
     /** Of each method: state, then calls, self, total of the base, each with its noise. */
     changes?: [number, number, number, number, number, number, number][];
     files: [path: string, self: number, nMethods: number][];
-    losses: string[];
-    diagnostics: [name: string, text: string, count: number, kind: string][];
-    notes: string[];
     nodes: number;
 }
 
+/** [name, what it counts, count, kind]: kind "N" is normal, what is not is a reason to look. */
+type Diagnostic = [string, string, number, string];
+
 export interface Run {
+    /** As it was named to the tool; "": it has no name. */
+    fileName: string;
     program: string;
     label: string;
     host: string;
@@ -55,7 +58,18 @@ export interface Run {
     isVirtual: boolean;
     isEstimated: boolean;
     isMerged: boolean;
+    /** The profile of another tool: `version` says which. */
+    isImported: boolean;
     hasTimes: boolean;
+    /** Calls were counted; else they are 0 and mean nothing. */
+    hasCalls: boolean;
+    /** Call paths were recorded; else there are functions alone. */
+    hasTree: boolean;
+    /** Paths were not seen, but estimated from callers and callees. */
+    isFromEdges: boolean;
+    losses: string[];
+    diagnostics: Diagnostic[];
+    notes: string[];
 }
 
 export interface Figures {
@@ -86,17 +100,17 @@ export interface Method extends Figures {
     base?: Change;
 }
 
-export interface Thread {
+/** Its own time is that of all that was charged to its functions: its total. */
+export interface Thread extends Figures {
     name: string;
     root: number;
-    total: number;
-    calls: number;
     ordinal: number;
     system: number;
     lives: number;
     depth: number;
     isAlive: boolean;
     isParked: boolean;
+    base?: Figures;
 }
 
 export interface SourceFile {
@@ -109,13 +123,16 @@ export interface SourceFile {
 export interface Index {
     run: Run;
     base?: Run;
+    /** As they were recorded: in the two above, calls take the place of times that cannot be shown. */
+    recorded: Run[];
     methods: Method[];
     threads: Thread[];
     files: SourceFile[];
-    losses: string[];
-    diagnostics: { name: string; text: string; count: number; kind: string }[];
-    notes: string[];
     nNodes: number;
+    /** What both runs have, if there are two: figures that cannot be compared are not shown. */
+    hasTimes: boolean;
+    hasCalls: boolean;
+    hasTree: boolean;
 }
 
 function changeOf(raw: NonNullable<IndexBlock["changes"]>[number]): Change {
@@ -137,34 +154,43 @@ const ALIVE = 1;
 const PARKED = 2;
 
 function threadsOf(raw: IndexBlock): Thread[] {
-    return raw.threads.map(([name, root, total, calls, ordinal, system, lives, depth, flags]) => ({
-        name, root, total, calls, ordinal, system, lives, depth,
-        isAlive: !!(flags & ALIVE),
-        isParked: !!(flags & PARKED),
-    }));
+    const threads = raw.threads.map(
+        ([name, root, total, calls, ordinal, system, lives, depth, flags, baseTotal = 0, baseCalls = 0]) => ({
+            name, root, calls, self: total, total, ordinal, system, lives, depth,
+            isAlive: !!(flags & ALIVE),
+            isParked: !!(flags & PARKED),
+            base: raw.base && { calls: baseCalls, self: baseTotal, total: baseTotal },
+        }),
+    );
+    return threads.filter((th) => th.calls || th.total || th.depth || th.base?.calls || th.base?.total);
 }
 
 export function readIndex(): Index {
     const raw = block<IndexBlock>("index")!;
-    if (!raw.run.hasTimes || raw.base?.hasTimes === false) {
-        raw.run.hasTimes = false;
-        raw.run.unit = "calls";
-        raw.run.total = raw.run.calls;
-    }
+    const hasBoth = (what: "hasTimes" | "hasCalls" | "hasTree") => raw.run[what] && raw.base?.[what] !== false;
+    const hasTimes = hasBoth("hasTimes");
+    const shown = (run: Run): Run => (hasTimes ? run : { ...run, unit: "calls", total: run.calls });
     return {
-        run: raw.run,
-        base: raw.base,
+        run: shown(raw.run),
+        base: raw.base && shown(raw.base),
+        recorded: raw.base ? [raw.base, raw.run] : [raw.run],
         methods: methodsOf(raw),
         threads: threadsOf(raw),
         files: raw.files.map(([path, self, nMethods], index) => ({ index, path, self, nMethods })),
-        losses: raw.losses,
-        diagnostics: raw.diagnostics.map(([name, text, count, kind]) => ({ name, text, count, kind })),
-        notes: raw.notes,
         nNodes: raw.nodes,
+        hasTimes,
+        hasCalls: hasBoth("hasCalls"),
+        hasTree: hasBoth("hasTree"),
     };
 }
 
-/** The call tree; of two runs, the paths of either, whatever their thread. */
+/** Was it there: called, or on a stack that was looked at? */
+export const isSeen = (method: Method) => method.index > 0 && (method.calls > 0 || method.total > 0);
+
+/** What a tick is in the run's unit. */
+export const tickOf = (run: Run) => run.ticks50 / 2 ** 50;
+
+/** The call tree; of two runs, the paths of either, below threads of one name. */
 export async function readTree(index: Index): Promise<Tree> {
     const numbers = new Varints(await inflated("nodes"));
     const n = index.nNodes;
@@ -178,11 +204,11 @@ export async function readTree(index: Index): Promise<Tree> {
     const side = () => {
         const calls = column(new Float64Array(n));
         const self = column(new Float64Array(n));
-        return { calls, self: index.run.hasTimes ? self : calls };
+        return { calls, self: index.hasTimes ? self : calls };
     };
-    const now = side();
-    const tick = index.run.hasTimes ? index.run.ticks50 / 2 ** 50 : 1;
-    return new Tree(parent, method, now, index.base && side(), tick);
+    const tick = (run: Run) => (index.hasTimes ? tickOf(run) : 1);
+    const now = { ...side(), tick: tick(index.run) };
+    return new Tree(parent, method, now, index.base && { ...side(), tick: tick(index.base) });
 }
 
 // ---- sources -----------------------------------------------------------------------------------

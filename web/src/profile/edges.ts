@@ -43,10 +43,10 @@ class Rows {
         return row;
     }
 
-    sorted(tick: number): Edge[] {
+    sorted({ ticks, baseTicks }: Tree): Edge[] {
         for (const row of this.rows.values()) {
-            row.time = Math.round(row.time * tick);
-            row.base = Math.round(row.base * tick);
+            row.time = Math.round(row.time * ticks.tick);
+            row.base = Math.round(row.base * (baseTicks?.tick ?? 1));
         }
         return [...this.rows.values()].sort((a, b) => b.time - a.time || b.calls - a.calls || a.method - b.method);
     }
@@ -86,5 +86,5 @@ export function edgesOf(tree: Tree, method: number, nMethods: number): Edges {
         nAbove -= Number(tree.method[node] === method);
         if (tree.method[tree.parent[node]] === method) open[tree.method[node]]--;
     });
-    return { callers: callers.sorted(tree.tick), callees: callees.sorted(tree.tick) };
+    return { callers: callers.sorted(tree), callees: callees.sorted(tree) };
 }

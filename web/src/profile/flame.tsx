@@ -9,51 +9,85 @@ import type { Theme } from "../common/theme";
 import { visible, visibleText } from "../common/visible";
 import { type Coloring, changeColor, heatColor, painter } from "./color";
 import type { Index } from "./data";
-import type { Paths } from "./tree";
+import { type Paths, sidesOf } from "./tree";
 import { changeOf, share, time } from "./units";
 
 const ROW = 19;
 const LEAST_WIDTH = 0.5;
 const NAMED_WIDTH = 24;
 /** Browsers draw no higher canvas, and one is as high as all rows when it is printed. */
-const MOST_ROWS = 800;
+const PRINTED_ROWS = 800;
+/** Browsers scroll no farther. */
+const MOST_ROWS = 800000;
+const PAGE_ROWS = 20;
+const SLICE_MS = 8;
 
 interface Frame {
     node: number;
-    depth: number;
     x: number;
     width: number;
 }
 
-/** Frames from the zoomed one on; what it lies below is above it in full width. */
-function layout(paths: Paths, zoom: number, root: number, width: number): Frame[] {
-    const frames: Frame[] = [];
-    const above = paths.path(zoom).slice(0, -1).filter((node) => node >= root);
-    above.forEach((node, depth) => frames.push({ node, depth, x: 0, width }));
-    const scale = width / (paths.total[zoom] || 1);
-    const waiting: Frame[] = zoom
-        ? [{ node: zoom, depth: above.length, x: 0, width }]
-        : placed(paths, { node: 0, depth: -1, x: 0, width }, scale);
-    while (waiting.length) {
-        const frame = waiting.pop()!;
-        if (frame.depth >= MOST_ROWS) continue;
-        frames.push(frame);
-        waiting.push(...placed(paths, frame, scale));
+/** Frames by row, from the zoomed one on; what it lies below is above it in full width. Rows are laid
+ * out when they are looked at: the first picture does not wait for those below the window. */
+class Layout {
+    readonly rows: Frame[][];
+    private readonly scale: number;
+
+    constructor(private readonly paths: Paths, zoom: number, root: number, width: number) {
+        const path = paths.path(zoom).filter((node) => node >= root);
+        this.rows = path.map((node) => [{ node, x: 0, width }]);
+        this.scale = width / (paths.total[zoom] || 1);
+        if (!path.length) this.rows.push(this.below([{ node: 0, x: 0, width }]));
     }
-    return frames;
+
+    get isWhole(): boolean {
+        return this.rows[this.rows.length - 1].length === 0;
+    }
+
+    /** The last row that has frames. */
+    get nRows(): number {
+        return this.rows.length - Number(this.isWhole);
+    }
+
+    /** What lies below a row, the longest first below each frame, as far as it can be seen. */
+    private below(row: Frame[]): Frame[] {
+        const frames: Frame[] = [];
+        for (const above of row) {
+            let { x } = above;
+            for (const node of this.paths.children(above.node)) {
+                const width = this.paths.total[node] * this.scale;
+                if (width < LEAST_WIDTH) break;
+                frames.push({ node, x, width });
+                x += width;
+            }
+        }
+        return frames;
+    }
+
+    upTo(nRows: number) {
+        const most = Math.min(nRows, MOST_ROWS);
+        while (this.rows.length < most && !this.isWhole) this.rows.push(this.below(this.rows[this.rows.length - 1]));
+    }
 }
 
-/** What lies below a frame, the longest first, as far as it can be seen. */
-function placed(paths: Paths, under: Frame, scale: number): Frame[] {
-    const frames: Frame[] = [];
-    let { x } = under;
-    for (const child of paths.children(under.node)) {
-        const width = paths.total[child] * scale;
-        if (width < LEAST_WIDTH) break;
-        frames.push({ node: child, depth: under.depth + 1, x, width });
-        x += width;
-    }
-    return frames;
+/** @param seen  rows that are needed now; the others follow while the page stays awake */
+function useLayout(paths: Paths, zoom: number, root: number, width: number, seen: number): Layout {
+    const layout = useMemo(() => new Layout(paths, zoom, root, width), [paths, zoom, root, width]);
+    const [, setRows] = useState(0);
+    layout.upTo(seen);
+    useEffect(() => {
+        let timer = 0;
+        const slice = () => {
+            const end = performance.now() + SLICE_MS;
+            while (!layout.isWhole && layout.nRows < MOST_ROWS && performance.now() < end) layout.upTo(layout.rows.length + 1);
+            setRows(layout.nRows);
+            if (!layout.isWhole && layout.nRows < MOST_ROWS) timer = setTimeout(slice, 0) as unknown as number;
+        };
+        timer = setTimeout(slice, 0) as unknown as number;
+        return () => clearTimeout(timer);
+    }, [layout]);
+    return layout;
 }
 
 interface Look {
@@ -72,7 +106,7 @@ function lookOf(): Look {
 interface Picture {
     index: Index;
     paths: Paths;
-    frames: Frame[];
+    rows: Frame[][];
     size: Size;
     /** Of what is scrolled to. */
     top: number;
@@ -81,12 +115,24 @@ interface Picture {
     matching: Set<number> | undefined;
 }
 
-function drawName(context: CanvasRenderingContext2D, picture: Picture, frame: Frame, characterWidth: number) {
+function drawName(context: CanvasRenderingContext2D, picture: Picture, frame: Frame, y: number, characterWidth: number) {
     const room = Math.floor((frame.width - 8) / characterWidth);
     const name = frameName(picture.index, picture.paths, frame.node).slice(0, room + 1);
     const text = visibleText(name);
     const shown = text.length > room ? `${text.slice(0, Math.max(1, room - 1))}\u2026` : text;
-    context.fillText(shown, frame.x + 4, frame.depth * ROW + ROW / 2);
+    context.fillText(shown, frame.x + 4, y + ROW / 2);
+}
+
+function drawFrame(context: CanvasRenderingContext2D, picture: Picture, look: Look, frame: Frame, y: number) {
+    const { x, width, node } = frame;
+    const isMatch = picture.matching?.has(picture.paths.method[node]);
+    context.fillStyle = picture.matching ? (isMatch ? look.mark : look.dim) : picture.paint(node);
+    context.fillRect(x, y, Math.max(width - (width > 3 ? 1 : 0), LEAST_WIDTH), ROW - 1);
+    if (node === picture.selected) {
+        context.strokeStyle = look.accent;
+        context.lineWidth = 2;
+        context.strokeRect(x + 1, y + 1, Math.max(1, width - 3), ROW - 3);
+    }
 }
 
 function draw(canvas: HTMLCanvasElement, picture: Picture) {
@@ -100,21 +146,13 @@ function draw(canvas: HTMLCanvasElement, picture: Picture) {
     context.font = "12px ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace";
     context.textBaseline = "middle";
     const characterWidth = context.measureText("m").width;
-    for (const frame of picture.frames) {
-        const { x, width, node } = frame;
-        const y = frame.depth * ROW;
-        if (y + ROW <= top || y >= top + size.height) continue;
-        const isMatch = picture.matching?.has(picture.paths.method[node]);
-        context.fillStyle = picture.matching ? (isMatch ? look.mark : look.dim) : picture.paint(node);
-        context.fillRect(x, y, Math.max(width - (width > 3 ? 1 : 0), LEAST_WIDTH), ROW - 1);
-        if (node === picture.selected) {
-            context.strokeStyle = look.accent;
-            context.lineWidth = 2;
-            context.strokeRect(x + 1, y + 1, Math.max(1, width - 3), ROW - 3);
+    const last = Math.min(picture.rows.length, Math.ceil((top + size.height) / ROW));
+    for (let row = Math.floor(top / ROW); row < last; row++)
+        for (const frame of picture.rows[row]) {
+            drawFrame(context, picture, look, frame, row * ROW);
+            context.fillStyle = look.text;
+            if (frame.width >= NAMED_WIDTH) drawName(context, picture, frame, row * ROW, characterWidth);
         }
-        context.fillStyle = look.text;
-        if (width >= NAMED_WIDTH) drawName(context, picture, frame, characterWidth);
-    }
 }
 
 export function frameName(index: Index, paths: Paths, node: number): string {
@@ -131,16 +169,20 @@ function About({ index, paths, node, isUp }: { index: Index; paths: Paths; node:
     return (
         <p class="flame-about" role="status">
             <b>{visible(frameName(index, paths, node))}</b>
-            {run.hasTimes && (
+            {index.hasTimes && (
                 <span>
                     {time(run, total)} ({share(run, total)}) {isUp ? "of its own when called so" : "in all"}
                     {!isUp && `, ${time(run, paths.self[node])} itself`}
                 </span>
             )}
-            {!run.hasTimes && <span>{things(total, "call")} in all</span>}
-            {method.index > 0 && <span>{things(paths.calls[node], "call")}
-                    {!run.hasTimes && " of its own"}</span>}
-            {paths.base && <span class="change">{changeOf(run, paths.base.total[node], total)}</span>}
+            {!index.hasTimes && <span>{things(total, "call")} in all</span>}
+            {method.index > 0 && run.hasCalls && (
+                <span>
+                    {things(paths.calls[node], "call")}
+                    {!index.hasTimes && " of its own"}
+                </span>
+            )}
+            {paths.base && <span class="change">{changeOf(run, ...sidesOf(paths, "total", node))}</span>}
             {method.file && (
                 <span class="dim">
                     {visible(method.file)}
@@ -224,20 +266,26 @@ function useFlameKeys(props: FlameProps, selected: number, select: (node: number
         const next = row[row.indexOf(selected) + step];
         if (next) select(next);
     };
-    const up = () => {
-        if (paths.parent[selected] && selected !== root) select(paths.parent[selected]);
+    const up = (levels: number) => {
+        let to = selected;
+        for (let i = 0; i < levels && to !== root; i++) to = paths.parent[to] || to;
+        select(to);
     };
-    const down = () => {
-        const [child] = paths.children(selected);
-        if (child) select(child);
+    /** The first callee, and its first one. */
+    const down = (levels: number) => {
+        let to = selected;
+        for (let i = 0; i < levels; i++) to = paths.children(to)[0] ?? to;
+        if (to) select(to);
     };
     const out = () => props.onZoom(zoom === root ? root : Math.max(root, paths.parent[zoom]));
     const method = paths.method[selected];
     useKeys({
-        ArrowUp: up,
-        k: up,
-        ArrowDown: down,
-        j: down,
+        ArrowUp: () => up(1),
+        k: () => up(1),
+        PageUp: () => up(PAGE_ROWS),
+        ArrowDown: () => down(1),
+        j: () => down(1),
+        PageDown: () => down(PAGE_ROWS),
         ArrowLeft: () => sibling(-1),
         h: () => sibling(-1),
         ArrowRight: () => sibling(1),
@@ -262,29 +310,28 @@ export function Flame(props: FlameProps) {
     const isPrinting = useIsPrinting();
     const [wanted, select] = useState(zoom);
     const selected = wanted || zoom || paths.children(0)[0] || 0;
-    const frames = useMemo(() => (width ? layout(paths, zoom, root, width) : []), [paths, zoom, root, width]);
+    const seenRows = isPrinting ? PRINTED_ROWS : Math.ceil((top + seen.height) / ROW) + 1;
+    const { rows, nRows } = useLayout(paths, zoom, root, width, seenRows);
     const paint = useMemo(() => painter(index, paths, coloring, theme), [paths, coloring, theme]);
-    const rows = useMemo(() => frames.reduce((most, frame) => Math.max(most, frame.depth), 0) + 1, [frames]);
-    const height = isPrinting ? rows * ROW : Math.min(seen.height, rows * ROW);
-    const from = isPrinting ? 0 : Math.max(0, Math.min(top, rows * ROW - height));
+    const height = isPrinting ? Math.min(nRows, PRINTED_ROWS) * ROW : Math.min(seen.height, nRows * ROW);
+    const from = isPrinting ? 0 : Math.max(0, Math.min(top, nRows * ROW - height));
 
     useEffect(() => {
-        if (canvas.current && width) draw(canvas.current, { index, paths, frames, size: { width, height }, top: from, paint, selected, matching });
-    }, [frames, paint, selected, matching, height, from]);
+        if (canvas.current && width) draw(canvas.current, { index, paths, rows, size: { width, height }, top: from, paint, selected, matching });
+    }, [rows, paint, selected, matching, height, from]);
     useEffect(() => select(zoom), [zoom, paths]);
     useFlameKeys(props, selected, select);
     useEffect(() => {
-        const frame = frames.find((f) => f.node === selected);
-        if (!frame || !box.current) return;
+        if (!box.current) return;
         const { scrollTop, clientHeight } = box.current;
-        const y = frame.depth * ROW;
+        const y = (paths.path(selected).length - 1) * ROW;
         if (y < scrollTop || y + ROW > scrollTop + clientHeight) box.current.scrollTop = y - clientHeight / 2;
-    }, [selected]);
+    }, [selected, nRows]);
 
     const frameAt = (event: MouseEvent) => {
         const at = canvas.current!.getBoundingClientRect();
-        const [x, depth] = [event.clientX - at.left, Math.floor((event.clientY - at.top + from) / ROW)];
-        return frames.find((f) => f.depth === depth && f.x <= x && x < f.x + f.width);
+        const [x, y] = [event.clientX - at.left, event.clientY - at.top + from];
+        return rows[Math.floor(y / ROW)]?.find((f) => f.x <= x && x < f.x + f.width);
     };
     const isEmpty = paths.total[root] === 0;
     return (
@@ -302,7 +349,7 @@ export function Flame(props: FlameProps) {
                 aria-label="Flame graph"
                 onScroll={() => setTop(box.current!.scrollTop)}
             >
-                <div style={{ height: `${rows * ROW}px` }}>
+                <div style={{ height: `${nRows * ROW}px` }}>
                     <canvas
                         ref={canvas}
                         style={{ width: `${width}px`, height: `${height}px` }}

@@ -1,5 +1,5 @@
 // flat.ts: figures of functions on a part of the call tree: a thread, or what folding left.
-import type { Figures, Index, Method } from "./data";
+import type { Change, Figures, Index, Method, State } from "./data";
 import { type Columns, type Tree, below } from "./tree";
 
 /** Walk below root, callees right after their callers. */
@@ -19,7 +19,7 @@ export function walk(tree: Tree, root: number, enter: (node: number) => void, le
 }
 
 /** A recursive function's total is that of its outermost calls. */
-function sums(tree: Tree, root: number, nMethods: number, sides: Columns[]): Figures[][] {
+function sums(tree: Tree, root: number, nMethods: number, sides: (Columns & { tick: number })[]): Figures[][] {
     const open = new Uint32Array(nMethods);
     const all = sides.map(() => Array.from({ length: nMethods }, () => ({ calls: 0, self: 0, total: 0 })));
     const enter = (node: number) => {
@@ -33,8 +33,17 @@ function sums(tree: Tree, root: number, nMethods: number, sides: Columns[]): Fig
         });
     };
     walk(tree, root, enter, (node) => open[tree.method[node]]--);
-    const inUnit = (f: Figures) => ({ calls: f.calls, self: Math.round(f.self * tree.tick), total: Math.round(f.total * tree.tick) });
-    return all.map((side) => side.map(inUnit));
+    const inUnit = ({ calls, self, total }: Figures, tick: number) => ({ calls, self: Math.round(self * tick), total: Math.round(total * tick) });
+    return all.map((side, i) => side.map((f) => inUnit(f, sides[i].tick)));
+}
+
+/** What a part of two runs says of a function, as src/model/diff.c says it of the whole: the noise is that
+ * of the whole, since a part has less. */
+function stateOf(now: Figures, before: Figures, noise: Figures): State {
+    const isIn = (side: Figures) => side.calls > 0 || side.total > 0;
+    if (isIn(now) !== isIn(before)) return isIn(now) ? "new" : "gone";
+    const isOutside = (of: "calls" | "self") => Math.abs(now[of] - before[of]) > noise[of];
+    return isOutside("calls") || isOutside("self") ? "changed" : "alike";
 }
 
 /** Functions as they are on the paths below root. Figures of one call and intervals are of the whole
@@ -42,10 +51,9 @@ function sums(tree: Tree, root: number, nMethods: number, sides: Columns[]): Fig
 export function functionsOf(index: Index, tree: Tree, root: number): Method[] {
     const sides = tree.baseTicks ? [tree.ticks, tree.baseTicks] : [tree.ticks];
     const [now, before] = sums(tree, root, index.methods.length, sides);
-    return index.methods.map((method, i) => {
-        const none = { min: 1, max: 0, selfHalf: 0, totalHalf: 0 };
-        return { ...method, ...none, ...now[i], base: method.base && before && { ...method.base, ...before[i] } };
-    });
+    const none = { min: 1, max: 0, selfHalf: 0, totalHalf: 0 };
+    const changeOf = ({ noise }: Change, i: number) => ({ ...before[i], noise, state: stateOf(now[i], before[i], noise) });
+    return index.methods.map((method, i) => ({ ...method, ...none, ...now[i], base: method.base && changeOf(method.base, i) }));
 }
 
 /** Time of the frames that fit, no frame counted inside another one. */
@@ -58,5 +66,5 @@ export function timeOf(tree: Tree, root: number, methods: Set<number>): number {
         if (isIn[node] && isMatch && !isInside[tree.parent[node]]) all += tree.ticks.total[node];
         isInside[node] = Number(isMatch || isInside[tree.parent[node]]);
     }
-    return Math.round(all * tree.tick);
+    return Math.round(all * tree.ticks.tick);
 }

@@ -10,10 +10,11 @@ import { Share } from "./lists";
 import type { Tree } from "./tree";
 import { changeOf, share, time } from "./units";
 
-function EdgeList({ name, edges, index, all, go }: {
+function EdgeList({ name, edges, index, isCompared, all, go }: {
     name: string;
     edges: Edge[];
     index: Index;
+    isCompared: boolean;
     all: number;
     go: Go;
 }) {
@@ -36,10 +37,10 @@ function EdgeList({ name, edges, index, all, go }: {
                                 {visible(edge.method ? index.methods[edge.method].name : "(outermost)")}
                                 {edge.isRecursive && <span title="recursive: inside the function, or leads back to it"> *</span>}
                             </span>
-                            <span class="dim">{things(edge.calls, "call")}</span>
-                            <span class="edge-time">{run.hasTimes && time(run, edge.time)}</span>
-                            {run.hasTimes ? <Share part={edge.time} all={all} /> : <Share part={edge.calls} all={all} />}
-                            {index.base && <span class="edge-change dim">{changeOf(run, edge.base, edge.time)}</span>}
+                            <span class="dim">{index.hasCalls && things(edge.calls, "call")}</span>
+                            <span class="edge-time">{index.hasTimes && time(run, edge.time)}</span>
+                            <Share part={index.hasTimes ? edge.time : edge.calls} all={all} />
+                            {isCompared && <span class="edge-change dim">{changeOf(run, edge.base, edge.time)}</span>}
                         </button>
                     </li>
                 ))}
@@ -51,17 +52,18 @@ function EdgeList({ name, edges, index, all, go }: {
 function factsOf(index: Index, method: Method): [string, string][] {
     const { run } = index;
     const around = (half: number) => (half ? ` \u00b1 ${time(run, half)}` : "");
-    const facts: [string, string][] = [["calls", count(method.calls)]];
-    if (run.hasTimes) {
+    const facts: [string, string][] = [];
+    if (index.hasCalls) facts.push(["calls", count(method.calls)]);
+    if (index.hasTimes) {
         facts.push(["self", `${time(run, method.self)}${around(method.selfHalf)} (${share(run, method.self)})`]);
         facts.push(["total", `${time(run, method.total)}${around(method.totalHalf)} (${share(run, method.total)})`]);
-        if (method.calls) facts.push(["average", time(run, method.self / method.calls)]);
+        if (index.hasCalls && method.calls) facts.push(["average", time(run, method.self / method.calls)]);
         if (method.min <= method.max) facts.push(["shortest call", time(run, method.min)], ["longest call", time(run, method.max)]);
     }
     const { base } = method;
     if (base) {
-        facts.push(["calls before", count(base.calls)]);
-        if (run.hasTimes) {
+        if (index.hasCalls) facts.push(["calls before", count(base.calls)]);
+        if (index.hasTimes) {
             facts.push(["self, change", changeOf(run, base.self, method.self)]);
             facts.push(["total, change", changeOf(run, base.total, method.total)]);
         }
@@ -83,16 +85,17 @@ export function FunctionPage({ index, tree, method, go, onFocus, onHide }: Funct
     useEffect(() => {
         document.title = `${method.name} \u2013 profile`;
     }, [method]);
-    const all = index.run.hasTimes ? method.total : method.calls;
+    const callers = () => go({ view: "bottomup", with: { at: String(method.index) } });
+    const list = { index, isCompared: !!method.base, all: index.hasTimes ? method.total : method.calls, go };
     const file = index.files.find((f) => f.path === method.file);
     const source = () => {
         if (file) go({ view: "source", what: String(file.index), with: { line: String(method.line || "") } });
     };
-    const callers = () => go({ view: "bottomup", with: { at: String(method.index) } });
-    useKeys({ f: () => onFocus(method.index), x: () => onHide(method.index), s: source, b: callers });
+    const foldKeys = { f: () => onFocus(method.index), x: () => onHide(method.index), b: callers };
+    useKeys({ ...(index.hasTree ? foldKeys : {}), s: source });
     return (
         <div class="function-page">
-            <EdgeList name="Callers" edges={edges.callers} index={index} all={all} go={go} />
+            {index.hasTree && <EdgeList name="Callers" edges={edges.callers} {...list} />}
             <section class="panel-part this-function">
                 <h2 class="fn-name">{visible(method.name)}</h2>
                 {method.file && (
@@ -110,15 +113,19 @@ export function FunctionPage({ index, tree, method, go, onFocus, onHide }: Funct
                     ))}
                 </dl>
                 <p class="actions">
-                    <button type="button" class="plain" title="Only its calls, and what they called (f)" onClick={() => onFocus(method.index)}>
-                        Focus
-                    </button>
-                    <button type="button" class="plain" title="Give its time to its callers (x)" onClick={() => onHide(method.index)}>
-                        Hide
-                    </button>
-                    <button type="button" class="plain" title="All ways in which it was called (b)" onClick={callers}>
-                        Ways to it
-                    </button>
+                    {index.hasTree && (
+                        <>
+                            <button type="button" class="plain" title="Only its calls, and what they called (f)" onClick={() => onFocus(method.index)}>
+                                Focus
+                            </button>
+                            <button type="button" class="plain" title="Give its time to its callers (x)" onClick={() => onHide(method.index)}>
+                                Hide
+                            </button>
+                            <button type="button" class="plain" title="All ways in which it was called (b)" onClick={callers}>
+                                Ways to it
+                            </button>
+                        </>
+                    )}
                     {file && (
                         <button type="button" class="plain" title="Its source (s)" onClick={source}>
                             Source
@@ -126,7 +133,7 @@ export function FunctionPage({ index, tree, method, go, onFocus, onHide }: Funct
                     )}
                 </p>
             </section>
-            <EdgeList name="Callees" edges={edges.callees} index={index} all={all} go={go} />
+            {index.hasTree && <EdgeList name="Callees" edges={edges.callees} {...list} />}
         </div>
     );
 }

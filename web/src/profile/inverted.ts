@@ -2,29 +2,32 @@
 // as wide as the function's own time when it was called that way. Frames are made when somebody looks.
 import { type Columns, type Paths, type Tree, below, pathOf } from "./tree";
 
-/** Call paths whose own time a frame stands for, each at the caller that the frame has got to. */
+/** Call paths whose own time a frame stands for, each at the caller that the frame has got to: a part
+ * of columns that the frame shares with its neighbours. */
 interface Ends {
-    at: number[];
-    calls: number[];
-    self: number[];
-    baseCalls: number[];
-    baseSelf: number[];
+    at: Uint32Array;
+    /** Calls and own time, then those of the run that is compared with. */
+    figures: Float64Array[];
+    from: number;
+    to: number;
 }
-
-const noEnds = (): Ends => ({ at: [], calls: [], self: [], baseCalls: [], baseSelf: [] });
 
 class Growing implements Columns {
     calls: number[] = [];
     self: number[] = [];
     total: number[] = [];
+
+    add(calls: number, total: number, isFunction: boolean) {
+        this.calls.push(calls);
+        this.total.push(total);
+        this.self.push(isFunction ? total : 0);
+    }
 }
 
-const sum = (numbers: number[]) => numbers.reduce((all, n) => all + n, 0);
-
-function push(to: Growing, calls: number, total: number, isFunction: boolean) {
-    to.calls.push(calls);
-    to.total.push(total);
-    to.self.push(isFunction ? total : 0);
+function sumOf(column: Float64Array, from: number, to: number): number {
+    let all = 0;
+    for (let i = from; i < to; i++) all += column[i];
+    return all;
 }
 
 export class Inverted implements Paths {
@@ -34,112 +37,119 @@ export class Inverted implements Paths {
     readonly self: number[];
     readonly total: number[];
     readonly base?: Growing;
+    readonly isBefore: boolean;
     private readonly now = new Growing();
+    /** Of frames whose callers nobody has asked for yet. */
     private readonly ends: (Ends | undefined)[] = [];
     private readonly known: (number[] | undefined)[] = [];
-    /** Where the ends of one expansion that have reached the same caller meet. */
-    private readonly place: Uint32Array;
+    /** What one expansion has reached, a node once; by node, when that was and its place in order. */
+    private readonly reached: Uint32Array;
     private readonly round: Uint32Array;
+    private readonly place: Uint32Array;
     private nRounds = 0;
-    /** The same by function; faster than a map, and this is done a million times. */
-    private readonly endsRound: Uint32Array;
-    private readonly endsOf: Ends[] = [];
+    /** By function: how many of what was reached, and where the next of them goes. */
+    private readonly nOf: Uint32Array;
+    private readonly next: Uint32Array;
 
     constructor(private readonly tree: Tree, root: number, nMethods: number) {
-        this.endsRound = new Uint32Array(nMethods);
         ({ calls: this.calls, self: this.self, total: this.total } = this.now);
         if (tree.base) this.base = new Growing();
-        this.place = new Uint32Array(tree.n);
+        this.isBefore = tree.isBefore;
+        this.reached = new Uint32Array(tree.n);
         this.round = new Uint32Array(tree.n);
-        this.add(0, 0, noEnds());
+        this.place = new Uint32Array(tree.n);
+        this.nOf = new Uint32Array(nMethods);
+        this.next = new Uint32Array(nMethods);
+        this.add(0, 0, [0, 0, 0, 0]);
         this.known[0] = this.functions(root);
         this.now.total[0] = tree.total[root];
         if (this.base) this.base.total[0] = tree.base!.total[root];
     }
 
-    private add(parent: number, method: number, ends: Ends): number {
-        const node = this.parent.length;
+    private add(parent: number, method: number, [calls, self, baseCalls, baseSelf]: number[]): number {
+        const { ticks, baseTicks } = this.tree;
+        this.now.add(calls, Math.round(self * ticks.tick), !parent);
+        this.base?.add(baseCalls, Math.round(baseSelf * baseTicks!.tick), !parent);
         this.parent.push(parent);
-        this.method.push(method);
-        this.ends.push(ends);
-        const time = (ticks: number[]) => Math.round(sum(ticks) * this.tree.tick);
-        push(this.now, sum(ends.calls), time(ends.self), !parent);
-        if (this.base) push(this.base, sum(ends.baseCalls), time(ends.baseSelf), !parent);
-        return node;
+        return this.method.push(method) - 1;
     }
 
-    private addAll(parent: number, methods: number[]): number[] {
-        const nodes = methods.map((method) => this.add(parent, method, this.endsOf[method]));
-        return nodes.sort((a, b) => this.total[b] - this.total[a] || this.method[a] - this.method[b]);
-    }
-
-    /** The ends that a function gets in this round. @param seen  all that got any */
-    private endsAt(method: number, seen: number[]): Ends {
-        if (this.endsRound[method] !== this.nRounds) {
-            this.endsRound[method] = this.nRounds;
-            this.endsOf[method] = noEnds();
-            seen.push(method);
-        }
-        return this.endsOf[method];
-    }
-
+    /** Every path below root ends at itself. */
     private functions(root: number): number[] {
-        const { tree } = this;
-        const isIn = below(tree, root);
-        const seen: number[] = [];
-        this.nRounds++;
-        for (let node = 1; node < tree.n; node++) {
-            const method = tree.method[node];
-            if (!isIn[node] || !method) continue;
-            const ends = this.endsAt(method, seen);
-            ends.at.push(node);
-            ends.calls.push(tree.ticks.calls[node]);
-            ends.self.push(tree.ticks.self[node]);
-            if (tree.baseTicks) {
-                ends.baseCalls.push(tree.baseTicks.calls[node]);
-                ends.baseSelf.push(tree.baseTicks.self[node]);
-            }
-        }
-        return this.addAll(0, seen);
+        const { ticks, baseTicks, n } = this.tree;
+        const at = new Uint32Array(n);
+        const isIn = below(this.tree, root);
+        for (let node = 0; node < n; node++) at[node] = isIn[node] ? node : 0;
+        const figures = [ticks.calls, ticks.self, ...(baseTicks ? [baseTicks.calls, baseTicks.self] : [])];
+        return this.expanded(0, { at, figures, from: 0, to: n }, at);
     }
 
-    /** One caller further. What began on several paths and has come to the same one goes on as one. */
-    private callers(node: number): number[] {
-        const { tree } = this;
-        const from = this.ends[node]!;
-        const seen: number[] = [];
-        this.nRounds++;
-        for (let i = 0; i < from.at.length; i++) {
-            const at = tree.parent[from.at[i]];
-            const method = tree.method[at];
-            if (!method) continue;
-            const ends = this.endsAt(method, seen);
-            if (this.round[at] !== this.nRounds) {
-                this.round[at] = this.nRounds;
-                this.place[at] = ends.at.length;
-                ends.at.push(at);
-                ends.calls.push(0);
-                ends.self.push(0);
-                if (tree.base) {
-                    ends.baseCalls.push(0);
-                    ends.baseSelf.push(0);
-                }
+    /** A frame for each function that the ends get to by one step. What began on several paths and has
+     * come to the same one goes on as one. */
+    private expanded(frame: number, ends: Ends, step: Uint32Array): number[] {
+        const { at, from, to } = ends;
+        const { method } = this.tree;
+        const methods = this.reach(ends, step);
+        const place = this.place;
+        const ordered = this.ordered(methods);
+        const figures = ends.figures.map((column) => {
+            const sums = new Float64Array(ordered.length);
+            for (let i = from; i < to; i++) {
+                const node = step[at[i]];
+                if (method[node]) sums[place[node]] += column[i];
             }
-            const place = this.place[at];
-            ends.calls[place] += from.calls[i];
-            ends.self[place] += from.self[i];
-            if (tree.base) {
-                ends.baseCalls[place] += from.baseCalls[i];
-                ends.baseSelf[place] += from.baseSelf[i];
-            }
+            return sums;
+        });
+        const frames = methods.map((of) => {
+            const part = { at: ordered, figures, from: this.next[of] - this.nOf[of], to: this.next[of] };
+            const child = this.add(frame, of, figures.map((column) => sumOf(column, part.from, part.to)));
+            this.ends[child] = part;
+            this.nOf[of] = 0;
+            return child;
+        });
+        return frames.sort((a, b) => this.total[b] - this.total[a] || this.method[a] - this.method[b]);
+    }
+
+    /** Fills `reached`, and counts by function. @return the functions */
+    private reach({ at, from, to }: Ends, step: Uint32Array): number[] {
+        const { method } = this.tree;
+        const { reached, round, nOf } = this;
+        const now = ++this.nRounds;
+        const methods: number[] = [];
+        let n = 0;
+        for (let i = from; i < to; i++) {
+            const node = step[at[i]];
+            const of = method[node];
+            if (!of || round[node] === now) continue;
+            round[node] = now;
+            reached[n++] = node;
+            if (nOf[of]++ === 0) methods.push(of);
         }
-        return seen;
+        return methods;
+    }
+
+    /** What was reached, function by function. */
+    private ordered(methods: number[]): Uint32Array {
+        const { reached, place, nOf, next } = this;
+        let n = 0;
+        for (const of of methods) {
+            next[of] = n;
+            n += nOf[of];
+        }
+        const nodes = new Uint32Array(n);
+        for (let i = 0; i < n; i++) {
+            const node = reached[i];
+            const to = next[this.tree.method[node]]++;
+            place[node] = to;
+            nodes[to] = node;
+        }
+        return nodes;
     }
 
     children(node: number): number[] {
         let list = this.known[node];
         if (!list) {
-            list = this.known[node] = this.addAll(node, this.callers(node));
+            list = this.known[node] = this.expanded(node, this.ends[node]!, this.tree.parent);
             this.ends[node] = undefined;
         }
         return list;

@@ -1,16 +1,18 @@
 // lists.tsx: functions, and the call tree.
 import { useMemo } from "preact/hooks";
 import { count, percentage } from "../common/format";
+import type { Keys } from "../common/keys";
+import { List, orderOf } from "../common/list";
 import type { Go, Place } from "../common/place";
-import { type Column, Table, sorted } from "../common/table";
+import { type Column, sorted } from "../common/table";
 import { EndOf, visible } from "../common/visible";
-import { useKeys } from "../common/keys";
-import type { Index, Method, Run } from "./data";
+import { type Figures, type Index, type Method, type Run, isSeen } from "./data";
 import { frameName } from "./flame";
 import type { Tree } from "./tree";
 import { share, signed, time } from "./units";
 
-export interface ListProps {
+/** What a view of the call paths is given. */
+export interface ViewProps {
     index: Index;
     /** Functions on what is shown. */
     methods: Method[];
@@ -33,23 +35,21 @@ export function Share({ part, all }: { part: number; all: number }) {
     );
 }
 
-interface Timed {
-    calls: number;
-    self: number;
-    total: number;
+interface Timed extends Figures {
     selfHalf?: number;
     totalHalf?: number;
-    base?: { calls: number; self: number; total: number };
+    base?: Figures;
 }
 
-function timeColumn<Row extends Timed>(run: Run, id: "self" | "total", title: string, rank: number): Column<Row>[] {
+/** A time and its share of all. */
+export function timeColumn<Row extends Timed>(run: Run, id: "self" | "total", head: string, title: string, rank: number): Column<Row>[] {
     const half = (row: Row) => (id === "self" ? row.selfHalf : row.totalHalf);
     return [
         {
             id,
-            head: id === "self" ? "Self" : "Total",
+            head,
             title,
-            width: run.isEstimated ? 190 : 110,
+            width: run.isEstimated ? 216 : 110,
             isNumber: true,
             rank,
             value: (row) => row[id],
@@ -73,7 +73,7 @@ function timeColumn<Row extends Timed>(run: Run, id: "self" | "total", title: st
 }
 
 /** Against the run that is compared with. */
-function changeColumn<Row extends Timed>(run: Run, id: "self" | "total" | "calls", head: string, rank: number): Column<Row> {
+export function changeColumn<Row extends Timed>(run: Run, id: keyof Figures, head: string, rank: number): Column<Row> {
     const change = (row: Row) => row[id] - (row.base?.[id] ?? 0);
     const text = (size: number) => (id === "calls" ? count(size) : time(run, size));
     return {
@@ -88,10 +88,13 @@ function changeColumn<Row extends Timed>(run: Run, id: "self" | "total" | "calls
     };
 }
 
-/** Calls, self and total: of functions and of call paths. */
-export function timeColumns<Row extends Timed>({ run, base }: Index): Column<Row>[] {
-    const columns: Column<Row>[] = [
-        {
+/** Calls, self and total: of functions and of call paths. Of the run before there is no change. */
+function timeColumns<Row extends Timed>(index: Index): Column<Row>[] {
+    const { run } = index;
+    const base = run !== index.base && index.base;
+    const columns: Column<Row>[] = [];
+    if (index.hasCalls)
+        columns.push({
             id: "calls",
             head: "Calls",
             width: 110,
@@ -99,13 +102,12 @@ export function timeColumns<Row extends Timed>({ run, base }: Index): Column<Row
             rank: 2,
             value: (row) => row.calls,
             cell: (row) => count(row.calls),
-        },
-    ];
-    if (base) columns.push(changeColumn(run, "calls", "Calls \u00b1", 3));
-    if (!run.hasTimes) return columns;
-    columns.push(...timeColumn<Row>(run, "self", "Time in it, without what it called", 0));
+        });
+    if (base && index.hasCalls) columns.push(changeColumn(run, "calls", "Calls \u00b1", 3));
+    if (!index.hasTimes) return columns;
+    columns.push(...timeColumn<Row>(run, "self", "Self", "Time in it, without what it called", 0));
     if (base) columns.push(changeColumn(run, "self", "Self \u00b1", 1));
-    columns.push(...timeColumn<Row>(run, "total", "Time in it and in all that it called", 1));
+    columns.push(...timeColumn<Row>(run, "total", "Total", "Time in it and in all that it called", 1));
     if (base) columns.push(changeColumn(run, "total", "Total \u00b1", 1));
     return columns;
 }
@@ -132,7 +134,7 @@ function functionColumns(index: Index): Column<Method>[] {
             width: 130,
             rank: 4,
             value: (row) => row.self,
-            cell: (row) => <Share part={run.hasTimes ? row.self : row.calls} all={run.total} />,
+            cell: (row) => <Share part={index.hasTimes ? row.self : row.calls} all={run.total} />,
         },
         ...timeColumns<Method>(index),
         {
@@ -149,33 +151,29 @@ function functionColumns(index: Index): Column<Method>[] {
 }
 
 /** f and x: focus on, or hide, what is selected. */
-export function useFoldKeys(method: number | undefined, { onFocus, onHide }: Pick<ListProps, "onFocus" | "onHide">) {
-    useKeys({
+export function foldKeys(method: number | undefined, { onFocus, onHide }: Pick<ViewProps, "onFocus" | "onHide">): Keys {
+    return {
         f: () => (method ? onFocus(method) : false),
         x: () => (method ? onHide(method) : false),
-    });
+    };
 }
 
-export function Functions(props: ListProps) {
+export function Functions(props: ViewProps) {
     const { index, methods, matching, place, go } = props;
     const columns = useMemo(() => functionColumns(index), [index]);
-    const sort = place.with.sort || (index.run.hasTimes ? "-self" : "-calls");
-    const rows = useMemo(() => {
-        const shown = methods.filter((m) => m.index > 0 && m.calls > 0 && (!matching || matching.has(m.index)));
-        return sorted(shown, columns, sort);
-    }, [sort, matching, methods]);
-    const selected = Math.max(0, rows.findIndex((row) => String(row.index) === place.with.at));
-    useFoldKeys(rows[selected]?.index, props);
+    const rows = useMemo(() => methods.filter((m) => isSeen(m) && (!matching || matching.has(m.index))), [matching, methods]);
     return (
-        <Table
+        <List
             label="Functions"
             rows={rows}
             columns={columns}
-            sort={sort}
-            selected={selected}
-            onSort={(next) => go({ with: { sort: next } })}
-            onSelect={(i) => go({ with: { at: String(rows[i]?.index ?? "") } })}
+            order={index.hasTimes ? "-self" : "-calls"}
+            keyOf={(row) => String(row.index)}
+            place={place}
+            go={go}
             onOpen={(row) => go({ view: "function", what: String(row.index), with: { at: "", sort: "" } })}
+            keys={(row) => foldKeys(row?.index, props)}
+            empty={matching ? "No function fits the search." : "No function was called."}
         />
     );
 }
@@ -258,35 +256,34 @@ function pathColumns(index: Index, tree: Tree, matching: Set<number> | undefined
 /** What a link says: which paths are open that would not be, and the other way round. */
 const togglesOf = (text: string) => new Set(text.split(".").filter(Boolean).map(Number));
 
-export function CallTree(props: ListProps) {
+export function CallTree(props: ViewProps) {
     const { index, tree, root, matching, place, go } = props;
     const first = useMemo(() => hottest(tree, root), [tree, root]);
     const toggled = place.with.open ?? "";
-    const sort = place.with.sort || (index.run.hasTimes ? "-total" : "-calls");
+    const order = index.hasTimes ? "-total" : "-calls";
+    const sort = orderOf(place, order);
     const columns = useMemo(() => pathColumns(index, tree, matching), [tree, matching]);
     const rows = useMemo(() => {
         const open = new Set(first);
         for (const node of togglesOf(toggled)) if (!open.delete(node)) open.add(node);
         return pathRows(tree, root, open, columns, sort);
     }, [tree, root, toggled, sort, columns]);
-    const selected = Math.max(0, rows.findIndex((row) => String(row.node) === place.with.at));
     const toggle = (row: PathRow) => {
         const next = togglesOf(toggled);
         if (!next.delete(row.node)) next.add(row.node);
         go({ with: { open: [...next].join("."), at: String(row.node) } });
     };
-    const method = rows[selected] && tree.method[rows[selected].node];
-    useFoldKeys(method, props);
     return (
-        <Table
+        <List
             label="Call tree"
             rows={rows}
             columns={columns}
-            sort={sort}
-            selected={selected}
-            onSort={(next) => go({ with: { sort: next } })}
-            onSelect={(i) => go({ with: { at: String(rows[i]?.node ?? "") } })}
+            order={order}
+            keyOf={(row) => String(row.node)}
+            place={place}
+            go={go}
             onOpen={(row) => row.isOpen !== undefined && toggle(row)}
+            keys={(row) => foldKeys(row && tree.method[row.node], props)}
             tree={(row) => ({ level: row.level, isOpen: row.isOpen })}
             onToggle={toggle}
         />

@@ -8,37 +8,41 @@ import { things } from "../common/format";
 import { Help, type KeyList } from "../common/help";
 import { useKeys } from "../common/keys";
 import { type Go, type Place, usePlace } from "../common/place";
-import { patternOf } from "../common/search";
 import { themeOf, useTheme } from "../common/theme";
 import { Changes } from "./changes";
-import { type Method, readIndex, readTree } from "./data";
+import { type Index, type Method, readIndex, readTree } from "./data";
 import { functionsOf } from "./flat";
 import { Flame } from "./flame";
 import { FunctionPage } from "./function";
 import { Inverted } from "./inverted";
-import { CallTree, Functions, type ListProps } from "./lists";
+import { CallTree, Functions, type ViewProps } from "./lists";
 import { type Filter, coloringOf, filterOf, fresh, refolded } from "./place";
-import { RunPage, Summary, Threads, Warnings, subject } from "./run";
+import { RunPage, Summary, Warnings, subject } from "./run";
 import { SourcePage, Sources } from "./sources";
 import { Chips, ColorChoice, SearchField, SideChoice, ThreadChoice, nextColoring, useMatching } from "./tools";
+import { Threads } from "./threads";
 import { type Tree, folded } from "./tree";
 
 const index = readIndex();
 
 const views = [
-    { id: "changes", name: "Changes" },
-    { id: "flame", name: "Flame graph" },
-    { id: "bottomup", name: "Bottom-up" },
-    { id: "functions", name: "Functions" },
-    { id: "tree", name: "Call tree" },
-    { id: "source", name: "Sources" },
-    { id: "threads", name: "Threads" },
-    { id: "run", name: "Run" },
-].filter(({ id }) => id !== "changes" || index.base);
+    { id: "changes", name: "Changes", isThere: !!index.base },
+    { id: "flame", name: "Flame graph", isThere: index.hasTree },
+    { id: "bottomup", name: "Bottom-up", isThere: index.hasTree },
+    { id: "functions", name: "Functions", isThere: true },
+    { id: "tree", name: "Call tree", isThere: index.hasTree },
+    { id: "source", name: "Sources", isThere: true },
+    { id: "threads", name: "Threads", isThere: true },
+    { id: "run", name: "Run", isThere: true },
+].filter((view) => view.isThere);
+
+/** Views of call paths and functions: of a thread, and of each of two runs. */
+const ofPaths = ["flame", "bottomup", "functions", "tree", "function"];
 
 const keyList: KeyList = [
     ["/", "search functions: a regular expression"],
     ["\u2190 \u2192 \u2191 \u2193", "flame graph: to the neighbour, the caller, the callee"],
+    ["PageUp PageDown", "flame graph: twenty callers up, twenty callees down"],
     ["Enter", "zoom into the frame, open the row"],
     ["u Backspace", "zoom out, back"],
     ["Home", "flame graph: zoom out all the way"],
@@ -48,7 +52,7 @@ const keyList: KeyList = [
     ["r", "show all again"],
     ["b", "flame graph: from above, or from below"],
     ["c", "flame graph: other colours"],
-    ...(index.base ? [["w", "widths: before or after"] as [string, string]] : []),
+    ...(index.base ? [["w", "the run before, or after"] as [string, string]] : []),
     ["[ ]", "previous, next thread"],
     ["n p", "source: next, previous line by heat"],
     ["s", "source of the function"],
@@ -59,27 +63,37 @@ const keyList: KeyList = [
     ["Escape", "close what is open; take the search away"],
 ];
 
-/** The paths that the filter leaves. */
-function useFolded(tree: Tree | undefined, filter: Filter): Tree | undefined {
-    const { focus, hidden, isBase } = filter;
+/** The paths that the filter leaves, of both runs. */
+function useFolded(tree: Tree | undefined, { focus, hidden, thread }: Filter): Tree | undefined {
+    const joinsThreads = !!index.base && !thread;
     return useMemo(() => {
-        if (!tree) return undefined;
-        const side = isBase ? tree.swapped() : tree;
-        if (!focus && !hidden.length) return side;
-        return folded(side, { focus, hidden: new Set(hidden) }, index.methods.length);
-    }, [tree, focus, hidden.join("."), isBase]);
+        if (!tree || !(focus || hidden.length || joinsThreads)) return tree;
+        return folded(tree, { focus, hidden: new Set(hidden), joinsThreads });
+    }, [tree, focus, hidden.join("."), joinsThreads]);
 }
 
 /** Functions as the report has them or, of a part of the run, as they are in that part. */
-function useMethods(tree: Tree | undefined, { focus, hidden, thread, isBase }: Filter): Method[] {
+function useMethods(tree: Tree | undefined, { focus, hidden, thread }: Filter): Method[] {
     return useMemo(() => {
-        const isWhole = !focus && !hidden.length && !thread && !isBase;
-        return isWhole || !tree ? index.methods : functionsOf(index, tree, thread);
+        const isWhole = !focus && !hidden.length && !thread;
+        return isWhole || !tree || !index.hasTree ? index.methods : functionsOf(index, tree, thread);
     }, [tree, thread]);
 }
 
-function FlameView({ isUp, ...props }: ListProps & { isUp: boolean }) {
-    const { tree, root, place, go } = props;
+/** The run before alone, in place of the one after. */
+const indexBefore: Index | undefined = index.base && { ...index, run: index.base };
+const before = (methods: Method[]): Method[] => methods.map((m) => ({ ...m, ...m.base!, base: undefined }));
+
+/** One of two runs: what the views show that are about one. */
+function useSide(tree: Tree | undefined, methods: Method[], isBase: boolean) {
+    return useMemo(
+        () => (isBase && indexBefore ? { index: indexBefore, tree: tree?.swapped(), methods: before(methods) } : { index, tree, methods }),
+        [tree, methods, isBase],
+    );
+}
+
+function FlameView({ isUp, ...props }: ViewProps & { isUp: boolean }) {
+    const { index, tree, root, place, go } = props;
     const theme = themeOf(place.with.theme);
     const paths = useMemo(() => (isUp ? new Inverted(tree, root, index.methods.length) : tree), [tree, root, isUp]);
     const top = isUp ? 0 : root;
@@ -101,18 +115,13 @@ function FlameView({ isUp, ...props }: ListProps & { isUp: boolean }) {
     );
 }
 
-function View(props: ListProps) {
+function View(props: ViewProps) {
     const { place, go } = props;
     const theme = themeOf(place.with.theme);
-    const search = place.with.search ?? "";
     if (place.view === "functions") return <Functions {...props} />;
     if (place.view === "tree") return <CallTree {...props} />;
     if (place.view === "run") return <RunPage index={index} />;
-    if (place.view === "bottomup") return <FlameView key="up" isUp {...props} />;
-    if (place.view === "threads") {
-        const matches = search ? (name: string) => patternOf(search).expression.test(name) : undefined;
-        return <Threads index={index} matches={matches} place={place} go={go} />;
-    }
+    if (place.view === "threads") return <Threads index={index} place={place} go={go} />;
     if (place.view === "source") {
         const file = place.what ? index.files[Number(place.what)] : undefined;
         if (!file) return <Sources index={index} place={place} go={go} />;
@@ -120,7 +129,8 @@ function View(props: ListProps) {
     }
     if (place.view === "function" && props.methods[Number(place.what)]?.index > 0)
         return <FunctionPage {...props} method={props.methods[Number(place.what)]} />;
-    if (index.base && place.view !== "flame") return <Changes {...props} />;
+    if (!index.hasTree) return <Functions {...props} />;
+    if (place.view === "bottomup") return <FlameView key="up" isUp {...props} />;
     return <FlameView key="down" isUp={false} {...props} />;
 }
 
@@ -137,7 +147,7 @@ function useTree(): Tree | undefined {
 function usePageKeys(place: Place, go: Go, filter: Filter, setHelp: (isOpen: boolean) => void) {
     const toggleTheme = () => go({ with: { theme: themeOf(place.with.theme) === "dark" ? "light" : "dark" } });
     const isUp = place.view === "bottomup";
-    const roots = index.base ? [0] : [0, ...index.threads.map((t) => t.root)];
+    const roots = [0, ...index.threads.map((t) => t.root)];
     const thread = (step: number) => () => {
         const next = roots[(roots.indexOf(filter.thread) + step + roots.length) % roots.length];
         go({ with: { thread: next ? String(next) : "", at: "", open: "" } });
@@ -152,9 +162,9 @@ function usePageKeys(place: Place, go: Go, filter: Filter, setHelp: (isOpen: boo
         "/": () => document.getElementById("search")?.focus(),
         "?": () => setHelp(true),
         t: toggleTheme,
-        b: () => go({ view: isUp ? "flame" : "bottomup", with: fresh }),
+        b: () => (index.hasTree ? go({ view: isUp ? "flame" : "bottomup", with: fresh }) : false),
         c: () => go({ with: { color: nextColoring(index, coloringOf(index, place)) } }),
-        w: () => (index.base ? go({ with: { side: filter.isBase ? "" : "base", at: "" } }) : false),
+        w: () => (index.base ? go({ with: { side: filter.isBase ? "" : "base" } }) : false),
         r: () => go({ with: refolded({ focus: 0, hidden: [] }) }),
         "[": thread(-1),
         "]": thread(1),
@@ -190,6 +200,7 @@ function App() {
     const whole = useTree();
     const tree = useFolded(whole, filter);
     const methods = useMethods(tree, filter);
+    const side = useSide(tree, methods, filter.isBase);
     const search = place.with.search ?? "";
     const matching = useMatching(index, search);
     useTheme(place.with.theme);
@@ -206,6 +217,7 @@ function App() {
     const onHide = (method: number) => {
         if (method) go({ with: refolded({ hidden: [...new Set([...filter.hidden, method])] }) });
     };
+    const about = { root: filter.thread, matching, place: { ...place, view: current }, go, onFocus, onHide };
     return (
         <>
             <header class="top">
@@ -216,10 +228,10 @@ function App() {
                     <span class="subject">{subject(index)}</span>
                 </nav>
                 <span class="tools">
-                    <SearchField {...{ index, text: search, matching, tree, filter, go }} />
-                    <ThreadChoice index={index} filter={filter} go={go} />
+                    <SearchField {...{ index: side.index, text: search, matching, tree: side.tree, filter, go }} />
+                    {(current === "changes" || ofPaths.includes(current)) && <ThreadChoice index={index} filter={filter} go={go} />}
                     {isFlame && <ColorChoice index={index} coloring={coloringOf(index, place)} go={go} />}
-                    {index.base && (isFlame || current === "tree") && <SideChoice filter={filter} go={go} />}
+                    {index.base && ofPaths.includes(current) && <SideChoice filter={filter} go={go} />}
                     <button type="button" class="plain" title="Light or dark (t)" aria-label="Light or dark" onClick={toggleTheme}>
                         {"\u25d1"}
                     </button>
@@ -235,7 +247,8 @@ function App() {
                     <Tabs current={current} go={go} />
                     <Chips index={index} filter={filter} place={place} go={go} />
                     {!tree && <p class="nothing">Unpacking {things(index.nNodes, "call path")} …</p>}
-                    {tree && <View {...{ index, tree, methods, root: filter.thread, matching, place, go, onFocus, onHide }} />}
+                    {tree && current === "changes" && <Changes {...{ index, tree, methods, ...about }} />}
+                    {side.tree && current !== "changes" && <View {...side} tree={side.tree} {...about} />}
                 </div>
             </main>
             {hasHelp && <Help keys={keyList} onClose={() => setHelp(false)} />}

@@ -21,7 +21,7 @@ export function filterOf(index: Index, place: Place): Filter {
     const thread = Number(place.with.thread);
     const focus = Number(place.with.focus);
     return {
-        thread: !index.base && index.threads.some((t) => t.root === thread) ? thread : 0,
+        thread: index.threads.some((t) => t.root === thread) ? thread : 0,
         focus: isMethod(focus) ? focus : 0,
         hidden: numbers(place.with.hide).filter(isMethod),
         isBase: !!index.base && place.with.side === "base",

@@ -2,13 +2,14 @@
 import { useEffect, useMemo } from "preact/hooks";
 import { count, percentage, things } from "../common/format";
 import { useKeys } from "../common/keys";
+import { List } from "../common/list";
 import type { Go, Place } from "../common/place";
 import { Source } from "../common/source";
-import { type Column, Table, sorted } from "../common/table";
+import type { Column } from "../common/table";
 import type { Theme } from "../common/theme";
 import { EndOf, visible } from "../common/visible";
 import { heatColor } from "./color";
-import { type Block, type Index, type Line, type SourceFile, linesOf, textOf } from "./data";
+import { type Block, type Index, type Line, type SourceFile, linesOf, textOf, tickOf } from "./data";
 import { Share } from "./lists";
 import { share, time } from "./units";
 
@@ -34,7 +35,7 @@ function fileColumns(index: Index): Column<SourceFile>[] {
             cell: (row) => count(row.nMethods),
         },
     ];
-    if (!run.hasTimes) return columns;
+    if (!index.hasTimes) return columns;
     return [
         ...columns,
         {
@@ -69,18 +70,15 @@ function fileColumns(index: Index): Column<SourceFile>[] {
 
 export function Sources({ index, place, go }: { index: Index; place: Place; go: Go }) {
     const columns = useMemo(() => fileColumns(index), [index]);
-    const sort = place.with.sort || (index.run.hasTimes ? "-self" : "file");
-    const rows = useMemo(() => sorted(index.files, columns, sort), [sort]);
-    const selected = Math.max(0, rows.findIndex((row) => String(row.index) === place.with.at));
     return (
-        <Table
+        <List
             label="Source files"
-            rows={rows}
+            rows={index.files}
             columns={columns}
-            sort={sort}
-            selected={selected}
-            onSort={(next) => go({ with: { sort: next } })}
-            onSelect={(i) => go({ with: { at: String(rows[i]?.index ?? "") } })}
+            order={index.hasTimes ? "-self" : "file"}
+            keyOf={(row) => String(row.index)}
+            place={place}
+            go={go}
             onOpen={(row) => go({ view: "source", what: String(row.index), with: { at: "", sort: "", line: "" } })}
             empty="The program named no source files."
         />
@@ -110,8 +108,8 @@ function said(index: Index, line: Line | undefined): string {
     if (!line) return "no code";
     const parts = [];
     if (line.isCounted) parts.push(`executed ${things(line.count, "time")}`);
-    if (line.isTimed && index.run.hasTimes) parts.push(`${time(index.run, line.self)} itself`);
-    if (line.blocks.length > 1) parts.push(`${line.blocks.length} blocks, ${line.nMissed} never executed`);
+    if (line.isTimed && index.hasTimes) parts.push(`${time(index.run, line.self)} itself`);
+    if (line.blocks.length > 1) parts.push(`${line.blocks.length} blocks${line.nMissed ? `, ${line.nMissed} never executed` : ""}`);
     return parts.join(", ") || "code";
 }
 
@@ -145,7 +143,7 @@ function BlockRow({ index, block, part }: { index: Index; block: Block; part: nu
     return (
         <li class={`block heat-${stepOf(part)}`}>
             <span>{block.isCounted ? things(block.count, "time") : "not counted"}</span>
-            {block.isTimed && run.hasTimes && (
+            {block.isTimed && index.hasTimes && (
                 <span>
                     {time(run, block.self)} itself, {time(run, block.total)} in all
                 </span>
@@ -178,8 +176,12 @@ function LinePanel({ index, file, number, line, heat, go }: {
                         {visible(method.name)}
                     </button>
                     <p class="dim">
-                        {things(method.calls, "call")}
-                        {index.run.hasTimes && `, ${time(index.run, method.self)} itself, ${time(index.run, method.total)} in all`}
+                        {[
+                            index.hasCalls && things(method.calls, "call"),
+                            index.hasTimes && `${time(index.run, method.self)} itself, ${time(index.run, method.total)} in all`,
+                        ]
+                            .filter(Boolean)
+                            .join(", ")}
                     </p>
                 </section>
             ))}
@@ -208,10 +210,10 @@ export interface SourcePageProps {
 }
 
 export function SourcePage({ index, file, place, theme, go }: SourcePageProps) {
-    const lines = useMemo(() => linesOf(file.index, index.run.ticks50 / 2 ** 50) ?? [], [file]);
+    const lines = useMemo(() => linesOf(file.index, tickOf(index.run)) ?? [], [file]);
     const text = textOf(file.index) ?? { missing: "", changed: false, lines: [] };
     const byLine = useMemo(() => new Map(lines.map((line) => [line.line, line])), [lines]);
-    const hasTimes = index.run.hasTimes && lines.some((line) => line.isTimed);
+    const hasTimes = index.hasTimes && lines.some((line) => line.isTimed);
     const heat = useMemo(() => heatOf(lines, hasTimes), [lines]);
     const hottest = useMemo(() => [...lines].filter((line) => heat(line) > 0).sort((a, b) => heat(b) - heat(a)), [lines]);
     const n = Math.max(text.lines.length, lines[lines.length - 1]?.line ?? 0, 1);
@@ -230,7 +232,7 @@ export function SourcePage({ index, file, place, theme, go }: SourcePageProps) {
             <p class="source-head">
                 <EndOf class="file-name" text={file.path} />
                 <span class="dim">
-                    {index.run.hasTimes && `${time(index.run, file.self)} (${percentage(file.self, index.run.total).toFixed(1)} %), `}
+                    {index.hasTimes && `${time(index.run, file.self)} (${percentage(file.self, index.run.total).toFixed(1)} %), `}
                     {things(file.nMethods, "function")}
                 </span>
             </p>

@@ -73,7 +73,7 @@ export function SearchField({ index, text, matching, tree, filter, go }: {
 }
 
 export function ThreadChoice({ index, filter, go }: { index: Index; filter: Filter; go: Go }) {
-    if (index.base || index.threads.length < 2) return null;
+    if (index.threads.length < 2) return null;
     return (
         <select
             aria-label="Thread"
@@ -124,13 +124,13 @@ export function ColorChoice({ index, coloring, go }: { index: Index; coloring: C
 export function SideChoice({ filter, go }: { filter: Filter; go: Go }) {
     return (
         <select
-            aria-label="Widths"
-            title="Widths (w)"
+            aria-label="Run"
+            title="Run (w)"
             value={filter.isBase ? "base" : ""}
-            onChange={(event) => go({ with: { side: event.currentTarget.value, at: "" } })}
+            onChange={(event) => go({ with: { side: event.currentTarget.value } })}
         >
-            <option value="">Widths: after</option>
-            <option value="base">Widths: before</option>
+            <option value="">Run: after</option>
+            <option value="base">Run: before</option>
         </select>
     );
 }

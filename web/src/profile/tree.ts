@@ -11,8 +11,10 @@ export interface Columns {
 export interface Paths extends Columns {
     readonly parent: ArrayLike<number>;
     readonly method: ArrayLike<number>;
-    /** The run that is compared with. */
+    /** The other one of two runs. */
     readonly base?: Columns;
+    /** That is the run after; else it is the one before. */
+    readonly isBefore: boolean;
     /** The one with most time first. */
     children(node: number): number[];
     /** Nodes from the outermost one to this, without the run. */
@@ -22,9 +24,15 @@ export interface Paths extends Columns {
     find(key: string): number;
 }
 
-interface Side {
+/** What was recorded of one run: without what follows from it. */
+interface Recorded {
     calls: Float64Array;
     self: Float64Array;
+    /** What `self` is in, in the run's unit. */
+    tick: number;
+}
+
+interface Side extends Recorded {
     total: Float64Array;
 }
 
@@ -48,13 +56,12 @@ export class Tree implements Paths {
     readonly nextSibling: Uint32Array;
     private readonly sorted = new Map<number, number[]>();
 
-    /** @param tick  that figures of time are in, in the run's unit */
     constructor(
         readonly parent: Uint32Array,
         readonly method: Uint32Array,
-        now: { calls: Float64Array; self: Float64Array },
-        base: { calls: Float64Array; self: Float64Array } | undefined,
-        readonly tick: number,
+        now: Recorded,
+        base: Recorded | undefined,
+        readonly isBefore = false,
     ) {
         this.n = parent.length;
         this.firstChild = new Uint32Array(this.n);
@@ -69,16 +76,17 @@ export class Tree implements Paths {
         this.base = this.baseTicks && this.inUnit(this.baseTicks);
     }
 
-    private side(raw: { calls: Float64Array; self: Float64Array }): Side {
-        const total = raw.self.slice();
+    private side(recorded: Recorded): Side {
+        const total = recorded.self.slice();
         for (let node = this.n - 1; node > 0; node--) total[this.parent[node]] += total[node];
-        return { calls: raw.calls, self: raw.self, total };
+        return { ...recorded, total };
     }
 
     private inUnit(ticks: Side): Side {
-        if (this.tick === 1) return ticks;
-        const column = (from: Float64Array) => from.map((n) => Math.round(n * this.tick));
-        return { calls: ticks.calls, self: column(ticks.self), total: column(ticks.total) };
+        const { tick } = ticks;
+        if (tick === 1) return ticks;
+        const column = (from: Float64Array) => from.map((n) => Math.round(n * tick));
+        return { calls: ticks.calls, self: column(ticks.self), total: column(ticks.total), tick: 1 };
     }
 
     hasChildren(node: number): boolean {
@@ -109,11 +117,17 @@ export class Tree implements Paths {
         return node > 0 && node < this.n ? Math.floor(node) : 0;
     }
 
-    /** The paths of the run that is compared with, as if they were the new ones. */
+    /** The paths as they are in the run before. */
     swapped(): Tree {
         const { ticks, baseTicks } = this;
-        return baseTicks ? new Tree(this.parent, this.method, baseTicks, ticks, this.tick) : this;
+        return baseTicks ? new Tree(this.parent, this.method, baseTicks, ticks, true) : this;
     }
+}
+
+/** Of two runs: figures of a path before and after. */
+export function sidesOf(paths: Paths, figure: keyof Columns, node: number): [before: number, after: number] {
+    const [own, other] = [paths[figure][node], paths.base?.[figure][node] ?? 0];
+    return paths.isBefore ? [own, other] : [other, own];
 }
 
 export interface Fold {
@@ -121,51 +135,77 @@ export interface Fold {
     hidden: Set<number>;
     /** Only calls of this method, and what they called; 0: all. */
     focus: number;
+    /** The same path is one on whatever thread. */
+    joinsThreads: boolean;
 }
 
-/** Paths that become the same are one. Threads' roots stay; a time that no visible function is left
- * for is theirs, unless there is a focus. */
-export function folded(tree: Tree, fold: Fold, nMethods: number): Tree {
-    const to = new Uint32Array(tree.n); // 0: in nothing that is shown
+/** Nodes by caller and method: a hash table of node numbers alone, since a Map of a million keys is what
+ * folding would spend its time on. */
+class Growing {
+    readonly parent: Uint32Array;
+    readonly method: Uint32Array;
+    n = 1;
+    private readonly slots: Uint32Array;
+    private readonly shift: number;
+
+    /** @param most  nodes that there may be */
+    constructor(most: number) {
+        this.parent = new Uint32Array(most);
+        this.method = new Uint32Array(most);
+        const bits = Math.max(1, Math.ceil(Math.log2(2 * most)));
+        this.slots = new Uint32Array(2 ** bits);
+        this.shift = 32 - bits;
+    }
+
+    add(below: number, of: number): number {
+        this.parent[this.n] = below;
+        this.method[this.n] = of;
+        return this.n++;
+    }
+
+    /** The callee of a node that is this method. */
+    child(below: number, of: number): number {
+        const hash = Math.imul(Math.imul(below, 0x9e3779b1) ^ of, 0x85ebca6b);
+        for (let slot = hash >>> this.shift; ; slot = (slot + 1) & (this.slots.length - 1)) {
+            const node = this.slots[slot];
+            if (!node) return (this.slots[slot] = this.add(below, of));
+            if (this.parent[node] === below && this.method[node] === of) return node;
+        }
+    }
+}
+
+const NOWHERE = -1;
+
+/** Paths that become the same are one. Threads' roots stay, if they are not joined. A time that no
+ * visible function is left for is theirs, or the run's, unless there is a focus. */
+export function folded(tree: Tree, fold: Fold): Tree {
+    const to = new Int32Array(tree.n);
     const root = new Uint32Array(tree.n); // of its thread
-    const known = new Map<number, number>();
-    const [parent, method] = [[0], [0]];
-    const add = (below: number, of: number) => {
-        parent.push(below);
-        method.push(of);
-        return parent.length - 1;
-    };
-    const child = (below: number, of: number) => {
-        const key = below * nMethods + of;
-        let node = known.get(key);
-        if (node === undefined) known.set(key, (node = add(below, of)));
-        return node;
-    };
+    const nodes = new Growing(tree.n);
     for (let node = 1; node < tree.n; node++) {
         const [above, of] = [tree.parent[node], tree.method[node]];
         if (!of) {
-            root[node] = add(0, 0);
-            if (!fold.focus) to[node] = root[node];
+            root[node] = fold.joinsThreads ? 0 : nodes.add(0, 0);
+            to[node] = fold.focus ? NOWHERE : root[node];
             continue;
         }
         root[node] = root[above];
-        const isInside = !fold.focus || to[above] || of === fold.focus;
-        if (!isInside) continue;
-        to[node] = fold.hidden.has(of) ? to[above] : child(to[above] || root[above], of);
+        to[node] = to[above];
+        if (to[above] === NOWHERE && of === fold.focus) to[node] = root[node];
+        if (to[node] !== NOWHERE && !fold.hidden.has(of)) to[node] = nodes.child(to[node], of);
     }
-    const n = parent.length;
     const added = (column: ArrayLike<number>, isOfCalls: boolean) => {
-        const sums = new Float64Array(n);
+        const sums = new Float64Array(nodes.n);
         for (let node = 1; node < tree.n; node++)
-            if (to[node] && !(isOfCalls && fold.hidden.has(tree.method[node]))) sums[to[node]] += column[node];
+            if (to[node] !== NOWHERE && !(isOfCalls && fold.hidden.has(tree.method[node]))) sums[to[node]] += column[node];
         return sums;
     };
-    const side = (from: Columns) => {
+    const side = (from: Side) => {
         const calls = added(from.calls, true);
-        return { calls, self: from.self === from.calls ? calls : added(from.self, false) };
+        return { calls, self: from.self === from.calls ? calls : added(from.self, false), tick: from.tick };
     };
     const base = tree.baseTicks && side(tree.baseTicks);
-    return new Tree(Uint32Array.from(parent), Uint32Array.from(method), side(tree.ticks), base, tree.tick);
+    return new Tree(nodes.parent.slice(0, nodes.n), nodes.method.slice(0, nodes.n), side(tree.ticks), base);
 }
 
 /** Is a node in the subtree of root? For all nodes at once. */

@@ -1,0 +1,221 @@
+// profile_kinds.mjs: claims about the pages of profiles that have not everything: of samples from outside,
+// of other tools, of coverage alone, of deep recursions, and of two runs. See test_profile_kinds.sh.
+import { readFileSync } from "node:fs";
+import { allRows, claim, finish, grouped, open, press, ready, same, settle, time } from "./browser.mjs";
+
+const json = (file) => JSON.parse(readFileSync(file, "utf8"));
+const isSeen = (m) => m.calls > 0 || m.total > 0;
+const around = (value, half) => time(value) + (half ? `\u00b1 ${time(half)}` : "");
+const tabs = (page) => page.$$eval("[role=tab]", (list) => list.map((tab) => tab.textContent));
+const heads = (page) => page.$$eval("[role=columnheader]", (list) => list.map((head) => head.textContent.replace(/[\u25b4\u25be]/, "")));
+const tileTexts = (page) => page.$$eval(".tile", (list) => list.map((tile) => tile.innerText.replace(/\n+/g, " | ")));
+
+// ---- calls that nobody counted ----------------------------------------------------------------------
+
+/** A page of times alone has the functions of the report, and says of calls that there are none. */
+async function functions_without_counted_calls_are_shown(name) {
+    const report = json(`${name}.json`);
+    const page = await ready(`${name}.html`, "#functions?sort=name");
+    const unit = (value, half) => (report.run.unit === "ns" ? around(value, half) : grouped(value));
+    const wanted = report.methods.filter(isSeen).map((m) => [m.name, unit(m.self, m.self_half), unit(m.total, m.total_half)]);
+    claim(`${name}: there are some`, wanted.length >= 3, wanted);
+    same(`${name}: functions`, wanted.sort(), (await allRows(page)).map(({ cells }) => [cells[0], cells[2], cells[4]]).sort());
+    claim(`${name}: no column of calls`, !(await heads(page)).includes("Calls"), await heads(page));
+    const tiles = await tileTexts(page);
+    claim(`${name}: how many functions`, tiles.includes(`Functions | ${wanted.length} | calls were not counted`), tiles);
+    claim(`${name}: no calls, no overhead, no process 0`, !/Calls|Overhead|process 0\b/.test(tiles.join(" ")), tiles);
+    for (const view of ["flame", "tree", "bottomup", "threads"]) {
+        await page.evaluate((hash) => (location.hash = hash), `#${view}`);
+        await settle(page);
+        claim(`${name}: ${view} counts no calls`, !/\b0 calls\b|Calls/.test(await page.locator("main").innerText()));
+    }
+    await page.evaluate(() => (location.hash = "#run"));
+    await settle(page);
+    const facts = await page.locator(".run-page").innerText();
+    claim(`${name}: the run has no calls`, facts.includes("no calls; "), facts);
+    claim(`${name}: nor was it process 0 in 1970`, !/process\s+0\b|1970/.test(facts), facts);
+    await page.context().close();
+
+    const plain = await open(`${name}.html`, "", { javaScriptEnabled: false });
+    const [run, functions] = await plain.locator("table").allInnerTexts();
+    claim(`${name}: without JavaScript, too`, functions.split("\n").length === wanted.length + 1, functions);
+    claim(`${name}: in time alone`, functions.startsWith("Function\tSelf\tTotal") && !run.includes("Calls"), functions);
+    await plain.context().close();
+}
+
+async function an_import_says_what_it_is_of() {
+    const page = await ready("edges.html", "");
+    const tiles = await tileTexts(page);
+    claim("imported", tiles.some((tile) => tile.startsWith("Imported | callgrind")), tiles);
+    claim("its paths are estimates", (await page.textContent(".note")).startsWith("Call paths are estimated from callers and callees."));
+    await page.context().close();
+}
+
+// ---- functions without paths ------------------------------------------------------------------------
+
+async function coverage_alone_has_functions_and_no_paths() {
+    const report = json("coverage.json");
+    const page = await ready("coverage.html", "");
+    same("views", ["Functions", "Sources", "Threads", "Run"], await tabs(page));
+    const wanted = report.methods.filter((m) => m.calls > 0).map((m) => [m.name, grouped(m.calls)]).sort();
+    same("functions", wanted, (await allRows(page)).map(({ cells }) => [cells[0], cells[2]]).sort());
+    claim("calls", (await tileTexts(page)).some((tile) => tile.startsWith(`Calls | ${grouped(report.run.calls)} |`)));
+    claim("why there is no tree", (await page.textContent(".note")).startsWith("No call paths were recorded, only functions."));
+    await press(page, "Enter");
+    same("no callers", 0, await page.locator("[aria-label=Callers]").count());
+    await press(page, "b");
+    claim("no key leads to a graph", /#function/.test(page.url()), page.url());
+    await page.context().close();
+}
+
+// ---- depth ------------------------------------------------------------------------------------------
+
+async function the_end_of_a_deep_recursion_can_be_reached() {
+    const deepest = 1 + 1 + 1 + 5001 + 1; // thread, lua, main chunk, down(5000) to down(0), bottom
+    const page = await ready("deep.html", "");
+    const height = () => page.$eval(".flame-box > div", (box) => box.clientHeight);
+    await page.waitForFunction((rows) => document.querySelector(".flame-box > div").clientHeight === rows * 19, deepest, { timeout: 10000 }).catch(() => {});
+    same("a row for each call", deepest * 19, await height());
+    const name = () => page.textContent(".flame-about b");
+    for (let i = 0; i < Math.ceil(deepest / 20); i++) await page.keyboard.press("PageDown");
+    await settle(page);
+    same("the last one", "bottom", await name());
+    const { top, seen } = await page.$eval(".flame-box", (box) => ({ top: box.scrollTop, seen: box.clientHeight }));
+    claim("is in sight", top + seen >= deepest * 19 - 1 && top <= (deepest - 1) * 19, { top, seen, deepest });
+    const box = await page.locator(".flame canvas").boundingBox();
+    await press(page, "PageUp");
+    same("up again", "down", await name());
+    await page.mouse.move(box.x + 20, box.y + box.height - 8);
+    await settle(page);
+    same("the mouse finds it", "bottom", await name());
+    await press(page, "Enter");
+    const again = await ready("deep.html", new URL(page.url()).hash);
+    same("a link leads there", "bottom", await again.textContent(".flame-about b"));
+    claim("and shows it", (await again.$eval(".flame-box", (b) => b.scrollTop)) > 4000 * 19);
+    await again.context().close();
+    await page.context().close();
+}
+
+// ---- two runs ---------------------------------------------------------------------------------------
+
+const signed = (n, text) => (n === 0 ? "0" : `${n < 0 ? "\u2212" : "+"}${text(Math.abs(n))}`);
+
+/** Cells of the functions of a comparison: name, calls, change, self, change, total, change. */
+async function compared(page) {
+    const rows = await allRows(page);
+    return rows.map(({ cells }) => [0, 2, 3, 4, 6, 7, 9].map((i) => cells[i])).sort();
+}
+
+const wantedOf = (rows) =>
+    rows
+        .filter((r) => r.calls.new > 0 || r.total.new > 0)
+        .map((r) => [
+            r.name, grouped(r.calls.new), signed(r.calls.new - r.calls.base, grouped),
+            time(r.self.new), signed(r.self.new - r.self.base, time),
+            time(r.total.new), signed(r.total.new - r.total.base, time),
+        ])
+        .sort();
+
+async function a_thread_of_two_runs_is_compared_alone() {
+    const threads = json("diff-threads.json").rows;
+    const page = await ready("two.html", "#threads?sort=name", { viewport: { width: 1700, height: 800 } });
+    const shown = (await allRows(page)).map(({ cells }) => [cells[0], cells[1], cells[4], cells[5], cells[7]]);
+    const wanted = threads.map((r) => [r.name, grouped(r.calls.new), time(r.total.base), time(r.total.new), signed(r.total.new - r.total.base, time)]);
+    same("threads", wanted.sort(), shown.sort());
+    const name = ".two.lua:4_3.";
+    await page.click(`.table >> text=${name}`);
+    await settle(page);
+    claim("it opens", /thread=\d+/.test(page.url()), page.url());
+    same("and is chosen", name, await page.$eval("[aria-label=Thread]", (list) => list.selectedOptions[0].textContent));
+    await page.evaluate(() => (location.hash = location.hash.replace("#flame", "#functions")));
+    await settle(page);
+    same("its functions", wantedOf(json("diff-thread.json").rows), await compared(page));
+    await page.selectOption("[aria-label=Thread]", "0");
+    await settle(page);
+    same("all functions", wantedOf(json("diff.json").rows), await compared(page));
+    await page.context().close();
+}
+
+async function each_of_two_runs_can_be_seen_alone() {
+    const before = json("before.json");
+    const page = await ready("two.html", "#functions", { viewport: { width: 1700, height: 800 } });
+    await press(page, "w");
+    claim("no changes", !(await heads(page)).some((head) => head.includes("\u00b1")), await heads(page));
+    const wanted = before.methods.filter(isSeen).map((m) => [m.name, grouped(m.calls), time(m.self), time(m.total)]);
+    same("functions before", wanted.sort(), (await allRows(page)).map(({ cells }) => [0, 2, 3, 5].map((i) => cells[i])).sort());
+    await press(page, "1");
+    const first = (await allRows(page))[0].cells;
+    const [largest] = json("diff.json").rows.toSorted((a, b) => Math.abs(b.self.new - b.self.base) - Math.abs(a.self.new - a.self.base));
+    same("changes are of both", [largest.name, time(largest.self.base), time(largest.self.new)], [first[1], first[3], first[4]]);
+    await press(page, "2", "ArrowDown");
+    const path = json("diff-paths.json").rows.find((r) => r.path.join("/") === "lua/main chunk of two.lua");
+    const about = await page.textContent(".flame-about");
+    const change = path.total.new - path.total.base;
+    claim("of a path, the time before", about.includes(`${time(path.total.base)} (`), { about, path });
+    claim("and what it became", about.includes(signed(change, time)), { about, change });
+    await page.context().close();
+}
+
+async function both_runs_have_their_diagnostics() {
+    const page = await ready("two.html", "#run");
+    const parts = await page.$$eval(".run-page h2", (list) => list.map((head) => head.textContent));
+    same("parts", ["The run before", "The run after", "Diagnostics before", "Diagnostics after"], parts);
+    await page.context().close();
+}
+
+async function without_javascript_both_runs_are_told_apart() {
+    const { rows } = json("diff.json");
+    const [before, after] = [json("before.json").run, json("after.json").run];
+    const page = await open("two.html", "", { javaScriptEnabled: false });
+    same("it is a comparison", "Profiles compared", await page.textContent("h1"));
+    const [runs, functions] = (await page.locator("table").allInnerTexts()).map((text) => text.split("\n").map((row) => row.split("\t")));
+    same("sides", ["", "Before", "After", "Change"], runs[0]);
+    same("files", ["Profile", "before.qprof", "after.qprof", ""], runs[2]);
+    const percent = ((100 * Math.abs(after.total - before.total)) / before.total).toFixed(1);
+    const sign = after.total < before.total ? "\u2212" : "+";
+    same("times", ["Time", time(before.total), time(after.total), `${signed(after.total - before.total, time)} (${sign}${percent} %)`], runs[3]);
+    same("heads", ["Function", "Calls before", "Calls", "Change", "Self before", "Self", "Change"], functions[0]);
+    const [largest] = rows.toSorted((a, b) => Math.abs(b.self.new - b.self.base) - Math.abs(a.self.new - a.self.base));
+    const [name, callsBefore, calls, , selfBefore, self, change] = functions[1];
+    same("the largest change first", [largest.name, grouped(largest.calls.base), grouped(largest.calls.new), time(largest.self.base), time(largest.self.new)], [name, callsBefore, calls, selfBefore, self]);
+    claim("and how large it is", change.startsWith(signed(largest.self.new - largest.self.base, time)), change);
+    await page.context().close();
+}
+
+async function names_of_files_are_said_and_harmless() {
+    const page = await ready("odd.html", "");
+    claim("as text", (await page.textContent(".subject")).includes("<b>&\\x1B[31m.qprof"), await page.textContent(".subject"));
+    same("no markup", 0, await page.locator(".subject b").count());
+    await page.context().close();
+    const plain = await open("odd.html", "", { javaScriptEnabled: false });
+    claim("without JavaScript, too", (await plain.textContent("table")).includes("<b>&\\x1B[31m.qprof"));
+    await plain.context().close();
+}
+
+async function screenshots() {
+    for (const [name, hash] of [
+        ["outside", "#functions"], ["outside", "#flame"], ["edges", "#flame"], ["coverage", ""], ["deep", "#flame"],
+        ["two", ""], ["two", "#flame"], ["two", "#threads"], ["two", "#run"], ["two", "#functions?side=base"],
+    ])
+        for (const [scheme, width] of [["light", 1400], ["dark", 600]]) {
+            const page = await ready(`${name}.html`, hash, { colorScheme: scheme, viewport: { width, height: 900 } });
+            await page.screenshot({ path: `${name}-${hash.replace(/\W.*/, "") || hash.slice(1, 6)}-${scheme}-${width}.png` });
+            await page.context().close();
+        }
+    const plain = await open("two.html", "", { javaScriptEnabled: false });
+    await plain.screenshot({ path: "without-javascript.png" });
+    await plain.context().close();
+}
+
+await functions_without_counted_calls_are_shown("outside");
+await functions_without_counted_calls_are_shown("samples");
+await an_import_says_what_it_is_of();
+await coverage_alone_has_functions_and_no_paths();
+await the_end_of_a_deep_recursion_can_be_reached();
+await a_thread_of_two_runs_is_compared_alone();
+await each_of_two_runs_can_be_seen_alone();
+await both_runs_have_their_diagnostics();
+await without_javascript_both_runs_are_told_apart();
+await names_of_files_are_said_and_harmless();
+await screenshots();
+await finish();

@@ -1,0 +1,77 @@
+#!/bin/sh
+# test_profile_kinds.sh: the profile page of what was sampled from outside, imported, recorded as coverage
+# alone or compared, in headless Chromium: its numbers are those of the JSON reports.
+set -eu
+. "$QPROF_SOURCE/tests/web/lib.sh"
+
+# sampled from outside, and the same through the format of another tool
+cat >busy.lua <<'END'
+local function hot(n) local s = 0 for i = 1, n do s = s + i % 7 end return s end
+local function warm(n) local s = hot(n) return s + hot(n // 2) end
+while true do warm(20000) end
+END
+QPROF=-output=busy.qprof "$qlua" busy.lua &
+busy=$!
+trap 'kill $busy 2>/dev/null || true' EXIT
+sleep 1
+"$qprof" run --pid=$busy --for=1s -o outside.qprof >/dev/null 2>&1
+kill $busy
+"$qprof" export --to=pprof -o samples.pb.gz outside.qprof
+page outside outside.qprof
+page samples samples.pb.gz
+
+# exact, through a format without paths
+cat >work.lua <<'END'
+local function leaf(n) local x = 0 for i = 1, n do x = x + i end return x end
+local function mid(n) local x = leaf(n) return x + leaf(n) end
+for i = 1, 50 do mid(10) end
+END
+QPROF=-output=work.qprof "$qlua" work.lua
+"$qprof" export --to=callgrind -o callgrind.out work.qprof
+page edges callgrind.out
+QPROF="-output=coverage.qprof -collect=coverage" "$qlua" work.lua
+page coverage coverage.qprof
+
+# the last one of 5,000 open calls does nearly all of the work
+cat >deep.lua <<'END'
+local function bottom() local x = 0 for i = 1, 1000000 do x = x + i end return x end
+function down(n) local x if n > 0 then x = down(n - 1) else x = bottom() end return x + 1 end
+down(5000)
+END
+QPROF=-output=deep.qprof "$qlua" deep.lua
+page deep deep.qprof
+
+# two runs of two threads each
+cat >two.lua <<'END'
+local calls, work = 40, 2000
+local function leaf(n) local x = 0 for i = 1, n do x = x + i end return x end
+local function only(n) local x = leaf(n) return x end
+local co = coroutine.create(function() for i = 1, 3 do leaf(work) only(10) coroutine.yield() end end)
+for i = 1, calls do leaf(work) end
+for i = 1, 3 do coroutine.resume(co) end
+END
+QPROF=-output=before.qprof "$qlua" two.lua
+sed -i '1s/.*/local calls, work = 30, 20000/' two.lua
+QPROF=-output=after.qprof "$qlua" two.lua
+for run in before after; do "$qprof" report --format=json $run.qprof >$run.json; done
+"$qprof" html before.qprof after.qprof -o two.html >/dev/null
+"$qprof" diff --format=json before.qprof after.qprof >diff.json
+"$qprof" diff --format=json --threads before.qprof after.qprof >diff-threads.json
+"$qprof" diff --format=json --thread=.two.lua:4_3. before.qprof after.qprof >diff-thread.json
+"$qprof" diff --format=json --paths before.qprof after.qprof >diff-paths.json
+
+# what is there already stays
+"$qprof" html work.qprof >said
+grep -q '^Written: work.html;' said
+echo mine >work.html
+"$qprof" html work.qprof >said
+grep -q '^Written: work.1.html;' said || { echo "the page goes to another place"; exit 1; }
+[ "$(cat work.html)" = mine ] || { echo "a file that nobody named is overwritten"; exit 1; }
+"$qprof" html work.qprof -o work.html >/dev/null
+grep -q '</html>' work.html || { echo "a file that was named is not replaced"; exit 1; }
+
+odd=$(printf '<b>&\033[31m.qprof')
+cp work.qprof "$odd"
+"$qprof" html "$odd" -o odd.html >/dev/null
+
+node "$QPROF_SOURCE/tests/web/profile_kinds.mjs"
