@@ -30,11 +30,13 @@ qprof export --to=pprof -o run.pb.gz --thread=1 run.qprof
 qprof export --to=callgrind -o callgrind.out.1 plain.qprof
 record lines.qprof 'main(' ':1' 9 'g(' 7 ')' ':2' 2 '#1*5' '#2*1' ')'
 qprof export --to=callgrind -o callgrind.out.2 lines.qprof
+qprof export --to=pprof -o lines.pb.gz lines.qprof
+qprof export --to=pprof -o samples.pb.gz --thread=1 samples.qprof
 qprof export --to=chrome -o run.trace.json --thread=1 run.qprof
 qprof export --to=cpuprofile -o run.cpuprofile --thread=1 run.qprof
 MODULES=$modules CHROMIUM=$(command -v chromium) node "$root/tests/export/speedscope.mjs" \
     run.speedscope.json run.folded run.pb.gz run.trace.json run.cpuprofile callgrind.out.1 \
-    callgrind.out.2 >seen 2>&1
+    callgrind.out.2 lines.pb.gz samples.pb.gz >seen 2>&1
 for file in run.speedscope.json run.folded run.pb.gz run.trace.json run.cpuprofile; do
     claim "speedscope shows own and total time of $file" same \
         "main 14 25, f 7 10, g 3 5, leaf 1 1" "$(sed -n "s/^$file: //p" seen)"
@@ -43,5 +45,8 @@ claim "speedscope shows own and total time of callgrind.out.1" same \
     "main 14 25, f 7 10, g 3 3, leaf 1 1" "$(sed -n 's/^callgrind.out.1: //p' seen)"
 claim "... and with a third event, executions of lines" same "main 11 18, g 7 7" \
     "$(sed -n 's/^callgrind.out.2: //p' seen)"
+claim "... and of pprof's samples a line" same "main 11 18, g 7 7" "$(sed -n 's/^lines.pb.gz: //p' seen)"
+claim "... and of a run that was sampled" same "f 9000 11000, main 3000 14000, g 2000 6000" \
+    "$(sed -n 's/^samples.pb.gz: //p' seen)"
 [ "$failures" = 0 ] || cat seen
 finish
