@@ -358,10 +358,11 @@ typedef struct {
     uint64_t n_trigger_off;    /* frames closed because a trigger turned recording off */
     uint64_t n_dropped;        /* entries that were seen and not recorded */
     uint64_t n_deep_total;     /* entries of frames that were only counted */
-    uint64_t n_folded;         /* entries that no node could count for want of memory */
-    uint64_t n_cleared;        /* entries that clears took out of the tree */
-    uint64_t n_drift;          /* snapshot: events while this thread was copied; else 0 */
-    uint64_t system_id;        /* of the system thread: gettid */
+    uint64_t
+        n_folded; /* entries that no node counts: no memory, or their method is in no area */
+    uint64_t n_cleared; /* entries that clears took out of the tree */
+    uint64_t n_drift;   /* snapshot: events while this thread was copied; else 0 */
+    uint64_t system_id; /* of the system thread: gettid */
 } qp_thread_record;
 
 typedef enum {

@@ -286,6 +286,10 @@ void qp_charge_settle(qprof_thread *th, qprof_frame *f, uint64_t now)
     }
     if (!(hooks & QPROF_HOOK_EXACT))
         return;
+    if (f->flags & QPROF_FRAME_EXCLUDED) { /* as if its caller had done it */
+        QPROF_ADD(f[-1].own, f->own);
+        return;
+    }
     if (f->flags & QPROF_FRAME_MARKED)
         qp_blocks_settle(th, f, now);
     QPROF_ADD(n->self, f->own);

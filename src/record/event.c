@@ -212,9 +212,7 @@ static qp_call callee_of(qprof_thread *th, qprof_frame **top, uintptr_t method)
 static void count_call(qprof_thread *th, qprof_frame *f)
 {
     qprof_node *n = qp_node_at(th, f->node);
-    bool is_folded = f->flags & QPROF_FRAME_FOLDED;
-    if (f->flags & QPROF_FRAME_EXCLUDED)
-        return;
+    bool is_folded = f->flags & (QPROF_FRAME_FOLDED | QPROF_FRAME_EXCLUDED);
     if (!is_folded && !has_hook(th, QP_HOOK_STOPPED | QP_HOOK_OFF)) {
         QPROF_ADD(n->n_calls, 1);
         return;
