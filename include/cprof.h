@@ -110,6 +110,21 @@ CPROF_SAME(pc_pattern_compile);
 CPROF_SAME(pc_pattern_match);
 CPROF_SAME(pc_pattern_free);
 
+/* ---- traces -------------------------------------------------------------------------------- */
+CPROF_SAME(mark);
+CPROF_SAME(counter);
+CPROF_SAME(trace_dump);
+CPROF_SAME(trace_call);
+CPROF_SAME(trace_call_vt);
+CPROF_SAME(trace_return);
+CPROF_SAME(trace_return_vt);
+CPROF_SAME(trace_line);
+CPROF_SAME(trace_line_vt);
+CPROF_SAME(trace_parameter);
+CPROF_SAME(trace_parameter_vt);
+CPROF_SAME(trace_result);
+CPROF_SAME(trace_result_vt);
+
 /* ---- triggers, actions, areas --------------------------------------------------------------- */
 CPROF_SAME(trigger_create);
 CPROF_SAME(trigger_find);

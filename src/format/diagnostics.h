@@ -56,7 +56,9 @@
     X(context_mixed, H, "changes of methods that count blocks and jumps: not told apart")      \
     X(sample_lost, L, "samples that found no room")                                            \
     X(throttled, E, "times the sampler doubled its interval because it cost too much")         \
-    X(unmatched_names, H, "names of triggers, actions and areas that no method has")
+    X(unmatched_names, H, "names of triggers, actions and areas that no method has")           \
+    X(trace_lost, L, "records of the trace that found no room in memory")                      \
+    X(trace_unwritten, L, "records of the trace that could not be written to its file")
 
 typedef enum {
 #define QP_X(name, kind, text) QP_D_##name,

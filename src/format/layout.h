@@ -318,7 +318,8 @@ enum {
     QP_FRAME_HOOKED = 1u << 7,   /* its exit is looked at */
     QP_FRAME_RESTORE =
         1u << 8, /* a trigger acted: at its end the thread's status is again ... */
-    QP_FRAME_RESTORE_ON = 1u << 9 /* ... enabled; else disabled */
+    QP_FRAME_RESTORE_ON = 1u << 9, /* ... enabled; else disabled */
+    QP_FRAME_TRACED = 1u << 10     /* its entry is in the trace: its exit will be */
 };
 
 #define QP_TOP_BUSY 0x80000000u

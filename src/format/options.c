@@ -28,6 +28,9 @@ static bool is_foreign(qp_option which)
     case QP_OPT_record_min_max:
     case QP_OPT_trace:
     case QP_OPT_pri:
+    case QP_OPT_trace_mode:
+    case QP_OPT_trace_output:
+    case QP_OPT_trace_buffer:
         return QP_PRODUCT_IS_COVERAGE;
     default:
         return false;

@@ -40,7 +40,7 @@
       "elapsed-time|user+system|user|system", "other words for -time-blocking-functions")      \
     X(collection_granularity, "collection-granularity", WORD, "line",                          \
       "function|basic-block|line", "finest detail that is collected")                          \
-    X(collect, "collect", SET, QP_PRODUCT_COLLECT, "profile|coverage|samples|stack",           \
+    X(collect, "collect", SET, QP_PRODUCT_COLLECT, "profile|coverage|samples|stack|trace",     \
       "what goes into the file, separated by commas; libcprof: coverage by default")           \
     X(cover, "cover", WORD, "", "hits|once",                                                   \
       "collect coverage, too: how often code was executed, or whether")                        \
@@ -80,6 +80,13 @@
     X(trace, "trace", TEXT, "no", "yes|no|FILE",                                               \
       "write a trace as the Xbase++ profiler's, to OUTFILE of the settings or to FILE.PRF")    \
     X(pri, "pri", TEXT, "", "FILE", "settings of that trace, lines KEY=VALUE")                 \
+    X(trace_mode, "trace-mode", WORD, "", "stream|overwrite",                                  \
+      "a raw trace goes to -trace-output, or the last of it stays in the profile; "            \
+      "default: as -trace-output is given or not")                                             \
+    X(trace_output, "trace-output", TEXT, "", "FILE",                                          \
+      "collect a trace, too, and write it to this file; conversions as in -filename-prefix")   \
+    X(trace_buffer, "trace-buffer", SIZE, "4M", "16K..1G",                                     \
+      "memory of a trace for each system thread, 16 bytes a record")                           \
     X(memory_limit, "memory-limit", SIZE, "256M", "1M..16G",                                   \
       "memory of the recorder; beyond it paths are folded")                                    \
     X(thread_rows, "thread-rows", NUMBER, "1000", "1..16000000",                               \

@@ -168,8 +168,9 @@ int qp_charge_begin(uint64_t (*given_clock)(void), qp_parse_error *error)
     bool has_classes = h->user_clock != h->clock_kind || h->wait_clock != h->clock_kind;
     h->clock_source = choose_source(qp_charge_kind(), has_classes);
     h->time_mode = (uint32_t)qp_run.options.number[QP_OPT_time];
-    if (has_classes && h->time_mode == QP_TIME_ADAPTIVE)
-        h->time_mode = QP_TIME_EXACT; /* an estimate over two clocks would mean nothing */
+    if ((has_classes || (h->collect & QP_COLLECT_TRACE)) && h->time_mode == QP_TIME_ADAPTIVE)
+        h->time_mode = QP_TIME_EXACT; /* an estimate over two clocks would mean nothing, and a
+                                         trace reads the clock at each event anyway */
     qp_run.hooks = h->time_mode == QP_TIME_EXACT      ? QPROF_HOOK_EXACT
                    : h->time_mode == QP_TIME_ADAPTIVE ? QPROF_HOOK_ADAPTIVE
                                                       : 0;

@@ -16,6 +16,9 @@ typedef struct {
     _Alignas(64) char head[QP_CELL]; /* cell 0 */
     qprof_node root, callee;         /* 1, 2 */
     qprof_frame before, frames[4];   /* 3, 4.. */
+    qp_ring ring;
+    qp_trace_record slot; /* of the ring */
+    qp_trace_lane lane;
 } scratch;
 
 static void prepare(scratch *s, qprof_thread *th, qprof_pulse *pulse)
@@ -35,6 +38,7 @@ static void prepare(scratch *s, qprof_thread *th, qprof_pulse *pulse)
     *pulse = (qprof_pulse){0};
     th->floor = pulse->top = QPROF_INDEX(th, &s->frames[0]);
     th->span = 3;
+    s->lane = (qp_trace_lane){.th = th, .ring = &s->ring, .limit = UINT64_MAX};
 }
 
 void qp_cost_measure(void)
@@ -46,6 +50,8 @@ void qp_cost_measure(void)
     uint64_t best_pair = UINT64_MAX, best_inside = UINT64_MAX;
     if (h->clock_source != QP_SOURCE_TSC || !qp_run.hooks)
         return; /* no clock to measure with, or nothing that it would distort */
+    qp_trace_lane *lane = qp_here.lane;
+    qp_here.lane = &s.lane;
     for (unsigned round = 0; round < ROUNDS; round++) {
         prepare(&s, &th, &pulse);
         uint64_t start = qp_clock_tsc();
@@ -58,6 +64,7 @@ void qp_cost_measure(void)
         best_pair = whole < best_pair ? whole : best_pair;
         best_inside = inside < best_inside ? inside : best_inside;
     }
+    qp_here.lane = lane;
     bool is_exact = qp_run.hooks & QPROF_HOOK_EXACT;
     h->cost_inside = is_exact ? best_inside * 1000 / PAIRS : 0;
     uint64_t pair = best_pair * 1000 / PAIRS;

@@ -12,6 +12,7 @@
 #include "record/rules.h"
 #include "record/samples.h"
 #include "record/stack.h"
+#include "record/trace_fast.h"
 #include "record/tree.h"
 #include "record/watch.h"
 
@@ -369,17 +370,26 @@ static void enter(qprof_thread *th, uintptr_t method, uintptr_t id)
     if (call.path && !call.method && !qp_tree_is_overflow(th, call.path))
         QPROF_STORE(qp_node_at(th, top->node)->last, call.path);
     start_frame(th, top, f);
+    if (has_hook(th, QP_HOOK_TRACE) && !(f->flags & (QPROF_FRAME_SKIP | QPROF_FRAME_EXCLUDED)))
+        qp_trace_entry(th, f);
     qp_event_end(th, f);
     watch_entry(th, f, method);
+}
+
+static __attribute__((noinline)) void enter_slowly(qprof_thread *th, uintptr_t method,
+                                                   uintptr_t id)
+{
+    int host_errno = errno;
+    enter(th, method, id);
+    errno = host_errno;
 }
 
 void qprof_cold_entry(qprof_thread *th, uintptr_t method, uintptr_t id)
 {
     if (!qprof_is_due(th) && qprof_push(th, method, id))
         return;
-    int host_errno = errno;
-    enter(th, method, id);
-    errno = host_errno;
+    if (!qp_trace_fast_entry(th, method, id))
+        enter_slowly(th, method, id);
 }
 
 void qprof_cold_entry_time(qprof_thread *th, qprof_frame *f)

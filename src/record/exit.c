@@ -9,6 +9,7 @@
 #include "record/event.h"
 #include "record/rules.h"
 #include "record/stack.h"
+#include "record/trace_fast.h"
 #include "record/watch.h"
 
 enum { SEARCH_MAX = 4096, SEARCHES_MAX = 1000 };
@@ -28,11 +29,13 @@ static void drop_deep(qprof_thread *th)
     qp_fetch_and(&th->gate, ~(uint32_t)QP_HOOK_DEEP);
 }
 
-/* The top frame ends; nothing is done at its exit. */
-static void drop_frame(qprof_thread *th, qprof_frame **top, uint64_t now)
+/* The top frame ends; nothing is done at its exit. @return is its entry in a trace? */
+static bool drop_frame(qprof_thread *th, qprof_frame **top, uint64_t now)
 {
+    bool is_traced = (*top)->flags & QP_FRAME_TRACED;
     qp_charge_settle(th, *top, now);
     *top = qp_stack_below(th, *top);
+    return is_traced;
 }
 
 /* A frame has ended that something is to be done for: actions, its thread's status, event triggers,
@@ -65,17 +68,23 @@ static void pop(qprof_thread *th, qprof_frame **top, uint64_t stored)
     QPROF_ADD(th->pulse->n_unwound, n_deep ? n_deep - 1 : 0);
     if (n_deep)
         drop_deep(th);
+    uint32_t n_traced = 0;
+    bool is_unwound = stored + n_deep > 1;
     for (bool is_first = !n_deep; *top && qp_stack_depth(th, *top) > left; is_first = false) {
         const qprof_frame ended = **top;
-        drop_frame(th, top, now);
+        n_traced += drop_frame(th, top, now);
         QPROF_ADD(th->pulse->n_unwound, !is_first);
         if (QP_UNLIKELY(ended.flags & QPROF_FRAME_HOOKED)) {
+            qp_trace_exit(th, n_traced, is_unwound, *top);
+            n_traced = 0;
             after_exit(th, top, &ended);
             now = *top ? qp_charge_now(th) : now;
             if (*top)
                 qp_charge(th, *top, now);
         }
     }
+    if (n_traced)
+        qp_trace_exit(th, n_traced, is_unwound, *top);
     if (!left && *top)
         qp_fetch_and(&th->gate, ~(uint32_t)QP_HOOK_ZERO);
 }
@@ -158,10 +167,8 @@ static void watch_unwind(qprof_thread *th, const qprof_frame *top)
     qp_watch_raise(th, QP_EVENT_UNWIND, m ? (uintptr_t)m->id : 0, NULL);
 }
 
-void qprof_cold_exit(qprof_thread *th, uintptr_t id)
+static __attribute__((noinline)) void leave_slowly(qprof_thread *th, uintptr_t id)
 {
-    if (!qprof_is_due(th) && qprof_pop(th, id))
-        return;
     int host_errno = errno;
     qprof_frame *top = qp_event_begin(th);
     uint64_t n_unwound = th->pulse->n_unwound;
@@ -175,14 +182,24 @@ void qprof_cold_exit(qprof_thread *th, uintptr_t id)
     errno = host_errno;
 }
 
+void qprof_cold_exit(qprof_thread *th, uintptr_t id)
+{
+    if (!qprof_is_due(th) && qprof_pop(th, id))
+        return;
+    if (!qp_trace_fast_exit(th, id))
+        leave_slowly(th, id);
+}
+
 uint64_t qp_event_unroll(qprof_thread *th, qprof_frame **top)
 {
     uint64_t depth = qp_stack_depth(th, *top), n = depth + th->pulse->n_deep;
     uint64_t now = qp_charge_now(th);
     qp_charge(th, *top, now);
     drop_deep(th);
+    uint32_t n_traced = 0;
     while (depth--)
-        drop_frame(th, top, now);
+        n_traced += drop_frame(th, top, now);
+    qp_trace_exit(th, n_traced, true, *top);
     qp_fetch_and(&th->gate, ~(uint32_t)QP_HOOK_ZERO);
     return n;
 }

@@ -12,6 +12,7 @@
 #include "record/charge.h"
 #include "record/rules.h"
 #include "record/stack.h"
+#include "record/trace.h"
 
 enum { TAKE_SPINS = 1000, TAKE_TRIES = 11000 /* the later ones yield the processor */ };
 
@@ -36,7 +37,10 @@ static void wake(qprof_thread *th)
     qprof_frame *top = is_free ? qp_busy_top(th) : NULL;
     if (top)
         qp_rules_sync(th, top, true);
+    uint64_t parked = th->pulse->parked_at, before = th->pulse->offset;
     qp_charge_unpark(th, top);
+    if (qp_trace_users()) /* it slept for as long as its offset has grown */
+        qp_trace_switch(th, parked ? parked + (th->pulse->offset - before) : 0);
     if (is_free)
         qp_clear_busy(th);
 }
@@ -87,6 +91,8 @@ void qp_thread_release(qprof_thread *th, bool ends)
     if (top)
         qp_rules_sync(th, top, false);
     qp_charge_park(th, top);
+    if (qp_trace_users())
+        qp_trace_park(th, ends, th->pulse->parked_at);
     if (is_free)
         qp_clear_busy(th);
     if (ends)
@@ -113,10 +119,13 @@ qprof_thread *qp_thread_mount(qprof_thread *th)
     }
     if (th == before && QPROF_LOAD(th->carrier) == qp_here.ordinal)
         return before;
-    if (!qp_thread_take(th))
-        return NULL;
-    if (before != th)
+    if (before != th) /* first, so that a trace has the one end before the other begins */
         qp_thread_release(before, false);
+    if (!qp_thread_take(th)) {
+        if (qp_is_open(before))
+            qp_thread_take(before);
+        return NULL;
+    }
     qp_thread_look_at(th, (uintptr_t)qp_record_of(th)->vt_id);
     return before;
 }

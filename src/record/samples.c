@@ -4,6 +4,7 @@
 #include "base/atomic.h"
 #include "record/charge.h"
 #include "record/stack.h"
+#include "record/trace.h"
 #include "record/tree.h"
 
 static bool is_stopped(const qprof_thread *th)
@@ -82,6 +83,8 @@ static void credit(qprof_thread *th, qp_cell path, uint64_t n, bool is_critical)
         qp_fetch_add(&qp_run_head()->n_critical, n);
         return;
     }
+    if (QPROF_LOAD(th->gate) & QP_HOOK_TRACE)
+        qp_trace_note(th, QP_TRACE_SAMPLE, path, (uint32_t)n);
     qp_node_more *more = qp_tree_more(th, path);
     if (more)
         qp_bump(&more->samples, n);

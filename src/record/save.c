@@ -19,7 +19,7 @@
 #include "record/names.h"
 #include "record/walk.h"
 
-enum { NAMES_MAX = 999, COPY_BYTES = 256 * 1024 };
+enum { NAMES_MAX = 999, COPY_BYTES = 64 * 1024 };
 
 extern char **environ;
 
@@ -100,13 +100,24 @@ __attribute__((no_sanitize("thread"))) static void copy_live(void *to, const voi
         target[i] = source[i];
 }
 
+/* Nothing but zeros: the rings of a trace that was written elsewhere, or never filled. */
+static bool is_empty(const uint64_t *words, size_t n_bytes)
+{
+    for (size_t i = 0; i < n_bytes / sizeof *words; i++)
+        if (words[i])
+            return false;
+    return true;
+}
+
+/* What is empty becomes a hole. */
 static bool write_live(int fd, const char *from, uint64_t n_bytes)
 {
     static uint64_t buffer[COPY_BYTES / sizeof(uint64_t)]; /* under the control lock */
     while (n_bytes) {
         size_t n = n_bytes < COPY_BYTES ? (size_t)n_bytes : COPY_BYTES;
         copy_live(buffer, from, n);
-        if (!qp_save_bytes(fd, buffer, n))
+        bool is_hole = n < n_bytes && is_empty(buffer, n);
+        if (is_hole ? lseek(fd, (off_t)n, SEEK_CUR) < 0 : !qp_save_bytes(fd, buffer, n))
             return false;
         from += n;
         n_bytes -= n;

@@ -34,6 +34,7 @@
 #include "record/save.h"
 #include "record/summary.h"
 #include "record/thread.h"
+#include "record/trace_writer.h"
 
 #ifndef MADV_WIPEONFORK
 #define MADV_WIPEONFORK 18
@@ -143,9 +144,9 @@ static void after_fork_in_child(void)
     int parent = follows ? dup(qp_run.space.map.fd) : -1;
     pthread_mutex_init(&control, NULL);
     qp_sampler_forget();
+    qp_trace_forget();
     qp_pc_signal_hold(false);
-    qp_here = (qp_carrier){
-        .plain = &qp_closed_thread, .th = &qp_closed_thread, .own = &qp_closed_thread};
+    qp_here = (qp_carrier)QP_NEW_CARRIER;
     qp_gate_plain = qp_gate_vt = QP_GATE_OFF;
     qp_mapping_forget(&qp_run.space.map);
     qp_mapping_forget(&retired);
@@ -232,6 +233,8 @@ static uint32_t collected(void)
 {
     const qp_options *o = &qp_run.options;
     uint32_t words = (uint32_t)o->number[QP_OPT_collect], collect = words & 3;
+    if (!QP_PRODUCT_IS_COVERAGE && (words & 16 || qp_option_text(o, QP_OPT_trace_output)[0]))
+        collect |= QP_COLLECT_TRACE | QP_COLLECT_PROFILE;
     if (!QP_PRODUCT_IS_COVERAGE && (words & 4 || qp_option_text(o, QP_OPT_pc)[0]))
         collect |= QP_COLLECT_SAMPLES;
     if (!QP_PRODUCT_IS_COVERAGE && words & 8)
@@ -294,6 +297,7 @@ int qp_session_reapply(qp_parse_error *error)
 {
     char output[QP_PATH_MAX];
     qp_sampler_stop();
+    qp_trace_stop();
     qp_names_begin();
     int code = find_output(output, sizeof output, error);
     describe_options();
@@ -301,6 +305,8 @@ int qp_session_reapply(qp_parse_error *error)
         code = qp_pc_begin(error);
     if (!code)
         code = qp_charge_begin(host_clock, error);
+    if (!code)
+        code = qp_trace_start(error);
     if (code)
         return code;
     qp_run.space.map.limit_bytes = qp_run.options.number[QP_OPT_memory_limit];
@@ -347,6 +353,13 @@ static int begin_run(const char *output, qp_parse_error *error)
     }
     qp_threads_begin();
     qp_rules_changed();
+    qp_trace_begin();
+    code = qp_trace_start(error);
+    if (code) {
+        qp_trace_stop();
+        abandon();
+        return code;
+    }
     qp_config_report();
     begin_recording();
     qp_publish(state, QP_STATE_RUNNING);
@@ -452,6 +465,7 @@ void qp_session_end(bool at_exit_handler)
         wait_for_quiet();
         qp_samples_end();
         qp_rules_report();
+        qp_trace_stop();
         seal(at_exit_handler, path, sizeof path);
         qp_summary_print(path);
         if (path[0])

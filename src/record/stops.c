@@ -4,6 +4,7 @@
 #include "record/blocks.h"
 #include "record/charge_parts.h"
 #include "record/stack.h"
+#include "record/trace.h"
 
 /* ---- parking ------------------------------------------------------------------------------- */
 
@@ -231,10 +232,12 @@ static void turn_on(qprof_thread *th, qprof_frame *top, uint64_t raw, bool is_pa
 void qp_charge_turn(qprof_thread *th, qprof_frame *top, bool on, uint64_t raw, bool is_parked)
 {
     bool is_on = !(QPROF_LOAD(th->gate) & QP_HOOK_OFF);
+    const qp_trace_stand before = qp_trace_stand_of(th);
     if (on && !is_on)
         turn_on(th, top, raw, is_parked);
     else if (!on && is_on)
         turn_off(th, top, raw, is_parked);
+    qp_trace_gates(th, &before);
 }
 
 void qp_charge_sync(qprof_thread *th, qprof_frame *top)
@@ -243,6 +246,7 @@ void qp_charge_sync(qprof_thread *th, qprof_frame *top)
         return;
     qp_fetch_and(&th->gate, ~(uint32_t)QP_HOOK_SYNC);
     qp_run_times times = qp_charge_run_times();
+    const qp_trace_stand before = qp_trace_stand_of(th);
     if (qp_record_of(th)->clear_count != times.clear_count)
         sync_clear(th, top, times);
     bool stands = QPROF_LOAD(th->gate) & QP_HOOK_OFF; /* then qp_charge_unpark() does it */
@@ -254,4 +258,5 @@ void qp_charge_sync(qprof_thread *th, qprof_frame *top)
         qp_fetch_or(&th->gate, QP_HOOK_STOPPED);
     else
         qp_fetch_and(&th->gate, ~(uint32_t)QP_HOOK_STOPPED);
+    qp_trace_gates(th, &before);
 }

@@ -16,6 +16,7 @@
 #include "record/event.h"
 #include "record/mount.h"
 #include "record/pc_signal.h"
+#include "record/trace.h"
 
 #ifndef MADV_WIPEONFORK
 #define MADV_WIPEONFORK 18
@@ -40,8 +41,8 @@ _Static_assert(offsetof(qprof_node, parent) == offsetof(qp_node, parent) &&
                "the inline header and the file agree");
 
 qprof_thread qp_closed_thread;
-_Thread_local qp_carrier qp_here = {
-    .plain = &qp_closed_thread, .th = &qp_closed_thread, .own = &qp_closed_thread};
+qp_trace_lane qp_closed_lane;
+_Thread_local qp_carrier qp_here = QP_NEW_CARRIER;
 
 static struct {
     qprof_thread *all; /* handles of all runs; wiped in a forked child */
@@ -90,8 +91,11 @@ bool qp_threads_reserve(void)
 void qp_threads_begin(void)
 {
     arena.first = arena.n_used;
-    for (uint32_t i = 1; qp_carrier_at(i); i++)
+    for (uint32_t i = 1; qp_carrier_at(i); i++) {
         qp_store(&arena.carriers[i].state, QP_CARRIER_COMING);
+        qp_store(&arena.carriers[i].lane.th, (qprof_thread *)NULL);
+        qp_store(&arena.carriers[i].lane.ring, (qp_ring *)NULL);
+    }
     arena.n_carriers = 0;
 }
 
@@ -229,6 +233,7 @@ void qp_carrier_renew(void)
     qp_here.epoch = qp_run.epoch;
     qp_here.ordinal = qp_fetch_add(&arena.n_carriers, 1) % (arena.n_max - 1) + 1;
     qp_here.slot = &arena.carriers[qp_here.ordinal];
+    qp_here.lane = &qp_here.slot->lane;
     qp_here.plain = qp_here.th = qp_here.own = &qp_closed_thread;
     qp_here.vt = 0;
     qp_here.system_id = (uint64_t)syscall(SYS_gettid);
@@ -419,6 +424,7 @@ static void leave_thread(void *unused)
     else
         retire_own();
     qp_here.plain = qp_here.th = qp_here.own = &qp_closed_thread;
+    qp_trace_leave();
     qp_pc_signal_disarm(qp_here.slot);
     qp_publish(&qp_here.slot->current, (qprof_thread *)NULL);
     qp_publish(&qp_here.slot->state, QP_CARRIER_ENDED);

@@ -7,7 +7,17 @@
 #define QP_RECORD_THREAD_H
 
 #include "base/atomic.h"
+#include "format/trace.h"
 #include "record/session.h"
+
+/* Where a carrier leaves records of a trace. */
+typedef struct {
+    qprof_thread *th; /* whose they are; NULL: the next record says it */
+    qp_ring *ring;    /* NULL: none yet */
+    uint64_t mask;    /* of a record's number: its slot */
+    uint64_t limit;   /* number of the record for which room must be looked for */
+    uint64_t n_lost;  /* records that found none, since the last LOST record */
+} qp_trace_lane;
 
 /* What other system threads see of a carrier. */
 typedef enum { QP_CARRIER_COMING, QP_CARRIER_ALIVE, QP_CARRIER_ENDED } qp_carrier_state;
@@ -22,6 +32,7 @@ typedef struct {
     uint32_t has_timer;   /* of -pc-signal */
     uint32_t state;       /* qp_carrier_state */
     void *timer;
+    qp_trace_lane lane; /* its own */
 } qp_carrier_slot;
 
 /* Passes of a sampler over a thread that wait to be credited, the elapsed ticks between them, and
@@ -40,6 +51,7 @@ typedef struct {
     uint32_t epoch;             /* of the run that th belongs to */
     uint32_t ordinal;           /* of the carrier in that run, from 1 */
     qp_carrier_slot *slot;      /* what others see of it; valid once epoch is the run's */
+    qp_trace_lane *lane;        /* in the slot; before there is one: of nobody */
     uint64_t system_id;         /* gettid */
     uint32_t callbacks;         /* nesting of the callback; see qp_thread_callbacks() */
     const void *callback_frame; /* of the C stack, where the innermost one was called */
@@ -48,8 +60,16 @@ typedef struct {
 
 extern _Thread_local qp_carrier qp_here __attribute__((tls_model("initial-exec")));
 
-/* A handle whose gate never opens. */
+/* A handle whose gate never opens, and a lane that no thread has. */
 extern qprof_thread qp_closed_thread;
+extern qp_trace_lane qp_closed_lane;
+
+/* What a system thread knows before its first event. */
+#define QP_NEW_CARRIER                                                                         \
+    {                                                                                          \
+        .plain = &qp_closed_thread, .th = &qp_closed_thread, .own = &qp_closed_thread,         \
+        .lane = &qp_closed_lane                                                                \
+    }
 
 /* Whom events of this system thread are recorded for, in either mode. */
 static inline qprof_thread *qp_thread_current(void)

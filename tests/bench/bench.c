@@ -23,7 +23,7 @@ enum {
     FIRST_METHOD = 1
 };
 
-typedef enum { OFF, COUNTS, EXACT, ADAPTIVE, N_MODES } mode;
+typedef enum { OFF, COUNTS, EXACT, ADAPTIVE, TRACED, N_MODES } mode;
 typedef enum { NOTHING, CLOCKS, EMPTY, EXPORTED, EXPORTED_VT, INLINE, MOUNT } way;
 
 typedef struct {
@@ -47,6 +47,8 @@ static const row rows[] = {
     {"exact-inline", EXACT, INLINE, 1, "clock-pair", 4.0},
     {"adaptive-exported", ADAPTIVE, EXPORTED, 1, "loop", 9.0},
     {"adaptive-inline", ADAPTIVE, INLINE, 1, "loop", 5.0},
+    {"traced-exported", TRACED, EXPORTED, 1, "clock-pair", 6.0},
+    {"traced-inline", TRACED, INLINE, 1, "clock-pair", 4.0},
     {"counts-vt", COUNTS, EXPORTED_VT, 1, "counts-exported", 2.0},
     {"counts-7-exported", COUNTS, EXPORTED, 7, "counts-exported", 3.0},
     {"counts-7-inline", COUNTS, INLINE, 7, "counts-inline", 3.0},
@@ -154,7 +156,7 @@ static void run_loop(const row *r, qprof_thread *th, unsigned n)
 static qprof_thread *begin(mode m, bool is_virtual)
 {
     static const char *const options[N_MODES] = {"", "-time=none", "-time=exact",
-                                                 "-time=adaptive"};
+                                                 "-time=adaptive", "-collect=profile,trace"};
     char words[128];
     if (m == OFF)
         return qprof_thread_handle(QPROF_INLINE_VERSION);

@@ -1,0 +1,388 @@
+/* trace.c: rings, and records that are not the usual entry or exit (trace_fast.h). Read room_for
+ * first. */
+#include "record/trace.h"
+
+#include <string.h>
+
+#include "base/atomic.h"
+#include "record/charge.h"
+#include "record/event.h"
+#include "record/trace_fast.h"
+
+enum {
+    RINGS_MAX = 4096,
+    SLOTS_MIN = 1024,
+    RETRY_LOSSES = 4096, /* between two looks for a ring that could not be had */
+    TYPE_MAX = 64,       /* bytes of the texts of a value, their NUL included */
+    VALUE_MAX = 1536,
+    COMMENT_MAX = 256
+};
+
+static struct {
+    uint32_t users;
+    uint32_t n_rings;
+    qp_cell rings[RINGS_MAX]; /* 0: about to be known */
+    uint64_t n_ring_bytes;    /* of the run's memory */
+} trace;
+
+uint32_t qp_trace_users(void)
+{
+    return qp_load(&trace.users);
+}
+
+void qp_trace_begin(void)
+{
+    memset(&trace, 0, sizeof trace);
+}
+
+void qp_trace_add_user(qp_trace_user user)
+{
+    qp_fetch_or(&trace.users, (uint32_t)user);
+    qp_fetch_or(&qp_run.hooks, QP_HOOK_TRACE);
+    if (qp_run_head()->clock_source == QP_SOURCE_TSC)
+        qp_fetch_or(&qp_run.hooks, QPROF_HOOK_TSC);
+    qp_threads_set_hooks(qp_run.hooks & (QP_HOOK_TRACE | QPROF_HOOK_TSC));
+}
+
+void qp_trace_drop_user(qp_trace_user user)
+{
+    if (qp_fetch_and(&trace.users, ~(uint32_t)user) & ~(uint32_t)user)
+        return;
+    qp_fetch_and(&qp_run.hooks, ~(uint32_t)QP_HOOK_TRACE);
+    for (uint32_t i = 0; qp_threads_at(i); i++)
+        qp_fetch_and(&qp_threads_at(i)->gate, ~(uint32_t)QP_HOOK_TRACE);
+}
+
+/* ---- rings --------------------------------------------------------------------------------- */
+
+qp_ring *qp_trace_ring_at(uint32_t i)
+{
+    qp_cell cell =
+        i < qp_load(&trace.n_rings) && i < RINGS_MAX ? qp_observe(&trace.rings[i]) : 0;
+    return cell ? qp_at(&qp_run.space, cell) : NULL;
+}
+
+/* As many slots as were asked for, a quarter of what rings may still have at most: all together
+ * half of the memory. @return 0: no more */
+static uint32_t slots_of_next(void)
+{
+    uint64_t room = qp_run.space.map.limit_bytes / 2, used = qp_load(&trace.n_ring_bytes);
+    uint64_t wanted = qp_run.options.number[QP_OPT_trace_buffer];
+    room = room > used ? (room - used) / 4 : 0;
+    uint64_t bytes = wanted < room ? wanted : room;
+    uint32_t slots = 1u << 31;
+    while (slots >= SLOTS_MIN && slots * sizeof(qp_trace_record) > bytes)
+        slots /= 2;
+    return slots >= SLOTS_MIN ? slots : 0;
+}
+
+static qp_ring *new_ring(void)
+{
+    uint32_t slots = slots_of_next();
+    uint64_t n_bytes = sizeof(qp_ring) + slots * sizeof(qp_trace_record);
+    uint32_t n_cells = (uint32_t)(n_bytes / QP_CELL);
+    if (!slots || qp_load(&trace.n_rings) >= RINGS_MAX)
+        return NULL;
+    qp_cell extent =
+        qp_extent_claim(&qp_run.space, QP_EXTENT_RING, 0, 1 + n_cells, QP_ROOM_ORDINARY);
+    if (!extent)
+        return NULL;
+    qp_fetch_add(&trace.n_ring_bytes, n_bytes);
+    qp_ring *ring = qp_at(&qp_run.space, extent + 1);
+    ring->n_slots = slots;
+    qp_publish(&((qp_extent *)qp_at(&qp_run.space, extent))->n_used, n_cells);
+    uint32_t i = qp_fetch_add(&trace.n_rings, 1);
+    if (i < RINGS_MAX)
+        qp_publish(&trace.rings[i], extent + 1);
+    return ring;
+}
+
+/* That of a carrier that has ended, else a new one. */
+static qp_ring *take_ring(void)
+{
+    for (uint32_t i = 0; qp_trace_ring_at(i); i++) {
+        uint32_t ended = 1;
+        if (qp_load(&qp_trace_ring_at(i)->is_ended) &&
+            qp_swap_if(&qp_trace_ring_at(i)->is_ended, &ended, 0))
+            return qp_trace_ring_at(i);
+    }
+    return new_ring();
+}
+
+static bool has_ring(qp_trace_lane *lane)
+{
+    if (QP_LIKELY(lane->ring != NULL))
+        return true;
+    if (lane->n_lost % RETRY_LOSSES)
+        return false;
+    qp_ring *ring = take_ring();
+    if (!ring)
+        return false;
+    qp_store(&ring->carrier, qp_here.ordinal);
+    qp_store(&ring->system_id, qp_here.system_id);
+    lane->mask = ring->n_slots - 1;
+    lane->limit = qp_load(&ring->head);
+    qp_store(&lane->ring, ring);
+    return true;
+}
+
+void qp_trace_leave(void)
+{
+    qp_trace_lane *lane = qp_here.lane;
+    if (lane->ring)
+        qp_publish(&lane->ring->is_ended, 1);
+    if (lane->n_lost)
+        qp_fetch_add(&qp_run_head()->diagnostics[QP_D_trace_lost], lane->n_lost);
+    *lane = (qp_trace_lane){0};
+    qp_here.lane = &qp_closed_lane;
+}
+
+/* ---- room ---------------------------------------------------------------------------------- */
+
+static void lose(qp_trace_lane *lane, uint32_t n)
+{
+    lane->n_lost += n;
+    if (lane->ring)
+        qp_bump(&lane->ring->n_lost, n);
+}
+
+/* Is there room for n more records? Where the oldest may go, always: a ring is larger than whatever
+ * is written at once. */
+static bool has_room(qp_trace_lane *lane, uint32_t n)
+{
+    uint64_t head = qp_load(&lane->ring->head);
+    if (lane->limit - head >= n)
+        return true;
+    bool is_bounded = qp_trace_users() & (QP_TRACE_FOR_STREAM | QP_TRACE_FOR_XBASE);
+    uint64_t tail = is_bounded ? qp_observe(&lane->ring->tail) : head;
+    lane->limit = tail + lane->ring->n_slots;
+    return lane->limit - head >= n;
+}
+
+static void say_what_was_lost(qp_trace_lane *lane, uint64_t raw)
+{
+    if (QP_LIKELY(!lane->n_lost))
+        return;
+    qp_trace_put(lane, QP_TRACE_LOST, raw, (uint32_t)lane->n_lost,
+                 (uint32_t)(lane->n_lost >> 32));
+    qp_fetch_add(&qp_run_head()->diagnostics[QP_D_trace_lost], lane->n_lost);
+    lane->n_lost = 0;
+    qp_store(&lane->th, (qprof_thread *)NULL);
+}
+
+static void say_whose(qp_trace_lane *lane, qprof_thread *th, uint64_t raw)
+{
+    const qp_thread_record *r = qp_record_of(th);
+    if (QP_LIKELY(qp_load(&lane->th) == th))
+        return;
+    uint32_t top = QPROF_LOAD(th->pulse->top) & ~QPROF_TOP_BUSY;
+    qp_trace_put(lane, QP_TRACE_SWITCH, raw, qp_record_cell(th),
+                 top ? QPROF_CELL(th, qprof_frame, top)->node : 0);
+    if (r->n_lives > 1) {
+        uint64_t id = r->vt_id ? r->vt_id : r->host_id;
+        qp_trace_put(lane, QP_TRACE_DATA, 0, (uint32_t)id, (uint32_t)(id >> 32));
+    }
+    qp_store(&lane->ring->thread, qp_record_cell(th));
+    qp_store(&lane->th, th);
+}
+
+/* The carrier's lane, with room for n records of a thread's, and with what must be said before
+ * them said. @return NULL: they are lost, and counted */
+static qp_trace_lane *room_for(qprof_thread *th, uint32_t n, uint64_t raw)
+{
+    enum { SAID_BEFORE = 3 }; /* LOST, SWITCH, DATA */
+    if (!qp_carrier_here())
+        return NULL;
+    qp_trace_lane *lane = qp_here.lane;
+    if (!has_ring(lane) || !has_room(lane, SAID_BEFORE + n)) {
+        lose(lane, n);
+        return NULL;
+    }
+    say_what_was_lost(lane, raw);
+    say_whose(lane, th, raw);
+    return lane;
+}
+
+/* ---- events -------------------------------------------------------------------------------- */
+
+/* When the event in progress was, or is: its time was read already where times are exact. */
+static uint64_t raw_of_event(const qprof_thread *th)
+{
+    const qprof_pulse *p = th->pulse;
+    uint32_t hooks = QPROF_LOAD(th->gate);
+    bool is_read = (hooks & QPROF_HOOK_EXACT) &&
+                   !(hooks & (QP_HOOK_CLASSES | QP_HOOK_STOPPED | QP_HOOK_OFF)) &&
+                   !p->parked_at && qp_run_head()->clock_kind == QP_CLOCK_ELAPSED;
+    return is_read ? p->last + p->offset : qp_charge_elapsed();
+}
+
+void qp_trace_entry(qprof_thread *th, qprof_frame *f)
+{
+    uint64_t raw = raw_of_event(th);
+    qp_trace_lane *lane = room_for(th, 1, raw);
+    if (!lane)
+        return;
+    qp_trace_put(lane, QP_TRACE_ENTRY, raw, f->flags & QP_FRAME_FOLDED ? 0 : f->node,
+                 qp_event_method(th, f));
+    QPROF_STORE(f->flags, f->flags | QP_FRAME_TRACED);
+}
+
+void qp_trace_exit(qprof_thread *th, uint32_t n, bool is_unwound, const qprof_frame *resumes)
+{
+    uint64_t raw = raw_of_event(th);
+    bool is_traced = n && (QPROF_LOAD(th->gate) & QP_HOOK_TRACE);
+    qp_trace_lane *lane = is_traced ? room_for(th, 1, raw) : NULL;
+    if (lane)
+        qp_trace_put(lane, QP_TRACE_EXIT, raw, n | (is_unwound ? QP_TRACE_UNWOUND : 0),
+                     resumes->node);
+}
+
+/* Ticks at which a thread's clock was stopped or started; where it has another clock, now. */
+static uint64_t raw_of_change(uint64_t raw)
+{
+    bool is_elapsed = qp_run_head()->clock_kind == QP_CLOCK_ELAPSED &&
+                      (qp_run.hooks & (QPROF_HOOK_EXACT | QP_HOOK_CLASSES)) == QPROF_HOOK_EXACT;
+    return raw && is_elapsed ? raw : qp_charge_elapsed();
+}
+
+static void put_gate(qprof_thread *th, bool is_open, uint64_t raw)
+{
+    raw = raw_of_change(raw);
+    qp_trace_lane *lane = room_for(th, 1, raw);
+    if (lane)
+        qp_trace_put(lane, QP_TRACE_GATE, raw, is_open, 0);
+}
+
+qp_trace_stand qp_trace_stand_of(const qprof_thread *th)
+{
+    return (qp_trace_stand){th->pulse->last + th->pulse->offset, th->pulse->offset,
+                            !(QPROF_LOAD(th->gate) & (QP_HOOK_STOPPED | QP_HOOK_OFF))};
+}
+
+/* A clock that stood has a greater offset: it stood from the last event on. */
+void qp_trace_gates(qprof_thread *th, const qp_trace_stand *before)
+{
+    const qp_trace_stand now = qp_trace_stand_of(th);
+    uint64_t stood = now.offset - before->offset;
+    bool is_open = before->is_open;
+    if (!(QPROF_LOAD(th->gate) & QP_HOOK_TRACE))
+        return;
+    if (is_open && stood)
+        put_gate(th, false, before->raw);
+    if (stood || (now.is_open && !is_open)) {
+        put_gate(th, true, before->raw + stood);
+        is_open = true;
+    }
+    if (is_open && !now.is_open)
+        put_gate(th, false, now.raw);
+}
+
+void qp_trace_note(qprof_thread *th, qp_trace_op op, uint32_t a, uint32_t b)
+{
+    uint64_t raw = qp_charge_elapsed();
+    qp_trace_lane *lane = room_for(th, 1, raw);
+    if (lane)
+        qp_trace_put(lane, op, raw, a, b);
+}
+
+void qp_trace_counter(qprof_thread *th, qp_ref name, int64_t value)
+{
+    uint64_t raw = qp_charge_elapsed(), bits = (uint64_t)value;
+    qp_trace_lane *lane = room_for(th, 2, raw);
+    if (!lane)
+        return;
+    qp_trace_put(lane, QP_TRACE_COUNTER, raw, name, 0);
+    qp_trace_put(lane, QP_TRACE_DATA, 0, (uint32_t)bits, (uint32_t)(bits >> 32));
+}
+
+/* ---- texts of values ------------------------------------------------------------------------ */
+
+/* Bytes of a text with its NUL, cut in front of a character that does not fit. */
+static uint32_t bytes_of(const char *text, uint32_t max)
+{
+    uint32_t n = text ? (uint32_t)strnlen(text, max) : 0;
+    if (n == max)
+        for (n--; n && ((unsigned char)text[n] & 0xC0) == 0x80;)
+            n--;
+    return n + 1;
+}
+
+/* 15 bytes at a time. */
+typedef struct {
+    const qp_trace_lane *lane;
+    unsigned n;
+    unsigned char bytes[QP_TRACE_TEXT_BYTES];
+} text_writer;
+
+static void flush_text(text_writer *w)
+{
+    uint64_t low = 0, high = 0;
+    for (unsigned i = 0; i < w->n; i++)
+        if (i < 7)
+            low |= (uint64_t)w->bytes[i] << 8 * i;
+        else
+            high |= (uint64_t)w->bytes[i] << 8 * (i - 7);
+    if (w->n)
+        qp_trace_put(w->lane, QP_TRACE_TEXT, low, (uint32_t)high, (uint32_t)(high >> 32));
+    w->n = 0;
+}
+
+/* n_bytes with the NUL: what changes meanwhile gives garbage, no more of it. */
+static void put_text(text_writer *w, const char *text, uint32_t n_bytes)
+{
+    for (uint32_t i = 0; i < n_bytes; i++) {
+        char c = i + 1 < n_bytes ? text[i] : '\0';
+        w->bytes[w->n++] = (unsigned char)(c || i + 1 == n_bytes ? c : '?');
+        if (w->n == QP_TRACE_TEXT_BYTES)
+            flush_text(w);
+    }
+}
+
+void qp_trace_value(qprof_thread *th, int number, const char *type, const char *value,
+                    const char *comment)
+{
+    uint32_t n_type = bytes_of(type, TYPE_MAX), n_value = bytes_of(value, VALUE_MAX);
+    uint32_t n_comment = bytes_of(comment, COMMENT_MAX), n = n_type + n_value + n_comment;
+    uint64_t raw = qp_charge_elapsed();
+    uint32_t n_texts = (n + QP_TRACE_TEXT_BYTES - 1) / QP_TRACE_TEXT_BYTES;
+    qp_trace_lane *lane = room_for(th, 1 + n_texts, raw);
+    if (!lane)
+        return;
+    text_writer w = {.lane = lane};
+    qp_trace_put(lane, QP_TRACE_VALUE, raw, (uint32_t)number, n);
+    put_text(&w, type, n_type);
+    put_text(&w, value, n_value);
+    put_text(&w, comment, n_comment);
+    flush_text(&w);
+}
+
+/* ---- the end ------------------------------------------------------------------------------- */
+
+void qp_trace_end(void)
+{
+    for (uint32_t i = 1; qp_carrier_at(i); i++) {
+        qp_trace_lane *lane = &qp_carrier_at(i)->lane;
+        qp_fetch_add(&qp_run_head()->diagnostics[QP_D_trace_lost], lane->n_lost);
+        lane->n_lost = 0;
+    }
+}
+
+/* ---- who drives whom ------------------------------------------------------------------------ */
+
+void qp_trace_switch(qprof_thread *th, uint64_t raw)
+{
+    if (qp_here.lane->ring && QPROF_LOAD(th->pulse->top))
+        room_for(th, 0, raw_of_change(raw));
+}
+
+void qp_trace_park(const qprof_thread *th, bool has_ended, uint64_t raw)
+{
+    qp_trace_lane *lane = qp_here.lane;
+    if (qp_load(&lane->th) != th)
+        return;
+    if (!has_room(lane, 1))
+        lose(lane, 1);
+    else
+        qp_trace_put(lane, QP_TRACE_PARK, raw_of_change(raw), qp_record_cell(th), has_ended);
+    qp_store(&lane->th, (qprof_thread *)NULL);
+}

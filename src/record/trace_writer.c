@@ -1,0 +1,422 @@
+/* trace_writer.c: the thread that takes records out of the rings and writes them. Read pass first.
+ *
+ * It looks into the rings every few milliseconds; nobody wakes it, and nobody waits for it but a
+ * shutdown, for a while. What it cannot write it takes all the same, and counts, so that the program
+ * goes on as before; it tries again later, in a new file if the old one is gone. */
+#include "record/trace_writer.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/atomic.h"
+#include "base/clock.h"
+#include "base/signal.h"
+#include "record/charge.h"
+#include "record/names.h"
+#include "record/trace_file.h"
+
+enum {
+    STACK_BYTES = 128 * 1024,
+    RINGS = 4096,
+    REST_NS = 1000000,     /* between two passes while there is something ... */
+    IDLE_NS = 5000000,     /* ... and while there is nothing */
+    PACKET_RECORDS = 4096, /* are worth a packet, and so are fewer after: */
+    PACKET_NS = 100000000,
+    CLOCK_NS = 1000000000,
+    RETRY_NS = 250000000, /* after a failure, and twice as long each time, up to: */
+    RETRY_MAX_NS = 2000000000,
+    PATIENCE_NS = 2000000000, /* with a thread that makes no progress */
+    LOOK_NS = 500000,
+    STEP_RECORDS = 8192,
+    COPY_RECORDS = 512
+};
+#define OVER UINT64_MAX
+
+static struct {
+    pthread_t thread;
+    bool is_running;
+    bool is_stuck; /* the thread of a run before is waiting for its disk */
+    uint32_t must_stop;
+    uint64_t n_asked, n_answered; /* passes that somebody waits for; at the end OVER */
+    uint64_t n_steps;             /* grows while the thread gets on */
+    uint64_t n_seen;              /* records, at the pass before */
+    const qp_trace_consumer *consumer;
+    qp_trace_sink *sink; /* NULL: no stream, or its file could not be made again */
+    char path[QP_PATH_MAX];
+    uint64_t packet_due, clock_due, retry_due, retry_ns;
+    bool has_failed;       /* since the last packet that was written */
+    uint64_t taken[RINGS]; /* by the stream */
+} writer;
+
+/* ---- failures ------------------------------------------------------------------------------- */
+
+/* The first one is told; the next try is later. */
+static void note_failure(uint64_t now)
+{
+    bool is_full = writer.sink && qp_trace_sink_state(writer.sink) == QP_SINK_FULL;
+    if (!writer.has_failed)
+        qp_session_log(is_full
+                           ? "trace %s: no space left; records are lost until there is: free "
+                             "some, or trace less"
+                           : "trace %s: removed, replaced or cut; records are lost until "
+                             "another file can be made: see to its folder",
+                       writer.path);
+    writer.retry_ns = writer.has_failed ? 2 * writer.retry_ns : RETRY_NS;
+    if (writer.retry_ns > RETRY_MAX_NS)
+        writer.retry_ns = RETRY_MAX_NS;
+    writer.has_failed = true;
+    writer.retry_due = now + writer.retry_ns;
+}
+
+static bool open_stream(qp_parse_error *error)
+{
+    const char *pattern = qp_option_text(&qp_run.options, QP_OPT_trace_output);
+    int code =
+        qp_names_dataset(pattern, qp_run.n_datasets, writer.path, sizeof writer.path, error);
+    writer.sink = code ? NULL : qp_trace_sink_new(writer.path, sizeof writer.path);
+    return writer.sink != NULL;
+}
+
+/* Can records be written, or is it time to try? */
+static bool can_write(uint64_t now)
+{
+    qp_parse_error error;
+    if (!writer.has_failed)
+        return true;
+    if (now < writer.retry_due)
+        return false;
+    if (writer.sink && qp_trace_sink_state(writer.sink) != QP_SINK_GONE) {
+        qp_trace_sink_retry(writer.sink);
+        return true;
+    }
+    qp_trace_sink_free(writer.sink);
+    if (open_stream(&error)) {
+        qp_session_log("trace: goes on in %s", writer.path);
+        return true;
+    }
+    note_failure(now);
+    return false;
+}
+
+/* ---- a pass --------------------------------------------------------------------------------- */
+
+static bool write_records(uint32_t i, const qp_ring *ring, uint64_t from, uint64_t to)
+{
+    const qp_trace_record *slots = qp_trace_ring_records(ring);
+    while (from < to) {
+        uint64_t slot = from & (ring->n_slots - 1), n = ring->n_slots - slot;
+        n = n < to - from ? n : to - from;
+        n = n < STEP_RECORDS ? n : STEP_RECORDS;
+        if (!qp_trace_sink_put(writer.sink, i, from, &slots[slot], n))
+            return false;
+        from += n;
+        qp_bump(&writer.n_steps, 1);
+    }
+    return qp_trace_sink_flush(writer.sink);
+}
+
+/* Records [from, to) go to the file, or are counted. */
+static void take_records(uint32_t i, const qp_ring *ring, uint64_t from, uint64_t to,
+                         uint64_t now)
+{
+    uint64_t written = from;
+    if (can_write(now)) {
+        bool is_good = write_records(i, ring, from, to);
+        uint64_t in_file = is_good ? to : qp_trace_sink_written(writer.sink, i);
+        written = in_file > from ? in_file : from;
+        if (is_good)
+            writer.has_failed = false;
+        else
+            note_failure(now);
+    }
+    qp_fetch_add(&qp_run_head()->diagnostics[QP_D_trace_unwritten], to - written);
+    writer.taken[i] = to;
+}
+
+static void write_clock(uint64_t now)
+{
+    if (now < writer.clock_due || writer.has_failed)
+        return;
+    writer.clock_due = now + CLOCK_NS;
+    if (!qp_trace_sink_clock(writer.sink))
+        note_failure(now);
+}
+
+/* What the stream wants of all rings. @return is any of them filling up? */
+static bool write_rings(bool takes_all)
+{
+    uint64_t now = qp_clock_monotonic();
+    bool is_due = takes_all || now >= writer.packet_due, is_filling = false;
+    for (uint32_t i = 0; qp_trace_ring_at(i); i++) {
+        const qp_ring *ring = qp_trace_ring_at(i);
+        uint64_t from = writer.taken[i], to = qp_observe(&ring->head), n = to - from;
+        is_filling |= n > ring->n_slots / 4;
+        if (n >= PACKET_RECORDS || n > ring->n_slots / 4 || (n && is_due))
+            take_records(i, ring, from, to, now);
+    }
+    if (is_due)
+        writer.packet_due = now + PACKET_NS;
+    write_clock(now);
+    return is_filling;
+}
+
+/* Slots that nobody wants any more may be used again. */
+static void free_slots(bool is_stream)
+{
+    for (uint32_t i = 0; qp_trace_ring_at(i); i++) {
+        qp_ring *ring = qp_trace_ring_at(i);
+        uint64_t tail = is_stream ? writer.taken[i] : qp_load(&ring->head);
+        uint64_t cursor = writer.consumer ? writer.consumer->cursor(i) : tail;
+        qp_publish(&ring->tail, cursor < tail ? cursor : tail);
+    }
+}
+
+static bool pass(bool takes_all)
+{
+    bool is_stream = qp_trace_users() & QP_TRACE_FOR_STREAM, is_filling = false;
+    uint64_t until = qp_charge_elapsed();
+    if (is_stream)
+        is_filling = write_rings(takes_all);
+    if (writer.consumer)
+        writer.consumer->pass(until);
+    free_slots(is_stream);
+    qp_bump(&writer.n_steps, 1);
+    return is_filling;
+}
+
+/* Has anything been recorded since the pass before? */
+static bool is_busy(void)
+{
+    uint64_t n = 0;
+    for (uint32_t i = 0; qp_trace_ring_at(i); i++)
+        n += qp_load(&qp_trace_ring_at(i)->head);
+    bool is_more = n != writer.n_seen;
+    writer.n_seen = n;
+    return is_more;
+}
+
+static void *run(void *unused)
+{
+    (void)unused;
+    pthread_setname_np(pthread_self(), "qprof-trace");
+    for (bool is_last = false; !is_last;) {
+        uint64_t asked = qp_observe(&writer.n_asked);
+        is_last = qp_observe(&writer.must_stop);
+        bool is_filling = pass(is_last || asked != writer.n_answered);
+        qp_publish(&writer.n_answered, asked);
+        if (!is_last && !is_filling)
+            qp_clock_sleep_until(qp_clock_monotonic() + (is_busy() ? REST_NS : IDLE_NS));
+    }
+    if (writer.sink && !qp_load(&writer.is_stuck) && !qp_trace_sink_finish(writer.sink))
+        note_failure(qp_clock_monotonic());
+    qp_publish(&writer.n_answered, OVER);
+    return NULL;
+}
+
+/* ---- the thread ----------------------------------------------------------------------------- */
+
+static int start_thread(void)
+{
+    sigset_t all, before;
+    pthread_attr_t attr;
+    if (writer.is_running)
+        return 0;
+    writer.must_stop = 0;
+    writer.n_asked = writer.n_answered = 0;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before); /* the new thread takes none of the host's */
+    pthread_attr_init(&attr);
+    pthread_attr_setstacksize(&attr, STACK_BYTES);
+    writer.is_running = pthread_create(&writer.thread, &attr, run, NULL) == 0;
+    pthread_attr_destroy(&attr);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return writer.is_running ? 0 : QPROF_E_MEMORY;
+}
+
+/* @return false: the thread does not get on */
+static bool wait_for(uint64_t answer)
+{
+    uint64_t steps = qp_load(&writer.n_steps), since = qp_clock_monotonic();
+    while (qp_observe(&writer.n_answered) < answer) {
+        uint64_t now = qp_clock_monotonic();
+        if (qp_load(&writer.n_steps) != steps) {
+            steps = qp_load(&writer.n_steps);
+            since = now;
+        }
+        if (now - since > PATIENCE_NS)
+            return false;
+        qp_clock_sleep_until(now + LOOK_NS);
+    }
+    return true;
+}
+
+static void stop_thread(void)
+{
+    if (!writer.is_running)
+        return;
+    qp_publish(&writer.must_stop, 1);
+    writer.is_running = false;
+    if (wait_for(OVER)) {
+        pthread_join(writer.thread, NULL);
+        return;
+    }
+    pthread_detach(writer.thread);
+    qp_store(&writer.is_stuck, true);
+    qp_trace_sink_abandon(writer.sink);
+    qp_session_log("trace %s: its disk does not answer; what was recorded last is lost",
+                   writer.path);
+}
+
+/* ---- control calls --------------------------------------------------------------------------- */
+
+int qp_trace_start(qp_parse_error *error)
+{
+    uint64_t mode = qp_run.options.number[QP_OPT_trace_mode];
+    bool has_output = qp_option_text(&qp_run.options, QP_OPT_trace_output)[0] != '\0';
+    if (!(qp_run_head()->collect & QP_COLLECT_TRACE))
+        return 0;
+    if (mode == QP_TRACE_OVERWRITE || (mode == UINT64_MAX && !has_output)) {
+        qp_trace_add_user(QP_TRACE_FOR_RINGS);
+        return 0;
+    }
+    const char *why = !has_output ? "a file is needed: -trace-output=FILE"
+                      : writer.is_stuck && qp_observe(&writer.n_answered) != OVER
+                          ? "the disk of the trace before does not answer"
+                          : NULL;
+    if (why) {
+        snprintf(error->message, sizeof error->message, "-trace-mode=stream: %s", why);
+        return has_output ? QPROF_E_IO : QPROF_E_OPTION;
+    }
+    memset(&writer, 0, sizeof writer);
+    if (!open_stream(error)) {
+        if (error->message[0])
+            return QPROF_E_OPTION;
+        snprintf(error->message, sizeof error->message, "-trace-output=%.100s: %s", writer.path,
+                 strerror(errno));
+        return QPROF_E_IO;
+    }
+    qp_trace_add_user(QP_TRACE_FOR_STREAM);
+    return start_thread();
+}
+
+/* What was taken need not be in the profile, too. */
+static void clear_slots(void)
+{
+    for (uint32_t i = 0; qp_trace_ring_at(i); i++) {
+        qp_ring *ring = qp_trace_ring_at(i);
+        if (qp_load(&ring->tail) == qp_load(&ring->head))
+            memset(qp_trace_ring_records(ring), 0, ring->n_slots * sizeof(qp_trace_record));
+    }
+}
+
+void qp_trace_stop(void)
+{
+    stop_thread();
+    if (!writer.is_stuck) {
+        qp_trace_sink_free(writer.sink);
+        writer.sink = NULL;
+        writer.consumer = NULL;
+    }
+    if (!(qp_trace_users() & QP_TRACE_FOR_RINGS))
+        clear_slots();
+    qp_trace_drop_user(QP_TRACE_FOR_RINGS | QP_TRACE_FOR_STREAM | QP_TRACE_FOR_XBASE);
+    qp_trace_end();
+}
+
+int qp_trace_demand(const qp_trace_consumer *consumer)
+{
+    if (!consumer)
+        qp_trace_drop_user(QP_TRACE_FOR_XBASE);
+    qp_trace_drain();
+    qp_publish(&writer.consumer, consumer);
+    qp_trace_drain(); /* the pass that had the one before is over */
+    if (!consumer)
+        return 0;
+    int code = start_thread();
+    if (!code)
+        qp_trace_add_user(QP_TRACE_FOR_XBASE);
+    return code;
+}
+
+void qp_trace_drain(void)
+{
+    if (!writer.is_running)
+        return;
+    uint64_t wanted = qp_load(&writer.n_asked) + 1;
+    qp_publish(&writer.n_asked, wanted);
+    wait_for(wanted);
+}
+
+/* ---- what the rings hold -------------------------------------------------------------------- */
+
+/* Copy what its owner may be writing; the sanitizer is told that this is meant. @return how many of
+ * the first records have been written over meanwhile */
+__attribute__((no_sanitize("thread"))) static uint64_t
+copy_records(const qp_ring *ring, uint64_t from, uint64_t n, qp_trace_record *to)
+{
+    const volatile qp_trace_record *slots = qp_trace_ring_records(ring);
+    for (uint64_t i = 0; i < n; i++) {
+        const volatile qp_trace_record *r = &slots[(from + i) & (ring->n_slots - 1)];
+        to[i] = (qp_trace_record){r->word, r->a, r->b};
+    }
+    qp_fence();
+    uint64_t end = qp_observe(&ring->head) + 1;
+    uint64_t oldest = end > ring->n_slots ? end - ring->n_slots : 0;
+    return oldest <= from ? 0 : oldest - from < n ? oldest - from : n;
+}
+
+static bool dump_ring(qp_trace_sink *s, uint32_t i)
+{
+    const qp_ring *ring = qp_trace_ring_at(i);
+    qp_trace_record copy[COPY_RECORDS];
+    uint64_t to = qp_observe(&ring->head);
+    uint64_t from = to >= ring->n_slots ? to + 1 - ring->n_slots : 0;
+    while (from < to) {
+        uint64_t n = to - from < COPY_RECORDS ? to - from : COPY_RECORDS;
+        uint64_t n_gone = copy_records(ring, from, n, copy);
+        if (!qp_trace_sink_put(s, i, from + n_gone, copy + n_gone, n - n_gone))
+            return false;
+        from += n;
+    }
+    return qp_trace_sink_flush(s);
+}
+
+int qp_trace_dump(const char *pattern, qp_parse_error *error)
+{
+    char path[QP_PATH_MAX];
+    if (qp_trace_users() != QP_TRACE_FOR_RINGS) {
+        snprintf(error->message, sizeof error->message, "%s",
+                 qp_trace_users() ? "the trace is being written to a file as it is"
+                                  : "no trace is recorded: -collect=profile,trace");
+        return QPROF_E_STATE;
+    }
+    if (qp_names_dataset(pattern, qp_run.n_datasets, path, sizeof path, error) != 0)
+        return QPROF_E_OPTION;
+    qp_signal_hold hold;
+    qp_signal_hold_begin(&hold, SIGXFSZ);
+    qp_trace_sink *s = qp_trace_sink_new(path, sizeof path);
+    bool is_good = s != NULL;
+    for (uint32_t i = 0; is_good && qp_trace_ring_at(i); i++)
+        is_good = dump_ring(s, i);
+    if (is_good)
+        is_good = qp_trace_sink_finish(s);
+    int why = s ? ENOSPC : errno;
+    qp_trace_sink_free(s);
+    qp_signal_hold_end(&hold);
+    if (is_good)
+        return 0;
+    if (s)
+        unlink(path);
+    snprintf(error->message, sizeof error->message, "%.120s: %s", path, strerror(why));
+    return why == ENOMEM ? QPROF_E_MEMORY : QPROF_E_IO;
+}
+
+void qp_trace_forget(void)
+{
+    qp_trace_sink_free(writer.sink);
+    memset(&writer, 0, sizeof writer);
+}
