@@ -56,6 +56,8 @@ size_t qp_args_nearest(const char *words, const char *text, const char **found)
         unsigned distance = n && n <= WORD_BYTES ? edit_distance(text, n_text, at, n) : best;
         if (n > n_text && n_text >= 3 && memcmp(at, text, n_text) == 0)
             distance = 1; /* the beginning of the word was meant for it */
+        if (distance == 2 && *at != *text)
+            distance = best; /* two slips, one of them in the first letter: another word */
         if (distance < best && distance < n) {
             best = distance;
             *found = at;

@@ -101,18 +101,20 @@ static int add_sides(qp_comparison *c, qp_cli *cli)
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
+/* What the runs have of what --sort asks for. */
 static qp_diff_sort sort_of(const qp_comparison *c)
 {
-    bool is_timeless = c->sort == QP_DIFF_SELF || c->sort == QP_DIFF_TOTAL;
-    return is_timeless && !c->diff->has_times ? QP_DIFF_CALLS : c->sort;
+    bool is_of_time = c->sort == QP_DIFF_SELF || c->sort == QP_DIFF_TOTAL;
+    if (is_of_time && !c->diff->has_times)
+        return QP_DIFF_CALLS;
+    return c->sort == QP_DIFF_CALLS && !c->diff->has_calls ? QP_DIFF_SELF : c->sort;
 }
 
 const qp_diff_figure *qp_diff_main_figure(const qp_comparison *c, const qp_diff_row *row)
 {
-    qp_diff_sort sort = sort_of(c);
-    return sort == QP_DIFF_TOTAL   ? &row->total
-           : sort == QP_DIFF_CALLS ? &row->calls
-                                   : &row->self;
+    return c->sort == QP_DIFF_TOTAL   ? &row->total
+           : c->sort == QP_DIFF_CALLS ? &row->calls
+                                      : &row->self;
 }
 
 static bool fits_filter(const qp_cli *cli, const qp_diff_row *row)
@@ -258,6 +260,14 @@ static int fail_slower(const qp_comparison *c, const char *name, const qp_diff_f
     return QP_EXIT_FAILED;
 }
 
+static bool has_fitting(const qp_comparison *c)
+{
+    for (uint32_t i = 1; i < c->diff->n_rows; i++)
+        if (fits_filter(c->cli, &c->diff->rows[i]))
+            return true;
+    return !c->cli->args.filter;
+}
+
 /* Without a filter the whole run and, against its time, each function; with one, each function that
  * fits, against its own time. */
 static int judge(const qp_comparison *c, int status)
@@ -270,6 +280,9 @@ static int judge(const qp_comparison *c, int status)
     if (!c->diff->has_times)
         return qp_cli_fail(c->cli, "--fail-if-slower needs times, and not all runs have them");
     bool is_filtered = c->cli->args.filter != NULL;
+    if (!has_fitting(c))
+        return qp_cli_fail(c->cli, "--filter=%s fits nothing, so nothing was checked",
+                           c->cli->args.filter);
     double of_whole = is_filtered ? 0 : slower_by(whole, whole->sides[QP_DIFF_BASE]);
     const qp_diff_row *most = slowest(c, &percent);
     if (most)
@@ -294,6 +307,7 @@ static int show(qp_comparison *c, qp_cli *cli, int status)
     bool is_text = cli->args.format == QP_FORMAT_TEXT;
     if (cli->args.limit == UINT64_MAX)
         cli->args.limit = is_text && !cli->args.diff.is_qxdiff ? 25 : 0;
+    c->sort = sort_of(c);
     if (!choose_rows(c))
         return qp_cli_fail_memory(cli);
     if (cli->args.format == QP_FORMAT_JSON)
@@ -307,13 +321,27 @@ static int show(qp_comparison *c, qp_cli *cli, int status)
     return judge(c, status);
 }
 
+static bool is_good_usage(const qp_cli *cli)
+{
+    const qp_diff_args *args = &cli->args.diff;
+    bool is_text = cli->args.format == QP_FORMAT_TEXT;
+    if (args->has_paths && cli->args.has_threads)
+        qp_cli_fail(cli, "--paths and --threads do not go together");
+    else if (!is_text && (args->is_qxdiff || args->has_legend))
+        qp_cli_fail(cli, "%s is about text and does not go with --format",
+                    args->is_qxdiff ? "--qxdiff" : "--legend");
+    else
+        return true;
+    return false;
+}
+
 static int run_diff(qp_cli *cli)
 {
     const qp_diff_args *args = &cli->args.diff;
     if (!qp_cli_unit_is_good(cli) || !choose_sides(cli))
         return QP_EXIT_UNUSABLE;
-    if (args->has_paths && cli->args.has_threads)
-        return qp_cli_fail(cli, "--paths and --threads do not go together");
+    if (!is_good_usage(cli))
+        return QP_EXIT_UNUSABLE;
     qp_diff_kind kind = args->has_paths         ? QP_DIFF_PATHS
                         : cli->args.has_threads ? QP_DIFF_THREADS
                                                 : QP_DIFF_FUNCTIONS;

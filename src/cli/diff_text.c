@@ -51,6 +51,10 @@ static void print_measure(const qp_comparison *c)
     else
         qp_out_format(s->out, "%s%s, %s\n", c->clock_text, c->is_time ? " time" : "",
                       base->time_mode_text);
+    if (!c->diff->has_calls) {
+        qp_header_label(s, "calls");
+        qp_out_text(s->out, "were not counted in all runs: times are compared\n");
+    }
     if (base->has_programs || new->has_programs || strcmp(base->program, new->program) != 0) {
         qp_header_label(s, "programs");
         qp_out_text(s->out, "differ: what has the same name may not be the same\n");
@@ -166,8 +170,10 @@ static qp_style style_of(const qp_diff_figure *f)
 /* Another figure than the one that the listing is about. */
 static bool has_more(const listing *l, qp_diff_sort figure)
 {
-    return l->about != figure && (l->c->diff->has_times || figure == QP_DIFF_CALLS) &&
-           (l->c->diff->kind != QP_DIFF_THREADS || figure == QP_DIFF_CALLS);
+    const qp_diff *d = l->c->diff;
+    bool is_known = figure == QP_DIFF_CALLS ? d->has_calls : d->has_times;
+    return l->about != figure && is_known &&
+           (d->kind != QP_DIFF_THREADS || figure == QP_DIFF_CALLS);
 }
 
 static void begin_table(listing *l)

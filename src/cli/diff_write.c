@@ -91,6 +91,7 @@ void qp_diff_write_json(const qp_comparison *c, qp_out *out)
     qp_json_text(&json, "unit", c->unit_text);
     qp_json_text(&json, "clock", c->clock_text);
     qp_json_bool(&json, "has_times", d->has_times);
+    qp_json_bool(&json, "has_calls", d->has_calls);
     qp_json_bool(&json, "has_noise", d->has_noise);
     qp_json_text(&json, "compared", kinds[d->kind]);
     qp_json_begin(&json, "whole", '{');
@@ -157,7 +158,8 @@ static void write_line(const qp_comparison *c, qp_out *out, const qp_diff_row *r
                   : row->state == QP_DIFF_GONE ? '-'
                                                : '!');
     qp_text_line(out, qp_diff_path(c, row, path, sizeof path), "");
-    qp_out_format(out, "  %s calls", signed_count(calls, qp_diff_change(&row->calls)));
+    if (c->diff->has_calls)
+        qp_out_format(out, "  %s calls", signed_count(calls, qp_diff_change(&row->calls)));
     if (c->diff->has_times)
         qp_out_format(out, "  %s %s", signed_count(time, qp_diff_change(&row->self)),
                       c->unit_text);

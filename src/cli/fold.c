@@ -1,6 +1,7 @@
 /* fold.c: from the pattern of --when and the globs of --hide and --hide-module to a folded model. */
 #include "cli/fold.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -14,11 +15,15 @@ static bool fits_name(const char *glob, const qp_model_method *method)
     return qp_glob_fits_name(glob, method->name);
 }
 
-/* A module is what the host calls so; a file is one, too, by its path or its folder. */
+/* A module is what the host or a pattern calls so; a file is one, too, by its path or its folder. */
 static bool fits_module(const char *glob, const qp_model_method *method)
 {
-    const char *base = strrchr(method->file, '/');
-    return qp_glob_fits_name(glob, method->module) ||
+    char name[QP_ERROR_BYTES];
+    size_t n;
+    const char *base = strrchr(method->file, '/'),
+               *part = qp_charge_module(method->class_name, method->file, &n);
+    snprintf(name, sizeof name, "%.*s", (int)n, part);
+    return qp_glob_fits_name(glob, method->module) || qp_glob_fits_name(glob, name) ||
            (*method->file && (qp_glob_fits_path(glob, method->file) ||
                               (base && qp_glob_fits_name(glob, base + 1))));
 }

@@ -13,174 +13,22 @@
 #include "base/table_text.h"
 #include "base/unit.h"
 #include "cli/cover.h"
+#include "cli/list_rows.h"
 #include "cli/list_samples.h"
-#include "model/cover_paths.h"
 
 #define BY_WORDS "procedure|module|statement"
-enum { BY_PROCEDURE, BY_MODULE, BY_STATEMENT };
 
-/* A module, a procedure or a statement. Only of statements is `executions` known. */
-typedef struct {
-    const char *module, *procedure, *file;
-    uint32_t line;
-    uint64_t calls, procedures, procedures_called;
-    uint64_t statements, executed, executions;
-} row;
-
-typedef struct {
-    row *items; /* [n] */
-    size_t n;
-} rows;
-
-/* ---- collecting ------------------------------------------------------------------------------ */
-
-bool qp_list_has_module(const qp_args *args, const char *module)
-{
-    const qp_list *wanted = &args->cover.include, *unwanted = &args->cover.exclude;
-    for (size_t i = 0; i < unwanted->n; i++)
-        if (qp_glob_fits_name(unwanted->items[i], module))
-            return false;
-    for (size_t i = 0; i < wanted->n; i++)
-        if (qp_glob_fits_name(wanted->items[i], module))
-            return true;
-    return wanted->n == 0;
-}
-
-/* A host that counts blocks need not tell of calls. */
-static bool is_executed(const qp_cover_method *k)
-{
-    bool is = k->calls > 0;
-    for (uint32_t i = 0; !is && k->values && i < k->n_values; i++)
-        is = k->values[i] > 0;
-    return is;
-}
-
-static bool collect_procedures(const qp_args *args, const qp_cover_set *set, qp_arena *arena,
-                               rows *to)
-{
-    qp_buf buf;
-    qp_paths paths;
-    qp_buf_init(&buf, sizeof(row));
-    if (!qp_paths_init(&paths, arena, NULL))
-        return false;
-    for (size_t i = 0; i < set->n_methods && !buf.failed; i++) {
-        const qp_cover_method *k = &set->methods[i];
-        row *r = qp_list_has_module(args, k->module) ? qp_buf_add(&buf) : NULL;
-        if (!r)
-            continue;
-        bool is_inside;
-        *r = (row){.module = k->module,
-                   .procedure = k->name,
-                   .file = qp_paths_show(&paths, arena, k->file, &is_inside),
-                   .calls = k->calls,
-                   .procedures = 1,
-                   .procedures_called = k->calls > 0,
-                   .executed = is_executed(k)};
-        buf.failed |= r->file == NULL;
-        for (uint32_t b = 0; b < k->n_blocks; b++)
-            if (k->lines[b].line > 0 && (!r->line || (uint32_t)k->lines[b].line < r->line))
-                r->line = (uint32_t)k->lines[b].line;
-    }
-    to->items = qp_buf_take(&buf, &to->n);
-    return to->items != NULL;
-}
-
-/* A statement is what a procedure has on a line; blocks are sorted by line, then procedure. */
-static void collect_from(const qp_args *args, const qp_cover_file *f, qp_buf *buf)
-{
-    for (uint32_t i = 0; i < f->n_blocks;) {
-        const qp_cover_block *b = &f->blocks[i];
-        const qp_cover_function *x = &f->functions[b->function];
-        uint64_t count = 0;
-        uint32_t end = i;
-        for (; end < f->n_blocks && f->blocks[end].line == b->line &&
-               f->blocks[end].function == b->function;
-             end++)
-            count = f->blocks[end].count > count ? f->blocks[end].count : count;
-        i = end;
-        row *r = qp_list_has_module(args, x->module) ? qp_buf_add(buf) : NULL;
-        if (r)
-            *r = (row){.module = x->module,
-                       .procedure = x->name,
-                       .file = f->path,
-                       .line = b->line,
-                       .statements = 1,
-                       .executed = count > 0,
-                       .executions = count};
-    }
-}
-
-static bool collect_statements(const qp_args *args, const qp_cover *c, rows *to)
-{
-    qp_buf buf;
-    qp_buf_init(&buf, sizeof(row));
-    for (size_t i = 0; i < c->n_files; i++)
-        collect_from(args, &c->files[i], &buf);
-    to->items = qp_buf_take(&buf, &to->n);
-    return to->items != NULL;
-}
-
-/* ---- breaking down --------------------------------------------------------------------------- */
-
-static int compare_places(const void *a, const void *b)
-{
-    const row *x = a, *y = b;
-    int c = strcmp(x->module, y->module);
-    c = c ? c : strcmp(x->file, y->file);
-    c = c ? c : strcmp(x->procedure, y->procedure);
-    return c ? c : (x->line > y->line) - (x->line < y->line);
-}
-
-static int compare_counts(const void *a, const void *b)
-{
-    const row *x = a, *y = b;
-    if (x->calls != y->calls)
-        return x->calls < y->calls ? 1 : -1;
-    if (x->executions != y->executions)
-        return x->executions < y->executions ? 1 : -1;
-    return compare_places(a, b);
-}
-
-static bool is_one(const row *a, const row *b, unsigned by)
-{
-    return strcmp(a->module, b->module) == 0 &&
-           (by == BY_MODULE ||
-            (strcmp(a->file, b->file) == 0 && strcmp(a->procedure, b->procedure) == 0));
-}
-
-/* Add up what belongs together at this level; most first. */
-static void break_down(rows *r, unsigned by)
-{
-    size_t n = 0;
-    qsort(r->items, r->n, sizeof(row), compare_places);
-    for (size_t i = 0; i < r->n; i++) {
-        row *to = n ? &r->items[n - 1] : NULL, *from = &r->items[i];
-        if (!to || by == BY_STATEMENT || !is_one(to, from, by)) {
-            r->items[n++] = *from;
-            continue;
-        }
-        to->calls += from->calls;
-        to->procedures += from->procedures;
-        to->procedures_called += from->procedures_called;
-        to->statements += from->statements;
-        to->executed += from->executed;
-        to->executions += from->executions;
-    }
-    r->n = n;
-    qsort(r->items, r->n, sizeof(row), compare_counts);
-}
-
-static bool was_called(const row *r)
+static bool was_called(const qp_list_row *r)
 {
     return r->calls > 0;
 }
 
-static bool was_missed(const row *r)
+static bool was_missed(const qp_list_row *r)
 {
     return r->executed == 0;
 }
 
-static void keep(rows *r, bool fits(const row *))
+static void keep(qp_list_rows *r, bool fits(const qp_list_row *))
 {
     size_t n = 0;
     for (size_t i = 0; i < r->n; i++)
@@ -205,40 +53,41 @@ static void begin_table(qp_table *t, section s, bool of_statements, unsigned by)
 {
     qp_table_init(t);
     qp_table_column(t, "Module", QP_KEEP_BEGIN, 1);
-    if (by != BY_MODULE || s == SECTION_MISSED)
+    if (by != QP_LIST_BY_MODULE || s == SECTION_MISSED)
         qp_table_column(t, "Procedure", QP_KEEP_BEGIN, 0);
-    if (s == SECTION_CALLS && by == BY_MODULE) {
+    if (s == SECTION_CALLS && by == QP_LIST_BY_MODULE) {
         qp_table_column(t, "Procedures", QP_ALIGN_RIGHT, 2);
         qp_table_column(t, "Called", QP_ALIGN_RIGHT, 2);
     }
     if (s == SECTION_CALLS)
         qp_table_column(t, "Calls", QP_ALIGN_RIGHT, 0);
-    if (s == SECTION_COUNTS && by != BY_STATEMENT) {
+    if (s == SECTION_COUNTS && by != QP_LIST_BY_STATEMENT) {
         qp_table_column(t, "Statements", QP_ALIGN_RIGHT, 2);
         qp_table_column(t, "Executed", QP_ALIGN_RIGHT, 2);
     }
     if (s == SECTION_COUNTS)
         qp_table_column(t, "Executions", QP_ALIGN_RIGHT, 0);
-    if (by != BY_MODULE || s == SECTION_MISSED)
+    if (by != QP_LIST_BY_MODULE || s == SECTION_MISSED)
         qp_table_column(t, of_statements || s != SECTION_COUNTS ? "File:Line" : "File",
                         QP_KEEP_END, 1);
 }
 
-static void add_row(qp_table *t, const row *r, section s, bool of_statements, unsigned by)
+static void add_row(qp_table *t, const qp_list_row *r, section s, bool of_statements,
+                    unsigned by)
 {
     char text[QP_NUMBER_BYTES], place[4096];
-    bool has_place = by != BY_MODULE || s == SECTION_MISSED;
+    bool has_place = by != QP_LIST_BY_MODULE || s == SECTION_MISSED;
     bool has_line = r->line && (of_statements || s != SECTION_COUNTS);
     qp_table_name(t, QP_STYLE_PLAIN, r->module);
     if (has_place)
         qp_table_name(t, QP_STYLE_PLAIN, r->procedure);
-    if (s == SECTION_CALLS && by == BY_MODULE) {
+    if (s == SECTION_CALLS && by == QP_LIST_BY_MODULE) {
         qp_table_plain(t, QP_STYLE_PLAIN, qp_unit_count(text, r->procedures));
         qp_table_plain(t, QP_STYLE_PLAIN, qp_unit_count(text, r->procedures_called));
     }
     if (s == SECTION_CALLS)
         qp_table_plain(t, QP_STYLE_PLAIN, qp_unit_count(text, r->calls));
-    if (s == SECTION_COUNTS && by != BY_STATEMENT) {
+    if (s == SECTION_COUNTS && by != QP_LIST_BY_STATEMENT) {
         qp_table_plain(t, QP_STYLE_PLAIN, qp_unit_count(text, r->statements));
         qp_table_plain(t, QP_STYLE_PLAIN, qp_unit_count(text, r->executed));
     }
@@ -252,17 +101,20 @@ static void add_row(qp_table *t, const row *r, section s, bool of_statements, un
         qp_table_name(t, QP_STYLE_DIM, place);
 }
 
-static bool print_section(const qp_cli *cli, const rows *r, section s, bool of_statements)
+/* @param is_known  there are some at all */
+static bool print_section(const qp_cli *cli, const qp_list_rows *r, section s,
+                          bool of_statements, bool is_known)
 {
-    unsigned by = s == SECTION_MISSED ? BY_STATEMENT : cli->args.cover.by;
+    unsigned by = s == SECTION_MISSED ? QP_LIST_BY_STATEMENT : cli->args.cover.by;
     qp_table t;
     qp_screen_text(&cli->screen, QP_STYLE_HEAD, sections[s][of_statements].title);
     qp_out_text(cli->screen.out, "\n");
     if (r->n == 0) {
-        qp_out_format(cli->screen.out, "  %s\n\n", sections[s][of_statements].none);
+        qp_out_format(cli->screen.out, "  %s\n\n",
+                      sections[is_known ? s : SECTION_COUNTS][of_statements].none);
         return true;
     }
-    of_statements = of_statements && by == BY_STATEMENT;
+    of_statements = of_statements && by == QP_LIST_BY_STATEMENT;
     begin_table(&t, s, of_statements, by);
     for (size_t i = 0; i < r->n; i++)
         add_row(&t, &r->items[i], s, of_statements, by);
@@ -274,15 +126,15 @@ static bool print_section(const qp_cli *cli, const rows *r, section s, bool of_s
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-static void write_section(qp_json *json, const char *key, const rows *r, section s,
+static void write_section(qp_json *json, const char *key, const qp_list_rows *r, section s,
                           bool of_statements, unsigned by)
 {
     qp_json_begin(json, key, '[');
     for (size_t i = 0; i < r->n; i++) {
-        const row *x = &r->items[i];
+        const qp_list_row *x = &r->items[i];
         qp_json_begin(json, NULL, '{');
         qp_json_text(json, "module", x->module);
-        if (by != BY_MODULE) {
+        if (by != QP_LIST_BY_MODULE) {
             qp_json_text(json, "procedure", x->procedure);
             qp_json_text(json, "file", x->file);
             qp_json_count(json, "line", x->line);
@@ -304,31 +156,31 @@ static void write_section(qp_json *json, const char *key, const rows *r, section
 /* ---- the command ----------------------------------------------------------------------------- */
 
 /* A section of procedures or of statements, which are `all` and stay so. */
-static bool show(qp_cli *cli, qp_json *json, const char *key, const rows *all, section s,
-                 bool of_statements)
+static bool show(qp_cli *cli, qp_json *json, const char *key, const qp_list_rows *all,
+                 section s, bool of_statements)
 {
-    rows r = {qp_alloc(all->n, sizeof(row)), all->n};
-    unsigned by = s == SECTION_MISSED ? BY_STATEMENT : cli->args.cover.by;
+    qp_list_rows r = {qp_alloc(all->n, sizeof(qp_list_row)), all->n};
+    unsigned by = s == SECTION_MISSED ? QP_LIST_BY_STATEMENT : cli->args.cover.by;
     bool is_good = r.items != NULL;
     if (!is_good)
         return false;
-    memcpy(r.items, all->items, all->n * sizeof(row));
+    memcpy(r.items, all->items, all->n * sizeof(qp_list_row));
     if (s == SECTION_MISSED)
         keep(&r, was_missed);
-    break_down(&r, by);
-    if (s == SECTION_CALLS && by != BY_MODULE)
+    qp_list_break_down(&r, by);
+    if (s == SECTION_CALLS && by != QP_LIST_BY_MODULE)
         keep(&r, was_called);
     if (cli->args.format == QP_FORMAT_JSON)
         write_section(json, key, &r, s, of_statements, by);
     else
-        is_good = print_section(cli, &r, s, of_statements);
+        is_good = print_section(cli, &r, s, of_statements, all->n > 0 || !of_statements);
     qp_free(r.items);
     return is_good;
 }
 
 /* Calls, statements, and what was not executed. */
-static bool show_counts(qp_cli *cli, qp_json *json, const rows *procedures,
-                        const rows *statements)
+static bool show_counts(qp_cli *cli, qp_json *json, const qp_list_rows *procedures,
+                        const qp_list_rows *statements)
 {
     const qp_cover_args *a = &cli->args.cover;
     bool has_all = !a->has_calls && !a->has_counts && !a->has_not_executed, is_good = true;
@@ -343,10 +195,15 @@ static bool show_counts(qp_cli *cli, qp_json *json, const rows *procedures,
     return is_good;
 }
 
-static bool has_choice(const qp_args *args)
+static bool wants_counts(const qp_args *args)
 {
     const qp_cover_args *a = &args->cover;
-    return a->has_calls || a->has_counts || a->has_not_executed || args->has_samples;
+    return a->has_calls || a->has_counts || a->has_not_executed;
+}
+
+static bool has_choice(const qp_args *args)
+{
+    return args->has_samples || wants_counts(args);
 }
 
 /* Without a choice interrupts are shown where there are some, else the rest. */
@@ -355,10 +212,16 @@ static bool wants_samples(const qp_args *args)
     return args->has_samples || !has_choice(args);
 }
 
+/* @return NULL, or the flag that says which interrupts */
+static const char *flag_of_samples(const qp_args *args)
+{
+    return args->fold.when ? "--when" : args->thread ? "--thread" : NULL;
+}
+
 static int list_counts(qp_cli *cli, qp_json *json, const qp_cover_set *set)
 {
     char error[QP_ERROR_BYTES];
-    rows procedures = {0}, statements = {0};
+    qp_list_rows procedures = {0}, statements = {0};
     qp_arena arena;
     int status = QP_EXIT_CLEAN;
     if (!set->is_coverage)
@@ -368,8 +231,8 @@ static int list_counts(qp_cli *cli, qp_json *json, const qp_cover_set *set)
     qp_cover *c = qp_cover_derive(set, &(qp_cover_options){.is_unadjusted = true}, error);
     if (!c)
         status = qp_cli_fail(cli, "%s", error);
-    else if (!collect_procedures(&cli->args, set, &arena, &procedures) ||
-             !collect_statements(&cli->args, c, &statements) ||
+    else if (!qp_list_procedures(&cli->args, set, &arena, &procedures) ||
+             !qp_list_statements(&cli->args, c, &arena, &statements) ||
              !show_counts(cli, json, &procedures, &statements))
         status = qp_cli_fail_memory(cli);
     qp_free(procedures.items);
@@ -383,12 +246,11 @@ static int list_counts(qp_cli *cli, qp_json *json, const qp_cover_set *set)
 
 static int list_all(qp_cli *cli, const qp_cover_set *set, qp_list_samples *samples)
 {
-    const qp_cover_args *a = &cli->args.cover;
     bool is_json = cli->args.format == QP_FORMAT_JSON, is_sampled = samples->has_command;
-    bool has_counts = a->has_calls || a->has_counts || a->has_not_executed || !is_sampled;
+    bool has_counts = wants_counts(&cli->args) || !is_sampled;
     int status = QP_EXIT_CLEAN;
     qp_json json;
-    if (!is_sampled && cli->args.has_samples)
+    if (!is_sampled && (cli->args.has_samples || flag_of_samples(&cli->args)))
         return qp_cli_fail(cli,
                            "%s: no interrupts, for it was recorded without a PC command; "
                            "record some with: " HOW_TO_SAMPLE,
@@ -418,6 +280,14 @@ static int read_file(qp_cli *cli, const char *file, qp_cover_set *set, qp_list_s
     int status = qp_cli_load(cli, file, &m);
     if (status == QP_EXIT_UNUSABLE)
         return status;
+    bool has_what_is_wanted =
+        m->run.has_calls || (!wants_counts(&cli->args) && m->run.pc_period_ns);
+    if (!has_what_is_wanted) {
+        qp_model_free(m);
+        return qp_cli_fail(
+            cli, "%s: nobody counted its calls and statements; qprof report shows its times",
+            cli->path);
+    }
     int added = wants_samples(&cli->args) ? qp_list_samples_add(cli, samples, m) : status;
     if (added != QP_EXIT_UNUSABLE)
         added = qp_cover_add(cli, m, set);
@@ -431,10 +301,14 @@ static int run_list(qp_cli *cli)
     int status = QP_EXIT_CLEAN;
     if (!qp_cover_operands(cli, NULL))
         return QP_EXIT_UNUSABLE;
+    if (flag_of_samples(&cli->args) && !wants_samples(&cli->args))
+        return qp_cli_fail(cli,
+                           "%s is about interrupts, which were not asked for; add --samples",
+                           flag_of_samples(&cli->args));
     qp_cover_set *set = qp_cover_set_new();
     if (!set)
         return qp_cli_fail_memory(cli);
-    qp_list_samples_init(&samples, cli->args.cover.by == BY_MODULE);
+    qp_list_samples_init(&samples, cli->args.cover.by == QP_LIST_BY_MODULE);
     int n = cli->args.n_operands;
     for (int i = 0; (i < n || i == 0) && status != QP_EXIT_UNUSABLE; i++) {
         int one = read_file(cli, n ? cli->args.operands[i] : NULL, set, &samples);

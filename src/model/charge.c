@@ -39,16 +39,20 @@ struct qp_charge_texts {
     qp_arena arena;
 };
 
-/* @return NULL: no memory */
-static const char *module_of(const qp_charges *c, const qp_model_method *k)
+const char *qp_charge_module(const char *class_name, const char *file, size_t *n_bytes)
 {
-    if (*k->class_name)
-        return k->class_name;
-    const char *slash = strrchr(k->file, '/'), *base = slash ? slash + 1 : k->file;
-    const char *dot = strrchr(base, '.');
-    return dot && dot != base
-               ? qp_arena_format(&c->texts->arena, "%.*s", (int)(dot - base), base)
-               : base;
+    const char *slash = strrchr(file, '/'), *base = slash ? slash + 1 : file;
+    const char *name = *class_name ? class_name : base, *dot = strrchr(name, '.');
+    bool has_suffix = !*class_name && dot && dot != base;
+    *n_bytes = has_suffix ? (size_t)(dot - base) : strlen(name);
+    return name;
+}
+
+const char *qp_charge_module_text(qp_arena *arena, const char *class_name, const char *file)
+{
+    size_t n;
+    const char *name = qp_charge_module(class_name, file, &n);
+    return name[n] ? qp_arena_format(arena, "%.*s", (int)n, name) : name;
 }
 
 /* Methods of a file come one after the other mostly. */
@@ -58,7 +62,9 @@ static bool name_modules(qp_charges *c)
     for (uint32_t i = 0; i < m->n_methods; i++) {
         const qp_model_method *k = &m->methods[i], *before = i ? k - 1 : NULL;
         bool is_same = before && before->file == k->file && !*before->class_name;
-        c->modules[i] = is_same && !*k->class_name ? c->modules[i - 1] : module_of(c, k);
+        c->modules[i] = is_same && !*k->class_name
+                            ? c->modules[i - 1]
+                            : qp_charge_module_text(&c->texts->arena, k->class_name, k->file);
         if (!c->modules[i])
             return false;
     }

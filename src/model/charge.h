@@ -6,6 +6,7 @@
 #ifndef QP_MODEL_CHARGE_H
 #define QP_MODEL_CHARGE_H
 
+#include "base/arena.h"
 #include "format/options.h" /* qp_parse_error */
 #include "model/model.h"
 
@@ -13,8 +14,7 @@ enum { QP_CHARGE_SKIPPED = UINT32_MAX };
 
 typedef struct {
     const qp_model *m;
-    /* [n_methods] as patterns name them: the class or, without one, the file's name without folder
-     * and suffix */
+    /* [n_methods] qp_charge_module_text() */
     const char **modules;
     /* [n_nodes] whose end is charged for this path, and which was active then with its callers: a
      * node, foreign if that has no procedure; QP_CHARGE_SKIPPED: the pattern leaves it out */
@@ -63,6 +63,13 @@ typedef struct {
  * @return false: no memory */
 bool qp_charges_list(const qp_charges *c, uint32_t thread, bool by_module, qp_charge_row **rows,
                      size_t *n, qp_charge_totals *totals);
+
+/* The module that call patterns know a method in: its class or, without one, its file's name without
+ * folder and suffix. Not what the host calls its module.
+ * @param n_bytes  of it; 0: it has neither @return a part of class_name or file */
+const char *qp_charge_module(const char *class_name, const char *file, size_t *n_bytes);
+/* The same as a text. @return class_name, file, or of the arena; NULL: no memory */
+const char *qp_charge_module_text(qp_arena *arena, const char *class_name, const char *file);
 
 enum { QP_CHARGE_COMMAND_BYTES = 40 };
 

@@ -28,6 +28,7 @@ typedef struct {
     const qp_line *lines;  /* [n_blocks] */
     const qp_jumps *jumps; /* what the values count; NULL: blocks */
     uint64_t calls;        /* recorded ones */
+    bool is_seen;          /* called, or on a stack: qp_figures_is_seen() */
     uint64_t entries; /* executions of block 0 that no jump counts: calls, and entries while
                        * recording was stopped; 0 where a jump is a QP_JUMP_ENTRY */
     bool is_counted;  /* blocks that `values` do not have were never executed; else they are not
@@ -149,7 +150,8 @@ typedef struct {
 } qp_cover_touch;
 
 typedef struct {
-    const char *name, *module;      /* display name */
+    const char *name, *module; /* display name */
+    const char *bare_name, *class_name;
     uint32_t first_line, last_line; /* of its line table, its declaration included; 0: none */
     uint64_t calls;
     bool is_hit;

@@ -286,12 +286,15 @@ static bool put_function(sketch *s, uint64_t calls)
         return false;
     *to = (qp_cover_function){.name = qp_arena_text(arena, c->name),
                               .module = qp_arena_text(arena, c->module),
+                              .bare_name = qp_arena_text(arena, c->bare_name),
+                              .class_name = qp_arena_text(arena, c->class_name),
                               .calls = calls,
                               .is_hit = calls > 0};
     find_extent(to, c);
     for (uint32_t i = 0; i < c->n_blocks; i++)
         to->is_hit |= s->counts[i] > 0;
-    return to->name && to->module && (!s->has_blocks || put_blocks(s, index));
+    return to->name && to->module && to->bare_name && to->class_name &&
+           (!s->has_blocks || put_blocks(s, index));
 }
 
 bool qp_cover_draw_function(qp_cover_draft *d, const qp_cover_member *members, size_t n)

@@ -148,6 +148,7 @@ static void add_method(qp_cover_addition *x, const qp_cover_addend *a)
 {
     qp_cover_method *c = qp_cover_method_at(x->own, a->to);
     c->calls = qp_sum(c->calls, a->calls);
+    c->is_seen |= qp_figures_is_seen(&x->m->methods[a->method].all);
     c->entries = qp_sum(c->entries, a->entries);
     for (uint32_t k = 0; a->values && k < a->n_values; k++)
         c->values[k] = qp_sum(c->values[k], a->values[k]);

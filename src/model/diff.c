@@ -165,7 +165,7 @@ static bool identify_methods(addition *a)
         if (a->own->ignores_system && x->flags & (QP_METHOD_BLOCKS | QP_METHOD_WAITS))
             continue;
         identity wanted = {x->name, x->module, x->file, x->first_line, 0};
-        if ((x->all.calls || x->all.self) && !(a->identities[i] = identify(a->own, &wanted)))
+        if (qp_figures_is_seen(&x->all) && !(a->identities[i] = identify(a->own, &wanted)))
             return false;
     }
     return a->identities != NULL;
@@ -209,10 +209,9 @@ static void leave_node(void *context, uint32_t i)
 static void convert(const addition *a, uint32_t at)
 {
     sample *s = entry_at(a->own, at)->samples;
-    if (!s || s->side != a->side || s->run != a->own->diff.n_runs[a->side])
-        return;
-    s->figures[SELF] = qp_model_ns(a->m, s->figures[SELF]);
-    s->figures[TOTAL] = qp_model_ns(a->m, s->figures[TOTAL]);
+    bool is_of_run = s && s->side == a->side && s->run == a->own->diff.n_runs[a->side];
+    for (figure which = SELF; is_of_run && which <= TOTAL; which++)
+        s->figures[which] = qp_model_ns(a->m, s->figures[which]);
 }
 
 /* Methods of one name are taken as independent of each other. */
@@ -264,7 +263,7 @@ static bool add_paths(addition *a)
     for (uint32_t i = 1; i < m->n_nodes; i++) {
         const qp_model_node *n = &m->nodes[i];
         a->entries[i] = a->entries[n->parent];
-        if (!is_wanted(a, i) || !(n->f.calls || n->f.total))
+        if (!is_wanted(a, i) || !qp_figures_is_seen(&n->f))
             continue;
         uint32_t at = enter(a->own, a->entries[n->parent], a->identities[n->method]);
         sample *s = at ? sample_of(a->own, a->side, at) : NULL;
@@ -333,9 +332,12 @@ bool qp_diff_fits(const qp_diff *d, const qp_model *m, char error[QP_ERROR_BYTES
     const struct qp_diff_private *own = d->own;
     const qp_run *run = &m->run;
     error[0] = '\0';
-    if (!*own->unit)
+    if (!run->is_profile)
+        qp_text_format(error, QP_ERROR_BYTES,
+                       "it has coverage alone; qprof cover diff compares that");
+    else if (!*own->unit)
         return true;
-    if (strcmp(own->unit, run->unit) != 0)
+    else if (strcmp(own->unit, run->unit) != 0)
         qp_text_format(
             error, QP_ERROR_BYTES,
             "its figures are %s and those of the other runs %s: they cannot be compared",
@@ -345,6 +347,9 @@ bool qp_diff_fits(const qp_diff *d, const qp_model *m, char error[QP_ERROR_BYTES
             error, QP_ERROR_BYTES,
             "it has %s time and the other runs have %s time: they cannot be compared",
             run->clock_text, own->clock);
+    else if (!(d->has_times && run->has_times) && !(d->has_calls && run->has_calls))
+        qp_text_format(error, QP_ERROR_BYTES,
+                       "it and the other runs have neither times nor counted calls in common");
     return !*error;
 }
 
@@ -356,6 +361,7 @@ bool qp_diff_add(qp_diff *d, qp_diff_side side, const qp_model *m, uint32_t thre
     qp_text_format(own->unit, sizeof own->unit, "%s", m->run.unit);
     qp_text_format(own->clock, sizeof own->clock, "%s", m->run.clock_text);
     d->has_times &= m->run.has_times;
+    d->has_calls &= m->run.has_calls;
     own->is_estimated |= m->run.is_estimated;
     if (thread != QP_DIFF_NO_THREAD)
         is_ok = identify_methods(&a) &&
@@ -419,7 +425,8 @@ static void fill_row(qp_diff *d, qp_noise *x, uint32_t i)
                          .parent = e->parent,
                          .depth = i ? d->rows[e->parent].depth + 1 : 0,
                          .has_hidden = e->has_hidden};
-    fill_figure(&row->calls, x, e, CALLS);
+    if (d->has_calls)
+        fill_figure(&row->calls, x, e, CALLS);
     if (d->has_times) {
         fill_figure(&row->self, x, e, SELF);
         fill_figure(&row->total, x, e, TOTAL);
@@ -448,7 +455,7 @@ qp_diff *qp_diff_new(qp_diff_kind kind, bool ignores_system)
     struct qp_diff_private *own = qp_alloc_zeroed(1, sizeof *own);
     if (!own)
         return NULL;
-    own->diff = (qp_diff){.kind = kind, .has_times = true, .own = own};
+    own->diff = (qp_diff){.kind = kind, .has_times = true, .has_calls = true, .own = own};
     own->ignores_system = ignores_system;
     qp_arena_init(&own->arena);
     qp_buf_init(&own->identities, sizeof(identity));

@@ -48,6 +48,7 @@ typedef struct {
     qp_diff_kind kind;
     bool has_noise; /* several runs, or estimated times: else the noise is unknown */
     bool has_times; /* in all runs; else only calls are compared, and times are 0 */
+    bool has_calls; /* counted in all runs; else only times are compared, and calls are 0 */
     uint32_t n_runs[QP_DIFF_SIDES];
     qp_diff_row *rows; /* [n_rows]; 0: the whole runs; callers before callees */
     uint32_t n_rows;
@@ -60,7 +61,7 @@ qp_diff *qp_diff_new(qp_diff_kind kind, bool ignores_system);
 void qp_diff_free(qp_diff *d); /* takes NULL */
 
 /** Can a run be compared with those that were added?
- * @param error  why not, one line: another clock, or unit
+ * @param error  why not, one line: another clock or unit, coverage alone, nothing in common
  * @return false: see error */
 bool qp_diff_fits(const qp_diff *d, const qp_model *m, char error[QP_ERROR_BYTES]);
 

@@ -37,7 +37,7 @@ claim "csv" same 'changed,"hot","score","score.src",11,1,2,1,0,50000,63000,13000
     "$(qprof diff --format=csv base.qprof new.qprof | tr -d '\r' | grep hot)"
 
 # ---- itself -------------------------------------------------------------------------------------
-for form in '' --paths --threads --sort=total --qxdiff; do
+for form in '' --paths --threads --sort=total; do
     claim "a run differs from itself in nothing $form" same '[]' "$(diff_json $form base.qprof base.qprof | jq -c .rows)"
 done
 claim "and it is said" sh -c "qprof diff base.qprof base.qprof | grep -qx 'No differences.'"
@@ -117,6 +117,17 @@ claim "three are too many" says 'which profiles' qprof diff base.qprof new.qprof
 claim "one side is too few" says 'which profiles' qprof diff --base base.qprof
 claim "both ways are too many" says 'one too many' qprof diff a0.qprof --base base.qprof --new new.qprof
 claim "a file that is none" says 'missing.qprof' qprof diff base.qprof missing.qprof
+claim "a form of text is not ignored where it is none" says \
+    '--qxdiff is about text and does not go with --format' \
+    qprof diff --qxdiff --format=json base.qprof new.qprof
+claim "a gate that checks nothing does not pass" says '--filter=nowhere fits nothing, so nothing was checked' \
+    qprof diff --fail-if-slower=5 --filter=nowhere base.qprof base.qprof
+QPROF='-collect=coverage -output=covered.qprof' ./score 'main(' 'f(' ')' ')'
+claim "coverage alone has nothing to compare here" says \
+    'covered.qprof: it has coverage alone; qprof cover diff compares that' \
+    qprof diff base.qprof covered.qprof
+claim "a moment that is not known is not 1970" same '' "$(qprof export --to=callgrind -o cg.out base.qprof
+    qprof diff cg.out cg.out | grep 1970)"
 claim "two kinds at once" says 'do not go together' qprof diff --paths --threads base.qprof new.qprof
 
 # ---- names of all kinds, and depth ---------------------------------------------------------------------

@@ -109,6 +109,28 @@ done
 QPROF="-output=two.qprof -pc='REAL 3600000000'" ./score 'main(' %1 ')' thread 'f(' %2 ')'
 claim "a thread" same 'f:2/2' "$(qprof list --thread=2 --format=json two.qprof | rows)"
 
+# ---- one name for one thing ----------------------------------------------------------------------------
+claim "calls are of the modules that interrupts are of" same 'score score' "$(qprof list --format=json \
+    --calls run.qprof 2>/dev/null | jq -r .calls[0].module) $(qprof list --format=json run.qprof | jq -r .rows[0].module)"
+claim "... by which they are chosen" same '3' "$(qprof list --format=json --calls --module=score run.qprof \
+    2>/dev/null | jq '.calls | length')"
+claim "... and hidden" same '' "$(qprof report --hide-module=score run.qprof 2>&1 | grep -E 'fits no|score.src')"
+claim "a flag about interrupts is not ignored" says '--when is about interrupts, which were not asked for' \
+    qprof list --calls --when=score run.qprof
+claim "... nor where there are none" says 'no interrupts, for it was recorded without a PC command' \
+    qprof list --when=score without.qprof
+
+# ---- calls that nobody counted --------------------------------------------------------------------------
+printf 'events: Ir\nfl=a.c\nfn=main\n1 5\ncfn=f\ncalls=0 1\n1 2\nfn=f\n2 2\n' >uncounted.out
+for form in '' --calls --not-executed; do
+    claim "list $form does not take them for 0" says 'uncounted.out: nobody counted its calls and statements' \
+        qprof list $form uncounted.out
+done
+printf 'events: Ir\nfl=a.c\nfn=main\n1 5\ncfn=f\ncalls=3 1\n1 2\nfn=f\n2 2\n' >counted.out
+qprof list --not-executed counted.out >out 2>/dev/null
+claim "whoever has costs was executed" grep -q 'Every procedure was executed' out
+claim "of no statements nothing is known" grep -q 'Nothing is known of statements' out
+
 # ---- views -------------------------------------------------------------------------------------------
 flat() { qprof report --format=json "$@" run.qprof | jq -r '[.methods[] | "\(.name):\(.calls)/\(.self)/\(.total)"] | join(" ")'; }
 claim "a view has the time of what fits" same 'main:0/0/50000 f:1/20000/50000 g:1/30000/30000' \
