@@ -23,7 +23,7 @@ show() {
 }
 
 need_packages "the demonstration" build-essential cmake dpkg-dev patch libreadline-dev \
-    lua-check lua-penlight nodejs npm zlib1g-dev libsqlite3-dev
+    lua-check lua-penlight nodejs npm zlib1g-dev libsqlite3-dev libzstd-dev
 build_tree "libqprof, qprof and qlua" build --preset release
 if [ ! -x build/bin/qlua ]; then
     sed -n '/left out/,/^$/p' build/build.log

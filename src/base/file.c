@@ -91,6 +91,18 @@ bool qp_file_next_data(int fd, uint64_t at, uint64_t n_bytes, uint64_t *begin, u
     return *begin < n_bytes;
 }
 
+int qp_file_temporary(const char **why)
+{
+    static const char *const folders[] = {"/var/tmp",
+                                          "/tmp"}; /* the first one is for large files */
+    int fd = -1;
+    for (size_t i = 0; i < 2 && fd < 0; i++)
+        fd = open(folders[i], O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (fd < 0)
+        *why = "no file can be made in /var/tmp or /tmp";
+    return fd;
+}
+
 size_t qp_file_text(const char *path, char *to, size_t room)
 {
     int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);

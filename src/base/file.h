@@ -21,6 +21,10 @@ size_t qp_file_read_at(int fd, void *to, size_t n_bytes, uint64_t at);
  * @return false: nothing but a hole follows */
 bool qp_file_next_data(int fd, uint64_t at, uint64_t n_bytes, uint64_t *begin, uint64_t *end);
 
+/* A new file without a name, for reading and writing, gone with its descriptor.
+ * @return a descriptor; -1: see why */
+int qp_file_temporary(const char **why);
+
 /* A small file as a text with NUL. @return bytes, without the NUL; 0: none, and to is "" */
 size_t qp_file_text(const char *path, char *to, size_t room);
 

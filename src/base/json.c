@@ -17,7 +17,7 @@ static void write_key(qp_json *json, const char *key, bool is_container)
     if (json->has_items[json->depth])
         qp_out_char(json->out, ',');
     /* A line for each row and for each part of the whole; the fields of a row share one. */
-    if (json->depth == 1 || (is_container && !key && json->depth > 1)) {
+    if (!json->is_line && (json->depth == 1 || (is_container && !key && json->depth > 1))) {
         qp_out_char(json->out, '\n');
         qp_out_repeat(json->out, ' ', json->depth);
     }

@@ -12,6 +12,7 @@ enum { QP_JSON_DEPTH = 16 };
 typedef struct {
     qp_out *out;
     unsigned depth;
+    bool is_line; /* all of it on one line; the caller may set it at the beginning */
     bool has_items[QP_JSON_DEPTH]; /* of the array or object at this depth */
 } qp_json;
 

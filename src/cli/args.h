@@ -45,6 +45,13 @@ typedef struct {
     qp_list hide, hide_modules;
 } qp_fold_args;
 
+/* Flags of `qprof trace`. */
+typedef struct {
+    const char *since, *until; /* NULL: not given */
+    qp_list names;
+    bool is_followed, has_histogram;
+} qp_trace_args;
+
 /* Values of all flags of all commands; each command's table fills its own. */
 typedef struct {
     unsigned format, color, sort; /* positions in the words of the flag */
@@ -60,6 +67,7 @@ typedef struct {
     qp_cover_args cover;
     qp_diff_args diff;
     qp_fold_args fold;
+    qp_trace_args trace;
     bool is_long;
     char **operands; /* [n_operands] of argv; for `run` options of the recorder */
     int n_operands;

@@ -1,0 +1,104 @@
+/* trace_rebuild.c: `qprof trace rebuild`: the packets of an Xbase++ trace as one file. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/unit.h"
+#include "cli/output.h"
+#include "cli/trace.h"
+#include "xbase/prf_join.h"
+
+typedef struct {
+    const char *path;
+    qp_prf_joined joined;
+} rebuild;
+
+static bool write_rows(const void *data, qp_out *out, char error[QP_ERROR_BYTES])
+{
+    rebuild *r = *(rebuild *const *)data;
+    const char *why;
+    if (qp_prf_join(r->path, out, &r->joined, &why))
+        return true;
+    snprintf(error, QP_ERROR_BYTES, "%s: %s", r->path, why);
+    return false;
+}
+
+/* Parameters are in a file of their own, which travels with the table. */
+static bool write_copy(const void *data, qp_out *out, char error[QP_ERROR_BYTES])
+{
+    static char bytes[1 << 16];
+    const int *fd = data;
+    uint64_t at = 0;
+    (void)error;
+    for (size_t n; (n = qp_file_read_at(*fd, bytes, sizeof bytes, at)) > 0; at += n)
+        qp_out_bytes(out, bytes, n);
+    return true;
+}
+
+static int copy_memo(qp_cli *cli, const char *from, const char *to)
+{
+    char memo_from[QP_PRF_PATH_BYTES], memo_to[QP_PRF_PATH_BYTES];
+    const char *why;
+    qp_prf_memo_path(from, memo_from);
+    qp_prf_memo_path(to, memo_to);
+    int fd = access(memo_from, F_OK) == 0 ? qp_file_open(memo_from, &why) : -1;
+    if (fd < 0)
+        return QP_EXIT_CLEAN;
+    int status = qp_output_write(cli, memo_to, write_copy, &fd);
+    close(fd);
+    return status;
+}
+
+static int report(const qp_cli *cli, const rebuild *r)
+{
+    const qp_prf_joined *j = &r->joined;
+    char packets[QP_NUMBER_BYTES], rows[QP_NUMBER_BYTES], size[QP_NUMBER_BYTES];
+    qp_screen_name(&cli->screen, cli->args.output, 0);
+    qp_out_format(cli->screen.out, ": %s", qp_unit_things(packets, j->n_packets, "packet"));
+    if (j->n_rows)
+        qp_out_format(cli->screen.out, ", %s", qp_unit_things(rows, j->n_rows, "record"));
+    qp_out_char(cli->screen.out, '\n');
+    if (j->n_declared > j->n_rows)
+        qp_cli_warn(cli,
+                    "%s: %s missing: the header packet counts them, and their packets are not "
+                    "here",
+                    r->path, qp_unit_things(rows, j->n_declared - j->n_rows, "record"));
+    if (j->n_damaged)
+        qp_cli_warn(cli, "%s: %s at the end of packets left out: no whole record", r->path,
+                    qp_unit_size(size, j->n_damaged));
+    return j->n_declared > j->n_rows || j->n_damaged ? QP_EXIT_SALVAGED : QP_EXIT_CLEAN;
+}
+
+static int run_rebuild(qp_cli *cli)
+{
+    const qp_args *a = &cli->args;
+    if (!a->output || a->n_operands != 1 || qp_output_is_standard(a->output))
+        return qp_cli_fail(cli, "usage: qprof trace rebuild -o FILE TEST.PRF");
+    rebuild r = {.path = a->operands[0]}, *data = &r;
+    snprintf(cli->path, sizeof cli->path, "%s", r.path);
+    if (!qp_output_is_free(cli, a->output, r.path, NULL))
+        return QP_EXIT_UNUSABLE;
+    int status = qp_output_write(cli, a->output, write_rows, &data);
+    if (status == QP_EXIT_CLEAN)
+        status = copy_memo(cli, r.path, a->output);
+    return status == QP_EXIT_CLEAN ? report(cli, &r) : status;
+}
+
+static const qp_flag flags[] = {
+    {"output", 'o', QP_FLAG_TEXT, "FILE", QP_FLAG_AT(output), NULL, "where the whole goes"},
+    QP_FLAGS_COMMON};
+
+const qp_command qp_command_trace_rebuild = {
+    .name = "trace rebuild",
+    .operands = "-o FILE TEST.PRF",
+    .summary = "the packets of an Xbase++ trace as one file",
+    .about =
+        "Joins a header packet and the packets that lie beside it, TEST.PRF.000001 and so\n"
+        "on, in the order of their numbers; packets that are missing leave no gap. The\n"
+        "count of records is corrected and the end is marked. Parameters, in TEST.PRV, are\n"
+        "copied. Other commands read packets as they are.",
+    .flags = flags,
+    .examples = "qprof trace rebuild -o WHOLE.PRF TEST.PRF",
+    .run = run_rebuild};

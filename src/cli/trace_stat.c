@@ -1,0 +1,340 @@
+/* trace_stat.c: `qprof trace stat`: what the calls of a trace add up to. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/json.h"
+#include "base/table_text.h"
+#include "base/text.h"
+#include "base/unit.h"
+#include "cli/trace.h"
+#include "replay/stat.h"
+
+#define SORT_WORDS "self|total|calls|avg|max|name"
+typedef enum { BY_SELF, BY_TOTAL, BY_CALLS, BY_AVERAGE, BY_MAX, BY_NAME } order;
+
+static const double shares[] = {0.5, 0.9, 0.99};
+enum { N_SHARES = sizeof shares / sizeof *shares, BAR_COLUMNS = 40 };
+
+typedef struct {
+    qp_trace_view *view;
+    qp_cli *cli;
+    qp_stats stats;
+    const qp_call_stat **rows; /* [n] sorted */
+    size_t n;
+} report;
+
+static uint64_t ns_of(const report *r, uint64_t ticks)
+{
+    return qp_trace_ns(qp_trace_about(r->view->trace), ticks);
+}
+
+static const char *name_of(const report *r, const qp_call_stat *row)
+{
+    return qp_names_method_at(qp_trace_names(r->view->trace), row->method)->name;
+}
+
+/* ---- order ----------------------------------------------------------------------------------- */
+
+static uint64_t key_of(const qp_call_stat *row, order by)
+{
+    return by == BY_TOTAL     ? row->total
+           : by == BY_CALLS   ? row->calls
+           : by == BY_AVERAGE ? qp_call_stat_average(row)
+           : by == BY_MAX     ? row->max
+                              : row->self;
+}
+
+static int compare(const void *a, const void *b, void *to)
+{
+    const qp_call_stat *x = *(const qp_call_stat *const *)a,
+                       *y = *(const qp_call_stat *const *)b;
+    const report *r = to;
+    order by = (order)r->cli->args.sort;
+    uint64_t key_x = key_of(x, by), key_y = key_of(y, by);
+    int by_name = strcmp(name_of(r, x), name_of(r, y));
+    if (by != BY_NAME && key_x != key_y)
+        return key_x > key_y ? -1 : 1;
+    return by_name ? by_name : x->thread < y->thread ? -1 : x->thread > y->thread;
+}
+
+static bool sort_rows(report *r)
+{
+    uint64_t limit = r->cli->args.limit;
+    r->rows = qp_alloc(r->stats.rows.n, sizeof *r->rows);
+    if (!r->rows)
+        return false;
+    for (size_t i = 0; i < r->stats.rows.n; i++)
+        r->rows[i] = (const qp_call_stat *)r->stats.rows.items + i;
+    qsort_r(r->rows, r->stats.rows.n, sizeof *r->rows, compare, r);
+    r->n = limit && limit < r->stats.rows.n ? (size_t)limit : r->stats.rows.n;
+    return true;
+}
+
+/* ---- text ------------------------------------------------------------------------------------ */
+
+static void add_columns(qp_table *t, bool has_threads)
+{
+    qp_table_column(t, "Function", QP_KEEP_BEGIN, 0);
+    if (has_threads)
+        qp_table_column(t, "Thread", QP_KEEP_BEGIN, 1);
+    qp_table_column(t, "Calls", QP_ALIGN_RIGHT, 0);
+    qp_table_column(t, "Total", QP_ALIGN_RIGHT, 0);
+    qp_table_column(t, "Net", QP_ALIGN_RIGHT, 0);
+    qp_table_column(t, "Net %", QP_ALIGN_RIGHT, 1);
+    qp_table_column(t, "Average", QP_ALIGN_RIGHT, 2);
+    qp_table_column(t, "Min", QP_ALIGN_RIGHT, 4);
+    qp_table_column(t, "50 %", QP_ALIGN_RIGHT, 3);
+    qp_table_column(t, "90 %", QP_ALIGN_RIGHT, 5);
+    qp_table_column(t, "99 %", QP_ALIGN_RIGHT, 3);
+    qp_table_column(t, "Max", QP_ALIGN_RIGHT, 2);
+    qp_table_column(t, "Cut", QP_ALIGN_RIGHT, 6);
+}
+
+static void add_time(const report *r, qp_table *t, uint64_t ticks, bool is_known)
+{
+    char text[QP_NUMBER_BYTES];
+    qp_table_plain(t, QP_STYLE_PLAIN, is_known ? qp_unit_time(text, ns_of(r, ticks)) : "-");
+}
+
+static void add_row(const report *r, qp_table *t, const qp_call_stat *row)
+{
+    char text[QP_NUMBER_BYTES], thread[256];
+    bool has_some = row->n_complete > 0;
+    double percent = r->stats.self ? 100.0 * (double)row->self / (double)r->stats.self : 0;
+    qp_table_name(t, qp_style_of_percent(percent), name_of(r, row));
+    if (r->stats.is_by_thread)
+        qp_table_name(t, QP_STYLE_PLAIN,
+                      qp_trace_thread_text(r->view, row->thread, thread, sizeof thread));
+    qp_table_plain(t, QP_STYLE_PLAIN, qp_unit_count(text, row->calls));
+    add_time(r, t, row->total, true);
+    add_time(r, t, row->self, true);
+    qp_table_plain(t, QP_STYLE_PLAIN, qp_unit_percent(text, row->self, r->stats.self));
+    add_time(r, t, qp_call_stat_average(row), has_some);
+    add_time(r, t, row->min, has_some);
+    for (size_t i = 0; i < N_SHARES; i++)
+        add_time(r, t, qp_call_stat_quantile(row, shares[i]), has_some);
+    add_time(r, t, row->max, has_some);
+    qp_table_plain(t, QP_STYLE_PLAIN,
+                   row->n_incomplete ? qp_unit_count(text, row->n_incomplete) : "");
+}
+
+static void write_bar(const qp_screen *s, uint64_t count, uint64_t most)
+{
+    size_t n = (size_t)((double)count / (double)most * BAR_COLUMNS + 0.5);
+    qp_out_repeat(s->out, '#', n ? n : 1);
+    qp_out_char(s->out, '\n');
+}
+
+/* The calls of a function by the power of two of their time. */
+static void write_histogram(const report *r, const qp_call_stat *row)
+{
+    const qp_screen *s = &r->cli->screen;
+    const qp_histogram *h = &row->histogram;
+    char low[QP_NUMBER_BYTES], high[QP_NUMBER_BYTES], number[QP_NUMBER_BYTES];
+    uint64_t sums[QP_HISTOGRAM_OCTAVES] = {0}, most = 1;
+    for (unsigned i = 0; i < h->n; i++) {
+        for (unsigned k = 0; k < QP_HISTOGRAM_STEPS; k++)
+            sums[i] += h->counts[i * QP_HISTOGRAM_STEPS + k];
+        most = sums[i] > most ? sums[i] : most;
+    }
+    qp_out_char(s->out, '\n');
+    qp_screen_name(s, name_of(r, row), 0);
+    qp_out_char(s->out, '\n');
+    for (unsigned i = 0; i < h->n; i++) {
+        unsigned at = (h->first + i) * QP_HISTOGRAM_STEPS;
+        if (!sums[i])
+            continue;
+        qp_out_format(s->out, "  %12s - %12s %14s  ",
+                      qp_unit_time(low, ns_of(r, qp_histogram_low(at))),
+                      qp_unit_time(high, ns_of(r, qp_histogram_low(at + QP_HISTOGRAM_STEPS))),
+                      qp_unit_count(number, sums[i]));
+        write_bar(s, sums[i], most);
+    }
+}
+
+static bool write_text(const report *r)
+{
+    qp_table t;
+    if (!r->n) {
+        qp_out_text(r->cli->screen.out, "No calls are in this part of the trace.\n");
+        return true;
+    }
+    qp_table_init(&t);
+    add_columns(&t, r->stats.is_by_thread);
+    for (size_t i = 0; i < r->n; i++)
+        add_row(r, &t, r->rows[i]);
+    bool is_good = qp_table_print(&t, &r->cli->screen, 0);
+    qp_table_fini(&t);
+    for (size_t i = 0; i < r->n && r->cli->args.trace.has_histogram; i++)
+        write_histogram(r, r->rows[i]);
+    return is_good;
+}
+
+/* ---- programs -------------------------------------------------------------------------------- */
+
+static void write_classes(const report *r, qp_json *json, const qp_histogram *h)
+{
+    qp_json_begin(json, "histogram", '[');
+    for (unsigned i = 0; i < h->n * (unsigned)QP_HISTOGRAM_STEPS; i++) {
+        unsigned at = h->first * (unsigned)QP_HISTOGRAM_STEPS + i;
+        if (!h->counts[i])
+            continue;
+        qp_json_begin(json, NULL, '{');
+        qp_json_count(json, "from", ns_of(r, qp_histogram_low(at)));
+        qp_json_count(json, "to", ns_of(r, qp_histogram_low(at + 1)));
+        qp_json_count(json, "calls", h->counts[i]);
+        qp_json_end(json, '}');
+    }
+    qp_json_end(json, ']');
+}
+
+static void write_row_json(const report *r, qp_json *json, const qp_call_stat *row)
+{
+    const qp_trace_method *m = qp_names_method_at(qp_trace_names(r->view->trace), row->method);
+    bool has_some = row->n_complete > 0;
+    qp_json_begin(json, NULL, '{');
+    qp_json_text(json, "name", m->name);
+    qp_json_text(json, "file", m->file);
+    qp_json_count(json, "line", m->first_line);
+    if (r->stats.is_by_thread)
+        qp_json_count(json, "thread",
+                      qp_names_thread_at(qp_trace_names(r->view->trace), row->thread)->ordinal);
+    qp_json_count(json, "calls", row->calls);
+    qp_json_count(json, "incomplete", row->n_incomplete);
+    qp_json_count(json, "unwound", row->n_unwound);
+    qp_json_count(json, "total", ns_of(r, row->total));
+    qp_json_count(json, "net", ns_of(r, row->self));
+    if (has_some) {
+        qp_json_count(json, "average", ns_of(r, qp_call_stat_average(row)));
+        qp_json_count(json, "min", ns_of(r, row->min));
+        qp_json_count(json, "p50", ns_of(r, qp_call_stat_quantile(row, shares[0])));
+        qp_json_count(json, "p90", ns_of(r, qp_call_stat_quantile(row, shares[1])));
+        qp_json_count(json, "p99", ns_of(r, qp_call_stat_quantile(row, shares[2])));
+        qp_json_count(json, "max", ns_of(r, row->max));
+    }
+    if (r->cli->args.trace.has_histogram)
+        write_classes(r, json, &row->histogram);
+    qp_json_end(json, '}');
+}
+
+static void write_json(const report *r, const qp_span_counts *counts)
+{
+    const qp_trace_info *info = qp_trace_about(r->view->trace);
+    qp_json json;
+    qp_json_init(&json, &r->cli->out);
+    qp_json_begin(&json, NULL, '{');
+    qp_json_begin(&json, "trace", '{');
+    qp_json_text(&json, "program", info->program);
+    qp_json_count(&json, "pid", info->pid);
+    qp_json_moment(&json, "started_at", info->started_at);
+    qp_json_count(&json, "records", counts->n_records);
+    qp_json_count(&json, "calls", counts->n_calls);
+    qp_json_count(&json, "lost", counts->n_lost);
+    qp_json_count(&json, "overwritten", qp_trace_lost(r->view->trace)->n_overwritten);
+    qp_json_text(&json, "unit", "ns");
+    qp_json_end(&json, '}');
+    qp_json_begin(&json, "calls", '[');
+    for (size_t i = 0; i < r->n; i++)
+        write_row_json(r, &json, r->rows[i]);
+    qp_json_end(&json, ']');
+    qp_json_end(&json, '}');
+}
+
+static void write_csv(const report *r)
+{
+    qp_out *out = &r->cli->out;
+    qp_out_format(out,
+                  "name%s,calls,total_ns,net_ns,average_ns,min_ns,p50_ns,p90_ns,p99_ns,max_ns,"
+                  "incomplete,unwound\r\n",
+                  r->stats.is_by_thread ? ",thread" : "");
+    for (size_t i = 0; i < r->n; i++) {
+        const qp_call_stat *row = r->rows[i];
+        qp_text_csv(out, name_of(r, row));
+        if (r->stats.is_by_thread)
+            qp_out_format(
+                out, ",%" PRIu32,
+                qp_names_thread_at(qp_trace_names(r->view->trace), row->thread)->ordinal);
+        qp_out_format(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, row->calls,
+                      ns_of(r, row->total), ns_of(r, row->self));
+        const uint64_t times[] = {qp_call_stat_average(row),
+                                  row->min,
+                                  qp_call_stat_quantile(row, shares[0]),
+                                  qp_call_stat_quantile(row, shares[1]),
+                                  qp_call_stat_quantile(row, shares[2]),
+                                  row->max};
+        for (size_t k = 0; k < sizeof times / sizeof *times; k++)
+            if (row->n_complete)
+                qp_out_format(out, ",%" PRIu64, ns_of(r, times[k]));
+            else
+                qp_out_char(out, ',');
+        qp_out_format(out, ",%" PRIu64 ",%" PRIu64 "\r\n", row->n_incomplete, row->n_unwound);
+    }
+}
+
+/* ---- the command ----------------------------------------------------------------------------- */
+
+static bool print(report *r, const qp_span_counts *counts)
+{
+    if (!sort_rows(r))
+        return false;
+    if (r->cli->args.format == QP_FORMAT_JSON)
+        write_json(r, counts);
+    else if (r->cli->args.format == QP_FORMAT_CSV)
+        write_csv(r);
+    else
+        return write_text(r);
+    return true;
+}
+
+static int run_stat(qp_cli *cli)
+{
+    qp_trace_view view;
+    qp_spans x;
+    report r = {.view = &view, .cli = cli};
+    if (!qp_trace_view_open(&view, cli, NULL))
+        return QP_EXIT_UNUSABLE;
+    qp_stats_init(&r.stats, cli->args.has_threads);
+    const qp_span_sink inner = qp_stats_sink(&r.stats);
+    const qp_span_sink sink = qp_trace_view_calls(&view, &inner);
+    qp_trace_spans(view.trace, &x, &sink);
+    int status = qp_trace_view_play(&view, &x);
+    if (status != QP_EXIT_UNUSABLE && (r.stats.failed || !print(&r, &x.counts)))
+        status = qp_cli_fail_memory(cli);
+    qp_free(r.rows);
+    qp_stats_fini(&r.stats);
+    qp_spans_fini(&x);
+    qp_trace_view_close(&view);
+    return status;
+}
+
+static const qp_flag flags[] = {
+    {"sort", 's', QP_FLAG_WORD, SORT_WORDS, QP_FLAG_AT(sort), "self", "order of the rows"},
+    {"limit", 'n', QP_FLAG_COUNT, "N", QP_FLAG_AT(limit), "30", "so many rows; 0: all"},
+    {"threads", 0, QP_FLAG_YES, NULL, QP_FLAG_AT(has_threads), NULL,
+     "a row for each function on each thread"},
+    {"histogram", 0, QP_FLAG_YES, NULL, QP_FLAG_AT(trace.has_histogram), NULL,
+     "how many calls took how long"},
+    QP_TRACE_FLAG_THREAD,
+    QP_TRACE_FLAGS_CALLS,
+    QP_TRACE_FLAGS_WINDOW,
+    QP_FLAG_FORMAT,
+    QP_FLAGS_COMMON};
+
+const qp_command qp_command_trace_stat = {
+    .name = "trace stat",
+    .operands = "FILE [PROFILE]",
+    .summary = "calls: count, times, percentiles, histogram",
+    .about =
+        "Adds up the calls of a trace. Total has callees in it and counts only calls that are\n"
+        "not inside another one of the same function; net is without callees. Average,\n"
+        "minimum, percentiles and maximum are of single calls with their callees, of those\n"
+        "whose beginning and end are in the trace; the others are counted as cut.\n"
+        "Percentiles are exact to 3 %. Memory does not grow with the trace.",
+    .flags = flags,
+    .examples = "qprof trace stat run.qtrace\n"
+                "qprof trace stat --sort=max --histogram -n 5 run.qtrace\n"
+                "qprof trace stat --threads --format=csv TEST.PRF",
+    .run = run_stat};

@@ -1,0 +1,449 @@
+/* spans.c: see spans.h. Read put_record first, then enter and leave.
+ *
+ * Records say which call path is on top, so that a stack that we do not know, or believe something
+ * wrong of, is put right by the next one: see align. */
+#include "replay/spans.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "replay/spans_parts.h"
+
+enum {
+    PUSHES_FIRST = 1 << 20, /* calls that may be found open without an entry ... */
+    PUSHES_A_RECORD = 4     /* ... and so many more for each record */
+};
+
+static qp_span *top_of(const qp_span_thread *th)
+{
+    return th->depth ? &th->spans[th->depth - 1] : NULL;
+}
+
+static uint32_t top_path(const qp_span_thread *th)
+{
+    return th->depth ? th->spans[th->depth - 1].path : QP_PATH_ROOT;
+}
+
+/* ---- time ------------------------------------------------------------------------------------ */
+
+static bool is_standing(const qp_span_thread *th)
+{
+    return th->is_parked || th->is_off;
+}
+
+static void advance(qp_span_thread *th, uint64_t raw)
+{
+    th->raw = raw > th->raw ? raw : th->raw;
+    th->time = (is_standing(th) ? th->stands_since : th->raw) - th->stood;
+}
+
+/* Its time stands from now on, goes on, or neither changes. */
+static void set_standing(qp_span_thread *th, bool *reason, bool is_on, uint64_t raw)
+{
+    bool stood = is_standing(th);
+    *reason = is_on;
+    if (!stood && is_standing(th))
+        th->stands_since = raw;
+    else if (stood && !is_standing(th))
+        th->stood += raw > th->stands_since ? raw - th->stands_since : 0;
+    advance(th, raw);
+}
+
+/* ---- calls ----------------------------------------------------------------------------------- */
+
+static qp_span *push(qp_spans *x, qp_span_thread *th, const qp_span *s)
+{
+    uint32_t room = th->room ? th->room * 2 : 8;
+    qp_span *wider = th->depth < th->room ? th->spans
+                     : room > th->room    ? qp_realloc(th->spans, room, sizeof *wider)
+                                          : NULL;
+    bool is_outermost = wider && qp_open_begin(th, s->method);
+    if (!wider || th->failed) {
+        th->spans = wider ? wider : th->spans;
+        x->failed = true;
+        return NULL;
+    }
+    if (th->depth == th->room)
+        th->room = room;
+    th->spans = wider;
+    qp_span *pushed = &th->spans[th->depth++];
+    *pushed = *s;
+    pushed->flags |= is_outermost ? QP_SPAN_OUTERMOST : 0;
+    pushed->n_gates = th->n_gates;
+    return pushed;
+}
+
+static void enter(qp_spans *x, qp_span_thread *th, const qp_span *s)
+{
+    qp_span *pushed = push(x, th, s);
+    if (!pushed)
+        return;
+    x->counts.n_calls++;
+    if (th->depth == 1)
+        qp_names_start(x->names, th->number, s->method);
+    if (x->sink.enter && !x->is_muted)
+        x->sink.enter(x->sink.to, th, pushed);
+}
+
+/* The top call ends at th->time. */
+static void leave(qp_spans *x, qp_span_thread *th, qp_span_end end)
+{
+    qp_span *s = &th->spans[th->depth - 1];
+    uint64_t now = th->time;
+    if (s->flags & QP_SPAN_LEFT)
+        th->time = s->left;
+    if (x->sink.leave && !x->is_muted)
+        x->sink.leave(x->sink.to, th, s, end);
+    if (th->depth > 1)
+        s[-1].callees += qp_span_total(th, s);
+    qp_open_end(th, s->method);
+    th->time = now;
+    th->depth--;
+}
+
+/* What was announced, or left to the caller to end, is as it is: something else happens now. */
+static void settle(qp_spans *x, qp_span_thread *th)
+{
+    qp_span *top = top_of(th);
+    if (top && (top->flags & QP_SPAN_LEFT))
+        leave(x, th, QP_END_RETURNED);
+    th->due = 0;
+    if (!th->called)
+        return;
+    const qp_span s = {.method = th->called,
+                       .begin = th->called_time,
+                       .raw = th->called_raw,
+                       .line = th->called_line,
+                       .flags = QP_SPAN_FOREIGN};
+    th->called = 0;
+    enter(x, th, &s);
+}
+
+/* ---- stacks that are not what we believe ----------------------------------------------------- */
+
+/* The path, or the caller of it that a call of the stack stands on; calls that are not on the way
+ * there end. */
+static uint32_t drop_others(qp_spans *x, qp_span_thread *th, uint32_t path)
+{
+    for (uint32_t at = path; th->depth; leave(x, th, QP_END_LOST)) {
+        const qp_span *top = top_of(th);
+        uint32_t depth = qp_names_path_at(x->names, top->path)->depth;
+        while (top->path && qp_names_path_at(x->names, at)->depth > depth)
+            at = qp_names_path_at(x->names, at)->parent;
+        if (top->path && at == top->path)
+            return at;
+    }
+    return QP_PATH_ROOT;
+}
+
+/* Make the stack of a thread that of a path, which is known. */
+static void align(qp_spans *x, qp_span_thread *th, uint32_t path)
+{
+    uint32_t stands = drop_others(x, th, path), first = th->depth, n = 0;
+    for (uint32_t at = path; at > QP_PATH_ROOT && at != stands; n++)
+        at = qp_names_path_at(x->names, at)->parent;
+    if (n > x->n_pushes_left)
+        return;
+    x->n_pushes_left -= n;
+    uint32_t *paths = qp_alloc(n, sizeof *paths);
+    x->failed |= !paths;
+    for (uint32_t at = path, i = n; paths && i > 0; at = qp_names_path_at(x->names, at)->parent)
+        paths[--i] = at;
+    for (uint32_t i = 0; paths && i < n && th->depth == first + i; i++) {
+        const qp_span s = {.method = qp_names_path_at(x->names, paths[i])->method,
+                           .path = paths[i],
+                           .begin = th->time,
+                           .raw = th->raw,
+                           .flags = QP_SPAN_CUT};
+        enter(x, th, &s);
+    }
+    qp_free(paths);
+}
+
+/* A record says that this path is on top; 0: it says nothing. */
+static void expect(qp_spans *x, qp_span_thread *th, uint32_t path)
+{
+    uint32_t stands = top_path(th);
+    if (path && stands && stands != path)
+        align(x, th, path);
+}
+
+/* ---- records --------------------------------------------------------------------------------- */
+
+static void put_entry(qp_spans *x, qp_span_thread *th, uint32_t cell, uint32_t method_cell)
+{
+    uint32_t path = qp_names_path(x->names, cell);
+    const qp_trace_path *p = qp_names_path_at(x->names, path);
+    qp_span s = {.method = path ? p->method : qp_names_method(x->names, method_cell),
+                 .path = path,
+                 .cell = cell,
+                 .begin = th->time,
+                 .raw = th->raw};
+    if (th->called && th->called == s.method) {
+        s.flags |= QP_SPAN_CALLED;
+        s.line = th->called_line;
+        if (x->counts_from_call) {
+            s.begin = th->called_time;
+            s.raw = th->called_raw;
+        }
+        th->called = 0;
+    } else if (th->called || th->due) {
+        settle(x, th);
+    }
+    if (path && top_path(th) != path) /* else it is folded onto its caller's */
+        expect(x, th, p->parent);
+    enter(x, th, &s);
+}
+
+/* The innermost open call of a method, if it is open. */
+static qp_span *find_open(const qp_span_thread *th, uint32_t method)
+{
+    uint32_t i = th->depth;
+    if (!qp_open_count(th, method))
+        return NULL;
+    while (th->spans[i - 1].method != method)
+        i--;
+    return &th->spans[i - 1];
+}
+
+static void leave_down_to(qp_spans *x, qp_span_thread *th, const qp_span *s)
+{
+    uint32_t keep = (uint32_t)(s - th->spans) + 1;
+    while (th->depth > keep)
+        leave(x, th, QP_END_UNWOUND);
+}
+
+/* Its own end; if its caller will say when it goes on, that one counts. */
+static void end_call(qp_spans *x, qp_span_thread *th)
+{
+    qp_span *top = top_of(th);
+    bool was_called = top->flags & QP_SPAN_CALLED;
+    uint32_t due = was_called ? top->method : 0;
+    if (was_called && x->counts_from_call) {
+        top->flags |= QP_SPAN_LEFT;
+        top->left = th->time;
+    } else {
+        leave(x, th, QP_END_RETURNED);
+    }
+    th->due = due;
+}
+
+static void put_exit(qp_spans *x, qp_span_thread *th, uint32_t frames, uint32_t resumes)
+{
+    bool is_unwound = frames & QP_TRACE_UNWOUND;
+    uint32_t n = frames & ~QP_TRACE_UNWOUND;
+    if (th->called || th->due)
+        settle(x, th);
+    if (n == QP_EXIT_NAMED) {
+        const qp_span *s = find_open(th, qp_names_method(x->names, resumes));
+        x->counts.n_unmatched += s == NULL;
+        if (!s)
+            return;
+        leave_down_to(x, th, s);
+        end_call(x, th);
+        return;
+    }
+    while (n && th->depth) {
+        bool is_foreign = top_of(th)->flags & QP_SPAN_FOREIGN;
+        n -= !is_foreign;
+        if (n || is_foreign || is_unwound)
+            leave(x, th, QP_END_UNWOUND);
+        else
+            end_call(x, th);
+    }
+    x->counts.n_unmatched += n;
+    const qp_span *top = top_of(th);
+    bool is_expected = top && (top->cell == resumes || (top->flags & QP_SPAN_LEFT));
+    if (!is_expected)
+        expect(x, th, qp_names_path(x->names, resumes));
+}
+
+static void put_call(qp_spans *x, qp_span_thread *th, uint32_t method, uint32_t line)
+{
+    settle(x, th);
+    th->called = qp_names_method(x->names, method);
+    th->called_line = line;
+    th->called_raw = th->raw;
+    th->called_time = th->time;
+}
+
+static void put_return(qp_spans *x, qp_span_thread *th, uint32_t method_cell)
+{
+    uint32_t method = qp_names_method(x->names, method_cell);
+    if (th->due && th->due == method) {
+        qp_span *top = top_of(th);
+        th->due = 0;
+        if (top && (top->flags & QP_SPAN_LEFT)) {
+            top->flags &= ~(uint32_t)QP_SPAN_LEFT;
+            leave(x, th, QP_END_RETURNED);
+        }
+        return;
+    }
+    settle(x, th);
+    const qp_span *s = find_open(th, method);
+    x->counts.n_unmatched += s == NULL;
+    if (!s || !(s->flags & (QP_SPAN_FOREIGN | QP_SPAN_CALLED)))
+        return;
+    leave_down_to(x, th, s);
+    leave(x, th, QP_END_RETURNED);
+}
+
+/* ---- carriers -------------------------------------------------------------------------------- */
+
+static void drive(qp_spans *x, uint32_t carrier, uint32_t thread_cell, uint32_t path_cell,
+                  uint64_t raw)
+{
+    qp_span_carrier *c = qp_span_carrier_at(x, carrier);
+    qp_span_thread *before = c ? c->thread : NULL;
+    qp_span_thread *th =
+        thread_cell ? qp_span_thread_of(x, qp_names_thread(x->names, thread_cell)) : NULL;
+    if (!c || !th)
+        return;
+    if (before && before != th && before->carrier == carrier + 1 && !x->is_shared)
+        set_standing(before, &before->is_parked, true, raw);
+    c->thread = th;
+    th->carrier = carrier + 1;
+    set_standing(th, &th->is_parked, false, raw);
+    expect(x, th, qp_names_path(x->names, path_cell));
+}
+
+static void park(qp_spans *x, qp_span_carrier *c, uint32_t thread_cell, uint64_t raw)
+{
+    uint32_t number = thread_cell ? qp_names_thread(x->names, thread_cell) : 0;
+    qp_span_thread *th = number ? qp_span_thread_of(x, number) : c->thread;
+    if (th && !x->is_shared)
+        set_standing(th, &th->is_parked, true, raw);
+    c->thread = NULL;
+}
+
+/* A record that is neither an entry nor an exit. */
+static void put_other(qp_spans *x, uint32_t carrier, const qp_trace_record *r, uint64_t raw)
+{
+    qp_span_carrier *c = qp_span_carrier_at(x, carrier);
+    qp_trace_op op = (qp_trace_op)(r->word >> QP_TRACE_OP_SHIFT);
+    if (!c || qp_span_collect(x, c, op, r))
+        return;
+    qp_span_thread *th = c->thread;
+    if (op == QP_TRACE_STACK || op == QP_TRACE_SWITCH) {
+        drive(x, carrier, r->a, r->b, raw);
+        th = c->thread;
+    } else if (op == QP_TRACE_PARK) {
+        park(x, c, r->a, raw);
+    } else if (th && op == QP_TRACE_GATE) {
+        set_standing(th, &th->is_off, !r->a, raw);
+        th->n_gates++;
+    } else if (th && op == QP_TRACE_CALL) {
+        put_call(x, th, r->a, r->b);
+    } else if (th && op == QP_TRACE_RETURN) {
+        put_return(x, th, r->a);
+    }
+    qp_span_tell(x, c, th, op, r);
+}
+
+/* The thread that a carrier drives: one that is not known, if nothing was said. */
+static qp_span_thread *driven(qp_spans *x, uint32_t carrier)
+{
+    qp_span_carrier *c = qp_span_carrier_at(x, carrier);
+    if (c && !c->thread)
+        c->thread = qp_span_thread_of(x, 0);
+    return c ? c->thread : NULL;
+}
+
+static void note_time(qp_spans *x, uint64_t raw)
+{
+    x->counts.first = raw < x->counts.first ? raw : x->counts.first;
+    x->counts.last = raw > x->counts.last ? raw : x->counts.last;
+}
+
+void qp_spans_put(qp_spans *x, uint32_t carrier, const qp_trace_record *records, size_t n)
+{
+    qp_span_carrier *c = qp_span_carrier_at(x, carrier);
+    qp_span_thread *th = c ? c->thread : NULL;
+    x->counts.n_records += n;
+    x->n_pushes_left += n * PUSHES_A_RECORD;
+    for (const qp_trace_record *r = records, *end = records + n; r < end && !x->failed; r++) {
+        unsigned op = (unsigned)(r->word >> QP_TRACE_OP_SHIFT);
+        uint64_t raw = r->word & QP_TRACE_TICKS;
+        bool has_ticks = op < QP_TRACE_TEXT;
+        if (has_ticks)
+            note_time(x, raw);
+        if (op != QP_TRACE_ENTRY && op != QP_TRACE_EXIT) {
+            if (th && has_ticks)
+                advance(th, raw);
+            put_other(x, carrier, r, raw);
+            c = qp_span_carrier_at(x, carrier);
+            th = c ? c->thread : NULL;
+            continue;
+        }
+        if (!th && !(th = driven(x, carrier)))
+            break;
+        advance(th, raw);
+        if (op == QP_TRACE_ENTRY)
+            put_entry(x, th, r->a, r->b);
+        else
+            put_exit(x, th, r->a, r->b);
+    }
+}
+
+/* ---- beginning and end ----------------------------------------------------------------------- */
+
+void qp_spans_init(qp_spans *x, qp_names *names, const qp_span_sink *sink)
+{
+    *x = (qp_spans){.names = names, .sink = *sink, .n_pushes_left = PUSHES_FIRST};
+    x->counts.first = UINT64_MAX;
+    qp_buf_init(&x->threads, sizeof(qp_span_thread *));
+    qp_buf_init(&x->carriers, sizeof(qp_span_carrier));
+}
+
+/* All that is open begins anew. */
+static void cut_thread(qp_spans *x, qp_span_thread *th, uint64_t raw)
+{
+    uint32_t depth = th->depth;
+    advance(th, raw);
+    for (th->depth = 0; th->depth < depth;) {
+        qp_span *s = &th->spans[th->depth++];
+        s->begin = th->time;
+        s->raw = raw;
+        s->callees = 0;
+        s->flags |= QP_SPAN_CUT;
+        x->counts.n_calls++;
+        if (x->sink.enter)
+            x->sink.enter(x->sink.to, th, s);
+    }
+}
+
+void qp_spans_cut(qp_spans *x, uint64_t raw)
+{
+    x->is_muted = false;
+    x->counts = (qp_span_counts){.first = raw};
+    for (size_t i = 0; i < x->threads.n; i++)
+        cut_thread(x, ((qp_span_thread **)x->threads.items)[i], raw);
+}
+
+void qp_spans_end(qp_spans *x, uint64_t raw)
+{
+    for (size_t i = 0; i < x->threads.n; i++) {
+        qp_span_thread *th = ((qp_span_thread **)x->threads.items)[i];
+        if (raw > th->raw)
+            advance(th, raw);
+        if (th->called || th->due)
+            settle(x, th);
+        while (th->depth)
+            leave(x, th, QP_END_UNFINISHED);
+    }
+}
+
+void qp_spans_fini(qp_spans *x)
+{
+    for (size_t i = 0; i < x->threads.n; i++) {
+        qp_span_thread *th = ((qp_span_thread **)x->threads.items)[i];
+        qp_free(th->spans);
+        qp_free(th->open);
+        qp_free(th);
+    }
+    for (size_t i = 0; i < x->carriers.n; i++)
+        qp_free(((qp_span_carrier *)x->carriers.items)[i].text.items);
+    qp_free(x->threads.items);
+    qp_free(x->carriers.items);
+    qp_free(x->index_of);
+}

@@ -1,0 +1,331 @@
+/* trace_packets.c: packets of a .qtrace file: where they are, and what is in them. Read
+ * qp_packets_index, then qp_packets_fill.
+ *
+ * First the heads of all packets are read, and the dictionary: so carriers can be merged, and no
+ * name is missing because its packet is. Then packets of events are read one at a time. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/search.h"
+#include "replay/trace_parts.h"
+
+enum { SCAN_BYTES = 1 << 16, SUMS_TIMES_FILE = 4 };
+
+/* ---- heads ----------------------------------------------------------------------------------- */
+
+static bool read_head(const qp_trace *t, uint64_t at, qp_packet *p)
+{
+    return qp_file_read_at(t->fd, p, sizeof *p, at) == sizeof *p &&
+           p->magic == QP_PACKET_MAGIC && p->nonce == t->head.nonce && p->kind <= QP_PACKET_END;
+}
+
+static uint64_t end_of(const qp_packet *p, uint64_t at)
+{
+    return at + sizeof *p + qp_packet_padded(p->n_bytes);
+}
+
+/* The next place at or behind `at` where a packet seems to begin; UINT64_MAX: none. */
+static uint64_t find_head(const qp_trace *t, uint64_t at)
+{
+    static const uint32_t magic = QP_PACKET_MAGIC;
+    static char bytes[SCAN_BYTES];
+    qp_packet p;
+    for (size_t n; (n = qp_file_read_at(t->fd, bytes, sizeof bytes, at)) >= sizeof p;) {
+        const char *end = bytes + n;
+        for (const char *found = bytes;
+             (found = memmem(found, (size_t)(end - found), &magic, sizeof magic)); found++)
+            if (read_head(t, at + (uint64_t)(found - bytes), &p))
+                return at + (uint64_t)(found - bytes);
+        at += n - (sizeof magic - 1);
+    }
+    return UINT64_MAX;
+}
+
+/* ---- payloads -------------------------------------------------------------------------------- */
+
+/* Bytes of a payload into a buffer that grows. @return false: not there, damaged, or no memory */
+static bool read_payload(qp_trace *t, uint64_t at, const qp_packet *p, unsigned char **bytes,
+                         size_t *room)
+{
+    size_t n = qp_packet_padded(p->n_bytes);
+    if (n > t->info.n_bytes)
+        return false;
+    if (n > *room) {
+        unsigned char *wider = qp_realloc(*bytes, n, 1);
+        t->failed |= !wider;
+        if (!wider)
+            return false;
+        *bytes = wider;
+        *room = n;
+    }
+    return (!n || qp_file_read_at(t->fd, *bytes, n, at + sizeof *p) == n) &&
+           qp_packet_sum(p, *bytes) == p->sum;
+}
+
+static bool is_whole(qp_trace *t, uint64_t at, const qp_packet *p)
+{
+    return read_payload(t, at, p, &t->scratch, &t->scratch_room);
+}
+
+/* ---- the index ------------------------------------------------------------------------------- */
+
+static qp_trace_carrier *carrier_of(qp_trace *t, uint32_t ring, uint32_t carrier,
+                                    uint32_t *index)
+{
+    uint64_t key = (uint64_t)ring << 32 | (ring ? 0 : carrier);
+    *index = qp_dict_get(&t->by_ring, key);
+    if (!*index) {
+        *index = qp_trace_carrier_add(t) + 1;
+        if (!*index || !qp_dict_put(&t->by_ring, key, *index)) {
+            t->failed = true;
+            return NULL;
+        }
+    }
+    return qp_trace_carrier_at(t, --*index);
+}
+
+static void add_events(qp_trace *t, uint64_t at, const qp_packet *p)
+{
+    uint32_t index;
+    qp_trace_carrier *c = carrier_of(t, p->ring, p->carrier, &index);
+    qp_packet_place *place = c ? qp_buf_add(&c->packets) : NULL;
+    t->failed |= !place;
+    if (!place)
+        return;
+    *place = (qp_packet_place){at, p->first_record, p->first_ticks, p->n_records, t->n_gaps};
+    if (c->is_waiting) {
+        c->next = p->first_ticks;
+        qp_trace_carrier_wake(t, index);
+    }
+}
+
+static void take_clock(qp_trace *t, const unsigned char *payload, size_t n_bytes)
+{
+    uint64_t points[4]; /* tick_0, ns_0, tick_1, ns_1 */
+    if (n_bytes < sizeof points || t->head.clock_source != QP_SOURCE_TSC)
+        return;
+    memcpy(points, payload, sizeof points);
+    if (points[2] <= points[0] || points[3] <= points[1])
+        return;
+    t->info.n_ticks = points[2] - points[0];
+    t->info.n_ns = points[3] - points[1];
+}
+
+static void take_packet(qp_trace *t, uint64_t at, const qp_packet *p)
+{
+    if (p->sequence > t->sequence + 1) {
+        t->losses.n_packets += p->sequence - t->sequence - 1;
+        t->n_gaps++;
+    }
+    t->sequence = p->sequence > t->sequence ? p->sequence : t->sequence;
+    if (p->kind == QP_PACKET_EVENTS) {
+        add_events(t, at, p);
+        return;
+    }
+    if (!is_whole(t, at, p)) {
+        t->losses.n_damaged++;
+        return;
+    }
+    if (p->kind == QP_PACKET_NAMES)
+        qp_packet_names(t, t->scratch, p->n_bytes, p->n_records);
+    else if (p->kind == QP_PACKET_CLOCK)
+        take_clock(t, t->scratch, p->n_bytes);
+    t->info.is_ended = p->kind == QP_PACKET_END;
+    t->info.end_raw = t->info.is_ended ? p->first_ticks : 0;
+}
+
+/* Does a packet end where the next one begins, or the file? If not, its sum decides; not for ever:
+ * packets of a hostile file may lie in each other. */
+static bool is_credible(qp_trace *t, uint64_t at, const qp_packet *p, uint64_t *sums_left)
+{
+    qp_packet next;
+    uint64_t end = end_of(p, at);
+    if (end > t->info.n_bytes)
+        return false;
+    if (end == t->info.n_bytes || read_head(t, end, &next))
+        return true;
+    if (p->n_bytes > *sums_left)
+        return false;
+    *sums_left -= p->n_bytes;
+    return is_whole(t, at, p);
+}
+
+/* One packet, or what is in its place. @return false: it is not all there yet */
+static bool index_one(qp_trace *t, uint64_t *sums_left)
+{
+    qp_packet p;
+    bool is_head = read_head(t, t->indexed, &p);
+    if (is_head && is_credible(t, t->indexed, &p, sums_left)) {
+        take_packet(t, t->indexed, &p);
+        t->indexed = end_of(&p, t->indexed);
+        return true;
+    }
+    uint64_t found = find_head(t, t->indexed + 1);
+    if (found == UINT64_MAX)
+        return false;
+    t->losses.n_damaged += is_head;
+    t->losses.n_skipped_bytes += found - t->indexed;
+    t->indexed = found;
+    t->n_gaps++;
+    return true;
+}
+
+static bool is_running(uint64_t pid)
+{
+    char path[64], text[16];
+    snprintf(path, sizeof path, "/proc/%llu/stat", (unsigned long long)pid);
+    return pid && qp_file_text(path, text, sizeof text);
+}
+
+static int by_record(const void *a, const void *b)
+{
+    const qp_packet_place *x = a, *y = b;
+    return x->first_record != y->first_record ? (x->first_record < y->first_record ? -1 : 1)
+                                              : (x->at < y->at ? -1 : x->at > y->at);
+}
+
+/* Packets may have been put together in another order. */
+static void sort_places(qp_trace *t)
+{
+    for (uint32_t i = 0; i < t->carriers.n; i++) {
+        qp_trace_carrier *c = qp_trace_carrier_at(t, i);
+        qp_packet_place *places = c->packets.items;
+        size_t at = c->n_packets_read + 1;
+        while (at < c->packets.n && places[at].first_record >= places[at - 1].first_record)
+            at++;
+        if (at < c->packets.n)
+            qsort(places + c->n_packets_read, c->packets.n - c->n_packets_read, sizeof *places,
+                  by_record);
+    }
+}
+
+bool qp_packets_index(qp_trace *t)
+{
+    const char *unused;
+    uint64_t before = t->indexed;
+    qp_file_is_plain(t->fd, &t->info.n_bytes, &unused);
+    uint64_t sums_left = SUMS_TIMES_FILE * t->info.n_bytes;
+    while (t->indexed < t->info.n_bytes && !t->failed && index_one(t, &sums_left)) {
+    }
+    sort_places(t);
+    t->losses.n_cut_bytes = t->info.n_bytes - t->indexed;
+    t->info.program = t->head.program ? qp_names_text(&t->names, t->head.program) : "";
+    t->info.is_live = !t->info.is_ended && is_running(t->info.pid);
+    return t->indexed > before;
+}
+
+bool qp_packets_open(qp_trace *t, int fd, char error[QP_ERROR_BYTES])
+{
+    t->fd = fd;
+    if (qp_file_read_at(fd, &t->head, sizeof t->head, 0) != sizeof t->head) {
+        qp_text_format(error, QP_ERROR_BYTES, "%s: cut within its first %zu bytes", t->path,
+                       sizeof t->head);
+        return false;
+    }
+    if (t->head.endian != QP_ENDIAN || t->head.major != QP_TRACE_MAJOR) {
+        qp_text_format(error, QP_ERROR_BYTES,
+                       "%s: a trace of version %u.%u%s; this qprof reads version %d", t->path,
+                       t->head.major, t->head.minor,
+                       t->head.endian != QP_ENDIAN ? " of another kind of processor" : "",
+                       QP_TRACE_MAJOR);
+        return false;
+    }
+    t->info.kind = QP_TRACE_OF_PACKETS;
+    t->info.pid = t->head.pid;
+    t->info.started_at = t->head.started_at;
+    t->info.begun_raw = t->head.begun_raw;
+    t->info.is_virtual = t->head.is_virtual;
+    t->indexed = sizeof t->head;
+    qp_packets_index(t);
+    return true;
+}
+
+/* ---- unpacking ------------------------------------------------------------------------------- */
+
+static qp_pack_path path_of(void *to, qp_cell cell)
+{
+    qp_names *names = to;
+    const qp_trace_path *p = qp_names_path_at(names, qp_names_path(names, cell));
+    return (qp_pack_path){p->caller_cell, p->method_cell};
+}
+
+/* Read the next packet of a carrier that is whole and new. @return false: there is none */
+static bool begin_packet(qp_trace *t, qp_trace_carrier *c, qp_packet *p)
+{
+    while (c->n_packets_read < c->packets.n && !t->failed) {
+        qp_packet_place *place = (qp_packet_place *)c->packets.items + c->n_packets_read++;
+        bool is_read = read_head(t, place->at, p) &&
+                       read_payload(t, place->at, p, &c->payload, &c->payload_room);
+        t->position += sizeof *p + p->n_bytes;
+        if (is_read && place->first_record + place->n_records > c->end_record)
+            return true;
+        t->losses.n_damaged += !is_read;
+    }
+    return false;
+}
+
+/* The state behind what is missing, or at the beginning. @return records in the batch */
+static size_t put_state(qp_trace_carrier *c, const qp_packet *p, bool is_first)
+{
+    size_t n = 0;
+    uint64_t n_lost = p->first_record > c->end_record ? p->first_record - c->end_record : 0;
+    if (!is_first)
+        c->batch[n++] = qp_trace_make(QP_TRACE_LOST, p->first_ticks, (uint32_t)n_lost,
+                                      (uint32_t)(n_lost >> 32));
+    c->batch[n++] = qp_trace_make(QP_TRACE_STACK, p->first_ticks, p->thread, p->path);
+    return n;
+}
+
+/* @return records in the batch */
+static size_t enter_packet(qp_trace *t, qp_trace_carrier *c)
+{
+    qp_packet p;
+    size_t n = 0;
+    bool is_first = !c->end_record && !c->n_left && !c->payload;
+    if (!begin_packet(t, c, &p))
+        return 0;
+    const qp_packet_place *place =
+        (const qp_packet_place *)c->packets.items + c->n_packets_read - 1;
+    bool is_gap = place->n_gaps != c->n_gaps || p.first_record > c->end_record;
+    if (is_first || is_gap)
+        n = put_state(c, &p, is_first);
+    c->n_gaps = place->n_gaps;
+    c->state = (qp_pack_state){p.first_ticks, p.path, p.path};
+    c->n_payload = p.n_bytes;
+    c->payload_at = 0;
+    c->n_left = p.n_records;
+    c->n_known = c->end_record > p.first_record ? c->end_record - p.first_record : 0;
+    c->end_record = p.first_record + p.n_records;
+    return n;
+}
+
+bool qp_packets_fill(qp_trace *t, qp_trace_carrier *c)
+{
+    const qp_pack_paths paths = {path_of, &t->names};
+    if (!qp_trace_batch(t, c))
+        return false;
+    while (c->n == 0 && !t->failed) {
+        if (!c->n_left && !(c->n = enter_packet(t, c)) && !c->n_left)
+            return false;
+        while (c->n_left && c->n < QP_BATCH_RECORDS) {
+            qp_trace_record *r = &c->batch[c->n];
+            size_t taken = qp_unpack_record(&c->state, c->payload + c->payload_at,
+                                            c->n_payload - c->payload_at, &paths, r);
+            if (!taken) {
+                t->losses.n_damaged++;
+                c->n_left = 0;
+                break;
+            }
+            c->payload_at += taken;
+            c->n_left--;
+            if (c->n_known)
+                c->n_known--;
+            else
+                c->n += qp_trace_op_of(r) != QP_TRACE_NONE;
+        }
+    }
+    c->records = c->batch;
+    return c->n > 0;
+}

@@ -1,0 +1,201 @@
+/* trace_rings.c: the rings of a profile: all there is in overwrite mode; in stream mode what had not
+ * been written when the program died. */
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "model/live.h"
+#include "replay/trace_parts.h"
+
+enum { RING_PIECE = 4096 }; /* records handed out at a time */
+
+static const qp_trace_record *slot(const qp_model_ring *r, uint64_t number)
+{
+    return &r->slots[number & (r->ring->n_slots - 1)];
+}
+
+static uint64_t oldest(const qp_ring *r)
+{
+    uint64_t kept = r->head >= r->n_slots ? r->head - r->n_slots + 1 : 0;
+    return r->tail > kept && r->tail <= r->head ? r->tail : kept;
+}
+
+/* The ring may have gone on while it was copied: what lies in slots that were written again since is
+ * not what it seems. @return the oldest record that is sound */
+static uint64_t oldest_sound(const qp_model_ring *r, int fd)
+{
+    uint64_t head, first = oldest(r->ring);
+    size_t n = qp_file_read_at(fd, &head, sizeof head, (uint64_t)r->cell * QP_CELL);
+    if (n == sizeof head && head > r->ring->head && head >= r->ring->n_slots) {
+        uint64_t kept = head - r->ring->n_slots + 1;
+        first = kept > first ? kept : first;
+    }
+    if (first >= r->ring->head)
+        return r->ring->head;
+    uint64_t newest = slot(r, r->ring->head - 1)->word & QP_TRACE_TICKS, ticks;
+    for (; first < r->ring->head; first++) { /* of a snapshot we cannot ask */
+        const qp_trace_record *s = slot(r, first);
+        ticks = s->word & QP_TRACE_TICKS;
+        if (!qp_trace_has_ticks(qp_trace_op_of(s)) || ticks <= newest)
+            break;
+    }
+    return first;
+}
+
+/* Whose records are the first ones, until one says so? Whoever is parked, or has the first path. */
+static qp_cell first_thread(const qp_model *m, const qp_model_ring *r, uint64_t first)
+{
+    for (uint64_t i = first; i < r->ring->head; i++) {
+        const qp_trace_record *s = slot(r, i);
+        qp_trace_op op = qp_trace_op_of(s);
+        uint32_t node = op == QP_TRACE_ENTRY ? qp_model_node_at(m, s->a) : 0;
+        if (node)
+            return qp_model_thread_cell(m, m->nodes[node].thread);
+        if (op == QP_TRACE_PARK)
+            return s->a;
+        if (op == QP_TRACE_SWITCH)
+            return 0;
+    }
+    return r->ring->thread;
+}
+
+static uint32_t carrier_of(qp_trace *t, const qp_model_ring *r)
+{
+    uint64_t key = (uint64_t)r->cell << 32;
+    uint32_t index = qp_dict_get(&t->by_ring, key);
+    if (!index) {
+        index = qp_trace_carrier_add(t) + 1;
+        t->failed |= !index || !qp_dict_put(&t->by_ring, key, index);
+    }
+    return index - 1;
+}
+
+/* Take the rings of the model as they are now. @return how many have something new */
+static size_t take_rings(qp_trace *t, const qp_model_ring *rings, size_t n, int fd)
+{
+    size_t n_new = 0;
+    for (size_t i = 0; i < n && !t->failed; i++) {
+        const qp_model_ring *r = &rings[i];
+        uint64_t first = oldest_sound(r, fd);
+        uint32_t index = carrier_of(t, r);
+        if (t->failed)
+            break;
+        qp_trace_carrier *c = qp_trace_carrier_at(t, index);
+        c->ring = *r;
+        c->ring_first = first;
+        bool has_new = first < r->ring->head && r->ring->head > c->end_record;
+        n_new += has_new;
+        if (!has_new || (t->fd >= 0 && c->packets.n))
+            continue; /* it follows its packets */
+        if (!c->end_record)
+            t->losses.n_overwritten += r->ring->tail ? 0 : first;
+        c->next = slot(r, first)->word & QP_TRACE_TICKS;
+        t->info.n_bytes += (r->ring->head - first) * sizeof(qp_trace_record);
+        qp_trace_carrier_wake(t, index);
+    }
+    return n_new;
+}
+
+static void describe(qp_trace *t)
+{
+    const qp_head *h = qp_model_head(t->model);
+    bool has_ratio =
+        h->clock_source == QP_SOURCE_TSC && h->tick_1 > h->tick_0 && h->ns_1 > h->ns_0;
+    bool is_live = t->model->run.state == QP_RUN_LIVE;
+    t->names.model = t->model;
+    t->info.is_live = is_live;
+    t->info.end_raw = is_live ? 0 : qp_model_now(t->model);
+    t->info.is_ended = t->model->run.state >= QP_RUN_SNAPSHOT;
+    if (t->fd >= 0)
+        return; /* its file has said it */
+    t->info.kind = QP_TRACE_OF_RINGS;
+    t->info.program = t->model->run.program;
+    t->info.pid = t->model->run.pid;
+    t->info.started_at = h->started_at;
+    t->info.begun_raw = h->begun_raw;
+    t->info.is_virtual = t->model->run.is_virtual;
+    t->info.n_ticks = has_ratio ? h->tick_1 - h->tick_0 : 0;
+    t->info.n_ns = has_ratio ? h->ns_1 - h->ns_0 : 0;
+}
+
+/* @return false: see error */
+static bool load(qp_trace *t, const char *what, size_t *n_new, char error[QP_ERROR_BYTES])
+{
+    char path[QP_ERROR_BYTES];
+    const char *why;
+    qp_model *m;
+    qp_model_ring *rings;
+    size_t n = 0;
+    if (qp_model_load(what, NULL, &m, error) == QP_LOAD_UNUSABLE)
+        return false;
+    bool is_file = access(what, F_OK) == 0;
+    if (!is_file && !qp_live_path(m->run.pid, true, path, sizeof path))
+        *path = '\0';
+    int fd = qp_file_open(is_file ? what : path, &why);
+    bool has_memory = qp_model_rings(m, &rings, &n);
+    bool is_same = t->fd < 0 || qp_model_head(m)->nonce == t->head.nonce;
+    if (is_same && has_memory && n) {
+        qp_model *old = t->model;
+        t->model = m;
+        describe(t);
+        *n_new = take_rings(t, rings, n, fd);
+        m = old;
+    } else {
+        qp_text_format(error, QP_ERROR_BYTES, "%s: %s", what,
+                       !has_memory ? "not enough memory"
+                       : !is_same  ? "the profile of another run"
+                                   : "no raw trace is in it; record one with -collect=trace");
+    }
+    if (fd >= 0)
+        close(fd);
+    qp_free(rings);
+    qp_model_free(m);
+    return is_same && has_memory && n;
+}
+
+bool qp_rings_open(qp_trace *t, const char *what, char error[QP_ERROR_BYTES])
+{
+    size_t n_new;
+    qp_text_format(t->profile, sizeof t->profile, "%s", what);
+    return load(t, what, &n_new, error);
+}
+
+bool qp_rings_refresh(qp_trace *t)
+{
+    char error[QP_ERROR_BYTES];
+    size_t n_new = 0;
+    return t->info.is_live && load(t, t->profile, &n_new, error) && n_new;
+}
+
+bool qp_rings_fill(qp_trace *t, qp_trace_carrier *c)
+{
+    const qp_model_ring *r = &c->ring;
+    uint64_t first = c->end_record > c->ring_first ? c->end_record : c->ring_first;
+    bool is_first = !c->end_record;
+    if (first >= r->ring->head)
+        return false;
+    if ((is_first || first > c->end_record) && !c->ring_begun) {
+        if (!qp_trace_batch(t, c))
+            return false;
+        uint64_t ticks = slot(r, first)->word & QP_TRACE_TICKS;
+        if (!is_first)
+            c->batch[c->n++] =
+                qp_trace_make(QP_TRACE_LOST, ticks, (uint32_t)(first - c->end_record),
+                              (uint32_t)((first - c->end_record) >> 32));
+        c->batch[c->n++] =
+            qp_trace_make(QP_TRACE_STACK, ticks, first_thread(t->model, r, first), 0);
+        c->records = c->batch;
+        c->ring_begun = true;
+        return true;
+    }
+    uint32_t at = (uint32_t)first & (r->ring->n_slots - 1);
+    uint64_t n = r->ring->head - first;
+    n = n < r->ring->n_slots - at ? n : r->ring->n_slots - at;
+    n = n < RING_PIECE ? n : RING_PIECE;
+    c->records = r->slots + at;
+    c->n = (size_t)n;
+    c->end_record = first + n;
+    c->ring_begun = false;
+    t->position += n * sizeof(qp_trace_record);
+    return true;
+}
