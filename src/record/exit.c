@@ -56,33 +56,43 @@ static void after_exit(qprof_thread *th, qprof_frame **top, const qprof_frame *e
     *top = qp_event_return(th, &outside);
 }
 
-/* Pop n frames, the counted ones first; each is counted when it has ended. */
+/* n frames have ended, by one exit. What was counted before by it: *n_before. */
+static void count_ends(qprof_thread *th, uint64_t n, uint64_t *n_before)
+{
+    uint64_t n_exits = n && !*n_before;
+    QPROF_ADD(th->pulse->n_exits, n_exits);
+    QPROF_ADD(th->pulse->n_unwound, n - n_exits);
+    *n_before += n;
+}
+
+/* Pop n frames, the counted ones first. They are counted together, right before the top is stored:
+ * at the end, and before something is done for one of them. */
 static void pop(qprof_thread *th, qprof_frame **top, uint64_t stored)
 {
-    uint64_t depth = qp_stack_depth(th, *top), n_deep = th->pulse->n_deep;
-    uint64_t left = depth - stored, now = qp_charge_now(th);
-    if (!stored && !n_deep)
+    uint64_t left = qp_stack_depth(th, *top) - stored, n = th->pulse->n_deep, n_counted = 0;
+    uint64_t now = qp_charge_now(th);
+    if (!stored && !n)
         return;
     qp_charge(th, *top, now);
-    QPROF_ADD(th->pulse->n_exits, 1);
-    QPROF_ADD(th->pulse->n_unwound, n_deep ? n_deep - 1 : 0);
-    if (n_deep)
-        drop_deep(th);
+    bool is_unwound = stored + n > 1;
     uint32_t n_traced = 0;
-    bool is_unwound = stored + n_deep > 1;
-    for (bool is_first = !n_deep; *top && qp_stack_depth(th, *top) > left; is_first = false) {
+    if (n)
+        drop_deep(th);
+    while (*top && qp_stack_depth(th, *top) > left) {
         const qprof_frame ended = **top;
         n_traced += drop_frame(th, top, now);
-        QPROF_ADD(th->pulse->n_unwound, !is_first);
-        if (QP_UNLIKELY(ended.flags & QPROF_FRAME_HOOKED)) {
-            qp_trace_exit(th, n_traced, is_unwound, *top);
-            n_traced = 0;
-            after_exit(th, top, &ended);
-            now = *top ? qp_charge_now(th) : now;
-            if (*top)
-                qp_charge(th, *top, now);
-        }
+        n++;
+        if (QP_LIKELY(!(ended.flags & QPROF_FRAME_HOOKED)))
+            continue;
+        count_ends(th, n, &n_counted);
+        qp_trace_exit(th, n_traced, is_unwound, *top);
+        n = n_traced = 0;
+        after_exit(th, top, &ended);
+        now = *top ? qp_charge_now(th) : now;
+        if (*top)
+            qp_charge(th, *top, now);
     }
+    count_ends(th, n, &n_counted);
     if (n_traced)
         qp_trace_exit(th, n_traced, is_unwound, *top);
     if (!left && *top)

@@ -9,7 +9,7 @@
 
 static bool is_stopped(const qprof_thread *th)
 {
-    return QPROF_LOAD(th->gate) & QP_HOOK_STOPPED;
+    return QPROF_LOAD(th->gate) & (QP_HOOK_STOPPED | QP_HOOK_OFF);
 }
 
 /* ---- paths of frames that only stand on the stack --------------------------------------------- */
