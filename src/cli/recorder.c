@@ -37,7 +37,7 @@ static bool add_raw(const qp_cli *cli, qp_recorder_words *w, const char *word,
     size_t n = equals ? (size_t)(equals - name) : strlen(name);
     qp_option which = qp_option_find(name, n);
     if (which == QP_N_OPTIONS) {
-        char known[2048] = "", typed[64];
+        char known[QP_N_OPTIONS * 33] = "", typed[64];
         const char *found;
         for (unsigned i = 0; i < QP_N_OPTIONS; i++)
             snprintf(known + strlen(known), sizeof known - strlen(known), "%s%.31s",
