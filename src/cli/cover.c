@@ -89,6 +89,11 @@ static int add_file(qp_cli *cli, const char *file, qp_cover_set *set, int *n_pla
                              "%s: recorded with -collect=samples, which counts nothing; record "
                              "it with -collect=coverage, or see qprof list",
                              cli->path);
+    else if (!m->run.has_calls)
+        status = qp_cli_fail(cli,
+                             "%s: %s counted neither calls nor lines; qprof report shows its "
+                             "times",
+                             cli->path, m->run.version);
     else if (qp_cover_add(cli, m, set) == QP_EXIT_UNUSABLE)
         status = QP_EXIT_UNUSABLE;
     qp_model_free(m);

@@ -160,7 +160,9 @@ static void print_measure(const qp_screen *s, const qp_model *m)
     qp_out_char(s->out, '\n');
     if (run->sample_period_ns && run->n_passes) {
         qp_header_label(s, "sampler");
-        qp_out_format(s->out, "%s, one in %s", qp_unit_things(passes, run->n_passes, "sample"),
+        static const char *const nouns[][2] = {{"pass", "passes"}, {"sample", "samples"}};
+        qp_out_format(s->out, "%s %s, one in %s", qp_unit_count(passes, run->n_passes),
+                      nouns[run->is_imported][run->n_passes != 1],
                       qp_unit_time(reached, run->sample_period_reached_ns));
         qp_out_format(s->out, " (asked for: %s)\n", qp_unit_time(asked, run->sample_period_ns));
     }

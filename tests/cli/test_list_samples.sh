@@ -126,6 +126,8 @@ for form in '' --calls --not-executed; do
     claim "list $form does not take them for 0" says 'uncounted.out: nobody counted its calls and statements' \
         qprof list $form uncounted.out
 done
+claim "nor does coverage" says 'uncounted.out: callgrind format counted neither calls nor lines' \
+    qprof cover report uncounted.out
 printf 'events: Ir\nfl=a.c\nfn=main\n1 5\ncfn=f\ncalls=3 1\n1 2\nfn=f\n2 2\n' >counted.out
 qprof list --not-executed counted.out >out 2>/dev/null
 claim "whoever has costs was executed" grep -q 'Every procedure was executed' out
