@@ -127,10 +127,8 @@ static int configure(int (*apply)(const char *, qp_parse_error *), const char *a
     int host_errno = errno, code;
     if (!argument)
         return qp_door_refuse(QPROF_E_ARG, "the configuration is NULL");
-    if (!is_running() || qp_load(&qp_run.has_entries))
-        return qp_door_refuse(QPROF_E_STATE,
-                              "options are taken between qprof_initialize and the "
-                              "first entry");
+    if (!is_running())
+        return qp_door_refuse(QPROF_E_STATE, "a configuration needs a run");
     if (!qp_control_lock())
         return qp_door_refuse(QPROF_E_STATE, "inside another call");
     code = apply(argument, &error);
@@ -142,8 +140,13 @@ static int configure(int (*apply)(const char *, qp_parse_error *), const char *a
 }
 
 int qprof_load_config(const char *file)
+static int add_file(const char *file, qp_parse_error *error)
 {
-    return configure(qp_config_file, file);
+    return qp_config_file(file, false, error);
+}
+
+{
+    return configure(add_file, file);
 }
 
 int qprof_config_line(const char *text)

@@ -51,8 +51,14 @@ qprof_thread *qp_door_plain(void)
 /* Mount and hold; what lost the thread in between is turned away. */
 static qprof_thread *enter(qprof_thread *th)
 {
-    if (!th || !qp_thread_mount(th))
+    qprof_thread *before = th ? qp_thread_mount(th) : NULL;
+    if (!before)
         return NULL;
+    if (QP_UNLIKELY(before != th && qp_load(&qp_watch_on))) {
+        qp_watch_raise(th, QP_EVENT_VT_SWITCH, qp_watch_id(th), NULL);
+        if (!qp_thread_mount(th)) /* an action drove another one */
+            return NULL;
+    }
     if (qp_thread_hold(th))
         return th;
     qp_thread_drop();

@@ -7,6 +7,7 @@
 #include "base/atomic.h"
 #include "record/event.h"
 #include "record/thread.h"
+#include "record/watch.h"
 
 /* Count a refused control call; remember what it disliked. @return code */
 int qp_door_refuse(int code, const char *message);

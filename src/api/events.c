@@ -3,6 +3,7 @@
 #include "record/blocks.h"
 #include "record/charge.h"
 #include "record/stack.h"
+#include "record/trace_xbase.h"
 
 void qprof_record_fn_entry(qprof_MethodID method, qprof_StackID id)
 {
@@ -73,6 +74,15 @@ typedef struct {
     uint64_t n;
 } detail;
 
+/* Its object is the method on top. */
+static void watch_detail(qprof_thread *th, const qprof_frame *top, uint32_t event)
+{
+    qp_cell method = top->node && qp_stack_depth(th, top) ? qp_event_method(th, top) : 0;
+    const qp_method *m = method ? qp_at(&qp_run.space, method) : NULL;
+    qp_watch_settle();
+    qp_watch_raise(th, event, m ? (uintptr_t)m->id : 0, NULL);
+}
+
 static void record_detail(qprof_thread *th, detail d)
 {
     int host_errno = errno;
@@ -89,7 +99,11 @@ static void record_detail(qprof_thread *th, detail d)
         qp_blocks_count(th, top, d.block, d.n);
     else
         qp_blocks_mark(th, top, d.block);
+    if (!QP_PRODUCT_IS_COVERAGE && d.kind != UNITS && qp_trace_xbase_wants_lines())
+        qp_trace_xbase_block(th, top, d.block);
     qp_event_end(th, top);
+    if (QP_UNLIKELY(qp_load(&qp_watch_on)))
+        watch_detail(th, top, d.kind == UNITS ? QP_EVENT_COUNTS : QP_EVENT_BLOCK);
     errno = host_errno;
 }
 

@@ -104,6 +104,7 @@ int qprof_pc_sample(unsigned n)
     }
     if (th)
         qp_thread_drop();
+    qp_watch_settle();
     errno = host_errno;
     return 0;
 }

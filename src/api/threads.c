@@ -141,6 +141,8 @@ qprof_thread *qprof_thread_mount(qprof_thread *th)
     qprof_thread *before = NULL;
     if (th && is_running() && qp_run.is_virtual)
         before = qp_thread_mount(th);
+    if (before && before != th && qp_is_open(th) && qp_load(&qp_watch_on))
+        qp_watch_raise(th, QP_EVENT_VT_SWITCH, qp_watch_id(th), NULL);
     errno = host_errno;
     return before ? before : &qp_closed_thread;
 }
@@ -169,6 +171,7 @@ void qprof_register_method_id(qprof_MethodID id, const char *demangled_name,
     switch (qp_methods_register(&qp_run.methods, &info)) {
     case QP_REGISTERED:
         qp_rules_method(qp_methods_find(&qp_run.methods, id));
+        qp_watch_raise(qp_watch_here(), QP_EVENT_METHOD_REGISTER, id, NULL);
         break;
     case QP_KNOWN:
         count(QP_D_method_reregistered);

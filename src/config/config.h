@@ -135,6 +135,7 @@ typedef struct {
     qp_config_operator when_operator;
     int when_value;
     const char *chain; /* name of an event trigger, also of a later line; NULL: none */
+    unsigned chain_line, chain_column; /* where it is said */
     qp_config_do action;
     const char *action_name; /* FUNCTION, LIBRARY */
     intptr_t action_argument;

@@ -2,6 +2,7 @@
 #include <limits.h>
 #include <string.h>
 
+#include "config/match.h"
 #include "config/parts.h"
 
 static qp_taken take_event(qp_config_reader *r, const qp_config_text *value, void *field)
@@ -55,8 +56,7 @@ static qp_taken take_object(qp_config_reader *r, const qp_config_text *value, vo
         return QP_TAKEN;
     }
     t->object_kind = QP_OBJECT_NAME;
-    t->object_name = value->text;
-    t->object_name_kind = qp_config_name_kind(&t->object_name);
+    t->object_name = qp_match_text(value->text, &t->object_name_kind);
     return qp_config_check_name(r, value->at, t->object_name, t->object_name_kind);
 }
 
@@ -117,12 +117,13 @@ static qp_taken take_when(qp_config_reader *r, const qp_config_text *value, void
     return QP_TAKEN;
 }
 
-/* ---- actions ------------------------------------------------------------------------------- */
+/* ---- what is done -------------------------------------------------------------------------- */
 
-static qp_taken take_name_of(qp_config_reader *r, const qp_config_text *value, void *name)
+static qp_taken take_chain(qp_config_reader *r, const qp_config_text *value, void *trigger)
 {
-    (void)r;
-    *(const char **)name = value->text;
+    qp_config_event_trigger *t = trigger;
+    t->chain = value->text;
+    qp_config_place(r, value->at, &t->chain_line, &t->chain_column);
     return QP_TAKEN;
 }
 
@@ -241,7 +242,7 @@ static const qp_config_key keys[] = {{"event", take_event, FIELD(event)},
                                      {"object", take_object, 0},
                                      {"when", take_when, 0},
                                      {"disable", qp_config_yes_no, FIELD(is_one_shot)},
-                                     {"chain", take_name_of, FIELD(chain)},
+                                     {"chain", take_chain, 0},
                                      {"action", take_action, 0},
                                      {"deferred", qp_config_yes_no, FIELD(is_deferred)},
                                      {"longer", take_longer, FIELD(longer_ns)},

@@ -11,6 +11,20 @@
 
 enum { GROUPS_MAX = 32, COPIES_MAX = 100000 };
 
+static bool has_prefix(const char *name, const char *prefix)
+{
+    size_t n = strlen(prefix);
+    return strncmp(name, prefix, n) == 0 && name[n] != ':';
+}
+
+const char *qp_match_text(const char *name, qp_name_kind *kind)
+{
+    *kind = has_prefix(name, "glob:")    ? QP_NAME_GLOB
+            : has_prefix(name, "regex:") ? QP_NAME_REGEX
+                                         : QP_NAME_LITERAL;
+    return *kind == QP_NAME_LITERAL ? name : strchr(name, ':') + 1;
+}
+
 /* libc writes repetitions out: "a+" as two copies, "a{9}" as nine. Where all of them are inside each
  * other this is how much there is. */
 static uint64_t bytes_written_out(const char *expression)

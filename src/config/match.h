@@ -6,6 +6,9 @@
 
 #include "config/config.h"
 
+/* The name behind "glob:" or "regex:". "glob::f" is one of C++, without a prefix. */
+const char *qp_match_text(const char *name, qp_name_kind *kind);
+
 /* What is wrong with a POSIX extended regular expression? What could take too much memory or time
  * is wrong, too: many repetitions, references back, deep nesting.
  * @param why [n_bytes] receives it. @return false: nothing */

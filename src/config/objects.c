@@ -19,13 +19,6 @@ static bool take_prefix(const char **name, const char *prefix)
     return true;
 }
 
-qp_name_kind qp_config_name_kind(const char **name)
-{
-    return take_prefix(name, "glob:")    ? QP_NAME_GLOB
-           : take_prefix(name, "regex:") ? QP_NAME_REGEX
-                                         : QP_NAME_LITERAL;
-}
-
 static qp_config_element element_of(const char *word, bool has_kinds)
 {
     bool is_unchecked = *word == '!';
@@ -37,7 +30,7 @@ static qp_config_element element_of(const char *word, bool has_kinds)
                 e.kind = (qp_element_kind)i;
                 break;
             }
-    e.name_kind = qp_config_name_kind(&e.name);
+    e.name = qp_match_text(e.name, &e.name_kind);
     return e;
 }
 

@@ -11,7 +11,9 @@ typedef struct {
     const qp_config_sink *sink;
     qp_config_error *error;
     const char
-        *blame; /* where the statement's name stands: what a sink dislikes is said of it */
+        *blame;    /* where the statement's name stands: what a sink dislikes is said of it */
+    unsigned line; /* of the place that was asked for last; 0: none was */
+    const char *line_begin;
     size_t n_head;
     char head[QP_CONFIG_HEAD_BYTES]; /* the words of the statement; or its one text */
     char word[QP_CONFIG_WORD_BYTES]; /* of a list */
@@ -26,6 +28,9 @@ typedef struct {
 typedef enum { QP_TAKEN, QP_NO_MORE, QP_MISTAKE } qp_taken;
 
 /* ---- words.c ------------------------------------------------------------------------------- */
+
+/* Line and column of a place in the text. Cost: a look at what lies behind the last one. */
+void qp_config_place(qp_config_reader *r, const char *at, unsigned *line, unsigned *column);
 
 /* Say what was expected at a place of the text. @return QP_MISTAKE */
 qp_taken qp_config_refuse(qp_config_reader *r, const char *at, const char *format, ...)
@@ -76,9 +81,6 @@ qp_taken qp_config_said_of(qp_config_reader *r, const qp_config_text *value, voi
 qp_taken qp_config_take_name(qp_config_reader *r, const char **name);
 
 /* ---- objects.c ----------------------------------------------------------------------------- */
-
-/* "glob:" or "regex:" off a name. */
-qp_name_kind qp_config_name_kind(const char **name);
 
 qp_taken qp_config_check_name(qp_config_reader *r, const char *at, const char *name,
                               qp_name_kind kind);

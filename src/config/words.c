@@ -7,16 +7,17 @@
 #include "base/plain.h"
 #include "config/parts.h"
 
-static void place(qp_config_reader *r, const char *at)
+void qp_config_place(qp_config_reader *r, const char *at, unsigned *line, unsigned *column)
 {
-    const char *line = r->text;
-    r->error->line = 1;
-    for (const char *c = r->text; c < at; c++)
-        if (*c == '\n') {
-            r->error->line++;
-            line = c + 1;
-        }
-    r->error->column = (unsigned)(at - line) + 1;
+    if (!r->line || at < r->line_begin) {
+        r->line = 1;
+        r->line_begin = r->text;
+    }
+    for (const char *c = r->line_begin; (c = memchr(c, '\n', (size_t)(at - c))) != NULL;
+         r->line_begin = ++c)
+        r->line++;
+    *line = r->line;
+    *column = (unsigned)(at - r->line_begin) + 1;
 }
 
 qp_taken qp_config_refuse(qp_config_reader *r, const char *at, const char *format, ...)
@@ -27,7 +28,7 @@ qp_taken qp_config_refuse(qp_config_reader *r, const char *at, const char *forma
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
     qp_plain(text, strlen(text), r->error->message, sizeof r->error->message);
-    place(r, at);
+    qp_config_place(r, at, &r->error->line, &r->error->column);
     return QP_MISTAKE;
 }
 

@@ -58,7 +58,9 @@
     X(throttled, E, "times the sampler doubled its interval because it cost too much")         \
     X(unmatched_names, H, "names of triggers, actions and areas that no method has")           \
     X(trace_lost, L, "records of the trace that found no room in memory")                      \
-    X(trace_unwritten, L, "records of the trace that could not be written to its file")
+    X(trace_unwritten, L, "records of the trace that could not be written to its file")        \
+    X(marks_lost, L, "marks that found no room")                                               \
+    X(actions_dropped, L, "deferred actions that found the queue full")
 
 typedef enum {
 #define QP_X(name, kind, text) QP_D_##name,

@@ -145,10 +145,10 @@ typedef struct {
     /* 528 */
     uint64_t diagnostics[QP_N_DIAGNOSTICS]; /* in the order of QP_DIAGNOSTICS; atomic */
     /* 1040: how another process hands in a configuration (docs/config.md) */
-    uint32_t request; /* number of the last one asked for, from 1; a shared futex */
+    uint32_t request; /* number of the last one asked for, from 1 */
     uint32_t answer;  /* number of the last one answered; stored last */
     int32_t answer_code;
-    uint32_t reserved3;
+    uint32_t bell; /* a shared futex that the process waits at: 1 more with each request */
     char request_file[1024]; /* absolute path */
     char answer_text[256];   /* one line */
     uint64_t reserved2[220];

@@ -107,7 +107,11 @@
     X(time_unit, "time-unit", WORD, "us", "s|ms|us|ns", "unit that reports show by default")   \
     X(source_path, "source-path", TEXT, "", "FOLDERS",                                         \
       "where reports look for sources; separated by ':'")                                      \
-    X(config, "config", TEXT, "", "FILE", "options from a file, as if they stood here")
+    X(config, "config", TEXT, "", "FILE",                                                      \
+      "options from a file, as if they stood here, and triggers, actions, areas, event "       \
+      "triggers")                                                                              \
+    X(apply, "apply", BOOL, "no", "",                                                          \
+      "take what qprof config apply hands in; with -config that is so anyway")
 
 typedef enum {
 #define QP_X(id, name, kind, initial, values, help) QP_OPT_##id,

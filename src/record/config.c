@@ -1,4 +1,4 @@
-/* config.c: reading options. An error leaves what was in force before. */
+/* config.c: reading options and configuration files. An error leaves what was in force before. */
 #include "record/config.h"
 
 #include <errno.h>
@@ -10,7 +10,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { FILE_MAX = 64 * 1024, UNKNOWN_MAX = 16 };
+#include "base/atomic.h"
+#include "base/pages.h"
+#include "record/config_make.h"
+
+enum { FILE_MAX = 256 << 20, UNKNOWN_MAX = 16 };
 
 /* What cannot be counted before there is a file. */
 static struct {
@@ -36,146 +40,32 @@ static void note_clamped(void *unused, const char *name)
 
 static const qp_option_events in_file = {.unknown = note_unknown, .clamped = note_clamped};
 
-/* Read a whole small file. @return bytes, or -1 with errno set */
-static ssize_t read_file(const char *file, char *out, size_t n_bytes)
+/* ---- files --------------------------------------------------------------------------------- */
+
+/* A whole file. @return NULL: *why says why not; else drop it with its room of *n_room bytes */
+static char *read_file(const char *file, size_t *n_bytes, size_t *n_room, const char **why)
 {
     struct stat st;
-    size_t n = 0;
+    char *text = NULL;
     int fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0)
-        return -1;
-    errno = EINVAL;
-    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size >= (off_t)n_bytes) {
+    bool is_there = fd >= 0 && fstat(fd, &st) == 0;
+    *why = strerror(errno);
+    if (is_there && (!S_ISREG(st.st_mode) || st.st_size > FILE_MAX)) {
+        *why = "not a file of at most 256 MiB";
+    } else if (is_there) {
+        *n_room = (size_t)st.st_size + 1;
+        text = qp_pages_take(*n_room);
+        *why = "out of memory";
+    }
+    *n_bytes = 0;
+    for (ssize_t got = 1; text && *n_bytes < *n_room - 1 && got > 0; *n_bytes += (size_t)got) {
+        got = read(fd, text + *n_bytes, *n_room - 1 - *n_bytes);
+        got = got < 0 ? 0 : got;
+    }
+    if (fd >= 0)
         close(fd);
-        return -1;
-    }
-    for (ssize_t got; n < n_bytes - 1 && (got = read(fd, out + n, n_bytes - 1 - n)) > 0;)
-        n += (size_t)got;
-    close(fd);
-    out[n] = '\0';
-    return (ssize_t)n;
+    return text;
 }
-
-/* Blank out the comment of a line: a '#' at the start of a word, outside of quotes. */
-static void cut_comment(char *line)
-{
-    char quote = '\0', before = ' ';
-    for (; *line; before = *line++) {
-        if (quote)
-            quote = *line == quote ? '\0' : quote;
-        else if (*line == '"' || *line == '\'')
-            quote = *line;
-        else if (*line == '#' && (before == ' ' || before == '\t'))
-            *line = '\0';
-        if (!*line)
-            return;
-    }
-}
-
-static qp_parse take_line(qp_options *o, char *line, const char *file, unsigned number,
-                          qp_parse_error *error)
-{
-    qp_parse_error e = {1, ""};
-    cut_comment(line);
-    char *first = line + strspn(line, " \t\r");
-    qp_parse code = QP_PARSE_OK;
-    if (*first && *first != '-') {
-        e.column = (unsigned)(first - line) + 1;
-        snprintf(e.message, sizeof e.message,
-                 "%.*s: only lines of options (-name=value) are known",
-                 (int)strcspn(first, " \t"), first);
-        code = QP_PARSE_SYNTAX;
-    } else if (*first) {
-        code = qp_options_parse(o, line, &in_file, &e);
-    }
-    if (code != QP_PARSE_OK)
-        snprintf(error->message, sizeof error->message, "%.60s:%u:%u: %.120s", file, number,
-                 e.column, e.message);
-    return code;
-}
-
-/* Does a statement begin here? Its word is in any case. */
-static bool is_statement(const char *line, const char *word)
-{
-    size_t n = strlen(word);
-    return strncasecmp(line, word, n) == 0 && strchr(" \t\r\n", line[n]);
-}
-
-/* The end of a PC command, which with WHEN runs on to its ';', else to the end of the line. Comments
- * in it become blanks; what is quoted stays. */
-static char *end_of_pc(char *at)
-{
-    bool is_quoted = false, has_pattern = false;
-    char before = ' ';
-    for (; *at; before = *at++) {
-        bool begins_word = !is_quoted && (before == ' ' || before == '\t' || before == '\n');
-        is_quoted ^= *at == '"';
-        while (begins_word && *at == '#')
-            for (; *at && *at != '\n'; at++)
-                *at = ' ';
-        has_pattern |= begins_word && (*at == 'w' || *at == 'W');
-        if ((has_pattern && !is_quoted && *at == ';') || (!has_pattern && *at == '\n') || !*at)
-            break;
-    }
-    return at;
-}
-
-/* @return where the next line begins */
-static char *take_pc(qp_options *o, char *line, unsigned *number, qp_parse *code,
-                     qp_parse_error *error)
-{
-    char *end = end_of_pc(line);
-    end += *end == ';'; /* behind it: a comment, or what the command's parser will not like */
-    char *next = end + strcspn(end, "\n");
-    for (const char *at = line; at < next; at++)
-        *number += *at == '\n';
-    *number += 1;
-    next += *next == '\n';
-    end[strcspn(end, "#\n")] = '\0';
-    *code = qp_option_set(o, QP_OPT_pc, line, error);
-    return next;
-}
-
-/* Lines that end in '\' go on in the next one. */
-static qp_parse take_file(void *unused, qp_options *o, const char *file, qp_parse_error *error)
-{
-    static char text[FILE_MAX]; /* under the control lock, or before the run */
-    (void)unused;
-    if (read_file(file, text, sizeof text) < 0) {
-        snprintf(error->message, sizeof error->message, "-config=%.100s: %s", file,
-                 errno == EINVAL ? "not a file of less than 64 KiB" : strerror(errno));
-        return QP_PARSE_VALUE;
-    }
-    unsigned number = 1;
-    for (char *line = text; *line;) {
-        unsigned first_number = number;
-        qp_parse code;
-        line += strspn(line, " \t");
-        if (is_statement(line, "pc")) {
-            line = take_pc(o, line, &number, &code, error);
-            if (code != QP_PARSE_OK)
-                return code;
-            continue;
-        }
-        char *end = line;
-        for (; *end && *end != '\n'; end++)
-            if (end[0] == '\\' && end[1] == '\n') {
-                end[0] = end[1] = ' ';
-                number++;
-            }
-        char *next = *end ? end + 1 : end;
-        *end = '\0';
-        number++;
-        code = take_line(o, line, file, first_number, error);
-        if (code != QP_PARSE_OK)
-            return code;
-        line = next;
-    }
-    return QP_PARSE_OK;
-}
-
-static const qp_option_events anywhere = {
-    .unknown = note_unknown, .config = take_file, .clamped = note_clamped};
 
 static int code_of(qp_parse parse)
 {
@@ -183,6 +73,119 @@ static int code_of(qp_parse parse)
            : parse == QP_PARSE_SYNTAX ? QPROF_E_SYNTAX
                                       : QPROF_E_OPTION;
 }
+
+/* The first pass over a text: all of it is read, its options are taken. */
+typedef struct {
+    qp_options *options;
+    bool is_too_late, has_options;
+} first_pass;
+
+static int refuse_late(qp_config_error *error)
+{
+    snprintf(error->message, sizeof error->message,
+             "options are taken between qprof_initialize and the first entry");
+    return QPROF_E_STATE;
+}
+
+static int on_options(void *to, const char *words, qp_config_error *error)
+{
+    first_pass *pass = to;
+    qp_parse_error said;
+    if (pass->is_too_late)
+        return refuse_late(error);
+    pass->has_options = true;
+    int code = code_of(qp_options_parse(pass->options, words, &in_file, &said));
+    error->column = said.column;
+    memcpy(error->message, said.message, sizeof said.message);
+    return code;
+}
+
+static int on_pc(void *to, const char *command, qp_config_error *error)
+{
+    first_pass *pass = to;
+    qp_parse_error said;
+    if (pass->is_too_late)
+        return refuse_late(error);
+    pass->has_options = true;
+    int code = code_of(qp_option_set(pass->options, QP_OPT_pc, command, &said));
+    memcpy(error->message, said.message, sizeof said.message);
+    return code;
+}
+
+_Static_assert(sizeof((qp_config_error *)0)->message == sizeof((qp_parse_error *)0)->message,
+               "messages are handed on");
+
+/* Read a text twice: nothing of a bad one is applied. */
+typedef struct {
+    const char *text, *file; /* NULL: a line that the host gave */
+    size_t n_bytes;
+} source;
+
+static int check(const source *from, first_pass *pass, qp_config_error *said)
+{
+    const qp_config_sink checking = {.on_options = on_options, .on_pc = on_pc, .to = pass};
+    int code = qp_config_read(from->text, from->n_bytes, &checking, said);
+    return code == QP_CONFIG_SYNTAX ? QPROF_E_SYNTAX : code;
+}
+
+static int make(const source *from, qp_config_error *said)
+{
+    int code = qp_config_read(from->text, from->n_bytes, &qp_config_making, said);
+    return code == QP_CONFIG_SYNTAX ? QPROF_E_SYNTAX : code;
+}
+
+static int tell(const source *from, int code, const qp_config_error *said,
+                qp_parse_error *error)
+{
+    if (!code)
+        return 0;
+    if (from->file)
+        snprintf(error->message, sizeof error->message, "%.60s:%u:%u: %.120s", from->file,
+                 said->line, said->column, said->message);
+    else
+        snprintf(error->message, sizeof error->message, "column %u: %.160s", said->column,
+                 said->message);
+    error->column = said->column;
+    return code;
+}
+
+/* A file's text, or what is wrong with it. */
+static int open_source(const char *file, source *from, size_t *n_room, qp_parse_error *error)
+{
+    const char *why;
+    from->file = file;
+    from->text = read_file(file, &from->n_bytes, n_room, &why);
+    if (from->text)
+        return 0;
+    snprintf(error->message, sizeof error->message, "%.120s: %s", file, why);
+    return QPROF_E_IO;
+}
+
+/* -config=FILE, before there is a run. */
+static qp_parse take_file(void *unused, qp_options *o, const char *file, qp_parse_error *error)
+{
+    first_pass pass = {.options = o};
+    qp_config_error said = {0, 0, ""};
+    source from;
+    size_t n_room;
+    (void)unused;
+    if (open_source(file, &from, &n_room, error) != 0)
+        return QP_PARSE_VALUE;
+    int code = check(&from, &pass, &said);
+    if (!code) {
+        qp_config_make_begin(false);
+        code = make(&from, &said);
+        int late = qp_config_make_end(!code, &said);
+        code = code ? code : late;
+    }
+    qp_pages_drop((void *)(uintptr_t)from.text, n_room);
+    qp_run.has_config = true;
+    tell(&from, code, &said, error);
+    return !code ? QP_PARSE_OK : code == QPROF_E_OPTION ? QP_PARSE_VALUE : QP_PARSE_SYNTAX;
+}
+
+static const qp_option_events anywhere = {
+    .unknown = note_unknown, .config = take_file, .clamped = note_clamped};
 
 int qp_config_begin(const char *initial_options, qp_parse_error *error)
 {
@@ -229,10 +232,11 @@ static int check_memory(const qp_options *changed, qp_parse_error *error)
     return QPROF_E_STATE;
 }
 
-static int apply(qp_parse parse, const qp_options *changed, qp_parse_error *error)
+/* Put options in force; if they cannot be, those before are again. */
+static int apply_options(const qp_options *changed, qp_parse_error *error)
 {
     const qp_options before = qp_run.options;
-    int code = parse != QP_PARSE_OK ? code_of(parse) : check_memory(changed, error);
+    int code = check_memory(changed, error);
     if (code)
         return code;
     qp_run.options = *changed;
@@ -247,26 +251,65 @@ static int apply(qp_parse parse, const qp_options *changed, qp_parse_error *erro
     return 0;
 }
 
-int qp_config_words(const char *words, qp_parse_error *error)
+static int apply_source(const source *from, bool replaces, qp_parse_error *error)
 {
     qp_options changed = qp_run.options;
-    qp_parse parse = qp_options_parse(&changed, words, &anywhere, error);
-    return apply(parse, &changed, error);
+    first_pass pass = {&changed, qp_load(&qp_run.has_entries), false};
+    qp_config_error said = {0, 0, ""};
+    int code = tell(from, check(from, &pass, &said), &said, error);
+    if (code)
+        return code;
+    qp_config_make_begin(replaces);
+    code = tell(from, make(from, &said), &said, error);
+    if (!code && pass.has_options)
+        code = apply_options(&changed, error);
+    int late = tell(from, qp_config_make_end(!code, &said), &said, error);
+    return code ? code : late;
+}
+
+int qp_config_words(const char *words, qp_parse_error *error)
+{
+    const source from = {words, NULL, strlen(words)};
+    return apply_source(&from, false, error);
 }
 
 int qp_config_set(qp_option which, const char *value, qp_parse_error *error)
 {
     qp_options changed = qp_run.options;
     qp_parse parse = qp_option_set(&changed, which, value, error);
-    return apply(parse, &changed, error);
+    return parse == QP_PARSE_OK ? apply_options(&changed, error) : code_of(parse);
 }
 
-int qp_config_file(const char *file, qp_parse_error *error)
+int qp_config_file(const char *file, bool replaces, qp_parse_error *error)
 {
-    qp_options changed = qp_run.options;
-    if (access(file, R_OK) != 0) {
-        snprintf(error->message, sizeof error->message, "%.120s: %s", file, strerror(errno));
-        return QPROF_E_IO;
-    }
-    return apply(take_file(NULL, &changed, file, error), &changed, error);
+    source from;
+    size_t n_room;
+    int code = open_source(file, &from, &n_room, error);
+    if (code)
+        return code;
+    code = apply_source(&from, replaces, error);
+    qp_pages_drop((void *)(uintptr_t)from.text, n_room);
+    return code;
+}
+
+/* ---- requests of other processes ------------------------------------------------------------ */
+
+void qp_config_answer(void)
+{
+    qp_head *h = qp_run_head();
+    char file[sizeof h->request_file];
+    qp_parse_error error = {0, ""};
+    uint32_t request = qp_observe(&h->request);
+    if (request == qp_load(&h->answer) || !qp_control_lock())
+        return;
+    memcpy(file, h->request_file, sizeof file - 1);
+    file[sizeof file - 1] = '\0';
+    int code =
+        qp_state() == QP_STATE_RUNNING ? qp_config_file(file, true, &error) : QPROF_E_STATE;
+    if (code)
+        qp_session_log("%s", error.message);
+    h->answer_code = code;
+    snprintf(h->answer_text, sizeof h->answer_text, "%s", error.message);
+    qp_publish(&h->answer, request);
+    qp_control_unlock();
 }

@@ -5,9 +5,11 @@
 #include "base/atomic.h"
 #include "record/charge.h"
 #include "record/event.h"
+#include "record/marks.h"
 #include "record/names.h"
 #include "record/save.h"
 #include "record/thread.h"
+#include "record/watch.h"
 
 bool qp_data_is_recording(void)
 {
@@ -114,6 +116,8 @@ void qp_data_clear(void)
     end_change();
     qp_store(&h->n_critical, 0);
     qp_contexts_clear();
+    qp_marks_clear();
+    qp_watch_later(QP_EVENT_CLEAR, 0);
     tell_threads();
 }
 
@@ -138,6 +142,7 @@ bool qp_data_save(const char *name, const char *label)
     }
     if (!name)
         qp_run.n_datasets++;
+    qp_watch_later(QP_EVENT_SAVE, 0);
     h->dataset++; /* annotations from now on belong to the next one */
     qp_save_run(qp_option_text(&qp_run.options, QP_OPT_run_at_save), path);
     if (qp_run.options.number[QP_OPT_clear_on_save])

@@ -381,6 +381,7 @@ static __attribute__((noinline)) void enter_slowly(qprof_thread *th, uintptr_t m
 {
     int host_errno = errno;
     enter(th, method, id);
+    qp_watch_settle();
     errno = host_errno;
 }
 

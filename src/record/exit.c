@@ -189,6 +189,7 @@ static __attribute__((noinline)) void leave_slowly(qprof_thread *th, uintptr_t i
         if (QP_UNLIKELY(th->pulse->n_unwound != n_unwound && qp_load(&qp_watch_on)))
             watch_unwind(th, top);
     }
+    qp_watch_settle();
     errno = host_errno;
 }
 

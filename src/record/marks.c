@@ -1,8 +1,98 @@
-/* marks.c: what is worth finding again. */
+/* marks.c: marks and counts of events lie in extents that all threads fill. */
 #include "record/marks.h"
+
+#include "base/atomic.h"
+#include "base/trie.h"
+#include "record/charge.h"
+
+enum { MARKS_MAX = 65536 };
 
 void qp_mark_add(const qprof_thread *th, qp_mark_kind kind, const char *name, uint32_t event,
                  uint64_t object, uint64_t value)
 {
-    (void)th, (void)kind, (void)name, (void)event, (void)object, (void)value;
+    bool has_room = qp_fetch_add(&qp_run.n_marks, 1) < MARKS_MAX;
+    qp_cell cell = has_room ? qp_slab_take(&qp_run.space, &qp_run.marks, QP_EXTENT_MARKS, 1,
+                                           QP_ROOM_ORDINARY)
+                            : 0;
+    if (!cell) {
+        qp_fetch_add(&qp_run.n_marks, -1u);
+        qp_count(&qp_run.space, QP_D_marks_lost);
+        return;
+    }
+    qp_mark *m = qp_at(&qp_run.space, cell);
+    m->at = qp_charge_elapsed();
+    m->thread = th && th != &qp_closed_thread ? qp_record_cell(th) : 0;
+    m->kind = (uint32_t)kind;
+    m->name = qp_texts_add(&qp_run.texts, name);
+    m->event = event;
+    m->object = object;
+    m->value = value;
+    qp_publish(&m->published, 1);
+}
+
+/* ---- user events --------------------------------------------------------------------------- */
+
+static uint64_t event_of(void *unused, uint32_t cell)
+{
+    (void)unused;
+    return ((const qp_event_count *)qp_at(&qp_run.space, cell))->id;
+}
+
+static uint32_t block_of(void *unused)
+{
+    (void)unused;
+    return qp_texts_block(&qp_run.texts);
+}
+
+/* The record of an event; 0: no room. */
+static qp_cell count_of(uint32_t event)
+{
+    const qp_trie index = {qp_run.space.map.base, event_of, block_of, NULL};
+    qp_cell root = qp_observe(&qp_run.event_root);
+    if (!root) {
+        qp_cell none = 0;
+        root = block_of(NULL);
+        if (root && !qp_swap_if(&qp_run.event_root, &none, root))
+            root = none;
+    }
+    qp_cell cell = root ? qp_trie_get(&index, root, event) : 0;
+    if (cell || !root)
+        return cell;
+    cell = qp_slab_take(&qp_run.space, &qp_run.event_counts, QP_EXTENT_EVENTS, 1,
+                        QP_ROOM_ORDINARY);
+    if (!cell)
+        return 0;
+    qp_event_count *c = qp_at(&qp_run.space, cell);
+    c->id = event;
+    qp_cell agreed = qp_trie_put(&index, root, event, cell);
+    if (agreed == cell)
+        qp_publish(&c->published, 1);
+    return agreed;
+}
+
+void qp_event_count_add(uint32_t event)
+{
+    qp_cell cell = count_of(event);
+    if (cell)
+        qp_fetch_add(&((qp_event_count *)qp_at(&qp_run.space, cell))->count, 1);
+    else
+        qp_count(&qp_run.space, QP_D_out_of_memory);
+}
+
+/* ---- clearing ------------------------------------------------------------------------------ */
+
+void qp_marks_clear(void)
+{
+    for (qp_cell cell = QP_HEAD_CELLS; cell < qp_observe(&qp_run_head()->n_cells);) {
+        const qp_extent *e = qp_at(&qp_run.space, cell);
+        for (uint32_t i = 1; i < e->n_cells; i++) {
+            if (e->kind == QP_EXTENT_MARKS)
+                qp_store(&((qp_mark *)qp_at(&qp_run.space, cell + i))->published, 0);
+            else if (e->kind == QP_EXTENT_EVENTS)
+                qp_store(&((qp_event_count *)qp_at(&qp_run.space, cell + i))->count, 0);
+            else
+                break;
+        }
+        cell += e->n_cells ? e->n_cells : 1;
+    }
 }

@@ -7,6 +7,10 @@
 
 enum { TEXT_MAX = 64 * 1024, REPORTED_MAX = 10 };
 
+/* In qp_rule.is_of_file: a configuration file made it. While another one is read those of the file
+ * before may be put aside; at the end they or the new ones go. */
+enum { OF_FILE = 1, ASIDE, NEW };
+
 qp_rule_set qp_rules;
 
 /* ---- indices ---------------------------------------------------------------------------------- */
@@ -92,7 +96,7 @@ static qp_rule *make_rule(qp_rule_kind kind, const char *name, unsigned type, un
                       .type = (uint8_t)type,
                       .when = (uint8_t)when,
                       .is_checked = true,
-                      .is_of_file = qp_rules.is_of_file};
+                      .is_of_file = qp_rules.is_of_file ? NEW : 0};
     if (qp_trie_put(&index, qp_rules.names, key_of_rule(NULL, cell), cell) != cell) {
         rule->is_dead = true; /* taken meanwhile, or no memory: a cell that nobody finds */
         return NULL;
@@ -262,9 +266,6 @@ bool qp_rule_check(qp_rule *rule, const char *name, bool is_checked)
 
 /* ---- files ------------------------------------------------------------------------------------ */
 
-/* A rule of the file before is put aside by is_of_file = ASIDE; at the end one of both goes. */
-enum { OF_FILE = 1, ASIDE = 2 };
-
 static void show(qp_rule *rule)
 {
     const qp_trie index = names();
@@ -273,9 +274,27 @@ static void show(qp_rule *rule)
     qp_trie_put(&index, qp_rules.names, key_of_rule(NULL, cell), cell);
 }
 
-void qp_rules_begin_file(void)
+/* What may be said of the predefined areas, and of new threads. */
+static qp_rule_defaults defaults_now(void)
 {
-    for (uint32_t cell = qp_rules.first; cell; cell = qp_rule_at(cell)->next) {
+    return (qp_rule_defaults){.is_known = true,
+                              .all_lines = qp_rule_at(qp_rules.all_lines)->is_checked,
+                              .all_routines = qp_rule_at(qp_rules.all_routines)->is_checked,
+                              .is_all_lines_said = qp_rules.is_all_lines_said,
+                              .is_initially_off = qp_rules.is_initially_off};
+}
+
+static void set_defaults(const qp_rule_defaults *d)
+{
+    qp_rule_at(qp_rules.all_lines)->is_checked = d->all_lines;
+    qp_rule_at(qp_rules.all_routines)->is_checked = d->all_routines;
+    qp_rules.is_all_lines_said = d->is_all_lines_said;
+    qp_rules.is_initially_off = d->is_initially_off;
+}
+
+void qp_rules_begin_file(bool replaces)
+{
+    for (uint32_t cell = qp_rules.first; cell && replaces; cell = qp_rule_at(cell)->next) {
         qp_rule *rule = qp_rule_at(cell);
         if (rule->is_of_file != OF_FILE || rule->is_dead)
             continue;
@@ -283,14 +302,26 @@ void qp_rules_begin_file(void)
         hide(rule);
     }
     qp_rules.is_of_file = true;
+    if (!begin_indices() || !begin_areas())
+        return;
+    qp_rules.before = defaults_now();
+    if (!qp_rules.of_host.is_known)
+        qp_rules.of_host = qp_rules.before;
+    else if (replaces)
+        set_defaults(&qp_rules.of_host);
 }
 
 void qp_rules_end_file(bool is_kept)
 {
     qp_rules.is_of_file = false;
-    for (uint32_t cell = qp_rules.first; cell; cell = qp_rule_at(cell)->next)
-        if (!is_kept && qp_rule_at(cell)->is_of_file == OF_FILE && !qp_rule_at(cell)->is_dead)
-            hide(qp_rule_at(cell));
+    for (uint32_t cell = qp_rules.first; cell; cell = qp_rule_at(cell)->next) {
+        qp_rule *rule = qp_rule_at(cell);
+        if (rule->is_of_file != NEW)
+            continue;
+        rule->is_of_file = OF_FILE;
+        if (!is_kept && !rule->is_dead)
+            hide(rule);
+    }
     for (uint32_t cell = qp_rules.first; cell; cell = qp_rule_at(cell)->next) {
         qp_rule *rule = qp_rule_at(cell);
         if (rule->is_of_file != ASIDE)
@@ -299,6 +330,8 @@ void qp_rules_end_file(bool is_kept)
         if (!is_kept)
             show(rule);
     }
+    if (!is_kept && qp_rules.all_lines)
+        set_defaults(&qp_rules.before);
     if (qp_rules.first)
         qp_rules_changed();
 }

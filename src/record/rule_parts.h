@@ -29,6 +29,11 @@ typedef struct {
     uint32_t members[1];
 } qp_hooks;
 
+/* What is said of the predefined areas and of new threads. */
+typedef struct {
+    bool is_known, all_lines, all_routines, is_all_lines_said, is_initially_off;
+} qp_rule_defaults;
+
 /* All of this run's. Roots are blocks of tries: rules by name, members by key, hooks by method,
  * counters by thread and rule; lists are cells of rules and members. */
 typedef struct {
@@ -41,7 +46,8 @@ typedef struct {
     uint64_t n_turns;   /* actions that enabled or disabled all threads */
     uint32_t is_warned; /* that profiling may be off for the whole run */
     bool is_initially_off, is_of_file;
-    bool is_all_lines_said; /* somebody said whether all-lines is checked */
+    bool is_all_lines_said;           /* somebody said whether all-lines is checked */
+    qp_rule_defaults of_host, before; /* before the first file; before the one that is read */
 } qp_rule_set;
 extern qp_rule_set qp_rules;
 

@@ -49,9 +49,9 @@ int qp_rule_add_id(qp_rule *rule, uint64_t id, bool is_checked);
 /* @return false: the rule does not name it */
 bool qp_rule_check(qp_rule *rule, const char *name, bool is_checked);
 
-/* Rules made between the two are of a configuration file; those of the file before are gone if the
- * new ones are kept, else they are back. */
-void qp_rules_begin_file(void);
+/* Rules made between the two are of a configuration file; at the end they are kept, or all is as
+ * it was. @param replaces  what files before said is gone, if the new one is kept */
+void qp_rules_begin_file(bool replaces);
 void qp_rules_end_file(bool is_kept);
 
 /* The status that threads begin with. @param on  -1: only ask. @return before */

@@ -12,11 +12,9 @@
  * for all of them. How many is known before it looks, so that shares stay what they are. */
 #include "record/sampler.h"
 
-#include <pthread.h>
-#include <signal.h>
-
 #include "base/atomic.h"
 #include "base/clock.h"
+#include "base/own_thread.h"
 #include "base/pages.h"
 #include "base/task.h"
 #include "record/charge.h"
@@ -240,8 +238,6 @@ static bool has_room(void)
 
 bool qp_sampler_start(void)
 {
-    sigset_t all, before;
-    pthread_attr_t attr;
     if (QP_PRODUCT_IS_COVERAGE)
         return true;
     bool wants_signal = qp_run.is_pc_on && qp_run.options.number[QP_OPT_pc_signal];
@@ -251,13 +247,7 @@ bool qp_sampler_start(void)
     if (wants_signal && qp_run_head()->time_mode != QP_TIME_SAMPLED && qp_pc_signal_begin())
         return true;
     qp_store(&sampler.must_stop, 0);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before); /* the new thread takes none of the host's */
-    pthread_attr_init(&attr);
-    pthread_attr_setstacksize(&attr, STACK_BYTES);
-    sampler.is_running = has_room() && pthread_create(&sampler.thread, &attr, run, NULL) == 0;
-    pthread_attr_destroy(&attr);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    sampler.is_running = has_room() && qp_own_thread_start(&sampler.thread, run, STACK_BYTES);
     if (!sampler.is_running)
         qp_count(&qp_run.space, QP_D_sampler_unavailable);
     return sampler.is_running;

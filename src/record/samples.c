@@ -6,6 +6,7 @@
 #include "record/stack.h"
 #include "record/trace.h"
 #include "record/tree.h"
+#include "record/watch.h"
 
 static bool is_stopped(const qprof_thread *th)
 {
@@ -86,6 +87,10 @@ static void credit(qprof_thread *th, qp_cell path, uint64_t n, bool is_critical)
     if (QPROF_LOAD(th->gate) & QP_HOOK_TRACE)
         qp_trace_note(th, QP_TRACE_SAMPLE, path, (uint32_t)n);
     qp_node_more *more = qp_tree_more(th, path);
+    qp_cell method = qp_node_at(th, path)->method;
+    if (QP_UNLIKELY(qp_load(&qp_watch_on)))
+        qp_watch_later(QP_EVENT_SAMPLE,
+                       method ? ((qp_method *)qp_at(&qp_run.space, method))->id : 0);
     if (more)
         qp_bump(&more->samples, n);
     else

@@ -35,6 +35,8 @@
 #include "record/summary.h"
 #include "record/thread.h"
 #include "record/trace_writer.h"
+#include "record/watch.h"
+#include "record/worker.h"
 
 #ifndef MADV_WIPEONFORK
 #define MADV_WIPEONFORK 18
@@ -76,6 +78,8 @@ void qp_control_unlock(void)
     pthread_mutex_unlock(&control);
     qp_signal_fence();
     qp_here.in_control = false;
+    if (QP_UNLIKELY(qp_here.waiting))
+        qp_watch_settle();
 }
 
 /* ---- messages ------------------------------------------------------------------------------ */
@@ -144,6 +148,7 @@ static void after_fork_in_child(void)
     int parent = follows ? dup(qp_run.space.map.fd) : -1;
     pthread_mutex_init(&control, NULL);
     qp_sampler_forget();
+    qp_worker_forget();
     qp_trace_forget();
     qp_pc_signal_hold(false);
     qp_here = (qp_carrier)QP_NEW_CARRIER;
@@ -221,6 +226,14 @@ static int open_memory(const char *output)
         qp_count(&qp_run.space, QP_D_no_crash_safety);
     }
     return 0;
+}
+
+static int begin_clock(qp_parse_error *error)
+{
+    int code = qp_charge_begin(host_clock, error);
+    if (qp_watch_all_calls())
+        qp_run.hooks |= QP_HOOK_WATCH;
+    return code;
 }
 
 static qp_ref text(const char *words)
@@ -304,7 +317,7 @@ int qp_session_reapply(qp_parse_error *error)
     if (!code)
         code = qp_pc_begin(error);
     if (!code)
-        code = qp_charge_begin(host_clock, error);
+        code = begin_clock(error);
     if (!code)
         code = qp_trace_start(error);
     if (code)
@@ -329,7 +342,7 @@ static int begin_tables(qp_parse_error *error)
         return QPROF_E_MEMORY;
     describe_run();
     int code = qp_pc_begin(error);
-    return code ? code : qp_charge_begin(host_clock, error);
+    return code ? code : begin_clock(error);
 }
 
 static void abandon(void)
@@ -362,6 +375,10 @@ static int begin_run(const char *output, qp_parse_error *error)
     }
     qp_config_report();
     begin_recording();
+    if (qp_run.begins_closed)
+        qp_data_gate(0);
+    if (qp_run.has_config || qp_run.options.number[QP_OPT_apply])
+        qp_worker_start();
     qp_publish(state, QP_STATE_RUNNING);
     open_gates();
     return 0;
@@ -386,6 +403,7 @@ int qp_session_begin(const qprof_InitInfo *info, qp_parse_error *error)
                           .callback = info->callback_get_method_info,
                           .is_virtual = info->usingVirtualThreads != 0};
     qp_rules_begin();
+    qp_watch_begin();
     int code = qp_config_begin(info->initial_options, error);
     if (!code) {
         qp_names_begin();
@@ -454,7 +472,10 @@ void qp_session_end(bool at_exit_handler)
 {
     char path[QP_PATH_MAX];
     uint32_t expected = QP_STATE_RUNNING;
-    if (!state || !qp_control_lock())
+    if (!state)
+        return;
+    qp_worker_stop();
+    if (!qp_control_lock())
         return;
     if (qp_swap_if(state, &expected, QP_STATE_CHANGING)) {
         qp_sampler_stop();
@@ -465,6 +486,7 @@ void qp_session_end(bool at_exit_handler)
         wait_for_quiet();
         qp_samples_end();
         qp_rules_report();
+        qp_watch_end();
         qp_trace_stop();
         seal(at_exit_handler, path, sizeof path);
         qp_summary_print(path);

@@ -50,14 +50,19 @@ typedef struct {
     bool has_entries; /* some event was recorded: too late for options */
     bool has_unknown; /* a sampled path has a method that the host was not asked for */
     qp_contexts contexts;
-    bool is_pc_on;            /* a PC command is in force */
-    qp_slab threads;          /* extents of thread records */
+    bool is_pc_on;   /* a PC command is in force */
+    qp_slab threads; /* extents of thread records */
+    qp_slab marks, event_counts;
+    uint32_t n_marks;         /* atomic */
+    qp_cell event_root;       /* index block: user event -> its count; 0: none yet */
     uint64_t idle_rows;       /* ended threads whose rows can be used again: tag, handle + 1 */
     qp_cell vt_root;          /* index block: virtual thread id -> handle */
     char output[QP_PATH_MAX]; /* absolute, conversions not expanded; "": by the prefix */
     char folder[QP_PATH_MAX]; /* the working directory at the start */
     char program[256];
     char program_path[QP_PATH_MAX];
+    bool begins_closed;  /* the global gate, by a configuration file */
+    bool has_config;     /* a configuration file was read */
     uint32_t n_datasets; /* number of the next dataset; goes on from run to run */
 } qp_session;
 

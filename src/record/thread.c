@@ -17,6 +17,7 @@
 #include "record/mount.h"
 #include "record/pc_signal.h"
 #include "record/trace.h"
+#include "record/watch.h"
 
 #ifndef MADV_WIPEONFORK
 #define MADV_WIPEONFORK 18
@@ -262,6 +263,13 @@ static void retire_own(void)
     qp_here.own = qp_here.plain = &qp_closed_thread;
 }
 
+/* Event triggers learn of a thread. @return NULL: one of their actions has ended it */
+static qprof_thread *told(qprof_thread *th)
+{
+    qp_watch_raise(th, QP_EVENT_THREAD_CREATE, qp_watch_id(th), NULL);
+    return qp_is_open(th) ? th : NULL;
+}
+
 static qprof_thread *begin_here(uintptr_t host_id)
 {
     qprof_thread *th = begin_thread(host_id, 0);
@@ -273,7 +281,7 @@ static qprof_thread *begin_here(uintptr_t host_id)
         qp_thread_take(th);
         qp_publish(&qp_here.slot->current, th);
     }
-    return th;
+    return told(th);
 }
 
 qprof_thread *qp_thread_own(void)
@@ -368,7 +376,7 @@ qprof_thread *qp_thread_vt(uintptr_t vt, uintptr_t host_id)
     const qp_trie index = vt_index();
     uint32_t agreed = qp_trie_put(&index, qp_run.vt_root, vt, row_of(th));
     if (agreed == row_of(th))
-        return th;
+        return told(th);
     QPROF_STORE(th->gate, 0); /* no room, or another carrier was faster */
     qp_record_of(th)->state = QP_THREAD_ENDED;
     push_idle(th);
@@ -382,6 +390,7 @@ qprof_thread *qp_thread_vt(uintptr_t vt, uintptr_t host_id)
 void qp_thread_destroy(qprof_thread *th)
 {
     qp_thread_record *r = qp_record_of(th);
+    const uintptr_t id = qp_watch_id(th);
     const qp_trie index = vt_index();
     if (!qp_thread_take(th))
         return;
@@ -409,6 +418,7 @@ void qp_thread_destroy(qprof_thread *th)
         retire_own();
     else if (r->vt_id) /* else its own carrier still looks at it */
         push_idle(th);
+    qp_watch_raise(th, QP_EVENT_THREAD_DESTROY, id, NULL);
 }
 
 /* A system thread ends: its own record with it, the virtual thread on it waits for another. */

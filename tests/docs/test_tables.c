@@ -89,7 +89,7 @@ static const field fields[] = {
     FIELD(qp_head, request),
     FIELD(qp_head, answer),
     FIELD(qp_head, answer_code),
-    FIELD(qp_head, reserved3),
+    FIELD(qp_head, bell),
     FIELD(qp_head, request_file),
     FIELD(qp_head, answer_text),
     FIELD(qp_head, reserved2),
