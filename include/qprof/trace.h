@@ -70,6 +70,41 @@ QPROF_API void _EXT_REF qprof_trace_parameter_vt(int number, const char *type,
                                                  VthreadID);
 QPROF_API void _EXT_REF qprof_trace_result_vt(const char *type, const char *value, VthreadID);
 
+/* ---- the trace of the Xbase++ profiler --------------------------------------------------------- */
+/* One record a call and return, in a .PRF file that database tools read. Guide: docs/trace-xbase.md.
+ * These are control calls: any thread, one at a time, not from inside an event. */
+
+/** Change one setting, a key of a PRI file. OPERATIONMODE, OUTFLUSHEVERY, BUILTINS and the lists take
+ * effect at the next entry.
+ * @param key  in any case
+ * @return 0; QPROF_E_NOTFOUND: no such key; QPROF_E_OPTION: bad value; QPROF_E_STATE: no run, or
+ *         it would change the layout of a file that is open; QPROF_E_ARG: NULL */
+QPROF_API int _EXT_REF qprof_trace_set(const char *key, const char *value);
+
+/** @return the value of a setting, valid until one changes; NULL: unknown key, no run */
+QPROF_API const char *_EXT_REF qprof_trace_get(const char *key);
+
+/** Read a PRI file. Keys that it does not have stay; unknown ones are kept for the next save.
+ * @return as qprof_trace_set; QPROF_E_IO; QPROF_E_SYNTAX: qprof_error_text() says file and line,
+ *         and nothing has changed */
+QPROF_API int _EXT_REF qprof_trace_load(const char *pri_file);
+
+/** Write the settings, unknown keys and comments included. @return 0; QPROF_E_IO, _STATE, _ARG */
+QPROF_API int _EXT_REF qprof_trace_save(const char *pri_file);
+
+/** Begin a .PRF file. What it replaces is gone.
+ * @param prf_file  conversions as with -output; NULL: the setting OUTFILE
+ * @return 0; QPROF_E_STATE: one is open already, or no run; QPROF_E_OPTION: a bad name;
+ *         QPROF_E_IO; QPROF_E_MEMORY. Ask qprof_wants() again afterwards */
+QPROF_API int _EXT_REF qprof_trace_start(const char *prf_file);
+
+/** Write what is left and close it. The end of the run does the same.
+ * @return 0; QPROF_E_STATE: none is open; QPROF_E_IO: it ended early, see qprof_error_text() */
+QPROF_API int _EXT_REF qprof_trace_stop(void);
+
+/** Hand everything up to now to the system: other programs can read it. @return as stop */
+QPROF_API int _EXT_REF qprof_trace_flush(void);
+
 #ifdef __cplusplus
 }
 #endif

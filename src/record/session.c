@@ -35,6 +35,7 @@
 #include "record/summary.h"
 #include "record/thread.h"
 #include "record/trace_writer.h"
+#include "record/trace_xbase.h"
 #include "record/watch.h"
 #include "record/worker.h"
 
@@ -248,6 +249,8 @@ static uint32_t collected(void)
     uint32_t words = (uint32_t)o->number[QP_OPT_collect], collect = words & 3;
     if (!QP_PRODUCT_IS_COVERAGE && (words & 16 || qp_option_text(o, QP_OPT_trace_output)[0]))
         collect |= QP_COLLECT_TRACE | QP_COLLECT_PROFILE;
+    if (qp_trace_xbase_is_asked_for())
+        collect |= QP_COLLECT_PROFILE;
     if (!QP_PRODUCT_IS_COVERAGE && (words & 4 || qp_option_text(o, QP_OPT_pc)[0]))
         collect |= QP_COLLECT_SAMPLES;
     if (!QP_PRODUCT_IS_COVERAGE && words & 8)

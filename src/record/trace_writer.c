@@ -18,6 +18,7 @@
 #include "record/charge.h"
 #include "record/names.h"
 #include "record/trace_file.h"
+#include "record/trace_xbase.h"
 
 enum {
     STACK_BYTES = 128 * 1024,
@@ -273,7 +274,7 @@ static void stop_thread(void)
 
 /* ---- control calls --------------------------------------------------------------------------- */
 
-int qp_trace_start(qp_parse_error *error)
+static int start_own(qp_parse_error *error)
 {
     uint64_t mode = qp_run.options.number[QP_OPT_trace_mode];
     bool has_output = qp_option_text(&qp_run.options, QP_OPT_trace_output)[0] != '\0';
@@ -303,6 +304,12 @@ int qp_trace_start(qp_parse_error *error)
     return start_thread();
 }
 
+int qp_trace_start(qp_parse_error *error)
+{
+    int code = start_own(error);
+    return code || QP_PRODUCT_IS_COVERAGE ? code : qp_trace_xbase_begin(error);
+}
+
 /* What was taken need not be in the profile, too. */
 static void clear_slots(void)
 {
@@ -315,6 +322,8 @@ static void clear_slots(void)
 
 void qp_trace_stop(void)
 {
+    if (!QP_PRODUCT_IS_COVERAGE)
+        qp_trace_xbase_end();
     stop_thread();
     if (!writer.is_stuck) {
         qp_trace_sink_free(writer.sink);
@@ -417,6 +426,8 @@ int qp_trace_dump(const char *pattern, qp_parse_error *error)
 
 void qp_trace_forget(void)
 {
+    if (!QP_PRODUCT_IS_COVERAGE)
+        qp_trace_xbase_forget();
     qp_trace_sink_free(writer.sink);
     memset(&writer, 0, sizeof writer);
 }

@@ -94,7 +94,7 @@ static int put_head(qp_prf *f)
         qp_dbf_put_head(head, f->fields, f->n_fields,
                         n_rows < UINT32_MAX ? (uint32_t)n_rows : UINT32_MAX, f->options.day);
     if (f->options.is_packets)
-        return qp_prf_file_renew(f->path, head, n_bytes);
+        return qp_prf_file_write(f->path, false, head, n_bytes);
     return n_bytes ? qp_prf_file_head(&f->data, head, n_bytes) : 0;
 }
 

@@ -93,11 +93,11 @@ int qp_prf_file_close(qp_prf_file *f)
     return error;
 }
 
-int qp_prf_file_renew(const char *path, const void *bytes, size_t n_bytes)
+int qp_prf_file_write(const char *path, bool is_new, const void *bytes, size_t n_bytes)
 {
     int fd;
     size_t unused;
-    int error = open_plain(path, 0, &fd);
+    int error = open_plain(path, is_new ? O_TRUNC : 0, &fd);
     if (error)
         return error;
     error = write_all(fd, bytes, n_bytes, 0, &unused);

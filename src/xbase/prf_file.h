@@ -28,8 +28,8 @@ int qp_prf_file_head(qp_prf_file *f, const void *bytes, size_t n_bytes);
 int qp_prf_file_cut(qp_prf_file *f, uint64_t n_bytes);
 int qp_prf_file_close(qp_prf_file *f);
 
-/* The beginning of a file that may be gone: it is made again. n_bytes 0: it is only there. */
-int qp_prf_file_renew(const char *path, const void *bytes, size_t n_bytes);
+/* The beginning of a file, which is made if it is not there. @param is_new  and all of it */
+int qp_prf_file_write(const char *path, bool is_new, const void *bytes, size_t n_bytes);
 
 /* @return false: there was none */
 bool qp_prf_file_remove(const char *path);

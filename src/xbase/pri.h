@@ -41,10 +41,10 @@ enum { /* OPERATIONMODE */
        QP_PRI_MODES =
            QP_PRI_ON | QP_PRI_EXTENDED | QP_PRI_FLUSH | QP_PRI_PACKETS | QP_PRI_UNFILTERED,
 
-       QP_PRI_BYTES = 32 * 1024 /* the whole text */
+       QP_PRI_BYTES = 16 * 1024 /* the whole text */
 };
 
-/* 32 KiB: not on the stack. Copyable. */
+/* 16 KiB: not on the stack. Copyable. */
 typedef struct {
     uint32_t number[QP_N_PRI]; /* of keys that are numbers */
     uint32_t n_bytes;

@@ -125,9 +125,9 @@ static void a_text_that_is_too_long_is_refused(void **state)
     qp_pri_init(&settings);
     memset(text, 'x', sizeof text - 1);
     assert_false(qp_pri_set(&settings, QP_PRI_PROGRAM, text, &error));
-    assert_string_equal(error.message, "PROGRAM: the settings take more than 32768 bytes");
+    assert_string_equal(error.message, "PROGRAM: the settings take more than 16384 bytes");
     text[0] = ';';
-    assert_refused(text, 1, "the settings take more than 32768 bytes");
+    assert_refused(text, 1, "the settings take more than 16384 bytes");
     assert_false(qp_pri_read(&scratch, &settings, "A=\0\n", 4, &error));
     assert_int_equal(error.line, 1);
     assert_written(DEFAULTS);

@@ -1,0 +1,56 @@
+/* trace_xbase_parts.h: what the two files of the Xbase++ trace share. */
+#ifndef QP_RECORD_TRACE_XBASE_PARTS_H
+#define QP_RECORD_TRACE_XBASE_PARTS_H
+
+#include <pthread.h>
+
+#include "base/pool.h"
+#include "record/trace_xbase.h"
+#include "xbase/filter.h"
+#include "xbase/prf.h"
+
+enum {
+    QP_XBASE_RINGS = 4096,
+    QP_XBASE_THREADS = 4096, /* in a chunk */
+    QP_XBASE_CHUNKS = 4096
+};
+
+/* Where the reading of a ring stands. */
+typedef struct qp_xbase_cursor qp_xbase_cursor;
+struct qp_xbase_cursor {
+    uint64_t at;    /* number of the next record */
+    qp_cell thread; /* driven there; 0: none */
+    uint32_t reserved;
+    /* of the pass: */
+    uint64_t head, mask;
+    const qp_trace_record *records;
+    qp_xbase_cursor *next; /* of those that hold something */
+};
+
+typedef struct {
+    pthread_mutex_t lock; /* a pass, or a change of what it uses */
+    uint32_t is_on;       /* a file takes entries */
+    bool is_open;         /* between start and stop; control lock */
+    bool is_inherited;    /* the parent of this process had a trace open */
+    bool goes_on;         /* it was closed because options of the run change */
+    uint32_t epoch;       /* of the run that the settings belong to */
+    bool has_clamped;     /* it was said that a number did not fit */
+    qp_pri settings;
+    qp_filter filter;
+    qp_prf prf;
+    qp_pool pool;                      /* of all that follows */
+    uint32_t cursors;                  /* [QP_XBASE_RINGS] qp_xbase_cursor */
+    uint32_t threads[QP_XBASE_CHUNKS]; /* chunks of qp_filter_thread, by ordinal */
+    double ms_per_tick;                /* as of this pass */
+    uint64_t last_ms;                  /* times do not fall */
+} qp_xbase;
+
+extern qp_xbase qp_trace_xbase;
+
+/* Under the lock: begin behind what the rings hold now; nothing is known of any thread. */
+void qp_trace_xbase_watch_rings(void);
+/* Under the lock: calls that are held are written, open ones forgotten. */
+void qp_trace_xbase_end_threads(void);
+void qp_trace_xbase_report_error(void);
+
+#endif

@@ -1,0 +1,400 @@
+/* trace_xbase_pass.c: from records of the rings to events of the filter, to
+ * rows of the file.
+ *
+ * A virtual thread may move from ring to ring, so the rings are merged by time.
+ * That is exact: a record that comes later on the same thread was written
+ * later, and what was written before the moment `until` is there before any
+ * head is read. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/plain.h"
+#include "record/charge.h"
+#include "record/thread.h"
+#include "record/trace.h"
+#include "record/trace_xbase_parts.h"
+
+enum { NAME_BYTES = 512, VALUE_BYTES = QP_FILTER_BLOCK };
+
+#define X qp_trace_xbase /* the one there is */
+
+/* ---- threads
+ * ---------------------------------------------------------------------------------
+ */
+
+/* @return NULL: no thread, or no memory */
+static qp_filter_thread *thread_of(qp_cell cell)
+{
+    const qp_thread_record *r = qp_at(&qp_run.space, cell);
+    uint32_t ordinal = cell ? r->ordinal : 0, chunk = ordinal / QP_XBASE_THREADS;
+    if (!ordinal || chunk >= QP_XBASE_CHUNKS)
+        return NULL;
+    if (!X.threads[chunk])
+        X.threads[chunk] = qp_pool_take(&X.pool, QP_XBASE_THREADS * sizeof(qp_filter_thread));
+    if (!X.threads[chunk])
+        return NULL;
+    qp_filter_thread *all = qp_pool_at(&X.pool, X.threads[chunk]);
+    qp_filter_thread *th = &all[ordinal % QP_XBASE_THREADS];
+    th->ordinal = ordinal;
+    return th;
+}
+
+void qp_trace_xbase_end_threads(void)
+{
+    for (uint32_t i = 0; i < QP_XBASE_CHUNKS; i++) {
+        qp_filter_thread *all = X.threads[i] ? qp_pool_at(&X.pool, X.threads[i]) : NULL;
+        for (uint32_t k = 0; all && k < QP_XBASE_THREADS; k++)
+            if (all[k].ordinal)
+                qp_filter_reset(&X.filter, &all[k]);
+    }
+}
+
+/* ---- what the filter asks for
+ * ---------------------------------------------------------------- */
+
+static const qp_method *method_at(uint32_t cell)
+{
+    return qp_at(&qp_run.space, cell);
+}
+
+static size_t append(char *to, size_t n, qp_ref text)
+{
+    const char *from = qp_texts_at(&qp_run.texts, text);
+    while (*from && n < NAME_BYTES)
+        to[n++] = *from++;
+    return n;
+}
+
+/* "class.name", as reports show it. @param to [NAME_BYTES], no NUL. @return
+ * bytes */
+static size_t name_of(uint32_t method, char *to)
+{
+    const qp_method *m = method_at(method);
+    if (!m->name && !(qp_load(&m->flags) & QP_METHOD_REGISTERED))
+        return (size_t)snprintf(to, NAME_BYTES, "UnnamedFunction%llx",
+                                (unsigned long long)m->id);
+    size_t n = append(to, 0, m->class_name);
+    if (n && n < NAME_BYTES)
+        to[n++] = '.';
+    return append(to, n, m->name);
+}
+
+static uint32_t first_line(uint32_t method)
+{
+    qp_ref ref = qp_observe(&method_at(method)->lines);
+    const qp_lines *lines = ref ? qp_at_ref(&qp_run.space, ref) : NULL;
+    return lines && lines->n_lines && lines->lines[0].line > 0 ? (uint32_t)lines->lines[0].line
+                                                               : 0;
+}
+
+static bool is_excluded(void *unused, const qp_filter_thread *th, uint32_t method)
+{
+    (void)unused;
+    const char *threads = qp_pri_value(&X.settings, QP_PRI_EXCLUDETHREAD);
+    const char *symbols = qp_pri_value(&X.settings, QP_PRI_EXCLUDESYMBOL);
+    char name[NAME_BYTES];
+    return qp_pri_list_has_number(threads, th->ordinal) ||
+           (*symbols && qp_pri_list_has(symbols, name, name_of(method, name)));
+}
+
+static void note_clamped(void)
+{
+    if (X.prf.is_clamped && !X.has_clamped)
+        qp_session_log("a number did not fit its column of the trace: from 99,999 on for "
+                       "threads, 99,999,999 ms for times, the largest stays there");
+    X.has_clamped = X.prf.is_clamped;
+}
+
+static void write_entry(void *unused, const qp_filter_thread *th, const qp_filter_event *e,
+                        const char *params, size_t n_bytes)
+{
+    (void)unused;
+    char name[NAME_BYTES];
+    const qp_prf_row row = {.thread = th->ordinal,
+                            .line = e->line,
+                            .time_ms = e->time_ms,
+                            .op = e->op,
+                            .call = name,
+                            .call_bytes = name_of(e->method, name),
+                            .params = params,
+                            .params_bytes = n_bytes};
+    qp_prf_put(&X.prf, &row);
+    note_clamped();
+}
+
+static void *take_block(void *unused)
+{
+    (void)unused;
+    uint32_t cell = qp_pool_take(&X.pool, QP_FILTER_BLOCK);
+    return cell ? qp_pool_at(&X.pool, cell) : NULL;
+}
+
+/* ---- records
+ * ---------------------------------------------------------------------------------
+ */
+
+static qp_trace_op op_of(const qp_trace_record *r)
+{
+    return (qp_trace_op)(r->word >> QP_TRACE_OP_SHIFT);
+}
+
+static const qp_trace_record *record_at(const qp_xbase_cursor *c, uint64_t i)
+{
+    return &c->records[(c->at + i) & c->mask];
+}
+
+static uint64_t ticks_of(const qp_trace_record *r)
+{
+    return r->word & QP_TRACE_TICKS;
+}
+
+/* When the next record was written. What belongs to one before, and was left
+ * behind, is passed over at once. */
+static uint64_t time_of(const qp_xbase_cursor *c)
+{
+    const qp_trace_record *r = record_at(c, 0);
+    return op_of(r) < QP_TRACE_TEXT ? ticks_of(r) : 0;
+}
+
+static uint64_t ms_of(const qp_trace_record *r)
+{
+    int64_t ticks = (int64_t)(ticks_of(r) - (qp_run_head()->begun_raw & QP_TRACE_TICKS));
+    uint64_t ms = ticks > 0 ? (uint64_t)((double)ticks * X.ms_per_tick) : 0;
+    if (ms > X.last_ms)
+        X.last_ms = ms;
+    return X.last_ms;
+}
+
+/* Byte i of the texts behind a VALUE. */
+static char text_byte(const qp_xbase_cursor *c, uint64_t i)
+{
+    const qp_trace_record *r = record_at(c, 1 + i / QP_TRACE_TEXT_BYTES);
+    unsigned at = (unsigned)(i % QP_TRACE_TEXT_BYTES);
+    uint64_t word = at < 7 ? r->word : at < 11 ? r->a : r->b;
+    return (char)(word >> (8 * (at < 7 ? at : (at - 7) % 4)));
+}
+
+/* The value of "type, value, comment". @return false: its texts are not all
+ * there yet */
+static bool take_value(const qp_xbase_cursor *c, qp_filter_thread *th, uint64_t n_records)
+{
+    static char value[VALUE_BYTES];
+    const qp_trace_record *r = record_at(c, 0);
+    uint64_t i = 0;
+    size_t n = 0;
+    if (c->at + n_records > c->head)
+        return false;
+    while (i < r->b && text_byte(c, i++))
+        ;
+    for (char byte; i < r->b && n < sizeof value && (byte = text_byte(c, i)) != '\0'; i++)
+        value[n++] = byte;
+    if (th)
+        qp_filter_value(&X.filter, th, r->a == 0, value, n);
+    return true;
+}
+
+static void put_event(qp_filter_thread *th, const qp_trace_record *r, char op, uint32_t method,
+                      uint32_t line)
+{
+    const qp_filter_event e = {op, method, line, ms_of(r)};
+    if (th)
+        qp_filter_event_put(&X.filter, th, &e);
+}
+
+static void end_frames(qp_filter_thread *th, const qp_trace_record *r)
+{
+    if (r->a == 1)
+        put_event(th, r, 'O', 0, 0);
+    else if (th)
+        qp_filter_unwind(&X.filter, th, r->a & ~QP_TRACE_UNWOUND);
+}
+
+static void forget(qp_cell thread)
+{
+    qp_filter_thread *th = thread_of(thread);
+    if (th)
+        qp_filter_reset(&X.filter, th);
+}
+
+/* The carrier goes on with another thread, perhaps with a new one in the row of
+ * one that ended. */
+static uint64_t take_switch(qp_xbase_cursor *c)
+{
+    const qp_trace_record *r = record_at(c, 0);
+    bool is_new = c->at + 1 < c->head && op_of(record_at(c, 1)) == QP_TRACE_DATA;
+    c->thread = r->a;
+    if (is_new)
+        forget(r->a);
+    return is_new ? 2 : 1;
+}
+
+/* One record, with those that belong to it. @return how many; 0: they are not
+ * all there yet */
+static uint64_t take_record(qp_xbase_cursor *c)
+{
+    const qp_trace_record *r = record_at(c, 0);
+    qp_filter_thread *th = thread_of(c->thread);
+    uint64_t n = 1;
+    switch (op_of(r)) {
+    case QP_TRACE_SWITCH:
+        return take_switch(c);
+    case QP_TRACE_PARK:
+        if (r->b)
+            forget(r->a);
+        c->thread = 0;
+        break;
+    case QP_TRACE_ENTRY:
+        put_event(th, r, 'I', r->b, first_line(r->b));
+        break;
+    case QP_TRACE_EXIT:
+        end_frames(th, r);
+        break;
+    case QP_TRACE_CALL:
+        put_event(th, r, 'i', r->a, r->b);
+        break;
+    case QP_TRACE_RETURN:
+        put_event(th, r, 'o', r->a, r->b);
+        break;
+    case QP_TRACE_LINE:
+        if (th)
+            qp_filter_line(th, r->a);
+        break;
+    case QP_TRACE_VALUE:
+        n += (r->b + QP_TRACE_TEXT_BYTES - 1) / QP_TRACE_TEXT_BYTES;
+        return take_value(c, th, n) ? n : 0;
+    case QP_TRACE_LOST: /* which threads came and went meanwhile, nobody knows */
+        if (qp_run.is_virtual)
+            qp_trace_xbase_end_threads();
+        else
+            forget(c->thread);
+        break;
+    default:
+        break;
+    }
+    return n;
+}
+
+/* ---- rings
+ * -----------------------------------------------------------------------------------
+ */
+
+static qp_xbase_cursor *cursor_of(uint32_t ring)
+{
+    qp_xbase_cursor *all = X.cursors ? qp_pool_at(&X.pool, X.cursors) : NULL;
+    return all && ring < QP_XBASE_RINGS ? &all[ring] : NULL;
+}
+
+/* What a ring holds now. @return NULL: nothing new */
+static qp_xbase_cursor *look_at(uint32_t i, const qp_ring *ring)
+{
+    qp_xbase_cursor *c = cursor_of(i);
+    if (!c)
+        return NULL;
+    c->head = qp_observe(&ring->head);
+    c->records = qp_trace_ring_records(ring);
+    c->mask = ring->n_slots - 1;
+    if (c->head - c->at > ring->n_slots) { /* overwritten before we came */
+        c->at = c->head;
+        forget(c->thread);
+    }
+    return c->at < c->head ? c : NULL;
+}
+
+/* Take from the ring whose record is the oldest, up to where another one's is
+ * older. */
+static void merge(qp_xbase_cursor *list, uint64_t until)
+{
+    while (list) {
+        qp_xbase_cursor **oldest = &list;
+        uint64_t limit = until;
+        for (qp_xbase_cursor **c = &list; *c; c = &(*c)->next)
+            if (time_of(*c) < time_of(*oldest))
+                oldest = c;
+        for (const qp_xbase_cursor *c = list; c; c = c->next)
+            if (c != *oldest && time_of(c) < limit)
+                limit = time_of(c);
+        qp_xbase_cursor *c = *oldest;
+        uint64_t n = 1;
+        while (n && c->at < c->head && time_of(c) <= limit) {
+            n = take_record(c);
+            c->at += n;
+        }
+        if (!n || c->at == c->head || time_of(c) > until)
+            *oldest = c->next;
+    }
+}
+
+/* The time of the machine per tick, as exactly as it is known by now. */
+static void calibrate(void)
+{
+    const qp_head *h = qp_run_head();
+    X.ms_per_tick = 1e-6;
+    if (h->clock_source != QP_SOURCE_TSC)
+        return;
+    uint64_t ns = qp_clock_monotonic() - h->ns_0, ticks = qp_clock_tsc() - h->tick_0;
+    X.ms_per_tick = ticks ? (double)ns / (double)ticks / 1e6 : 0;
+}
+
+void qp_trace_xbase_report_error(void)
+{
+    char shown[160];
+    qp_count(&qp_run.space, QP_D_e_io);
+    qp_plain(X.prf.wrong, strlen(X.prf.wrong), shown, sizeof shown);
+    qp_session_log("%s: %s; the trace ends after %llu entries, which can be "
+                   "read, and can be "
+                   "started again elsewhere",
+                   shown, strerror(X.prf.error), (unsigned long long)X.prf.n_rows);
+}
+
+void qp_trace_xbase_pass(uint64_t until)
+{
+    if (!qp_load(&X.is_on))
+        return;
+    pthread_mutex_lock(&X.lock);
+    qp_xbase_cursor *list = NULL;
+    const qp_ring *ring;
+    calibrate();
+    for (uint32_t i = 0; (ring = qp_trace_ring_at(i)) != NULL; i++) {
+        qp_xbase_cursor *c = look_at(i, ring);
+        if (c) {
+            c->next = list;
+            list = c;
+        }
+    }
+    merge(list, until);
+    if (X.prf.error) {
+        qp_store(&X.is_on, 0);
+        qp_trace_xbase_report_error();
+    }
+    pthread_mutex_unlock(&X.lock);
+}
+
+uint64_t qp_trace_xbase_cursor(uint32_t ring)
+{
+    const qp_xbase_cursor *c = qp_load(&X.is_on) ? cursor_of(ring) : NULL;
+    return c ? c->at : UINT64_MAX;
+}
+
+void qp_trace_xbase_watch_rings(void)
+{
+    const qp_ring *ring;
+    if (!X.cursors)
+        X.cursors = qp_pool_take(&X.pool, QP_XBASE_RINGS * sizeof(qp_xbase_cursor));
+    for (uint32_t i = 0; (ring = qp_trace_ring_at(i)) != NULL; i++) {
+        qp_xbase_cursor *c = cursor_of(i);
+        if (!c)
+            return;
+        do { /* the owner goes on meanwhile */
+            c->at = qp_observe(&ring->head);
+            c->thread = qp_observe(&ring->thread);
+        } while (c->at != qp_observe(&ring->head));
+    }
+    X.filter.write = write_entry;
+    X.filter.is_excluded = is_excluded;
+    X.filter.take = take_block;
+    X.filter.n_cut = 0;
+    X.last_ms = 0;
+    X.has_clamped = false;
+}
