@@ -114,13 +114,6 @@ CPROF_SAME(pc_pattern_free);
 CPROF_SAME(mark);
 CPROF_SAME(counter);
 CPROF_SAME(trace_dump);
-CPROF_SAME(trace_set);
-CPROF_SAME(trace_get);
-CPROF_SAME(trace_load);
-CPROF_SAME(trace_save);
-CPROF_SAME(trace_start);
-CPROF_SAME(trace_stop);
-CPROF_SAME(trace_flush);
 CPROF_SAME(trace_call);
 CPROF_SAME(trace_call_vt);
 CPROF_SAME(trace_return);
@@ -162,13 +155,6 @@ CPROF_SAME(area_set_parameters);
 CPROF_SAME(area_add);
 CPROF_SAME(area_add_method);
 
-/* ---- data ---------------------------------------------------------------------------------- */
-CPROF_SAME(is_running);
-CPROF_SAME(is_recording);
-CPROF_SAME(start_recording);
-CPROF_SAME(stop_recording);
-CPROF_SAME(disable_recording);
-CPROF_SAME(clear_data);
 /* ---- event triggers -------------------------------------------------------------------------- */
 CPROF_SAME(trg_init);
 CPROF_SAME(trg_add);
@@ -199,6 +185,13 @@ CPROF_SAME(trg_dropped);
 CPROF_SAME(trg_symbol);
 CPROF_SAME(trg_library);
 
+/* ---- data ---------------------------------------------------------------------------------- */
+CPROF_SAME(is_running);
+CPROF_SAME(is_recording);
+CPROF_SAME(start_recording);
+CPROF_SAME(stop_recording);
+CPROF_SAME(disable_recording);
+CPROF_SAME(clear_data);
 CPROF_SAME(save_data);
 CPROF_SAME(save_data_to_file);
 CPROF_SAME(new_phase);

@@ -7,7 +7,6 @@
 #include "record/data.h"
 #include "record/rules.h"
 #include "record/stack.h"
-#include "record/trace_xbase.h"
 #include "record/watch.h"
 
 static bool is_running(void)
@@ -104,7 +103,7 @@ unsigned qprof_wants(void)
     }
     if (qp_run_head()->clock_kind == QP_CLOCK_COUNTS)
         wants |= QPROF_WANT_COUNTS;
-    return QP_PRODUCT_IS_COVERAGE ? wants : wants | qp_trace_xbase_wants();
+    return wants;
 }
 
 /* ---- options ------------------------------------------------------------------------------- */
@@ -140,12 +139,12 @@ static int configure(int (*apply)(const char *, qp_parse_error *), const char *a
     return code ? qp_door_refuse(code, error.message) : 0;
 }
 
-int qprof_load_config(const char *file)
 static int add_file(const char *file, qp_parse_error *error)
 {
     return qp_config_file(file, false, error);
 }
 
+int qprof_load_config(const char *file)
 {
     return configure(add_file, file);
 }
