@@ -7,6 +7,7 @@
 #include "record/data.h"
 #include "record/rules.h"
 #include "record/stack.h"
+#include "record/trace_xbase.h"
 #include "record/watch.h"
 
 static bool is_running(void)
@@ -103,7 +104,7 @@ unsigned qprof_wants(void)
     }
     if (qp_run_head()->clock_kind == QP_CLOCK_COUNTS)
         wants |= QPROF_WANT_COUNTS;
-    return wants;
+    return QP_PRODUCT_IS_COVERAGE ? wants : wants | qp_trace_xbase_wants();
 }
 
 /* ---- options ------------------------------------------------------------------------------- */
