@@ -13,6 +13,7 @@
 #include "base/atomic.h"
 #include "base/pages.h"
 #include "record/config_make.h"
+#include "record/trace_xbase.h"
 
 enum { FILE_MAX = 256 << 20, UNKNOWN_MAX = 16 };
 
@@ -184,8 +185,10 @@ static qp_parse take_file(void *unused, qp_options *o, const char *file, qp_pars
     return !code ? QP_PARSE_OK : code == QPROF_E_OPTION ? QP_PARSE_VALUE : QP_PARSE_SYNTAX;
 }
 
-static const qp_option_events anywhere = {
-    .unknown = note_unknown, .config = take_file, .clamped = note_clamped};
+static const qp_option_events anywhere = {.unknown = note_unknown,
+                                          .config = take_file,
+                                          .pri = qp_trace_xbase_take_pri,
+                                          .clamped = note_clamped};
 
 int qp_config_begin(const char *initial_options, qp_parse_error *error)
 {

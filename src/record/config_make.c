@@ -6,6 +6,7 @@
 #include "base/atomic.h"
 #include "record/data.h"
 #include "record/rules.h"
+#include "record/trace_xbase.h"
 #include "record/watch.h"
 
 /* "profiling on|off" of the file. */
@@ -96,19 +97,40 @@ static int on_area(void *unused, const qp_config_area *a, qp_config_error *error
     return 0;
 }
 
-const qp_config_sink qp_config_making = {.on_initial_status = on_initial_status,
-                                         .on_profiling = on_profiling,
-                                         .on_trigger = on_trigger,
-                                         .on_action = on_action,
-                                         .on_area = on_area,
-                                         .on_event_trigger = qp_watch_on_event_trigger,
-                                         .on_triggering = qp_watch_on_triggering};
+/* Options were taken before; -pri is a statement among those of the trace. */
+static int on_options(void *unused, const char *words, qp_config_error *error)
+{
+    static qp_options others; /* under the control lock, or before the run */
+    const qp_option_events events = {.pri = qp_trace_xbase_take_pri};
+    qp_parse_error said;
+    (void)unused;
+    qp_options_init(&others);
+    if (qp_options_parse(&others, words, &events, &said) == QP_PARSE_OK)
+        return 0;
+    error->column = said.column;
+    snprintf(error->message, sizeof error->message, "%s", said.message);
+    return QPROF_E_OPTION;
+}
+
+const qp_config_sink qp_config_making = {
+    .on_options = QP_PRODUCT_IS_COVERAGE ? NULL : on_options,
+    .on_initial_status = on_initial_status,
+    .on_profiling = on_profiling,
+    .on_trigger = on_trigger,
+    .on_action = on_action,
+    .on_area = on_area,
+    .on_event_trigger = qp_watch_on_event_trigger,
+    .on_triggering = qp_watch_on_triggering,
+    .on_trace = QP_PRODUCT_IS_COVERAGE ? NULL : qp_trace_xbase_on_trace,
+    .on_pri = QP_PRODUCT_IS_COVERAGE ? NULL : qp_trace_xbase_on_pri};
 
 void qp_config_make_begin(bool replaces)
 {
     profiling = QP_SAID_NOTHING;
     qp_rules_begin_file(replaces);
     qp_watch_begin_file(replaces);
+    if (!QP_PRODUCT_IS_COVERAGE)
+        qp_trace_xbase_file_begin();
 }
 
 int qp_config_make_end(bool is_good, qp_config_error *error)
@@ -117,6 +139,8 @@ int qp_config_make_end(bool is_good, qp_config_error *error)
     bool is_kept = is_good && !code;
     qp_watch_end_file(is_kept);
     qp_rules_end_file(is_kept);
+    if (!QP_PRODUCT_IS_COVERAGE)
+        qp_trace_xbase_file_end(is_kept);
     if (!is_kept || profiling == QP_SAID_NOTHING)
         return code;
     if (qp_run.space.map.base)

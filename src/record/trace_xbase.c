@@ -62,6 +62,16 @@ static bool changes_layout(const qp_pri *a, const qp_pri *b)
     return changes;
 }
 
+/* Once for each such mode. */
+static void note_unknown_bits(void)
+{
+    uint32_t unknown = mode_of(&X.settings) & ~(uint32_t)QP_PRI_MODES;
+    if (unknown && unknown != X.unknown_bits)
+        qp_session_log("OPERATIONMODE=%u: bits of %u in it mean nothing and are ignored",
+                       mode_of(&X.settings), unknown);
+    X.unknown_bits = unknown;
+}
+
 /* The settings in force, as the next entry finds them. */
 static void use_settings(void)
 {
@@ -82,13 +92,12 @@ static int apply(const char *what, qp_parse_error *error)
                       "the layout of a trace cannot change while its file is open");
     if (X.is_open)
         qp_trace_drain();
-    if (mode_of(&next) & ~(uint32_t)QP_PRI_MODES && mode_of(&next) != mode_of(&X.settings))
-        qp_session_log("OPERATIONMODE=%u: bits %u mean nothing, ignored", mode_of(&next),
-                       mode_of(&next) & ~(uint32_t)QP_PRI_MODES);
     pthread_mutex_lock(&X.lock);
     X.settings = next;
     use_settings();
     pthread_mutex_unlock(&X.lock);
+    if (qp_run.space.map.base) /* else the start of the trace says so */
+        note_unknown_bits();
     return 0;
 }
 
@@ -149,6 +158,12 @@ int qp_trace_xbase_save(const char *pri_file, qp_parse_error *error)
     size_t n = qp_pri_write(&X.settings, text, sizeof text);
     int code = qp_prf_file_write(pri_file, true, text, n);
     return code ? refuse(error, QPROF_E_IO, pri_file, strerror(code)) : 0;
+}
+
+qp_parse qp_trace_xbase_take_pri(void *unused, const char *file, qp_parse_error *error)
+{
+    (void)unused;
+    return qp_trace_xbase_load(file, error) ? QP_PARSE_VALUE : QP_PARSE_OK;
 }
 
 int qp_trace_xbase_on_trace(void *unused, const char *key, const char *value,
@@ -269,6 +284,7 @@ int qp_trace_xbase_start(const char *prf_file, qp_parse_error *error)
     int code = find_path(prf_file, path, sizeof path, error);
     if (code)
         return code;
+    note_unknown_bits();
     qp_prf_options o = qp_prf_options_of(&X.settings);
     o.day = today();
     code = qp_prf_open(&X.prf, path, &o);

@@ -22,6 +22,9 @@ int qp_trace_xbase_set(const char *key, const char *value, qp_parse_error *error
 int qp_trace_xbase_load(const char *pri_file, qp_parse_error *error);
 int qp_trace_xbase_save(const char *pri_file, qp_parse_error *error);
 
+/* As qp_option_events.pri. */
+qp_parse qp_trace_xbase_take_pri(void *unused, const char *file, qp_parse_error *error);
+
 /* Sinks of `trace` and `pri` lines, and what stands around the lines of a file. */
 int qp_trace_xbase_on_trace(void *unused, const char *key, const char *value,
                             qp_config_error *error);

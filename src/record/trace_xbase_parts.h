@@ -28,13 +28,14 @@ struct qp_xbase_cursor {
 };
 
 typedef struct {
-    pthread_mutex_t lock; /* a pass, or a change of what it uses */
-    uint32_t is_on;       /* a file takes entries */
-    bool is_open;         /* between start and stop; control lock */
-    bool is_inherited;    /* the parent of this process had a trace open */
-    bool goes_on;         /* it was closed because options of the run change */
-    uint32_t epoch;       /* of the run that the settings belong to */
-    bool has_clamped;     /* it was said that a number did not fit */
+    pthread_mutex_t lock;  /* a pass, or a change of what it uses */
+    uint32_t is_on;        /* a file takes entries */
+    bool is_open;          /* between start and stop; control lock */
+    bool is_inherited;     /* the parent of this process had a trace open */
+    bool goes_on;          /* it was closed because options of the run change */
+    uint32_t unknown_bits; /* of OPERATIONMODE, that were told */
+    uint32_t epoch;        /* of the run that the settings belong to */
+    bool has_clamped;      /* it was said that a number did not fit */
     qp_pri settings;
     qp_filter filter;
     qp_prf prf;
