@@ -9,9 +9,11 @@ extern "C" {
 #endif
 
 /* A trace is recorded with -collect=profile,trace: entries, exits and thread switches by themselves,
- * and what the calls below say. Where there is none, and in libcprof, they do nothing. */
+ * and what the calls below say. Where there is none they do nothing, but for qprof_mark(); nor do they
+ * in libcprof. */
 
-/** Something worth finding again happens now: it is shown in traces, and listed with the profile.
+/** Something worth finding again happens now: it is listed with the profile, traced or not, and shown
+ * in the trace.
  *
  * @param text  copied; longer than 64 KiB: cut. NULL or "": ignored
  * Threads: any; it belongs to the calling thread (the virtual thread last named there). Cost: a

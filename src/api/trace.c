@@ -2,6 +2,7 @@
 #include "qprof/trace.h"
 
 #include "api/door.h"
+#include "record/marks.h"
 #include "record/trace_writer.h"
 
 /* What a call says of the thread on which it is made. */
@@ -10,8 +11,7 @@ typedef enum {
     TRACED_RETURN,
     TRACED_LINE,
     TRACED_VALUE,
-    TRACED_COUNTER,
-    TRACED_MARK
+    TRACED_COUNTER
 } detail_kind;
 
 typedef struct {
@@ -55,9 +55,6 @@ static void put(qprof_thread *th, const detail *d)
     case TRACED_COUNTER:
         qp_trace_counter(th, d->name, d->figure);
         break;
-    case TRACED_MARK:
-        qp_trace_note(th, QP_TRACE_MARK, d->name, QP_MARK_USER);
-        break;
     }
 }
 
@@ -88,24 +85,22 @@ static void record_vt(detail d, VthreadID vt)
         record(qp_door_vt(vt), &d);
 }
 
-/* With a name, which is kept. */
-static void record_named(detail d, const char *name)
-{
-    int host_errno = errno;
-    d.name = is_traced() ? qp_texts_add(&qp_run.texts, name) : 0;
-    errno = host_errno;
-    if (d.name)
-        record(qp_door_last(), &d);
-}
-
 void qprof_mark(const char *text)
 {
-    record_named((detail){.kind = TRACED_MARK}, text);
+    int host_errno = errno;
+    if (!QP_PRODUCT_IS_COVERAGE && text && text[0] && qp_carrier_here())
+        qp_mark_add(qp_thread_current(), QP_MARK_USER, text, 0, 0, 0);
+    errno = host_errno;
 }
 
 void qprof_counter(const char *name, int64_t value)
 {
-    record_named((detail){.kind = TRACED_COUNTER, .figure = value}, name);
+    int host_errno = errno;
+    detail d = {.kind = TRACED_COUNTER, .figure = value};
+    d.name = is_traced() ? qp_texts_add(&qp_run.texts, name) : 0;
+    errno = host_errno;
+    if (d.name)
+        record(qp_door_last(), &d);
 }
 
 int qprof_trace_dump(const char *file)

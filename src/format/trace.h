@@ -131,7 +131,7 @@ enum {
 typedef enum {
     QP_NAMES_METHOD, /* cell, id, flags, first line, name, class, file, module */
     QP_NAMES_PATH, /* cell, caller (a thread's outermost path: 0), method cell (the same: 0) */
-    QP_NAMES_THREAD, /* cell, ordinal, host id, virtual id, system id, name */
+    QP_NAMES_THREAD, /* cell, ordinal, host id, virtual id, system id, outermost path, name */
     QP_NAMES_TEXT    /* ref, text */
 } qp_names_kind;
 

@@ -4,6 +4,7 @@
 #include "base/atomic.h"
 #include "base/trie.h"
 #include "record/charge.h"
+#include "record/trace.h"
 
 enum { MARKS_MAX = 65536 };
 
@@ -28,6 +29,7 @@ void qp_mark_add(const qprof_thread *th, qp_mark_kind kind, const char *name, ui
     m->object = object;
     m->value = value;
     qp_publish(&m->published, 1);
+    qp_trace_mark(kind, m->name);
 }
 
 /* ---- user events --------------------------------------------------------------------------- */

@@ -285,6 +285,17 @@ void qp_trace_note(qprof_thread *th, qp_trace_op op, uint32_t a, uint32_t b)
         qp_trace_put(lane, op, raw, a, b);
 }
 
+void qp_trace_mark(qp_mark_kind kind, qp_ref name)
+{
+    qp_trace_lane *lane = qp_here.lane;
+    if (!qp_trace_users() || !lane->ring || !name)
+        return;
+    if (has_room(lane, 1))
+        qp_trace_put(lane, QP_TRACE_MARK, qp_charge_elapsed(), name, (uint32_t)kind);
+    else
+        lose(lane, 1);
+}
+
 void qp_trace_counter(qprof_thread *th, qp_ref name, int64_t value)
 {
     uint64_t raw = qp_charge_elapsed(), bits = (uint64_t)value;

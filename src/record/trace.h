@@ -46,6 +46,8 @@ qp_trace_stand qp_trace_stand_of(const qprof_thread *th);
 void qp_trace_gates(qprof_thread *th, const qp_trace_stand *before);
 
 void qp_trace_note(qprof_thread *th, qp_trace_op op, uint32_t a, uint32_t b);
+/* Of what the carrier does now; not within an event. */
+void qp_trace_mark(qp_mark_kind kind, qp_ref name);
 void qp_trace_counter(qprof_thread *th, qp_ref name, int64_t value);
 
 /* A parameter (number from 1) or result (0); texts are cut. */

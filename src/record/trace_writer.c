@@ -6,14 +6,13 @@
 #include "record/trace_writer.h"
 
 #include <errno.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/atomic.h"
 #include "base/clock.h"
+#include "base/own_thread.h"
 #include "base/signal.h"
 #include "record/charge.h"
 #include "record/names.h"
@@ -52,6 +51,12 @@ static struct {
     bool has_failed;       /* since the last packet that was written */
     uint64_t taken[RINGS]; /* by the stream */
 } writer;
+
+/* Has the run ended without waiting? Then nothing of it may be touched any more. */
+static bool is_left_behind(void)
+{
+    return qp_load(&writer.is_stuck);
+}
 
 /* ---- failures ------------------------------------------------------------------------------- */
 
@@ -125,8 +130,12 @@ static void take_records(uint32_t i, const qp_ring *ring, uint64_t from, uint64_
                          uint64_t now)
 {
     uint64_t written = from;
-    if (can_write(now)) {
-        bool is_good = write_records(i, ring, from, to);
+    bool is_good = can_write(now), is_tried = is_good;
+    if (is_tried)
+        is_good = write_records(i, ring, from, to);
+    if (is_left_behind())
+        return;
+    if (is_tried) {
         uint64_t in_file = is_good ? to : qp_trace_sink_written(writer.sink, i);
         written = in_file > from ? in_file : from;
         if (is_good)
@@ -143,7 +152,7 @@ static void write_clock(uint64_t now)
     if (now < writer.clock_due || writer.has_failed)
         return;
     writer.clock_due = now + CLOCK_NS;
-    if (!qp_trace_sink_clock(writer.sink))
+    if (!qp_trace_sink_clock(writer.sink) && !is_left_behind())
         note_failure(now);
 }
 
@@ -152,7 +161,7 @@ static bool write_rings(bool takes_all)
 {
     uint64_t now = qp_clock_monotonic();
     bool is_due = takes_all || now >= writer.packet_due, is_filling = false;
-    for (uint32_t i = 0; qp_trace_ring_at(i); i++) {
+    for (uint32_t i = 0; !is_left_behind() && qp_trace_ring_at(i); i++) {
         const qp_ring *ring = qp_trace_ring_at(i);
         uint64_t from = writer.taken[i], to = qp_observe(&ring->head), n = to - from;
         is_filling |= n > ring->n_slots / 4;
@@ -161,7 +170,8 @@ static bool write_rings(bool takes_all)
     }
     if (is_due)
         writer.packet_due = now + PACKET_NS;
-    write_clock(now);
+    if (!is_left_behind())
+        write_clock(now);
     return is_filling;
 }
 
@@ -182,6 +192,8 @@ static bool pass(bool takes_all)
     uint64_t until = qp_charge_elapsed();
     if (is_stream)
         is_filling = write_rings(takes_all);
+    if (is_left_behind())
+        return false;
     if (writer.consumer)
         writer.consumer->pass(until);
     free_slots(is_stream);
@@ -203,17 +215,20 @@ static bool is_busy(void)
 static void *run(void *unused)
 {
     (void)unused;
-    pthread_setname_np(pthread_self(), "qprof-trace");
     for (bool is_last = false; !is_last;) {
         uint64_t asked = qp_observe(&writer.n_asked);
         is_last = qp_observe(&writer.must_stop);
         bool is_filling = pass(is_last || asked != writer.n_answered);
+        is_last |= is_left_behind();
         qp_publish(&writer.n_answered, asked);
         if (!is_last && !is_filling)
             qp_clock_sleep_until(qp_clock_monotonic() + (is_busy() ? REST_NS : IDLE_NS));
     }
-    if (writer.sink && !qp_load(&writer.is_stuck) && !qp_trace_sink_finish(writer.sink))
+    if (writer.sink && !is_left_behind() && !qp_trace_sink_finish(writer.sink) &&
+        !is_left_behind())
         note_failure(qp_clock_monotonic());
+    if (is_left_behind())
+        qp_trace_sink_free(writer.sink);
     qp_publish(&writer.n_answered, OVER);
     return NULL;
 }
@@ -222,19 +237,11 @@ static void *run(void *unused)
 
 static int start_thread(void)
 {
-    sigset_t all, before;
-    pthread_attr_t attr;
     if (writer.is_running)
         return 0;
     writer.must_stop = 0;
     writer.n_asked = writer.n_answered = 0;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before); /* the new thread takes none of the host's */
-    pthread_attr_init(&attr);
-    pthread_attr_setstacksize(&attr, STACK_BYTES);
-    writer.is_running = pthread_create(&writer.thread, &attr, run, NULL) == 0;
-    pthread_attr_destroy(&attr);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    writer.is_running = qp_own_thread_start(&writer.thread, run, STACK_BYTES);
     return writer.is_running ? 0 : QPROF_E_MEMORY;
 }
 

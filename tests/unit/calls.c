@@ -63,6 +63,13 @@ CALL(config_line, qprof_config_line("-time-unit=ms"))
 CALL(diagnostic, qprof_diagnostic("wrong_mode"))
 CALL(diagnostics, qprof_Diagnostic out[4]; qprof_diagnostics(out, 4))
 CALL(texts, qprof_strerror(-1); qprof_error_text(); qprof_version(); qprof_live_file())
+CALL(mark, qprof_mark("mark"); qprof_counter("counter", 3))
+CALL(trace_details, qprof_trace_line(3); qprof_trace_parameter(1, "int", "5", "n");
+     qprof_trace_call(7, 3); qprof_trace_return(79, 3); qprof_trace_result("int", "6"))
+CALL(trace_details_vt, qprof_trace_line_vt(3, 5);
+     qprof_trace_parameter_vt(1, "int", "5", "n", 5); qprof_trace_call_vt(7, 3, 5);
+     qprof_trace_return_vt(7, 3, 5); qprof_trace_result_vt("int", "6", 5))
+CALL(trace_dump, qprof_trace_dump("dump.qtrace"))
 CALL(thread_destroy, qprof_thread_destroy(4))
 CALL(thread_destroy_vt, qprof_thread_destroy_vt(5))
 
@@ -92,6 +99,8 @@ const play_call good_calls[] = {
     ROW(fn_entry_unknown),
     ROW(counts),
     ROW(bb_time),
+    ROW(mark),
+    ROW(trace_details),
     ROW(fn_exit),
     ROW(bb_counts),
     ROW(fn_exit_all),
@@ -100,6 +109,7 @@ const play_call good_calls[] = {
     ROW(counts_vt),
     ROW(bb_counts_vt),
     ROW(bb_time_vt),
+    ROW(trace_details_vt),
     ROW(fn_exit_vt),
     ROW(fn_exit_all_vt),
     ROW(register_jumps),
@@ -115,6 +125,7 @@ const play_call good_calls[] = {
     ROW(save_data_to_file),
     ROW(new_phase),
     ROW(clear_data),
+    ROW(trace_dump),
     ROW(load_config),
     ROW(diagnostic),
     ROW(diagnostics),
@@ -170,6 +181,15 @@ CALL(bad_save, qprof_save_data_to_file(NULL); qprof_save_data_to_file("");
      qprof_save_data_to_file("%"); qprof_save_data_to_file("%q"))
 CALL(bad_config, qprof_load_config(NULL); qprof_load_config(""); qprof_load_config("/");
      qprof_config_line(NULL); qprof_config_line("\""); qprof_config_line("-clock"))
+CALL(bad_trace, qprof_mark(NULL); qprof_mark(""); qprof_counter(NULL, INT64_MIN);
+     qprof_counter("", 0); qprof_trace_line(INT_MIN); qprof_trace_call(0, -1);
+     qprof_trace_return(UINTPTR_MAX, INT_MAX); qprof_trace_parameter(INT_MIN, NULL, NULL, NULL);
+     qprof_trace_parameter(INT_MAX, NULL, NULL, NULL); qprof_trace_result(NULL, NULL);
+     qprof_trace_dump(NULL); qprof_trace_dump(""); qprof_trace_dump("/");
+     qprof_trace_dump("no/such/folder"); qprof_trace_dump("%q"))
+CALL(bad_trace_vt, qprof_trace_line_vt(-1, 0); qprof_trace_call_vt(0, 0, UINTPTR_MAX);
+     qprof_trace_return_vt(0, 0, 0); qprof_trace_parameter_vt(1, NULL, NULL, NULL, 0);
+     qprof_trace_result_vt(NULL, NULL, UINTPTR_MAX))
 CALL(bad_diagnostic, qprof_diagnostic(NULL); qprof_diagnostic(""); qprof_diagnostics(NULL, 0);
      qprof_diagnostics(NULL, 7))
 CALL(bad_strerror, qprof_strerror(INT_MIN); qprof_strerror(INT_MAX); qprof_strerror(0))
@@ -183,7 +203,7 @@ const play_call bad_calls[] = {
     ROW(bad_current),     ROW(bad_exit),       ROW(bad_exit_vt),   ROW(bad_entry),
     ROW(bad_entry_vt),    ROW(bad_counts),     ROW(bad_bb_counts), ROW(bad_bb_time),
     ROW(bad_destroy),     ROW(bad_jumps),      ROW(bad_bank),      ROW(bad_option),
-    ROW(bad_annotation),  ROW(bad_save),       ROW(bad_config),    ROW(bad_diagnostic),
-    ROW(bad_strerror),    ROW(bad_initialise),
+    ROW(bad_annotation),  ROW(bad_save),       ROW(bad_config),    ROW(bad_trace),
+    ROW(bad_trace_vt),    ROW(bad_diagnostic), ROW(bad_strerror),  ROW(bad_initialise),
 };
 const size_t n_bad_calls = sizeof bad_calls / sizeof *bad_calls;

@@ -35,6 +35,23 @@ static void add(traces *t, const qp_trace_record *r, qp_cell ring, uint64_t numb
 
 /* ---- names ------------------------------------------------------------------------------------ */
 
+static void add_name(traces *t, const trace_name *name)
+{
+    if (t->n_names % 4096 == 0)
+        t->names = realloc(t->names, (t->n_names + 4096) * sizeof *t->names);
+    t->names[t->n_names++] = *name;
+    if (name->kind != QP_NAMES_PATH)
+        return;
+    qp_cell cell = (qp_cell)name->numbers[0];
+    if (cell >= t->n_paths) {
+        t->paths = realloc(t->paths, (2 * (size_t)cell + 1) * sizeof *t->paths);
+        memset(t->paths + t->n_paths, 0,
+               (2 * (size_t)cell + 1 - t->n_paths) * sizeof *t->paths);
+        t->n_paths = 2 * cell + 1;
+    }
+    t->paths[cell] = (qp_pack_path){(qp_cell)name->numbers[1], (qp_cell)name->numbers[2]};
+}
+
 const trace_name *traces_name(const traces *t, qp_names_kind kind, uint64_t number)
 {
     for (size_t i = t->n_names; i-- > 0;)
@@ -59,9 +76,7 @@ static void read_names(traces *t, const unsigned char *at, const unsigned char *
                      (const char *)at);
             at += length;
         }
-        if (t->n_names % 256 == 0)
-            t->names = realloc(t->names, (t->n_names + 256) * sizeof *t->names);
-        t->names[t->n_names++] = name;
+        add_name(t, &name);
         n--;
     }
     assert_int_equal(n, 0);
@@ -69,22 +84,8 @@ static void read_names(traces *t, const unsigned char *at, const unsigned char *
 
 static qp_pack_path path_of(void *to, qp_cell path)
 {
-    static const traces *of;
-    static qp_pack_path *cache; /* by cell: the dictionary is searched once for each */
-    static qp_cell n_cache;
     const traces *t = to;
-    if (of != t || path >= n_cache) {
-        free(cache);
-        n_cache = path + 100000;
-        cache = calloc(n_cache, sizeof *cache);
-        of = t;
-    }
-    if (!cache[path].method) {
-        const trace_name *n = traces_name(t, QP_NAMES_PATH, path);
-        if (n)
-            cache[path] = (qp_pack_path){(qp_cell)n->numbers[1], (qp_cell)n->numbers[2]};
-    }
-    return cache[path];
+    return path < t->n_paths ? t->paths[path] : (qp_pack_path){0, 0};
 }
 
 /* ---- packets ---------------------------------------------------------------------------------- */
@@ -210,9 +211,7 @@ static void read_record(traces *t, const unsigned char *file, const qp_extent *e
         name.numbers[1] = r->ordinal;
         name.numbers[2] = r->host_id;
     }
-    if (t->n_names % 256 == 0)
-        t->names = realloc(t->names, (t->n_names + 256) * sizeof *t->names);
-    t->names[t->n_names++] = name;
+    add_name(t, &name);
 }
 
 traces *traces_of_profile(const char *path)
@@ -244,6 +243,7 @@ void traces_free(traces *t)
 {
     free(t->all);
     free(t->names);
+    free(t->paths);
     free(t);
 }
 

@@ -30,6 +30,8 @@ typedef struct {
     size_t n;
     trace_name *names;
     size_t n_names;
+    qp_pack_path *paths; /* by cell */
+    qp_cell n_paths;
     size_t n_packets, n_names_packets;
     uint64_t n_bytes, n_event_bytes; /* of the file, of its packets of events */
     uint64_t n_missing;              /* records between packets of one ring */
