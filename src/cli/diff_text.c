@@ -278,6 +278,26 @@ static bool print_table(const qp_comparison *c)
     return is_good;
 }
 
+/* What differs most though it may be chance: more runs will tell. */
+static void print_largest(const qp_comparison *c)
+{
+    const qp_screen *s = &c->cli->screen;
+    const qp_diff_row *rows = c->diff->rows, *most = &rows[1];
+    char path[1024], change[QP_NUMBER_BYTES], noise[QP_NUMBER_BYTES];
+    for (uint32_t i = 2; i < c->diff->n_rows; i++)
+        if (qp_diff_size(qp_diff_change(qp_diff_main_figure(c, &rows[i]))) >
+            qp_diff_size(qp_diff_change(qp_diff_main_figure(c, most))))
+            most = &rows[i];
+    const qp_diff_figure *f = qp_diff_main_figure(c, most);
+    if (!qp_diff_change(f) || c->sort == QP_DIFF_CALLS)
+        return;
+    qp_out_text(s->out, "The largest is that of ");
+    qp_screen_name(s, qp_diff_path(c, most, path, sizeof path), 0);
+    qp_out_format(s->out, ": %s, %s %s. More runs a side see smaller changes.\n",
+                  qp_diff_amount(c, change, qp_diff_change(f)), qp_screen_sign(s, QP_SIGN_HALF),
+                  qp_diff_value(c, noise, f->noise));
+}
+
 static void print_none(const qp_comparison *c)
 {
     uint32_t n = c->diff->n_rows - 1 - c->diff->n_states[QP_DIFF_ALIKE];
@@ -286,6 +306,8 @@ static void print_none(const qp_comparison *c)
                                     : c->diff->has_noise
                                         ? "No difference is more than chance.\n"
                                         : "No differences.\n");
+    if (n == 0 && c->diff->n_rows > 1 && c->diff->has_noise)
+        print_largest(c);
 }
 
 static void print_legend(const qp_comparison *c)

@@ -1,8 +1,9 @@
 #!/bin/sh
 # slower.sh BUILD [RUNS [CLOCK]]: is a function that became 20 % slower named first by `qprof diff`?
 # RUNS a side (5), in turn, by CLOCK (user+kernel, which other programs disturb less; elapsed needs a
-# machine that does nothing else). Ends with 1 if not, or if anything else is listed as slower. Not
-# part of the tests (a minute): no test depends on how busy a machine is.
+# machine that does nothing else). Where the machine is too busy, it is the largest of what may be
+# chance. Ends with 1 if it is not named first. Not part of the tests (a minute): no test depends on
+# how busy a machine is.
 set -e
 build=${1:?usage: slower.sh BUILD [RUNS [CLOCK]]}
 runs=${2:-5}
@@ -32,7 +33,6 @@ while [ $((i += 1)) -le "$runs" ]; do
         QPROF="-output=$side-$i.qprof -clock=$clock" "$build/bin/qlua" script.lua
     done
 done
-"$build/bin/qprof" diff --base base-*.qprof --new new-*.qprof
-"$build/bin/qprof" diff --format=json --base base-*.qprof --new new-*.qprof >diff.json
-jq -e '.rows[0].name == "parse" and ([.rows[] | select(.self.change > 0)] | length) == 1' diff.json \
-    >/dev/null || { echo "slower.sh: parse is not what is named alone" >&2; exit 1; }
+"$build/bin/qprof" diff --base base-*.qprof --new new-*.qprof | tee diff.txt
+grep -Eq '^parse +\+|^The largest is that of parse: \+' diff.txt ||
+    { echo "slower.sh: parse is not named first" >&2; exit 1; }

@@ -86,6 +86,15 @@ claim "the noise is said" sh -c "qprof diff --base a?.qprof --new b?.qprof | gre
 claim "what is chance is said" sh -c \
     "qprof diff --base a0.qprof a1.qprof a2.qprof --new a2.qprof a1.qprof a0.qprof | grep -qx 'No difference is more than chance.'"
 
+for i in 0 1 2; do
+    record p$i.qprof 'main(' 7 'hot(' $((100 + 10 * i)) ')' ')'
+    record q$i.qprof 'main(' 7 'hot(' $((105 + 10 * i)) ')' ')'
+done
+# S is the fourth of 10, 10, 10, 10, 20, 20; (3.4 + 15 / 6) * 10 * sqrt(2 / 3) = 48.173...
+claim "what may be chance is named, if it is the largest" same \
+    'The largest is that of hot: +5.000 us, +- 48.174 us. More runs a side see smaller changes.' \
+    "$(qprof diff --base p?.qprof --new q?.qprof | tail -1 | sed 's/\xc2\xb1/+-/')"
+
 # ---- --fail-if-slower -------------------------------------------------------------------------------
 claim "slower than allowed" ends 1 qprof diff --fail-if-slower=17 base.qprof new.qprof
 claim "it says so, and where" same \
