@@ -347,7 +347,8 @@ int qp_trace_view_play(qp_trace_view *v, qp_spans *x)
 
 static const qp_command *const subs[] = {&qp_command_trace_dump,    &qp_command_trace_stat,
                                          &qp_command_trace_flow,    &qp_command_trace_slow,
-                                         &qp_command_trace_profile, &qp_command_trace_rebuild,
+                                         &qp_command_trace_profile, &qp_command_trace_export,
+                                         &qp_command_trace_convert, &qp_command_trace_rebuild,
                                          &qp_command_trace_remark,  NULL};
 
 const qp_command qp_command_trace = {

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/text.h"
@@ -18,6 +19,9 @@ typedef struct {
     qp_out *out;
     unsigned format;
     uint64_t n_lines, n_most; /* n_most 0: no limit */
+    /* Of Xbase++ a record has all of this itself; it came before: */
+    uint32_t line;
+    char params[1024];
 } dump;
 
 /* A record, as it is shown. */
@@ -105,17 +109,28 @@ static void write_csv(const dump *d, const qp_span_thread *th, const row *r)
     qp_out_text(out, "\r\n");
 }
 
-static void write_row(dump *d, const qp_span_thread *th, const row *r)
+static bool is_xbase(const dump *d)
 {
-    if (d->n_most && d->n_lines >= d->n_most)
-        return;
-    d->n_lines++;
-    if (d->format == QP_FORMAT_JSON)
-        write_json(d, th, r);
-    else if (d->format == QP_FORMAT_CSV)
-        write_csv(d, th, r);
-    else
-        write_text(d, th, r);
+    return qp_trace_about(d->view->trace)->kind == QP_TRACE_OF_XBASE;
+}
+
+static void write_row(dump *d, const qp_span_thread *th, row *r)
+{
+    if (is_xbase(d)) {
+        r->line = r->line ? r->line : d->line;
+        r->text = d->params;
+    }
+    if (!d->n_most || d->n_lines < d->n_most) {
+        d->n_lines++;
+        if (d->format == QP_FORMAT_JSON)
+            write_json(d, th, r);
+        else if (d->format == QP_FORMAT_CSV)
+            write_csv(d, th, r);
+        else
+            write_text(d, th, r);
+    }
+    d->line = 0;
+    d->params[0] = '\0';
 }
 
 /* ---- records --------------------------------------------------------------------------------- */
@@ -123,12 +138,12 @@ static void write_row(dump *d, const qp_span_thread *th, const row *r)
 static void enter(void *to, qp_span_thread *th, qp_span *s)
 {
     dump *d = to;
-    const row r = {.op = "entry",
-                   .method = method_name(d, s->method),
-                   .type = "",
-                   .text = "",
-                   .comment = "",
-                   .depth = th->depth - 1};
+    row r = {.op = "entry",
+             .method = method_name(d, s->method),
+             .type = "",
+             .text = "",
+             .comment = "",
+             .depth = th->depth - 1};
     if (!(s->flags & (QP_SPAN_CUT | QP_SPAN_FOREIGN)))
         write_row(d, th, &r);
 }
@@ -136,14 +151,13 @@ static void enter(void *to, qp_span_thread *th, qp_span *s)
 static void leave(void *to, qp_span_thread *th, const qp_span *s, qp_span_end end)
 {
     dump *d = to;
-    bool is_xbase = qp_trace_about(d->view->trace)->kind == QP_TRACE_OF_XBASE;
-    const row r = {.op = end == QP_END_RETURNED ? "exit" : "unwind",
-                   .method = method_name(d, s->method),
-                   .type = "",
-                   .text = "",
-                   .comment = "",
-                   .depth = th->depth - 1};
-    bool was_said = end == QP_END_RETURNED || (end == QP_END_UNWOUND && !is_xbase);
+    row r = {.op = end == QP_END_RETURNED ? "exit" : "unwind",
+             .method = method_name(d, s->method),
+             .type = "",
+             .text = "",
+             .comment = "",
+             .depth = th->depth - 1};
+    bool was_said = end == QP_END_RETURNED || (end == QP_END_UNWOUND && !is_xbase(d));
     if (was_said && !(s->flags & QP_SPAN_FOREIGN))
         write_row(d, th, &r);
 }
@@ -157,9 +171,12 @@ static void tell(void *to, qp_span_thread *th, const qp_span_event *e)
         [QP_TRACE_SAMPLE] = "sample", [QP_TRACE_LOST] = "lost"};
     dump *d = to;
     row r = {.op = ops[e->op & 15], .method = "", .type = "", .text = "", .comment = ""};
-    bool is_xbase = qp_trace_about(d->view->trace)->kind == QP_TRACE_OF_XBASE;
-    if (!r.op || (is_xbase && e->op == QP_TRACE_SWITCH))
-        return; /* of Xbase++ only a row of another thread */
+    if (is_xbase(d) && e->op == QP_TRACE_LINE)
+        d->line = e->a;
+    if (is_xbase(d) && e->op == QP_TRACE_VALUE)
+        qp_text_format(d->params, sizeof d->params, "%s", e->text);
+    if (!r.op || (is_xbase(d) && e->op != QP_TRACE_CALL && e->op != QP_TRACE_RETURN))
+        return;
     r.depth = th->depth;
     r.text = e->name ? e->name : e->text ? e->text : "";
     r.type = e->type ? e->type : "";

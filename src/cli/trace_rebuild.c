@@ -8,18 +8,18 @@
 #include "base/unit.h"
 #include "cli/output.h"
 #include "cli/trace.h"
-#include "xbase/prf_join.h"
+#include "replay/table.h"
 
 typedef struct {
     const char *path;
-    qp_prf_joined joined;
+    qp_trace_rebuilt joined;
 } rebuild;
 
 static bool write_rows(const void *data, qp_out *out, char error[QP_ERROR_BYTES])
 {
     rebuild *r = *(rebuild *const *)data;
     const char *why;
-    if (qp_prf_join(r->path, out, &r->joined, &why))
+    if (qp_trace_rebuild(r->path, out, &r->joined, &why))
         return true;
     snprintf(error, QP_ERROR_BYTES, "%s: %s", r->path, why);
     return false;
@@ -39,10 +39,10 @@ static bool write_copy(const void *data, qp_out *out, char error[QP_ERROR_BYTES]
 
 static int copy_memo(qp_cli *cli, const char *from, const char *to)
 {
-    char memo_from[QP_PRF_PATH_BYTES], memo_to[QP_PRF_PATH_BYTES];
+    char memo_from[QP_TRACE_PATH_BYTES], memo_to[QP_TRACE_PATH_BYTES];
     const char *why;
-    qp_prf_memo_path(from, memo_from);
-    qp_prf_memo_path(to, memo_to);
+    qp_trace_memo_path(from, memo_from);
+    qp_trace_memo_path(to, memo_to);
     int fd = access(memo_from, F_OK) == 0 ? qp_file_open(memo_from, &why) : -1;
     if (fd < 0)
         return QP_EXIT_CLEAN;
@@ -53,7 +53,7 @@ static int copy_memo(qp_cli *cli, const char *from, const char *to)
 
 static int report(const qp_cli *cli, const rebuild *r)
 {
-    const qp_prf_joined *j = &r->joined;
+    const qp_trace_rebuilt *j = &r->joined;
     char packets[QP_NUMBER_BYTES], rows[QP_NUMBER_BYTES], size[QP_NUMBER_BYTES];
     qp_screen_name(&cli->screen, cli->args.output, 0);
     qp_out_format(cli->screen.out, ": %s", qp_unit_things(packets, j->n_packets, "packet"));

@@ -60,6 +60,7 @@ void qp_names_fini(qp_names *t)
     qp_free(t->paths.items);
     qp_free(t->threads.items);
     qp_free(t->strings.items);
+    qp_dict_fini(&t->thread_of_root);
     for (size_t i = 0; i < sizeof t->by_cell / sizeof *t->by_cell; i++)
         qp_dict_fini(&t->by_cell[i]);
 }
@@ -220,6 +221,8 @@ uint32_t qp_names_add_thread(qp_names *t, uint32_t cell, const qp_trace_thread *
         return 0;
     const qp_trace_thread old = *item;
     *item = *th;
+    if (th->root_cell)
+        t->failed |= !qp_dict_put(&t->thread_of_root, th->root_cell, cell);
     item->given = copy(t, given, old.given);
     item->is_started = old.is_started || *item->given;
     item->name = *item->given ? item->given
@@ -250,6 +253,14 @@ void qp_names_start(qp_names *t, uint32_t thread, uint32_t method)
         return;
     th->is_started = true;
     th->name = thread_name(t, qp_names_method_at(t, method)->name, th->ordinal);
+}
+
+uint32_t qp_names_path_thread(qp_names *t, uint32_t path_cell)
+{
+    uint32_t path = qp_names_path(t, path_cell), cell = path_cell;
+    for (; path > QP_PATH_ROOT; path = qp_names_path_at(t, path)->parent)
+        cell = qp_names_path_at(t, path)->caller_cell;
+    return path == QP_PATH_ROOT ? qp_dict_get(&t->thread_of_root, cell) : 0;
 }
 
 /* ---- texts ----------------------------------------------------------------------------------- */

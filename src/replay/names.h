@@ -33,8 +33,9 @@ typedef struct {
     const char *name;  /* to be shown */
     const char *given; /* as the host set it; "" */
     uint64_t host_id, vt_id, system_id;
-    uint32_t ordinal; /* from 1 */
-    bool is_started;  /* the name, if it was made here, has the start method */
+    uint32_t ordinal;   /* from 1 */
+    uint32_t root_cell; /* of the path on which it calls nothing; 0: not known */
+    bool is_started;    /* the name, if it was made here, has the start method */
 } qp_trace_thread;
 
 enum { QP_PATH_CACHE = 4096 }; /* entries; measured by tests/bench/trace.sh */
@@ -44,6 +45,7 @@ typedef struct {
     qp_buf methods, paths, threads; /* item 0 is what is not known */
     qp_buf strings;                 /* const char * */
     qp_dict by_cell[4];             /* cell -> number, of each of these */
+    qp_dict thread_of_root;         /* cell of a root path -> cell of its thread */
     const qp_model *model;          /* what is not known is asked for here; NULL: nowhere */
     struct {
         uint32_t cell, number;
@@ -76,6 +78,8 @@ uint32_t qp_names_add_text(qp_names *t, uint32_t ref, qp_name text);
 uint32_t qp_names_method(qp_names *t, uint32_t cell);
 uint32_t qp_names_path_miss(qp_names *t, uint32_t cell);
 uint32_t qp_names_thread(qp_names *t, uint32_t cell);
+/* Cell of the thread whose path this is; 0: not known. */
+uint32_t qp_names_path_thread(qp_names *t, uint32_t path_cell);
 const char *qp_names_text(qp_names *t, uint32_t ref); /* "?" of one that is not known */
 
 static inline uint32_t qp_names_path(qp_names *t, uint32_t cell)

@@ -64,6 +64,7 @@ static void take_thread(qp_names *t, cursor *c)
     th.host_id = take_number(c);
     th.vt_id = take_number(c);
     th.system_id = take_number(c);
+    th.root_cell = take_cell(c);
     qp_name given = take_text(c);
     if (c->at && cell)
         qp_names_add_thread(t, cell, &th, given);

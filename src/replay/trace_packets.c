@@ -301,6 +301,28 @@ static size_t enter_packet(qp_trace *t, qp_trace_carrier *c)
     return n;
 }
 
+/* A packet of a ring that was cut may not say whose records it has: their paths do. */
+static void find_thread(qp_trace *t, qp_trace_carrier *c)
+{
+    qp_trace_record *state = NULL;
+    for (size_t i = 0; i < c->n; i++) {
+        qp_trace_record *r = &c->batch[i];
+        qp_trace_op op = qp_trace_op_of(r);
+        if (op == QP_TRACE_STACK && !r->a)
+            state = r;
+        if (op == QP_TRACE_LOST && !state)
+            continue;
+        if (!state || op == QP_TRACE_SWITCH)
+            return;
+        if (op == QP_TRACE_PARK)
+            state->a = r->a;
+        else if (op == QP_TRACE_ENTRY || (op == QP_TRACE_STACK && r->b))
+            state->a = qp_names_path_thread(&t->names, op == QP_TRACE_ENTRY ? r->a : r->b);
+        if (state->a)
+            return;
+    }
+}
+
 bool qp_packets_fill(qp_trace *t, qp_trace_carrier *c)
 {
     const qp_pack_paths paths = {path_of, &t->names};
@@ -326,6 +348,7 @@ bool qp_packets_fill(qp_trace *t, qp_trace_carrier *c)
                 c->n += qp_trace_op_of(r) != QP_TRACE_NONE;
         }
     }
+    find_thread(t, c);
     c->records = c->batch;
     return c->n > 0;
 }

@@ -79,7 +79,7 @@ static void put_row(qp_trace *t, qp_trace_carrier *c, const qp_prf_row *row)
     put_thread(t, c, row);
     if (t->prf->reader.has_params && row->params_bytes)
         put_params(c, row);
-    if (row->op == 'O' && row->line)
+    if ((row->op == 'O' || row->op == 'I') && row->line)
         put(c, QP_TRACE_LINE, row->time_ms, row->line, 0);
     if (row->op == 'i')
         put(c, QP_TRACE_CALL, row->time_ms, method, row->line);

@@ -153,7 +153,7 @@ static void play_sign(track *t, const char *word)
 
 void track_play(track *t, const char *events)
 {
-    char text[4096], *rest = text;
+    char text[8192], *rest = text;
     snprintf(text, sizeof text, "%s", events);
     for (char *word; (word = strsep(&rest, " "));) {
         size_t n = strlen(word);
@@ -231,7 +231,7 @@ static size_t add_text(unsigned char *to, const char *text)
 
 static void write_names(writer *w, const track *t)
 {
-    unsigned char bytes[1 << 15];
+    unsigned char bytes[1 << 16];
     size_t n = 0;
     qp_packet p = {.kind = QP_PACKET_NAMES};
     for (unsigned i = 0; i < t->n_methods; i++, p.n_records++) {
@@ -252,9 +252,9 @@ static void write_names(writer *w, const track *t)
         n += qp_pack_varint(t->cells + METHODS + t->paths[i].method, bytes + n);
     }
     for (unsigned i = 1; i <= t->n_threads; i++, p.n_records++) {
-        const uint64_t numbers[] = {t->cells + THREADS + i, i, 50 + i, 0, 900 + i};
+        const uint64_t numbers[] = {t->cells + THREADS + i, i, 50 + i, 0, 900 + i, 0};
         bytes[n++] = QP_NAMES_THREAD;
-        for (int k = 0; k < 5; k++)
+        for (int k = 0; k < 6; k++)
             n += qp_pack_varint(numbers[k], bytes + n);
         n += add_text(bytes + n, "");
     }

@@ -14,7 +14,7 @@
 #include "format/trace_pack.h"
 #include "replay/names.h"
 
-enum { TRACK_NAMES = 64, TRACK_PATHS = 256, TRACK_THREADS = 16, TRACK_DEPTH = 64 };
+enum { TRACK_NAMES = 64, TRACK_PATHS = 4096, TRACK_THREADS = 16, TRACK_DEPTH = 64 };
 
 typedef struct {
     qp_trace_record *records; /* [n] free with track_fini() */

@@ -1,0 +1,83 @@
+/* trace_export.c: `qprof trace export`: a trace as a timeline in the format of another tool. */
+#include "export/trace.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/output.h"
+#include "cli/trace.h"
+
+#define WORDS "chrome|perfetto"
+static const qp_trace_exporter *const exporters[] = {&qp_trace_export_chrome,
+                                                     &qp_trace_export_perfetto};
+
+typedef struct {
+    qp_trace_export x;
+    const qp_trace_exporter *exporter;
+} export;
+
+static qp_span_sink choose(void *to, const qp_span_sink *inner)
+{
+    return qp_trace_view_threads(to, inner);
+}
+
+static bool write_all(const void *data, qp_out *out, char error[QP_ERROR_BYTES])
+{
+    export *e = *(export *const *)data;
+    if (e->exporter->write(&e->x, out))
+        return true;
+    snprintf(error, QP_ERROR_BYTES, "not enough memory");
+    return false;
+}
+
+static int run_export(qp_cli *cli)
+{
+    qp_trace_view view;
+    int which = qp_output_format(cli, WORDS);
+    if (which < 0)
+        return QP_EXIT_UNUSABLE;
+    const char *path = cli->args.output;
+    if (exporters[which]->is_binary && qp_output_is_standard(path) && !path &&
+        isatty(STDOUT_FILENO))
+        return qp_cli_fail(cli, "--to=%s is not for a terminal; -o FILE names a file",
+                           exporters[which]->name);
+    if (!qp_trace_view_open(&view, cli, NULL))
+        return QP_EXIT_UNUSABLE;
+    export e = {{.trace = view.trace,
+                 .window = &view.window,
+                 .progress = &view.progress,
+                 .choose = choose,
+                 .to = &view},
+                exporters[which]},
+           *data = &e;
+    int status = qp_output_write(cli, path, write_all, &data);
+    qp_bar_end(&view.bar);
+    if (status == QP_EXIT_CLEAN)
+        status = qp_trace_view_remark(&view, &e.x.counts);
+    qp_trace_view_close(&view);
+    return status;
+}
+
+static const qp_flag flags[] = {
+    {"to", 0, QP_FLAG_TEXT, WORDS, QP_FLAG_AT(to), NULL, "whose format"},
+    {"output", 'o', QP_FLAG_TEXT, "FILE", QP_FLAG_AT(output), NULL,
+     "where it goes; default: standard output"},
+    QP_TRACE_FLAG_THREAD,
+    QP_TRACE_FLAGS_WINDOW,
+    QP_FLAGS_COMMON};
+
+const qp_command qp_command_trace_export = {
+    .name = "trace export",
+    .operands = "--to=FORMAT -o FILE TRACE [PROFILE]",
+    .summary = "a timeline for Perfetto, Chrome, speedscope or Firefox",
+    .about =
+        "Writes every call with its real times. chrome: trace events, for Perfetto, Chrome's\n"
+        "developer tools, speedscope and the Firefox profiler; perfetto: ui.perfetto.dev.\n"
+        "Each thread, virtual or not, has a track; marks are instants, counters have tracks\n"
+        "of their own. Of a long trace, take a part: viewers hold all of it in memory.",
+    .flags = flags,
+    .examples =
+        "qprof trace export --to=perfetto -o run.pftrace run.qtrace\n"
+        "qprof trace export --to=chrome --since=1s --until=1.1s -o part.json run.qtrace",
+    .run = run_export};
