@@ -132,6 +132,6 @@ bool qp_trace_rebuild(const char *path, qp_out *out, qp_trace_rebuilt *r, const 
 
 void qp_trace_memo_path(const char *path, char to[QP_TRACE_PATH_BYTES])
 {
-    _Static_assert(QP_TRACE_PATH_BYTES >= QP_PRF_PATH_BYTES, "a path fits");
+    _Static_assert((int)QP_TRACE_PATH_BYTES >= (int)QP_PRF_PATH_BYTES, "a path fits");
     qp_prf_memo_path(path, to);
 }
