@@ -186,6 +186,7 @@ static int with_data(bool (*change)(const char *, const char *), const char *a, 
     } else {
         result = is_running() && change(a, b);
         qp_control_unlock();
+        qp_watch_settle();
     }
     errno = host_errno;
     return result;

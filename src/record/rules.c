@@ -11,6 +11,7 @@
 #include "record/event.h"
 #include "record/marks.h"
 #include "record/rule_parts.h"
+#include "record/stack.h"
 #include "record/tree.h"
 #include "record/watch.h"
 
@@ -133,6 +134,7 @@ static void act(const qprof_thread *th, int kind)
         break;
     }
     qp_control_unlock();
+    qp_watch_settle();
 }
 
 /* ---- calls ------------------------------------------------------------------------------------ */
@@ -240,6 +242,23 @@ void qp_rules_thread(qprof_thread *th, qprof_frame *top)
                        "trigger or action that is checked enables them");
 }
 
+/* Frames that were open when something was first to be done for their methods: their exits are looked
+ * at, and last from now on. */
+static void hook_open_frames(qprof_thread *th, qprof_frame *top)
+{
+    bool are_all = qp_run.hooks & QP_HOOK_WATCH;
+    qp_stack_cursor c = qp_stack_from(th, top);
+    do {
+        qp_cell method = qp_event_method(th, c.f);
+        const qp_method *m = method ? qp_at(&qp_run.space, method) : NULL;
+        if (!m || (c.f->flags & QPROF_FRAME_HOOKED) ||
+            !(are_all || (qp_load(&m->flags) & QP_METHOD_HOOKED)))
+            continue;
+        QPROF_STORE(c.f->method_id, qp_charge_elapsed());
+        QPROF_STORE(c.f->flags, c.f->flags | QPROF_FRAME_HOOKED);
+    } while (qp_stack_down(th, &c));
+}
+
 void qp_rules_sync(qprof_thread *th, qprof_frame *top, bool is_parked)
 {
     if (!(QPROF_LOAD(th->gate) & QP_HOOK_RULES))
@@ -257,6 +276,8 @@ void qp_rules_sync(qprof_thread *th, qprof_frame *top, bool is_parked)
         qp_fetch_or(&th->gate, QP_HOOK_WATCH);
     else
         qp_fetch_and(&th->gate, ~(uint32_t)QP_HOOK_WATCH);
+    if (top && !(QPROF_LOAD(th->gate) & QPROF_HOOK_STACK))
+        hook_open_frames(th, top);
 }
 
 bool qp_rules_status(void)

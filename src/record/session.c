@@ -79,8 +79,6 @@ void qp_control_unlock(void)
     pthread_mutex_unlock(&control);
     qp_signal_fence();
     qp_here.in_control = false;
-    if (QP_UNLIKELY(qp_here.waiting))
-        qp_watch_settle();
 }
 
 /* ---- messages ------------------------------------------------------------------------------ */
