@@ -56,6 +56,8 @@ static bool steal(qprof_thread *th, uint32_t from)
     qp_store(&qp_record_of(th)->system_id, qp_here.system_id);
     qp_count(&qp_run.space, QP_D_vt_migrations);
     qp_charge_migrate(th);
+    if (qp_trace_users())
+        qp_trace_switch(th, 0);
     return true;
 }
 

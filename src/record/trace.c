@@ -177,7 +177,7 @@ static void say_whose(qp_trace_lane *lane, qprof_thread *th, uint64_t raw)
         return;
     uint32_t top = QPROF_LOAD(th->pulse->top) & ~QPROF_TOP_BUSY;
     qp_trace_put(lane, QP_TRACE_SWITCH, raw, qp_record_cell(th),
-                 top ? QPROF_CELL(th, qprof_frame, top)->node : 0);
+                 top ? QPROF_CELL(th, qprof_frame, top)->node : r->root);
     if (r->n_lives > 1) {
         uint64_t id = r->vt_id ? r->vt_id : r->host_id;
         qp_trace_put(lane, QP_TRACE_DATA, 0, (uint32_t)id, (uint32_t)(id >> 32));
@@ -382,7 +382,9 @@ void qp_trace_end(void)
 
 void qp_trace_switch(qprof_thread *th, uint64_t raw)
 {
-    if (qp_here.lane->ring && QPROF_LOAD(th->pulse->top))
+    bool has_stack = qp_load(&qp_record_of(th)->root); /* else its first event says it */
+    qp_store(&qp_here.lane->th, (qprof_thread *)NULL); /* if it was here before, it is again */
+    if (qp_here.lane->ring && has_stack)
         room_for(th, 0, raw_of_change(raw));
 }
 

@@ -1,0 +1,302 @@
+/* test_traces.c: virtual threads that wander between system threads while all of them are traced:
+ * nothing is missing, and the records of each thread are its calls in their order. Built with the
+ * thread sanitizer, too. */
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "qprof/trace.h"
+#include "unit/play.h"
+#include "unit/traces.h"
+
+enum { N_CARRIERS = 4, N_VIRTUAL = 24, N_METHODS = 20, MAX_DEPTH = 40, N_TURNS = 2000 };
+
+/* One thread of the host: its stack is its own, whoever runs it. */
+typedef struct {
+    VthreadID vt;
+    uint64_t random, n_entries, n_exits;
+    unsigned depth;
+} actor;
+
+static struct {
+    pthread_mutex_t lock;
+    actor actors[N_VIRTUAL];
+    actor *waiting[N_VIRTUAL];
+    unsigned n_waiting, n_turns_left;
+    pthread_barrier_t begun;
+    bool is_over;
+} stage;
+
+static uint64_t next_random(uint64_t *state)
+{
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    return *state;
+}
+
+static void act(actor *a, unsigned n_events, qprof_thread *handle)
+{
+    for (unsigned i = 0; i < n_events; i++) {
+        uint64_t r = next_random(&a->random), method = 1 + r / 8 % N_METHODS;
+        if (a->depth < MAX_DEPTH && r % 2) {
+            uint64_t id = 10 + a->depth++;
+            a->n_entries++;
+            if (handle)
+                qprof_entry(handle, method, id);
+            else
+                qprof_record_fn_entry_vt(method, id, a->vt);
+        } else if (a->depth) {
+            a->depth -= r % 16 ? 1 : a->depth;
+            uint64_t id = a->depth ? 9 + a->depth : 0;
+            a->n_exits++;
+            if (handle)
+                qprof_exit(handle, id);
+            else
+                qprof_record_fn_exit_vt(id, a->vt);
+        }
+    }
+}
+
+static actor *take_actor(void)
+{
+    actor *a = NULL;
+    pthread_mutex_lock(&stage.lock);
+    if (stage.n_turns_left && stage.n_waiting) {
+        stage.n_turns_left--;
+        a = stage.waiting[0]; /* the one that waited longest */
+        memmove(stage.waiting, stage.waiting + 1, --stage.n_waiting * sizeof(actor *));
+    }
+    pthread_mutex_unlock(&stage.lock);
+    return a;
+}
+
+static void *carry(void *by_handle)
+{
+    actor *a = take_actor();
+    pthread_barrier_wait(&stage.begun);
+    for (; a; a = take_actor()) {
+        qprof_thread *handle =
+            by_handle ? qprof_thread_handle_vt(a->vt, QPROF_INLINE_VERSION) : NULL;
+        if (handle)
+            qprof_thread_mount(handle);
+        act(a, 1 + (unsigned)(next_random(&a->random) % 40), handle);
+        pthread_mutex_lock(&stage.lock);
+        stage.waiting[stage.n_waiting++] = a;
+        pthread_mutex_unlock(&stage.lock);
+    }
+    return NULL;
+}
+
+static void *disturb(void *unused)
+{
+    (void)unused;
+    for (unsigned i = 0; !__atomic_load_n(&stage.is_over, __ATOMIC_ACQUIRE); i++) {
+        if (i % 8 == 0) {
+            qprof_trace_dump("dump.qtrace");
+            unlink("dump.qtrace");
+        }
+        qprof_mark("from elsewhere");
+        qprof_save_data_to_file("snapshot.qprof");
+        unlink("snapshot.qprof");
+        sched_yield();
+    }
+    return NULL;
+}
+
+static void run_stage(const char *options, bool by_handle, bool is_disturbed)
+{
+    pthread_t carriers[N_CARRIERS], other;
+    qprof_InitInfo info = {0, options, NULL, 1};
+    qprof_set_clock(NULL);
+    assert_int_equal(qprof_initialize_ex(&info), 0);
+    for (uint64_t i = 1; i <= N_METHODS; i++)
+        qprof_register_method_id(i, "m", NULL, 0, "f", NULL, 0);
+    memset(&stage, 0, sizeof stage);
+    pthread_mutex_init(&stage.lock, NULL);
+    pthread_barrier_init(&stage.begun, NULL, N_CARRIERS);
+    stage.n_turns_left = N_TURNS;
+    for (unsigned i = 0; i < N_VIRTUAL; i++) {
+        stage.actors[i] =
+            (actor){.vt = 0x7000 + 16 * i, .random = 0x9E3779B97F4A7C15u * (i + 1)};
+        stage.waiting[stage.n_waiting++] = &stage.actors[i];
+    }
+    if (is_disturbed)
+        pthread_create(&other, NULL, disturb, NULL);
+    for (unsigned i = 0; i < N_CARRIERS; i++)
+        pthread_create(&carriers[i], NULL, carry, by_handle ? &stage : NULL);
+    for (unsigned i = 0; i < N_CARRIERS; i++)
+        pthread_join(carriers[i], NULL);
+    __atomic_store_n(&stage.is_over, true, __ATOMIC_RELEASE);
+    if (is_disturbed)
+        pthread_join(other, NULL);
+    pthread_barrier_destroy(&stage.begun);
+}
+
+/* ---- what the trace must say ------------------------------------------------------------------ */
+
+static int by_time(const void *a, const void *b)
+{
+    const traced *x = a, *y = b;
+    uint64_t s = x->r.word & QP_TRACE_TICKS, t = y->r.word & QP_TRACE_TICKS;
+    if (s != t)
+        return s < t ? -1 : 1;
+    if (x->ring != y->ring)
+        return x->ring < y->ring ? -1 : 1;
+    return x->number < y->number ? -1 : x->number > y->number;
+}
+
+/* Where a thread is, by the records so far. */
+typedef struct {
+    qp_cell thread, path;
+} position;
+
+/* Which thread each ring is about. */
+typedef struct {
+    qp_cell ring;
+    position *th;
+} driver;
+
+static position *position_of(position *all, qp_cell thread)
+{
+    unsigned i = 0;
+    while (all[i].thread && all[i].thread != thread)
+        i++;
+    assert_in_range(i, 0, N_VIRTUAL + N_CARRIERS);
+    all[i].thread = thread;
+    return &all[i];
+}
+
+static driver *driver_of(driver *all, qp_cell ring)
+{
+    unsigned i = 0;
+    while (all[i].ring && all[i].ring != ring)
+        i++;
+    assert_in_range(i, 0, N_CARRIERS);
+    all[i].ring = ring;
+    return &all[i];
+}
+
+static void follow(const traces *t, const qp_trace_record *r, driver *d, position *positions)
+{
+    switch (qp_trace_op_of(r)) {
+    case QP_TRACE_SWITCH:
+        d->th = position_of(positions, r->a);
+        assert_true(!d->th->path || d->th->path == r->b);
+        d->th->path = r->b;
+        break;
+    case QP_TRACE_PARK:
+        assert_non_null(d->th);
+        assert_int_equal(d->th->thread, r->a);
+        d->th = NULL;
+        break;
+    case QP_TRACE_ENTRY:
+        assert_int_equal(t->paths[r->a].caller, d->th->path);
+        assert_int_equal(t->paths[r->a].method, r->b);
+        d->th->path = r->a;
+        break;
+    case QP_TRACE_EXIT:
+        for (uint32_t i = 0; i < (r->a & ~QP_TRACE_UNWOUND); i++)
+            d->th->path = t->paths[d->th->path].caller;
+        assert_int_equal(d->th->path, r->b);
+        break;
+    case QP_TRACE_MARK:
+        break;
+    default:
+        fail_msg("op %d", qp_trace_op_of(r));
+    }
+}
+
+static void assert_every_call(traces *t)
+{
+    position positions[N_VIRTUAL + N_CARRIERS + 1] = {{0}};
+    driver drivers[N_CARRIERS + 1] = {{0}};
+    uint64_t n_entries = 0, n_exits = 0;
+    for (unsigned i = 0; i < N_VIRTUAL; i++) {
+        n_entries += stage.actors[i].n_entries;
+        n_exits += stage.actors[i].n_exits;
+    }
+    assert_int_equal(t->n_lost, 0);
+    assert_int_equal(traces_count(t, QP_TRACE_ENTRY), n_entries);
+    assert_int_equal(traces_count(t, QP_TRACE_EXIT), n_exits);
+    qsort(t->all, t->n, sizeof *t->all, by_time);
+    for (size_t i = 0; i < t->n; i++)
+        follow(t, &t->all[i].r, driver_of(drivers, t->all[i].ring), positions);
+    traces_free(t);
+}
+
+static void rings_have_every_call_of_threads_that_wander(void **state) /* reliability 2.7 */
+{
+    play_ctx *p = *state;
+    run_stage("-output=run.qprof -collect=profile,trace", false, true);
+    play_end(p);
+    assert_every_call(traces_of_profile("run.qprof"));
+}
+
+static void rings_have_every_call_of_handles_that_wander(void **state)
+{
+    play_ctx *p = *state;
+    run_stage("-output=run.qprof -collect=profile,trace", true, true);
+    play_end(p);
+    assert_every_call(traces_of_profile("run.qprof"));
+}
+
+static void streams_have_every_call_of_threads_that_wander(void **state)
+{
+    play_ctx *p = *state;
+    run_stage("-output=run.qprof -trace-output=t.qtrace", false, true);
+    play_end(p);
+    assert_every_call(traces_of_file("t.qtrace"));
+}
+
+static void *record_some(void *number)
+{
+    qprof_thread_create(1000 + (uintptr_t)number);
+    for (unsigned i = 0; i < 20; i++) {
+        qprof_record_fn_entry(1 + i % N_METHODS, 1);
+        qprof_record_fn_exit(0);
+    }
+    return NULL;
+}
+
+/* A thread's ring is handed on when it ends. */
+static void a_thousand_threads_in_turn_need_few_rings(void **state)
+{
+    enum { N_THREADS = 1000 };
+    play_ctx *p = *state;
+    pthread_t threads[4];
+    qprof_set_clock(NULL);
+    assert_int_equal(qprof_initialize("-output=run.qprof -trace-output=t.qtrace", NULL), 0);
+    for (uintptr_t i = 0; i < N_THREADS; i += 4) {
+        for (uintptr_t k = 0; k < 4; k++)
+            pthread_create(&threads[k], NULL, record_some, (void *)(i + k));
+        for (unsigned k = 0; k < 4; k++)
+            pthread_join(threads[k], NULL);
+    }
+    play_end(p);
+    assert_int_equal(p->m->run.calls, 20 * N_THREADS);
+    traces *t = traces_of_file("t.qtrace");
+    unsigned n_rings = 0;
+    for (size_t i = 0; i < t->n; i++)
+        n_rings += !i || t->all[i].ring != t->all[i - 1].ring;
+    assert_in_range(n_rings, 1, 8);
+    assert_int_equal(t->n_lost, 0);
+    assert_int_equal(traces_count(t, QP_TRACE_ENTRY), 20 * N_THREADS);
+    assert_int_equal(traces_count(t, QP_TRACE_EXIT), 20 * N_THREADS);
+    assert_int_equal(traces_count(t, QP_TRACE_SWITCH), N_THREADS);
+    traces_free(t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        PLAY_TEST(rings_have_every_call_of_threads_that_wander),
+        PLAY_TEST(rings_have_every_call_of_handles_that_wander),
+        PLAY_TEST(streams_have_every_call_of_threads_that_wander),
+        PLAY_TEST(a_thousand_threads_in_turn_need_few_rings),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
