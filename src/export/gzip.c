@@ -90,6 +90,16 @@ void qp_gzip_bytes(qp_gzip *z, const void *bytes, size_t n_bytes)
     }
 }
 
+void qp_gzip_varint(qp_gzip *z, uint64_t n)
+{
+    unsigned char bytes[10];
+    size_t i = 0;
+    for (; n >= 0x80; n >>= 7)
+        bytes[i++] = (unsigned char)(n | 0x80);
+    bytes[i++] = (unsigned char)n;
+    qp_gzip_bytes(z, bytes, i);
+}
+
 void qp_gzip_end(qp_gzip *z)
 {
     deflate_all(z, Z_FINISH);

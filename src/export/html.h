@@ -17,6 +17,7 @@ typedef struct {
 typedef struct {
     const qp_model *m;
     const qp_export_options *how;
+    const qp_timeline *timeline; /* NULL: there is none, or two runs are shown */
     /* of two runs; else NULL and 0 */
     qp_diff *functions, *threads;
     qp_html_path
@@ -45,6 +46,11 @@ void qp_html_changes(qp_out *out, const qp_html *page);
  * @return false: no memory */
 bool qp_html_files(qp_out *out, const qp_html *page);
 bool qp_html_sources(qp_out *out, const qp_html *page);
+
+/* ---- html_timeline.c ----------------------------------------------------------------------- */
+
+/* The blocks of the timeline, if there is one. @return false: no memory, or it could not be read */
+bool qp_html_timeline(qp_out *out, const qp_html *page);
 
 /* ---- html_plain.c -------------------------------------------------------------------------- */
 

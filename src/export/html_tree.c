@@ -68,17 +68,6 @@ uint32_t qp_html_nodes(const qp_html *page)
     return page->paths ? page->n_paths : page->m->n_nodes;
 }
 
-/* Seven bits a byte, the lowest first; all but the last byte have the eighth set. */
-static void write_varint(qp_gzip *z, uint64_t n)
-{
-    unsigned char bytes[10];
-    size_t i = 0;
-    for (; n >= 0x80; n >>= 7)
-        bytes[i++] = (unsigned char)(n | 0x80);
-    bytes[i++] = (unsigned char)n;
-    qp_gzip_bytes(z, bytes, i);
-}
-
 bool qp_html_tree(qp_out *out, const qp_html *page)
 {
     uint32_t n = qp_html_nodes(page);
@@ -88,7 +77,7 @@ bool qp_html_tree(qp_out *out, const qp_html *page)
         return false;
     for (const column *c = page->paths ? of_two : of_one; *c; c++)
         for (uint32_t i = 1; i < n; i++)
-            write_varint(z, (*c)(page, i));
+            qp_gzip_varint(z, (*c)(page, i));
     qp_gzip_end(z);
     qp_page_block_end(out);
     return true;

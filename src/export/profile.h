@@ -8,6 +8,7 @@
 
 #include "base/out.h"
 #include "export/measure.h"
+#include "export/timeline.h"
 
 typedef struct {
     uint32_t thread;    /* index, or QP_ALL_THREADS */
@@ -17,8 +18,9 @@ typedef struct {
     const char *name;     /* of the profile: its path */
     const qp_model *base; /* a run to compare with, which fits: model/diff.h */
     const char *base_name;
-    const char *root;        /* absolute: sources below it may be shown */
-    const char *source_path; /* where sources are, see qp_source_read() */
+    const qp_timeline *timeline; /* of the run */
+    const char *root;            /* absolute: sources below it may be shown */
+    const char *source_path;     /* where sources are, see qp_source_read() */
 } qp_export_options;
 
 typedef struct {

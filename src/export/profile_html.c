@@ -179,7 +179,8 @@ static bool write_index(qp_out *out, const qp_html *page)
         write_threads(out, m);
     }
     bool is_good = qp_html_files(out, page);
-    qp_out_format(out, ",\"nodes\":%" PRIu32 "}", qp_html_nodes(page));
+    qp_out_format(out, ",\"nodes\":%" PRIu32 ",\"hasTimeline\":%s}", qp_html_nodes(page),
+                  page->timeline ? "true" : "false");
     qp_page_block_end(out);
     return is_good;
 }
@@ -195,7 +196,7 @@ static bool write_page(qp_out *out, const qp_html *page, char error[QP_ERROR_BYT
     if (!write_index(out, page))
         return qp_export_fails(error);
     qp_page_script(out, &qp_page_profile);
-    if (!qp_html_tree(out, page) || !qp_html_sources(out, page))
+    if (!qp_html_tree(out, page) || !qp_html_timeline(out, page) || !qp_html_sources(out, page))
         return qp_export_fails(error);
     qp_page_end(out);
     return true;
@@ -204,7 +205,7 @@ static bool write_page(qp_out *out, const qp_html *page, char error[QP_ERROR_BYT
 static bool write(const qp_model *m, qp_out *out, const qp_export_options *o,
                   char error[QP_ERROR_BYTES])
 {
-    qp_html page = {.m = m, .how = o};
+    qp_html page = {.m = m, .how = o, .timeline = o->base ? NULL : o->timeline};
     bool is_good = qp_page_is_there(&qp_page_profile, error, QP_ERROR_BYTES) &&
                    qp_html_compare(&page, error) && write_page(out, &page, error);
     qp_html_compare_end(&page);

@@ -90,6 +90,27 @@ export const tiles = (page) =>
         ),
     );
 
+/** Elapsed, and what the page's own thread computed: that does not depend on who else is at work. */
+export async function timed(what, does, page) {
+    const begun = performance.now();
+    const before = page && (await computed(page));
+    const result = await does();
+    const own = page ? `, ${Math.round((await computed(page)) - before)} ms of its own` : "";
+    console.log(`    ${what}: ${Math.round(performance.now() - begun)} ms${own}`);
+    return result;
+}
+
+const sessions = new Map();
+
+async function computed(page) {
+    if (!sessions.has(page)) {
+        sessions.set(page, await page.context().newCDPSession(page));
+        await sessions.get(page).send("Performance.enable", { timeDomain: "threadTicks" });
+    }
+    const { metrics } = await sessions.get(page).send("Performance.getMetrics");
+    return 1000 * metrics.find(({ name }) => name === "TaskDuration").value;
+}
+
 // ---- the profile page ---------------------------------------------------------------------------
 
 export const grouped = (n) => n.toLocaleString("en-US");

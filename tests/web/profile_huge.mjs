@@ -1,30 +1,9 @@
 // profile_huge.mjs: claims about the page of a million call paths; it says how long things take. Times
 // are no claims: docs/profile-html.md holds those that were measured on an idle machine.
 import { statSync } from "node:fs";
-import { claim, finish, open, press, same, settle } from "./browser.mjs";
+import { claim, finish, open, press, same, settle, timed } from "./browser.mjs";
 
 const MOST_BYTES = 8 << 20;
-
-/** Elapsed, and what the page's own thread computed: that does not depend on who else is at work. */
-async function timed(what, does, page) {
-    const begun = performance.now();
-    const before = page && (await computed(page));
-    const result = await does();
-    const own = page ? `, ${Math.round((await computed(page)) - before)} ms of its own` : "";
-    console.log(`    ${what}: ${Math.round(performance.now() - begun)} ms${own}`);
-    return result;
-}
-
-const sessions = new Map();
-
-async function computed(page) {
-    if (!sessions.has(page)) {
-        sessions.set(page, await page.context().newCDPSession(page));
-        await sessions.get(page).send("Performance.enable", { timeDomain: "threadTicks" });
-    }
-    const { metrics } = await sessions.get(page).send("Performance.getMetrics");
-    return 1000 * metrics.find(({ name }) => name === "TaskDuration").value;
-}
 
 async function drawn(page) {
     await page.waitForFunction(() => {

@@ -17,6 +17,6 @@ export function percent(part: number, whole: number): string {
 }
 
 /** "1 line", "12 lines". */
-export function things(n: number, thing: string): string {
-    return `${count(n)} ${thing}${n === 1 ? "" : "s"}`;
+export function things(n: number, thing: string, several = `${thing}s`): string {
+    return `${count(n)} ${n === 1 ? thing : several}`;
 }

@@ -85,6 +85,8 @@ export interface TableProps<Row> {
     rowClass?: (row: Row) => string;
     empty?: string;
     handle?: RefObject<RowsHandle>;
+    /** By the mouse alone: the keyboard is another view's. */
+    isPointedAt?: boolean;
 }
 
 const ROW_HEIGHT = 30;
@@ -118,7 +120,7 @@ function useTableKeys<Row>(props: TableProps<Row>, rows: RefObject<RowsHandle>) 
         return true;
     };
     const open = () => (row ? props.onOpen(row, selected) : false);
-    useKeys({
+    const keys = {
         j: by(1),
         ArrowDown: by(1),
         k: by(-1),
@@ -133,7 +135,8 @@ function useTableKeys<Row>(props: TableProps<Row>, rows: RefObject<RowsHandle>) 
         l: right,
         ArrowLeft: left,
         h: left,
-    });
+    };
+    useKeys(props.isPointedAt ? {} : keys);
 }
 
 function Head<Row>({ columns, sort, onSort }: {

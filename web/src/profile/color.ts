@@ -12,9 +12,13 @@ const hues: Record<Theme, string[]> = {
     dark: ["#1f4f7d", "#7d4a0c", "#12604a", "#635812", "#50408a", "#7b3350", "#5a4d33", "#43505f"],
 };
 
-function moduleColor(where: string, theme: Theme): string {
+/** Of functions: one for all of a file, or one for each. */
+export const fileColors = (index: Index, theme: Theme) => index.methods.map((m) => hueOf(m.file || m.module, theme));
+export const functionColors = (index: Index, theme: Theme) => index.methods.map((m) => hueOf(m.name, theme));
+
+function hueOf(text: string, theme: Theme): string {
     let hash = 0;
-    for (let i = 0; i < where.length; i++) hash = (hash * 31 + where.charCodeAt(i)) >>> 0;
+    for (let i = 0; i < text.length; i++) hash = (hash * 31 + text.charCodeAt(i)) >>> 0;
     return hues[theme][hash % hues[theme].length];
 }
 
@@ -61,7 +65,7 @@ function most(paths: Paths, coloring: Coloring): number {
 /** Colours frames. */
 export function painter(index: Index, paths: Paths, coloring: Coloring, theme: Theme): (node: number) => string {
     if (coloring === "module") {
-        const colors = index.methods.map((m) => moduleColor(m.file || m.module, theme));
+        const colors = fileColors(index, theme);
         return (node) => colors[paths.method[node]];
     }
     const all = most(paths, coloring);

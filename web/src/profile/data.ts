@@ -19,6 +19,7 @@ interface IndexBlock {
     changes?: [number, number, number, number, number, number, number][];
     files: [path: string, self: number, nMethods: number][];
     nodes: number;
+    hasTimeline: boolean;
 }
 
 /** [name, what it counts, count, kind]: kind "N" is normal, what is not is a reason to look. */
@@ -129,6 +130,7 @@ export interface Index {
     threads: Thread[];
     files: SourceFile[];
     nNodes: number;
+    hasTimeline: boolean;
     /** What both runs have, if there are two: figures that cannot be compared are not shown. */
     hasTimes: boolean;
     hasCalls: boolean;
@@ -178,6 +180,7 @@ export function readIndex(): Index {
         threads: threadsOf(raw),
         files: raw.files.map(([path, self, nMethods], index) => ({ index, path, self, nMethods })),
         nNodes: raw.nodes,
+        hasTimeline: raw.hasTimeline,
         hasTimes,
         hasCalls: hasBoth("hasCalls"),
         hasTree: hasBoth("hasTree"),

@@ -6,7 +6,8 @@ import { things } from "../common/format";
 import { useKeys } from "../common/keys";
 import { useIsPrinting } from "../common/rows";
 import type { Theme } from "../common/theme";
-import { visible, visibleText } from "../common/visible";
+import { visible } from "../common/visible";
+import { type Look, type Size, contextOf, fitted, lookOf, useSize } from "./canvas";
 import { type Coloring, changeColor, heatColor, painter } from "./color";
 import type { Index } from "./data";
 import { type Paths, sidesOf } from "./tree";
@@ -90,19 +91,6 @@ function useLayout(paths: Paths, zoom: number, root: number, width: number, seen
     return layout;
 }
 
-interface Look {
-    text: string;
-    dim: string;
-    accent: string;
-    mark: string;
-}
-
-function lookOf(): Look {
-    const style = getComputedStyle(document.documentElement);
-    const color = (name: string) => style.getPropertyValue(name).trim();
-    return { text: color("--text"), dim: color("--soft"), accent: color("--accent"), mark: color("--mark") };
-}
-
 interface Picture {
     index: Index;
     paths: Paths;
@@ -116,17 +104,14 @@ interface Picture {
 }
 
 function drawName(context: CanvasRenderingContext2D, picture: Picture, frame: Frame, y: number, characterWidth: number) {
-    const room = Math.floor((frame.width - 8) / characterWidth);
-    const name = frameName(picture.index, picture.paths, frame.node).slice(0, room + 1);
-    const text = visibleText(name);
-    const shown = text.length > room ? `${text.slice(0, Math.max(1, room - 1))}\u2026` : text;
-    context.fillText(shown, frame.x + 4, y + ROW / 2);
+    const name = frameName(picture.index, picture.paths, frame.node);
+    context.fillText(fitted(name, frame.width - 8, characterWidth), frame.x + 4, y + ROW / 2);
 }
 
 function drawFrame(context: CanvasRenderingContext2D, picture: Picture, look: Look, frame: Frame, y: number) {
     const { x, width, node } = frame;
     const isMatch = picture.matching?.has(picture.paths.method[node]);
-    context.fillStyle = picture.matching ? (isMatch ? look.mark : look.dim) : picture.paint(node);
+    context.fillStyle = picture.matching ? (isMatch ? look.mark : look.soft) : picture.paint(node);
     context.fillRect(x, y, Math.max(width - (width > 3 ? 1 : 0), LEAST_WIDTH), ROW - 1);
     if (node === picture.selected) {
         context.strokeStyle = look.accent;
@@ -136,15 +121,9 @@ function drawFrame(context: CanvasRenderingContext2D, picture: Picture, look: Lo
 }
 
 function draw(canvas: HTMLCanvasElement, picture: Picture) {
-    const scale = devicePixelRatio || 1;
     const look = lookOf();
     const { size, top } = picture;
-    canvas.width = Math.round(size.width * scale);
-    canvas.height = Math.round(size.height * scale);
-    const context = canvas.getContext("2d")!;
-    context.setTransform(scale, 0, 0, scale, 0, -top * scale);
-    context.font = "12px ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace";
-    context.textBaseline = "middle";
+    const context = contextOf(canvas, size, top);
     const characterWidth = context.measureText("m").width;
     const last = Math.min(picture.rows.length, Math.ceil((top + size.height) / ROW));
     for (let row = Math.floor(top / ROW); row < last; row++)
@@ -217,26 +196,6 @@ function Legend({ coloring, theme }: { coloring: Coloring; theme: Theme }) {
             {from} <canvas ref={canvas} width={96} height={10} aria-hidden="true" /> {to}
         </span>
     );
-}
-
-interface Size {
-    width: number;
-    height: number;
-}
-
-function useSize(box: { current: HTMLElement | null }): Size {
-    const [size, setSize] = useState<Size>({ width: 0, height: 0 });
-    useEffect(() => {
-        const look = () => {
-            const { clientWidth: width, clientHeight: height } = box.current!;
-            setSize((was) => (was.width === width && was.height === height ? was : { width, height }));
-        };
-        const observer = new ResizeObserver(look);
-        observer.observe(box.current!);
-        look();
-        return () => observer.disconnect();
-    }, []);
-    return size;
 }
 
 export interface FlameProps {

@@ -114,7 +114,7 @@ function timeColumns<Row extends Timed>(index: Index): Column<Row>[] {
 
 // ---- functions ---------------------------------------------------------------------------------
 
-function functionColumns(index: Index): Column<Method>[] {
+export function functionColumns(index: Index): Column<Method>[] {
     const { run } = index;
     return [
         {

@@ -19,6 +19,7 @@ import { CallTree, Functions, type ViewProps } from "./lists";
 import { type Filter, coloringOf, filterOf, fresh, refolded } from "./place";
 import { RunPage, Summary, Warnings, subject } from "./run";
 import { SourcePage, Sources } from "./sources";
+import { TimelineView } from "./timeline";
 import { Chips, ColorChoice, SearchField, SideChoice, ThreadChoice, nextColoring, useMatching } from "./tools";
 import { Threads } from "./threads";
 import { type Tree, folded } from "./tree";
@@ -31,13 +32,21 @@ const views = [
     { id: "bottomup", name: "Bottom-up", isThere: index.hasTree },
     { id: "functions", name: "Functions", isThere: true },
     { id: "tree", name: "Call tree", isThere: index.hasTree },
+    { id: "timeline", name: "Timeline", isThere: index.hasTimeline },
     { id: "source", name: "Sources", isThere: true },
     { id: "threads", name: "Threads", isThere: true },
     { id: "run", name: "Run", isThere: true },
 ].filter((view) => view.isThere);
 
 /** Views of call paths and functions: of a thread, and of each of two runs. */
-const ofPaths = ["flame", "bottomup", "functions", "tree", "function"];
+const ofPaths = ["flame", "bottomup", "functions", "tree", "timeline", "function"];
+
+const timelineKeys: KeyList = [
+    ["\u2190 \u2192 \u2191 \u2193", "timeline: to the call before, after, to the caller, the callee"],
+    ["+ \u2212 , .", "timeline: closer, farther, back, on"],
+    ["n p", "timeline: next, previous call that the search found"],
+    ["m M", "timeline: next, previous mark"],
+];
 
 const keyList: KeyList = [
     ["/", "search functions: a regular expression"],
@@ -55,6 +64,7 @@ const keyList: KeyList = [
     ...(index.base ? [["w", "the run before, or after"] as [string, string]] : []),
     ["[ ]", "previous, next thread"],
     ["n p", "source: next, previous line by heat"],
+    ...(index.hasTimeline ? timelineKeys : []),
     ["s", "source of the function"],
     ["j k", "next, previous row"],
     [views.map((_, i) => i + 1).join(" "), views.map((v) => v.name.toLowerCase()).join(", ")],
@@ -129,6 +139,7 @@ function View(props: ViewProps) {
     }
     if (place.view === "function" && props.methods[Number(place.what)]?.index > 0)
         return <FunctionPage {...props} method={props.methods[Number(place.what)]} />;
+    if (place.view === "timeline") return <TimelineView {...props} theme={theme} />;
     if (!index.hasTree) return <Functions {...props} />;
     if (place.view === "bottomup") return <FlameView key="up" isUp {...props} />;
     return <FlameView key="down" isUp={false} {...props} />;

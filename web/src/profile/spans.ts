@@ -1,0 +1,251 @@
+// spans.ts: what happened when: calls by thread and time, as src/export/html_timeline.c writes them, and
+// what is asked of a part of the time. Times count from the beginning of the trace.
+import { inflated, Varints } from "../common/blob";
+import { block } from "../common/data";
+import type { Figures, Index } from "./data";
+
+type Point = [root: number, at: number, value: number, name: string];
+
+interface TimelineBlock {
+    end: number;
+    lost: number;
+    callsLeftOut: number;
+    pointsLeftOut: number;
+    threads: [root: number, nCalls: number, nPauses: number][];
+    marks: Point[];
+    counters: Point[];
+}
+
+/** A part of the time. */
+export interface Range {
+    from: number;
+    to: number;
+}
+
+export interface Mark {
+    /** Of the thread; 0: the whole run. */
+    root: number;
+    at: number;
+    name: string;
+}
+
+/** Each value holds up to the next. */
+export interface Counter {
+    root: number;
+    name: string;
+    at: number[];
+    values: number[];
+    most: number;
+}
+
+/** The first of ascending numbers that is more than a value. */
+export function firstAfter(numbers: ArrayLike<number>, value: number): number {
+    let [low, high] = [0, numbers.length];
+    while (low < high) {
+        const middle = (low + high) >> 1;
+        if (numbers[middle] > value) high = middle;
+        else low = middle + 1;
+    }
+    return low;
+}
+
+/** Intervals in which the thread's clock stood. */
+class Pauses {
+    /** Paused before each of them. */
+    private readonly before: Float64Array;
+
+    constructor(readonly begin: Float64Array, readonly end: Float64Array) {
+        this.before = new Float64Array(begin.length + 1);
+        for (let i = 0; i < begin.length; i++) this.before[i + 1] = this.before[i] + end[i] - begin[i];
+    }
+
+    /** How much of the time before a moment was paused. */
+    upTo(at: number): number {
+        const next = firstAfter(this.begin, at);
+        return next ? this.before[next] - Math.max(0, this.end[next - 1] - at) : 0;
+    }
+}
+
+/** The calls of one depth: they do not overlap. */
+export interface Row {
+    span: Uint32Array;
+    begin: Float64Array;
+    end: Float64Array;
+}
+
+/** The calls of one thread, callers before callees. */
+export class Track {
+    readonly n: number;
+    readonly rows: Row[];
+
+    constructor(
+        readonly root: number,
+        readonly depth: Uint32Array,
+        readonly method: Uint32Array,
+        readonly begin: Float64Array,
+        readonly end: Float64Array,
+        readonly pauses: Pauses,
+    ) {
+        this.n = depth.length;
+        const sizes: number[] = [];
+        for (const level of depth) sizes[level] = (sizes[level] ?? 0) + 1;
+        this.rows = Array.from(sizes, (n = 0) => ({
+            span: new Uint32Array(n), begin: new Float64Array(n), end: new Float64Array(n),
+        }));
+        const next = new Uint32Array(sizes.length);
+        for (let i = 0; i < this.n; i++) {
+            const at = next[depth[i]]++;
+            const row = this.rows[depth[i]];
+            row.span[at] = i;
+            row.begin[at] = begin[i];
+            row.end[at] = end[i];
+        }
+    }
+
+    /** What the thread's clock says of an interval. */
+    time({ from, to }: Range): number {
+        return to - from - (this.pauses.upTo(to) - this.pauses.upTo(from));
+    }
+
+    spanTime(span: number): number {
+        return this.time({ from: this.begin[span], to: this.end[span] });
+    }
+
+    /** The call at a moment and a depth; undefined: there is none. */
+    at(depth: number, moment: number): number | undefined {
+        const row = this.rows[depth];
+        const i = row ? firstAfter(row.begin, moment) - 1 : -1;
+        return i >= 0 && moment < Math.max(row.end[i], row.begin[i] + 1e-9) ? row.span[i] : undefined;
+    }
+
+    /** The call before or after one, of the same depth. */
+    neighbour(span: number, step: number): number | undefined {
+        const row = this.rows[this.depth[span]];
+        return row.span[firstAfter(row.span, span) - 1 + step];
+    }
+
+    caller(span: number): number | undefined {
+        for (let depth = this.depth[span] - 1; depth >= 0; depth--) {
+            const above = this.at(depth, this.begin[span]);
+            if (above !== undefined) return above;
+        }
+        return undefined;
+    }
+
+    /** The call that it made first. */
+    callee(span: number): number | undefined {
+        const next = span + 1;
+        const isInside = next < this.n && this.depth[next] > this.depth[span] && this.begin[next] <= this.end[span];
+        return isInside ? next : undefined;
+    }
+
+    /** Own time of one call. */
+    self(span: number): number {
+        let [own, covered] = [this.spanTime(span), this.begin[span]];
+        for (let i = span + 1; i < this.n && this.depth[i] > this.depth[span]; i++) {
+            if (this.begin[i] < covered) continue;
+            own -= this.spanTime(i);
+            covered = this.end[i];
+        }
+        return own;
+    }
+
+    /** Adds what functions did in a part of the time: calls that began in it, and time as far as it lies
+     * in it. A recursive function's total is that of its outermost calls. */
+    addFigures({ from, to }: Range, figures: Map<number, Figures>) {
+        const stack: number[] = [];
+        const open = new Map<number, number>();
+        for (let i = 0; i < this.n && this.begin[i] < to; i++) {
+            if (this.end[i] < from || (this.end[i] === from && this.begin[i] < from)) continue;
+            while (stack.length && this.depth[stack[stack.length - 1]] >= this.depth[i]) {
+                const left = this.method[stack.pop()!];
+                open.set(left, open.get(left)! - 1);
+            }
+            const of = this.method[i];
+            const time = this.time({ from: Math.max(from, this.begin[i]), to: Math.min(to, this.end[i]) });
+            let own = figures.get(of);
+            if (!own) figures.set(of, (own = { calls: 0, self: 0, total: 0 }));
+            own.self += time;
+            if (stack.length) figures.get(this.method[stack[stack.length - 1]])!.self -= time;
+            if (this.begin[i] >= from) own.calls++;
+            const isOpen = open.get(of) ?? 0;
+            if (!isOpen) own.total += time;
+            open.set(of, isOpen + 1);
+            stack.push(i);
+        }
+    }
+
+    /** The next call of one of these functions; the last one before, if step is -1. */
+    find(methods: Set<number>, from: number, step: 1 | -1): number | undefined {
+        for (let i = from; i >= 0 && i < this.n; i += step) if (methods.has(this.method[i])) return i;
+        return undefined;
+    }
+}
+
+export interface Timeline {
+    end: number;
+    nLost: number;
+    nCallsLeftOut: number;
+    nPointsLeftOut: number;
+    tracks: Track[];
+    marks: Mark[];
+    counters: Counter[];
+}
+
+function countersOf(points: Point[]): Counter[] {
+    const counters: Counter[] = [];
+    for (const [root, at, value, name] of points) {
+        let last = counters[counters.length - 1];
+        if (last?.name !== name || last.root !== root) counters.push((last = { root, name, at: [], values: [], most: 0 }));
+        last.at.push(at);
+        last.values.push(value);
+        last.most = Math.max(last.most, value);
+    }
+    return counters;
+}
+
+/** undefined: the run has none. */
+export async function readTimeline(index: Index): Promise<Timeline | undefined> {
+    const raw = index.hasTimeline && block<TimelineBlock>("timeline");
+    if (!raw) return undefined;
+    const numbers = new Varints(await inflated("spans"));
+    const column = <Column extends Uint32Array | Float64Array>(to: Column): Column => {
+        for (let i = 0; i < to.length; i++) to[i] = numbers.next();
+        return to;
+    };
+    /** Of all threads: distances to the one before on the same thread, and durations. */
+    const intervals = (sizes: number[]) => {
+        const n = sizes.reduce((all, size) => all + size, 0);
+        const [begin, duration] = [column(new Float64Array(n)), column(new Float64Array(n))];
+        let at = 0;
+        return sizes.map((size) => {
+            const first = at;
+            for (at = first + 1; at < first + size; at++) begin[at] += begin[at - 1];
+            at = first + size;
+            const own = begin.slice(first, at);
+            return { begin: own, end: own.map((from, i) => from + duration[first + i]) };
+        });
+    };
+    const nCalls = raw.threads.map(([, n]) => n);
+    const all = nCalls.reduce((sum, n) => sum + n, 0);
+    const [depth, method] = [column(new Uint32Array(all)), column(new Uint32Array(all))];
+    const calls = intervals(nCalls);
+    const pauses = intervals(raw.threads.map(([, , n]) => n));
+    let first = 0;
+    const tracks = raw.threads.map(([root, n], i) => {
+        const part = (of: Uint32Array) => of.subarray(first, first + n);
+        const { begin, end } = calls[i];
+        const track = new Track(root, part(depth), part(method), begin, end, new Pauses(pauses[i].begin, pauses[i].end));
+        first += n;
+        return track;
+    });
+    return {
+        end: raw.end,
+        nLost: raw.lost,
+        nCallsLeftOut: raw.callsLeftOut,
+        nPointsLeftOut: raw.pointsLeftOut,
+        tracks,
+        marks: raw.marks.map(([root, at, , name]) => ({ root, at, name })),
+        counters: countersOf(raw.counters),
+    };
+}
