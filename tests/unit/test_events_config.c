@@ -1,0 +1,368 @@
+/* test_events_config.c tests record/config.c, config_make.c and watch_file.c: what lines of a
+ * configuration make of a run, spec/events.md section 10, spec/README.md. */
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/atomic.h"
+#include "unit/trg.h"
+
+static void write_text(const char *file, const char *text)
+{
+    FILE *f = fopen(file, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    assert_int_equal(fclose(f), 0);
+}
+
+static qprof_TrgID find(const char *name)
+{
+    qprof_TrgID t = qprof_trg_find(name);
+    assert_non_null(t);
+    return t;
+}
+
+static void assert_error(const char *words)
+{
+    if (!strstr(qprof_error_text(), words))
+        fail_msg("%s", qprof_error_text());
+}
+
+static const char spec_example[] =
+    "event-trigger armed  event=fn-entry object=Server.accept disable=yes chain=grab\n"
+    "event-trigger grab   status=disabled event=40001 context=any-task when=\"depth >= 3\" "
+    "action=start deferred=no disable=yes chain=done\n"
+    "event-trigger done   status=disabled event=fn-exit object=Server.accept action=stop "
+    "deferred=no\n"
+    "event-trigger report event=any context=system when=\"pending(object) & 6\" "
+    "action=lib:save(0)\n"
+    "triggering on\n";
+
+static int pending(uintptr_t object)
+{
+    (void)object;
+    return 0;
+}
+
+static void the_example_of_the_spec_works(void **state) /* events 53 */
+{
+    static int stack_depth = 3;
+    play_ctx *p = *state;
+    write_text("spec.conf", spec_example);
+    play_begin(p, "-config=spec.conf -record-data=no");
+    assert_int_equal(qprof_trg_is_on(), 1);
+    assert_int_equal(qprof_trg_enabled_count(), 1); /* "report" waits for its predicate */
+    assert_int_equal(trg_is_enabled(find("report")), 0);
+    assert_int_equal(
+        qprof_trg_symbol("pending", QPROF_TRG_SYM_PREDICATE, (void *)(uintptr_t)pending), 0);
+    assert_int_equal(trg_is_enabled(find("report")), 1);
+    assert_int_equal(trg_is_enabled(find("grab")), 0);
+    assert_int_equal(qprof_trg_symbol("depth", QPROF_TRG_SYM_VAR, &stack_depth), 0);
+    assert_int_equal(trg_is_enabled(find("grab")), 0); /* that was its status */
+    qprof_register_method_id(500, "accept", "Server", 0, NULL, NULL, 0);
+    qprof_record_fn_entry(500, 500);
+    assert_hits(find("armed"), 1);
+    assert_int_equal(trg_is_enabled(find("armed")), 0);
+    stack_depth = 2;
+    qprof_trg_event(E);
+    assert_int_equal(qprof_is_recording(), 0);
+    stack_depth = 3;
+    qprof_trg_event(E);
+    assert_int_equal(qprof_is_recording(), 1);
+    play(p, "f( )");
+    qprof_record_fn_exit(0);
+    assert_int_equal(qprof_is_recording(), 0);
+    assert_hits(find("done"), 1);
+    play_end(p);
+    assert_skips(p, "f", 1, 0);
+    assert_skips(p, "Server.accept", 0, 1);
+}
+
+static void members_are_those_of_the_line(void **state) /* events 53 */
+{
+    qprof_TrgInfo i;
+    play_begin(*state, "");
+    assert_int_equal(
+        qprof_config_line("event-trigger slow event=fn-exit object=glob:net.* longer=50ms "
+                          "rate=10/s context=task:7 disable=yes action=snapshot"),
+        0);
+    assert_int_equal(qprof_trg_get(find("slow"), &i), 0);
+    assert_int_equal(i.event, QPROF_EV_FN_EXIT);
+    assert_string_equal(i.objName, "net.*");
+    assert_int_equal(i.longer, 50000000);
+    assert_int_equal(i.rate, 10);
+    assert_int_equal(i.contextType, QPROF_TRG_CTX_TASK);
+    assert_int_equal(i.contextId, 7);
+    assert_int_equal(i.disable, 1);
+    assert_int_equal(i.actionType, QPROF_TRG_ACT_SNAPSHOT);
+    assert_int_equal(i.actionDef, 1); /* the file's default */
+    assert_int_equal(i.status, QPROF_TRG_ENABLE);
+    assert_int_equal(i.conditional, QPROF_TRG_COND_NO);
+}
+
+static void functions_are_called_by_name(void **state)
+{
+    play_begin(*state, "");
+    trg_noted[0] = '\0';
+    assert_int_equal(qprof_config_line("event-trigger f event=40001 deferred=no "
+                                       "action=func:note(-7)"),
+                     0);
+    assert_int_equal(qprof_config_line("triggering on"), 0);
+    qprof_trg_event(E);
+    assert_noted("");
+    assert_int_equal(qprof_trg_symbol("note", QPROF_TRG_SYM_FUNC, (void *)(uintptr_t)trg_note),
+                     0);
+    qprof_trg_event(E);
+    assert_noted(""); /* of another kind */
+    assert_int_equal(
+        qprof_trg_symbol("note", QPROF_TRG_SYM_ACTION, (void *)(uintptr_t)trg_note), 0);
+    qprof_trg_event(E);
+    assert_noted("-7");
+}
+
+static void symbols_may_come_before_the_run(void **state)
+{
+    (void)state;
+    assert_int_equal(
+        qprof_trg_symbol("early", QPROF_TRG_SYM_ACTION, (void *)(uintptr_t)trg_note), 0);
+    play_begin(*state, "");
+    assert_int_equal(qprof_config_line("event-trigger e event=40001 action=func:early(1)"), 0);
+    assert_int_equal(trg_is_enabled(find("e")), 1);
+    assert_int_equal(qprof_trg_symbol(NULL, 0, NULL), QPROF_E_ARG);
+    assert_int_equal(qprof_trg_symbol("x", 4, (void *)1), QPROF_E_ARG);
+    assert_int_equal(qprof_trg_symbol("x", 0, NULL), QPROF_E_ARG);
+}
+
+/* ---- mistakes ---------------------------------------------------------------------------------- */
+
+typedef struct {
+    const char *text, *where;
+} bad_file;
+
+static const bad_file bad_files[] = {
+    {"triggering on\nevent-trigger a event=any\n event-trigger a event=40001\n", ":3:16: a:"},
+    {"event-trigger a event=any\n\nevent-trigger b event=any chain=c\n", ":3:27: chain=c:"},
+    {"trigger t on : f\ntrigger t off : g\n", ":2:9: t:"},
+    {"action t enable exit : f\naction t disable exit : g\n", ":2:8: t:"},
+    {"area t include : f\narea t exclude : g\n", ":2:6: t:"},
+    {"area nowhere checked=no\n", ":1:6: nowhere:"},
+    {"initial-status off\nprofiling off\nevent-trigger a event=any\nnonsense\n",
+     ":4:1: nonsense"},
+};
+
+static void nothing_of_a_bad_file_is_applied(void **state) /* spec README */
+{
+    play_begin(*state, "");
+    trg_must((trg){.event = E});
+    for (size_t i = 0; i < sizeof bad_files / sizeof *bad_files; i++) {
+        write_text("bad.conf", bad_files[i].text);
+        assert_true(qprof_load_config("bad.conf") < 0);
+        assert_error("bad.conf");
+        assert_error(bad_files[i].where);
+        assert_null(qprof_trg_find("a"));
+        assert_null(qprof_trigger_find("t"));
+        assert_null(qprof_action_find("t"));
+        assert_null(qprof_area_find("t"));
+        assert_int_equal(qprof_trg_enabled_count(), 1);
+        assert_int_equal(qprof_trg_is_on(), 0);
+        assert_int_equal(qprof_trigger_initial_status(-1), 1);
+        assert_int_equal(qprof_enable_profiling(-1), 1);
+    }
+}
+
+static void a_bad_file_ends_the_beginning(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof bad_files / sizeof *bad_files; i++) {
+        write_text("bad.conf", bad_files[i].text);
+        assert_true(qprof_initialize("-config=bad.conf", NULL) < 0);
+        assert_error(bad_files[i].where);
+        assert_int_equal(qprof_is_running(), 0);
+    }
+    assert_true(qprof_initialize("-config=missing.conf", NULL) < 0);
+    assert_error("missing.conf: No such file");
+    assert_true(qprof_initialize("-config=.", NULL) < 0);
+    assert_error("not a file");
+}
+
+static void fifty_can_be_enabled_by_a_file(void **state) /* events 32 */
+{
+    FILE *f = fopen("many.conf", "w");
+    for (unsigned i = 0; i < 51; i++)
+        fprintf(f, "event-trigger t%u event=any\n", i);
+    fclose(f);
+    play_begin(*state, "");
+    assert_int_equal(qprof_load_config("many.conf"), QPROF_E_LIMIT);
+    assert_error(":51:15: t50:");
+    assert_int_equal(qprof_trg_enabled_count(), 0);
+}
+
+static void options_are_too_late_after_the_first_entry_and_objects_are_not(void **state)
+{
+    play_ctx *p = *state;
+    play_begin(p, "");
+    play(p, "f( )");
+    assert_int_equal(qprof_config_line("-time-unit=ms"), QPROF_E_STATE);
+    assert_int_equal(qprof_config_line("pc real 1000"), QPROF_E_STATE);
+    write_text("both.conf", "event-trigger a event=any\n-time-unit=ms\n");
+    assert_int_equal(qprof_load_config("both.conf"), QPROF_E_STATE);
+    assert_null(qprof_trg_find("a"));
+    assert_int_equal(qprof_config_line("event-trigger a event=any"), 0);
+    assert_int_equal(qprof_config_line("trigger t off : g"), 0);
+    play(p, "g( h( ) ) h( )");
+    play_end(p);
+    assert_skips(p, "g", 0, 1);
+    assert_skips(p, "h", 1, 1);
+}
+
+static void an_option_that_cannot_be_takes_objects_back(void **state)
+{
+    play_begin(*state, "");
+    write_text("late.conf", "event-trigger a event=any\n-clock=cache-misses\n");
+    assert_int_equal(qprof_load_config("late.conf"), QPROF_E_UNSUPPORTED);
+    assert_null(qprof_trg_find("a"));
+}
+
+/* ---- one after the other ----------------------------------------------------------------------- */
+
+static void files_add_up(void **state)
+{
+    play_begin(*state, "");
+    write_text("one.conf", "event-trigger a event=any\ntrigger t on : f\n");
+    write_text("two.conf", "event-trigger b event=any chain=a\n");
+    assert_int_equal(qprof_load_config("one.conf"), 0);
+    assert_int_equal(qprof_load_config("two.conf"), 0);
+    find("a");
+    find("b");
+    assert_non_null(qprof_trigger_find("t"));
+    assert_int_equal(qprof_load_config("one.conf"), QPROF_E_ARG); /* the names are taken */
+}
+
+/* What `qprof config apply` does. @return the answer's code */
+static int apply(const char *file, char *text)
+{
+    int fd = open(qprof_live_file(), O_RDWR);
+    assert_true(fd >= 0);
+    qp_head *h = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    close(fd);
+    assert_true(h != MAP_FAILED);
+    assert_non_null(realpath(file, h->request_file));
+    uint32_t request = h->request + 1;
+    qp_publish(&h->request, request);
+    qp_fetch_add(&h->bell, 1);
+    syscall(SYS_futex, &h->bell, FUTEX_WAKE, 1, NULL, NULL, 0);
+    for (unsigned tries = 0; qp_observe(&h->answer) != request; tries++) {
+        assert_true(tries < 10000);
+        usleep(1000);
+    }
+    int code = h->answer_code;
+    snprintf(text, 256, "%s", h->answer_text);
+    munmap(h, 4096);
+    return code;
+}
+
+static void another_process_replaces_what_files_said(void **state)
+{
+    play_ctx *p = *state;
+    char text[256];
+    write_text("one.conf",
+               "event-trigger a event=any\ntrigger t on : f\narea all-lines checked=no\n"
+               "triggering on\n");
+    write_text("two.conf", "event-trigger a event=40001\ntrigger u off : g\n");
+    write_text("bad.conf", "event-trigger b event=any\nnonsense\n");
+    play_begin(p, "-config=one.conf");
+    qprof_TrgID old = find("a");
+    qprof_TrgID ours = trg_must((trg){.event = E});
+    play(p, "main( f( ) )");
+    assert_int_equal(apply("bad.conf", text), QPROF_E_SYNTAX);
+    assert_non_null(strstr(text, "bad.conf:2:1: nonsense"));
+    assert_ptr_equal(find("a"), old);
+    assert_int_equal(trg_is_enabled(old), 1);
+    assert_non_null(qprof_trigger_find("t"));
+    assert_int_equal(apply("two.conf", text), 0);
+    assert_string_equal(text, "");
+    assert_int_equal(qprof_trg_enable(old), QPROF_E_NOTFOUND);
+    assert_int_equal(trg_is_enabled(find("a")), 1);
+    assert_null(qprof_trigger_find("t"));
+    assert_non_null(qprof_trigger_find("u"));
+    assert_int_equal(qprof_trg_is_on(), 1);
+    assert_int_equal(trg_is_enabled(ours), 1); /* the host's stay */
+    play(p, "g( ) f( )");
+    play_end(p);
+    assert_skips(p, "main", 0, 0);
+    assert_skips(p, "g", 0, 1);
+    assert_skips(p, "f", 2, 0); /* a trigger's, then of all lines again */
+}
+
+static void a_run_can_ask_for_configurations(void **state)
+{
+    char text[256];
+    write_text("one.conf", "event-trigger a event=any\n");
+    play_begin(*state, "-apply");
+    assert_int_equal(apply("one.conf", text), 0);
+    find("a");
+    assert_int_equal(apply("one.conf", text), 0); /* and once more */
+    find("a");
+}
+
+static void names_that_fit_nothing_are_reported(void **state)
+{
+    play_ctx *p = *state;
+    play_begin(p, "-log-file=log");
+    assert_int_equal(qprof_config_line("event-trigger a event=fn-entry object=never.called"),
+                     0);
+    assert_int_equal(qprof_config_line("event-trigger b event=any when=nobody==1"), 0);
+    play(p, "f( )");
+    play_end(p);
+    char log[1024] = "";
+    FILE *f = fopen("log", "r");
+    assert_non_null(f);
+    log[fread(log, 1, sizeof log - 1, f)] = '\0';
+    fclose(f);
+    assert_non_null(strstr(log, "event trigger 1: no method is named never.called"));
+    assert_non_null(strstr(log, "event trigger 2: waits for a symbol"));
+    assert_int_equal(play_file_diagnostic(p, "unmatched_names"), 1);
+}
+
+static void many_triggers_of_a_file_are_read(void **state) /* issue: 1 million triggers load */
+{
+    enum { N = 100000 };
+    FILE *f = fopen("many.conf", "w");
+    for (unsigned i = 0; i < N; i++)
+        fprintf(f, "event-trigger t%u event=fn-entry object=m%u status=disabled chain=t%u\n", i,
+                i, i + 1 < N ? i + 1 : 0);
+    fclose(f);
+    play_begin(*state, "-config=many.conf");
+    assert_int_equal(qprof_trg_enable(find("t99999")), 0);
+    qprof_register_method_id(7, "m99999", NULL, 0, NULL, NULL, 0);
+    assert_int_equal(qprof_trg_on(), 0);
+    qprof_record_fn_entry(7, 7);
+    assert_hits(find("t99999"), 1);
+    assert_int_equal(trg_is_enabled(find("t0")), 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        PLAY_TEST(the_example_of_the_spec_works),
+        PLAY_TEST(members_are_those_of_the_line),
+        PLAY_TEST(functions_are_called_by_name),
+        PLAY_TEST(symbols_may_come_before_the_run),
+        PLAY_TEST(nothing_of_a_bad_file_is_applied),
+        PLAY_TEST(a_bad_file_ends_the_beginning),
+        PLAY_TEST(fifty_can_be_enabled_by_a_file),
+        PLAY_TEST(options_are_too_late_after_the_first_entry_and_objects_are_not),
+        PLAY_TEST(an_option_that_cannot_be_takes_objects_back),
+        PLAY_TEST(files_add_up),
+        PLAY_TEST(another_process_replaces_what_files_said),
+        PLAY_TEST(a_run_can_ask_for_configurations),
+        PLAY_TEST(names_that_fit_nothing_are_reported),
+        PLAY_TEST(many_triggers_of_a_file_are_read),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
