@@ -34,6 +34,7 @@ typedef struct qlua_code {
 
 LUAI_FUNC int qlua_is_recording;
 LUAI_FUNC int qlua_is_polling;        /* samples are taken from Lua's own stack */
+LUAI_FUNC int qlua_is_apart;          /* calls are polled or traced: not told as usual */
 LUAI_FUNC qprof_thread *qlua_unbound; /* first `qth` of a state; NULL: calls are not recorded */
 LUAI_FUNC void (*qlua_loop)(lua_State *, CallInfo *); /* luaV_execute, or one that records */
 
@@ -63,21 +64,28 @@ LUAI_FUNC void qlua_code_drop(lua_State *L, Proto *p);
 /** A C function is entered. Out of line: luaD_precall stays what it is in Lua. */
 LUAI_FUNC void qlua_call_c(lua_State *L, CallInfo *ci, lua_CFunction f);
 
-/** A call from C, while samples are taken from Lua's own stack. */
-LUAI_FUNC void qlua_poll_call(lua_State *L, StkId func, int n_results);
+/** A call from C, and a C function, while calls are polled or traced. */
+LUAI_FUNC void qlua_call_apart(lua_State *L, StkId func, int n_results);
+LUAI_FUNC void qlua_call_c_apart(lua_State *L, CallInfo *ci, lua_CFunction f);
 /** An interrupt waits, or the state is not bound yet: time up to now belongs to the frame `at`. */
 LUAI_FUNC void qlua_poll_sample(lua_State *L, CallInfo *at);
 
-/** A function that is no fresh one of a loop's is left, results not yet moved into its place. */
-LUAI_FUNC void qlua_leave(lua_State *L, CallInfo *ci);
+/** A function that is no fresh one of a loop's is left, n_results not yet moved into its place. */
+LUAI_FUNC void qlua_leave(lua_State *L, CallInfo *ci, int n_results);
+
+/** A call is traced from both of its ends; its arguments lie behind its function. */
+LUAI_FUNC void qlua_trace_entry(lua_State *L, CallInfo *ci, size_t method);
+LUAI_FUNC void qlua_trace_tail(lua_State *L, CallInfo *ci);
+LUAI_FUNC void qlua_trace_exit(lua_State *L, CallInfo *ci, StkId results, int n_results);
 
 /** luaV_execute that tells the calls; that keeps the stack of them; that asks for samples; that
- * counts entries and taken jumps, too; that only counts. */
+ * counts entries and taken jumps, too; that only counts; that counts and traces. */
 LUAI_FUNC void qlua_execute_calls(lua_State *L, CallInfo *ci);
 LUAI_FUNC void qlua_execute_stack(lua_State *L, CallInfo *ci);
 LUAI_FUNC void qlua_execute_polling(lua_State *L, CallInfo *ci);
 LUAI_FUNC void qlua_execute_counting(lua_State *L, CallInfo *ci);
 LUAI_FUNC void qlua_execute_coverage(lua_State *L, CallInfo *ci);
+LUAI_FUNC void qlua_execute_tracing(lua_State *L, CallInfo *ci);
 
 #define qlua_execute(L, ci) (qlua_loop(L, ci))
 
@@ -108,6 +116,18 @@ static inline void qlua_exit(lua_State *L, CallInfo *ci)
 
 #define qlua_entry_tail(L, ci) ((void)((ci)->qid = 0)) /* it was asked before the call */
 
+#elif QLUA_LOOP == 6
+
+static inline void qlua_entry_lua(lua_State *L, CallInfo *ci)
+{
+    Proto *p = clLvalue(s2v(ci->func))->p;
+    qlua_trace_entry(L, ci, l_likely(p->qid) ? p->qid : qlua_code_method(L, ci, p));
+}
+
+#define qlua_entry_tail(L, ci) qlua_trace_tail(L, ci)
+#define qlua_exit_with(L, ci, pc, first, n)                                                    \
+    ((ci)->u.l.savedpc = (pc), qlua_trace_exit(L, ci, first, n))
+
 #else
 
 /** A tail call replaced the frame: the id stays. */
@@ -137,12 +157,10 @@ static inline void qlua_entry_lua(lua_State *L, CallInfo *ci)
 
 static inline void qlua_entry_c(lua_State *L, CallInfo *ci, lua_CFunction f)
 {
-    if (!qlua_is_polling) {
+    if (!qlua_is_apart)
         qlua_call_c(L, ci, f);
-        return;
-    }
-    ci->qid = 0;
-    qlua_poll(L, ci->previous);
+    else
+        qlua_call_c_apart(L, ci, f);
 }
 
 static inline void qlua_exit(lua_State *L, CallInfo *ci)
@@ -153,6 +171,10 @@ static inline void qlua_exit(lua_State *L, CallInfo *ci)
         qlua_end(L);
 }
 
+#endif
+
+#if !defined(qlua_exit_with)
+#define qlua_exit_with(L, ci, pc, first, n) qlua_exit(L, ci)
 #endif
 
 /* ---- in line: only in the loops that count ----------------------------------------------- */

@@ -29,12 +29,15 @@ LUAI_FUNC int qlua_is_covering; /* all functions of a file are wanted, called or
 /** Are entries and jumps counted? */
 static inline int qlua_is_counting(void)
 {
-    return qlua_loop == qlua_execute_counting || qlua_loop == qlua_execute_coverage;
+    return qlua_loop == qlua_execute_counting || qlua_loop == qlua_execute_coverage ||
+           qlua_loop == qlua_execute_tracing;
 }
 
 /** Has the state a handle? */
 LUAI_FUNC int qlua_is_bound(const lua_State *L);
 
+/** Method id of the function of a frame. */
+LUAI_FUNC size_t qlua_frame_method(lua_State *L, CallInfo *ci);
 /** Method id of a C function, never 0. Threads: any. */
 LUAI_FUNC size_t qlua_cfunction_method(lua_State *L, lua_CFunction f);
 
@@ -55,6 +58,13 @@ LUAI_FUNC void qlua_context_resume(lua_State *L);
 LUAI_FUNC void qlua_context_suspend(lua_State *L);
 /** A coroutine is freed: it resumes nobody any more. */
 LUAI_FUNC void qlua_context_forget(lua_State *L);
+
+/* ---- qlua_poll.c, qlua_trace.c ----------------------------------------------------------- */
+
+/** A call from C, out of any function or from one, while samples are taken from Lua's stack. */
+LUAI_FUNC void qlua_poll_call(lua_State *L, StkId func, int n_results);
+/** Values of arguments and results are told, too. */
+LUAI_FUNC int qlua_has_values;
 
 /* ---- qlua_code.c ------------------------------------------------------------------------- */
 

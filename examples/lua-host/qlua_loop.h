@@ -13,6 +13,9 @@
 #elif QLUA_LOOP == 4
 #define QLUA_COPY(name) qlua_counting_##name
 #define luaV_execute    qlua_execute_counting
+#elif QLUA_LOOP == 6
+#define QLUA_COPY(name) qlua_tracing_##name
+#define luaV_execute    qlua_execute_tracing
 #else
 #define QLUA_COPY(name) qlua_coverage_##name
 #define luaV_execute    qlua_execute_coverage

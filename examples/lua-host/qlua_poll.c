@@ -13,16 +13,6 @@ int qlua_is_polling;
 
 static qprof_thread never_due = {.gate = QPROF_GATE_OPEN | QPROF_HOOK_STACK};
 
-static size_t method_of(lua_State *L, CallInfo *ci)
-{
-    const TValue *f = s2v(ci->func);
-    if (isLua(ci)) {
-        Proto *p = clLvalue(f)->p;
-        return p->qid ? p->qid : qlua_code_method(L, ci, p);
-    }
-    return qlua_cfunction_method(L, ttislcf(f) ? fvalue(f) : clCvalue(f)->f);
-}
-
 /* The path of a frame: down to one that was looked up before, and up again. */
 static unsigned path_of(lua_State *L, CallInfo *at)
 {
@@ -32,7 +22,7 @@ static unsigned path_of(lua_State *L, CallInfo *at)
     unsigned path = ci->qid;
     while (ci != at) {
         ci = ci->next;
-        ci->qid = qprof_path(L->qth, path, method_of(L, ci));
+        ci->qid = qprof_path(L->qth, path, qlua_frame_method(L, ci));
         path = ci->qid;
     }
     return path;

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "ldo.h"
 #include "lgc.h"
 #include "qlua.h"
 
@@ -19,6 +20,7 @@ qprof_thread *qlua_unbound;
 void (*qlua_loop)(lua_State *, CallInfo *) = luaV_execute;
 int qlua_has_lines;
 int qlua_is_covering;
+int qlua_is_apart;
 
 static qprof_thread unbound; /* its gate is closed */
 static size_t n_bound;       /* virtual thread ids given; atomic */
@@ -73,16 +75,20 @@ void qlua_start(void)
     qlua_is_covering = (wants & QPROF_WANT_COVERAGE) != 0;
     if (qlua_is_covering)
         qlua_cover_open();
-    int is_counting = (wants & QPROF_WANT_BLOCKS) && qlua_code_open_scratch();
+    int is_tracing = (wants & (QPROF_WANT_TRACE | QPROF_WANT_PARAMETERS)) != 0;
+    int is_counting = (is_tracing || (wants & QPROF_WANT_BLOCKS)) && qlua_code_open_scratch();
     if (atexit(finish) != 0)
         is_counting = 0;
-    if (is_counting && (wants & QPROF_WANT_ALONE)) {
+    if (is_counting && (wants & QPROF_WANT_ALONE) && !is_tracing) {
         qlua_loop = qlua_execute_coverage;
         return;
     }
     qlua_unbound = &unbound;
     qlua_is_polling = (wants & QPROF_WANT_STACK) && !(wants & QPROF_WANT_SHADOW);
-    qlua_loop = is_counting                ? qlua_execute_counting
+    qlua_is_apart = qlua_is_polling || (is_counting && is_tracing);
+    qlua_has_values = (wants & QPROF_WANT_PARAMETERS) != 0;
+    qlua_loop = is_counting && is_tracing  ? qlua_execute_tracing
+                : is_counting              ? qlua_execute_counting
                 : qlua_is_polling          ? qlua_execute_polling
                 : wants & QPROF_WANT_STACK ? qlua_execute_stack
                                            : qlua_execute_calls;
@@ -137,12 +143,49 @@ void qlua_end(lua_State *L)
         unmount(L);
 }
 
-void qlua_leave(lua_State *L, CallInfo *ci)
+void qlua_leave(lua_State *L, CallInfo *ci, int n_results)
 {
-    if (qlua_is_polling)
+    if (!qlua_is_apart)
+        qlua_exit(L, ci);
+    else if (qlua_is_polling)
         qlua_poll(L, ci);
     else
-        qlua_exit(L, ci);
+        qlua_trace_exit(L, ci, L->top - n_results, n_results);
+}
+
+size_t qlua_frame_method(lua_State *L, CallInfo *ci)
+{
+    const TValue *f = s2v(ci->func);
+    if (isLua(ci)) {
+        Proto *p = clLvalue(f)->p;
+        return p->qid ? p->qid : qlua_code_method(L, ci, p);
+    }
+    return qlua_cfunction_method(L, ttislcf(f) ? fvalue(f) : clCvalue(f)->f);
+}
+
+void qlua_call_c_apart(lua_State *L, CallInfo *ci, lua_CFunction f)
+{
+    if (!qlua_is_polling) {
+        qlua_trace_entry(L, ci, qlua_cfunction_method(L, f));
+        return;
+    }
+    ci->qid = 0;
+    qlua_poll(L, ci->previous);
+}
+
+void qlua_call_apart(lua_State *L, StkId func, int n_results)
+{
+    if (qlua_is_polling) {
+        qlua_poll_call(L, func, n_results);
+        return;
+    }
+    CallInfo *ci = luaD_precall(L, func, n_results);
+    if (ci == NULL)
+        return;
+    ci->callstatus = CIST_FRESH;
+    if (qlua_is_on(L))
+        qlua_trace_entry(L, ci, qlua_frame_method(L, ci));
+    qlua_execute(L, ci);
 }
 
 void qlua_unwind(lua_State *L, CallInfo *to)

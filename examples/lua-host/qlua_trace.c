@@ -1,0 +1,123 @@
+/* qlua_trace.c: both ends of a call, with lines and, where they are wanted, values: what a trace of
+ * the Xbase++ kind asks for.
+ *
+ * Values are described without calling or allocating anything: metamethods are not asked. */
+#define LUA_CORE
+#include "lprefix.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "lapi.h"
+#include "ltm.h"
+#include "qlua_glue.h"
+
+#include "qprof/trace.h"
+
+enum { VALUES_MAX = 16, VALUE_BYTES = 128 };
+
+int qlua_has_values;
+
+/* The current line of a frame; 0: it has none. */
+static int line_of(const CallInfo *ci)
+{
+    if (!isLua(ci))
+        return 0;
+    const Proto *p = ci_func(ci)->p;
+    int line = luaG_getfuncline(p, pcRel(ci->u.l.savedpc, p));
+    return line > 0 ? line : 0;
+}
+
+/* A string in quotes, its end left out where it is long. */
+static void describe_string(const TValue *v, char *to)
+{
+    size_t n = vslen(v), most = VALUE_BYTES - sizeof "\"...\"";
+    snprintf(to, VALUE_BYTES, "\"%.*s%s\"", (int)(n < most ? n : most), svalue(v),
+             n > most ? "..." : "");
+}
+
+/* @param to  [VALUE_BYTES]. @return the name of its type */
+static const char *describe(const TValue *v, char *to)
+{
+    const char *type = ttypename(ttype(v));
+    switch (ttype(v)) {
+    case LUA_TNIL:
+        snprintf(to, VALUE_BYTES, "nil");
+        break;
+    case LUA_TBOOLEAN:
+        snprintf(to, VALUE_BYTES, ttistrue(v) ? "true" : "false");
+        break;
+    case LUA_TNUMBER:
+        if (ttisinteger(v))
+            snprintf(to, VALUE_BYTES, LUA_INTEGER_FMT, ivalue(v));
+        else
+            lua_number2str(to, VALUE_BYTES, fltvalue(v));
+        break;
+    case LUA_TSTRING:
+        describe_string(v, to);
+        break;
+    case LUA_TLIGHTUSERDATA:
+        snprintf(to, VALUE_BYTES, "%s: %p", type, pvalue(v));
+        break;
+    default:
+        if (iscollectable(v))
+            snprintf(to, VALUE_BYTES, "%s: %p", type, (void *)gcvalue(v));
+        else
+            snprintf(to, VALUE_BYTES, "%s", type);
+    }
+    return type;
+}
+
+static void tell_parameters(const lua_State *L, StkId first, StkId end)
+{
+    char value[VALUE_BYTES];
+    for (int i = 0; first + i < end && i < VALUES_MAX; i++) {
+        const char *type = describe(s2v(first + i), value);
+        qprof_trace_parameter_vt(i + 1, type, value, NULL, L->qvt);
+    }
+}
+
+static void tell_results(const lua_State *L, StkId first, int n)
+{
+    char value[VALUE_BYTES];
+    for (int i = 0; i < n && i < VALUES_MAX; i++) {
+        const char *type = describe(s2v(first + i), value);
+        qprof_trace_result_vt(type, value, L->qvt);
+    }
+}
+
+void qlua_trace_entry(lua_State *L, CallInfo *ci, size_t method)
+{
+    ci->qid = ci->previous->qid + 1;
+    if (ci->qid == 1)
+        qlua_begin(L);
+    if (qlua_has_values)
+        tell_parameters(L, ci->func + 1, L->top);
+    qprof_trace_call_vt(method, line_of(ci->previous), L->qvt);
+    qprof_entry(L->qth, method, ci->qid);
+}
+
+/* The function that called it is gone by now: only its own side tells that it ended. */
+void qlua_trace_tail(lua_State *L, CallInfo *ci)
+{
+    size_t method = qlua_frame_method(L, ci);
+    qprof_exit(L->qth, ci->previous->qid);
+    if (qlua_has_values)
+        tell_parameters(L, ci->func + 1, L->top);
+    qprof_trace_call_vt(method, line_of(ci->previous), L->qvt);
+    qprof_entry(L->qth, method, ci->qid);
+}
+
+void qlua_trace_exit(lua_State *L, CallInfo *ci, StkId results, int n_results)
+{
+    const CallInfo *caller = ci->previous;
+    size_t method = qlua_frame_method(L, ci);
+    if (isLua(ci))
+        qprof_trace_line_vt(line_of(ci), L->qvt);
+    if (qlua_has_values)
+        tell_results(L, results, n_results);
+    qprof_exit(L->qth, caller->qid);
+    qprof_trace_return_vt(method, line_of(caller), L->qvt);
+    if (caller->qid == 0)
+        qlua_end(L);
+}
