@@ -1,6 +1,7 @@
 /* run.c: `qprof run`: start a program so that it records, and show what it recorded. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -239,14 +240,28 @@ static int show_profile(qp_cli *cli, const qp_child *child, char *path, size_t n
     return status;
 }
 
+/* A word that says how to record, which a process that records already has not waited for.
+ * @return NULL: there is none */
+static const char *word_of_recording(const qp_args *a)
+{
+    if (a->n_rest || a->n_operands)
+        return a->n_rest ? a->rest[0] : a->operands[0];
+    if (a->time != UINT_MAX)
+        return "--time";
+    if (a->granularity != UINT_MAX)
+        return "--granularity";
+    return a->clock ? "--clock" : NULL;
+}
+
 static int sample_process(qp_cli *cli)
 {
     char path[4096];
-    if (cli->args.n_rest || cli->args.n_operands)
+    const char *word = word_of_recording(&cli->args);
+    if (word)
         return qp_cli_fail(cli,
                            "%s: a process of --pid has its options already; usage: qprof run "
                            "--pid PID [--for TIME] [--pc COMMAND] [-o FILE]",
-                           cli->args.n_rest ? cli->args.rest[0] : cli->args.operands[0]);
+                           word);
     if (!qp_outside_run(cli, path, sizeof path))
         return QP_EXIT_UNUSABLE;
     print_result(cli, path);
@@ -264,6 +279,9 @@ static int run_run(qp_cli *cli)
     }
     if (cli->args.pid)
         return sample_process(cli);
+    if (cli->args.lasts)
+        return qp_cli_fail(cli, "--for=%s: goes with --pid; a program is recorded to its end",
+                           cli->args.lasts);
     if (cli->args.n_rest == 0)
         return qp_cli_fail(cli, "which program? usage: qprof run [options] -- PROGRAM [words]");
     if (!qp_recorder_parse(cli, &words))

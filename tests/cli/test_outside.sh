@@ -81,6 +81,12 @@ claim "a negative one" says '--pid=-5: expected the id of a process' qprof run -
 claim "no time" says '--for=soon: expected a time, as 10s, 500ms or 2m' qprof run --pid 1 --for soon
 claim "a mistake in the command" says '--pc: column 6: 0: ' qprof run --pid 1 --pc 'REAL 0'
 claim "a program besides" says 'a process of --pid has its options already' qprof run --pid 1 -- ./score
+for word in --time=none --granularity=line --clock=user -memory-limit=1G; do
+    claim "$word besides" says "${word%%=*}.*: a process of --pid has its options already" \
+        qprof run --pid 1 $word
+done
+claim "a time for a program" says '--for=5s: goes with --pid; ' qprof run --for 5s -- ./score 'f()'
+claim "does not run it" test -z "$(ls score.*.qprof 2>/dev/null)"
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
     begin -collect=stack
     chmod 711 . "$bin"/qprof 2>/dev/null
