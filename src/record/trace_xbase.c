@@ -43,6 +43,7 @@ static void begin_settings(void)
     if (!X.is_inherited)
         qp_pri_init(&X.settings);
     qp_pool_clear(&X.pool);
+    X.filter = (qp_filter){0}; /* its idle blocks were the pool's */
     memset(X.threads, 0, sizeof X.threads);
     X.cursors = 0;
 }
