@@ -15,7 +15,7 @@
 #include "record/watch_parts.h"
 #include "record/worker.h"
 
-enum { RATE_TRIES = 100, NS_BITS = 30 };
+enum { RATE_TRIES = 100, NS_BITS = 30, LOOK_WORDS = 8 };
 
 uint32_t qp_watch_on;
 qp_watch_list qp_watch;
@@ -270,13 +270,21 @@ static unsigned take_candidates(uint32_t event, candidate *all)
     return n;
 }
 
-/* Is this system thread free to look: not in an action or a condition, and not the worker? One that
- * was left by a jump is found by the C stack. */
-static bool may_look(const void *here)
+/* Is an event being looked at by a function that called this one, or was that left by a jump or an
+ * exception? Then the C stack ends above that, or something else was written to it since.
+ * @param here  frame of the function that asks */
+#if defined(__SANITIZE_ADDRESS__) || defined(__clang__)
+__attribute__((no_sanitize("address")))
+#endif
+static bool
+is_looking(const void *here)
 {
-    if (qp_here.is_worker || (qp_here.watch_frame && here < qp_here.watch_frame))
+    const uint64_t *look = qp_here.look;
+    if (!look || (uintptr_t)here > (uintptr_t)look)
         return false;
-    finish_left_hit();
+    for (unsigned i = 0; i < LOOK_WORDS; i++)
+        if (((const volatile uint64_t *)look)[i] != qp_here.n_looks)
+            return false;
     return true;
 }
 
@@ -290,13 +298,18 @@ static uint64_t value_of(uint32_t event, const qp_watch_call *call)
 void qp_watch_raise(qprof_thread *th, uint32_t event, uintptr_t object,
                     const qp_watch_call *call)
 {
+    uint64_t look[LOOK_WORDS];
     candidate all[QPROF_TRG_MAX_ENABLED];
     int host_errno = errno;
-    if (!qp_load(&qp_watch_on) || !may_look(__builtin_frame_address(0)))
+    if (!qp_load(&qp_watch_on) || qp_here.is_worker || is_looking(__builtin_frame_address(0)))
         return;
+    finish_left_hit();
     occasion o = {th, event, object, call, value_of(event, call), QP_CONTEXT_ANY};
     unsigned n = take_candidates(event, all);
-    qp_here.watch_frame = __builtin_frame_address(0);
+    qp_here.n_looks++;
+    for (unsigned i = 0; i < LOOK_WORDS; i++)
+        ((volatile uint64_t *)look)[i] = qp_here.n_looks;
+    qp_here.look = look;
     for (unsigned i = 0; i < n; i++) {
         qp_trg *t = all[i].t;
         if (qp_observe(&t->slot) && qp_load(&t->n_enabled) == all[i].n_enabled &&
@@ -307,7 +320,7 @@ void qp_watch_raise(qprof_thread *th, uint32_t event, uintptr_t object,
     for (unsigned i = 0; i < n; i++)
         if (qp_load(&all[i].t->is_doomed))
             qp_trg_remove(all[i].t);
-    qp_here.watch_frame = NULL;
+    qp_here.look = NULL;
     errno = host_errno;
 }
 
