@@ -28,14 +28,16 @@ typedef struct {
     qp_buf lanes;     /* lane, by index of the thread */
     size_t n_printed; /* threads that are done */
     size_t n_waiting; /* lines that wait */
+    bool has_title;   /* a thread was printed */
 } printer;
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
-static void print_title(const printer *p, uint32_t thread, bool is_first)
+static void print_title(printer *p, uint32_t thread)
 {
     char text[256];
-    qp_out_text(p->cli->screen.out, is_first ? "" : "\n");
+    qp_out_text(p->cli->screen.out, p->has_title ? "\n" : "");
+    p->has_title = true;
     qp_screen_style(&p->cli->screen, QP_STYLE_HEAD);
     qp_out_text(p->cli->screen.out, "Thread ");
     qp_screen_name(&p->cli->screen, qp_trace_thread_text(p->view, thread, text, sizeof text),
@@ -121,7 +123,7 @@ static void take_line(void *to, const qp_span_thread *th, const qp_flow_line *li
         return;
     if (th->index == p->n_printed) {
         if (!l->n_lines++)
-            print_title(p, th->number, p->n_printed == 0);
+            print_title(p, th->number);
         print_line(p, line);
         return;
     }
@@ -137,15 +139,14 @@ static void take_line(void *to, const qp_span_thread *th, const qp_flow_line *li
 /* Print what waits, thread by thread, up to one that is not complete. @return false: there is one */
 static bool print_waiting(printer *p, const qp_spans *x)
 {
-    bool is_first = p->n_printed == 0;
-    for (size_t i = is_first ? 0 : p->n_printed; i < p->lanes.n; i++) {
+    for (size_t i = p->n_printed; i < p->lanes.n; i++) {
         lane *l = (lane *)p->lanes.items + i;
         if (l->is_dropped) {
             p->n_printed = i;
             return false;
         }
         if (l->lines.n)
-            print_title(p, ((qp_span_thread **)x->threads.items)[i]->number, i == 0);
+            print_title(p, ((qp_span_thread **)x->threads.items)[i]->number);
         for (size_t k = 0; k < l->lines.n; k++)
             print_line(p, (const qp_flow_line *)l->lines.items + k);
         qp_free(l->lines.items);

@@ -135,6 +135,7 @@ static void describe(maker *m, const qp_spans *x, uint64_t end_raw)
     h->clock_source = info->n_ticks ? QP_SOURCE_TSC : QP_SOURCE_NS;
     h->tick_1 = info->n_ticks;
     h->ns_1 = info->n_ns;
+    h->grain = QP_GRAIN_LINE;
     h->pointer_bytes = sizeof(void *);
     h->pid = info->pid;
     h->started_at = info->started_at;

@@ -106,16 +106,18 @@ static void describe(qp_trace *t)
     t->info.is_live = is_live;
     t->info.end_raw = is_live ? 0 : qp_model_now(t->model);
     t->info.is_ended = t->model->run.state >= QP_RUN_SNAPSHOT;
+    if (has_ratio) { /* known better than when a packet said it */
+        t->info.n_ticks = h->tick_1 - h->tick_0;
+        t->info.n_ns = h->ns_1 - h->ns_0;
+    }
     if (t->fd >= 0)
-        return; /* its file has said it */
+        return; /* its file has said the rest */
     t->info.kind = QP_TRACE_OF_RINGS;
     t->info.program = t->model->run.program;
     t->info.pid = t->model->run.pid;
     t->info.started_at = h->started_at;
     t->info.begun_raw = h->begun_raw;
     t->info.is_virtual = t->model->run.is_virtual;
-    t->info.n_ticks = has_ratio ? h->tick_1 - h->tick_0 : 0;
-    t->info.n_ns = has_ratio ? h->ns_1 - h->ns_0 : 0;
 }
 
 /* @return false: see error */

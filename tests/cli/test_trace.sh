@@ -1,0 +1,122 @@
+#!/bin/sh
+# test_trace.sh: the commands of qprof trace, on a trace written by hand and on one of qlua.
+. "$(dirname "$0")/lib.sh"
+write=${QPROF_BUILD:-$1}/tests/trace_write
+about() { about=$1; }
+# check ACTUAL = EXPECTED
+check() { claim "$about" same "$3" "$1"; }
+
+command -v "$write" >/dev/null || { echo "trace_write is not built"; exit 77; }
+
+# Thread 1: main 0 to 100 us, f 10 to 40, in it g 20 to 25; f 50 to 60; h does not return.
+# Thread 2: other 5 to 30 us.
+"$write" run.qtrace 4 100000 \
+    '@1 main( 10000 f( 10000 g( 5000 ) 15000 ) 10000 f( 10000 ) 5000 h( 5000 !1 *done 30000 )' \
+    '@2 5000 other( 25000 )'
+
+about "stat adds up calls"
+qprof trace stat --format=json run.qtrace >stat.json
+check "$(jq -c '.calls[]|select(.name=="f")|[.calls,.total,.net,.min,.max,.average,.incomplete]' stat.json)" \
+    = '[2,40000,35000,10000,30000,20000,0]'
+check "$(jq -c '.calls[]|select(.name=="main")|[.total,.net]' stat.json)" = '[100000,55000]'
+check "$(jq -c '.calls[]|select(.name=="h")|[.unwound,.total]' stat.json)" = '[1,5000]'
+check "$(jq -c '[.calls[].net]|add' stat.json)" = 125000
+
+about "a part of the run has what happens in it"
+check "$(qprof trace stat --since=22us --until=55us --format=json run.qtrace |
+    jq -c '[.calls[]|[.name,.total]]|sort')" = '[["f",23000],["g",3000],["main",33000],["other",8000]]'
+
+about "dump is one object a line, filtered by thread, name and call pattern"
+check "$(qprof trace dump --format=json run.qtrace | jq -s 'length')" = 15
+check "$(qprof trace dump --format=json --thread=2 run.qtrace | jq -sc '[.[].op]')" = '["switch","entry","exit"]'
+check "$(qprof trace dump --format=json --name='g*' run.qtrace | jq -sc '[.[]|[.at,.op]]')" = '[[20000,"entry"],[25000,"exit"]]'
+check "$(qprof trace dump --format=csv --when='app.main->app.f' run.qtrace | grep -c '"f"')" = 4
+check "$(qprof trace dump --format=json run.qtrace | jq -c 'select(.op=="mark")|[.at,.text]')" = '[70000,"done"]'
+
+about "flow is in order, indented"
+qprof trace flow --thread=1 run.qtrace | awk '{ print $3 }' | tr '\n' ' ' >flow
+check "$(cat flow)" = ".main_1. main f g f h "
+
+about "slow shows the slowest call with its tree"
+check "$(qprof trace slow -n 1 --format=json f run.qtrace |
+    jq -c '[.calls,.slowest[0].at,.slowest[0].total,(.slowest[0].nodes|length)]')" = '[2,10000,30000,2]'
+qprof trace slow nothing run.qtrace 2>error
+check $? = 2
+check "$(grep -c 'no call of nothing in it' error)" = 1
+
+about "a trace becomes a profile"
+qprof trace profile -o made.qprof run.qtrace >/dev/null
+check "$(qprof report --format=json made.qprof |
+    jq -c '.methods[]|select(.name=="f")|[.calls,.self,.total,.min,.max]')" = '[2,35000,40000,10000,25000]'
+check "$(qprof check made.qprof | tail -n 1)" = "made.qprof: all 11 checks passed"
+
+about "the forms of files have the same records"
+qprof trace dump --format=csv run.qtrace >all.csv
+for form in again.qtrace packed.qtrace.zst; do
+    qprof trace convert -o $form run.qtrace >/dev/null
+    qprof trace dump --format=csv $form | cmp - all.csv
+    check $? = 0
+done
+qprof trace convert -o same.csv run.qtrace >/dev/null
+cmp same.csv all.csv
+check $? = 0
+qprof trace convert -o RUN.PRF run.qtrace >/dev/null
+check "$(qprof trace dump --format=csv RUN.PRF | grep -c 'entry\|exit')" = 11 # h has no exit
+qprof trace convert --to=delimited -o RUN.TXT run.qtrace >/dev/null
+check "$(head -n 1 RUN.TXT | tr -d '\r')" = '1,0,"I","main",10,""'
+
+about "a Chrome trace has a beginning and an end of every call, in us"
+qprof trace export --to=chrome -o run.json run.qtrace
+check "$(jq -c '[.traceEvents[]|select(.name=="g")|[.ph,.tid,.ts]]' run.json)" = '[["B",1,20],["E",1,25]]'
+check "$(jq '[.traceEvents[]|select(.ph=="B")]|length' run.json)" = 6
+check "$(jq '[.traceEvents[]|select(.ph=="E")]|length' run.json)" = 6
+check "$(jq -c '[.traceEvents[]|select(.ph=="i")|[.name,.ts]]' run.json)" = '[["done",70]]'
+
+if command -v protoc >/dev/null; then
+    about "a trace of Perfetto has no field that its description has not"
+    qprof trace export --to=perfetto -o run.pftrace run.qtrace
+    protoc -I "$root/tests/export" --decode=perfetto.protos.Trace perfetto.proto <run.pftrace >decoded
+    check $? = 0
+    check "$(grep -cE '^ *[0-9]+[:{ ]' decoded)" = 0
+    check "$(grep -c TYPE_SLICE_BEGIN decoded)" = 6
+    check "$(grep -c TYPE_SLICE_END decoded)" = 6
+    check "$(grep -A1 'timestamp: 20000' decoded | grep -c timestamp)" = 1
+fi
+
+about "what is missing or wrong is said"
+head -c -30 run.qtrace >cut.qtrace
+qprof trace stat cut.qtrace >/dev/null 2>error
+check "$(grep -c 'the last packet is not whole' error)" = 1
+for words in "stat" "stat missing.qtrace" "stat --since=x run.qtrace" "dump --when=a->-> run.qtrace" \
+    "stat --since=2us --until=1us run.qtrace" "export --to=nothing run.qtrace" "profile run.qtrace"; do
+    # shellcheck disable=SC2086
+    qprof trace $words >out 2>error
+    check $? = 2
+    check "$(head -n 1 error | grep -c '^qprof trace')" = 1
+done
+
+about "a remark stands beside the trace"
+qprof trace remark RUN.PRF 'before the change'
+check "$(cat RUN.PRA)" = "before the change"
+check "$(qprof trace remark RUN.PRF)" = "before the change"
+
+[ -x "$bin/qlua" ] || { finish; exit; }
+about "figures of qlua's trace are those of its exact profile"
+cat >fib.lua <<'END'
+local function fib(n) return n < 2 and n or fib(n - 1) + fib(n - 2) end
+local step = coroutine.wrap(function() for i = 1, 5 do fib(i) coroutine.yield() end end)
+for i = 1, 5 do step() pcall(error, "left") end
+print(fib(12))
+END
+QPROF="-output=exact.qprof -elapsed-source=monotonic -collect=profile,trace -trace-output=lua.qtrace" \
+    qlua fib.lua >/dev/null
+qprof trace profile -o replayed.qprof lua.qtrace >/dev/null
+for file in exact replayed; do
+    qprof report --threads --format=csv $file.qprof >$file.csv
+done
+cmp exact.csv replayed.csv
+check $? = 0
+QPROF="-output=flight.qprof -collect=profile,trace" qlua fib.lua >/dev/null
+check "$(qprof trace stat --format=json flight.qprof | jq '.calls[]|select(.name=="fib")|.calls')" = \
+    "$(qprof report --format=json flight.qprof | jq '.methods[]|select(.name=="fib")|.calls')"
+finish
