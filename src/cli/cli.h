@@ -19,7 +19,7 @@ typedef struct qp_cli {
 extern const qp_command qp_command_run, qp_command_report, qp_command_tree, qp_command_detail,
     qp_command_annotate, qp_command_info, qp_command_check, qp_command_cover, qp_command_list,
     qp_command_diff, qp_command_merge, qp_command_export, qp_command_html, qp_command_pm,
-    qp_command_top, qp_command_trace, qp_command_help;
+    qp_command_top, qp_command_trace, qp_command_config, qp_command_help;
 extern const qp_command *const qp_commands[]; /* ends with NULL */
 
 /* The command that words name: "report", or "cover" and "report".

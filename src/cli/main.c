@@ -8,13 +8,25 @@
 #include "cli/cli.h"
 #include "cli/help.h"
 
-const qp_command *const qp_commands[] = {
-    &qp_command_run,    &qp_command_report,   &qp_command_tree,
-    &qp_command_detail, &qp_command_annotate, &qp_command_info,
-    &qp_command_check,  &qp_command_cover,    &qp_command_list,
-    &qp_command_diff,   &qp_command_merge,    &qp_command_export,
-    &qp_command_html,   &qp_command_pm,       &qp_command_trace,
-    &qp_command_top,    &qp_command_help,     NULL};
+const qp_command *const qp_commands[] = {&qp_command_run,
+                                         &qp_command_report,
+                                         &qp_command_tree,
+                                         &qp_command_detail,
+                                         &qp_command_annotate,
+                                         &qp_command_info,
+                                         &qp_command_check,
+                                         &qp_command_cover,
+                                         &qp_command_list,
+                                         &qp_command_diff,
+                                         &qp_command_merge,
+                                         &qp_command_export,
+                                         &qp_command_html,
+                                         &qp_command_pm,
+                                         &qp_command_trace,
+                                         &qp_command_top,
+                                         &qp_command_config,
+                                         &qp_command_help,
+                                         NULL};
 
 /* "report" of "cover report" */
 static const char *last_word(const qp_command *command)

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/config_file.h"
 #include "format/options.h"
 #include "model/outside.h"
 
@@ -58,19 +59,31 @@ static bool add_raw(const qp_cli *cli, qp_recorder_words *w, const char *word,
     return add_word(w, qp_option_table[which].name, equals ? equals + 1 : NULL);
 }
 
+/* -config=FILE: its mistakes are found before the program runs, and printed. */
+static qp_parse check_file(void *cli, qp_options *unused, const char *path,
+                           qp_parse_error *error)
+{
+    qp_config_file file;
+    int status = qp_config_file_read(cli, path, &file);
+    (void)unused;
+    qp_config_file_fini(&file);
+    error->message[0] = '\0';
+    return status == QP_EXIT_CLEAN ? QP_PARSE_OK : QP_PARSE_SYNTAX;
+}
+
 static bool check_words(const qp_cli *cli, const char *words)
 {
     static qp_options o;
-    qp_option_events events = {0};
+    qp_option_events events = {.config = check_file, .to = (void *)(uintptr_t)cli};
     qp_parse_error error = {0};
     char mistake[QP_ERROR_BYTES];
     qp_options_init(&o);
-    if (qp_options_parse(&o, words, &events, &error) != QP_PARSE_OK)
+    bool is_good = qp_options_parse(&o, words, &events, &error) == QP_PARSE_OK;
+    if (!is_good && error.message[0])
         qp_cli_fail(cli, "%s; see qprof run --options", error.message);
-    else if (!qp_outside_is_command(qp_option_text(&o, QP_OPT_pc), mistake))
-        qp_cli_fail(cli, "%s", mistake);
-    else
-        return true;
+    if (!is_good || qp_outside_is_command(qp_option_text(&o, QP_OPT_pc), mistake))
+        return is_good;
+    qp_cli_fail(cli, "%s", mistake);
     return false;
 }
 

@@ -1,0 +1,252 @@
+/* config_file.c: reading a configuration file, with the checks that a run makes of its objects. */
+#include "cli/config_file.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+
+enum { FILE_MAX = 256 << 20, ENABLED_MAX = 50 };
+
+/* ---- objects ------------------------------------------------------------------------------- */
+
+static uint64_t key_of(const char *kind, const char *name)
+{
+    uint64_t h = qp_hash_bytes(QP_HASH_START, kind, strlen(kind) + 1);
+    return qp_hash_bytes(h, name, strlen(name));
+}
+
+/* Remember a name. @return false: there is one of this kind already, which is said */
+static bool take_name(qp_config_file *f, const char *kind, const char *name, uint32_t number,
+                      qp_config_error *error)
+{
+    uint64_t key = key_of(kind, name);
+    if (qp_dict_get(&f->names, key)) {
+        snprintf(error->message, sizeof error->message,
+                 "%.80s: there is one of this kind and name already", name);
+        return false;
+    }
+    f->has_failed |= !qp_dict_put(&f->names, key, number);
+    return true;
+}
+
+static int add_rule(qp_config_file *f, qp_config_rule rule, const qp_config_list *list,
+                    qp_config_error *error)
+{
+    qp_config_list names = *list;
+    if (!take_name(f, rule.kind, rule.name, (uint32_t)f->rules.n + 1, error))
+        return -1;
+    for (qp_config_element e; qp_config_next(&names, &e);)
+        rule.n_names++;
+    qp_config_rule *added = qp_buf_add(&f->rules);
+    if (added) {
+        *added = rule;
+        added->name = qp_arena_text(&f->arena, rule.name);
+        f->has_failed |= !added->name;
+    }
+    return 0;
+}
+
+static int on_trigger(void *to, const qp_config_trigger *t, qp_config_error *error)
+{
+    qp_config_file *f = to;
+    const char *what = qp_arena_format(
+        &f->arena, "%s, pass %llu, work %llu%s%s", t->is_on ? "on" : "off",
+        (unsigned long long)t->pass, (unsigned long long)t->work,
+        t->is_cycling ? ", cycling" : "", t->is_for_all_threads ? ", all threads" : "");
+    f->turns_on |= t->is_on && t->is_checked;
+    return add_rule(f, (qp_config_rule){"trigger", t->name, what, 0, t->is_checked},
+                    &t->routines, error);
+}
+
+static int on_action(void *to, const qp_config_action *a, qp_config_error *error)
+{
+    static const char *const kinds[] = {"enable", "disable", "get-results", "clear-results"};
+    qp_config_file *f = to;
+    const char *what = qp_arena_format(&f->arena, "%s at %s", kinds[a->kind],
+                                       a->is_at_exit ? "exit" : "entry");
+    f->turns_on |= a->kind == QP_ACTION_ENABLE && a->is_checked;
+    return add_rule(f, (qp_config_rule){"action", a->name, what, 0, a->is_checked},
+                    &a->routines, error);
+}
+
+static int on_area(void *to, const qp_config_area *a, qp_config_error *error)
+{
+    qp_config_file *f = to;
+    bool is_predefined =
+        strcmp(a->name, "all-lines") == 0 || strcmp(a->name, "all-routines") == 0;
+    const char *what = a->is_excluding          ? "exclude"
+                       : a->lines == QP_SAID_NO ? "include, routines"
+                                                : "include, lines";
+    if (a->has_mode && is_predefined)
+        return snprintf(error->message, sizeof error->message,
+                        "%s: this area exists; only checked= and parameters= can be said of it",
+                        a->name),
+               -1;
+    if (a->has_mode)
+        return add_rule(f, (qp_config_rule){"area", a->name, what, 0, a->checked != QP_SAID_NO},
+                        &a->elements, error);
+    if (is_predefined || qp_dict_get(&f->names, key_of("area", a->name)))
+        return 0;
+    snprintf(error->message, sizeof error->message,
+             "%.80s: there is no such area: expected include or exclude", a->name);
+    return -1;
+}
+
+static void keep_text(qp_config_file *f, const char **text)
+{
+    if (!*text)
+        return;
+    *text = qp_arena_text(&f->arena, *text);
+    f->has_failed |= !*text;
+}
+
+static int on_event_trigger(void *to, const qp_config_event_trigger *t, qp_config_error *error)
+{
+    qp_config_file *f = to;
+    if (!take_name(f, "event-trigger", t->name, (uint32_t)f->triggers.n + 1, error))
+        return -1;
+    f->n_enabled += t->is_enabled;
+    if (f->n_enabled > ENABLED_MAX) {
+        snprintf(error->message, sizeof error->message,
+                 "%.80s: more than %d event triggers are enabled", t->name, ENABLED_MAX);
+        return -1;
+    }
+    qp_config_event_trigger *kept = qp_buf_add(&f->triggers);
+    if (!kept)
+        return 0;
+    *kept = *t;
+    keep_text(f, &kept->name);
+    keep_text(f, &kept->object_name);
+    keep_text(f, &kept->when_name);
+    keep_text(f, &kept->chain);
+    keep_text(f, &kept->action_name);
+    return 0;
+}
+
+/* ---- the rest ------------------------------------------------------------------------------ */
+
+static void warn_unknown(void *to, const char *name)
+{
+    qp_cli_warn(to, "%s: unknown option, a run ignores it", name);
+}
+
+static int on_options(void *to, const char *words, qp_config_error *error)
+{
+    qp_config_file *f = to;
+    static qp_options options; /* large */
+    qp_option_events events = {.unknown = warn_unknown, .to = (void *)(uintptr_t)f->cli};
+    qp_parse_error said;
+    qp_options_init(&options);
+    f->n_options++;
+    if (qp_options_parse(&options, words, &events, &said) == QP_PARSE_OK)
+        return 0;
+    error->column = said.column;
+    snprintf(error->message, sizeof error->message, "%s", said.message);
+    return -1;
+}
+
+static int on_initial_status(void *to, bool is_on, qp_config_error *error)
+{
+    qp_config_file *f = to;
+    (void)error;
+    f->initial_status = is_on ? QP_SAID_YES : QP_SAID_NO;
+    return 0;
+}
+
+static int on_triggering(void *to, bool is_on, qp_config_error *error)
+{
+    qp_config_file *f = to;
+    (void)error;
+    f->triggering = is_on ? QP_SAID_YES : QP_SAID_NO;
+    return 0;
+}
+
+/* Chains may name what follows: they are looked at last. */
+static int check_chains(const qp_config_file *f, qp_config_error *error)
+{
+    const qp_config_event_trigger *all = f->triggers.items;
+    for (size_t i = 0; i < f->triggers.n; i++) {
+        const char *chain = all[i].chain;
+        if (!chain || qp_dict_get(&f->names, key_of("event-trigger", chain)))
+            continue;
+        error->line = all[i].chain_line;
+        error->column = all[i].chain_column;
+        snprintf(error->message, sizeof error->message,
+                 "chain=%.80s: there is no such event trigger", chain);
+        return -1;
+    }
+    return 0;
+}
+
+/* ---- the file ------------------------------------------------------------------------------ */
+
+/* All of it, with a NUL behind. @return NULL: said why not */
+static char *read_text(const qp_cli *cli, const char *path, size_t *n_bytes)
+{
+    const char *why = "out of memory";
+    uint64_t size = 0;
+    int fd = qp_file_open(path, &why);
+    char *text = NULL;
+    if (fd >= 0 && qp_file_is_plain(fd, &size, &why) && size > FILE_MAX)
+        why = "larger than 256 MiB";
+    else if (fd >= 0 && (text = qp_alloc(size + 1, 1)) != NULL)
+        text[ *n_bytes = qp_file_read_at(fd, text, size, 0)] = '\0';
+    if (fd >= 0)
+        close(fd);
+    if (!text)
+        qp_cli_fail(cli, "%s: %s", path, why);
+    return text;
+}
+
+static void print_mistake(const qp_cli *cli, const char *path, const char *text,
+                          const qp_config_error *error)
+{
+    const char *line = text;
+    for (unsigned n = 1; n < error->line; n++)
+        line = strchr(line, '\n') + 1;
+    qp_cli_fail(cli, "%s:%u:%u: %s", path, error->line, error->column, error->message);
+    qp_cli_point(line, error->column);
+}
+
+int qp_config_file_read(const qp_cli *cli, const char *path, qp_config_file *file)
+{
+    const qp_config_sink sink = {.on_options = on_options,
+                                 .on_initial_status = on_initial_status,
+                                 .on_trigger = on_trigger,
+                                 .on_action = on_action,
+                                 .on_area = on_area,
+                                 .on_event_trigger = on_event_trigger,
+                                 .on_triggering = on_triggering,
+                                 .to = file};
+    qp_config_error error;
+    size_t n_bytes = 0;
+    *file = (qp_config_file){
+        .cli = cli, .triggering = QP_SAID_NOTHING, .initial_status = QP_SAID_NOTHING};
+    qp_arena_init(&file->arena);
+    qp_dict_init(&file->names);
+    qp_buf_init(&file->rules, sizeof(qp_config_rule));
+    qp_buf_init(&file->triggers, sizeof(qp_config_event_trigger));
+    char *text = read_text(cli, path, &n_bytes);
+    if (!text)
+        return QP_EXIT_UNUSABLE;
+    int code = qp_config_read(text, n_bytes, &sink, &error);
+    if (!code)
+        code = check_chains(file, &error);
+    bool has_failed = file->has_failed || file->rules.failed || file->triggers.failed;
+    if (code && !has_failed)
+        print_mistake(cli, path, text, &error);
+    qp_free(text);
+    return has_failed ? qp_cli_fail_memory(cli) : code ? QP_EXIT_FAILED : QP_EXIT_CLEAN;
+}
+
+void qp_config_file_fini(qp_config_file *file)
+{
+    qp_arena_fini(&file->arena);
+    qp_dict_fini(&file->names);
+    qp_free(file->rules.items);
+    qp_free(file->triggers.items);
+}
