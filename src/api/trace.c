@@ -5,21 +5,11 @@
 #include "record/marks.h"
 #include "record/trace_writer.h"
 
-/* What a call says of the thread on which it is made. */
-typedef enum {
-    TRACED_CALL,
-    TRACED_RETURN,
-    TRACED_LINE,
-    TRACED_VALUE,
-    TRACED_COUNTER
-} detail_kind;
-
+/* What a call says of the thread on which it is made: a record of an op, or a value. */
 typedef struct {
-    detail_kind kind;
-    qprof_MethodID callee;
-    int line; /* VALUE: number */
+    qp_trace_op op;
+    uint32_t a, b;
     const char *type, *value, *comment;
-    qp_ref name;
     int64_t figure;
 } detail;
 
@@ -28,61 +18,44 @@ static bool is_traced(void)
     return !QP_PRODUCT_IS_COVERAGE && qp_trace_users() && qp_state() == QP_STATE_RUNNING;
 }
 
-/* The record of a method that may never report an entry of its own. */
-static qp_cell method_of(qprof_MethodID id)
-{
-    bool is_new;
-    qp_cell cell = qp_method_is_nameless(id) ? qp_run.methods.anonymous
-                                             : qp_methods_mention(&qp_run.methods, id, &is_new);
-    return cell ? cell : qp_run.methods.overflow;
-}
-
 static void put(qprof_thread *th, const detail *d)
 {
-    switch (d->kind) {
-    case TRACED_CALL:
-        qp_trace_note(th, QP_TRACE_CALL, method_of(d->callee), (uint32_t)d->line);
-        break;
-    case TRACED_RETURN:
-        qp_trace_note(th, QP_TRACE_RETURN, method_of(d->callee), (uint32_t)d->line);
-        break;
-    case TRACED_LINE:
-        qp_trace_note(th, QP_TRACE_LINE, (uint32_t)d->line, 0);
-        break;
-    case TRACED_VALUE:
-        qp_trace_value(th, d->line, d->type, d->value, d->comment);
-        break;
-    case TRACED_COUNTER:
-        qp_trace_counter(th, d->name, d->figure);
-        break;
-    }
+    if (d->op == QP_TRACE_VALUE)
+        qp_trace_value(th, (int)d->a, d->type, d->value, d->comment);
+    else if (d->op == QP_TRACE_COUNTER)
+        qp_trace_counter(th, d->a, d->figure);
+    else
+        qp_trace_note(th, d->op, d->a, d->b);
 }
 
 /* @param th  held; NULL: none, which is counted */
 static void record(qprof_thread *th, const detail *d)
 {
-    int host_errno = errno;
+    uint32_t off = QP_HOOK_STOPPED | QP_HOOK_OFF;
     qprof_frame *top = th ? qp_event_begin(th) : NULL;
     if (top) {
-        if ((QPROF_LOAD(th->gate) & (QP_HOOK_TRACE | QP_HOOK_STOPPED)) == QP_HOOK_TRACE)
+        if ((QPROF_LOAD(th->gate) & (QP_HOOK_TRACE | off)) == QP_HOOK_TRACE)
             put(th, d);
         qp_event_end(th, top);
     }
     if (th)
         qp_thread_drop();
+}
+
+static void record_plain(const detail *d)
+{
+    int host_errno = errno;
+    if (is_traced())
+        record(qp_door_plain(), d);
     errno = host_errno;
 }
 
-static void record_plain(detail d)
+static void record_vt(const detail *d, VthreadID vt)
 {
+    int host_errno = errno;
     if (is_traced())
-        record(qp_door_plain(), &d);
-}
-
-static void record_vt(detail d, VthreadID vt)
-{
-    if (is_traced())
-        record(qp_door_vt(vt), &d);
+        record(qp_door_vt(vt), d);
+    errno = host_errno;
 }
 
 void qprof_mark(const char *text)
@@ -96,11 +69,11 @@ void qprof_mark(const char *text)
 void qprof_counter(const char *name, int64_t value)
 {
     int host_errno = errno;
-    detail d = {.kind = TRACED_COUNTER, .figure = value};
-    d.name = is_traced() ? qp_texts_add(&qp_run.texts, name) : 0;
-    errno = host_errno;
-    if (d.name)
+    detail d = {.op = QP_TRACE_COUNTER, .figure = value};
+    d.a = is_traced() ? qp_texts_add(&qp_run.texts, name) : 0;
+    if (d.a)
         record(qp_door_last(), &d);
+    errno = host_errno;
 }
 
 int qprof_trace_dump(const char *file)
@@ -122,64 +95,77 @@ int qprof_trace_dump(const char *file)
 
 /* ---- more about calls ------------------------------------------------------------------------ */
 
+/* A callee may never report an entry of its own. */
+static detail call_of(qp_trace_op op, qprof_MethodID callee, int line)
+{
+    bool is_new;
+    qp_cell cell = 0;
+    if (is_traced())
+        cell = qp_method_is_nameless(callee)
+                   ? qp_run.methods.anonymous
+                   : qp_methods_mention(&qp_run.methods, callee, &is_new);
+    return (detail){.op = op, .a = cell ? cell : qp_run.methods.overflow, .b = (uint32_t)line};
+}
+
 void qprof_trace_call(qprof_MethodID callee, int line)
 {
-    record_plain((detail){.kind = TRACED_CALL, .callee = callee, .line = line});
+    const detail d = call_of(QP_TRACE_CALL, callee, line);
+    record_plain(&d);
 }
 
 void qprof_trace_call_vt(qprof_MethodID callee, int line, VthreadID vt)
 {
-    record_vt((detail){.kind = TRACED_CALL, .callee = callee, .line = line}, vt);
+    const detail d = call_of(QP_TRACE_CALL, callee, line);
+    record_vt(&d, vt);
 }
 
 void qprof_trace_return(qprof_MethodID callee, int line)
 {
-    record_plain((detail){.kind = TRACED_RETURN, .callee = callee, .line = line});
+    const detail d = call_of(QP_TRACE_RETURN, callee, line);
+    record_plain(&d);
 }
 
 void qprof_trace_return_vt(qprof_MethodID callee, int line, VthreadID vt)
 {
-    record_vt((detail){.kind = TRACED_RETURN, .callee = callee, .line = line}, vt);
+    const detail d = call_of(QP_TRACE_RETURN, callee, line);
+    record_vt(&d, vt);
 }
 
 void qprof_trace_line(int line)
 {
-    record_plain((detail){.kind = TRACED_LINE, .line = line});
+    const detail d = {.op = QP_TRACE_LINE, .a = (uint32_t)line};
+    record_plain(&d);
 }
 
 void qprof_trace_line_vt(int line, VthreadID vt)
 {
-    record_vt((detail){.kind = TRACED_LINE, .line = line}, vt);
+    const detail d = {.op = QP_TRACE_LINE, .a = (uint32_t)line};
+    record_vt(&d, vt);
 }
 
 void qprof_trace_parameter(int number, const char *type, const char *value, const char *comment)
 {
+    const detail d = {QP_TRACE_VALUE, (uint32_t)number, 0, type, value, comment, 0};
     if (number > 0)
-        record_plain((detail){.kind = TRACED_VALUE,
-                              .line = number,
-                              .type = type,
-                              .value = value,
-                              .comment = comment});
+        record_plain(&d);
 }
 
 void qprof_trace_parameter_vt(int number, const char *type, const char *value,
                               const char *comment, VthreadID vt)
 {
+    const detail d = {QP_TRACE_VALUE, (uint32_t)number, 0, type, value, comment, 0};
     if (number > 0)
-        record_vt((detail){.kind = TRACED_VALUE,
-                           .line = number,
-                           .type = type,
-                           .value = value,
-                           .comment = comment},
-                  vt);
+        record_vt(&d, vt);
 }
 
 void qprof_trace_result(const char *type, const char *value)
 {
-    record_plain((detail){.kind = TRACED_VALUE, .type = type, .value = value});
+    const detail d = {QP_TRACE_VALUE, 0, 0, type, value, NULL, 0};
+    record_plain(&d);
 }
 
 void qprof_trace_result_vt(const char *type, const char *value, VthreadID vt)
 {
-    record_vt((detail){.kind = TRACED_VALUE, .type = type, .value = value}, vt);
+    const detail d = {QP_TRACE_VALUE, 0, 0, type, value, NULL, 0};
+    record_vt(&d, vt);
 }

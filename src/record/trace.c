@@ -53,6 +53,13 @@ void qp_trace_drop_user(qp_trace_user user)
         qp_fetch_and(&qp_threads_at(i)->gate, ~(uint32_t)QP_HOOK_TRACE);
 }
 
+/* What is not the usual entry or exit need not be fast. */
+static __attribute__((noinline)) void put(const qp_trace_lane *lane, qp_trace_op op,
+                                          uint64_t ticks, uint32_t a, uint32_t b)
+{
+    qp_trace_put(lane, op, ticks, a, b);
+}
+
 /* ---- rings --------------------------------------------------------------------------------- */
 
 qp_ring *qp_trace_ring_at(uint32_t i)
@@ -163,8 +170,7 @@ static void say_what_was_lost(qp_trace_lane *lane, uint64_t raw)
 {
     if (QP_LIKELY(!lane->n_lost))
         return;
-    qp_trace_put(lane, QP_TRACE_LOST, raw, (uint32_t)lane->n_lost,
-                 (uint32_t)(lane->n_lost >> 32));
+    put(lane, QP_TRACE_LOST, raw, (uint32_t)lane->n_lost, (uint32_t)(lane->n_lost >> 32));
     qp_fetch_add(&qp_run_head()->diagnostics[QP_D_trace_lost], lane->n_lost);
     lane->n_lost = 0;
     qp_store(&lane->th, (qprof_thread *)NULL);
@@ -176,11 +182,11 @@ static void say_whose(qp_trace_lane *lane, qprof_thread *th, uint64_t raw)
     if (QP_LIKELY(qp_load(&lane->th) == th))
         return;
     uint32_t top = QPROF_LOAD(th->pulse->top) & ~QPROF_TOP_BUSY;
-    qp_trace_put(lane, QP_TRACE_SWITCH, raw, qp_record_cell(th),
-                 top ? QPROF_CELL(th, qprof_frame, top)->node : r->root);
+    put(lane, QP_TRACE_SWITCH, raw, qp_record_cell(th),
+        top ? QPROF_CELL(th, qprof_frame, top)->node : r->root);
     if (r->n_lives > 1) {
         uint64_t id = r->vt_id ? r->vt_id : r->host_id;
-        qp_trace_put(lane, QP_TRACE_DATA, 0, (uint32_t)id, (uint32_t)(id >> 32));
+        put(lane, QP_TRACE_DATA, 0, (uint32_t)id, (uint32_t)(id >> 32));
     }
     qp_store(&lane->ring->thread, qp_record_cell(th));
     qp_store(&lane->th, th);
@@ -222,8 +228,8 @@ void qp_trace_entry(qprof_thread *th, qprof_frame *f)
     qp_trace_lane *lane = room_for(th, 1, raw);
     if (!lane)
         return;
-    qp_trace_put(lane, QP_TRACE_ENTRY, raw, f->flags & QP_FRAME_FOLDED ? 0 : f->node,
-                 qp_event_method(th, f));
+    put(lane, QP_TRACE_ENTRY, raw, f->flags & QP_FRAME_FOLDED ? 0 : f->node,
+        qp_event_method(th, f));
     QPROF_STORE(f->flags, f->flags | QP_FRAME_TRACED);
 }
 
@@ -233,8 +239,7 @@ void qp_trace_exit(qprof_thread *th, uint32_t n, bool is_unwound, const qprof_fr
     bool is_traced = n && (QPROF_LOAD(th->gate) & QP_HOOK_TRACE);
     qp_trace_lane *lane = is_traced ? room_for(th, 1, raw) : NULL;
     if (lane)
-        qp_trace_put(lane, QP_TRACE_EXIT, raw, n | (is_unwound ? QP_TRACE_UNWOUND : 0),
-                     resumes->node);
+        put(lane, QP_TRACE_EXIT, raw, n | (is_unwound ? QP_TRACE_UNWOUND : 0), resumes->node);
 }
 
 /* Ticks at which a thread's clock was stopped or started; where it has another clock, now. */
@@ -250,7 +255,7 @@ static void put_gate(qprof_thread *th, bool is_open, uint64_t raw)
     raw = raw_of_change(raw);
     qp_trace_lane *lane = room_for(th, 1, raw);
     if (lane)
-        qp_trace_put(lane, QP_TRACE_GATE, raw, is_open, 0);
+        put(lane, QP_TRACE_GATE, raw, is_open, 0);
 }
 
 qp_trace_stand qp_trace_stand_of(const qprof_thread *th)
@@ -282,7 +287,7 @@ void qp_trace_note(qprof_thread *th, qp_trace_op op, uint32_t a, uint32_t b)
     uint64_t raw = qp_charge_elapsed();
     qp_trace_lane *lane = room_for(th, 1, raw);
     if (lane)
-        qp_trace_put(lane, op, raw, a, b);
+        put(lane, op, raw, a, b);
 }
 
 void qp_trace_mark(qp_mark_kind kind, qp_ref name)
@@ -291,7 +296,7 @@ void qp_trace_mark(qp_mark_kind kind, qp_ref name)
     if (!qp_trace_users() || !lane->ring || !name)
         return;
     if (has_room(lane, 1))
-        qp_trace_put(lane, QP_TRACE_MARK, qp_charge_elapsed(), name, (uint32_t)kind);
+        put(lane, QP_TRACE_MARK, qp_charge_elapsed(), name, (uint32_t)kind);
     else
         lose(lane, 1);
 }
@@ -302,8 +307,8 @@ void qp_trace_counter(qprof_thread *th, qp_ref name, int64_t value)
     qp_trace_lane *lane = room_for(th, 2, raw);
     if (!lane)
         return;
-    qp_trace_put(lane, QP_TRACE_COUNTER, raw, name, 0);
-    qp_trace_put(lane, QP_TRACE_DATA, 0, (uint32_t)bits, (uint32_t)(bits >> 32));
+    put(lane, QP_TRACE_COUNTER, raw, name, 0);
+    put(lane, QP_TRACE_DATA, 0, (uint32_t)bits, (uint32_t)(bits >> 32));
 }
 
 /* ---- texts of values ------------------------------------------------------------------------ */
@@ -334,7 +339,7 @@ static void flush_text(text_writer *w)
         else
             high |= (uint64_t)w->bytes[i] << 8 * (i - 7);
     if (w->n)
-        qp_trace_put(w->lane, QP_TRACE_TEXT, low, (uint32_t)high, (uint32_t)(high >> 32));
+        put(w->lane, QP_TRACE_TEXT, low, (uint32_t)high, (uint32_t)(high >> 32));
     w->n = 0;
 }
 
@@ -360,7 +365,7 @@ void qp_trace_value(qprof_thread *th, int number, const char *type, const char *
     if (!lane)
         return;
     text_writer w = {.lane = lane};
-    qp_trace_put(lane, QP_TRACE_VALUE, raw, (uint32_t)number, n);
+    put(lane, QP_TRACE_VALUE, raw, (uint32_t)number, n);
     put_text(&w, type, n_type);
     put_text(&w, value, n_value);
     put_text(&w, comment, n_comment);
@@ -396,6 +401,6 @@ void qp_trace_park(const qprof_thread *th, bool has_ended, uint64_t raw)
     if (!has_room(lane, 1))
         lose(lane, 1);
     else
-        qp_trace_put(lane, QP_TRACE_PARK, raw_of_change(raw), qp_record_cell(th), has_ended);
+        put(lane, QP_TRACE_PARK, raw_of_change(raw), qp_record_cell(th), has_ended);
     qp_store(&lane->th, (qprof_thread *)NULL);
 }

@@ -262,7 +262,7 @@ static void streams_survive_kill_9(void **state) /* reliability 2.11 */
     snprintf(options, sizeof options, "-trace-output=%s", file);
     for (unsigned i = 0; i < N_KILLS; i++) {
         ring_sum sums[N_THREADS] = {{0}};
-        kill_after(moment_of(i, &seed) * 4, options);
+        kill_after(moment_of(i, &seed) * 2, options);
         traces *written = traces_of_file(file), *left = traces_of_profile(shared->live_file);
         assert_int_equal(written->n_missing, 0);
         add_events(sums, written, written);
