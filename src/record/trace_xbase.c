@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/plain.h"
+#include "base/signal.h"
 #include "record/charge.h"
 #include "record/names.h"
 #include "record/trace_writer.h"
@@ -157,7 +158,10 @@ int qp_trace_xbase_save(const char *pri_file, qp_parse_error *error)
 {
     begin_settings();
     size_t n = qp_pri_write(&X.settings, text, sizeof text);
+    qp_signal_hold hold;
+    qp_signal_hold_begin(&hold, SIGXFSZ);
     int code = qp_prf_file_write(pri_file, true, text, n);
+    qp_signal_hold_end(&hold);
     return code ? refuse(error, QPROF_E_IO, pri_file, strerror(code)) : 0;
 }
 
@@ -259,9 +263,13 @@ static void report(void)
 static void close_file(void)
 {
     bool is_told = X.prf.error;
+    qp_signal_hold hold;
     qp_store(&X.is_on, 0);
+    qp_signal_hold_begin(&hold, SIGXFSZ);
     qp_trace_xbase_end_threads();
-    if (qp_prf_close(&X.prf) && !is_told)
+    qp_prf_close(&X.prf);
+    qp_signal_hold_end(&hold);
+    if (X.prf.error && !is_told)
         qp_trace_xbase_report_error();
     X.is_open = false;
 }
@@ -288,7 +296,10 @@ int qp_trace_xbase_start(const char *prf_file, qp_parse_error *error)
     note_unknown_bits();
     qp_prf_options o = qp_prf_options_of(&X.settings);
     o.day = today();
+    qp_signal_hold hold;
+    qp_signal_hold_begin(&hold, SIGXFSZ);
     code = qp_prf_open(&X.prf, path, &o);
+    qp_signal_hold_end(&hold);
     if (code)
         return refuse(error, QPROF_E_IO, X.prf.wrong, strerror(code));
     pthread_mutex_lock(&X.lock);
@@ -317,9 +328,12 @@ int qp_trace_xbase_flush(qp_parse_error *error)
     if (!X.is_open)
         return refuse(error, QPROF_E_STATE, "qprof_trace_flush", "no trace is being made");
     qp_trace_drain();
+    qp_signal_hold hold;
+    qp_signal_hold_begin(&hold, SIGXFSZ);
     pthread_mutex_lock(&X.lock);
     bool is_flushed = qp_prf_flush(&X.prf);
     pthread_mutex_unlock(&X.lock);
+    qp_signal_hold_end(&hold);
     return is_flushed ? 0 : refuse(error, QPROF_E_IO, X.prf.wrong, strerror(X.prf.error));
 }
 

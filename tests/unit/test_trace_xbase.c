@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -238,11 +239,18 @@ static void another_process_reads_what_is_flushed(void **state) /* trace 16 */
     assert_string_equal(rows("T.PRF"), "Imain If Of Omain");
 }
 
+/* The thread sanitizer ends a forked child that starts a thread. */
+#if defined(__SANITIZE_THREAD__)
+enum { CHILDREN = 1 };
+#else
+enum { CHILDREN = 2 };
+#endif
+
 static void a_child_keeps_off_the_file_of_its_parent(void **state)
 {
     play_ctx *p = *state;
     int status;
-    for (unsigned follows = 0; follows < 2; follows++) {
+    for (unsigned follows = 0; follows < CHILDREN; follows++) {
         char path[64];
         play_begin(p, follows ? "-trace=T.PRF -follow-child-processes=yes" : "-trace=T.PRF");
         play(p, "main( ");
@@ -293,6 +301,27 @@ static void a_removed_folder_ends_the_trace_and_nothing_else(void **state)
     assert_non_null(strstr(line, "the trace ends after 3 entries"));
     assert_null(fgets(line, sizeof line, log)); /* once */
     fclose(log);
+}
+
+static void a_full_disk_ends_the_trace_with_a_whole_record(void **state)
+{
+    play_ctx *p = *state;
+    struct rlimit before, small;
+    play_begin(p, "-log-file=log");
+    assert_int_equal(qprof_trace_start("T.PRF"), 0);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    small = before;
+    small.rlim_cur = 456 + 3 * 87 + 50; /* room for three records of 1 + 5 + 8 + 1 + 64 + 8 */
+    play(p, "main( f( ) f( ) ");
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0); /* SIGXFSZ would end the process */
+    int flushed = qprof_trace_flush(), stopped = qprof_trace_stop();
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    assert_int_equal(flushed, QPROF_E_IO);
+    assert_int_equal(stopped, QPROF_E_IO);
+    play(p, "f( ) )");
+    play_end(p);
+    assert_string_equal(rows("T.PRF"), "Imain If Of");
+    assert_flat(p, "f", 3, 0, 0);
 }
 
 /* ---- settings ---------------------------------------------------------------------------------- */
@@ -368,6 +397,7 @@ int main(void)
         PLAY_TEST(another_process_reads_what_is_flushed),
         PLAY_TEST(a_child_keeps_off_the_file_of_its_parent),
         PLAY_TEST(a_removed_folder_ends_the_trace_and_nothing_else),
+        PLAY_TEST(a_full_disk_ends_the_trace_with_a_whole_record),
         PLAY_TEST(settings_are_refused_with_the_reason),
         PLAY_TEST(a_file_of_settings_goes_round),
     };
