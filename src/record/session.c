@@ -446,7 +446,6 @@ static void seal(bool at_exit_handler, char *path, size_t n_bytes)
     h->end_raw = qp_charge_elapsed();
     h->ended_at = qp_clock_wall();
     h->flags |= at_exit_handler ? QP_FLAG_AT_EXIT : 0;
-    qp_charge_calibrate();
     path[0] = '\0';
     if (!qp_save_has_data()) {
         if (qp_run.space.map.path[0])
@@ -488,6 +487,7 @@ void qp_session_end(bool at_exit_handler)
         qp_samples_end();
         qp_rules_report();
         qp_watch_end();
+        qp_charge_calibrate(); /* for the last time */
         qp_trace_stop();
         seal(at_exit_handler, path, sizeof path);
         qp_summary_print(path);

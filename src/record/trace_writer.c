@@ -412,6 +412,7 @@ int qp_trace_dump(const char *pattern, qp_parse_error *error)
     }
     if (qp_names_dataset(pattern, qp_run.n_datasets, path, sizeof path, error) != 0)
         return QPROF_E_OPTION;
+    qp_charge_calibrate();
     qp_signal_hold hold;
     qp_signal_hold_begin(&hold, SIGXFSZ);
     qp_trace_sink *s = qp_trace_sink_new(path, sizeof path);
