@@ -99,7 +99,8 @@ static void record_detail(qprof_thread *th, detail d)
         qp_blocks_count(th, top, d.block, d.n);
     else
         qp_blocks_mark(th, top, d.block);
-    if (!QP_PRODUCT_IS_COVERAGE && d.kind != UNITS && qp_trace_xbase_wants_lines())
+    bool is_traced = !QP_PRODUCT_IS_COVERAGE && (QPROF_LOAD(th->gate) & QP_HOOK_TRACE);
+    if (QP_UNLIKELY(is_traced) && d.kind != UNITS && qp_trace_xbase_wants_lines())
         qp_trace_xbase_block(th, top, d.block);
     qp_event_end(th, top);
     if (QP_UNLIKELY(qp_load(&qp_watch_on)))
