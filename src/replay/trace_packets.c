@@ -251,6 +251,60 @@ static qp_pack_path path_of(void *to, qp_cell cell)
     return (qp_pack_path){p->caller_cell, p->method_cell};
 }
 
+/* A varint of one or two bytes. @return bytes read; 0: it is longer */
+static inline size_t short_varint(const unsigned char *in, uint32_t *value)
+{
+    *value = in[0] & 0x7f;
+    if (in[0] < 0x80)
+        return 1;
+    *value |= (uint32_t)in[1] << 7;
+    return in[1] < 0x80 ? 2 : 0;
+}
+
+/* Nearly all records are plain entries and exits of a few bytes: as qp_unpack_record(), inline.
+ * @return bytes read; 0: it is another one */
+static inline size_t unpack_plain(qp_names *names, qp_trace_carrier *c, qp_trace_record *r)
+{
+    const unsigned char *in = c->payload + c->payload_at, *at = in + 1;
+    unsigned op = in[0] & 15u;
+    uint32_t step = 0, path = c->state.path;
+    if (!(in[0] & QP_PACKED_PLAIN) || (op != QP_TRACE_ENTRY && op != QP_TRACE_EXIT))
+        return 0;
+    size_t n = in[0] & QP_PACKED_NO_TICKS ? 0 : short_varint(at, &step);
+    if ((!n && !(in[0] & QP_PACKED_NO_TICKS)) || step > QP_TRACE_TICKS - c->state.ticks)
+        return 0;
+    at += n;
+    if (op == QP_TRACE_ENTRY) {
+        uint32_t zigzag = 0;
+        n = short_varint(at, &zigzag);
+        path = c->state.last + (zigzag >> 1 ^ (zigzag & 1 ? UINT32_MAX : 0));
+        if (!n || !path)
+            return 0;
+        at += n;
+    }
+    const qp_trace_path *p = qp_names_path_at(names, qp_names_path(names, path));
+    c->state.ticks += step;
+    r->word = (uint64_t)op << QP_TRACE_OP_SHIFT | c->state.ticks;
+    if (op == QP_TRACE_ENTRY) {
+        r->a = c->state.path = c->state.last = path;
+        r->b = p->method_cell;
+    } else {
+        r->a = 1;
+        r->b = c->state.path = p->caller_cell;
+    }
+    return (size_t)(at - in);
+}
+
+/* The next record of a packet. @return bytes read; 0: it is damaged */
+static size_t unpack(qp_trace *t, qp_trace_carrier *c, qp_trace_record *r)
+{
+    const qp_pack_paths paths = {path_of, &t->names};
+    size_t n_left = c->n_payload - c->payload_at;
+    size_t taken = n_left >= QP_PACKED_MAX ? unpack_plain(&t->names, c, r) : 0;
+    return taken ? taken
+                 : qp_unpack_record(&c->state, c->payload + c->payload_at, n_left, &paths, r);
+}
+
 /* Read the next packet of a carrier that is whole and new. @return false: there is none */
 static bool begin_packet(qp_trace *t, qp_trace_carrier *c, qp_packet *p)
 {
@@ -325,7 +379,6 @@ static void find_thread(qp_trace *t, qp_trace_carrier *c)
 
 bool qp_packets_fill(qp_trace *t, qp_trace_carrier *c)
 {
-    const qp_pack_paths paths = {path_of, &t->names};
     if (!qp_trace_batch(t, c))
         return false;
     while (c->n == 0 && !t->failed) {
@@ -333,8 +386,7 @@ bool qp_packets_fill(qp_trace *t, qp_trace_carrier *c)
             return false;
         while (c->n_left && c->n < QP_BATCH_RECORDS) {
             qp_trace_record *r = &c->batch[c->n];
-            size_t taken = qp_unpack_record(&c->state, c->payload + c->payload_at,
-                                            c->n_payload - c->payload_at, &paths, r);
+            size_t taken = unpack(t, c, r);
             if (!taken) {
                 t->losses.n_damaged++;
                 c->n_left = 0;
