@@ -221,9 +221,10 @@ int qprof_block_at(qprof_MethodID id, int code_offset)
 static qprof_MethodID method_on_top(const qprof_thread *th)
 {
     const qprof_frame *top = th ? qp_top_of(th) : NULL;
-    if (!top)
-        return 0;
-    return (qprof_MethodID)(top->node ? qp_node_at(th, top->node)->method_id : top->method_id);
+    if (!top || !top->node)
+        return top ? (qprof_MethodID)top->method_id : 0;
+    qp_cell method = qp_event_method(th, top);
+    return method ? (qprof_MethodID)((const qp_method *)qp_at(&qp_run.space, method))->id : 0;
 }
 
 qprof_MethodID qprof_current_method_id(void)

@@ -5,6 +5,9 @@
 #include "record/data.h"
 #include "record/rules.h"
 
+/* What a change returns that no method's part in the rules depends on. */
+enum { INNER = 1 };
+
 /* A change of the rules, under the control lock. */
 typedef struct {
     qp_rule_kind kind;
@@ -36,7 +39,7 @@ static int with_rule(change c)
         qp_control_unlock();
     }
     errno = host_errno;
-    return refuse(code);
+    return refuse(code == INNER ? 0 : code);
 }
 
 static qp_rule *create(qp_rule_kind kind, const char *name, unsigned n_types, int type,
@@ -47,7 +50,7 @@ static qp_rule *create(qp_rule_kind kind, const char *name, unsigned n_types, in
     qp_rule *rule = NULL;
     if (is_known && !begin()) {
         rule = qp_rule_create(kind, name, (unsigned)type, (unsigned)when);
-        if (rule)
+        if (rule && kind == QP_RULE_AREA) /* it may have unchecked all-lines */
             qp_rules_changed();
         qp_control_unlock();
     }
@@ -81,25 +84,25 @@ static int destroy(qp_rule *rule, const void *unused)
 static int set_pass(qp_rule *rule, const void *n)
 {
     __atomic_store_n(&rule->pass, *(const unsigned long *)n, __ATOMIC_RELAXED);
-    return 0;
+    return INNER;
 }
 
 static int set_work(qp_rule *rule, const void *n)
 {
     __atomic_store_n(&rule->work, *(const unsigned long *)n, __ATOMIC_RELAXED);
-    return 0;
+    return INNER;
 }
 
 static int set_cycling(qp_rule *rule, const void *yes)
 {
     qp_store(&rule->is_cycling, *(const int *)yes != 0);
-    return 0;
+    return INNER;
 }
 
 static int set_all_threads(qp_rule *rule, const void *yes)
 {
     qp_store(&rule->is_for_all, *(const int *)yes != 0);
-    return 0;
+    return INNER;
 }
 
 static int set_checked(qp_rule *rule, const void *yes)
@@ -111,7 +114,7 @@ static int set_checked(qp_rule *rule, const void *yes)
 static int set_parameters(qp_rule *rule, const void *yes)
 {
     qp_store(&rule->has_parameters, *(const int *)yes != 0);
-    return 0;
+    return INNER;
 }
 
 typedef struct {

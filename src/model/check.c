@@ -111,10 +111,12 @@ static void check_sum(inspection *s)
            "own times add up to %llu ticks, threads to %llu, the root has %llu", (count)self,
            (count)all, (count)m->nodes[QP_ROOT_NODE].f.total);
     uint64_t methods = 0;
+    for (uint32_t t = 1; t < m->n_threads; t++) /* what is nobody's */
+        methods = qp_sum(methods, m->nodes[m->threads[t].root].f.self);
     for (uint32_t i = 1; i < m->n_methods; i++)
         methods = qp_sum(methods, m->methods[i].all.self);
-    EXPECT(s, methods == self, "methods have %llu ticks, call paths %llu", (count)methods,
-           (count)self);
+    EXPECT(s, methods == self, "methods and roots have %llu ticks, call paths %llu",
+           (count)methods, (count)self);
 }
 
 static void check_frames(inspection *s)
@@ -152,8 +154,8 @@ static void check_min_max(inspection *s)
 {
     const qp_model *m = s->m;
     const qp_head *h = qp_image_head(&m->own->image);
-    bool has_partial =
-        h->stopped_total || h->stopped_since || h->clear_count || m->run.is_merged;
+    bool has_partial = h->stopped_total || h->stopped_since || h->clear_count ||
+                       m->run.is_merged || (h->flags & QP_FLAG_TURNED);
     for (uint32_t i = m->n_threads; i < m->n_nodes; i++) {
         const qp_model_node *n = &m->nodes[i];
         const qp_model_thread *th = &m->threads[n->thread];

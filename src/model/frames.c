@@ -172,8 +172,7 @@ static uint32_t read_stack(qp_model_private *own, uint32_t thread, qp_buf *block
                 is_broken = true;
                 continue;
             }
-            if (own->nodes[node].parent) /* a frame folded into the root is charged to nobody */
-                fold_frame(own, blocks, node, f, depth == 1);
+            fold_frame(own, blocks, node, f, depth == 1);
             to[n++] = node;
         }
     }

@@ -127,7 +127,8 @@ static uint32_t parent_of(qp_model_private *own, const qp_node *r, qp_cell cell,
     return root;
 }
 
-/* Nobody calls it, but interrupts find it: while its stack is empty. */
+/* Nobody calls it. Interrupts find it while its stack is empty, and what outermost methods did that
+ * are in no area, or found no memory, is its own time. */
 static void read_root(qp_model_private *own, uint32_t thread, const qp_node *r)
 {
     qp_figures *f = &own->nodes[own->threads[thread].root].f;
@@ -135,6 +136,7 @@ static void read_root(qp_model_private *own, uint32_t thread, const qp_node *r)
         return;
     read_more(own, &own->nodes[own->threads[thread].root], r->more);
     f->skips = f->counts = 0;
+    f->self = r->self;
 }
 
 static void read_node(qp_model_private *own, qp_cell cell, uint32_t thread, qp_cell root)

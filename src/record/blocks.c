@@ -78,9 +78,9 @@ static bool is_routine_level(qp_cell method)
 static qp_bank *frame_bank(qprof_thread *th, const qprof_frame *f, qp_bank_kind kind, int bb)
 {
     const qprof_node *n = qp_node_at(th, f->node);
-    uint32_t n_blocks = qp_method_n_blocks(&qp_run.methods, n->method);
     if ((f->flags & QPROF_FRAME_EXCLUDED) || is_routine_level(n->method))
         return NULL;
+    uint32_t n_blocks = qp_method_n_blocks(&qp_run.methods, n->method);
     if (f->flags & QPROF_FRAME_FOLDED) { /* its node is its caller's */
         qp_count(&qp_run.space, QP_D_out_of_memory);
         return NULL;

@@ -285,12 +285,8 @@ void qp_charge_settle(qprof_thread *th, qprof_frame *f, uint64_t now)
             qprof_exit_charge(th, QPROF_HOOK_ADAPTIVE, f, now);
         return;
     }
-    if (!(hooks & QPROF_HOOK_EXACT))
+    if (!(hooks & QPROF_HOOK_EXACT) || (f->flags & QPROF_FRAME_EXCLUDED))
         return;
-    if (f->flags & QPROF_FRAME_EXCLUDED) { /* as if its caller had done it */
-        QPROF_ADD(f[-1].own, f->own);
-        return;
-    }
     if (f->flags & QPROF_FRAME_MARKED)
         qp_blocks_settle(th, f, now);
     QPROF_ADD(n->self, f->own);

@@ -62,7 +62,8 @@ static void follow_flags(uint32_t flags)
 {
     qp_head *h = qp_run_head();
     bool runs = (flags & QP_FLAG_RECORDING) && !(flags & QP_FLAG_CLOSED);
-    qp_store(&h->flags, flags);
+    qp_fetch_or(&h->flags, flags);
+    qp_fetch_and(&h->flags, flags | ~(uint32_t)(QP_FLAG_RECORDING | QP_FLAG_CLOSED));
     if (runs != !h->stopped_since) {
         uint64_t now = qp_charge_elapsed();
         uint64_t stood = (int64_t)(now - h->stopped_since) > 0 ? now - h->stopped_since : 0;
@@ -103,7 +104,7 @@ bool qp_data_gate(int open)
 void qp_data_disable(void)
 {
     qp_data_stop();
-    qp_store(&qp_run_head()->flags, qp_run_head()->flags | QP_FLAG_DISABLED);
+    qp_fetch_or(&qp_run_head()->flags, QP_FLAG_DISABLED);
 }
 
 void qp_data_clear(void)

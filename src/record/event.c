@@ -112,13 +112,20 @@ static qp_cell method_of(qprof_thread *th, qprof_frame **top, uintptr_t method)
         qp_count(&qp_run.space, QP_D_method_limit);
         return all->overflow;
     }
-    if (is_new && qp_run.callback && !qp_method_is_registered(all, cell))
+    if (is_new && qp_method_is_registered(all, cell)) /* a pseudo-method */
+        qp_rules_method(cell);
+    else if (is_new && qp_run.callback)
         *top = ask_host(th, *top, method);
     if (*top && !qp_method_is_registered(all, cell) && qp_method_miss(all, cell)) {
         qp_count(&qp_run.space, QP_D_unknown_method);
         qp_rules_method(cell);
     }
     return cell;
+}
+
+static uint32_t flags_of(qp_cell method)
+{
+    return method ? qp_load(&((qp_method *)qp_at(&qp_run.space, method))->flags) : 0;
 }
 
 /* What is known of a call when its frame is made. */
@@ -161,11 +168,6 @@ static void enter_hooked(qprof_thread *th, qprof_frame **top, qp_call *call, uin
         call->path = path_or_overflow(qp_tree_add(th, parent, 0, call->method), th);
 }
 
-static uint32_t flags_of(qp_cell method)
-{
-    return method ? qp_load(&((qp_method *)qp_at(&qp_run.space, method))->flags) : 0;
-}
-
 /* A callee below what was folded for want of memory. */
 static qp_call folded_callee(qprof_thread *th, qprof_frame **top, qp_cell parent, uint64_t key)
 {
@@ -190,7 +192,9 @@ static qp_call callee_of(qprof_thread *th, qprof_frame **top, uintptr_t method)
     if (parent == (*top)->node &&
         (((*top)->flags & QPROF_FRAME_FOLDED) || qp_tree_is_overflow(th, parent)))
         return folded_callee(th, top, parent, key);
-    call.path = qp_tree_find(th, parent, key);
+    bool is_excluded =
+        is_anonymous && (flags_of(qp_run.methods.anonymous) & QP_METHOD_EXCLUDED);
+    call.path = is_excluded ? 0 : qp_tree_find(th, parent, key);
     if (call.path)
         return call;
     qp_cell record = method_of(th, top, method);

@@ -32,10 +32,15 @@ static void drop_deep(qprof_thread *th)
 /* The top frame ends; nothing is done at its exit. @return is its entry in a trace? */
 static bool drop_frame(qprof_thread *th, qprof_frame **top, uint64_t now)
 {
-    bool is_traced = (*top)->flags & QP_FRAME_TRACED;
+    const qprof_frame *f = *top;
     qp_charge_settle(th, *top, now);
     *top = qp_stack_below(th, *top);
-    return is_traced;
+    if (f->flags &
+        QPROF_FRAME_EXCLUDED) { /* as if its caller had done it; the root has no call */
+        qprof_node *n = qp_node_at(th, f->node);
+        QPROF_ADD(*(n->parent ? &(*top)->own : &n->self), f->own);
+    }
+    return f->flags & QP_FRAME_TRACED;
 }
 
 /* A frame has ended that something is to be done for: actions, its thread's status, event triggers,

@@ -220,6 +220,10 @@ static bool compare(qp_cell cell)
     verdict v = {.level = 2};
     if (qp_rules.all_lines) {
         judge(m, &v);
+        if (cell == qp_run.methods.anonymous) { /* an area may hold it, no rule can name it */
+            v.n = 0;
+            v.is_implied = false;
+        }
         if (!keep_hooks(cell, &v))
             qp_count(&qp_run.space, QP_D_out_of_memory);
     }
@@ -241,8 +245,7 @@ static void tell_threads(void)
 void qp_rules_method(qp_cell method)
 {
     bool is_of_interest = qp_observe(&qp_rules.all_lines) || qp_watch_is_used();
-    if (is_of_interest && method != qp_run.methods.anonymous &&
-        method != qp_run.methods.overflow && compare(method))
+    if (is_of_interest && method != qp_run.methods.overflow && compare(method))
         tell_threads();
 }
 
@@ -255,8 +258,7 @@ void qp_rules_changed(void)
         const qp_extent *e = qp_at(&qp_run.space, cell);
         for (uint32_t i = 1; e->kind == QP_EXTENT_METHODS && i < e->n_cells; i++) {
             const qp_method *m = qp_at(&qp_run.space, cell + i);
-            if (qp_observe(&m->published) && cell + i != all->anonymous &&
-                cell + i != all->overflow)
+            if (qp_observe(&m->published) && cell + i != all->overflow)
                 compare(cell + i);
         }
         cell += e->n_cells ? e->n_cells : 1;

@@ -29,6 +29,7 @@ typedef struct {
     uint64_t key;     /* row of the thread and ordinal */
     uint64_t n;       /* calls, or turns */
     uint64_t n_lives; /* the row's, when it was counted */
+    bool begins_off;  /* ordinal 0: its status until its first event */
 } seen;
 
 static uint64_t key_of_seen(void *unused, uint32_t cell)
@@ -60,7 +61,7 @@ static seen *seen_of(const qprof_thread *th, uint32_t ordinal)
     }
     seen *s = cell ? qp_pool_at(&qp_rules.pool, cell) : NULL;
     if (s && s->n_lives != qp_record_of(th)->n_lives) /* the row has another thread now */
-        *s = (seen){key, 0, qp_record_of(th)->n_lives};
+        *s = (seen){key, 0, qp_record_of(th)->n_lives, false};
     return s;
 }
 
@@ -109,11 +110,12 @@ static void change_status(qprof_thread *th, qprof_frame **top, bool on)
 static void turn_all(bool on)
 {
     turn *t = &turns[qp_rules.n_turns % TURNS_MAX];
-    qp_store(&t->raw, qp_charge_elapsed());
+    uint64_t since = qp_run_head()->stopped_since; /* clocks stand */
+    qp_store(&t->raw, since ? since : qp_charge_elapsed());
     qp_store(&t->on, on);
     qp_publish(&qp_rules.n_turns, qp_rules.n_turns + 1);
     qp_fence();
-    qp_threads_set_hooks(QP_HOOK_RULES);
+    qp_threads_set_hooks(QP_HOOK_TURNED);
 }
 
 static void act(const qprof_thread *th, int kind)
@@ -224,20 +226,22 @@ bool qp_rules_are_used(void)
     return qp_observe(&qp_rules.all_lines) != 0;
 }
 
+void qp_rules_create(const qprof_thread *th)
+{
+    seen *s = qp_rules_are_used() ? seen_of(th, 0) : NULL;
+    if (!s)
+        return;
+    s->n = qp_observe(&qp_rules.n_turns);
+    s->begins_off = !qp_rules_initial_status(-1) && qp_rules_have_active();
+}
+
 void qp_rules_thread(qprof_thread *th, qprof_frame *top)
 {
-    if (!qp_rules_are_used())
+    const seen *s = qp_rules_are_used() ? seen_of(th, 0) : NULL;
+    if (!s || !s->begins_off)
         return;
-    seen *s = seen_of(th, 0);
-    if (s)
-        s->n = qp_observe(&qp_rules.n_turns);
-    if (qp_rules_initial_status(-1))
-        return;
-    bool is_used = qp_rules_have_active();
-    if (is_used)
-        qp_charge_turn(th, top, false, 0, false);
-    if (is_used && !qp_fetch_or(&qp_rules.is_warned, 1) &&
-        (qp_rules_validate() & QP_WARN_MAY_BE_OFF))
+    qp_charge_turn(th, top, false, 0, false);
+    if (!qp_fetch_or(&qp_rules.is_warned, 1) && (qp_rules_validate() & QP_WARN_MAY_BE_OFF))
         qp_session_log("profiling may be off for the whole run: threads begin disabled, and no "
                        "trigger or action that is checked enables them");
 }
@@ -259,18 +263,27 @@ static void hook_open_frames(qprof_thread *th, qprof_frame *top)
     } while (qp_stack_down(th, &c));
 }
 
-void qp_rules_sync(qprof_thread *th, qprof_frame *top, bool is_parked)
+/* What actions did to all threads, one after the other. */
+static void take_turns(qprof_thread *th, qprof_frame *top, bool is_parked)
 {
-    if (!(QPROF_LOAD(th->gate) & QP_HOOK_RULES))
-        return;
     uint64_t now = qp_observe(&qp_rules.n_turns);
-    qp_fetch_and(&th->gate, ~(uint32_t)QP_HOOK_RULES);
     seen *s = qp_rules_are_used() ? seen_of(th, 0) : NULL;
     if (s && now - s->n > TURNS_MAX)
         s->n = now - 1;
     for (; s && s->n < now; s->n++)
         qp_charge_turn(th, top, qp_load(&turns[s->n % TURNS_MAX].on),
                        qp_load(&turns[s->n % TURNS_MAX].raw), is_parked);
+}
+
+void qp_rules_sync(qprof_thread *th, qprof_frame *top, bool is_parked)
+{
+    uint32_t hooks = QPROF_LOAD(th->gate) & (QP_HOOK_RULES | QP_HOOK_TURNED);
+    if (QP_LIKELY(!hooks))
+        return;
+    qp_fetch_and(&th->gate, ~hooks);
+    take_turns(th, top, is_parked);
+    if (!(hooks & QP_HOOK_RULES))
+        return;
     qp_tree_hook(th);
     if (qp_run.hooks & QP_HOOK_WATCH)
         qp_fetch_or(&th->gate, QP_HOOK_WATCH);
@@ -280,10 +293,20 @@ void qp_rules_sync(qprof_thread *th, qprof_frame *top, bool is_parked)
         hook_open_frames(th, top);
 }
 
+/* A thread without an event begins as it was made; actions may have turned it since. */
+static bool status_at_first(const qprof_thread *th)
+{
+    uint64_t now = qp_observe(&qp_rules.n_turns);
+    const seen *s = qp_rules_are_used() ? seen_of(th, 0) : NULL;
+    if (s && s->n < now)
+        return qp_load(&turns[(now - 1) % TURNS_MAX].on);
+    return !s || !s->begins_off;
+}
+
 bool qp_rules_status(void)
 {
     const qprof_thread *th = qp_thread_current();
-    if (qp_here.epoch != qp_run.epoch || !qp_is_open(th) || !QPROF_LOAD(th->pulse->top))
+    if (qp_here.epoch != qp_run.epoch || !qp_is_open(th))
         return qp_rules_initial_status(-1) || !qp_rules_have_active();
-    return is_on(th);
+    return QPROF_LOAD(th->pulse->top) ? is_on(th) : status_at_first(th);
 }

@@ -77,7 +77,10 @@ void qp_rules_method(qp_cell method);
 /* Must all entries and exits be sent, whatever is collected? */
 bool qp_rules_are_used(void);
 
-/* A thread has its first event. */
+/* A thread is made: it begins with the initial status. */
+void qp_rules_create(const qprof_thread *th);
+
+/* It has its first event. */
 void qp_rules_thread(qprof_thread *th, qprof_frame *top);
 
 /* A hooked method is entered; it has no frame yet. Triggers, then On-Enter actions.

@@ -34,7 +34,8 @@ enum {
     QP_HOOK_OFF = 1u << 14,     /* the thread's status is disabled */
     QP_HOOK_RULES = 1u << 15,   /* rules have changed since this thread looked */
     QP_HOOK_WATCH = 1u << 16,   /* event triggers look at all entries and exits */
-    QP_HOOK_TRACE = 1u << 17    /* events leave records in a trace */
+    QP_HOOK_TRACE = 1u << 17,   /* events leave records in a trace */
+    QP_HOOK_TURNED = 1u << 18   /* actions have turned all threads on or off */
 };
 
 typedef struct {

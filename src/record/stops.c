@@ -211,6 +211,8 @@ static void turn_off(qprof_thread *th, qprof_frame *top, uint64_t raw, bool is_p
     if (raw && qp_charge_is_shared() && th->pulse->parked_at)
         QPROF_STORE(th->pulse->parked_at, at + th->pulse->offset);
     qp_fetch_or(&th->gate, QP_HOOK_OFF);
+    if (!(qp_load(&qp_run_head()->flags) & QP_FLAG_TURNED))
+        qp_fetch_or(&qp_run_head()->flags, QP_FLAG_TURNED);
 }
 
 static void turn_on(qprof_thread *th, qprof_frame *top, uint64_t raw, bool is_parked)

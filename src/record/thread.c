@@ -16,6 +16,7 @@
 #include "record/event.h"
 #include "record/mount.h"
 #include "record/pc_signal.h"
+#include "record/rules.h"
 #include "record/trace.h"
 #include "record/watch.h"
 
@@ -216,6 +217,7 @@ static qprof_thread *begin_thread(uintptr_t host_id, uintptr_t vt)
         r->stopped_seen = qp_load(&h->stopped_total);
     }
     qp_store(&th->carrier, 0);
+    qp_rules_create(th);
     qp_publish(&r->state, QP_THREAD_ALIVE);
     qp_publish(&th->gate, qp_run.hooks | QP_HOOK_SYNC | QPROF_GATE_OPEN);
     qp_fence();

@@ -2,6 +2,7 @@
  *
  *   qprof-bench [--json] [--rounds=N]        all rows, medians of N rounds taken in turn
  *   qprof-bench --count ROW PAIRS            ROW alone, PAIRS pairs: for instruction counts
+ *   qprof-bench --load                       how long a million triggers take, by calls and as a file
  *
  * A round takes all rows in turn, so that a busy machine hits a row and its floor alike. Each mode
  * needs a run of its own; the rows without one are timed before the first. */
@@ -10,8 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "qprof.h"
+#include "qprof/triggers.h"
 
 void bench_empty(uintptr_t a, uintptr_t b);
 
@@ -20,10 +23,12 @@ enum {
     ROUNDS_MAX = 101,
     PAIRS = 200000,
     METHODS = 1000,
+    METHODS_RULED = 10000,
+    TRIGGERS = 1000000,
     FIRST_METHOD = 1
 };
 
-typedef enum { OFF, COUNTS, EXACT, ADAPTIVE, TRACED, N_MODES } mode;
+typedef enum { OFF, COUNTS, EXACT, ADAPTIVE, TRACED, RULED, N_MODES } mode;
 typedef enum { NOTHING, CLOCKS, EMPTY, EXPORTED, EXPORTED_VT, INLINE, MOUNT } way;
 
 typedef struct {
@@ -49,6 +54,9 @@ static const row rows[] = {
     {"adaptive-inline", ADAPTIVE, INLINE, 1, "loop", 5.0},
     {"traced-exported", TRACED, EXPORTED, 1, "clock-pair", 6.0},
     {"traced-inline", TRACED, INLINE, 1, "clock-pair", 4.0},
+    /* calls of others than the two methods that a trigger names */
+    {"triggers-exported", RULED, EXPORTED, 1, "counts-exported", 1.0},
+    {"triggers-inline", RULED, INLINE, 1, "counts-inline", 1.0},
     {"counts-vt", COUNTS, EXPORTED_VT, 1, "counts-exported", 2.0},
     {"counts-7-exported", COUNTS, EXPORTED, 7, "counts-exported", 3.0},
     {"counts-7-inline", COUNTS, INLINE, 7, "counts-inline", 3.0},
@@ -155,8 +163,9 @@ static void run_loop(const row *r, qprof_thread *th, unsigned n)
 
 static qprof_thread *begin(mode m, bool is_virtual)
 {
-    static const char *const options[N_MODES] = {"", "-time=none", "-time=exact",
-                                                 "-time=adaptive", "-collect=profile,trace"};
+    static const char *const options[N_MODES] = {
+        "",          "-time=none", "-time=exact", "-time=adaptive", "-collect=profile,trace",
+        "-time=none"};
     char words[128];
     if (m == OFF)
         return qprof_thread_handle(QPROF_INLINE_VERSION);
@@ -167,8 +176,13 @@ static qprof_thread *begin(mode m, bool is_virtual)
         fprintf(stderr, "qprof-bench: %s\n", qprof_error_text());
         exit(1);
     }
-    for (uintptr_t i = 0; i <= METHODS; i++)
+    for (uintptr_t i = 0; i <= (m == RULED ? METHODS_RULED : METHODS); i++)
         qprof_register_method_id(FIRST_METHOD + i, "m", NULL, 0, "bench", NULL, 0);
+    if (m == RULED) {
+        qprof_trigger *t = qprof_trigger_create("t", QPROF_TRIGGER_OFF);
+        qprof_trigger_add_method(t, METHODS_RULED - 1, 1);
+        qprof_trigger_add_method(t, METHODS_RULED, 1);
+    }
     if (is_virtual) {
         qprof_record_fn_entry_vt(FIRST_METHOD, 1, 7);
         return qprof_thread_handle_vt(7, QPROF_INLINE_VERSION);
@@ -278,7 +292,8 @@ static void print_json(unsigned n_rounds)
 static int usage(void)
 {
     fprintf(stderr, "usage: qprof-bench [--json] [--rounds=N]\n"
-                    "       qprof-bench --count ROW PAIRS\n");
+                    "       qprof-bench --count ROW PAIRS\n"
+                    "       qprof-bench --load\n");
     return 2;
 }
 
@@ -295,6 +310,42 @@ static int count(const char *name, const char *pairs)
     return 0;
 }
 
+/* ---- a million triggers ---------------------------------------------------------------------- */
+
+static void say_load(const char *how, uint64_t began, int code)
+{
+    printf("%-8s %d triggers in %.2f s%s\n", how, TRIGGERS, (double)(now_ns() - began) / 1e9,
+           code ? ": failed" : "");
+}
+
+static int load(void)
+{
+    char file[64], options[160], name[24];
+    int code = 0;
+    snprintf(file, sizeof file, "/tmp/qprof-bench-%ld.conf", (long)getpid());
+    FILE *out = fopen(file, "w");
+    for (int i = 0; out && i < TRIGGERS; i++)
+        fprintf(out, "trigger t%d off : f%d\n", i, i);
+    if (!out || fclose(out) != 0)
+        return 1;
+    begin(COUNTS, false);
+    uint64_t began = now_ns();
+    for (int i = 0; i < TRIGGERS && !code; i++) {
+        snprintf(name, sizeof name, "t%d", i);
+        qprof_trigger *t = qprof_trigger_create(name, QPROF_TRIGGER_OFF);
+        code = t ? qprof_trigger_add_routine(t, name, 1) : 1;
+    }
+    say_load("calls", began, code);
+    end(COUNTS, false);
+    snprintf(options, sizeof options, "-summary=none -config=%s", file);
+    began = now_ns();
+    int code_of_file = qprof_initialize(options, NULL);
+    say_load("file", began, code_of_file);
+    qprof_shutdown();
+    remove(file);
+    return code || code_of_file;
+}
+
 int main(int argc, char **argv)
 {
     unsigned n_rounds = ROUNDS_DEFAULT;
@@ -302,6 +353,8 @@ int main(int argc, char **argv)
     unsetenv("QPROF");
     if (argc == 4 && strcmp(argv[1], "--count") == 0)
         return count(argv[2], argv[3]);
+    if (argc == 2 && strcmp(argv[1], "--load") == 0)
+        return load();
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--json") == 0)
             is_json = true;

@@ -125,6 +125,9 @@ static bool compare_tree(comparison *c, const qp_model *m, uint32_t thread,
             continue;
         if (node->depth == 1) {
             twins[i] = th->root;
+            if (c->depth == COMPARE_TIMES &&
+                !same(c, th->root, thread, "self", node->f.self, th->root->self))
+                return false;
             continue;
         }
         const naive_node *above = twins[node->parent];
@@ -161,7 +164,7 @@ static bool compare_thread(comparison *c, const qp_model *m, uint32_t thread,
            same_term(c, thread, "still live", t->n_still_live, th->depth) &&
            same_term(c, thread, "destroyed live", t->n_destroyed_live, th->n_destroyed_live) &&
            same_term(c, thread, "dropped", t->n_dropped, 0) &&
-           same_term(c, thread, "folded", t->n_folded, 0) &&
+           same_term(c, thread, "in no area", t->n_folded, th->n_excluded) &&
            (!c->has_exits || (same_term(c, thread, "frames ended by exits",
                                         t->n_exits + t->n_unwound, th->n_popped) &&
                               same_term(c, thread, "exits", t->n_exits, th->n_popping_exits)));

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "model/operations.h"
+#include "model/host_rules.h"
 
 static unsigned decode(uint8_t what)
 {
@@ -54,7 +54,7 @@ static bool begin(host *d, const uint8_t *head)
     host_clock_show(d);
     qprof_set_clock(host_clock);
     snprintf(options, sizeof options,
-             "-output=run.qprof -time=%s -unknown-exit=%s -record-data=%s"
+             "-output=run%%n.qprof -time=%s -unknown-exit=%s -record-data=%s"
              " -clear-on-save=%s",
              modes[d->mode], o.ignores_unknown_exits ? "ignore" : "unroll",
              o.records ? "yes" : "no", o.clears_on_save ? "yes" : "no");
@@ -69,6 +69,10 @@ static bool begin(host *d, const uint8_t *head)
         host_register(host_method(i), (int)(i % 33), true, true);
         naive_register(&d->n, host_method(i), (int)(i % 33), true);
     }
+    d->n.get_results = host_rules_results;
+    d->n.owner = d;
+    if (code == 0)
+        host_rules_begin(d, head + 5);
     return code == 0;
 }
 
@@ -80,12 +84,14 @@ static void end(host *d)
         compare_diagnostics(&c, &d->n);
     qprof_shutdown();
     bool is_same = !*d->result->difference;
-    bool is_written = access("run.qprof", F_OK) == 0;
+    char name[32];
+    bool is_written = host_rules_dataset(name, sizeof name);
     if (is_same && (d->n.has_data || (is_written && d->n.may_have_data)))
-        host_compare(d, "run.qprof");
+        host_compare(d, name);
     else if (is_same && is_written)
         snprintf(d->result->difference, DRIVER_TEXT, "a run without data left a file");
-    unlink("run.qprof");
+    while (host_rules_dataset(name, sizeof name))
+        unlink(name);
     unlink("snapshot.qprof");
 }
 

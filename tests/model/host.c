@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "model/host_rules.h"
+
 static uint64_t clock_ns; /* what the library reads */
 
 uint64_t host_clock(void)
@@ -97,6 +99,7 @@ void host_entry(host *d, uint64_t method, uint64_t id)
     else
         qprof_record_fn_entry(method, id);
     naive_entry(&d->n, d->vt, method, id);
+    host_rules_settle(d);
     d->result->n_events++;
 }
 
@@ -109,6 +112,7 @@ void host_exit(host *d, uint64_t id)
     else
         qprof_record_fn_exit(id);
     naive_exit(&d->n, d->vt, id);
+    host_rules_settle(d);
     d->result->n_events++;
 }
 

@@ -32,7 +32,10 @@ typedef struct {
     uint64_t vt;      /* the virtual thread that runs */
     uint64_t host_id; /* system mode: bound by the last create; 0: none */
     qprof_thread *handle; /* of the thread that runs; NULL: to be asked for */
-    unsigned n_snapshots;
+    unsigned n_snapshots, n_results;
+    bool has_rules;
+    uint64_t rule_seed;
+    void *rules[NAIVE_RULES]; /* the recorder's objects, as in n.rules */
 } host;
 
 /* The clock that the library reads; the host's time is host.n.now. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/naive_rules.h"
 #include "model/naive_tree.h"
 
 const char *const naive_diagnostic_names[NAIVE_N_DIAGNOSTICS] = {
@@ -25,6 +26,7 @@ void naive_init(naive *n, const naive_options *o, uint64_t now)
     n->o = *o;
     n->now = now;
     n->is_recording = o->records;
+    n->has_all_lines = true;
     n->current = -1;
 }
 
@@ -54,11 +56,23 @@ static void charge_block(naive_thread *th, naive_frame *f, uint64_t own, uint64_
 
 /* ---- time, section 9 ------------------------------------------------------------------------ */
 
+/* The innermost frame that is measured, of the outermost `depth`; NULL: none. */
+static naive_frame *included(naive_thread *th, size_t depth)
+{
+    while (depth > 0 && th->frames[depth - 1].is_excluded)
+        depth--;
+    return depth ? &th->frames[depth - 1] : NULL;
+}
+
 static void charge(naive *n, naive_thread *th, uint64_t ticks)
 {
-    if (!n->is_recording || !n->o.has_times || !th->depth || !ticks)
+    if (!naive_is_open(n, th) || !n->o.has_times || !th->depth || !ticks)
         return;
-    naive_frame *top = &th->frames[th->depth - 1];
+    naive_frame *top = included(th, th->depth);
+    if (!top) {
+        th->root->self += ticks;
+        return;
+    }
     top->own += ticks;
     top->inclusive += ticks;
     top->node->self += ticks;
@@ -85,7 +99,7 @@ static void pass(naive *n, naive_thread *th, bool reads_the_clock)
     }
 }
 
-static void pass_current(naive *n)
+void naive_pass_current(naive *n)
 {
     if (n->current >= 0)
         pass(n, &n->threads[n->current], true);
@@ -105,6 +119,7 @@ static naive_thread *add_thread(naive *n, uint64_t key)
     th->is_live = true;
     th->seen = n->now;
     th->root = naive_tree_root();
+    th->is_enabled = !n->is_initially_off || !naive_rules_are_used(n);
     return th;
 }
 
@@ -125,7 +140,7 @@ void naive_mount(naive *n, uint64_t vt)
         th = add_thread(n, vt);
     int index = (int)(th - n->threads);
     if (index != n->current) {
-        pass_current(n);
+        naive_pass_current(n);
         n->current = index;
         th->seen = n->now;
         th->has_read = false;
@@ -139,20 +154,23 @@ static naive_thread *arrive(naive *n, uint64_t vt)
     return &n->threads[n->current];
 }
 
-static void pop(naive_thread *th)
+static naive_frame pop(naive_thread *th)
 {
-    naive_frame *f = &th->frames[--th->depth];
-    if (f->is_hit && f->is_complete) {
-        if (f->own < f->node->min)
-            f->node->min = f->own;
-        if (f->own > f->node->max)
-            f->node->max = f->own;
+    naive_frame f = th->frames[--th->depth];
+    if (f.is_excluded)
+        return f;
+    if (f.is_hit && f.is_complete) {
+        if (f.own < f.node->min)
+            f.node->min = f.own;
+        if (f.own > f.node->max)
+            f.node->max = f.own;
     }
-    if (th->depth) {
-        naive_frame *caller = f - 1;
-        caller->inclusive += f->inclusive;
-        charge_block(th, caller, 0, f->inclusive);
+    naive_frame *caller = included(th, th->depth);
+    if (caller) {
+        caller->inclusive += f.inclusive;
+        charge_block(th, caller, 0, f.inclusive);
     }
+    return f;
 }
 
 void naive_destroy(naive *n, uint64_t key)
@@ -163,12 +181,14 @@ void naive_destroy(naive *n, uint64_t key)
         return;
     }
     if (n->current == (int)(th - n->threads)) {
-        pass_current(n);
+        naive_pass_current(n);
         n->current = -1;
     }
     th->n_destroyed_live += th->depth;
-    while (th->depth)
-        pop(th);
+    while (th->depth) {
+        naive_frame f = pop(th);
+        naive_rules_restore(n, th, &f);
+    }
     th->is_live = false;
 }
 
@@ -253,23 +273,24 @@ void naive_entry(naive *n, uint64_t vt, uint64_t method, uint64_t id)
     method = resolve(n, method);
     naive_thread *th = arrive(n, vt);
     pass(n, th, true);
+    naive_frame entered = {.method = method, .id = id, .block = -1};
+    naive_rules_enter(n, th, method, &entered);
+    entered.is_excluded = naive_rules_level(n, method) == NAIVE_NOTHING;
+    bool is_hit = naive_is_open(n, th) && !entered.is_excluded;
+    entered.is_hit = entered.is_complete = is_hit;
     naive_node *above = th->depth ? th->frames[th->depth - 1].node : th->root;
-    naive_node *node = naive_tree_child(above, method);
+    entered.node = entered.is_excluded ? above : naive_tree_child(above, method);
     if (th->depth == th->room) {
         th->room = th->room ? 2 * th->room : 64;
         th->frames = more(th->frames, th->room, sizeof *th->frames);
     }
-    naive_frame *f = &th->frames[th->depth++];
-    memset(f, 0, sizeof *f);
-    f->method = method;
-    f->id = id;
-    f->node = node;
-    f->block = -1;
-    f->is_hit = f->is_complete = n->is_recording;
-    node->n_hits += n->is_recording;
-    node->n_skips += !n->is_recording;
-    th->n_entries += n->is_recording;
-    n->has_data = true;
+    th->frames[th->depth++] = entered;
+    th->n_excluded += entered.is_excluded;
+    entered.node->n_hits += is_hit;
+    entered.node->n_skips += !is_hit && !entered.is_excluded;
+    th->n_entries += is_hit;
+    n->may_have_data = true;
+    n->has_data |= !entered.is_excluded;
     n->diagnostics[NAIVE_ENTRY_ZERO_STACK_ID] += id == 0;
 }
 
@@ -296,8 +317,10 @@ void naive_exit(naive *n, uint64_t vt, uint64_t id)
     pass(n, th, depth < th->depth);
     th->n_popping_exits += depth < th->depth;
     th->n_popped += th->depth - depth;
-    while (th->depth > depth)
-        pop(th);
+    while (th->depth > depth) {
+        naive_frame f = pop(th);
+        naive_rules_exit(n, th, &f);
+    }
 }
 
 void naive_counts(naive *n, uint64_t vt, uint64_t count)
@@ -308,7 +331,7 @@ void naive_counts(naive *n, uint64_t vt, uint64_t count)
         n->diagnostics[NAIVE_COUNTS_NO_FRAME]++;
         return;
     }
-    if (!n->is_recording)
+    if (!naive_is_open(n, th))
         return;
     th->frames[th->depth - 1].node->counts += count;
     n->may_have_data = true;
@@ -325,6 +348,8 @@ static naive_frame *block_frame(naive *n, naive_thread *th, int block)
     }
     naive_frame *f = &th->frames[th->depth - 1];
     naive_method *m = find_method(n, f->method);
+    if (f->is_excluded || naive_rules_level(n, f->method) != NAIVE_LINES)
+        return NULL;
     if (block < 0 || block >= (m ? m->n_blocks : 0)) {
         n->diagnostics[NAIVE_BB_OUT_OF_RANGE]++;
         return NULL;
@@ -339,7 +364,7 @@ void naive_bb_counts(naive *n, uint64_t vt, int block, uint64_t count)
     if (!count)
         return;
     naive_frame *f = block_frame(n, th, block);
-    if (f && n->is_recording) {
+    if (f && naive_is_open(n, th)) {
         naive_block_of(th, f->method, block)->count += count;
         n->has_data = true;
     }
@@ -355,7 +380,7 @@ void naive_bb_time(naive *n, uint64_t vt, int block)
     n->may_have_data = true;
     bool is_first = f->block < 0;
     f->block = block;
-    if (n->is_recording)
+    if (naive_is_open(n, th))
         naive_block_of(th, f->method, block)->is_marked = true;
     if (is_first) {
         charge_block(th, f, f->before_own, f->before_callees);
@@ -375,7 +400,7 @@ bool naive_stop(naive *n)
 {
     if (!n->is_recording)
         return false;
-    pass_current(n);
+    naive_pass_current(n);
     n->is_recording = false;
     for (size_t i = 0; i < n->n_threads; i++)
         for (size_t k = 0; k < n->threads[i].depth; k++)
@@ -387,7 +412,7 @@ bool naive_start(naive *n)
 {
     if (n->is_recording || n->is_disabled)
         return false;
-    pass_current(n);
+    naive_pass_current(n);
     n->is_recording = true;
     return true;
 }
@@ -411,7 +436,7 @@ static void clear_thread(naive_thread *th)
 
 void naive_clear(naive *n)
 {
-    pass_current(n);
+    naive_pass_current(n);
     for (size_t i = 0; i < n->n_threads; i++)
         clear_thread(&n->threads[i]);
     n->has_data = n->may_have_data = false;
@@ -434,7 +459,7 @@ static void derive_frames(naive_thread *th)
 
 void naive_derive(naive *n)
 {
-    pass_current(n);
+    naive_pass_current(n);
     for (size_t i = 0; i < n->n_threads; i++) {
         naive_tree_derive(n->threads[i].root);
         derive_frames(&n->threads[i]);

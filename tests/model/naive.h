@@ -14,6 +14,30 @@ typedef struct {
     int answer_blocks; /* the callback registers a method of so many blocks; -1: it does not */
 } naive_options;
 
+/* ---- triggers, actions and areas: naive_rules.h ---- */
+
+enum { NAIVE_RULES = 24, NAIVE_MEMBERS = 8, NAIVE_THREADS = 128 };
+
+typedef enum { NAIVE_TRIGGER, NAIVE_ACTION, NAIVE_AREA } naive_rule_kind;
+typedef enum { NAIVE_NOTHING, NAIVE_ROUTINES, NAIVE_LINES } naive_level;
+
+typedef struct {
+    uint64_t method;
+    bool is_checked;
+} naive_member;
+
+typedef struct {
+    naive_rule_kind kind;
+    int type, when; /* as for create(); an area's level is `when` */
+    bool is_checked, is_cycling, is_for_all, is_dead;
+    uint64_t pass, work;
+    naive_member members[NAIVE_MEMBERS];
+    size_t n_members;
+    uint64_t n_calls, calls_of[NAIVE_THREADS]; /* of all threads; of each, by its ordinal */
+} naive_rule;
+
+/* ---- what is recorded ---- */
+
 typedef struct naive_node {
     uint64_t method; /* 0: anonymous, and the root of a thread */
     uint64_t n_hits, n_skips, self, min, max, counts; /* min > max: no complete call */
@@ -26,7 +50,10 @@ typedef struct {
     uint64_t method, id, own, inclusive;
     naive_node *node;
     bool is_hit, is_complete; /* complete: recorded without a stop or clear in between */
-    int block;                /* of the last mark; -1: none yet */
+    bool is_excluded;         /* in no area: a part of the frame below */
+    bool saved[NAIVE_RULES];  /* statuses, by triggers that acted */
+    size_t n_saved;
+    int block;                           /* of the last mark; -1: none yet */
     uint64_t before_own, before_callees; /* of the time before the first mark */
 } naive_frame;
 
@@ -48,7 +75,8 @@ typedef struct {
     naive_frame *frames;
     size_t depth, room;
     naive_block *blocks;
-    uint64_t n_popping_exits, n_popped, n_destroyed_live, n_entries;
+    uint64_t n_popping_exits, n_popped, n_destroyed_live, n_entries, n_excluded;
+    bool is_enabled; /* its status */
 } naive_thread;
 
 typedef struct {
@@ -77,7 +105,13 @@ extern const char *const naive_diagnostic_names[NAIVE_N_DIAGNOSTICS];
 typedef struct {
     naive_options o;
     uint64_t now; /* the machine's clock */
-    bool is_recording, is_disabled;
+    bool is_recording, is_disabled, is_gate_closed;
+    naive_rule rules[NAIVE_RULES];
+    size_t n_rules;
+    bool is_initially_off, has_all_lines, has_all_routines;
+    bool is_all_lines_said; /* somebody has checked or unchecked it */
+    void (*get_results)(void *owner);
+    void *owner;
     bool has_data;         /* a dataset is to be written */
     bool may_have_data;    /* it may be: the specification leaves counts and marks alone open */
     naive_thread *threads; /* [n_threads] in the order of their ordinals */
@@ -112,6 +146,9 @@ uint64_t naive_current_method(const naive *n, uint64_t vt);
 
 /* The live thread that a call with this vt would act on; NULL: there is none yet. */
 naive_thread *naive_live(const naive *n, uint64_t vt);
+
+/* Time passes up to now on the thread that runs. */
+void naive_pass_current(naive *n);
 
 /* Charge everybody up to now, set totals and is_open: what a snapshot shows. */
 void naive_derive(naive *n);
