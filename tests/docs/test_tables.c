@@ -408,7 +408,8 @@ static void the_options_page_has_every_option_of_the_table(void **state)
             snprintf(values, sizeof values, "%.*s to %s", (int)strcspn(o->values, "."),
                      o->values, strrchr(o->values, '.') + 1);
         snprintf(wanted, sizeof wanted, "| `-%s` | %s%s%s | %s | %s |", o->name,
-                 *o->initial ? "`" : "", o->initial, *o->initial ? "`" : "", values, qp_option_help[i]);
+                 *o->initial ? "`" : "", o->initial, *o->initial ? "`" : "", values,
+                 qp_option_help[i]);
         assert_true(next_row(page, "-", row));
         assert_string_equal(row, wanted);
     }

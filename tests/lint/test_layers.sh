@@ -9,7 +9,7 @@ check_tree() (
     cd "$1"
     find include src bindings examples -name '*.[ch]' 2>/dev/null | sort | xargs awk -v law="$law" '
         function to_pattern(glob) {
-            gsub(/\./, "[.]", glob); gsub(/\*/, "[^/]*", glob)
+            gsub(/\./, "[.]", glob); gsub(/\*/, "[^/]*", glob); gsub(/\[!/, "[^", glob)
             return "^" glob "$" }
         function fits(file, globs,   n, i, list) {
             n = split(globs, list, " ")
