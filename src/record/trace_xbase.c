@@ -82,6 +82,10 @@ static void use_settings(void)
     X.filter.mode = mode_of(p);
     X.filter.has_builtins = p->number[QP_PRI_BUILTINS];
     X.filter.has_params = o.has_params;
+    X.excluded_threads = qp_pri_value(p, QP_PRI_EXCLUDETHREAD);
+    X.excluded_symbols = qp_pri_value(p, QP_PRI_EXCLUDESYMBOL);
+    bool has_lists = *X.excluded_threads || *X.excluded_symbols;
+    X.filter.is_excluded = has_lists ? qp_trace_xbase_excludes : NULL;
     X.prf.options.is_flushed = o.is_flushed;
     X.prf.options.flush_every = o.flush_every;
 }

@@ -37,6 +37,7 @@ typedef struct {
     uint32_t epoch;        /* of the run that the settings belong to */
     bool has_clamped;      /* it was said that a number did not fit */
     qp_pri settings;
+    const char *excluded_threads, *excluded_symbols; /* in the settings */
     qp_filter filter;
     qp_prf prf;
     qp_pool pool;                      /* of all that follows */
@@ -50,6 +51,9 @@ extern qp_xbase qp_trace_xbase;
 
 /* Under the lock: begin behind what the rings hold now; nothing is known of any thread. */
 void qp_trace_xbase_watch_rings(void);
+/* As qp_filter.is_excluded. */
+bool qp_trace_xbase_excludes(void *unused, const qp_filter_thread *th, uint32_t method);
+
 /* Under the lock: calls that are held are written, open ones forgotten. */
 void qp_trace_xbase_end_threads(void);
 void qp_trace_xbase_report_error(void);

@@ -89,14 +89,13 @@ static uint32_t first_line(uint32_t method)
                                                                : 0;
 }
 
-static bool is_excluded(void *unused, const qp_filter_thread *th, uint32_t method)
+bool qp_trace_xbase_excludes(void *unused, const qp_filter_thread *th, uint32_t method)
 {
     (void)unused;
-    const char *threads = qp_pri_value(&X.settings, QP_PRI_EXCLUDETHREAD);
-    const char *symbols = qp_pri_value(&X.settings, QP_PRI_EXCLUDESYMBOL);
     char name[NAME_BYTES];
-    return qp_pri_list_has_number(threads, th->ordinal) ||
-           (*symbols && qp_pri_list_has(symbols, name, name_of(method, name)));
+    return qp_pri_list_has_number(X.excluded_threads, th->ordinal) ||
+           (*X.excluded_symbols &&
+            qp_pri_list_has(X.excluded_symbols, name, name_of(method, name)));
 }
 
 static void note_clamped(void)
@@ -392,7 +391,6 @@ void qp_trace_xbase_watch_rings(void)
         } while (c->at != qp_observe(&ring->head));
     }
     X.filter.write = write_entry;
-    X.filter.is_excluded = is_excluded;
     X.filter.take = take_block;
     X.filter.n_cut = 0;
     X.last_ms = 0;

@@ -96,10 +96,11 @@ static void virtual_threads_are_told_apart(void **state) /* trace 7 */
     play(p, "@a main( f( @b main( @a ) @b g( @a g( ) ) @b ) )");
     play_end(p);
     const char *got = rows("T.PRF");
-    char a[8], b[8], expected[256];
+    char a[8] = "", b[8], expected[256];
     unsigned first = (unsigned)strtoul(got, NULL, 10);
-    first = first ? first : 1;
-    snprintf(a, sizeof a, first == 1 ? "" : "%u:", first);
+    if (first)
+        snprintf(a, sizeof a, "%u:", first);
+    first = first ? first : 1; /* which is not written */
     snprintf(b, sizeof b, "%u:", first + 1);
     snprintf(expected, sizeof expected,
              "%sImain %sIf %sImain %sOf %sIg %sIg %sOg %sOmain %sOg %sOmain", a, a, b, a, b, a,
