@@ -45,9 +45,9 @@ typedef struct {
     qp_list hide, hide_modules;
 } qp_fold_args;
 
-/* Flags of `qprof trace`. */
+/* Flags of `qprof trace`; file: of `html --trace`. */
 typedef struct {
-    const char *since, *until; /* NULL: not given */
+    const char *since, *until, *file; /* NULL: not given */
     qp_list names;
     bool is_followed, has_histogram;
 } qp_trace_args;

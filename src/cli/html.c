@@ -55,6 +55,22 @@ static int write_page(qp_cli *cli, const qp_model *m, const qp_export_options *o
     return QP_EXIT_CLEAN;
 }
 
+/* The page of one run, with the timeline of its trace if there is one. */
+static int show_traced(qp_cli *cli, const qp_model *m, qp_export_options *o)
+{
+    char error[QP_ERROR_BYTES];
+    const char *trace = cli->args.trace.file;
+    qp_timeline timeline;
+    if (!trace)
+        return write_page(cli, m, o);
+    if (!qp_timeline_open(&timeline, m, trace, error))
+        return qp_cli_fail(cli, "%s", error);
+    o->timeline = &timeline;
+    int status = write_page(cli, m, o);
+    qp_timeline_close(&timeline);
+    return status;
+}
+
 /* @param base  NULL: nothing to compare with; base_path, too */
 static int show(qp_cli *cli, const qp_model *m, const qp_model *base, const char *base_path)
 {
@@ -64,7 +80,7 @@ static int show(qp_cli *cli, const qp_model *m, const qp_model *base, const char
                            .base_name = base_path,
                            .root = realpath(".", root),
                            .source_path = cli->args.source_path};
-    return write_page(cli, m, &o);
+    return show_traced(cli, m, &o);
 }
 
 /* Can the two be compared? @return false: a message was printed */
@@ -120,12 +136,17 @@ static int run_html(qp_cli *cli)
     if (n > 2)
         return qp_cli_fail(cli, "%s: one too many; a page shows one profile, or two compared",
                            files[2]);
+    if (n == 2 && cli->args.trace.file)
+        return qp_cli_fail(cli, "--trace is for the page of one profile, not of two compared");
     return n == 2 ? show_both(cli, files[0], files[1]) : show_one(cli, n ? files[0] : NULL);
 }
 
 static const qp_flag flags[] = {{"output", 'o', QP_FLAG_TEXT, "FILE", QP_FLAG_AT(output), NULL,
                                  "where to; - is standard output\n(default: the profile's name "
                                  "with .html, in this folder; numbered if there is one)"},
+                                {"trace", 0, QP_FLAG_TEXT, "FILE", QP_FLAG_AT(trace.file), NULL,
+                                 "a raw trace of the run, for a timeline; where it is in the\n"
+                                 "rings of the profile: the profile itself"},
                                 QP_FLAG_SOURCE_PATH,
                                 QP_FLAG_WHEN,
                                 QP_FLAGS_FOLD,
@@ -143,5 +164,6 @@ const qp_command qp_command_html = {
     .flags = flags,
     .examples = "qprof html                        the newest profile here\n"
                 "qprof html run.qprof -o run.html\n"
+                "qprof html --trace=run.qtrace run.qprof\n"
                 "qprof html before.qprof after.qprof -o change.html",
     .run = run_html};

@@ -277,7 +277,8 @@ static bool write_picture(qp_out *out, picture *p, const qp_timeline *t)
     sort(&p->marks, compare_marks);
     sort(&p->counters, compare_counters);
     qp_page_block(out, "timeline");
-    qp_out_format(out, "{\"end\":%" PRIu64 ",\"lost\":%" PRIu64, t->end, t->n_lost);
+    qp_out_format(out, "{\"begin\":%" PRIu64 ",\"end\":%" PRIu64, t->begin, t->end);
+    qp_out_format(out, ",\"lost\":%" PRIu64, t->n_lost);
     qp_out_format(out, ",\"callsLeftOut\":%" PRIu64, p->n_calls - p->calls.n);
     qp_out_format(out, ",\"pointsLeftOut\":%" PRIu64, p->n_points_left_out);
     write_threads(out, p);

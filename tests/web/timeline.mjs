@@ -198,6 +198,29 @@ async function figures_are_those_of_a_naive_count() {
     }
 }
 
+/** Whatever its unit, in ns. */
+function ns(text) {
+    const [, number, unit] = text.match(/^([\d,.]+) (\w+)$/);
+    return Number(number.replaceAll(",", "")) * { s: 1e9, ms: 1e6, us: 1e3, ns: 1 }[unit];
+}
+
+async function a_recorded_trace_has_the_figures_of_its_profile() {
+    const { methods } = JSON.parse(readFileSync("traced.json", "utf8"));
+    const page = await ready("traced.html", "#timeline");
+    await shown(page);
+    const rows = new Map((await figures(page)).map((row) => [row[0], row]));
+    const wanted = methods.filter((m) => m.calls > 0);
+    same("as many functions", wanted.length, rows.size);
+    for (const m of wanted) {
+        const [, calls, self, total] = rows.get(m.name) ?? ["", "0", "0 ns", "0 ns"];
+        same(`calls of ${m.name}`, grouped(m.calls), calls);
+        // every beginning and end is rounded to a nanosecond, and the text to a thousandth of its unit
+        const isNear = (text, value) => Math.abs(ns(text) - value) <= 2 * m.calls + value / 1000 + 2;
+        claim(`times of ${m.name}`, isNear(self, m.self) && isNear(total, m.total), { self, total, m });
+    }
+    await page.context().close();
+}
+
 async function a_link_restores_the_timeline() {
     const hash = `#timeline?t=${100 * MS}~${500 * MS}&call=1~1&closed=2&theme=dark`;
     const page = await shown(null, hash);
@@ -258,6 +281,7 @@ await the_keyboard_goes_from_call_to_call();
 await a_search_goes_from_call_to_call();
 await marks_are_gone_to_and_are_harmless();
 await figures_are_those_of_a_naive_count();
+await a_recorded_trace_has_the_figures_of_its_profile();
 await a_link_restores_the_timeline();
 await other_pages_have_no_timeline();
 await a_million_calls_are_shown_and_zoomed();

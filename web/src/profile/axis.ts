@@ -36,11 +36,12 @@ export function moment(at: number, step: number, isTime: boolean): string {
 /** How busy each thread was, together, in as many parts of the run. */
 export function activityOf(timeline: Timeline, parts: number): Float64Array {
     const busy = new Float64Array(parts);
-    const size = timeline.end / parts || 1;
+    const { from: begin, to: end } = timeline.whole;
+    const size = (end - begin) / parts;
     for (const { rows } of timeline.tracks) {
         const [outermost] = rows;
         for (let i = 0; outermost && i < outermost.span.length; i++) {
-            const [from, to] = [outermost.begin[i], outermost.end[i]];
+            const [from, to] = [Math.max(0, outermost.begin[i] - begin), outermost.end[i] - begin];
             const last = Math.min(parts - 1, Math.floor(to / size));
             for (let part = Math.floor(from / size); part <= last; part++)
                 busy[part] += Math.max(0, Math.min(to, (part + 1) * size) - Math.max(from, part * size)) / size;
@@ -72,7 +73,8 @@ function drawStrip(context: CanvasRenderingContext2D, { timeline, activity, rang
         const height = Math.round((n / most) * (STRIP - 4));
         context.fillRect((i / activity.length) * width, STRIP - height, width / activity.length + 0.5, height);
     });
-    const x = (at: number) => (at / (timeline.end || 1)) * width;
+    const { whole } = timeline;
+    const x = (at: number) => ((at - whole.from) / (whole.to - whole.from)) * width;
     context.fillStyle = look.shade;
     context.fillRect(0, 0, x(range.from), STRIP);
     context.fillRect(x(range.to), 0, width - x(range.to), STRIP);

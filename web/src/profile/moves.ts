@@ -20,16 +20,16 @@ const numbersOf = (text: string | undefined) => (text ?? "").split("~").filter(B
 const isRange = ([from, to]: number[]) => from >= 0 && to >= from;
 const textOf = ({ from, to }: Range) => `${Number(from.toFixed(3))}~${Number(to.toFixed(3))}`;
 
-/** Inside the run, and wide enough. */
-function clamped({ from, to }: Range, end: number): Range {
-    const width = Math.min(Math.max(to - from, LEAST_RANGE), Math.max(end, LEAST_RANGE));
-    const begin = Math.max(0, Math.min(from, end - width));
+/** Inside the whole, and wide enough. */
+function clamped({ from, to }: Range, whole: Range): Range {
+    const width = Math.min(Math.max(to - from, LEAST_RANGE), whole.to - whole.from);
+    const begin = Math.max(whole.from, Math.min(from, whole.to - width));
     return { from: begin, to: begin + width };
 }
 
 export function rangeOf(timeline: Timeline, place: Place): Range {
     const numbers = numbersOf(place.with.t);
-    return clamped(isRange(numbers) ? { from: numbers[0], to: numbers[1] } : { from: 0, to: timeline.end }, timeline.end);
+    return isRange(numbers) ? clamped({ from: numbers[0], to: numbers[1] }, timeline.whole) : timeline.whole;
 }
 
 export function selectionOf(place: Place): Range | undefined {
@@ -58,10 +58,11 @@ export interface Moves {
 }
 
 export function movesOf(timeline: Timeline, range: Range, go: Go): Moves {
-    const { end } = timeline;
+    const { whole } = timeline;
     const show = (to: Range) => {
-        const next = clamped(to, end);
-        go({ with: { t: next.from === 0 && next.to === end ? "" : textOf(next) } });
+        const next = clamped(to, whole);
+        const isWhole = next.from === whole.from && next.to === whole.to;
+        go({ with: { t: isWhole ? "" : textOf(next) } });
     };
     return {
         show,
@@ -164,7 +165,7 @@ export function useTimelineKeys(props: KeyProps) {
         "-": () => moves.zoom(1 / ZOOM, center),
         ",": () => moves.pan(-0.3),
         ".": () => moves.pan(0.3),
-        Home: () => moves.show({ from: 0, to: timeline.end }),
+        Home: () => moves.show(timeline.whole),
         Enter: () => (selected ? moves.show(closeTo(selected)) : false),
         n: () => select(nextFound(props, 1)),
         p: () => select(nextFound(props, -1)),

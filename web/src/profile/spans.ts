@@ -1,5 +1,5 @@
 // spans.ts: what happened when: calls by thread and time, as src/export/html_timeline.c writes them, and
-// what is asked of a part of the time. Times count from the beginning of the trace.
+// what is asked of a part of the time. Times count from the beginning of the run.
 import { inflated, Varints } from "../common/blob";
 import { block } from "../common/data";
 import type { Figures, Index } from "./data";
@@ -7,6 +7,7 @@ import type { Figures, Index } from "./data";
 type Point = [root: number, at: number, value: number, name: string];
 
 interface TimelineBlock {
+    begin: number;
     end: number;
     lost: number;
     callsLeftOut: number;
@@ -183,7 +184,8 @@ export class Track {
 }
 
 export interface Timeline {
-    end: number;
+    /** Of what is known. */
+    whole: Range;
     nLost: number;
     nCallsLeftOut: number;
     nPointsLeftOut: number;
@@ -240,7 +242,7 @@ export async function readTimeline(index: Index): Promise<Timeline | undefined> 
         return track;
     });
     return {
-        end: raw.end,
+        whole: { from: raw.begin, to: Math.max(raw.end, raw.begin + 1) },
         nLost: raw.lost,
         nCallsLeftOut: raw.callsLeftOut,
         nPointsLeftOut: raw.pointsLeftOut,

@@ -44,6 +44,8 @@ function leftOut(timeline: Timeline): string {
     return said && `${said[0].toUpperCase()}${said.slice(1)}.`;
 }
 
+const momentAt = ({ from, to }: Range, part: number) => from + part * (to - from);
+
 // ---- the mouse -------------------------------------------------------------------------------------
 
 interface Pointer {
@@ -62,7 +64,7 @@ function useWheel(box: { current: HTMLElement | null }, pointer: Pointer) {
             const along = event.shiftKey ? event.deltaY : event.deltaX;
             if (event.ctrlKey || event.metaKey) {
                 const x = event.clientX - box.current!.getBoundingClientRect().left;
-                moves.zoom(WHEEL_ZOOM ** -event.deltaY, range.from + (x / width) * (range.to - range.from));
+                moves.zoom(WHEEL_ZOOM ** -event.deltaY, momentAt(range, x / width));
             } else if (along) moves.pan(along / width);
             else return;
             event.preventDefault();
@@ -127,17 +129,18 @@ function HeadPicture({ index, timeline, range, selection, moves, mark, setMark, 
         drawHead(context, { timeline, activity, range, selection, width, isTime: index.run.unit === "ns", mark }, lookOf());
     });
     const isStrip = useRef(false);
-    const inRange = (part: number) => range.from + part * (range.to - range.from);
+    const inRange = (part: number) => momentAt(range, part);
     const drag = useDrag(
         (from, to, isDone) => {
             if (!isStrip.current) moves.mark({ from: inRange(from), to: inRange(to) });
-            else if (isDone) moves.show({ from: from * timeline.end, to: to * timeline.end });
+            else if (isDone) moves.show({ from: momentAt(timeline.whole, from), to: momentAt(timeline.whole, to) });
         },
         (event) => {
             const part = event.offsetX / width;
             if (isStrip.current) {
                 const half = (range.to - range.from) / 2;
-                moves.show({ from: part * timeline.end - half, to: part * timeline.end + half });
+                const middle = momentAt(timeline.whole, part);
+                moves.show({ from: middle - half, to: middle + half });
                 return;
             }
             const perPixel = (range.to - range.from) / width;
@@ -193,7 +196,7 @@ function LanePicture(props: LaneProps) {
         if (y < scrollTop || y + ROW > scrollTop + clientHeight) box.current.scrollTop = y - clientHeight / 2;
     }, [selected?.track, selected?.span]);
     useWheel(box, { range, width, moves });
-    const inRange = (part: number) => range.from + part * (range.to - range.from);
+    const inRange = (part: number) => momentAt(range, part);
     const callAt = (event: MouseEvent): Selected | undefined => {
         const at = canvas.current!.getBoundingClientRect();
         const found = laneAt(lanes, event.clientY - at.top + from);
