@@ -39,6 +39,18 @@ static bool does_fit(const qp_cli *cli, const qp_exporter *x)
     return false;
 }
 
+/* Of coverage alone a format of call paths would be empty. @return false: that is said */
+static bool has_content(const qp_cli *cli, const qp_model *m, const qp_exporter *x)
+{
+    if (m->run.is_profile || x->has_functions)
+        return true;
+    qp_cli_fail(cli,
+                "%s: it has coverage alone, and %s shows call paths; qprof cover export writes "
+                "coverage",
+                cli->path, x->name);
+    return false;
+}
+
 /* @return false: the run has not what was asked for, which is said */
 static bool choose_measure(const qp_cli *cli, const qp_model *m, qp_measure *out)
 {
@@ -75,7 +87,8 @@ static int run_export(qp_cli *cli)
     if (status == QP_EXIT_UNUSABLE)
         return status;
     job j = {x, m, {.has_jumps = cli->args.has_callgrind_jumps, .name = cli->path}};
-    bool is_good = qp_cli_thread(cli, m, &j.o.thread) && choose_measure(cli, m, &j.o.measure);
+    bool is_good = has_content(cli, m, x) && qp_cli_thread(cli, m, &j.o.thread) &&
+                   choose_measure(cli, m, &j.o.measure);
     int written = is_good ? qp_output_write(cli, path, write_job, &j) : QP_EXIT_UNUSABLE;
     qp_model_free(m);
     return written == QP_EXIT_CLEAN ? status : written;

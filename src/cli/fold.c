@@ -109,10 +109,25 @@ static bool fold(const qp_cli *cli, qp_model **m)
     return is_good;
 }
 
+/* Flags of call paths, and coverage alone, which has none. @return false: a message was printed */
+static bool can_fold(const qp_cli *cli, const qp_model *m)
+{
+    const qp_fold_args *args = &cli->args.fold;
+    const char *flag = args->when             ? "when"
+                       : args->focus          ? "focus"
+                       : args->hide.n         ? "hide"
+                       : args->hide_modules.n ? "hide-module"
+                                              : NULL;
+    if (m->run.is_profile || !flag)
+        return true;
+    qp_cli_fail(cli, "%s: it has coverage alone; --%s needs call paths", cli->path, flag);
+    return false;
+}
+
 int qp_cli_load_folded(qp_cli *cli, const char *file, qp_model **m)
 {
     int status = qp_cli_load(cli, file, m);
-    if (status == QP_EXIT_UNUSABLE || (charge(cli, m) && fold(cli, m)))
+    if (status == QP_EXIT_UNUSABLE || (can_fold(cli, *m) && charge(cli, m) && fold(cli, m)))
         return status;
     qp_model_free(*m);
     *m = NULL;

@@ -327,7 +327,10 @@ static bool print_text(const qp_cli *cli, const qp_view *v)
         is_good = !w.has_failed;
     }
     if (is_good && w.n_rows == 0)
-        qp_out_text(cli->screen.out, "No function was called.\n");
+        qp_out_text(cli->screen.out, v->m->run.is_profile
+                                         ? "No function was called.\n"
+                                         : "No call paths were recorded, only functions: see "
+                                           "qprof report and qprof cover report.\n");
     else if (is_good)
         is_good = qp_table_print(&w.table, &cli->screen, 0);
     if (is_good && w.n_left_out && !w.is_on_path)

@@ -95,6 +95,10 @@ static bool write_runs(const plain *p)
     bool is_good = write_names(p, "Program", base ? title(&base->run) : NULL, title(&m->run));
     if (how->name)
         is_good &= write_names(p, "Profile", how->base_name, how->name);
+    if (*m->run.focus)
+        is_good &= write_names(p, "Focus", NULL, m->run.focus);
+    if (*m->run.when)
+        is_good &= write_names(p, "When", NULL, m->run.when);
     if (p->has_times)
         write_total(p, strcmp(m->run.unit, "ns") == 0 ? "Time" : "Counts", true,
                     base ? qp_model_ns(base, base->run.total) : 0,

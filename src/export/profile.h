@@ -31,6 +31,7 @@ typedef struct {
     bool is_binary;      /* not for a terminal */
     bool has_measure;    /* of one value: `measure` says which */
     bool has_samples;    /* ... also samples, or interrupts */
+    bool has_functions;  /* also those that are on no call path: of coverage alone */
     /* @return false: it can not be written at all, see error (one line). Whether all of it reached
      * the sink is known to qp_out_close() alone. */
     bool (*write)(const qp_model *m, qp_out *out, const qp_export_options *o,

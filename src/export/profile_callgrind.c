@@ -386,4 +386,5 @@ const qp_exporter qp_export_callgrind = {
     .limits = "the tree (callers and callees only), threads side by side, lines of calls, "
               "executions of callees, jumps (but see --callgrind-jumps), that calls were not "
               "counted (each caller has one)",
+    .has_functions = true,
     .write = write};

@@ -170,7 +170,8 @@ static void write_function(const graph *g, uint32_t method)
     qp_out_text(g->out, "\", tooltip=\"");
     if (*x->file) {
         write_name(g->out, x->file);
-        qp_out_format(g->out, ":%" PRIu32, x->first_line);
+        if (x->first_line)
+            qp_out_format(g->out, ":%" PRIu32, x->first_line);
     }
     qp_out_char(g->out, '"');
     if (g->is_hot[method])
@@ -203,6 +204,10 @@ static void write_graph(const graph *g)
     if (*run->focus) {
         qp_out_text(g->out, "\\n100 % is ");
         write_name(g->out, run->focus);
+    }
+    if (*run->when) {
+        qp_out_text(g->out, "\\nwhen ");
+        write_name(g->out, run->when);
     }
     qp_out_text(g->out, "\"];\n"
                         "  node [shape=box, fontname=\"Helvetica\", color=\"#475569\"];\n"
@@ -255,4 +260,5 @@ const qp_exporter qp_export_dot = {
     .has_measure = true,
     .limits = "the other functions, the tree (callers and callees only), threads side by side, "
               "lines, interrupts, names longer than 60 columns",
+    .has_functions = true,
     .write = write};

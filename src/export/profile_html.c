@@ -47,6 +47,7 @@ static void write_words(qp_out *out, const qp_run *r, const char *name)
     write_text_of(out, "source", r->source_text);
     write_text_of(out, "grain", r->grain_text);
     write_text_of(out, "focus", r->focus);
+    write_text_of(out, "when", r->when);
 }
 
 static void write_numbers(qp_out *out, const qp_model *m)
@@ -217,4 +218,5 @@ const qp_exporter qp_export_html = {
     .suffix = ".html",
     .summary = "one page for any browser: flame graphs, functions, tree, sources",
     .limits = "samples, intervals of call paths, exact figures above 2^53",
+    .has_functions = true,
     .write = write};

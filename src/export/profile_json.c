@@ -98,4 +98,5 @@ const qp_exporter qp_export_json = {
     .suffix = ".json",
     .summary = "jq, DuckDB and programs of yours: all of it, see docs/schema/export.json",
     .limits = "jumps between blocks",
+    .has_functions = true,
     .write = write};

@@ -116,4 +116,5 @@ const qp_exporter qp_export_quantify = {
     .limits =
         "the tree (callers only), threads side by side, lines, modules, interrupts, that calls "
         "were not counted",
+    .has_functions = true,
     .write = write};

@@ -359,4 +359,5 @@ const qp_exporter qp_export_sqlite = {
                "lines, stacks",
     .limits = "jumps between blocks, numbers above 2^63 - 1",
     .is_binary = true,
+    .has_functions = true,
     .write = write};

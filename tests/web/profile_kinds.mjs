@@ -43,6 +43,20 @@ async function functions_without_counted_calls_are_shown(name) {
     await plain.context().close();
 }
 
+async function two_runs_without_counted_calls_are_compared_by_time() {
+    const page = await ready("uncounted.html", "#functions");
+    claim("no column of calls", !(await heads(page)).some((head) => head.startsWith("Calls")), await heads(page));
+    const wanted = json("samples.json").methods.filter(isSeen).map((m) => [m.name, time(m.self), time(m.total)]);
+    claim("there are some", wanted.length >= 3, wanted);
+    const rows = (await allRows(page)).map(({ cells }) => [cells[0], cells[2], cells[5]]);
+    same("functions", wanted.sort(), rows.map((row) => row.map((cell) => cell.replace(/\u00b1.*/, ""))).sort());
+    await page.evaluate(() => (location.hash = "#changes"));
+    await settle(page);
+    claim("nor there", !(await heads(page)).some((head) => head.startsWith("Calls")), await heads(page));
+    claim("no card of calls", !(await tileTexts(page)).join().includes("Calls"), await tileTexts(page));
+    await page.context().close();
+}
+
 async function an_import_says_what_it_is_of() {
     const page = await ready("edges.html", "");
     const tiles = await tileTexts(page);
@@ -209,6 +223,7 @@ async function screenshots() {
 
 await functions_without_counted_calls_are_shown("outside");
 await functions_without_counted_calls_are_shown("samples");
+await two_runs_without_counted_calls_are_compared_by_time();
 await an_import_says_what_it_is_of();
 await coverage_alone_has_functions_and_no_paths();
 await the_end_of_a_deep_recursion_can_be_reached();

@@ -20,6 +20,8 @@ kill $busy
 page outside outside.qprof
 page samples samples.pb.gz
 
+"$qprof" html outside.qprof samples.pb.gz -o uncounted.html >/dev/null
+
 # exact, through a format without paths
 cat >work.lua <<'END'
 local function leaf(n) local x = 0 for i = 1, n do x = x + i end return x end
@@ -31,6 +33,13 @@ QPROF=-output=work.qprof "$qlua" work.lua
 page edges callgrind.out
 QPROF="-output=coverage.qprof -collect=coverage" "$qlua" work.lua
 page coverage coverage.qprof
+for pair in "work.qprof coverage.qprof" "coverage.qprof work.qprof"; do
+    if "$qprof" html $pair -o never.html 2>error; then
+        echo "a profile and coverage alone are compared"
+        exit 1
+    fi
+    grep -q '^qprof html: coverage.qprof: it has coverage alone' error || { cat error; exit 1; }
+done
 
 # the last one of 5,000 open calls does nearly all of the work
 cat >deep.lua <<'END'

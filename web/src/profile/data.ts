@@ -42,6 +42,8 @@ export interface Run {
     grain: string;
     /** The function whose calls alone the profile was reduced to; "": it is whole. */
     focus: string;
+    /** The call pattern that says which paths count, and for whom; "": all do. */
+    when: string;
     /** 2^50 ticks in the run's unit. */
     ticks50: number;
     started: number;

@@ -37,8 +37,8 @@ function Comparison({ index, base }: { index: Index; base: Run }) {
     );
 }
 
-/** Of a run: one in how much time; of samples from outside, too. */
-const samplesOf = (run: Run) => (run.passes ? `${count(run.passes)}, one in ${time({ ...run, unit: "ns" }, run.period)}` : "");
+/** How many, and one in how much time. */
+const passesOf = (run: Run) => (run.passes ? `${count(run.passes)}, one in ${time({ ...run, unit: "ns" }, run.period)}` : "");
 
 export function Summary({ index }: { index: Index }) {
     const { run, threads, methods } = index;
@@ -54,7 +54,7 @@ export function Summary({ index }: { index: Index }) {
             {index.hasCalls && <Tile name="Calls" value={count(run.calls)} note={`of ${functions}`} />}
             {!index.hasCalls && <Tile name="Functions" value={functions.replace(/ .*/, "")} note="calls were not counted" />}
             <Tile name="Threads" value={count(threads.length)} note={life} />
-            {run.passes > 0 && <Tile name="Samples" value={count(run.passes)} note={`one in ${time({ ...run, unit: "ns" }, run.period)}`} />}
+            {run.passes > 0 && <Tile name={run.isImported ? "Samples" : "Passes"} value={count(run.passes)} note={`one in ${time({ ...run, unit: "ns" }, run.period)}`} />}
             {index.hasTimes && run.cost > 0 && (
                 <Tile name="Overhead" value={`about ${share(run, run.cost)}`} note={`${time(run, run.cost)}, contained in the times`} />
             )}
@@ -70,8 +70,10 @@ export function Warnings({ index, onMore }: { index: Index; onMore: () => void }
     const { run, recorded } = index;
     const n = recorded.reduce((all, of) => all + troublesOf(of), 0);
     const parts = [];
+    if (run.when) parts.push(`only what ${visibleText(run.when)} counts`);
     if (run.focus) parts.push(`only calls of ${visibleText(run.focus)}`);
     if (run.hidden) parts.push(`${things(run.hidden, "function")} folded into callers`);
+    if (index.hasTimes && recorded.some((of) => of.mode !== run.mode)) parts.push(`${recorded.map((of) => of.mode).join(" before, ")} after: times of different modes may differ by themselves`);
     if (recorded.some((of) => of.isFromEdges)) parts.push("call paths are estimated from callers and callees");
     if (!index.hasTree) parts.push("no call paths were recorded, only functions");
     if (n) parts.push(things(n, "diagnostic"));
@@ -112,7 +114,7 @@ function factsOf(run: Run): [string, string][] {
         ["call paths", run.isFromEdges ? "estimated from callers and callees" : run.hasTree ? "" : "not recorded"],
         ["granularity", run.isImported ? "" : run.grain],
         ["overhead", run.cost ? `about ${time(run, run.cost)} (${share(run, run.cost)}), contained in the times` : ""],
-        ["samples", samplesOf(run)],
+        [run.isImported ? "samples" : "passes", passesOf(run)],
         ["host", [run.host, run.module].filter(Boolean).join(", ")],
         ["options", run.options],
         ["recorder", run.isImported ? "" : run.version],
