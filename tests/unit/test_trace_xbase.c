@@ -96,7 +96,7 @@ static void virtual_threads_are_told_apart(void **state) /* trace 7 */
     play(p, "@a main( f( @b main( @a ) @b g( @a g( ) ) @b ) )");
     play_end(p);
     const char *got = rows("T.PRF");
-    char a[8] = "", b[8], expected[256];
+    char a[16] = "", b[16], expected[256];
     unsigned first = (unsigned)strtoul(got, NULL, 10);
     if (first)
         snprintf(a, sizeof a, "%u:", first);
