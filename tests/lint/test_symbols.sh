@@ -6,7 +6,7 @@
 #   - neither calls itself by a name that the other one could have, shared or static
 #   - they take nothing from outside but libc, and no allocator from there
 #   - they are not unloaded, bind at load time, have the SONAME lib*.so.1
-#   - they weigh at most 150 KB stripped
+#   - they weigh at most 208 KB stripped (150 is the goal: decisions/0012)
 #   - the archives define their calls and nothing else that another object could meet
 set -eu
 mistakes=0
@@ -80,7 +80,7 @@ check_library() { # NAME
 
     strip -o stripped "$library"
     n_bytes=$(wc -c <stripped)
-    [ "$n_bytes" -le 153600 ] || fail "$1: $n_bytes bytes stripped: more than 150 KB"
+    [ "$n_bytes" -le 212992 ] || fail "$1: $n_bytes bytes stripped: more than 208 KB"
 }
 check_library libqprof
 check_library libcprof
