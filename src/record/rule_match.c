@@ -182,7 +182,8 @@ static void judge(const qp_method *m, verdict *v)
 /* What areas and what is implied come to. */
 static uint32_t flags_of(const verdict *v, const qp_method *m)
 {
-    uint32_t flags = v->n || qp_watch_names(m) ? QP_METHOD_HOOKED : 0;
+    bool is_watched = qp_watch_names(m); /* which remembers that it fits: ask it first */
+    uint32_t flags = v->n || is_watched ? QP_METHOD_HOOKED : 0;
     uint32_t level = v->is_excluded ? 0 : v->level;
     if (!level)
         level = v->is_implied ? 1 : 0;

@@ -217,8 +217,7 @@ static void after_hit(qp_trg *t)
 {
     qp_trg *next = qp_trg_chain(t);
     if (next && qp_trg_enable(next) != 0)
-        qp_session_log("event trigger %u: its chain is not enabled, %d are enabled already",
-                       t->number, QPROF_TRG_MAX_ENABLED);
+        qp_trg_log(t, "its chain is not enabled, as many as can be are enabled already");
     if (t->is_one_shot)
         qp_trg_disable(t);
 }

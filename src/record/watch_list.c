@@ -1,4 +1,5 @@
 /* watch_list.c: the list of event triggers: adding, removing, naming. Under the control lock. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/plain.h"
@@ -81,6 +82,17 @@ int qp_trg_name(qp_trg *t, const char *name)
         return 0;
     t->name = 0;
     return QPROF_E_MEMORY;
+}
+
+void qp_trg_log(const qp_trg *t, const char *what)
+{
+    char line[256], shown[sizeof line];
+    const char *name = qp_watch_text(t->name);
+    if (name[0])
+        snprintf(line, sizeof line, "event trigger %.80s: %s", name, what);
+    else
+        snprintf(line, sizeof line, "event trigger %u: %s", t->number, what);
+    qp_session_log("%s", qp_plain(line, strlen(line), shown, sizeof shown));
 }
 
 /* ---- the list ------------------------------------------------------------------------------ */
@@ -177,19 +189,18 @@ void qp_watch_begin(void)
 
 static void report_names(void)
 {
-    char shown[64];
+    char why[128];
     qp_name_kind kind;
     for (uint32_t cell = qp_watch.first; cell; cell = qp_trg_at(cell)->next) {
         const qp_trg *t = qp_trg_at(cell);
         const char *object = qp_watched_text(t->object, &kind);
         if (t->n_missing)
-            qp_session_log("event trigger %u: waits for a symbol that was never registered",
-                           t->number);
+            qp_trg_log(t, "waits for a symbol that was never registered");
         if (!object[0] || qp_watched_has_methods(t->object))
             continue;
         qp_count(&qp_run.space, QP_D_unmatched_names);
-        qp_session_log("event trigger %u: no method is named %s", t->number,
-                       qp_plain(object, strlen(object), shown, sizeof shown));
+        snprintf(why, sizeof why, "no method is named %.80s", object);
+        qp_trg_log(t, why);
     }
 }
 

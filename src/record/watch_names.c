@@ -215,7 +215,6 @@ void qp_symbol_resolve(uint32_t cell)
             continue;
         t->is_wanted = false;
         if (qp_trg_enable(t) != 0)
-            qp_session_log("event trigger %u: not enabled, %d are enabled already", t->number,
-                           QPROF_TRG_MAX_ENABLED);
+            qp_trg_log(t, "not enabled, as many as can be are enabled already");
     }
 }

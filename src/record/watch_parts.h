@@ -118,6 +118,8 @@ int qp_trg_name(qp_trg *t, const char *name);
 /* Its name can be found, or no longer. */
 bool qp_trg_put_name(const qp_trg *t);
 void qp_trg_drop_name(const qp_trg *t);
+/* A line of the log, about the one of this name, or else of this number. */
+void qp_trg_log(const qp_trg *t, const char *what);
 /* NULL: none. */
 qp_trg *qp_trg_chain(const qp_trg *t);
 /* What event triggers look at has changed: compare what must be. */

@@ -324,9 +324,23 @@ static void names_that_fit_nothing_are_reported(void **state)
     assert_non_null(f);
     log[fread(log, 1, sizeof log - 1, f)] = '\0';
     fclose(f);
-    assert_non_null(strstr(log, "event trigger 1: no method is named never.called"));
-    assert_non_null(strstr(log, "event trigger 2: waits for a symbol"));
+    assert_non_null(strstr(log, "event trigger a: no method is named never.called"));
+    assert_non_null(strstr(log, "event trigger b: waits for a symbol"));
     assert_int_equal(play_file_diagnostic(p, "unmatched_names"), 1);
+}
+
+/* Event triggers were not asked what they name when a trigger or an action named it, too. */
+static void a_method_may_be_of_a_trigger_and_of_an_event_trigger(void **state)
+{
+    play_ctx *p = *state;
+    play_begin(p, "-log-file=log");
+    assert_int_equal(qprof_config_line("trigger t on : f"), 0);
+    assert_int_equal(qprof_config_line("event-trigger e event=fn-exit object=f"), 0);
+    assert_int_equal(qprof_config_line("triggering on"), 0);
+    play(p, "f( ) f( )");
+    assert_hits(find("e"), 2);
+    play_end(p);
+    assert_int_equal(play_file_diagnostic(p, "unmatched_names"), 0);
 }
 
 static void many_triggers_of_a_file_are_read(void **state) /* issue: 1 million triggers load */
@@ -362,6 +376,7 @@ int main(void)
         PLAY_TEST(another_process_replaces_what_files_said),
         PLAY_TEST(a_run_can_ask_for_configurations),
         PLAY_TEST(names_that_fit_nothing_are_reported),
+        PLAY_TEST(a_method_may_be_of_a_trigger_and_of_an_event_trigger),
         PLAY_TEST(many_triggers_of_a_file_are_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
