@@ -57,14 +57,14 @@ typedef struct {
     const void *callback_frame; /* of the C stack, where the innermost one was called */
     bool in_control;            /* holds the control lock */
     /* Of event triggers (watch.c): */
-    bool is_worker;          /* performs deferred actions: its events are not looked at */
-    uint32_t n_interrupts;   /* nesting of qprof_trg_isr_enter() ... */
-    uint32_t n_system;       /* ... and of qprof_trg_system_enter() */
-    const uint64_t *look;    /* of the C stack, where an event is looked at; NULL: none is */
-    uint64_t n_looks;        /* so far: what stands there, in each word */
-    struct qprof_Trg *hit;   /* whose action is performed */
-    uint32_t waiting;        /* events that are raised later: bit is number */
-    uintptr_t sampled;       /* object of QP_EVENT_SAMPLE among them */
+    bool is_worker;        /* performs deferred actions: its events are not looked at */
+    uint32_t n_interrupts; /* nesting of qprof_trg_isr_enter() ... */
+    uint32_t n_system;     /* ... and of qprof_trg_system_enter() */
+    const uint64_t *look;  /* of the C stack, where an event is looked at; NULL: none is */
+    uint64_t n_looks;      /* so far: what stands there, in each word */
+    struct qprof_Trg *hit; /* whose action is performed */
+    uint32_t waiting;      /* events that are raised later: bit is number */
+    uintptr_t sampled;     /* object of QP_EVENT_SAMPLE among them */
 } qp_carrier;
 
 extern _Thread_local qp_carrier qp_here __attribute__((tls_model("initial-exec")));
