@@ -1,0 +1,121 @@
+#!/bin/sh
+# test_config.sh tests src/cli/config*.c: `qprof config check|show|apply`, and --config of run.
+. "$(dirname "$0")/lib.sh"
+
+# ---- check ------------------------------------------------------------------------------------
+
+cat >good.conf <<'END'
+-record-min-max=yes
+initial-status off
+trigger "load phase" on pass=1 work=3 : Loader.read Loader.parse !Loader.close
+action  snap get-results exit : Server.request_done
+area    core include lines : class:Server file:src/queue.scr
+event-trigger late event=40001 context=any-task action=start disable=yes chain=next
+event-trigger next event=fn-exit object=glob:f* status=disabled longer=5ms deferred=no
+triggering on
+pc REAL 5000 WHEN Server.main -> * -> Queue.pop;
+trace OPERATIONMODE=1025
+END
+qprof config check good.conf >out 2>err
+claim "a good file has no mistakes" [ $? = 0 ]
+claim "what is in it is counted" grep -qx \
+    "good.conf: no mistakes, 1 trigger, 1 action, 1 area, 2 event triggers, 1 line of options" out
+claim "there is nothing to remark" [ ! -s err ]
+
+# refused LINE:COLUMN WORDS: the file "bad.conf" has that mistake, and only that
+refused() {
+    qprof config check bad.conf >out 2>err
+    claim "$1 $2: exit status 1" [ $? = 1 ]
+    claim "$1 $2: said with its place" grep -qF "bad.conf:$1: $2" err
+    claim "$1 $2: a message, the line, a caret" [ "$(wc -l <err)" = 3 ]
+    claim "$1 $2: nothing else is printed" [ ! -s out ]
+}
+printf 'trigger a on : f\ntrigger b on pass=x : f\n' >bad.conf
+refused 2:14 "x: expected a whole number"
+printf 'event-trigger a event=any\nevent-trigger a event=any\n' >bad.conf
+refused 2:15 "a: there is one of this kind and name already"
+printf 'event-trigger a event=any chain=b\n' >bad.conf
+refused 1:27 "chain=b: there is no such event trigger"
+printf 'area x checked=no\n' >bad.conf
+refused 1:6 "x: there is no such area"
+printf 'area all-lines include : f\n' >bad.conf
+refused 1:6 "all-lines: this area exists"
+printf -- '-clock=elapsed\n-clock=sundial\n' >bad.conf
+refused 2:1 "-clock=sundial"
+seq -f 'event-trigger t%.0f event=any' 51 >bad.conf
+refused 51:15 "t51: more than 50 event triggers are enabled"
+printf 'event-trigger "\033[31mx" event=\n' >bad.conf
+qprof config check bad.conf >out 2>err
+claim "a name steers no terminal" sh -c '! grep -q "$(printf "\033")" err'
+
+printf 'initial-status off\ntrigger t off : f\nevent-trigger e event=any\n-no-such=1\n' >odd.conf
+qprof config check odd.conf >out 2>err
+claim "what is hardly meant is no mistake" [ $? = 0 ]
+claim "but remarked: never on" grep -q "profiling may be off for the whole run" err
+claim "but remarked: never triggering" grep -q "triggering on" err
+claim "but remarked: unknown options" grep -q "no-such: unknown option" err
+qprof config check missing.conf 2>err
+claim "a missing file is unusable" [ $? = 2 ]
+mkdir folder
+qprof config check folder 2>err
+claim "a folder is unusable" [ $? = 2 ]
+
+# ---- show -------------------------------------------------------------------------------------
+
+qprof config show good.conf >out
+claim "ids are not set" [ "$(grep -c '^not set' out)" = 2 ]
+claim "triggers are listed" grep -q "^trigger *load phase *on, pass 1, work 3" out
+claim "event triggers are listed" grep -q "late *40001 *enabled *any-task *any *no *start" out
+claim "the footer stands below" \
+    [ "$(tail -1 out)" = "enabled 1 of 50, triggering on, dropped 0" ]
+
+# ---- run --------------------------------------------------------------------------------------
+
+printf 'trigger t on : f\nnonsense\n' >bad.conf
+qprof run --config=bad.conf -- touch began 2>err
+claim "a mistake is found before the program runs" [ ! -e began ]
+claim "and named" grep -q "bad.conf:2:1: nonsense" err
+printf 'trigger t off : g\n' >off.conf
+QPROF="-output=narrow.qprof -config=off.conf" ./score "f(" "g(" "h(" ")" ")" "h(" ")" ")"
+claim "a run is narrowed" [ "$(qprof report --format=json narrow.qprof |
+    jq -c '.methods[] | select(.name == "h") | [.calls, .hits, .skips]')" = "[2,1,1]" ]
+
+# ---- apply ------------------------------------------------------------------------------------
+
+qprof config apply 0 good.conf 2>err
+claim "0 is no process" grep -q "0: expected the id of a process" err
+qprof config apply $$ off.conf 2>err
+claim "a process that does not record cannot be asked" [ $? = 2 ]
+
+QPROF="-output=live.qprof -apply" ./score "f(" wait &
+pid=$!
+for i in $(seq 100); do
+    qprof report $pid >out 2>/dev/null && grep -q "^f " out && break
+    sleep 0.1
+done
+printf 'trigger quiet off : noise\n' >quiet.conf
+qprof config apply $pid quiet.conf >out 2>err
+claim "a running program takes a file" [ $? = 0 ]
+claim "and says so" grep -q "quiet.conf: in force in process $pid" out
+printf 'event-trigger a event=any\n-time=none\n' >late.conf
+qprof config apply $pid late.conf 2>err
+claim "options are too late" [ $? = 1 ]
+claim "why is printed" grep -q "late.conf:2:1: options are taken between" err
+qprof config apply $pid bad.conf 2>err
+claim "a bad file is not handed in" grep -q "bad.conf:2:1: nonsense" err
+kill -9 $pid
+wait $pid 2>/dev/null
+
+QPROF="-output=deaf.qprof" ./score "f(" wait &
+pid=$!
+for i in $(seq 100); do
+    qprof report $pid >out 2>/dev/null && grep -q "^f " out && break
+    sleep 0.1
+done
+qprof config apply $pid quiet.conf 2>err
+claim "a program that was not started so does not answer" [ $? = 2 ]
+claim "and what to do is said" grep -q "started with -config=FILE or -apply" err
+kill -9 $pid
+wait $pid 2>/dev/null
+
+finish
