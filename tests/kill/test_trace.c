@@ -22,7 +22,15 @@
 #include "qprof.h"
 #include "unit/traces.h"
 
-enum { N_KILLS = 300, N_THREADS = 3, N_METHODS = 40, MAX_DEPTH = 300, MAX_EVENTS = 30000 };
+enum {
+    N_KILLS = 300,
+    N_THREADS = 3,
+    N_METHODS = 40,
+    MAX_DEPTH = 300,
+    MAX_EVENTS = 30000, /* of all threads, before the kill is sent */
+    THREAD_EVENTS =
+        100000, /* of one thread, however late the kill comes: a ring of 2M holds them */
+};
 
 typedef struct {
     uint64_t entries_begun, entries_done, exits_begun, exits_done;
@@ -71,14 +79,14 @@ static void leave(tally *t, uint64_t id, qprof_thread *handle)
     BUMP(t->exits_done);
 }
 
-static void *record_for_ever(void *number)
+static void *record_events(void *number)
 {
     uintptr_t index = (uintptr_t)number;
     tally *t = &shared->threads[index];
     uint64_t state = 88172645463325252u + index, depth = 0;
     qprof_thread_create(1000 + index);
     qprof_thread *handle = index ? qprof_thread_handle(QPROF_INLINE_VERSION) : NULL;
-    for (;;) {
+    for (unsigned i = 0; i < THREAD_EVENTS; i++) {
         uint64_t r = next_random(&state);
         if (depth < MAX_DEPTH && r % 100 < 54) {
             enter(t, 1 + r / 128 % N_METHODS, depth++, handle);
@@ -88,6 +96,8 @@ static void *record_for_ever(void *number)
         }
         BUMP(shared->n_events);
     }
+    for (;;)
+        pause();
     return NULL;
 }
 
@@ -101,7 +111,7 @@ static void run_program(const char *options)
     snprintf(shared->live_file, sizeof shared->live_file, "%s", qprof_live_file());
     __atomic_store_n(&shared->is_ready, 1, __ATOMIC_SEQ_CST);
     for (uintptr_t i = 0; i < N_THREADS; i++)
-        if (pthread_create(&thread, NULL, record_for_ever, (void *)i))
+        if (pthread_create(&thread, NULL, record_events, (void *)i))
             shared->has_failed = 1;
     for (;;)
         pause();
