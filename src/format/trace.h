@@ -101,7 +101,7 @@ typedef struct {
     uint32_t magic;
     uint32_t kind;    /* qp_packet_kind */
     uint32_t n_bytes; /* of the payload */
-    uint32_t sum; /* FNV-1a, 32 bits, over 32-bit words: the header with sum 0, the payload */
+    uint32_t sum; /* qp_packet_sum (trace_pack.h): the header with sum 0, the padded payload */
     uint64_t nonce;
     uint64_t sequence;     /* from 1, all kinds */
     uint64_t first_record; /* EVENTS: number of the first record in its ring */
