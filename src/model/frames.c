@@ -132,9 +132,10 @@ static void fold_adaptive(qp_model_private *own, uint32_t node, const qp_frame *
     }
 }
 
-/* What an open frame has gathered belongs to its call path as if the call ended now. */
+/* What an open frame has gathered belongs to its call path as if the call ended now.
+ * @param excluded  time of calls of excluded methods above it, which is its own; 0 from then on */
 static void fold_frame(qp_model_private *own, qp_buf *blocks, uint32_t node, const qp_frame *f,
-                       bool is_top)
+                       bool is_top, uint64_t *excluded)
 {
     qp_model_node *n = &own->nodes[node];
     const qp_thread_extra *x = &own->extras[n->thread];
@@ -143,7 +144,11 @@ static void fold_frame(qp_model_private *own, qp_buf *blocks, uint32_t node, con
     if (mode == QP_TIME_EXACT) {
         uint64_t self = qp_sum(x->is_cleared ? 0 : f->own, is_top ? x->now - x->since : 0);
         n->f.self = qp_sum(n->f.self, self);
-        fold_block(own, blocks, n, f, self, x->now);
+        *excluded = qp_sum(*excluded, self);
+        if (f->flags & QP_FRAME_EXCLUDED)
+            return;
+        fold_block(own, blocks, n, f, *excluded, x->now);
+        *excluded = 0;
     } else if (mode == QP_TIME_ADAPTIVE) {
         fold_adaptive(own, node, f, x->now);
     }
@@ -158,7 +163,7 @@ static uint32_t read_stack(qp_model_private *own, uint32_t thread, qp_buf *block
     const qp_span *chunk = top ? chunk_of(own, thread, top) : NULL;
     bool is_broken = top && !chunk;
     uint32_t n = 0;
-    uint64_t depth = 0;
+    uint64_t depth = 0, excluded = 0;
     if (chunk) {
         cursor c = {chunk, top - chunk->cell - 1};
         bool is_frame = c.slot > 0 || header_of(own, chunk)->prev;
@@ -172,7 +177,7 @@ static uint32_t read_stack(qp_model_private *own, uint32_t thread, qp_buf *block
                 is_broken = true;
                 continue;
             }
-            fold_frame(own, blocks, node, f, depth == 1);
+            fold_frame(own, blocks, node, f, depth == 1, &excluded);
             to[n++] = node;
         }
     }
