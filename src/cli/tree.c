@@ -321,7 +321,7 @@ static bool print_text(const qp_cli *cli, const qp_view *v)
     qp_header_text(&cli->screen, v->m, cli->path, cli->args.has_subtract);
     if (is_good && cli->args.is_hottest)
         is_good = keep_hottest(&w, v->thread);
-    if (is_good) {
+    if (is_good && v->m->run.is_profile) {
         push_roots(&w, v->thread);
         walk_tree(&w, most);
         is_good = !w.has_failed;

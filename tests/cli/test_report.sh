@@ -202,6 +202,23 @@ claim "threads are named after it" test "$(qprof report --threads long.qprof | w
 claim "JSON has all of it" same "$long" \
     "$(qprof report --format=json long.qprof | jq -r '.methods[].name | select(. != "f")')"
 
+# Coverage alone has functions and no call paths: what asks for those says so.
+QPROF='-collect=coverage -output=covered.qprof' ./score 'main(' 'f(' ')' ')'
+claim "of coverage alone there are functions" sh -c 'qprof report covered.qprof | grep -q "^main  *1"'
+claim "and no tree" sh -c 'qprof tree covered.qprof | grep -q "^No call paths were recorded, only functions"'
+for flag in --when=score.f --focus=f --hide=f --hide-module=score; do
+    claim "${flag%%=*} needs paths" says "covered.qprof: it has coverage alone; ${flag%%=*} needs call paths" \
+        qprof report $flag covered.qprof
+done
+for format in pprof folded speedscope csv cpuprofile chrome firefox perfetto; do
+    claim "nothing is exported to $format" says "it has coverage alone, and $format shows call paths" \
+        qprof export --to=$format -o none.$format covered.qprof
+    claim "and no file is left" test ! -e none.$format
+done
+for format in callgrind dot quantify json sqlite html; do
+    claim "$format has functions" qprof export --to=$format -o all.$format covered.qprof
+done
+
 for file in ref rec lines deep cycle names skips threads; do
     claim "check passes on $file" ends 0 qprof check $file.qprof
     claim "info on $file" ends 0 qprof info $file.qprof

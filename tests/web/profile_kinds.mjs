@@ -82,6 +82,30 @@ async function coverage_alone_has_functions_and_no_paths() {
     await page.context().close();
 }
 
+// ---- what figures are of ----------------------------------------------------------------------------
+
+async function a_page_says_which_pattern_it_is_of() {
+    const page = await ready("when.html", "");
+    same("the pattern", "Only what work.mid:->* counts.", (await page.textContent(".note")).replace(/ Details$/, ""));
+    await page.context().close();
+    const plain = await open("when.html", "", { javaScriptEnabled: false });
+    claim("without JavaScript, too", (await plain.locator("table").first().innerText()).includes("When\twork.mid:->*"));
+    await plain.context().close();
+}
+
+async function a_comparison_says_that_modes_differ() {
+    const page = await ready("modes.html", "");
+    const note = await page.textContent(".note");
+    claim("modes", note.startsWith("Exact before, adaptive after: times of different modes may differ by themselves"), note);
+    await page.context().close();
+}
+
+async function passes_are_called_so() {
+    const named = async (file) => (await tileTexts(await ready(file, ""))).filter((tile) => /^(Passes|Samples) /.test(tile)).map((tile) => tile.split(" ")[0]);
+    same("of the sampler", ["Passes"], await named("outside.html"));
+    same("of another tool", ["Samples"], await named("samples.html"));
+}
+
 // ---- depth ------------------------------------------------------------------------------------------
 
 async function the_end_of_a_deep_recursion_can_be_reached() {
@@ -114,21 +138,23 @@ async function the_end_of_a_deep_recursion_can_be_reached() {
 
 const signed = (n, text) => (n === 0 ? "0" : `${n < 0 ? "\u2212" : "+"}${text(Math.abs(n))}`);
 
-/** Cells of the functions of a comparison: name, calls, change, self, change, total, change. */
+/** Rows of which a figure changed: those without a change are on the page and not in the list of differences. */
+const changed = (rows) => rows.filter((cells) => [2, 4, 6].some((i) => cells[i] !== "0")).sort();
+
+/** Cells of the functions that changed: name, calls, change, self, change, total, change. */
 async function compared(page) {
     const rows = await allRows(page);
-    return rows.map(({ cells }) => [0, 2, 3, 4, 6, 7, 9].map((i) => cells[i])).sort();
+    return changed(rows.map(({ cells }) => [0, 2, 3, 4, 6, 7, 9].map((i) => cells[i])));
 }
 
 const wantedOf = (rows) =>
-    rows
-        .filter((r) => r.calls.new > 0 || r.total.new > 0)
-        .map((r) => [
+    changed(
+        rows.map((r) => [
             r.name, grouped(r.calls.new), signed(r.calls.new - r.calls.base, grouped),
             time(r.self.new), signed(r.self.new - r.self.base, time),
             time(r.total.new), signed(r.total.new - r.total.base, time),
-        ])
-        .sort();
+        ]),
+    );
 
 async function a_thread_of_two_runs_is_compared_alone() {
     const threads = json("diff-threads.json").rows;
@@ -224,6 +250,9 @@ async function screenshots() {
 await functions_without_counted_calls_are_shown("outside");
 await functions_without_counted_calls_are_shown("samples");
 await two_runs_without_counted_calls_are_compared_by_time();
+await a_page_says_which_pattern_it_is_of();
+await a_comparison_says_that_modes_differ();
+await passes_are_called_so();
 await an_import_says_what_it_is_of();
 await coverage_alone_has_functions_and_no_paths();
 await the_end_of_a_deep_recursion_can_be_reached();

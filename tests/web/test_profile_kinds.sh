@@ -41,6 +41,11 @@ for pair in "work.qprof coverage.qprof" "coverage.qprof work.qprof"; do
     grep -q '^qprof html: coverage.qprof: it has coverage alone' error || { cat error; exit 1; }
 done
 
+# of what a pattern counts, and compared with a run that was measured in another way
+"$qprof" html --when='work.mid:->*' work.qprof -o when.html >/dev/null
+QPROF="-output=adaptive.qprof -time=adaptive" "$qlua" work.lua
+"$qprof" html work.qprof adaptive.qprof -o modes.html >/dev/null
+
 # the last one of 5,000 open calls does nearly all of the work
 cat >deep.lua <<'END'
 local function bottom() local x = 0 for i = 1, 1000000 do x = x + i end return x end
