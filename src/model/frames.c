@@ -178,7 +178,8 @@ static uint32_t read_stack(qp_model_private *own, uint32_t thread, qp_buf *block
                 continue;
             }
             fold_frame(own, blocks, node, f, depth == 1, &excluded);
-            to[n++] = node;
+            if (!(f->flags & QP_FRAME_EXCLUDED)) /* it stands on its caller's path */
+                to[n++] = node;
         }
     }
     th->is_salvaged = is_broken;

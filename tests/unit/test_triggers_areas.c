@@ -57,6 +57,22 @@ static void methods_outside_of_areas_are_part_of_their_callers(void **state)
     assert_absent(p, "x");
 }
 
+static void an_open_call_outside_of_areas_is_part_of_its_callers_block(void **state)
+{
+    play_ctx *p = *state;
+    begin(p, "");
+    qprof_area *mine = qprof_area_create("mine", QPROF_AREA_INCLUDE, QPROF_LEVEL_LINES);
+    qprof_area_add(mine, QPROF_ELEM_ROUTINE, "a", 1);
+    play(p, "a( 1 :1 2 x( 4 ) x( 8 y( 16 ");
+    play_peek(p);
+    assert_path(p, "a", 1, 1 + 2 + 4 + 8 + 16);
+    assert_block(p, "a", 1, 0, 31, 31); /* what lies before the first mark is its, too */
+    assert_int_equal(p->m->threads[1].n_frames, 1);
+    play(p, ") ) 32 )");
+    play_end(p);
+    assert_block(p, "a", 1, 0, 63, 63);
+}
+
 static void the_root_has_the_time_of_what_no_area_holds(void **state) /* triggers 30, 43 */
 {
     play_ctx *p = *state;
@@ -185,6 +201,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         PLAY_TEST(methods_outside_of_areas_are_part_of_their_callers),
+        PLAY_TEST(an_open_call_outside_of_areas_is_part_of_its_callers_block),
         PLAY_TEST(the_root_has_the_time_of_what_no_area_holds),
         PLAY_TEST(a_trigger_routine_is_never_excluded),
         PLAY_TEST(an_unchecked_trigger_routine_is_not_implied),
