@@ -59,11 +59,12 @@ static bool is_answered(qp_head *h, uint32_t request, unsigned max)
     return false;
 }
 
+/* @param file  shorter than PATH_BYTES */
 static int ask(const qp_cli *cli, qp_head *h, const char *file)
 {
     char text[sizeof h->answer_text];
     uint32_t request = qp_load(&h->answer) + 1;
-    snprintf(h->request_file, sizeof h->request_file, "%s", file);
+    memcpy(h->request_file, file, strlen(file) + 1);
     qp_publish(&h->request, request);
     qp_fetch_add(&h->bell, 1);
     bool is_heard = syscall(SYS_futex, &h->bell, FUTEX_WAKE, 1, NULL, NULL, 0) > 0;
@@ -95,7 +96,9 @@ int qp_config_apply(const qp_cli *cli, const char *pid, const char *file)
         qp_live_why(number, path, sizeof path);
         return qp_cli_fail(cli, "%s: %s", pid, path);
     }
-    if (!realpath(file, whole) || strlen(whole) >= PATH_BYTES)
+    if (!realpath(file, whole))
+        return qp_cli_fail(cli, "%s: %s", file, strerror(errno));
+    if (strlen(whole) >= PATH_BYTES)
         return qp_cli_fail(cli, "%s: its path is longer than %d bytes", file, PATH_BYTES - 1);
     qp_head *h = open_head(cli, path, &fd);
     int status = QP_EXIT_UNUSABLE;

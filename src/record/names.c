@@ -157,6 +157,19 @@ int qp_names_dataset(const char *pattern, uint32_t dataset, char *out, size_t n_
     return 0;
 }
 
+int qp_names_trace(char *out, size_t n_bytes, qp_parse_error *error)
+{
+    static const char suffix[] = ".qtrace";
+    int code = qp_names_dataset(NULL, qp_run.n_datasets, out, n_bytes - sizeof suffix, error);
+    if (code)
+        return code;
+    size_t n = strlen(out), n_product = strlen(QP_PRODUCT_SUFFIX);
+    if (n > n_product && strcmp(out + n - n_product, QP_PRODUCT_SUFFIX) == 0)
+        n -= n_product;
+    memcpy(out + n, suffix, sizeof suffix);
+    return 0;
+}
+
 bool qp_names_command(const char *pattern, const char *dataset_file, char *out, size_t n_bytes)
 {
     char bad;

@@ -13,6 +13,9 @@ void qp_names_begin(void);
 int qp_names_dataset(const char *pattern, uint32_t dataset, char *out, size_t n_bytes,
                      qp_parse_error *error);
 
+/* The name of a trace beside the next dataset: that of the dataset, with .qtrace for its suffix. */
+int qp_names_trace(char *out, size_t n_bytes, qp_parse_error *error);
+
 /* Expand a command; %b is the dataset's file. @return false: too long, or unknown conversion */
 bool qp_names_command(const char *pattern, const char *dataset_file, char *out, size_t n_bytes);
 

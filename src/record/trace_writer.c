@@ -410,8 +410,10 @@ int qp_trace_dump(const char *pattern, qp_parse_error *error)
                                   : "no trace is recorded: -collect=profile,trace");
         return QPROF_E_STATE;
     }
-    if (qp_names_dataset(pattern, qp_run.n_datasets, path, sizeof path, error) != 0)
-        return QPROF_E_OPTION;
+    int code = pattern ? qp_names_dataset(pattern, qp_run.n_datasets, path, sizeof path, error)
+                       : qp_names_trace(path, sizeof path, error);
+    if (code)
+        return code;
     qp_charge_calibrate();
     qp_signal_hold hold;
     qp_signal_hold_begin(&hold, SIGXFSZ);

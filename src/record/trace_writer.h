@@ -30,7 +30,8 @@ int qp_trace_demand(const qp_trace_consumer *consumer);
 /* What is in the rings now has been taken when it returns; bounded. */
 void qp_trace_drain(void);
 
-/* Write what the rings hold to a file. @param pattern  its name, with conversions
+/* Write what the rings hold to a file. @param pattern  its name, with conversions; NULL: beside the
+ * next dataset
  * @return 0; QPROF_E_STATE: nothing is traced, or it goes to a file anyway; QPROF_E_OPTION: the
  * name; QPROF_E_IO, QPROF_E_MEMORY; *error says why */
 int qp_trace_dump(const char *pattern, qp_parse_error *error);

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "record/data.h"
+#include "record/trace_writer.h"
 #include "record/watch_parts.h"
 
 /* One change of the whole run. A thread that is inside another one does nothing. */
@@ -30,6 +31,16 @@ static void stop(const char *unused)
 static void save(const char *label)
 {
     qp_data_save(NULL, label);
+}
+
+static void dump(const char *name)
+{
+    qp_parse_error error = {0, ""};
+    int code = qp_trace_dump(NULL, &error);
+    if (!code)
+        return;
+    qp_count(&qp_run.space, code == QPROF_E_STATE ? QP_D_e_state : QP_D_e_io);
+    qp_session_log("event trigger %.80s: dump: %s", name, error.message);
 }
 
 static void clear(const char *unused)
@@ -126,6 +137,8 @@ void qp_watch_act(const qp_deed *deed)
         change(save, qp_watch_text(deed->name));
         break;
     case QPROF_TRG_ACT_DUMP:
+        change(dump, qp_watch_text(deed->name));
+        break;
     default: /* the mark is there already */
         break;
     }
