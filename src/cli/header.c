@@ -168,6 +168,16 @@ static void print_measure(const qp_screen *s, const qp_model *m)
     }
 }
 
+static void print_marks(const qp_screen *s, const qp_run *run)
+{
+    char marks[QP_NUMBER_BYTES];
+    if (!run->n_marks)
+        return;
+    qp_header_label(s, "fired");
+    qp_out_format(s->out, "%s; qprof info lists them\n",
+                  qp_unit_things(marks, run->n_marks, "mark"));
+}
+
 static void print_cost(const qp_screen *s, const qp_model *m, bool is_subtracted)
 {
     char number[QP_NUMBER_BYTES], percent[QP_NUMBER_BYTES];
@@ -214,6 +224,7 @@ void qp_header_text(const qp_screen *s, const qp_model *m, const char *path, boo
     print_fold(s, m);
     print_import(s, &m->run);
     print_measure(s, m);
+    print_marks(s, &m->run);
     print_cost(s, m, is_subtracted);
     print_diagnostics(s, m);
     qp_out_char(s->out, '\n');

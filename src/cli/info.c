@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/header.h"
+#include "cli/info_marks.h"
 #include "cli/view.h"
 #include "export/run_json.h"
 
@@ -87,7 +88,7 @@ static bool print_text(const qp_cli *cli, const qp_model *m)
                     m->run.notes[i].text);
     for (size_t i = 0; i < m->n_losses; i++)
         print_field(s, "damaged", m->losses[i]);
-    return print_diagnostics(s, m);
+    return qp_info_marks_text(s, m) && print_diagnostics(s, m);
 }
 
 static void write_csv(qp_cli *cli, const qp_model *m)
@@ -116,6 +117,7 @@ static int run_info(qp_cli *cli)
         qp_json_init(&json, &cli->out);
         qp_json_begin(&json, NULL, '{');
         qp_run_json(&json, m);
+        qp_info_marks_json(&json, m);
         qp_json_end(&json, '}');
     } else if (cli->args.format == QP_FORMAT_CSV) {
         write_csv(cli, m);
@@ -131,10 +133,10 @@ static const qp_flag flags[] = {QP_FLAG_SAMPLE_INDEX, QP_FLAG_FORMAT, QP_FLAGS_C
 const qp_command qp_command_info = {
     .name = "info",
     .operands = "[FILE]",
-    .summary = "the run: options, sizes, notes, what was lost",
-    .about =
-        "Shows what a profile says about its run: how it was made, its annotations, every\n"
-        "diagnostic that is not 0 and, of a damaged file, what could not be read.",
+    .summary = "the run: options, sizes, notes, what fired, what was lost",
+    .about = "Shows what a profile says about its run: how it was made, its annotations, what\n"
+             "triggers and event triggers left as marks, every diagnostic that is not 0 and, "
+             "of a damaged file, what could not be read.",
     .flags = flags,
     .examples = "qprof info run.qprof\n"
                 "qprof info --format=json run.qprof | jq .diagnostics",

@@ -222,8 +222,8 @@ static void check_references(inspection *s)
 {
     const uint64_t *n = s->m->own->n_losses;
     uint64_t n_bad = n[QP_LOSS_texts] + n[QP_LOSS_tables] + n[QP_LOSS_banks] +
-                     n[QP_LOSS_notes] + n[QP_LOSS_more] + n[QP_LOSS_contexts] +
-                     n[QP_LOSS_shares] + n[QP_LOSS_sources];
+                     n[QP_LOSS_notes] + n[QP_LOSS_marks] + n[QP_LOSS_more] +
+                     n[QP_LOSS_contexts] + n[QP_LOSS_shares] + n[QP_LOSS_sources];
     s->result->n_checked = s->m->n_methods + s->m->own->n_banks;
     EXPECT(s, n_bad == 0, "%llu references lead nowhere", (count)n_bad);
 }

@@ -3,10 +3,8 @@
 #include "base/search.h"
 #include "model/private.h"
 
-/* Visit the published records, a cell each, of one kind of extents. */
-static void read_cells(qp_model_private *own, qp_extent_kind kind,
-                       void (*read)(qp_model_private *own, qp_cell cell, qp_buf *to),
-                       qp_buf *to)
+void qp_load_cells(qp_model_private *own, qp_extent_kind kind,
+                   void (*read)(qp_model_private *own, qp_cell cell, qp_buf *to), qp_buf *to)
 {
     for (size_t i = 0; i < own->n_spans; i++) {
         const qp_span *s = &own->spans[i];
@@ -29,7 +27,7 @@ bool qp_load_contexts(qp_model_private *own)
     size_t n;
     qp_buf contexts;
     qp_buf_init(&contexts, sizeof(qp_model_context));
-    read_cells(own, QP_EXTENT_CONTEXTS, read_context, &contexts);
+    qp_load_cells(own, QP_EXTENT_CONTEXTS, read_context, &contexts);
     own->contexts = qp_buf_take(&contexts, &n);
     own->n_contexts = (uint32_t)n; /* fewer than cells */
     return own->contexts != NULL;
@@ -55,7 +53,7 @@ bool qp_load_sources(qp_model_private *own)
 {
     qp_buf texts;
     qp_buf_init(&texts, sizeof(qp_model_text));
-    read_cells(own, QP_EXTENT_SOURCES, read_source, &texts);
+    qp_load_cells(own, QP_EXTENT_SOURCES, read_source, &texts);
     own->texts = qp_buf_take(&texts, &own->n_texts);
     return own->texts != NULL;
 }

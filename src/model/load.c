@@ -282,6 +282,8 @@ void qp_model_free(qp_model *m)
     qp_free(own->thread_names);
     qp_free(own->diagnostics);
     qp_free(own->notes);
+    qp_free(own->marks);
+    qp_free(own->events);
     qp_free(own->loss_texts);
     qp_free(own->losses);
     forget_records(own);
@@ -313,7 +315,7 @@ static bool read_tree(qp_model_private *own, const qp_progress *progress)
     qp_progress_show(progress, DERIVED_PERCENT);
     if (!qp_load_thread_names(own) || !qp_load_contexts(own) || !qp_load_banks(own) ||
         !qp_derive_calls(own) || !qp_load_sources(own) || !read_diagnostics(own) ||
-        !read_notes(own) || !qp_salvage_words(own))
+        !read_notes(own) || !qp_load_marks(own) || !qp_salvage_words(own))
         return false;
     sum_up(own);
     qp_progress_show(progress, 100);

@@ -44,6 +44,26 @@ typedef struct {
     const char *text;
 } qp_run_note;
 
+/* A moment worth finding again: a trigger or an action fired, or the host said so. */
+typedef struct {
+    const char *kind;   /* "user", "trigger", "action", "event-trigger" */
+    const char *name;   /* of the trigger, or the host's text */
+    uint64_t at;        /* ticks from the run's start */
+    uint32_t thread;    /* index; QP_ALL_THREADS: none */
+    uint32_t event;     /* event triggers: which one it was, qp_event; else 0 */
+    uint64_t object;    /* id of a method or of a thread; 0: none */
+    const char *method; /* name of the method that is the object; "": it is none */
+    uint64_t value;     /* of the event: see value_unit */
+    const char
+        *value_unit; /* "ns" a call took, "frames" open, "%" of memory used; "": no value */
+} qp_run_mark;
+
+/* How often the host raised one of its events while it was recorded. */
+typedef struct {
+    uint32_t event;
+    uint64_t count;
+} qp_run_event;
+
 typedef struct {
     qp_run_state state;
     const char *state_text; /* "live", "unsealed", "snapshot", "sealed" */
@@ -99,6 +119,10 @@ typedef struct {
     size_t n_diagnostics;
     const qp_run_note *notes; /* oldest first */
     size_t n_notes;
+    const qp_run_mark *marks; /* in the order of their time */
+    size_t n_marks;
+    const qp_run_event *events; /* those that were raised, in the order of their numbers */
+    size_t n_events;
 } qp_run;
 
 /* ---- figures ------------------------------------------------------------------------------- */

@@ -22,6 +22,7 @@
     X(stacks, "threads whose open frames could not all be read")                               \
     X(banks, "counters of blocks that could not be read")                                      \
     X(notes, "annotations that could not be read")                                             \
+    X(marks, "marks and counts of events that could not be read")                              \
     X(contexts, "contexts that could not be read")                                             \
     X(shares, "counters of contexts that could not be read")                                   \
     X(sources, "digests of source files that could not be read")
@@ -117,6 +118,8 @@ struct qp_model_private {
     char *thread_names;
     qp_run_diagnostic *diagnostics;
     qp_run_note *notes;
+    qp_run_mark *marks;
+    qp_run_event *events;
     char *loss_texts;
     const char **losses;
     uint64_t now_raw;   /* raw ticks of the moment that counts as now; 0: none */
@@ -157,7 +160,11 @@ const qp_span *qp_salvage_span(const qp_model_private *own, uint64_t cell);
 /* Put the losses into words. @return false: no memory */
 bool qp_salvage_words(qp_model_private *own);
 
-/* methods.c, tree.c, frames.c, banks.c, contexts.c: read the records. @return false: no memory */
+/* Visit the records of one kind of extents, a cell each, published or not. */
+void qp_load_cells(qp_model_private *own, qp_extent_kind kind,
+                   void (*read)(qp_model_private *own, qp_cell cell, qp_buf *to), qp_buf *to);
+
+/* methods.c, tree.c, frames.c, banks.c, contexts.c, marks.c: read the records. @return false: no memory */
 bool qp_load_methods(qp_model_private *own, bool merge_same);
 bool qp_load_threads(qp_model_private *own);
 bool qp_load_nodes(qp_model_private *own);
@@ -168,6 +175,7 @@ bool qp_load_thread_names(qp_model_private *own);
 bool qp_load_banks(qp_model_private *own);
 bool qp_load_contexts(qp_model_private *own);
 bool qp_load_sources(qp_model_private *own);
+bool qp_load_marks(qp_model_private *own);
 /* The context whose record is at a cell; n_contexts: there is none. */
 uint32_t qp_context_at(const qp_model_private *own, qp_cell cell);
 
