@@ -36,6 +36,7 @@ CPROF_SAME(shutdown);
 CPROF_SAME(shutdown_vt);
 CPROF_SAME(get_option);
 CPROF_SAME(wants);
+CPROF_SAME(changes);
 
 /* ---- threads ------------------------------------------------------------------------------- */
 CPROF_SAME(thread_create);

@@ -89,8 +89,10 @@ enum {
     QPROF_WANT_COVERAGE =
         1 << 8,                /* every method that exists is to be registered, called or not */
     QPROF_WANT_ALONE = 1 << 9, /* coverage alone: hosts with counters need send no entries */
-    QPROF_WANT_STACK = 1 << 10, /* samples alone: qprof_stack_entry() is enough */
-    QPROF_WANT_SHADOW = 1 << 11 /* others look at the stack: it must be kept here */
+    QPROF_WANT_STACK = 1 << 10,  /* samples alone: qprof_stack_entry() is enough */
+    QPROF_WANT_SHADOW = 1 << 11, /* others look at the stack: it must be kept here */
+    QPROF_WANT_GATE =
+        1 << 12 /* what hosts count in place stands while qprof_is_counting() is 0 */
 };
 
 /* ---- life ---------------------------------------------------------------------------------- */
@@ -123,8 +125,14 @@ QPROF_API void _EXT_REF qprof_shutdown_vt(VthreadID);
 QPROF_API void *_EXT_REF qprof_get_option(const char *name);
 
 /** Which events the host should send: QPROF_WANT_* bits; 0 when not running. Sending others is
- * harmless. Ask again after a call that configures something. */
+ * harmless. Ask again when qprof_changes() has grown. */
 QPROF_API unsigned _EXT_REF qprof_wants(void);
+
+/** How often in this run what qprof_wants() says, or which counters qprof_counter_bank() gives, has
+ * become another: by a call of the host's, or by a configuration from outside.
+ * @return where the number is, for hosts that look at it at every entry. Never NULL; it stays there
+ * Threads: any. */
+QPROF_API const uint32_t *_EXT_REF qprof_changes(void);
 
 /* ---- threads ------------------------------------------------------------------------------- */
 
@@ -237,14 +245,15 @@ typedef struct {
 } qprof_JumpInfo;
 
 enum {
-    QPROF_JUMP_LEFT = -1, /* the method is left in mid-block; to_block is where */
-    QPROF_JUMP_ENTRY = -2 /* the method is entered: the host counts its calls, too */
+    QPROF_JUMP_LEFT = -1,  /* the method is left in mid-block; to_block is where */
+    QPROF_JUMP_ENTRY = -2, /* the method is entered: the host counts its calls, too */
+    QPROF_JUMP_JOINED = -3 /* it is counted from mid-block on; to_block is where */
 };
 
 /** Say how the blocks of a registered method follow each other, so that the host need count only
  * the jumps that it takes. Executions of block b = (b is 0 ? calls of the method : 0) + jumps
  * into b + what falls into it from block b - 1 (its executions less the jumps out of it and the
- * exits in mid-block, if falls[b - 1]). The calls are those of the call tree or, where a jump is
+ * exits in mid-block, more what was joined there, if falls[b - 1]). The calls are those of the call tree or, where a jump is
  * a QPROF_JUMP_ENTRY, that counter's. A block that may go on in the next one and has a jump is a
  * branch: both its ways are known.
  *
@@ -256,9 +265,11 @@ QPROF_API int _EXT_REF qprof_register_jumps(qprof_MethodID, const qprof_JumpInfo
                                             int n_jumps, const unsigned char *falls);
 
 /** The calling thread's counters of a method: [n_jumps] after qprof_register_jumps() returned 0,
- * else one a block. They lie in the profile file; the host increments them with plain stores.
+ * else one a block. They lie in the profile file; the host increments them with plain stores, while
+ * qprof_is_counting(). Where that changes in mid-block, QPROF_JUMP_LEFT and _JOINED say so.
  * Ask before the method's first call on this system thread: block 0 executes once a call.
- * @return NULL: not running, unknown method, nothing to count, no memory. Valid until shutdown;
+ * @return NULL: not running, unknown method, nothing to count (as areas say), no memory. Valid until
+ *         shutdown, but ask again when qprof_changes() has grown;
  *         the memory stays mapped until the next run has begun
  * Threads: the bank belongs to the calling system thread. Cost: a look-up; keep the pointer. */
 QPROF_API uint64_t *_EXT_REF qprof_counter_bank(qprof_MethodID);
@@ -268,8 +279,8 @@ QPROF_API uint64_t *_EXT_REF qprof_counter_bank(qprof_MethodID);
 /** What is executed from now on, on any thread, belongs to this context, for example a test.
  *
  * A name that comes again goes on where it stopped. Frames that are open keep their hits up to
- * here; what they do next is the new context's. Hosts that count jumps say where frames stand by
- * their QPROF_JUMP_LEFT counters: 1 more before this call, 1 less behind it.
+ * here; what they do next is the new context's. Hosts that count jumps say where frames stand: 1 more
+ * in their QPROF_JUMP_LEFT counters before this call, 1 more in those of _JOINED behind it.
  * @param name  copied; NULL or "": no context
  * @return 0; QPROF_E_STATE: not running, or called inside another control call; QPROF_E_MEMORY:
  *         hits stay with the former context

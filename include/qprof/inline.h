@@ -85,6 +85,8 @@ enum {
     QPROF_HOOK_TSC = 1u << 3,      /* the clock is the processor's own counter */
     QPROF_HOOK_STACK = 1u << 4,    /* no calls are counted: the stack is all that is kept */
     QPROF_HOOK_COLD = 1u << 5,     /* from here on: the event is recorded out of line */
+    QPROF_HOOK_STOPPED = 1u << 10, /* recording is stopped, and this thread knows it */
+    QPROF_HOOK_OFF = 1u << 14,     /* the thread's status is disabled */
 
     QPROF_FRAME_MARKED = 1u << 0,   /* has block marks to settle */
     QPROF_FRAME_SKIP = 1u << 1,     /* entered unrecorded */
@@ -336,6 +338,15 @@ static inline void qprof_exit(qprof_thread *th, uintptr_t id)
     uint32_t gate = QPROF_LOAD(th->gate);
     if (gate)
         qprof_open_exit(th, gate, id);
+}
+
+/** Is what the top frame does to be counted? For a host that counts in place and was told
+ * QPROF_WANT_GATE: the answer changes at entries, exits and control calls only.
+ * Threads: the driver of th. Cost: three instructions. */
+static inline int qprof_is_counting(const qprof_thread *th)
+{
+    return (QPROF_LOAD(th->gate) & (QPROF_GATE_OPEN | QPROF_HOOK_STOPPED | QPROF_HOOK_OFF)) ==
+           QPROF_GATE_OPEN;
 }
 
 /* ---- only the stack ------------------------------------------------------------------------ */

@@ -90,7 +90,9 @@ unsigned qprof_wants(void)
     unsigned wants = QPROF_WANT_CALLS;
     uint32_t collect = qp_run_head()->collect;
     bool is_coverage = (collect & ~QP_COLLECT_ONCE) == QP_COLLECT_COVERAGE;
-    if (is_coverage && !qp_rules_are_used() && !qp_watch_is_used())
+    if (qp_run.is_gated)
+        wants |= QPROF_WANT_GATE;
+    else if (is_coverage)
         wants |= QPROF_WANT_ALONE;
     wants |= collect & QP_COLLECT_COVERAGE ? QPROF_WANT_COVERAGE : 0;
     wants |= collect & QP_COLLECT_SAMPLES ? QPROF_WANT_SAMPLES : 0;
@@ -105,6 +107,11 @@ unsigned qprof_wants(void)
     if (qp_run_head()->clock_kind == QP_CLOCK_COUNTS)
         wants |= QPROF_WANT_COUNTS;
     return QP_PRODUCT_IS_COVERAGE ? wants : wants | qp_trace_xbase_wants();
+}
+
+const uint32_t *qprof_changes(void)
+{
+    return &qp_changes;
 }
 
 /* ---- options ------------------------------------------------------------------------------- */

@@ -235,7 +235,7 @@ qp_jumps_result qp_method_set_jumps(qp_methods *m, qp_cell method, const qp_jump
         qp_load(&r->jumps))
         return QP_JUMPS_BAD;
     for (int64_t i = 0; i < n_jumps; i++)
-        if (jumps[i].from_block < QP_JUMP_ENTRY || jumps[i].from_block >= (int64_t)n_blocks ||
+        if (jumps[i].from_block < QP_JUMP_JOINED || jumps[i].from_block >= (int64_t)n_blocks ||
             jumps[i].to_block < 0 || jumps[i].to_block >= (int64_t)n_blocks)
             return QP_JUMPS_BAD;
     size_t jump_bytes = (size_t)n_jumps * sizeof(qp_jump);

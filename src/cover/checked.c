@@ -55,7 +55,7 @@ static bool are_jumps(const qp_checked *im, const qp_method *m)
         !blob(im, m->jumps, qp_jumps_bytes(t->n_jumps, t->n_blocks)))
         return false;
     for (uint32_t i = 0; i < t->n_jumps; i++)
-        if (t->jumps[i].from_block < QP_JUMP_ENTRY ||
+        if (t->jumps[i].from_block < QP_JUMP_JOINED ||
             t->jumps[i].from_block >= (int64_t)t->n_blocks || t->jumps[i].to_block < 0 ||
             t->jumps[i].to_block >= (int64_t)t->n_blocks)
             return false;

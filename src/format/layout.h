@@ -178,8 +178,9 @@ typedef struct {
     int32_t from_block, to_block; /* from QP_JUMP_* or a block */
 } qp_jump;
 enum {
-    QP_JUMP_LEFT = -1, /* the method is left in mid-block, where to_block says */
-    QP_JUMP_ENTRY = -2 /* the method is entered: block 0 has these executions, not the calls */
+    QP_JUMP_LEFT = -1,  /* the method is left in mid-block, where to_block says */
+    QP_JUMP_ENTRY = -2, /* the method is entered: block 0 has these executions, not the calls */
+    QP_JUMP_JOINED = -3 /* it is counted from mid-block on, where to_block says */
 };
 typedef struct {
     uint32_t n_jumps, n_blocks;

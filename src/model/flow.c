@@ -1,5 +1,6 @@
 /* flow.c: every activation begins in block 0. A block is executed when it is jumped to or fallen
- * into; what falls into it is what came into the block before less what left that one. */
+ * into; what falls into it is what came into the block before less what left that one. An activation
+ * that is counted from mid-block on has not executed that block, but may fall into the next. */
 #include "model/flow.h"
 
 #include "base/alloc.h"
@@ -54,8 +55,10 @@ static void spread_jumps(qp_flow *f)
         if (qp_flow_is_way(f, k)) {
             f->blocks[jump.to_block] += f->counted[k];
             f->falls[jump.from_block] += f->counted[k];
-        } else if (jump.from_block == QP_JUMP_LEFT && (uint32_t)jump.to_block < f->n_blocks) {
-            f->falls[jump.to_block] += f->counted[k];
+        } else if ((uint32_t)jump.to_block < f->n_blocks) {
+            f->falls[jump.to_block] += jump.from_block == QP_JUMP_LEFT     ? f->counted[k]
+                                       : jump.from_block == QP_JUMP_JOINED ? -f->counted[k]
+                                                                           : 0;
         }
     }
 }

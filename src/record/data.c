@@ -64,6 +64,8 @@ static void follow_flags(uint32_t flags)
     bool runs = (flags & QP_FLAG_RECORDING) && !(flags & QP_FLAG_CLOSED);
     qp_fetch_or(&h->flags, flags);
     qp_fetch_and(&h->flags, flags | ~(uint32_t)(QP_FLAG_RECORDING | QP_FLAG_CLOSED));
+    if (!runs)
+        qp_session_gate();
     if (runs != !h->stopped_since) {
         uint64_t now = qp_charge_elapsed();
         uint64_t stood = (int64_t)(now - h->stopped_since) > 0 ? now - h->stopped_since : 0;

@@ -253,18 +253,23 @@ void qp_rules_method(qp_cell method)
 void qp_rules_changed(void)
 {
     qp_methods *all = &qp_run.methods;
+    bool has_changed = false;
     if (!qp_run.space.map.base) /* a configuration before the run */
         return;
+    if (qp_observe(&qp_rules.all_lines) || qp_watch_is_used())
+        qp_session_gate();
     for (qp_cell cell = QP_HEAD_CELLS; cell < qp_observe(&qp_run_head()->n_cells);) {
         const qp_extent *e = qp_at(&qp_run.space, cell);
         for (uint32_t i = 1; e->kind == QP_EXTENT_METHODS && i < e->n_cells; i++) {
             const qp_method *m = qp_at(&qp_run.space, cell + i);
             if (qp_observe(&m->published) && cell + i != all->overflow)
-                compare(cell + i);
+                has_changed |= compare(cell + i);
         }
         cell += e->n_cells ? e->n_cells : 1;
     }
     bool sees_all = qp_watch_all_calls();
     qp_run.hooks = (qp_run.hooks & ~(uint32_t)QP_HOOK_WATCH) | (sees_all ? QP_HOOK_WATCH : 0);
+    if (has_changed)
+        qp_session_changed();
     tell_threads();
 }

@@ -291,6 +291,21 @@ static void describe_run(void)
     h->flags |= QP_FLAG_RECORDING | (qp_run.is_virtual ? QP_FLAG_VIRTUAL : 0);
 }
 
+uint32_t qp_changes;
+
+void qp_session_changed(void)
+{
+    qp_fetch_add(&qp_changes, 1);
+}
+
+void qp_session_gate(void)
+{
+    if (qp_run.is_gated)
+        return;
+    qp_run.is_gated = true;
+    qp_session_changed();
+}
+
 /* The clocks are chosen: what depends on them. */
 static void begin_recording(void)
 {
@@ -380,6 +395,7 @@ static int begin_run(const char *output, qp_parse_error *error)
         qp_data_gate(0);
     if (qp_run.has_config || qp_run.options.number[QP_OPT_apply])
         qp_worker_start();
+    qp_store(&qp_changes, 0);
     qp_publish(state, QP_STATE_RUNNING);
     open_gates();
     return 0;

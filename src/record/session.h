@@ -25,17 +25,17 @@ typedef enum {
 enum {
     QP_PATH_MAX = 4096,
     /* hooks of our own, see QPROF_HOOK_COLD */
-    QP_HOOK_SAMPLE = 1u << 8,   /* interrupts wait to be credited to the top frame */
-    QP_HOOK_SYNC = 1u << 9,     /* recording was stopped or started, or data cleared */
-    QP_HOOK_STOPPED = 1u << 10, /* recording is stopped, and this thread knows it */
+    QP_HOOK_SAMPLE = 1u << 8, /* interrupts wait to be credited to the top frame */
+    QP_HOOK_SYNC = 1u << 9,   /* recording was stopped or started, or data cleared */
+    QP_HOOK_STOPPED = QPROF_HOOK_STOPPED,
     QP_HOOK_DEEP = 1u << 11,    /* frames above the stored ones are only counted */
     QP_HOOK_ZERO = 1u << 12,    /* frames with stack id 0 are on the stack */
     QP_HOOK_CLASSES = 1u << 13, /* methods with flags are timed by another clock */
-    QP_HOOK_OFF = 1u << 14,     /* the thread's status is disabled */
-    QP_HOOK_RULES = 1u << 15,   /* rules have changed since this thread looked */
-    QP_HOOK_WATCH = 1u << 16,   /* event triggers look at all entries and exits */
-    QP_HOOK_TRACE = 1u << 17,   /* events leave records in a trace */
-    QP_HOOK_TURNED = 1u << 18   /* actions have turned all threads on or off */
+    QP_HOOK_OFF = QPROF_HOOK_OFF,
+    QP_HOOK_RULES = 1u << 15, /* rules have changed since this thread looked */
+    QP_HOOK_WATCH = 1u << 16, /* event triggers look at all entries and exits */
+    QP_HOOK_TRACE = 1u << 17, /* events leave records in a trace */
+    QP_HOOK_TURNED = 1u << 18 /* actions have turned all threads on or off */
 };
 
 typedef struct {
@@ -64,6 +64,7 @@ typedef struct {
     char program_path[QP_PATH_MAX];
     bool begins_closed;  /* the global gate, by a configuration file */
     bool has_config;     /* a configuration file was read */
+    bool is_gated;       /* rules or event triggers are in use, or recording was stopped once */
     uint32_t n_datasets; /* number of the next dataset; goes on from run to run */
 } qp_session;
 
@@ -88,6 +89,12 @@ int qp_session_reapply(qp_parse_error *error);
  * @return false: this thread holds it already (a signal handler, a callback) */
 bool qp_control_lock(void);
 void qp_control_unlock(void);
+
+/* What hosts have asked for may be another now: see qprof_changes(). */
+extern uint32_t qp_changes;
+void qp_session_changed(void);
+/* From now on what hosts count in place may have to stand. */
+void qp_session_gate(void);
 
 /* Attach a message to the file; if -log-file says so, write it there, too. */
 void qp_session_log(const char *format, ...) __attribute__((format(printf, 1, 2)));

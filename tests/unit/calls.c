@@ -49,6 +49,7 @@ CALL(register_jumps, qprof_register_jumps(7, jumps, 2, falls))
 CALL(counter_bank, qprof_counter_bank(7))
 CALL(get_option, qprof_get_option("clock"))
 CALL(wants, qprof_wants())
+CALL(changes, qprof_changes())
 CALL(is_running, qprof_is_running())
 CALL(is_recording, qprof_is_recording())
 CALL(stop_recording, qprof_stop_recording())
@@ -116,6 +117,7 @@ const play_call good_calls[] = {
     ROW(counter_bank),
     ROW(get_option),
     ROW(wants),
+    ROW(changes),
     ROW(is_running),
     ROW(is_recording),
     ROW(stop_recording),
