@@ -58,6 +58,7 @@ static bool count_method(qp_cover_addition *x, qp_cover_addend *a)
     return true;
 }
 
+/* Methods outside of the areas are left out, unless they were inside before. */
 bool qp_cover_count(qp_cover_addition *x)
 {
     x->addends = qp_arena_take(&x->arena, x->m->n_methods, sizeof *x->addends);
@@ -65,9 +66,11 @@ bool qp_cover_count(qp_cover_addition *x)
         const qp_model_method *k = &x->m->methods[i];
         if (!(k->flags & QP_METHOD_REGISTERED) || k->flags & QP_METHOD_PSEUDO)
             continue;
-        x->addends[x->n_addends].method = i;
-        if (!count_method(x, &x->addends[x->n_addends++]))
+        qp_cover_addend *a = &x->addends[x->n_addends];
+        a->method = i;
+        if (!count_method(x, a))
             return false;
+        x->n_addends += !(k->flags & QP_METHOD_EXCLUDED) || a->values || a->calls;
     }
     return x->addends != NULL;
 }

@@ -152,8 +152,9 @@ static void add_method(qp_cover_addition *x, const qp_cover_addend *a)
     c->entries = qp_sum(c->entries, a->entries);
     for (uint32_t k = 0; a->values && k < a->n_values; k++)
         c->values[k] = qp_sum(c->values[k], a->values[k]);
-    c->is_counted |=
-        a->values || x->m->run.is_coverage || (x->has_counters && !a->calls && !a->entries);
+    bool has_lines = !(x->m->methods[a->method].flags & QP_METHOD_ROUTINE);
+    bool is_missed = x->m->run.is_coverage || (x->has_counters && !a->calls && !a->entries);
+    c->is_counted |= a->values || (has_lines && is_missed);
     add_shares(x, a, c);
 }
 
