@@ -22,9 +22,10 @@
  * are kept while a collected coroutine, not yet swept, may have a frame of theirs. */
 typedef struct qlua_code {
     const Instruction *code; /* of the prototype: for differences only */
-    uint64_t *left;          /* [n_blocks] counters of frames left in mid-block; NULL: none */
-    int *leaders;            /* [n_blocks] first instruction of each block */
-    int n_blocks;
+    uint64_t
+        *left; /* [2 * n_blocks] counters of frames left, then joined, in mid-block; or NULL */
+    int *leaders; /* [n_blocks] first instruction of each block; NULL: nothing is counted */
+    int n_blocks, n_window;
     char *name;                       /* what the enclosing function calls it; NULL: nothing */
     int n_twins;                      /* nameless ones before it on the line where it begins */
     const struct qlua_module *module; /* of the enclosing main chunk; NULL: not known */
@@ -33,8 +34,10 @@ typedef struct qlua_code {
 } qlua_code;
 
 LUAI_FUNC int qlua_is_recording;
-LUAI_FUNC int qlua_is_polling;        /* samples are taken from Lua's own stack */
-LUAI_FUNC int qlua_is_apart;          /* calls are polled or traced: not told as usual */
+LUAI_FUNC int qlua_is_polling; /* samples are taken from Lua's own stack */
+LUAI_FUNC int qlua_is_apart;   /* calls are polled, traced or gated: not told as usual */
+LUAI_FUNC int qlua_is_tracing; /* both ends of calls are told */
+LUAI_FUNC const uint32_t *qlua_changes; /* how often what is recorded has become another */
 LUAI_FUNC qprof_thread *qlua_unbound; /* first `qth` of a state; NULL: calls are not recorded */
 LUAI_FUNC void (*qlua_loop)(lua_State *, CallInfo *); /* luaV_execute, or one that records */
 
@@ -64,7 +67,7 @@ LUAI_FUNC void qlua_code_drop(lua_State *L, Proto *p);
 /** A C function is entered. Out of line: luaD_precall stays what it is in Lua. */
 LUAI_FUNC void qlua_call_c(lua_State *L, CallInfo *ci, lua_CFunction f);
 
-/** A call from C, and a C function, while calls are polled or traced. */
+/** A call from C, and a C function, while calls are not told as usual. */
 LUAI_FUNC void qlua_call_apart(lua_State *L, StkId func, int n_results);
 LUAI_FUNC void qlua_call_c_apart(lua_State *L, CallInfo *ci, lua_CFunction f);
 /** An interrupt waits, or the state is not bound yet: time up to now belongs to the frame `at`. */
@@ -78,14 +81,22 @@ LUAI_FUNC void qlua_trace_entry(lua_State *L, CallInfo *ci, size_t method);
 LUAI_FUNC void qlua_trace_tail(lua_State *L, CallInfo *ci);
 LUAI_FUNC void qlua_trace_exit(lua_State *L, CallInfo *ci, StkId results, int n_results);
 
+/** What is recorded has become another: from now on the gated loop runs, and counters are those
+ * that are wanted now. @param fresh  the frame that was just made, at which it was found; or NULL */
+LUAI_FUNC void qlua_change(lua_State *L, CallInfo *fresh);
+/** A frame in mid-block is counted no longer, or from there on. */
+LUAI_FUNC void qlua_turn(CallInfo *ci);
+/** A tail call replaced the frame. */
+LUAI_FUNC void qlua_gated_tail(lua_State *L, CallInfo *ci);
+
 /** luaV_execute that tells the calls; that keeps the stack of them; that asks for samples; that
- * counts entries and taken jumps, too; that only counts; that counts and traces. */
+ * counts entries and taken jumps, too; that only counts; that tells and counts what is to be. */
 LUAI_FUNC void qlua_execute_calls(lua_State *L, CallInfo *ci);
 LUAI_FUNC void qlua_execute_stack(lua_State *L, CallInfo *ci);
 LUAI_FUNC void qlua_execute_polling(lua_State *L, CallInfo *ci);
 LUAI_FUNC void qlua_execute_counting(lua_State *L, CallInfo *ci);
 LUAI_FUNC void qlua_execute_coverage(lua_State *L, CallInfo *ci);
-LUAI_FUNC void qlua_execute_tracing(lua_State *L, CallInfo *ci);
+LUAI_FUNC void qlua_execute_gated(lua_State *L, CallInfo *ci);
 
 #define qlua_execute(L, ci) (qlua_loop(L, ci))
 
@@ -116,18 +127,6 @@ static inline void qlua_exit(lua_State *L, CallInfo *ci)
 
 #define qlua_entry_tail(L, ci) ((void)((ci)->qid = 0)) /* it was asked before the call */
 
-#elif QLUA_LOOP == 6
-
-static inline void qlua_entry_lua(lua_State *L, CallInfo *ci)
-{
-    Proto *p = clLvalue(s2v(ci->func))->p;
-    qlua_trace_entry(L, ci, l_likely(p->qid) ? p->qid : qlua_code_method(L, ci, p));
-}
-
-#define qlua_entry_tail(L, ci) qlua_trace_tail(L, ci)
-#define qlua_exit_with(L, ci, pc, first, n)                                                    \
-    ((ci)->u.l.savedpc = (pc), qlua_trace_exit(L, ci, first, n))
-
 #else
 
 /** A tail call replaced the frame: the id stays. */
@@ -152,7 +151,14 @@ static inline void qlua_entry(lua_State *L, CallInfo *ci, size_t method)
 static inline void qlua_entry_lua(lua_State *L, CallInfo *ci)
 {
     Proto *p = clLvalue(s2v(ci->func))->p;
-    qlua_entry(L, ci, l_likely(p->qid) ? p->qid : qlua_code_method(L, ci, p));
+    size_t method = l_likely(p->qid) ? p->qid : qlua_code_method(L, ci, p);
+#if QLUA_LOOP == 6
+    if (l_unlikely(qlua_is_tracing)) {
+        qlua_trace_entry(L, ci, method);
+        return;
+    }
+#endif
+    qlua_entry(L, ci, method);
 }
 
 static inline void qlua_entry_c(lua_State *L, CallInfo *ci, lua_CFunction f)
@@ -173,27 +179,114 @@ static inline void qlua_exit(lua_State *L, CallInfo *ci)
 
 #endif
 
-#if !defined(qlua_exit_with)
-#define qlua_exit_with(L, ci, pc, first, n) qlua_exit(L, ci)
-#endif
-
 /* ---- in line: only in the loops that count ----------------------------------------------- */
 
-/** Does this execution begin a function, or go on in one? */
-static inline int qlua_is_entry(const CallInfo *ci)
+/** Have changes come that the state has not yet obeyed? Where it is not gated yet, any. */
+static inline int qlua_is_changed(const lua_State *L)
 {
-    return ci->u.l.savedpc == clLvalue(s2v(ci->func))->p->code &&
-           !(ci->callstatus & CIST_HOOKYIELD);
+    return __atomic_load_n(qlua_changes, __ATOMIC_RELAXED) != G(L)->qchange;
 }
 
-/** The counter of an entry is that of an instruction before the first. */
-static inline void qlua_count_entry(lua_State *L, CallInfo *ci)
+/** Does this execution begin a function, or go on in one? */
+static inline int qlua_is_entry(lua_State *L, CallInfo *ci)
+{
+    int is_entry = ci->u.l.savedpc == clLvalue(s2v(ci->func))->p->code &&
+                   !(ci->callstatus & CIST_HOOKYIELD);
+#if QLUA_LOOP == 6
+    if (l_unlikely(!is_entry && qlua_is_changed(L)))
+        qlua_change(L, NULL);
+#endif
+    (void)L;
+    return is_entry;
+}
+
+/** The counter of instruction i: 64 bits for its 32. */
+static inline void qlua_count(size_t jumps, const Instruction *i)
+{
+    ++*(uint64_t *)(void *)(jumps + 2 * (size_t)i);
+}
+
+/** A call has ended. Is what its caller does from now on to be counted, as it was before? */
+static inline void qlua_look(lua_State *L, CallInfo *caller)
+{
+    if (isLua(caller) && l_unlikely(caller->qshut == qprof_is_counting(L->qth)))
+        qlua_turn(caller);
+}
+
+#if QLUA_LOOP == 6
+
+#define qlua_jumped(at) ((void)(ci->qshut || (qlua_count(cl->p->qjumps, at), 0)))
+
+/** A function is entered: its counter is that of an instruction before the first. @return 1 */
+static inline int qlua_count_entry(lua_State *L, CallInfo *ci)
 {
     Proto *p = clLvalue(s2v(ci->func))->p;
+    if (l_unlikely(qlua_is_changed(L)))
+        qlua_change(L, ci);
     if (l_unlikely(p->qjumps == 0))
         qlua_code_method(L, ci, p);
     ci->qcode = p->qcode;
-    ++*(uint64_t *)(void *)(p->qjumps + 2 * (size_t)(ci->u.l.savedpc - 1));
+    ci->qshut = (lu_byte)!qprof_is_counting(L->qth);
+    if (!ci->qshut)
+        qlua_count(p->qjumps, ci->u.l.savedpc - 1);
+    return 1;
 }
+
+/** Frames that were there before calls were told have no id, and no end. */
+static inline void qlua_exit_with(lua_State *L, CallInfo *ci, const Instruction *pc,
+                                  StkId results, int n_results)
+{
+    if (l_unlikely(qlua_is_tracing)) {
+        ci->u.l.savedpc = pc;
+        qlua_trace_exit(L, ci, results, n_results);
+    } else if (l_likely(ci->qid)) {
+        qlua_exit(L, ci);
+    }
+    qlua_look(L, ci->previous);
+}
+
+#define qlua_entry_tail(L, ci) qlua_gated_tail(L, ci)
+
+#else
+
+#define qlua_exit_with(L, ci, pc, first, n) qlua_exit(L, ci)
+
+#if QLUA_LOOP >= 4
+
+#define qlua_jumped(at) qlua_count(jumps, at)
+
+/** @return 0: not counted, the execution goes on in another loop */
+static inline int qlua_count_entry(lua_State *L, CallInfo *ci)
+{
+    Proto *p = clLvalue(s2v(ci->func))->p;
+    if (l_unlikely((p->qjumps == 0) | (__atomic_load_n(qlua_changes, __ATOMIC_RELAXED) != 0))) {
+        if (*qlua_changes) {
+            if (qlua_is_changed(L))
+                qlua_change(L, ci);
+            return 0;
+        }
+        qlua_code_method(L, ci, p);
+    }
+    ci->qcode = p->qcode;
+    qlua_count(p->qjumps, ci->u.l.savedpc - 1);
+    return 1;
+}
+
+#else
+#define qlua_jumped(at) ((void)0)
+#endif
+#endif
+
+/** Another loop takes over in mid-function, where something has set the trap. */
+#if QLUA_LOOP == 4 || QLUA_LOOP == 5
+#define qlua_change_loop(L, ci, pc)                                                            \
+    if (qlua_loop != luaV_execute && (pc) != clLvalue(s2v((ci)->func))->p->code) {             \
+        (ci)->u.l.savedpc = (pc);                                                              \
+        qlua_execute(L, ci);                                                                   \
+        return;                                                                                \
+    }
+#else
+#define qlua_change_loop(L, ci, pc) ((void)0)
+#endif
 
 #endif

@@ -181,7 +181,7 @@ static int list_jumps(const Proto *p, const int *block_of, qlua_blocks *b)
     while (n_counted > 0 && jump_target(p, n_counted - 1) == -1)
         n_counted--;
     b->n_window = 1 + n_counted;
-    b->n_jumps = b->n_window + b->n_blocks;
+    b->n_jumps = b->n_window + 2 * b->n_blocks;
     b->jumps = calloc((size_t)b->n_jumps, sizeof *b->jumps);
     if (b->jumps == NULL)
         return 0;
@@ -192,8 +192,10 @@ static int list_jumps(const Proto *p, const int *block_of, qlua_blocks *b)
         b->jumps[1 + pc] = is_jump ? (qprof_JumpInfo){block_of[pc], block_of[target]}
                                    : (qprof_JumpInfo){QPROF_JUMP_LEFT, 0};
     }
-    for (int i = 0; i < b->n_blocks; i++)
+    for (int i = 0; i < b->n_blocks; i++) {
         b->jumps[b->n_window + i] = (qprof_JumpInfo){QPROF_JUMP_LEFT, i};
+        b->jumps[b->n_window + b->n_blocks + i] = (qprof_JumpInfo){QPROF_JUMP_JOINED, i};
+    }
     return 1;
 }
 

@@ -195,7 +195,7 @@ qlua_code *qlua_code_record(Proto *p)
     return p->qcode;
 }
 
-void qlua_code_left(const qlua_code *code, const Instruction *pc, int by)
+void qlua_code_left(const qlua_code *code, const Instruction *pc, int is_joined)
 {
     if (code->left == NULL)
         return;
@@ -208,7 +208,7 @@ void qlua_code_left(const qlua_code *code, const Instruction *pc, int by)
         else
             high = middle;
     }
-    code->left[low] += (uint64_t)by;
+    code->left[low + (is_joined ? code->n_blocks : 0)]++;
 }
 
 void qlua_code_ignore(Proto *p)
@@ -216,24 +216,33 @@ void qlua_code_ignore(Proto *p)
     p->qjumps = (uintptr_t)scratch - 2 * (uintptr_t)(p->code - 1);
 }
 
+void qlua_code_point(Proto *p)
+{
+    qlua_code *code = p->qcode;
+    uint64_t *bank = code->leaders ? qprof_counter_bank(p->qid) : NULL;
+    code->left = bank ? bank + code->n_window : NULL;
+    if (bank)
+        p->qjumps = (uintptr_t)bank - 2 * (uintptr_t)(p->code - 1);
+    else
+        qlua_code_ignore(p);
+}
+
 /* Point the prototype at the counters of its method; without any, at the scratch room. */
 static void attach_counters(Proto *p, const qlua_blocks *b)
 {
     qlua_code *code = b ? qlua_code_record(p) : NULL;
     int *leaders = code ? malloc((size_t)b->n_blocks * sizeof *leaders) : NULL;
-    uint64_t *bank = leaders ? qprof_counter_bank(p->qid) : NULL;
-    if (bank == NULL) {
-        free(leaders);
+    if (leaders == NULL) {
         qlua_code_ignore(p);
         return;
     }
     for (int i = 0; i < b->n_blocks; i++)
         leaders[i] = b->lines[i].code_offset;
-    p->qjumps = (uintptr_t)bank - 2 * (uintptr_t)(p->code - 1);
     code->code = p->code;
-    code->left = bank + b->n_window;
     code->leaders = leaders;
     code->n_blocks = b->n_blocks;
+    code->n_window = b->n_window;
+    qlua_code_point(p);
 }
 
 static void register_code(lua_State *L, CallInfo *ci, const Proto *p, const qlua_blocks *b,

@@ -1,34 +1,32 @@
-/* qlua_context.c: contexts, for tests that want to know which of them ran a line, and the library
- * `qlua` that names them.
+/* qlua_context.c: borders in time: between contexts, for tests that want to know which of them ran a
+ * line, and what a snapshot has and what comes later.
  *
- * A frame that stands in the middle of a block when the context changes was entered in the one
- * and goes on in the other: it is noted as left before the change, and as not left behind it.
- * Once contexts are in use, coroutines are noted as left for as long as they are suspended.
- * Frames of states that other system threads run meanwhile are not noted: what they go on with
- * belongs to the context that they were entered in. */
+ * A frame that stands in the middle of a block at a border was entered before it and goes on behind
+ * it: it is noted as left, and then as joined. Once there have been borders, coroutines are noted as
+ * left for as long as they are suspended. Frames of states that other system threads run meanwhile
+ * are not noted: what they go on with belongs to where they were entered. */
 #define LUA_CORE
 #include "lprefix.h"
 
-#include "lauxlib.h"
 #include "qlua_glue.h"
 
-static int is_used; /* contexts are; atomic */
+static int is_used; /* borders are; atomic */
 
-void qlua_note_frames(const lua_State *L, const CallInfo *to, int by)
+void qlua_note_frames(const lua_State *L, const CallInfo *to, int is_joined)
 {
     if (L->qnoted)
         return;
     for (const CallInfo *ci = L->ci; ci != to; ci = ci->previous) {
-        if (isLua(ci) && ci->qcode)
-            qlua_code_left(ci->qcode, ci->u.l.savedpc, by);
+        if (isLua(ci) && ci->qcode && !(G(L)->qgated && ci->qshut))
+            qlua_code_left(ci->qcode, ci->u.l.savedpc, is_joined);
     }
 }
 
-void qlua_note_state(lua_State *main_state, int by)
+void qlua_note_state(lua_State *main_state, int is_joined)
 {
     for (GCObject *o = G(main_state)->allgc; o; o = o->next) {
         if (o->tt == LUA_VTHREAD)
-            qlua_note_frames(gco2th(o), &gco2th(o)->base_ci, by);
+            qlua_note_frames(gco2th(o), &gco2th(o)->base_ci, is_joined);
     }
 }
 
@@ -40,7 +38,7 @@ void qlua_context_resume(lua_State *L)
     G(L)->qrunning = L;
     if (L->qnoted) {
         L->qnoted = 0;
-        qlua_note_frames(L, &L->base_ci, -1);
+        qlua_note_frames(L, &L->base_ci, 1);
     }
 }
 
@@ -49,7 +47,7 @@ void qlua_context_suspend(lua_State *L)
     G(L)->qrunning = L->qfrom;
     L->qfrom = NULL;
     if (qlua_is_counting() && __atomic_load_n(&is_used, __ATOMIC_RELAXED)) {
-        qlua_note_frames(L, &L->base_ci, 1);
+        qlua_note_frames(L, &L->base_ci, 0);
         L->qnoted = 1;
     }
 }
@@ -65,27 +63,27 @@ void qlua_context_forget(lua_State *L)
 }
 
 /* Those that yielded, and those that failed, whose frames stay until they are closed. */
-static void note_suspended(lua_State *main_state, int by)
+static void note_suspended(lua_State *main_state, int is_joined)
 {
     for (GCObject *o = G(main_state)->allgc; o; o = o->next) {
         lua_State *L = o->tt == LUA_VTHREAD ? gco2th(o) : NULL;
         if (L == NULL || L->status == LUA_OK)
             continue;
-        qlua_note_frames(L, &L->base_ci, by);
+        qlua_note_frames(L, &L->base_ci, is_joined);
         L->qnoted = 1;
     }
 }
 
 /* The coroutine that runs, those that resumed it, and the main one. */
-static void note_running(lua_State *main_state, int by)
+static void note_running(lua_State *main_state, int is_joined)
 {
     int is_main_done = 0;
     for (lua_State *L = G(main_state)->qrunning; L; L = L->qfrom) {
-        qlua_note_frames(L, &L->base_ci, by);
+        qlua_note_frames(L, &L->base_ci, is_joined);
         is_main_done |= L == main_state;
     }
     if (!is_main_done)
-        qlua_note_frames(main_state, &main_state->base_ci, by);
+        qlua_note_frames(main_state, &main_state->base_ci, is_joined);
 }
 
 /* Does the state run on a stack of its own, without having been resumed? */
@@ -97,43 +95,17 @@ static int is_apart(const lua_State *L)
     return at == NULL && L != G(L)->mainthread;
 }
 
-/* ---- the library ------------------------------------------------------------------------- */
-
-static int begin_context(const lua_State *L, const char *name)
+int qlua_border(const lua_State *L, int (*act)(const char *), const char *text)
 {
     if (!qlua_is_counting())
-        return qprof_context(name);
+        return act(text);
     if (!__atomic_exchange_n(&is_used, 1, __ATOMIC_RELAXED))
-        qlua_states_visit(note_suspended, 1);
+        qlua_states_visit(note_suspended, 0);
     const CallInfo *to = is_apart(L) ? &L->base_ci : L->ci;
+    qlua_states_visit(note_running, 0);
+    qlua_note_frames(L, to, 0);
+    int result = act(text);
     qlua_states_visit(note_running, 1);
     qlua_note_frames(L, to, 1);
-    int result = qprof_context(name);
-    qlua_states_visit(note_running, -1);
-    qlua_note_frames(L, to, -1);
     return result;
-}
-
-/* qlua.context(name or nil): what runs from now on belongs to it. True: it is recorded. */
-static int lib_context(lua_State *L)
-{
-    lua_pushboolean(L, begin_context(L, luaL_optstring(L, 1, NULL)) == 0);
-    return 1;
-}
-
-/* qlua.running(): is this run recorded? */
-static int lib_running(lua_State *L)
-{
-    lua_pushboolean(L, qprof_is_running());
-    return 1;
-}
-
-int luaopen_qlua(lua_State *L);
-
-int luaopen_qlua(lua_State *L)
-{
-    static const luaL_Reg functions[] = {
-        {"context", lib_context}, {"running", lib_running}, {NULL, NULL}};
-    luaL_newlib(L, functions);
-    return 1;
 }

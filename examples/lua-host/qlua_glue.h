@@ -19,7 +19,7 @@ typedef struct qlua_blocks {
     qprof_LineInfo *lines; /* [n_blocks] first instruction of each block and its line */
     unsigned char *falls;  /* [n_blocks] execution may go on in the next block */
     int n_window;          /* counters of the entry and of instructions up to the last jump */
-    int n_jumps;           /* n_window, and one for each block: frames left in it */
+    int n_jumps;           /* n_window, and two for each block: frames left and joined in it */
     qprof_JumpInfo *jumps; /* [n_jumps] */
 } qlua_blocks;
 
@@ -30,7 +30,7 @@ LUAI_FUNC int qlua_is_covering; /* all functions of a file are wanted, called or
 static inline int qlua_is_counting(void)
 {
     return qlua_loop == qlua_execute_counting || qlua_loop == qlua_execute_coverage ||
-           qlua_loop == qlua_execute_tracing;
+           qlua_loop == qlua_execute_gated;
 }
 
 /** Has the state a handle? */
@@ -44,16 +44,34 @@ LUAI_FUNC size_t qlua_cfunction_method(lua_State *L, lua_CFunction f);
 /** A new method id. Threads: any. */
 LUAI_FUNC size_t qlua_method_new(void);
 
-/** Call visit(main state, by) for the open states of the calling system thread. */
-LUAI_FUNC void qlua_states_visit(void (*visit)(lua_State *main_state, int by), int by);
+/** Call visit(main state, is_joined) for the open states of the calling system thread. */
+LUAI_FUNC void qlua_states_visit(void (*visit)(lua_State *main_state, int is_joined),
+                                 int is_joined);
+
+/** What is wanted has changed: another loop, if one that counts runs. */
+LUAI_FUNC void qlua_choose_loop(void);
+/** The state's calls are told from now on, if they were not. */
+LUAI_FUNC void qlua_tell(lua_State *L);
+
+/** A function that is left through luaD_poscall. */
+LUAI_FUNC void qlua_gated_leave(lua_State *L, CallInfo *ci, StkId results, int n_results);
+
+/** Obey what was changed by a call that Lua code made. */
+static inline void qlua_settle(lua_State *L)
+{
+    if (qlua_is_counting() && qlua_is_changed(L))
+        qlua_change(L, NULL);
+}
 
 /* ---- qlua_context.c ---------------------------------------------------------------------- */
 
-/** The frames above `to` are left where they stand, unless that is noted already.
- * @param by  1; -1: they were not, after all */
-LUAI_FUNC void qlua_note_frames(const lua_State *L, const CallInfo *to, int by);
-/** All frames of a state are left. */
-LUAI_FUNC void qlua_note_state(lua_State *main_state, int by);
+/** The frames above `to` are left where they stand, or joined there, if they are counted. */
+LUAI_FUNC void qlua_note_frames(const lua_State *L, const CallInfo *to, int is_joined);
+/** All frames of a state. */
+LUAI_FUNC void qlua_note_state(lua_State *main_state, int is_joined);
+/** act(text), with all frames noted as left before it and as joined behind it.
+ * @return what act returns */
+LUAI_FUNC int qlua_border(const lua_State *L, int (*act)(const char *), const char *text);
 LUAI_FUNC void qlua_context_resume(lua_State *L);
 LUAI_FUNC void qlua_context_suspend(lua_State *L);
 /** A coroutine is freed: it resumes nobody any more. */
@@ -79,8 +97,10 @@ LUAI_FUNC void qlua_code_add(lua_State *L, CallInfo *ci, Proto *p, const qlua_mo
                              int is_wanted);
 /** Executions of a prototype that has no method are counted nowhere. */
 LUAI_FUNC void qlua_code_ignore(Proto *p);
-/** A frame was left in the block of the instruction before `pc`, `by` times. */
-LUAI_FUNC void qlua_code_left(const qlua_code *code, const Instruction *pc, int by);
+/** A frame was left, or joined, in the block of the instruction before `pc`. */
+LUAI_FUNC void qlua_code_left(const qlua_code *code, const Instruction *pc, int is_joined);
+/** Ask for the counters of a prototype's method again. */
+LUAI_FUNC void qlua_code_point(Proto *p);
 
 /** What is known of a prototype, made if need be; NULL: no memory. */
 LUAI_FUNC qlua_code *qlua_code_record(Proto *p);

@@ -14,8 +14,8 @@
 #define QLUA_COPY(name) qlua_counting_##name
 #define luaV_execute    qlua_execute_counting
 #elif QLUA_LOOP == 6
-#define QLUA_COPY(name) qlua_tracing_##name
-#define luaV_execute    qlua_execute_tracing
+#define QLUA_COPY(name) qlua_gated_##name
+#define luaV_execute    qlua_execute_gated
 #else
 #define QLUA_COPY(name) qlua_coverage_##name
 #define luaV_execute    qlua_execute_coverage

@@ -14,6 +14,7 @@
 #include "qlua.h"
 
 #include "qlua_glue.h"
+#include "qprof/triggers.h"
 
 int qlua_is_recording;
 qprof_thread *qlua_unbound;
@@ -21,9 +22,14 @@ void (*qlua_loop)(lua_State *, CallInfo *) = luaV_execute;
 int qlua_has_lines;
 int qlua_is_covering;
 int qlua_is_apart;
+int qlua_is_tracing;
+const uint32_t *qlua_changes;
 
-static qprof_thread unbound; /* its gate is closed */
-static size_t n_bound;       /* virtual thread ids given; atomic */
+static qprof_thread
+    unbound;           /* open where nothing is known of a state but that the run records */
+static size_t n_bound; /* virtual thread ids given; atomic */
+
+static const unsigned tracing = QPROF_WANT_TRACE | QPROF_WANT_PARAMETERS;
 
 /* Open states, for frames that somebody else has to know of. */
 typedef struct open_state {
@@ -40,12 +46,12 @@ int qlua_is_bound(const lua_State *L)
     return L->qth != NULL && L->qth != &unbound;
 }
 
-void qlua_states_visit(void (*visit)(lua_State *main_state, int by), int by)
+void qlua_states_visit(void (*visit)(lua_State *main_state, int is_joined), int is_joined)
 {
     pthread_mutex_lock(&open_lock);
     for (open_state *state = open_states; state; state = state->next) {
         if (pthread_equal(state->thread, pthread_self()))
-            visit(state->main, by);
+            visit(state->main, is_joined);
     }
     pthread_mutex_unlock(&open_lock);
 }
@@ -54,7 +60,7 @@ void qlua_states_visit(void (*visit)(lua_State *main_state, int by), int by)
 static void finish(void)
 {
     if (qlua_is_counting())
-        qlua_states_visit(qlua_note_state, 1);
+        qlua_states_visit(qlua_note_state, 0);
     if (qlua_is_covering)
         qlua_cover_unloaded();
 }
@@ -75,23 +81,43 @@ void qlua_start(void)
     qlua_is_covering = (wants & QPROF_WANT_COVERAGE) != 0;
     if (qlua_is_covering)
         qlua_cover_open();
-    int is_tracing = (wants & (QPROF_WANT_TRACE | QPROF_WANT_PARAMETERS)) != 0;
-    int is_counting = (is_tracing || (wants & QPROF_WANT_BLOCKS)) && qlua_code_open_scratch();
+    qlua_changes = qprof_changes();
+    int is_counting = (wants & (QPROF_WANT_BLOCKS | tracing)) && qlua_code_open_scratch();
     if (atexit(finish) != 0)
         is_counting = 0;
-    if (is_counting && (wants & QPROF_WANT_ALONE) && !is_tracing) {
+    if (is_counting && (wants & (QPROF_WANT_GATE | tracing))) {
+        qlua_choose_loop();
+        return;
+    }
+    if (is_counting && (wants & QPROF_WANT_ALONE)) {
         qlua_loop = qlua_execute_coverage;
         return;
     }
     qlua_unbound = &unbound;
     qlua_is_polling = (wants & QPROF_WANT_STACK) && !(wants & QPROF_WANT_SHADOW);
-    qlua_is_apart = qlua_is_polling || (is_counting && is_tracing);
-    qlua_has_values = (wants & QPROF_WANT_PARAMETERS) != 0;
-    qlua_loop = is_counting && is_tracing  ? qlua_execute_tracing
-                : is_counting              ? qlua_execute_counting
+    qlua_is_apart = qlua_is_polling;
+    qlua_loop = is_counting                ? qlua_execute_counting
                 : qlua_is_polling          ? qlua_execute_polling
                 : wants & QPROF_WANT_STACK ? qlua_execute_stack
                                            : qlua_execute_calls;
+}
+
+void qlua_choose_loop(void)
+{
+    unsigned wants = qprof_wants();
+    int is_open = qprof_is_recording() && qprof_enable_profiling(-1) == 1;
+    unbound.gate = is_open ? QPROF_GATE_OPEN : 0;
+    qlua_unbound = &unbound;
+    qlua_has_values = (wants & QPROF_WANT_PARAMETERS) != 0;
+    qlua_is_tracing = (wants & tracing) != 0;
+    qlua_is_apart = 1;
+    qlua_loop = qlua_execute_gated;
+}
+
+void qlua_tell(lua_State *L)
+{
+    if (L->qth == NULL)
+        L->qth = &unbound;
 }
 
 static void bind_state(lua_State *L)
@@ -150,7 +176,7 @@ void qlua_leave(lua_State *L, CallInfo *ci, int n_results)
     else if (qlua_is_polling)
         qlua_poll(L, ci);
     else
-        qlua_trace_exit(L, ci, L->top - n_results, n_results);
+        qlua_gated_leave(L, ci, L->top - n_results, n_results);
 }
 
 size_t qlua_frame_method(lua_State *L, CallInfo *ci)
@@ -165,12 +191,14 @@ size_t qlua_frame_method(lua_State *L, CallInfo *ci)
 
 void qlua_call_c_apart(lua_State *L, CallInfo *ci, lua_CFunction f)
 {
-    if (!qlua_is_polling) {
+    if (qlua_is_polling) {
+        ci->qid = 0;
+        qlua_poll(L, ci->previous);
+    } else if (qlua_is_tracing) {
         qlua_trace_entry(L, ci, qlua_cfunction_method(L, f));
-        return;
+    } else {
+        qlua_call_c(L, ci, f);
     }
-    ci->qid = 0;
-    qlua_poll(L, ci->previous);
 }
 
 void qlua_call_apart(lua_State *L, StkId func, int n_results)
@@ -183,15 +211,17 @@ void qlua_call_apart(lua_State *L, StkId func, int n_results)
     if (ci == NULL)
         return;
     ci->callstatus = CIST_FRESH;
-    if (qlua_is_on(L))
+    if (qlua_is_on(L) && qlua_is_tracing)
         qlua_trace_entry(L, ci, qlua_frame_method(L, ci));
+    else if (qlua_is_on(L))
+        qlua_entry_lua(L, ci);
     qlua_execute(L, ci);
 }
 
 void qlua_unwind(lua_State *L, CallInfo *to)
 {
     if (qlua_is_counting())
-        qlua_note_frames(L, to, 1);
+        qlua_note_frames(L, to, 0);
     if (to == &L->base_ci)
         L->qnoted = 0; /* nothing is left of what was noted */
     if (!qlua_is_bound(L))
@@ -214,7 +244,7 @@ void qlua_free_thread(lua_State *L)
     if (!qlua_is_recording)
         return;
     if (qlua_is_counting())
-        qlua_note_frames(L, &L->base_ci, 1);
+        qlua_note_frames(L, &L->base_ci, 0);
     qlua_context_forget(L);
     if (qlua_is_bound(L))
         qprof_thread_destroy_vt(L->qvt);
@@ -222,6 +252,10 @@ void qlua_free_thread(lua_State *L)
 
 void qlua_open(lua_State *L)
 {
+    global_State *g = G(L);
+    g->qrunning = NULL;
+    g->qgated = qlua_loop == qlua_execute_gated;
+    g->qchange = g->qgated ? __atomic_load_n(qlua_changes, __ATOMIC_ACQUIRE) : 0;
     open_state *state = qlua_is_recording ? malloc(sizeof *state) : NULL;
     if (state == NULL)
         return;

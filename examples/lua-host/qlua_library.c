@@ -1,0 +1,107 @@
+/* qlua_library.c: the library `qlua`, by which a program says what it is doing and when it is to be
+ * recorded. Every function is harmless where nothing is: only wrong arguments raise errors. */
+#define LUA_CORE
+#include "lprefix.h"
+
+#include <math.h>
+
+#include "lauxlib.h"
+#include "qlua_glue.h"
+
+#include "qprof/events.h"
+#include "qprof/trace.h"
+
+static int answer(lua_State *L, int is_done)
+{
+    lua_pushboolean(L, is_done);
+    return 1;
+}
+
+/* qlua.running(): is there a run? */
+static int lib_running(lua_State *L)
+{
+    return answer(L, qprof_is_running());
+}
+
+/* qlua.recording(): is what happens recorded? */
+static int lib_recording(lua_State *L)
+{
+    return answer(L, qprof_is_recording());
+}
+
+/* qlua.start(), qlua.stop(): the recording flag. True: it changed. */
+static int lib_start(lua_State *L)
+{
+    int is_changed = qprof_start_recording();
+    qlua_settle(L);
+    return answer(L, is_changed);
+}
+
+static int lib_stop(lua_State *L)
+{
+    int is_changed = qprof_stop_recording();
+    qlua_settle(L);
+    return answer(L, is_changed);
+}
+
+/* qlua.mark(text) */
+static int lib_mark(lua_State *L)
+{
+    qprof_mark(luaL_checkstring(L, 1));
+    return 0;
+}
+
+/* qlua.counter(name, value): rounded down. */
+static int lib_counter(lua_State *L)
+{
+    const char *name = luaL_checkstring(L, 1);
+    lua_Integer value = 0;
+    if (lua_isinteger(L, 2))
+        value = lua_tointeger(L, 2);
+    else
+        luaL_argcheck(L, lua_numbertointeger(l_mathop(floor)(luaL_checknumber(L, 2)), &value),
+                      2, "out of range");
+    qprof_counter(name, value);
+    return 0;
+}
+
+/* qlua.event(id): raise an event of the program's, for event triggers. True: there is a run. */
+static int lib_event(lua_State *L)
+{
+    lua_Integer id = luaL_checkinteger(L, 1);
+    luaL_argcheck(L, id >= QPROF_EV_USER_FIRST && id <= QPROF_EV_USER_LAST, 1,
+                  "events of programs are 40000 to 65535");
+    int is_raised = qprof_user_event((qprof_event_t)id) == 0;
+    qlua_settle(L);
+    return answer(L, is_raised);
+}
+
+/* qlua.context(name or nil): what runs from now on belongs to it. True: it is recorded. */
+static int lib_context(lua_State *L)
+{
+    return answer(L, qlua_border(L, qprof_context, luaL_optstring(L, 1, NULL)) == 0);
+}
+
+static int save(const char *file)
+{
+    return file ? qprof_save_data_to_file(file) : qprof_save_data();
+}
+
+/* qlua.snapshot(file or nil): write what there is so far. True: it was written. */
+static int lib_snapshot(lua_State *L)
+{
+    return answer(L, qlua_border(L, save, luaL_optstring(L, 1, NULL)) == 1);
+}
+
+int luaopen_qlua(lua_State *L);
+
+int luaopen_qlua(lua_State *L)
+{
+    static const luaL_Reg functions[] = {{"context", lib_context},     {"counter", lib_counter},
+                                         {"event", lib_event},         {"mark", lib_mark},
+                                         {"recording", lib_recording}, {"running", lib_running},
+                                         {"snapshot", lib_snapshot},   {"start", lib_start},
+                                         {"stop", lib_stop},           {NULL, NULL}};
+    luaL_newlib(L, functions);
+    return 1;
+}
