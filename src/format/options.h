@@ -81,10 +81,11 @@
       "write a trace as the Xbase++ profiler's, to OUTFILE of the settings or to FILE.PRF")    \
     X(pri, "pri", TEXT, "", "FILE", "settings of that trace, lines KEY=VALUE")                 \
     X(trace_mode, "trace-mode", WORD, "", "stream|overwrite",                                  \
-      "a raw trace goes to -trace-output, or the last of it stays in the profile; "            \
-      "default: as -trace-output is given or not")                                             \
+      "stream: collect a trace, too, and write all of it to -trace-output; overwrite: the "    \
+      "last of it stays in the profile; default: as -trace-output is given or not")            \
     X(trace_output, "trace-output", TEXT, "", "FILE",                                          \
-      "collect a trace, too, and write it to this file; conversions as in -filename-prefix")   \
+      "collect a trace, too, and write it to this file; conversions as in -filename-prefix; "  \
+      "default of a stream: the profile's name, ending in .qtrace")                            \
     X(trace_buffer, "trace-buffer", SIZE, "4M", "16K..1G",                                     \
       "memory of a trace for each system thread, 16 bytes a record")                           \
     X(memory_limit, "memory-limit", SIZE, "256M", "1M..16G",                                   \

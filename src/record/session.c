@@ -245,7 +245,9 @@ static uint32_t collected(void)
 {
     const qp_options *o = &qp_run.options;
     uint32_t words = (uint32_t)o->number[QP_OPT_collect], collect = words & 3;
-    if (!QP_PRODUCT_IS_COVERAGE && (words & 16 || qp_option_text(o, QP_OPT_trace_output)[0]))
+    bool is_stream = o->number[QP_OPT_trace_mode] == QP_TRACE_STREAM ||
+                     qp_option_text(o, QP_OPT_trace_output)[0];
+    if (!QP_PRODUCT_IS_COVERAGE && (words & 16 || is_stream))
         collect |= QP_COLLECT_TRACE | QP_COLLECT_PROFILE;
     if (qp_trace_xbase_is_asked_for())
         collect |= QP_COLLECT_PROFILE;

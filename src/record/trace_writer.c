@@ -78,12 +78,26 @@ static void note_failure(uint64_t now)
     writer.retry_due = now + writer.retry_ns;
 }
 
+/* -trace-output, or the name of the profile with another ending. */
+static bool find_name(qp_parse_error *error)
+{
+    static const char old[] = QP_PRODUCT_SUFFIX, ending[] = ".qtrace";
+    const char *pattern = qp_option_text(&qp_run.options, QP_OPT_trace_output);
+    size_t room = sizeof writer.path - sizeof ending;
+    if (qp_names_dataset(pattern[0] ? pattern : NULL, qp_run.n_datasets, writer.path, room,
+                         error) != 0)
+        return false;
+    size_t n = strlen(writer.path), n_old = sizeof old - 1;
+    if (!pattern[0]) {
+        bool has_old = n > n_old && strcmp(writer.path + n - n_old, old) == 0;
+        memcpy(writer.path + n - (has_old ? n_old : 0), ending, sizeof ending);
+    }
+    return true;
+}
+
 static bool open_stream(qp_parse_error *error)
 {
-    const char *pattern = qp_option_text(&qp_run.options, QP_OPT_trace_output);
-    int code =
-        qp_names_dataset(pattern, qp_run.n_datasets, writer.path, sizeof writer.path, error);
-    writer.sink = code ? NULL : qp_trace_sink_new(writer.path, sizeof writer.path);
+    writer.sink = find_name(error) ? qp_trace_sink_new(writer.path, sizeof writer.path) : NULL;
     return writer.sink != NULL;
 }
 
@@ -291,13 +305,10 @@ static int start_own(qp_parse_error *error)
         qp_trace_add_user(QP_TRACE_FOR_RINGS);
         return 0;
     }
-    const char *why = !has_output ? "a file is needed: -trace-output=FILE"
-                      : writer.is_stuck && qp_observe(&writer.n_answered) != OVER
-                          ? "the disk of the trace before does not answer"
-                          : NULL;
-    if (why) {
-        snprintf(error->message, sizeof error->message, "-trace-mode=stream: %s", why);
-        return has_output ? QPROF_E_IO : QPROF_E_OPTION;
+    if (writer.is_stuck && qp_observe(&writer.n_answered) != OVER) {
+        snprintf(error->message, sizeof error->message,
+                 "-trace-mode=stream: the disk of the trace before does not answer");
+        return QPROF_E_IO;
     }
     memset(&writer, 0, sizeof writer);
     if (!open_stream(error)) {

@@ -108,14 +108,21 @@ local step = coroutine.wrap(function() for i = 1, 5 do fib(i) coroutine.yield() 
 for i = 1, 5 do step() pcall(error, "left") end
 print(fib(12))
 END
-QPROF="-output=exact.qprof -elapsed-source=monotonic -collect=profile,trace -trace-output=lua.qtrace" \
-    qlua fib.lua >/dev/null
-qprof trace profile -o replayed.qprof lua.qtrace >/dev/null
-for file in exact replayed; do
-    qprof report --threads --format=csv $file.qprof >$file.csv
+# figures_agree PROFILE TRACE: to the nanosecond
+figures_agree() {
+    rm -f replayed.qprof
+    qprof trace profile -o replayed.qprof "$2" >/dev/null
+    qprof report --threads --format=csv "$1" >exact.csv
+    qprof report --threads --format=csv replayed.qprof >replayed.csv
+    cmp exact.csv replayed.csv
+    check $? = 0
+}
+for source in auto monotonic; do
+    QPROF="-output=$source.qprof -elapsed-source=$source -trace-mode=stream" qlua fib.lua >/dev/null
+    figures_agree $source.qprof $source.qtrace
+    QPROF="-output=$source.rings -elapsed-source=$source -collect=profile,trace" qlua fib.lua >/dev/null
+    figures_agree $source.rings $source.rings
 done
-cmp exact.csv replayed.csv
-check $? = 0
 QPROF="-output=flight.qprof -collect=profile,trace" qlua fib.lua >/dev/null
 check "$(qprof trace stat --format=json flight.qprof | jq '.calls[]|select(.name=="fib")|.calls')" = \
     "$(qprof report --format=json flight.qprof | jq '.methods[]|select(.name=="fib")|.calls')"

@@ -372,10 +372,6 @@ static void what_does_not_fit_a_stream_is_counted(void **state)
 static void options_that_make_no_sense_are_refused(void **state)
 {
     (void)state;
-    assert_int_equal(qprof_initialize("-collect=trace -trace-mode=stream", NULL),
-                     QPROF_E_OPTION);
-    assert_string_equal(qprof_error_text(),
-                        "-trace-mode=stream: a file is needed: -trace-output=FILE");
     assert_int_equal(qprof_initialize("-trace-output=no/such/x.qtrace", NULL), QPROF_E_IO);
     assert_non_null(strstr(qprof_error_text(), "-trace-output=/"));
     assert_int_equal(qprof_initialize("-trace-output=%q", NULL), QPROF_E_OPTION);
@@ -383,6 +379,36 @@ static void options_that_make_no_sense_are_refused(void **state)
     assert_int_equal(qprof_initialize("-trace-output=t.qtrace", NULL), 0);
     qprof_shutdown();
     assert_true(play_file_exists("t.qtrace"));
+}
+
+static void a_stream_without_a_name_stands_beside_its_profile(void **state)
+{
+    play_ctx *p = *state;
+    static const char *const names[][2] = {{"-output=x.qprof", "x.qtrace"},
+                                           {"-output=x.prof", "x.prof.qtrace"},
+                                           {"-output=.qprof", ".qtrace"}};
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
+        char words[100];
+        snprintf(words, sizeof words, "-trace-mode=stream %s", names[i][0]);
+        play_begin(p, words);
+        p->n_methods = 0;
+        play(p, "main( 2 )");
+        qprof_shutdown();
+        traces *t = read_stream(names[i][1]);
+        assert_int_equal(traces_count(t, QP_TRACE_ENTRY), 1);
+        traces_free(t);
+    }
+}
+
+static void what_a_ring_never_held_takes_no_disk(void **state)
+{
+    play_ctx *p = *state;
+    struct stat st;
+    play_begin(p, "-collect=profile,trace -trace-buffer=4M");
+    play(p, "main( 5 f( 2 ) )");
+    play_end(p);
+    assert_int_equal(stat("run.qprof", &st), 0);
+    assert_true(st.st_blocks * 512 < 512 * 1024);
 }
 
 static void nobodys_file_is_written_over(void **state)
@@ -455,6 +481,8 @@ int main(void)
         PLAY_TEST(a_stream_has_everything),
         PLAY_TEST(what_does_not_fit_a_stream_is_counted),
         PLAY_TEST(options_that_make_no_sense_are_refused),
+        PLAY_TEST(a_stream_without_a_name_stands_beside_its_profile),
+        PLAY_TEST(what_a_ring_never_held_takes_no_disk),
         PLAY_TEST(nobodys_file_is_written_over),
         PLAY_TEST(options_may_still_turn_it_on_before_the_first_entry),
         PLAY_TEST(each_run_has_its_trace),

@@ -171,7 +171,8 @@ traces *traces_of_file(const char *path)
         at += sizeof p + qp_packet_padded(p.n_bytes);
     }
     free(bytes);
-    qsort(t->all, t->n, sizeof *t->all, by_ring);
+    if (t->n)
+        qsort(t->all, t->n, sizeof *t->all, by_ring);
     return t;
 }
 
