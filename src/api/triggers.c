@@ -5,8 +5,9 @@
 #include "record/data.h"
 #include "record/rules.h"
 
-/* What a change returns that no method's part in the rules depends on. */
-enum { INNER = 1 };
+/* What a change returns that no method's part in the rules depends on, or only that of the methods
+ * which were named last. */
+enum { INNER = 1, NAMED };
 
 /* A change of the rules, under the control lock. */
 typedef struct {
@@ -34,12 +35,12 @@ static int with_rule(change c)
     int host_errno = errno, code = begin();
     if (!code) {
         code = qp_rule_is(c.rule, c.kind) ? c.change(c.rule, c.to) : QPROF_E_ARG;
-        if (!code)
-            qp_rules_changed();
+        if (code == 0 || code == NAMED)
+            qp_rules_changed_from(c.rule, code ? c.rule->last : c.rule->first);
         qp_control_unlock();
     }
     errno = host_errno;
-    return refuse(code == INNER ? 0 : code);
+    return refuse(code > 0 ? 0 : code);
 }
 
 static qp_rule *create(qp_rule_kind kind, const char *name, unsigned n_types, int type,
@@ -125,12 +126,14 @@ typedef struct {
 static int add_method(qp_rule *rule, const void *to)
 {
     const method *m = to;
-    return m->id ? qp_rule_add_id(rule, m->id, m->is_checked) : QPROF_E_ARG;
+    int code = m->id ? qp_rule_add_id(rule, m->id, m->is_checked) : QPROF_E_ARG;
+    return code ? code : NAMED;
 }
 
 static int add_element(qp_rule *rule, const void *element)
 {
-    return qp_rule_add(rule, element);
+    int code = qp_rule_add(rule, element);
+    return code ? code : NAMED;
 }
 
 static int check_routine(qp_rule *rule, const void *to)

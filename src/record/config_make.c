@@ -36,9 +36,9 @@ static int on_profiling(void *unused, bool is_on, qp_config_error *error)
 static int make(qp_rule_kind kind, const char *name, unsigned type, unsigned when,
                 qp_config_list list, qp_rule **rule, qp_config_error *error)
 {
-    if (qp_rule_find(kind, name))
-        return refuse(error, QPROF_E_ARG, name, "there is one of this kind and name already");
     *rule = qp_rule_create(kind, name, type, when);
+    if (!*rule && qp_rule_find(kind, name))
+        return refuse(error, QPROF_E_ARG, name, "there is one of this kind and name already");
     int code = *rule ? 0 : QPROF_E_STATE;
     for (qp_config_element e; !code && qp_config_next(&list, &e);)
         code = qp_rule_add(*rule, &e);

@@ -48,8 +48,7 @@ static uint64_t key_of_member(void *unused, uint32_t cell)
 static uint64_t key_of_rule(void *unused, uint32_t cell)
 {
     (void)unused;
-    const qp_rule *rule = qp_rule_at(cell);
-    return qp_rules_key(rule->kind, qp_pool_text_at(&qp_rules.pool, rule->name));
+    return qp_rule_at(cell)->key;
 }
 
 qp_trie qp_rules_members(void)
@@ -65,7 +64,7 @@ static qp_trie names(void)
 static bool begin_indices(void)
 {
     uint32_t *const roots[] = {&qp_rules.names, &qp_rules.keys, &qp_rules.methods,
-                               &qp_rules.threads};
+                               &qp_rules.threads, &qp_rules.named};
     for (unsigned i = 0; i < sizeof roots / sizeof *roots; i++)
         if (!*roots[i] && !(*roots[i] = block_of(NULL)))
             return false;
@@ -96,8 +95,9 @@ static qp_rule *make_rule(qp_rule_kind kind, const char *name, unsigned type, un
                       .type = (uint8_t)type,
                       .when = (uint8_t)when,
                       .is_checked = true,
-                      .is_of_file = qp_rules.is_of_file ? NEW : 0};
-    if (qp_trie_put(&index, qp_rules.names, key_of_rule(NULL, cell), cell) != cell) {
+                      .is_of_file = qp_rules.is_of_file ? NEW : 0,
+                      .key = qp_rules_key(kind, name)};
+    if (qp_trie_put(&index, qp_rules.names, rule->key, cell) != cell) {
         rule->is_dead = true; /* taken meanwhile, or no memory: a cell that nobody finds */
         return NULL;
     }
@@ -171,9 +171,8 @@ bool qp_rule_is(const void *rule, qp_rule_kind kind)
 static void hide(qp_rule *rule)
 {
     const qp_trie index = names();
-    uint32_t cell = cell_of(rule);
     qp_store(&rule->is_dead, true);
-    qp_trie_drop(&index, qp_rules.names, key_of_rule(NULL, cell), cell);
+    qp_trie_drop(&index, qp_rules.names, rule->key, cell_of(rule));
 }
 
 void qp_rule_destroy(qp_rule *rule)
@@ -269,9 +268,8 @@ bool qp_rule_check(qp_rule *rule, const char *name, bool is_checked)
 static void show(qp_rule *rule)
 {
     const qp_trie index = names();
-    uint32_t cell = cell_of(rule);
     rule->is_dead = false;
-    qp_trie_put(&index, qp_rules.names, key_of_rule(NULL, cell), cell);
+    qp_trie_put(&index, qp_rules.names, rule->key, cell_of(rule));
 }
 
 /* What may be said of the predefined areas, and of new threads. */

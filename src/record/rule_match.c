@@ -220,6 +220,8 @@ static bool compare(qp_cell cell)
     qp_method *m = qp_at(&qp_run.space, cell);
     verdict v = {.level = 2};
     if (qp_rules.all_lines) {
+        if (!qp_rules_name(cell))
+            qp_store(&qp_rules.are_named, false);
         judge(m, &v);
         if (cell == qp_run.methods.anonymous) { /* an area may hold it, no rule can name it */
             v.n = 0;
@@ -258,6 +260,7 @@ void qp_rules_changed(void)
         return;
     if (qp_observe(&qp_rules.all_lines) || qp_watch_is_used())
         qp_session_gate();
+    qp_store(&qp_rules.are_named, qp_rules.all_lines != 0);
     for (qp_cell cell = QP_HEAD_CELLS; cell < qp_observe(&qp_run_head()->n_cells);) {
         const qp_extent *e = qp_at(&qp_run.space, cell);
         for (uint32_t i = 1; e->kind == QP_EXTENT_METHODS && i < e->n_cells; i++) {
@@ -272,4 +275,33 @@ void qp_rules_changed(void)
     if (has_changed)
         qp_session_changed();
     tell_threads();
+}
+
+/* @return false: the member may fit methods that are not found by name */
+static bool compare_named(const qp_member *member, bool *has_changed)
+{
+    uint32_t at = 0;
+    if (member->match || (member->kind != QP_ELEMENT_ROUTINE && member->kind != QP_MEMBER_ID))
+        return false;
+    for (qp_cell cell; (cell = qp_rules_next_named(member, &at));)
+        *has_changed |= compare(cell);
+    return true;
+}
+
+void qp_rules_changed_from(const qp_rule *rule, uint32_t first)
+{
+    bool has_changed = false, is_complete = true;
+    if (rule->kind == QP_RULE_AREA || !qp_load(&qp_rules.are_named)) {
+        qp_rules_changed();
+        return;
+    }
+    qp_fence();
+    for (uint32_t cell = first; cell && is_complete; cell = qp_member_at(cell)->next)
+        is_complete = compare_named(qp_member_at(cell), &has_changed);
+    if (!is_complete) {
+        qp_rules_changed();
+    } else if (has_changed) {
+        qp_session_changed();
+        tell_threads();
+    }
 }

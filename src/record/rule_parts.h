@@ -35,10 +35,10 @@ typedef struct {
 } qp_rule_defaults;
 
 /* All of this run's. Roots are blocks of tries: rules by name, members by key, hooks by method,
- * counters by thread and rule; lists are cells of rules and members. */
+ * counters by thread and rule, methods by name; lists are cells of rules and members. */
 typedef struct {
     qp_pool pool;
-    uint32_t names, keys, methods, threads;
+    uint32_t names, keys, methods, threads, named;
     uint32_t first, last;             /* rules, in the order of their making */
     uint32_t patterns;                /* members with a match, linked by same */
     uint32_t all_lines, all_routines; /* the predefined areas */
@@ -46,6 +46,7 @@ typedef struct {
     uint64_t n_turns;   /* actions that enabled or disabled all threads */
     uint32_t is_warned; /* that profiling may be off for the whole run */
     bool is_initially_off, is_of_file;
+    bool are_named;                   /* all methods are found by their names: rule_names.c */
     bool is_all_lines_said;           /* somebody said whether all-lines is checked */
     qp_rule_defaults of_host, before; /* before the first file; before the one that is read */
 } qp_rule_set;
@@ -68,6 +69,15 @@ qp_trie qp_rules_members(void);
 
 /* Is a trigger or an action checked that has a checked method? */
 bool qp_rules_have_active(void);
+
+/* ---- methods by name: rule_names.c ------------------------------------------------------------ */
+
+/* The method is found by its id and names from now on. Threads: any. @return false: no memory */
+bool qp_rules_name(qp_cell method);
+
+/* A method that a literal member may fit, and where to go on. @param at  0 at first; 0 afterwards: no
+ * more. @return 0: none */
+qp_cell qp_rules_next_named(const qp_member *member, uint32_t *at);
 
 /* @return NULL: nothing names the method */
 const qp_hooks *qp_rules_hooks(qp_cell method);

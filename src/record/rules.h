@@ -25,6 +25,7 @@ typedef struct {
     uint8_t is_checked, is_cycling, is_for_all, is_dead, has_parameters, is_of_file;
     uint64_t pass, work;
     uint64_t n_calls; /* for all threads: calls so far */
+    uint64_t key;     /* of kind and name */
 } qp_rule;
 
 /* None but the predefined areas; the run before is forgotten. */
@@ -68,6 +69,8 @@ void qp_rules_report(void);
 /* Compare all methods with all rules again: rules have changed, or what event triggers look at.
  * Threads learn of it at their next event. Under the control lock */
 void qp_rules_changed(void);
+/* The same where one rule has changed, from this member on: the methods that those name. */
+void qp_rules_changed_from(const qp_rule *rule, uint32_t first);
 
 /* A method was registered, or entered unregistered: compare it. Threads: any. */
 void qp_rules_method(qp_cell method);
