@@ -153,7 +153,6 @@ uint32_t qp_names_add_path(qp_names *t, uint32_t cell, uint32_t parent_cell,
     uint32_t number = qp_dict_get(&t->by_cell[OF_PATHS], cell);
     if (number || !cell)
         return number;
-    t->cache[cell & (QP_PATH_CACHE - 1)].cell = 0;
     if (!method_cell) {
         t->failed |= !qp_dict_put(&t->by_cell[OF_PATHS], cell, QP_PATH_ROOT);
         return QP_PATH_ROOT;
@@ -188,17 +187,16 @@ static uint32_t take_path(qp_names *t, uint32_t node)
     return number;
 }
 
-uint32_t qp_names_path_miss(qp_names *t, uint32_t cell)
+const qp_path_entry *qp_names_path_miss(qp_names *t, uint32_t cell)
 {
+    qp_path_entry *e = &t->cache[cell & (QP_PATH_CACHE - 1)];
     uint32_t number = cell ? qp_dict_get(&t->by_cell[OF_PATHS], cell) : 0;
     uint32_t node = number || !cell || !t->model ? 0 : qp_model_node_at(t->model, cell);
     if (node)
         number = take_path(t, node);
-    if (number) {
-        t->cache[cell & (QP_PATH_CACHE - 1)].cell = cell;
-        t->cache[cell & (QP_PATH_CACHE - 1)].number = number;
-    }
-    return number;
+    const qp_trace_path *p = qp_names_path_at(t, number);
+    *e = (qp_path_entry){number ? cell : 0, number, p->caller_cell, p->method_cell};
+    return e;
 }
 
 /* ---- threads --------------------------------------------------------------------------------- */

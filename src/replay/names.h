@@ -38,7 +38,13 @@ typedef struct {
     bool is_started;    /* the name, if it was made here, has the start method */
 } qp_trace_thread;
 
-enum { QP_PATH_CACHE = 4096 }; /* entries; measured by tests/bench/trace.sh */
+/* What records want of a path, and a table of those that were asked for last: cell & its mask.
+ * 4096: measured by tests/bench/trace_stat.sh. */
+typedef struct {
+    uint32_t cell, number;
+    uint32_t caller_cell, method_cell;
+} qp_path_entry;
+enum { QP_PATH_CACHE = 4096 };
 
 typedef struct {
     qp_arena texts;
@@ -47,10 +53,8 @@ typedef struct {
     qp_dict by_cell[4];             /* cell -> number, of each of these */
     qp_dict thread_of_root;         /* cell of a root path -> cell of its thread */
     const qp_model *model;          /* what is not known is asked for here; NULL: nowhere */
-    struct {
-        uint32_t cell, number;
-    } cache[QP_PATH_CACHE]; /* of paths */
-    bool failed;            /* no memory */
+    qp_path_entry cache[QP_PATH_CACHE];
+    bool failed; /* no memory */
 } qp_names;
 
 /* @return false: no memory; qp_names_fini() is allowed then */
@@ -76,16 +80,22 @@ uint32_t qp_names_add_text(qp_names *t, uint32_t ref, qp_name text);
 
 /* The number of what is at a cell or ref; 0: it was not said. */
 uint32_t qp_names_method(qp_names *t, uint32_t cell);
-uint32_t qp_names_path_miss(qp_names *t, uint32_t cell);
+const qp_path_entry *qp_names_path_miss(qp_names *t, uint32_t cell);
 uint32_t qp_names_thread(qp_names *t, uint32_t cell);
 /* Cell of the thread whose path this is; 0: not known. */
 uint32_t qp_names_path_thread(qp_names *t, uint32_t path_cell);
 const char *qp_names_text(qp_names *t, uint32_t ref); /* "?" of one that is not known */
 
+/* Until the next path is asked for; all 0: it was not said. */
+static inline const qp_path_entry *qp_names_path_entry(qp_names *t, uint32_t cell)
+{
+    const qp_path_entry *e = &t->cache[cell & (QP_PATH_CACHE - 1)];
+    return e->cell == cell ? e : qp_names_path_miss(t, cell);
+}
+
 static inline uint32_t qp_names_path(qp_names *t, uint32_t cell)
 {
-    uint32_t i = cell & (QP_PATH_CACHE - 1);
-    return t->cache[i].cell == cell ? t->cache[i].number : qp_names_path_miss(t, cell);
+    return qp_names_path_entry(t, cell)->number;
 }
 
 static inline const qp_trace_method *qp_names_method_at(const qp_names *t, uint32_t number)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/atomic.h"
 #include "replay/spans_parts.h"
 
 enum {
@@ -51,54 +52,75 @@ static void set_standing(qp_span_thread *th, bool *reason, bool is_on, uint64_t 
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
-static qp_span *push(qp_spans *x, qp_span_thread *th, const qp_span *s)
+/* @return false: no memory */
+static bool grow(qp_span_thread *th)
 {
     uint32_t room = th->room ? th->room * 2 : 8;
-    qp_span *wider = th->depth < th->room ? th->spans
-                     : room > th->room    ? qp_realloc(th->spans, room, sizeof *wider)
-                                          : NULL;
-    bool is_outermost = wider && qp_open_begin(th, s->method);
-    if (!wider || th->failed) {
-        th->spans = wider ? wider : th->spans;
+    qp_span *wider = room > th->room ? qp_realloc(th->spans, room, sizeof *wider) : NULL;
+    if (!wider)
+        return false;
+    th->spans = wider;
+    th->room = room;
+    return true;
+}
+
+/* A call begins on top, now; what else is known of it is put in before it is told.
+ * @return NULL: no memory */
+static inline qp_span *push(qp_spans *x, qp_span_thread *th, uint32_t method)
+{
+    bool has_room = th->depth < th->room || grow(th);
+    uint32_t flags = has_room ? qp_open_begin(th, method) : 0;
+    if (QP_UNLIKELY(!has_room || th->failed)) {
         x->failed = true;
         return NULL;
     }
-    if (th->depth == th->room)
-        th->room = room;
-    th->spans = wider;
-    qp_span *pushed = &th->spans[th->depth++];
-    *pushed = *s;
-    pushed->flags |= is_outermost ? QP_SPAN_OUTERMOST : 0;
-    pushed->n_gates = th->n_gates;
-    return pushed;
+    qp_span *s = &th->spans[th->depth++];
+    *s = (qp_span){.method = method,
+                   .flags = flags,
+                   .begin = th->time,
+                   .raw = th->raw,
+                   .n_gates = th->n_gates};
+    return s;
 }
 
-static void enter(qp_spans *x, qp_span_thread *th, const qp_span *s)
+static inline void tell_entry(qp_spans *x, qp_span_thread *th, qp_span *s)
 {
-    qp_span *pushed = push(x, th, s);
-    if (!pushed)
-        return;
     x->counts.n_calls++;
     if (th->depth == 1)
         qp_names_start(x->names, th->number, s->method);
     if (x->sink.enter && !x->is_muted)
-        x->sink.enter(x->sink.to, th, pushed);
+        x->sink.enter(x->sink.to, th, s);
 }
 
 /* The top call ends at th->time. */
-static void leave(qp_spans *x, qp_span_thread *th, qp_span_end end)
+static inline void leave_top(qp_spans *x, qp_span_thread *th, qp_span_end end)
 {
     qp_span *s = &th->spans[th->depth - 1];
-    uint64_t now = th->time;
-    if (s->flags & QP_SPAN_LEFT)
-        th->time = s->left;
     if (x->sink.leave && !x->is_muted)
         x->sink.leave(x->sink.to, th, s, end);
     if (th->depth > 1)
         s[-1].callees += qp_span_total(th, s);
     qp_open_end(th, s->method);
-    th->time = now;
     th->depth--;
+}
+
+/* The same; or when it said itself that it has ended. */
+static void leave(qp_spans *x, qp_span_thread *th, qp_span_end end)
+{
+    const qp_span *s = &th->spans[th->depth - 1];
+    uint64_t now = th->time;
+    if (s->flags & QP_SPAN_LEFT)
+        th->time = s->left;
+    leave_top(x, th, end);
+    th->time = now;
+}
+
+/* It began when its caller announced it. */
+static void take_announced(const qp_span_thread *th, qp_span *s)
+{
+    s->begin = th->called_time;
+    s->raw = th->called_raw;
+    s->line = th->called_line;
 }
 
 /* What was announced, or left to the caller to end, is as it is: something else happens now. */
@@ -110,13 +132,13 @@ static void settle(qp_spans *x, qp_span_thread *th)
     th->due = 0;
     if (!th->called)
         return;
-    const qp_span s = {.method = th->called,
-                       .begin = th->called_time,
-                       .raw = th->called_raw,
-                       .line = th->called_line,
-                       .flags = QP_SPAN_FOREIGN};
+    qp_span *s = push(x, th, th->called);
     th->called = 0;
-    enter(x, th, &s);
+    if (!s)
+        return;
+    s->flags |= QP_SPAN_FOREIGN;
+    take_announced(th, s);
+    tell_entry(x, th, s);
 }
 
 /* ---- stacks that are not what we believe ----------------------------------------------------- */
@@ -150,12 +172,12 @@ static void align(qp_spans *x, qp_span_thread *th, uint32_t path)
     for (uint32_t at = path, i = n; paths && i > 0; at = qp_names_path_at(x->names, at)->parent)
         paths[--i] = at;
     for (uint32_t i = 0; paths && i < n && th->depth == first + i; i++) {
-        const qp_span s = {.method = qp_names_path_at(x->names, paths[i])->method,
-                           .path = paths[i],
-                           .begin = th->time,
-                           .raw = th->raw,
-                           .flags = QP_SPAN_CUT};
-        enter(x, th, &s);
+        qp_span *s = push(x, th, qp_names_path_at(x->names, paths[i])->method);
+        if (!s)
+            break;
+        s->path = paths[i];
+        s->flags |= QP_SPAN_CUT;
+        tell_entry(x, th, s);
     }
     qp_free(paths);
 }
@@ -174,25 +196,26 @@ static void put_entry(qp_spans *x, qp_span_thread *th, uint32_t cell, uint32_t m
 {
     uint32_t path = qp_names_path(x->names, cell);
     const qp_trace_path *p = qp_names_path_at(x->names, path);
-    qp_span s = {.method = path ? p->method : qp_names_method(x->names, method_cell),
-                 .path = path,
-                 .cell = cell,
-                 .begin = th->time,
-                 .raw = th->raw};
-    if (th->called && th->called == s.method) {
-        s.flags |= QP_SPAN_CALLED;
-        s.line = th->called_line;
-        if (x->counts_from_call) {
-            s.begin = th->called_time;
-            s.raw = th->called_raw;
-        }
+    uint32_t method = path ? p->method : qp_names_method(x->names, method_cell);
+    bool was_called = th->called && th->called == method;
+    if (was_called)
         th->called = 0;
-    } else if (th->called || th->due) {
+    else if (th->called || th->due)
         settle(x, th);
-    }
     if (path && top_path(th) != path) /* else it is folded onto its caller's */
         expect(x, th, p->parent);
-    enter(x, th, &s);
+    qp_span *s = push(x, th, method);
+    if (!s)
+        return;
+    s->path = path;
+    s->cell = cell;
+    if (was_called) {
+        s->flags |= QP_SPAN_CALLED;
+        s->line = th->called_line;
+        if (x->counts_from_call)
+            take_announced(th, s);
+    }
+    tell_entry(x, th, s);
 }
 
 /* The innermost open call of a method, if it is open. */
@@ -288,6 +311,19 @@ static void put_return(qp_spans *x, qp_span_thread *th, uint32_t method_cell)
     leave(x, th, QP_END_RETURNED);
 }
 
+/* One call returned, as nearly all do: nobody announced it, and its caller is the one that goes on.
+ * @return false: it is another case */
+static inline bool put_return_of_top(qp_spans *x, qp_span_thread *th, const qp_trace_record *r)
+{
+    enum { UNUSUAL = QP_SPAN_FOREIGN | QP_SPAN_CALLED | QP_SPAN_LEFT };
+    const qp_span *top = th->spans + th->depth - 1;
+    if (r->a != 1 || th->depth < 2 || th->called || th->due || top->flags & UNUSUAL ||
+        top[-1].cell != r->b)
+        return false;
+    leave_top(x, th, QP_END_RETURNED);
+    return true;
+}
+
 /* ---- carriers -------------------------------------------------------------------------------- */
 
 static void drive(qp_spans *x, uint32_t carrier, uint32_t thread_cell, uint32_t path_cell,
@@ -380,7 +416,7 @@ void qp_spans_put(qp_spans *x, uint32_t carrier, const qp_trace_record *records,
         advance(th, raw);
         if (op == QP_TRACE_ENTRY)
             put_entry(x, th, r->a, r->b);
-        else
+        else if (!put_return_of_top(x, th, r))
             put_exit(x, th, r->a, r->b);
     }
 }

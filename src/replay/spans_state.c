@@ -8,29 +8,11 @@
 
 enum { OPEN_FIRST_SHIFT = 28, TEXT_MOST = 1 << 16 };
 
-struct qp_open_method {
-    uint32_t key; /* method + 1; 0: free */
-    uint32_t n;   /* 0: free for others once the table grows */
-};
-
-static uint32_t n_slots(const qp_span_thread *th)
-{
-    return th->open ? 1u << (32 - th->open_shift) : 0;
-}
-
-static struct qp_open_method *slot_of(const qp_span_thread *th, uint32_t method)
-{
-    uint32_t i = (method * 0x9E3779B1u) >> th->open_shift, mask = n_slots(th) - 1;
-    while (th->open[i].key && th->open[i].key != method + 1)
-        i = (i + 1) & mask;
-    return &th->open[i];
-}
-
 /* Room for one more; methods that are not open any more are forgotten. @return false: no memory */
 static bool make_room(qp_span_thread *th)
 {
     struct qp_open_method *old = th->open;
-    uint32_t n = n_slots(th), n_used = 0;
+    uint32_t n = qp_open_slots(th), n_used = 0;
     if (n && th->n_open + 1 < n / 4 * 3)
         return true;
     for (uint32_t i = 0; i < n; i++)
@@ -47,34 +29,21 @@ static bool make_room(qp_span_thread *th)
     th->n_open = n_used;
     for (uint32_t i = 0; i < n; i++)
         if (old[i].n)
-            *slot_of(th, old[i].key - 1) = old[i];
+            *qp_open_slot(th, old[i].key - 1) = old[i];
     qp_free(old);
     return true;
 }
 
-bool qp_open_begin(qp_span_thread *th, uint32_t method)
+struct qp_open_method *qp_open_add(qp_span_thread *th, uint32_t method)
 {
-    struct qp_open_method *s = th->open ? slot_of(th, method) : NULL;
-    if (!s || !s->key) {
-        if (!make_room(th)) {
-            th->failed = true;
-            return false;
-        }
-        s = slot_of(th, method);
-        s->key = method + 1;
-        th->n_open++;
+    if (!make_room(th)) {
+        th->failed = true;
+        return NULL;
     }
-    return s->n++ == 0;
-}
-
-void qp_open_end(qp_span_thread *th, uint32_t method)
-{
-    slot_of(th, method)->n--;
-}
-
-uint32_t qp_open_count(const qp_span_thread *th, uint32_t method)
-{
-    return th->open ? slot_of(th, method)->n : 0;
+    struct qp_open_method *s = qp_open_slot(th, method);
+    s->key = method + 1;
+    th->n_open++;
+    return s;
 }
 
 /* ---- threads and carriers -------------------------------------------------------------------- */

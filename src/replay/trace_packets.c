@@ -247,62 +247,70 @@ bool qp_packets_open(qp_trace *t, int fd, char error[QP_ERROR_BYTES])
 static qp_pack_path path_of(void *to, qp_cell cell)
 {
     qp_names *names = to;
-    const qp_trace_path *p = qp_names_path_at(names, qp_names_path(names, cell));
+    const qp_path_entry *p = qp_names_path_entry(names, cell);
     return (qp_pack_path){p->caller_cell, p->method_cell};
 }
 
-/* A varint of one or two bytes. @return bytes read; 0: it is longer */
-static inline size_t short_varint(const unsigned char *in, uint32_t *value)
+/* A varint of one or two bytes, without a branch: which it is nobody can foretell. */
+typedef struct {
+    uint32_t value, n_bytes; /* n_bytes 3: it is longer */
+} short_varint;
+
+static inline short_varint read_short(const unsigned char *in)
 {
-    *value = in[0] & 0x7f;
-    if (in[0] < 0x80)
-        return 1;
-    *value |= (uint32_t)in[1] << 7;
-    return in[1] < 0x80 ? 2 : 0;
+    uint32_t is_long = in[0] >> 7;
+    return (short_varint){(in[0] & 0x7fu) | (in[1] & (0u - is_long)) << 7,
+                          1 + is_long + (is_long & in[1] >> 7)};
 }
 
-/* Nearly all records are plain entries and exits of a few bytes: as qp_unpack_record(), inline.
- * @return bytes read; 0: it is another one */
-static inline size_t unpack_plain(qp_names *names, qp_trace_carrier *c, qp_trace_record *r)
+/* Records that are plain entries and exits of a few bytes, as nearly all are; what
+ * qp_unpack_record() says of them. @return how many, before another one or the end */
+static size_t unpack_plain(qp_names *names, qp_trace_carrier *c, qp_trace_record *r,
+                           size_t n_most)
 {
-    const unsigned char *in = c->payload + c->payload_at, *at = in + 1;
-    unsigned op = in[0] & 15u;
-    uint32_t step = 0, path = c->state.path;
-    if (!(in[0] & QP_PACKED_PLAIN) || (op != QP_TRACE_ENTRY && op != QP_TRACE_EXIT))
-        return 0;
-    size_t n = in[0] & QP_PACKED_NO_TICKS ? 0 : short_varint(at, &step);
-    if ((!n && !(in[0] & QP_PACKED_NO_TICKS)) || step > QP_TRACE_TICKS - c->state.ticks)
-        return 0;
-    at += n;
-    if (op == QP_TRACE_ENTRY) {
-        uint32_t zigzag = 0;
-        n = short_varint(at, &zigzag);
-        path = c->state.last + (zigzag >> 1 ^ (zigzag & 1 ? UINT32_MAX : 0));
-        if (!n || !path)
-            return 0;
-        at += n;
+    const unsigned char *at = c->payload + c->payload_at, *end = c->payload + c->n_payload;
+    qp_pack_state s = c->state;
+    size_t n = 0;
+    for (; n < n_most && end - at >= QP_PACKED_MAX; n++) {
+        unsigned op = at[0] & 15u, has_ticks = !(at[0] & QP_PACKED_NO_TICKS);
+        short_varint step = read_short(at + 1);
+        step.value &= 0u - has_ticks;
+        step.n_bytes &= 0u - has_ticks;
+        if (!(at[0] & QP_PACKED_PLAIN) || step.n_bytes > 2 ||
+            step.value > QP_TRACE_TICKS - s.ticks)
+            break;
+        const unsigned char *behind = at + 1 + step.n_bytes;
+        if (op == QP_TRACE_ENTRY) {
+            short_varint change = read_short(behind);
+            uint32_t path = s.last + (change.value >> 1 ^ (0u - (change.value & 1)));
+            if (change.n_bytes > 2 || !path)
+                break;
+            behind += change.n_bytes;
+            s.path = s.last = r[n].a = path;
+            r[n].b = qp_names_path_entry(names, path)->method_cell;
+        } else if (op == QP_TRACE_EXIT) {
+            r[n].a = 1;
+            s.path = r[n].b = qp_names_path_entry(names, s.path)->caller_cell;
+        } else {
+            break;
+        }
+        s.ticks += step.value;
+        r[n].word = (uint64_t)op << QP_TRACE_OP_SHIFT | s.ticks;
+        at = behind;
     }
-    const qp_trace_path *p = qp_names_path_at(names, qp_names_path(names, path));
-    c->state.ticks += step;
-    r->word = (uint64_t)op << QP_TRACE_OP_SHIFT | c->state.ticks;
-    if (op == QP_TRACE_ENTRY) {
-        r->a = c->state.path = c->state.last = path;
-        r->b = p->method_cell;
-    } else {
-        r->a = 1;
-        r->b = c->state.path = p->caller_cell;
-    }
-    return (size_t)(at - in);
+    c->payload_at = (size_t)(at - c->payload);
+    c->state = s;
+    return n;
 }
 
-/* The next record of a packet. @return bytes read; 0: it is damaged */
-static size_t unpack(qp_trace *t, qp_trace_carrier *c, qp_trace_record *r)
+/* The next record of a packet. @return false: it is damaged */
+static bool unpack_any(qp_trace *t, qp_trace_carrier *c, qp_trace_record *r)
 {
     const qp_pack_paths paths = {path_of, &t->names};
-    size_t n_left = c->n_payload - c->payload_at;
-    size_t taken = n_left >= QP_PACKED_MAX ? unpack_plain(&t->names, c, r) : 0;
-    return taken ? taken
-                 : qp_unpack_record(&c->state, c->payload + c->payload_at, n_left, &paths, r);
+    size_t taken = qp_unpack_record(&c->state, c->payload + c->payload_at,
+                                    c->n_payload - c->payload_at, &paths, r);
+    c->payload_at += taken;
+    return taken > 0;
 }
 
 /* Read the next packet of a carrier that is whole and new. @return false: there is none */
@@ -377,6 +385,29 @@ static void find_thread(qp_trace *t, qp_trace_carrier *c)
     }
 }
 
+/* Records to the batch. @return false: the packet is damaged, and its rest is left out */
+static bool unpack(qp_trace *t, qp_trace_carrier *c)
+{
+    qp_trace_record *r = &c->batch[c->n];
+    size_t n_room = QP_BATCH_RECORDS - c->n, n_most = c->n_left < n_room ? c->n_left : n_room;
+    size_t n = c->n_known ? 0 : unpack_plain(&t->names, c, r, n_most);
+    c->n += n;
+    c->n_left -= (uint32_t)n;
+    if (n)
+        return true;
+    if (!unpack_any(t, c, r)) {
+        t->losses.n_damaged++;
+        c->n_left = 0;
+        return false;
+    }
+    c->n_left--;
+    if (c->n_known)
+        c->n_known--;
+    else
+        c->n += qp_trace_op_of(r) != QP_TRACE_NONE;
+    return true;
+}
+
 bool qp_packets_fill(qp_trace *t, qp_trace_carrier *c)
 {
     if (!qp_trace_batch(t, c))
@@ -384,20 +415,7 @@ bool qp_packets_fill(qp_trace *t, qp_trace_carrier *c)
     while (c->n == 0 && !t->failed) {
         if (!c->n_left && !(c->n = enter_packet(t, c)) && !c->n_left)
             return false;
-        while (c->n_left && c->n < QP_BATCH_RECORDS) {
-            qp_trace_record *r = &c->batch[c->n];
-            size_t taken = unpack(t, c, r);
-            if (!taken) {
-                t->losses.n_damaged++;
-                c->n_left = 0;
-                break;
-            }
-            c->payload_at += taken;
-            c->n_left--;
-            if (c->n_known)
-                c->n_known--;
-            else
-                c->n += qp_trace_op_of(r) != QP_TRACE_NONE;
+        while (c->n_left && c->n < QP_BATCH_RECORDS && unpack(t, c)) {
         }
     }
     find_thread(t, c);
