@@ -22,6 +22,8 @@ const PRINTED_ROWS = 800;
 const MOST_ROWS = 800000;
 const PAGE_ROWS = 20;
 const SLICE_MS = 8;
+/** The picture is drawn before the rows below it are laid out. */
+const PICTURE_MS = 50;
 
 interface Frame {
     node: number;
@@ -85,7 +87,7 @@ function useLayout(paths: Paths, zoom: number, root: number, width: number, seen
             setRows(layout.nRows);
             if (!layout.isWhole && layout.nRows < MOST_ROWS) timer = setTimeout(slice, 0) as unknown as number;
         };
-        timer = setTimeout(slice, 0) as unknown as number;
+        timer = setTimeout(slice, PICTURE_MS) as unknown as number;
         return () => clearTimeout(timer);
     }, [layout]);
     return layout;

@@ -3,7 +3,7 @@
 import { type Columns, type Paths, type Tree, below, pathOf } from "./tree";
 
 /** Call paths whose own time a frame stands for, each at the caller that the frame has got to: a part
- * of columns that the frame shares with its neighbours. */
+ * of columns that all frames share. The frames above take the part over in its place. */
 interface Ends {
     at: Uint32Array;
     /** Calls and own time, then those of the run that is compared with. */
@@ -42,11 +42,10 @@ export class Inverted implements Paths {
     /** Of frames whose callers nobody has asked for yet. */
     private readonly ends: (Ends | undefined)[] = [];
     private readonly known: (number[] | undefined)[] = [];
-    /** What one expansion has reached, a node once; by node, when that was and its place in order. */
+    /** What one expansion has reached, a node once, and its figures; by node, where it stands there. */
     private readonly reached: Uint32Array;
-    private readonly round: Uint32Array;
+    private readonly sums: Float64Array[];
     private readonly place: Uint32Array;
-    private nRounds = 0;
     /** By function: how many of what was reached, and where the next of them goes. */
     private readonly nOf: Uint32Array;
     private readonly next: Uint32Array;
@@ -56,53 +55,49 @@ export class Inverted implements Paths {
         if (tree.base) this.base = new Growing();
         this.isBefore = tree.isBefore;
         this.reached = new Uint32Array(tree.n);
-        this.round = new Uint32Array(tree.n);
+        this.sums = this.columns().map(() => new Float64Array(tree.n));
         this.place = new Uint32Array(tree.n);
         this.nOf = new Uint32Array(nMethods);
         this.next = new Uint32Array(nMethods);
-        this.add(0, 0, [0, 0, 0, 0]);
+        this.add(0, 0, { at: this.reached, figures: this.sums, from: 0, to: 0 });
         this.known[0] = this.functions(root);
         this.now.total[0] = tree.total[root];
         if (this.base) this.base.total[0] = tree.base!.total[root];
     }
 
-    private add(parent: number, method: number, [calls, self, baseCalls, baseSelf]: number[]): number {
+    private add(parent: number, method: number, { figures, from, to }: Ends): number {
         const { ticks, baseTicks } = this.tree;
-        this.now.add(calls, Math.round(self * ticks.tick), !parent);
-        this.base?.add(baseCalls, Math.round(baseSelf * baseTicks!.tick), !parent);
+        const [calls, self, baseCalls, baseSelf] = figures;
+        this.now.add(sumOf(calls, from, to), Math.round(sumOf(self, from, to) * ticks.tick), !parent);
+        this.base?.add(sumOf(baseCalls, from, to), Math.round(sumOf(baseSelf, from, to) * baseTicks!.tick), !parent);
         this.parent.push(parent);
+        this.known.push(undefined); // no gaps: a browser would make a dictionary of the array
         return this.method.push(method) - 1;
+    }
+
+    private columns(): Float64Array[] {
+        const { ticks, baseTicks } = this.tree;
+        return [ticks.calls, ticks.self, ...(baseTicks ? [baseTicks.calls, baseTicks.self] : [])];
     }
 
     /** Every path below root ends at itself. */
     private functions(root: number): number[] {
-        const { ticks, baseTicks, n } = this.tree;
+        const { n } = this.tree;
         const at = new Uint32Array(n);
         const isIn = below(this.tree, root);
         for (let node = 0; node < n; node++) at[node] = isIn[node] ? node : 0;
-        const figures = [ticks.calls, ticks.self, ...(baseTicks ? [baseTicks.calls, baseTicks.self] : [])];
-        return this.expanded(0, { at, figures, from: 0, to: n }, at);
+        return this.expanded(0, { at, figures: this.columns().map((column) => column.slice()), from: 0, to: n }, at);
     }
 
     /** A frame for each function that the ends get to by one step. What began on several paths and has
      * come to the same one goes on as one. */
     private expanded(frame: number, ends: Ends, step: Uint32Array): number[] {
-        const { at, from, to } = ends;
-        const { method } = this.tree;
+        const { at, figures } = ends;
         const methods = this.reach(ends, step);
-        const place = this.place;
-        const ordered = this.ordered(methods);
-        const figures = ends.figures.map((column) => {
-            const sums = new Float64Array(ordered.length);
-            for (let i = from; i < to; i++) {
-                const node = step[at[i]];
-                if (method[node]) sums[place[node]] += column[i];
-            }
-            return sums;
-        });
+        this.order(ends, methods);
         const frames = methods.map((of) => {
-            const part = { at: ordered, figures, from: this.next[of] - this.nOf[of], to: this.next[of] };
-            const child = this.add(frame, of, figures.map((column) => sumOf(column, part.from, part.to)));
+            const part = { at, figures, from: this.next[of] - this.nOf[of], to: this.next[of] };
+            const child = this.add(frame, of, part);
             this.ends[child] = part;
             this.nOf[of] = 0;
             return child;
@@ -110,40 +105,44 @@ export class Inverted implements Paths {
         return frames.sort((a, b) => this.total[b] - this.total[a] || this.method[a] - this.method[b]);
     }
 
-    /** Fills `reached`, and counts by function. @return the functions */
-    private reach({ at, from, to }: Ends, step: Uint32Array): number[] {
+    /** Fills `reached` and `sums`, and counts by function. @return the functions */
+    private reach({ at, figures, from, to }: Ends, step: Uint32Array): number[] {
         const { method } = this.tree;
-        const { reached, round, nOf } = this;
-        const now = ++this.nRounds;
+        const { reached, sums, place, nOf } = this;
         const methods: number[] = [];
         let n = 0;
         for (let i = from; i < to; i++) {
             const node = step[at[i]];
             const of = method[node];
-            if (!of || round[node] === now) continue;
-            round[node] = now;
-            reached[n++] = node;
+            if (!of) continue;
+            const known = place[node];
+            if (known < n && reached[known] === node) {
+                for (let c = 0; c < sums.length; c++) sums[c][known] += figures[c][i];
+                continue;
+            }
+            for (let c = 0; c < sums.length; c++) sums[c][n] = figures[c][i];
+            reached[n] = node;
+            place[node] = n++;
             if (nOf[of]++ === 0) methods.push(of);
         }
         return methods;
     }
 
-    /** What was reached, function by function. */
-    private ordered(methods: number[]): Uint32Array {
-        const { reached, place, nOf, next } = this;
-        let n = 0;
+    /** What was reached takes the place of the ends, function by function. */
+    private order({ at, figures, from }: Ends, methods: number[]) {
+        const { reached, sums, nOf, next } = this;
+        const { method } = this.tree;
+        let to = from;
         for (const of of methods) {
-            next[of] = n;
-            n += nOf[of];
+            next[of] = to;
+            to += nOf[of];
         }
-        const nodes = new Uint32Array(n);
-        for (let i = 0; i < n; i++) {
+        for (let i = 0; i < to - from; i++) {
             const node = reached[i];
-            const to = next[this.tree.method[node]]++;
-            place[node] = to;
-            nodes[to] = node;
+            const into = next[method[node]]++;
+            at[into] = node;
+            for (let c = 0; c < sums.length; c++) figures[c][into] = sums[c][i];
         }
-        return nodes;
     }
 
     children(node: number): number[] {
