@@ -87,6 +87,10 @@ void qp_marks_clear(void)
 {
     for (qp_cell cell = QP_HEAD_CELLS; cell < qp_observe(&qp_run_head()->n_cells);) {
         const qp_extent *e = qp_at(&qp_run.space, cell);
+        if (qp_observe(&e->magic) != QP_EXTENT_MAGIC) { /* just being claimed */
+            cell++;
+            continue;
+        }
         for (uint32_t i = 1; i < e->n_cells; i++) {
             if (e->kind == QP_EXTENT_MARKS)
                 qp_store(&((qp_mark *)qp_at(&qp_run.space, cell + i))->published, 0);
@@ -95,6 +99,6 @@ void qp_marks_clear(void)
             else
                 break;
         }
-        cell += e->n_cells ? e->n_cells : 1;
+        cell += e->n_cells;
     }
 }

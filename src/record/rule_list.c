@@ -127,10 +127,17 @@ static bool begin_areas(void)
     return true;
 }
 
-void qp_rules_begin(void)
+/* libc has memory for expressions, which a host that looks for leaks would find. */
+static void end_matches(void)
 {
     for (uint32_t cell = qp_rules.patterns; cell; cell = qp_member_at(cell)->same)
         qp_match_end(qp_pool_at(&qp_rules.pool, qp_member_at(cell)->match));
+    qp_rules.patterns = 0;
+}
+
+void qp_rules_begin(void)
+{
+    end_matches();
     qp_pool pool = qp_rules.pool;
     qp_pool_clear(&pool);
     qp_rules = (qp_rule_set){.pool = pool};
@@ -376,7 +383,7 @@ unsigned qp_rules_validate(void)
     return is_used && qp_rules.is_initially_off && !may_turn_on ? QP_WARN_MAY_BE_OFF : 0;
 }
 
-void qp_rules_report(void)
+static void report(void)
 {
     static const char *const kinds[] = {"", "trigger", "action", "area"};
     unsigned n = 0;
@@ -396,4 +403,10 @@ void qp_rules_report(void)
                        n - REPORTED_MAX);
     for (; n; n--)
         qp_count(&qp_run.space, QP_D_unmatched_names);
+}
+
+void qp_rules_end(void)
+{
+    report();
+    end_matches();
 }

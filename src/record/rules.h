@@ -61,8 +61,8 @@ bool qp_rules_initial_status(int on);
 enum { QP_WARN_MAY_BE_OFF = 1 }; /* QPROF_WARN_* */
 unsigned qp_rules_validate(void);
 
-/* Say in the log what names fitted nothing, at the end of a run. */
-void qp_rules_report(void);
+/* A run ends, and nothing is matched any more: say in the log what names fitted nothing. */
+void qp_rules_end(void);
 
 /* ---- rules and methods ------------------------------------------------------------------------ */
 

@@ -503,7 +503,7 @@ void qp_session_end(bool at_exit_handler)
         qp_threads_close();
         wait_for_quiet();
         qp_samples_end();
-        qp_rules_report();
+        qp_rules_end();
         qp_watch_end();
         qp_charge_calibrate(); /* for the last time */
         qp_trace_stop();

@@ -172,13 +172,20 @@ void qp_trg_remove(qp_trg *t)
 
 /* ---- a run --------------------------------------------------------------------------------- */
 
+static void end_matches(void)
+{
+    const qp_pool *others = &qp_watch.others;
+    for (uint32_t cell = qp_watch.patterns; cell;
+         cell = ((qp_watched *)qp_pool_at(others, cell))->next)
+        qp_match_end(qp_pool_at(others, ((qp_watched *)qp_pool_at(others, cell))->match));
+    qp_publish(&qp_watch.patterns, 0);
+}
+
 void qp_watch_begin(void)
 {
+    end_matches();
     qp_pool triggers = qp_watch.triggers, others = qp_watch.others;
     qp_publish(&qp_watch_on, 0);
-    for (uint32_t cell = qp_watch.patterns; cell;
-         cell = ((qp_watched *)qp_pool_at(&others, cell))->next)
-        qp_match_end(qp_pool_at(&others, ((qp_watched *)qp_pool_at(&others, cell))->match));
     qp_pool_clear(&triggers);
     qp_pool_clear(&others);
     qp_watch = (qp_watch_list){.triggers = triggers,
@@ -208,4 +215,5 @@ void qp_watch_end(void)
 {
     qp_publish(&qp_watch_on, 0);
     report_names();
+    end_matches();
 }
