@@ -131,6 +131,7 @@ static uint64_t slab_take(qp_space *s, qp_slab *slab, qp_extent_kind kind, uint3
             return 0;
         if (wanted > extent_cells) /* a giant lives alone; the slab goes on where it was */
             return ((uint64_t)fresh + 1) * units_a_cell;
+        ((qp_extent *)qp_at(s, fresh))->prev = cell;
         if (qp_swap_if(slab, &before, (uint64_t)fresh << 32 | units))
             return ((uint64_t)fresh + 1) * units_a_cell;
         ((qp_extent *)qp_at(s, fresh))->kind = QP_EXTENT_FREE; /* another thread was faster */
@@ -141,6 +142,11 @@ qp_cell qp_slab_take(qp_space *s, qp_slab *slab, qp_extent_kind kind, uint32_t n
                      qp_room room)
 {
     return (qp_cell)slab_take(s, slab, kind, n_cells, 1, SLAB_CELLS, room);
+}
+
+qp_cell qp_slab_newest(const qp_slab *slab)
+{
+    return (qp_cell)(qp_observe(slab) >> 32);
 }
 
 qp_ref qp_blob_take(qp_space *s, qp_slab *slab, uint64_t n_bytes)

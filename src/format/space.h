@@ -55,6 +55,9 @@ void qp_cells_publish(const qp_space *s, qp_cell newest, uint32_t n_cells);
 qp_cell qp_slab_take(qp_space *s, qp_slab *slab, qp_extent_kind kind, uint32_t n_cells,
                      qp_room room);
 
+/* Its newest extent; those before it are prev. 0: none */
+qp_cell qp_slab_newest(const qp_slab *slab);
+
 /* n_bytes (padded to 8) of zeroed blob memory. @return 0: no room */
 qp_ref qp_blob_take(qp_space *s, qp_slab *slab, uint64_t n_bytes);
 

@@ -62,10 +62,10 @@ uint64_t qp_charge_elapsed(void)
 uint64_t qp_charge_ns(uint64_t ticks)
 {
     const qp_head *h = qp_run_head();
-    uint64_t n_ticks = h->tick_1 - h->tick_0;
+    uint64_t n_ticks = qp_load(&h->tick_1) - h->tick_0;
     if (h->clock_source != QP_SOURCE_TSC || !n_ticks)
         return ticks;
-    return (uint64_t)((double)ticks * (double)(h->ns_1 - h->ns_0) / (double)n_ticks);
+    return (uint64_t)((double)ticks * (double)(qp_load(&h->ns_1) - h->ns_0) / (double)n_ticks);
 }
 
 void qp_charge_calibrate(void)

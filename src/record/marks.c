@@ -83,22 +83,18 @@ void qp_event_count_add(uint32_t event)
 
 /* ---- clearing ------------------------------------------------------------------------------ */
 
+static const qp_extent *extent_at(qp_cell cell)
+{
+    return qp_at(&qp_run.space, cell);
+}
+
 void qp_marks_clear(void)
 {
-    for (qp_cell cell = QP_HEAD_CELLS; cell < qp_observe(&qp_run_head()->n_cells);) {
-        const qp_extent *e = qp_at(&qp_run.space, cell);
-        if (qp_observe(&e->magic) != QP_EXTENT_MAGIC) { /* just being claimed */
-            cell++;
-            continue;
-        }
-        for (uint32_t i = 1; i < e->n_cells; i++) {
-            if (e->kind == QP_EXTENT_MARKS)
-                qp_store(&((qp_mark *)qp_at(&qp_run.space, cell + i))->published, 0);
-            else if (e->kind == QP_EXTENT_EVENTS)
-                qp_store(&((qp_event_count *)qp_at(&qp_run.space, cell + i))->count, 0);
-            else
-                break;
-        }
-        cell += e->n_cells;
-    }
+    for (qp_cell cell = qp_slab_newest(&qp_run.marks); cell; cell = extent_at(cell)->prev)
+        for (uint32_t i = 1; i < extent_at(cell)->n_cells; i++)
+            qp_store(&((qp_mark *)qp_at(&qp_run.space, cell + i))->published, 0);
+    for (qp_cell cell = qp_slab_newest(&qp_run.event_counts); cell;
+         cell = extent_at(cell)->prev)
+        for (uint32_t i = 1; i < extent_at(cell)->n_cells; i++)
+            qp_store(&((qp_event_count *)qp_at(&qp_run.space, cell + i))->count, 0);
 }
