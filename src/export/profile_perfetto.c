@@ -6,27 +6,12 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "export/perfetto.h"
 #include "export/profile.h"
 #include "export/protobuf.h"
 
-/* Fields of the messages, by file of protos/perfetto/trace. */
+/* Fields of the messages that are for samples alone. */
 enum {
-    TRACE_PACKET = 1,
-    PACKET_TIME = 8, /* trace_packet.proto */
-    PACKET_SEQUENCE = 10,
-    PACKET_INTERNED = 12,
-    PACKET_FLAGS = 13,
-    PACKET_TRACK = 60,
-    PACKET_SAMPLE = 135,
-    TRACK_ID = 1, /* track_event/track_descriptor.proto */
-    TRACK_PROCESS = 3,
-    TRACK_THREAD = 4,
-    TRACK_PARENT = 5,
-    PROCESS_PID = 1, /* track_event/process_descriptor.proto, thread_descriptor.proto */
-    PROCESS_NAME = 6,
-    THREAD_PID = 1,
-    THREAD_TID = 2,
-    THREAD_NAME = 5,
     INTERNED_FUNCTION = 5, /* interned_data/interned_data.proto */
     INTERNED_FRAME = 6,
     INTERNED_CALLSTACK = 7,
@@ -60,8 +45,6 @@ enum {
 };
 
 enum { UNIT_NANOSECONDS = 1, UNIT_COUNT = 9 };
-enum { STATE_CLEARED = 1, STATE_NEEDED = 2 }; /* sequence_flags: the first packet, all others */
-enum { SEQUENCE = 1, PROCESS_TRACK = 1 };
 
 typedef struct {
     const qp_model *m;

@@ -5,29 +5,12 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "export/perfetto.h"
 #include "export/protobuf.h"
 #include "export/trace.h"
 
-/* Fields of the messages, by file of protos/perfetto/trace. */
+/* Fields of the messages that are for slices alone. */
 enum {
-    TRACE_PACKET = 1,
-    PACKET_TIME = 8, /* trace_packet.proto */
-    PACKET_SEQUENCE = 10,
-    PACKET_EVENT = 11,
-    PACKET_INTERNED = 12,
-    PACKET_FLAGS = 13,
-    PACKET_TRACK = 60,
-    TRACK_ID = 1, /* track_event/track_descriptor.proto */
-    TRACK_NAME = 2,
-    TRACK_PROCESS = 3,
-    TRACK_THREAD = 4,
-    TRACK_PARENT = 5,
-    TRACK_COUNTER = 8,
-    PROCESS_PID = 1, /* track_event/process_descriptor.proto, thread_descriptor.proto */
-    PROCESS_NAME = 6,
-    THREAD_PID = 1,
-    THREAD_TID = 2,
-    THREAD_NAME = 5,
     INTERNED_EVENT_NAME = 2, /* interned_data/interned_data.proto */
     EVENT_NAME_ID = 1,       /* track_event/track_event.proto */
     EVENT_NAME_TEXT = 2,
@@ -42,8 +25,7 @@ enum {
     COUNTER = 4
 };
 
-enum { STATE_CLEARED = 1, STATE_NEEDED = 2 }; /* sequence_flags: the first packet, all others */
-enum { SEQUENCE = 1, PROCESS_TRACK = 1, THREAD_TRACKS = 2 };
+enum { THREAD_TRACKS = PROCESS_TRACK + 1 };
 #define COUNTER_TRACKS (1ull << 33) /* behind those of threads */
 
 typedef struct {
