@@ -30,7 +30,7 @@ typedef struct {
     const char *method;                /* "": none */
     const char *type, *text, *comment; /* of values; names of marks and counters; "": none */
     uint32_t line, depth;              /* line 0: none */
-    uint64_t number;                   /* what the op has of it */
+    int64_t number;                    /* what the op has of it */
     bool has_number;
 } row;
 
@@ -57,7 +57,7 @@ static void write_text(const dump *d, const qp_span_thread *th, const row *r)
         qp_screen_name(s, r->text, 0);
     }
     if (r->has_number)
-        qp_out_format(s->out, "  %" PRIu64, r->number);
+        qp_out_format(s->out, "  %" PRId64, r->number);
     if (r->line)
         qp_out_format(s->out, "  line %" PRIu32, r->line);
     qp_out_char(s->out, '\n');
@@ -80,7 +80,7 @@ static void write_json(const dump *d, const qp_span_thread *th, const row *r)
     if (r->line)
         qp_json_count(&json, "line", r->line);
     if (r->has_number)
-        qp_json_count(&json, "number", r->number);
+        qp_json_change(&json, "number", r->number);
     if (*r->type)
         qp_json_text(&json, "type", r->type);
     if (*r->text)
@@ -103,7 +103,7 @@ static void write_csv(const dump *d, const qp_span_thread *th, const row *r)
         qp_out_format(out, "%" PRIu32, r->line);
     qp_out_char(out, ',');
     if (r->has_number)
-        qp_out_format(out, "%" PRIu64, r->number);
+        qp_out_format(out, "%" PRId64, r->number);
     qp_out_char(out, ',');
     qp_text_csv(out, r->text);
     qp_out_text(out, "\r\n");
@@ -188,7 +188,7 @@ static void tell(void *to, qp_span_thread *th, const qp_span_event *e)
     } else if (e->op == QP_TRACE_LINE) {
         r.line = e->a;
     } else if (e->op == QP_TRACE_COUNTER || e->op == QP_TRACE_LOST) {
-        r.number = e->value;
+        r.number = (int64_t)e->value;
         r.has_number = true;
     } else if (e->op == QP_TRACE_GATE || e->op == QP_TRACE_VALUE) {
         r.number = e->a;
