@@ -134,11 +134,36 @@ static void warn_unknown(void *to, const char *name)
     qp_cli_warn(to, "%s: unknown option, a run ignores it", name);
 }
 
+static bool check_pri(const char *file, char *message, size_t n_bytes)
+{
+    const char *why;
+    int fd = qp_file_open(file, &why);
+    if (fd < 0)
+        snprintf(message, n_bytes, "%.120s: %s", file, why);
+    else
+        close(fd);
+    return fd >= 0;
+}
+
+static qp_parse take_pri(void *unused, const char *file, qp_parse_error *error)
+{
+    (void)unused;
+    return check_pri(file, error->message, sizeof error->message) ? QP_PARSE_OK
+                                                                  : QP_PARSE_VALUE;
+}
+
+static int on_pri(void *unused, const char *file, qp_config_error *error)
+{
+    (void)unused;
+    return check_pri(file, error->message, sizeof error->message) ? 0 : -1;
+}
+
 static int on_options(void *to, const char *words, qp_config_error *error)
 {
     qp_config_file *f = to;
     static qp_options options; /* large */
-    qp_option_events events = {.unknown = warn_unknown, .to = (void *)(uintptr_t)f->cli};
+    qp_option_events events = {
+        .unknown = warn_unknown, .pri = take_pri, .to = (void *)(uintptr_t)f->cli};
     qp_parse_error said;
     qp_options_init(&options);
     f->n_options++;
@@ -221,6 +246,7 @@ int qp_config_file_read(const qp_cli *cli, const char *path, qp_config_file *fil
                                  .on_area = on_area,
                                  .on_event_trigger = on_event_trigger,
                                  .on_triggering = on_triggering,
+                                 .on_pri = on_pri,
                                  .to = file};
     qp_config_error error;
     size_t n_bytes = 0;

@@ -7,6 +7,7 @@
 #include "base/plain.h"
 #include "code/pc_command.h"
 #include "config/parts.h"
+#include "xbase/pri.h"
 
 /* ---- statements that are one text ----------------------------------------------------------- */
 
@@ -126,6 +127,11 @@ static int trace_line(qp_config_reader *r)
         }
         *value++ = '\0';
         r->blame = word.at;
+        qp_pri_error said;
+        if (!qp_pri_check(word.text, value, &said)) {
+            taken = qp_config_refuse(r, word.at, "%s", said.message);
+            break;
+        }
         int code =
             r->sink->on_trace ? r->sink->on_trace(r->sink->to, word.text, value, r->error) : 0;
         if (code)

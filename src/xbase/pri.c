@@ -178,6 +178,19 @@ static bool put_line(qp_pri *p, char *old, slice key, slice value)
     return true;
 }
 
+bool qp_pri_check(const char *key, const char *value, qp_pri_error *error)
+{
+    uint32_t unused;
+    char all[QP_N_PRI * 16], shown[40];
+    size_t n = 0;
+    qp_pri_key which = qp_pri_find(key, strlen(key));
+    if (which != QP_N_PRI)
+        return check(which, trim(whole(value)), &unused, error);
+    for (unsigned i = 0; i < QP_N_PRI; i++)
+        n += (size_t)snprintf(all + n, sizeof all - n, "%s%s", i ? " " : "", specs[i].name);
+    return fail(error, "%s: expected one of %s", qp_plain(key, strlen(key), shown, 24), all);
+}
+
 bool qp_pri_set(qp_pri *p, qp_pri_key key, const char *value, qp_pri_error *error)
 {
     slice name = whole(specs[key].name), trimmed = trim(whole(value));

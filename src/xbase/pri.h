@@ -66,6 +66,9 @@ const char *qp_pri_name(qp_pri_key key);
 /* Text of a value in force. Valid until p changes. */
 const char *qp_pri_value(const qp_pri *p, qp_pri_key key);
 
+/* Is there such a key, and may it have this value? @return false: see error, what was expected */
+bool qp_pri_check(const char *key, const char *value, qp_pri_error *error);
+
 /* Set one key; its line is replaced. Texts have no line ends.
  * @return false: see error, nothing has changed */
 bool qp_pri_set(qp_pri *p, qp_pri_key key, const char *value, qp_pri_error *error);

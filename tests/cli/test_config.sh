@@ -44,6 +44,14 @@ printf -- '-clock=elapsed\n-clock=sundial\n' >bad.conf
 refused 2:1 "-clock=sundial"
 seq -f 'event-trigger t%.0f event=any' 51 >bad.conf
 refused 51:15 "t51: more than 50 event triggers are enabled"
+printf 'trace TIMELINE=0 COLOUR=1\n' >bad.conf
+refused 1:18 "COLOUR: expected one of OPERATIONMODE"
+printf 'pri missing.pri\n' >bad.conf
+refused 1:5 "missing.pri: there is no such file"
+printf 'triggering on # yes\n-time=none -pri=missing.pri\n' >bad.conf
+refused 2:12 "missing.pri: there is no such file"
+printf 'triggering on\n-config=other.conf\n' >bad.conf
+refused 2:1 "-config: not inside a configuration file"
 printf 'event-trigger "\033[31mx" event=\n' >bad.conf
 qprof config check bad.conf >out 2>err
 claim "a name steers no terminal" sh -c '! grep -q "$(printf "\033")" err'
@@ -93,16 +101,47 @@ for i in $(seq 100); do
     qprof report $pid >out 2>/dev/null && grep -q "^f " out && break
     sleep 0.1
 done
-printf 'trigger quiet off : noise\n' >quiet.conf
-qprof config apply $pid quiet.conf >out 2>err
+# beats: how often the running program has recorded the call that it makes again and again
+beats() { qprof report --format=json $pid | jq '[.methods[] | select(.name == "beat") | .hits] | add // 0'; }
+# goes_on: does that number still rise?
+goes_on() {
+    before=$(beats)
+    for i in $(seq 100); do
+        [ "$(beats)" -gt "$before" ] && return
+        sleep 0.02
+    done
+    return 1
+}
+stands() {
+    sleep 0.05 # a call that had begun ends
+    before=$(beats)
+    sleep 0.3
+    same "$before" "$(beats)"
+}
+claim "all is recorded at first" goes_on
+printf 'area some include : f\n' >narrow.conf
+qprof config apply $pid narrow.conf >out 2>err
 claim "a running program takes a file" [ $? = 0 ]
-claim "and says so" grep -q "quiet.conf: in force in process $pid" out
-printf 'event-trigger a event=any\n-time=none\n' >late.conf
+claim "and says so" grep -q "narrow.conf: in force in process $pid" out
+claim "what is outside of the areas is not recorded any more" stands
+printf 'area all include : f beat\n' >all.conf
+qprof config apply $pid all.conf >out 2>err
+claim "another file takes its place, and all is recorded" goes_on
+printf 'trigger quiet off : f beat\n' >quiet.conf
+qprof config apply $pid quiet.conf >out 2>err
+claim "a trigger can stop it" stands
+printf 'area all include : beat\n-time=none\n' >late.conf
 qprof config apply $pid late.conf 2>err
 claim "options are too late" [ $? = 1 ]
 claim "why is printed" grep -q "late.conf:2:1: options are taken between" err
 qprof config apply $pid bad.conf 2>err
 claim "a bad file is not handed in" grep -q "bad.conf:2:1: nonsense" err
+claim "what was in force still is" stands
+printf 'event-trigger seen event=fn-entry object=beat disable=yes\ntriggering on\n' >seen.conf
+qprof config apply $pid seen.conf >out 2>err
+claim "the trigger is gone with its file" goes_on
+claim "an event trigger fires" [ "$(qprof info --format=json $pid |
+    jq '[.marks[] | select(.name == "seen")] | length')" = 1 ]
 kill -9 $pid
 wait $pid 2>/dev/null
 

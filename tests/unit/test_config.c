@@ -334,9 +334,9 @@ static void trace_lines_have_keys(void **state)
     (void)state;
     assert_told(
         "trace OPERATIONMODE=1025 OUTFLUSHEVERY=500\n"
-        "trace EXCLUDESYMBOL=\"AEVAL,Log write\" X=\npri \"my settings.pri\"",
+        "trace EXCLUDESYMBOL=\"AEVAL,Log write\" outfile=\npri \"my settings.pri\"",
         "trace <OPERATIONMODE> <1025>\ntrace <OUTFLUSHEVERY> <500>\n"
-        "trace <EXCLUDESYMBOL> <AEVAL,Log write>\ntrace <X> <>\npri <my settings.pri>\n");
+        "trace <EXCLUDESYMBOL> <AEVAL,Log write>\ntrace <outfile> <>\npri <my settings.pri>\n");
 }
 
 static void statements_that_nobody_takes_are_still_checked(void **state)
@@ -344,8 +344,8 @@ static void statements_that_nobody_takes_are_still_checked(void **state)
     static const qp_config_sink nobody;
     static const char good[] = "-a=b\ninitial-status on\nprofiling on\ntrigger a on : b\n"
                                "action a enable exit : b\narea a include : b\n"
-                               "event-trigger a event=any\ntriggering on\npc real\ntrace a=b\n"
-                               "pri a\n";
+                               "event-trigger a event=any\ntriggering on\npc real\n"
+                               "trace outfile=b\npri a\n";
     static const char bad[] = "trace a";
     qp_config_error error;
     (void)state;
@@ -438,7 +438,10 @@ static const mistake mistakes[] = {
     {"# a\n pc WHEN m.a->\n ;", 3, 2, "expected"},
     {"pc WHEN m.a\n", 2, 1, "expected ; behind the pattern"},
     {"trace", 1, 6, "the line ends: expected KEY=VALUE"},
-    {"trace a=b c", 1, 11, "c: expected KEY=VALUE"},
+    {"trace OUTFILE=b c", 1, 17, "c: expected KEY=VALUE"},
+    {"trace timeline=1 FOO=3", 1, 18, "FOO: expected one of OPERATIONMODE OUTFLUSHEVERY"},
+    {"trace TIMELINE=2", 1, 7, "TIMELINE=2: "},
+    {"trace SYMBOLSIZE=x", 1, 7, "SYMBOLSIZE=x: "},
     {"trace =c", 1, 7, "=c: expected KEY=VALUE"},
     {"pri", 1, 4, "the line ends: expected a file"},
     {"pri a b", 1, 7, "b: expected the end of the line"},

@@ -339,7 +339,7 @@ static void settings_are_refused_with_the_reason(void **state) /* trace 23, 35 *
     assert_int_equal(qprof_trace_set("TIMELINE", NULL), QPROF_E_ARG);
     assert_int_equal(qprof_trace_set("OUTFLUSHEVERY", "0"), QPROF_E_OPTION);
     assert_string_equal(qprof_error_text(), "OUTFLUSHEVERY=0: a number from 1 on is expected");
-    assert_int_equal(qprof_config_line("trace SYMBOLSIZE=7 SYMBOLSIZE=300"), QPROF_E_OPTION);
+    assert_int_equal(qprof_config_line("trace SYMBOLSIZE=7 SYMBOLSIZE=300"), QPROF_E_SYNTAX);
     assert_string_equal(qprof_trace_get("symbolsize"), "64");
     assert_int_equal(qprof_trace_load("none.pri"), QPROF_E_IO);
     assert_int_equal(qprof_trace_save("none/none.pri"), QPROF_E_IO);
