@@ -20,7 +20,7 @@ enum { FILE_MAX = 256 << 20, UNKNOWN_MAX = 16 };
 /* What cannot be counted before there is a file. */
 static struct {
     unsigned n_clamped, n_unknown;
-    bool env_ignored;
+    bool env_ignored, is_environment; /* being read */
     char unknown[UNKNOWN_MAX][32];
 } pending;
 
@@ -181,6 +181,10 @@ static qp_parse take_file(void *unused, qp_options *o, const char *file, qp_pars
     }
     qp_pages_drop((void *)(uintptr_t)from.text, n_room);
     qp_run.has_config = true;
+    if (!pending.is_environment) { /* a forked child that follows has the environment's, too */
+        qp_parse_error too_long;
+        qp_option_set(o, QP_OPT_config, file, &too_long);
+    }
     tell(&from, code, &said, error);
     return !code ? QP_PARSE_OK : code == QPROF_E_OPTION ? QP_PARSE_VALUE : QP_PARSE_SYNTAX;
 }
@@ -197,8 +201,10 @@ int qp_config_begin(const char *initial_options, qp_parse_error *error)
     const char *environment = getenv(QP_PRODUCT_ENVIRONMENT);
     pending.env_ignored = environment && getauxval(AT_SECURE);
     qp_parse parse = QP_PARSE_OK;
+    pending.is_environment = true;
     if (environment && !pending.env_ignored)
         parse = qp_options_parse(&qp_run.options, environment, &anywhere, error);
+    pending.is_environment = false;
     if (parse == QP_PARSE_OK && initial_options)
         parse = qp_options_parse(&qp_run.options, initial_options, &anywhere, error);
     if (parse != QP_PARSE_OK)

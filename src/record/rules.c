@@ -77,34 +77,14 @@ static void mark(const qprof_thread *th, const qp_rule *rule, qp_cell method)
                 qp_pool_text_at(&qp_rules.pool, rule->name), 0, m->id, 0);
 }
 
-/* ---- outside of events ------------------------------------------------------------------------ */
+/* ---- status and actions ------------------------------------------------------------------------ */
 
-/* Do what needs the control lock, or event triggers. NULL in *top: the thread is gone. */
-static void outside(qprof_thread *th, qprof_frame **top, void (*run)(const qprof_thread *, int),
-                    int what)
-{
-    qp_outside o;
-    if (!qp_event_leave(th, *top, &o, __builtin_frame_address(0)))
-        return;
-    run(th, what);
-    *top = qp_event_return(th, &o);
-}
-
-static void tell_status(const qprof_thread *th, int unused)
-{
-    (void)unused;
-    const qp_thread_record *r = qp_record_of(th);
-    qp_watch_raise((qprof_thread *)(uintptr_t)th, QP_EVENT_STATUS,
-                   (uintptr_t)(qp_run.is_virtual ? r->vt_id : r->host_id), NULL);
-}
-
-static void change_status(qprof_thread *th, qprof_frame **top, bool on)
+static void change_status(qprof_thread *th, qprof_frame *top, bool on)
 {
     if (on == is_on(th))
         return;
-    qp_charge_turn(th, *top, on, 0, false);
-    if (qp_load(&qp_watch_on))
-        outside(th, top, tell_status, 0);
+    qp_charge_turn(th, top, on, 0, false);
+    qp_watch_later(QP_EVENT_STATUS, 0); /* the call is complete then: an action may jump out */
 }
 
 static void turn_all(bool on)
@@ -118,12 +98,9 @@ static void turn_all(bool on)
     qp_threads_set_hooks(QP_HOOK_TURNED);
 }
 
-static void act(const qprof_thread *th, int kind)
+static void act_locked(qp_action_kind kind)
 {
-    (void)th;
-    if (!qp_control_lock())
-        return;
-    switch ((qp_action_kind)kind) {
+    switch (kind) {
     case QP_ACTION_ENABLE:
     case QP_ACTION_DISABLE:
         turn_all(kind == QP_ACTION_ENABLE);
@@ -135,8 +112,19 @@ static void act(const qprof_thread *th, int kind)
         qp_data_clear();
         break;
     }
-    qp_control_unlock();
-    qp_watch_settle();
+}
+
+/* What needs the control lock is done between events. NULL in *top: the thread is gone. */
+static void act(qprof_thread *th, qprof_frame **top, qp_action_kind kind)
+{
+    qp_outside o;
+    if (!qp_event_leave(th, *top, &o, __builtin_frame_address(0)))
+        return;
+    if (qp_control_lock()) {
+        act_locked(kind);
+        qp_control_unlock();
+    }
+    *top = qp_event_return(th, &o);
 }
 
 /* ---- calls ------------------------------------------------------------------------------------ */
@@ -194,7 +182,7 @@ static void run_actions(qprof_thread *th, qprof_frame **top, const qp_hooks *h, 
         if (!rule || rule->kind != QP_RULE_ACTION || rule->when != when)
             continue;
         mark(th, rule, method);
-        outside(th, top, act, rule->type);
+        act(th, top, (qp_action_kind)rule->type);
     }
 }
 
@@ -205,7 +193,7 @@ uint32_t qp_rules_entry(qprof_thread *th, qprof_frame **top, qp_cell method)
         return 0;
     bool status = is_on(th);
     uint32_t flags = run_triggers(th, h, method, &status);
-    change_status(th, top, status);
+    change_status(th, *top, status);
     run_actions(th, top, h, method, QPROF_ON_ENTER);
     return flags;
 }
@@ -216,7 +204,7 @@ void qp_rules_exit(qprof_thread *th, qprof_frame **top, qp_cell method, uint32_t
     if (h)
         run_actions(th, top, h, method, QPROF_ON_EXIT);
     if (*top && (frame_flags & QPROF_FRAME_RESTORE))
-        change_status(th, top, frame_flags & QPROF_FRAME_RESTORE_ON);
+        change_status(th, *top, frame_flags & QPROF_FRAME_RESTORE_ON);
 }
 
 /* ---- threads ---------------------------------------------------------------------------------- */

@@ -120,7 +120,8 @@ static void pass_over(qp_carrier_slot *slot, interval *since)
     qp_ticks made = {1, is_timed && !is_charged_by_cpu() ? since->ticks : 0,
                      is_interrupted_by_cpu() ? 0 : since->n_interrupts};
     qprof_thread *th = qp_observe(&slot->current);
-    bool is_open = th && qp_is_open(th) && qp_observe(&th->pulse);
+    bool is_open =
+        th && qp_is_open(th) && !(qp_load(&th->gate) & QP_HOOK_OFF) && qp_observe(&th->pulse);
     if (is_by_cpu)
         add_cpu(slot, since);
     else if (is_open) /* no event since the pass before? */
@@ -135,7 +136,7 @@ static void pass_over(qp_carrier_slot *slot, interval *since)
 
 static void pass(interval *since)
 {
-    if (!(qp_load(&qp_run_head()->flags) & QP_FLAG_RECORDING))
+    if (qp_load(&qp_run_head()->stopped_since))
         return;
     note_new_carriers();
     for (uint32_t i = 0; i < sampler.n_live;) {

@@ -146,7 +146,7 @@ void qp_samples_add(qprof_thread *th, qprof_frame *top, uint64_t n)
 void qp_samples_end(void)
 {
     bool makes_interrupts = qp_run.is_pc_on || qp_run_head()->time_mode == QP_TIME_SAMPLED;
-    if (!makes_interrupts || !(qp_load(&qp_run_head()->flags) & QP_FLAG_RECORDING))
+    if (!makes_interrupts || qp_load(&qp_run_head()->stopped_since))
         return;
     for (uint32_t i = 1; qp_carrier_at(i); i++) {
         qp_carrier_slot *slot = qp_carrier_at(i);

@@ -359,8 +359,12 @@ void qp_watch_settle(void)
     note_percent();
     uint32_t waiting = qp_here.waiting;
     qp_here.waiting = 0;
-    for (uint32_t event = 1; waiting >> event; event++)
+    for (uint32_t event = 1; waiting >> event; event++) {
+        qprof_thread *th = waiting >> event & 1 ? qp_watch_here() : NULL;
+        uintptr_t object = event == QP_EVENT_SAMPLE         ? qp_here.sampled
+                           : event == QP_EVENT_STATUS && th ? qp_watch_id(th)
+                                                            : 0;
         if (waiting >> event & 1)
-            qp_watch_raise(qp_watch_here(), event,
-                           event == QP_EVENT_SAMPLE ? qp_here.sampled : 0, NULL);
+            qp_watch_raise(th, event, object, NULL);
+    }
 }

@@ -12,6 +12,7 @@ cat >host.cc <<'END'
 #include <stdexcept>
 
 #include "qprof.h"
+#include "qprof/triggers.h"
 
 static int failed;
 
@@ -105,6 +106,20 @@ int main()
         claim(qprof_trg_enable(t) == 0 && qprof_trg_delete(t) == 0, place.what);
     }
     claim(hits(quiet) == 8, "events go on");
+
+    qprof_register_method_id(3, "t", nullptr, 0, nullptr, nullptr, 0);
+    qprof_record_fn_entry(1, 10);
+    qprof_trigger *off = qprof_trigger_create("off", QPROF_TRIGGER_OFF);
+    qprof_action *get = qprof_action_create("get", QPROF_ACTION_GET_RESULTS, QPROF_ON_ENTER);
+    claim(qprof_trigger_add_method(off, 3, 1) == 0, "a trigger");
+    claim(qprof_action_add_method(get, 3, 1) == 0, "an action");
+    for (qprof_event_t event : {QPROF_EV_STATUS, QPROF_EV_SAVE}) {
+        add(event, throws, nullptr, 1, nullptr);
+        claim(is_thrown([] { qprof_record_fn_entry(3, 30); }), "what a rule causes throws");
+        claim(qprof_trigger_thread_status() == 0, "the trigger has acted");
+        qprof_record_fn_exit(10);
+        claim(qprof_trigger_thread_status() == 1, "its frame has restored the status");
+    }
     claim(qprof_stop_recording() == 1, "no lock is left behind");
     qprof_shutdown();
     return failed;

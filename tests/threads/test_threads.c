@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "qprof/triggers.h"
 #include "unit/play.h"
 
 enum { N_CARRIERS = 4, N_VIRTUAL = 24, N_METHODS = 20, MAX_DEPTH = 40 };
@@ -128,8 +129,36 @@ static void register_methods(void)
 /* What a disturbing thread does until it is told to end. */
 typedef struct {
     bool is_over;
-    bool stops, saves, clears, shuts_down;
+    bool stops, saves, clears, shuts_down, rules;
 } disturbance;
+
+/* Rules of some methods come, change and go; the gate is closed and opened. */
+static void change_rules(unsigned i)
+{
+    char name[16];
+    snprintf(name, sizeof name, "r%u", i % 8);
+    qprof_trigger *t = qprof_trigger_find(name);
+    qprof_enable_profiling(i % 3 != 0);
+    if (i % 64 == 63)
+        qprof_area_set_checked(qprof_area_find("all-lines"), i % 128 == 127);
+    if (!t) {
+        t = qprof_trigger_create(name, i % 2 ? QPROF_TRIGGER_ON : QPROF_TRIGGER_OFF);
+        qprof_trigger_set_pass(t, i % 5);
+        qprof_trigger_set_work(t, i % 7);
+        qprof_trigger_set_all_threads(t, i % 2);
+        qprof_trigger_add_method(t, 1 + i % N_METHODS, 1);
+        qprof_trigger_add_routine(t, i % 16 ? "m" : "glob:*", i % 9 == 0);
+    } else if (i % 4) {
+        qprof_trigger_check_routine(t, "m", i % 2);
+    } else {
+        qprof_trigger_destroy(t);
+    }
+    qprof_action *a = qprof_action_find("turn");
+    if (!a && (a = qprof_action_create("turn", (int)(i % 2), QPROF_ON_EXIT)))
+        qprof_action_add_method(a, 1 + i % N_METHODS, 1);
+    else if (i % 4 == 0)
+        qprof_action_destroy(a);
+}
 
 static void *disturb(void *what)
 {
@@ -145,6 +174,8 @@ static void *disturb(void *what)
         }
         if (d->clears && i % 8 == 0)
             qprof_clear_data();
+        if (d->rules)
+            change_rules(i);
         if (d->shuts_down && i == 200)
             qprof_shutdown();
         qprof_diagnostic("wrong_mode");
@@ -219,6 +250,24 @@ static void calls_are_hits_or_skips_while_others_stop_and_start(void **state) /*
     disturbance d = {.stops = true, .saves = true};
     begin(true);
     assert_virtual_threads(*state, run_stage(false, &d));
+}
+
+/* Calls outside of all areas have no row; the others are hits or skips, whatever rules do. */
+static void rules_come_and_go_while_others_record(void **state) /* triggers 13, 14, 23, 38 */
+{
+    play_ctx *p = *state;
+    for (int by_handle = 0; by_handle < 2; by_handle++) {
+        disturbance d = {.stops = true, .saves = true, .rules = true};
+        begin(true);
+        uint64_t n_entries = run_stage(by_handle, &d);
+        qprof_add_annotation("there is something to write");
+        play_end(p);
+        uint64_t n_folded = 0;
+        for (uint32_t i = 1; i < p->m->n_threads; i++)
+            n_folded += p->m->threads[i].n_folded;
+        assert_int_equal(p->m->run.calls + n_folded, n_entries);
+        assert_int_equal(unlink("run.qprof"), 0);
+    }
 }
 
 static void clearing_meanwhile_keeps_the_accounts(void **state) /* qii 32 */
@@ -385,6 +434,7 @@ int main(void)
         PLAY_TEST(virtual_threads_wander_and_every_call_is_counted),
         PLAY_TEST(handles_wander_and_every_call_is_counted),
         PLAY_TEST(calls_are_hits_or_skips_while_others_stop_and_start),
+        PLAY_TEST(rules_come_and_go_while_others_record),
         PLAY_TEST(clearing_meanwhile_keeps_the_accounts),
         PLAY_TEST(shutting_down_meanwhile_keeps_what_was_recorded),
         PLAY_TEST(system_threads_are_counted_while_others_save),

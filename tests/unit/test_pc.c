@@ -209,6 +209,31 @@ static void a_stopped_recording_has_no_interrupts(void **state) /* sampling 39 *
     assert_procedure(p, "a", 2, 2);
 }
 
+/* Neither closed by the gate, nor off by a trigger: an expiry has not even occurred. */
+static void where_nothing_is_recorded_there_are_no_interrupts(void **state) /* sampling 39 */
+{
+    play_ctx *p = *state;
+    play_begin(p, "-pc='REAL 3600000000'");
+    qprof_trigger *t = qprof_trigger_create("off", QPROF_TRIGGER_OFF);
+    qprof_trigger_add_routine(t, "quiet", 1);
+    play(p, "a(");
+    qprof_pc_sample(1);
+    qprof_enable_profiling(0);
+    qprof_pc_sample(3);
+    qprof_enable_profiling(1);
+    assert_totals(1, 0, 0, 0);
+    play(p, "quiet( b(");
+    qprof_pc_sample(5);
+    play(p, ") )");
+    assert_totals(1, 0, 0, 0);
+    qprof_pc_sample(2);
+    play(p, ")");
+    assert_totals(3, 0, 0, 0);
+    assert_procedure(p, "a", 3, 3);
+    assert_procedure(p, "quiet", 0, 0);
+    assert_procedure(p, "b", 0, 0);
+}
+
 static void deep_stacks_are_looked_up_once(void **state)
 {
     play_ctx *p = *state;
@@ -291,6 +316,25 @@ static void time_while_recording_is_stopped_is_nobodys(void **state)
     play(p, "g( )");
     burn(300);
     qprof_start_recording();
+    play(p, "g( ) )");
+    assert_nothing_of_the_300();
+}
+
+static void time_while_a_thread_is_off_or_the_gate_closed_is_nobodys(void **state)
+{
+    play_ctx *p = *state;
+    play_begin(p, "'-pc=VIRTUAL 1000'");
+    qprof_trigger *t = qprof_trigger_create("off", QPROF_TRIGGER_OFF);
+    qprof_trigger_add_routine(t, "quiet", 1);
+    play(p, "f(");
+    burn(20);
+    play(p, "quiet( g( )");
+    burn(150);
+    play(p, "g( ) )");
+    qprof_enable_profiling(0);
+    play(p, "g( )");
+    burn(150);
+    qprof_enable_profiling(1);
     play(p, "g( ) )");
     assert_nothing_of_the_300();
 }
@@ -425,9 +469,11 @@ int main(void)
         PLAY_TEST(critical_sections_charge_nobody),
         PLAY_TEST(a_pattern_chooses_and_charges),
         PLAY_TEST(a_stopped_recording_has_no_interrupts),
+        PLAY_TEST(where_nothing_is_recorded_there_are_no_interrupts),
         PLAY_TEST(deep_stacks_are_looked_up_once),
         PLAY_TEST(the_report_has_two_orders_and_a_summary),
         PLAY_TEST(time_while_recording_is_stopped_is_nobodys),
+        PLAY_TEST(time_while_a_thread_is_off_or_the_gate_closed_is_nobodys),
         PLAY_TEST(time_before_the_command_is_nobodys),
         PLAY_TEST(time_behind_the_last_command_is_nobodys),
         PLAY_TEST(a_host_that_waits_has_all_its_interrupts),
