@@ -32,7 +32,7 @@ suite() {
     shift
     # shellcheck disable=SC2086
     build_tree "$text" "$folder" $words
-    ctest --test-dir "$folder" --output-on-failure --no-tests=ignore "$@" \
+    ctest --test-dir "$folder" --output-on-failure --no-tests=ignore --parallel "$(nproc)" "$@" \
         ${filter:+-R "$filter"} </dev/null || failed="$failed $folder"
 }
 
