@@ -184,7 +184,7 @@ async function lines_have_the_numbers_of_annotate() {
 }
 
 async function a_text_that_nobody_may_see_stays_out() {
-    for (const [file, is] of [["outside.html", false], ["inside.html", true]]) {
+    for (const [file, is] of [["outside.html", false], ["inside.html", true], ["named.html", true], ["beside.html", false]]) {
         const text = readFileSync(file, "utf8");
         claim(`${file} ${is ? "has" : "has not"} the text`, text.includes("changed since, and secret") === is);
     }

@@ -60,6 +60,9 @@ QPROF=-output=secret.qprof "$qlua" "$PWD/out/secret.lua"
 echo '-- changed since, and secret' >>out/secret.lua
 (cd out/of/sight && "$qprof" html ../../../secret.qprof -o ../../../outside.html) >/dev/null
 (cd out && "$qprof" html ../secret.qprof -o ../inside.html) >/dev/null
+here=$PWD
+(cd out/of/sight && "$qprof" html --source-path="/nowhere:$here/out/" ../../../secret.qprof -o ../../../named.html) >/dev/null
+(cd out/of/sight && "$qprof" html --source-path="$here/ou" ../../../secret.qprof -o ../../../beside.html) >/dev/null
 
 cat >hostile.lua <<'END'
 local names = {"</script><script>window.pwned=1</script>", "<img src=x onerror=window.pwned=1>",

@@ -1,12 +1,12 @@
 // changes.tsx: two runs: the functions that differ, the largest change first.
 import { useMemo } from "preact/hooks";
-import { count, percentage } from "../common/format";
+import { count } from "../common/format";
 import { List } from "../common/list";
 import type { Column } from "../common/table";
 import { visible } from "../common/visible";
 import { type Index, type Method, type State, isSeen } from "./data";
 import { type ViewProps, foldKeys } from "./lists";
-import { signed, time } from "./units";
+import { growth, signed, time } from "./units";
 
 const signs: Record<State, string> = { alike: "=", changed: "\u2260", new: "+", gone: "\u2212" };
 
@@ -103,7 +103,7 @@ function columnsOf(index: Index, methods: Method[]): Column<Method>[] {
             isNumber: true,
             rank: 1,
             value: (row) => (row.base?.self ? change(row, "self") / row.base.self : NaN),
-            cell: (row) => (row.base?.self ? signed(change(row, "self"), (size) => `${percentage(size, row.base!.self).toFixed(1)} %`) : "\u2013"),
+            cell: (row) => (row.base?.self ? signed(change(row, "self"), (size) => growth(size, row.base!.self)) : "\u2013"),
         });
     if (index.hasCalls) columns.push(...figureColumns(index, "calls", "Calls", 2));
     return columns;

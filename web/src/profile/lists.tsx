@@ -92,6 +92,7 @@ export function changeColumn<Row extends Timed>(run: Run, id: keyof Figures, hea
 function timeColumns<Row extends Timed>(index: Index): Column<Row>[] {
     const { run } = index;
     const base = run !== index.base && index.base;
+    const later = Number(!!base); // the change of self goes before what else there is
     const columns: Column<Row>[] = [];
     if (index.hasCalls)
         columns.push({
@@ -99,16 +100,16 @@ function timeColumns<Row extends Timed>(index: Index): Column<Row>[] {
             head: "Calls",
             width: 110,
             isNumber: true,
-            rank: 2,
+            rank: 2 + later,
             value: (row) => row.calls,
             cell: (row) => count(row.calls),
         });
-    if (base && index.hasCalls) columns.push(changeColumn(run, "calls", "Calls \u00b1", 3));
+    if (base && index.hasCalls) columns.push(changeColumn(run, "calls", "Calls \u00b1", 4));
     if (!index.hasTimes) return columns;
     columns.push(...timeColumn<Row>(run, "self", "Self", "Time in it, without what it called", 0));
     if (base) columns.push(changeColumn(run, "self", "Self \u00b1", 1));
-    columns.push(...timeColumn<Row>(run, "total", "Total", "Time in it and in all that it called", 1));
-    if (base) columns.push(changeColumn(run, "total", "Total \u00b1", 1));
+    columns.push(...timeColumn<Row>(run, "total", "Total", "Time in it and in all that it called", 1 + later));
+    if (base) columns.push(changeColumn(run, "total", "Total \u00b1", 2));
     return columns;
 }
 
@@ -231,7 +232,7 @@ function pathColumns(index: Index, tree: Tree, matching: Set<number> | undefined
             rank: 0,
             value: (row) => frameName(index, tree, row.node).toLowerCase(),
             cell: (row) => (
-                <span class="tree-name" style={{ paddingLeft: `${Math.min(row.level - 1, MOST_INDENT) * 14}px` }}>
+                <span class="tree-name" style={{ paddingLeft: `min(${Math.min(row.level - 1, MOST_INDENT) * 14}px, 60%)` }}>
                     <span class="tree-sign" aria-hidden="true">
                         {row.isOpen === undefined ? "" : row.isOpen ? "\u25be" : "\u25b8"}
                     </span>

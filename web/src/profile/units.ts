@@ -27,6 +27,12 @@ export function signed(change: number, text: (size: number) => string): string {
     return change === 0 ? "0" : `${change < 0 ? "\u2212" : "+"}${text(Math.abs(change))}`;
 }
 
+/** "20.0 %" of base; from ten times on without decimals. */
+export function growth(size: number, base: number): string {
+    const percent = percentage(size, base);
+    return `${percent < 1000 ? percent.toFixed(1) : count(Math.round(percent))} %`;
+}
+
 /** New against base: "+9.000 ms (+20.0 %)". */
 export function changeOf(run: Run, base: number, now: number): string {
     const change = now - base;
@@ -34,5 +40,5 @@ export function changeOf(run: Run, base: number, now: number): string {
     const text = signed(change, (size) => time(run, size));
     if (!base) return `${text} (new)`;
     if (!now) return `${text} (gone)`;
-    return `${text} (${signed(change, (size) => `${percentage(size, base).toFixed(1)} %`)})`;
+    return `${text} (${signed(change, (size) => growth(size, base))})`;
 }
