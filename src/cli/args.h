@@ -20,6 +20,10 @@ typedef struct {
     size_t n;
 } qp_list;
 
+/* What percentages of a function table are of; in the order of --percent. */
+#define QP_PERCENT_WORDS "run|rows"
+enum { QP_PERCENT_OF_RUN, QP_PERCENT_OF_ROWS };
+
 /* Flags of `qprof cover` and `qprof list`. */
 typedef struct {
     unsigned view, annotations, by; /* positions in the words of the flag */
@@ -62,7 +66,7 @@ typedef struct {
     uint64_t depth, count;
     double min_percent, interval;
     const char *thread, *filter, *unit, *source_path; /* NULL: not given */
-    unsigned time, granularity;                       /* UINT_MAX: not given */
+    unsigned time, granularity, percent;              /* UINT_MAX: not given */
     const char *clock, *output, *to, *pid, *lasts, *pc;
     qp_cover_args cover;
     qp_diff_args diff;

@@ -164,13 +164,20 @@ static void take_cover_options(qp_cover_args *a, const qp_options *o)
         a->adjustments = qp_option_text(o, QP_OPT_adjustments_file);
 }
 
+/* What the configuration file said is among the options. */
+static qp_parse pass_over(void *unused, qp_options *o, const char *file, qp_parse_error *error)
+{
+    (void)unused, (void)o, (void)file, (void)error;
+    return QP_PARSE_OK;
+}
+
 /* What the run's own options say about reports holds where no flag says otherwise; of several runs,
  * what the first one's say. */
 static void take_options(qp_cli *cli, const qp_model *m)
 {
     static qp_options o; /* the texts stay */
     static bool is_taken;
-    const qp_option_events events = {0};
+    const qp_option_events events = {.config = pass_over};
     qp_parse_error error;
     if (is_taken)
         return;
@@ -183,6 +190,10 @@ static void take_options(qp_cli *cli, const qp_model *m)
         cli->args.unit = unit;
     if (!cli->args.source_path && o.is_set[QP_OPT_source_path])
         cli->args.source_path = qp_option_text(&o, QP_OPT_source_path);
+    if (cli->args.percent == UINT_MAX)
+        cli->args.percent =
+            o.number[QP_OPT_percent_real_values] ? QP_PERCENT_OF_RUN : QP_PERCENT_OF_ROWS;
+    cli->args.has_skips |= o.number[QP_OPT_show_non_hit] == 1;
     take_cover_options(&cli->args.cover, &o);
 }
 

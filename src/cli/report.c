@@ -87,6 +87,14 @@ static bool print_threads(const qp_cli *cli, const qp_model *m)
 
 /* ---- JSON, CSV ----------------------------------------------------------------------------- */
 
+/* What only a table of functions has. */
+static void write_shares(qp_json *json, const qp_view *v, const qp_figures *f)
+{
+    qp_json_count(json, "average_total", qp_model_ns(v->m, qp_figures_average_total(f)));
+    qp_json_number(json, "self_percent", qp_view_percent(f->self, v->whole_self));
+    qp_json_number(json, "total_percent", qp_view_percent(f->total, v->whole_total));
+}
+
 static void write_json(qp_cli *cli, const qp_view *v, const uint32_t *rows, size_t n)
 {
     qp_json json;
@@ -102,6 +110,7 @@ static void write_json(qp_cli *cli, const qp_view *v, const uint32_t *rows, size
     for (size_t i = 0; i < n; i++) {
         qp_json_begin(&json, NULL, '{');
         qp_method_json(&json, v->m, rows[i], &v->flat[rows[i]]);
+        write_shares(&json, v, &v->flat[rows[i]]);
         qp_json_end(&json, '}');
     }
     qp_json_end(&json, ']');
@@ -115,8 +124,8 @@ static void write_csv(qp_cli *cli, const qp_view *v, const uint32_t *rows, size_
     qp_out_format(out,
                   "name,class,module,file,line,calls,hits,skips,self_%s,total_%s,"
                   "average_%s,min_%s,max_%s,self_half_%s,total_half_%s,type,"
-                  "includes_hidden\r\n",
-                  unit, unit, unit, unit, unit, unit, unit);
+                  "includes_hidden,average_total_%s,self_percent,total_percent\r\n",
+                  unit, unit, unit, unit, unit, unit, unit, unit);
     for (size_t i = 0; i < n; i++) {
         const qp_model_method *x = &v->m->methods[rows[i]];
         const qp_figures *f = &v->flat[rows[i]];
@@ -135,9 +144,11 @@ static void write_csv(qp_cli *cli, const qp_view *v, const uint32_t *rows, size_
                           qp_model_ns(v->m, f->max));
         else
             qp_out_char(out, ',');
-        qp_out_format(out, ",%" PRIu64 ",%" PRIu64 ",%s,%s\r\n",
-                      qp_model_ns(v->m, f->self_half), qp_model_ns(v->m, f->total_half),
-                      x->type, x->has_hidden ? "yes" : "no");
+        qp_out_format(
+            out, ",%" PRIu64 ",%" PRIu64 ",%s,%s,%" PRIu64 ",%.2f,%.2f\r\n",
+            qp_model_ns(v->m, f->self_half), qp_model_ns(v->m, f->total_half), x->type,
+            x->has_hidden ? "yes" : "no", qp_model_ns(v->m, qp_figures_average_total(f)),
+            qp_view_percent(f->self, v->whole_self), qp_view_percent(f->total, v->whole_total));
     }
 }
 
@@ -193,7 +204,10 @@ static const qp_flag flags[] = {
     QP_FLAG_WHEN,
     QP_FLAGS_FOLD,
     {"long", 'l', QP_FLAG_YES, NULL, QP_FLAG_AT(is_long), NULL,
-     "with the module and the type of measurement"},
+     "with the average of Total, the module and the type of measurement"},
+    {"percent", 0, QP_FLAG_WORD, QP_PERCENT_WORDS, QP_FLAG_AT(percent), NULL,
+     "what percentages are of: the run's time, so that those of Total add up to more than 100, "
+     "or the sum of all rows; default: the run's -percent-real-values, or run"},
     QP_FLAG_THREAD,
     {"threads", 0, QP_FLAG_YES, NULL, QP_FLAG_AT(has_threads), NULL,
      "a row for each thread, instead of functions"},

@@ -59,7 +59,17 @@ static bool is_shown(const qp_args *args, const qp_view *v, uint32_t method)
     return !args->filter || strstr(x->name, args->filter) || strstr(x->file, args->filter);
 }
 
-bool qp_rows_select(const qp_args *args, const qp_view *v, uint32_t **rows, size_t *n)
+/* The columns of percentages are to total 100. */
+static void add_up(qp_view *v, const uint32_t *rows, size_t n)
+{
+    v->whole_self = v->whole_total = 0;
+    for (size_t i = 0; i < n; i++) {
+        v->whole_self += v->flat[rows[i]].self;
+        v->whole_total += v->flat[rows[i]].total;
+    }
+}
+
+bool qp_rows_select(const qp_args *args, qp_view *v, uint32_t **rows, size_t *n)
 {
     order o = {v, (qp_sort)args->sort};
     *n = 0;
@@ -72,6 +82,8 @@ bool qp_rows_select(const qp_args *args, const qp_view *v, uint32_t **rows, size
         if (is_shown(args, v, i))
             (*rows)[(*n)++] = i;
     qsort_r(*rows, *n, sizeof **rows, compare_rows, &o);
+    if (args->percent == QP_PERCENT_OF_ROWS)
+        add_up(v, *rows, *n);
     return true;
 }
 
@@ -87,6 +99,7 @@ typedef enum {
     TOTAL_HALF,
     TOTAL_PERCENT,
     AVERAGE,
+    AVERAGE_TOTAL,
     MIN,
     MAX,
     N_COLUMNS
@@ -96,10 +109,10 @@ static const struct {
     const char *head;
     unsigned rank;
     bool has_unit; /* all its figures are in one unit, which the head names */
-} heads[N_COLUMNS] = {{"Calls", 0, false}, {"Skips", 0, false},   {"Self", 0, true},
-                      {"", 3, false},      {"Self %", 0, false},  {"Total", 1, true},
-                      {"", 4, false},      {"Total %", 1, false}, {"Avg", 4, false},
-                      {"Min", 6, false},   {"Max", 5, false}};
+} heads[N_COLUMNS] = {{"Calls", 0, false},     {"Skips", 0, false},   {"Self", 0, true},
+                      {"", 3, false},          {"Self %", 0, false},  {"Total", 1, true},
+                      {"", 4, false},          {"Total %", 1, false}, {"Avg", 4, false},
+                      {"Avg total", 6, false}, {"Min", 6, false},     {"Max", 5, false}};
 
 typedef struct {
     const qp_view *v;
@@ -127,6 +140,7 @@ static void choose_columns(layout *l, const qp_cli *cli, const qp_view *v, const
     }
     l->has[CALLS] = run->has_calls;
     l->has[AVERAGE] &= run->has_calls;
+    l->has[AVERAGE_TOTAL] &= run->has_calls && l->is_long;
     l->has[SKIPS] = cli->args.has_skips;
     l->has[SELF_HALF] = l->has[TOTAL_HALF] = run->has_times && run->is_estimated;
     l->has[MIN] = l->has[MAX] = run->has_times && run->has_min_max && !run->is_estimated;
@@ -163,7 +177,7 @@ static void print_figure(char *to, const layout *l, const qp_figures *f, column 
         qp_unit_number(to, qp_model_ns(m, f->self_half), l->unit);
         return;
     case SELF_PERCENT:
-        qp_unit_percent(to, f->self, l->v->whole);
+        qp_unit_percent(to, f->self, l->v->whole_self);
         return;
     case TOTAL:
         qp_unit_number(to, qp_model_ns(m, f->total), l->unit);
@@ -172,10 +186,13 @@ static void print_figure(char *to, const layout *l, const qp_figures *f, column 
         qp_unit_number(to, qp_model_ns(m, f->total_half), l->unit);
         return;
     case TOTAL_PERCENT:
-        qp_unit_percent(to, f->total, l->v->whole);
+        qp_unit_percent(to, f->total, l->v->whole_total);
         return;
     case AVERAGE:
         print_one(to, l, qp_figures_average(f));
+        return;
+    case AVERAGE_TOTAL:
+        print_one(to, l, qp_figures_average_total(f));
         return;
     default:
         if (has_extremes)

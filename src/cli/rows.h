@@ -17,10 +17,11 @@ typedef enum {
     QP_SORT_NAME
 } qp_sort;
 
-/* Methods that are to be shown, sorted. Without times --sort=self means calls.
+/* Methods that are to be shown, sorted, and what their percentages are of. Without times --sort=self
+ * means calls.
  * @param rows  [*n] methods; free with qp_free()
  * @return false: no memory */
-bool qp_rows_select(const qp_args *args, const qp_view *v, uint32_t **rows, size_t *n);
+bool qp_rows_select(const qp_args *args, qp_view *v, uint32_t **rows, size_t *n);
 
 /* A table of rows[0..n); of none, why there are none. @return false: no memory */
 bool qp_rows_print(const qp_cli *cli, const qp_view *v, const uint32_t *rows, size_t n);

@@ -44,9 +44,11 @@ bool qp_view_init(qp_view *v, const qp_model *m, uint32_t thread, bool is_subtra
     v->flat = qp_alloc_zeroed(m->n_methods, sizeof *v->flat);
     if (!v->flat || !qp_model_flat(m, thread, v->flat))
         return false;
-    if (is_subtracted)
-        return subtract_cost(v);
-    v->whole = thread == QP_ALL_THREADS ? m->run.total : m->threads[thread].total;
+    if (!is_subtracted)
+        v->whole = thread == QP_ALL_THREADS ? m->run.total : m->threads[thread].total;
+    else if (!subtract_cost(v))
+        return false;
+    v->whole_self = v->whole_total = v->whole;
     return true;
 }
 

@@ -8,9 +8,10 @@
 
 typedef struct {
     const qp_model *m;
-    uint32_t thread;  /* QP_ALL_THREADS: all */
-    uint64_t whole;   /* ticks: 100 % */
-    qp_figures *flat; /* [n_methods] */
+    uint32_t thread;                  /* QP_ALL_THREADS: all */
+    uint64_t whole;                   /* ticks: 100 % */
+    uint64_t whole_self, whole_total; /* the same of a function table's columns */
+    qp_figures *flat;                 /* [n_methods] */
     uint64_t *node_self,
         *node_total; /* [n_nodes] ticks, less the cost; NULL: as in the model */
 } qp_view;

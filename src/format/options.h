@@ -106,6 +106,10 @@
     X(program_name, "program-name", TEXT, "", "NAME",                                          \
       "program in file names and reports; default: its own")                                   \
     X(time_unit, "time-unit", WORD, "us", "s|ms|us|ns", "unit that reports show by default")   \
+    X(percent_real_values, "percent-real-values", BOOL, "yes", "",                             \
+      "reports: percentages are of the run's time; no: of the sum of all rows")                \
+    X(show_non_hit, "show-non-hit", BOOL, "no", "",                                            \
+      "reports show functions that had no calls but skips")                                    \
     X(source_path, "source-path", TEXT, "", "FOLDERS",                                         \
       "where reports look for sources; separated by ':'")                                      \
     X(config, "config", TEXT, "", "FILE",                                                      \

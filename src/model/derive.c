@@ -335,6 +335,11 @@ uint64_t qp_figures_average(const qp_figures *f)
     return f->hits ? f->self / f->hits : 0;
 }
 
+uint64_t qp_figures_average_total(const qp_figures *f)
+{
+    return f->hits ? f->total / f->hits : 0;
+}
+
 static bool fill_methods(qp_model_private *own)
 {
     qp_figures *all = qp_alloc(own->model.n_methods, sizeof *all);

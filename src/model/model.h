@@ -147,6 +147,8 @@ bool qp_figures_is_seen(const qp_figures *f);
 
 /* Own time of a call on average, ticks: self / hits; 0 without hits. */
 uint64_t qp_figures_average(const qp_figures *f);
+/* The same with callees: total / hits. In a recursion it is less than that of the outermost calls. */
+uint64_t qp_figures_average_total(const qp_figures *f);
 
 /* ---- methods, threads, nodes --------------------------------------------------------------- */
 

@@ -30,7 +30,7 @@ claim "one unit for a column" same '45,000' \
 qprof report ref.qprof > table.txt
 claim "the table has no colours" same 0 "$(grep -c "$(printf '\033')" table.txt)"
 claim "and no blanks at the ends of lines" same 0 "$(grep -c ' $' table.txt)"
-claim "csv is one row a function" same '"fun_two","","score","score.src",31,1,1,0,8000,8000,8000,8000,8000,0,0,Line,no' \
+claim "csv is one row a function" same '"fun_two","","score","score.src",31,1,1,0,8000,8000,8000,8000,8000,0,0,Line,no,8000,17.78,17.78' \
     "$(qprof report --format=csv ref.qprof | tr -d '\r' | grep fun_two)"
 qprof report --format=csv ref.qprof > all.csv
 claim "the newest profile is the default" same "$(cat all.csv)" "$(qprof report --format=csv)"
@@ -102,6 +102,31 @@ claim "B is marked, with 45.8 %" same 'B * 1 54.000 45.8' \
     "$(qprof detail --unit=us A rec.qprof | awk '$1 == "B" { print $1, $2, $3, $4, $5 }')"
 claim "callers add up to the total" same 118000 \
     "$(qprof detail rec.qprof A --format=json | jq '[.callers[].time] | add')"
+# of all rows: self 64 of 118; total 118 of 118 + 86 + 69 + 14 = 287: triggers 39
+claim "percentages of the run" same 'A 54.2 100.0 B 14.4 72.9 C 19.5 58.5 D 11.9 11.9' \
+    "$(qprof report --sort=name rec.qprof | awk '/score.src/ { print $1, $4, $6 }' | tr '\n' ' ' | sed 's/ $//')"
+claim "percentages of all rows" same 'A 54.2 41.1 B 14.4 30.0 C 19.5 24.0 D 11.9 4.9' \
+    "$(qprof report --sort=name --percent=rows rec.qprof | awk '/score.src/ { print $1, $4, $6 }' | tr '\n' ' ' | sed 's/ $//')"
+sums() { qprof report --format=json "$@" |
+    jq -c '[[.methods[].self_percent], [.methods[].total_percent]] | map(add | round)'; }
+claim "of the run, those with callees are more than 100" same '[100,243]' "$(sums rec.qprof)"
+claim "of all rows they are 100" same '[100,100]' "$(sums --percent=rows rec.qprof)"
+claim "those of a limit are the same" same 41.1 "$(qprof report --percent=rows -n 1 rec.qprof | awk '$1 == "A" { print $6 }')"
+QPROF='-output=rows.qprof -percent-real-values=no -show-non-hit' ./score \
+    'A(' 32 'B(' 17 ')' stop 'D(' ')' start ')'
+claim "the run says so" same '[100,100]' "$(sums rows.qprof)"
+claim "a flag is stronger" same '[100,135]' "$(sums --percent=run rows.qprof)"
+claim "functions without hits are shown" same '[0,1]' "$(qprof report --format=json rows.qprof |
+    jq -c '.methods[] | select(.name == "D") | [.hits, .skips]')"
+claim "hits and skips are the calls" same true "$(qprof report --format=json rows.qprof |
+    jq '[.methods[] | .calls == .hits + .skips] | all')"
+
+# ---- triggers 40: four deep, 2 s each --------------------------------------------------------------
+record four.qprof 'A(' 2000000 'A(' 2000000 'A(' 2000000 'A(' 2000000 ')' ')' ')' ')'
+claim "8 s, and 8 s with children" same '[4,8000000000,8000000000,2000000000,2000000000,2000000000]' \
+    "$(figures four.qprof A)"
+claim "the average with children is of calls" same '2.000 s 2.000 s' \
+    "$(qprof report --long --unit=s four.qprof | awk '$1 == "A" { print $7, $8, $9, $10 }')"
 claim "a function at a line" same C "$(qprof detail score.src:22 rec.qprof --format=json | jq -r .method.name)"
 
 # ---- lines: f has blocks on lines 1, 2, 3 ---------------------------------------------------------
