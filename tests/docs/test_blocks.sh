@@ -1,6 +1,7 @@
 #!/bin/sh
 # test_blocks.sh: every block of commands in docs/ works as it stands, in a folder with a profile
-# run.qprof and a script.lua; every link from one page to another leads somewhere.
+# run.qprof and a script.lua; every link from one page to another leads somewhere, and
+# README.md names every page.
 set -u
 [ -x "$QPROF_BIN/qlua" ] || { echo "qlua is not built"; exit 77; }
 for tool in jq lcov genhtml gcovr xmllint callgrind_annotate; do
@@ -40,5 +41,10 @@ for page in $pages; do
     for link in $(grep -oE '\]\([^)#:]+' "$page" | cut -c3-); do
         [ -e "$folder/$link" ] || { echo "${page#"$QPROF_SOURCE"/}: no $link"; mistakes=1; }
     done
+done
+
+for page in "$QPROF_SOURCE"/docs/*.md "$QPROF_SOURCE"/docs/formats/*.md; do
+    page=${page#"$QPROF_SOURCE"/}
+    grep -Fq "]($page)" "$QPROF_SOURCE/README.md" || { echo "README.md: no $page"; mistakes=1; }
 done
 exit $mistakes
