@@ -12,7 +12,8 @@ void qprof_record_fn_entry(qprof_MethodID method, qprof_StackID id)
     if (QP_UNLIKELY(!(gate & QPROF_GATE_OPEN))) {
         if (!qp_load(&qp_gate_plain) || !(th = qp_door_plain()))
             return;
-        gate = QPROF_LOAD(th->gate);
+        if (!(gate = QPROF_LOAD(th->gate))) /* the run has ended meanwhile */
+            return;
     }
     qprof_open_entry(th, gate, method, id);
 }
@@ -24,7 +25,8 @@ void qprof_record_fn_exit(qprof_StackID id)
     if (QP_UNLIKELY(!(gate & QPROF_GATE_OPEN))) {
         if (!qp_load(&qp_gate_plain) || !(th = qp_door_plain()))
             return;
-        gate = QPROF_LOAD(th->gate);
+        if (!(gate = QPROF_LOAD(th->gate))) /* the run has ended meanwhile */
+            return;
     }
     qprof_open_exit(th, gate, id);
 }
@@ -48,7 +50,7 @@ void qprof_record_fn_entry_vt(qprof_MethodID method, qprof_StackID id, VthreadID
         if (!qp_load(&qp_gate_vt) || !(th = qp_door_vt(vt)))
             return;
     }
-    qprof_open_entry(th, QPROF_LOAD(th->gate), method, id);
+    qprof_entry(th, method, id); /* its gate may have been closed meanwhile */
     qp_thread_drop();
 }
 
@@ -59,7 +61,7 @@ void qprof_record_fn_exit_vt(qprof_StackID id, VthreadID vt)
         if (!qp_load(&qp_gate_vt) || !(th = qp_door_vt(vt)))
             return;
     }
-    qprof_open_exit(th, QPROF_LOAD(th->gate), id);
+    qprof_exit(th, id);
     qp_thread_drop();
 }
 

@@ -206,7 +206,7 @@ qp_run_times qp_charge_run_times(void)
 
 bool qp_charge_is_shared(void)
 {
-    return qp_charge_kind() == QP_CLOCK_ELAPSED && !(qp_run.hooks & QP_HOOK_CLASSES);
+    return qp_charge_kind() == QP_CLOCK_ELAPSED && !(qp_load(&qp_run.hooks) & QP_HOOK_CLASSES);
 }
 
 uint64_t qp_charge_raw_now(const qprof_thread *th)

@@ -374,7 +374,7 @@ static void enter(qprof_thread *th, uintptr_t method, uintptr_t id)
     if (call.path && !call.method && !qp_tree_is_overflow(th, call.path))
         QPROF_STORE(qp_node_at(th, top->node)->last, call.path);
     start_frame(th, top, f);
-    if (has_hook(th, QP_HOOK_TRACE) && !(f->flags & (QPROF_FRAME_SKIP | QPROF_FRAME_EXCLUDED)))
+    if (qp_trace_users() && !(f->flags & (QPROF_FRAME_SKIP | QPROF_FRAME_EXCLUDED)))
         qp_trace_entry(th, f);
     qp_event_end(th, f);
     watch_entry(th, f, method);

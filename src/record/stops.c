@@ -83,7 +83,7 @@ static void sync_own_clock(qprof_thread *th, qprof_frame *top, qp_run_times time
         if (qp_charge_kind() != QP_CLOCK_COUNTS)
             QPROF_STORE(p->parked_at, qp_charge_raw_of(th, qp_charge_kind()));
     } else if (!times.since && was_stopped) {
-        if (qp_run.hooks & QP_HOOK_CLASSES)
+        if (qp_load(&qp_run.hooks) & QP_HOOK_CLASSES)
             qp_charge_by_class(th, NULL);
         else if (qp_charge_kind() != QP_CLOCK_COUNTS)
             QPROF_ADD(p->offset, qp_charge_raw_of(th, qp_charge_kind()) - p->parked_at);
@@ -142,7 +142,7 @@ static void sync_clear(qprof_thread *th, qprof_frame *top, qp_run_times times)
     }
     zero_nodes(th);
     qp_blocks_zero(th);
-    if (qp_charge_is_timed(th) && !(qp_run.hooks & QP_HOOK_CLASSES))
+    if (qp_charge_is_timed(th) && !(qp_load(&qp_run.hooks) & QP_HOOK_CLASSES))
         QPROF_STORE(th->pulse->last, at);
     bool is_adaptive = QPROF_LOAD(th->gate) & QPROF_HOOK_ADAPTIVE;
     qp_stack_cursor c = qp_stack_from(th, top);

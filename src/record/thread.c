@@ -219,7 +219,7 @@ static qprof_thread *begin_thread(uintptr_t host_id, uintptr_t vt)
     qp_store(&th->carrier, 0);
     qp_rules_create(th);
     qp_publish(&r->state, QP_THREAD_ALIVE);
-    qp_publish(&th->gate, qp_run.hooks | QP_HOOK_SYNC | QPROF_GATE_OPEN);
+    qp_publish(&th->gate, qp_load(&qp_run.hooks) | QP_HOOK_SYNC | QPROF_GATE_OPEN);
     qp_fence();
     if (qp_state() != QP_STATE_RUNNING) /* shut down meanwhile */
         qp_store(&th->gate, 0);

@@ -7,6 +7,7 @@
 #include "base/atomic.h"
 #include "record/charge.h"
 #include "record/event.h"
+#include "record/mount.h"
 #include "record/trace_fast.h"
 
 enum {
@@ -120,7 +121,7 @@ static bool has_ring(qp_trace_lane *lane)
 {
     if (QP_LIKELY(lane->ring != NULL))
         return true;
-    if (lane->n_lost % RETRY_LOSSES)
+    if (qp_load(&lane->n_lost) % RETRY_LOSSES)
         return false;
     qp_ring *ring = take_ring();
     if (!ring)
@@ -133,14 +134,24 @@ static bool has_ring(qp_trace_lane *lane)
     return true;
 }
 
+/* What no LOST record says is in the diagnostics alone. */
+static void count_lost(qp_trace_lane *lane)
+{
+    uint64_t n_lost = qp_load(&lane->n_lost);
+    if (n_lost)
+        qp_fetch_add(&qp_run_head()->diagnostics[QP_D_trace_lost], n_lost);
+    qp_store(&lane->n_lost, 0);
+}
+
 void qp_trace_leave(void)
 {
     qp_trace_lane *lane = qp_here.lane;
     if (lane->ring)
         qp_publish(&lane->ring->is_ended, 1);
-    if (lane->n_lost)
-        qp_fetch_add(&qp_run_head()->diagnostics[QP_D_trace_lost], lane->n_lost);
-    *lane = (qp_trace_lane){0};
+    count_lost(lane);
+    qp_store(&lane->th, (qprof_thread *)NULL);
+    qp_store(&lane->ring, (qp_ring *)NULL);
+    lane->limit = 0;
     qp_here.lane = &qp_closed_lane;
 }
 
@@ -148,7 +159,7 @@ void qp_trace_leave(void)
 
 static void lose(qp_trace_lane *lane, uint32_t n)
 {
-    lane->n_lost += n;
+    qp_bump(&lane->n_lost, n);
     if (lane->ring)
         qp_bump(&lane->ring->n_lost, n);
 }
@@ -168,11 +179,11 @@ static bool has_room(qp_trace_lane *lane, uint32_t n)
 
 static void say_what_was_lost(qp_trace_lane *lane, uint64_t raw)
 {
-    if (QP_LIKELY(!lane->n_lost))
+    uint64_t n_lost = qp_load(&lane->n_lost);
+    if (QP_LIKELY(!n_lost))
         return;
-    put(lane, QP_TRACE_LOST, raw, (uint32_t)lane->n_lost, (uint32_t)(lane->n_lost >> 32));
-    qp_fetch_add(&qp_run_head()->diagnostics[QP_D_trace_lost], lane->n_lost);
-    lane->n_lost = 0;
+    put(lane, QP_TRACE_LOST, raw, (uint32_t)n_lost, (uint32_t)(n_lost >> 32));
+    count_lost(lane);
     qp_store(&lane->th, (qprof_thread *)NULL);
 }
 
@@ -197,8 +208,7 @@ static void say_whose(qp_trace_lane *lane, qprof_thread *th, uint64_t raw)
 static qp_trace_lane *room_for(qprof_thread *th, uint32_t n, uint64_t raw)
 {
     enum { SAID_BEFORE = 3 }; /* LOST, SWITCH, DATA */
-    if (!qp_carrier_here())
-        return NULL;
+    qp_carrier_renew();
     qp_trace_lane *lane = qp_here.lane;
     if (!has_ring(lane) || !has_room(lane, SAID_BEFORE + n)) {
         lose(lane, n);
@@ -210,6 +220,8 @@ static qp_trace_lane *room_for(qprof_thread *th, uint32_t n, uint64_t raw)
 }
 
 /* ---- events -------------------------------------------------------------------------------- */
+/* An event in progress while the run ends, its thread's gate closed by then, is counted, and so it
+ * is traced. */
 
 /* When the event in progress was, or is: its time was read already where times are exact. */
 static uint64_t raw_of_event(const qprof_thread *th)
@@ -236,8 +248,7 @@ void qp_trace_entry(qprof_thread *th, qprof_frame *f)
 void qp_trace_exit(qprof_thread *th, uint32_t n, bool is_unwound, const qprof_frame *resumes)
 {
     uint64_t raw = raw_of_event(th);
-    bool is_traced = n && (QPROF_LOAD(th->gate) & QP_HOOK_TRACE);
-    qp_trace_lane *lane = is_traced ? room_for(th, 1, raw) : NULL;
+    qp_trace_lane *lane = n && qp_trace_users() ? room_for(th, 1, raw) : NULL;
     if (lane)
         put(lane, QP_TRACE_EXIT, raw, n | (is_unwound ? QP_TRACE_UNWOUND : 0), resumes->node);
 }
@@ -245,8 +256,9 @@ void qp_trace_exit(qprof_thread *th, uint32_t n, bool is_unwound, const qprof_fr
 /* Ticks at which a thread's clock was stopped or started; where it has another clock, now. */
 static uint64_t raw_of_change(uint64_t raw)
 {
-    bool is_elapsed = qp_run_head()->clock_kind == QP_CLOCK_ELAPSED &&
-                      (qp_run.hooks & (QPROF_HOOK_EXACT | QP_HOOK_CLASSES)) == QPROF_HOOK_EXACT;
+    bool is_elapsed =
+        qp_run_head()->clock_kind == QP_CLOCK_ELAPSED &&
+        (qp_load(&qp_run.hooks) & (QPROF_HOOK_EXACT | QP_HOOK_CLASSES)) == QPROF_HOOK_EXACT;
     return raw && is_elapsed ? raw : qp_charge_elapsed();
 }
 
@@ -376,11 +388,8 @@ void qp_trace_value(qprof_thread *th, int number, const char *type, const char *
 
 void qp_trace_end(void)
 {
-    for (uint32_t i = 1; qp_carrier_at(i); i++) {
-        qp_trace_lane *lane = &qp_carrier_at(i)->lane;
-        qp_fetch_add(&qp_run_head()->diagnostics[QP_D_trace_lost], lane->n_lost);
-        lane->n_lost = 0;
-    }
+    for (uint32_t i = 1; qp_carrier_at(i); i++)
+        count_lost(&qp_carrier_at(i)->lane);
 }
 
 /* ---- who drives whom ------------------------------------------------------------------------ */

@@ -229,11 +229,9 @@ static bool put_clock(qp_trace_sink *s, bool is_end)
 {
     const qp_head *h = qp_run_head();
     qp_sink_packet *p = other_packet(s, QP_PACKET_CLOCK);
-    uint64_t points[] = {h->tick_0, h->ns_0, h->tick_1, h->ns_1};
-    if (!is_end) { /* at the end the head is right, and its profile is to agree */
-        points[2] = qp_clock_tsc();
-        points[3] = qp_clock_monotonic();
-    }
+    /* at the end the head is right, and its profile is to agree; before, others may set it */
+    const uint64_t points[] = {h->tick_0, h->ns_0, is_end ? h->tick_1 : qp_clock_tsc(),
+                               is_end ? h->ns_1 : qp_clock_monotonic()};
     memcpy(p->bytes, points, sizeof points);
     p->head.n_bytes = sizeof points;
     for (unsigned i = 0; i < QP_D_COUNT; i++)

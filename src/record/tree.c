@@ -54,7 +54,7 @@ static qp_cell new_node(qprof_thread *th, qp_cell parent, uint64_t method_id, qp
     n->method_id = method_id;
     n->method = method;
     n->parent = parent;
-    n->self_min = qp_run.hooks & QPROF_HOOK_ADAPTIVE ? 0 : UINT64_MAX;
+    n->self_min = qp_load(&qp_run.hooks) & QPROF_HOOK_ADAPTIVE ? 0 : UINT64_MAX;
     n->last = QP_NIL_NODE;
     n->next = cell;
     qp_cells_publish(&qp_run.space, r->nodes, 1);

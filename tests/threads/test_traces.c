@@ -91,10 +91,13 @@ static void *carry(void *by_handle)
     return NULL;
 }
 
-static void *disturb(void *unused)
+static void *disturb(void *stops_too)
 {
-    (void)unused;
     for (unsigned i = 0; !__atomic_load_n(&stage.is_over, __ATOMIC_ACQUIRE); i++) {
+        if (stops_too && i % 4 == 0) {
+            qprof_stop_recording();
+            qprof_start_recording();
+        }
         if (i % 8 == 0) {
             qprof_trace_dump("dump.qtrace");
             unlink("dump.qtrace");
@@ -107,9 +110,10 @@ static void *disturb(void *unused)
     return NULL;
 }
 
-static void run_stage(const char *options, bool by_handle, bool is_disturbed)
+typedef enum { BY_HANDLE = 1, DISTURBED = 2, STOPPED = 4, CUT_SHORT = 8 } stage_way;
+
+static void set_stage(const char *options)
 {
-    pthread_t carriers[N_CARRIERS], other;
     qprof_InitInfo info = {0, options, NULL, 1};
     qprof_set_clock(NULL);
     assert_int_equal(qprof_initialize_ex(&info), 0);
@@ -124,10 +128,32 @@ static void run_stage(const char *options, bool by_handle, bool is_disturbed)
             (actor){.vt = 0x7000 + 16 * i, .random = 0x9E3779B97F4A7C15u * (i + 1)};
         stage.waiting[stage.n_waiting++] = &stage.actors[i];
     }
+}
+
+/* In the middle of what all carriers do. */
+static void end_the_run(void)
+{
+    unsigned n_left = N_TURNS;
+    while (n_left > N_TURNS / 2) {
+        sched_yield();
+        pthread_mutex_lock(&stage.lock);
+        n_left = stage.n_turns_left;
+        pthread_mutex_unlock(&stage.lock);
+    }
+    qprof_shutdown_vt(0);
+}
+
+static void run_stage(const char *options, unsigned way)
+{
+    pthread_t carriers[N_CARRIERS], other;
+    bool is_disturbed = way & (DISTURBED | STOPPED);
+    set_stage(options);
     if (is_disturbed)
-        pthread_create(&other, NULL, disturb, NULL);
+        pthread_create(&other, NULL, disturb, way & STOPPED ? &stage : NULL);
     for (unsigned i = 0; i < N_CARRIERS; i++)
-        pthread_create(&carriers[i], NULL, carry, by_handle ? &stage : NULL);
+        pthread_create(&carriers[i], NULL, carry, way & BY_HANDLE ? &stage : NULL);
+    if (way & CUT_SHORT)
+        end_the_run();
     for (unsigned i = 0; i < N_CARRIERS; i++)
         pthread_join(carriers[i], NULL);
     __atomic_store_n(&stage.is_over, true, __ATOMIC_RELEASE);
@@ -210,10 +236,18 @@ static void follow(const traces *t, const qp_trace_record *r, driver *d, positio
     }
 }
 
-static void assert_every_call(traces *t)
+/* Each record goes on where the one before it on its thread left it. */
+static void assert_steps(traces *t)
 {
     position positions[N_VIRTUAL + N_CARRIERS + 1] = {{0}};
     driver drivers[N_CARRIERS + 1] = {{0}};
+    qsort(t->all, t->n, sizeof *t->all, by_time);
+    for (size_t i = 0; i < t->n; i++)
+        follow(t, &t->all[i].r, driver_of(drivers, t->all[i].ring), positions);
+}
+
+static void assert_every_call(traces *t)
+{
     uint64_t n_entries = 0, n_exits = 0;
     for (unsigned i = 0; i < N_VIRTUAL; i++) {
         n_entries += stage.actors[i].n_entries;
@@ -222,16 +256,14 @@ static void assert_every_call(traces *t)
     assert_int_equal(t->n_lost, 0);
     assert_int_equal(traces_count(t, QP_TRACE_ENTRY), n_entries);
     assert_int_equal(traces_count(t, QP_TRACE_EXIT), n_exits);
-    qsort(t->all, t->n, sizeof *t->all, by_time);
-    for (size_t i = 0; i < t->n; i++)
-        follow(t, &t->all[i].r, driver_of(drivers, t->all[i].ring), positions);
+    assert_steps(t);
     traces_free(t);
 }
 
 static void rings_have_every_call_of_threads_that_wander(void **state) /* reliability 2.7 */
 {
     play_ctx *p = *state;
-    run_stage("-output=run.qprof -collect=profile,trace", false, true);
+    run_stage("-output=run.qprof -collect=profile,trace", DISTURBED);
     play_end(p);
     assert_every_call(traces_of_profile("run.qprof"));
 }
@@ -239,7 +271,7 @@ static void rings_have_every_call_of_threads_that_wander(void **state) /* reliab
 static void rings_have_every_call_of_handles_that_wander(void **state)
 {
     play_ctx *p = *state;
-    run_stage("-output=run.qprof -collect=profile,trace", true, true);
+    run_stage("-output=run.qprof -collect=profile,trace", BY_HANDLE | DISTURBED);
     play_end(p);
     assert_every_call(traces_of_profile("run.qprof"));
 }
@@ -247,9 +279,47 @@ static void rings_have_every_call_of_handles_that_wander(void **state)
 static void streams_have_every_call_of_threads_that_wander(void **state)
 {
     play_ctx *p = *state;
-    run_stage("-output=run.qprof -trace-output=t.qtrace", false, true);
+    run_stage("-output=run.qprof -trace-output=t.qtrace", DISTURBED);
     play_end(p);
     assert_every_call(traces_of_file("t.qtrace"));
+}
+
+/* What came before the end is there, in the trace as in the profile but for the entry that each
+ * carrier may have been in. */
+static void assert_up_to_the_end(traces *t)
+{
+    traces *profile = traces_of_profile("run.qprof");
+    size_t n_entries = traces_count(t, QP_TRACE_ENTRY);
+    assert_in_range(n_entries, N_TURNS / 4, profile->n_calls);
+    assert_in_range(profile->n_calls - n_entries, 0, N_CARRIERS);
+    assert_int_equal(t->n_lost, 0);
+    assert_steps(t);
+    traces_free(profile);
+    traces_free(t);
+}
+
+static void a_run_that_ends_while_threads_go_on_has_what_was_before(void **state)
+{
+    (void)state;
+    run_stage("-output=run.qprof -collect=profile,trace", CUT_SHORT);
+    assert_up_to_the_end(traces_of_profile("run.qprof"));
+    unlink("run.qprof");
+    run_stage("-output=run.qprof -trace-output=t.qtrace", CUT_SHORT | BY_HANDLE);
+    traces *t = traces_of_file("t.qtrace");
+    assert_true(t->has_end);
+    assert_up_to_the_end(t);
+}
+
+static void threads_that_wander_are_traced_as_they_are_counted(void **state)
+{
+    (void)state;
+    run_stage("-output=run.qprof -trace-output=t.qtrace", STOPPED);
+    qprof_shutdown();
+    traces *t = traces_of_file("t.qtrace"), *profile = traces_of_profile("run.qprof");
+    assert_int_equal(traces_count(t, QP_TRACE_ENTRY), profile->n_calls);
+    assert_int_equal(t->n_lost, 0);
+    traces_free(profile);
+    traces_free(t);
 }
 
 static void *record_some(void *number)
@@ -296,6 +366,8 @@ int main(void)
         PLAY_TEST(rings_have_every_call_of_threads_that_wander),
         PLAY_TEST(rings_have_every_call_of_handles_that_wander),
         PLAY_TEST(streams_have_every_call_of_threads_that_wander),
+        PLAY_TEST(a_run_that_ends_while_threads_go_on_has_what_was_before),
+        PLAY_TEST(threads_that_wander_are_traced_as_they_are_counted),
         PLAY_TEST(a_thousand_threads_in_turn_need_few_rings),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -199,6 +199,7 @@ static void read_record(traces *t, const unsigned char *file, const qp_extent *e
         name.kind = QP_NAMES_PATH;
         name.numbers[1] = n->parent;
         name.numbers[2] = n->method;
+        t->n_calls += n->n_calls;
     } else if (e->kind == QP_EXTENT_METHODS) {
         const qp_method *m = (const void *)record;
         const qp_text *text = (const void *)(file + (size_t)m->name * 8);

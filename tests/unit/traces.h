@@ -37,6 +37,7 @@ typedef struct {
     uint64_t n_missing;              /* records between packets of one ring */
     uint64_t n_lost;                 /* by LOST records */
     uint64_t ring_lost, ring_head;   /* sums over rings */
+    uint64_t n_calls;                /* of all call paths of the profile */
     bool has_end, is_damaged;
     uint64_t diagnostics[QP_D_COUNT]; /* of the last CLOCK */
 } traces;
