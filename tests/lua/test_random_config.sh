@@ -1,0 +1,44 @@
+#!/bin/sh
+# test_random_config.sh [BUILD [SEED SEED]]: random programs under random triggers, actions, areas and
+# stops: profile, coverage and trace have the calls and lines that config/random.lua works out.
+#
+# Not compared: lines that hold ends of functions and loops or the main chunk, which it does not follow.
+. "$(dirname "$0")/lib.sh"
+seed=${2:-1} last=${3:-20}
+
+said_by_qprof() {
+    "$bin/qprof" report --format=json "$1" |
+        jq -r '.methods[] | select(.hits > 0 and (.name | test("^f[0-9]$"))) | "call \(.name) \(.hits)"' |
+        LC_ALL=C sort
+    "$bin/qprof" cover report --format=json "$1" 2>remarks |
+        jq -r '.files[].lines[] | select(.hits > 0) | "line \(.line) \(.hits)"'
+}
+
+only_statements() {
+    awk 'NR == FNR { if (/^(end|do|local function|local qlua|collect)/ || $0 == "pcall(f0)") other[NR]; next }
+        !($1 == "line" && $2 in other)' program.lua -
+}
+
+said_by_trace() {
+    "$bin/qprof" trace dump --format=json "$1" 2>remarks |
+        jq -r 'select(.op == "entry" and (.method | test("^f[0-9]$"))) | .method' | LC_ALL=C sort |
+        uniq -c | awk '{ print "call", $2, $1 }'
+}
+
+cd "$tmp"
+while [ "$seed" -le "$last" ]; do
+    "$bin/lua-base" "$source/tests/lua/config/random.lua" "$seed" program.lua rules.conf expected
+    for collect in profile coverage profile,coverage,trace; do
+        record "-config=rules.conf -collect=$collect" run program.lua
+        [ -f run.qprof ] || [ -s expected ] || continue # no profile: there was nothing to write
+        said_by_qprof run.qprof | only_statements | diff expected - ||
+            complain "seed $seed: $collect differs (< worked out, > recorded)"
+        "$bin/qprof" check run.qprof >checked || complain "seed $seed: $collect: $(cat checked)"
+    done
+    if [ -f run.qprof ]; then
+        grep '^call' expected >calls.expected || :
+        said_by_trace run.qprof | diff calls.expected - || complain "seed $seed: the trace differs"
+    fi
+    seed=$((seed + 1))
+done
+finish
