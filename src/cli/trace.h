@@ -52,7 +52,7 @@ int qp_trace_view_remark(const qp_trace_view *v, const qp_span_counts *counts);
 /* Who a thread is: "1 main". @param to [n_bytes] @return to */
 char *qp_trace_thread_text(const qp_trace_view *v, uint32_t thread, char *to, size_t n_bytes);
 
-/* All records as CSV, as `trace dump` writes them. @return false: no memory */
+/* All records as CSV, as `trace dump` writes them: counts->n_records lines. @return false: no memory */
 bool qp_trace_write_csv(qp_trace_view *v, qp_out *out, qp_span_counts *counts);
 
 #define QP_TRACE_FLAG_THREAD                                                                   \

@@ -231,6 +231,7 @@ bool qp_trace_write_csv(qp_trace_view *v, qp_out *out, qp_span_counts *counts)
     begin(&d, &x);
     bool is_played = qp_trace_play_on(v->trace, &x, &v->window, &v->progress);
     *counts = x.counts;
+    counts->n_records = d.n_lines;
     qp_spans_fini(&x);
     return is_played;
 }

@@ -316,9 +316,10 @@ static void put_return(qp_spans *x, qp_span_thread *th, uint32_t method_cell)
 static inline bool put_return_of_top(qp_spans *x, qp_span_thread *th, const qp_trace_record *r)
 {
     enum { UNUSUAL = QP_SPAN_FOREIGN | QP_SPAN_CALLED | QP_SPAN_LEFT };
-    const qp_span *top = th->spans + th->depth - 1;
-    if (r->a != 1 || th->depth < 2 || th->called || th->due || top->flags & UNUSUAL ||
-        top[-1].cell != r->b)
+    if (r->a != 1 || th->depth < 2 || th->called || th->due)
+        return false;
+    const qp_span *top = &th->spans[th->depth - 1];
+    if (top->flags & UNUSUAL || top[-1].cell != r->b)
         return false;
     leave_top(x, th, QP_END_RETURNED);
     return true;
@@ -361,6 +362,7 @@ static void put_other(qp_spans *x, uint32_t carrier, const qp_trace_record *r, u
         return;
     qp_span_thread *th = c->thread;
     if (op == QP_TRACE_STACK || op == QP_TRACE_SWITCH) {
+        x->counts.n_records -= op == QP_TRACE_STACK; /* nobody wrote it */
         drive(x, carrier, r->a, r->b, raw);
         th = c->thread;
     } else if (op == QP_TRACE_PARK) {

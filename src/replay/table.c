@@ -16,6 +16,7 @@ typedef struct {
     char params[PARAMS_BYTES]; /* of the next call */
     size_t n_params;
     uint32_t line; /* said last */
+    uint64_t n_rows;
 } table;
 
 static void put_row(table *t, const qp_span_thread *th, char op, uint32_t method, uint32_t line)
@@ -32,6 +33,7 @@ static void put_row(table *t, const qp_span_thread *th, char op, uint32_t method
                             .params = t->params,
                             .params_bytes = t->n_params};
     qp_prf_put(t->prf, &row);
+    t->n_rows++;
     t->n_params = 0;
     t->line = 0;
 }
@@ -87,6 +89,7 @@ static bool play(table *t, qp_prf *prf, const qp_progress *progress, qp_span_cou
     x.counts_from_call = false; /* each record at its own time */
     bool is_played = qp_trace_play_on(t->trace, &x, NULL, progress);
     *counts = x.counts;
+    counts->n_records = t->n_rows;
     qp_spans_fini(&x);
     return is_played && !prf->error;
 }

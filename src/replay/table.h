@@ -9,6 +9,7 @@ enum { QP_TRACE_PATH_BYTES = 4096 };
 
 /** Write a trace that is open and not read yet as a table, or as delimited text; what was there is
  * replaced. Times are cut to ms; calls that did not return have no row.
+ * @param counts  what was in it; its n_records are rows of the table
  * @return false: see error */
 bool qp_trace_write_table(qp_trace *trace, const char *path, bool is_text,
                           const qp_progress *progress, qp_span_counts *counts,
