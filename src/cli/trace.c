@@ -321,7 +321,12 @@ int qp_trace_view_remark(const qp_trace_view *v, const qp_span_counts *counts)
     const qp_trace_info *info = qp_trace_about(v->trace);
     char records[QP_NUMBER_BYTES], at[QP_NUMBER_BYTES], places[QP_NUMBER_BYTES];
     bool is_damaged = remark_on_damage(v);
-    if (counts->n_lost)
+    if (info->is_elsewhere)
+        qp_cli_warn(v->cli,
+                    "%s: its records went to its trace file, FILE.qtrace: read that; here are "
+                    "only those that were not written yet",
+                    v->paths[0]);
+    else if (counts->n_lost)
         qp_cli_warn(v->cli, "%s: %s lost in %s: calls around them may be cut", v->paths[0],
                     qp_unit_things(records, counts->n_lost, "record"),
                     qp_unit_things(places, counts->n_gaps, "place"));

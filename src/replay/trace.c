@@ -297,7 +297,7 @@ qp_trace *qp_trace_open(const char *what, char error[QP_ERROR_BYTES])
     qp_trace *t = qp_alloc_zeroed(1, sizeof *t);
     if (!t)
         return fail_at(NULL, what, "not enough memory", error);
-    t->fd = -1;
+    t->fd = t->rings_fd = -1;
     t->info.program = "";
     qp_text_format(t->path, sizeof t->path, "%s", what);
     qp_buf_init(&t->carriers, sizeof(qp_trace_carrier));
@@ -338,6 +338,8 @@ void qp_trace_close(qp_trace *t)
     qp_names_fini(&t->names);
     if (t->fd >= 0)
         close(t->fd);
+    if (t->rings_fd >= 0)
+        close(t->rings_fd);
     qp_trace_prf_close(t);
     qp_model_free(t->model);
     qp_free(t);

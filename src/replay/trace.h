@@ -19,6 +19,7 @@ typedef struct {
     uint64_t started_at; /* ns since 1970; 0: not known */
     bool is_ended;       /* closed properly: nothing will follow */
     bool is_live;        /* its process runs */
+    bool is_elsewhere;   /* rings of a run whose records were written to a .qtrace file, too */
     bool is_virtual;     /* threads are virtual threads */
     uint64_t n_bytes;    /* of the file, or of records in rings */
     uint64_t begun_raw;  /* raw ticks of the run's start */

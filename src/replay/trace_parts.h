@@ -61,6 +61,7 @@ struct qp_trace {
     size_t scratch_room;
     /* rings */
     qp_model *model; /* NULL: none */
+    int rings_fd;    /* of the file that the model was copied from; -1: none */
     char profile[QP_ERROR_BYTES];
     /* records of the Xbase++ profiler */
     struct qp_trace_prf *prf; /* NULL: none */

@@ -1,5 +1,6 @@
 /* trace_rings.c: the rings of a profile: all there is in overwrite mode; in stream mode what had not
  * been written when the program died. */
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -71,12 +72,12 @@ static uint32_t carrier_of(qp_trace *t, const qp_model_ring *r)
 }
 
 /* Take the rings of the model as they are now. @return how many have something new */
-static size_t take_rings(qp_trace *t, const qp_model_ring *rings, size_t n, int fd)
+static size_t take_rings(qp_trace *t, const qp_model_ring *rings, size_t n)
 {
     size_t n_new = 0;
     for (size_t i = 0; i < n && !t->failed; i++) {
         const qp_model_ring *r = &rings[i];
-        uint64_t first = oldest_sound(r, fd);
+        uint64_t first = oldest_sound(r, t->rings_fd);
         uint32_t index = carrier_of(t, r);
         if (t->failed)
             break;
@@ -89,6 +90,7 @@ static size_t take_rings(qp_trace *t, const qp_model_ring *rings, size_t n, int 
             continue; /* it follows its packets */
         if (!c->end_record)
             t->losses.n_overwritten += r->ring->tail ? 0 : first;
+        t->info.is_elsewhere |= t->fd < 0 && r->ring->tail;
         c->next = slot(r, first)->word & QP_TRACE_TICKS;
         t->info.n_bytes += (r->ring->head - first) * sizeof(qp_trace_record);
         qp_trace_carrier_wake(t, index);
@@ -120,27 +122,29 @@ static void describe(qp_trace *t)
     t->info.is_virtual = t->model->run.is_virtual;
 }
 
+/* A process of an earlier time may have left a profile under the same id. */
+static bool is_same_run(const qp_trace *t, const qp_model *m)
+{
+    uint64_t nonce = qp_model_head(m)->nonce;
+    return (t->fd < 0 || t->head.nonce == nonce) &&
+           (!t->model || qp_model_head(t->model)->nonce == nonce);
+}
+
 /* @return false: see error */
 static bool load(qp_trace *t, const char *what, size_t *n_new, char error[QP_ERROR_BYTES])
 {
-    char path[QP_ERROR_BYTES];
-    const char *why;
     qp_model *m;
     qp_model_ring *rings;
     size_t n = 0;
     if (qp_model_load(what, NULL, &m, error) == QP_LOAD_UNUSABLE)
         return false;
-    bool is_file = access(what, F_OK) == 0;
-    if (!is_file && !qp_live_path(m->run.pid, true, path, sizeof path))
-        *path = '\0';
-    int fd = qp_file_open(is_file ? what : path, &why);
     bool has_memory = qp_model_rings(m, &rings, &n);
-    bool is_same = t->fd < 0 || qp_model_head(m)->nonce == t->head.nonce;
+    bool is_same = is_same_run(t, m);
     if (is_same && has_memory && n) {
         qp_model *old = t->model;
         t->model = m;
         describe(t);
-        *n_new = take_rings(t, rings, n, fd);
+        *n_new = take_rings(t, rings, n);
         m = old;
     } else {
         qp_text_format(error, QP_ERROR_BYTES, "%s: %s", what,
@@ -148,25 +152,66 @@ static bool load(qp_trace *t, const char *what, size_t *n_new, char error[QP_ERR
                        : !is_same  ? "the profile of another run"
                                    : "no raw trace is in it; record one with -collect=trace");
     }
-    if (fd >= 0)
-        close(fd);
     qp_free(rings);
     qp_model_free(m);
     return is_same && has_memory && n;
 }
 
+static int open_file(const char *what)
+{
+    char path[QP_ERROR_BYTES];
+    const char *why;
+    bool is_file = access(what, F_OK) == 0;
+    if (!is_file && !qp_live_path(strtoull(what, NULL, 10), true, path, sizeof path))
+        return -1;
+    return qp_file_open(is_file ? what : path, &why);
+}
+
+/* And keep the file open, which moves away when its program ends. */
+static bool load_and_keep(qp_trace *t, size_t *n_new, char error[QP_ERROR_BYTES])
+{
+    int before = t->rings_fd;
+    t->rings_fd = open_file(t->profile);
+    bool is_loaded = load(t, t->profile, n_new, error);
+    int other = is_loaded && t->rings_fd >= 0 ? before : t->rings_fd;
+    t->rings_fd = is_loaded && t->rings_fd >= 0 ? t->rings_fd : before;
+    if (other >= 0)
+        close(other);
+    return is_loaded;
+}
+
+/* The program has ended: what was read at last may be from before; the file that we have open is
+ * complete now, wherever it is. */
+static void load_last(qp_trace *t, size_t *n_new)
+{
+    char error[QP_ERROR_BYTES], path[64];
+    qp_text_format(path, sizeof path, "/proc/self/fd/%d", t->rings_fd);
+    t->info.is_live = false;
+    if (t->rings_fd >= 0)
+        load(t, path, n_new, error);
+}
+
 bool qp_rings_open(qp_trace *t, const char *what, char error[QP_ERROR_BYTES])
 {
     size_t n_new;
+    bool is_file = access(what, F_OK) == 0;
     qp_text_format(t->profile, sizeof t->profile, "%s", what);
-    return load(t, what, &n_new, error);
+    if (!load_and_keep(t, &n_new, error))
+        return false;
+    if (!is_file && !t->info.is_live)
+        load_last(t, &n_new);
+    return true;
 }
 
 bool qp_rings_refresh(qp_trace *t)
 {
     char error[QP_ERROR_BYTES];
     size_t n_new = 0;
-    return t->info.is_live && load(t, t->profile, &n_new, error) && n_new;
+    if (!t->info.is_live)
+        return false;
+    if (!load_and_keep(t, &n_new, error) || !t->info.is_live)
+        load_last(t, &n_new);
+    return n_new;
 }
 
 bool qp_rings_fill(qp_trace *t, qp_trace_carrier *c)
