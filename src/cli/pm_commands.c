@@ -264,8 +264,8 @@ void qp_pm_nomonitormodule(qp_pm *p, const char *rest)
 void qp_pm_area(qp_pm *p, const char *rest)
 {
     (void)rest;
-    qp_pm_complain(p, "areas are regions of triggers, which this version does not have; "
-                      "MONITORMODULE limits the report to modules");
+    qp_pm_complain(p, "profiles do not keep the areas of their runs; MONITORMODULE limits the "
+                      "report to modules, areas in a configuration file limit the run");
 }
 
 /* ---- running --------------------------------------------------------------------------------- */

@@ -59,7 +59,7 @@ claim "L, too" answers 'L may be LIST, LOAD' L
 claim "MO, too" answers 'MO may be MODULE, MONITORAREA, MONITORMODULE' MO
 claim "a whole name is not ambiguous" pm pc
 claim "unknown ones are rejected" answers 'frob: no such command; \? lists them' frob
-claim "areas have an answer" answers 'areas are regions of triggers' 'monitora all'
+claim "areas have an answer" answers 'profiles do not keep the areas' 'monitora all'
 claim "a mistake in PC has a column" answers 'PC: column 6: ' 'pc real 0'
 claim "what is missing is said" answers 'ADD FILE: what is missing' add
 claim "what is too much is said" answers 'QUIT stands alone' 'quit now'
