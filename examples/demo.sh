@@ -2,8 +2,9 @@
 # demo.sh: from a fresh checkout to the profile of a real Lua program.
 #
 # What it needs is installed (and named before), the recorder, the tool and the patched Lua are
-# built into build/, then luacheck is recorded while it checks the 39 sources of Penlight. Both
-# programs are Debian's own packages. Nothing outside build/ is written.
+# built into build/, then luacheck is recorded while it checks the 39 sources of Penlight, and once more
+# its parser alone, call by call. Both programs are Debian's own packages. Nothing outside build/ is
+# written.
 set -eu
 cd "$(dirname "$0")/.."
 . tests/packages.sh
@@ -36,22 +37,37 @@ LUA_PATH="$LUA_PATH;/usr/share/lua/5.1/?.lua;/usr/share/lua/5.1/?/init.lua"
 export LUA_PATH
 unset QPROF LUA_INIT LUA_PATH_5_4 LUA_CPATH LUA_CPATH_5_4
 
-profile=build/demo.qprof
 findings=build/demo-luacheck.txt
-rm -f "$profile"
-say "\$ build/bin/qprof run -o $profile -- build/bin/qlua /usr/bin/luacheck /usr/share/lua/5.4/pl"
-status=0
-build/bin/qprof run -o "$profile" -- build/bin/qlua /usr/bin/luacheck --no-color \
-    /usr/share/lua/5.4/pl >"$findings" || status=$?
-# 1: luacheck has found something
-if [ "$status" -gt 1 ] || ! grep -q '^Total: .* in 39 files$' "$findings"; then
-    tail -n 5 "$findings"
-    echo "luacheck itself did not work: it ended with status $status"
-    exit 1
-fi
 
+# record OPTION...: luacheck, with these options of qprof run
+record() {
+    command="build/bin/qprof run $* -- build/bin/qlua /usr/bin/luacheck --no-color /usr/share/lua/5.4/pl"
+    say "\$ $command"
+    status=0
+    $command >"$findings" || status=$?
+    # 1: luacheck has found something
+    if [ "$status" -gt 1 ] || ! grep -q '^Total: .* in 39 files$' "$findings"; then
+        tail -n 5 "$findings"
+        echo "luacheck itself did not work: it ended with status $status"
+        exit 1
+    fi
+}
+
+profile=build/demo.qprof
+rm -f "$profile" build/demo-parser.*
+record -o "$profile"
 show build/bin/qprof tree --hottest --min-percent=5 "$profile"
 show build/bin/qprof annotate "$profile"
+
+cat >build/demo-parser.conf <<'END'
+# time counts while the parser runs, and each call of it is traced
+trigger parsing on : luacheck.parser.parse
+initial-status off
+END
+show cat build/demo-parser.conf
+record --config=build/demo-parser.conf -o build/demo-parser.qprof -trace-output=build/demo-parser.qtrace
+show build/bin/qprof trace slow --limit=1 --min-percent=15 luacheck.parser.parse build/demo-parser.qtrace
+show build/bin/qprof html --trace=build/demo-parser.qtrace -o build/demo-parser.html build/demo-parser.qprof
 
 say "What luacheck said is in $findings. Next:"
 echo "    build/bin/qprof report --sort=total $profile"
