@@ -215,7 +215,7 @@ static void write_points(qp_out *out, const picture *p, const char *key, const q
         qp_out_text(out, i ? ",\n[" : "[");
         qp_page_number(out, false, root_of(p, x[i].thread));
         qp_page_number(out, true, x[i].at);
-        qp_page_number(out, true, x[i].value);
+        qp_out_format(out, ",%" PRId64, (int64_t)x[i].value);
         qp_out_char(out, ',');
         qp_page_text(out, x[i].name);
         qp_out_char(out, ']');

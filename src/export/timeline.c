@@ -84,7 +84,8 @@ typedef struct {
 
 static void hand(player *p, const qp_span_thread *th, qp_timeline_item item)
 {
-    item.thread = th->number < p->s->n_threads ? p->s->threads[th->number] : 0;
+    bool is_of_run = item.kind == QP_TIMELINE_COUNTER; /* whoever says what its value is */
+    item.thread = is_of_run || th->number >= p->s->n_threads ? 0 : p->s->threads[th->number];
     if (!p->is_done)
         p->is_done = !p->take(p->to, &item);
 }

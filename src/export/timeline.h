@@ -16,7 +16,7 @@ typedef enum {
 
 typedef struct {
     qp_timeline_kind kind;
-    uint32_t thread; /* index in the model; marks and counters: 0 is the whole run */
+    uint32_t thread; /* index in the model; marks, counters: 0 is the whole run */
     uint32_t method; /* calls: index in the model */
     uint32_t depth;  /* calls: open calls below it on its thread; 0: outermost */
     uint64_t begin;

@@ -85,7 +85,7 @@ static void tell(void *to, qp_span_thread *th, const qp_span_event *e)
         qp_json_text(&c->json, "s", "t");
     if (e->op != QP_TRACE_MARK) {
         qp_json_begin(&c->json, "args", '{');
-        qp_json_count(&c->json, "value", e->value);
+        qp_json_change(&c->json, "value", (int64_t)e->value);
         qp_json_end(&c->json, '}');
     }
     qp_json_end(&c->json, '}');

@@ -123,6 +123,15 @@ for source in auto monotonic; do
     QPROF="-output=$source.rings -elapsed-source=$source -collect=profile,trace" qlua fib.lua >/dev/null
     figures_agree $source.rings $source.rings
 done
+about "a counter below zero is below zero"
+echo 'local q = require("qlua") q.counter("balance", -5) q.counter("balance", 3)' >balance.lua
+QPROF="-output=balance.qprof -collect=profile,trace" qlua balance.lua
+check "$(qprof trace dump --format=json balance.qprof | jq -sc '[.[]|select(.op=="count").number]')" = '[-5,3]'
+check "$(qprof trace dump balance.qprof | grep -c 'balance  -5$')" = 1
+check "$(qprof trace export --to=chrome balance.qprof | jq -c '[.traceEvents[]|select(.ph=="C").args.value]')" = '[-5,3]'
+qprof html --trace=balance.qprof -o balance.html balance.qprof >/dev/null
+check "$(grep -cE ',-5,"balance"\]' balance.html)" = 1
+about "figures of a flight recorder are those of its profile"
 QPROF="-output=flight.qprof -collect=profile,trace" qlua fib.lua >/dev/null
 check "$(qprof trace stat --format=json flight.qprof | jq '.calls[]|select(.name=="fib")|.calls')" = \
     "$(qprof report --format=json flight.qprof | jq '.methods[]|select(.name=="fib")|.calls')"

@@ -125,17 +125,24 @@ function drawCounter(context: CanvasRenderingContext2D, counter: Counter, head: 
     const { range, width } = head;
     const perPixel = (range.to - range.from) / width;
     const high = COUNTER - 6;
+    const span = counter.most - counter.least || 1;
+    const zero = top + COUNTER - 2 + (counter.least / span) * high;
+    const number = (n: number) => n.toLocaleString("en-US");
+    const reach = counter.least < 0 ? `${number(counter.least)} to ${number(counter.most)}` : `up to ${number(counter.most)}`;
     context.fillStyle = look.warm;
     let i = Math.max(0, firstAfter(counter.at, range.from) - 1);
     for (let x = 0; x < width; x++) {
         const to = range.from + (x + 1) * perPixel;
-        let most = counter.at[i] < to ? counter.values[i] : 0;
-        while (i + 1 < counter.at.length && counter.at[i + 1] < to) most = Math.max(most, counter.values[++i]);
-        const height = counter.most ? (most / counter.most) * high : 0;
-        context.fillRect(x, top + COUNTER - 2 - height, 1, height);
+        let far = counter.at[i] < to ? counter.values[i] : 0;
+        while (i + 1 < counter.at.length && counter.at[i + 1] < to) {
+            const value = counter.values[++i];
+            if (Math.abs(value) > Math.abs(far)) far = value;
+        }
+        const height = (far / span) * high;
+        context.fillRect(x, zero - Math.max(0, height), 1, Math.abs(height));
     }
     context.fillStyle = look.text;
-    context.fillText(`${visibleText(counter.name.slice(0, 60))}: up to ${counter.most.toLocaleString("en-US")}`, 4, top + 9);
+    context.fillText(`${visibleText(counter.name.slice(0, 60))}: ${reach}`, 4, top + 9);
 }
 
 export function drawHead(context: CanvasRenderingContext2D, head: Head, look: Look) {

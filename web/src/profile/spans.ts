@@ -36,6 +36,7 @@ export interface Counter {
     name: string;
     at: number[];
     values: number[];
+    least: number; // 0 or below
     most: number;
 }
 
@@ -198,9 +199,10 @@ function countersOf(points: Point[]): Counter[] {
     const counters: Counter[] = [];
     for (const [root, at, value, name] of points) {
         let last = counters[counters.length - 1];
-        if (last?.name !== name || last.root !== root) counters.push((last = { root, name, at: [], values: [], most: 0 }));
+        if (last?.name !== name || last.root !== root) counters.push((last = { root, name, at: [], values: [], least: 0, most: 0 }));
         last.at.push(at);
         last.values.push(value);
+        last.least = Math.min(last.least, value);
         last.most = Math.max(last.most, value);
     }
     return counters;
