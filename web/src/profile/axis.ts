@@ -141,8 +141,11 @@ function drawCounter(context: CanvasRenderingContext2D, counter: Counter, head: 
         const height = (far / span) * high;
         context.fillRect(x, zero - Math.max(0, height), 1, Math.abs(height));
     }
+    const label = `${visibleText(counter.name.slice(0, 60))}: ${reach}`;
+    context.fillStyle = look.card;
+    context.fillRect(2, top + 1, context.measureText(label).width + 4, 15);
     context.fillStyle = look.text;
-    context.fillText(`${visibleText(counter.name.slice(0, 60))}: ${reach}`, 4, top + 9);
+    context.fillText(label, 4, top + 9);
 }
 
 export function drawHead(context: CanvasRenderingContext2D, head: Head, look: Look) {
