@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "qprof.h"
+#include "qprof/events.h"
 #include "qprof/triggers.h"
 
 void bench_empty(uintptr_t a, uintptr_t b);
@@ -28,7 +29,7 @@ enum {
     FIRST_METHOD = 1
 };
 
-typedef enum { OFF, COUNTS, EXACT, ADAPTIVE, TRACED, RULED, N_MODES } mode;
+typedef enum { OFF, COUNTS, EXACT, ADAPTIVE, TRACED, RULED, APART, WATCHED, HIT, N_MODES } mode;
 typedef enum { NOTHING, CLOCKS, EMPTY, EXPORTED, EXPORTED_VT, INLINE, MOUNT } way;
 
 typedef struct {
@@ -57,6 +58,11 @@ static const row rows[] = {
     /* calls of others than the two methods that a trigger names */
     {"triggers-exported", RULED, EXPORTED, 1, "counts-exported", 1.0},
     {"triggers-inline", RULED, INLINE, 1, "counts-inline", 1.0},
+    /* the same with an event trigger; then the calls that one looks at: not hit, and hit */
+    {"events-exported", APART, EXPORTED, 1, "counts-exported", 1.0},
+    {"events-inline", APART, INLINE, 1, "counts-inline", 1.0},
+    {"watched-inline", WATCHED, INLINE, 1, "counts-inline", 0},
+    {"hit-inline", HIT, INLINE, 1, "counts-inline", 0},
     {"counts-vt", COUNTS, EXPORTED_VT, 1, "counts-exported", 2.0},
     {"counts-7-exported", COUNTS, EXPORTED, 7, "counts-exported", 3.0},
     {"counts-7-inline", COUNTS, INLINE, 7, "counts-inline", 3.0},
@@ -159,13 +165,25 @@ static void run_loop(const row *r, qprof_thread *th, unsigned n)
     }
 }
 
+/* ---- event triggers -------------------------------------------------------------------------- */
+
+/* @param longer_ns  0: every call is a hit */
+static void watch(uintptr_t method, uint64_t longer_ns)
+{
+    qprof_TrgID t = qprof_trg_add(QPROF_EV_FN_EXIT, QPROF_TRG_ENABLE, QPROF_TRG_CTX_ANY, 0,
+                                  method, QPROF_TRG_COND_NO, 0, NULL, 0, 0, 0, NULL,
+                                  QPROF_TRG_ACT_NONE, NULL, 0, 0);
+    qprof_trg_narrow(t, QPROF_TRG_LONGER, longer_ns);
+    qprof_trg_on();
+}
+
 /* ---- a run for a mode ---------------------------------------------------------------------- */
 
 static qprof_thread *begin(mode m, bool is_virtual)
 {
     static const char *const options[N_MODES] = {
-        "",          "-time=none", "-time=exact", "-time=adaptive", "-collect=profile,trace",
-        "-time=none"};
+        "",           "-time=none", "-time=exact", "-time=adaptive", "-collect=profile,trace",
+        "-time=none", "-time=none", "-time=none",  "-time=none"};
     char words[128];
     if (m == OFF)
         return qprof_thread_handle(QPROF_INLINE_VERSION);
@@ -176,13 +194,15 @@ static qprof_thread *begin(mode m, bool is_virtual)
         fprintf(stderr, "qprof-bench: %s\n", qprof_error_text());
         exit(1);
     }
-    for (uintptr_t i = 0; i <= (m == RULED ? METHODS_RULED : METHODS); i++)
+    for (uintptr_t i = 0; i <= (m >= RULED ? METHODS_RULED : METHODS); i++)
         qprof_register_method_id(FIRST_METHOD + i, "m", NULL, 0, "bench", NULL, 0);
     if (m == RULED) {
         qprof_trigger *t = qprof_trigger_create("t", QPROF_TRIGGER_OFF);
         qprof_trigger_add_method(t, METHODS_RULED - 1, 1);
         qprof_trigger_add_method(t, METHODS_RULED, 1);
     }
+    if (m >= APART)
+        watch(m == APART ? METHODS_RULED : FIRST_METHOD + 1, m == HIT ? 0 : 1000000000);
     if (is_virtual) {
         qprof_record_fn_entry_vt(FIRST_METHOD, 1, 7);
         return qprof_thread_handle_vt(7, QPROF_INLINE_VERSION);
