@@ -246,13 +246,13 @@ static int narrow(qp_trg *t, const void *to)
         (n->what == QPROF_TRG_USED && n->limit > 100))
         return QPROF_E_ARG;
     if (n->what == QPROF_TRG_LONGER)
-        t->longer_ns = n->limit;
+        qp_store(&t->longer_ns, n->limit);
     else if (n->what == QPROF_TRG_DEPTH)
-        t->depth = n->limit;
+        qp_store(&t->depth, n->limit);
     else if (n->what == QPROF_TRG_USED)
-        t->used = (uint32_t)n->limit;
+        qp_store(&t->used, (uint32_t)n->limit);
     else
-        t->most_a_second = (uint32_t)n->limit;
+        qp_store(&t->most_a_second, (uint32_t)n->limit);
     return 0;
 }
 
@@ -276,7 +276,7 @@ static int set_object(qp_trg *t, const void *name)
     if (!watched)
         return QPROF_E_MEMORY;
     qp_watched_use(t, false);
-    t->object_id = 0;
+    qp_store(&t->object_id, 0);
     qp_publish(&t->object, watched);
     qp_watched_use(t, true);
     qp_rules_changed(); /* methods are compared with it, whether triggering is on or not */

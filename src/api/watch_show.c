@@ -25,17 +25,19 @@ int qprof_trg_get(qprof_TrgID t, qprof_TrgInfo *info)
     if (!info)
         return refuse(QPROF_E_ARG, "qprof_trg_get: the structure is NULL");
     qp_name_kind kind;
+    uint32_t next = qp_observe(&t->next);
+    uint64_t id = qp_load(&t->object_id);
     *info = (qprof_TrgInfo){.number = t->number,
-                            .next = t->next ? qp_trg_at(t->next) : NULL,
-                            .name = qp_watch_text(t->name),
+                            .next = next ? qp_trg_at(next) : NULL,
+                            .name = qp_watch_text(qp_load(&t->name)),
                             .event = t->event,
                             .status = qp_load(&t->slot) != 0,
                             .initialStatus = t->is_initially_enabled,
                             .disable = t->is_one_shot,
                             .contextType = t->context,
                             .contextId = t->context_id,
-                            .objId = t->object_id,
-                            .objName = t->object_id ? "" : qp_watched_text(t->object, &kind),
+                            .objId = id,
+                            .objName = id ? "" : qp_watched_text(qp_observe(&t->object), &kind),
                             .chain = qp_trg_chain(t),
                             .conditional = t->is_conditional,
                             .condType = t->when_kind,
@@ -47,10 +49,10 @@ int qprof_trg_get(qprof_TrgID t, qprof_TrgInfo *info)
                             .actionFunc = t->function,
                             .actionArg = t->argument,
                             .hits = qp_load(&t->n_hits),
-                            .longer = t->longer_ns,
-                            .depth = t->depth,
-                            .used = t->used,
-                            .rate = t->most_a_second};
+                            .longer = qp_load(&t->longer_ns),
+                            .depth = qp_load(&t->depth),
+                            .used = qp_load(&t->used),
+                            .rate = qp_load(&t->most_a_second)};
     return 0;
 }
 
@@ -64,7 +66,7 @@ static void describe(const qp_trg *t, qp_shown *s)
     const qp_trg *chain = qp_trg_chain(t);
     qp_name_kind kind = QP_NAME_LITERAL;
     const char *object = t->object && !t->object_id ? qp_watched_text(t->object, &kind) : NULL;
-    *s = (qp_shown){.said = {.name = qp_watch_text(t->name),
+    *s = (qp_shown){.said = {.name = qp_watch_text(qp_load(&t->name)),
                              .event = t->event,
                              .is_enabled = qp_load(&t->slot) != 0,
                              .is_one_shot = t->is_one_shot,

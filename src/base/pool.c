@@ -69,7 +69,7 @@ const char *qp_pool_text_at(const qp_pool *p, uint32_t ref)
 uint32_t qp_pool_cell(const qp_pool *p, const void *address)
 {
     uintptr_t at = (uintptr_t)address - (uintptr_t)p->base;
-    if (!p->base || at % CELL || at / CELL - 1 >= p->n_used)
+    if (!p->base || at % CELL || at / CELL - 1 >= qp_load(&p->n_used))
         return 0;
     return (uint32_t)(at / CELL);
 }

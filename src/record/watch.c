@@ -139,16 +139,17 @@ static bool fits_context(const qp_trg *t, occasion *o)
 static bool fits_object(const qp_trg *t, const occasion *o)
 {
     uint32_t named = qp_observe(&t->object);
-    if (t->object_id)
-        return o->object == t->object_id;
+    uint64_t id = qp_load(&t->object_id);
+    if (id)
+        return o->object == id;
     return !named || qp_watched_fits(named, o->object);
 }
 
 static bool fits_limits(const qp_trg *t, const occasion *o)
 {
-    return (!t->longer_ns || (o->call && o->call->duration_ns >= t->longer_ns)) &&
-           (!t->depth || (o->call && o->call->depth >= t->depth)) &&
-           (!t->used || o->value >= t->used);
+    uint64_t longer_ns = qp_load(&t->longer_ns), depth = qp_load(&t->depth);
+    return (!longer_ns || (o->call && o->call->duration_ns >= longer_ns)) &&
+           (!depth || (o->call && o->call->depth >= depth)) && o->value >= qp_load(&t->used);
 }
 
 static bool compare(int left, unsigned operator, int right)
@@ -196,13 +197,14 @@ static bool fits_condition(const qp_trg *t, const occasion *o)
 /* Is there room for one more hit in this second? `second` holds which one it is, and its hits. */
 static bool within_rate(qp_trg *t)
 {
-    if (!t->most_a_second)
+    uint32_t most = qp_load(&t->most_a_second);
+    if (!most)
         return true;
     uint64_t now = qp_clock_monotonic() / 1000000000u << NS_BITS;
     uint64_t before = qp_load(&t->second);
     for (unsigned tries = 0; tries < RATE_TRIES; tries++) {
         uint64_t next = before >> NS_BITS == now >> NS_BITS ? before + 1 : now + 1;
-        if (next - now > t->most_a_second)
+        if (next - now > most)
             return false;
         if (qp_swap_if(&t->second, &before, next))
             return true;
@@ -236,9 +238,9 @@ static void finish_left_hit(void)
 
 static void hit(qp_trg *t, const occasion *o)
 {
-    const qp_deed deed = {t->action, t->name, t->function, t->argument};
+    const qp_deed deed = {t->action, qp_load(&t->name), qp_load(&t->function), t->argument};
     qp_fetch_add(&t->n_hits, 1);
-    qp_mark_add(o->th, QP_MARK_EVENT_TRIGGER, qp_watch_text(t->name), o->event, o->object,
+    qp_mark_add(o->th, QP_MARK_EVENT_TRIGGER, qp_watch_text(deed.name), o->event, o->object,
                 o->value);
     qp_here.hit = t;
     if (t->is_deferred)

@@ -143,16 +143,16 @@ qp_trg *qp_trg_add(const qp_trg *from)
         return NULL;
     qp_trg *t = qp_trg_at(cell);
     *t = *from;
-    if (t->is_initially_enabled && !qp_watch.is_reading && qp_trg_enable(t) != 0) {
-        t->is_dead = true;
-        return NULL;
-    }
     if (t->is_deferred)
         qp_worker_start();
     link_last(t, cell);
     qp_watched_use(t, true);
     qp_publish(&t->number, ++qp_watch.n_numbers);
-    return t;
+    if (!t->is_initially_enabled || qp_watch.is_reading || qp_trg_enable(t) == 0)
+        return t;
+    qp_trg_remove(t);
+    qp_watch.n_numbers--;
+    return NULL;
 }
 
 void qp_trg_remove(qp_trg *t)
