@@ -38,6 +38,7 @@ static int refuse(int code, const char *why)
 /* Under the lock, if it can be had. @return 0 or QPROF_E_STATE */
 static int begin(void)
 {
+    qp_watch_note_stack(__builtin_frame_address(0));
     if (!is_running() || !qp_control_lock())
         return refuse(QPROF_E_STATE, "event triggers: not running, or inside another call");
     return 0;
@@ -181,6 +182,7 @@ int qprof_trg_init(void)
 /* @return 0, or why not. No lock: a signal handler may ask */
 static int look(qprof_TrgID t)
 {
+    qp_watch_note_stack(__builtin_frame_address(0));
     if (!is_running())
         return refuse(QPROF_E_STATE, "event triggers: not running");
     return qp_trg_is(t) ? 0 : unknown();

@@ -261,17 +261,19 @@ void qp_rules_changed(void)
     if (qp_observe(&qp_rules.all_lines) || qp_watch_is_used())
         qp_session_gate();
     qp_store(&qp_rules.are_named, qp_rules.all_lines != 0);
-    for (qp_cell cell = QP_HEAD_CELLS; cell < qp_observe(&qp_run_head()->n_cells);) {
-        const qp_extent *e = qp_at(&qp_run.space, cell);
-        for (uint32_t i = 1; e->kind == QP_EXTENT_METHODS && i < e->n_cells; i++) {
+    const qp_extent *e;
+    for (qp_cell cell = qp_slab_newest(&all->slab); cell; cell = e->prev) {
+        e = qp_at(&qp_run.space, cell);
+        for (uint32_t i = 1; i < e->n_cells; i++) {
             const qp_method *m = qp_at(&qp_run.space, cell + i);
             if (qp_observe(&m->published) && cell + i != all->overflow)
                 has_changed |= compare(cell + i);
         }
-        cell += e->n_cells ? e->n_cells : 1;
     }
-    bool sees_all = qp_watch_all_calls();
-    qp_run.hooks = (qp_run.hooks & ~(uint32_t)QP_HOOK_WATCH) | (sees_all ? QP_HOOK_WATCH : 0);
+    if (qp_watch_all_calls())
+        qp_fetch_or(&qp_run.hooks, QP_HOOK_WATCH);
+    else
+        qp_fetch_and(&qp_run.hooks, ~(uint32_t)QP_HOOK_WATCH);
     if (has_changed)
         qp_session_changed();
     tell_threads();

@@ -238,7 +238,7 @@ void qp_rules_thread(qprof_thread *th, qprof_frame *top)
  * at, and last from now on. */
 static void hook_open_frames(qprof_thread *th, qprof_frame *top)
 {
-    bool are_all = qp_run.hooks & QP_HOOK_WATCH;
+    bool are_all = qp_load(&qp_run.hooks) & QP_HOOK_WATCH;
     qp_stack_cursor c = qp_stack_from(th, top);
     do {
         qp_cell method = qp_event_method(th, c.f);
@@ -273,7 +273,7 @@ void qp_rules_sync(qprof_thread *th, qprof_frame *top, bool is_parked)
     if (!(hooks & QP_HOOK_RULES))
         return;
     qp_tree_hook(th);
-    if (qp_run.hooks & QP_HOOK_WATCH)
+    if (qp_load(&qp_run.hooks) & QP_HOOK_WATCH)
         qp_fetch_or(&th->gate, QP_HOOK_WATCH);
     else
         qp_fetch_and(&th->gate, ~(uint32_t)QP_HOOK_WATCH);

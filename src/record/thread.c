@@ -135,7 +135,8 @@ void qp_threads_reopen(void)
 {
     for (uint32_t i = 0; qp_threads_at(i); i++)
         if (qp_is_open(qp_threads_at(i)))
-            QPROF_STORE(qp_threads_at(i)->gate, qp_run.hooks | QP_HOOK_SYNC | QPROF_GATE_OPEN);
+            QPROF_STORE(qp_threads_at(i)->gate,
+                        qp_load(&qp_run.hooks) | QP_HOOK_SYNC | QPROF_GATE_OPEN);
 }
 
 /* ---- rows ---------------------------------------------------------------------------------- */

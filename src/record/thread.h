@@ -62,6 +62,7 @@ typedef struct {
     uint32_t n_system;     /* ... and of qprof_trg_system_enter() */
     const uint64_t *look;  /* of the C stack, where an event is looked at; NULL: none is */
     uint64_t n_looks;      /* so far: what stands there, in each word */
+    uint32_t look_run;     /* epoch of the run whose event that is, and the next */
     struct qprof_Trg *hit; /* whose action is performed */
     uint32_t waiting;      /* events that are raised later: bit is number */
     uintptr_t sampled;     /* object of QP_EVENT_SAMPLE among them */

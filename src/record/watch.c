@@ -227,7 +227,7 @@ static void after_hit(qp_trg *t)
 /* An action that left by a jump: what it has left undone. */
 static void finish_left_hit(void)
 {
-    qp_trg *t = qp_here.hit;
+    qp_trg *t = qp_here.look_run == qp_run.epoch ? qp_here.hit : NULL;
     qp_here.hit = NULL;
     if (!t)
         return;
@@ -271,8 +271,14 @@ static unsigned take_candidates(uint32_t event, candidate *all)
     return n;
 }
 
+void qp_watch_note_stack(const void *here)
+{
+    if (qp_here.look_run != qp_run.epoch || (uintptr_t)here > (uintptr_t)qp_here.look)
+        qp_here.look = NULL;
+}
+
 /* Is an event being looked at by a function that called this one, or was that left by a jump or an
- * exception? Then the C stack ends above that, or something else was written to it since.
+ * exception? Then something calls from above it at some time, or writes something else to it.
  * @param here  frame of the function that asks */
 #if defined(__SANITIZE_ADDRESS__) || defined(__clang__)
 __attribute__((no_sanitize("address")))
@@ -280,8 +286,9 @@ __attribute__((no_sanitize("address")))
 static bool
 is_looking(const void *here)
 {
+    qp_watch_note_stack(here);
     const uint64_t *look = qp_here.look;
-    if (!look || (uintptr_t)here > (uintptr_t)look)
+    if (!look)
         return false;
     for (unsigned i = 0; i < LOOK_WORDS; i++)
         if (((const volatile uint64_t *)look)[i] != qp_here.n_looks)
@@ -311,6 +318,7 @@ void qp_watch_raise(qprof_thread *th, uint32_t event, uintptr_t object,
     for (unsigned i = 0; i < LOOK_WORDS; i++)
         ((volatile uint64_t *)look)[i] = qp_here.n_looks;
     qp_here.look = look;
+    qp_here.look_run = qp_run.epoch;
     for (unsigned i = 0; i < n; i++) {
         qp_trg *t = all[i].t;
         if (qp_observe(&t->slot) && qp_load(&t->n_enabled) == all[i].n_enabled &&
@@ -358,6 +366,7 @@ void qp_watch_settle(void)
 {
     if (QP_LIKELY(!qp_load(&qp_watch_on)))
         return;
+    qp_watch_note_stack(__builtin_frame_address(0));
     note_percent();
     uint32_t waiting = qp_here.waiting;
     qp_here.waiting = 0;

@@ -101,6 +101,8 @@ static inline const char *qp_watch_text(uint32_t ref)
 /* @return 0 or QPROF_E_LIMIT */
 int qp_trg_enable(qp_trg *t);
 void qp_trg_disable(qp_trg *t);
+/* A function with this frame of the C stack was called: what was below it was left by a jump. */
+void qp_watch_note_stack(const void *here);
 /* The triggering bit is cleared; calls cost what they did. */
 void qp_watch_stop(void);
 

@@ -185,10 +185,10 @@ static void beyond_the_depth_that_is_stored_no_trigger_acts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        PLAY_TEST(a_rule_may_be_destroyed_by_what_it_causes),
         PLAY_TEST(a_jump_out_of_a_status_event_leaves_a_frame_that_restores),
         PLAY_TEST(a_jump_out_of_a_save_leaves_a_frame_that_restores),
         PLAY_TEST(a_jump_out_of_an_exit_has_restored),
+        PLAY_TEST(a_rule_may_be_destroyed_by_what_it_causes),
         PLAY_TEST(a_forked_child_begins_anew),
         PLAY_TEST(beyond_the_depth_that_is_stored_no_trigger_acts),
     };
