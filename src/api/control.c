@@ -97,7 +97,7 @@ unsigned qprof_wants(void)
     wants |= collect & QP_COLLECT_COVERAGE ? QPROF_WANT_COVERAGE : 0;
     wants |= collect & QP_COLLECT_SAMPLES ? QPROF_WANT_SAMPLES : 0;
     wants |= collect & QP_COLLECT_STACK ? QPROF_WANT_SHADOW : 0;
-    if (qp_run.hooks & QPROF_HOOK_STACK)
+    if (qp_load(&qp_run.hooks) & QPROF_HOOK_STACK)
         return wants | QPROF_WANT_STACK;
     if (qp_run_head()->grain != QP_GRAIN_FUNCTION) {
         wants |= QPROF_WANT_LINES | QPROF_WANT_BLOCKS;

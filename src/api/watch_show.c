@@ -29,7 +29,7 @@ int qprof_trg_get(qprof_TrgID t, qprof_TrgInfo *info)
     uint64_t id = qp_load(&t->object_id);
     *info = (qprof_TrgInfo){.number = t->number,
                             .next = next ? qp_trg_at(next) : NULL,
-                            .name = qp_watch_text(qp_load(&t->name)),
+                            .name = qp_watch_text(qp_observe(&t->name)),
                             .event = t->event,
                             .status = qp_load(&t->slot) != 0,
                             .initialStatus = t->is_initially_enabled,
@@ -66,7 +66,7 @@ static void describe(const qp_trg *t, qp_shown *s)
     const qp_trg *chain = qp_trg_chain(t);
     qp_name_kind kind = QP_NAME_LITERAL;
     const char *object = t->object && !t->object_id ? qp_watched_text(t->object, &kind) : NULL;
-    *s = (qp_shown){.said = {.name = qp_watch_text(qp_load(&t->name)),
+    *s = (qp_shown){.said = {.name = qp_watch_text(qp_observe(&t->name)),
                              .event = t->event,
                              .is_enabled = qp_load(&t->slot) != 0,
                              .is_one_shot = t->is_one_shot,

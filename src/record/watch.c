@@ -238,7 +238,7 @@ static void finish_left_hit(void)
 
 static void hit(qp_trg *t, const occasion *o)
 {
-    const qp_deed deed = {t->action, qp_load(&t->name), qp_load(&t->function), t->argument};
+    const qp_deed deed = {t->action, qp_observe(&t->name), qp_load(&t->function), t->argument};
     qp_fetch_add(&t->n_hits, 1);
     qp_mark_add(o->th, QP_MARK_EVENT_TRIGGER, qp_watch_text(deed.name), o->event, o->object,
                 o->value);

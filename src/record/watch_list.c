@@ -77,7 +77,7 @@ int qp_trg_name(qp_trg *t, const char *name)
     if (name[0] && !ref)
         return QPROF_E_MEMORY;
     qp_trg_drop_name(t);
-    qp_store(&t->name, ref);
+    qp_publish(&t->name, ref);
     if (qp_trg_put_name(t))
         return 0;
     t->name = 0;
