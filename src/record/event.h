@@ -29,7 +29,7 @@ qprof_frame *qp_event_return(qprof_thread *th, const qp_outside *o);
 /* The record of the method of a frame. */
 qp_cell qp_event_method(const qprof_thread *th, const qprof_frame *f);
 
-/* End all frames now. @return how many there were, counted ones included. Inside an event. */
-uint64_t qp_event_unroll(qprof_thread *th, qprof_frame **top);
+/* End all frames at `now`, in the thread's time. @return how many there were, counted ones included. Inside an event. */
+uint64_t qp_event_unroll(qprof_thread *th, qprof_frame **top, uint64_t now);
 
 #endif

@@ -206,10 +206,9 @@ void qprof_cold_exit(qprof_thread *th, uintptr_t id)
         leave_slowly(th, id);
 }
 
-uint64_t qp_event_unroll(qprof_thread *th, qprof_frame **top)
+uint64_t qp_event_unroll(qprof_thread *th, qprof_frame **top, uint64_t now)
 {
     uint64_t depth = qp_stack_depth(th, *top), n = depth + th->pulse->n_deep;
-    uint64_t now = qp_charge_now(th);
     qp_charge(th, *top, now);
     drop_deep(th);
     uint32_t n_traced = 0;

@@ -12,7 +12,7 @@
 
 #include "base/atomic.h"
 #include "base/trie.h"
-#include "record/charge.h"
+#include "record/charge_parts.h"
 #include "record/event.h"
 #include "record/mount.h"
 #include "record/pc_signal.h"
@@ -390,26 +390,50 @@ qprof_thread *qp_thread_vt(uintptr_t vt, uintptr_t host_id)
 
 /* ---- the end ------------------------------------------------------------------------------- */
 
+/* The time of a thread that nobody drives, and which does not run while another one ends it. 0: it
+ * is driven, or has a clock that is not the machine's. */
+static uint64_t stood_at(const qprof_thread *th)
+{
+    const uint32_t others = QP_HOOK_CLASSES | QP_HOOK_STOPPED | QP_HOOK_OFF;
+    const qprof_pulse *p = qp_observe(&th->pulse);
+    bool stands = !qp_load(&th->carrier) && qp_charge_is_shared() &&
+                  !(QPROF_LOAD(th->gate) & others) && QPROF_LOAD(p->parked_at);
+    return stands ? QPROF_LOAD(p->parked_at) - QPROF_LOAD(p->offset) : 0;
+}
+
+/* All its frames end. @return false: it is not recorded any more */
+static bool unroll(qprof_thread *th, uint64_t stood)
+{
+    qprof_frame *top = qp_event_begin(th);
+    if (!top)
+        return false;
+    uint64_t now = qp_charge_now(th);
+    bool has_stood = stood >= th->pulse->last && stood < now;
+    uint64_t n_ended = qp_event_unroll(th, &top, has_stood ? stood : now);
+    qp_bump(&qp_record_of(th)->n_destroyed_live, n_ended);
+    qp_event_end(th, top);
+    return true;
+}
+
 void qp_thread_destroy(qprof_thread *th)
 {
     qp_thread_record *r = qp_record_of(th);
     const uintptr_t id = qp_watch_id(th);
     const qp_trie index = vt_index();
+    const uint64_t stood = stood_at(th);
+    qprof_thread *before = qp_trace_driven();
     if (!qp_thread_take(th))
         return;
     if (!qp_thread_hold(th)) {
         qp_thread_drop();
         return;
     }
-    if (QPROF_LOAD(th->pulse->top)) { /* it had an event */
-        qprof_frame *top = qp_event_begin(th);
-        if (!top) {
-            qp_thread_drop();
-            return;
-        }
-        qp_bump(&r->n_destroyed_live, qp_event_unroll(th, &top));
-        qp_event_end(th, top);
+    if (QPROF_LOAD(th->pulse->top) && !unroll(th, stood)) { /* it had an event */
+        qp_thread_drop();
+        return;
     }
+    if (before != th)
+        qp_trace_ended(th, before);
     if (r->vt_id)
         qp_trie_drop(&index, qp_run.vt_root, r->vt_id, row_of(th));
     qp_thread_release(th, true);

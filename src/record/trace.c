@@ -413,3 +413,23 @@ void qp_trace_park(const qprof_thread *th, bool has_ended, uint64_t raw)
         put(lane, QP_TRACE_PARK, raw_of_change(raw), qp_record_cell(th), has_ended);
     qp_store(&lane->th, (qprof_thread *)NULL);
 }
+
+qprof_thread *qp_trace_driven(void)
+{
+    return qp_load(&qp_here.lane->th);
+}
+
+void qp_trace_ended(qprof_thread *th, qprof_thread *before)
+{
+    qp_trace_lane *lane = qp_here.lane;
+    bool goes_on =
+        before && qp_is_open(before) && QPROF_LOAD(before->carrier) == qp_here.ordinal;
+    bool is_said = qp_load(&lane->th) == th;
+    uint64_t raw = is_said ? raw_of_event(th) : 0;
+    if (is_said)
+        qp_trace_park(th, true, raw);
+    if (is_said && goes_on)
+        room_for(before, 0, raw);
+    else if (goes_on)
+        qp_store(&lane->th, before);
+}

@@ -60,6 +60,11 @@ void qp_trace_value(qprof_thread *th, int number, const char *type, const char *
 void qp_trace_switch(qprof_thread *th, uint64_t raw);
 void qp_trace_park(const qprof_thread *th, bool has_ended, uint64_t raw);
 
+/* The thread that this carrier's records are about; NULL: none. */
+qprof_thread *qp_trace_driven(void);
+/* th was ended by the carrier that goes on with `before`, which did not stand meanwhile. */
+void qp_trace_ended(qprof_thread *th, qprof_thread *before);
+
 /* The carrier ends: another one may have its ring. */
 void qp_trace_leave(void);
 

@@ -106,6 +106,8 @@ cat >fib.lua <<'END'
 local function fib(n) return n < 2 and n or fib(n - 1) + fib(n - 2) end
 local step = coroutine.wrap(function() for i = 1, 5 do fib(i) coroutine.yield() end end)
 for i = 1, 5 do step() pcall(error, "left") end
+for i = 1, 5 do coroutine.wrap(function() fib(3) coroutine.yield() end)() end
+collectgarbage() -- ends them, while it runs on
 print(fib(12))
 END
 # figures_agree PROFILE TRACE: to the nanosecond

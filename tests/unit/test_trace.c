@@ -119,8 +119,23 @@ static void virtual_threads_are_switched(void **state)
     play(p, "@a main( 1 @b main( 2 ) @a 3 )");
     qprof_thread_destroy_vt(play_vt(p, "b"));
     play_end(p);
-    /* 1: a, 2: b; b's second life is only its end */
-    assert_rings("0 @1 0 main( 1 park1 1 @2 1 main( 3 ) 6 park2 6 @1 6 ) 6 @2 6 park2.");
+    /* 1: a, 2: b; b's second life is only its end, and a is driven all the while */
+    assert_rings("0 @1 0 main( 1 park1 1 @2 1 main( 3 ) 6 park2 6 @1 6 ) 6 @2 6 park2. 6 @1");
+}
+
+/* Who ends it runs on; the one that is ended does not. */
+static void a_thread_that_another_one_ends_takes_no_time(void **state)
+{
+    play_ctx *p = *state;
+    play_begin_vt(p, "-collect=profile,trace");
+    play(p, "@a main( 1 @b f( 2 @a g( 3 ");
+    qprof_thread_destroy_vt(play_vt(p, "b"));
+    play(p, "4 ) )");
+    play_end(p);
+    assert_rings("0 @1 0 main( 1 park1 1 @2 1 f( 3 park2 3 @1 3 g( 6 @2 6 )1! 6 park2. 6 @1 "
+                 "10 ) 10 )");
+    assert_flat(p, "main", 1, 8, 1);
+    assert_flat(p, "f", 1, 2, 2);
 }
 
 static void a_row_that_is_used_again_says_whose_it_is(void **state)
@@ -467,6 +482,7 @@ int main(void)
         PLAY_TEST(what_is_entered_while_recording_stands_is_left_out_with_its_exit),
         PLAY_TEST(a_stop_that_no_event_saw_is_there),
         PLAY_TEST(virtual_threads_are_switched),
+        PLAY_TEST(a_thread_that_another_one_ends_takes_no_time),
         PLAY_TEST(a_row_that_is_used_again_says_whose_it_is),
         PLAY_TEST(marks_and_counters_are_there),
         PLAY_TEST(what_a_host_says_of_calls_is_there),
