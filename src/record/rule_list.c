@@ -66,8 +66,12 @@ static bool begin_indices(void)
     uint32_t *const roots[] = {&qp_rules.names, &qp_rules.keys, &qp_rules.methods,
                                &qp_rules.threads, &qp_rules.named};
     for (unsigned i = 0; i < sizeof roots / sizeof *roots; i++)
-        if (!*roots[i] && !(*roots[i] = block_of(NULL)))
-            return false;
+        if (!*roots[i]) {
+            uint32_t block = block_of(NULL);
+            if (!block)
+                return false;
+            qp_publish(roots[i], block);
+        }
     return true;
 }
 
@@ -122,8 +126,8 @@ static bool begin_areas(void)
     if (!routines)
         return false;
     routines->is_checked = lines->is_of_file = routines->is_of_file = false;
-    qp_rules.all_lines = cell_of(lines);
     qp_rules.all_routines = cell_of(routines);
+    qp_publish(&qp_rules.all_lines, cell_of(lines));
     return true;
 }
 
@@ -163,7 +167,7 @@ qp_rule *qp_rule_create(qp_rule_kind kind, const char *name, unsigned type, unsi
     qp_rule *rule = qp_rules.all_lines ? make_rule(kind, name, type, when) : NULL;
     if (rule && kind == QP_RULE_AREA && type == QPROF_AREA_INCLUDE &&
         !qp_rules.is_all_lines_said)
-        qp_rule_at(qp_rules.all_lines)->is_checked = false;
+        qp_store(&qp_rule_at(qp_rules.all_lines)->is_checked, false);
     return rule;
 }
 
@@ -186,7 +190,7 @@ void qp_rule_destroy(qp_rule *rule)
 {
     uint32_t cell = cell_of(rule);
     if (cell == qp_rules.all_lines || cell == qp_rules.all_routines)
-        rule->is_checked = false; /* the predefined ones stay */
+        qp_store(&rule->is_checked, false); /* the predefined ones stay */
     else
         hide(rule);
 }
@@ -203,14 +207,14 @@ static int add_member(qp_rule *rule, qp_member member)
     *qp_member_at(cell) = member;
     if (member.match) {
         qp_member_at(cell)->same = qp_rules.patterns;
-        qp_rules.patterns = cell;
+        qp_publish(&qp_rules.patterns, cell);
     } else {
         uint32_t first = qp_trie_put(&index, qp_rules.keys, member.id, cell);
         if (!first)
             return QPROF_E_MEMORY;
         if (first != cell) {
             qp_member_at(cell)->same = qp_member_at(first)->same;
-            qp_member_at(first)->same = cell;
+            qp_publish(&qp_member_at(first)->same, cell);
         }
     }
     if (rule->last)
@@ -275,7 +279,7 @@ bool qp_rule_check(qp_rule *rule, const char *name, bool is_checked)
 static void show(qp_rule *rule)
 {
     const qp_trie index = names();
-    rule->is_dead = false;
+    qp_store(&rule->is_dead, false);
     qp_trie_put(&index, qp_rules.names, rule->key, cell_of(rule));
 }
 
@@ -291,8 +295,8 @@ static qp_rule_defaults defaults_now(void)
 
 static void set_defaults(const qp_rule_defaults *d)
 {
-    qp_rule_at(qp_rules.all_lines)->is_checked = d->all_lines;
-    qp_rule_at(qp_rules.all_routines)->is_checked = d->all_routines;
+    qp_store(&qp_rule_at(qp_rules.all_lines)->is_checked, d->all_lines);
+    qp_store(&qp_rule_at(qp_rules.all_routines)->is_checked, d->all_routines);
     qp_rules.is_all_lines_said = d->is_all_lines_said;
     qp_rules.is_initially_off = d->is_initially_off;
 }

@@ -93,7 +93,7 @@ static void take(verdict *v, uint32_t cell)
     if (qp_load(&rule->is_dead))
         return;
     qp_store(&member->has_fitted, true);
-    bool is_checked = rule->is_checked && member->is_checked;
+    bool is_checked = qp_load(&rule->is_checked) && qp_load(&member->is_checked);
     if (rule->kind == QP_RULE_AREA) {
         if (is_checked)
             take_area(v, rule);
@@ -111,7 +111,7 @@ static void take_key(verdict *v, unsigned kind, const char *text)
     const qp_trie index = qp_rules_members();
     uint64_t key = qp_rules_key(kind, text);
     for (uint32_t cell = qp_trie_get(&index, qp_rules.keys, key); cell;
-         cell = qp_member_at(cell)->same)
+         cell = qp_observe(&qp_member_at(cell)->same))
         if (text[0] &&
             strcmp(qp_pool_text_at(&qp_rules.pool, qp_member_at(cell)->text), text) == 0)
             take(v, cell);
@@ -122,7 +122,7 @@ static void take_id(verdict *v, uint64_t id)
     const qp_trie index = qp_rules_members();
     uint64_t key = qp_rules_id_key(id);
     for (uint32_t cell = qp_trie_get(&index, qp_rules.keys, key); cell;
-         cell = qp_member_at(cell)->same)
+         cell = qp_observe(&qp_member_at(cell)->same))
         take(v, cell);
 }
 
@@ -160,9 +160,9 @@ static void judge(const qp_method *m, verdict *v)
     describe(m, &s);
     v->n = v->level = 0;
     v->is_excluded = v->is_implied = false;
-    if (qp_rule_at(qp_rules.all_lines)->is_checked)
+    if (qp_load(&qp_rule_at(qp_rules.all_lines)->is_checked))
         v->level = 2;
-    else if (qp_rule_at(qp_rules.all_routines)->is_checked)
+    else if (qp_load(&qp_rule_at(qp_rules.all_routines)->is_checked))
         v->level = 1;
     take_id(v, s.id);
     take_key(v, QP_ELEMENT_MODULE, s.module);
@@ -173,7 +173,8 @@ static void judge(const qp_method *m, verdict *v)
     take_key(v, QP_ELEMENT_ROUTINE, s.display);
     if (strcmp(s.display, s.name) != 0)
         take_key(v, QP_ELEMENT_ROUTINE, s.name);
-    for (uint32_t cell = qp_rules.patterns; cell; cell = qp_member_at(cell)->same)
+    for (uint32_t cell = qp_observe(&qp_rules.patterns); cell;
+         cell = qp_observe(&qp_member_at(cell)->same))
         if (fits(qp_member_at(cell), &s))
             take(v, cell);
     sort(v);
