@@ -7,7 +7,7 @@
 
 #include "play.h"
 
-enum { PAGES = 256, SLACK = 64 };
+enum { PAGES = 1024, SLACK = 512 };
 
 /* Touch so many new pages: each is a fault that needs no disk. */
 static void touch(unsigned n)
