@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "code/pc_command.h"
 
 enum { FILE_MAX = 256 << 20, ENABLED_MAX = 50 };
 
@@ -158,6 +159,28 @@ static int on_pri(void *unused, const char *file, qp_config_error *error)
     return check_pri(file, error->message, sizeof error->message) ? 0 : -1;
 }
 
+/* What a run refuses when it takes the options. */
+static bool check_values(const qp_options *o, const char *words, qp_config_error *error)
+{
+    qp_pc_command unused;
+    qp_parse_error said;
+    const char *option = NULL;
+    if (o->number[QP_OPT_clock] >= QP_CLOCK_IGNORE) {
+        option = strstr(words, "-clock");
+        snprintf(error->message, sizeof error->message,
+                 "-clock: counter not supported on this machine");
+    } else if (o->is_set[QP_OPT_pc] &&
+               qp_pc_parse(qp_option_text(o, QP_OPT_pc), &unused, &said) != QP_PARSE_OK) {
+        option = strstr(words, "-pc");
+        snprintf(error->message, sizeof error->message, "-pc: column %u: %.150s", said.column,
+                 said.message);
+    } else {
+        return true;
+    }
+    error->column = option ? (unsigned)(option - words) + 1 : 1;
+    return false;
+}
+
 static int on_options(void *to, const char *words, qp_config_error *error)
 {
     qp_config_file *f = to;
@@ -168,7 +191,7 @@ static int on_options(void *to, const char *words, qp_config_error *error)
     qp_options_init(&options);
     f->n_options++;
     if (qp_options_parse(&options, words, &events, &said) == QP_PARSE_OK)
-        return 0;
+        return check_values(&options, words, error) ? 0 : -1;
     error->column = said.column;
     snprintf(error->message, sizeof error->message, "%s", said.message);
     return -1;
@@ -230,7 +253,7 @@ static char *read_text(const qp_cli *cli, const char *path, size_t *n_bytes)
 static void print_mistake(const qp_cli *cli, const char *path, const char *text,
                           const qp_config_error *error)
 {
-    const char *line = text;
+    const char *line = text + qp_config_mark(text, strlen(text));
     for (unsigned n = 1; n < error->line; n++)
         line = strchr(line, '\n') + 1;
     qp_cli_fail(cli, "%s:%u:%u: %s", path, error->line, error->column, error->message);

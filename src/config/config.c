@@ -210,10 +210,18 @@ static const char *skip_to_statement(const char *at, const char *end)
     return at;
 }
 
+size_t qp_config_mark(const char *text, size_t n_bytes)
+{
+    static const char mark[] = "\xEF\xBB\xBF";
+    size_t n = sizeof mark - 1;
+    return n_bytes >= n && memcmp(text, mark, n) == 0 ? n : 0;
+}
+
 int qp_config_read(const char *text, size_t n_bytes, const qp_config_sink *sink,
                    qp_config_error *error)
 {
-    qp_config_reader r = {.text = text, .at = text, .end = text + n_bytes, .sink = sink};
+    const char *begin = text + qp_config_mark(text, n_bytes);
+    qp_config_reader r = {.text = begin, .at = begin, .end = text + n_bytes, .sink = sink};
     r.error = error;
     *error = (qp_config_error){0, 0, ""};
     while ((r.at = skip_to_statement(r.at, r.end)) < r.end) {

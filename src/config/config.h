@@ -170,6 +170,9 @@ typedef struct {
 
 enum { QP_CONFIG_SYNTAX = 1 };
 
+/* Bytes of the mark of UTF-8 at a text's beginning, which is passed over: 3 or 0. */
+size_t qp_config_mark(const char *text, size_t n_bytes);
+
 /* Read a text. @param text  [n_bytes], any bytes
  * @return 0; QP_CONFIG_SYNTAX or what a sink returned: see *error. Cost: a pass over the text */
 int qp_config_read(const char *text, size_t n_bytes, const qp_config_sink *sink,

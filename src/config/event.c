@@ -55,6 +55,9 @@ static qp_taken take_object(qp_config_reader *r, const qp_config_text *value, vo
         t->object_kind = QP_OBJECT_NUMBER;
         return QP_TAKEN;
     }
+    if (*value->text == '!')
+        return qp_config_refuse(r, value->at, "object=%.40s: expected a name without a !",
+                                value->text);
     t->object_kind = QP_OBJECT_NAME;
     t->object_name = qp_match_text(value->text, &t->object_name_kind);
     return qp_config_check_name(r, value->at, t->object_name, t->object_name_kind);
@@ -167,69 +170,74 @@ static qp_taken take_action(qp_config_reader *r, const qp_config_text *value, vo
 
 /* ---- narrowing ----------------------------------------------------------------------------- */
 
-/* A number above 0 with its unit behind it, times the unit's factor. */
 typedef struct {
     const char *name;
     uint64_t factor;
 } unit;
 
-static bool take_quantity(char *text, const unit *units, uint64_t most, uint64_t *quantity)
+/* A number above 0 with its unit behind it, times the unit's factor. */
+typedef struct {
+    const char *key, *expected;
+    uint64_t most;
+    unit units[5]; /* the last has no name */
+} quantity;
+
+static qp_taken take_quantity(qp_config_reader *r, const qp_config_text *value,
+                              const quantity *q, uint64_t *number)
 {
+    char *text = value->text;
     size_t n = strspn(text, "0123456789");
-    const unit *u = units;
+    const unit *u = q->units;
     while (u->name && strcmp(u->name, text + n) != 0)
         u++;
-    if (!u->name)
-        return false;
+    bool is_good = n && u->name && strspn(text, "0") != n;
     char first = text[n];
     text[n] = '\0';
-    bool is_good = qp_config_number(text, quantity);
+    bool fits = is_good && qp_config_number(text, number) && *number <= q->most / u->factor;
     text[n] = first;
-    is_good = is_good && *quantity && *quantity <= most / u->factor;
-    *quantity = is_good ? *quantity * u->factor : 0;
-    return is_good;
+    if (!fits)
+        return qp_config_refuse(r, value->at, "%s=%.40s: %sexpected %s", q->key, text,
+                                is_good ? "too large: " : "", q->expected);
+    *number *= u->factor;
+    return QP_TAKEN;
 }
 
 static qp_taken take_longer(qp_config_reader *r, const qp_config_text *value, void *ns)
 {
-    static const unit units[] = {
-        {"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", 1000000000u}, {NULL, 0}};
-    if (take_quantity(value->text, units, INT64_MAX, ns))
-        return QP_TAKEN;
-    return qp_config_refuse(r, value->at,
-                            "longer=%.40s: expected a time such as 50ms (ns, us, "
-                            "ms, s)",
-                            value->text);
+    static const quantity time = {
+        "longer",
+        "a time such as 50ms (ns, us, ms, s)",
+        INT64_MAX,
+        {{"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", 1000000000}, {NULL, 0}}};
+    return take_quantity(r, value, &time, ns);
 }
 
 static qp_taken take_depth(qp_config_reader *r, const qp_config_text *value, void *depth)
 {
-    static const unit units[] = {{"", 1}, {NULL, 0}};
-    if (take_quantity(value->text, units, INT64_MAX, depth))
-        return QP_TAKEN;
-    return qp_config_refuse(r, value->at, "depth=%.40s: expected a number of frames from 1",
-                            value->text);
+    static const quantity frames = {
+        "depth", "a number of frames from 1", INT64_MAX, {{"", 1}, {NULL, 0}}};
+    return take_quantity(r, value, &frames, depth);
 }
 
 static qp_taken take_used(qp_config_reader *r, const qp_config_text *value, void *percent)
 {
-    static const unit units[] = {{"%", 1}, {NULL, 0}};
+    static const quantity part = {"used", "1% to 100%", 100, {{"%", 1}, {NULL, 0}}};
     uint64_t number;
-    if (!take_quantity(value->text, units, 100, &number))
-        return qp_config_refuse(r, value->at, "used=%.40s: expected 1%% to 100%%", value->text);
-    *(uint32_t *)percent = (uint32_t)number;
-    return QP_TAKEN;
+    qp_taken taken = take_quantity(r, value, &part, &number);
+    *(uint32_t *)percent = taken == QP_TAKEN ? (uint32_t)number : 0;
+    return taken;
 }
 
 static qp_taken take_rate(qp_config_reader *r, const qp_config_text *value, void *rate)
 {
-    static const unit units[] = {{"/s", 1}, {NULL, 0}};
+    static const quantity hits = {"rate",
+                                  "a number such as 10/s, up to 1000000000/s",
+                                  1000000000,
+                                  {{"/s", 1}, {NULL, 0}}};
     uint64_t number;
-    if (!take_quantity(value->text, units, 1000000000, &number))
-        return qp_config_refuse(r, value->at, "rate=%.40s: expected a number such as 10/s",
-                                value->text);
-    *(uint32_t *)rate = (uint32_t)number;
-    return QP_TAKEN;
+    qp_taken taken = take_quantity(r, value, &hits, &number);
+    *(uint32_t *)rate = taken == QP_TAKEN ? (uint32_t)number : 0;
+    return taken;
 }
 
 /* ---- the line ------------------------------------------------------------------------------ */

@@ -204,7 +204,10 @@ qp_taken qp_config_count(qp_config_reader *r, const qp_config_text *value, void 
 {
     if (qp_config_number(value->text, count))
         return QP_TAKEN;
-    return qp_config_refuse(r, value->at, "%.40s: expected a whole number", value->text);
+    bool is_large = *value->text && !value->text[strspn(value->text, "0123456789")];
+    return qp_config_refuse(r, value->at, "%.40s: %s", value->text,
+                            is_large ? "too large: expected a whole number of 64 bits"
+                                     : "expected a whole number");
 }
 
 qp_taken qp_config_said_of(qp_config_reader *r, const qp_config_text *value, void *said)

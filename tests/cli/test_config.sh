@@ -50,6 +50,10 @@ printf 'pri missing.pri\n' >bad.conf
 refused 1:5 "missing.pri: there is no such file"
 printf 'triggering on # yes\n-time=none -pri=missing.pri\n' >bad.conf
 refused 2:12 "missing.pri: there is no such file"
+printf 'triggering on\n-time=none -clock=64k-aliasing\n' >bad.conf
+refused 2:12 "-clock: counter not supported on this machine"
+printf -- '-pc="REAL 10 WHEN"\n' >bad.conf
+refused 1:1 "-pc: column 13:"
 printf 'triggering on\n-config=other.conf\n' >bad.conf
 refused 2:1 "-config: not inside a configuration file"
 printf 'event-trigger "\033[31mx" event=\n' >bad.conf
