@@ -8,9 +8,9 @@
 #include "cli/output.h"
 #include "cli/trace.h"
 
-#define WORDS "chrome|perfetto"
-static const qp_trace_exporter *const exporters[] = {&qp_trace_export_chrome,
-                                                     &qp_trace_export_perfetto};
+#define WORDS "chrome|perfetto|firefox"
+static const qp_trace_exporter *const exporters[] = {
+    &qp_trace_export_chrome, &qp_trace_export_perfetto, &qp_trace_export_firefox};
 
 typedef struct {
     qp_trace_export x;
@@ -73,9 +73,11 @@ const qp_command qp_command_trace_export = {
     .summary = "a timeline for Perfetto, Chrome, speedscope or Firefox",
     .about =
         "Writes every call with its real times. chrome: trace events, for Perfetto, Chrome's\n"
-        "developer tools, speedscope and the Firefox profiler; perfetto: ui.perfetto.dev.\n"
-        "Each thread, virtual or not, has a track; marks are instants, counters have tracks\n"
-        "of their own. Of a long trace, take a part: viewers hold all of it in memory.",
+        "developer tools and speedscope; perfetto: ui.perfetto.dev; firefox: a processed\n"
+        "profile for profiler.firefox.com. Each thread, virtual or not, has a track; marks "
+        "are\n"
+        "instants, counters have tracks of their own, but for firefox, which has calls alone.\n"
+        "Of a long trace, take a part: viewers hold all of it in memory.",
     .flags = flags,
     .examples =
         "qprof trace export --to=perfetto -o run.pftrace run.qtrace\n"

@@ -1,7 +1,7 @@
 /* trace.h: raw traces as timelines in the formats of others, with their real times.
  *
  * Each exporter is a file src/export/trace_NAME.c. Calls are written as they are read: memory does not
- * grow with the trace. */
+ * grow with the trace, but for firefox. */
 #ifndef QP_EXPORT_TRACE_H
 #define QP_EXPORT_TRACE_H
 
@@ -26,7 +26,7 @@ typedef struct {
     bool (*write)(qp_trace_export *x, qp_out *out);
 } qp_trace_exporter;
 
-#define QP_TRACE_EXPORTERS(X)   X(chrome) X(perfetto)
+#define QP_TRACE_EXPORTERS(X)   X(chrome) X(perfetto) X(firefox)
 #define QP_TRACE_EXPORTER(name) extern const qp_trace_exporter qp_trace_export_##name;
 QP_TRACE_EXPORTERS(QP_TRACE_EXPORTER)
 #undef QP_TRACE_EXPORTER
