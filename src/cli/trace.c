@@ -161,7 +161,7 @@ static bool is_thread_wanted(const qp_trace_view *v, uint32_t number)
            strtoull(wanted, NULL, 10) == th->ordinal;
 }
 
-/* Asked once a thread, at its first call: then it has the name that it keeps. */
+/* Asked until a call is known, by which a thread is named that has no name of its own. */
 static bool is_thread_meant(qp_trace_view *v, const qp_span_thread *th)
 {
     if (!v->cli->args.thread)
@@ -177,8 +177,10 @@ static bool is_thread_meant(qp_trace_view *v, const qp_span_thread *th)
         v->n_threads = n;
     }
     signed char *answer = &v->thread_is_meant[th->number];
-    if (!*answer)
-        *answer = is_thread_wanted(v, th->number) ? 1 : -1;
+    if (!*answer && is_thread_wanted(v, th->number))
+        *answer = 1;
+    else if (!*answer && th->depth)
+        *answer = -1;
     return *answer > 0;
 }
 
@@ -313,7 +315,8 @@ static bool remark_on_damage(const qp_trace_view *v)
     if (lost->n_cut_bytes && !qp_trace_about(v->trace)->is_live)
         qp_cli_warn(v->cli, "%s: the last packet is not whole: %s left out", v->paths[0],
                     qp_unit_size(number, lost->n_cut_bytes));
-    return lost->n_packets || lost->n_damaged || lost->n_skipped_bytes;
+    return lost->n_packets || lost->n_damaged || lost->n_skipped_bytes ||
+           (lost->n_cut_bytes && !qp_trace_about(v->trace)->is_live);
 }
 
 int qp_trace_view_remark(const qp_trace_view *v, const qp_span_counts *counts)

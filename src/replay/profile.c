@@ -68,7 +68,7 @@ static uint32_t builder_method(maker *m, uint32_t method)
     if (m->methods[method])
         return m->methods[method];
     const qp_builder_code code = {.id = x->id,
-                                  .flags = x->flags | QP_METHOD_REGISTERED,
+                                  .flags = x->flags,
                                   .name = x->bare_name,
                                   .class_name = x->class_name,
                                   .file = x->file,

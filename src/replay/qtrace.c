@@ -334,19 +334,17 @@ static bool write_records(qp_trace *t, qp_qtrace *w, const qp_progress *progress
 {
     const qp_trace_info *info = qp_trace_about(t);
     qp_trace_run run;
-    uint64_t last = 0;
     while (!w->failed && qp_trace_next(t, &run)) {
         qp_qtrace_put(w, run.carrier, run.records, run.n);
-        for (size_t i = run.n; i-- > 0;)
+        for (size_t i = 0; i < run.n; i++)
             if (qp_trace_has_ticks(qp_trace_op_of(&run.records[i]))) {
-                last = run.records[i].word & QP_TRACE_TICKS;
-                break;
+                counts->last = run.records[i].word & QP_TRACE_TICKS;
+                counts->first = counts->first ? counts->first : counts->last;
             }
         if (info->n_bytes)
             qp_progress_show(progress, (unsigned)(qp_trace_position(t) * 100 / info->n_bytes));
     }
     counts->n_records = w->n_records;
-    counts->last = last;
     return !qp_trace_failed(t);
 }
 

@@ -275,7 +275,8 @@ static bool open_file(qp_trace *t, const char *what, int fd, char error[QP_ERROR
         close(fd);
         return qp_rings_open(t, what, error);
     }
-    if (qp_unzstd_fits(bytes, n)) {
+    bool is_packed = qp_unzstd_fits(bytes, n);
+    if (is_packed) {
         int whole = qp_unzstd(fd, &why);
         close(fd);
         if (whole < 0) {
@@ -288,7 +289,11 @@ static bool open_file(qp_trace *t, const char *what, int fd, char error[QP_ERROR
     if (begins_with(bytes, n, QP_TRACE_MAGIC, strlen(QP_TRACE_MAGIC)))
         return qp_packets_open(t, fd, error);
     close(fd);
-    return qp_trace_prf_open(t, what, error);
+    if (is_packed)
+        qp_text_format(error, QP_ERROR_BYTES,
+                       "%s: packed by zstd, but no trace: damaged, or cut in its first block",
+                       what);
+    return !is_packed && qp_trace_prf_open(t, what, error);
 }
 
 qp_trace *qp_trace_open(const char *what, char error[QP_ERROR_BYTES])

@@ -9,9 +9,9 @@
 #include "xbase/prf_read.h"
 
 enum {
-    NS_A_TICK = 1000000, /* times are ms */
-    RECORDS_A_ROW = 4,   /* SWITCH, LINE or VALUE with one TEXT, and what happened ... */
-    TEXT_MOST = 4096     /* ... and the rest of the texts, so many bytes of them */
+    NS_A_MS = 1000000, /* ticks are ns: an average of ms has a part of one */
+    RECORDS_A_ROW = 4, /* SWITCH, LINE or VALUE with one TEXT, and what happened ... */
+    TEXT_MOST = 4096   /* ... and the rest of the texts, so many bytes of them */
 };
 
 struct qp_trace_prf {
@@ -37,9 +37,10 @@ static uint32_t method_of(qp_trace *t, const qp_prf_row *row)
     return cell;
 }
 
-static void put(qp_trace_carrier *c, qp_trace_op op, uint64_t at, uint32_t a, uint32_t b)
+static void put(qp_trace_carrier *c, qp_trace_op op, uint64_t at_ms, uint32_t a, uint32_t b)
 {
-    c->batch[c->n++] = qp_trace_make(op, at, a, b);
+    uint64_t most = UINT32_MAX, ms = at_ms < most ? at_ms : most;
+    c->batch[c->n++] = qp_trace_make(op, ms * NS_A_MS, a, b);
 }
 
 static void put_thread(qp_trace *t, qp_trace_carrier *c, const qp_prf_row *row)
@@ -118,8 +119,6 @@ bool qp_trace_prf_open(qp_trace *t, const char *path, char error[QP_ERROR_BYTES]
     }
     t->prf = prf;
     t->info.kind = QP_TRACE_OF_XBASE;
-    t->info.n_ticks = 1;
-    t->info.n_ns = NS_A_TICK;
     t->info.n_bytes = prf->reader.n_bytes;
     t->info.is_ended = true;
     qp_trace_carrier_wake(t, qp_trace_carrier_add(t));

@@ -311,8 +311,8 @@ bool qp_prf_reader_open(qp_prf_reader *r, const char *path, const char **why)
         return true;
     qp_prf_reader_close(r);
     *why =
-        "neither a table with the fields THREAD, OP and CALL nor delimited text; packets are "
-        "read with their header packet";
+        "not a trace: neither a .qtrace file nor a profile, a table with the fields THREAD, OP "
+        "and CALL, or delimited text; packets are read with their header packet";
     return false;
 }
 

@@ -50,6 +50,35 @@ check "$(qprof report --format=json made.qprof |
     jq -c '.methods[]|select(.name=="f")|[.calls,.self,.total,.min,.max]')" = '[2,35000,40000,10000,25000]'
 check "$(qprof check made.qprof | tail -n 1)" = "made.qprof: all 11 checks passed"
 
+about "methods that nobody registered keep their ids apart"
+"$write" unnamed.qtrace 4 30 '@1 main( 5 ( 10 ) 5 )'
+qprof trace profile -o unnamed.qprof unnamed.qtrace >/dev/null
+check "$(qprof report --format=json unnamed.qprof | jq -c '[.methods[]|[.name,.calls,.self]]|sort')" = \
+    '[["UnnamedFunction2",1,10],["main",1,10]]'
+
+about "a thread is found by the name that it has from its first call"
+check "$(qprof trace dump --format=json --thread=.other_2. run.qtrace | jq -sc '[.[].op]')" = '["entry","exit"]'
+
+about "what is cut or no trace at all is said, and in the status"
+head -c 700 run.qtrace >cut.qtrace
+qprof trace stat cut.qtrace >stat 2>error
+check $? = 1
+check "$(grep -c 'the last packet is not whole' error)" = 1
+echo 'print("no trace")' >foreign
+qprof trace stat foreign 2>error
+check $? = 2
+check "$(grep -c 'foreign: not a trace: ' error)" = 1
+qprof trace convert -o run.qtrace.zst run.qtrace >/dev/null
+head -c 20 run.qtrace.zst >cut.qtrace.zst
+qprof trace stat cut.qtrace.zst 2>error
+check $? = 2
+check "$(cat error)" = "qprof trace stat: cut.qtrace.zst: packed by zstd, but no trace: damaged, or cut in its first block"
+
+about "averages of a table of milliseconds have a part of one"
+# f is called twice, 4 ms and, with that, 11 ms: 7.5 on average
+printf '1,0,"I","f",1\r\n1,5,"I","f",1\r\n1,9,"O","f",1\r\n1,11,"O","f",1\r\n' >MS.PRF
+check "$(qprof trace stat --format=json MS.PRF | jq -c '.calls[0]|[.average,.total,.net]')" = '[7500000,11000000,11000000]'
+
 about "the forms of files have the same records"
 qprof trace dump --format=csv run.qtrace >all.csv
 for form in again.qtrace packed.qtrace.zst; do
@@ -133,6 +162,12 @@ check "$(qprof trace dump balance.qprof | grep -c 'balance  -5$')" = 1
 check "$(qprof trace export --to=chrome balance.qprof | jq -c '[.traceEvents[]|select(.ph=="C").args.value]')" = '[-5,3]'
 qprof html --trace=balance.qprof -o balance.html balance.qprof >/dev/null
 check "$(grep -cE ',-5,"balance"\]' balance.html)" = 1
+about "all commands say when a flight recorder begins"
+echo 'for i = 1, 3000 do math.abs(i) end' >long.lua
+QPROF="-output=long.qprof -collect=profile,trace -trace-buffer=16K" qlua long.lua
+qprof trace stat long.qprof 2>&1 >/dev/null | grep -o 'begins .*' >begins
+qprof trace convert -o long.qtrace long.qprof 2>&1 >/dev/null | grep -o 'begins .*' | cmp - begins
+check $? = 0
 about "figures of a flight recorder are those of its profile"
 QPROF="-output=flight.qprof -collect=profile,trace" qlua fib.lua >/dev/null
 check "$(qprof trace stat --format=json flight.qprof | jq '.calls[]|select(.name=="fib")|.calls')" = \

@@ -235,8 +235,8 @@ static void write_names(writer *w, const track *t)
     size_t n = 0;
     qp_packet p = {.kind = QP_PACKET_NAMES};
     for (unsigned i = 0; i < t->n_methods; i++, p.n_records++) {
-        const uint64_t numbers[] = {t->cells + METHODS + i, i + 1, QP_METHOD_REGISTERED,
-                                    10 + i};
+        const uint64_t flags = *t->methods[i] ? QP_METHOD_REGISTERED : 0;
+        const uint64_t numbers[] = {t->cells + METHODS + i, i + 1, flags, 10 + i};
         bytes[n++] = QP_NAMES_METHOD;
         for (int k = 0; k < 4; k++)
             n += qp_pack_varint(numbers[k], bytes + n);

@@ -1,6 +1,7 @@
 /* tracks.h: traces for tests, written as a line of text.
  *
  *   f(   entry of f          )    exit of the innermost          7   ticks pass
+ *   (    entry of a method that nobody registered
  *   !2   2 calls are unwound @3   thread 3 goes on               =   the thread is parked
  *   -    recording goes off  +    and on                         #9  9 records were lost
  *   ?f   the caller announces a call of f    ~f  and its return  *a  mark a
