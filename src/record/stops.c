@@ -63,10 +63,13 @@ static void sync_shared_clock(qprof_thread *th, qprof_frame *top, qp_run_times t
         QPROF_ADD(th->pulse->offset, unseen);
         qp_store(&r->stopped_seen, times.total);
     }
-    if (times.since) {
-        uint64_t now = times.since - th->pulse->offset;
-        if ((int64_t)(now - th->pulse->last) > 0)
-            qp_charge(th, top, now);
+    if (unseen || times.since) {
+        uint64_t raw = times.since ? times.since : qp_charge_raw_now(th);
+        int64_t ahead = (int64_t)(raw - th->pulse->offset - th->pulse->last);
+        if (ahead < 0) /* events before it saw the stop have their time: there it begins */
+            QPROF_ADD(th->pulse->offset, (uint64_t)ahead);
+        else if (times.since)
+            qp_charge(th, top, raw - th->pulse->offset);
     }
     if (unseen || (times.since && !was_stopped))
         flag_open_frames(th, top, QPROF_FRAME_PARTIAL);

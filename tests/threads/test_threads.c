@@ -218,6 +218,7 @@ static void assert_virtual_threads(play_ctx *p, uint64_t n_entries)
     assert_int_equal(qprof_diagnostic("exit_unknown_id"), 0);
     assert_int_equal(qprof_diagnostic("exit_empty_stack"), 0);
     assert_true(qprof_diagnostic("vt_migrations") > 0);
+    assert_int_equal(qprof_diagnostic("clock_backwards"), 0); /* nor by stops seen late */
     play_end(p);
     assert_int_equal(p->m->n_threads, N_VIRTUAL + 1);
     assert_int_equal(p->m->run.calls, n_entries);
