@@ -3,6 +3,7 @@
 
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "xbase/prf.h"
@@ -94,6 +95,16 @@ static bool play(table *t, qp_prf *prf, const qp_progress *progress, qp_span_cou
     return is_played && !prf->error;
 }
 
+/* Nothing half-written stays. */
+static void remove_table(const char *path, bool has_memo)
+{
+    char memo[QP_PRF_PATH_BYTES];
+    qp_prf_memo_path(path, memo);
+    unlink(path);
+    if (has_memo)
+        unlink(memo);
+}
+
 bool qp_trace_write_table(qp_trace *trace, const char *path, bool is_text,
                           const qp_progress *progress, qp_span_counts *counts,
                           char error[QP_ERROR_BYTES])
@@ -107,6 +118,7 @@ bool qp_trace_write_table(qp_trace *trace, const char *path, bool is_text,
                                     .day = today(qp_trace_about(trace))};
     qp_prf *prf = qp_alloc_zeroed(1, sizeof *prf);
     table *t = qp_alloc_zeroed(1, sizeof *t);
+    bool is_new = access(path, F_OK) != 0;
     int wrong = prf && t ? qp_prf_open(prf, path, &options) : 0;
     bool is_open = prf && t && !wrong, is_played = false;
     if (is_open) {
@@ -118,6 +130,8 @@ bool qp_trace_write_table(qp_trace *trace, const char *path, bool is_text,
     if (!is_played || wrong)
         qp_text_format(error, QP_ERROR_BYTES, "%s: %s", path,
                        wrong ? strerror(wrong) : "not enough memory");
+    if ((is_open || is_new) && (!is_played || wrong))
+        remove_table(path, !is_text);
     qp_free(prf);
     qp_free(t);
     return is_played && !wrong;

@@ -94,6 +94,14 @@ check "$(qprof trace dump --format=csv RUN.PRF | grep -c 'entry\|exit')" = 11 # 
 qprof trace convert --to=delimited -o RUN.TXT run.qtrace >/dev/null
 check "$(head -n 1 RUN.TXT | tr -d '\r')" = '1,0,"I","main",10,""'
 
+about "a table that could not be written leaves nothing"
+for blocks in 0 1; do
+    error=$( (trap '' XFSZ && ulimit -f $blocks && qprof trace convert -o FULL.PRF run.qtrace) 2>&1)
+    check $? = 2
+    check "$error" = 'qprof trace convert: FULL.PRF: File too large'
+    check "$(ls FULL.* 2>/dev/null)" = ''
+done
+
 about "a Chrome trace has a beginning and an end of every call, in us"
 qprof trace export --to=chrome -o run.json run.qtrace
 check "$(jq -c '[.traceEvents[]|select(.name=="g")|[.ph,.tid,.ts]]' run.json)" = '[["B",1,20],["E",1,25]]'
