@@ -1,5 +1,4 @@
-/* trace_xbase.c: settings and life of the .PRF file. What goes into it:
- * trace_xbase_pass.c. */
+/* trace_xbase.c: settings and life of the .PRF file. What goes into it: trace_xbase_pass.c. */
 #include "record/trace_xbase.h"
 
 #include <errno.h>
@@ -31,9 +30,7 @@ static int refuse(qp_parse_error *error, int code, const char *what, const char 
     return code;
 }
 
-/* ---- settings
- * ------------------------------------------------------------------------------
- */
+/* ---- settings ---------------------------------------------------------------------------- */
 
 /* Settings belong to a run: each begins with the defaults, or with what its parent process had. */
 static void begin_settings(void)
@@ -208,9 +205,7 @@ void qp_trace_xbase_file_end(bool is_kept)
         apply("", &unused);
 }
 
-/* ---- the file
- * ------------------------------------------------------------------------------
- */
+/* ---- the file ---------------------------------------------------------------------------- */
 
 static qp_dbf_day today(void)
 {
@@ -220,8 +215,7 @@ static qp_dbf_day today(void)
     return (qp_dbf_day){(uint8_t)t.tm_year, (uint8_t)(t.tm_mon + 1), (uint8_t)t.tm_mday};
 }
 
-/* A forked child keeps off the file of its parent: NAME.PRF becomes
- * NAME.PID.PRF. */
+/* A forked child keeps off the file of its parent: NAME.PRF becomes NAME.PID.PRF. */
 static void keep_apart(char *path, size_t n_bytes)
 {
     char ending[16] = "";
@@ -258,8 +252,7 @@ static void report(void)
     if (!X.prf.error && access(X.prf.path, F_OK) != 0)
         qp_session_log("%s: it was removed while the trace was being written to it", shown);
     if (X.filter.n_cut)
-        qp_session_log("%s: %llu calls or parameters were too many for the memory "
-                       "of the trace",
+        qp_session_log("%s: %llu calls or parameters were too many for the memory of the trace",
                        shown, (unsigned long long)X.filter.n_cut);
 }
 
@@ -386,8 +379,7 @@ void qp_trace_xbase_forget(void)
     X.is_on = 0;
 }
 
-/* ---- what others ask
- * ----------------------------------------------------------------------- */
+/* ---- what others ask --------------------------------------------------------------------- */
 
 void qp_trace_xbase_block(qprof_thread *th, const qprof_frame *top, int block)
 {

@@ -1,10 +1,9 @@
-/* trace_xbase_pass.c: from records of the rings to events of the filter, to
- * rows of the file.
+/* trace_xbase_pass.c: from records of the rings to events of the filter, to rows of the
+ * file.
  *
- * A virtual thread may move from ring to ring, so the rings are merged by time.
- * That is exact: a record that comes later on the same thread was written
- * later, and what was written before the moment `until` is there before any
- * head is read. */
+ * A virtual thread may move from ring to ring, so the rings are merged by time. That is exact:
+ * a record that comes later on the same thread was written later, and what was written before
+ * the moment `until` is there before any head is read. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -20,9 +19,7 @@ enum { NAME_BYTES = 512, VALUE_BYTES = QP_FILTER_BLOCK };
 
 #define X qp_trace_xbase /* the one there is */
 
-/* ---- threads
- * ---------------------------------------------------------------------------------
- */
+/* ---- threads ----------------------------------------------------------------------------- */
 
 /* @return NULL: no thread, or no memory */
 static qp_filter_thread *thread_of(qp_cell cell)
@@ -51,8 +48,7 @@ void qp_trace_xbase_end_threads(void)
     }
 }
 
-/* ---- what the filter asks for
- * ---------------------------------------------------------------- */
+/* ---- what the filter asks for ------------------------------------------------------------ */
 
 static const qp_method *method_at(uint32_t cell)
 {
@@ -67,8 +63,7 @@ static size_t append(char *to, size_t n, qp_ref text)
     return n;
 }
 
-/* "class.name", as reports show it. @param to [NAME_BYTES], no NUL. @return
- * bytes */
+/* "class.name", as reports show it. @param to [NAME_BYTES], no NUL. @return bytes */
 static size_t name_of(uint32_t method, char *to)
 {
     const qp_method *m = method_at(method);
@@ -130,9 +125,7 @@ static void *take_block(void *unused)
     return cell ? qp_pool_at(&X.pool, cell) : NULL;
 }
 
-/* ---- records
- * ---------------------------------------------------------------------------------
- */
+/* ---- records ----------------------------------------------------------------------------- */
 
 static qp_trace_op op_of(const qp_trace_record *r)
 {
@@ -149,8 +142,8 @@ static uint64_t ticks_of(const qp_trace_record *r)
     return r->word & QP_TRACE_TICKS;
 }
 
-/* When the next record was written. What belongs to one before, and was left
- * behind, is passed over at once. */
+/* When the next record was written. What belongs to one before, and was left behind, is passed
+ * over at once. */
 static uint64_t time_of(const qp_xbase_cursor *c)
 {
     const qp_trace_record *r = record_at(c, 0);
@@ -175,8 +168,7 @@ static char text_byte(const qp_xbase_cursor *c, uint64_t i)
     return (char)(word >> (8 * (at < 7 ? at : (at - 7) % 4)));
 }
 
-/* The value of "type, value, comment". @return false: its texts are not all
- * there yet */
+/* The value of "type, value, comment". @return false: its texts are not all there yet */
 static bool take_value(const qp_xbase_cursor *c, qp_filter_thread *th, uint64_t n_records)
 {
     static char value[VALUE_BYTES];
@@ -217,8 +209,8 @@ static void forget(qp_cell thread)
         qp_filter_reset(&X.filter, th);
 }
 
-/* The carrier goes on with another thread, perhaps with a new one in the row of
- * one that ended. */
+/* The carrier goes on with another thread, perhaps with a new one in the row of one that
+ * ended. */
 static uint64_t take_switch(qp_xbase_cursor *c)
 {
     const qp_trace_record *r = record_at(c, 0);
@@ -229,8 +221,7 @@ static uint64_t take_switch(qp_xbase_cursor *c)
     return is_new ? 2 : 1;
 }
 
-/* One record, with those that belong to it. @return how many; 0: they are not
- * all there yet */
+/* One record, with those that belong to it. @return how many; 0: they are not all there yet */
 static uint64_t take_record(qp_xbase_cursor *c)
 {
     const qp_trace_record *r = record_at(c, 0);
@@ -275,9 +266,7 @@ static uint64_t take_record(qp_xbase_cursor *c)
     return n;
 }
 
-/* ---- rings
- * -----------------------------------------------------------------------------------
- */
+/* ---- rings ------------------------------------------------------------------------------- */
 
 static qp_xbase_cursor *cursor_of(uint32_t ring)
 {
@@ -301,8 +290,7 @@ static qp_xbase_cursor *look_at(uint32_t i, const qp_ring *ring)
     return c->at < c->head ? c : NULL;
 }
 
-/* Take from the ring whose record is the oldest, up to where another one's is
- * older. */
+/* Take from the ring whose record is the oldest, up to where another one's is older. */
 static void merge(qp_xbase_cursor *list, uint64_t until)
 {
     while (list) {
@@ -341,8 +329,7 @@ void qp_trace_xbase_report_error(void)
     char shown[160];
     qp_count(&qp_run.space, QP_D_e_io);
     qp_plain(X.prf.wrong, strlen(X.prf.wrong), shown, sizeof shown);
-    qp_session_log("%s: %s; the trace ends after %llu entries, which can be "
-                   "read, and can be "
+    qp_session_log("%s: %s; the trace ends after %llu entries, which can be read, and can be "
                    "started again elsewhere",
                    shown, strerror(X.prf.error), (unsigned long long)X.prf.n_rows);
 }

@@ -156,6 +156,35 @@ static void a_full_disk_loses_records_and_says_so(void **state)
     assert_in_child(write_to_a_full_disk, *state);
 }
 
+static int write_where_nothing_can_be(play_ctx *p)
+{
+    if (unshare(CLONE_NEWNS) || mkdir("ro", 0700) ||
+        mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+        mount("tmpfs", "ro", "tmpfs", MS_RDONLY, NULL))
+        return CHILD_CANNOT;
+    CHECK(qprof_initialize("-output=run.qprof -trace-output=ro/t.qtrace", NULL) == QPROF_E_IO);
+    CHECK(strstr(qprof_error_text(), "Read-only file system"));
+    CHECK(begin("-collect=profile,trace"));
+    record(10);
+    CHECK(qprof_trace_dump("ro/t.qtrace") == QPROF_E_IO);
+    CHECK(strstr(qprof_error_text(), "Read-only file system"));
+    CHECK(qprof_trace_start("ro/T.PRF") == QPROF_E_IO);
+    record(10);
+    CHECK(qprof_trace_dump("t.qtrace") == 0);
+    qprof_shutdown();
+    traces *t = traces_of_file("t.qtrace");
+    CHECK(traces_count(t, QP_TRACE_ENTRY) == 21);
+    traces_free(t);
+    play_read(p, "run.qprof");
+    CHECK(p->m->run.calls == 21);
+    return CHILD_PASSED;
+}
+
+static void a_read_only_folder_is_refused_with_the_reason(void **state)
+{
+    assert_in_child(write_where_nothing_can_be, *state);
+}
+
 static int write_when_there_is_space_again(play_ctx *p)
 {
     static const char *const files[] = {"tiny/t.qtrace"};
@@ -417,6 +446,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         PLAY_TEST(a_full_disk_loses_records_and_says_so),
+        PLAY_TEST(a_read_only_folder_is_refused_with_the_reason),
         PLAY_TEST(a_disk_that_has_space_again_is_used_again),
         PLAY_TEST(a_limit_of_the_process_is_a_full_disk),
         PLAY_TEST(a_slow_disk_costs_records_and_not_the_host),

@@ -44,7 +44,7 @@ static const qp_call_stat *row_named(const qp_stats *s, const qp_names *names, c
 
 /* ---- statistics ------------------------------------------------------------------------------ */
 
-static void statistics_of_a_recursive_call_are_right(void **state)
+static void statistics_of_a_recursive_call_are_right(void **state) /* trace 26 */
 {
     static track t;
     qp_stats s;
@@ -304,7 +304,7 @@ static void check_flow(const char *events, const char *expected)
     track_fini(&t);
 }
 
-static void repeats_of_one_shape_are_one_line(void **state)
+static void repeats_of_one_shape_are_one_line(void **state) /* trace 28 */
 {
     (void)state;
     check_flow("@1 m( a( 1 ) a( 2 ) b( 4 ) a( 8 ) )", "m*1=15| a*2=3| b*1=4| a*1=8");

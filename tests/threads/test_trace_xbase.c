@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +15,7 @@
 #include "unit/files.h"
 #include "xbase/prf_read.h"
 
-enum { THREADS = 4, ROUNDS = 2000, DEPTH = 5, MOVES = 3000, ORDINALS = 16 };
+enum { THREADS = 4, ROUNDS = 2000, DEPTH = 5, MOVES = 3000, ORDINALS = 16, FILES = 20 };
 
 static void call_deeper(qprof_StackID id, unsigned depth)
 {
@@ -37,8 +38,9 @@ static void *record(void *unused)
     return NULL;
 }
 
-/* What a file holds of each thread is calls within calls. @return calls, over all threads */
-static unsigned count_calls(const char *path)
+/* What a file holds of each thread is calls within calls. @param is_cut  some may be open at its end
+ * @return calls, over all threads */
+static unsigned count_calls(const char *path, bool is_cut)
 {
     static qp_prf_reader reader;
     static char open_calls[ORDINALS][64][32];
@@ -64,7 +66,7 @@ static unsigned count_calls(const char *path)
     }
     assert_int_equal(reader.n_damaged, 0);
     qp_prf_reader_close(&reader);
-    for (unsigned i = 0; i < ORDINALS; i++)
+    for (unsigned i = 0; i < ORDINALS && !is_cut; i++)
         assert_int_equal(depth[i], 0);
     return n;
 }
@@ -85,7 +87,30 @@ static void threads_do_not_disturb_each_other(void **state) /* trace 6, 7 */
         pthread_join(threads[i], NULL);
     assert_int_equal(qprof_diagnostic("trace_lost"), 0);
     qprof_shutdown();
-    assert_int_equal(count_calls("T.PRF"), THREADS * (ROUNDS * DEPTH + 1));
+    assert_int_equal(count_calls("T.PRF", false), THREADS * (ROUNDS * DEPTH + 1));
+}
+
+static void traces_begin_and_end_while_threads_record(void **state)
+{
+    (void)state;
+    pthread_t threads[THREADS];
+    char name[16];
+    assert_int_equal(qprof_initialize("-output=run.qprof", NULL), 0);
+    for (unsigned i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, record, NULL), 0);
+    for (unsigned i = 0; i < FILES; i++) {
+        snprintf(name, sizeof name, "T%u.PRF", i);
+        assert_int_equal(qprof_trace_start(name), 0);
+        assert_int_equal(qprof_trace_flush(), 0);
+        assert_int_equal(qprof_trace_stop(), 0);
+    }
+    for (unsigned i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    qprof_shutdown();
+    for (unsigned i = 0; i < FILES; i++) {
+        snprintf(name, sizeof name, "T%u.PRF", i);
+        assert_true(count_calls(name, true) <= THREADS * (ROUNDS * DEPTH + 1));
+    }
 }
 
 /* ---- a virtual thread that moves --------------------------------------------------------------- */
@@ -123,13 +148,14 @@ static void a_thread_that_moves_comes_in_its_order(void **state)
         pthread_join(threads[i], NULL);
     assert_int_equal(qprof_diagnostic("trace_lost"), 0);
     qprof_shutdown_vt(77);
-    assert_int_equal(count_calls("T.PRF"), MOVES / 2);
+    assert_int_equal(count_calls("T.PRF", false), MOVES / 2);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         FILES_TEST(threads_do_not_disturb_each_other),
+        FILES_TEST(traces_begin_and_end_while_threads_record),
         FILES_TEST(a_thread_that_moves_comes_in_its_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
