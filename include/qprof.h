@@ -129,8 +129,10 @@ QPROF_API void *_EXT_REF qprof_get_option(const char *name);
 QPROF_API unsigned _EXT_REF qprof_wants(void);
 
 /** How often in this run what qprof_wants() says, or which counters qprof_counter_bank() gives, has
- * become another: by a call of the host's, or by a configuration from outside.
- * @return where the number is, for hosts that look at it at every entry. Never NULL; it stays there
+ * become another: by a call of the host's, or by a configuration from outside; and, behind it, how
+ * often the counters were zeroed, which the first number counts, too: frames that are open then are
+ * joined where they stand.
+ * @return where the two are, for hosts that look at every entry. Never NULL; they stay there
  * Threads: any. */
 QPROF_API const uint32_t *_EXT_REF qprof_changes(void);
 

@@ -82,8 +82,8 @@ LUAI_FUNC void qlua_trace_tail(lua_State *L, CallInfo *ci);
 LUAI_FUNC void qlua_trace_exit(lua_State *L, CallInfo *ci, StkId results, int n_results);
 
 /** What is recorded has become another: from now on the gated loop runs, and counters are those
- * that are wanted now. @param fresh  the frame that was just made, at which it was found; or NULL */
-LUAI_FUNC void qlua_change(lua_State *L, CallInfo *fresh);
+ * that are wanted now. @param aside  a frame in no block: just made, or ended; or NULL */
+LUAI_FUNC void qlua_change(lua_State *L, CallInfo *aside);
 /** A frame in mid-block is counted no longer, or from there on. */
 LUAI_FUNC void qlua_turn(CallInfo *ci);
 /** A tail call replaced the frame. */
@@ -207,8 +207,11 @@ static inline void qlua_count(size_t jumps, const Instruction *i)
 }
 
 /** A call has ended. Is what its caller does from now on to be counted, as it was before? */
-static inline void qlua_look(lua_State *L, CallInfo *caller)
+static inline void qlua_look(lua_State *L, CallInfo *ended)
 {
+    CallInfo *caller = ended->previous;
+    if (l_unlikely(qlua_is_changed(L)))
+        qlua_change(L, ended);
     if (isLua(caller) && l_unlikely(caller->qshut == qprof_is_counting(L->qth)))
         qlua_turn(caller);
 }
@@ -242,7 +245,7 @@ static inline void qlua_exit_with(lua_State *L, CallInfo *ci, const Instruction 
     } else if (l_likely(ci->qid)) {
         qlua_exit(L, ci);
     }
-    qlua_look(L, ci->previous);
+    qlua_look(L, ci);
 }
 
 #define qlua_entry_tail(L, ci) qlua_gated_tail(L, ci)

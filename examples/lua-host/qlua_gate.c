@@ -34,7 +34,7 @@ void qlua_gated_leave(lua_State *L, CallInfo *ci, StkId results, int n_results)
     else if (ci->qid)
         qlua_exit(L, ci);
     if (G(L)->qgated)
-        qlua_look(L, ci->previous);
+        qlua_look(L, ci);
 }
 
 /* ---- changes ------------------------------------------------------------------------------- */
@@ -63,10 +63,13 @@ static void adopt(global_State *g)
 }
 
 /* Areas say which methods are counted: frames of those that are not any longer were left, those of
- * others are joined. */
+ * others are joined. Where all counters have been zeroed, nothing is left to be left. */
 static void move_counters(global_State *g)
 {
-    qlua_note_state(g->mainthread, 0);
+    unsigned int clear = __atomic_load_n(&qlua_changes[1], __ATOMIC_RELAXED);
+    if (g->qclear == clear)
+        qlua_note_state(g->mainthread, 0);
+    g->qclear = clear;
     for (GCObject *o = g->allgc; o; o = o->next) {
         if (o->tt == LUA_VPROTO && gco2p(o)->qcode)
             qlua_code_point(gco2p(o));
@@ -74,7 +77,7 @@ static void move_counters(global_State *g)
     qlua_note_state(g->mainthread, 1);
 }
 
-void qlua_change(lua_State *L, CallInfo *fresh)
+void qlua_change(lua_State *L, CallInfo *aside)
 {
     global_State *g = G(L);
     int was_telling = L->qth != NULL;
@@ -82,9 +85,9 @@ void qlua_change(lua_State *L, CallInfo *fresh)
     qlua_choose_loop();
     if (!g->qgated)
         adopt(g);
-    if (fresh)
-        fresh->qshut = 1; /* it is not in a block yet */
+    if (aside)
+        aside->qshut = 1; /* it is in no block */
     move_counters(g);
-    if (fresh && !was_telling)
-        qlua_entry_lua(L, fresh);
+    if (aside && !was_telling)
+        qlua_entry_lua(L, aside);
 }

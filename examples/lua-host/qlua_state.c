@@ -255,7 +255,8 @@ void qlua_open(lua_State *L)
     global_State *g = G(L);
     g->qrunning = NULL;
     g->qgated = qlua_loop == qlua_execute_gated;
-    g->qchange = g->qgated ? __atomic_load_n(qlua_changes, __ATOMIC_ACQUIRE) : 0;
+    g->qchange = g->qgated ? __atomic_load_n(&qlua_changes[0], __ATOMIC_ACQUIRE) : 0;
+    g->qclear = g->qgated ? __atomic_load_n(&qlua_changes[1], __ATOMIC_RELAXED) : 0;
     open_state *state = qlua_is_recording ? malloc(sizeof *state) : NULL;
     if (state == NULL)
         return;

@@ -111,7 +111,7 @@ unsigned qprof_wants(void)
 
 const uint32_t *qprof_changes(void)
 {
-    return &qp_changes;
+    return qp_changes;
 }
 
 /* ---- options ------------------------------------------------------------------------------- */

@@ -122,6 +122,7 @@ void qp_data_clear(void)
     qp_marks_clear();
     qp_watch_later(QP_EVENT_CLEAR, 0);
     tell_threads();
+    qp_session_cleared();
 }
 
 bool qp_data_save(const char *name, const char *label)

@@ -293,11 +293,17 @@ static void describe_run(void)
     h->flags |= QP_FLAG_RECORDING | (qp_run.is_virtual ? QP_FLAG_VIRTUAL : 0);
 }
 
-uint32_t qp_changes;
+uint32_t qp_changes[2];
 
 void qp_session_changed(void)
 {
-    qp_fetch_add(&qp_changes, 1);
+    qp_fetch_add(&qp_changes[0], 1);
+}
+
+void qp_session_cleared(void)
+{
+    qp_fetch_add(&qp_changes[1], 1);
+    qp_session_changed();
 }
 
 void qp_session_gate(void)
@@ -397,7 +403,8 @@ static int begin_run(const char *output, qp_parse_error *error)
         qp_data_gate(0);
     if (qp_run.has_config || qp_run.options.number[QP_OPT_apply])
         qp_worker_start();
-    qp_store(&qp_changes, 0);
+    qp_store(&qp_changes[0], 0);
+    qp_store(&qp_changes[1], 0);
     qp_publish(state, QP_STATE_RUNNING);
     open_gates();
     return 0;

@@ -91,8 +91,10 @@ bool qp_control_lock(void);
 void qp_control_unlock(void);
 
 /* What hosts have asked for may be another now: see qprof_changes(). */
-extern uint32_t qp_changes;
+extern uint32_t qp_changes[2];
 void qp_session_changed(void);
+/* Counters are zeroed. */
+void qp_session_cleared(void);
 /* From now on what hosts count in place may have to stand. */
 void qp_session_gate(void);
 

@@ -73,4 +73,18 @@ for collect in profile coverage trace profile,coverage,trace; do
         ;;
     esac
 done
+
+# config/clear.lua by hand: `wipe` clears when it ends, in line 8 of the second round. Behind it `work`
+# is called in line 9 of that round, in lines 7 and 9 of the third, and in lines 11 and 14; two rounds
+# end in line 6.
+for collect in profile coverage trace; do
+    record "-config=clear.conf -collect=$collect" run clear.lua
+    "$bin/qprof" report --format=json "$tmp/run.qprof" |
+        jq -r '.methods[] | select(.file == "clear.lua" and .hits > 0) | "\(.name) \(.hits)"' >"$tmp/cleared"
+    echo work 5 | diff - "$tmp/cleared" || complain "$collect: calls behind a clear"
+    "$bin/qprof" cover report --format=json "$tmp/run.qprof" 2>"$tmp/remarks" |
+        jq -r '[.files[].lines[] | select(.hits > 0 and (.line | IN(2, 6, 7, 8, 9, 11, 14))) |
+            "\(.line):\(.hits)"] | join(" ")' >"$tmp/cleared"
+    echo 2:5 6:2 7:1 8:1 9:2 11:1 14:1 | diff - "$tmp/cleared" || complain "$collect: lines behind a clear"
+done
 finish
