@@ -77,7 +77,7 @@ enum {
     QPROF_TRG_ACT_FUNC,     /* actionFunc(actionArg) */
     QPROF_TRG_ACT_LIB,      /* the same, of qprof_trg_library() */
     QPROF_TRG_ACT_SNAPSHOT, /* writes a dataset, labelled with the trigger's name */
-    QPROF_TRG_ACT_DUMP,     /* writes what the trace holds to a file */
+    QPROF_TRG_ACT_DUMP,     /* writes what the rings of a trace hold, beside the next dataset */
     QPROF_TRG_ACT_MARK      /* nothing but the mark that every hit leaves in the profile */
 };
 enum { QPROF_TRG_MAX_ENABLED = 50, QPROF_TRG_QUEUE_SIZE = 50 };
