@@ -58,7 +58,8 @@ QPROF_API int _EXT_REF qprof_trigger_set_checked(qprof_trigger *, int yes);
 /** Name a method by its id. @return also QPROF_E_MEMORY */
 QPROF_API int _EXT_REF qprof_trigger_add_method(qprof_trigger *, qprof_MethodID, int checked);
 /** Name methods by "class.name" or the bare name; "glob:..." and "regex:..." (POSIX, extended) are
- * patterns of either. @return also QPROF_E_SYNTAX: no such expression; QPROF_E_MEMORY */
+ * patterns of either. @return also QPROF_E_SYNTAX: what qprof_error_text() says is wrong with the
+ * expression; QPROF_E_MEMORY */
 QPROF_API int _EXT_REF qprof_trigger_add_routine(qprof_trigger *, const char *name,
                                                  int checked);
 /** @return also QPROF_E_NOTFOUND: the trigger does not have that name */

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "api/door.h"
+#include "config/match.h"
 #include "record/data.h"
 #include "record/rules.h"
 
@@ -159,7 +160,12 @@ static int add_named(qp_rule_kind rule_kind, void *rule, int kind, const char *n
     if (!name || kind < QPROF_ELEM_MODULE || kind > QPROF_ELEM_ROUTINE)
         return refuse(QPROF_E_ARG);
     const qp_config_element e = element_of(kind, name, checked);
-    return with_rule((change){rule_kind, rule, add_element, &e});
+    char why[120];
+    int host_errno = errno;
+    bool is_wrong = e.name_kind == QP_NAME_REGEX && qp_match_mistake(e.name, why, sizeof why);
+    errno = host_errno;
+    return is_wrong ? qp_door_refuse(QPROF_E_SYNTAX, why)
+                    : with_rule((change){rule_kind, rule, add_element, &e});
 }
 
 static int add_id(qp_rule_kind kind, void *rule, qprof_MethodID id, int checked)

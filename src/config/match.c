@@ -9,7 +9,9 @@
 
 #include "base/glob.h"
 
-enum { GROUPS_MAX = 32, COPIES_MAX = 100000 };
+/* Behind NAME_SEEN bytes a name is not searched: libc's search is quadratic in them, and worse for
+ * some expressions. */
+enum { GROUPS_MAX = 32, COPIES_MAX = 100000, EXPRESSION_BYTES = 4000, NAME_SEEN = 500 };
 
 static bool has_prefix(const char *name, const char *prefix)
 {
@@ -52,6 +54,8 @@ bool qp_match_mistake(const char *expression, char *why, size_t n_bytes)
             wrong = "references back (\\1) are not possible";
         c += *c == '\\' && c[1];
     }
+    if (strlen(expression) > EXPRESSION_BYTES)
+        wrong = "longer than 4000 bytes";
     if (n_groups > GROUPS_MAX)
         wrong = "more than 32 groups";
     if (bytes_written_out(expression) > COPIES_MAX)
@@ -75,6 +79,15 @@ bool qp_match_begin(qp_match *m, qp_name_kind kind, const char *text)
     return kind != QP_NAME_REGEX || regcomp(&m->regex, text, REG_EXTENDED | REG_NOSUB) == 0;
 }
 
+static bool is_found_in(const regex_t *regex, const char *name)
+{
+    char seen[NAME_SEEN + 1];
+    size_t n_bytes = strnlen(name, NAME_SEEN);
+    memcpy(seen, name, n_bytes);
+    seen[n_bytes] = '\0';
+    return regexec(regex, seen, 0, NULL, 0) == 0;
+}
+
 bool qp_match_fits(const qp_match *m, const char *name)
 {
     switch (m->kind) {
@@ -83,7 +96,7 @@ bool qp_match_fits(const qp_match *m, const char *name)
     case QP_NAME_GLOB:
         return qp_glob_fits_name(m->text, name);
     case QP_NAME_REGEX:
-        return regexec(&m->regex, name, 0, NULL, 0) == 0;
+        return is_found_in(&m->regex, name);
     }
     return false;
 }

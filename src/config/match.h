@@ -10,7 +10,7 @@
 const char *qp_match_text(const char *name, qp_name_kind *kind);
 
 /* What is wrong with a POSIX extended regular expression? What could take too much memory or time
- * is wrong, too: many repetitions, references back, deep nesting.
+ * is wrong, too: many repetitions, references back, deep nesting, length.
  * @param why [n_bytes] receives it. @return false: nothing */
 bool qp_match_mistake(const char *expression, char *why, size_t n_bytes);
 
@@ -22,7 +22,7 @@ typedef struct {
 
 /* @param text  stays where it is while the match is used. @return false: no memory, or a mistake */
 bool qp_match_begin(qp_match *m, qp_name_kind kind, const char *text);
-/* A regular expression fits anywhere in the name, a glob fits all of it. */
+/* A regular expression fits anywhere in the first 500 bytes of the name, a glob fits all of it. */
 bool qp_match_fits(const qp_match *m, const char *name);
 void qp_match_end(qp_match *m);
 

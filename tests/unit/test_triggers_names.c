@@ -144,6 +144,46 @@ static void a_run_that_may_be_off_all_the_time_is_told_so(void **state) /* trigg
     assert_skips(p, "a", 0, 2);
 }
 
+/* A search of libc's in 60,000 bytes takes minutes for such expressions. */
+static void expressions_look_at_the_beginning_of_long_names(void **state)
+{
+    enum { N_BYTES = 60000, SEEN = 500 };
+    static char name[N_BYTES + 1];
+    play_ctx *p = *state;
+    play_begin(p, "");
+    qprof_trigger *t = qprof_trigger_create("t", QPROF_TRIGGER_OFF);
+    assert_int_equal(qprof_trigger_add_routine(t, "regex:.*[ab]{1,100}.*c", 1), 0);
+    assert_int_equal(qprof_trigger_add_routine(t, "regex:(a|aa)+b", 1), 0);
+    memset(name, 'a', N_BYTES);
+    name_method(0, NULL, name);
+    assert_false(is_off_in(0));
+    name[SEEN] = 'b'; /* the first byte that is not looked at */
+    name_method(1, NULL, name);
+    assert_false(is_off_in(1));
+    name[SEEN - 1] = 'b';
+    name_method(2, NULL, name);
+    assert_true(is_off_in(2));
+    play_end(p);
+}
+
+static void calls_refuse_the_expressions_that_files_refuse(void **state)
+{
+    static char longest[4100] = "regex:";
+    play_ctx *p = *state;
+    play_begin(p, "");
+    qprof_trigger *t = qprof_trigger_create("t", QPROF_TRIGGER_OFF);
+    assert_int_equal(qprof_trigger_add_routine(t, "regex:(a)\\1", 1), QPROF_E_SYNTAX);
+    assert_string_equal(qprof_error_text(), "references back (\\1) are not possible");
+    for (unsigned i = 0; i < 2000; i++)
+        strcat(longest, "a*");
+    assert_int_equal(qprof_trigger_add_routine(t, longest, 1), 0);
+    strcat(longest, "a");
+    assert_int_equal(qprof_trigger_add_routine(t, longest, 1), QPROF_E_SYNTAX);
+    assert_string_equal(qprof_error_text(), "longer than 4000 bytes");
+    play(p, "a( 1 )");
+    play_end(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -151,6 +191,8 @@ int main(void)
         PLAY_TEST(a_method_that_is_named_late_is_meant_from_then_on),
         PLAY_TEST(names_that_nothing_had_are_said_at_the_end),
         PLAY_TEST(a_run_that_may_be_off_all_the_time_is_told_so),
+        PLAY_TEST(expressions_look_at_the_beginning_of_long_names),
+        PLAY_TEST(calls_refuse_the_expressions_that_files_refuse),
     };
     return cmocka_run_group_tests_name("triggers, names", tests, NULL, NULL);
 }
