@@ -82,7 +82,7 @@ static bool open_trace(qp_trace_view *v)
 
 static bool refuse_usage(const qp_cli *cli, const char *what)
 {
-    qp_cli_fail(cli, "%s; usage: qprof %s [options] %s", what, cli->command->name,
+    qp_cli_fail(cli, "%s usage: qprof %s [options] %s", what, cli->command->name,
                 cli->command->operands);
     return false;
 }
@@ -95,7 +95,7 @@ static bool take_operands(qp_trace_view *v, const char **name)
     if (n < first + 1)
         return refuse_usage(v->cli, n < first ? "which function?" : "which trace?");
     if (n > first + 2)
-        return refuse_usage(v->cli, "a trace and the profile that it belongs to are the most");
+        return refuse_usage(v->cli, "a trace and the profile that it belongs to are the most;");
     if (name)
         *name = operands[0];
     v->paths[0] = operands[first];
@@ -130,6 +130,7 @@ bool qp_trace_view_again(qp_trace_view *v)
     qp_free(v->thread_is_meant);
     v->thread_is_meant = NULL;
     v->n_threads = 0;
+    v->has_thread = false;
     return open_trace(v);
 }
 
@@ -181,6 +182,7 @@ static bool is_thread_meant(qp_trace_view *v, const qp_span_thread *th)
         *answer = 1;
     else if (!*answer && th->depth)
         *answer = -1;
+    v->has_thread |= *answer > 0;
     return *answer > 0;
 }
 
@@ -339,6 +341,11 @@ int qp_trace_view_remark(const qp_trace_view *v, const qp_span_counts *counts)
     if (info->kind == QP_TRACE_OF_PACKETS && !info->is_ended)
         qp_cli_warn(v->cli, "%s: not closed: its program %s", v->paths[0],
                     info->is_live ? "is still running" : "was killed");
+    if (v->cli->args.thread && !v->has_thread)
+        return qp_cli_fail(v->cli,
+                           "%s: nothing of a thread %s is in it; qprof trace stat "
+                           "--threads shows all",
+                           v->paths[0], v->cli->args.thread);
     return is_damaged ? QP_EXIT_SALVAGED : QP_EXIT_CLEAN;
 }
 

@@ -132,6 +132,13 @@ for words in "stat" "stat missing.qtrace" "stat --since=x run.qtrace" "dump --wh
     check "$(head -n 1 error | grep -c '^qprof trace')" = 1
 done
 
+for command in dump stat flow "slow f" "export --to=chrome"; do
+    # shellcheck disable=SC2086
+    qprof trace $command --thread=77 run.qtrace >out 2>error
+    check $? = 2
+    check "$(grep -c 'run.qtrace: nothing of a thread 77 is in it' error)" = 1
+done
+
 about "a remark stands beside the trace"
 qprof trace remark RUN.PRF 'before the change'
 check "$(cat RUN.PRA)" = "before the change"
