@@ -265,8 +265,10 @@ static void start_frame(qprof_thread *th, qprof_frame *top, qprof_frame *f)
 {
     uint32_t hooks = QPROF_LOAD(th->gate);
     QPROF_STORE(f->start, 0);
-    if (hooks & QPROF_HOOK_EXACT) {
-        uint64_t now = qp_charge_now(th);
+    uint32_t restores = f->flags & (QPROF_FRAME_RESTORE | QPROF_FRAME_RESTORE_ON);
+    bool was_turned_on = restores == QPROF_FRAME_RESTORE && !(hooks & QP_HOOK_OFF);
+    if (hooks & QPROF_HOOK_EXACT) { /* a caller that is off has not even the time of our work */
+        uint64_t now = was_turned_on ? th->pulse->last : qp_charge_now(th);
         qp_charge(th, top, now);
         QPROF_STORE(f->start, now);
     } else if ((hooks & QPROF_HOOK_ADAPTIVE) && !(hooks & (QP_HOOK_STOPPED | QP_HOOK_OFF)) &&

@@ -253,24 +253,42 @@ void qp_rules_method(qp_cell method)
         tell_threads();
 }
 
+/* Over all methods, newest extents first. */
+typedef struct {
+    qp_cell extent; /* 0: not begun */
+    uint32_t at;
+} cell_walk;
+
+/* @return 0: no more */
+static qp_cell next_method(cell_walk *w)
+{
+    const qp_methods *all = &qp_run.methods;
+    if (!w->extent)
+        w->extent = qp_slab_newest(&all->slab);
+    while (w->extent) {
+        const qp_extent *e = qp_at(&qp_run.space, w->extent);
+        while (++w->at < e->n_cells) {
+            qp_cell cell = w->extent + w->at;
+            const qp_method *m = qp_at(&qp_run.space, cell);
+            if (qp_observe(&m->published) && cell != all->overflow)
+                return cell;
+        }
+        *w = (cell_walk){e->prev, 0};
+    }
+    return 0;
+}
+
 void qp_rules_changed(void)
 {
-    qp_methods *all = &qp_run.methods;
     bool has_changed = false;
     if (!qp_run.space.map.base) /* a configuration before the run */
         return;
     if (qp_observe(&qp_rules.all_lines) || qp_watch_is_used())
         qp_session_gate();
     qp_store(&qp_rules.are_named, qp_rules.all_lines != 0);
-    const qp_extent *e;
-    for (qp_cell cell = qp_slab_newest(&all->slab); cell; cell = e->prev) {
-        e = qp_at(&qp_run.space, cell);
-        for (uint32_t i = 1; i < e->n_cells; i++) {
-            const qp_method *m = qp_at(&qp_run.space, cell + i);
-            if (qp_observe(&m->published) && cell + i != all->overflow)
-                has_changed |= compare(cell + i);
-        }
-    }
+    cell_walk walk = {0};
+    for (qp_cell cell; (cell = next_method(&walk));)
+        has_changed |= compare(cell);
     if (qp_watch_all_calls())
         qp_fetch_or(&qp_run.hooks, QP_HOOK_WATCH);
     else
@@ -280,30 +298,34 @@ void qp_rules_changed(void)
     tell_threads();
 }
 
-/* @return false: the member may fit methods that are not found by name */
-static bool compare_named(const qp_member *member, bool *has_changed)
+/* Compare methods that may fit one member of a trigger or an action. @return did flags change? */
+static bool compare_for(const qp_member *member)
 {
+    bool has_changed = false;
     uint32_t at = 0;
-    if (member->match || (member->kind != QP_ELEMENT_ROUTINE && member->kind != QP_MEMBER_ID))
-        return false;
-    for (qp_cell cell; (cell = qp_rules_next_named(member, &at));)
-        *has_changed |= compare(cell);
-    return true;
+    for (qp_cell cell; !member->match && (cell = qp_rules_next_named(member, &at));)
+        has_changed |= compare(cell);
+    cell_walk walk = {0};
+    for (qp_cell cell; member->match && (cell = next_method(&walk));) {
+        subject s;
+        describe(qp_at(&qp_run.space, cell), &s);
+        if (fits(member, &s))
+            has_changed |= compare(cell);
+    }
+    return has_changed;
 }
 
 void qp_rules_changed_from(const qp_rule *rule, uint32_t first)
 {
-    bool has_changed = false, is_complete = true;
+    bool has_changed = false;
     if (rule->kind == QP_RULE_AREA || !qp_load(&qp_rules.are_named)) {
         qp_rules_changed();
         return;
     }
     qp_fence();
-    for (uint32_t cell = first; cell && is_complete; cell = qp_member_at(cell)->next)
-        is_complete = compare_named(qp_member_at(cell), &has_changed);
-    if (!is_complete) {
-        qp_rules_changed();
-    } else if (has_changed) {
+    for (uint32_t cell = first; cell; cell = qp_member_at(cell)->next)
+        has_changed |= compare_for(qp_member_at(cell));
+    if (has_changed) {
         qp_session_changed();
         tell_threads();
     }

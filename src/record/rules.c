@@ -79,11 +79,12 @@ static void mark(const qprof_thread *th, const qp_rule *rule, qp_cell method)
 
 /* ---- status and actions ------------------------------------------------------------------------ */
 
-static void change_status(qprof_thread *th, qprof_frame *top, bool on)
+/* @param raw  when, in ticks of a clock that others can read; 0: now */
+static void change_status(qprof_thread *th, qprof_frame *top, bool on, uint64_t raw)
 {
     if (on == is_on(th))
         return;
-    qp_charge_turn(th, top, on, 0, false);
+    qp_charge_turn(th, top, on, raw, false);
     qp_watch_later(QP_EVENT_STATUS, 0); /* the call is complete then: an action may jump out */
 }
 
@@ -137,7 +138,8 @@ static bool is_operative(const qp_rule *rule, uint64_t n)
         return n > pass;
     if (!qp_load(&rule->is_cycling))
         return n > pass && n - pass <= work;
-    return (n - 1) % (pass + work) >= pass;
+    uint64_t round = pass + work < pass ? UINT64_MAX : pass + work;
+    return (n - 1) % round >= pass;
 }
 
 static bool acts(const qprof_thread *th, qp_rule *rule)
@@ -193,7 +195,7 @@ uint32_t qp_rules_entry(qprof_thread *th, qprof_frame **top, qp_cell method)
         return 0;
     bool status = is_on(th);
     uint32_t flags = run_triggers(th, h, method, &status);
-    change_status(th, *top, status);
+    change_status(th, *top, status, 0);
     run_actions(th, top, h, method, QPROF_ON_ENTER);
     return flags;
 }
@@ -203,8 +205,12 @@ void qp_rules_exit(qprof_thread *th, qprof_frame **top, qp_cell method, uint32_t
     const qp_hooks *h = method ? qp_rules_hooks(method) : NULL;
     if (h)
         run_actions(th, top, h, method, QPROF_ON_EXIT);
-    if (*top && (frame_flags & QPROF_FRAME_RESTORE))
-        change_status(th, *top, frame_flags & QPROF_FRAME_RESTORE_ON);
+    if (!*top || !(frame_flags & QPROF_FRAME_RESTORE))
+        return;
+    bool on = frame_flags & QPROF_FRAME_RESTORE_ON,
+         is_exact = QPROF_LOAD(th->gate) & QPROF_HOOK_EXACT;
+    uint64_t ended = is_exact && !on ? th->pulse->last + th->pulse->offset : 0;
+    change_status(th, *top, on, ended); /* a caller that is off has not the time of our work */
 }
 
 /* ---- threads ---------------------------------------------------------------------------------- */
@@ -281,14 +287,14 @@ void qp_rules_sync(qprof_thread *th, qprof_frame *top, bool is_parked)
         hook_open_frames(th, top);
 }
 
-/* A thread without an event begins as it was made; actions may have turned it since. */
-static bool status_at_first(const qprof_thread *th)
+/* A thread without an event begins as it was made; actions may have turned any since its last. */
+static bool status_of(const qprof_thread *th)
 {
     uint64_t now = qp_observe(&qp_rules.n_turns);
     const seen *s = qp_rules_are_used() ? seen_of(th, 0) : NULL;
     if (s && s->n < now)
         return qp_load(&turns[(now - 1) % TURNS_MAX].on);
-    return !s || !s->begins_off;
+    return QPROF_LOAD(th->pulse->top) ? is_on(th) : !s || !s->begins_off;
 }
 
 bool qp_rules_status(void)
@@ -296,5 +302,5 @@ bool qp_rules_status(void)
     const qprof_thread *th = qp_thread_current();
     if (qp_here.epoch != qp_run.epoch || !qp_is_open(th))
         return qp_rules_initial_status(-1) || !qp_rules_have_active();
-    return QPROF_LOAD(th->pulse->top) ? is_on(th) : status_at_first(th);
+    return status_of(th);
 }

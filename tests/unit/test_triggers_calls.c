@@ -1,5 +1,6 @@
 /* test_triggers_calls.c: which calls of triggers act, and what acting does: triggers 1 to 28, 32 to
  * 38, 43 to 48 of the checklist. Times and counts are worked out from the specification. */
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -39,6 +40,11 @@ static void pass_work_and_cycling_say_which_calls_act(void **state)
                 {2, 0, 1, "..XXXXXXXXXXXXX"}, {0, 2, 0, "XX............."},
                 {0, 2, 1, "XXXXXXXXXXXXXXX"}, {3, 2, 0, "...XX.........."},
                 {3, 2, 1, "...XX...XX...XX"}, {1, 1, 1, ".X.X.X.X.X.X.X."}};
+    static const unsigned long most = ~0ul; /* a round that is longer than a number is none */
+    assert_acting(*state, 1, most, 1, ".XXXXX");
+    assert_int_equal(remove("run.qprof"), 0);
+    assert_acting(*state, most / 2 + 1, most / 2 + 1, 1, "......");
+    assert_int_equal(remove("run.qprof"), 0);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         assert_acting(*state, rows[i].pass, rows[i].work, rows[i].cycling, rows[i].acting);
         assert_int_equal(remove("run.qprof"), 0);
@@ -258,6 +264,45 @@ static void actions_turn_all_threads(void **state) /* triggers 32 to 35 */
     assert_skips(p, "g", 1, 1);
 }
 
+static void *halt_elsewhere(void *method)
+{
+    qprof_record_fn_entry((qprof_MethodID)(uintptr_t)method, 1);
+    qprof_record_fn_exit(0);
+    return NULL;
+}
+
+static void a_thread_that_another_one_turned_off_says_so_at_once(void **state) /* triggers 32 */
+{
+    play_ctx *p = *state;
+    pthread_t other;
+    play_begin(p, "");
+    qprof_action *stop = qprof_action_create("stop", QPROF_ACTION_DISABLE, QPROF_ON_ENTER);
+    qprof_action_add_routine(stop, "halt", 1);
+    play(p, "a(");
+    assert_int_equal(qprof_trigger_thread_status(), 1);
+    pthread_create(&other, NULL, halt_elsewhere, (void *)(uintptr_t)play_method(p, "halt"));
+    pthread_join(other, NULL);
+    assert_int_equal(qprof_trigger_thread_status(), 0);
+    play(p, "b( ) )");
+    play_end(p);
+    assert_skips(p, "b", 0, 1);
+}
+
+/* By the real clock: what looking at the trigger takes is not the caller's, which is off. */
+static void a_caller_that_is_off_has_no_time_at_all(void **state) /* triggers 44 */
+{
+    play_ctx *p = *state;
+    qprof_set_clock(NULL);
+    play_begin(p, "");
+    qprof_trigger *t = qprof_trigger_create("t", QPROF_TRIGGER_ON);
+    qprof_trigger_add_routine(t, "t", 1);
+    qprof_trigger_initial_status(0);
+    play(p, "a( t( ) t( ) t( ) )");
+    play_end(p);
+    assert_int_equal(play_figures(p, QP_ALL_THREADS, "a").self, 0);
+    assert_skips(p, "t", 3, 0);
+}
+
 /* The i-th dataset of this test: numbers go on from test to test. */
 static const char *dataset(unsigned i)
 {
@@ -401,6 +446,8 @@ int main(void)
         PLAY_TEST(the_gate_hides_and_changes_nothing_beneath),
         PLAY_TEST(recording_and_gate_must_both_agree),
         PLAY_TEST(actions_turn_all_threads),
+        PLAY_TEST(a_thread_that_another_one_turned_off_says_so_at_once),
+        PLAY_TEST(a_caller_that_is_off_has_no_time_at_all),
         PLAY_TEST(results_can_be_had_and_cleared),
         PLAY_TEST(without_rules_the_initial_status_is_ignored),
         PLAY_TEST(actions_alone_put_the_initial_status_in_force),
