@@ -78,26 +78,23 @@ static void note_failure(uint64_t now)
     writer.retry_due = now + writer.retry_ns;
 }
 
-/* -trace-output, or the name of the profile with another ending. */
-static bool find_name(qp_parse_error *error)
+/* -trace-output, or the name of the profile with another ending.
+ * @return 0; QPROF_E_OPTION: no name; QPROF_E_IO: no file can be made there */
+static int find_name(qp_parse_error *error)
 {
-    static const char old[] = QP_PRODUCT_SUFFIX, ending[] = ".qtrace";
     const char *pattern = qp_option_text(&qp_run.options, QP_OPT_trace_output);
-    size_t room = sizeof writer.path - sizeof ending;
-    if (qp_names_dataset(pattern[0] ? pattern : NULL, qp_run.n_datasets, writer.path, room,
-                         error) != 0)
-        return false;
-    size_t n = strlen(writer.path), n_old = sizeof old - 1;
-    if (!pattern[0]) {
-        bool has_old = n > n_old && strcmp(writer.path + n - n_old, old) == 0;
-        memcpy(writer.path + n - (has_old ? n_old : 0), ending, sizeof ending);
-    }
-    return true;
+    size_t room = sizeof writer.path;
+    int code = pattern[0]
+                   ? qp_names_dataset(pattern, qp_run.n_datasets, writer.path, room, error)
+                   : qp_names_trace(writer.path, room, error);
+    if (!code && qp_names_check_output(writer.path, error) != 0)
+        code = QPROF_E_IO;
+    return code;
 }
 
-static bool open_stream(qp_parse_error *error)
+static bool open_stream(void)
 {
-    writer.sink = find_name(error) ? qp_trace_sink_new(writer.path, sizeof writer.path) : NULL;
+    writer.sink = qp_trace_sink_new(writer.path, sizeof writer.path);
     return writer.sink != NULL;
 }
 
@@ -114,7 +111,8 @@ static bool can_write(uint64_t now)
         return true;
     }
     qp_trace_sink_free(writer.sink);
-    if (open_stream(&error)) {
+    writer.sink = NULL;
+    if (find_name(&error) == 0 && open_stream()) {
         qp_session_log("trace: goes on in %s", writer.path);
         return true;
     }
@@ -301,6 +299,12 @@ static int start_own(qp_parse_error *error)
     bool has_output = qp_option_text(&qp_run.options, QP_OPT_trace_output)[0] != '\0';
     if (!(qp_run_head()->collect & QP_COLLECT_TRACE))
         return 0;
+    if (mode == QP_TRACE_OVERWRITE && has_output) {
+        snprintf(error->message, sizeof error->message,
+                 "-trace-output: with -trace-mode=overwrite the trace stays in the profile; "
+                 "leave out one of the two");
+        return QPROF_E_OPTION;
+    }
     if (mode == QP_TRACE_OVERWRITE || (mode == UINT64_MAX && !has_output)) {
         qp_trace_add_user(QP_TRACE_FOR_RINGS);
         return 0;
@@ -311,15 +315,21 @@ static int start_own(qp_parse_error *error)
         return QPROF_E_IO;
     }
     memset(&writer, 0, sizeof writer);
-    if (!open_stream(error)) {
-        if (error->message[0])
-            return QPROF_E_OPTION;
-        snprintf(error->message, sizeof error->message, "-trace-output=%.100s: %s", writer.path,
+    int code = find_name(error);
+    if (code)
+        return code;
+    if (!open_stream()) {
+        snprintf(error->message, sizeof error->message, "%.120s: %s", writer.path,
                  strerror(errno));
         return QPROF_E_IO;
     }
     qp_trace_add_user(QP_TRACE_FOR_STREAM);
     return start_thread();
+}
+
+bool qp_trace_is_stream(const char *path)
+{
+    return (qp_trace_users() & QP_TRACE_FOR_STREAM) && strcmp(path, writer.path) == 0;
 }
 
 int qp_trace_start(qp_parse_error *error)
@@ -342,6 +352,7 @@ void qp_trace_stop(void)
 {
     if (!QP_PRODUCT_IS_COVERAGE)
         qp_trace_xbase_end();
+    qp_trace_end(); /* before the stream says for the last time what was lost */
     stop_thread();
     if (!writer.is_stuck) {
         qp_trace_sink_free(writer.sink);
@@ -351,7 +362,6 @@ void qp_trace_stop(void)
     if (!(qp_trace_users() & QP_TRACE_FOR_RINGS))
         clear_slots();
     qp_trace_drop_user(QP_TRACE_FOR_RINGS | QP_TRACE_FOR_STREAM | QP_TRACE_FOR_XBASE);
-    qp_trace_end();
 }
 
 int qp_trace_demand(const qp_trace_consumer *consumer)
@@ -426,6 +436,8 @@ int qp_trace_dump(const char *pattern, qp_parse_error *error)
     if (code)
         return code;
     qp_charge_calibrate();
+    if (qp_names_check_output(path, error) != 0)
+        return QPROF_E_IO;
     qp_signal_hold hold;
     qp_signal_hold_begin(&hold, SIGXFSZ);
     qp_trace_sink *s = qp_trace_sink_new(path, sizeof path);

@@ -19,6 +19,9 @@ typedef struct {
  * @return 0, QPROF_E_OPTION, _IO or _MEMORY with *error */
 int qp_trace_start(qp_parse_error *error);
 
+/* Does the native trace go to this file? */
+bool qp_trace_is_stream(const char *path);
+
 /* Nobody records any more, or the options change: what the rings hold is taken, files are closed.
  * Bounded: a disk that hangs is left alone. */
 void qp_trace_stop(void);

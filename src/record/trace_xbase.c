@@ -241,6 +241,9 @@ static int find_path(const char *prf_file, char *path, size_t n_bytes, qp_parse_
     if (code)
         return code;
     keep_apart(path, n_bytes);
+    if (qp_trace_is_stream(path))
+        return refuse(error, QPROF_E_OPTION, path,
+                      "both -trace and -trace-output name it; each needs a file of its own");
     return qp_names_check_output(path, error) ? QPROF_E_IO : 0;
 }
 

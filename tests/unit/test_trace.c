@@ -334,7 +334,8 @@ static void a_dump_that_cannot_be_written_says_why(void **state)
     play_begin(p, "-collect=trace");
     play(p, "main( ");
     assert_int_equal(qprof_trace_dump("no/such/folder.qtrace"), QPROF_E_IO);
-    assert_non_null(strstr(qprof_error_text(), "/no/such/folder.qtrace: No such file"));
+    assert_non_null(
+        strstr(qprof_error_text(), "/no/such/folder.qtrace: its folder does not exist"));
     assert_int_equal(qprof_trace_dump("%q.qtrace"), QPROF_E_OPTION);
     play(p, ")");
     play_end(p);
@@ -377,6 +378,7 @@ static void what_does_not_fit_a_stream_is_counted(void **state)
     assert_true(t->n_lost > 0);
     assert_int_equal(traces_count(t, QP_TRACE_EXIT) + t->n_lost, 200010);
     assert_int_equal(play_file_diagnostic(p, "trace_lost"), t->n_lost);
+    assert_int_equal(t->diagnostics[QP_D_trace_lost], t->n_lost);
     /* behind each LOST the thread is said again */
     for (size_t i = 0; i + 1 < t->n; i++)
         if (qp_trace_op_of(&t->all[i].r) == QP_TRACE_LOST)
@@ -388,7 +390,19 @@ static void options_that_make_no_sense_are_refused(void **state)
 {
     (void)state;
     assert_int_equal(qprof_initialize("-trace-output=no/such/x.qtrace", NULL), QPROF_E_IO);
-    assert_non_null(strstr(qprof_error_text(), "-trace-output=/"));
+    assert_non_null(strstr(qprof_error_text(), "no/such/x.qtrace: its folder does not exist"));
+    assert_int_equal(qprof_initialize("-trace-output=/tmp", NULL), QPROF_E_IO);
+    assert_string_equal(qprof_error_text(),
+                        "/tmp: there is something there that is not a file");
+    assert_int_equal(qprof_initialize("-trace-mode=overwrite -trace-output=t.qtrace", NULL),
+                     QPROF_E_OPTION);
+    assert_string_equal(qprof_error_text(),
+                        "-trace-output: with -trace-mode=overwrite the trace stays in the "
+                        "profile; leave out one of the two");
+    assert_int_equal(qprof_initialize("-trace=t.qtrace -trace-output=t.qtrace", NULL),
+                     QPROF_E_OPTION);
+    assert_non_null(strstr(qprof_error_text(), "each needs a file of its own"));
+    unlink("t.qtrace");
     assert_int_equal(qprof_initialize("-trace-output=%q", NULL), QPROF_E_OPTION);
     assert_int_equal(qprof_initialize("-trace-buffer=1K", NULL), QPROF_E_OPTION);
     assert_int_equal(qprof_initialize("-trace-output=t.qtrace", NULL), 0);
