@@ -84,6 +84,9 @@ LUAI_FUNC void qlua_trace_exit(lua_State *L, CallInfo *ci, StkId results, int n_
 /** What is recorded has become another: from now on the gated loop runs, and counters are those
  * that are wanted now. @param aside  a frame in no block: just made, or ended; or NULL */
 LUAI_FUNC void qlua_change(lua_State *L, CallInfo *aside);
+/** A function is entered that has no counters yet, or what is recorded has become another.
+ * @return 1: then; the gated loop takes over */
+LUAI_FUNC int qlua_leaves_loop(lua_State *L, CallInfo *ci);
 /** A frame in mid-block is counted no longer, or from there on. */
 LUAI_FUNC void qlua_turn(CallInfo *ci);
 /** A tail call replaced the frame. */
@@ -262,13 +265,10 @@ static inline void qlua_exit_with(lua_State *L, CallInfo *ci, const Instruction 
 static inline int qlua_count_entry(lua_State *L, CallInfo *ci)
 {
     Proto *p = clLvalue(s2v(ci->func))->p;
-    if (l_unlikely((p->qjumps == 0) | (__atomic_load_n(qlua_changes, __ATOMIC_RELAXED) != 0))) {
-        if (*qlua_changes) {
-            if (qlua_is_changed(L))
-                qlua_change(L, ci);
+    if (l_unlikely(__atomic_load_n(qlua_changes, __ATOMIC_RELAXED) != 0) ||
+        l_unlikely(p->qjumps == 0)) {
+        if (qlua_leaves_loop(L, ci))
             return 0;
-        }
-        qlua_code_method(L, ci, p);
     }
     ci->qcode = p->qcode;
     qlua_count(p->qjumps, ci->u.l.savedpc - 1);

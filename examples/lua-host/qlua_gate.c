@@ -91,3 +91,14 @@ void qlua_change(lua_State *L, CallInfo *aside)
     if (aside && !was_telling)
         qlua_entry_lua(L, aside);
 }
+
+int qlua_leaves_loop(lua_State *L, CallInfo *ci)
+{
+    if (__atomic_load_n(qlua_changes, __ATOMIC_RELAXED) == 0) {
+        qlua_code_method(L, ci, clLvalue(s2v(ci->func))->p);
+        return 0;
+    }
+    if (qlua_is_changed(L))
+        qlua_change(L, ci);
+    return 1;
+}
