@@ -17,6 +17,8 @@
 
 /* ---- which part ------------------------------------------------------------------------------ */
 
+#define LONGEST_NS 1e18 /* 31 years: more is no time of a run */
+
 /* "1.5s" in ns; without a unit: seconds. @return false: it is no time */
 static bool read_time(const char *text, uint64_t *ns)
 {
@@ -29,9 +31,8 @@ static bool read_time(const char *text, uint64_t *ns)
     if (end == text || !isfinite(value) || value < 0 || !isdigit((unsigned char)*text))
         return false;
     for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-        if (strcmp(end, units[i].name) == 0) {
-            *ns = value * units[i].ns < 1.8e19 ? (uint64_t)llround(value * units[i].ns)
-                                               : UINT64_MAX;
+        if (strcmp(end, units[i].name) == 0 && value * units[i].ns < LONGEST_NS) {
+            *ns = (uint64_t)llround(value * units[i].ns);
             return true;
         }
     return false;
@@ -234,7 +235,9 @@ static bool is_stack_meant(qp_trace_view *v, const qp_span_thread *th)
 
 static bool is_call_meant(qp_trace_view *v, const qp_span_thread *th)
 {
-    return is_thread_meant(v, th) && is_name_meant(v, th) && is_stack_meant(v, th);
+    bool is_meant = is_thread_meant(v, th) && is_name_meant(v, th) && is_stack_meant(v, th);
+    v->has_call |= is_meant;
+    return is_meant;
 }
 
 static void enter_thread(void *to, qp_span_thread *th, qp_span *s)
@@ -321,20 +324,42 @@ static bool remark_on_damage(const qp_trace_view *v)
            (lost->n_cut_bytes && !qp_trace_about(v->trace)->is_live);
 }
 
+/* Nothing is shown of what is not there; it may be a slip of the pen. */
+static void remark_on_choice(const qp_trace_view *v)
+{
+    if ((v->pattern || v->cli->args.trace.names.n) && !v->has_call)
+        qp_cli_warn(v->cli, "%s: no call in it fits %s; qprof trace stat -n 0 shows all",
+                    v->paths[0], v->pattern ? "--when" : "--name");
+}
+
+static void remark_on_losses(const qp_trace_view *v, const qp_span_counts *counts)
+{
+    uint64_t n_places, n = qp_trace_missing(v->trace, counts, &v->window, &n_places);
+    uint64_t n_unwritten = qp_trace_lost(v->trace)->n_unwritten;
+    char records[QP_NUMBER_BYTES], places[QP_NUMBER_BYTES], number[QP_NUMBER_BYTES];
+    char unwritten[128] = "";
+    if (n_unwritten)
+        qp_text_format(unwritten, sizeof unwritten, " (%s in the run could not be written)",
+                       qp_unit_count(number, n_unwritten));
+    if (n)
+        qp_cli_warn(v->cli, "%s: %s lost in %s%s: calls around them may be cut", v->paths[0],
+                    qp_unit_things(records, n, "record"),
+                    qp_unit_things(places, n_places, "place"), unwritten);
+}
+
 int qp_trace_view_remark(const qp_trace_view *v, const qp_span_counts *counts)
 {
     const qp_trace_info *info = qp_trace_about(v->trace);
-    char records[QP_NUMBER_BYTES], at[QP_NUMBER_BYTES], places[QP_NUMBER_BYTES];
+    char at[QP_NUMBER_BYTES];
     bool is_damaged = remark_on_damage(v);
+    remark_on_choice(v);
     if (info->is_elsewhere)
         qp_cli_warn(v->cli,
                     "%s: its records went to its trace file, FILE.qtrace: read that; here are "
                     "only those that were not written yet",
                     v->paths[0]);
-    else if (counts->n_lost)
-        qp_cli_warn(v->cli, "%s: %s lost in %s: calls around them may be cut", v->paths[0],
-                    qp_unit_things(records, counts->n_lost, "record"),
-                    qp_unit_things(places, counts->n_gaps, "place"));
+    else
+        remark_on_losses(v, counts);
     if (qp_trace_lost(v->trace)->n_overwritten && counts->n_records)
         qp_cli_warn(v->cli, "%s: a flight recorder: it begins %s after the start", v->paths[0],
                     qp_unit_time(at, qp_trace_moment(info, counts->first)));

@@ -26,9 +26,9 @@ typedef struct {
     size_t scratch_bytes;
     signed char *thread_is_meant; /* [n_threads] by number; 0: not asked yet */
     size_t n_threads;
-    bool has_thread;    /* something of a thread that is meant was there */
-    bool failed;        /* no memory */
-    qp_span_sink inner; /* told of what is meant */
+    bool has_thread, has_call; /* that are meant, so far */
+    bool failed;               /* no memory */
+    qp_span_sink inner;        /* told of what is meant */
 } qp_trace_view;
 
 /** Open the trace among the operands, and see what the flags say.

@@ -223,6 +223,7 @@ static void write_row_json(const report *r, qp_json *json, const qp_call_stat *r
 static void write_json(const report *r, const qp_span_counts *counts)
 {
     const qp_trace_info *info = qp_trace_about(r->view->trace);
+    uint64_t places;
     qp_json json;
     qp_json_init(&json, &r->cli->out);
     qp_json_begin(&json, NULL, '{');
@@ -232,7 +233,9 @@ static void write_json(const report *r, const qp_span_counts *counts)
     qp_json_moment(&json, "started_at", info->started_at);
     qp_json_count(&json, "records", counts->n_records);
     qp_json_count(&json, "calls", counts->n_calls);
-    qp_json_count(&json, "lost", counts->n_lost);
+    qp_json_count(&json, "lost",
+                  qp_trace_missing(r->view->trace, counts, &r->view->window, &places));
+    qp_json_count(&json, "unwritten", qp_trace_lost(r->view->trace)->n_unwritten);
     qp_json_count(&json, "overwritten", qp_trace_lost(r->view->trace)->n_overwritten);
     qp_json_text(&json, "unit", "ns");
     qp_json_end(&json, '}');

@@ -1,9 +1,8 @@
 /* profile.c: see profile.h. */
 #include "replay/profile.h"
 
-#include <inttypes.h>
-
 #include "base/alloc.h"
+#include "base/unit.h"
 #include "format/builder.h"
 #include "replay/calltree.h"
 
@@ -124,8 +123,10 @@ static void add_thread(maker *m, const qp_span_thread *th, const thread_sums *su
     add_nodes(m, sums->root);
 }
 
-static void describe(maker *m, const qp_spans *x, uint64_t end_raw)
+static void describe(maker *m, const qp_spans *x, const qp_trace_window *window,
+                     uint64_t end_raw)
 {
+    uint64_t places, missing = qp_trace_missing(m->trace, &x->counts, window, &places);
     const qp_trace_info *info = qp_trace_about(m->trace);
     qp_head *h = qp_builder_head(m->builder);
     uint64_t wall = end_raw > info->begun_raw ? end_raw - info->begun_raw : 0;
@@ -147,18 +148,17 @@ static void describe(maker *m, const qp_spans *x, uint64_t end_raw)
     h->version = qp_builder_text(m->builder, QPROF_VERSION_TEXT);
     qp_builder_note(m->builder, QP_NOTE_MESSAGE,
                     "made from a raw trace by qprof trace profile");
-    if (x->counts.n_lost || x->counts.n_gaps) {
-        char text[128];
-        qp_text_format(text, sizeof text,
-                       "the trace is not complete: %" PRIu64 " records are missing in %" PRIu64
-                       " places",
-                       x->counts.n_lost, x->counts.n_gaps);
+    if (places) {
+        char text[128], records[QP_NUMBER_BYTES], at[QP_NUMBER_BYTES];
+        qp_text_format(text, sizeof text, "the trace is not complete: %s missing in %s",
+                       qp_unit_things(records, missing, "record"),
+                       qp_unit_things(at, places, "place"));
         qp_builder_note(m->builder, QP_NOTE_MESSAGE, text);
     }
 }
 
-static bool write_all(maker *m, const qp_spans *x, uint64_t end_raw, const char *path,
-                      char error[QP_ERROR_BYTES])
+static bool write_all(maker *m, const qp_spans *x, const qp_trace_window *window,
+                      const char *path, char error[QP_ERROR_BYTES])
 {
     size_t n_methods = qp_trace_names(m->trace)->methods.n;
     m->builder = qp_builder_new(0);
@@ -166,7 +166,7 @@ static bool write_all(maker *m, const qp_spans *x, uint64_t end_raw, const char 
     m->nodes = qp_alloc_zeroed(m->tree.nodes.n, sizeof *m->nodes);
     bool has_memory = m->builder && m->methods && m->nodes;
     if (has_memory)
-        describe(m, x, end_raw);
+        describe(m, x, window, qp_trace_end(m->trace, x, window));
     for (size_t i = 0; has_memory && i < m->threads.n; i++) {
         const thread_sums *sums = (const thread_sums *)m->threads.items + i;
         if (sums->root)
@@ -191,7 +191,7 @@ bool qp_trace_profile(qp_trace *t, const qp_trace_window *window, const char *pa
     *counts = x.counts;
     if (!is_read)
         qp_text_format(error, QP_ERROR_BYTES, "%s: not enough memory", path);
-    bool is_written = is_read && write_all(&m, &x, qp_trace_end(t, &x, window), path, error);
+    bool is_written = is_read && write_all(&m, &x, window, path, error);
     qp_spans_fini(&x);
     qp_calltree_fini(&m.tree);
     qp_free(m.threads.items);

@@ -329,6 +329,19 @@ static bool write_calls(qp_trace *t, qp_qtrace *w, const qp_progress *progress,
     return is_played;
 }
 
+static void count_record(qp_span_counts *counts, const qp_trace_record *r)
+{
+    qp_trace_op op = qp_trace_op_of(r);
+    if (qp_trace_has_ticks(op)) {
+        counts->last = r->word & QP_TRACE_TICKS;
+        counts->first = counts->first ? counts->first : counts->last;
+    }
+    if (op == QP_TRACE_LOST) {
+        counts->n_lost += (uint64_t)r->b << 32 | r->a;
+        counts->n_gaps++;
+    }
+}
+
 static bool write_records(qp_trace *t, qp_qtrace *w, const qp_progress *progress,
                           qp_span_counts *counts)
 {
@@ -337,10 +350,7 @@ static bool write_records(qp_trace *t, qp_qtrace *w, const qp_progress *progress
     while (!w->failed && qp_trace_next(t, &run)) {
         qp_qtrace_put(w, run.carrier, run.records, run.n);
         for (size_t i = 0; i < run.n; i++)
-            if (qp_trace_has_ticks(qp_trace_op_of(&run.records[i]))) {
-                counts->last = run.records[i].word & QP_TRACE_TICKS;
-                counts->first = counts->first ? counts->first : counts->last;
-            }
+            count_record(counts, &run.records[i]);
         if (info->n_bytes)
             qp_progress_show(progress, (unsigned)(qp_trace_position(t) * 100 / info->n_bytes));
     }

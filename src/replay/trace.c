@@ -230,6 +230,16 @@ bool qp_trace_play_on(qp_trace *t, qp_spans *x, const qp_trace_window *window,
     return !x->failed && !qp_trace_failed(t);
 }
 
+uint64_t qp_trace_missing(const qp_trace *t, const qp_span_counts *counts,
+                          const qp_trace_window *window, uint64_t *places)
+{
+    uint64_t counted = t->losses.n_unheld + t->losses.n_unwritten;
+    bool has_end = !window || window->to == UINT64_MAX;
+    bool is_behind = has_end && !t->info.is_live && counted > counts->n_lost;
+    *places = counts->n_gaps + is_behind;
+    return is_behind ? counted : counts->n_lost;
+}
+
 uint64_t qp_trace_end(const qp_trace *t, const qp_spans *x, const qp_trace_window *window)
 {
     uint64_t end = t->info.end_raw > x->counts.last ? t->info.end_raw : x->counts.last;

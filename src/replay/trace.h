@@ -35,6 +35,9 @@ typedef struct {
     uint64_t n_damaged;       /* packets, records of rings, rows that make no sense */
     uint64_t n_skipped_bytes; /* between packets */
     uint64_t n_cut_bytes;     /* of a packet that was not written to its end */
+    /* Records, as the recorder has counted them: those that found no room in memory, and those that
+     * could not be written to the file. */
+    uint64_t n_unheld, n_unwritten;
 } qp_trace_losses;
 
 /* Records of one carrier: until the next call. */
@@ -85,6 +88,11 @@ bool qp_trace_play_on(qp_trace *t, qp_spans *x, const qp_trace_window *window,
 /* The same, and what is open ends. */
 bool qp_trace_play(qp_trace *t, qp_spans *x, const qp_trace_window *window,
                    const qp_progress *progress);
+/* Records that are missing in what was played: said by records, or counted by the recorder behind the
+ * last of them. @param places  receives where */
+uint64_t qp_trace_missing(const qp_trace *t, const qp_span_counts *counts,
+                          const qp_trace_window *window, uint64_t *places);
+
 /* Raw ticks of the end of what was played. */
 uint64_t qp_trace_end(const qp_trace *t, const qp_spans *x, const qp_trace_window *window);
 

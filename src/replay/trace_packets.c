@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/search.h"
+#include "format/diagnostics.h"
 #include "replay/trace_parts.h"
 
 enum { SCAN_BYTES = 1 << 16, SUMS_TIMES_FILE = 4 };
@@ -101,13 +102,32 @@ static void add_events(qp_trace *t, uint64_t at, const qp_packet *p)
     }
 }
 
+/* The recorder's counters, a varint each. */
+static void take_counters(qp_trace *t, const unsigned char *bytes, size_t n_bytes)
+{
+    uint64_t count;
+    for (unsigned i = 0; n_bytes && i <= QP_D_trace_unwritten; i++) {
+        size_t n = qp_unpack_varint(bytes, n_bytes, &count);
+        if (!n)
+            return;
+        if (i == QP_D_trace_lost)
+            t->losses.n_unheld = count;
+        if (i == QP_D_trace_unwritten)
+            t->losses.n_unwritten = count;
+        bytes += n;
+        n_bytes -= n;
+    }
+}
+
 static void take_clock(qp_trace *t, const unsigned char *payload, size_t n_bytes)
 {
     uint64_t points[4]; /* tick_0, ns_0, tick_1, ns_1 */
-    if (n_bytes < sizeof points || t->head.clock_source != QP_SOURCE_TSC)
+    if (n_bytes < sizeof points)
         return;
     memcpy(points, payload, sizeof points);
-    if (points[2] <= points[0] || points[3] <= points[1])
+    take_counters(t, payload + sizeof points, n_bytes - sizeof points);
+    if (t->head.clock_source != QP_SOURCE_TSC || points[2] <= points[0] ||
+        points[3] <= points[1])
         return;
     t->info.n_ticks = points[2] - points[0];
     t->info.n_ns = points[3] - points[1];

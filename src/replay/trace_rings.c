@@ -98,9 +98,21 @@ static size_t take_rings(qp_trace *t, const qp_model_ring *rings, size_t n)
     return n_new;
 }
 
+/* Later counters than those of a packet. */
+static void take_counters(qp_trace *t)
+{
+    const qp_run *run = &t->model->run;
+    for (size_t i = 0; i < run->n_diagnostics; i++)
+        if (strcmp(run->diagnostics[i].name, "trace_lost") == 0)
+            t->losses.n_unheld = run->diagnostics[i].count;
+        else if (strcmp(run->diagnostics[i].name, "trace_unwritten") == 0)
+            t->losses.n_unwritten = run->diagnostics[i].count;
+}
+
 static void describe(qp_trace *t)
 {
     const qp_head *h = qp_model_head(t->model);
+    take_counters(t);
     bool has_ratio =
         h->clock_source == QP_SOURCE_TSC && h->tick_1 > h->tick_0 && h->ns_1 > h->ns_0;
     bool is_live = t->model->run.state == QP_RUN_LIVE;

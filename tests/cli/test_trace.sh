@@ -59,6 +59,12 @@ check "$(qprof report --format=json unnamed.qprof | jq -c '[.methods[]|[.name,.c
 about "a thread is found by the name that it has from its first call"
 check "$(qprof trace dump --format=json --thread=.other_2. run.qtrace | jq -sc '[.[].op]')" = '["entry","exit"]'
 
+about "who asks for what is not there is told so"
+qprof trace stat --when='app.g->app.main' run.qtrace >stat 2>error
+check "$(cat error)" = "qprof trace stat: run.qtrace: no call in it fits --when; qprof trace stat -n 0 shows all"
+qprof trace dump --since=99999999999999999999s run.qtrace 2>error
+check "$(cat error)" = "qprof trace dump: --since=99999999999999999999s: expected a time of the run: 1.5s, 200ms, 17us, 5ns"
+
 about "what is cut or no trace at all is said, and in the status"
 head -c 700 run.qtrace >cut.qtrace
 qprof trace stat cut.qtrace >stat 2>error
@@ -177,6 +183,16 @@ check "$(qprof trace dump balance.qprof | grep -c 'balance  -5$')" = 1
 check "$(qprof trace export --to=chrome balance.qprof | jq -c '[.traceEvents[]|select(.ph=="C").args.value]')" = '[-5,3]'
 qprof html --trace=balance.qprof -o balance.html balance.qprof >/dev/null
 check "$(grep -cE ',-5,"balance"\]' balance.html)" = 1
+about "records that could not be written behind the last one are lost, too"
+echo 'for i = 1, 60000 do math.abs(i) for j = 1, 500 do end end' >full.lua
+( trap '' XFSZ
+  ulimit -f 200 # 100 KiB a file: no more room on the disk
+  QPROF="-output=full.qprof -trace-output=full.qtrace -trace-buffer=16K" qlua full.lua )
+lost=$(qprof info --format=json full.qprof |
+    jq '.diagnostics|(.trace_lost // 0) + .trace_unwritten')
+check "$(qprof trace stat --format=json full.qtrace 2>error | jq .trace.lost)" = "$lost"
+check "$(grep -cE 'records lost in [0-9]+ places? .*could not be written' error)" = 1
+check "$(qprof trace stat --format=json full.qtrace full.qprof 2>/dev/null | jq .trace.lost)" = "$lost"
 about "all commands say when a flight recorder begins"
 echo 'for i = 1, 3000 do math.abs(i) end' >long.lua
 QPROF="-output=long.qprof -collect=profile,trace -trace-buffer=16K" qlua long.lua
