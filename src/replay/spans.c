@@ -38,6 +38,15 @@ static void advance(qp_span_thread *th, uint64_t raw)
     th->time = (is_standing(th) ? th->stands_since : th->raw) - th->stood;
 }
 
+/* Records are missing up to here: nobody knows whose time it was. */
+static void pass_gap(qp_span_thread *th, uint64_t raw)
+{
+    if (is_standing(th) || raw <= th->raw)
+        return;
+    th->stands_since = th->raw;
+    th->stood += raw - th->raw;
+}
+
 /* Its time stands from now on, goes on, or neither changes. */
 static void set_standing(qp_span_thread *th, bool *reason, bool is_on, uint64_t raw)
 {
@@ -406,6 +415,8 @@ void qp_spans_put(qp_spans *x, uint32_t carrier, const qp_trace_record *records,
         if (has_ticks)
             note_time(x, raw);
         if (op != QP_TRACE_ENTRY && op != QP_TRACE_EXIT) {
+            if (th && op == QP_TRACE_LOST)
+                pass_gap(th, raw);
             if (th && has_ticks)
                 advance(th, raw);
             put_other(x, carrier, r, raw);

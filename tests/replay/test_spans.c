@@ -185,6 +185,23 @@ static void a_stack_is_right_again_behind_lost_records(void **state)
     finish(&s);
 }
 
+static void the_time_of_lost_records_is_nobodys(void **state)
+{
+    static scene s;
+    const qp_trace_record lost = {(uint64_t)QP_TRACE_LOST << QP_TRACE_OP_SHIFT | 113, 2, 0};
+    (void)state;
+    begin(&s, 100);
+    track_play(&s.track, "@1 main( 1 a( 2 ) 4 b( 8 c( 16 ) 32 ) 64 )");
+    track_name(&s.track, &s.names);
+    qp_spans_put(&s.spans, 0, s.track.records, 3);
+    qp_spans_put(&s.spans, 0, &lost, 1);
+    qp_spans_put(&s.spans, 0, s.track.records + 5, 4);
+    qp_spans_end(&s.spans, 0);
+    /* as above, but that the 12 ticks from a's entry (101) to 113 are not in a, nor in main */
+    assert_string_equal(s.text, "a? 2/2 c 16/16 <b 48/32 main 115/65");
+    finish(&s);
+}
+
 static void a_call_that_only_its_caller_announced_is_a_call(void **state)
 {
     (void)state;
@@ -251,6 +268,7 @@ int main(void)
         cmocka_unit_test(time_stands_while_recording_is_off),
         cmocka_unit_test(a_trace_that_begins_within_calls_has_them_all_the_same),
         cmocka_unit_test(a_stack_is_right_again_behind_lost_records),
+        cmocka_unit_test(the_time_of_lost_records_is_nobodys),
         cmocka_unit_test(a_call_that_only_its_caller_announced_is_a_call),
         cmocka_unit_test(a_call_that_both_announced_is_one_call),
         cmocka_unit_test(marks_counters_and_values_are_told_whole),
