@@ -91,9 +91,10 @@ static void record_detail(qprof_thread *th, detail d)
     qprof_frame *top = qp_event_begin(th);
     if (!top)
         return;
+    bool is_in_call = !top->node || qp_stack_depth(th, top);
     if (!top->node)
         ; /* samples alone: nothing of a call is kept */
-    else if (!qp_stack_depth(th, top))
+    else if (!is_in_call)
         qp_count(&qp_run.space, d.kind == UNITS ? QP_D_counts_no_frame : QP_D_bb_no_frame);
     else if (d.kind == UNITS)
         qp_blocks_units(th, top, d.n);
@@ -105,7 +106,7 @@ static void record_detail(qprof_thread *th, detail d)
     if (QP_UNLIKELY(is_traced) && d.kind != UNITS && qp_trace_xbase_wants_lines())
         qp_trace_xbase_block(th, top, d.block);
     qp_event_end(th, top);
-    if (QP_UNLIKELY(qp_load(&qp_watch_on)))
+    if (QP_UNLIKELY(qp_load(&qp_watch_on)) && is_in_call)
         watch_detail(th, top, d.kind == UNITS ? QP_EVENT_COUNTS : QP_EVENT_BLOCK);
     errno = host_errno;
 }

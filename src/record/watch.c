@@ -15,7 +15,7 @@
 #include "record/watch_parts.h"
 #include "record/worker.h"
 
-enum { RATE_TRIES = 100, NS_BITS = 30, LOOK_WORDS = 8 };
+enum { RATE_TRIES = 100, HIT_BITS = 30, LOOK_WORDS = 8 };
 
 uint32_t qp_watch_on;
 qp_watch_list qp_watch;
@@ -194,17 +194,20 @@ static bool fits_condition(const qp_trg *t, const occasion *o)
     return compare(left, t->when_operator, t->when_value);
 }
 
-/* Is there room for one more hit in this second? `second` holds which one it is, and its hits. */
+/* Is there room for one more hit in this second, which began with a hit? `second` holds when that was,
+ * in ms, and the hits since. */
 static bool within_rate(qp_trg *t)
 {
+    static const uint64_t hits = (1u << HIT_BITS) - 1;
     uint32_t most = qp_load(&t->most_a_second);
     if (!most)
         return true;
-    uint64_t now = qp_clock_monotonic() / 1000000000u << NS_BITS;
+    uint64_t now = qp_clock_monotonic() / 1000000 << HIT_BITS;
     uint64_t before = qp_load(&t->second);
     for (unsigned tries = 0; tries < RATE_TRIES; tries++) {
-        uint64_t next = before >> NS_BITS == now >> NS_BITS ? before + 1 : now + 1;
-        if (next - now > most)
+        bool is_over = !(before & hits) || now - (before & ~hits) >= 1000ull << HIT_BITS;
+        uint64_t next = is_over ? now + 1 : before + 1;
+        if ((next & hits) > most)
             return false;
         if (qp_swap_if(&t->second, &before, next))
             return true;

@@ -32,7 +32,7 @@ typedef struct qprof_Trg {
     uint64_t n_hits;
     uint64_t longer_ns, depth;
     uint32_t used, most_a_second;
-    uint64_t second; /* of the last hit, and how many it had: see within_rate */
+    uint64_t second; /* when the last one began, and its hits: see within_rate */
     uint32_t when_symbol, action_symbol; /* qp_watch_symbol; 0: none */
     uint32_t chain_name;                 /* ref, while a file is read: its trigger may follow */
     uint32_t chain_line, chain_column;
