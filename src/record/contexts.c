@@ -156,10 +156,10 @@ static bool hand_out_bank(void *record, qp_bank *b)
     qp_bank *seen = twin_of(b, &b->seen, QP_BANK_SEEN);
     if (!seen)
         return false;
-    if (seen->clear_count != r->clear_count) { /* the thread has zeroed it since */
+    if (seen->clear_count != qp_load(&r->clear_count)) { /* the thread has zeroed it since */
         for (uint32_t i = 0; i < b->n_values; i++)
             seen->values[i] = b->base ? bank_at(b->base)->values[i] : 0;
-        seen->clear_count = r->clear_count;
+        seen->clear_count = qp_load(&r->clear_count);
     }
     uint32_t i = first_change(b, seen);
     if (i == b->n_values)

