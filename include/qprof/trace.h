@@ -51,7 +51,8 @@ QPROF_API void _EXT_REF qprof_trace_return(qprof_MethodID callee, int line);
 /** The top frame is at this line. */
 QPROF_API void _EXT_REF qprof_trace_line(int line);
 
-/** A value that is passed to the next call, or entry, of this thread.
+/** A value that is passed to the next call, or entry, of this thread. It is kept if an area retrieves
+ * the values of that method (qprof_area_set_parameters()), or a trace of the Xbase++ profiler does.
  *
  * @param number   of the parameter, from 1; others are ignored
  * @param type     its type in the host's words, at most 63 bytes of it; NULL: ""

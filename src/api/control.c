@@ -7,6 +7,7 @@
 #include "record/data.h"
 #include "record/rules.h"
 #include "record/stack.h"
+#include "record/trace.h"
 #include "record/trace_xbase.h"
 #include "record/watch.h"
 
@@ -106,6 +107,8 @@ unsigned qprof_wants(void)
     }
     if (qp_run_head()->clock_kind == QP_CLOCK_COUNTS)
         wants |= QPROF_WANT_COUNTS;
+    if (!QP_PRODUCT_IS_COVERAGE && qp_trace_users() && qp_rules_want_values())
+        wants |= QPROF_WANT_PARAMETERS;
     return QP_PRODUCT_IS_COVERAGE ? wants : wants | qp_trace_xbase_wants();
 }
 

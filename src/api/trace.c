@@ -3,6 +3,7 @@
 
 #include "api/door.h"
 #include "record/marks.h"
+#include "record/trace_values.h"
 #include "record/trace_writer.h"
 
 /* What a call says of the thread on which it is made: a record of an op, or a value. */
@@ -20,8 +21,10 @@ static bool is_traced(void)
 
 static void put(qprof_thread *th, const detail *d)
 {
+    if (d->op == QP_TRACE_CALL)
+        qp_trace_values_give(th, d->a);
     if (d->op == QP_TRACE_VALUE)
-        qp_trace_value(th, (int)d->a, d->type, d->value, d->comment);
+        qp_trace_values_take(th, (int)d->a, d->type, d->value, d->comment);
     else if (d->op == QP_TRACE_COUNTER)
         qp_trace_counter(th, d->a, d->figure);
     else

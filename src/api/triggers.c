@@ -116,7 +116,7 @@ static int set_checked(qp_rule *rule, const void *yes)
 static int set_parameters(qp_rule *rule, const void *yes)
 {
     qp_store(&rule->has_parameters, *(const int *)yes != 0);
-    return INNER;
+    return 0;
 }
 
 typedef struct {

@@ -193,6 +193,8 @@ static void tell(void *to, qp_span_thread *th, const qp_span_event *e)
     } else if (e->op == QP_TRACE_GATE || e->op == QP_TRACE_VALUE) {
         r.number = e->a;
         r.has_number = true;
+        if (e->op == QP_TRACE_VALUE && !e->a && !*r.comment)
+            r.comment = "Return Value";
     }
     write_row(d, th, &r);
 }

@@ -246,6 +246,7 @@ enum { /* qp_method.flags: QPROF_METHOD_FLAGS_* and ours */
        QP_METHOD_HOOKED = 1u << 12,    /* something is done at its entries or exits */
        QP_METHOD_EXCLUDED = 1u << 13,  /* outside of the areas: it has no row */
        QP_METHOD_ROUTINE = 1u << 14,   /* in areas of routines alone: no blocks, no lines */
+       QP_METHOD_VALUES = 1u << 15,    /* an area retrieves its parameters and results */
        QP_METHOD_CLAIMED = 1u << 16    /* the recorder's own: somebody registers it */
 };
 

@@ -86,6 +86,8 @@
     X(trace_output, "trace-output", TEXT, "", "FILE",                                          \
       "collect a trace, too, and write it to this file; conversions as in -filename-prefix; "  \
       "default of a stream: the profile's name, ending in .qtrace")                            \
+    X(max_fields, "max-fields", NUMBER, "10", "1..1000",                                       \
+      "fields of a value that a trace keeps; what separates them is U+001F")                   \
     X(trace_buffer, "trace-buffer", SIZE, "4M", "16K..1G",                                     \
       "memory of a trace for each system thread, 16 bytes a record")                           \
     X(memory_limit, "memory-limit", SIZE, "256M", "1M..16G",                                   \

@@ -387,6 +387,11 @@ unsigned qp_rules_validate(void)
     return is_used && qp_rules.is_initially_off && !may_turn_on ? QP_WARN_MAY_BE_OFF : 0;
 }
 
+bool qp_rules_want_values(void)
+{
+    return qp_load(&qp_rules.want_values);
+}
+
 static void report(void)
 {
     static const char *const kinds[] = {"", "trigger", "action", "area"};

@@ -10,7 +10,7 @@
 enum {
     MEMBERS_MAX = 256, /* triggers and actions of one method; more are counted */
     NAME_BYTES = 4096,
-    RULE_FLAGS = QP_METHOD_HOOKED | QP_METHOD_EXCLUDED | QP_METHOD_ROUTINE
+    RULE_FLAGS = QP_METHOD_HOOKED | QP_METHOD_EXCLUDED | QP_METHOD_ROUTINE | QP_METHOD_VALUES
 };
 
 /* What a method is compared by. */
@@ -24,7 +24,7 @@ typedef struct {
 typedef struct {
     uint32_t members[MEMBERS_MAX], n;
     uint32_t level; /* 0: in no area, 1: routines, 2: lines */
-    bool is_excluded, is_implied;
+    bool is_excluded, is_implied, wants_values;
 } verdict;
 
 /* Where the hooks of a method are. A cell. */
@@ -79,10 +79,12 @@ static void describe(const qp_method *m, subject *s)
 static void take_area(verdict *v, const qp_rule *rule)
 {
     uint32_t level = rule->when == QPROF_LEVEL_LINES ? 2 : 1;
-    if (rule->type == QPROF_AREA_EXCLUDE)
+    if (rule->type == QPROF_AREA_EXCLUDE) {
         v->is_excluded = true;
-    else if (level > v->level)
-        v->level = level;
+        return;
+    }
+    v->level = level > v->level ? level : v->level;
+    v->wants_values |= qp_load(&rule->has_parameters);
 }
 
 /* A member fits the method. */
@@ -159,11 +161,11 @@ static void judge(const qp_method *m, verdict *v)
     subject s;
     describe(m, &s);
     v->n = v->level = 0;
-    v->is_excluded = v->is_implied = false;
+    v->is_excluded = v->is_implied = v->wants_values = false;
+    if (qp_load(&qp_rule_at(qp_rules.all_routines)->is_checked))
+        take_area(v, qp_rule_at(qp_rules.all_routines));
     if (qp_load(&qp_rule_at(qp_rules.all_lines)->is_checked))
-        v->level = 2;
-    else if (qp_load(&qp_rule_at(qp_rules.all_routines)->is_checked))
-        v->level = 1;
+        take_area(v, qp_rule_at(qp_rules.all_lines));
     take_id(v, s.id);
     take_key(v, QP_ELEMENT_MODULE, s.module);
     take_key(v, QP_ELEMENT_FILE, s.file);
@@ -186,6 +188,8 @@ static uint32_t flags_of(const verdict *v, const qp_method *m)
     bool is_watched = qp_watch_names(m); /* which remembers that it fits: ask it first */
     uint32_t flags = v->n || is_watched ? QP_METHOD_HOOKED : 0;
     uint32_t level = v->is_excluded ? 0 : v->level;
+    if (level && v->wants_values)
+        flags |= QP_METHOD_VALUES | QP_METHOD_HOOKED;
     if (!level)
         level = v->is_implied ? 1 : 0;
     return flags | (level == 0 ? QP_METHOD_EXCLUDED : level == 1 ? QP_METHOD_ROUTINE : 0);
@@ -278,6 +282,17 @@ static qp_cell next_method(cell_walk *w)
     return 0;
 }
 
+static bool an_area_retrieves(void)
+{
+    for (uint32_t cell = qp_rules.first; cell; cell = qp_rule_at(cell)->next) {
+        const qp_rule *rule = qp_rule_at(cell);
+        if (rule->kind == QP_RULE_AREA && rule->type == QPROF_AREA_INCLUDE && !rule->is_dead &&
+            rule->is_checked && rule->has_parameters)
+            return true;
+    }
+    return false;
+}
+
 void qp_rules_changed(void)
 {
     bool has_changed = false;
@@ -286,6 +301,7 @@ void qp_rules_changed(void)
     if (qp_observe(&qp_rules.all_lines) || qp_watch_is_used())
         qp_session_gate();
     qp_store(&qp_rules.are_named, qp_rules.all_lines != 0);
+    qp_store(&qp_rules.want_values, an_area_retrieves());
     cell_walk walk = {0};
     for (qp_cell cell; (cell = next_method(&walk));)
         has_changed |= compare(cell);

@@ -46,6 +46,7 @@ typedef struct {
     uint64_t n_turns;   /* actions that enabled or disabled all threads */
     uint32_t is_warned; /* that profiling may be off for the whole run */
     bool is_initially_off, is_of_file;
+    bool want_values;                 /* of parameters, by an area that is checked */
     bool are_named;                   /* all methods are found by their names: rule_names.c */
     bool is_all_lines_said;           /* somebody said whether all-lines is checked */
     qp_rule_defaults of_host, before; /* before the first file; before the one that is read */

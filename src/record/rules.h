@@ -58,6 +58,9 @@ void qp_rules_end_file(bool is_kept);
 /* The status that threads begin with. @param on  -1: only ask. @return before */
 bool qp_rules_initial_status(int on);
 
+/* Does an area that is checked retrieve values of parameters and results? */
+bool qp_rules_want_values(void);
+
 enum { QP_WARN_MAY_BE_OFF = 1 }; /* QPROF_WARN_* */
 unsigned qp_rules_validate(void);
 

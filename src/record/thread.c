@@ -243,6 +243,7 @@ void qp_carrier_renew(void)
     qp_here.system_id = (uint64_t)syscall(SYS_gettid);
     qp_store(&qp_here.slot->current, (qprof_thread *)NULL);
     qp_store(&qp_here.slot->n_critical, 0);
+    qp_here.slot->values = 0; /* they lay in the run before */
     qp_store(&qp_here.slot->system_id, qp_here.system_id);
     qp_publish(&qp_here.slot->state, QP_CARRIER_ALIVE);
     qp_pc_signal_arm(qp_here.slot);

@@ -30,6 +30,7 @@ typedef struct {
     uint64_t cpu_waiting; /* ... that -time=sampled has not charged yet */
     uint32_t n_critical;  /* nesting of qprof_pc_enter_critical() */
     uint32_t has_timer;   /* of -pc-signal */
+    uint32_t values;      /* its own: what waits for the next call, trace_values.c */
     uint32_t state;       /* qp_carrier_state */
     void *timer;
     qp_trace_lane lane; /* its own */

@@ -9,6 +9,7 @@
 #include "record/event.h"
 #include "record/mount.h"
 #include "record/trace_fast.h"
+#include "record/trace_values.h"
 
 enum {
     RINGS_MAX = 4096,
@@ -236,6 +237,7 @@ static uint64_t raw_of_event(const qprof_thread *th)
 
 void qp_trace_entry(qprof_thread *th, qprof_frame *f)
 {
+    qp_trace_values_give(th, qp_event_method(th, f));
     uint64_t raw = raw_of_event(th);
     qp_trace_lane *lane = room_for(th, 1, raw);
     if (!lane)

@@ -172,6 +172,7 @@ static void what_a_host_says_of_calls_is_there(void **state)
 {
     play_ctx *p = *state;
     play_begin(p, "-trace-output=t.qtrace");
+    qprof_area_set_parameters(qprof_area_find("all-lines"), 1);
     play(p, "main( ");
     qprof_trace_line(7);
     qprof_trace_parameter(1, "int", "42", NULL);
@@ -192,17 +193,98 @@ static void what_a_host_says_of_calls_is_there(void **state)
     traces_free(t);
 }
 
+static void say(const char *parameter)
+{
+    qprof_trace_parameter(1, "C", parameter, NULL);
+}
+
+/* Of the others nothing is kept, and what was said for one call is never another's. */
+static void values_are_of_methods_whose_area_retrieves_them(void **state) /* triggers 51 */
+{
+    play_ctx *p = *state;
+    play_begin(p, "-collect=profile,trace");
+    assert_int_equal(qprof_wants() & QPROF_WANT_PARAMETERS, 0);
+    qprof_area *others = qprof_area_create("others", QPROF_AREA_INCLUDE, QPROF_LEVEL_LINES);
+    qprof_area *mine = qprof_area_create("mine", QPROF_AREA_INCLUDE, QPROF_LEVEL_ROUTINES);
+    qprof_area_add(others, QPROF_ELEM_ROUTINE, "glob:*", 1);
+    qprof_area_add(mine, QPROF_ELEM_ROUTINE, "f", 1);
+    qprof_area_set_parameters(mine, 1);
+    assert_int_equal(qprof_wants() & QPROF_WANT_PARAMETERS, QPROF_WANT_PARAMETERS);
+    play(p, "main( ");
+    for (int round = 0; round < 2; round++) {
+        say("of g");
+        play(p, "g( ");
+        qprof_trace_result("C", "of g");
+        play(p, ") f( ) ");
+        say("of f");
+        play(p, "f( ");
+        qprof_trace_result("C", "of f");
+        say("of nobody");
+        play(p, ") f( ) ");
+    }
+    assert_int_equal(qprof_area_set_parameters(mine, 0), 0);
+    assert_int_equal(qprof_wants() & QPROF_WANT_PARAMETERS, 0);
+    say("late");
+    play(p, "f( ) )");
+    play_end(p);
+    traces *t = traces_of_profile("run.qprof");
+    const char *text = traces_text(t, 1000000000);
+    assert_int_equal(traces_count(t, QP_TRACE_VALUE), 4);
+    assert_non_null(strstr(text, " 0 value1:8C|of f|"));
+    assert_non_null(strstr(text, " 0 value0:8C|of f|"));
+    traces_free(t);
+}
+
+static void eleven_fields_are_ten_and_an_ellipsis(void **state) /* triggers 51 */
+{
+    static const char *const ten = "1\x1f"
+                                   "2\x1f"
+                                   "3\x1f"
+                                   "4\x1f"
+                                   "5\x1f"
+                                   "6\x1f"
+                                   "7\x1f"
+                                   "8\x1f"
+                                   "9\x1f"
+                                   "10";
+    play_ctx *p = *state;
+    char eleven[64], wanted[64];
+    snprintf(eleven, sizeof eleven,
+             "%s\x1f"
+             "11",
+             ten);
+    snprintf(wanted, sizeof wanted, "%s\x1f\xe2\x80\xa6", ten);
+    play_begin(p, "-collect=profile,trace");
+    qprof_area_set_parameters(qprof_area_find("all-lines"), 1);
+    play(p, "main( ");
+    say(ten);
+    play(p, "f( ) ");
+    say(eleven);
+    play(p, "f( ) )");
+    play_end(p);
+    traces *t = traces_of_profile("run.qprof");
+    /* type and comment are "C" and "": with their ends 3 bytes */
+    char lengths[2][16];
+    snprintf(lengths[0], 16, "value1:%d", (int)strlen(ten) + 1 + 3);
+    snprintf(lengths[1], 16, "value1:%d", (int)strlen(wanted) + 1 + 3);
+    const char *text = traces_text(t, 1000000000), *first = strstr(text, lengths[0]);
+    assert_non_null(first);
+    assert_non_null(strstr(first + 1, lengths[1]));
+    traces_free(t);
+}
+
 static void long_values_are_cut_at_a_character(void **state)
 {
     play_ctx *p = *state;
     char value[4000];
     play_begin(p, "-collect=profile,trace");
+    qprof_area_set_parameters(qprof_area_find("all-lines"), 1);
     play(p, "main( ");
     memset(value, 'x', sizeof value);
     memcpy(value + 1534, "\xc3\xa4", 2); /* 1535 bytes fit: half of it would */
     value[3999] = '\0';
     qprof_trace_parameter(1, value, value, value);
-    play(p, ")");
+    play(p, "f( ) )");
     play_end(p);
     traces *t = traces_of_profile("run.qprof");
     /* 63 + 1534 + 255 and three ends */
@@ -500,6 +582,8 @@ int main(void)
         PLAY_TEST(a_row_that_is_used_again_says_whose_it_is),
         PLAY_TEST(marks_and_counters_are_there),
         PLAY_TEST(what_a_host_says_of_calls_is_there),
+        PLAY_TEST(values_are_of_methods_whose_area_retrieves_them),
+        PLAY_TEST(eleven_fields_are_ten_and_an_ellipsis),
         PLAY_TEST(long_values_are_cut_at_a_character),
         PLAY_TEST(interrupts_are_samples_on_the_timeline),
         PLAY_TEST(garbage_collection_is_a_call),
