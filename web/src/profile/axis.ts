@@ -6,7 +6,7 @@ import { firstAfter } from "./spans";
 
 export const STRIP = 26;
 const SCALE = 22;
-const MARKS = 18;
+const MARKS = 27;
 const COUNTER = 34;
 const LABEL_GAP = 100;
 
@@ -110,8 +110,8 @@ function drawMarks(context: CanvasRenderingContext2D, head: Head, look: Look, to
         if (x < free) continue;
         const name = visibleText(one.name.slice(0, 60));
         context.fillStyle = look.text;
-        context.fillText(name, x + 7, top + MARKS / 2 - 1);
-        free = x + 14 + context.measureText(name).width;
+        context.fillText(name, x - 4, top + 18); // below them all
+        free = x + 6 + context.measureText(name).width;
     }
 }
 

@@ -1,7 +1,7 @@
 // flame.tsx: flame graphs, from above and from below. Every frame is as wide as its part of the time;
 // what would be less than half a pixel is not drawn, so that a million call paths cost as much as a
 // few thousand.
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { things } from "../common/format";
 import { useKeys } from "../common/keys";
 import { useIsPrinting } from "../common/rows";
@@ -277,7 +277,7 @@ export function Flame(props: FlameProps) {
     const height = isPrinting ? Math.min(nRows, PRINTED_ROWS) * ROW : Math.min(seen.height, nRows * ROW);
     const from = isPrinting ? 0 : Math.max(0, Math.min(top, nRows * ROW - height));
 
-    useEffect(() => {
+    useLayoutEffect(() => {
         if (canvas.current && width) draw(canvas.current, { index, paths, rows, size: { width, height }, top: from, paint, selected, matching });
     }, [rows, paint, selected, matching, height, from]);
     useEffect(() => select(zoom), [zoom, paths]);

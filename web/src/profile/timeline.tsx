@@ -1,5 +1,5 @@
 // timeline.tsx: what happened when, thread by thread: from the whole run down to a nanosecond.
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { useIsLoaded } from "../common/data";
 import { count, things } from "../common/format";
 import { useIsPrinting } from "../common/rows";
@@ -123,7 +123,7 @@ function HeadPicture({ index, timeline, range, selection, moves, mark, setMark, 
     const { width } = useSize(box);
     const height = headHeight(timeline);
     const activity = useMemo(() => activityOf(timeline, STRIP_PARTS), [timeline]);
-    useEffect(() => {
+    useLayoutEffect(() => {
         if (!canvas.current || !width) return;
         const context = contextOf(canvas.current, { width, height });
         drawHead(context, { timeline, activity, range, selection, width, isTime: index.run.unit === "ns", mark }, lookOf());
@@ -183,7 +183,7 @@ function LanePicture(props: LaneProps) {
     const height = isPrinting ? Math.min(all, MOST_PRINTED) : Math.min(size.height, all);
     const from = isPrinting ? 0 : Math.max(0, Math.min(top, all - height));
     const { width } = size;
-    useEffect(() => {
+    useLayoutEffect(() => {
         if (!canvas.current || !width) return;
         const context = contextOf(canvas.current, { width, height }, from);
         drawLanes(context, { index, lanes, range, selection, size: { width, height }, top: from, colors, selected, matching, look: lookOf() });
