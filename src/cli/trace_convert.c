@@ -18,6 +18,7 @@ typedef struct {
     qp_trace_view *view;
     form to;
     qp_span_counts counts;
+    qp_qtrace_omitted omitted;
 } conversion;
 
 /* ---- .qtrace, CSV ---------------------------------------------------------------------------- */
@@ -38,7 +39,8 @@ static bool write_packed(conversion *c, qp_out *out, char error[QP_ERROR_BYTES])
     if (is_good) {
         qp_out_init(&plain, fd);
         why = "not enough memory";
-        is_good = qp_qtrace_write(c->view->trace, &plain, &c->view->progress, &c->counts);
+        is_good = qp_qtrace_write(c->view->trace, &plain, &c->view->progress, &c->counts,
+                                  &c->omitted);
         if (is_good && qp_out_close(&plain) != 0) {
             why = "there is no room in /var/tmp to make it";
             is_good = false;
@@ -56,9 +58,9 @@ static bool write_one(const void *data, qp_out *out, char error[QP_ERROR_BYTES])
     conversion *c = *(conversion *const *)data;
     if (c->to == TO_ZSTD)
         return write_packed(c, out, error);
-    bool is_good = c->to == TO_CSV
-                       ? qp_trace_write_csv(c->view, out, &c->counts)
-                       : qp_qtrace_write(c->view->trace, out, &c->view->progress, &c->counts);
+    bool is_good = c->to == TO_CSV ? qp_trace_write_csv(c->view, out, &c->counts)
+                                   : qp_qtrace_write(c->view->trace, out, &c->view->progress,
+                                                     &c->counts, &c->omitted);
     return is_good || fail_memory(error);
 }
 
@@ -95,6 +97,19 @@ static int form_of(const qp_cli *cli)
     return qp_output_format(cli, FORMS);
 }
 
+/* Figures are the same, but not all of a table is in a .qtrace file. */
+static void remark_on_omitted(const conversion *c)
+{
+    const qp_qtrace_omitted *o = &c->omitted;
+    char lines[QP_NUMBER_BYTES], values[QP_NUMBER_BYTES];
+    if (o->n_lines || o->n_values)
+        qp_cli_warn(c->view->cli,
+                    "%s: lines (of %s) and parameters (of %s) are left out: .qtrace has calls "
+                    "and times; --to=csv keeps them",
+                    c->view->paths[0], qp_unit_things(lines, o->n_lines, "record"),
+                    qp_unit_things(values, o->n_values, "record"));
+}
+
 static int run_convert(qp_cli *cli)
 {
     qp_trace_view view;
@@ -111,6 +126,7 @@ static int run_convert(qp_cli *cli)
     qp_bar_end(&view.bar);
     if (status == QP_EXIT_CLEAN) {
         status = qp_trace_view_remark(&view, &c.counts);
+        remark_on_omitted(&c);
         if (!qp_output_is_standard(cli->args.output)) {
             qp_screen_name(&cli->screen, cli->args.output, 0);
             qp_out_format(cli->screen.out, ": %s\n",
@@ -135,7 +151,8 @@ const qp_command qp_command_trace_convert = {
         "Writes a trace as .qtrace or, packed by zstd, .qtrace.zst; as a table of the Xbase++\n"
         "profiler (dbf: NAME.PRF, with parameters in NAME.PRV), or its delimited text; as CSV\n"
         "with the columns of trace dump. Tables have times in milliseconds and no rows for\n"
-        "calls that did not return.",
+        "calls that did not return. Of a table, .qtrace has calls and times; lines and\n"
+        "parameters are left out, which is said with their count.",
     .flags = flags,
     .examples = "qprof trace convert -o run.qtrace.zst run.qtrace\n"
                 "qprof trace convert --to=dbf -o RUN.PRF run.qtrace\n"

@@ -291,40 +291,62 @@ bool qp_qtrace_end(qp_qtrace *w, const qp_trace_info *info, uint64_t end_raw)
 
 /* ---- a trace --------------------------------------------------------------------------------- */
 
-/* Of a trace whose records do not say how many frames end: from its calls. A carrier a thread. */
-static void put_event(qp_qtrace *w, qp_span_thread *th, qp_trace_op op, uint32_t a, uint32_t b)
+/* Of a trace whose records do not say how many frames end: from its calls. A carrier a thread, and no
+ * thread's time stands. */
+typedef struct {
+    qp_qtrace *w;
+    qp_qtrace_omitted *omitted;
+} caller;
+
+static void put_event(qp_qtrace *w, qp_span_thread *th, const qp_trace_record *r)
 {
-    uint32_t cell = qp_names_thread_at(w->names, th->number)->ordinal;
-    const qp_trace_record records[] = {
-        {(uint64_t)QP_TRACE_SWITCH << QP_TRACE_OP_SHIFT | th->raw, cell, 0},
-        {(uint64_t)op << QP_TRACE_OP_SHIFT | th->raw, a, b}};
-    bool is_first = !th->own;
+    const qp_trace_record drive = {(uint64_t)QP_TRACE_SWITCH << QP_TRACE_OP_SHIFT |
+                                       (r->word & QP_TRACE_TICKS),
+                                   qp_names_thread_at(w->names, th->number)->ordinal, 0};
+    if (!th->own)
+        qp_qtrace_put(w, th->index, &drive, 1);
     th->own = w;
-    qp_qtrace_put(w, th->index, records + !is_first, 1 + (size_t)is_first);
+    qp_qtrace_put(w, th->index, r, 1);
 }
 
+/* It began when its caller announced it, if that was so: nothing of the thread lies between. */
 static void enter(void *to, qp_span_thread *th, qp_span *s)
 {
-    qp_qtrace *w = to;
-    put_event(w, th, QP_TRACE_ENTRY, 0, (uint32_t)qp_names_method_at(w->names, s->method)->id);
+    const caller *c = to;
+    const qp_trace_record r = {(uint64_t)QP_TRACE_ENTRY << QP_TRACE_OP_SHIFT | s->raw, 0,
+                               (uint32_t)qp_names_method_at(c->w->names, s->method)->id};
+    put_event(c->w, th, &r);
 }
 
 static void leave(void *to, qp_span_thread *th, const qp_span *s, qp_span_end end)
 {
-    (void)s;
+    const caller *c = to;
+    uint64_t raw = s->flags & QP_SPAN_LEFT ? s->left : th->raw;
+    const qp_trace_record r = {(uint64_t)QP_TRACE_EXIT << QP_TRACE_OP_SHIFT | raw,
+                               end == QP_END_RETURNED ? 1 : 1 | QP_TRACE_UNWOUND, 0};
     if (end != QP_END_UNFINISHED)
-        put_event(to, th, QP_TRACE_EXIT, end == QP_END_RETURNED ? 1 : 1 | QP_TRACE_UNWOUND, 0);
+        put_event(c->w, th, &r);
+}
+
+static void omit(void *to, qp_span_thread *th, const qp_span_event *e)
+{
+    const caller *c = to;
+    bool is_announced = e->op == QP_TRACE_CALL || e->op == QP_TRACE_RETURN;
+    (void)th;
+    c->omitted->n_lines += e->op == QP_TRACE_LINE || (is_announced && e->b);
+    c->omitted->n_values += e->op == QP_TRACE_VALUE;
 }
 
 static bool write_calls(qp_trace *t, qp_qtrace *w, const qp_progress *progress,
-                        qp_span_counts *counts)
+                        qp_span_counts *counts, qp_qtrace_omitted *omitted)
 {
     qp_spans x;
-    const qp_span_sink sink = {.to = w, .enter = enter, .leave = leave};
+    caller c = {w, omitted};
+    const qp_span_sink sink = {&c, enter, leave, omit};
     qp_trace_spans(t, &x, &sink);
-    x.counts_from_call = false; /* records stay in the order of time */
     bool is_played = qp_trace_play(t, &x, NULL, progress);
     *counts = x.counts;
+    counts->n_records = w->n_records;
     qp_spans_fini(&x);
     return is_played;
 }
@@ -359,14 +381,16 @@ static bool write_records(qp_trace *t, qp_qtrace *w, const qp_progress *progress
 }
 
 bool qp_qtrace_write(qp_trace *t, qp_out *out, const qp_progress *progress,
-                     qp_span_counts *counts)
+                     qp_span_counts *counts, qp_qtrace_omitted *omitted)
 {
     const qp_trace_info *info = qp_trace_about(t);
-    bool is_xbase = info->kind == QP_TRACE_OF_XBASE;
     qp_qtrace w;
     *counts = (qp_span_counts){0};
-    bool is_good = qp_qtrace_init(&w, out, qp_trace_names(t), info) &&
-                   (is_xbase ? write_calls : write_records)(t, &w, progress, counts);
+    *omitted = (qp_qtrace_omitted){0};
+    bool is_good =
+        qp_qtrace_init(&w, out, qp_trace_names(t), info) &&
+        (info->kind == QP_TRACE_OF_XBASE ? write_calls(t, &w, progress, counts, omitted)
+                                         : write_records(t, &w, progress, counts));
     uint64_t end = info->end_raw ? info->end_raw : counts->last;
     is_good = is_good && qp_qtrace_end(&w, info, end);
     qp_qtrace_fini(&w);

@@ -29,8 +29,15 @@ void qp_qtrace_put(qp_qtrace *w, uint32_t carrier, const qp_trace_record *record
  * stay in `out` */
 bool qp_qtrace_end(qp_qtrace *w, const qp_trace_info *info, uint64_t end_raw);
 
-/** All of a trace that is open and not read yet. @return false: no memory */
+/* What a table of the Xbase++ profiler has and the file has not. */
+typedef struct {
+    uint64_t n_lines;  /* records with a line */
+    uint64_t n_values; /* records with parameters or a result */
+} qp_qtrace_omitted;
+
+/** All of a trace that is open and not read yet. A call of a table begins and ends where its caller
+ * said so, if it did. @return false: no memory */
 bool qp_qtrace_write(qp_trace *t, qp_out *out, const qp_progress *progress,
-                     qp_span_counts *counts);
+                     qp_span_counts *counts, qp_qtrace_omitted *omitted);
 
 #endif

@@ -85,6 +85,37 @@ about "averages of a table of milliseconds have a part of one"
 printf '1,0,"I","f",1\r\n1,5,"I","f",1\r\n1,9,"O","f",1\r\n1,11,"O","f",1\r\n' >MS.PRF
 check "$(qprof trace stat --format=json MS.PRF | jq -c '.calls[0]|[.average,.total,.net]')" = '[7500000,11000000,11000000]'
 
+about "an unfiltered table has the same figures as a .qtrace file, and what that cannot hold is said"
+# MAIN 0 to 31; in it F 2 to 13, in it F 5 to 9; LEN, which its caller alone announces, 20 to 22;
+# AT, the same, begins at 24 and is left at 30, when MAIN says that it ends; E has no caller: 32 to 35
+cat >U.PRF <<'END'
+1,0,"i","MAIN",1,""
+1,1,"I","MAIN",1,""
+1,2,"i","F",5,"7, .T."
+1,3,"I","F",1,""
+1,5,"i","F",5,""
+1,6,"I","F",1,""
+1,8,"O","F",1,""
+1,9,"o","F",5,""
+1,12,"O","F",2,""
+1,13,"o","F",5,"NIL"
+1,20,"i","LEN",6,""
+1,22,"o","LEN",6,""
+1,24,"i","AT",6,""
+1,30,"O","MAIN",9,""
+1,31,"o","MAIN",1,""
+1,32,"I","E",0,""
+1,35,"O","E",0,""
+END
+figures() { qprof trace stat --format=json "$1" | jq -c '[.calls[]|[.name,.calls,.total,.net,.max,.unwound]]|sort'; }
+ms=000000
+check "$(figures U.PRF)" = "[[\"AT\",1,6$ms,6$ms,6$ms,1],[\"E\",1,3$ms,3$ms,3$ms,0],[\"F\",2,11$ms,11$ms,11$ms,0],[\"LEN\",1,2$ms,2$ms,2$ms,0],[\"MAIN\",1,31$ms,12$ms,31$ms,0]]"
+for form in qtrace qtrace.zst; do
+    qprof trace convert -o "U.$form" U.PRF >/dev/null 2>error
+    check "$(cat error)" = "qprof trace convert: U.PRF: lines (of 15 records) and parameters (of 2 records) are left out: .qtrace has calls and times; --to=csv keeps them"
+    check "$(figures "U.$form")" = "$(figures U.PRF)"
+done
+
 about "the forms of files have the same records"
 qprof trace dump --format=csv run.qtrace >all.csv
 for form in again.qtrace packed.qtrace.zst; do

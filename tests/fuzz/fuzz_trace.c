@@ -68,11 +68,12 @@ static void convert(const char *path, const char *copy)
     static qp_out out;
     char error[QP_ERROR_BYTES];
     qp_span_counts counts;
+    qp_qtrace_omitted omitted;
     qp_trace *t = qp_trace_open(path, error);
     FILE *file = t ? fopen(copy, "wb") : NULL;
     if (file) {
         qp_out_init(&out, fileno(file));
-        if (!qp_qtrace_write(t, &out, NULL, &counts) || qp_out_close(&out) != 0)
+        if (!qp_qtrace_write(t, &out, NULL, &counts, &omitted) || qp_out_close(&out) != 0)
             abort();
         fclose(file);
         sum_up(copy);
