@@ -35,7 +35,7 @@ static void print_title(const qp_screen *s, const qp_model *m, const char *path)
     qp_screen_style(s, QP_STYLE_PLAIN);
     if (run->is_merged)
         qp_out_text(s->out, ", several runs");
-    else if (run->pid || !run->is_imported)
+    else if (run->pid)
         qp_out_format(s->out, ", process %" PRIu64, run->pid);
     if (*run->label) {
         qp_out_text(s->out, ", ");

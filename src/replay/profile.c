@@ -144,8 +144,11 @@ static void describe(maker *m, const qp_spans *x, const qp_trace_window *window,
     h->begun_raw = info->begun_raw;
     h->end_raw = end_raw;
     h->collect = QP_COLLECT_PROFILE;
+    bool is_table = info->kind == QP_TRACE_OF_XBASE;
+    h->flags |= is_table ? QP_FLAG_IMPORTED : 0;
     h->program = qp_builder_text(m->builder, info->program);
-    h->version = qp_builder_text(m->builder, QPROF_VERSION_TEXT);
+    h->version = qp_builder_text(m->builder, is_table ? "the Xbase++ profiler, in milliseconds"
+                                                      : QPROF_VERSION_TEXT);
     qp_builder_note(m->builder, QP_NOTE_MESSAGE,
                     "made from a raw trace by qprof trace profile");
     if (places) {

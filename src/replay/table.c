@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "xbase/prf.h"
 #include "xbase/prf_join.h"
 
@@ -74,9 +75,11 @@ static void tell(void *to, qp_span_thread *th, const qp_span_event *e)
                                   t->n_params ? ", " : "", e->text));
 }
 
-static qp_dbf_day today(const qp_trace_info *info)
+/* Of the run, or of the table that it was read from; if neither is known, today. */
+static qp_dbf_day day_of(const qp_trace_info *info)
 {
-    time_t at = (time_t)(info->started_at / 1000000000);
+    uint64_t known = info->started_at ? info->started_at : info->changed_at;
+    time_t at = (time_t)((known ? known : qp_clock_wall()) / 1000000000);
     struct tm day = {.tm_year = 70, .tm_mday = 1};
     gmtime_r(&at, &day);
     return (qp_dbf_day){(uint8_t)day.tm_year, (uint8_t)(day.tm_mon + 1), (uint8_t)day.tm_mday};
@@ -115,7 +118,7 @@ bool qp_trace_write_table(qp_trace *trace, const char *path, bool is_text,
                                     .has_params = true,
                                     .symbol_bytes = SYMBOL_BYTES,
                                     .flush_every = 1000,
-                                    .day = today(qp_trace_about(trace))};
+                                    .day = day_of(qp_trace_about(trace))};
     qp_prf *prf = qp_alloc_zeroed(1, sizeof *prf);
     table *t = qp_alloc_zeroed(1, sizeof *t);
     bool is_new = access(path, F_OK) != 0;

@@ -14,9 +14,10 @@ typedef enum { QP_TRACE_OF_PACKETS, QP_TRACE_OF_RINGS, QP_TRACE_OF_XBASE } qp_tr
 /* What a trace says of itself. */
 typedef struct {
     qp_trace_kind kind;
-    const char *program; /* "": not known */
+    const char *program; /* of a table, its file; "": not known */
     uint64_t pid;        /* 0: not known */
     uint64_t started_at; /* ns since 1970; 0: not known */
+    uint64_t changed_at; /* the same of a table: the day in its header */
     bool is_ended;       /* closed properly: nothing will follow */
     bool is_live;        /* its process runs */
     bool is_elsewhere;   /* rings of a run whose records were written to a .qtrace file, too */

@@ -3,6 +3,7 @@
  * All threads are in one file, each under its number; they run at once, so that a row of another one
  * parks nobody. Rows name the call that ends and not how many do. */
 #include <string.h>
+#include <time.h>
 
 #include "base/alloc.h"
 #include "replay/trace_parts.h"
@@ -108,6 +109,19 @@ bool qp_trace_prf_fill(qp_trace *t, qp_trace_carrier *c)
     return c->n > 0;
 }
 
+/* The day in a table's header, whose years some write without the century. @return ns since 1970; 0: it
+ * has none */
+static uint64_t changed_at(const qp_prf_reader *r)
+{
+    enum { CENTURY = 100, FIRST_YEAR = 80 };
+    qp_dbf_day d = r->table.day;
+    struct tm day = {.tm_year = d.year < FIRST_YEAR ? d.year + CENTURY : d.year,
+                     .tm_mon = d.month - 1,
+                     .tm_mday = d.day};
+    bool is_day = !r->is_text && d.month >= 1 && d.month <= 12 && d.day >= 1 && d.day <= 31;
+    return is_day ? (uint64_t)timegm(&day) * 1000000000 : 0;
+}
+
 bool qp_trace_prf_open(qp_trace *t, const char *path, char error[QP_ERROR_BYTES])
 {
     const char *why = "not enough memory";
@@ -119,6 +133,9 @@ bool qp_trace_prf_open(qp_trace *t, const char *path, char error[QP_ERROR_BYTES]
     }
     t->prf = prf;
     t->info.kind = QP_TRACE_OF_XBASE;
+    const char *slash = strrchr(t->path, '/');
+    t->info.program = slash ? slash + 1 : t->path;
+    t->info.changed_at = changed_at(&prf->reader);
     t->info.n_bytes = prf->reader.n_bytes;
     t->info.is_ended = true;
     qp_trace_carrier_wake(t, qp_trace_carrier_add(t));

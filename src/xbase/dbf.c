@@ -146,7 +146,7 @@ const char *qp_dbf_read_head(qp_dbf *t, const void *head, size_t n_bytes)
     if (n_bytes < QP_DBF_HEAD_BYTES || !qp_dbf_header_bytes(h) ||
         qp_dbf_header_bytes(h) > n_bytes)
         return "not a FoxPro table, or cut off in its header";
-    *t = (qp_dbf){.version = h[0], .n_records = get_low(h + 4, 4)};
+    *t = (qp_dbf){.day = {h[1], h[2], h[3]}, .version = h[0], .n_records = get_low(h + 4, 4)};
     t->header_bytes = get_low(h + 8, 2);
     t->record_bytes = get_low(h + 10, 2);
     uint32_t next = 1; /* FoxPro 2.x leaves the displacement empty */

@@ -32,19 +32,20 @@ typedef struct {
     uint32_t at;      /* displacement in the record; 0 is the delete flag */
 } qp_dbf_field;
 
+/* A day, as headers have it. */
 typedef struct {
+    uint8_t year; /* less 1900 */
+    uint8_t month, day;
+} qp_dbf_day;
+
+typedef struct {
+    qp_dbf_day day;     /* of the last change, as the header says: any bytes */
     uint8_t version;    /* QP_DBF_PLAIN and the like */
     uint32_t n_records; /* as the header says: the file may have fewer */
     uint32_t header_bytes, record_bytes;
     unsigned n_fields;
     qp_dbf_field fields[QP_DBF_FIELDS];
 } qp_dbf;
-
-/* A day, as headers have it. */
-typedef struct {
-    uint8_t year; /* less 1900 */
-    uint8_t month, day;
-} qp_dbf_day;
 
 /* ---- writing ------------------------------------------------------------------------------- */
 

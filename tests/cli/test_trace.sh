@@ -116,6 +116,21 @@ for form in qtrace qtrace.zst; do
     check "$(figures "U.$form")" = "$(figures U.PRF)"
 done
 
+about "a profile of a table says what is known of it: its file, no process, and milliseconds"
+qprof trace profile -o table.qprof U.PRF >/dev/null
+qprof report table.qprof >report
+check "$(sed -n 1p report)" = "U.PRF  (table.qprof)"
+check "$(grep -cE '^  imported +from the Xbase\+\+ profiler, in milliseconds$' report)" = 1
+check "$(grep -cE '^  measured +exact calls and elapsed time$' report)" = 1
+
+about "a table made of a table has the day of its source; one of text, which has none, today's"
+qprof trace convert -o DAY.PRF run.qtrace >/dev/null
+printf '\143\014\037' | dd of=DAY.PRF bs=1 seek=1 conv=notrunc 2>/dev/null # 1999-12-31
+qprof trace convert -o DAY2.PRF DAY.PRF >/dev/null
+check "$(od -An -tu1 -j1 -N3 DAY2.PRF | tr -s ' ')" = " 99 12 31"
+qprof trace convert -o DAY3.PRF U.PRF >/dev/null
+check "$(($(od -An -tu1 -j1 -N1 DAY3.PRF) + 1900))" = "$(date -u +%Y)"
+
 about "the forms of files have the same records"
 qprof trace dump --format=csv run.qtrace >all.csv
 for form in again.qtrace packed.qtrace.zst; do
