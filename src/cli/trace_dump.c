@@ -27,16 +27,16 @@ typedef struct {
 /* A record, as it is shown. */
 typedef struct {
     const char *op;
-    const char *method;                /* "": none */
+    const qp_trace_method *method;     /* NULL: none */
     const char *type, *text, *comment; /* of values; names of marks and counters; "": none */
     uint32_t line, depth;              /* line 0: none */
     int64_t number;                    /* what the op has of it */
     bool has_number;
 } row;
 
-static const char *method_name(const dump *d, uint32_t method)
+static const qp_trace_method *method_at(const dump *d, uint32_t number)
 {
-    return qp_names_method_at(qp_trace_names(d->view->trace), method)->name;
+    return qp_names_method_at(qp_trace_names(d->view->trace), number);
 }
 
 /* ---- forms ----------------------------------------------------------------------------------- */
@@ -49,11 +49,12 @@ static void write_text(const dump *d, const qp_span_thread *th, const row *r)
     uint32_t indent = 2 * r->depth < INDENT_MOST ? 2 * r->depth : INDENT_MOST;
     qp_out_format(s->out, "%10" PRIu64 ".%06" PRIu64 " ms %5" PRIu32 "  %s", ns / 1000000,
                   ns % 1000000, x->ordinal, r->op);
-    if (*r->method || *r->text)
+    if (r->method || *r->text)
         qp_out_repeat(s->out, ' ', OP_COLUMNS - strlen(r->op) + indent);
-    qp_screen_name(s, r->method, 0);
+    if (r->method)
+        qp_screen_name(s, r->method->name, 0);
     if (*r->text) {
-        qp_out_text(s->out, *r->method ? "  " : "");
+        qp_out_text(s->out, r->method ? "  " : "");
         qp_screen_name(s, r->text, 0);
     }
     if (r->has_number)
@@ -73,8 +74,10 @@ static void write_json(const dump *d, const qp_span_thread *th, const row *r)
     qp_json_count(&json, "thread",
                   qp_names_thread_at(qp_trace_names(d->view->trace), th->number)->ordinal);
     qp_json_text(&json, "op", r->op);
-    if (*r->method) {
-        qp_json_text(&json, "method", r->method);
+    if (r->method) {
+        qp_json_text(&json, "method", r->method->name);
+        qp_json_text(&json, "file", r->method->file);
+        qp_json_count(&json, "first_line", r->method->first_line);
         qp_json_count(&json, "depth", r->depth);
     }
     if (r->line)
@@ -97,7 +100,12 @@ static void write_csv(const dump *d, const qp_span_thread *th, const row *r)
                   qp_trace_moment(qp_trace_about(d->view->trace), th->raw),
                   qp_names_thread_at(qp_trace_names(d->view->trace), th->number)->ordinal,
                   r->op);
-    qp_text_csv(out, r->method);
+    qp_text_csv(out, r->method ? r->method->name : "");
+    qp_out_char(out, ',');
+    qp_text_csv(out, r->method ? r->method->file : "");
+    qp_out_char(out, ',');
+    if (r->method)
+        qp_out_format(out, "%" PRIu32, r->method->first_line);
     qp_out_format(out, ",%" PRIu32 ",", r->depth);
     if (r->line)
         qp_out_format(out, "%" PRIu32, r->line);
@@ -139,7 +147,7 @@ static void enter(void *to, qp_span_thread *th, qp_span *s)
 {
     dump *d = to;
     row r = {.op = "entry",
-             .method = method_name(d, s->method),
+             .method = method_at(d, s->method),
              .type = "",
              .text = "",
              .comment = "",
@@ -152,7 +160,7 @@ static void leave(void *to, qp_span_thread *th, const qp_span *s, qp_span_end en
 {
     dump *d = to;
     row r = {.op = end == QP_END_RETURNED ? "exit" : "unwind",
-             .method = method_name(d, s->method),
+             .method = method_at(d, s->method),
              .type = "",
              .text = "",
              .comment = "",
@@ -170,7 +178,7 @@ static void tell(void *to, qp_span_thread *th, const qp_span_event *e)
         [QP_TRACE_RETURN] = "return", [QP_TRACE_LINE] = "line",     [QP_TRACE_VALUE] = "value",
         [QP_TRACE_SAMPLE] = "sample", [QP_TRACE_LOST] = "lost"};
     dump *d = to;
-    row r = {.op = ops[e->op & 15], .method = "", .type = "", .text = "", .comment = ""};
+    row r = {.op = ops[e->op & 15], .type = "", .text = "", .comment = ""};
     if (is_xbase(d) && e->op == QP_TRACE_LINE)
         d->line = e->a;
     if (is_xbase(d) && e->op == QP_TRACE_VALUE)
@@ -183,7 +191,7 @@ static void tell(void *to, qp_span_thread *th, const qp_span_event *e)
     r.comment = e->comment ? e->comment : "";
     if (e->op == QP_TRACE_CALL || e->op == QP_TRACE_RETURN) {
         uint32_t method = qp_names_method(qp_trace_names(d->view->trace), e->a);
-        r.method = method_name(d, method);
+        r.method = method_at(d, method);
         r.line = e->b;
     } else if (e->op == QP_TRACE_LINE) {
         r.line = e->a;
@@ -223,7 +231,7 @@ static void begin(dump *d, qp_spans *x)
     qp_trace_spans(d->view->trace, x, &sink);
     x->counts_from_call = false; /* each record at its own time */
     if (d->format == QP_FORMAT_CSV)
-        qp_out_text(d->out, "at,thread,op,method,depth,line,number,text\r\n");
+        qp_out_text(d->out, "at,thread,op,method,file,first_line,depth,line,number,text\r\n");
 }
 
 bool qp_trace_write_csv(qp_trace_view *v, qp_out *out, qp_span_counts *counts)

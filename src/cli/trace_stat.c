@@ -249,13 +249,19 @@ static void write_json(const report *r, const qp_span_counts *counts)
 static void write_csv(const report *r)
 {
     qp_out *out = &r->cli->out;
-    qp_out_format(out,
-                  "name%s,calls,total_ns,net_ns,average_ns,min_ns,p50_ns,p90_ns,p99_ns,max_ns,"
-                  "incomplete,unwound\r\n",
-                  r->stats.is_by_thread ? ",thread" : "");
+    qp_out_format(
+        out,
+        "name,file,line%s,calls,total_ns,net_ns,average_ns,min_ns,p50_ns,p90_ns,p99_ns,max_ns,"
+        "incomplete,unwound\r\n",
+        r->stats.is_by_thread ? ",thread" : "");
     for (size_t i = 0; i < r->n; i++) {
         const qp_call_stat *row = r->rows[i];
-        qp_text_csv(out, name_of(r, row));
+        const qp_trace_method *m =
+            qp_names_method_at(qp_trace_names(r->view->trace), row->method);
+        qp_text_csv(out, m->name);
+        qp_out_char(out, ',');
+        qp_text_csv(out, m->file);
+        qp_out_format(out, ",%" PRIu32, m->first_line);
         if (r->stats.is_by_thread)
             qp_out_format(
                 out, ",%" PRIu32,

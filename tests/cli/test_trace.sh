@@ -221,6 +221,17 @@ for source in auto monotonic; do
     QPROF="-output=$source.rings -elapsed-source=$source -collect=profile,trace" qlua fib.lua >/dev/null
     figures_agree $source.rings $source.rings
 done
+about "functions of one name are told apart by file and line"
+printf '%s\n' 'local function f() end f()' 'do local function f() end f() f() end' >two.lua
+QPROF="-output=two.qprof -collect=profile,trace" qlua two.lua
+qprof trace stat --format=csv two.qprof | tr -d '"\r' >two.csv
+check "$(head -n 1 two.csv | cut -d, -f1-4)" = "name,file,line,calls"
+check "$(awk -F, '$1 == "f" { sub(".*/", "", $2); print $2, $3, $4 }' two.csv | sort)" = "two.lua 1 1
+two.lua 2 2"
+check "$(qprof trace dump --format=csv --name=f two.qprof | tr -d '"\r' |
+    awk -F, '$3 == "entry" { sub(".*/", "", $5); print $5, $6 }')" = "two.lua 1
+two.lua 2
+two.lua 2"
 about "a counter below zero is below zero"
 echo 'local q = require("qlua") q.counter("balance", -5) q.counter("balance", 3)' >balance.lua
 QPROF="-output=balance.qprof -collect=profile,trace" qlua balance.lua
