@@ -73,12 +73,16 @@ static bool take_pattern(qp_trace_view *v)
 
 static bool open_trace(qp_trace_view *v)
 {
-    char error[QP_ERROR_BYTES];
+    char error[QP_ERROR_BYTES], rest[QP_ERROR_BYTES];
     v->trace = qp_trace_open(v->paths[0], error);
     bool is_open = v->trace && (!v->paths[1] || qp_trace_join(v->trace, v->paths[1], error));
-    if (!is_open)
+    if (is_open)
+        return true;
+    if (v->trace && qp_trace_rest(v->trace, rest, sizeof rest))
+        qp_cli_fail(v->cli, "%s; its program was killed and left %s: name that", error, rest);
+    else
         qp_cli_fail(v->cli, "%s", error);
-    return is_open;
+    return false;
 }
 
 static bool refuse_usage(const qp_cli *cli, const char *what)
@@ -347,6 +351,22 @@ static void remark_on_losses(const qp_trace_view *v, const qp_span_counts *count
                     qp_unit_things(places, n_places, "place"), unwritten);
 }
 
+static void remark_on_end(const qp_trace_view *v)
+{
+    const qp_trace_info *info = qp_trace_about(v->trace);
+    char rest[QP_ERROR_BYTES];
+    if (info->kind != QP_TRACE_OF_PACKETS || info->is_ended)
+        return;
+    if (qp_trace_rest(v->trace, rest, sizeof rest))
+        qp_cli_warn(v->cli,
+                    "%s: not closed: its program was killed; what it had not written is in %s: "
+                    "name that, too",
+                    v->paths[0], rest);
+    else
+        qp_cli_warn(v->cli, "%s: not closed: its program %s", v->paths[0],
+                    info->is_live ? "is still running" : "was killed");
+}
+
 int qp_trace_view_remark(const qp_trace_view *v, const qp_span_counts *counts)
 {
     const qp_trace_info *info = qp_trace_about(v->trace);
@@ -363,9 +383,7 @@ int qp_trace_view_remark(const qp_trace_view *v, const qp_span_counts *counts)
     if (qp_trace_lost(v->trace)->n_overwritten && counts->n_records)
         qp_cli_warn(v->cli, "%s: a flight recorder: it begins %s after the start", v->paths[0],
                     qp_unit_time(at, qp_trace_moment(info, counts->first)));
-    if (info->kind == QP_TRACE_OF_PACKETS && !info->is_ended)
-        qp_cli_warn(v->cli, "%s: not closed: its program %s", v->paths[0],
-                    info->is_live ? "is still running" : "was killed");
+    remark_on_end(v);
     if (v->cli->args.thread && !v->has_thread)
         return qp_cli_fail(v->cli,
                            "%s: nothing of a thread %s is in it; qprof trace stat "

@@ -59,6 +59,9 @@ qp_trace *qp_trace_open(const char *what, char error[QP_ERROR_BYTES]);
  * follows. Before the first qp_trace_next(). @return false: see error */
 bool qp_trace_join(qp_trace *t, const char *profile, char error[QP_ERROR_BYTES]);
 void qp_trace_close(qp_trace *t);
+/** Where is what a program that was killed had not written to its file? @param path  receives the live
+ * profile that it left. @return false: it is not there, or was joined, or nothing is missing */
+bool qp_trace_rest(const qp_trace *t, char *path, size_t n_bytes);
 
 const qp_trace_info *qp_trace_about(const qp_trace *t);
 const qp_trace_losses *qp_trace_lost(const qp_trace *t);

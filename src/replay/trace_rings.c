@@ -215,6 +215,19 @@ bool qp_rings_open(qp_trace *t, const char *what, char error[QP_ERROR_BYTES])
     return true;
 }
 
+bool qp_trace_rest(const qp_trace *t, char *path, size_t n_bytes)
+{
+    char error[QP_ERROR_BYTES];
+    qp_model *m = NULL;
+    const qp_trace_info *info = &t->info;
+    bool is_missing = info->kind == QP_TRACE_OF_PACKETS && !info->is_ended && !info->is_live;
+    bool is_there = is_missing && !t->model && qp_live_path(info->pid, true, path, n_bytes) &&
+                    qp_model_load(path, NULL, &m, error) != QP_LOAD_UNUSABLE &&
+                    is_same_run(t, m);
+    qp_model_free(m);
+    return is_there;
+}
+
 bool qp_rings_refresh(qp_trace *t)
 {
     char error[QP_ERROR_BYTES];

@@ -98,7 +98,14 @@ wait $reader
 check $? = 0
 check "$(lines 'was killed' error)" = 1
 wait $host
+qprof trace stat j.qtrace >stat 2>error
+left=$(sed -n 's/.*what it had not written is in \(.*\): name that, too$/\1/p' error)
+check "$(qprof info --format=json "$left" | jq .run.pid)" = $host
+qprof trace stat j.qtrace j.qprof >stat 2>error
+check $? = 2
+check "$(cat error)" = "qprof trace stat: j.qprof: there is no such file; its program was killed and left $left: name that"
 qprof trace dump j.qtrace $host >whole 2>error
+check "$(lines "name that" error)" = 0
 check "$(lines 'entry.* step$' whole)" = 40
 check "$(tail -n 1 whole | awk '{ print $4, $5 }')" = "entry os.execute"
 
