@@ -40,8 +40,9 @@ const qp_command qp_command_trace_profile = {
     .summary = "a trace, or a part of it, as a profile",
     .about =
         "Makes a profile of a trace, for all reports, exports and pages. Of a whole trace its\n"
-        "figures are those that recording the same run in exact mode gives; of a part of\n"
-        "the run, what happened in it.",
+        "figures are those that recording the same run in exact mode gives, but that calls\n"
+        "which only their caller announces are calls of their own; of a part of the run, what\n"
+        "happened in it.",
     .flags = flags,
     .examples = "qprof trace profile -o run.qprof run.qtrace && qprof report run.qprof\n"
                 "qprof trace profile --since=2s --until=3s -o third.qprof run.qtrace",
