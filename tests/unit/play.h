@@ -93,6 +93,13 @@ int play_count_files(const char *suffix); /* in the folder, not the hidden ones 
 /* Wait for a child. @return its exit status; fails the test if a signal ended it */
 int play_child_status(int pid);
 
+/* May a forked child start threads? The thread sanitizer ends one that does. */
+#if defined(__SANITIZE_THREAD__)
+enum { PLAY_CHILD_MAY_START_THREADS = 0 };
+#else
+enum { PLAY_CHILD_MAY_START_THREADS = 1 };
+#endif
+
 #define PLAY_TEST(f) cmocka_unit_test_setup_teardown(f, play_setup, play_teardown)
 
 #endif

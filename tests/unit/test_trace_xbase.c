@@ -240,18 +240,11 @@ static void another_process_reads_what_is_flushed(void **state) /* trace 16 */
     assert_string_equal(rows("T.PRF"), "Imain If Of Omain");
 }
 
-/* The thread sanitizer ends a forked child that starts a thread. */
-#if defined(__SANITIZE_THREAD__)
-enum { CHILDREN = 1 };
-#else
-enum { CHILDREN = 2 };
-#endif
-
 static void a_child_keeps_off_the_file_of_its_parent(void **state)
 {
     play_ctx *p = *state;
     int status;
-    for (unsigned follows = 0; follows < CHILDREN; follows++) {
+    for (unsigned follows = 0; follows < 1 + PLAY_CHILD_MAY_START_THREADS; follows++) {
         char path[64];
         play_begin(p, follows ? "-trace=T.PRF -follow-child-processes=yes" : "-trace=T.PRF");
         play(p, "main( ");
