@@ -33,7 +33,7 @@ typedef struct {
     bool has_calls, has_counts, has_not_executed;
     double lines_under, branches_under, functions_under; /* percent; < 0: not given */
     const char *root, *adjustments, *git, *repo, *patch, *only, *thresholds, *test;
-    qp_list include, exclude, contexts;
+    qp_list include, exclude, contexts, areas, no_areas;
 } qp_cover_args;
 
 /* Flags of `qprof diff`. */
@@ -67,7 +67,7 @@ typedef struct {
     double min_percent, interval;
     const char *thread, *filter, *unit, *source_path; /* NULL: not given */
     unsigned time, granularity, percent;              /* UINT_MAX: not given */
-    const char *clock, *output, *to, *pid, *lasts, *pc;
+    const char *clock, *output, *to, *pid, *lasts, *pc, *config;
     qp_cover_args cover;
     qp_diff_args diff;
     qp_fold_args fold;

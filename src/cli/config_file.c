@@ -20,6 +20,14 @@ static uint64_t key_of(const char *kind, const char *name)
     return qp_hash_bytes(h, name, strlen(name));
 }
 
+static void keep_text(qp_config_file *f, const char **text)
+{
+    if (!*text)
+        return;
+    *text = qp_arena_text(&f->arena, *text);
+    f->has_failed |= !*text;
+}
+
 /* Remember a name. @return false: there is one of this kind already, which is said */
 static bool take_name(qp_config_file *f, const char *kind, const char *name, uint32_t number,
                       qp_config_error *error)
@@ -42,12 +50,10 @@ static int add_rule(qp_config_file *f, qp_config_rule rule, const qp_config_list
         return -1;
     for (qp_config_element e; qp_config_next(&names, &e);)
         rule.n_names++;
+    keep_text(f, &rule.name);
     qp_config_rule *added = qp_buf_add(&f->rules);
-    if (added) {
+    if (added)
         *added = rule;
-        added->name = qp_arena_text(&f->arena, rule.name);
-        f->has_failed |= !added->name;
-    }
     return 0;
 }
 
@@ -59,8 +65,11 @@ static int on_trigger(void *to, const qp_config_trigger *t, qp_config_error *err
         (unsigned long long)t->pass, (unsigned long long)t->work,
         t->is_cycling ? ", cycling" : "", t->is_for_all_threads ? ", all threads" : "");
     f->turns_on |= t->is_on && t->is_checked;
-    return add_rule(f, (qp_config_rule){"trigger", t->name, what, 0, t->is_checked},
-                    &t->routines, error);
+    return add_rule(
+        f,
+        (qp_config_rule){
+            .kind = "trigger", .name = t->name, .what = what, .is_checked = t->is_checked},
+        &t->routines, error);
 }
 
 static int on_action(void *to, const qp_config_action *a, qp_config_error *error)
@@ -70,8 +79,29 @@ static int on_action(void *to, const qp_config_action *a, qp_config_error *error
     const char *what = qp_arena_format(&f->arena, "%s at %s", kinds[a->kind],
                                        a->is_at_exit ? "exit" : "entry");
     f->turns_on |= a->kind == QP_ACTION_ENABLE && a->is_checked;
-    return add_rule(f, (qp_config_rule){"action", a->name, what, 0, a->is_checked},
-                    &a->routines, error);
+    return add_rule(
+        f,
+        (qp_config_rule){
+            .kind = "action", .name = a->name, .what = what, .is_checked = a->is_checked},
+        &a->routines, error);
+}
+
+/* @return -1: there is an area of this name */
+static int add_area(qp_config_file *f, const qp_config_area *a, const char *what,
+                    qp_config_error *error)
+{
+    qp_config_list elements = a->elements;
+    qp_config_rule rule = {.kind = "area",
+                           .name = a->name,
+                           .what = what,
+                           .first_name = (uint32_t)f->elements.n,
+                           .is_checked = a->checked != QP_SAID_NO};
+    for (qp_config_element e, *kept; qp_config_next(&elements, &e);) {
+        keep_text(f, &e.name);
+        if ((kept = qp_buf_add(&f->elements)) != NULL)
+            *kept = e;
+    }
+    return add_rule(f, rule, &a->elements, error);
 }
 
 static int on_area(void *to, const qp_config_area *a, qp_config_error *error)
@@ -88,21 +118,12 @@ static int on_area(void *to, const qp_config_area *a, qp_config_error *error)
                         a->name),
                -1;
     if (a->has_mode)
-        return add_rule(f, (qp_config_rule){"area", a->name, what, 0, a->checked != QP_SAID_NO},
-                        &a->elements, error);
+        return add_area(f, a, what, error);
     if (is_predefined || qp_dict_get(&f->names, key_of("area", a->name)))
         return 0;
     snprintf(error->message, sizeof error->message,
              "%.80s: there is no such area: expected include or exclude", a->name);
     return -1;
-}
-
-static void keep_text(qp_config_file *f, const char **text)
-{
-    if (!*text)
-        return;
-    *text = qp_arena_text(&f->arena, *text);
-    f->has_failed |= !*text;
 }
 
 static int on_event_trigger(void *to, const qp_config_event_trigger *t, qp_config_error *error)
@@ -260,6 +281,32 @@ static void print_mistake(const qp_cli *cli, const char *path, const char *text,
     qp_cli_point(line, error->column);
 }
 
+static int read_file(const qp_cli *cli, const char *path, const qp_config_sink *sink,
+                     qp_config_file *file)
+{
+    qp_config_error error;
+    size_t n_bytes = 0;
+    *file = (qp_config_file){
+        .cli = cli, .triggering = QP_SAID_NOTHING, .initial_status = QP_SAID_NOTHING};
+    qp_arena_init(&file->arena);
+    qp_dict_init(&file->names);
+    qp_buf_init(&file->rules, sizeof(qp_config_rule));
+    qp_buf_init(&file->elements, sizeof(qp_config_element));
+    qp_buf_init(&file->triggers, sizeof(qp_config_event_trigger));
+    char *text = read_text(cli, path, &n_bytes);
+    if (!text)
+        return QP_EXIT_UNUSABLE;
+    int code = qp_config_read(text, n_bytes, sink, &error);
+    if (!code)
+        code = check_chains(file, &error);
+    bool has_failed = file->has_failed || file->rules.failed || file->elements.failed ||
+                      file->triggers.failed;
+    if (code && !has_failed)
+        print_mistake(cli, path, text, &error);
+    qp_free(text);
+    return has_failed ? qp_cli_fail_memory(cli) : code ? QP_EXIT_FAILED : QP_EXIT_CLEAN;
+}
+
 int qp_config_file_read(const qp_cli *cli, const char *path, qp_config_file *file)
 {
     const qp_config_sink sink = {.on_options = on_options,
@@ -271,25 +318,13 @@ int qp_config_file_read(const qp_cli *cli, const char *path, qp_config_file *fil
                                  .on_triggering = on_triggering,
                                  .on_pri = on_pri,
                                  .to = file};
-    qp_config_error error;
-    size_t n_bytes = 0;
-    *file = (qp_config_file){
-        .cli = cli, .triggering = QP_SAID_NOTHING, .initial_status = QP_SAID_NOTHING};
-    qp_arena_init(&file->arena);
-    qp_dict_init(&file->names);
-    qp_buf_init(&file->rules, sizeof(qp_config_rule));
-    qp_buf_init(&file->triggers, sizeof(qp_config_event_trigger));
-    char *text = read_text(cli, path, &n_bytes);
-    if (!text)
-        return QP_EXIT_UNUSABLE;
-    int code = qp_config_read(text, n_bytes, &sink, &error);
-    if (!code)
-        code = check_chains(file, &error);
-    bool has_failed = file->has_failed || file->rules.failed || file->triggers.failed;
-    if (code && !has_failed)
-        print_mistake(cli, path, text, &error);
-    qp_free(text);
-    return has_failed ? qp_cli_fail_memory(cli) : code ? QP_EXIT_FAILED : QP_EXIT_CLEAN;
+    return read_file(cli, path, &sink, file);
+}
+
+int qp_config_file_read_areas(const qp_cli *cli, const char *path, qp_config_file *file)
+{
+    const qp_config_sink sink = {.on_area = on_area, .to = file};
+    return read_file(cli, path, &sink, file);
 }
 
 void qp_config_file_fini(qp_config_file *file)
@@ -297,5 +332,6 @@ void qp_config_file_fini(qp_config_file *file)
     qp_arena_fini(&file->arena);
     qp_dict_fini(&file->names);
     qp_free(file->rules.items);
+    qp_free(file->elements.items);
     qp_free(file->triggers.items);
 }

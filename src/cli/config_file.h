@@ -12,6 +12,7 @@
 typedef struct {
     const char *kind, *name, *what;
     uint32_t n_names;
+    uint32_t first_name; /* of an area, in elements */
     bool is_checked;
 } qp_config_rule;
 
@@ -19,6 +20,7 @@ typedef struct {
     qp_arena arena;
     qp_buf rules;    /* qp_config_rule */
     qp_buf triggers; /* qp_config_event_trigger */
+    qp_buf elements; /* qp_config_element, of areas */
     qp_dict names;   /* kind and name: its number in the order of the file */
     uint32_t n_options, n_enabled;
     qp_config_said triggering, initial_status;
@@ -31,6 +33,8 @@ typedef struct {
  * @return QP_EXIT_CLEAN; QP_EXIT_FAILED: it has a mistake; QP_EXIT_UNUSABLE: it cannot be read.
  * Call qp_config_file_fini() in any case */
 int qp_config_file_read(const qp_cli *cli, const char *path, qp_config_file *file);
+/* The same of its areas alone: the rest of it need not suit this machine. */
+int qp_config_file_read_areas(const qp_cli *cli, const char *path, qp_config_file *file);
 void qp_config_file_fini(qp_config_file *file);
 
 #endif

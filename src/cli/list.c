@@ -218,7 +218,8 @@ static const char *flag_of_samples(const qp_args *args)
     return args->fold.when ? "--when" : args->thread ? "--thread" : NULL;
 }
 
-static int list_counts(qp_cli *cli, qp_json *json, const qp_cover_set *set)
+static int list_counts(qp_cli *cli, qp_json *json, const qp_list_scope *scope,
+                       const qp_cover_set *set)
 {
     char error[QP_ERROR_BYTES];
     qp_list_rows procedures = {0}, statements = {0};
@@ -231,8 +232,8 @@ static int list_counts(qp_cli *cli, qp_json *json, const qp_cover_set *set)
     qp_cover *c = qp_cover_derive(set, &(qp_cover_options){.is_unadjusted = true}, error);
     if (!c)
         status = qp_cli_fail(cli, "%s", error);
-    else if (!qp_list_procedures(&cli->args, set, &arena, &procedures) ||
-             !qp_list_statements(&cli->args, c, &arena, &statements) ||
+    else if (!qp_list_procedures(scope, set, &arena, &procedures) ||
+             !qp_list_statements(scope, c, &arena, &statements) ||
              !show_counts(cli, json, &procedures, &statements))
         status = qp_cli_fail_memory(cli);
     qp_free(procedures.items);
@@ -263,7 +264,7 @@ static int list_all(qp_cli *cli, const qp_cover_set *set, qp_list_samples *sampl
     else if (is_sampled && wants_samples(&cli->args) && !qp_list_samples_print(cli, samples, 0))
         status = qp_cli_fail_memory(cli);
     if (status == QP_EXIT_CLEAN && has_counts)
-        status = list_counts(cli, &json, set);
+        status = list_counts(cli, &json, samples->scope, set);
     if (is_json)
         qp_json_end(&json, '}');
     else if (!is_sampled && !has_choice(&cli->args))
@@ -295,12 +296,10 @@ static int read_file(qp_cli *cli, const char *file, qp_cover_set *set, qp_list_s
     return added == QP_EXIT_UNUSABLE ? added : status;
 }
 
-static int run_list(qp_cli *cli)
+static int list_files(qp_cli *cli, const qp_list_scope *scope)
 {
     qp_list_samples samples;
     int status = QP_EXIT_CLEAN;
-    if (!qp_cover_operands(cli, NULL))
-        return QP_EXIT_UNUSABLE;
     if (flag_of_samples(&cli->args) && !wants_samples(&cli->args))
         return qp_cli_fail(cli,
                            "%s is about interrupts, which were not asked for; add --samples",
@@ -308,7 +307,7 @@ static int run_list(qp_cli *cli)
     qp_cover_set *set = qp_cover_set_new();
     if (!set)
         return qp_cli_fail_memory(cli);
-    qp_list_samples_init(&samples, cli->args.cover.by == QP_LIST_BY_MODULE);
+    qp_list_samples_init(&samples, scope, cli->args.cover.by == QP_LIST_BY_MODULE);
     int n = cli->args.n_operands;
     for (int i = 0; (i < n || i == 0) && status != QP_EXIT_UNUSABLE; i++) {
         int one = read_file(cli, n ? cli->args.operands[i] : NULL, set, &samples);
@@ -318,6 +317,18 @@ static int run_list(qp_cli *cli)
         status = QP_EXIT_UNUSABLE;
     qp_list_samples_fini(&samples);
     qp_cover_set_free(set);
+    return status;
+}
+
+static int run_list(qp_cli *cli)
+{
+    qp_list_scope scope;
+    if (!qp_cover_operands(cli, NULL))
+        return QP_EXIT_UNUSABLE;
+    int status = qp_list_scope_init(&scope, cli);
+    if (status == QP_EXIT_CLEAN)
+        status = list_files(cli, &scope);
+    qp_list_scope_fini(&scope);
     return status;
 }
 
@@ -336,6 +347,12 @@ static const qp_flag flags[] = {
      "only modules whose name fits; may be repeated"},
     {"no-module", 0, QP_FLAG_LIST, "GLOB[:GLOB]", QP_COVER_AT(exclude), NULL,
      "no modules whose name fits; may be repeated"},
+    {"config", 0, QP_FLAG_TEXT, "FILE", QP_FLAG_AT(config), NULL,
+     "configuration file that has the areas of --area and --no-area"},
+    {"area", 0, QP_FLAG_NAMES, "TITLE", QP_COVER_AT(areas), NULL,
+     "only procedures of this area, and of the modules of --module; may be repeated"},
+    {"no-area", 0, QP_FLAG_NAMES, "TITLE", QP_COVER_AT(no_areas), NULL,
+     "no procedures of this area; may be repeated"},
     {"when", 0, QP_FLAG_TEXT, "PATTERN", QP_FLAG_AT(fold.when), NULL,
      "interrupts: only of stacks that fit, charged as the call pattern says; default: the "
      "run's own"},

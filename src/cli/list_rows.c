@@ -5,24 +5,10 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/glob.h"
-#include "cli/list_samples.h"
 #include "model/charge.h"
 #include "model/cover_paths.h"
 
 /* ---- collecting ------------------------------------------------------------------------------ */
-
-bool qp_list_has_module(const qp_args *args, const char *module)
-{
-    const qp_list *wanted = &args->cover.include, *unwanted = &args->cover.exclude;
-    for (size_t i = 0; i < unwanted->n; i++)
-        if (qp_glob_fits_name(unwanted->items[i], module))
-            return false;
-    for (size_t i = 0; i < wanted->n; i++)
-        if (qp_glob_fits_name(wanted->items[i], module))
-            return true;
-    return wanted->n == 0;
-}
 
 /* A host that counts blocks need not tell of calls. */
 static bool is_executed(const qp_cover_method *k)
@@ -33,7 +19,7 @@ static bool is_executed(const qp_cover_method *k)
     return is;
 }
 
-bool qp_list_procedures(const qp_args *args, const qp_cover_set *set, qp_arena *arena,
+bool qp_list_procedures(const qp_list_scope *scope, const qp_cover_set *set, qp_arena *arena,
                         qp_list_rows *to)
 {
     qp_buf buf;
@@ -45,7 +31,10 @@ bool qp_list_procedures(const qp_args *args, const qp_cover_set *set, qp_arena *
         const qp_cover_method *k = &set->methods[i];
         const char *module = qp_charge_module_text(arena, k->class_name, k->file);
         buf.failed |= !module;
-        qp_list_row *r = module && qp_list_has_module(args, module) ? qp_buf_add(&buf) : NULL;
+        const qp_match_method method = {k->module, k->file, k->class_name, k->bare_name,
+                                        k->name};
+        bool is_due = module && qp_list_scope_has(scope, module, &method);
+        qp_list_row *r = is_due ? qp_buf_add(&buf) : NULL;
         if (!r)
             continue;
         bool is_inside;
@@ -66,7 +55,7 @@ bool qp_list_procedures(const qp_args *args, const qp_cover_set *set, qp_arena *
 }
 
 /* A statement is what a procedure has on a line; blocks are sorted by line, then procedure. */
-static void collect_from(const qp_args *args, const qp_cover_file *f, qp_arena *arena,
+static void collect_from(const qp_list_scope *scope, const qp_cover_file *f, qp_arena *arena,
                          qp_buf *buf)
 {
     for (uint32_t i = 0; i < f->n_blocks;) {
@@ -81,7 +70,10 @@ static void collect_from(const qp_args *args, const qp_cover_file *f, qp_arena *
         i = end;
         const char *module = qp_charge_module_text(arena, x->class_name, f->path);
         buf->failed |= !module;
-        qp_list_row *r = module && qp_list_has_module(args, module) ? qp_buf_add(buf) : NULL;
+        const qp_match_method method = {x->module, f->file, x->class_name, x->bare_name,
+                                        x->name};
+        bool is_due = module && qp_list_scope_has(scope, module, &method);
+        qp_list_row *r = is_due ? qp_buf_add(buf) : NULL;
         if (r)
             *r = (qp_list_row){.module = module,
                                .procedure = *x->bare_name ? x->bare_name : x->name,
@@ -93,13 +85,13 @@ static void collect_from(const qp_args *args, const qp_cover_file *f, qp_arena *
     }
 }
 
-bool qp_list_statements(const qp_args *args, const qp_cover *c, qp_arena *arena,
+bool qp_list_statements(const qp_list_scope *scope, const qp_cover *c, qp_arena *arena,
                         qp_list_rows *to)
 {
     qp_buf buf;
     qp_buf_init(&buf, sizeof(qp_list_row));
     for (size_t i = 0; i < c->n_files; i++)
-        collect_from(args, &c->files[i], arena, &buf);
+        collect_from(scope, &c->files[i], arena, &buf);
     to->items = qp_buf_take(&buf, &to->n);
     return to->items != NULL;
 }

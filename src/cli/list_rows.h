@@ -3,7 +3,7 @@
 #define QP_CLI_LIST_ROWS_H
 
 #include "base/arena.h"
-#include "cli/cli.h"
+#include "cli/list_scope.h"
 #include "model/cover.h"
 
 enum { QP_LIST_BY_PROCEDURE, QP_LIST_BY_MODULE, QP_LIST_BY_STATEMENT };
@@ -24,9 +24,9 @@ typedef struct {
 /* One for each; modules and procedures as call patterns name them: model/charge.h. Texts live as long
  * as the arena, the set and c. @param to  items are to be freed with qp_free() @return false: no
  * memory */
-bool qp_list_procedures(const qp_args *args, const qp_cover_set *set, qp_arena *arena,
+bool qp_list_procedures(const qp_list_scope *scope, const qp_cover_set *set, qp_arena *arena,
                         qp_list_rows *to);
-bool qp_list_statements(const qp_args *args, const qp_cover *c, qp_arena *arena,
+bool qp_list_statements(const qp_list_scope *scope, const qp_cover *c, qp_arena *arena,
                         qp_list_rows *to);
 
 /* Add up what belongs together at this level; most first. */

@@ -12,9 +12,9 @@
 #include "cli/fold.h"
 #include "cli/view.h"
 
-void qp_list_samples_init(qp_list_samples *s, bool by_module)
+void qp_list_samples_init(qp_list_samples *s, const qp_list_scope *scope, bool by_module)
 {
-    *s = (qp_list_samples){.by_module = by_module};
+    *s = (qp_list_samples){.scope = scope, .by_module = by_module};
     qp_buf_init(&s->rows, sizeof(qp_charge_row));
     qp_arena_init(&s->names);
 }
@@ -57,12 +57,9 @@ static bool add_summary(qp_list_samples *s, const qp_model *m, const char *patte
 }
 
 /* Rows of one name become one. @param fresh  [n] */
-static bool add_rows(const qp_cli *cli, qp_list_samples *s, const qp_charge_row *fresh,
-                     size_t n)
+static bool add_rows(qp_list_samples *s, const qp_charge_row *fresh, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        if (!qp_list_has_module(&cli->args, fresh[i].module))
-            continue;
         qp_charge_row *r = qp_buf_add(&s->rows);
         if (!r)
             return false;
@@ -75,14 +72,29 @@ static bool add_rows(const qp_cli *cli, qp_list_samples *s, const qp_charge_row 
     return true;
 }
 
-static bool add_run(const qp_cli *cli, qp_list_samples *s, const qp_charges *c,
-                    const char *pattern, uint32_t thread)
+/* Which methods are in the report. @return [n_methods], free with qp_free(); NULL: no memory */
+static bool *methods_of(const qp_list_scope *scope, const qp_charges *c)
+{
+    bool *are_listed = qp_alloc_zeroed(c->m->n_methods, sizeof *are_listed);
+    for (uint32_t i = 1; are_listed && i < c->m->n_methods; i++) {
+        const qp_model_method *k = &c->m->methods[i];
+        are_listed[i] = qp_list_scope_has(
+            scope, c->modules[i],
+            &(qp_match_method){k->module, k->file, k->class_name, k->bare_name, k->name});
+    }
+    return are_listed;
+}
+
+static bool add_run(qp_list_samples *s, qp_charges *c, const char *pattern, uint32_t thread)
 {
     qp_charge_row *rows = NULL;
     size_t n = 0;
-    bool is_good = add_summary(s, c->m, pattern, thread) &&
+    bool *are_listed = s->scope ? methods_of(s->scope, c) : NULL;
+    c->is_listed = are_listed;
+    bool is_good = (are_listed || !s->scope) && add_summary(s, c->m, pattern, thread) &&
                    qp_charges_list(c, thread, s->by_module, &rows, &n, &s->totals) &&
-                   add_rows(cli, s, rows, n);
+                   add_rows(s, rows, n);
+    qp_free(are_listed);
     qp_free(rows);
     return is_good;
 }
@@ -120,7 +132,7 @@ int qp_list_samples_add(const qp_cli *cli, qp_list_samples *s, const qp_model *m
         break;
     case QP_CHARGE_OK:
         qp_fold_remark(cli, &c);
-        if (add_run(cli, s, &c, pattern, thread))
+        if (add_run(s, &c, pattern, thread))
             break;
         /* fall through */
     case QP_CHARGE_NO_MEMORY:

@@ -5,13 +5,11 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/json.h"
-#include "cli/cli.h"
+#include "cli/list_scope.h"
 #include "model/charge.h"
 
-/* list.c: --module and --no-module: is it in the report? */
-bool qp_list_has_module(const qp_args *args, const char *module);
-
 typedef struct {
+    const qp_list_scope *scope; /* NULL: all procedures */
     bool by_module;
     bool has_command;                      /* some run had a PC command */
     char command[QP_CHARGE_COMMAND_BYTES]; /* of all that had one */
@@ -23,7 +21,7 @@ typedef struct {
     uint64_t passes, passes_ns;          /* of the samplers; 0: unknown */
 } qp_list_samples;
 
-void qp_list_samples_init(qp_list_samples *s, bool by_module);
+void qp_list_samples_init(qp_list_samples *s, const qp_list_scope *scope, bool by_module);
 void qp_list_samples_fini(qp_list_samples *s);
 
 /* Add a run that cli loaded, by the pattern of --when or else the run's own.

@@ -58,12 +58,15 @@ static const struct {
     {"LOAD", "FILE", "take the statistics of a file in place of the current ones", MUST_TAKE,
      qp_pm_load},
     {"MODULE", "", "break the report down to modules", TAKES_NOTHING, qp_pm_module},
-    {"MONITORAREA", "TITLE", "areas: profiles do not keep them", MAY_TAKE, qp_pm_area},
+    {"MONITORAREA", "[TITLE|?]",
+     "only procedures of this area in the report; ?: the areas of --config; alone: all again",
+     MAY_TAKE, qp_pm_monitorarea},
     {"MONITORMODULE", "[GLOB]", "only such modules in the report; alone: all again", MAY_TAKE,
      qp_pm_monitormodule},
     {"NOCALLS", "", "no calls", TAKES_NOTHING, qp_pm_nocalls},
     {"NOCOUNTS", "", "no counts", TAKES_NOTHING, qp_pm_nocounts},
-    {"NOMONITORAREA", "TITLE", "areas: profiles do not keep them", MAY_TAKE, qp_pm_area},
+    {"NOMONITORAREA", "[TITLE]", "no procedures of this area in the report; alone: all again",
+     MAY_TAKE, qp_pm_nomonitorarea},
     {"NOMONITORMODULE", "[GLOB]", "no such modules in the report; alone: all again", MAY_TAKE,
      qp_pm_nomonitormodule},
     {"PC", "[VIRTUAL|REAL] [MICROSECONDS] [WHEN PATTERN;]", "EXECUTE: sample the program",
@@ -183,13 +186,19 @@ static void read_commands(qp_pm *p, int fd)
 static int run_prompt(qp_cli *cli)
 {
     static qp_pm p; /* large */
+    const char *config = cli->args.config;
     p.cli = cli;
     qp_arena_init(&p.texts);
+    if (config && qp_config_file_read_areas(cli, config, &p.config) != QP_EXIT_CLEAN) {
+        qp_config_file_fini(&p.config);
+        return QP_EXIT_UNUSABLE;
+    }
     for (int i = 0; i < cli->args.n_operands && !p.has_failed; i++)
         qp_pm_add(&p, cli->args.operands[i]);
     if (!p.has_failed)
         read_commands(&p, STDIN_FILENO);
     bool is_asked = cli->screen.is_terminal && isatty(STDIN_FILENO);
+    qp_config_file_fini(&p.config);
     qp_arena_fini(&p.texts);
     return p.has_failed && !is_asked ? QP_EXIT_FAILED : QP_EXIT_CLEAN;
 }
@@ -201,7 +210,9 @@ static void print_commands(const qp_screen *s)
         qp_out_format(s->out, "  %-16s %s\n", commands[i].name, commands[i].help);
 }
 
-static const qp_flag flags[] = {QP_FLAGS_COMMON};
+static const qp_flag flags[] = {{"config", 0, QP_FLAG_TEXT, "FILE", QP_FLAG_AT(config), NULL,
+                                 "configuration file that has the areas of MONITORAREA"},
+                                QP_FLAGS_COMMON};
 
 const qp_command qp_command_pm = {
     .name = "pm",

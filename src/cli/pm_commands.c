@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/new_file.h"
+#include "cli/list_scope.h"
 #include "cli/pm_parts.h"
 #include "model/charge.h"
 
@@ -62,6 +63,12 @@ static void add(qp_pm *p, words *w, const char *flag, const char *value)
     w->has_failed |= !word;
     if (word)
         w->items[w->n++] = word;
+}
+
+static void add_all(qp_pm *p, words *w, const char *flag, const qp_list *values)
+{
+    for (size_t i = 0; i < values->n; i++)
+        add(p, w, flag, values->items[i]);
 }
 
 /* Run a command on a screen. @param path  receives the profile that it was about; may be NULL
@@ -158,10 +165,12 @@ static void list_words(qp_pm *p, words *w)
     if (p->has_counts)
         add(p, w, "--not-executed", NULL);
     add(p, w, "--by=", p->by_module ? "module" : "procedure");
-    for (size_t i = 0; i < p->n_modules; i++)
-        add(p, w, "--module=", p->modules[i]);
-    for (size_t i = 0; i < p->n_no_modules; i++)
-        add(p, w, "--no-module=", p->no_modules[i]);
+    if (p->cli->args.config)
+        add(p, w, "--config=", p->cli->args.config);
+    add_all(p, w, "--module=", &p->modules);
+    add_all(p, w, "--no-module=", &p->no_modules);
+    add_all(p, w, "--area=", &p->areas);
+    add_all(p, w, "--no-area=", &p->no_areas);
     add(p, w, "--", NULL);
     for (size_t i = 0; i < p->n_files; i++)
         add(p, w, p->files[i], NULL);
@@ -239,33 +248,80 @@ void qp_pm_procedure(qp_pm *p, const char *rest)
     p->by_module = false;
 }
 
-/* Without a name, all that were named before are forgotten. */
-static void add_module(qp_pm *p, const char **modules, size_t *n, const char *rest)
+static void add_name(qp_pm *p, qp_list *names, const char *rest)
 {
-    const char *kept = *rest ? keep(p, rest) : NULL;
-    if (!*rest)
-        *n = 0;
-    else if (*n == QP_LIST_MOST)
-        qp_pm_complain(p, "%d modules were named already", QP_LIST_MOST);
+    const char *kept = names->n < QP_LIST_MOST ? keep(p, rest) : NULL;
+    if (names->n == QP_LIST_MOST)
+        qp_pm_complain(p, "%d were named already", QP_LIST_MOST);
     else if (kept)
-        modules[(*n)++] = kept;
+        names->items[names->n++] = kept;
+}
+
+/* Without a name, all that were named before are forgotten. */
+static void add_module(qp_pm *p, qp_list *modules, const char *rest)
+{
+    if (*rest)
+        add_name(p, modules, rest);
+    else
+        modules->n = 0;
 }
 
 void qp_pm_monitormodule(qp_pm *p, const char *rest)
 {
-    add_module(p, p->modules, &p->n_modules, rest);
+    add_module(p, &p->modules, rest);
 }
 
 void qp_pm_nomonitormodule(qp_pm *p, const char *rest)
 {
-    add_module(p, p->no_modules, &p->n_no_modules, rest);
+    add_module(p, &p->no_modules, rest);
 }
 
-void qp_pm_area(qp_pm *p, const char *rest)
+static bool has_name(const qp_list *names, const char *name)
 {
-    (void)rest;
-    qp_pm_complain(p, "profiles do not keep the areas of their runs; MONITORMODULE limits the "
-                      "report to modules, areas in a configuration file limit the run");
+    for (size_t i = 0; i < names->n; i++)
+        if (strcmp(names->items[i], name) == 0)
+            return true;
+    return false;
+}
+
+static void print_areas(qp_pm *p)
+{
+    const qp_config_rule *all = p->config.rules.items;
+    if (!p->config.rules.n)
+        say(p, "no areas in ", p->cli->args.config);
+    for (size_t i = 0; i < p->config.rules.n; i++)
+        say(p,
+            has_name(&p->no_areas, all[i].name) ? "left out  "
+            : has_name(&p->areas, all[i].name)  ? "selected  "
+                                                : "          ",
+            all[i].name);
+}
+
+/* Without a title both commands are undone. */
+static void add_area(qp_pm *p, qp_list *areas, const char *rest)
+{
+    char why[1024];
+    if (!*rest)
+        p->areas.n = p->no_areas.n = 0;
+    else if (!p->cli->args.config)
+        qp_pm_complain(p, "areas are those of a configuration file; name it when you begin: "
+                          "qprof pm --config=FILE");
+    else if (strcmp(rest, "?") == 0)
+        print_areas(p);
+    else if (!qp_list_area(&p->config, rest, why, sizeof why))
+        qp_pm_complain(p, "%s", why);
+    else
+        add_name(p, areas, rest);
+}
+
+void qp_pm_monitorarea(qp_pm *p, const char *rest)
+{
+    add_area(p, &p->areas, rest);
+}
+
+void qp_pm_nomonitorarea(qp_pm *p, const char *rest)
+{
+    add_area(p, &p->no_areas, rest);
 }
 
 /* ---- running --------------------------------------------------------------------------------- */
@@ -316,6 +372,12 @@ static void print_list(qp_pm *p, const char *label, const char *const *items, si
     qp_out_text(&p->cli->out, n ? "\n" : "none\n");
 }
 
+static void print_names(qp_pm *p, const char *label, const qp_list *names)
+{
+    if (names->n)
+        print_list(p, label, names->items, names->n);
+}
+
 void qp_pm_info(qp_pm *p, const char *rest)
 {
     qp_out *out = &p->cli->out;
@@ -326,8 +388,8 @@ void qp_pm_info(qp_pm *p, const char *rest)
     qp_out_format(out, "calls          %s\n", p->has_calls ? "yes" : "no");
     qp_out_format(out, "counts         %s\n", p->has_counts ? "yes" : "no");
     say(p, "PC             ", p->pc ? p->pc : "none");
-    if (p->n_modules)
-        print_list(p, "modules        ", p->modules, p->n_modules);
-    if (p->n_no_modules)
-        print_list(p, "not modules    ", p->no_modules, p->n_no_modules);
+    print_names(p, "modules        ", &p->modules);
+    print_names(p, "not modules    ", &p->no_modules);
+    print_names(p, "areas          ", &p->areas);
+    print_names(p, "not areas      ", &p->no_areas);
 }

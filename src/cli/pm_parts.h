@@ -3,18 +3,18 @@
 #define QP_CLI_PM_PARTS_H
 
 #include "base/arena.h"
-#include "cli/cli.h"
+#include "cli/config_file.h"
 #include "cli/pm_read.h"
 
 typedef struct {
     qp_cli *cli;
+    qp_config_file config; /* of --config: its areas alone */
     qp_arena texts;
     qp_pm_source *source;
     unsigned n_includes;
     const char *files[QP_LIST_MOST]; /* [n_files] the statistics */
     size_t n_files;
-    const char *modules[QP_LIST_MOST], *no_modules[QP_LIST_MOST];
-    size_t n_modules, n_no_modules;
+    qp_list modules, no_modules, areas, no_areas;
     const char *pc;     /* NULL: none */
     const char *report; /* NULL: the screen */
     bool has_interrupts, has_calls, has_counts, by_module;
@@ -37,7 +37,8 @@ void qp_pm_module(qp_pm *p, const char *rest);
 void qp_pm_procedure(qp_pm *p, const char *rest);
 void qp_pm_monitormodule(qp_pm *p, const char *rest);
 void qp_pm_nomonitormodule(qp_pm *p, const char *rest);
-void qp_pm_area(qp_pm *p, const char *rest);
+void qp_pm_monitorarea(qp_pm *p, const char *rest);
+void qp_pm_nomonitorarea(qp_pm *p, const char *rest);
 void qp_pm_pc(qp_pm *p, const char *rest);
 void qp_pm_execute(qp_pm *p, const char *rest);
 void qp_pm_info(qp_pm *p, const char *rest);

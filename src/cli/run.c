@@ -47,7 +47,7 @@ static bool print_functions(const qp_cli *cli, const qp_model *m)
 static bool print_interrupts(const qp_cli *cli, const qp_model *m)
 {
     qp_list_samples s;
-    qp_list_samples_init(&s, false);
+    qp_list_samples_init(&s, NULL, false);
     qp_header_text(&cli->screen, m, cli->path, false);
     bool is_good = qp_list_samples_add(cli, &s, m) == QP_EXIT_CLEAN;
     if (is_good && s.has_command)

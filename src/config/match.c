@@ -101,6 +101,23 @@ bool qp_match_fits(const qp_match *m, const char *name)
     return false;
 }
 
+bool qp_match_fits_method(const qp_match *m, qp_element_kind kind,
+                          const qp_match_method *method)
+{
+    const char *slash = strrchr(method->file, '/');
+    switch (kind) {
+    case QP_ELEMENT_MODULE:
+        return qp_match_fits(m, method->module);
+    case QP_ELEMENT_FILE:
+        return qp_match_fits(m, method->file) || (slash && qp_match_fits(m, slash + 1));
+    case QP_ELEMENT_CLASS:
+        return method->class_name[0] && qp_match_fits(m, method->class_name);
+    case QP_ELEMENT_ROUTINE:
+        return qp_match_fits(m, method->display) || qp_match_fits(m, method->name);
+    }
+    return false;
+}
+
 void qp_match_end(qp_match *m)
 {
     if (m->kind == QP_NAME_REGEX)

@@ -26,4 +26,14 @@ bool qp_match_begin(qp_match *m, qp_name_kind kind, const char *text);
 bool qp_match_fits(const qp_match *m, const char *name);
 void qp_match_end(qp_match *m);
 
+/* What elements of areas are compared with. "" where there is none. */
+typedef struct {
+    const char *module, *file, *class_name, *name;
+    const char *display; /* class.name */
+} qp_match_method;
+
+/* A file fits by its path or its last part, a routine by its name or class.name. */
+bool qp_match_fits_method(const qp_match *m, qp_element_kind kind,
+                          const qp_match_method *method);
+
 #endif

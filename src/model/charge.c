@@ -138,11 +138,11 @@ typedef struct {
     const qp_charges *c;
     uint32_t thread;
     bool by_module;
-    uint32_t *methods; /* [n_methods - 1] in the order of their rows */
-    uint32_t *row_of;  /* [n_methods] */
-    uint32_t *n_open;  /* [rows] frames of it above us */
-    uint64_t *below;   /* [n_nodes] interrupts while the node was active */
-    qp_charge_row *rows;
+    uint32_t *methods;   /* [n_methods - 1] in the order of their rows */
+    uint32_t *row_of;    /* [n_methods] */
+    uint32_t *n_open;    /* [rows] frames of it above us */
+    uint64_t *below;     /* [n_nodes] interrupts while the node was active */
+    qp_charge_row *rows; /* [n_rows]; one more, the last, of all that is not listed */
     size_t n_rows;
 } listing;
 
@@ -164,9 +164,14 @@ static int compare_methods(const void *a, const void *b, void *data)
 static void make_rows(listing *l)
 {
     const qp_model *m = l->c->m;
-    uint32_t n = m->n_methods - 1;
-    for (uint32_t i = 0; i < n; i++)
-        l->methods[i] = i + 1;
+    const uint32_t unlisted = m->n_methods - 1;
+    uint32_t n = 0;
+    l->rows[unlisted] = (qp_charge_row){0};
+    for (uint32_t i = 1; i < m->n_methods; i++) {
+        l->row_of[i] = unlisted;
+        if (!l->c->is_listed || l->c->is_listed[i])
+            l->methods[n++] = i;
+    }
     qsort_r(l->methods, n, sizeof *l->methods, compare_methods, l);
     for (uint32_t i = 0; i < n; i++) {
         uint32_t method = l->methods[i];

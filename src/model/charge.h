@@ -20,6 +20,8 @@ typedef struct {
      * node, foreign if that has no procedure; QP_CHARGE_SKIPPED: the pattern leaves it out */
     uint32_t *nodes;
     struct qp_charge_texts *texts; /* of modules */
+    const bool
+        *is_listed;    /* [n_methods] which qp_charges_list() lists, the caller's; NULL: all */
     char unknown[200]; /* a name of the pattern that no procedure has, or ""; as it is typed */
 } qp_charges;
 

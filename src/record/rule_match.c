@@ -130,17 +130,9 @@ static void take_id(verdict *v, uint64_t id)
 
 static bool fits(const qp_member *member, const subject *s)
 {
-    const qp_match *match = qp_pool_at(&qp_rules.pool, member->match);
-    switch (member->kind) {
-    case QP_ELEMENT_MODULE:
-        return qp_match_fits(match, s->module);
-    case QP_ELEMENT_FILE:
-        return qp_match_fits(match, s->file) || qp_match_fits(match, s->base);
-    case QP_ELEMENT_CLASS:
-        return s->class_name[0] && qp_match_fits(match, s->class_name);
-    default:
-        return qp_match_fits(match, s->display) || qp_match_fits(match, s->name);
-    }
+    const qp_match_method method = {s->module, s->file, s->class_name, s->name, s->display};
+    return qp_match_fits_method(qp_pool_at(&qp_rules.pool, member->match),
+                                (qp_element_kind)member->kind, &method);
 }
 
 /* In the order of the list; a trigger that names a method twice has its members side by side. */

@@ -42,6 +42,61 @@ claim "reads commands" grep -q '4 occurred' out
 echo 'include self' >self
 claim "files that include themselves end" test "$(pm 'include self'; echo $?)" = 1
 
+# ---- areas -------------------------------------------------------------------------------------------
+# sampling 6: MONITORAREA t, ?, none; if any include exists, only what is included; exclusions always apply.
+# 10 interrupts: 1 in main, below it 3 in f, 4 in g, 2 in x!, which has no file and so no module
+QPROF="-output=c.qprof -pc='REAL 3600000000'" ./score 'main(' %1 'f(' %3 ')' 'g(' %4 ')' 'x!(' %2 ')' ')'
+cat >areas.conf <<'END'
+pri nosuch.pri
+area mine include : f glob:g*
+area some exclude : !f x!
+area src include : file:score.src
+area "of f" include checked=no : regex:^f$
+END
+areas() { # COMMAND...: what LIST reports then, as procedure:shallow/deep
+    printf '%s\n' 'load c.qprof' "$@" list | qprof pm --config=areas.conf >out 2>err
+    sed -n '/^By shallow/,/^By deep/p' out | grep '^  ' | grep -v Module |
+        awk '{ print $(NF - 4) ":" $(NF - 3) "/" $(NF - 1) }' | sort | xargs
+}
+claim "an area" same 'f:3/3 g:4/4' "$(areas 'monitora mine')"
+claim "percentages stay those of all" grep -Eq '^  score +g +4 +40.0 +4 +40.0$' out
+claim "one that excludes, without what is not checked" same 'x!:2/2' "$(areas 'monitora some')"
+claim "a file" same 'f:3/3 g:4/4 main:1/10' "$(areas 'monitora src')"
+claim "without an area" same 'main:1/10 x!:2/2' "$(areas 'nomonitora mine')"
+claim "exclusions always apply" same 'g:4/4 main:1/10' "$(areas 'monitora src' 'nomonitora of f')"
+claim "two areas" same 'f:3/3 x!:2/2' "$(areas 'monitora some' 'monitora of f')"
+claim "areas and modules are a union" same 'f:3/3 g:4/4 main:1/10 x!:2/2' \
+    "$(areas 'monitora some' 'monitorm score')"
+claim "without what is excluded" same 'x!:2/2' "$(areas 'monitora some' 'monitora src' 'nomonitorm sc*')"
+claim "what is wanted and excluded is left out" same '' "$(areas 'monitora mine' 'nomonitora src')"
+claim "modules count their part of the area" same 'score:7/7' "$(areas 'monitora mine' module)"
+claim "both are undone" same 'f:3/3 g:4/4 main:1/10 x!:2/2' \
+    "$(areas 'nomonitora some' 'monitora mine' monitora)"
+claim "by either command" same 'f:3/3 g:4/4 main:1/10 x!:2/2' \
+    "$(areas 'nomonitora some' 'monitora mine' nomonitora)"
+areas 'monitora mine' counts calls >/dev/null
+claim "calls and counts, too" same 'f g' \
+    "$(awk '/^Calls/ { on = 1 } on && /score.src/ { print $2 }' out | sort -u | xargs)"
+areas 'monitora mine' 'nomonitora some' 'monitora ?' >/dev/null
+claim "the titles" same 'selected mine left out some src of f' \
+    "$(sed -n '/mine$/,/of f$/p' out | sed 4q | xargs)"
+areas 'monitora src' 'nomonitora ?' >/dev/null
+claim "by either command, too" same 'mine some selected src of f' \
+    "$(sed -n '/mine$/,/of f$/p' out | sed 4q | xargs)"
+claim "and selects nothing else" same 'f:3/3 g:4/4 main:1/10' "$(areas 'monitora src' 'nomonitora ?')"
+areas 'monitora mine' 'nomonitora some' info >/dev/null
+claim "INFO has them" grep -q '^areas  *mine$' out
+claim "and those left out" grep -q '^not areas  *some$' out
+areas 'monitora Mine' >/dev/null
+claim "an unknown title" grep -Eq \
+    'line 2: Mine: there is no such area; the file has mine, some, src, of f$' err
+echo 'initial-status on' >none.conf
+claim "a file without areas" same 'no areas in none.conf' "$(echo 'monitora ?' | qprof pm --config=none.conf)"
+claim "list without a file" sh -c "qprof list --area=mine c.qprof 2>&1 | grep -q 'name it with --config=FILE'"
+printf 'area mine include f\n' >bad.conf
+claim "a mistake in the file" sh -c "qprof pm --config=bad.conf </dev/null 2>&1 | grep -q 'bad.conf:1:19: '"
+claim "no such file of areas" sh -c "qprof pm --config=nosuch.conf </dev/null 2>&1 | grep -q 'nosuch.conf: there is no'"
+
 # ---- running -----------------------------------------------------------------------------------------
 claim "EXECUTE" pm 'pc real 3600000000 when score.f' '  -> *;' 'execute ./score main( f( %5 ) %6 )' list
 claim "passes the settings on" grep -q '^Interrupts: 11 occurred, 5 counted, 6 skipped' out
@@ -59,7 +114,7 @@ claim "L, too" answers 'L may be LIST, LOAD' L
 claim "MO, too" answers 'MO may be MODULE, MONITORAREA, MONITORMODULE' MO
 claim "a whole name is not ambiguous" pm pc
 claim "unknown ones are rejected" answers 'frob: no such command; \? lists them' frob
-claim "areas have an answer" answers 'profiles do not keep the areas' 'monitora all'
+claim "areas need a file" answers 'name it when you begin: qprof pm --config=FILE' 'monitora mine'
 claim "a mistake in PC has a column" answers 'PC: column 6: ' 'pc real 0'
 claim "what is missing is said" answers 'ADD FILE: what is missing' add
 claim "what is too much is said" answers 'QUIT stands alone' 'quit now'
