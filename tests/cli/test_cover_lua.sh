@@ -60,6 +60,21 @@ src/calc.lua:13: line 13 was never executed
 src/calc.lua:4: line 4 never goes on at line 5' "$(echo 'lines 1' >coverage.thresholds &&
     qprof cover check --annotations=plain --include='src/**' run.qprof)"
 
+# ---- triggers 42: of line 2 one of two values was made; the closure on line 3 and the call were, too --
+cat >part.lua <<'END'
+local function f(x)
+    return x and "yes" or "no"
+end
+f(true)
+END
+lines() { qprof cover report "$@" | awk '/part.lua  / { print $4, $5, $6 }'; }
+claim "a line in part" ends 0 qprof run -o part.qprof -collect=coverage -- qlua part.lua
+claim "is executed" same '3/3 0 100.0' "$(lines part.qprof)"
+claim "or not, as is asked" same '2/3 1 66.6' "$(lines --mark-partial-lines=not-executed part.qprof)"
+claim "or as the run says" ends 0 qprof run -o missed.qprof -collect=coverage -mark-partial-lines=not-executed -- qlua part.lua
+claim "which is missed" same '2/3 1 66.6' "$(lines missed.qprof)"
+claim "unless asked otherwise" same '3/3 0 100.0' "$(lines --mark-partial-lines=executed missed.qprof)"
+
 # ---- versions ------------------------------------------------------------------------------------
 cp src/calc.lua kept
 sed -i 's/"unused"/"Unused"/' src/calc.lua

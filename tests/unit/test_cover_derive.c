@@ -31,7 +31,7 @@ static void a_function_that_was_never_called_is_missed(void **state)
     qp_cover_free(c);
 }
 
-/* qii 44: two blocks, one hit. */
+/* qii 44, triggers 42: two blocks, one hit. */
 static void a_line_with_a_missed_block_is_partial_and_counts_as_hit(void **state)
 {
     (void)state;
