@@ -207,6 +207,7 @@ bool qp_args_parse(const qp_command *command, int argc, char **argv, qp_args *ar
 {
     *args = (qp_args){.operands = argv,
                       .limit = UINT64_MAX,
+                      .routes = UINT64_MAX,
                       .time = UINT_MAX,
                       .granularity = UINT_MAX,
                       .percent = UINT_MAX};

@@ -64,6 +64,7 @@ typedef struct {
         has_list, is_calls, has_samples, has_callgrind_jumps;
     uint64_t limit; /* 0: none; UINT64_MAX: not given */
     uint64_t depth, count;
+    uint64_t routes; /* frames of a call route; 0: none are shown; UINT64_MAX: not given */
     double min_percent, interval;
     const char *thread, *filter, *unit, *source_path; /* NULL: not given */
     unsigned time, granularity, percent;              /* UINT_MAX: not given */

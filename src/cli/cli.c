@@ -193,6 +193,8 @@ static void take_options(qp_cli *cli, const qp_model *m)
     if (cli->args.percent == UINT_MAX)
         cli->args.percent =
             o.number[QP_OPT_percent_real_values] ? QP_PERCENT_OF_RUN : QP_PERCENT_OF_ROWS;
+    if (cli->args.routes == UINT64_MAX)
+        cli->args.routes = o.number[QP_OPT_max_route_depth];
     cli->args.has_skips |= o.number[QP_OPT_show_non_hit] == 1;
     take_cover_options(&cli->args.cover, &o);
 }

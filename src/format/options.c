@@ -30,6 +30,7 @@ static bool is_foreign(qp_option which)
     case QP_OPT_pri:
     case QP_OPT_trace_mode:
     case QP_OPT_trace_output:
+    case QP_OPT_max_route_depth:
     case QP_OPT_trace_buffer:
         return QP_PRODUCT_IS_COVERAGE;
     default:

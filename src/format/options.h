@@ -88,6 +88,8 @@
       "default of a stream: the profile's name, ending in .qtrace")                            \
     X(max_fields, "max-fields", NUMBER, "10", "1..1000",                                       \
       "fields of a value that a trace keeps; what separates them is U+001F")                   \
+    X(max_route_depth, "max-route-depth", NUMBER, "0", "0..100",                               \
+      "qprof detail shows the call routes of a function, cut at so many frames; 0: none")      \
     X(trace_buffer, "trace-buffer", SIZE, "4M", "16K..1G",                                     \
       "memory of a trace for each system thread, 16 bytes a record")                           \
     X(memory_limit, "memory-limit", SIZE, "256M", "1M..16G",                                   \

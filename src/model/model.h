@@ -4,9 +4,9 @@
  * and derives totals; afterwards the structures below never change. Times are ticks of the run's
  * clock: qp_model_ns() converts one. A text is never NULL and ends with NUL; it is what the host
  * said, byte for byte: whoever prints it escapes it.
- * More: model/edges.h (callers, callees, hottest path), model/lines.h (blocks, lines, sources),
- * model/fold.h (the same with functions hidden), model/charge.h (interrupts by call patterns),
- * model/check.h (invariants). */
+ * More: model/edges.h (callers, callees, hottest path), model/routes.h (by which ways a method was
+ * called), model/lines.h (blocks, lines, sources), model/fold.h (the same with functions hidden),
+ * model/charge.h (interrupts by call patterns), model/check.h (invariants). */
 #ifndef QP_MODEL_MODEL_H
 #define QP_MODEL_MODEL_H
 

@@ -129,6 +129,51 @@ claim "the average with children is of calls" same '2.000 s 2.000 s' \
     "$(qprof report --long --unit=s four.qprof | awk '$1 == "A" { print $7, $8, $9, $10 }')"
 claim "a function at a line" same C "$(qprof detail score.src:22 rec.qprof --format=json | jq -r .method.name)"
 
+# ---- call routes: triggers 50 -----------------------------------------------------------------------
+# Recorded calls of f: from a twice, from b in a once, from b twice, from f in b once, from main once.
+set -- 'main(' 'a(' 'b(' 'f(' 5 ')' ')' 'f(' ')' 'f(' ')' ')' 'b(' 'f(' ')' 'f(' 'f(' ')' ')' ')' \
+    'f(' stop 'f(' ')' start ')' ')'
+QPROF='-output=routes.qprof -max-route-depth=3' ./score "$@"
+record plain.qprof "$@"
+routes() { qprof detail f --format=json "$@" |
+    jq -c '[.routes[] | [.hits, ([.calls[] | "\(.number) \(.name)"] | join(" ")) + if .cut then "..." else "" end]]'; }
+claim "there are none without a depth" same '[]' "$(routes plain.qprof)"
+claim "and no word of them" same 0 "$(qprof detail f plain.qprof | grep -ci route)"
+three='[[2,"0 f 1 a 2 main"],[2,"0 f 1 b 2 main"],[1,"0 f 1 b 2 a..."],[1,"0 f 1 f 2 b..."],[1,"0 f 1 main"]]'
+claim "call 0 is the function, 1 its caller" same "$three" "$(routes plain.qprof --routes=3)"
+claim "the run says how deep" same "$three" "$(routes routes.qprof)"
+claim "a flag is stronger" same '[[7,"0 f..."]]' "$(routes routes.qprof --routes=1)"
+claim "or none" same '[]' "$(routes routes.qprof --routes=0)"
+claim "what is not cut is whole" same \
+    '[[2,"0 f 1 a 2 main"],[2,"0 f 1 b 2 main"],[1,"0 f 1 b 2 a 3 main"],[1,"0 f 1 f 2 b 3 main"],[1,"0 f 1 main"]]' \
+    "$(routes routes.qprof --routes=100)"
+claim "hidden functions are no calls" same '[[3,"0 f 1 a 2 main"],[3,"0 f 1 main"],[1,"0 f 1 f 2 main"]]' \
+    "$(routes routes.qprof --hide=b)"
+claim "text: number, hits of 7, frames" same '1 2 28.6 0 f score.src:31 1 a score.src:11 2 main score.src:1' \
+    "$(qprof detail f routes.qprof | grep -A3 '^Route No' | tail -3 | tr '\n' ' ' | tr -s ' ' | sed 's/^ //;s/ $//')"
+claim "routes as text" ends 0 qprof detail f routes.qprof
+claim "those that are cut end in dots" same 2 "$(grep -c '^ .*\.\.\.  ' out)"
+claim "and it is said what that is" grep -q '^\.\.\. has more callers: routes are cut at 3 frames$' out
+claim "two of five" ends 0 qprof detail f -n 2 routes.qprof
+claim "the others are counted: 3 hits of 7" grep -q '^and 3 more with 42.9 % of the hits; --limit=0 shows all$' out
+claim "for programs, too" same 3 "$(qprof detail f -n 2 --format=json routes.qprof | jq .routes_left_out)"
+qprof detail f --format=csv routes.qprof | tr -d '\r' > routes.csv
+claim "a row of CSV for each call of a route" same '"f",31,2,1,0 "a",11,2,1,1 "main",1,2,1,2 "f",31,2,2,0' \
+    "$(awk -F, '/^route,/ { print $2 "," $4 "," $5 "," $8 "," $9 }' routes.csv | head -4 | tr '\n' ' ' | sed 's/ $//')"
+claim "rows of CSV have equally many fields" same 9 "$(awk -F, '{ print NF }' routes.csv | sort -u)"
+claim "a method that was never called" same 'Routes: none; no call of it was recorded' \
+    "$(record never.qprof 'g(' 'h?' ')' && qprof detail h --routes=3 never.qprof | tail -1)"
+claim "a route of 101 frames" says '--routes=101: a route has 100 frames at most' qprof detail f --routes=101 routes.qprof
+record odd.qprof "$(printf 'a\033[31mred\nline(')" 'f(' ')' ')'
+for form in text json csv; do
+    qprof detail f --routes=2 --format=$form odd.qprof > odd.txt
+    claim "no control character gets out of $form" same 0 "$(grep -c "$(printf '\033')" odd.txt)"
+done
+# 1,500 deep: stacks of 1 to 10 frames are 10 routes, the 1,490 others agree in 11 frames
+record recursion.qprof 'f*1500(' ')*1500'
+claim "a recursion has as many routes as they have frames" same '[11,1490,true,11]' \
+    "$(qprof detail f --routes=11 --format=json recursion.qprof | jq -c '[(.routes | length), .routes[0].hits, .routes[0].cut, (.routes[0].calls | length)]')"
+
 # ---- lines: f has blocks on lines 1, 2, 3 ---------------------------------------------------------
 printf 'one\ntwo\n\tthree\n' > score.src
 record lines.qprof 'f(' '#0*1' '#1*5000000000' 9 ')'

@@ -21,8 +21,10 @@ for profile in *.qprof; do
         claim "$command of $profile fits its schema" fits $command out.json
         claim "$command of $profile holds something" test -s out.json
     done
-    qprof detail f "$profile" --format=json > out.json
-    claim "detail of $profile fits its schema" fits detail out.json
+    for form in '' --routes=2; do
+        qprof detail f $form "$profile" --format=json > out.json
+        claim "detail $form of $profile fits its schema" fits detail out.json
+    done
 done
 
 for form in '' --paths --threads --sort=total; do

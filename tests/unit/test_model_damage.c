@@ -15,6 +15,7 @@
 #include "model/cover.h"
 #include "model/edges.h"
 #include "model/lines.h"
+#include "model/routes.h"
 #include "unit/profile.h"
 
 /* Something of everything: two threads, a class, lines, jumps, banks, a stack, notes, contexts with
@@ -392,6 +393,8 @@ static bool ask(const qp_model *m, unsigned i)
         is_ok = qp_model_files(m, (qp_model_file **)&answer, &n);
     else if (i == 6)
         is_ok = qp_model_check(m, (qp_check **)&answer, &n);
+    else if (i == 7)
+        is_ok = qp_model_routes(m, 1, QP_ALL_THREADS, 5, (qp_route **)&answer, &n);
     else
         is_ok = qp_model_flat(m, QP_ALL_THREADS, rows);
     qp_free(answer);
@@ -400,7 +403,7 @@ static bool ask(const qp_model *m, unsigned i)
 
 static void every_question_may_run_out_of_memory(void **state)
 {
-    enum { QUESTIONS = 8 };
+    enum { QUESTIONS = 9 };
     (void)state;
     for (uint32_t mode = QP_TIME_EXACT; mode <= QP_TIME_SAMPLED; mode++) {
         profile *p = sample();
