@@ -50,6 +50,20 @@ static void remark_on_diagnostics(const qp_cli *cli, const qp_model *m)
         qp_cli_warn(cli, "%s: %s; qprof info explains", cli->path, all);
 }
 
+/* Areas of routines alone: lines of their methods are supposed, not counted. */
+static void remark_on_areas(const qp_cli *cli, const qp_model *m)
+{
+    char text[QP_NUMBER_BYTES];
+    uint64_t n = 0;
+    for (uint32_t i = 1; i < m->n_methods; i++)
+        n += m->methods[i].flags & QP_METHOD_ROUTINE && m->methods[i].n_blocks;
+    if (n && m->run.grain != QP_GRAIN_FUNCTION)
+        qp_cli_warn(cli,
+                    "%s: in areas of routines (%s function%s) lines are not counted; all of a "
+                    "function are hit if it was called",
+                    cli->path, qp_unit_count(text, n), n == 1 ? "" : "s");
+}
+
 /* What of a run makes its figures less than they seem. */
 static void remark_on(const qp_cli *cli, const qp_model *m)
 {
@@ -63,6 +77,7 @@ static void remark_on(const qp_cli *cli, const qp_model *m)
             cli,
             "%s: recorded with -collection-granularity=function: nothing is known of lines",
             cli->path);
+    remark_on_areas(cli, m);
     remark_on_diagnostics(cli, m);
 }
 

@@ -58,9 +58,27 @@ static bool count_method(qp_cover_addition *x, qp_cover_addend *a)
     return true;
 }
 
+/* A method whose areas are of routines alone, as triggers 8.3 wants it: nothing is known of its
+ * blocks, and all are executed once a call. Of its branches nothing is known, called or not. */
+static bool count_whole(qp_cover_addition *x, qp_cover_addend *a)
+{
+    const qp_model_method *k = &x->m->methods[a->method];
+    bool is_due = x->m->run.is_coverage || x->has_counters;
+    if (!is_due || !(k->flags & QP_METHOD_ROUTINE) || a->values)
+        return true;
+    a->is_whole = true;
+    a->jumps = NULL;
+    a->n_values = k->n_blocks;
+    a->values = a->calls ? qp_arena_take(&x->arena, a->n_values, sizeof *a->values) : NULL;
+    for (uint32_t i = 0; a->values && i < a->n_values; i++)
+        a->values[i] = a->calls;
+    return a->values || !a->calls;
+}
+
 /* Methods outside of the areas are left out, unless they were inside before. */
 bool qp_cover_count(qp_cover_addition *x)
 {
+    bool is_ok = true;
     x->addends = qp_arena_take(&x->arena, x->m->n_methods, sizeof *x->addends);
     for (uint32_t i = 1; x->addends && i < x->m->n_methods; i++) {
         const qp_model_method *k = &x->m->methods[i];
@@ -72,5 +90,7 @@ bool qp_cover_count(qp_cover_addition *x)
             return false;
         x->n_addends += !(k->flags & QP_METHOD_EXCLUDED) || a->values || a->calls;
     }
-    return x->addends != NULL;
+    for (size_t i = 0; is_ok && i < x->n_addends; i++)
+        is_ok = count_whole(x, &x->addends[i]);
+    return is_ok && x->addends;
 }

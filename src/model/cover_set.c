@@ -109,10 +109,13 @@ static void add_signed(int64_t *to, uint64_t n, int sign)
     *to = (int64_t)((uint64_t)*to + (sign > 0 ? n : 0 - n));
 }
 
-static void add_share(qp_cover_share *to, const qp_cover_method *c, const qp_bank *b, int sign)
+static void add_share(qp_cover_share *to, const qp_cover_addend *a, const qp_cover_method *c,
+                      const qp_bank *b, int sign)
 {
     uint64_t calls = b->calls;
     bool is_entry = false;
+    for (uint32_t k = 0; a->is_whole && k < c->n_values; k++)
+        add_signed(&to->values[k], calls, sign);
     for (uint32_t k = 0; k < b->n_values; k++) {
         add_signed(&to->values[k], b->values[k], sign);
         if (!c->jumps || c->jumps->jumps[k].from_block != QP_JUMP_ENTRY)
@@ -139,8 +142,8 @@ static void add_shares(qp_cover_addition *x, const qp_cover_addend *a, qp_cover_
         if (!qp_cover_share_fits(a, s))
             continue;
         if (last)
-            add_share(last, c, s->bank, -1);
-        add_share(qp_cover_share_of(x->own, a->to, x->contexts[s->context]), c, s->bank, 1);
+            add_share(last, a, c, s->bank, -1);
+        add_share(qp_cover_share_of(x->own, a->to, x->contexts[s->context]), a, c, s->bank, 1);
     }
 }
 
@@ -152,9 +155,8 @@ static void add_method(qp_cover_addition *x, const qp_cover_addend *a)
     c->entries = qp_sum(c->entries, a->entries);
     for (uint32_t k = 0; a->values && k < a->n_values; k++)
         c->values[k] = qp_sum(c->values[k], a->values[k]);
-    bool has_lines = !(x->m->methods[a->method].flags & QP_METHOD_ROUTINE);
     bool is_missed = x->m->run.is_coverage || (x->has_counters && !a->calls && !a->entries);
-    c->is_counted |= a->values || (has_lines && is_missed);
+    c->is_counted |= a->values || is_missed;
     add_shares(x, a, c);
 }
 

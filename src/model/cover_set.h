@@ -36,6 +36,7 @@ typedef struct {
     uint64_t calls, entries; /* see qp_cover_method */
     uint32_t n_values;
     uint64_t *values; /* NULL: nothing was counted */
+    bool is_whole; /* not counted, for its areas are of routines: its calls stand for blocks */
 } qp_cover_addend;
 
 /* One profile that is being added. */

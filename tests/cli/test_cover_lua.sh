@@ -75,6 +75,17 @@ claim "or as the run says" ends 0 qprof run -o missed.qprof -collect=coverage -m
 claim "which is missed" same '2/3 1 66.6' "$(lines missed.qprof)"
 claim "unless asked otherwise" same '3/3 0 100.0' "$(lines --mark-partial-lines=executed missed.qprof)"
 
+# ---- areas of routines ---------------------------------------------------------------------------
+# triggers 8.3: all lines of sign, which was called twice; none of never. The main chunk is in no area.
+echo 'area quiet include routines : calc.sign calc.never' >quiet.conf
+claim "an area of routines" ends 0 qprof run -o quiet.qprof --config=quiet.conf -collect=coverage -- qlua main.lua
+claim "all lines of a function that was called, else none" same '4:2 5:2 6:2 7:2 9:2 13:0' \
+    "$(qprof cover report --format=json quiet.qprof |
+    jq -r '[.files[].lines[] | "\(.line):\(.hits)"] | join(" ")')"
+claim "in the figures" ends 0 qprof cover report --functions quiet.qprof
+claim "of the function" grep -Eq '^ +calc.sign:3 +2 +1/1 +100.0 +5/5 +0 +100.0$' out
+claim "which are said to be no counts" grep -q 'in areas of routines (2 functions) lines are not counted' err
+
 # ---- versions ------------------------------------------------------------------------------------
 cp src/calc.lua kept
 sed -i 's/"unused"/"Unused"/' src/calc.lua
