@@ -163,6 +163,11 @@ claim "a row of CSV for each call of a route" same '"f",31,2,1,0 "a",11,2,1,1 "m
 claim "rows of CSV have equally many fields" same 9 "$(awk -F, '{ print NF }' routes.csv | sort -u)"
 claim "a method that was never called" same 'Routes: none; no call of it was recorded' \
     "$(record never.qprof 'g(' 'h?' ')' && qprof detail h --routes=3 never.qprof | tail -1)"
+QPROF='-output=cover.qprof -collect=coverage' ./score 'f(' ')'
+claim "coverage alone has no call paths" same 'Routes: not known; this profile has no calls with their paths' \
+    "$(qprof detail f --routes=3 cover.qprof | tail -1)"
+QPROF='-output=far.qprof -max-route-depth=200' ./score 'f*150(' ')*150'
+claim "a run's depth ends at 100 frames" same 100 "$(qprof detail f --format=json far.qprof | jq .route_depth)"
 claim "a route of 101 frames" says '--routes=101: a route has 100 frames at most' qprof detail f --routes=101 routes.qprof
 record odd.qprof "$(printf 'a\033[31mred\nline(')" 'f(' ')' ')'
 for form in text json csv; do
