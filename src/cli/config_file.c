@@ -188,8 +188,8 @@ static bool check_values(const qp_options *o, const char *words, qp_config_error
     const char *option = NULL;
     if (o->number[QP_OPT_clock] >= QP_CLOCK_IGNORE) {
         option = strstr(words, "-clock");
-        snprintf(error->message, sizeof error->message,
-                 "-clock: counter not supported on this machine");
+        snprintf(error->message, sizeof error->message, "-clock: counter not supported: %s",
+                 QP_CLOCK_UNKNOWN);
     } else if (o->is_set[QP_OPT_pc] &&
                qp_pc_parse(qp_option_text(o, QP_OPT_pc), &unused, &said) != QP_PARSE_OK) {
         option = strstr(words, "-pc");

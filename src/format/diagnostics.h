@@ -60,7 +60,8 @@
     X(trace_lost, L, "records of the trace that found no room in memory")                      \
     X(trace_unwritten, L, "records of the trace that could not be written to its file")        \
     X(marks_lost, L, "marks that found no room")                                               \
-    X(actions_dropped, L, "deferred actions that found the queue full")
+    X(actions_dropped, L, "deferred actions that found the queue full")                        \
+    X(counter_unread, L, "readings of a processor's counter that failed: it stood meanwhile")
 
 typedef enum {
 #define QP_X(name, kind, text) QP_D_##name,

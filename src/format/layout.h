@@ -44,13 +44,15 @@ typedef enum {
     QP_CLOCK_SOFT_PAGE_FAULTS,
     QP_CLOCK_HARD_PAGE_FAULTS,
     QP_CLOCK_PAGE_FAULTS,
+    QP_CLOCK_MISPREDICTED_BRANCHES,
+    QP_CLOCK_CACHE_MISSES,
     QP_CLOCK_IGNORE /* of a class of methods: reports 0 */
 } qp_clock_kind;
 
 typedef enum {
     QP_SOURCE_TSC,   /* ticks of the processor's counter: convert with head.tick_*, head.ns_* */
     QP_SOURCE_NS,    /* nanoseconds */
-    QP_SOURCE_UNITS, /* counts, faults, switches */
+    QP_SOURCE_UNITS, /* counts, faults, switches, misses */
     QP_SOURCE_HOST   /* nanoseconds of the clock that the host set */
 } qp_clock_source;
 

@@ -18,6 +18,9 @@
     "hard-page-faults|page-faults|mispredicted-branches|cache-misses|"                         \
     "64k-aliasing|split-loads|split-stores|store-forwards"
 
+/* Why the last four are refused everywhere. */
+#define QP_CLOCK_UNKNOWN "Linux has none of that kind"
+
 #define QP_OPTIONS(X)                                                                          \
     X(output, "output", TEXT, "", "FILE",                                                      \
       "the one file of the run; conversions as in -filename-prefix")                           \

@@ -29,9 +29,11 @@ static void describe_clock(qp_run *run, const qp_head *h)
                                          "kernel",           "user+kernel",
                                          "counts",           "context-switches",
                                          "soft-page-faults", "hard-page-faults",
-                                         "page-faults",      "ignore"};
-    static const char *const units[] = {"ns",       "ns",     "ns",     "ns",     "counts",
-                                        "switches", "faults", "faults", "faults", "ns"};
+                                         "page-faults",      "mispredicted-branches",
+                                         "cache-misses",     "ignore"};
+    static const char *const units[] = {"ns",     "ns",       "ns",     "ns",
+                                        "counts", "switches", "faults", "faults",
+                                        "faults", "misses",   "misses", "ns"};
     static const char *const sources[] = {"tsc", "monotonic", "counter", "host"};
     static const char *const grains[] = {"function", "basic-block", "line"};
     run->time_mode = h->time_mode <= QP_TIME_NONE ? (qp_time_mode)h->time_mode : QP_TIME_EXACT;

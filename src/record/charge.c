@@ -1,14 +1,16 @@
 /* charge.c: what time it is for a thread, and whose time it was.
  *
  * Three kinds of clocks: the elapsed one, which is one for the process and stands while recording
- * is stopped; counters of a system thread (CPU time, faults); and the host's counts, which belong
+ * is stopped; counters of a system thread (CPU time, faults, misses); and the host's counts, which belong
  * to the thread itself. Read qp_charge_now first; stops, clears and parking: stops.c. */
 #include "record/charge.h"
 
+#include <linux/perf_event.h>
 #include <stdio.h>
 
 #include "base/atomic.h"
 #include "base/clock.h"
+#include "base/perf.h"
 #include "record/blocks.h"
 #include "record/charge_parts.h"
 #include "record/rules.h"
@@ -17,6 +19,14 @@
 enum { CALIBRATION_NS = 200000 };
 
 static uint64_t (*host_clock)(void);
+
+static uint64_t processor_count(void)
+{
+    uint64_t value;
+    if (!qp_perf_read(&value))
+        qp_count(&qp_run.space, QP_D_counter_unread);
+    return value;
+}
 
 uint64_t qp_charge_raw_of(const qprof_thread *th, qp_clock_kind kind)
 {
@@ -39,6 +49,9 @@ uint64_t qp_charge_raw_of(const qprof_thread *th, qp_clock_kind kind)
         return qp_clock_thread_usage(QP_USAGE_HARD_FAULTS);
     case QP_CLOCK_PAGE_FAULTS:
         return qp_clock_thread_usage(QP_USAGE_FAULTS);
+    case QP_CLOCK_MISPREDICTED_BRANCHES:
+    case QP_CLOCK_CACHE_MISSES:
+        return processor_count();
     case QP_CLOCK_IGNORE:
         return 0;
     }
@@ -127,6 +140,25 @@ static int refuse_clock(qp_parse_error *error, int code, const char *why)
     return code;
 }
 
+/* A counter of the processor, if that is what the run measures. */
+static bool begin_counter(uint64_t word, qp_parse_error *error)
+{
+    char why[120] = QP_CLOCK_UNKNOWN;
+    if (word < QP_CLOCK_MISPREDICTED_BRANCHES)
+        return true;
+    if (word < QP_CLOCK_IGNORE) {
+        int refused = qp_perf_choose(PERF_TYPE_HARDWARE, word == QP_CLOCK_CACHE_MISSES
+                                                             ? PERF_COUNT_HW_CACHE_MISSES
+                                                             : PERF_COUNT_HW_BRANCH_MISSES);
+        if (!refused)
+            return true;
+        qp_perf_explain(refused, why, sizeof why);
+    }
+    snprintf(error->message, sizeof error->message, "-clock=%s: counter not supported: %s",
+             qp_option_text(&qp_run.options, QP_OPT_clock), why);
+    return false;
+}
+
 /* Coverage or samples alone: no event reads a clock. */
 static void begin_without_times(void)
 {
@@ -150,9 +182,8 @@ int qp_charge_begin(uint64_t (*given_clock)(void), qp_parse_error *error)
         begin_without_times();
         return 0;
     }
-    if (word >= QP_CLOCK_IGNORE) /* the words behind the clocks of this machine */
-        return refuse_clock(error, QPROF_E_UNSUPPORTED,
-                            "counter not supported on this machine");
+    if (!begin_counter(word, error))
+        return QPROF_E_UNSUPPORTED;
     if (qp_run.options.number[QP_OPT_elapsed_source] == 1 && !qp_clock_has_tsc())
         return refuse_clock(error, QPROF_E_UNSUPPORTED,
                             "-elapsed-source=tsc: not to be trusted on this machine");
@@ -183,6 +214,15 @@ int qp_charge_begin(uint64_t (*given_clock)(void), qp_parse_error *error)
         qp_run.hooks |= QP_HOOK_CLASSES;
     h->begun_raw = qp_charge_elapsed();
     return 0;
+}
+
+void qp_charge_begin_carrier(void)
+{
+    if (qp_charge_kind() == QP_CLOCK_MISPREDICTED_BRANCHES ||
+        qp_charge_kind() == QP_CLOCK_CACHE_MISSES)
+        qp_perf_attach();
+    else
+        qp_perf_detach(); /* the counter of an earlier run */
 }
 
 /* ---- stops, seen by one thread ------------------------------------------------------------- */

@@ -11,6 +11,9 @@
  * @return 0, QPROF_E_UNSUPPORTED or QPROF_E_OPTION; the hooks that follow go to qp_run.hooks */
 int qp_charge_begin(uint64_t (*host_clock)(void), qp_parse_error *error);
 
+/* The calling system thread is measured from now on. */
+void qp_charge_begin_carrier(void);
+
 /* Raw ticks of the run's elapsed clock now. */
 uint64_t qp_charge_elapsed(void);
 

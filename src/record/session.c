@@ -19,6 +19,7 @@
 
 #include "base/atomic.h"
 #include "base/clock.h"
+#include "base/perf.h"
 #include "base/signal.h"
 #include "record/charge.h"
 #include "record/config.h"
@@ -150,6 +151,7 @@ static void after_fork_in_child(void)
     qp_worker_forget();
     qp_trace_forget();
     qp_pc_signal_hold(false);
+    qp_perf_forget();
     qp_here = (qp_carrier)QP_NEW_CARRIER;
     qp_gate_plain = qp_gate_vt = QP_GATE_OFF;
     qp_mapping_forget(&qp_run.space.map);
@@ -518,6 +520,7 @@ void qp_session_end(bool at_exit_handler)
         qp_summary_print(path);
         if (path[0])
             qp_save_run(qp_option_text(&qp_run.options, QP_OPT_run_at_exit), path);
+        qp_perf_detach(); /* other threads: when they end, or are measured again */
         qp_mapping_detach(&qp_run.space.map);
         qp_publish(state, QP_STATE_CLOSED);
     }

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/atomic.h"
+#include "base/perf.h"
 #include "base/trie.h"
 #include "record/charge_parts.h"
 #include "record/event.h"
@@ -246,6 +247,7 @@ void qp_carrier_renew(void)
     qp_here.slot->values = 0; /* they lay in the run before */
     qp_store(&qp_here.slot->system_id, qp_here.system_id);
     qp_publish(&qp_here.slot->state, QP_CARRIER_ALIVE);
+    qp_charge_begin_carrier();
     qp_pc_signal_arm(qp_here.slot);
     pthread_setspecific(arena.at_thread_exit, &qp_here);
 }
@@ -450,9 +452,8 @@ void qp_thread_destroy(qprof_thread *th)
 }
 
 /* A system thread ends: its own record with it, the virtual thread on it waits for another. */
-static void leave_thread(void *unused)
+static void leave_run(void)
 {
-    (void)unused;
     if (qp_state() != QP_STATE_RUNNING || qp_here.epoch != qp_run.epoch)
         return;
     if (qp_run.is_virtual)
@@ -467,6 +468,13 @@ static void leave_thread(void *unused)
     qp_publish(&qp_here.slot->current, (qprof_thread *)NULL);
     qp_publish(&qp_here.slot->state, QP_CARRIER_ENDED);
     qp_here.epoch = 0; /* a later destructor may record: then this is called again */
+}
+
+static void leave_thread(void *unused)
+{
+    (void)unused;
+    leave_run();
+    qp_perf_detach();
 }
 
 uint32_t qp_thread_callbacks(const void *here)

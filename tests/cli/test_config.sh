@@ -51,7 +51,7 @@ refused 1:5 "missing.pri: there is no such file"
 printf 'triggering on # yes\n-time=none -pri=missing.pri\n' >bad.conf
 refused 2:12 "missing.pri: there is no such file"
 printf 'triggering on\n-time=none -clock=64k-aliasing\n' >bad.conf
-refused 2:12 "-clock: counter not supported on this machine"
+refused 2:12 "-clock: counter not supported: Linux has none of that kind"
 printf -- '-pc="REAL 10 WHEN"\n' >bad.conf
 refused 1:1 "-pc: column 13:"
 printf 'triggering on\n-config=other.conf\n' >bad.conf
