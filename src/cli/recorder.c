@@ -185,22 +185,36 @@ bool qp_recorder_value(const qp_recorder_words *words, char *to, size_t n_bytes)
     return has_room && snprintf(to, n_bytes, "%s", all.words) < (int)n_bytes;
 }
 
-void qp_recorder_path(const qp_recorder_words *words, pid_t pid, char *to, size_t n_bytes)
+/* The name with its conversions. @param is_glob  as a pattern: what only the program knows is any
+ * text, and its own characters stand for themselves */
+static void expand(const char *output, const qp_name_facts *facts, bool is_glob, char *to,
+                   size_t n_bytes)
 {
-    char folder[2048], path[4096];
     size_t n = 0;
-    for (const char *at = words->output; *at && n + 24 < sizeof path; at++) {
-        if (at[0] == '%' && at[1] == 'p')
-            n += (size_t)snprintf(path + n, sizeof path - n, "%ld", (long)pid);
-        else
-            path[n++] = *at;
-        if (at[0] == '%' && (at[1] == 'p' || at[1] == '%'))
-            at++;
+    *to = '\0';
+    for (const char *at = output; *at && n < n_bytes; at++) {
+        char value[512] = {*at, '\0'};
+        if (*at == '%' && *++at != '%') {
+            bool is_known = !is_glob || *at == 'p';
+            if (!is_known || !qp_name_convert(facts, *at, value, sizeof value))
+                snprintf(value, sizeof value, "*");
+        } else if (is_glob && strchr("*?[\\", *at)) {
+            snprintf(value, sizeof value, "\\%c", *at);
+        }
+        n += (size_t)snprintf(to + n, n_bytes - n, "%s", value);
     }
-    path[n] = '\0';
-    size_t n_folder = getcwd(folder, sizeof folder) ? strlen(folder) : 0;
-    bool is_below = n_folder && strncmp(path, folder, n_folder) == 0 && path[n_folder] == '/';
-    snprintf(to, n_bytes, "%s", is_below ? path + n_folder + 1 : path);
+}
+
+void qp_recorder_glob(const qp_recorder_words *words, pid_t pid, char *to, size_t n_bytes)
+{
+    const qp_name_facts facts = {.pid = pid};
+    expand(words->output, &facts, true, to, n_bytes);
+}
+
+void qp_recorder_path(const qp_recorder_words *words, const qp_name_facts *facts, char *to,
+                      size_t n_bytes)
+{
+    expand(words->output, facts, false, to, n_bytes);
 }
 
 void qp_recorder_list(const qp_screen *s)

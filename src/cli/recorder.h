@@ -5,10 +5,11 @@
 #include <sys/types.h>
 
 #include "cli/cli.h"
+#include "format/file_name.h"
 
 typedef struct {
     char words[8192];  /* the user's own of QPROF, then ours; without the output */
-    char output[4096]; /* absolute; %p is the process id, %% a percent sign */
+    char output[4096]; /* absolute, with its conversions */
 } qp_recorder_words;
 
 /* Words from the flags and the variable. @return false: a word is wrong, a message was printed */
@@ -17,8 +18,12 @@ bool qp_recorder_parse(const qp_cli *cli, qp_recorder_words *words);
 /* All words for process `pid`: the value of QPROF. @return false: too long */
 bool qp_recorder_value(const qp_recorder_words *words, char *to, size_t n_bytes);
 
-/* Name of the profile of process `pid`, shorter if it is below the current folder. */
-void qp_recorder_path(const qp_recorder_words *words, pid_t pid, char *to, size_t n_bytes);
+/* Pattern for glob() that the name of the profile of process `pid` fits. */
+void qp_recorder_glob(const qp_recorder_words *words, pid_t pid, char *to, size_t n_bytes);
+
+/* Name of the profile, as the recorder would make it now. */
+void qp_recorder_path(const qp_recorder_words *words, const qp_name_facts *facts, char *to,
+                      size_t n_bytes);
 
 /* Every option of the recorder with its default. */
 void qp_recorder_list(const qp_screen *s);

@@ -1,6 +1,7 @@
 /* run.c: `qprof run`: start a program so that it records, and show what it recorded. */
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -21,6 +22,7 @@
 #include "cli/outside.h"
 #include "cli/recorder.h"
 #include "cli/rows.h"
+#include "format/layout.h"
 
 enum { ROWS_SHOWN = 10 };
 
@@ -184,52 +186,111 @@ static void describe_end(int status, char *to, size_t n_bytes)
         snprintf(to, n_bytes, "ended with status %d", WEXITSTATUS(status));
 }
 
-/* Was the profile written by this program, and not by one before it? */
-static bool is_new(const qp_child *child, const char *path)
+/* What the head of a profile says; all 0 if it is none. */
+static qp_head head_of(const char *path)
+{
+    qp_head head = {0};
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    bool is_read = fd >= 0 && pread(fd, &head, sizeof head, 0) == sizeof head;
+    if (fd >= 0)
+        close(fd);
+    return is_read && memcmp(head.magic, QP_MAGIC, sizeof head.magic) == 0 ? head
+                                                                           : (qp_head){0};
+}
+
+/* A file that may be the profile. */
+typedef struct {
+    const char *path;
+    bool is_own; /* of the program itself, not of one that it started */
+    uint64_t written_at;
+} candidate;
+
+/* The last one counts: the one before may be so young that the clock cannot tell. */
+static bool is_better(const candidate *a, const candidate *b)
+{
+    if (a->is_own != b->is_own)
+        return a->is_own;
+    if (a->written_at != b->written_at)
+        return a->written_at > b->written_at;
+    return strverscmp(a->path, b->path) > 0;
+}
+
+/* Was the file written by this program, and not by one before it? */
+static bool is_new(const qp_child *child, candidate *c)
 {
     enum { TICK_NS = 10000000 }; /* the clock of file systems may be so much late */
     struct stat at;
-    if (stat(path, &at) != 0)
+    if (stat(c->path, &at) != 0)
         return false;
-    return (uint64_t)at.st_mtim.tv_sec * 1000000000 + (uint64_t)at.st_mtim.tv_nsec + TICK_NS >=
-           child->started_at;
+    c->written_at = (uint64_t)at.st_mtim.tv_sec * 1000000000 + (uint64_t)at.st_mtim.tv_nsec;
+    c->is_own = head_of(c->path).pid == (uint64_t)child->pid;
+    return c->written_at + TICK_NS >= child->started_at;
 }
 
-/* The profile that the program wrote: at `path`, or with a number behind it where that was taken.
- * The last one counts: the one before may be so young that the clock cannot tell. */
-static bool find_profile(const qp_child *child, char *path, size_t n_bytes)
+/* As one would type it, if it is below the current folder. */
+static const char *shorter(const char *path)
 {
-    char name[4096 + 8];
-    int found = is_new(child, path) ? 0 : -1;
-    for (int i = 1; i < 1000; i++) {
-        qp_text_format(name, sizeof name, "%s.%d", path, i);
-        if (access(name, F_OK) != 0)
-            break;
-        if (is_new(child, name))
-            found = i;
+    char folder[4096];
+    size_t n = getcwd(folder, sizeof folder) ? strlen(folder) : 0;
+    bool is_below = n && strncmp(path, folder, n) == 0 && path[n] == '/';
+    return is_below ? path + n + 1 : path;
+}
+
+/* The profile that the program wrote: under its name, or with a number behind it where that was
+ * taken. */
+static bool find_profile(const qp_child *child, const qp_recorder_words *words, char *path,
+                         size_t n_bytes)
+{
+    char pattern[2 * 4096];
+    glob_t names = {0};
+    candidate best = {0};
+    qp_recorder_glob(words, child->pid, pattern, sizeof pattern);
+    glob(pattern, 0, NULL, &names);
+    strncat(pattern, ".[0-9]*", sizeof pattern - strlen(pattern) - 1);
+    glob(pattern, GLOB_APPEND, NULL, &names);
+    for (size_t i = 0; i < names.gl_pathc; i++) {
+        candidate c = {.path = names.gl_pathv[i]};
+        if (is_new(child, &c) && (!best.path || is_better(&c, &best)))
+            best = c;
     }
-    if (found > 0) {
-        qp_text_format(name, sizeof name, ".%d", found);
-        strncat(path, name, n_bytes - strlen(path) - 1);
-    }
-    return found >= 0;
+    if (best.path)
+        qp_text_format(path, n_bytes, "%s", shorter(best.path));
+    globfree(&names);
+    return best.path != NULL;
+}
+
+/* The name that the recorder would have given to what the program left behind. */
+static void name_live(const qp_cli *cli, const qp_child *child, const qp_recorder_words *words,
+                      char *path, size_t n_bytes)
+{
+    const char *program = cli->args.rest[0], *slash = strrchr(program, '/');
+    const qp_name_facts facts = {.program = slash ? slash + 1 : program,
+                                 .program_path = program,
+                                 .pid = child->pid,
+                                 .thread = child->pid,
+                                 .dataset = head_of(child->live).dataset};
+    char whole[4096];
+    qp_recorder_path(words, &facts, whole, sizeof whole);
+    qp_text_format(path, n_bytes, "%s", shorter(whole));
 }
 
 /* @return exit status of the command, given the program's */
-static int show_profile(qp_cli *cli, const qp_child *child, char *path, size_t n_bytes)
+static int show_profile(qp_cli *cli, const qp_child *child, const qp_recorder_words *words)
 {
+    char path[4096];
     int status =
         WIFSIGNALED(child->status) ? 128 + WTERMSIG(child->status) : WEXITSTATUS(child->status);
     char end[64];
     describe_end(child->status, end, sizeof end);
     if (*child->live) {
-        if (!save_live(cli, child->live, path, n_bytes))
+        name_live(cli, child, words, path, sizeof path);
+        if (!save_live(cli, child->live, path, sizeof path))
             return QP_EXIT_UNUSABLE;
         qp_cli_warn(cli,
                     "%s %s before it could finish its profile; saved what it had recorded "
                     "to %s",
                     cli->args.rest[0], end, path);
-    } else if (!find_profile(child, path, n_bytes)) {
+    } else if (!find_profile(child, words, path, sizeof path)) {
         qp_cli_warn(cli,
                     "%s %s and recorded nothing: it is no program with libqprof inside, it "
                     "refused its options, or it made no call; try: qprof run -- qlua SCRIPT",
@@ -272,7 +333,6 @@ static int run_run(qp_cli *cli)
 {
     qp_recorder_words words;
     qp_child child;
-    char path[4096];
     if (cli->args.has_list) {
         qp_recorder_list(&cli->screen);
         return QP_EXIT_CLEAN;
@@ -288,8 +348,7 @@ static int run_run(qp_cli *cli)
         return QP_EXIT_UNUSABLE;
     if (!qp_child_run(cli, cli->args.rest, &words, &child))
         return QP_EXIT_UNUSABLE;
-    qp_recorder_path(&words, child.pid, path, sizeof path);
-    return show_profile(cli, &child, path, sizeof path);
+    return show_profile(cli, &child, &words);
 }
 
 static const qp_flag flags[] = {
@@ -298,7 +357,8 @@ static const qp_flag flags[] = {
     {"clock", 'c', QP_FLAG_TEXT, "CLOCK", QP_FLAG_AT(clock), NULL,
      "what is measured: elapsed, user, user+kernel, counts, ... (default elapsed)"},
     {"output", 'o', QP_FLAG_TEXT, "FILE", QP_FLAG_AT(output), NULL,
-     "name of the profile; %p is the process id (default PROGRAM.%p.qprof)"},
+     "name of the profile; %p is the process id, %n the number of the dataset "
+     "(default PROGRAM.%p.qprof)"},
     {"granularity", 'g', QP_FLAG_WORD, "function|basic-block|line", QP_FLAG_AT(granularity),
      NULL, "finest detail that is collected (default line)"},
     {"pc", 0, QP_FLAG_TEXT, "COMMAND", QP_FLAG_AT(pc), NULL,

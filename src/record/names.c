@@ -1,7 +1,4 @@
-/* names.c: conversions in names, and the places of live files.
- *
- * What a conversion yields is reduced to letters, digits, '.', '_' and '-', so that a program's
- * name never becomes a path. */
+/* names.c: names of datasets and traces, and the places of live files. */
 #include "record/names.h"
 
 #include <errno.h>
@@ -12,10 +9,9 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "base/clock.h"
+#include "format/file_name.h"
 #include "record/thread.h"
 
 static void read_link(const char *path, char *out, size_t n_bytes)
@@ -51,59 +47,13 @@ uint64_t qp_names_process_start(void)
     return at ? strtoull(at, NULL, 10) : 0;
 }
 
-static char safe(char c)
-{
-    bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-    return is_plain || c == '.' || c == '-' ? c : '_';
-}
-
-/* @return false: not a conversion */
-static bool convert(char letter, uint32_t dataset, char *out, size_t n_bytes)
-{
-    time_t now = (time_t)(qp_clock_wall() / 1000000000u);
-    struct tm t;
-    out[0] = '\0';
-    switch (letter) {
-    case 'v':
-        snprintf(out, n_bytes, "%s", qp_run.program);
-        break;
-    case 'V':
-        snprintf(out, n_bytes, "%s", qp_run.program_path);
-        break;
-    case 'p':
-        snprintf(out, n_bytes, "%ld", (long)getpid());
-        break;
-    case 'n':
-        snprintf(out, n_bytes, "%u", dataset);
-        break;
-    case 'T':
-        snprintf(out, n_bytes, "%ld", (long)gettid());
-        break;
-    case 'h':
-        gethostname(out, n_bytes);
-        out[n_bytes - 1] = '\0';
-        break;
-    case 't':
-        if (localtime_r(&now, &t))
-            strftime(out, n_bytes, "%H:%M", &t);
-        return true;
-    case 'd':
-        if (localtime_r(&now, &t))
-            strftime(out, n_bytes, "%y%m%d", &t);
-        break;
-    default:
-        return false;
-    }
-    for (char *c = out; *c; c++)
-        *c = safe(*c);
-    return true;
-}
-
 typedef enum { EXPAND_OK, EXPAND_UNKNOWN, EXPAND_LONG } expansion;
 
 static expansion expand(const char *pattern, uint32_t dataset, const char *file, char *out,
                         size_t n_bytes, char *bad)
 {
+    const qp_name_facts facts = {qp_run.program, qp_run.program_path, getpid(), gettid(),
+                                 dataset};
     size_t n = 0;
     for (; *pattern; pattern++) {
         char value[QP_PATH_MAX] = {*pattern, '\0'};
@@ -111,7 +61,7 @@ static expansion expand(const char *pattern, uint32_t dataset, const char *file,
             *bad = *++pattern;
             if (*bad == 'b' && file)
                 snprintf(value, sizeof value, "%s", file);
-            else if (*bad != '%' && !convert(*bad, dataset, value, sizeof value))
+            else if (*bad != '%' && !qp_name_convert(&facts, *bad, value, sizeof value))
                 return EXPAND_UNKNOWN;
         }
         size_t length = strlen(value);

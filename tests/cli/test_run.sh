@@ -24,6 +24,17 @@ claim "with its blanks and percent signs" test -f 'a b%.qprof'
 claim "%p is the process id" ends 0 qprof run --output=x-%p.qprof -- ./score 'main(' 1 ')'
 claim "so it is" sh -c "ls | grep -Eqx 'x-[0-9]+\.qprof'"
 
+echo 'action keep get-results exit : f' >keep.conf
+claim "%n is the number of the dataset" ends 0 qprof run --config=keep.conf -o 'n-%n.qprof' -- ./score 'main(' 'f(' 1 ')' ')'
+claim "the last one is shown" grep -Fq 'Next: qprof report n-1.qprof' err
+claim "the other was saved before" test -f n-0.qprof
+claim "%v, %t, %d: what only the program knows" ends 0 qprof run -o '[%v]*-%d-%t.qprof' -- ./score 'main(' 1 ')'
+claim "is found" grep -Eq 'Next: qprof report \[score\]\*-[0-9]{6}-[0-9]{2}:[0-9]{2}\.qprof$' err
+cp n-1.qprof of-another.qprof
+touch -d '1 hour' of-another.qprof
+claim "its own is preferred to younger ones" ends 0 qprof run -o 'of-%v.qprof' -- ./score 'main(' 1 ')'
+claim "by its process" grep -Fq 'Next: qprof report of-score.qprof' err
+
 options() { qprof info --format=json "$1" | jq -r .run.options; }
 claim "flags reach the recorder" ends 0 qprof run --time=none -o n.qprof -- ./score 'main(' 1 ')'
 claim "time" same none "$(qprof info --format=json n.qprof | jq -r .run.time)"
@@ -67,6 +78,8 @@ claim "its figures" same '[["main",1],["f",1]]' \
     "$(qprof report --format=json killed.qprof | jq -c '[.methods[] | [.name, .calls]]')"
 claim "it is unsealed" same unsealed "$(qprof info --format=json killed.qprof | jq -r .run.state)"
 claim "check passes" ends 0 qprof check killed.qprof
+claim "a killed program's dataset" ends 137 qprof run --config=keep.conf -o 'k-%n-%v.qprof' -- ./score 'main(' 10 'f(' 5 ')' kill
+claim "has the next number" grep -Fq 'saved what it had recorded to k-1-score.qprof' err
 echo mine > mine.qprof
 claim "a first run" ends 0 qprof run -o again.qprof -- ./score 'main(' 'f(' ')' ')'
 claim "a second one of that name" ends 0 qprof run -o again.qprof -- ./score 'main(' 'g(' ')' ')'
