@@ -9,12 +9,16 @@
 #include <unistd.h>
 
 #include "base/atomic.h"
+#include "base/clock.h"
 #include "record/charge.h"
 #include "record/rules.h"
 #include "record/stack.h"
 #include "record/trace.h"
 
-enum { TAKE_SPINS = 1000, TAKE_TRIES = 11000 /* the later ones yield the processor */ };
+enum {
+    TAKE_SPINS = 1000,       /* before others may have the processor, for at most: */
+    PATIENCE_NS = 100000000, /* the other carrier may have lost its own in between */
+};
 
 /* In qprof_thread.carrier: it is changing hands. */
 #define BETWEEN UINT32_MAX
@@ -64,20 +68,22 @@ static bool steal(qprof_thread *th, uint32_t from)
 /* Drive the thread from here. A thread that is changing hands needs a moment. */
 bool qp_thread_take(qprof_thread *th)
 {
-    for (unsigned tries = 0; tries < TAKE_TRIES; tries++) {
+    uint64_t until = 0;
+    for (unsigned tries = 0; !until || qp_clock_monotonic() < until; tries++) {
         uint32_t from = qp_observe(&th->carrier);
         if (from == qp_here.ordinal)
             return true;
-        if (from == BETWEEN) {
-            if (tries >= TAKE_SPINS)
-                sched_yield();
-        } else if (qp_swap_if(&th->carrier, &from, BETWEEN)) {
+        if (from != BETWEEN && qp_swap_if(&th->carrier, &from, BETWEEN)) {
             bool is_ours = !from || steal(th, from);
             if (!from)
                 wake(th);
             qp_publish(&th->carrier, is_ours ? qp_here.ordinal : from);
             return is_ours || give_up();
         }
+        if (tries == TAKE_SPINS)
+            until = qp_clock_monotonic() + PATIENCE_NS;
+        if (until)
+            sched_yield();
     }
     return give_up();
 }
