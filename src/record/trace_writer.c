@@ -188,12 +188,12 @@ static bool write_rings(bool takes_all)
 }
 
 /* Slots that nobody wants any more may be used again. */
-static void free_slots(bool is_stream)
+static void free_slots(bool is_stream, const qp_trace_consumer *consumer)
 {
     for (uint32_t i = 0; qp_trace_ring_at(i); i++) {
         qp_ring *ring = qp_trace_ring_at(i);
         uint64_t tail = is_stream ? writer.taken[i] : qp_load(&ring->head);
-        uint64_t cursor = writer.consumer ? writer.consumer->cursor(i) : tail;
+        uint64_t cursor = consumer ? consumer->cursor(i) : tail;
         qp_publish(&ring->tail, cursor < tail ? cursor : tail);
     }
 }
@@ -206,9 +206,10 @@ static bool pass(bool takes_all)
         is_filling = write_rings(takes_all);
     if (is_left_behind())
         return false;
-    if (writer.consumer)
-        writer.consumer->pass(until);
-    free_slots(is_stream);
+    const qp_trace_consumer *consumer = qp_observe(&writer.consumer);
+    if (consumer)
+        consumer->pass(until);
+    free_slots(is_stream, consumer);
     qp_bump(&writer.n_steps, 1);
     return is_filling;
 }
