@@ -293,7 +293,7 @@ int qprof_add_annotation(const char *text)
 
 /* ---- diagnostics --------------------------------------------------------------------------- */
 
-typedef enum { UNWOUND, DESTROYED_LIVE, TRIGGER_OFF, STILL_LIVE, DROPPED, N_TERMS } term;
+typedef enum { UNWOUND, DESTROYED_LIVE, STILL_LIVE, DROPPED, N_TERMS } term;
 
 static const char *const term_names[N_TERMS] = {
 #define QP_X(name, text) #name,
@@ -320,9 +320,9 @@ static uint64_t sum_term(term which)
         if (!qp_observe(&qp_threads_at(i)->pulse))
             continue;
         const qp_thread_record *r = qp_record_of(qp_threads_at(i));
-        const uint64_t terms[N_TERMS] = {
-            qp_load(&r->n_unwound), qp_load(&r->n_destroyed_live), qp_load(&r->n_trigger_off),
-            frames_of(qp_threads_at(i), r), qp_load(&r->n_dropped)};
+        const uint64_t terms[N_TERMS] = {qp_load(&r->n_unwound), qp_load(&r->n_destroyed_live),
+                                         frames_of(qp_threads_at(i), r),
+                                         qp_load(&r->n_dropped)};
         sum += terms[which];
     }
     return sum;

@@ -78,7 +78,6 @@ extern const char qp_diagnostic_kinds[QP_D_COUNT + 1];
 #define QP_IDENTITY_TERMS(X)                                                                   \
     X(unwound, "frames ended by an exit of a frame below them")                                \
     X(destroyed_live, "frames open when their thread was destroyed")                           \
-    X(trigger_off, "frames closed because a trigger turned recording off")                     \
     X(still_live, "frames open at the end")                                                    \
     X(dropped, "entries that were seen and not recorded")
 

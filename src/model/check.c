@@ -39,8 +39,8 @@ static uint64_t entries_of(const qp_model_thread *th)
 
 static uint64_t ends_of(const qp_model_thread *th)
 {
-    return th->n_exits + th->n_unwound + th->n_destroyed_live + th->n_trigger_off +
-           th->n_still_live + th->n_dropped;
+    return th->n_exits + th->n_unwound + th->n_destroyed_live + th->n_still_live +
+           th->n_dropped;
 }
 
 static uint64_t distance(uint64_t a, uint64_t b)
@@ -48,10 +48,11 @@ static uint64_t distance(uint64_t a, uint64_t b)
     return a > b ? a - b : b - a;
 }
 
-/* Events that may be half recorded. */
+/* Events that may be half recorded; one of them may be an unwinding, which ends many frames. */
 static uint64_t allowance(const qp_model *m, const qp_model_thread *th)
 {
-    return th->n_drift + (m->run.state != QP_RUN_SEALED);
+    uint64_t n_in_flight = th->n_ending ? th->n_ending : 1;
+    return th->n_drift + (m->run.state == QP_RUN_SEALED ? 0 : n_in_flight);
 }
 
 static void check_identity(inspection *s)

@@ -188,13 +188,12 @@ static bool read_diagnostics(qp_model_private *own)
         QP_DIAGNOSTICS(QP_X)
 #undef QP_X
     };
-    enum { N_KNOWN = sizeof known / sizeof *known, N_TERMS = 5 };
-    uint64_t unwound = 0, destroyed_live = 0, trigger_off = 0, still_live = 0, dropped = 0;
+    enum { N_KNOWN = sizeof known / sizeof *known, N_TERMS = 4 };
+    uint64_t unwound = 0, destroyed_live = 0, still_live = 0, dropped = 0;
     for (uint32_t i = 1; i < own->model.n_threads; i++) {
         const qp_model_thread *th = &own->threads[i];
         unwound = qp_sum(unwound, th->n_unwound);
         destroyed_live = qp_sum(destroyed_live, th->n_destroyed_live);
-        trigger_off = qp_sum(trigger_off, th->n_trigger_off);
         still_live = qp_sum(still_live, th->n_still_live);
         dropped = qp_sum(dropped, th->n_dropped);
     }

@@ -119,7 +119,6 @@ static void add_terms(qp_thread_record *to, const qp_model_thread *th)
     to->n_exits = qp_sum(to->n_exits, th->n_exits);
     to->n_unwound = qp_sum(to->n_unwound, th->n_unwound);
     to->n_destroyed_live = qp_sum(to->n_destroyed_live, th->n_destroyed_live);
-    to->n_trigger_off = qp_sum(to->n_trigger_off, th->n_trigger_off);
     to->n_dropped = qp_sum(to->n_dropped, th->n_dropped);
     to->n_deep_total = qp_sum(to->n_deep_total, th->n_deep_total);
     to->n_folded = qp_sum(to->n_folded, th->n_folded);
@@ -138,8 +137,7 @@ static uint32_t add_32(uint32_t a, uint64_t b)
 static void settle(qp_thread_record *to, const qp_model_thread *th)
 {
     uint64_t in = th->n_in_tree + th->n_deep_total + th->n_folded + th->n_cleared;
-    uint64_t out = th->n_exits + th->n_unwound + th->n_destroyed_live + th->n_trigger_off +
-                   th->n_still_live;
+    uint64_t out = th->n_exits + th->n_unwound + th->n_destroyed_live + th->n_still_live;
     to->n_deep = add_32(to->n_deep, th->n_still_live + (in > out ? in - out : 0));
     to->n_folded = qp_sum(to->n_folded, out > in ? out - in : 0);
 }

@@ -42,7 +42,7 @@ static void read_thread(qp_model_private *own, qp_cell cell, uint32_t index)
         .n_exits = r->n_exits,
         .n_unwound = r->n_unwound,
         .n_destroyed_live = r->n_destroyed_live,
-        .n_trigger_off = r->n_trigger_off,
+        .n_ending = r->n_ending,
         .n_dropped = r->n_dropped,
         .n_deep = r->n_deep,
         .n_deep_total = r->n_deep_total,

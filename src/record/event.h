@@ -26,6 +26,14 @@ bool qp_event_leave(qprof_thread *th, qprof_frame *top, qp_outside *o, const voi
 /* @return the top frame, in an event again; NULL: the thread is not recorded any more */
 qprof_frame *qp_event_return(qprof_thread *th, const qp_outside *o);
 
+/* Before n frames are counted as ended by one event; 0: the top shows it. A file that is left in
+ * between says that they may be. */
+static inline void qp_event_ending(qprof_thread *th, uint64_t n)
+{
+    qp_publish(&qp_record_of(th)->n_ending, n);
+    qp_signal_fence();
+}
+
 /* The record of the method of a frame. */
 qp_cell qp_event_method(const qprof_thread *th, const qprof_frame *f);
 

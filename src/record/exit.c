@@ -65,6 +65,8 @@ static void after_exit(qprof_thread *th, qprof_frame **top, const qprof_frame *e
 static void count_ends(qprof_thread *th, uint64_t n, uint64_t *n_before)
 {
     uint64_t n_exits = n && !*n_before;
+    if (n > 1)
+        qp_event_ending(th, n);
     QPROF_ADD(th->pulse->n_exits, n_exits);
     QPROF_ADD(th->pulse->n_unwound, n - n_exits);
     *n_before += n;
@@ -191,8 +193,11 @@ static __attribute__((noinline)) void leave_slowly(qprof_thread *th, uintptr_t i
         leave(th, &top, id);
     if (top) {
         qp_event_end(th, top);
-        if (QP_UNLIKELY(th->pulse->n_unwound != n_unwound && qp_load(&qp_watch_on)))
-            watch_unwind(th, top);
+        if (QP_UNLIKELY(th->pulse->n_unwound != n_unwound)) {
+            qp_event_ending(th, 0);
+            if (qp_load(&qp_watch_on))
+                watch_unwind(th, top);
+        }
     }
     qp_watch_settle();
     errno = host_errno;

@@ -75,6 +75,20 @@ static void an_unsealed_profile_may_have_one_event_in_flight(void **state)
     }
 }
 
+/* Killed in an unwinding of seven frames: all of them counted, none popped; but not eight. */
+static void an_unwinding_in_flight_is_as_many_ends_as_it_says(void **state)
+{
+    (void)state;
+    for (unsigned n = 7; n <= 8; n++) {
+        world w = begin();
+        qp_thread_record *r = profile_at(w.p, w.thread);
+        profile_head(w.p)->state = QP_LIVE;
+        r->n_ending = 7;
+        r->n_unwound += n;
+        assert_only_fails(w, n == 7 ? NULL : "accounting_identity", QP_LOAD_CLEAN);
+    }
+}
+
 static void a_snapshot_may_drift_as_far_as_it_says(void **state)
 {
     (void)state;
@@ -101,8 +115,7 @@ static void every_term_of_the_identity_counts(void **state)
     r->n_deep = 3;     /* 5 open */
     r->n_exits = 20;
     r->n_unwound = 10;
-    r->n_destroyed_live = 9;
-    r->n_trigger_off = 4; /* 61 with those that were dropped */
+    r->n_destroyed_live = 13; /* 61 with those that were dropped */
     assert_only_fails(w, NULL, QP_LOAD_CLEAN);
 }
 
@@ -173,6 +186,7 @@ int main(void)
         cmocka_unit_test(a_sound_profile_passes_all),
         cmocka_unit_test(an_entry_without_an_end_is_found),
         cmocka_unit_test(an_unsealed_profile_may_have_one_event_in_flight),
+        cmocka_unit_test(an_unwinding_in_flight_is_as_many_ends_as_it_says),
         cmocka_unit_test(a_snapshot_may_drift_as_far_as_it_says),
         cmocka_unit_test(every_term_of_the_identity_counts),
         cmocka_unit_test(a_caller_behind_its_callee_is_found),
