@@ -169,10 +169,10 @@ qp_registration qp_methods_register(qp_methods *m, const qp_method_info *info)
         if ((flags & QP_METHOD_CLAIMED) || (!is_pseudo && (flags & QP_METHOD_REGISTERED)))
             return QP_KNOWN;
     } while (!qp_swap_if(&r->flags, &flags, flags | QP_METHOD_CLAIMED));
-    qp_store(&r->name, qp_texts_add(m->texts, info->name));
-    qp_store(&r->class_name, qp_texts_add(m->texts, info->class_name));
-    qp_store(&r->file, qp_texts_add(m->texts, info->file));
-    qp_store(&r->module, m->module);
+    qp_publish(&r->name, qp_texts_add(m->texts, info->name));
+    qp_publish(&r->class_name, qp_texts_add(m->texts, info->class_name));
+    qp_publish(&r->file, qp_texts_add(m->texts, info->file));
+    qp_publish(&r->module, m->module);
     qp_ref lines = copy_lines(m, info->lines, info->n_lines);
     qp_publish(&r->lines, lines);
     qp_fetch_or(&r->flags, (uint32_t)QP_METHOD_REGISTERED |

@@ -86,3 +86,8 @@ const char *qp_texts_at(const qp_texts *t, qp_ref ref)
 {
     return ref ? ((const qp_text *)qp_at_ref(t->space, ref))->bytes : "";
 }
+
+const char *qp_texts_of(const qp_texts *t, const qp_ref *place)
+{
+    return qp_texts_at(t, qp_observe(place));
+}

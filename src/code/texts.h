@@ -23,6 +23,9 @@ qp_ref qp_texts_add(qp_texts *t, const char *text);
 /* The text of a ref; "" for 0. Valid as long as the file. */
 const char *qp_texts_at(const qp_texts *t, qp_ref ref);
 
+/* The same of a place that another thread may be storing into. */
+const char *qp_texts_of(const qp_texts *t, const qp_ref *place);
+
 /* A zeroed index block; 0: no room. For qp_trie. */
 uint32_t qp_texts_block(void *texts);
 

@@ -33,16 +33,16 @@ bool qp_pc_is_procedure(qp_cell method)
 
 const char *qp_pc_procedure_name(qp_cell method)
 {
-    return qp_texts_at(&qp_run.texts, qp_load(&method_at(method)->name));
+    return qp_texts_of(&qp_run.texts, &method_at(method)->name);
 }
 
 int qp_pc_module(qp_cell method, const char **module)
 {
     const qp_method *m = method_at(method);
-    *module = qp_texts_at(&qp_run.texts, qp_load(&m->class_name));
+    *module = qp_texts_of(&qp_run.texts, &m->class_name);
     if ((*module)[0])
         return (int)strlen(*module);
-    const char *file = qp_texts_at(&qp_run.texts, qp_load(&m->file));
+    const char *file = qp_texts_of(&qp_run.texts, &m->file);
     const char *slash = strrchr(file, '/'), *base = slash ? slash + 1 : file;
     const char *dot = strrchr(base, '.');
     *module = base;

@@ -65,12 +65,12 @@ const qp_hooks *qp_rules_hooks(qp_cell method)
 static void describe(const qp_method *m, subject *s)
 {
     const qp_texts *texts = &qp_run.texts;
-    s->module = qp_texts_at(texts, m->module);
-    s->file = qp_texts_at(texts, m->file);
+    s->module = qp_texts_of(texts, &m->module);
+    s->file = qp_texts_of(texts, &m->file);
     const char *slash = strrchr(s->file, '/');
     s->base = slash ? slash + 1 : s->file;
-    s->class_name = qp_texts_at(texts, m->class_name);
-    s->name = qp_texts_at(texts, m->name);
+    s->class_name = qp_texts_of(texts, &m->class_name);
+    s->name = qp_texts_of(texts, &m->name);
     s->id = m->id;
     snprintf(s->display, sizeof s->display, "%s%s%s", s->class_name,
              s->class_name[0] ? "." : "", s->name);

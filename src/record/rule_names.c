@@ -43,8 +43,8 @@ static qp_trie index_of_names(void)
 static void describe(qp_cell method, named *n)
 {
     const qp_method *m = qp_at(&qp_run.space, method);
-    const char *name = qp_texts_at(&qp_run.texts, m->name);
-    const char *class_name = qp_texts_at(&qp_run.texts, m->class_name);
+    const char *name = qp_texts_of(&qp_run.texts, &m->name);
+    const char *class_name = qp_texts_of(&qp_run.texts, &m->class_name);
     char display[NAME_BYTES];
     snprintf(display, sizeof display, "%s.%s", class_name, name);
     *n = (named){.method = method};

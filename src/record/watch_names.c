@@ -146,8 +146,8 @@ static bool take_key(const qp_method *m, unsigned kind, const char *text, uint64
 bool qp_watch_names(const qp_method *m)
 {
     char display[NAME_BYTES];
-    const char *name = qp_texts_at(&qp_run.texts, m->name);
-    const char *class_name = qp_texts_at(&qp_run.texts, m->class_name);
+    const char *name = qp_texts_of(&qp_run.texts, &m->name);
+    const char *class_name = qp_texts_of(&qp_run.texts, &m->class_name);
     if (!qp_observe(&qp_watch.watched))
         return false;
     snprintf(display, sizeof display, "%s%s%s", class_name, class_name[0] ? "." : "", name);
