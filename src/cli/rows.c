@@ -52,8 +52,8 @@ static bool is_shown(const qp_args *args, const qp_view *v, uint32_t method)
 {
     const qp_figures *f = &v->flat[method];
     const qp_model_method *x = &v->m->methods[method];
-    /* and nobody counted its calls, or they do not count */
-    bool is_on_path = f->total && (!v->m->run.has_calls || *v->m->run.when);
+    /* and its calls do not count, or nobody counted any */
+    bool is_on_path = f->total && (f->skips == 0 || *v->m->run.when);
     if (f->hits == 0 && f->self == 0 && !is_on_path && !(args->has_skips && f->skips))
         return false;
     return !args->filter || strstr(x->name, args->filter) || strstr(x->file, args->filter);

@@ -23,6 +23,10 @@ figures run.pb.gz >found
 claim "pprof and back: the same figures" diff -u wanted found
 claim "... and the same call paths" same "$(paths run.qprof)" "$(paths run.pb.gz)"
 gunzip -c run.pb.gz >run.pb
+figures --when='"".g' run.qprof >wanted_g
+qprof export --to=pprof --when='"".g' -o g.pb.gz run.qprof
+figures g.pb.gz >found
+claim "... of a view, callers that have no calls, too" diff -u wanted_g found
 figures run.pb >found
 claim "... compressed or not" diff -u wanted found
 qprof export --to=callgrind -o callgrind.out.1 run.qprof
