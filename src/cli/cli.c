@@ -24,11 +24,13 @@
 
 static void print_message(const qp_cli *cli, const char *format, va_list list)
 {
-    char message[2048], shown[4096], line[4200];
+    char message[2048], shown[4096], place[24] = "", line[4200];
     vsnprintf(message, sizeof message, format, list);
+    if (cli->line)
+        snprintf(place, sizeof place, "line %u: ", cli->line);
     qp_text_terminal(shown, sizeof shown, message, NULL);
-    int n = snprintf(line, sizeof line, "qprof%s%s: %s\n", cli->command ? " " : "",
-                     cli->command ? cli->command->name : "", shown);
+    int n = snprintf(line, sizeof line, "qprof%s%s: %s%s\n", cli->command ? " " : "",
+                     cli->command ? cli->command->name : "", place, shown);
     /* One write: lines of several processes do not mix. Nobody could be told if it failed. */
     if (write(STDERR_FILENO, line, (size_t)n) < 0)
         return;

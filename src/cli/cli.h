@@ -14,6 +14,7 @@ typedef struct qp_cli {
     qp_screen screen; /* on out */
     qp_out out;       /* standard output */
     char path[4096];  /* of the profile that was loaded, for messages */
+    unsigned line;    /* of the commands of a prompt that messages are about; 0: none */
 } qp_cli;
 
 extern const qp_command qp_command_run, qp_command_report, qp_command_tree, qp_command_detail,

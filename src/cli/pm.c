@@ -162,8 +162,7 @@ static void read_commands(qp_pm *p, int fd)
 {
     static char lines[INCLUDES_MOST + 1][2 * QP_PM_LINE_BYTES];
     char *line = lines[p->n_includes];
-    qp_pm_source source = {.fd = fd}, *before = p->source;
-    p->source = &source;
+    qp_pm_source source = {.fd = fd};
     prompt_for(p, "MAINPM: ");
     while (!p->must_quit && qp_pm_read(&source, line)) {
         size_t n = strlen(line);
@@ -173,6 +172,7 @@ static void read_commands(qp_pm *p, int fd)
             has_more = qp_pm_read(&source, line + n);
             n += strlen(line + n);
         }
+        p->cli->line = p->n_includes || !p->cli->screen.is_terminal ? source.line : 0;
         if (source.is_too_long)
             qp_pm_complain(p, "the line is longer than %d bytes", QP_PM_LINE_BYTES);
         else
@@ -180,7 +180,7 @@ static void read_commands(qp_pm *p, int fd)
         if (!p->must_quit)
             prompt_for(p, "MAINPM: ");
     }
-    p->source = before;
+    p->cli->line = 0;
 }
 
 static int run_prompt(qp_cli *cli)

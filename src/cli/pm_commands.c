@@ -24,10 +24,7 @@ void qp_pm_complain(qp_pm *p, const char *format, ...)
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
     qp_out_flush(&p->cli->out); /* in the order in which things happened */
-    if (p->n_includes || !p->cli->screen.is_terminal)
-        qp_cli_fail(p->cli, "line %u: %s", p->source->line, text);
-    else
-        qp_cli_fail(p->cli, "%s", text);
+    qp_cli_fail(p->cli, "%s", text);
     p->has_failed = true;
 }
 
@@ -79,6 +76,7 @@ static int run_words(qp_pm *p, const qp_command *command, words *w, const qp_scr
     static qp_cli sub; /* 64 KiB of buffers: not on the stack */
     char error[512] = "there is not enough memory";
     sub.command = command;
+    sub.line = p->cli->line;
     sub.screen = *screen;
     sub.path[0] = '\0';
     qp_out_init(&sub.out, STDOUT_FILENO);
@@ -99,37 +97,51 @@ static int run_words(qp_pm *p, const qp_command *command, words *w, const qp_scr
 
 /* ---- statistics ------------------------------------------------------------------------------ */
 
-static void add_file(qp_pm *p, const char *file)
+/* Read a profile once.
+ * @param command  [QP_CHARGE_COMMAND_BYTES] receives the PC command of its interrupts, "": none
+ * @return its name; NULL: it said why not */
+static const char *read_file(qp_pm *p, const char *file, char *command)
 {
     qp_model *m;
+    if (qp_cli_load(p->cli, file, &m) == QP_EXIT_UNUSABLE) {
+        p->has_failed = true;
+        return NULL;
+    }
+    qp_charge_command(command, &m->run);
+    qp_model_free(m);
+    return keep(p, file);
+}
+
+void qp_pm_add(qp_pm *p, const char *rest)
+{
+    char command[QP_CHARGE_COMMAND_BYTES];
     if (p->n_files == QP_LIST_MOST) {
         qp_pm_complain(p, "%d files are in the statistics; SAVE them and LOAD the sum",
                        QP_LIST_MOST);
         return;
     }
-    if (qp_cli_load(p->cli, file, &m) == QP_EXIT_UNUSABLE) {
-        p->has_failed = true;
-        return;
+    const char *file = read_file(p, rest, command);
+    if (file && *command && *p->command && strcmp(command, p->command) != 0) {
+        qp_pm_complain(
+            p,
+            "%s: its interrupts are of PC %s, but those before of PC %s: they do not "
+            "add up; LOAD takes it alone",
+            rest, command, p->command);
+    } else if (file) {
+        p->files[p->n_files++] = file;
+        if (*command)
+            memcpy(p->command, command, sizeof command);
     }
-    p->has_interrupts |= m->run.pc_period_ns != 0;
-    qp_model_free(m);
-    const char *kept = keep(p, file);
-    if (kept)
-        p->files[p->n_files++] = kept;
-}
-
-void qp_pm_add(qp_pm *p, const char *rest)
-{
-    add_file(p, rest);
 }
 
 void qp_pm_load(qp_pm *p, const char *rest)
 {
-    size_t n_before = p->n_files;
-    add_file(p, rest);
-    if (p->n_files == n_before)
+    char command[QP_CHARGE_COMMAND_BYTES];
+    const char *file = read_file(p, rest, command);
+    if (!file)
         return;
-    p->files[0] = p->files[n_before];
+    memcpy(p->command, command, sizeof command);
+    p->files[0] = file;
     p->n_files = 1;
 }
 
@@ -156,7 +168,7 @@ void qp_pm_save(qp_pm *p, const char *rest)
 
 static void list_words(qp_pm *p, words *w)
 {
-    if (p->has_interrupts && (p->has_calls || p->has_counts))
+    if (*p->command && (p->has_calls || p->has_counts))
         add(p, w, "--samples", NULL);
     if (p->has_calls)
         add(p, w, "--calls", NULL);

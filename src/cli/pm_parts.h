@@ -5,23 +5,24 @@
 #include "base/arena.h"
 #include "cli/config_file.h"
 #include "cli/pm_read.h"
+#include "model/charge.h"
 
 typedef struct {
     qp_cli *cli;
     qp_config_file config; /* of --config: its areas alone */
     qp_arena texts;
-    qp_pm_source *source;
     unsigned n_includes;
     const char *files[QP_LIST_MOST]; /* [n_files] the statistics */
     size_t n_files;
+    char command[QP_CHARGE_COMMAND_BYTES]; /* PC command of their interrupts; "": none */
     qp_list modules, no_modules, areas, no_areas;
     const char *pc;     /* NULL: none */
     const char *report; /* NULL: the screen */
-    bool has_interrupts, has_calls, has_counts, by_module;
+    bool has_calls, has_counts, by_module;
     bool has_failed, must_quit;
 } qp_pm;
 
-/* A message on standard error; from a pipe or a file it names the line. */
+/* A message on standard error. */
 void qp_pm_complain(qp_pm *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Commands. @param rest  behind the name; "": nothing */

@@ -16,6 +16,14 @@ claim "ADD adds" pm 'LOAD a.qprof' 'add b.qprof' 'list' # sampling 37
 claim "the sum" same ' score main 3 30.0 10 100.0 ' "$(row 'score +main' | sed 's/$/ /')"
 claim "LOAD takes the place of what was there" pm 'lo a.qprof' 'lo b.qprof' 'li'
 claim "of the last one" same '' "$(row 'score +f')"
+QPROF="-output=other.qprof -pc='REAL 3500000000'" ./score 'main(' %1 ')'
+claim "interrupts that do not add up are refused" sh -c \
+    "! printf 'load a.qprof\nadd other.qprof\nlist\n' | qprof pm >out 2>err"
+claim "where they are named" same "qprof pm: line 2: other.qprof: its interrupts are of PC REAL \
+3500000000, but those before of PC REAL 3600000000: they do not add up; LOAD takes it alone" "$(cat err)"
+claim "and what was there stays" same ' score f 3 75.0 3 75.0 ' "$(row 'score +f' | sed 's/$/ /')"
+claim "LOAD of calls behind interrupts" pm 'load a.qprof' 'load plain.qprof' calls list
+claim "lists the calls" grep -q '^Calls$' out
 claim "SAVE" pm 'load a.qprof' 'ad b.qprof' 'sa sum.qprof'
 claim "can be loaded" pm 'load sum.qprof' 'list'
 claim "and is the sum" same ' score g 4 40.0 4 40.0 ' "$(row 'score +g' | sed 's/$/ /')"
