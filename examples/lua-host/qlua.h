@@ -73,8 +73,8 @@ LUAI_FUNC void qlua_call_c_apart(lua_State *L, CallInfo *ci, lua_CFunction f);
 /** An interrupt waits, or the state is not bound yet: time up to now belongs to the frame `at`. */
 LUAI_FUNC void qlua_poll_sample(lua_State *L, CallInfo *at);
 
-/** A function that is no fresh one of a loop's is left, n_results not yet moved into its place. */
-LUAI_FUNC void qlua_leave(lua_State *L, CallInfo *ci, int n_results);
+/** A function that is no fresh one of a loop's is left: something is to be told or kept. */
+LUAI_FUNC void qlua_leave_told(lua_State *L, CallInfo *ci, int n_results);
 
 /** A call is traced from both of its ends; its arguments lie behind its function. */
 LUAI_FUNC void qlua_trace_entry(lua_State *L, CallInfo *ci, size_t method);
@@ -113,6 +113,19 @@ static inline void qlua_poll(lua_State *L, CallInfo *at)
 {
     if (l_unlikely(qprof_is_due(L->qth)))
         qlua_poll_sample(L, at);
+}
+
+/** Nothing is told, and no interrupt waits. */
+static inline int qlua_is_quiet(lua_State *L)
+{
+    return qlua_is_polling && l_likely(!qprof_is_due(L->qth));
+}
+
+/** A function that is no fresh one of a loop's is left, n_results not yet moved into its place. */
+static inline void qlua_leave(lua_State *L, CallInfo *ci, int n_results)
+{
+    if (!qlua_is_quiet(L))
+        qlua_leave_told(L, ci, n_results);
 }
 
 #if QLUA_LOOP == 3

@@ -38,18 +38,28 @@ void qlua_poll_sample(lua_State *L, CallInfo *at)
         qprof_sample_path(L->qth, path_of(L, at));
 }
 
+static inline void call(lua_State *L, StkId func, int n_results)
+{
+    CallInfo *ci = luaD_precall(L, func, n_results);
+    if (ci == NULL)
+        return;
+    ci->callstatus = CIST_FRESH;
+    ci->qid = 0;
+    qlua_execute(L, ci);
+}
+
+static __attribute__((noinline)) void call_outermost(lua_State *L, StkId func, int n_results)
+{
+    qlua_begin(L);
+    call(L, func, n_results);
+    qlua_end(L);
+}
+
 /* Out of any function C may go on for long: then the state is nobody's. */
 void qlua_poll_call(lua_State *L, StkId func, int n_results)
 {
-    int is_outermost = L->ci == &L->base_ci;
-    if (is_outermost)
-        qlua_begin(L);
-    CallInfo *ci = luaD_precall(L, func, n_results);
-    if (ci != NULL) {
-        ci->callstatus = CIST_FRESH;
-        ci->qid = 0;
-        qlua_execute(L, ci);
-    }
-    if (is_outermost)
-        qlua_end(L);
+    if (l_unlikely(L->ci == &L->base_ci))
+        call_outermost(L, func, n_results);
+    else
+        call(L, func, n_results);
 }

@@ -169,7 +169,7 @@ void qlua_end(lua_State *L)
         unmount(L);
 }
 
-void qlua_leave(lua_State *L, CallInfo *ci, int n_results)
+void qlua_leave_told(lua_State *L, CallInfo *ci, int n_results)
 {
     if (!qlua_is_apart)
         qlua_exit(L, ci);
@@ -189,24 +189,27 @@ size_t qlua_frame_method(lua_State *L, CallInfo *ci)
     return qlua_cfunction_method(L, ttislcf(f) ? fvalue(f) : clCvalue(f)->f);
 }
 
+static __attribute__((noinline)) void call_c_gated(lua_State *L, CallInfo *ci, lua_CFunction f)
+{
+    if (qlua_is_tracing)
+        qlua_trace_entry(L, ci, qlua_cfunction_method(L, f));
+    else
+        qlua_call_c(L, ci, f);
+}
+
+/* What is polled comes first in these two: as few instructions as can be. */
 void qlua_call_c_apart(lua_State *L, CallInfo *ci, lua_CFunction f)
 {
     if (qlua_is_polling) {
         ci->qid = 0;
         qlua_poll(L, ci->previous);
-    } else if (qlua_is_tracing) {
-        qlua_trace_entry(L, ci, qlua_cfunction_method(L, f));
     } else {
-        qlua_call_c(L, ci, f);
+        call_c_gated(L, ci, f);
     }
 }
 
-void qlua_call_apart(lua_State *L, StkId func, int n_results)
+static __attribute__((noinline)) void call_gated(lua_State *L, StkId func, int n_results)
 {
-    if (qlua_is_polling) {
-        qlua_poll_call(L, func, n_results);
-        return;
-    }
     CallInfo *ci = luaD_precall(L, func, n_results);
     if (ci == NULL)
         return;
@@ -216,6 +219,14 @@ void qlua_call_apart(lua_State *L, StkId func, int n_results)
     else if (qlua_is_on(L))
         qlua_entry_lua(L, ci);
     qlua_execute(L, ci);
+}
+
+void qlua_call_apart(lua_State *L, StkId func, int n_results)
+{
+    if (qlua_is_polling)
+        qlua_poll_call(L, func, n_results);
+    else
+        call_gated(L, func, n_results);
 }
 
 void qlua_unwind(lua_State *L, CallInfo *to)
