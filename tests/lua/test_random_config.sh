@@ -25,13 +25,23 @@ said_by_trace() {
         uniq -c | awk '{ print "call", $2, $1 }'
 }
 
+# A profile in which no block was counted has no lines, of routines neither.
+wanted() {
+    if [ "$1" = profile ] && ! grep -q '^line' expected; then
+        grep '^call'
+    else
+        sed 's/^routine/line/' | sort -k1,1 -k2,2V
+    fi
+}
+
 cd "$tmp"
 while [ "$seed" -le "$last" ]; do
     "$bin/lua-base" "$source/tests/lua/config/random.lua" "$seed" program.lua rules.conf expected
     for collect in profile coverage profile,coverage,trace; do
         record "-config=rules.conf -collect=$collect" run program.lua
         [ -f run.qprof ] || [ -s expected ] || continue # no profile: there was nothing to write
-        said_by_qprof run.qprof | only_statements | diff expected - ||
+        wanted "$collect" <expected | only_statements >statements
+        said_by_qprof run.qprof | wanted "$collect" | only_statements | diff statements - ||
             complain "seed $seed: $collect differs (< worked out, > recorded)"
         "$bin/qprof" check run.qprof >checked || complain "seed $seed: $collect: $(cat checked)"
     done

@@ -73,9 +73,9 @@ local function write_program(functions)
     emit('local qlua = require("qlua")')
     emit('collectgarbage("stop")')
     for i = N, 0, -1 do
-        emit("local function f" .. i .. "()")
+        functions[i].first = emit("local function f" .. i .. "()") + 1
         for _, s in ipairs(functions[i]) do emit_statement(s) end
-        emit("end")
+        functions[i].last = emit("end") - 1
     end
     emit("pcall(f0)")
     local file = assert(io.open(program_file, "w"))
@@ -259,5 +259,10 @@ for block, n in pairs(blocks) do
 end
 for line = 1, #text do
     if lines[line] then file:write("line ", line, " ", lines[line], "\n") end
+end
+for i = N, 0, -1 do -- of a routine that was called, each line as often
+    for line = functions[i].first, levels[i] == 1 and calls[i] and functions[i].last or 0 do
+        file:write("routine ", line, " ", calls[i], "\n")
+    end
 end
 file:close()
