@@ -66,13 +66,24 @@ static bool find_detail(detail *d, const qp_model *m, const qp_args *args)
 
 /* ---- text ---------------------------------------------------------------------------------- */
 
+static void print_one_call(const qp_screen *s, const qp_model *m, const qp_figures *f)
+{
+    char a[QP_NUMBER_BYTES], b[QP_NUMBER_BYTES], c[QP_NUMBER_BYTES];
+    qp_header_label(s, "one call");
+    qp_out_format(s->out, "%s on average", qp_view_amount(m, a, qp_figures_average(f)));
+    if (m->run.has_min_max && !m->run.is_estimated && f->min <= f->max)
+        qp_out_format(s->out, ", from %s to %s", qp_view_amount(m, b, f->min),
+                      qp_view_amount(m, c, f->max));
+    qp_out_text(s->out, " of self\n");
+}
+
 static void print_figures(const qp_cli *cli, const qp_model *m, const detail *d)
 {
     const qp_screen *s = &cli->screen;
     const qp_figures *f = &d->f;
     const qp_model_method *x = &m->methods[d->method];
     uint64_t whole = d->thread ? m->threads[d->thread].total : m->run.total;
-    char a[QP_NUMBER_BYTES], b[QP_NUMBER_BYTES], c[QP_NUMBER_BYTES];
+    char a[QP_NUMBER_BYTES], b[QP_NUMBER_BYTES];
     qp_method_title(s, m, d->method);
     qp_header_label(s, "calls");
     qp_out_text(s->out, qp_unit_count(a, f->calls));
@@ -94,12 +105,8 @@ static void print_figures(const qp_cli *cli, const qp_model *m, const detail *d)
     qp_header_label(s, "total");
     qp_out_format(s->out, "%s, %s %% of the time\n", qp_view_amount(m, a, f->total),
                   qp_unit_percent(b, f->total, whole));
-    qp_header_label(s, "one call");
-    qp_out_format(s->out, "%s on average", qp_view_amount(m, a, qp_figures_average(f)));
-    if (m->run.has_min_max && !m->run.is_estimated && f->min <= f->max)
-        qp_out_format(s->out, ", from %s to %s", qp_view_amount(m, b, f->min),
-                      qp_view_amount(m, c, f->max));
-    qp_out_text(s->out, " of self\n");
+    if (f->hits)
+        print_one_call(s, m, f);
     if (m->run.is_estimated) {
         qp_header_label(s, "interval");
         qp_out_format(s->out, "self %s %s, total %s %s\n", qp_screen_sign(s, QP_SIGN_HALF),

@@ -159,10 +159,19 @@ static void print_one(char *to, const layout *l, uint64_t ticks)
         qp_unit_count(to, value);
 }
 
+/* Ticks of one call. */
+static uint64_t of_one(const qp_figures *f, column c)
+{
+    return c == AVERAGE         ? qp_figures_average(f)
+           : c == AVERAGE_TOTAL ? qp_figures_average_total(f)
+           : c == MIN           ? f->min
+                                : f->max;
+}
+
 static void print_figure(char *to, const layout *l, const qp_figures *f, column c)
 {
     const qp_model *m = l->v->m;
-    bool has_extremes = f->min <= f->max;
+    bool has_one = c == MIN || c == MAX ? f->min <= f->max : f->hits > 0;
     switch (c) {
     case CALLS:
         qp_unit_count(to, f->calls);
@@ -188,15 +197,9 @@ static void print_figure(char *to, const layout *l, const qp_figures *f, column 
     case TOTAL_PERCENT:
         qp_unit_percent(to, f->total, l->v->whole_total);
         return;
-    case AVERAGE:
-        print_one(to, l, qp_figures_average(f));
-        return;
-    case AVERAGE_TOTAL:
-        print_one(to, l, qp_figures_average_total(f));
-        return;
     default:
-        if (has_extremes)
-            print_one(to, l, c == MIN ? f->min : f->max);
+        if (has_one)
+            print_one(to, l, of_one(f, c));
         else
             snprintf(to, QP_NUMBER_BYTES, "-");
     }
@@ -207,6 +210,10 @@ static const char *none_reason(const qp_args *args, const qp_view *v)
 {
     if (args->filter)
         return "No function fits the filter.\n";
+    if (*v->m->run.when)
+        return "No call path fits the pattern.\n";
+    if (!v->m->run.has_calls)
+        return "No function was seen, and calls were not counted.\n";
     for (uint32_t i = 1; i < v->m->n_methods; i++)
         if (v->flat[i].skips)
             return "All calls were made while recording was off; qprof report --show-skips "

@@ -76,6 +76,8 @@ static void print_head(const qp_screen *s, const qp_model *m, uint64_t self, uin
 {
     char a[QP_NUMBER_BYTES], b[QP_NUMBER_BYTES];
     uint32_t n_open = 0;
+    /* coverage keeps no stacks, and who samples itself shows them to nobody */
+    bool has_stacks = m->run.has_paths && !(m->run.is_stack_only && m->run.has_times);
     for (uint32_t i = 1; i < m->n_threads; i++)
         n_open += m->threads[i].is_alive && !m->threads[i].is_parked && m->threads[i].depth > 0;
     qp_screen_style(s, QP_STYLE_HEAD);
@@ -90,8 +92,10 @@ static void print_head(const qp_screen *s, const qp_model *m, uint64_t self, uin
     if (m->run.has_times && qp_view_is_time(m))
         qp_out_format(s->out, "%s %% of the time in functions, ",
                       qp_unit_percent(b, qp_model_ns(m, self), span_ns));
-    qp_out_format(s->out, "%" PRIu32 " of %s at work%s\n\n", n_open,
-                  qp_unit_things(a, qp_view_threads(m), "thread"),
+    if (has_stacks)
+        qp_out_format(s->out, "%" PRIu32 " of ", n_open);
+    qp_out_format(s->out, "%s%s%s\n\n", qp_unit_things(a, qp_view_threads(m), "thread"),
+                  has_stacks ? " at work" : "",
                   m->run.is_recording ? "" : "; recording is off");
 }
 

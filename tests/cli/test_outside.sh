@@ -62,7 +62,14 @@ claim "a file that exists" qprof run --pid $pid --for 100ms -o kept.qprof
 claim "is not overwritten" cmp out.qprof kept.qprof
 claim "the profile has a number" qprof check kept.qprof.1
 claim "top says how to sample it" sh -c "qprof top $pid | grep -q 'qprof run --pid=$pid'"
+claim "and whether it is at work" sh -c "qprof top $pid | grep -q '^1 of 1 thread at work'"
+claim "a report says why it is empty" sh -c "qprof report $pid | grep -q '^No function was seen, and calls'"
 end
+for mode in '-collect=samples -pc=REAL' -collect=coverage; do
+    begin "$mode"
+    claim "$mode: top does not know who is at work" sh -c "qprof top $pid | grep -Eq '(^|, )1 thread\$'"
+    end
+done
 
 # Native code of what only keeps its stack is foreign, as in its own samples.
 QPROF='-output=live.qprof -collect=stack' ./score 'main(' '<(' wait &

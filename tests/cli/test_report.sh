@@ -277,6 +277,13 @@ claim "threads are named after it" test "$(qprof report --threads long.qprof | w
 claim "JSON has all of it" same "$long" \
     "$(qprof report --format=json long.qprof | jq -r '.methods[].name | select(. != "f")')"
 
+record view.qprof 'main(' 'f(' 5 ')' ')'
+claim "without calls of its own there is no time of one" same 'main 0 - - -' \
+    "$(qprof report --when=score.f view.qprof | awk '$1 == "main" { print $1, $2, $7, $8, $9 }')"
+claim "nor in detail" sh -c "! qprof detail --when=score.f main view.qprof | grep -q 'one call'"
+claim "a view without paths says so" sh -c \
+    "qprof report --when=score.f:-\>score.main view.qprof | grep -q '^No call path fits the pattern'"
+
 # Coverage alone has functions and no call paths: what asks for those says so.
 QPROF='-collect=coverage -output=covered.qprof' ./score 'main(' 'f(' ')' ')'
 claim "of coverage alone there are functions" sh -c 'qprof report covered.qprof | grep -q "^main  *1"'
