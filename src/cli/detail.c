@@ -66,6 +66,16 @@ static bool find_detail(detail *d, const qp_model *m, const qp_args *args)
 
 /* ---- text ---------------------------------------------------------------------------------- */
 
+static void print_calls(const qp_screen *s, const qp_figures *f)
+{
+    char text[QP_NUMBER_BYTES];
+    qp_header_label(s, "calls");
+    qp_out_text(s->out, qp_unit_count(text, f->calls));
+    if (f->skips)
+        qp_out_format(s->out, " (%s while recording was off)", qp_unit_count(text, f->skips));
+    qp_out_char(s->out, '\n');
+}
+
 static void print_one_call(const qp_screen *s, const qp_model *m, const qp_figures *f)
 {
     char a[QP_NUMBER_BYTES], b[QP_NUMBER_BYTES], c[QP_NUMBER_BYTES];
@@ -85,11 +95,8 @@ static void print_figures(const qp_cli *cli, const qp_model *m, const detail *d)
     uint64_t whole = d->thread ? m->threads[d->thread].total : m->run.total;
     char a[QP_NUMBER_BYTES], b[QP_NUMBER_BYTES];
     qp_method_title(s, m, d->method);
-    qp_header_label(s, "calls");
-    qp_out_text(s->out, qp_unit_count(a, f->calls));
-    if (f->skips)
-        qp_out_format(s->out, " (%s while recording was off)", qp_unit_count(a, f->skips));
-    qp_out_char(s->out, '\n');
+    if (m->run.has_calls)
+        print_calls(s, f);
     qp_header_label(s, "measured");
     qp_out_text(s->out, x->type);
     if (*x->module) {
@@ -126,7 +133,8 @@ static bool print_edges(const qp_cli *cli, const qp_model *m, const char *title,
     snprintf(head, sizeof head, "Time%s", unit.suffix);
     qp_table_column(&t, title, QP_KEEP_BEGIN, 0);
     qp_table_column(&t, "", QP_ALIGN_LEFT, 0);
-    qp_table_column(&t, "Calls", QP_ALIGN_RIGHT, 0);
+    if (m->run.has_calls)
+        qp_table_column(&t, "Calls", QP_ALIGN_RIGHT, 0);
     if (m->run.has_times) {
         qp_table_column(&t, head, QP_ALIGN_RIGHT, 0);
         qp_table_column(&t, "% of total", QP_ALIGN_RIGHT, 0);
@@ -137,7 +145,8 @@ static bool print_edges(const qp_cli *cli, const qp_model *m, const char *title,
         has_recursion |= edges[i].is_recursive;
         qp_table_name(&t, QP_STYLE_PLAIN, x->name);
         qp_table_plain(&t, QP_STYLE_PLAIN, edges[i].is_recursive ? "*" : "");
-        qp_table_plain(&t, QP_STYLE_PLAIN, qp_unit_count(text, edges[i].calls));
+        if (m->run.has_calls)
+            qp_table_plain(&t, QP_STYLE_PLAIN, qp_unit_count(text, edges[i].calls));
         if (m->run.has_times) {
             qp_table_plain(&t, QP_STYLE_PLAIN,
                            qp_unit_number(text, qp_model_ns(m, edges[i].time), unit));

@@ -160,6 +160,7 @@ claim "and nothing by CPU time" same '0 0 0 0 0' "$(qprof list --format=json cpu
 play_it stack.qprof "-collect=samples -pc='VIRTUAL 1000000000'"
 claim "interrupts alone have times" same 'f:2000000000000' \
     "$(qprof report --format=json stack.qprof | jq -r '.methods[] | select(.name == "f") | "f:\(.self)"')"
+claim "detail has no word of calls" sh -c "! qprof detail main stack.qprof | grep -qi calls"
 claim "and no calls" sh -c "qprof report stack.qprof | grep -q 'no calls; user+kernel time by sampled estimate'"
 claim "checks hold" qprof check stack.qprof
 finish
