@@ -13,6 +13,7 @@
 #include "base/unit.h"
 #include "cli/interrupt.h"
 #include "cli/output.h"
+#include "cli/recorder.h"
 #include "model/live.h"
 #include "model/outside.h"
 
@@ -111,7 +112,7 @@ bool qp_outside_run(const qp_cli *cli, char *path, size_t n_bytes)
         qp_cli_fail(cli, "--pid=%s: expected the id of a process", a->pid);
     else if (!lasts)
         qp_cli_fail(cli, "--for=%s: expected a time, as 10s, 500ms or 2m", a->lasts);
-    if (!pid || !lasts)
+    if (!pid || !lasts || !qp_recorder_check_pc(cli, a->pc ? a->pc : ""))
         return false;
     qp_outside *o = qp_outside_open(pid, a->pc ? a->pc : "", error);
     if (!o) {

@@ -11,7 +11,7 @@
 
 #include "cli/config_file.h"
 #include "format/options.h"
-#include "model/outside.h"
+#include "model/charge.h"
 
 /* Append one word, quoted if it needs to be. @return false: no room */
 static bool add_word(qp_recorder_words *w, const char *name, const char *value)
@@ -71,20 +71,26 @@ static qp_parse check_file(void *cli, qp_options *unused, const char *path,
     return status == QP_EXIT_CLEAN ? QP_PARSE_OK : QP_PARSE_SYNTAX;
 }
 
+bool qp_recorder_check_pc(const qp_cli *cli, const char *command)
+{
+    qp_parse_error error;
+    if (qp_charge_is_command(command, &error))
+        return true;
+    qp_cli_fail(cli, "--pc: column %u: %s", error.column, error.message);
+    qp_cli_point(command, error.column);
+    return false;
+}
+
 static bool check_words(const qp_cli *cli, const char *words)
 {
     static qp_options o;
     qp_option_events events = {.config = check_file, .to = (void *)(uintptr_t)cli};
     qp_parse_error error = {0};
-    char mistake[QP_ERROR_BYTES];
     qp_options_init(&o);
     bool is_good = qp_options_parse(&o, words, &events, &error) == QP_PARSE_OK;
     if (!is_good && error.message[0])
         qp_cli_fail(cli, "%s; see qprof run --options", error.message);
-    if (!is_good || qp_outside_is_command(qp_option_text(&o, QP_OPT_pc), mistake))
-        return is_good;
-    qp_cli_fail(cli, "%s", mistake);
-    return false;
+    return is_good && qp_recorder_check_pc(cli, qp_option_text(&o, QP_OPT_pc));
 }
 
 /* Absolute, because the program may change its folder; a % of the folder's name is doubled. */

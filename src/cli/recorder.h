@@ -15,6 +15,9 @@ typedef struct {
 /* Words from the flags and the variable. @return false: a word is wrong, a message was printed */
 bool qp_recorder_parse(const qp_cli *cli, qp_recorder_words *words);
 
+/* Is it a PC command? @return false: a message was printed, with the place of the mistake */
+bool qp_recorder_check_pc(const qp_cli *cli, const char *command);
+
 /* All words for process `pid`: the value of QPROF. @return false: too long */
 bool qp_recorder_value(const qp_recorder_words *words, char *to, size_t n_bytes);
 

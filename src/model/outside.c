@@ -354,12 +354,6 @@ static bool parse(const char *text, qp_pc_command *command, char *error)
     return false;
 }
 
-bool qp_outside_is_command(const char *command, char error[QP_ERROR_BYTES])
-{
-    qp_pc_command unused;
-    return parse(command, &unused, error);
-}
-
 static bool open_file(qp_outside *o, char *error)
 {
     char reason[QP_ERROR_BYTES / 2];

@@ -24,9 +24,6 @@ void qp_outside_free(qp_outside *o);
  * @return false: the process has ended */
 bool qp_outside_pass(qp_outside *o);
 
-/** Is it a PC command? @return false: see error, which has the column */
-bool qp_outside_is_command(const char *command, char error[QP_ERROR_BYTES]);
-
 typedef struct {
     uint64_t period_ns;  /* asked for, and at least the shortest */
     uint64_t reached_ns; /* from pass to pass; 0: there were less than two */

@@ -86,7 +86,9 @@ claim "one that does not record" says "process $$: it is not recording: it has n
 claim "no process at all" says '--pid=x: expected the id of a process' qprof run --pid x
 claim "a negative one" says '--pid=-5: expected the id of a process' qprof run --pid=-5
 claim "no time" says '--for=soon: expected a time, as 10s, 500ms or 2m' qprof run --pid 1 --for soon
-claim "a mistake in the command" says '--pc: column 6: 0: ' qprof run --pid 1 --pc 'REAL 0'
+claim "a mistake in the command" ends 2 qprof run --pid 1 --pc 'REAL 0'
+claim "has its column" grep -q -- '^qprof run: --pc: column 6: 0: ' err
+claim "has a caret" same '       ^' "$(tail -1 err)"
 claim "a program besides" says 'a process of --pid has its options already' qprof run --pid 1 -- ./score
 for word in --time=none --granularity=line --clock=user -memory-limit=1G; do
     claim "$word besides" says "${word%%=*}.*: a process of --pid has its options already" \
