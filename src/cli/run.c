@@ -139,10 +139,14 @@ static int copy_file(const char *from, const char *to)
     int in = open(from, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     int out = in < 0 ? -1 : open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
     int error = in < 0 || out < 0 ? errno : 0;
-    for (ssize_t n = 1; !error && n > 0;) {
-        n = read(in, bytes, sizeof bytes);
-        if (n < 0 || (n > 0 && write(out, bytes, (size_t)n) != n))
-            error = errno ? errno : ENOSPC;
+    for (ssize_t n = 1, done; !error && n > 0;) {
+        n = done = read(in, bytes, sizeof bytes);
+        if (n > 0)
+            done = write(out, bytes, (size_t)n);
+        if (done != n)
+            error = done < 0 ? errno : ENOSPC; /* the disk is full: a part was written */
+        else if (n < 0)
+            error = errno;
     }
     if (out >= 0 && close(out) != 0 && !error)
         error = errno;
@@ -293,7 +297,8 @@ static int show_profile(qp_cli *cli, const qp_child *child, const qp_recorder_wo
     } else if (!find_profile(child, words, path, sizeof path)) {
         qp_cli_warn(cli,
                     "%s %s and recorded nothing: it is no program with libqprof inside, it "
-                    "refused its options, or it made no call; try: qprof run -- qlua SCRIPT",
+                    "refused its options, or it ended before its first call or sample; try: "
+                    "qprof run -- qlua SCRIPT",
                     cli->args.rest[0], end);
         return status ? status : QP_EXIT_UNUSABLE;
     }

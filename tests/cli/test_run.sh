@@ -61,8 +61,10 @@ claim "a percent sign at the end" says 'is no conversion' qprof run -o x% -- ./s
 claim "an option with a slip" says 'did you mean --time' qprof run --tmie=exact -- ./score
 claim "a value that is none" says 'exact\|adaptive' qprof run -time=fast -- ./score
 for pc in 'VIRTUAL -5' 'WHEN score.a->'; do
-    claim "--pc=$pc is refused before the program runs" says '^qprof run: --pc: column [0-9]*: ' qprof run --pc="$pc" -- touch ran
-    claim "for one reason" same 1 "$(wc -l <err | tr -d ' ')"
+    claim "--pc=$pc is refused before the program runs" ends 2 qprof run --pc="$pc" -- touch ran
+    claim "with its column" grep -q '^qprof run: --pc: column [0-9]*: ' err
+    claim "for one reason" same 1 "$(grep -c '^qprof' err)"
+    claim "and a caret" grep -q '^ *^$' err
     claim "and has not run" test ! -e ran
 done
 claim "a program that does not record" says 'recorded nothing.*qprof run -- qlua' qprof run -- true
@@ -88,6 +90,14 @@ claim "and named" grep -q '(again.qprof.1)' err
 claim "a name that is taken" ends 137 qprof run -o mine.qprof -- ./score 'main(' kill
 claim "is not overwritten" same mine "$(cat mine.qprof)"
 claim "another is found" ends 0 qprof check mine.qprof.2
+
+# A disk of its own that is full: what was recorded stays where it is, and the message says why.
+if unshare -m true 2>/dev/null; then
+    mkdir full
+    claim "a full disk is named" says '^qprof run: full/x.qprof: No space left on device; the profile is still in ' \
+        unshare -m sh -c 'mount -t tmpfs -o size=4k none full && qprof run -o full/x.qprof -- ./score "main(" ")"'
+    rm "$(sed -n 's/.* is still in //p' err)"
+fi
 
 # ---- signals, live ------------------------------------------------------------------------------
 qprof run -o live.qprof -- ./score 'main(' wait 2>run.err &
