@@ -110,7 +110,7 @@ async function threads_have_the_numbers_of_the_report() {
     const wanted = threads.map((t) => [grouped(t.number), t.name, grouped(t.calls), time(t.total)]).sort();
     same("threads", wanted, shown);
     const state = (await allRows(page)).map(({ cells }) => [cells[1], cells[2]]).sort();
-    same("states", threads.map((t) => [t.name, t.parked ? "parked" : t.alive ? "alive" : "ended"]).sort(), state);
+    same("states", threads.map((t) => [t.name, !t.alive ? "ended" : t.parked ? "parked" : "alive"]).sort(), state);
     await press(page, "Enter", "3");
     const first = await functionRows(page);
     same("functions of the thread", rowsOf(JSON.parse(readFileSync("thread1.json", "utf8")).methods), first);

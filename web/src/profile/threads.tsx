@@ -11,7 +11,7 @@ import type { Index, Thread } from "./data";
 import { Share, changeColumn, timeColumn } from "./lists";
 import { time } from "./units";
 
-const stateOf = (thread: Thread) => (thread.isParked ? "parked" : thread.isAlive ? "alive" : "ended");
+const stateOf = (thread: Thread) => (!thread.isAlive ? "ended" : thread.isParked ? "parked" : "alive");
 
 function number(id: string, head: string, title: string, width: number, rank: number, value: (row: Thread) => number): Column<Thread> {
     return { id, head, title, width, isNumber: true, rank, value, cell: (row) => count(value(row)) };
@@ -37,7 +37,7 @@ function lifeColumns(): Column<Thread>[] {
             value: stateOf,
             cell: stateOf,
         },
-        number("system", "System id", "Of the system's thread", 100, 5, (row) => row.system),
+        { ...number("system", "System id", "Of the system's thread", 100, 5, (row) => row.system), cell: (row) => String(row.system) },
         number("lives", "Lives", "Threads that used this row in turn", 76, 4, (row) => row.lives),
         number("depth", "Open calls", "When the recording ended", 100, 6, (row) => row.depth),
     ];
