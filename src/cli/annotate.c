@@ -201,7 +201,9 @@ static bool print_listing(const qp_cli *cli, const qp_model *m, const part *p)
     qp_table_fini(&t);
     if (is_good && !x.has_counts && !x.has_times)
         qp_out_format(cli->screen.out, "No figures of lines: %s.\n",
-                      missing_reason(m, "the program reported none"));
+                      missing_reason(m, m->run.is_virtual && p->thread != QP_ALL_THREADS
+                                            ? "they are not counted by virtual thread"
+                                            : "the program reported none"));
     return is_good;
 }
 

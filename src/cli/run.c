@@ -295,11 +295,12 @@ static int show_profile(qp_cli *cli, const qp_child *child, const qp_recorder_wo
                     "to %s",
                     cli->args.rest[0], end, path);
     } else if (!find_profile(child, words, path, sizeof path)) {
-        qp_cli_warn(cli,
-                    "%s %s and recorded nothing: it is no program with libqprof inside, it "
-                    "refused its options, or it ended before its first call or sample; try: "
-                    "qprof run -- qlua SCRIPT",
-                    cli->args.rest[0], end);
+        qp_cli_warn(
+            cli,
+            "%s %s and recorded nothing: it is no program with libqprof inside, it "
+            "refused its options, or there was no call or sample that it was to record; "
+            "try: qprof run -- qlua SCRIPT",
+            cli->args.rest[0], end);
         return status ? status : QP_EXIT_UNUSABLE;
     }
     print_result(cli, path);

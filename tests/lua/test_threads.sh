@@ -33,4 +33,10 @@ for n in 1 2 8; do
         [ ! -s "$tmp/wrong" ] || { cat "$tmp/wrong"; complain "$n states, $collected"; }
     done
 done
+# Counts of lines belong to system threads and calls to coroutines.
+"$bin/qprof" annotate --thread=1 shared.lua "$tmp/run.qprof" >"$tmp/one"
+grep -q '^No figures of lines: they are not counted by virtual thread' "$tmp/one" || {
+    cat "$tmp/one"
+    complain "lines of one virtual thread"
+}
 finish
