@@ -16,8 +16,8 @@
 #include "record/trace.h"
 
 enum {
-    TAKE_SPINS = 1000,       /* before others may have the processor, for at most: */
-    PATIENCE_NS = 100000000, /* the other carrier may have lost its own in between */
+    TAKE_SPINS = 1000,        /* before others may have the processor, for at most: */
+    PATIENCE_NS = 1000000000, /* the other carrier may have lost its own in between */
 };
 
 /* In qprof_thread.carrier: it is changing hands. */
