@@ -1,0 +1,76 @@
+/* parked.c: what the sampler costs beside 10,000 parked virtual threads, for parked.sh.
+ *
+ * parked SECONDS: each virtual thread is five calls deep and parked; one goes on working. It prints the
+ * CPU time of the recorder's own threads in percent of the elapsed time, and how many interrupts came. */
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "qprof.h"
+
+enum { THREADS = 10000, DEPTH = 5, WORKER = 1, WORK = 100000 };
+
+static volatile unsigned sink;
+
+static uint64_t now(void)
+{
+    struct timespec at;
+    clock_gettime(CLOCK_MONOTONIC, &at);
+    return (uint64_t)at.tv_sec * 1000000000 + (uint64_t)at.tv_nsec;
+}
+
+static int read_line(const char *thread, const char *file, char *line, int n)
+{
+    char path[300];
+    snprintf(path, sizeof path, "/proc/self/task/%s/%s", thread, file);
+    FILE *f = fopen(path, "r");
+    int is_read = f && fgets(line, n, f);
+    if (f)
+        fclose(f);
+    return is_read;
+}
+
+/* CPU time of the recorder's threads, ns. */
+static unsigned long long recorder_time(void)
+{
+    unsigned long long sum = 0;
+    DIR *tasks = opendir("/proc/self/task");
+    for (struct dirent *task; tasks && (task = readdir(tasks));) {
+        char line[128];
+        if (read_line(task->d_name, "comm", line, sizeof line) && !strcmp(line, "qprof\n") &&
+            read_line(task->d_name, "schedstat", line, sizeof line))
+            sum += strtoull(line, NULL, 10);
+    }
+    if (tasks)
+        closedir(tasks);
+    return sum;
+}
+
+int main(int argc, char **argv)
+{
+    qprof_InitInfo info = {.usingVirtualThreads = 1};
+    double seconds = argc > 1 ? atof(argv[1]) : 5;
+    if (qprof_initialize_ex(&info) != 0)
+        return 1;
+    qprof_register_method_id(1, "wait", NULL, 0, "parked", NULL, 0);
+    qprof_register_method_id(2, "work", NULL, 0, "parked", NULL, 0);
+    for (uintptr_t vt = WORKER + THREADS; vt > WORKER; vt--)
+        for (uintptr_t depth = 1; depth <= DEPTH; depth++)
+            qprof_record_fn_entry_vt(1, depth, vt);
+    uint64_t begin = now(), end = begin + (uint64_t)(seconds * 1e9);
+    unsigned long long before = recorder_time();
+    while (now() < end) {
+        qprof_record_fn_entry_vt(2, 1, WORKER);
+        for (unsigned i = 0; i < WORK; i++)
+            sink += i;
+        qprof_record_fn_exit_vt(0, WORKER);
+    }
+    double share = 100.0 * (double)(recorder_time() - before) / (double)(now() - begin);
+    qprof_PcTotals totals;
+    qprof_pc_totals(&totals);
+    printf("%.2f %% of a core, %llu interrupts\n", share, (unsigned long long)totals.occurred);
+    qprof_shutdown_vt(WORKER);
+    return 0;
+}
