@@ -367,7 +367,7 @@ typedef struct {
     uint64_t
         n_folded; /* entries that no node counts: no memory, or their method is in no area */
     uint64_t n_cleared; /* entries that clears took out of the tree */
-    uint64_t n_drift;   /* snapshot: events while this thread was copied; else 0 */
+    uint64_t n_drift;   /* events while this thread was copied; else 0 */
     uint64_t system_id; /* of the system thread: gettid */
 } qp_thread_record;
 

@@ -131,14 +131,18 @@ typedef struct {
     uint64_t n_ended, n_cleared, n_lives; /* frames, entries, threads of the row */
     qp_cell top;
     uint32_t n_deep;
+    bool is_busy; /* in an event */
 } pulse_mark;
 
 static pulse_mark mark_of(const qp_thread_record *r)
 {
     return (pulse_mark){qp_load(&r->n_exits) + qp_load(&r->n_unwound) +
                             qp_load(&r->n_destroyed_live),
-                        qp_load(&r->n_cleared), qp_load(&r->n_lives),
-                        qp_load(&r->top) & ~QP_TOP_BUSY, qp_load(&r->n_deep)};
+                        qp_load(&r->n_cleared),
+                        qp_load(&r->n_lives),
+                        qp_load(&r->top) & ~QP_TOP_BUSY,
+                        qp_load(&r->n_deep),
+                        (qp_load(&r->top) & QP_TOP_BUSY) != 0};
 }
 
 static uint64_t distance(uint64_t a, uint64_t b)
@@ -147,14 +151,15 @@ static uint64_t distance(uint64_t a, uint64_t b)
 }
 
 /* By how much the copy of a thread may disagree with itself: its record and its nodes were copied
- * at different moments since `before`. 0: it recorded nothing meanwhile. */
+ * at different moments since `before`. 0: it recorded nothing meanwhile, and was in no event, of which
+ * the copy may have a half. */
 static uint64_t drift_of(pulse_mark before, const qp_thread_record *r)
 {
     pulse_mark after = mark_of(r);
     uint64_t n_ended = distance(before.n_ended, after.n_ended);
     uint64_t n_cleared = distance(before.n_cleared, after.n_cleared);
-    if (!n_ended && !n_cleared && after.n_lives == before.n_lives && after.top == before.top &&
-        after.n_deep == before.n_deep)
+    if (!before.is_busy && !n_ended && !n_cleared && after.n_lives == before.n_lives &&
+        after.top == before.top && after.n_deep == before.n_deep)
         return 0;
     return 2 * n_ended + n_cleared + distance(before.top, after.top) +
            distance(before.n_deep, after.n_deep) + 2;
@@ -192,7 +197,7 @@ static bool write_profile(int fd, const qp_head *h)
     uint64_t n_bytes = h->n_cells * QP_CELL;
     return qp_save_bytes(fd, h, sizeof *h) &&
            write_live(fd, qp_run.space.map.base + sizeof *h, n_bytes - sizeof *h) &&
-           (h->state != QP_SNAPSHOT || write_drifts(fd, marks, n, n_bytes));
+           write_drifts(fd, marks, n, n_bytes);
 }
 
 /* ---- naming -------------------------------------------------------------------------------- */

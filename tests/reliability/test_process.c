@@ -231,6 +231,39 @@ static void forks_while_threads_record_neither_hang_nor_lose(void **state) /* C1
     assert_int_equal(p->m->run.calls, n_entries);
 }
 
+typedef struct {
+    play_ctx *p;
+    pthread_barrier_t stands, is_over;
+} held;
+
+/* A thread that lost its processor between counting an exit and popping its frame. */
+static void *stand_in_an_exit(void *arg)
+{
+    held *h = arg;
+    play(h->p, "main( f(");
+    qprof_pulse *pulse = qprof_thread_handle(QPROF_INLINE_VERSION)->pulse;
+    __atomic_fetch_or(&pulse->top, QPROF_TOP_BUSY, __ATOMIC_RELAXED);
+    pulse->n_exits++;
+    pthread_barrier_wait(&h->stands);
+    pthread_barrier_wait(&h->is_over);
+    return NULL;
+}
+
+static void an_event_that_is_half_done_at_the_end_is_said_to_be(void **state)
+{
+    held h = {.p = *state};
+    pthread_t thread;
+    pthread_barrier_init(&h.stands, NULL, 2);
+    pthread_barrier_init(&h.is_over, NULL, 2);
+    play_begin(h.p, "");
+    assert_int_equal(pthread_create(&thread, NULL, stand_in_an_exit, &h), 0);
+    pthread_barrier_wait(&h.stands);
+    play_end(h.p); /* all checks pass */
+    assert_true(h.p->m->threads[1].n_drift > 0);
+    pthread_barrier_wait(&h.is_over);
+    pthread_join(thread, NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -241,6 +274,7 @@ int main(void)
         PLAY_TEST(a_forked_child_may_initialise_itself),
         PLAY_TEST(a_followed_child_has_a_file_of_its_own),
         PLAY_TEST(forks_while_threads_record_neither_hang_nor_lose),
+        PLAY_TEST(an_event_that_is_half_done_at_the_end_is_said_to_be),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
