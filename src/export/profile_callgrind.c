@@ -281,7 +281,8 @@ static bool write_methods(graph *g)
     }
     for (uint32_t i = 1; i < m->n_threads; i++) {
         uint32_t caller = m->n_methods + i;
-        if (!g->first[caller])
+        /* all that it called may be hidden, and its time is there still */
+        if (!g->first[caller] && is_nothing(&g->sums[m->threads[i].root]))
             continue;
         qp_out_char(g->out, '\n');
         write_file(g, "fl", QP_ROOT_METHOD);

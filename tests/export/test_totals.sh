@@ -12,7 +12,7 @@ claim "there are formats" test "$(echo "$formats" | wc -l)" -ge 14
 for format in $formats; do
     [ $format != html ] || continue # a page: tests/web reads its numbers
     for options in run plain deep hostile samples both both.pb.gz 'run --thread=2' 'run --focus=f' \
-        'run --hide=main' 'run --when=score.f->*'; do
+        'run --hide=main' 'run --hide=*' 'run --when=score.f->*'; do
         # shellcheck disable=SC2086
         set -- $options
         profile=$1.qprof
