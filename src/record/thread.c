@@ -219,6 +219,7 @@ static qprof_thread *begin_thread(uintptr_t host_id, uintptr_t vt)
         r->stopped_seen = qp_load(&h->stopped_total);
     }
     qp_store(&th->carrier, 0);
+    QPROF_STORE(th->pulse->top, 0); /* its first event begins it anew, on a row that was used, too */
     qp_rules_create(th);
     qp_publish(&r->state, QP_THREAD_ALIVE);
     qp_publish(&th->gate, qp_load(&qp_run.hooks) | QP_HOOK_SYNC | QPROF_GATE_OPEN);

@@ -357,6 +357,20 @@ static void without_rules_the_initial_status_is_ignored(void **state) /* trigger
     assert_flat(p, "t", 1, 2, 2);
 }
 
+static void a_row_that_is_used_again_begins_with_the_initial_status(void **state)
+{
+    play_ctx *p = *state;
+    play_begin_vt(p, "-thread-rows=1");
+    qprof_trigger_add_routine(qprof_trigger_create("t", QPROF_TRIGGER_ON), "t", 1);
+    qprof_trigger_initial_status(0);
+    for (uintptr_t vt = 0x77; vt < 0x7A; vt++) {
+        qprof_record_fn_entry_vt(play_method(p, "f"), 1, vt);
+        qprof_thread_destroy_vt(vt);
+    }
+    play_end(p);
+    assert_skips(p, "f", 0, 3);
+}
+
 static void actions_alone_put_the_initial_status_in_force(void **state) /* triggers 41, 46 */
 {
     play_ctx *p = *state;
@@ -450,6 +464,7 @@ int main(void)
         PLAY_TEST(a_caller_that_is_off_has_no_time_at_all),
         PLAY_TEST(results_can_be_had_and_cleared),
         PLAY_TEST(without_rules_the_initial_status_is_ignored),
+        PLAY_TEST(a_row_that_is_used_again_begins_with_the_initial_status),
         PLAY_TEST(actions_alone_put_the_initial_status_in_force),
         PLAY_TEST(names_may_be_patterns_and_come_before_their_methods),
         PLAY_TEST(a_rule_for_a_method_that_has_paths_takes_effect),
