@@ -66,10 +66,13 @@ static bool sort_rows(report *r)
     r->rows = qp_alloc(r->stats.rows.n, sizeof *r->rows);
     if (!r->rows)
         return false;
-    for (size_t i = 0; i < r->stats.rows.n; i++)
-        r->rows[i] = (const qp_call_stat *)r->stats.rows.items + i;
-    qsort_r(r->rows, r->stats.rows.n, sizeof *r->rows, compare, r);
-    r->n = limit && limit < r->stats.rows.n ? (size_t)limit : r->stats.rows.n;
+    for (size_t i = 0; i < r->stats.rows.n; i++) {
+        const qp_call_stat *row = (const qp_call_stat *)r->stats.rows.items + i;
+        if (row->calls || row->self) /* else it is only callers whose recording was off */
+            r->rows[r->n++] = row;
+    }
+    qsort_r(r->rows, r->n, sizeof *r->rows, compare, r);
+    r->n = limit && limit < r->n ? (size_t)limit : r->n;
     return true;
 }
 

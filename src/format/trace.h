@@ -21,8 +21,9 @@ typedef enum {
      * path. If an earlier thread had that record: its id, virtual or host's, in the DATA record
      * behind it */
     QP_TRACE_SWITCH,
-    QP_TRACE_PARK,    /* it drives no thread. a: the one that is parked, b: 1: that has ended */
-    QP_TRACE_GATE,    /* a: 1: what follows on this thread is recorded, 0: it is not */
+    QP_TRACE_PARK, /* it drives no thread. a: the one that is parked, b: 1: that has ended */
+    /* a: 1: what follows on this thread is recorded, and b is the path on top; 0: it is not */
+    QP_TRACE_GATE,
     QP_TRACE_MARK,    /* a: name (qp_ref), b: qp_mark_kind */
     QP_TRACE_COUNTER, /* a: name (qp_ref); its value is in the DATA record behind it */
     QP_TRACE_CALL,    /* about to be called. a: method, b: line */

@@ -72,6 +72,16 @@ static void count_ends(qprof_thread *th, uint64_t n, uint64_t *n_before)
     *n_before += n;
 }
 
+/* Frames have ended, n of them traced. @param has_skips  some were entered while recording was off */
+static void trace_ends(qprof_thread *th, uint32_t n, bool is_unwound, bool has_skips,
+                       const qprof_frame *top)
+{
+    if (n)
+        qp_trace_exit(th, n, is_unwound, top);
+    else if (has_skips)
+        qp_trace_resume(th, top);
+}
+
 /* Pop n frames, the counted ones first. They are counted together, right before the top is stored:
  * at the end, and before something is done for one of them. */
 static void pop(qprof_thread *th, qprof_frame **top, uint64_t stored)
@@ -83,25 +93,30 @@ static void pop(qprof_thread *th, qprof_frame **top, uint64_t stored)
     qp_charge(th, *top, now);
     bool is_unwound = stored + n > 1;
     uint32_t n_traced = 0;
+    bool has_skips = false;
     if (n)
         drop_deep(th);
     while (*top && qp_stack_depth(th, *top) > left) {
         const qprof_frame ended = **top;
         n_traced += drop_frame(th, top, now);
+        has_skips |=
+            (ended.flags & (QPROF_FRAME_SKIP | QPROF_FRAME_EXCLUDED)) == QPROF_FRAME_SKIP;
         n++;
         if (QP_LIKELY(!(ended.flags & QPROF_FRAME_HOOKED)))
             continue;
         count_ends(th, n, &n_counted);
-        qp_trace_exit(th, n_traced, is_unwound, *top);
+        if (qp_trace_users())
+            trace_ends(th, n_traced, is_unwound, has_skips, *top);
         n = n_traced = 0;
+        has_skips = false;
         after_exit(th, top, &ended);
         now = *top ? qp_charge_now(th) : now;
         if (*top)
             qp_charge(th, *top, now);
     }
     count_ends(th, n, &n_counted);
-    if (n_traced)
-        qp_trace_exit(th, n_traced, is_unwound, *top);
+    if (n && qp_trace_users())
+        trace_ends(th, n_traced, is_unwound, has_skips, *top);
     if (!left && *top)
         qp_fetch_and(&th->gate, ~(uint32_t)QP_HOOK_ZERO);
 }

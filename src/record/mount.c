@@ -39,12 +39,18 @@ static void wake(qprof_thread *th)
     }
     bool is_free = qp_set_busy(th);
     qprof_frame *top = is_free ? qp_busy_top(th) : NULL;
+    bool was_open = qp_trace_stand_of(th).is_open;
+    uint32_t flags = top ? top->flags : 0;
     if (top)
         qp_rules_sync(th, top, true);
     uint64_t parked = th->pulse->parked_at, before = th->pulse->offset;
     qp_charge_unpark(th, top);
-    if (qp_trace_users()) /* it slept for as long as its offset has grown */
-        qp_trace_switch(th, parked ? parked + (th->pulse->offset - before) : 0);
+    if (qp_trace_users()) { /* it slept for as long as its offset has grown */
+        uint64_t raw = parked ? parked + (th->pulse->offset - before) : 0;
+        qp_trace_switch(th, raw);
+        if (top)
+            qp_trace_woke(th, top, was_open, top->flags & ~flags & QPROF_FRAME_PARTIAL, raw);
+    }
     if (is_free)
         qp_clear_busy(th);
 }

@@ -211,7 +211,7 @@ static void turn_off(qprof_thread *th, qprof_frame *top, uint64_t raw, bool is_p
     flag_open_frames(th, top, QPROF_FRAME_PARTIAL);
     if (!is_parked)
         qp_charge_park(th, top);
-    if (raw && qp_charge_is_shared() && th->pulse->parked_at)
+    if (qp_charge_is_shared() && th->pulse->parked_at) /* our own work is nobody's time */
         QPROF_STORE(th->pulse->parked_at, at + th->pulse->offset);
     qp_fetch_or(&th->gate, QP_HOOK_OFF);
     if (!(qp_load(&qp_run_head()->flags) & QP_FLAG_TURNED))
@@ -242,7 +242,8 @@ void qp_charge_turn(qprof_thread *th, qprof_frame *top, bool on, uint64_t raw, b
         turn_on(th, top, raw, is_parked);
     else if (!on && is_on)
         turn_off(th, top, raw, is_parked);
-    qp_trace_gates(th, &before);
+    if (!is_parked) /* else it is said when it goes on */
+        qp_trace_gates(th, top, &before);
 }
 
 void qp_charge_sync(qprof_thread *th, qprof_frame *top)
@@ -263,5 +264,5 @@ void qp_charge_sync(qprof_thread *th, qprof_frame *top)
         qp_fetch_or(&th->gate, QP_HOOK_STOPPED);
     else
         qp_fetch_and(&th->gate, ~(uint32_t)QP_HOOK_STOPPED);
-    qp_trace_gates(th, &before);
+    qp_trace_gates(th, top, &before);
 }

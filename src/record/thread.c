@@ -219,7 +219,8 @@ static qprof_thread *begin_thread(uintptr_t host_id, uintptr_t vt)
         r->stopped_seen = qp_load(&h->stopped_total);
     }
     qp_store(&th->carrier, 0);
-    QPROF_STORE(th->pulse->top, 0); /* its first event begins it anew, on a row that was used, too */
+    QPROF_STORE(th->pulse->top,
+                0); /* its first event begins it anew, on a row that was used, too */
     qp_rules_create(th);
     qp_publish(&r->state, QP_THREAD_ALIVE);
     qp_publish(&th->gate, qp_load(&qp_run.hooks) | QP_HOOK_SYNC | QPROF_GATE_OPEN);
@@ -398,7 +399,7 @@ qprof_thread *qp_thread_vt(uintptr_t vt, uintptr_t host_id)
  * is driven, or has a clock that is not the machine's. */
 static uint64_t stood_at(const qprof_thread *th)
 {
-    const uint32_t others = QP_HOOK_CLASSES | QP_HOOK_STOPPED | QP_HOOK_OFF;
+    const uint32_t others = QP_HOOK_CLASSES | QP_HOOK_STOPPED;
     const qprof_pulse *p = qp_observe(&th->pulse);
     bool stands = !qp_load(&th->carrier) && qp_charge_is_shared() &&
                   !(QPROF_LOAD(th->gate) & others) && QPROF_LOAD(p->parked_at);
@@ -421,25 +422,28 @@ static bool unroll(qprof_thread *th, uint64_t stood)
     return true;
 }
 
+/* Take it, and end its frames. @return false: it has an event, here or on another carrier */
+static bool end_frames(qprof_thread *th)
+{
+    const uint64_t stood = stood_at(th);
+    if (!qp_thread_take(th))
+        return false;
+    if (qp_thread_hold(th) && (!QPROF_LOAD(th->pulse->top) || unroll(th, stood)))
+        return true;
+    qp_thread_drop();
+    return false;
+}
+
 void qp_thread_destroy(qprof_thread *th)
 {
     qp_thread_record *r = qp_record_of(th);
     const uintptr_t id = qp_watch_id(th);
     const qp_trie index = vt_index();
-    const uint64_t stood = stood_at(th);
-    qprof_thread *before = qp_trace_driven();
-    if (!qp_thread_take(th))
+    qprof_thread *before = qp_trace_ending(th);
+    bool is_ended = end_frames(th);
+    qp_trace_ended(th, before, is_ended);
+    if (!is_ended)
         return;
-    if (!qp_thread_hold(th)) {
-        qp_thread_drop();
-        return;
-    }
-    if (QPROF_LOAD(th->pulse->top) && !unroll(th, stood)) { /* it had an event */
-        qp_thread_drop();
-        return;
-    }
-    if (before != th)
-        qp_trace_ended(th, before);
     if (r->vt_id)
         qp_trie_drop(&index, qp_run.vt_root, r->vt_id, row_of(th));
     qp_thread_release(th, true);

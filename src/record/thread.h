@@ -17,6 +17,7 @@ typedef struct {
     uint64_t mask;    /* of a record's number: its slot */
     uint64_t limit;   /* number of the record for which room must be looked for */
     uint64_t n_lost;  /* records that found none, since the last LOST record */
+    uint64_t held_at; /* ticks of all records until a thread has been ended; 0: their own */
 } qp_trace_lane;
 
 /* What other system threads see of a carrier. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/atomic.h"
+#include "format/trace_pack.h"
 #include "record/charge.h"
 #include "record/event.h"
 #include "record/mount.h"
@@ -55,10 +56,18 @@ void qp_trace_drop_user(qp_trace_user user)
         qp_fetch_and(&qp_threads_at(i)->gate, ~(uint32_t)QP_HOOK_TRACE);
 }
 
-/* What is not the usual entry or exit need not be fast. */
+/* What is not the usual entry or exit need not be fast. It may be known late: ticks never fall. */
 static __attribute__((noinline)) void put(const qp_trace_lane *lane, qp_trace_op op,
                                           uint64_t ticks, uint32_t a, uint32_t b)
 {
+    uint64_t head = qp_load(&lane->ring->head);
+    const qp_trace_record *last = &qp_trace_ring_records(lane->ring)[(head - 1) & lane->mask];
+    bool is_timed = qp_trace_has_ticks(op);
+    if (is_timed && lane->held_at)
+        ticks = lane->held_at;
+    if (is_timed && head && qp_trace_has_ticks(qp_trace_op_of(last)) &&
+        ticks < (last->word & QP_TRACE_TICKS))
+        ticks = last->word & QP_TRACE_TICKS;
     qp_trace_put(lane, op, ticks, a, b);
 }
 
@@ -264,12 +273,18 @@ static uint64_t raw_of_change(uint64_t raw)
     return raw && is_elapsed ? raw : qp_charge_elapsed();
 }
 
-static void put_gate(qprof_thread *th, bool is_open, uint64_t raw)
+/* @param path  on top, if it is open: calls may be that have no entry in the trace */
+static void put_gate(qprof_thread *th, bool is_open, qp_cell path, uint64_t raw)
 {
-    raw = raw_of_change(raw);
     qp_trace_lane *lane = room_for(th, 1, raw);
     if (lane)
-        put(lane, QP_TRACE_GATE, raw, is_open, 0);
+        put(lane, QP_TRACE_GATE, raw, is_open, path);
+}
+
+void qp_trace_resume(qprof_thread *th, const qprof_frame *resumes)
+{
+    if (!(QPROF_LOAD(th->gate) & (QP_HOOK_STOPPED | QP_HOOK_OFF)))
+        put_gate(th, true, resumes->node, raw_of_event(th));
 }
 
 qp_trace_stand qp_trace_stand_of(const qprof_thread *th)
@@ -279,7 +294,7 @@ qp_trace_stand qp_trace_stand_of(const qprof_thread *th)
 }
 
 /* A clock that stood has a greater offset: it stood from the last event on. */
-void qp_trace_gates(qprof_thread *th, const qp_trace_stand *before)
+void qp_trace_gates(qprof_thread *th, const qprof_frame *top, const qp_trace_stand *before)
 {
     const qp_trace_stand now = qp_trace_stand_of(th);
     uint64_t stood = now.offset - before->offset;
@@ -287,13 +302,26 @@ void qp_trace_gates(qprof_thread *th, const qp_trace_stand *before)
     if (!(QPROF_LOAD(th->gate) & QP_HOOK_TRACE))
         return;
     if (is_open && stood)
-        put_gate(th, false, before->raw);
+        put_gate(th, false, 0, raw_of_change(before->raw));
     if (stood || (now.is_open && !is_open)) {
-        put_gate(th, true, before->raw + stood);
+        put_gate(th, true, top->node, raw_of_change(before->raw + stood));
         is_open = true;
     }
     if (is_open && !now.is_open)
-        put_gate(th, false, now.raw);
+        put_gate(th, false, 0, raw_of_change(now.raw));
+}
+
+void qp_trace_woke(qprof_thread *th, const qprof_frame *top, bool was_open, bool has_stood,
+                   uint64_t raw)
+{
+    bool is_open = qp_trace_stand_of(th).is_open,
+         is_closed = was_open && (!is_open || has_stood);
+    if (!(QPROF_LOAD(th->gate) & QP_HOOK_TRACE))
+        return;
+    if (is_closed)
+        put_gate(th, false, 0, raw_of_change(raw));
+    if (is_open && (is_closed || !was_open))
+        put_gate(th, true, top->node, raw_of_change(raw));
 }
 
 void qp_trace_note(qprof_thread *th, qp_trace_op op, uint32_t a, uint32_t b)
@@ -416,22 +444,28 @@ void qp_trace_park(const qprof_thread *th, bool has_ended, uint64_t raw)
     qp_store(&lane->th, (qprof_thread *)NULL);
 }
 
-qprof_thread *qp_trace_driven(void)
+qprof_thread *qp_trace_ending(const qprof_thread *th)
 {
-    return qp_load(&qp_here.lane->th);
+    qp_trace_lane *lane = qp_here.lane;
+    qprof_thread *before = qp_load(&lane->th);
+    if (lane->ring && before != th)
+        lane->held_at = qp_charge_elapsed();
+    return before;
 }
 
-void qp_trace_ended(qprof_thread *th, qprof_thread *before)
+void qp_trace_ended(qprof_thread *th, qprof_thread *before, bool is_ended)
 {
     qp_trace_lane *lane = qp_here.lane;
     bool goes_on =
         before && qp_is_open(before) && QPROF_LOAD(before->carrier) == qp_here.ordinal;
-    bool is_said = qp_load(&lane->th) == th;
-    uint64_t raw = is_said ? raw_of_event(th) : 0;
+    bool is_other = is_ended && before != th;
+    bool is_said = is_other && qp_load(&lane->th) == th;
     if (is_said)
-        qp_trace_park(th, true, raw);
+        qp_trace_park(th, true, 0);
     if (is_said && goes_on)
-        room_for(before, 0, raw);
-    else if (goes_on)
+        room_for(before, 0, 0);
+    else if (is_other && goes_on)
         qp_store(&lane->th, before);
+    if (lane->held_at)
+        lane->held_at = 0;
 }

@@ -35,6 +35,9 @@ void qp_trace_entry(qprof_thread *th, qprof_frame *f);
 /* Frames ended by one exit. @param n  of them that are traced; 0: no record. @param resumes  the top frame now */
 void qp_trace_exit(qprof_thread *th, uint32_t n, bool is_unwound, const qprof_frame *resumes);
 
+/* Frames ended of which none is traced: if the thread is recorded now, a record that says so. */
+void qp_trace_resume(qprof_thread *th, const qprof_frame *resumes);
+
 /* Where a thread's clock is, before something that may stop it, start it, or show that it stood. */
 typedef struct {
     uint64_t raw; /* of its last event */
@@ -42,8 +45,12 @@ typedef struct {
     bool is_open; /* entries are recorded */
 } qp_trace_stand;
 qp_trace_stand qp_trace_stand_of(const qprof_thread *th);
+/* It went on at `raw` (0: now), and was parked before. was_open: then. has_stood: its recording was
+ * off in between. */
+void qp_trace_woke(qprof_thread *th, const qprof_frame *top, bool was_open, bool has_stood,
+                   uint64_t raw);
 /* What has come of it. */
-void qp_trace_gates(qprof_thread *th, const qp_trace_stand *before);
+void qp_trace_gates(qprof_thread *th, const qprof_frame *top, const qp_trace_stand *before);
 
 void qp_trace_note(qprof_thread *th, qp_trace_op op, uint32_t a, uint32_t b);
 /* Of what the carrier does now; not within an event. */
@@ -60,10 +67,11 @@ void qp_trace_value(qprof_thread *th, int number, const char *type, const char *
 void qp_trace_switch(qprof_thread *th, uint64_t raw);
 void qp_trace_park(const qprof_thread *th, bool has_ended, uint64_t raw);
 
-/* The thread that this carrier's records are about; NULL: none. */
-qprof_thread *qp_trace_driven(void);
-/* th was ended by the carrier that goes on with `before`, which did not stand meanwhile. */
-void qp_trace_ended(qprof_thread *th, qprof_thread *before);
+/* th is about to be ended by a carrier that drives another thread: for that one no time passes in
+ * the trace until it has. @return the other one; NULL: there is none */
+qprof_thread *qp_trace_ending(const qprof_thread *th);
+/* It was ended, if is_ended, and the carrier goes on with `before`. */
+void qp_trace_ended(qprof_thread *th, qprof_thread *before, bool is_ended);
 
 /* The carrier ends: another one may have its ring. */
 void qp_trace_leave(void);

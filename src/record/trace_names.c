@@ -147,16 +147,26 @@ static bool need_owner(qp_trace_sink *s, qp_cell root)
     return true;
 }
 
-/* A path and its callers. */
+/* A path, behind its callers: on the way up to one that is known each says which is the next. */
 static bool need_path(qp_trace_sink *s, qp_cell cell)
 {
+    qp_cell callee = 0;
     while (cell && !s->known[cell].method) {
         const qp_node *n = qp_at(&qp_run.space, cell);
-        if (!n->parent)
-            return s->known[cell].caller == QP_SINK_ROOT || need_owner(s, cell);
+        if (!n->parent) {
+            if (s->known[cell].caller != QP_SINK_ROOT && !need_owner(s, cell))
+                return false;
+            break;
+        }
+        s->known[cell].caller = callee;
+        callee = cell;
+        cell = n->parent;
+    }
+    while ((cell = callee)) {
+        const qp_node *n = qp_at(&qp_run.space, cell);
+        callee = s->known[cell].caller;
         if (!need_method(s, n->method) || !add_path(s, cell, n->parent, n->method))
             return false;
-        cell = n->parent;
     }
     return true;
 }
@@ -172,6 +182,8 @@ bool qp_sink_need(qp_trace_sink *s, const qp_trace_record *r)
         return need_thread(s, r->a) && need_path(s, r->b);
     case QP_TRACE_PARK:
         return need_thread(s, r->a);
+    case QP_TRACE_GATE:
+        return need_path(s, r->b);
     case QP_TRACE_MARK:
     case QP_TRACE_COUNTER:
         return qp_sink_need_text(s, r->a);

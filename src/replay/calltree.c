@@ -56,7 +56,7 @@ void qp_calltree_add(qp_calltree *t, uint32_t node, const qp_span_thread *th, co
 {
     qp_calltree_node *n = qp_calltree_at(t, node);
     uint64_t self = qp_span_self(th, s);
-    n->calls++;
+    n->calls += !(s->flags & QP_SPAN_SKIPPED);
     n->self += self;
     n->total += qp_span_total(th, s);
     if (!is_complete)

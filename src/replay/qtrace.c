@@ -157,7 +157,7 @@ static void say(qp_qtrace *w, qp_trace_op op, const qp_trace_record *r)
         if (!is_said(w, OF_PATHS, r->a))
             say_path(w, r->a);
         say_method(w, r->b);
-    } else if (op == QP_TRACE_EXIT || op == QP_TRACE_SWITCH) {
+    } else if (op == QP_TRACE_EXIT || op == QP_TRACE_SWITCH || op == QP_TRACE_GATE) {
         if (!is_said(w, OF_PATHS, r->b))
             say_path(w, r->b);
     } else if (op == QP_TRACE_SAMPLE) {
@@ -208,6 +208,8 @@ static void begin_events(filling *f, uint32_t carrier, uint64_t ticks)
 static void set_stack(qp_qtrace *w, filling *f, const qp_trace_record *r)
 {
     write_events(w, f);
+    if (!f->n_records)
+        f->n_records = 1; /* those before it are missing */
     say(w, QP_TRACE_SWITCH, r);
     f->thread = r->a;
     f->state.path = r->b;

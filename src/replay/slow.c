@@ -81,7 +81,8 @@ static void enter(void *to, qp_span_thread *th, qp_span *span)
         s->failed |= !span->tag;
         return;
     }
-    if (!is_wanted(s, span->method) || !(w = watch_of(s, th)))
+    if ((span->flags & QP_SPAN_SKIPPED) || !is_wanted(s, span->method) ||
+        !(w = watch_of(s, th)))
         return;
     w->depth = th->depth;
     qp_calltree_clear(&w->call->tree);

@@ -51,6 +51,7 @@ static void pass_gap(qp_span_thread *th, uint64_t raw)
 static void set_standing(qp_span_thread *th, bool *reason, bool is_on, uint64_t raw)
 {
     bool stood = is_standing(th);
+    raw = raw > th->raw ? raw : th->raw;
     *reason = is_on;
     if (!stood && is_standing(th))
         th->stands_since = raw;
@@ -94,7 +95,7 @@ static inline qp_span *push(qp_spans *x, qp_span_thread *th, uint32_t method)
 
 static inline void tell_entry(qp_spans *x, qp_span_thread *th, qp_span *s)
 {
-    x->counts.n_calls++;
+    x->counts.n_calls += !(s->flags & QP_SPAN_SKIPPED);
     if (th->depth == 1)
         qp_names_start(x->names, th->number, s->method);
     if (x->sink.enter && !x->is_muted)
@@ -185,9 +186,10 @@ static void align(qp_spans *x, qp_span_thread *th, uint32_t path)
         if (!s)
             break;
         s->path = paths[i];
-        s->flags |= QP_SPAN_CUT;
+        s->flags |= QP_SPAN_CUT | (th->n_breaks == x->n_breaks ? QP_SPAN_SKIPPED : 0);
         tell_entry(x, th, s);
     }
+    th->n_breaks = x->n_breaks;
     qp_free(paths);
 }
 
@@ -260,6 +262,12 @@ static void end_call(qp_spans *x, qp_span_thread *th)
     th->due = due;
 }
 
+/* Of the top call. */
+static uint32_t caller_cell(const qp_span_thread *th)
+{
+    return th->depth > 1 ? th->spans[th->depth - 2].cell : 0;
+}
+
 static void put_exit(qp_spans *x, qp_span_thread *th, uint32_t frames, uint32_t resumes)
 {
     bool is_unwound = frames & QP_TRACE_UNWOUND;
@@ -276,9 +284,12 @@ static void put_exit(qp_spans *x, qp_span_thread *th, uint32_t frames, uint32_t 
         return;
     }
     while (n && th->depth) {
-        bool is_foreign = top_of(th)->flags & QP_SPAN_FOREIGN;
-        n -= !is_foreign;
-        if (n || is_foreign || is_unwound)
+        uint32_t flags = top_of(th)->flags;
+        bool is_skipped = (flags & QP_SPAN_SKIPPED) && caller_cell(th) != resumes;
+        n -= !is_skipped && !(flags & QP_SPAN_FOREIGN);
+        if (is_skipped)
+            leave(x, th, QP_END_LOST);
+        else if (n || is_unwound || (flags & QP_SPAN_FOREIGN))
             leave(x, th, QP_END_UNWOUND);
         else
             end_call(x, th);
@@ -324,7 +335,7 @@ static void put_return(qp_spans *x, qp_span_thread *th, uint32_t method_cell)
  * @return false: it is another case */
 static inline bool put_return_of_top(qp_spans *x, qp_span_thread *th, const qp_trace_record *r)
 {
-    enum { UNUSUAL = QP_SPAN_FOREIGN | QP_SPAN_CALLED | QP_SPAN_LEFT };
+    enum { UNUSUAL = QP_SPAN_FOREIGN | QP_SPAN_CALLED | QP_SPAN_LEFT | QP_SPAN_SKIPPED };
     if (r->a != 1 || th->depth < 2 || th->called || th->due)
         return false;
     const qp_span *top = &th->spans[th->depth - 1];
@@ -372,13 +383,15 @@ static void put_other(qp_spans *x, uint32_t carrier, const qp_trace_record *r, u
     qp_span_thread *th = c->thread;
     if (op == QP_TRACE_STACK || op == QP_TRACE_SWITCH) {
         x->counts.n_records -= op == QP_TRACE_STACK; /* nobody wrote it */
+        x->n_breaks += op == QP_TRACE_STACK;
         drive(x, carrier, r->a, r->b, raw);
         th = c->thread;
     } else if (op == QP_TRACE_PARK) {
         park(x, c, r->a, raw);
     } else if (th && op == QP_TRACE_GATE) {
+        th->n_gates += th->is_off == (r->a != 0);
         set_standing(th, &th->is_off, !r->a, raw);
-        th->n_gates++;
+        expect(x, th, qp_names_path(x->names, r->b));
     } else if (th && op == QP_TRACE_CALL) {
         put_call(x, th, r->a, r->b);
     } else if (th && op == QP_TRACE_RETURN) {
@@ -391,8 +404,10 @@ static void put_other(qp_spans *x, uint32_t carrier, const qp_trace_record *r, u
 static qp_span_thread *driven(qp_spans *x, uint32_t carrier)
 {
     qp_span_carrier *c = qp_span_carrier_at(x, carrier);
-    if (c && !c->thread)
+    if (c && !c->thread) {
         c->thread = qp_span_thread_of(x, 0);
+        x->n_breaks++;
+    }
     return c ? c->thread : NULL;
 }
 
@@ -415,6 +430,7 @@ void qp_spans_put(qp_spans *x, uint32_t carrier, const qp_trace_record *records,
         if (has_ticks)
             note_time(x, raw);
         if (op != QP_TRACE_ENTRY && op != QP_TRACE_EXIT) {
+            x->n_breaks += op == QP_TRACE_LOST;
             if (th && op == QP_TRACE_LOST)
                 pass_gap(th, raw);
             if (th && has_ticks)
@@ -455,7 +471,7 @@ static void cut_thread(qp_spans *x, qp_span_thread *th, uint64_t raw)
         s->raw = raw;
         s->callees = 0;
         s->flags |= QP_SPAN_CUT;
-        x->counts.n_calls++;
+        x->counts.n_calls += !(s->flags & QP_SPAN_SKIPPED);
         if (x->sink.enter)
             x->sink.enter(x->sink.to, th, s);
     }

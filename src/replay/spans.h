@@ -19,7 +19,9 @@ enum {                              /* qp_span.flags */
        QP_SPAN_OUTERMOST = 1u << 1, /* its method is not open further out */
        QP_SPAN_FOREIGN = 1u << 2,   /* announced by its caller alone */
        QP_SPAN_CALLED = 1u << 3,    /* its caller announced it, too */
-       QP_SPAN_LEFT = 1u << 4 /* has ended for itself; its caller will say when it goes on */
+       QP_SPAN_LEFT = 1u << 4, /* has ended for itself; its caller will say when it goes on */
+       /* its recording was off when it was entered, and what it did later was recorded: no call. With QP_SPAN_CUT */
+       QP_SPAN_SKIPPED = 1u << 5
 };
 
 /* An open call. Times are those of its thread, in ticks. */
@@ -52,6 +54,7 @@ typedef struct {
     uint32_t carrier; /* that drives it, index + 1; 0: none */
     bool is_parked, is_off;
     bool failed;           /* no memory */
+    uint32_t n_breaks;     /* that there were when its stack was found last */
     uint32_t n_gates;      /* how often its recording went on or off */
     uint64_t stands_since; /* raw ticks, while its time stands */
     uint64_t stood;        /* ticks that it stood before */
@@ -99,6 +102,7 @@ typedef struct {
     qp_buf carriers;       /* the state of each */
     uint32_t *index_of;    /* [n_indices] thread number -> index + 1 */
     size_t n_indices;
+    uint32_t n_breaks;      /* beginnings and gaps, behind which no stack is known */
     uint64_t n_pushes_left; /* of calls that were not seen to begin: bounds hostile files */
     qp_span_counts counts;
     bool is_muted; /* nobody is told; see qp_spans_cut() */

@@ -80,7 +80,7 @@ static void leave(void *to, qp_span_thread *th, const qp_span *span, qp_span_end
         return;
     }
     qp_call_stat *r = (qp_call_stat *)s->rows.items + row - 1;
-    r->calls++;
+    r->calls += !(span->flags & QP_SPAN_SKIPPED);
     r->self += self;
     s->self += self;
     if (span->flags & QP_SPAN_OUTERMOST)
@@ -89,7 +89,7 @@ static void leave(void *to, qp_span_thread *th, const qp_span *span, qp_span_end
     if (!(span->flags & QP_SPAN_CUT) && end <= QP_END_UNWOUND)
         count(s, r, total);
     else
-        r->n_incomplete++;
+        r->n_incomplete += !(span->flags & QP_SPAN_SKIPPED);
 }
 
 qp_span_sink qp_stats_sink(qp_stats *s)

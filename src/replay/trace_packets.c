@@ -356,7 +356,8 @@ static size_t put_state(qp_trace_carrier *c, const qp_packet *p, bool is_first)
     if (!is_first)
         c->batch[n++] = qp_trace_make(QP_TRACE_LOST, p->first_ticks, (uint32_t)n_lost,
                                       (uint32_t)(n_lost >> 32));
-    c->batch[n++] = qp_trace_make(QP_TRACE_STACK, p->first_ticks, p->thread, p->path);
+    if (!is_first || p->first_record || p->thread) /* else all is there, and nothing is open */
+        c->batch[n++] = qp_trace_make(QP_TRACE_STACK, p->first_ticks, p->thread, p->path);
     return n;
 }
 

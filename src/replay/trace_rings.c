@@ -246,7 +246,9 @@ bool qp_rings_fill(qp_trace *t, qp_trace_carrier *c)
     bool is_first = !c->end_record;
     if (first >= r->ring->head)
         return false;
-    if ((is_first || first > c->end_record) && !c->ring_begun) {
+    bool is_gap = !is_first && first > c->end_record, is_begun = c->ring_begun;
+    uint32_t thread = (is_first || is_gap) && !is_begun ? first_thread(t->model, r, first) : 0;
+    if ((is_gap || (is_first && (first || thread))) && !is_begun) {
         if (!qp_trace_batch(t, c))
             return false;
         uint64_t ticks = slot(r, first)->word & QP_TRACE_TICKS;
@@ -254,8 +256,7 @@ bool qp_rings_fill(qp_trace *t, qp_trace_carrier *c)
             c->batch[c->n++] =
                 qp_trace_make(QP_TRACE_LOST, ticks, (uint32_t)(first - c->end_record),
                               (uint32_t)((first - c->end_record) >> 32));
-        c->batch[c->n++] =
-            qp_trace_make(QP_TRACE_STACK, ticks, first_thread(t->model, r, first), 0);
+        c->batch[c->n++] = qp_trace_make(QP_TRACE_STACK, ticks, thread, 0);
         c->records = c->batch;
         c->ring_begun = true;
         return true;

@@ -92,7 +92,7 @@ static void carriers_are_merged_by_time(void **state)
             assert_true(ticks >= last);
             last = ticks;
         }
-    assert_int_equal(n, a.n + b.n + 2); /* each carrier begins with what it drives */
+    assert_int_equal(n, a.n + b.n); /* each says itself what it drives */
     qp_trace_close(trace);
     track_fini(&a);
     track_fini(&b);

@@ -92,8 +92,8 @@ static void what_is_entered_while_recording_stands_is_left_out_with_its_exit(voi
     qprof_start_recording();
     play(p, "2 ) 1 ) ");
     play_end(p);
-    /* f's exit is there: its entry is. h's is not; main's is */
-    assert_rings("0 @1 0 main( 1 f( 2 gate0 12 ) 17 gate1 20 )");
+    /* f's exit is there: its entry is. h's is not, but that main goes on at 19; main's is */
+    assert_rings("0 @1 0 main( 1 f( 2 gate0 12 ) 17 gate1 19 gate1 20 )");
     assert_flat(p, "main", 1, 5, 2);
 }
 
@@ -121,6 +121,48 @@ static void virtual_threads_are_switched(void **state)
     play_end(p);
     /* 1: a, 2: b; b's second life is only its end, and a is driven all the while */
     assert_rings("0 @1 0 main( 1 park1 1 @2 1 main( 3 ) 6 park2 6 @1 6 ) 6 @2 6 park2. 6 @1");
+}
+
+/* What threads do to each other while one is parked: it goes on in its place and time. */
+static void a_thread_that_is_turned_while_it_is_parked_has_its_time(void **state)
+{
+    play_ctx *p = *state;
+    play_begin_vt(p, "-collect=profile,trace");
+    qprof_action_add_routine(qprof_action_create("off", QPROF_ACTION_DISABLE, QPROF_ON_ENTER),
+                             "off", 1);
+    qprof_action_add_routine(qprof_action_create("on", QPROF_ACTION_ENABLE, QPROF_ON_ENTER),
+                             "on", 1);
+    play(p, "@a main( 1 @b off( 2 ) on( 3 ) @a 4 f( 5 ) )");
+    play_end(p);
+    traces *t = traces_of_profile("run.qprof");
+    const char *text = traces_text(t, 1000000000);
+    assert_non_null(strstr(text, "10 @1 10 gate0 10 gate1 10 f( 15 ) 15 )"));
+    traces_free(t);
+    assert_flat(p, "main", 1, 6, 1); /* it was driven until 1, and from 10 on */
+}
+
+static void callers_that_were_off_are_named_and_end_in_their_time(void **state)
+{
+    play_ctx *p = *state;
+    play_begin(p, "-trace-output=t.qtrace");
+    qprof_trigger_add_routine(qprof_trigger_create("t", QPROF_TRIGGER_ON), "t", 1);
+    qprof_action_add_routine(qprof_action_create("on", QPROF_ACTION_ENABLE, QPROF_ON_EXIT),
+                             "on", 1);
+    qprof_trigger_initial_status(0);
+    play(p, "main( 1 f( 2 t( 3 ) 4 on( ) 5 ) 6 g( 7 ) )");
+    play_end(p);
+    traces *t = read_stream("t.qtrace");
+    for (size_t i = 0; i < t->n_names; i++) { /* a caller is named before its callees */
+        uint64_t caller = t->names[i].kind == QP_NAMES_PATH ? t->names[i].numbers[1] : 0;
+        bool is_known = !caller;
+        for (size_t j = 0; j < i; j++)
+            is_known |= t->names[j].kind == QP_NAMES_PATH && t->names[j].numbers[0] == caller;
+        assert_true(is_known);
+    }
+    /* `on` ends at 10, and with f at 15 main goes on */
+    const char *text = traces_text(t, 1000000000);
+    assert_non_null(strstr(text, "gate1 15 gate1 21 g( 28 ) 28 gate1"));
+    traces_free(t);
 }
 
 /* Who ends it runs on; the one that is ended does not. */
@@ -578,6 +620,8 @@ int main(void)
         PLAY_TEST(what_is_entered_while_recording_stands_is_left_out_with_its_exit),
         PLAY_TEST(a_stop_that_no_event_saw_is_there),
         PLAY_TEST(virtual_threads_are_switched),
+        PLAY_TEST(a_thread_that_is_turned_while_it_is_parked_has_its_time),
+        PLAY_TEST(callers_that_were_off_are_named_and_end_in_their_time),
         PLAY_TEST(a_thread_that_another_one_ends_takes_no_time),
         PLAY_TEST(a_row_that_is_used_again_says_whose_it_is),
         PLAY_TEST(marks_and_counters_are_there),
