@@ -1,6 +1,7 @@
 #!/bin/sh
 # test_random_config.sh [BUILD [SEED SEED]]: random programs under random triggers, actions, areas and
-# stops: profile, coverage and trace have the calls and lines that config/random.lua works out.
+# stops: profile, coverage and trace have the calls and lines that config/random.lua works out, and a
+# profile that is made of the trace has the times of the run's own.
 #
 # Not compared: lines that hold ends of functions and loops or the main chunk, which it does not follow.
 . "$(dirname "$0")/lib.sh"
@@ -34,6 +35,19 @@ wanted() {
     fi
 }
 
+# figures PROFILE: of all functions that have some. Work of the recorder itself, 2 us for a function, may
+# be its caller's in one of the profiles.
+figures() {
+    "$bin/qprof" report --format=json "$1" |
+        jq -c '[.methods[] | select(.hits > 0 or .self > 2000) | {name, line, hits, self, total}] | sort'
+}
+
+same_figures() {
+    jq -e --slurp 'map(map([.name, .line, .hits])) | .[0] == .[1]' "$1" "$2" >same &&
+        jq -e --slurp 'transpose | all(.[]; (.[0].self - .[1].self | fabs) < 2000 and
+            (.[0].total - .[1].total | fabs) < 20000)' "$1" "$2" >same
+}
+
 cd "$tmp"
 while [ "$seed" -le "$last" ]; do
     "$bin/lua-base" "$source/tests/lua/config/random.lua" "$seed" program.lua rules.conf expected
@@ -48,6 +62,12 @@ while [ "$seed" -le "$last" ]; do
     if [ -f run.qprof ]; then
         grep '^call' expected >calls.expected || :
         said_by_trace run.qprof | diff calls.expected - || complain "seed $seed: the trace differs"
+        "$bin/qprof" trace profile -o again.qprof run.qprof >made || complain "seed $seed: $(cat made)"
+        figures run.qprof >figures.run
+        figures again.qprof >figures.again
+        same_figures figures.run figures.again ||
+            complain "seed $seed: figures of the trace differ: $(diff figures.run figures.again)"
+        rm -f again.qprof
     fi
     seed=$((seed + 1))
 done
