@@ -100,6 +100,16 @@ async function the_keyboard_folds_and_takes_it_back() {
     await page.context().close();
 }
 
+async function the_keyboard_goes_to_the_source_of_what_is_selected() {
+    const views = { "#functions?search=%5Eleaf%24": ["s"], "#tree": ["j", "j", "s"], "#flame": ["j", "j", "s"] };
+    for (const [hash, keys] of Object.entries(views)) {
+        const page = await ready("work.html", hash);
+        await press(page, ...keys);
+        claim(`${hash}: the text is there`, (await page.locator("main").innerText()).includes("local function leaf(n)"));
+        await page.context().close();
+    }
+}
+
 async function threads_have_the_numbers_of_the_report() {
     const all = JSON.parse(readFileSync("threads.json", "utf8")).threads;
     const threads = all.filter((t) => t.calls > 0 || t.total > 0 || t.open_frames > 0); // as report --threads
@@ -312,6 +322,7 @@ await the_flame_graph_zooms_and_tells_what_is_selected();
 await a_function_stands_between_callers_and_callees();
 await a_focus_and_hidden_functions_leave_the_numbers_of_the_report();
 await the_keyboard_folds_and_takes_it_back();
+await the_keyboard_goes_to_the_source_of_what_is_selected();
 await threads_have_the_numbers_of_the_report();
 await frames_from_below_add_up_as_a_naive_count_does();
 await callers_and_callees_are_those_of_the_detail();

@@ -5,7 +5,7 @@ import { List } from "../common/list";
 import type { Column } from "../common/table";
 import { visible } from "../common/visible";
 import { type Index, type Method, type State, isSeen } from "./data";
-import { type ViewProps, foldKeys } from "./lists";
+import { type ViewProps, methodKeys } from "./lists";
 import { growth, signed, time } from "./units";
 
 const signs: Record<State, string> = { alike: "=", changed: "\u2260", new: "+", gone: "\u2212" };
@@ -126,7 +126,7 @@ export function Changes(props: ViewProps) {
             place={place}
             go={go}
             onOpen={(row) => go({ view: "function", what: String(row.index), with: { at: "", sort: "" } })}
-            keys={(row) => foldKeys(row?.index, props)}
+            keys={(row) => methodKeys(row?.index, props)}
             empty={matching ? "No function that changed fits the search." : "Nothing changed."}
         />
     );

@@ -217,6 +217,7 @@ export interface FlameProps {
     onOpen: (method: number) => void;
     onFocus: (method: number) => void;
     onHide: (method: number) => void;
+    onSource: (method: number) => boolean | void;
 }
 
 /** Moves from frame to frame. */
@@ -258,6 +259,7 @@ function useFlameKeys(props: FlameProps, selected: number, select: (node: number
         o: () => props.onOpen(method),
         f: () => props.onFocus(method),
         x: () => props.onHide(method),
+        s: () => props.onSource(method),
     });
 }
 

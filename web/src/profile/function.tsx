@@ -78,19 +78,18 @@ export interface FunctionProps {
     go: Go;
     onFocus: (method: number) => void;
     onHide: (method: number) => void;
+    onSource: (method: number) => boolean | void;
 }
 
-export function FunctionPage({ index, tree, method, go, onFocus, onHide }: FunctionProps) {
+export function FunctionPage({ index, tree, method, go, onFocus, onHide, onSource }: FunctionProps) {
     const edges = useMemo(() => edgesOf(tree, method.index, index.methods.length), [tree, method]);
     useEffect(() => {
         document.title = `${method.name} \u2013 profile`;
     }, [method]);
     const callers = () => go({ view: "bottomup", with: { at: String(method.index) } });
     const list = { index, isCompared: !!method.base, all: index.hasTimes ? method.total : method.calls, go };
-    const file = index.files.find((f) => f.path === method.file);
-    const source = () => {
-        if (file) go({ view: "source", what: String(file.index), with: { line: String(method.line || "") } });
-    };
+    const hasSource = index.files.some((f) => f.path === method.file);
+    const source = () => onSource(method.index);
     const foldKeys = { f: () => onFocus(method.index), x: () => onHide(method.index), b: callers };
     useKeys({ ...(index.hasTree ? foldKeys : {}), s: source });
     return (
@@ -126,7 +125,7 @@ export function FunctionPage({ index, tree, method, go, onFocus, onHide }: Funct
                             </button>
                         </>
                     )}
-                    {file && (
+                    {hasSource && (
                         <button type="button" class="plain" title="Its source (s)" onClick={source}>
                             Source
                         </button>

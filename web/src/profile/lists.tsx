@@ -25,6 +25,8 @@ export interface ViewProps {
     go: Go;
     onFocus: (method: number) => void;
     onHide: (method: number) => void;
+    /** @return false: it has none */
+    onSource: (method: number) => boolean | void;
 }
 
 export function Share({ part, all }: { part: number; all: number }) {
@@ -152,10 +154,11 @@ export function functionColumns(index: Index): Column<Method>[] {
 }
 
 /** f and x: focus on, or hide, what is selected. */
-export function foldKeys(method: number | undefined, { onFocus, onHide }: Pick<ViewProps, "onFocus" | "onHide">): Keys {
+export function methodKeys(method: number | undefined, does: Pick<ViewProps, "onFocus" | "onHide" | "onSource">): Keys {
     return {
-        f: () => (method ? onFocus(method) : false),
-        x: () => (method ? onHide(method) : false),
+        f: () => (method ? does.onFocus(method) : false),
+        x: () => (method ? does.onHide(method) : false),
+        s: () => (method ? does.onSource(method) : false),
     };
 }
 
@@ -173,7 +176,7 @@ export function Functions(props: ViewProps) {
             place={place}
             go={go}
             onOpen={(row) => go({ view: "function", what: String(row.index), with: { at: "", sort: "" } })}
-            keys={(row) => foldKeys(row?.index, props)}
+            keys={(row) => methodKeys(row?.index, props)}
             empty={matching ? "No function fits the search." : "No function was called."}
         />
     );
@@ -284,7 +287,7 @@ export function CallTree(props: ViewProps) {
             place={place}
             go={go}
             onOpen={(row) => row.isOpen !== undefined && toggle(row)}
-            keys={(row) => foldKeys(row && tree.method[row.node], props)}
+            keys={(row) => methodKeys(row && tree.method[row.node], props)}
             tree={(row) => ({ level: row.level, isOpen: row.isOpen })}
             onToggle={toggle}
         />

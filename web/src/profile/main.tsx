@@ -65,7 +65,7 @@ const keyList: KeyList = [
     ["[ ]", "previous, next thread"],
     ["n p", "source: next, previous line by heat"],
     ...(index.hasTimeline ? timelineKeys : []),
-    ["s", "source of the function"],
+    ["s", "source of the selected function"],
     ["j k", "next, previous row"],
     [views.map((_, i) => i + 1).join(" "), views.map((v) => v.name.toLowerCase()).join(", ")],
     ["t", "light or dark"],
@@ -121,6 +121,7 @@ function FlameView({ isUp, ...props }: ViewProps & { isUp: boolean }) {
             onOpen={(method) => method > 0 && go({ view: "function", what: String(method), with: fresh })}
             onFocus={props.onFocus}
             onHide={props.onHide}
+            onSource={props.onSource}
         />
     );
 }
@@ -228,7 +229,12 @@ function App() {
     const onHide = (method: number) => {
         if (method) go({ with: refolded({ hidden: [...new Set([...filter.hidden, method])] }) });
     };
-    const about = { root: filter.thread, matching, place: { ...place, view: current }, go, onFocus, onHide };
+    const onSource = (method: number) => {
+        const { file = "", line = 0 } = index.methods[method] ?? {};
+        const source = index.files.find((f) => file && f.path === file);
+        return source ? go({ view: "source", what: String(source.index), with: { ...fresh, line: String(line || "") } }) : false;
+    };
+    const about = { root: filter.thread, matching, place: { ...place, view: current }, go, onFocus, onHide, onSource };
     return (
         <>
             <header class="top">
