@@ -310,6 +310,16 @@ static bool keep_hottest(walk *w, uint32_t thread)
     return w->is_on_path != NULL;
 }
 
+/* Why there is no row. @param has_some  rows that are not shown */
+static const char *none_reason(const qp_model *m, bool has_some)
+{
+    return !m->run.is_profile
+               ? "No call paths were recorded, only functions: see qprof report and "
+                 "qprof cover report.\n"
+           : has_some ? "No branch has that much of the time.\n"
+                      : "No function was called.\n";
+}
+
 static bool print_text(const qp_cli *cli, const qp_view *v)
 {
     walk w;
@@ -327,10 +337,7 @@ static bool print_text(const qp_cli *cli, const qp_view *v)
         is_good = !w.has_failed;
     }
     if (is_good && w.n_rows == 0)
-        qp_out_text(cli->screen.out, v->m->run.is_profile
-                                         ? "No function was called.\n"
-                                         : "No call paths were recorded, only functions: see "
-                                           "qprof report and qprof cover report.\n");
+        qp_out_text(cli->screen.out, none_reason(v->m, w.n_left_out > 0));
     else if (is_good)
         is_good = qp_table_print(&w.table, &cli->screen, 0);
     if (is_good && w.n_left_out && !w.is_on_path)

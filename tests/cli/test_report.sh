@@ -224,6 +224,8 @@ record b.qprof 'main(' 'hot(' 8 ')' 'cold(' 2 ')' ')'
 claim "a threshold ends the hottest path, too" same 'main' \
     "$(qprof tree --hottest --min-percent=90 b.qprof | awk '/score.src/ { print $(NF-1) }' | tr '\n' ' ' | sed 's/ $//')"
 claim "one branch is left out" sh -c "qprof tree --min-percent=50 b.qprof | grep -q '^1 branch is not shown'"
+claim "if all are, it is not said that nothing was called" sh -c \
+    "qprof tree --min-percent=101 b.qprof | grep -q '^No branch has that much of the time'"
 claim "or two" sh -c "qprof tree --min-percent=90 b.qprof | grep -q '^2 branches are not shown'"
 record cycle.qprof 'a(' 'b(' 'a(' 'b(' 'a(' 'b(' 'a(' 'b(' 'a(' 'b(' 'a(' 'b(' 1 ')*12'
 claim "a cycle of two is folded" sh -c "qprof tree cycle.qprof | grep -Fq 'more levels of a, b'"
