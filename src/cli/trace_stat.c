@@ -24,6 +24,7 @@ typedef struct {
     qp_stats stats;
     const qp_call_stat **rows; /* [n] sorted */
     size_t n;
+    size_t n_hidden; /* rows that --limit leaves out */
 } report;
 
 static uint64_t ns_of(const report *r, uint64_t ticks)
@@ -63,6 +64,8 @@ static int compare(const void *a, const void *b, void *to)
 static bool sort_rows(report *r)
 {
     uint64_t limit = r->cli->args.limit;
+    if (limit == UINT64_MAX) /* a table is for people, the other forms are for programs */
+        limit = r->cli->args.format == QP_FORMAT_TEXT ? 30 : 0;
     r->rows = qp_alloc(r->stats.rows.n, sizeof *r->rows);
     if (!r->rows)
         return false;
@@ -72,7 +75,8 @@ static bool sort_rows(report *r)
             r->rows[r->n++] = row;
     }
     qsort_r(r->rows, r->n, sizeof *r->rows, compare, r);
-    r->n = limit && limit < r->n ? (size_t)limit : r->n;
+    r->n_hidden = limit && limit < r->n ? r->n - (size_t)limit : 0;
+    r->n -= r->n_hidden;
     return true;
 }
 
@@ -161,6 +165,7 @@ static void write_histogram(const report *r, const qp_call_stat *row)
 static bool write_text(const report *r)
 {
     qp_table t;
+    char count[QP_NUMBER_BYTES];
     if (!r->n) {
         qp_out_text(r->cli->screen.out, "No calls are in this part of the trace.\n");
         return true;
@@ -171,6 +176,9 @@ static bool write_text(const report *r)
         add_row(r, &t, r->rows[i]);
     bool is_good = qp_table_print(&t, &r->cli->screen, 0);
     qp_table_fini(&t);
+    if (r->n_hidden)
+        qp_out_format(r->cli->screen.out, "and %s more; --limit=0 shows all\n",
+                      qp_unit_count(count, r->n_hidden));
     for (size_t i = 0; i < r->n && r->cli->args.trace.has_histogram; i++)
         write_histogram(r, r->rows[i]);
     return is_good;
@@ -324,7 +332,8 @@ static int run_stat(qp_cli *cli)
 
 static const qp_flag flags[] = {
     {"sort", 's', QP_FLAG_WORD, SORT_WORDS, QP_FLAG_AT(sort), "self", "order of the rows"},
-    {"limit", 'n', QP_FLAG_COUNT, "N", QP_FLAG_AT(limit), "30", "so many rows; 0: all"},
+    {"limit", 'n', QP_FLAG_COUNT, "N", QP_FLAG_AT(limit), NULL,
+     "rows at most; 0: all (default 30; all as json or csv)"},
     {"threads", 0, QP_FLAG_YES, NULL, QP_FLAG_AT(has_threads), NULL,
      "a row for each function on each thread"},
     {"histogram", 0, QP_FLAG_YES, NULL, QP_FLAG_AT(trace.has_histogram), NULL,

@@ -256,6 +256,13 @@ QPROF="-output=long.qprof -collect=profile,trace -trace-buffer=16K" qlua long.lu
 qprof trace stat long.qprof 2>&1 >/dev/null | grep -o 'begins .*' >begins
 qprof trace convert -o long.qtrace long.qprof 2>&1 >/dev/null | grep -o 'begins .*' | cmp - begins
 check $? = 0
+about "a table has the top of the functions and says so, other forms have all"
+seq 40 | sed 's/.*/local function f&() end f&()/' >many.lua
+QPROF="-output=many.qprof -collect=profile,trace" qlua many.lua
+rows=$(qprof trace stat --limit=0 many.qprof | sed 1d | wc -l)
+check "$(qprof trace stat many.qprof | tail -n 1)" = "and $((rows - 30)) more; --limit=0 shows all"
+check "$(qprof trace stat --format=csv many.qprof | sed 1d | wc -l)" = "$rows"
+check "$(qprof trace stat --format=json many.qprof | jq '.calls | length')" = "$rows"
 about "figures of a flight recorder are those of its profile"
 QPROF="-output=flight.qprof -collect=profile,trace" qlua fib.lua >/dev/null
 check "$(qprof trace stat --format=json flight.qprof | jq '.calls[]|select(.name=="fib")|.calls')" = \
