@@ -470,8 +470,6 @@ static void seal(bool at_exit_handler, char *path, size_t n_bytes)
 {
     qp_head *h = qp_run_head();
     qp_parse_error error = {0, ""};
-    h->end_raw = qp_charge_elapsed();
-    h->ended_at = qp_clock_wall();
     h->flags |= at_exit_handler ? QP_FLAG_AT_EXIT : 0;
     path[0] = '\0';
     if (!qp_save_has_data()) {
@@ -515,6 +513,9 @@ void qp_session_end(bool at_exit_handler)
         qp_rules_end();
         qp_watch_end();
         qp_charge_calibrate(); /* for the last time */
+        qp_run_head()->end_raw =
+            qp_charge_elapsed(); /* what is left to write is nobody's time */
+        qp_run_head()->ended_at = qp_clock_wall();
         qp_trace_stop();
         seal(at_exit_handler, path, sizeof path);
         qp_summary_print(path);

@@ -221,7 +221,8 @@ bool qp_trace_sink_put(qp_trace_sink *s, uint32_t i, uint64_t first, const qp_tr
 static qp_sink_packet *other_packet(qp_trace_sink *s, qp_packet_kind kind)
 {
     qp_sink_packet *p = s->events;
-    p->head = (qp_packet){.kind = kind, .first_ticks = qp_charge_elapsed()};
+    uint64_t end = qp_run_head()->end_raw; /* of the run; 0: not yet */
+    p->head = (qp_packet){.kind = kind, .first_ticks = end ? end : qp_charge_elapsed()};
     return p;
 }
 

@@ -256,6 +256,12 @@ QPROF="-output=long.qprof -collect=profile,trace -trace-buffer=16K" qlua long.lu
 qprof trace stat long.qprof 2>&1 >/dev/null | grep -o 'begins .*' >begins
 qprof trace convert -o long.qtrace long.qprof 2>&1 >/dev/null | grep -o 'begins .*' | cmp - begins
 check $? = 0
+about "a call that is open at the end ends when its profile does"
+printf 'local function f() os.exit(0) end f()\n' >open.lua
+QPROF="-output=open.qprof -trace-mode=stream" qlua open.lua
+qprof trace profile -o opened.qprof open.qtrace >/dev/null
+total() { qprof report --format=json "$1" | jq .run.total; }
+check "$(total opened.qprof)" = "$(total open.qprof)"
 about "a table has the top of the functions and says so, other forms have all"
 seq 40 | sed 's/.*/local function f&() end f&()/' >many.lua
 QPROF="-output=many.qprof -collect=profile,trace" qlua many.lua
