@@ -173,18 +173,18 @@ static qp_growth grow_file(qp_mapping *m, uint64_t from, uint64_t to)
 
 qp_growth qp_mapping_grow(qp_mapping *m, uint64_t n_bytes)
 {
-    uint64_t ready = qp_load(&m->n_ready_bytes);
+    uint64_t ready = qp_load(&m->n_ready_bytes), limit = qp_load(&m->limit_bytes);
     if (QP_LIKELY(n_bytes <= ready))
         return QP_GROWN;
-    if (n_bytes > m->limit_bytes)
+    if (n_bytes > limit)
         return QP_GROW_LIMIT;
     if (growth_must_fail())
         return QP_GROW_FULL;
     int host_errno = errno;
     uint64_t step = ready < STEP_BYTES ? FIRST_STEP_BYTES : STEP_BYTES;
     uint64_t target = (n_bytes + step - 1) / step * step;
-    if (target > m->limit_bytes)
-        target = m->limit_bytes;
+    if (target > limit)
+        target = limit;
     bool has_file = m->path[0] != '\0'; /* anonymous memory is there already */
     qp_growth growth = has_file ? grow_file(m, ready, target) : QP_GROWN;
     if (growth == QP_GROW_FULL && target > n_bytes) { /* a smaller bite may still fit */
@@ -204,8 +204,8 @@ void qp_mapping_detach(qp_mapping *m)
 {
     struct stat st;
     int fd = m->fd;
-    m->limit_bytes = m->n_ready_bytes; /* no growth any more, the reservation stays */
-    m->fd = -1;
+    qp_store(&m->limit_bytes, m->n_ready_bytes); /* no growth any more, the reservation stays */
+    qp_store(&m->fd, -1);
     if (fd >= 0 && fstat(fd, &st) == 0 && st.st_dev == m->device && st.st_ino == m->inode)
         close(fd);
 }

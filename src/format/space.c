@@ -29,7 +29,7 @@ static qp_cell claim(qp_space *s, uint32_t n_cells, qp_room room)
     uint64_t first = qp_load(&s->head->n_cells);
     do {
         uint64_t end_bytes = (first + n_cells) * QP_CELL;
-        if (end_bytes + reserve > s->map.limit_bytes)
+        if (end_bytes + reserve > qp_load(&s->map.limit_bytes))
             return 0;
         switch (qp_mapping_grow(&s->map, end_bytes)) {
         case QP_GROWN:

@@ -340,7 +340,7 @@ void qp_watch_raise(qprof_thread *th, uint32_t event, uintptr_t object,
 
 static void note_percent(void)
 {
-    uint64_t limit = qp_run.space.map.limit_bytes;
+    uint64_t limit = qp_load(&qp_run.space.map.limit_bytes);
     uint64_t used = qp_load(&qp_run_head()->n_cells) * QP_CELL;
     uint32_t percent = (uint32_t)(used >= limit ? 100 : used * 100 / limit);
     uint32_t before = qp_load(&qp_watch.percent);
