@@ -84,7 +84,8 @@ qp_ring *qp_trace_ring_at(uint32_t i)
  * half of the memory. @return 0: no more */
 static uint32_t slots_of_next(void)
 {
-    uint64_t room = qp_load(&qp_run.space.map.limit_bytes) / 2, used = qp_load(&trace.n_ring_bytes);
+    uint64_t room = qp_load(&qp_run.space.map.limit_bytes) / 2,
+             used = qp_load(&trace.n_ring_bytes);
     uint64_t wanted = qp_run.options.number[QP_OPT_trace_buffer];
     room = room > used ? (room - used) / 4 : 0;
     uint64_t bytes = wanted < room ? wanted : room;
