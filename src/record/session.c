@@ -466,6 +466,13 @@ static void wait_for_quiet(void)
     }
 }
 
+/* What is left to write is nobody's time. */
+static void stop_time(void)
+{
+    qp_run_head()->ended_at = qp_clock_wall();
+    qp_publish(&qp_run_head()->end_raw, qp_charge_elapsed());
+}
+
 static void seal(bool at_exit_handler, char *path, size_t n_bytes)
 {
     qp_head *h = qp_run_head();
@@ -513,9 +520,7 @@ void qp_session_end(bool at_exit_handler)
         qp_rules_end();
         qp_watch_end();
         qp_charge_calibrate(); /* for the last time */
-        qp_run_head()->end_raw =
-            qp_charge_elapsed(); /* what is left to write is nobody's time */
-        qp_run_head()->ended_at = qp_clock_wall();
+        stop_time();
         qp_trace_stop();
         seal(at_exit_handler, path, sizeof path);
         qp_summary_print(path);

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -62,26 +63,37 @@ static int create(char *path, size_t n_bytes)
     return -1;
 }
 
+/* What the process may write into a file at most; space that is only reserved does not obey it. */
+static uint64_t size_limit(void)
+{
+    struct rlimit limit;
+    bool is_limited = getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+    return is_limited ? limit.rlim_cur : UINT64_MAX;
+}
+
+static bool reserve(int fd, uint64_t n_bytes)
+{
+    int error;
+    do
+        error = fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, (off_t)n_bytes) == 0 ? 0 : errno;
+    while (error == EINTR);
+    return !error || error == EOPNOTSUPP || error == ENOSYS; /* then writing will tell */
+}
+
 /* Space up to `end` and some more. Where that cannot be taken, what was kept for the end of the
  * trace may be used by it, and by nothing else. */
 static bool take_space(qp_trace_sink *s, uint64_t end, bool is_end)
 {
-    uint64_t wanted = end + STEP_BYTES;
-    if (end + (is_end ? 0 : END_BYTES) <= s->n_ready)
+    uint64_t needed = end + (is_end ? 0 : END_BYTES), wanted = end + STEP_BYTES;
+    if (needed <= s->n_ready)
         return true;
-    int error;
-    do
-        error = fallocate(s->fd, FALLOC_FL_KEEP_SIZE, 0, (off_t)wanted) == 0 ? 0 : errno;
-    while (error == EINTR);
-    if (error == EOPNOTSUPP || error == ENOSYS) /* then writing will tell */
-        error = 0;
-    if (error) {
-        wanted = end + END_BYTES;
-        error = fallocate(s->fd, FALLOC_FL_KEEP_SIZE, 0, (off_t)wanted) == 0 ? 0 : errno;
-    }
-    s->state = error ? QP_SINK_FULL : QP_SINK_GOOD;
-    s->n_ready = error ? s->n_ready : wanted;
-    return !error;
+    uint64_t most = size_limit();
+    if (wanted > most || !reserve(s->fd, wanted))
+        wanted = needed;
+    bool is_taken = wanted <= most && (wanted > needed || reserve(s->fd, needed));
+    s->state = is_taken ? QP_SINK_GOOD : QP_SINK_FULL;
+    s->n_ready = is_taken ? wanted : s->n_ready;
+    return is_taken;
 }
 
 static bool write_all(qp_trace_sink *s, const void *bytes, uint64_t n)
@@ -221,7 +233,7 @@ bool qp_trace_sink_put(qp_trace_sink *s, uint32_t i, uint64_t first, const qp_tr
 static qp_sink_packet *other_packet(qp_trace_sink *s, qp_packet_kind kind)
 {
     qp_sink_packet *p = s->events;
-    uint64_t end = qp_run_head()->end_raw; /* of the run; 0: not yet */
+    uint64_t end = qp_observe(&qp_run_head()->end_raw); /* of the run; 0: not yet */
     p->head = (qp_packet){.kind = kind, .first_ticks = end ? end : qp_charge_elapsed()};
     return p;
 }
