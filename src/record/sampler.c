@@ -8,8 +8,9 @@
  * that of a short call before a long wait is not the wait's. It waits for a pass that finds the
  * carrier running again.
  *
- * While nothing happens passes are fewer: one stands for the next ones, too, and makes interrupts
- * for all of them. How many is known before it looks, so that shares stay what they are. */
+ * While no carrier uses CPU time, or none has a thread, passes are fewer: one stands for the next
+ * ones, too, and makes interrupts for all of them. By elapsed time that would not do: what began in a
+ * long call would be credited to the short one behind it. */
 #include "record/sampler.h"
 
 #include "base/atomic.h"
@@ -25,7 +26,7 @@ enum {
     STACK_BYTES = 64 * 1024,
     CARRIERS_MAX = 1 << 20, /* that are looked at */
     SLICE_NS = 5000000,
-    STEPS_MAX = 4, /* periods to the next pass while nothing happens */
+    STEPS_MAX = 4, /* periods to the next pass while nothing is used */
     DUE_MAX = 64,  /* periods of CPU time that wait for a pass that finds the carrier running */
     COST_PERCENT = 5, /* of a period that a pass may take ... */
     COSTLY_MAX = 10   /* ... this often in a row */
@@ -44,7 +45,7 @@ static struct {
 typedef struct {
     uint64_t ticks, ns;    /* elapsed */
     uint64_t n_interrupts; /* of the PC command that are due to each carrier */
-    bool is_quiet;         /* so far no carrier has done anything */
+    bool is_quiet;         /* so far no carrier has used anything */
 } interval;
 
 static bool is_interrupted_by_cpu(void)
@@ -124,8 +125,8 @@ static void pass_over(qp_carrier_slot *slot, interval *since)
         th && qp_is_open(th) && !(qp_load(&th->gate) & QP_HOOK_OFF) && qp_observe(&th->pulse);
     if (is_by_cpu)
         add_cpu(slot, since);
-    else if (is_open) /* no event since the pass before? */
-        since->is_quiet &= (qp_load(&th->gate) & QP_HOOK_SAMPLE) != 0;
+    else if (is_open) /* elapsed time is something that happens to it */
+        since->is_quiet = false;
     if (!is_open)
         slot->cpu_due = slot->cpu_waiting = 0;
     else

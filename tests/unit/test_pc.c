@@ -368,7 +368,40 @@ static void time_behind_the_last_command_is_nobodys(void **state)
     assert_true(play_figures(p, QP_ALL_THREADS, "f").interrupts <= 60);
 }
 
-/* Passes are fewer while nothing happens, and stand for those that are left out. */
+/* Calls of 5, 3, 1.5 and 0.5 ms in turn: no pass stands for more than its own period, so that what is
+ * short has no interrupts of the long call before it. */
+static void calls_of_different_lengths_have_their_shares(void **state)
+{
+    enum { PARTS = 4, ROUNDS = 80 };
+    static const unsigned wait_us[PARTS] = {5000, 3000, 1500, 500};
+    static const char *const names[PARTS] = {"a", "b", "c", "d"};
+    play_ctx *p = *state;
+    double elapsed[PARTS] = {0}, all = 0, n_all = 0;
+    play_begin(p, "'-pc=REAL 1000'");
+    play(p, "main(");
+    for (unsigned i = 0; i < ROUNDS * PARTS; i++) {
+        uint64_t began = qp_clock_monotonic();
+        qprof_record_fn_entry(play_method(p, names[i % PARTS]), 2);
+        qp_clock_sleep_until(began + wait_us[i % PARTS] * 1000);
+        qprof_record_fn_exit(1);
+        elapsed[i % PARTS] += (double)(qp_clock_monotonic() - began);
+    }
+    play(p, ")");
+    play_end(p);
+    for (unsigned i = 0; i < PARTS; i++) {
+        all += elapsed[i];
+        n_all += (double)play_figures(p, QP_ALL_THREADS, names[i]).interrupts;
+    }
+    for (unsigned i = 0; i < PARTS; i++) {
+        double points =
+            100 * ((double)play_figures(p, QP_ALL_THREADS, names[i]).interrupts / n_all -
+                   elapsed[i] / all);
+        if (points < -5 || points > 5)
+            fail_msg("%s is %.1f points off", names[i], points);
+    }
+}
+
+/* A wait has an interrupt for each period, but for those that came too late. */
 static void a_host_that_waits_has_all_its_interrupts(void **state)
 {
     enum { WAIT_MS = 300 };
@@ -476,6 +509,7 @@ int main(void)
         PLAY_TEST(time_while_a_thread_is_off_or_the_gate_closed_is_nobodys),
         PLAY_TEST(time_before_the_command_is_nobodys),
         PLAY_TEST(time_behind_the_last_command_is_nobodys),
+        PLAY_TEST(calls_of_different_lengths_have_their_shares),
         PLAY_TEST(a_host_that_waits_has_all_its_interrupts),
         PLAY_TEST(sampled_times_go_on_without_the_command),
         PLAY_TEST(a_carrier_that_was_there_before_gets_its_timer),
