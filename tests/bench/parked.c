@@ -1,7 +1,8 @@
 /* parked.c: what the sampler costs beside 10,000 parked virtual threads, for parked.sh.
  *
- * parked SECONDS: each virtual thread is five calls deep and parked; one goes on working. It prints the
- * CPU time of the recorder's own threads in percent of the elapsed time, and how many interrupts came. */
+ * parked SECONDS THREADS busy|idle: each virtual thread is five calls deep and parked; one more works,
+ * or sleeps. It prints the CPU time of the recorder's own threads in percent of the elapsed time, and
+ * how many interrupts came. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +11,7 @@
 
 #include "qprof.h"
 
-enum { THREADS = 10000, DEPTH = 5, WORKER = 1, WORK = 100000 };
+enum { DEPTH = 5, WORKER = 1, WORK = 100000 };
 
 static volatile unsigned sink;
 
@@ -51,23 +52,27 @@ static unsigned long long recorder_time(void)
 int main(int argc, char **argv)
 {
     qprof_InitInfo info = {.usingVirtualThreads = 1};
-    double seconds = argc > 1 ? atof(argv[1]) : 5;
+    double seconds = argc == 4 ? atof(argv[1]) : 0;
+    uintptr_t n_threads = argc == 4 ? strtoul(argv[2], NULL, 10) : 0;
+    int is_idle = argc == 4 && strcmp(argv[3], "idle") == 0;
     if (qprof_initialize_ex(&info) != 0)
         return 1;
     qprof_register_method_id(1, "wait", NULL, 0, "parked", NULL, 0);
     qprof_register_method_id(2, "work", NULL, 0, "parked", NULL, 0);
-    for (uintptr_t vt = WORKER + THREADS; vt > WORKER; vt--)
+    for (uintptr_t vt = WORKER + n_threads; vt > WORKER; vt--)
         for (uintptr_t depth = 1; depth <= DEPTH; depth++)
             qprof_record_fn_entry_vt(1, depth, vt);
     uint64_t begin = now(), end = begin + (uint64_t)(seconds * 1e9);
     unsigned long long before = recorder_time();
     while (now() < end) {
         qprof_record_fn_entry_vt(2, 1, WORKER);
-        for (unsigned i = 0; i < WORK; i++)
+        for (unsigned i = 0; i < WORK && !is_idle; i++)
             sink += i;
+        if (is_idle)
+            nanosleep(&(struct timespec){0, 10000000}, NULL);
         qprof_record_fn_exit_vt(0, WORKER);
     }
-    double share = 100.0 * (double)(recorder_time() - before) / (double)(now() - begin);
+    double share = 100 * (double)(recorder_time() - before) / (double)(now() - begin);
     qprof_PcTotals totals;
     qprof_pc_totals(&totals);
     printf("%.2f %% of a core, %llu interrupts\n", share, (unsigned long long)totals.occurred);
