@@ -166,7 +166,8 @@ QPROF_API qprof_thread *_EXT_REF qprof_thread_handle_vt(VthreadID, unsigned vers
 /** The calling system thread goes on with this virtual thread; the former one is parked and its
  * clock stands. What the _vt calls do by themselves, hosts with handles say.
  * @return the handle that was mounted before, to be mounted again; a closed one if none was
- * Cost: about a clock read. */
+ * Cost: about a clock read. While another system thread, which has lost its processor, is letting this
+ * one go it waits, for a second at most. */
 QPROF_API qprof_thread *_EXT_REF qprof_thread_mount(qprof_thread *);
 
 /* ---- methods ------------------------------------------------------------------------------- */

