@@ -361,8 +361,9 @@ typedef struct {
     uint64_t stopped_seen; /* of head.stopped_total */
     /* cell 2: the rest of the accounting identity */
     uint64_t n_destroyed_live; /* frames open when the thread was destroyed */
-    uint64_t n_ending;  /* frames that an unwinding has counted and may not yet have popped */
-    uint64_t n_dropped; /* entries that were seen and not recorded */
+    uint64_t
+        n_unsettled; /* ends and cleared entries that may be counted in one place and not yet in the other */
+    uint64_t n_dropped;    /* entries that were seen and not recorded */
     uint64_t n_deep_total; /* entries of frames that were only counted */
     uint64_t
         n_folded; /* entries that no node counts: no memory, or their method is in no area */

@@ -51,7 +51,7 @@ static uint64_t distance(uint64_t a, uint64_t b)
 /* Events that may be half recorded; one of them may be an unwinding, which ends many frames. */
 static uint64_t allowance(const qp_model *m, const qp_model_thread *th)
 {
-    uint64_t n_in_flight = th->n_ending ? th->n_ending : 1;
+    uint64_t n_in_flight = th->n_unsettled ? th->n_unsettled : 1;
     return th->n_drift + (m->run.state == QP_RUN_SEALED ? 0 : n_in_flight);
 }
 

@@ -183,9 +183,9 @@ typedef struct {
     uint64_t n_exits, n_unwound, n_destroyed_live, n_still_live, n_dropped;
     uint64_t n_in_tree; /* entries that the file's call paths count */
     uint64_t n_deep, n_deep_total, n_folded, n_cleared;
-    uint64_t n_ending; /* killed in an unwinding: that many ends may be counted already */
-    uint64_t n_drift;  /* events during the copying: figures may be apart by as many */
-    bool is_salvaged;  /* some of its open frames could not be read */
+    uint64_t n_unsettled; /* killed while so many ends or cleared entries changed place */
+    uint64_t n_drift;     /* events during the copying: figures may be apart by as many */
+    bool is_salvaged;     /* some of its open frames could not be read */
 } qp_model_thread;
 
 typedef struct {

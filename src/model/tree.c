@@ -42,7 +42,7 @@ static void read_thread(qp_model_private *own, qp_cell cell, uint32_t index)
         .n_exits = r->n_exits,
         .n_unwound = r->n_unwound,
         .n_destroyed_live = r->n_destroyed_live,
-        .n_ending = r->n_ending,
+        .n_unsettled = r->n_unsettled,
         .n_dropped = r->n_dropped,
         .n_deep = r->n_deep,
         .n_deep_total = r->n_deep_total,
@@ -149,6 +149,8 @@ static void read_node(qp_model_private *own, qp_cell cell, uint32_t thread, qp_c
         read_root(own, thread, r);
         return;
     }
+    if (!root && !r->parent && !r->method)
+        return; /* a thread's root that it has not published yet: nothing is lost */
     uint32_t method = qp_index_at(own, r->method, QP_TAG_METHOD);
     if (!method || own->model.n_nodes >= NODES_MAX) {
         own->n_losses[QP_LOSS_nodes] += own->threads[thread].n_drift == 0;

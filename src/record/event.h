@@ -26,18 +26,11 @@ bool qp_event_leave(qprof_thread *th, qprof_frame *top, qp_outside *o, const voi
 /* @return the top frame, in an event again; NULL: the thread is not recorded any more */
 qprof_frame *qp_event_return(qprof_thread *th, const qp_outside *o);
 
-/* Before n frames are counted as ended by one event; 0: the top shows it. A file that is left in
- * between says that they may be. */
-static inline void qp_event_ending(qprof_thread *th, uint64_t n)
-{
-    qp_publish(&qp_record_of(th)->n_ending, n);
-    qp_signal_fence();
-}
-
 /* The record of the method of a frame. */
 qp_cell qp_event_method(const qprof_thread *th, const qprof_frame *f);
 
-/* End all frames at `now`, in the thread's time. @return how many there were, counted ones included. Inside an event. */
+/* End all frames at `now`, in the thread's time. Inside an event; qp_thread_unsettled(th, 0) is left to the
+ * caller, who counts them. @return how many there were, those that are only counted included */
 uint64_t qp_event_unroll(qprof_thread *th, qprof_frame **top, uint64_t now);
 
 #endif

@@ -22,9 +22,10 @@ qp_cell qp_event_method(const qprof_thread *th, const qprof_frame *f)
     return is_elsewhere ? f->block : n->method;
 }
 
-/* Frames that are only counted end. */
-static void drop_deep(qprof_thread *th)
+/* Frames that are only counted end, among n_ending frames that do. */
+static void drop_deep(qprof_thread *th, uint64_t n_ending)
 {
+    qp_thread_unsettled(th, n_ending);
     QPROF_STORE(th->pulse->n_deep, 0);
     qp_fetch_and(&th->gate, ~(uint32_t)QP_HOOK_DEEP);
 }
@@ -65,8 +66,8 @@ static void after_exit(qprof_thread *th, qprof_frame **top, const qprof_frame *e
 static void count_ends(qprof_thread *th, uint64_t n, uint64_t *n_before)
 {
     uint64_t n_exits = n && !*n_before;
-    if (n > 1)
-        qp_event_ending(th, n);
+    if (n + *n_before > 1)
+        qp_thread_unsettled(th, n + *n_before);
     QPROF_ADD(th->pulse->n_exits, n_exits);
     QPROF_ADD(th->pulse->n_unwound, n - n_exits);
     *n_before += n;
@@ -95,7 +96,7 @@ static void pop(qprof_thread *th, qprof_frame **top, uint64_t stored)
     uint32_t n_traced = 0;
     bool has_skips = false;
     if (n)
-        drop_deep(th);
+        drop_deep(th, stored + n);
     while (*top && qp_stack_depth(th, *top) > left) {
         const qprof_frame ended = **top;
         n_traced += drop_frame(th, top, now);
@@ -208,11 +209,10 @@ static __attribute__((noinline)) void leave_slowly(qprof_thread *th, uintptr_t i
         leave(th, &top, id);
     if (top) {
         qp_event_end(th, top);
-        if (QP_UNLIKELY(th->pulse->n_unwound != n_unwound)) {
-            qp_event_ending(th, 0);
-            if (qp_load(&qp_watch_on))
-                watch_unwind(th, top);
-        }
+        if (QP_UNLIKELY(qp_record_of(th)->n_unsettled))
+            qp_thread_unsettled(th, 0);
+        if (QP_UNLIKELY(th->pulse->n_unwound != n_unwound) && qp_load(&qp_watch_on))
+            watch_unwind(th, top);
     }
     qp_watch_settle();
     errno = host_errno;
@@ -230,7 +230,7 @@ uint64_t qp_event_unroll(qprof_thread *th, qprof_frame **top, uint64_t now)
 {
     uint64_t depth = qp_stack_depth(th, *top), n = depth + th->pulse->n_deep;
     qp_charge(th, *top, now);
-    drop_deep(th);
+    drop_deep(th, n);
     uint32_t n_traced = 0;
     while (depth--)
         n_traced += drop_frame(th, top, now);

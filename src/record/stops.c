@@ -101,12 +101,15 @@ static void zero_nodes(qprof_thread *th)
 {
     qp_thread_record *r = qp_record_of(th);
     bool is_adaptive = QPROF_LOAD(th->gate) & QPROF_HOOK_ADAPTIVE;
+    uint64_t n_unsettled = r->n_unsettled;
     for (qp_cell cell = r->nodes; cell;) {
         const qp_extent *e = QPROF_CELL(th, qp_extent, cell);
         for (uint32_t i = 1; i <= e->n_used; i++) {
             qprof_node *n = qp_node_at(th, cell + i);
             qp_node_more *more = n->more ? QPROF_CELL(th, qp_node_more, n->more) : NULL;
-            qp_bump(&r->n_cleared, n->n_calls + (more ? more->n_skips : 0));
+            uint64_t n_entries = n->n_calls + (more ? more->n_skips : 0);
+            qp_thread_unsettled(th, n_unsettled + n_entries);
+            qp_bump(&r->n_cleared, n_entries);
             QPROF_STORE(n->n_calls, 0);
             QPROF_STORE(n->self, 0);
             QPROF_STORE(n->self_min, is_adaptive ? 0 : UINT64_MAX);
@@ -119,6 +122,7 @@ static void zero_nodes(qprof_thread *th)
         }
         cell = e->prev;
     }
+    qp_thread_unsettled(th, n_unsettled);
 }
 
 /* Thread time of the clear; it lies behind the last event. */

@@ -415,10 +415,9 @@ static bool unroll(qprof_thread *th, uint64_t stood)
     uint64_t now = qp_charge_now(th);
     bool has_stood = stood >= th->pulse->last && stood < now;
     uint64_t n_ended = qp_event_unroll(th, &top, has_stood ? stood : now);
-    qp_event_ending(th, n_ended);
     qp_bump(&qp_record_of(th)->n_destroyed_live, n_ended);
     qp_event_end(th, top);
-    qp_event_ending(th, 0);
+    qp_thread_unsettled(th, 0);
     return true;
 }
 

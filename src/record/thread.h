@@ -104,6 +104,14 @@ static inline qprof_node *qp_node_at(const qprof_thread *th, qp_cell cell)
     return QPROF_CELL(th, qprof_node, cell);
 }
 
+/* Before n frames end by one event, or a clear takes n entries out; 0: done. A file that is left in
+ * between says that so many may be counted twice, or not at all. */
+static inline void qp_thread_unsettled(qprof_thread *th, uint64_t n)
+{
+    qp_publish(&qp_record_of(th)->n_unsettled, n);
+    qp_signal_fence();
+}
+
 static inline bool qp_is_open(const qprof_thread *th)
 {
     return QPROF_LOAD(th->gate) & QPROF_GATE_OPEN;

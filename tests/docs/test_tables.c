@@ -142,7 +142,7 @@ static const field fields[] = {
     FIELD(qp_thread_record, clear_count),
     FIELD(qp_thread_record, stopped_seen),
     FIELD(qp_thread_record, n_destroyed_live),
-    FIELD(qp_thread_record, n_ending),
+    FIELD(qp_thread_record, n_unsettled),
     FIELD(qp_thread_record, n_dropped),
     FIELD(qp_thread_record, n_deep_total),
     FIELD(qp_thread_record, n_folded),

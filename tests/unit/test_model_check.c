@@ -83,7 +83,7 @@ static void an_unwinding_in_flight_is_as_many_ends_as_it_says(void **state)
         world w = begin();
         qp_thread_record *r = profile_at(w.p, w.thread);
         profile_head(w.p)->state = QP_LIVE;
-        r->n_ending = 7;
+        r->n_unsettled = 7;
         r->n_unwound += n;
         assert_only_fails(w, n == 7 ? NULL : "accounting_identity", QP_LOAD_CLEAN);
     }
