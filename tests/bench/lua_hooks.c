@@ -2,15 +2,18 @@
  *
  * $BENCH_HOOK says what it does: "empty" sets a line hook that does nothing; "mark" one that
  * marks the line in a table of its file, as a coverage tool for the stock interpreter would;
- * "contexts" begins another context of qlua 1,000 times a second and says at the end how often. */
+ * "contexts" begins another context of qlua 1,000 times a second and says at the end how often;
+ * "waking" has a thread that wakes 1,000 times a second and does nothing. */
 #define _GNU_SOURCE
 #include <lauxlib.h>
 #include <lua.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
+#include <time.h>
 
 enum { MAX_FILES = 64, MAX_LINES = 10000 };
 
@@ -39,6 +42,16 @@ static void mark_line(lua_State *L, lua_Debug *ar)
     last = i;
 }
 
+static void at_close(lua_State *L, lua_CFunction f)
+{
+    lua_newuserdatauv(L, 0, 0);
+    lua_newtable(L);
+    lua_pushcfunction(L, f);
+    lua_setfield(L, -2, "__gc");
+    lua_setmetatable(L, -2);
+    luaL_ref(L, LUA_REGISTRYINDEX);
+}
+
 /* ---- contexts ---------------------------------------------------------------------------- */
 
 static lua_State *main_state;
@@ -61,7 +74,6 @@ static void on_alarm(int number)
     lua_sethook(main_state, begin_context, LUA_MASKCOUNT, 1);
 }
 
-/* The state is closed. */
 static int stop_contexts(lua_State *L)
 {
     struct itimerval never = {{0, 0}, {0, 0}};
@@ -75,12 +87,7 @@ static int stop_contexts(lua_State *L)
 static void start_contexts(lua_State *L)
 {
     main_state = L;
-    lua_newuserdatauv(L, 0, 0);
-    lua_newtable(L);
-    lua_pushcfunction(L, stop_contexts);
-    lua_setfield(L, -2, "__gc");
-    lua_setmetatable(L, -2);
-    luaL_ref(L, LUA_REGISTRYINDEX);
+    at_close(L, stop_contexts);
     luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_PRELOAD_TABLE);
     lua_getfield(L, -1, "qlua");
     lua_call(L, 0, 1);
@@ -90,6 +97,42 @@ static void start_contexts(lua_State *L)
     signal(SIGALRM, on_alarm);
     struct itimerval each_ms = {{0, 1000}, {0, 1000}};
     setitimer(ITIMER_REAL, &each_ms, NULL);
+}
+
+/* ---- a thread that wakes ------------------------------------------------------------------- */
+
+static pthread_t waking;
+static int must_stop;
+
+static void *wake(void *unused)
+{
+    enum { PERIOD_NS = 1000000, SECOND_NS = 1000000000 };
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    while (!__atomic_load_n(&must_stop, __ATOMIC_RELAXED)) {
+        t.tv_nsec += PERIOD_NS;
+        if (t.tv_nsec >= SECOND_NS) {
+            t.tv_nsec -= SECOND_NS;
+            t.tv_sec++;
+        }
+        clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
+    }
+    return unused;
+}
+
+static int stop_waking(lua_State *L)
+{
+    (void)L;
+    __atomic_store_n(&must_stop, 1, __ATOMIC_RELAXED);
+    pthread_join(waking, NULL);
+    return 0;
+}
+
+static void start_waking(lua_State *L)
+{
+    if (pthread_create(&waking, NULL, wake, NULL))
+        luaL_error(L, "hooks: no thread");
+    at_close(L, stop_waking);
 }
 
 int luaopen_hooks(lua_State *L);
@@ -103,5 +146,7 @@ int luaopen_hooks(lua_State *L)
         lua_sethook(L, mark_line, LUA_MASKLINE, 0);
     else if (what && strcmp(what, "contexts") == 0)
         start_contexts(L);
+    else if (what && strcmp(what, "waking") == 0)
+        start_waking(L);
     return 0;
 }
