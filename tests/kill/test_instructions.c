@@ -205,6 +205,32 @@ static void time_blocks(void)
     back_to(0);
 }
 
+static void call_and_count(void)
+{
+    for (uintptr_t method = A; method <= B; method++) {
+        uint64_t *bank = qprof_counter_bank(method);
+        in(method);
+        if (bank)
+            bank[0]++;
+    }
+    back_to(0);
+}
+
+static void count_in_a_context(void)
+{
+    qprof_context("one");
+    call_and_count();
+}
+
+static void change_contexts(void)
+{
+    call_and_count();
+    in(C);
+    qprof_context("two");
+    call_and_count();
+    qprof_context("one");
+}
+
 static void shut_down(void)
 {
     qprof_shutdown();
@@ -232,13 +258,14 @@ static void stop_and_start(void)
 
 static void run(const program *p)
 {
+    static const qprof_LineInfo lines[] = {{0, 1}, {8, 2}};
     static const char *const names[] = {"a", "b", "c", "hooked", "other", "excluded"};
     qprof_InitInfo info = {.initial_options = p->options, .usingVirtualThreads = p->is_virtual};
     ptrace(PTRACE_TRACEME, 0, NULL, NULL);
     if (qprof_initialize_ex(&info))
         _exit(9);
     for (uintptr_t id = A; id < NEW; id++)
-        qprof_register_method_id(id, names[id - A], NULL, 0, "file", NULL, 0);
+        qprof_register_method_id(id, names[id - A], NULL, 0, "file", lines, 2);
     snprintf(told->live_file, sizeof told->live_file, "%s", qprof_live_file());
     if (p->prepare)
         p->prepare();
@@ -397,6 +424,8 @@ KILLED(the_end_of_a_deep_thread,
        "-memory-limit=1M")
 KILLED(triggers, PROGRAM(.prepare = set_triggers, .play = unwind_what_is_hooked), "")
 KILLED(block_times, PROGRAM(.play = time_blocks), "")
+KILLED(contexts, PROGRAM(.prepare = count_in_a_context, .play = change_contexts),
+       "-collect=profile,coverage")
 KILLED(a_clear, PROGRAM(.prepare = call_often, .play = clear_below_calls), "")
 KILLED(a_stop, PROGRAM(.play = stop_and_start), "")
 
@@ -430,6 +459,7 @@ int main(void)
         cmocka_unit_test(the_end_of_a_deep_thread),
         cmocka_unit_test(triggers),
         cmocka_unit_test(block_times),
+        cmocka_unit_test(contexts),
         cmocka_unit_test(a_clear),
         cmocka_unit_test(a_shutdown),
         cmocka_unit_test(a_stop),
