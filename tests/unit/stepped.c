@@ -1,0 +1,210 @@
+/* stepped.c: stepping through a child by ptrace, and reading what it would leave behind. */
+#include "unit/stepped.h"
+
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/alloc.h"
+#include "format/layout.h"
+#include "model/check.h"
+#include "model/model.h"
+
+enum { STATES_MIN = 5 };
+
+/* What the child tells the test. */
+typedef struct {
+    char live_file[300];
+    uint64_t entries_begun, entries_done, exits_begun, exits_done;
+} tally;
+static tally *told;
+
+uintptr_t stepped_depth;
+VthreadID stepped_thread;
+
+void stepped_in(uintptr_t method)
+{
+    told->entries_begun++;
+    if (stepped_thread)
+        qprof_record_fn_entry_vt(method, ++stepped_depth, stepped_thread);
+    else
+        qprof_record_fn_entry(method, ++stepped_depth);
+    told->entries_done++;
+}
+
+void stepped_back_to(uintptr_t depth)
+{
+    told->exits_begun++;
+    stepped_depth = depth;
+    if (stepped_thread)
+        qprof_record_fn_exit_vt(depth, stepped_thread);
+    else
+        qprof_record_fn_exit(depth);
+    told->exits_done++;
+}
+
+/* ---- stepping -------------------------------------------------------------------------------- */
+
+static void run(const stepped_program *p)
+{
+    static const qprof_LineInfo lines[] = {{0, 1}, {8, 2}};
+    static const char *const names[] = {"a", "b", "c", "hooked", "other", "excluded"};
+    qprof_InitInfo info = {.initial_options = p->options, .usingVirtualThreads = p->is_virtual};
+    ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+    if (qprof_initialize_ex(&info))
+        _exit(9);
+    for (uintptr_t id = A; id < NEW; id++)
+        qprof_register_method_id(id, names[id - A], NULL, 0, "file", lines, 2);
+    snprintf(told->live_file, sizeof told->live_file, "%s", qprof_live_file());
+    if (p->prepare)
+        p->prepare();
+    raise(SIGSTOP);
+    p->play();
+    raise(SIGSTOP);
+    qprof_shutdown();
+    _exit(0);
+}
+
+/* The file as it is now, and as it was when it was read last. */
+typedef struct {
+    int fd;
+    const unsigned char *now;
+    unsigned char *was;
+    size_t n_bytes;
+} leavings;
+
+static void open_leavings(leavings *x)
+{
+    struct stat s;
+    x->fd = open(told->live_file, O_RDONLY | O_CLOEXEC);
+    assert_true(x->fd >= 0);
+    assert_int_equal(fstat(x->fd, &s), 0);
+    x->n_bytes = (size_t)s.st_size;
+    x->now = mmap(NULL, x->n_bytes, PROT_READ, MAP_SHARED, x->fd, 0);
+    assert_ptr_not_equal(x->now, MAP_FAILED);
+    x->was = test_calloc(1, x->n_bytes);
+}
+
+static void close_leavings(leavings *x)
+{
+    munmap((void *)x->now, x->n_bytes);
+    close(x->fd);
+    test_free(x->was);
+}
+
+static size_t used_bytes(const leavings *x)
+{
+    uint64_t n = ((const qp_head *)x->now)->n_cells * QP_CELL;
+    return n < x->n_bytes ? (size_t)n : x->n_bytes;
+}
+
+static void read_leavings(const leavings *x, const char *what, unsigned n)
+{
+    char error[QP_ERROR_BYTES];
+    qp_model *m;
+    qp_check *checks;
+    size_t n_checks;
+    uint64_t entries = 0, exits = 0, n_unsettled = 0;
+    ((qp_head *)x->was)->pid_start++; /* as if it had died */
+    qp_load_status status = qp_model_load_bytes(x->was, x->n_bytes, NULL, &m, error);
+    ((qp_head *)x->was)->pid_start--;
+    if (status != QP_LOAD_CLEAN)
+        fail_msg("%s, killed behind instruction %u: %s", what, n,
+                 m && m->n_losses ? m->losses[0] : error);
+    assert_int_equal(m->run.state, QP_RUN_CRASHED);
+    assert_true(qp_model_check(m, &checks, &n_checks));
+    for (size_t i = 0; i < n_checks; i++)
+        if (!checks[i].passed)
+            fail_msg("%s, killed behind instruction %u: %s: %s", what, n, checks[i].name,
+                     checks[i].detail);
+    for (uint32_t i = 1; i < m->n_threads; i++) {
+        const qp_model_thread *th = &m->threads[i];
+        entries +=
+            th->n_in_tree + th->n_folded + th->n_deep_total + th->n_dropped + th->n_cleared;
+        exits += th->n_exits;
+        n_unsettled += th->n_unsettled;
+    }
+    if (entries < told->entries_done || entries > told->entries_begun + n_unsettled ||
+        exits < told->exits_done || exits > told->exits_begun)
+        fail_msg("%s, killed behind instruction %u: %ju entries of %ju to %ju, %ju exits of "
+                 "%ju to %ju",
+                 what, n, (uintmax_t)entries, (uintmax_t)told->entries_done,
+                 (uintmax_t)told->entries_begun, (uintmax_t)exits, (uintmax_t)told->exits_done,
+                 (uintmax_t)told->exits_begun);
+    qp_free(checks);
+    qp_model_free(m);
+}
+
+static int step(pid_t child, int how)
+{
+    int status;
+    assert_int_equal(ptrace(how, child, NULL, NULL), 0);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return status;
+}
+
+static bool has_stopped_by(int status, int signal)
+{
+    return WIFSTOPPED(status) && WSTOPSIG(status) == signal;
+}
+
+void stepped_everywhere(const char *what, const stepped_program *p)
+{
+    leavings x;
+    unsigned n = 0, n_states = 0;
+    int status;
+    memset(told, 0, sizeof *told);
+    stepped_depth = stepped_thread = 0;
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (!child)
+        run(p);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(has_stopped_by(status, SIGSTOP));
+    open_leavings(&x);
+    while (has_stopped_by(status = step(child, PTRACE_SINGLESTEP), SIGTRAP)) {
+        n++;
+        size_t n_used = used_bytes(&x);
+        if (memcmp(x.now, x.was, n_used) == 0)
+            continue;
+        memcpy(x.was, x.now, n_used);
+        read_leavings(&x, what, n);
+        n_states++;
+    }
+    assert_true(has_stopped_by(status, SIGSTOP));
+    printf("%s: %u instructions, %u states\n", what, n, n_states);
+    assert_true(n_states > STATES_MIN);
+    close_leavings(&x);
+    status = step(child, PTRACE_CONT);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+void stepped_in_every_mode(const char *what, stepped_program p, const char *more)
+{
+    static const char *const modes[] = {"-time=none", "-time=exact", "-time=adaptive"};
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+        char words[128], title[128];
+        snprintf(words, sizeof words, "%s %s -output=steps.qprof", modes[i], more);
+        snprintf(title, sizeof title, "%s, %s", what, modes[i]);
+        p.options = words;
+        stepped_everywhere(title, &p);
+    }
+}
+
+bool stepped_prepare(void)
+{
+    told = mmap(NULL, sizeof *told, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    return told != MAP_FAILED;
+}

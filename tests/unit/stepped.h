@@ -1,0 +1,45 @@
+/* stepped.h: a program that is stepped through one instruction at a time. Wherever its file has
+ * changed, the file is read as that of a process that has died there: it must load clean and pass
+ * every check, with the entries and exits that the program has made. */
+#ifndef TESTS_UNIT_STEPPED_H
+#define TESTS_UNIT_STEPPED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "qprof.h"
+
+/* Methods that it has registered; NEW is one that it has not. */
+enum { A = 1, B, C, HOOKED, OTHER_HOOKED, EXCLUDED, NEW };
+
+typedef struct {
+    const char *options;
+    bool is_virtual;
+    void (*prepare)(void); /* not stepped through; NULL: nothing */
+    void (*play)(void);
+} stepped_program;
+
+/* Once, before all others. @return false: no memory */
+bool stepped_prepare(void);
+
+void stepped_everywhere(const char *what, const stepped_program *p);
+/* The same with each way of measuring time. @param more  options besides */
+void stepped_in_every_mode(const char *what, stepped_program p, const char *more);
+
+/* ---- what the program does ------------------------------------------------------------------- */
+
+extern VthreadID stepped_thread; /* whose events they are; 0: the system thread's */
+extern uintptr_t stepped_depth;
+
+void stepped_in(uintptr_t method);
+/* Back to the frame at this depth. */
+void stepped_back_to(uintptr_t depth);
+
+/* The instructions of a sanitizer are not those that users run, and ten times as many. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define STEPPED_IS_SANITIZED 1
+#else
+#define STEPPED_IS_SANITIZED 0
+#endif
+
+#endif
