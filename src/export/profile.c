@@ -105,6 +105,27 @@ bool qp_export_methods(const qp_model *m, uint32_t thread, bool **out)
     return is_good;
 }
 
+static bool is_placeholder(const qp_model_method *x)
+{
+    return (x->flags & QP_METHOD_OVERFLOW) || !(x->flags & QP_METHOD_REGISTERED);
+}
+
+bool qp_export_numbers(const qp_model *m, uint32_t thread, uint32_t **out)
+{
+    bool *is_needed;
+    uint32_t n = 0;
+    bool is_good = qp_export_methods(m, thread, &is_needed);
+    *out = qp_alloc_zeroed(m->n_methods, sizeof **out);
+    for (uint32_t i = 1; is_good && i < m->n_nodes;
+         i++) /* open since before a clear: no figures */
+        is_needed[m->nodes[i].method] |= is_wanted(m, &m->nodes[i], thread);
+    for (uint32_t i = 1; is_good && *out && i < m->n_methods; i++)
+        if (is_needed[i] || !is_placeholder(&m->methods[i]))
+            (*out)[i] = ++n;
+    qp_free(is_needed);
+    return is_good && *out;
+}
+
 qp_measure qp_export_measure(const qp_model *m, const qp_export_options *o)
 {
     bool is_missing = o->measure == QP_MEASURE_TIME && !m->run.has_times;

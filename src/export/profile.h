@@ -87,6 +87,13 @@ uint32_t qp_export_frames(const qp_model *m, uint32_t node, uint32_t frames[QP_E
  * @param out  [n_methods] free with qp_free() @return false: no memory */
 bool qp_export_methods(const qp_model *m, uint32_t thread, bool **out);
 
+/** Numbers of functions, for formats that list those, too, that nobody called: .root. is 0, the others
+ * count from 1. The recorder's placeholders, the function without a name and <overflow>, have one
+ * where they were needed.
+ * @param out  [n_methods] 0: not to be listed, of .root. alone its number; free with qp_free()
+ * @return false: no memory */
+bool qp_export_numbers(const qp_model *m, uint32_t thread, uint32_t **out);
+
 /* What a format of one value shows: calls in place of times that there are none of. */
 qp_measure qp_export_measure(const qp_model *m, const qp_export_options *o);
 

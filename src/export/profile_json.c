@@ -35,35 +35,37 @@ static bool write_blocks(qp_json *json, const qp_model *m, uint32_t method, uint
 
 /* @return false: no memory */
 static bool write_method(qp_json *json, const qp_model *m, uint32_t method, uint32_t thread,
-                         const qp_figures *f)
+                         uint32_t number, const qp_figures *f)
 {
     qp_json_begin(json, NULL, '{');
-    qp_json_count(json, "id", method);
+    qp_json_count(json, "id", number);
     qp_method_json(json, m, method, f);
     bool is_written = write_blocks(json, m, method, thread);
     qp_json_end(json, '}');
     return is_written;
 }
 
-static bool write_methods(qp_json *json, const qp_model *m, uint32_t thread)
+static bool write_methods(qp_json *json, const qp_model *m, uint32_t thread,
+                          const uint32_t *numbers)
 {
     qp_figures *flat = qp_alloc_zeroed(m->n_methods, sizeof *flat);
     bool is_written = flat && qp_model_flat(m, thread, flat);
     qp_json_begin(json, "methods", '[');
     for (uint32_t i = 0; is_written && i < m->n_methods; i++)
-        is_written = write_method(json, m, i, thread, &flat[i]);
+        if (numbers[i] || i == QP_ROOT_METHOD)
+            is_written = write_method(json, m, i, thread, numbers[i], &flat[i]);
     qp_json_end(json, ']');
     qp_free(flat);
     return is_written;
 }
 
-static void write_path(qp_json *json, const qp_model *m, uint32_t path)
+static void write_path(qp_json *json, const qp_model *m, uint32_t path, const uint32_t *numbers)
 {
     const qp_model_node *n = &m->nodes[path];
     qp_json_begin(json, NULL, '{');
     qp_json_count(json, "id", path);
     qp_json_count(json, "parent", n->parent);
-    qp_json_count(json, "method", n->method);
+    qp_json_count(json, "method", numbers[n->method]);
     qp_json_count(json, "thread", m->threads[n->thread].ordinal);
     qp_json_bool(json, "open", n->is_open);
     qp_json_bool(json, "includes_hidden", n->has_hidden);
@@ -75,6 +77,11 @@ static bool write(const qp_model *m, qp_out *out, const qp_export_options *o,
                   char error[QP_ERROR_BYTES])
 {
     qp_json json;
+    uint32_t *numbers;
+    if (!qp_export_numbers(m, o->thread, &numbers)) {
+        qp_free(numbers);
+        return qp_export_fails(error);
+    }
     qp_json_init(&json, out);
     qp_json_begin(&json, NULL, '{');
     qp_run_json(&json, m);
@@ -83,13 +90,14 @@ static bool write(const qp_model *m, qp_out *out, const qp_export_options *o,
         if (o->thread == QP_ALL_THREADS || o->thread == i)
             qp_thread_json(&json, m, i);
     qp_json_end(&json, ']');
-    bool is_written = write_methods(&json, m, o->thread);
+    bool is_written = write_methods(&json, m, o->thread, numbers);
     qp_json_begin(&json, "nodes", '[');
     for (uint32_t i = 1; i < m->n_nodes; i++)
         if (o->thread == QP_ALL_THREADS || m->nodes[i].thread == o->thread)
-            write_path(&json, m, i);
+            write_path(&json, m, i, numbers);
     qp_json_end(&json, ']');
     qp_json_end(&json, '}');
+    qp_free(numbers);
     return is_written || qp_export_fails(error);
 }
 

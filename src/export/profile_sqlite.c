@@ -61,6 +61,7 @@ static const char views[] =
 
 typedef struct {
     const qp_model *m;
+    uint32_t *numbers; /* of functions */
     sqlite3 *db;
     sqlite3_stmt *insert; /* the row that is being filled */
     int column;           /* of it, the last that is */
@@ -238,7 +239,9 @@ static void fill_functions(database *x, const qp_figures *flat)
         const uint64_t before[] = {qp_model_ns(x->m, f->self), qp_model_ns(x->m, f->total)};
         const uint64_t behind[] = {qp_model_ns(x->m, f->self_half),
                                    qp_model_ns(x->m, f->total_half), f->counts, f->samples};
-        put_number(x, true, i);
+        if (!x->numbers[i] && i != QP_ROOT_METHOD)
+            continue;
+        put_number(x, true, x->numbers[i]);
         put_texts(x, texts, COUNT(texts));
         put_number(x, method->first_line > 0, method->first_line);
         put_text(x, method->type);
@@ -258,9 +261,13 @@ static void fill_paths(database *x, uint32_t thread)
     for (uint32_t i = 1; x->status == SQLITE_OK && i < x->m->n_nodes; i++) {
         const qp_model_node *n = &x->m->nodes[i];
         const qp_figures *f = &n->f;
-        const uint64_t place[] = {
-            i,         n->parent,       n->depth,  x->m->threads[n->thread].ordinal,
-            n->method, n->is_outermost, n->is_open};
+        const uint64_t place[] = {i,
+                                  n->parent,
+                                  n->depth,
+                                  x->m->threads[n->thread].ordinal,
+                                  x->numbers[n->method],
+                                  n->is_outermost,
+                                  n->is_open};
         const uint64_t times[] = {qp_model_ns(x->m, f->self), qp_model_ns(x->m, f->total)};
         if (thread != QP_ALL_THREADS && thread != n->thread)
             continue;
@@ -288,7 +295,7 @@ static void fill_blocks_of(database *x, uint32_t method, uint32_t thread)
     }
     for (size_t i = 0; i < n; i++) {
         const qp_block_figures *b = &blocks[i];
-        put_number(x, true, method);
+        put_number(x, true, x->numbers[method]);
         put_number(x, true, i);
         put_number(x, b->line > 0, (uint64_t)b->line);
         put_number(x, b->code_offset >= 0, (uint64_t)b->code_offset);
@@ -313,7 +320,8 @@ static void fill_blocks(database *x, uint32_t thread)
 static void fill(database *x, uint32_t thread)
 {
     qp_figures *flat = qp_alloc_zeroed(x->m->n_methods, sizeof *flat);
-    if (!flat || !qp_model_flat(x->m, thread, flat))
+    bool is_numbered = qp_export_numbers(x->m, thread, &x->numbers);
+    if (!is_numbered || !flat || !qp_model_flat(x->m, thread, flat))
         note_status(x, SQLITE_NOMEM);
     execute(x, tables);
     execute(x, views);
@@ -326,6 +334,7 @@ static void fill(database *x, uint32_t thread)
     fill_paths(x, thread);
     fill_blocks(x, thread);
     execute(x, "COMMIT");
+    qp_free(x->numbers);
     qp_free(flat);
 }
 

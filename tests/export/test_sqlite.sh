@@ -45,6 +45,11 @@ claim "functions are those of the report" diff -u wanted found
 qprof report --format=json run.qprof | jq -r '.threads[] | "\(.number)|\(.name)|\(.calls)|\(.total)"' \
     >wanted
 ask run 'SELECT id, name, calls, total FROM threads' >found
+claim "no function is the recorder's own" same '.root.|co|f|g|leaf;1 2|main' \
+    "$(ask run 'SELECT name FROM functions ORDER BY name' | paste -sd '|')"
+claim "blocks and paths have functions" same '0|0' "$(ask counted 'SELECT
+    (SELECT count(*) FROM blocks WHERE function NOT IN (SELECT id FROM functions)),
+    (SELECT count(*) FROM paths WHERE function NOT IN (SELECT id FROM functions))')"
 claim "threads are those of the report" diff -u wanted found
 claim "the run is that of the report" same 'score|ns|exact|6|32000' \
     "$(ask run 'SELECT program, unit, time, calls, total FROM run')"

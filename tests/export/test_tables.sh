@@ -44,6 +44,16 @@ claim "run, threads, losses are those of the report" same "$(jq -S '[.run, .thre
     "$(jq -S '[.run, .threads, .losses]' run.json)"
 claim "methods are those of the report" same "$(jq -S '[.methods[] | del(.average_total, .self_percent, .total_percent)] | sort_by(.name)' report.json)" \
     "$(jq -S '[.methods[1:][] | del(.id, .blocks) | select(.calls > 0)] | sort_by(.name)' run.json)"
+claim "no function is the recorder's own" same '.root. co f g leaf;1 2 main' \
+    "$(jq -r '[.methods[].name] | [.[0]] + (.[1:] | sort) | join(" ")' run.json)"
+record known.qprof 'main(' 'never?' ')'
+export_profile json known
+claim "one that was never called is there, and ids are positions" same '[[0,".root."],[1,"main"],[2,"never"]]' \
+    "$(jq -c '[.methods[] | [.id, .name]]' known.json)"
+QPROF="-output=small.qprof -memory-limit=1m" ./score 'main(' 'f*40000(' 1 ')*40000' ')'
+export_profile json small
+claim "what did not fit is there" same '[true,true]' "$(jq -c '[.methods as $m
+    | .methods[] | select(.name == "<overflow>") | (.calls > 0, $m[.id].name == .name)]' small.json)"
 claim "paths have methods, callers, figures" same 'f < g < f < main 1 2000 2000' "$(jq -r '
     def way($nodes; $names): . as $n | $names[$n.method],
         ($nodes[$n.parent - 1] | select(.method > 0) | way($nodes; $names));
