@@ -83,6 +83,19 @@ char *qp_unit_things(char *to, uint64_t n, const char *thing)
     return to;
 }
 
+char *qp_unit_amount(char *to, uint64_t n, const char *unit)
+{
+    char count[QP_NUMBER_BYTES];
+    int length = (int)strlen(unit);
+    if (n == 1 && length > 4 && /* switches, misses; faults */
+        (strcmp(unit + length - 4, "ches") == 0 || strcmp(unit + length - 4, "sses") == 0))
+        length -= 2;
+    else if (n == 1 && length > 1 && unit[length - 1] == 's')
+        length--;
+    snprintf(to, QP_NUMBER_BYTES, "%.26s %.*s", qp_unit_count(count, n), length, unit);
+    return to;
+}
+
 char *qp_unit_size(char *to, uint64_t n_bytes)
 {
     static const char *const suffix[] = {" KiB", " MiB", " GiB", " TiB", " PiB", " EiB"};

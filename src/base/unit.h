@@ -28,6 +28,8 @@ char *qp_unit_time(char *to, uint64_t ns);
 char *qp_unit_count(char *to, uint64_t n);
 /* "1 call", "1,234 calls". @param thing  "call", 20 bytes at most. @return to */
 char *qp_unit_things(char *to, uint64_t n, const char *thing);
+/* "1 switch", "1,234 switches". @param unit  in the plural, 20 bytes at most. @return to */
+char *qp_unit_amount(char *to, uint64_t n, const char *unit);
 /* "17.2 KiB". @return to */
 char *qp_unit_size(char *to, uint64_t n_bytes);
 /* "37.8": part of whole in percent; "0.0" of nothing. @return to */

@@ -190,7 +190,8 @@ static int parse_flag(const qp_command *command, int n_left, char **argv, qp_arg
              flag->kind == QP_FLAG_WORD      ? flag->value
              : is_list(flag)                 ? "64 of them at most"
              : flag->kind == QP_FLAG_PERCENT ? "a number from 0 to 100"
-                                             : "a number");
+             : flag->kind == QP_FLAG_REAL    ? "a number, 0 or more"
+                                             : "a whole number, 0 or more");
     return 0;
 }
 

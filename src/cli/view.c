@@ -77,11 +77,8 @@ bool qp_view_is_time(const qp_model *m)
 char *qp_view_amount(const qp_model *m, char *to, uint64_t ticks)
 {
     uint64_t value = qp_model_ns(m, ticks);
-    char number[QP_NUMBER_BYTES];
-    if (qp_view_is_time(m))
-        return qp_unit_time(to, value);
-    snprintf(to, QP_NUMBER_BYTES, "%s %.20s", qp_unit_count(number, value), m->run.unit);
-    return to;
+    return qp_view_is_time(m) ? qp_unit_time(to, value)
+                              : qp_unit_amount(to, value, m->run.unit);
 }
 
 double qp_view_percent(uint64_t part, uint64_t whole)

@@ -2,6 +2,7 @@
  * whatever the order: sums, extremes, or what all runs agree in. */
 #include <string.h>
 
+#include "base/unit.h"
 #include "format/diagnostics.h"
 #include "model/charge.h"
 #include "model/merge_parts.h"
@@ -151,6 +152,19 @@ static void add_note(qp_merge *s, bool is_message, const char *text)
     s->is_spoilt |= !note || !note->text;
 }
 
+/* Moments of one run, and how often its host raised an event, are nothing to add up. */
+static void tell_marks(qp_merge *s, const qp_run *run, const char *what)
+{
+    char text[QP_ORIGIN_BYTES], marks[QP_NUMBER_BYTES], events[QP_NUMBER_BYTES];
+    qp_unit_things(marks, run->n_marks, "mark");
+    qp_unit_things(events, run->n_events, "event");
+    qp_text_format(text, sizeof text, "not in the sum: %s%s%s%s of %.4000s",
+                   run->n_marks ? marks : "", run->n_marks && run->n_events ? " and " : "",
+                   run->n_events ? "counts of " : "", run->n_events ? events : "", what);
+    if (run->n_marks || run->n_events)
+        add_note(s, true, text);
+}
+
 /* A sum's own notes say where it comes from already. */
 static void keep_notes(qp_merge *s, const qp_model *m, const char *what)
 {
@@ -165,6 +179,7 @@ static void keep_notes(qp_merge *s, const qp_model *m, const char *what)
                               .pid = run->pid};
     if (!run->is_merged)
         add_note(s, true, qp_origin_text(text, &origin));
+    tell_marks(s, run, what);
     for (size_t i = 0; i < run->n_notes; i++)
         add_note(s, run->notes[i].is_message, run->notes[i].text);
     for (size_t i = 0; i < m->n_losses; i++) {

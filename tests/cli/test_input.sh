@@ -43,8 +43,10 @@ claim "a command with a slip" says 'unknown command reprot; did you mean report'
 claim "a flag with a slip" says 'unknown option --sotr; did you mean --sort' qprof report --sotr
 claim "a flag nobody could mean" says 'unknown option --zzzzzz; see qprof report --help' qprof report --zzzzzz
 claim "a word that is none" says 'expected self\|total' qprof report --sort=size
-claim "a number that is none" says 'expected a number' qprof report --limit=many
-claim "a negative number" says 'expected a number' qprof tree --depth=-1
+claim "a number that is none" says 'expected a whole number, 0 or more' qprof report --limit=many
+claim "a negative number" says 'expected a whole number, 0 or more' qprof tree --depth=-1
+claim "a negative percentage" says 'expected a number, 0 or more' \
+    qprof diff --fail-if-slower=-1 good.qprof good.qprof
 claim "a value that is missing" says 'needs a value' qprof report --sort
 claim "a value too many" says 'takes no value' qprof report --threads=3
 claim "an operand too many" says 'third' qprof report good.qprof third

@@ -88,6 +88,17 @@ a_hostile_name_is_harmless() {
 }
 claim "a file name with control characters is shown escaped" a_hostile_name_is_harmless
 
+# a trigger acts twice in the first of three runs
+marks_are_told() {
+    printf 'initial-status off\ntrigger here on : f\n' >marks.conf
+    QPROF="-output=marked.qprof -config=marks.conf" ./score 'main(' 'f(' 1 ')' 'f(' 1 ')' ')' &&
+        same 2 "$(qprof info --format=json marked.qprof | jq '.marks | length')" &&
+        qprof merge -o told.qprof marked.qprof a.qprof >out &&
+        qprof merge -o twice.qprof told.qprof b.qprof >out &&
+        same 1 "$(qprof info twice.qprof | grep -c 'message *not in the sum: 2 marks of marked.qprof')"
+}
+claim "marks are in no sum, and it says so" marks_are_told
+
 an_unsealed_run_is_added() {
     qprof run -o killed.qprof -- ./score 'main(' 5 'f(' 3 ')' kill >/dev/null 2>&1
     ends 0 qprof merge -o with-killed.qprof a.qprof killed.qprof &&

@@ -161,6 +161,12 @@ static void numbers_are_grouped_and_rounded_half_up(void **state)
     assert_number("18,446,744,073,709,551,615", UINT64_MAX, qp_unit_for(0, true, "ns"));
     assert_string_equal(qp_unit_count(text, 999), "999");
     assert_string_equal(qp_unit_count(text, 1000), "1,000");
+    assert_string_equal(qp_unit_amount(text, 0, "counts"), "0 counts");
+    assert_string_equal(qp_unit_amount(text, 1, "counts"), "1 count");
+    assert_string_equal(qp_unit_amount(text, 1, "switches"), "1 switch");
+    assert_string_equal(qp_unit_amount(text, 1, "misses"), "1 miss");
+    assert_string_equal(qp_unit_amount(text, 1, "faults"), "1 fault");
+    assert_string_equal(qp_unit_amount(text, 2000, "misses"), "2,000 misses");
     assert_string_equal(qp_unit_things(text, 0, "call"), "0 calls");
     assert_string_equal(qp_unit_things(text, 1, "call"), "1 call");
     assert_string_equal(qp_unit_things(text, 1000, "call"), "1,000 calls");
