@@ -20,7 +20,6 @@
 #include "base/alloc.h"
 #include "format/layout.h"
 #include "model/check.h"
-#include "model/model.h"
 
 enum { STATES_MIN = 5 };
 
@@ -110,25 +109,9 @@ static size_t used_bytes(const leavings *x)
     return n < x->n_bytes ? (size_t)n : x->n_bytes;
 }
 
-static void read_leavings(const leavings *x, const char *what, unsigned n)
+static void compare_with_tally(const qp_model *m, const char *where)
 {
-    char error[QP_ERROR_BYTES];
-    qp_model *m;
-    qp_check *checks;
-    size_t n_checks;
     uint64_t entries = 0, exits = 0, n_unsettled = 0;
-    ((qp_head *)x->was)->pid_start++; /* as if it had died */
-    qp_load_status status = qp_model_load_bytes(x->was, x->n_bytes, NULL, &m, error);
-    ((qp_head *)x->was)->pid_start--;
-    if (status != QP_LOAD_CLEAN)
-        fail_msg("%s, killed behind instruction %u: %s", what, n,
-                 m && m->n_losses ? m->losses[0] : error);
-    assert_int_equal(m->run.state, QP_RUN_CRASHED);
-    assert_true(qp_model_check(m, &checks, &n_checks));
-    for (size_t i = 0; i < n_checks; i++)
-        if (!checks[i].passed)
-            fail_msg("%s, killed behind instruction %u: %s: %s", what, n, checks[i].name,
-                     checks[i].detail);
     for (uint32_t i = 1; i < m->n_threads; i++) {
         const qp_model_thread *th = &m->threads[i];
         entries +=
@@ -138,11 +121,32 @@ static void read_leavings(const leavings *x, const char *what, unsigned n)
     }
     if (entries < told->entries_done || entries > told->entries_begun + n_unsettled ||
         exits < told->exits_done || exits > told->exits_begun)
-        fail_msg("%s, killed behind instruction %u: %ju entries of %ju to %ju, %ju exits of "
-                 "%ju to %ju",
-                 what, n, (uintmax_t)entries, (uintmax_t)told->entries_done,
+        fail_msg("%s: %ju entries of %ju to %ju, %ju exits of %ju to %ju", where,
+                 (uintmax_t)entries, (uintmax_t)told->entries_done,
                  (uintmax_t)told->entries_begun, (uintmax_t)exits, (uintmax_t)told->exits_done,
                  (uintmax_t)told->exits_begun);
+}
+
+static void read_leavings(const leavings *x, const stepped_program *p, const char *where)
+{
+    char error[QP_ERROR_BYTES];
+    qp_model *m;
+    qp_check *checks;
+    size_t n_checks;
+    ((qp_head *)x->was)->pid_start++; /* as if it had died */
+    qp_load_status status = qp_model_load_bytes(x->was, x->n_bytes, NULL, &m, error);
+    ((qp_head *)x->was)->pid_start--;
+    if (status != QP_LOAD_CLEAN)
+        fail_msg("%s: %s", where, m && m->n_losses ? m->losses[0] : error);
+    assert_int_equal(m->run.state, QP_RUN_CRASHED);
+    assert_true(qp_model_check(m, &checks, &n_checks));
+    for (size_t i = 0; i < n_checks; i++)
+        if (!checks[i].passed)
+            fail_msg("%s: %s: %s", where, checks[i].name, checks[i].detail);
+    if (p->judge)
+        p->judge(m, where);
+    else
+        compare_with_tally(m, where);
     qp_free(checks);
     qp_model_free(m);
 }
@@ -163,6 +167,7 @@ static bool has_stopped_by(int status, int signal)
 void stepped_everywhere(const char *what, const stepped_program *p)
 {
     leavings x;
+    char where[200];
     unsigned n = 0, n_states = 0;
     int status;
     memset(told, 0, sizeof *told);
@@ -180,7 +185,8 @@ void stepped_everywhere(const char *what, const stepped_program *p)
         if (memcmp(x.now, x.was, n_used) == 0)
             continue;
         memcpy(x.was, x.now, n_used);
-        read_leavings(&x, what, n);
+        snprintf(where, sizeof where, "%s, killed behind instruction %u", what, n);
+        read_leavings(&x, p, where);
         n_states++;
     }
     assert_true(has_stopped_by(status, SIGSTOP));

@@ -1,12 +1,13 @@
 /* stepped.h: a program that is stepped through one instruction at a time. Wherever its file has
  * changed, the file is read as that of a process that has died there: it must load clean and pass
- * every check, with the entries and exits that the program has made. */
+ * every check, and hold what the program has done. */
 #ifndef TESTS_UNIT_STEPPED_H
 #define TESTS_UNIT_STEPPED_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "model/model.h"
 #include "qprof.h"
 
 /* Methods that it has registered; NEW is one that it has not. */
@@ -17,6 +18,9 @@ typedef struct {
     bool is_virtual;
     void (*prepare)(void); /* not stepped through; NULL: nothing */
     void (*play)(void);
+    /* What it must hold; `where` is for messages. NULL: the entries and exits of stepped_in() and
+     * stepped_back_to() */
+    void (*judge)(const qp_model *m, const char *where);
 } stepped_program;
 
 /* Once, before all others. @return false: no memory */

@@ -1,0 +1,370 @@
+/* test_sample_instructions.c: what a sampled program leaves if it is killed at any instruction: each
+ * interrupt that was credited before is there once, on its call path; the one under way is there as a
+ * whole or not at all. Whoever makes interrupts is the test: no timer comes in between. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include <cmocka.h>
+
+#include "qprof/inline.h"
+#include "unit/stepped.h"
+
+/* Of record/samples.h, whose names are not those of the model. */
+void qp_samples_note(qprof_thread *th, uint64_t ticks, uint64_t n_interrupts);
+
+enum { METHODS = C + 1, DEPTHS = 40, THREADS = 3 };
+
+/* Interrupts by the depth and the method of the procedure that runs; 0 and 0 have those of the empty
+ * stack. */
+typedef struct {
+    uint64_t of[DEPTHS][METHODS];
+    uint64_t critical, all;
+} counts;
+
+/* What the child tells the test. An event credits what waits, and is announced before it begins. */
+typedef struct {
+    counts begun, done;
+    bool is_folded; /* there is no room for paths: only the sum is known */
+} tally;
+static tally *told;
+
+/* The naive stacks. */
+static struct {
+    unsigned method[DEPTHS], depth;
+    uint64_t n_waiting;
+} naive[THREADS];
+static unsigned vt; /* 0: the system thread's events */
+static unsigned n_critical;
+static uint64_t n_next = 1;
+
+static void credit(uint64_t n)
+{
+    unsigned depth = naive[vt].depth;
+    if (n_critical)
+        told->begun.critical += n;
+    else
+        told->begun.of[depth][depth ? naive[vt].method[depth - 1] : 0] += n;
+    told->begun.all += n;
+}
+
+static void event_begins(void)
+{
+    credit(naive[vt].n_waiting);
+    naive[vt].n_waiting = 0;
+}
+
+static void event_is_over(void)
+{
+    told->done = told->begun;
+}
+
+/* ---- what is stepped through ----------------------------------------------------------------- */
+
+/* A pass of the sampler: interrupts that wait for the next event. Each time there are others. */
+static void interrupt(void)
+{
+    naive[vt].n_waiting += n_next;
+    qp_samples_note(qprof_thread_handle(QPROF_INLINE_VERSION), 0, n_next++);
+}
+
+static void in(unsigned method)
+{
+    unsigned depth = naive[vt].depth + 1;
+    event_begins();
+    if (vt)
+        qprof_record_fn_entry_vt(method, depth, vt);
+    else
+        qprof_record_fn_entry(method, depth);
+    event_is_over();
+    naive[vt].method[depth - 1] = method;
+    naive[vt].depth = depth;
+}
+
+static void back_to(unsigned depth)
+{
+    event_begins();
+    if (vt)
+        qprof_record_fn_exit_vt(depth, vt);
+    else
+        qprof_record_fn_exit(depth);
+    event_is_over();
+    naive[vt].depth = depth;
+}
+
+static void interrupt_at_once(unsigned n)
+{
+    event_begins();
+    credit(n);
+    qprof_pc_sample(n);
+    event_is_over();
+}
+
+static void interrupt_everywhere(void)
+{
+    interrupt();
+    in(A);
+    interrupt();
+    in(B);
+    interrupt();
+    interrupt(); /* two passes, one event */
+    in(C);
+    in(A);
+    interrupt_at_once(5); /* and nobody has looked for this path before */
+    back_to(2);
+    interrupt();
+    in(C);
+    interrupt();
+    back_to(0);
+    interrupt();
+    in(B);
+    back_to(0);
+    interrupt_at_once(2);
+}
+
+static void go_deep(void)
+{
+    vt = 1;
+    for (unsigned i = 0; i < DEPTHS - 4; i++)
+        in(1 + i % 3);
+}
+
+/* The first look for a path of many frames, and the next ones. */
+static void interrupt_in_the_deep(void)
+{
+    interrupt();
+    in(C);
+    interrupt();
+    back_to(20);
+    interrupt();
+    back_to(1);
+    interrupt();
+    back_to(0);
+}
+
+/* Only the border of the outermost section is an event. */
+static void enter_critical(void)
+{
+    if (!n_critical)
+        event_begins();
+    qprof_pc_enter_critical();
+    event_is_over();
+    n_critical++;
+}
+
+static void leave_critical(void)
+{
+    if (n_critical == 1)
+        event_begins();
+    qprof_pc_leave_critical();
+    event_is_over();
+    n_critical--;
+}
+
+static void be_critical(void)
+{
+    in(A);
+    interrupt();
+    enter_critical();
+    interrupt();
+    in(B);
+    interrupt_at_once(3);
+    enter_critical();
+    interrupt();
+    leave_critical();
+    interrupt();
+    leave_critical();
+    interrupt();
+    back_to(0);
+}
+
+static void switch_threads(void)
+{
+    for (unsigned i = 0; i < 10; i++) {
+        vt = 1 + i % 2;
+        in(1 + i % 3);
+        interrupt();
+    }
+    vt = 1;
+    back_to(2);
+    vt = 2;
+    back_to(0);
+}
+
+/* Methods that were never called, until memory is full. */
+static void fill_memory(void)
+{
+    told->is_folded = true;
+    in(A);
+    back_to(0);
+    for (uintptr_t id = 1000; id < 100000 && !qprof_diagnostic("tree_overflow"); id++) {
+        qprof_record_fn_entry(id, 1);
+        qprof_pc_sample(1);
+        qprof_record_fn_exit(0);
+        told->begun.all++;
+    }
+    event_is_over();
+}
+
+static void stop_and_start(void)
+{
+    in(A);
+    interrupt();
+    in(B);
+    qprof_stop_recording();
+    interrupt(); /* nobody's: recording is stopped */
+    naive[vt].n_waiting = 0;
+    in(C);
+    qprof_start_recording();
+    back_to(1);
+    interrupt();
+    back_to(0);
+}
+
+static void clear_between(void)
+{
+    in(A);
+    interrupt();
+    in(B);
+    memset(&told->done, 0, sizeof told->done);
+    qprof_clear_data();
+    memset(&told->begun, 0, sizeof told->begun);
+    interrupt();
+    in(C);
+    interrupt();
+    back_to(0);
+}
+
+static void shut_down(void)
+{
+    in(A);
+    in(B);
+    interrupt();
+    event_begins();
+    qprof_shutdown();
+}
+
+/* ---- what must be true ----------------------------------------------------------------------- */
+
+static void is_one_of(const char *where, const char *what, uint64_t done, uint64_t there,
+                      uint64_t begun)
+{
+    if (there != done && there != begun)
+        fail_msg("%s: %s: %ju interrupts, expected %ju or %ju", where, what, (uintmax_t)there,
+                 (uintmax_t)done, (uintmax_t)begun);
+}
+
+static uint64_t lost(const qp_model *m)
+{
+    for (size_t i = 0; i < m->run.n_diagnostics; i++)
+        if (strcmp(m->run.diagnostics[i].name, "sample_lost") == 0)
+            return m->run.diagnostics[i].count;
+    return 0;
+}
+
+static void compare_with_tally(const qp_model *m, const char *where)
+{
+    counts there = {.critical = m->run.n_critical, .all = m->run.n_critical + lost(m)};
+    for (uint32_t i = 1; i < m->n_nodes; i++) {
+        const qp_model_node *n = &m->nodes[i];
+        uint64_t method = n->depth > 1 ? m->methods[n->method].id : 0;
+        there.all += n->f.interrupts;
+        if (n->depth - 1 < DEPTHS && method < METHODS)
+            there.of[n->depth - 1][method] += n->f.interrupts;
+    }
+    is_one_of(where, "in all", told->done.all, there.all, told->begun.all);
+    if (told->is_folded)
+        return;
+    is_one_of(where, "critical", told->done.critical, there.critical, told->begun.critical);
+    for (unsigned depth = 0; depth < DEPTHS; depth++)
+        for (unsigned k = 0; k < METHODS; k++) {
+            char what[60];
+            snprintf(what, sizeof what, "method %u at depth %u", k, depth);
+            is_one_of(where, what, told->done.of[depth][k], there.of[depth][k],
+                      told->begun.of[depth][k]);
+        }
+}
+
+static void kill_everywhere(const char *what, stepped_program p, const char *options)
+{
+    char words[160], title[160];
+    snprintf(words, sizeof words, "%s '-pc=REAL 3600000000' -output=steps.qprof", options);
+    snprintf(title, sizeof title, "%s, %s", what, options);
+    p.options = words;
+    p.judge = compare_with_tally;
+    memset(told, 0, sizeof *told);
+    stepped_everywhere(title, &p);
+}
+
+/* Where the stack alone is kept, and where calls are counted, too. */
+static void kill_twice(const char *what, stepped_program p)
+{
+    kill_everywhere(what, p, "-collect=samples");
+    kill_everywhere(what, p, "-time=exact");
+}
+
+#define KILLED(name, ...)                                                                      \
+    static void name(void **state)                                                             \
+    {                                                                                          \
+        (void)state;                                                                           \
+        kill_twice(#name, (stepped_program){__VA_ARGS__});                                     \
+    }
+
+KILLED(samples_of_new_paths, .play = interrupt_everywhere)
+KILLED(samples_of_known_paths, .prepare = interrupt_everywhere, .play = interrupt_everywhere)
+KILLED(samples_of_a_deep_stack, .is_virtual = true, .prepare = go_deep,
+       .play = interrupt_in_the_deep)
+KILLED(critical_sections, .play = be_critical)
+KILLED(switches, .is_virtual = true, .play = switch_threads)
+KILLED(a_stop, .play = stop_and_start)
+KILLED(a_clear, .prepare = interrupt_everywhere, .play = clear_between)
+
+static void samples_without_memory(void **state)
+{
+    const stepped_program p = {.prepare = fill_memory, .play = interrupt_everywhere};
+    (void)state;
+    kill_everywhere("samples_without_memory", p, "-collect=samples -memory-limit=1M");
+    kill_everywhere("samples_without_memory", p, "-time=none -memory-limit=1M");
+}
+
+static void samples_beside_sampled_times(void **state)
+{
+    (void)state;
+    kill_everywhere("samples_beside_sampled_times",
+                    (stepped_program){.play = interrupt_everywhere},
+                    "-time=sampled -sample-period=3600000000");
+}
+
+static void a_shutdown(void **state)
+{
+    (void)state;
+    kill_everywhere("a_shutdown", (stepped_program){.play = shut_down}, "-collect=samples");
+}
+
+int main(void)
+{
+    if (STEPPED_IS_SANITIZED) {
+        puts("with a sanitizer there is another event path: stepped through without one");
+        return 77;
+    }
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(samples_of_new_paths),
+        cmocka_unit_test(samples_of_known_paths),
+        cmocka_unit_test(samples_of_a_deep_stack),
+        cmocka_unit_test(critical_sections),
+        cmocka_unit_test(switches),
+        cmocka_unit_test(samples_without_memory),
+        cmocka_unit_test(a_stop),
+        cmocka_unit_test(a_clear),
+        cmocka_unit_test(samples_beside_sampled_times),
+        cmocka_unit_test(a_shutdown),
+    };
+    unsetenv("QPROF");
+    told = mmap(NULL, sizeof *told, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    return told != MAP_FAILED && stepped_prepare() ? cmocka_run_group_tests(tests, NULL, NULL)
+                                                   : 99;
+}
