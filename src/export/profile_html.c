@@ -150,7 +150,8 @@ static void write_methods(qp_out *out, const qp_model *m)
                                     has_min_max ? qp_model_ns(m, f->min) : 1,
                                     has_min_max ? qp_model_ns(m, f->max) : 0,
                                     qp_model_ns(m, f->self_half),
-                                    qp_model_ns(m, f->total_half)};
+                                    qp_model_ns(m, f->total_half),
+                                    f->hits};
         qp_out_text(out, i ? ",\n[" : "[");
         qp_page_text(out, x->name);
         qp_out_char(out, ',');

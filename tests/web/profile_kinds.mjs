@@ -57,6 +57,17 @@ async function two_runs_without_counted_calls_are_compared_by_time() {
     await page.context().close();
 }
 
+async function an_average_is_of_recorded_calls() {
+    const leaf = json("some.json").methods.find((m) => m.name === "leaf");
+    same("calls, and those recorded", [3, 2], [leaf.calls, leaf.hits]);
+    const page = await ready("some.html", "#functions");
+    await press(page, "o");
+    const facts = await page.$$eval(".this-function dl > div", (list) => list.map((fact) => [...fact.children].map((cell) => cell.textContent)));
+    const wanted = [["average self", Math.floor(leaf.self / 2)], ["shortest self", leaf.min], ["longest self", leaf.max]];
+    same("of one call", wanted.map(([name, value]) => [name, time(value)]), facts.slice(-3));
+    await page.context().close();
+}
+
 async function an_import_says_what_it_is_of() {
     const page = await ready("edges.html", "");
     const tiles = await tileTexts(page);
@@ -252,6 +263,7 @@ await functions_without_counted_calls_are_shown("samples");
 await two_runs_without_counted_calls_are_compared_by_time();
 await a_page_says_which_pattern_it_is_of();
 await a_comparison_says_that_modes_differ();
+await an_average_is_of_recorded_calls();
 await passes_are_called_so();
 await an_import_says_what_it_is_of();
 await coverage_alone_has_functions_and_no_paths();

@@ -46,6 +46,15 @@ done
 QPROF="-output=adaptive.qprof -time=adaptive" "$qlua" work.lua
 "$qprof" html work.qprof adaptive.qprof -o modes.html >/dev/null
 
+# two calls of three are recorded
+printf 'initial-status off\ntrigger here on pass=1 : leaf\n' >some.conf
+cat >some.lua <<'END'
+local function leaf(n) local x = 0 for i = 1, n do x = x + i end return x end
+leaf(1000) leaf(2000) leaf(3000)
+END
+QPROF="-output=some.qprof -config=some.conf" "$qlua" some.lua
+page some some.qprof
+
 # the last one of 5,000 open calls does nearly all of the work
 cat >deep.lua <<'END'
 local function bottom() local x = 0 for i = 1, 1000000 do x = x + i end return x end

@@ -13,8 +13,8 @@ interface IndexBlock {
         name: string, root: number, total: number, calls: number, ordinal: number, system: number,
         lives: number, depth: number, flags: number, baseTotal?: number, baseCalls?: number,
     ][];
-    /** name, module, file, line, calls, self, total, min, max, half intervals of self and total */
-    methods: [string, string, string, number, number, number, number, number, number, number, number][];
+    /** name, module, file, line, calls, self, total, min, max, half intervals of self and total, hits */
+    methods: [string, string, string, number, number, number, number, number, number, number, number, number][];
     /** Of each method: state, then calls, self, total of the base, each with its noise. */
     changes?: [number, number, number, number, number, number, number][];
     files: [path: string, self: number, nMethods: number][];
@@ -99,6 +99,8 @@ export interface Method extends Figures {
     max: number;
     selfHalf: number;
     totalHalf: number;
+    /** Calls that were recorded: an average is of those. 0: not known. */
+    hits: number;
     /** What it was in the run that is compared with. */
     base?: Change;
 }
@@ -147,8 +149,8 @@ function changeOf(raw: NonNullable<IndexBlock["changes"]>[number]): Change {
 
 function methodsOf(raw: IndexBlock): Method[] {
     return raw.methods.map(
-        ([name, module, file, line, calls, self, total, min, max, selfHalf, totalHalf], index) => ({
-            index, name, module, file, line, calls, self, total, min, max, selfHalf, totalHalf,
+        ([name, module, file, line, calls, self, total, min, max, selfHalf, totalHalf, hits], index) => ({
+            index, name, module, file, line, calls, self, total, min, max, selfHalf, totalHalf, hits,
             base: raw.changes && changeOf(raw.changes[index]),
         }),
     );

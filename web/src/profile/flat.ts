@@ -47,13 +47,14 @@ function stateOf(now: Figures, before: Figures, noise: Figures): State {
 }
 
 /** Functions as they are on the paths below root. Figures of one call and intervals are of the whole
- * run, and left out. */
+ * run, and left out; so are hits, where not all calls were some. */
 export function functionsOf(index: Index, tree: Tree, root: number): Method[] {
     const sides = tree.baseTicks ? [tree.ticks, tree.baseTicks] : [tree.ticks];
     const [now, before] = sums(tree, root, index.methods.length, sides);
     const none = { min: 1, max: 0, selfHalf: 0, totalHalf: 0 };
     const changeOf = ({ noise }: Change, i: number) => ({ ...before[i], noise, state: stateOf(now[i], before[i], noise) });
-    return index.methods.map((method, i) => ({ ...method, ...none, ...now[i], base: method.base && changeOf(method.base, i) }));
+    const hitsOf = (method: Method, i: number) => (method.hits === method.calls ? now[i].calls : 0);
+    return index.methods.map((method, i) => ({ ...method, ...none, ...now[i], hits: hitsOf(method, i), base: method.base && changeOf(method.base, i) }));
 }
 
 /** Time of the frames that fit, no frame counted inside another one. */

@@ -57,8 +57,8 @@ function factsOf(index: Index, method: Method): [string, string][] {
     if (index.hasTimes) {
         facts.push(["self", `${time(run, method.self)}${around(method.selfHalf)} (${share(run, method.self)})`]);
         facts.push(["total", `${time(run, method.total)}${around(method.totalHalf)} (${share(run, method.total)})`]);
-        if (index.hasCalls && method.calls) facts.push(["average", time(run, method.self / method.calls)]);
-        if (method.min <= method.max) facts.push(["shortest call", time(run, method.min)], ["longest call", time(run, method.max)]);
+        if (index.hasCalls && method.hits) facts.push(["average self", time(run, Math.floor(method.self / method.hits))]);
+        if (method.min <= method.max) facts.push(["shortest self", time(run, method.min)], ["longest self", time(run, method.max)]);
     }
     const { base } = method;
     if (base) {
