@@ -254,6 +254,15 @@ static void write_period(pprof *p)
     }
 }
 
+/* Elapsed time as reports have it; else that of the calendar, in which days may lie between runs. */
+static uint64_t duration_of(const qp_model *m)
+{
+    const qp_run *run = &m->run;
+    if (run->clock_kind == QP_CLOCK_ELAPSED && run->wall)
+        return qp_model_ns(m, run->wall);
+    return run->ended_at > run->started_at ? run->ended_at - run->started_at : 0;
+}
+
 static void write_head(pprof *p)
 {
     const qp_run *run = &p->m->run;
@@ -262,8 +271,7 @@ static void write_head(pprof *p)
     write_period(p);
     write_count(p, PROFILE_DEFAULT_TYPE, STRING_MEASURE + p->measures[p->n_measures - 1]);
     write_count(p, PROFILE_TIME, run->started_at);
-    if (run->ended_at > run->started_at)
-        write_count(p, PROFILE_DURATION, run->ended_at - run->started_at);
+    write_count(p, PROFILE_DURATION, duration_of(p->m));
     write_mapping(p);
 }
 

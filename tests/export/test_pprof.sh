@@ -26,6 +26,14 @@ END
 claim "the program has a name" grep -qx 'File: score' <<END
 $(go tool pprof -top run.pprof)
 END
+# duration FILE: of the run, ns
+duration() { qprof report --format=json "$1" | jq .run.duration; }
+claim "the duration is the run's" same "$(duration run.qprof)" "$(duration run.pprof)"
+record later.qprof 'main(' 10 ')'
+qprof merge -o both-runs.qprof run.qprof later.qprof >/dev/null
+export_profile pprof both-runs
+claim "... or the sum of all runs, without what lies between" same "$(($(duration run.qprof) + 10000))" \
+    "$(duration both-runs.pprof)"
 qprof export --to=pprof -o one.pprof --thread=2 run.qprof
 claim "one thread" same 'co 7us 7us' "$(top one.pprof)"
 claim "a profile less itself is nothing" grep -qx \
