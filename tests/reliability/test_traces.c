@@ -238,17 +238,22 @@ static void a_limit_of_the_process_is_a_full_disk(void **state)
     assert_in_child(write_beyond_the_limit, *state);
 }
 
+/* How often the calling thread has waited for something. */
+static long waits_of_thread(void)
+{
+    struct rusage r;
+    return getrusage(RUSAGE_THREAD, &r) ? -1 : r.ru_nvcsw;
+}
+
 static void a_slow_disk_costs_records_and_not_the_host(void **state)
 {
     play_ctx *p = *state;
     assert_true(begin("-trace-output=t.qtrace -trace-buffer=256K"));
-    uint64_t start = qp_clock_monotonic();
     record(20000);
-    uint64_t usual = qp_clock_monotonic() - start;
     __atomic_store_n(&write_delay_us, 50000, __ATOMIC_RELAXED);
-    start = qp_clock_monotonic();
+    long before = waits_of_thread();
     record(1000000);
-    uint64_t slow = qp_clock_monotonic() - start;
+    long n_waits = waits_of_thread() - before;
     __atomic_store_n(&write_delay_us, 0, __ATOMIC_RELAXED);
     unsigned n = 1020000;
     const uint64_t said = qprof_diagnostic("trace_lost");
@@ -257,7 +262,7 @@ static void a_slow_disk_costs_records_and_not_the_host(void **state)
         record(10);
     }
     qprof_shutdown();
-    assert_true(slow < 50 * usual * 10); /* fifty times as many: some writes would be more */
+    assert_in_range(n_waits, 0, 5); /* it never waits for a write, of which there are many */
     traces *t = traces_of_file("t.qtrace");
     assert_true(t->has_end && t->n_lost > 0);
     assert_int_equal(t->n_missing, 0);

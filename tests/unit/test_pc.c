@@ -369,7 +369,8 @@ static void time_behind_the_last_command_is_nobodys(void **state)
 }
 
 /* Calls of 5, 3, 1.5 and 0.5 ms in turn: no pass stands for more than its own period, so that what is
- * short has no interrupts of the long call before it. */
+ * short has no interrupts of the long call before it. Interrupts that came too late could have been
+ * anybody's. */
 static void calls_of_different_lengths_have_their_shares(void **state)
 {
     enum { PARTS = 4, ROUNDS = 80 };
@@ -388,16 +389,18 @@ static void calls_of_different_lengths_have_their_shares(void **state)
     }
     play(p, ")");
     play_end(p);
+    double n_late = (double)play_file_diagnostic(p, "overrun");
     for (unsigned i = 0; i < PARTS; i++) {
         all += elapsed[i];
         n_all += (double)play_figures(p, QP_ALL_THREADS, names[i]).interrupts;
     }
+    double most = 5 + 100 * n_late / (n_all + n_late);
     for (unsigned i = 0; i < PARTS; i++) {
         double points =
             100 * ((double)play_figures(p, QP_ALL_THREADS, names[i]).interrupts / n_all -
                    elapsed[i] / all);
-        if (points < -5 || points > 5)
-            fail_msg("%s is %.1f points off", names[i], points);
+        if (points < -most || points > most)
+            fail_msg("%s is %.1f points off: more than %.1f", names[i], points, most);
     }
 }
 
