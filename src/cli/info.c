@@ -27,6 +27,7 @@ static void print_setup(const qp_screen *s, const qp_model *m)
     print_field(s, "module", run->module);
     print_field(s, "label", run->label);
     print_field(s, "options", run->options);
+    print_field(s, "trace", run->trace_file);
     print_field(s, "machine", run->host);
     print_field(s, "recorder", run->version);
     snprintf(text, sizeof text, "%s, dataset %" PRIu32 "%s%s", run->state_text, run->dataset,

@@ -85,6 +85,41 @@ static bool print_coverage(const qp_cli *cli, const qp_model *m)
     return is_good;
 }
 
+/* As one would type it, if it is below the current folder. */
+static const char *shorter(const char *path)
+{
+    char folder[4096];
+    size_t n = getcwd(folder, sizeof folder) ? strlen(folder) : 0;
+    bool is_below = n && strncmp(path, folder, n) == 0 && path[n] == '/';
+    return is_below ? path + n + 1 : path;
+}
+
+static void print_next(const qp_cli *cli, const qp_model *m, const char *path)
+{
+    qp_out *out = cli->screen.out;
+    bool has_functions = m->run.is_profile || !m->run.is_coverage;
+    if (m->run.is_stack_only)
+        qp_out_format(out, "\nNext: qprof list %s\n      qprof tree --hottest %s\n", path,
+                      path);
+    else if (has_functions)
+        qp_out_format(out, "\nNext: qprof report %s\n      qprof tree --hottest %s\n", path,
+                      path);
+    else
+        qp_out_format(out,
+                      "\nNext: qprof cover report --uncovered %s\n"
+                      "      qprof cover annotate --only-missed %s\n",
+                      path, path);
+    if (has_functions && !m->run.is_stack_only && m->run.pc_period_ns)
+        qp_out_format(out, "      qprof list %s\n", path);
+    if (has_functions && !m->run.is_stack_only && m->run.is_coverage)
+        qp_out_format(out, "      qprof cover report %s\n", path);
+    if (*m->run.trace_file) {
+        qp_out_text(out, "      qprof trace stat ");
+        qp_screen_name(&cli->screen, shorter(m->run.trace_file), 0);
+        qp_out_char(out, '\n');
+    }
+}
+
 /* A few rows of the profile at `path` and what to type next, on standard error: standard output
  * is the program's. */
 static void print_result(qp_cli *cli, const char *path)
@@ -108,24 +143,10 @@ static void print_result(qp_cli *cli, const char *path)
         qp_out_char(&out, '\n');
     if (is_good && m->run.is_coverage)
         is_good = print_coverage(cli, m);
-    if (!is_good) {
+    if (is_good)
+        print_next(cli, m, path);
+    else
         qp_cli_fail_memory(cli);
-    } else if (m->run.is_stack_only) {
-        qp_out_format(&out, "\nNext: qprof list %s\n      qprof tree --hottest %s\n", path,
-                      path);
-    } else if (has_functions) {
-        qp_out_format(&out, "\nNext: qprof report %s\n      qprof tree --hottest %s\n", path,
-                      path);
-        if (m->run.pc_period_ns)
-            qp_out_format(&out, "      qprof list %s\n", path);
-        if (m->run.is_coverage)
-            qp_out_format(&out, "      qprof cover report %s\n", path);
-    } else {
-        qp_out_format(&out,
-                      "\nNext: qprof cover report --uncovered %s\n"
-                      "      qprof cover annotate --only-missed %s\n",
-                      path, path);
-    }
     qp_model_free(m);
     qp_out_close(&out);
 }
@@ -229,15 +250,6 @@ static bool is_new(const qp_child *child, candidate *c)
     c->written_at = (uint64_t)at.st_mtim.tv_sec * 1000000000 + (uint64_t)at.st_mtim.tv_nsec;
     c->is_own = head_of(c->path).pid == (uint64_t)child->pid;
     return c->written_at + TICK_NS >= child->started_at;
-}
-
-/* As one would type it, if it is below the current folder. */
-static const char *shorter(const char *path)
-{
-    char folder[4096];
-    size_t n = getcwd(folder, sizeof folder) ? strlen(folder) : 0;
-    bool is_below = n && strncmp(path, folder, n) == 0 && path[n] == '/';
-    return is_below ? path + n + 1 : path;
 }
 
 /* The profile that the program wrote: under its name, or with a number behind it where that was

@@ -11,6 +11,7 @@ static void write_identity(qp_json *json, const qp_run *run)
     qp_json_text(json, "module", run->module);
     qp_json_text(json, "label", run->label);
     qp_json_text(json, "options", run->options);
+    qp_json_text(json, "trace_file", run->trace_file);
     qp_json_text(json, "recorder", run->version);
     qp_json_count(json, "pid", run->pid);
     qp_json_count(json, "dataset", run->dataset);

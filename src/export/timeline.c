@@ -199,8 +199,10 @@ bool qp_timeline_open(qp_timeline *t, const qp_model *m, const char *trace,
         return true;
     }
     if (names)
-        qp_text_format(error, QP_ERROR_BYTES, "%s: %s", trace,
-                       is_same ? "not enough memory" : "it is the trace of another run");
+        qp_text_format(error, QP_ERROR_BYTES, "%s: %s%s%.300s", trace,
+                       is_same ? "not enough memory" : "it is the trace of another run",
+                       !is_same && *m->run.trace_file ? "; that of this one is " : "",
+                       is_same ? "" : m->run.trace_file);
     if (s)
         close_source(s);
     else

@@ -144,7 +144,9 @@ typedef struct {
     uint64_t n_critical; /* interrupts in critical sections */
     qp_ref pc_pattern;   /* text; 0: every stack counts */
     uint32_t pc_kind;    /* qp_pc_kind */
-    uint64_t reserved[24];
+    qp_ref trace_file;   /* text: the file that its trace began in; 0: none */
+    uint32_t reserved1;
+    uint64_t reserved[23];
     /* 528 */
     uint64_t diagnostics[QP_N_DIAGNOSTICS]; /* in the order of QP_DIAGNOSTICS; atomic */
     /* 1040: how another process hands in a configuration (docs/config.md) */

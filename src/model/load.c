@@ -124,6 +124,7 @@ static void describe_run(qp_model_private *own)
     run->focus = run->when = "";
     run->label = qp_load_text(own, h->label);
     run->pc_pattern = qp_load_text(own, h->pc_pattern);
+    run->trace_file = qp_load_text(own, h->trace_file);
     run->version = qp_load_text(own, h->version);
     run->pid = h->pid;
     run->dataset = h->dataset;

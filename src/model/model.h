@@ -92,6 +92,7 @@ typedef struct {
     uint64_t pc_period_ns;  /* between interrupts, as asked for; 0: no PC command */
     const char *pc_pattern; /* which stacks count; "": all */
     uint64_t n_critical;    /* interrupts in critical sections */
+    const char *trace_file; /* that its trace began in; "": none */
     qp_time_mode time_mode;
     const char *time_mode_text; /* "exact", "adaptive", "sampled", "none" */
     qp_clock_kind clock_kind;

@@ -324,6 +324,7 @@ static int start_own(qp_parse_error *error)
                  strerror(errno));
         return QPROF_E_IO;
     }
+    qp_publish(&qp_run_head()->trace_file, qp_texts_add(&qp_run.texts, writer.path));
     qp_trace_add_user(QP_TRACE_FOR_STREAM);
     return start_thread();
 }

@@ -24,6 +24,14 @@ claim "with its blanks and percent signs" test -f 'a b%.qprof'
 claim "%p is the process id" ends 0 qprof run --output=x-%p.qprof -- ./score 'main(' 1 ')'
 claim "so it is" sh -c "ls | grep -Eqx 'x-[0-9]+\.qprof'"
 
+for file in run.qtrace run.qtrace.1; do
+    claim "a trace is written" ends 0 qprof run -o traced.qprof -trace-output=run.qtrace -- ./score 'main(' 1 ')'
+    claim "... the table says where" grep -Fqx "      qprof trace stat $file" err
+    claim "... it is there" test -f $file
+done
+claim "a trace that is not the profile's: where that is" sh -c \
+    "qprof html --trace=run.qtrace traced.qprof.1 2>&1 | grep -q 'run.qtrace: it is the trace of another run; that of this one is .*/run.qtrace.1$'"
+
 echo 'action keep get-results exit : f' >keep.conf
 claim "%n is the number of the dataset" ends 0 qprof run --config=keep.conf -o 'n-%n.qprof' -- ./score 'main(' 'f(' 1 ')' ')'
 claim "the last one is shown" grep -Fq 'Next: qprof report n-1.qprof' err

@@ -1,7 +1,7 @@
 #!/bin/sh
-# test_blocks.sh: every block of commands in docs/ works as it stands, in a folder with a profile
-# run.qprof and a script.lua; every link from one page to another leads somewhere, and
-# README.md names every page.
+# test_blocks.sh: every block of commands in docs/ and README.md works as it stands, in a folder with
+# profiles run.qprof, old.qprof and new.qprof, programs script.lua and tests.lua, and without traces;
+# every link from one page to another leads somewhere, and README.md names every page.
 set -u
 [ -x "$QPROF_BIN/qlua" ] || { echo "qlua is not built"; exit 77; }
 for tool in jq lcov genhtml gcovr xmllint callgrind_annotate; do
@@ -16,19 +16,18 @@ cd blocks || exit 1
 
 cat >script.lua <<'END'
 local function fib(n) return n < 2 and n or fib(n - 1) + fib(n - 2) end
-print(fib(15))
+local function parse(n) return fib(n) end
+print(parse(15))
 END
+cp script.lua tests.lua
 qprof run -o run.qprof -- qlua script.lua >/dev/null 2>&1 || { echo "no profile"; exit 1; }
+cp run.qprof old.qprof
+cp run.qprof new.qprof
 
 pages=$(find "$QPROF_SOURCE/docs" "$QPROF_SOURCE"/*.md -name '*.md')
 for page in $pages; do
-    rm -f block-*
-    case $page in
-    "$QPROF_SOURCE"/docs/*)
-        awk '/^```sh$/ { file = "block-" ++n; next } /^```$/ { file = "" } file { print >file }' \
-            "$page"
-        ;;
-    esac
+    rm -f block-* ./*.qtrace
+    awk '/^```sh$/ { file = "block-" ++n; next } /^```$/ { file = "" } file { print >file }' "$page"
     for block in block-*; do
         [ -f "$block" ] || continue
         if ! sh -e "$block" >out 2>&1 </dev/null; then

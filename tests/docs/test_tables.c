@@ -84,6 +84,8 @@ static const field fields[] = {
     FIELD(qp_head, n_critical),
     FIELD(qp_head, pc_pattern),
     FIELD(qp_head, pc_kind),
+    FIELD(qp_head, trace_file),
+    FIELD(qp_head, reserved1),
     FIELD(qp_head, reserved),
     FIELD(qp_head, diagnostics),
     FIELD(qp_head, request),
