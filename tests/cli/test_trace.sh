@@ -241,10 +241,18 @@ check "$(qprof trace export --to=chrome balance.qprof | jq -c '[.traceEvents[]|s
 qprof html --trace=balance.qprof -o balance.html balance.qprof >/dev/null
 check "$(grep -cE ',-5,"balance"\]' balance.html)" = 1
 about "records that could not be written behind the last one are lost, too"
-echo 'for i = 1, 60000 do math.abs(i) for j = 1, 500 do end end' >full.lua
+echo 'repeat for i = 1, 1000 do math.abs(i) end until io.open("enough")' >full.lua
 ( trap '' XFSZ
   ulimit -f 200 # 100 KiB a file: no more room on the disk
-  QPROF="-output=full.qprof -trace-output=full.qtrace -trace-buffer=16K" qlua full.lua )
+  QPROF="-output=full.qprof -trace-output=full.qtrace -trace-buffer=16K" exec qlua full.lua ) &
+size=0 before=
+until [ "$size" -gt 50000 ] && [ "$size" = "$before" ]; do # until it grows no more
+    sleep 0.5
+    before=$size
+    size=$(stat -c %s full.qtrace 2>/dev/null || echo 0)
+done
+touch enough
+wait
 lost=$(qprof info --format=json full.qprof |
     jq '.diagnostics|(.trace_lost // 0) + .trace_unwritten')
 check "$(qprof trace stat --format=json full.qtrace 2>error | jq .trace.lost)" = "$lost"

@@ -19,6 +19,12 @@ wait_for_rings() {
     until qprof trace stat $host >/dev/null 2>&1 || [ $((i += 1)) -gt 100 ]; do sleep 0.1; done
 }
 
+# wait_for_written FILE: a trace in which there is a call
+wait_for_written() {
+    i=0
+    until qprof trace dump "$1" 2>/dev/null | grep -q entry || [ $((i += 1)) -gt 100 ]; do sleep 0.1; done
+}
+
 # 40 times step, each with 2 calls of tick; goes on when the file `on` is there, and then ends.
 cat >steps.lua <<'END'
 local function tick(n) return n end
@@ -93,6 +99,7 @@ wait_for QTRACE j.qtrace
 timeout 60 qprof trace dump -f j.qtrace >followed4 2>error &
 reader=$!
 wait_for pause followed4
+wait_for_written j.qtrace
 touch on
 wait $reader
 check $? = 0
