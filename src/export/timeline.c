@@ -145,7 +145,7 @@ static bool play(qp_trace *trace, const qp_span_sink *sink, qp_timeline *t)
     bool is_played = qp_trace_play(trace, &spans, NULL, NULL);
     if (t)
         *t = (qp_timeline){.begin = qp_trace_moment(info, spans.counts.first),
-                           .end = qp_trace_moment(info, qp_trace_end(trace, &spans, NULL)),
+                           .end = qp_trace_moment(info, qp_trace_end_raw(trace, &spans, NULL)),
                            .n_lost = spans.counts.n_lost};
     qp_spans_fini(&spans);
     return is_played;

@@ -169,7 +169,7 @@ static bool write_all(maker *m, const qp_spans *x, const qp_trace_window *window
     m->nodes = qp_alloc_zeroed(m->tree.nodes.n, sizeof *m->nodes);
     bool has_memory = m->builder && m->methods && m->nodes;
     if (has_memory)
-        describe(m, x, window, qp_trace_end(m->trace, x, window));
+        describe(m, x, window, qp_trace_end_raw(m->trace, x, window));
     for (size_t i = 0; has_memory && i < m->threads.n; i++) {
         const thread_sums *sums = (const thread_sums *)m->threads.items + i;
         if (sums->root)

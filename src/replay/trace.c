@@ -240,7 +240,7 @@ uint64_t qp_trace_missing(const qp_trace *t, const qp_span_counts *counts,
     return is_behind ? counted : counts->n_lost;
 }
 
-uint64_t qp_trace_end(const qp_trace *t, const qp_spans *x, const qp_trace_window *window)
+uint64_t qp_trace_end_raw(const qp_trace *t, const qp_spans *x, const qp_trace_window *window)
 {
     uint64_t end = t->info.end_raw > x->counts.last ? t->info.end_raw : x->counts.last;
     return window && window->to < end ? window->to : end;
@@ -251,7 +251,7 @@ bool qp_trace_play(qp_trace *t, qp_spans *x, const qp_trace_window *window,
 {
     bool is_played = qp_trace_play_on(t, x, window, progress);
     bool has_end = t->info.end_raw || (window && window->to != UINT64_MAX);
-    qp_spans_end(x, has_end ? qp_trace_end(t, x, window) : 0);
+    qp_spans_end(x, has_end ? qp_trace_end_raw(t, x, window) : 0);
     return is_played && !x->failed;
 }
 

@@ -98,7 +98,7 @@ uint64_t qp_trace_missing(const qp_trace *t, const qp_span_counts *counts,
                           const qp_trace_window *window, uint64_t *places);
 
 /* Raw ticks of the end of what was played. */
-uint64_t qp_trace_end(const qp_trace *t, const qp_spans *x, const qp_trace_window *window);
+uint64_t qp_trace_end_raw(const qp_trace *t, const qp_spans *x, const qp_trace_window *window);
 
 /* Ticks in ns, to half a ns. */
 uint64_t qp_trace_ns(const qp_trace_info *info, uint64_t ticks);

@@ -21,6 +21,34 @@ static uint64_t oldest(const qp_ring *r)
     return r->tail > kept && r->tail <= r->head ? r->tail : kept;
 }
 
+/* Does a record say when it was? Those that do not go on with one before them. */
+static bool is_timed(const qp_model_ring *r, uint64_t number, uint64_t *ticks)
+{
+    const qp_trace_record *s = slot(r, number);
+    bool has_ticks = qp_trace_has_ticks(qp_trace_op_of(s));
+    if (has_ticks)
+        *ticks = s->word & QP_TRACE_TICKS;
+    return has_ticks;
+}
+
+/* When the first of these records was; 0: none says it. */
+static uint64_t begin_of(const qp_model_ring *r, uint64_t first)
+{
+    uint64_t ticks = 0;
+    while (first < r->ring->head && !is_timed(r, first, &ticks))
+        first++;
+    return ticks;
+}
+
+/* And the last one; UINT64_MAX: none says it. */
+static uint64_t end_of(const qp_model_ring *r, uint64_t first)
+{
+    uint64_t ticks = UINT64_MAX, next = r->ring->head;
+    while (next > first && !is_timed(r, next - 1, &ticks))
+        next--;
+    return ticks;
+}
+
 /* The ring may have gone on while it was copied: what lies in slots that were written again since is
  * not what it seems. @return the oldest record that is sound */
 static uint64_t oldest_sound(const qp_model_ring *r, int fd)
@@ -33,12 +61,12 @@ static uint64_t oldest_sound(const qp_model_ring *r, int fd)
     }
     if (first >= r->ring->head)
         return r->ring->head;
-    uint64_t newest = slot(r, r->ring->head - 1)->word & QP_TRACE_TICKS, ticks;
-    for (; first < r->ring->head; first++) { /* of a snapshot we cannot ask */
-        const qp_trace_record *s = slot(r, first);
-        ticks = s->word & QP_TRACE_TICKS;
-        if (!qp_trace_has_ticks(qp_trace_op_of(s)) || ticks <= newest)
+    uint64_t newest = end_of(r, first), ticks;
+    for (uint64_t i = first; i < r->ring->head; i++) { /* of a snapshot we cannot ask */
+        bool has_ticks = is_timed(r, i, &ticks);
+        if (has_ticks && ticks <= newest)
             break;
+        first = has_ticks ? i + 1 : first;
     }
     return first;
 }
@@ -91,7 +119,7 @@ static size_t take_rings(qp_trace *t, const qp_model_ring *rings, size_t n)
         if (!c->end_record)
             t->losses.n_overwritten += r->ring->tail ? 0 : first;
         t->info.is_elsewhere |= t->fd < 0 && r->ring->tail;
-        c->next = slot(r, first)->word & QP_TRACE_TICKS;
+        c->next = begin_of(r, first);
         t->info.n_bytes += (r->ring->head - first) * sizeof(qp_trace_record);
         qp_trace_carrier_wake(t, index);
     }
@@ -251,7 +279,7 @@ bool qp_rings_fill(qp_trace *t, qp_trace_carrier *c)
     if ((is_gap || (is_first && (first || thread))) && !is_begun) {
         if (!qp_trace_batch(t, c))
             return false;
-        uint64_t ticks = slot(r, first)->word & QP_TRACE_TICKS;
+        uint64_t ticks = begin_of(r, first);
         if (!is_first)
             c->batch[c->n++] =
                 qp_trace_make(QP_TRACE_LOST, ticks, (uint32_t)(first - c->end_record),
