@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/buf.h"
+#include "format/diagnostics.h"
 #include "model/private.h"
 
 uint32_t qp_model_node_at(const qp_model *m, qp_cell cell)
@@ -59,6 +60,23 @@ static const qp_ring *ring_in(const qp_model_private *own, const qp_span *s)
     uint64_t room = (uint64_t)(s->n_cells - 2) * (QP_CELL / sizeof(qp_trace_record));
     bool is_power = ring->n_slots && (ring->n_slots & (ring->n_slots - 1)) == 0;
     return is_power && ring->n_slots <= room ? ring : NULL;
+}
+
+static uint64_t lost_of_rings(const qp_model_private *own)
+{
+    uint64_t n_lost = 0;
+    for (size_t i = 0; i < own->n_spans; i++) {
+        const qp_ring *ring = ring_in(own, &own->spans[i]);
+        n_lost = qp_sum(n_lost, ring ? ring->n_lost : 0);
+    }
+    return n_lost;
+}
+
+uint64_t qp_load_diagnostic(const qp_model_private *own, unsigned i)
+{
+    uint64_t n = qp_image_head(&own->image)->diagnostics[i];
+    uint64_t n_lost = i == QP_D_trace_lost ? lost_of_rings(own) : 0;
+    return n > n_lost ? n : n_lost;
 }
 
 bool qp_model_rings(const qp_model *m, qp_model_ring **out, size_t *n)

@@ -205,10 +205,9 @@ static bool read_diagnostics(qp_model_private *own)
 #define QP_X(name, text) add_diagnostic(own->diagnostics, &n, #name, 'N', text, name);
     QP_IDENTITY_TERMS(QP_X)
 #undef QP_X
-    const qp_head *h = qp_image_head(&own->image);
     for (unsigned i = 0; i < N_KNOWN && i < QP_N_DIAGNOSTICS; i++)
         add_diagnostic(own->diagnostics, &n, known[i].name, known[i].kind[0], known[i].text,
-                       h->diagnostics[i]);
+                       qp_load_diagnostic(own, i));
     own->model.run.diagnostics = own->diagnostics;
     own->model.run.n_diagnostics = n;
     return true;

@@ -176,6 +176,8 @@ bool qp_load_banks(qp_model_private *own);
 bool qp_load_contexts(qp_model_private *own);
 bool qp_load_sources(qp_model_private *own);
 bool qp_load_marks(qp_model_private *own);
+/* A carrier adds what it lost of a trace when it goes on recording, or ends; its ring knows before. */
+uint64_t qp_load_diagnostic(const qp_model_private *own, unsigned i);
 /* The context whose record is at a cell; n_contexts: there is none. */
 uint32_t qp_context_at(const qp_model_private *own, qp_cell cell);
 
