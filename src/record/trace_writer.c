@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/own_thread.h"
 #include "base/signal.h"
+#include "format/trace_pack.h"
 #include "record/charge.h"
 #include "record/names.h"
 #include "record/trace_file.h"
@@ -411,15 +412,28 @@ copy_records(const qp_ring *ring, uint64_t from, uint64_t n, qp_trace_record *to
     return oldest <= from ? 0 : oldest - from < n ? oldest - from : n;
 }
 
+/* TEXT and DATA that go on with a record that is gone say nothing, not even when it was.
+ * @return how many of the first n are gone, too */
+static uint64_t skip_rests(const qp_trace_record *r, uint64_t n_gone, uint64_t n)
+{
+    while (n_gone < n && !qp_trace_has_ticks(qp_trace_op_of(&r[n_gone])))
+        n_gone++;
+    return n_gone;
+}
+
 static bool dump_ring(qp_trace_sink *s, uint32_t i)
 {
     const qp_ring *ring = qp_trace_ring_at(i);
     qp_trace_record copy[COPY_RECORDS];
     uint64_t to = qp_observe(&ring->head);
     uint64_t from = to >= ring->n_slots ? to + 1 - ring->n_slots : 0;
+    bool is_gap = from > 0;
     while (from < to) {
         uint64_t n = to - from < COPY_RECORDS ? to - from : COPY_RECORDS;
         uint64_t n_gone = copy_records(ring, from, n, copy);
+        if (is_gap || n_gone)
+            n_gone = skip_rests(copy, n_gone, n);
+        is_gap = n_gone == n;
         if (!qp_trace_sink_put(s, i, from + n_gone, copy + n_gone, n - n_gone))
             return false;
         from += n;

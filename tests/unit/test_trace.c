@@ -441,6 +441,24 @@ static void a_dump_has_what_the_rings_have(void **state)
     assert_true(play_file_exists("now.qtrace.1"));
 }
 
+static void a_dump_begins_with_a_record_that_says_when_it_was(void **state)
+{
+    play_ctx *p = *state;
+    play_begin(p, "-collect=profile,trace -trace-buffer=16K");
+    qprof_record_fn_entry(play_method(p, "main"), 1);
+    for (unsigned i = 0; i < 1000; i++)
+        qprof_counter("queue",
+                      i); /* two records: the oldest that is kept is the second of one */
+    assert_int_equal(qprof_trace_dump("now.qtrace"), 0);
+    play_end(p);
+    traces *t = traces_of_file("now.qtrace");
+    assert_int_equal(t->n_missing, 2 + 2 * 1000 - 1022);
+    assert_int_equal(t->n, 1022);
+    assert_int_equal(qp_trace_op_of(&t->all[0].r), QP_TRACE_COUNTER);
+    assert_int_equal(t->all[0].r.word & QP_TRACE_TICKS, 1000000000);
+    traces_free(t);
+}
+
 static void a_dump_is_refused_where_there_is_nothing_to_dump(void **state)
 {
     play_ctx *p = *state;
@@ -638,6 +656,7 @@ int main(void)
         PLAY_TEST(names_that_come_late_come_at_the_end),
         PLAY_TEST(a_ring_keeps_the_last_records),
         PLAY_TEST(a_dump_has_what_the_rings_have),
+        PLAY_TEST(a_dump_begins_with_a_record_that_says_when_it_was),
         PLAY_TEST(a_dump_is_refused_where_there_is_nothing_to_dump),
         PLAY_TEST(a_dump_that_cannot_be_written_says_why),
         PLAY_TEST(a_stream_has_everything),
