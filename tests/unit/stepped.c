@@ -1,7 +1,6 @@
 /* stepped.c: stepping through a child by ptrace, and reading what it would leave behind. */
 #include "unit/stepped.h"
 
-#include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -11,14 +10,12 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "base/alloc.h"
-#include "format/layout.h"
 #include "model/check.h"
 
 enum { STATES_MIN = 5 };
@@ -76,39 +73,6 @@ static void run(const stepped_program *p)
     _exit(0);
 }
 
-/* The file as it is now, and as it was when it was read last. */
-typedef struct {
-    int fd;
-    const unsigned char *now;
-    unsigned char *was;
-    size_t n_bytes;
-} leavings;
-
-static void open_leavings(leavings *x)
-{
-    struct stat s;
-    x->fd = open(told->live_file, O_RDONLY | O_CLOEXEC);
-    assert_true(x->fd >= 0);
-    assert_int_equal(fstat(x->fd, &s), 0);
-    x->n_bytes = (size_t)s.st_size;
-    x->now = mmap(NULL, x->n_bytes, PROT_READ, MAP_SHARED, x->fd, 0);
-    assert_ptr_not_equal(x->now, MAP_FAILED);
-    x->was = test_calloc(1, x->n_bytes);
-}
-
-static void close_leavings(leavings *x)
-{
-    munmap((void *)x->now, x->n_bytes);
-    close(x->fd);
-    test_free(x->was);
-}
-
-static size_t used_bytes(const leavings *x)
-{
-    uint64_t n = ((const qp_head *)x->now)->n_cells * QP_CELL;
-    return n < x->n_bytes ? (size_t)n : x->n_bytes;
-}
-
 static void compare_with_tally(const qp_model *m, const char *where)
 {
     uint64_t entries = 0, exits = 0, n_unsettled = 0;
@@ -133,9 +97,7 @@ static void read_leavings(const leavings *x, const stepped_program *p, const cha
     qp_model *m;
     qp_check *checks;
     size_t n_checks;
-    ((qp_head *)x->was)->pid_start++; /* as if it had died */
-    qp_load_status status = qp_model_load_bytes(x->was, x->n_bytes, NULL, &m, error);
-    ((qp_head *)x->was)->pid_start--;
+    qp_load_status status = qp_model_load_bytes(x->dead, x->n_bytes, NULL, &m, error);
     if (status != QP_LOAD_CLEAN)
         fail_msg("%s: %s", where, m && m->n_losses ? m->losses[0] : error);
     assert_int_equal(m->run.state, QP_RUN_CRASHED);
@@ -151,19 +113,6 @@ static void read_leavings(const leavings *x, const stepped_program *p, const cha
     qp_model_free(m);
 }
 
-static int step(pid_t child, int how)
-{
-    int status;
-    assert_int_equal(ptrace(how, child, NULL, NULL), 0);
-    assert_int_equal(waitpid(child, &status, 0), child);
-    return status;
-}
-
-static bool has_stopped_by(int status, int signal)
-{
-    return WIFSTOPPED(status) && WSTOPSIG(status) == signal;
-}
-
 void stepped_everywhere(const char *what, const stepped_program *p)
 {
     leavings x;
@@ -177,23 +126,21 @@ void stepped_everywhere(const char *what, const stepped_program *p)
     if (!child)
         run(p);
     assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(has_stopped_by(status, SIGSTOP));
-    open_leavings(&x);
-    while (has_stopped_by(status = step(child, PTRACE_SINGLESTEP), SIGTRAP)) {
+    assert_true(leavings_stopped_by(status, SIGSTOP));
+    leavings_open(&x, told->live_file);
+    while (leavings_stopped_by(status = leavings_step(child, PTRACE_SINGLESTEP), SIGTRAP)) {
         n++;
-        size_t n_used = used_bytes(&x);
-        if (memcmp(x.now, x.was, n_used) == 0)
+        if (!leavings_look(&x))
             continue;
-        memcpy(x.was, x.now, n_used);
         snprintf(where, sizeof where, "%s, killed behind instruction %u", what, n);
         read_leavings(&x, p, where);
         n_states++;
     }
-    assert_true(has_stopped_by(status, SIGSTOP));
+    assert_true(leavings_stopped_by(status, SIGSTOP));
     printf("%s: %u instructions, %u states\n", what, n, n_states);
     assert_true(n_states > STATES_MIN);
-    close_leavings(&x);
-    status = step(child, PTRACE_CONT);
+    leavings_close(&x);
+    status = leavings_step(child, PTRACE_CONT);
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 

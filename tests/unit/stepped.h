@@ -9,6 +9,7 @@
 
 #include "model/model.h"
 #include "qprof.h"
+#include "unit/leavings.h"
 
 /* Methods that it has registered; NEW is one that it has not. */
 enum { A = 1, B, C, HOOKED, OTHER_HOOKED, EXCLUDED, NEW };
@@ -38,12 +39,5 @@ extern uintptr_t stepped_depth;
 void stepped_in(uintptr_t method);
 /* Back to the frame at this depth. */
 void stepped_back_to(uintptr_t depth);
-
-/* The instructions of a sanitizer are not those that users run, and ten times as many. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define STEPPED_IS_SANITIZED 1
-#else
-#define STEPPED_IS_SANITIZED 0
-#endif
 
 #endif
