@@ -141,7 +141,8 @@ QPROF_API qprof_TrgID _EXT_REF qprof_trg_add(qprof_event_t event, int status, in
                                              qprof_TrgFunc actionFunc, int actionDef,
                                              intptr_t actionArg);
 
-/** Remove it; chains to it end. In its own action: when the event has been dealt with. @return 0 */
+/** Remove it; chains to it end, and triggering if none that is enabled is left. In its own action:
+ * when the event has been dealt with. @return 0 */
 QPROF_API int _EXT_REF qprof_trg_delete(qprof_TrgID);
 
 /** Enable, disable; harmless if it is so already. When the last one is disabled, triggering ends.

@@ -223,7 +223,7 @@ static void after_hit(qp_trg *t)
     qp_trg *next = qp_trg_chain(t);
     if (next && qp_trg_enable(next) != 0)
         qp_trg_log(t, "its chain is not enabled, as many as can be are enabled already");
-    if (t->is_one_shot)
+    if (t->is_one_shot && next != t) /* else its chain enables it again */
         qp_trg_disable(t);
 }
 

@@ -146,7 +146,7 @@ static void keep(qp_trg *t)
 
 void qp_watch_end_file(bool is_kept)
 {
-    bool is_on = qp_load(&qp_watch_on);
+    bool is_on = qp_load(&qp_watch_on), had_enabled = qp_load(&qp_watch.n_enabled);
     unsigned gone = is_kept ? QP_SET_ASIDE : QP_OF_NEW_FILE;
     unsigned staying = is_kept ? QP_OF_NEW_FILE : QP_SET_ASIDE;
     for (uint32_t cell = qp_watch.first; cell; cell = qp_trg_at(cell)->next)
@@ -156,7 +156,7 @@ void qp_watch_end_file(bool is_kept)
         if (qp_trg_at(cell)->origin == staying)
             keep(qp_trg_at(cell));
     qp_watch.is_reading = false;
-    is_on = is_on && qp_load(&qp_watch.n_enabled);
+    is_on = is_on && qp_watch.n_listed && (qp_load(&qp_watch.n_enabled) || !had_enabled);
     if (is_kept && qp_watch.triggering != QP_SAID_NOTHING)
         is_on = qp_watch.triggering == QP_SAID_YES && qp_watch.n_listed;
     qp_publish(&qp_watch_on, is_on);

@@ -166,8 +166,11 @@ void qp_trg_remove(qp_trg *t)
     }
     if (has_lock)
         qp_control_unlock();
-    if (is_it)
-        qp_trg_disable(t);
+    if (!is_it)
+        return;
+    qp_trg_disable(t);
+    if (!qp_load(&qp_watch.n_enabled) && qp_load(&qp_watch_on))
+        qp_watch_stop();
 }
 
 /* ---- a run --------------------------------------------------------------------------------- */

@@ -35,10 +35,7 @@ static const timeline timelines[] = {
     {{{'a', 1, 0, 0}}, "a+Aa", {"2"}, true},                        /* events 44 */
     {{{'a', 0, 1, 0}}, "a+Aaa", {"1"}, false},                      /* events 45 */
     {{{'a', 0, 1, 0}}, "a+A!aa", {"1 2"}, false},                   /* events 45 */
-    {{{'a', 0, 1, 'A'}},
-     "aaa",
-     {"1"},
-     false}, /* enabled already when it is to be: then disabled */
+    {{{'a', 0, 1, 'A'}}, "aaa", {"1 2 3"}, true}, /* it enables itself again */
     {{{'a', 0, 1, 'B'}, {'b', 1, 1, 'C'}, {'c', 1, 1, 'A'}},
      "cbabcaabc", /* round and round */
      {"3 6", "4 8", "5 9"},

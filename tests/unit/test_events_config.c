@@ -243,6 +243,22 @@ static void files_add_up(void **state)
     assert_int_equal(qprof_load_config("one.conf"), QPROF_E_ARG); /* the names are taken */
 }
 
+/* Triggering may be on while all are disabled. */
+static void what_says_nothing_of_triggering_leaves_it_on(void **state)
+{
+    play_begin(*state, "");
+    qprof_TrgID later = trg_must((trg){.event = E, .is_disabled = 1});
+    assert_int_equal(qprof_trg_on(), 0);
+    assert_int_equal(qprof_config_line("area all-lines checked=yes"), 0);
+    assert_int_equal(qprof_trg_is_on(), 1);
+    assert_int_equal(qprof_config_line("event-trigger x event=any chain=nobody"),
+                     QPROF_E_NOTFOUND);
+    assert_int_equal(qprof_trg_is_on(), 1);
+    assert_int_equal(qprof_trg_enable(later), 0);
+    qprof_trg_event(E);
+    assert_hits(later, 1);
+}
+
 /* What `qprof config apply` does. @return the answer's code */
 static int apply(const char *file, char *text)
 {
@@ -373,6 +389,7 @@ int main(void)
         PLAY_TEST(options_are_too_late_after_the_first_entry_and_objects_are_not),
         PLAY_TEST(an_option_that_cannot_be_takes_objects_back),
         PLAY_TEST(files_add_up),
+        PLAY_TEST(what_says_nothing_of_triggering_leaves_it_on),
         PLAY_TEST(another_process_replaces_what_files_said),
         PLAY_TEST(a_run_can_ask_for_configurations),
         PLAY_TEST(names_that_fit_nothing_are_reported),
