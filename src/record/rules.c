@@ -265,11 +265,14 @@ static void take_turns(qprof_thread *th, qprof_frame *top, bool is_parked)
 {
     uint64_t now = qp_observe(&qp_rules.n_turns);
     seen *s = qp_rules_are_used() ? seen_of(th, 0) : NULL;
+    bool was_on = is_on(th);
     if (s && now - s->n > TURNS_MAX)
         s->n = now - 1;
     for (; s && s->n < now; s->n++)
         qp_charge_turn(th, top, qp_load(&turns[s->n % TURNS_MAX].on),
                        qp_load(&turns[s->n % TURNS_MAX].raw), is_parked);
+    if (is_on(th) != was_on)
+        qp_watch_later(QP_EVENT_STATUS, 0);
 }
 
 void qp_rules_sync(qprof_thread *th, qprof_frame *top, bool is_parked)

@@ -186,6 +186,34 @@ static void saves_and_clears_are_events(void **state) /* section 1 */
     assert_hits(cleared, 2);
 }
 
+/* Each thread's is one when it learns of it. */
+static void changes_of_status_are_events(void **state) /* section 1 */
+{
+    play_ctx *p = *state;
+    play_begin_vt(p, "");
+    assert_int_equal(qprof_config_line("trigger quiet off : quiet"), 0);
+    assert_int_equal(qprof_config_line("action end disable exit : end"), 0);
+    assert_int_equal(qprof_config_line("action begin enable enter : begin"), 0);
+    qprof_TrgID all = trg_must((trg){.event = QPROF_EV_STATUS});
+    qprof_TrgID on_b = trg_must((trg){.event = QPROF_EV_STATUS, .object = play_vt(p, "b")});
+    assert_int_equal(qprof_trg_on(), 0);
+    play(p, "@b f( @a f( quiet(");
+    assert_hits(all, 1);
+    play(p, ")");
+    assert_hits(all, 2);
+    play(p, "end( )");
+    assert_hits(all, 3);
+    play(p, "end( )"); /* it is off already */
+    assert_hits(all, 3);
+    assert_hits(on_b, 0);
+    play(p, "@b g( )");
+    assert_hits(on_b, 1);
+    play(p, "begin( )");
+    assert_hits(on_b, 2);
+    play(p, "@a g( )");
+    assert_hits(all, 6);
+}
+
 static void samples_are_events(void **state)
 {
     play_ctx *p = *state;
@@ -652,6 +680,7 @@ int main(void)
         PLAY_TEST(details_of_no_call_are_no_events),
         PLAY_TEST(threads_and_methods_are_events),
         PLAY_TEST(saves_and_clears_are_events),
+        PLAY_TEST(changes_of_status_are_events),
         PLAY_TEST(samples_are_events),
         PLAY_TEST(virtual_threads_that_go_on_are_events),
         PLAY_TEST(events_come_while_recording_is_off),
