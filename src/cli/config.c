@@ -15,7 +15,7 @@ enum { ENABLED_MAX = 50 };
 /* What is no mistake, and hardly meant. */
 static void warn_of(const qp_cli *cli, const qp_config_file *f, const char *path)
 {
-    if (f->initial_status == QP_SAID_NO && f->rules.n && !f->turns_on)
+    if (f->initial_status == QP_SAID_NO && f->has_active && !f->turns_on)
         qp_cli_warn(cli,
                     "%s: profiling may be off for the whole run: threads begin disabled, and "
                     "no trigger or action that is checked enables them",

@@ -46,10 +46,14 @@ static int add_rule(qp_config_file *f, qp_config_rule rule, const qp_config_list
                     qp_config_error *error)
 {
     qp_config_list names = *list;
+    bool has_checked = false;
     if (!take_name(f, rule.kind, rule.name, (uint32_t)f->rules.n + 1, error))
         return -1;
-    for (qp_config_element e; qp_config_next(&names, &e);)
-        rule.n_names++;
+    for (qp_config_element e; qp_config_next(&names, &e); rule.n_names++)
+        has_checked |= e.is_checked;
+    bool is_in_use = rule.is_checked && has_checked;
+    f->has_active |= is_in_use && strcmp(rule.kind, "area") != 0;
+    f->turns_on |= is_in_use && rule.turns_on;
     keep_text(f, &rule.name);
     qp_config_rule *added = qp_buf_add(&f->rules);
     if (added)
@@ -64,12 +68,13 @@ static int on_trigger(void *to, const qp_config_trigger *t, qp_config_error *err
         &f->arena, "%s, pass %llu, work %llu%s%s", t->is_on ? "on" : "off",
         (unsigned long long)t->pass, (unsigned long long)t->work,
         t->is_cycling ? ", cycling" : "", t->is_for_all_threads ? ", all threads" : "");
-    f->turns_on |= t->is_on && t->is_checked;
-    return add_rule(
-        f,
-        (qp_config_rule){
-            .kind = "trigger", .name = t->name, .what = what, .is_checked = t->is_checked},
-        &t->routines, error);
+    return add_rule(f,
+                    (qp_config_rule){.kind = "trigger",
+                                     .name = t->name,
+                                     .what = what,
+                                     .is_checked = t->is_checked,
+                                     .turns_on = t->is_on},
+                    &t->routines, error);
 }
 
 static int on_action(void *to, const qp_config_action *a, qp_config_error *error)
@@ -78,12 +83,13 @@ static int on_action(void *to, const qp_config_action *a, qp_config_error *error
     qp_config_file *f = to;
     const char *what = qp_arena_format(&f->arena, "%s at %s", kinds[a->kind],
                                        a->is_at_exit ? "exit" : "entry");
-    f->turns_on |= a->kind == QP_ACTION_ENABLE && a->is_checked;
-    return add_rule(
-        f,
-        (qp_config_rule){
-            .kind = "action", .name = a->name, .what = what, .is_checked = a->is_checked},
-        &a->routines, error);
+    return add_rule(f,
+                    (qp_config_rule){.kind = "action",
+                                     .name = a->name,
+                                     .what = what,
+                                     .is_checked = a->is_checked,
+                                     .turns_on = a->kind == QP_ACTION_ENABLE},
+                    &a->routines, error);
 }
 
 /* @return -1: there is an area of this name */
@@ -271,12 +277,14 @@ static char *read_text(const qp_cli *cli, const char *path, size_t *n_bytes)
     return text;
 }
 
-static void print_mistake(const qp_cli *cli, const char *path, const char *text,
+/* The text may hold bytes 0: in comments they are no mistake. */
+static void print_mistake(const qp_cli *cli, const char *path, const char *text, size_t n_bytes,
                           const qp_config_error *error)
 {
-    const char *line = text + qp_config_mark(text, strlen(text));
+    const char *line = text + qp_config_mark(text, n_bytes), *end = text + n_bytes, *next;
     for (unsigned n = 1; n < error->line; n++)
-        line = strchr(line, '\n') + 1;
+        if ((next = memchr(line, '\n', (size_t)(end - line))) != NULL)
+            line = next + 1;
     qp_cli_fail(cli, "%s:%u:%u: %s", path, error->line, error->column, error->message);
     qp_cli_point(line, error->column);
 }
@@ -302,7 +310,7 @@ static int read_file(const qp_cli *cli, const char *path, const qp_config_sink *
     bool has_failed = file->has_failed || file->rules.failed || file->elements.failed ||
                       file->triggers.failed;
     if (code && !has_failed)
-        print_mistake(cli, path, text, &error);
+        print_mistake(cli, path, text, n_bytes, &error);
     qp_free(text);
     return has_failed ? qp_cli_fail_memory(cli) : code ? QP_EXIT_FAILED : QP_EXIT_CLEAN;
 }

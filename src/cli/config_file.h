@@ -14,6 +14,7 @@ typedef struct {
     uint32_t n_names;
     uint32_t first_name; /* of an area, in elements */
     bool is_checked;
+    bool turns_on; /* enables threads, if it is in use */
 } qp_config_rule;
 
 typedef struct {
@@ -24,7 +25,8 @@ typedef struct {
     qp_dict names;   /* kind and name: its number in the order of the file */
     uint32_t n_options, n_enabled;
     qp_config_said triggering, initial_status;
-    bool turns_on;     /* a trigger or an action enables threads */
+    bool has_active;   /* a trigger or an action is in use */
+    bool turns_on;     /* one of them enables threads */
     bool has_failed;   /* no memory */
     const qp_cli *cli; /* for remarks */
 } qp_config_file;

@@ -56,6 +56,8 @@ printf -- '-pc="REAL 10 WHEN"\n' >bad.conf
 refused 1:1 "-pc: column 13:"
 printf 'triggering on\n-config=other.conf\n' >bad.conf
 refused 2:1 "-config: not inside a configuration file"
+printf '# a byte 0 \000 in a comment\nnonsense\n' >bad.conf
+refused 2:1 "nonsense: expected an option"
 printf 'event-trigger "\033[31mx" event=\n' >bad.conf
 qprof config check bad.conf >out 2>err
 claim "a name steers no terminal" sh -c '! grep -q "$(printf "\033")" err'
@@ -66,6 +68,18 @@ claim "what is hardly meant is no mistake" [ $? = 0 ]
 claim "but remarked: never on" grep -q "profiling may be off for the whole run" err
 claim "but remarked: never triggering" grep -q "triggering on" err
 claim "but remarked: unknown options" grep -q "no-such: unknown option" err
+# may_be_off CLAIM YES|NO LINES: is it remarked, where threads begin disabled?
+may_be_off() {
+    printf "initial-status off\n$3" >odd.conf
+    qprof config check odd.conf >/dev/null 2>err
+    claim "$1" [ "$(grep -c "may be off for the whole run" err)" = "$2" ]
+}
+may_be_off "an on-trigger without a checked routine enables nothing" 1 \
+    'trigger a on : !f\ntrigger b off : g\n'
+may_be_off "areas alone leave all threads enabled" 0 'area x include : f\n'
+may_be_off "so do triggers that are not checked" 0 'trigger a off checked=no : f\n'
+may_be_off "an action enables threads" 0 'trigger a off : f\naction b enable exit : g\n'
+
 qprof config check missing.conf 2>err
 claim "a missing file is unusable" [ $? = 2 ]
 mkdir folder
