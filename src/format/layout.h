@@ -146,7 +146,8 @@ typedef struct {
     uint32_t pc_kind;    /* qp_pc_kind */
     qp_ref trace_file;   /* text: the file that its trace began in; 0: none */
     uint32_t reserved1;
-    uint64_t reserved[23];
+    uint64_t pc_reached; /* ns of CPU time for each interrupt; 0: as long as passes took */
+    uint64_t reserved[22];
     /* 528 */
     uint64_t diagnostics[QP_N_DIAGNOSTICS]; /* in the order of QP_DIAGNOSTICS; atomic */
     /* 1040: how another process hands in a configuration (docs/config.md) */

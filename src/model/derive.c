@@ -100,13 +100,16 @@ static void estimate_sampled(qp_model_private *own, uint32_t i)
         own->self_variance[i] = ticks * ticks / (double)f->samples;
 }
 
-/* Interrupts alone: there is one in each pass, and passes may come late. */
+/* Interrupts alone: by the wall clock there is one in each pass, and passes may come late; by CPU
+ * time there is one for so much that was used, and the head says how much. */
 static void estimate_interrupts(qp_model_private *own, uint32_t i)
 {
     const qp_run *run = &own->model.run;
     qp_figures *f = &own->nodes[i].f;
-    uint64_t each =
-        run->sample_period_reached_ns ? run->sample_period_reached_ns : run->pc_period_ns;
+    uint64_t each = qp_image_head(&own->image)->pc_reached;
+    if (!each)
+        each =
+            run->sample_period_reached_ns ? run->sample_period_reached_ns : run->pc_period_ns;
     f->self = whole_ticks((double)f->interrupts * (double)each);
     f->max = f->interrupts;
 }

@@ -271,8 +271,10 @@ static bool is_due(qp_outside *o, uint64_t system_id)
         c->due_ns += now - c->seen_ns;
         c->seen_ns = now;
     }
-    if (c->due_ns > DUE_MAX * period)
+    if (c->due_ns > DUE_MAX * period) {
+        o->unmade_ns += c->due_ns - DUE_MAX * period;
         c->due_ns = DUE_MAX * period;
+    }
     return is_due;
 }
 

@@ -44,6 +44,7 @@ struct qp_outside {
     qp_buf stack[2];    /* uint64_t: methods of the two copies, outermost first */
     qp_buf scratch;     /* bytes of the file */
     uint64_t n_passes, n_interrupts, n_torn;
+    uint64_t unmade_ns; /* CPU time of which there will be no interrupt: passes came too late */
     uint64_t first_at, last_at,
         running_at;      /* monotonic ns of passes, of the last look at /proc */
     uint64_t started_at; /* ns since 1970 */

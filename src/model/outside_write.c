@@ -124,6 +124,8 @@ static void write_head(writer *w, uint64_t n_missed)
     h->collect = QP_COLLECT_SAMPLES;
     h->pc_kind = o->command.kind;
     h->pc_period = h->sample_period = o->command.period_us * 1000;
+    if (o->command.kind == QP_PC_VIRTUAL)
+        h->pc_reached = h->pc_period + (o->n_interrupts ? o->unmade_ns / o->n_interrupts : 0);
     h->pc_pattern = qp_builder_text(w->b, pattern);
     h->n_passes = o->n_passes;
     h->sample_ns = lasted + qp_outside_measure(o).reached_ns;

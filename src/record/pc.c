@@ -13,6 +13,7 @@ int qp_pc_begin(qp_parse_error *error)
     h->pc_period = 0;
     h->pc_pattern = 0;
     h->pc_kind = 0;
+    h->pc_reached = 0;
     qp_run.is_pc_on = false;
     if (QP_PRODUCT_IS_COVERAGE || !(h->collect & QP_COLLECT_SAMPLES))
         return 0;

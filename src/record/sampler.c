@@ -39,6 +39,8 @@ static struct {
     uint32_t must_stop;
     uint32_t *live; /* [n_live] ordinals of carriers that have not ended, of n_known */
     uint32_t n_live, n_known;
+    uint64_t n_made;    /* interrupts of CPU time ... */
+    uint64_t unmade_ns; /* ... and that of which there will be none, for passes came too late */
 } sampler;
 
 /* What has passed since the pass before. */
@@ -85,7 +87,9 @@ static void add_cpu(qp_carrier_slot *slot, interval *since)
     step = least(step, since->ns);
     since->is_quiet &= !step;
     slot->cpu_seen = cpu;
-    slot->cpu_due = least(slot->cpu_due + step, DUE_MAX * qp_run_head()->pc_period);
+    uint64_t due = slot->cpu_due + step;
+    slot->cpu_due = least(due, DUE_MAX * qp_run_head()->pc_period);
+    sampler.unmade_ns += due - slot->cpu_due;
     slot->cpu_waiting += step;
 }
 
@@ -107,6 +111,7 @@ static void take_cpu(qp_carrier_slot *slot, uint64_t n_most, qp_ticks *made)
     if (!(n_due || is_charged) || !is_on_processor(slot))
         return;
     slot->cpu_due -= n_due * period;
+    sampler.n_made += n_due;
     made->n_interrupts += n_due;
     if (is_charged) {
         made->ticks = slot->cpu_waiting;
@@ -133,6 +138,16 @@ static void pass_over(qp_carrier_slot *slot, interval *since)
         take_cpu(slot, since->n_interrupts, &made);
     if (is_open && (made.ticks || made.n_interrupts))
         qp_samples_note(th, made.ticks, made.n_interrupts);
+}
+
+/* What an interrupt of CPU time stands for. A pass that the machine was too busy for says nothing of
+ * it: the program had to wait, too. */
+static void note_reached(void)
+{
+    qp_head *h = qp_run_head();
+    uint64_t unmade = sampler.n_made ? sampler.unmade_ns / sampler.n_made : 0;
+    if (is_interrupted_by_cpu())
+        qp_store(&h->pc_reached, h->pc_period + unmade);
 }
 
 static void pass(interval *since)
@@ -211,6 +226,7 @@ static void *run(void *unused)
         wall_before = wall;
         qp_bump(&h->n_passes, n_steps);
         qp_store(&h->sample_ns, wall - first + period);
+        note_reached();
         period = throttled(period, qp_clock_monotonic() - wall, &n_costly);
         for (; due + period <= wall; due += period) /* no storm to catch up */
             qp_count(&qp_run.space, QP_D_overrun);
@@ -235,6 +251,7 @@ static bool has_room(void)
     if (!sampler.live)
         sampler.live = qp_pages_take(CARRIERS_MAX * sizeof *sampler.live);
     sampler.n_live = sampler.n_known = 0;
+    sampler.n_made = sampler.unmade_ns = 0;
     return sampler.live != NULL;
 }
 

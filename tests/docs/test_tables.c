@@ -86,6 +86,7 @@ static const field fields[] = {
     FIELD(qp_head, pc_kind),
     FIELD(qp_head, trace_file),
     FIELD(qp_head, reserved1),
+    FIELD(qp_head, pc_reached),
     FIELD(qp_head, reserved),
     FIELD(qp_head, diagnostics),
     FIELD(qp_head, request),

@@ -78,12 +78,40 @@ static void sampled_times_have_an_interval(void **state)
     profile_free(p);
 }
 
+/* 50 interrupts of 1.5 ms of CPU time each, though a pass was made each 4 ms only; where nobody knows
+ * what they stand for, of 4 ms. */
+static void interrupts_stand_for_cpu_time_that_was_used(void **state)
+{
+    (void)state;
+    for (uint64_t reached = 0; reached <= 1500000; reached += 1500000) {
+        profile *p = profile_new();
+        qp_head *h = profile_head(p);
+        h->time_mode = QP_TIME_NONE;
+        h->clock_source = QP_SOURCE_NS;
+        h->collect = QP_COLLECT_SAMPLES;
+        h->pc_kind = QP_PC_VIRTUAL;
+        h->pc_period = h->sample_period = 1000000;
+        h->pc_reached = reached;
+        h->n_passes = 100;
+        h->sample_ns = 400000000;
+        qp_cell th = profile_thread(p);
+        qp_cell f = profile_node(p, th, 0, profile_method(p, 1, "f", NULL, NULL), 0, 0);
+        profile_more(p, th, f)->samples = 50;
+        qp_model *m = profile_load(p, QP_LOAD_CLEAN);
+        uint64_t expected = reached ? 75000000 : 200000000;
+        assert_times(m, "f", expected, expected);
+        qp_model_free(m);
+        profile_free(p);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(adaptive_times_are_estimates_with_an_interval),
         cmocka_unit_test(callees_share_what_their_caller_took),
         cmocka_unit_test(sampled_times_have_an_interval),
+        cmocka_unit_test(interrupts_stand_for_cpu_time_that_was_used),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

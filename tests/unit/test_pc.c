@@ -1,13 +1,13 @@
 /* test_pc.c tests record/pc.c, samples.c, pc_charge.c, pc_list.c through the interface: what an
  * interrupt is credited to, spec/sampling.md. Interrupts are made by qprof_pc_sample(); the timer
- * of an hour makes none. Methods without a class are in the module of their file: score. */
+ * of an hour makes none, others are in test_pc_timers.c. Methods without a class are in the module of
+ * their file: score. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "unit/play.h"
 
 static void assert_procedure(play_ctx *p, const char *name, uint64_t shallow, uint64_t deep)
@@ -282,169 +282,6 @@ static void the_report_has_two_orders_and_a_summary(void **state) /* sampling 14
                                  "2 foreign"));
 }
 
-/* ---- timers ---------------------------------------------------------------------------------- */
-
-/* Use CPU time of this thread; what it is used for does not matter. */
-static void burn(uint64_t ms)
-{
-    uint64_t end = qp_clock_thread_cpu() + ms * 1000000;
-    while (qp_clock_thread_cpu() < end)
-        ;
-}
-
-static uint64_t occurred(void)
-{
-    qprof_PcTotals t;
-    assert_int_equal(qprof_pc_totals(&t), 0);
-    return t.occurred;
-}
-
-/* Of 20 ms at most 20 interrupts can come, and a few late ones; of the 300 besides none. */
-static void assert_nothing_of_the_300(void)
-{
-    assert_true(occurred() <= 60);
-}
-
-static void time_while_recording_is_stopped_is_nobodys(void **state)
-{
-    play_ctx *p = *state;
-    play_begin(p, "'-pc=VIRTUAL 1000'");
-    play(p, "f(");
-    burn(20);
-    play(p, "g( )");
-    qprof_stop_recording();
-    play(p, "g( )");
-    burn(300);
-    qprof_start_recording();
-    play(p, "g( ) )");
-    assert_nothing_of_the_300();
-}
-
-static void time_while_a_thread_is_off_or_the_gate_closed_is_nobodys(void **state)
-{
-    play_ctx *p = *state;
-    play_begin(p, "'-pc=VIRTUAL 1000'");
-    qprof_trigger *t = qprof_trigger_create("off", QPROF_TRIGGER_OFF);
-    qprof_trigger_add_routine(t, "quiet", 1);
-    play(p, "f(");
-    burn(20);
-    play(p, "quiet( g( )");
-    burn(150);
-    play(p, "g( ) )");
-    qprof_enable_profiling(0);
-    play(p, "g( )");
-    burn(150);
-    qprof_enable_profiling(1);
-    play(p, "g( ) )");
-    assert_nothing_of_the_300();
-}
-
-static void time_before_the_command_is_nobodys(void **state)
-{
-    play_ctx *p = *state;
-    burn(300);
-    play_begin(p, "");
-    qprof_thread_create(1);
-    assert_int_equal(qprof_pc_command("VIRTUAL 1000", NULL), 0);
-    play(p, "f(");
-    burn(20);
-    play(p, "g( ) )");
-    assert_nothing_of_the_300();
-}
-
-static void time_behind_the_last_command_is_nobodys(void **state)
-{
-    play_ctx *p = *state;
-    play_begin(p, "'-pc=VIRTUAL 1000'");
-    play(p, "f(");
-    burn(20);
-    play(p, "g( )");
-    assert_int_equal(qprof_pc_off(), 0);
-    burn(300);
-    play(p, "g( )");
-    assert_nothing_of_the_300();
-    assert_int_equal(qprof_pc_sample(1), QPROF_E_STATE);
-    play_end(p);
-    assert_true(play_figures(p, QP_ALL_THREADS, "f").interrupts <= 60);
-}
-
-/* Calls of 5, 3, 1.5 and 0.5 ms in turn: no pass stands for more than its own period, so that what is
- * short has no interrupts of the long call before it. Interrupts that came too late could have been
- * anybody's. */
-static void calls_of_different_lengths_have_their_shares(void **state)
-{
-    enum { PARTS = 4, ROUNDS = 80 };
-    static const unsigned wait_us[PARTS] = {5000, 3000, 1500, 500};
-    static const char *const names[PARTS] = {"a", "b", "c", "d"};
-    play_ctx *p = *state;
-    double elapsed[PARTS] = {0}, all = 0, n_all = 0;
-    play_begin(p, "'-pc=REAL 1000'");
-    play(p, "main(");
-    for (unsigned i = 0; i < ROUNDS * PARTS; i++) {
-        uint64_t began = qp_clock_monotonic();
-        qprof_record_fn_entry(play_method(p, names[i % PARTS]), 2);
-        qp_clock_sleep_until(began + wait_us[i % PARTS] * 1000);
-        qprof_record_fn_exit(1);
-        elapsed[i % PARTS] += (double)(qp_clock_monotonic() - began);
-    }
-    play(p, ")");
-    play_end(p);
-    double n_late = (double)play_file_diagnostic(p, "overrun");
-    for (unsigned i = 0; i < PARTS; i++) {
-        all += elapsed[i];
-        n_all += (double)play_figures(p, QP_ALL_THREADS, names[i]).interrupts;
-    }
-    double most = 5 + 100 * n_late / (n_all + n_late);
-    for (unsigned i = 0; i < PARTS; i++) {
-        double points =
-            100 * ((double)play_figures(p, QP_ALL_THREADS, names[i]).interrupts / n_all -
-                   elapsed[i] / all);
-        if (points < -most || points > most)
-            fail_msg("%s is %.1f points off: more than %.1f", names[i], points, most);
-    }
-}
-
-/* A wait has an interrupt for each period, but for those that came too late. */
-static void a_host_that_waits_has_all_its_interrupts(void **state)
-{
-    enum { WAIT_MS = 300 };
-    play_ctx *p = *state;
-    play_begin(p, "'-pc=REAL 1000'");
-    play(p, "f(");
-    uint64_t began = qp_clock_monotonic();
-    qp_clock_sleep_until(began + WAIT_MS * 1000000);
-    uint64_t waited_ms = (qp_clock_monotonic() - began) / 1000000;
-    play(p, "g( ) )");
-    uint64_t n = occurred() + qprof_diagnostic("overrun");
-    assert_true(qprof_diagnostic("throttled") || n >= WAIT_MS * 9 / 10);
-    assert_true(n <= waited_ms + 10);
-}
-
-static void sampled_times_go_on_without_the_command(void **state)
-{
-    play_ctx *p = *state;
-    qprof_set_clock(NULL);
-    play_begin(p, "-time=sampled -sample-period=1000 -pc=REAL");
-    play(p, "f(");
-    assert_int_equal(qprof_pc_off(), 0);
-    burn(50);
-    play(p, "g( ) )");
-    play_end(p);
-    assert_true(play_figures(p, QP_ALL_THREADS, "f").self > 0);
-}
-
-static void a_carrier_that_was_there_before_gets_its_timer(void **state)
-{
-    play_ctx *p = *state;
-    play_begin(p, "-pc-signal");
-    qprof_thread_create(1);
-    assert_int_equal(qprof_pc_command("VIRTUAL 1000", NULL), 0);
-    play(p, "f(");
-    burn(100);
-    play(p, "g( ) )");
-    assert_true(occurred() > 0);
-}
-
 /* ---- configuration files ----------------------------------------------------------------------- */
 
 static void write_file(const char *name, const char *text)
@@ -508,14 +345,6 @@ int main(void)
         PLAY_TEST(where_nothing_is_recorded_there_are_no_interrupts),
         PLAY_TEST(deep_stacks_are_looked_up_once),
         PLAY_TEST(the_report_has_two_orders_and_a_summary),
-        PLAY_TEST(time_while_recording_is_stopped_is_nobodys),
-        PLAY_TEST(time_while_a_thread_is_off_or_the_gate_closed_is_nobodys),
-        PLAY_TEST(time_before_the_command_is_nobodys),
-        PLAY_TEST(time_behind_the_last_command_is_nobodys),
-        PLAY_TEST(calls_of_different_lengths_have_their_shares),
-        PLAY_TEST(a_host_that_waits_has_all_its_interrupts),
-        PLAY_TEST(sampled_times_go_on_without_the_command),
-        PLAY_TEST(a_carrier_that_was_there_before_gets_its_timer),
         PLAY_TEST(a_command_in_a_file_ends_where_it_says),
         PLAY_TEST(patterns_can_be_used_without_a_run),
     };
