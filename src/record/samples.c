@@ -104,7 +104,7 @@ static void settle(qprof_thread *th, qprof_frame *top, qp_cell path, qp_ticks wa
     if (is_stopped(th) || !wait.n_passes)
         return;
     path = path ? path : path_of(th, top);
-    if (qp_run.is_pc_on && wait.n_interrupts)
+    if (wait.n_interrupts) /* whatever became of the command since */
         credit(th, path, wait.n_interrupts, qp_load(&slot->n_critical) != 0);
     qprof_node *node = qp_node_at(th, path);
     if (qp_run_head()->time_mode == QP_TIME_SAMPLED && wait.ticks && node->parent) {
@@ -145,8 +145,9 @@ void qp_samples_add(qprof_thread *th, qprof_frame *top, uint64_t n)
 
 void qp_samples_end(void)
 {
-    bool makes_interrupts = qp_run.is_pc_on || qp_run_head()->time_mode == QP_TIME_SAMPLED;
-    if (!makes_interrupts || qp_load(&qp_run_head()->stopped_since))
+    bool made_interrupts =
+        qp_run_head()->pc_period || qp_run_head()->time_mode == QP_TIME_SAMPLED;
+    if (!made_interrupts || qp_load(&qp_run_head()->stopped_since))
         return;
     for (uint32_t i = 1; qp_carrier_at(i); i++) {
         qp_carrier_slot *slot = qp_carrier_at(i);

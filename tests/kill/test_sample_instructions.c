@@ -225,6 +225,16 @@ static void stop_and_start(void)
     back_to(0);
 }
 
+/* What waits when sampling ends has happened before. */
+static void end_sampling(void)
+{
+    in(A);
+    interrupt();
+    qprof_pc_off();
+    in(B);
+    back_to(0);
+}
+
 static void clear_between(void)
 {
     in(A);
@@ -339,6 +349,13 @@ static void samples_beside_sampled_times(void **state)
                     "-time=sampled -sample-period=3600000000");
 }
 
+static void an_end_of_sampling(void **state)
+{
+    (void)state;
+    kill_everywhere("an_end_of_sampling", (stepped_program){.play = end_sampling},
+                    "-collect=samples");
+}
+
 static void a_shutdown(void **state)
 {
     (void)state;
@@ -361,6 +378,7 @@ int main(void)
         cmocka_unit_test(a_stop),
         cmocka_unit_test(a_clear),
         cmocka_unit_test(samples_beside_sampled_times),
+        cmocka_unit_test(an_end_of_sampling),
         cmocka_unit_test(a_shutdown),
     };
     unsetenv("QPROF");
