@@ -77,10 +77,10 @@ static qp_parse take_pattern(reader *r, qp_pc_command *command)
     static char copy[QP_PATTERN_BYTES];
     skip_blanks(r);
     size_t n = pattern_bytes(r->at);
-    if (n >= sizeof copy)
-        return QP_PARSE_ROOM;
-    memcpy(copy, r->at, n);
-    copy[n] = '\0';
+    size_t n_copied =
+        n < sizeof copy ? n : sizeof copy - 1; /* too long for a pattern in any case */
+    memcpy(copy, r->at, n_copied);
+    copy[n_copied] = '\0';
     qp_parse code = qp_pattern_parse(&parsed, copy, r->error);
     r->error->column += (unsigned)(r->at - r->text);
     if (code == QP_PARSE_OK && r->at[n] != ';')

@@ -77,6 +77,11 @@ static void mistakes_name_their_column(void **state) /* sampling 6, 16, 33 */
     assert_refused("PC WHEN m.a->", QPROF_E_SYNTAX, 14);
     assert_non_null(strstr(qprof_error_text(), "expected a name"));
     assert_refused("PC WHEN *: ;", QPROF_E_SYNTAX, 10);
+    char *long_one = test_calloc(1, 100000);
+    memset(long_one, 'x', 99999);
+    memcpy(long_one, "WHEN ", 5);
+    assert_refused(long_one, QPROF_E_LIMIT, 6);
+    test_free(long_one);
     assert_int_equal(qprof_pc_command(NULL, NULL), QPROF_E_ARG);
     qprof_PcTotals t;
     assert_int_equal(qprof_pc_totals(&t), QPROF_E_STATE); /* none of them is in force */
