@@ -44,6 +44,8 @@ static void fini_part(part *p)
 /* Why there is nothing of lines: `none` unless the run was not to collect it. */
 static const char *missing_reason(const qp_model *m, const char *none)
 {
+    if (m->run.is_stack_only && !m->run.is_imported)
+        return "it holds interrupts alone, which say nothing of lines";
     return m->run.grain == QP_GRAIN_FUNCTION
                ? "it was recorded with -collection-granularity=function"
                : none;

@@ -274,6 +274,24 @@ static int list_all(qp_cli *cli, const qp_cover_set *set, qp_list_samples *sampl
     return status;
 }
 
+/* A profile that has nothing of what is wanted. */
+static int fail_uncounted(const qp_cli *cli, const qp_run *run)
+{
+    if (run->is_stack_only && run->pc_period_ns)
+        return qp_cli_fail(cli,
+                           "%s: it has interrupts alone: nobody counted its calls and "
+                           "statements",
+                           cli->path);
+    if (run->is_stack_only)
+        return qp_cli_fail(cli,
+                           "%s: it keeps its stack for others to look at: "
+                           "qprof run --pid=%" PRIu64,
+                           cli->path, run->pid);
+    return qp_cli_fail(
+        cli, "%s: nobody counted its calls and statements; qprof report shows its times",
+        cli->path);
+}
+
 /* Once for all sections. */
 static int read_file(qp_cli *cli, const char *file, qp_cover_set *set, qp_list_samples *samples)
 {
@@ -284,10 +302,9 @@ static int read_file(qp_cli *cli, const char *file, qp_cover_set *set, qp_list_s
     bool has_what_is_wanted =
         m->run.has_calls || (!wants_counts(&cli->args) && m->run.pc_period_ns);
     if (!has_what_is_wanted) {
+        status = fail_uncounted(cli, &m->run);
         qp_model_free(m);
-        return qp_cli_fail(
-            cli, "%s: nobody counted its calls and statements; qprof report shows its times",
-            cli->path);
+        return status;
     }
     int added = wants_samples(&cli->args) ? qp_list_samples_add(cli, samples, m) : status;
     if (added != QP_EXIT_UNUSABLE)

@@ -56,9 +56,10 @@ static void warn_of(const qp_cli *cli, const qp_outside *o, uint64_t n_missed)
                     qp_unit_things(torn, f.n_torn, "sample"));
     if (f.is_hidden && f.n_interrupts)
         qp_cli_warn(cli,
-                    "process %s keeps no stack for others to look at; start it with "
-                    "-collect=stack",
-                    cli->args.pid);
+                    "process %s samples itself and shows its stack to nobody: all interrupts "
+                    "are foreign; see what it found itself with qprof list %s, or start it "
+                    "with -collect=stack",
+                    cli->args.pid, cli->args.pid);
     if (f.is_raised)
         qp_cli_warn(cli, "--pc=%s: the shortest interval is %" PRIu64 " us; it was taken",
                     cli->args.pc, f.period_ns / 1000);

@@ -123,7 +123,8 @@ static void execute(qp_pm *p, char *line)
     if (n_found != 1)
         refuse(p, line, n, n_found, names);
     else if (commands[at].taking == MUST_TAKE && !*rest)
-        qp_pm_complain(p, "%s %s: what is missing", commands[at].name, commands[at].operand);
+        qp_pm_complain(p, "%s: expected %s %s", commands[at].name, commands[at].name,
+                       commands[at].operand);
     else if (commands[at].taking == TAKES_NOTHING && *rest)
         qp_pm_complain(p, "%s stands alone, without %.40s", commands[at].name, rest);
     else
@@ -195,9 +196,11 @@ static int run_prompt(qp_cli *cli)
     }
     for (int i = 0; i < cli->args.n_operands && !p.has_failed; i++)
         qp_pm_add(&p, cli->args.operands[i]);
-    if (!p.has_failed)
+    bool is_asked = cli->screen.is_terminal && isatty(STDIN_FILENO), is_begun = !p.has_failed;
+    if (is_begun)
         read_commands(&p, STDIN_FILENO);
-    bool is_asked = cli->screen.is_terminal && isatty(STDIN_FILENO);
+    if (is_begun && is_asked && !p.must_quit) /* behind the prompt that was not answered */
+        qp_out_char(&cli->out, '\n');
     qp_config_file_fini(&p.config);
     qp_arena_fini(&p.texts);
     return p.has_failed && !is_asked ? QP_EXIT_FAILED : QP_EXIT_CLEAN;

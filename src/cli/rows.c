@@ -212,6 +212,8 @@ static const char *none_reason(const qp_args *args, const qp_view *v)
         return "No function fits the filter.\n";
     if (*v->m->run.when)
         return "No call path fits the pattern.\n";
+    if (v->m->run.is_stack_only && !v->m->run.has_times)
+        return "It keeps its stack for others to look at: qprof run --pid samples it.\n";
     if (!v->m->run.has_calls)
         return "No function was seen, and calls were not counted.\n";
     for (uint32_t i = 1; i < v->m->n_methods; i++)

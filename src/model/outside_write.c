@@ -139,6 +139,9 @@ static void write_head(writer *w, uint64_t n_missed)
     h->version = qp_builder_text(w->b, run->version);
     qp_builder_note(w->b, QP_NOTE_MESSAGE,
                     "sampled from outside: critical sections cannot be told apart");
+    if (qp_outside_measure(o).is_hidden)
+        qp_builder_note(w->b, QP_NOTE_MESSAGE,
+                        "the process showed no stack: all interrupts are foreign");
     qp_free(pattern);
 }
 

@@ -163,4 +163,12 @@ claim "interrupts alone have times" same 'f:2000000000000' \
 claim "detail has no word of calls" sh -c "! qprof detail main stack.qprof | grep -qi calls"
 claim "and no calls" sh -c "qprof report stack.qprof | grep -q 'no calls; user+kernel time by sampled estimate'"
 claim "checks hold" qprof check stack.qprof
+claim "calls cannot be listed" says 'stack.qprof: it has interrupts alone: nobody counted its calls' \
+    qprof list --calls stack.qprof
+claim "of lines it says why there are none" sh -c \
+    "qprof annotate main stack.qprof | grep -q '^No figures of lines: it holds interrupts alone, '"
+QPROF="-output=lineless.qprof -collect=samples -pc='REAL 3600000000'" ./score 'f!(' %1 ')'
+claim "where the host named none, too" \
+    says 'no function that was called has lines: it holds interrupts alone, which say nothing' \
+    qprof annotate lineless.qprof
 finish

@@ -63,7 +63,10 @@ claim "is not overwritten" cmp out.qprof kept.qprof
 claim "the profile has a number" qprof check kept.qprof.1
 claim "top says how to sample it" sh -c "qprof top $pid | grep -q 'qprof run --pid=$pid'"
 claim "and whether it is at work" sh -c "qprof top $pid | grep -q '^1 of 1 thread at work'"
-claim "a report says why it is empty" sh -c "qprof report $pid | grep -q '^No function was seen, and calls'"
+claim "a report says why it is empty, and what to do" sh -c \
+    "qprof report $pid | grep -q '^It keeps its stack for others to look at: qprof run --pid'"
+claim "so does a list" says "$pid: it keeps its stack for others to look at: qprof run --pid=$pid" \
+    qprof list $pid
 end
 for mode in '-collect=samples -pc=REAL' -collect=coverage; do
     begin "$mode"
@@ -79,6 +82,21 @@ claim "in native code" sample --for 200ms --pc 'REAL 5000'
 end
 claim "interrupts are foreign" same 'main 0 true' "$(qprof list --format=json out.qprof |
     jq -r '[(.rows[] | "\(.procedure) \(.shallow)"), .summary.foreign == .summary.counted] | join(" ")')"
+
+# qlua that samples itself walks its own stack when it is due, and keeps none.
+if command -v qlua >/dev/null; then
+    QPROF='-output=live.qprof -collect=samples' qlua -e 'while true do string.rep("x", 9) end' &
+    pid=$!
+    for i in 1 2 3 4 5 6 7 8 9 10; do
+        qprof info $pid >/dev/null 2>&1 && break
+        sleep 0.1
+    done
+    claim "what shows no stack" ends 0 sample --for 300ms --pc 'REAL 5000'
+    claim "is named" grep -q "process $pid samples itself and shows its stack to nobody: all" err
+    claim "with what to do" grep -q "with qprof list $pid, or start it with -collect=stack" err
+    claim "the profile says so, too" sh -c "qprof info out.qprof | grep -q 'message  *the process showed no stack'"
+    end
+fi
 
 # ---- mistakes ----------------------------------------------------------------------------------------
 claim "a process that has ended" says "process $pid: there is no such process" qprof run --pid $pid

@@ -124,11 +124,15 @@ claim "a whole name is not ambiguous" pm pc
 claim "unknown ones are rejected" answers 'frob: no such command; \? lists them' frob
 claim "areas need a file" answers 'name it when you begin: qprof pm --config=FILE' 'monitora mine'
 claim "a mistake in PC has a column" answers 'PC: column 6: ' 'pc real 0'
-claim "what is missing is said" answers 'ADD FILE: what is missing' add
+claim "what is missing is said" answers 'ADD: expected ADD FILE$' add
 claim "what is too much is said" answers 'QUIT stands alone' 'quit now'
 claim "LIST without statistics" answers 'there are no statistics' list
 claim "no such file" answers 'nothing.qprof: there is no such file' 'load nothing.qprof'
 claim "? lists the commands" sh -c "echo '?' | qprof pm | grep -q '^NOMONITORMODULE'"
+if command -v script >/dev/null; then
+    claim "the shell's prompt is not behind ours" same '\n' \
+        "$(script -qec 'qprof pm' /dev/null </dev/null | tail -c 1 | od -An -c | tr -d ' ')"
+fi
 claim "QUIT ends" sh -c "printf 'quit\nfrob\n' | qprof pm"
 claim "names cannot break the terminal" sh -c "printf 'load \033[31m\n' | qprof pm 2>&1 | grep -qF 'x1B'"
 finish
