@@ -68,6 +68,20 @@ async function an_average_is_of_recorded_calls() {
     await page.context().close();
 }
 
+/** Frames of the graph from below are numbered as they are made: after a focus there are fewer of them. */
+async function a_selected_frame_that_focus_takes_away_is_let_go() {
+    const page = await ready("two.html", "#bottomup");
+    const name = () => page.textContent(".flame-about b");
+    for (let i = 0; i < 40; i++) await press(page, "ArrowRight");
+    await press(page, "ArrowDown");
+    const was = await name();
+    await press(page, "f");
+    claim("there is a focus, and a frame is selected", /focus=\d+/.test(page.url()) && !!(await name()), [page.url(), was]);
+    await press(page, "ArrowDown", "r");
+    claim("all is shown again", !/focus=/.test(page.url()) && !!(await name()), page.url());
+    await page.context().close();
+}
+
 async function an_import_says_what_it_is_of() {
     const page = await ready("edges.html", "");
     const tiles = await tileTexts(page);
@@ -264,6 +278,7 @@ await two_runs_without_counted_calls_are_compared_by_time();
 await a_page_says_which_pattern_it_is_of();
 await a_comparison_says_that_modes_differ();
 await an_average_is_of_recorded_calls();
+await a_selected_frame_that_focus_takes_away_is_let_go();
 await passes_are_called_so();
 await an_import_says_what_it_is_of();
 await coverage_alone_has_functions_and_no_paths();

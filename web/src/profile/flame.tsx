@@ -263,6 +263,15 @@ function useFlameKeys(props: FlameProps, selected: number, select: (node: number
     });
 }
 
+/** The frame that the head speaks of. Other paths have other numbers: what was selected is let go. */
+function useSelected(paths: Paths, zoom: number) {
+    const [wanted, setWanted] = useState({ paths, node: zoom });
+    const node = wanted.paths === paths ? wanted.node : zoom;
+    const select = (to: number) => to !== node && setWanted({ paths, node: to });
+    useEffect(() => setWanted({ paths, node: zoom }), [zoom, paths]);
+    return { selected: node || zoom || paths.children(0)[0] || 0, select };
+}
+
 export function Flame(props: FlameProps) {
     const { index, paths, zoom, root, matching, coloring, theme } = props;
     const canvas = useRef<HTMLCanvasElement>(null);
@@ -271,8 +280,7 @@ export function Flame(props: FlameProps) {
     const { width } = seen;
     const [top, setTop] = useState(0);
     const isPrinting = useIsPrinting();
-    const [wanted, select] = useState(zoom);
-    const selected = wanted || zoom || paths.children(0)[0] || 0;
+    const { selected, select } = useSelected(paths, zoom);
     const seenRows = isPrinting ? PRINTED_ROWS : Math.ceil((top + seen.height) / ROW) + 1;
     const { rows, nRows } = useLayout(paths, zoom, root, width, seenRows);
     const paint = useMemo(() => painter(index, paths, coloring, theme), [paths, coloring, theme]);
@@ -282,7 +290,6 @@ export function Flame(props: FlameProps) {
     useLayoutEffect(() => {
         if (canvas.current && width) draw(canvas.current, { index, paths, rows, size: { width, height }, top: from, paint, selected, matching });
     }, [rows, paint, selected, matching, height, from]);
-    useEffect(() => select(zoom), [zoom, paths]);
     useFlameKeys(props, selected, select);
     useEffect(() => {
         if (!box.current) return;
