@@ -123,14 +123,14 @@ static void find_edges(graph *g)
 
 /* ---- text ------------------------------------------------------------------------------------ */
 
-/* "(4)", the first time "(4) name". */
+/* "(4)", the first time "(4) name". Readers take blanks alone for no name, and lose its calls. */
 static void write_name(graph *g, const char *keyword, uint32_t number, bool is_first,
                        const char *name)
 {
     qp_out_format(g->out, "%s=(%" PRIu32 ")", keyword, number);
     if (is_first) {
         qp_out_char(g->out, ' ');
-        qp_text_line(g->out, *name ? name : "???", "");
+        qp_text_line(g->out, name[strspn(name, " ")] ? name : "???", "");
     }
     qp_out_char(g->out, '\n');
 }

@@ -101,6 +101,11 @@ export_profile callgrind hostile
 claim "each of thirteen hostile names is a name" same 13 "$(rows hostile.callgrind |
     grep -c '^1000 1 score.src:')"
 claim "... without a malformed line" same '' "$(cat complaints)"
+record blank.qprof 'main(' 1 '  (' 2 ')' ')'
+export_profile callgrind blank
+claim "a name of blanks is one" same '1000 1 score.src:main,2000 1 score.src:???' \
+    "$(rows blank.callgrind | grep score | sort -n | paste -sd ,)"
+claim "... and its line is well-formed" same '' "$(cat complaints)"
 export_profile callgrind deep
 claim "depth is no limit" same "f 1000 5000" "$(rows deep.callgrind --inclusive=yes |
     sed -n 's/^\([0-9]*\) \([0-9]*\) score.src:f$/f \1 \2/p')"

@@ -31,6 +31,8 @@ END
 QPROF=-output=work.qprof "$qlua" work.lua
 "$qprof" export --to=callgrind -o callgrind.out work.qprof
 page edges callgrind.out
+QPROF="-output=none.qprof -time=none" "$qlua" work.lua
+page none none.qprof
 QPROF="-output=coverage.qprof -collect=coverage" "$qlua" work.lua
 page coverage coverage.qprof
 for pair in "work.qprof coverage.qprof" "coverage.qprof work.qprof"; do
