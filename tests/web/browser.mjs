@@ -55,6 +55,14 @@ export async function press(page, ...keys) {
     }
 }
 
+/** Selects a path of the flame graph, frame by frame: which one is the longest is left to chance. */
+export async function selectPath(page, ...names) {
+    for (const [depth, name] of names.entries()) {
+        if (depth) await press(page, "ArrowDown");
+        for (let i = 0; i < 40 && (await page.textContent(".flame-about b")) !== name; i++) await press(page, "ArrowRight");
+    }
+}
+
 const seenRows = (page) =>
     page.$$eval(".table [role=row][aria-rowindex]", (rows) =>
         rows.map((row) => ({

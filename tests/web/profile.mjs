@@ -1,6 +1,6 @@
 // profile.mjs: claims about the profile page. See test_profile.sh for where its pages come from.
 import { readFileSync } from "node:fs";
-import { allRows, claim, finish, grouped, methodNamed, open, press, ready, same, settle, time } from "./browser.mjs";
+import { allRows, claim, finish, grouped, methodNamed, open, press, ready, same, selectPath, settle, time } from "./browser.mjs";
 
 const report = JSON.parse(readFileSync("work.json", "utf8"));
 const tree = JSON.parse(readFileSync("tree.json", "utf8"));
@@ -222,7 +222,7 @@ async function paths_of_two_runs_are_those_of_the_diff() {
     const diff = JSON.parse(readFileSync("paths.json", "utf8"));
     const page = await ready("diff.html", "#flame");
     claim("colours are changes", (await page.textContent(".legend")).includes("less time"));
-    await press(page, "ArrowDown");
+    await selectPath(page, "lua", "main chunk of work.lua");
     const text = await page.textContent(".flame-about");
     const path = diff.rows.find((r) => r.path.join("/") === "lua/main chunk of work.lua");
     claim("total of a path", text.includes(time(path.total.new)), { text, path });

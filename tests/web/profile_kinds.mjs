@@ -1,7 +1,7 @@
 // profile_kinds.mjs: claims about the pages of profiles that have not everything: of samples from outside,
 // of other tools, of coverage alone, of deep recursions, and of two runs. See test_profile_kinds.sh.
 import { readFileSync } from "node:fs";
-import { allRows, claim, finish, grouped, open, press, ready, same, settle, time } from "./browser.mjs";
+import { allRows, claim, finish, grouped, open, press, ready, same, selectPath, settle, time } from "./browser.mjs";
 
 const json = (file) => JSON.parse(readFileSync(file, "utf8"));
 const isSeen = (m) => m.calls > 0 || m.total > 0;
@@ -212,7 +212,8 @@ async function each_of_two_runs_can_be_seen_alone() {
     const first = (await allRows(page))[0].cells;
     const [largest] = json("diff.json").rows.toSorted((a, b) => Math.abs(b.self.new - b.self.base) - Math.abs(a.self.new - a.self.base));
     same("changes are of both", [largest.name, time(largest.self.base), time(largest.self.new)], [first[1], first[3], first[4]]);
-    await press(page, "2", "ArrowDown");
+    await press(page, "2");
+    await selectPath(page, "lua", "main chunk of two.lua");
     const path = json("diff-paths.json").rows.find((r) => r.path.join("/") === "lua/main chunk of two.lua");
     const about = await page.textContent(".flame-about");
     const change = path.total.new - path.total.base;
