@@ -26,7 +26,7 @@ typedef int (*qprof_TrgFunc)(intptr_t arg);
 /* Events of the library. Their object is the id of the method or of the thread; else 0. */
 enum {
     QPROF_EV_FN_ENTRY = 1, /* a method was entered */
-    QPROF_EV_FN_EXIT = 2,  /* a frame has ended; each one, innermost first */
+    QPROF_EV_FN_EXIT = 2,  /* a frame has ended, but not with its thread; innermost first */
     QPROF_EV_UNWIND = 3,   /* one exit ended more than one frame; the method that resumes */
     QPROF_EV_BLOCK = 4,    /* qprof_record_bb_counts(), qprof_record_bb_time() */
     QPROF_EV_COUNTS = 5,   /* qprof_record_counts() */

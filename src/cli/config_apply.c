@@ -26,6 +26,11 @@ enum {
     PATH_BYTES = sizeof((qp_head *)0)->request_file
 };
 
+static bool has_ended(const qp_head *h)
+{
+    return qp_load(&h->state) != QP_LIVE || !qp_live_is_running(h->pid, h->pid_start);
+}
+
 /* Map the head for writing. @return NULL: no live profile that can be written, said so */
 static qp_head *open_head(const qp_cli *cli, const char *path, int *fd)
 {
@@ -40,7 +45,7 @@ static qp_head *open_head(const qp_cli *cli, const char *path, int *fd)
         return NULL;
     }
     if (memcmp(h->magic, QP_MAGIC, sizeof h->magic) == 0 && h->endian == QP_ENDIAN &&
-        h->major == QP_MAJOR && h->state == QP_LIVE && qp_live_is_running(h->pid, h->pid_start))
+        h->major == QP_MAJOR && !has_ended(h))
         return h;
     qp_cli_fail(cli, "%s: not the profile of a program that is running", path);
     munmap(h, sizeof *h);
@@ -50,7 +55,9 @@ static qp_head *open_head(const qp_cli *cli, const char *path, int *fd)
 /* @param max  looks at the answer */
 static bool is_answered(qp_head *h, uint32_t request, unsigned max)
 {
-    for (unsigned n = 0; n < max; n++) {
+    bool is_last = false;
+    for (unsigned n = 0; n < max && !is_last; n++) {
+        is_last = has_ended(h); /* it may have answered before */
         if (qp_observe(&h->answer) == request)
             return true;
         qp_clock_sleep_until(qp_clock_monotonic() + WAIT_NS);
@@ -68,7 +75,11 @@ static int ask(const qp_cli *cli, qp_head *h, const char *file)
     qp_publish(&h->request, request);
     qp_fetch_add(&h->bell, 1);
     bool is_heard = syscall(SYS_futex, &h->bell, FUTEX_WAKE, 1, NULL, NULL, 0) > 0;
-    if (!is_answered(h, request, is_heard ? LOOKS_MAX : LOOKS_UNHEARD))
+    bool is_done = is_answered(h, request, is_heard ? LOOKS_MAX : LOOKS_UNHEARD);
+    if (!is_done && has_ended(h))
+        return qp_cli_fail(cli, "process %llu has ended before it answered",
+                           (unsigned long long)h->pid);
+    if (!is_done)
         return qp_cli_fail(cli,
                            "process %llu does not answer: was it started with -config=FILE or "
                            "-apply?",

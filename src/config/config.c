@@ -193,7 +193,7 @@ static int read_statement(qp_config_reader *r)
         }
     for (unsigned i = 0; i < N_STATEMENTS; i++)
         n += (size_t)snprintf(all + n, sizeof all - n, ", %s", statements[i].word);
-    qp_config_refuse(r, word.at, "%.24s: expected an option (-name=value)%s", word.text, all);
+    qp_config_refuse(r, word.at, "%.24s: expected -name=value%s", word.text, all);
     return QP_CONFIG_SYNTAX;
 }
 

@@ -10,7 +10,8 @@
 
 #define QP_EVENTS(X)                                                                           \
     X(FN_ENTRY, 1, "fn-entry", METHOD, "a method was entered")                                 \
-    X(FN_EXIT, 2, "fn-exit", METHOD, "a frame has ended; each one, innermost first")           \
+    X(FN_EXIT, 2, "fn-exit", METHOD,                                                           \
+      "a frame has ended; each one, innermost first; none that ends with its thread")          \
     X(UNWIND, 3, "unwind", METHOD, "one exit ended more than one frame; object: who resumes")  \
     X(BLOCK, 4, "block", METHOD, "a block was counted or begun by a call")                     \
     X(COUNTS, 5, "counts", METHOD, "counts were added by a call")                              \

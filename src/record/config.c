@@ -141,7 +141,7 @@ static int tell(const source *from, int code, const qp_config_error *said,
     if (!code)
         return 0;
     if (from->file)
-        snprintf(error->message, sizeof error->message, "%.60s:%u:%u: %.120s", from->file,
+        snprintf(error->message, sizeof error->message, "%.60s:%u:%u: %.132s", from->file,
                  said->line, said->column, said->message);
     else
         snprintf(error->message, sizeof error->message, "column %u: %.160s", said->column,

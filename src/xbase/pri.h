@@ -53,7 +53,7 @@ typedef struct {
 
 typedef struct {
     unsigned line; /* from 1; 0: no line is to blame */
-    char message[160];
+    char message[200];
 } qp_pri_error;
 
 /* All keys with their defaults. */

@@ -46,6 +46,7 @@ seq -f 'event-trigger t%.0f event=any' 51 >bad.conf
 refused 51:15 "t51: more than 50 event triggers are enabled"
 printf 'trace TIMELINE=0 COLOUR=1\n' >bad.conf
 refused 1:18 "COLOUR: expected one of OPERATIONMODE"
+claim "to the last of them" grep -q " OUTFILE$" err
 printf 'pri missing.pri\n' >bad.conf
 refused 1:5 "missing.pri: there is no such file"
 printf 'triggering on # yes\n-time=none -pri=missing.pri\n' >bad.conf
@@ -57,7 +58,7 @@ refused 1:1 "-pc: column 13:"
 printf 'triggering on\n-config=other.conf\n' >bad.conf
 refused 2:1 "-config: not inside a configuration file"
 printf '# a byte 0 \000 in a comment\nnonsense\n' >bad.conf
-refused 2:1 "nonsense: expected an option"
+refused 2:1 "nonsense: expected -name=value"
 printf 'event-trigger "\033[31mx" event=\n' >bad.conf
 qprof config check bad.conf >out 2>err
 claim "a name steers no terminal" sh -c '! grep -q "$(printf "\033")" err'
@@ -160,8 +161,15 @@ qprof config apply $pid seen.conf >out 2>err
 claim "the trigger is gone with its file" goes_on
 claim "an event trigger fires" [ "$(qprof info --format=json $pid |
     jq '[.marks[] | select(.name == "seen")] | length')" = 1 ]
+kill -STOP $pid
+qprof config apply $pid all.conf 2>err &
+asking=$!
+sleep 0.2 # as a rule it has asked by then
 kill -9 $pid
 wait $pid 2>/dev/null
+wait $asking
+claim "a program that ends meanwhile has ended" \
+    grep -q "has ended before it answered\|there is no such process" err
 
 QPROF="-output=deaf.qprof" ./score "f(" wait &
 pid=$!

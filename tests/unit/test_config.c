@@ -362,7 +362,7 @@ typedef struct {
 } mistake;
 
 static const mistake mistakes[] = {
-    {"\n\n  trigle x on : y", 3, 3, "trigle: expected an option (-name=value), initial-status"},
+    {"\n\n  trigle x on : y", 3, 3, "trigle: expected -name=value, initial-status"},
     {"initial-status", 1, 15, "the line ends: expected off|on"},
     {"initial-status maybe", 1, 16, "maybe: expected off|on"},
     {"initial-status off now", 1, 20, "now: expected the end of the line"},
@@ -385,7 +385,7 @@ static const mistake mistakes[] = {
     {"trigger a on : x glob:", 1, 18, "nothing: expected a name"},
     {"trigger a on : x \"y", 1, 18, "this quote is not closed"},
     {"trigger \"a on : x\n\" y", 1, 9, "this quote is not closed"},
-    {"trigger a on : x\n regex:y", 2, 2, "regex:y: expected an option"},
+    {"trigger a on : x\n regex:y", 2, 2, "regex:y: expected -name=value"},
     {"trigger a on : x regex:(", 1, 18, "regex:(: "},
     {"trigger a on : regex:(a)\\1", 1, 16, "references back"},
     {"trigger a on : regex:((a{99}){99}){99}", 1, 16, "too many repetitions"},
@@ -412,7 +412,7 @@ static const mistake mistakes[] = {
     {"event-trigger a event=save object=f", 1, 15, "object= names a routine"},
     {"event-trigger a event=any object=glob:", 1, 27, "nothing: expected a name"},
     {"event-trigger a event=any object=!f", 1, 27, "object=!f: expected a name without a !"},
-    {"\xEF\xBB\xBFtrigle", 1, 1, "trigle: expected an option"},
+    {"\xEF\xBB\xBFtrigle", 1, 1, "trigle: expected -name=value"},
     {"event-trigger a event=any when=x", 1, 27, "when=x: expected \"NAME OP NUMBER\""},
     {"event-trigger a event=any when=\"x = 3\"", 1, 27, "expected \"NAME OP NUMBER\""},
     {"event-trigger a event=any when=\"x(3) == 3\"", 1, 27, "expected \"NAME OP NUMBER\""},

@@ -188,6 +188,10 @@ static void a_bad_file_ends_the_beginning(void **state)
     assert_error("missing.conf: No such file");
     assert_true(qprof_initialize("-config=.", NULL) < 0);
     assert_error("not a file");
+    write_text("wrong.conf", "nonsense\n");
+    assert_true(qprof_initialize("-config=wrong.conf", NULL) < 0);
+    assert_error("nonsense: expected -name=value");
+    assert_error("triggering, pc, trace, pri"); /* to the end */
 }
 
 static void fifty_can_be_enabled_by_a_file(void **state) /* events 32 */
