@@ -66,6 +66,18 @@ static int run_check(qp_cli *cli)
 
 /* ---- show ---------------------------------------------------------------------------------- */
 
+/* What threads and the gate begin with, where the file says it. */
+static void show_beginning(const qp_screen *s, const qp_config_file *f)
+{
+    if (f->initial_status != QP_SAID_NOTHING)
+        qp_out_format(s->out, "initial-status %s\n",
+                      f->initial_status == QP_SAID_YES ? "on" : "off");
+    if (f->profiling != QP_SAID_NOTHING)
+        qp_out_format(s->out, "profiling %s\n", f->profiling == QP_SAID_YES ? "on" : "off");
+    if (f->initial_status != QP_SAID_NOTHING || f->profiling != QP_SAID_NOTHING)
+        qp_out_char(s->out, '\n');
+}
+
 static bool show_rules(const qp_screen *s, const qp_config_file *f)
 {
     const qp_config_rule *all = f->rules.items;
@@ -114,6 +126,8 @@ static int run_show(qp_cli *cli)
     if (cli->args.n_operands != 1)
         return qp_cli_fail(cli, "usage: qprof config show FILE");
     int status = qp_config_file_read(cli, cli->args.operands[0], &f);
+    if (status == QP_EXIT_CLEAN)
+        show_beginning(&cli->screen, &f);
     if (status == QP_EXIT_CLEAN && !show_rules(&cli->screen, &f))
         status = qp_cli_fail_memory(cli);
     if (status == QP_EXIT_CLEAN)
@@ -156,8 +170,9 @@ static const qp_command command_show = {
     .operands = "FILE",
     .summary = "what is in a configuration file?",
     .about =
-        "Lists triggers, actions and areas, then event triggers as qprof_trg_show() lists\n"
-        "those of a run. They do not exist yet: ids are not set, nothing was hit.",
+        "Lists what threads and the gate begin with, triggers, actions and areas, then event\n"
+        "triggers as qprof_trg_show() lists those of a run. They do not exist yet: ids are\n"
+        "not set, nothing was hit.",
     .flags = flags,
     .examples = "qprof config show qprof.conf",
     .run = run_show};

@@ -232,6 +232,14 @@ static int on_initial_status(void *to, bool is_on, qp_config_error *error)
     return 0;
 }
 
+static int on_profiling(void *to, bool is_on, qp_config_error *error)
+{
+    qp_config_file *f = to;
+    (void)error;
+    f->profiling = is_on ? QP_SAID_YES : QP_SAID_NO;
+    return 0;
+}
+
 static int on_triggering(void *to, bool is_on, qp_config_error *error)
 {
     qp_config_file *f = to;
@@ -294,8 +302,10 @@ static int read_file(const qp_cli *cli, const char *path, const qp_config_sink *
 {
     qp_config_error error;
     size_t n_bytes = 0;
-    *file = (qp_config_file){
-        .cli = cli, .triggering = QP_SAID_NOTHING, .initial_status = QP_SAID_NOTHING};
+    *file = (qp_config_file){.cli = cli,
+                             .triggering = QP_SAID_NOTHING,
+                             .initial_status = QP_SAID_NOTHING,
+                             .profiling = QP_SAID_NOTHING};
     qp_arena_init(&file->arena);
     qp_dict_init(&file->names);
     qp_buf_init(&file->rules, sizeof(qp_config_rule));
@@ -319,6 +329,7 @@ int qp_config_file_read(const qp_cli *cli, const char *path, qp_config_file *fil
 {
     const qp_config_sink sink = {.on_options = on_options,
                                  .on_initial_status = on_initial_status,
+                                 .on_profiling = on_profiling,
                                  .on_trigger = on_trigger,
                                  .on_action = on_action,
                                  .on_area = on_area,

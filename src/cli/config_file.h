@@ -24,7 +24,7 @@ typedef struct {
     qp_buf elements; /* qp_config_element, of areas */
     qp_dict names;   /* kind and name: its number in the order of the file */
     uint32_t n_options, n_enabled;
-    qp_config_said triggering, initial_status;
+    qp_config_said triggering, initial_status, profiling;
     bool has_active;   /* a trigger or an action is in use */
     bool turns_on;     /* one of them enables threads */
     bool has_failed;   /* no memory */

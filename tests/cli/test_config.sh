@@ -91,6 +91,7 @@ claim "a folder is unusable" [ $? = 2 ]
 
 qprof config show good.conf >out
 claim "ids are not set" [ "$(grep -c '^not set' out)" = 2 ]
+claim "what threads begin with is shown" [ "$(head -1 out)" = "initial-status off" ]
 claim "triggers are listed" grep -q "^trigger *load phase *on, pass 1, work 3" out
 claim "event triggers are listed" grep -q "late *40001 *enabled *any-task *any *no *start" out
 claim "the footer stands below" \
