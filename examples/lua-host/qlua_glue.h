@@ -151,6 +151,8 @@ LUAI_FUNC int qlua_name_loaded(lua_State *L, const TValue *f, const char *module
 LUAI_FUNC void qlua_name_code(lua_State *L, CallInfo *ci, const Proto *p, char *name);
 /** Give the prototypes that p defines the names that p gives them. */
 LUAI_FUNC void qlua_name_inner(const Proto *p, const qlua_module *module);
+/** Give all functions of a main chunk, which begins in ci, their names, whichever is seen first. */
+LUAI_FUNC void qlua_name_chunk(lua_State *L, CallInfo *ci, Proto *p);
 /** The module that a prototype is a part of, when it is entered; NULL: none is known. */
 LUAI_FUNC const qlua_module *qlua_name_module(lua_State *L, CallInfo *ci, const Proto *p);
 /** The module that a main chunk is when it is required by this name. @return NULL: no memory */

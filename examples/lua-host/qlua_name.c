@@ -347,6 +347,22 @@ void qlua_name_inner(const Proto *p, const qlua_module *module)
     number_twins(p);
 }
 
+static void name_all(const Proto *p, const qlua_module *module)
+{
+    qlua_name_inner(p, module);
+    for (int i = 0; i < p->sizep; i++)
+        name_all(p->p[i], module);
+}
+
+void qlua_name_chunk(lua_State *L, CallInfo *ci, Proto *p)
+{
+    qlua_code *code = qlua_code_record(p);
+    if (code == NULL)
+        return;
+    code->module = qlua_name_module(L, ci, p);
+    name_all(p, code->module);
+}
+
 /* ---- the name of a function -------------------------------------------------------------- */
 
 const char *qlua_name_source(const Proto *p, char *file)

@@ -38,6 +38,15 @@ void qlua_poll_sample(lua_State *L, CallInfo *at)
         qprof_sample_path(L->qth, path_of(L, at));
 }
 
+/* Whoever is sampled first may be a function of a chunk that has returned long ago, or runs on the
+ * stack of another coroutine: what it is called is known from the beginning. */
+static inline void name_chunk(lua_State *L, CallInfo *ci)
+{
+    Proto *p = clLvalue(s2v(ci->func))->p;
+    if (l_unlikely(p->linedefined == 0 && p->sizep > 0 && p->qcode == NULL))
+        qlua_name_chunk(L, ci, p);
+}
+
 static inline void call(lua_State *L, StkId func, int n_results)
 {
     CallInfo *ci = luaD_precall(L, func, n_results);
@@ -45,6 +54,7 @@ static inline void call(lua_State *L, StkId func, int n_results)
         return;
     ci->callstatus = CIST_FRESH;
     ci->qid = 0;
+    name_chunk(L, ci);
     qlua_execute(L, ci);
 }
 

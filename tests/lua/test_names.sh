@@ -55,4 +55,29 @@ while IFS= read -r row; do
     grep -qxF "$row" "$tmp/actual" || echo "$row"
 done <"$tmp/expected" >"$tmp/missing"
 [ -s "$tmp/missing" ] && { cat "$tmp/missing" "$tmp/actual"; complain "names are missing"; }
+
+# Interrupts alone: whichever function is seen first, of a module that was loaded long ago and on the
+# stack of a coroutine. The timer is the thread's own, so that there are interrupts on any machine.
+cd "$tmp"
+cat >m.lua <<'END'
+local M = {}
+local function helper(n) local s = 0 for i = 1, n do s = s + i end return s end
+function M.work() local n = helper(20000) return n end
+return M
+END
+cat >sampled.lua <<'END'
+local m = require("m")
+local go_on = coroutine.wrap(function()
+    local function deep() m.work() return 1 end
+    while true do deep() coroutine.yield() end
+end)
+local t = os.clock()
+while os.clock() - t < 0.5 do go_on() end
+END
+record "-collect=samples '-pc=VIRTUAL 1000' -pc-signal=yes" sampled sampled.lua
+[ "$code" -eq 0 ] || { cat "$tmp/sampled.out"; complain "exit $code"; }
+"$bin/qprof" report --format=json sampled.qprof | jq -r '.methods[].name' >names
+for name in helper m.work deep sampled.lua:2; do
+    grep -qxF "$name" names || { cat names; complain "samples alone: $name has another name"; }
+done
 finish
