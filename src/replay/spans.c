@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/atomic.h"
 #include "replay/spans_parts.h"
 
 enum {

@@ -63,7 +63,7 @@ typedef struct {
     uint32_t called, called_line;
     uint64_t called_raw, called_time;
     uint32_t due; /* method whose caller has not said yet that it goes on; 0: none */
-    uint32_t n_open, open_shift;
+    uint32_t n_open, open_shift, open_mask;
     struct qp_open_method *open; /* how often each method is open */
     void *own;                   /* the receiver's */
 } qp_span_thread;

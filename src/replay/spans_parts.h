@@ -3,6 +3,7 @@
 #ifndef QP_REPLAY_SPANS_PARTS_H
 #define QP_REPLAY_SPANS_PARTS_H
 
+#include "base/atomic.h"
 #include "replay/spans.h"
 
 /* What a carrier does, and a record whose texts or value are still to come. */
@@ -17,46 +18,57 @@ typedef struct {
 qp_span_carrier *qp_span_carrier_at(qp_spans *x, uint32_t carrier);
 qp_span_thread *qp_span_thread_of(qp_spans *x, uint32_t number);
 
-/* How often a method is open on a thread. */
+/* How often a method is open on a thread: a table of those that are, at most half full. */
 struct qp_open_method {
-    uint32_t key; /* method + 1; 0: free */
-    uint32_t n;   /* 0: free for others once the table grows */
+    uint32_t method;
+    uint32_t n; /* 0: the slot is free */
 };
 
-static inline uint32_t qp_open_slots(const qp_span_thread *th)
+/* Room for one more. @return false: no memory, and th->failed */
+bool qp_open_grow(qp_span_thread *th);
+/* A slot is free now: what stands behind it for its sake moves up. */
+void qp_open_close(qp_span_thread *th, uint32_t hole);
+
+static inline uint32_t qp_open_home(const qp_span_thread *th, uint32_t method)
 {
-    return th->open ? 1u << (32 - th->open_shift) : 0;
+    return (method * 0x9E3779B1u) >> th->open_shift;
 }
 
 /* Of a table that is there: the method's slot, or a free one. */
-static inline struct qp_open_method *qp_open_slot(const qp_span_thread *th, uint32_t method)
+static inline uint32_t qp_open_slot(const qp_span_thread *th, uint32_t method)
 {
-    uint32_t i = (method * 0x9E3779B1u) >> th->open_shift, mask = qp_open_slots(th) - 1;
-    while (th->open[i].key && th->open[i].key != method + 1)
-        i = (i + 1) & mask;
-    return &th->open[i];
+    uint32_t i = qp_open_home(th, method);
+    while (th->open[i].n && th->open[i].method != method)
+        i = (i + 1) & th->open_mask;
+    return i;
 }
-
-/* A slot for a method that has none. @return NULL: no memory, and th->failed */
-struct qp_open_method *qp_open_add(qp_span_thread *th, uint32_t method);
 
 /* @return QP_SPAN_OUTERMOST, or 0 */
 static inline uint32_t qp_open_begin(qp_span_thread *th, uint32_t method)
 {
-    struct qp_open_method *s = th->open ? qp_open_slot(th, method) : NULL;
-    if (!s || !s->key)
-        s = qp_open_add(th, method);
-    return s && s->n++ == 0 ? QP_SPAN_OUTERMOST : 0;
+    if (QP_UNLIKELY(2 * (uint64_t)th->n_open >= th->open_mask) && !qp_open_grow(th))
+        return 0;
+    struct qp_open_method *s = &th->open[qp_open_slot(th, method)];
+    if (s->n++)
+        return 0;
+    s->method = method;
+    th->n_open++;
+    return QP_SPAN_OUTERMOST;
 }
 
 static inline void qp_open_end(qp_span_thread *th, uint32_t method)
 {
-    qp_open_slot(th, method)->n--;
+    uint32_t i = qp_open_slot(th, method);
+    if (--th->open[i].n)
+        return;
+    th->n_open--;
+    if (QP_UNLIKELY(th->open[(i + 1) & th->open_mask].n))
+        qp_open_close(th, i);
 }
 
 static inline uint32_t qp_open_count(const qp_span_thread *th, uint32_t method)
 {
-    return th->open ? qp_open_slot(th, method)->n : 0;
+    return th->open ? th->open[qp_open_slot(th, method)].n : 0;
 }
 
 /* Take a record that belongs to the one before it, or that others belong to.

@@ -8,42 +8,37 @@
 
 enum { OPEN_FIRST_SHIFT = 28, TEXT_MOST = 1 << 16 };
 
-/* Room for one more; methods that are not open any more are forgotten. @return false: no memory */
-static bool make_room(qp_span_thread *th)
+bool qp_open_grow(qp_span_thread *th)
 {
     struct qp_open_method *old = th->open;
-    uint32_t n = qp_open_slots(th), n_used = 0;
-    if (n && th->n_open + 1 < n / 4 * 3)
-        return true;
-    for (uint32_t i = 0; i < n; i++)
-        n_used += old[i].n != 0;
-    uint32_t shift = !n                ? OPEN_FIRST_SHIFT
-                     : n_used >= n / 2 ? th->open_shift - 1
-                                       : th->open_shift;
-    struct qp_open_method *fresh =
-        shift ? qp_alloc_zeroed((size_t)1 << (32 - shift), sizeof *fresh) : NULL;
-    if (!fresh)
+    uint32_t n_old = old ? th->open_mask + 1 : 0;
+    uint32_t shift = old ? th->open_shift - 1 : OPEN_FIRST_SHIFT;
+    struct qp_open_method *wider =
+        shift ? qp_alloc_zeroed((size_t)1 << (32 - shift), sizeof *wider) : NULL;
+    th->failed |= !wider;
+    if (!wider)
         return false;
-    th->open = fresh;
+    th->open = wider;
     th->open_shift = shift;
-    th->n_open = n_used;
-    for (uint32_t i = 0; i < n; i++)
+    th->open_mask = (1u << (32 - shift)) - 1;
+    for (uint32_t i = 0; i < n_old; i++)
         if (old[i].n)
-            *qp_open_slot(th, old[i].key - 1) = old[i];
+            wider[qp_open_slot(th, old[i].method)] = old[i];
     qp_free(old);
     return true;
 }
 
-struct qp_open_method *qp_open_add(qp_span_thread *th, uint32_t method)
+void qp_open_close(qp_span_thread *th, uint32_t hole)
 {
-    if (!make_room(th)) {
-        th->failed = true;
-        return NULL;
+    uint32_t mask = th->open_mask;
+    for (uint32_t i = (hole + 1) & mask; th->open[i].n; i = (i + 1) & mask) {
+        uint32_t home = qp_open_home(th, th->open[i].method);
+        if (((i - home) & mask) < ((i - hole) & mask))
+            continue; /* it is not looked for at the hole */
+        th->open[hole] = th->open[i];
+        th->open[i].n = 0;
+        hole = i;
     }
-    struct qp_open_method *s = qp_open_slot(th, method);
-    s->key = method + 1;
-    th->n_open++;
-    return s;
 }
 
 /* ---- threads and carriers -------------------------------------------------------------------- */

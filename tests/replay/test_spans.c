@@ -8,7 +8,8 @@
 
 #include <cmocka.h>
 
-#include "replay/spans.h"
+#include "base/alloc.h"
+#include "replay/spans_parts.h"
 #include "unit/tracks.h"
 
 /* What was told: "f 10/5 g 3" and so on, in the order of the ends. */
@@ -105,6 +106,30 @@ static void of_a_recursive_call_only_the_outermost_says_so(void **state)
     (void)state;
     check("@1 f( 5 f( 3 g( 1 ) ) 2 )", "g 1/1 f' 4/3 f 11/7");
     check("@1 f( g( f( 1 ) ) ) f( )", "f' 1/1 g 1/0 f 1/0 f 0/0");
+}
+
+/* In any order, with numbers whose places in the table collide, against a plain array. */
+static void methods_are_open_as_often_as_they_were_begun(void **state)
+{
+    enum { N = 300, STEPS = 100000 };
+    static unsigned counts[N];
+    qp_span_thread th = {0};
+    uint64_t seed = 1;
+    (void)state;
+    for (unsigned i = 0; i < STEPS; i++) {
+        seed = seed * 6364136223846793005u + 1442695040888963407u;
+        uint32_t m = (uint32_t)(seed >> 33) % N, method = m * 610; /* neighbours in the table */
+        assert_int_equal(qp_open_count(&th, method), counts[m]);
+        if (counts[m] && seed >> 63) {
+            qp_open_end(&th, method);
+            counts[m]--;
+        } else {
+            uint32_t flags = qp_open_begin(&th, method);
+            assert_int_equal(flags, counts[m] ? 0 : QP_SPAN_OUTERMOST);
+            counts[m]++;
+        }
+    }
+    qp_free(th.open);
 }
 
 static void calls_that_do_not_return_end_with_the_one_that_does(void **state)
@@ -261,6 +286,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_call_has_its_callees_in_its_total_and_not_in_its_self),
         cmocka_unit_test(of_a_recursive_call_only_the_outermost_says_so),
+        cmocka_unit_test(methods_are_open_as_often_as_they_were_begun),
         cmocka_unit_test(calls_that_do_not_return_end_with_the_one_that_does),
         cmocka_unit_test(an_open_call_ends_at_the_end_of_the_trace),
         cmocka_unit_test(a_parked_thread_takes_no_time),
