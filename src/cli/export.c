@@ -103,6 +103,8 @@ static void print_formats(const qp_screen *s)
         if ((*x)->limits[0])
             qp_out_format(s->out, "  %-12scannot hold: %s\n", "", (*x)->limits);
     }
+    qp_out_text(s->out, "\nIntervals of estimated times are in csv, json and sqlite; in pprof "
+                        "those of\n-time=sampled, which follow from its samples.\n");
 }
 
 static const qp_flag flags[] = {

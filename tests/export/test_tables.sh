@@ -54,6 +54,14 @@ QPROF="-output=small.qprof -memory-limit=1m" ./score 'main(' 'f*40000(' 1 ')*400
 export_profile json small
 claim "what did not fit is there" same '[true,true]' "$(jq -c '[.methods as $m
     | .methods[] | select(.name == "<overflow>") | (.calls > 0, $m[.id].name == .name)]' small.json)"
+QPROF="-output=estimated.qprof -time=adaptive" ./score 'main(' $(yes 'f( 1 ) f( 9 ) f( 2 ) g( 5 )' | head -1000) ')'
+export_profile json estimated
+intervals() { jq -c '[.methods[] | select(.name != ".root.") | [.name, .self_half]] | sort'; }
+claim "intervals of estimates are those of the report" same \
+    "$(qprof report --format=json estimated.qprof | intervals)" "$(intervals <estimated.json)"
+claim "... which export --help says" grep -q 'Intervals of estimated times are in csv, json and sqlite' <<END
+$(qprof export --help)
+END
 claim "paths have methods, callers, figures" same 'f < g < f < main 1 2000 2000' "$(jq -r '
     def way($nodes; $names): . as $n | $names[$n.method],
         ($nodes[$n.parent - 1] | select(.method > 0) | way($nodes; $names));
