@@ -353,8 +353,8 @@ static void note_percent(void)
 
 void qp_watch_later(uint32_t event, uintptr_t object)
 {
-    if (!qp_load(&qp_watch_on))
-        return;
+    if (!qp_load(&qp_watch_on) || is_looking(__builtin_frame_address(0)))
+        return; /* what an action causes is not compared, not even later */
     qp_here.waiting |= 1u << event;
     qp_here.sampled = event == QP_EVENT_SAMPLE ? object : qp_here.sampled;
 }

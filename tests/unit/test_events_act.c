@@ -138,6 +138,27 @@ static void an_action_that_raises_its_event_does_not_recurse(void **state) /* ev
     assert_hits(it, 2);
 }
 
+/* What waits until a call is over is an event of the action, too. */
+static void saves_and_clears_of_an_action_are_no_events(void **state) /* events 42 */
+{
+    play_ctx *p = *state;
+    trg_begin(p, "-output=s-%n.qprof");
+    qprof_TrgID saved =
+        trg_must((trg){.event = QPROF_EV_SAVE, .action = QPROF_TRG_ACT_SNAPSHOT});
+    qprof_TrgID cleared = trg_must((trg){.event = QPROF_EV_CLEAR,
+                                         .action = QPROF_TRG_ACT_LIB,
+                                         .function = qprof_trg_library("clear")});
+    play(p, "f( )");
+    assert_int_equal(qprof_save_data(), 1);
+    play(p, "f( ) f( )");
+    assert_hits(saved, 1);
+    assert_int_equal(qprof_clear_data(), 1);
+    play(p, "f( ) f( )");
+    assert_hits(cleared, 1);
+    assert_int_equal(qprof_save_data(), 1); /* it is looked at again */
+    assert_hits(saved, 2);
+}
+
 static int delete_it(intptr_t unused)
 {
     (void)unused;
@@ -485,6 +506,7 @@ int main(void)
         PLAY_TEST(library_actions_do_what_their_calls_do),
         PLAY_TEST(a_snapshot_is_a_dataset),
         PLAY_TEST(an_action_that_raises_its_event_does_not_recurse),
+        PLAY_TEST(saves_and_clears_of_an_action_are_no_events),
         PLAY_TEST(a_trigger_that_deletes_itself_is_gone_afterwards),
         PLAY_TEST(a_trigger_may_delete_the_next_one),
         PLAY_TEST(what_an_action_adds_waits_for_the_next_event),
