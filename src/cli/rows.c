@@ -216,6 +216,8 @@ static const char *none_reason(const qp_args *args, const qp_view *v)
         return "It keeps its stack for others to look at: qprof run --pid samples it.\n";
     if (!v->m->run.has_calls)
         return "No function was seen, and calls were not counted.\n";
+    if (v->m->run.n_hidden)
+        return "All functions that were called are hidden.\n";
     for (uint32_t i = 1; i < v->m->n_methods; i++)
         if (v->flat[i].skips)
             return "All calls were made while recording was off; qprof report --show-skips "

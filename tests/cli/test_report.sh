@@ -63,6 +63,8 @@ claim "there is no minimum of it" same '[null,null]' \
 claim "time whose callers are all hidden belongs to nobody" sh -c \
     "qprof report --hide=main ref.qprof | grep -q 'hidden .*; 17.000 us have none that is shown'"
 claim "a module can be hidden" same 0 "$(qprof report --hide-module=score --format=json ref.qprof | jq '.methods | length')"
+claim "where all is hidden that is said" sh -c \
+    "qprof report --hide='*' ref.qprof | grep -q '^All functions that were called are hidden.$'"
 claim "or a file" same 0 "$(qprof report --hide-module='*.src' --format=json ref.qprof | jq '.methods | length')"
 claim "callees of what is hidden are its caller's" same 'main fun_three' \
     "$(qprof tree --hide=fun_one --hide=fun_two ref.qprof | awk '/score.src/ { print $(NF-1) }' | tr '\n' ' ' | sed 's/ $//')"
