@@ -20,6 +20,7 @@
 #include "base/atomic.h"
 #include "base/clock.h"
 #include "base/perf.h"
+#include "base/plain.h"
 #include "base/signal.h"
 #include "record/charge.h"
 #include "record/config.h"
@@ -106,6 +107,7 @@ void qp_session_log(const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
+    qp_plain(text, strlen(text), text, sizeof text);
     qp_session_note(QP_NOTE_MESSAGE, text);
     if (strcmp(file, "none") == 0)
         return;

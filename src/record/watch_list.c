@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/plain.h"
 #include "record/rules.h"
 #include "record/watch_parts.h"
 #include "record/worker.h"
@@ -86,13 +85,11 @@ int qp_trg_name(qp_trg *t, const char *name)
 
 void qp_trg_log(const qp_trg *t, const char *what)
 {
-    char line[256], shown[sizeof line];
     const char *name = qp_watch_text(t->name);
     if (name[0])
-        snprintf(line, sizeof line, "event trigger %.80s: %s", name, what);
+        qp_session_log("event trigger %.80s: %s", name, what);
     else
-        snprintf(line, sizeof line, "event trigger %u: %s", t->number, what);
-    qp_session_log("%s", qp_plain(line, strlen(line), shown, sizeof shown));
+        qp_session_log("event trigger %u: %s", t->number, what);
 }
 
 /* ---- the list ------------------------------------------------------------------------------ */

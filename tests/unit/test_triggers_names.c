@@ -129,6 +129,24 @@ static void names_that_nothing_had_are_said_at_the_end(void **state)
     assert_int_equal(play_file_diagnostic(p, "unmatched_names"), 2);
 }
 
+static void names_forge_no_line_of_a_log(void **state)
+{
+    char text[1024];
+    play_ctx *p = *state;
+    play_begin(p, "-log-file=log");
+    qprof_trigger *t = qprof_trigger_create("\x1b[31m", QPROF_TRIGGER_OFF);
+    qprof_trigger_add_routine(t, "none\nqprof: all is well\x07", 1);
+    play(p, "a( 1 )");
+    play_end(p);
+    assert_true(is_noted(p, "trigger ?[31m: nothing was ever called none?qprof: all is well?"));
+    FILE *log = fopen("log", "r");
+    assert_non_null(log);
+    text[fread(text, 1, sizeof text - 1, log)] = '\0';
+    fclose(log);
+    assert_non_null(strstr(text, "called none?qprof: all is well?\n"));
+    assert_null(strchr(text, '\x1b'));
+}
+
 static void a_run_that_may_be_off_all_the_time_is_told_so(void **state) /* triggers 41 */
 {
     play_ctx *p = *state;
@@ -190,6 +208,7 @@ int main(void)
         PLAY_TEST(names_mean_the_same_before_and_after_their_methods),
         PLAY_TEST(a_method_that_is_named_late_is_meant_from_then_on),
         PLAY_TEST(names_that_nothing_had_are_said_at_the_end),
+        PLAY_TEST(names_forge_no_line_of_a_log),
         PLAY_TEST(a_run_that_may_be_off_all_the_time_is_told_so),
         PLAY_TEST(expressions_look_at_the_beginning_of_long_names),
         PLAY_TEST(calls_refuse_the_expressions_that_files_refuse),
