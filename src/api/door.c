@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static _Thread_local char error_text[200] __attribute__((tls_model("initial-exec")));
+static _Thread_local char error_text[256] __attribute__((tls_model("initial-exec")));
 
 int qp_door_refuse(int code, const char *message)
 {

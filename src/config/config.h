@@ -19,7 +19,7 @@ enum {
 
 typedef struct {
     unsigned line, column; /* from 1; columns are bytes */
-    char message[200];
+    char message[256];
 } qp_config_error;
 
 /* ---- names --------------------------------------------------------------------------------- */

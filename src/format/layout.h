@@ -12,7 +12,7 @@
 
 enum {
     QP_MAJOR = 1, /* a reader refuses another one */
-    QP_MINOR = 1, /* a reader accepts any */
+    QP_MINOR = 2, /* a reader accepts any */
     QP_CELL = 64,
     QP_HEAD_CELLS = 64, /* the head: 4096 bytes */
     QP_NIL_NODE = 48,   /* cell in the head: the node that matches no method */

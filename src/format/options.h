@@ -165,7 +165,7 @@ typedef enum { QP_PARSE_OK, QP_PARSE_SYNTAX, QP_PARSE_VALUE, QP_PARSE_ROOM } qp_
 
 typedef struct {
     unsigned column; /* from 1 */
-    char message[200];
+    char message[256];
 } qp_parse_error;
 
 /* What the parser hands on. */
