@@ -432,6 +432,8 @@ static void a_child_that_is_followed_has_a_trace_of_its_own(void **state)
 {
     play_ctx *p = *state;
     static const char *const files[] = {"t.qtrace"};
+    if (!PLAY_CHILD_MAY_START_THREADS)
+        skip();
     assert_true(begin("-trace-output=t.qtrace -follow-child-processes=yes"));
     record(1000);
     fflush(NULL);
