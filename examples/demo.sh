@@ -1,10 +1,9 @@
 #!/bin/sh
 # demo.sh: from a fresh checkout to the profile of a real Lua program.
 #
-# What it needs is installed (and named before), the recorder, the tool and the patched Lua are
-# built into build/, then luacheck is recorded while it checks the 39 sources of Penlight, and once more
-# its parser alone, call by call. Both programs are Debian's own packages. Nothing outside build/ is
-# written.
+# It names and installs the packages that are missing, builds the recorder, the tool and the patched Lua
+# into build/, records luacheck while it checks the 39 sources of Penlight, and records luacheck's
+# parser once more, call by call. Both programs are Debian packages. Only build/ is written.
 set -eu
 cd "$(dirname "$0")/.."
 . tests/packages.sh
@@ -17,7 +16,7 @@ say() {
     fi
 }
 
-# show COMMAND...: the command as it is typed, and what it prints
+# show COMMAND...: print the command and run it
 show() {
     say "\$ $*"
     "$@"
@@ -39,16 +38,16 @@ unset QPROF LUA_INIT LUA_PATH_5_4 LUA_CPATH LUA_CPATH_5_4
 
 findings=build/demo-luacheck.txt
 
-# record OPTION...: luacheck, with these options of qprof run
+# record OPTION...: record luacheck with these options of qprof run
 record() {
     command="build/bin/qprof run $* -- build/bin/qlua /usr/bin/luacheck --no-color /usr/share/lua/5.4/pl"
     say "\$ $command"
     status=0
     $command >"$findings" || status=$?
-    # 1: luacheck has found something
+    # 1: luacheck found something to report
     if [ "$status" -gt 1 ] || ! grep -q '^Total: .* in 39 files$' "$findings"; then
         tail -n 5 "$findings"
-        echo "luacheck itself did not work: it ended with status $status"
+        echo "luacheck failed: status $status"
         exit 1
     fi
 }
@@ -60,7 +59,7 @@ show build/bin/qprof tree --hottest --min-percent=5 "$profile"
 show build/bin/qprof annotate "$profile"
 
 cat >build/demo-parser.conf <<'END'
-# time counts while the parser runs, and each call of it is traced
+# time is recorded while the parser runs, and each of its calls is traced
 trigger parsing on : luacheck.parser.parse
 initial-status off
 END
@@ -69,5 +68,5 @@ record --config=build/demo-parser.conf -o build/demo-parser.qprof -trace-output=
 show build/bin/qprof trace slow --limit=1 --min-percent=15 luacheck.parser.parse build/demo-parser.qtrace
 show build/bin/qprof html --trace=build/demo-parser.qtrace -o build/demo-parser.html build/demo-parser.qprof
 
-say "What luacheck said is in $findings. Next:"
+say "The output of luacheck is in $findings. Next:"
 echo "    build/bin/qprof report --sort=total $profile"

@@ -1,16 +1,17 @@
-/* cprof.h: libcprof, which collects coverage. The same engine as libqprof, under names of its own.
+/* cprof.h: libcprof, which collects coverage: the engine of libqprof under names of its own.
  *
- * A host that wants either library needs qprof.h alone: both export the calls of qprof.h under
- * the same names, and what it is linked with, or finds by dlsym, decides. This header is for
- * programs that use both at once. There qprof_x is libqprof's, which comes first on the link
- * line, and cprof_x libcprof's; runs, methods, threads and files of the two are separate.
+ * A host that needs one of the two libraries includes qprof.h only: both export the functions
+ * of qprof.h under the same names, and the library it is linked with, or finds with dlsym,
+ * decides. This header is for programs that use both at once. There qprof_x is the function of
+ * libqprof, which must come first on the link line, and cprof_x that of libcprof. Runs,
+ * methods, threads and files of the two are separate.
  *
- * cprof_x takes, returns and promises what qprof.h says of qprof_x. What differs in libcprof,
- * whichever name it is called by:
+ * cprof_x has the parameters and results of qprof_x. libcprof differs in this, under both
+ * names:
  *   - options come from $CPROF, profiles are called *.pcv, and -collect=coverage is the default
  *   - -purecov-granularity, -bb-counts, -counts-file and -force-merge are known here only
  *   - no clock is read: cprof_record_counts() and cprof_record_bb_time() have no effect,
- *     cprof_new_phase() returns 0, cprof_wants() asks for neither
+ *     cprof_new_phase() returns 0, and cprof_wants() asks for neither
  * Guide: docs/libcprof.md. */
 #ifndef CPROF_H
 #define CPROF_H
@@ -21,89 +22,114 @@
 
 #ifdef __cplusplus
 extern "C" {
-#endif
-
-#ifdef __cplusplus
-#define CPROF_SAME(call) QPROF_API extern decltype(qprof_##call) cprof_##call
+#define CPROF_SAME(name) QPROF_API extern decltype(qprof_##name) cprof_##name
 #else
-#define CPROF_SAME(call) QPROF_API extern __typeof__(qprof_##call) cprof_##call
+#define CPROF_SAME(name) QPROF_API extern __typeof__(qprof_##name) cprof_##name
 #endif
 
-/* ---- life ---------------------------------------------------------------------------------- */
+/* ---- hosting ----------------------------------------------------------------------------- */
 CPROF_SAME(initialize);
-CPROF_SAME(initialize_ex);
+CPROF_SAME(register_method_id);
+CPROF_SAME(record_fn_entry);
+CPROF_SAME(record_fn_exit);
+CPROF_SAME(record_bb_counts);
 CPROF_SAME(shutdown);
-CPROF_SAME(shutdown_vt);
-CPROF_SAME(get_option);
-CPROF_SAME(wants);
-CPROF_SAME(changes);
 
-/* ---- threads ------------------------------------------------------------------------------- */
+/* ---- threads --------------------------------------------------------------------------------
+ *
+ * Thread safety: any thread may call these functions. */
+CPROF_SAME(initialize_ex);
+CPROF_SAME(shutdown_vt);
 CPROF_SAME(thread_create);
 CPROF_SAME(thread_create_vt);
 CPROF_SAME(set_thread_name);
 CPROF_SAME(set_thread_name_vt);
 CPROF_SAME(thread_destroy);
 CPROF_SAME(thread_destroy_vt);
-
-/* A handle of libcprof's. It is a type of its own, because qprof_entry() and qprof_exit() must not
- * get it: their rare cases are calls of qprof_cold_entry() and the like, which in a program with
- * both libraries are libqprof's. It serves cprof_thread_mount(); events are recorded by
- * cprof_record_fn_entry() and _exit(), or counted in place by cprof_counter_bank(). */
-typedef struct cprof_thread cprof_thread;
-QPROF_API cprof_thread *_EXT_REF cprof_thread_handle(unsigned version);
-QPROF_API cprof_thread *_EXT_REF cprof_thread_handle_vt(VthreadID, unsigned version);
-QPROF_API cprof_thread *_EXT_REF cprof_thread_mount(cprof_thread *);
-
-/* ---- methods ------------------------------------------------------------------------------- */
-CPROF_SAME(register_method_id);
 CPROF_SAME(register_method_id_vt);
+CPROF_SAME(record_fn_entry_vt);
+CPROF_SAME(record_fn_exit_vt);
+CPROF_SAME(record_bb_counts_vt);
+
+/* A handle of libcprof. It has a type of its own because qprof_entry() and qprof_exit() must
+ * not take it: their rare cases call functions by name, which in a program with both libraries
+ * are libqprof's. Record events with cprof_record_fn_entry() and cprof_record_fn_exit(), or
+ * count in place with cprof_counter_bank(). */
+typedef struct cprof_thread cprof_thread;
+
+/** Return the handle of the calling thread, or of a virtual thread. See qprof_thread_handle().
+ *
+ * @param vt       the virtual thread
+ * @param version  QPROF_INLINE_VERSION
+ * @return a handle, never NULL */
+QPROF_FN(cprof_thread *) cprof_thread_handle(unsigned version);
+QPROF_FN(cprof_thread *) cprof_thread_handle_vt(VthreadID vt, unsigned version);
+
+/** Mount a virtual thread on the calling OS thread. See qprof_thread_mount().
+ *
+ * @param th  from cprof_thread_handle_vt()
+ * @return the handle that was mounted before, or a closed handle if there was none */
+QPROF_FN(cprof_thread *) cprof_thread_mount(cprof_thread *th);
+
+/* ---- names and lines --------------------------------------------------------------------- */
 CPROF_SAME(set_module);
 CPROF_SAME(line_at);
 CPROF_SAME(block_at);
 CPROF_SAME(current_method_id);
 CPROF_SAME(current_method_id_vt);
 
-/* ---- events -------------------------------------------------------------------------------- */
-CPROF_SAME(record_fn_entry);
-CPROF_SAME(record_fn_entry_vt);
-CPROF_SAME(record_fn_exit);
-CPROF_SAME(record_fn_exit_vt);
+/* ---- blocks and coverage ----------------------------------------------------------------- */
 CPROF_SAME(record_counts);
 CPROF_SAME(record_counts_vt);
-CPROF_SAME(record_bb_counts);
-CPROF_SAME(record_bb_counts_vt);
 CPROF_SAME(record_bb_time);
 CPROF_SAME(record_bb_time_vt);
-
-/* ---- counters that the host increments itself ------------------------------------------------ */
 CPROF_SAME(register_jumps);
 CPROF_SAME(counter_bank);
-
-/* ---- coverage ------------------------------------------------------------------------------ */
 CPROF_SAME(context);
 CPROF_SAME(register_source);
-CPROF_SAME(environment);
 
-/** Print how much of each module has been called so far: calls, functions hit and missed, and how
- * many functions were called never, less than 10, 100 and 1000 times, and more often.
+/** Print how much of each module has been called so far: calls, functions hit and missed, and
+ * how many functions were called never, less than 10, 100 and 1000 times, and more often.
  *
- * Others may record meanwhile. Nothing is allocated: the lines go to the descriptor of the stream,
- * behind what the stream holds, which is flushed.
- * @return 0; QPROF_E_ARG: file is NULL or has no descriptor; QPROF_E_STATE: not running, or inside
- *         another control call
- * Threads: any. Cost: one look at every method, call path and counter bank. */
-QPROF_API int _EXT_REF cprof_live_summary(FILE *file);
+ * Other threads may record meanwhile. Nothing is allocated: the stream is flushed and the lines
+ * are written to its descriptor.
+ *
+ * @param file  an open stream
+ * @return 0 on success, else
+ *         - QPROF_E_ARG    file is NULL or has no descriptor
+ *         - QPROF_E_STATE  not running, or inside another control function
+ * Thread safety: any thread. Cost: one look at every method, call path and counter block.
+ * Source: PureCoverage, live module summary. */
+QPROF_FN(int) cprof_live_summary(FILE *file);
 
-/* ---- PC sampling: QPROF_E_UNSUPPORTED, no effect ------------------------------------------- */
+/* ---- control ----------------------------------------------------------------------------- */
+CPROF_SAME(wants);
+CPROF_SAME(changes);
+CPROF_SAME(is_running);
+CPROF_SAME(is_recording);
+CPROF_SAME(start_recording);
+CPROF_SAME(stop_recording);
+CPROF_SAME(disable_recording);
+CPROF_SAME(clear_data);
+CPROF_SAME(save_data);
+CPROF_SAME(save_data_to_file);
+CPROF_SAME(new_phase);
+CPROF_SAME(add_annotation);
+CPROF_SAME(get_option);
+CPROF_SAME(load_config);
+CPROF_SAME(config_line);
+CPROF_SAME(environment);
+CPROF_SAME(set_clock);
+
+/* ---- sampling: QPROF_E_UNSUPPORTED, or no effect ----------------------------------------- */
 CPROF_SAME(pc_supported);
 CPROF_SAME(pc_command);
 CPROF_SAME(pc_off);
 CPROF_SAME(pc_sample);
-CPROF_SAME(path);
-CPROF_SAME(sample_path);
 CPROF_SAME(pc_enter_critical);
 CPROF_SAME(pc_leave_critical);
+CPROF_SAME(path);
+CPROF_SAME(sample_path);
 CPROF_SAME(pc_totals);
 CPROF_SAME(pc_procedure);
 CPROF_SAME(pc_list);
@@ -111,29 +137,7 @@ CPROF_SAME(pc_pattern_compile);
 CPROF_SAME(pc_pattern_match);
 CPROF_SAME(pc_pattern_free);
 
-/* ---- traces -------------------------------------------------------------------------------- */
-CPROF_SAME(mark);
-CPROF_SAME(counter);
-CPROF_SAME(trace_dump);
-CPROF_SAME(trace_set);
-CPROF_SAME(trace_get);
-CPROF_SAME(trace_load);
-CPROF_SAME(trace_save);
-CPROF_SAME(trace_start);
-CPROF_SAME(trace_stop);
-CPROF_SAME(trace_flush);
-CPROF_SAME(trace_call);
-CPROF_SAME(trace_call_vt);
-CPROF_SAME(trace_return);
-CPROF_SAME(trace_return_vt);
-CPROF_SAME(trace_line);
-CPROF_SAME(trace_line_vt);
-CPROF_SAME(trace_parameter);
-CPROF_SAME(trace_parameter_vt);
-CPROF_SAME(trace_result);
-CPROF_SAME(trace_result_vt);
-
-/* ---- triggers, actions, areas --------------------------------------------------------------- */
+/* ---- triggers, actions, areas ------------------------------------------------------------ */
 CPROF_SAME(trigger_create);
 CPROF_SAME(trigger_find);
 CPROF_SAME(trigger_destroy);
@@ -163,7 +167,7 @@ CPROF_SAME(area_set_parameters);
 CPROF_SAME(area_add);
 CPROF_SAME(area_add_method);
 
-/* ---- event triggers -------------------------------------------------------------------------- */
+/* ---- event triggers ---------------------------------------------------------------------- */
 CPROF_SAME(trg_init);
 CPROF_SAME(trg_add);
 CPROF_SAME(trg_delete);
@@ -193,26 +197,33 @@ CPROF_SAME(trg_dropped);
 CPROF_SAME(trg_symbol);
 CPROF_SAME(trg_library);
 
-/* ---- data ---------------------------------------------------------------------------------- */
-CPROF_SAME(is_running);
-CPROF_SAME(is_recording);
-CPROF_SAME(start_recording);
-CPROF_SAME(stop_recording);
-CPROF_SAME(disable_recording);
-CPROF_SAME(clear_data);
-CPROF_SAME(save_data);
-CPROF_SAME(save_data_to_file);
-CPROF_SAME(new_phase);
-CPROF_SAME(add_annotation);
+/* ---- traces ------------------------------------------------------------------------------ */
+CPROF_SAME(mark);
+CPROF_SAME(counter);
+CPROF_SAME(trace_dump);
+CPROF_SAME(trace_call);
+CPROF_SAME(trace_return);
+CPROF_SAME(trace_call_vt);
+CPROF_SAME(trace_return_vt);
+CPROF_SAME(trace_line);
+CPROF_SAME(trace_line_vt);
+CPROF_SAME(trace_parameter);
+CPROF_SAME(trace_parameter_vt);
+CPROF_SAME(trace_result);
+CPROF_SAME(trace_result_vt);
+CPROF_SAME(trace_set);
+CPROF_SAME(trace_get);
+CPROF_SAME(trace_load);
+CPROF_SAME(trace_save);
+CPROF_SAME(trace_start);
+CPROF_SAME(trace_stop);
+CPROF_SAME(trace_flush);
 
-/* ---- configuration, diagnostics ------------------------------------------------------------ */
-CPROF_SAME(load_config);
-CPROF_SAME(config_line);
-CPROF_SAME(set_clock);
-CPROF_SAME(diagnostic);
-CPROF_SAME(diagnostics);
+/* ---- diagnostics ------------------------------------------------------------------------- */
 CPROF_SAME(strerror);
 CPROF_SAME(error_text);
+CPROF_SAME(diagnostic);
+CPROF_SAME(diagnostics);
 CPROF_SAME(version);
 CPROF_SAME(live_file);
 

@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.."
 . tests/packages.sh
 
 need_packages "the test run" build-essential cmake dpkg-dev patch libreadline-dev pkg-config git \
-    libcmocka-dev valgrind clang clang-format libclang-rt-dev jq lua-check lua-penlight lcov gcovr \
+    libcmocka-dev valgrind clang clang-format clang-tidy libclang-rt-dev jq lua-check lua-penlight lcov gcovr \
     lua-busted lua-unit libxml2-utils nodejs npm chromium fonts-dejavu-core zlib1g-dev golang-go \
     libdevel-nytprof-perl kcachegrind xvfb xauth dbus-daemon graphviz sqlite3 \
     protobuf-compiler libsqlite3-dev libzstd-dev zstd strace \

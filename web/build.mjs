@@ -1,6 +1,6 @@
 // build.mjs NAME OUT: bundles src/NAME/main.tsx and writes the page as C source.
 //
-// A page has two parts: what stands before the data (head, styles), and the program that shows
+// A page has two parts: what comes before the data (head, styles), and the program that shows
 // the data. Its security policy names the digests of both, so that nothing else can run or style
 // the page, whatever a profile holds. Same sources, same bytes.
 import { createHash } from "node:crypto";
@@ -34,7 +34,7 @@ const digest = (text) => `'sha256-${createHash("sha256").update(text).digest("ba
 function array(text) {
     const bytes = Buffer.from(text, "latin1");
     if (bytes.some((byte) => byte > 126) || /<\/(script|style)/i.test(text.slice(8, -10)))
-        throw new Error("the bundle cannot stand in a page as it is");
+        throw new Error("the bundle cannot be put into a page unchanged");
     const rows = [];
     for (let at = 0; at < bytes.length; at += 24)
         rows.push(`    ${[...bytes.subarray(at, at + 24)].join(",")},`);
@@ -63,7 +63,7 @@ const head = [
 writeFileSync(
     out,
     `/* The page of web/src/${name}, made by web/build.mjs. */
-#include "export/page.h"
+#include "export/page/page.h"
 
 static const char head[] = {
 ${array(head)}

@@ -1,11 +1,11 @@
 #!/bin/sh
-# fetch-lua.sh: Debian's source of Lua 5.4, its patches applied, into DIR/lua-source.
+# fetch-lua.sh: fetches Debian's source of Lua 5.4, with its patches, into DIR/lua-source.
 #
 # usage: fetch-lua.sh DIR
 #
-# apt works on a state of its own under DIR: the machine's lists, sources and caches stay as they
-# are, and no right of root is needed. Of the machine's own entries only those of Debian itself
-# are used, as deb-src. Done before: nothing happens.
+# apt uses a state of its own under DIR: the machine's lists, sources and caches do not change, and
+# root is not needed. Of the machine's sources only those of Debian itself are used, as deb-src.
+# If DIR/lua-source exists, nothing happens.
 set -eu
 
 work=${1:?usage: fetch-lua.sh DIR}
@@ -15,7 +15,7 @@ tree=$work/lua-source
 
 fail() {
     echo "fetch-lua.sh: $*" >&2
-    echo "fetch-lua.sh: give the tree of Debian's lua5.4 source yourself: cmake -DQPROF_LUA_SRC=DIR" >&2
+    echo "fetch-lua.sh: provide the source tree: cmake -DQPROF_LUA_SRC=DIR" >&2
     exit 1
 }
 
@@ -55,7 +55,7 @@ parts=$apt/sources
 mkdir -p "$parts" "$apt/lists/partial" "$apt/cache/archives/partial"
 derive_sources || true
 grep -qs . "$parts/debian.sources" "$parts/debian.list" ||
-    fail "no entry of Debian in /etc/apt/sources.list or /etc/apt/sources.list.d"
+    fail "no source of Debian in /etc/apt/sources.list or /etc/apt/sources.list.d"
 
 private() {
     apt-get -q -o Dir::Etc::sourcelist=/dev/null -o Dir::Etc::sourceparts="$parts" \
@@ -64,7 +64,7 @@ private() {
 }
 private update >"$apt/log" 2>&1 || fail "apt-get update failed: $(grep -m 1 '^E:' "$apt/log")"
 (cd "$apt" && private source --download-only lua5.4) >>"$apt/log" 2>&1 ||
-    fail "the source package lua5.4 cannot be had: $(grep -m 1 '^E:' "$apt/log")"
+    fail "cannot fetch the source package lua5.4: $(grep -m 1 '^E:' "$apt/log")"
 
 rm -rf "$apt/tree"
 set -- "$apt"/lua5.4_*.dsc

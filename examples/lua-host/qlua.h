@@ -1,9 +1,9 @@
-/* qlua.h: what the patched Lua calls at the places where frames come and go.
+/* qlua.h: what the patched Lua calls where frames begin and end.
  *
  * Every lua_State is a virtual thread with a handle, `qth`: NULL while calls are not recorded,
  * so that a call costs one test. `qid` is the depth of a frame and its stack id; an
- * exit names the frame that resumes. Nothing here raises an error, touches the Lua stack or
- * uses Lua's allocator: the events arrive while a frame is half made. */
+ * exit names the frame that resumes. Nothing here raises an error, changes the Lua stack or
+ * uses Lua's allocator, because a frame may be incomplete when it is reported. */
 #ifndef QLUA_H
 #define QLUA_H
 
@@ -18,26 +18,27 @@
 #define QLUA_LOOP 0 /* see qlua_loop.h */
 #endif
 
-/* What is known of one prototype, besides the method id and jump counters in Proto. Dead ones
- * are kept while a collected coroutine, not yet swept, may have a frame of theirs. */
+/* Data of one prototype, in addition to the method id and jump counters in Proto. The data of a
+ * collected prototype are kept while a collected coroutine, not yet swept, may have a frame of
+ * it. */
 typedef struct qlua_code {
-    const Instruction *code; /* of the prototype: for differences only */
+    const Instruction *code; /* of the prototype; only to compute distances */
     uint64_t
         *left; /* [2 * n_blocks] counters of frames left, then joined, in mid-block; or NULL */
     int *leaders; /* [n_blocks] first instruction of each block; NULL: nothing is counted */
     int n_blocks, n_window;
-    char *name;                       /* what the enclosing function calls it; NULL: nothing */
-    int n_twins;                      /* nameless ones before it on the line where it begins */
-    const struct qlua_module *module; /* of the enclosing main chunk; NULL: not known */
+    char *name;                       /* given by the enclosing function; NULL: none */
+    int n_twins;                      /* nameless functions before it on its first line */
+    const struct qlua_module *module; /* of the enclosing main chunk; NULL: unknown */
     struct qlua_code *next;           /* in the list of the dead */
     const global_State *owner;        /* of a dead one */
 } qlua_code;
 
 LUAI_FUNC int qlua_is_recording;
 LUAI_FUNC int qlua_is_polling; /* samples are taken from Lua's own stack */
-LUAI_FUNC int qlua_is_apart;   /* calls are polled, traced or gated: not told as usual */
-LUAI_FUNC int qlua_is_tracing; /* both ends of calls are told */
-LUAI_FUNC const uint32_t *qlua_changes; /* how often what is recorded has become another */
+LUAI_FUNC int qlua_is_apart;   /* calls are polled, traced or gated: not reported as usual */
+LUAI_FUNC int qlua_is_tracing; /* both ends of calls are reported */
+LUAI_FUNC const uint32_t *qlua_changes; /* see qprof_changes() */
 LUAI_FUNC qprof_thread *qlua_unbound; /* first `qth` of a state; NULL: calls are not recorded */
 LUAI_FUNC void (*qlua_loop)(lua_State *, CallInfo *); /* luaV_execute, or one that records */
 
@@ -47,53 +48,55 @@ LUAI_FUNC void (*qlua_loop)(lua_State *, CallInfo *); /* luaV_execute, or one th
 LUAI_FUNC void qlua_start(void);
 /** The first frame of a state: bind it, and mount it if the host calls without resume. */
 LUAI_FUNC void qlua_begin(lua_State *L);
-/** The last frame of a state has gone. */
+/** The last frame of a state has ended. */
 LUAI_FUNC void qlua_end(lua_State *L);
-/** A coroutine goes on, or begins. */
+/** A coroutine begins or continues. */
 LUAI_FUNC void qlua_resume(lua_State *L);
-/** It yielded, returned or failed. */
+/** A coroutine yielded, returned or failed. */
 LUAI_FUNC void qlua_suspend(lua_State *L);
-/** The frames above `to` end, which L->ci still shows. */
+/** The frames above `to` end; L->ci is still the top one. */
 LUAI_FUNC void qlua_unwind(lua_State *L, CallInfo *to);
 LUAI_FUNC void qlua_free_thread(lua_State *L);
 LUAI_FUNC void qlua_open(lua_State *L);
 LUAI_FUNC void qlua_close(lua_State *L);
 
-/** Method id of a prototype that is entered for the first time; the closure is at ci->func.
- * Counters are in place then. @return 0: it is not covered, and nobody records its calls */
+/** Make a method of a prototype that is entered for the first time; the closure is at ci->func.
+ * Its counters are in place afterwards. @return its id; 0: not covered, its calls are not
+ * recorded */
 LUAI_FUNC size_t qlua_code_method(lua_State *L, CallInfo *ci, Proto *p);
 /** A prototype is collected. */
 LUAI_FUNC void qlua_code_drop(lua_State *L, Proto *p);
 /** A C function is entered. Out of line: luaD_precall stays what it is in Lua. */
 LUAI_FUNC void qlua_call_c(lua_State *L, CallInfo *ci, lua_CFunction f);
 
-/** A call from C, and a C function, while calls are not told as usual. */
+/** A call from C, and a call of a C function, while qlua_is_apart. */
 LUAI_FUNC void qlua_call_apart(lua_State *L, StkId func, int n_results);
 LUAI_FUNC void qlua_call_c_apart(lua_State *L, CallInfo *ci, lua_CFunction f);
-/** An interrupt waits, or the state is not bound yet: time up to now belongs to the frame `at`. */
+/** Samples wait, or the state is not bound yet: credit the frame `at`. */
 LUAI_FUNC void qlua_poll_sample(lua_State *L, CallInfo *at);
 
-/** A function that is no fresh one of a loop's is left: something is to be told or kept. */
-LUAI_FUNC void qlua_leave_told(lua_State *L, CallInfo *ci, int n_results);
+/** A function that no loop started returns, and its exit must be reported. */
+LUAI_FUNC void qlua_leave_reported(lua_State *L, CallInfo *ci, int n_results);
 
-/** A call is traced from both of its ends; its arguments lie behind its function. */
+/** Trace a call from both of its ends; its arguments follow its function on the stack. */
 LUAI_FUNC void qlua_trace_entry(lua_State *L, CallInfo *ci, size_t method);
 LUAI_FUNC void qlua_trace_tail(lua_State *L, CallInfo *ci);
 LUAI_FUNC void qlua_trace_exit(lua_State *L, CallInfo *ci, StkId results, int n_results);
 
-/** What is recorded has become another: from now on the gated loop runs, and counters are those
- * that are wanted now. @param aside  a frame in no block: just made, or ended; or NULL */
+/** Obey a change of qlua_changes: from now on the gated loop runs, with the counters that are
+ * wanted now. @param aside a frame outside of any block: just made, or ended; or NULL */
 LUAI_FUNC void qlua_change(lua_State *L, CallInfo *aside);
-/** A function is entered that has no counters yet, or what is recorded has become another.
- * @return 1: then; the gated loop takes over */
+/** A function is entered that has no counters yet, or after a change of qlua_changes.
+ * @return 1: after a change; the gated loop takes over */
 LUAI_FUNC int qlua_leaves_loop(lua_State *L, CallInfo *ci);
-/** A frame in mid-block is counted no longer, or from there on. */
+/** Counting of a frame ends, or begins, in the middle of a block. */
 LUAI_FUNC void qlua_turn(CallInfo *ci);
 /** A tail call replaced the frame. */
 LUAI_FUNC void qlua_gated_tail(lua_State *L, CallInfo *ci);
 
-/** luaV_execute that tells the calls; that keeps the stack of them; that asks for samples; that
- * counts entries and taken jumps, too; that only counts; that tells and counts what is to be. */
+/** luaV_execute, six times: reports calls; keeps only the stack; asks whether samples wait;
+ * reports calls and counts entries and taken jumps; only counts; reports and counts where a
+ * gate is open. */
 LUAI_FUNC void qlua_execute_calls(lua_State *L, CallInfo *ci);
 LUAI_FUNC void qlua_execute_stack(lua_State *L, CallInfo *ci);
 LUAI_FUNC void qlua_execute_polling(lua_State *L, CallInfo *ci);
@@ -107,25 +110,25 @@ LUAI_FUNC void qlua_execute_gated(lua_State *L, CallInfo *ci);
 
 #define qlua_is_on(L) l_unlikely((L)->qth != NULL)
 
-/** Samples are taken from Lua's own stack: nothing else is kept, `qid` is the path that a frame was
- * found on, 0 before. Time up to now belongs to the frame `at`. */
+/** Credit waiting samples to the frame `at`, from Lua's own stack. Here `qid` is the path of a
+ * frame, 0 until it is looked up. */
 static inline void qlua_poll(lua_State *L, CallInfo *at)
 {
     if (l_unlikely(qprof_is_due(L->qth)))
         qlua_poll_sample(L, at);
 }
 
-/** Nothing is told, and no interrupt waits. */
+/** Whether calls are not reported and no sample waits. */
 static inline int qlua_is_quiet(lua_State *L)
 {
     return qlua_is_polling && l_likely(!qprof_is_due(L->qth));
 }
 
-/** A function that is no fresh one of a loop's is left, n_results not yet moved into its place. */
+/** A function that no loop started returns; its n_results are still on top of the stack. */
 static inline void qlua_leave(lua_State *L, CallInfo *ci, int n_results)
 {
     if (!qlua_is_quiet(L))
-        qlua_leave_told(L, ci, n_results);
+        qlua_leave_reported(L, ci, n_results);
 }
 
 #if QLUA_LOOP == 3
@@ -149,11 +152,11 @@ static inline void qlua_exit(lua_State *L, CallInfo *ci)
 LUAI_FUNC void qlua_entry_tail(lua_State *L, CallInfo *ci);
 
 #if QLUA_LOOP == 2
-#define qlua_tell_entry qprof_stack_entry
-#define qlua_tell_exit  qprof_stack_exit
+#define qlua_report_entry qprof_stack_entry
+#define qlua_report_exit  qprof_stack_exit
 #else
-#define qlua_tell_entry qprof_entry
-#define qlua_tell_exit  qprof_exit
+#define qlua_report_entry qprof_entry
+#define qlua_report_exit  qprof_exit
 #endif
 
 static inline void qlua_entry(lua_State *L, CallInfo *ci, size_t method)
@@ -161,7 +164,7 @@ static inline void qlua_entry(lua_State *L, CallInfo *ci, size_t method)
     ci->qid = ci->previous->qid + 1;
     if (l_unlikely(ci->qid == 1))
         qlua_begin(L);
-    qlua_tell_entry(L->qth, method, ci->qid);
+    qlua_report_entry(L->qth, method, ci->qid);
 }
 
 static inline void qlua_entry_lua(lua_State *L, CallInfo *ci)
@@ -188,7 +191,7 @@ static inline void qlua_entry_c(lua_State *L, CallInfo *ci, lua_CFunction f)
 static inline void qlua_exit(lua_State *L, CallInfo *ci)
 {
     unsigned int resumes = ci->previous->qid;
-    qlua_tell_exit(L->qth, resumes);
+    qlua_report_exit(L->qth, resumes);
     if (l_unlikely(resumes == 0))
         qlua_end(L);
 }
@@ -197,13 +200,14 @@ static inline void qlua_exit(lua_State *L, CallInfo *ci)
 
 /* ---- in line: only in the loops that count ----------------------------------------------- */
 
-/** Have changes come that the state has not yet obeyed? Where it is not gated yet, any. */
+/** Whether qlua_changes has changed since the state last obeyed it; while not gated, whether
+ * ever. */
 static inline int qlua_is_changed(const lua_State *L)
 {
     return __atomic_load_n(qlua_changes, __ATOMIC_RELAXED) != G(L)->qchange;
 }
 
-/** Does this execution begin a function, or go on in one? */
+/** Whether this execution begins a function; else it continues one. */
 static inline int qlua_is_entry(lua_State *L, CallInfo *ci)
 {
     int is_entry = ci->u.l.savedpc == clLvalue(s2v(ci->func))->p->code &&
@@ -222,7 +226,7 @@ static inline void qlua_count(size_t jumps, const Instruction *i)
     ++*(uint64_t *)(void *)(jumps + 2 * (size_t)i);
 }
 
-/** A call has ended. Is what its caller does from now on to be counted, as it was before? */
+/** A call has ended: see whether its caller is still to be counted as before. */
 static inline void qlua_look(lua_State *L, CallInfo *ended)
 {
     CallInfo *caller = ended->previous;
@@ -251,7 +255,7 @@ static inline int qlua_count_entry(lua_State *L, CallInfo *ci)
     return 1;
 }
 
-/** Frames that were there before calls were told have no id, and no end. */
+/** A frame that began before calls were reported has no id, and its exit is not reported. */
 static inline void qlua_exit_with(lua_State *L, CallInfo *ci, const Instruction *pc,
                                   StkId results, int n_results)
 {
@@ -274,7 +278,7 @@ static inline void qlua_exit_with(lua_State *L, CallInfo *ci, const Instruction 
 
 #define qlua_jumped(at) qlua_count(jumps, at)
 
-/** @return 0: not counted, the execution goes on in another loop */
+/** @return 0: not counted, another loop executes the function */
 static inline int qlua_count_entry(lua_State *L, CallInfo *ci)
 {
     Proto *p = clLvalue(s2v(ci->func))->p;
@@ -293,7 +297,7 @@ static inline int qlua_count_entry(lua_State *L, CallInfo *ci)
 #endif
 #endif
 
-/** Another loop takes over in mid-function, where something has set the trap. */
+/** Another loop takes over inside a function where the trap is set. */
 #if QLUA_LOOP == 4 || QLUA_LOOP == 5
 #define qlua_change_loop(L, ci, pc)                                                            \
     if (qlua_loop != luaV_execute && (pc) != clLvalue(s2v((ci)->func))->p->code) {             \

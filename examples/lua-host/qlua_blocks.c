@@ -1,11 +1,11 @@
 /* qlua_blocks.c: basic blocks, their lines and the jumps between them, from the bytecode.
  *
- * A block begins where a jump leads, behind an instruction that may jump, and where the line
- * changes. What Lua executes as one never splits: a test and its jump, an arithmetic
- * instruction and its fall-back, an instruction and its extra argument. Statements that nothing
- * reaches are blocks, and missed; what the compiler adds behind a `return` by itself is none. The
- * header's line, when it has no code, is a block without an instruction in front: where the
- * function is, executed at each call. */
+ * A block begins at the target of a jump, after an instruction that may jump, and where the
+ * line changes. What Lua executes as one stays together: a test and its jump, an arithmetic
+ * instruction and its fall-back, an instruction and its extra argument. Unreachable statements
+ * are blocks, and missed; code that the compiler adds after a `return` is not. If the line of
+ * the function's header has no code, it is a block without instructions, executed at each
+ * call. */
 #define LUA_CORE
 #include "lprefix.h"
 
@@ -14,10 +14,10 @@
 #include "lopcodes.h"
 #include "qlua_glue.h"
 
-/* Marks of an instruction; CODE: a part of the program, not only of what was compiled. */
-enum { TARGET = 1, BEHIND = 2, GLUED = 4, CODE = 8, LEADER = TARGET | BEHIND };
+/* Marks of an instruction. CODE: the program contains it, the compiler did not add it. */
+enum { TARGET = 1, AFTER = 2, GLUED = 4, CODE = 8, LEADER = TARGET | AFTER };
 
-/* Where a jump instruction leads; -1: the instruction does not jump. */
+/* The target of a jump instruction; -1: the instruction does not jump. */
 static int jump_target(const Proto *p, int pc)
 {
     Instruction i = p->code[pc];
@@ -43,7 +43,7 @@ static int is_test(const Proto *p, int pc)
     return pc >= 0 && testTMode(GET_OPCODE(p->code[pc]));
 }
 
-/* Is the next instruction part of this one? */
+/* Whether the next instruction is a part of this one. */
 static int is_first_half(const Proto *p, int pc)
 {
     OpCode op = pc + 1 < p->sizecode ? GET_OPCODE(p->code[pc + 1]) : OP_MOVE;
@@ -51,7 +51,7 @@ static int is_first_half(const Proto *p, int pc)
            op == OP_MMBINK;
 }
 
-/* May execution go on behind this instruction without a jump? */
+/* Whether execution can continue after this instruction without a jump. */
 static int may_fall(const Proto *p, int pc)
 {
     switch (GET_OPCODE(p->code[pc])) {
@@ -69,14 +69,15 @@ static int may_fall(const Proto *p, int pc)
     }
 }
 
-static int line_behind(const Proto *p, int pc, int line)
+static int line_after(const Proto *p, int pc, int line)
 {
     return p->lineinfo[pc] == ABSLINEINFO ? luaG_getfuncline(p, pc) : line + p->lineinfo[pc];
 }
 
-/* Is this, where nothing reaches it, no statement of its own? The compiler ends every function
- * with a return, and loops, branches and scopes as they need it, even behind a `return`. It leads
- * jumps past a `break` or `goto` to where that goes: nothing reaches it, although it is obeyed. */
+/* Whether an unreachable instruction is not a statement of the program. The compiler adds a
+ * return at the end of every function, and instructions at the end of loops, branches and
+ * scopes, even after a `return`. It redirects jumps to a `break` or `goto` to its target, so
+ * that no jump reaches it. */
 static int is_added(const Proto *p, int pc)
 {
     switch (GET_OPCODE(p->code[pc])) {
@@ -93,7 +94,7 @@ static int is_added(const Proto *p, int pc)
     }
 }
 
-/* Mark what is reached from an instruction. todo has room for each instruction of p.
+/* Mark the instructions that are reached from one. todo has room for each instruction of p.
  * @return 0: it jumps out of the function */
 static int mark_from(const Proto *p, int pc, unsigned char *marks, int *todo)
 {
@@ -113,12 +114,12 @@ static int mark_from(const Proto *p, int pc, unsigned char *marks, int *todo)
             marks[next[i]] |= CODE | (i == 0 ? TARGET : 0);
         }
         if (next[0] != -1 && pc + 1 < p->sizecode)
-            marks[pc + 1] |= BEHIND;
+            marks[pc + 1] |= AFTER;
     }
     return 1;
 }
 
-/* @return 0: the code was not made by Lua's compiler */
+/* @return 0: Lua's compiler did not generate this code */
 static int mark_code(const Proto *p, unsigned char *marks, int *todo)
 {
     for (int pc = 0; pc < p->sizecode; pc++) {
@@ -126,7 +127,7 @@ static int mark_code(const Proto *p, unsigned char *marks, int *todo)
         if (is_new && !mark_from(p, pc, marks, todo))
             return 0;
         if (is_new)
-            marks[pc] |= BEHIND;
+            marks[pc] |= AFTER;
         if (is_first_half(p, pc))
             marks[pc + 1] |= GLUED;
     }
@@ -147,12 +148,12 @@ static void begin_block(qlua_blocks *b, int pc, int line)
 /* The line of the first instruction that Lua itself shows. */
 static int first_line(const Proto *p)
 {
-    int line = line_behind(p, 0, p->linedefined);
+    int line = line_after(p, 0, p->linedefined);
     int is_vararg = GET_OPCODE(p->code[0]) == OP_VARARGPREP && p->sizecode > 1;
-    return is_vararg ? line_behind(p, 1, line) : line;
+    return is_vararg ? line_after(p, 1, line) : line;
 }
 
-/* Fill lines and falls, [sizecode + 1]; block_of[pc] is the block that pc lies in; -1: none. */
+/* Fill lines and falls, [sizecode + 1], and block_of[pc], the block of pc; -1: none. */
 static void split_code(const Proto *p, const unsigned char *marks, qlua_blocks *b,
                        int *block_of)
 {
@@ -161,7 +162,7 @@ static void split_code(const Proto *p, const unsigned char *marks, qlua_blocks *
         begin_block(b, -1, p->linedefined);
     begin_block(b, 0, first_line(p));
     for (int pc = 0; pc < p->sizecode; pc++) {
-        line = line_behind(p, pc, line);
+        line = line_after(p, pc, line);
         block_of[pc] = -1;
         if (!(marks[pc] & CODE))
             continue;
@@ -173,8 +174,8 @@ static void split_code(const Proto *p, const unsigned char *marks, qlua_blocks *
     }
 }
 
-/* A counter for the entry, then one an instruction up to the last jump: those that do not jump
- * stay 0 and say nothing. */
+/* A counter for the entry, then one for each instruction up to the last jump. The counters of
+ * instructions that do not jump stay 0. */
 static int list_jumps(const Proto *p, const int *block_of, qlua_blocks *b)
 {
     int n_counted = p->sizecode;

@@ -1,7 +1,8 @@
 /* qlua_cfunction.c: C functions become methods, at their first entry.
  *
- * A C function is known by its address while its library cannot go away, and by library and
- * offset for ever: closing a state may unload libraries, and another may come to lie there. */
+ * A C function is identified by library and offset. While libraries cannot be unloaded its
+ * address suffices: closing a state may unload one, and another may be loaded at the same
+ * address. */
 #define LUA_CORE
 #define _GNU_SOURCE /* dladdr */
 #include "lprefix.h"
@@ -22,14 +23,14 @@ typedef struct cfunction {
     size_t id;
     struct cfunction *next; /* in the bucket */
     lua_CFunction f;
-    char *file; /* object it lies in; with the offset its identity */
+    char *file; /* its library; with the offset the identity */
     size_t offset;
 } cfunction;
 
-static cfunction *buckets[BUCKETS]; /* readers take no lock: records never go */
+static cfunction *buckets[BUCKETS]; /* readers take no lock: records are never removed */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of changes */
 
-/* Functions of Lua's own libraries that are in no table. */
+/* Functions of Lua's own libraries that no table holds. */
 static const struct {
     const char *symbol, *name;
 } own_names[] = {

@@ -1,7 +1,7 @@
-/* qlua_code.c: prototypes become methods, at their first entry or, for coverage, at that of the
- * main chunk that they are a part of.
+/* qlua_code.c: prototypes become methods at their first entry, or for coverage at the entry of
+ * their main chunk.
  *
- * Collected prototypes leave their addresses to others, so a method is known by its content:
+ * The address of a collected prototype is reused, so a method is identified by its content:
  * source, lines, bytecode and constants. Code that is loaded again is the same method. */
 #define LUA_CORE
 #define _GNU_SOURCE /* mmap */
@@ -15,13 +15,13 @@
 #include "lgc.h"
 #include "qlua_glue.h"
 
-/* Contents that are told apart; further code is one method. 24 MiB at the most. */
+/* Contents that are distinguished; all further code is one method. At most 24 MiB. */
 enum { MAX_KNOWN = 1 << 19 };
 
 typedef struct {
     uint64_t hash; /* 0: free */
     size_t id;
-    int has_jumps; /* its jumps are registered: a bank has a counter for each */
+    int has_jumps; /* its jumps are registered: each has a counter */
 } known_code;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of all below */
@@ -31,7 +31,8 @@ static size_t more_code; /* the method of all further code; 0: not yet needed */
 
 static size_t n_methods; /* atomic */
 
-/* Counters of code that has no bank: written, never read. Address space, hardly memory. */
+/* Counters of code without counters of its own: written, never read. Address space, little
+ * memory. */
 static const size_t scratch_bytes = (size_t)1 << 28;
 static char *scratch;
 
@@ -129,8 +130,8 @@ static int grow_known(void)
     return 1;
 }
 
-/* Under the lock. @return the method of this content; id 0: it has to be registered; NULL: the
- * table is full */
+/* Under the lock. @return the method of this content; its id is 0 until it is registered; NULL:
+ * the table is full */
 static known_code *method_of_content(uint64_t hash)
 {
     known_code *slot = n_slots ? find_slot(known, n_slots, hash) : NULL;
@@ -219,15 +220,15 @@ void qlua_code_ignore(Proto *p)
 void qlua_code_point(Proto *p)
 {
     qlua_code *code = p->qcode;
-    uint64_t *bank = code->leaders ? qprof_counter_bank(p->qid) : NULL;
-    code->left = bank ? bank + code->n_window : NULL;
-    if (bank)
-        p->qjumps = (uintptr_t)bank - 2 * (uintptr_t)(p->code - 1);
+    uint64_t *counters = code->leaders ? qprof_counter_bank(p->qid) : NULL;
+    code->left = counters ? counters + code->n_window : NULL;
+    if (counters)
+        p->qjumps = (uintptr_t)counters - 2 * (uintptr_t)(p->code - 1);
     else
         qlua_code_ignore(p);
 }
 
-/* Point the prototype at the counters of its method; without any, at the scratch room. */
+/* Point the prototype at the counters of its method; if it has none, at the scratch memory. */
 static void attach_counters(Proto *p, const qlua_blocks *b)
 {
     qlua_code *code = b ? qlua_code_record(p) : NULL;

@@ -1,16 +1,16 @@
-/* qlua_context.c: borders in time: between contexts, for tests that want to know which of them ran a
- * line, and what a snapshot has and what comes later.
+/* qlua_context.c: borders in time: between two contexts, so that each test has its own lines,
+ * and between a snapshot and what follows it.
  *
- * A frame that stands in the middle of a block at a border was entered before it and goes on behind
- * it: it is noted as left, and then as joined. Once there have been borders, coroutines are noted as
- * left for as long as they are suspended. Frames of states that other system threads run meanwhile
- * are not noted: what they go on with belongs to where they were entered. */
+ * A frame that is in the middle of a block at a border began before it and continues after it:
+ * it is counted as left, then as joined. After the first border a coroutine is counted as left
+ * while it is suspended. Frames of states that other OS threads run at that moment are not:
+ * what they execute next belongs to the context in which they were entered. */
 #define LUA_CORE
 #include "lprefix.h"
 
 #include "qlua_glue.h"
 
-static int is_used; /* borders are; atomic */
+static int is_used; /* there was a border; atomic */
 
 void qlua_note_frames(const lua_State *L, const CallInfo *to, int is_joined)
 {
@@ -62,7 +62,8 @@ void qlua_context_forget(lua_State *L)
     }
 }
 
-/* Those that yielded, and those that failed, whose frames stay until they are closed. */
+/* The coroutines that yielded, and those that failed, whose frames stay until they are
+ * closed. */
 static void note_suspended(lua_State *main_state, int is_joined)
 {
     for (GCObject *o = G(main_state)->allgc; o; o = o->next) {
@@ -86,7 +87,7 @@ static void note_running(lua_State *main_state, int is_joined)
         qlua_note_frames(main_state, &main_state->base_ci, is_joined);
 }
 
-/* Does the state run on a stack of its own, without having been resumed? */
+/* Whether the state runs on a stack of its own without having been resumed. */
 static int is_apart(const lua_State *L)
 {
     const lua_State *at = G(L)->qrunning;

@@ -1,9 +1,9 @@
 /* qlua_cover.c: which code is covered, and that all of it is registered, called or not.
  *
- * What -cover-root, -cover-include and -cover-exclude leave out has no line table, and code
- * without one is in no report of coverage, like C functions: with coverage alone it is not even
- * registered. Names come from the code that defines a function, so that it has the same one
- * whether it is called or not. */
+ * Code that -cover-root, -cover-include and -cover-exclude leave out has no line table and so
+ * is in no report of coverage, like C functions; if only coverage is recorded, it is not
+ * registered. Names come from the code that defines a function, so that a function has one
+ * name, called or not. */
 #define LUA_CORE
 #define _GNU_SOURCE /* realpath */
 #include "lprefix.h"
@@ -15,7 +15,7 @@
 
 #include "qlua_glue.h"
 
-static char root[PATH_MAX]; /* without '/' at its end; the current folder, if none is given */
+static char root[PATH_MAX]; /* without '/' at its end; the current folder by default */
 static int has_root;
 static const char *included, *excluded; /* globs; NULL: none */
 
@@ -55,7 +55,7 @@ const char *qlua_cover_root(void)
     return root[0] ? root : "/";
 }
 
-/* ---- globs: those of qprof's options ------------------------------------------------------ */
+/* ---- globs: those of qprof's options ----------------------------------------------------- */
 
 static int fits_class(const char *at, const char *end, unsigned char c)
 {
@@ -77,7 +77,7 @@ static const char *end_of_class(const char *at)
     return strchr(at + (*at == ']'), ']');
 }
 
-/* Does the glob [glob, end) fit the path, or a folder that it lies in? */
+/* Whether the glob [glob, end) matches the path, or a folder above it. */
 static int fits(const char *glob, const char *end, const char *path)
 {
     for (;; glob++, path++) {
@@ -142,7 +142,7 @@ int qlua_cover_has(const char *path)
            !(excluded && fits_any(excluded, shown));
 }
 
-/* Parents first: they name what they define. */
+/* Parents first: they name the functions that they define. */
 static void add_all(lua_State *L, Proto *p, const qlua_module *module)
 {
     qlua_code_add(L, NULL, p, module, 1);

@@ -1,9 +1,10 @@
-/* qlua_gate.c: what is counted in place, where recording may stand: triggers, stops, areas.
+/* qlua_gate.c: counting in place while recording can be off: triggers, stops, areas.
  *
- * Whether a frame is counted is settled when it is entered, and again when a call that it made has
- * ended: only calls change it. Where it changes in mid-block, counters of frames that were left or
- * joined there say so. What is wanted may become another while the program runs; then the gated loop
- * takes over, at the next entry of a Lua function, or at once if Lua code asked for it. */
+ * Whether a frame is counted is decided at its entry, and again after each call that it makes,
+ * because only calls change it. If it changes in the middle of a block, the counters of frames
+ * left or joined there record it. When qlua_changes changes while the program runs, the gated
+ * loop takes over: at the next entry of a Lua function, or at once if Lua code caused the
+ * change. */
 #define LUA_CORE
 #include "lprefix.h"
 
@@ -37,10 +38,10 @@ void qlua_gated_leave(lua_State *L, CallInfo *ci, StkId results, int n_results)
         qlua_look(L, ci);
 }
 
-/* ---- changes ------------------------------------------------------------------------------- */
+/* ---- changes ----------------------------------------------------------------------------- */
 
-/* Other loops have run so far, and may have told no calls: the frames that are there have no ids then,
- * like the base level. They are counted; the trap makes their loops look. */
+/* Other loops have run so far. If they did not report calls, their frames have no id, like the
+ * base level. They are counted; the trap makes their loops change over. */
 static void adopt_frames(lua_State *L)
 {
     for (CallInfo *ci = L->ci; ci != &L->base_ci; ci = ci->previous) {
@@ -50,7 +51,7 @@ static void adopt_frames(lua_State *L)
         if (isLua(ci))
             ci->u.l.trap = 1;
     }
-    qlua_tell(L);
+    qlua_report_calls(L);
 }
 
 static void adopt(global_State *g)
@@ -62,8 +63,8 @@ static void adopt(global_State *g)
     g->qgated = 1;
 }
 
-/* Areas say which methods are counted: frames of those that are not any longer were left, those of
- * others are joined. Where all counters have been zeroed, nothing is left to be left. */
+/* Areas select the methods that are counted. Frames of methods that are no longer counted are
+ * left, frames of the others are joined. After a clear no frame need be left. */
 static void move_counters(global_State *g)
 {
     unsigned int clear = __atomic_load_n(&qlua_changes[1], __ATOMIC_RELAXED);
@@ -80,7 +81,7 @@ static void move_counters(global_State *g)
 void qlua_change(lua_State *L, CallInfo *aside)
 {
     global_State *g = G(L);
-    int was_telling = L->qth != NULL;
+    int was_reporting = L->qth != NULL;
     g->qchange = __atomic_load_n(qlua_changes, __ATOMIC_ACQUIRE);
     qlua_choose_loop();
     if (!g->qgated)
@@ -88,7 +89,7 @@ void qlua_change(lua_State *L, CallInfo *aside)
     if (aside)
         aside->qshut = 1; /* it is in no block */
     move_counters(g);
-    if (aside && !was_telling)
+    if (aside && !was_reporting)
         qlua_entry_lua(L, aside);
 }
 

@@ -1,5 +1,6 @@
-/* qlua_library.c: the library `qlua`, by which a program says what it is doing and when it is to be
- * recorded. Every function is harmless where nothing is: only wrong arguments raise errors. */
+/* qlua_library.c: the library `qlua`, with which a program names what it does and controls when
+ * it is recorded. Without a run the functions have no effect; only wrong arguments raise
+ * errors. */
 #define LUA_CORE
 #include "lprefix.h"
 
@@ -8,8 +9,7 @@
 #include "lauxlib.h"
 #include "qlua_glue.h"
 
-#include "qprof/events.h"
-#include "qprof/trace.h"
+#include "qprof.h"
 
 static int answer(lua_State *L, int is_done)
 {
@@ -17,19 +17,19 @@ static int answer(lua_State *L, int is_done)
     return 1;
 }
 
-/* qlua.running(): is there a run? */
+/* qlua.running(): true if a run is on. */
 static int lib_running(lua_State *L)
 {
     return answer(L, qprof_is_running());
 }
 
-/* qlua.recording(): is what happens recorded? */
+/* qlua.recording(): true if the recording flag is on. */
 static int lib_recording(lua_State *L)
 {
     return answer(L, qprof_is_recording());
 }
 
-/* qlua.start(), qlua.stop(): the recording flag. True: it changed. */
+/* qlua.start(), qlua.stop(): set the recording flag. True: it changed. */
 static int lib_start(lua_State *L)
 {
     int is_changed = qprof_start_recording();
@@ -65,7 +65,7 @@ static int lib_counter(lua_State *L)
     return 0;
 }
 
-/* qlua.event(id): raise an event of the program's, for event triggers. True: there is a run. */
+/* qlua.event(id): raise an event of the program, for event triggers. True: a run is on. */
 static int lib_event(lua_State *L)
 {
     lua_Integer id = luaL_checkinteger(L, 1);
@@ -87,7 +87,7 @@ static int save(const char *file)
     return file ? qprof_save_data_to_file(file) : qprof_save_data();
 }
 
-/* qlua.snapshot(file or nil): write what there is so far. True: it was written. */
+/* qlua.snapshot(file or nil): write a dataset. True: it was written. */
 static int lib_snapshot(lua_State *L)
 {
     return answer(L, qlua_border(L, save, luaL_optstring(L, 1, NULL)) == 1);

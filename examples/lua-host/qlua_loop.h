@@ -1,6 +1,6 @@
-/* qlua_loop.h: before a further copy of lvm.c, whose functions all get names of their own: so
- * the compiler treats each copy like the only one, and the plain loop stays what it is in
- * Lua. */
+/* qlua_loop.h: included before a further copy of lvm.c, it gives all functions of the copy
+ * names of their own. So the compiler treats each copy like the only one, and does not change
+ * the plain loop. */
 #if QLUA_LOOP == 1
 #define QLUA_COPY(name) qlua_calls_##name
 #define luaV_execute    qlua_execute_calls

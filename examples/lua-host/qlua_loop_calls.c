@@ -1,4 +1,4 @@
-/* qlua_loop_calls.c: the loop of lvm.c, telling the recorder of calls. */
+/* qlua_loop_calls.c: the loop of lvm.c that reports calls. */
 #define QLUA_LOOP 1
 #include "qlua_loop.h"
 

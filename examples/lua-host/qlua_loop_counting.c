@@ -1,4 +1,4 @@
-/* qlua_loop_counting.c: the loop of lvm.c, telling of calls and counting entries and jumps. */
+/* qlua_loop_counting.c: the loop of lvm.c that reports calls and counts entries and jumps. */
 #define QLUA_LOOP 4
 #include "qlua_loop.h"
 

@@ -1,4 +1,4 @@
-/* qlua_loop_coverage.c: the loop of lvm.c, counting entries and jumps, and nothing else. */
+/* qlua_loop_coverage.c: the loop of lvm.c that only counts entries and jumps. */
 #define QLUA_LOOP 5
 #include "qlua_loop.h"
 

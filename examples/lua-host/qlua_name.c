@@ -1,7 +1,7 @@
-/* qlua_name.c: functions get the names that a Lua programmer knows them by.
+/* qlua_name.c: gives functions the names that a Lua programmer uses.
  *
- * First choice is what a loaded module calls a function, then what the code that defines it
- * does with it: `local function f`, `M.f = `, `{f = `, `function Class:f`. Both only read. */
+ * First choice is the name in a loaded module, then the name in the code that defines the
+ * function: `local function f`, `M.f = `, `{f = `, `function Class:f`. Both only read. */
 #define LUA_CORE
 #include "lprefix.h"
 
@@ -145,7 +145,7 @@ static const char *upvalue_text(const Proto *p, int i)
     return name ? getstr(name) : NULL;
 }
 
-/* PARENT.KEY, or the one that there is. */
+/* PARENT.KEY, or the one of them that exists. */
 static int join_names(char *out, const char *table, const char *mark, const char *key)
 {
     if (key == NULL)
@@ -156,7 +156,7 @@ static int join_names(char *out, const char *table, const char *mark, const char
     return 1;
 }
 
-/* A field of an upvalue: _ENV's are the globals. */
+/* A field of an upvalue; those of _ENV are the globals. */
 static int join_upvalue(const Proto *p, char *out, int upvalue, const char *mark,
                         const char *key)
 {
@@ -203,7 +203,7 @@ static int writes_register(Instruction i, int reg)
     return testAMode(op) && GETARG_A(i) == reg;
 }
 
-/* A fresh table: the first local, field or upvalue that gets it. */
+/* A new table: named by the first local, field or upvalue that it is assigned to. */
 static int name_constructed(const Proto *p, int pc, int reg, int n_parts, char *out)
 {
     for (; pc + 1 < p->sizecode && !writes_register(p->code[pc + 1], reg); pc++) {
@@ -216,7 +216,7 @@ static int name_constructed(const Proto *p, int pc, int reg, int n_parts, char *
     return 0;
 }
 
-/* The name of the table in a register, by the instruction that put it there. */
+/* The name of the table in a register, from the instruction that put it there. */
 static int name_register(const Proto *p, int pc, int reg, int n_parts, char *out)
 {
     const char *local = luaF_getlocalname(p, reg + 1, pc);
@@ -291,7 +291,7 @@ static const qlua_module *find_module(const char *name, const char *local)
     return it;
 }
 
-/* require calls a main chunk with the module's name and the file's. */
+/* require calls a main chunk with the names of the module and the file. */
 static const qlua_module *module_of_chunk(CallInfo *ci, const Proto *p)
 {
     if (p->linedefined != 0 || !p->is_vararg || p->source == NULL)
@@ -315,7 +315,8 @@ const qlua_module *qlua_name_module(lua_State *L, CallInfo *ci, const Proto *p)
     return L->top - ci->func > 2 ? module_of_chunk(ci, p) : NULL;
 }
 
-/* Functions without a name are told apart by where they begin, and by their order there. */
+/* Functions without a name are identified by their first line, and by their order on that
+ * line. */
 static void number_twins(const Proto *p)
 {
     for (int i = 1; i < p->sizep; i++) {
@@ -375,7 +376,7 @@ const char *qlua_name_source(const Proto *p, char *file)
     return file;
 }
 
-/* What the module's own local stands for: M.f is module.f. */
+/* Replace the module's own local by its name: M.f becomes module.f. */
 static void name_in_module(const qlua_code *code, char *name)
 {
     const qlua_module *module = code->module;

@@ -1,8 +1,8 @@
 /* qlua_poll.c: samples from Lua's own stack: -collect=samples.
  *
- * Nothing is kept beside CallInfo. Whoever makes interrupts sets a hook of the thread's handle; the
- * loop looks at it at every entry and exit, and only then the frames are looked up, from the last
- * one whose path is known. */
+ * No stack is kept besides CallInfo. A sample sets a hook of the thread's handle; the loop
+ * tests the hook at every entry and exit, and only if it is set looks the frames up, from the
+ * last one whose path is known. */
 #define LUA_CORE
 #include "lprefix.h"
 
@@ -13,7 +13,7 @@ int qlua_is_polling;
 
 static qprof_thread never_due = {.gate = QPROF_GATE_OPEN | QPROF_HOOK_STACK};
 
-/* The path of a frame: down to one that was looked up before, and up again. */
+/* The path of a frame: walk down to a frame with a known path, then up again. */
 static unsigned path_of(lua_State *L, CallInfo *at)
 {
     CallInfo *ci = at;
@@ -38,8 +38,8 @@ void qlua_poll_sample(lua_State *L, CallInfo *at)
         qprof_sample_path(L->qth, path_of(L, at));
 }
 
-/* Whoever is sampled first may be a function of a chunk that has returned long ago, or runs on the
- * stack of another coroutine: what it is called is known from the beginning. */
+/* Name the functions of a chunk when it begins: when a sample finds one of them, the chunk may
+ * have returned, or run on the stack of another coroutine. */
 static inline void name_chunk(lua_State *L, CallInfo *ci)
 {
     Proto *p = clLvalue(s2v(ci->func))->p;
@@ -65,7 +65,7 @@ static __attribute__((noinline)) void call_outermost(lua_State *L, StkId func, i
     qlua_end(L);
 }
 
-/* Out of any function C may go on for long: then the state is nobody's. */
+/* After the outermost function C code may run for long: the state must not stay mounted. */
 void qlua_poll_call(lua_State *L, StkId func, int n_results)
 {
     if (l_unlikely(L->ci == &L->base_ci))

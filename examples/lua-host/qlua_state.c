@@ -1,7 +1,7 @@
 /* qlua_state.c: the run, and every lua_State as a virtual thread of it.
  *
- * A state is bound to a handle at its first frame. It is mounted by lua_resume, or, where the
- * host calls into a state that was never resumed, by the first frame and until the last. */
+ * A state is bound to a handle at its first frame. lua_resume mounts it. A state that the host
+ * calls without resuming it is mounted from its first frame to its last. */
 #define LUA_CORE
 #include "lprefix.h"
 
@@ -14,7 +14,7 @@
 #include "qlua.h"
 
 #include "qlua_glue.h"
-#include "qprof/triggers.h"
+#include "qprof.h"
 
 int qlua_is_recording;
 qprof_thread *qlua_unbound;
@@ -25,13 +25,12 @@ int qlua_is_apart;
 int qlua_is_tracing;
 const uint32_t *qlua_changes;
 
-static qprof_thread
-    unbound;           /* open where nothing is known of a state but that the run records */
-static size_t n_bound; /* virtual thread ids given; atomic */
+static qprof_thread unbound; /* of states that are recorded, before their first frame */
+static size_t n_bound;       /* virtual thread ids given; atomic */
 
 static const unsigned tracing = QPROF_WANT_TRACE | QPROF_WANT_PARAMETERS;
 
-/* Open states, for frames that somebody else has to know of. */
+/* Open states, whose frames are counted as left when the process exits. */
 typedef struct open_state {
     lua_State *main;
     pthread_t thread; /* that opened it */
@@ -56,7 +55,7 @@ void qlua_states_visit(void (*visit)(lua_State *main_state, int is_joined), int 
     pthread_mutex_unlock(&open_lock);
 }
 
-/* exit() without lua_close(): the frames of this thread's states are left where they stand. */
+/* exit() without lua_close(): the frames of this thread's states are left where they are. */
 static void finish(void)
 {
     if (qlua_is_counting())
@@ -114,7 +113,7 @@ void qlua_choose_loop(void)
     qlua_loop = qlua_execute_gated;
 }
 
-void qlua_tell(lua_State *L)
+void qlua_report_calls(lua_State *L)
 {
     if (L->qth == NULL)
         L->qth = &unbound;
@@ -169,7 +168,7 @@ void qlua_end(lua_State *L)
         unmount(L);
 }
 
-void qlua_leave_told(lua_State *L, CallInfo *ci, int n_results)
+void qlua_leave_reported(lua_State *L, CallInfo *ci, int n_results)
 {
     if (!qlua_is_apart)
         qlua_exit(L, ci);
@@ -197,7 +196,7 @@ static __attribute__((noinline)) void call_c_gated(lua_State *L, CallInfo *ci, l
         qlua_call_c(L, ci, f);
 }
 
-/* What is polled comes first in these two: as few instructions as can be. */
+/* In these two the case of polling comes first: it needs the fewest instructions. */
 void qlua_call_c_apart(lua_State *L, CallInfo *ci, lua_CFunction f)
 {
     if (qlua_is_polling) {

@@ -1,7 +1,7 @@
-/* qlua_trace.c: both ends of a call, with lines and, where they are wanted, values: what a trace of
- * the Xbase++ kind asks for.
+/* qlua_trace.c: both ends of a call, with lines and, if wanted, values, for traces of the
+ * Xbase++ kind.
  *
- * Values are described without calling or allocating anything: metamethods are not asked. */
+ * Values are described without a call of a metamethod and without allocation. */
 #define LUA_CORE
 #include "lprefix.h"
 
@@ -12,13 +12,13 @@
 #include "ltm.h"
 #include "qlua_glue.h"
 
-#include "qprof/trace.h"
+#include "qprof.h"
 
 enum { VALUES_MAX = 16, VALUE_BYTES = 128 };
 
 int qlua_has_values;
 
-/* The current line of a frame; 0: it has none. */
+/* The current line of a frame; 0: none. */
 static int line_of(const CallInfo *ci)
 {
     if (!isLua(ci))
@@ -28,7 +28,7 @@ static int line_of(const CallInfo *ci)
     return line > 0 ? line : 0;
 }
 
-/* A string in quotes, its end left out where it is long. */
+/* A string in quotes; a long one is cut. */
 static void describe_string(const TValue *v, char *to)
 {
     size_t n = vslen(v), most = VALUE_BYTES - sizeof "\"...\"";
@@ -68,7 +68,7 @@ static const char *describe(const TValue *v, char *to)
     return type;
 }
 
-static void tell_parameters(const lua_State *L, StkId first, StkId end)
+static void trace_parameters(const lua_State *L, StkId first, StkId end)
 {
     char value[VALUE_BYTES];
     for (int i = 0; first + i < end && i < VALUES_MAX; i++) {
@@ -77,7 +77,7 @@ static void tell_parameters(const lua_State *L, StkId first, StkId end)
     }
 }
 
-static void tell_results(const lua_State *L, StkId first, int n)
+static void trace_results(const lua_State *L, StkId first, int n)
 {
     char value[VALUE_BYTES];
     for (int i = 0; i < n && i < VALUES_MAX; i++) {
@@ -92,18 +92,18 @@ void qlua_trace_entry(lua_State *L, CallInfo *ci, size_t method)
     if (ci->qid == 1)
         qlua_begin(L);
     if (qlua_has_values)
-        tell_parameters(L, ci->func + 1, L->top);
+        trace_parameters(L, ci->func + 1, L->top);
     qprof_trace_call_vt(method, line_of(ci->previous), L->qvt);
     qprof_entry(L->qth, method, ci->qid);
 }
 
-/* The function that called it is gone by now: only its own side tells that it ended. */
+/* The function that made the tail call has ended: report its exit, but not its return. */
 void qlua_trace_tail(lua_State *L, CallInfo *ci)
 {
     size_t method = qlua_frame_method(L, ci);
     qprof_exit(L->qth, ci->previous->qid);
     if (qlua_has_values)
-        tell_parameters(L, ci->func + 1, L->top);
+        trace_parameters(L, ci->func + 1, L->top);
     qprof_trace_call_vt(method, line_of(ci->previous), L->qvt);
     qprof_entry(L->qth, method, ci->qid);
 }
@@ -115,7 +115,7 @@ void qlua_trace_exit(lua_State *L, CallInfo *ci, StkId results, int n_results)
     if (isLua(ci))
         qprof_trace_line_vt(line_of(ci), L->qvt);
     if (qlua_has_values)
-        tell_results(L, results, n_results);
+        trace_results(L, results, n_results);
     qprof_exit(L->qth, caller->qid);
     qprof_trace_return_vt(method, line_of(caller), L->qvt);
     if (caller->qid == 0)

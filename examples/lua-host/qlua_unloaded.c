@@ -1,9 +1,9 @@
-/* qlua_unloaded.c: the files that code comes from: their texts, and -cover-unloaded: those that
- * the program could have loaded, and did not.
+/* qlua_unloaded.c: the texts of source files, and for -cover-unloaded the files that the
+ * program did not load, but could have.
  *
- * A file counts as loaded when its main chunk was entered. The others below the root are
- * compiled when the process ends, in a state that never runs them, and registered by the names
- * that they would have if they were required. */
+ * A file is loaded if its main chunk was entered. The others below the root are compiled when
+ * the process ends, in a state that never runs them, and registered with the names that
+ * `require` would give them. */
 #define LUA_CORE
 #define _GNU_SOURCE
 #include "lprefix.h"
@@ -42,8 +42,8 @@ static int is_loaded(const struct stat *s)
     return 0;
 }
 
-/* Under the lock. Without memory a file is taken for one that was not loaded: what it has is
- * registered already, by the same names. */
+/* Under the lock. Without memory a file counts as not loaded: its functions are already
+ * registered, with the same names. */
 static void add_loaded(const struct stat *s)
 {
     if (n_loaded == loaded_room) {
@@ -69,7 +69,7 @@ static void register_text(const char *path, size_t n_bytes)
     free(text);
 }
 
-/* In a state that never runs it. */
+/* Compile a file in a state that never runs it. */
 static int compiles_to(const char *path, const Proto *p)
 {
     lua_State *L = luaL_newstate();
@@ -98,15 +98,15 @@ void qlua_cover_loaded(const char *path, const Proto *p, int is_covered)
 
 /* ---- files that were not ----------------------------------------------------------------- */
 
-/* A file that was not loaded: where it lies, and how a program would have loaded it. */
+/* A file that was not loaded: its place, and how a program would have loaded it. */
 typedef struct {
     char real[PATH_MAX];
     char path[2 * PATH_MAX];      /* as require loads it, or from the current folder */
     char module[QLUA_NAME_BYTES]; /* "": require does not find it */
 } candidate;
 
-/* Does `template`, [n], of package.path lead to the file? Of several that do, the one with the
- * shortest name is what programs use: "a", not "a.init". */
+/* Whether `template`, [n], of package.path leads to the file. If several do, programs use the
+ * one that gives the shortest name: "a", not "a.init". */
 static void try_template(candidate *c, const char *template, size_t n)
 {
     const char *mark = memchr(template, '?', n);
@@ -166,7 +166,7 @@ static int is_lua(const struct dirent *entry)
     return n > 4 && strcmp(entry->d_name + n - 4, ".lua") == 0;
 }
 
-/* Hidden files and folders are none of the program's. */
+/* Hidden files and folders are not part of the program. */
 static int is_shown(const struct dirent *entry)
 {
     return entry->d_name[0] != '.';
@@ -200,7 +200,7 @@ void qlua_cover_unloaded(void)
 {
     if (!qprof_get_option("cover-unloaded"))
         return;
-    qlua_unbound = NULL; /* what compiles them is no part of the program */
+    qlua_unbound = NULL; /* compiling them is not part of the program */
     lua_State *L = luaL_newstate();
     if (L == NULL)
         return;

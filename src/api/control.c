@@ -1,25 +1,18 @@
-/* control.c: the life of a run, its options and its data, as exported. */
+/* control.c: the exported functions that begin, end, configure, save and diagnose a run. */
 #include <stdio.h>
 #include <string.h>
 
-#include "api/door.h"
-#include "record/config.h"
-#include "record/data.h"
-#include "record/rules.h"
-#include "record/stack.h"
-#include "record/trace.h"
-#include "record/trace_xbase.h"
-#include "record/watch.h"
+#include "api/guard.h"
+#include "record/control/control.h"
+#include "record/ring/ring.h"
+#include "record/stream/stream.h"
+#include "record/tree/tree.h"
+#include "record/trigger/trigger.h"
 
-static bool is_running(void)
-{
-    return qp_state() == QP_STATE_RUNNING;
-}
+/* ---- begin and end ----------------------------------------------------------------------- */
 
-/* ---- life ---------------------------------------------------------------------------------- */
-
-/* A callback of an event, or a signal handler that interrupted a control call. @param here  frame
- * of the exported function */
+/* Whether a callback of an event, or a signal handler that interrupted a control function,
+ * calls. @param here frame of the exported function */
 static bool is_nested(const void *here)
 {
     return qp_here.in_control || qp_thread_callbacks(here);
@@ -30,19 +23,19 @@ static int initialize(const qprof_InitInfo *info, const void *here)
     qp_parse_error error = {0, ""};
     int host_errno = errno, code;
     if (!info)
-        return qp_door_refuse(QPROF_E_ARG, "qprof_initialize_ex: the structure is NULL");
+        return qp_guard_refuse(QPROF_E_ARG, "qprof_initialize_ex: the structure is NULL");
     if (info->version != 0)
-        return qp_door_refuse(QPROF_E_VERSION, "qprof_initialize_ex: only version 0 is known");
+        return qp_guard_refuse(QPROF_E_VERSION, "qprof_initialize_ex: only version 0 is known");
     if (is_nested(here))
-        return qp_door_refuse(QPROF_E_STATE, "qprof_initialize: inside another call");
+        return qp_guard_refuse(QPROF_E_STATE, "qprof_initialize: inside another call");
     qp_control_lock();
-    code = qp_session_begin(info, &error);
+    code = qp_recorder_begin(info, &error);
     qp_control_unlock();
     if (code && !error.message[0])
         snprintf(error.message, sizeof error.message, "qprof_initialize: %s",
                  qprof_strerror(code));
     errno = host_errno;
-    return code ? qp_door_refuse(code, error.message) : 0;
+    return code ? qp_guard_refuse(code, error.message) : 0;
 }
 
 int qprof_initialize_ex(qprof_InitInfo *info)
@@ -59,16 +52,16 @@ int qprof_initialize(const char *initial_options, void (*callback)(qprof_MethodI
 static void shut_down(bool is_virtual_call, const void *here)
 {
     int host_errno = errno;
-    if (!is_running()) {
+    if (!qp_is_running()) {
         errno = host_errno;
         return;
     }
     if (is_nested(here)) {
-        qp_door_refuse(QPROF_E_STATE, "qprof_shutdown: inside another call");
+        qp_guard_refuse(QPROF_E_STATE, "qprof_shutdown: inside another call");
     } else {
-        if (is_virtual_call != qp_run.is_virtual)
-            qp_count(&qp_run.space, QP_D_wrong_mode);
-        qp_session_end(false);
+        if (is_virtual_call != qp_recorder.is_virtual)
+            qp_count(&qp_recorder.space, QP_D_wrong_mode);
+        qp_recorder_end(false);
     }
     errno = host_errno;
 }
@@ -86,28 +79,28 @@ void qprof_shutdown_vt(VthreadID vt)
 
 unsigned qprof_wants(void)
 {
-    if (!is_running())
+    if (!qp_is_running())
         return 0;
     unsigned wants = QPROF_WANT_CALLS;
-    uint32_t collect = qp_run_head()->collect;
+    uint32_t collect = qp_recorder_head()->collect;
     bool is_coverage = (collect & ~QP_COLLECT_ONCE) == QP_COLLECT_COVERAGE;
-    if (qp_run.is_gated)
+    if (qp_recorder.is_gated)
         wants |= QPROF_WANT_GATE;
     else if (is_coverage)
         wants |= QPROF_WANT_ALONE;
     wants |= collect & QP_COLLECT_COVERAGE ? QPROF_WANT_COVERAGE : 0;
     wants |= collect & QP_COLLECT_SAMPLES ? QPROF_WANT_SAMPLES : 0;
     wants |= collect & QP_COLLECT_STACK ? QPROF_WANT_SHADOW : 0;
-    if (qp_load(&qp_run.hooks) & QPROF_HOOK_STACK)
+    if (qp_load(&qp_recorder.hooks) & QPROF_HOOK_STACK)
         return wants | QPROF_WANT_STACK;
-    if (qp_run_head()->grain != QP_GRAIN_FUNCTION) {
+    if (qp_recorder_head()->grain != QP_GRAIN_FUNCTION) {
         wants |= QPROF_WANT_LINES | QPROF_WANT_BLOCKS;
-        if (qp_run_head()->time_mode == QP_TIME_EXACT)
+        if (qp_recorder_head()->time_mode == QP_TIME_EXACT)
             wants |= QPROF_WANT_BLOCK_TIME;
     }
-    if (qp_run_head()->clock_kind == QP_CLOCK_COUNTS)
+    if (qp_recorder_head()->clock_kind == QP_CLOCK_COUNTS)
         wants |= QPROF_WANT_COUNTS;
-    if (!QP_PRODUCT_IS_COVERAGE && qp_trace_users() && qp_rules_want_values())
+    if (!QP_PRODUCT_IS_COVERAGE && qp_trace_users() && qp_load(&qp_triggers.want_values))
         wants |= QPROF_WANT_PARAMETERS;
     return QP_PRODUCT_IS_COVERAGE ? wants : wants | qp_trace_xbase_wants();
 }
@@ -117,181 +110,179 @@ const uint32_t *qprof_changes(void)
     return qp_changes;
 }
 
-/* ---- options ------------------------------------------------------------------------------- */
+/* ---- options ----------------------------------------------------------------------------- */
 
 void *qprof_get_option(const char *name)
 {
-    if (!name || !is_running())
+    if (!name || !qp_is_running())
         return NULL;
     qp_option which = qp_option_find(name, strlen(name));
     if (which == QP_N_OPTIONS)
         return NULL;
     qp_option_kind kind = qp_option_table[which].kind;
     if (kind == QP_OPTION_TEXT || kind == QP_OPTION_WORD || kind == QP_OPTION_SET)
-        return (void *)(uintptr_t)qp_option_text(&qp_run.options, which);
-    return (void *)(uintptr_t)qp_run.options.number[which];
+        return (void *)(uintptr_t)qp_option_text(&qp_recorder.options, which);
+    return (void *)(uintptr_t)qp_recorder.options.number[which];
 }
 
-static int configure(int (*apply)(const char *, qp_parse_error *), const char *argument)
+/* What follows every configuration. @return code */
+static int configured(int code, const qp_parse_error *error)
 {
-    qp_parse_error error = {0, ""};
-    int host_errno = errno, code;
-    if (!argument)
-        return qp_door_refuse(QPROF_E_ARG, "the configuration is NULL");
-    if (!is_running())
-        return qp_door_refuse(QPROF_E_STATE, "a configuration needs a run");
-    if (!qp_control_lock())
-        return qp_door_refuse(QPROF_E_STATE, "inside another call");
-    code = apply(argument, &error);
+    if (qp_event_triggers.has_deferred)
+        qp_worker_start();
     if (code)
-        qp_session_log("%s", error.message);
-    qp_control_unlock();
-    errno = host_errno;
-    return code ? qp_door_refuse(code, error.message) : 0;
+        qp_recorder_log("%s", error->message);
+    return code;
 }
 
 static int add_file(const char *file, qp_parse_error *error)
 {
-    return qp_config_file(file, false, error);
+    return configured(qp_config_file(file, false, error), error);
+}
+
+static int add_line(const char *text, qp_parse_error *error)
+{
+    return configured(qp_config_words(text, error), error);
 }
 
 int qprof_load_config(const char *file)
 {
-    return configure(add_file, file);
+    return file ? qp_guard_control("qprof_load_config", add_file, file)
+                : qp_guard_refuse(QPROF_E_ARG, "qprof_load_config: no file");
 }
 
 int qprof_config_line(const char *text)
 {
-    return configure(qp_config_words, text);
+    return text ? qp_guard_control("qprof_config_line", add_line, text)
+                : qp_guard_refuse(QPROF_E_ARG, "qprof_config_line: no text");
 }
 
 void qprof_set_clock(uint64_t (*now)(void))
 {
-    if (is_running())
-        qp_door_refuse(QPROF_E_STATE, "qprof_set_clock: before qprof_initialize");
+    if (qp_is_running())
+        qp_guard_refuse(QPROF_E_STATE, "qprof_set_clock: before qprof_initialize");
     else
-        qp_session_set_clock(now);
+        qp_recorder_set_clock(now);
 }
 
-/* ---- data ---------------------------------------------------------------------------------- */
+/* ---- data -------------------------------------------------------------------------------- */
 
 int qprof_is_running(void)
 {
-    return is_running();
+    return qp_is_running();
 }
 
 int qprof_is_recording(void)
 {
-    return is_running() && qp_data_is_recording();
+    return qp_is_running() && qp_data_is_recording();
 }
 
-/* Under the lock, with errno kept. */
-static int with_data(bool (*change)(const char *, const char *), const char *a, const char *b)
+/* @return what change() returned, 1 or 0; 0 if it is not possible now */
+static int with_data(const char *function, bool (*change)(const char *), const char *text)
 {
-    int host_errno = errno, result = 0;
-    if (!is_running()) {
-        qp_door_refuse(QPROF_E_STATE, "not running");
-    } else if (!qp_control_lock()) {
-        qp_door_refuse(QPROF_E_STATE, "inside another call");
-    } else {
-        result = is_running() && change(a, b);
-        qp_control_unlock();
-        qp_watch_settle();
-    }
+    if (qp_guard_begin(function))
+        return 0;
+    bool result = change(text);
+    qp_guard_end(0, "");
+    int host_errno = errno;
+    qp_event_triggers_settle();
     errno = host_errno;
     return result;
 }
 
-static bool start(const char *a, const char *b)
+static bool start(const char *unused)
 {
-    (void)a, (void)b;
+    (void)unused;
     return qp_data_start();
 }
 
-static bool stop(const char *a, const char *b)
+static bool stop(const char *unused)
 {
-    (void)a, (void)b;
+    (void)unused;
     return qp_data_stop();
 }
 
-static bool disable(const char *a, const char *b)
+static bool disable(const char *unused)
 {
-    (void)a, (void)b;
+    (void)unused;
     qp_data_disable();
     return true;
 }
 
-static bool clear(const char *a, const char *b)
+static bool clear(const char *unused)
 {
-    (void)a, (void)b;
+    (void)unused;
     qp_data_clear();
     return true;
 }
 
-static bool new_phase(const char *label, const char *unused)
+static bool save(const char *name)
 {
-    (void)unused;
+    return qp_data_save(name, NULL);
+}
+
+static bool new_phase(const char *label)
+{
     bool is_written = qp_data_save(NULL, label);
     if (is_written)
         qp_data_clear();
     return is_written;
 }
 
-static bool annotate(const char *text, const char *unused)
+static bool annotate(const char *text)
 {
-    (void)unused;
-    return qp_session_note(QP_NOTE_ANNOTATION, text);
+    return qp_recorder_note(QP_NOTE_ANNOTATION, text);
 }
 
 int qprof_start_recording(void)
 {
-    return with_data(start, NULL, NULL);
+    return with_data("qprof_start_recording", start, NULL);
 }
 
 int qprof_stop_recording(void)
 {
-    return with_data(stop, NULL, NULL);
+    return with_data("qprof_stop_recording", stop, NULL);
 }
 
 int qprof_disable_recording(void)
 {
-    return with_data(disable, NULL, NULL);
+    return with_data("qprof_disable_recording", disable, NULL);
 }
 
 int qprof_clear_data(void)
 {
-    return with_data(clear, NULL, NULL);
+    return with_data("qprof_clear_data", clear, NULL);
 }
 
 int qprof_save_data(void)
 {
-    return with_data(qp_data_save, NULL, NULL);
+    return with_data("qprof_save_data", save, NULL);
 }
 
 int qprof_save_data_to_file(const char *name)
 {
     if (name && name[0])
-        return with_data(qp_data_save, name, NULL);
-    qp_door_refuse(QPROF_E_ARG, "qprof_save_data_to_file: no name");
+        return with_data("qprof_save_data_to_file", save, name);
+    qp_guard_refuse(QPROF_E_ARG, "qprof_save_data_to_file: no name");
     return 0;
 }
 
 int qprof_new_phase(const char *label)
 {
-    return QP_PRODUCT_IS_COVERAGE ? 0 : with_data(new_phase, label, NULL);
+    return QP_PRODUCT_IS_COVERAGE ? 0 : with_data("qprof_new_phase", new_phase, label);
 }
 
 int qprof_add_annotation(const char *text)
 {
-    if (!text || !is_running())
+    if (!text || !qp_is_running())
         return 0;
-    if (text[0] && !with_data(annotate, text, NULL))
+    if (text[0] && !with_data("qprof_add_annotation", annotate, text))
         return 0;
     size_t n = strlen(text);
     return n > INT32_MAX ? INT32_MAX : (int)n;
 }
 
-/* ---- diagnostics --------------------------------------------------------------------------- */
+/* ---- diagnostics ------------------------------------------------------------------------- */
 
 typedef enum { UNWOUND, DESTROYED_LIVE, STILL_LIVE, DROPPED, N_TERMS } term;
 
@@ -303,7 +294,7 @@ static const char *const term_names[N_TERMS] = {
 
 static bool has_figures(void)
 {
-    return qp_state() == QP_STATE_RUNNING || qp_state() == QP_STATE_CLOSED;
+    return qp_is_running() || qp_state() == QP_STATE_CLOSED;
 }
 
 static uint64_t frames_of(const qprof_thread *th, const qp_thread_record *r)
@@ -334,7 +325,7 @@ uint64_t qprof_diagnostic(const char *name)
         return 0;
     for (unsigned i = 0; i < QP_D_COUNT; i++)
         if (strcmp(name, qp_diagnostic_names[i]) == 0)
-            return qp_load(&qp_run_head()->diagnostics[i]);
+            return qp_load(&qp_recorder_head()->diagnostics[i]);
     for (unsigned i = 0; i < N_TERMS; i++)
         if (strcmp(name, term_names[i]) == 0)
             return sum_term((term)i);
@@ -349,7 +340,7 @@ size_t qprof_diagnostics(qprof_Diagnostic *out, size_t n_max)
     for (unsigned i = 0; i < QP_D_COUNT + N_TERMS; i++) {
         bool is_term = i >= QP_D_COUNT;
         uint64_t count = is_term ? sum_term((term)(i - QP_D_COUNT))
-                                 : qp_load(&qp_run_head()->diagnostics[i]);
+                                 : qp_load(&qp_recorder_head()->diagnostics[i]);
         if (count && n < n_max && out)
             out[n] = (qprof_Diagnostic){
                 is_term ? term_names[i - QP_D_COUNT] : qp_diagnostic_names[i], count};
@@ -375,5 +366,5 @@ const char *qprof_version(void)
 
 const char *qprof_live_file(void)
 {
-    return is_running() ? qp_run.space.map.path : "";
+    return qp_is_running() ? qp_recorder.space.map.path : "";
 }

@@ -1,14 +1,14 @@
-/* cprof.c: the call that libcprof alone has. */
+/* cprof.c: the function that only libcprof has. */
 #include "format/product.h"
 
 #if QP_PRODUCT_IS_COVERAGE
 #include <stdio.h>
 
-#include "api/door.h"
-#include "record/live_summary.h"
+#include "api/guard.h"
+#include "record/report/report.h"
 
-/* cprof.h cannot be included: in here its names are those of qprof.h, renamed. */
-QPROF_API int cprof_live_summary(FILE *file);
+/* Not from cprof.h: here its names are those of qprof.h, renamed. */
+QPROF_FN(int) cprof_live_summary(FILE *file);
 
 int cprof_live_summary(FILE *file)
 {
@@ -16,16 +16,11 @@ int cprof_live_summary(FILE *file)
     int fd = file && fflush(file) == 0 ? fileno(file) : -1;
     errno = host_errno;
     if (fd < 0)
-        return qp_door_refuse(QPROF_E_ARG,
-                              "cprof_live_summary: the stream is none, or not a file");
-    if (qp_state() != QP_STATE_RUNNING)
-        return qp_door_refuse(QPROF_E_STATE, "cprof_live_summary: not running");
-    if (!qp_control_lock())
-        return qp_door_refuse(QPROF_E_STATE, "cprof_live_summary: inside another call");
-    if (qp_state() == QP_STATE_RUNNING)
-        qp_live_summary_print(fd);
-    qp_control_unlock();
-    errno = host_errno;
-    return 0;
+        return qp_guard_refuse(QPROF_E_ARG, "cprof_live_summary: no stream, or not of a file");
+    int code = qp_guard_begin("cprof_live_summary");
+    if (code)
+        return code;
+    qp_live_summary_print(fd);
+    return qp_guard_end(0, "");
 }
 #endif

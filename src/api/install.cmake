@@ -1,5 +1,5 @@
-# What an installation holds, and how another build finds it: pkg-config qprof or cprof,
-# find_package(qprof).
+# Installs the libraries, headers, tool and documentation. Other builds find them with pkg-config
+# qprof or cprof, or with find_package(qprof).
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/qprof)
 set(install_dir ${PROJECT_BINARY_DIR}/install)
@@ -24,7 +24,7 @@ write_basic_package_version_file(${install_dir}/qprof-config-version.cmake
 install(FILES ${install_dir}/qprof-config.cmake ${install_dir}/qprof-config-version.cmake
         DESTINATION ${package_dir})
 
-# The prefix is where the .pc file lies, so that an installed tree may be moved.
+# The prefix is relative to the .pc file, so that an installed tree can be moved.
 file(RELATIVE_PATH pc_to_prefix ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 foreach(library qprof cprof)
   configure_file(${PROJECT_SOURCE_DIR}/src/api/library.pc.in ${install_dir}/${library}.pc @ONLY)

@@ -1,37 +1,37 @@
 # libqprof and libcprof: one engine, compiled twice, see src/format/product.h.
 #
-# The recorder's objects and what they need of the common rooms are linked into one object, whose
-# hidden symbols become local: nothing of ours can meet a name of the host's or of the other
-# library. The shared library and the archive both hold that object.
+# The recorder's objects, and those of the common rooms that they need, are linked into one object.
+# Its hidden symbols become local, so no name of it can conflict with a name of the host or of the
+# other library. The shared library and the archive both contain that object.
 #
-# libcprof is compiled with every call renamed, qprof_x to cprof_x, so that it never calls itself
-# by a name that the other library has, too. The names qprof_x are weak aliases there: in a program
-# that links both libraries statically they are libqprof's.
+# libcprof is compiled with every function renamed, qprof_x to cprof_x, so that it never calls
+# itself by a name that libqprof also has. The names qprof_x are weak aliases there: in a program
+# that links both libraries statically they are those of libqprof.
 
-# The calls of the headers: this list, and no second one, is what libcprof renames.
-set(headers qprof.h qprof/inline.h qprof/triggers.h qprof/events.h qprof/trace.h)
+# The functions that the headers declare with QPROF_FN: libcprof renames all of them.
+set(headers qprof.h qprof/inline.h qprof/sampling.h qprof/triggers.h qprof/events.h qprof/trace.h)
 list(TRANSFORM headers PREPEND ${PROJECT_SOURCE_DIR}/include/)
 set(declarations "")
 foreach(header IN LISTS headers)
   file(READ ${header} text)
   string(APPEND declarations "${text}")
 endforeach()
-string(REGEX MATCHALL "_EXT_REF qprof_[a-z_]+\\(" calls "${declarations}")
-string(REGEX MATCHALL "void qprof_cold_[a-z_]+\\(" cold_calls "${declarations}")
-list(TRANSFORM calls REPLACE "^.* qprof_(.*)\\($" "\\1")
-list(TRANSFORM cold_calls REPLACE "^.* qprof_(.*)\\($" "\\1")
+string(REGEX MATCHALL "QPROF_FN\\([^)]*\\)[ \n]qprof_[a-z_]+" calls "${declarations}")
+list(TRANSFORM calls REPLACE "^.*[ \n]qprof_" "")
+set(cold_calls ${calls}) # of the inline path
+list(FILTER cold_calls INCLUDE REGEX "^cold_")
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${headers})
 
 set(made_dir ${PROJECT_BINARY_DIR}/made)
 set(renames "/* made by src/api/libraries.cmake */\n")
 set(aliases "")
 set(bindings "")
-foreach(call IN LISTS calls cold_calls)
+foreach(call IN LISTS calls)
   string(APPEND renames "#define qprof_${call} cprof_${call}\n")
   list(APPEND aliases -Wl,--defsym=qprof_${call}=cprof_${call})
   list(APPEND bindings --weaken-symbol=qprof_${call})
 endforeach()
-foreach(call IN LISTS cold_calls) # of the inline path, which cprof_ handles have not
+foreach(call IN LISTS cold_calls) # a handle of cprof_thread_handle() has no inline path
   list(APPEND bindings --localize-symbol=cprof_${call})
 endforeach()
 file(CONFIGURE OUTPUT ${made_dir}/cprof_renames.h CONTENT "${renames}" @ONLY)
@@ -44,7 +44,7 @@ function(qprof_library NAME RECORDER GROUND LINK_WORDS OBJCOPY_WORDS)
   set(whole ${CMAKE_CURRENT_BINARY_DIR}/${NAME}_whole.o)
   set(object ${CMAKE_CURRENT_BINARY_DIR}/${NAME}_engine.o)
   separate_arguments(flags UNIX_COMMAND "${CMAKE_C_FLAGS}")
-  # groups are sections that objects share by name: ours must not be taken for those of others
+  # section groups are shared by name: a group of the host must not replace one of the library
   set(partial_words -Wl,--gc-sections -Wl,--gc-keep-exported -Wl,--force-group-allocation)
   add_custom_command(OUTPUT ${object}
     COMMAND ${CMAKE_C_COMPILER} ${flags} -r -nostdlib ${partial_words} ${LINK_WORDS} -o ${whole}
@@ -70,21 +70,21 @@ function(qprof_library NAME RECORDER GROUND LINK_WORDS OBJCOPY_WORDS)
 
   set(version_script ${PROJECT_SOURCE_DIR}/src/api/lib${NAME}.map)
   set_target_properties(${NAME}_shared PROPERTIES LINK_DEPENDS ${version_script})
-  # nodelete: threads and exit handlers may still run our code after a dlclose
-  # noseparate-code: three pages less
-  # symbolic: a call of our own stays in the library, whoever else has the name
+  # nodelete: threads and exit handlers may run the library's code after dlclose()
+  # noseparate-code: saves three pages
+  # symbolic: the library calls its own functions, even if another object has the same name
   target_link_options(${NAME}_shared PRIVATE -Wl,--version-script=${version_script}
                       -Wl,-z,nodelete,-z,now,-z,relro,-z,noseparate-code -Wl,--gc-sections -Wl,--as-needed
                       -Wl,-Bsymbolic-functions)
   if(NOT QPROF_SANITIZE)
     target_link_options(${NAME}_shared PRIVATE -Wl,-z,defs)
   endif()
+  set_target_properties(${NAME}_shared PROPERTIES EXPORT_NAME ${NAME})
+  add_library(qprof::${NAME} ALIAS ${NAME}_shared)
 endfunction()
 
 qprof_library(qprof qprof_recorder qprof_ground "" "")
-set_target_properties(qprof_shared PROPERTIES EXPORT_NAME qprof)
 set_target_properties(qprof_static PROPERTIES EXPORT_NAME static)
-add_library(qprof::qprof ALIAS qprof_shared)
 add_library(qprof::static ALIAS qprof_static)
 
 qprof_room_objects(cprof_ground base format code config cover xbase)
@@ -94,7 +94,4 @@ foreach(objects cprof_ground cprof_recorder)
   target_compile_options(${objects} PRIVATE -include ${made_dir}/cprof_renames.h)
 endforeach()
 qprof_library(cprof cprof_recorder cprof_ground "${aliases}" "${bindings}")
-set_target_properties(cprof_shared PROPERTIES EXPORT_NAME cprof)
-set_target_properties(cprof_static PROPERTIES EXPORT_NAME cprof_static)
-add_library(qprof::cprof ALIAS cprof_shared)
 add_library(qprof::cprof_static ALIAS cprof_static)

@@ -1,48 +1,32 @@
-/* pc.c: PC sampling, as exported. Of libcprof: pc_none.c. */
+/* pc.c: the exported functions of PC sampling. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "api/door.h"
-#include "base/pages.h"
-#include "record/config.h"
-#include "record/pc.h"
-#include "record/pc_charge.h"
-#include "record/sampler.h"
-#include "record/samples.h"
-#include "record/stack.h"
-#include "record/summary.h"
-#include "record/tree.h"
+#include "api/guard.h"
+#include "base/os/pages.h"
+#include "record/control/control.h"
+#include "record/report/report.h"
+#include "record/sample/sample.h"
+#include "record/tree/tree.h"
 
-#if !QP_PRODUCT_IS_COVERAGE
-
-/* @return 0: the call may go on; the control lock is held */
-static int begin_control(const char *call, bool is_possible)
+/* In libcprof the functions exist, as hosts may look up any name, and do nothing. */
+static int unsupported(void)
 {
-    char text[80];
-    snprintf(text, sizeof text, "%s: not running, or no PC command is in force", call);
-    if (!is_possible)
-        return qp_door_refuse(QPROF_E_STATE, text);
-    snprintf(text, sizeof text, "%s: inside another call", call);
-    return qp_control_lock() ? 0 : qp_door_refuse(QPROF_E_STATE, text);
-}
-
-static bool is_running(void)
-{
-    return qp_state() == QP_STATE_RUNNING;
+    return qp_guard_refuse(QPROF_E_UNSUPPORTED, "libcprof does not sample");
 }
 
 unsigned qprof_pc_supported(void)
 {
-    return QPROF_PC_VIRTUAL | QPROF_PC_REAL | QPROF_PC_DEEP;
+    return QP_PRODUCT_IS_COVERAGE ? 0 : QPROF_PC_VIRTUAL | QPROF_PC_REAL | QPROF_PC_DEEP;
 }
 
-/* ---- the command --------------------------------------------------------------------------- */
+/* ---- the command ------------------------------------------------------------------------- */
 
 static int apply_command(const char *text, qp_parse_error *error)
 {
     qp_pc_command command;
-    if (qp_load(&qp_run.has_entries)) {
+    if (qp_load(&qp_recorder.has_entries)) {
         snprintf(error->message, sizeof error->message,
                  "qprof_pc_command: only before the first entry");
         return QPROF_E_STATE;
@@ -57,46 +41,46 @@ static int apply_command(const char *text, qp_parse_error *error)
 int qprof_pc_command(const char *text, int *error_column)
 {
     qp_parse_error error = {0, ""};
-    int host_errno = errno;
     if (error_column)
         *error_column = 0;
+    if (QP_PRODUCT_IS_COVERAGE)
+        return unsupported();
     if (!text)
-        return qp_door_refuse(QPROF_E_ARG, "qprof_pc_command: no text");
-    int code = begin_control("qprof_pc_command", is_running());
+        return qp_guard_refuse(QPROF_E_ARG, "qprof_pc_command: no text");
+    int code = qp_guard_begin("qprof_pc_command");
     if (code)
         return code;
     code = apply_command(text, &error);
-    qp_control_unlock();
-    errno = host_errno;
     if (code && error_column)
         *error_column = (int)error.column;
-    return code ? qp_door_refuse(code, error.message) : 0;
+    return qp_guard_end(code, error.message);
 }
 
 int qprof_pc_off(void)
 {
-    int host_errno = errno;
-    int code = begin_control("qprof_pc_off", is_running() && qp_run.is_pc_on);
+    if (QP_PRODUCT_IS_COVERAGE)
+        return unsupported();
+    int code = qp_guard_begin("qprof_pc_off");
     if (code)
         return code;
+    if (!qp_recorder.is_pc_on)
+        return qp_guard_end(QPROF_E_STATE, "qprof_pc_off: no PC command is in force");
     qp_sampler_stop();
-    qp_run.is_pc_on = false;
-    qp_sampler_start(); /* -time=sampled goes on */
-    qp_control_unlock();
-    errno = host_errno;
-    return 0;
+    qp_recorder.is_pc_on = false;
+    qp_sampler_start(); /* -time=sampled continues */
+    return qp_guard_end(0, "");
 }
 
-/* ---- interrupts ---------------------------------------------------------------------------- */
+/* ---- samples ----------------------------------------------------------------------------- */
 
 int qprof_pc_sample(unsigned n)
 {
     if (QP_PRODUCT_IS_COVERAGE)
-        return qp_door_refuse(QPROF_E_UNSUPPORTED, "qprof_pc_sample: libcprof does not sample");
-    if (!is_running() || !qp_run.is_pc_on)
-        return qp_door_refuse(QPROF_E_STATE, "qprof_pc_sample: no PC command is in force");
+        return unsupported();
+    if (!qp_is_running() || !qp_recorder.is_pc_on)
+        return qp_guard_refuse(QPROF_E_STATE, "qprof_pc_sample: no PC command is in force");
     int host_errno = errno;
-    qprof_thread *th = qp_door_last();
+    qprof_thread *th = qp_guard_last();
     qprof_frame *top = th ? qp_event_begin(th) : NULL;
     if (top) {
         qp_samples_add(th, top, n);
@@ -104,12 +88,12 @@ int qprof_pc_sample(unsigned n)
     }
     if (th)
         qp_thread_drop();
-    qp_watch_settle();
+    qp_event_triggers_settle();
     errno = host_errno;
     return 0;
 }
 
-/* Is it a call path of this thread? Whatever a host hands in. */
+/* Whether a number that a host gave is a call path of this thread. */
 static bool is_path(qprof_thread *th, uint32_t path)
 {
     return path && qp_tree_holds(th, path);
@@ -117,6 +101,8 @@ static bool is_path(qprof_thread *th, uint32_t path)
 
 uint32_t qprof_path(qprof_thread *th, uint32_t path, qprof_MethodID method)
 {
+    if (QP_PRODUCT_IS_COVERAGE)
+        return 0;
     int host_errno = errno;
     qprof_frame *top = qp_event_look(th);
     qp_cell found = 0;
@@ -131,6 +117,8 @@ uint32_t qprof_path(qprof_thread *th, uint32_t path, qprof_MethodID method)
 
 void qprof_sample_path(qprof_thread *th, uint32_t path)
 {
+    if (QP_PRODUCT_IS_COVERAGE)
+        return;
     int host_errno = errno;
     qprof_frame *top = qp_event_look(th);
     if (top) {
@@ -140,7 +128,8 @@ void qprof_sample_path(qprof_thread *th, uint32_t path)
     errno = host_errno;
 }
 
-/* What waits happened on this side of the border of a critical section. */
+/* Credit the samples that wait: they were taken on this side of the border of a critical
+ * section. */
 static void settle_here(void)
 {
     qprof_thread *th = qp_thread_current();
@@ -150,15 +139,17 @@ static void settle_here(void)
     if (!top)
         return;
     bool walks_itself = (QPROF_LOAD(th->gate) & QPROF_HOOK_STACK) && !qp_stack_depth(th, top);
-    if (!walks_itself) /* else only the host knows where it stands */
+    if (!walks_itself) /* else only the host knows its stack */
         qp_samples_take(th, top, 0);
     qp_event_end(th, top);
 }
 
 static void change_critical(int by)
 {
+    if (QP_PRODUCT_IS_COVERAGE)
+        return;
     int host_errno = errno;
-    qp_carrier_slot *slot = qp_carrier_here();
+    qp_os_thread_slot *slot = qp_os_thread_here();
     if (slot && (by > 0 || slot->n_critical)) {
         uint32_t n = slot->n_critical + (uint32_t)by;
         if (!n || !slot->n_critical)
@@ -178,9 +169,18 @@ void qprof_pc_leave_critical(void)
     change_critical(-1);
 }
 
-/* ---- figures ------------------------------------------------------------------------------- */
+/* ---- figures ----------------------------------------------------------------------------- */
 
-static void add_totals(void *to, const qp_pc_charge *c)
+/* As qp_guard_begin(), of a run that had a PC command. */
+static int begin_figures(const char *function)
+{
+    int code = qp_guard_begin(function);
+    if (!code && !qp_recorder_head()->pc_period)
+        code = qp_guard_end(QPROF_E_STATE, "no PC command was given");
+    return code;
+}
+
+static void add_totals(void *to, const qp_pc_attribution *c)
 {
     qprof_PcTotals *t = to;
     t->occurred += c->n;
@@ -191,13 +191,14 @@ static void add_totals(void *to, const qp_pc_charge *c)
 
 int qprof_pc_totals(qprof_PcTotals *totals)
 {
-    const qp_head *h = qp_run_head();
-    int host_errno = errno;
+    if (QP_PRODUCT_IS_COVERAGE)
+        return unsupported();
     if (!totals)
-        return qp_door_refuse(QPROF_E_ARG, "qprof_pc_totals: no place for them");
-    int code = begin_control("qprof_pc_totals", is_running() && h->pc_period);
+        return qp_guard_refuse(QPROF_E_ARG, "qprof_pc_totals: totals is NULL");
+    int code = begin_figures("qprof_pc_totals");
     if (code)
         return code;
+    const qp_head *h = qp_recorder_head();
     uint64_t n_passes = qp_load(&h->n_passes);
     qprof_PcTotals t = {.kind = (int)h->pc_kind,
                         .critical = qp_load(&h->n_critical),
@@ -205,15 +206,12 @@ int qprof_pc_totals(qprof_PcTotals *totals)
     t.measured = n_passes && h->sample_period == h->pc_period
                      ? (unsigned long)(qp_load(&h->sample_ns) / n_passes / 1000)
                      : 0;
-    bool is_read = qp_pc_each(add_totals, &t);
-    qp_control_unlock();
-    errno = host_errno;
-    if (!is_read)
-        return qp_door_refuse(QPROF_E_MEMORY, "qprof_pc_totals: out of memory");
-    t.occurred += t.critical; /* whatever the pattern */
+    if (!qp_pc_each(add_totals, &t))
+        return qp_guard_end(QPROF_E_MEMORY, "qprof_pc_totals: out of memory");
+    t.occurred += t.critical; /* with every pattern */
     t.counted += t.critical;
     *totals = t;
-    return 0;
+    return qp_guard_end(0, "");
 }
 
 typedef struct {
@@ -221,7 +219,7 @@ typedef struct {
     uint64_t shallow, deep;
 } procedure;
 
-static void add_procedure(void *to, const qp_pc_charge *c)
+static void add_procedure(void *to, const qp_pc_attribution *c)
 {
     procedure *p = to;
     if (!c->is_counted)
@@ -237,24 +235,21 @@ static void add_procedure(void *to, const qp_pc_charge *c)
 
 int qprof_pc_procedure(qprof_MethodID id, uint64_t *shallow, uint64_t *deep)
 {
-    int host_errno = errno;
-    int code = begin_control("qprof_pc_procedure", is_running() && qp_run_head()->pc_period);
+    if (QP_PRODUCT_IS_COVERAGE)
+        return unsupported();
+    int code = begin_figures("qprof_pc_procedure");
     if (code)
         return code;
-    procedure p = {.method = qp_methods_find(&qp_run.methods, id)};
-    bool is_known = p.method && qp_pc_is_procedure(p.method);
-    bool is_read = is_known && qp_pc_each(add_procedure, &p);
-    qp_control_unlock();
-    errno = host_errno;
-    if (!is_known)
-        return qp_door_refuse(QPROF_E_NOTFOUND, "qprof_pc_procedure: unknown method");
-    if (!is_read)
-        return qp_door_refuse(QPROF_E_MEMORY, "qprof_pc_procedure: out of memory");
+    procedure p = {.method = qp_methods_find(&qp_recorder.methods, id)};
+    if (!p.method || !qp_pc_is_procedure(p.method))
+        return qp_guard_end(QPROF_E_NOTFOUND, "qprof_pc_procedure: unknown method");
+    if (!qp_pc_each(add_procedure, &p))
+        return qp_guard_end(QPROF_E_MEMORY, "qprof_pc_procedure: out of memory");
     if (shallow)
         *shallow = p.shallow;
     if (deep)
         *deep = p.deep;
-    return 0;
+    return qp_guard_end(0, "");
 }
 
 static bool is_word(const char *where, const char *const *words)
@@ -265,12 +260,12 @@ static bool is_word(const char *where, const char *const *words)
     return false;
 }
 
-/* Where the report goes. @return -1: it cannot be had */
+/* The descriptor of the report. @return -1: the file cannot be opened */
 static int open_report(const char *file)
 {
     static const char *const on_stderr[] = {"stderr", "yes", "", NULL};
     static const char *const nowhere[] = {"none", "no", NULL};
-    const char *where = file ? file : qp_option_text(&qp_run.options, QP_OPT_summary);
+    const char *where = file ? file : qp_option_text(&qp_recorder.options, QP_OPT_summary);
     if (file ? strcmp(file, "-") == 0 : is_word(where, nowhere))
         return 1;
     return !file && is_word(where, on_stderr) ? 2 : qp_summary_open(where);
@@ -278,23 +273,20 @@ static int open_report(const char *file)
 
 int qprof_pc_list(const char *file)
 {
-    int host_errno = errno;
-    int code = begin_control("qprof_pc_list", is_running() && qp_run_head()->pc_period);
+    if (QP_PRODUCT_IS_COVERAGE)
+        return unsupported();
+    int code = begin_figures("qprof_pc_list");
     if (code)
         return code;
     int fd = open_report(file);
     code = fd < 0 ? QPROF_E_IO : qp_pc_list(fd);
     if (fd > 2)
         close(fd);
-    qp_control_unlock();
-    errno = host_errno;
-    return !code ? 0
-                 : qp_door_refuse(code, code == QPROF_E_IO
-                                            ? "qprof_pc_list: the file cannot be opened"
-                                            : "qprof_pc_list: out of memory");
+    return qp_guard_end(code, code == QPROF_E_IO ? "qprof_pc_list: the file cannot be opened"
+                                                 : "qprof_pc_list: out of memory");
 }
 
-/* ---- patterns ------------------------------------------------------------------------------ */
+/* ---- patterns ---------------------------------------------------------------------------- */
 
 struct qprof_PcPattern {
     qp_pattern pattern;
@@ -304,17 +296,23 @@ qprof_PcPattern *qprof_pc_pattern_compile(const char *text, int *error_column)
 {
     qp_parse_error error = {0, ""};
     int host_errno = errno;
+    if (error_column)
+        *error_column = 0;
+    if (QP_PRODUCT_IS_COVERAGE) {
+        unsupported();
+        return NULL;
+    }
     qprof_PcPattern *p = text ? qp_pages_take(sizeof *p) : NULL;
     if (p && qp_pattern_parse(&p->pattern, text, &error) != QP_PARSE_OK) {
         qp_pages_drop(p, sizeof *p);
         p = NULL;
     }
     errno = host_errno;
-    if (error_column)
-        *error_column = p ? 0 : (int)error.column;
+    if (error_column && !p)
+        *error_column = (int)error.column;
     if (!p)
-        qp_door_refuse(text ? QPROF_E_SYNTAX : QPROF_E_ARG,
-                       error.message[0] ? error.message : "qprof_pc_pattern_compile: no text");
+        qp_guard_refuse(text ? QPROF_E_SYNTAX : QPROF_E_ARG,
+                        error.message[0] ? error.message : "qprof_pc_pattern_compile: no text");
     return p;
 }
 
@@ -323,7 +321,7 @@ typedef struct {
     const char *const *frames;
 } named_stack;
 
-/* "module.procedure", apart at the last dot. */
+/* The frame is "module.procedure"; its last dot separates them. */
 static bool frame_fits(void *to, const qp_item *item, uint32_t frame)
 {
     const named_stack *s = to;
@@ -341,15 +339,17 @@ static bool frame_fits(void *to, const qp_item *item, uint32_t frame)
 int qprof_pc_pattern_match(const qprof_PcPattern *p, const char *const *frames, int n,
                            int *charged)
 {
+    if (QP_PRODUCT_IS_COVERAGE)
+        return unsupported();
     int64_t frame;
     uint32_t n_deep;
     int host_errno = errno;
     if (!p || n < 0 || (n && !frames))
-        return qp_door_refuse(QPROF_E_ARG, "qprof_pc_pattern_match: bad argument");
+        return qp_guard_refuse(QPROF_E_ARG, "qprof_pc_pattern_match: bad argument");
     size_t n_bytes = qp_pattern_scratch(&p->pattern, (uint32_t)n);
     void *scratch = qp_pages_take(n_bytes);
     if (!scratch)
-        return qp_door_refuse(QPROF_E_MEMORY, "qprof_pc_pattern_match: out of memory");
+        return qp_guard_refuse(QPROF_E_MEMORY, "qprof_pc_pattern_match: out of memory");
     named_stack s = {p, frames};
     const qp_pattern_stack stack = {(uint32_t)n, n && !frames[n - 1], frame_fits, &s};
     qp_pattern_answer m =
@@ -364,8 +364,7 @@ int qprof_pc_pattern_match(const qprof_PcPattern *p, const char *const *frames, 
 void qprof_pc_pattern_free(qprof_PcPattern *p)
 {
     int host_errno = errno;
-    qp_pages_drop(p, sizeof *p);
+    if (!QP_PRODUCT_IS_COVERAGE)
+        qp_pages_drop(p, sizeof *p);
     errno = host_errno;
 }
-
-#endif

@@ -1,39 +1,28 @@
-/* threads.c: threads and methods, as exported. */
+/* threads.c: the exported functions of threads and methods. */
 #include <string.h>
 
-#include "api/door.h"
+#include "api/guard.h"
 #include "code/methods.h"
-#include "record/blocks.h"
-#include "record/rules.h"
-#include "record/stack.h"
-
-static bool is_running(void)
-{
-    return qp_state() == QP_STATE_RUNNING;
-}
+#include "record/clock/clock.h"
+#include "record/tree/tree.h"
+#include "record/trigger/trigger.h"
 
 static void count(qp_diagnostic what)
 {
-    qp_count(&qp_run.space, what);
+    qp_count(&qp_recorder.space, what);
 }
 
-/* ---- threads ------------------------------------------------------------------------------- */
+/* ---- threads ----------------------------------------------------------------------------- */
 
-/* A call of system-thread mode: false, and counted, in the other. */
+/* Whether a function without _vt may proceed; counted if not. */
 static bool plain_mode(void)
 {
-    uint32_t gate = qp_load(&qp_gate_plain);
-    if (gate != QP_GATE_OPEN)
-        qp_door_shut(gate);
-    return gate == QP_GATE_OPEN && is_running();
+    return qp_guard_is_open(&qp_gate_plain) && qp_is_running();
 }
 
 static bool vt_mode(void)
 {
-    uint32_t gate = qp_load(&qp_gate_vt);
-    if (gate != QP_GATE_OPEN)
-        qp_door_shut(gate);
-    return gate == QP_GATE_OPEN && is_running();
+    return qp_guard_is_open(&qp_gate_vt) && qp_is_running();
 }
 
 void qprof_thread_create(qprof_ThreadID id)
@@ -64,13 +53,13 @@ static void name_thread(qprof_thread *th, const char *name)
 {
     int host_errno = errno;
     if (th)
-        qp_publish(&qp_record_of(th)->name, qp_texts_add(&qp_run.texts, name));
+        qp_publish(&qp_record_of(th)->name, qp_texts_add(&qp_recorder.texts, name));
     errno = host_errno;
 }
 
 void qprof_set_thread_name(const char *name)
 {
-    qprof_thread *th = qp_door_last();
+    qprof_thread *th = qp_guard_last();
     name_thread(th, name);
     if (th)
         qp_thread_drop();
@@ -98,7 +87,7 @@ void qprof_thread_destroy(qprof_ThreadID id)
 void qprof_thread_destroy_vt(VthreadID vt)
 {
     int host_errno = errno;
-    qprof_thread *th = qp_door_known_vt(vt);
+    qprof_thread *th = qp_guard_known_vt(vt);
     if (th)
         qp_thread_destroy(th);
     errno = host_errno;
@@ -108,9 +97,9 @@ static bool version_fits(unsigned version)
 {
     if (version == QPROF_INLINE_VERSION)
         return true;
-    qp_door_refuse(QPROF_E_VERSION,
-                   "qprof_thread_handle: the host was compiled with the inline "
-                   "header of another version");
+    qp_guard_refuse(QPROF_E_VERSION,
+                    "qprof_thread_handle: the host was compiled with the inline "
+                    "header of another version");
     return false;
 }
 
@@ -118,8 +107,8 @@ qprof_thread *qprof_thread_handle(unsigned version)
 {
     int host_errno = errno;
     qprof_thread *th = NULL;
-    if (version_fits(version) && is_running()) {
-        th = qp_run.is_virtual ? qp_door_last() : qp_thread_own();
+    if (version_fits(version) && qp_is_running()) {
+        th = qp_recorder.is_virtual ? qp_guard_last() : qp_thread_own();
         if (th)
             qp_thread_drop();
     }
@@ -139,15 +128,15 @@ qprof_thread *qprof_thread_mount(qprof_thread *th)
 {
     int host_errno = errno;
     qprof_thread *before = NULL;
-    if (th && is_running() && qp_run.is_virtual)
+    if (th && qp_is_running() && qp_recorder.is_virtual)
         before = qp_thread_mount(th);
-    if (before && before != th && qp_is_open(th) && qp_load(&qp_watch_on))
-        qp_watch_raise(th, QP_EVENT_VT_SWITCH, qp_watch_id(th), NULL);
+    if (before && before != th && qp_is_open(th) && qp_load(&qp_is_triggering))
+        qp_event_triggers_raise(th, QP_EVENT_VT_SWITCH, qp_event_triggers_id(th), NULL);
     errno = host_errno;
     return before ? before : &qp_closed_thread;
 }
 
-/* ---- methods ------------------------------------------------------------------------------- */
+/* ---- methods ----------------------------------------------------------------------------- */
 
 _Static_assert(sizeof(qprof_LineInfo) == sizeof(qp_line), "one layout");
 _Static_assert(sizeof(qprof_JumpInfo) == sizeof(qp_jump), "one layout");
@@ -156,7 +145,7 @@ void qprof_register_method_id(qprof_MethodID id, const char *demangled_name,
                               const char *class_name, int flags, const char *source_file,
                               const qprof_LineInfo *line_number_table, int line_number_size)
 {
-    if (!is_running())
+    if (!qp_is_running())
         return;
     int host_errno = errno;
     const qp_method_info info = {.id = id,
@@ -168,10 +157,10 @@ void qprof_register_method_id(qprof_MethodID id, const char *demangled_name,
                                  .n_lines = line_number_size};
     if (line_number_size > 0 && !line_number_table)
         count(QP_D_e_arg);
-    switch (qp_methods_register(&qp_run.methods, &info)) {
+    switch (qp_methods_register(&qp_recorder.methods, &info)) {
     case QP_REGISTERED:
-        qp_rules_method(qp_methods_find(&qp_run.methods, id));
-        qp_watch_raise(qp_watch_here(), QP_EVENT_METHOD_REGISTER, id, NULL);
+        qp_triggers_method(qp_methods_find(&qp_recorder.methods, id));
+        qp_event_triggers_raise(qp_event_triggers_here(), QP_EVENT_METHOD_REGISTER, id, NULL);
         break;
     case QP_KNOWN:
         count(QP_D_method_reregistered);
@@ -198,24 +187,24 @@ void qprof_register_method_id_vt(qprof_MethodID id, const char *demangled_name,
 
 void qprof_set_module(const char *name)
 {
-    if (!is_running())
+    if (!qp_is_running())
         return;
     int host_errno = errno;
-    qp_ref module = qp_texts_add(&qp_run.texts, name);
-    qp_store(&qp_run.methods.module, module ? module : qp_run_head()->program);
+    qp_ref module = qp_texts_add(&qp_recorder.texts, name);
+    qp_store(&qp_recorder.methods.module, module ? module : qp_recorder_head()->program);
     errno = host_errno;
 }
 
 int qprof_line_at(qprof_MethodID id, int code_offset)
 {
-    qp_cell method = is_running() ? qp_methods_find(&qp_run.methods, id) : 0;
-    return method ? qp_method_line_at(&qp_run.methods, method, code_offset) : -1;
+    qp_cell method = qp_is_running() ? qp_methods_find(&qp_recorder.methods, id) : 0;
+    return method ? qp_method_line_at(&qp_recorder.methods, method, code_offset) : -1;
 }
 
 int qprof_block_at(qprof_MethodID id, int code_offset)
 {
-    qp_cell method = is_running() ? qp_methods_find(&qp_run.methods, id) : 0;
-    return method ? qp_method_block_at(&qp_run.methods, method, code_offset) : -1;
+    qp_cell method = qp_is_running() ? qp_methods_find(&qp_recorder.methods, id) : 0;
+    return method ? qp_method_block_at(&qp_recorder.methods, method, code_offset) : -1;
 }
 
 static qprof_MethodID method_on_top(const qprof_thread *th)
@@ -223,8 +212,9 @@ static qprof_MethodID method_on_top(const qprof_thread *th)
     const qprof_frame *top = th ? qp_top_of(th) : NULL;
     if (!top || !top->node)
         return top ? (qprof_MethodID)top->method_id : 0;
-    qp_cell method = qp_event_method(th, top);
-    return method ? (qprof_MethodID)((const qp_method *)qp_at(&qp_run.space, method))->id : 0;
+    qp_cell method = qp_frame_method(th, top);
+    return method ? (qprof_MethodID)((const qp_method *)qp_at(&qp_recorder.space, method))->id
+                  : 0;
 }
 
 qprof_MethodID qprof_current_method_id(void)
@@ -242,29 +232,30 @@ qprof_MethodID qprof_current_method_id_vt(VthreadID vt)
 int qprof_register_jumps(qprof_MethodID id, const qprof_JumpInfo *jumps, int n_jumps,
                          const unsigned char *falls)
 {
-    if (!is_running())
-        return qp_door_refuse(QPROF_E_STATE, "qprof_register_jumps: not running");
-    qp_cell method = qp_methods_find(&qp_run.methods, id);
+    if (!qp_is_running())
+        return qp_guard_refuse(QPROF_E_STATE, "qprof_register_jumps: not running");
+    qp_cell method = qp_methods_find(&qp_recorder.methods, id);
     if (!method)
-        return qp_door_refuse(QPROF_E_NOTFOUND, "qprof_register_jumps: unknown method");
+        return qp_guard_refuse(QPROF_E_NOTFOUND, "qprof_register_jumps: unknown method");
     int host_errno = errno;
     qp_jumps_result result = qp_method_set_jumps(
-        &qp_run.methods, method, (const qp_jump *)(const void *)jumps, n_jumps, falls);
+        &qp_recorder.methods, method, (const qp_jump *)(const void *)jumps, n_jumps, falls);
     errno = host_errno;
     if (result == QP_JUMPS_BAD)
-        return qp_door_refuse(QPROF_E_ARG, "qprof_register_jumps: a block is out of range, the "
-                                           "method has no line table, or it was said before");
+        return qp_guard_refuse(QPROF_E_ARG,
+                               "qprof_register_jumps: a block is out of range, the "
+                               "method has no line table, or its jumps are already described");
     return result == QP_JUMPS_SET
                ? 0
-               : qp_door_refuse(QPROF_E_MEMORY, "qprof_register_jumps: out of memory");
+               : qp_guard_refuse(QPROF_E_MEMORY, "qprof_register_jumps: out of memory");
 }
 
 uint64_t *qprof_counter_bank(qprof_MethodID id)
 {
-    if (!is_running())
+    if (!qp_is_running())
         return NULL;
     int host_errno = errno;
-    qp_cell method = qp_methods_find(&qp_run.methods, id);
+    qp_cell method = qp_methods_find(&qp_recorder.methods, id);
     qprof_thread *th = method ? qp_thread_own() : NULL;
     uint64_t *counters = th ? qp_blocks_counters(th, method) : NULL;
     errno = host_errno;

@@ -1,12 +1,11 @@
-/* trace.c: raw traces, as exported. In libcprof they have no effect. */
-#include "qprof/trace.h"
+/* trace.c: the exported functions of raw traces. In libcprof they have no effect. */
+#include "qprof.h"
 
-#include "api/door.h"
-#include "record/marks.h"
-#include "record/trace_values.h"
-#include "record/trace_writer.h"
+#include "api/guard.h"
+#include "record/ring/ring.h"
+#include "record/stream/stream.h"
 
-/* What a call says of the thread on which it is made: a record of an op, or a value. */
+/* What a function adds to the trace of its thread: a record of an op, or a value. */
 typedef struct {
     qp_trace_op op;
     uint32_t a, b;
@@ -16,7 +15,7 @@ typedef struct {
 
 static bool is_traced(void)
 {
-    return !QP_PRODUCT_IS_COVERAGE && qp_trace_users() && qp_state() == QP_STATE_RUNNING;
+    return !QP_PRODUCT_IS_COVERAGE && qp_trace_users() && qp_is_running();
 }
 
 static void put(qprof_thread *th, const detail *d)
@@ -31,7 +30,7 @@ static void put(qprof_thread *th, const detail *d)
         qp_trace_note(th, d->op, d->a, d->b);
 }
 
-/* @param th  held; NULL: none, which is counted */
+/* @param th  held; NULL: no thread, which is counted already */
 static void record(qprof_thread *th, const detail *d)
 {
     uint32_t off = QP_HOOK_STOPPED | QP_HOOK_OFF;
@@ -49,7 +48,7 @@ static void record_plain(const detail *d)
 {
     int host_errno = errno;
     if (is_traced())
-        record(qp_door_plain(), d);
+        record(qp_guard_plain(), d);
     errno = host_errno;
 }
 
@@ -57,15 +56,15 @@ static void record_vt(const detail *d, VthreadID vt)
 {
     int host_errno = errno;
     if (is_traced())
-        record(qp_door_vt(vt), d);
+        record(qp_guard_vt(vt), d);
     errno = host_errno;
 }
 
 void qprof_mark(const char *text)
 {
     int host_errno = errno;
-    if (!QP_PRODUCT_IS_COVERAGE && text && text[0] && qp_carrier_here())
-        qp_mark_add(qp_thread_current(), QP_MARK_USER, text, 0, 0, 0);
+    if (!QP_PRODUCT_IS_COVERAGE && text && text[0] && qp_os_thread_here())
+        qp_marker_add(qp_thread_current(), QP_MARKER_USER, text, 0, 0, 0);
     errno = host_errno;
 }
 
@@ -73,41 +72,35 @@ void qprof_counter(const char *name, int64_t value)
 {
     int host_errno = errno;
     detail d = {.op = QP_TRACE_COUNTER, .figure = value};
-    d.a = is_traced() ? qp_texts_add(&qp_run.texts, name) : 0;
+    d.a = is_traced() ? qp_texts_add(&qp_recorder.texts, name) : 0;
     if (d.a)
-        record(qp_door_last(), &d);
+        record(qp_guard_last(), &d);
     errno = host_errno;
 }
 
 int qprof_trace_dump(const char *file)
 {
-    qp_parse_error error = {0, ""};
-    int host_errno = errno;
     if (QP_PRODUCT_IS_COVERAGE)
-        return qp_door_refuse(QPROF_E_UNSUPPORTED, "libcprof records no traces");
+        return qp_guard_refuse(QPROF_E_UNSUPPORTED, "libcprof does not record traces");
     if (!file || !file[0])
-        return qp_door_refuse(QPROF_E_ARG, "qprof_trace_dump: no name");
-    if (qp_state() != QP_STATE_RUNNING || !qp_control_lock())
-        return qp_door_refuse(QPROF_E_STATE,
-                              "qprof_trace_dump: not running, or inside another call");
-    int code = qp_trace_dump(file, &error);
-    qp_control_unlock();
-    errno = host_errno;
-    return code ? qp_door_refuse(code, error.message) : 0;
+        return qp_guard_refuse(QPROF_E_ARG, "qprof_trace_dump: no name");
+    return qp_guard_control("qprof_trace_dump", qp_trace_dump, file);
 }
 
-/* ---- more about calls ------------------------------------------------------------------------ */
+/* ---- both ends of a call
+ * --------------------------------------------------------------------- */
 
-/* A callee may never report an entry of its own. */
+/* The method is new if the callee does not report entries of its own. */
 static detail call_of(qp_trace_op op, qprof_MethodID callee, int line)
 {
     bool is_new;
     qp_cell cell = 0;
     if (is_traced())
         cell = qp_method_is_nameless(callee)
-                   ? qp_run.methods.anonymous
-                   : qp_methods_mention(&qp_run.methods, callee, &is_new);
-    return (detail){.op = op, .a = cell ? cell : qp_run.methods.overflow, .b = (uint32_t)line};
+                   ? qp_recorder.methods.anonymous
+                   : qp_methods_mention(&qp_recorder.methods, callee, &is_new);
+    return (detail){
+        .op = op, .a = cell ? cell : qp_recorder.methods.overflow, .b = (uint32_t)line};
 }
 
 void qprof_trace_call(qprof_MethodID callee, int line)

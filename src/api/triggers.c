@@ -1,122 +1,110 @@
-/* triggers.c: triggers, actions and areas, as exported. */
+/* triggers.c: the exported functions of triggers, actions and areas. */
 #include <string.h>
 
-#include "api/door.h"
+#include "api/guard.h"
 #include "config/match.h"
-#include "record/data.h"
-#include "record/rules.h"
+#include "record/control/control.h"
+#include "record/trigger/trigger.h"
 
-/* What a change returns that no method's part in the rules depends on, or only that of the methods
- * which were named last. */
+/* What a change returns on success: 0: the flags of all its methods may differ; INNER: of none;
+ * NAMED: of the methods that were named last. */
 enum { INNER = 1, NAMED };
 
-/* A change of the rules, under the control lock. */
+/* A change of one trigger, action or area, under the control lock. */
 typedef struct {
-    qp_rule_kind kind;
-    qp_rule *rule;
-    int (*change)(qp_rule *rule, const void *to);
+    qp_trigger_kind kind;
+    qp_trigger *trigger;
+    int (*change)(qp_trigger *trigger, const void *to);
     const void *to;
 } change;
 
-static int refuse(int code)
+static int refuse_argument(void)
 {
-    return code ? qp_door_refuse(code, "trigger, action or area: refused") : 0;
+    return qp_guard_refuse(QPROF_E_ARG, "trigger, action or area: invalid argument");
 }
 
-/* @return 0, or why not */
-static int begin(void)
+static int with_trigger(change c)
 {
-    if (qp_state() != QP_STATE_RUNNING)
-        return QPROF_E_STATE;
-    return qp_control_lock() ? 0 : QPROF_E_STATE;
+    int code = qp_guard_begin("trigger, action or area");
+    if (code)
+        return code;
+    code = qp_trigger_is(c.trigger, c.kind) ? c.change(c.trigger, c.to) : QPROF_E_ARG;
+    if (code == 0 || code == NAMED)
+        qp_triggers_changed_from(c.trigger, code ? c.trigger->last : c.trigger->first);
+    return qp_guard_end(code > 0 ? 0 : code, "trigger, action or area: refused");
 }
 
-static int with_rule(change c)
+static qp_trigger *create(qp_trigger_kind kind, const char *name, unsigned n_types, int type,
+                          int when)
 {
-    int host_errno = errno, code = begin();
-    if (!code) {
-        code = qp_rule_is(c.rule, c.kind) ? c.change(c.rule, c.to) : QPROF_E_ARG;
-        if (code == 0 || code == NAMED)
-            qp_rules_changed_from(c.rule, code ? c.rule->last : c.rule->first);
-        qp_control_unlock();
+    if (!name || (unsigned)type >= n_types || (unsigned)when >= 2) {
+        refuse_argument();
+        return NULL;
     }
-    errno = host_errno;
-    return refuse(code > 0 ? 0 : code);
+    if (qp_guard_begin("trigger, action or area"))
+        return NULL;
+    qp_trigger *trigger = qp_trigger_create(kind, name, (unsigned)type, (unsigned)when);
+    if (trigger && kind == QP_KIND_AREA) /* it may have unchecked all-lines */
+        qp_triggers_changed();
+    qp_guard_end(trigger ? 0 : QPROF_E_STATE, "trigger, action or area: not created");
+    return trigger;
 }
 
-static qp_rule *create(qp_rule_kind kind, const char *name, unsigned n_types, int type,
-                       int when)
+static qp_trigger *find(qp_trigger_kind kind, const char *name)
 {
-    int host_errno = errno;
-    bool is_known = name && (unsigned)type < n_types && (unsigned)when < 2;
-    qp_rule *rule = NULL;
-    if (is_known && !begin()) {
-        rule = qp_rule_create(kind, name, (unsigned)type, (unsigned)when);
-        if (rule && kind == QP_RULE_AREA) /* it may have unchecked all-lines */
-            qp_rules_changed();
-        qp_control_unlock();
-    }
-    if (!rule)
-        refuse(is_known ? QPROF_E_STATE : QPROF_E_ARG);
-    errno = host_errno;
-    return rule;
+    if (!name || qp_guard_begin(NULL))
+        return NULL;
+    qp_trigger *trigger = qp_trigger_find(kind, name);
+    qp_guard_end(0, "");
+    return trigger;
 }
 
-static qp_rule *find(qp_rule_kind kind, const char *name)
-{
-    int host_errno = errno;
-    qp_rule *rule = NULL;
-    if (name && !begin()) {
-        rule = qp_rule_find(kind, name);
-        qp_control_unlock();
-    }
-    errno = host_errno;
-    return rule;
-}
+/* ---- changes ----------------------------------------------------------------------------- */
 
-/* ---- changes ---------------------------------------------------------------------------------- */
-
-static int destroy(qp_rule *rule, const void *unused)
+static int destroy(qp_trigger *trigger, const void *unused)
 {
     (void)unused;
-    qp_rule_destroy(rule);
+    qp_trigger_destroy(trigger);
     return 0;
 }
 
-static int set_pass(qp_rule *rule, const void *n)
+typedef enum { PASS, WORK, CYCLING, ALL_THREADS, CHECKED, PARAMETERS } field;
+
+typedef struct {
+    field field;
+    unsigned long value;
+} setting;
+
+static int set(qp_trigger *trigger, const void *to)
 {
-    __atomic_store_n(&rule->pass, *(const unsigned long *)n, __ATOMIC_RELAXED);
-    return INNER;
+    const setting *s = to;
+    switch (s->field) {
+    case PASS:
+        __atomic_store_n(&trigger->pass, s->value, __ATOMIC_RELAXED);
+        return INNER;
+    case WORK:
+        __atomic_store_n(&trigger->work, s->value, __ATOMIC_RELAXED);
+        return INNER;
+    case CYCLING:
+        qp_store(&trigger->is_cycling, s->value != 0);
+        return INNER;
+    case ALL_THREADS:
+        qp_store(&trigger->is_for_all, s->value != 0);
+        return INNER;
+    case CHECKED:
+        qp_trigger_set_checked(trigger, s->value != 0);
+        return 0;
+    case PARAMETERS:
+        qp_store(&trigger->has_parameters, s->value != 0);
+        return 0;
+    }
+    return QPROF_E_ARG;
 }
 
-static int set_work(qp_rule *rule, const void *n)
+static int set_field(qp_trigger_kind kind, void *trigger, field f, unsigned long value)
 {
-    __atomic_store_n(&rule->work, *(const unsigned long *)n, __ATOMIC_RELAXED);
-    return INNER;
-}
-
-static int set_cycling(qp_rule *rule, const void *yes)
-{
-    qp_store(&rule->is_cycling, *(const int *)yes != 0);
-    return INNER;
-}
-
-static int set_all_threads(qp_rule *rule, const void *yes)
-{
-    qp_store(&rule->is_for_all, *(const int *)yes != 0);
-    return INNER;
-}
-
-static int set_checked(qp_rule *rule, const void *yes)
-{
-    qp_rule_set_checked(rule, *(const int *)yes != 0);
-    return 0;
-}
-
-static int set_parameters(qp_rule *rule, const void *yes)
-{
-    qp_store(&rule->has_parameters, *(const int *)yes != 0);
-    return 0;
+    const setting s = {f, value};
+    return with_trigger((change){kind, trigger, set, &s});
 }
 
 typedef struct {
@@ -124,26 +112,26 @@ typedef struct {
     bool is_checked;
 } method;
 
-static int add_method(qp_rule *rule, const void *to)
+static int add_method(qp_trigger *trigger, const void *to)
 {
     const method *m = to;
-    int code = m->id ? qp_rule_add_id(rule, m->id, m->is_checked) : QPROF_E_ARG;
+    int code = m->id ? qp_trigger_add_id(trigger, m->id, m->is_checked) : QPROF_E_ARG;
     return code ? code : NAMED;
 }
 
-static int add_element(qp_rule *rule, const void *element)
+static int add_element(qp_trigger *trigger, const void *element)
 {
-    int code = qp_rule_add(rule, element);
+    int code = qp_trigger_add(trigger, element);
     return code ? code : NAMED;
 }
 
-static int check_routine(qp_rule *rule, const void *to)
+static int check_routine(qp_trigger *trigger, const void *to)
 {
     const qp_config_element *e = to;
-    return qp_rule_check(rule, e->name, e->is_checked) ? 0 : QPROF_E_NOTFOUND;
+    return qp_trigger_check(trigger, e->name, e->is_checked) ? 0 : QPROF_E_NOTFOUND;
 }
 
-/* A name, or a pattern by its prefix. */
+/* A name, or by its prefix a pattern. */
 static qp_config_element element_of(int kind, const char *name, int checked)
 {
     qp_config_element e = {(qp_element_kind)kind, QP_NAME_LITERAL, name, checked != 0};
@@ -154,189 +142,188 @@ static qp_config_element element_of(int kind, const char *name, int checked)
     return e;
 }
 
-static int add_named(qp_rule_kind rule_kind, void *rule, int kind, const char *name,
+static int add_named(qp_trigger_kind trigger_kind, void *trigger, int kind, const char *name,
                      int checked)
 {
     if (!name || kind < QPROF_ELEM_MODULE || kind > QPROF_ELEM_ROUTINE)
-        return refuse(QPROF_E_ARG);
+        return refuse_argument();
     const qp_config_element e = element_of(kind, name, checked);
     char why[120];
     int host_errno = errno;
     bool is_wrong = e.name_kind == QP_NAME_REGEX && qp_match_mistake(e.name, why, sizeof why);
     errno = host_errno;
-    return is_wrong ? qp_door_refuse(QPROF_E_SYNTAX, why)
-                    : with_rule((change){rule_kind, rule, add_element, &e});
+    return is_wrong ? qp_guard_refuse(QPROF_E_SYNTAX, why)
+                    : with_trigger((change){trigger_kind, trigger, add_element, &e});
 }
 
-static int add_id(qp_rule_kind kind, void *rule, qprof_MethodID id, int checked)
+static int add_id(qp_trigger_kind kind, void *trigger, qprof_MethodID id, int checked)
 {
     const method m = {id, checked != 0};
-    return with_rule((change){kind, rule, add_method, &m});
+    return with_trigger((change){kind, trigger, add_method, &m});
 }
 
-/* ---- triggers --------------------------------------------------------------------------------- */
+/* ---- triggers ---------------------------------------------------------------------------- */
 
 qprof_trigger *qprof_trigger_create(const char *name, int type)
 {
-    return (qprof_trigger *)(void *)create(QP_RULE_TRIGGER, name, 2, type, 0);
+    return (qprof_trigger *)(void *)create(QP_KIND_TRIGGER, name, 2, type, 0);
 }
 
 qprof_trigger *qprof_trigger_find(const char *name)
 {
-    return (qprof_trigger *)(void *)find(QP_RULE_TRIGGER, name);
+    return (qprof_trigger *)(void *)find(QP_KIND_TRIGGER, name);
 }
 
 int qprof_trigger_destroy(qprof_trigger *t)
 {
-    return with_rule((change){QP_RULE_TRIGGER, (void *)t, destroy, NULL});
+    return with_trigger((change){QP_KIND_TRIGGER, (void *)t, destroy, NULL});
 }
 
 int qprof_trigger_set_pass(qprof_trigger *t, unsigned long n)
 {
-    return with_rule((change){QP_RULE_TRIGGER, (void *)t, set_pass, &n});
+    return set_field(QP_KIND_TRIGGER, t, PASS, n);
 }
 
 int qprof_trigger_set_work(qprof_trigger *t, unsigned long n)
 {
-    return with_rule((change){QP_RULE_TRIGGER, (void *)t, set_work, &n});
+    return set_field(QP_KIND_TRIGGER, t, WORK, n);
 }
 
 int qprof_trigger_set_cycling(qprof_trigger *t, int yes)
 {
-    return with_rule((change){QP_RULE_TRIGGER, (void *)t, set_cycling, &yes});
+    return set_field(QP_KIND_TRIGGER, t, CYCLING, yes != 0);
 }
 
 int qprof_trigger_set_all_threads(qprof_trigger *t, int yes)
 {
-    return with_rule((change){QP_RULE_TRIGGER, (void *)t, set_all_threads, &yes});
+    return set_field(QP_KIND_TRIGGER, t, ALL_THREADS, yes != 0);
 }
 
 int qprof_trigger_set_checked(qprof_trigger *t, int yes)
 {
-    return with_rule((change){QP_RULE_TRIGGER, (void *)t, set_checked, &yes});
+    return set_field(QP_KIND_TRIGGER, t, CHECKED, yes != 0);
 }
 
 int qprof_trigger_add_method(qprof_trigger *t, qprof_MethodID id, int checked)
 {
-    return add_id(QP_RULE_TRIGGER, t, id, checked);
+    return add_id(QP_KIND_TRIGGER, t, id, checked);
 }
 
 int qprof_trigger_add_routine(qprof_trigger *t, const char *name, int checked)
 {
-    return add_named(QP_RULE_TRIGGER, t, QPROF_ELEM_ROUTINE, name, checked);
+    return add_named(QP_KIND_TRIGGER, t, QPROF_ELEM_ROUTINE, name, checked);
 }
 
 int qprof_trigger_check_routine(qprof_trigger *t, const char *name, int checked)
 {
     if (!name)
-        return refuse(QPROF_E_ARG);
+        return refuse_argument();
     const qp_config_element e = element_of(QPROF_ELEM_ROUTINE, name, checked);
-    return with_rule((change){QP_RULE_TRIGGER, (void *)t, check_routine, &e});
+    return with_trigger((change){QP_KIND_TRIGGER, (void *)t, check_routine, &e});
 }
 
 int qprof_trigger_initial_status(int on)
 {
-    int host_errno = errno, code = begin(), before = 0;
-    if (!code) {
-        before = qp_rules_initial_status(on < 0 ? -1 : on != 0);
-        qp_control_unlock();
-    }
-    errno = host_errno;
-    return code ? refuse(code) : before;
+    int code = qp_guard_begin("qprof_trigger_initial_status");
+    if (code)
+        return code;
+    int before = qp_triggers_initial_status(on < 0 ? -1 : on != 0);
+    qp_guard_end(0, "");
+    return before;
 }
 
 int qprof_trigger_thread_status(void)
 {
-    return qp_state() == QP_STATE_RUNNING ? qp_rules_status() : refuse(QPROF_E_STATE);
+    return qp_is_running()
+               ? qp_triggers_status()
+               : qp_guard_refuse(QPROF_E_STATE, "qprof_trigger_thread_status: not running");
 }
 
 unsigned qprof_trigger_validate(void)
 {
-    unsigned bits = 0;
-    if (!begin()) {
-        bits = qp_rules_validate();
-        qp_control_unlock();
-    }
+    if (qp_guard_begin(NULL))
+        return 0;
+    unsigned bits = qp_triggers_validate();
+    qp_guard_end(0, "");
     return bits;
 }
 
 int qprof_enable_profiling(int on)
 {
-    int host_errno = errno, code = begin(), before = 0;
-    if (!code) {
-        before = qp_data_gate(-1);
-        qp_data_gate(on < 0 ? -1 : on != 0);
-        qp_control_unlock();
-    }
-    errno = host_errno;
-    return code ? refuse(code) : before;
+    int code = qp_guard_begin("qprof_enable_profiling");
+    if (code)
+        return code;
+    int before = qp_data_gate(-1);
+    qp_data_gate(on < 0 ? -1 : on != 0);
+    qp_guard_end(0, "");
+    return before;
 }
 
-/* ---- actions ---------------------------------------------------------------------------------- */
+/* ---- actions ----------------------------------------------------------------------------- */
 
 qprof_action *qprof_action_create(const char *name, int type, int when)
 {
-    return (qprof_action *)(void *)create(QP_RULE_ACTION, name, 4, type, when);
+    return (qprof_action *)(void *)create(QP_KIND_ACTION, name, 4, type, when);
 }
 
 qprof_action *qprof_action_find(const char *name)
 {
-    return (qprof_action *)(void *)find(QP_RULE_ACTION, name);
+    return (qprof_action *)(void *)find(QP_KIND_ACTION, name);
 }
 
 int qprof_action_destroy(qprof_action *a)
 {
-    return with_rule((change){QP_RULE_ACTION, (void *)a, destroy, NULL});
+    return with_trigger((change){QP_KIND_ACTION, (void *)a, destroy, NULL});
 }
 
 int qprof_action_set_checked(qprof_action *a, int yes)
 {
-    return with_rule((change){QP_RULE_ACTION, (void *)a, set_checked, &yes});
+    return set_field(QP_KIND_ACTION, a, CHECKED, yes != 0);
 }
 
 int qprof_action_add_method(qprof_action *a, qprof_MethodID id, int checked)
 {
-    return add_id(QP_RULE_ACTION, a, id, checked);
+    return add_id(QP_KIND_ACTION, a, id, checked);
 }
 
 int qprof_action_add_routine(qprof_action *a, const char *name, int checked)
 {
-    return add_named(QP_RULE_ACTION, a, QPROF_ELEM_ROUTINE, name, checked);
+    return add_named(QP_KIND_ACTION, a, QPROF_ELEM_ROUTINE, name, checked);
 }
 
-/* ---- areas ------------------------------------------------------------------------------------ */
+/* ---- areas ------------------------------------------------------------------------------- */
 
 qprof_area *qprof_area_create(const char *name, int mode, int level)
 {
-    return (qprof_area *)(void *)create(QP_RULE_AREA, name, 2, mode, level);
+    return (qprof_area *)(void *)create(QP_KIND_AREA, name, 2, mode, level);
 }
 
 qprof_area *qprof_area_find(const char *name)
 {
-    return (qprof_area *)(void *)find(QP_RULE_AREA, name);
+    return (qprof_area *)(void *)find(QP_KIND_AREA, name);
 }
 
 int qprof_area_destroy(qprof_area *a)
 {
-    return with_rule((change){QP_RULE_AREA, (void *)a, destroy, NULL});
+    return with_trigger((change){QP_KIND_AREA, (void *)a, destroy, NULL});
 }
 
 int qprof_area_set_checked(qprof_area *a, int yes)
 {
-    return with_rule((change){QP_RULE_AREA, (void *)a, set_checked, &yes});
+    return set_field(QP_KIND_AREA, a, CHECKED, yes != 0);
 }
 
 int qprof_area_set_parameters(qprof_area *a, int yes)
 {
-    return with_rule((change){QP_RULE_AREA, (void *)a, set_parameters, &yes});
+    return set_field(QP_KIND_AREA, a, PARAMETERS, yes != 0);
 }
 
 int qprof_area_add(qprof_area *a, int kind, const char *name, int checked)
 {
-    return add_named(QP_RULE_AREA, a, kind, name, checked);
+    return add_named(QP_KIND_AREA, a, kind, name, checked);
 }
 
 int qprof_area_add_method(qprof_area *a, qprof_MethodID id, int checked)
 {
-    return add_id(QP_RULE_AREA, a, id, checked);
+    return add_id(QP_KIND_AREA, a, id, checked);
 }

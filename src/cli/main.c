@@ -5,71 +5,27 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/cli.h"
-#include "cli/help.h"
+#include "cli/core/cli.h"
 
-const qp_command *const qp_commands[] = {&qp_command_run,
-                                         &qp_command_report,
-                                         &qp_command_tree,
-                                         &qp_command_detail,
-                                         &qp_command_annotate,
-                                         &qp_command_info,
-                                         &qp_command_check,
-                                         &qp_command_cover,
-                                         &qp_command_list,
-                                         &qp_command_diff,
-                                         &qp_command_merge,
-                                         &qp_command_export,
-                                         &qp_command_html,
-                                         &qp_command_pm,
-                                         &qp_command_trace,
-                                         &qp_command_top,
-                                         &qp_command_config,
-                                         &qp_command_help,
-                                         NULL};
-
-/* "report" of "cover report" */
-static const char *last_word(const qp_command *command)
-{
-    const char *blank = strrchr(command->name, ' ');
-    return blank ? blank + 1 : command->name;
-}
-
-static const qp_command *refuse_command(const qp_cli *cli, const qp_command *group,
-                                        const char *name)
-{
-    char words[512] = "";
-    const char *found, *before = group ? group->name : "", *blank = group ? " " : "";
-    for (const qp_command *const *c = group ? group->subs : qp_commands; *c; c++)
-        snprintf(words + strlen(words), sizeof words - strlen(words), "%s%s", *words ? "|" : "",
-                 last_word(*c));
-    size_t n = qp_args_nearest(words, name, &found);
-    if (n)
-        qp_cli_fail(cli, "unknown command %s%s%s; did you mean %s%s%.*s?", before, blank, name,
-                    before, blank, (int)n, found);
-    else
-        qp_cli_fail(cli, "unknown command %s%s%s; see qprof help%s%s", before, blank, name,
-                    blank, before);
-    return NULL;
-}
-
-const qp_command *qp_cli_command(const qp_cli *cli, int n, char *const *words, int *n_taken)
-{
-    const qp_command *found = NULL;
-    *n_taken = 0;
-    while (*n_taken < n && (!found || found->subs)) {
-        const qp_command *const *c = found ? found->subs : qp_commands;
-        if (found && words[*n_taken][0] == '-')
-            return found;
-        while (*c && strcmp(last_word(*c), words[*n_taken]) != 0)
-            c++;
-        if (!*c)
-            return refuse_command(cli, found, words[*n_taken]);
-        found = *c;
-        ++*n_taken;
-    }
-    return found;
-}
+static const qp_command *const commands[] = {&qp_command_run,
+                                             &qp_command_report,
+                                             &qp_command_tree,
+                                             &qp_command_detail,
+                                             &qp_command_annotate,
+                                             &qp_command_info,
+                                             &qp_command_check,
+                                             &qp_command_cover,
+                                             &qp_command_list,
+                                             &qp_command_diff,
+                                             &qp_command_merge,
+                                             &qp_command_export,
+                                             &qp_command_html,
+                                             &qp_command_pm,
+                                             &qp_command_trace,
+                                             &qp_command_top,
+                                             &qp_command_config,
+                                             &qp_command_help,
+                                             NULL};
 
 static int run_command(qp_cli *cli, int argc, char **argv)
 {
@@ -101,7 +57,7 @@ static int dispatch(qp_cli *cli, int argc, char **argv)
     static char help[] = "help";
     int n_taken;
     if (argc < 2) {
-        qp_help_all(&cli->screen);
+        qp_help_all(cli);
         return QP_EXIT_UNUSABLE;
     }
     if (strcmp(argv[1], "--version") == 0) {
@@ -125,6 +81,7 @@ int main(int argc, char **argv)
     struct sigaction ignore = {.sa_handler = SIG_IGN};
     /* The character set is the user's; sorting and numbers are not. */
     setlocale(LC_CTYPE, "");
+    cli.commands = commands;
     qp_out_init(&cli.out, 1);
     qp_screen_init(&cli.screen, &cli.out);
     if (!cli.screen.has_utf8)

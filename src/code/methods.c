@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/atomic.h"
-#include "base/trie.h"
+#include "base/containers/trie.h"
 #include "format/tables.h"
 
 enum { LINES_MAX = 1000000, N_RESERVED_IDS = 16 };
@@ -56,7 +56,7 @@ static qp_trie index_of(qp_methods *m)
 
 static qp_cell new_record(qp_methods *m, uint64_t id)
 {
-    qp_cell cell = qp_slab_take(m->space, &m->slab, QP_EXTENT_METHODS, 1, QP_ROOM_ORDINARY);
+    qp_cell cell = qp_slab_take(m->space, &m->slab, QP_EXTENT_METHODS, 1, QP_RESERVE_ORDINARY);
     if (!cell)
         return 0;
     qp_method *r = record_at(m, cell);

@@ -2,7 +2,7 @@
 #include "code/sources.h"
 
 #include "base/atomic.h"
-#include "base/trie.h"
+#include "base/containers/trie.h"
 
 static qp_source_record *record_at(const qp_sources *s, qp_cell cell)
 {
@@ -41,7 +41,7 @@ static qp_cell record_of(qp_sources *s, qp_ref path)
     qp_cell cell = path ? qp_trie_get(&index, s->root, path) : 0;
     if (cell || !path)
         return cell;
-    cell = qp_slab_take(s->space, &s->slab, QP_EXTENT_SOURCES, 1, QP_ROOM_ORDINARY);
+    cell = qp_slab_take(s->space, &s->slab, QP_EXTENT_SOURCES, 1, QP_RESERVE_ORDINARY);
     if (!cell)
         return 0;
     record_at(s, cell)->path = path;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/atomic.h"
-#include "base/trie.h"
+#include "base/containers/trie.h"
 
 static uint64_t hash_of(const char *bytes, size_t n)
 {
@@ -25,7 +25,7 @@ static uint64_t key_of(void *owner, uint32_t ref)
 uint32_t qp_texts_block(void *texts)
 {
     qp_texts *t = texts;
-    return qp_slab_take(t->space, &t->blocks, QP_EXTENT_AUX, 1, QP_ROOM_ORDINARY);
+    return qp_slab_take(t->space, &t->blocks, QP_EXTENT_AUX, 1, QP_RESERVE_ORDINARY);
 }
 
 static qp_ref store(qp_texts *t, const char *bytes, size_t n)

@@ -72,15 +72,15 @@ typedef struct {
     qp_config_list routines;
 } qp_config_action;
 
-typedef enum { QP_SAID_NO, QP_SAID_YES, QP_SAID_NOTHING } qp_config_said;
+typedef enum { QP_SETTING_NO, QP_SETTING_YES, QP_SETTING_NONE } qp_config_setting;
 
 typedef struct {
     const char *name;
     bool has_mode; /* false: a change of an area that exists; then there are no elements */
     bool is_excluding;
-    qp_config_said
+    qp_config_setting
         lines; /* line level, else routine level. Not said: lines, and if excluding */
-    qp_config_said parameters, checked;
+    qp_config_setting parameters, checked;
     qp_config_list elements;
 } qp_config_area;
 

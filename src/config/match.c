@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/glob.h"
+#include "base/text/glob.h"
 
 /* Behind NAME_SEEN bytes a name is not searched: libc's search is quadratic in them, and worse for
  * some expressions. */

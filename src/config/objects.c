@@ -148,7 +148,7 @@ static qp_taken take_mode(qp_config_reader *r, qp_config_area *a)
         return qp_config_refuse(r, word.at, "%.40s: an excluding area has no level", word.text);
     if (taken == QP_TAKEN) {
         taken = qp_config_choose(r, &word, "routines|lines", &which);
-        a->lines = which == 1 ? QP_SAID_YES : QP_SAID_NO;
+        a->lines = which == 1 ? QP_SETTING_YES : QP_SETTING_NO;
     }
     return taken;
 }
@@ -156,10 +156,10 @@ static qp_taken take_mode(qp_config_reader *r, qp_config_area *a)
 int qp_config_area_line(qp_config_reader *r)
 {
     static const qp_config_key keys[] = {
-        {"parameters", qp_config_said_of, offsetof(qp_config_area, parameters)},
-        {"checked", qp_config_said_of, offsetof(qp_config_area, checked)}};
+        {"parameters", qp_config_setting_of, offsetof(qp_config_area, parameters)},
+        {"checked", qp_config_setting_of, offsetof(qp_config_area, checked)}};
     qp_config_area a = {
-        .lines = QP_SAID_NOTHING, .parameters = QP_SAID_NOTHING, .checked = QP_SAID_NOTHING};
+        .lines = QP_SETTING_NONE, .parameters = QP_SETTING_NONE, .checked = QP_SETTING_NONE};
     if (qp_config_take_name(r, &a.name) != QP_TAKEN || take_mode(r, &a) == QP_MISTAKE)
         return QP_CONFIG_SYNTAX;
     qp_taken taken = qp_config_keys(r, keys, sizeof keys / sizeof *keys, a.has_mode, &a);

@@ -75,7 +75,7 @@ qp_taken qp_config_keys(qp_config_reader *r, const qp_config_key *keys, unsigned
 
 qp_taken qp_config_yes_no(qp_config_reader *r, const qp_config_text *value, void *is_yes);
 qp_taken qp_config_count(qp_config_reader *r, const qp_config_text *value, void *count);
-qp_taken qp_config_said_of(qp_config_reader *r, const qp_config_text *value, void *said);
+qp_taken qp_config_setting_of(qp_config_reader *r, const qp_config_text *value, void *said);
 
 /* The name of an object: the next word. */
 qp_taken qp_config_take_name(qp_config_reader *r, const char **name);

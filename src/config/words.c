@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/plain.h"
+#include "base/text/plain.h"
 #include "config/parts.h"
 
 void qp_config_place(qp_config_reader *r, const char *at, unsigned *line, unsigned *column)
@@ -210,12 +210,12 @@ qp_taken qp_config_count(qp_config_reader *r, const qp_config_text *value, void 
                                      : "expected a whole number");
 }
 
-qp_taken qp_config_said_of(qp_config_reader *r, const qp_config_text *value, void *said)
+qp_taken qp_config_setting_of(qp_config_reader *r, const qp_config_text *value, void *said)
 {
     bool is_yes;
     if (qp_config_yes_no(r, value, &is_yes) != QP_TAKEN)
         return QP_MISTAKE;
-    *(qp_config_said *)said = is_yes ? QP_SAID_YES : QP_SAID_NO;
+    *(qp_config_setting *)said = is_yes ? QP_SETTING_YES : QP_SETTING_NO;
     return QP_TAKEN;
 }
 

@@ -23,8 +23,7 @@ static bool fail(char *why, const char *what)
 static const void *blob(const qp_checked *im, qp_ref ref, uint64_t n_bytes)
 {
     uint64_t at = (uint64_t)ref * 8, end = (uint64_t)im->n_cells * QP_CELL;
-    return at >= QP_HEAD_CELLS * QP_CELL && at <= end && n_bytes <= end - at ? im->bytes + at
-                                                                             : NULL;
+    return at >= QP_HEAD_BYTES && at <= end && n_bytes <= end - at ? im->bytes + at : NULL;
 }
 
 static bool is_text(const qp_checked *im, qp_ref ref)
@@ -219,7 +218,7 @@ static bool is_context(const qp_checked *im, qp_cell cell)
 }
 
 /* Counters of a method: as many as it has jumps or blocks. */
-static bool fits_method(const qp_checked *im, const qp_bank *b)
+static bool fits_method(const qp_checked *im, const qp_counter_block *b)
 {
     if (!qp_checked_is_method(im, b->method))
         return false;
@@ -228,10 +227,10 @@ static bool fits_method(const qp_checked *im, const qp_bank *b)
     const qp_jumps *jumps = qp_checked_jumps(im, m);
     return (lines && b->n_values == lines->n_lines) ||
            (jumps && b->n_values == jumps->n_jumps) ||
-           (!b->n_values && b->kind == QP_BANK_SHARE);
+           (!b->n_values && b->kind == QP_COUNTER_BLOCK_SHARE);
 }
 
-static bool fits_extent(const qp_bank *b, uint32_t n_left)
+static bool fits_extent(const qp_counter_block *b, uint32_t n_left)
 {
     return b->n_cells && b->n_cells <= n_left &&
            b->n_values <= ((uint64_t)b->n_cells - 1) * (QP_CELL / sizeof b->values[0]);
@@ -239,11 +238,11 @@ static bool fits_extent(const qp_bank *b, uint32_t n_left)
 
 /* Find the banks of a kind, and tag those that may be read. */
 static bool check_banks(qp_checked *im, qp_extent_kind room, uint32_t kind,
-                        bool (*is_whole)(const qp_checked *im, const qp_bank *b))
+                        bool (*is_whole)(const qp_checked *im, const qp_counter_block *b))
 {
     for (qp_cell e = 0; (e = qp_checked_next(im, e, room)) != 0;)
         for (uint32_t at = 1, n = used(im, e); at <= n;) {
-            const qp_bank *b = qp_checked_at(im, e + at);
+            const qp_counter_block *b = qp_checked_at(im, e + at);
             bool has_place = fits_extent(b, n - at + 1);
             if (has_place && b->kind == kind && fits_method(im, b) && is_whole(im, b))
                 im->index_of[e + at] = bank_tag;
@@ -254,33 +253,33 @@ static bool check_banks(qp_checked *im, qp_extent_kind room, uint32_t kind,
     return true;
 }
 
-static bool is_whole_base(const qp_checked *im, const qp_bank *b)
+static bool is_whole_base(const qp_checked *im, const qp_counter_block *b)
 {
     (void)im, (void)b;
     return true;
 }
 
-static bool is_whole_share(const qp_checked *im, const qp_bank *b)
+static bool is_whole_share(const qp_checked *im, const qp_counter_block *b)
 {
     return is_context(im, b->context) && (!b->row || qp_checked_is_thread(im, b->row));
 }
 
-static bool is_whole_count(const qp_checked *im, const qp_bank *b)
+static bool is_whole_count(const qp_checked *im, const qp_counter_block *b)
 {
     if (!b->base)
         return true;
     if (b->base >= im->n_cells || im->index_of[b->base] != bank_tag)
         return false;
-    const qp_bank *base = qp_checked_at(im, b->base);
-    return base->kind == QP_BANK_BASE && base->n_values >= b->n_values;
+    const qp_counter_block *base = qp_checked_at(im, b->base);
+    return base->kind == QP_COUNTER_BLOCK_BASE && base->n_values >= b->n_values;
 }
 
-const qp_bank *qp_checked_next_bank(const qp_checked *im, qp_cell extent, qp_bank_kind kind,
-                                    uint32_t *at)
+const qp_counter_block *qp_checked_next_counter_block(const qp_checked *im, qp_cell extent,
+                                                      qp_counter_block_kind kind, uint32_t *at)
 {
     while (*at <= used(im, extent)) {
         qp_cell cell = extent + *at;
-        const qp_bank *b = qp_checked_at(im, cell);
+        const qp_counter_block *b = qp_checked_at(im, cell);
         bool has_place = fits_extent(b, used(im, extent) - *at + 1);
         *at += has_place ? b->n_cells : used(im, extent);
         if (im->index_of[cell] == bank_tag && b->kind == kind)
@@ -461,10 +460,10 @@ bool qp_checked_open(qp_checked *im, const char *bytes, uint64_t n_bytes, qp_scr
     if (!take_tables(im, s))
         return fail(why, "cannot be added to: there is not enough memory");
     if (!check_methods(im) || !check_contexts(im) || !check_threads(im) ||
-        !check_banks(im, QP_EXTENT_SHARES, QP_BANK_BASE, is_whole_base) ||
-        !check_banks(im, QP_EXTENT_SHARES, QP_BANK_SHARE, is_whole_share) ||
-        !check_banks(im, QP_EXTENT_BANKS, QP_BANK_COUNTS, is_whole_count) || !check_nodes(im) ||
-        (im->head->context && !is_context(im, im->head->context)))
+        !check_banks(im, QP_EXTENT_SHARES, QP_COUNTER_BLOCK_BASE, is_whole_base) ||
+        !check_banks(im, QP_EXTENT_SHARES, QP_COUNTER_BLOCK_SHARE, is_whole_share) ||
+        !check_banks(im, QP_EXTENT_BANKS, QP_COUNTER_BLOCK_COUNTS, is_whole_count) ||
+        !check_nodes(im) || (im->head->context && !is_context(im, im->head->context)))
         return fail(why, "is damaged");
     index_methods(im);
     return true;

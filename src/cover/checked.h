@@ -50,8 +50,8 @@ bool qp_checked_is_thread(const qp_checked *im, qp_cell cell);
 bool qp_checked_is_method(const qp_checked *im, qp_cell cell);
 
 /* The next bank of a kind in an extent. @param at  begins with 1 @return NULL: none */
-const qp_bank *qp_checked_next_bank(const qp_checked *im, qp_cell extent, qp_bank_kind kind,
-                                    uint32_t *at);
+const qp_counter_block *qp_checked_next_counter_block(const qp_checked *im, qp_cell extent,
+                                                      qp_counter_block_kind kind, uint32_t *at);
 
 /* The next source. @param extent, at  begin with 0 @return NULL: none */
 const qp_source_record *qp_checked_next_source(const qp_checked *im, qp_cell *extent,

@@ -20,13 +20,13 @@ typedef struct {
 
 /* What becomes of a method of the old profile. */
 typedef struct {
-    qp_cell to;         /* method of the later profile; 0: it is left out */
-    qp_cell bank, node; /* of the row that is being made; 0: none yet */
+    qp_cell to;             /* method of the later profile; 0: it is left out */
+    qp_cell counters, node; /* of the row that is being made; 0: none yet */
 } target;
 
 typedef struct {
-    uint64_t key; /* context and method */
-    qp_cell bank; /* 0: free */
+    uint64_t key;     /* context and method */
+    qp_cell counters; /* 0: free */
 } share_slot;
 
 typedef struct {
@@ -41,8 +41,8 @@ typedef struct {
     share_slot *slots; /* [slot_mask + 1] shares of the row */
     uint32_t slot_mask;
     qp_cell rest; /* context of what no context of the old profile has; 0: no contexts */
-    qp_cell nodes, banks; /* newest extents of the row */
-    qp_cell shares;       /* of all rows */
+    qp_cell nodes, counter_blocks; /* newest extents of the row */
+    qp_cell shares;                /* of all rows */
 } merge;
 
 static bool no_room(char *why)
@@ -70,7 +70,8 @@ static qp_ref copy_text(merge *g, qp_ref of_old)
 static qp_cell add_method(merge *g, const qp_method *m)
 {
     enum { KEPT = 0xFF | QP_METHOD_REGISTERED | QP_METHOD_PSEUDO | QP_METHOD_OVERFLOW };
-    qp_cell cell = qp_slab_take(g->space, &g->methods, QP_EXTENT_METHODS, 1, QP_ROOM_RESERVED);
+    qp_cell cell =
+        qp_slab_take(g->space, &g->methods, QP_EXTENT_METHODS, 1, QP_RESERVE_RESERVED);
     if (!cell)
         return 0;
     const qp_lines *lines = qp_checked_lines(&g->old, m);
@@ -119,7 +120,7 @@ static bool place_sources(merge *g, char *why)
         if (qp_checked_source(&g->now, qp_checked_text(&g->old, r->path)))
             continue;
         qp_cell cell =
-            qp_slab_take(g->space, &g->sources, QP_EXTENT_SOURCES, 1, QP_ROOM_RESERVED);
+            qp_slab_take(g->space, &g->sources, QP_EXTENT_SOURCES, 1, QP_RESERVE_RESERVED);
         if (!cell)
             return no_room(why);
         qp_source_record *copy = qp_at(g->space, cell);
@@ -142,7 +143,7 @@ static qp_cell context_named(merge *g, const char *name)
             return g->now.contexts[i];
     }
     qp_cell cell =
-        qp_slab_take(g->space, &g->context_slab, QP_EXTENT_CONTEXTS, 1, QP_ROOM_RESERVED);
+        qp_slab_take(g->space, &g->context_slab, QP_EXTENT_CONTEXTS, 1, QP_RESERVE_RESERVED);
     if (!cell)
         return 0;
     qp_context *c = qp_at(g->space, cell);
@@ -182,38 +183,39 @@ static bool place_contexts(merge *g, char *why)
 
 /* ---- banks --------------------------------------------------------------------------------- */
 
-static qp_bank *new_bank(merge *g, qp_bank_kind kind, qp_cell row, qp_cell method,
-                         const qp_bank *like, qp_cell *cell)
+static qp_counter_block *new_bank(merge *g, qp_counter_block_kind kind, qp_cell row,
+                                  qp_cell method, const qp_counter_block *like, qp_cell *cell)
 {
-    bool is_share = kind == QP_BANK_SHARE;
-    qp_cell *newest = is_share ? &g->shares : &g->banks;
+    bool is_share = kind == QP_COUNTER_BLOCK_SHARE;
+    qp_cell *newest = is_share ? &g->shares : &g->counter_blocks;
     uint32_t n_cells = 1 + (like->n_values + 7) / 8;
     *cell = qp_cells_take(g->space, newest, is_share ? QP_EXTENT_SHARES : QP_EXTENT_BANKS,
-                          is_share ? 0 : row, n_cells, FIRST_CELLS, QP_ROOM_RESERVED);
+                          is_share ? 0 : row, n_cells, FIRST_CELLS, QP_RESERVE_RESERVED);
     if (!*cell)
         return NULL;
-    qp_bank *b = qp_at(g->space, *cell);
-    *b = (qp_bank){.n_cells = n_cells,
-                   .kind = kind,
-                   .method = method,
-                   .n_values = like->n_values,
-                   .n_blocks = like->n_blocks,
-                   .row = is_share ? row : 0};
+    qp_counter_block *b = qp_at(g->space, *cell);
+    *b = (qp_counter_block){.n_cells = n_cells,
+                            .kind = kind,
+                            .method = method,
+                            .n_values = like->n_values,
+                            .n_blocks = like->n_blocks,
+                            .row = is_share ? row : 0};
     qp_cells_publish(g->space, *newest, n_cells);
     return b;
 }
 
 /* What a context has of a method in this row. @return NULL: no room */
-static qp_bank *share_of(merge *g, qp_cell row, qp_cell context, qp_cell method,
-                         const qp_bank *like)
+static qp_counter_block *share_of(merge *g, qp_cell row, qp_cell context, qp_cell method,
+                                  const qp_counter_block *like)
 {
     uint64_t key = (uint64_t)context << 32 | method;
     uint32_t at = (uint32_t)(key * 0x9E3779B97F4A7C15u >> 32) & g->slot_mask;
-    while (g->slots[at].bank && g->slots[at].key != key)
+    while (g->slots[at].counters && g->slots[at].key != key)
         at = (at + 1) & g->slot_mask;
-    if (g->slots[at].bank)
-        return qp_at(g->space, g->slots[at].bank);
-    qp_bank *b = new_bank(g, QP_BANK_SHARE, row, method, like, &g->slots[at].bank);
+    if (g->slots[at].counters)
+        return qp_at(g->space, g->slots[at].counters);
+    qp_counter_block *b =
+        new_bank(g, QP_COUNTER_BLOCK_SHARE, row, method, like, &g->slots[at].counters);
     g->slots[at].key = key;
     if (b)
         b->context = context;
@@ -222,9 +224,9 @@ static qp_bank *share_of(merge *g, qp_cell row, qp_cell context, qp_cell method,
 
 /* @param sign  1, or UINT64_MAX to take off */
 static bool add_to_share(merge *g, qp_cell row, qp_cell context, qp_cell method,
-                         const qp_bank *from, uint64_t calls, uint64_t sign)
+                         const qp_counter_block *from, uint64_t calls, uint64_t sign)
 {
-    qp_bank *to = share_of(g, row, context, method, from);
+    qp_counter_block *to = share_of(g, row, context, method, from);
     if (!to)
         return false;
     to->calls += sign * calls;
@@ -273,7 +275,7 @@ static bool thread_counts(const merge *g, qp_cell thread, run_key key)
 static qp_node *new_node(merge *g, qp_cell row, qp_cell parent, qp_cell method, qp_cell *cell)
 {
     *cell = qp_cells_take(g->space, &g->nodes, QP_EXTENT_NODES, row, 1, FIRST_CELLS,
-                          QP_ROOM_RESERVED);
+                          QP_RESERVE_RESERVED);
     if (!*cell)
         return NULL;
     const qp_method *m = method ? qp_at(g->space, method) : NULL;
@@ -314,15 +316,15 @@ static bool add_calls(merge *g, qp_cell row, run_key key)
     return true;
 }
 
-static bool add_bank(merge *g, qp_cell row, const qp_bank *from)
+static bool add_bank(merge *g, qp_cell row, const qp_counter_block *from)
 {
     target *t = &g->targets[g->old.index_of[from->method]];
-    const qp_bank *base = from->base ? qp_checked_at(&g->old, from->base) : NULL;
+    const qp_counter_block *base = from->base ? qp_checked_at(&g->old, from->base) : NULL;
     if (!t->to)
         return true;
-    qp_bank *to = t->bank ? qp_at(g->space, t->bank) : NULL;
+    qp_counter_block *to = t->counters ? qp_at(g->space, t->counters) : NULL;
     if (!to || to->n_values != from->n_values)
-        to = new_bank(g, QP_BANK_COUNTS, row, t->to, from, &t->bank);
+        to = new_bank(g, QP_COUNTER_BLOCK_COUNTS, row, t->to, from, &t->counters);
     if (!to)
         return false;
     for (uint32_t i = 0; i < to->n_values; i++)
@@ -332,12 +334,13 @@ static bool add_bank(merge *g, qp_cell row, const qp_bank *from)
 
 static bool add_banks(merge *g, qp_cell row, run_key key)
 {
-    const qp_bank *from;
+    const qp_counter_block *from;
     for (qp_cell e = 0; (e = qp_checked_next(&g->old, e, QP_EXTENT_BANKS)) != 0;) {
         if (!thread_counts(g, ((const qp_extent *)qp_checked_at(&g->old, e))->owner, key))
             continue;
         uint32_t at = 1;
-        while ((from = qp_checked_next_bank(&g->old, e, QP_BANK_COUNTS, &at)) != NULL)
+        while ((from = qp_checked_next_counter_block(&g->old, e, QP_COUNTER_BLOCK_COUNTS,
+                                                     &at)) != NULL)
             if (!add_bank(g, row, from))
                 return false;
     }
@@ -347,12 +350,13 @@ static bool add_banks(merge *g, qp_cell row, run_key key)
 /* All that the row has goes to the rest ... */
 static bool share_rest(merge *g, qp_cell row)
 {
-    static const qp_bank no_values;
+    static const qp_counter_block no_values;
     for (uint32_t i = 1; i <= g->old.n_methods; i++) {
         const target *t = &g->targets[i];
-        const qp_bank *b = t->bank ? qp_at(g->space, t->bank) : &no_values;
+        const qp_counter_block *b = t->counters ? qp_at(g->space, t->counters) : &no_values;
         const qp_node *n = t->node ? qp_at(g->space, t->node) : NULL;
-        if ((t->bank || n) && !add_to_share(g, row, g->rest, t->to, b, n ? n->n_calls : 0, 1))
+        if ((t->counters || n) &&
+            !add_to_share(g, row, g->rest, t->to, b, n ? n->n_calls : 0, 1))
             return false;
     }
     return true;
@@ -361,12 +365,12 @@ static bool share_rest(merge *g, qp_cell row)
 /* ... and from there to the contexts that have it. */
 static bool add_shares(merge *g, qp_cell row, run_key key)
 {
-    const qp_bank *from;
+    const qp_counter_block *from;
     if (g->old.head->context_clears != g->old.head->clear_count)
         return true;
     for (qp_cell e = 0; (e = qp_checked_next(&g->old, e, QP_EXTENT_SHARES)) != 0;)
-        for (uint32_t at = 1;
-             (from = qp_checked_next_bank(&g->old, e, QP_BANK_SHARE, &at)) != NULL;) {
+        for (uint32_t at = 1; (from = qp_checked_next_counter_block(
+                                   &g->old, e, QP_COUNTER_BLOCK_SHARE, &at)) != NULL;) {
             qp_cell method = g->targets[g->old.index_of[from->method]].to;
             qp_cell context = g->contexts[g->old.index_of[from->context]];
             if (!method || !belongs(g, from->row, key))
@@ -380,17 +384,17 @@ static bool add_shares(merge *g, qp_cell row, run_key key)
 
 static void forget_row(merge *g)
 {
-    g->nodes = g->banks = 0;
+    g->nodes = g->counter_blocks = 0;
     for (uint32_t i = 0; i <= g->old.n_methods; i++)
-        g->targets[i].bank = g->targets[i].node = 0;
+        g->targets[i].counters = g->targets[i].node = 0;
     memset(g->slots, 0, ((size_t)g->slot_mask + 1) * sizeof *g->slots);
 }
 
 static bool add_row(merge *g, run_key key)
 {
     qp_head *h = g->space->head;
-    qp_cell row =
-        qp_slab_take(g->space, &g->threads, QP_EXTENT_THREADS, THREAD_CELLS, QP_ROOM_RESERVED);
+    qp_cell row = qp_slab_take(g->space, &g->threads, QP_EXTENT_THREADS, THREAD_CELLS,
+                               QP_RESERVE_RESERVED);
     if (!row)
         return false;
     forget_row(g);
@@ -410,7 +414,7 @@ static bool add_row(merge *g, run_key key)
         (g->rest && (!share_rest(g, row) || !add_shares(g, row, key))))
         return false;
     r->nodes = g->nodes;
-    r->banks = g->banks;
+    r->counter_blocks = g->counter_blocks;
     return true;
 }
 

@@ -5,7 +5,7 @@
 #ifndef QP_COVER_SCRATCH_H
 #define QP_COVER_SCRATCH_H
 
-#include "base/mapping.h"
+#include "base/os/mapping.h"
 
 typedef struct {
     qp_mapping map;

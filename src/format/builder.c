@@ -3,7 +3,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "base/alloc.h"
+#include "base/containers/alloc.h"
 #include "format/builder_parts.h"
 #include "format/tables.h"
 
@@ -21,7 +21,7 @@ qp_builder *qp_builder_new(uint64_t max_bytes)
     qp_buf_init(&b->threads, sizeof(qp_builder_thread_of));
     qp_buf_init(&b->nodes, sizeof(qp_node));
     qp_buf_init(&b->more, sizeof(qp_node_more));
-    qp_buf_init(&b->banks, QP_CELL);
+    qp_buf_init(&b->counter_blocks, QP_CELL);
     qp_buf_init(&b->shares, QP_CELL);
     qp_dict_init(&b->texts);
     b->max_cells = max_bytes ? max_bytes / QP_CELL : UINT32_MAX;
@@ -32,8 +32,8 @@ void qp_builder_free(qp_builder *b)
 {
     if (!b)
         return;
-    qp_buf *const all[] = {&b->blobs, &b->methods, &b->contexts, &b->sources, &b->threads,
-                           &b->nodes, &b->more,    &b->banks,    &b->shares};
+    qp_buf *const all[] = {&b->blobs, &b->methods, &b->contexts,       &b->sources, &b->threads,
+                           &b->nodes, &b->more,    &b->counter_blocks, &b->shares};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         qp_free(all[i]->items);
     qp_dict_fini(&b->texts);
@@ -175,7 +175,7 @@ qp_thread_record *qp_builder_thread(qp_builder *b, const qp_thread_record *r)
                                  .first_node = b->nodes.n - 1,
                                  .n_nodes = 1,
                                  .first_more = b->more.n,
-                                 .first_bank = b->banks.n};
+                                 .first_bank = b->counter_blocks.n};
     th->record.ordinal = number_of(&b->threads);
     return &th->record;
 }
@@ -206,30 +206,33 @@ void qp_builder_node_more(qp_builder *b, uint64_t n_skips, uint64_t counts, uint
     ((qp_node *)b->nodes.items)[b->nodes.n - 1].more = (uint32_t)++newest_thread(b)->n_more;
 }
 
-static qp_bank *add_bank(qp_buf *to, qp_bank_kind kind, uint32_t method, uint32_t n_blocks,
-                         uint32_t n_values)
+static qp_counter_block *add_bank(qp_buf *to, qp_counter_block_kind kind, uint32_t method,
+                                  uint32_t n_blocks, uint32_t n_values)
 {
     uint64_t n_cells = 1 + ((uint64_t)n_values * sizeof(uint64_t) + QP_CELL - 1) / QP_CELL;
-    qp_bank *bank = qp_buf_add_many(to, n_cells);
-    if (!bank)
+    qp_counter_block *counters = qp_buf_add_many(to, n_cells);
+    if (!counters)
         return NULL;
-    bank->n_cells = (uint32_t)n_cells; /* without values it is shorter than a qp_bank */
-    bank->kind = kind;
-    bank->method = method;
-    bank->n_values = n_values;
-    bank->n_blocks = n_blocks;
-    return bank;
+    counters->n_cells =
+        (uint32_t)n_cells; /* without values it is shorter than a qp_counter_block */
+    counters->kind = kind;
+    counters->method = method;
+    counters->n_values = n_values;
+    counters->n_blocks = n_blocks;
+    return counters;
 }
 
-uint64_t *qp_builder_bank(qp_builder *b, qp_bank_kind kind, uint32_t method, uint32_t n_blocks,
-                          uint32_t n_values)
+uint64_t *qp_builder_counter_block(qp_builder *b, qp_counter_block_kind kind, uint32_t method,
+                                   uint32_t n_blocks, uint32_t n_values)
 {
-    qp_bank *bank =
-        qp_builder_has_failed(b) ? NULL : add_bank(&b->banks, kind, method, n_blocks, n_values);
-    if (!bank)
+    qp_counter_block *counters =
+        qp_builder_has_failed(b)
+            ? NULL
+            : add_bank(&b->counter_blocks, kind, method, n_blocks, n_values);
+    if (!counters)
         return NULL;
-    newest_thread(b)->n_bank_cells += bank->n_cells;
-    return bank->values;
+    newest_thread(b)->n_bank_cells += counters->n_cells;
+    return counters->values;
 }
 
 uint32_t qp_builder_context(qp_builder *b, const char *name, uint64_t n_switches)
@@ -247,12 +250,13 @@ uint32_t qp_builder_context(qp_builder *b, const char *name, uint64_t n_switches
 int64_t *qp_builder_share(qp_builder *b, uint32_t context, uint32_t method, int64_t calls,
                           uint32_t n_blocks, uint32_t n_values)
 {
-    qp_bank *bank = add_bank(&b->shares, QP_BANK_SHARE, method, n_blocks, n_values);
-    if (!bank)
+    qp_counter_block *counters =
+        add_bank(&b->shares, QP_COUNTER_BLOCK_SHARE, method, n_blocks, n_values);
+    if (!counters)
         return NULL;
-    bank->context = context;
-    bank->calls = (uint64_t)calls;
-    return (int64_t *)bank->values;
+    counters->context = context;
+    counters->calls = (uint64_t)calls;
+    return (int64_t *)counters->values;
 }
 
 void qp_builder_source(qp_builder *b, const char *path, uint64_t digest, uint64_t n_bytes)

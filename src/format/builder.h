@@ -58,12 +58,12 @@ void qp_builder_node_more(qp_builder *b, uint64_t n_skips, uint64_t counts,
 
 /* Counters of a method on the thread; zeroed. @return [n_values], until the next call; NULL: no
  * memory */
-uint64_t *qp_builder_bank(qp_builder *b, qp_bank_kind kind, uint32_t method, uint32_t n_blocks,
-                          uint32_t n_values);
+uint64_t *qp_builder_counter_block(qp_builder *b, qp_counter_block_kind kind, uint32_t method,
+                                   uint32_t n_blocks, uint32_t n_values);
 
 uint32_t qp_builder_context(qp_builder *b, const char *name, uint64_t n_switches);
 
-/* What a context has of a method. @return as qp_builder_bank() */
+/* What a context has of a method. @return as qp_builder_counter_block() */
 int64_t *qp_builder_share(qp_builder *b, uint32_t context, uint32_t method, int64_t calls,
                           uint32_t n_blocks, uint32_t n_values);
 

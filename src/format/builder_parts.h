@@ -2,8 +2,8 @@
 #ifndef QP_FORMAT_BUILDER_PARTS_H
 #define QP_FORMAT_BUILDER_PARTS_H
 
-#include "base/buf.h"
-#include "base/dict.h"
+#include "base/containers/dict.h"
+#include "base/text/buf.h"
 #include "format/builder.h"
 
 enum {
@@ -28,9 +28,9 @@ struct qp_builder {
     qp_buf threads;  /* qp_builder_thread_of */
     qp_buf nodes;    /* qp_node; parent and more: from 1 in their thread's, method: a number */
     qp_buf more;     /* qp_node_more */
-    qp_buf banks;    /* cells; qp_bank.method and .context: numbers */
-    qp_buf shares;   /* the same */
-    qp_dict texts;   /* hash -> ref */
+    qp_buf counter_blocks; /* cells; qp_counter_block.method and .context: numbers */
+    qp_buf shares;         /* the same */
+    qp_dict texts;         /* hash -> ref */
     uint64_t max_cells;
     bool is_too_large;
 };
@@ -39,7 +39,7 @@ struct qp_builder {
 static inline bool qp_builder_has_failed(const qp_builder *b)
 {
     return b->blobs.failed || b->methods.failed || b->contexts.failed || b->sources.failed ||
-           b->threads.failed || b->nodes.failed || b->more.failed || b->banks.failed ||
+           b->threads.failed || b->nodes.failed || b->more.failed || b->counter_blocks.failed ||
            b->shares.failed;
 }
 

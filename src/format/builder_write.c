@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "base/alloc.h"
-#include "base/new_file.h"
+#include "base/containers/alloc.h"
+#include "base/os/new_file.h"
 #include "format/builder_parts.h"
 
 enum { THREAD_CELLS = sizeof(qp_thread_record) / QP_CELL };
@@ -115,29 +115,32 @@ static void write_threads(writer *w)
         qp_thread_record r = th->record;
         r.root = (qp_cell)claim(&next, th->n_nodes);
         r.nodes = r.root - 1;
-        uint64_t aux = claim(&next, th->n_more), banks = claim(&next, th->n_bank_cells);
+        uint64_t aux = claim(&next, th->n_more),
+                 counter_blocks = claim(&next, th->n_bank_cells);
         r.aux = th->n_more ? (qp_cell)aux - 1 : 0;
-        r.banks = th->n_bank_cells ? (qp_cell)banks - 1 : 0;
+        r.counter_blocks = th->n_bank_cells ? (qp_cell)counter_blocks - 1 : 0;
         put(w, &r, sizeof r);
     }
 }
 
-static void write_banks(writer *w, qp_extent_kind kind, uint64_t owner, const qp_buf *banks,
-                        size_t first, size_t n)
+static void write_banks(writer *w, qp_extent_kind kind, uint64_t owner,
+                        const qp_buf *counter_blocks, size_t first, size_t n)
 {
     if (!n)
         return;
-    const char *at = (const char *)banks->items + first * QP_CELL, *end = at + n * QP_CELL;
+    const char *at = (const char *)counter_blocks->items + first * QP_CELL,
+               *end = at + n * QP_CELL;
     put_header(w, kind, owner, n);
     while (at < end) {
-        qp_bank bank;
+        qp_counter_block counters;
         size_t n_bytes;
-        memcpy(&bank, at, offsetof(qp_bank, values));
-        n_bytes = (size_t)bank.n_cells * QP_CELL;
-        bank.method += (qp_cell)w->at.methods - 1;
-        bank.context += bank.context ? (qp_cell)w->at.contexts - 1 : 0;
-        put(w, &bank, offsetof(qp_bank, values));
-        put(w, at + offsetof(qp_bank, values), n_bytes - offsetof(qp_bank, values));
+        memcpy(&counters, at, offsetof(qp_counter_block, values));
+        n_bytes = (size_t)counters.n_cells * QP_CELL;
+        counters.method += (qp_cell)w->at.methods - 1;
+        counters.context += counters.context ? (qp_cell)w->at.contexts - 1 : 0;
+        put(w, &counters, offsetof(qp_counter_block, values));
+        put(w, at + offsetof(qp_counter_block, values),
+            n_bytes - offsetof(qp_counter_block, values));
         at += n_bytes;
     }
 }
@@ -160,7 +163,8 @@ static void write_thread(writer *w, size_t i)
     if (th->n_more)
         put(w, (const qp_node_more *)b->more.items + th->first_more,
             th->n_more * sizeof(qp_node_more));
-    write_banks(w, QP_EXTENT_BANKS, owner, &b->banks, th->first_bank, th->n_bank_cells);
+    write_banks(w, QP_EXTENT_BANKS, owner, &b->counter_blocks, th->first_bank,
+                th->n_bank_cells);
 }
 
 static void write_head(writer *w)

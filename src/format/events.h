@@ -11,19 +11,21 @@
 #define QP_EVENTS(X)                                                                           \
     X(FN_ENTRY, 1, "fn-entry", METHOD, "a method was entered")                                 \
     X(FN_EXIT, 2, "fn-exit", METHOD,                                                           \
-      "a frame has ended; each one, innermost first; none that ends with its thread")          \
-    X(UNWIND, 3, "unwind", METHOD, "one exit ended more than one frame; object: who resumes")  \
-    X(BLOCK, 4, "block", METHOD, "a block was counted or begun by a call")                     \
-    X(COUNTS, 5, "counts", METHOD, "counts were added by a call")                              \
+      "a frame ended, innermost first; not raised for frames that end with their thread")      \
+    X(UNWIND, 3, "unwind", METHOD,                                                             \
+      "one exit ended more than one frame; the object is the method that resumes")             \
+    X(BLOCK, 4, "block", METHOD, "the host called a function that counts or begins a block")   \
+    X(COUNTS, 5, "counts", METHOD, "the host called a function that adds counts")              \
     X(METHOD_REGISTER, 6, "method-register", METHOD, "a method was registered")                \
     X(THREAD_CREATE, 7, "thread-create", THREAD, "a thread began")                             \
     X(THREAD_DESTROY, 8, "thread-destroy", THREAD, "a thread ended")                           \
     X(STATUS, 9, "status", THREAD, "a trigger or an action changed a thread's status")         \
     X(SAVE, 10, "save", NONE, "a dataset was written")                                         \
     X(CLEAR, 11, "clear", NONE, "the figures were cleared")                                    \
-    X(SAMPLE, 12, "sample", METHOD, "interrupts were credited; object: who was on top")        \
-    X(VT_SWITCH, 13, "vt-switch", THREAD, "a system thread goes on with another thread")       \
-    X(MEMORY, 14, "memory", NONE, "the profile has grown by a further percent of its limit")
+    X(SAMPLE, 12, "sample", METHOD,                                                            \
+      "PC samples were credited; the object is the method on top of the stack")                \
+    X(VT_SWITCH, 13, "vt-switch", THREAD, "an OS thread switched to another thread")           \
+    X(MEMORY, 14, "memory", NONE, "the profile grew by another percent of its limit")
 
 typedef enum {
 #define QP_X(id, number, name, object, help) QP_EVENT_##id = (number),

@@ -14,8 +14,9 @@ enum {
     QP_MAJOR = 1, /* a reader refuses another one */
     QP_MINOR = 2, /* a reader accepts any */
     QP_CELL = 64,
-    QP_HEAD_CELLS = 64, /* the head: 4096 bytes */
-    QP_NIL_NODE = 48,   /* cell in the head: the node that matches no method */
+    QP_HEAD_CELLS = 64,
+    QP_HEAD_BYTES = QP_HEAD_CELLS * QP_CELL,
+    QP_NIL_NODE = 48, /* cell in the head: the node that matches no method */
     QP_N_DIAGNOSTICS = 64,
     QP_MAX_DEPTH_STORED = 1 << 24
 };
@@ -121,9 +122,8 @@ typedef struct {
     uint32_t clear_count;   /* a thread whose clear_count differs has not done its part yet */
     uint32_t dataset;       /* number of this dataset; in a live file: of the next */
     /* 192 */
-    uint64_t cost_entry,
-        cost_exit;          /* measured at start: thousandths of a tick of one event, own
-                                     * time that the recorder adds to the caller (entry, exit) */
+    /* Measured at start, in thousandths of a tick: what an event adds to its caller's self time. */
+    uint64_t cost_entry, cost_exit;
     uint64_t cost_inside;   /* the same: what it adds to the called method itself */
     uint64_t sample_period; /* ns asked for; 0: no sampler */
     uint64_t n_passes;      /* of the sampler */
@@ -205,19 +205,19 @@ typedef struct {
 
 typedef enum {
     QP_EXTENT_FREE,
-    QP_EXTENT_METHODS, /* qp_method, a cell each */
-    QP_EXTENT_THREADS, /* qp_thread_record, 3 cells each */
-    QP_EXTENT_NODES,   /* qp_node, a cell each; owner: thread record */
-    QP_EXTENT_FRAMES, /* qp_frame, a cell each: a chunk of a shadow stack; owner: thread record */
-    QP_EXTENT_BANKS,    /* qp_bank, any number of cells; owner: thread record */
+    QP_EXTENT_METHODS,  /* qp_method, a cell each */
+    QP_EXTENT_THREADS,  /* qp_thread_record, 3 cells each */
+    QP_EXTENT_NODES,    /* qp_node, a cell each; owner: thread record */
+    QP_EXTENT_FRAMES,   /* qp_frame, a cell each: a chunk of a stack; owner: thread record */
+    QP_EXTENT_BANKS,    /* qp_counter_block, any number of cells; owner: thread record */
     QP_EXTENT_AUX,      /* qp_node_more and index cells, a cell each; owner or 0 */
     QP_EXTENT_BLOBS,    /* texts, line tables, jumps, notes: reached by qp_ref */
     QP_EXTENT_SOURCES,  /* qp_source_record, a cell each */
     QP_EXTENT_CONTEXTS, /* qp_context, a cell each */
-    QP_EXTENT_SHARES,   /* qp_bank of the kinds SHARE, SEEN, BASE, any number of cells */
-    QP_EXTENT_MARKS,    /* qp_mark, a cell each */
-    QP_EXTENT_EVENTS,   /* qp_event_count, a cell each */
-    QP_EXTENT_RING      /* qp_ring, then qp_trace_record, see format/trace.h */
+    QP_EXTENT_SHARES, /* qp_counter_block of the kinds SHARE, SEEN, BASE, any number of cells */
+    QP_EXTENT_MARKERS, /* qp_marker, a cell each */
+    QP_EXTENT_EVENTS,  /* qp_event_count, a cell each */
+    QP_EXTENT_RING     /* qp_ring, then qp_trace_record, see format/trace.h */
 } qp_extent_kind;
 
 /* First cell of every extent. Extents follow each other without a gap up to head.n_cells; a gap
@@ -290,11 +290,11 @@ typedef struct {      /* = qprof_spread */
 } qp_spread;
 
 typedef struct {
-    uint64_t n_skips;  /* entries while recording was off */
-    uint64_t counts;   /* units of qprof_record_counts, own */
-    qp_cell bank;      /* the thread's bank of this method; 0: none */
-    qp_cell time_bank; /* the same for block times */
-    qp_cell overflow;  /* the node's <overflow> child; 0: none */
+    uint64_t n_skips;      /* entries while recording was off */
+    uint64_t counts;       /* units of qprof_record_counts, own */
+    qp_cell counters;      /* the thread's bank of this method; 0: none */
+    qp_cell time_counters; /* the same for block times */
+    qp_cell overflow;      /* the node's <overflow> child; 0: none */
     uint32_t reserved;
     uint64_t samples; /* interrupts of the PC command while this path was on top */
     uint64_t reserved2[3];
@@ -302,13 +302,13 @@ typedef struct {
 
 typedef struct { /* = qprof_frame */
     uint64_t stack_id;
-    uint64_t own; /* exact: ticks so far; not yet in the node */
+    uint64_t self; /* exact: ticks so far; not yet in the node */
     /* exact: thread time of entry; adaptive: twice that, + 1 of the first 64 calls; 0: untimed */
     uint64_t start;
     qp_cell node;
-    uint32_t flags;             /* QP_FRAME_* */
-    uint64_t mark_at, mark_own; /* block times since the last mark */
-    uint32_t block;             /* of the last mark, if QP_FRAME_MARKED */
+    uint32_t flags;              /* QP_FRAME_* */
+    uint64_t mark_at, mark_self; /* block times since the last mark */
+    uint32_t block;              /* of the last mark, if QP_FRAME_MARKED */
     uint32_t reserved;
     /* samples alone: the host's id; node is 0 until the path was sampled. With QP_FRAME_HOOKED: raw
      * ticks of the run's elapsed clock at entry */
@@ -317,8 +317,8 @@ typedef struct { /* = qprof_frame */
 
 enum {
     QP_FRAME_MARKED = 1u << 0,
-    QP_FRAME_SKIP = 1u << 1,   /* its entry was not recorded: n_skips has it, n_calls has not */
-    QP_FRAME_FOLDED = 1u << 2, /* stands on its caller's node; counted in thread.n_folded */
+    QP_FRAME_SKIP = 1u << 1, /* its entry was not recorded: n_skips has it, n_calls has not */
+    QP_FRAME_OVERFLOWED = 1u << 2, /* stands on its caller's node; counted in thread.n_folded */
     QP_FRAME_OLD = 1u << 3,
     QP_FRAME_ZERO = 1u << 4,
     QP_FRAME_PARTIAL = 1u << 5,  /* recording stopped during it: no minimum or maximum */
@@ -346,20 +346,20 @@ typedef struct {
     uint64_t offset; /* thread time = raw ticks - offset (- stops not yet seen) */
     uint64_t n_exits;
     uint64_t n_unwound;
-    uint64_t parked_at;   /* raw ticks; 0: its clock runs */
-    uint64_t counts;      /* with QP_CLOCK_COUNTS they are the thread's raw ticks */
-    uint32_t index;       /* the recorder's own: not for readers */
-    uint32_t has_host_id; /* the host announced it; or QP_ROW_EARLIER */
+    uint64_t suspended_at; /* raw ticks; 0: its clock runs */
+    uint64_t counts;       /* with QP_CLOCK_COUNTS they are the thread's raw ticks */
+    uint32_t index;        /* the recorder's own: not for readers */
+    uint32_t has_host_id;  /* the host announced it; or QP_ROW_EARLIER */
     /* cell 1 */
-    uint64_t host_id;          /* qprof_ThreadID */
-    uint64_t vt_id;            /* VthreadID; 0 in system-thread mode */
-    qp_ref name;               /* 0: .<start method>_<ordinal>. */
-    uint32_t ordinal;          /* from 1 */
-    uint32_t state;            /* qp_thread_state; 0: not published */
-    uint32_t n_lives;          /* threads that used this record in turn, see -thread-rows */
-    qp_cell root;              /* node, always the first of the thread; 0: no event yet */
-    qp_cell chunk;             /* FRAMES extent that holds top; 0: no event yet */
-    qp_cell nodes, aux, banks; /* newest extents */
+    uint64_t host_id; /* qprof_ThreadID */
+    uint64_t vt_id;   /* VthreadID; 0 in system-thread mode */
+    qp_ref name;      /* 0: .<start method>_<ordinal>. */
+    uint32_t ordinal; /* from 1 */
+    uint32_t state;   /* qp_thread_state; 0: not published */
+    uint32_t n_lives; /* threads that used this record in turn, see -thread-rows */
+    qp_cell root;     /* node, always the first of the thread; 0: no event yet */
+    qp_cell chunk;    /* FRAMES extent that holds top; 0: no event yet */
+    qp_cell nodes, aux, counter_blocks; /* newest extents */
     uint32_t clear_count;
     uint64_t stopped_seen; /* of head.stopped_total */
     /* cell 2: the rest of the accounting identity */
@@ -369,19 +369,21 @@ typedef struct {
     uint64_t n_dropped;    /* entries that were seen and not recorded */
     uint64_t n_deep_total; /* entries of frames that were only counted */
     uint64_t
-        n_folded; /* entries that no node counts: no memory, or their method is in no area */
+        n_overflowed; /* entries that no node counts: no memory, or their method is in no area */
     uint64_t n_cleared; /* entries that clears took out of the tree */
     uint64_t n_drift;   /* events while this thread was copied; else 0 */
-    uint64_t system_id; /* of the system thread: gettid */
+    uint64_t system_id; /* of the OS thread: gettid */
 } qp_thread_record;
 
 typedef enum {
-    QP_BANK_COUNTS = 1,
-    QP_BANK_TIMES = 2,
-    QP_BANK_SHARE = 3, /* what one context has of a method's counters on all threads */
-    QP_BANK_SEEN = 4,  /* what contexts have of one bank: the recorder's own, not for readers */
-    QP_BANK_BASE = 5   /* what one bank held at the last clear, no longer to be counted */
-} qp_bank_kind;
+    QP_COUNTER_BLOCK_COUNTS = 1,
+    QP_COUNTER_BLOCK_TIMES = 2,
+    QP_COUNTER_BLOCK_SHARE = 3, /* what one context has of a method's counters on all threads */
+    QP_COUNTER_BLOCK_SEEN =
+        4, /* what contexts have of one bank: the recorder's own, not for readers */
+    QP_COUNTER_BLOCK_BASE =
+        5 /* what one bank held at the last clear, no longer to be counted */
+} qp_counter_block_kind;
 
 /* Counters of one method on one thread, complete from the method's first call there on; the record
  * is 1 cell + n_values * 8 bytes, rounded up to cells. COUNTS: [block] or, with jumps, [jump].
@@ -390,7 +392,7 @@ typedef enum {
  * of the one and an entry of the other. What no share has yet belongs to head.context. */
 typedef struct {
     uint32_t n_cells; /* with this one */
-    uint32_t kind;    /* qp_bank_kind; 0: not published */
+    uint32_t kind;    /* qp_counter_block_kind; 0: not published */
     qp_cell method;
     uint32_t n_values;
     uint32_t n_blocks;
@@ -403,7 +405,7 @@ typedef struct {
     uint32_t reserved;
     uint64_t reserved2;
     uint64_t values[1]; /* at byte 64 */
-} qp_bank;
+} qp_counter_block;
 
 /* Whom hits belong to, as qprof_context() named it. */
 typedef struct {
@@ -416,17 +418,17 @@ typedef struct {
 } qp_context;
 
 typedef enum {
-    QP_MARK_USER = 1,
-    QP_MARK_TRIGGER,
-    QP_MARK_ACTION,
-    QP_MARK_EVENT_TRIGGER
-} qp_mark_kind;
+    QP_MARKER_USER = 1,
+    QP_MARKER_TRIGGER,
+    QP_MARKER_ACTION,
+    QP_MARKER_EVENT_TRIGGER
+} qp_marker_kind;
 
 /* Something worth finding again: a trigger fired, or the host said so. */
 typedef struct {
     uint64_t at;     /* raw ticks of the run's elapsed clock */
     qp_cell thread;  /* thread record; 0: none */
-    uint32_t kind;   /* qp_mark_kind */
+    uint32_t kind;   /* qp_marker_kind */
     qp_ref name;     /* of the trigger, or the host's text */
     uint32_t event;  /* EVENT_TRIGGER: id of the event */
     uint64_t object; /* method id and the like */
@@ -434,7 +436,7 @@ typedef struct {
     uint32_t published;
     uint32_t reserved;
     uint64_t reserved2[2];
-} qp_mark;
+} qp_marker;
 
 /* How often a user event was raised while it was recorded. */
 typedef struct {
@@ -453,11 +455,11 @@ typedef struct {
     uint64_t reserved[5];
 } qp_source_record;
 
-_Static_assert(sizeof(qp_head) == QP_HEAD_CELLS * QP_CELL, "the head is 64 cells");
+_Static_assert(sizeof(qp_head) == QP_HEAD_BYTES, "the head is 64 cells");
 _Static_assert(sizeof(qp_extent) == QP_CELL && sizeof(qp_method) == QP_CELL, "a cell each");
 _Static_assert(sizeof(qp_node) == QP_CELL && sizeof(qp_node_more) == QP_CELL, "a cell each");
-_Static_assert(sizeof(qp_frame) == QP_CELL && sizeof(qp_mark) == QP_CELL, "a cell each");
+_Static_assert(sizeof(qp_frame) == QP_CELL && sizeof(qp_marker) == QP_CELL, "a cell each");
 _Static_assert(sizeof(qp_event_count) == QP_CELL, "a cell each");
-_Static_assert(sizeof(qp_thread_record) == 3 * QP_CELL, "three cells");
+_Static_assert(sizeof(qp_thread_record) == 3ul * QP_CELL, "three cells");
 
 #endif

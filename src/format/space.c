@@ -15,7 +15,7 @@ void qp_space_begin(qp_space *s, uint64_t nonce)
     h->major = QP_MAJOR;
     h->minor = QP_MINOR;
     h->endian = QP_ENDIAN;
-    h->head_bytes = QP_HEAD_CELLS * QP_CELL;
+    h->head_bytes = QP_HEAD_BYTES;
     h->nonce = nonce;
     qp_node *nil = qp_at(s, QP_NIL_NODE);
     nil->last = nil->next = QP_NIL_NODE;
@@ -23,9 +23,9 @@ void qp_space_begin(qp_space *s, uint64_t nonce)
 }
 
 /* Claim cells of the file; 0: no room. */
-static qp_cell claim(qp_space *s, uint32_t n_cells, qp_room room)
+static qp_cell claim(qp_space *s, uint32_t n_cells, qp_reserve room)
 {
-    uint64_t reserve = room == QP_ROOM_ORDINARY ? s->reserve_bytes : 0;
+    uint64_t reserve = room == QP_RESERVE_ORDINARY ? s->reserve_bytes : 0;
     uint64_t first = qp_load(&s->head->n_cells);
     do {
         uint64_t end_bytes = (first + n_cells) * QP_CELL;
@@ -48,7 +48,7 @@ static qp_cell claim(qp_space *s, uint32_t n_cells, qp_room room)
 }
 
 qp_cell qp_extent_claim(qp_space *s, qp_extent_kind kind, qp_cell owner, uint32_t n_cells,
-                        qp_room room)
+                        qp_reserve room)
 {
     qp_cell self = claim(s, n_cells, room);
     if (!self)
@@ -70,7 +70,7 @@ static uint32_t cells_left(const qp_extent *e)
 }
 
 qp_cell qp_cells_take(qp_space *s, qp_cell *newest, qp_extent_kind kind, qp_cell owner,
-                      uint32_t n_cells, uint32_t first_cells, qp_room room)
+                      uint32_t n_cells, uint32_t first_cells, qp_reserve room)
 {
     qp_extent *e = *newest ? qp_at(s, *newest) : NULL;
     if (!e || cells_left(e) < n_cells) {
@@ -98,7 +98,7 @@ void qp_cells_publish(const qp_space *s, qp_cell newest, uint32_t n_cells)
 }
 
 /* A fresh extent for a slab, all of it published: its records say themselves whether they are. */
-static qp_cell slab_extent(qp_space *s, qp_extent_kind kind, uint32_t n_cells, qp_room room)
+static qp_cell slab_extent(qp_space *s, qp_extent_kind kind, uint32_t n_cells, qp_reserve room)
 {
     qp_cell cell = qp_extent_claim(s, kind, 0, n_cells, room);
     if (cell) {
@@ -110,7 +110,7 @@ static qp_cell slab_extent(qp_space *s, qp_extent_kind kind, uint32_t n_cells, q
 
 /* units: how many of the slab's units (cells, or 8-byte words) are wanted. */
 static uint64_t slab_take(qp_space *s, qp_slab *slab, qp_extent_kind kind, uint32_t units,
-                          uint32_t units_a_cell, uint32_t extent_cells, qp_room room)
+                          uint32_t units_a_cell, uint32_t extent_cells, qp_reserve room)
 {
     uint64_t before = qp_observe(slab);
     for (;;) {
@@ -139,7 +139,7 @@ static uint64_t slab_take(qp_space *s, qp_slab *slab, qp_extent_kind kind, uint3
 }
 
 qp_cell qp_slab_take(qp_space *s, qp_slab *slab, qp_extent_kind kind, uint32_t n_cells,
-                     qp_room room)
+                     qp_reserve room)
 {
     return (qp_cell)slab_take(s, slab, kind, n_cells, 1, SLAB_CELLS, room);
 }
@@ -154,5 +154,6 @@ qp_ref qp_blob_take(qp_space *s, qp_slab *slab, uint64_t n_bytes)
     if (n_bytes > UINT32_MAX)
         return 0;
     uint32_t words = (uint32_t)((n_bytes + 7) / 8);
-    return (qp_ref)slab_take(s, slab, QP_EXTENT_BLOBS, words, 8, BLOB_CELLS, QP_ROOM_ORDINARY);
+    return (qp_ref)slab_take(s, slab, QP_EXTENT_BLOBS, words, 8, BLOB_CELLS,
+                             QP_RESERVE_ORDINARY);
 }

@@ -5,7 +5,7 @@
 #ifndef QP_FORMAT_SPACE_H
 #define QP_FORMAT_SPACE_H
 
-#include "base/mapping.h"
+#include "base/os/mapping.h"
 #include "format/diagnostics.h"
 #include "format/layout.h"
 
@@ -20,9 +20,9 @@ typedef struct {
 typedef uint64_t qp_slab;
 
 typedef enum {
-    QP_ROOM_ORDINARY, /* leaves the reserve alone */
-    QP_ROOM_RESERVED  /* may use it */
-} qp_room;
+    QP_RESERVE_ORDINARY, /* leaves the reserve alone */
+    QP_RESERVE_RESERVED  /* may use it */
+} qp_reserve;
 
 static inline void *qp_at(const qp_space *s, qp_cell cell)
 {
@@ -40,20 +40,20 @@ void qp_space_begin(qp_space *s, uint64_t nonce);
 /* A new extent of n_cells (its header included), zeroed but for the header.
  * @return its header's cell; 0: no room, which is counted as lost_full where the disk is full */
 qp_cell qp_extent_claim(qp_space *s, qp_extent_kind kind, qp_cell owner, uint32_t n_cells,
-                        qp_room room);
+                        qp_reserve room);
 
 /* n_cells zeroed cells of a chain of extents that one thread fills. *newest is the chain's newest
  * extent, replaced as need be; extents double from first_cells up to 1024 cells.
  * @return the first cell; 0: no room. Published by qp_cells_publish() */
 qp_cell qp_cells_take(qp_space *s, qp_cell *newest, qp_extent_kind kind, qp_cell owner,
-                      uint32_t n_cells, uint32_t first_cells, qp_room room);
+                      uint32_t n_cells, uint32_t first_cells, qp_reserve room);
 
 /* Make what was taken last from the chain visible to readers. */
 void qp_cells_publish(const qp_space *s, qp_cell newest, uint32_t n_cells);
 
 /* n_cells zeroed cells of extents that several threads fill. @return 0: no room */
 qp_cell qp_slab_take(qp_space *s, qp_slab *slab, qp_extent_kind kind, uint32_t n_cells,
-                     qp_room room);
+                     qp_reserve room);
 
 /* Its newest extent; those before it are prev. 0: none */
 qp_cell qp_slab_newest(const qp_slab *slab);

@@ -1,7 +1,7 @@
 /* trace.h: what the bytes of a raw trace mean: rings in a profile file, packets in a .qtrace file.
  * The bytes themselves: docs/formats/qtrace.md.
  *
- * A ring belongs to a carrier, a system thread; records say which thread goes on. A record of an
+ * A ring belongs to an OS thread, an OS thread; records say which thread goes on. A record of an
  * entry names the call path, which is a cell of the profile file, so that the whole stack is known
  * from any record on. A packet says what it needs of the dictionary, and packets of the dictionary
  * come before: whatever else of the file is lost, it can be decoded. */
@@ -17,14 +17,14 @@ typedef enum {
     /* a: frames that ended, and whose entries are in the trace, and QP_TRACE_UNWOUND; b: path that
      * resumes */
     QP_TRACE_EXIT,
-    /* this carrier goes on with another thread, the one before is parked. a: thread record, b: its
+    /* this OS thread goes on with another thread, the one before is parked. a: thread record, b: its
      * path. If an earlier thread had that record: its id, virtual or host's, in the DATA record
      * behind it */
     QP_TRACE_SWITCH,
-    QP_TRACE_PARK, /* it drives no thread. a: the one that is parked, b: 1: that has ended */
+    QP_TRACE_SUSPEND, /* it drives no thread. a: the one that is parked, b: 1: that has ended */
     /* a: 1: what follows on this thread is recorded, and b is the path on top; 0: it is not */
     QP_TRACE_GATE,
-    QP_TRACE_MARK,    /* a: name (qp_ref), b: qp_mark_kind */
+    QP_TRACE_MARKER,  /* a: name (qp_ref), b: qp_marker_kind */
     QP_TRACE_COUNTER, /* a: name (qp_ref); its value is in the DATA record behind it */
     QP_TRACE_CALL,    /* about to be called. a: method, b: line */
     QP_TRACE_RETURN,  /* has returned. a: method, b: line */
@@ -53,17 +53,17 @@ typedef struct {
 
 /* A ring: first cell of an extent of the kind RING behind its header; the records follow. Record
  * number i (from 0, ever) lies in slot i % n_slots. The owner fills a slot, then publishes head.
- * Readable: tail or head - n_slots + 1, whichever is later, up to head. When its carrier has ended,
+ * Readable: tail or head - n_slots + 1, whichever is later, up to head. When its OS thread has ended,
  * another one takes the ring over, and goes on with a SWITCH. */
 typedef struct {
     uint64_t head;      /* records written; the owner's */
     uint64_t tail;      /* stream mode: records taken by the writer, whose field it is */
     uint64_t n_lost;    /* records that found no room; the owner's */
-    uint64_t system_id; /* gettid of the carrier */
+    uint64_t system_id; /* gettid of the OS thread */
     uint32_t n_slots;   /* a power of two */
-    uint32_t carrier;   /* ordinal, from 1 */
+    uint32_t os_thread; /* ordinal, from 1 */
     qp_cell thread;     /* driven now, or last; the owner's */
-    uint32_t is_ended;  /* 1: another carrier may take it */
+    uint32_t is_ended;  /* 1: another OS thread may take it */
     uint64_t reserved[2];
 } qp_ring;
 
@@ -109,7 +109,7 @@ typedef struct {
     uint64_t first_ticks;  /* EVENTS: what the first delta counts from */
     uint32_t n_records;    /* EVENTS: records; NAMES: entries; else 0 */
     uint32_t names;        /* EVENTS: NAMES packets that must have been read */
-    uint32_t carrier;      /* EVENTS: whose ring it was */
+    uint32_t os_thread;    /* EVENTS: whose ring it was */
     qp_cell ring;          /* EVENTS: its cell */
     qp_cell thread;        /* EVENTS: driven when it begins; 0: none, or not known */
     qp_cell path;          /* EVENTS: on top then; 0: not known */
@@ -118,8 +118,8 @@ typedef struct {
 /* Payload of EVENTS: for each record one byte, op in bits 0..3 and QP_PACKED_* above; then varints
  * (LEB128, signed numbers zigzag): ticks since the record before; then a and b, but for
  *   ENTRY   path less the path of the last ENTRY (of the packet's header before the first one),
- *           signed; PLAIN: the method is the one that the dictionary gives the path; else b follows
- *   EXIT    PLAIN: one frame, which returned, and the caller of the path on top resumes; else a, b
+ *           signed; PLAIN: the method is that of the path in the dictionary; else b follows
+ *   EXIT    PLAIN: one frame returned, and the caller of the path on top resumes; else a, b
  *   TEXT    15 raw bytes; DATA: a and b raw, 4 bytes each; neither has ticks */
 enum {
     QP_PACKED_NO_TICKS = 1u << 4, /* no time has passed: the varint is left out */

@@ -56,7 +56,7 @@ static void follow(qp_pack_state *s, qp_trace_op op, const qp_trace_record *r)
         s->path = s->last = r->a;
     else if (op == QP_TRACE_EXIT || op == QP_TRACE_SWITCH)
         s->path = r->b;
-    else if (op == QP_TRACE_PARK)
+    else if (op == QP_TRACE_SUSPEND)
         s->path = 0;
 }
 

@@ -1,12 +1,10 @@
 /* model.h: a profile in memory, read only: live, crashed, snapshot or sealed, all the same.
  *
- * qp_model_load() reads everything once, checks every index and length, folds the open frames in
- * and derives totals; afterwards the structures below never change. Times are ticks of the run's
- * clock: qp_model_ns() converts one. A text is never NULL and ends with NUL; it is what the host
- * said, byte for byte: whoever prints it escapes it.
- * More: model/edges.h (callers, callees, hottest path), model/routes.h (by which ways a method was
- * called), model/lines.h (blocks, lines, sources), model/fold.h (the same with functions hidden),
- * model/charge.h (interrupts by call patterns), model/check.h (invariants). */
+ * qp_model_load() reads everything once, checks every index and length, adds the open frames
+ * and derives totals; afterwards the structures below never change. Times are ticks of the
+ * run's clock; qp_model_ns() converts them. A text is never NULL, ends with NUL and has the
+ * host's bytes: escape it where it is printed. What can be derived from a model:
+ * model/figures/figures.h. */
 #ifndef QP_MODEL_MODEL_H
 #define QP_MODEL_MODEL_H
 
@@ -23,7 +21,7 @@ enum {
     QP_ROOT_METHOD = 0  /* "method" of root nodes, shown as .root. */
 };
 
-/* ---- the run ------------------------------------------------------------------------------- */
+/* ---- the run ----------------------------------------------------------------------------- */
 
 typedef enum {
     QP_RUN_LIVE,    /* its process is alive: figures up to the moment of reading */
@@ -44,7 +42,7 @@ typedef struct {
     const char *text;
 } qp_run_note;
 
-/* A moment worth finding again: a trigger or an action fired, or the host said so. */
+/* A moment that was marked: by the host, or because a trigger or an action fired. */
 typedef struct {
     const char *kind;   /* "user", "trigger", "action", "event-trigger" */
     const char *name;   /* of the trigger, or the host's text */
@@ -56,7 +54,7 @@ typedef struct {
     uint64_t value;     /* of the event: see value_unit */
     const char
         *value_unit; /* "ns" a call took, "frames" open, "%" of memory used; "": no value */
-} qp_run_mark;
+} qp_run_marker;
 
 /* How often the host raised one of its events while it was recorded. */
 typedef struct {
@@ -82,12 +80,12 @@ typedef struct {
     bool has_times;    /* not -time=none */
     bool is_merged;    /* sums of several runs */
     bool is_imported;  /* made of a profile of another tool; `version` says which */
-    bool has_calls;    /* entries were counted; else calls, hits, skips are 0 and say nothing */
-    bool has_paths;    /* who called whom was seen; else it is estimated, or nowhere at all */
-    bool is_profile;   /* call paths were recorded; else calls are below their threads' roots */
-    bool is_coverage;  /* every method that existed is there, called or not */
-    bool is_once;      /* counts of blocks say whether, not how often */
-    bool is_stack_only;     /* samples alone: nobody counted the calls */
+    bool has_calls;   /* entries were counted; else calls, hits, skips are 0 and mean nothing */
+    bool has_paths;   /* call paths were recorded; else they are estimated, or missing */
+    bool is_profile;  /* call paths were recorded; else calls are below their threads' roots */
+    bool is_coverage; /* every method that existed is there, called or not */
+    bool is_once;     /* counts of blocks are 0 or 1 */
+    bool is_stack_only;     /* samples alone, without call counts */
     bool is_pc_real;        /* interrupts by the wall clock; else by CPU time */
     uint64_t pc_period_ns;  /* between interrupts, as asked for; 0: no PC command */
     const char *pc_pattern; /* which stacks count; "": all */
@@ -102,13 +100,13 @@ typedef struct {
     qp_grain grain;
     const char *grain_text; /* "function", "basic-block", "line" */
     uint64_t total;         /* ticks charged to methods, all threads */
-    /* of a folded model, fold.h; else "", 0 and total */
-    const char *focus;       /* the method whose calls are all there is */
-    const char *when;        /* the call pattern that says which paths count, and for whom */
+    /* of a collapsed model, see qp_model_collapse(); else "", 0 and total */
+    const char *focus;       /* the method whose calls are the run */
+    const char *when;        /* the call pattern that attributes the paths */
     uint32_t n_hidden;       /* methods that were called and are not shown */
     uint64_t unfolded_total; /* ticks of the whole run */
     uint64_t calls;          /* entries, all threads */
-    /* what recording itself costs, measured at the run's start: thousandths of a tick a call */
+    /* what recording costs, measured at the start of the run: thousandths of a tick a call */
     uint64_t cost_caller_milliticks; /* added to the caller's time by a call (entry and exit) */
     uint64_t cost_inside_milliticks; /* added to the called method's own time */
     uint64_t cost_total;             /* ticks: both, of all hits; already inside `total` */
@@ -120,20 +118,20 @@ typedef struct {
     size_t n_diagnostics;
     const qp_run_note *notes; /* oldest first */
     size_t n_notes;
-    const qp_run_mark *marks; /* in the order of their time */
-    size_t n_marks;
+    const qp_run_marker *markers; /* in the order of their time */
+    size_t n_markers;
     const qp_run_event *events; /* those that were raised, in the order of their numbers */
     size_t n_events;
-} qp_run;
+} qp_run_info;
 
-/* ---- figures ------------------------------------------------------------------------------- */
+/* ---- figures ----------------------------------------------------------------------------- */
 
 /* Of a node, or of a method. An interval is half its width: the value lies within value ± half
  * with 95 % confidence. 0 where times are exact. */
 typedef struct {
-    uint64_t calls, hits, skips;   /* calls = hits + skips */
-    uint64_t self, total;          /* ticks; total: callees included, recursion counted once */
-    uint64_t min, max;             /* ticks of own time of one complete call; min > max: none */
+    uint64_t calls, hits, skips; /* calls = hits + skips */
+    uint64_t self, total;        /* ticks; total: callees included, recursion counted once */
+    uint64_t min, max;           /* ticks of self time of one complete call; min > max: none */
     uint64_t counts, counts_total; /* units of qprof_record_counts */
     uint64_t samples, samples_total;
     uint64_t interrupts, interrupts_total; /* of the PC command */
@@ -141,17 +139,18 @@ typedef struct {
     uint64_t cost; /* ticks of self that recording itself added; an estimate */
 } qp_figures;
 
-/* Was it there: called, or on a stack that was looked at? Who lists functions or paths asks this and
- * not for calls: those are 0 everywhere without run.has_calls, and 0 for a caller that --when does
- * not charge. */
+/* Whether it was called, or was on a sampled stack. Lists of functions or paths use this
+ * instead of calls, which are 0 without run.has_calls, and 0 for a caller that --when does not
+ * charge. */
 bool qp_figures_is_seen(const qp_figures *f);
 
-/* Own time of a call on average, ticks: self / hits; 0 without hits. */
+/* Average self time of a call in ticks: self / hits; 0 without hits. */
 uint64_t qp_figures_average(const qp_figures *f);
-/* The same with callees: total / hits. In a recursion it is less than that of the outermost calls. */
+/* The same with callees: total / hits. In a recursion, less than the average of outermost
+ * calls. */
 uint64_t qp_figures_average_total(const qp_figures *f);
 
-/* ---- methods, threads, nodes --------------------------------------------------------------- */
+/* ---- methods, threads, nodes ------------------------------------------------------------- */
 
 typedef struct {
     const char *name; /* display name: class.name, name, UnnamedFunction<hex id>, <overflow> */
@@ -164,7 +163,7 @@ typedef struct {
     uint32_t n_blocks;    /* entries of its line table */
     const qp_line *lines; /* [n_blocks] */
     qp_figures all;       /* over all threads */
-    bool has_hidden;      /* its self contains callees that were folded in: fold.h */
+    bool has_hidden;      /* its self includes callees that were collapsed into it */
 } qp_model_method;
 
 typedef struct {
@@ -172,20 +171,20 @@ typedef struct {
     uint64_t host_id, vt_id, system_id;
     uint32_t ordinal;       /* from 1 */
     bool is_alive;          /* not destroyed; in a finished run: at its end */
-    bool is_parked;         /* a virtual thread that no carrier runs */
+    bool is_suspended;      /* a virtual thread that no OS thread runs */
     uint32_t n_lives;       /* threads that used this row in turn */
     uint32_t root;          /* node */
-    uint32_t depth;         /* frames open at the end, the only counted ones included */
+    uint32_t depth;         /* frames open at the end, with those that are only counted */
     uint32_t n_frames;      /* the ones that are stored */
     const uint32_t *frames; /* [n_frames] nodes of the open frames, outermost first */
     uint64_t total;         /* ticks charged to its methods */
     uint64_t calls;
-    /* terms of the accounting identity, check.h; events */
+    /* terms of the accounting identity, see qp_model_check(); events */
     uint64_t n_exits, n_unwound, n_destroyed_live, n_still_live, n_dropped;
     uint64_t n_in_tree; /* entries that the file's call paths count */
-    uint64_t n_deep, n_deep_total, n_folded, n_cleared;
-    uint64_t n_unsettled; /* killed while so many ends or cleared entries changed place */
-    uint64_t n_drift;     /* events during the copying: figures may be apart by as many */
+    uint64_t n_deep, n_deep_total, n_overflowed, n_cleared;
+    uint64_t n_unsettled; /* ends or cleared entries in flight when the process was killed */
+    uint64_t n_drift;     /* events during the copying: figures may differ by as many */
     bool is_salvaged;     /* some of its open frames could not be read */
 } qp_model_thread;
 
@@ -196,17 +195,17 @@ typedef struct {
     uint32_t thread;                    /* 0: root of the run */
     uint32_t depth;    /* root of the run 0, of a thread 1, outermost methods 2 */
     bool is_outermost; /* no ancestor of the same method: its total counts for the method */
-    bool is_open;      /* at least one open frame stands on it */
-    bool has_hidden;   /* its self contains callees that were folded in */
+    bool is_open;      /* it has an open frame */
+    bool has_hidden;   /* its self includes callees that were collapsed into it */
     qp_figures f;
 } qp_model_node;
 
 typedef struct qp_model_private qp_model_private;
 
 /* Index 0 of methods is .root., of threads unused (all threads), of nodes the root of the run:
- * real ones start at 1, and n_* counts index 0, too. */
+ * real ones start at 1, and n_* includes index 0. */
 typedef struct {
-    qp_run run;
+    qp_run_info run;
     const qp_model_method *methods;
     const qp_model_thread *threads;
     const qp_model_node *nodes; /* parents before children */
@@ -216,7 +215,7 @@ typedef struct {
     qp_model_private *own;
 } qp_model;
 
-/* ---- loading ------------------------------------------------------------------------------- */
+/* ---- loading ----------------------------------------------------------------------------- */
 
 typedef enum {
     QP_LOAD_CLEAN,
@@ -226,7 +225,7 @@ typedef enum {
 
 /* How far loading is: percent ascend to 100. */
 typedef struct {
-    void (*show)(void *to, unsigned percent); /* NULL: nobody asks */
+    void (*show)(void *to, unsigned percent); /* NULL: not wanted */
     void *to;
 } qp_progress;
 
@@ -263,7 +262,7 @@ qp_load_status qp_model_load_bytes(const void *bytes, size_t n_bytes, const qp_l
 
 void qp_model_free(qp_model *m); /* takes NULL */
 
-/* ---- asking -------------------------------------------------------------------------------- */
+/* ---- asking ------------------------------------------------------------------------------ */
 
 /** Ticks in the run's unit (run.unit): exact to half a unit, saturating. */
 uint64_t qp_model_ns(const qp_model *m, uint64_t ticks);
@@ -278,5 +277,66 @@ bool qp_model_flat(const qp_model *m, uint32_t thread, qp_figures *out);
  * single method. @param n_found  how many fit; may be NULL
  * @return the first of them in order of ordinal; 0: none */
 uint32_t qp_model_method_named(const qp_model *m, const char *name, uint32_t *n_found);
+
+/* ---- sources ----------------------------------------------------------------------------- */
+
+/* The text of a source file. */
+typedef struct {
+    char *path; /* where it was found */
+    char *text;
+    const char **lines; /* [n_lines] line i + 1; ends before the newline, see line_bytes */
+    uint32_t *line_bytes;
+    uint32_t n_lines;
+    uint64_t n_bytes;
+    uint64_t digest; /* of the text; see qp_model_digest() */
+} qp_source;
+
+enum { QP_SOURCE_PATH_BYTES = 4096 };
+
+/** Find and open a source file: as registered, else below each folder of source_path
+ * (":"-separated, may be NULL) with the whole path and then with ever fewer leading folders.
+ * @param path  receives where it was found
+ * @param why   why not, static text
+ * @return a descriptor; -1: see why */
+int qp_source_open(const char *file, const char *source_path, char path[QP_SOURCE_PATH_BYTES],
+                   const char **why);
+
+/** The same, and read it.
+ * @param error  why not, one line: not found, not a plain file, too large
+ * @return false: see error */
+bool qp_source_read(const char *file, const char *source_path, qp_source *out,
+                    char error[QP_ERROR_BYTES]);
+void qp_source_fini(qp_source *s);
+
+/** The digest of a source file's text when its code was loaded.
+ * @param file  as in qp_model_method.file
+ * @return 0: the host did not give the text, or the file has several */
+uint64_t qp_model_digest(const qp_model *m, const char *file);
+
+/* ---- running processes ------------------------------------------------------------------- */
+
+/** Find the live profile of a process.
+ * @param may_have_died  the file of an earlier process of the same id will do
+ * @return false: there is none; `path` is "" then */
+bool qp_live_path(uint64_t pid, bool may_have_died, char *path, size_t n_bytes);
+
+/** Find the newest profile that a killed process of this user left.
+ * @return false: there is none; `path` is "" then */
+bool qp_live_left(char *path, size_t n_bytes);
+
+/** Describe in one line why a process has no live profile that can be read. */
+void qp_live_why(uint64_t pid, char *to, size_t n_bytes);
+
+/** Whether the process that wrote a file is alive. @param start  field 22 of /proc/PID/stat */
+bool qp_live_is_running(uint64_t pid, uint64_t start);
+
+typedef struct {
+    uint64_t pid;
+    char path[512];
+} qp_live_file;
+
+/** List the live profiles of this user whose process runs. @param out  [*n] free with qp_free()
+ * @return false: no memory */
+bool qp_live_list(qp_live_file **out, size_t *n);
 
 #endif

@@ -1,6 +1,7 @@
 /* prf_file.c: the one place of the room that writes files. */
 #include "xbase/prf_file.h"
 
+#include "base/os/file.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -28,18 +29,6 @@ static int open_plain(const char *path, int flags, int *fd)
     return 0;
 }
 
-/* @param done  receives the bytes that were written, also after an error */
-static int write_all(int fd, const char *bytes, size_t n_bytes, uint64_t at, size_t *done)
-{
-    for (*done = 0; *done < n_bytes;) {
-        ssize_t n = pwrite(fd, bytes + *done, n_bytes - *done, (off_t)(at + *done));
-        if (n == 0 || (n < 0 && errno != EINTR))
-            return n ? errno : ENOSPC;
-        *done += n > 0 ? (size_t)n : 0;
-    }
-    return 0;
-}
-
 int qp_prf_file_open(qp_prf_file *f)
 {
     f->at = 0;
@@ -50,7 +39,7 @@ int qp_prf_file_open(qp_prf_file *f)
 int qp_prf_file_flush(qp_prf_file *f)
 {
     size_t done;
-    int error = write_all(f->fd, f->bytes, f->n_bytes, f->at, &done);
+    int error = qp_file_write_at(f->fd, f->bytes, f->n_bytes, f->at, &done);
     f->at += done;
     f->n_bytes -= done;
     memmove(f->bytes, f->bytes + done, f->n_bytes);
@@ -76,7 +65,7 @@ int qp_prf_file_add(qp_prf_file *f, const void *bytes, size_t n_bytes)
 int qp_prf_file_head(qp_prf_file *f, const void *bytes, size_t n_bytes)
 {
     size_t unused;
-    return write_all(f->fd, bytes, n_bytes, 0, &unused);
+    return qp_file_write_at(f->fd, bytes, n_bytes, 0, &unused);
 }
 
 int qp_prf_file_cut(qp_prf_file *f, uint64_t n_bytes)
@@ -100,7 +89,7 @@ int qp_prf_file_write(const char *path, bool is_new, const void *bytes, size_t n
     int error = open_plain(path, is_new ? O_TRUNC : 0, &fd);
     if (error)
         return error;
-    error = write_all(fd, bytes, n_bytes, 0, &unused);
+    error = qp_file_write_at(fd, bytes, n_bytes, 0, &unused);
     return close(fd) == 0 || error ? error : errno;
 }
 

@@ -2,7 +2,7 @@
 #ifndef QP_XBASE_PRF_JOIN_H
 #define QP_XBASE_PRF_JOIN_H
 
-#include "base/out.h"
+#include "base/text/out.h"
 #include "xbase/prf_read.h"
 
 typedef struct {

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/plain.h"
+#include "base/text/plain.h"
 
 typedef struct {
     const char *name, *initial;

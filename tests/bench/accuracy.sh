@@ -4,7 +4,7 @@
 # shares.c has 50, 30, 15 and 5 % of its CPU time in four functions, or sleeps half of its time, or
 # makes short system calls, and says what its own clocks found. At 1 kHz each share must be within 2 points of that, by CPU time
 # and by the wall clock, from inside and from outside, shallow and deep; sampled and exact times of
-# one run, too. Best on a machine that does nothing else: from outside there is only a part of the
+# one run. Best on an idle machine: from outside there is only a part of the
 # run to compare.
 set -u
 build=$(cd "${1:?the build folder}" && pwd)

@@ -1,21 +1,23 @@
 /* bench.c: what one entry and its exit cost, each row beside its floor in the same run.
  *
- *   qprof-bench [--json] [--rounds=N]        all rows, medians of N rounds taken in turn
- *   qprof-bench --count ROW PAIRS            ROW alone, PAIRS pairs: for instruction counts
- *   qprof-bench --load                       how long a million triggers take, by calls and as a file
+ *   qprof-bench [--json] [--rounds=N]  all rows, medians of N rounds taken in turn
+ *   qprof-bench --count ROW PAIRS      ROW alone, PAIRS pairs: for instruction counts
+ *   qprof-bench --load                 how long a million triggers take, by calls and by file
  *
- * A round takes all rows in turn, so that a busy machine hits a row and its floor alike. Each mode
- * needs a run of its own; the rows without one are timed before the first. */
+ * A round takes all rows in turn, so that a busy machine hits a row and its floor alike. Each
+ * mode needs a run of its own; the rows without one are timed before the first. */
+#include <fcntl.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "qprof.h"
-#include "qprof/events.h"
-#include "qprof/triggers.h"
 
 void bench_empty(uintptr_t a, uintptr_t b);
 
@@ -24,12 +26,23 @@ enum {
     ROUNDS_MAX = 101,
     PAIRS = 200000,
     METHODS = 1000,
-    METHODS_RULED = 10000,
+    METHODS_TRIGGERED = 10000,
     TRIGGERS = 1000000,
     FIRST_METHOD = 1
 };
 
-typedef enum { OFF, COUNTS, EXACT, ADAPTIVE, TRACED, RULED, APART, WATCHED, HIT, N_MODES } mode;
+typedef enum {
+    OFF,
+    COUNTS,
+    EXACT,
+    ADAPTIVE,
+    TRACED,
+    TRIGGERED,
+    APART,
+    WATCHED,
+    HIT,
+    N_MODES
+} mode;
 typedef enum { NOTHING, CLOCKS, EMPTY, EXPORTED, EXPORTED_VT, INLINE, MOUNT } way;
 
 typedef struct {
@@ -56,8 +69,8 @@ static const row rows[] = {
     {"traced-exported", TRACED, EXPORTED, 1, "clock-pair", 6.0},
     {"traced-inline", TRACED, INLINE, 1, "clock-pair", 4.0},
     /* calls of others than the two methods that a trigger names */
-    {"triggers-exported", RULED, EXPORTED, 1, "counts-exported", 1.0},
-    {"triggers-inline", RULED, INLINE, 1, "counts-inline", 1.0},
+    {"triggers-exported", TRIGGERED, EXPORTED, 1, "counts-exported", 1.0},
+    {"triggers-inline", TRIGGERED, INLINE, 1, "counts-inline", 1.0},
     /* the same with an event trigger; then the calls that one looks at: not hit, and hit */
     {"events-exported", APART, EXPORTED, 1, "counts-exported", 1.0},
     {"events-inline", APART, INLINE, 1, "counts-inline", 1.0},
@@ -82,7 +95,7 @@ static uint64_t now_ns(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* ---- the loops ----------------------------------------------------------------------------- */
+/* ---- the loops --------------------------------------------------------------------------- */
 
 static void loop_nothing(unsigned n)
 {
@@ -165,7 +178,33 @@ static void run_loop(const row *r, qprof_thread *th, unsigned n)
     }
 }
 
-/* ---- event triggers -------------------------------------------------------------------------- */
+/* ---- the clock of --count ---------------------------------------------------------------- */
+
+static bool is_counting;
+
+/* The library's open(). Instructions are counted with the processor's counter for a clock, also
+ * where the kernel does not trust it or where there is no /sys to ask: the figures are then
+ * those of every machine. */
+int open(const char *path, int flags, ...)
+{
+    static const char source[] =
+        "/sys/devices/system/clocksource/clocksource0/current_clocksource";
+    bool is_new = flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE;
+    va_list words;
+    va_start(words, flags);
+    unsigned permissions = is_new ? va_arg(words, unsigned) : 0;
+    va_end(words);
+    if (!is_counting || strcmp(path, source) != 0)
+        return (int)syscall(SYS_openat, AT_FDCWD, path, flags, permissions);
+    int fd = memfd_create("clocksource", MFD_CLOEXEC);
+    if (fd >= 0 && pwrite(fd, "tsc\n", 4, 0) != 4) {
+        close(fd);
+        fd = -1;
+    }
+    return fd;
+}
+
+/* ---- event triggers ---------------------------------------------------------------------- */
 
 /* @param longer_ns  0: every call is a hit */
 static void watch(uintptr_t method, uint64_t longer_ns)
@@ -177,32 +216,32 @@ static void watch(uintptr_t method, uint64_t longer_ns)
     qprof_trg_on();
 }
 
-/* ---- a run for a mode ---------------------------------------------------------------------- */
+/* ---- a run for a mode -------------------------------------------------------------------- */
 
 static qprof_thread *begin(mode m, bool is_virtual)
 {
     static const char *const options[N_MODES] = {
         "",           "-time=none", "-time=exact", "-time=adaptive", "-collect=profile,trace",
         "-time=none", "-time=none", "-time=none",  "-time=none"};
-    char words[128];
+    char words[160];
     if (m == OFF)
         return qprof_thread_handle(QPROF_INLINE_VERSION);
-    snprintf(words, sizeof words, "%s -summary=none -output=/tmp/qprof-bench-%%p.qprof",
-             options[m]);
+    snprintf(words, sizeof words, "%s%s -summary=none -output=/tmp/qprof-bench-%%p.qprof",
+             options[m], is_counting ? " -elapsed-source=tsc" : "");
     qprof_InitInfo info = {0, words, NULL, is_virtual};
     if (qprof_initialize_ex(&info) != 0) {
         fprintf(stderr, "qprof-bench: %s\n", qprof_error_text());
         exit(1);
     }
-    for (uintptr_t i = 0; i <= (m >= RULED ? METHODS_RULED : METHODS); i++)
+    for (uintptr_t i = 0; i <= (m >= TRIGGERED ? METHODS_TRIGGERED : METHODS); i++)
         qprof_register_method_id(FIRST_METHOD + i, "m", NULL, 0, "bench", NULL, 0);
-    if (m == RULED) {
+    if (m == TRIGGERED) {
         qprof_trigger *t = qprof_trigger_create("t", QPROF_TRIGGER_OFF);
-        qprof_trigger_add_method(t, METHODS_RULED - 1, 1);
-        qprof_trigger_add_method(t, METHODS_RULED, 1);
+        qprof_trigger_add_method(t, METHODS_TRIGGERED - 1, 1);
+        qprof_trigger_add_method(t, METHODS_TRIGGERED, 1);
     }
     if (m >= APART)
-        watch(m == APART ? METHODS_RULED : FIRST_METHOD + 1, m == HIT ? 0 : 1000000000);
+        watch(m == APART ? METHODS_TRIGGERED : FIRST_METHOD + 1, m == HIT ? 0 : 1000000000);
     if (is_virtual) {
         qprof_record_fn_entry_vt(FIRST_METHOD, 1, 7);
         return qprof_thread_handle_vt(7, QPROF_INLINE_VERSION);
@@ -248,7 +287,7 @@ static void time_round(unsigned round, mode from, mode to)
     }
 }
 
-/* ---- figures ------------------------------------------------------------------------------- */
+/* ---- figures ----------------------------------------------------------------------------- */
 
 static int by_value(const void *a, const void *b)
 {
@@ -323,6 +362,7 @@ static int count(const char *name, const char *pairs)
     long n = strtol(pairs, NULL, 10);
     if (i == N_ROWS || n < 0)
         return usage();
+    is_counting = true;
     bool is_virtual = rows[i].way == EXPORTED_VT;
     qprof_thread *th = begin(rows[i].mode, is_virtual);
     run_loop(&rows[i], th, (unsigned)n);
@@ -330,7 +370,7 @@ static int count(const char *name, const char *pairs)
     return 0;
 }
 
-/* ---- a million triggers ---------------------------------------------------------------------- */
+/* ---- a million triggers ------------------------------------------------------------------ */
 
 typedef struct {
     uint64_t ns;

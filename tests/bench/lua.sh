@@ -19,7 +19,7 @@ ratio() { # PROGRAM HOOK HOST [OPTIONS]
     for _ in $(seq "$pairs"); do
         base=$("$bin/lua-base" "$here/$1.lua")
         patched=$(QPROF=${4:+"-output=$work/profile $4"} BENCH_HOOK=$2 \
-            "$bin/$3" ${2:+-l hooks} "$here/$1.lua" 2>"$work/said")
+            "$bin/$3" ${2:+-l hooks} "$here/$1.lua" 2>"$work/printed")
         rm -f "$work"/profile*
         echo "$patched $base" | awk '{ printf "%.4f\n", $1 / $2 }' >>"$work/ratios"
     done

@@ -99,7 +99,7 @@ static void start_contexts(lua_State *L)
     setitimer(ITIMER_REAL, &each_ms, NULL);
 }
 
-/* ---- a thread that wakes ------------------------------------------------------------------- */
+/* ---- a thread that wakes ----------------------------------------------------------------- */
 
 static pthread_t waking;
 static int must_stop;

@@ -1,9 +1,9 @@
 /* parked.c: what the sampler costs beside 10,000 parked virtual threads, for parked.sh.
  *
- * parked SECONDS THREADS busy|idle: each virtual thread is five calls deep and parked; one more works,
- * or sleeps. It prints the CPU time of the recorder's own threads in percent of the elapsed time, how
- * many interrupts came, and for comparison the CPU time of a thread that wakes as often and does
- * nothing. */
+ * parked SECONDS THREADS busy|idle: each virtual thread is five calls deep and parked; one more
+ * works, or sleeps. It prints the CPU time of the recorder's own threads in percent of the
+ * elapsed time, how many interrupts came, and for comparison the CPU time of a thread that
+ * wakes as often and does nothing. */
 #include <dirent.h>
 #include <pthread.h>
 #include <stdio.h>

@@ -1,13 +1,14 @@
 /* shares.c: a program whose shares are known, for accuracy.sh.
  *
- * shares SECONDS busy: a, b, c and d, called in turn by main, have 50, 30, 15 and 5 % of the CPU time:
- *   they do the same, so many times.
- * shares SECONDS idle: main works half of the time in `work` and sleeps the other half in native
- *   code.
- * shares SECONDS ask: main works in `work` and, all 0.1 ms, asks in `ask` what CPU time it has used, a
- *   short system call; between, each 2 ms, `nap` sleeps for 0.2 ms.
- * It prints what its own clocks say of each, for other programs disturb the plan: name, percent of
- * the elapsed time, percent of the CPU time. */
+ * shares SECONDS busy: a, b, c and d, called in turn by main, have 50, 30, 15 and 5 % of the
+ * CPU
+ *   time: they do the same, so many times.
+ * shares SECONDS idle: main works half of the time in `work` and sleeps the other half in
+ *   native code.
+ * shares SECONDS ask: main works in `work` and, all 0.1 ms, asks in `ask` what CPU time it
+ *   has used, a short system call; between, each 2 ms, `nap` sleeps for 0.2 ms.
+ * It prints what its own clocks say of each, for other programs disturb the plan: name, percent
+ * of the elapsed time, percent of the CPU time. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

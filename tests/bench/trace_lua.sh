@@ -27,7 +27,7 @@ END
 
 seconds() { # COMMAND...: time that passes
     began=$(date +%s.%N)
-    "$@" >said
+    "$@" >printed
     echo "$began $(date +%s.%N)" | awk '{ printf "%.2f", $2 - $1 }'
 }
 
@@ -37,7 +37,7 @@ exact=$(QPROF='-output=exact.qprof -collection-granularity=function' \
 traced=$(QPROF="-output=run.qprof -collection-granularity=function -trace-output=run.qtrace \
     -trace-mode=stream -trace-buffer=$buffer" seconds "$bin/qlua" fib.lua "$rounds")
 read_in=$(seconds "$bin/qprof" trace stat --format=json run.qtrace 2>remarks)
-mv said stat.json
+mv printed stat.json
 "$bin/qprof" report --format=json run.qprof >report.json
 "$bin/qprof" info --format=json run.qprof >info.json
 bytes=$(stat -c %s run.qtrace)

@@ -5,8 +5,8 @@
  *   f(   enter method f, whatever bytes its name has     )      leave it
  *   12   12 us pass                                      #1*5   block 1 was executed 5 times
  *   :1   block 1 begins, for block times
- *   f*9( enter f nine times, one in the other            )*9    leave nine frames, one at a time
- *   kill the process dies now                            wait   go on for ever, 1 ms a time
+ *   f*9( enter f nine times, one in the other            )*9    leave nine frames, one by one
+ *   kill the process dies now                            wait   continue for ever, by 1 ms
  *   exit=3  the process ends with this status             stop, start  recording
  *   thread  the rest is played by another thread          f!(  f is a method without lines
  *   f?   f is known and not called                        @t   the context is t from now on

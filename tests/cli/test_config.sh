@@ -26,7 +26,7 @@ claim "there is nothing to remark" [ ! -s err ]
 refused() {
     qprof config check bad.conf >out 2>err
     claim "$1 $2: exit status 1" [ $? = 1 ]
-    claim "$1 $2: said with its place" grep -qF "bad.conf:$1: $2" err
+    claim "$1 $2: reported with its place" grep -qF "bad.conf:$1: $2" err
     claim "$1 $2: a message, the line, a caret" [ "$(wc -l <err)" = 3 ]
     claim "$1 $2: nothing else is printed" [ ! -s out ]
 }
@@ -65,7 +65,7 @@ claim "a name steers no terminal" sh -c '! grep -q "$(printf "\033")" err'
 
 printf 'initial-status off\ntrigger t off : f\nevent-trigger e event=any\n-no-such=1\n' >odd.conf
 qprof config check odd.conf >out 2>err
-claim "what is hardly meant is no mistake" [ $? = 0 ]
+claim "an oversight is not an error" [ $? = 0 ]
 claim "but remarked: never on" grep -q "profiling may be off for the whole run" err
 claim "but remarked: never triggering" grep -q "triggering on" err
 claim "but remarked: unknown options" grep -q "no-such: unknown option" err
@@ -94,7 +94,7 @@ claim "ids are not set" [ "$(grep -c '^not set' out)" = 2 ]
 claim "what threads begin with is shown" [ "$(head -1 out)" = "initial-status off" ]
 claim "triggers are listed" grep -q "^trigger *load phase *on, pass 1, work 3" out
 claim "event triggers are listed" grep -q "late *40001 *enabled *any-task *any *no *start" out
-claim "the footer stands below" \
+claim "the footer is below" \
     [ "$(tail -1 out)" = "enabled 1 of 50, triggering on, dropped 0" ]
 
 # ---- run --------------------------------------------------------------------------------------
@@ -110,17 +110,22 @@ claim "a run is narrowed" [ "$(qprof report --format=json narrow.qprof |
 
 # ---- apply ------------------------------------------------------------------------------------
 
+# start OPTIONS: a program that has entered f, and plays on; its id is in pid
+start() {
+    QPROF="$1" ./score "f(" wait &
+    pid=$!
+    for _ in $(seq 100); do
+        qprof report $pid >out 2>/dev/null && grep -q "^f " out && break
+        sleep 0.1
+    done
+}
+
 qprof config apply 0 good.conf 2>err
 claim "0 is no process" grep -q "0: expected the id of a process" err
 qprof config apply $$ off.conf 2>err
 claim "a process that does not record cannot be asked" [ $? = 2 ]
 
-QPROF="-output=live.qprof -apply" ./score "f(" wait &
-pid=$!
-for i in $(seq 100); do
-    qprof report $pid >out 2>/dev/null && grep -q "^f " out && break
-    sleep 0.1
-done
+start "-output=live.qprof -apply"
 # beats: how often the running program has recorded the call that it makes again and again
 beats() { qprof report --format=json $pid | jq '[.methods[] | select(.name == "beat") | .hits] | add // 0'; }
 # goes_on: does that number still rise?
@@ -132,7 +137,7 @@ goes_on() {
     done
     return 1
 }
-stands() {
+does_not_grow() {
     sleep 0.05 # a call that had begun ends
     before=$(beats)
     sleep 0.3
@@ -142,21 +147,21 @@ claim "all is recorded at first" goes_on
 printf 'area some include : f\n' >narrow.conf
 qprof config apply $pid narrow.conf >out 2>err
 claim "a running program takes a file" [ $? = 0 ]
-claim "and says so" grep -q "narrow.conf: in force in process $pid" out
-claim "what is outside of the areas is not recorded any more" stands
+claim "and says so" grep -q "narrow.conf: applied in process $pid" out
+claim "what is outside of the areas is not recorded any more" does_not_grow
 printf 'area all include : f beat\n' >all.conf
 qprof config apply $pid all.conf >out 2>err
 claim "another file takes its place, and all is recorded" goes_on
 printf 'trigger quiet off : f beat\n' >quiet.conf
 qprof config apply $pid quiet.conf >out 2>err
-claim "a trigger can stop it" stands
+claim "a trigger can stop it" does_not_grow
 printf 'area all include : beat\n-time=none\n' >late.conf
 qprof config apply $pid late.conf 2>err
 claim "options are too late" [ $? = 1 ]
-claim "why is printed" grep -q "late.conf:2:1: options are taken between" err
+claim "why is printed" grep -q "late.conf:2:1: options must come between" err
 qprof config apply $pid bad.conf 2>err
 claim "a bad file is not handed in" grep -q "bad.conf:2:1: nonsense" err
-claim "what was in force still is" stands
+claim "what was in force still is" does_not_grow
 printf 'event-trigger seen event=fn-entry object=beat disable=yes\ntriggering on\n' >seen.conf
 qprof config apply $pid seen.conf >out 2>err
 claim "the trigger is gone with its file" goes_on
@@ -170,17 +175,12 @@ kill -9 $pid
 wait $pid 2>/dev/null
 wait $asking
 claim "a program that ends meanwhile has ended" \
-    grep -q "has ended before it answered\|there is no such process" err
+    grep -q "ended before it answered\|there is no such process" err
 
-QPROF="-output=deaf.qprof" ./score "f(" wait &
-pid=$!
-for i in $(seq 100); do
-    qprof report $pid >out 2>/dev/null && grep -q "^f " out && break
-    sleep 0.1
-done
+start "-output=deaf.qprof"
 qprof config apply $pid quiet.conf 2>err
-claim "a program that was not started so does not answer" [ $? = 2 ]
-claim "and what to do is said" grep -q "started with -config=FILE or -apply" err
+claim "a program that was not started so gives no answer" [ $? = 2 ]
+claim "and the hint is there" grep -q "start it with -config=FILE or -apply" err
 kill -9 $pid
 wait $pid 2>/dev/null
 

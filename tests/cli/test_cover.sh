@@ -27,7 +27,7 @@ claim "of g: never called" grep -Eq '^  g:21 +0 +0/1 +0.0 +0/3 +3 +0.0$' out
 claim "most missed first" same 'g:21 main:1 f:11' "$(qprof cover report --functions --sort=missed run.qprof |
     sed -n 's/^  \([a-z]*:[0-9]*\).*/\1/p' | tr '\n' ' ' | sed 's/ $//')"
 claim "what was missed" same '    3, 13-23' "$(qprof cover report --uncovered run.qprof | tail -1)"
-claim "nothing else is said" same '' "$(qprof cover report run.qprof 2>&1 >/dev/null)"
+claim "no other message" same '' "$(qprof cover report run.qprof 2>&1 >/dev/null)"
 claim "by module" ends 0 qprof cover report --view=module run.qprof
 claim "the file below it" grep -Eq '^  score.src +2/3' out
 qprof cover report --format=json run.qprof >json
@@ -43,14 +43,14 @@ QPROF="-output=called.qprof -cover=hits -collection-granularity=function" ./scor
 claim "without lines, functions are missed" same 'Never called score.src g, h' \
     "$(qprof cover report --uncovered called.qprof 2>/dev/null | tail -3 | xargs)"
 QPROF="-output=all.qprof -cover=hits -collection-granularity=function" ./score 'f(' ')'
-claim "and nothing is said of lines" same 'Every function was called; nothing is known of lines.' \
+claim "and no lines are mentioned" same 'Every function was called; lines were not counted.' \
     "$(qprof cover report --uncovered all.qprof 2>/dev/null | tail -1)"
 cover strange.qprof 'f(' '#7*1' '#9*1' ')'
 claim "mistakes of the host are named" same \
     'qprof cover report: strange.qprof: bb_out_of_range 2; qprof info explains' \
     "$(qprof cover report strange.qprof 2>&1 >/dev/null)"
 claim "a root that is not here" ends 0 qprof cover report --root=/nowhere run.qprof
-claim "is remarked" grep -q -- '--root=/nowhere: there is no such folder here' err
+claim "is remarked" grep -q -- '--root=/nowhere: no such folder here' err
 
 # ---- limits --------------------------------------------------------------------------------------
 claim "a limit that is reached" ends 0 qprof cover report --fail-under=44.4 --fail-under-functions=66 run.qprof
@@ -59,12 +59,12 @@ claim "by how much" same 'qprof cover report: --fail-under: 44.44 % of 9 lines w
 claim "functions" ends 1 qprof cover report --fail-under-functions=70 run.qprof
 claim "by how much" grep -q 'functions: 66.66 % of 3 functions were hit, 3.34 below 70' err
 claim "nothing is never enough" ends 1 qprof cover report --fail-under=0 --include=nowhere run.qprof
-claim "and it is said" grep -q 'nothing is known of lines' err
+claim "and it is reported" grep -q 'no lines were counted' err
 claim "a limit that is none" says 'fail-under=120: expected a number from 0 to 100' qprof cover report --fail-under=120 run.qprof
 
 # ---- choosing files ------------------------------------------------------------------------------
 claim "files that are left out" ends 0 qprof cover report --exclude='*.lua:*.src' run.qprof
-claim "is remarked" grep -q 'no file is left by --root, --include and --exclude' err
+claim "is remarked" grep -q -- '--root, --include and --exclude leave no file' err
 claim "included ones" same 2/3 "$(qprof cover report --include='*.lua' --include='*.src' run.qprof | awk '/^Total/ { print $2 }')"
 
 # ---- contexts ------------------------------------------------------------------------------------
@@ -74,7 +74,7 @@ claim "of the first" grep -Eq '^first +3 +33.3 +2$' out
 claim "of the second" grep -Eq '^second +2 +22.2 +1$' out
 claim "who hit line 11" same '2 first 1 second' \
     "$(qprof cover context score.src:11 run.qprof | awk 'NR > 2 { print $1, $2 }' | tr '\n' ' ' | sed 's/ $//')"
-claim "a line that nobody hit" same 'score.src:13: never executed' "$(qprof cover context score.src:13 run.qprof)"
+claim "a line that no context hit" same 'score.src:13: never executed' "$(qprof cover context score.src:13 run.qprof)"
 claim "what the second alone hits" same '    12' "$(qprof cover context --only=second run.qprof | tail -1)"
 claim "as json" same '12-12' "$(qprof cover context --only=second --format=json run.qprof |
     jq -r '.files[].ranges[] | "\(.first)-\(.last)"')"
@@ -94,7 +94,8 @@ claim "counts add up" same 7 "$(qprof cover report --format=json run.qprof more.
 claim "the newest profile is taken" sh -c 'qprof cover report | head -1 | grep -q more.qprof'
 cover other.qprof 'f(' '#0*1' ')' 'main(' ')'
 QPROF="-output=plain.qprof" ./score "main(" "#0*1" ")"
-claim "one that knows less is named" sh -c 'qprof cover report run.qprof plain.qprof 2>&1 >/dev/null | grep -q "1 of 2 profiles were recorded without -cover"'
+claim "one that knows less is named" \
+    sh -c 'qprof cover report run.qprof plain.qprof 2>&1 >/dev/null | grep -q "1 of 2 profiles were recorded without -cover"'
 claim "versions that differ are refused" ends 2 qprof cover report run.qprof other.qprof
 claim "both are named, and the way out" grep -Eq 'run.qprof.*other.qprof.*--force|other.qprof.*run.qprof.*--force' err
 claim "unless one insists" ends 0 qprof cover report --force run.qprof other.qprof
@@ -122,16 +123,17 @@ for try in $(seq 300); do # for a minute
     qprof cover summary $live >out 2>err && break
 done
 claim "a program that is running" grep -Eq '^Total +[0-9]+' out
-claim "it is said" grep -q 'still running' err
+claim "it is reported" grep -q 'still running' err
 kill -9 $live
-claim "a profile without coverage" sh -c 'QPROF="-output=plain.qprof" ./score "main(" "#0*1" ")"; qprof cover report plain.qprof 2>&1 >/dev/null |
-    grep -q "recorded without -cover: functions that were never called are not in it"'
+claim "a profile without coverage" \
+    sh -c 'QPROF="-output=plain.qprof" ./score "main(" "#0*1" ")"; qprof cover report plain.qprof 2>&1 >/dev/null |
+    grep -q "recorded without -cover: functions that were never called are missing"'
 
 # ---- annotate ------------------------------------------------------------------------------------
 mv score.src away
 claim "without a source" ends 0 qprof cover annotate score.src run.qprof
 claim "the counts are there" same '1 1 0 3 5 0 0 0 0' "$(awk '/^[|#] / { print $2 }' out | tr '\n' ' ' | sed 's/ $//')"
-claim "and it is said" grep -q 'score.src: there is no such file; its lines are listed without text' err
+claim "and it is reported" grep -q 'score.src: there is no such file; lines are listed without text' err
 mv away score.src
 claim "with a source" ends 0 qprof cover annotate run.qprof
 claim "hit" grep -Eq '^\| +5 +12  text of 12$' out
@@ -146,7 +148,7 @@ claim "in colours" sh -c "qprof cover annotate --color=always run.qprof | grep -
 claim "a source that is not in it" says 'no source nowhere.lua' qprof cover annotate nowhere.lua run.qprof
 
 cover far.qprof 'f^(' '#2*1' ')'
-claim "a line far behind the source" same '2147483647' "$(qprof cover annotate far.qprof | awk 'END { print $3 }')"
+claim "a line far after the end of the source" same '2147483647' "$(qprof cover annotate far.qprof | awk 'END { print $3 }')"
 claim "for luacov it is not there" same '2:score.src 0 0  ' "$(qprof cover export --to=luacov far.qprof | tr '\n' ' ')"
 
 # ---- check ---------------------------------------------------------------------------------------
@@ -157,21 +159,24 @@ printf 'lines 50\nfile "score.src" functions 70\nfile *.lua lines 90\n' >wanted
 claim "thresholds that are not" ends 1 qprof cover check --thresholds=wanted run.qprof
 claim "the first" grep -q '^qprof cover check: 44.44 % of 9 lines were hit, 5.56 below 50$' err
 claim "the second" grep -q '^qprof cover check: score.src: 66.66 % of 3 functions were hit, 3.34 below 70$' err
-claim "one about no file" grep -q 'wanted:3: no file with lines fits \*.lua' err
+claim "one about no file" grep -q 'wanted:3: no file with lines matches \*.lua' err
 printf 'functions 1\nfile none*.lua lines 5\n' >typo
 claim "a glob with a slip fails" ends 1 qprof cover check --thresholds=typo run.qprof
 printf 'file none*.lua lines 5\n' >typo
 claim "where nothing is checked, nothing is known" ends 2 qprof cover check --thresholds=typo run.qprof
-claim "as json" same 'false [false,false,false] ["score.src"]' "$(qprof cover check --format=json --thresholds=wanted run.qprof 2>/dev/null |
+claim "as json" \
+    same 'false [false,false,false] ["score.src"]' "$(qprof cover check --format=json --thresholds=wanted run.qprof 2>/dev/null |
     jq -c -r '"\(.passed) \([.thresholds[].passed]) \(.thresholds[1].failed)"')"
 claim "for GitHub" ends 1 qprof cover check --annotations=github --thresholds=wanted run.qprof
 claim "a line" grep -qx '::warning file=score.src,line=3,endLine=3,title=Coverage::line 3 was never executed' out
 claim "a range" grep -qx '::warning file=score.src,line=13,endLine=23,title=Coverage::lines 13 to 23 were never executed' out
 claim "for GitLab" same 'score.src:3-3 score.src:13-23' "$(qprof cover check --annotations=gitlab run.qprof |
     jq -r '[.[] | "\(.location.path):\(.location.lines.begin)-\(.location.lines.end)"] | join(" ")')"
-claim "with different fingerprints" same 2 "$(qprof cover check --annotations=gitlab run.qprof | jq '[.[].fingerprint] | unique | length')"
+claim "with different fingerprints" \
+    same 2 "$(qprof cover check --annotations=gitlab run.qprof | jq '[.[].fingerprint] | unique | length')"
 claim "plain" same 'score.src:3: line 3 was never executed' "$(qprof cover check --annotations=plain run.qprof | head -1)"
-for bad in 'lines' 'lines many' 'lines 101' 'lines -1' 'lines 80 now' 'pages 80' 'file' 'file x' 'file x pages 3' 'file "x lines 3'; do
+for bad in 'lines' 'lines many' 'lines 101' 'lines -1' 'lines 80 now' 'pages 80' \
+    'file' 'file x' 'file x pages 3' 'file "x lines 3'; do
     printf '# bad\n%s\n' "$bad" >wanted
     claim "a bad threshold: $bad" says 'wanted:2:[0-9]+: expected' qprof cover check --thresholds=wanted run.qprof
 done
@@ -179,7 +184,7 @@ printf 'lines 80\n  branches x\nlines\n' >wanted
 claim "all bad lines are named" ends 2 qprof cover check --thresholds=wanted run.qprof
 claim "with line and column" same 'wanted:2:12: wanted:3:6: ' "$(grep -o 'wanted:[0-9:]* ' err | tr -d '\n')"
 : >wanted
-claim "none at all" says 'it has no threshold' qprof cover check --thresholds=wanted run.qprof
+claim "none at all" says 'no threshold' qprof cover check --thresholds=wanted run.qprof
 claim "no file" says 'nowhere: there is no such file' qprof cover check --thresholds=nowhere run.qprof
 
 # ---- export --------------------------------------------------------------------------------------
@@ -189,9 +194,10 @@ claim "which is the report's json" sh -c 'qprof cover report --format=json run.q
 claim "no format" says 'to which format' qprof cover export run.qprof
 claim "one with a slip" says 'no format cobertuar; did you mean --to=cobertura' qprof cover export --to=cobertuar run.qprof
 claim "a folder that is none" says 'no/where.info: ' qprof cover export --to=lcov -o no/where.info run.qprof
-claim "a failed one leaves no file" sh -c '! qprof cover export --to=lcov -o left.info missing.qprof 2>/dev/null && ! test -e left.info'
+claim "a failed one leaves no file" \
+    sh -c '! qprof cover export --to=lcov -o left.info missing.qprof 2>/dev/null && ! test -e left.info'
 for flag in --lcov2 --test-name=x --relative; do
-    claim "$flag is lcov's" says "${flag%=*} is for --to=lcov" \
+    claim "$flag is lcov's" says "${flag%=*} applies to --to=lcov" \
         qprof cover export --to=cobertura $flag run.qprof
 done
 claim "annotations and JSON are two forms" says '--annotations and --format' \

@@ -28,14 +28,14 @@ claim "functions as text" sh -c 'qprof cover diff --functions old.qprof new.qpro
 claim "alike" same '0 of 1 files changed; 33.3 % of all lines became 33.3 %' "$(qprof cover diff old.qprof old.qprof)"
 cover none.qprof 'x!(' ')'
 claim "new" same New "$(qprof cover diff none.qprof new.qprof 2>/dev/null | head -1)"
-claim "gone" same 'No longer there' "$(qprof cover diff new.qprof none.qprof 2>/dev/null | head -1)"
-claim "one profile" says 'two profiles are compared' qprof cover diff old.qprof
+claim "gone" same 'Gone' "$(qprof cover diff new.qprof none.qprof 2>/dev/null | head -1)"
+claim "one profile" says 'expected two profiles' qprof cover diff old.qprof
 
 # ---- changed lines -------------------------------------------------------------------------------
 git init -q . && git add score.src
 git -c user.name=Test -c user.email=test@example.org commit -q -m first
 claim "nothing has changed" ends 0 qprof cover diff --git=HEAD new.qprof
-claim "and it is said" grep -q 'No changed line has code' out
+claim "and it is reported" grep -q 'No changed line has code' out
 sed -i '2s/$/ now/; 12,14s/$/ now/' score.src
 # lines 2, 12, 13 and 14: 2 and 12 are hit, 13 is missed, 14 has no code
 claim "changed lines" ends 0 qprof cover diff --git=HEAD new.qprof
@@ -62,22 +62,26 @@ claim "from standard input" sh -c 'git diff -U0 | qprof cover diff --patch=- new
 claim "a revision that is none" says "git: .: .*nowhere" qprof cover diff --git=nowhere new.qprof
 claim "a flag for git" says 'expected a revision' qprof cover diff --git=--output=stolen new.qprof
 claim "nothing was written" test ! -e stolen
-claim "no repository" sh -c 'cd / && qprof cover diff --git=HEAD --repo=/ '"$work"'/new.qprof 2>&1 | grep -q "git: /: not a git repository"'
+claim "no repository" \
+    sh -c 'cd / && qprof cover diff --git=HEAD --repo=/ '"$work"'/new.qprof 2>&1 | grep -q "git: /: not a git repository"'
 claim "no such folder" says "git: .*missing" qprof cover diff --git=HEAD --repo=missing new.qprof
-claim "no git" sh -c 'tool=$(command -v qprof); PATH=/nowhere "$tool" cover diff --git=HEAD new.qprof 2>&1 | grep -q "git is not installed"'
+claim "no git" \
+    sh -c 'tool=$(command -v qprof); PATH=/nowhere "$tool" cover diff --git=HEAD new.qprof 2>&1 | grep -q "git is not installed"'
 claim "no patch" says 'missing.patch: there is no such file' qprof cover diff --patch=missing.patch new.qprof
-claim "something else than a patch" says 'score.src: no unified diff' qprof cover diff --patch=score.src --fail-under=1 new.qprof
+claim "something else than a patch" \
+    says 'score.src: not a unified diff' qprof cover diff --patch=score.src --fail-under=1 new.qprof
 printf 'diff --git a/x b/y\nsimilarity index 100%%\nrename from x\nrename to y\n' >renamed.patch
 claim "a patch that changes no line" ends 0 qprof cover diff --patch=renamed.patch --fail-under=100 new.qprof
 : >empty.patch
 claim "a patch of nothing" ends 0 qprof cover diff --patch=empty.patch --fail-under=100 new.qprof
 claim "a pipe of the shell" bash -c 'qprof cover diff --patch=<(cat renamed.patch) new.qprof'
-claim "two questions" says 'give one' qprof cover diff --git=HEAD --patch=- new.qprof
-claim "a limit without a question" says 'about changed lines' qprof cover diff --fail-under=3 old.qprof new.qprof
+claim "two conflicting options" says '--git and --patch cannot be combined' qprof cover diff --git=HEAD --patch=- new.qprof
+claim "a limit without a question" says 'applies to changed lines' qprof cover diff --fail-under=3 old.qprof new.qprof
 mkdir evil && printf '#!/bin/sh\ntouch %s/ran\n' "$work" >evil/run && chmod +x evil/run
 git config diff.external "$work/evil/run"
 git config core.fsmonitor "$work/evil/run"
-claim "the repository's own programs are not run" sh -c 'qprof cover diff --git=HEAD new.qprof | grep -q "^Total" && ! test -e ran'
+claim "the repository's own programs are not run" \
+    sh -c 'qprof cover diff --git=HEAD new.qprof | grep -q "^Total" && ! test -e ran'
 
 # ---- merge ---------------------------------------------------------------------------------------
 claim "merge" ends 0 qprof cover merge -o both.qprof old.qprof new.qprof
@@ -87,13 +91,17 @@ claim "the sums" same '1:2 2:2 3:0 11:2 12:1 13:0' "$(qprof cover report --forma
 claim "layered" ends 0 qprof cover merge --layered -o layers.qprof old.qprof new.qprof
 claim "who hit line 12" same 1 "$(qprof cover context score.src:12 --format=json layers.qprof | jq '.contexts | length')"
 claim "what the new one alone hits" same '    2, 12' "$(qprof cover context layers.qprof --format=json |
-    jq -r '.contexts[] | select(.only > 0) | .name' | { read -r name; qprof cover context --only="$name" layers.qprof | tail -1; })"
-claim "where to" says 'where to' qprof cover merge old.qprof
-claim "which" says 'which profiles' qprof cover merge -o out.qprof
+    jq -r '.contexts[] | select(.only > 0) | .name' | {
+        read -r name
+        qprof cover context --only="$name" layers.qprof | tail -1
+    })"
+claim "where to" says 'missing -o FILE' qprof cover merge old.qprof
+claim "which" says 'missing profiles' qprof cover merge -o out.qprof
 claim "a folder that is none" says 'no/all.qprof: ' qprof cover merge -o no/all.qprof old.qprof
 
 # ---- adjust --------------------------------------------------------------------------------------
-sed -i '3s/$/ purecov: tested/; 13s/$/ purecov: deadcode/; 20s/$/ purecov: begin inspected/; 22s/$/ purecov: end inspected/' score.src
+sed -i '3s/$/ purecov: tested/; 13s/$/ purecov: deadcode/
+    20s/$/ purecov: begin inspected/; 22s/$/ purecov: end inspected/' score.src
 claim "markers count" ends 0 qprof cover report new.qprof
 claim "a dead line is in no total, a tested one is hit" grep -Eq '^Total +2/2 +100.0 +5/5' out
 claim "unless one does not want them" sh -c 'qprof cover report --no-adjust new.qprof | grep -Eq "^Total +2/2 +100.0 +4/6"'
@@ -101,9 +109,11 @@ claim "extraction" ends 0 qprof cover adjust -o marks new.qprof
 claim "lines of each type" grep -Eq '^score.src +1 +1 +3$' out
 claim "from a source" sh -c 'qprof cover adjust score.src | grep -Eq "^Total +1 +1 +3$"'
 mv score.src away
-claim "the file does what the markers did" sh -c 'qprof cover report --adjustments=marks new.qprof 2>/dev/null | grep -Eq "^Total +2/2 +100.0 +5/5"'
+claim "the file does what the markers did" \
+    sh -c 'qprof cover report --adjustments=marks new.qprof 2>/dev/null | grep -Eq "^Total +2/2 +100.0 +5/5"'
 printf 'PureCoverage Adjustments File 1.0\nscore.src\t1\ttested\tL\t3\nscore.src\t1\tpages\tL\t3\n' >marks
 claim "a bad line is named" sh -c 'qprof cover report --adjustments=marks new.qprof 2>&1 >/dev/null | grep -q "marks:3: "'
-claim "and the rest holds" sh -c 'qprof cover report --adjustments=marks new.qprof 2>/dev/null | grep -Eq "^Total +2/2 +100.0 +5/6"'
+claim "and the rest holds" \
+    sh -c 'qprof cover report --adjustments=marks new.qprof 2>/dev/null | grep -Eq "^Total +2/2 +100.0 +5/6"'
 claim "something else than adjustments" ends 2 qprof cover report --adjustments=changes.patch new.qprof
 finish

@@ -31,19 +31,19 @@ claim "a failed merge leaves no file" test ! -e out.qprof
 claim "no profile anywhere" sh -c 'cd folder && ! qprof cover report 2>../err && grep -q "qprof run" ../err'
 head -c $(($(stat -c %s good.qprof) - 64)) good.qprof >cut.qprof
 claim "a cut file is salvaged" ends 1 qprof cover report cut.qprof
-claim "and it is said" grep -q 'cut.qprof: damaged' err
+claim "and it is reported" grep -q 'cut.qprof: damaged' err
 claim "and it is shown" grep -q '^Total' out
 cover killed.qprof 'main(' '#0*7' kill 2>/dev/null
 live=$(ls -t "${XDG_RUNTIME_DIR:-/dev/shm}"/*score* 2>/dev/null | head -1)
 if [ -n "$live" ]; then
     claim "what a killed program counted" same '1:7 2:0 3:0' "$(qprof cover report --format=json "$live" 2>err |
         jq -r '[.files[0].lines[] | "\(.line):\(.hits)"] | join(" ")')"
-    claim "unsealed is said" grep -q 'unsealed, the program was killed' err
+    claim "unsealed is reported" grep -q 'unsealed, the program was killed' err
     rm -f "$live"
 fi
 QPROF="-output=rough.qprof -cover=hits -collection-granularity=function" ./score 'main(' ')'
 claim "without lines" ends 0 qprof cover report rough.qprof
-claim "is said" grep -q 'collection-granularity=function: nothing is known of lines' err
+claim "is reported" grep -q 'collection-granularity=function: no counts of lines' err
 claim "functions are shown" grep -Eq '^Total +1/1 +100.0$' out
 
 # ---- names that mean harm ------------------------------------------------------------------------
@@ -67,12 +67,13 @@ claim "a file's own name" test "$(qprof cover report "$(printf 'a\033[31m.qprof'
 # ---- usage ---------------------------------------------------------------------------------------
 claim "no command" ends 2 qprof cover
 claim "a command with a slip" says 'unknown command cover reprot; did you mean cover report' qprof cover reprot
-claim "one that nobody could mean" says 'unknown command cover zzzzzz; see qprof help cover' qprof cover zzzzzz
+claim "one that resembles no command" says 'unknown command cover zzzzzz; see qprof help cover' qprof cover zzzzzz
 claim "a flag before the command" says 'stands before the command' qprof cover --functions report
-claim "a flag with a slip" says 'qprof cover report: unknown option --uncoverd; did you mean --uncovered' qprof cover report --uncoverd
-claim "a flag nobody could mean" says 'see qprof cover report --help' qprof cover report --zzzzzz
-claim "two sources" says 'and one.lua was named before' qprof cover annotate one.lua two.lua good.qprof
-claim "two questions" says 'two questions' qprof cover context score.src:1 --only=x good.qprof
+claim "a flag with a slip" \
+    says 'qprof cover report: unknown option --uncoverd; did you mean --uncovered' qprof cover report --uncoverd
+claim "a flag that resembles no option" says 'see qprof cover report --help' qprof cover report --zzzzzz
+claim "two sources" says 'not a profile \(and not one.lua\)' qprof cover annotate one.lua two.lua good.qprof
+claim "two conflicting options" says 'cannot be combined' qprof cover context score.src:1 --only=x good.qprof
 claim "no place" says 'expected a profile, or FILE:LINE' qprof cover context score.src good.qprof
 claim "a place with a bad line" says 'expected a profile, or FILE:LINE' qprof cover context score.src:x good.qprof
 many=$(seq 65 | tr '\n' ':')
@@ -93,7 +94,7 @@ claim "the formats are in the help" sh -c 'qprof cover export --help | grep -q "
 claim "with what they cannot hold" sh -c 'qprof cover export --help | grep -q "cannot hold: "'
 claim "list --help" sh -c 'qprof list --help | grep -q -- --not-executed'
 if command -v bash >/dev/null; then
-    # what bash offers behind some words
+    # what bash offers after some words
     offers() {
         bash -c 'source <(qprof help --completion); COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _qprof
             echo "${COMPREPLY[@]}"' bash "$@"

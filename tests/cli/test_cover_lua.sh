@@ -35,7 +35,7 @@ END
 #   line     1  3  4  5  6  7  9  10  12  13  14  16
 #   count    1  1  2  0  2  1  1   1   1   0   1   1     10 of 12 lines (83.3 %), 2 of 3 functions
 #
-# Line 4 goes on at 5 (never) or 6, line 6 at 7 or 9: 3 of 4 branches.
+# Line 4 continues at 5 (never) or 6, line 6 at 7 or 9: 3 of 4 branches.
 claim "run" ends 0 qprof run -o run.qprof -collect=coverage -- qlua main.lua
 claim "says how much was hit" grep -Eq '^  functions +75.0 %, 3 of 4 were hit$' err
 claim "and what to type next" grep -q '^Next: qprof cover report --uncovered run.qprof$' err
@@ -52,12 +52,13 @@ claim "enough branches" ends 0 qprof cover report --include='src/**' --fail-unde
 claim "not enough" ends 1 qprof cover report --include='src/**' --fail-under-branches=80 run.qprof
 claim "by how much" grep -q 'branches: 75.00 % of 4 branches were hit, 5.00 below 80' err
 claim "annotate" ends 0 qprof cover annotate calc.lua run.qprof
-claim "the way that was never taken" same '    ^ line 4 never goes on at line 5' "$(grep -A1 '  4      if x' out | tail -1 | sed 's/^  *    ^/    ^/')"
+claim "the way that was never taken" \
+    same '    ^ line 4 never continues at line 5' "$(grep -A1 '  4      if x' out | tail -1 | sed 's/^  *    ^/    ^/')"
 claim "a missed line" grep -Eq '^# +0 +5          return -1$' out
 claim "a function that was never called" grep -Eq '^\* +calc.never: never called, 0 of 1 line hit \(0.0 %\)$' out
 claim "as notes" same 'src/calc.lua:5: line 5 was never executed
 src/calc.lua:13: line 13 was never executed
-src/calc.lua:4: line 4 never goes on at line 5' "$(echo 'lines 1' >coverage.thresholds &&
+src/calc.lua:4: line 4 never continues at line 5' "$(echo 'lines 1' >coverage.thresholds &&
     qprof cover check --annotations=plain --include='src/**' run.qprof)"
 
 # ---- triggers 42: of line 2 one of two values was made; the closure on line 3 and the call were, too --
@@ -84,14 +85,14 @@ claim "all lines of a function that was called, else none" same '4:2 5:2 6:2 7:2
     jq -r '[.files[].lines[] | "\(.line):\(.hits)"] | join(" ")')"
 claim "in the figures" ends 0 qprof cover report --functions quiet.qprof
 claim "of the function" grep -Eq '^ +calc.sign:3 +2 +1/1 +100.0 +5/5 +0 +100.0$' out
-claim "which are said to be no counts" grep -q 'in areas of routines (2 functions) lines are not counted' err
+claim "which are reported as not counted" grep -q 'lines are not counted in areas of routines (2 functions)' err
 
 # ---- versions ------------------------------------------------------------------------------------
 cp src/calc.lua kept
 sed -i 's/"unused"/"Unused"/' src/calc.lua
 qprof run -o other.qprof -collect=coverage -- qlua main.lua >/dev/null 2>&1
 claim "a source that has changed" ends 0 qprof cover annotate calc.lua run.qprof
-claim "is said" grep -q 'calc.lua.* has changed since it was recorded' err
+claim "is reported" grep -q 'calc.lua.*changed since it was recorded' err
 claim "its counts are listed" grep -Eq '^# +0 +5$' out
 claim "two versions do not add up" says 'calc.lua.*other.qprof.*run.qprof.*--force' qprof cover report run.qprof other.qprof
 claim "unless one insists" ends 0 qprof cover report --force run.qprof other.qprof
@@ -111,15 +112,15 @@ for tenth in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
 done
 kill -9 $endless
 wait $endless 2>/dev/null
-claim "of a killed program it is said where its profile is" \
+claim "for a killed program the place of its profile is shown" \
     says "killed.qprof: there is no such file; .*runtime/qprof-[0-9]+/$endless\." \
     env XDG_RUNTIME_DIR="$PWD/runtime" qprof cover report killed.qprof
 claim "which can be read" sh -c \
     "XDG_RUNTIME_DIR=$PWD/runtime qprof cover report $endless 2>&1 | grep -Eq '^endless.lua +1/1'"
 claim "a source that is gone" ends 0 qprof cover annotate run.qprof
-claim "is said" grep -q 'main.lua: .*its lines are listed without text' err
+claim "is reported" grep -q 'main.lua: .*lines are listed without text' err
 claim "the rest is whole" grep -Eq '^\| +2 +6      elseif' out
 QPROF="-output=samples.qprof -collect=samples" qlua -e 'local t = os.clock() while os.clock() - t < 0.2 do end'
-claim "samples are no counts" says 'samples.qprof: recorded with -collect=samples, which counts nothing' \
+claim "samples are not counts" says 'samples.qprof: recorded with -collect=samples, without counts' \
     qprof cover report samples.qprof
 finish

@@ -40,7 +40,7 @@ claim "csv" same 'changed,"hot","score","score.src",11,1,2,1,0,50000,63000,13000
 for form in '' --paths --threads --sort=total; do
     claim "a run differs from itself in nothing $form" same '[]' "$(diff_json $form base.qprof base.qprof | jq -c .rows)"
 done
-claim "and it is said" sh -c "qprof diff base.qprof base.qprof | grep -qx 'No differences.'"
+claim "and it is reported" sh -c "qprof diff base.qprof base.qprof | grep -qx 'No differences.'"
 claim "it is not slower" ends 0 qprof diff --fail-if-slower=0 base.qprof base.qprof
 
 # ---- paths, threads, parts ------------------------------------------------------------------------
@@ -82,9 +82,10 @@ claim "medians, and only what is more than noise" same '[["hot",50000,60000,1000
     "$(diff_json --base a?.qprof --new b?.qprof | jq -c '[.rows[] | [.name, .self.base, .self.new, .self.change, .self.noise]]')"
 claim "the order of runs does not matter" same "$(diff_json --base a?.qprof --new b?.qprof | jq -c .rows)" \
     "$(diff_json --new b2.qprof b0.qprof b1.qprof --base a1.qprof a2.qprof a0.qprof | jq -c .rows)"
-claim "the noise is said" sh -c "qprof diff --base a?.qprof --new b?.qprof | grep -q 'noise .*what may be chance is not listed'"
-claim "what is chance is said" sh -c \
-    "qprof diff --base a0.qprof a1.qprof a2.qprof --new a2.qprof a1.qprof a0.qprof | grep -qx 'No difference is more than chance.'"
+claim "the noise is shown" sh -c "qprof diff --base a?.qprof --new b?.qprof | grep -q 'noise .*what may be chance is not listed'"
+claim "possible noise is shown" sh -c \
+    "qprof diff --base a0.qprof a1.qprof a2.qprof --new a2.qprof a1.qprof a0.qprof |
+        grep -qx 'No difference is more than chance.'"
 
 for i in 0 1 2; do
     record p$i.qprof 'main(' 7 'hot(' $((100 + 10 * i)) ')' ')'
@@ -98,7 +99,8 @@ claim "what may be chance is named, if it is the largest" same \
 # ---- --fail-if-slower -------------------------------------------------------------------------------
 claim "slower than allowed" ends 1 qprof diff --fail-if-slower=17 base.qprof new.qprof
 claim "it says so, and where" same \
-    'qprof diff: slower: total time grew by 17.6 % (85.000 us -> 100.000 us), more than 17 %; most of it in hot: +13.000 us' "$(cat err)"
+    'qprof diff: slower: total time grew by 17.6 % (85.000 us -> 100.000 us), more than 17 %; most of it in hot: +13.000 us' \
+    "$(cat err)"
 claim "not slower than allowed" ends 0 qprof diff --fail-if-slower=18 base.qprof new.qprof
 claim "faster is not slower; old, 5 % of all, is within 5 %" ends 0 qprof diff --fail-if-slower=5 new.qprof base.qprof
 # 30 more of 85 in hot while cold became faster: 35.3 % of all time
@@ -107,7 +109,8 @@ claim "a function that others make up for" ends 1 qprof diff --fail-if-slower=20
 claim "is named" same \
     'qprof diff: slower: self of hot grew by 35.3 % of all time (50.000 us -> 80.000 us), more than 20 %' "$(cat err)"
 claim "a function against its own time" ends 1 qprof diff --fail-if-slower=25 --filter=hot base.qprof new.qprof
-claim "is named, too" same 'qprof diff: slower: total of hot grew by 26.0 % (50.000 us -> 63.000 us), more than 25 %' "$(cat err)"
+claim "is named as well" \
+    same 'qprof diff: slower: total of hot grew by 26.0 % (50.000 us -> 63.000 us), more than 25 %' "$(cat err)"
 claim "another one is not asked for" ends 0 qprof diff --fail-if-slower=1 --filter=cold base.qprof new.qprof
 claim "noise does not fail" ends 0 qprof diff --fail-if-slower=1 --filter=cold --base a?.qprof --new b?.qprof
 
@@ -118,7 +121,7 @@ QPROF='-output=adaptive.qprof -time=adaptive' ./score 'main(' 5 ')'
 claim "another unit" says 'counts.qprof: its figures are counts and those of the other runs ns' qprof diff base.qprof counts.qprof
 claim "without times calls are compared" same '[["cold","gone"],["hot","changed"],["old","gone"]]' \
     "$(diff_json base.qprof none.qprof | jq -c '[.rows[] | [.name, .state]]')"
-claim "it is said" sh -c "qprof diff base.qprof none.qprof | grep -q 'calls; not all runs have times'"
+claim "it is reported" sh -c "qprof diff base.qprof none.qprof | grep -q 'calls; not all runs have times'"
 claim "and nothing is slower then" says 'needs times' qprof diff --fail-if-slower=5 none.qprof base.qprof
 claim "different modes are remarked" sh -c "qprof diff base.qprof adaptive.qprof | grep -q 'base exact, new adaptive'"
 claim "one profile is too few" says 'which profiles' qprof diff base.qprof

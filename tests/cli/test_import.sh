@@ -26,7 +26,7 @@ gunzip -c run.pb.gz >run.pb
 figures --when='"".g' run.qprof >wanted_g
 qprof export --to=pprof --when='"".g' -o g.pb.gz run.qprof
 figures g.pb.gz >found
-claim "... of a view, callers that have no calls, too" diff -u wanted_g found
+claim "... of a view, also of callers that have no calls" diff -u wanted_g found
 figures run.pb >found
 claim "... compressed or not" diff -u wanted found
 qprof export --to=callgrind -o callgrind.out.1 run.qprof
@@ -50,7 +50,7 @@ for file in run.pb.gz callgrind.out.2; do
 done
 qprof merge -o sum.qprof run.pb.gz run.pb >/dev/null
 claim "imports can be merged" same "main 2" "$(figures sum.qprof | sed -n 's/^\(main [0-9]*\) .*/\1/p')"
-claim "two words: the file is told from the function" grep -q '^ *calls' <<END
+claim "two words: the file is distinguished from the function" grep -q '^ *calls' <<END
 $(qprof detail main run.pb.gz)
 END
 claim "another value can be chosen" same "calls were counted" "$(qprof report --sample-index=calls \
@@ -65,21 +65,15 @@ claim "a damaged file is one line" same \
     "$(qprof report cut.pb.gz 2>&1)"
 
 head -n 14 callgrind.out.2 >cut.out
-claim "a file that was cut off between two lines, too" same \
+claim "so is one that was cut off between two lines" same \
     "qprof report: cut.out: line 14: it is cut off" "$(qprof report cut.out 2>&1 | cut -d: -f1-4 |
         sed 's/\(cut off\).*/\1/')"
-claim "nothing is said of a limit that no other tool has" same "" "$(qprof info run.pb.gz |
+claim "a limit that other tools do not have is not mentioned" same "" "$(qprof info run.pb.gz |
     grep 'at most')"
 
 # ---- what others recorded ----------------------------------------------------------------------
 
-cat >prog.c <<'END'
-static volatile unsigned sink;
-__attribute__((noinline)) static void leaf(unsigned n) { while (n--) sink += n; }
-__attribute__((noinline)) static void cheap(void) { leaf(10); sink++; }
-__attribute__((noinline)) static void dear(void) { leaf(1000); sink++; }
-int main(void) { for (int i = 0; i < 100; i++) { cheap(); dear(); } return 0; }
-END
+cp "$root/tests/export/callgrind_prog.c" prog.c
 if command -v valgrind callgrind_annotate >/dev/null; then
     ${CC:-cc} -g -O1 prog.c -o prog
     valgrind --tool=callgrind --callgrind-out-file=cg.out ./prog >/dev/null 2>&1
@@ -102,40 +96,15 @@ else
     echo "valgrind is not installed: callgrind's own output is not tried"
 fi
 if command -v go >/dev/null; then
-    cat >main.go <<'END'
-package main
-
-import (
-	"os"
-	"runtime/pprof"
-	"time"
-)
-
-func leaf() (s int) {
-	for i := 0; i < 1000; i++ {
-		s += i * i % 7
-	}
-	return s
-}
-
-func main() {
-	f, _ := os.Create("cpu.pb.gz")
-	pprof.StartCPUProfile(f)
-	for t := time.Now(); time.Since(t) < 300*time.Millisecond; {
-		leaf()
-	}
-	pprof.StopCPUProfile()
-}
-END
     export HOME="$PWD" GOFLAGS=-mod=mod GOTOOLCHAIN=local
-    go run main.go
+    go run "$root/tests/export/busy.go" cpu.pb.gz
     go tool pprof -top -nodecount=1000 -nodefraction=0 -unit=ns cpu.pb.gz 2>/dev/null |
         sed '1,/flat%/d' | awk '{ sub("ns", "", $1); sub("ns", "", $4); print $6, $1, $4 }' |
         sort >wanted
     qprof report --format=json --limit=0 cpu.pb.gz |
         jq -r '.methods[] | "\(.name) \(.self) \(.total)"' | sort >found
     claim "a Go profile's times are those of go tool pprof" diff -u wanted found
-    claim "... a sample stands for the 10 ms between two of them" grep -q 'one in 10.000 ms' <<END
+    claim "... a sample represents the 10 ms between two of them" grep -q 'one in 10.000 ms' <<END
 $(qprof report cpu.pb.gz)
 END
     claim "... its calls are not known" grep -q 'calls were not counted' <<END

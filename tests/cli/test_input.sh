@@ -1,5 +1,5 @@
 #!/bin/sh
-# test_input.sh: input that is no profile, or a damaged one, and commands that make no sense: one
+# test_input.sh: input that is not a profile, or a damaged one, and commands that make no sense: one
 # line that says what is wrong; nothing is changed.
 . "$(dirname "$0")/lib.sh"
 
@@ -34,14 +34,14 @@ size=$(stat -c %s good.qprof)
 head -c $((size - 64)) good.qprof > cut.qprof
 cp cut.qprof before
 claim "a cut file is salvaged" ends 1 qprof report cut.qprof
-claim "and it is said" grep -q 'cut.qprof: damaged' err
+claim "and it is reported" grep -q 'cut.qprof: damaged' err
 claim "the report has the header" grep -q '^  recorded' out
 claim "nothing was written to it" cmp before cut.qprof
 
 # ---- usage --------------------------------------------------------------------------------------
 claim "a command with a slip" says 'unknown command reprot; did you mean report' qprof reprot
 claim "a flag with a slip" says 'unknown option --sotr; did you mean --sort' qprof report --sotr
-claim "a flag nobody could mean" says 'unknown option --zzzzzz; see qprof report --help' qprof report --zzzzzz
+claim "a flag that resembles no option" says 'unknown option --zzzzzz; see qprof report --help' qprof report --zzzzzz
 claim "a word that is none" says 'expected self\|total' qprof report --sort=size
 claim "a number that is none" says 'expected a whole number, 0 or more' qprof report --limit=many
 claim "a negative number" says 'expected a whole number, 0 or more' qprof tree --depth=-1
@@ -79,7 +79,7 @@ claim "the completion is a script" sh -c 'qprof help --completion > completion &
 claim "a full disk" sh -c '! qprof report good.qprof >/dev/full 2>err; grep -q "No space left" err'
 claim "its exit status" same 2 "$(qprof report good.qprof >/dev/full 2>/dev/null; echo $?)"
 record wide.qprof 'main(' 'f*100000(' 1 ')*100000' ')'
-claim "a reader that leaves is no error" same '' \
+claim "a reader that leaves is not an error" same '' \
     "$( (qprof tree --format=json wide.qprof; echo $? >status) 2>&1 | head -c 0; cat status | grep -v '^0$')"
 claim "colours on demand" test "$(qprof report --color=always good.qprof | grep -c "$(printf '\033')\[1m")" -gt 0
 if command -v script >/dev/null; then

@@ -55,10 +55,11 @@ QPROF="-output=none.qprof -pc='REAL 3600000000'" ./score 'main(' 'x!(' %3 ')' ')
 claim "no module at all" same 'x!:3/3 main:0/3' "$(qprof list --when='""."x!"' --format=json none.qprof | rows)"
 claim "and every procedure without one" same '3 3 0 0 0' "$(qprof list --when='""' --format=json none.qprof | sums)"
 for command in list report tree; do
-    claim "$command: a name that is nowhere is said" sh -c \
+    claim "$command: an unknown name is reported" sh -c \
         "qprof $command --when='score.f->nosuch' run.qprof 2>&1 | grep -q 'nothing is called nosuch there'"
 done
-claim "names that are there are not" sh -c "qprof list --when='score.f->*' run.qprof 2>&1 >/dev/null | grep -c called | grep -qx 0"
+claim "names that are there are not" \
+    sh -c "qprof list --when='score.f->*' run.qprof 2>&1 >/dev/null | grep -c called | grep -qx 0"
 claim "html has views" qprof html --when='score.f->*' -o view.html run.qprof
 says_at() { # PATTERN COLUMN COMMAND...: the message and the caret
     pattern=$1 column=$2
@@ -74,10 +75,10 @@ done
 # Recorded with a pattern: it holds until another one is asked for.
 play_it own.qprof "-pc='REAL 3600000000 WHEN score.f:->*;'"
 claim "the run's own pattern" same 'f:14/14 main:0/14' "$(qprof list --format=json own.qprof | rows)"
-claim "is said" grep -qF 'WHEN score.f:->*' <<END
+claim "is reported" grep -qF 'WHEN score.f:->*' <<END
 $(qprof list own.qprof)
 END
-claim "another one stands in its place" same 'g:4/12 f:2/14 main:1/15' \
+claim "another one replaces it" same 'g:4/12 f:2/14 main:1/15' \
     "$(qprof list --when='*' --format=json own.qprof | rows)"
 
 # ---- sums, threads -----------------------------------------------------------------------------------
@@ -120,7 +121,7 @@ claim "a flag about interrupts is not ignored" says '--when is about interrupts,
 claim "... nor where there are none" says 'no interrupts, for it was recorded without a PC command' \
     qprof list --when=score without.qprof
 
-# ---- calls that nobody counted --------------------------------------------------------------------------
+# ---- uncounted calls ------------------------------------------------------------------------------------
 printf 'events: Ir\nfl=a.c\nfn=main\n1 5\ncfn=f\ncalls=0 1\n1 2\nfn=f\n2 2\n' >uncounted.out
 for form in '' --calls --not-executed; do
     claim "list $form does not take them for 0" says 'uncounted.out: nobody counted its calls and statements' \
@@ -130,7 +131,7 @@ claim "nor does coverage" says 'uncounted.out: callgrind format counted neither 
     qprof cover report uncounted.out
 printf 'events: Ir\nfl=a.c\nfn=main\n1 5\ncfn=f\ncalls=3 1\n1 2\nfn=f\n2 2\n' >counted.out
 qprof list --not-executed counted.out >out 2>/dev/null
-claim "whoever has costs was executed" grep -q 'Every procedure was executed' out
+claim "procedures with costs were executed" grep -q 'Every procedure was executed' out
 claim "of no statements nothing is known" grep -q 'Nothing is known of statements' out
 
 # ---- views -------------------------------------------------------------------------------------------
@@ -138,14 +139,16 @@ flat() { qprof report --format=json "$@" run.qprof | jq -r '[.methods[] | "\(.na
 claim "a view has the time of what fits" same 'main:0/0/50000 f:1/20000/50000 g:1/30000/30000' \
     "$(flat --when='score.f->*' | tr ' ' '\n' | sort -r | grep -v Native | xargs | awk '{print $1, $3, $2}')"
 claim "a view charges it" same 'f:1/50000/50000' "$(flat --when='score.f:->*' | tr ' ' '\n' | grep ^f)"
-claim "a view says so" sh -c "qprof report --when='score.f->*' run.qprof | grep -q 'when  *score.f->\*: 50.000 us of 100.000 us (50.0 %)'"
+claim "a view says so" \
+    sh -c "qprof report --when='score.f->*' run.qprof | grep -q 'when  *score.f->\*: 50.000 us of 100.000 us (50.0 %)'"
 claim "the tree keeps callers" same 'main f g' \
-    "$(qprof tree --format=json --when='score.f->score.g' run.qprof | jq -r '. as $m | .nodes[] | select(.method > 0) | $m.methods[.method].name' | xargs)"
+    "$(qprof tree --format=json --when='score.f->score.g' run.qprof |
+        jq -r '. as $m | .nodes[] | select(.method > 0) | $m.methods[.method].name' | xargs)"
 claim "an export is of the view" same 'main;f;g 30000' "$(qprof export --to=folded --when='score.g' run.qprof | grep ';f;')"
 
 # ---- without a PC command -----------------------------------------------------------------------------
 record plain.qprof 'main(' 5 ')'
-claim "how to record interrupts is said" sh -c "qprof list plain.qprof | grep -q 'qprof run --pc='"
+claim "how to record samples is shown" sh -c "qprof list plain.qprof | grep -q 'qprof run --pc='"
 claim "and when they are asked for" says 'plain.qprof: no interrupts, .* record some with: qprof run --pc=' \
     qprof list --samples plain.qprof
 
@@ -168,7 +171,7 @@ claim "calls cannot be listed" says 'stack.qprof: it has interrupts alone: nobod
 claim "of lines it says why there are none" sh -c \
     "qprof annotate main stack.qprof | grep -q '^No figures of lines: it holds interrupts alone, '"
 QPROF="-output=lineless.qprof -collect=samples -pc='REAL 3600000000'" ./score 'f!(' %1 ')'
-claim "where the host named none, too" \
+claim "also where the host named none" \
     says 'no function that was called has lines: it holds interrupts alone, which say nothing' \
     qprof annotate lineless.qprof
 finish

@@ -17,7 +17,7 @@ merging_says_what_it_made() {
         same "sum.qprof: 2 profiles with 6 calls on 1 thread" "$(cat out)" &&
         same "" "$(cat err)"
 }
-claim "the result is said in one line" merging_says_what_it_made
+claim "the result is one line" merging_says_what_it_made
 
 figures_add() {
     same "f 3 9000 9000
@@ -93,8 +93,8 @@ marks_are_told() {
     printf 'initial-status off\ntrigger here on : f\n' >marks.conf
     QPROF="-output=marked.qprof -config=marks.conf" ./score 'main(' 'f(' 1 ')' 'f(' 1 ')' ')' &&
         same 2 "$(qprof info --format=json marked.qprof | jq '.marks | length')" &&
-        qprof merge -o told.qprof marked.qprof a.qprof >out &&
-        qprof merge -o twice.qprof told.qprof b.qprof >out &&
+        qprof merge -o once.qprof marked.qprof a.qprof >out &&
+        qprof merge -o twice.qprof once.qprof b.qprof >out &&
         same 1 "$(qprof info twice.qprof | grep -c 'message *not in the sum: 2 marks of marked.qprof')"
 }
 claim "marks are in no sum, and it says so" marks_are_told

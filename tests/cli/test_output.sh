@@ -38,7 +38,7 @@ done
 for merges in merge 'cover merge' 'cover merge --layered'; do
     claim "$merges: an input stays" stays 'a.qprof: it is an input' qprof $merges -o a.qprof b.qprof a.qprof
     claim "$merges: by another name" stays 'hard.qprof: it is an input' qprof $merges -o hard.qprof b.qprof a.qprof
-    claim "$merges: what is no profile stays" \
+    claim "$merges: what is not a profile stays" \
         stays 'notes.txt: it is no profile, and would be lost' qprof $merges -o notes.txt a.qprof b.qprof
     claim "$merges: no profile goes to standard output" \
         stays 'a profile is not written to standard output' qprof $merges -o - a.qprof b.qprof
@@ -63,7 +63,7 @@ claim "an export may be made anew" ends 0 qprof cover export --to=lcov -o a.info
 claim "and anew" ends 0 qprof cover export --to=json -o a.info a.qprof
 claim "- is standard output" ends 0 qprof cover export --to=json -o - a.qprof
 claim "whole" cmp -s out a.info
-claim "of profiles, too" ends 0 qprof export --to=folded -o - a.qprof
+claim "also of profiles" ends 0 qprof export --to=folded -o - a.qprof
 claim "and of adjustments, without the table" same "$(cat marks.adjust)" \
     "$(qprof cover adjust -o - marked.lua 2>err)"
 claim "nothing has that name" test ! -e -

@@ -53,7 +53,7 @@ for path in . /dev/full nowhere/out.qprof; do
     claim "it is refused before" test $(($(date +%s) - began)) -lt 15
 done
 claim "an interval that is too short" ends 0 sample --for 200ms --pc 'REAL 10'
-claim "is raised, and said" grep -q -- '--pc=REAL 10: the shortest interval is 50 us; it was taken' err
+claim "is raised, and reported" grep -q -- '--pc=REAL 10: raised to the shortest interval, 50 us' err
 claim "and counted" same 1 "$(qprof info --format=json out.qprof | jq .diagnostics.clamped_options)"
 claim "a pattern" sample --for 200ms --pc 'REAL 5000 WHEN score.main;'
 claim "is the profile's own" same 'score.main' "$(qprof list --format=json out.qprof | jq -r .summary.pattern)"
@@ -92,9 +92,9 @@ if command -v qlua >/dev/null; then
         sleep 0.1
     done
     claim "what shows no stack" ends 0 sample --for 300ms --pc 'REAL 5000'
-    claim "is named" grep -q "process $pid samples itself and shows its stack to nobody: all" err
+    claim "is named" grep -q "process $pid samples itself and does not publish its stack: all" err
     claim "with what to do" grep -q "with qprof list $pid, or start it with -collect=stack" err
-    claim "the profile says so, too" sh -c "qprof info out.qprof | grep -q 'message  *the process showed no stack'"
+    claim "the profile says so as well" sh -c "qprof info out.qprof | grep -q 'message  *the process showed no stack'"
     end
 fi
 
@@ -103,16 +103,16 @@ claim "a process that has ended" says "process $pid: there is no such process" q
 claim "one that does not record" says "process $$: it is not recording: it has no live profile" qprof run --pid $$
 claim "no process at all" says '--pid=x: expected the id of a process' qprof run --pid x
 claim "a negative one" says '--pid=-5: expected the id of a process' qprof run --pid=-5
-claim "no time" says '--for=soon: expected a time, as 10s, 500ms or 2m' qprof run --pid 1 --for soon
+claim "no time" says '--for=soon: expected a time: 10s, 500ms or 2m' qprof run --pid 1 --for soon
 claim "a mistake in the command" ends 2 qprof run --pid 1 --pc 'REAL 0'
 claim "has its column" grep -q -- '^qprof run: --pc: column 6: 0: ' err
 claim "has a caret" same '       ^' "$(tail -1 err)"
-claim "a program besides" says 'a process of --pid has its options already' qprof run --pid 1 -- ./score
+claim "a program besides" says 'cannot be combined with --pid' qprof run --pid 1 -- ./score
 for word in --time=none --granularity=line --clock=user -memory-limit=1G; do
-    claim "$word besides" says "${word%%=*}.*: a process of --pid has its options already" \
+    claim "$word besides" says "${word%%=*}.*: cannot be combined with --pid" \
         qprof run --pid 1 $word
 done
-claim "a time for a program" says '--for=5s: goes with --pid; ' qprof run --for 5s -- ./score 'f()'
+claim "a time for a program" says '--for=5s: requires --pid ' qprof run --for 5s -- ./score 'f()'
 claim "does not run it" test -z "$(ls score.*.qprof 2>/dev/null)"
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
     begin -collect=stack

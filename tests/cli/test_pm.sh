@@ -83,13 +83,13 @@ claim "both are undone" same 'f:3/3 g:4/4 main:1/10 x!:2/2' \
 claim "by either command" same 'f:3/3 g:4/4 main:1/10 x!:2/2' \
     "$(areas 'nomonitora some' 'monitora mine' nomonitora)"
 areas 'monitora mine' counts calls >/dev/null
-claim "calls and counts, too" same 'f g' \
+claim "also calls and counts" same 'f g' \
     "$(awk '/^Calls/ { on = 1 } on && /score.src/ { print $2 }' out | sort -u | xargs)"
 areas 'monitora mine' 'nomonitora some' 'monitora ?' >/dev/null
 claim "the titles" same 'selected mine left out some src of f' \
     "$(sed -n '/mine$/,/of f$/p' out | sed 4q | xargs)"
 areas 'monitora src' 'nomonitora ?' >/dev/null
-claim "by either command, too" same 'mine some selected src of f' \
+claim "by either command as well" same 'mine some selected src of f' \
     "$(sed -n '/mine$/,/of f$/p' out | sed 4q | xargs)"
 claim "and selects nothing else" same 'f:3/3 g:4/4 main:1/10' "$(areas 'monitora src' 'nomonitora ?')"
 areas 'monitora mine' 'nomonitora some' info >/dev/null
@@ -118,19 +118,19 @@ answers() { # PATTERN COMMAND: a message that fits
     grep -Eq -- "$1" err || { cat err; return 1; }
 }
 claim "an ambiguous name is rejected" answers 'line 1: p may be PC, PROCEDURE' p # sampling 38
-claim "L, too" answers 'L may be LIST, LOAD' L
-claim "MO, too" answers 'MO may be MODULE, MONITORAREA, MONITORMODULE' MO
+claim "so is L" answers 'L may be LIST, LOAD' L
+claim "so is MO" answers 'MO may be MODULE, MONITORAREA, MONITORMODULE' MO
 claim "a whole name is not ambiguous" pm pc
 claim "unknown ones are rejected" answers 'frob: no such command; \? lists them' frob
 claim "areas need a file" answers 'name it when you begin: qprof pm --config=FILE' 'monitora mine'
 claim "a mistake in PC has a column" answers 'PC: column 6: ' 'pc real 0'
-claim "what is missing is said" answers 'ADD: expected ADD FILE$' add
-claim "what is too much is said" answers 'QUIT stands alone' 'quit now'
+claim "what is missing is reported" answers 'ADD: expected ADD FILE$' add
+claim "what is too much is reported" answers 'QUIT stands alone' 'quit now'
 claim "LIST without statistics" answers 'there are no statistics' list
 claim "no such file" answers 'nothing.qprof: there is no such file' 'load nothing.qprof'
 claim "? lists the commands" sh -c "echo '?' | qprof pm | grep -q '^NOMONITORMODULE'"
 if command -v script >/dev/null; then
-    claim "the shell's prompt is not behind ours" same '\n' \
+    claim "the shell's prompt does not follow ours" same '\n' \
         "$(script -qec 'qprof pm' /dev/null </dev/null | tail -c 1 | od -An -c | tr -d ' ')"
 fi
 claim "QUIT ends" sh -c "printf 'quit\nfrob\n' | qprof pm"

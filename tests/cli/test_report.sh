@@ -30,7 +30,8 @@ claim "one unit for a column" same '45,000' \
 qprof report ref.qprof > table.txt
 claim "the table has no colours" same 0 "$(grep -c "$(printf '\033')" table.txt)"
 claim "and no blanks at the ends of lines" same 0 "$(grep -c ' $' table.txt)"
-claim "csv is one row a function" same '"fun_two","","score","score.src",31,1,1,0,8000,8000,8000,8000,8000,0,0,Line,no,8000,17.78,17.78' \
+claim "csv is one row a function" \
+    same '"fun_two","","score","score.src",31,1,1,0,8000,8000,8000,8000,8000,0,0,Line,no,8000,17.78,17.78' \
     "$(qprof report --format=csv ref.qprof | tr -d '\r' | grep fun_two)"
 qprof report --format=csv ref.qprof > all.csv
 claim "the newest profile is the default" same "$(cat all.csv)" "$(qprof report --format=csv)"
@@ -57,18 +58,18 @@ claim "a hidden function's time is its caller's" same '[["main",17000,false],["f
         '[.methods | sort_by(-.total)[] | [.name, .self, .includes_hidden]]')"
 claim "that is marked" same 'fun_one + 1 20.000' \
     "$(qprof report --unit=us --hide=fun_three ref.qprof | awk '$1 == "fun_one" { print $1, $2, $3, $4 }')"
-claim "and said" sh -c "qprof report --hide=fun_three ref.qprof | grep -q 'hidden  *1 function, folded into callers'"
+claim "and reported" sh -c "qprof report --hide=fun_three ref.qprof | grep -q 'hidden  *1 function, folded into callers'"
 claim "there is no minimum of it" same '[null,null]' \
     "$(qprof report --hide=fun_three --format=json ref.qprof | jq -c '.methods[] | select(.name == "fun_one") | [.min, .max]')"
-claim "time whose callers are all hidden belongs to nobody" sh -c \
+claim "time whose callers are all hidden belongs to no function" sh -c \
     "qprof report --hide=main ref.qprof | grep -q 'hidden .*; 17.000 us have none that is shown'"
 claim "a module can be hidden" same 0 "$(qprof report --hide-module=score --format=json ref.qprof | jq '.methods | length')"
-claim "where all is hidden that is said" sh -c \
+claim "if everything is hidden it is reported" sh -c \
     "qprof report --hide='*' ref.qprof | grep -q '^All functions that were called are hidden.$'"
 claim "or a file" same 0 "$(qprof report --hide-module='*.src' --format=json ref.qprof | jq '.methods | length')"
 claim "callees of what is hidden are its caller's" same 'main fun_three' \
     "$(qprof tree --hide=fun_one --hide=fun_two ref.qprof | awk '/score.src/ { print $(NF-1) }' | tr '\n' ' ' | sed 's/ $//')"
-claim "in details, too" same '[["main",10000]]' \
+claim "also in details" same '[["main",10000]]' \
     "$(qprof detail fun_three --hide=fun_one --format=json ref.qprof | jq -c '[.callers[] | [.name, .time]]')"
 claim "a name with a colon is one name" same 4 \
     "$(qprof report --hide=a:fun_one --format=json ref.qprof 2>err | jq '.methods | length')"
@@ -131,16 +132,16 @@ claim "the average with children is of calls" same '2.000 s 2.000 s' \
     "$(qprof report --long --unit=s four.qprof | awk '$1 == "A" { print $7, $8, $9, $10 }')"
 claim "a function at a line" same C "$(qprof detail score.src:22 rec.qprof --format=json | jq -r .method.name)"
 
-# ---- call routes: triggers 50 -----------------------------------------------------------------------
+# ---- stack suffixes: triggers 50 -----------------------------------------------------------------------
 # Recorded calls of f: from a twice, from b in a once, from b twice, from f in b once, from main once.
 set -- 'main(' 'a(' 'b(' 'f(' 5 ')' ')' 'f(' ')' 'f(' ')' ')' 'b(' 'f(' ')' 'f(' 'f(' ')' ')' ')' \
     'f(' stop 'f(' ')' start ')' ')'
 QPROF='-output=routes.qprof -max-route-depth=3' ./score "$@"
 record plain.qprof "$@"
 routes() { qprof detail f --format=json "$@" |
-    jq -c '[.routes[] | [.hits, ([.calls[] | "\(.number) \(.name)"] | join(" ")) + if .cut then "..." else "" end]]'; }
+    jq -c '[.stack_suffixes[] | [.hits, ([.calls[] | "\(.number) \(.name)"] | join(" ")) + if .cut then "..." else "" end]]'; }
 claim "there are none without a depth" same '[]' "$(routes plain.qprof)"
-claim "and no word of them" same 0 "$(qprof detail f plain.qprof | grep -ci route)"
+claim "and no word of them" same 0 "$(qprof detail f plain.qprof | grep -ci suffix)"
 three='[[2,"0 f 1 a 2 main"],[2,"0 f 1 b 2 main"],[1,"0 f 1 b 2 a..."],[1,"0 f 1 f 2 b..."],[1,"0 f 1 main"]]'
 claim "call 0 is the function, 1 its caller" same "$three" "$(routes plain.qprof --routes=3)"
 claim "the run says how deep" same "$three" "$(routes routes.qprof)"
@@ -149,28 +150,28 @@ claim "or none" same '[]' "$(routes routes.qprof --routes=0)"
 claim "what is not cut is whole" same \
     '[[2,"0 f 1 a 2 main"],[2,"0 f 1 b 2 main"],[1,"0 f 1 b 2 a 3 main"],[1,"0 f 1 f 2 b 3 main"],[1,"0 f 1 main"]]' \
     "$(routes routes.qprof --routes=100)"
-claim "hidden functions are no calls" same '[[3,"0 f 1 a 2 main"],[3,"0 f 1 main"],[1,"0 f 1 f 2 main"]]' \
+claim "hidden functions are not calls" same '[[3,"0 f 1 a 2 main"],[3,"0 f 1 main"],[1,"0 f 1 f 2 main"]]' \
     "$(routes routes.qprof --hide=b)"
 claim "text: number, hits of 7, frames" same '1 2 28.6 0 f score.src:31 1 a score.src:11 2 main score.src:1' \
-    "$(qprof detail f routes.qprof | grep -A3 '^Route No' | tail -3 | tr '\n' ' ' | tr -s ' ' | sed 's/^ //;s/ $//')"
+    "$(qprof detail f routes.qprof | grep -A3 '^Suffix No' | tail -3 | tr '\n' ' ' | tr -s ' ' | sed 's/^ //;s/ $//')"
 claim "routes as text" ends 0 qprof detail f routes.qprof
 claim "those that are cut end in dots" same 2 "$(grep -c '^ .*\.\.\.  ' out)"
-claim "and it is said what that is" grep -q '^\.\.\. has more callers: routes are cut at 3 frames$' out
+claim "and it is explained" grep -q '^\.\.\. more callers: stack suffixes are cut at 3 frames$' out
 claim "two of five" ends 0 qprof detail f -n 2 routes.qprof
 claim "the others are counted: 3 hits of 7" grep -q '^and 3 more with 42.9 % of the hits; --limit=0 shows all$' out
-claim "for programs, too" same 3 "$(qprof detail f -n 2 --format=json routes.qprof | jq .routes_left_out)"
+claim "also for programs" same 3 "$(qprof detail f -n 2 --format=json routes.qprof | jq .stack_suffixes_left_out)"
 qprof detail f --format=csv routes.qprof | tr -d '\r' > routes.csv
 claim "a row of CSV for each call of a route" same '"f",31,2,1,0 "a",11,2,1,1 "main",1,2,1,2 "f",31,2,2,0' \
-    "$(awk -F, '/^route,/ { print $2 "," $4 "," $5 "," $8 "," $9 }' routes.csv | head -4 | tr '\n' ' ' | sed 's/ $//')"
+    "$(awk -F, '/^stack_suffix,/ { print $2 "," $4 "," $5 "," $8 "," $9 }' routes.csv | head -4 | tr '\n' ' ' | sed 's/ $//')"
 claim "rows of CSV have equally many fields" same 9 "$(awk -F, '{ print NF }' routes.csv | sort -u)"
-claim "a method that was never called" same 'Routes: none; no call of it was recorded' \
+claim "a method that was never called" same 'Stack suffixes: none; no call was recorded' \
     "$(record never.qprof 'g(' 'h?' ')' && qprof detail h --routes=3 never.qprof | tail -1)"
 QPROF='-output=cover.qprof -collect=coverage' ./score 'f(' ')'
-claim "coverage alone has no call paths" same 'Routes: not known; this profile has no calls with their paths' \
+claim "coverage alone has no call paths" same 'Stack suffixes: unknown; the profile has no calls with their paths' \
     "$(qprof detail f --routes=3 cover.qprof | tail -1)"
 QPROF='-output=far.qprof -max-route-depth=200' ./score 'f*150(' ')*150'
-claim "a run's depth ends at 100 frames" same 100 "$(qprof detail f --format=json far.qprof | jq .route_depth)"
-claim "a route of 101 frames" says '--routes=101: a route has 100 frames at most' qprof detail f --routes=101 routes.qprof
+claim "a run's depth ends at 100 frames" same 100 "$(qprof detail f --format=json far.qprof | jq .stack_suffix_depth)"
+claim "a route of 101 frames" says '--routes=101: at most 100 frames' qprof detail f --routes=101 routes.qprof
 record odd.qprof "$(printf 'a\033[31mred\nline(')" 'f(' ')' ')'
 for form in text json csv; do
     qprof detail f --routes=2 --format=$form odd.qprof > odd.txt
@@ -179,7 +180,8 @@ done
 # 1,500 deep: stacks of 1 to 10 frames are 10 routes, the 1,490 others agree in 11 frames
 record recursion.qprof 'f*1500(' ')*1500'
 claim "a recursion has as many routes as they have frames" same '[11,1490,true,11]' \
-    "$(qprof detail f --routes=11 --format=json recursion.qprof | jq -c '[(.routes | length), .routes[0].hits, .routes[0].cut, (.routes[0].calls | length)]')"
+    "$(qprof detail f --routes=11 --format=json recursion.qprof |
+        jq -c '[(.stack_suffixes | length), (.stack_suffixes[0] | .hits, .cut, (.calls | length))]')"
 
 # ---- lines: f has blocks on lines 1, 2, 3 ---------------------------------------------------------
 printf 'one\ntwo\n\tthree\n' > score.src
@@ -193,20 +195,21 @@ claim "a line that was never executed is marked" same '# 0 3 three' \
 rm score.src
 claim "without the source the figures stay" same '| 5,000,000,000 2' \
     "$(qprof annotate f lines.qprof | awk '$3 == "2" { print $1, $2, $3 }')"
-claim "and it is said, with what to do" sh -c \
+claim "and it is reported with a hint" sh -c \
     "qprof annotate f lines.qprof | grep 'No source text' | grep -q -- --source-path"
 
 # the example of the specification: block 2 has 15 and with callees 25, block 0 5; f has 20 of 30
 record blocks.qprof 'f(' 4 ':2' 2 'g(' 10 ')' 4 ':0' 5 ':2' 5 ')'
 claim "times of lines are in percent of their function's" same '| 15.000 75.0 25.000 83.3 3, | 5.000 25.0 5.000 16.7 1' \
-    "$(qprof annotate --unit=us f blocks.qprof | awk '/^[|]/ && NF > 3 { print $1, $2, $3, $4, $5, $6 }' | sort -k2 -rn | paste -sd, | sed 's/,/, /')"
+    "$(qprof annotate --unit=us f blocks.qprof | awk '/^[|]/ && NF > 3 { print $1, $2, $3, $4, $5, $6 }' |
+        sort -k2 -rn | paste -sd, | sed 's/,/, /')"
 claim "a function says what it took and who called it" same '* f: 1 call, self 20.000 us (66.7 %), total 30.000 us (100.0 %)
 * called by .root. (1)' "$(qprof annotate f blocks.qprof | sed -n 's/^  *[*]/*/p')"
 record native.qprof 'main(' 2 'native!(' 50 ')' 'small(' 1 ')' ')'
 claim "without a name: the hottest function that has lines" sh -c \
     "qprof annotate native.qprof | grep -Fq '* main: 1 call, self 2.000 us'"
 record lineless.qprof 'native!(' 50 ')'
-claim "if none has, it is said" says 'no function that was called has lines' qprof annotate lineless.qprof
+claim "if none has, it is reported" says 'no function that was called has lines' qprof annotate lineless.qprof
 mkdir away && echo 'text of it' > away/score.src
 QPROF='-output=away.qprof -source-path=away' ./score 'main(' '#0*3' ')'
 claim "sources are looked for where the run says" same '| 3 1 text of it' \
@@ -223,10 +226,10 @@ qprof tree deep.qprof > deep.txt
 claim "and shown in one row" grep -Fq '... 999,999 more levels of f' deep.txt
 claim "the hottest path too" sh -c "qprof tree --hottest deep.qprof | grep -Fq '999,999 more levels'"
 record b.qprof 'main(' 'hot(' 8 ')' 'cold(' 2 ')' ')'
-claim "a threshold ends the hottest path, too" same 'main' \
+claim "a threshold also ends the hottest path" same 'main' \
     "$(qprof tree --hottest --min-percent=90 b.qprof | awk '/score.src/ { print $(NF-1) }' | tr '\n' ' ' | sed 's/ $//')"
 claim "one branch is left out" sh -c "qprof tree --min-percent=50 b.qprof | grep -q '^1 branch is not shown'"
-claim "if all are, it is not said that nothing was called" sh -c \
+claim "if all are, no text claims that nothing was called" sh -c \
     "qprof tree --min-percent=101 b.qprof | grep -q '^No branch has that much of the time'"
 claim "or two" sh -c "qprof tree --min-percent=90 b.qprof | grep -q '^2 branches are not shown'"
 record cycle.qprof 'a(' 'b(' 'a(' 'b(' 'a(' 'b(' 'a(' 'b(' 'a(' 'b(' 'a(' 'b(' 1 ')*12'
@@ -243,9 +246,9 @@ claim "unless skips are asked for" same '1 hit, 1 skip; 0 hits, 1 skip' \
 claim "calls are hits and skips" same 'f 2 1' \
     "$(qprof report --show-skips skips.qprof | awk '$1 == "f" { print $1, $2, $3 }')"
 record one.qprof 'main(' 4 ')'
-claim "one of each is said in the singular" sh -c "qprof report one.qprof | grep -q ' 1 call of 1 function on 1 thread, '"
+claim "one of each is in the singular" sh -c "qprof report one.qprof | grep -q ' 1 call of 1 function on 1 thread, '"
 record off.qprof stop 'main(' 4 'f(' ')' ')'
-claim "with nothing but skips it is said where they are" sh -c \
+claim "with skips only it is shown where they are" sh -c \
     "qprof report off.qprof | grep -q 'while recording was off; qprof report --show-skips'"
 record threads.qprof 'main(' 10 'f(' 5 ')' ')' thread 'main(' 30 ')'
 claim "two threads with their times" same '[[1,2,15000],[2,1,30000]]' \
@@ -259,7 +262,7 @@ claim "or one" same 30000 "$(qprof tree --thread=2 --format=json threads.qprof |
 
 # ---- names of all kinds --------------------------------------------------------------------------
 record names.qprof "$(printf 'a\033[31mred\nline(')" 1 ')' '=cmd|calc(' 1 ')' "$(printf 'bad\377utf(')" 1 ')' \
-    'he said "hi"(' 1 ')' "$(printf 'gr\303\274n(')" 1 ')'
+    'he wrote "hi"(' 1 ')' "$(printf 'gr\303\274n(')" 1 ')'
 qprof report names.qprof > names.txt
 claim "control characters are shown, not sent" grep -Fq 'a\x1B[31mred\x0Aline' names.txt
 claim "an invalid byte is shown" grep -Fq 'bad\xFFutf' names.txt
@@ -267,7 +270,7 @@ claim "JSON stays valid" same 5 "$(qprof report --format=json names.qprof | jq '
 claim "an invalid byte becomes U+FFFD" same 1 \
     "$(qprof report --format=json names.qprof | jq -r '.methods[].name' | grep -Fxc "$(printf 'bad\357\277\275utf')")"
 claim "a formula is guarded" sh -c "qprof report --format=csv names.qprof | grep -Fq '\"'\\''=cmd|calc\"'"
-claim "quotes are doubled" sh -c "qprof report --format=csv names.qprof | grep -Fq '\"he said \"\"hi\"\"\"'"
+claim "quotes are doubled" sh -c "qprof report --format=csv names.qprof | grep -Fq '\"he wrote \"\"hi\"\"\"'"
 
 long=$(awk 'BEGIN { for (i = 0; i < 60000; i++) printf "n" }')
 record long.qprof "$long(" 1 'f(' 1 ')' ')'

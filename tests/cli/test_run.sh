@@ -30,7 +30,8 @@ for file in run.qtrace run.qtrace.1; do
     claim "... it is there" test -f $file
 done
 claim "a trace that is not the profile's: where that is" sh -c \
-    "qprof html --trace=run.qtrace traced.qprof.1 2>&1 | grep -q 'run.qtrace: it is the trace of another run; that of this one is .*/run.qtrace.1$'"
+    "qprof html --trace=run.qtrace traced.qprof.1 2>&1 |
+        grep -q 'run.qtrace: the trace of another run; that of this one is .*/run.qtrace.1$'"
 
 echo 'action keep get-results exit : f' >keep.conf
 claim "%n is the number of the dataset" ends 0 qprof run --config=keep.conf -o 'n-%n.qprof' -- ./score 'main(' 'f(' 1 ')' ')'
@@ -60,12 +61,12 @@ claim "says so" grep -q 'while recording was off; qprof report --show-skips' err
 claim "no such program" says 'qprof run: ./nothing: no such program' qprof run -- ./nothing
 claim "no program" says 'usage: qprof run' qprof run
 mkdir -p folder
-claim "no folder for the profile" says 'nowhere/: no profile can be written there' qprof run -o nowhere/x.qprof -- ./score 'main('
-claim "a folder in place of a profile" says 'folder: a folder' qprof run -o folder -- ./score 'main('
-claim "the folder itself" says '\.: a folder' qprof run -o . -- ./score 'main('
-claim "no name" says 'a folder; --output=FILE' qprof run -o '' -- ./score 'main('
-claim "no conversion" says '%q is no conversion' qprof run -o %q -- ./score 'main('
-claim "a percent sign at the end" says 'is no conversion' qprof run -o x% -- ./score 'main('
+claim "no folder for the profile" says 'nowhere/: cannot write a profile there' qprof run -o nowhere/x.qprof -- ./score 'main('
+claim "a folder in place of a profile" says 'folder: is a folder' qprof run -o folder -- ./score 'main('
+claim "the folder itself" says '\.: is a folder' qprof run -o . -- ./score 'main('
+claim "no name" says 'is a folder \(use --output=FILE\)' qprof run -o '' -- ./score 'main('
+claim "no conversion" says '%q is not a conversion' qprof run -o %q -- ./score 'main('
+claim "a percent sign at the end" says 'is not a conversion' qprof run -o x% -- ./score 'main('
 claim "an option with a slip" says 'did you mean --time' qprof run --tmie=exact -- ./score
 claim "a value that is none" says 'exact\|adaptive' qprof run -time=fast -- ./score
 for pc in 'VIRTUAL -5' 'WHEN score.a->'; do
@@ -75,21 +76,21 @@ for pc in 'VIRTUAL -5' 'WHEN score.a->'; do
     claim "and a caret" grep -q '^ *^$' err
     claim "and has not run" test ! -e ran
 done
-claim "a program that does not record" says 'recorded nothing.*qprof run -- qlua' qprof run -- true
-claim "an old profile is not taken for its" says 'recorded nothing' qprof run -o n.qprof -- true
+claim "a program that does not record" says 'no profile was written: .*qprof run -- qlua' qprof run -- true
+claim "an old profile is not taken for its" says 'no profile was written' qprof run -o n.qprof -- true
 claim "its own failure is handed on" ends 5 qprof run -- sh -c 'exit 5'
 claim "the options are listed" sh -c "qprof run --options | grep -q '^--memory-limit='"
 
 # ---- killed -------------------------------------------------------------------------------------
 claim "a killed program" ends 137 qprof run -o killed.qprof -- ./score 'main(' 10 'f(' 5 ')' kill
-claim "is said to be killed" grep -q 'killed by SIGKILL.*killed.qprof' err
+claim "is reported as killed" grep -q 'killed by SIGKILL.*killed.qprof' err
 claim "is shown" grep -Eq '^f +1 ' err
 claim "its figures" same '[["main",1],["f",1]]' \
     "$(qprof report --format=json killed.qprof | jq -c '[.methods[] | [.name, .calls]]')"
 claim "it is unsealed" same unsealed "$(qprof info --format=json killed.qprof | jq -r .run.state)"
 claim "check passes" ends 0 qprof check killed.qprof
 claim "a killed program's dataset" ends 137 qprof run --config=keep.conf -o 'k-%n-%v.qprof' -- ./score 'main(' 10 'f(' 5 ')' kill
-claim "has the next number" grep -Fq 'saved what it had recorded to k-1-score.qprof' err
+claim "has the next number" grep -Fq 'saved what was recorded to k-1-score.qprof' err
 echo mine > mine.qprof
 claim "a first run" ends 0 qprof run -o again.qprof -- ./score 'main(' 'f(' ')' ')'
 claim "a second one of that name" ends 0 qprof run -o again.qprof -- ./score 'main(' 'g(' ')' ')'
@@ -116,7 +117,7 @@ for i in 1 2 3 4 5 6 7 8 9 10; do
     sleep 0.2
 done
 claim "a process is read while it runs" ends 0 qprof report "$program"
-claim "which is said" grep -q 'still running' out
+claim "which is reported" grep -q 'still running' out
 claim "check passes on it" ends 0 qprof check "$program"
 claim "top shows it" ends 0 qprof top --count=2 --interval=0.2 "$program"
 claim "twice" same 2 "$(grep -c 'calls/s, ' out)"

@@ -36,6 +36,13 @@ done
 qprof diff --format=json --base exact.qprof sampled.qprof --new exact.qprof > out.json
 claim "diff of several runs fits its schema" fits diff out.json
 
+# ---- the schemas are made of the tool's tables of fields ------------------------------------------
+for name in report tree detail annotate info check list diff export; do
+    schema=$root/docs/schema/$name.json
+    claim "docs/schema/$name.json: made by qprof help --schema=$name" sh -c \
+        "qprof help --schema=$name | cmp - '$schema'"
+done
+
 # ---- the checker itself ---------------------------------------------------------------------------
 qprof report --format=json exact.qprof > good.json
 jq 'del(.run.unit)' good.json > bad.json

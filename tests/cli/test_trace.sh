@@ -16,11 +16,11 @@ command -v "$write" >/dev/null || { echo "trace_write is not built"; exit 77; }
 
 about "stat adds up calls"
 qprof trace stat --format=json run.qtrace >stat.json
-check "$(jq -c '.calls[]|select(.name=="f")|[.calls,.total,.net,.min,.max,.average,.incomplete]' stat.json)" \
+check "$(jq -c '.calls[]|select(.name=="f")|[.calls,.total,.self,.min,.max,.average,.incomplete]' stat.json)" \
     = '[2,40000,35000,10000,30000,20000,0]'
-check "$(jq -c '.calls[]|select(.name=="main")|[.total,.net]' stat.json)" = '[100000,55000]'
+check "$(jq -c '.calls[]|select(.name=="main")|[.total,.self]' stat.json)" = '[100000,55000]'
 check "$(jq -c '.calls[]|select(.name=="h")|[.unwound,.total]' stat.json)" = '[1,5000]'
-check "$(jq -c '[.calls[].net]|add' stat.json)" = 125000
+check "$(jq -c '[.calls[].self]|add' stat.json)" = 125000
 
 about "a part of the run has what happens in it"
 check "$(qprof trace stat --since=22us --until=55us --format=json run.qtrace |
@@ -42,7 +42,7 @@ check "$(qprof trace slow -n 1 --format=json f run.qtrace |
     jq -c '[.calls,.slowest[0].at,.slowest[0].total,(.slowest[0].nodes|length)]')" = '[2,10000,30000,2]'
 qprof trace slow nothing run.qtrace 2>error
 check $? = 2
-check "$(grep -c 'no call of nothing in it' error)" = 1
+check "$(grep -c 'no call of nothing' error)" = 1
 
 about "a trace becomes a profile"
 qprof trace profile -o made.qprof run.qtrace >/dev/null
@@ -50,7 +50,7 @@ check "$(qprof report --format=json made.qprof |
     jq -c '.methods[]|select(.name=="f")|[.calls,.self,.total,.min,.max]')" = '[2,35000,40000,10000,25000]'
 check "$(qprof check made.qprof | tail -n 1)" = "made.qprof: all 11 checks passed"
 
-about "methods that nobody registered keep their ids apart"
+about "unregistered methods are distinguished by their ids"
 "$write" unnamed.qtrace 4 30 '@1 main( 5 ( 10 ) 5 )'
 qprof trace profile -o unnamed.qprof unnamed.qtrace >/dev/null
 check "$(qprof report --format=json unnamed.qprof | jq -c '[.methods[]|[.name,.calls,.self]]|sort')" = \
@@ -59,17 +59,17 @@ check "$(qprof report --format=json unnamed.qprof | jq -c '[.methods[]|[.name,.c
 about "a thread is found by the name that it has from its first call"
 check "$(qprof trace dump --format=json --thread=.other_2. run.qtrace | jq -sc '[.[].op]')" = '["entry","exit"]'
 
-about "who asks for what is not there is told so"
+about "a request for something missing is refused"
 qprof trace stat --when='app.g->app.main' run.qtrace >stat 2>error
-check "$(cat error)" = "qprof trace stat: run.qtrace: no call in it fits --when; qprof trace stat -n 0 shows all"
+check "$(cat error)" = "qprof trace stat: run.qtrace: no call matches --when; qprof trace stat -n 0 lists all"
 qprof trace dump --since=99999999999999999999s run.qtrace 2>error
 check "$(cat error)" = "qprof trace dump: --since=99999999999999999999s: expected a time of the run: 1.5s, 200ms, 17us, 5ns"
 
-about "what is cut or no trace at all is said, and in the status"
+about "a truncated or foreign file is reported, also by the status"
 head -c 700 run.qtrace >cut.qtrace
 qprof trace stat cut.qtrace >stat 2>error
 check $? = 1
-check "$(grep -c 'the last packet is not whole' error)" = 1
+check "$(grep -c 'the last packet is incomplete' error)" = 1
 echo 'print("no trace")' >foreign
 qprof trace stat foreign 2>error
 check $? = 2
@@ -83,9 +83,9 @@ check "$(cat error)" = "qprof trace stat: cut.qtrace.zst: packed by zstd, but no
 about "averages of a table of milliseconds have a part of one"
 # f is called twice, 4 ms and, with that, 11 ms: 7.5 on average
 printf '1,0,"I","f",1\r\n1,5,"I","f",1\r\n1,9,"O","f",1\r\n1,11,"O","f",1\r\n' >MS.PRF
-check "$(qprof trace stat --format=json MS.PRF | jq -c '.calls[0]|[.average,.total,.net]')" = '[7500000,11000000,11000000]'
+check "$(qprof trace stat --format=json MS.PRF | jq -c '.calls[0]|[.average,.total,.self]')" = '[7500000,11000000,11000000]'
 
-about "an unfiltered table has the same figures as a .qtrace file, and what that cannot hold is said"
+about "an unfiltered table has the same figures as a .qtrace file, and losses of the format are reported"
 # MAIN 0 to 31; in it F 2 to 13, in it F 5 to 9; LEN, which its caller alone announces, 20 to 22;
 # AT, the same, begins at 24 and is left at 30, when MAIN says that it ends; E has no caller: 32 to 35
 cat >U.PRF <<'END'
@@ -107,12 +107,16 @@ cat >U.PRF <<'END'
 1,32,"I","E",0,""
 1,35,"O","E",0,""
 END
-figures() { qprof trace stat --format=json "$1" | jq -c '[.calls[]|[.name,.calls,.total,.net,.max,.unwound]]|sort'; }
+figures() { qprof trace stat --format=json "$1" | jq -c '[.calls[]|[.name,.calls,.total,.self,.max,.unwound]]|sort'; }
 ms=000000
-check "$(figures U.PRF)" = "[[\"AT\",1,6$ms,6$ms,6$ms,1],[\"E\",1,3$ms,3$ms,3$ms,0],[\"F\",2,11$ms,11$ms,11$ms,0],[\"LEN\",1,2$ms,2$ms,2$ms,0],[\"MAIN\",1,31$ms,12$ms,31$ms,0]]"
+check "$(figures U.PRF)" = \
+    "[[\"AT\",1,6$ms,6$ms,6$ms,1],[\"E\",1,3$ms,3$ms,3$ms,0],[\"F\",2,11$ms,11$ms,11$ms,0]"\
+",[\"LEN\",1,2$ms,2$ms,2$ms,0],[\"MAIN\",1,31$ms,12$ms,31$ms,0]]"
 for form in qtrace qtrace.zst; do
     qprof trace convert -o "U.$form" U.PRF >/dev/null 2>error
-    check "$(cat error)" = "qprof trace convert: U.PRF: lines (of 15 records) and parameters (of 2 records) are left out: .qtrace has calls and times; --to=csv keeps them"
+    check "$(cat error)" = \
+        "qprof trace convert: U.PRF: lines (of 15 records) and parameters (of 2 records) left out: "\
+".qtrace has calls and times; --to=csv keeps them"
     check "$(figures "U.$form")" = "$(figures U.PRF)"
 done
 
@@ -162,7 +166,7 @@ check "$(jq '[.traceEvents[]|select(.ph=="E")]|length' run.json)" = 6
 check "$(jq -c '[.traceEvents[]|select(.ph=="i")|[.name,.ts]]' run.json)" = '[["done",70]]'
 
 if command -v protoc >/dev/null; then
-    about "a trace of Perfetto has no field that its description has not"
+    about "a trace of Perfetto has only fields of its description"
     qprof trace export --to=perfetto -o run.pftrace run.qtrace
     protoc -I "$root/tests/export" --decode=perfetto.protos.Trace perfetto.proto <run.pftrace >decoded
     check $? = 0
@@ -172,10 +176,10 @@ if command -v protoc >/dev/null; then
     check "$(grep -A1 'timestamp: 20000' decoded | grep -c timestamp)" = 1
 fi
 
-about "what is missing or wrong is said"
+about "what is missing or wrong is reported"
 head -c -30 run.qtrace >cut.qtrace
 qprof trace stat cut.qtrace >/dev/null 2>error
-check "$(grep -c 'the last packet is not whole' error)" = 1
+check "$(grep -c 'the last packet is incomplete' error)" = 1
 for words in "stat" "stat missing.qtrace" "stat --since=x run.qtrace" "dump --when=a->-> run.qtrace" \
     "stat --since=2us --until=1us run.qtrace" "export --to=nothing run.qtrace" "profile run.qtrace"; do
     # shellcheck disable=SC2086
@@ -188,10 +192,10 @@ for command in dump stat flow "slow f" "export --to=chrome"; do
     # shellcheck disable=SC2086
     qprof trace $command --thread=77 run.qtrace >out 2>error
     check $? = 2
-    check "$(grep -c 'run.qtrace: nothing of a thread 77 is in it' error)" = 1
+    check "$(grep -c 'run.qtrace: no record of a thread 77' error)" = 1
 done
 
-about "a remark stands beside the trace"
+about "a remark is a file next to the trace"
 qprof trace remark RUN.PRF 'before the change'
 check "$(cat RUN.PRA)" = "before the change"
 check "$(qprof trace remark RUN.PRF)" = "before the change"
@@ -221,7 +225,7 @@ for source in auto monotonic; do
     QPROF="-output=$source.rings -elapsed-source=$source -collect=profile,trace" qlua fib.lua >/dev/null
     figures_agree $source.rings $source.rings
 done
-about "functions of one name are told apart by file and line"
+about "functions of one name are distinguished by file and line"
 printf '%s\n' 'local function f() end f()' 'do local function f() end f() f() end' >two.lua
 QPROF="-output=two.qprof -collect=profile,trace" qlua two.lua
 qprof trace stat --format=csv two.qprof | tr -d '"\r' >two.csv
@@ -240,7 +244,7 @@ check "$(qprof trace dump balance.qprof | grep -c 'balance  -5$')" = 1
 check "$(qprof trace export --to=chrome balance.qprof | jq -c '[.traceEvents[]|select(.ph=="C").args.value]')" = '[-5,3]'
 qprof html --trace=balance.qprof -o balance.html balance.qprof >/dev/null
 check "$(grep -cE ',-5,"balance"\]' balance.html)" = 1
-about "records that could not be written behind the last one are lost, too"
+about "records that could not be written after the last one are lost as well"
 echo 'repeat for i = 1, 1000 do math.abs(i) end until io.open("enough")' >full.lua
 ( trap '' XFSZ
   ulimit -f 200 # 100 KiB a file: no more room on the disk
@@ -274,7 +278,7 @@ about "a table has the top of the functions and says so, other forms have all"
 seq 40 | sed 's/.*/local function f&() end f&()/' >many.lua
 QPROF="-output=many.qprof -collect=profile,trace" qlua many.lua
 rows=$(qprof trace stat --limit=0 many.qprof | sed 1d | wc -l)
-check "$(qprof trace stat many.qprof | tail -n 1)" = "and $((rows - 30)) more; --limit=0 shows all"
+check "$(qprof trace stat many.qprof | tail -n 1)" = "$((rows - 30)) more functions; show them with --limit=0"
 check "$(qprof trace stat --format=csv many.qprof | sed 1d | wc -l)" = "$rows"
 check "$(qprof trace stat --format=json many.qprof | jq '.calls | length')" = "$rows"
 about "figures of a flight recorder are those of its profile"

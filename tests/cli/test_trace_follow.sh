@@ -25,7 +25,7 @@ wait_for_written() {
     until qprof trace dump "$1" 2>/dev/null | grep -q entry || [ $((i += 1)) -gt 100 ]; do sleep 0.1; done
 }
 
-# 40 times step, each with 2 calls of tick; goes on when the file `on` is there, and then ends.
+# 40 times step, each with 2 calls of tick; continues when the file `on` exists, and then ends.
 cat >steps.lua <<'END'
 local function tick(n) return n end
 local function step() return tick(1) + tick(2) end
@@ -37,6 +37,21 @@ end
 if arg[1] then os.execute("kill -9 $PPID") end
 END
 
+# followed_to_the_end FOLLOWED FILE: the reader has read up to the pause; the program plays on and ends, and
+# the reader has all records of FILE then
+followed_to_the_end() {
+    check "$(lines 'entry.* step$' "$1")" = 19
+    touch on
+    wait $reader
+    check $? = 0
+    check "$(cat error)" = ""
+    wait $host
+    qprof trace dump "$2" >whole
+    records "$1" >followed.records
+    records whole | cmp - followed.records
+    check $? = 0
+}
+
 about "a trace is followed while it is written, to its end"
 QPROF="-output=s.qprof -collect=profile,trace -trace-output=s.qtrace" qlua steps.lua &
 host=$!
@@ -44,16 +59,7 @@ wait_for QTRACE s.qtrace
 timeout 60 qprof trace dump -f s.qtrace >followed 2>error &
 reader=$!
 wait_for pause followed
-check "$(lines 'entry.* step$' followed)" = 19
-touch on
-wait $reader
-check $? = 0
-check "$(cat error)" = ""
-wait $host
-qprof trace dump s.qtrace >whole
-records followed >followed.records
-records whole | cmp - followed.records
-check $? = 0
+followed_to_the_end followed s.qtrace
 check "$(lines 'entry.* tick$' whole)" = 80
 
 about "... the rings of a process"
@@ -64,16 +70,7 @@ wait_for_rings
 timeout 60 qprof trace dump -f $host >followed2 2>error &
 reader=$!
 wait_for pause followed2
-check "$(lines 'entry.* step$' followed2)" = 19
-touch on
-wait $reader
-check $? = 0
-check "$(cat error)" = ""
-wait $host
-qprof trace dump p.qprof >whole
-records followed2 >followed.records
-records whole | cmp - followed.records
-check $? = 0
+followed_to_the_end followed2 p.qprof
 
 about "... a program that is killed"
 rm on
@@ -106,16 +103,16 @@ check $? = 0
 check "$(lines 'was killed' error)" = 1
 wait $host
 qprof trace stat j.qtrace >stat 2>error
-left=$(sed -n 's/.*what it had not written is in \(.*\): name that, too$/\1/p' error)
+left=$(sed -n 's/.*specify \(.*\) as well for its last records$/\1/p' error)
 check "$(qprof info --format=json "$left" | jq .run.pid)" = $host
 qprof trace stat j.qtrace j.qprof >stat 2>error
 check $? = 2
-check "$(cat error)" = "qprof trace stat: j.qprof: there is no such file; its program was killed and left $left: name that"
+check "$(cat error)" = "qprof trace stat: j.qprof: there is no such file; the program was killed and left $left: specify that"
 qprof trace dump j.qtrace $host >whole 2>error
-check "$(lines "name that" error)" = 0
+check "$(lines "specify" error)" = 0
 check "$(lines 'entry.* step$' whole)" = 40
 check "$(tail -n 1 whole | awk '{ print $4, $5 }')" = "entry os.execute"
 
 about "of a trace that goes to a file the rings have the rest, and say so"
-check "$(qprof trace dump $host 2>&1 >part | lines 'went to its trace file')" = 1
+check "$(qprof trace dump $host 2>&1 >part | lines 'most records are in the trace file')" = 1
 finish

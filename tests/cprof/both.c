@@ -1,5 +1,5 @@
-/* both.c: a host linked with both libraries: f is libqprof's, called 3 times, g libcprof's, called
- * 5 times; the inline path belongs to libqprof. */
+/* both.c: a host linked with both libraries: f is libqprof's, called 3 times, g libcprof's,
+ * called 5 times; the inline path belongs to libqprof. */
 #include "cprof.h"
 
 static int use_inline_path(void)

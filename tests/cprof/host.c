@@ -1,7 +1,7 @@
-/* host.c: a host that knows neither library: it binds every call of the interpreter interface by
- * name from the one that its first argument names, and records with whatever it found.
+/* host.c: a host that knows neither library: it binds every call of the interpreter interface
+ * by name from the one that its first argument names, and records with whatever it found.
  *
- * usage: host LIBRARY OPTIONS NAME... : NAMEs must be there, too */
+ * usage: host LIBRARY OPTIONS NAME... : NAMEs must exist as well */
 #include <dlfcn.h>
 #include <stdio.h>
 

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/alloc.h"
+#include "base/containers/alloc.h"
 
 static qp_cover_set *set;
 static char notes[4096];
@@ -78,7 +78,7 @@ void assert_context(const char *method, const char *context, uint64_t calls, uin
     const qp_cover_method *m = find(method);
     assert_non_null(m);
     uint64_t found[3] = {0, 0, 0};
-    if (!context[0]) { /* it has what no share has, too */
+    if (!context[0]) { /* it also has what no share has */
         found[0] = m->calls;
         found[1] = m->values ? m->values[0] : 0;
         found[2] = m->values ? m->values[1] : 0;
@@ -107,7 +107,7 @@ void assert_note(const char *words)
         fail_msg("no note says \"%s\", only:\n%s", words, notes);
 }
 
-/* ---- runs ------------------------------------------------------------------------------------ */
+/* ---- runs -------------------------------------------------------------------------------- */
 
 void tally_register(qprof_MethodID id, const char *name, int line_0, int line_1)
 {
@@ -139,7 +139,7 @@ void tally_run(const char *options, unsigned n, unsigned second)
     cprof_shutdown();
 }
 
-/* ---- files ----------------------------------------------------------------------------------- */
+/* ---- files ------------------------------------------------------------------------------- */
 
 unsigned char *tally_bytes(const char *path, size_t *n)
 {

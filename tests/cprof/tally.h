@@ -1,16 +1,17 @@
-/* tally.h: what a profile of libcprof counted, as it stands in the file, and small runs to make
+/* tally.h: the counts in a profile of libcprof, as the file holds them, and small runs to make
  * one. Both libraries are in these programs: qprof_x is libqprof's, cprof_x libcprof's. */
 #ifndef QP_TESTS_TALLY_H
 #define QP_TESTS_TALLY_H
 
 #include "cprof.h"
-#include "model/check.h"
-#include "model/cover.h"
+#include "model/cover/cover.h"
+#include "model/figures/figures.h"
 #include "unit/play.h"
 
 enum { TALLY_F = 1, TALLY_G = 2, TALLY_H = 3 };
 
-/* Read a profile, which must be whole and agree with itself; claims are about it from now on. */
+/* Read a profile, which must be whole and agree with itself; claims are about it from now
+ * on. */
 void tally_read(const char *path);
 void tally_forget(void);
 
@@ -33,7 +34,7 @@ void tally_run(const char *options, unsigned n, unsigned second);
 /* Register with a table of two entries. */
 void tally_register(qprof_MethodID id, const char *name, int line_0, int line_1);
 
-/* ---- files ----------------------------------------------------------------------------------- */
+/* ---- files ------------------------------------------------------------------------------- */
 
 unsigned char *tally_bytes(const char *path, size_t *n); /* free() */
 void tally_write(const char *path, const void *bytes, size_t n);

@@ -1,5 +1,5 @@
-/* test_counts.c tests record/counts.c and cover/: every run adds to the -counts-file, and nothing is
- * counted twice or lost. */
+/* test_counts.c tests record/control/counts.c and cover/: every run adds to the -counts-file,
+ * and nothing is counted twice or lost. */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 static const char counts[] = "-counts-file=all.pcv";
 
-/* ---- adding ---------------------------------------------------------------------------------- */
+/* ---- adding ------------------------------------------------------------------------------ */
 
 static void the_first_run_makes_the_file(void **state)
 {
@@ -122,9 +122,9 @@ static void jumps_add_up(void **state)
     for (unsigned i = 1; i <= 2; i++) {
         tally_begin(counts);
         assert_int_equal(cprof_register_jumps(TALLY_F, jumps, 2, falls), 0);
-        uint64_t *bank = cprof_counter_bank(TALLY_F);
-        bank[0] += i;
-        bank[1] += 10 * i;
+        uint64_t *counters = cprof_counter_bank(TALLY_F);
+        counters[0] += i;
+        counters[1] += 10 * i;
         cprof_shutdown();
     }
     tally_read("all.pcv");
@@ -156,7 +156,7 @@ static void names_have_conversions(void **state) /* qii 50 */
     assert_tally("f", 2, 2, 0);
 }
 
-/* ---- saving ---------------------------------------------------------------------------------- */
+/* ---- saving ------------------------------------------------------------------------------ */
 
 static void a_run_that_saves_again_replaces_what_it_saved(void **state)
 {
@@ -203,7 +203,7 @@ static void other_runs_may_add_between_two_saves(void **state)
         tally_call(TALLY_F, 1, 0);
         assert_int_equal(cprof_save_data(), 1);
         int pid = fork();
-        if (!pid) { /* follows nobody: a run of its own */
+        if (!pid) { /* does not follow its parent: a run of its own */
             tally_begin(counts);
             cprof_context("theirs");
             tally_call(TALLY_F, 100, 100);
@@ -233,7 +233,7 @@ static void another_name_gets_a_dataset_of_its_own(void **state)
     assert_tally("f", 3, 3, 0);
 }
 
-/* ---- several processes ------------------------------------------------------------------------ */
+/* ---- several processes ------------------------------------------------------------------- */
 
 static void eight_processes_lose_nothing(void **state)
 {

@@ -1,5 +1,6 @@
-/* test_counts_apart.c tests record/counts.c and cover/: what cannot be added to a -counts-file, be
- * it another version or no profile at all, is left alone, and the run's data are beside it. */
+/* test_counts_apart.c tests record/control/counts.c and cover/: what cannot be added to a
+ * -counts-file, be it another version or no profile at all, is left alone, and the run's data
+ * are beside it. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -10,7 +11,7 @@
 
 static const char counts[] = "-counts-file=all.pcv";
 
-/* ---- other versions --------------------------------------------------------------------------- */
+/* ---- other versions ---------------------------------------------------------------------- */
 
 static void run_changed(const char *options, int line_1, const char *text)
 {
@@ -83,9 +84,9 @@ static void another_granularity_is_kept_apart(void **state)
     assert_note("another -collection-granularity");
 }
 
-/* ---- damage ----------------------------------------------------------------------------------- */
+/* ---- damage ------------------------------------------------------------------------------ */
 
-/* What stands in the way stays as it is, and the run's data are whole beside it. */
+/* An obstacle at the name stays unchanged, and the run's data are complete next to it. */
 static void assert_left_alone(const void *bytes, size_t n, const char *reason)
 {
     size_t n_found;
@@ -151,14 +152,14 @@ static void no_memory_loses_nothing(void **state)
     tally_run(counts, 2, 1);
     struct stat st;
     assert_int_equal(stat("all.pcv", &st), 0);
-    assert_int_equal(truncate("all.pcv", 2 << 20), 0); /* a hole behind the data */
+    assert_int_equal(truncate("all.pcv", 2 << 20), 0); /* a hole after the data */
     tally_run("-counts-file=all.pcv -memory-limit=1M", 3, 0);
     tally_read("all.pcv.1");
     assert_tally("f", 3, 3, 0);
     assert_note("larger than -memory-limit");
 }
 
-/* A profile with a bit of everything, in memory with room behind it. */
+/* A profile with a bit of everything, in memory with free space after it. */
 static qp_space load(const char *path, size_t room)
 {
     size_t n;
@@ -203,7 +204,7 @@ static void any_damage_is_harmless(void **state)
     tally_run("-output=now.pcv", 3, 1);
     for (unsigned i = 0; i < TRIES; i++) {
         char why[QP_WHY_BYTES] = "";
-        unsigned char *damaged = malloc(n); /* exactly: sanitizers see what is read behind it */
+        unsigned char *damaged = malloc(n); /* exactly: sanitizers detect reads past it */
         qp_space now = load("now.pcv", 4 << 20);
         memcpy(damaged, old, n);
         for (unsigned k = 0; k < 1 + i % 4;) { /* words that say something */

@@ -1,5 +1,5 @@
-/* test_coverage.c tests what is libcprof's own: its options, its stubs, its live summary, and that
- * it and libqprof leave each other alone in one program. */
+/* test_coverage.c tests what is libcprof's own: its options, its stubs, its live summary, and
+ * that it and libqprof leave each other alone in one program. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@ static void finish(const char *path)
     tally_read(path);
 }
 
-/* ---- options --------------------------------------------------------------------------------- */
+/* ---- options ----------------------------------------------------------------------------- */
 
 static void its_files_are_called_pcv(void **state) /* qii 1 */
 {
@@ -102,7 +102,7 @@ static void bb_counts_once_counts_once(void **state) /* qii 5 */
     }
 }
 
-/* ---- calls ------------------------------------------------------------------------------------ */
+/* ---- calls ------------------------------------------------------------------------------- */
 
 static void calls_of_the_profiler_are_harmless(void **state) /* qii 6 */
 {
@@ -193,7 +193,7 @@ static void counts_beyond_32_bits_survive(void **state) /* qii 53 */
     assert_tally("f", 1, 0, 10000000000u);
 }
 
-/* ---- threads ---------------------------------------------------------------------------------- */
+/* ---- threads ----------------------------------------------------------------------------- */
 
 enum { EVENTS = 20000 };
 
@@ -212,7 +212,7 @@ static void threads_lose_no_count(void **state)
     tally_begin(output);
     for (unsigned i = 0; i < 2; i++)
         pthread_create(&threads[i], NULL, count_much, NULL);
-    for (unsigned i = 0; i < 50; i++) /* looking on does no harm */
+    for (unsigned i = 0; i < 50; i++) /* reading while it runs is safe */
         cprof_live_summary(nowhere);
     fclose(nowhere);
     for (unsigned i = 0; i < 2; i++)
@@ -283,7 +283,7 @@ static void a_forked_child_records_nothing_unasked(void **state) /* qii 5 */
     assert_int_equal(play_count_files(".pcv"), 1);
 }
 
-/* ---- both libraries --------------------------------------------------------------------------- */
+/* ---- both libraries ---------------------------------------------------------------------- */
 
 static void both_libraries_keep_separate_data(void **state) /* qii 58 */
 {
@@ -326,7 +326,7 @@ static void handles_of_virtual_threads_can_be_mounted(void **state)
     assert_tally("f", 1, 2, 0);
 }
 
-/* ---- the live summary ------------------------------------------------------------------------- */
+/* ---- the live summary -------------------------------------------------------------------- */
 
 static void summary_is(const char *const *lines, size_t n_lines)
 {

@@ -1,5 +1,5 @@
 #!/bin/sh
-# test_blocks.sh: every block of commands in docs/ and README.md works as it stands, in a folder with
+# test_blocks.sh: every block of commands in docs/ and README.md works unchanged, in a folder with
 # profiles run.qprof, old.qprof and new.qprof, programs script.lua and tests.lua, and without traces;
 # every link from one page to another leads somewhere, and README.md names every page.
 set -u

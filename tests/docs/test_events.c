@@ -47,7 +47,7 @@ static void the_page_has_every_event_of_the_table(void **state)
         snprintf(line, sizeof line, "| `%s` | %d | %s | %s |\n", events[i].name,
                  events[i].number, object, events[i].help);
         if (!strstr(page, line))
-            fail_msg("docs/events.md has not: %s", line);
+            fail_msg("docs/events.md lacks: %s", line);
     }
 }
 

@@ -1,7 +1,7 @@
 /* test_tables.c: the tables of the documentation say what the code says, row by row.
  *
- * A page is right if it holds exactly the rows that are made here from the code's own tables; the
- * last column of a table that explains is left to people. */
+ * A page is right if it holds exactly the rows that are made here from the code's own tables;
+ * the last column of a table that explains is left to people. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -127,7 +127,7 @@ static const field fields[] = {
     FIELD(qp_thread_record, offset),
     FIELD(qp_thread_record, n_exits),
     FIELD(qp_thread_record, n_unwound),
-    FIELD(qp_thread_record, parked_at),
+    FIELD(qp_thread_record, suspended_at),
     FIELD(qp_thread_record, counts),
     FIELD(qp_thread_record, index),
     FIELD(qp_thread_record, has_host_id),
@@ -141,14 +141,14 @@ static const field fields[] = {
     FIELD(qp_thread_record, chunk),
     FIELD(qp_thread_record, nodes),
     FIELD(qp_thread_record, aux),
-    FIELD(qp_thread_record, banks),
+    FIELD(qp_thread_record, counter_blocks),
     FIELD(qp_thread_record, clear_count),
     FIELD(qp_thread_record, stopped_seen),
     FIELD(qp_thread_record, n_destroyed_live),
     FIELD(qp_thread_record, n_unsettled),
     FIELD(qp_thread_record, n_dropped),
     FIELD(qp_thread_record, n_deep_total),
-    FIELD(qp_thread_record, n_folded),
+    FIELD(qp_thread_record, n_overflowed),
     FIELD(qp_thread_record, n_cleared),
     FIELD(qp_thread_record, n_drift),
     FIELD(qp_thread_record, system_id),
@@ -165,52 +165,52 @@ static const field fields[] = {
     FIELD(qp_node, more),
     FIELD(qp_node_more, n_skips),
     FIELD(qp_node_more, counts),
-    FIELD(qp_node_more, bank),
-    FIELD(qp_node_more, time_bank),
+    FIELD(qp_node_more, counters),
+    FIELD(qp_node_more, time_counters),
     FIELD(qp_node_more, overflow),
     FIELD(qp_node_more, reserved),
     FIELD(qp_node_more, samples),
     FIELD(qp_node_more, reserved2),
     FIELD(qp_frame, stack_id),
-    FIELD(qp_frame, own),
+    FIELD(qp_frame, self),
     FIELD(qp_frame, start),
     FIELD(qp_frame, node),
     FIELD(qp_frame, flags),
     FIELD(qp_frame, mark_at),
-    FIELD(qp_frame, mark_own),
+    FIELD(qp_frame, mark_self),
     FIELD(qp_frame, block),
     FIELD(qp_frame, reserved),
     FIELD(qp_frame, method_id),
-    FIELD(qp_bank, n_cells),
-    FIELD(qp_bank, kind),
-    FIELD(qp_bank, method),
-    FIELD(qp_bank, n_values),
-    FIELD(qp_bank, n_blocks),
-    FIELD(qp_bank, seen),
-    FIELD(qp_bank, base),
-    FIELD(qp_bank, context),
-    FIELD(qp_bank, calls),
-    FIELD(qp_bank, clear_count),
-    FIELD(qp_bank, row),
-    FIELD(qp_bank, reserved),
-    FIELD(qp_bank, reserved2),
-    FIELD(qp_bank, values),
+    FIELD(qp_counter_block, n_cells),
+    FIELD(qp_counter_block, kind),
+    FIELD(qp_counter_block, method),
+    FIELD(qp_counter_block, n_values),
+    FIELD(qp_counter_block, n_blocks),
+    FIELD(qp_counter_block, seen),
+    FIELD(qp_counter_block, base),
+    FIELD(qp_counter_block, context),
+    FIELD(qp_counter_block, calls),
+    FIELD(qp_counter_block, clear_count),
+    FIELD(qp_counter_block, row),
+    FIELD(qp_counter_block, reserved),
+    FIELD(qp_counter_block, reserved2),
+    FIELD(qp_counter_block, values),
     FIELD(qp_context, name),
     FIELD(qp_context, ordinal),
     FIELD(qp_context, published),
     FIELD(qp_context, reserved),
     FIELD(qp_context, n_switches),
     FIELD(qp_context, reserved2),
-    FIELD(qp_mark, at),
-    FIELD(qp_mark, thread),
-    FIELD(qp_mark, kind),
-    FIELD(qp_mark, name),
-    FIELD(qp_mark, event),
-    FIELD(qp_mark, object),
-    FIELD(qp_mark, value),
-    FIELD(qp_mark, published),
-    FIELD(qp_mark, reserved),
-    FIELD(qp_mark, reserved2),
+    FIELD(qp_marker, at),
+    FIELD(qp_marker, thread),
+    FIELD(qp_marker, kind),
+    FIELD(qp_marker, name),
+    FIELD(qp_marker, event),
+    FIELD(qp_marker, object),
+    FIELD(qp_marker, value),
+    FIELD(qp_marker, published),
+    FIELD(qp_marker, reserved),
+    FIELD(qp_marker, reserved2),
     FIELD(qp_event_count, id),
     FIELD(qp_event_count, published),
     FIELD(qp_event_count, count),
@@ -243,7 +243,7 @@ static const field trace_fields[] = {
     FIELD(qp_ring, n_lost),
     FIELD(qp_ring, system_id),
     FIELD(qp_ring, n_slots),
-    FIELD(qp_ring, carrier),
+    FIELD(qp_ring, os_thread),
     FIELD(qp_ring, thread),
     FIELD(qp_ring, is_ended),
     FIELD(qp_ring, reserved),
@@ -269,7 +269,7 @@ static const field trace_fields[] = {
     FIELD(qp_packet, first_ticks),
     FIELD(qp_packet, n_records),
     FIELD(qp_packet, names),
-    FIELD(qp_packet, carrier),
+    FIELD(qp_packet, os_thread),
     FIELD(qp_packet, ring),
     FIELD(qp_packet, thread),
     FIELD(qp_packet, path),
@@ -288,8 +288,8 @@ static const struct {
 } trace_words[] = {
     {"NONE", QP_TRACE_NONE},          {"ENTRY", QP_TRACE_ENTRY},
     {"EXIT", QP_TRACE_EXIT},          {"SWITCH", QP_TRACE_SWITCH},
-    {"PARK", QP_TRACE_PARK},          {"GATE", QP_TRACE_GATE},
-    {"MARK", QP_TRACE_MARK},          {"COUNTER", QP_TRACE_COUNTER},
+    {"SUSPEND", QP_TRACE_SUSPEND},    {"GATE", QP_TRACE_GATE},
+    {"MARKER", QP_TRACE_MARKER},      {"COUNTER", QP_TRACE_COUNTER},
     {"CALL", QP_TRACE_CALL},          {"RETURN", QP_TRACE_RETURN},
     {"LINE", QP_TRACE_LINE},          {"VALUE", QP_TRACE_VALUE},
     {"SAMPLE", QP_TRACE_SAMPLE},      {"LOST", QP_TRACE_LOST},
@@ -301,7 +301,7 @@ static const struct {
     {"THREAD", QP_NAMES_THREAD},      {"TEXT", QP_NAMES_TEXT},
 };
 
-/* ---- pages ----------------------------------------------------------------------------------- */
+/* ---- pages ------------------------------------------------------------------------------- */
 
 static FILE *open_page(const char *name)
 {
@@ -335,7 +335,7 @@ static void print_choice(char *out, size_t n_bytes, const char *values)
                               (int)strcspn(word, "|"), word);
 }
 
-/* ---- tests ----------------------------------------------------------------------------------- */
+/* ---- tests ------------------------------------------------------------------------------- */
 
 static void assert_fields(const char *name, const field *all, size_t n)
 {

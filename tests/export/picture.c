@@ -1,4 +1,5 @@
-/* picture.c: see picture.h. Totals are a second implementation: no code of src/model is used. */
+/* picture.c: see picture.h. Totals are a second implementation: no code of src/model is
+ * used. */
 #include "export/picture.h"
 
 #include <stdio.h>
@@ -68,7 +69,7 @@ void picture_free(picture *p)
     free(p);
 }
 
-/* ---- what there is --------------------------------------------------------------------------- */
+/* ---- what there is ----------------------------------------------------------------------- */
 
 uint32_t picture_context(picture *p, const char *name)
 {
@@ -176,12 +177,12 @@ void picture_jump(picture *p, uint32_t line, uint32_t block, uint32_t function_i
     add_way(file(p), &b);
 }
 
-void picture_mark(picture *p, uint32_t line, qp_cover_mark mark)
+void picture_mark(picture *p, uint32_t line, qp_annotation mark)
 {
     qp_cover_file *f = file(p);
     qp_cover_line *l = line_of(f, line);
-    l->mark = mark;
-    l->is_hit |= mark == QP_MARK_TESTED || mark == QP_MARK_INSPECTED;
+    l->annotation = mark;
+    l->is_hit |= mark == QP_ANNOTATION_TESTED || mark == QP_ANNOTATION_INSPECTED;
     for (uint32_t i = 0; i < l->n_blocks; i++)
         ((qp_cover_block *)f->blocks)[l->first_block + i].is_missed &= !l->is_hit;
 }
@@ -196,11 +197,11 @@ void picture_touch(picture *p, uint32_t line, uint32_t context, uint64_t count)
     t->count = count;
 }
 
-/* ---- totals ---------------------------------------------------------------------------------- */
+/* ---- totals ------------------------------------------------------------------------------ */
 
 static void sum_line(qp_cover_totals *t, const qp_cover_file *f, const qp_cover_line *l)
 {
-    if (l->mark == QP_MARK_DEADCODE)
+    if (l->annotation == QP_ANNOTATION_DEADCODE)
         return;
     t->lines++;
     t->lines_hit += l->is_hit;
@@ -221,7 +222,7 @@ static void sum_function(qp_cover_file *f, uint32_t index)
     for (uint32_t i = 0; i < f->n_lines; i++) {
         const qp_cover_line *l = &f->lines[i];
         uint32_t n = 0, n_hit = 0;
-        if (l->mark == QP_MARK_DEADCODE)
+        if (l->annotation == QP_ANNOTATION_DEADCODE)
             continue;
         for (uint32_t k = l->first_block; k < l->first_block + l->n_blocks; k++)
             if (f->blocks[k].function == index) {

@@ -5,7 +5,7 @@
 #ifndef QP_TESTS_EXPORT_PICTURE_H
 #define QP_TESTS_EXPORT_PICTURE_H
 
-#include "model/cover.h"
+#include "model/cover/cover.h"
 
 typedef struct picture picture;
 
@@ -21,7 +21,7 @@ void picture_block(picture *p, uint32_t line, uint32_t function, uint64_t count)
 void picture_jump(picture *p, uint32_t line, uint32_t block, uint32_t function, bool is_reached,
                   uint64_t jumped, uint64_t went_on);
 /* After its blocks and jumps. */
-void picture_mark(picture *p, uint32_t line, qp_cover_mark mark);
+void picture_mark(picture *p, uint32_t line, qp_annotation mark);
 void picture_touch(picture *p, uint32_t line, uint32_t context, uint64_t count);
 
 /* Sum up. @return borrowed from p */

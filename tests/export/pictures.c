@@ -11,7 +11,7 @@
  *  4     return n - 1 -- inspected           4     if n > 2 then
  *                                            5         return util.leaf(n)
  *                                            7     return n > 1 and n or 0
- *                                           10 local function work_(n)     named work, too
+ *                                           10 local function work_(n)     also named work
  *                                           11     return n or 0           never called
  *                                           13 work(1) work(2) work(3)
  *                                           14 os.exit(1)                  tested by hand
@@ -26,7 +26,7 @@ const qp_cover *picture_small(picture *p)
     picture_block(p, 1, util, 1);
     picture_block(p, 3, util, 1);
     picture_block(p, 4, leaf, 4);
-    picture_mark(p, 4, QP_MARK_INSPECTED);
+    picture_mark(p, 4, QP_ANNOTATION_INSPECTED);
     picture_touch(p, 1, none, 1);
     picture_touch(p, 4, none, 1);
     picture_touch(p, 4, first, 3);
@@ -49,10 +49,10 @@ const qp_cover *picture_small(picture *p)
     picture_jump(p, 11, 0, unused, false, 0, 0);
     picture_block(p, 13, chunk, 1);
     picture_block(p, 14, chunk, 0);
-    picture_mark(p, 14, QP_MARK_TESTED);
+    picture_mark(p, 14, QP_ANNOTATION_TESTED);
     picture_block(p, 15, chunk, 0);
     picture_jump(p, 15, 0, chunk, false, 0, 0);
-    picture_mark(p, 15, QP_MARK_DEADCODE);
+    picture_mark(p, 15, QP_ANNOTATION_DEADCODE);
     picture_touch(p, 4, first, 3);
     return picture_done(p);
 }

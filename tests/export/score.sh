@@ -31,10 +31,10 @@ record hostile.qprof 'main(' "$(printf 'two\nlines')(" 1 ')' "$(printf '\033[2J\
 record deep.qprof 'main(' 1 'f*5000(' 1 ')*5000' ')'
 
 # samples.qprof: interrupts alone, one a ms, and no calls: 3 in main, 5 in f, 2 in g, 4 in the f that g
-# called, 6 in co on a second thread; both.qprof: 2 in nobody, 3 in main, 5 in f, beside exact times,
+# called, 6 in co on a second thread; both.qprof: 2 in no procedure, 3 in main, 5 in f, with exact times,
 # which are of lines: main 9 us in its second, 4 in its third; f 2
 # The interrupts are the score's own: the interval is one that no machine is too slow for, and the file
-# is told afterwards that it was a ms (pc_period and sample_period in docs/formats/qprof.md).
+# is set afterwards to a ms (pc_period and sample_period in docs/formats/qprof.md).
 sampled='-collect=samples '
 record_pc() {
     record_file=$1
@@ -48,6 +48,9 @@ record_pc() {
 record_pc samples.qprof 'main(' %3 'f(' %5 'g(' %2 'f(' %4 ')' ')' ')' ')' thread 'co(' %6 ')'
 sampled=
 record_pc both.qprof 'main(' :1 9 %3 'f(' 2 %5 ')' :2 4 ')' %2
+
+# pprof_text --encode|--decode: text into the fields of pprof.proto, or back
+pprof_text() { protoc -I "$root/tests/export" "$1=Profile" pprof.proto; }
 
 # export_profile FORMAT NAME: NAME.FORMAT of NAME.qprof
 export_profile() { qprof export --to="$1" -o "$2.$1" "$2.qprof"; }

@@ -40,8 +40,8 @@ claim "inclusive times and calls are totals, f once" diff -u wanted found
 claim "f was called twice, by main and g" same "1 1" "$(sed -n '/^cfn=(4)/{n;s/^calls=\([0-9]*\) .*/\1/p}' \
     run.callgrind | xargs)"
 
-# Calls that nobody counted, or that a call pattern does not charge: callgrind_annotate gives what stands
-# behind "calls=0" to the caller.
+# Uncounted calls, and calls that a call pattern does not attribute: callgrind_annotate gives the costs
+# after "calls=0" to the caller.
 export_profile callgrind samples
 cat >wanted <<'END'
 20000000 20 PROGRAM TOTALS
@@ -64,7 +64,7 @@ END
 rows samples.callgrind --inclusive=yes | sed 's/^\([0-9]*\) \([0-9]*\) \(.*\)/\3 \1 \2/' | sort >found
 claim "... and inclusive ones" diff -u wanted found
 claim "... without a complaint" same '' "$(cat complaints)"
-claim "... and imported again nobody counted them" same 'false 0,co 6000000,f 9000000,g 2000000,main 3000000' \
+claim "... and imported again they are uncounted" same 'false 0,co 6000000,f 9000000,g 2000000,main 3000000' \
     "$(qprof report --format=json samples.callgrind | jq -r '"\(.run.has_calls) \(.run.calls)",
         (.methods | sort_by(.name)[] | "\(.name) \(.self)")' | paste -sd ,)"
 claim "... which export --help says" grep -q 'calls were not counted (each caller has one)' <<END
@@ -77,13 +77,7 @@ claim "a call pattern: who is charged" diff -u wanted found
 claim "... and their callers" same '5000 2' "$(rows when.callgrind --inclusive=yes |
     sed -n 's/ score.src:main$//p')"
 
-cat >prog.c <<'END'
-static volatile unsigned sink;
-__attribute__((noinline)) static void leaf(unsigned n) { while (n--) sink += n; }
-__attribute__((noinline)) static void cheap(void) { leaf(10); sink++; }
-__attribute__((noinline)) static void dear(void) { leaf(1000); sink++; }
-int main(void) { for (int i = 0; i < 100; i++) { cheap(); dear(); } return 0; }
-END
+cp "$root/tests/export/callgrind_prog.c" prog.c
 ${CC:-cc} -g -O1 prog.c -o prog
 valgrind --tool=callgrind --callgrind-out-file=theirs.callgrind ./prog >/dev/null 2>&1
 qprof export --to=callgrind -o back.callgrind theirs.callgrind
@@ -107,10 +101,10 @@ claim "a name of blanks is one" same '1000 1 score.src:main,2000 1 score.src:???
     "$(rows blank.callgrind | grep score | sort -n | paste -sd ,)"
 claim "... and its line is well-formed" same '' "$(cat complaints)"
 export_profile callgrind deep
-claim "depth is no limit" same "f 1000 5000" "$(rows deep.callgrind --inclusive=yes |
+claim "depth is not limited" same "f 1000 5000" "$(rows deep.callgrind --inclusive=yes |
     sed -n 's/^\([0-9]*\) \([0-9]*\) score.src:f$/f \1 \2/p')"
 
-# main has 11 us of its own: 4 before the first mark and 5 behind it are its second line's, 2 its
+# main has 11 us self time: 4 before the first mark and 5 after it belong to its second line, 2 to its
 # third's; g is all in its first line.
 record lines.qprof 'main(' 4 ':1' 5 'g(' 1 ':0' 3 ')' ':2' 2 'g(' 2 ':0' 1 ')' '#1*5' '#2*1' ')'
 export_profile callgrind lines
@@ -130,7 +124,7 @@ claim "own costs of lines add up to the function's" same 11000 "$(sed -n '/^fn=.
 claim "the head has the sums" grep -qx 'summary: 18000 3 6' lines.callgrind
 
 # Twelve rounds in two calls. `if` is true for 4 and 8, then for 4: nine of twelve jump on to the
-# next round; ten rounds are no first ones. 12 > 10 once: three tests, two of which end the loop.
+# next round; ten rounds are not first ones. 12 > 10 once: three tests, two of which end the loop.
 cat >jumps.lua <<'END'
 local function main(n)
     local sum = 0

@@ -52,5 +52,5 @@ claim "... as they are" grep -qF '&lt;/script&gt;&quot;&amp;' hostile.svg
 claim "... and nothing is complained of" same '' "$(cat complaints)"
 claim "... and control nothing" same 0 "$(tr -d '\n' <hostile.dot | LC_ALL=C grep -c '[[:cntrl:]]')"
 export_profile dot deep
-claim "depth is no limit" same '.root. > main 8.00*' "$(edges deep.dot | head -1)"
+claim "depth is not limited" same '.root. > main 8.00*' "$(edges deep.dot | head -1)"
 finish

@@ -1,4 +1,4 @@
-/* test_exporters.c: export/cover.c and what all exporters have in common. */
+/* test_exporters.c: export/coverage/coverage.c and what all exporters have in common. */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "base/alloc.h"
-#include "export/cover.h"
+#include "base/containers/alloc.h"
+#include "export/export.h"
 #include "export/picture.h"
 
 static qp_out out;
@@ -99,10 +99,10 @@ static void a_function_begins_on_a_live_line(void **state)
     uint32_t f = picture_function(p, "f", 1), g = picture_function(p, "g", 1);
     uint32_t without = picture_function(p, "without lines", 1);
     picture_block(p, 1, f, 1);
-    picture_mark(p, 1, QP_MARK_DEADCODE);
+    picture_mark(p, 1, QP_ANNOTATION_DEADCODE);
     picture_block(p, 2, f, 1);
     picture_block(p, 3, g, 1);
-    picture_mark(p, 3, QP_MARK_DEADCODE);
+    picture_mark(p, 3, QP_ANNOTATION_DEADCODE);
     const qp_cover_file *file = &picture_done(p)->files[0];
     assert_int_equal(qp_cover_start_line(file, &file->functions[f]), 2);
     assert_int_equal(qp_cover_start_line(file, &file->functions[g]), 0);

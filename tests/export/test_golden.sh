@@ -16,7 +16,7 @@ for format in gcovr json; do
     jq . "$golden/small.$format" >wanted
     claim "$format is as worked out by hand" diff -u wanted out
 done
-# not in a file: each count has a blank behind it, the last one, too
+# not in a file: each count is followed by a blank, also the last one
 write small luacov >out
 printf '4:lib/util.lua\n1 0 1 4 \n15:main.lua\n1 0 1 3 1 0 2 0 0 1 0 0 1 1 0 \n' >wanted
 claim "luacov is as worked out by hand" diff -u wanted out

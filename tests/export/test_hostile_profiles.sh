@@ -6,21 +6,6 @@
 . "$root/tests/export/sums.sh"
 
 # No host can say NUL in a name, but a file can: five functions, 1 us each.
-cat >whole.proto <<'END'
-syntax = "proto3";
-message Profile {
-    repeated ValueType sample_type = 1;
-    repeated Sample sample = 2;
-    repeated Location location = 4;
-    repeated Function function = 5;
-    repeated bytes string_table = 6;
-}
-message ValueType { int64 type = 1; int64 unit = 2; }
-message Sample { repeated uint64 location_id = 1; repeated int64 value = 2; }
-message Location { uint64 id = 1; repeated Line line = 4; }
-message Line { uint64 function_id = 1; int64 line = 2; }
-message Function { uint64 id = 1; int64 name = 2; int64 filename = 4; }
-END
 {
     echo 'sample_type { type: 1 unit: 2 }'
     printf 'string_table: "%s"\n' '' cpu nanoseconds 'nul\000in it' '\377\376 no UTF-8' \
@@ -30,7 +15,7 @@ END
         echo "function { id: $i name: $((i + 2)) filename: $((i + 2)) }"
     done
 } >whole.txt
-protoc --encode=Profile whole.proto <whole.txt >foreign.qprof 2>complaints || cat complaints
+pprof_text --encode <whole.txt >foreign.qprof 2>complaints || cat complaints
 claim "the foreign profile is read" same 5000 "$(qprof report --format=json foreign.qprof | jq .run.total)"
 
 has_none() { ! LC_ALL=C.UTF-8 grep -qaP "$1" "$2"; }
@@ -38,7 +23,7 @@ for name in hostile foreign; do
     for format in $formats; do
         claim "$format of $name is written" qprof export --to=$format -o $name.$format $name.qprof
         case $format in
-        pprof) gunzip -c $name.pprof | protoc --decode=Profile whole.proto >$name.text 2>complaints ;;
+        pprof) gunzip -c $name.pprof | pprof_text --decode >$name.text 2>complaints ;;
         perfetto)
             protoc -I "$root/tests/export" --decode=perfetto.protos.Trace perfetto.proto \
                 <$name.perfetto >$name.text ;;
@@ -67,7 +52,7 @@ for name in hostile foreign; do
     done
 done
 claim "the longest name is whole" same 65535 "$(jq '[.methods[].name | length] | max' hostile.json)"
-claim "... in pprof" same 65535 "$(gunzip -c hostile.pprof | protoc --decode=Profile whole.proto |
+claim "... in pprof" same 65535 "$(gunzip -c hostile.pprof | pprof_text --decode |
     grep -ao '"n*"' | tr -d '"' | awk '{ if (length > n) n = length } END { print n }')"
 claim "a NUL is shown, and no name ends at it" same 'nul?in it' "$(jq -r '.methods[] | .name' foreign.json |
     grep nul)"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # test_luacov.sh: a reader that takes a statistics file apart as luacov does (a number, a colon, a
-# name, then so many numbers with a blank behind each) finds every line and count.
+# name, then so many numbers, each followed by a blank) finds every line and count.
 . "$(dirname "$0")/lib.sh"
 lua=$QPROF_BIN/lua-base
 [ -x "$lua" ] || { echo "the Lua of the example is not built"; exit 77; }
@@ -13,7 +13,7 @@ while true do
     local name = file:read("l")
     for line = 1, last do
         local hits = file:read("n")
-        assert(file:read(1) == " ", "no blank behind a count")
+        assert(file:read(1) == " ", "no blank after a count")
         if hits > 0 then print(string.format("%s:%d:%d", name, line, hits)) end
     end
 end

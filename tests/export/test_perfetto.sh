@@ -1,5 +1,5 @@
 #!/bin/sh
-# test_perfetto.sh: traces for Perfetto hold no field that its format has not, and the paths, times,
+# test_perfetto.sh: traces for Perfetto hold only fields of its format, and the paths, times,
 # calls and threads that we know. perfetto.proto is the part of the format's description that we use.
 . "$(dirname "$0")/lib.sh"
 . "$root/tests/export/score.sh"

@@ -78,7 +78,7 @@ top -sample_index=samples samples.pprof >found
 claim "samples, own and below" diff -u wanted found
 printf 'co 6ms 6ms\nf 9ms 11ms\ng 2ms 6ms\nmain 3ms 14ms\n' >wanted
 top samples.pprof >found
-claim "... and the times that they stand for" diff -u wanted found
+claim "... and the times that they represent" diff -u wanted found
 claim "... by CPU time, one a ms, and no calls" same '1000000 cpu samples/count cpu/nanoseconds' \
     "$(head_of samples.pprof)"
 qprof export --to=pprof -o back.pprof samples.pprof
@@ -99,36 +99,11 @@ claim "interrupts beside times" diff -u wanted found
 claim "... with their period" same '1000000 cpu calls/count interrupts/count wall/nanoseconds' \
     "$(head_of both.pprof)"
 claim "... and back" same 'main 1 13000 3,f 1 2000 5' "$(qprof report --format=json both.pprof |
-    jq -r '.methods[] | select(.calls > 0) | "\(.name) \(.calls) \(.self) \(.interrupts)"' | paste -sd ,)"
+    jq -r '.methods[] | select(.calls > 0) | "\(.name) \(.calls) \(.self) \(.pc_samples)"' | paste -sd ,)"
 claim "... where list has them" same 10 "$(qprof list --samples --format=json both.pprof |
     jq .summary.counted)"
 
-cat >main.go <<'END'
-package main
-
-import (
-	"os"
-	"runtime/pprof"
-	"time"
-)
-
-func leaf() (s int) {
-	for i := 0; i < 1000; i++ {
-		s += i * i % 7
-	}
-	return s
-}
-
-func main() {
-	f, _ := os.Create("go.pprof")
-	pprof.StartCPUProfile(f)
-	for t := time.Now(); time.Since(t) < 300*time.Millisecond; {
-		leaf()
-	}
-	pprof.StopCPUProfile()
-}
-END
-go run main.go
+go run "$root/tests/export/busy.go" go.pprof
 qprof export --to=pprof -o ours.pprof go.pprof
 claim "what Go recorded has the same period" same "$(head_of go.pprof)" "$(head_of ours.pprof)"
 for index in cpu samples; do

@@ -1,4 +1,4 @@
-/* test_profiles.c: what all exporters of profiles have in common; export/profile.c. */
+/* test_profiles.c: what all exporters of profiles have in common; export/profile/profile.c. */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "base/alloc.h"
-#include "export/profile.h"
+#include "base/containers/alloc.h"
+#include "export/export.h"
 #include "unit/profile.h"
 
 static qp_out out;
@@ -28,12 +28,11 @@ static qp_model *two_methods(void)
     ((qp_method *)profile_at(p, f))->lines = profile_lines(p, lines, 2);
     ((qp_method *)profile_at(p, f))->jumps =
         profile_jumps(p, &jump, 1, (const unsigned char[]){0, 0}, 2);
-    profile_bank(p, thread, f, QP_BANK_COUNTS, 1, 2)->values[0] = 1;
+    profile_bank(p, thread, f, QP_COUNTER_BLOCK_COUNTS, 1, 2)->values[0] = 1;
     qp_cell node = profile_node(p, thread, 0, main_method, 1, 10);
     profile_node(p, thread, node, f, 1, 5);
     profile_balance(p, thread, 2, 0);
-    qp_model *m = profile_load(p, QP_LOAD_CLEAN);
-    profile_free(p);
+    qp_model *m = profile_read(p, QP_LOAD_CLEAN);
     return m;
 }
 

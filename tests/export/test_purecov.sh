@@ -1,13 +1,13 @@
 #!/bin/sh
 # test_purecov.sh: a reader that knows the records of PureCoverage's export alone arrives at our
-# totals: from the sums that stand in it, and from its lines and functions (qii checklist, 48).
+# totals: from the sums that it contains, and from its lines and functions (qii checklist, 48).
 . "$(dirname "$0")/lib.sh"
 
 # read_export: sums over the files, the folders, and over what the lines and functions say
 read_export() {
     awk -F '\t' '
-        function expect(what, is, stands) {
-            if (is != stands) print "line " NR ": " what " is " is ", not " stands }
+        function expect(what, is, wanted) {
+            if (is != wanted) print "line " NR ": " what " is " is ", not " wanted }
         function end_file(   line) {
             for (line in best) { lines++; if (best[line] == 0) unused_lines++ }
             split("", best) }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# test_samples.sh: samples and interrupts, and calls that nobody counted, in the formats that tests of
+# test_samples.sh: samples, PC samples and uncounted calls, in the formats that tests of
 # their own do not look at: what each holds, and what is asked for in place of times.
 . "$(dirname "$0")/lib.sh"
 . "$root/tests/export/score.sh"
@@ -29,7 +29,7 @@ claim "Firefox" same '[[3,5,2,4],[6]]' "$(jq -c '[.threads[].samples.weight]' sa
 claim ".cpuprofile" same 20 "$(jq '.timeDeltas | add' samples.cpuprofile)"
 claim "trace events have interrupts besides" same '5 3' "$(qprof export --to=chrome both.qprof |
     jq -r '[.traceEvents[] | select(.ph == "E").args.interrupts] | map(select(. != 2)) | join(" ")')"
-claim "calls that nobody counted cannot be shown" says '^qprof export: --calls: the calls of this run were not counted$' \
+claim "uncounted calls cannot be shown" says '^qprof export: --calls: the calls of this run were not counted$' \
     qprof export --to=folded --calls samples.qprof
 claim "... nor samples of a run without" says '^qprof export: --samples: this run has none; qprof run --pc takes some$' \
     qprof export --to=folded --samples run.qprof
@@ -60,7 +60,7 @@ claim "CSV: calls are empty, samples are there" same 'f||9000000|9' "$(sqlite3 :
 claim "... and interrupts" same 'main|1|3' "$(sqlite3 :memory: '.import --csv both.csv p' \
     "SELECT function, calls, interrupts FROM p WHERE function = 'main'")"
 claim "JSON" same '[["co",6],["f",9],["g",2],["main",3]]' "$(qprof export --to=json samples.qprof |
-    jq -c '[.methods[1:][] | [.name, .interrupts] | select(.[1] > 0)] | sort')"
+    jq -c '[.methods[1:][] | [.name, .pc_samples] | select(.[1] > 0)] | sort')"
 claim "Perfetto: followers are samples" same '3 5 2 4 6' "$(protoc -I "$root/tests/export" \
     --decode=perfetto.protos.Trace perfetto.proto <samples.perfetto |
     awk '$1 == "follower_weights:" { print $2 }' | paste -sd ' ')"
@@ -73,22 +73,7 @@ claim "dot: functions without counted calls are drawn" same 'co f g main' "$(dot
     jq -r '[.objects[].label | split("\\n")[0] | select(. != ".root.")] | sort | join(" ")')"
 claim "... and no call is claimed" same 0 "$(grep -c '[0-9] call' samples.dot)"
 
-# Time is in leaf alone, and nobody counted calls: who only called is a function, too.
-cat >whole.proto <<'END'
-syntax = "proto3";
-message Profile {
-    repeated ValueType sample_type = 1;
-    repeated Sample sample = 2;
-    repeated Location location = 4;
-    repeated Function function = 5;
-    repeated string string_table = 6;
-}
-message ValueType { int64 type = 1; int64 unit = 2; }
-message Sample { repeated uint64 location_id = 1; repeated int64 value = 2; }
-message Location { uint64 id = 1; repeated Line line = 4; }
-message Line { uint64 function_id = 1; }
-message Function { uint64 id = 1; int64 name = 2; }
-END
+# Only leaf has time, and calls were not counted: a function that only called is a function all the same.
 {
     printf 'string_table: "%s"\n' '' samples count cpu nanoseconds start main leaf
     echo 'sample_type { type: 1 unit: 2 } sample_type { type: 3 unit: 4 }'
@@ -96,7 +81,7 @@ END
     for i in 1 2 3; do
         echo "location { id: $i line { function_id: $i } } function { id: $i name: $((i + 4)) }"
     done
-} | protoc --encode=Profile whole.proto >leaf.qprof
+} | pprof_text --encode >leaf.qprof
 export_profile quantify leaf
 claim "Quantify: every caller is a function" same '' "$(awk -F '\t' '$1 == "Function" { is[$2] = 1 }
     $1 == "Caller" && !is[$3] && $3 != ".root." { print $3 }' leaf.quantify)"

@@ -21,7 +21,7 @@ claim "what is opened is closed, in the right order" same true "$(jq '
 export_profile speedscope hostile
 claim "hostile names are JSON" jq -e '.profiles[0].endValue == 13000' hostile.speedscope
 export_profile speedscope deep
-claim "depth is no limit" jq -e '.profiles[0].events | length == 10002' deep.speedscope
+claim "depth is not limited" jq -e '.profiles[0].events | length == 10002' deep.speedscope
 
 # Of callgrind's callers and callees it makes a tree, which it cannot if f calls itself.
 qprof export --to=speedscope -o run.speedscope.json --thread=1 run.qprof

@@ -60,7 +60,7 @@ claim "hostile names: all of the time" same '14|13000' \
 claim "... and no control character" same 0 \
     "$(ask hostile 'SELECT name FROM functions' | LC_ALL=C grep -c '[[:cntrl:]]')"
 export_profile sqlite deep
-claim "depth is no limit" same '5001|2000' \
+claim "depth is not limited" same '5001|2000' \
     "$(ask deep 'SELECT max(depth) - 1, sum(self) FROM paths')"
 qprof export --to=sqlite --thread=2 run.qprof >one.sqlite
 claim "one thread" same 'co|7000' "$(ask one 'SELECT name, self FROM top')"

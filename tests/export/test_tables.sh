@@ -42,7 +42,8 @@ export_profile json run
 qprof report --format=json run.qprof >report.json
 claim "run, threads, losses are those of the report" same "$(jq -S '[.run, .threads, .losses]' report.json)" \
     "$(jq -S '[.run, .threads, .losses]' run.json)"
-claim "methods are those of the report" same "$(jq -S '[.methods[] | del(.average_total, .self_percent, .total_percent)] | sort_by(.name)' report.json)" \
+claim "methods are those of the report" \
+    same "$(jq -S '[.methods[] | del(.average_total, .self_percent, .total_percent)] | sort_by(.name)' report.json)" \
     "$(jq -S '[.methods[1:][] | del(.id, .blocks) | select(.calls > 0)] | sort_by(.name)' run.json)"
 claim "no function is the recorder's own" same '.root. co f g leaf;1 2 main' \
     "$(jq -r '[.methods[].name] | [.[0]] + (.[1:] | sort) | join(" ")' run.json)"

@@ -59,7 +59,8 @@ claim "... slices have their times" same "$wanted" "$(awk '
     sort -k2,2nr -k1,1)"
 
 # ---- Firefox --------------------------------------------------------------------------------------
-claim "Firefox: the time until the next sample" same '[[0,10],[10,10],[20,5],[25,15],[40,10],[50,10],[60,5],[65,5],[70,30],[100,0]]' \
+claim "Firefox: the time until the next sample" \
+    same '[[0,10],[10,10],[20,5],[25,15],[40,10],[50,10],[60,5],[65,5],[70,30],[100,0]]' \
     "$(jq -c '.threads[0].samples | [.time, .weight] | transpose | map(map(. * 1000 | round))' run.firefox)"
 need_profiler_cli
 functions() {
@@ -83,7 +84,7 @@ qprof trace export --to=firefox -o wait.firefox wait.qprof
 cli load wait.firefox >load.out
 for thread in 0 1; do
     number=$(jq -r ".threads[$thread].tid" wait.firefox | cut -d . -f 2)
-    claim "Firefox: $(jq -r ".threads[$thread].name" wait.firefox) has no time while it stands" same \
+    claim "Firefox: $(jq -r ".threads[$thread].name" wait.firefox) has no time while it is suspended" same \
         "$(qprof report --format=json --thread="$number" wait.qprof |
             jq -r '[.methods[] | select(.self > 0)] | sort_by(-.self)[0] | "\(.name) \(.self / 1000)"')" \
         "$(functions t-$thread | head -n 1 | cut -d ' ' -f 1-2)"

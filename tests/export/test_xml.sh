@@ -20,7 +20,7 @@ for picture in empty small large hostile; do
                 "$(xpath 'count(//method)' c.xml)"
             echo "branches $(xpath 'string(/coverage/@branches-covered)' c.xml)" \
                 "$(xpath 'string(/coverage/@branches-valid)' c.xml)")"
-    claim "Cobertura of $picture: lines as they stand there" same \
+    claim "Cobertura of $picture: lines as listed there" same \
         "$(total $picture lines_hit) $(total $picture lines)" \
         "$(xpath 'count(//class/lines/line[@hits > 0])' c.xml) $(xpath 'count(//class/lines/line)' c.xml)"
     claim "SonarQube of $picture: lines and branches" same \

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "export/cover.h"
+#include "export/export.h"
 #include "export/picture.h"
 
 static void print_totals(const qp_cover_totals *t)

@@ -1,13 +1,12 @@
 /* fuzz_cover.c: a damaged profile as coverage: added up, derived, compared with itself.
  *
- * The input is a list of changes to a sound profile, so that each run gets behind the head. */
+ * The input is a list of changes to a sound profile, so that each run gets past the head. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
-#include "model/cover.h"
-#include "model/cover_diff.h"
+#include "base/containers/alloc.h"
+#include "model/cover/cover.h"
 #include "unit/runs.h"
 
 enum { CHANGE_BYTES = 7 };

@@ -1,12 +1,6 @@
-/* fuzz_import_pprof.c: a sound profile.proto with changes, and any bytes, gzip among them: read,
- * checked, errors in one line. */
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/alloc.h"
-#include "model/check.h"
-#include "model/model.h"
+/* fuzz_import_pprof.c: a sound profile.proto with changes, and any bytes, gzip among them:
+ * read, checked, errors in one line. */
+#include "fuzz/import.h"
 
 enum { CHANGE_BYTES = 3, BYTES_MAX = 1 << 12 };
 
@@ -18,7 +12,8 @@ static const unsigned char sound[] =
     "\x12\x07\x0a\x01\x01\x12\x02\x01\x0a"                             /* main; 1, 10 */
     "\x1a\x04\x08\x01\x28\x05"                                         /* mapping: p */
     "\x22\x0a\x08\x01\x10\x01\x22\x04\x08\x01\x10\x07"                 /* location 1: main:7 */
-    "\x22\x10\x08\x02\x10\x01\x22\x04\x08\x02\x10\x09\x22\x04\x08\x01\x10\x08" /* f:9 in main:8 */
+    "\x22\x10\x08\x02\x10\x01\x22\x04\x08\x02\x10\x09\x22\x04\x08\x01\x10\x08" /* f:9 in main:8
+                                                                                */
     "\x2a\x08\x08\x01\x10\x06\x20\x05\x28\x03"                                 /* main */
     "\x2a\x06\x08\x02\x10\x07\x20\x05"                                         /* f */
     "\x32\x00\x32\x05"
@@ -32,29 +27,6 @@ static const unsigned char sound[] =
     "f\x32\x06"
     "thread\x32\x01"
     "w";
-
-static void expect(bool is_true)
-{
-    if (!is_true)
-        abort();
-}
-
-static void load(const void *bytes, size_t n_bytes)
-{
-    char error[QP_ERROR_BYTES];
-    qp_model *m;
-    qp_load_status status = qp_model_load_bytes(bytes, n_bytes, NULL, &m, error);
-    expect((status == QP_LOAD_UNUSABLE) == (error[0] != '\0') && !strchr(error, '\n'));
-    if (status == QP_LOAD_UNUSABLE)
-        return;
-    qp_check *checks;
-    size_t n;
-    expect(qp_model_check(m, &checks, &n));
-    for (size_t i = 0; m->run.is_imported && i < n; i++)
-        expect(checks[i].passed);
-    qp_free(checks);
-    qp_model_free(m);
-}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes);
 

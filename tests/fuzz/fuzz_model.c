@@ -5,13 +5,10 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "base/alloc.h"
+#include "base/containers/alloc.h"
 #include "format/layout.h"
-#include "model/check.h"
-#include "model/edges.h"
-#include "model/lines.h"
+#include "model/figures/figures.h"
 #include "model/model.h"
-#include "model/routes.h"
 
 enum { INPUT_MAX = 1 << 20 };
 
@@ -50,13 +47,13 @@ static void ask(const qp_model *m)
     for (uint32_t i = 0; i < m->n_methods && i < 64; i++) {
         qp_edge *edges;
         qp_line_figures *lines;
-        qp_route *routes;
+        qp_stack_suffix *suffixes;
         if (qp_model_callers(m, i, QP_ALL_THREADS, &edges, &n))
             qp_free(edges);
         if (qp_model_callees(m, i, QP_ALL_THREADS, &edges, &n))
             qp_free(edges);
-        if (qp_model_routes(m, i, QP_ALL_THREADS, 5, &routes, &n))
-            qp_free(routes);
+        if (qp_model_stack_suffixes(m, i, QP_ALL_THREADS, 5, &suffixes, &n))
+            qp_free(suffixes);
         if (qp_model_lines(m, m->methods[i].file, i, QP_ALL_THREADS, &lines, &n))
             qp_free(lines);
     }

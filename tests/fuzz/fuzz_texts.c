@@ -5,10 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/alloc.h"
-#include "base/glob.h"
-#include "model/adjust.h"
-#include "model/patch.h"
+#include "base/containers/alloc.h"
+#include "base/text/glob.h"
+#include "model/cover/cover.h"
 
 static char *text_of(const uint8_t *data, size_t n_bytes)
 {
@@ -22,8 +21,8 @@ static void ask(const qp_adjust *a)
 {
     static qp_out out;
     for (size_t i = 0; i < a->n_files; i++)
-        for (unsigned mark = QP_MARK_DEADCODE; mark <= QP_MARK_INSPECTED; mark++)
-            qp_adjust_lines(&a->files[i], (qp_cover_mark)mark, 100);
+        for (unsigned mark = QP_ANNOTATION_DEADCODE; mark <= QP_ANNOTATION_INSPECTED; mark++)
+            qp_adjust_lines(&a->files[i], (qp_annotation)mark, 100);
     int fd = open("/dev/null", O_WRONLY);
     qp_out_init(&out, fd);
     qp_adjust_write(a, &out);

@@ -5,10 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/alloc.h"
-#include "replay/flow.h"
-#include "replay/qtrace.h"
-#include "replay/stat.h"
+#include "base/containers/alloc.h"
+#include "replay/calls/calls.h"
+#include "replay/write/write.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n_bytes);
 

@@ -1,5 +1,5 @@
-/* fuzz_trace_pack.c: any bytes as the payload of a packet: what they say comes back the same when it
- * is packed again. */
+/* fuzz_trace_pack.c: any bytes as the payload of a packet: what they say comes back the same
+ * when it is packed again. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* fuzz_xbase.c: any bytes as a trace of the Xbase++ kind and as its settings: as they are, behind a
- * sound header, with a memo file, as packets, and joined. */
+/* fuzz_xbase.c: any bytes as a trace of the Xbase++ kind and as its settings: as they are,
+ * after a sound header, with a memo file, as packets, and joined. */
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 #!/bin/sh
 # test_coverage.sh: qlua with coverage is killed at moments of its own; what it had counted when it
-# said so is in what it leaves. The moment is a number of lines written, not a time.
+# reported is in the file that it leaves. The moment is a number of lines written, not a time.
 set -eu
 
 test -x "$QPROF_BIN/qlua" || { echo "qlua was not built"; exit 77; }
@@ -30,32 +30,16 @@ hits() {
         jq --argjson line "$1" '[.files[].lines[] | select(.line == $line) | .hits] | add // 0'
 }
 
-trap '' PIPE # a program whose reader is gone goes on until it is killed
-mkfifo lines
-export XDG_RUNTIME_DIR="$PWD/runtime"
-mkdir -p runtime
+. "$QPROF_SOURCE/tests/kill/lib.sh"
 kill_number=0
 while [ "$kill_number" -lt 20 ]; do
     kill_number=$((kill_number + 1))
     collected=$(echo "coverage profile,coverage" | cut -d' ' -f$((kill_number % 2 + 1)))
-    n_said=$((kill_number * kill_number))
-    QPROF="-collect=$collected" "$QPROF_BIN/qlua" program.lua > lines &
-    child=$!
-    head -n "$n_said" < lines > /dev/null &
-    wait $!
-    kill -9 $child 2> /dev/null || true
-    wait $child 2> /dev/null || true
-    set -- runtime/qprof-*/"$child".*
-    profile=$1
-    test -f "$profile" || { echo "kill $kill_number, $collected: no profile was left"; exit 1; }
-    "$QPROF_BIN/qprof" check "$profile" > report.txt 2>&1 || {
-        echo "kill $kill_number, $collected: qprof check says"
-        cat report.txt
-        exit 1
-    }
+    n_rounds=$((kill_number * kill_number))
+    kill_after "$n_rounds" "-collect=$collected"
     # The program may have been a few rounds further than what was read of it.
     for wanted in "3 100" "4 50" "6 50" "12 100" "13 1"; do
-        line=${wanted% *} least=$((${wanted#* } * n_said))
+        line=${wanted% *} least=$((${wanted#* } * n_rounds))
         found=$(hits "$line")
         [ "$found" -ge "$least" ] || {
             echo "kill $kill_number, $collected: line $line has $found hits, $least were done"

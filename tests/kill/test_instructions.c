@@ -1,5 +1,5 @@
-/* test_instructions.c: what a recording program leaves if it is killed at any instruction of rare
- * events: unit/stepped.h. What rules do there: test_instructions_rules.c. */
+/* test_instructions.c: what a recording program leaves if it is killed at any instruction of
+ * rare events: unit/stepped.h. What rules do there: test_instructions_rules.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 #include "qprof.h"
 #include "unit/stepped.h"
 
-/* ---- what is stepped through ----------------------------------------------------------------- */
+/* ---- what is stepped through ------------------------------------------------------------- */
 
 static void call_and_return(void)
 {
@@ -130,10 +130,10 @@ static void time_blocks(void)
 static void call_and_count(void)
 {
     for (uintptr_t method = A; method <= B; method++) {
-        uint64_t *bank = qprof_counter_bank(method);
+        uint64_t *counters = qprof_counter_bank(method);
         stepped_in(method);
-        if (bank)
-            bank[0]++;
+        if (counters)
+            counters[0]++;
     }
     stepped_back_to(0);
 }
@@ -209,26 +209,9 @@ static void a_shutdown(void **state)
                                               .play = shut_down));
 }
 
-int main(void)
-{
-    if (STEPPED_IS_SANITIZED) {
-        puts("with a sanitizer there is another event path: stepped through without one");
-        return 77;
-    }
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(first_calls),
-        cmocka_unit_test(later_calls),
-        cmocka_unit_test(an_unknown_method),
-        cmocka_unit_test(a_stack_that_grows),
-        cmocka_unit_test(switches),
-        cmocka_unit_test(ends_of_frames_that_are_only_counted),
-        cmocka_unit_test(the_end_of_a_deep_thread),
-        cmocka_unit_test(block_times),
-        cmocka_unit_test(contexts),
-        cmocka_unit_test(a_clear),
-        cmocka_unit_test(a_shutdown),
-        cmocka_unit_test(a_stop),
-    };
-    unsetenv("QPROF");
-    return stepped_prepare() ? cmocka_run_group_tests(tests, NULL, NULL) : 99;
-}
+STEPPED_MAIN(stepped_prepare(), cmocka_unit_test(first_calls), cmocka_unit_test(later_calls),
+             cmocka_unit_test(an_unknown_method), cmocka_unit_test(a_stack_that_grows),
+             cmocka_unit_test(switches), cmocka_unit_test(ends_of_frames_that_are_only_counted),
+             cmocka_unit_test(the_end_of_a_deep_thread), cmocka_unit_test(block_times),
+             cmocka_unit_test(contexts), cmocka_unit_test(a_clear),
+             cmocka_unit_test(a_shutdown), cmocka_unit_test(a_stop))

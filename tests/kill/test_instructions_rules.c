@@ -1,5 +1,5 @@
-/* test_instructions_rules.c: what a program leaves if it is killed at any instruction of what triggers,
- * actions, areas and event triggers do: unit/stepped.h. */
+/* test_instructions_rules.c: what a program leaves if it is killed at any instruction of what
+ * triggers, actions, areas and event triggers do: unit/stepped.h. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,11 +10,9 @@
 #include <cmocka.h>
 
 #include "qprof.h"
-#include "qprof/events.h"
-#include "qprof/triggers.h"
 #include "unit/stepped.h"
 
-/* ---- rules ----------------------------------------------------------------------------------- */
+/* ---- rules ------------------------------------------------------------------------------- */
 
 static void set(const char *line)
 {
@@ -32,7 +30,7 @@ static void set_triggers(void)
 static void set_clears(void)
 {
     set("action before clear-results enter : hooked");
-    set("action behind clear-results exit : other");
+    set("action after clear-results exit : other");
 }
 
 static void set_switches(void)
@@ -71,7 +69,7 @@ static void set_deeds(void)
     set("triggering on");
 }
 
-/* ---- what is stepped through ----------------------------------------------------------------- */
+/* ---- what is stepped through ------------------------------------------------------------- */
 
 static void unwind_what_is_hooked(void)
 {
@@ -96,8 +94,9 @@ static void narrow(int mode, const char *routine)
     qprof_area_add(area, QPROF_ELEM_ROUTINE, routine, 1);
 }
 
-/* Frames are open when their methods are no longer measured, or something is to be done for them. */
-static void set_rules_below_calls(void)
+/* Frames are open when their methods are no longer measured, or something is to be done for
+ * them. */
+static void set_triggers_below_calls(void)
 {
     stepped_in(A);
     stepped_in(B);
@@ -120,14 +119,14 @@ static void set_rules_below_calls(void)
     stepped_back_to(0);
 }
 
-/* ---- the tests ------------------------------------------------------------------------------- */
+/* ---- the tests --------------------------------------------------------------------------- */
 
-#define UNWOUND(name, rules)                                                                   \
+#define UNWOUND(name, triggers)                                                                \
     static void name(void **state)                                                             \
     {                                                                                          \
         (void)state;                                                                           \
         stepped_in_every_mode(                                                                 \
-            #name, (stepped_program){.prepare = rules, .play = unwind_what_is_hooked}, "");    \
+            #name, (stepped_program){.prepare = triggers, .play = unwind_what_is_hooked}, ""); \
     }
 
 UNWOUND(triggers, set_triggers)
@@ -149,24 +148,11 @@ static void rules_that_come_below_calls(void **state)
 {
     (void)state;
     stepped_everywhere(
-        __func__, &(stepped_program){"-output=steps.qprof", .play = set_rules_below_calls});
+        __func__, &(stepped_program){"-output=steps.qprof", .play = set_triggers_below_calls});
 }
 
-int main(void)
-{
-    if (STEPPED_IS_SANITIZED) {
-        puts("with a sanitizer there is another event path: stepped through without one");
-        return 77;
-    }
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(triggers),
-        cmocka_unit_test(actions_that_clear),
-        cmocka_unit_test(actions_that_switch),
-        cmocka_unit_test(actions_that_save),
-        cmocka_unit_test(marks),
-        cmocka_unit_test(deeds_of_event_triggers),
-        cmocka_unit_test(rules_that_come_below_calls),
-    };
-    unsetenv("QPROF");
-    return stepped_prepare() ? cmocka_run_group_tests(tests, NULL, NULL) : 99;
-}
+STEPPED_MAIN(stepped_prepare(), cmocka_unit_test(triggers),
+             cmocka_unit_test(actions_that_clear), cmocka_unit_test(actions_that_switch),
+             cmocka_unit_test(actions_that_save), cmocka_unit_test(marks),
+             cmocka_unit_test(deeds_of_event_triggers),
+             cmocka_unit_test(rules_that_come_below_calls))

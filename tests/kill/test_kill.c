@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "base/alloc.h"
-#include "model/check.h"
+#include "base/containers/alloc.h"
+#include "model/figures/figures.h"
 #include "model/model.h"
 #include "qprof.h"
 #include "unit/victim.h"
@@ -62,7 +62,7 @@ static void assert_nothing_lost(const qp_model *m)
         if (th->host_id < VICTIM_HOST_ID || th->host_id >= VICTIM_HOST_ID + VICTIM_THREADS)
             continue;
         const victim_tally *t = &victim->threads[th->host_id - VICTIM_HOST_ID];
-        uint64_t n_entries = th->calls + th->n_folded + th->n_deep_total + th->n_dropped;
+        uint64_t n_entries = th->calls + th->n_overflowed + th->n_deep_total + th->n_dropped;
         victim_assert_between("entries", t->entries_done, n_entries, t->entries_begun, n_lost);
         victim_assert_between("exits", t->exits_done, th->n_exits, t->exits_begun, n_lost);
         n_found++;

@@ -20,28 +20,12 @@ while true do
 end
 END
 
-trap '' PIPE # a program whose reader is gone goes on until it is killed
-mkfifo lines
-export XDG_RUNTIME_DIR="$PWD/runtime"
-mkdir -p runtime
+. "$QPROF_SOURCE/tests/kill/lib.sh"
 kill_number=0
 while [ "$kill_number" -lt 40 ]; do
     kill_number=$((kill_number + 1))
     mode=$(echo "exact adaptive none" | cut -d' ' -f$((kill_number % 3 + 1)))
-    QPROF="-time=$mode" "$QPROF_BIN/qlua" program.lua > lines &
-    child=$!
-    head -n $((kill_number * kill_number)) < lines > /dev/null &
-    reader=$!
-    wait $reader
-    kill -9 $child 2> /dev/null || true
-    wait $child 2> /dev/null || true
-    set -- runtime/qprof-*/"$child".*
-    test -f "$1" || { echo "kill $kill_number, $mode: no profile was left"; exit 1; }
-    "$QPROF_BIN/qprof" check "$1" > report 2>&1 || {
-        echo "kill $kill_number, $mode: qprof check says"
-        cat report
-        exit 1
-    }
-    rm -f "$1"
+    kill_after $((kill_number * kill_number)) "-time=$mode"
+    rm -f "$profile"
 done
 echo "$kill_number kills, every profile passes its checks"

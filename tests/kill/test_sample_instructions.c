@@ -1,6 +1,6 @@
-/* test_sample_instructions.c: what a sampled program leaves if it is killed at any instruction: each
- * interrupt that was credited before is there once, on its call path; the one under way is there as a
- * whole or not at all. Whoever makes interrupts is the test: no timer comes in between. */
+/* test_sample_instructions.c: what a sampled program leaves if it is killed at any instruction:
+ * each interrupt that was credited before is there once, on its call path; the one under way is
+ * there as a whole or not at all. The test itself makes the samples: no timer interferes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,31 +14,32 @@
 #include "qprof/inline.h"
 #include "unit/stepped.h"
 
-/* Of record/samples.h, whose names are not those of the model. */
+/* Of record/sample/samples.h, whose names are not those of the model. */
 void qp_samples_note(qprof_thread *th, uint64_t ticks, uint64_t n_interrupts);
 
 enum { METHODS = C + 1, DEPTHS = 40, THREADS = 3 };
 
-/* Interrupts by the depth and the method of the procedure that runs; 0 and 0 have those of the empty
- * stack. */
+/* Interrupts by the depth and the method of the procedure that runs; 0 and 0 have those of the
+ * empty stack. */
 typedef struct {
     uint64_t of[DEPTHS][METHODS];
     uint64_t critical, all;
 } counts;
 
-/* What the child tells the test. An event credits what waits, and is announced before it begins. */
+/* What the child tells the test. An event credits what waits, and is announced before it
+ * begins. */
 typedef struct {
     counts begun, done;
     bool is_folded; /* there is no room for paths: only the sum is known */
 } tally;
-static tally *told;
+static tally unshared, *shared = &unshared; /* what the child did, in a page that both see */
 
 /* The naive stacks. */
 static struct {
     unsigned method[DEPTHS], depth;
     uint64_t n_waiting;
 } naive[THREADS];
-static unsigned vt; /* 0: the system thread's events */
+static unsigned vt; /* 0: the OS thread's events */
 static unsigned n_critical;
 static uint64_t n_next = 1;
 
@@ -46,10 +47,10 @@ static void credit(uint64_t n)
 {
     unsigned depth = naive[vt].depth;
     if (n_critical)
-        told->begun.critical += n;
+        shared->begun.critical += n;
     else
-        told->begun.of[depth][depth ? naive[vt].method[depth - 1] : 0] += n;
-    told->begun.all += n;
+        shared->begun.of[depth][depth ? naive[vt].method[depth - 1] : 0] += n;
+    shared->begun.all += n;
 }
 
 static void event_begins(void)
@@ -60,12 +61,13 @@ static void event_begins(void)
 
 static void event_is_over(void)
 {
-    told->done = told->begun;
+    shared->done = shared->begun;
 }
 
-/* ---- what is stepped through ----------------------------------------------------------------- */
+/* ---- what is stepped through ------------------------------------------------------------- */
 
-/* A pass of the sampler: interrupts that wait for the next event. Each time there are others. */
+/* A pass of the sampler: interrupts that wait for the next event. Each time there are
+ * others. */
 static void interrupt(void)
 {
     naive[vt].n_waiting += n_next;
@@ -114,7 +116,7 @@ static void interrupt_everywhere(void)
     interrupt(); /* two passes, one event */
     in(C);
     in(A);
-    interrupt_at_once(5); /* and nobody has looked for this path before */
+    interrupt_at_once(5); /* this path was never looked up before */
     back_to(2);
     interrupt();
     in(C);
@@ -198,14 +200,14 @@ static void switch_threads(void)
 /* Methods that were never called, until memory is full. */
 static void fill_memory(void)
 {
-    told->is_folded = true;
+    shared->is_folded = true;
     in(A);
     back_to(0);
     for (uintptr_t id = 1000; id < 100000 && !qprof_diagnostic("tree_overflow"); id++) {
         qprof_record_fn_entry(id, 1);
         qprof_pc_sample(1);
         qprof_record_fn_exit(0);
-        told->begun.all++;
+        shared->begun.all++;
     }
     event_is_over();
 }
@@ -216,7 +218,7 @@ static void stop_and_start(void)
     interrupt();
     in(B);
     qprof_stop_recording();
-    interrupt(); /* nobody's: recording is stopped */
+    interrupt(); /* not attributed: recording is stopped */
     naive[vt].n_waiting = 0;
     in(C);
     qprof_start_recording();
@@ -240,9 +242,9 @@ static void clear_between(void)
     in(A);
     interrupt();
     in(B);
-    memset(&told->done, 0, sizeof told->done);
+    memset(&shared->done, 0, sizeof shared->done);
     qprof_clear_data();
-    memset(&told->begun, 0, sizeof told->begun);
+    memset(&shared->begun, 0, sizeof shared->begun);
     interrupt();
     in(C);
     interrupt();
@@ -258,7 +260,7 @@ static void shut_down(void)
     qprof_shutdown();
 }
 
-/* ---- what must be true ----------------------------------------------------------------------- */
+/* ---- what must be true ------------------------------------------------------------------- */
 
 static void is_one_of(const char *where, const char *what, uint64_t done, uint64_t there,
                       uint64_t begun)
@@ -286,16 +288,16 @@ static void compare_with_tally(const qp_model *m, const char *where)
         if (n->depth - 1 < DEPTHS && method < METHODS)
             there.of[n->depth - 1][method] += n->f.interrupts;
     }
-    is_one_of(where, "in all", told->done.all, there.all, told->begun.all);
-    if (told->is_folded)
+    is_one_of(where, "in all", shared->done.all, there.all, shared->begun.all);
+    if (shared->is_folded)
         return;
-    is_one_of(where, "critical", told->done.critical, there.critical, told->begun.critical);
+    is_one_of(where, "critical", shared->done.critical, there.critical, shared->begun.critical);
     for (unsigned depth = 0; depth < DEPTHS; depth++)
         for (unsigned k = 0; k < METHODS; k++) {
             char what[60];
             snprintf(what, sizeof what, "method %u at depth %u", k, depth);
-            is_one_of(where, what, told->done.of[depth][k], there.of[depth][k],
-                      told->begun.of[depth][k]);
+            is_one_of(where, what, shared->done.of[depth][k], there.of[depth][k],
+                      shared->begun.of[depth][k]);
         }
 }
 
@@ -306,11 +308,11 @@ static void kill_everywhere(const char *what, stepped_program p, const char *opt
     snprintf(title, sizeof title, "%s, %s", what, options);
     p.options = words;
     p.judge = compare_with_tally;
-    memset(told, 0, sizeof *told);
+    memset(shared, 0, sizeof *shared);
     stepped_everywhere(title, &p);
 }
 
-/* Where the stack alone is kept, and where calls are counted, too. */
+/* With the stack only, and with counted calls. */
 static void kill_twice(const char *what, stepped_program p)
 {
     kill_everywhere(what, p, "-collect=samples");
@@ -362,27 +364,17 @@ static void a_shutdown(void **state)
     kill_everywhere("a_shutdown", (stepped_program){.play = shut_down}, "-collect=samples");
 }
 
-int main(void)
+static bool share_tally(void)
 {
-    if (STEPPED_IS_SANITIZED) {
-        puts("with a sanitizer there is another event path: stepped through without one");
-        return 77;
-    }
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(samples_of_new_paths),
-        cmocka_unit_test(samples_of_known_paths),
-        cmocka_unit_test(samples_of_a_deep_stack),
-        cmocka_unit_test(critical_sections),
-        cmocka_unit_test(switches),
-        cmocka_unit_test(samples_without_memory),
-        cmocka_unit_test(a_stop),
-        cmocka_unit_test(a_clear),
-        cmocka_unit_test(samples_beside_sampled_times),
-        cmocka_unit_test(an_end_of_sampling),
-        cmocka_unit_test(a_shutdown),
-    };
-    unsetenv("QPROF");
-    told = mmap(NULL, sizeof *told, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    return told != MAP_FAILED && stepped_prepare() ? cmocka_run_group_tests(tests, NULL, NULL)
-                                                   : 99;
+    shared =
+        mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    return shared != MAP_FAILED;
 }
+
+STEPPED_MAIN(share_tally() && stepped_prepare(), cmocka_unit_test(samples_of_new_paths),
+             cmocka_unit_test(samples_of_known_paths),
+             cmocka_unit_test(samples_of_a_deep_stack), cmocka_unit_test(critical_sections),
+             cmocka_unit_test(switches), cmocka_unit_test(samples_without_memory),
+             cmocka_unit_test(a_stop), cmocka_unit_test(a_clear),
+             cmocka_unit_test(samples_beside_sampled_times),
+             cmocka_unit_test(an_end_of_sampling), cmocka_unit_test(a_shutdown))

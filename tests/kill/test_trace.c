@@ -1,6 +1,6 @@
-/* test_trace.c: a traced program is killed at 300 random moments in each mode: every packet that was
- * written and every ring's tail are read back, and at most the event in flight of each thread is
- * missing. */
+/* test_trace.c: a traced program is killed at 300 random moments in each mode: every packet
+ * that was written and every ring's tail are read back, and at most the event in flight of each
+ * thread is missing. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

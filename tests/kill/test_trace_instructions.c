@@ -1,7 +1,7 @@
 /* test_trace_instructions.c: what a program that records a trace leaves if it is killed at any
  * instruction. A child is stepped through what leaves records, and so is the thread that writes
- * them; wherever its memory has changed, the trace is read as that of a process that has died there.
- * All events are in it but the one in flight, and what found no room is counted. */
+ * them; wherever its memory has changed, the trace is read as that of a process that has died
+ * there. All events are in it but the one in flight, and what found no room is counted. */
 #include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -21,9 +21,7 @@
 #include "base/atomic.h"
 #include "format/trace.h"
 #include "qprof.h"
-#include "qprof/trace.h"
-#include "qprof/triggers.h"
-#include "replay/trace.h"
+#include "replay/calls/calls.h"
 #include "unit/leavings.h"
 
 enum { A = 1, B, C, HOOKED, EXCLUDED, METHODS };
@@ -32,37 +30,37 @@ enum { SLOTS = 1024, DEPTH_MAX = 64, VTS = 4, LOG_MAX = 4 * SLOTS, STATES_MIN = 
 #define STREAM "steps.qtrace"
 static const char *const names[] = {"", "a", "b", "c", "h", "x"};
 
-/* What the child tells the test: its events, two characters each, the thread and what it did. Those
- * up to `done` are over, those behind `begun` have not begun. */
+/* What the child tells the test: its events, two characters each, the thread and what it did.
+ * Those up to `done` are over, those after `begun` have not begun. */
 typedef struct {
     char live_file[300];
     unsigned done, begun;
     char log[LOG_MAX];
 } tally;
-static tally *told;
+static tally *shared;
 
-/* ---- the child: everything is said before it is done ------------------------------------------- */
+/* ---- the child: announces everything before it does it ----------------------------------- */
 
 typedef struct {
     unsigned depth;
     bool is_logged[DEPTH_MAX];
 } stack;
 static stack stacks[VTS];
-static VthreadID vt; /* 0: the system thread's events */
+static VthreadID vt; /* 0: the OS thread's events */
 static bool is_off;
 
 static void say(char what, unsigned n)
 {
-    for (unsigned at = told->begun; n-- > 0 && at + 2 < LOG_MAX; at += 2) {
-        told->log[at] = (char)('0' + vt);
-        told->log[at + 1] = what;
-        told->begun = at + 2;
+    for (unsigned at = shared->begun; n-- > 0 && at + 2 < LOG_MAX; at += 2) {
+        shared->log[at] = (char)('0' + vt);
+        shared->log[at + 1] = what;
+        shared->begun = at + 2;
     }
 }
 
 static void done(void)
 {
-    told->done = told->begun;
+    shared->done = shared->begun;
 }
 
 static void in(uintptr_t method)
@@ -99,7 +97,7 @@ static void back_to(unsigned depth)
     done();
 }
 
-/* ---- what is stepped through ------------------------------------------------------------------- */
+/* ---- what is stepped through ------------------------------------------------------------- */
 
 static void call_and_return(void)
 {
@@ -115,7 +113,7 @@ static void call_and_return(void)
     back_to(0);
 }
 
-static void set_rules(void)
+static void set_triggers(void)
 {
     qprof_trigger *on = qprof_trigger_create("on", QPROF_TRIGGER_ON);
     qprof_trigger_add_method(on, HOOKED, 1);
@@ -196,7 +194,7 @@ static void say_more(void)
     say('&', 1); /* it belongs to the entry */
     in(B);
     say('&', 1);
-    qprof_trace_result("string", "and the result is longer than that, too");
+    qprof_trace_result("string", "and the result is longer than that as well");
     done();
     in(C);
     back_to(2);
@@ -206,7 +204,7 @@ static void say_more(void)
 
 static void call_until(unsigned n_events)
 {
-    while (told->done / 2 < n_events) {
+    while (shared->done / 2 < n_events) {
         in(A);
         back_to(0);
     }
@@ -254,7 +252,7 @@ static void shut_down(void)
     qprof_shutdown();
 }
 
-/* ---- reading ----------------------------------------------------------------------------------- */
+/* ---- reading ----------------------------------------------------------------------------- */
 
 /* Events as they are in a trace, in the words of the log. */
 typedef struct {
@@ -285,14 +283,14 @@ static void leave(void *to, qp_span_thread *th, const qp_span *s, qp_span_end en
 
 static void event(void *to, qp_span_thread *th, const qp_span_event *e)
 {
-    if (e->op == QP_TRACE_MARK && strcmp(e->name, "here") != 0)
+    if (e->op == QP_TRACE_MARKER && strcmp(e->name, "here") != 0)
         return; /* of a trigger */
     if (e->op == QP_TRACE_COUNTER)
         assert_int_equal(e->value, 7);
     if (e->op == QP_TRACE_VALUE)
         assert_non_null(strstr(e->text, "longer than"));
-    if (e->op == QP_TRACE_MARK || e->op == QP_TRACE_COUNTER || e->op == QP_TRACE_VALUE)
-        add(to, th, e->op == QP_TRACE_MARK ? '*' : e->op == QP_TRACE_COUNTER ? '$' : '&');
+    if (e->op == QP_TRACE_MARKER || e->op == QP_TRACE_COUNTER || e->op == QP_TRACE_VALUE)
+        add(to, th, e->op == QP_TRACE_MARKER ? '*' : e->op == QP_TRACE_COUNTER ? '$' : '&');
 }
 
 typedef struct {
@@ -312,19 +310,19 @@ static bool ends_at(const program *p, const retold *x, uint64_t n_missing, unsig
     if (p->loses)
         return x->n / 2 + n_missing == end / 2;
     bool is_all = p->is_round ? x->n <= end && x->n / 2 + DEPTH_MAX >= SLOTS : x->n == end;
-    return !n_missing && is_all && memcmp(told->log + end - x->n, x->log, x->n) == 0;
+    return !n_missing && is_all && memcmp(shared->log + end - x->n, x->log, x->n) == 0;
 }
 
 /* Does what was read end with an event that may be the last one? */
 static void compare(const program *p, const retold *x, uint64_t n_missing)
 {
-    for (unsigned end = told->done; end <= told->begun; end += 2)
+    for (unsigned end = shared->done; end <= shared->begun; end += 2)
         if (ends_at(p, x, n_missing, end))
             return;
-    fail_msg("%s, killed behind instruction %u: %ju records missing\nread %.*s\ndone %.*s\n"
+    fail_msg("%s, killed after instruction %u: %ju records missing\nread %.*s\ndone %.*s\n"
              "begun %.*s",
-             p->what, p->n, (uintmax_t)n_missing, (int)x->n, x->log, (int)told->done, told->log,
-             (int)(told->begun - told->done), told->log + told->done);
+             p->what, p->n, (uintmax_t)n_missing, (int)x->n, x->log, (int)shared->done,
+             shared->log, (int)(shared->begun - shared->done), shared->log + shared->done);
 }
 
 static void read_trace(const program *p, const char *profile)
@@ -335,18 +333,18 @@ static void read_trace(const program *p, const char *profile)
     qp_spans spans;
     qp_trace *t = qp_trace_open(p->stream ? p->stream : profile, error);
     bool is_good = t && (!p->stream || qp_trace_join(t, profile, error));
-    if (!is_good && !told->done && strstr(error, "no raw trace is in it")) {
+    if (!is_good && !shared->done && strstr(error, "no raw trace is in it")) {
         qp_trace_close(t); /* there is no ring yet */
         return;
     }
     if (!is_good)
-        fail_msg("%s, killed behind instruction %u: %s", p->what, p->n, error);
+        fail_msg("%s, killed after instruction %u: %s", p->what, p->n, error);
     x = (retold){.names = qp_trace_names(t)};
     qp_trace_spans(t, &spans, &(qp_span_sink){&x, enter, leave, event});
     assert_true(qp_trace_play(t, &spans, NULL, NULL));
     const qp_trace_losses *lost = qp_trace_lost(t);
     if (lost->n_damaged || lost->n_packets || (spans.counts.n_unmatched && !p->is_round))
-        fail_msg("%s, killed behind instruction %u: %ju damaged, %ju unmatched", p->what, p->n,
+        fail_msg("%s, killed after instruction %u: %ju damaged, %ju unmatched", p->what, p->n,
                  (uintmax_t)(lost->n_damaged + lost->n_packets),
                  (uintmax_t)spans.counts.n_unmatched);
     compare(p, &x, qp_trace_missing(t, &spans.counts, NULL, &n_places));
@@ -354,7 +352,7 @@ static void read_trace(const program *p, const char *profile)
     qp_trace_close(t);
 }
 
-/* ---- stepping ---------------------------------------------------------------------------------- */
+/* ---- stepping ---------------------------------------------------------------------------- */
 
 static void run(const program *p)
 {
@@ -365,7 +363,7 @@ static void run(const program *p)
         _exit(9);
     for (uintptr_t id = A; id < METHODS; id++)
         qprof_register_method_id(id, names[id], NULL, 0, "file", NULL, 0);
-    snprintf(told->live_file, sizeof told->live_file, "%s", qprof_live_file());
+    snprintf(shared->live_file, sizeof shared->live_file, "%s", qprof_live_file());
     vt = p->is_virtual;
     if (p->prepare)
         p->prepare();
@@ -376,13 +374,13 @@ static void run(const program *p)
     _exit(0);
 }
 
-/* It is about to play. @param writer  receives the thread that writes the trace, which has not begun
- * to; 0: there is none, or it is not stepped */
+/* It is about to play. @param writer receives the thread that writes the trace, which has not
+ * begun to; 0: there is none, or it is not stepped */
 static pid_t start(const program *p, pid_t *writer)
 {
     int status;
     unsigned long id = 0;
-    memset(told, 0, sizeof *told);
+    memset(shared, 0, sizeof *shared);
     unlink(OUTPUT);
     unlink(STREAM);
     pid_t child = fork();
@@ -450,7 +448,7 @@ static void kill_everywhere(program p)
 {
     leavings x;
     pid_t writer, child = start(&p, &writer);
-    leavings_open(&x, told->live_file);
+    leavings_open(&x, shared->live_file);
     step_through(&p, &x, child, NULL);
     if (writer && !p.loses)
         step_through(&p, &x, writer, ring_of(&x));
@@ -481,7 +479,7 @@ KILLED(first_calls, "", .play = call_and_return)
 KILLED(later_calls, "", .prepare = call_and_return, .play = call_and_return)
 KILLED(later_calls_without_times, " -time=none", .prepare = call_and_return,
        .play = call_and_return)
-KILLED(rules, "", .prepare = set_rules, .play = unwind_what_is_hooked)
+KILLED(triggers, "", .prepare = set_triggers, .play = unwind_what_is_hooked)
 KILLED(switches, "", .is_virtual = true, .play = switch_threads)
 KILLED(the_end_of_a_thread, "", .is_virtual = true, .play = end_a_thread)
 KILLED(a_stop, "", .play = stop_and_start)
@@ -497,28 +495,17 @@ STREAMED(a_ring_that_is_full, .holds_writer = true, .loses = true, .prepare = fi
          .play = lose)
 STREAMED(the_end_of_a_stream, .prepare = stay_in_calls, .play = shut_down)
 
-int main(void)
+static bool share_tally(void)
 {
-    if (STEPPED_IS_SANITIZED) {
-        puts("with a sanitizer there is another event path: stepped through without one");
-        return 77;
-    }
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(first_calls),
-        cmocka_unit_test(later_calls),
-        cmocka_unit_test(later_calls_without_times),
-        cmocka_unit_test(rules),
-        cmocka_unit_test(switches),
-        cmocka_unit_test(the_end_of_a_thread),
-        cmocka_unit_test(a_stop),
-        cmocka_unit_test(marks_and_values),
-        cmocka_unit_test(a_ring_that_goes_round),
-        cmocka_unit_test(packets),
-        cmocka_unit_test(packets_of_values),
-        cmocka_unit_test(a_ring_that_is_full),
-        cmocka_unit_test(the_end_of_a_stream),
-    };
-    unsetenv("QPROF");
-    told = mmap(NULL, sizeof *told, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    return told != MAP_FAILED ? cmocka_run_group_tests(tests, NULL, NULL) : 99;
+    shared =
+        mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    return shared != MAP_FAILED;
 }
+
+STEPPED_MAIN(share_tally(), cmocka_unit_test(first_calls), cmocka_unit_test(later_calls),
+             cmocka_unit_test(later_calls_without_times), cmocka_unit_test(triggers),
+             cmocka_unit_test(switches), cmocka_unit_test(the_end_of_a_thread),
+             cmocka_unit_test(a_stop), cmocka_unit_test(marks_and_values),
+             cmocka_unit_test(a_ring_that_goes_round), cmocka_unit_test(packets),
+             cmocka_unit_test(packets_of_values), cmocka_unit_test(a_ring_that_is_full),
+             cmocka_unit_test(the_end_of_a_stream))

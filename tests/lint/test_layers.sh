@@ -1,124 +1,95 @@
 #!/bin/sh
-# test_layers.sh: the rooms include each other only as tests/lint/layers.txt says, and what has one
-# home is called nowhere else. The checker itself is tried on a small tree with known mistakes.
+# test_layers.sh: rooms use each other only as tests/lint/layers.txt says, by #include and by call; no
+# room has more than 18 .c files or shows others more headers than it may; and what has one home is
+# called nowhere else. The checker itself is tried on a small tree with known mistakes.
 set -eu
-law=$QPROF_SOURCE/tests/lint/layers.txt
+. "$QPROF_SOURCE/tests/lint/calls.sh"
 
-# check_tree TREE: one line for each mistake, in the order of the files
+# check_tree LAW TREE EDGES: one line for each mistake
 check_tree() (
-    cd "$1"
-    find include src bindings examples -name '*.[ch]' 2>/dev/null | sort | xargs awk -v law="$law" '
-        function to_pattern(glob) {
-            gsub(/\./, "[.]", glob); gsub(/\*/, "[^/]*", glob); gsub(/\[!/, "[^", glob)
-            return "^" glob "$" }
-        function fits(file, globs,   n, i, list) {
-            n = split(globs, list, " ")
-            for (i = 1; i <= n; i++)
-                if (file ~ to_pattern(list[i])) return 1
-            return 0 }
-        function has(list, word) { return index(" " list " ", " " word " ") > 0 }
-        function report(what) { print FILENAME ":" FNR ": " what }
-        function room_of(file,   part) {
-            split(file, part, "/")
-            return part[1] == "src" ? part[2] : part[1] }
-        function check_include(name,   room, target, source, i) {
-            source = "src/" substr(name, 1, length(name) - 1) "c"
-            target = name
-            sub(/\/.*/, "", target)
-            if (target == "qprof.h" || target == "cprof.h" || target == "qprof") target = "include"
-            room = room_of(FILENAME)
-            if (!(room in may)) return
-            if (index(name, "/") == 0 && target != "include") target = room
-            if (target != room && !has(may[room], target))
-                report(room " may not include " name)
-            for (i = 1; i <= n_hot; i++)
-                if (FILENAME == hot_file[i] && !has(hot_may[i], name))
-                    report("the hot path may not include " name)
-            for (i = 1; i <= n_apart; i++)
-                if (fits(FILENAME, apart[i]) && fits(source, apart[i]) && source != FILENAME)
-                    report("may not know its neighbour " name) }
-        function check_system(name,   i) {
-            for (i = 1; i <= n_header; i++)
-                if (fits(FILENAME, header[i]) && !has(header_may[i], name))
-                    report("may not include <" name ">") }
-        function check_calls(code,   name, before, i) {
-            while (match(code, /[A-Za-z_][A-Za-z_0-9]*[ ]?\(/)) {
-                name = substr(code, RSTART, RLENGTH - 1)
-                sub(/ $/, "", name)
-                before = substr(code, 1, RSTART - 1)
-                code = substr(code, RSTART + RLENGTH)
-                if (before ~ /(->|\.)$/ || !(name in home_of)) continue
-                i = home_of[name]
-                if (!fits(FILENAME, home[i]))
-                    report(name "() belongs to the home of " home_name[i] ": " home[i]) } }
-
-        FILENAME == law && /^room / {
-            name = $2; sub(/:$/, "", name); sub(/^[^:]*:[ ]*/, ""); may[name] = $0 }
-        FILENAME == law && /^apart / { sub(/^apart /, ""); apart[++n_apart] = $0 }
-        FILENAME == law && /^header / {
-            sub(/^header /, ""); n_header++
-            header_may[n_header] = $0; sub(/^[^:]*: /, "", header_may[n_header])
-            sub(/:.*/, ""); header[n_header] = $0 }
-        FILENAME == law && /^hot / {
-            n_hot++; hot_file[n_hot] = $2; sub(/:$/, "", hot_file[n_hot])
-            sub(/^[^:]*: /, ""); hot_may[n_hot] = $0 }
-        FILENAME == law && /^home / {
-            n_home++; home_name[n_home] = $2
-            line = $0; sub(/^[^=]*= /, "", line)
-            home[n_home] = line; sub(/^[^:]*: /, "", home[n_home]); sub(/:.*/, "", line)
-            n = split(line, call, " ")
-            for (i = 1; i <= n; i++) home_of[call[i]] = n_home }
-        FILENAME == law { next }
-
-        FNR == 1 { in_comment = 0 }
-        FNR == 1 && !(room_of(FILENAME) in may) { report("no such room in layers.txt") }
-        {
-            line = $0
-            gsub(/\\"/, "", line)
-            if (line ~ /^[ \t]*#[ \t]*include[ \t]*"/) {
-                sub(/^[^"]*"/, "", line); sub(/".*/, "", line); check_include(line); next }
-            if (line ~ /^[ \t]*#[ \t]*include[ \t]*</) {
-                sub(/^[^<]*</, "", line); sub(/>.*/, "", line); check_system(line); next }
-            gsub(/"[^"]*"/, "\"\"", line)
-            if (in_comment) {
-                if (!sub(/^.*\*\//, "", line)) next
-                in_comment = 0 }
-            gsub(/\/\*[^*]*\*\//, "", line)
-            if (sub(/\/\*.*$/, "", line)) in_comment = 1
-            if (FILENAME ~ /^src\//) check_calls(line)
-        }' "$law"
+    cd "$2"
+    find include src bindings examples -name '*.[ch]' 2>/dev/null | sort |
+        xargs awk -v law="$1" -v edges="$3" -f "$QPROF_SOURCE/tests/lint/layers.awk" "$1" "$3"
 )
 
 try_checker() {
-    mkdir -p tree/src/base tree/src/model tree/src/record tree/src/export tree/include
+    rm -rf tree
+    mkdir -p tree/src/base tree/src/model/read tree/src/model/far tree/src/hot tree/src/full tree/include
+    cat >tree/law <<'END'
+room include:
+what The public headers.
+room base:
+what The ground.
+room hot: base
+what The hot path.
+room model/read: base
+what Has two headers that others include.
+room model/far: base model/read model/.
+what Uses a room below it.
+room model: base model/read
+what Uses rooms.
+room full: gone
+room empty: base
+what Has no file.
+upward base: hot model
+headers base: 3
+headers hot: 1
+hot src/hot/h.c: hot/h.h
+apart src/model/[!c]*.c src/model/a.c
+header include/*.h: stddef.h
+home heap = malloc free: src/base/h*.c
+home clocks = time: src/base/clock.c
+END
     cat >tree/src/base/a.c <<'END'
-#include "model/m.h"
+#include "hot/h.h"
+#include "model/read/m.h"
 /* malloc(1) in a comment, and
  * over lines: free(p) */
 static void *f(void) { return malloc(1); }
 END
-    printf '#include "record/r.h"\n#include "base/b.h"\n' >tree/src/model/m.c
-    printf '#include "base/atomic.h"\n#include "model/m.h"\n#include "cli/x.h"\n' >tree/src/record/event.c
-    printf '#include "export/cover_b.h"\nint f(void) { s.time(0); return time(0); }\n' >tree/src/export/cover_a.c
+    printf '#include "base/a.h"\n#include "base/b.h"\n#include "model/far/f.h"\n' >tree/src/model/m.c
+    printf '#include "hot/h.h"\n#include "base/a.h"\n' >tree/src/hot/h.c
+    printf '#include "model/b.h"\nint f(void) { s.time(0); return time(0); }\n' >tree/src/model/a.c
+    printf '#include "model/read/n.h"\n' >tree/src/model/far/f.c
+    echo >tree/src/model/read/n.c
     printf '#include <stdio.h>\n' >tree/include/qprof.h
-    cat >wanted <<'END'
-include/qprof.h:1: may not include <stdio.h>
-src/base/a.c:1: base may not include model/m.h
-src/base/a.c:4: malloc() belongs to the home of heap: src/base/alloc.c
-src/export/cover_a.c:1: may not know its neighbour export/cover_b.h
-src/export/cover_a.c:2: time() belongs to the home of clocks: src/base/clock.c
-src/model/m.c:1: model may not include record/r.h
-src/record/event.c:2: record may not include model/m.h
-src/record/event.c:2: the hot path may not include model/m.h
-src/record/event.c:3: record may not include cli/x.h
-src/record/event.c:3: the hot path may not include cli/x.h
+    for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19; do echo >"tree/src/full/$i.c"; done
+    mkdir tree/src/new
+    echo >tree/src/new/n.h
+    cat >tree/edges <<'END'
+src/base/a.c src/hot/h.c hot_call
+src/model/read/n.c src/base/a.c base_call
+src/model/read/n.c src/model/m.c first_call
+src/model/read/n.c src/model/m.c second_call
 END
-    check_tree tree >found
+    sort >wanted <<'END'
+include/qprof.h:1: may not include <stdio.h>
+src/base/a.c:2: base may not include model/read/m.h
+src/base/a.c:5: malloc() belongs to the home of heap: src/base/h*.c
+src/hot/h.c:2: the hot path may not include base/a.h
+src/model/a.c:1: may not know its neighbour model/b.h
+src/model/a.c:2: time() belongs to the home of clocks: src/base/clock.c
+src/model/m.c:3: model may not include model/far/f.h
+src/model/read/n.c: model/read may not call first_call of src/model/m.c
+src/new/n.h:1: no such room in layers.txt
+layers.txt:7: model/read shows 2 headers to others, and may show 1: model/read/m.h model/read/n.h
+layers.txt:9: model/far may not use model, which is below it
+layers.txt:13: full has 19 .c files; 18 are the most
+layers.txt:13: no room gone
+layers.txt:13: no sentence about the room full
+layers.txt:14: no folder of the room empty
+layers.txt:16: base does not use model any more: strike it
+layers.txt:17: base shows 2 headers to others: lower its figure, or strike the line
+layers.txt:22: no file src/base/h*.c
+layers.txt:23: no file src/base/clock.c
+END
+    check_tree law tree edges | sort >found
     diff -u wanted found || { echo "test_layers.sh: the checker itself is wrong"; exit 1; }
 }
 
-rm -rf tree
 try_checker
-check_tree "$QPROF_SOURCE" >mistakes
+calls "$QPROF_SOURCE" "$QPROF_BUILD"/CMakeFiles/qprof_*.dir >edges
+[ "$(wc -l <edges)" -gt 1000 ] || { echo "test_layers.sh: no objects in $QPROF_BUILD"; exit 1; }
+check_tree "$QPROF_SOURCE/tests/lint/layers.txt" "$QPROF_SOURCE" "$PWD/edges" >mistakes
 cat mistakes
 [ ! -s mistakes ]

@@ -23,12 +23,10 @@ same() {
 # ---- names ----------------------------------------------------------------------------------------
 
 include=$QPROF_SOURCE/include
-cat "$include/qprof.h" "$include"/qprof/*.h |
-    grep -E '^(QPROF_API|__attribute__\(\(visibility)' |
-    sed -E 's/__attribute__\(\([^)]*\)\)//; s/^QPROF_API //' |
-    grep -oE '[a-z_]+\(' | grep -oE '^qprof_[a-z_]+' | sort -u >qprof_names
+cat "$include/qprof.h" "$include"/qprof/*.h | tr '\n' ' ' |
+    grep -oE 'QPROF_FN\([^)]*\) qprof_[a-z_]+' | sed 's/.* //' | sort -u >qprof_names
 grep -v '^qprof_cold_' qprof_names | sed 's/^qprof_/cprof_/' >cprof_names
-sed -nE 's/^CPROF_SAME\(([a-z_]+)\);/cprof_\1/p; s/^QPROF_API .*_EXT_REF (cprof_[a-z_]+)\(.*/\1/p' \
+sed -nE 's/^CPROF_SAME\(([a-z_]+)\);/cprof_\1/p; s/^QPROF_FN\(.*\) (cprof_[a-z_]+)\(.*/\1/p' \
     "$include/cprof.h" | sort >found
 (cat cprof_names && echo cprof_live_summary) | sort >wanted
 same "cprof.h against qprof.h"

@@ -9,8 +9,8 @@
  *   seen  FILE:LINE  CONTEXT: the line was begun while the context was this one
  *   both  FILE:LINE  executions of a conditional jump that leads where it falls: a hook cannot
  *                    tell its ways apart
- * Lines, ways and contexts are only there with ORACLE_LINES. The module `qlua` is here, too: its
- * contexts.
+ * Lines, ways and contexts are only there with ORACLE_LINES. The module `qlua` is here as well:
+ * its contexts.
  * It shares nothing with the recorder: the hook sees each call and, apart, each instruction. */
 #define LUA_CORE
 #include "lprefix.h"
@@ -135,19 +135,20 @@ static int *last_pc(const CallInfo *ci)
     return &frames[i].pc;
 }
 
-/* Where the conditional jump leads that decides what comes behind instruction pc; -1: there is
- * none. *at: the instruction that decides; *behind: where execution goes on without the jump. */
-static int jump_behind(const Proto *p, int pc, int *at, int *behind)
+/* Where the conditional jump leads that decides what comes after instruction pc; -1: there is
+ * none. *at: the instruction that decides; *fallen: where execution continues without the
+ * jump. */
+static int jump_after(const Proto *p, int pc, int *at, int *fallen)
 {
     Instruction i = p->code[pc];
     OpCode op = GET_OPCODE(i);
     if (op == OP_TFORPREP)
-        return jump_behind(p, pc + 1 + GETARG_Bx(i), at, behind);
+        return jump_after(p, pc + 1 + GETARG_Bx(i), at, fallen);
     *at = op == OP_TFORCALL ? pc + 1 : pc;
-    *behind = *at + 1;
+    *fallen = *at + 1;
     i = p->code[*at];
     if (op >= OP_EQ && op <= OP_TESTSET) { /* those that a jump follows */
-        *behind = pc + 2;
+        *fallen = pc + 2;
         return pc + 2 + GETARG_sJ(p->code[pc + 1]);
     }
     if (op == OP_FORPREP)
@@ -157,11 +158,11 @@ static int jump_behind(const Proto *p, int pc, int *at, int *behind)
 
 static void note_way(code *c, int from, int to)
 {
-    int at, behind;
-    int target = jump_behind(c->p, from, &at, &behind);
+    int at, fallen;
+    int target = jump_after(c->p, from, &at, &fallen);
     if (target == -1)
         return;
-    if (to == behind)
+    if (to == fallen)
         c->fell[at]++;
     else if (to == target || to == at + 1) /* or: the jump itself, after a yield in the test */
         c->jumped[at]++;
@@ -169,7 +170,7 @@ static void note_way(code *c, int from, int to)
         abort();
 }
 
-/* Returns and closes go on with themselves when a variable that they close has yielded. */
+/* Returns and closes run again when a variable that they close has yielded. */
 static int is_repeated(const Proto *p, int last, int pc)
 {
     OpCode op = GET_OPCODE(p->code[pc]);
@@ -238,10 +239,10 @@ static void merge_codes(void)
 
 static void write_ways(FILE *out, const code *c, int pc)
 {
-    int at, behind;
+    int at, fallen;
     if (c->jumped[pc] + c->fell[pc] == 0)
         return;
-    if (jump_behind(c->p, pc, &at, &behind) == behind)
+    if (jump_after(c->p, pc, &at, &fallen) == fallen)
         fprintf(out, "both\t%s:%d\t%llu\n", c->file, line_of(c->p, pc),
                 c->jumped[pc] + c->fell[pc]);
     else

@@ -1,4 +1,4 @@
-/* states.c: a module for qlua that runs a file in several states at once, each on a system thread
+/* states.c: a module for qlua that runs a file in several states at once, each on an OS thread
  * of its own: require("states").run(n, file); true: all went well. */
 #include <lauxlib.h>
 #include <lua.h>

@@ -42,7 +42,7 @@ equal() {
 }
 
 said_by_qprof() {
-    "$bin/qprof" cover report --format=json "$1" 2>"$tmp/said" | jq -r '
+    "$bin/qprof" cover report --format=json "$1" 2>"$tmp/printed" | jq -r '
         .contexts as $names | .files[] | .file as $file |
         (.lines[] | select(.hits > 0) |
             ["hit", "\($file):\(.line)"], ["line", "\($file):\(.line)", .hits]),

@@ -74,7 +74,7 @@ END
 record "-config=$tmp/deep.conf" deep deep.lua
 expect "entries from 10 frames on" 3 "$(marks deep deep)" # down(8): 1, down(9): 2
 expect "the first with 5 frames" 1 "$(marks deep first)"
-expect "those behind it" 16 "$(marks deep then)" # 1 + 6 + 3 + 7 are as deep, less the first
+expect "those after it" 16 "$(marks deep then)" # 1 + 6 + 3 + 7 are as deep, less the first
 expect "how deep they were" '10 10 11' "$("$bin/qprof" info --format=json deep.qprof |
     jq -r '[.marks[] | select(.name == "deep") | .value | tostring] | join(" ")')"
 
@@ -91,7 +91,7 @@ expect "half of the memory is used once" 1 "$(marks memory half)"
 expect "how much it was" '"memory","%",true' "$("$bin/qprof" info --format=json memory.qprof |
     jq -r '.marks[] | [.event, .value_unit, .value >= 50] | @csv')"
 "$bin/qprof" info --format=json memory.qprof | jq -e '.run.recording == false' >/dev/null ||
-    complain "recording goes on behind half of the memory"
+    complain "recording continues after half of the memory"
 
 # ---- rates ---------------------------------------------------------------------------------------
 cat >rate.lua <<'END'
@@ -117,7 +117,8 @@ trigger hush off : quiet
 area mine include lines : file:part.lua
 END
 record "-collect=profile,trace -config=$tmp/part.conf" part part.lua
-expect "hits of inner" 5 "$("$bin/qprof" report --format=json part.qprof | jq '[.methods[] | select(.name == "inner") | .hits] | add')"
+expect "hits of inner" 5 \
+    "$("$bin/qprof" report --format=json part.qprof | jq '[.methods[] | select(.name == "inner") | .hits] | add')"
 expect "entries of inner in the trace" 5 "$("$bin/qprof" trace dump --format=json part.qprof |
     jq -r 'select(.op == "entry") | .method' | grep -cx inner)"
 

@@ -5,7 +5,7 @@
 cd "$source/tests/lua/files"
 
 cover() { # NAME FILTER: of the JSON report
-    "$bin/qprof" cover report --format=json "$tmp/$1.qprof" 2>"$tmp/said" | jq -r "$2 | @tsv"
+    "$bin/qprof" cover report --format=json "$tmp/$1.qprof" 2>"$tmp/printed" | jq -r "$2 | @tsv"
 }
 
 same() { # WHAT: $tmp/expected and $tmp/actual
@@ -73,7 +73,7 @@ remain "-cover-include=sub:m*.lua" main.lua sub/part.lua
 remain "-cover-include=[tu]sed.lua" used.lua
 remain "-cover-root=$PWD/sub" sub/part.lua
 
-# Files that were never loaded: names as require gives them, all missed, broken ones said.
+# Files that were never loaded: names as require gives them, all missed, broken ones reported.
 record "-collect=coverage -cover-unloaded=yes" unloaded main.lua
 cover unloaded '.files[] | .path as $path | .functions[] | [$path, .name, .line, .hits]' |
     grep -v '^main\|^used\|part.lua' | sort >"$tmp/actual"
@@ -91,12 +91,12 @@ same "lines that were never loaded"
 echo "qlua: coverage: ./broken.lua is not covered: ./broken.lua:2: unexpected symbol near '='" \
     >"$tmp/expected"
 cp "$tmp/unloaded.out" "$tmp/actual"
-same "what is said of a file that does not compile"
+same "the message for a file that does not compile"
 record "-collect=coverage -cover-unloaded=yes -cover-exclude=broken.lua:sub" unloaded main.lua
-[ ! -s "$tmp/unloaded.out" ] || complain "an excluded file is said to be broken"
+[ ! -s "$tmp/unloaded.out" ] || complain "an excluded file is reported as broken"
 cover unloaded '.files[] | [.path]' | sort >"$tmp/actual"
 printf '%s\n' alone.lua main.lua used.lua >"$tmp/expected"
-same "unloaded files are filtered, too"
+same "unloaded files are filtered as well"
 record "-collect=coverage -cover-root=/nowhere/else" nowhere main.lua
 echo "qlua: coverage: /nowhere/else is not covered: -cover-root has to be a folder;" \
     "nothing is covered" >"$tmp/expected"

@@ -4,9 +4,9 @@
 # runs.
 #
 # library/main.lua by hand. Calls of `work` at lines 9 and 11 (stopped), in rounds 1, 2, 5 and 6 of the
-# loop (3 and 4 are stopped), and behind the snapshot at lines 24 and 29: 5, then 7. Round 3 stops in
+# loop (3 and 4 are stopped), and after the snapshot at lines 24 and 29: 5, then 7. Round 3 stops in
 # the middle of line 14, which four rounds begin; round 5 starts in the middle of line 15, which three
-# begin. In the snapshot the frames stand in lines 28, 31 and 23: what is behind is not in it.
+# begin. In the snapshot the frames are in lines 28, 31 and 23; later lines are not in it.
 # library/narrow.lua: the area comes before the second of three calls of `inside`, 2 + 4 + 6 rounds,
 # and of two calls of `outside`, 3 + 5 rounds; the main chunk, outside of it, is counted up to the next
 # call of a Lua function, which is in line 14.

@@ -57,7 +57,7 @@ done <"$tmp/expected" >"$tmp/missing"
 [ -s "$tmp/missing" ] && { cat "$tmp/missing" "$tmp/actual"; complain "names are missing"; }
 
 # Interrupts alone: whichever function is seen first, of a module that was loaded long ago and on the
-# stack of a coroutine. The timer is the thread's own, so that there are interrupts on any machine.
+# stack of a coroutine. The timer belongs to the thread, so that every machine takes samples.
 cd "$tmp"
 cat >m.lua <<'END'
 local M = {}

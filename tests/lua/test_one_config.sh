@@ -6,8 +6,8 @@
 # 3rd, 6th and 9th of the main program and the 3rd of the coroutine, which counts by itself: 4 calls.
 # Each has price(n), price(2) by log, which is outside and has no row, price(n) by round, price(1);
 # audit and what it calls are off: 4 calls of price, 16 in all, with 3 * (2+2+2+1) + (3+2+3+1) = 30
-# rounds of its loop. `open` turns all threads on behind line 42, event 40001 stops the recording in
-# line 44, 40002 starts it in line 46, `close` turns all off behind line 51: lines 43, 47 and twice 49
+# rounds of its loop. `open` turns all threads on after line 42, event 40001 stops the recording in
+# line 44, 40002 starts it in line 46, `close` turns all off after line 51: lines 43, 47 and twice 49
 # call price(1): 4 calls, 4 rounds. `round` has calls and no lines, and coverage takes its line 18 as
 # executed once a call.
 . "$(dirname "$0")/lib.sh"
@@ -77,17 +77,17 @@ for collect in profile coverage trace profile,coverage,trace; do
     esac
 done
 
-# config/clear.lua by hand: `wipe` clears when it ends, in line 8 of the second round. Behind it `work`
+# config/clear.lua by hand: `wipe` clears when it ends, in line 8 of the second round. After it `work`
 # is called in line 9 of that round, in lines 7 and 9 of the third, and in lines 11 and 14; two rounds
 # end in line 6.
 for collect in profile coverage trace; do
     record "-config=clear.conf -collect=$collect" run clear.lua
     "$bin/qprof" report --format=json "$tmp/run.qprof" |
         jq -r '.methods[] | select(.file == "clear.lua" and .hits > 0) | "\(.name) \(.hits)"' >"$tmp/cleared"
-    echo work 5 | diff - "$tmp/cleared" || complain "$collect: calls behind a clear"
+    echo work 5 | diff - "$tmp/cleared" || complain "$collect: calls after a clear"
     "$bin/qprof" cover report --format=json "$tmp/run.qprof" 2>"$tmp/remarks" |
         jq -r '[.files[].lines[] | select(.hits > 0 and (.line | IN(2, 6, 7, 8, 9, 11, 14))) |
             "\(.line):\(.hits)"] | join(" ")' >"$tmp/cleared"
-    echo 2:5 6:2 7:1 8:1 9:2 11:1 14:1 | diff - "$tmp/cleared" || complain "$collect: lines behind a clear"
+    echo 2:5 6:2 7:1 8:1 9:2 11:1 14:1 | diff - "$tmp/cleared" || complain "$collect: lines after a clear"
 done
 finish

@@ -41,14 +41,14 @@ trace() {
         complain "$name: exit $?"
 }
 
-# columns FILE: delimited text, from main's entry to its return, one record a line
+# columns FILE: delimited text, from main's entry to its return, one record a line; -: an empty value
 columns() {
     python3 - "$1" <<'END'
 import csv, sys
 inside = False
 for row in csv.reader(open(sys.argv[1], newline="")):
     inside = inside or (row[2] == "main" and row[1] == "I")
-    if inside: print(*row[1:])
+    if inside: print(*(value or "-" for value in row[1:]))
     if row[1:3] == ["O", "main"]: break
 END
 }
@@ -90,28 +90,28 @@ END
 trace whole HUMANREADABLE=1 OPERATIONMODE=4105 PARAMLIST=1 EXCLUDESYMBOL=pcall,fails,error
 columns whole.PRF >got
 expect got "unfiltered, with values" <<'END'
-I main 16 
+I main 16 -
 i string.len 17 "abc"
-I string.len 0 
+I string.len 0 -
 O string.len 0 3
-o string.len 17 
+o string.len 17 -
 i work 18 2
-I work 8 
+I work 8 -
 i leaf 9 2, "z"
-I leaf 2 
+I leaf 2 -
 O leaf 3 2, "x"y z"
-o leaf 9 
+o leaf 9 -
 i work 12 1
-I work 8 
+I work 8 -
 i leaf 9 1, "z"
-I leaf 2 
+I leaf 2 -
 O leaf 3 1, "x"y z"
-o leaf 9 
+o leaf 9 -
 O work 14 1
-o work 12 
+o work 12 -
 O work 14 2
-o work 18 
-O main 19 
+o work 18 -
+O main 19 -
 END
 
 # 12: what an excluded one calls is there
@@ -195,5 +195,5 @@ done
 n=$(wc -l <one.PRF)
 [ "$(wc -l <cut.PRF.000001)" -eq 10 ] || complain "a packet has not ten records"
 last=$(printf 'cut.PRF.%06d' $(((n + 9) / 10)))
-[ "$(wc -l <"$last")" -eq $(((n - 1) % 10 + 1)) ] || complain "the last packet has not the rest"
+[ "$(wc -l <"$last")" -eq $(((n - 1) % 10 + 1)) ] || complain "the last packet lacks the rest"
 finish

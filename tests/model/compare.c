@@ -1,5 +1,5 @@
-/* compare.c: both trees are walked by paths of method ids; what is zero on one side may be absent
- * on the other. Read compare_tree first. */
+/* compare.c: both trees are walked by paths of method ids; what is zero on one side may be
+ * absent on the other. Read compare_tree first. */
 #include "model/compare.h"
 
 #include <inttypes.h>
@@ -8,9 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
-#include "model/check.h"
-#include "model/lines.h"
+#include "base/containers/alloc.h"
+#include "model/figures/figures.h"
 #include "model/model.h"
 #include "qprof.h"
 
@@ -164,7 +163,7 @@ static bool compare_thread(comparison *c, const qp_model *m, uint32_t thread,
            same_term(c, thread, "still live", t->n_still_live, th->depth) &&
            same_term(c, thread, "destroyed live", t->n_destroyed_live, th->n_destroyed_live) &&
            same_term(c, thread, "dropped", t->n_dropped, 0) &&
-           same_term(c, thread, "in no area", t->n_folded, th->n_excluded) &&
+           same_term(c, thread, "in no area", t->n_overflowed, th->n_excluded) &&
            (!c->has_exits || (same_term(c, thread, "frames ended by exits",
                                         t->n_exits + t->n_unwound, th->n_popped) &&
                               same_term(c, thread, "exits", t->n_exits, th->n_popping_exits)));

@@ -28,7 +28,7 @@ static void run_operation(host *d, operation op)
     operations[index].run(d, op);
 }
 
-/* ---- a run ---------------------------------------------------------------------------------- */
+/* ---- a run ------------------------------------------------------------------------------- */
 
 static bool begin(host *d, const uint8_t *head)
 {
@@ -69,10 +69,10 @@ static bool begin(host *d, const uint8_t *head)
         host_register(host_method(i), (int)(i % 33), true, true);
         naive_register(&d->n, host_method(i), (int)(i % 33), true);
     }
-    d->n.get_results = host_rules_results;
+    d->n.get_results = host_triggers_results;
     d->n.owner = d;
     if (code == 0)
-        host_rules_begin(d, head + 5);
+        host_triggers_begin(d, head + 5);
     return code == 0;
 }
 
@@ -85,12 +85,12 @@ static void end(host *d)
     qprof_shutdown();
     bool is_same = !*d->result->difference;
     char name[32];
-    bool is_written = host_rules_dataset(name, sizeof name);
+    bool is_written = host_triggers_dataset(name, sizeof name);
     if (is_same && (d->n.has_data || (is_written && d->n.may_have_data)))
         host_compare(d, name);
     else if (is_same && is_written)
         snprintf(d->result->difference, DRIVER_TEXT, "a run without data left a file");
-    while (host_rules_dataset(name, sizeof name))
+    while (host_triggers_dataset(name, sizeof name))
         unlink(name);
     unlink("snapshot.qprof");
 }

@@ -1,6 +1,6 @@
-/* host.c: what a random program is run on: two profilers, one clock, one set of methods. What an
- * operation must know (open frames, live threads) is asked of the naive profiler, so that the
- * recorder cannot lead it astray. */
+/* host.c: what a random program is run on: two profilers, one clock, one set of methods. What
+ * an operation must know (open frames, live threads) is asked of the naive profiler, so that
+ * the recorder cannot lead it astray. */
 #include "model/host.h"
 
 #include <inttypes.h>
@@ -30,7 +30,7 @@ void host_clock_pass(host *d, uint64_t ns)
     host_clock_show(d);
 }
 
-/* Calls that are no events of the running thread see the clock where it was. */
+/* Calls that are not events of the running thread see the clock where it was. */
 void host_clock_land(host *d)
 {
     d->n.now += d->jump;
@@ -38,7 +38,7 @@ void host_clock_land(host *d)
     host_clock_show(d);
 }
 
-/* ---- methods -------------------------------------------------------------------------------- */
+/* ---- methods ----------------------------------------------------------------------------- */
 
 uint64_t host_method(unsigned index)
 {
@@ -66,7 +66,7 @@ void host_answer(qprof_MethodID id)
         host_register(id, host_answer_blocks, true, true);
 }
 
-/* ---- threads -------------------------------------------------------------------------------- */
+/* ---- threads ----------------------------------------------------------------------------- */
 
 uint64_t host_vt(unsigned index)
 {
@@ -99,7 +99,7 @@ void host_entry(host *d, uint64_t method, uint64_t id)
     else
         qprof_record_fn_entry(method, id);
     naive_entry(&d->n, d->vt, method, id);
-    host_rules_settle(d);
+    host_triggers_settle(d);
     d->result->n_events++;
 }
 
@@ -112,7 +112,7 @@ void host_exit(host *d, uint64_t id)
     else
         qprof_record_fn_exit(id);
     naive_exit(&d->n, d->vt, id);
-    host_rules_settle(d);
+    host_triggers_settle(d);
     d->result->n_events++;
 }
 
@@ -122,7 +122,7 @@ size_t host_depth(const host *d)
     return th ? th->depth : 0;
 }
 
-/* ---- comparing ------------------------------------------------------------------------------ */
+/* ---- comparing --------------------------------------------------------------------------- */
 
 comparison host_comparison(host *d)
 {

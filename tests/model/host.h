@@ -1,5 +1,5 @@
-/* host.h: the interpreter of random programs: it makes each call to the recorder and tells it to
- * the naive profiler. */
+/* host.h: the interpreter of random programs: it makes each call to the recorder and tells it
+ * to the naive profiler. */
 #ifndef QP_TESTS_HOST_H
 #define QP_TESTS_HOST_H
 
@@ -28,21 +28,22 @@ typedef struct {
     bool is_inline;
     bool was_stopped, was_cleared;
     bool holds_time;  /* the last call may or may not have been an event: no time may pass */
-    uint64_t jump;    /* ns that the clock is behind */
+    uint64_t jump;    /* ns by which the clock lags */
     uint64_t vt;      /* the virtual thread that runs */
     uint64_t host_id; /* system mode: bound by the last create; 0: none */
     qprof_thread *handle; /* of the thread that runs; NULL: to be asked for */
     unsigned n_snapshots, n_results;
-    bool has_rules;
-    uint64_t rule_seed;
-    void *rules[NAIVE_RULES]; /* the recorder's objects, as in n.rules */
+    bool has_triggers;
+    uint64_t trigger_seed;
+    void *triggers[NAIVE_TRIGGERS]; /* the recorder's objects, as in n.rules */
 } host;
 
 /* The clock that the library reads; the host's time is host.n.now. */
 uint64_t host_clock(void);
 void host_clock_show(host *d); /* the host's time is what the library reads now */
 void host_clock_pass(host *d, uint64_t ns);
-/* End a jump back: calls that are no events of the running thread see the clock where it was. */
+/* End a jump back: calls that are not events of the running thread see the clock where it
+ * was. */
 void host_clock_land(host *d);
 
 uint64_t host_method(unsigned index);

@@ -7,14 +7,14 @@
 #include <unistd.h>
 
 #include "model/naive_rules.h"
-#include "qprof/triggers.h"
+#include "qprof.h"
 
 enum { RESULTS_MAX = 6, BEGUN_MAX = 10 };
 
 static uint64_t next(host *d, unsigned n) /* below n */
 {
-    d->rule_seed = d->rule_seed * UINT64_C(6364136223846793005) + 1442695040888963407u;
-    return (d->rule_seed >> 33) % n;
+    d->trigger_seed = d->trigger_seed * UINT64_C(6364136223846793005) + 1442695040888963407u;
+    return (d->trigger_seed >> 33) % n;
 }
 
 static void claim(host *d, const char *what, int code)
@@ -23,63 +23,64 @@ static void claim(host *d, const char *what, int code)
         snprintf(d->result->difference, DRIVER_TEXT, "%s: %s", what, qprof_strerror(code));
 }
 
-/* ---- rules ------------------------------------------------------------------------------------ */
+/* ---- rules ------------------------------------------------------------------------------- */
 
 static void add(host *d, size_t i, unsigned index, bool is_checked)
 {
-    naive_rule *rule = &d->n.rules[i];
+    naive_trigger *trigger = &d->n.triggers[i];
     uint64_t id = host_method(index);
-    if (rule->n_members == NAIVE_MEMBERS)
+    if (trigger->n_members == NAIVE_MEMBERS)
         return;
-    int code =
-        rule->kind == NAIVE_TRIGGER  ? qprof_trigger_add_method(d->rules[i], id, is_checked)
-        : rule->kind == NAIVE_ACTION ? qprof_action_add_method(d->rules[i], id, is_checked)
-                                     : qprof_area_add_method(d->rules[i], id, is_checked);
+    int code = trigger->kind == NAIVE_TRIGGER
+                   ? qprof_trigger_add_method(d->triggers[i], id, is_checked)
+               : trigger->kind == NAIVE_ACTION
+                   ? qprof_action_add_method(d->triggers[i], id, is_checked)
+                   : qprof_area_add_method(d->triggers[i], id, is_checked);
     claim(d, "a method is added", code);
-    naive_rule_add(rule, id, is_checked);
+    naive_trigger_add(trigger, id, is_checked);
 }
 
 static void shape(host *d, size_t i)
 {
-    naive_rule *rule = &d->n.rules[i];
-    rule->pass = next(d, 4);
-    rule->work = next(d, 4);
-    rule->is_cycling = next(d, 2);
-    rule->is_for_all = next(d, 2);
-    claim(d, "pass", qprof_trigger_set_pass(d->rules[i], rule->pass));
-    claim(d, "work", qprof_trigger_set_work(d->rules[i], rule->work));
-    claim(d, "cycling", qprof_trigger_set_cycling(d->rules[i], rule->is_cycling));
-    claim(d, "all threads", qprof_trigger_set_all_threads(d->rules[i], rule->is_for_all));
+    naive_trigger *trigger = &d->n.triggers[i];
+    trigger->pass = next(d, 4);
+    trigger->work = next(d, 4);
+    trigger->is_cycling = next(d, 2);
+    trigger->is_for_all = next(d, 2);
+    claim(d, "pass", qprof_trigger_set_pass(d->triggers[i], trigger->pass));
+    claim(d, "work", qprof_trigger_set_work(d->triggers[i], trigger->work));
+    claim(d, "cycling", qprof_trigger_set_cycling(d->triggers[i], trigger->is_cycling));
+    claim(d, "all threads", qprof_trigger_set_all_threads(d->triggers[i], trigger->is_for_all));
 }
 
 /* Triggers most often; what clears or saves is rare. */
 static void create(host *d)
 {
     char name[16];
-    size_t i = d->n.n_rules;
+    size_t i = d->n.n_triggers;
     unsigned what = (unsigned)next(d, 16), least = 0;
-    if (i == NAIVE_RULES)
+    if (i == NAIVE_TRIGGERS)
         return;
     snprintf(name, sizeof name, "r%zu", i);
     if (what < 8) {
         int type = (int)next(d, 2);
-        d->rules[i] = qprof_trigger_create(name, type);
-        naive_rule_create(&d->n, NAIVE_TRIGGER, type, 0);
+        d->triggers[i] = qprof_trigger_create(name, type);
+        naive_trigger_create(&d->n, NAIVE_TRIGGER, type, 0);
         shape(d, i);
     } else if (what < 12) {
         int type = (int)next(d, 2) + (next(d, 4) ? 0 : 2); /* some get, or clear, results */
         int when = (int)next(d, 2);
         least = type < QPROF_ACTION_GET_RESULTS ? 0 : 5; /* of methods that are rare */
         d->was_cleared |= type >= QPROF_ACTION_GET_RESULTS;
-        d->rules[i] = qprof_action_create(name, type, when);
-        naive_rule_create(&d->n, NAIVE_ACTION, type, when);
+        d->triggers[i] = qprof_action_create(name, type, when);
+        naive_trigger_create(&d->n, NAIVE_ACTION, type, when);
     } else {
         int mode = (int)next(d, 2);
         int level = (int)next(d, 2);
-        d->rules[i] = qprof_area_create(name, mode, level);
-        naive_rule_create(&d->n, NAIVE_AREA, mode, level);
+        d->triggers[i] = qprof_area_create(name, mode, level);
+        naive_trigger_create(&d->n, NAIVE_AREA, mode, level);
     }
-    if (!d->rules[i])
+    if (!d->triggers[i])
         claim(d, "a rule is created", QPROF_E_MEMORY);
     for (uint64_t n = 1 + next(d, 3); n > 0; n--) {
         unsigned range = next(d, 3) ? 5 : HOST_METHODS - 5;
@@ -90,22 +91,23 @@ static void create(host *d)
 
 static void check(host *d, size_t i, bool is_checked)
 {
-    naive_rule *rule = &d->n.rules[i];
-    int code = rule->kind == NAIVE_TRIGGER  ? qprof_trigger_set_checked(d->rules[i], is_checked)
-               : rule->kind == NAIVE_ACTION ? qprof_action_set_checked(d->rules[i], is_checked)
-                                            : qprof_area_set_checked(d->rules[i], is_checked);
+    naive_trigger *trigger = &d->n.triggers[i];
+    int code =
+        trigger->kind == NAIVE_TRIGGER  ? qprof_trigger_set_checked(d->triggers[i], is_checked)
+        : trigger->kind == NAIVE_ACTION ? qprof_action_set_checked(d->triggers[i], is_checked)
+                                        : qprof_area_set_checked(d->triggers[i], is_checked);
     claim(d, "a rule is checked", code);
-    rule->is_checked = is_checked;
+    trigger->is_checked = is_checked;
 }
 
 static void destroy(host *d, size_t i)
 {
-    naive_rule *rule = &d->n.rules[i];
-    int code = rule->kind == NAIVE_TRIGGER  ? qprof_trigger_destroy(d->rules[i])
-               : rule->kind == NAIVE_ACTION ? qprof_action_destroy(d->rules[i])
-                                            : qprof_area_destroy(d->rules[i]);
+    naive_trigger *trigger = &d->n.triggers[i];
+    int code = trigger->kind == NAIVE_TRIGGER  ? qprof_trigger_destroy(d->triggers[i])
+               : trigger->kind == NAIVE_ACTION ? qprof_action_destroy(d->triggers[i])
+                                               : qprof_area_destroy(d->triggers[i]);
     claim(d, "a rule is destroyed", code);
-    rule->is_dead = true;
+    trigger->is_dead = true;
 }
 
 static void set_initial_status(host *d, bool is_on)
@@ -122,46 +124,46 @@ static void check_predefined(host *d, operation op)
     qprof_area *area = qprof_area_find(is_lines ? "all-lines" : "all-routines");
     claim(d, "a predefined area is checked", qprof_area_set_checked(area, is_checked));
     *(is_lines ? &d->n.has_all_lines : &d->n.has_all_routines) = is_checked;
-    d->n.is_all_lines_said |= is_lines;
+    d->n.is_all_lines_set |= is_lines;
 }
 
-void host_rules_begin(host *d, const uint8_t bytes[3])
+void host_triggers_begin(host *d, const uint8_t bytes[3])
 {
     if (!(bytes[0] & 1))
         return;
-    d->has_rules = d->was_stopped = true;
-    d->rule_seed = (uint64_t)bytes[0] << 16 | (uint64_t)bytes[1] << 8 | bytes[2];
+    d->has_triggers = d->was_stopped = true;
+    d->trigger_seed = (uint64_t)bytes[0] << 16 | (uint64_t)bytes[1] << 8 | bytes[2];
     for (uint64_t n = next(d, BEGUN_MAX); n > 0; n--)
         create(d);
     if (next(d, 4) == 0)
         set_initial_status(d, false);
 }
 
-/* ---- operations ---------------------------------------------------------------------------------- */
+/* ---- operations -------------------------------------------------------------------------- */
 
-void host_rules_change(host *d, operation op)
+void host_triggers_change(host *d, operation op)
 {
-    if (!d->has_rules)
+    if (!d->has_triggers)
         return;
-    size_t i = d->n.n_rules ? op.a % d->n.n_rules : 0;
-    bool is_rule = d->n.n_rules && !d->n.rules[i].is_dead;
+    size_t i = d->n.n_triggers ? op.a % d->n.n_triggers : 0;
+    bool is_trigger = d->n.n_triggers && !d->n.triggers[i].is_dead;
     if (op.b < 60)
         create(d);
     else if (op.b < 80)
         set_initial_status(d, op.c & 1);
     else if (op.b < 90)
         check_predefined(d, op);
-    else if (is_rule && op.b < 180)
+    else if (is_trigger && op.b < 180)
         check(d, i, op.c & 1);
-    else if (is_rule && op.b < 210)
+    else if (is_trigger && op.b < 210)
         add(d, i, op.c, op.c < 230);
-    else if (is_rule && op.b < 240 && d->n.rules[i].kind == NAIVE_TRIGGER)
+    else if (is_trigger && op.b < 240 && d->n.triggers[i].kind == NAIVE_TRIGGER)
         shape(d, i);
-    else if (is_rule)
+    else if (is_trigger)
         destroy(d, i);
 }
 
-void host_rules_gate(host *d, operation op)
+void host_triggers_gate(host *d, operation op)
 {
     bool is_open = op.a & 1;
     host_clock_land(d);
@@ -175,9 +177,9 @@ void host_rules_gate(host *d, operation op)
     d->was_stopped = true;
 }
 
-void host_rules_ask(host *d)
+void host_triggers_ask(host *d)
 {
-    if (!d->has_rules || d->n.current < 0)
+    if (!d->has_triggers || d->n.current < 0)
         return;
     int expected = d->n.threads[d->n.current].is_enabled, got = qprof_trigger_thread_status();
     if (got != expected && !*d->result->difference)
@@ -185,9 +187,9 @@ void host_rules_ask(host *d)
                  expected);
 }
 
-/* ---- results ------------------------------------------------------------------------------------- */
+/* ---- results ----------------------------------------------------------------------------- */
 
-bool host_rules_dataset(char *name, size_t n_bytes)
+bool host_triggers_dataset(char *name, size_t n_bytes)
 {
     glob_t found;
     long least = -1;
@@ -202,11 +204,11 @@ bool host_rules_dataset(char *name, size_t n_bytes)
     return least >= 0;
 }
 
-void host_rules_results(void *host_of_it)
+void host_triggers_results(void *host_of_it)
 {
     host *d = host_of_it;
     char name[32];
-    bool is_written = host_rules_dataset(name, sizeof name);
+    bool is_written = host_triggers_dataset(name, sizeof name);
     if (*d->result->difference)
         return;
     d->n_results++;
@@ -220,12 +222,12 @@ void host_rules_results(void *host_of_it)
         naive_clear(&d->n);
 }
 
-void host_rules_settle(host *d)
+void host_triggers_settle(host *d)
 {
     if (d->n_results < RESULTS_MAX)
         return;
-    for (size_t i = 0; i < d->n.n_rules; i++)
-        if (d->n.rules[i].kind == NAIVE_ACTION && !d->n.rules[i].is_dead &&
-            d->n.rules[i].type == QPROF_ACTION_GET_RESULTS && d->n.rules[i].is_checked)
+    for (size_t i = 0; i < d->n.n_triggers; i++)
+        if (d->n.triggers[i].kind == NAIVE_ACTION && !d->n.triggers[i].is_dead &&
+            d->n.triggers[i].type == QPROF_ACTION_GET_RESULTS && d->n.triggers[i].is_checked)
             check(d, i, false);
 }

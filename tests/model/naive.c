@@ -40,7 +40,7 @@ void naive_fini(naive *n)
     free(n->threads);
 }
 
-/* ---- blocks, section 9 ---------------------------------------------------------------------- */
+/* ---- blocks, section 9 ------------------------------------------------------------------- */
 
 static void charge_block(naive_thread *th, naive_frame *f, uint64_t own, uint64_t callees)
 {
@@ -54,7 +54,7 @@ static void charge_block(naive_thread *th, naive_frame *f, uint64_t own, uint64_
     }
 }
 
-/* ---- time, section 9 ------------------------------------------------------------------------ */
+/* ---- time, section 9 --------------------------------------------------------------------- */
 
 /* The innermost frame that is measured, of the outermost `depth`; NULL: none. */
 static naive_frame *included(naive_thread *th, size_t depth)
@@ -79,7 +79,7 @@ static void charge(naive *n, naive_thread *th, uint64_t ticks)
     charge_block(th, top, ticks, 0);
 }
 
-/* Time passes on the thread that runs, up to now; a clock that went back stands. */
+/* Time passes on the thread that runs, up to now; a clock that stepped back does not move. */
 static void pass(naive *n, naive_thread *th, bool reads_the_clock)
 {
     if (n->o.is_counts_clock)
@@ -105,7 +105,7 @@ void naive_pass_current(naive *n)
         pass(n, &n->threads[n->current], true);
 }
 
-/* ---- threads, section 6 --------------------------------------------------------------------- */
+/* ---- threads, section 6 ------------------------------------------------------------------ */
 
 static naive_thread *add_thread(naive *n, uint64_t key)
 {
@@ -119,7 +119,7 @@ static naive_thread *add_thread(naive *n, uint64_t key)
     th->is_live = true;
     th->seen = n->now;
     th->root = naive_tree_root();
-    th->is_enabled = !n->is_initially_off || !naive_rules_are_used(n);
+    th->is_enabled = !n->is_initially_off || !naive_triggers_are_used(n);
     return th;
 }
 
@@ -187,7 +187,7 @@ void naive_destroy(naive *n, uint64_t key)
     th->n_destroyed_live += th->depth;
     while (th->depth) {
         naive_frame f = pop(th);
-        naive_rules_restore(n, th, &f);
+        naive_triggers_restore(n, th, &f);
     }
     th->is_live = false;
 }
@@ -204,7 +204,7 @@ void naive_create(naive *n, uint64_t key)
         n->current = (int)(th - n->threads);
 }
 
-/* ---- methods, section 7 --------------------------------------------------------------------- */
+/* ---- methods, section 7 ------------------------------------------------------------------ */
 
 static bool is_pseudo(uint64_t id)
 {
@@ -266,7 +266,7 @@ static uint64_t resolve(naive *n, uint64_t id)
     return id;
 }
 
-/* ---- events, section 8 ---------------------------------------------------------------------- */
+/* ---- events, section 8 ------------------------------------------------------------------- */
 
 void naive_entry(naive *n, uint64_t vt, uint64_t method, uint64_t id)
 {
@@ -274,8 +274,8 @@ void naive_entry(naive *n, uint64_t vt, uint64_t method, uint64_t id)
     naive_thread *th = arrive(n, vt);
     pass(n, th, true);
     naive_frame entered = {.method = method, .id = id, .block = -1};
-    naive_rules_enter(n, th, method, &entered);
-    entered.is_excluded = naive_rules_level(n, method) == NAIVE_NOTHING;
+    naive_triggers_enter(n, th, method, &entered);
+    entered.is_excluded = naive_triggers_level(n, method) == NAIVE_NOTHING;
     bool is_hit = naive_is_open(n, th) && !entered.is_excluded;
     entered.is_hit = entered.is_complete = is_hit;
     naive_node *above = th->depth ? th->frames[th->depth - 1].node : th->root;
@@ -319,7 +319,7 @@ void naive_exit(naive *n, uint64_t vt, uint64_t id)
     th->n_popped += th->depth - depth;
     while (th->depth > depth) {
         naive_frame f = pop(th);
-        naive_rules_exit(n, th, &f);
+        naive_triggers_exit(n, th, &f);
     }
 }
 
@@ -348,7 +348,7 @@ static naive_frame *block_frame(naive *n, naive_thread *th, int block)
     }
     naive_frame *f = &th->frames[th->depth - 1];
     naive_method *m = find_method(n, f->method);
-    if (f->is_excluded || naive_rules_level(n, f->method) != NAIVE_LINES)
+    if (f->is_excluded || naive_triggers_level(n, f->method) != NAIVE_LINES)
         return NULL;
     if (block < 0 || block >= (m ? m->n_blocks : 0)) {
         n->diagnostics[NAIVE_BB_OUT_OF_RANGE]++;
@@ -394,7 +394,7 @@ uint64_t naive_current_method(const naive *n, uint64_t vt)
     return th && th->depth ? th->frames[th->depth - 1].method : 0;
 }
 
-/* ---- data, section 11 ----------------------------------------------------------------------- */
+/* ---- data, section 11 -------------------------------------------------------------------- */
 
 bool naive_stop(naive *n)
 {

@@ -1,7 +1,8 @@
 /* naive.h: the slowest obviously right profiler, written from include/qprof.h and spec/qii.md.
  *
- * Lists that are searched from their beginning, a tree of pointers, a clock that is told. Nothing
- * here is shared with the recorder, and nothing is clever: what the two agree on is believed. */
+ * Lists that are searched from their beginning, a tree of pointers, a clock that is set.
+ * Nothing here is shared with the recorder, and nothing is clever: what the two agree on is
+ * believed. */
 #ifndef QP_TESTS_NAIVE_H
 #define QP_TESTS_NAIVE_H
 
@@ -16,9 +17,9 @@ typedef struct {
 
 /* ---- triggers, actions and areas: naive_rules.h ---- */
 
-enum { NAIVE_RULES = 24, NAIVE_MEMBERS = 8, NAIVE_THREADS = 128 };
+enum { NAIVE_TRIGGERS = 24, NAIVE_MEMBERS = 8, NAIVE_THREADS = 128 };
 
-typedef enum { NAIVE_TRIGGER, NAIVE_ACTION, NAIVE_AREA } naive_rule_kind;
+typedef enum { NAIVE_TRIGGER, NAIVE_ACTION, NAIVE_AREA } naive_trigger_kind;
 typedef enum { NAIVE_NOTHING, NAIVE_ROUTINES, NAIVE_LINES } naive_level;
 
 typedef struct {
@@ -27,14 +28,14 @@ typedef struct {
 } naive_member;
 
 typedef struct {
-    naive_rule_kind kind;
+    naive_trigger_kind kind;
     int type, when; /* as for create(); an area's level is `when` */
     bool is_checked, is_cycling, is_for_all, is_dead;
     uint64_t pass, work;
     naive_member members[NAIVE_MEMBERS];
     size_t n_members;
     uint64_t n_calls, calls_of[NAIVE_THREADS]; /* of all threads; of each, by its ordinal */
-} naive_rule;
+} naive_trigger;
 
 /* ---- what is recorded ---- */
 
@@ -49,9 +50,9 @@ typedef struct naive_node {
 typedef struct {
     uint64_t method, id, own, inclusive;
     naive_node *node;
-    bool is_hit, is_complete; /* complete: recorded without a stop or clear in between */
-    bool is_excluded;         /* in no area: a part of the frame below */
-    bool saved[NAIVE_RULES];  /* statuses, by triggers that acted */
+    bool is_hit, is_complete;   /* complete: recorded without a stop or clear in between */
+    bool is_excluded;           /* in no area: a part of the frame below */
+    bool saved[NAIVE_TRIGGERS]; /* statuses, by triggers that acted */
     size_t n_saved;
     int block;                           /* of the last mark; -1: none yet */
     uint64_t before_own, before_callees; /* of the time before the first mark */
@@ -106,17 +107,17 @@ typedef struct {
     naive_options o;
     uint64_t now; /* the machine's clock */
     bool is_recording, is_disabled, is_gate_closed;
-    naive_rule rules[NAIVE_RULES];
-    size_t n_rules;
+    naive_trigger triggers[NAIVE_TRIGGERS];
+    size_t n_triggers;
     bool is_initially_off, has_all_lines, has_all_routines;
-    bool is_all_lines_said; /* somebody has checked or unchecked it */
+    bool is_all_lines_set; /* somebody has checked or unchecked it */
     void (*get_results)(void *owner);
     void *owner;
     bool has_data;         /* a dataset is to be written */
     bool may_have_data;    /* it may be: the specification leaves counts and marks alone open */
     naive_thread *threads; /* [n_threads] in the order of their ordinals */
     size_t n_threads, thread_room;
-    int current; /* thread that the carrier runs; -1: none */
+    int current; /* thread that the OS thread runs; -1: none */
     naive_method methods[256];
     size_t n_methods;
     uint64_t diagnostics[NAIVE_N_DIAGNOSTICS];

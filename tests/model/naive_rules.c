@@ -4,34 +4,36 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "qprof/triggers.h"
+#include "qprof.h"
 
-static bool has(const naive_rule *rule, uint64_t method)
+static bool has(const naive_trigger *trigger, uint64_t method)
 {
-    for (size_t i = 0; i < rule->n_members; i++)
-        if (rule->members[i].method == method && rule->members[i].is_checked)
+    for (size_t i = 0; i < trigger->n_members; i++)
+        if (trigger->members[i].method == method && trigger->members[i].is_checked)
             return true;
     return false;
 }
 
-static bool is_meant(const naive_rule *rule, naive_rule_kind kind, uint64_t method)
+static bool is_meant(const naive_trigger *trigger, naive_trigger_kind kind, uint64_t method)
 {
-    return rule->kind == kind && rule->is_checked && !rule->is_dead && has(rule, method);
+    return trigger->kind == kind && trigger->is_checked && !trigger->is_dead &&
+           has(trigger, method);
 }
 
-/* ---- section 2, activation --------------------------------------------------------------------- */
+/* ---- section 2, activation --------------------------------------------------------------- */
 
-static bool acts(naive *n, naive_thread *th, naive_rule *rule)
+static bool acts(naive *n, naive_thread *th, naive_trigger *trigger)
 {
-    uint64_t call = rule->is_for_all ? ++rule->n_calls : ++rule->calls_of[th - n->threads];
-    if (rule->work == 0)
-        return call > rule->pass;
-    if (!rule->is_cycling)
-        return rule->pass < call && call <= rule->pass + rule->work;
-    return (call - 1) % (rule->pass + rule->work) >= rule->pass;
+    uint64_t call =
+        trigger->is_for_all ? ++trigger->n_calls : ++trigger->calls_of[th - n->threads];
+    if (trigger->work == 0)
+        return call > trigger->pass;
+    if (!trigger->is_cycling)
+        return trigger->pass < call && call <= trigger->pass + trigger->work;
+    return (call - 1) % (trigger->pass + trigger->work) >= trigger->pass;
 }
 
-/* ---- sections 3 and 6, entries and exits ------------------------------------------------------- */
+/* ---- sections 3 and 6, entries and exits ------------------------------------------------- */
 
 static void set_status(naive *n, naive_thread *th, bool is_enabled)
 {
@@ -46,35 +48,35 @@ static void set_status(naive *n, naive_thread *th, bool is_enabled)
 
 static void run_actions(naive *n, uint64_t method, int when)
 {
-    for (size_t i = 0; i < n->n_rules; i++) {
-        const naive_rule *rule = &n->rules[i];
-        if (!is_meant(rule, NAIVE_ACTION, method) || rule->when != when)
+    for (size_t i = 0; i < n->n_triggers; i++) {
+        const naive_trigger *trigger = &n->triggers[i];
+        if (!is_meant(trigger, NAIVE_ACTION, method) || trigger->when != when)
             continue;
-        for (size_t k = 0; k < n->n_threads && rule->type <= QPROF_ACTION_DISABLE; k++)
+        for (size_t k = 0; k < n->n_threads && trigger->type <= QPROF_ACTION_DISABLE; k++)
             if (n->threads[k].is_live)
-                set_status(n, &n->threads[k], rule->type == QPROF_ACTION_ENABLE);
-        if (rule->type == QPROF_ACTION_GET_RESULTS)
+                set_status(n, &n->threads[k], trigger->type == QPROF_ACTION_ENABLE);
+        if (trigger->type == QPROF_ACTION_GET_RESULTS)
             n->get_results(n->owner);
-        if (rule->type == QPROF_ACTION_CLEAR_RESULTS)
+        if (trigger->type == QPROF_ACTION_CLEAR_RESULTS)
             naive_clear(n);
     }
 }
 
-void naive_rules_enter(naive *n, naive_thread *th, uint64_t method, naive_frame *f)
+void naive_triggers_enter(naive *n, naive_thread *th, uint64_t method, naive_frame *f)
 {
     bool status = th->is_enabled;
-    for (size_t i = 0; i < n->n_rules; i++) {
-        naive_rule *rule = &n->rules[i];
-        if (!is_meant(rule, NAIVE_TRIGGER, method) || !acts(n, th, rule))
+    for (size_t i = 0; i < n->n_triggers; i++) {
+        naive_trigger *trigger = &n->triggers[i];
+        if (!is_meant(trigger, NAIVE_TRIGGER, method) || !acts(n, th, trigger))
             continue;
         f->saved[f->n_saved++] = status;
-        status = rule->type == QPROF_TRIGGER_ON;
+        status = trigger->type == QPROF_TRIGGER_ON;
     }
     set_status(n, th, status);
     run_actions(n, method, QPROF_ON_ENTER);
 }
 
-void naive_rules_restore(naive *n, naive_thread *th, const naive_frame *f)
+void naive_triggers_restore(naive *n, naive_thread *th, const naive_frame *f)
 {
     bool status = th->is_enabled;
     for (size_t i = f->n_saved; i-- > 0;)
@@ -82,22 +84,22 @@ void naive_rules_restore(naive *n, naive_thread *th, const naive_frame *f)
     set_status(n, th, status);
 }
 
-void naive_rules_exit(naive *n, naive_thread *th, const naive_frame *f)
+void naive_triggers_exit(naive *n, naive_thread *th, const naive_frame *f)
 {
     run_actions(n, f->method, QPROF_ON_EXIT);
-    naive_rules_restore(n, th, f);
+    naive_triggers_restore(n, th, f);
 }
 
-/* ---- sections 4 and 5, what is in force ---------------------------------------------------------- */
+/* ---- sections 4 and 5, what is in force -------------------------------------------------- */
 
-bool naive_rules_are_used(const naive *n)
+bool naive_triggers_are_used(const naive *n)
 {
-    for (size_t i = 0; i < n->n_rules; i++) {
-        const naive_rule *rule = &n->rules[i];
-        if (rule->kind == NAIVE_AREA || rule->is_dead || !rule->is_checked)
+    for (size_t i = 0; i < n->n_triggers; i++) {
+        const naive_trigger *trigger = &n->triggers[i];
+        if (trigger->kind == NAIVE_AREA || trigger->is_dead || !trigger->is_checked)
             continue;
-        for (size_t k = 0; k < rule->n_members; k++)
-            if (rule->members[k].is_checked)
+        for (size_t k = 0; k < trigger->n_members; k++)
+            if (trigger->members[k].is_checked)
                 return true;
     }
     return false;
@@ -119,23 +121,23 @@ bool naive_gate(naive *n, bool is_open)
     return before;
 }
 
-/* ---- section 7, areas ------------------------------------------------------------------------------ */
+/* ---- section 7, areas -------------------------------------------------------------------- */
 
-naive_level naive_rules_level(const naive *n, uint64_t method)
+naive_level naive_triggers_level(const naive *n, uint64_t method)
 {
     naive_level level = n->has_all_lines      ? NAIVE_LINES
                         : n->has_all_routines ? NAIVE_ROUTINES
                                               : NAIVE_NOTHING;
     bool is_excluded = false, is_implied = false;
-    for (size_t i = 0; i < n->n_rules; i++) {
-        const naive_rule *rule = &n->rules[i];
+    for (size_t i = 0; i < n->n_triggers; i++) {
+        const naive_trigger *trigger = &n->triggers[i];
         is_implied |=
-            is_meant(rule, NAIVE_TRIGGER, method) || is_meant(rule, NAIVE_ACTION, method);
-        if (!is_meant(rule, NAIVE_AREA, method))
+            is_meant(trigger, NAIVE_TRIGGER, method) || is_meant(trigger, NAIVE_ACTION, method);
+        if (!is_meant(trigger, NAIVE_AREA, method))
             continue;
-        is_excluded |= rule->type == QPROF_AREA_EXCLUDE;
-        naive_level of_area = rule->when == QPROF_LEVEL_LINES ? NAIVE_LINES : NAIVE_ROUTINES;
-        if (rule->type == QPROF_AREA_INCLUDE && of_area > level)
+        is_excluded |= trigger->type == QPROF_AREA_EXCLUDE;
+        naive_level of_area = trigger->when == QPROF_LEVEL_LINES ? NAIVE_LINES : NAIVE_ROUTINES;
+        if (trigger->type == QPROF_AREA_INCLUDE && of_area > level)
             level = of_area;
     }
     if (is_excluded)
@@ -143,18 +145,18 @@ naive_level naive_rules_level(const naive *n, uint64_t method)
     return level == NAIVE_NOTHING && is_implied ? NAIVE_ROUTINES : level;
 }
 
-/* ---- section 9, the interface ---------------------------------------------------------------------- */
+/* ---- section 9, the interface ------------------------------------------------------------ */
 
-naive_rule *naive_rule_create(naive *n, naive_rule_kind kind, int type, int when)
+naive_trigger *naive_trigger_create(naive *n, naive_trigger_kind kind, int type, int when)
 {
-    naive_rule *rule = &n->rules[n->n_rules++];
-    *rule = (naive_rule){.kind = kind, .type = type, .when = when, .is_checked = true};
-    if (kind == NAIVE_AREA && type == QPROF_AREA_INCLUDE && !n->is_all_lines_said)
+    naive_trigger *trigger = &n->triggers[n->n_triggers++];
+    *trigger = (naive_trigger){.kind = kind, .type = type, .when = when, .is_checked = true};
+    if (kind == NAIVE_AREA && type == QPROF_AREA_INCLUDE && !n->is_all_lines_set)
         n->has_all_lines = false;
-    return rule;
+    return trigger;
 }
 
-void naive_rule_add(naive_rule *rule, uint64_t method, bool is_checked)
+void naive_trigger_add(naive_trigger *trigger, uint64_t method, bool is_checked)
 {
-    rule->members[rule->n_members++] = (naive_member){method, is_checked};
+    trigger->members[trigger->n_members++] = (naive_member){method, is_checked};
 }

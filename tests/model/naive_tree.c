@@ -71,7 +71,8 @@ void naive_tree_derive(naive_node *root)
         node->is_open = false;
         last = node;
     }
-    /* the same walk backwards: a node's total goes to its parent when all its children's are in */
+    /* the same walk backwards: a node's total goes to its parent when all its children's are
+     * in */
     for (naive_node *node = last; node && node->parent;) {
         node->parent->total += node->total;
         if (node == node->parent->children) {
@@ -87,7 +88,7 @@ void naive_tree_derive(naive_node *root)
     }
 }
 
-/* ---- blocks ----------------------------------------------------------------------------------- */
+/* ---- blocks ------------------------------------------------------------------------------ */
 
 const naive_block *naive_find_block(const naive_thread *th, uint64_t method, int block)
 {

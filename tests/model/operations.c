@@ -271,7 +271,7 @@ static void jump_back(host *d, operation op)
     const naive_thread *th = naive_live(&d->n, d->vt);
     if (d->mode != RUN_EXACT || d->jump || !d->n.is_recording || d->n.is_gate_closed || !th)
         return;
-    if (d->has_rules) /* what a thread's status makes of a clock that went back is open */
+    if (d->has_triggers) /* what a thread's status makes of a clock that went back is open */
         return;
     if (d->n.current < 0 || th != &d->n.threads[d->n.current]) /* the next event is a switch */
         return;
@@ -317,7 +317,7 @@ static void misuse(host *d, operation op)
 static void ask_current(host *d, operation op)
 {
     (void)op;
-    host_rules_ask(d);
+    host_triggers_ask(d);
     if (!naive_live(&d->n, d->vt))
         return;
     uint64_t expected = naive_current_method(&d->n, d->vt);
@@ -354,6 +354,6 @@ const operation_kind operations[] = {
     {2, land, "the clock is right again", false},
     {1, misuse, "misuse", false},
     {1, ask_current, "ask for the current method", false},
-    {3, host_rules_change, "change rules", false},
-    {2, host_rules_gate, "the gate", false},
+    {3, host_triggers_change, "change rules", false},
+    {2, host_triggers_gate, "the gate", false},
 };

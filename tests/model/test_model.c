@@ -1,8 +1,8 @@
 /* test_model.c: random programs, run by the recorder and by the naive profiler.
  *
- * A worker process runs one program after another; which one, it writes to a shared page first. If
- * it finds a difference, or dies, the parent makes the program shorter as long as it still fails,
- * and prints what is left.
+ * A worker process runs one program after another; which one, it writes to a shared page first.
+ * If it finds a difference, or dies, the parent makes the program shorter as long as it still
+ * fails, and prints what is left.
  *
  *   QPROF_MODEL_EVENTS=N  how many events at least (default: below)
  *   QPROF_MODEL_SEED=S    begin with this seed; printed by every failure
@@ -69,7 +69,7 @@ static size_t generate(uint64_t seed, uint8_t *bytes)
     return n_bytes;
 }
 
-/* ---- one program in a process of its own ----------------------------------------------------- */
+/* ---- one program in a process of its own ------------------------------------------------- */
 
 static bool is_failing(const uint8_t *bytes, size_t n_bytes)
 {
@@ -86,8 +86,8 @@ static bool is_failing(const uint8_t *bytes, size_t n_bytes)
     return status != 0;
 }
 
-/* What a difference is about: the words before its first figure, so that one fault is not shrunk
- * into another. */
+/* What a difference is about: the words before its first figure, so that one fault is not
+ * shrunk into another. */
 static void name_fault(char kind[64])
 {
     const char *text = strrchr(shared->result.difference, ':');
@@ -154,7 +154,7 @@ static void report_failure(void)
     printf("  %s\n", shared->result.difference);
 }
 
-/* ---- many programs --------------------------------------------------------------------------- */
+/* ---- many programs ----------------------------------------------------------------------- */
 
 static void work(uint64_t n_events)
 {

@@ -35,10 +35,7 @@ static void every_call_is_harmless_before_initialise(void **state) /* R1, 2.5 */
 
 static void every_call_is_harmless_after_shutdown(void **state) /* R1, 2.2 */
 {
-    play_ctx *p = *state;
-    play_begin(p, "");
-    play(p, "f( 3 )");
-    play_end(p);
+    play_ctx *p = play_run(state, "", "f( 3 )");
     call_all(good_calls, n_good_calls);
     call_all(bad_calls, n_bad_calls);
     qprof_shutdown();
@@ -92,8 +89,7 @@ static void hostile_names_come_back_byte_for_byte(void **state) /* 2.3 */
                                         "%s%n%d",
                                         " "};
     const size_t n = sizeof names / sizeof *names;
-    play_ctx *p = *state;
-    play_begin(p, "");
+    play_ctx *p = play_start(state, "");
     for (uintptr_t i = 0; i < n; i++) {
         qprof_register_method_id(i + 1, names[i], NULL, 0, names[i], NULL, 0);
         qprof_record_fn_entry(i + 1, i + 1);
@@ -165,8 +161,7 @@ static void a_huge_line_table_is_cut_and_counted(void **state) /* 2.3 */
 static void lines_of_all_kinds_are_kept(void **state) /* 2.3 */
 {
     static const qprof_LineInfo strange[] = {{-5, 7}, {0, 0}, {0, 3}, {9, -4}, {9, 2147483647}};
-    play_ctx *p = *state;
-    play_begin(p, "");
+    play_ctx *p = play_start(state, "");
     qprof_register_method_id(1, "f", NULL, 0, "f", strange, 5);
     qprof_record_fn_entry(1, 1);
     for (int i = 0; i < 5; i++)
@@ -182,8 +177,7 @@ static void lines_of_all_kinds_are_kept(void **state) /* 2.3 */
 static void sums_end_at_64_bits(void **state) /* 2.5, 2.8 */
 {
     static const qprof_LineInfo table[] = {{0, 1}};
-    play_ctx *p = *state;
-    play_begin(p, "");
+    play_ctx *p = play_start(state, "");
     qprof_register_method_id(1, "f", NULL, 0, "f", table, 1);
     qprof_record_fn_entry(1, 1);
     for (int i = 0; i < 3; i++) {

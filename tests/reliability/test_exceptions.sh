@@ -1,6 +1,6 @@
 #!/bin/sh
 # test_exceptions.sh: a C++ host whose actions, conditions and callbacks throw: the exception passes
-# through the library to whoever catches it, and events go on as if the action had returned.
+# through the library to its handler, and events continue as if the action had returned.
 set -eu
 cxx=${CXX:-c++}
 command -v "$cxx" >/dev/null || {
@@ -12,7 +12,6 @@ cat >host.cc <<'END'
 #include <stdexcept>
 
 #include "qprof.h"
-#include "qprof/triggers.h"
 
 static int failed;
 
@@ -70,7 +69,7 @@ int main()
     qprof_TrgID once = add(QPROF_EV_USER_FIRST, throws, nullptr, 1, next);
     claim(is_thrown([] { qprof_trg_event(QPROF_EV_USER_FIRST); }), "trg_event throws");
     qprof_trg_event(QPROF_EV_USER_FIRST + 1);
-    claim(hits(next) == 1, "the chain goes on");
+    claim(hits(next) == 1, "the chain continues");
     claim(!is_thrown([] { qprof_trg_event(QPROF_EV_USER_FIRST); }), "once is once");
     claim(hits(once) == 1, "one hit");
 
@@ -105,7 +104,7 @@ int main()
         qprof_trg_event(QPROF_EV_USER_FIRST + 9);
         claim(qprof_trg_enable(t) == 0 && qprof_trg_delete(t) == 0, place.what);
     }
-    claim(hits(quiet) == 8, "events go on");
+    claim(hits(quiet) == 8, "events continue");
 
     qprof_register_method_id(3, "t", nullptr, 0, nullptr, nullptr, 0);
     qprof_record_fn_entry(1, 10);

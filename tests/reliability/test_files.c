@@ -1,5 +1,5 @@
-/* test_files.c: outputs that cannot be had, disks that are full, descriptors that the host closes.
- * reliability.md 2.1, 2.2, 2.11. What changes limits or mounts runs in a child. */
+/* test_files.c: outputs that cannot be had, disks that are full, descriptors that the host
+ * closes. reliability.md 2.1, 2.2, 2.11. What changes limits or mounts runs in a child. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -59,7 +59,7 @@ static bool loads(const char *file, uint64_t n_calls)
     return fits;
 }
 
-/* ---- outputs that are something else --------------------------------------------------------- */
+/* ---- outputs that are something else ----------------------------------------------------- */
 
 static void make_folder(void)
 {
@@ -199,12 +199,11 @@ static void a_thousandth_file_of_one_name_is_refused_not_written_over(void **sta
     unlink(live);
 }
 
-/* ---- where the host goes --------------------------------------------------------------------- */
+/* ---- where the host goes ----------------------------------------------------------------- */
 
 static void a_relative_output_stays_where_the_program_began(void **state) /* 2.1 */
 {
-    play_ctx *p = *state;
-    play_begin(p, "");
+    play_ctx *p = play_start(state, "");
     play(p, "f( 3 )");
     assert_int_equal(mkdir("elsewhere", 0700), 0);
     assert_int_equal(chdir("elsewhere"), 0);
@@ -216,8 +215,7 @@ static void a_relative_output_stays_where_the_program_began(void **state) /* 2.1
 
 static void a_removed_live_file_is_written_from_memory(void **state) /* 2.11 */
 {
-    play_ctx *p = *state;
-    play_begin(p, "");
+    play_ctx *p = play_start(state, "");
     play(p, "f( 3 )");
     assert_int_equal(unlink(qprof_live_file()), 0);
     play(p, "f( 4 )");
@@ -260,7 +258,7 @@ static void a_recycled_descriptor_is_never_written_to(void **state) /* 2.11, [71
     assert_in_child(recycle_descriptors, *state);
 }
 
-/* ---- limits ---------------------------------------------------------------------------------- */
+/* ---- limits ------------------------------------------------------------------------------ */
 
 /* The profile is somewhere and says what was lost. */
 static int end_under_a_limit(uint64_t n_entries)
@@ -337,7 +335,7 @@ static void little_address_space_means_a_smaller_budget(void **state) /* 2.1 */
     assert_in_child(run_in_little_address_space, *state);
 }
 
-/* ---- disks ----------------------------------------------------------------------------------- */
+/* ---- disks ------------------------------------------------------------------------------- */
 
 static bool mount_small(const char *where, const char *size)
 {

@@ -1,5 +1,6 @@
-/* test_limits.c: far more than fits: depth, threads, methods, paths. What does not fit is folded
- * or counted, and the sums stay exact. reliability.md 2.3, 2.5 to 2.7, C16, C17; design D11. */
+/* test_limits.c: far more than fits: depth, threads, methods, paths. What does not fit is
+ * folded or counted, and the sums stay exact. reliability.md 2.3, 2.5 to 2.7, C16, C17; design
+ * D11. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +48,7 @@ static uint64_t all_calls(const qp_model *m)
 {
     uint64_t n = m->run.calls;
     for (uint32_t i = 1; i < m->n_threads; i++)
-        n += m->threads[i].n_deep_total + m->threads[i].n_folded + m->threads[i].n_dropped;
+        n += m->threads[i].n_deep_total + m->threads[i].n_overflowed + m->threads[i].n_dropped;
     return n;
 }
 

@@ -1,9 +1,9 @@
-/* test_memory.c: the recorder's memory fails to grow the k-th time, once and for ever, for every k:
- * no crash, and what is lost is counted. reliability.md 5.3, C8. */
+/* test_memory.c: the recorder's memory fails to grow the k-th time, once and for ever, for
+ * every k: no crash, and what is lost is counted. reliability.md 5.3, C8. */
 #include <stdio.h>
 #include <string.h>
 
-#include "base/mapping.h"
+#include "base/os/mapping.h"
 #include "unit/play.h"
 
 enum { N_ENTRIES = 60000, MAX_GROWTHS = 400 };
@@ -47,7 +47,7 @@ static uint64_t all_entries(const qp_model *m)
 {
     uint64_t n = m->run.calls;
     for (uint32_t i = 1; i < m->n_threads; i++)
-        n += m->threads[i].n_deep_total + m->threads[i].n_folded + m->threads[i].n_dropped;
+        n += m->threads[i].n_deep_total + m->threads[i].n_overflowed + m->threads[i].n_dropped;
     return n;
 }
 

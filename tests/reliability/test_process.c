@@ -36,8 +36,7 @@ static void assert_only_the_parents_figures(play_ctx *p)
 
 static void a_forked_child_records_nothing(void **state)
 {
-    play_ctx *p = *state;
-    play_begin(p, "");
+    play_ctx *p = play_start(state, "");
     qprof_thread *handle = qprof_thread_handle(QPROF_INLINE_VERSION);
     play(p, "main( 4 f( 5");
     fflush(NULL);
@@ -56,8 +55,7 @@ static void a_forked_child_records_nothing(void **state)
 
 static void a_child_of_a_child_records_nothing(void **state)
 {
-    play_ctx *p = *state;
-    play_begin(p, "");
+    play_ctx *p = play_start(state, "");
     play(p, "main( 4 f( 5");
     fflush(NULL);
     int child = fork();
@@ -76,8 +74,7 @@ static void a_child_of_a_child_records_nothing(void **state)
 
 static void a_raw_clone_records_nothing(void **state)
 {
-    play_ctx *p = *state;
-    play_begin(p, "");
+    play_ctx *p = play_start(state, "");
     qprof_thread *handle = qprof_thread_handle(QPROF_INLINE_VERSION);
     play(p, "main( 4 f( 5");
     fflush(NULL);
@@ -114,8 +111,7 @@ static void a_child_of_vfork_and_posix_spawn_do_no_harm(void **state)
 
 static void a_forked_child_may_initialise_itself(void **state)
 {
-    play_ctx *p = *state;
-    play_begin(p, "");
+    play_ctx *p = play_start(state, "");
     play(p, "main( 4 f( 5");
     fflush(NULL);
     int child = fork();
@@ -162,7 +158,7 @@ static void a_followed_child_has_a_file_of_its_own(void **state) /* qii 5 */
     assert_absent(p, "main"); /* cleared: the parent's calls are the parent's */
 }
 
-/* ---- many forks while threads record --------------------------------------------------------- */
+/* ---- many forks while threads record ----------------------------------------------------- */
 
 enum { N_FORKS = 200, N_RECORDERS = 3 };
 
@@ -233,7 +229,7 @@ static void forks_while_threads_record_neither_hang_nor_lose(void **state) /* C1
 
 typedef struct {
     play_ctx *p;
-    pthread_barrier_t stands, is_over;
+    pthread_barrier_t is_ready, is_over;
 } held;
 
 /* A thread that lost its processor between counting an exit and popping its frame. */
@@ -244,7 +240,7 @@ static void *stand_in_an_exit(void *arg)
     qprof_pulse *pulse = qprof_thread_handle(QPROF_INLINE_VERSION)->pulse;
     __atomic_fetch_or(&pulse->top, QPROF_TOP_BUSY, __ATOMIC_RELAXED);
     pulse->n_exits++;
-    pthread_barrier_wait(&h->stands);
+    pthread_barrier_wait(&h->is_ready);
     pthread_barrier_wait(&h->is_over);
     return NULL;
 }
@@ -253,11 +249,11 @@ static void an_event_that_is_half_done_at_the_end_is_said_to_be(void **state)
 {
     held h = {.p = *state};
     pthread_t thread;
-    pthread_barrier_init(&h.stands, NULL, 2);
+    pthread_barrier_init(&h.is_ready, NULL, 2);
     pthread_barrier_init(&h.is_over, NULL, 2);
     play_begin(h.p, "");
     assert_int_equal(pthread_create(&thread, NULL, stand_in_an_exit, &h), 0);
-    pthread_barrier_wait(&h.stands);
+    pthread_barrier_wait(&h.is_ready);
     play_end(h.p); /* all checks pass */
     assert_true(h.p->m->threads[1].n_drift > 0);
     pthread_barrier_wait(&h.is_over);

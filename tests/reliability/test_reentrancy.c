@@ -14,7 +14,7 @@
 
 enum { MAIN = 1, F = 2, HANDLER = 3, INNER = 4, ID_MAIN = 77, ID_F = 78, ID_HANDLER = 79 };
 
-/* ---- signals --------------------------------------------------------------------------------- */
+/* ---- signals ----------------------------------------------------------------------------- */
 
 static qprof_thread *handle; /* NULL: the exported calls */
 static volatile sig_atomic_t n_signals;
@@ -146,7 +146,7 @@ static void control_calls_in_a_signal_handler_do_not_hang(void **state) /* 2.2, 
     assert_int_equal(p->m->run.calls, n_calls);
 }
 
-/* ---- callbacks ------------------------------------------------------------------------------- */
+/* ---- callbacks --------------------------------------------------------------------------- */
 
 static jmp_buf out_of_the_callback;
 static int n_asked, code_in_callback, child_status;

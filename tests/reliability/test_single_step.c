@@ -1,6 +1,6 @@
-/* test_single_step.c: an interrupt at every instruction of the event path. A child with -pc-signal is
- * stepped through its events one instruction at a time; behind the n-th a signal of its timer comes,
- * for every n there is. All others are kept from it. */
+/* test_single_step.c: an interrupt at every instruction of the event path. A child with
+ * -pc-signal is stepped through its events one instruction at a time; after the n-th a signal
+ * of its timer arrives, for every n there is. All others are kept from it. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "unit/leavings.h"
 #include "unit/play.h"
 
 enum { STEPS_MAX = 20000, OUTER = 1, INNER = 2, TIMER_US = 1000 };
@@ -76,8 +77,8 @@ static int resume_quietly(pid_t child, int how)
     return status;
 }
 
-/* The timer's next signal, which has come when the child goes on; its own one comes before, if it is
- * about to stop itself. @return its number */
+/* The timer's next signal, which arrived when the child continues; its own one comes before, if
+ * it is about to stop itself. @return its number */
 static int signal_of_timer(pid_t child)
 {
     usleep(2 * TIMER_US);
@@ -88,7 +89,7 @@ static int signal_of_timer(pid_t child)
     return WSTOPSIG(status);
 }
 
-/* Let the signal come behind n instructions. @return false: there were fewer */
+/* Let the signal come after n instructions. @return false: there were fewer */
 static bool interrupt_after(const char *options, unsigned n)
 {
     pid_t child = fork();
@@ -143,23 +144,6 @@ static void an_interrupt_does_no_harm_while_the_stack_is_kept(void **state)
     interrupt_everywhere(*state, "-collect=samples", 0);
 }
 
-/* The instructions of a sanitizer are not those that users run, and ten times as many. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define IS_SANITIZED 1
-#else
-#define IS_SANITIZED 0
-#endif
-
-int main(void)
-{
-    if (IS_SANITIZED) {
-        puts("with a sanitizer there is another event path: stepped through without one");
-        return 77;
-    }
-    const struct CMUnitTest tests[] = {
-        PLAY_TEST(an_interrupt_does_no_harm_while_calls_are_counted),
-        PLAY_TEST(an_interrupt_does_no_harm_while_calls_are_timed),
-        PLAY_TEST(an_interrupt_does_no_harm_while_the_stack_is_kept),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+STEPPED_MAIN(true, PLAY_TEST(an_interrupt_does_no_harm_while_calls_are_counted),
+             PLAY_TEST(an_interrupt_does_no_harm_while_calls_are_timed),
+             PLAY_TEST(an_interrupt_does_no_harm_while_the_stack_is_kept))

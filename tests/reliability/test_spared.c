@@ -40,12 +40,12 @@ static void begin(const char *options)
     qprof_record_fn_entry(1, 1);
 }
 
-static uint64_t *bank;
+static uint64_t *counters;
 
 static int increment_the_bank(void)
 {
-    bank[0]++;
-    bank[1] += 2;
+    counters[0]++;
+    counters[1] += 2;
     return 0;
 }
 
@@ -53,11 +53,11 @@ static void a_forked_child_may_increment_a_counter_bank(void **state)
 {
     (void)state;
     begin("-output=bank.qprof");
-    bank = qprof_counter_bank(1);
-    assert_non_null(bank);
-    bank[0] = 5;
+    counters = qprof_counter_bank(1);
+    assert_non_null(counters);
+    counters[0] = 5;
     assert_int_equal(status_of(increment_the_bank), 0);
-    assert_int_equal(bank[0], 5); /* the parent's is its own */
+    assert_int_equal(counters[0], 5); /* the parent's is its own */
     qprof_shutdown();
 }
 

@@ -1,6 +1,6 @@
-/* test_traces.c: disks that are full or slow, files that are taken away, descriptors that the host
- * closes, while a trace is written. reliability.md 2.11. The host goes on, what is lost is counted,
- * and a message says what to do. */
+/* test_traces.c: disks that are full or slow, files that are taken away, descriptors that the
+ * host closes, while a trace is written. reliability.md 2.11. The host continues, losses are
+ * counted, and a message says what to do. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -14,8 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-#include "qprof/trace.h"
+#include "base/os/clock.h"
+#include "qprof.h"
 #include "unit/play.h"
 #include "unit/traces.h"
 
@@ -128,7 +128,7 @@ static bool is_accounted(play_ctx *p, uint64_t n_calls, const char *const *files
     return is_right;
 }
 
-/* ---- disks ----------------------------------------------------------------------------------- */
+/* ---- disks ------------------------------------------------------------------------------- */
 
 static int write_to_a_full_disk(play_ctx *p)
 {
@@ -230,7 +230,7 @@ static int write_beyond_the_limit(play_ctx *p)
     CHECK(t->n_bytes <= 100000 && t->n > 20);
     traces_free(t);
     (void)p, (void)files;
-    return CHILD_PASSED; /* the profile, too, is beyond the limit: it stays where it is */
+    return CHILD_PASSED; /* the profile is beyond the limit: it stays where it is */
 }
 
 static void a_limit_of_the_process_is_a_full_disk(void **state)
@@ -256,8 +256,8 @@ static void a_slow_disk_costs_records_and_not_the_host(void **state)
     long n_waits = waits_of_thread() - before;
     __atomic_store_n(&write_delay_us, 0, __ATOMIC_RELAXED);
     unsigned n = 1020000;
-    const uint64_t said = qprof_diagnostic("trace_lost");
-    for (; n < 1020100 && qprof_diagnostic("trace_lost") == said; n += 10) {
+    const uint64_t n_lost = qprof_diagnostic("trace_lost");
+    for (; n < 1020100 && qprof_diagnostic("trace_lost") == n_lost; n += 10) {
         usleep(200000); /* until there is room to say what was lost */
         record(10);
     }
@@ -287,14 +287,14 @@ static void a_disk_that_hangs_does_not_keep_the_host(void **state)
     assert_true(ns < 4000000000);
     play_read(p, "run.qprof");
     assert_int_equal(p->m->run.calls, 1001);
-    assert_true(has_message(p->m, "does not answer"));
+    assert_true(has_message(p->m, "timed out"));
     assert_int_equal(qprof_initialize("-trace-output=t.qtrace", NULL), QPROF_E_IO);
-    assert_non_null(strstr(qprof_error_text(), "does not answer"));
+    assert_non_null(strstr(qprof_error_text(), "timed out"));
     sleep(6);
     assert_int_equal(qprof_initialize("-trace-output=t.qtrace", NULL), 0);
 }
 
-/* ---- files that are taken away ----------------------------------------------------------------- */
+/* ---- files that are taken away ----------------------------------------------------------- */
 
 static int lose_the_file(play_ctx *p)
 {
@@ -304,7 +304,7 @@ static int lose_the_file(play_ctx *p)
     CHECK(rename("t.qtrace", "first.qtrace") == 0);
     record_in_parts(3, 20000);
     usleep(200000);
-    CHECK(!play_file_exists("t.qtrace")); /* renamed: it goes on in it */
+    CHECK(!play_file_exists("t.qtrace")); /* renamed: the trace continues in it */
     CHECK(link("first.qtrace", "kept") == 0 && unlink("first.qtrace") == 0);
     CHECK(unlink("kept") == 0);
     record_in_parts(3, 20000);
@@ -317,7 +317,7 @@ static int lose_the_file(play_ctx *p)
     play_read(p, "run.qprof");
     CHECK(count_of(p->m, "trace_unwritten") > 0);
     CHECK(has_message(p->m, "removed, replaced or cut"));
-    CHECK(has_message(p->m, "goes on in /"));
+    CHECK(has_message(p->m, "continues in /"));
     return CHILD_PASSED;
 }
 
@@ -339,7 +339,7 @@ static int lose_the_folder(play_ctx *p)
     play_read(p, "run.qprof");
     CHECK(p->m->run.calls == 180001);
     CHECK(count_of(p->m, "trace_unwritten") >= 2 * 60000);
-    CHECK(has_message(p->m, "see to its folder"));
+    CHECK(has_message(p->m, "check its folder"));
     return CHILD_PASSED;
 }
 
@@ -405,7 +405,7 @@ static void a_descriptor_that_is_somebody_elses_is_left_alone(void **state)
     assert_in_child(take_the_descriptor, *state);
 }
 
-/* ---- forks ----------------------------------------------------------------------------------- */
+/* ---- forks ------------------------------------------------------------------------------- */
 
 static void a_forked_child_writes_nothing_to_the_trace(void **state) /* R11 */
 {

@@ -1,5 +1,5 @@
-/* test_transparency.c: no call changes what belongs to the host: errno, signals, floating point,
- * folder, umask, descriptors, cancellation. reliability.md R4, 2.13. */
+/* test_transparency.c: no call changes what belongs to the host: errno, signals, floating
+ * point, folder, umask, descriptors, cancellation. reliability.md R4, 2.13. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -187,8 +187,7 @@ static void growth_changes_nothing_either(void **state) /* R4, 2.1 */
 
 static void open_descriptors_are_high_and_closed_by_exec(void **state) /* R10, 2.13 */
 {
-    play_ctx *p = *state;
-    play_begin(p, "");
+    play_ctx *p = play_start(state, "");
     play(p, "f( 1 )");
     DIR *d = opendir("/proc/self/fd");
     assert_non_null(d);

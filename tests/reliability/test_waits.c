@@ -1,5 +1,5 @@
-/* test_waits.c: a host that is sampled waits as long as it wants to: none of its system calls is
- * interrupted. reliability.md R5. */
+/* test_waits.c: a host that is sampled waits as long as it wants to: none of its system calls
+ * is interrupted. reliability.md R5. */
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/clock.h"
+#include "base/os/clock.h"
 #include "unit/play.h"
 
 enum { WAIT_MS = 100 };

@@ -8,11 +8,11 @@
 
 #include <cmocka.h>
 
-#include "base/alloc.h"
-#include "replay/spans_parts.h"
+#include "base/containers/alloc.h"
+#include "replay/calls/open_methods.h"
 #include "unit/tracks.h"
 
-/* What was told: "f 10/5 g 3" and so on, in the order of the ends. */
+/* The reported calls: "f 10/5 g 3" and so on, in the order of the ends. */
 typedef struct {
     char text[4096];
     size_t n;
@@ -30,8 +30,8 @@ static void say(scene *s, const char *format, ...)
     va_end(list);
 }
 
-/* "f total/self", with signs: < cut, ! unwound, . unfinished, ? lost, ' inside of another f, ^ foreign,
- * and the number of a thread that is not 1. */
+/* "f total/self", with signs: < cut, ! unwound, . unfinished, ? lost, ' inside of another f, ^
+ * foreign, and the number of a thread that is not 1. */
 static void leave(void *to, qp_span_thread *th, const qp_span *span, qp_span_end end)
 {
     scene *s = to;
@@ -51,7 +51,7 @@ static void tell(void *to, qp_span_thread *th, const qp_span_event *e)
 {
     scene *s = to;
     (void)th;
-    if (e->op == QP_TRACE_MARK)
+    if (e->op == QP_TRACE_MARKER)
         say(s, "%s*%s", s->n ? " " : "", e->name);
     if (e->op == QP_TRACE_COUNTER)
         say(s, "%s$%s=%" PRIu64, s->n ? " " : "", e->name, e->value);
@@ -145,7 +145,7 @@ static void an_open_call_ends_at_the_end_of_the_trace(void **state)
     check_from(0, 110, "@1 main( 1 f( 2", "f. 9/9 main. 10/1");
 }
 
-static void a_parked_thread_takes_no_time(void **state)
+static void a_suspended_thread_takes_no_time(void **state)
 {
     (void)state;
     /* thread 1 runs 5 and 3, thread 2 runs 7 and 11 */
@@ -153,7 +153,7 @@ static void a_parked_thread_takes_no_time(void **state)
     check("@1 a( 5 = 100 @1 3 )", "a 8/8");
 }
 
-static void a_thread_goes_on_with_another_carrier(void **state)
+static void a_thread_goes_on_with_another_os_thread(void **state)
 {
     static scene s;
     track other;
@@ -182,7 +182,7 @@ static void time_stands_while_recording_is_off(void **state)
 {
     (void)state;
     check("@1 f( 5 - 100 + 2 )", "f 7/7");
-    check("@1 f( 5 - 50 = 50 @1 50 + 2 )", "f 7/7"); /* off and parked at once */
+    check("@1 f( 5 - 50 = 50 @1 50 + 2 )", "f 7/7"); /* off and suspended at once */
 }
 
 static void a_trace_that_begins_within_calls_has_them_all_the_same(void **state)
@@ -289,8 +289,8 @@ int main(void)
         cmocka_unit_test(methods_are_open_as_often_as_they_were_begun),
         cmocka_unit_test(calls_that_do_not_return_end_with_the_one_that_does),
         cmocka_unit_test(an_open_call_ends_at_the_end_of_the_trace),
-        cmocka_unit_test(a_parked_thread_takes_no_time),
-        cmocka_unit_test(a_thread_goes_on_with_another_carrier),
+        cmocka_unit_test(a_suspended_thread_takes_no_time),
+        cmocka_unit_test(a_thread_goes_on_with_another_os_thread),
         cmocka_unit_test(time_stands_while_recording_is_off),
         cmocka_unit_test(a_trace_that_begins_within_calls_has_them_all_the_same),
         cmocka_unit_test(a_stack_is_right_again_behind_lost_records),

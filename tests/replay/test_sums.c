@@ -1,5 +1,5 @@
-/* test_sums.c: statistics, profile, flow and slowest calls of a trace, against hand-worked values and a
- * naive oracle that keeps every call. */
+/* test_sums.c: statistics, profile, flow and slowest calls of a trace, against hand-worked
+ * values and a naive oracle that keeps every call. */
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,10 +10,7 @@
 
 #include <cmocka.h>
 
-#include "replay/flow.h"
-#include "replay/profile.h"
-#include "replay/slow.h"
-#include "replay/stat.h"
+#include "replay/calls/calls.h"
 #include "unit/tracks.h"
 
 static const char *const file = "sums.qtrace";
@@ -42,7 +39,7 @@ static const qp_call_stat *row_named(const qp_stats *s, const qp_names *names, c
     return NULL;
 }
 
-/* ---- statistics ------------------------------------------------------------------------------ */
+/* ---- statistics -------------------------------------------------------------------------- */
 
 static void statistics_of_a_recursive_call_are_right(void **state) /* trace 26 */
 {
@@ -104,7 +101,7 @@ static void percentiles_are_known_to_a_32nd(void **state)
     free(h.counts);
 }
 
-/* ---- the naive oracle ------------------------------------------------------------------------ */
+/* ---- the naive oracle -------------------------------------------------------------------- */
 
 enum { CALLS = 4000, METHODS = 3, DEPTH = 8 };
 
@@ -117,7 +114,8 @@ typedef struct {
 static naive_call calls[CALLS];
 static int n_calls;
 
-/* Events as text, and the same calls kept one by one. @return ticks at the end, all calls ended */
+/* Events as text, and the same calls kept one by one. @return ticks at the end, all calls
+ * ended */
 static uint64_t make_random(char *events, size_t room, uint64_t seed)
 {
     int open[DEPTH], depth = 0;
@@ -267,7 +265,7 @@ static void sums_are_those_of_a_naive_oracle(void **state)
     }
 }
 
-/* ---- flow ------------------------------------------------------------------------------------ */
+/* ---- flow -------------------------------------------------------------------------------- */
 
 static char lines[4096];
 
@@ -341,7 +339,7 @@ static void a_call_with_too_much_in_it_has_two_lines_and_memory_is_bounded(void 
     track_fini(&t);
 }
 
-/* ---- slow ------------------------------------------------------------------------------------ */
+/* ---- slow -------------------------------------------------------------------------------- */
 
 static bool is_f(void *to, uint32_t method)
 {

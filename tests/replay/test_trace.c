@@ -11,19 +11,19 @@
 
 #include <cmocka.h>
 
-#include "replay/trace.h"
+#include "replay/calls/calls.h"
 #include "unit/tracks.h"
 
 static const char *const file = "test.qtrace";
 
-/* All records of a carrier, but for the ones that only readers make. */
-static size_t read_all(qp_trace *t, uint32_t carrier, qp_trace_record *out, size_t room)
+/* All records of an OS thread, but for the ones that only readers make. */
+static size_t read_all(qp_trace *t, uint32_t os_thread, qp_trace_record *out, size_t room)
 {
     qp_trace_run run;
     size_t n = 0;
     while (qp_trace_next(t, &run))
         for (size_t i = 0; i < run.n && n < room; i++)
-            if (run.carrier == carrier && qp_trace_op_of(&run.records[i]) != QP_TRACE_STACK)
+            if (run.os_thread == os_thread && qp_trace_op_of(&run.records[i]) != QP_TRACE_STACK)
                 out[n++] = run.records[i];
     return n;
 }
@@ -71,7 +71,7 @@ static void records_come_back_as_they_were_written(void **state)
     }
 }
 
-static void carriers_are_merged_by_time(void **state)
+static void os_threads_are_merged_by_time(void **state)
 {
     static track a, b;
     const track *const tracks[] = {&a, &b};
@@ -245,16 +245,16 @@ static void errors_name_the_file_and_what_is_wrong_with_it(void **state)
     assert_string_equal(error, "/dev/null: it is a device");
 }
 
-/* ---- windows --------------------------------------------------------------------------------- */
+/* ---- windows ----------------------------------------------------------------------------- */
 
-static char told[1024];
+static char seen[1024];
 
 static void leave(void *to, qp_span_thread *th, const qp_span *s, qp_span_end end)
 {
     qp_names *names = to;
-    size_t n = strlen(told);
+    size_t n = strlen(seen);
     (void)end;
-    snprintf(told + n, sizeof told - n, "%s%s %" PRIu64 "/%" PRIu64 " ",
+    snprintf(seen + n, sizeof seen - n, "%s%s %" PRIu64 "/%" PRIu64 " ",
              s->flags & QP_SPAN_CUT ? "<" : "", qp_names_method_at(names, s->method)->name,
              qp_span_total(th, s), qp_span_self(th, s));
 }
@@ -265,10 +265,10 @@ static void check_window(uint64_t from, uint64_t to, const char *expected)
     qp_trace *trace = open_file();
     const qp_trace_window window = {from, to};
     const qp_span_sink sink = {.to = qp_trace_names(trace), .leave = leave};
-    told[0] = '\0';
+    seen[0] = '\0';
     qp_trace_spans(trace, &x, &sink);
     assert_true(qp_trace_play(trace, &x, &window, NULL));
-    assert_string_equal(told, expected);
+    assert_string_equal(seen, expected);
     qp_spans_fini(&x);
     qp_trace_close(trace);
 }
@@ -290,7 +290,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(records_come_back_as_they_were_written),
-        cmocka_unit_test(carriers_are_merged_by_time),
+        cmocka_unit_test(os_threads_are_merged_by_time),
         cmocka_unit_test(a_damaged_packet_is_left_out_and_the_loss_is_counted),
         cmocka_unit_test(of_a_cut_file_every_whole_packet_is_read),
         cmocka_unit_test(a_wrong_byte_gives_no_wrong_record),

@@ -1,5 +1,6 @@
-/* write.c: makes a .qtrace file for scripts: write FILE RECORDS_A_PACKET END EVENTS..., each EVENTS the
- * track of a carrier as tests/unit/tracks.h has it, from tick 0 on; END 0: never closed. */
+/* write.c: makes a .qtrace file for scripts: write FILE RECORDS_A_PACKET END EVENTS..., each
+ * EVENTS the track of an OS thread as tests/unit/tracks.h has it, from tick 0 on; END 0: never
+ * closed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,8 @@
-/* test_events.c: threads that add, delete, enable, chain and raise event triggers at the same time.
- * Built with the thread sanitizer, too.
+/* test_events.c: threads that add, delete, enable, chain and raise event triggers at the same
+ * time. Also built with the thread sanitizer.
  *
- * Whatever becomes of the triggers that come and go, those that stay are hit once for each event. */
+ * Whatever becomes of the triggers that come and go, those that stay are hit once for each
+ * event. */
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,6 @@
-/* test_sampling.c: the sampler against everything that a thread does: calls, unwinding, coroutine
- * switches, thread ends, saves, clears, stops, forks. QPROF_STRESS_SECONDS makes it longer. */
+/* test_sampling.c: the sampler against everything that a thread does: calls, unwinding,
+ * coroutine switches, thread ends, saves, clears, stops, forks. QPROF_STRESS_SECONDS makes it
+ * longer. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -8,10 +9,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/clock.h"
+#include "base/os/clock.h"
 #include "unit/play.h"
 
-enum { N_CARRIERS = 3, N_VIRTUAL = 12, METHODS = 40, DEPTH_MAX = 300 };
+enum { N_OS_THREADS = 3, N_VIRTUAL = 12, METHODS = 40, DEPTH_MAX = 300 };
 
 static uint32_t must_stop;
 static bool is_virtual;
@@ -19,11 +20,11 @@ static qprof_MethodID methods[METHODS];
 
 typedef struct {
     uint64_t seed;
-    uintptr_t depth[N_VIRTUAL]; /* of the virtual threads that this carrier drives */
+    uintptr_t depth[N_VIRTUAL]; /* of the virtual threads that this OS thread drives */
     unsigned ordinal;
-} carrier;
+} os_thread;
 
-static unsigned pick(carrier *c, unsigned n)
+static unsigned pick(os_thread *c, unsigned n)
 {
     c->seed ^= c->seed << 13;
     c->seed ^= c->seed >> 7;
@@ -31,7 +32,7 @@ static unsigned pick(carrier *c, unsigned n)
     return (unsigned)(c->seed >> 33) % n;
 }
 
-static void enter(carrier *c, unsigned vt, uintptr_t depth)
+static void enter(os_thread *c, unsigned vt, uintptr_t depth)
 {
     qprof_MethodID method = methods[pick(c, METHODS)];
     if (is_virtual)
@@ -40,7 +41,7 @@ static void enter(carrier *c, unsigned vt, uintptr_t depth)
         qprof_record_fn_entry(method, depth);
 }
 
-static void leave(carrier *c, unsigned vt, uintptr_t depth)
+static void leave(os_thread *c, unsigned vt, uintptr_t depth)
 {
     if (is_virtual)
         qprof_record_fn_exit_vt(depth, 1 + c->ordinal * N_VIRTUAL + vt);
@@ -49,7 +50,7 @@ static void leave(carrier *c, unsigned vt, uintptr_t depth)
 }
 
 /* Calls, returns, errors that unwind, and in virtual-thread mode a switch now and then. */
-static void play_a_while(carrier *c, unsigned n_events)
+static void play_a_while(os_thread *c, unsigned n_events)
 {
     unsigned vt = 0;
     for (unsigned i = 0; i < n_events; i++) {
@@ -68,23 +69,23 @@ static void play_a_while(carrier *c, unsigned n_events)
 
 static void *carry(void *arg)
 {
-    carrier *c = arg;
+    os_thread *c = arg;
     while (!__atomic_load_n(&must_stop, __ATOMIC_RELAXED))
         play_a_while(c, 2000);
     return NULL;
 }
 
-/* A system thread that lives shortly. */
+/* An OS thread that lives shortly. */
 static void *visit(void *arg)
 {
-    carrier c = {.seed = 77, .ordinal = *(unsigned *)arg};
+    os_thread c = {.seed = 77, .ordinal = *(unsigned *)arg};
     play_a_while(&c, 200);
     return NULL;
 }
 
 static void disturb(play_ctx *p, unsigned round)
 {
-    unsigned ordinal = N_CARRIERS + round % 5;
+    unsigned ordinal = N_OS_THREADS + round % 5;
     pthread_t visitor;
     assert_int_equal(pthread_create(&visitor, NULL, visit, &ordinal), 0);
     pthread_join(visitor, NULL);
@@ -124,8 +125,8 @@ static double seconds(void)
 
 static void stress(play_ctx *p, const char *options, bool with_vt)
 {
-    pthread_t threads[N_CARRIERS];
-    carrier carriers[N_CARRIERS] = {0};
+    pthread_t threads[N_OS_THREADS];
+    os_thread os_threads[N_OS_THREADS] = {0};
     uint64_t end = qp_clock_monotonic() + (uint64_t)(seconds() * 1e9);
     is_virtual = with_vt;
     must_stop = 0;
@@ -138,14 +139,14 @@ static void stress(play_ctx *p, const char *options, bool with_vt)
         snprintf(name, sizeof name, "m%d", i);
         methods[i] = play_method(p, name);
     }
-    for (unsigned i = 0; i < N_CARRIERS; i++) {
-        carriers[i] = (carrier){.seed = 1000 + i, .ordinal = i};
-        assert_int_equal(pthread_create(&threads[i], NULL, carry, &carriers[i]), 0);
+    for (unsigned i = 0; i < N_OS_THREADS; i++) {
+        os_threads[i] = (os_thread){.seed = 1000 + i, .ordinal = i};
+        assert_int_equal(pthread_create(&threads[i], NULL, carry, &os_threads[i]), 0);
     }
     for (unsigned round = 0; qp_clock_monotonic() < end; round++)
         disturb(p, round);
     __atomic_store_n(&must_stop, 1, __ATOMIC_RELAXED);
-    for (int i = 0; i < N_CARRIERS; i++)
+    for (int i = 0; i < N_OS_THREADS; i++)
         pthread_join(threads[i], NULL);
     qprof_PcTotals t;
     assert_int_equal(qprof_pc_totals(&t), 0);

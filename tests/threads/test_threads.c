@@ -1,5 +1,5 @@
-/* test_threads.c: many system threads, virtual threads that wander between them, and others that
- * stop, start, save, clear and shut down meanwhile. Built with the thread sanitizer, too.
+/* test_threads.c: many OS threads, virtual threads that wander between them, and others that
+ * stop, start, save, clear and shut down meanwhile. Also built with the thread sanitizer.
  *
  * Every thread counts what it did; afterwards the profile must say the same sum. */
 #include <pthread.h>
@@ -9,17 +9,17 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "qprof/triggers.h"
+#include "qprof.h"
 #include "unit/play.h"
 
-enum { N_CARRIERS = 4, N_VIRTUAL = 24, N_METHODS = 20, MAX_DEPTH = 40 };
+enum { N_OS_THREADS = 4, N_VIRTUAL = 24, N_METHODS = 20, MAX_DEPTH = 40 };
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 enum { N_TURNS = 4000, N_CHURN = 10000 };
 #else
 enum { N_TURNS = 20000, N_CHURN = 10000 };
 #endif
 
-/* One thread of the host: its stack is its own, whoever runs it. */
+/* One thread of the host: its stack is its own on every OS thread. */
 typedef struct {
     VthreadID vt;
     uint64_t random, n_entries;
@@ -27,14 +27,14 @@ typedef struct {
     uint64_t ids[MAX_DEPTH];
 } actor;
 
-/* Actors that nobody runs, handed over under the lock. */
+/* Actors that no OS thread runs, handed over under the lock. */
 typedef struct {
     pthread_mutex_t lock;
     actor *waiting[N_VIRTUAL];
     unsigned n_waiting;
     unsigned n_turns_left;
     bool by_handle;
-    pthread_barrier_t begun; /* every carrier has an actor: each will come to another one */
+    pthread_barrier_t begun; /* every OS thread has an actor: each will come to another one */
 } stage;
 
 static uint64_t next_random(uint64_t *state)
@@ -126,14 +126,14 @@ static void register_methods(void)
         qprof_register_method_id(i, "m", NULL, 0, "f", NULL, 0);
 }
 
-/* What a disturbing thread does until it is told to end. */
+/* A disturbing thread runs this until it is asked to end. */
 typedef struct {
     bool is_over;
-    bool stops, saves, clears, shuts_down, rules;
+    bool stops, saves, clears, shuts_down, triggers;
 } disturbance;
 
 /* Rules of some methods come, change and go; the gate is closed and opened. */
-static void change_rules(unsigned i)
+static void change_triggers(unsigned i)
 {
     char name[16];
     snprintf(name, sizeof name, "r%u", i % 8);
@@ -174,8 +174,8 @@ static void *disturb(void *what)
         }
         if (d->clears && i % 8 == 0)
             qprof_clear_data();
-        if (d->rules)
-            change_rules(i);
+        if (d->triggers)
+            change_triggers(i);
         if (d->shuts_down && i == 200)
             qprof_shutdown();
         qprof_diagnostic("wrong_mode");
@@ -188,20 +188,20 @@ static void *disturb(void *what)
 static uint64_t run_stage(bool by_handle, disturbance *d)
 {
     static actor actors[N_VIRTUAL];
-    pthread_t carriers[N_CARRIERS], other[2];
+    pthread_t os_threads[N_OS_THREADS], other[2];
     stage s = {
         .lock = PTHREAD_MUTEX_INITIALIZER, .n_turns_left = N_TURNS, .by_handle = by_handle};
-    pthread_barrier_init(&s.begun, NULL, N_CARRIERS);
+    pthread_barrier_init(&s.begun, NULL, N_OS_THREADS);
     for (unsigned i = 0; i < N_VIRTUAL; i++) {
         actors[i] = (actor){.vt = 0x7000 + 16 * i, .random = 0x9E3779B97F4A7C15u * (i + 1)};
         s.waiting[s.n_waiting++] = &actors[i];
     }
     for (unsigned i = 0; i < 2; i++)
         pthread_create(&other[i], NULL, disturb, d);
-    for (unsigned i = 0; i < N_CARRIERS; i++)
-        pthread_create(&carriers[i], NULL, carry, &s);
-    for (unsigned i = 0; i < N_CARRIERS; i++)
-        pthread_join(carriers[i], NULL);
+    for (unsigned i = 0; i < N_OS_THREADS; i++)
+        pthread_create(&os_threads[i], NULL, carry, &s);
+    for (unsigned i = 0; i < N_OS_THREADS; i++)
+        pthread_join(os_threads[i], NULL);
     __atomic_store_n(&d->is_over, true, __ATOMIC_RELEASE);
     for (unsigned i = 0; i < 2; i++)
         pthread_join(other[i], NULL);
@@ -257,15 +257,15 @@ static void rules_come_and_go_while_others_record(void **state) /* triggers 13, 
 {
     play_ctx *p = *state;
     for (int by_handle = 0; by_handle < 2; by_handle++) {
-        disturbance d = {.stops = true, .saves = true, .rules = true};
+        disturbance d = {.stops = true, .saves = true, .triggers = true};
         begin(true);
         uint64_t n_entries = run_stage(by_handle, &d);
         qprof_add_annotation("there is something to write");
         play_end(p);
-        uint64_t n_folded = 0;
+        uint64_t n_overflowed = 0;
         for (uint32_t i = 1; i < p->m->n_threads; i++)
-            n_folded += p->m->threads[i].n_folded;
-        assert_int_equal(p->m->run.calls + n_folded, n_entries);
+            n_overflowed += p->m->threads[i].n_overflowed;
+        assert_int_equal(p->m->run.calls + n_overflowed, n_entries);
         assert_int_equal(unlink("run.qprof"), 0);
     }
 }
@@ -290,7 +290,7 @@ static void shutting_down_meanwhile_keeps_what_was_recorded(void **state) /* rel
     play_ctx *p = *state;
     disturbance d = {.saves = true, .shuts_down = true};
     begin(true);
-    qprof_record_fn_entry_vt(1, 1, 0x99); /* so that there is something to write */
+    qprof_record_fn_entry_vt(1, 1, 0x99); /* gives the save something to write */
     qprof_record_fn_exit_vt(0, 0x99);
     uint64_t n_entries = 1 + run_stage(true, &d);
     qprof_shutdown();
@@ -298,7 +298,7 @@ static void shutting_down_meanwhile_keeps_what_was_recorded(void **state) /* rel
     assert_true(p->m->run.calls <= n_entries);
 }
 
-/* ---- system threads -------------------------------------------------------------------------- */
+/* ---- OS threads -------------------------------------------------------------------------- */
 
 static void *act_alone(void *one)
 {
@@ -311,27 +311,28 @@ static void *act_alone(void *one)
 static void system_threads_are_counted_while_others_save(void **state)
 {
     play_ctx *p = *state;
-    actor actors[N_CARRIERS];
-    pthread_t threads[N_CARRIERS], other;
+    actor actors[N_OS_THREADS];
+    pthread_t threads[N_OS_THREADS], other;
     disturbance d = {.stops = true, .saves = true};
     uint64_t n_entries = 0;
     begin(false);
     pthread_create(&other, NULL, disturb, &d);
-    for (unsigned i = 0; i < N_CARRIERS; i++) {
+    for (unsigned i = 0; i < N_OS_THREADS; i++) {
         actors[i] = (actor){.random = 77 + i};
         pthread_create(&threads[i], NULL, act_alone, &actors[i]);
     }
-    for (unsigned i = 0; i < N_CARRIERS; i++) {
+    for (unsigned i = 0; i < N_OS_THREADS; i++) {
         pthread_join(threads[i], NULL);
         n_entries += actors[i].n_entries;
     }
     __atomic_store_n(&d.is_over, true, __ATOMIC_RELEASE);
     pthread_join(other, NULL);
-    /* a stop that is seen late may meet an event in progress; it does not set those behind it back */
+    /* a stop that is seen late may meet an event in progress; it does not set later ones
+     * back */
     assert_in_range(qprof_diagnostic("clock_backwards"), 0, n_entries / 1000);
     play_end(p);
     assert_int_equal(p->m->run.calls, n_entries);
-    assert_int_equal(p->m->n_threads, N_CARRIERS + 1);
+    assert_int_equal(p->m->n_threads, N_OS_THREADS + 1);
 }
 
 static void *live_briefly(void *id)
@@ -350,24 +351,24 @@ static void ten_thousand_threads_in_turn_share_rows_and_lose_nothing(void **stat
     play_ctx *p = *state;
     uint64_t n_lives = 0;
     begin(false);
-    for (uintptr_t i = 1; i <= N_CHURN; i += N_CARRIERS) {
-        pthread_t threads[N_CARRIERS];
-        for (uintptr_t k = 0; k < N_CARRIERS; k++)
+    for (uintptr_t i = 1; i <= N_CHURN; i += N_OS_THREADS) {
+        pthread_t threads[N_OS_THREADS];
+        for (uintptr_t k = 0; k < N_OS_THREADS; k++)
             assert_int_equal(pthread_create(&threads[k], NULL, live_briefly, (void *)(i + k)),
                              0);
-        for (uintptr_t k = 0; k < N_CARRIERS; k++)
+        for (uintptr_t k = 0; k < N_OS_THREADS; k++)
             pthread_join(threads[k], NULL);
     }
     assert_int_equal(qprof_diagnostic("thread_nomem"), 0);
     play_end(p);
     assert_int_equal(p->m->run.calls, 2 * N_CHURN);
-    assert_true(p->m->n_threads <= 1000 + N_CARRIERS + 1);
+    assert_true(p->m->n_threads <= 1000 + N_OS_THREADS + 1);
     for (uint32_t i = 1; i < p->m->n_threads; i++)
         n_lives += p->m->threads[i].n_lives;
     assert_int_equal(n_lives, N_CHURN);
 }
 
-/* ---- beginning and end at once --------------------------------------------------------------- */
+/* ---- beginning and end at once ----------------------------------------------------------- */
 
 static void *initialise_at_once(void *n_started)
 {
@@ -389,25 +390,25 @@ of_many_that_initialise_at_once_one_succeeds(void **state) /* reliability 2.1, 2
 {
     (void)state;
     for (int round = 0; round < 50; round++) {
-        pthread_t threads[N_CARRIERS];
+        pthread_t threads[N_OS_THREADS];
         void *failed;
         int n_started = 0;
-        for (unsigned i = 0; i < N_CARRIERS; i++)
+        for (unsigned i = 0; i < N_OS_THREADS; i++)
             pthread_create(&threads[i], NULL, initialise_at_once, &n_started);
-        for (unsigned i = 0; i < N_CARRIERS; i++) {
+        for (unsigned i = 0; i < N_OS_THREADS; i++) {
             pthread_join(threads[i], &failed);
             assert_null(failed);
         }
         assert_int_equal(n_started, 1);
-        for (unsigned i = 0; i < N_CARRIERS; i++)
+        for (unsigned i = 0; i < N_OS_THREADS; i++)
             pthread_create(&threads[i], NULL, shut_down_at_once, NULL);
-        for (unsigned i = 0; i < N_CARRIERS; i++)
+        for (unsigned i = 0; i < N_OS_THREADS; i++)
             pthread_join(threads[i], NULL);
         assert_int_equal(qprof_is_running(), 0);
     }
 }
 
-/* Two carriers drive one virtual thread: a mistake of the host that must stay harmless. */
+/* Two OS threads drive one virtual thread: a mistake of the host that must stay harmless. */
 static void *drive_the_same(void *vt)
 {
     for (unsigned i = 0; i < 20000; i++) {
@@ -417,7 +418,7 @@ static void *drive_the_same(void *vt)
     return NULL;
 }
 
-static void two_carriers_that_drive_one_virtual_thread_do_no_harm(void **state) /* 2.7 */
+static void two_os_threads_that_drive_one_virtual_thread_do_no_harm(void **state) /* 2.7 */
 {
     play_ctx *p = *state;
     pthread_t threads[2];
@@ -442,7 +443,7 @@ int main(void)
         PLAY_TEST(system_threads_are_counted_while_others_save),
         PLAY_TEST(ten_thousand_threads_in_turn_share_rows_and_lose_nothing),
         PLAY_TEST(of_many_that_initialise_at_once_one_succeeds),
-        PLAY_TEST(two_carriers_that_drive_one_virtual_thread_do_no_harm),
+        PLAY_TEST(two_os_threads_that_drive_one_virtual_thread_do_no_harm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

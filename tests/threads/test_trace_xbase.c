@@ -1,5 +1,5 @@
-/* test_trace_xbase.c: threads that record at once into one .PRF file, while settings change and the
- * file is flushed, and virtual threads that move between system threads. */
+/* test_trace_xbase.c: threads that record at once into one .PRF file, while settings change and
+ * the file is flushed, and virtual threads that move between OS threads. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "qprof/trace.h"
+#include "qprof.h"
 #include "unit/files.h"
 #include "xbase/prf_read.h"
 
@@ -38,7 +38,8 @@ static void *record(void *unused)
     return NULL;
 }
 
-/* What a file holds of each thread is calls within calls. @param is_cut  some may be open at its end
+/* What a file holds of each thread is calls within calls. @param is_cut some may be open at its
+ * end
  * @return calls, over all threads */
 static unsigned count_calls(const char *path, bool is_cut)
 {
@@ -113,7 +114,7 @@ static void traces_begin_and_end_while_threads_record(void **state)
     }
 }
 
-/* ---- a virtual thread that moves --------------------------------------------------------------- */
+/* ---- a virtual thread that moves --------------------------------------------------------- */
 
 static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
 static unsigned n_moves;

@@ -1,6 +1,6 @@
-/* test_traces.c: virtual threads that wander between system threads while all of them are traced:
- * nothing is missing, and the records of each thread are its calls in their order. Built with the
- * thread sanitizer, too. */
+/* test_traces.c: virtual threads that wander between OS threads while all of them are traced:
+ * nothing is missing, and the records of each thread are its calls in their order. Built with
+ * the thread sanitizer as well. */
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
@@ -8,13 +8,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "qprof/trace.h"
+#include "qprof.h"
 #include "unit/play.h"
 #include "unit/traces.h"
 
-enum { N_CARRIERS = 4, N_VIRTUAL = 24, N_METHODS = 20, MAX_DEPTH = 40, N_TURNS = 2000 };
+enum { N_OS_THREADS = 4, N_VIRTUAL = 24, N_METHODS = 20, MAX_DEPTH = 40, N_TURNS = 2000 };
 
-/* One thread of the host: its stack is its own, whoever runs it. */
+/* One thread of the host: its stack is its own on every OS thread. */
 typedef struct {
     VthreadID vt;
     uint64_t random, n_entries, n_exits;
@@ -121,7 +121,7 @@ static void set_stage(const char *options)
         qprof_register_method_id(i, "m", NULL, 0, "f", NULL, 0);
     memset(&stage, 0, sizeof stage);
     pthread_mutex_init(&stage.lock, NULL);
-    pthread_barrier_init(&stage.begun, NULL, N_CARRIERS);
+    pthread_barrier_init(&stage.begun, NULL, N_OS_THREADS);
     stage.n_turns_left = N_TURNS;
     for (unsigned i = 0; i < N_VIRTUAL; i++) {
         stage.actors[i] =
@@ -130,7 +130,7 @@ static void set_stage(const char *options)
     }
 }
 
-/* In the middle of what all carriers do. */
+/* In the middle of what all OS threads do. */
 static void end_the_run(void)
 {
     unsigned n_left = N_TURNS;
@@ -145,24 +145,24 @@ static void end_the_run(void)
 
 static void run_stage(const char *options, unsigned way)
 {
-    pthread_t carriers[N_CARRIERS], other;
+    pthread_t os_threads[N_OS_THREADS], other;
     bool is_disturbed = way & (DISTURBED | STOPPED);
     set_stage(options);
     if (is_disturbed)
         pthread_create(&other, NULL, disturb, way & STOPPED ? &stage : NULL);
-    for (unsigned i = 0; i < N_CARRIERS; i++)
-        pthread_create(&carriers[i], NULL, carry, way & BY_HANDLE ? &stage : NULL);
+    for (unsigned i = 0; i < N_OS_THREADS; i++)
+        pthread_create(&os_threads[i], NULL, carry, way & BY_HANDLE ? &stage : NULL);
     if (way & CUT_SHORT)
         end_the_run();
-    for (unsigned i = 0; i < N_CARRIERS; i++)
-        pthread_join(carriers[i], NULL);
+    for (unsigned i = 0; i < N_OS_THREADS; i++)
+        pthread_join(os_threads[i], NULL);
     __atomic_store_n(&stage.is_over, true, __ATOMIC_RELEASE);
     if (is_disturbed)
         pthread_join(other, NULL);
     pthread_barrier_destroy(&stage.begun);
 }
 
-/* ---- what the trace must say ------------------------------------------------------------------ */
+/* ---- what the trace must say ------------------------------------------------------------- */
 
 static int by_time(const void *a, const void *b)
 {
@@ -191,7 +191,7 @@ static position *position_of(position *all, qp_cell thread)
     unsigned i = 0;
     while (all[i].thread && all[i].thread != thread)
         i++;
-    assert_in_range(i, 0, N_VIRTUAL + N_CARRIERS);
+    assert_in_range(i, 0, N_VIRTUAL + N_OS_THREADS);
     all[i].thread = thread;
     return &all[i];
 }
@@ -201,7 +201,7 @@ static driver *driver_of(driver *all, qp_cell ring)
     unsigned i = 0;
     while (all[i].ring && all[i].ring != ring)
         i++;
-    assert_in_range(i, 0, N_CARRIERS);
+    assert_in_range(i, 0, N_OS_THREADS);
     all[i].ring = ring;
     return &all[i];
 }
@@ -214,7 +214,7 @@ static void follow(const traces *t, const qp_trace_record *r, driver *d, positio
         assert_true(!d->th->path || d->th->path == r->b);
         d->th->path = r->b;
         break;
-    case QP_TRACE_PARK:
+    case QP_TRACE_SUSPEND:
         assert_non_null(d->th);
         assert_int_equal(d->th->thread, r->a);
         d->th = NULL;
@@ -229,18 +229,18 @@ static void follow(const traces *t, const qp_trace_record *r, driver *d, positio
             d->th->path = t->paths[d->th->path].caller;
         assert_int_equal(d->th->path, r->b);
         break;
-    case QP_TRACE_MARK:
+    case QP_TRACE_MARKER:
         break;
     default:
         fail_msg("op %d", qp_trace_op_of(r));
     }
 }
 
-/* Each record goes on where the one before it on its thread left it. */
+/* Each record continues where the previous one of its thread ended. */
 static void assert_steps(traces *t)
 {
-    position positions[N_VIRTUAL + N_CARRIERS + 1] = {{0}};
-    driver drivers[N_CARRIERS + 1] = {{0}};
+    position positions[N_VIRTUAL + N_OS_THREADS + 1] = {{0}};
+    driver drivers[N_OS_THREADS + 1] = {{0}};
     qsort(t->all, t->n, sizeof *t->all, by_time);
     for (size_t i = 0; i < t->n; i++)
         follow(t, &t->all[i].r, driver_of(drivers, t->all[i].ring), positions);
@@ -285,13 +285,13 @@ static void streams_have_every_call_of_threads_that_wander(void **state)
 }
 
 /* What came before the end is there, in the trace as in the profile but for the entry that each
- * carrier may have been in. */
+ * OS thread may have been in. */
 static void assert_up_to_the_end(traces *t)
 {
     traces *profile = traces_of_profile("run.qprof");
     size_t n_entries = traces_count(t, QP_TRACE_ENTRY);
     assert_in_range(n_entries, N_TURNS / 4, profile->n_calls);
-    assert_in_range(profile->n_calls - n_entries, 0, N_CARRIERS);
+    assert_in_range(profile->n_calls - n_entries, 0, N_OS_THREADS);
     assert_int_equal(t->n_lost, 0);
     assert_steps(t);
     traces_free(profile);

@@ -137,7 +137,7 @@ const play_call good_calls[] = {
 };
 const size_t n_good_calls = sizeof good_calls / sizeof *good_calls;
 
-/* ---- the same with arguments that make no sense ---------------------------------------------- */
+/* ---- the same with arguments that make no sense ------------------------------------------ */
 
 CALL(bad_create, qprof_thread_create(0); qprof_thread_create(UINTPTR_MAX))
 CALL(bad_create_vt, qprof_thread_create_vt(0, 0); qprof_thread_create_vt(1, UINTPTR_MAX))

@@ -1,4 +1,5 @@
-/* calls.h: every call of the interface once, as a table, with good arguments and with bad ones. */
+/* calls.h: every call of the interface once, as a table, with good arguments and with bad
+ * ones. */
 #ifndef QP_TESTS_CALLS_H
 #define QP_TESTS_CALLS_H
 

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/alloc.h"
-#include "model/check.h"
+#include "base/containers/alloc.h"
+#include "model/figures/figures.h"
 
 int files_enter(void **state)
 {

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "model/merge.h"
+#include "model/combine/combine.h"
 #include "model/model.h"
 #include "unit/profile.h"
 
@@ -22,7 +22,7 @@ int files_count(void);
 /* A sealed profile that is clean and passes all checks. */
 qp_model *files_read(const char *path);
 
-/* ---- sums of profiles ------------------------------------------------------------------------ */
+/* ---- sums of profiles -------------------------------------------------------------------- */
 
 /* It must be taken. */
 void sum_add(qp_merge *s, const qp_model *m, const char *what);

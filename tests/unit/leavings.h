@@ -1,5 +1,5 @@
-/* leavings.h: what a program would leave if it were killed now. It is stepped, one instruction at a
- * time, and its live file is looked at in between. */
+/* leavings.h: what a program would leave if it were killed now. It is stepped, one instruction
+ * at a time, and its live file is looked at in between. */
 #ifndef TESTS_UNIT_LEAVINGS_H
 #define TESTS_UNIT_LEAVINGS_H
 
@@ -14,7 +14,22 @@
 #define STEPPED_IS_SANITIZED 0
 #endif
 
-/* The file as it is now, and as it was when it was looked at last, of a process that has died. */
+/* The main() of tests that step through instructions. @param is_ready false: nothing can be
+ * tested */
+#define STEPPED_MAIN(is_ready, ...)                                                            \
+    int main(void)                                                                             \
+    {                                                                                          \
+        const struct CMUnitTest tests[] = {__VA_ARGS__};                                       \
+        if (STEPPED_IS_SANITIZED) {                                                            \
+            puts("with a sanitizer there is another event path: stepped through without one"); \
+            return 77;                                                                         \
+        }                                                                                      \
+        unsetenv("QPROF");                                                                     \
+        return (is_ready) ? cmocka_run_group_tests(tests, NULL, NULL) : 99;                    \
+    }
+
+/* The file as it is now, and as it was when it was looked at last, of a process that has
+ * died. */
 typedef struct {
     int fd, dead_fd;
     const unsigned char *now;
@@ -29,7 +44,7 @@ void leavings_close(leavings *x);
 /* Has the file changed since the last look? */
 bool leavings_look(leavings *x);
 
-/* Let a stopped thread go on until it stops again. @param how  PTRACE_SINGLESTEP, PTRACE_CONT
+/* Let a stopped thread continue until it stops again. @param how PTRACE_SINGLESTEP, PTRACE_CONT
  * @return its status, as of waitpid() */
 int leavings_step(pid_t thread, int how);
 bool leavings_stopped_by(int status, int signal);

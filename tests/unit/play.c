@@ -1,5 +1,5 @@
-/* play.c: the player. It keeps its own stack of ids, as an interpreter keeps its frames, so that
- * a score says returns and unwinds and not ids. Read play() first. */
+/* play.c: the player. It keeps its own stack of ids, as an interpreter keeps its frames, so
+ * that a score says returns and unwinds and not ids. Read play() first. */
 #include "unit/play.h"
 
 #include <dirent.h>
@@ -10,9 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/alloc.h"
-#include "model/check.h"
-#include "model/lines.h"
+#include "base/containers/alloc.h"
+#include "model/figures/figures.h"
 
 static uint64_t now_ns;
 
@@ -31,7 +30,7 @@ void play_clock_add(int64_t ns)
     __atomic_fetch_add(&now_ns, (uint64_t)ns, __ATOMIC_RELAXED);
 }
 
-/* ---- a test's frame ------------------------------------------------------------------------- */
+/* ---- a test's frame ---------------------------------------------------------------------- */
 
 int play_setup(void **state)
 {
@@ -82,7 +81,7 @@ int play_teardown(void **state)
     return 0;
 }
 
-/* ---- playing -------------------------------------------------------------------------------- */
+/* ---- playing ----------------------------------------------------------------------------- */
 
 static void begin(play_ctx *p, const char *options, bool is_virtual)
 {
@@ -258,7 +257,7 @@ void play(play_ctx *p, const char *score)
             play_word(p, word);
 }
 
-/* ---- reading -------------------------------------------------------------------------------- */
+/* ---- reading ----------------------------------------------------------------------------- */
 
 static void check_invariants(const qp_model *m)
 {
@@ -284,7 +283,7 @@ void play_read(play_ctx *p, const char *file)
         fail_msg("%s", error);
     if (status == QP_LOAD_SALVAGED)
         fail_msg("%s: %s", file,
-                 p->m->n_losses ? p->m->losses[0] : "salvaged, but no loss said");
+                 p->m->n_losses ? p->m->losses[0] : "salvaged, but no loss reported");
     check_invariants(p->m);
 }
 
@@ -294,6 +293,21 @@ void play_end(play_ctx *p)
     play_read(p, "run.qprof");
 }
 
+play_ctx *play_start(void **state, const char *options)
+{
+    play_ctx *p = *state;
+    play_begin(p, options);
+    return p;
+}
+
+play_ctx *play_run(void **state, const char *options, const char *score)
+{
+    play_ctx *p = play_start(state, options);
+    play(p, score);
+    play_end(p);
+    return p;
+}
+
 void play_peek(play_ctx *p)
 {
     unlink("peek.qprof");
@@ -301,7 +315,7 @@ void play_peek(play_ctx *p)
     play_read(p, "peek.qprof");
 }
 
-/* ---- claims --------------------------------------------------------------------------------- */
+/* ---- claims ------------------------------------------------------------------------------ */
 
 static uint32_t find_method(play_ctx *p, const char *name)
 {
@@ -426,7 +440,7 @@ uint64_t play_file_diagnostic(play_ctx *p, const char *name)
     return 0;
 }
 
-/* ---- files ---------------------------------------------------------------------------------- */
+/* ---- files ------------------------------------------------------------------------------- */
 
 bool play_file_exists(const char *path)
 {

@@ -5,8 +5,8 @@
  *   )       return to the caller: exit with its stack id, or 0 from the outermost frame
  *   12      12 ns pass
  *   ^f      one exit to the innermost open f      .    exit with the top frame's own id
- *   !       exit with an id nobody has            $    exit with id 0
- *   +7      record 7 counts                       @a   go on as virtual thread a
+ *   !       exit with an id of no frame           $    exit with id 0
+ *   +7      record 7 counts                       @a   continue as virtual thread a
  *   :2      block 2 begins (block time)           #2*5 block 2 was executed 5 times */
 #ifndef QP_TESTS_PLAY_H
 #define QP_TESTS_PLAY_H
@@ -41,7 +41,7 @@ typedef struct {
     intptr_t first_id, id_step; /* stack id of depth d: first_id + d * id_step */
 } play_ctx;
 
-/* ---- a test's frame ------------------------------------------------------------------------- */
+/* ---- a test's frame ---------------------------------------------------------------------- */
 
 int play_setup(void **state);    /* a new folder, the clock at one second, ids counting up */
 int play_teardown(void **state); /* shuts down, removes the folder */
@@ -50,7 +50,7 @@ uint64_t play_clock(void); /* the fake clock, for qprof_set_clock() */
 void play_clock_set(uint64_t ns);
 void play_clock_add(int64_t ns);
 
-/* ---- playing -------------------------------------------------------------------------------- */
+/* ---- playing ----------------------------------------------------------------------------- */
 
 /* Initialise with "-output=run.qprof" and these options; must succeed. */
 void play_begin(play_ctx *p, const char *options);
@@ -58,7 +58,11 @@ void play_begin_vt(play_ctx *p, const char *options);
 void play(play_ctx *p, const char *score);
 /* Shut down and read run.qprof; every invariant is checked. */
 void play_end(play_ctx *p);
-/* Save a snapshot and read it; recording goes on. */
+/* play_begin() with the state of a test, which it returns; the same with a score, to its
+ * end. */
+play_ctx *play_start(void **state, const char *options);
+play_ctx *play_run(void **state, const char *options, const char *score);
+/* Save a snapshot and read it; recording continues. */
 void play_peek(play_ctx *p);
 /* Read any file into p->m. */
 void play_read(play_ctx *p, const char *file);
@@ -69,7 +73,7 @@ void play_register(play_ctx *p, const char *name, int flags, const qprof_LineInf
                    int n);
 VthreadID play_vt(play_ctx *p, const char *name);
 
-/* ---- claims about p->m ----------------------------------------------------------------------- */
+/* ---- claims about p->m ------------------------------------------------------------------- */
 
 qp_figures play_figures(play_ctx *p, uint32_t thread, const char *method);
 void assert_flat(play_ctx *p, const char *method, uint64_t calls, uint64_t total,
@@ -86,15 +90,15 @@ void assert_path(play_ctx *p, const char *path, uint64_t calls, uint64_t self);
 void assert_absent(play_ctx *p, const char *method);
 uint64_t play_file_diagnostic(play_ctx *p, const char *name);
 
-/* ---- files ----------------------------------------------------------------------------------- */
+/* ---- files ------------------------------------------------------------------------------- */
 
 bool play_file_exists(const char *path);
 int play_count_files(const char *suffix); /* in the folder, not the hidden ones */
 /* Wait for a child. @return its exit status; fails the test if a signal ended it */
 int play_child_status(int pid);
 
-/* May a forked child start threads? The thread sanitizer ends one that does; in that of the address
- * sanitizer the lock of its allocator stays taken if a thread of the parent had it. */
+/* May a forked child start threads? The thread sanitizer ends one that does; in that of the
+ * address sanitizer the lock of its allocator stays taken if a thread of the parent had it. */
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 enum { PLAY_CHILD_MAY_START_THREADS = 0 };
 #else

@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "base/alloc.h"
-#include "model/check.h"
+#include "base/containers/alloc.h"
+#include "model/figures/figures.h"
 
 profile *profile_new(void)
 {
@@ -165,6 +165,13 @@ qp_cell profile_node(profile *p, qp_cell thread, qp_cell parent, qp_cell method,
     return cell;
 }
 
+qp_cell profile_call(profile *p, qp_cell thread, qp_cell parent, uint64_t method_id,
+                     const char *name, uint64_t calls, uint64_t self)
+{
+    qp_cell method = profile_method(p, method_id, name, NULL, NULL);
+    return profile_node(p, thread, parent, method, calls, self);
+}
+
 qp_node_more *profile_more(profile *p, qp_cell thread, qp_cell node)
 {
     qp_cell cell = profile_extent(p, QP_EXTENT_AUX, thread, 1);
@@ -184,17 +191,22 @@ qp_cell profile_stack(profile *p, qp_cell thread, const qp_cell *nodes, uint32_t
     return cell;
 }
 
-qp_bank *profile_bank(profile *p, qp_cell thread, qp_cell method, qp_bank_kind kind,
-                      uint32_t n_values, uint32_t n_blocks)
+static qp_counter_block *add_block(profile *p, qp_extent_kind extent, qp_cell owner,
+                                   qp_counter_block block)
 {
-    uint32_t n_cells = 1 + (n_values + 7) / 8;
-    qp_bank *b = profile_at(p, profile_extent(p, QP_EXTENT_BANKS, thread, n_cells));
-    b->n_cells = n_cells;
-    b->kind = kind;
-    b->method = method;
-    b->n_values = n_values;
-    b->n_blocks = n_blocks;
+    block.n_cells = 1 + (block.n_values + 7) / 8;
+    qp_counter_block *b = profile_at(p, profile_extent(p, extent, owner, block.n_cells));
+    *b = block;
     return b;
+}
+
+qp_counter_block *profile_bank(profile *p, qp_cell thread, qp_cell method,
+                               qp_counter_block_kind kind, uint32_t n_values, uint32_t n_blocks)
+{
+    return add_block(
+        p, QP_EXTENT_BANKS, thread,
+        (qp_counter_block){
+            .kind = kind, .method = method, .n_values = n_values, .n_blocks = n_blocks});
 }
 
 qp_cell profile_context(profile *p, const char *name)
@@ -205,19 +217,16 @@ qp_cell profile_context(profile *p, const char *name)
     return cell;
 }
 
-qp_bank *profile_share(profile *p, qp_cell context, qp_cell method, uint64_t calls,
-                       uint32_t n_values, uint32_t n_blocks)
+qp_counter_block *profile_share(profile *p, qp_cell context, qp_cell method, uint64_t calls,
+                                uint32_t n_values, uint32_t n_blocks)
 {
-    uint32_t n_cells = 1 + (n_values + 7) / 8;
-    qp_bank *b = profile_at(p, profile_extent(p, QP_EXTENT_SHARES, 0, n_cells));
-    b->n_cells = n_cells;
-    b->kind = QP_BANK_SHARE;
-    b->method = method;
-    b->n_values = n_values;
-    b->n_blocks = n_blocks;
-    b->context = context;
-    b->calls = calls;
-    return b;
+    return add_block(p, QP_EXTENT_SHARES, 0,
+                     (qp_counter_block){.kind = QP_COUNTER_BLOCK_SHARE,
+                                        .method = method,
+                                        .n_values = n_values,
+                                        .n_blocks = n_blocks,
+                                        .context = context,
+                                        .calls = calls});
 }
 
 qp_cell profile_source(profile *p, const char *path, uint64_t digest)
@@ -251,6 +260,13 @@ qp_model *profile_load(const profile *p, qp_load_status expected)
     return profile_load_with(p, NULL, expected);
 }
 
+qp_model *profile_read(profile *p, qp_load_status expected)
+{
+    qp_model *m = profile_load(p, expected);
+    profile_free(p);
+    return m;
+}
+
 uint32_t profile_index(const qp_model *m, const char *name)
 {
     uint32_t n_found, found = qp_model_method_named(m, name, &n_found);
@@ -261,6 +277,13 @@ uint32_t profile_index(const qp_model *m, const char *name)
 const qp_model_method *profile_find(const qp_model *m, const char *name)
 {
     return &m->methods[profile_index(m, name)];
+}
+
+void profile_assert_times(const qp_model *m, const char *name, uint64_t self, uint64_t total)
+{
+    const qp_figures *f = &profile_find(m, name)->all;
+    assert_int_equal(f->self, self);
+    assert_int_equal(f->total, total);
 }
 
 bool profile_passes(const qp_model *m, const char *check)

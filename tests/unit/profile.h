@@ -21,7 +21,7 @@ qp_head *profile_head(profile *p);
 void *profile_at(profile *p, qp_cell cell);
 size_t profile_bytes(const profile *p);
 
-/* An extent with n zeroed cells behind its header, all used. @return the first of them */
+/* An extent with n zeroed cells after its header, all used. @return the first of them */
 qp_cell profile_extent(profile *p, qp_extent_kind kind, qp_cell owner, uint32_t n);
 qp_ref profile_text(profile *p, const char *text);
 qp_ref profile_lines(profile *p, const qp_line *lines, uint32_t n);
@@ -35,28 +35,36 @@ qp_cell profile_thread(profile *p);
 /* @param parent  0: the thread's root */
 qp_cell profile_node(profile *p, qp_cell thread, qp_cell parent, qp_cell method, uint64_t calls,
                      uint64_t self);
+/* The same of a new method that has a name alone. */
+qp_cell profile_call(profile *p, qp_cell thread, qp_cell parent, uint64_t method_id,
+                     const char *name, uint64_t calls, uint64_t self);
 qp_node_more *profile_more(profile *p, qp_cell thread, qp_cell node);
-/* The thread's whole stack: a frame for each node, outermost first, behind the root's. */
+/* The thread's whole stack: a frame for each node, outermost first, after the root's. */
 qp_cell profile_stack(profile *p, qp_cell thread, const qp_cell *nodes, uint32_t n);
-qp_bank *profile_bank(profile *p, qp_cell thread, qp_cell method, qp_bank_kind kind,
-                      uint32_t n_values, uint32_t n_blocks);
+qp_counter_block *profile_bank(profile *p, qp_cell thread, qp_cell method,
+                               qp_counter_block_kind kind, uint32_t n_values,
+                               uint32_t n_blocks);
 /* @param name  NULL: the unnamed one */
 qp_cell profile_context(profile *p, const char *name);
 /* What a context has of a method. */
-qp_bank *profile_share(profile *p, qp_cell context, qp_cell method, uint64_t calls,
-                       uint32_t n_values, uint32_t n_blocks);
+qp_counter_block *profile_share(profile *p, qp_cell context, qp_cell method, uint64_t calls,
+                                uint32_t n_values, uint32_t n_blocks);
 qp_cell profile_source(profile *p, const char *path, uint64_t digest);
 /* Make the accounting identity true: all calls have ended but those on the stack. */
 void profile_balance(profile *p, qp_cell thread, uint64_t entries, uint64_t open);
 
 /* Load; must not be unusable. Free with qp_model_free(). */
 qp_model *profile_load(const profile *p, qp_load_status expected);
+/* The same, and free the profile. */
+qp_model *profile_read(profile *p, qp_load_status expected);
 qp_model *profile_load_with(const profile *p, const qp_load_options *o,
                             qp_load_status expected);
 
 /* By name; it must be there. */
 const qp_model_method *profile_find(const qp_model *m, const char *name);
 uint32_t profile_index(const qp_model *m, const char *name);
+
+void profile_assert_times(const qp_model *m, const char *name, uint64_t self, uint64_t total);
 
 /* Did a check pass? */
 bool profile_passes(const qp_model *m, const char *check);

@@ -53,27 +53,34 @@ void run_calls(run *r, qp_cell method, uint64_t calls)
 
 void run_counts(run *r, qp_cell method, const uint64_t *values, uint32_t n)
 {
-    qp_bank *b = profile_bank(r->p, r->thread, method, QP_BANK_COUNTS, n, blocks_of(r, method));
+    qp_counter_block *b =
+        profile_bank(r->p, r->thread, method, QP_COUNTER_BLOCK_COUNTS, n, blocks_of(r, method));
     memcpy(b->values, values, n * sizeof *values);
 }
 
 void run_share(run *r, qp_cell context, qp_cell method, uint64_t calls, const int64_t *values,
                uint32_t n)
 {
-    qp_bank *b = profile_share(r->p, context, method, calls, n, blocks_of(r, method));
+    qp_counter_block *b = profile_share(r->p, context, method, calls, n, blocks_of(r, method));
     if (n)
         memcpy(b->values, values, n * sizeof *values);
 }
 
-/* ---- sets and pictures ----------------------------------------------------------------------- */
+/* ---- sets and pictures ------------------------------------------------------------------- */
+
+static bool add_run(qp_cover_set *s, run r, const char *what, const qp_cover_add_options *o,
+                    char *error)
+{
+    qp_model *m = profile_read(r.p, QP_LOAD_CLEAN);
+    bool is_added = qp_cover_set_add(s, m, what, o, error);
+    qp_model_free(m);
+    return is_added;
+}
 
 void runs_add_with(qp_cover_set *s, run r, const char *what, const qp_cover_add_options *o)
 {
     char error[QP_ERROR_BYTES];
-    qp_model *m = profile_load(r.p, QP_LOAD_CLEAN);
-    bool is_added = qp_cover_set_add(s, m, what, o, error);
-    qp_model_free(m);
-    profile_free(r.p);
+    bool is_added = add_run(s, r, what, o, error);
     assert_string_equal(error, "");
     assert_true(is_added);
 }
@@ -86,11 +93,7 @@ void runs_add(qp_cover_set *s, run r, const char *what)
 void runs_refuse(qp_cover_set *s, run r, const char *what, const char *words)
 {
     char error[QP_ERROR_BYTES];
-    qp_model *m = profile_load(r.p, QP_LOAD_CLEAN);
-    bool is_added = qp_cover_set_add(s, m, what, NULL, error);
-    qp_model_free(m);
-    profile_free(r.p);
-    assert_false(is_added);
+    assert_false(add_run(s, r, what, NULL, error));
     if (!strstr(error, words))
         assert_string_equal(error, words);
 }
@@ -119,7 +122,7 @@ qp_cover *runs_picture_of(run r)
     return runs_picture(s, NULL);
 }
 
-/* ---- finding --------------------------------------------------------------------------------- */
+/* ---- finding ----------------------------------------------------------------------------- */
 
 const qp_cover_file *runs_file(const qp_cover *c, const char *path)
 {

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "model/cover.h"
+#include "model/cover/cover.h"
 #include "unit/profile.h"
 
 typedef struct {

@@ -39,15 +39,15 @@ qp_model *stacks_recursive_run(void)
     return m;
 }
 
-void stacks_apply(qp_charges *c, const qp_model *m, const char *pattern)
+void stacks_apply(qp_attributions *c, const qp_model *m, const char *pattern)
 {
     qp_parse_error error;
-    qp_charge_status status = qp_charges_init(c, m, pattern, false, &error);
-    if (status != QP_CHARGE_OK)
+    qp_attribution_status status = qp_attributions_init(c, m, pattern, false, &error);
+    if (status != QP_ATTRIBUTION_OK)
         fail_msg("%s: %u: %s", pattern, error.column, error.message);
 }
 
-uint64_t stacks_shallow(const qp_charge_row *rows, size_t n, const char *module,
+uint64_t stacks_shallow(const qp_attribution_row *rows, size_t n, const char *module,
                         const char *procedure, uint64_t *deep)
 {
     *deep = 0;

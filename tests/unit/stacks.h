@@ -1,5 +1,5 @@
-/* stacks.h: profiles of a few call paths with interrupts, in words: "m.f" is procedure f of module m,
- * "?" is foreign code. */
+/* stacks.h: profiles of a few call paths with interrupts, in words: "m.f" is procedure f of
+ * module m, "?" is foreign code. */
 #ifndef QP_TESTS_UNIT_STACKS_H
 #define QP_TESTS_UNIT_STACKS_H
 
@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "model/charge.h"
+#include "model/figures/figures.h"
 #include "unit/profile.h"
 
 enum { STACKS_NAME_BYTES = 64 };
@@ -26,15 +26,15 @@ typedef struct {
 /* The method of a word, which is made if it is new. */
 qp_cell stacks_method(stacks *v, const char *word, int n_bytes);
 
-/* m.a calls m.b, which calls m.a, which calls x.c: 1, 2, 4 and 8 interrupts, 16 with nobody, 32 in
- * critical sections; each has 10 ns. */
+/* m.a calls m.b, which calls m.a, which calls x.c: 1, 2, 4 and 8 samples, 16 in no procedure,
+ * 32 in critical sections; each has 10 ns. */
 qp_model *stacks_recursive_run(void);
 
 /* Apply a pattern, which must be a good one. */
-void stacks_apply(qp_charges *c, const qp_model *m, const char *pattern);
+void stacks_apply(qp_attributions *c, const qp_model *m, const char *pattern);
 
 /* What a procedure has in a list; 0: it is not there. */
-uint64_t stacks_shallow(const qp_charge_row *rows, size_t n, const char *module,
+uint64_t stacks_shallow(const qp_attribution_row *rows, size_t n, const char *module,
                         const char *procedure, uint64_t *deep);
 
 #endif

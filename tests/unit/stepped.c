@@ -1,4 +1,4 @@
-/* stepped.c: stepping through a child by ptrace, and reading what it would leave behind. */
+/* stepped.c: stepping through a child by ptrace, and reading what it would leave. */
 #include "unit/stepped.h"
 
 #include <setjmp.h>
@@ -15,8 +15,8 @@
 
 #include <cmocka.h>
 
-#include "base/alloc.h"
-#include "model/check.h"
+#include "base/containers/alloc.h"
+#include "model/figures/figures.h"
 
 enum { STATES_MIN = 5 };
 
@@ -25,33 +25,33 @@ typedef struct {
     char live_file[300];
     uint64_t entries_begun, entries_done, exits_begun, exits_done;
 } tally;
-static tally *told;
+static tally *shared;
 
 uintptr_t stepped_depth;
 VthreadID stepped_thread;
 
 void stepped_in(uintptr_t method)
 {
-    told->entries_begun++;
+    shared->entries_begun++;
     if (stepped_thread)
         qprof_record_fn_entry_vt(method, ++stepped_depth, stepped_thread);
     else
         qprof_record_fn_entry(method, ++stepped_depth);
-    told->entries_done++;
+    shared->entries_done++;
 }
 
 void stepped_back_to(uintptr_t depth)
 {
-    told->exits_begun++;
+    shared->exits_begun++;
     stepped_depth = depth;
     if (stepped_thread)
         qprof_record_fn_exit_vt(depth, stepped_thread);
     else
         qprof_record_fn_exit(depth);
-    told->exits_done++;
+    shared->exits_done++;
 }
 
-/* ---- stepping -------------------------------------------------------------------------------- */
+/* ---- stepping ---------------------------------------------------------------------------- */
 
 static void run(const stepped_program *p)
 {
@@ -63,7 +63,7 @@ static void run(const stepped_program *p)
         _exit(9);
     for (uintptr_t id = A; id < NEW; id++)
         qprof_register_method_id(id, names[id - A], NULL, 0, "file", lines, 2);
-    snprintf(told->live_file, sizeof told->live_file, "%s", qprof_live_file());
+    snprintf(shared->live_file, sizeof shared->live_file, "%s", qprof_live_file());
     if (p->prepare)
         p->prepare();
     raise(SIGSTOP);
@@ -79,16 +79,16 @@ static void compare_with_tally(const qp_model *m, const char *where)
     for (uint32_t i = 1; i < m->n_threads; i++) {
         const qp_model_thread *th = &m->threads[i];
         entries +=
-            th->n_in_tree + th->n_folded + th->n_deep_total + th->n_dropped + th->n_cleared;
+            th->n_in_tree + th->n_overflowed + th->n_deep_total + th->n_dropped + th->n_cleared;
         exits += th->n_exits;
         n_unsettled += th->n_unsettled;
     }
-    if (entries < told->entries_done || entries > told->entries_begun + n_unsettled ||
-        exits < told->exits_done || exits > told->exits_begun)
+    if (entries < shared->entries_done || entries > shared->entries_begun + n_unsettled ||
+        exits < shared->exits_done || exits > shared->exits_begun)
         fail_msg("%s: %ju entries of %ju to %ju, %ju exits of %ju to %ju", where,
-                 (uintmax_t)entries, (uintmax_t)told->entries_done,
-                 (uintmax_t)told->entries_begun, (uintmax_t)exits, (uintmax_t)told->exits_done,
-                 (uintmax_t)told->exits_begun);
+                 (uintmax_t)entries, (uintmax_t)shared->entries_done,
+                 (uintmax_t)shared->entries_begun, (uintmax_t)exits,
+                 (uintmax_t)shared->exits_done, (uintmax_t)shared->exits_begun);
 }
 
 static void read_leavings(const leavings *x, const stepped_program *p, const char *where)
@@ -119,7 +119,7 @@ void stepped_everywhere(const char *what, const stepped_program *p)
     char where[200];
     unsigned n = 0, n_states = 0;
     int status;
-    memset(told, 0, sizeof *told);
+    memset(shared, 0, sizeof *shared);
     stepped_depth = stepped_thread = 0;
     pid_t child = fork();
     assert_true(child >= 0);
@@ -127,12 +127,12 @@ void stepped_everywhere(const char *what, const stepped_program *p)
         run(p);
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(leavings_stopped_by(status, SIGSTOP));
-    leavings_open(&x, told->live_file);
+    leavings_open(&x, shared->live_file);
     while (leavings_stopped_by(status = leavings_step(child, PTRACE_SINGLESTEP), SIGTRAP)) {
         n++;
         if (!leavings_look(&x))
             continue;
-        snprintf(where, sizeof where, "%s, killed behind instruction %u", what, n);
+        snprintf(where, sizeof where, "%s, killed after instruction %u", what, n);
         read_leavings(&x, p, where);
         n_states++;
     }
@@ -158,6 +158,7 @@ void stepped_in_every_mode(const char *what, stepped_program p, const char *more
 
 bool stepped_prepare(void)
 {
-    told = mmap(NULL, sizeof *told, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    return told != MAP_FAILED;
+    shared =
+        mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    return shared != MAP_FAILED;
 }

@@ -1,6 +1,6 @@
 /* stepped.h: a program that is stepped through one instruction at a time. Wherever its file has
- * changed, the file is read as that of a process that has died there: it must load clean and pass
- * every check, and hold what the program has done. */
+ * changed, the file is read as that of a process that has died there: it must load clean and
+ * pass every check, and hold what the program has done. */
 #ifndef TESTS_UNIT_STEPPED_H
 #define TESTS_UNIT_STEPPED_H
 
@@ -11,7 +11,7 @@
 #include "qprof.h"
 #include "unit/leavings.h"
 
-/* Methods that it has registered; NEW is one that it has not. */
+/* Methods that it has registered; NEW is one that it has not registered. */
 enum { A = 1, B, C, HOOKED, OTHER_HOOKED, EXCLUDED, NEW };
 
 typedef struct {
@@ -19,8 +19,8 @@ typedef struct {
     bool is_virtual;
     void (*prepare)(void); /* not stepped through; NULL: nothing */
     void (*play)(void);
-    /* What it must hold; `where` is for messages. NULL: the entries and exits of stepped_in() and
-     * stepped_back_to() */
+    /* What it must hold; `where` is for messages. NULL: the entries and exits of stepped_in()
+     * and stepped_back_to() */
     void (*judge)(const qp_model *m, const char *where);
 } stepped_program;
 
@@ -31,9 +31,9 @@ void stepped_everywhere(const char *what, const stepped_program *p);
 /* The same with each way of measuring time. @param more  options besides */
 void stepped_in_every_mode(const char *what, stepped_program p, const char *more);
 
-/* ---- what the program does ------------------------------------------------------------------- */
+/* ---- what the program does --------------------------------------------------------------- */
 
-extern VthreadID stepped_thread; /* whose events they are; 0: the system thread's */
+extern VthreadID stepped_thread; /* whose events they are; 0: the OS thread's */
 extern uintptr_t stepped_depth;
 
 void stepped_in(uintptr_t method);

@@ -1,17 +1,18 @@
-/* test_adjust.c: qii 47, markers and the adjustments file (spec/qii.md 12.2, items 9 and 10). */
+/* test_adjust.c: qii 47, markers and the adjustments file (spec/qii.md 12.2, items 9 and
+ * 10). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/alloc.h"
-#include "model/adjust.h"
+#include "base/containers/alloc.h"
+#include "model/cover/cover.h"
 #include "unit/runs.h"
 
-#define NONE QP_MARK_NONE
-#define DEAD QP_MARK_DEADCODE
-#define TEST QP_MARK_TESTED
-#define INSP QP_MARK_INSPECTED
+#define NONE QP_ANNOTATION_NONE
+#define DEAD QP_ANNOTATION_DEADCODE
+#define TEST QP_ANNOTATION_TESTED
+#define INSP QP_ANNOTATION_INSPECTED
 
 static int enter_folder(void **state)
 {
@@ -44,9 +45,9 @@ static qp_source read_source(const char *path)
     return s;
 }
 
-/* ---- markers --------------------------------------------------------------------------------- */
+/* ---- markers ----------------------------------------------------------------------------- */
 
-static void assert_marks(const char *text, const qp_cover_mark *wanted, uint32_t n,
+static void assert_marks(const char *text, const qp_annotation *wanted, uint32_t n,
                          const char *warning)
 {
     write_file("a.lua", text);
@@ -54,7 +55,8 @@ static void assert_marks(const char *text, const qp_cover_mark *wanted, uint32_t
     qp_adjust *a = qp_adjust_new();
     assert_int_not_equal(qp_adjust_scan(a, "a.lua", 7, &s), SIZE_MAX);
     for (uint32_t line = 1; line <= n; line++) {
-        qp_cover_mark mark = a->n_files ? qp_adjust_mark(a->files, line) : QP_MARK_NONE;
+        qp_annotation mark =
+            a->n_files ? qp_adjust_annotation(a->files, line) : QP_ANNOTATION_NONE;
         if (mark != wanted[line - 1])
             fail_msg("line %u: %d", line, mark);
     }
@@ -74,7 +76,7 @@ static void a_marker_marks_its_line(void **state)
                  "-- purecov: NOT deadcode\n"
                  "-- purecov: deadcodes, xpurecov: tested, Purecov: tested, purecov tested\n"
                  "-- purecov: tested purecov: deadcode\n",
-                 (const qp_cover_mark[]){DEAD, TEST, INSP, NONE, NONE, DEAD}, 6, NULL);
+                 (const qp_annotation[]){DEAD, TEST, INSP, NONE, NONE, DEAD}, 6, NULL);
 }
 
 static void a_block_has_both_its_marker_lines(void **state)
@@ -86,7 +88,7 @@ static void a_block_has_both_its_marker_lines(void **state)
                  "c -- purecov: tested\n" /* nearer than the block */
                  "-- purecov:end deadcode\n"
                  "d\n",
-                 (const qp_cover_mark[]){NONE, DEAD, DEAD, TEST, DEAD, NONE}, 6, NULL);
+                 (const qp_annotation[]){NONE, DEAD, DEAD, TEST, DEAD, NONE}, 6, NULL);
 }
 
 static void blocks_neither_nest_nor_cross(void **state)
@@ -94,20 +96,20 @@ static void blocks_neither_nest_nor_cross(void **state)
     (void)state;
     assert_marks(
         "-- purecov: begin tested\n-- purecov: begin deadcode\n-- purecov: end tested\n",
-        (const qp_cover_mark[]){TEST, TEST, TEST, NONE}, 4,
+        (const qp_annotation[]){TEST, TEST, TEST, NONE}, 4,
         "a.lua:2: \"purecov: begin\" inside a block that has not ended: it is not heeded");
     assert_marks(
         "-- purecov: begin tested\n-- purecov: end deadcode\n-- purecov: end tested\n\n",
-        (const qp_cover_mark[]){TEST, TEST, TEST, NONE}, 4,
+        (const qp_annotation[]){TEST, TEST, TEST, NONE}, 4,
         "a.lua:2: \"purecov: end\" of another type than the block: it is not heeded");
-    assert_marks("-- purecov: end deadcode\n", (const qp_cover_mark[]){NONE}, 1,
+    assert_marks("-- purecov: end deadcode\n", (const qp_annotation[]){NONE}, 1,
                  "a.lua:1: \"purecov: end\" without a beginning: it is not heeded");
     assert_marks(
-        "a\n-- purecov: begin inspected\nb\nc", (const qp_cover_mark[]){NONE, INSP, INSP, INSP},
+        "a\n-- purecov: begin inspected\nb\nc", (const qp_annotation[]){NONE, INSP, INSP, INSP},
         4, "a.lua:2: \"purecov: begin\" has no end: the block reaches to the end of the file");
 }
 
-/* ---- the file -------------------------------------------------------------------------------- */
+/* ---- the file ---------------------------------------------------------------------------- */
 
 #define FIRST "PureCoverage Adjustments File 1.0\n"
 
@@ -132,12 +134,13 @@ static void lists_of_lines_and_ranges_are_read(void **state)
     assert_int_equal(a->n_files, 2);
     assert_int_equal(a->n_warnings, 0);
     assert_string_equal(a->files[0].name, "a b.lua");
-    assert_int_equal(qp_adjust_mark(&a->files[0], 1), DEAD);
-    assert_int_equal(qp_adjust_mark(&a->files[0], 4), TEST); /* a line is nearer than a block */
-    assert_int_equal(qp_adjust_mark(&a->files[0], 10), TEST);
-    assert_int_equal(qp_adjust_mark(&a->files[0], 14), NONE);
-    assert_int_equal(qp_adjust_mark(&a->files[0], 23), TEST);
-    assert_int_equal(qp_adjust_mark(&a->files[1], 2), INSP);
+    assert_int_equal(qp_adjust_annotation(&a->files[0], 1), DEAD);
+    assert_int_equal(qp_adjust_annotation(&a->files[0], 4),
+                     TEST); /* a line is nearer than a block */
+    assert_int_equal(qp_adjust_annotation(&a->files[0], 10), TEST);
+    assert_int_equal(qp_adjust_annotation(&a->files[0], 14), NONE);
+    assert_int_equal(qp_adjust_annotation(&a->files[0], 23), TEST);
+    assert_int_equal(qp_adjust_annotation(&a->files[1], 2), INSP);
     assert_int_equal(qp_adjust_lines(&a->files[0], TEST, 20), 1 + 1 + 6);
     assert_int_equal(qp_adjust_lines(&a->files[0], DEAD, 20), 4);
     qp_adjust_free(a);
@@ -150,9 +153,9 @@ static void only_the_newest_time_of_a_file_counts(void **state)
                                           "a.lua\t200\ttested\tL\t2\n"
                                           "a.lua\t150\ttested\tL\t3\n"
                                           "a.lua\t200\tdeadcode\tL\t4\n");
-    static const qp_cover_mark wanted[] = {NONE, TEST, NONE, DEAD};
+    static const qp_annotation wanted[] = {NONE, TEST, NONE, DEAD};
     for (uint32_t line = 1; line <= 4; line++)
-        assert_int_equal(qp_adjust_mark(a->files, line), wanted[line - 1]);
+        assert_int_equal(qp_adjust_annotation(a->files, line), wanted[line - 1]);
     assert_int_equal(a->files[0].time, 200);
     qp_adjust_free(a);
 }
@@ -238,12 +241,12 @@ static void what_was_extracted_is_read_again(void **state)
     a = read_adjustments(s.text);
     assert_int_equal(a->n_warnings, 0);
     assert_string_equal(a->files[0].name, "./#a.lua");
-    assert_int_equal(qp_adjust_mark(a->files, 4), DEAD);
+    assert_int_equal(qp_adjust_annotation(a->files, 4), DEAD);
     qp_adjust_free(a);
     qp_source_fini(&s);
 }
 
-/* ---- what they change ------------------------------------------------------------------------ */
+/* ---- what they change -------------------------------------------------------------------- */
 
 /* f: line 1 hit, 2 missed, 3 missed with two blocks and a branch. g: 5 missed. h: 7 missed. */
 static run adjusted_run(uint64_t digest)
@@ -276,7 +279,7 @@ static void marked_lines_leave_the_totals_or_count_as_hit(void **state)
     qp_cover *c = picture_with(s.digest, NULL);
     const qp_cover_file *f = runs_file(c, "a.lua");
     assert_int_equal(f->n_lines, 5); /* a marker makes no code of line 8 */
-    assert_int_equal(runs_line(f, 2)->mark, DEAD);
+    assert_int_equal(runs_line(f, 2)->annotation, DEAD);
     assert_true(runs_line(f, 3)->is_hit);
     assert_int_equal(runs_line(f, 3)->count, 0); /* counts stay true */
     assert_totals(f->totals, 3, 3, lines);       /* 1, 3, 5 */

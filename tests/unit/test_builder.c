@@ -1,13 +1,14 @@
-/* test_builder.c: profiles that the tool writes: what goes in comes out, whole or not at all. */
+/* test_builder.c: profiles that the tool writes: what goes in comes out, whole or not at
+ * all. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/alloc.h"
-#include "base/file.h"
+#include "base/containers/alloc.h"
+#include "base/os/file.h"
 #include "format/builder.h"
-#include "model/lines.h"
+#include "model/figures/figures.h"
 #include "unit/files.h"
 
 enum { FILE_BYTES = 1 << 16 };
@@ -21,8 +22,8 @@ static const struct {
     unsigned char falls[2];
 } loop = {1, 2, {{1, 0}}, {1, 0}};
 
-/* Two threads. The first: main calls f 5 times, 2 more were skipped, with 9 units of counts; f has
- * 3 rounds of its loop. The second: f once. */
+/* Two threads. The first: main calls f 5 times, 2 more were skipped, with 9 units of counts; f
+ * has 3 rounds of its loop. The second: f once. */
 static void fill(qp_builder *b)
 {
     qp_head *h = qp_builder_head(b);
@@ -53,7 +54,7 @@ static void fill(qp_builder *b)
     uint32_t outer = qp_builder_node(b, 0, main_method, &once);
     qp_builder_node(b, outer, f_method, &often);
     qp_builder_node_more(b, 2, 9, 4);
-    uint64_t *counters = qp_builder_bank(b, QP_BANK_COUNTS, f_method, 2, 1);
+    uint64_t *counters = qp_builder_counter_block(b, QP_COUNTER_BLOCK_COUNTS, f_method, 2, 1);
     if (counters)
         counters[0] = 3;
     qp_builder_thread(b, &(qp_thread_record){.state = QP_THREAD_ALIVE, .n_exits = 1});
@@ -106,7 +107,8 @@ static void what_was_added_is_read_back(void **state)
     qp_model_free(m);
 }
 
-/* On the first thread f began 5 + 2 times and went round 3 times: 10 executions of either block. */
+/* On the first thread f began 5 + 2 times and went round 3 times: 10 executions of either
+ * block. */
 static void counters_lie_with_their_thread(void **state)
 {
     (void)state;
@@ -182,8 +184,8 @@ static void contexts_shares_and_sources_have_their_extents(void **state)
         if (e->kind == QP_EXTENT_CONTEXTS)
             context = e->self + 1;
         if (e->kind == QP_EXTENT_SHARES) {
-            const qp_bank *share = first;
-            assert_int_equal(share->kind, QP_BANK_SHARE);
+            const qp_counter_block *share = first;
+            assert_int_equal(share->kind, QP_COUNTER_BLOCK_SHARE);
             assert_int_equal(share->context, context);
             assert_true((int64_t)share->calls == -1 && (int64_t)share->values[0] == -7);
             n_seen++;

@@ -1,18 +1,19 @@
-/* test_charge.c tests model/charge.c and charge_match.c: the worked results of spec/sampling.md through
- * a profile, sums worked out by hand, and the recorder's own figures of the same run. Random trees:
- * test_charge_trees.c. */
+/* test_charge.c tests model/figures/attribution.c: the worked results of spec/sampling.md
+ * through a profile, sums worked out by hand, and the recorder's own figures of the same run.
+ * Random trees: test_charge_trees.c. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/alloc.h"
+#include "base/containers/alloc.h"
 #include "code/pattern.h"
 #include "format/builder.h"
+#include "unit/patterns.h"
 #include "unit/play.h"
 #include "unit/stacks.h"
 
-/* ---- one stack ------------------------------------------------------------------------------- */
+/* ---- one stack --------------------------------------------------------------------------- */
 
 /* One path per word, the last one with an interrupt. */
 static qp_model *one_stack(const char *text)
@@ -31,10 +32,10 @@ static qp_model *one_stack(const char *text)
     return m;
 }
 
-static const char *name_of(const qp_charges *c, uint32_t node, char *to)
+static const char *name_of(const qp_attributions *c, uint32_t node, char *to)
 {
     const qp_model_node *n = &c->m->nodes[node];
-    if (!qp_charge_is_procedure(c->m, node))
+    if (!qp_attribution_is_procedure(c->m, node))
         return "foreignPcs";
     sprintf(to, "%s.%s", c->modules[n->method], c->m->methods[n->method].bare_name);
     return to;
@@ -56,58 +57,31 @@ static void repeat(const char *pattern, char *to)
     assert_int_equal(parse, QP_PARSE_OK);
 }
 
-/* Claim: "m.q", "foreignPcs", or "-" for not counted; the same if the pattern is too large to be
- * written out. */
+/* Claim: "m.q", "foreignPcs", or "-" for not counted; the same if the pattern is too large to
+ * be written out. */
 static void assert_charged(const char *pattern, const char *stack, const char *wanted)
 {
     char name[2 * STACKS_NAME_BYTES], large[64 * 1024];
     qp_model *m = one_stack(stack);
     repeat(pattern, large);
     for (int is_large = 0; is_large < 2; is_large++) {
-        qp_charges c;
+        qp_attributions c;
         stacks_apply(&c, m, is_large ? large : pattern);
         uint32_t charged = c.nodes[m->n_nodes - 1];
-        const char *got = charged == QP_CHARGE_SKIPPED ? "-" : name_of(&c, charged, name);
+        const char *got = charged == QP_ATTRIBUTION_SKIPPED ? "-" : name_of(&c, charged, name);
         if (strcmp(got, wanted) != 0)
             fail_msg("%s on %s charges %s, not %s", pattern, stack, got, wanted);
-        qp_charges_fini(&c);
+        qp_attributions_fini(&c);
     }
     qp_model_free(m);
 }
 
-/* ---- the specification ----------------------------------------------------------------------- */
-
-#define SEED "(m.a->m.b->*|m.c)->(*->m.d|m.e->*)"
+/* ---- the specification ------------------------------------------------------------------- */
 
 static void the_worked_results_hold_of_a_profile(void **state) /* sampling 40 */
 {
     (void)state;
-    static const char *const rows[][3] = {
-        {":$arymod.$findarraydscr", "u.main u.f $arymod.newarrayn $arymod.$findarraydscr",
-         "$arymod.newarrayn"},
-        {":$arymod.newarrayn->$arymod.$findarraydscr",
-         "u.main $arymod.donewupperbound $arymod.newarrayn $arymod.$findarraydscr",
-         "$arymod.donewupperbound"},
-        {SEED, "m.a m.b m.x m.e m.q", "m.q"},
-        {SEED, "m.c m.x m.e", "-"},
-        {SEED, "m.c m.x m.d", "m.d"},
-        {SEED, "m.c m.e m.z", "m.z"},
-        {SEED, "m.a m.b m.d", "m.d"},
-        {"m.a", "m.a m.b", "-"},
-        {"m.a->m.b", "m.a m.x m.b", "-"},
-        {"m.a->*->m.b", "m.a m.b", "m.b"},
-        {"m.a->*", "m.a", "m.a"},
-        {"m->*", "x.p m.q y.z", "y.z"},
-        {"*", "", "foreignPcs"},
-        {"m.a:->*", "m.a m.b m.a m.c", "m.a"},
-        {"x->m:->n", "x.p m.p1 m.p2 n.q", "m.p2"},
-        {"x->:m->n", "x.p m.p1 m.p2 n.q", "x.p"},
-        {":m", "x.p m.p1 m.p2", "x.p"},
-        {"m.p1->:m", "x.p m.p1 m.p2", "m.p1"},
-        {":m.p:", "a.z m.p", "a.z"},
-        {":m.p", "m.p", "foreignPcs"},
-        {"m.z: | :m.b", "m.a m.b", "m.a"},
-        {"m.a:->m.b: | m.b", "m.a m.b", "m.a"},
+    static const pattern_result rows[] = {
         /* the rules besides */
         {"m.b", "m.a m.b", "m.b"},
         {"m->n", "m.a m.b m.c n.q", "n.q"},
@@ -120,11 +94,14 @@ static void the_worked_results_hold_of_a_profile(void **state) /* sampling 40 */
         {"*", "m.a ?", "foreignPcs"},
         {"m.a", "", "-"},
     };
+    for (size_t i = 0; i < n_pattern_results; i++)
+        assert_charged(pattern_results[i].pattern, pattern_results[i].stack,
+                       pattern_results[i].charged);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        assert_charged(rows[i][0], rows[i][1], rows[i][2]);
+        assert_charged(rows[i].pattern, rows[i].stack, rows[i].charged);
 }
 
-static void assert_row(const qp_charge_row *r, const char *module, const char *procedure,
+static void assert_row(const qp_attribution_row *r, const char *module, const char *procedure,
                        uint64_t shallow, uint64_t deep)
 {
     assert_string_equal(r->module, module);
@@ -133,34 +110,50 @@ static void assert_row(const qp_charge_row *r, const char *module, const char *p
     assert_int_equal(r->deep, deep);
 }
 
+/* What a pattern counts, all threads together. */
+typedef struct {
+    qp_attributions c;
+    qp_attribution_row *rows;
+    size_t n;
+    qp_attribution_totals t;
+} listing;
+
+static listing list_all(const qp_model *m, const char *pattern)
+{
+    listing l = {.rows = NULL};
+    stacks_apply(&l.c, m, pattern);
+    assert_true(qp_attributions_list(&l.c, QP_ALL_THREADS, false, &l.rows, &l.n, &l.t));
+    return l;
+}
+
+static void free_listing(listing *l)
+{
+    qp_free(l->rows);
+    qp_attributions_fini(&l->c);
+}
+
 static void deep_counts_are_of_distinct_procedures(void **state) /* sampling 8, 9, 10, 11, 35 */
 {
     (void)state;
     qp_model *m = stacks_recursive_run();
-    qp_charges c;
-    qp_charge_row *rows;
-    qp_charge_totals t = {0};
-    size_t n;
-    stacks_apply(&c, m, "");
-    assert_true(qp_charges_list(&c, QP_ALL_THREADS, false, &rows, &n, &t));
-    assert_int_equal(n, 3);
-    assert_row(&rows[0], "m", "a", 5, 15);
-    assert_row(&rows[1], "m", "b", 2, 14);
-    assert_row(&rows[2], "x", "c", 8, 8);
-    assert_int_equal(t.occurred, 63);
-    assert_int_equal(t.counted, 63);
-    assert_int_equal(t.skipped, 0);
-    assert_int_equal(t.critical, 32);
-    assert_int_equal(t.foreign, 16);
-    qp_free(rows);
-    t = (qp_charge_totals){0};
-    assert_true(qp_charges_list(&c, 1, true, &rows, &n, &t));
-    assert_int_equal(n, 2);
-    assert_row(&rows[0], "m", "", 7, 15);
-    assert_row(&rows[1], "x", "", 8, 8);
-    assert_int_equal(t.counted, 31); /* critical sections are of no thread */
-    qp_free(rows);
-    qp_charges_fini(&c);
+    listing l = list_all(m, "");
+    assert_int_equal(l.n, 3);
+    assert_row(&l.rows[0], "m", "a", 5, 15);
+    assert_row(&l.rows[1], "m", "b", 2, 14);
+    assert_row(&l.rows[2], "x", "c", 8, 8);
+    assert_int_equal(l.t.occurred, 63);
+    assert_int_equal(l.t.counted, 63);
+    assert_int_equal(l.t.skipped, 0);
+    assert_int_equal(l.t.critical, 32);
+    assert_int_equal(l.t.foreign, 16);
+    qp_free(l.rows);
+    l.t = (qp_attribution_totals){0};
+    assert_true(qp_attributions_list(&l.c, 1, true, &l.rows, &l.n, &l.t));
+    assert_int_equal(l.n, 2);
+    assert_row(&l.rows[0], "m", "", 7, 15);
+    assert_row(&l.rows[1], "x", "", 8, 8);
+    assert_int_equal(l.t.counted, 31); /* critical sections are of no thread */
+    free_listing(&l);
     qp_model_free(m);
 }
 
@@ -168,21 +161,15 @@ static void a_colon_moves_charges_and_skips_nothing(void **state) /* sampling 26
 {
     (void)state;
     qp_model *m = stacks_recursive_run();
-    qp_charges c;
-    qp_charge_row *rows;
-    qp_charge_totals t = {0};
-    size_t n;
-    stacks_apply(&c, m, "m.b:->*");
-    assert_true(qp_charges_list(&c, QP_ALL_THREADS, false, &rows, &n, &t));
-    assert_int_equal(n, 2); /* x.c was called by m.b */
-    assert_row(&rows[0], "m", "a", 0, 14);
-    assert_row(&rows[1], "m", "b", 14, 14);
-    assert_int_equal(t.occurred, 63);
-    assert_int_equal(t.counted, 46);
-    assert_int_equal(t.skipped, 17);
-    assert_int_equal(t.foreign, 0);
-    qp_free(rows);
-    qp_charges_fini(&c);
+    listing l = list_all(m, "m.b:->*");
+    assert_int_equal(l.n, 2); /* x.c was called by m.b */
+    assert_row(&l.rows[0], "m", "a", 0, 14);
+    assert_row(&l.rows[1], "m", "b", 14, 14);
+    assert_int_equal(l.t.occurred, 63);
+    assert_int_equal(l.t.counted, 46);
+    assert_int_equal(l.t.skipped, 17);
+    assert_int_equal(l.t.foreign, 0);
+    free_listing(&l);
     qp_model_free(m);
 }
 
@@ -190,11 +177,12 @@ static void a_mistake_names_its_column(void **state) /* sampling 33 */
 {
     (void)state;
     qp_model *m = one_stack("m.a");
-    qp_charges c;
+    qp_attributions c;
     qp_parse_error error;
-    assert_int_equal(qp_charges_init(&c, m, "m.a->()", true, &error), QP_CHARGE_SYNTAX);
+    assert_int_equal(qp_attributions_init(&c, m, "m.a->()", true, &error),
+                     QP_ATTRIBUTION_SYNTAX);
     assert_int_equal(error.column, 7);
-    qp_charges_fini(&c);
+    qp_attributions_fini(&c);
     qp_model_free(m);
 }
 
@@ -212,17 +200,16 @@ static void modules_are_classes_or_files(void **state)
     for (uint64_t i = 0; i < 7; i++)
         profile_node(p, th, 0,
                      profile_method(p, i + 1, "f", known[i].class_name, known[i].file), 1, 1);
-    qp_model *m = profile_load(p, QP_LOAD_CLEAN);
-    qp_charges c;
+    qp_model *m = profile_read(p, QP_LOAD_CLEAN);
+    qp_attributions c;
     stacks_apply(&c, m, "");
     for (int i = 0; i < 7; i++)
         assert_string_equal(c.modules[i + 1], known[i].module);
-    qp_charges_fini(&c);
+    qp_attributions_fini(&c);
     qp_model_free(m);
-    profile_free(p);
 }
 
-/* ---- the recorder ---------------------------------------------------------------------------- */
+/* ---- the recorder ------------------------------------------------------------------------ */
 
 static void sample_a_score(void)
 {
@@ -263,24 +250,18 @@ static void read_recorder(play_ctx *p, recorded *r)
 static void assert_model_says(play_ctx *p, const recorded *r, const char *pattern)
 {
     static const char *const names[] = {"a", "b", "c"};
-    qp_charges c;
-    qp_charge_row *rows;
-    qp_charge_totals t = {0};
-    size_t n;
-    stacks_apply(&c, p->m, pattern);
-    assert_true(qp_charges_list(&c, QP_ALL_THREADS, false, &rows, &n, &t));
+    listing l = list_all(p->m, pattern);
     for (int i = 0; i < 3; i++) {
         uint64_t deep;
-        assert_int_equal(stacks_shallow(rows, n, "score", names[i], &deep), r->shallow[i]);
+        assert_int_equal(stacks_shallow(l.rows, l.n, "score", names[i], &deep), r->shallow[i]);
         assert_int_equal(deep, r->deep[i]);
     }
-    assert_int_equal(t.occurred, r->t.occurred);
-    assert_int_equal(t.counted, r->t.counted);
-    assert_int_equal(t.skipped, r->t.skipped);
-    assert_int_equal(t.critical, r->t.critical);
-    assert_int_equal(t.foreign, r->t.foreign);
-    qp_free(rows);
-    qp_charges_fini(&c);
+    assert_int_equal(l.t.occurred, r->t.occurred);
+    assert_int_equal(l.t.counted, r->t.counted);
+    assert_int_equal(l.t.skipped, r->t.skipped);
+    assert_int_equal(l.t.critical, r->t.critical);
+    assert_int_equal(l.t.foreign, r->t.foreign);
+    free_listing(&l);
 }
 
 /* Recorded with the pattern, and recorded without it and applied then. */
@@ -320,7 +301,7 @@ static void a_pattern_gives_afterwards_what_it_gave_while_recording(void **state
         }
 }
 
-/* ---- limits ---------------------------------------------------------------------------------- */
+/* ---- limits ------------------------------------------------------------------------------ */
 
 /* Quadratic, it would be 10 to the power of 11 steps. */
 static void a_path_of_300000_frames_is_nothing_special(void **state)
@@ -346,18 +327,18 @@ static void a_path_of_300000_frames_is_nothing_special(void **state)
     qp_builder_free(b);
     qp_model *m;
     assert_int_equal(qp_model_load("deep.qprof", NULL, &m, error), QP_LOAD_CLEAN);
-    qp_charges c;
-    qp_charge_row *rows;
-    qp_charge_totals t = {0};
+    qp_attributions c;
+    qp_attribution_row *rows;
+    qp_attribution_totals t = {0};
     size_t n;
     stacks_apply(&c, m, "m.a:->*->x.b");
-    assert_true(qp_charges_list(&c, QP_ALL_THREADS, false, &rows, &n, &t));
+    assert_true(qp_attributions_list(&c, QP_ALL_THREADS, false, &rows, &n, &t));
     assert_int_equal(t.counted, DEEP / 2);
     assert_row(&rows[0], "m", "a", DEEP / 2, DEEP / 2);
     /* the first interrupt of x.b is charged to m.a before any x.b was active */
     assert_row(&rows[1], "x", "b", 0, DEEP / 2 - 1);
     qp_free(rows);
-    qp_charges_fini(&c);
+    qp_attributions_fini(&c);
     qp_model_free(m);
 }
 
@@ -367,19 +348,19 @@ static void without_memory_there_is_nothing(void **state)
     qp_model *m = stacks_recursive_run();
     bool is_done = false;
     for (uint64_t n = 1; !is_done; n++) {
-        qp_charges c;
-        qp_charge_row *rows = NULL;
-        qp_charge_totals t = {0};
+        qp_attributions c;
+        qp_attribution_row *rows = NULL;
+        qp_attribution_totals t = {0};
         qp_parse_error error;
         size_t n_rows;
         qp_alloc_fail_after(n, true);
-        qp_charge_status status = qp_charges_init(&c, m, "m.a->*", true, &error);
-        is_done = status == QP_CHARGE_OK &&
-                  qp_charges_list(&c, QP_ALL_THREADS, false, &rows, &n_rows, &t);
+        qp_attribution_status status = qp_attributions_init(&c, m, "m.a->*", true, &error);
+        is_done = status == QP_ATTRIBUTION_OK &&
+                  qp_attributions_list(&c, QP_ALL_THREADS, false, &rows, &n_rows, &t);
         qp_alloc_fail_after(0, false);
-        assert_true(is_done || status != QP_CHARGE_SYNTAX);
+        assert_true(is_done || status != QP_ATTRIBUTION_SYNTAX);
         qp_free(rows);
-        qp_charges_fini(&c);
+        qp_attributions_fini(&c);
         assert_true(n < 50);
     }
     qp_model_free(m);

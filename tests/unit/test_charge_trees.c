@@ -1,54 +1,15 @@
-/* test_charge_trees.c tests model/charge_match.c and fold.c: sums over random trees against the matcher
- * that looks at each path by itself, and views of what a pattern counts. */
+/* test_charge_trees.c tests model/figures/attribution.c and collapse.c: sums over random trees
+ * against the matcher that looks at each path by itself, and views of what a pattern counts. */
 #include <stdio.h>
 #include <string.h>
 
-#include "base/alloc.h"
+#include "base/containers/alloc.h"
 #include "code/pattern.h"
-#include "model/fold.h"
+#include "model/figures/figures.h"
+#include "unit/patterns.h"
 #include "unit/stacks.h"
 
-/* ---- random trees ---------------------------------------------------------------------------- */
-
-static uint64_t seed = 20261121;
-
-static unsigned pick(unsigned n)
-{
-    seed ^= seed << 13;
-    seed ^= seed >> 7;
-    seed ^= seed << 17;
-    return (unsigned)(seed >> 33) % n;
-}
-
-static void write_any(char **at, int depth);
-
-static void write_primary(char **at, int depth)
-{
-    unsigned kind = pick(depth > 0 ? 10 : 7);
-    if (kind == 0) {
-        *at += sprintf(*at, "*");
-    } else if (kind < 7) {
-        *at += sprintf(*at, "%s%c", pick(5) ? "" : ":", "mx"[pick(2)]);
-        if (kind < 5)
-            *at += sprintf(*at, ".%c", "ab"[pick(2)]);
-        *at += sprintf(*at, "%s", pick(5) ? "" : ":");
-    } else {
-        *at += sprintf(*at, "(");
-        write_any(at, depth - 1);
-        *at += sprintf(*at, ")");
-    }
-}
-
-static void write_any(char **at, int depth)
-{
-    for (unsigned i = 0, n = 1 + pick(2); i < n; i++) {
-        *at += sprintf(*at, "%s", i ? "|" : "");
-        for (unsigned k = 0, length = 1 + pick(3); k < length; k++) {
-            *at += sprintf(*at, "%s", k ? "->" : "");
-            write_primary(at, depth);
-        }
-    }
-}
+/* ---- random trees ------------------------------------------------------------------------ */
 
 enum { NODES = 60, WORDS = 7 };
 
@@ -61,7 +22,8 @@ static qp_model *random_run(void)
     qp_cell cells[NODES + 2];
     int above[NODES + 2] = {0}, word_of[NODES + 2], thread_of[NODES + 2] = {0, 1};
     for (int i = 0; i < NODES + 2; i++) {
-        int parent = i < 2 ? i : (int)pick((unsigned)i), word = (int)pick(WORDS);
+        int parent = i < 2 ? i : (int)pattern_pick((unsigned)i),
+            word = (int)pattern_pick(WORDS);
         for (int k = 2; k < i; k++)
             if (above[k] == parent && word_of[k] == word)
                 parent = k;
@@ -73,9 +35,9 @@ static qp_model *random_run(void)
                        ? ((qp_thread_record *)profile_at(v.p, th))->root
                        : profile_node(v.p, th, cells[parent],
                                       stacks_method(&v, words[word], (int)strlen(words[word])),
-                                      1 + pick(3), 1 + pick(100));
-        if (pick(3))
-            profile_more(v.p, th, cells[i])->samples = pick(50);
+                                      1 + pattern_pick(3), 1 + pattern_pick(100));
+        if (pattern_pick(3))
+            profile_more(v.p, th, cells[i])->samples = pattern_pick(50);
     }
     profile_head(v.p)->pc_period = 1000;
     qp_model *m = profile_load(v.p, QP_LOAD_CLEAN);
@@ -94,7 +56,7 @@ static bool frame_fits(void *to, const qp_item *item, uint32_t frame)
 {
     const path *x = to;
     uint32_t method = x->m->nodes[x->frames[frame]].method;
-    return qp_charge_is_procedure(x->m, x->frames[frame]) &&
+    return qp_attribution_is_procedure(x->m, x->frames[frame]) &&
            qp_pattern_name_fits(x->p, item, x->modules[method],
                                 x->m->methods[method].bare_name);
 }
@@ -102,7 +64,7 @@ static bool frame_fits(void *to, const qp_item *item, uint32_t frame)
 /* Figures of the spec's sections 2 and 4, path by path. */
 typedef struct {
     uint64_t shallow[WORDS + 1], deep[WORDS + 1]; /* by method */
-    qp_charge_totals t;
+    qp_attribution_totals t;
     uint64_t total; /* ticks of what counts */
 } naive;
 
@@ -124,7 +86,7 @@ static void add_naively(naive *to, path *x, uint32_t node)
     uint32_t n_deep;
     bool has[WORDS + 1] = {false};
     read_path(x, node);
-    bool is_foreign = x->n && !qp_charge_is_procedure(x->m, node);
+    bool is_foreign = x->n && !qp_attribution_is_procedure(x->m, node);
     const qp_pattern_stack stack = {x->n, is_foreign, frame_fits, x};
     to->t.occurred += n;
     if (qp_pattern_match(x->p, &stack, scratch, sizeof scratch, &charged, &n_deep) !=
@@ -134,25 +96,25 @@ static void add_naively(naive *to, path *x, uint32_t node)
     }
     to->t.counted += n;
     to->total += x->n ? x->m->nodes[node].f.self : 0;
-    if (charged >= 0 && qp_charge_is_procedure(x->m, x->frames[charged]))
+    if (charged >= 0 && qp_attribution_is_procedure(x->m, x->frames[charged]))
         to->shallow[x->m->nodes[x->frames[charged]].method] += n;
     else
         to->t.foreign += n;
     for (uint32_t i = 0; i < n_deep; i++) {
         uint32_t method = x->m->nodes[x->frames[i]].method;
-        if (qp_charge_is_procedure(x->m, x->frames[i]) && !has[method])
+        if (qp_attribution_is_procedure(x->m, x->frames[i]) && !has[method])
             to->deep[method] += n;
         has[method] = true;
     }
 }
 
-static void assert_sums(const qp_model *m, const qp_charges *c, const naive *wanted,
+static void assert_sums(const qp_model *m, const qp_attributions *c, const naive *wanted,
                         const char *pattern)
 {
-    qp_charge_row *rows;
+    qp_attribution_row *rows;
     size_t n;
-    qp_charge_totals t = {0};
-    assert_true(qp_charges_list(c, QP_ALL_THREADS, false, &rows, &n, &t));
+    qp_attribution_totals t = {0};
+    assert_true(qp_attributions_list(c, QP_ALL_THREADS, false, &rows, &n, &t));
     for (uint32_t i = 1; i < m->n_methods; i++) {
         const qp_model_method *k = &m->methods[i];
         uint64_t deep, shallow = stacks_shallow(rows, n, c->modules[i], k->bare_name, &deep);
@@ -168,11 +130,11 @@ static void assert_sums(const qp_model *m, const qp_charges *c, const naive *wan
 }
 
 /* A view has the time and the interrupts of what counts, and no more. */
-static void assert_view(qp_model *m, const qp_charges *c, const naive *wanted,
+static void assert_view(qp_model *m, const qp_attributions *c, const naive *wanted,
                         const char *pattern)
 {
     uint64_t interrupts = 0;
-    assert_true(qp_model_fold(&m, &(qp_fold){.charged = c->nodes, .when = pattern}));
+    assert_true(qp_model_collapse(&m, &(qp_collapse){.charged = c->nodes, .when = pattern}));
     for (uint32_t i = 1; i < m->n_nodes; i++)
         interrupts += m->nodes[i].f.interrupts;
     assert_int_equal(interrupts, wanted->t.counted);
@@ -192,36 +154,36 @@ static void random_trees_sum_up_as_path_by_path(void **state)
     for (int round = 0; round < 4000; round++) {
         char pattern[4096], *at = pattern;
         qp_parse_error error;
-        qp_charges c;
+        qp_attributions c;
         qp_model *m = random_run();
-        write_any(&at, 3);
+        pattern_write(&at, 3);
         assert_int_equal(qp_pattern_parse(&p, pattern, &error), QP_PARSE_OK);
         stacks_apply(&c, m, pattern);
         naive wanted = {0};
         path x = {.m = m, .p = &p, .modules = c.modules};
         for (uint32_t i = 1; i < m->n_nodes; i++) {
             add_naively(&wanted, &x, i);
-            n_skipped += c.nodes[i] == QP_CHARGE_SKIPPED;
-            n_moved += c.nodes[i] != QP_CHARGE_SKIPPED && c.nodes[i] != i;
+            n_skipped += c.nodes[i] == QP_ATTRIBUTION_SKIPPED;
+            n_moved += c.nodes[i] != QP_ATTRIBUTION_SKIPPED && c.nodes[i] != i;
         }
         assert_sums(m, &c, &wanted, pattern);
         assert_view(m, &c, &wanted, pattern);
-        qp_charges_fini(&c);
+        qp_attributions_fini(&c);
     }
     assert_true(n_skipped > 1000 && n_moved > 1000); /* the patterns mean something */
 }
 
-/* ---- views ----------------------------------------------------------------------------------- */
+/* ---- views ------------------------------------------------------------------------------- */
 
 /* m.a calls m.b (10 each), which calls m.a, which calls x.c. */
 static void a_view_charges_time_and_keeps_callers(void **state)
 {
     (void)state;
     qp_model *m = stacks_recursive_run();
-    qp_charges c;
+    qp_attributions c;
     stacks_apply(&c, m, "m.b:->*");
-    assert_true(qp_model_fold(&m, &(qp_fold){.charged = c.nodes, .when = "m.b:->*"}));
-    qp_charges_fini(&c);
+    assert_true(qp_model_collapse(&m, &(qp_collapse){.charged = c.nodes, .when = "m.b:->*"}));
+    qp_attributions_fini(&c);
     assert_int_equal(m->n_nodes, 4); /* run, thread, m.a, m.b */
     assert_int_equal(m->run.total, 30);
     assert_int_equal(m->run.unfolded_total, 40);
@@ -239,10 +201,10 @@ static void a_view_without_colons_leaves_out_the_rest(void **state)
 {
     (void)state;
     qp_model *m = stacks_recursive_run();
-    qp_charges c;
+    qp_attributions c;
     stacks_apply(&c, m, "m.a");
-    assert_true(qp_model_fold(&m, &(qp_fold){.charged = c.nodes, .when = "m.a"}));
-    qp_charges_fini(&c);
+    assert_true(qp_model_collapse(&m, &(qp_collapse){.charged = c.nodes, .when = "m.a"}));
+    qp_attributions_fini(&c);
     assert_int_equal(m->n_nodes, 5);
     assert_int_equal(m->run.total, 20);
     assert_int_equal(profile_find(m, "m.a")->all.calls, 2);

@@ -1,5 +1,5 @@
-/* test_config.c tests config/: each statement as its sink gets it, each kind of mistake with its
- * line and column, and texts that mean harm. */
+/* test_config.c tests config/: each statement as its sink gets it, each kind of mistake with
+ * its line and column, and texts that mean harm. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,17 +13,17 @@
 #include "config/config.h"
 #include "config/match.h"
 
-/* ---- a sink that tells what it got, a line a statement --------------------------------------- */
+/* ---- a sink that tells what it got, a line a statement ----------------------------------- */
 
-static char told[16384];
+static char seen[16384];
 
 static void tell(const char *format, ...) __attribute__((format(printf, 1, 2)));
 static void tell(const char *format, ...)
 {
-    size_t n = strlen(told);
+    size_t n = strlen(seen);
     va_list args;
     va_start(args, format);
-    vsnprintf(told + n, sizeof told - n, format, args);
+    vsnprintf(seen + n, sizeof seen - n, format, args);
     va_end(args);
 }
 
@@ -143,7 +143,7 @@ static const qp_config_sink telling = {
 
 static int read_text(const char *text, qp_config_error *error)
 {
-    told[0] = '\0';
+    seen[0] = '\0';
     return qp_config_read(text, strlen(text), &telling, error);
 }
 
@@ -152,7 +152,7 @@ static void assert_told(const char *text, const char *expected)
     qp_config_error error;
     if (read_text(text, &error) != 0)
         fail_msg("%u:%u: %s", error.line, error.column, error.message);
-    assert_string_equal(told, expected);
+    assert_string_equal(seen, expected);
 }
 
 static void assert_mistake(const char *text, unsigned line, unsigned column, const char *words)
@@ -163,7 +163,7 @@ static void assert_mistake(const char *text, unsigned line, unsigned column, con
         fail_msg("%s\n%u:%u: %s", text, error.line, error.column, error.message);
 }
 
-/* ---- what is read ---------------------------------------------------------------------------- */
+/* ---- what is read ------------------------------------------------------------------------ */
 
 static void nothing_says_nothing(void **state)
 {
@@ -274,17 +274,17 @@ static void all_operators_contexts_and_actions_are_known(void **state)
         snprintf(text, sizeof text, "event-trigger x event=any when=v%s2", operators[i]);
         snprintf(expected, sizeof expected, "when 1 <v> %u 2", i);
         assert_int_equal(read_text(text, &error), 0);
-        assert_non_null(strstr(told, expected));
+        assert_non_null(strstr(seen, expected));
         snprintf(text, sizeof text, "event-trigger x event=any action=%s", actions[i]);
         snprintf(expected, sizeof expected, "do %u", i);
         assert_int_equal(read_text(text, &error), 0);
-        assert_non_null(strstr(told, expected));
+        assert_non_null(strstr(seen, expected));
     }
     for (unsigned i = 0; i < 6; i++) {
         snprintf(text, sizeof text, "event-trigger x event=any context=%s", contexts[i]);
         snprintf(expected, sizeof expected, "context %u 0", i);
         assert_int_equal(read_text(text, &error), 0);
-        assert_non_null(strstr(told, expected));
+        assert_non_null(strstr(seen, expected));
     }
 }
 
@@ -341,7 +341,7 @@ static void trace_lines_have_keys(void **state)
 
 static void statements_that_nobody_takes_are_still_checked(void **state)
 {
-    static const qp_config_sink nobody;
+    static const qp_config_sink ignore_all;
     static const char good[] = "-a=b\ninitial-status on\nprofiling on\ntrigger a on : b\n"
                                "action a enable exit : b\narea a include : b\n"
                                "event-trigger a event=any\ntriggering on\npc real\n"
@@ -349,11 +349,11 @@ static void statements_that_nobody_takes_are_still_checked(void **state)
     static const char bad[] = "trace a";
     qp_config_error error;
     (void)state;
-    assert_int_equal(qp_config_read(good, strlen(good), &nobody, &error), 0);
-    assert_int_equal(qp_config_read(bad, strlen(bad), &nobody, &error), QP_CONFIG_SYNTAX);
+    assert_int_equal(qp_config_read(good, strlen(good), &ignore_all, &error), 0);
+    assert_int_equal(qp_config_read(bad, strlen(bad), &ignore_all, &error), QP_CONFIG_SYNTAX);
 }
 
-/* ---- mistakes -------------------------------------------------------------------------------- */
+/* ---- mistakes ---------------------------------------------------------------------------- */
 
 typedef struct {
     const char *text;
@@ -489,7 +489,7 @@ static void what_a_sink_refuses_is_placed(void **state)
     assert_int_equal(error.column, 9);
 }
 
-/* ---- harm ------------------------------------------------------------------------------------ */
+/* ---- harm -------------------------------------------------------------------------------- */
 
 static void a_byte_0_is_no_text(void **state)
 {
@@ -530,12 +530,12 @@ static void lists_may_be_as_long_as_they_like(void **state)
     enum { N = 100000 };
     char *text = malloc(N * 3 + 64);
     size_t n = (size_t)sprintf(text, "trigger a on :");
-    static const qp_config_sink nobody;
+    static const qp_config_sink ignore_all;
     qp_config_error error;
     (void)state;
     for (unsigned i = 0; i < N; i++)
         n += (size_t)sprintf(text + n, " x");
-    assert_int_equal(qp_config_read(text, n, &nobody, &error), 0);
+    assert_int_equal(qp_config_read(text, n, &ignore_all, &error), 0);
     free(text);
 }
 

@@ -1,12 +1,12 @@
-/* test_contexts.c tests record/contexts.c: what is counted belongs to one context, whoever counts,
- * whatever is cleared, and the sums of all contexts are the counters. */
+/* test_contexts.c tests record/control/contexts.c: every count belongs to one context, on every
+ * thread, whatever is cleared, and the sums of all contexts are the counters. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "model/cover.h"
+#include "model/cover/cover.h"
 #include "unit/play.h"
 
 enum { F_LINE_0 = 10, F_LINE_1 = 11 };
@@ -19,7 +19,7 @@ static void begin(play_ctx *p, const char *options)
     play_register(p, "f", 0, f_table, 2);
 }
 
-/* ---- what was read --------------------------------------------------------------------------- */
+/* ---- what was read ----------------------------------------------------------------------- */
 
 static qp_cover_set *set_of(play_ctx *p)
 {
@@ -44,7 +44,7 @@ static void assert_share(const qp_cover_set *s, const char *context, int64_t cal
                          int64_t v1)
 {
     const qp_cover_method *m = method_of(s, "f");
-    bool is_unnamed = !context[0]; /* it has what no share has, too */
+    bool is_unnamed = !context[0]; /* it also has what no share has */
     int64_t found[3] = {is_unnamed ? (int64_t)m->calls : 0,
                         is_unnamed ? (int64_t)m->values[0] : 0,
                         is_unnamed ? (int64_t)m->values[1] : 0};
@@ -69,7 +69,7 @@ static void assert_all(const qp_cover_set *s, uint64_t calls, uint64_t v0, uint6
     assert_int_equal(m->values[1], v1);
 }
 
-/* ---- claims ---------------------------------------------------------------------------------- */
+/* ---- claims ------------------------------------------------------------------------------ */
 
 static void play_contexts(play_ctx *p)
 {
@@ -160,22 +160,22 @@ static void a_clear_takes_everything_from_every_context(void **state)
     qp_cover_set_free(s);
 }
 
-/* The counters of a system thread that carries virtual threads have no stack beside them. */
+/* The counters of an OS thread that carries virtual threads have no stack beside them. */
 static void a_clear_reaches_counters_that_only_the_host_touches(void **state)
 {
     play_ctx *p = *state;
     play_begin_vt(p, "-collect=coverage");
     play_register(p, "f", 0, f_table, 2);
-    uint64_t *bank = qprof_counter_bank(play_method(p, "f"));
-    assert_non_null(bank);
-    bank[0] += 3;
+    uint64_t *counters = qprof_counter_bank(play_method(p, "f"));
+    assert_non_null(counters);
+    counters[0] += 3;
     assert_int_equal(qprof_context("a"), 0);
-    bank[0] += 2;
+    counters[0] += 2;
     assert_int_equal(qprof_clear_data(), 1);
-    bank[0] += 1;
-    bank[1] += 9;
+    counters[0] += 1;
+    counters[1] += 9;
     assert_int_equal(qprof_context("b"), 0);
-    bank[1] += 4;
+    counters[1] += 4;
     play_end(p);
     qp_cover_set *s = set_of(p);
     assert_share(s, "", 0, 0, 0);
@@ -192,15 +192,15 @@ static void a_second_clear_does_not_count_from_the_first(void **state)
 {
     play_ctx *p = *state;
     begin(p, "-collect=coverage");
-    uint64_t *bank = qprof_counter_bank(play_method(p, "f"));
-    bank[0] += 7;
+    uint64_t *counters = qprof_counter_bank(play_method(p, "f"));
+    counters[0] += 7;
     assert_int_equal(qprof_clear_data(), 1);
     play(p, "f(");
-    bank[0] += 5;
+    counters[0] += 5;
     assert_int_equal(qprof_clear_data(), 1);
-    bank[0] += 4;
+    counters[0] += 4;
     assert_int_equal(qprof_context("a"), 0);
-    bank[0] += 2;
+    counters[0] += 2;
     play(p, ")");
     play_end(p);
     qp_cover_set *s = set_of(p);
@@ -297,7 +297,7 @@ static void a_forked_child_knows_the_code_of_its_parent(void **state)
     qp_cover_set_free(s);
 }
 
-/* ---- several system threads ------------------------------------------------------------------ */
+/* ---- several OS threads ------------------------------------------------------------------ */
 
 enum { N_WORKERS = 2, N_ROUNDS = 20000 };
 
@@ -305,10 +305,10 @@ static qprof_MethodID shared_method;
 
 static void *count_lines(void *unused)
 {
-    uint64_t *bank = qprof_counter_bank(shared_method);
-    for (int i = 0; bank && i < N_ROUNDS; i++) {
+    uint64_t *counters = qprof_counter_bank(shared_method);
+    for (int i = 0; counters && i < N_ROUNDS; i++) {
         qprof_record_fn_entry(shared_method, 1);
-        __atomic_store_n(&bank[0], bank[0] + 1, __ATOMIC_RELAXED);
+        __atomic_store_n(&counters[0], counters[0] + 1, __ATOMIC_RELAXED);
         qprof_record_bb_counts(1, 2);
         qprof_record_fn_exit(0);
     }

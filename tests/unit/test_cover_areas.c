@@ -1,5 +1,6 @@
-/* test_cover_areas.c: pictures of methods whose areas are of routines alone, with figures worked out by
- * hand from spec/triggers.md 8.3: all lines count as executed if it was called, else none. */
+/* test_cover_areas.c: pictures of methods whose areas are of routines alone, with figures
+ * worked out by hand from spec/triggers.md 8.3: all lines count as executed if it was called,
+ * else none. */
 #include "unit/runs.h"
 
 enum { BOTH = QP_COLLECT_PROFILE | QP_COLLECT_COVERAGE };
@@ -83,7 +84,7 @@ static void calls_of_a_routine_are_those_of_their_contexts(void **state)
     qp_cover_free(c);
 }
 
-/* Where nobody's lines are known, those of routines are not, either. */
+/* If no lines are known, those of routines are not known either. */
 static void a_plain_profile_without_counters_has_no_lines_of_routines(void **state)
 {
     (void)state;

@@ -1,8 +1,8 @@
-/* test_cover_derive.c: functions, lines, blocks, branches, contexts and folders of a picture, with
- * figures worked out by hand from spec/qii.md section 10. */
+/* test_cover_derive.c: functions, lines, blocks, branches, contexts and folders of a picture,
+ * with figures worked out by hand from spec/qii.md section 10. */
 #include <string.h>
 
-#include "base/alloc.h"
+#include "base/containers/alloc.h"
 #include "unit/runs.h"
 
 enum { BOTH = QP_COLLECT_PROFILE | QP_COLLECT_COVERAGE };
@@ -60,9 +60,9 @@ static void a_line_with_a_missed_block_is_partial_and_counts_as_hit(void **state
     }
 }
 
-/* A loop: block 0 tests and jumps to block 2 at the end, else falls into block 1, which jumps back.
- * Two calls with five rounds in all, and a third that an error ends in its first round:
- * 3 + 5 tests; of these 2 leave the loop and 6 go into it. */
+/* A loop: block 0 tests and jumps to block 2 at the end, else falls into block 1, which jumps
+ * back. Two calls with five rounds in all, and a third that an error ends in its first round: 3
+ * + 5 tests; of these 2 leave the loop and 6 go into it. */
 static void both_ways_of_a_conditional_jump_are_counted(void **state)
 {
     static const qp_jump jumps[] = {{0, 2}, {1, 0}, {QP_JUMP_LEFT, 1}};
@@ -77,7 +77,7 @@ static void both_ways_of_a_conditional_jump_are_counted(void **state)
     assert_int_equal(runs_line(f, 10)->count, 8);
     assert_int_equal(runs_line(f, 11)->count, 6);
     assert_int_equal(runs_line(f, 12)->count, 2);
-    assert_int_equal(f->n_branches, 2); /* the jump back is no branch: it has no other way */
+    assert_int_equal(f->n_branches, 2); /* the jump back is not a branch: it has no other way */
     assert_int_equal(f->branches[0].count, 2);
     assert_int_equal(f->branches[0].to_line, 12);
     assert_int_equal(f->branches[1].count, 6);
@@ -246,10 +246,10 @@ static void once_says_whether_and_not_how_often(void **state)
     qp_cover_free(c);
 }
 
-/* ---- contexts -------------------------------------------------------------------------------- */
+/* ---- contexts ---------------------------------------------------------------------------- */
 
-/* Context a enters f and is in block 1 when b begins; there the call goes on into block 2. Then b
- * enters f once more and jumps over block 1. Counters: jump 0-2, left, entry. */
+/* Context a enters f and is in block 1 when b begins; there the call continues into block 2.
+ * Then b enters f once more and jumps over block 1. Counters: jump 0-2, left, entry. */
 static run context_run(void)
 {
     static const qp_jump jumps[] = {{0, 2}, {QP_JUMP_LEFT, 1}, {QP_JUMP_ENTRY, 0}};
@@ -281,14 +281,14 @@ static void a_call_that_goes_on_in_another_context_belongs_to_both(void **state)
 
 static void only_what_the_wanted_contexts_hit_counts(void **state)
 {
-    static const char *const globs[] = {"[a]", "nobody"};
+    static const char *const globs[] = {"[a]", "nowhere"};
     (void)state;
     char error[QP_ERROR_BYTES];
     qp_cover_set *s = runs_set();
     runs_add(s, context_run(), "run.qprof");
     qp_cover_options o = {.contexts = globs + 1, .n_contexts = 1};
     assert_null(qp_cover_derive(s, &o, error));
-    assert_string_equal(error, "no context fits \"nobody\": 2 are known");
+    assert_string_equal(error, "no context fits \"nowhere\": 2 are known");
     o = (qp_cover_options){.contexts = globs, .n_contexts = 2};
     qp_cover *c = runs_picture(s, &o);
     const qp_cover_file *f = runs_file(c, "a.lua");
@@ -329,8 +329,8 @@ static void shares_of_cleared_data_are_nothing(void **state)
     qp_cover_free(c);
 }
 
-/* An entry at a negative code offset says where a function is declared; functions without a table
- * are not covered, where others have one. */
+/* An entry at a negative code offset says where a function is declared; functions without a
+ * table are not covered, where others have one. */
 static void a_declaration_is_no_statement(void **state)
 {
     static const qp_jump jumps[] = {{0, 2}, {QP_JUMP_ENTRY, 0}};
@@ -354,7 +354,7 @@ static void a_declaration_is_no_statement(void **state)
     qp_cover_free(c);
 }
 
-/* A C function, or one that nobody registered, is in no file. */
+/* A C function, or an unregistered one, is in no file. */
 static void functions_without_a_file_are_in_no_figure(void **state)
 {
     (void)state;
@@ -371,7 +371,7 @@ static void functions_without_a_file_are_in_no_figure(void **state)
     qp_cover_free(c);
 }
 
-/* ---- memory ---------------------------------------------------------------------------------- */
+/* ---- memory ------------------------------------------------------------------------------ */
 
 static void every_failing_allocation_is_an_error_and_no_leak(void **state)
 {

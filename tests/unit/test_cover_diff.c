@@ -1,8 +1,8 @@
 /* test_cover_diff.c: qii 46, the four sections of pc_diff; functions; lines of a patch. */
 #include <string.h>
 
-#include "base/alloc.h"
-#include "model/cover_diff.h"
+#include "base/containers/alloc.h"
+#include "model/cover/cover.h"
 #include "unit/runs.h"
 
 /* A function whose line k was executed as often as the k-th digit says. */

@@ -1,9 +1,9 @@
-/* test_cover_merge.c: profiles add up: spec/qii.md 12.2 item 5 and qii 45, and a property: whatever
- * order runs are added in, the picture is what was walked. */
+/* test_cover_merge.c: profiles add up: spec/qii.md 12.2 item 5 and qii 45, and a property:
+ * whatever order runs are added in, the picture is what was walked. */
 #include <stdio.h>
 #include <string.h>
 
-#include "base/alloc.h"
+#include "base/containers/alloc.h"
 #include "unit/runs.h"
 
 static run counted(const char *name, const char *file, const int *lines, uint32_t n,
@@ -106,8 +106,8 @@ static void namesakes_of_plain_profiles_are_no_versions(void **state)
     qp_cover_set_free(s);
 }
 
-/* qii 45: a function whose blocks differ keeps the data of the run that came first. One that only
- * the other text has (g) would stand on lines that are not the first text's. */
+/* qii 45: a function whose blocks differ keeps the data of the run that came first. One that
+ * only the other text has (g) would be on lines of another text. */
 static void forced_methods_with_other_blocks_keep_the_first_figures(void **state)
 {
     (void)state;
@@ -181,7 +181,7 @@ static void the_coarsest_granularity_is_that_of_the_sum(void **state)
     qp_cover_free(c);
 }
 
-/* ---- whatever the order, the picture is what was walked -------------------------------------- */
+/* ---- whatever the order, the picture is what was walked ---------------------------------- */
 
 enum {
     METHODS = 5,

@@ -46,7 +46,7 @@ static void paths_are_relative_to_the_root(void **state)
     qp_cover_free(c);
 }
 
-/* Names come from the profile; a path never grows (the arena is poisoned behind it). */
+/* Names come from the profile; a path never grows (the arena is poisoned after it). */
 static void a_leading_backslash_is_a_slash(void **state)
 {
     static const char *const paths[] = {

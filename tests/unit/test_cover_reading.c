@@ -1,8 +1,9 @@
-/* test_cover_reading.c: contexts, shares, bases and sources of a profile file, whole and damaged. */
+/* test_cover_reading.c: contexts, shares, bases and sources of a profile file, whole and
+ * damaged. */
 #include <string.h>
 
-#include "base/alloc.h"
-#include "model/lines.h"
+#include "base/containers/alloc.h"
+#include "model/figures/figures.h"
 #include "unit/runs.h"
 
 static run counted(void)
@@ -24,7 +25,7 @@ static qp_cell method_cell(const run *r)
     }
 }
 
-static qp_bank *bank_of(const run *r)
+static qp_counter_block *bank_of(const run *r)
 {
     const qp_extent *e;
     for (qp_cell cell = QP_HEAD_CELLS;; cell += e->n_cells) {
@@ -52,8 +53,8 @@ static void counters_begin_at_the_last_clear(void **state)
 {
     (void)state;
     run r = counted();
-    qp_bank *base = profile_share(r.p, 0, method_cell(&r), 0, 2, 2);
-    base->kind = QP_BANK_BASE;
+    qp_counter_block *base = profile_share(r.p, 0, method_cell(&r), 0, 2, 2);
+    base->kind = QP_COUNTER_BLOCK_BASE;
     memcpy(base->values, (uint64_t[]){7, 4}, sizeof(uint64_t[2]));
     bank_of(&r)->base = (qp_cell)(((unsigned char *)base - r.p->bytes) / QP_CELL);
     qp_model *m = profile_load(r.p, QP_LOAD_CLEAN);
@@ -91,7 +92,7 @@ static void shares_that_do_not_fit_are_losses(void **state)
         run r = counted();
         qp_cell m = method_cell(&r), a = profile_context(r.p, "a");
         run_share(&r, a, m, 2, RUN_SIGNED(2, 1));
-        qp_bank *bad = profile_share(r.p, a, m, 3, 2, 2);
+        qp_counter_block *bad = profile_share(r.p, a, m, 3, 2, 2);
         bad->context = i == 0 ? m : bad->context;
         bad->method = i == 1 ? a : bad->method;
         bad->n_values = i == 2 ? 0xFFFFFFFF : bad->n_values;
@@ -125,7 +126,8 @@ static void half_written_records_are_losses(void **state)
     qp_cover_set_free(s);
 }
 
-/* Coverage alone: no call paths but one for each method and thread; figures of lines all the same. */
+/* Coverage alone: no call paths but one for each method and thread; figures of lines all the
+ * same. */
 static void a_profile_without_call_paths_has_lines(void **state)
 {
     static const qp_jump jumps[] = {{0, 1}, {QP_JUMP_ENTRY, 0}};

@@ -2,8 +2,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/alloc.h"
-#include "model/cover.h"
+#include "base/containers/alloc.h"
+#include "model/cover/cover.h"
 #include "unit/files.h"
 
 static const qp_line three_blocks[] = {{0, 15}, {7, 16}, {12, 15}};
@@ -12,7 +12,7 @@ static const qp_jump ways[] = {{0, 2}, {1, 0}};
 static const qp_jump entered_ways[] = {{0, 2}, {1, 0}, {QP_JUMP_ENTRY, 0}};
 static const unsigned char falls[] = {1, 0, 0};
 
-/* ---- runs ------------------------------------------------------------------------------------ */
+/* ---- runs -------------------------------------------------------------------------------- */
 
 typedef struct {
     profile *p;
@@ -47,12 +47,12 @@ static qp_cell add_method(run *r, const char *name, const char *file, const qp_j
 
 static void add_bank(run *r, qp_cell method, const uint64_t *values, uint32_t n)
 {
-    qp_bank *b = profile_bank(r->p, r->thread, method, QP_BANK_COUNTS, n, 3);
+    qp_counter_block *b = profile_bank(r->p, r->thread, method, QP_COUNTER_BLOCK_COUNTS, n, 3);
     memcpy(b->values, values, n * sizeof *values);
 }
 
-/* Something of everything: counters of blocks, of jumps, of jumps with entries; a method that was
- * skipped at times, one that was never called, one without counters; two contexts. */
+/* Something of everything: counters of blocks, of jumps, of jumps with entries; a method that
+ * was skipped at times, one that was never called, one without counters; two contexts. */
 static run first_run(void)
 {
     run r = begin_run("one", QP_COLLECT_PROFILE | QP_COLLECT_COVERAGE);
@@ -101,7 +101,7 @@ static run second_run(void)
     return r;
 }
 
-/* ---- sets ------------------------------------------------------------------------------------ */
+/* ---- sets -------------------------------------------------------------------------------- */
 
 static void add_model(qp_cover_set *s, const qp_model *m, const char *what)
 {
@@ -141,7 +141,7 @@ static void add_file(qp_cover_set *s, const char *path)
     qp_model_free(m);
 }
 
-/* ---- equality, field by field ---------------------------------------------------------------- */
+/* ---- equality, field by field ------------------------------------------------------------ */
 
 static const qp_cover_method *method_of(const qp_cover_set *s, const char *name)
 {
@@ -230,7 +230,7 @@ static void assert_same_set(const qp_cover_set *a, const qp_cover_set *b)
     }
 }
 
-/* ---- claims ---------------------------------------------------------------------------------- */
+/* ---- claims ------------------------------------------------------------------------------ */
 
 static void a_set_that_was_written_is_read_as_it_was(void **state)
 {
@@ -279,7 +279,8 @@ static void files_add_up_like_the_runs_themselves(void **state)
     qp_cover_set_free(both);
 }
 
-/* A call on a thread that has no counters is no execution of the block that begins the method. */
+/* A call on a thread that has no counters is not an execution of the block that begins the
+ * method. */
 static void calls_without_counters_stay_without(void **state)
 {
     (void)state;

@@ -6,12 +6,11 @@
 
 #include <cmocka.h>
 
-#include "base/alloc.h"
-#include "model/diff.h"
-#include "model/noise.h"
+#include "base/containers/alloc.h"
+#include "model/combine/combine.h"
 #include "unit/profile.h"
 
-/* ---- noise ------------------------------------------------------------------------------------ */
+/* ---- noise ------------------------------------------------------------------------------- */
 
 static void fill(qp_noise *x, int side, const uint64_t *values)
 {
@@ -135,7 +134,7 @@ static void disturbed_runs_neither_feign_a_change_nor_hide_one(void **state)
     assert_true(seen(10, 10, 0.1, 40000) > 90);
 }
 
-/* ---- rows ------------------------------------------------------------------------------------- */
+/* ---- rows -------------------------------------------------------------------------------- */
 
 /* A run: main calls each function of the list; then a second thread `other`. */
 typedef struct {
@@ -151,8 +150,7 @@ static qp_model *run_of(const call *calls)
     for (; calls->name; calls++)
         profile_node(p, th, top, profile_method(p, ++id, calls->name, NULL, "a.lua"),
                      calls->calls, calls->self);
-    qp_model *m = profile_load(p, QP_LOAD_CLEAN);
-    profile_free(p);
+    qp_model *m = profile_read(p, QP_LOAD_CLEAN);
     return m;
 }
 #define RUN(...) run_of((const call[]){__VA_ARGS__, {NULL, 0, 0}})
@@ -275,7 +273,7 @@ static void estimated_times_bring_their_own_noise(void **state)
         profile_head(p)->time_mode = QP_TIME_SAMPLED;
         qp_cell th = profile_thread(p);
         uint64_t n = side ? 36 : 100;
-        qp_cell f = profile_node(p, th, 0, profile_method(p, 1, "f", NULL, NULL), 3, 10 * n);
+        qp_cell f = profile_call(p, th, 0, 1, "f", 3, 10 * n);
         ((qp_node *)profile_at(p, f))->self_max = n;
         add(d, (qp_diff_side)side, profile_load(p, QP_LOAD_CLEAN));
         profile_free(p);
@@ -313,7 +311,7 @@ static void paths_of_all_threads_are_one_tree(void **state)
             f = profile_method(p, 2, "f", NULL, NULL);
     qp_cell main_1 = profile_node(p, one, 0, top, 1, 1);
     profile_node(p, one, main_1, f, 2, 10);
-    qp_cell g = profile_node(p, one, main_1, profile_method(p, 3, "g", NULL, NULL), 1, 3);
+    qp_cell g = profile_call(p, one, main_1, 3, "g", 1, 3);
     profile_node(p, one, g, f, 1, 20);
     profile_node(p, two, profile_node(p, two, 0, top, 1, 1), f, 3, 100);
     add(d, QP_DIFF_BASE, profile_load(p, QP_LOAD_CLEAN));
@@ -343,7 +341,7 @@ static void functions_that_wait_can_be_ignored(void **state)
         qp_diff *d = qp_diff_new((qp_diff_kind)kind, true);
         profile *p = profile_new();
         qp_cell th = profile_thread(p), sleep = profile_method(p, 1, "sleep", NULL, NULL);
-        qp_cell f = profile_node(p, th, 0, profile_method(p, 2, "f", NULL, NULL), 1, 4);
+        qp_cell f = profile_call(p, th, 0, 2, "f", 1, 4);
         qp_cell wait = profile_node(p, th, f, sleep, 1, 1000);
         ((qp_method *)profile_at(p, sleep))->flags |= QP_METHOD_WAITS;
         add(d, QP_DIFF_BASE, profile_load(p, QP_LOAD_CLEAN));

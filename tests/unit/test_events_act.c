@@ -1,5 +1,5 @@
-/* test_events_act.c tests record/watch_act.c and worker.c: what event triggers do, spec/events.md
- * section 7, and what must not happen meanwhile. */
+/* test_events_act.c tests record/control/perform.c and worker.c: what event triggers do,
+ * spec/events.md section 7, and what must not happen meanwhile. */
 #include <setjmp.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "base/atomic.h"
 #include "unit/trg.h"
 
-/* ---- at once ----------------------------------------------------------------------------------- */
+/* ---- at once ----------------------------------------------------------------------------- */
 
 static void actions_get_their_argument(void **state) /* events 36 */
 {
@@ -106,7 +106,7 @@ static void a_snapshot_is_a_dataset(void **state)
     assert_int_equal(play_count_files(".qprof"), n_files + 2);
 }
 
-/* ---- in an action ------------------------------------------------------------------------------ */
+/* ---- in an action ------------------------------------------------------------------------ */
 
 static qprof_TrgID it, another;
 static int depth;
@@ -138,7 +138,7 @@ static void an_action_that_raises_its_event_does_not_recurse(void **state) /* ev
     assert_hits(it, 2);
 }
 
-/* What waits until a call is over is an event of the action, too. */
+/* An event delayed until the end of a call is still an event of the action. */
 static void saves_and_clears_of_an_action_are_no_events(void **state) /* events 42 */
 {
     play_ctx *p = *state;
@@ -183,7 +183,7 @@ static void a_trigger_that_deletes_itself_is_gone_afterwards(void **state) /* ev
     another = trg_must((trg){.event = E});
     qprof_trg_event(E);
     assert_int_equal(qprof_trg_enable(it), QPROF_E_NOTFOUND);
-    assert_hits(another, 1); /* the walk went on */
+    assert_hits(another, 1); /* the walk continued */
     assert_int_equal(trg_is_enabled(next), 1);
     assert_int_equal(qprof_trg_is_on(), 1);
 }
@@ -250,7 +250,7 @@ static void an_action_may_make_any_call(void **state)
     play(p, "f( )");
 }
 
-/* ---- actions that do not return ---------------------------------------------------------------- */
+/* ---- actions that do not return ---------------------------------------------------------- */
 
 static jmp_buf out;
 
@@ -324,7 +324,7 @@ static void a_condition_that_jumps_out_is_no_hit(void **state)
     assert_hits(another, 1);
 }
 
-/* ---- later ------------------------------------------------------------------------------------- */
+/* ---- later ------------------------------------------------------------------------------- */
 
 static int n_done, may_go_on, has_begun;
 
@@ -445,7 +445,7 @@ static void what_waits_is_done_before_the_end(void **state) /* section 7 */
     assert_skips(p, "f", 1, 0);
 }
 
-/* ---- marks ------------------------------------------------------------------------------------- */
+/* ---- marks ------------------------------------------------------------------------------- */
 
 static unsigned marks_of(const char *name)
 {
@@ -458,10 +458,10 @@ static unsigned marks_of(const char *name)
     unsigned n = 0;
     for (uint64_t cell = QP_HEAD_CELLS; cell < head->n_cells && cell * QP_CELL < n_bytes;) {
         const qp_extent *e = (const void *)(bytes + cell * QP_CELL);
-        for (uint32_t i = 1; e->kind == QP_EXTENT_MARKS && i < e->n_cells; i++) {
-            const qp_mark *m = (const void *)(bytes + (cell + i) * QP_CELL);
+        for (uint32_t i = 1; e->kind == QP_EXTENT_MARKERS && i < e->n_cells; i++) {
+            const qp_marker *m = (const void *)(bytes + (cell + i) * QP_CELL);
             const qp_text *text = (const void *)(bytes + (uint64_t)m->name * 8);
-            if (m->published && m->kind == QP_MARK_EVENT_TRIGGER && m->name &&
+            if (m->published && m->kind == QP_MARKER_EVENT_TRIGGER && m->name &&
                 strcmp(text->bytes, name) == 0 && m->event == E && m->at)
                 n++;
         }

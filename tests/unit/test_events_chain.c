@@ -1,8 +1,9 @@
-/* test_events_chain.c tests record/watch.c: sequences, spec/events.md section 5, as timelines.
+/* test_events_chain.c tests record/trigger/event_trigger.c: sequences, spec/events.md section
+ * 5, as timelines.
  *
- * A timeline is what happens, a letter each: an event a, b or c; + or - and a letter: the trigger of
- * that name is enabled or disabled by hand; ! triggering on. Behind it, what each trigger was hit
- * by: the number of the event, from 1. */
+ * A timeline is what happens, a letter each: an event a, b or c; + or - and a letter: the
+ * trigger of that name is enabled or disabled by hand; ! triggering on. Then, what each trigger
+ * was hit by: the number of the event, from 1. */
 #include <stdio.h>
 #include <string.h>
 

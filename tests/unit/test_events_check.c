@@ -1,17 +1,16 @@
-/* test_events_check.c tests record/watch.c: which event triggers an event hits, spec/events.md
- * sections 4 to 6 and 8. */
+/* test_events_check.c tests record/trigger/event_trigger.c: which event triggers an event hits,
+ * spec/events.md sections 4 to 6 and 8. */
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "unit/trg.h"
 
-/* ---- status, event, object -------------------------------------------------------------------- */
+/* ---- status, event, object --------------------------------------------------------------- */
 
 static void events_without_triggering_touch_nothing(void **state) /* events 4, 35 */
 {
-    play_ctx *p = *state;
-    play_begin(p, "");
+    play_ctx *p = play_start(state, "");
     qprof_TrgID any = trg_must((trg){.event = QPROF_EV_ANY});
     qprof_stop_recording(); /* the whole action word is 0 */
     play(p, "f( g( ) )");
@@ -248,7 +247,7 @@ static void events_come_while_recording_is_off(void **state) /* section 1 */
     assert_hits(f, 2);
 }
 
-/* ---- names ------------------------------------------------------------------------------------- */
+/* ---- names ------------------------------------------------------------------------------- */
 
 static void names_mean_methods_whenever_they_come(void **state)
 {
@@ -299,7 +298,7 @@ static void methods_that_nobody_asks_for_stay_as_fast(void **state)
     assert_true(QPROF_LOAD(th->gate) < QPROF_HOOK_STACK);
 }
 
-/* ---- context ----------------------------------------------------------------------------------- */
+/* ---- context ----------------------------------------------------------------------------- */
 
 enum { N_CONTEXTS = 6 };
 
@@ -382,7 +381,7 @@ static void a_task_is_a_virtual_thread(void **state) /* section 6 */
     assert_hits(b, 2);
 }
 
-/* ---- conditions -------------------------------------------------------------------------------- */
+/* ---- conditions -------------------------------------------------------------------------- */
 
 typedef struct {
     int op, left, right, is_true;
@@ -488,7 +487,7 @@ static void a_predicate_gets_the_object(void **state) /* events 48 */
     assert_hits(t, 1);
 }
 
-/* ---- limits ------------------------------------------------------------------------------------ */
+/* ---- limits ------------------------------------------------------------------------------ */
 
 static void long_calls_and_deep_ones_are_told_apart(void **state)
 {
@@ -536,7 +535,7 @@ static void memory_is_an_event_at_each_percent(void **state)
     assert_in_range(trg_hits(each), 10, 51);
 }
 
-/* ---- several ----------------------------------------------------------------------------------- */
+/* ---- several ----------------------------------------------------------------------------- */
 
 static void all_that_match_fire_in_their_order(void **state) /* events 41 */
 {
@@ -613,7 +612,7 @@ static void what_was_disabled_and_enabled_waits_for_the_next_event(void **state)
     assert_hits(others[1], 0);
 }
 
-/* ---- user events ------------------------------------------------------------------------------- */
+/* ---- user events ------------------------------------------------------------------------- */
 
 /* How often the file says that an event was recorded. */
 static uint64_t count_in_file(uint32_t event)

@@ -1,5 +1,5 @@
-/* test_events_config.c tests record/config.c, config_make.c and watch_file.c: what lines of a
- * configuration make of a run, spec/events.md section 10, spec/README.md. */
+/* test_events_config.c tests record/control/config.c, config_make.c and watch_file.c: what
+ * lines of a configuration make of a run, spec/events.md section 10, spec/README.md. */
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <stdio.h>
@@ -138,7 +138,7 @@ static void symbols_may_come_before_the_run(void **state)
     assert_int_equal(qprof_trg_symbol("x", 0, NULL), QPROF_E_ARG);
 }
 
-/* ---- mistakes ---------------------------------------------------------------------------------- */
+/* ---- mistakes ---------------------------------------------------------------------------- */
 
 typedef struct {
     const char *text, *where;
@@ -208,8 +208,7 @@ static void fifty_can_be_enabled_by_a_file(void **state) /* events 32 */
 
 static void options_are_too_late_after_the_first_entry_and_objects_are_not(void **state)
 {
-    play_ctx *p = *state;
-    play_begin(p, "");
+    play_ctx *p = play_start(state, "");
     play(p, "f( )");
     assert_int_equal(qprof_config_line("-time-unit=ms"), QPROF_E_STATE);
     assert_int_equal(qprof_config_line("pc real 1000"), QPROF_E_STATE);
@@ -232,7 +231,7 @@ static void an_option_that_cannot_be_takes_objects_back(void **state)
     assert_null(qprof_trg_find("a"));
 }
 
-/* ---- one after the other ----------------------------------------------------------------------- */
+/* ---- one after the other ----------------------------------------------------------------- */
 
 static void files_add_up(void **state)
 {
@@ -255,7 +254,7 @@ static void what_says_nothing_of_triggering_leaves_it_on(void **state)
     assert_int_equal(qprof_trg_on(), 0);
     assert_int_equal(qprof_config_line("area all-lines checked=yes"), 0);
     assert_int_equal(qprof_trg_is_on(), 1);
-    assert_int_equal(qprof_config_line("event-trigger x event=any chain=nobody"),
+    assert_int_equal(qprof_config_line("event-trigger x event=any chain=nothing"),
                      QPROF_E_NOTFOUND);
     assert_int_equal(qprof_trg_is_on(), 1);
     assert_int_equal(qprof_trg_enable(later), 0);
@@ -332,11 +331,10 @@ static void a_run_can_ask_for_configurations(void **state)
 
 static void names_that_fit_nothing_are_reported(void **state)
 {
-    play_ctx *p = *state;
-    play_begin(p, "-log-file=log");
+    play_ctx *p = play_start(state, "-log-file=log");
     assert_int_equal(qprof_config_line("event-trigger a event=fn-entry object=never.called"),
                      0);
-    assert_int_equal(qprof_config_line("event-trigger b event=any when=nobody==1"), 0);
+    assert_int_equal(qprof_config_line("event-trigger b event=any when=nothing==1"), 0);
     play(p, "f( )");
     play_end(p);
     char log[1024] = "";
@@ -349,11 +347,10 @@ static void names_that_fit_nothing_are_reported(void **state)
     assert_int_equal(play_file_diagnostic(p, "unmatched_names"), 1);
 }
 
-/* Event triggers were not asked what they name when a trigger or an action named it, too. */
+/* Event triggers were not compared with a method that a trigger or an action names as well. */
 static void a_method_may_be_of_a_trigger_and_of_an_event_trigger(void **state)
 {
-    play_ctx *p = *state;
-    play_begin(p, "-log-file=log");
+    play_ctx *p = play_start(state, "-log-file=log");
     assert_int_equal(qprof_config_line("trigger t on : f"), 0);
     assert_int_equal(qprof_config_line("event-trigger e event=fn-exit object=f"), 0);
     assert_int_equal(qprof_config_line("triggering on"), 0);

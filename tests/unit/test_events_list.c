@@ -1,5 +1,5 @@
-/* test_events_list.c tests record/watch_list.c and api/watch.c: spec/events.md sections 3 and 9,
- * and what of its checklist is about the list. */
+/* test_events_list.c tests record/trigger_list/event_trigger_list.c and api/event_triggers.c:
+ * spec/events.md sections 3 and 9, and what of its checklist is about the list. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +45,7 @@ static void wrong_arguments_add_nothing(void **state) /* events 33 */
     const trg wrong[] = {
         {.event = 39999},
         {.event = 0},
-        {.event = 15}, /* behind the last event of the library */
+        {.event = 15}, /* after the last event of the library */
         {.event = 65537},
         {.event = E, .context = -1},
         {.event = E, .context = QPROF_TRG_CTX_SYSTEM + 1},
@@ -269,7 +269,7 @@ static void all_members_can_be_asked_for(void **state) /* section 2 */
     assert_ptr_equal(i.next, t);
 }
 
-/* ---- showing ---------------------------------------------------------------------------------- */
+/* ---- showing ----------------------------------------------------------------------------- */
 
 static char shown[8192];
 

@@ -1,6 +1,7 @@
-/* test_events_random.c tests record/watch.c: random lists of event triggers against a transcription of
- * spec/events.md, sections 3 to 5. Both sides note each hit with the number of its event; statuses,
- * counts and the triggering bit are compared after each step. Read naive_check first. */
+/* test_events_random.c tests record/trigger/event_trigger.c: random lists of event triggers
+ * against a transcription of spec/events.md, sections 3 to 5. Both sides note each hit with the
+ * number of its event; statuses, counts and the triggering bit are compared after each step.
+ * Read naive_check first. */
 #include <stdio.h>
 #include <string.h>
 
@@ -9,7 +10,15 @@
 enum { RUNS = 2000, STEPS = 150, LIST_MAX = 70, METHODS = 3, DEPTH_MAX = 6, NOBODY = -1 };
 
 /* What an action does to the trigger `target`, besides noting its hit. */
-typedef enum { DO_NOTHING, DO_ENABLE, DO_DISABLE, DO_DELETE, DO_CHAIN, DO_RAISE, N_DOES } deed;
+typedef enum {
+    DO_NOTHING,
+    DO_ENABLE,
+    DO_DISABLE,
+    DO_DELETE,
+    DO_CHAIN,
+    DO_RAISE,
+    N_DOES
+} request;
 
 typedef struct {
     qprof_TrgID id;
@@ -17,7 +26,7 @@ typedef struct {
     uintptr_t object;
     bool is_alive, is_doomed, is_enabled, begins_enabled, is_one_shot, is_conditional;
     int chain, op, right, target;
-    deed deed;
+    request request;
     unsigned n_enabled; /* how often: a status that was seen is another one later */
     uint64_t hits;
 } naive;
@@ -47,7 +56,7 @@ static void note(int side, int which)
     snprintf(noted[side] + n, sizeof noted[side] - n, " %u:%d", n_events, which);
 }
 
-/* ---- the transcription ----------------------------------------------------------------------- */
+/* ---- the transcription ------------------------------------------------------------------- */
 
 static bool naive_enable(naive *t)
 {
@@ -86,15 +95,15 @@ static void naive_deed(naive *t)
     naive *target = &list.all[t->target];
     if (t->target >= list.n || !target->is_alive)
         return;
-    if (t->deed == DO_ENABLE)
+    if (t->request == DO_ENABLE)
         naive_enable(target);
-    else if (t->deed == DO_DISABLE)
+    else if (t->request == DO_DISABLE)
         naive_disable(target);
-    else if (t->deed == DO_DELETE && target == t)
+    else if (t->request == DO_DELETE && target == t)
         t->is_doomed = true;
-    else if (t->deed == DO_DELETE)
+    else if (t->request == DO_DELETE)
         naive_remove(target);
-    else if (t->deed == DO_CHAIN && t->chain == NOBODY)
+    else if (t->request == DO_CHAIN && t->chain == NOBODY)
         t->chain = t->target;
 }
 
@@ -138,23 +147,23 @@ static void naive_check(qprof_event_t event, uintptr_t object)
             naive_remove(&list.all[i]);
 }
 
-/* ---- the library ----------------------------------------------------------------------------- */
+/* ---- the library ------------------------------------------------------------------------- */
 
 static int act(intptr_t which)
 {
     const naive *t = &list.all[which], *target = &list.all[t->target];
     note(1, (int)which);
-    if (t->deed == DO_RAISE)
+    if (t->request == DO_RAISE)
         qprof_trg_event(E);
     if (t->target >= list.n || !target->id)
         return 0;
-    if (t->deed == DO_ENABLE)
+    if (t->request == DO_ENABLE)
         qprof_trg_enable(target->id);
-    else if (t->deed == DO_DISABLE)
+    else if (t->request == DO_DISABLE)
         qprof_trg_disable(target->id);
-    else if (t->deed == DO_DELETE)
+    else if (t->request == DO_DELETE)
         qprof_trg_delete(target->id);
-    else if (t->deed == DO_CHAIN)
+    else if (t->request == DO_CHAIN)
         qprof_trg_chain_set(t->id, target->id);
     return 0;
 }
@@ -176,7 +185,7 @@ static void add(void)
                  .op = (int)below(8),
                  .right = (int)below(5) - 2,
                  .target = (int)below(LIST_MAX / 4),
-                 .deed = below(2) ? (deed)below(N_DOES) : DO_NOTHING};
+                 .request = below(2) ? (request)below(N_DOES) : DO_NOTHING};
     bool is_of_calls = t->event < E || t->event == QPROF_EV_ANY;
     t->object = is_of_calls && below(2) ? 1 + below(METHODS) : 0;
     if (t->chain != NOBODY && !list.all[t->chain].is_alive)
@@ -199,7 +208,7 @@ static void add(void)
     list.n += has_room;
 }
 
-/* ---- steps ----------------------------------------------------------------------------------- */
+/* ---- steps ------------------------------------------------------------------------------- */
 
 static struct {
     uintptr_t methods[DEPTH_MAX];

@@ -1,4 +1,5 @@
-/* test_fold.c: hidden methods give their time to their callers; a focus is all there is. */
+/* test_fold.c: hidden methods give their time to their callers; a focus hides everything
+ * else. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -6,9 +7,8 @@
 
 #include <cmocka.h>
 
-#include "base/alloc.h"
-#include "model/edges.h"
-#include "model/fold.h"
+#include "base/containers/alloc.h"
+#include "model/figures/figures.h"
 #include "unit/profile.h"
 
 static void assert_times(const qp_model *m, const char *name, uint64_t calls, uint64_t self,
@@ -20,14 +20,14 @@ static void assert_times(const qp_model *m, const char *name, uint64_t calls, ui
     assert_int_equal(f->total, total);
 }
 
-/* @param names  hidden ones, "" behind the last @param focus  NULL: all */
+/* @param names  hidden ones, "" after the last @param focus  NULL: all */
 static qp_model *fold(qp_model *m, const char *const *names, const char *focus)
 {
     bool *is_hidden = qp_alloc_zeroed(m->n_methods, sizeof *is_hidden);
     for (; **names; names++)
         is_hidden[profile_index(m, *names)] = true;
-    qp_fold how = {.is_hidden = is_hidden, .focus = focus ? profile_index(m, focus) : 0};
-    assert_true(qp_model_fold(&m, &how));
+    qp_collapse how = {.is_hidden = is_hidden, .focus = focus ? profile_index(m, focus) : 0};
+    assert_true(qp_model_collapse(&m, &how));
     qp_free(is_hidden);
     return m;
 }
@@ -39,13 +39,12 @@ static qp_model *reference_run(void)
     profile *p = profile_new();
     qp_cell th = profile_thread(p);
     qp_cell three = profile_method(p, 3, "three", NULL, NULL);
-    qp_cell top = profile_node(p, th, 0, profile_method(p, 1, "main", NULL, NULL), 1, 17);
-    qp_cell one = profile_node(p, th, top, profile_method(p, 2, "one", NULL, NULL), 1, 10);
+    qp_cell top = profile_call(p, th, 0, 1, "main", 1, 17);
+    qp_cell one = profile_call(p, th, top, 2, "one", 1, 10);
     profile_node(p, th, one, three, 1, 10);
-    qp_cell two = profile_node(p, th, top, profile_method(p, 4, "two", NULL, NULL), 1, 8);
+    qp_cell two = profile_call(p, th, top, 4, "two", 1, 8);
     profile_node(p, th, two, three, 2, 0);
-    qp_model *m = profile_load(p, QP_LOAD_CLEAN);
-    profile_free(p);
+    qp_model *m = profile_read(p, QP_LOAD_CLEAN);
     return m;
 }
 
@@ -130,15 +129,14 @@ static void recursion_through_hidden_methods_is_counted_once(void **state)
     profile *p = profile_new();
     qp_cell th = profile_thread(p), a = profile_method(p, 1, "A", NULL, NULL);
     qp_cell outer = profile_node(p, th, 0, a, 1, 32);
-    qp_cell b = profile_node(p, th, outer, profile_method(p, 2, "B", NULL, NULL), 1, 17);
-    qp_cell c = profile_node(p, th, b, profile_method(p, 3, "C", NULL, NULL), 1, 23);
+    qp_cell b = profile_call(p, th, outer, 2, "B", 1, 17);
+    qp_cell c = profile_call(p, th, b, 3, "C", 1, 23);
     qp_cell inner = profile_node(p, th, c, a, 1, 32);
-    profile_node(p, th, inner, profile_method(p, 4, "D", NULL, NULL), 1, 14);
-    qp_model *m = fold(profile_load(p, QP_LOAD_CLEAN), HIDING("B", "C"), NULL);
+    profile_call(p, th, inner, 4, "D", 1, 14);
+    qp_model *m = fold(profile_read(p, QP_LOAD_CLEAN), HIDING("B", "C"), NULL);
     assert_times(m, "A", 2, 104, 118);
     assert_times(m, "D", 1, 14, 14);
     qp_model_free(m);
-    profile_free(p);
 }
 
 static void one_call_has_no_extremes_where_others_are_inside(void **state)
@@ -146,19 +144,18 @@ static void one_call_has_no_extremes_where_others_are_inside(void **state)
     (void)state;
     profile *p = profile_new();
     qp_cell th = profile_thread(p);
-    qp_cell f = profile_node(p, th, 0, profile_method(p, 1, "f", NULL, NULL), 1, 5);
-    qp_cell g = profile_node(p, th, f, profile_method(p, 2, "g", NULL, NULL), 1, 3);
+    qp_cell f = profile_call(p, th, 0, 1, "f", 1, 5);
+    qp_cell g = profile_call(p, th, f, 2, "g", 1, 3);
     for (int i = 0; i < 2; i++) {
         qp_node *n = profile_at(p, i ? g : f);
         n->self_min = n->self_max = n->self;
     }
-    qp_model *m = profile_load(p, QP_LOAD_CLEAN);
+    qp_model *m = profile_read(p, QP_LOAD_CLEAN);
     assert_int_equal(profile_find(m, "f")->all.min, 5);
     m = fold(m, HIDING("g"), NULL);
     const qp_figures *figures = &profile_find(m, "f")->all;
     assert_true(figures->min > figures->max);
     qp_model_free(m);
-    profile_free(p);
 }
 
 /* main and hidden are open, hidden on top. */
@@ -167,11 +164,11 @@ static void open_frames_are_the_visible_ones(void **state)
     (void)state;
     profile *p = profile_new();
     qp_cell th = profile_thread(p);
-    qp_cell top = profile_node(p, th, 0, profile_method(p, 1, "main", NULL, NULL), 1, 0);
-    qp_cell hid = profile_node(p, th, top, profile_method(p, 2, "hid", NULL, NULL), 1, 0);
-    qp_cell f = profile_node(p, th, hid, profile_method(p, 3, "f", NULL, NULL), 1, 0);
+    qp_cell top = profile_call(p, th, 0, 1, "main", 1, 0);
+    qp_cell hid = profile_call(p, th, top, 2, "hid", 1, 0);
+    qp_cell f = profile_call(p, th, hid, 3, "f", 1, 0);
     profile_stack(p, th, (qp_cell[]){top, hid, f}, 3);
-    qp_model *m = profile_load(p, QP_LOAD_CLEAN);
+    qp_model *m = profile_read(p, QP_LOAD_CLEAN);
     assert_int_equal(m->threads[1].depth, 3);
     m = fold(m, HIDING("hid"), NULL);
     assert_int_equal(m->threads[1].n_frames, 2);
@@ -179,7 +176,6 @@ static void open_frames_are_the_visible_ones(void **state)
     assert_int_equal(m->nodes[m->threads[1].frames[0]].method, profile_index(m, "main"));
     assert_int_equal(m->nodes[m->threads[1].frames[1]].method, profile_index(m, "f"));
     qp_model_free(m);
-    profile_free(p);
 }
 
 /* f: 100 samples of 10 ticks, its hidden callee 44: variances 1000^2/100 and 440^2/44 add to
@@ -190,17 +186,16 @@ static void intervals_of_samples_add_up(void **state)
     profile *p = profile_new();
     profile_head(p)->time_mode = QP_TIME_SAMPLED;
     qp_cell th = profile_thread(p);
-    qp_cell f = profile_node(p, th, 0, profile_method(p, 1, "f", NULL, NULL), 3, 1000);
-    qp_cell g = profile_node(p, th, f, profile_method(p, 2, "g", NULL, NULL), 3, 440);
+    qp_cell f = profile_call(p, th, 0, 1, "f", 3, 1000);
+    qp_cell g = profile_call(p, th, f, 2, "g", 3, 440);
     ((qp_node *)profile_at(p, f))->self_max = 100;
     ((qp_node *)profile_at(p, g))->self_max = 44;
-    qp_model *m = fold(profile_load(p, QP_LOAD_CLEAN), HIDING("g"), NULL);
+    qp_model *m = fold(profile_read(p, QP_LOAD_CLEAN), HIDING("g"), NULL);
     assert_int_equal(profile_find(m, "f")->all.self, 1440);
     assert_int_equal(profile_find(m, "f")->all.self_half, 235);
     assert_int_equal(profile_find(m, "f")->all.total_half, 235);
     assert_int_equal(profile_find(m, "f")->all.samples, 144);
     qp_model_free(m);
-    profile_free(p);
 }
 
 /* What each call adds to its caller is 2 ticks, to the called method 1. f is entered once from
@@ -213,10 +208,10 @@ static void what_recording_cost_moves_with_the_time(void **state)
     profile_head(p)->cost_exit = 500;
     profile_head(p)->cost_inside = 1000;
     qp_cell th = profile_thread(p);
-    qp_cell f = profile_node(p, th, 0, profile_method(p, 1, "f", NULL, NULL), 1, 100);
-    qp_cell g = profile_node(p, th, f, profile_method(p, 2, "g", NULL, NULL), 3, 100);
-    profile_node(p, th, g, profile_method(p, 3, "h", NULL, NULL), 5, 100);
-    qp_model *m = profile_load(p, QP_LOAD_CLEAN);
+    qp_cell f = profile_call(p, th, 0, 1, "f", 1, 100);
+    qp_cell g = profile_call(p, th, f, 2, "g", 3, 100);
+    profile_call(p, th, g, 3, "h", 5, 100);
+    qp_model *m = profile_read(p, QP_LOAD_CLEAN);
     assert_int_equal(profile_find(m, "f")->all.cost, 7);
     assert_int_equal(profile_find(m, "g")->all.cost, 13);
     assert_int_equal(profile_find(m, "h")->all.cost, 5);
@@ -227,7 +222,6 @@ static void what_recording_cost_moves_with_the_time(void **state)
     m = fold(m, HIDING(""), "h");
     assert_int_equal(m->run.cost_total, 5);
     qp_model_free(m);
-    profile_free(p);
 }
 
 static void without_memory_the_model_stays(void **state)
@@ -236,11 +230,11 @@ static void without_memory_the_model_stays(void **state)
     qp_model *m = reference_run(), *before = m;
     bool is_hidden[8] = {false};
     is_hidden[profile_index(m, "three")] = true;
-    qp_fold how = {.is_hidden = is_hidden};
+    qp_collapse how = {.is_hidden = is_hidden};
     bool is_folded = false;
     for (uint64_t n = 1; !is_folded; n++) {
         qp_alloc_fail_after(n, true);
-        is_folded = qp_model_fold(&m, &how);
+        is_folded = qp_model_collapse(&m, &how);
         qp_alloc_fail_after(0, false);
         assert_true(is_folded || m == before);
         assert_true(n < 100);
@@ -249,7 +243,7 @@ static void without_memory_the_model_stays(void **state)
     qp_model_free(m);
 }
 
-/* ---- against a naive fold ------------------------------------------------------------------- */
+/* ---- against a naive fold ---------------------------------------------------------------- */
 
 enum { TREE_METHODS = 6, TREE_NODES = 120, TREES = 60, PATH_BYTES = TREE_NODES + 1 };
 
@@ -283,7 +277,8 @@ static void path_of(const qp_model *m, uint32_t node, char *to)
         to[--n] = m->methods[m->nodes[node].method].name[0];
 }
 
-/* Cut the path off before the focus, drop the hidden letters. @return false: not in the focus */
+/* Cut the path off before the focus, drop the hidden letters. @return false: not in the
+ * focus */
 static bool fold_path(char *path, const char *hidden, char focus)
 {
     char *begin = focus ? strchr(path, focus) : path, *to = path;
@@ -366,8 +361,7 @@ static qp_model *random_model(unsigned *seed)
             profile_node(p, th, parent ? nodes[parent - 1] : 0,
                          methods[pick(seed, TREE_METHODS)], 1 + pick(seed, 9), pick(seed, 100));
     }
-    qp_model *m = profile_load(p, QP_LOAD_CLEAN);
-    profile_free(p);
+    qp_model *m = profile_read(p, QP_LOAD_CLEAN);
     return m;
 }
 
@@ -387,8 +381,8 @@ static void a_folded_tree_is_what_a_naive_fold_makes_of_it(void **state)
                 strncat(hidden, m->methods[k].name, 1);
         }
         sum_naively(&sums, m, hidden, focus ? m->methods[focus].name[0] : '\0');
-        qp_fold how = {.is_hidden = is_hidden, .focus = focus};
-        assert_true(qp_model_fold(&m, &how));
+        qp_collapse how = {.is_hidden = is_hidden, .focus = focus};
+        assert_true(qp_model_collapse(&m, &how));
         compare_methods(&sums, m);
         compare_paths(&sums, m);
         qp_model_free(m);

@@ -7,9 +7,9 @@
 
 #include <cmocka.h>
 
-#include "base/alloc.h"
-#include "base/arena.h"
-#include "base/glob.h"
+#include "base/containers/alloc.h"
+#include "base/containers/arena.h"
+#include "base/text/glob.h"
 
 static void globs_of_paths_know_folders(void **state)
 {

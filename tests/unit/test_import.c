@@ -1,5 +1,5 @@
-/* test_import.c: profiles of pprof and callgrind as ours; model/import*.c. Figures are worked out by
- * hand from what the lines and messages say. */
+/* test_import.c: profiles of pprof and callgrind as ours; model/import*.c. Figures are worked
+ * out by hand from what the lines and messages say. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,14 +8,12 @@
 
 #include <cmocka.h>
 
-#include "base/alloc.h"
-#include "base/buf.h"
-#include "model/check.h"
-#include "model/edges.h"
-#include "model/lines.h"
+#include "base/containers/alloc.h"
+#include "base/text/buf.h"
+#include "model/figures/figures.h"
 #include "unit/profile.h"
 
-/* ---- helpers --------------------------------------------------------------------------------- */
+/* ---- helpers ----------------------------------------------------------------------------- */
 
 static qp_model *load_as(const void *bytes, size_t n_bytes, const char *sample_type)
 {
@@ -66,7 +64,7 @@ static bool has_note(const qp_model *m, const char *part)
     return is_found;
 }
 
-/* ---- callgrind ------------------------------------------------------------------------------- */
+/* ---- callgrind --------------------------------------------------------------------------- */
 
 #define HEAD "# callgrind format\nversion: 1\ncreator: t-1\ncmd: /bin/prog x\npid: 7\n"
 
@@ -103,7 +101,7 @@ static void costs_and_calls_are_those_of_the_file(void **state)
     qp_model_free(m);
 }
 
-/* leaf costs 30 below cheap and 90 below dear, so that of its callee, too, each gets its part. */
+/* leaf costs 30 below cheap and 90 below dear, so each gets its part of the callee. */
 static void costs_go_to_callers_as_their_calls_cost(void **state)
 {
     (void)state;
@@ -145,7 +143,7 @@ static void circles_end(void **state)
     assert_method(m, "g", 5, 20, 20);
     qp_model_free(m);
     m = load(HEAD "events: Ir\nfl=a.c\nfn=a\n1 3\ncfn=b\ncalls=1 1\n1 9\n"
-                  "fn=b\n1 6\ncfn=a\ncalls=1 1\n1 9\n"); /* nobody calls it from outside */
+                  "fn=b\n1 6\ncfn=a\ncalls=1 1\n1 9\n"); /* no call from outside */
     assert_method(m, "a", 1, 3, 9);
     assert_method(m, "b", 1, 6, 6);
     qp_model_free(m);
@@ -244,12 +242,12 @@ static void a_file_that_was_cut_off_is_refused(void **state)
     static const char before_cost[] = "events: Ir\nfl=a.c\nfn=f\n1 4\ncfn=g\ncalls=1 1\n";
     assert_refused(before_cost, sizeof before_cost - 1,
                    "line 6: it is cut off: it ends before what the calls cost");
-    /* of the event that is read; of two parts; one behind the costs may be anything */
+    /* of the event that is read; of two parts; one after the costs may be anything */
     static const char parts[] = "events: Bytes Time_(10ns)\npart: 1\nsummary: 900 3\n"
                                 "fl=a.c\nfn=f\n1 0 3\npart: 2\nsummary: 900 4\nfn=f\n1 0 4\n",
-                      behind[] = "events: Ir\nfl=a.c\nfn=f\n1 4\n\nsummary: 70\n";
+                      after[] = "events: Ir\nfl=a.c\nfn=f\n1 4\n\nsummary: 70\n";
     qp_model_free(load(parts));
-    qp_model_free(load(behind));
+    qp_model_free(load(after));
 }
 
 static void calls_that_nobody_counted_are_not_known(void **state)
@@ -262,10 +260,10 @@ static void calls_that_nobody_counted_are_not_known(void **state)
     qp_model_free(m);
 }
 
-/* ---- pprof ----------------------------------------------------------------------------------- */
+/* ---- pprof ------------------------------------------------------------------------------- */
 
-/* calls/count and wall/nanoseconds: main:7 > main:8 > f:9 with 3 and 20 on thread w, main:7 with 1
- * and 10. */
+/* calls/count and wall/nanoseconds: main:7 > main:8 > f:9 with 3 and 20 on thread w, main:7
+ * with 1 and 10. */
 static const char pprof[] =
     "\x0a\x04\x08\x01\x10\x02\x0a\x04\x08\x03\x10\x04"
     "\x12\x0e\x0a\x02\x02\x01\x12\x02\x03\x14\x1a\x04\x08\x08\x10\x09"
@@ -309,7 +307,8 @@ static void samples_are_call_paths(void **state)
     qp_model_free(m);
 }
 
-/* samples/count and cpu/nanoseconds: f with 4 samples and 40 ms, in 1 s that it mostly slept. */
+/* samples/count and cpu/nanoseconds: f with 4 samples and 40 ms, in 1 s that it mostly
+ * slept. */
 static const char slept[] = "\x0a\x04\x08\x01\x10\x02\x0a\x04\x08\x03\x10\x04"
                             "\x12\x0a\x0a\x01\x01\x12\x05\x04\x80\xb4\x89\x13"
                             "\x22\x06\x08\x01\x22\x02\x08\x01"
@@ -371,7 +370,7 @@ static void damaged_messages_are_named(void **state)
     assert_refused("\x1f\x8b\x08\x00", 4, "its compressed data are damaged or cut off");
 }
 
-/* ---- both ------------------------------------------------------------------------------------ */
+/* ---- both -------------------------------------------------------------------------------- */
 
 /* Whatever allocation fails: a clean no, or all of it. */
 static void no_memory_is_said(void **state)

@@ -5,7 +5,7 @@
 #include "unit/files.h"
 
 static const qp_line three_blocks[] = {{0, 15}, {7, 16}, {12, 15}};
-/* ---- merging --------------------------------------------------------------------------------- */
+/* ---- merging ----------------------------------------------------------------------------- */
 
 static qp_model *merge_two(const profile *a, const profile *b)
 {
@@ -27,7 +27,7 @@ static void assert_refused(const profile *a, const profile *b, const char *expec
     qp_merge_free(s);
 }
 
-/* ---- by hand --------------------------------------------------------------------------------- */
+/* ---- by hand ----------------------------------------------------------------------------- */
 
 static qp_node *node_at(profile *p, qp_cell cell)
 {
@@ -122,7 +122,7 @@ static void what_is_open_at_the_end_counts_and_stays_open(void **state)
     qp_cell f = profile_method(b, 7, "f", "K", "f.lua"), th = profile_thread(b);
     qp_cell node = profile_node(b, th, 0, f, 2, 20);
     qp_cell frames = profile_stack(b, th, &node, 1);
-    ((qp_frame *)profile_at(b, frames + 1))->own = 5;
+    ((qp_frame *)profile_at(b, frames + 1))->self = 5;
     profile_balance(b, th, 2, 1);
     profile_head(b)->state = QP_LIVE;
     profile_head(b)->end_raw = profile_head(b)->ended_at = 0;
@@ -138,10 +138,10 @@ static void what_is_open_at_the_end_counts_and_stays_open(void **state)
     profile_free(b);
 }
 
-/* One f of two that were called 100 times each, of which the first 64 are known (640 ticks) and 4
- * later ones were timed with 10 ticks each: 640 + 36 * 10 = 1000, without variance. In the other
- * run the four took 4, 4, 16 and 16: the same mean, but 36² * 48 / 4 * (1 - 4 / 36) = 13824 for
- * the square of the error, 230.4 for its 95 % half. */
+/* One f of two that were called 100 times each, of which the first 64 are known (640 ticks) and
+ * 4 later ones were timed with 10 ticks each: 640 + 36 * 10 = 1000, without variance. In the
+ * other run the four took 4, 4, 16 and 16: the same mean, but 36² * 48 / 4 * (1 - 4 / 36) =
+ * 13824 for the square of the error, 230.4 for its 95 % half. */
 static void adaptive_estimates_add_with_their_errors(void **state)
 {
     (void)state;
@@ -294,7 +294,7 @@ static void interrupts_add_and_keep_what_counts(void **state)
         profile_free(used[i]);
 }
 
-/* What ticks came from is said of the sum, too, though its own are nanoseconds. */
+/* The sum also names the source of the ticks, though its own are nanoseconds. */
 static void a_sum_names_the_clock_of_its_runs(void **state)
 {
     (void)state;

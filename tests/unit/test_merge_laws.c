@@ -4,9 +4,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/alloc.h"
+#include "base/containers/alloc.h"
 #include "format/diagnostics.h"
-#include "model/cover.h"
+#include "model/cover/cover.h"
 #include "unit/files.h"
 
 enum { LINE_BYTES = 512, LINES_MAX = 4096 };
@@ -15,7 +15,7 @@ static const qp_line three_blocks[] = {{0, 15}, {7, 16}, {12, 15}};
 static const qp_jump ways[] = {{0, 2}, {1, 0}};
 static const unsigned char falls[] = {1, 0, 0};
 
-/* ---- random profiles ------------------------------------------------------------------------- */
+/* ---- random profiles --------------------------------------------------------------------- */
 
 static uint64_t dice;
 
@@ -25,7 +25,8 @@ static uint32_t roll(uint32_t n)
     return (uint32_t)(dice >> 33) % n;
 }
 
-/* A run counts the jumps of a method everywhere, or its blocks: another run may do otherwise. */
+/* A run counts the jumps of a method everywhere, or its blocks: another run may do
+ * otherwise. */
 static uint32_t counts_blocks; /* bits by the method's id */
 
 static bool is_by_jumps(profile *p, qp_cell method)
@@ -83,10 +84,10 @@ static void random_node(profile *p, qp_cell th, qp_cell parent, qp_cell method, 
 static void random_banks(profile *p, qp_cell th, qp_cell method)
 {
     uint32_t n = is_by_jumps(p, method) ? 2 : 3;
-    uint64_t *counters = profile_bank(p, th, method, QP_BANK_COUNTS, n, 3)->values;
+    uint64_t *counters = profile_bank(p, th, method, QP_COUNTER_BLOCK_COUNTS, n, 3)->values;
     for (uint32_t k = 0; k < n; k++)
         counters[k] = roll(9);
-    uint64_t *times = profile_bank(p, th, method, QP_BANK_TIMES, 7, 3)->values;
+    uint64_t *times = profile_bank(p, th, method, QP_COUNTER_BLOCK_TIMES, 7, 3)->values;
     for (uint32_t k = 0; k < 6; k++)
         times[k] = 0;
     times[6] = roll(8);
@@ -102,7 +103,7 @@ static void random_contexts(profile *p, qp_cell method)
         cells[i] = profile_context(p, i ? name : NULL);
     }
     uint32_t n = is_by_jumps(p, method) ? 2 : 3;
-    qp_bank *b = profile_share(p, cells[roll(3)], method, roll(3), n, 3);
+    qp_counter_block *b = profile_share(p, cells[roll(3)], method, roll(3), n, 3);
     for (unsigned k = 0; k < n; k++)
         b->values[k] = (uint64_t)0 - roll(2) + roll(4);
     profile_head(p)->context = cells[roll(3)];
@@ -151,7 +152,7 @@ static profile *random_profile(qp_time_mode mode)
     return p;
 }
 
-/* ---- a model as lines that do not depend on any order ----------------------------------------- */
+/* ---- a model as lines that do not depend on any order ------------------------------------ */
 
 typedef struct {
     char text[LINES_MAX][LINE_BYTES];
@@ -184,7 +185,8 @@ static int compare_texts(const void *a, const void *b)
     return strcmp(a, b);
 }
 
-/* Of blocks: whichever of two methods of one name it is, jumps or none, the line says the rest. */
+/* Of blocks: whichever of two methods of one name it is, jumps or none, the line says the
+ * rest. */
 static void say_blocks(lines *to, const qp_model *m, uint32_t method)
 {
     qp_block_figures *blocks;
@@ -220,7 +222,7 @@ static void say_shares(lines *to, const qp_model *m)
 
 static void say_run(lines *to, const qp_model *m)
 {
-    const qp_run *r = &m->run;
+    const qp_run_info *r = &m->run;
     say(to, "clock %s PC %llu %d WHEN %s critical %llu", r->source_text,
         (unsigned long long)r->pc_period_ns, r->is_pc_real, r->pc_pattern,
         (unsigned long long)r->n_critical);
@@ -267,7 +269,7 @@ static void assert_same(const qp_model *a, const qp_model *b)
     assert_int_equal(x.n, y.n);
 }
 
-/* ---- algebra --------------------------------------------------------------------------------- */
+/* ---- algebra ----------------------------------------------------------------------------- */
 
 enum { N_RANDOM = 400 };
 

@@ -1,12 +1,13 @@
-/* test_model_check.c: every invariant holds in a sound profile and is named when it is broken. */
+/* test_model_check.c: every invariant holds in a sound profile and is named when it is
+ * broken. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
 
 #include <cmocka.h>
 
-#include "base/alloc.h"
-#include "model/check.h"
+#include "base/containers/alloc.h"
+#include "model/figures/figures.h"
 #include "unit/profile.h"
 
 static const qp_line two_blocks[] = {{0, 1}, {5, 2}};
@@ -109,7 +110,7 @@ static void every_term_of_the_identity_counts(void **state)
     qp_thread_record *r = profile_at(w.p, w.thread);
     profile_more(w.p, w.thread, w.g)->n_skips = 5; /* 13 entries in the tree */
     r->n_deep_total = 7;
-    r->n_folded = 11;
+    r->n_overflowed = 11;
     r->n_dropped = 13;
     r->n_cleared = 17; /* 61 in all */
     r->n_deep = 3;     /* 5 open */
@@ -157,7 +158,7 @@ static void blocks_that_took_more_than_their_method_are_found(void **state)
 {
     (void)state;
     world w = begin();
-    qp_bank *b = profile_bank(w.p, w.thread, w.method, QP_BANK_TIMES, 5, 2);
+    qp_counter_block *b = profile_bank(w.p, w.thread, w.method, QP_COUNTER_BLOCK_TIMES, 5, 2);
     b->values[0] = 15;
     b->values[2] = 6; /* 21 of 20 */
     assert_only_fails(w, "block_times", QP_LOAD_CLEAN);

@@ -10,16 +10,13 @@
 
 #include <cmocka.h>
 
-#include "base/alloc.h"
-#include "model/check.h"
-#include "model/cover.h"
-#include "model/edges.h"
-#include "model/lines.h"
-#include "model/routes.h"
+#include "base/containers/alloc.h"
+#include "model/cover/cover.h"
+#include "model/figures/figures.h"
 #include "unit/profile.h"
 
-/* Something of everything: two threads, a class, lines, jumps, banks, a stack, notes, contexts with
- * shares, a source. */
+/* Something of everything: two threads, a class, lines, jumps, banks, a stack, notes, contexts
+ * with shares, a source. */
 static profile *sample(void)
 {
     static const qp_line lines[] = {{0, 15}, {7, 16}, {12, 19}};
@@ -37,9 +34,9 @@ static profile *sample(void)
         profile_more(p, th, inner)->n_skips = 1;
         qp_cell frames = profile_stack(p, th, (qp_cell[]){outer, inner}, 2);
         *(qp_frame *)profile_at(p, frames + 1) =
-            (qp_frame){.node = outer, .own = 5, .flags = QP_FRAME_MARKED, .block = 1};
-        profile_bank(p, th, f, QP_BANK_COUNTS, 2, 3)->values[0] = 1;
-        profile_bank(p, th, f, QP_BANK_TIMES, 7, 3)->values[6] = 1;
+            (qp_frame){.node = outer, .self = 5, .flags = QP_FRAME_MARKED, .block = 1};
+        profile_bank(p, th, f, QP_COUNTER_BLOCK_COUNTS, 2, 3)->values[0] = 1;
+        profile_bank(p, th, f, QP_COUNTER_BLOCK_TIMES, 7, 3)->values[6] = 1;
         profile_balance(p, th, 9, 2);
     }
     qp_ref text = profile_text(p, "a note");
@@ -123,13 +120,12 @@ static void an_undamaged_profile_is_clean(void **state)
     (void)state;
     profile *p = sample();
     assert_int_equal(try_bytes(p->bytes, profile_bytes(p)), QP_LOAD_CLEAN);
-    qp_model *m = profile_load(p, QP_LOAD_CLEAN);
+    qp_model *m = profile_read(p, QP_LOAD_CLEAN);
     assert_true(profile_passes(m, "accounting_identity"));
     assert_string_equal(m->run.program, "program");
     assert_int_equal(m->run.n_notes, 1);
     assert_string_equal(m->run.notes[0].text, "a note");
     qp_model_free(m);
-    profile_free(p);
 }
 
 static void a_profile_cut_at_any_byte_is_salvaged_or_refused(void **state)
@@ -139,7 +135,7 @@ static void a_profile_cut_at_any_byte_is_salvaged_or_refused(void **state)
     for (size_t n = 0; n < profile_bytes(p); n++) {
         qp_load_status expected =
             n < QP_HEAD_CELLS * QP_CELL ? QP_LOAD_UNUSABLE : QP_LOAD_SALVAGED;
-        unsigned char *exact = malloc(n ? n : 1); /* so that reading behind it is found */
+        unsigned char *exact = malloc(n ? n : 1); /* so that reads past the end are found */
         memcpy(exact, p->bytes, n);
         assert_int_equal(try_bytes(exact, n), expected);
         free(exact);
@@ -198,7 +194,7 @@ static void spliced_profiles_do_no_harm(void **state)
     profile_free(p);
 }
 
-/* A lost extent in the middle: what is behind it is found again. */
+/* A lost extent in the middle: what follows it is found again. */
 static void reading_goes_on_behind_a_damaged_stretch(void **state)
 {
     (void)state;
@@ -209,14 +205,13 @@ static void reading_goes_on_behind_a_damaged_stretch(void **state)
     qp_cell lost = profile_node(p, th, 0, f, 1, 10);
     profile_node(p, th, lost, g, 2, 20);
     memset(profile_at(p, lost - 1), 0xAA, QP_CELL);
-    qp_model *m = profile_load(p, QP_LOAD_SALVAGED);
+    qp_model *m = profile_read(p, QP_LOAD_SALVAGED);
     assert_int_equal(profile_find(m, "f")->all.calls, 0);
     assert_int_equal(profile_find(m, "g")->all.calls, 2); /* below its thread now */
     assert_int_equal(profile_find(m, "g")->all.total, 20);
     assert_false(profile_passes(m, "tree_reachable"));
     assert_false(profile_passes(m, "extents"));
     qp_model_free(m);
-    profile_free(p);
 }
 
 /* Killed between claiming an extent and writing it: nothing was lost. */
@@ -228,10 +223,9 @@ static void a_claimed_gap_is_no_damage(void **state)
     qp_cell gap = profile_extent(p, QP_EXTENT_AUX, 0, 7);
     memset(profile_at(p, gap - 1), 0, QP_CELL);
     profile_method(p, 1, "f", NULL, NULL);
-    qp_model *m = profile_load(p, QP_LOAD_CLEAN);
+    qp_model *m = profile_read(p, QP_LOAD_CLEAN);
     assert_non_null(profile_find(m, "f"));
     qp_model_free(m);
-    profile_free(p);
 }
 
 static void unknown_extents_are_skipped(void **state)
@@ -242,10 +236,9 @@ static void unknown_extents_are_skipped(void **state)
     memset(profile_at(p, unknown), 0xFF, 3 * QP_CELL);
     profile_method(p, 1, "f", NULL, NULL);
     profile_head(p)->minor = 9;
-    qp_model *m = profile_load(p, QP_LOAD_CLEAN);
+    qp_model *m = profile_read(p, QP_LOAD_CLEAN);
     assert_non_null(profile_find(m, "f"));
     qp_model_free(m);
-    profile_free(p);
 }
 
 /* Texts that overlap could be the names of many methods: what we make of them stays bounded. */
@@ -262,11 +255,10 @@ static void long_shared_names_cost_no_memory(void **state)
     for (uint32_t i = 0; i < METHODS; i++)
         *(qp_method *)profile_at(p, cells + i) = (qp_method){
             .flags = QP_METHOD_REGISTERED, .name = text, .class_name = text, .published = 1};
-    qp_model *m = profile_load(p, QP_LOAD_CLEAN);
+    qp_model *m = profile_read(p, QP_LOAD_CLEAN);
     assert_int_equal(m->n_methods, METHODS + 1);
     qp_model_free(m);
     free(name);
-    profile_free(p);
 }
 
 static void assert_refused(profile *p, const char *why)
@@ -293,7 +285,7 @@ static void foreign_versions_and_machines_are_refused(void **state)
     assert_refused(p, "not a qprof profile");
 }
 
-/* ---- things that are no files ---------------------------------------------------------------- */
+/* ---- what is not a file ------------------------------------------------------------------ */
 
 static void assert_no_profile(const char *path, const char *why)
 {
@@ -394,7 +386,8 @@ static bool ask(const qp_model *m, unsigned i)
     else if (i == 6)
         is_ok = qp_model_check(m, (qp_check **)&answer, &n);
     else if (i == 7)
-        is_ok = qp_model_routes(m, 1, QP_ALL_THREADS, 5, (qp_route **)&answer, &n);
+        is_ok =
+            qp_model_stack_suffixes(m, 1, QP_ALL_THREADS, 5, (qp_stack_suffix **)&answer, &n);
     else
         is_ok = qp_model_flat(m, QP_ALL_THREADS, rows);
     qp_free(answer);

@@ -5,16 +5,9 @@
 
 #include <cmocka.h>
 
-#include "base/alloc.h"
-#include "model/edges.h"
+#include "base/containers/alloc.h"
+#include "model/figures/figures.h"
 #include "unit/profile.h"
-
-static void assert_times(const qp_model *m, const char *name, uint64_t self, uint64_t total)
-{
-    const qp_figures *f = &profile_find(m, name)->all;
-    assert_int_equal(f->self, self);
-    assert_int_equal(f->total, total);
-}
 
 /* spec/qii.md section 8: main 17/45, fun_one 10/20, fun_three 10/10, fun_two 8/8. */
 static void the_reference_run_has_its_documented_times(void **state)
@@ -22,17 +15,16 @@ static void the_reference_run_has_its_documented_times(void **state)
     (void)state;
     profile *p = profile_new();
     qp_cell th = profile_thread(p);
-    qp_cell main_ = profile_node(p, th, 0, profile_method(p, 1, "main", NULL, NULL), 1, 17);
-    qp_cell one =
-        profile_node(p, th, main_, profile_method(p, 2, "fun_one", NULL, NULL), 1, 10);
-    profile_node(p, th, one, profile_method(p, 3, "fun_three", NULL, NULL), 1, 10);
-    profile_node(p, th, main_, profile_method(p, 4, "fun_two", NULL, NULL), 1, 8);
+    qp_cell main_ = profile_call(p, th, 0, 1, "main", 1, 17);
+    qp_cell one = profile_call(p, th, main_, 2, "fun_one", 1, 10);
+    profile_call(p, th, one, 3, "fun_three", 1, 10);
+    profile_call(p, th, main_, 4, "fun_two", 1, 8);
     profile_balance(p, th, 4, 0);
-    qp_model *m = profile_load(p, QP_LOAD_CLEAN);
-    assert_times(m, "main", 17, 45);
-    assert_times(m, "fun_one", 10, 20);
-    assert_times(m, "fun_three", 10, 10);
-    assert_times(m, "fun_two", 8, 8);
+    qp_model *m = profile_read(p, QP_LOAD_CLEAN);
+    profile_assert_times(m, "main", 17, 45);
+    profile_assert_times(m, "fun_one", 10, 20);
+    profile_assert_times(m, "fun_three", 10, 10);
+    profile_assert_times(m, "fun_two", 8, 8);
     assert_int_equal(m->run.total, 45);
     assert_int_equal(m->run.calls, 4);
     assert_int_equal(m->nodes[m->threads[1].root].f.total, 45);
@@ -40,7 +32,6 @@ static void the_reference_run_has_its_documented_times(void **state)
     assert_true(profile_passes(m, "accounting_identity"));
     assert_true(profile_passes(m, "time_sum"));
     qp_model_free(m);
-    profile_free(p);
 }
 
 /* A -> B -> C -> A -> D with own times 32, 17, 23, 32, 14. */
@@ -58,8 +49,7 @@ static qp_model *recursion_example(void)
     qp_cell inner = profile_node(p, th, in_c, a, 1, 32);
     profile_node(p, th, inner, d, 1, 14);
     profile_balance(p, th, 5, 0);
-    qp_model *m = profile_load(p, QP_LOAD_CLEAN);
-    profile_free(p);
+    qp_model *m = profile_read(p, QP_LOAD_CLEAN);
     return m;
 }
 
@@ -68,12 +58,20 @@ static void recursion_is_counted_once(void **state)
 {
     (void)state;
     qp_model *m = recursion_example();
-    assert_times(m, "A", 64, 118);
-    assert_times(m, "B", 17, 86);
-    assert_times(m, "C", 23, 69);
-    assert_times(m, "D", 14, 14);
+    profile_assert_times(m, "A", 64, 118);
+    profile_assert_times(m, "B", 17, 86);
+    profile_assert_times(m, "C", 23, 69);
+    profile_assert_times(m, "D", 14, 14);
     assert_int_equal(m->run.total, 118);
     qp_model_free(m);
+}
+
+static void assert_edge(const qp_model *m, const qp_edge *e, const char *name, uint64_t time,
+                        bool is_recursive)
+{
+    assert_string_equal(m->methods[e->method].name, name);
+    assert_int_equal(e->time, time);
+    assert_int_equal(e->is_recursive, is_recursive);
 }
 
 static void a_callee_of_a_recursive_method_has_none_of_its_own_time(void **state)
@@ -84,12 +82,8 @@ static void a_callee_of_a_recursive_method_has_none_of_its_own_time(void **state
     size_t n;
     assert_true(qp_model_callees(m, profile_index(m, "A"), QP_ALL_THREADS, &edges, &n));
     assert_int_equal(n, 2);
-    assert_string_equal(m->methods[edges[0].method].name, "B");
-    assert_int_equal(edges[0].time, 54);
-    assert_true(edges[0].is_recursive);
-    assert_string_equal(m->methods[edges[1].method].name, "D");
-    assert_int_equal(edges[1].time, 14);
-    assert_false(edges[1].is_recursive);
+    assert_edge(m, &edges[0], "B", 54, true);
+    assert_edge(m, &edges[1], "D", 14, false);
     qp_free(edges);
     qp_model_free(m);
 }
@@ -103,12 +97,9 @@ static void times_of_callers_add_up_to_the_total(void **state)
     assert_true(qp_model_callers(m, profile_index(m, "A"), QP_ALL_THREADS, &edges, &n));
     assert_int_equal(n, 2);
     assert_int_equal(edges[0].method, QP_ROOT_METHOD);
-    assert_int_equal(edges[0].time, 118);
-    assert_false(edges[0].is_recursive);
-    assert_string_equal(m->methods[edges[1].method].name, "C");
+    assert_edge(m, &edges[0], ".root.", 118, false);
     assert_int_equal(edges[1].calls, 1);
-    assert_int_equal(edges[1].time, 0);
-    assert_true(edges[1].is_recursive);
+    assert_edge(m, &edges[1], "C", 0, true);
     qp_free(edges);
     qp_model_free(m);
 }
@@ -122,9 +113,9 @@ static void direct_recursion_does_not_multiply(void **state)
     qp_cell f = profile_method(p, 1, "f", NULL, NULL);
     qp_cell outer = profile_node(p, th, 0, f, 1, 10);
     qp_cell inner = profile_node(p, th, outer, f, 1, 10);
-    profile_node(p, th, inner, profile_method(p, 2, "g", NULL, NULL), 1, 5);
-    qp_model *m = profile_load(p, QP_LOAD_CLEAN);
-    assert_times(m, "f", 20, 25);
+    profile_call(p, th, inner, 2, "g", 1, 5);
+    qp_model *m = profile_read(p, QP_LOAD_CLEAN);
+    profile_assert_times(m, "f", 20, 25);
     qp_edge *edges;
     size_t n;
     assert_true(qp_model_callees(m, profile_index(m, "f"), QP_ALL_THREADS, &edges, &n));
@@ -135,7 +126,6 @@ static void direct_recursion_does_not_multiply(void **state)
     assert_true(edges[1].is_recursive);
     qp_free(edges);
     qp_model_free(m);
-    profile_free(p);
 }
 
 /* Two threads run f: 10 + 3 below, and 20. */
@@ -148,9 +138,9 @@ static void threads_are_apart_and_together(void **state)
             g = profile_method(p, 2, "g", NULL, NULL);
     profile_node(p, one, profile_node(p, one, 0, f, 2, 10), g, 1, 3);
     profile_node(p, two, 0, f, 5, 20);
-    qp_model *m = profile_load(p, QP_LOAD_CLEAN);
+    qp_model *m = profile_read(p, QP_LOAD_CLEAN);
     qp_figures rows[8];
-    assert_times(m, "f", 30, 33);
+    profile_assert_times(m, "f", 30, 33);
     assert_true(qp_model_flat(m, 1, rows));
     assert_int_equal(rows[profile_index(m, "f")].total, 13);
     assert_int_equal(rows[profile_index(m, "f")].calls, 2);
@@ -160,7 +150,6 @@ static void threads_are_apart_and_together(void **state)
     assert_int_equal(m->threads[1].total, 13);
     assert_int_equal(m->threads[2].total, 20);
     qp_model_free(m);
-    profile_free(p);
 }
 
 static void skips_are_calls_and_no_hits(void **state)
@@ -168,11 +157,11 @@ static void skips_are_calls_and_no_hits(void **state)
     (void)state;
     profile *p = profile_new();
     qp_cell th = profile_thread(p);
-    qp_cell n = profile_node(p, th, 0, profile_method(p, 1, "f", NULL, NULL), 4, 22);
+    qp_cell n = profile_call(p, th, 0, 1, "f", 4, 22);
     qp_node_more *more = profile_more(p, th, n);
     more->n_skips = 3;
     more->counts = 7;
-    qp_model *m = profile_load(p, QP_LOAD_CLEAN);
+    qp_model *m = profile_read(p, QP_LOAD_CLEAN);
     const qp_figures *f = &profile_find(m, "f")->all;
     assert_int_equal(f->calls, 7);
     assert_int_equal(f->hits, 4);
@@ -180,10 +169,9 @@ static void skips_are_calls_and_no_hits(void **state)
     assert_int_equal(f->counts, 7);
     assert_int_equal(qp_figures_average(f), 5); /* 22 / 4 hits */
     qp_model_free(m);
-    profile_free(p);
 }
 
-/* ---- open frames ---------------------------------------------------------------------------- */
+/* ---- open frames ------------------------------------------------------------------------- */
 
 /* main entered at 0, f at 100; last event at 100; the run ends at 1000. main has 100 in its
  * frame, f nothing yet. */
@@ -191,10 +179,10 @@ static profile *open_frames(void)
 {
     profile *p = profile_new();
     qp_cell th = profile_thread(p);
-    qp_cell main_ = profile_node(p, th, 0, profile_method(p, 1, "main", NULL, NULL), 1, 0);
-    qp_cell f = profile_node(p, th, main_, profile_method(p, 2, "f", NULL, NULL), 1, 0);
+    qp_cell main_ = profile_call(p, th, 0, 1, "main", 1, 0);
+    qp_cell f = profile_call(p, th, main_, 2, "f", 1, 0);
     qp_cell frames = profile_stack(p, th, (qp_cell[]){main_, f}, 2);
-    ((qp_frame *)profile_at(p, frames + 1))->own = 100;
+    ((qp_frame *)profile_at(p, frames + 1))->self = 100;
     ((qp_frame *)profile_at(p, frames + 2))->start = 100;
     ((qp_thread_record *)profile_at(p, th))->last = 100;
     return p;
@@ -204,9 +192,9 @@ static void a_sealed_profile_closes_open_frames_at_its_end(void **state)
 {
     (void)state;
     profile *p = open_frames();
-    qp_model *m = profile_load(p, QP_LOAD_CLEAN);
-    assert_times(m, "f", 900, 900);
-    assert_times(m, "main", 100, 1000);
+    qp_model *m = profile_read(p, QP_LOAD_CLEAN);
+    profile_assert_times(m, "f", 900, 900);
+    profile_assert_times(m, "main", 100, 1000);
     assert_int_equal(m->threads[1].depth, 2);
     assert_int_equal(m->threads[1].n_still_live, 2);
     assert_true(m->nodes[m->threads[1].frames[1]].is_open);
@@ -214,7 +202,6 @@ static void a_sealed_profile_closes_open_frames_at_its_end(void **state)
     assert_true(profile_passes(m, "accounting_identity"));
     assert_true(profile_passes(m, "open_frames"));
     qp_model_free(m);
-    profile_free(p);
 }
 
 static void a_crashed_profile_ends_with_the_last_event(void **state)
@@ -223,13 +210,12 @@ static void a_crashed_profile_ends_with_the_last_event(void **state)
     profile *p = open_frames();
     profile_head(p)->state = QP_LIVE;
     profile_head(p)->end_raw = 0;
-    qp_model *m = profile_load(p, QP_LOAD_CLEAN);
+    qp_model *m = profile_read(p, QP_LOAD_CLEAN);
     assert_int_equal(m->run.state, QP_RUN_CRASHED);
     assert_string_equal(m->run.state_text, "unsealed");
-    assert_times(m, "f", 0, 0);
-    assert_times(m, "main", 100, 100);
+    profile_assert_times(m, "f", 0, 0);
+    profile_assert_times(m, "main", 100, 100);
     qp_model_free(m);
-    profile_free(p);
 }
 
 /* Recording stopped at 400 (raw 1400): nothing after that counts. */
@@ -238,11 +224,10 @@ static void time_stands_while_recording_is_stopped(void **state)
     (void)state;
     profile *p = open_frames();
     profile_head(p)->stopped_since = PROFILE_START + 400;
-    qp_model *m = profile_load(p, QP_LOAD_CLEAN);
-    assert_times(m, "f", 300, 300);
+    qp_model *m = profile_read(p, QP_LOAD_CLEAN);
+    profile_assert_times(m, "f", 300, 300);
     assert_int_equal(m->run.stopped, 600);
     qp_model_free(m);
-    profile_free(p);
 }
 
 /* It stood for 50 before, which the thread has not seen. */
@@ -251,10 +236,9 @@ static void stops_that_a_thread_has_not_seen_are_taken_off(void **state)
     (void)state;
     profile *p = open_frames();
     profile_head(p)->stopped_total = 50;
-    qp_model *m = profile_load(p, QP_LOAD_CLEAN);
-    assert_times(m, "f", 850, 850);
+    qp_model *m = profile_read(p, QP_LOAD_CLEAN);
+    profile_assert_times(m, "f", 850, 850);
     qp_model_free(m);
-    profile_free(p);
 }
 
 static void the_clock_of_a_parked_thread_stands(void **state)
@@ -265,14 +249,13 @@ static void the_clock_of_a_parked_thread_stands(void **state)
     for (qp_cell cell = QP_HEAD_CELLS; cell < p->n_cells;) {
         const qp_extent *e = profile_at(p, cell);
         if (e->kind == QP_EXTENT_THREADS)
-            ((qp_thread_record *)profile_at(p, cell + 1))->parked_at = PROFILE_START + 130;
+            ((qp_thread_record *)profile_at(p, cell + 1))->suspended_at = PROFILE_START + 130;
         cell += e->n_cells;
     }
-    qp_model *m = profile_load(p, QP_LOAD_CLEAN);
-    assert_times(m, "f", 30, 30);
-    assert_true(m->threads[1].is_parked);
+    qp_model *m = profile_read(p, QP_LOAD_CLEAN);
+    profile_assert_times(m, "f", 30, 30);
+    assert_true(m->threads[1].is_suspended);
     qp_model_free(m);
-    profile_free(p);
 }
 
 /* Data were cleared at 600, and the thread has had no event since. */
@@ -282,13 +265,12 @@ static void a_thread_behind_a_clear_starts_at_it(void **state)
     profile *p = open_frames();
     profile_head(p)->clear_count = 1;
     profile_head(p)->clear_raw = PROFILE_START + 600;
-    qp_model *m = profile_load(p, QP_LOAD_CLEAN);
-    assert_times(m, "f", 400, 400);
-    assert_times(m, "main", 0, 400);
+    qp_model *m = profile_read(p, QP_LOAD_CLEAN);
+    profile_assert_times(m, "f", 400, 400);
+    profile_assert_times(m, "main", 0, 400);
     assert_int_equal(profile_find(m, "f")->all.calls, 0);
     assert_true(profile_passes(m, "accounting_identity"));
     qp_model_free(m);
-    profile_free(p);
 }
 
 /* A chunk of 4 slots: root, a, b, c; the next one holds c again, and d. */
@@ -306,29 +288,28 @@ static void a_stack_goes_on_in_the_next_chunk(void **state)
     qp_thread_record *r = profile_at(p, th);
     ((qp_frame *)profile_at(p, first))->node = r->root;
     for (unsigned i = 0; i < 3; i++)
-        *(qp_frame *)profile_at(p, first + 1 + i) = (qp_frame){.node = nodes[i], .own = 10};
+        *(qp_frame *)profile_at(p, first + 1 + i) = (qp_frame){.node = nodes[i], .self = 10};
     for (unsigned i = 0; i < 2; i++)
-        *(qp_frame *)profile_at(p, second + i) = (qp_frame){.node = nodes[2 + i], .own = 20};
+        *(qp_frame *)profile_at(p, second + i) = (qp_frame){.node = nodes[2 + i], .self = 20};
     qp_extent *above = profile_at(p, second - 1);
     above->prev = first - 1;
     above->base_depth = 3;
     r->chunk = second - 1;
     r->top = second + 1;
     r->last = 1000; /* the end: nothing is added */
-    qp_model *m = profile_load(p, QP_LOAD_CLEAN);
-    assert_times(m, "a", 10, 60);
-    assert_times(m, "b", 10, 50);
-    assert_times(m, "c", 20, 40); /* its place in the first chunk is superseded */
-    assert_times(m, "d", 20, 20);
+    qp_model *m = profile_read(p, QP_LOAD_CLEAN);
+    profile_assert_times(m, "a", 10, 60);
+    profile_assert_times(m, "b", 10, 50);
+    profile_assert_times(m, "c", 20, 40); /* its place in the first chunk is superseded */
+    profile_assert_times(m, "d", 20, 20);
     assert_int_equal(m->threads[1].depth, 4);
     assert_int_equal(m->threads[1].n_frames, 4);
     assert_true(profile_passes(m, "accounting_identity"));
     assert_true(profile_passes(m, "open_frames"));
     qp_model_free(m);
-    profile_free(p);
 }
 
-/* ---- the rest ------------------------------------------------------------------------------- */
+/* ---- the rest ---------------------------------------------------------------------------- */
 
 static void ticks_become_nanoseconds_exactly(void **state)
 {
@@ -340,14 +321,13 @@ static void ticks_become_nanoseconds_exactly(void **state)
     h->tick_1 = 1000 + 3000000000u; /* 3 GHz for a second */
     h->ns_0 = 5;
     h->ns_1 = 5 + 1000000000u;
-    qp_model *m = profile_load(p, QP_LOAD_CLEAN);
+    qp_model *m = profile_read(p, QP_LOAD_CLEAN);
     assert_int_equal(qp_model_ns(m, 3), 1);
     assert_int_equal(qp_model_ns(m, 4), 1);
     assert_int_equal(qp_model_ns(m, 5), 2);
     assert_int_equal(qp_model_ns(m, 3000000000000000000u), 1000000000000000000u);
     assert_int_equal(qp_model_ns(m, 0), 0);
     qp_model_free(m);
-    profile_free(p);
 }
 
 /* main calls f twice, once while recording is off: two times what a call costs inside, one time
@@ -357,10 +337,8 @@ static void the_cost_of_recording_is_what_the_times_contain(void **state)
     (void)state;
     profile *p = profile_new();
     qp_cell thread = profile_thread(p);
-    qp_cell outer =
-        profile_node(p, thread, 0, profile_method(p, 1, "main", NULL, NULL), 1, 100);
-    qp_cell inner =
-        profile_node(p, thread, outer, profile_method(p, 2, "f", NULL, NULL), 1, 50);
+    qp_cell outer = profile_call(p, thread, 0, 1, "main", 1, 100);
+    qp_cell inner = profile_call(p, thread, outer, 2, "f", 1, 50);
     profile_more(p, thread, inner)->n_skips = 1;
     profile_balance(p, thread, 3, 0);
     profile_head(p)->cost_entry = 10000;
@@ -402,13 +380,12 @@ static void names_follow_the_rules(void **state)
     qp_cell placeholder = profile_method(p, 0xAB12, "", NULL, NULL);
     ((qp_method *)profile_at(p, placeholder))->flags = 0;
     profile_thread(p);
-    qp_model *m = profile_load(p, QP_LOAD_CLEAN);
+    qp_model *m = profile_read(p, QP_LOAD_CLEAN);
     assert_string_equal(profile_find(m, "Server.run")->class_name, "Server");
     assert_string_equal(profile_find(m, "run")->name, "Server.run"); /* by its bare name */
     assert_non_null(profile_find(m, "UnnamedFunctionab12"));
     assert_string_equal(m->threads[1].name, ".thread_1.");
     qp_model_free(m);
-    profile_free(p);
 }
 
 /* Two records of one name stay two rows, unless they are asked to be one. */
@@ -440,11 +417,11 @@ static void the_hottest_path_ends_where_own_time_prevails(void **state)
     (void)state;
     profile *p = profile_new();
     qp_cell th = profile_thread(p);
-    qp_cell a = profile_node(p, th, 0, profile_method(p, 1, "a", NULL, NULL), 1, 5);
-    profile_node(p, th, a, profile_method(p, 2, "b", NULL, NULL), 1, 20);
-    qp_cell c = profile_node(p, th, a, profile_method(p, 3, "c", NULL, NULL), 1, 60);
-    profile_node(p, th, c, profile_method(p, 4, "d", NULL, NULL), 1, 15);
-    qp_model *m = profile_load(p, QP_LOAD_CLEAN);
+    qp_cell a = profile_call(p, th, 0, 1, "a", 1, 5);
+    profile_call(p, th, a, 2, "b", 1, 20);
+    qp_cell c = profile_call(p, th, a, 3, "c", 1, 60);
+    profile_call(p, th, c, 4, "d", 1, 15);
+    qp_model *m = profile_read(p, QP_LOAD_CLEAN);
     uint32_t *path;
     size_t n;
     assert_true(qp_model_hottest_path(m, QP_ALL_THREADS, &path, &n));
@@ -453,7 +430,6 @@ static void the_hottest_path_ends_where_own_time_prevails(void **state)
     assert_string_equal(m->methods[m->nodes[path[1]].method].name, "c");
     qp_free(path);
     qp_model_free(m);
-    profile_free(p);
 }
 
 int main(void)

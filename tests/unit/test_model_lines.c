@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "base/alloc.h"
-#include "model/lines.h"
+#include "base/containers/alloc.h"
+#include "model/figures/figures.h"
 #include "unit/profile.h"
 
 /* Three blocks; the first and the last lie on one line. */
@@ -57,7 +57,7 @@ static void counters_of_blocks_are_their_executions(void **state)
 {
     (void)state;
     world w = begin(1, 0);
-    memcpy(profile_bank(w.p, w.thread, w.method, QP_BANK_COUNTS, 3, 3)->values,
+    memcpy(profile_bank(w.p, w.thread, w.method, QP_COUNTER_BLOCK_COUNTS, 3, 3)->values,
            (uint64_t[]){5, 0, 1ull << 40}, 3 * sizeof(uint64_t));
     assert_counts(&w, 5, 0, 1ull << 40);
 }
@@ -74,7 +74,7 @@ static void executions_follow_from_the_jumps(void **state)
         ((qp_method *)profile_at(w.p, w.method))->jumps =
             profile_jumps(w.p, jumps, 3, falls, 3);
         /* a third call ends by an error in its first round */
-        memcpy(profile_bank(w.p, w.thread, w.method, QP_BANK_COUNTS, 3, 3)->values,
+        memcpy(profile_bank(w.p, w.thread, w.method, QP_COUNTER_BLOCK_COUNTS, 3, 3)->values,
                (uint64_t[]){2, 5, has_error}, 3 * sizeof(uint64_t));
         assert_counts(&w, 7 + has_error, 5 + has_error, 2);
     }
@@ -88,13 +88,13 @@ static void jumps_know_how_often_they_are_taken(void **state)
     (void)state;
     world w = begin(2, 0);
     ((qp_method *)profile_at(w.p, w.method))->jumps = profile_jumps(w.p, jumps, 3, falls, 3);
-    memcpy(profile_bank(w.p, w.thread, w.method, QP_BANK_COUNTS, 3, 3)->values,
+    memcpy(profile_bank(w.p, w.thread, w.method, QP_COUNTER_BLOCK_COUNTS, 3, 3)->values,
            (uint64_t[]){2, 5, 0}, 3 * sizeof(uint64_t));
     qp_model *m = profile_load(w.p, QP_LOAD_CLEAN);
     qp_jump_figures *found;
     size_t n;
     assert_true(qp_model_jumps(m, profile_index(m, "f"), QP_ALL_THREADS, &found, &n));
-    assert_int_equal(n, 2); /* leaving the method is no jump to another block */
+    assert_int_equal(n, 2); /* leaving the method is not a jump to another block */
     assert_int_equal(found[0].from_line, 15);
     assert_int_equal(found[0].to_line, 15);
     assert_true(found[0].is_conditional);
@@ -114,7 +114,7 @@ static void methods_whose_blocks_are_counted_have_no_jumps(void **state)
 {
     (void)state;
     world w = begin(1, 0);
-    memcpy(profile_bank(w.p, w.thread, w.method, QP_BANK_COUNTS, 3, 3)->values,
+    memcpy(profile_bank(w.p, w.thread, w.method, QP_COUNTER_BLOCK_COUNTS, 3, 3)->values,
            (uint64_t[]){1, 1, 1}, 3 * sizeof(uint64_t));
     qp_model *m = profile_load(w.p, QP_LOAD_CLEAN);
     qp_jump_figures *found;
@@ -126,20 +126,20 @@ static void methods_whose_blocks_are_counted_have_no_jumps(void **state)
     profile_free(w.p);
 }
 
-/* spec/qii.md section 9: entry@0, mark(2)@4, callee 6...16, mark(0)@20, mark(2)@25; the run ends
- * at 30 with the call still open. Block 2: 15 and 25, block 0: 5 and 5. */
+/* spec/qii.md section 9: entry@0, mark(2)@4, callee 6...16, mark(0)@20, mark(2)@25; the run
+ * ends at 30 with the call still open. Block 2: 15 and 25, block 0: 5 and 5. */
 static void time_since_the_last_mark_of_an_open_frame_counts(void **state)
 {
     (void)state;
     world w = begin(1, 0);
-    qp_bank *b = profile_bank(w.p, w.thread, w.method, QP_BANK_TIMES, 7, 3);
+    qp_counter_block *b = profile_bank(w.p, w.thread, w.method, QP_COUNTER_BLOCK_TIMES, 7, 3);
     memcpy(b->values, (uint64_t[]){5, 5, 0, 0, 10, 20, 5}, 7 * sizeof(uint64_t));
     qp_cell frames = profile_stack(w.p, w.thread, &w.node, 1);
     *(qp_frame *)profile_at(w.p, frames + 1) = (qp_frame){.node = w.node,
-                                                          .own = 15,
+                                                          .self = 15,
                                                           .flags = QP_FRAME_MARKED,
                                                           .mark_at = 25,
-                                                          .mark_own = 15,
+                                                          .mark_self = 15,
                                                           .block = 2};
     ((qp_thread_record *)profile_at(w.p, w.thread))->last = 25;
     profile_head(w.p)->end_raw = PROFILE_START + 30;
@@ -162,9 +162,9 @@ static void a_line_has_the_highest_count_and_the_sum_of_times(void **state)
 {
     (void)state;
     world w = begin(5, 30);
-    memcpy(profile_bank(w.p, w.thread, w.method, QP_BANK_COUNTS, 3, 3)->values,
+    memcpy(profile_bank(w.p, w.thread, w.method, QP_COUNTER_BLOCK_COUNTS, 3, 3)->values,
            (uint64_t[]){5, 3, 0}, 3 * sizeof(uint64_t));
-    memcpy(profile_bank(w.p, w.thread, w.method, QP_BANK_TIMES, 7, 3)->values,
+    memcpy(profile_bank(w.p, w.thread, w.method, QP_COUNTER_BLOCK_TIMES, 7, 3)->values,
            (uint64_t[]){10, 12, 4, 4, 0, 0, 3}, 7 * sizeof(uint64_t));
     qp_model *m = profile_load(w.p, QP_LOAD_CLEAN);
     qp_line_figures *lines;

@@ -13,9 +13,9 @@
 
 #include <cmocka.h>
 
-#include "base/alloc.h"
-#include "base/clock.h"
-#include "model/live.h"
+#include "base/containers/alloc.h"
+#include "base/os/clock.h"
+#include "model/model.h"
 #include "unit/profile.h"
 
 enum { READS = 100 };

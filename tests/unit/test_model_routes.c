@@ -7,48 +7,49 @@
 
 #include <cmocka.h>
 
-#include "base/alloc.h"
-#include "base/buf.h"
-#include "model/fold.h"
-#include "model/routes.h"
+#include "base/containers/alloc.h"
+#include "base/text/buf.h"
+#include "model/figures/figures.h"
 #include "unit/profile.h"
 
 typedef struct {
     uint64_t hits;
     bool is_cut;
-    const char *frames; /* names, innermost first, each behind a space */
+    const char *frames; /* names, innermost first, each after a space */
 } wanted_route;
 
-static void assert_route(const qp_model *m, const qp_route *route, const wanted_route *wanted)
+static void assert_route(const qp_model *m, const qp_stack_suffix *suffix,
+                         const wanted_route *wanted)
 {
     char frames[2048] = "";
-    uint32_t node = route->node;
-    for (uint32_t i = 0; i < route->n_frames; i++, node = m->nodes[node].parent)
+    uint32_t node = suffix->node;
+    for (uint32_t i = 0; i < suffix->n_frames; i++, node = m->nodes[node].parent)
         qp_text_format(frames + strlen(frames), sizeof frames - strlen(frames), " %s",
                        m->methods[m->nodes[node].method].name);
     assert_string_equal(frames, wanted->frames);
-    assert_int_equal(route->hits, wanted->hits);
-    assert_int_equal(route->is_cut, wanted->is_cut);
+    assert_int_equal(suffix->hits, wanted->hits);
+    assert_int_equal(suffix->is_cut, wanted->is_cut);
 }
 
 static void assert_routes(const qp_model *m, const char *method, uint32_t thread,
                           uint32_t n_frames, const wanted_route *wanted, size_t n_wanted)
 {
-    qp_route *routes;
+    qp_stack_suffix *suffixes;
     size_t n;
-    assert_true(qp_model_routes(m, profile_index(m, method), thread, n_frames, &routes, &n));
+    assert_true(
+        qp_model_stack_suffixes(m, profile_index(m, method), thread, n_frames, &suffixes, &n));
     assert_int_equal(n, n_wanted);
     for (size_t i = 0; i < n; i++)
-        assert_route(m, &routes[i], &wanted[i]);
-    qp_free(routes);
+        assert_route(m, &suffixes[i], &wanted[i]);
+    qp_free(suffixes);
 }
 #define ASSERT_ROUTES(m, method, thread, n_frames, ...)                                        \
     assert_routes(m, method, thread, n_frames, (const wanted_route[]){__VA_ARGS__},            \
                   sizeof((const wanted_route[]){__VA_ARGS__}) / sizeof(wanted_route))
 
-/* One thread: main calls f twice; a, which calls f twice and b, which calls f once; and b, which
- * calls f four times, and f itself three times there. Other thread: main calls a, a calls f five
- * times. */
+/* One thread: main calls f twice; a, which calls f twice and b, which calls f once; and b,
+ * which calls f four times, and f itself three times there. Other thread: main calls a, a calls
+ * f five times. */
 static qp_model *example(void)
 {
     profile *p = profile_new();
@@ -67,8 +68,7 @@ static qp_model *example(void)
     profile_node(p, one, profile_node(p, one, in_b, f, 4, 0), f, 3, 0);
     main_ = profile_node(p, two, 0, top, 1, 0);
     profile_node(p, two, profile_node(p, two, main_, a, 1, 0), f, 5, 0);
-    qp_model *m = profile_load(p, QP_LOAD_CLEAN);
-    profile_free(p);
+    qp_model *m = profile_read(p, QP_LOAD_CLEAN);
     return m;
 }
 
@@ -82,7 +82,7 @@ static void calls_are_told_apart_by_their_innermost_frames(void **state)
                   {3, true, " f f"}, {2, false, " f main"});
     ASSERT_ROUTES(m, "f", QP_ALL_THREADS, 3, {7, false, " f a main"}, {4, false, " f b main"},
                   {3, true, " f f b"}, {2, false, " f main"}, {1, true, " f b a"});
-    for (uint32_t n_frames = 4; n_frames <= QP_ROUTE_MOST_FRAMES; n_frames += 48)
+    for (uint32_t n_frames = 4; n_frames <= QP_STACK_SUFFIX_MOST_FRAMES; n_frames += 48)
         ASSERT_ROUTES(m, "f", QP_ALL_THREADS, n_frames, {7, false, " f a main"},
                       {4, false, " f b main"}, {3, false, " f f b main"}, {2, false, " f main"},
                       {1, false, " f b a main"});
@@ -106,11 +106,11 @@ static void what_was_not_called_has_no_routes(void **state)
     (void)state;
     qp_model *m = example();
     assert_routes(m, "never", QP_ALL_THREADS, 5, NULL, 0);
-    qp_route *routes;
+    qp_stack_suffix *suffixes;
     size_t n;
-    assert_true(qp_model_routes(m, QP_ROOT_METHOD, QP_ALL_THREADS, 5, &routes, &n));
+    assert_true(qp_model_stack_suffixes(m, QP_ROOT_METHOD, QP_ALL_THREADS, 5, &suffixes, &n));
     assert_int_equal(n, 0);
-    qp_free(routes);
+    qp_free(suffixes);
     qp_model_free(m);
 }
 
@@ -121,7 +121,7 @@ static void hidden_methods_are_no_frames(void **state)
     bool is_hidden[6] = {false};
     assert_int_equal(m->n_methods, 6);
     is_hidden[profile_index(m, "b")] = true;
-    assert_true(qp_model_fold(&m, &(qp_fold){.is_hidden = is_hidden}));
+    assert_true(qp_model_collapse(&m, &(qp_collapse){.is_hidden = is_hidden}));
     ASSERT_ROUTES(m, "f", QP_ALL_THREADS, 3, {8, false, " f a main"}, {6, false, " f main"},
                   {3, false, " f f main"});
     qp_model_free(m);
@@ -135,25 +135,25 @@ static void deep_recursion_ends_in_one_route(void **state)
     qp_cell th = profile_thread(p), f = profile_method(p, 1, "f", NULL, NULL), at = 0;
     for (unsigned i = 0; i < 300; i++)
         at = profile_node(p, th, at, f, 1, 0);
-    qp_model *m = profile_load(p, QP_LOAD_CLEAN);
-    qp_route *routes;
+    qp_model *m = profile_read(p, QP_LOAD_CLEAN);
+    qp_stack_suffix *suffixes;
     size_t n;
-    assert_true(qp_model_routes(m, profile_index(m, "f"), QP_ALL_THREADS, 100, &routes, &n));
+    assert_true(
+        qp_model_stack_suffixes(m, profile_index(m, "f"), QP_ALL_THREADS, 100, &suffixes, &n));
     assert_int_equal(n, 100);
-    assert_int_equal(routes[0].hits, 201);
-    assert_int_equal(routes[0].n_frames, 100);
-    assert_true(routes[0].is_cut);
+    assert_int_equal(suffixes[0].hits, 201);
+    assert_int_equal(suffixes[0].n_frames, 100);
+    assert_true(suffixes[0].is_cut);
     for (uint32_t i = 1; i < 100; i++) {
-        assert_int_equal(routes[i].hits, 1);
-        assert_int_equal(routes[i].n_frames, i);
-        assert_false(routes[i].is_cut);
+        assert_int_equal(suffixes[i].hits, 1);
+        assert_int_equal(suffixes[i].n_frames, i);
+        assert_false(suffixes[i].is_cut);
     }
-    qp_free(routes);
+    qp_free(suffixes);
     qp_model_free(m);
-    profile_free(p);
 }
 
-/* ---- random trees -------------------------------------------------------------------------- */
+/* ---- random trees ------------------------------------------------------------------------ */
 
 enum { RANDOM_NODES = 400, RANDOM_METHODS = 3 };
 
@@ -178,8 +178,7 @@ static qp_model *random_run(void)
         nodes[i] = profile_node(p, threads[i % 3], parent == i ? 0 : nodes[parent],
                                 methods[roll(RANDOM_METHODS)], roll(4), 0);
     }
-    qp_model *m = profile_load(p, QP_LOAD_CLEAN);
-    profile_free(p);
+    qp_model *m = profile_read(p, QP_LOAD_CLEAN);
     return m;
 }
 
@@ -197,7 +196,7 @@ static bool agree(const qp_model *m, uint32_t a, uint32_t b, uint32_t n_frames)
 static void assert_as_compared(const qp_model *m, uint32_t method, uint32_t n_frames)
 {
     static uint64_t hits[RANDOM_NODES + 8]; /* at the first node of a route */
-    qp_route *routes;
+    qp_stack_suffix *suffixes;
     size_t n, n_wanted = 0;
     memset(hits, 0, sizeof hits);
     assert_true(m->n_nodes <= RANDOM_NODES + 8);
@@ -210,11 +209,11 @@ static void assert_as_compared(const qp_model *m, uint32_t method, uint32_t n_fr
         n_wanted += first == i;
         hits[first] += m->nodes[i].f.hits;
     }
-    assert_true(qp_model_routes(m, method, QP_ALL_THREADS, n_frames, &routes, &n));
+    assert_true(qp_model_stack_suffixes(m, method, QP_ALL_THREADS, n_frames, &suffixes, &n));
     assert_int_equal(n, n_wanted);
     for (size_t i = 0; i < n; i++)
-        assert_int_equal(routes[i].hits, hits[routes[i].node]);
-    qp_free(routes);
+        assert_int_equal(suffixes[i].hits, hits[suffixes[i].node]);
+    qp_free(suffixes);
 }
 
 static void random_trees_have_the_routes_of_comparing_all_stacks(void **state)

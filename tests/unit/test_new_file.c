@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
-#include "base/file.h"
-#include "base/new_file.h"
+#include "base/os/file.h"
+#include "base/os/new_file.h"
 
 static qp_new_file file; /* 72 KiB: not on the stack */
 
@@ -118,7 +118,7 @@ static void what_is_no_plain_file_stays(void **state)
     assert_false(qp_new_file_begin(&file, "", &why));
     assert_false(qp_new_file_begin(&file, "missing/x", &why));
     assert_string_equal(why, "there is no such folder");
-    begin("turned", "text"); /* something else stands there when it is whole */
+    begin("turned", "text"); /* something else has its name when it is complete */
     assert_int_equal(mkdir("turned", 0777), 0);
     assert_false(qp_new_file_end(&file, &why));
     assert_string_equal(why, "it is a directory");

@@ -7,14 +7,14 @@
 
 #include <cmocka.h>
 
-#include "base/alloc.h"
-#include "model/patch.h"
+#include "base/containers/alloc.h"
+#include "model/cover/cover.h"
 
 static qp_patch *read_patch(const char *text)
 {
     char error[QP_ERROR_BYTES];
     size_t n = strlen(text);
-    char *exact = malloc(n + 1); /* without the NUL, so that reading behind it is found */
+    char *exact = malloc(n + 1); /* without the NUL, so that reads past the end are found */
     memcpy(exact, text, n);
     char *cut = realloc(exact, n ? n : 1);
     qp_patch *p = qp_patch_read(cut, n, error);
@@ -39,7 +39,7 @@ static void assert_span(const qp_patch *p, size_t file, size_t span, uint32_t fi
     assert_int_equal(p->files[file].spans[span].last, last);
 }
 
-/* Context 1, one changed line (2), one added behind line 3, so 4. */
+/* Context 1, one changed line (2), one added after line 3, so 4. */
 static void changed_and_added_lines_are_those_of_the_new_text(void **state)
 {
     (void)state;
@@ -157,7 +157,7 @@ static void what_is_no_patch_is_refused_with_its_line(void **state)
 {
     (void)state;
     assert_refused("--- a/x\n@@ -1 +1 @@\n",
-                   "line 2 of the patch: \"+++\" is wanted behind \"---\"");
+                   "line 2 of the patch: expected \"+++\" after \"---\"");
     assert_refused("@@ -1 +1 @@\n-a\n+b\n",
                    "line 1 of the patch: a hunk before the name of a file");
     assert_refused("--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n a\n",

@@ -1,7 +1,7 @@
-/* test_pc.c tests record/pc.c, samples.c, pc_charge.c, pc_list.c through the interface: what an
- * interrupt is credited to, spec/sampling.md. Interrupts are made by qprof_pc_sample(); the timer
- * of an hour makes none, others are in test_pc_timers.c. Methods without a class are in the module of
- * their file: score. */
+/* test_pc.c tests record/sample/pc.c, samples.c, pc_charge.c, pc_list.c through the interface:
+ * what an interrupt is credited to, spec/sampling.md. Interrupts are made by qprof_pc_sample();
+ * the timer of an hour makes none, others are in test_pc_timers.c. Methods without a class are
+ * in the module of their file: score. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ static void assert_totals(uint64_t counted, uint64_t skipped, uint64_t critical,
     assert_int_equal(t.occurred, counted + skipped);
 }
 
-/* ---- the command ----------------------------------------------------------------------------- */
+/* ---- the command ------------------------------------------------------------------------- */
 
 static void assert_command(const char *text, int kind, unsigned long interval)
 {
@@ -43,8 +43,7 @@ static void assert_command(const char *text, int kind, unsigned long interval)
 
 static void commands_have_parts_and_prefixes(void **state) /* sampling 1, 2, 3, 42 */
 {
-    play_ctx *p = *state;
-    play_begin(p, "");
+    play_start(state, "");
     assert_command("PC", QPROF_PC_VIRTUAL, 10000);
     assert_command("PC V 5000", QPROF_PC_VIRTUAL, 5000);
     assert_command("pc virtual 5000", QPROF_PC_VIRTUAL, 5000);
@@ -65,8 +64,7 @@ static void assert_refused(const char *text, int code, int column)
 
 static void mistakes_name_their_column(void **state) /* sampling 6, 16, 33 */
 {
-    play_ctx *p = *state;
-    play_begin(p, "");
+    play_start(state, "");
     assert_refused("PC REAL 0", QPROF_E_SYNTAX, 9);
     assert_refused("PC REAL -1", QPROF_E_SYNTAX, 9);
     assert_refused("PC REAL 1.5", QPROF_E_SYNTAX, 9);
@@ -109,7 +107,7 @@ static void commands_come_before_the_first_entry(void **state) /* sampling 5 */
     assert_int_equal(qprof_pc_command("PC", NULL), QPROF_E_STATE);
 }
 
-/* ---- credit ---------------------------------------------------------------------------------- */
+/* ---- credit ------------------------------------------------------------------------------ */
 
 static void play_seed_example(play_ctx *p, const char *options)
 {
@@ -141,8 +139,7 @@ static void samples_alone_credit_the_same(void **state)
 
 static void recursion_is_active_once(void **state) /* sampling 8, 10 */
 {
-    play_ctx *p = *state;
-    play_begin(p, "-collect=samples -pc='REAL 3600000000'");
+    play_ctx *p = play_start(state, "-collect=samples -pc='REAL 3600000000'");
     play(p, "a( b( a( a(");
     qprof_pc_sample(5);
     play(p, ") ) ) )");
@@ -152,8 +149,7 @@ static void recursion_is_active_once(void **state) /* sampling 8, 10 */
 
 static void foreign_code_is_nobody(void **state) /* sampling 9, 11, 35 */
 {
-    play_ctx *p = *state;
-    play_begin(p, "-pc='REAL 3600000000'");
+    play_ctx *p = play_start(state, "-pc='REAL 3600000000'");
     qprof_pc_sample(4); /* empty stack */
     play(p, "a(");
     qprof_record_fn_entry(QPROF_METHOD_NATIVE, 999);
@@ -165,8 +161,7 @@ static void foreign_code_is_nobody(void **state) /* sampling 9, 11, 35 */
 
 static void critical_sections_charge_nobody(void **state) /* sampling 13, 44 */
 {
-    play_ctx *p = *state;
-    play_begin(p, "-pc='REAL 3600000000 WHEN score.b;' -pc-critical=gc");
+    play_ctx *p = play_start(state, "-pc='REAL 3600000000 WHEN score.b;' -pc-critical=gc");
     play(p, "a(");
     qprof_pc_enter_critical();
     qprof_pc_enter_critical();
@@ -184,8 +179,7 @@ static void critical_sections_charge_nobody(void **state) /* sampling 13, 44 */
 
 static void a_pattern_chooses_and_charges(void **state) /* sampling 26, 31 */
 {
-    play_ctx *p = *state;
-    play_begin(p, "-pc='REAL 3600000000 WHEN score.b:->*;'");
+    play_ctx *p = play_start(state, "-pc='REAL 3600000000 WHEN score.b:->*;'");
     play(p, "a( b( c(");
     qprof_pc_sample(3);
     play(p, ") ) c(");
@@ -199,8 +193,7 @@ static void a_pattern_chooses_and_charges(void **state) /* sampling 26, 31 */
 
 static void a_stopped_recording_has_no_interrupts(void **state) /* sampling 39 */
 {
-    play_ctx *p = *state;
-    play_begin(p, "-pc='REAL 3600000000'");
+    play_ctx *p = play_start(state, "-pc='REAL 3600000000'");
     play(p, "a(");
     qprof_stop_recording();
     qprof_pc_sample(3);
@@ -217,8 +210,7 @@ static void a_stopped_recording_has_no_interrupts(void **state) /* sampling 39 *
 /* Neither closed by the gate, nor off by a trigger: an expiry has not even occurred. */
 static void where_nothing_is_recorded_there_are_no_interrupts(void **state) /* sampling 39 */
 {
-    play_ctx *p = *state;
-    play_begin(p, "-pc='REAL 3600000000'");
+    play_ctx *p = play_start(state, "-pc='REAL 3600000000'");
     qprof_trigger *t = qprof_trigger_create("off", QPROF_TRIGGER_OFF);
     qprof_trigger_add_routine(t, "quiet", 1);
     play(p, "a(");
@@ -241,8 +233,7 @@ static void where_nothing_is_recorded_there_are_no_interrupts(void **state) /* s
 
 static void deep_stacks_are_looked_up_once(void **state)
 {
-    play_ctx *p = *state;
-    play_begin(p, "-collect=samples -pc='REAL 3600000000'");
+    play_ctx *p = play_start(state, "-collect=samples -pc='REAL 3600000000'");
     for (int i = 0; i < 3000; i++)
         play(p, i % 2 ? "b(" : "a(");
     qprof_pc_sample(1);
@@ -258,7 +249,7 @@ static void deep_stacks_are_looked_up_once(void **state)
     assert_procedure(p, "b", 3, 4);
 }
 
-/* ---- the report ------------------------------------------------------------------------------ */
+/* ---- the report -------------------------------------------------------------------------- */
 
 static void the_report_has_two_orders_and_a_summary(void **state) /* sampling 14, 15 */
 {
@@ -287,7 +278,7 @@ static void the_report_has_two_orders_and_a_summary(void **state) /* sampling 14
                                  "2 foreign"));
 }
 
-/* ---- configuration files ----------------------------------------------------------------------- */
+/* ---- configuration files ----------------------------------------------------------------- */
 
 static void write_file(const char *name, const char *text)
 {
@@ -298,8 +289,7 @@ static void write_file(const char *name, const char *text)
 
 static void a_command_in_a_file_ends_where_it_says(void **state)
 {
-    play_ctx *p = *state;
-    play_begin(p, "");
+    play_start(state, "");
     write_file("line.cfg", "PC REAL 1000   # what we want\n-program-name=named\n");
     assert_int_equal(qprof_load_config("line.cfg"), 0);
     assert_string_equal((const char *)qprof_get_option("program-name"), "named");

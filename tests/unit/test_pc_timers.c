@@ -1,10 +1,10 @@
-/* test_pc_timers.c: interrupts that the sampler makes of the time that passes, and what they stand
- * for. No limit is in wall-clock time: others may be at work, too. */
+/* test_pc_timers.c: interrupts that the sampler makes of the time that passes, and what they
+ * represent. No limit is in wall-clock time: the machine may be busy. */
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/clock.h"
+#include "base/os/clock.h"
 #include "unit/play.h"
 
 /* Use CPU time of this thread; what it is used for does not matter. */
@@ -30,8 +30,7 @@ static void assert_nothing_of_the_300(void)
 
 static void time_while_recording_is_stopped_is_nobodys(void **state)
 {
-    play_ctx *p = *state;
-    play_begin(p, "'-pc=VIRTUAL 1000'");
+    play_ctx *p = play_start(state, "'-pc=VIRTUAL 1000'");
     play(p, "f(");
     burn(20);
     play(p, "g( )");
@@ -45,8 +44,7 @@ static void time_while_recording_is_stopped_is_nobodys(void **state)
 
 static void time_while_a_thread_is_off_or_the_gate_closed_is_nobodys(void **state)
 {
-    play_ctx *p = *state;
-    play_begin(p, "'-pc=VIRTUAL 1000'");
+    play_ctx *p = play_start(state, "'-pc=VIRTUAL 1000'");
     qprof_trigger *t = qprof_trigger_create("off", QPROF_TRIGGER_OFF);
     qprof_trigger_add_routine(t, "quiet", 1);
     play(p, "f(");
@@ -77,8 +75,7 @@ static void time_before_the_command_is_nobodys(void **state)
 
 static void time_behind_the_last_command_is_nobodys(void **state)
 {
-    play_ctx *p = *state;
-    play_begin(p, "'-pc=VIRTUAL 1000'");
+    play_ctx *p = play_start(state, "'-pc=VIRTUAL 1000'");
     play(p, "f(");
     burn(20);
     play(p, "g( )");
@@ -91,9 +88,9 @@ static void time_behind_the_last_command_is_nobodys(void **state)
     assert_true(play_figures(p, QP_ALL_THREADS, "f").interrupts <= 60);
 }
 
-/* Calls of 5, 3, 1.5 and 0.5 ms in turn: no pass stands for more than its own period, so that what is
- * short has no interrupts of the long call before it. Interrupts that came too late could have been
- * anybody's. */
+/* Calls of 5, 3, 1.5 and 0.5 ms in turn: no pass represents more than its own period, so that
+ * what is short has no interrupts of the long call before it. Interrupts that came too late
+ * could have been anybody's. */
 static void calls_of_different_lengths_have_their_shares(void **state)
 {
     enum { PARTS = 4, ROUNDS = 80 };
@@ -134,7 +131,8 @@ static uint64_t accounted(play_ctx *p)
     return occurred() + qprof_diagnostic("overrun");
 }
 
-/* The sampler has come by twice: what was due before has been accounted for. @return how many */
+/* The sampler has come by twice: what was due before has been accounted for. @return how
+ * many */
 static uint64_t wait_for_passes(play_ctx *p)
 {
     uint64_t n = accounted(p), end = occurred() + 2;
@@ -147,8 +145,7 @@ static uint64_t wait_for_passes(play_ctx *p)
 static void a_host_that_waits_has_all_its_interrupts(void **state)
 {
     enum { WAIT_MS = 300 };
-    play_ctx *p = *state;
-    play_begin(p, "'-pc=REAL 1000'");
+    play_ctx *p = play_start(state, "'-pc=REAL 1000'");
     play(p, "f(");
     uint64_t began = qp_clock_monotonic(), before = wait_for_passes(p);
     qp_clock_sleep_until(qp_clock_monotonic() + WAIT_MS * 1000000);
@@ -175,7 +172,8 @@ static void be_stopped(uint64_t ms)
     waitpid(waker, NULL, 0);
 }
 
-/* As much as the machine has other things to do: passes that come late have no CPU time to show. */
+/* As much as the machine has other things to do: passes that come late have no CPU time to
+ * show. */
 static void interrupts_of_cpu_time_stand_for_no_more_than_was_used(void **state)
 {
     play_ctx *p = *state;
@@ -206,10 +204,9 @@ static void sampled_times_go_on_without_the_command(void **state)
     assert_true(play_figures(p, QP_ALL_THREADS, "f").self > 0);
 }
 
-static void a_carrier_that_was_there_before_gets_its_timer(void **state)
+static void a_os_thread_that_was_there_before_gets_its_timer(void **state)
 {
-    play_ctx *p = *state;
-    play_begin(p, "-pc-signal");
+    play_ctx *p = play_start(state, "-pc-signal");
     qprof_thread_create(1);
     assert_int_equal(qprof_pc_command("VIRTUAL 1000", NULL), 0);
     play(p, "f(");
@@ -229,7 +226,7 @@ int main(void)
         PLAY_TEST(a_host_that_waits_has_all_its_interrupts),
         PLAY_TEST(interrupts_of_cpu_time_stand_for_no_more_than_was_used),
         PLAY_TEST(sampled_times_go_on_without_the_command),
-        PLAY_TEST(a_carrier_that_was_there_before_gets_its_timer),
+        PLAY_TEST(a_os_thread_that_was_there_before_gets_its_timer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

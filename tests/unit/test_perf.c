@@ -1,6 +1,6 @@
-/* test_perf.c: a counter of the kernel for each thread. Every machine has the ones that the kernel
- * counts itself: page faults stand for what a processor counts. Where perf_event_open is forbidden,
- * that is what is claimed instead. */
+/* test_perf.c: a counter of the kernel for each thread. Every machine has the ones that the
+ * kernel counts itself: page faults represent what a processor counts. Where perf_event_open is
+ * forbidden, that is what is claimed instead. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/perf.h"
+#include "base/os/perf.h"
 #include "unit/machine.h"
 #include "unit/play.h"
 
@@ -107,7 +107,7 @@ static int lowest_free(void)
     return fd;
 }
 
-/* A host closes what it does not know; a pipe that nobody writes to takes the number. */
+/* A host closes what it does not know; a pipe without a writer takes the number. */
 static void a_descriptor_that_the_host_took_is_let_alone(void **state)
 {
     int ends[2], fd = lowest_free();

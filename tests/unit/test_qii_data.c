@@ -14,7 +14,7 @@ static void begin_numbered(const char *options)
     assert_int_equal(qprof_initialize(words, NULL), 0);
 }
 
-/* The i-th dataset of this test: numbers go on from test to test. */
+/* The i-th dataset of this test: numbers continue from test to test. */
 static const char *dataset(unsigned i)
 {
     static char name[32];
@@ -49,7 +49,7 @@ static void clearing_in_mid_call_keeps_the_stack(void **state) /* qii 32 */
         assert_true(f.min > f.max);
     }
     assert_block(p, "main", 1, 0, 0, 0);
-    assert_block(p, "main", 0, 0, 4, 8); /* its block goes on from the clear */
+    assert_block(p, "main", 0, 0, 4, 8); /* its block continues from the clear */
 }
 
 static void saving_twice_makes_two_datasets_that_overlap(void **state) /* qii 33 */
@@ -77,8 +77,7 @@ static void saving_twice_makes_two_datasets_that_overlap(void **state) /* qii 33
 
 static void a_snapshot_leaves_minimum_and_maximum_of_open_frames(void **state) /* qii 33 */
 {
-    play_ctx *p = *state;
-    play_begin(p, "");
+    play_ctx *p = play_start(state, "");
     play(p, "f( 7 ) f( 20");
     play_peek(p);
     assert_flat(p, "f", 2, 27, 27);
@@ -138,8 +137,7 @@ static void an_annotation_alone_is_data(void **state) /* qii 57 */
 
 static void disabling_cannot_be_undone(void **state) /* qii 35 */
 {
-    play_ctx *p = *state;
-    play_begin(p, "");
+    play_ctx *p = play_start(state, "");
     play(p, "main( 10");
     assert_int_equal(qprof_disable_recording(), 1);
     assert_int_equal(qprof_is_recording(), 0);

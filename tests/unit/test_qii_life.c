@@ -1,4 +1,5 @@
-/* test_qii_life.c: initialise, wants, shutdown, exit handler, new runs, spec/qii.md section 4. */
+/* test_qii_life.c: initialise, wants, shutdown, exit handler, new runs, spec/qii.md section
+ * 4. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -134,8 +135,7 @@ static void calls_in_exit_handlers_are_harmless(void **state) /* qii 41, reliabi
 
 static void calls_after_shutdown_are_harmless_and_counted(void **state) /* qii 41 */
 {
-    play_ctx *p = *state;
-    play_begin(p, "");
+    play_ctx *p = play_start(state, "");
     play_a_little(p);
     qprof_thread *handle = qprof_thread_handle(QPROF_INLINE_VERSION);
     play_end(p);
@@ -173,7 +173,7 @@ static void a_new_run_starts_empty_and_keeps_the_old_files(void **state) /* qii 
         play_read(p, "saved.qprof");
         unlink("saved.qprof");
         first = i ? first : p->m->run.dataset;
-        assert_int_equal(p->m->run.dataset, first + i); /* the number goes on */
+        assert_int_equal(p->m->run.dataset, first + i); /* the number continues */
         qprof_shutdown();
         p->threads[0].depth = 0;
     }
@@ -198,10 +198,7 @@ static void an_existing_output_gets_a_neighbour(void **state) /* reliability 2.1
 
 static void open_frames_end_at_shutdown(void **state) /* section 4 */
 {
-    play_ctx *p = *state;
-    play_begin(p, "");
-    play(p, "main( 10 f( 5");
-    play_end(p);
+    play_ctx *p = play_run(state, "", "main( 10 f( 5");
     assert_flat(p, "main", 1, 15, 10);
     assert_flat(p, "f", 1, 5, 5);
     assert_int_equal(p->m->threads[1].n_still_live, 2);

@@ -81,8 +81,7 @@ static void a_method_that_nobody_registers_has_a_placeholder(void **state) /* qi
 
 static void without_a_callback_unknown_ids_get_a_placeholder(void **state) /* qii 18 */
 {
-    play_ctx *p = *state;
-    play_begin(p, "");
+    play_ctx *p = play_start(state, "");
     enter_unknown(NULL);
     assert_int_equal(qprof_diagnostic("unknown_method"), 1);
     play_end(p);
@@ -120,8 +119,7 @@ static void everything_registered_is_copied(void **state) /* qii 19 */
 
 static void a_second_registration_and_id_zero_are_ignored_and_counted(void **state) /* qii 20 */
 {
-    play_ctx *p = *state;
-    play_begin(p, "");
+    play_ctx *p = play_start(state, "");
     qprof_register_method_id(5, "first", NULL, 0, "f", seed_table, 3);
     qprof_register_method_id(5, "second", NULL, 0, "f", NULL, 0);
     qprof_register_method_id(0, "zero", NULL, 0, "f", NULL, 0);
@@ -140,8 +138,7 @@ static void a_second_registration_and_id_zero_are_ignored_and_counted(void **sta
 
 static void entries_of_a_bad_id_stand_on_the_stack_anonymously(void **state) /* qii 20 */
 {
-    play_ctx *p = *state;
-    play_begin(p, "");
+    play_ctx *p = play_start(state, "");
     qprof_MethodID main_id = play_method(p, "main");
     qprof_record_fn_entry(main_id, 1);
     qprof_record_fn_entry(0, 2);
@@ -194,8 +191,7 @@ static void lines_are_found_at_all_boundaries_of_the_seeds_table(void **state) /
                                       {7, 16, 1},  {11, 16, 1},        {12, 19, 2},
                                       {13, 19, 2}, {2147483647, 19, 2}};
     static const qprof_LineInfo late[] = {{10, 3}, {20, 2}};
-    play_ctx *p = *state;
-    play_begin(p, "");
+    play_start(state, "");
     qprof_register_method_id(5, "f", NULL, 0, "f", seed_table, 3);
     qprof_register_method_id(6, "late", NULL, 0, "f", late, 2);
     qprof_register_method_id(7, "no table", NULL, 0, "f", NULL, 3);
@@ -216,8 +212,7 @@ static void lines_are_found_at_all_boundaries_of_the_seeds_table(void **state) /
 static void an_unsorted_table_keeps_its_indices(void **state) /* section 7 */
 {
     static const qprof_LineInfo unsorted[] = {{12, 19}, {0, 15}, {7, 16}, {7, 99}};
-    play_ctx *p = *state;
-    play_begin(p, "");
+    play_ctx *p = play_start(state, "");
     qprof_register_method_id(5, "f", NULL, 0, "f", unsorted, 4);
     assert_int_equal(qprof_diagnostic("unsorted_line_table"), 1);
     assert_int_equal(qprof_line_at(5, 3), 15);
@@ -259,8 +254,7 @@ static void ids_wider_than_32_bits_work_everywhere(void **state) /* qii 55 */
 
 static void methods_belong_to_the_module_of_their_registration(void **state) /* glossary */
 {
-    play_ctx *p = *state;
-    play_begin(p, "-program-name=prog");
+    play_ctx *p = play_start(state, "-program-name=prog");
     qprof_register_method_id(1, "a", NULL, 0, "f", NULL, 0);
     qprof_set_module("library");
     qprof_register_method_id(2, "b", NULL, 0, "f", NULL, 0);

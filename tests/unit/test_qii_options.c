@@ -157,8 +157,7 @@ static void an_error_in_a_configuration_file_applies_nothing(void **state) /* sp
 
 static void configuration_is_too_late_after_the_first_entry(void **state) /* section 5 */
 {
-    play_ctx *p = *state;
-    play_begin(p, "");
+    play_ctx *p = play_start(state, "");
     assert_int_equal(qprof_config_line("-time-unit=ns"), 0);
     assert_text("time-unit", "ns");
     play(p, "f( )");
@@ -174,7 +173,7 @@ static void conversions_expand_in_names(void **state) /* qii 50 */
     begin("-program-name=prog -filename-prefix=%v.%p.%n.%%");
     qprof_record_fn_entry(1, 1);
     qprof_shutdown();
-    for (unsigned i = 0; i < 100; i++) { /* the number goes on from test to test */
+    for (unsigned i = 0; i < 100; i++) { /* the number continues from test to test */
         snprintf(name, sizeof name, "prog.%d.%u.%%.qprof", (int)getpid(), i);
         n_found += play_file_exists(name);
     }
@@ -215,7 +214,7 @@ static void the_program_is_named_after_its_executable(void **state) /* section 5
     assert_true(play_file_exists(expected));
 }
 
-/* ---- set-user-id --------------------------------------------------------------------------- */
+/* ---- set-user-id ------------------------------------------------------------------------- */
 
 enum { IGNORED = 70, HEARD, HEARD_AS_USUAL, NOT_COUNTED, CANNOT_RUN };
 static const char helper_word[] = "--as-a-privileged-program";

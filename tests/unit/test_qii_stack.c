@@ -37,8 +37,7 @@ static void any_id_that_nobody_has_ends_the_reference_run_silently(void **state)
 
 static void an_exit_to_the_top_frames_own_id_pops_nothing(void **state) /* qii 8 */
 {
-    play_ctx *p = *state;
-    play_begin(p, "");
+    play_ctx *p = play_start(state, "");
     play(p, "main( 3 f( 2 . 2 .");
     assert_int_equal(qprof_current_method_id(), play_method(p, "f"));
     play(p, "1 ) 4 )");
@@ -49,10 +48,7 @@ static void an_exit_to_the_top_frames_own_id_pops_nothing(void **state) /* qii 8
 
 static void an_exit_to_an_outer_frame_ends_all_above_it_at_one_time(void **state) /* qii 9 */
 {
-    play_ctx *p = *state;
-    play_begin(p, "");
-    play(p, "a( 1 b( 2 c( 3 d( 4 ^a 5 )");
-    play_end(p);
+    play_ctx *p = play_run(state, "", "a( 1 b( 2 c( 3 d( 4 ^a 5 )");
     assert_flat(p, "a", 1, 15, 6);
     assert_flat(p, "b", 1, 9, 2);
     assert_flat(p, "c", 1, 7, 3);
@@ -74,8 +70,7 @@ static void ids_that_count_down_give_the_same_result(void **state) /* qii 10 */
 
 static void exit_zero_ends_the_whole_stack_silently(void **state) /* qii 11 */
 {
-    play_ctx *p = *state;
-    play_begin(p, "");
+    play_ctx *p = play_start(state, "");
     play(p, "a( 1 b( 2 c( 3 $ 50 a( 4 $ $");
     assert_int_equal(qprof_diagnostic("exit_unknown_id"), 0);
     assert_int_equal(qprof_diagnostic("exit_empty_stack"), 0);
@@ -87,8 +82,7 @@ static void exit_zero_ends_the_whole_stack_silently(void **state) /* qii 11 */
 
 static void an_unknown_id_ends_the_whole_stack_and_is_counted(void **state) /* qii 11 */
 {
-    play_ctx *p = *state;
-    play_begin(p, "");
+    play_ctx *p = play_start(state, "");
     play(p, "a( 1 b( 2 !");
     assert_int_equal(qprof_diagnostic("exit_unknown_id"), 1);
     assert_int_equal(qprof_current_method_id(), 0);
@@ -103,8 +97,7 @@ static void an_unknown_id_ends_the_whole_stack_and_is_counted(void **state) /* q
 
 static void an_exit_on_an_empty_stack_does_nothing(void **state) /* qii 12 */
 {
-    play_ctx *p = *state;
-    play_begin(p, "");
+    play_ctx *p = play_start(state, "");
     play(p, "! 5 ! $ a( 2 )");
     assert_int_equal(qprof_diagnostic("exit_empty_stack"), 2); /* not the exit(0) */
     assert_int_equal(qprof_diagnostic("exit_unknown_id"), 0);
@@ -114,8 +107,7 @@ static void an_exit_on_an_empty_stack_does_nothing(void **state) /* qii 12 */
 
 static void of_equal_ids_on_a_stack_the_innermost_is_meant(void **state) /* qii 13 */
 {
-    play_ctx *p = *state;
-    play_begin(p, "");
+    play_ctx *p = play_start(state, "");
     qprof_MethodID a = play_method(p, "a"), b = play_method(p, "b"), c = play_method(p, "c");
     qprof_record_fn_entry(a, 5);
     qprof_record_fn_entry(b, 5);
@@ -162,8 +154,7 @@ static void equal_ids_on_two_threads_are_unrelated(void **state) /* qii 14 */
 
 static void the_current_method_follows_entries_and_exits(void **state) /* qii 15 */
 {
-    play_ctx *p = *state;
-    play_begin(p, "");
+    play_ctx *p = play_start(state, "");
     assert_int_equal(qprof_current_method_id(), 0);
     play(p, "a(");
     assert_int_equal(qprof_current_method_id(), play_method(p, "a"));
@@ -179,8 +170,7 @@ static void the_current_method_follows_entries_and_exits(void **state) /* qii 15
 
 static void unknown_exit_ignore_pops_nothing_while_frames_are_open(void **state) /* qii 51 */
 {
-    play_ctx *p = *state;
-    play_begin(p, "-unknown-exit=ignore");
+    play_ctx *p = play_start(state, "-unknown-exit=ignore");
     qprof_MethodID a = play_method(p, "a"), b = play_method(p, "b");
     qprof_record_fn_entry(a, 1);
     qprof_record_fn_entry(b, 2);
@@ -204,8 +194,7 @@ static void unknown_exit_ignore_pops_nothing_while_frames_are_open(void **state)
 
 static void an_entry_with_id_zero_is_named_by_no_exit(void **state) /* qii 11, section 8 */
 {
-    play_ctx *p = *state;
-    play_begin(p, "");
+    play_ctx *p = play_start(state, "");
     qprof_MethodID a = play_method(p, "a"), b = play_method(p, "b"), c = play_method(p, "c");
     qprof_record_fn_entry(a, 7);
     qprof_record_fn_entry(b, 0);

@@ -1,23 +1,23 @@
-/* test_qii_threads.c: system threads and virtual threads, spec/qii.md sections 3 and 6. */
+/* test_qii_threads.c: OS threads and virtual threads, spec/qii.md sections 3 and 6. */
 #include <pthread.h>
 #include <string.h>
 
 #include "unit/play.h"
 
-/* A system thread that does what it is told and waits in between. */
+/* An OS thread that executes commands and waits in between. */
 typedef struct {
     play_ctx *p;
     const char *score;
 } carried;
 
-static void *carry(void *told)
+static void *carry(void *argument)
 {
-    carried *c = told;
+    carried *c = argument;
     play(c->p, c->score);
     return NULL;
 }
 
-static void play_on_another_carrier(play_ctx *p, const char *score)
+static void play_on_another_os_thread(play_ctx *p, const char *score)
 {
     carried c = {p, score};
     pthread_t other;
@@ -25,7 +25,7 @@ static void play_on_another_carrier(play_ctx *p, const char *score)
     pthread_join(other, NULL);
 }
 
-static void virtual_threads_on_one_carrier_do_not_share_time(void **state) /* qii 36 */
+static void virtual_threads_on_one_os_thread_do_not_share_time(void **state) /* qii 36 */
 {
     play_ctx *p = *state;
     play_begin_vt(p, "");
@@ -39,13 +39,13 @@ static void virtual_threads_on_one_carrier_do_not_share_time(void **state) /* qi
     assert_true(p->m->run.is_virtual);
 }
 
-static void a_virtual_thread_keeps_its_stack_on_another_carrier(void **state) /* qii 37 */
+static void a_virtual_thread_keeps_its_stack_on_another_os_thread(void **state) /* qii 37 */
 {
     play_ctx *p = *state;
     play_begin_vt(p, "");
     play(p, "@a f( 5 @b g( 1 )"); /* a is parked after 5 */
     play_clock_add(1000);
-    play_on_another_carrier(p, "@a h( 2 ) 3");
+    play_on_another_os_thread(p, "@a h( 2 ) 3");
     play(p, "@a ) @b");
     assert_int_equal(qprof_diagnostic("vt_migrations"), 2);
     play_end(p);
@@ -72,8 +72,7 @@ static void call_the_vt_family(VthreadID vt)
 
 static void vt_calls_in_system_mode_are_ignored_and_counted(void **state) /* qii 38 */
 {
-    play_ctx *p = *state;
-    play_begin(p, "");
+    play_ctx *p = play_start(state, "");
     play(p, "main( 1");
     call_the_vt_family(9);
     assert_int_equal(qprof_diagnostic("wrong_mode"), 9);
@@ -121,7 +120,7 @@ static void calls_without_a_vt_form_act_on_the_virtual_thread_last_named(void **
     play_begin_vt(p, "");
     play_register(p, "f", 0, table, 2);
     play_register(p, "g", 0, table, 2);
-    qprof_set_thread_name("nobody"); /* none was named yet */
+    qprof_set_thread_name("nowhere"); /* none was named yet */
     qprof_record_bb_counts(0, 1);
     assert_int_equal(qprof_diagnostic("unknown_thread"), 2);
     play(p, "@a f( @b g(");
@@ -139,8 +138,7 @@ static void calls_without_a_vt_form_act_on_the_virtual_thread_last_named(void **
 
 static void destroying_a_thread_closes_its_frames_and_keeps_its_data(void **state) /* qii 39 */
 {
-    play_ctx *p = *state;
-    play_begin(p, "");
+    play_ctx *p = play_start(state, "");
     qprof_thread_create(7);
     play(p, "f( 5 g( 3");
     qprof_thread_destroy(7);
@@ -249,8 +247,8 @@ static void a_handle_that_is_mounted_parks_the_one_before(void **state) /* qii 3
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        PLAY_TEST(virtual_threads_on_one_carrier_do_not_share_time),
-        PLAY_TEST(a_virtual_thread_keeps_its_stack_on_another_carrier),
+        PLAY_TEST(virtual_threads_on_one_os_thread_do_not_share_time),
+        PLAY_TEST(a_virtual_thread_keeps_its_stack_on_another_os_thread),
         PLAY_TEST(vt_calls_in_system_mode_are_ignored_and_counted),
         PLAY_TEST(plain_calls_in_vt_mode_are_ignored_and_counted),
         PLAY_TEST(calls_without_a_vt_form_act_on_the_virtual_thread_last_named),

@@ -3,16 +3,15 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "base/alloc.h"
-#include "model/edges.h"
+#include "base/containers/alloc.h"
+#include "model/figures/figures.h"
 #include "unit/play.h"
 
 static const qprof_LineInfo three_blocks[] = {{0, 15}, {7, 16}, {12, 19}};
 
 static void counts_go_to_the_top_call_and_leave_times_alone(void **state) /* qii 24 */
 {
-    play_ctx *p = *state;
-    play_begin(p, "");
+    play_ctx *p = play_start(state, "");
     play(p, "f( 2 +5 g( 3 +7 ) +1 4 ) +9");
     assert_int_equal(qprof_diagnostic("counts_no_frame"), 1);
     play_end(p);
@@ -24,20 +23,15 @@ static void counts_go_to_the_top_call_and_leave_times_alone(void **state) /* qii
 
 static void counts_follow_the_rule_of_recursion(void **state) /* qii 24, 25 */
 {
-    play_ctx *p = *state;
-    play_begin(p, "");
-    play(p, "f( +5 g( +2 f( +3 ) ) )");
-    play_end(p);
+    play_ctx *p = play_run(state, "", "f( +5 g( +2 f( +3 ) ) )");
     assert_counts(p, "f", 8, 10);
     assert_counts(p, "g", 2, 5);
 }
 
 static void with_the_clock_counts_the_figures_are_counts(void **state) /* qii 25 */
 {
-    play_ctx *p = *state;
-    play_begin(p, "-clock=counts");
-    play(p, "A( +32 9 B( +17 9 C( +23 9 A( +32 9 D( +14 9 ) ) ) ) )");
-    play_end(p);
+    play_ctx *p = play_run(state, "-clock=counts",
+                           "A( +32 9 B( +17 9 C( +23 9 A( +32 9 D( +14 9 ) ) ) ) )");
     assert_flat(p, "A", 2, 118, 64);
     assert_flat(p, "B", 1, 86, 17);
     assert_flat(p, "C", 1, 69, 23);
@@ -47,10 +41,7 @@ static void with_the_clock_counts_the_figures_are_counts(void **state) /* qii 25
 
 static void minimum_maximum_and_average_are_of_own_time(void **state) /* qii 26 */
 {
-    play_ctx *p = *state;
-    play_begin(p, "");
-    play(p, "f( 5 g( 100 ) 2 ) f( 3 ) f( 14 )");
-    play_end(p);
+    play_ctx *p = play_run(state, "", "f( 5 g( 100 ) 2 ) f( 3 ) f( 14 )");
     assert_flat(p, "f", 3, 124, 24);
     assert_min_max(p, "f", 3, 14);
     assert_min_max(p, "g", 100, 100);
@@ -60,10 +51,7 @@ static void minimum_maximum_and_average_are_of_own_time(void **state) /* qii 26 
 
 static void the_documented_recursion_has_its_figures(void **state) /* qii 27 */
 {
-    play_ctx *p = *state;
-    play_begin(p, "");
-    play(p, "A( 32 B( 17 C( 23 A( 32 D( 14 ) ) ) ) )");
-    play_end(p);
+    play_ctx *p = play_run(state, "", "A( 32 B( 17 C( 23 A( 32 D( 14 ) ) ) ) )");
     assert_flat(p, "A", 2, 118, 64);
     assert_flat(p, "B", 1, 86, 17);
     assert_flat(p, "C", 1, 69, 23);
@@ -72,10 +60,7 @@ static void the_documented_recursion_has_its_figures(void **state) /* qii 27 */
 
 static void callees_of_a_recursive_method_exclude_its_own_time(void **state) /* qii 27 */
 {
-    play_ctx *p = *state;
-    play_begin(p, "");
-    play(p, "A( 32 B( 17 C( 23 A( 32 D( 14 ) ) ) ) )");
-    play_end(p);
+    play_ctx *p = play_run(state, "", "A( 32 B( 17 C( 23 A( 32 D( 14 ) ) ) ) )");
     qp_edge *edges;
     size_t n;
     uint32_t a = qp_model_method_named(p->m, "A", NULL);
@@ -92,20 +77,14 @@ static void callees_of_a_recursive_method_exclude_its_own_time(void **state) /* 
 
 static void a_recursive_method_adds_its_total_once(void **state) /* qii 28 */
 {
-    play_ctx *p = *state;
-    play_begin(p, "");
-    play(p, "f( 5 f( 3 ) 2 )");
-    play_end(p);
+    play_ctx *p = play_run(state, "", "f( 5 f( 3 ) 2 )");
     assert_flat(p, "f", 2, 10, 10);
     assert_min_max(p, "f", 3, 7);
 }
 
 static void own_times_add_up_to_the_total_of_the_root(void **state) /* qii 29 */
 {
-    play_ctx *p = *state;
-    play_begin(p, "");
-    play(p, "a( 1 b( 2 a( 3 ) c( 4 b( 5 ) ) ) ) 100 d( 6 a( 7 ) )");
-    play_end(p);
+    play_ctx *p = play_run(state, "", "a( 1 b( 2 a( 3 ) c( 4 b( 5 ) ) ) ) 100 d( 6 a( 7 ) )");
     uint64_t sum = 0;
     for (uint32_t i = 1; i < p->m->n_methods; i++)
         sum += p->m->methods[i].all.self;
@@ -116,8 +95,7 @@ static void own_times_add_up_to_the_total_of_the_root(void **state) /* qii 29 */
 
 static void block_times_of_the_specifications_example(void **state) /* qii 30 */
 {
-    play_ctx *p = *state;
-    play_begin(p, "");
+    play_ctx *p = play_start(state, "");
     play_register(p, "f", 0, three_blocks, 3);
     play(p, "f( 4 :2 2 g( 10 ) 4 :0 5 :2 5 )");
     play_end(p);
@@ -129,8 +107,7 @@ static void block_times_of_the_specifications_example(void **state) /* qii 30 */
 
 static void time_before_the_first_mark_goes_to_the_first_marked_block(void **state) /* qii 30 */
 {
-    play_ctx *p = *state;
-    play_begin(p, "");
+    play_ctx *p = play_start(state, "");
     play_register(p, "f", 0, three_blocks, 3);
     play(p, "f( 3 g( 20 ) 4 :1 5 ) f( 6 )");
     play_end(p);
@@ -140,8 +117,7 @@ static void time_before_the_first_mark_goes_to_the_first_marked_block(void **sta
 
 static void a_mark_is_measured_in_counts_with_the_clock_counts(void **state) /* qii 25, 30 */
 {
-    play_ctx *p = *state;
-    play_begin(p, "-clock=counts");
+    play_ctx *p = play_start(state, "-clock=counts");
     play_register(p, "f", 0, three_blocks, 3);
     play(p, "f( +3 :0 +4 g( +10 ) +1 :1 +2 )");
     play_end(p);
@@ -151,8 +127,7 @@ static void a_mark_is_measured_in_counts_with_the_clock_counts(void **state) /* 
 
 static void block_counts_index_the_line_table(void **state) /* qii 23 */
 {
-    play_ctx *p = *state;
-    play_begin(p, "");
+    play_ctx *p = play_start(state, "");
     play_register(p, "f", 0, three_blocks, 3);
     play(p, "#0 f( 1 #0 #2*5 #2 #3 #-1 g( #0 ) )");
     assert_int_equal(qprof_diagnostic("bb_no_frame"), 1);
@@ -166,8 +141,7 @@ static void block_counts_index_the_line_table(void **state) /* qii 23 */
 
 static void marks_outside_the_table_are_refused(void **state) /* qii 23 */
 {
-    play_ctx *p = *state;
-    play_begin(p, "");
+    play_ctx *p = play_start(state, "");
     play_register(p, "f", 0, three_blocks, 3);
     play(p, ":0 f( 1 :-1 1 :3 1 :2147483647 1 g( 1 :0 ) )");
     assert_int_equal(qprof_diagnostic("bb_no_frame"), 1);
@@ -179,8 +153,7 @@ static void marks_outside_the_table_are_refused(void **state) /* qii 23 */
 
 static void block_counts_of_zero_do_nothing_and_large_ones_survive(void **state) /* qii 53 */
 {
-    play_ctx *p = *state;
-    play_begin(p, "");
+    play_ctx *p = play_start(state, "");
     play_register(p, "f", 0, three_blocks, 3);
     play(p, "f( #0*0 #1*10000000000 #1*1 )");
     play_end(p);
@@ -190,8 +163,7 @@ static void block_counts_of_zero_do_nothing_and_large_ones_survive(void **state)
 
 static void a_stopped_recording_keeps_the_stack_and_adds_no_time(void **state) /* qii 31 */
 {
-    play_ctx *p = *state;
-    play_begin(p, "");
+    play_ctx *p = play_start(state, "");
     play(p, "main( 10");
     assert_int_equal(qprof_stop_recording(), 1);
     assert_int_equal(qprof_stop_recording(), 0);
@@ -216,8 +188,7 @@ static void a_stopped_recording_keeps_the_stack_and_adds_no_time(void **state) /
 
 static void recording_can_start_stopped(void **state) /* qii 31 */
 {
-    play_ctx *p = *state;
-    play_begin(p, "-record-data=no");
+    play_ctx *p = play_start(state, "-record-data=no");
     assert_int_equal(qprof_is_recording(), 0);
     play(p, "main( 10 f( 5");
     assert_int_equal(qprof_start_recording(), 1);
@@ -254,8 +225,7 @@ static void another_thread_splits_the_interval_where_it_stops_and_starts(void **
 static void
 blocking_methods_have_the_clock_and_the_type_of_their_class(void **state) /* qii 42 */
 {
-    play_ctx *p = *state;
-    play_begin(p, "-time-blocking-functions=ignore");
+    play_ctx *p = play_start(state, "-time-blocking-functions=ignore");
     play_register(p, "main", 0, three_blocks, 3);
     play_register(p, "plain", 0, NULL, 0);
     play_register(p, "read", QPROF_METHOD_FLAGS_BLOCKS, NULL, 0);
@@ -282,8 +252,7 @@ blocking_methods_have_the_clock_and_the_type_of_their_class(void **state) /* qii
 
 static void methods_without_flags_can_be_ignored_too(void **state) /* qii 42 */
 {
-    play_ctx *p = *state;
-    play_begin(p, "-time-user-functions=ignore");
+    play_ctx *p = play_start(state, "-time-user-functions=ignore");
     play_register(p, "read", QPROF_METHOD_FLAGS_BLOCKS, NULL, 0);
     play(p, "main( 5 read( 7 ) 5 )");
     play_end(p);
@@ -293,8 +262,7 @@ static void methods_without_flags_can_be_ignored_too(void **state) /* qii 42 */
 
 static void function_granularity_shows_functions(void **state) /* qii 42 */
 {
-    play_ctx *p = *state;
-    play_begin(p, "-collection-granularity=function");
+    play_ctx *p = play_start(state, "-collection-granularity=function");
     play_register(p, "main", 0, three_blocks, 3);
     play(p, "main( 5 )");
     play_end(p);
@@ -304,10 +272,7 @@ static void function_granularity_shows_functions(void **state) /* qii 42 */
 
 static void without_times_calls_are_exact_and_no_time_is_shown(void **state) /* design D4 */
 {
-    play_ctx *p = *state;
-    play_begin(p, "-time=none");
-    play(p, "main( 5 f( 1 ) f( 2 ) f( g( ) ) )");
-    play_end(p);
+    play_ctx *p = play_run(state, "-time=none", "main( 5 f( 1 ) f( 2 ) f( g( ) ) )");
     assert_false(p->m->run.has_times);
     assert_flat(p, "main", 1, 0, 0);
     assert_flat(p, "f", 3, 0, 0);
@@ -316,8 +281,7 @@ static void without_times_calls_are_exact_and_no_time_is_shown(void **state) /* 
 
 static void adaptive_times_of_the_first_calls_are_whole(void **state) /* design D4 */
 {
-    play_ctx *p = *state;
-    play_begin(p, "-time=adaptive");
+    play_ctx *p = play_start(state, "-time=adaptive");
     play(p, "main(");
     for (int i = 0; i < 64; i++)
         play(p, "f( 3 g( 2 ) 1 )");
@@ -330,8 +294,7 @@ static void adaptive_times_of_the_first_calls_are_whole(void **state) /* design 
 
 static void a_clock_that_steps_back_is_held(void **state) /* reliability 2.5 */
 {
-    play_ctx *p = *state;
-    play_begin(p, "");
+    play_ctx *p = play_start(state, "");
     play(p, "main( 10 f(");
     play_clock_add(-6);
     play(p, ") "); /* read 6 ns before the last event */

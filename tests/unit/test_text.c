@@ -1,4 +1,5 @@
-/* test_text.c: base/text.c, base/unit.c, base/json.c: what people and programs are shown. */
+/* test_text.c: base/text/text.c, base/text/unit.c, base/text/json.c: what people and programs
+ * are shown. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,9 +9,9 @@
 
 #include <cmocka.h>
 
-#include "base/json.h"
-#include "base/text.h"
-#include "base/unit.h"
+#include "base/text/json.h"
+#include "base/text/text.h"
+#include "base/text/unit.h"
 
 static qp_out out;
 static int pipes[2];
@@ -212,7 +213,7 @@ static void a_sink_remembers_its_first_error(void **state)
     qp_out_init(&out, -1);
     qp_out_text(&out, "lost");
     qp_out_flush(&out);
-    qp_out_text(&out, "lost, too");
+    qp_out_text(&out, "lost as well");
     assert_int_not_equal(qp_out_close(&out), 0);
 }
 

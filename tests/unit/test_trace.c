@@ -1,12 +1,12 @@
-/* test_trace.c tests record/trace.c and its writer through the interface: what a trace holds, word by
- * word, under a fake clock. */
+/* test_trace.c tests record/ring/ring.c and its writer through the interface: what a trace
+ * holds, word by word, under a fake clock. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "qprof/trace.h"
+#include "qprof.h"
 #include "unit/play.h"
 #include "unit/traces.h"
 
@@ -28,57 +28,39 @@ static traces *read_stream(const char *file)
 
 static void calls_are_in_their_order(void **state)
 {
-    play_ctx *p = *state;
-    play_begin(p, "-collect=profile,trace");
-    play(p, "main( 5 f( 2 ) f( 3 ) 1 )");
-    play_end(p);
+    play_ctx *p = play_run(state, "-collect=profile,trace", "main( 5 f( 2 ) f( 3 ) 1 )");
     assert_rings("0 @1 0 main( 5 f( 7 ) 7 f( 10 ) 11 )");
     assert_flat(p, "main", 1, 11, 6);
 }
 
 static void a_trace_alone_has_a_call_tree_below_it(void **state)
 {
-    play_ctx *p = *state;
-    play_begin(p, "-collect=trace");
-    play(p, "main( 5 f( 2 ) )");
-    play_end(p);
+    play_ctx *p = play_run(state, "-collect=trace", "main( 5 f( 2 ) )");
     assert_flat(p, "f", 1, 2, 2);
     assert_rings("0 @1 0 main( 5 f( 7 ) 7 )");
 }
 
 static void adaptive_times_of_a_traced_run_are_exact(void **state)
 {
-    play_ctx *p = *state;
-    play_begin(p, "-collect=profile,trace -time=adaptive");
-    play(p, "main( f( 2 ) )");
-    play_end(p);
+    play_ctx *p = play_run(state, "-collect=profile,trace -time=adaptive", "main( f( 2 ) )");
     assert_int_equal(p->m->run.time_mode, QP_TIME_EXACT);
 }
 
 static void runs_without_times_have_traces_with_times(void **state)
 {
-    play_ctx *p = *state;
-    play_begin(p, "-collect=profile,trace -time=none");
-    play(p, "main( 5 f( 2 ) )");
-    play_end(p);
+    play_run(state, "-collect=profile,trace -time=none", "main( 5 f( 2 ) )");
     assert_rings("0 @1 0 main( 5 f( 7 ) 7 )");
 }
 
 static void one_exit_of_several_frames_is_one_record(void **state)
 {
-    play_ctx *p = *state;
-    play_begin(p, "-collect=profile,trace");
-    play(p, "main( f( g( 4 ^main 1 f( 1 $ ");
-    play_end(p);
+    play_run(state, "-collect=profile,trace", "main( f( g( 4 ^main 1 f( 1 $ ");
     assert_rings("0 @1 0 main( 0 f( 0 g( 4 )2! 5 f( 6 )2!");
 }
 
 static void frames_that_are_open_at_the_end_have_no_exit(void **state)
 {
-    play_ctx *p = *state;
-    play_begin(p, "-collect=profile,trace");
-    play(p, "main( 1 f( 2 ");
-    play_end(p);
+    play_run(state, "-collect=profile,trace", "main( 1 f( 2 ");
     assert_rings("0 @1 0 main( 1 f(");
 }
 
@@ -92,7 +74,7 @@ static void what_is_entered_while_recording_stands_is_left_out_with_its_exit(voi
     qprof_start_recording();
     play(p, "2 ) 1 ) ");
     play_end(p);
-    /* f's exit is there: its entry is. h's is not, but that main goes on at 19; main's is */
+    /* f's exit is recorded, as its entry is. h's is not, but main continues at 19; main's is */
     assert_rings("0 @1 0 main( 1 f( 2 gate0 12 ) 17 gate1 19 gate1 20 )");
     assert_flat(p, "main", 1, 5, 2);
 }
@@ -102,7 +84,7 @@ static void a_stop_that_no_event_saw_is_there(void **state)
     play_ctx *p = *state;
     play_begin_vt(p, "-collect=profile,trace");
     play(p, "@a main( 1 @b main( 2 ");
-    qprof_stop_recording(); /* b looks at it at once, a when it goes on */
+    qprof_stop_recording(); /* b sees it at once, a when it continues */
     play(p, "10 ");
     qprof_start_recording();
     play(p, "3 @a 4 ) ");
@@ -123,7 +105,7 @@ static void virtual_threads_are_switched(void **state)
     assert_rings("0 @1 0 main( 1 park1 1 @2 1 main( 3 ) 6 park2 6 @1 6 ) 6 @2 6 park2. 6 @1");
 }
 
-/* What threads do to each other while one is parked: it goes on in its place and time. */
+/* What threads do to each other while one is suspended: it continues in its place and time. */
 static void a_thread_that_is_turned_while_it_is_parked_has_its_time(void **state)
 {
     play_ctx *p = *state;
@@ -143,8 +125,7 @@ static void a_thread_that_is_turned_while_it_is_parked_has_its_time(void **state
 
 static void callers_that_were_off_are_named_and_end_in_their_time(void **state)
 {
-    play_ctx *p = *state;
-    play_begin(p, "-trace-output=t.qtrace");
+    play_ctx *p = play_start(state, "-trace-output=t.qtrace");
     qprof_trigger_add_routine(qprof_trigger_create("t", QPROF_TRIGGER_ON), "t", 1);
     qprof_action_add_routine(qprof_action_create("on", QPROF_ACTION_ENABLE, QPROF_ON_EXIT),
                              "on", 1);
@@ -159,7 +140,7 @@ static void callers_that_were_off_are_named_and_end_in_their_time(void **state)
             is_known |= t->names[j].kind == QP_NAMES_PATH && t->names[j].numbers[0] == caller;
         assert_true(is_known);
     }
-    /* `on` ends at 10, and with f at 15 main goes on */
+    /* `on` ends at 10, and with f at 15 main continues */
     const char *text = traces_text(t, 1000000000);
     assert_non_null(strstr(text, "gate1 15 gate1 21 g( 28 ) 28 gate1"));
     traces_free(t);
@@ -194,8 +175,7 @@ static void a_row_that_is_used_again_says_whose_it_is(void **state)
 
 static void marks_and_counters_are_there(void **state)
 {
-    play_ctx *p = *state;
-    play_begin(p, "-trace-output=t.qtrace");
+    play_ctx *p = play_start(state, "-trace-output=t.qtrace");
     play(p, "main( 1 ");
     qprof_mark("here");
     play(p, "2 ");
@@ -212,8 +192,7 @@ static void marks_and_counters_are_there(void **state)
 
 static void what_a_host_says_of_calls_is_there(void **state)
 {
-    play_ctx *p = *state;
-    play_begin(p, "-trace-output=t.qtrace");
+    play_ctx *p = play_start(state, "-trace-output=t.qtrace");
     qprof_area_set_parameters(qprof_area_find("all-lines"), 1);
     play(p, "main( ");
     qprof_trace_line(7);
@@ -240,11 +219,10 @@ static void say(const char *parameter)
     qprof_trace_parameter(1, "C", parameter, NULL);
 }
 
-/* Of the others nothing is kept, and what was said for one call is never another's. */
+/* Nothing is kept of the others, and a value for one call never reaches another. */
 static void values_are_of_methods_whose_area_retrieves_them(void **state) /* triggers 51 */
 {
-    play_ctx *p = *state;
-    play_begin(p, "-collect=profile,trace");
+    play_ctx *p = play_start(state, "-collect=profile,trace");
     assert_int_equal(qprof_wants() & QPROF_WANT_PARAMETERS, 0);
     qprof_area *others = qprof_area_create("others", QPROF_AREA_INCLUDE, QPROF_LEVEL_LINES);
     qprof_area *mine = qprof_area_create("mine", QPROF_AREA_INCLUDE, QPROF_LEVEL_ROUTINES);
@@ -261,7 +239,7 @@ static void values_are_of_methods_whose_area_retrieves_them(void **state) /* tri
         say("of f");
         play(p, "f( ");
         qprof_trace_result("C", "of f");
-        say("of nobody");
+        say("of none");
         play(p, ") f( ) ");
     }
     assert_int_equal(qprof_area_set_parameters(mine, 0), 0);
@@ -337,8 +315,7 @@ static void long_values_are_cut_at_a_character(void **state)
 
 static void interrupts_are_samples_on_the_timeline(void **state)
 {
-    play_ctx *p = *state;
-    play_begin(p, "-collect=profile,trace,samples '-pc=REAL 3600000000'");
+    play_ctx *p = play_start(state, "-collect=profile,trace,samples '-pc=REAL 3600000000'");
     play(p, "main( 3 f( 2 ");
     assert_int_equal(qprof_pc_sample(2), 0);
     play(p, ") )");
@@ -348,8 +325,7 @@ static void interrupts_are_samples_on_the_timeline(void **state)
 
 static void garbage_collection_is_a_call(void **state)
 {
-    play_ctx *p = *state;
-    play_begin(p, "-trace-output=t.qtrace");
+    play_ctx *p = play_start(state, "-trace-output=t.qtrace");
     play(p, "main( 1 ");
     qprof_record_fn_entry(QPROF_METHOD_GC, 999);
     play_clock_add(5);
@@ -363,8 +339,7 @@ static void garbage_collection_is_a_call(void **state)
 
 static void names_that_come_late_come_at_the_end(void **state)
 {
-    play_ctx *p = *state;
-    play_begin(p, "-trace-output=t.qtrace");
+    play_ctx *p = play_start(state, "-trace-output=t.qtrace");
     qprof_record_fn_entry(77, 1);
     qprof_set_thread_name("worker");
     for (unsigned i = 0; i < 300; i++) /* until a packet is written */
@@ -395,8 +370,7 @@ static void record_calls(play_ctx *p, unsigned n)
 
 static void a_ring_keeps_the_last_records(void **state)
 {
-    play_ctx *p = *state;
-    play_begin(p, "-collect=profile,trace -trace-buffer=16K");
+    play_ctx *p = play_start(state, "-collect=profile,trace -trace-buffer=16K");
     qprof_record_fn_entry(play_method(p, "main"), 1);
     record_calls(p, 5000);
     play_end(p);
@@ -413,8 +387,7 @@ static void a_ring_keeps_the_last_records(void **state)
 
 static void a_dump_has_what_the_rings_have(void **state)
 {
-    play_ctx *p = *state;
-    play_begin(p, "-collect=profile,trace -trace-buffer=16K");
+    play_ctx *p = play_start(state, "-collect=profile,trace -trace-buffer=16K");
     qprof_record_fn_entry(play_method(p, "main"), 1);
     record_calls(p, 5000);
     assert_int_equal(qprof_trace_dump("now.qtrace"), 0);
@@ -443,8 +416,7 @@ static void a_dump_has_what_the_rings_have(void **state)
 
 static void a_dump_begins_with_a_record_that_says_when_it_was(void **state)
 {
-    play_ctx *p = *state;
-    play_begin(p, "-collect=profile,trace -trace-buffer=16K");
+    play_ctx *p = play_start(state, "-collect=profile,trace -trace-buffer=16K");
     qprof_record_fn_entry(play_method(p, "main"), 1);
     for (unsigned i = 0; i < 1000; i++)
         qprof_counter("queue",
@@ -472,8 +444,7 @@ static void a_dump_is_refused_where_there_is_nothing_to_dump(void **state)
 
 static void a_dump_that_cannot_be_written_says_why(void **state)
 {
-    play_ctx *p = *state;
-    play_begin(p, "-collect=trace");
+    play_ctx *p = play_start(state, "-collect=trace");
     play(p, "main( ");
     assert_int_equal(qprof_trace_dump("no/such/folder.qtrace"), QPROF_E_IO);
     assert_non_null(
@@ -485,8 +456,8 @@ static void a_dump_that_cannot_be_written_says_why(void **state)
 
 static void a_stream_has_everything(void **state)
 {
-    play_ctx *p = *state;
-    play_begin(p, "-trace-output=%v.qtrace -program-name=prog -trace-buffer=1M");
+    play_ctx *p =
+        play_start(state, "-trace-output=%v.qtrace -program-name=prog -trace-buffer=1M");
     qprof_record_fn_entry(play_method(p, "main"), 1);
     for (unsigned i = 0; i < 20; i++) {
         record_calls(p, 5000);
@@ -500,7 +471,7 @@ static void a_stream_has_everything(void **state)
     assert_true(t->n_event_bytes < 4 * t->n); /* 3 bytes each, and headers */
     for (size_t i = 0; i < t->n; i++)
         assert_int_equal(t->all[i].number, i);
-    struct stat st; /* what was taken is not in the profile, too */
+    struct stat st; /* what was taken is not in the profile as well */
     assert_int_equal(stat("run.qprof", &st), 0);
     assert_true(st.st_blocks * 512 < st.st_size / 2);
     traces_free(t);
@@ -508,13 +479,12 @@ static void a_stream_has_everything(void **state)
 
 static void what_does_not_fit_a_stream_is_counted(void **state)
 {
-    play_ctx *p = *state;
-    play_begin(p, "-trace-output=t.qtrace -trace-buffer=16K");
+    play_ctx *p = play_start(state, "-trace-output=t.qtrace -trace-buffer=16K");
     qprof_record_fn_entry(play_method(p, "main"), 1);
     record_calls(p, 200000);
     unsigned n = 200000;
-    const uint64_t said = qprof_diagnostic("trace_lost");
-    for (; n < 201000 && qprof_diagnostic("trace_lost") == said; n += 10) {
+    const uint64_t before = qprof_diagnostic("trace_lost");
+    for (; n < 201000 && qprof_diagnostic("trace_lost") == before; n += 10) {
         usleep(20000); /* until there is room to say it */
         record_calls(p, 10);
     }
@@ -525,7 +495,7 @@ static void what_does_not_fit_a_stream_is_counted(void **state)
     assert_int_equal(traces_count(t, QP_TRACE_EXIT) + t->n_lost, n);
     assert_int_equal(play_file_diagnostic(p, "trace_lost"), t->n_lost);
     assert_int_equal(t->diagnostics[QP_D_trace_lost], t->n_lost);
-    /* behind each LOST the thread is said again */
+    /* after each LOST the thread is named again */
     for (size_t i = 0; i + 1 < t->n; i++)
         if (qp_trace_op_of(&t->all[i].r) == QP_TRACE_LOST)
             assert_int_equal(qp_trace_op_of(&t->all[i + 1].r), QP_TRACE_SWITCH);
@@ -538,16 +508,16 @@ static void options_that_make_no_sense_are_refused(void **state)
     assert_int_equal(qprof_initialize("-trace-output=no/such/x.qtrace", NULL), QPROF_E_IO);
     assert_non_null(strstr(qprof_error_text(), "no/such/x.qtrace: its folder does not exist"));
     assert_int_equal(qprof_initialize("-trace-output=/tmp", NULL), QPROF_E_IO);
-    assert_string_equal(qprof_error_text(),
-                        "/tmp: there is something there that is not a file");
+    assert_string_equal(qprof_error_text(), "/tmp: exists, and is not a plain file");
     assert_int_equal(qprof_initialize("-trace-mode=overwrite -trace-output=t.qtrace", NULL),
                      QPROF_E_OPTION);
-    assert_string_equal(qprof_error_text(),
-                        "-trace-output: with -trace-mode=overwrite the trace stays in the "
-                        "profile; leave out one of the two");
+    assert_string_equal(
+        qprof_error_text(),
+        "-trace-output and -trace-mode=overwrite cannot be combined (the latter "
+        "keeps the trace in the profile)");
     assert_int_equal(qprof_initialize("-trace=t.qtrace -trace-output=t.qtrace", NULL),
                      QPROF_E_OPTION);
-    assert_non_null(strstr(qprof_error_text(), "each needs a file of its own"));
+    assert_non_null(strstr(qprof_error_text(), "name the same file"));
     unlink("t.qtrace");
     assert_int_equal(qprof_initialize("-trace-output=%q", NULL), QPROF_E_OPTION);
     assert_int_equal(qprof_initialize("-trace-buffer=1K", NULL), QPROF_E_OPTION);
@@ -603,8 +573,7 @@ static void nobodys_file_is_written_over(void **state)
 
 static void options_may_still_turn_it_on_before_the_first_entry(void **state)
 {
-    play_ctx *p = *state;
-    play_begin(p, "");
+    play_ctx *p = play_start(state, "");
     assert_int_equal(qprof_config_line("-trace-output=t.qtrace"), 0);
     play(p, "main( 2 )");
     play_end(p);

@@ -1,5 +1,5 @@
-/* test_trace_pack.c tests format/trace_pack.c: bytes worked out by hand from docs/formats/qtrace.md,
- * and everything there and back. */
+/* test_trace_pack.c tests format/trace_pack.c: bytes worked out by hand from
+ * docs/formats/qtrace.md, and everything there and back. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -67,7 +67,7 @@ static void what_is_unusual_is_said(void **state)
     /* unwound: 0x80000001 */
     PACKS(&s, record(QP_TRACE_EXIT, 2, QP_TRACE_UNWOUND | 1, 100),
           "\x02\x01\x81\x80\x80\x80\x08\x64");
-    /* a path without a place: the method is said, what was on top stays: 0 - 102 = -102, 203 */
+    /* a path without a place: the method is named, the top stays: 0 - 102 = -102, 203 */
     PACKS(&s, record(QP_TRACE_ENTRY, 2, 0, 77), "\x11\xcb\x01\x4d");
     assert_int_equal(s.path, 100);
     assert_int_equal(s.last, 102);
@@ -77,7 +77,7 @@ static void what_is_unusual_is_said(void **state)
     PACKS(&s, record(QP_TRACE_ENTRY, 2, 101, 77), "\x11\xc5\x01\x4d");
     PACKS(&s, record(QP_TRACE_SWITCH, 3, 9, 101), "\x03\x01\x09\x65");
     PACKS(&s, record(QP_TRACE_EXIT, 3, 1, 100), "\x32"); /* 101's caller is 100 */
-    PACKS(&s, record(QP_TRACE_PARK, 3, 9, 1), "\x14\x09\x01");
+    PACKS(&s, record(QP_TRACE_SUSPEND, 3, 9, 1), "\x14\x09\x01");
     assert_int_equal(s.path, 0);
 }
 

@@ -1,5 +1,5 @@
-/* test_trace_xbase.c tests record/trace_xbase*.c through the interface: what comes into a .PRF file,
- * under a fake clock. The rules of filter and files: test_xbase_*.c. */
+/* test_trace_xbase.c tests record/trace_xbase*.c through the interface: what comes into a .PRF
+ * file, under a fake clock. The rules of filter and files: test_xbase_*.c. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,13 +8,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "qprof/trace.h"
+#include "qprof.h"
 #include "unit/play.h"
 #include "xbase/prf_read.h"
 
 enum { MS = 1000000, TEXT = 4096 };
 
-/* The rows of a file as words: [THREAD:]OP CALL @TIME /LINE (PARAMS), what is 0 or empty left out. */
+/* The rows of a file as words: [THREAD:]OP CALL @TIME /LINE (PARAMS), what is 0 or empty left
+ * out. */
 static const char *rows(const char *path)
 {
     static qp_prf_reader reader;
@@ -56,32 +57,23 @@ static void call(qprof_MethodID id, int line)
     qprof_trace_return(id, line);
 }
 
-/* ---- what is recorded -------------------------------------------------------------------------- */
+/* ---- what is recorded -------------------------------------------------------------------- */
 
 static void calls_have_their_times_and_order(void **state) /* trace 2, 6 */
 {
-    play_ctx *p = *state;
-    play_begin(p, "-trace=T.PRF");
-    play(p, "main( 5000000 f( 2000000 ) f( 3999999 ) 1 )");
-    play_end(p);
+    play_run(state, "-trace=T.PRF", "main( 5000000 f( 2000000 ) f( 3999999 ) 1 )");
     assert_string_equal(rows("T.PRF"), "Imain If@5 Of@7 If@7 Of@10 Omain@11");
 }
 
 static void an_exit_over_two_frames_writes_no_return(void **state) /* trace 8, 9 */
 {
-    play_ctx *p = *state;
-    play_begin(p, "-trace=T.PRF");
-    play(p, "main( sub( sub2( ^main f( ) )");
-    play_end(p);
+    play_run(state, "-trace=T.PRF", "main( sub( sub2( ^main f( ) )");
     assert_string_equal(rows("T.PRF"), "Imain Isub Isub2 If Of Omain");
 }
 
 static void frames_that_the_end_closes_have_no_return(void **state)
 {
-    play_ctx *p = *state;
-    play_begin(p, "-trace=T.PRF");
-    play(p, "main( f( ) g( ");
-    play_end(p);
+    play_ctx *p = play_run(state, "-trace=T.PRF", "main( f( ) g( ");
     assert_string_equal(rows("T.PRF"), "Imain If Of Ig");
     play_begin(p, "-trace=T.PRF");
     play(p, "main( ");
@@ -189,8 +181,7 @@ static void values_are_those_of_the_next_entry_and_return(void **state) /* trace
 
 static void what_the_gate_keeps_out_has_neither_entry_nor_return(void **state) /* trace 32 */
 {
-    play_ctx *p = *state;
-    play_begin(p, "-trace=T.PRF");
+    play_ctx *p = play_start(state, "-trace=T.PRF");
     play(p, "main( 1 ");
     qprof_stop_recording();
     play(p, "f( g( ");
@@ -202,8 +193,7 @@ static void what_the_gate_keeps_out_has_neither_entry_nor_return(void **state) /
 
 static void a_trace_may_begin_in_the_middle(void **state)
 {
-    play_ctx *p = *state;
-    play_begin(p, "");
+    play_ctx *p = play_start(state, "");
     play(p, "main( f( ");
     assert_int_equal(qprof_trace_start("A.PRF"), 0);
     assert_int_equal(qprof_trace_start("B.PRF"), QPROF_E_STATE);
@@ -218,7 +208,7 @@ static void a_trace_may_begin_in_the_middle(void **state)
     assert_string_equal(rows("B.PRF"), "Ik Ok");
 }
 
-/* ---- while the program runs ---------------------------------------------------------------------- */
+/* ---- while the program runs -------------------------------------------------------------- */
 
 static void another_process_reads_what_is_flushed(void **state) /* trace 16 */
 {
@@ -318,7 +308,7 @@ static void a_full_disk_ends_the_trace_with_a_whole_record(void **state)
     assert_flat(p, "f", 3, 0, 0);
 }
 
-/* ---- settings ---------------------------------------------------------------------------------- */
+/* ---- settings ---------------------------------------------------------------------------- */
 
 static void settings_are_refused_with_the_reason(void **state) /* trace 23, 35 */
 {
@@ -345,11 +335,12 @@ static void settings_are_refused_with_the_reason(void **state) /* trace 23, 35 *
                                             {"LINENUMBERS", "0"},   {"OPERATIONMODE", "2049"}};
     for (unsigned i = 0; i < 6; i++)
         assert_int_equal(qprof_trace_set(layout[i][0], layout[i][1]), QPROF_E_STATE);
-    assert_int_equal(qprof_trace_set("OPERATIONMODE", "17"), 0); /* 16 means nothing */
+    assert_int_equal(qprof_trace_set("OPERATIONMODE", "17"), 0); /* 16 is unknown */
     assert_int_equal(qprof_trace_set("OPERATIONMODE", "17"), 0);
     play(p, "main( )");
     play_end(p);
-    assert_int_equal(system("test $(grep -c 'OPERATIONMODE=17: bits of 16' log) -eq 1"), 0);
+    assert_int_equal(system("test $(grep -c 'OPERATIONMODE=17: unknown bits 16' log) -eq 1"),
+                     0);
     assert_int_equal(system("ls *.PRF >list && test $(wc -l <list) -eq 1"), 0);
 }
 

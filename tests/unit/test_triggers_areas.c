@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/alloc.h"
-#include "model/lines.h"
+#include "base/containers/alloc.h"
+#include "model/figures/figures.h"
 #include "play.h"
 
 enum { AREA_TABLE = 3 };
@@ -66,7 +66,7 @@ static void an_open_call_outside_of_areas_is_part_of_its_callers_block(void **st
     play(p, "a( 1 :1 2 x( 4 ) x( 8 y( 16 ");
     play_peek(p);
     assert_path(p, "a", 1, 1 + 2 + 4 + 8 + 16);
-    assert_block(p, "a", 1, 0, 31, 31); /* what lies before the first mark is its, too */
+    assert_block(p, "a", 1, 0, 31, 31); /* what lies before the first mark is its as well */
     assert_int_equal(p->m->threads[1].n_frames, 1);
     play(p, ") ) 32 )");
     play_end(p);

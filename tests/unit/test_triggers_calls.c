@@ -1,5 +1,6 @@
-/* test_triggers_calls.c: which calls of triggers act, and what acting does: triggers 1 to 28, 32 to
- * 38, 43 to 48 of the checklist. Times and counts are worked out from the specification. */
+/* test_triggers_calls.c: which calls of triggers act, and what acting does: triggers 1 to 28,
+ * 32 to 38, 43 to 48 of the checklist. Times and counts are worked out from the
+ * specification. */
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -53,8 +54,7 @@ static void pass_work_and_cycling_say_which_calls_act(void **state)
 
 static void a_single_on_trigger_selects_its_dynamic_extent(void **state) /* triggers 2 */
 {
-    play_ctx *p = *state;
-    play_begin(p, "");
+    play_ctx *p = play_start(state, "");
     qprof_trigger *t = qprof_trigger_create("t", QPROF_TRIGGER_ON);
     qprof_trigger_add_routine(t, "t", 1);
     qprof_trigger_initial_status(0);
@@ -66,13 +66,12 @@ static void a_single_on_trigger_selects_its_dynamic_extent(void **state) /* trig
     assert_path(p, "a>t", 1, 7);
     assert_path(p, "a>t>b", 1, 2);
     assert_path(p, "b", 1, 0);
-    assert_path(p, "a", 1, 0); /* triggers 44: time while disabled is nobody's */
+    assert_path(p, "a", 1, 0); /* triggers 44: time while disabled is not attributed */
 }
 
 static void the_seeds_example_of_an_off_trigger(void **state) /* triggers 3, 4 */
 {
-    play_ctx *p = *state;
-    play_begin(p, "");
+    play_ctx *p = play_start(state, "");
     qprof_trigger *t = qprof_trigger_create("off", QPROF_TRIGGER_OFF);
     qprof_trigger_add_routine(t, "Proc_B", 1);
     play(p, "Proc_A( 1 ) Proc_B( 2 Proc_D( 3 ) Proc_E( 4 ) 5 ) Proc_C( 6 )");
@@ -85,15 +84,20 @@ static void the_seeds_example_of_an_off_trigger(void **state) /* triggers 3, 4 *
     assert_flat(p, "Proc_D", 1, 0, 0); /* a skip is a call */
 }
 
-static void nested_triggers_restore_last_in_first_out(void **state) /* triggers 21 */
+/* A and C turn recording off, B on. */
+static void set_off_on_off(void)
 {
-    play_ctx *p = *state;
-    play_begin(p, "");
     qprof_trigger *off = qprof_trigger_create("off", QPROF_TRIGGER_OFF);
     qprof_trigger *on = qprof_trigger_create("on", QPROF_TRIGGER_ON);
     qprof_trigger_add_routine(off, "A", 1);
     qprof_trigger_add_routine(on, "B", 1);
     qprof_trigger_add_routine(off, "C", 1);
+}
+
+static void nested_triggers_restore_last_in_first_out(void **state) /* triggers 21 */
+{
+    play_ctx *p = play_start(state, "");
+    set_off_on_off();
     play(p, "x( 1 A( 2 B( 4 C( 8 ) 16 ) 32 ) 64 )");
     assert_int_equal(qprof_trigger_thread_status(), 1);
     play_end(p);
@@ -105,8 +109,7 @@ static void nested_triggers_restore_last_in_first_out(void **state) /* triggers 
 
 static void a_recursive_trigger_counts_each_entry(void **state) /* triggers 19, 20 */
 {
-    play_ctx *p = *state;
-    play_begin(p, "");
+    play_ctx *p = play_start(state, "");
     qprof_trigger *t = qprof_trigger_create("t", QPROF_TRIGGER_ON);
     qprof_trigger_set_pass(t, 1);
     qprof_trigger_set_work(t, 1);
@@ -160,8 +163,7 @@ static void counts_are_each_threads_or_all_threads(void **state) /* triggers 12 
 
 static void routines_of_one_trigger_share_its_count(void **state) /* triggers 15 to 18 */
 {
-    play_ctx *p = *state;
-    play_begin(p, "");
+    play_ctx *p = play_start(state, "");
     qprof_trigger *one = qprof_trigger_create("one", QPROF_TRIGGER_OFF);
     qprof_trigger *two = qprof_trigger_create("two", QPROF_TRIGGER_OFF);
     qprof_trigger *unchecked = qprof_trigger_create("unchecked", QPROF_TRIGGER_OFF);
@@ -188,13 +190,8 @@ static void routines_of_one_trigger_share_its_count(void **state) /* triggers 15
 
 static void unwinding_restores_every_frame(void **state) /* triggers 22 */
 {
-    play_ctx *p = *state;
-    play_begin(p, "");
-    qprof_trigger *off = qprof_trigger_create("off", QPROF_TRIGGER_OFF);
-    qprof_trigger *on = qprof_trigger_create("on", QPROF_TRIGGER_ON);
-    qprof_trigger_add_routine(off, "A", 1);
-    qprof_trigger_add_routine(on, "B", 1);
-    qprof_trigger_add_routine(off, "C", 1);
+    play_ctx *p = play_start(state, "");
+    set_off_on_off();
     play(p, "main( 1 A( B( C( 2 ^main 4 )");
     assert_int_equal(qprof_trigger_thread_status(), 1);
     play_end(p);
@@ -204,8 +201,7 @@ static void unwinding_restores_every_frame(void **state) /* triggers 22 */
 
 static void the_gate_hides_and_changes_nothing_beneath(void **state) /* triggers 23 to 25, 38 */
 {
-    play_ctx *p = *state;
-    play_begin(p, "");
+    play_ctx *p = play_start(state, "");
     qprof_trigger *off = qprof_trigger_create("off", QPROF_TRIGGER_OFF);
     qprof_trigger_set_pass(off, 1);
     qprof_trigger_add_routine(off, "t", 1);
@@ -225,8 +221,7 @@ static void the_gate_hides_and_changes_nothing_beneath(void **state) /* triggers
 
 static void recording_and_gate_must_both_agree(void **state)
 {
-    play_ctx *p = *state;
-    play_begin(p, "");
+    play_ctx *p = play_start(state, "");
     play(p, "a( 1 ");
     qprof_enable_profiling(0);
     play(p, "2 ");
@@ -303,7 +298,7 @@ static void a_caller_that_is_off_has_no_time_at_all(void **state) /* triggers 44
     assert_skips(p, "t", 3, 0);
 }
 
-/* The i-th dataset of this test: numbers go on from test to test. */
+/* The i-th dataset of this test: numbers continue from test to test. */
 static const char *dataset(unsigned i)
 {
     static char name[32];
@@ -317,8 +312,7 @@ static const char *dataset(unsigned i)
 
 static void results_can_be_had_and_cleared(void **state) /* triggers 36, 37, 45 */
 {
-    play_ctx *p = *state;
-    play_begin(p, "-output=set%n.qprof");
+    play_ctx *p = play_start(state, "-output=set%n.qprof");
     qprof_action *get = qprof_action_create("get", QPROF_ACTION_GET_RESULTS, QPROF_ON_EXIT);
     qprof_action *clear =
         qprof_action_create("clear", QPROF_ACTION_CLEAR_RESULTS, QPROF_ON_EXIT);
@@ -345,8 +339,7 @@ static void results_can_be_had_and_cleared(void **state) /* triggers 36, 37, 45 
 
 static void without_rules_the_initial_status_is_ignored(void **state) /* triggers 1 */
 {
-    play_ctx *p = *state;
-    play_begin(p, "");
+    play_ctx *p = play_start(state, "");
     qprof_trigger *t = qprof_trigger_create("t", QPROF_TRIGGER_ON);
     qprof_trigger_add_routine(t, "t", 0); /* nothing checked */
     qprof_trigger_initial_status(0);
@@ -373,8 +366,7 @@ static void a_row_that_is_used_again_begins_with_the_initial_status(void **state
 
 static void actions_alone_put_the_initial_status_in_force(void **state) /* triggers 41, 46 */
 {
-    play_ctx *p = *state;
-    play_begin(p, "");
+    play_ctx *p = play_start(state, "");
     qprof_action *a = qprof_action_create("a", QPROF_ACTION_CLEAR_RESULTS, QPROF_ON_ENTER);
     qprof_action_add_routine(a, "never", 1);
     qprof_trigger_initial_status(0);
@@ -390,8 +382,7 @@ static void actions_alone_put_the_initial_status_in_force(void **state) /* trigg
 
 static void names_may_be_patterns_and_come_before_their_methods(void **state) /* triggers 47 */
 {
-    play_ctx *p = *state;
-    play_begin(p, "");
+    play_ctx *p = play_start(state, "");
     qprof_trigger *t = qprof_trigger_create("t", QPROF_TRIGGER_OFF);
     assert_int_equal(qprof_trigger_add_routine(t, "glob:log_*", 1), 0);
     assert_int_equal(qprof_trigger_add_routine(t, "regex:^(io|net)$", 1), 0);
@@ -407,8 +398,7 @@ static void names_may_be_patterns_and_come_before_their_methods(void **state) /*
 
 static void a_rule_for_a_method_that_has_paths_takes_effect(void **state)
 {
-    play_ctx *p = *state;
-    play_begin(p, "");
+    play_ctx *p = play_start(state, "");
     play(p, "a( b( 1 ) b( 1 ) c( ) b( 1 ) ) ");
     qprof_trigger *t = qprof_trigger_create("t", QPROF_TRIGGER_OFF);
     qprof_trigger_add_method(t, play_method(p, "b"), 1);
@@ -438,7 +428,7 @@ static void what_is_no_rule_is_refused(void **state)
     assert_int_equal(qprof_trigger_set_pass((qprof_trigger *)(void *)nothing, 1), QPROF_E_ARG);
     assert_int_equal(qprof_trigger_set_pass((qprof_trigger *)((char *)t + 8), 1), QPROF_E_ARG);
     assert_int_equal(qprof_action_set_checked((qprof_action *)(void *)t, 1), QPROF_E_ARG);
-    assert_int_equal(qprof_trigger_check_routine(t, "nobody", 1), QPROF_E_NOTFOUND);
+    assert_int_equal(qprof_trigger_check_routine(t, "nowhere", 1), QPROF_E_NOTFOUND);
     assert_int_equal(qprof_trigger_destroy(t), 0);
     assert_int_equal(qprof_trigger_destroy(t), QPROF_E_ARG);
     assert_null(qprof_trigger_find("t"));

@@ -1,6 +1,7 @@
-/* test_triggers_counters.c: counters in place of time: triggers 40 and 49 of the checklist. What the
- * machine counts is made to happen by hand: pages that are touched, waits. Not every machine shows
- * its processor's counters: there, the kernel's page faults stand for what they would count. */
+/* test_triggers_counters.c: counters in place of time: triggers 40 and 49 of the checklist.
+ * What the machine counts is made to happen by hand: pages that are touched, waits. Not every
+ * machine shows its processor's counters: there, the kernel's page faults replace what they
+ * would count. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -14,18 +15,18 @@
 #include <unistd.h>
 
 #include "base/atomic.h"
-#include "base/perf.h"
+#include "base/os/perf.h"
 #include "machine.h"
 #include "play.h"
 
 enum { PAGES = 1024, THREADS = 3 };
 
-/* ---- a machine that answers as wanted -------------------------------------------------------- */
+/* ---- a machine that answers as wanted ---------------------------------------------------- */
 
 static struct {
     bool is_wanted;        /* else the machine answers itself */
     int refused;           /* errno of every event; 0: the processor counts page faults */
-    int refused_to_kernel; /* errno of every event that counts in the kernel, too */
+    int refused_to_kernel; /* errno of every event that also counts in the kernel */
     uint64_t config, pinned, exclude_kernel; /* of the event that was asked for last */
 } machine;
 
@@ -38,7 +39,7 @@ static int refusal_of(const struct perf_event_attr *event)
                                                     : machine.refused_to_kernel;
 }
 
-/* In place of the one of the C library: it passes on six words, too, whatever the caller gave. */
+/* In place of the one of the C library: it passes on six words, whatever the caller gave. */
 __attribute__((no_sanitize("address"))) long syscall(long number, ...)
 {
     long args[6];
@@ -85,7 +86,7 @@ static bool begin_machine(void)
     return false;
 }
 
-/* ---- counters -------------------------------------------------------------------------------- */
+/* ---- counters ---------------------------------------------------------------------------- */
 
 static long context_switches(void)
 {
@@ -309,7 +310,8 @@ static void a_raw_clone_reads_no_counter(void **state)
     assert_int_equal(play_figures(p, QP_ALL_THREADS, "b").calls, 1);
 }
 
-/* The host closes what it does not know: the counter stands, and every report says so. */
+/* The host closes what it does not know: the counter does not move, and every report says
+ * so. */
 static void a_counter_that_the_host_closes_stands(void **state)
 {
     play_ctx *p = *state;
@@ -333,8 +335,7 @@ static void a_counter_that_the_host_closes_stands(void **state)
 
 static void a_thread_that_is_off_counts_nothing(void **state) /* triggers 44, 49 */
 {
-    play_ctx *p = *state;
-    play_begin(p, "-clock=soft-page-faults");
+    play_ctx *p = play_start(state, "-clock=soft-page-faults");
     qprof_trigger *t = qprof_trigger_create("t", QPROF_TRIGGER_OFF);
     qprof_trigger_add_routine(t, "quiet", 1);
     play(p, "a( quiet( )");
@@ -352,8 +353,7 @@ static void a_thread_that_is_off_counts_nothing(void **state) /* triggers 44, 49
 static void context_switches_obey_the_rules_of_time(void **state) /* triggers 49 */
 {
     enum { WAITS = 40 };
-    play_ctx *p = *state;
-    play_begin(p, "-clock=context-switches");
+    play_ctx *p = play_start(state, "-clock=context-switches");
     play(p, "a( b(");
     wait_often(WAITS);
     play(p, ")");
@@ -369,10 +369,8 @@ static void context_switches_obey_the_rules_of_time(void **state) /* triggers 49
 
 static void four_calls_deep_are_eight_seconds_once(void **state) /* triggers 40 */
 {
-    play_ctx *p = *state;
-    play_begin(p, "");
-    play(p, "A( 2000000000 A( 2000000000 A( 2000000000 A( 2000000000 ) ) ) )");
-    play_end(p);
+    play_ctx *p =
+        play_run(state, "", "A( 2000000000 A( 2000000000 A( 2000000000 A( 2000000000 ) ) ) )");
     assert_flat(p, "A", 4, 8000000000, 8000000000);
 }
 

@@ -1,5 +1,6 @@
-/* test_triggers_harm.c: rules whose calls are left by jumps, that go away meanwhile, in forked children
- * and beyond the limits do no harm: what was saved is restored, and every call is counted. */
+/* test_triggers_harm.c: rules whose calls are left by jumps, that go away meanwhile, in forked
+ * children and beyond the limits is safe: what was saved is restored, and every call is
+ * counted. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -39,7 +40,7 @@ static void a_jump_out_of_a_status_event_leaves_a_frame_that_restores(void **sta
     jump_at(QPROF_EV_STATUS);
     if (setjmp(out) == 0) {
         qprof_record_fn_entry(play_method(p, "t"), 0x5000);
-        fail_msg("nobody jumped");
+        fail_msg("no jump happened");
     }
     assert_int_equal(qprof_trigger_thread_status(), 0);
     play(p, "1 ^main"); /* the host has caught it there */
@@ -62,7 +63,7 @@ static void a_jump_out_of_a_save_leaves_a_frame_that_restores(void **state)
     jump_at(QPROF_EV_SAVE);
     if (setjmp(out) == 0) {
         qprof_record_fn_entry(play_method(p, "t"), 0x5000);
-        fail_msg("nobody jumped");
+        fail_msg("no jump happened");
     }
     play(p, "1 ^main");
     assert_int_equal(qprof_trigger_thread_status(), 1);
@@ -71,7 +72,7 @@ static void a_jump_out_of_a_save_leaves_a_frame_that_restores(void **state)
     assert_int_equal(play_count_files(".qprof"), 2);
 }
 
-/* Exits, too: the status is restored before. */
+/* At exits as well: the status is restored before. */
 static void a_jump_out_of_an_exit_has_restored(void **state)
 {
     play_ctx *p = *state;
@@ -165,8 +166,7 @@ static void a_forked_child_begins_anew(void **state)
 static void beyond_the_depth_that_is_stored_no_trigger_acts(void **state)
 {
     enum { DEPTH = 200000 };
-    play_ctx *p = *state;
-    play_begin(p, "-memory-limit=1M");
+    play_ctx *p = play_start(state, "-memory-limit=1M");
     off_in("t");
     for (uintptr_t i = 1; i <= DEPTH; i++)
         qprof_record_fn_entry(play_method(p, "f"), i);

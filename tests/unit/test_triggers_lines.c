@@ -1,5 +1,5 @@
-/* test_triggers_lines.c: what is made by lines of a configuration is what calls make: triggers 25 and 52
- * of the checklist. */
+/* test_triggers_lines.c: what is made by lines of a configuration is what calls make: triggers
+ * 25 and 52 of the checklist. */
 #include <stdio.h>
 #include <string.h>
 

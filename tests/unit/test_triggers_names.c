@@ -1,5 +1,5 @@
-/* test_triggers_names.c: which methods the names of rules mean, whichever comes first: triggers 1 and 47
- * of the checklist, and names that fit nothing. */
+/* test_triggers_names.c: which methods the names of rules mean, whichever comes first: triggers
+ * 1 and 47 of the checklist, and names that fit nothing. */
 #include <stdio.h>
 #include <string.h>
 
@@ -40,7 +40,7 @@ static void name_methods(void)
     name_method(4, "Server", "send");
 }
 
-/* What a name means does not depend on when it was said. */
+/* The meaning of a name does not depend on when it was given. */
 static void names_mean_the_same_before_and_after_their_methods(void **state) /* triggers 47 */
 {
     static const struct {
@@ -114,8 +114,7 @@ static bool is_noted(const play_ctx *p, const char *words)
 
 static void names_that_nothing_had_are_said_at_the_end(void **state)
 {
-    play_ctx *p = *state;
-    play_begin(p, "");
+    play_ctx *p = play_start(state, "");
     qprof_trigger *t = qprof_trigger_create("quiet", QPROF_TRIGGER_OFF);
     qprof_action *a = qprof_action_create("snap", QPROF_ACTION_GET_RESULTS, QPROF_ON_EXIT);
     qprof_trigger_add_routine(t, "a", 1);
@@ -123,34 +122,32 @@ static void names_that_nothing_had_are_said_at_the_end(void **state)
     qprof_action_add_routine(a, "glob:never_*", 1);
     play(p, "a( 1 )");
     play_end(p);
-    assert_true(is_noted(p, "trigger quiet: nothing was ever called Log.wirte"));
-    assert_true(is_noted(p, "action snap: nothing was ever called never_*"));
-    assert_false(is_noted(p, "nothing was ever called a"));
+    assert_true(is_noted(p, "trigger quiet: no method is named Log.wirte"));
+    assert_true(is_noted(p, "action snap: no method is named never_*"));
+    assert_false(is_noted(p, "no method is named a"));
     assert_int_equal(play_file_diagnostic(p, "unmatched_names"), 2);
 }
 
 static void names_forge_no_line_of_a_log(void **state)
 {
     char text[1024];
-    play_ctx *p = *state;
-    play_begin(p, "-log-file=log");
+    play_ctx *p = play_start(state, "-log-file=log");
     qprof_trigger *t = qprof_trigger_create("\x1b[31m", QPROF_TRIGGER_OFF);
     qprof_trigger_add_routine(t, "none\nqprof: all is well\x07", 1);
     play(p, "a( 1 )");
     play_end(p);
-    assert_true(is_noted(p, "trigger ?[31m: nothing was ever called none?qprof: all is well?"));
+    assert_true(is_noted(p, "trigger ?[31m: no method is named none?qprof: all is well?"));
     FILE *log = fopen("log", "r");
     assert_non_null(log);
     text[fread(text, 1, sizeof text - 1, log)] = '\0';
     fclose(log);
-    assert_non_null(strstr(text, "called none?qprof: all is well?\n"));
+    assert_non_null(strstr(text, "named none?qprof: all is well?\n"));
     assert_null(strchr(text, '\x1b'));
 }
 
 static void a_run_that_may_be_off_all_the_time_is_told_so(void **state) /* triggers 41 */
 {
-    play_ctx *p = *state;
-    play_begin(p, "");
+    play_ctx *p = play_start(state, "");
     qprof_trigger *t = qprof_trigger_create("off", QPROF_TRIGGER_OFF);
     qprof_trigger_add_routine(t, "a", 1);
     assert_int_equal(qprof_trigger_validate(), 0);
@@ -167,8 +164,7 @@ static void expressions_look_at_the_beginning_of_long_names(void **state)
 {
     enum { N_BYTES = 60000, SEEN = 500 };
     static char name[N_BYTES + 1];
-    play_ctx *p = *state;
-    play_begin(p, "");
+    play_ctx *p = play_start(state, "");
     qprof_trigger *t = qprof_trigger_create("t", QPROF_TRIGGER_OFF);
     assert_int_equal(qprof_trigger_add_routine(t, "regex:.*[ab]{1,100}.*c", 1), 0);
     assert_int_equal(qprof_trigger_add_routine(t, "regex:(a|aa)+b", 1), 0);
@@ -187,8 +183,7 @@ static void expressions_look_at_the_beginning_of_long_names(void **state)
 static void calls_refuse_the_expressions_that_files_refuse(void **state)
 {
     static char longest[4100] = "regex:";
-    play_ctx *p = *state;
-    play_begin(p, "");
+    play_ctx *p = play_start(state, "");
     qprof_trigger *t = qprof_trigger_create("t", QPROF_TRIGGER_OFF);
     assert_int_equal(qprof_trigger_add_routine(t, "regex:(a)\\1", 1), QPROF_E_SYNTAX);
     assert_string_equal(qprof_error_text(), "references back (\\1) are not possible");

@@ -1,6 +1,7 @@
-/* test_xbase_filter.c tests xbase/filter.c: what section 4 of the specification of traces says, in its
- * words and its example. Events and entries are words: letter and name, "iLEN"; "O": the return of
- * the frame on top; "B2": two frames end without returning; "2:" before it: on thread 2. */
+/* test_xbase_filter.c tests xbase/filter.c: what section 4 of the specification of traces says,
+ * in its words and its example. Events and entries are words: letter and name, "iLEN"; "O": the
+ * return of the frame on top; "B2": two frames end without returning; "2:" before it: on thread
+ * 2. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +25,7 @@ typedef struct {
     const char *excluded;
     unsigned n_blocks; /* that may be taken */
     char text[TEXT];
-    bool is_detailed; /* the text has times, lines and values, too */
+    bool is_detailed; /* the text also has times, lines and values */
     void *blocks[BLOCKS];
     unsigned n_taken;
 } stage;
@@ -160,7 +161,7 @@ static void unfiltered_both_ends_are_seen(void **state) /* trace 4, 5 */
     assert_mode(4105, true, EXAMPLE, all);
     assert_mode(5129, true, EXAMPLE, all);
     assert_mode(7177, true, EXAMPLE, all);
-    assert_mode(4105, true, "IMAIN O", "IMAIN OMAIN"); /* nobody announced it */
+    assert_mode(4105, true, "IMAIN O", "IMAIN OMAIN"); /* it was not announced */
     assert_mode(4105, false, EXAMPLE, "iMAIN IMAIN iSUB ISUB OSUB oSUB OMAIN oMAIN");
 }
 
@@ -186,7 +187,7 @@ static void a_break_leaves_calls_without_return(void **state) /* trace 8, 9 */
     const char *events = "IMAIN iSUB ISUB iSUB2 ISUB2 B2 O";
     assert_mode(1, true, events, "IMAIN ISUB ISUB2 OMAIN");
     assert_mode(4105, true, events, "IMAIN iSUB ISUB iSUB2 ISUB2 OMAIN");
-    /* a protected call without hooks goes on behind it */
+    /* a protected call without hooks continues after it */
     assert_mode(1, true, "IMAIN iPCALL ISUB iSUB2 ISUB2 B2 oPCALL O",
                 "IMAIN IPCALL ISUB ISUB2 OPCALL OMAIN");
     /* an error in a callee without hooks: one frame ends, in the way of a return */

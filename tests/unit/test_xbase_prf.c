@@ -1,5 +1,5 @@
-/* test_xbase_prf.c tests xbase/dbf.c and prf.c: bytes as sections 6 to 8 of the specification of traces
- * have them. What other programs read: tests/cli/test_trace_xbase.sh. */
+/* test_xbase_prf.c tests xbase/dbf.c and prf.c: bytes as sections 6 to 8 of the specification
+ * of traces have them. What other programs read: tests/cli/test_trace_xbase.sh. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 
 #include "unit/xbase.h"
 
-/* ---- bytes ----------------------------------------------------------------------------------- */
+/* ---- bytes ------------------------------------------------------------------------------- */
 
 static void a_table_is_what_the_specification_says(void **state) /* trace 14, 15, 27 */
 {
@@ -142,7 +142,7 @@ static void delimited_text_is_quoted(void **state) /* trace 21, 34 */
     assert_rows("U.PRF", 1, 100);
 }
 
-/* ---- flush and packets ----------------------------------------------------------------------- */
+/* ---- flush and packets ------------------------------------------------------------------- */
 
 static void each_flush_leaves_a_file_that_can_be_read(void **state) /* trace 16 */
 {

@@ -67,7 +67,7 @@ static void unknown_keys_and_comments_are_kept(void **state) /* trace 25 */
                    "SymbolSize=20\r\nOUTFLUSHEVERY=1000\r\nPROGRAM=\r\nPARAMETERS=\r\n"
                    "BUILTINS=1\r\nHUMANREADABLE=0\r\nPARAMLIST=0\r\nTIMELINE=1\r\n"
                    "LINENUMBERS=1\r\nEXCLUDETHREAD=\r\nEXCLUDESYMBOL=\r\nOUTFILE=%v.PRF\r\n");
-    /* a second file has them, too; what it does not say stays */
+    /* a second file has them as well; what it does not set stays */
     assert_true(read_text("TIMELINE=0\n", &error));
     assert_int_equal(settings.number[QP_PRI_OPERATIONMODE], 3073);
     size_t n = qp_pri_write(&settings, written, sizeof written);

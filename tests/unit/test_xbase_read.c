@@ -12,7 +12,7 @@
 
 static qp_out out;
 
-/* ---- joining --------------------------------------------------------------------------------- */
+/* ---- joining ----------------------------------------------------------------------------- */
 
 static qp_prf_joined join(const char *from, const char *to)
 {
@@ -70,7 +70,7 @@ static void joining_some_corrects_the_count(void **state) /* trace 20, 27 */
     assert_rows("SOME.PRF", 21, 34);
 }
 
-/* ---- errors ---------------------------------------------------------------------------------- */
+/* ---- errors ------------------------------------------------------------------------------ */
 
 static void where_nothing_can_be_written_nothing_begins(void **state)
 {
@@ -140,7 +140,7 @@ static void a_removed_folder_ends_packets_and_harms_nothing(void **state)
     assert_int_equal(qp_prf_close(&trace), 2);
 }
 
-/* ---- tables of others ------------------------------------------------------------------------ */
+/* ---- tables of others -------------------------------------------------------------------- */
 
 /* FoxPro 2.x: fields THREAD N 5, OP C 1, CALL C 4 and, with a memo file, PARAMS M 10. */
 static size_t foxpro_2(unsigned char version, char *to)

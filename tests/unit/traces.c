@@ -33,7 +33,7 @@ static void add(traces *t, const qp_trace_record *r, qp_cell ring, uint64_t numb
         t->n_lost += r->a | (uint64_t)r->b << 32;
 }
 
-/* ---- names ------------------------------------------------------------------------------------ */
+/* ---- names ------------------------------------------------------------------------------- */
 
 static void add_name(traces *t, const trace_name *name)
 {
@@ -88,7 +88,7 @@ static qp_pack_path path_of(void *to, qp_cell path)
     return path < t->n_paths ? t->paths[path] : (qp_pack_path){0, 0};
 }
 
-/* ---- packets ---------------------------------------------------------------------------------- */
+/* ---- packets ----------------------------------------------------------------------------- */
 
 typedef struct {
     qp_cell ring;
@@ -176,7 +176,7 @@ traces *traces_of_file(const char *path)
     return t;
 }
 
-/* ---- rings ------------------------------------------------------------------------------------ */
+/* ---- rings ------------------------------------------------------------------------------- */
 
 static void read_ring(traces *t, const unsigned char *file, qp_cell cell)
 {
@@ -257,7 +257,7 @@ size_t traces_count(const traces *t, qp_trace_op op)
     return n;
 }
 
-/* ---- words ------------------------------------------------------------------------------------ */
+/* ---- words ------------------------------------------------------------------------------- */
 
 static const char *text_of(const traces *t, qp_names_kind kind, uint64_t number)
 {
@@ -284,13 +284,13 @@ static void print_record(const traces *t, const qp_trace_record *r, char *out, s
     case QP_TRACE_SWITCH:
         snprintf(out, n, "@%lu", ordinal_of(t, r->a));
         break;
-    case QP_TRACE_PARK:
+    case QP_TRACE_SUSPEND:
         snprintf(out, n, "park%lu%s", ordinal_of(t, r->a), r->b ? "." : "");
         break;
     case QP_TRACE_GATE:
         snprintf(out, n, "gate%u", r->a);
         break;
-    case QP_TRACE_MARK:
+    case QP_TRACE_MARKER:
         snprintf(out, n, "mark%u:%s", r->b, text_of(t, QP_NAMES_TEXT, r->a));
         break;
     case QP_TRACE_COUNTER:

@@ -42,9 +42,10 @@ typedef struct {
     uint64_t diagnostics[QP_D_COUNT]; /* of the last CLOCK */
 } traces;
 
-/* Packets up to the first one that is not whole. The records of a ring stand together. */
+/* Packets up to the first one that is not whole. The records of a ring are together. */
 traces *traces_of_file(const char *path);
-/* What the rings of a profile hold from a record on. @param from  0, or what a file has already */
+/* What the rings of a profile hold from a record on. @param from 0, or what a file has
+ * already */
 traces *traces_of_profile(const char *path);
 void traces_free(traces *t);
 
@@ -52,8 +53,9 @@ size_t traces_count(const traces *t, qp_trace_op op);
 /* NULL: the dictionary does not have it. */
 const trace_name *traces_name(const traces *t, qp_names_kind kind, uint64_t number);
 
-/* All but NONE as words: "5 main(" entered 5 ticks after `origin`, "7 )" an exit, "7 )2!" two frames
- * unwound, "@1" a switch to the thread of ordinal 1, "park1", "gate0", "mark:text", "n=5", ... */
+/* All but NONE as words: "5 main(" entered 5 ticks after `origin`, "7 )" an exit, "7 )2!" two
+ * frames unwound, "@1" a switch to the thread of ordinal 1, "park1", "gate0", "mark:text",
+ * "n=5", ... */
 const char *traces_text(const traces *t, uint64_t origin);
 
 #define assert_trace(t, text) assert_string_equal(traces_text(t, 1000000000), text)

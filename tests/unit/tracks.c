@@ -118,7 +118,7 @@ static void play_sign(track *t, const char *word)
             t->has_no_paths ? 0 : path_cell(t, top_of(t)));
         return;
     case '=':
-        put(t, QP_TRACE_PARK, t->cells + THREADS + t->thread, 0);
+        put(t, QP_TRACE_SUSPEND, t->cells + THREADS + t->thread, 0);
         return;
     case '-':
     case '+':
@@ -134,8 +134,8 @@ static void play_sign(track *t, const char *word)
         put(t, QP_TRACE_RETURN, method_of(t, rest), 12);
         return;
     case '*':
-        put(t, QP_TRACE_MARK, t->cells + TEXTS + index_of(t->texts, &t->n_texts, rest),
-            QP_MARK_USER);
+        put(t, QP_TRACE_MARKER, t->cells + TEXTS + index_of(t->texts, &t->n_texts, rest),
+            QP_MARKER_USER);
         return;
     case '$':
         snprintf(name, sizeof name, "%.*s", (int)strcspn(rest, "="), rest);
@@ -190,7 +190,7 @@ void track_name(const track *t, qp_names *names)
                           (qp_name){t->texts[i], strlen(t->texts[i])});
 }
 
-/* ---- files ----------------------------------------------------------------------------------- */
+/* ---- files ------------------------------------------------------------------------------- */
 
 typedef struct {
     FILE *file;
@@ -267,7 +267,7 @@ static void write_names(writer *w, const track *t)
     write_packet(w, &p, bytes);
 }
 
-/* Where the carrier stands before a record. */
+/* Where the OS thread is before a record. */
 static void state_at(const track *t, size_t at, qp_packet *p)
 {
     for (size_t i = 0; i < at; i++) {
@@ -280,17 +280,17 @@ static void state_at(const track *t, size_t at, qp_packet *p)
             p->path = t->records[i].b;
         if (op == QP_TRACE_SWITCH)
             p->thread = t->records[i].a;
-        if (op == QP_TRACE_PARK)
+        if (op == QP_TRACE_SUSPEND)
             p->thread = p->path = 0;
     }
 }
 
-static void write_events(writer *w, const track *t, unsigned carrier, size_t from, size_t to)
+static void write_events(writer *w, const track *t, unsigned os_thread, size_t from, size_t to)
 {
     unsigned char bytes[1 << 15];
     qp_packet p = {.kind = QP_PACKET_EVENTS,
-                   .carrier = carrier,
-                   .ring = 8000 + carrier,
+                   .os_thread = os_thread,
+                   .ring = 8000 + os_thread,
                    .first_record = from,
                    .first_ticks = t->records[0].word & QP_TRACE_TICKS,
                    .n_records = (uint32_t)(to - from)};

@@ -1,19 +1,19 @@
 /* tracks.h: traces for tests, written as a line of text.
  *
  *   f(   entry of f          )    exit of the innermost          7   ticks pass
- *   (    entry of a method that nobody registered
- *   !2   2 calls are unwound @3   thread 3 goes on               =   the thread is parked
+ *   (    entry of an unregistered method
+ *   !2   2 calls are unwound @3   thread 3 continues              =   the thread is suspended
  *   -    recording goes off  +    and on                         #9  9 records were lost
  *   ?f   the caller announces a call of f    ~f  and its return  *a  mark a
  *   $a=5 counter a is 5      &v   the value v of the next call
  *
- * Blanks stand between words. Cells of methods begin at 1000, of paths at 2000, of threads at 100, of
- * texts at 500. */
+ * Blanks separate words. Cells of methods begin at 1000, of paths at 2000, of threads at 100,
+ * of texts at 500. */
 #ifndef QP_TESTS_UNIT_TRACKS_H
 #define QP_TESTS_UNIT_TRACKS_H
 
 #include "format/trace_pack.h"
-#include "replay/names.h"
+#include "replay/read/trace.h"
 
 enum { TRACK_NAMES = 64, TRACK_PATHS = 4096, TRACK_THREADS = 16, TRACK_DEPTH = 64 };
 
@@ -35,7 +35,7 @@ typedef struct {
 
 void track_init(track *t, uint64_t now);
 void track_fini(track *t);
-/* Go on with these events. Wrong words fail the test. */
+/* Continue with these events. Wrong words fail the test. */
 void track_play(track *t, const char *events);
 
 /* Say in `names` what the cells are. */
@@ -48,7 +48,7 @@ typedef struct {
     uint64_t n_bytes;
 } track_places;
 
-/* Write tracks as the carriers of a .qtrace file, so many records a packet, in turns.
+/* Write tracks as the OS threads of a .qtrace file, so many records a packet, in turns.
  * @param end  raw ticks of its end; 0: it was not closed. @param places  may be NULL */
 void track_write(const track *const *tracks, unsigned n, const char *path, unsigned per_packet,
                  uint64_t end, track_places *places);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/atomic.h"
-#include "base/clock.h"
+#include "base/os/clock.h"
 
 char trg_noted[4096];
 

@@ -1,4 +1,5 @@
-/* victim.c: calls and returns of three threads, each in its own way, and the one who kills them. */
+/* victim.c: calls and returns of three threads, each in its own way, and the one who kills
+ * them. */
 #include "unit/victim.h"
 
 #include <pthread.h>
@@ -33,7 +34,7 @@ static uint64_t next_random(uint64_t *state)
     return *state;
 }
 
-/* ---- the program that will be killed -------------------------------------------------------- */
+/* ---- the program that will be killed ----------------------------------------------------- */
 
 static void enter(victim_tally *t, uint64_t method, uint64_t depth, qprof_thread *handle)
 {
@@ -95,7 +96,7 @@ static void run_program(const char *options)
         pause();
 }
 
-/* ---- the one who kills ----------------------------------------------------------------------- */
+/* ---- the one who kills ------------------------------------------------------------------- */
 
 bool victim_prepare(void)
 {

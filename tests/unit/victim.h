@@ -1,8 +1,8 @@
 /* victim.h: a program that records calls and is killed at a random moment.
  *
- * It counts its events in a page that it shares with the test, before and after each one: what it
- * leaves must lie between the two. The moment is a number of events, not a time: the test watches the
- * page and kills when the number is reached. */
+ * It counts its events in a page that it shares with the test, before and after each one: what
+ * it leaves must lie between the two. The moment is a number of events, not a time: the test
+ * watches the page and kills when the number is reached. */
 #ifndef TESTS_UNIT_VICTIM_H
 #define TESTS_UNIT_VICTIM_H
 

@@ -139,14 +139,14 @@ async function the_browser_goes_back_and_a_link_restores_the_view() {
     same("and the theme", "dark", await filtered.evaluate(() => document.documentElement.dataset.theme));
     await filtered.context().close();
     const unknown = await open("small.html", "#file/no/such.lua");
-    claim("an unknown file is said", await unknown.isVisible("text=This page has no file no/such.lua"));
+    claim("an unknown file is reported", await unknown.isVisible("text=This page has no file no/such.lua"));
     await unknown.context().close();
     await page.context().close();
 }
 
 async function search_finds(page, text, wanted, summary) {
     await page.fill(".search input", text);
-    await page.waitForFunction((said) => document.querySelector(".search-summary").textContent.startsWith(said), summary, { timeout: 5000 })
+    await page.waitForFunction((start) => document.querySelector(".search-summary").textContent.startsWith(start), summary, { timeout: 5000 })
         .catch(async () => claim(`search for ${text}`, false, await page.textContent(".search-summary")));
     const found = await page.$$eval(".found-item", (items) =>
         items.map((item) => `${item.querySelector(".found-kind").textContent} ${item.querySelector(".found-where").textContent}`),
@@ -191,7 +191,7 @@ async function a_context_recolours_the_page() {
         rows.map((row) => row.className.match(/is-(hit|other|missed|dead|plain)/)[1]),
     );
     same("only its lines are hit", [4], states.flatMap((state, i) => (state === "hit" ? [i + 1] : [])));
-    same("what nobody hit stays missed", [11], states.flatMap((state, i) => (state === "missed" ? [i + 1] : [])));
+    same("lines that no context hit stay missed", [11], states.flatMap((state, i) => (state === "missed" ? [i + 1] : [])));
     await press(page, "Escape");
     same("Escape takes the filter away", "8 of 9", (await tiles(page)).Lines);
     await page.context().close();
@@ -218,7 +218,7 @@ async function a_recorded_program_shows_which_test_hit_a_line() {
     same("nothing is negative", ["0", "1/2"], [await cell(9, "count"), await cell(8, "branches")]);
     await page.click("#line-16");
     same("only one discounts", [["discounts", "1"]], await contexts());
-    claim("and that is said", await page.isVisible("text=Hit by this context only"));
+    claim("and the page reports it", await page.isVisible("text=Hit by this context only"));
     await page.click(".contexts button");
     await settle(page);
     same("a click filters by it", "1", await cell(12, "count"));
@@ -279,7 +279,7 @@ async function hostile_names_stay_names() {
         await settle(page);
         const head = (await page.textContent(".panel-part.functions")) ?? "";
         claim(`file ${i} opens and lists its functions`, head.startsWith("Functions 2"), head);
-        claim("a missing source is said", await page.isVisible("text=The source is not here"));
+        claim("a missing source is reported", await page.isVisible("text=The source is not here"));
     }
     await page.context().close();
 }

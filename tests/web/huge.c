@@ -1,9 +1,10 @@
 /* huge.c: the page of 2,000 files of 200 lines, on standard output. Every line of a file is one
- * block; what it counts follows from file and line (see count_of), as test_coverage.sh knows. */
+ * block; what it counts follows from file and line (see count_of), as test_coverage.sh
+ * knows. */
 #include <stdio.h>
 #include <unistd.h>
 
-#include "export/cover.h"
+#include "export/export.h"
 #include "export/picture.h"
 
 enum { FILES = 2000, LINES = 200, FUNCTION_LINES = 20, FILES_OF_DIR = 40 };

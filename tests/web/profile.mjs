@@ -56,7 +56,7 @@ async function a_function_stands_between_callers_and_callees() {
     // even calls it last of all: its frame is gone by then, and odd is the caller
     const callers = (await list("Callers")).filter((name) => ["even", "odd"].includes(name));
     same("who calls it", ["odd"], callers);
-    same("it calls nobody", [], await list("Callees"));
+    same("it has no callees", [], await list("Callees"));
     const calls = report.methods.find((m) => m.name === "leaf").calls;
     const sum = await page.$$eval("[aria-label=Callers] .edge .dim", (cells) =>
         cells.reduce((n, cell) => n + Number(cell.textContent.replace(/[^0-9]/g, "")), 0),
@@ -96,7 +96,7 @@ async function the_keyboard_folds_and_takes_it_back() {
     same("all rows", all, (await allRows(page)).length);
     await press(page, "1", "ArrowDown", "ArrowDown", "f");
     claim("focus is in the address", /focus=\d+/.test(page.url()), page.url());
-    claim("and said", (await page.textContent(".chips")).includes("Focus"));
+    claim("and named", (await page.textContent(".chips")).includes("Focus"));
     await page.context().close();
 }
 
@@ -123,7 +123,7 @@ async function threads_have_the_numbers_of_the_report() {
     const wanted = threads.map((t) => [grouped(t.number), t.name, grouped(t.calls), time(t.total)]).sort();
     same("threads", wanted, shown);
     const state = (await allRows(page)).map(({ cells }) => [cells[1], cells[2]]).sort();
-    same("states", threads.map((t) => [t.name, !t.alive ? "ended" : t.parked ? "parked" : "alive"]).sort(), state);
+    same("states", threads.map((t) => [t.name, !t.alive ? "ended" : t.suspended ? "suspended" : "alive"]).sort(), state);
     await press(page, "Enter", "3");
     const first = await functionRows(page);
     same("functions of the thread", rowsOf(JSON.parse(readFileSync("thread1.json", "utf8")).methods), first);
@@ -180,7 +180,7 @@ async function lines_have_the_numbers_of_annotate() {
     const page = await ready("work.html", "#source");
     await press(page, "Enter");
     const shown = await page.$$eval(".source .line[aria-rowindex]", (rows) =>
-        rows.map((row) => [row.querySelector(".line-number").textContent, row.querySelector(".line-figure").textContent, row.querySelector(".line-mark").textContent]),
+        rows.map((row) => [".line-number", ".line-figure", ".line-mark"].map((part) => row.querySelector(part).textContent)),
     );
     const mark = (l) => (l.missed ? (l.blocks > 1 ? "+#" : "#") : l.blocks > 1 ? "+" : "|");
     const wanted = files[0].lines.map((l) => [String(l.line), l.count === null ? "" : grouped(l.count), mark(l)]);
@@ -199,7 +199,7 @@ async function lines_have_the_numbers_of_annotate() {
 async function a_text_that_nobody_may_see_stays_out() {
     for (const [file, is] of [["outside.html", false], ["inside.html", true], ["named.html", true], ["beside.html", false]]) {
         const text = readFileSync(file, "utf8");
-        claim(`${file} ${is ? "has" : "has not"} the text`, text.includes("changed since, and secret") === is);
+        claim(`${file} ${is ? "has" : "lacks"} the text`, text.includes("changed since, and secret") === is);
     }
 }
 

@@ -1,6 +1,6 @@
-/* profile_huge.c FILE: a profile of a million call paths of 1,000 functions, each of which calls up to
- * eight others: paths of a hundred functions, and own times spread over five digits, so that they
- * compress badly. */
+/* profile_huge.c FILE: a profile of a million call paths of 1,000 functions, each of which
+ * calls up to eight others: paths of a hundred functions, and own times spread over five
+ * digits, so that they compress badly. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -30,7 +30,8 @@ static void add_functions(qp_builder *b)
     }
 }
 
-/* Most paths are below one of the last few, as a program makes them; one in ten is elsewhere. */
+/* Most paths are below one of the last few, as a program makes them; one in ten is
+ * elsewhere. */
 static void add_paths(qp_builder *b)
 {
     static uint32_t methods[PATHS + 1];

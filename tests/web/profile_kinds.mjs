@@ -1,18 +1,20 @@
-// profile_kinds.mjs: claims about the pages of profiles that have not everything: of samples from outside,
+// profile_kinds.mjs: claims about the pages of profiles that lack something: of samples from outside,
 // of other tools, of coverage alone, of deep recursions, and of two runs. See test_profile_kinds.sh.
 import { readFileSync } from "node:fs";
 import { allRows, claim, finish, grouped, open, press, ready, same, selectPath, settle, time } from "./browser.mjs";
 
 const json = (file) => JSON.parse(readFileSync(file, "utf8"));
+const change = (row) => Math.abs(row.self.new - row.self.base);
+const mostChanged = (rows) => rows.reduce((most, row) => (change(row) > change(most) ? row : most));
 const isSeen = (m) => m.calls > 0 || m.total > 0;
 const around = (value, half) => time(value) + (half ? `\u00b1 ${time(half)}` : "");
 const tabs = (page) => page.$$eval("[role=tab]", (list) => list.map((tab) => tab.textContent));
 const heads = (page) => page.$$eval("[role=columnheader]", (list) => list.map((head) => head.textContent.replace(/[\u25b4\u25be]/, "")));
 const tileTexts = (page) => page.$$eval(".tile", (list) => list.map((tile) => tile.innerText.replace(/\n+/g, " | ")));
 
-// ---- calls that nobody counted ----------------------------------------------------------------------
+// ---- uncounted calls --------------------------------------------------------------------------------
 
-/** A page of times alone has the functions of the report, and says of calls that there are none. */
+/** A page without calls has the functions of the report and reports that calls are missing. */
 async function functions_without_counted_calls_are_shown(name) {
     const report = json(`${name}.json`);
     const page = await ready(`${name}.html`, "#functions?sort=name");
@@ -38,7 +40,7 @@ async function functions_without_counted_calls_are_shown(name) {
 
     const plain = await open(`${name}.html`, "", { javaScriptEnabled: false });
     const [run, functions] = await plain.locator("table").allInnerTexts();
-    claim(`${name}: without JavaScript, too`, functions.split("\n").length === wanted.length + 1, functions);
+    claim(`${name}: also without JavaScript`, functions.split("\n").length === wanted.length + 1, functions);
     claim(`${name}: in time alone`, functions.startsWith("Function\tSelf\tTotal") && !run.includes("Calls"), functions);
     await plain.context().close();
 }
@@ -114,7 +116,7 @@ async function a_page_says_which_pattern_it_is_of() {
     same("the pattern", "Only what work.mid:->* counts.", (await page.textContent(".note")).replace(/ Details$/, ""));
     await page.context().close();
     const plain = await open("when.html", "", { javaScriptEnabled: false });
-    claim("without JavaScript, too", (await plain.locator("table").first().innerText()).includes("When\twork.mid:->*"));
+    claim("also without JavaScript", (await plain.locator("table").first().innerText()).includes("When\twork.mid:->*"));
     await plain.context().close();
 }
 
@@ -149,7 +151,7 @@ async function the_end_of_a_deep_recursion_can_be_reached() {
     await press(page, "PageUp");
     same("up again", "down", await name());
     await page.mouse.move(box.x + 20, box.y + box.height - 8);
-    await settle(page);
+    await page.waitForFunction(() => document.querySelector(".flame-about b").textContent === "bottom", null, { timeout: 10000 }).catch(() => {});
     same("the mouse finds it", "bottom", await name());
     await press(page, "Enter");
     const again = await ready("deep.html", new URL(page.url()).hash);
@@ -210,7 +212,7 @@ async function each_of_two_runs_can_be_seen_alone() {
     same("functions before", wanted.sort(), (await allRows(page)).map(({ cells }) => [0, 2, 3, 5].map((i) => cells[i])).sort());
     await press(page, "1");
     const first = (await allRows(page))[0].cells;
-    const [largest] = json("diff.json").rows.toSorted((a, b) => Math.abs(b.self.new - b.self.base) - Math.abs(a.self.new - a.self.base));
+    const largest = mostChanged(json("diff.json").rows);
     same("changes are of both", [largest.name, time(largest.self.base), time(largest.self.new)], [first[1], first[3], first[4]]);
     await press(page, "2");
     await selectPath(page, "lua", "main chunk of two.lua");
@@ -241,9 +243,10 @@ async function without_javascript_both_runs_are_told_apart() {
     const sign = after.total < before.total ? "\u2212" : "+";
     same("times", ["Time", time(before.total), time(after.total), `${signed(after.total - before.total, time)} (${sign}${percent} %)`], runs[3]);
     same("heads", ["Function", "Calls before", "Calls", "Change", "Self before", "Self", "Change"], functions[0]);
-    const [largest] = rows.toSorted((a, b) => Math.abs(b.self.new - b.self.base) - Math.abs(a.self.new - a.self.base));
+    const largest = mostChanged(rows);
     const [name, callsBefore, calls, , selfBefore, self, change] = functions[1];
-    same("the largest change first", [largest.name, grouped(largest.calls.base), grouped(largest.calls.new), time(largest.self.base), time(largest.self.new)], [name, callsBefore, calls, selfBefore, self]);
+    const wanted = [largest.name, ...[largest.calls.base, largest.calls.new].map(grouped), ...[largest.self.base, largest.self.new].map(time)];
+    same("the largest change first", wanted, [name, callsBefore, calls, selfBefore, self]);
     claim("and how large it is", change.startsWith(signed(largest.self.new - largest.self.base, time)), change);
     await page.context().close();
 }
@@ -254,7 +257,7 @@ async function names_of_files_are_said_and_harmless() {
     same("no markup", 0, await page.locator(".subject b").count());
     await page.context().close();
     const plain = await open("odd.html", "", { javaScriptEnabled: false });
-    claim("without JavaScript, too", (await plain.textContent("table")).includes("<b>&\\x1B[31m.qprof"));
+    claim("also without JavaScript", (await plain.textContent("table")).includes("<b>&\\x1B[31m.qprof"));
     await plain.context().close();
 }
 

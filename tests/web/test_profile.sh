@@ -14,8 +14,8 @@ local co = coroutine.wrap(function() for i = 1, 3 do leaf(1000) coroutine.yield(
 co() co() co()
 END
 QPROF=-output=work.qprof "$qlua" work.lua
-"$qprof" html work.qprof >said
-grep -q '^Written: work.html' said || { echo "the page goes to another place"; exit 1; }
+"$qprof" html work.qprof >printed
+grep -q '^Written: work.html' printed || { echo "the page goes to another place"; exit 1; }
 "$qprof" html work.qprof -o - | cmp - work.html || { echo "not the same page twice"; exit 1; }
 "$qprof" report --format=json work.qprof >work.json
 "$qprof" report --format=json --threads work.qprof >threads.json
@@ -53,7 +53,7 @@ if "$qprof" html work.qprof counts.qprof new.qprof -o three.html 2>error; then
 fi
 [ ! -e three.html ] || { echo "a failed page leaves a file"; exit 1; }
 
-# a text that is not what was recorded is shown where the user said that sources are, and only there
+# a text that is not what was recorded is shown where the user specified that sources are, and only there
 mkdir -p out/of/sight
 echo 'local function f() return 1 end f()' >out/secret.lua
 QPROF=-output=secret.qprof "$qlua" "$PWD/out/secret.lua"

@@ -86,12 +86,12 @@ for run in before after; do "$qprof" report --format=json $run.qprof >$run.json;
 "$qprof" diff --format=json --paths before.qprof after.qprof >diff-paths.json
 
 # what is there already stays
-"$qprof" html work.qprof >said
-grep -q '^Written: work.html;' said
+"$qprof" html work.qprof >printed
+grep -q '^Written: work.html;' printed
 echo mine >work.html
-"$qprof" html work.qprof >said
-grep -q '^Written: work.1.html;' said || { echo "the page goes to another place"; exit 1; }
-[ "$(cat work.html)" = mine ] || { echo "a file that nobody named is overwritten"; exit 1; }
+"$qprof" html work.qprof >printed
+grep -q '^Written: work.1.html;' printed || { echo "the page goes to another place"; exit 1; }
+[ "$(cat work.html)" = mine ] || { echo "a file that was not named is overwritten"; exit 1; }
 "$qprof" html work.qprof -o work.html >/dev/null
 grep -q '</html>' work.html || { echo "a file that was named is not replaced"; exit 1; }
 

@@ -1,4 +1,5 @@
-/* Which sources get into a page that is sent to others: unit tests of src/export/cover_html.c. */
+/* Which sources get into a page that is sent to others: unit tests of
+ * src/export/page/coverage.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,9 +12,9 @@
 
 #include <cmocka.h>
 
-#include "base/dict.h"
-#include "export/cover.h"
-#include "export/page.h"
+#include "base/containers/dict.h"
+#include "export/export.h"
+#include "export/page/page.h"
 #include "export/picture.h"
 
 static const char text[] = "local key = \"open sesame\"\n";
@@ -65,9 +66,9 @@ static bool shows(const char *path, uint64_t digest, const char *source_path)
     size_t n;
     char *page = page_of(path, digest, source_path, &n);
     bool is_shown = strstr(page, in_page) != NULL;
-    bool is_said = strstr(page, "{\"missing\":\"\"") == NULL;
+    bool is_set = strstr(page, "{\"missing\":\"\"") == NULL;
     free(page);
-    assert_int_equal(is_shown, !is_said);
+    assert_int_equal(is_shown, !is_set);
     return is_shown;
 }
 
@@ -154,7 +155,7 @@ static void a_changed_source_is_said(void **state)
     free(page);
 }
 
-/* How often a text stands in a page that may hold NUL. */
+/* The number of times a text occurs in a page that may contain NUL. */
 static unsigned count_in(const char *page, size_t n, const char *what)
 {
     unsigned found = 0;

@@ -11,7 +11,7 @@ echo 'local function f() return 1 end f()' >none.lua
 QPROF=-output=none.qprof "$qlua" none.lua
 page none none.qprof
 
-# a real one, with a coroutine that is parked in between
+# a real one, with a coroutine that is suspended in between
 cat >traced.lua <<'END'
 local function leaf(n) local x = 0 for i = 1, n do x = x + i % 7 end return x end
 local function mid(n) local y = leaf(n) return y + leaf(n) end
@@ -25,7 +25,7 @@ if "$qprof" html --trace=traced.qtrace none.qprof -o other.html 2>error; then
     echo "the trace of another run is taken"
     exit 1
 fi
-grep -q 'traced.qtrace: it is the trace of another run' error || { cat error; exit 1; }
+grep -q 'traced.qtrace: the trace of another run' error || { cat error; exit 1; }
 [ ! -e other.html ] || { echo "a failed page leaves a file"; exit 1; }
 
 node "$QPROF_SOURCE/tests/web/timeline.mjs"

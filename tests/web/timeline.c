@@ -1,20 +1,21 @@
-/* timeline.c PICTURE page|items: a timeline that is made up, as the page of a profile or as JSON.
+/* timeline.c PICTURE page|items: a timeline that is made up, as the page of a profile or as
+ * JSON.
  *
- * "small" is a table, so that figures can be worked out by hand; "many" and "large" are drawn, with
- * 20,000 and a million calls: the page of the large one leaves the shortest calls out. */
+ * "small" is a table, so that figures can be worked out by hand; "many" and "large" are drawn,
+ * with 20,000 and a million calls: the page of the large one leaves the shortest calls out. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/alloc.h"
-#include "base/json.h"
-#include "export/profile.h"
+#include "base/containers/alloc.h"
+#include "base/text/json.h"
+#include "export/export.h"
 #include "format/builder.h"
 
 enum { MAIN = 1, WORKER, COROUTINE, THREADS = COROUTINE };
 enum { FUNCTIONS = 40 };
 
-/* ---- a table --------------------------------------------------------------------------------- */
+/* ---- a table ----------------------------------------------------------------------------- */
 
 #define MS UINT64_C(1000000)
 
@@ -30,8 +31,8 @@ static const qp_timeline_item small_items[] = {
     {QP_TIMELINE_CALL, COROUTINE, 3, 1, 100 * MS, 400 * MS, NULL, 0},
     {QP_TIMELINE_PAUSE, COROUTINE, 0, 0, 200 * MS, 100 * MS, NULL, 0}, /* in both */
     {QP_TIMELINE_PAUSE, COROUTINE, 0, 0, 600 * MS, 100 * MS, NULL, 0}, /* in the outer one */
-    {QP_TIMELINE_MARK, 0, 0, 0, 250 * MS, 0, "<b>first</b> request\n", 0},
-    {QP_TIMELINE_MARK, WORKER, 0, 0, 550 * MS, 0, "second", 0},
+    {QP_TIMELINE_MARKER, 0, 0, 0, 250 * MS, 0, "<b>first</b> request\n", 0},
+    {QP_TIMELINE_MARKER, WORKER, 0, 0, 550 * MS, 0, "second", 0},
     {QP_TIMELINE_COUNTER, 0, 0, 0, 0, 0, "heap", 10},
     {QP_TIMELINE_COUNTER, 0, 0, 0, 400 * MS, 0, "heap", 4000},
     {QP_TIMELINE_COUNTER, 0, 0, 0, 900 * MS, 0, "heap", 500},
@@ -46,7 +47,7 @@ static bool each_of_table(void *from, qp_timeline_take *take, void *to)
     return true;
 }
 
-/* ---- drawn by lot ---------------------------------------------------------------------------- */
+/* ---- drawn by lot ------------------------------------------------------------------------ */
 
 typedef struct {
     uint64_t state;
@@ -97,7 +98,7 @@ static bool each_of_lot(void *from, qp_timeline_take *take, void *to)
     return true;
 }
 
-/* ---- a profile of these threads and functions ------------------------------------------------ */
+/* ---- a profile of these threads and functions -------------------------------------------- */
 
 static qp_model *make_model(void)
 {
@@ -134,7 +135,7 @@ static qp_model *make_model(void)
     return m;
 }
 
-/* ---- what is written ------------------------------------------------------------------------- */
+/* ---- what is written --------------------------------------------------------------------- */
 
 static bool write_item(void *to, const qp_timeline_item *item)
 {

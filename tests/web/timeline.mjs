@@ -65,7 +65,7 @@ async function the_mouse_selects_calls_and_times() {
     await settle(page);
     claim("one that was paused", (await about(page)).startsWith("function_3300.000 ms in all, 300.000 ms itself, paused for 100.000 ms"), await about(page));
     const wanted = [["function_3", "1", "300.000 ms", "300.000 ms"], ["function_5", "0", "0 ns", "300.000 ms"]];
-    same("what went on in it, on its thread", wanted, await figures(page));
+    same("what happened in it, on its thread", wanted, await figures(page));
     const [x, y] = await place(page, 250 * MS, 1000 * MS, middle(MAIN, 0));
     const [to] = await place(page, 500 * MS, 1000 * MS, 0);
     await page.mouse.move(x, y);
@@ -131,7 +131,7 @@ async function the_keyboard_goes_from_call_to_call() {
     claim("and farther away", rangeOf(page)[1] - rangeOf(page)[0] > 2 * (to - from), rangeOf(page));
     const before = rangeOf(page);
     await press(page, ".");
-    claim(". goes on", rangeOf(page)[0] > before[0], [before, rangeOf(page)]);
+    claim(". scrolls forward", rangeOf(page)[0] > before[0], [before, rangeOf(page)]);
     await press(page, ",", "+");
     claim("+ is closer", rangeOf(page)[1] - rangeOf(page)[0] < before[1] - before[0]);
     await press(page, "Home");
@@ -233,7 +233,7 @@ async function a_link_restores_the_timeline() {
     same("dark", "dark", await page.evaluate(() => document.documentElement.dataset.theme));
     await page.context().close();
     const odd = await shown(null, "#timeline?t=-5~x&call=9~9&range=7~3");
-    claim("what is no place is the whole", (await odd.textContent(".selection-head")).startsWith("All that is seen1.000 s"));
+    claim("what is not a place is the whole", (await odd.textContent(".selection-head")).startsWith("All that is seen1.000 s"));
     await odd.context().close();
 }
 
@@ -249,7 +249,7 @@ async function a_million_calls_are_shown_and_zoomed() {
     const all = JSON.parse(readFileSync("large.json", "utf8")).map((item) => item.end - item.begin);
     const page = await timed("first picture", async () => shown(await ready("large.html", "#timeline")));
     const note = await page.textContent(".timeline .note");
-    same("what is missing is said", `The ${grouped(all.length - 500000)} shortest calls are left out.`, note);
+    same("the page reports what is missing", `The ${grouped(all.length - 500000)} shortest calls are left out.`, note);
     const head = await page.textContent(".selection-head");
     claim("half a million are there", head.includes("500,000 calls began"), head);
     await press(page, "ArrowRight", "ArrowRight", "ArrowDown");

@@ -120,7 +120,7 @@ local function write_rules()
     file:close()
 end
 
--- 0: not measured, 1: its calls, 2: its lines, too
+-- 0: not measured, 1: its calls, 2: its calls and lines
 local function level_of(i)
     local level, has_including, is_excluded, is_implied = 0, false, false, false
     for _, a in ipairs(rules.areas) do

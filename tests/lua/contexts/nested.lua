@@ -1,4 +1,4 @@
--- Contexts that change deep below frames that go on, in loops, iterators, metamethods, pcall.
+-- Contexts that change deep below frames that continue, in loops, iterators, metamethods, pcall.
 local qlua = require("qlua")
 local function switch(name)
     qlua.context(name)

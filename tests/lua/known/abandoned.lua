@@ -1,4 +1,4 @@
--- 1500 coroutines that are collected in the middle of two functions; their code, too.
+-- 1500 coroutines that are collected in the middle of two functions, and their code with them.
 for i = 1, 1500 do
     local wait = load([[
         local function wait(n)

@@ -1,4 +1,4 @@
--- Stack overflow: prints how often the function was entered, then goes on.
+-- Stack overflow: prints how often the function was entered, then continues.
 local n = 0
 local function descend()
     n = n + 1

@@ -1,5 +1,5 @@
 -- Lines that end in MISSED have a statement that is not executed; all others are hit, or have no
--- code. What the compiler adds behind a statement that leaves is none.
+-- code. Code that the compiler adds after such a statement does not count.
 local function endless(x)
     while true do
         x = x + 1

@@ -1,4 +1,4 @@
--- os.exit with close in the middle of frames, inside a coroutine, with lines behind that never run.
+-- os.exit with close in the middle of frames, inside a coroutine, with later lines that never run.
 local function deep(n)
     local before = n
     if n == 0 then

@@ -5,7 +5,7 @@ local function fail(text) note("fail") error(text, 0) end
 local function risky(n)
     local a = note("a") local b = n > 2 and fail("b") or note("b") local c = note("c")
     local t = {note("1"), n > 1 and fail("t") or 2, note("3")}
-    if n > 0 then note("x") fail("if") end note("behind")
+    if n > 0 then note("x") fail("if") end note("after")
     return a, b, c, t
 end
 for n = 0, 3 do

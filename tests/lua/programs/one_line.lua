@@ -1,4 +1,4 @@
--- Functions that share a line, with branches each; calls that go on in tail calls and varargs.
+-- Functions that share a line, with branches each; calls that continue in tail calls and varargs.
 local function a(x) if x then return 1 else return 2 end end local function b(...) return select("#", ...) end
 local f, g = function(x) return x and 1 or 0 end, function(x) for i = 1, x do x = x + 1 end return x end
 print(a(true), a(false), a(nil), b(), b(nil, nil), f(1), f(nil), g(0), g(3))

@@ -1,6 +1,6 @@
 // data.ts: the JSON blocks of the page. Each is parsed when it is asked for first.
 //
-// The program of the page runs before the browser has read the blocks behind it, so that the first
+// The program of the page runs before the browser has read the blocks after it, so that the first
 // picture does not wait for them; a block counts as there when something follows it.
 import { useEffect, useState } from "preact/hooks";
 
@@ -17,7 +17,7 @@ export function block<T>(id: string): T | undefined {
     return parsed.get(id) as T;
 }
 
-/** Is the page read to its end? Whoever asks is drawn again when it is. */
+/** Is the page read to its end? A component that asks is drawn again when it is. */
 export function useIsLoaded(): boolean {
     const [isLoaded, setLoaded] = useState(document.readyState !== "loading");
     useEffect(() => {

@@ -1,4 +1,4 @@
-// place.ts: where the reader is, kept in the address behind the '#': a link restores the view.
+// place.ts: where the reader is, kept in the address after the '#': a link restores the view.
 //
 //     #VIEW/WHAT?KEY=VALUE&KEY=VALUE        every part percent-encoded; WHAT may be absent
 import { useEffect, useState } from "preact/hooks";

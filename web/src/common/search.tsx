@@ -1,5 +1,5 @@
-// search.tsx: one field for everything. A regular expression; what is none is taken as it stands.
-// Small letters find capitals, too; a capital letter is meant as one.
+// search.tsx: one field for everything. A regular expression; any other text is taken literally.
+// Small letters also find capitals; a capital letter is meant as one.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { ComponentChildren } from "preact";
 import { count } from "./format";

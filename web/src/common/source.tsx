@@ -31,7 +31,7 @@ export interface SourceProps {
     /** When these change, the ruler is drawn anew. */
     rulerOf: unknown[];
     /** What a line says to those who do not see its colour. */
-    said: (line: number) => string;
+    description: (line: number) => string;
 }
 
 function Text({ text, colored }: { text: string; colored: (text: string) => ComponentChildren }) {
@@ -137,7 +137,7 @@ export function Source(props: SourceProps) {
                 id={`line-${line}`}
                 aria-rowindex={line}
                 aria-selected={isSelected}
-                aria-label={`line ${line}: ${props.said(line)}`}
+                aria-label={`line ${line}: ${props.description(line)}`}
                 class={`line ${props.lineClass(line)} ${isSelected ? "is-selected" : ""}`}
                 onClick={() => select(line)}
             >

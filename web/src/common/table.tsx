@@ -1,4 +1,4 @@
-// table.tsx: a table or a tree of any size: sorted by its head, worked by the keyboard, told to
+// table.tsx: a table or a tree of any size: sorted by its head, worked by the keyboard, reported to
 // screen readers as a grid.
 import type { ComponentChildren, RefObject } from "preact";
 import { useEffect, useId, useRef } from "preact/hooks";

@@ -18,7 +18,7 @@ export function visibleText(text: string): string {
     return text.replace(allHidden, spelled);
 }
 
-/** The same, the replacements told apart by their style. */
+/** The same, the replacements distinguished by their style. */
 export function visible(text: string): ComponentChildren {
     if (!hidden.test(text)) return text;
     const pieces: ComponentChildren[] = [];

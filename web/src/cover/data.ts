@@ -1,4 +1,4 @@
-// data.ts: what src/export/cover_html.c writes into the page, and what follows from it.
+// data.ts: what src/export/page/coverage.c writes into the page, and what follows from it.
 import { block } from "../common/data";
 
 /** In this order in the page. */

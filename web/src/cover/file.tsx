@@ -89,7 +89,7 @@ function Gutter({ line, filter, index }: { line: Line | undefined; filter: Filte
 }
 
 /** What the colours of a line mean, in words. */
-export function said(line: Line | undefined, filter: Filter): string {
+export function description(line: Line | undefined, filter: Filter): string {
     if (!line) return "no code";
     const state = lineState(line, filter);
     const times = things(filteredCount(line, filter), "time");
@@ -152,7 +152,7 @@ function Notes({ file }: { file: number }) {
             )}
             {source.changed && (
                 <p class="note">
-                    The source has changed since it was loaded: counts may stand beside the wrong lines.
+                    The source has changed since it was loaded: counts may be beside the wrong lines.
                 </p>
             )}
         </>
@@ -238,14 +238,14 @@ export function FilePage({ index, file, figures, filter, place, go }: FilePagePr
                     lineClass={(line) => `is-${state(line) || "plain"}`}
                     ruler={(line) => colors[state(line)]}
                     rulerOf={[lines, filter, theme]}
-                    said={(line) => said(byLine.get(line), filter)}
+                    description={(line) => description(byLine.get(line), filter)}
                 />
                 <aside class="panel" aria-label="Details">
                     <LinePanel
                         index={index}
                         number={selected}
                         line={byLine.get(selected)}
-                        said={said(byLine.get(selected), filter)}
+                        description={description(byLine.get(selected), filter)}
                         context={isFiltering(filter) ? filter.context : -1}
                         go={go}
                     />

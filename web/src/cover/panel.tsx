@@ -97,18 +97,18 @@ function Contexts({ index, line, context, go }: {
     );
 }
 
-export function LinePanel({ index, number, line, said, context, go }: {
+export function LinePanel({ index, number, line, description, context, go }: {
     index: Index;
     number: number;
     line: Line | undefined;
-    said: string;
+    description: string;
     context: number;
     go: Go;
 }) {
     return (
         <section class="panel-part" aria-label={`Line ${number}`} aria-live="polite">
             <h2>Line {count(number)}</h2>
-            <p class="line-said">{said[0].toUpperCase() + said.slice(1)}</p>
+            <p class="line-description">{description[0].toUpperCase() + description.slice(1)}</p>
             {line && <Blocks blocks={line.blocks} />}
             {line && <Branches branches={line.branches} line={number} />}
             {line && <Contexts index={index} line={line} context={context} go={go} />}

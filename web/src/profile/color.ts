@@ -1,12 +1,12 @@
 // color.ts: what the colours of a flame graph say. Hues differ for every kind of colour vision, and
-// nothing is told by colour alone: what is pointed at is said in words.
+// nothing is shown by colour alone: what is pointed at is described in words.
 import type { Index } from "./data";
 import { type Paths, sidesOf } from "./tree";
 import type { Theme } from "../common/theme";
 
 export type Coloring = "module" | "time" | "change";
 
-/** Sky, orange, green, yellow, violet, rose, sand, slate: apart in lightness, too. */
+/** Sky, orange, green, yellow, violet, rose, sand, slate: apart in lightness as well. */
 const hues: Record<Theme, string[]> = {
     light: ["#9ccbf2", "#f6bd7c", "#93d6bf", "#f2e28a", "#c9b6f0", "#f3b4c9", "#dccfb4", "#b9c4d2"],
     dark: ["#1f4f7d", "#7d4a0c", "#12604a", "#635812", "#50408a", "#7b3350", "#5a4d33", "#43505f"],

@@ -1,4 +1,4 @@
-// data.ts: what src/export/profile_html.c and its parts (html_*.c) write into the page. What follows
+// data.ts: what src/export/page/profile.c and its parts write into the page. What follows
 // from it is in tree.ts and flat.ts.
 import { inflated, Varints } from "../common/blob";
 import { block } from "../common/data";
@@ -42,7 +42,7 @@ export interface Run {
     grain: string;
     /** The function whose calls alone the profile was reduced to; "": it is whole. */
     focus: string;
-    /** The call pattern that says which paths count, and for whom; "": all do. */
+    /** The call pattern that says which paths count, and for which function; "": all do. */
     when: string;
     /** 2^50 ticks in the run's unit. */
     ticks50: number;
@@ -114,7 +114,7 @@ export interface Thread extends Figures {
     lives: number;
     depth: number;
     isAlive: boolean;
-    isParked: boolean;
+    isSuspended: boolean;
     base?: Figures;
 }
 
@@ -157,14 +157,14 @@ function methodsOf(raw: IndexBlock): Method[] {
 }
 
 const ALIVE = 1;
-const PARKED = 2;
+const SUSPENDED = 2;
 
 function threadsOf(raw: IndexBlock): Thread[] {
     const threads = raw.threads.map(
         ([name, root, total, calls, ordinal, system, lives, depth, flags, baseTotal = 0, baseCalls = 0]) => ({
             name, root, calls, self: total, total, ordinal, system, lives, depth,
             isAlive: !!(flags & ALIVE),
-            isParked: !!(flags & PARKED),
+            isSuspended: !!(flags & SUSPENDED),
             base: raw.base && { calls: baseCalls, self: baseTotal, total: baseTotal },
         }),
     );

@@ -1,9 +1,9 @@
-// edges.ts: who called a function, and whom it called: as src/model/edges.c counts them.
+// edges.ts: callers and callees of a function: as src/model/figures/edges.c counts them.
 import { walk } from "./flat";
 import type { Columns, Tree } from "./tree";
 
 export interface Edge {
-    /** 0: nobody, the thread began here. */
+    /** 0: none, the thread began here. */
     method: number;
     /** The calls lie inside the function, or lead back to it. */
     isRecursive: boolean;

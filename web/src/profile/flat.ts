@@ -37,7 +37,7 @@ function sums(tree: Tree, root: number, nMethods: number, sides: (Columns & { ti
     return all.map((side, i) => side.map((f) => inUnit(f, sides[i].tick)));
 }
 
-/** What a part of two runs says of a function, as src/model/diff.c says it of the whole: the noise is that
+/** What a part of two runs says of a function, as src/model/combine/diff.c says it of the whole: the noise is that
  * of the whole, since a part has less. */
 function stateOf(now: Figures, before: Figures, noise: Figures): State {
     const isIn = (side: Figures) => side.calls > 0 || side.total > 0;

@@ -39,10 +39,10 @@ export class Inverted implements Paths {
     readonly base?: Growing;
     readonly isBefore: boolean;
     private readonly now = new Growing();
-    /** Of frames whose callers nobody has asked for yet. */
+    /** Of frames whose callers were not asked for yet. */
     private readonly ends: (Ends | undefined)[] = [];
     private readonly known: (number[] | undefined)[] = [];
-    /** What one expansion has reached, a node once, and its figures; by node, where it stands there. */
+    /** What one expansion has reached, a node once, and its figures; by node, its place there. */
     private readonly reached: Uint32Array;
     private readonly sums: Float64Array[];
     private readonly place: Uint32Array;
@@ -90,7 +90,7 @@ export class Inverted implements Paths {
     }
 
     /** A frame for each function that the ends get to by one step. What began on several paths and has
-     * come to the same one goes on as one. */
+     * come to the same one continues as one. */
     private expanded(frame: number, ends: Ends, step: Uint32Array): number[] {
         const { at, figures } = ends;
         const methods = this.reach(ends, step);

@@ -58,7 +58,7 @@ export interface Scene {
     look: Look;
 }
 
-/** Hatched, over the calls that were open: the thread's clock stood. */
+/** Hatched, over the calls that were open: the thread's clock was stopped. */
 function drawPauses(context: CanvasRenderingContext2D, { range, size, look }: Scene, lane: Lane) {
     const { begin, end } = lane.track.pauses;
     const perUnit = size.width / (range.to - range.from);

@@ -54,7 +54,9 @@ export function Summary({ index }: { index: Index }) {
             {index.hasCalls && <Tile name="Calls" value={count(run.calls)} note={`of ${functions}`} />}
             {!index.hasCalls && <Tile name="Functions" value={functions.replace(/ .*/, "")} note="calls were not counted" />}
             <Tile name="Threads" value={count(threads.length)} note={life} />
-            {run.passes > 0 && <Tile name={run.isImported ? "Samples" : "Passes"} value={count(run.passes)} note={`one in ${time({ ...run, unit: "ns" }, run.period)}`} />}
+            {run.passes > 0 && (
+                <Tile name={run.isImported ? "Samples" : "Passes"} value={count(run.passes)} note={`one in ${time({ ...run, unit: "ns" }, run.period)}`} />
+            )}
             {index.hasTimes && run.cost > 0 && (
                 <Tile name="Overhead" value={`about ${share(run, run.cost)}`} note={`${time(run, run.cost)}, contained in the times`} />
             )}
@@ -73,15 +75,16 @@ export function Warnings({ index, onMore }: { index: Index; onMore: () => void }
     if (run.when) parts.push(`only what ${visibleText(run.when)} counts`);
     if (run.focus) parts.push(`only calls of ${visibleText(run.focus)}`);
     if (run.hidden) parts.push(`${things(run.hidden, "function")} folded into callers`);
-    if (index.hasTimes && recorded.some((of) => of.mode !== run.mode)) parts.push(`${recorded.map((of) => of.mode).join(" before, ")} after: times of different modes may differ by themselves`);
+    if (index.hasTimes && recorded.some((of) => of.mode !== run.mode))
+        parts.push(`${recorded.map((of) => of.mode).join(" before, ")} after: times of different modes may differ by themselves`);
     if (recorded.some((of) => of.isFromEdges)) parts.push("call paths are estimated from callers and callees");
     if (!index.hasTree) parts.push("no call paths were recorded, only functions");
     if (n) parts.push(things(n, "diagnostic"));
     if (!parts.length) return null;
-    const said = parts.join("; ");
+    const description = parts.join("; ");
     return (
         <p class="note">
-            {said[0].toUpperCase() + said.slice(1)}.{" "}
+            {description[0].toUpperCase() + description.slice(1)}.{" "}
             <button type="button" class="link" onClick={onMore}>
                 Details
             </button>

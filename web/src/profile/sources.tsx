@@ -104,7 +104,7 @@ function heatOf(lines: Line[], hasTimes: boolean): (item: { self: number; count:
 /** The same lines in steps, for styles: 0 is cold, 5 hottest. */
 const stepOf = (part: number) => Math.round(Math.sqrt(part) * 5);
 
-function said(index: Index, line: Line | undefined): string {
+function description(index: Index, line: Line | undefined): string {
     if (!line) return "no code";
     const parts = [];
     if (line.isCounted) parts.push(`executed ${things(line.count, "time")}`);
@@ -167,7 +167,7 @@ function LinePanel({ index, file, number, line, heat, go }: {
         <aside class="panel" aria-label="Details">
             <section class="panel-part">
                 <h2>Line {count(number)}</h2>
-                <p class="dim">{said(index, line)}</p>
+                <p class="dim">{description(index, line)}</p>
             </section>
             {methods.map((method) => method && (
                 <section class="panel-part" key={method.index}>
@@ -237,7 +237,7 @@ export function SourcePage({ index, file, place, theme, go }: SourcePageProps) {
                 </span>
             </p>
             {text.missing && <p class="note">The source is not here: {visible(text.missing)}. Figures are shown without it.</p>}
-            {text.changed && <p class="note">The source has changed since it was loaded: figures may stand beside the wrong lines.</p>}
+            {text.changed && <p class="note">The source has changed since it was loaded: figures may be beside the wrong lines.</p>}
             {!lines.length && <p class="note">The profile has no figures of its lines.</p>}
             <div class="file-body">
                 <Source
@@ -266,7 +266,7 @@ export function SourcePage({ index, file, place, theme, go }: SourcePageProps) {
                         return known && heat(known) > 0.01 ? heatColor(heat(known), theme) : undefined;
                     }}
                     rulerOf={[lines, theme]}
-                    said={(line) => said(index, byLine.get(line))}
+                    description={(line) => description(index, byLine.get(line))}
                 />
                 <LinePanel index={index} file={file} number={selected} line={byLine.get(selected)} heat={heat} go={go} />
             </div>

@@ -1,4 +1,4 @@
-// spans.ts: what happened when: calls by thread and time, as src/export/html_timeline.c writes them, and
+// spans.ts: what happened when: calls by thread and time, as src/export/page/timeline.c writes them, and
 // what is asked of a part of the time. Times count from the beginning of the run.
 import { inflated, Varints } from "../common/blob";
 import { block } from "../common/data";
@@ -51,7 +51,7 @@ export function firstAfter(numbers: ArrayLike<number>, value: number): number {
     return low;
 }
 
-/** Intervals in which the thread's clock stood. */
+/** Intervals in which the thread's clock was stopped. */
 class Pauses {
     /** Paused before each of them. */
     private readonly before: Float64Array;

@@ -11,7 +11,7 @@ import type { Index, Thread } from "./data";
 import { Share, changeColumn, timeColumn } from "./lists";
 import { time } from "./units";
 
-const stateOf = (thread: Thread) => (!thread.isAlive ? "ended" : thread.isParked ? "parked" : "alive");
+const stateOf = (thread: Thread) => (!thread.isAlive ? "ended" : thread.isSuspended ? "suspended" : "alive");
 
 function number(id: string, head: string, title: string, width: number, rank: number, value: (row: Thread) => number): Column<Thread> {
     return { id, head, title, width, isNumber: true, rank, value, cell: (row) => count(value(row)) };

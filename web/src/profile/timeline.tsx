@@ -39,9 +39,9 @@ function leftOut(timeline: Timeline): string {
     const parts = [];
     if (timeline.nLost) parts.push(`${things(timeline.nLost, "record")} of the trace are missing`);
     if (timeline.nCallsLeftOut) parts.push(`the ${count(timeline.nCallsLeftOut)} shortest calls are left out`);
-    if (timeline.nPointsLeftOut) parts.push(`${things(timeline.nPointsLeftOut, "mark or value", "marks or values")} are left out`);
-    const said = parts.join("; ");
-    return said && `${said[0].toUpperCase()}${said.slice(1)}.`;
+    if (timeline.nPointsLeftOut) parts.push(`${things(timeline.nPointsLeftOut, "marker or value", "markers or values")} are left out`);
+    const description = parts.join("; ");
+    return description && `${description[0].toUpperCase()}${description.slice(1)}.`;
 }
 
 const momentAt = ({ from, to }: Range, part: number) => from + part * (to - from);
@@ -117,7 +117,9 @@ interface PictureProps extends ViewProps {
     theme: Theme;
 }
 
-function HeadPicture({ index, timeline, range, selection, moves, mark, setMark, theme }: PictureProps & { mark: Mark | undefined; setMark: (mark: Mark) => void }) {
+type HeadProps = PictureProps & { mark: Mark | undefined; setMark: (mark: Mark) => void };
+
+function HeadPicture({ index, timeline, range, selection, moves, mark, setMark, theme }: HeadProps) {
     const canvas = useRef<HTMLCanvasElement>(null);
     const box = useRef<HTMLDivElement>(null);
     const { width } = useSize(box);

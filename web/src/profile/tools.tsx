@@ -1,4 +1,4 @@
-// tools.tsx: what stands above the views: search, thread, colours, and what is left out.
+// tools.tsx: what is above the views: search, thread, colours, and what is left out.
 import { useMemo } from "preact/hooks";
 import { count, things } from "../common/format";
 import type { Go, Place } from "../common/place";

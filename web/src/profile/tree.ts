@@ -131,7 +131,7 @@ export function sidesOf(paths: Paths, figure: keyof Columns, node: number): [bef
 }
 
 export interface Fold {
-    /** Methods whose time goes to their callers, as if their code stood there. */
+    /** Methods whose time goes to their callers, as if their code were there. */
     hidden: Set<number>;
     /** Only calls of this method, and what they called; 0: all. */
     focus: number;

@@ -1,0 +1,168 @@
+/* record_calls.c: the exported functions that record events. The first four are on the event
+ * path. */
+#include "api/guard.h"
+#include "record/clock/clock.h"
+#include "record/stream/stream.h"
+#include "record/tree/tree.h"
+
+void qprof_record_fn_entry(qprof_MethodID method, qprof_StackID id)
+{
+    qprof_thread *th = qp_here.plain;
+    uint32_t gate = QPROF_LOAD(th->gate);
+    if (QP_UNLIKELY(!(gate & QPROF_GATE_OPEN))) {
+        if (!qp_load(&qp_gate_plain) || !(th = qp_guard_plain()))
+            return;
+        if (!(gate = QPROF_LOAD(th->gate))) /* the run has ended meanwhile */
+            return;
+    }
+    qprof_open_entry(th, gate, method, id);
+}
+
+void qprof_record_fn_exit(qprof_StackID id)
+{
+    qprof_thread *th = qp_here.plain;
+    uint32_t gate = QPROF_LOAD(th->gate);
+    if (QP_UNLIKELY(!(gate & QPROF_GATE_OPEN))) {
+        if (!qp_load(&qp_gate_plain) || !(th = qp_guard_plain()))
+            return;
+        if (!(gate = QPROF_LOAD(th->gate))) /* the run has ended meanwhile */
+            return;
+    }
+    qprof_open_exit(th, gate, id);
+}
+
+/* The virtual thread that this OS thread drove last, held; NULL: it is another: ask
+ * qp_guard_vt(). */
+static inline qprof_thread *same_vt(VthreadID vt)
+{
+    qprof_thread *th = qp_here.th;
+    if (QP_UNLIKELY(qp_here.vt != vt || !qp_is_open(th)))
+        return NULL;
+    if (qp_thread_hold(th))
+        return th;
+    qp_thread_drop();
+    return NULL;
+}
+
+void qprof_record_fn_entry_vt(qprof_MethodID method, qprof_StackID id, VthreadID vt)
+{
+    qprof_thread *th = same_vt(vt);
+    if (QP_UNLIKELY(!th)) {
+        if (!qp_load(&qp_gate_vt) || !(th = qp_guard_vt(vt)))
+            return;
+    }
+    qprof_entry(th, method, id); /* its gate may have been closed meanwhile */
+    qp_thread_drop();
+}
+
+void qprof_record_fn_exit_vt(qprof_StackID id, VthreadID vt)
+{
+    qprof_thread *th = same_vt(vt);
+    if (QP_UNLIKELY(!th)) {
+        if (!qp_load(&qp_gate_vt) || !(th = qp_guard_vt(vt)))
+            return;
+    }
+    qprof_exit(th, id);
+    qp_thread_drop();
+}
+
+/* ---- events on the frame on top
+ * ------------------------------------------------------------ */
+/* In libcprof units and block times have no effect. */
+
+typedef enum { UNITS, BLOCK_COUNT, BLOCK_MARK } detail_kind;
+
+typedef struct {
+    detail_kind kind;
+    int block;
+    uint64_t n;
+} detail;
+
+/* Raise an event whose object is the method on top. */
+static void watch_detail(qprof_thread *th, const qprof_frame *top, uint32_t event)
+{
+    qp_cell method = top->node && qp_stack_depth(th, top) ? qp_frame_method(th, top) : 0;
+    const qp_method *m = method ? qp_at(&qp_recorder.space, method) : NULL;
+    qp_event_triggers_settle();
+    qp_event_triggers_raise(th, event, m ? (uintptr_t)m->id : 0, NULL);
+}
+
+static void record_detail(qprof_thread *th, detail d)
+{
+    int host_errno = errno;
+    qprof_frame *top = qp_event_begin(th);
+    if (!top)
+        return;
+    bool is_in_call = !top->node || qp_stack_depth(th, top);
+    if (!top->node)
+        ; /* only samples: nothing of a call is kept */
+    else if (!is_in_call)
+        qp_count(&qp_recorder.space, d.kind == UNITS ? QP_D_counts_no_frame : QP_D_bb_no_frame);
+    else if (d.kind == UNITS)
+        qp_blocks_units(th, top, d.n);
+    else if (d.kind == BLOCK_COUNT)
+        qp_blocks_count(th, top, d.block, d.n);
+    else
+        qp_block_mark(th, top, d.block);
+    bool is_traced = !QP_PRODUCT_IS_COVERAGE && (QPROF_LOAD(th->gate) & QP_HOOK_TRACE);
+    if (QP_UNLIKELY(is_traced) && d.kind != UNITS && qp_trace_xbase_wants_lines())
+        qp_trace_xbase_block(th, top, d.block);
+    qp_event_end(th, top);
+    if (QP_UNLIKELY(qp_load(&qp_is_triggering)) && is_in_call)
+        watch_detail(th, top, d.kind == UNITS ? QP_EVENT_COUNTS : QP_EVENT_BLOCK);
+    errno = host_errno;
+}
+
+static void record_detail_plain(detail d)
+{
+    qprof_thread *th = qp_guard_plain();
+    if (th)
+        record_detail(th, d);
+}
+
+static void record_detail_vt(detail d, VthreadID vt)
+{
+    qprof_thread *th = qp_guard_vt(vt);
+    if (!th)
+        return;
+    record_detail(th, d);
+    qp_thread_drop();
+}
+
+void qprof_record_counts(qprof_Counts n)
+{
+    if (!QP_PRODUCT_IS_COVERAGE)
+        record_detail_plain((detail){UNITS, 0, n});
+}
+
+void qprof_record_counts_vt(qprof_Counts n, VthreadID vt)
+{
+    if (!QP_PRODUCT_IS_COVERAGE)
+        record_detail_vt((detail){UNITS, 0, n}, vt);
+}
+
+void qprof_record_bb_counts(int bb_num, qprof_Counts n)
+{
+    qprof_thread *th = qp_guard_last();
+    if (!th)
+        return;
+    record_detail(th, (detail){BLOCK_COUNT, bb_num, n});
+    qp_thread_drop();
+}
+
+void qprof_record_bb_counts_vt(int bb_num, qprof_Counts n, VthreadID vt)
+{
+    record_detail_vt((detail){BLOCK_COUNT, bb_num, n}, vt);
+}
+
+void qprof_record_bb_time(int bb_num)
+{
+    if (!QP_PRODUCT_IS_COVERAGE)
+        record_detail_plain((detail){BLOCK_MARK, bb_num, 0});
+}
+
+void qprof_record_bb_time_vt(int bb_num, VthreadID vt)
+{
+    if (!QP_PRODUCT_IS_COVERAGE)
+        record_detail_vt((detail){BLOCK_MARK, bb_num, 0}, vt);
+}

@@ -1,0 +1,29 @@
+/* trie.h: an index from 64-bit keys to numbers that any thread may extend without a lock.
+ *
+ * 16-way blocks of one cell each, reached by four bits of the mixed key at a time; they lie in
+ * memory that the owner supplies and never move. A leaf is any number from 1 to 2^31 - 1; its key
+ * is asked for, so that it is stored once, in the record that the leaf stands for. */
+#ifndef QP_BASE_CONTAINERS_TRIE_H
+#define QP_BASE_CONTAINERS_TRIE_H
+
+#include <stdint.h>
+
+typedef struct {
+    char *base;                                  /* block b is at base + 64 * b */
+    uint64_t (*key)(void *owner, uint32_t leaf); /* of a leaf that was put */
+    uint32_t (*block)(void *owner);              /* a zeroed block; 0: no memory */
+    void *owner;
+} qp_trie;
+
+/* @param root  a block
+ * @return the leaf; 0: none with that key */
+uint32_t qp_trie_get(const qp_trie *t, uint32_t root, uint64_t key);
+
+/* @return the leaf that stands for the key now: this one or, if there was one, that one; 0: no
+ * memory, nothing changed */
+uint32_t qp_trie_put(const qp_trie *t, uint32_t root, uint64_t key, uint32_t leaf);
+
+/* Remove the leaf if it stands for the key. */
+void qp_trie_drop(const qp_trie *t, uint32_t root, uint64_t key, uint32_t leaf);
+
+#endif

@@ -1,0 +1,138 @@
+/* file.c: see file.h. */
+#include "base/os/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char *reason_of(int error)
+{
+    switch (error) {
+    case ENOENT:
+    case ENOTDIR:
+        return "there is no such file";
+    case EACCES:
+    case EPERM:
+        return "it may not be read";
+    case ENXIO: /* a socket */
+    case ENODEV:
+        return "it is not a plain file";
+    case ENAMETOOLONG:
+        return "its name is too long";
+    case EMFILE:
+    case ENFILE:
+        return "too many files are open";
+    default:
+        return strerror(error);
+    }
+}
+
+bool qp_file_is_plain(int fd, uint64_t *n_bytes, const char **why)
+{
+    struct stat st;
+    if (fstat(fd, &st) != 0) {
+        *why = reason_of(errno);
+        return false;
+    }
+    if (!S_ISREG(st.st_mode)) {
+        *why = S_ISDIR(st.st_mode)    ? "it is a directory"
+               : S_ISFIFO(st.st_mode) ? "it is a pipe"
+               : S_ISCHR(st.st_mode)  ? "it is a device"
+                                      : "it is not a plain file";
+        return false;
+    }
+    *n_bytes = (uint64_t)st.st_size;
+    return true;
+}
+
+int qp_file_open(const char *path, const char **why)
+{
+    uint64_t n_bytes;
+    /* O_NONBLOCK: a pipe without a writer would make us wait for one */
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+    if (fd < 0) {
+        *why = reason_of(errno);
+        return -1;
+    }
+    if (!qp_file_is_plain(fd, &n_bytes, why)) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+size_t qp_file_read_at(int fd, void *to, size_t n_bytes, uint64_t at)
+{
+    size_t n_read = 0;
+    while (n_read < n_bytes) {
+        ssize_t n = pread(fd, (char *)to + n_read, n_bytes - n_read, (off_t)(at + n_read));
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            break;
+        n_read += (size_t)n;
+    }
+    return n_read;
+}
+
+bool qp_file_write(int fd, const void *bytes, uint64_t n_bytes)
+{
+    for (const char *at = bytes; n_bytes;) {
+        ssize_t n = write(fd, at, n_bytes < 1u << 30 ? n_bytes : 1u << 30);
+        if (n == 0 || (n < 0 && errno != EINTR))
+            return false;
+        at += n > 0 ? n : 0;
+        n_bytes -= n > 0 ? (uint64_t)n : 0;
+    }
+    return true;
+}
+
+int qp_file_write_at(int fd, const void *bytes, size_t n_bytes, uint64_t at, size_t *done)
+{
+    for (*done = 0; *done < n_bytes;) {
+        size_t left = n_bytes - *done, step = left < 1u << 30 ? left : 1u << 30;
+        ssize_t n = pwrite(fd, (const char *)bytes + *done, step, (off_t)(at + *done));
+        if (n == 0 || (n < 0 && errno != EINTR))
+            return n ? errno : ENOSPC;
+        *done += n > 0 ? (size_t)n : 0;
+    }
+    return 0;
+}
+
+bool qp_file_next_data(int fd, uint64_t at, uint64_t n_bytes, uint64_t *begin, uint64_t *end)
+{
+    off_t here = lseek(fd, 0, SEEK_CUR);
+    off_t data = lseek(fd, (off_t)at, SEEK_DATA);
+    off_t hole = data < 0 ? -1 : lseek(fd, data, SEEK_HOLE);
+    bool is_hole = data < 0 && errno == ENXIO;
+    lseek(fd, here, SEEK_SET);
+    if (is_hole || at >= n_bytes)
+        return false;
+    *begin = data < 0 ? at : (uint64_t)data;
+    *end = hole <= data || (uint64_t)hole > n_bytes ? n_bytes : (uint64_t)hole;
+    return *begin < n_bytes;
+}
+
+int qp_file_temporary(const char **why)
+{
+    static const char *const folders[] = {"/var/tmp",
+                                          "/tmp"}; /* the first one is for large files */
+    int fd = -1;
+    for (size_t i = 0; i < 2 && fd < 0; i++)
+        fd = open(folders[i], O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (fd < 0)
+        *why = "no file can be made in /var/tmp or /tmp";
+    return fd;
+}
+
+size_t qp_file_text(const char *path, char *to, size_t room)
+{
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+    size_t n = fd < 0 ? 0 : qp_file_read_at(fd, to, room - 1, 0);
+    if (fd >= 0)
+        close(fd);
+    to[n] = '\0';
+    return n;
+}

@@ -1,0 +1,38 @@
+/* file.h: reading files that may be anything: never blocks, never maps what somebody may cut. */
+#ifndef QP_BASE_OS_FILE_H
+#define QP_BASE_OS_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Open a plain file for reading. A pipe, a device or a directory is refused without waiting.
+ * @param why  receives what is wrong with it, static text
+ * @return a descriptor; -1: see why */
+int qp_file_open(const char *path, const char **why);
+
+/* The same question about a descriptor of somebody else's. @return false: see why */
+bool qp_file_is_plain(int fd, uint64_t *n_bytes, const char **why);
+
+/* Read up to n_bytes from a place. @return bytes read: fewer at the end or after an error */
+size_t qp_file_read_at(int fd, void *to, size_t n_bytes, uint64_t at);
+
+/* Write n_bytes at a place.
+ * @param done  receives the bytes written, also after an error. @return 0 or an errno value */
+int qp_file_write_at(int fd, const void *bytes, size_t n_bytes, uint64_t at, size_t *done);
+
+/* Write all of n_bytes. @return false: errno explains */
+bool qp_file_write(int fd, const void *bytes, uint64_t n_bytes);
+
+/* The stretch of the file at or behind `at` that is not a hole; without knowledge of holes, all.
+ * @return false: nothing but a hole follows */
+bool qp_file_next_data(int fd, uint64_t at, uint64_t n_bytes, uint64_t *begin, uint64_t *end);
+
+/* A new file without a name, for reading and writing, gone with its descriptor.
+ * @return a descriptor; -1: see why */
+int qp_file_temporary(const char **why);
+
+/* A small file as a text with NUL. @return bytes, without the NUL; 0: none, and to is "" */
+size_t qp_file_text(const char *path, char *to, size_t room);
+
+#endif

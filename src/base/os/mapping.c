@@ -1,0 +1,228 @@
+/* mapping.c: the live file and the memory over it.
+ *
+ * Read qp_mapping_grow first: it is the one place where the recorder meets a full disk, a lowered
+ * file size limit or a descriptor that the host closed. */
+#include "base/os/mapping.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/atomic.h"
+#include "base/os/signal.h"
+
+enum {
+    STEP_BYTES = 1 << 20,       /* 256 pages: a growth of about 0.1 ms every 16,000 cells */
+    FIRST_STEP_BYTES = 1 << 18, /* small programs stay small */
+    MIN_RESERVE_BYTES = 1 << 20,
+    MIN_FD = 1000 /* out of the way of hosts that close low descriptors */
+};
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
+static struct {
+    unsigned n_left; /* growths until one fails; 0: never */
+    bool for_ever;
+} failing;
+
+void qp_mapping_fail_after(unsigned n, bool for_ever)
+{
+    failing.n_left = n;
+    failing.for_ever = for_ever;
+}
+
+static bool growth_must_fail(void)
+{
+    if (QP_LIKELY(!failing.n_left))
+        return false;
+    if (failing.n_left > 1)
+        return --failing.n_left == 0;
+    failing.n_left = failing.for_ever;
+    return true;
+}
+
+/* A descriptor that hosts do not close by counting from 0. */
+static int raise_fd(int fd)
+{
+    int high = fcntl(fd, F_DUPFD_CLOEXEC, MIN_FD);
+    if (high < 0)
+        return fd;
+    close(fd);
+    return high;
+}
+
+static int create_file(qp_mapping *m, const char *path)
+{
+    struct stat st;
+    size_t n = 0;
+    while (path[n])
+        n++;
+    if (n >= sizeof m->path)
+        return ENAMETOOLONG;
+    int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return errno;
+    m->fd = raise_fd(fd);
+    if (fstat(m->fd, &st) != 0) {
+        int error = errno;
+        close(m->fd);
+        unlink(path);
+        return error;
+    }
+    m->device = st.st_dev;
+    m->inode = st.st_ino;
+    for (size_t i = 0; i <= n; i++)
+        m->path[i] = path[i];
+    return 0;
+}
+
+static char *reserve(const qp_mapping *m, size_t *n_bytes)
+{
+    for (; *n_bytes >= MIN_RESERVE_BYTES; *n_bytes /= 2) {
+        int flags = m->fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE : MAP_SHARED;
+        char *base = mmap(NULL, *n_bytes, PROT_READ | PROT_WRITE, flags, m->fd, 0);
+        if (base != MAP_FAILED)
+            return base;
+    }
+    return NULL;
+}
+
+int qp_mapping_open(qp_mapping *m, const char *path, size_t limit_bytes)
+{
+    *m = (qp_mapping){.fd = -1};
+    if (path) {
+        int error = create_file(m, path);
+        if (error)
+            return error;
+    }
+    m->base = reserve(m, &limit_bytes);
+    m->limit_bytes = m->reserved_bytes = limit_bytes;
+    int error = m->base ? 0 : ENOMEM;
+    if (!error && qp_mapping_grow(m, FIRST_STEP_BYTES) != QP_GROWN)
+        error = ENOSPC;
+    if (!error) {
+        madvise(m->base, m->limit_bytes, MADV_DONTFORK);
+        return 0;
+    }
+    if (m->base)
+        munmap(m->base, m->limit_bytes);
+    if (m->fd >= 0) {
+        close(m->fd);
+        unlink(path);
+    }
+    *m = (qp_mapping){.fd = -1};
+    return error;
+}
+
+/* Is the descriptor still our file? If not, open the file again by its name. */
+static bool own_fd(qp_mapping *m)
+{
+    struct stat st;
+    int fd = qp_load(&m->fd);
+    if (fstat(fd, &st) == 0 && st.st_dev == m->device && st.st_ino == m->inode)
+        return true;
+    int again = open(m->path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+    if (again < 0)
+        return false;
+    if (fstat(again, &st) != 0 || st.st_dev != m->device || st.st_ino != m->inode) {
+        close(again);
+        return false;
+    }
+    qp_store(&m->fd, raise_fd(again));
+    return true;
+}
+
+/* fallocate beyond the file size limit sends SIGXFSZ to the calling thread. */
+static int allocate(int fd, off_t from, off_t n_bytes)
+{
+    qp_signal_hold hold;
+    int error;
+    qp_signal_hold_begin(&hold, SIGXFSZ);
+    do {
+        error = fallocate(fd, 0, from, n_bytes) == 0 ? 0 : errno;
+    } while (error == EINTR);
+    qp_signal_hold_end(&hold);
+    return error;
+}
+
+/* File systems without fallocate: writing zeros allocates just as well. */
+static int allocate_by_writing(int fd, off_t from, off_t n_bytes)
+{
+    static char zeros[4096]; /* not const: this way it takes no room in the library */
+    for (off_t at = from; at < from + n_bytes; at += (off_t)sizeof zeros)
+        if (pwrite(fd, zeros, sizeof zeros, at) != (ssize_t)sizeof zeros)
+            return ENOSPC;
+    return 0;
+}
+
+static qp_growth grow_file(qp_mapping *m, uint64_t from, uint64_t to)
+{
+    if (!own_fd(m))
+        return QP_GROW_HIJACKED;
+    int fd = qp_load(&m->fd);
+    int error = allocate(fd, (off_t)from, (off_t)(to - from));
+    if (error == EOPNOTSUPP && from == 0)
+        error = allocate_by_writing(fd, 0, (off_t)to); /* later steps would race with writers */
+    return error ? QP_GROW_FULL : QP_GROWN;
+}
+
+qp_growth qp_mapping_grow(qp_mapping *m, uint64_t n_bytes)
+{
+    uint64_t ready = qp_load(&m->n_ready_bytes), limit = qp_load(&m->limit_bytes);
+    if (QP_LIKELY(n_bytes <= ready))
+        return QP_GROWN;
+    if (n_bytes > limit)
+        return QP_GROW_LIMIT;
+    if (growth_must_fail())
+        return QP_GROW_FULL;
+    int host_errno = errno;
+    uint64_t step = ready < STEP_BYTES ? FIRST_STEP_BYTES : STEP_BYTES;
+    uint64_t target = (n_bytes + step - 1) / step * step;
+    if (target > limit)
+        target = limit;
+    bool has_file = m->path[0] != '\0'; /* anonymous memory is there already */
+    qp_growth growth = has_file ? grow_file(m, ready, target) : QP_GROWN;
+    if (growth == QP_GROW_FULL && target > n_bytes) { /* a smaller bite may still fit */
+        target = (n_bytes + 4095) / 4096 * 4096;
+        growth = grow_file(m, ready, target);
+    }
+    if (growth == QP_GROWN) {
+        madvise(m->base + ready, target - ready, MADV_POPULATE_WRITE);
+        while (ready < target && !qp_swap_if(&m->n_ready_bytes, &ready, target))
+            ;
+    }
+    errno = host_errno;
+    return growth;
+}
+
+void qp_mapping_detach(qp_mapping *m)
+{
+    struct stat st;
+    int fd = m->fd;
+    qp_store(&m->limit_bytes, m->n_ready_bytes); /* no growth any more, the reservation stays */
+    qp_store(&m->fd, -1);
+    if (fd >= 0 && fstat(fd, &st) == 0 && st.st_dev == m->device && st.st_ino == m->inode)
+        close(fd);
+}
+
+void qp_mapping_forget(qp_mapping *m)
+{
+    if (m->base)
+        (void)mmap(m->base, m->reserved_bytes, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+    qp_mapping_detach(m);
+    *m = (qp_mapping){.fd = -1};
+}
+
+void qp_mapping_close(qp_mapping *m)
+{
+    if (m->base)
+        munmap(m->base, m->reserved_bytes);
+    qp_mapping_detach(m);
+    *m = (qp_mapping){.fd = -1};
+}

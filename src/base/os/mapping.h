@@ -1,0 +1,47 @@
+/* mapping.h: one growing piece of memory that never moves, backed by a file where one can be had.
+ *
+ * The whole budget is reserved as address space at once; the file grows below it. Space is
+ * allocated in the file before it is used, so that a full disk is a failed growth and never a
+ * SIGBUS. Growing takes no lock and may be done by several threads at once. */
+#ifndef QP_BASE_OS_MAPPING_H
+#define QP_BASE_OS_MAPPING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct {
+    char *base;             /* NULL: closed */
+    size_t reserved_bytes;  /* of address space */
+    size_t limit_bytes;     /* the budget */
+    uint64_t n_ready_bytes; /* backed and usable; any thread raises it */
+    int fd;                 /* -1: anonymous */
+    uint64_t device, inode; /* of the file, to know it again */
+    char path[256];         /* of the live file; "" while anonymous */
+} qp_mapping;
+
+typedef enum { QP_GROWN, QP_GROW_LIMIT, QP_GROW_FULL, QP_GROW_HIJACKED } qp_growth;
+
+/* Reserve limit_bytes (less, down to 1 MiB, where address space is short) and back it with the
+ * new file `path`, mode 0600, which must not exist; path NULL: anonymous memory.
+ * @return 0 or an errno value; nothing is left behind then */
+int qp_mapping_open(qp_mapping *m, const char *path, size_t limit_bytes);
+
+/* Make the first n_bytes usable. Preserves errno, leaves no signal behind. Cost: a system call or
+ * two for each MiB, else a load. */
+qp_growth qp_mapping_grow(qp_mapping *m, uint64_t n_bytes);
+
+/* Close the file, if the descriptor is still it; the memory stays, and grows no more. */
+void qp_mapping_detach(qp_mapping *m);
+
+/* In a forked child, where the memory is not mapped: close the file, and put empty memory in its
+ * place, so that pointers into it that the host holds do no harm. */
+void qp_mapping_forget(qp_mapping *m);
+
+/* Unmap and close. The file stays. */
+void qp_mapping_close(qp_mapping *m);
+
+/* Tests: let the n-th growth from now on fail, and all after it if for_ever; n 0: none. */
+void qp_mapping_fail_after(unsigned n, bool for_ever);
+
+#endif

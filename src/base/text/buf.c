@@ -1,0 +1,68 @@
+/* buf.c: arrays that double. */
+#include "base/text/buf.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/containers/alloc.h"
+
+enum { FIRST_ITEMS = 16 };
+
+void qp_buf_init(qp_buf *b, size_t item_bytes)
+{
+    *b = (qp_buf){.item_bytes = item_bytes};
+}
+
+/* Room for n more items. @return false: no memory */
+static bool reserve(qp_buf *b, size_t n)
+{
+    size_t room = b->room ? b->room : FIRST_ITEMS;
+    while (room - b->n < n && room <= SIZE_MAX / 2)
+        room *= 2;
+    void *items = room - b->n < n ? NULL : qp_realloc(b->items, room, b->item_bytes);
+    b->failed = !items;
+    if (items) {
+        b->items = items;
+        b->room = room;
+    }
+    return items != NULL;
+}
+
+void *qp_buf_add_many(qp_buf *b, size_t n)
+{
+    if (b->failed || (b->room - b->n < n && !reserve(b, n)))
+        return NULL;
+    void *first = (char *)b->items + b->n * b->item_bytes;
+    b->n += n;
+    memset(first, 0, n * b->item_bytes);
+    return first;
+}
+
+void *qp_buf_add(qp_buf *b)
+{
+    return qp_buf_add_many(b, 1);
+}
+
+void *qp_buf_take(qp_buf *b, size_t *n)
+{
+    void *items = b->items ? b->items : qp_alloc(0, 1);
+    *n = b->n;
+    if (b->failed || !items) {
+        qp_free(items);
+        items = NULL;
+        *n = 0;
+    }
+    *b = (qp_buf){.item_bytes = b->item_bytes};
+    return items;
+}
+
+char *qp_text_format(char *to, size_t room, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(to, room, format, arguments);
+    va_end(arguments);
+    return to;
+}

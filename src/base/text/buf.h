@@ -1,0 +1,28 @@
+/* buf.h: arrays and texts that grow. Growing is sticky: write freely, test `failed` once. */
+#ifndef QP_BASE_TEXT_BUF_H
+#define QP_BASE_TEXT_BUF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct {
+    void *items; /* free with qp_free(), or take */
+    size_t n, room, item_bytes;
+    bool failed; /* no memory: what came after is missing */
+} qp_buf;
+
+void qp_buf_init(qp_buf *b, size_t item_bytes);
+
+/* Append a zeroed item. @return it, until the next call; NULL: no memory */
+void *qp_buf_add(qp_buf *b);
+/* The same for n > 0 items in a row. */
+void *qp_buf_add_many(qp_buf *b, size_t n);
+
+/* The items, yours now: free with qp_free(). NULL only if failed, and then all is freed. */
+void *qp_buf_take(qp_buf *b, size_t *n);
+
+/* A text of bounded length: always ends with NUL, cut if it does not fit. @return to */
+char *qp_text_format(char *to, size_t room, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+#endif

@@ -1,0 +1,399 @@
+/* field.c: rows as JSON, CSV and text, and their schema, all from one table of fields. */
+#include "base/text/field.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text/text.h"
+
+/* ---- values ---------------------------------------------------------------------------------- */
+
+static bool is_text(const qp_field *f)
+{
+    return f->kind <= QP_FIELD_WORD;
+}
+
+static const char *text_at(const void *at)
+{
+    const char *text = *(const char *const *)at;
+    return text ? text : "";
+}
+
+static uint64_t count_at(const qp_field *f, const void *at)
+{
+    switch (f->bytes) {
+    case 8:
+        return *(const uint64_t *)at;
+    case 4:
+        return *(const uint32_t *)at;
+    case 2:
+        return *(const uint16_t *)at;
+    default:
+        return *(const uint8_t *)at;
+    }
+}
+
+static int64_t change_at(const qp_field *f, const void *at)
+{
+    return f->bytes == 4 ? *(const int32_t *)at : *(const int64_t *)at;
+}
+
+static bool is_null(const qp_field *f, const void *at)
+{
+    if (!(f->flags & QP_FIELD_NULLABLE))
+        return false;
+    return is_text(f) ? !*text_at(at) : count_at(f, at) == QP_FIELD_NONE;
+}
+
+/* ---- choosing -------------------------------------------------------------------------------- */
+
+/* @param key  [n_key] the one that is wanted; NULL: all
+ * @param name  of its column; NULL: the key */
+static void add_fields(qp_field_list *list, const qp_field *fields, size_t at, unsigned has,
+                       const char *key, size_t n_key, const char *name)
+{
+    for (const qp_field *f = fields; f->key; f++) {
+        if (f->needs & ~has || list->n == QP_FIELDS_MOST)
+            continue;
+        if (f->kind == QP_FIELD_PART) {
+            add_fields(list, f->sub, at + f->at, has, key, n_key, name);
+        } else if (!key || (strlen(f->key) == n_key && memcmp(f->key, key, n_key) == 0)) {
+            const char *head = name ? name : f->key;
+            list->items[list->n].field = f;
+            list->items[list->n].at = at + f->at;
+            list->items[list->n].name = head;
+            list->items[list->n++].n_name = (int)strcspn(head, " ");
+        }
+    }
+}
+
+qp_field_list qp_fields_choose(const qp_field *fields, const char *order, unsigned has)
+{
+    qp_field_list list = {.n = 0};
+    if (!order)
+        add_fields(&list, fields, 0, has, NULL, 0, NULL);
+    while (order && *(order += strspn(order, " "))) {
+        size_t n_key = strcspn(order, " :"), n = strcspn(order, " ");
+        add_fields(&list, fields, 0, has, order, n_key, n > n_key ? order + n_key + 1 : NULL);
+        order += n;
+    }
+    return list;
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+/* @param row  what the field's `write` gets */
+static void write_json(qp_json *json, const qp_field *f, const void *row, const void *at)
+{
+    bool is_object = f->kind == QP_FIELD_OBJECT || f->kind == QP_FIELD_COUNTS;
+    if (f->write) {
+        qp_json_begin(json, f->key, is_object ? '{' : '[');
+        f->write(json, row);
+        qp_json_end(json, is_object ? '}' : ']');
+        return;
+    }
+    if (is_null(f, at)) {
+        qp_json_null(json, f->key);
+        return;
+    }
+    switch (f->kind) {
+    case QP_FIELD_COUNT:
+    case QP_FIELD_TIME:
+    case QP_FIELD_SPAN:
+        qp_json_count(json, f->key, count_at(f, at));
+        return;
+    case QP_FIELD_CHANGE:
+        qp_json_change(json, f->key, change_at(f, at));
+        return;
+    case QP_FIELD_PERCENT:
+        qp_json_number(json, f->key, *(const double *)at);
+        return;
+    case QP_FIELD_YES:
+        qp_json_bool(json, f->key, *(const bool *)at);
+        return;
+    case QP_FIELD_MOMENT:
+        qp_json_moment(json, f->key, count_at(f, at));
+        return;
+    case QP_FIELD_OBJECT:
+        qp_row_json(json, f->key, f->sub, QP_FIELDS_ALL, at);
+        return;
+    default:
+        qp_json_text(json, f->key, text_at(at));
+    }
+}
+
+void qp_fields_json(qp_json *json, const qp_field *fields, unsigned has, const void *row)
+{
+    for (const qp_field *f = fields; f->key; f++) {
+        const void *at = (const char *)row + f->at;
+        if (f->needs & ~has || f->flags & QP_FIELD_NO_JSON)
+            continue;
+        if (f->kind == QP_FIELD_PART)
+            qp_fields_json(json, f->sub, has, at);
+        else
+            write_json(json, f, row, at);
+    }
+}
+
+void qp_row_json(qp_json *json, const char *key, const qp_field *fields, unsigned has,
+                 const void *row)
+{
+    qp_json_begin(json, key, '{');
+    qp_fields_json(json, fields, has, row);
+    qp_json_end(json, '}');
+}
+
+void qp_document_json(qp_out *out, const qp_field *fields, const void *row)
+{
+    qp_json json;
+    qp_json_init(&json, out);
+    qp_row_json(&json, NULL, fields, QP_FIELDS_ALL, row);
+}
+
+/* ---- the schema ------------------------------------------------------------------------------ */
+
+static void write_object(qp_out *out, const qp_field *fields, unsigned depth);
+
+/* "string", "integer", … with "null" where it may be. */
+static void write_type(qp_out *out, const qp_field *f)
+{
+    static const char *const types[] = {
+        [QP_FIELD_COUNT] = "integer",  [QP_FIELD_CHANGE] = "integer",
+        [QP_FIELD_TIME] = "integer",   [QP_FIELD_SPAN] = "integer",
+        [QP_FIELD_PERCENT] = "number", [QP_FIELD_YES] = "boolean",
+        [QP_FIELD_OBJECT] = "object",  [QP_FIELD_ROWS] = "array",
+        [QP_FIELD_TEXTS] = "array",    [QP_FIELD_COUNTS] = "object"};
+    const char *type = types[f->kind] ? types[f->kind] : "string";
+    if (f->kind == QP_FIELD_PERCENT)
+        qp_out_text(out, "\"type\": [\"integer\", \"number\"]");
+    else if (f->flags & QP_FIELD_NULLABLE || f->kind == QP_FIELD_MOMENT)
+        qp_out_format(out, "\"type\": [\"%s\", \"null\"]", type);
+    else
+        qp_out_format(out, "\"type\": \"%s\"", type);
+}
+
+/* The values of a text that are allowed. */
+static void write_words(qp_out *out, const qp_field *f)
+{
+    const char *word = f->words;
+    if (!word || !is_text(f))
+        return;
+    if (*word == '^') {
+        qp_out_format(out, ", \"pattern\": \"%s\"", word);
+        return;
+    }
+    qp_out_text(out, ", \"enum\": [");
+    for (size_t n; *word; word += n + (word[n] == '|')) {
+        n = strcspn(word, "|");
+        qp_out_format(out, "\"%.*s\"%s", (int)n, word, word[n] ? ", " : "");
+    }
+    qp_out_text(out, f->flags & QP_FIELD_NULLABLE ? ", null]" : "]");
+}
+
+static void write_property(qp_out *out, const qp_field *f, unsigned depth)
+{
+    bool is_number = f->kind == QP_FIELD_COUNT || f->kind == QP_FIELD_TIME ||
+                     f->kind == QP_FIELD_SPAN || f->kind == QP_FIELD_PERCENT;
+    qp_out_format(out, "\n%*s\"%s\": {", (int)depth, "", f->key);
+    write_type(out, f);
+    if (is_number && !(f->flags & QP_FIELD_NULLABLE))
+        qp_out_format(out, ", \"minimum\": %u", f->least);
+    write_words(out, f);
+    if (f->help) {
+        qp_out_text(out, ", \"description\": ");
+        qp_text_json(out, f->help);
+    }
+    if (f->kind == QP_FIELD_TEXTS)
+        qp_out_text(out, ", \"items\": {\"type\": \"string\"}");
+    if (f->kind == QP_FIELD_COUNTS)
+        qp_out_text(out, ", \"additionalProperties\": {\"type\": \"integer\", \"minimum\": 1}");
+    if (f->kind == QP_FIELD_ROWS)
+        qp_out_text(out, ", \"items\": {\"type\": \"object\"");
+    if (f->kind == QP_FIELD_ROWS || f->kind == QP_FIELD_OBJECT)
+        write_object(out, f->sub, depth + 2);
+    qp_out_text(out, f->kind == QP_FIELD_ROWS ? "}}" : "}");
+}
+
+/* A property for each field or, if not `is_full`, the names of those that are required. */
+static void write_members(qp_out *out, const qp_field *fields, unsigned depth, bool is_full,
+                          const char **between)
+{
+    for (const qp_field *f = fields; f->key; f++) {
+        if (f->kind == QP_FIELD_PART)
+            write_members(out, f->sub, depth, is_full, between);
+        if (f->kind == QP_FIELD_PART || f->flags & QP_FIELD_NO_JSON ||
+            (!is_full && f->flags & QP_FIELD_OPTIONAL))
+            continue;
+        qp_out_text(out, *between);
+        if (is_full)
+            write_property(out, f, depth);
+        else
+            qp_out_format(out, "\"%s\"", f->key);
+        *between = is_full ? "," : ", ";
+    }
+}
+
+static void write_object(qp_out *out, const qp_field *fields, unsigned depth)
+{
+    const char *between = "";
+    qp_out_text(out, ", \"additionalProperties\": false, \"properties\": {");
+    write_members(out, fields, depth, true, &between);
+    between = "";
+    qp_out_text(out, "}, \"required\": [");
+    write_members(out, fields, depth, false, &between);
+    qp_out_char(out, ']');
+}
+
+void qp_fields_schema(qp_out *out, const qp_field *fields, const char *title)
+{
+    qp_out_format(out,
+                  "{\"$schema\": \"https://json-schema.org/draft/2020-12/schema\",\n"
+                  " \"title\": \"%s\", \"type\": \"object\"",
+                  title);
+    write_object(out, fields, 2);
+    qp_out_text(out, "}\n");
+}
+
+/* ---- CSV ------------------------------------------------------------------------------------- */
+
+void qp_csv_begin(qp_csv *csv, qp_out *out, const qp_field *fields, const char *order,
+                  unsigned has, const char *unit)
+{
+    *csv = (qp_csv){out, qp_fields_choose(fields, order, has)};
+    for (size_t i = 0; i < csv->list.n; i++) {
+        const qp_field *f = csv->list.items[i].field;
+        bool is_time =
+            f->kind == QP_FIELD_TIME || f->kind == QP_FIELD_SPAN || f->flags & QP_FIELD_UNIT;
+        qp_out_format(out, "%s%.*s%s%s", i ? "," : "", csv->list.items[i].n_name,
+                      csv->list.items[i].name, is_time ? "_" : "", is_time ? unit : "");
+    }
+    qp_out_text(out, "\r\n");
+}
+
+static void write_csv(qp_out *out, const qp_field *f, const void *at)
+{
+    if (is_null(f, at))
+        return;
+    switch (f->kind) {
+    case QP_FIELD_WORD:
+        qp_out_text(out, text_at(at));
+        return;
+    case QP_FIELD_CHANGE:
+        qp_out_format(out, "%" PRId64, change_at(f, at));
+        return;
+    case QP_FIELD_PERCENT:
+        qp_out_format(out, "%.2f", *(const double *)at);
+        return;
+    case QP_FIELD_YES:
+        qp_out_text(out, *(const bool *)at ? "yes" : "no");
+        return;
+    default:
+        if (is_text(f))
+            qp_text_csv(out, text_at(at));
+        else
+            qp_out_format(out, "%" PRIu64, count_at(f, at));
+    }
+}
+
+void qp_csv_row(const qp_csv *csv, const void *row)
+{
+    for (size_t i = 0; i < csv->list.n; i++) {
+        if (i)
+            qp_out_char(csv->out, ',');
+        write_csv(csv->out, csv->list.items[i].field,
+                  (const char *)row + csv->list.items[i].at);
+    }
+    qp_out_text(csv->out, "\r\n");
+}
+
+/* ---- text ------------------------------------------------------------------------------------ */
+
+static qp_align align_of(const qp_field *f)
+{
+    bool is_left = (is_text(f) || f->kind == QP_FIELD_YES) && !(f->flags & QP_FIELD_RIGHT);
+    return f->kind == QP_FIELD_NAME || f->kind == QP_FIELD_TEXT ? QP_KEEP_BEGIN
+           : f->kind == QP_FIELD_PLACE                          ? QP_KEEP_END
+           : is_left                                            ? QP_ALIGN_LEFT
+                                                                : QP_ALIGN_RIGHT;
+}
+
+/* The head of a column, which lies in the listing. */
+static void write_head(qp_listing *l, size_t i, const char *title)
+{
+    bool is_half = strcmp(title, "±") == 0;
+    bool has_unit = l->list.items[i].field->kind == QP_FIELD_TIME && *title && !is_half;
+    snprintf(l->heads[i], sizeof l->heads[i], "%s%s",
+             is_half ? qp_screen_sign(l->screen, QP_SIGN_HALF) : title,
+             has_unit ? l->unit.suffix : "");
+}
+
+void qp_listing_begin(qp_listing *l, const qp_screen *s, const qp_field *fields,
+                      const char *order, unsigned has, qp_unit unit)
+{
+    *l = (qp_listing){.screen = s, .list = qp_fields_choose(fields, order, has), .unit = unit};
+    qp_table_init(&l->table);
+    for (size_t i = 0; i < l->list.n && i < QP_TABLE_COLUMNS; i++) {
+        const qp_field *f = l->list.items[i].field;
+        write_head(l, i, f->title ? f->title : f->key);
+        qp_table_column(&l->table, l->heads[i], align_of(f), f->rank);
+    }
+}
+
+void qp_listing_title(qp_listing *l, const char *key, const char *title)
+{
+    for (size_t i = 0; i < l->list.n && i < QP_TABLE_COLUMNS; i++)
+        if (strcmp(l->list.items[i].field->key, key) == 0)
+            write_head(l, i, title);
+}
+
+/* @param to [QP_NUMBER_BYTES] @return to, or another text */
+static const char *figure_text(const qp_listing *l, const qp_field *f, const void *at, char *to)
+{
+    bool is_number =
+        f->kind == QP_FIELD_COUNT || f->kind == QP_FIELD_TIME || f->kind == QP_FIELD_SPAN;
+    if ((is_number && count_at(f, at) == QP_FIELD_NONE) ||
+        (f->kind == QP_FIELD_PERCENT && *(const double *)at < 0))
+        return f->flags & QP_FIELD_BLANK ? "" : "-";
+    switch (f->kind) {
+    case QP_FIELD_TIME:
+        return qp_unit_number(to, count_at(f, at), l->unit);
+    case QP_FIELD_SPAN: /* only times have a unit with a name */
+        return *l->unit.suffix ? qp_unit_time(to, count_at(f, at))
+                               : qp_unit_count(to, count_at(f, at));
+    case QP_FIELD_PERCENT:
+        snprintf(to, QP_NUMBER_BYTES, "%.1f", *(const double *)at);
+        return to;
+    case QP_FIELD_YES:
+        return !*(const bool *)at ? "" : f->words ? f->words : "yes";
+    default:
+        return qp_unit_count(to, count_at(f, at));
+    }
+}
+
+void qp_listing_row(qp_listing *l, const void *row, qp_style style)
+{
+    char number[QP_NUMBER_BYTES];
+    for (size_t i = 0; i < l->list.n; i++) {
+        const qp_field *f = l->list.items[i].field;
+        const void *at = (const char *)row + l->list.items[i].at;
+        qp_style own = f->flags & QP_FIELD_HOT                                ? style
+                       : f->kind == QP_FIELD_PLACE || f->flags & QP_FIELD_DIM ? QP_STYLE_DIM
+                                                                              : QP_STYLE_PLAIN;
+        if (f->kind == QP_FIELD_NAME || f->kind == QP_FIELD_PLACE)
+            qp_table_name(&l->table, own, text_at(at));
+        else if (f->kind == QP_FIELD_TEXT)
+            qp_table_cell(&l->table, own, text_at(at));
+        else if (f->kind == QP_FIELD_WORD)
+            qp_table_plain(&l->table, own, text_at(at));
+        else
+            qp_table_plain(&l->table, own, figure_text(l, f, at, number));
+    }
+}
+
+bool qp_listing_end(qp_listing *l, unsigned indent)
+{
+    bool is_good = qp_table_print(&l->table, l->screen, indent);
+    qp_table_fini(&l->table);
+    return is_good;
+}

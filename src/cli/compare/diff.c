@@ -1,0 +1,339 @@
+/* diff.c: `qprof diff`: what changed between two runs, or between two sides of several runs. */
+#include "cli/compare/diff.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/containers/alloc.h"
+#include "base/text/table_text.h"
+#include "base/text/text.h"
+#include "cli/show/show.h"
+
+/* ---- loading --------------------------------------------------------------------------------- */
+
+/* The files of both sides. @return false: wrong usage, a message was printed */
+static bool choose_sides(qp_cli *cli)
+{
+    qp_diff_args *args = &cli->args.diff;
+    char **operands = cli->args.operands;
+    int n = cli->args.n_operands;
+    if (n == 2 && !args->base.n && !args->new.n) {
+        args->base = (qp_list){{operands[0]}, 1};
+        args->new = (qp_list){{operands[1]}, 1};
+    } else if (n > 0 && args->base.n && args->new.n) {
+        qp_cli_fail(cli, "%s: one too many; --base and --new name all profiles", operands[0]);
+        return false;
+    }
+    if (!args->base.n || !args->new.n)
+        qp_cli_fail(cli, "which profiles? usage: qprof diff BASE NEW, or qprof diff --base A1 "
+                         "A2 A3 --new B1 B2 B3");
+    return args->base.n && args->new.n;
+}
+
+static void describe(qp_comparison *c, qp_diff_side side, const qp_model *m, const char *path)
+{
+    qp_diff_runs *r = &c->runs[side];
+    r->last_path = path;
+    if (r->first_path) {
+        r->has_programs |=
+            strncmp(r->program, m->run.program, sizeof r->program_bytes - 1) != 0;
+        r->has_modes |= strcmp(r->time_mode_text, m->run.time_mode_text) != 0;
+        return;
+    }
+    snprintf(r->program_bytes, sizeof r->program_bytes, "%s", m->run.program);
+    r->program = r->program_bytes;
+    r->first_path = path;
+    r->started_at = m->run.started_at;
+    r->time_mode_text = m->run.time_mode_text;
+    c->is_time = qp_view_is_time(m);
+    c->clock_text = m->run.clock_text;
+    snprintf(c->unit_text, sizeof c->unit_text, "%s", m->run.unit);
+}
+
+/* --thread in this run; it may lack it. */
+static uint32_t thread_of(const qp_cli *cli, const qp_model *m)
+{
+    uint32_t thread;
+    return qp_cli_thread_named(cli, m, &thread) ? thread : QP_DIFF_NO_THREAD;
+}
+
+/* @param has_thread  becomes true if the run has what --thread wants */
+static int add_run(qp_comparison *c, qp_cli *cli, qp_diff_side side, const char *file,
+                   bool *has_thread)
+{
+    char error[QP_ERROR_BYTES];
+    qp_model *m;
+    int status = qp_cli_load_collapsed(cli, file, &m);
+    if (status == QP_EXIT_UNUSABLE)
+        return status;
+    uint32_t thread = thread_of(cli, m);
+    *has_thread |= thread != QP_DIFF_NO_THREAD;
+    if (!qp_diff_fits(c->diff, m, error)) {
+        status = qp_cli_fail(cli, "%s: %s", cli->path, error);
+    } else {
+        describe(c, side, m, file);
+        if (!qp_diff_add(c->diff, side, m, thread))
+            status = qp_cli_fail_memory(cli);
+    }
+    qp_model_free(m);
+    return status;
+}
+
+static int add_sides(qp_comparison *c, qp_cli *cli)
+{
+    const qp_list *const lists[] = {&cli->args.diff.base, &cli->args.diff.new};
+    bool has_thread = false;
+    int status = QP_EXIT_CLEAN;
+    for (int side = 0; side < QP_DIFF_SIDES; side++) {
+        for (size_t i = 0; i < lists[side]->n; i++) {
+            int of_run =
+                add_run(c, cli, (qp_diff_side)side, lists[side]->items[i], &has_thread);
+            if (of_run == QP_EXIT_UNUSABLE)
+                return of_run;
+            status = of_run > status ? of_run : status;
+        }
+    }
+    if (!has_thread)
+        return qp_cli_fail(cli, "no run has a thread %s; qprof report --threads shows all",
+                           cli->args.thread);
+    return qp_diff_finish(c->diff) ? status : qp_cli_fail_memory(cli);
+}
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+/* What the runs have of what --sort asks for. */
+static qp_diff_sort sort_of(const qp_comparison *c)
+{
+    bool is_of_time = c->sort == QP_DIFF_SELF || c->sort == QP_DIFF_TOTAL;
+    if (is_of_time && !c->diff->has_times)
+        return QP_DIFF_CALLS;
+    return c->sort == QP_DIFF_CALLS && !c->diff->has_calls ? QP_DIFF_SELF : c->sort;
+}
+
+static bool fits_filter(const qp_cli *cli, const qp_diff_row *row)
+{
+    const char *filter = cli->args.filter;
+    return !filter || strstr(row->name, filter) || strstr(row->file, filter);
+}
+
+/* A function whose callees alone changed is shown where totals are asked for. */
+static bool differs(const qp_comparison *c, const qp_diff_row *row)
+{
+    return row->state != QP_DIFF_ALIKE ||
+           (c->sort == QP_DIFF_TOTAL && qp_diff_is_outside(&row->total));
+}
+
+/* The largest change first; equal ones by their other figures, then by name. */
+static int compare_rows(const void *a, const void *b, void *data)
+{
+    const qp_comparison *c = data;
+    const qp_diff_row *rows = c->diff->rows;
+    uint32_t at_x = *(const uint32_t *)a, at_y = *(const uint32_t *)b;
+    const qp_diff_row *x = &rows[at_x], *y = &rows[at_y];
+    if (c->sort != QP_DIFF_NAME) {
+        const qp_diff_figure *of_x[] = {qp_diff_main_figure(c, x), &x->self, &x->calls};
+        const qp_diff_figure *of_y[] = {qp_diff_main_figure(c, y), &y->self, &y->calls};
+        for (int i = 0; i < 3; i++) {
+            uint64_t size_x = qp_diff_size(qp_diff_change(of_x[i])),
+                     size_y = qp_diff_size(qp_diff_change(of_y[i]));
+            if (size_x != size_y)
+                return size_x < size_y ? 1 : -1;
+        }
+    }
+    int by_name = strcmp(x->name, y->name), by_file = strcmp(x->file, y->file);
+    return by_name ? by_name : by_file ? by_file : (at_x > at_y) - (at_x < at_y);
+}
+
+static bool choose_rows(qp_comparison *c)
+{
+    const qp_diff *d = c->diff;
+    c->rows = qp_alloc(d->n_rows, sizeof *c->rows);
+    for (uint32_t i = 1; c->rows && i < d->n_rows; i++)
+        if (differs(c, &d->rows[i]) && fits_filter(c->cli, &d->rows[i]))
+            c->rows[c->n_rows++] = i;
+    if (c->rows)
+        qsort_r(c->rows, c->n_rows, sizeof *c->rows, compare_rows, c);
+    return c->rows != NULL;
+}
+
+/* ---- --fail-if-slower ------------------------------------------------------------------------ */
+
+/* By how many percent of `whole` a figure grew, if that is more than chance; else 0. */
+static double slower_by(const qp_diff_figure *f, uint64_t whole)
+{
+    int64_t change = qp_diff_change(f);
+    return change > 0 && whole && qp_diff_is_outside(f) ? (double)change * 100 / (double)whole
+                                                        : 0;
+}
+
+/* Whose self grew most; of filtered ones whose total grew most for what it was. */
+static const qp_diff_row *slowest(const qp_comparison *c, double *percent)
+{
+    const qp_diff_row *rows = c->diff->rows, *found = NULL;
+    bool is_own = c->cli->args.filter != NULL;
+    *percent = 0;
+    for (uint32_t i = 1; i < c->diff->n_rows; i++) {
+        if (!fits_filter(c->cli, &rows[i]))
+            continue;
+        const qp_diff_figure *f = is_own ? &rows[i].total : &rows[i].self;
+        const qp_diff_figure *whole = is_own ? f : &rows[0].total;
+        double grown = slower_by(f, whole->sides[QP_DIFF_BASE]);
+        if (grown > *percent) {
+            *percent = grown;
+            found = &rows[i];
+        }
+    }
+    return found;
+}
+
+/* @param of    "" or what the percents are of @param more  "" or where most of it is */
+static int fail_slower(const qp_comparison *c, const char *name, const qp_diff_figure *f,
+                       double percent, const char *of, const char *more)
+{
+    char base[QP_NUMBER_BYTES], new[QP_NUMBER_BYTES];
+    qp_cli_warn(c->cli, "slower: %s grew by %.1f %%%s (%s -> %s), more than %g %%%s", name,
+                percent, of, qp_diff_value(c, base, f->sides[QP_DIFF_BASE]),
+                qp_diff_value(c, new, f->sides[QP_DIFF_NEW]), c->cli->args.diff.slower, more);
+    return QP_EXIT_FAILED;
+}
+
+static bool has_fitting(const qp_comparison *c)
+{
+    for (uint32_t i = 1; i < c->diff->n_rows; i++)
+        if (fits_filter(c->cli, &c->diff->rows[i]))
+            return true;
+    return !c->cli->args.filter;
+}
+
+/* Without a filter the whole run and, against its time, each function; with one, each function that
+ * fits, against its own time. */
+static int judge(const qp_comparison *c, int status)
+{
+    const qp_diff_figure *whole = &c->diff->rows[0].total;
+    double limit = c->cli->args.diff.slower, percent;
+    char path[512] = "", name[600], more[700] = "", change[QP_NUMBER_BYTES];
+    if (limit < 0)
+        return status;
+    if (!c->diff->has_times)
+        return qp_cli_fail(c->cli, "--fail-if-slower needs times, and not all runs have them");
+    bool is_filtered = c->cli->args.filter != NULL;
+    if (!has_fitting(c))
+        return qp_cli_fail(c->cli, "--filter=%s fits nothing, so nothing was checked",
+                           c->cli->args.filter);
+    double of_whole = is_filtered ? 0 : slower_by(whole, whole->sides[QP_DIFF_BASE]);
+    const qp_diff_row *most = slowest(c, &percent);
+    if (most)
+        qp_diff_path(c, most, path, sizeof path);
+    if (of_whole > limit) {
+        if (most)
+            snprintf(more, sizeof more, "; most of it in %s: %s", path,
+                     qp_diff_amount(c, change, qp_diff_change(&most->self)));
+        return fail_slower(c, "total time", whole, of_whole, "", more);
+    }
+    if (percent <= limit)
+        return status;
+    snprintf(name, sizeof name, "%s of %s", is_filtered ? "total" : "self", path);
+    return fail_slower(c, name, is_filtered ? &most->total : &most->self, percent,
+                       is_filtered ? "" : " of all time", "");
+}
+
+/* ---- the command ----------------------------------------------------------------------------- */
+
+static int show(qp_comparison *c, qp_cli *cli, int status)
+{
+    bool is_text = cli->args.format == QP_FORMAT_TEXT;
+    if (cli->args.limit == UINT64_MAX)
+        cli->args.limit = is_text && !cli->args.diff.is_qxdiff ? 25 : 0;
+    c->sort = sort_of(c);
+    if (!choose_rows(c))
+        return qp_cli_fail_memory(cli);
+    if (cli->args.format == QP_FORMAT_JSON)
+        qp_diff_write_json(c, &cli->out);
+    else if (cli->args.format == QP_FORMAT_CSV)
+        qp_diff_write_csv(c, &cli->out);
+    else if (cli->args.diff.is_qxdiff)
+        qp_diff_write_qxdiff(c, &cli->out);
+    else if (!qp_diff_print(c))
+        return qp_cli_fail_memory(cli);
+    return judge(c, status);
+}
+
+static bool is_good_usage(const qp_cli *cli)
+{
+    const qp_diff_args *args = &cli->args.diff;
+    bool is_text = cli->args.format == QP_FORMAT_TEXT;
+    if (args->has_paths && cli->args.has_threads)
+        qp_cli_fail(cli, "--paths and --threads do not go together");
+    else if (!is_text && (args->is_qxdiff || args->has_legend))
+        qp_cli_fail(cli, "%s is about text and does not go with --format",
+                    args->is_qxdiff ? "--qxdiff" : "--legend");
+    else
+        return true;
+    return false;
+}
+
+static int run_diff(qp_cli *cli)
+{
+    const qp_diff_args *args = &cli->args.diff;
+    if (!qp_cli_unit_is_good(cli) || !choose_sides(cli))
+        return QP_EXIT_UNUSABLE;
+    if (!is_good_usage(cli))
+        return QP_EXIT_UNUSABLE;
+    qp_diff_kind kind = args->has_paths         ? QP_DIFF_PATHS
+                        : cli->args.has_threads ? QP_DIFF_THREADS
+                                                : QP_DIFF_FUNCTIONS;
+    qp_comparison c = {.cli = cli, .sort = (qp_diff_sort)cli->args.sort};
+    c.diff = qp_diff_new(kind, args->ignores_system);
+    int status = c.diff ? add_sides(&c, cli) : qp_cli_fail_memory(cli);
+    if (status != QP_EXIT_UNUSABLE)
+        status = show(&c, cli, status);
+    qp_free(c.rows);
+    qp_diff_free(c.diff);
+    return status;
+}
+
+static const qp_flag flags[] = {
+    {"base", 0, QP_FLAG_FILES, "FILE...", QP_FLAG_AT(diff.base), NULL,
+     "the runs before, up to the next option"},
+    {"new", 0, QP_FLAG_FILES, "FILE...", QP_FLAG_AT(diff.new), NULL, "the runs after"},
+    {"paths", 0, QP_FLAG_YES, NULL, QP_FLAG_AT(diff.has_paths), NULL,
+     "compare call paths, instead of functions"},
+    {"threads", 0, QP_FLAG_YES, NULL, QP_FLAG_AT(has_threads), NULL,
+     "compare threads, by their names"},
+    {"sort", 's', QP_FLAG_WORD, QP_DIFF_SORT_WORDS, QP_FLAG_AT(sort), "self",
+     "the figure whose changes are listed, largest first"},
+    {"limit", 'n', QP_FLAG_COUNT, "N", QP_FLAG_AT(limit), NULL,
+     "rows at most; 0: all (default 25; all as json, csv, qxdiff)"},
+    {"filter", 0, QP_FLAG_TEXT, "TEXT", QP_FLAG_AT(filter), NULL,
+     "only functions with TEXT in their name or file"},
+    QP_FLAGS_COLLAPSE,
+    {"ignore-system", 'i', QP_FLAG_YES, NULL, QP_FLAG_AT(diff.ignores_system), NULL,
+     "leave out functions that block or wait"},
+    {"fail-if-slower", 0, QP_FLAG_REAL, "PERCENT", QP_FLAG_AT(diff.slower), NULL,
+     "exit 1 if the time, or that of a function in it,\n"
+     "grew by more; with --filter: of such a function"},
+    {"qxdiff", 0, QP_FLAG_YES, NULL, QP_FLAG_AT(diff.is_qxdiff), NULL,
+     "a line for each difference, as Quantify's qxdiff"},
+    {"legend", 'l', QP_FLAG_YES, NULL, QP_FLAG_AT(diff.has_legend), NULL,
+     "say what the signs mean"},
+    QP_FLAG_THREAD,
+    QP_FLAG_UNIT,
+    QP_FLAG_FORMAT,
+    QP_FLAGS_COMMON};
+
+const qp_command qp_command_diff = {
+    .name = "diff",
+    .operands = "BASE NEW | --base FILE... --new FILE...",
+    .summary = "what changed between two runs, or two sets of them",
+    .about =
+        "Lists the functions that differ, the largest change first. Differences are new -\n"
+        "base: less than 0 is an improvement. With several runs a side their medians are\n"
+        "compared, and what may be chance is not listed.",
+    .flags = flags,
+    .examples = "qprof diff before.qprof after.qprof\n"
+                "qprof diff --base old-*.qprof --new new-*.qprof\n"
+                "qprof diff --paths --focus=parse before.qprof after.qprof\n"
+                "qprof diff --fail-if-slower=5 --base old-*.qprof --new new-*.qprof",
+    .schemas = (const qp_schema[]){{"diff", qp_diff_document}, {.name = NULL}},
+    .run = run_diff};

@@ -1,0 +1,261 @@
+/* diff_write.c: a comparison for programs: JSON, CSV, and the lines of Quantify's qxdiff. */
+#include "base/containers/alloc.h"
+#include "base/text/text.h"
+#include "cli/compare/diff.h"
+
+enum { PATH_MOST = 256 }; /* functions of a path that are written; the innermost */
+
+static const char *const state_words[QP_DIFF_STATES] = {"alike", "changed", "new", "gone"};
+
+static size_t limited(const qp_comparison *c)
+{
+    uint64_t limit = c->cli->args.limit;
+    return limit && limit < c->n_rows ? (size_t)limit : c->n_rows;
+}
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+typedef struct {
+    qp_diff_figure f;
+    int64_t change;
+} figure_row;
+
+#define AT(member) QP_FIELD_AT(figure_row, member)
+static const qp_field figure_fields[] = {
+    {"base", NULL, "median of the runs of base", QP_FIELD_COUNT, AT(f.sides[QP_DIFF_BASE])},
+    {"new", NULL, "median of the runs of new", QP_FIELD_COUNT, AT(f.sides[QP_DIFF_NEW])},
+    {"change", NULL, "new - base: less than 0 is an improvement", QP_FIELD_CHANGE, AT(change)},
+    {"noise", NULL, "largest change that may be chance", QP_FIELD_COUNT, AT(f.noise)},
+    {.key = NULL}};
+#undef AT
+
+enum { IS_PATH = 1 };
+
+typedef struct {
+    qp_diff_row row;
+    figure_row calls, self, total;
+    const char *state, *path; /* path: of CSV */
+    const qp_diff *diff;
+} diff_row;
+
+static diff_row row_of(const qp_diff *d, const qp_diff_row *row)
+{
+    return (diff_row){.row = *row,
+                      .calls = {row->calls, qp_diff_change(&row->calls)},
+                      .self = {row->self, qp_diff_change(&row->self)},
+                      .total = {row->total, qp_diff_change(&row->total)},
+                      .state = state_words[row->state],
+                      .diff = d};
+}
+
+/* The names on a path, outermost first. */
+static void write_path(qp_json *json, const void *data)
+{
+    const diff_row *r = data;
+    const qp_diff_row *row = &r->row;
+    const char *names[PATH_MOST];
+    size_t n = 0;
+    for (; row && n < PATH_MOST; row = row->parent ? &r->diff->rows[row->parent] : NULL)
+        names[n++] = row->name;
+    while (n-- > 0)
+        qp_json_text(json, NULL, names[n]);
+}
+
+#define AT(member) QP_FIELD_AT(diff_row, member)
+static const qp_field figures_fields[] = {
+    {"calls", NULL, "calls", QP_FIELD_OBJECT, AT(calls), .sub = figure_fields},
+    {"self", NULL, "self time", QP_FIELD_OBJECT, AT(self), .sub = figure_fields},
+    {"total", NULL, "time including called functions", QP_FIELD_OBJECT, AT(total),
+     .sub = figure_fields},
+    {.key = NULL}};
+
+static const qp_field row_fields[] = {
+    {"name", NULL, "display name", QP_FIELD_NAME, AT(row.name)},
+    {"module", NULL, "module as registered", QP_FIELD_NAME, AT(row.module)},
+    {"file", NULL, "source as registered, \"\" without one", QP_FIELD_NAME, AT(row.file)},
+    {"line", NULL, "first line, in the last run that has it; 0: unknown", QP_FIELD_COUNT,
+     AT(row.line)},
+    {"state", NULL,
+     "judged by its own calls and time; alike: only its callees changed (--sort=total)",
+     QP_FIELD_WORD, AT(state), .words = "alike|changed|new|gone"},
+    {"includes_hidden", NULL, "self includes functions that --hide collapses into it",
+     QP_FIELD_YES, AT(row.has_hidden)},
+    {"depth", NULL, "paths: number of functions", QP_FIELD_COUNT, AT(row.depth), .least = 1,
+     .flags = QP_FIELD_OPTIONAL, .needs = IS_PATH},
+    {"path", NULL, "paths: names, outermost first; at most the innermost 256", QP_FIELD_TEXTS,
+     .write = write_path, .flags = QP_FIELD_OPTIONAL, .needs = IS_PATH},
+    {"", NULL, NULL, QP_FIELD_PART, .sub = figures_fields},
+    {.key = NULL}};
+
+static const qp_field csv_fields[] = {
+    {"state", NULL, NULL, QP_FIELD_WORD, AT(state)},
+    {"name", NULL, NULL, QP_FIELD_NAME, AT(path)},
+    {"module", NULL, NULL, QP_FIELD_NAME, AT(row.module)},
+    {"file", NULL, NULL, QP_FIELD_NAME, AT(row.file)},
+    {"line", NULL, NULL, QP_FIELD_COUNT, AT(row.line)},
+    {"base_calls", NULL, NULL, QP_FIELD_COUNT, AT(calls.f.sides[QP_DIFF_BASE])},
+    {"new_calls", NULL, NULL, QP_FIELD_COUNT, AT(calls.f.sides[QP_DIFF_NEW])},
+    {"change_calls", NULL, NULL, QP_FIELD_CHANGE, AT(calls.change)},
+    {"noise_calls", NULL, NULL, QP_FIELD_COUNT, AT(calls.f.noise)},
+    {"base_self", NULL, NULL, QP_FIELD_TIME, AT(self.f.sides[QP_DIFF_BASE])},
+    {"new_self", NULL, NULL, QP_FIELD_TIME, AT(self.f.sides[QP_DIFF_NEW])},
+    {"change_self", NULL, NULL, QP_FIELD_CHANGE, AT(self.change), .flags = QP_FIELD_UNIT},
+    {"noise_self", NULL, NULL, QP_FIELD_TIME, AT(self.f.noise)},
+    {"base_total", NULL, NULL, QP_FIELD_TIME, AT(total.f.sides[QP_DIFF_BASE])},
+    {"new_total", NULL, NULL, QP_FIELD_TIME, AT(total.f.sides[QP_DIFF_NEW])},
+    {"change_total", NULL, NULL, QP_FIELD_CHANGE, AT(total.change), .flags = QP_FIELD_UNIT},
+    {"noise_total", NULL, NULL, QP_FIELD_TIME, AT(total.f.noise)},
+    {.key = NULL}};
+#undef AT
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+typedef struct {
+    qp_diff_runs runs;
+    const char *time;
+    const qp_list *files;
+} side_row;
+
+static void write_files(qp_json *json, const void *row)
+{
+    const qp_list *files = ((const side_row *)row)->files;
+    for (size_t i = 0; i < files->n; i++)
+        qp_json_text(json, NULL, files->items[i]);
+}
+
+#define AT(member) QP_FIELD_AT(side_row, member)
+static const qp_field side_fields[] = {
+    {"program", NULL, "name of the program", QP_FIELD_NAME, AT(runs.program)},
+    {"time", NULL, "how times were measured", QP_FIELD_WORD, AT(time),
+     .words = "exact|adaptive|sampled|none|mixed"},
+    {"started_at", NULL, "start of the first run, UTC, with nanoseconds", QP_FIELD_MOMENT,
+     AT(runs.started_at)},
+    {"files", NULL, "the profiles", QP_FIELD_TEXTS, .write = write_files},
+    {.key = NULL}};
+#undef AT
+
+typedef struct {
+    const qp_comparison *c;
+    qp_diff diff;
+    diff_row whole;
+    side_row base, new;
+    const char *unit, *clock, *compared;
+} document;
+
+static void write_rows(qp_json *json, const void *row)
+{
+    const qp_comparison *c = ((const document *)row)->c;
+    for (size_t i = 0; i < limited(c); i++) {
+        diff_row r = row_of(c->diff, &c->diff->rows[c->rows[i]]);
+        qp_row_json(json, NULL, row_fields, c->diff->kind == QP_DIFF_PATHS ? IS_PATH : 0, &r);
+    }
+}
+
+#define AT(member) QP_FIELD_AT(document, member)
+static const qp_field state_fields[] = {
+    {"alike", NULL, "rows", QP_FIELD_COUNT, AT(diff.n_states[QP_DIFF_ALIKE])},
+    {"changed", NULL, "rows", QP_FIELD_COUNT, AT(diff.n_states[QP_DIFF_CHANGED])},
+    {"new", NULL, "rows", QP_FIELD_COUNT, AT(diff.n_states[QP_DIFF_ADDED])},
+    {"gone", NULL, "rows", QP_FIELD_COUNT, AT(diff.n_states[QP_DIFF_GONE])},
+    {.key = NULL}};
+
+const qp_field qp_diff_document[] = {
+    {"base", NULL, "runs of the base", QP_FIELD_OBJECT, AT(base), .sub = side_fields},
+    {"new", NULL, "runs that are compared with it", QP_FIELD_OBJECT, AT(new),
+     .sub = side_fields},
+    {"unit", NULL, "unit of every time in this document", QP_FIELD_WORD, AT(unit),
+     .words = "ns|counts|faults|switches"},
+    {"clock", NULL, "what was measured", QP_FIELD_WORD, AT(clock)},
+    {"has_times", NULL, "false: not all runs have times, and only calls are compared",
+     QP_FIELD_YES, AT(diff.has_times)},
+    {"has_calls", NULL, "false: not all runs counted calls, and only times are compared",
+     QP_FIELD_YES, AT(diff.has_calls)},
+    {"has_noise", NULL, "false: one run a side with exact times, whose noise is unknown",
+     QP_FIELD_YES, AT(diff.has_noise)},
+    {"compared", NULL, "kind of the rows", QP_FIELD_WORD, AT(compared),
+     .words = "functions|paths|threads"},
+    {"whole", NULL, "all functions together", QP_FIELD_OBJECT, AT(whole),
+     .sub = figures_fields},
+    {"states", NULL, "number of rows of each state, listed or not", QP_FIELD_OBJECT,
+     .bytes = sizeof(document), .sub = state_fields},
+    {"rows", NULL, "differences that fit the filter, in the order of --sort", QP_FIELD_ROWS,
+     .sub = row_fields, .write = write_rows},
+    {.key = NULL}};
+#undef AT
+
+static side_row side_of(const qp_comparison *c, qp_diff_side side, const qp_list *files)
+{
+    const qp_diff_runs *r = &c->runs[side];
+    return (side_row){*r, r->has_modes ? "mixed" : r->time_mode_text, files};
+}
+
+void qp_diff_write_json(const qp_comparison *c, qp_out *out)
+{
+    static const char *const kinds[] = {"functions", "paths", "threads"};
+    const document d = {.c = c,
+                        .diff = *c->diff,
+                        .whole = row_of(c->diff, &c->diff->rows[0]),
+                        .base = side_of(c, QP_DIFF_BASE, &c->cli->args.diff.base),
+                        .new = side_of(c, QP_DIFF_NEW, &c->cli->args.diff.new),
+                        .unit = c->unit_text,
+                        .clock = c->clock_text,
+                        .compared = kinds[c->diff->kind]};
+    qp_document_json(out, qp_diff_document, &d);
+}
+
+/* ---- CSV ------------------------------------------------------------------------------------- */
+
+void qp_diff_write_csv(const qp_comparison *c, qp_out *out)
+{
+    char path[1024];
+    qp_csv csv;
+    qp_csv_begin(&csv, out, csv_fields, NULL, QP_FIELDS_ALL, c->unit_text);
+    for (size_t i = 0; i < limited(c); i++) {
+        diff_row row = row_of(c->diff, &c->diff->rows[c->rows[i]]);
+        row.path = qp_diff_path(c, &row.row, path, sizeof path);
+        qp_csv_row(&csv, &row);
+    }
+}
+
+/* ---- qxdiff ---------------------------------------------------------------------------------- */
+
+/* "+1,234" @return to */
+static char *signed_count(char *to, int64_t change)
+{
+    to[0] = change < 0 ? '-' : '+';
+    qp_unit_count(to + 1, qp_diff_size(change));
+    return to;
+}
+
+static void write_line(const qp_comparison *c, qp_out *out, const qp_diff_row *row)
+{
+    char calls[QP_NUMBER_BYTES], time[QP_NUMBER_BYTES], path[1024];
+    qp_out_format(out, "%c ",
+                  row->state == QP_DIFF_ADDED  ? '+'
+                  : row->state == QP_DIFF_GONE ? '-'
+                                               : '!');
+    qp_text_line(out, qp_diff_path(c, row, path, sizeof path), "");
+    if (c->diff->has_calls)
+        qp_out_format(out, "  %s calls", signed_count(calls, qp_diff_change(&row->calls)));
+    if (c->diff->has_times)
+        qp_out_format(out, "  %s %s", signed_count(time, qp_diff_change(&row->self)),
+                      c->unit_text);
+    qp_out_char(out, '\n');
+}
+
+void qp_diff_write_qxdiff(const qp_comparison *c, qp_out *out)
+{
+    char number[QP_NUMBER_BYTES], change[QP_NUMBER_BYTES], percent[QP_NUMBER_BYTES];
+    const qp_diff_row *whole = &c->diff->rows[0];
+    bool has_times = c->diff->has_times;
+    const qp_diff_figure *f = has_times ? &whole->total : &whole->calls;
+    if (c->cli->args.diff.has_legend)
+        qp_out_text(out, "- only in base   + only in new   ! in both, and changed\n"
+                         "Differences are new - base: less than 0 is an improvement.\n");
+    for (size_t i = 0; i < limited(c); i++)
+        write_line(c, out, &c->diff->rows[c->rows[i]]);
+    qp_out_format(out, "%s; %s %s, %s %% of the total\n",
+                  qp_unit_things(number, c->n_rows, "difference"),
+                  signed_count(change, qp_diff_change(f)), has_times ? c->unit_text : "calls",
+                  qp_diff_percent(percent, f));
+}

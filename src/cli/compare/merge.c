@@ -1,0 +1,110 @@
+/* merge.c: `qprof merge`: the profiles of several runs as one. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/text/unit.h"
+#include "cli/core/cli.h"
+#include "model/combine/combine.h"
+
+static bool is_good_usage(const qp_cli *cli)
+{
+    const qp_args *a = &cli->args;
+    if (!a->output)
+        qp_cli_fail(cli, "where to? usage: qprof merge -o FILE PROFILE...");
+    else if (!a->n_operands)
+        qp_cli_fail(cli, "no profiles were named; usage: qprof merge -o FILE PROFILE...");
+    return a->output && a->n_operands;
+}
+
+/* @return QP_EXIT_*; after QP_EXIT_UNUSABLE a message was printed */
+static int add_file(qp_cli *cli, qp_merge *sum, const char *file, const qp_progress *progress)
+{
+    char error[QP_ERROR_BYTES];
+    qp_model *m;
+    if (!qp_output_is_free(cli, cli->args.output, file, NULL))
+        return QP_EXIT_UNUSABLE;
+    const qp_load_options options = {.sample_type = cli->args.fold.sample_index,
+                                     .progress = *progress};
+    qp_load_status status = qp_model_load(file, &options, &m, error);
+    if (status == QP_LOAD_UNUSABLE || !qp_merge_add(sum, m, file, cli->args.is_forced, error)) {
+        qp_model_free(m);
+        return qp_cli_fail(cli, "%s", error);
+    }
+    if (status == QP_LOAD_SALVAGED)
+        qp_cli_warn(cli, "%s: damaged; what could be saved is in the sum (%s)", file,
+                    m->losses[0]);
+    qp_model_free(m);
+    return status == QP_LOAD_SALVAGED ? QP_EXIT_SALVAGED : QP_EXIT_CLEAN;
+}
+
+/* One profile is in memory at a time. */
+static int add_files(qp_cli *cli, qp_merge *sum)
+{
+    qp_bar bar;
+    int status = QP_EXIT_CLEAN, n = cli->args.n_operands;
+    qp_progress progress = qp_bar_begin(&bar, "merging", (unsigned)n);
+    for (int i = 0; status != QP_EXIT_UNUSABLE && i < n; i++) {
+        int one = add_file(cli, sum, cli->args.operands[i], &progress);
+        status = one > status ? one : status;
+        bar.n_done++;
+    }
+    qp_bar_end(&bar);
+    return status;
+}
+
+static void print_size(const qp_cli *cli, const qp_merge *sum)
+{
+    char profiles[QP_NUMBER_BYTES], calls[QP_NUMBER_BYTES], threads[QP_NUMBER_BYTES];
+    qp_merge_size size = qp_merge_measure(sum);
+    qp_screen_name(&cli->screen, cli->args.output, 0);
+    qp_out_format(cli->screen.out, ": %s", qp_unit_things(profiles, size.n_runs, "profile"));
+    if (size.calls) /* coverage alone counts them elsewhere */
+        qp_out_format(cli->screen.out, " with %s on %s",
+                      qp_unit_things(calls, size.calls, "call"),
+                      qp_unit_things(threads, size.n_threads, "thread"));
+    qp_out_char(cli->screen.out, '\n');
+}
+
+static int run_merge(qp_cli *cli)
+{
+    char error[QP_ERROR_BYTES];
+    if (!is_good_usage(cli))
+        return QP_EXIT_UNUSABLE;
+    snprintf(cli->path, sizeof cli->path, "%s", cli->args.output);
+    qp_merge *sum = qp_merge_new();
+    if (!sum)
+        return qp_cli_fail_memory(cli);
+    int status = add_files(cli, sum);
+    if (status != QP_EXIT_UNUSABLE && !qp_merge_write(sum, cli->args.output, error))
+        status = qp_cli_fail(cli, "%s", error);
+    if (status != QP_EXIT_UNUSABLE)
+        print_size(cli, sum);
+    qp_merge_free(sum);
+    return status;
+}
+
+static const qp_flag flags[] = {
+    {"output", 'o', QP_FLAG_TEXT, "FILE", QP_FLAG_AT(output), NULL, "where the sum goes"},
+    {"force", 0, QP_FLAG_YES, NULL, QP_FLAG_AT(is_forced), NULL,
+     "even if a source file is not the same in all runs:\n"
+     "functions that differ are kept apart"},
+    QP_FLAG_SAMPLE_INDEX,
+    QP_FLAGS_COMMON};
+
+const qp_command qp_command_merge = {
+    .name = "merge",
+    .operands = "-o FILE PROFILE...",
+    .writes_profile = true,
+    .summary = "add up the profiles of several runs",
+    .about =
+        "Makes one profile of many. Functions are the same if their names, file and lines\n"
+        "agree, threads if their names do, call paths if their functions do; calls, times,\n"
+        "counts, samples, lines and blocks add up, minima and maxima are those of all runs.\n"
+        "`qprof info` says which runs are in it. In which order, and in how many steps, makes\n"
+        "no difference; one profile is in memory at a time.\n"
+        "Profiles with different clocks, -time modes, granularities or PC commands are\n"
+        "refused: their sum would mean nothing.",
+    .flags = flags,
+    .examples = "qprof merge -o all.qprof monday.qprof tuesday.qprof\n"
+                "qprof merge -o all.qprof runs/*.qprof && qprof report all.qprof",
+    .run = run_merge};

@@ -1,0 +1,355 @@
+/* file.c: reads a configuration file, with the checks of a run. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/containers/alloc.h"
+#include "base/os/file.h"
+#include "cli/config/config.h"
+#include "code/pc_command.h"
+
+enum { FILE_MAX = 256 << 20, ENABLED_MAX = 50 };
+
+/* ---- objects ------------------------------------------------------------------------------- */
+
+static uint64_t key_of(const char *kind, const char *name)
+{
+    uint64_t h = qp_hash_bytes(QP_HASH_START, kind, strlen(kind) + 1);
+    return qp_hash_bytes(h, name, strlen(name));
+}
+
+static void keep_text(qp_config_file *f, const char **text)
+{
+    if (!*text)
+        return;
+    *text = qp_arena_text(&f->arena, *text);
+    f->has_failed |= !*text;
+}
+
+/* Remember a name. @return false: an object of this kind has it; see *error */
+static bool take_name(qp_config_file *f, const char *kind, const char *name, uint32_t number,
+                      qp_config_error *error)
+{
+    uint64_t key = key_of(kind, name);
+    if (qp_dict_get(&f->names, key)) {
+        snprintf(error->message, sizeof error->message,
+                 "%.80s: there is one of this kind and name already", name);
+        return false;
+    }
+    f->has_failed |= !qp_dict_put(&f->names, key, number);
+    return true;
+}
+
+static int add_object(qp_config_file *f, qp_config_object object, const qp_config_list *list,
+                      qp_config_error *error)
+{
+    qp_config_list names = *list;
+    bool has_checked = false;
+    if (!take_name(f, object.kind, object.name, (uint32_t)f->objects.n + 1, error))
+        return -1;
+    for (qp_config_element e; qp_config_next(&names, &e); object.n_names++)
+        has_checked |= e.is_checked;
+    bool is_in_use = object.is_checked && has_checked;
+    f->has_active |= is_in_use && strcmp(object.kind, "area") != 0;
+    f->turns_on |= is_in_use && object.turns_on;
+    keep_text(f, &object.name);
+    qp_config_object *added = qp_buf_add(&f->objects);
+    if (added)
+        *added = object;
+    return 0;
+}
+
+static int on_trigger(void *to, const qp_config_trigger *t, qp_config_error *error)
+{
+    qp_config_file *f = to;
+    const char *what = qp_arena_format(
+        &f->arena, "%s, pass %llu, work %llu%s%s", t->is_on ? "on" : "off",
+        (unsigned long long)t->pass, (unsigned long long)t->work,
+        t->is_cycling ? ", cycling" : "", t->is_for_all_threads ? ", all threads" : "");
+    return add_object(f,
+                      (qp_config_object){.kind = "trigger",
+                                         .name = t->name,
+                                         .what = what,
+                                         .is_checked = t->is_checked,
+                                         .turns_on = t->is_on},
+                      &t->routines, error);
+}
+
+static int on_action(void *to, const qp_config_action *a, qp_config_error *error)
+{
+    static const char *const kinds[] = {"enable", "disable", "get-results", "clear-results"};
+    qp_config_file *f = to;
+    const char *what = qp_arena_format(&f->arena, "%s at %s", kinds[a->kind],
+                                       a->is_at_exit ? "exit" : "entry");
+    return add_object(f,
+                      (qp_config_object){.kind = "action",
+                                         .name = a->name,
+                                         .what = what,
+                                         .is_checked = a->is_checked,
+                                         .turns_on = a->kind == QP_ACTION_ENABLE},
+                      &a->routines, error);
+}
+
+/* @return -1: an area has this name; see *error */
+static int add_area(qp_config_file *f, const qp_config_area *a, const char *what,
+                    qp_config_error *error)
+{
+    qp_config_list elements = a->elements;
+    qp_config_object object = {.kind = "area",
+                               .name = a->name,
+                               .what = what,
+                               .first_name = (uint32_t)f->elements.n,
+                               .is_checked = a->checked != QP_SETTING_NO};
+    for (qp_config_element e, *kept; qp_config_next(&elements, &e);) {
+        keep_text(f, &e.name);
+        if ((kept = qp_buf_add(&f->elements)) != NULL)
+            *kept = e;
+    }
+    return add_object(f, object, &a->elements, error);
+}
+
+static int on_area(void *to, const qp_config_area *a, qp_config_error *error)
+{
+    qp_config_file *f = to;
+    bool is_predefined =
+        strcmp(a->name, "all-lines") == 0 || strcmp(a->name, "all-routines") == 0;
+    const char *what = a->is_excluding             ? "exclude"
+                       : a->lines == QP_SETTING_NO ? "include, routines"
+                                                   : "include, lines";
+    if (a->has_mode && is_predefined)
+        return snprintf(error->message, sizeof error->message,
+                        "%s: this area exists; only checked= and parameters= can be set",
+                        a->name),
+               -1;
+    if (a->has_mode)
+        return add_area(f, a, what, error);
+    if (is_predefined || qp_dict_get(&f->names, key_of("area", a->name)))
+        return 0;
+    snprintf(error->message, sizeof error->message,
+             "%.80s: there is no such area: expected include or exclude", a->name);
+    return -1;
+}
+
+static int on_event_trigger(void *to, const qp_config_event_trigger *t, qp_config_error *error)
+{
+    qp_config_file *f = to;
+    if (!take_name(f, "event-trigger", t->name, (uint32_t)f->triggers.n + 1, error))
+        return -1;
+    f->n_enabled += t->is_enabled;
+    if (f->n_enabled > ENABLED_MAX) {
+        snprintf(error->message, sizeof error->message,
+                 "%.80s: more than %d event triggers are enabled", t->name, ENABLED_MAX);
+        return -1;
+    }
+    qp_config_event_trigger *kept = qp_buf_add(&f->triggers);
+    if (!kept)
+        return 0;
+    *kept = *t;
+    keep_text(f, &kept->name);
+    keep_text(f, &kept->object_name);
+    keep_text(f, &kept->when_name);
+    keep_text(f, &kept->chain);
+    keep_text(f, &kept->action_name);
+    return 0;
+}
+
+/* ---- the rest ------------------------------------------------------------------------------ */
+
+static void warn_unknown(void *to, const char *name)
+{
+    qp_cli_warn(to, "%s: unknown option, ignored by a run", name);
+}
+
+static bool check_pri(const char *file, char *message, size_t n_bytes)
+{
+    const char *why;
+    int fd = qp_file_open(file, &why);
+    if (fd < 0)
+        snprintf(message, n_bytes, "%.120s: %s", file, why);
+    else
+        close(fd);
+    return fd >= 0;
+}
+
+static qp_parse take_pri(void *unused, const char *file, qp_parse_error *error)
+{
+    (void)unused;
+    return check_pri(file, error->message, sizeof error->message) ? QP_PARSE_OK
+                                                                  : QP_PARSE_VALUE;
+}
+
+static int on_pri(void *unused, const char *file, qp_config_error *error)
+{
+    (void)unused;
+    return check_pri(file, error->message, sizeof error->message) ? 0 : -1;
+}
+
+/* Check the values that a run refuses when it applies the options. */
+static bool check_values(const qp_options *o, const char *words, qp_config_error *error)
+{
+    qp_pc_command unused;
+    qp_parse_error refused;
+    const char *option = NULL;
+    if (o->number[QP_OPT_clock] >= QP_CLOCK_IGNORE) {
+        option = strstr(words, "-clock");
+        snprintf(error->message, sizeof error->message, "-clock: counter not supported: %s",
+                 QP_CLOCK_UNKNOWN);
+    } else if (o->is_set[QP_OPT_pc] &&
+               qp_pc_parse(qp_option_text(o, QP_OPT_pc), &unused, &refused) != QP_PARSE_OK) {
+        option = strstr(words, "-pc");
+        snprintf(error->message, sizeof error->message, "-pc: column %u: %.150s",
+                 refused.column, refused.message);
+    } else {
+        return true;
+    }
+    error->column = option ? (unsigned)(option - words) + 1 : 1;
+    return false;
+}
+
+static int on_options(void *to, const char *words, qp_config_error *error)
+{
+    qp_config_file *f = to;
+    static qp_options options; /* large */
+    qp_option_events events = {
+        .unknown = warn_unknown, .pri = take_pri, .to = (void *)(uintptr_t)f->cli};
+    qp_parse_error refused;
+    qp_options_init(&options);
+    f->n_options++;
+    if (qp_options_parse(&options, words, &events, &refused) == QP_PARSE_OK)
+        return check_values(&options, words, error) ? 0 : -1;
+    error->column = refused.column;
+    snprintf(error->message, sizeof error->message, "%s", refused.message);
+    return -1;
+}
+
+static int on_initial_status(void *to, bool is_on, qp_config_error *error)
+{
+    qp_config_file *f = to;
+    (void)error;
+    f->initial_status = is_on ? QP_SETTING_YES : QP_SETTING_NO;
+    return 0;
+}
+
+static int on_profiling(void *to, bool is_on, qp_config_error *error)
+{
+    qp_config_file *f = to;
+    (void)error;
+    f->profiling = is_on ? QP_SETTING_YES : QP_SETTING_NO;
+    return 0;
+}
+
+static int on_triggering(void *to, bool is_on, qp_config_error *error)
+{
+    qp_config_file *f = to;
+    (void)error;
+    f->triggering = is_on ? QP_SETTING_YES : QP_SETTING_NO;
+    return 0;
+}
+
+/* Check chains last: they may name event triggers of later lines. */
+static int check_chains(const qp_config_file *f, qp_config_error *error)
+{
+    const qp_config_event_trigger *all = f->triggers.items;
+    for (size_t i = 0; i < f->triggers.n; i++) {
+        const char *chain = all[i].chain;
+        if (!chain || qp_dict_get(&f->names, key_of("event-trigger", chain)))
+            continue;
+        error->line = all[i].chain_line;
+        error->column = all[i].chain_column;
+        snprintf(error->message, sizeof error->message,
+                 "chain=%.80s: there is no such event trigger", chain);
+        return -1;
+    }
+    return 0;
+}
+
+/* ---- the file ------------------------------------------------------------------------------ */
+
+/* Read all of it, ended by NUL. @return NULL: a message was printed */
+static char *read_text(const qp_cli *cli, const char *path, size_t *n_bytes)
+{
+    const char *why = "out of memory";
+    uint64_t size = 0;
+    int fd = qp_file_open(path, &why);
+    char *text = NULL;
+    if (fd >= 0 && qp_file_is_plain(fd, &size, &why) && size > FILE_MAX)
+        why = "larger than 256 MiB";
+    else if (fd >= 0 && (text = qp_alloc(size + 1, 1)) != NULL)
+        text[ *n_bytes = qp_file_read_at(fd, text, size, 0)] = '\0';
+    if (fd >= 0)
+        close(fd);
+    if (!text)
+        qp_cli_fail(cli, "%s: %s", path, why);
+    return text;
+}
+
+/* Print a mistake with its line. The text may contain NUL, which is allowed in comments. */
+static void print_mistake(const qp_cli *cli, const char *path, const char *text, size_t n_bytes,
+                          const qp_config_error *error)
+{
+    const char *line = text + qp_config_mark(text, n_bytes), *end = text + n_bytes, *next;
+    for (unsigned n = 1; n < error->line; n++)
+        if ((next = memchr(line, '\n', (size_t)(end - line))) != NULL)
+            line = next + 1;
+    qp_cli_fail(cli, "%s:%u:%u: %s", path, error->line, error->column, error->message);
+    qp_cli_point(line, error->column);
+}
+
+static int read_file(const qp_cli *cli, const char *path, const qp_config_sink *sink,
+                     qp_config_file *file)
+{
+    qp_config_error error;
+    size_t n_bytes = 0;
+    *file = (qp_config_file){.cli = cli,
+                             .triggering = QP_SETTING_NONE,
+                             .initial_status = QP_SETTING_NONE,
+                             .profiling = QP_SETTING_NONE};
+    qp_arena_init(&file->arena);
+    qp_dict_init(&file->names);
+    qp_buf_init(&file->objects, sizeof(qp_config_object));
+    qp_buf_init(&file->elements, sizeof(qp_config_element));
+    qp_buf_init(&file->triggers, sizeof(qp_config_event_trigger));
+    char *text = read_text(cli, path, &n_bytes);
+    if (!text)
+        return QP_EXIT_UNUSABLE;
+    int code = qp_config_read(text, n_bytes, sink, &error);
+    if (!code)
+        code = check_chains(file, &error);
+    bool has_failed = file->has_failed || file->objects.failed || file->elements.failed ||
+                      file->triggers.failed;
+    if (code && !has_failed)
+        print_mistake(cli, path, text, n_bytes, &error);
+    qp_free(text);
+    return has_failed ? qp_cli_fail_memory(cli) : code ? QP_EXIT_FAILED : QP_EXIT_CLEAN;
+}
+
+int qp_config_file_read(const qp_cli *cli, const char *path, qp_config_file *file)
+{
+    const qp_config_sink sink = {.on_options = on_options,
+                                 .on_initial_status = on_initial_status,
+                                 .on_profiling = on_profiling,
+                                 .on_trigger = on_trigger,
+                                 .on_action = on_action,
+                                 .on_area = on_area,
+                                 .on_event_trigger = on_event_trigger,
+                                 .on_triggering = on_triggering,
+                                 .on_pri = on_pri,
+                                 .to = file};
+    return read_file(cli, path, &sink, file);
+}
+
+int qp_config_file_read_areas(const qp_cli *cli, const char *path, qp_config_file *file)
+{
+    const qp_config_sink sink = {.on_area = on_area, .to = file};
+    return read_file(cli, path, &sink, file);
+}
+
+void qp_config_file_fini(qp_config_file *file)
+{
+    qp_arena_fini(&file->arena);
+    qp_dict_fini(&file->names);
+    qp_free(file->objects.items);
+    qp_free(file->elements.items);
+    qp_free(file->triggers.items);
+}

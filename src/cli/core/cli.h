@@ -1,0 +1,341 @@
+/* cli.h: what all commands of the tool use: command lines, messages, output, the profile that a
+ * command is about, other programs. Read qp_flag and qp_command first: one table of flags for each
+ * command yields its parser, --help, the man page and the shell completion. */
+#ifndef QP_CLI_CORE_CLI_H
+#define QP_CLI_CORE_CLI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/os/screen.h"
+#include "base/text/field.h"
+#include "model/model.h"
+
+enum { QP_LIST_MOST = 64 };
+
+typedef enum { QP_FORMAT_TEXT, QP_FORMAT_JSON, QP_FORMAT_CSV } qp_format;
+typedef enum { QP_COLOR_AUTO, QP_COLOR_ALWAYS, QP_COLOR_NEVER } qp_color;
+
+/* Values of a flag that may be given several times, or once with ':' between them. */
+typedef struct {
+    const char *items[QP_LIST_MOST]; /* [n] */
+    size_t n;
+} qp_list;
+
+/* What percentages of a function table are of; in the order of --percent. */
+#define QP_PERCENT_WORDS "run|rows"
+enum { QP_PERCENT_OF_RUN, QP_PERCENT_OF_ROWS };
+
+/* Flags of `qprof cover` and `qprof list`. */
+typedef struct {
+    unsigned view, annotations, by; /* positions in the words of the flag */
+    unsigned partial;               /* the same; UINT_MAX: not given */
+    bool has_functions, has_uncovered, is_unadjusted, is_forced, is_layered, has_only_missed,
+        has_contexts, has_blocks, is_relative, is_lcov2;
+    bool has_calls, has_counts, has_not_executed;
+    double lines_under, branches_under, functions_under; /* percent; < 0: not given */
+    const char *root, *adjustments, *git, *repo, *patch, *only, *thresholds, *test;
+    qp_list include, exclude, contexts, areas, no_areas;
+} qp_cover_args;
+
+/* Flags of `qprof diff`. */
+typedef struct {
+    qp_list base, new;
+    bool has_paths, has_legend, is_qxdiff, ignores_system;
+    double slower; /* percent of --fail-if-slower; < 0: not given */
+} qp_diff_args;
+
+/* What of a profile is read, and left out: cli/profile/collapse.h. */
+typedef struct {
+    const char *focus, *when, *sample_index; /* NULL: not given */
+    qp_list hide, hide_modules;
+} qp_collapse_args;
+
+/* Flags of `qprof trace`; file: of `html --trace`. */
+typedef struct {
+    const char *since, *until, *file; /* NULL: not given */
+    qp_list names;
+    bool is_followed, has_histogram;
+} qp_trace_args;
+
+/* Values of all flags of all commands; each command's table fills its own. */
+typedef struct {
+    unsigned format, color, sort; /* positions in the words of the flag */
+    bool help;
+    bool is_forced, has_threads, has_subtract, has_skips, is_hottest, is_man, is_completion,
+        has_list, is_calls, has_samples, has_callgrind_jumps;
+    uint64_t limit; /* 0: none; UINT64_MAX: not given */
+    uint64_t depth, count;
+    uint64_t suffixes; /* frames of a call route; 0: none are shown; UINT64_MAX: not given */
+    double min_percent, interval;
+    const char *thread, *filter, *unit, *source_path; /* NULL: not given */
+    unsigned time, granularity, percent;              /* UINT_MAX: not given */
+    const char *clock, *output, *to, *pid, *lasts, *pc, *config, *schema;
+    qp_cover_args cover;
+    qp_diff_args diff;
+    qp_collapse_args fold;
+    qp_trace_args trace;
+    bool is_long;
+    char **operands; /* [n_operands] of argv; for `run` options of the recorder */
+    int n_operands;
+    char **rest; /* [n_rest] behind "--", or from the first operand on for `run` */
+    int n_rest;
+} qp_args;
+
+typedef enum {
+    QP_FLAG_YES,     /* bool */
+    QP_FLAG_TEXT,    /* const char * */
+    QP_FLAG_LIST,    /* qp_list */
+    QP_FLAG_NAMES,   /* qp_list; a ':' is part of a name */
+    QP_FLAG_FILES,   /* the same; all words up to the next flag belong to it */
+    QP_FLAG_COUNT,   /* uint64_t */
+    QP_FLAG_REAL,    /* double, >= 0 */
+    QP_FLAG_PERCENT, /* double, 0 to 100 */
+    QP_FLAG_WORD     /* unsigned: which of `value`, which are separated by '|' */
+} qp_flag_kind;
+
+typedef struct {
+    const char *name;
+    char letter; /* 0: none */
+    qp_flag_kind kind;
+    const char *value;   /* what stands for it in the help, or the words */
+    size_t at;           /* of qp_args */
+    const char *initial; /* NULL: none */
+    const char *help;
+} qp_flag;
+
+struct qp_cli;
+
+/* The shape of a JSON document, docs/schema/NAME.json; a list ends with a NULL name. */
+typedef struct {
+    const char *name;
+    const qp_field *fields;
+} qp_schema;
+
+/* A command, or a group of them: a group has no flags of its own, and its name is the first word of
+ * its commands' names. */
+typedef struct qp_command {
+    const char *name;         /* as typed: "report", "cover report" */
+    const char *operands;     /* "[FILE]" */
+    const char *summary;      /* one line */
+    const char *about;        /* paragraphs of the help, lines broken */
+    const qp_flag *flags;     /* ends with a NULL name; NULL: a group */
+    const char *examples;     /* a line each */
+    const qp_schema *schemas; /* of its --format=json; NULL: none */
+    int (*run)(struct qp_cli *cli);
+    bool writes_profile; /* to --output */
+    bool takes_rest;     /* everything from the first operand on belongs to a program */
+    const struct qp_command *const *subs;   /* of a group, ends with NULL */
+    void (*print_more)(const qp_screen *s); /* what the help says behind the flags; or NULL */
+} qp_command;
+
+/* Flags that many commands have. */
+#define QP_FLAG_AT(field) offsetof(qp_args, field)
+#define QP_FLAGS_COMMON                                                                        \
+    {"color",                                                                                  \
+     0,                                                                                        \
+     QP_FLAG_WORD,                                                                             \
+     "auto|always|never",                                                                      \
+     QP_FLAG_AT(color),                                                                        \
+     NULL,                                                                                     \
+     "colours; auto: on a terminal, unless NO_COLOR is set"},                                  \
+        {"help", 'h', QP_FLAG_YES, NULL, QP_FLAG_AT(help), NULL, "this text"},                 \
+    {                                                                                          \
+        NULL, 0, QP_FLAG_YES, NULL, 0, NULL, NULL                                              \
+    }
+#define QP_FLAG_FORMAT                                                                         \
+    {                                                                                          \
+        "format", 0, QP_FLAG_WORD, "text|json|csv", QP_FLAG_AT(format), NULL,                  \
+            "form of the output"                                                               \
+    }
+#define QP_FLAG_THREAD                                                                         \
+    {                                                                                          \
+        "thread", 0, QP_FLAG_TEXT, "N|NAME", QP_FLAG_AT(thread), NULL,                         \
+            "only this thread, by number or name"                                              \
+    }
+#define QP_FLAG_SAMPLE_INDEX                                                                   \
+    {                                                                                          \
+        "sample-index", 0, QP_FLAG_TEXT, "NAME", QP_FLAG_AT(fold.sample_index), NULL,          \
+            "which values of a profile of another tool are read: cpu, alloc_space, Ir, ..."    \
+    }
+#define QP_UNIT_WORDS "s|ms|us|ns"
+#define QP_FLAG_UNIT                                                                           \
+    {                                                                                          \
+        "unit", 0, QP_FLAG_TEXT, QP_UNIT_WORDS, QP_FLAG_AT(unit), NULL,                        \
+            "unit of times; default: the run's -time-unit or the one that fits"                \
+    }
+#define QP_FLAG_SUBTRACT                                                                       \
+    {                                                                                          \
+        "subtract-overhead", 0, QP_FLAG_YES, NULL, QP_FLAG_AT(has_subtract), NULL,             \
+            "take the recorder's own estimated cost off the times"                             \
+    }
+#define QP_FLAG_SOURCE_PATH                                                                    \
+    {                                                                                          \
+        "source-path", 0, QP_FLAG_TEXT, "DIR[:DIR]", QP_FLAG_AT(source_path), NULL,            \
+            "where sources are, if not where the program found them"                           \
+    }
+
+/* Parse argv behind the command's name. argv is re-ordered.
+ * @param error  receives one line
+ * @return false: see error */
+bool qp_args_parse(const qp_command *command, int argc, char **argv, qp_args *args, char *error,
+                   size_t error_bytes);
+
+/* The word of `words` ("a|b|c") nearest to `text`, if it is near enough to be meant.
+ * @return bytes of it, *found points into words; 0: none */
+size_t qp_args_nearest(const char *words, const char *text, const char **found);
+
+/* Which word of `words` text is. @return -1: none */
+int qp_args_word(const char *words, const char *text);
+
+/* Read "1.5s" as ns; units: ns, us, ms, s, m, h; without one: seconds. At most 31 years.
+ * @return false: not a time */
+bool qp_args_time(const char *text, uint64_t *ns);
+
+/* ---- a run of the tool ---------------------------------------------------------------------- */
+
+/* Exit status of the tool. */
+enum { QP_EXIT_CLEAN = 0, QP_EXIT_SALVAGED = 1, QP_EXIT_FAILED = 1, QP_EXIT_UNUSABLE = 2 };
+
+typedef struct qp_cli {
+    const qp_command *command;
+    const qp_command *const *commands; /* all of them; ends with NULL */
+    qp_args args;
+    qp_screen screen; /* on out */
+    qp_out out;       /* standard output */
+    char path[4096];  /* of the profile that was loaded, for messages */
+    unsigned line;    /* of the commands of a prompt that messages are about; 0: none */
+} qp_cli;
+
+/* The commands, each in a file of its name. */
+extern const qp_command qp_command_run, qp_command_report, qp_command_tree, qp_command_detail,
+    qp_command_annotate, qp_command_info, qp_command_check, qp_command_cover, qp_command_list,
+    qp_command_diff, qp_command_merge, qp_command_export, qp_command_html, qp_command_pm,
+    qp_command_top, qp_command_trace, qp_command_config, qp_command_help;
+
+/* The command that words name: "report", or "cover" and "report".
+ * @param n_taken  how many of the words are its name
+ * @return a group where its command was not named; NULL: a message was printed */
+const qp_command *qp_cli_command(const qp_cli *cli, int n, char *const *words, int *n_taken);
+
+/* ---- messages ------------------------------------------------------------------------------ */
+
+/* "qprof report: …" on standard error, escaped, one line. @return QP_EXIT_UNUSABLE */
+int qp_cli_fail(const qp_cli *cli, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* The same as a remark. */
+void qp_cli_warn(const qp_cli *cli, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+int qp_cli_fail_memory(const qp_cli *cli);
+/* Two lines behind a message: the line of `text` that a byte is in, and a caret below it.
+ * @param column  from 1 */
+void qp_cli_point(const char *text, unsigned column);
+
+/* ---- profiles ------------------------------------------------------------------------------ */
+
+/* Is it surely meant as a profile: by its name, its first bytes, or as the id of a process? */
+bool qp_cli_is_profile(const char *text);
+
+/* Tell the profile among at most two operands from the name of something in it; either may come
+ * first. @param name  NULL: the command takes none. *file NULL: none was given
+ * @return false: wrong usage, a message was printed */
+bool qp_cli_operands(const qp_cli *cli, const char **name, const char **file);
+
+/* Load a profile; `file` NULL: the newest *.qprof, *.pcv or *.qv of the current folder.
+ * @return QP_EXIT_CLEAN; QP_EXIT_SALVAGED: said so on standard error; QP_EXIT_UNUSABLE: no model,
+ *         said why */
+int qp_cli_load(qp_cli *cli, const char *file, qp_model **model);
+
+/* --thread: index of the thread. @return false: no such thread, a message was printed */
+bool qp_cli_thread(const qp_cli *cli, const qp_model *m, uint32_t *thread);
+/* The same, without a message. */
+bool qp_cli_thread_named(const qp_cli *cli, const qp_model *m, uint32_t *thread);
+
+/* Is --unit a unit? @return false: a message was printed */
+bool qp_cli_unit_is_good(const qp_cli *cli);
+
+/* ---- help ----------------------------------------------------------------------------------- */
+
+void qp_help_command(const qp_screen *s, const qp_command *command);
+/* A text in lines that fit, each from column `indent` on; an end of line.
+ * @param column  where the cursor is */
+void qp_help_text(const qp_screen *s, const char *text, unsigned indent, unsigned column);
+void qp_help_all(const qp_cli *cli);
+
+/* ---- the output file ------------------------------------------------------------------------ */
+
+/* What may not be lost stays, and a file is written whole or not at all. */
+
+/* "-", or not given. */
+bool qp_output_is_standard(const char *path);
+
+/* May the command write a file there? Refused are its inputs and the sources of the program, by
+ * whatever name, and files of another kind: a profile where none will be written, anything else
+ * where one will be. qp_cli_load() asks this of --output for whatever it loads.
+ * @param input  what the command reads; NULL: nothing
+ * @param m      what was loaded from it; NULL: nothing
+ * @return false: a message was printed */
+bool qp_output_is_free(const qp_cli *cli, const char *path, const char *input,
+                       const qp_model *m);
+
+/* Writes all of an output. @return false: see error (one line) */
+typedef bool qp_output_writer(const void *data, qp_out *out, char error[QP_ERROR_BYTES]);
+
+/* Write to a file or, as qp_output_is_standard(), to standard output.
+ * @return QP_EXIT_CLEAN; QP_EXIT_UNUSABLE: a message was printed, and no file is left */
+int qp_output_write(qp_cli *cli, const char *path, qp_output_writer *write, const void *data);
+
+/* Which of `words` ("lcov|json") --to is. @return -1: none, a message was printed */
+int qp_output_format(const qp_cli *cli, const char *words);
+
+/* ---- long work and interrupts --------------------------------------------------------------- */
+
+typedef struct {
+    const char *what;         /* "reading" */
+    unsigned n_done, n_parts; /* of equal parts, whose percents are shown */
+    uint64_t begun;           /* monotonic ns */
+    bool is_shown;
+} qp_bar;
+
+/* @return what loading is to be told; good as long as b */
+qp_progress qp_bar_begin(qp_bar *b, const char *what, unsigned n_parts);
+/* Take it off the screen. */
+void qp_bar_end(const qp_bar *b);
+
+/* From now on SIGINT and SIGTERM only say so here. */
+void qp_interrupt_take(void);
+bool qp_is_interrupted(void);
+
+/* Sleep up to a monotonic time, ns. @return false: a signal came */
+bool qp_interrupt_sleep(uint64_t until);
+
+/* ---- other programs ------------------------------------------------------------------------- */
+
+typedef struct {
+    pid_t pid;
+    int status;          /* as of waitpid */
+    uint64_t started_at; /* ns since 1970 */
+    char live[512];      /* the live file that it left behind; "" if it sealed it or had none */
+} qp_child;
+
+/* Run a program to its end; signals that reach the tool are passed on to it.
+ * @param options  the value of its QPROF
+ * @return false: it could not be started, a message was printed */
+bool qp_child_run(const qp_cli *cli, char **argv, const char *options, qp_child *child);
+
+/* What a program printed. */
+typedef struct {
+    char *text; /* [n_bytes] and NUL; free with qp_free() */
+    size_t n_bytes;
+    char complaint[512]; /* first line of its standard error; "" */
+    int status;          /* as of waitpid */
+} qp_child_output;
+
+/* Run a program to its end and take its output; it reads nothing.
+ * @param argv  ends with NULL; found in PATH, no shell is between
+ * @return 0, or why not: errno of starting it, ENOMEM */
+int qp_child_read(char *const *argv, qp_child_output *o);
+
+#endif

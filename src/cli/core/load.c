@@ -1,0 +1,223 @@
+/* load.c: finds and loads the profile that a command is about. */
+#include <ctype.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/os/file.h"
+#include "cli/core/cli.h"
+#include "format/options.h"
+#include "model/import/import.h"
+#include "model/model.h"
+
+/* ---- finding the profile ------------------------------------------------------------------- */
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t n = strlen(text), n_end = strlen(end);
+    return n > n_end && strcmp(text + n - n_end, end) == 0;
+}
+
+/* .pcv and .qv: names that coverage and profiles had in the originals. */
+static bool has_profile_suffix(const char *name)
+{
+    return ends_with(name, ".qprof") || ends_with(name, ".pcv") || ends_with(name, ".qv");
+}
+
+bool qp_cli_is_profile(const char *text)
+{
+    unsigned char bytes[QP_IMPORT_SNIFF_BYTES];
+    struct stat at;
+    if (has_profile_suffix(text))
+        return true;
+    if (stat(text, &at) != 0)
+        return *text && text[strspn(text, "0123456789")] == '\0';
+    int fd = S_ISREG(at.st_mode) ? open(text, O_RDONLY | O_CLOEXEC) : -1;
+    size_t n = fd >= 0 ? qp_file_read_at(fd, bytes, sizeof bytes, 0) : 0,
+           n_magic = strlen(QP_MAGIC);
+    bool is_profile =
+        (n >= n_magic && memcmp(bytes, QP_MAGIC, n_magic) == 0) || qp_import_fits(bytes, n);
+    if (fd >= 0)
+        close(fd);
+    return is_profile;
+}
+
+bool qp_cli_operands(const qp_cli *cli, const char **name, const char **file)
+{
+    char **operands = cli->args.operands;
+    int n = cli->args.n_operands, most = name ? 2 : 1;
+    *file = NULL;
+    if (name)
+        *name = NULL;
+    if (n > most) {
+        qp_cli_fail(cli, "%s: one too many; usage: qprof %s [options] %s", operands[most],
+                    cli->command->name, cli->command->operands);
+        return false;
+    }
+    if (n == 2) {
+        int at = qp_cli_is_profile(operands[1]) || !qp_cli_is_profile(operands[0]);
+        *file = operands[at];
+        *name = operands[!at];
+    } else if (n == 1 && (!name || qp_cli_is_profile(operands[0]))) {
+        *file = operands[0];
+    } else if (n == 1) {
+        *name = operands[0];
+    }
+    return true;
+}
+
+/* The newest profile of the current folder. @return false: there is none */
+static bool find_newest(char *path, size_t n_bytes)
+{
+    struct stat at, best = {0};
+    DIR *folder = opendir(".");
+    if (!folder)
+        return false;
+    path[0] = '\0';
+    for (struct dirent *entry = readdir(folder); entry; entry = readdir(folder)) {
+        if (!has_profile_suffix(entry->d_name) || stat(entry->d_name, &at) != 0 ||
+            !S_ISREG(at.st_mode))
+            continue;
+        bool is_newer = at.st_mtim.tv_sec != best.st_mtim.tv_sec
+                            ? at.st_mtim.tv_sec > best.st_mtim.tv_sec
+                            : at.st_mtim.tv_nsec > best.st_mtim.tv_nsec;
+        if (!*path || is_newer) {
+            best = at;
+            snprintf(path, n_bytes, "%s", entry->d_name);
+        }
+    }
+    closedir(folder);
+    return *path != '\0';
+}
+
+/* What of it is about coverage. */
+static void take_cover_options(qp_cover_args *a, const qp_options *o)
+{
+    if (a->partial == UINT_MAX && o->is_set[QP_OPT_mark_partial_lines])
+        a->partial = (unsigned)o->number[QP_OPT_mark_partial_lines];
+    if (!a->adjustments && !o->number[QP_OPT_apply_adjustments])
+        a->is_unadjusted = true;
+    if (!a->adjustments && o->is_set[QP_OPT_adjustments_file])
+        a->adjustments = qp_option_text(o, QP_OPT_adjustments_file);
+}
+
+/* What the configuration file said is among the options. */
+static qp_parse pass_over(void *unused, qp_options *o, const char *file, qp_parse_error *error)
+{
+    (void)unused, (void)o, (void)file, (void)error;
+    return QP_PARSE_OK;
+}
+
+/* What the run's own options say about reports holds where no flag says otherwise; of several runs,
+ * what the first one's say. */
+static void take_options(qp_cli *cli, const qp_model *m)
+{
+    static qp_options o; /* the texts stay */
+    static bool is_taken;
+    const qp_option_events events = {.config = pass_over};
+    qp_parse_error error;
+    if (is_taken)
+        return;
+    is_taken = true;
+    qp_options_init(&o);
+    if (qp_options_parse(&o, m->run.options, &events, &error) != QP_PARSE_OK)
+        return;
+    const char *unit = qp_option_text(&o, QP_OPT_time_unit);
+    if (!cli->args.unit && o.is_set[QP_OPT_time_unit] && qp_args_word(QP_UNIT_WORDS, unit) >= 0)
+        cli->args.unit = unit;
+    if (!cli->args.source_path && o.is_set[QP_OPT_source_path])
+        cli->args.source_path = qp_option_text(&o, QP_OPT_source_path);
+    if (cli->args.percent == UINT_MAX)
+        cli->args.percent =
+            o.number[QP_OPT_percent_real_values] ? QP_PERCENT_OF_RUN : QP_PERCENT_OF_ROWS;
+    if (cli->args.suffixes == UINT64_MAX)
+        cli->args.suffixes = o.number[QP_OPT_max_route_depth];
+    cli->args.has_skips |= o.number[QP_OPT_show_non_hit] == 1;
+    take_cover_options(&cli->args.cover, &o);
+}
+
+/* There is no such profile: the program's -output is written when it ends. */
+static int fail_missing(const qp_cli *cli, const char *why)
+{
+    char left[QP_ERROR_BYTES];
+    return qp_live_left(left, sizeof left)
+               ? qp_cli_fail(cli, "%s; the newest that a killed program left is %s", why, left)
+               : qp_cli_fail(cli, "%s", why);
+}
+
+int qp_cli_load(qp_cli *cli, const char *file, qp_model **model)
+{
+    char error[QP_ERROR_BYTES];
+    *model = NULL;
+    if (file)
+        snprintf(cli->path, sizeof cli->path, "%s", file);
+    else if (!find_newest(cli->path, sizeof cli->path))
+        return fail_missing(cli, "no profile was named and this folder has no *.qprof "
+                                 "or *.pcv; make one with: qprof run -- PROGRAM");
+    qp_bar b;
+    qp_load_options options = {.sample_type = cli->args.fold.sample_index,
+                               .progress = qp_bar_begin(&b, "reading", 1)};
+    qp_load_status status = qp_model_load(cli->path, &options, model, error);
+    qp_bar_end(&b);
+    if (status == QP_LOAD_UNUSABLE) {
+        char whole[sizeof cli->path + sizeof error + 2];
+        size_t n = strlen(cli->path);
+        bool has_name = strncmp(error, cli->path, n) == 0 && error[n] == ':';
+        snprintf(whole, sizeof whole, "%s%s%s", has_name ? "" : cli->path, has_name ? "" : ": ",
+                 error);
+        return has_profile_suffix(cli->path) && access(cli->path, F_OK) != 0
+                   ? fail_missing(cli, whole)
+                   : qp_cli_fail(cli, "%s", whole);
+    }
+    take_options(cli, *model);
+    if (!qp_output_is_free(cli, cli->args.output, cli->path, *model)) {
+        qp_model_free(*model);
+        *model = NULL;
+        return QP_EXIT_UNUSABLE;
+    }
+    if (status == QP_LOAD_CLEAN)
+        return QP_EXIT_CLEAN;
+    const qp_model *m = *model;
+    qp_cli_warn(cli, "%s: damaged; this is what could be saved (%s%s)", cli->path,
+                m->n_losses ? m->losses[0] : "parts are missing",
+                m->n_losses > 1 ? "; more: qprof info" : "");
+    return QP_EXIT_SALVAGED;
+}
+
+bool qp_cli_thread_named(const qp_cli *cli, const qp_model *m, uint32_t *thread)
+{
+    const char *wanted = cli->args.thread;
+    *thread = QP_ALL_THREADS;
+    if (!wanted)
+        return true;
+    bool is_number = *wanted && wanted[strspn(wanted, "0123456789")] == '\0';
+    uint64_t number = is_number ? strtoull(wanted, NULL, 10) : 0;
+    for (uint32_t i = 1; i < m->n_threads && *thread == QP_ALL_THREADS; i++)
+        if (is_number ? m->threads[i].ordinal == number
+                      : strcmp(m->threads[i].name, wanted) == 0)
+            *thread = i;
+    return *thread != QP_ALL_THREADS;
+}
+
+bool qp_cli_thread(const qp_cli *cli, const qp_model *m, uint32_t *thread)
+{
+    bool is_found = qp_cli_thread_named(cli, m, thread);
+    if (!is_found)
+        qp_cli_fail(cli, "%s: no thread %s; qprof report --threads shows all", cli->path,
+                    cli->args.thread);
+    return is_found;
+}
+
+bool qp_cli_unit_is_good(const qp_cli *cli)
+{
+    const char *unit = cli->args.unit;
+    if (!unit || qp_args_word(QP_UNIT_WORDS, unit) >= 0)
+        return true;
+    qp_cli_fail(cli, "--unit=%s: expected " QP_UNIT_WORDS, unit);
+    return false;
+}

@@ -1,0 +1,132 @@
+/* output.c: see output.h. */
+#include "cli/core/cli.h"
+
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/containers/alloc.h"
+#include "base/os/file.h"
+#include "base/os/new_file.h"
+#include "format/layout.h"
+#include "model/figures/figures.h"
+
+bool qp_output_is_standard(const char *path)
+{
+    return !path || strcmp(path, "-") == 0;
+}
+
+/* ---- what may not be lost -------------------------------------------------------------------- */
+
+static bool is_one(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+static bool is_file(const struct stat *output, const char *path)
+{
+    struct stat at;
+    return path && stat(path, &at) == 0 && is_one(output, &at);
+}
+
+static bool is_source(const struct stat *output, const char *file, const char *source_path)
+{
+    struct stat at;
+    char path[QP_SOURCE_PATH_BYTES];
+    const char *why;
+    int fd = *file ? qp_source_open(file, source_path, path, &why) : -1;
+    bool is_it = fd >= 0 && fstat(fd, &at) == 0 && is_one(output, &at);
+    if (fd >= 0)
+        close(fd);
+    return is_it;
+}
+
+static bool is_any_source(const qp_cli *cli, const struct stat *output, const qp_model *m)
+{
+    qp_model_file *files;
+    size_t n;
+    bool is_it = false;
+    if (!m || !qp_model_files(m, &files, &n))
+        return false;
+    for (size_t i = 0; i < n && !is_it; i++)
+        is_it = is_source(output, files[i].path, cli->args.source_path);
+    qp_free(files);
+    return is_it;
+}
+
+static bool is_profile(const char *path)
+{
+    char magic[sizeof QP_MAGIC - 1];
+    const char *why;
+    int fd = qp_file_open(path, &why);
+    bool is_it = fd >= 0 && qp_file_read_at(fd, magic, sizeof magic, 0) == sizeof magic &&
+                 memcmp(magic, QP_MAGIC, sizeof magic) == 0;
+    if (fd >= 0)
+        close(fd);
+    return is_it;
+}
+
+bool qp_output_is_free(const qp_cli *cli, const char *path, const char *input,
+                       const qp_model *m)
+{
+    struct stat at;
+    bool wants_profile = cli->command->writes_profile;
+    if (wants_profile && path && qp_output_is_standard(path)) {
+        qp_cli_fail(cli, "a profile is not written to standard output; -o FILE names a file");
+        return false;
+    }
+    if (qp_output_is_standard(path) || stat(path, &at) != 0 || !S_ISREG(at.st_mode))
+        return true; /* what is no plain file is refused when it is to be written */
+    if (is_file(&at, input) || is_file(&at, cli->args.cover.adjustments))
+        qp_cli_fail(cli, "%s: it is an input; name another file for the output", path);
+    else if (is_any_source(cli, &at, m))
+        qp_cli_fail(cli, "%s: it is a source of the program; name another file for the output",
+                    path);
+    else if (!wants_profile && is_profile(path))
+        qp_cli_fail(cli,
+                    "%s: it is a profile, and would be lost; name another file, or remove it "
+                    "first",
+                    path);
+    else if (wants_profile && at.st_size && !is_profile(path))
+        qp_cli_fail(cli,
+                    "%s: it is no profile, and would be lost; name another file, or remove it "
+                    "first",
+                    path);
+    else
+        return true;
+    return false;
+}
+
+/* ---- writing --------------------------------------------------------------------------------- */
+
+int qp_output_write(qp_cli *cli, const char *path, qp_output_writer *write, const void *data)
+{
+    static qp_new_file file; /* 72 KiB: not on the stack */
+    char error[QP_ERROR_BYTES];
+    const char *why;
+    if (qp_output_is_standard(path))
+        return write(data, &cli->out, error) ? QP_EXIT_CLEAN : qp_cli_fail(cli, "%s", error);
+    if (!qp_new_file_begin(&file, path, &why))
+        return qp_cli_fail(cli, "%s: %s", path, why);
+    if (!write(data, &file.out, error)) {
+        qp_new_file_drop(&file);
+        return qp_cli_fail(cli, "%s: %s", path, error);
+    }
+    return qp_new_file_end(&file, &why) ? QP_EXIT_CLEAN : qp_cli_fail(cli, "%s: %s", path, why);
+}
+
+/* ---- formats --------------------------------------------------------------------------------- */
+
+int qp_output_format(const qp_cli *cli, const char *words)
+{
+    const char *name = cli->args.to, *found;
+    int at = name ? qp_args_word(words, name) : -1;
+    size_t n = name && at < 0 ? qp_args_nearest(words, name, &found) : 0;
+    if (!name)
+        qp_cli_fail(cli, "to which format? --to=%s", words);
+    else if (n)
+        qp_cli_fail(cli, "no format %s; did you mean --to=%.*s?", name, (int)n, found);
+    else if (at < 0)
+        qp_cli_fail(cli, "no format %s; expected %s", name, words);
+    return at;
+}

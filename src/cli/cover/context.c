@@ -1,0 +1,323 @@
+/* context.c: `qprof cover context`: contexts, for example tests, and the lines that they hit. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/containers/alloc.h"
+#include "base/containers/search.h"
+#include "base/text/json.h"
+#include "base/text/unit.h"
+#include "cli/cover/cover.h"
+
+/* ---- all contexts ---------------------------------------------------------------------------- */
+
+typedef struct {
+    uint64_t n_hit, n_only; /* lines */
+} reach;
+
+/* Touches [*begin, *end) of a line, and how many contexts hit it. */
+static size_t count_touches(const qp_cover_file *f, uint32_t line, size_t *begin, size_t *end)
+{
+    size_t n = 0;
+    while (*begin < f->n_touches && f->touches[*begin].line < line)
+        ++*begin;
+    for (*end = *begin; *end < f->n_touches && f->touches[*end].line == line; ++*end)
+        n += f->touches[*end].count > 0;
+    return n;
+}
+
+static void add_reach(const qp_cover_file *f, reach *all)
+{
+    size_t begin = 0, end;
+    for (uint32_t line = 0; line < f->n_lines; line++, begin = end) {
+        size_t n = count_touches(f, line, &begin, &end);
+        bool is_dead = f->lines[line].annotation == QP_ANNOTATION_DEADCODE;
+        for (size_t i = begin; i < end && !is_dead; i++) {
+            reach *r = &all[f->touches[i].context];
+            r->n_hit += f->touches[i].count > 0;
+            r->n_only += f->touches[i].count > 0 && n == 1;
+        }
+    }
+}
+
+/* "No context" is listed only if it hit something. */
+static bool is_listed(const qp_cover *c, const reach *all, size_t context)
+{
+    return *c->contexts[context] || all[context].n_hit;
+}
+
+static bool print_all(const qp_cli *cli, const qp_cover *c, const reach *all)
+{
+    char text[QP_NUMBER_BYTES];
+    static const qp_column columns[] = {{"Context", QP_KEEP_BEGIN, 0},
+                                        {"Lines", QP_ALIGN_RIGHT, 0},
+                                        {"%", QP_ALIGN_RIGHT, 1},
+                                        {"Only here", QP_ALIGN_RIGHT, 0}};
+    qp_table t;
+    qp_cover_header(cli, c);
+    qp_table_begin(&t, columns, sizeof columns / sizeof *columns);
+    for (size_t i = 0; i < c->n_contexts; i++) {
+        if (!is_listed(c, all, i))
+            continue;
+        qp_table_name(&t, QP_STYLE_PLAIN, qp_cover_context_name(c->contexts[i]));
+        qp_table_count(&t, all[i].n_hit);
+        qp_table_plain(&t, QP_STYLE_PLAIN,
+                       qp_unit_share(text, all[i].n_hit, c->totals.lines, 1));
+        qp_table_plain(&t, all[i].n_only ? QP_STYLE_HEAD : QP_STYLE_DIM,
+                       qp_unit_count(text, all[i].n_only));
+    }
+    return qp_table_end(&t, &cli->screen, 0);
+}
+
+static void write_all(qp_cli *cli, const qp_cover *c, const reach *all)
+{
+    qp_json json;
+    qp_json_init(&json, &cli->out);
+    qp_json_begin(&json, NULL, '{');
+    qp_json_begin(&json, "contexts", '[');
+    for (size_t i = 0; i < c->n_contexts; i++) {
+        if (!is_listed(c, all, i))
+            continue;
+        qp_json_begin(&json, NULL, '{');
+        qp_json_text(&json, "name", c->contexts[i]);
+        qp_json_count(&json, "lines", all[i].n_hit);
+        qp_json_count(&json, "only", all[i].n_only);
+        qp_json_end(&json, '}');
+    }
+    qp_json_end(&json, ']');
+    qp_json_end(&json, '}');
+}
+
+/* @return false: no memory */
+static bool show_all(qp_cli *cli, const qp_cover *c)
+{
+    reach *all = qp_alloc_zeroed(c->n_contexts, sizeof *all);
+    bool is_good = all != NULL;
+    for (size_t i = 0; i < c->n_files && is_good; i++)
+        add_reach(&c->files[i], all);
+    if (is_good && cli->args.format == QP_FORMAT_TEXT)
+        is_good = print_all(cli, c, all);
+    else if (is_good)
+        write_all(cli, c, all);
+    qp_free(all);
+    return is_good;
+}
+
+/* ---- one line -------------------------------------------------------------------------------- */
+
+/* Find FILE:LINE. @return false: a message was printed */
+static bool find_line(const qp_cli *cli, const qp_cover *c, const char *place,
+                      const qp_cover_file **f, uint32_t *index)
+{
+    char file[4096], *end;
+    const char *colon = strrchr(place, ':');
+    unsigned long line = colon ? strtoul(colon + 1, &end, 10) : 0;
+    if (!colon || end == colon + 1 || *end || colon - place >= (ptrdiff_t)sizeof file) {
+        qp_cli_fail(cli, "%s: expected a profile, or FILE:LINE", place);
+        return false;
+    }
+    memcpy(file, place, (size_t)(colon - place));
+    file[colon - place] = '\0';
+    *f = qp_cover_find_file(cli, c, file);
+    if (!*f)
+        return false;
+    for (*index = 0; *index < (*f)->n_lines; ++*index)
+        if ((*f)->lines[*index].line == line)
+            return true;
+    qp_cli_fail(cli, "%s: line %lu of %s has no code", cli->path, line, (*f)->path);
+    return false;
+}
+
+static bool print_line(const qp_cli *cli, const qp_cover *c, const qp_cover_file *f,
+                       uint32_t index, size_t begin, size_t end)
+{
+    static const qp_column columns[] = {{"Count", QP_ALIGN_RIGHT, 0},
+                                        {"Context", QP_KEEP_BEGIN, 0}};
+    char text[QP_NUMBER_BYTES];
+    qp_table t;
+    qp_screen_name(&cli->screen, f->path, 0);
+    qp_out_format(cli->screen.out, ":%" PRIu32 ": %s\n", f->lines[index].line,
+                  f->lines[index].count
+                      ? qp_unit_things(text, f->lines[index].count, "execution")
+                      : "never executed");
+    qp_table_begin(&t, columns, sizeof columns / sizeof *columns);
+    for (size_t i = begin; i < end; i++) {
+        if (!f->touches[i].count)
+            continue;
+        qp_table_count(&t, f->touches[i].count);
+        qp_table_name(&t, QP_STYLE_PLAIN,
+                      qp_cover_context_name(c->contexts[f->touches[i].context]));
+    }
+    bool is_good = begin == end || qp_table_print(&t, &cli->screen, 2);
+    qp_table_fini(&t);
+    return is_good;
+}
+
+static void write_line(qp_out *out, const qp_cover *c, const qp_cover_file *f, uint32_t index,
+                       size_t begin, size_t end)
+{
+    qp_json json;
+    qp_json_init(&json, out);
+    qp_json_begin(&json, NULL, '{');
+    qp_json_text(&json, "path", f->path);
+    qp_json_count(&json, "line", f->lines[index].line);
+    qp_json_count(&json, "hits", f->lines[index].count);
+    qp_json_begin(&json, "contexts", '[');
+    for (size_t i = begin; i < end; i++) {
+        if (!f->touches[i].count)
+            continue;
+        qp_json_begin(&json, NULL, '{');
+        qp_json_text(&json, "name", c->contexts[f->touches[i].context]);
+        qp_json_count(&json, "hits", f->touches[i].count);
+        qp_json_end(&json, '}');
+    }
+    qp_json_end(&json, ']');
+    qp_json_end(&json, '}');
+}
+
+/* @return false: no memory. *status: unusable where there is no such line */
+static bool show_line(qp_cli *cli, const qp_cover *c, const char *place, int *status)
+{
+    const qp_cover_file *f;
+    uint32_t index;
+    size_t begin = 0, end;
+    if (!find_line(cli, c, place, &f, &index)) {
+        *status = QP_EXIT_UNUSABLE;
+        return true;
+    }
+    count_touches(f, index, &begin, &end);
+    if (cli->args.format == QP_FORMAT_TEXT)
+        return print_line(cli, c, f, index, begin, end);
+    write_line(&cli->out, c, f, index, begin, end);
+    return true;
+}
+
+/* ---- lines that one context alone hits ------------------------------------------------------- */
+
+static bool is_only(const void *context, const qp_cover_file *f, size_t line)
+{
+    size_t begin = QP_SEARCH(f->touches, f->n_touches, line, (uint32_t)line), end;
+    if (f->lines[line].annotation == QP_ANNOTATION_DEADCODE)
+        return false;
+    if (count_touches(f, (uint32_t)line, &begin, &end) != 1)
+        return false;
+    while (f->touches[begin].count == 0)
+        begin++;
+    return f->touches[begin].context == *(const size_t *)context;
+}
+
+static void write_range(void *json, const qp_cover_file *f, uint32_t first, uint32_t last)
+{
+    (void)f;
+    qp_json_begin(json, NULL, '{');
+    qp_json_count(json, "first", first);
+    qp_json_count(json, "last", last);
+    qp_json_end(json, '}');
+}
+
+static void write_only(qp_cli *cli, const qp_cover *c, size_t context)
+{
+    qp_json json;
+    qp_json_init(&json, &cli->out);
+    qp_json_begin(&json, NULL, '{');
+    qp_json_text(&json, "context", c->contexts[context]);
+    qp_json_begin(&json, "files", '[');
+    for (size_t i = 0; i < c->n_files; i++) {
+        qp_json_begin(&json, NULL, '{');
+        qp_json_text(&json, "path", c->files[i].path);
+        qp_json_begin(&json, "ranges", '[');
+        qp_cover_each_range(&c->files[i], &(qp_cover_ranges){.wants = is_only,
+                                                             .show = write_range,
+                                                             .data = &context,
+                                                             .to = &json});
+        qp_json_end(&json, ']');
+        qp_json_end(&json, '}');
+    }
+    qp_json_end(&json, ']');
+    qp_json_end(&json, '}');
+}
+
+static void print_only(const qp_cli *cli, const qp_cover *c, size_t context)
+{
+    const qp_screen *s = &cli->screen;
+    size_t n = 0;
+    qp_screen_name(s, qp_cover_context_name(c->contexts[context]), 0);
+    qp_out_text(s->out, " is the only context that hits these lines:\n");
+    for (size_t i = 0; i < c->n_files; i++) {
+        const qp_cover_file *f = &c->files[i];
+        qp_cover_list list = {.s = s, .indent = 4, .title = f->path};
+        n += qp_cover_each_range(f, &(qp_cover_ranges){.wants = is_only,
+                                                       .show = qp_cover_show_range,
+                                                       .data = &context,
+                                                       .to = &list});
+        qp_out_text(s->out, list.column ? "\n" : "");
+    }
+    if (n == 0)
+        qp_out_text(s->out, "  none\n");
+}
+
+/* ---- the command ----------------------------------------------------------------------------- */
+
+/* The lines that the context of --only alone hits. */
+static int show_only(qp_cli *cli, const qp_cover *c)
+{
+    const char *name = cli->args.cover.only;
+    for (size_t i = 0; i < c->n_contexts; i++) {
+        if (strcmp(c->contexts[i], name) != 0 &&
+            strcmp(qp_cover_context_name(c->contexts[i]), name) != 0)
+            continue;
+        if (cli->args.format == QP_FORMAT_TEXT)
+            print_only(cli, c, i);
+        else
+            write_only(cli, c, i);
+        return QP_EXIT_CLEAN;
+    }
+    return qp_cli_fail(cli, "%s: no context %s; qprof cover context lists all", cli->path,
+                       name);
+}
+
+/* @param data  const char **: FILE:LINE; NULL: all contexts */
+static int show(qp_cli *cli, const qp_cover *c, void *data)
+{
+    const char *place = *(const char **)data;
+    int status = QP_EXIT_CLEAN;
+    if (cli->args.cover.only)
+        return show_only(cli, c);
+    bool is_good = place ? show_line(cli, c, place, &status) : show_all(cli, c);
+    if (is_good && status == QP_EXIT_CLEAN && c->n_contexts == 0)
+        qp_cli_warn(cli, "%s: no contexts (a program sets them with qprof_context())",
+                    cli->path);
+    return is_good ? status : qp_cli_fail_memory(cli);
+}
+
+static int run_context(qp_cli *cli)
+{
+    const char *place;
+    if (!qp_cover_operands(cli, &place))
+        return QP_EXIT_UNUSABLE;
+    if (place && cli->args.cover.only)
+        return qp_cli_fail(cli, "%s and --only cannot be combined", place);
+    return qp_cover_show(cli, show, &place);
+}
+
+static const qp_flag flags[] = {{"only", 0, QP_FLAG_TEXT, "NAME", QP_COVER_AT(only), NULL,
+                                 "lines that this context hits and no other"},
+                                QP_COVER_FLAGS_FILES,
+                                QP_COVER_FLAGS_ADJUST,
+                                QP_COVER_FLAG_FORCE,
+                                QP_COVER_FLAG_FORMAT,
+                                QP_FLAGS_COMMON};
+
+const qp_command qp_command_cover_context = {
+    .name = "cover context",
+    .operands = "[SOURCE:LINE] [FILE...]",
+    .summary = "contexts, for example tests, and the lines that they hit",
+    .about =
+        "Lists the contexts of a run with the number of lines that each hit, and how many\n"
+        "of these no other context hit; or the contexts that hit one line. A context is a\n"
+        "part of the run that the program named with qprof_context(), for example a test.",
+    .flags = flags,
+    .examples = "qprof cover context                         all contexts\n"
+                "qprof cover context parse.lua:120           contexts that ran this line\n"
+                "qprof cover context --only='login test'     lines of this test alone",
+    .run = run_context};

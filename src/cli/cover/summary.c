@@ -1,0 +1,118 @@
+/* summary.c: `qprof cover summary`: calls and coverage of the modules of a program. */
+#include "base/text/json.h"
+#include "base/text/unit.h"
+#include "cli/cover/cover.h"
+
+/* The class of a number of calls, by powers of ten; it has a text and a colour. */
+static size_t class_of(uint64_t calls)
+{
+    return calls == 0 ? 0 : calls < 10 ? 1 : calls < 100 ? 2 : calls < 1000 ? 3 : 4;
+}
+
+static const struct {
+    const char *text;
+    qp_style style;
+} classes[] = {{"0", QP_STYLE_BAD},
+               {"< 10", QP_STYLE_PARTIAL},
+               {"< 100", QP_STYLE_WARM},
+               {"< 1,000", QP_STYLE_HIT},
+               {">= 1,000", QP_STYLE_GOOD}};
+
+static bool is_shown(const qp_cover_row *row)
+{
+    return row->kind == QP_ROW_MODULE || row->kind == QP_ROW_ALL;
+}
+
+static bool print_text(const qp_cli *cli, const qp_cover *c, const qp_cover_rows *rows)
+{
+    char text[QP_NUMBER_BYTES], name[QP_NAME_BYTES];
+    static const qp_column columns[] = {
+        {"Module", QP_KEEP_BEGIN, 0}, {"Calls", QP_ALIGN_RIGHT, 0},
+        {"Class", QP_ALIGN_RIGHT, 1}, {"Functions", QP_ALIGN_RIGHT, 2},
+        {"Hit", QP_ALIGN_RIGHT, 0},   {"Missed", QP_ALIGN_RIGHT, 0},
+        {"Hit %", QP_ALIGN_RIGHT, 0}};
+    qp_table t;
+    qp_cover_header(cli, c);
+    qp_table_begin(&t, columns, sizeof columns / sizeof *columns);
+    for (size_t i = 0; i < rows->n; i++) {
+        const qp_cover_totals *f = rows->items[i].totals;
+        size_t class = class_of(f->calls);
+        if (!is_shown(&rows->items[i]))
+            continue;
+        qp_cover_row_name(&rows->items[i], name, sizeof name);
+        qp_table_name(&t, rows->items[i].kind == QP_ROW_ALL ? QP_STYLE_HEAD : QP_STYLE_PLAIN,
+                      name);
+        qp_table_plain(&t, classes[class].style, qp_unit_count(text, f->calls));
+        qp_table_plain(&t, classes[class].style, classes[class].text);
+        qp_table_plain(&t, QP_STYLE_PLAIN, qp_unit_count(text, f->functions));
+        qp_table_plain(&t, QP_STYLE_PLAIN, qp_unit_count(text, f->functions_hit));
+        qp_table_plain(&t, QP_STYLE_PLAIN,
+                       qp_unit_count(text, f->functions - f->functions_hit));
+        qp_table_plain(&t, qp_cover_percent_style(f->functions_hit, f->functions),
+                       qp_unit_share(text, f->functions_hit, f->functions, 1));
+    }
+    return qp_table_end(&t, &cli->screen, 0);
+}
+
+static void write_json(qp_out *out, const qp_cover_rows *rows)
+{
+    qp_json json;
+    qp_json_init(&json, out);
+    qp_json_begin(&json, NULL, '{');
+    qp_json_begin(&json, "modules", '[');
+    for (size_t i = 0; i < rows->n; i++) {
+        const qp_cover_totals *f = rows->items[i].totals;
+        if (rows->items[i].kind != QP_ROW_MODULE)
+            continue;
+        qp_json_begin(&json, NULL, '{');
+        qp_json_text(&json, "name", rows->items[i].path);
+        qp_json_count(&json, "calls", f->calls);
+        qp_json_text(&json, "class", classes[class_of(f->calls)].text);
+        qp_json_count(&json, "functions", f->functions);
+        qp_json_count(&json, "functions_hit", f->functions_hit);
+        qp_json_end(&json, '}');
+    }
+    qp_json_end(&json, ']');
+    qp_json_end(&json, '}');
+}
+
+static int show(qp_cli *cli, const qp_cover *c, void *unused)
+{
+    qp_cover_rows rows;
+    bool is_good = true;
+    (void)unused;
+    cli->args.cover.view = QP_VIEW_MODULE;
+    if (!qp_cover_rows_make(&rows, &cli->args, c))
+        return qp_cli_fail_memory(cli);
+    if (cli->args.format == QP_FORMAT_TEXT)
+        is_good = print_text(cli, c, &rows);
+    else
+        write_json(&cli->out, &rows);
+    qp_cover_rows_free(&rows);
+    return is_good ? QP_EXIT_CLEAN : qp_cli_fail_memory(cli);
+}
+
+static int run_summary(qp_cli *cli)
+{
+    return qp_cover_show(cli, show, NULL);
+}
+
+static const qp_flag flags[] = {{"sort", 's', QP_FLAG_WORD, QP_COVER_SORT_WORDS,
+                                 QP_FLAG_AT(sort), "name", "order of the modules"},
+                                QP_COVER_FLAGS_FILES,
+                                QP_COVER_FLAG_FORCE,
+                                QP_COVER_FLAG_FORMAT,
+                                QP_FLAGS_COMMON};
+
+const qp_command qp_command_cover_summary = {
+    .name = "cover summary",
+    .operands = "[FILE...]",
+    .summary = "the modules of a program, also while it runs",
+    .about =
+        "Shows the calls of each module and how many of its functions were hit. The class\n"
+        "of the calls is also a colour: 0, < 10, < 100, < 1,000 and more. FILE may be the\n"
+        "process id of a running program.",
+    .flags = flags,
+    .examples = "qprof cover summary 4242                    a program that is running\n"
+                "qprof cover summary --sort=calls run.qprof",
+    .run = run_summary};

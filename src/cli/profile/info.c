@@ -1,0 +1,306 @@
+/* info.c: `qprof info`: everything that a profile says about its run. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/show/show.h"
+#include "format/events.h"
+
+static void print_field(const qp_screen *s, const char *label, const char *text)
+{
+    if (!*text)
+        return;
+    qp_header_label(s, label);
+    qp_screen_name(s, text, 0);
+    qp_out_char(s->out, '\n');
+}
+
+static void print_setup(const qp_screen *s, const qp_model *m)
+{
+    const qp_run_info *run = &m->run;
+    char text[256], a[QP_NUMBER_BYTES], b[QP_NUMBER_BYTES];
+    print_field(s, "module", run->module);
+    print_field(s, "label", run->label);
+    print_field(s, "options", run->options);
+    print_field(s, "trace", run->trace_file);
+    print_field(s, "machine", run->host);
+    print_field(s, "recorder", run->version);
+    snprintf(text, sizeof text, "%s, dataset %" PRIu32 "%s%s", run->state_text, run->dataset,
+             run->is_at_exit ? ", written at exit without a shutdown" : "",
+             run->is_recording ? "" : ", recording is off");
+    print_field(s, "state", text);
+    print_field(s, "detail", run->grain_text);
+    print_field(s, "threads", run->is_virtual ? "virtual threads" : "system threads");
+    snprintf(text, sizeof text, "%s%s%s", qp_unit_size(a, run->file_bytes),
+             run->memory_limit_bytes ? " of at most " : "",
+             run->memory_limit_bytes ? qp_unit_size(b, run->memory_limit_bytes) : "");
+    print_field(s, "size", text);
+    if (run->cost_caller_milliticks + run->cost_inside_milliticks) {
+        uint64_t cost = run->cost_caller_milliticks + run->cost_inside_milliticks;
+        /* A call costs some ticks: of a thousand calls the sum converts without loss. */
+        snprintf(text, sizeof text, "%s for 1,000 calls, estimated at the start",
+                 qp_view_amount(m, a, cost));
+        print_field(s, "cost", text);
+    }
+}
+
+/* ---- diagnostics ----------------------------------------------------------------------------- */
+
+typedef struct {
+    qp_run_diagnostic d;
+    char letter[2];
+    const char *kind, *word;
+} diagnostic_row;
+
+#define AT(member) QP_FIELD_AT(diagnostic_row, member)
+static const qp_field diagnostic_fields[] = {
+    {"diagnostic", "Diagnostic", NULL, QP_FIELD_TEXT, AT(d.name), .flags = QP_FIELD_HOT},
+    {"count", "Count", NULL, QP_FIELD_COUNT, AT(d.count), .flags = QP_FIELD_HOT},
+    {"kind", NULL, NULL, QP_FIELD_WORD, AT(kind)},
+    {"word", "Kind", NULL, QP_FIELD_WORD, AT(word), .flags = QP_FIELD_HOT, .rank = 1},
+    {"text", "Counts", NULL, QP_FIELD_TEXT, AT(d.text)},
+    {.key = NULL}};
+#undef AT
+
+static void fill_diagnostic(diagnostic_row *row, const qp_run_diagnostic *d)
+{
+    *row = (diagnostic_row){*d, {d->kind}, row->letter, NULL};
+    row->word = d->kind == 'L'   ? "loss"
+                : d->kind == 'R' ? "repaired"
+                : d->kind == 'H' ? "host"
+                : d->kind == 'E' ? "environment"
+                                 : "normal";
+}
+
+static bool print_diagnostics(const qp_screen *s, const qp_model *m)
+{
+    diagnostic_row row;
+    qp_listing l;
+    if (m->run.n_diagnostics == 0)
+        return true;
+    qp_listing_begin(&l, s, diagnostic_fields, "diagnostic count word text", QP_FIELDS_ALL,
+                     (qp_unit){"", 1, 0});
+    for (size_t i = 0; i < m->run.n_diagnostics; i++) {
+        fill_diagnostic(&row, &m->run.diagnostics[i]);
+        qp_listing_row(&l, &row, row.d.kind == 'L' ? QP_STYLE_BAD : QP_STYLE_PLAIN);
+    }
+    qp_out_char(s->out, '\n');
+    return qp_listing_end(&l, 0);
+}
+
+static void write_csv(qp_cli *cli, const qp_model *m)
+{
+    diagnostic_row row;
+    qp_csv csv;
+    qp_csv_begin(&csv, &cli->out, diagnostic_fields, "diagnostic count kind text",
+                 QP_FIELDS_ALL, "");
+    for (size_t i = 0; i < m->run.n_diagnostics; i++) {
+        fill_diagnostic(&row, &m->run.diagnostics[i]);
+        qp_csv_row(&csv, &row);
+    }
+}
+
+/* ---- marks and events ------------------------------------------------------------------------ */
+
+enum { SHOWN_MAX = 20, FIELD_BYTES = 64 };
+
+typedef char field[FIELD_BYTES];
+
+static const char *event_text(uint32_t event, char *to)
+{
+    const char *name = qp_event_name(event);
+    if (!event || name[0])
+        return name;
+    snprintf(to, FIELD_BYTES, "%" PRIu32, event);
+    return to;
+}
+
+static const char *object_text(const qp_run_marker *k, char *to)
+{
+    if (k->method[0] || !k->object)
+        return k->method;
+    snprintf(to, FIELD_BYTES, "%" PRIu64, k->object);
+    return to;
+}
+
+static const char *value_text(const qp_run_marker *k, char *to)
+{
+    char number[QP_NUMBER_BYTES];
+    to[0] = '\0';
+    if (strcmp(k->value_unit, "ns") == 0)
+        snprintf(to, FIELD_BYTES, "%s", qp_unit_time(number, k->value));
+    else if (k->value_unit[0])
+        snprintf(to, FIELD_BYTES, "%s %s", qp_unit_count(number, k->value), k->value_unit);
+    return to;
+}
+
+/* A mark of a trigger, an action, an event trigger or the host. */
+typedef struct {
+    qp_run_marker mark;
+    uint64_t at;
+    const char *thread, *event, *object, *value;
+    char event_bytes[FIELD_BYTES], object_bytes[FIELD_BYTES], value_bytes[FIELD_BYTES];
+} mark_row;
+
+#define AT(member) QP_FIELD_AT(mark_row, member)
+static const qp_field mark_fields[] = {
+    {"at_ns", "At", "from the start of the run", QP_FIELD_COUNT, AT(at)},
+    {"at", "At", NULL, QP_FIELD_SPAN, AT(at), .flags = QP_FIELD_NO_JSON},
+    {"thread", "Thread", "name of the thread; null: none", QP_FIELD_NAME, AT(thread),
+     .flags = QP_FIELD_NULLABLE, .rank = 2},
+    {"name", "Mark", "of the trigger, or the text of the host", QP_FIELD_NAME, AT(mark.name)},
+    {"kind", "Of", "what made the mark", QP_FIELD_WORD, AT(mark.kind), .rank = 1,
+     .words = "user|trigger|action|event-trigger"},
+    {"event", "Event", "event of an event trigger", QP_FIELD_WORD, AT(event),
+     .flags = QP_FIELD_NULLABLE, .rank = 1},
+    {"object", NULL, "id of a method or of a thread; 0: none", QP_FIELD_COUNT, AT(mark.object)},
+    {"object_name", "Object", NULL, QP_FIELD_NAME, AT(object), .flags = QP_FIELD_NO_JSON},
+    {"method", NULL, "name of the method that is the object", QP_FIELD_NAME, AT(mark.method),
+     .flags = QP_FIELD_NULLABLE},
+    {"value", NULL, "value of the event", QP_FIELD_COUNT, AT(mark.value)},
+    {"value_text", "Value", NULL, QP_FIELD_WORD, AT(value),
+     .flags = QP_FIELD_NO_JSON | QP_FIELD_RIGHT},
+    {"value_unit", NULL, "unit of the value; null: no value", QP_FIELD_WORD,
+     AT(mark.value_unit), .flags = QP_FIELD_NULLABLE, .words = "ns|frames|%"},
+    {.key = NULL}};
+#undef AT
+
+/* Fill a row, which keeps pointers into itself. */
+static void fill_mark(mark_row *row, const qp_model *m, const qp_run_marker *k)
+{
+    row->mark = *k;
+    row->at = qp_model_ns(m, k->at);
+    row->thread = k->thread ? m->threads[k->thread].name : "";
+    row->event = event_text(k->event, row->event_bytes);
+    row->object = object_text(k, row->object_bytes);
+    row->value = value_text(k, row->value_bytes);
+}
+
+typedef struct {
+    uint32_t event;
+    uint64_t count;
+    const char *name;
+} event_row;
+
+static const qp_field event_fields[] = {
+    {"event", NULL, "number of the event", QP_FIELD_COUNT, QP_FIELD_AT(event_row, event),
+     .least = 40000},
+    {"name", "Event", NULL, QP_FIELD_WORD, QP_FIELD_AT(event_row, name),
+     .flags = QP_FIELD_NO_JSON},
+    {"count", "Raised", "how often the host raised it", QP_FIELD_COUNT,
+     QP_FIELD_AT(event_row, count), .least = 1},
+    {.key = NULL}};
+
+static bool print_marks(const qp_screen *s, const qp_model *m)
+{
+    const qp_run_info *run = &m->run;
+    char n[QP_NUMBER_BYTES];
+    mark_row row;
+    qp_listing l;
+    if (!run->n_markers)
+        return true;
+    qp_listing_begin(&l, s, mark_fields, "at thread name kind event object_name value_text",
+                     QP_FIELDS_ALL, qp_unit_for(0, true, NULL));
+    for (size_t i = 0; i < run->n_markers && i < SHOWN_MAX; i++) {
+        fill_mark(&row, m, &run->markers[i]);
+        qp_listing_row(&l, &row, QP_STYLE_PLAIN);
+    }
+    qp_out_char(s->out, '\n');
+    bool is_good = qp_listing_end(&l, 0);
+    if (run->n_markers > SHOWN_MAX)
+        qp_out_format(s->out, "%s more; --format=json has all\n",
+                      qp_unit_things(n, run->n_markers - SHOWN_MAX, "mark"));
+    return is_good;
+}
+
+static bool print_events(const qp_screen *s, const qp_run_info *run)
+{
+    char name[FIELD_BYTES];
+    qp_listing l;
+    if (!run->n_events)
+        return true;
+    qp_listing_begin(&l, s, event_fields, "name count", QP_FIELDS_ALL, (qp_unit){"", 1, 0});
+    for (size_t i = 0; i < run->n_events; i++) {
+        const qp_run_event *e = &run->events[i];
+        const event_row row = {e->event, e->count, event_text(e->event, name)};
+        qp_listing_row(&l, &row, QP_STYLE_PLAIN);
+    }
+    qp_out_char(s->out, '\n');
+    return qp_listing_end(&l, 0);
+}
+
+static void write_marks(qp_json *json, const void *document)
+{
+    const qp_model *m = ((const qp_document *)document)->m;
+    mark_row row;
+    for (size_t i = 0; i < m->run.n_markers; i++) {
+        fill_mark(&row, m, &m->run.markers[i]);
+        qp_row_json(json, NULL, mark_fields, QP_FIELDS_ALL, &row);
+    }
+}
+
+static void write_events(qp_json *json, const void *document)
+{
+    const qp_run_info *run = &((const qp_document *)document)->m->run;
+    for (size_t i = 0; i < run->n_events; i++)
+        qp_row_json(json, NULL, event_fields, QP_FIELDS_ALL,
+                    &(event_row){run->events[i].event, run->events[i].count, ""});
+}
+
+static const qp_field document_fields[] = {
+    {"", NULL, NULL, QP_FIELD_PART, .sub = qp_run_part},
+    {"marks", NULL, "marks in the order of their time", QP_FIELD_ROWS, .sub = mark_fields,
+     .write = write_marks},
+    {"events", NULL, "events that the host raised", QP_FIELD_ROWS, .sub = event_fields,
+     .write = write_events},
+    {.key = NULL}};
+
+/* ---- the command ----------------------------------------------------------------------------- */
+
+static bool print_text(const qp_cli *cli, const qp_model *m)
+{
+    const qp_screen *s = &cli->screen;
+    qp_header_text(s, m, cli->path, false);
+    print_setup(s, m);
+    for (size_t i = 0; i < m->run.n_notes; i++)
+        print_field(s, m->run.notes[i].is_message ? "message" : "annotation",
+                    m->run.notes[i].text);
+    for (size_t i = 0; i < m->n_losses; i++)
+        print_field(s, "damaged", m->losses[i]);
+    return print_marks(s, m) && print_events(s, &m->run) && print_diagnostics(s, m);
+}
+
+static int run_info(qp_cli *cli)
+{
+    const char *file;
+    qp_model *m;
+    if (!qp_cli_operands(cli, NULL, &file))
+        return QP_EXIT_UNUSABLE;
+    int status = qp_cli_load(cli, file, &m);
+    if (status == QP_EXIT_UNUSABLE)
+        return status;
+    if (cli->args.format == QP_FORMAT_JSON) {
+        qp_document_json(&cli->out, document_fields, &(qp_document){m, QP_ALL_THREADS});
+    } else if (cli->args.format == QP_FORMAT_CSV) {
+        write_csv(cli, m);
+    } else if (!print_text(cli, m)) {
+        status = qp_cli_fail_memory(cli);
+    }
+    qp_model_free(m);
+    return status;
+}
+
+static const qp_flag flags[] = {QP_FLAG_SAMPLE_INDEX, QP_FLAG_FORMAT, QP_FLAGS_COMMON};
+
+const qp_command qp_command_info = {
+    .name = "info",
+    .operands = "[FILE]",
+    .summary = "the run: options, sizes, notes, what fired, what was lost",
+    .about = "Shows what a profile says about its run: how it was made, its annotations, what\n"
+             "triggers and event triggers left as marks, every diagnostic that is not 0 and, "
+             "of a damaged file, what could not be read.",
+    .flags = flags,
+    .examples = "qprof info run.qprof\n"
+                "qprof info --format=json run.qprof | jq .diagnostics",
+    .schemas = (const qp_schema[]){{"info", document_fields}, {.name = NULL}},
+    .run = run_info};

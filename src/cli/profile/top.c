@@ -1,0 +1,291 @@
+/* top.c: `qprof top`: what a running program does now, refreshed until it ends. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/containers/alloc.h"
+#include "base/os/clock.h"
+#include "cli/show/show.h"
+#include "model/model.h"
+
+enum { LINES_AROUND = 6 };
+static const double SHORTEST_WAIT = 0.01; /* seconds; a reading takes its time, too */
+
+/* What is new since the reading before, of one method. */
+typedef struct {
+    uint32_t method;
+    uint64_t self, calls;
+} change;
+
+typedef struct {
+    qp_model *m;
+    uint64_t at; /* monotonic ns of the reading */
+} reading;
+
+static int compare_changes(const void *a, const void *b)
+{
+    const change *x = a, *y = b;
+    if (x->self != y->self)
+        return x->self < y->self ? 1 : -1;
+    return x->calls == y->calls ? 0 : x->calls < y->calls ? 1 : -1;
+}
+
+/* The same method in the reading before: mostly at the same index. 0: it is new. */
+static uint32_t method_before(const qp_model *before, const qp_model_method *x, uint32_t index)
+{
+    if (index < before->n_methods && before->methods[index].ordinal == x->ordinal)
+        return index;
+    for (uint32_t i = 1; i < before->n_methods; i++)
+        if (before->methods[i].ordinal == x->ordinal)
+            return i;
+    return 0;
+}
+
+static uint64_t grown(uint64_t now, uint64_t before)
+{
+    return now > before ? now - before : 0; /* it shrinks when the program clears its figures */
+}
+
+static change *find_changes(const qp_model *now, const qp_model *before, size_t *n)
+{
+    change *all = qp_alloc(now->n_methods, sizeof *all);
+    *n = 0;
+    for (uint32_t i = 1; all && i < now->n_methods; i++) {
+        static const qp_figures none;
+        uint32_t old = method_before(before, &now->methods[i], i);
+        const qp_figures *f = &now->methods[i].all;
+        const qp_figures *g = old ? &before->methods[old].all : &none;
+        change c = {i, grown(f->self, g->self), grown(f->calls, g->calls)};
+        if (c.self || c.calls)
+            all[(*n)++] = c;
+    }
+    if (all)
+        qsort(all, *n, sizeof *all, compare_changes);
+    return all;
+}
+
+/* ---- one screen ---------------------------------------------------------------------------- */
+
+static void print_head(const qp_screen *s, const qp_model *m, uint64_t self, uint64_t calls,
+                       uint64_t span_ns)
+{
+    char a[QP_NUMBER_BYTES], b[QP_NUMBER_BYTES];
+    uint32_t n_open = 0;
+    /* coverage keeps no stacks, and who samples itself shows them to nobody */
+    bool has_stacks = m->run.has_paths && !(m->run.is_stack_only && m->run.has_times);
+    for (uint32_t i = 1; i < m->n_threads; i++)
+        n_open +=
+            m->threads[i].is_alive && !m->threads[i].is_suspended && m->threads[i].depth > 0;
+    qp_screen_style(s, QP_STYLE_HEAD);
+    qp_screen_name(s, m->run.program, 40);
+    qp_screen_style(s, QP_STYLE_PLAIN);
+    qp_out_format(s->out, ", process %" PRIu64 ", running for %s\n", m->run.pid,
+                  qp_view_amount(m, a, m->run.wall));
+    double seconds = (double)span_ns / 1e9;
+    if (m->run.has_calls)
+        qp_out_format(s->out, "%s calls/s, ",
+                      qp_unit_count(a, (uint64_t)((double)calls / seconds)));
+    if (m->run.has_times && qp_view_is_time(m))
+        qp_out_format(s->out, "%s %% of the time in functions, ",
+                      qp_unit_percent(b, qp_model_ns(m, self), span_ns));
+    if (has_stacks)
+        qp_out_format(s->out, "%" PRIu32 " of ", n_open);
+    qp_out_format(s->out, "%s%s%s\n\n", qp_unit_things(a, qp_view_threads(m), "thread"),
+                  has_stacks ? " at work" : "",
+                  m->run.is_recording ? "" : "; recording is off");
+}
+
+/* A row of the table. */
+typedef struct {
+    double percent;
+    uint64_t rate, self; /* calls a second; so far */
+    const char *name, *place;
+} change_row;
+
+#define AT(member) QP_FIELD_AT(change_row, member)
+static const qp_field columns[] = {
+    {"percent", "Self %", NULL, QP_FIELD_PERCENT, AT(percent), .flags = QP_FIELD_HOT,
+     .needs = QP_HAS_TIMES},
+    {"rate", "Calls/s", NULL, QP_FIELD_COUNT, AT(rate), .needs = QP_HAS_CALLS},
+    {"self", "Self so far", NULL, QP_FIELD_SPAN, AT(self), .rank = 2, .needs = QP_HAS_TIMES},
+    {"name", "Function", NULL, QP_FIELD_NAME, AT(name), .flags = QP_FIELD_HOT},
+    {"place", "File:Line", NULL, QP_FIELD_PLACE, AT(place), .rank = 1},
+    {.key = NULL}};
+#undef AT
+
+static bool print_changes(const qp_cli *cli, const qp_model *m, const change *all, size_t n,
+                          uint64_t span_ns)
+{
+    char place[2048];
+    size_t most = cli->args.limit ? (size_t)cli->args.limit : SIZE_MAX;
+    bool has_times = m->run.has_times && qp_view_is_time(m);
+    if (cli->screen.is_terminal && cli->screen.n_rows > LINES_AROUND &&
+        most > cli->screen.n_rows - LINES_AROUND)
+        most = cli->screen.n_rows - LINES_AROUND;
+    qp_listing l;
+    qp_listing_begin(&l, &cli->screen, columns, NULL,
+                     (has_times ? QP_HAS_TIMES : 0) | (m->run.has_calls ? QP_HAS_CALLS : 0),
+                     qp_unit_for(0, true, NULL));
+    for (size_t i = 0; i < n && i < most; i++) {
+        const qp_model_method *x = &m->methods[all[i].method];
+        const change_row row = {
+            .percent = qp_view_percent(qp_model_ns(m, all[i].self), span_ns),
+            .rate = (uint64_t)((double)all[i].calls * 1e9 / (double)span_ns),
+            .self = qp_model_ns(m, x->all.self),
+            .name = x->name,
+            .place = qp_view_place(place, sizeof place, x)};
+        qp_listing_row(&l, &row, qp_style_of_percent(row.percent));
+    }
+    return qp_listing_end(&l, 0);
+}
+
+/* Figures are of the moment that the run's clock was read at, where it can be read from here.
+ * @return ns, >= 1 */
+static uint64_t span_between(const reading *now, const reading *before)
+{
+    uint64_t ran = qp_model_ns(now->m, grown(now->m->run.wall, before->m->run.wall));
+    uint64_t span = qp_view_is_time(now->m) && ran ? ran : now->at - before->at;
+    return span ? span : 1;
+}
+
+static bool print_screen(qp_cli *cli, const reading *now, const reading *before)
+{
+    size_t n;
+    uint64_t self = 0, calls = 0, span = span_between(now, before);
+    change *all = find_changes(now->m, before->m, &n);
+    if (!all)
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        self += all[i].self;
+        calls += all[i].calls;
+    }
+    if (cli->screen.is_terminal)
+        qp_out_text(&cli->out, "\033[H\033[J");
+    print_head(&cli->screen, now->m, self, calls, span);
+    bool is_sampled = now->m->run.has_calls || now->m->run.has_times, is_good = true;
+    if (is_sampled)
+        is_good = print_changes(cli, now->m, all, n, span);
+    else
+        qp_out_format(&cli->out,
+                      "It keeps its stack for others to look at: qprof run --pid=%" PRIu64 "\n",
+                      now->m->run.pid);
+    if (!cli->screen.is_terminal)
+        qp_out_char(&cli->out, '\n');
+    qp_out_flush(&cli->out);
+    qp_free(all);
+    return is_good;
+}
+
+/* ---- the loop ------------------------------------------------------------------------------ */
+
+/* @return false: it is not live any more, or damaged beyond use */
+static bool read_now(const qp_cli *cli, reading *r)
+{
+    char error[QP_ERROR_BYTES];
+    r->m = NULL;
+    r->at = qp_clock_monotonic();
+    if (qp_model_load(cli->path, NULL, &r->m, error) == QP_LOAD_UNUSABLE)
+        return false;
+    if (r->m->run.state == QP_RUN_LIVE)
+        return true;
+    qp_model_free(r->m);
+    r->m = NULL;
+    return false;
+}
+
+/* Wait for the next reading. @return false: a signal came */
+static bool wait_interval(const qp_cli *cli)
+{
+    double seconds = cli->args.interval > SHORTEST_WAIT ? cli->args.interval : SHORTEST_WAIT;
+    return qp_interrupt_sleep(qp_clock_monotonic() + (uint64_t)(seconds * 1e9));
+}
+
+static int watch(qp_cli *cli, reading *before)
+{
+    reading now;
+    char ran[QP_NUMBER_BYTES];
+    uint64_t n_shown = 0;
+    bool is_good = true;
+    while (is_good && !cli->out.error && wait_interval(cli)) {
+        if (!read_now(cli, &now)) {
+            qp_out_format(
+                &cli->out, "Process %" PRIu64 " has ended; it was seen running for %s\n",
+                before->m->run.pid, qp_view_amount(before->m, ran, before->m->run.wall));
+            return QP_EXIT_CLEAN;
+        }
+        is_good = print_screen(cli, &now, before);
+        qp_model_free(before->m);
+        *before = now;
+        if (cli->args.count && ++n_shown >= cli->args.count)
+            break;
+    }
+    return is_good ? QP_EXIT_CLEAN : qp_cli_fail_memory(cli);
+}
+
+/* The process that is meant when none is named: the only one that records. */
+static bool find_process(const qp_cli *cli, char *path, size_t n_bytes)
+{
+    qp_live_file *files = NULL;
+    size_t n = 0;
+    char list[512] = "";
+    if (qp_live_list(&files, &n) && n == 1)
+        snprintf(path, n_bytes, "%" PRIu64, files[0].pid);
+    for (size_t i = 0; i < n && i < 16; i++)
+        snprintf(list + strlen(list), sizeof list - strlen(list), " %" PRIu64, files[i].pid);
+    if (n == 0)
+        qp_cli_fail(cli,
+                    "no process of yours is recording; start one with: qprof run -- PROGRAM");
+    else if (n > 1)
+        qp_cli_fail(cli, "which process? recording are:%s", list);
+    qp_free(files);
+    return n == 1;
+}
+
+static int run_top(qp_cli *cli)
+{
+    const char *file;
+    char only[32];
+    reading first = {0};
+    if (!qp_cli_operands(cli, NULL, &file))
+        return QP_EXIT_UNUSABLE;
+    if (!file && !find_process(cli, only, sizeof only))
+        return QP_EXIT_UNUSABLE;
+    int status = qp_cli_load(cli, file ? file : only, &first.m);
+    if (status == QP_EXIT_UNUSABLE)
+        return status;
+    first.at = qp_clock_monotonic();
+    if (first.m->run.state != QP_RUN_LIVE) {
+        status = qp_cli_fail(cli, "%s: not running any more; try: qprof report %s", cli->path,
+                             cli->path);
+    } else {
+        qp_interrupt_take();
+        if (!cli->screen.is_terminal && cli->args.count == 0)
+            cli->args.count = 1;
+        status = watch(cli, &first);
+    }
+    qp_model_free(first.m);
+    return status;
+}
+
+static const qp_flag flags[] = {
+    {"interval", 'i', QP_FLAG_REAL, "SECONDS", QP_FLAG_AT(interval), "1",
+     "time between two screens"},
+    {"count", 'c', QP_FLAG_COUNT, "N", QP_FLAG_AT(count), NULL,
+     "end after N screens; 0: go on (default 0; 1 if not on a terminal)"},
+    {"limit", 'n', QP_FLAG_COUNT, "N", QP_FLAG_AT(limit), "20", "rows at most; 0: all"},
+    QP_FLAGS_COMMON};
+
+const qp_command qp_command_top = {
+    .name = "top",
+    .operands = "[PID]",
+    .summary = "what a running program does now",
+    .about =
+        "Shows which functions a running program spends its time in, between two readings of\n"
+        "its profile; the program is not stopped or slowed. 100 % is one thread at work all "
+        "the\n"
+        "time. Without PID: the one process that is recording.",
+    .flags = flags,
+    .examples = "qprof top 4242\n"
+                "qprof top --interval=0.5 --count=10 4242 | cat",
+    .run = run_top};

@@ -1,0 +1,39 @@
+/* record.h: what `qprof run` uses: options for the recorder, and sampling of a running process. */
+#ifndef QP_CLI_RECORD_RECORD_H
+#define QP_CLI_RECORD_RECORD_H
+
+#include <sys/types.h>
+
+#include "cli/core/cli.h"
+#include "format/file_name.h"
+
+/* Options that the program gets in the variable QPROF. */
+typedef struct {
+    char words[8192];  /* those of the user's QPROF, then ours; without the output */
+    char output[4096]; /* absolute, with its conversions */
+} qp_recorder_words;
+
+/* Take the options of the flags and the variable. @return false: a message was printed */
+bool qp_recorder_parse(const qp_cli *cli, qp_recorder_words *words);
+
+/* Is it a PC command? @return false: a message was printed, with a caret at the mistake */
+bool qp_recorder_check_pc(const qp_cli *cli, const char *command);
+
+/* The value of QPROF. @return false: too long */
+bool qp_recorder_value(const qp_recorder_words *words, char *to, size_t n_bytes);
+
+/* A pattern for glob() that matches the name of the profile of process `pid`. */
+void qp_recorder_glob(const qp_recorder_words *words, pid_t pid, char *to, size_t n_bytes);
+
+/* The name that the recorder would give to the profile. */
+void qp_recorder_path(const qp_recorder_words *words, const qp_name_facts *facts, char *to,
+                      size_t n_bytes);
+
+/* Print every option of the recorder with its default. */
+void qp_recorder_list(const qp_screen *s);
+
+/* Sample the process of --pid for the time of --for, and write a profile.
+ * @param path  receives its name @return false: a message was printed */
+bool qp_attach_run(const qp_cli *cli, char *path, size_t n_bytes);
+
+#endif

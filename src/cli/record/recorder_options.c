@@ -1,0 +1,238 @@
+/* recorder_options.c: options for the recorder, checked before the program runs. */
+#include "cli/record/record.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/config/config.h"
+#include "format/options.h"
+#include "model/figures/figures.h"
+
+/* Append one word, quoted if it needs to be. @return false: no room */
+static bool add_word(qp_recorder_words *w, const char *name, const char *value)
+{
+    size_t n = strlen(w->words), room = sizeof w->words;
+    n += (size_t)snprintf(w->words + n, room - n, "%s-%s%s", n ? " " : "", name,
+                          value ? "=\"" : "");
+    for (const char *at = value; at && *at && n + 4 < room; at++) {
+        if (*at == '"' || *at == '\\')
+            w->words[n++] = '\\';
+        w->words[n++] = *at;
+    }
+    if (n + 4 >= room)
+        return false;
+    strcpy(w->words + n, value ? "\"" : "");
+    return true;
+}
+
+/* Add "NAME=VALUE", given with one hyphen or two. @return false: a message was printed */
+static bool add_raw(const qp_cli *cli, qp_recorder_words *w, const char *word,
+                    const char **output)
+{
+    const char *name = word + (word[1] == '-' ? 2 : 1), *equals = strchr(name, '=');
+    size_t n = equals ? (size_t)(equals - name) : strlen(name);
+    qp_option which = qp_option_find(name, n);
+    if (which == QP_N_OPTIONS) {
+        char known[QP_N_OPTIONS * 33] = "", typed[64];
+        const char *found;
+        for (unsigned i = 0; i < QP_N_OPTIONS; i++)
+            snprintf(known + strlen(known), sizeof known - strlen(known), "%s%.31s",
+                     i ? "|" : "", qp_option_table[i].name);
+        snprintf(typed, sizeof typed, "%.*s", (int)n, name);
+        size_t n_found = qp_args_nearest(known, typed, &found);
+        if (n_found)
+            qp_cli_fail(cli, "unknown option %s; did you mean --%.*s?", word, (int)n_found,
+                        found);
+        else
+            qp_cli_fail(cli, "unknown option %s; see qprof run --options", word);
+        return false;
+    }
+    if (which == QP_OPT_output) {
+        *output = equals ? equals + 1 : "";
+        return true;
+    }
+    return add_word(w, qp_option_table[which].name, equals ? equals + 1 : NULL);
+}
+
+/* Check the file of -config=FILE and print its mistakes. */
+static qp_parse check_file(void *cli, qp_options *unused, const char *path,
+                           qp_parse_error *error)
+{
+    qp_config_file file;
+    int status = qp_config_file_read(cli, path, &file);
+    (void)unused;
+    qp_config_file_fini(&file);
+    error->message[0] = '\0';
+    return status == QP_EXIT_CLEAN ? QP_PARSE_OK : QP_PARSE_SYNTAX;
+}
+
+bool qp_recorder_check_pc(const qp_cli *cli, const char *command)
+{
+    qp_parse_error error;
+    if (qp_attribution_is_command(command, &error))
+        return true;
+    qp_cli_fail(cli, "--pc: column %u: %s", error.column, error.message);
+    qp_cli_point(command, error.column);
+    return false;
+}
+
+static bool check_words(const qp_cli *cli, const char *words)
+{
+    static qp_options o;
+    qp_option_events events = {.config = check_file, .to = (void *)(uintptr_t)cli};
+    qp_parse_error error = {0};
+    qp_options_init(&o);
+    bool is_good = qp_options_parse(&o, words, &events, &error) == QP_PARSE_OK;
+    if (!is_good && error.message[0])
+        qp_cli_fail(cli, "%s; see qprof run --options", error.message);
+    return is_good && qp_recorder_check_pc(cli, qp_option_text(&o, QP_OPT_pc));
+}
+
+/* Make the name absolute: the program may change its folder. A % in the folder's name is doubled. */
+static void set_output(qp_recorder_words *w, const char *program, const char *output)
+{
+    char folder[2048] = "";
+    const char *base = strrchr(program, '/');
+    size_t n = 0;
+    if (!(output && output[0] == '/') && getcwd(folder, sizeof folder)) {
+        for (const char *at = folder; *at && n + 3 < sizeof w->output; at++) {
+            if (*at == '%')
+                w->output[n++] = '%';
+            w->output[n++] = *at;
+        }
+        w->output[n++] = '/';
+    }
+    if (output)
+        snprintf(w->output + n, sizeof w->output - n, "%s", output);
+    else
+        snprintf(w->output + n, sizeof w->output - n, "%.255s.%%p.qprof",
+                 base ? base + 1 : program);
+}
+
+/* Get the folder of the profile. @return false: it depends on a conversion */
+static bool find_folder(const char *output, char *to)
+{
+    size_t n = 0, end = (size_t)(strrchr(output, '/') - output) + 1;
+    for (size_t i = 0; i < end; i++) {
+        if (output[i] == '%' && output[++i] != '%')
+            return false;
+        to[n++] = output[i];
+    }
+    to[n] = '\0';
+    return true;
+}
+
+/* Refuse a name that cannot be written before the program runs.
+ * @return false: a message was printed */
+static bool check_output(const qp_cli *cli, const char *output, const char *given)
+{
+    char folder[4096];
+    struct stat at;
+    const char *name = strrchr(output, '/') + 1;
+    for (const char *c = strchr(output, '%'); c; c = strchr(c + 2, '%'))
+        if (!c[1] || !strchr("vVpnTtdh%", c[1])) {
+            qp_cli_fail(cli, "%s: %%%c is not a conversion (%%%% is a percent sign)", given,
+                        c[1] ? c[1] : ' ');
+            return false;
+        }
+    if (!*name || (stat(output, &at) == 0 && S_ISDIR(at.st_mode))) {
+        qp_cli_fail(cli, "%s: is a folder (use --output=FILE)", *given ? given : output);
+        return false;
+    }
+    if (!find_folder(output, folder) || access(folder, W_OK | X_OK) == 0)
+        return true;
+    qp_cli_fail(cli, "%s: cannot write a profile there: %s", folder, strerror(errno));
+    return false;
+}
+
+bool qp_recorder_parse(const qp_cli *cli, qp_recorder_words *w)
+{
+    const char *old = getenv("QPROF"), *output = NULL;
+    const qp_args *a = &cli->args;
+    static const char *const times[] = {"exact", "adaptive", "sampled", "none"};
+    static const char *const grains[] = {"function", "basic-block", "line"};
+    bool has_room = true;
+    w->words[0] = '\0';
+    for (int i = 0; i < a->n_operands; i++)
+        if (!add_raw(cli, w, a->operands[i], &output))
+            return false;
+    if (a->time < sizeof times / sizeof times[0])
+        has_room &= add_word(w, "time", times[a->time]);
+    if (a->granularity < sizeof grains / sizeof grains[0])
+        has_room &= add_word(w, "collection-granularity", grains[a->granularity]);
+    if (a->clock)
+        has_room &= add_word(w, "clock", a->clock);
+    if (a->pc)
+        has_room &= add_word(w, "pc", a->pc);
+    if (!check_words(cli, w->words))
+        return false;
+    char own[sizeof w->words];
+    strcpy(own, w->words);
+    /* qprof run prints the result itself: no summary by the recorder. */
+    int n = snprintf(w->words, sizeof w->words, "%s -summary=none %s", old ? old : "", own);
+    if (!has_room || n >= (int)sizeof w->words) {
+        qp_cli_fail(cli, "too many options for the recorder");
+        return false;
+    }
+    output = a->output ? a->output : output;
+    set_output(w, a->rest[0], output);
+    return check_output(cli, w->output, output ? output : w->output);
+}
+
+bool qp_recorder_value(const qp_recorder_words *words, char *to, size_t n_bytes)
+{
+    qp_recorder_words all = *words;
+    bool has_room = add_word(&all, "output", words->output);
+    return has_room && snprintf(to, n_bytes, "%s", all.words) < (int)n_bytes;
+}
+
+/* Expand the conversions of a name. @param is_glob  make a pattern: unknown values match any text,
+ * special characters of the name are escaped */
+static void expand(const char *output, const qp_name_facts *facts, bool is_glob, char *to,
+                   size_t n_bytes)
+{
+    size_t n = 0;
+    *to = '\0';
+    for (const char *at = output; *at && n < n_bytes; at++) {
+        char value[512] = {*at, '\0'};
+        if (*at == '%' && *++at != '%') {
+            bool is_known = !is_glob || *at == 'p';
+            if (!is_known || !qp_name_convert(facts, *at, value, sizeof value))
+                snprintf(value, sizeof value, "*");
+        } else if (is_glob && strchr("*?[\\", *at)) {
+            snprintf(value, sizeof value, "\\%c", *at);
+        }
+        n += (size_t)snprintf(to + n, n_bytes - n, "%s", value);
+    }
+}
+
+void qp_recorder_glob(const qp_recorder_words *words, pid_t pid, char *to, size_t n_bytes)
+{
+    const qp_name_facts facts = {.pid = pid};
+    expand(words->output, &facts, true, to, n_bytes);
+}
+
+void qp_recorder_path(const qp_recorder_words *words, const qp_name_facts *facts, char *to,
+                      size_t n_bytes)
+{
+    expand(words->output, facts, false, to, n_bytes);
+}
+
+void qp_recorder_list(const qp_screen *s)
+{
+    for (unsigned i = 0; i < QP_N_OPTIONS; i++) {
+        const qp_option_spec *o = &qp_option_table[i];
+        char name[512];
+        const char *values = o->kind == QP_OPTION_BOOL ? "yes|no" : o->values;
+        snprintf(name, sizeof name, "--%s=%s", o->name, values);
+        qp_screen_text(s, QP_STYLE_HEAD, name);
+        qp_out_format(s->out, "\n    %s", qp_option_help[i]);
+        if (*o->initial)
+            qp_out_format(s->out, " (default %s)", o->initial);
+        qp_out_char(s->out, '\n');
+    }
+}

@@ -1,0 +1,412 @@
+/* run.c: `qprof run`: start a program so that it records, and show what it recorded. */
+#include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/containers/alloc.h"
+#include "base/text/buf.h"
+#include "base/text/unit.h"
+#include "cli/core/cli.h"
+#include "cli/cover/cover.h"
+#include "cli/record/record.h"
+#include "cli/show/show.h"
+#include "format/layout.h"
+
+enum { ROWS_SHOWN = 10 };
+
+/* ---- the result ---------------------------------------------------------------------------- */
+
+/* The hottest functions. */
+static bool print_functions(const qp_cli *cli, const qp_model *m)
+{
+    qp_view v;
+    uint32_t *rows = NULL;
+    size_t n = 0;
+    bool is_good =
+        qp_view_init(&v, m, QP_ALL_THREADS, false) && qp_rows_select(&cli->args, &v, &rows, &n);
+    if (is_good) {
+        qp_header_text(&cli->screen, m, cli->path, false);
+        is_good = qp_rows_print(cli, &v, rows, n < ROWS_SHOWN ? n : ROWS_SHOWN);
+    }
+    qp_free(rows);
+    qp_view_fini(&v);
+    return is_good;
+}
+
+/* The functions of the PC samples, most first. */
+static bool print_samples(const qp_cli *cli, const qp_model *m)
+{
+    qp_pc_samples s;
+    qp_pc_samples_init(&s, false);
+    qp_header_text(&cli->screen, m, cli->path, false);
+    bool is_good = qp_pc_samples_add(cli, &s, m) == QP_EXIT_CLEAN;
+    if (is_good && s.has_command)
+        is_good = qp_pc_samples_print(cli, &s, ROWS_SHOWN);
+    qp_pc_samples_fini(&s);
+    return is_good;
+}
+
+/* How much was covered. */
+static bool print_coverage(const qp_cli *cli, const qp_model *m)
+{
+    char error[QP_ERROR_BYTES], hit[QP_NUMBER_BYTES], all[QP_NUMBER_BYTES],
+        percent[QP_NUMBER_BYTES];
+    qp_cover_set *set = qp_cover_set_new();
+    bool is_good =
+        set && qp_cover_set_add(set, m, cli->path, &(qp_cover_add_options){0}, error);
+    qp_cover *c = is_good ? qp_cover_derive(set, NULL, error) : NULL;
+    if (c && !m->run.is_profile)
+        qp_cover_header(cli, c);
+    for (qp_figure f = 0; c && f < QP_N_FIGURES; f++) {
+        uint64_t n_hit, n;
+        qp_figure_of(&c->totals, f, &n_hit, &n);
+        if (!n)
+            continue;
+        qp_header_label(&cli->screen, qp_figure_names[f]);
+        qp_out_format(cli->screen.out, "%s %%, %s of %s were hit\n",
+                      qp_unit_share(percent, n_hit, n, 1), qp_unit_count(hit, n_hit),
+                      qp_unit_count(all, n));
+    }
+    is_good = c != NULL;
+    qp_cover_free(c);
+    qp_cover_set_free(set);
+    return is_good;
+}
+
+/* The path relative to the current folder, if it is below it. */
+static const char *shorter(const char *path)
+{
+    char folder[4096];
+    size_t n = getcwd(folder, sizeof folder) ? strlen(folder) : 0;
+    bool is_below = n && strncmp(path, folder, n) == 0 && path[n] == '/';
+    return is_below ? path + n + 1 : path;
+}
+
+static void print_next(const qp_cli *cli, const qp_model *m, const char *path)
+{
+    qp_out *out = cli->screen.out;
+    bool has_functions = m->run.is_profile || !m->run.is_coverage;
+    if (m->run.is_stack_only)
+        qp_out_format(out, "\nNext: qprof list %s\n      qprof tree --hottest %s\n", path,
+                      path);
+    else if (has_functions)
+        qp_out_format(out, "\nNext: qprof report %s\n      qprof tree --hottest %s\n", path,
+                      path);
+    else
+        qp_out_format(out,
+                      "\nNext: qprof cover report --uncovered %s\n"
+                      "      qprof cover annotate --only-missed %s\n",
+                      path, path);
+    if (has_functions && !m->run.is_stack_only && m->run.pc_period_ns)
+        qp_out_format(out, "      qprof list %s\n", path);
+    if (has_functions && !m->run.is_stack_only && m->run.is_coverage)
+        qp_out_format(out, "      qprof cover report %s\n", path);
+    if (*m->run.trace_file) {
+        qp_out_text(out, "      qprof trace stat ");
+        qp_screen_name(&cli->screen, shorter(m->run.trace_file), 0);
+        qp_out_char(out, '\n');
+    }
+}
+
+/* Print a few rows of the profile at `path` and the next commands on standard error: standard output
+ * belongs to the program. */
+static void print_result(qp_cli *cli, const char *path)
+{
+    static qp_out out;
+    qp_model *m;
+    qp_out_init(&out, STDERR_FILENO);
+    qp_screen_init(&cli->screen, &out);
+    if (cli->args.color != QP_COLOR_AUTO)
+        cli->screen.has_color = cli->args.color == QP_COLOR_ALWAYS;
+    cli->args.output = NULL; /* already written; now it is an input */
+    if (qp_cli_load(cli, path, &m) == QP_EXIT_UNUSABLE)
+        return;
+    bool has_functions = m->run.is_profile || !m->run.is_coverage, is_good = true;
+    qp_out_char(&out, '\n');
+    if (m->run.is_stack_only)
+        is_good = print_samples(cli, m);
+    else if (has_functions)
+        is_good = print_functions(cli, m);
+    if (is_good && has_functions && m->run.is_coverage)
+        qp_out_char(&out, '\n');
+    if (is_good && m->run.is_coverage)
+        is_good = print_coverage(cli, m);
+    if (is_good)
+        print_next(cli, m, path);
+    else
+        qp_cli_fail_memory(cli);
+    qp_model_free(m);
+    qp_out_close(&out);
+}
+
+/* ---- a program that did not seal its profile ----------------------------------------------- */
+
+/* Copy a file to a new one. @return 0, or an errno value; no file is left then */
+static int copy_file(const char *from, const char *to)
+{
+    char bytes[1 << 16];
+    int in = open(from, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    int out = in < 0 ? -1 : open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    int error = in < 0 || out < 0 ? errno : 0;
+    for (ssize_t n = 1, done; !error && n > 0;) {
+        n = done = read(in, bytes, sizeof bytes);
+        if (n > 0)
+            done = write(out, bytes, (size_t)n);
+        if (done != n)
+            error = done < 0 ? errno : ENOSPC; /* the disk is full: a part was written */
+        else if (n < 0)
+            error = errno;
+    }
+    if (out >= 0 && close(out) != 0 && !error)
+        error = errno;
+    if (out >= 0 && error)
+        unlink(to);
+    if (in >= 0)
+        close(in);
+    return error;
+}
+
+/* Save the live file of a dead program under the name that its profile would have had, or that name
+ * with a number: nothing is overwritten. @return false: a message was printed */
+static bool save_live(const qp_cli *cli, const char *live, char *path, size_t n_bytes)
+{
+    char name[4096 + 8];
+    int error = EEXIST;
+    for (int i = 1; i < 1000 && error == EEXIST; i++) {
+        if (i == 1)
+            qp_text_format(name, sizeof name, "%s", path);
+        else
+            qp_text_format(name, sizeof name, "%s.%d", path, i);
+        error = copy_file(live, name);
+    }
+    if (error) {
+        qp_cli_fail(cli, "%s: %s; the profile is still in %s", path, strerror(error), live);
+        return false;
+    }
+    unlink(live); /* it occupies memory, and its copy is complete */
+    qp_text_format(path, n_bytes, "%s", name);
+    return true;
+}
+
+/* ---- the command --------------------------------------------------------------------------- */
+
+static void describe_end(int status, char *to, size_t n_bytes)
+{
+    if (WIFSIGNALED(status))
+        snprintf(to, n_bytes, "was killed by SIG%s",
+                 sigabbrev_np(WTERMSIG(status)) ? sigabbrev_np(WTERMSIG(status)) : "?");
+    else
+        snprintf(to, n_bytes, "ended with status %d", WEXITSTATUS(status));
+}
+
+/* The head of a profile; all 0 if the file is not one. */
+static qp_head head_of(const char *path)
+{
+    qp_head head = {0};
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    bool is_read = fd >= 0 && pread(fd, &head, sizeof head, 0) == sizeof head;
+    if (fd >= 0)
+        close(fd);
+    return is_read && memcmp(head.magic, QP_MAGIC, sizeof head.magic) == 0 ? head
+                                                                           : (qp_head){0};
+}
+
+/* A file that may be the profile. */
+typedef struct {
+    const char *path;
+    bool is_own; /* of the program itself, not of a child of it */
+    uint64_t written_at;
+} candidate;
+
+/* The last profile wins; times of files that are too close for the clock do not tell. */
+static bool is_better(const candidate *a, const candidate *b)
+{
+    if (a->is_own != b->is_own)
+        return a->is_own;
+    if (a->written_at != b->written_at)
+        return a->written_at > b->written_at;
+    return strverscmp(a->path, b->path) > 0;
+}
+
+/* Was the file written by this program, and not by one before it? */
+static bool is_new(const qp_child *child, candidate *c)
+{
+    enum { TICK_NS = 10000000 }; /* how late the clock of a file system may be */
+    struct stat at;
+    if (stat(c->path, &at) != 0)
+        return false;
+    c->written_at = (uint64_t)at.st_mtim.tv_sec * 1000000000 + (uint64_t)at.st_mtim.tv_nsec;
+    c->is_own = head_of(c->path).pid == (uint64_t)child->pid;
+    return c->written_at + TICK_NS >= child->started_at;
+}
+
+/* Find the profile that the program wrote: under its name, or with a number appended. */
+static bool find_profile(const qp_child *child, const qp_recorder_words *words, char *path,
+                         size_t n_bytes)
+{
+    char pattern[2 * 4096];
+    glob_t names = {0};
+    candidate best = {0};
+    qp_recorder_glob(words, child->pid, pattern, sizeof pattern);
+    glob(pattern, 0, NULL, &names);
+    strncat(pattern, ".[0-9]*", sizeof pattern - strlen(pattern) - 1);
+    glob(pattern, GLOB_APPEND, NULL, &names);
+    for (size_t i = 0; i < names.gl_pathc; i++) {
+        candidate c = {.path = names.gl_pathv[i]};
+        if (is_new(child, &c) && (!best.path || is_better(&c, &best)))
+            best = c;
+    }
+    if (best.path)
+        qp_text_format(path, n_bytes, "%s", shorter(best.path));
+    globfree(&names);
+    return best.path != NULL;
+}
+
+/* The name that the recorder would have given to the profile. */
+static void name_live(const qp_cli *cli, const qp_child *child, const qp_recorder_words *words,
+                      char *path, size_t n_bytes)
+{
+    const char *program = cli->args.rest[0], *slash = strrchr(program, '/');
+    const qp_name_facts facts = {.program = slash ? slash + 1 : program,
+                                 .program_path = program,
+                                 .pid = child->pid,
+                                 .thread = child->pid,
+                                 .dataset = head_of(child->live).dataset};
+    char whole[4096];
+    qp_recorder_path(words, &facts, whole, sizeof whole);
+    qp_text_format(path, n_bytes, "%s", shorter(whole));
+}
+
+/* @return exit status of the command, given the program's */
+static int show_profile(qp_cli *cli, const qp_child *child, const qp_recorder_words *words)
+{
+    char path[4096];
+    int status =
+        WIFSIGNALED(child->status) ? 128 + WTERMSIG(child->status) : WEXITSTATUS(child->status);
+    char end[64];
+    describe_end(child->status, end, sizeof end);
+    if (*child->live) {
+        name_live(cli, child, words, path, sizeof path);
+        if (!save_live(cli, child->live, path, sizeof path))
+            return QP_EXIT_UNUSABLE;
+        qp_cli_warn(cli, "%s %s before its profile was complete; saved what was recorded to %s",
+                    cli->args.rest[0], end, path);
+    } else if (!find_profile(child, words, path, sizeof path)) {
+        qp_cli_warn(
+            cli,
+            "%s %s; no profile was written: the program does not use libqprof, or QPROF was "
+            "cleared, or there was no call or sample to record (try: qprof run -- qlua SCRIPT)",
+            cli->args.rest[0], end);
+        return status ? status : QP_EXIT_UNUSABLE;
+    }
+    print_result(cli, path);
+    return status;
+}
+
+/* The first word that sets how to record, which a running process does not accept.
+ * @return NULL: there is none */
+static const char *word_of_recording(const qp_args *a)
+{
+    if (a->n_rest || a->n_operands)
+        return a->n_rest ? a->rest[0] : a->operands[0];
+    if (a->time != UINT_MAX)
+        return "--time";
+    if (a->granularity != UINT_MAX)
+        return "--granularity";
+    return a->clock ? "--clock" : NULL;
+}
+
+static int sample_process(qp_cli *cli)
+{
+    char path[4096];
+    const char *word = word_of_recording(&cli->args);
+    if (word)
+        return qp_cli_fail(
+            cli,
+            "%s: cannot be combined with --pid; usage: qprof run --pid PID [--for TIME] "
+            "[--pc COMMAND] [-o FILE]",
+            word);
+    if (!qp_attach_run(cli, path, sizeof path))
+        return QP_EXIT_UNUSABLE;
+    print_result(cli, path);
+    return QP_EXIT_CLEAN;
+}
+
+static int run_run(qp_cli *cli)
+{
+    static char value[16384];
+    qp_recorder_words words;
+    qp_child child;
+    if (cli->args.has_list) {
+        qp_recorder_list(&cli->screen);
+        return QP_EXIT_CLEAN;
+    }
+    if (cli->args.pid)
+        return sample_process(cli);
+    if (cli->args.lasts)
+        return qp_cli_fail(cli, "--for=%s: requires --pid (a program is recorded to its end)",
+                           cli->args.lasts);
+    if (cli->args.n_rest == 0)
+        return qp_cli_fail(cli,
+                           "missing program; usage: qprof run [options] -- PROGRAM [words]");
+    if (!qp_recorder_parse(cli, &words))
+        return QP_EXIT_UNUSABLE;
+    if (!qp_recorder_value(&words, value, sizeof value))
+        return qp_cli_fail(cli, "too many options for the recorder");
+    if (!qp_child_run(cli, cli->args.rest, value, &child))
+        return QP_EXIT_UNUSABLE;
+    return show_profile(cli, &child, &words);
+}
+
+static const qp_flag flags[] = {
+    {"time", 't', QP_FLAG_WORD, "exact|adaptive|sampled|none", QP_FLAG_AT(time), NULL,
+     "timing mode (default exact)"},
+    {"clock", 'c', QP_FLAG_TEXT, "CLOCK", QP_FLAG_AT(clock), NULL,
+     "measured quantity: elapsed, user, user+kernel, counts, ... (default elapsed)"},
+    {"output", 'o', QP_FLAG_TEXT, "FILE", QP_FLAG_AT(output), NULL,
+     "name of the profile; %p is the process id, %n the number of the dataset "
+     "(default PROGRAM.%p.qprof)"},
+    {"granularity", 'g', QP_FLAG_WORD, "function|basic-block|line", QP_FLAG_AT(granularity),
+     NULL, "finest detail to collect (default line)"},
+    {"pc", 0, QP_FLAG_TEXT, "COMMAND", QP_FLAG_AT(pc), NULL,
+     "sampling: 'VIRTUAL or REAL, MICROSECONDS, WHEN PATTERN;', each part optional"},
+    {"pid", 0, QP_FLAG_TEXT, "PID", QP_FLAG_AT(pid), NULL,
+     "process to sample from outside; it must be recording"},
+    {"for", 0, QP_FLAG_TEXT, "TIME", QP_FLAG_AT(lasts), NULL,
+     "duration with --pid: 10s, 500ms, 2m; Ctrl-C ends it earlier (default 10s)"},
+    {"options", 0, QP_FLAG_YES, NULL, QP_FLAG_AT(has_list), NULL,
+     "list of all options of the recorder"},
+    QP_FLAGS_COMMON};
+
+const qp_command qp_command_run = {
+    .name = "run",
+    .operands = "-- PROGRAM [words] | --pid=PID",
+    .summary = "recording of a program, with a short report",
+    .about =
+        "Runs a program that uses libqprof and shows on standard error where its time went.\n"
+        "Every option of the recorder can be given as --name=value or -name=value; those of\n"
+        "the variable QPROF apply as well. If the program is killed, its profile is saved. "
+        "The\n"
+        "exit status is the program's, or 128 plus the signal's number if it was killed; 2 if\n"
+        "it could not be started, or ended with 0 and wrote no profile.\n"
+        "With --pid a recording process is sampled through its live profile: it is not\n"
+        "stopped, asked or signalled. Without --pc its threads are sampled every 10 ms of\n"
+        "their CPU time.",
+    .flags = flags,
+    .examples = "qprof run -- qlua script.lua\n"
+                "qprof run --time=adaptive -o parse.qprof -- qlua parse.lua input\n"
+                "qprof run -memory-limit=1G -- qlua script.lua\n"
+                "qprof run --pc='VIRTUAL 1000' -- qlua script.lua\n"
+                "qprof run --pid 4242 --for 10s -o attach.qprof\n"
+                "qprof run --options",
+    .run = run_run,
+    .writes_profile = true,
+    .takes_rest = true};

@@ -1,0 +1,134 @@
+/* collapse.c: from the pattern of --when and the globs of --hide and --hide-module to a folded model. */
+#include "cli/show/show.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/containers/alloc.h"
+#include "base/text/glob.h"
+#include "model/figures/figures.h"
+
+static bool fits_name(const char *glob, const qp_model_method *method)
+{
+    return qp_glob_fits_name(glob, method->name);
+}
+
+/* A module is what the host or a pattern calls so; a file is one, too, by its path or its folder. */
+static bool fits_module(const char *glob, const qp_model_method *method)
+{
+    char name[QP_ERROR_BYTES];
+    size_t n;
+    const char *base = strrchr(method->file, '/'),
+               *part = qp_attribution_module(method->class_name, method->file, &n);
+    snprintf(name, sizeof name, "%.*s", (int)n, part);
+    return qp_glob_fits_name(glob, method->module) || qp_glob_fits_name(glob, name) ||
+           (*method->file && (qp_glob_fits_path(glob, method->file) ||
+                              (base && qp_glob_fits_name(glob, base + 1))));
+}
+
+static void mark(const qp_cli *cli, const qp_model *m, const char *flag, const qp_list *globs,
+                 bool (*fits)(const char *glob, const qp_model_method *method), bool *is_hidden)
+{
+    for (size_t g = 0; g < globs->n; g++) {
+        size_t n_found = 0;
+        for (uint32_t i = 1; i < m->n_methods; i++) {
+            bool is_found = fits(globs->items[g], &m->methods[i]);
+            is_hidden[i] |= is_found;
+            n_found += is_found;
+        }
+        if (!n_found)
+            qp_cli_warn(cli, "%s: --%s=%s fits no function", cli->path, flag, globs->items[g]);
+    }
+}
+
+/* ---- patterns -------------------------------------------------------------------------------- */
+
+int qp_collapse_refuse_pattern(const qp_cli *cli, const char *pattern,
+                               const qp_parse_error *error)
+{
+    qp_cli_fail(cli, "%s: column %u: %s", cli->args.fold.when ? "--when" : cli->path,
+                error->column, error->message);
+    qp_cli_point(pattern, error->column);
+    return QP_EXIT_UNUSABLE;
+}
+
+void qp_collapse_remark(const qp_cli *cli, const qp_attributions *c)
+{
+    if (*c->unknown)
+        qp_cli_warn(
+            cli,
+            "%s: nothing is called %s there; patterns name MODULE or MODULE.PROCEDURE, as "
+            "qprof list does",
+            cli->path, c->unknown);
+}
+
+/* @return false: a message was printed */
+static bool charge(const qp_cli *cli, qp_model **m)
+{
+    const char *when = cli->args.fold.when;
+    qp_parse_error error;
+    qp_attributions c;
+    if (!when)
+        return true;
+    qp_attribution_status status = qp_attributions_init(&c, *m, when, false, &error);
+    if (status == QP_ATTRIBUTION_OK)
+        qp_collapse_remark(cli, &c);
+    if (status == QP_ATTRIBUTION_OK &&
+        !qp_model_collapse(m, &(qp_collapse){.charged = c.nodes, .when = when}))
+        status = QP_ATTRIBUTION_NO_MEMORY;
+    qp_attributions_fini(&c);
+    if (status == QP_ATTRIBUTION_SYNTAX)
+        qp_collapse_refuse_pattern(cli, when, &error);
+    else if (status == QP_ATTRIBUTION_NO_MEMORY)
+        qp_cli_fail_memory(cli);
+    return status == QP_ATTRIBUTION_OK;
+}
+
+/* ---- hiding ---------------------------------------------------------------------------------- */
+
+/* @return false: a message was printed */
+static bool fold(const qp_cli *cli, qp_model **m)
+{
+    const qp_collapse_args *args = &cli->args.fold;
+    uint32_t focus = 0;
+    if (!args->focus && !args->hide.n && !args->hide_modules.n)
+        return true;
+    if (args->focus && !qp_method_find(cli, *m, args->focus, &focus))
+        return false;
+    bool *is_hidden = qp_alloc_zeroed((*m)->n_methods, sizeof *is_hidden);
+    if (is_hidden) {
+        mark(cli, *m, "hide", &args->hide, fits_name, is_hidden);
+        mark(cli, *m, "hide-module", &args->hide_modules, fits_module, is_hidden);
+    }
+    bool is_good = is_hidden &&
+                   qp_model_collapse(m, &(qp_collapse){.is_hidden = is_hidden, .focus = focus});
+    if (!is_good)
+        qp_cli_fail_memory(cli);
+    qp_free(is_hidden);
+    return is_good;
+}
+
+/* Flags of call paths, and coverage alone, which has none. @return false: a message was printed */
+static bool can_fold(const qp_cli *cli, const qp_model *m)
+{
+    const qp_collapse_args *args = &cli->args.fold;
+    const char *flag = args->when             ? "when"
+                       : args->focus          ? "focus"
+                       : args->hide.n         ? "hide"
+                       : args->hide_modules.n ? "hide-module"
+                                              : NULL;
+    if (m->run.is_profile || !flag)
+        return true;
+    qp_cli_fail(cli, "%s: it has coverage alone; --%s needs call paths", cli->path, flag);
+    return false;
+}
+
+int qp_cli_load_collapsed(qp_cli *cli, const char *file, qp_model **m)
+{
+    int status = qp_cli_load(cli, file, m);
+    if (status == QP_EXIT_UNUSABLE || (can_fold(cli, *m) && charge(cli, m) && fold(cli, m)))
+        return status;
+    qp_model_free(*m);
+    *m = NULL;
+    return QP_EXIT_UNUSABLE;
+}

@@ -1,0 +1,185 @@
+/* functions.c: chooses, sorts and prints the rows of the table of functions. */
+#include "cli/show/show.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/containers/alloc.h"
+
+/* ---- choosing ------------------------------------------------------------------------------ */
+
+typedef struct {
+    const qp_view *v;
+    qp_sort sort;
+} order;
+
+static uint64_t sort_key(const qp_figures *f, qp_sort sort)
+{
+    switch (sort) {
+    case QP_SORT_TOTAL:
+        return f->total;
+    case QP_SORT_CALLS:
+        return f->calls;
+    case QP_SORT_AVERAGE:
+        return qp_figures_average(f);
+    case QP_SORT_MAX:
+        return f->min > f->max ? 0 : f->max;
+    case QP_SORT_NAME:
+        return 0;
+    default:
+        return f->self;
+    }
+}
+
+/* Most first; equal ones by calls, then by name, so that two runs list alike. */
+static int compare_rows(const void *a, const void *b, void *data)
+{
+    const order *o = data;
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    const qp_figures *f = o->v->flat;
+    uint64_t key_x = sort_key(&f[x], o->sort), key_y = sort_key(&f[y], o->sort);
+    if (key_x != key_y)
+        return key_x < key_y ? 1 : -1;
+    if (o->sort != QP_SORT_NAME && f[x].calls != f[y].calls)
+        return f[x].calls < f[y].calls ? 1 : -1;
+    int c = strcmp(o->v->m->methods[x].name, o->v->m->methods[y].name);
+    return c ? c : (x > y) - (x < y);
+}
+
+/* Rows without hits are hidden, unless time was charged to them or their skips are asked for. */
+static bool is_shown(const qp_args *args, const qp_view *v, uint32_t method)
+{
+    const qp_figures *f = &v->flat[method];
+    const qp_model_method *x = &v->m->methods[method];
+    /* and its calls do not count, or nobody counted any */
+    bool is_on_path = f->total && (f->skips == 0 || *v->m->run.when);
+    if (f->hits == 0 && f->self == 0 && !is_on_path && !(args->has_skips && f->skips))
+        return false;
+    return !args->filter || strstr(x->name, args->filter) || strstr(x->file, args->filter);
+}
+
+/* The columns of percentages are to total 100. */
+static void add_up(qp_view *v, const uint32_t *rows, size_t n)
+{
+    v->whole_self = v->whole_total = 0;
+    for (size_t i = 0; i < n; i++) {
+        v->whole_self += v->flat[rows[i]].self;
+        v->whole_total += v->flat[rows[i]].total;
+    }
+}
+
+bool qp_rows_select(const qp_args *args, qp_view *v, uint32_t **rows, size_t *n)
+{
+    order o = {v, (qp_sort)args->sort};
+    *n = 0;
+    *rows = qp_alloc(v->m->n_methods, sizeof **rows);
+    if (!*rows)
+        return false;
+    if (!v->m->run.has_times && o.sort == QP_SORT_SELF)
+        o.sort = QP_SORT_CALLS;
+    for (uint32_t i = 1; i < v->m->n_methods; i++)
+        if (is_shown(args, v, i))
+            (*rows)[(*n)++] = i;
+    qsort_r(*rows, *n, sizeof **rows, compare_rows, &o);
+    if (args->percent == QP_PERCENT_OF_ROWS)
+        add_up(v, *rows, *n);
+    return true;
+}
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+#define AT(member) QP_FIELD_AT(qp_function_row, member)
+const qp_field qp_function_fields[] = {
+    {"", NULL, NULL, QP_FIELD_PART, AT(method), .sub = qp_method_fields},
+    {"average_total", "Avg total", "average time of one call, total / hits", QP_FIELD_SPAN,
+     AT(method.figures.average_total), .rank = 6, .needs = QP_HAS_TIMES | QP_HAS_CALLS},
+    {"self_percent", "Self %",
+     "self in percent of the run, or with --percent=rows of the sum of all rows",
+     QP_FIELD_PERCENT, AT(self_percent), .flags = QP_FIELD_HOT, .needs = QP_HAS_TIMES},
+    {"total_percent", "Total %", "total in percent of the same", QP_FIELD_PERCENT,
+     AT(total_percent), .rank = 1, .needs = QP_HAS_TIMES},
+    {"place", "File:Line", NULL, QP_FIELD_PLACE, AT(place), .flags = QP_FIELD_NO_JSON,
+     .rank = 2},
+    {.key = NULL}};
+#undef AT
+
+qp_function_row qp_function_row_of(const qp_view *v, uint32_t method)
+{
+    const qp_figures *f = &v->flat[method];
+    return (qp_function_row){.method = qp_method_row_of(v->m, method, f),
+                             .self_percent = qp_view_percent(f->self, v->whole_self),
+                             .total_percent = qp_view_percent(f->total, v->whole_total),
+                             .place = ""};
+}
+
+/* ---- text ------------------------------------------------------------------------------------ */
+
+/* Columns from left to right, as keys of qp_function_fields. @return has one that is hidden */
+static bool begin_table(qp_listing *l, const qp_cli *cli, const qp_view *v,
+                        const uint32_t *rows, size_t n)
+{
+    char columns[256];
+    const qp_args *a = &cli->args;
+    uint64_t largest = 0;
+    bool has_hidden = false;
+    for (size_t i = 0; i < n; i++) {
+        largest = v->flat[rows[i]].total > largest ? v->flat[rows[i]].total : largest;
+        has_hidden |= v->m->methods[rows[i]].has_hidden;
+    }
+    snprintf(columns, sizeof columns,
+             "name %s calls %s self self_half self_percent total total_half total_percent "
+             "average %s min max place %s",
+             has_hidden ? "includes_hidden" : "", a->has_skips ? "skips" : "",
+             a->is_long ? "average_total" : "", a->is_long ? "module type" : "");
+    qp_listing_begin(l, &cli->screen, qp_function_fields, columns, qp_run_has(&v->m->run),
+                     qp_view_unit(v->m, largest, a->unit));
+    return has_hidden;
+}
+
+static void add_row(qp_listing *l, const qp_view *v, uint32_t method)
+{
+    char place[4096];
+    const qp_figures *f = &v->flat[method];
+    qp_function_row row = qp_function_row_of(v, method);
+    row.place = qp_view_place(place, sizeof place, &row.method.method);
+    if (!f->hits)
+        row.method.figures.average = row.method.figures.average_total = QP_FIELD_NONE;
+    qp_listing_row(l, &row, qp_style_of_percent(qp_view_percent(f->self, v->whole)));
+}
+
+/* Why there is no row. */
+static const char *none_reason(const qp_args *args, const qp_view *v)
+{
+    if (args->filter)
+        return "No function fits the filter.\n";
+    if (*v->m->run.when)
+        return "No call path fits the pattern.\n";
+    if (v->m->run.is_stack_only && !v->m->run.has_times)
+        return "It keeps its stack for others to look at: qprof run --pid samples it.\n";
+    if (!v->m->run.has_calls)
+        return "No function was seen, and calls were not counted.\n";
+    if (v->m->run.n_hidden)
+        return "All functions that were called are hidden.\n";
+    for (uint32_t i = 1; i < v->m->n_methods; i++)
+        if (v->flat[i].skips)
+            return "All calls were made while recording was off; qprof report --show-skips "
+                   "shows them.\n";
+    return "No function was called.\n";
+}
+
+bool qp_rows_print(const qp_cli *cli, const qp_view *v, const uint32_t *rows, size_t n)
+{
+    qp_listing l;
+    if (n == 0) {
+        qp_out_text(cli->screen.out, none_reason(&cli->args, v));
+        return true;
+    }
+    bool has_hidden = begin_table(&l, cli, v, rows, n);
+    for (size_t i = 0; i < n; i++)
+        add_row(&l, v, rows[i]);
+    bool is_printed = qp_listing_end(&l, 0);
+    if (is_printed && has_hidden)
+        qp_out_text(cli->screen.out, "+ includes functions that are hidden\n");
+    return is_printed;
+}

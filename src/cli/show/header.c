@@ -1,0 +1,229 @@
+/* header.c: the block above every report, and the same as JSON. */
+#include "cli/show/show.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+enum { LABEL_COLUMNS = 12 };
+
+char *qp_header_moment(char *to, uint64_t ns)
+{
+    time_t seconds = (time_t)(ns / 1000000000);
+    struct tm parts;
+    snprintf(to, QP_MOMENT_BYTES, "at a time that is not known");
+    if (ns && localtime_r(&seconds, &parts))
+        strftime(to, QP_MOMENT_BYTES, "%Y-%m-%d %H:%M:%S", &parts);
+    return to;
+}
+
+void qp_header_label(const qp_screen *s, const char *label)
+{
+    qp_out_text(s->out, "  ");
+    qp_screen_text(s, QP_STYLE_DIM, label);
+    qp_out_repeat(s->out, ' ', LABEL_COLUMNS - strlen(label));
+}
+
+static void print_title(const qp_screen *s, const qp_model *m, const char *path)
+{
+    const qp_run_info *run = &m->run;
+    qp_screen_style(s, QP_STYLE_HEAD);
+    qp_screen_name(s, *run->program ? run->program : "?", 60);
+    qp_screen_style(s, QP_STYLE_PLAIN);
+    if (run->is_merged)
+        qp_out_text(s->out, ", several runs");
+    else if (run->pid)
+        qp_out_format(s->out, ", process %" PRIu64, run->pid);
+    if (*run->label) {
+        qp_out_text(s->out, ", ");
+        qp_screen_name(s, run->label, 60);
+    }
+    qp_out_text(s->out, "  (");
+    qp_screen_name(s, path, 0);
+    qp_out_text(s->out, ")\n");
+}
+
+static void print_run(const qp_screen *s, const qp_model *m)
+{
+    const qp_run_info *run = &m->run;
+    char moment[QP_MOMENT_BYTES], number[QP_NUMBER_BYTES];
+    qp_header_label(s, "recorded");
+    qp_out_text(s->out, qp_header_moment(moment, run->started_at));
+    if (qp_view_is_time(m) && run->wall)
+        qp_out_format(s->out, ", for %s", qp_view_amount(m, number, run->wall));
+    if (run->stopped && qp_view_is_time(m))
+        qp_out_format(s->out, " (%s of it stopped)", qp_view_amount(m, number, run->stopped));
+    if (run->state == QP_RUN_LIVE)
+        qp_out_text(s->out, "; still running");
+    if (run->state == QP_RUN_SNAPSHOT)
+        qp_out_text(s->out, "; a snapshot");
+    qp_out_text(s->out, "\n");
+    if (run->state == QP_RUN_CRASHED) {
+        qp_header_label(s, "unsealed");
+        qp_screen_text(s, QP_STYLE_BAD, "the program was killed");
+        qp_out_text(s->out, "; figures go up to each thread's last event\n");
+    }
+}
+
+static void print_totals(const qp_screen *s, const qp_model *m)
+{
+    const qp_run_info *run = &m->run;
+    char calls[QP_NUMBER_BYTES], functions[QP_NUMBER_BYTES], threads[QP_NUMBER_BYTES];
+    char time[QP_NUMBER_BYTES];
+    uint64_t n_called = 0;
+    for (uint32_t i = 1; i < m->n_methods; i++)
+        n_called += qp_figures_is_seen(&m->methods[i].all);
+    qp_header_label(s, "totals");
+    if (run->has_calls)
+        qp_out_format(s->out, "%s of ", qp_unit_things(calls, run->calls, "call"));
+    qp_out_format(s->out, "%s on %s", qp_unit_things(functions, n_called, "function"),
+                  qp_unit_things(threads, qp_view_threads(m), "thread"));
+    if (run->has_times)
+        qp_out_format(s->out, ", %s in all", qp_view_amount(m, time, run->total));
+    qp_out_char(s->out, '\n');
+}
+
+/* What of the run is shown, if not all of it. */
+static void print_fold(const qp_screen *s, const qp_model *m)
+{
+    const qp_run_info *run = &m->run;
+    char part[QP_NUMBER_BYTES], whole[QP_NUMBER_BYTES], percent[QP_NUMBER_BYTES];
+    if (*run->focus) {
+        qp_header_label(s, "focus");
+        qp_screen_name(s, run->focus, 40);
+        if (run->has_times)
+            qp_out_format(s->out, " and what it called: %s of %s (%s %%)",
+                          qp_view_amount(m, part, run->total),
+                          qp_view_amount(m, whole, run->unfolded_total),
+                          qp_unit_percent(percent, run->total, run->unfolded_total));
+        qp_out_char(s->out, '\n');
+    }
+    if (*run->when) {
+        qp_header_label(s, "when");
+        qp_screen_name(s, run->when, 60);
+        if (run->has_times)
+            qp_out_format(s->out, ": %s of %s (%s %%)", qp_view_amount(m, part, run->total),
+                          qp_view_amount(m, whole, run->unfolded_total),
+                          qp_unit_percent(percent, run->total, run->unfolded_total));
+        qp_out_char(s->out, '\n');
+    }
+    if (run->n_hidden) {
+        uint64_t lost = 0;
+        for (uint32_t i = 1; i < m->n_threads; i++)
+            lost += m->nodes[m->threads[i].root].f.self;
+        qp_header_label(s, "hidden");
+        qp_out_format(s->out, "%s, folded into callers",
+                      qp_unit_things(part, run->n_hidden, "function"));
+        if (lost)
+            qp_out_format(s->out, "; %s have none that is shown",
+                          qp_view_amount(m, whole, lost));
+        qp_out_char(s->out, '\n');
+    }
+}
+
+/* Of what another tool recorded: which one, and what it did not see. */
+static void print_import(const qp_screen *s, const qp_run_info *run)
+{
+    if (!run->is_imported)
+        return;
+    qp_header_label(s, "imported");
+    qp_out_text(s->out, "from ");
+    qp_screen_name(s, run->version, 60);
+    qp_out_text(s->out, run->has_calls ? "" : "; calls were not counted");
+    qp_out_text(s->out,
+                run->has_paths ? "" : "; call paths are estimated from callers and callees");
+    qp_out_char(s->out, '\n');
+}
+
+static void print_measure(const qp_screen *s, const qp_model *m)
+{
+    const qp_run_info *run = &m->run;
+    char asked[QP_NUMBER_BYTES], reached[QP_NUMBER_BYTES], passes[QP_NUMBER_BYTES];
+    qp_header_label(s, "measured");
+    const char *noun = qp_view_is_time(m) ? " time" : "";
+    const char *calls = run->has_calls ? "exact calls" : "no calls";
+    if (!run->has_times)
+        qp_out_format(s->out, "%s, no times", calls);
+    else if (run->is_estimated)
+        qp_out_format(s->out, "%s; %s%s by %s estimate (%s: 95 %% interval)", calls,
+                      run->clock_text, noun,
+                      run->time_mode == QP_TIME_SAMPLED ? "sampled" : "adaptive",
+                      qp_screen_sign(s, QP_SIGN_HALF));
+    else
+        qp_out_format(s->out, "%s%s%s%s", run->has_calls ? "exact calls and " : "",
+                      run->clock_text, noun, run->is_imported ? "" : " (clock: ");
+    if (run->has_times && !run->is_estimated && !run->is_imported)
+        qp_out_format(s->out, "%s)", run->source_text);
+    qp_out_char(s->out, '\n');
+    if (run->sample_period_ns && run->n_passes) {
+        qp_header_label(s, "sampler");
+        static const char *const nouns[][2] = {{"pass", "passes"}, {"sample", "samples"}};
+        qp_out_format(s->out, "%s %s, one in %s", qp_unit_count(passes, run->n_passes),
+                      nouns[run->is_imported][run->n_passes != 1],
+                      qp_unit_time(reached, run->sample_period_reached_ns));
+        qp_out_format(s->out, " (asked for: %s)\n", qp_unit_time(asked, run->sample_period_ns));
+    }
+}
+
+static void print_marks(const qp_screen *s, const qp_run_info *run)
+{
+    char marks[QP_NUMBER_BYTES];
+    if (!run->n_markers)
+        return;
+    qp_header_label(s, "fired");
+    qp_out_format(s->out, "%s; qprof info lists them\n",
+                  qp_unit_things(marks, run->n_markers, "mark"));
+}
+
+static void print_cost(const qp_screen *s, const qp_model *m, bool is_subtracted)
+{
+    char number[QP_NUMBER_BYTES], percent[QP_NUMBER_BYTES];
+    if (!m->run.cost_total || !m->run.has_times)
+        return;
+    qp_header_label(s, "overhead");
+    qp_out_format(s->out, "about %s (%s %%) is recording itself, %s\n",
+                  qp_view_amount(m, number, m->run.cost_total),
+                  qp_unit_percent(percent, m->run.cost_total, m->run.total),
+                  is_subtracted ? "taken off below" : "contained in the times");
+}
+
+/* Everything that is not normal, in one line. */
+static void print_diagnostics(const qp_screen *s, const qp_model *m)
+{
+    char number[QP_NUMBER_BYTES];
+    size_t n = 0;
+    for (size_t i = 0; i < m->run.n_diagnostics; i++) {
+        const qp_run_diagnostic *d = &m->run.diagnostics[i];
+        if (d->kind == 'N')
+            continue;
+        if (n++ == 0)
+            qp_header_label(s, "diagnostics");
+        qp_out_text(s->out, n > 1 ? ", " : "");
+        qp_screen_text(s, d->kind == 'L' ? QP_STYLE_BAD : QP_STYLE_PLAIN, d->name);
+        qp_out_format(s->out, " %s", qp_unit_count(number, d->count));
+    }
+    if (n)
+        qp_out_text(s->out, "; qprof info explains\n");
+    if (m->n_losses) {
+        qp_header_label(s, "damaged");
+        qp_screen_name(s, m->losses[0], 0);
+        if (m->n_losses > 1)
+            qp_out_format(s->out, ", and %zu more; qprof info lists them", m->n_losses - 1);
+        qp_out_char(s->out, '\n');
+    }
+}
+
+void qp_header_text(const qp_screen *s, const qp_model *m, const char *path, bool is_subtracted)
+{
+    print_title(s, m, path);
+    print_run(s, m);
+    print_totals(s, m);
+    print_fold(s, m);
+    print_import(s, &m->run);
+    print_measure(s, m);
+    print_marks(s, &m->run);
+    print_cost(s, m, is_subtracted);
+    print_diagnostics(s, m);
+    qp_out_char(s->out, '\n');
+}

@@ -1,0 +1,356 @@
+/* pc_samples.c: MAINPM's report of PC monitoring: procedures by their shallow, then by their deep
+ * counts. model/figures says which procedure a PC sample is charged to. */
+#include "cli/show/show.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/containers/alloc.h"
+
+void qp_pc_samples_init(qp_pc_samples *s, bool by_module)
+{
+    *s = (qp_pc_samples){.by_module = by_module};
+    qp_buf_init(&s->rows, sizeof(qp_attribution_row));
+    qp_arena_init(&s->names);
+}
+
+void qp_pc_samples_fini(qp_pc_samples *s)
+{
+    qp_free(s->rows.items);
+    qp_arena_fini(&s->names);
+}
+
+/* ---- adding ---------------------------------------------------------------------------------- */
+
+/* What all runs agree in. */
+static void agree(const char **so_far, const char *text)
+{
+    if (!*so_far)
+        *so_far = text;
+    else if (strcmp(*so_far, text) != 0)
+        *so_far = "several";
+}
+
+static bool add_summary(qp_pc_samples *s, const qp_model *m, const char *pattern,
+                        uint32_t thread)
+{
+    const qp_run_info *run = &m->run;
+    const char *kept = qp_arena_text(&s->names, pattern);
+    const char *name =
+        thread != QP_ALL_THREADS ? qp_arena_text(&s->names, m->threads[thread].name) : NULL;
+    if (!kept || (thread != QP_ALL_THREADS && !name))
+        return false;
+    s->has_command = true;
+    qp_attribution_command(s->command, run);
+    s->period_ns = run->pc_period_ns;
+    s->kind = run->is_pc_real ? "REAL" : "VIRTUAL";
+    s->passes += run->n_passes;
+    s->passes_ns += run->n_passes * run->sample_period_reached_ns;
+    agree(&s->pattern, kept);
+    s->thread = name;
+    return true;
+}
+
+/* Rows of one name become one. @param fresh  [n] */
+static bool add_rows(qp_pc_samples *s, const qp_attribution_row *fresh, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        qp_attribution_row *r = qp_buf_add(&s->rows);
+        if (!r)
+            return false;
+        *r = fresh[i];
+        r->module = qp_arena_text(&s->names, r->module);
+        r->procedure = qp_arena_text(&s->names, r->procedure);
+        if (!r->module || !r->procedure)
+            return false;
+    }
+    return true;
+}
+
+/* Which methods are in the report. @return [n_methods], free with qp_free(); NULL: no memory */
+static bool *methods_of(const qp_pc_samples *s, const qp_attributions *c)
+{
+    bool *are_listed = qp_alloc_zeroed(c->m->n_methods, sizeof *are_listed);
+    for (uint32_t i = 1; are_listed && i < c->m->n_methods; i++)
+        are_listed[i] = s->is_listed(s->scope, c->modules[i], &c->m->methods[i]);
+    return are_listed;
+}
+
+static bool add_run(qp_pc_samples *s, qp_attributions *c, const char *pattern, uint32_t thread)
+{
+    qp_attribution_row *rows = NULL;
+    size_t n = 0;
+    bool *are_listed = s->is_listed ? methods_of(s, c) : NULL;
+    c->is_listed = are_listed;
+    bool is_good = (are_listed || !s->is_listed) && add_summary(s, c->m, pattern, thread) &&
+                   qp_attributions_list(c, thread, s->by_module, &rows, &n, &s->totals) &&
+                   add_rows(s, rows, n);
+    qp_free(are_listed);
+    qp_free(rows);
+    return is_good;
+}
+
+/* @return false: a message was printed */
+static bool agrees(const qp_cli *cli, const qp_pc_samples *s, const qp_run_info *run)
+{
+    char command[QP_ATTRIBUTION_COMMAND_BYTES];
+    bool is_same =
+        !s->has_command || strcmp(qp_attribution_command(command, run), s->command) == 0;
+    if (!is_same)
+        qp_cli_fail(
+            cli,
+            "%s: its interrupts are of PC %s, but those before of PC %s: their counts do "
+            "not add up; list them apart",
+            cli->path, command, s->command);
+    return is_same;
+}
+
+int qp_pc_samples_add(const qp_cli *cli, qp_pc_samples *s, const qp_model *m)
+{
+    const char *pattern = cli->args.fold.when ? cli->args.fold.when : m->run.pc_pattern;
+    uint32_t thread;
+    qp_attributions c;
+    qp_parse_error error;
+    if (!qp_cli_thread(cli, m, &thread))
+        return QP_EXIT_UNUSABLE;
+    if (!m->run.pc_period_ns)
+        return QP_EXIT_CLEAN;
+    if (!agrees(cli, s, &m->run))
+        return QP_EXIT_UNUSABLE;
+    int status = QP_EXIT_CLEAN;
+    switch (qp_attributions_init(&c, m, pattern, true, &error)) {
+    case QP_ATTRIBUTION_SYNTAX:
+        status = qp_collapse_refuse_pattern(cli, pattern, &error);
+        break;
+    case QP_ATTRIBUTION_OK:
+        qp_collapse_remark(cli, &c);
+        if (add_run(s, &c, pattern, thread))
+            break;
+        /* fall through */
+    case QP_ATTRIBUTION_NO_MEMORY:
+        status = qp_cli_fail_memory(cli);
+    }
+    qp_attributions_fini(&c);
+    return status;
+}
+
+/* ---- order ----------------------------------------------------------------------------------- */
+
+static int compare_names(const void *a, const void *b)
+{
+    const qp_attribution_row *x = a, *y = b;
+    int c = strcmp(x->module, y->module);
+    return c ? c : strcmp(x->procedure, y->procedure);
+}
+
+static int compare_shallow(const void *a, const void *b)
+{
+    const qp_attribution_row *x = a, *y = b;
+    return x->shallow != y->shallow ? (x->shallow < y->shallow ? 1 : -1) : compare_names(a, b);
+}
+
+static int compare_deep(const void *a, const void *b)
+{
+    const qp_attribution_row *x = a, *y = b;
+    return x->deep != y->deep ? (x->deep < y->deep ? 1 : -1) : compare_names(a, b);
+}
+
+/* Rows of one name, of several runs, become one. */
+static void join(qp_pc_samples *s)
+{
+    qp_attribution_row *rows = s->rows.items;
+    size_t n = 0;
+    if (s->rows.n)
+        qsort(rows, s->rows.n, sizeof *rows, compare_names);
+    for (size_t i = 0; i < s->rows.n; i++) {
+        if (n && compare_names(&rows[n - 1], &rows[i]) == 0) {
+            rows[n - 1].shallow += rows[i].shallow;
+            rows[n - 1].deep += rows[i].deep;
+        } else {
+            rows[n++] = rows[i];
+        }
+    }
+    s->rows.n = n;
+}
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+typedef struct {
+    const char *module, *procedure;
+    uint64_t shallow, deep;
+    double shallow_percent, deep_percent;
+} sample_row;
+
+enum { HAS_PROCEDURE = 1 };
+
+#define AT(member) QP_FIELD_AT(sample_row, member)
+static const qp_field row_fields[] = {
+    {"module", "Module", "as patterns name it: class, or file without folder and suffix",
+     QP_FIELD_NAME, AT(module), .flags = QP_FIELD_HOT},
+    {"procedure", "Procedure", "bare name; missing with --by=module", QP_FIELD_NAME,
+     AT(procedure), .flags = QP_FIELD_HOT | QP_FIELD_OPTIONAL, .needs = HAS_PROCEDURE},
+    {"shallow", "Shallow", "samples while it ran itself", QP_FIELD_COUNT, AT(shallow)},
+    {"shallow_percent", "%", NULL, QP_FIELD_PERCENT, AT(shallow_percent),
+     .flags = QP_FIELD_HOT | QP_FIELD_NO_JSON},
+    {"deep", "Deep", "samples while it was active", QP_FIELD_COUNT, AT(deep),
+     .flags = QP_FIELD_BLANK},
+    {"deep_percent", "%", NULL, QP_FIELD_PERCENT, AT(deep_percent),
+     .flags = QP_FIELD_NO_JSON | QP_FIELD_BLANK},
+    {.key = NULL}};
+#undef AT
+
+static sample_row row_of(const qp_pc_samples *s, const qp_attribution_row *r)
+{
+    uint64_t whole = s->totals.counted;
+    return (sample_row){r->module,
+                        r->procedure,
+                        r->shallow,
+                        r->deep,
+                        qp_view_percent(r->shallow, whole),
+                        qp_view_percent(r->deep, whole)};
+}
+
+/* ---- text ------------------------------------------------------------------------------------ */
+
+/* Samples in no procedure; they have no deep count. */
+static void add_foreign(qp_listing *l, const qp_pc_samples *s)
+{
+    uint64_t n = s->totals.foreign;
+    qp_listing_row(l,
+                   &(sample_row){"foreignPcs", "", n, QP_FIELD_NONE,
+                                 qp_view_percent(n, s->totals.counted), -1},
+                   QP_STYLE_PLAIN);
+}
+
+static bool print_table(const qp_cli *cli, qp_pc_samples *s, bool is_deep, size_t most)
+{
+    const qp_attribution_row *rows = s->rows.items;
+    bool is_foreign_due = s->totals.foreign != 0;
+    qp_listing l;
+    if (s->rows.n)
+        qsort(s->rows.items, s->rows.n, sizeof *rows, is_deep ? compare_deep : compare_shallow);
+    qp_screen_text(&cli->screen, QP_STYLE_HEAD,
+                   is_deep ? "By deep count\n" : "By shallow count\n");
+    qp_listing_begin(&l, &cli->screen, row_fields, NULL, s->by_module ? 0 : HAS_PROCEDURE,
+                     (qp_unit){"", 1, 0});
+    for (size_t i = 0; i < s->rows.n && i < most; i++) {
+        if (is_foreign_due && !is_deep && rows[i].shallow < s->totals.foreign) {
+            add_foreign(&l, s);
+            is_foreign_due = false;
+        }
+        sample_row row = row_of(s, &rows[i]);
+        qp_listing_row(&l, &row, qp_style_of_percent(row.shallow_percent));
+    }
+    if (is_foreign_due)
+        add_foreign(&l, s);
+    bool is_good = qp_listing_end(&l, 2);
+    qp_out_char(cli->screen.out, '\n');
+    return is_good;
+}
+
+static uint64_t measured_us(const qp_pc_samples *s)
+{
+    return s->passes ? s->passes_ns / s->passes / 1000 : 0;
+}
+
+static void print_summary(const qp_screen *screen, const qp_pc_samples *s)
+{
+    char occurred[QP_NUMBER_BYTES], counted[QP_NUMBER_BYTES], skipped[QP_NUMBER_BYTES],
+        critical[QP_NUMBER_BYTES], foreign[QP_NUMBER_BYTES], us[QP_NUMBER_BYTES];
+    const qp_attribution_totals *t = &s->totals;
+    qp_out *out = screen->out;
+    qp_out_format(
+        out,
+        "Interrupts: %s occurred, %s counted, %s skipped, %s in critical sections, %s "
+        "foreign\n%s, every %s us",
+        qp_unit_count(occurred, t->occurred), qp_unit_count(counted, t->counted),
+        qp_unit_count(skipped, t->skipped), qp_unit_count(critical, t->critical),
+        qp_unit_count(foreign, t->foreign), s->kind, qp_unit_count(us, s->period_ns / 1000));
+    if (s->passes)
+        qp_out_format(out, ", measured %s us", qp_unit_count(us, measured_us(s)));
+    if (s->thread) {
+        qp_out_text(out, "\nThread ");
+        qp_screen_name(screen, s->thread, 0);
+        qp_out_text(out, ", without critical sections: they are only known of all threads");
+    }
+    if (*s->pattern) {
+        qp_out_text(out, "\nWHEN ");
+        qp_screen_name(screen, s->pattern, 0);
+    }
+    qp_out_char(out, '\n');
+}
+
+bool qp_pc_samples_print(const qp_cli *cli, qp_pc_samples *s, size_t most)
+{
+    join(s);
+    bool is_good = !s->totals.counted || print_table(cli, s, false, most ? most : SIZE_MAX);
+    if (is_good && s->totals.counted && !most)
+        is_good = print_table(cli, s, true, SIZE_MAX);
+    if (is_good)
+        print_summary(&cli->screen, s);
+    return is_good;
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+static void write_rows(qp_json *json, const void *row)
+{
+    const qp_pc_samples *s = row;
+    const qp_attribution_row *rows = s->rows.items;
+    for (size_t i = 0; i < s->rows.n; i++) {
+        sample_row r = row_of(s, &rows[i]);
+        qp_row_json(json, NULL, row_fields, s->by_module ? 0 : HAS_PROCEDURE, &r);
+    }
+}
+
+typedef struct {
+    qp_attribution_totals totals;
+    const char *kind, *pattern, *thread;
+    uint64_t interval_us, measured_us;
+} summary_row;
+
+#define AT(member) QP_FIELD_AT(summary_row, member)
+static const qp_field summary_fields[] = {
+    {"occurred", NULL, "samples while recording was on", QP_FIELD_COUNT, AT(totals.occurred)},
+    {"counted", NULL, "samples that are 100 % of the rows", QP_FIELD_COUNT, AT(totals.counted)},
+    {"skipped", NULL, "samples that the pattern leaves out", QP_FIELD_COUNT,
+     AT(totals.skipped)},
+    {"critical", NULL, "samples in critical sections", QP_FIELD_COUNT, AT(totals.critical)},
+    {"foreign", NULL, "samples in no procedure: foreignPcs", QP_FIELD_COUNT,
+     AT(totals.foreign)},
+    {"kind", NULL, "VIRTUAL, REAL, or several", QP_FIELD_WORD, AT(kind)},
+    {"interval_us", NULL, "requested interval; 0: runs differ", QP_FIELD_COUNT,
+     AT(interval_us)},
+    {"measured_us", NULL, "average interval; 0: unknown", QP_FIELD_COUNT, AT(measured_us)},
+    {"pattern", NULL, "call pattern of the stacks that count; null: all", QP_FIELD_NAME,
+     AT(pattern), .flags = QP_FIELD_NULLABLE},
+    {"thread", NULL, "thread of --thread; null: all", QP_FIELD_NAME, AT(thread),
+     .flags = QP_FIELD_NULLABLE},
+    {.key = NULL}};
+#undef AT
+
+static void write_summary(qp_json *json, const void *row)
+{
+    const qp_pc_samples *s = row;
+    qp_fields_json(json, summary_fields, QP_FIELDS_ALL,
+                   &(summary_row){s->totals, s->kind, s->pattern, s->thread,
+                                  s->period_ns / 1000, measured_us(s)});
+}
+
+const qp_field qp_pc_samples_part[] = {
+    {"rows", NULL, "PC samples of procedures, most shallow ones first; missing without any",
+     QP_FIELD_ROWS, .sub = row_fields, .write = write_rows, .flags = QP_FIELD_OPTIONAL},
+    {"summary", NULL,
+     "all PC samples: counted + skipped = occurred; shallow of all rows + foreign + critical = "
+     "counted",
+     QP_FIELD_OBJECT, .sub = summary_fields, .write = write_summary,
+     .flags = QP_FIELD_OPTIONAL},
+    {.key = NULL}};
+
+void qp_pc_samples_write(qp_json *json, qp_pc_samples *s)
+{
+    join(s);
+    if (s->rows.n)
+        qsort(s->rows.items, s->rows.n, sizeof(qp_attribution_row), compare_shallow);
+    qp_fields_json(json, qp_pc_samples_part, QP_FIELDS_ALL, s);
+}

@@ -1,0 +1,186 @@
+/* show.h: what the commands that show a profile have in common: which part of it they show, its
+ * figures, the head above a report, the function that a user names. */
+#ifndef QP_CLI_SHOW_SHOW_H
+#define QP_CLI_SHOW_SHOW_H
+
+#include "base/containers/arena.h"
+#include "base/text/buf.h"
+#include "cli/core/cli.h"
+#include "export/shared/run_rows.h"
+#include "model/figures/figures.h"
+
+/* ---- figures -------------------------------------------------------------------------------- */
+
+typedef struct {
+    const qp_model *m;
+    uint32_t thread;                  /* QP_ALL_THREADS: all */
+    uint64_t whole;                   /* ticks: 100 % */
+    uint64_t whole_self, whole_total; /* the same of a function table's columns */
+    qp_figures *flat;                 /* [n_methods] */
+    uint64_t *node_self,
+        *node_total; /* [n_nodes] ticks, less the cost; NULL: as in the model */
+} qp_view;
+
+/* @return false: no memory; qp_view_fini() is allowed then */
+bool qp_view_init(qp_view *v, const qp_model *m, uint32_t thread, bool is_subtracted);
+void qp_view_fini(qp_view *v);
+
+uint64_t qp_view_self(const qp_view *v, uint32_t node);  /* ticks */
+uint64_t qp_view_total(const qp_view *v, uint32_t node); /* ticks */
+
+bool qp_view_is_time(const qp_model *m); /* else units of a counter */
+
+/* "12.345 ms", "1,234 counts". `to` has QP_NUMBER_BYTES. @return to */
+char *qp_view_amount(const qp_model *m, char *to, uint64_t ticks);
+
+/* Part of whole in percent; 0 of nothing. */
+double qp_view_percent(uint64_t part, uint64_t whole);
+
+/* One unit for a column whose largest figure is `ticks`. @param wanted  of --unit, or NULL */
+qp_unit qp_view_unit(const qp_model *m, uint64_t ticks, const char *wanted);
+
+/* Has the thread anything to show? One that only carried virtual threads has not. */
+bool qp_view_is_busy(const qp_model_thread *thread);
+uint32_t qp_view_threads(const qp_model *m); /* how many have */
+
+/* "fib.lua:3", "" without a file. @return to */
+char *qp_view_place(char *to, size_t n_bytes, const qp_model_method *method);
+
+/* ---- the head of a report ------------------------------------------------------------------- */
+
+/* A few lines: program, time, mode, cost, losses; then an empty line.
+ * @param path  of the profile */
+void qp_header_text(const qp_screen *s, const qp_model *m, const char *path,
+                    bool is_subtracted);
+
+/* "label   text" with the label padded; a line of any header. */
+void qp_header_label(const qp_screen *s, const char *label);
+
+enum { QP_MOMENT_BYTES = 32 };
+
+/* Local time "2026-11-21 05:22:10" of ns since 1970, or that it is not known.
+ * @param to  [QP_MOMENT_BYTES] @return to */
+char *qp_header_moment(char *to, uint64_t ns);
+
+/* ---- the part that is shown ----------------------------------------------------------------- */
+
+#define QP_FLAG_WHEN                                                                           \
+    {                                                                                          \
+        "when", 0, QP_FLAG_TEXT, "PATTERN", QP_FLAG_AT(fold.when), NULL,                       \
+            "only call paths that fit, charged as the call pattern says: "                     \
+            "'m.f->*' is m.f and all that it called"                                           \
+    }
+#define QP_FLAGS_COLLAPSE                                                                      \
+    QP_FLAG_SAMPLE_INDEX,                                                                      \
+        {"focus",                                                                              \
+         0,                                                                                    \
+         QP_FLAG_TEXT,                                                                         \
+         "METHOD",                                                                             \
+         QP_FLAG_AT(fold.focus),                                                               \
+         NULL,                                                                                 \
+         "only calls of METHOD and what they called: 100 %"},                                  \
+        {"hide",                                                                               \
+         0,                                                                                    \
+         QP_FLAG_NAMES,                                                                        \
+         "GLOB",                                                                               \
+         QP_FLAG_AT(fold.hide),                                                                \
+         NULL,                                                                                 \
+         "fold functions with such names into their callers"},                                 \
+    {                                                                                          \
+        "hide-module", 0, QP_FLAG_NAMES, "GLOB", QP_FLAG_AT(fold.hide_modules), NULL,          \
+            "the same for all functions of a module, or of a file"                             \
+    }
+
+/* A call pattern has a mistake: say so, with a caret below it. @return QP_EXIT_UNUSABLE */
+int qp_collapse_refuse_pattern(const qp_cli *cli, const char *pattern,
+                               const qp_parse_error *error);
+
+/* A name of the pattern is nowhere in the run: say so. */
+void qp_collapse_remark(const qp_cli *cli, const qp_attributions *c);
+
+/* qp_cli_load(), and fold what the flags say. */
+int qp_cli_load_collapsed(qp_cli *cli, const char *file, qp_model **m);
+
+/* ---- the table of functions ------------------------------------------------------------------ */
+
+/* What --sort takes, and what a function table can be sorted by, in the same order. */
+#define QP_SORT_WORDS "self|total|calls|avg|max|name"
+typedef enum {
+    QP_SORT_SELF,
+    QP_SORT_TOTAL,
+    QP_SORT_CALLS,
+    QP_SORT_AVERAGE,
+    QP_SORT_MAX,
+    QP_SORT_NAME
+} qp_sort;
+
+/* Methods that are to be shown, sorted, and what their percentages are of. Without times --sort=self
+ * means calls.
+ * @param rows  [*n] methods; free with qp_free()
+ * @return false: no memory */
+bool qp_rows_select(const qp_args *args, qp_view *v, uint32_t **rows, size_t *n);
+
+/* A row of the table: of a function, with what it has of the whole. */
+typedef struct {
+    qp_method_row method;
+    double self_percent, total_percent;
+    const char *place; /* "" but in text */
+} qp_function_row;
+extern const qp_field qp_function_fields[];
+
+qp_function_row qp_function_row_of(const qp_view *v, uint32_t method);
+
+/* Print a table of rows[0..n); of none, why there are none. @return false: no memory */
+bool qp_rows_print(const qp_cli *cli, const qp_view *v, const uint32_t *rows, size_t n);
+
+/* ---- PC samples ------------------------------------------------------------------------------- */
+
+typedef struct {
+    /* Whether a method is in the report; NULL: all are. */
+    bool (*is_listed)(const void *scope, const char *module, const qp_model_method *method);
+    const void *scope;
+    bool by_module;
+    bool has_command;                           /* some run had a PC command */
+    char command[QP_ATTRIBUTION_COMMAND_BYTES]; /* of all that had one */
+    qp_buf rows;                                /* qp_attribution_row, of names in `names` */
+    qp_arena names;
+    qp_attribution_totals totals;
+    const char *kind, *pattern, *thread; /* of all runs; thread NULL: all of them */
+    uint64_t period_ns;                  /* asked for */
+    uint64_t passes, passes_ns;          /* of the samplers; 0: unknown */
+} qp_pc_samples;
+
+void qp_pc_samples_init(qp_pc_samples *s, bool by_module);
+void qp_pc_samples_fini(qp_pc_samples *s);
+
+/* Add a run that cli loaded, by the pattern of --when or else the run's own.
+ * @return QP_EXIT_CLEAN, or QP_EXIT_UNUSABLE: said why */
+int qp_pc_samples_add(const qp_cli *cli, qp_pc_samples *s, const qp_model *m);
+
+/* Print two tables and a summary. @param most  rows of one table alone; 0: all of both
+ * @return false: no memory */
+bool qp_pc_samples_print(const qp_cli *cli, qp_pc_samples *s, size_t most);
+extern const qp_field qp_pc_samples_part[]; /* of a document: "rows" and "summary" */
+/* Write that part. */
+void qp_pc_samples_write(qp_json *json, qp_pc_samples *s);
+
+/* ---- functions and sources ------------------------------------------------------------------ */
+
+/* By display name, bare name, a part that fits one only, or "file:line" (any line of it).
+ * @return false: none or several, a message was printed */
+bool qp_method_find(const qp_cli *cli, const qp_model *m, const char *name, uint32_t *method);
+
+/* First and last line of its line table. @return false: it has none */
+bool qp_method_range(const qp_model_method *method, uint32_t *first, uint32_t *last);
+
+/* The function with most self time, or most calls, of those that have lines; 0: none was called. */
+uint32_t qp_method_hottest(const qp_model *m);
+
+/* Its name and place, a line. */
+void qp_method_title(const qp_screen *s, const qp_model *m, uint32_t method);
+
+/* A line without its end, tabs as blanks; "" where the source, which may be NULL, has none.
+ * @param line  from 1 */
+void qp_listing_line(char *to, size_t n_bytes, const qp_source *source, uint32_t line);
+
+#endif

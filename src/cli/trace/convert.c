@@ -1,0 +1,155 @@
+/* convert.c: `qprof trace convert`: writes a trace in another form of file. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/os/file.h"
+#include "base/text/unit.h"
+#include "cli/core/cli.h"
+#include "cli/trace/trace.h"
+#include "replay/read/trace.h"
+#include "replay/write/write.h"
+
+#define FORMS "qtrace|qtrace.zst|dbf|delimited|csv"
+typedef enum { TO_QTRACE, TO_ZSTD, TO_DBF, TO_DELIMITED, TO_CSV } form;
+
+typedef struct {
+    qp_trace_view *view;
+    form to;
+    qp_span_counts counts;
+    qp_qtrace_omitted omitted;
+} conversion;
+
+/* ---- .qtrace, CSV ---------------------------------------------------------------------------- */
+
+static bool fail_memory(char error[QP_ERROR_BYTES])
+{
+    snprintf(error, QP_ERROR_BYTES, "not enough memory");
+    return false;
+}
+
+/* Pack the whole trace, from a temporary file without a name. */
+static bool write_packed(conversion *c, qp_out *out, char error[QP_ERROR_BYTES])
+{
+    static qp_out plain; /* 64 KiB: not on the stack */
+    const char *why = "";
+    int fd = qp_file_temporary(&why);
+    bool is_good = fd >= 0;
+    if (is_good) {
+        qp_out_init(&plain, fd);
+        why = "not enough memory";
+        is_good = qp_qtrace_write(c->view->trace, &plain, &c->view->progress, &c->counts,
+                                  &c->omitted);
+        if (is_good && qp_out_close(&plain) != 0) {
+            why = "no space in /var/tmp for the temporary file";
+            is_good = false;
+        }
+        is_good = is_good && qp_zstd(fd, out, &why);
+        close(fd);
+    }
+    if (!is_good)
+        snprintf(error, QP_ERROR_BYTES, "%s", why);
+    return is_good;
+}
+
+static bool write_one(const void *data, qp_out *out, char error[QP_ERROR_BYTES])
+{
+    conversion *c = *(conversion *const *)data;
+    if (c->to == TO_ZSTD)
+        return write_packed(c, out, error);
+    bool is_good = c->to == TO_CSV ? qp_trace_write_csv(c->view, out, &c->counts)
+                                   : qp_qtrace_write(c->view->trace, out, &c->view->progress,
+                                                     &c->counts, &c->omitted);
+    return is_good || fail_memory(error);
+}
+
+/* ---- Xbase++ --------------------------------------------------------------------------------- */
+
+static int write_table(qp_cli *cli, conversion *c)
+{
+    char error[QP_ERROR_BYTES];
+    const char *path = cli->args.output;
+    if (qp_output_is_standard(path))
+        return qp_cli_fail(cli, "a table cannot be written to standard output (use -o FILE)");
+    return qp_trace_write_table(c->view->trace, path, c->to == TO_DELIMITED, &c->view->progress,
+                                &c->counts, error)
+               ? QP_EXIT_CLEAN
+               : qp_cli_fail(cli, "%s", error);
+}
+
+/* ---- the command ----------------------------------------------------------------------------- */
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t n = strlen(text), n_end = strlen(end);
+    return n > n_end && strcasecmp(text + n - n_end, end) == 0;
+}
+
+/* The form of --to or, without it, of the file's suffix. @return -1: a message was printed */
+static int form_of(const qp_cli *cli)
+{
+    static const char *const ends[] = {".qtrace", ".qtrace.zst", ".prf", ".txt", ".csv"};
+    const char *path = cli->args.output;
+    for (int i = 0; i <= TO_CSV && path && !cli->args.to; i++)
+        if (ends_with(path, ends[i]))
+            return i;
+    return qp_output_format(cli, FORMS);
+}
+
+/* The figures are the same, but a .qtrace file does not hold all of a table. */
+static void report_omitted(const conversion *c)
+{
+    const qp_qtrace_omitted *o = &c->omitted;
+    char lines[QP_NUMBER_BYTES], values[QP_NUMBER_BYTES];
+    if (o->n_lines || o->n_values)
+        qp_cli_warn(c->view->cli,
+                    "%s: lines (of %s) and parameters (of %s) left out: .qtrace has calls and "
+                    "times; --to=csv keeps them",
+                    c->view->paths[0], qp_unit_things(lines, o->n_lines, "record"),
+                    qp_unit_things(values, o->n_values, "record"));
+}
+
+static int run_convert(qp_cli *cli)
+{
+    qp_trace_view view;
+    int to = form_of(cli);
+    if (to < 0)
+        return QP_EXIT_UNUSABLE;
+    if (!qp_trace_view_open(&view, cli, NULL))
+        return QP_EXIT_UNUSABLE;
+    conversion c = {.view = &view, .to = (form)to}, *data = &c;
+    int status = to == TO_DBF || to == TO_DELIMITED
+                     ? write_table(cli, &c)
+                     : qp_output_write(cli, cli->args.output, write_one, &data);
+    qp_bar_end(&view.bar);
+    if (status == QP_EXIT_CLEAN) {
+        status = qp_trace_view_report(&view, &c.counts);
+        report_omitted(&c);
+        if (!qp_output_is_standard(cli->args.output))
+            qp_trace_print_written(cli, c.counts.n_records, "record");
+    }
+    qp_trace_view_close(&view);
+    return status;
+}
+
+static const qp_flag flags[] = {{"to", 0, QP_FLAG_TEXT, FORMS, QP_FLAG_AT(to), NULL,
+                                 "form of the file; default: by the suffix of its name"},
+                                {"output", 'o', QP_FLAG_TEXT, "FILE", QP_FLAG_AT(output), NULL,
+                                 "file to write; default: standard output, except for tables"},
+                                QP_FLAGS_COMMON};
+
+const qp_command qp_command_trace_convert = {
+    .name = "trace convert",
+    .operands = "--to=FORM -o FILE TRACE [PROFILE]",
+    .summary = "a trace in another form: packed, as a table, as text",
+    .about =
+        "Writes a trace as .qtrace or, packed by zstd, .qtrace.zst; as a table of the Xbase++\n"
+        "profiler (dbf: NAME.PRF, with parameters in NAME.PRV), or its delimited text; as CSV\n"
+        "with the columns of trace dump. Tables have times in milliseconds and no rows for\n"
+        "calls that did not return. A .qtrace file made of a table has its calls and times;\n"
+        "lines and parameters are left out and reported with their count.",
+    .flags = flags,
+    .examples = "qprof trace convert -o run.qtrace.zst run.qtrace\n"
+                "qprof trace convert --to=dbf -o RUN.PRF run.qtrace\n"
+                "qprof trace convert -o flight.qtrace run.qprof    the rings of a profile",
+    .run = run_convert};

@@ -1,0 +1,104 @@
+/* rebuild.c: `qprof trace rebuild`: joins the packets of an Xbase++ trace into one file. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/os/file.h"
+#include "base/text/unit.h"
+#include "cli/core/cli.h"
+#include "cli/trace/trace.h"
+#include "replay/write/write.h"
+
+typedef struct {
+    const char *path;
+    qp_trace_rebuilt joined;
+} rebuild;
+
+static bool write_rows(const void *data, qp_out *out, char error[QP_ERROR_BYTES])
+{
+    rebuild *r = *(rebuild *const *)data;
+    const char *why;
+    if (qp_trace_rebuild(r->path, out, &r->joined, &why))
+        return true;
+    snprintf(error, QP_ERROR_BYTES, "%s: %s", r->path, why);
+    return false;
+}
+
+/* Parameters are in a separate file, which is copied with the table. */
+static bool write_copy(const void *data, qp_out *out, char error[QP_ERROR_BYTES])
+{
+    static char bytes[1 << 16];
+    const int *fd = data;
+    uint64_t at = 0;
+    (void)error;
+    for (size_t n; (n = qp_file_read_at(*fd, bytes, sizeof bytes, at)) > 0; at += n)
+        qp_out_bytes(out, bytes, n);
+    return true;
+}
+
+static int copy_memo(qp_cli *cli, const char *from, const char *to)
+{
+    char memo_from[QP_TRACE_PATH_BYTES], memo_to[QP_TRACE_PATH_BYTES];
+    const char *why;
+    qp_trace_memo_path(from, memo_from);
+    qp_trace_memo_path(to, memo_to);
+    int fd = access(memo_from, F_OK) == 0 ? qp_file_open(memo_from, &why) : -1;
+    if (fd < 0)
+        return QP_EXIT_CLEAN;
+    int status = qp_output_write(cli, memo_to, write_copy, &fd);
+    close(fd);
+    return status;
+}
+
+static int report(const qp_cli *cli, const rebuild *r)
+{
+    const qp_trace_rebuilt *j = &r->joined;
+    uint64_t n_missing = j->n_declared > j->n_rows ? j->n_declared - j->n_rows : 0;
+    char packets[QP_NUMBER_BYTES], rows[QP_NUMBER_BYTES];
+    qp_screen_name(&cli->screen, cli->args.output, 0);
+    qp_out_format(cli->screen.out, ": %s", qp_unit_things(packets, j->n_packets, "packet"));
+    if (j->n_rows)
+        qp_out_format(cli->screen.out, ", %s", qp_unit_things(rows, j->n_rows, "record"));
+    qp_out_char(cli->screen.out, '\n');
+    if (n_missing)
+        qp_cli_warn(cli,
+                    "%s: %s missing: the header packet counts them, their packets are absent",
+                    r->path, qp_unit_things(rows, n_missing, "record"));
+    if (j->n_damaged)
+        qp_cli_warn(cli, "%s: %s at the end of packets left out: not a whole record", r->path,
+                    qp_unit_size(packets, j->n_damaged));
+    return n_missing || j->n_damaged ? QP_EXIT_SALVAGED : QP_EXIT_CLEAN;
+}
+
+static int run_rebuild(qp_cli *cli)
+{
+    const qp_args *a = &cli->args;
+    if (!a->output || a->n_operands != 1 || qp_output_is_standard(a->output))
+        return qp_cli_fail(cli, "usage: qprof trace rebuild -o FILE TEST.PRF");
+    rebuild r = {.path = a->operands[0]}, *data = &r;
+    snprintf(cli->path, sizeof cli->path, "%s", r.path);
+    if (!qp_output_is_free(cli, a->output, r.path, NULL))
+        return QP_EXIT_UNUSABLE;
+    int status = qp_output_write(cli, a->output, write_rows, &data);
+    if (status == QP_EXIT_CLEAN)
+        status = copy_memo(cli, r.path, a->output);
+    return status == QP_EXIT_CLEAN ? report(cli, &r) : status;
+}
+
+static const qp_flag flags[] = {
+    {"output", 'o', QP_FLAG_TEXT, "FILE", QP_FLAG_AT(output), NULL, "file to write"},
+    QP_FLAGS_COMMON};
+
+const qp_command qp_command_trace_rebuild = {
+    .name = "trace rebuild",
+    .operands = "-o FILE TEST.PRF",
+    .summary = "the packets of an Xbase++ trace as one file",
+    .about =
+        "Joins a header packet and the packets beside it, TEST.PRF.000001 and so on, in the\n"
+        "order of their numbers; missing packets leave no gap. The count of records is\n"
+        "corrected and the end is marked. Parameters, in TEST.PRV, are copied. Other commands\n"
+        "read packets without this.",
+    .flags = flags,
+    .examples = "qprof trace rebuild -o WHOLE.PRF TEST.PRF",
+    .run = run_rebuild};

@@ -1,0 +1,138 @@
+/* export.c: `qprof export`: a profile in the format of another tool. */
+#include "export/export.h"
+
+#include "cli/core/cli.h"
+#include "cli/show/show.h"
+
+#define WORD(name) "|" #name
+static const char *const words = &(QP_EXPORTERS(WORD))[1];
+#undef WORD
+
+typedef struct {
+    const qp_exporter *x;
+    const qp_model *m;
+    qp_export_options o;
+} job;
+
+static bool write_job(const void *data, qp_out *out, char error[QP_ERROR_BYTES])
+{
+    const job *j = data;
+    return j->x->write(j->m, out, &j->o, error);
+}
+
+/* Can the format do what was asked for? */
+static bool does_fit(const qp_cli *cli, const qp_exporter *x)
+{
+    const qp_args *a = &cli->args;
+    if (a->has_callgrind_jumps && x != &qp_export_callgrind)
+        qp_cli_fail(cli, "--callgrind-jumps is for --to=callgrind; %s has no jumps", x->name);
+    else if (a->is_calls && a->has_samples)
+        qp_cli_fail(cli, "--calls and --samples: choose one of them");
+    else if (a->is_calls && !x->has_measure)
+        qp_cli_fail(cli, "--calls is for formats of one value; %s has times and calls",
+                    x->name);
+    else if (a->has_samples && !x->has_samples)
+        qp_cli_fail(cli, "--samples is for formats of one value that adds up; %s %s", x->name,
+                    x->has_measure ? "draws calls or times" : "has all values");
+    else
+        return true;
+    return false;
+}
+
+/* Of coverage alone a format of call paths would be empty. @return false: that is said */
+static bool has_content(const qp_cli *cli, const qp_model *m, const qp_exporter *x)
+{
+    if (m->run.is_profile || x->has_functions)
+        return true;
+    qp_cli_fail(cli,
+                "%s: it has coverage alone, and %s shows call paths; qprof cover export writes "
+                "coverage",
+                cli->path, x->name);
+    return false;
+}
+
+/* @return false: the run has not what was asked for, which is said */
+static bool choose_measure(const qp_cli *cli, const qp_model *m, qp_measure *out)
+{
+    const qp_args *a = &cli->args;
+    qp_measure all[QP_MEASURES];
+    bool is_known = !a->is_calls && !a->has_samples;
+    *out = QP_MEASURE_TIME;
+    for (uint32_t i = qp_export_measures(m, all); !is_known && i-- > 0;) {
+        is_known = all[i] == QP_MEASURE_CALLS ? a->is_calls
+                                              : a->has_samples && all[i] != QP_MEASURE_TIME;
+        *out = all[i];
+    }
+    if (!is_known && a->is_calls)
+        qp_cli_fail(cli, "--calls: the calls of this run were not counted");
+    else if (!is_known)
+        qp_cli_fail(cli, "--samples: this run has none; qprof run --pc takes some");
+    return is_known;
+}
+
+static int run_export(qp_cli *cli)
+{
+    const char *file, *path = cli->args.output;
+    qp_model *m;
+    int format = qp_output_format(cli, words);
+    if (format < 0 || !qp_cli_operands(cli, NULL, &file))
+        return QP_EXIT_UNUSABLE;
+    const qp_exporter *x = qp_exporters[format];
+    if (x->is_binary && qp_output_is_standard(path) && cli->screen.is_terminal)
+        return qp_cli_fail(cli, "%s is nothing to read on a terminal; -o FILE%s names a file",
+                           x->name, x->suffix);
+    if (!does_fit(cli, x))
+        return QP_EXIT_UNUSABLE;
+    int status = qp_cli_load_collapsed(cli, file, &m);
+    if (status == QP_EXIT_UNUSABLE)
+        return status;
+    job j = {x, m, {.has_jumps = cli->args.has_callgrind_jumps, .name = cli->path}};
+    bool is_good = has_content(cli, m, x) && qp_cli_thread(cli, m, &j.o.thread) &&
+                   choose_measure(cli, m, &j.o.measure);
+    int written = is_good ? qp_output_write(cli, path, write_job, &j) : QP_EXIT_UNUSABLE;
+    qp_model_free(m);
+    return written == QP_EXIT_CLEAN ? status : written;
+}
+
+/* What each format is for, and what it cannot say. */
+static void print_formats(const qp_screen *s)
+{
+    qp_screen_text(s, QP_STYLE_HEAD, "\nFormats:\n");
+    for (const qp_exporter *const *x = qp_exporters; *x; x++) {
+        qp_out_format(s->out, "  %-12s%s\n", (*x)->name, (*x)->summary);
+        if ((*x)->limits[0])
+            qp_out_format(s->out, "  %-12scannot hold: %s\n", "", (*x)->limits);
+    }
+    qp_out_text(s->out, "\nIntervals of estimated times are in csv, json and sqlite; in pprof "
+                        "those of\n-time=sampled, which follow from its samples.\n");
+}
+
+static const qp_flag flags[] = {
+    {"to", 't', QP_FLAG_TEXT, "FORMAT", QP_FLAG_AT(to), NULL, "the format, see below"},
+    {"output", 'o', QP_FLAG_TEXT, "FILE", QP_FLAG_AT(output), NULL,
+     "where to; default, or -: standard output. A failed export leaves no file"},
+    {"calls", 0, QP_FLAG_YES, NULL, QP_FLAG_AT(is_calls), NULL,
+     "calls in place of time, where a format has one value"},
+    {"samples", 0, QP_FLAG_YES, NULL, QP_FLAG_AT(has_samples), NULL,
+     "the same with interrupts of the PC command, or samples that times were estimated from"},
+    {"callgrind-jumps", 0, QP_FLAG_YES, NULL, QP_FLAG_AT(has_callgrind_jumps), NULL,
+     "callgrind: jumps between lines, where the host counts them; speedscope cannot read them"},
+    QP_FLAG_WHEN,
+    QP_FLAGS_COLLAPSE,
+    QP_FLAG_THREAD,
+    QP_FLAGS_COMMON};
+
+const qp_command qp_command_export = {
+    .name = "export",
+    .operands = "--to=FORMAT [-o FILE] [FILE]",
+    .summary = "a profile for other tools: pprof, KCachegrind, flame graphs, ...",
+    .about = "Writes a profile in the format of another tool.",
+    .flags = flags,
+    .examples = "qprof export --to=pprof -o run.pb.gz run.qprof\n"
+                "go tool pprof -top run.pb.gz\n"
+                "qprof export --to=callgrind -o callgrind.out.1 run.qprof\n"
+                "qprof export --to=folded run.qprof | flamegraph.pl --countname=ns > run.svg\n"
+                "qprof export --to=dot --focus=parse run.qprof | dot -Tsvg > parse.svg",
+    .schemas = (const qp_schema[]){{"export", qp_export_document}, {.name = NULL}},
+    .run = run_export,
+    .print_more = print_formats};

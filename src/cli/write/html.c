@@ -1,0 +1,169 @@
+/* html.c: `qprof html`: a profile, or two and what changed between them, as one page. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/text/buf.h"
+#include "cli/core/cli.h"
+#include "cli/show/show.h"
+#include "export/export.h"
+#include "model/combine/combine.h"
+
+enum { PATH_BYTES = 4096, NAMES_TRIED = 1000 };
+
+typedef struct {
+    const qp_model *m;
+    const qp_export_options *o;
+} job;
+
+static bool write_job(const void *data, qp_out *out, char error[QP_ERROR_BYTES])
+{
+    const job *j = data;
+    return qp_export_html.write(j->m, out, j->o, error);
+}
+
+/* Without -o the page goes to this folder, under the profile's name with the suffix of pages; where
+ * there is something of that name it gets a number, as recorded profiles do. */
+static bool choose_path(const qp_cli *cli, char path[PATH_BYTES])
+{
+    struct stat at;
+    const char *name = strrchr(cli->path, '/'), *suffix = qp_export_html.suffix;
+    name = name ? name + 1 : cli->path;
+    const char *dot = strrchr(name, '.');
+    int n = (int)(dot && dot > name ? (size_t)(dot - name) : strlen(name));
+    qp_text_format(path, PATH_BYTES, "%.*s%s", n, name, suffix);
+    for (unsigned i = 1; i < NAMES_TRIED && lstat(path, &at) == 0; i++)
+        qp_text_format(path, PATH_BYTES, "%.*s.%u%s", n, name, i, suffix);
+    return lstat(path, &at) != 0;
+}
+
+static int write_page(qp_cli *cli, const qp_model *m, const qp_export_options *o)
+{
+    char chosen[PATH_BYTES];
+    const char *path = cli->args.output;
+    if (!path) {
+        path = chosen;
+        if (!choose_path(cli, chosen))
+            return qp_cli_fail(cli, "%s: it is there already; -o FILE names another", path);
+    }
+    int status = qp_output_write(cli, path, write_job, &(job){m, o});
+    if (status != QP_EXIT_CLEAN || qp_output_is_standard(path))
+        return status;
+    qp_out_text(&cli->out, "Written: ");
+    qp_screen_name(&cli->screen, path, 0);
+    qp_out_text(&cli->out, "; any browser opens it\n");
+    return QP_EXIT_CLEAN;
+}
+
+/* The page of one run, with the timeline of its trace if there is one. */
+static int show_traced(qp_cli *cli, const qp_model *m, qp_export_options *o)
+{
+    char error[QP_ERROR_BYTES];
+    const char *trace = cli->args.trace.file;
+    qp_timeline timeline;
+    if (!trace)
+        return write_page(cli, m, o);
+    if (!qp_timeline_open(&timeline, m, trace, error))
+        return qp_cli_fail(cli, "%s", error);
+    o->timeline = &timeline;
+    int status = write_page(cli, m, o);
+    qp_timeline_close(&timeline);
+    return status;
+}
+
+/* @param base  NULL: nothing to compare with; base_path, too */
+static int show(qp_cli *cli, const qp_model *m, const qp_model *base, const char *base_path)
+{
+    char root[PATH_BYTES];
+    qp_export_options o = {.name = cli->path,
+                           .base = base,
+                           .base_name = base_path,
+                           .root = realpath(".", root),
+                           .source_path = cli->args.source_path};
+    return show_traced(cli, m, &o);
+}
+
+/* Can the two be compared? @return false: a message was printed */
+static bool is_alike(const qp_cli *cli, const qp_model *base, const char *base_file,
+                     const qp_model *m)
+{
+    char error[QP_ERROR_BYTES] = "";
+    qp_diff *d = qp_diff_new(QP_DIFF_THREADS, false);
+    bool is_good = false;
+    if (d && !qp_diff_fits(d, base, error))
+        qp_cli_fail(cli, "%s: %s", base_file, error);
+    else if (!d || !qp_diff_add(d, QP_DIFF_BASE, base, QP_ALL_THREADS))
+        qp_cli_fail_memory(cli);
+    else if (!(is_good = qp_diff_fits(d, m, error)))
+        qp_cli_fail(cli, "%s: %s", cli->path, error);
+    qp_diff_free(d);
+    return is_good;
+}
+
+static int show_both(qp_cli *cli, const char *base_file, const char *file)
+{
+    qp_model *base, *m;
+    int status = qp_cli_load_collapsed(cli, base_file, &base);
+    if (status == QP_EXIT_UNUSABLE)
+        return status;
+    int of_new = qp_cli_load_collapsed(cli, file, &m);
+    if (of_new != QP_EXIT_UNUSABLE) {
+        int written = QP_EXIT_UNUSABLE;
+        if (is_alike(cli, base, base_file, m))
+            written = show(cli, m, base, base_file);
+        of_new = written == QP_EXIT_CLEAN ? of_new : written;
+        qp_model_free(m);
+    }
+    qp_model_free(base);
+    return of_new > status ? of_new : status;
+}
+
+static int show_one(qp_cli *cli, const char *file)
+{
+    qp_model *m;
+    int status = qp_cli_load_collapsed(cli, file, &m);
+    if (status == QP_EXIT_UNUSABLE)
+        return status;
+    int written = show(cli, m, NULL, NULL);
+    qp_model_free(m);
+    return written == QP_EXIT_CLEAN ? status : written;
+}
+
+static int run_html(qp_cli *cli)
+{
+    char **files = cli->args.operands;
+    int n = cli->args.n_operands;
+    if (n > 2)
+        return qp_cli_fail(cli, "%s: one too many; a page shows one profile, or two compared",
+                           files[2]);
+    if (n == 2 && cli->args.trace.file)
+        return qp_cli_fail(cli, "--trace is for the page of one profile, not of two compared");
+    return n == 2 ? show_both(cli, files[0], files[1]) : show_one(cli, n ? files[0] : NULL);
+}
+
+static const qp_flag flags[] = {{"output", 'o', QP_FLAG_TEXT, "FILE", QP_FLAG_AT(output), NULL,
+                                 "where to; - is standard output\n(default: the profile's name "
+                                 "with .html, in this folder; numbered if there is one)"},
+                                {"trace", 0, QP_FLAG_TEXT, "FILE", QP_FLAG_AT(trace.file), NULL,
+                                 "a raw trace of the run, for a timeline; where it is in the\n"
+                                 "rings of the profile: the profile itself"},
+                                QP_FLAG_SOURCE_PATH,
+                                QP_FLAG_WHEN,
+                                QP_FLAGS_COLLAPSE,
+                                QP_FLAGS_COMMON};
+
+const qp_command qp_command_html = {
+    .name = "html",
+    .operands = "[[BASE] FILE] [-o FILE]",
+    .summary = "one page for any browser; of two runs, what changed",
+    .about =
+        "Writes one self-contained page: flame graphs, functions, call tree, annotated\n"
+        "sources, threads. It needs no network and no server. With two profiles it shows\n"
+        "what changed from BASE to FILE. Sources are in the page if they are the text that\n"
+        "was recorded, or lie below this folder or --source-path: mind whom you send it to.",
+    .flags = flags,
+    .examples = "qprof html                        the newest profile here\n"
+                "qprof html run.qprof -o run.html\n"
+                "qprof html --trace=run.qtrace run.qprof\n"
+                "qprof html before.qprof after.qprof -o change.html",
+    .run = run_html};

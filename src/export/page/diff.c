@@ -1,0 +1,166 @@
+/* diff.c: the profile page of two runs: the functions and threads of either, how they differ, and
+ * the call paths of both in one tree. */
+#include <string.h>
+
+#include "base/containers/alloc.h"
+#include "base/containers/dict.h"
+#include "base/text/buf.h"
+#include "export/page/profile.h"
+
+static qp_diff *compare(qp_diff_kind kind, const qp_html *page)
+{
+    qp_diff *d = qp_diff_new(kind, false);
+    if (d && qp_diff_add(d, QP_DIFF_BASE, page->how->base, QP_ALL_THREADS) &&
+        qp_diff_add(d, QP_DIFF_NEW, page->m, QP_ALL_THREADS) && qp_diff_finish(d))
+        return d;
+    qp_diff_free(d);
+    return NULL;
+}
+
+/* ---- call paths ------------------------------------------------------------------------------ */
+
+typedef struct {
+    const qp_html *page;
+    qp_buf paths;      /* qp_html_path */
+    qp_dict by_caller; /* parent and method -> path */
+    const qp_model *m; /* the run that is added */
+    qp_diff_side side;
+    uint32_t *functions; /* [m->n_methods] rows */
+    uint32_t *to;        /* [m->n_nodes] paths; 0: nothing was recorded there */
+} join;
+
+/* @return 0: no memory */
+static uint32_t path_below(join *j, uint32_t parent, uint32_t method)
+{
+    uint64_t key = (uint64_t)parent << 32 | method;
+    uint32_t known = qp_dict_get(&j->by_caller, key);
+    if (known)
+        return known;
+    qp_html_path *path = qp_buf_add(&j->paths);
+    if (!path)
+        return 0;
+    *path = (qp_html_path){.parent = parent, .method = method};
+    uint32_t index = (uint32_t)j->paths.n - 1;
+    return qp_dict_put(&j->by_caller, key, index) ? index : 0;
+}
+
+/* What is in no comparison has figures of 0: what lies below it does, too, or below its caller. */
+static bool add_node(join *j, uint32_t i)
+{
+    const qp_model_node *n = &j->m->nodes[i];
+    uint32_t function = j->functions[n->method];
+    if (n->method == QP_ROOT_METHOD) {
+        j->to[i] = qp_diff_named(j->page->threads, j->m->threads[n->thread].name, "", "");
+        return true;
+    }
+    j->to[i] = j->to[n->parent];
+    if (!function || !j->to[n->parent] || !(n->f.calls || n->f.total))
+        return true;
+    j->to[i] = path_below(j, j->to[n->parent], function);
+    if (!j->to[i])
+        return false;
+    qp_html_path *path = (qp_html_path *)j->paths.items + j->to[i];
+    path->sides[j->side].calls += n->f.calls;
+    path->sides[j->side].self += n->f.self;
+    return true;
+}
+
+static bool add_run(join *j, const qp_model *m, qp_diff_side side)
+{
+    j->m = m;
+    j->side = side;
+    j->functions = qp_alloc_zeroed(m->n_methods, sizeof *j->functions);
+    j->to = qp_alloc_zeroed(m->n_nodes, sizeof *j->to);
+    bool is_good = j->functions && j->to;
+    for (uint32_t i = 1; is_good && i < m->n_methods; i++) {
+        const qp_model_method *x = &m->methods[i];
+        j->functions[i] = qp_diff_named(j->page->functions, x->name, x->module, x->file);
+    }
+    for (uint32_t i = 1; is_good && i < m->n_nodes; i++)
+        is_good = add_node(j, i);
+    qp_free(j->functions);
+    qp_free(j->to);
+    return is_good;
+}
+
+/* Threads that share a name are one. */
+static bool join_paths(qp_html *page)
+{
+    size_t n;
+    join j = {.page = page};
+    qp_buf_init(&j.paths, sizeof *page->paths);
+    qp_dict_init(&j.by_caller);
+    bool is_good = qp_buf_add_many(&j.paths, page->threads->n_rows) &&
+                   add_run(&j, page->how->base, QP_DIFF_BASE) &&
+                   add_run(&j, page->m, QP_DIFF_NEW);
+    qp_dict_fini(&j.by_caller);
+    page->paths = qp_buf_take(&j.paths, &n);
+    page->n_paths = (uint32_t)n;
+    return is_good && page->paths;
+}
+
+bool qp_html_compare(qp_html *page, char error[QP_ERROR_BYTES])
+{
+    if (!page->how->base)
+        return true;
+    page->functions = compare(QP_DIFF_FUNCTIONS, page);
+    page->threads = compare(QP_DIFF_THREADS, page);
+    return (page->functions && page->threads && join_paths(page)) || qp_export_fails(error);
+}
+
+void qp_html_compare_end(qp_html *page)
+{
+    qp_diff_free(page->functions);
+    qp_diff_free(page->threads);
+    qp_free(page->paths);
+}
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+static void write_method(qp_out *out, const qp_diff_row *row, uint32_t i)
+{
+    (void)i;
+    QP_PAGE_TEXTS(out, false, row->name, row->module, row->file);
+    QP_PAGE_NUMBERS(out, true, row->line, row->calls.sides[QP_DIFF_NEW],
+                    row->self.sides[QP_DIFF_NEW], row->total.sides[QP_DIFF_NEW],
+                    1, /* shortest and longest call: none */
+                    0, 0, 0);
+}
+
+static void write_change(qp_out *out, const qp_diff_row *row, uint32_t i)
+{
+    (void)i;
+    const qp_diff_figure *figures[] = {&row->calls, &row->self, &row->total};
+    qp_page_number(out, false, row->state);
+    for (size_t k = 0; k < sizeof figures / sizeof *figures; k++)
+        QP_PAGE_NUMBERS(out, true, figures[k]->sides[QP_DIFF_BASE], figures[k]->noise);
+}
+
+/* What only one of the runs knows of a thread, its number, state and depth, is left out. */
+static void write_thread(qp_out *out, const qp_diff_row *row, uint32_t root)
+{
+    qp_page_text(out, row->name);
+    QP_PAGE_NUMBERS(out, true, root, row->total.sides[QP_DIFF_NEW],
+                    row->calls.sides[QP_DIFF_NEW], 0, 0, 0, 0, 0,
+                    row->total.sides[QP_DIFF_BASE], row->calls.sides[QP_DIFF_BASE]);
+}
+
+/* Row i of a comparison is function i of the page, or the thread whose root is path i. */
+static void write_rows(qp_out *out, const qp_diff *d, const char *key, uint32_t first,
+                       void (*write)(qp_out *out, const qp_diff_row *row, uint32_t i))
+{
+    qp_page_table(out, key);
+    for (uint32_t i = first; i < d->n_rows; i++) {
+        qp_page_row(out, i > first);
+        write(out, &d->rows[i], i);
+        qp_page_close(out);
+    }
+    qp_page_close(out);
+}
+
+void qp_html_changes(qp_out *out, const qp_html *page)
+{
+    write_rows(out, page->functions, "methods", 0, write_method);
+    write_rows(out, page->functions, "changes", 0, write_change);
+    write_rows(out, page->threads, "threads", 1, write_thread);
+}

@@ -1,0 +1,61 @@
+/* profile.h: what the parts of the profile page share. web/src/profile/data.ts is the other side of all
+ * that they write. */
+#ifndef QP_EXPORT_PAGE_PROFILE_H
+#define QP_EXPORT_PAGE_PROFILE_H
+
+#include "export/page/page.h"
+#include "export/shared/profile.h"
+#include "model/combine/combine.h"
+
+/* A call path of two runs; one whose method is 0 is a thread's root. */
+typedef struct {
+    uint32_t parent, method; /* method: row of the comparison of functions */
+    struct {
+        uint64_t calls, self; /* self: ticks of the side's run */
+    } sides[QP_DIFF_SIDES];
+} qp_html_path;
+
+typedef struct {
+    const qp_model *m;
+    const qp_export_options *how;
+    const qp_timeline *timeline; /* NULL: there is none, or two runs are shown */
+    /* of two runs; else NULL and 0 */
+    qp_diff *functions, *threads;
+    qp_html_path
+        *paths; /* 0: the whole runs; the threads' roots, as their rows; callers first */
+    uint32_t n_paths;
+} qp_html;
+
+/* ---- tree.c ------------------------------------------------------------------------------ */
+
+/* The call tree: columns of varints, compressed; too large for JSON. @return false: no memory */
+bool qp_html_tree(qp_out *out, const qp_html *page);
+uint32_t qp_html_nodes(const qp_html *page); /* the run's root is one */
+
+/* ---- diff.c ------------------------------------------------------------------------------ */
+
+/* Compare, if there is a run to compare with. @return false: see error */
+bool qp_html_compare(qp_html *page, char error[QP_ERROR_BYTES]);
+void qp_html_compare_end(qp_html *page);
+/* ,"methods":[...],"changes":[...] and ,"threads":[...], a row for a function, or thread, of either
+ * run. */
+void qp_html_changes(qp_out *out, const qp_html *page);
+
+/* ---- lines.c ----------------------------------------------------------------------------- */
+
+/* ,"files":[...] of the index; then a block for the figures and one for the text of each.
+ * @return false: no memory */
+bool qp_html_files(qp_out *out, const qp_html *page);
+bool qp_html_sources(qp_out *out, const qp_html *page);
+
+/* ---- timeline.c -------------------------------------------------------------------------- */
+
+/* The blocks of the timeline, if there is one. @return false: no memory, or it could not be read */
+bool qp_html_timeline(qp_out *out, const qp_html *page);
+
+/* ---- plain.c ----------------------------------------------------------------------------- */
+
+/* What is seen without JavaScript. @return false: no memory */
+bool qp_html_plain(qp_out *out, const qp_html *page);
+
+#endif

@@ -1,0 +1,305 @@
+/* timeline.c: the timeline of the profile page. web/src/profile/spans.ts is the other side.
+ *
+ * Calls go into the page by thread and time, in columns of varints as the call tree. Where there are
+ * more than QP_TIMELINE_CALLS the shortest are left out: a first pass counts calls by duration, a second
+ * one takes those that are long enough. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/containers/alloc.h"
+#include "base/containers/arena.h"
+#include "base/text/buf.h"
+#include "export/page/profile.h"
+#include "export/shared/gzip.h"
+
+/* ---- which calls are long enough ------------------------------------------------------------- */
+
+enum { STEP_BITS = 3, STEPS = 64 << STEP_BITS }; /* durations by their first four bits */
+
+static uint32_t step_of(uint64_t duration)
+{
+    if (duration < 1u << STEP_BITS)
+        return (uint32_t)duration;
+    uint32_t bits = 63 - (uint32_t)__builtin_clzll(duration);
+    uint32_t next = (uint32_t)(duration >> (bits - STEP_BITS)) & ((1u << STEP_BITS) - 1);
+    return ((bits - STEP_BITS + 1) << STEP_BITS) + next;
+}
+
+typedef struct {
+    uint64_t n_of[STEPS], n;
+} survey;
+
+static bool count_call(void *to, const qp_timeline_item *item)
+{
+    survey *s = to;
+    if (item->kind == QP_TIMELINE_CALL) {
+        s->n_of[step_of(item->duration)]++;
+        s->n++;
+    }
+    return true;
+}
+
+/* ---- what is shown --------------------------------------------------------------------------- */
+
+/* A page of a million marks helps nobody. */
+enum { MOST_POINTS = 50000 };
+
+typedef struct {
+    uint32_t thread, method, depth;
+    uint64_t begin, duration;
+} span;
+
+/* A mark, or a value of a counter. */
+typedef struct {
+    uint32_t thread;
+    uint64_t at, value;
+    const char *name;
+} point;
+
+typedef struct {
+    const qp_model *m;
+    qp_arena names;
+    qp_buf calls, pauses;   /* span */
+    qp_buf marks, counters; /* point */
+    uint32_t least;         /* step of the shortest calls that are shown ... */
+    uint64_t n_room;        /* ... and how many of those still have room */
+    uint64_t n_calls, n_points_left_out;
+} picture;
+
+/* @return false: no memory */
+static bool add_span(qp_buf *spans, const qp_timeline_item *item)
+{
+    span *s = qp_buf_add(spans);
+    if (s)
+        *s = (span){item->thread, item->method, item->depth, item->begin, item->duration};
+    return s != NULL;
+}
+
+static bool add_call(picture *p, const qp_timeline_item *item)
+{
+    uint32_t step = step_of(item->duration);
+    if (step < p->least || (step == p->least && !p->n_room))
+        return true;
+    p->n_room -= step == p->least;
+    return add_span(&p->calls, item);
+}
+
+static bool add_point(picture *p, qp_buf *points, const qp_timeline_item *item)
+{
+    if (points->n >= MOST_POINTS) {
+        p->n_points_left_out++;
+        return true;
+    }
+    const char *name = qp_arena_text(&p->names, item->name);
+    point *x = name ? qp_buf_add(points) : NULL;
+    if (x)
+        *x = (point){item->thread, item->begin, item->value, name};
+    return x != NULL;
+}
+
+static bool take_item(void *to, const qp_timeline_item *item)
+{
+    picture *p = to;
+    if (item->thread >= p->m->n_threads || item->method >= p->m->n_methods)
+        return true;
+    switch (item->kind) {
+    case QP_TIMELINE_CALL:
+        return add_call(p, item);
+    case QP_TIMELINE_PAUSE:
+        return add_span(&p->pauses, item);
+    case QP_TIMELINE_MARKER:
+        return add_point(p, &p->marks, item);
+    default:
+        return add_point(p, &p->counters, item);
+    }
+}
+
+/* The longest calls: all of the longer steps, and of the last one as many as there is room for. */
+static bool take_all(picture *p, const qp_timeline *t)
+{
+    survey *s = qp_alloc_zeroed(1, sizeof *s);
+    bool is_good = s && t->each(t->from, count_call, s);
+    uint64_t room = QP_TIMELINE_CALLS;
+    uint32_t step = STEPS;
+    while (is_good && step > 0 && s->n_of[step - 1] <= room)
+        room -= s->n_of[--step];
+    p->least = step ? step - 1 : 0;
+    p->n_room = step ? room : UINT64_MAX;
+    p->n_calls = is_good ? s->n : 0;
+    qp_free(s);
+    return is_good && t->each(t->from, take_item, p) && !p->calls.failed && !p->pauses.failed &&
+           !p->marks.failed && !p->counters.failed;
+}
+
+/* ---- in order -------------------------------------------------------------------------------- */
+
+#define COMPARE(x, y) (((x) > (y)) - ((x) < (y)))
+
+/* By thread and time, callers before callees. */
+static int compare_spans(const void *a, const void *b)
+{
+    const span *x = a, *y = b;
+    int c = COMPARE(x->thread, y->thread);
+    c = c ? c : COMPARE(x->begin, y->begin);
+    return c ? c : COMPARE(x->depth, y->depth);
+}
+
+static int compare_marks(const void *a, const void *b)
+{
+    const point *x = a, *y = b;
+    int c = COMPARE(x->at, y->at);
+    c = c ? c : COMPARE(x->thread, y->thread);
+    return c ? c : strcmp(x->name, y->name);
+}
+
+/* Values of one counter together. */
+static int compare_counters(const void *a, const void *b)
+{
+    const point *x = a, *y = b;
+    int c = strcmp(x->name, y->name);
+    c = c ? c : COMPARE(x->thread, y->thread);
+    return c ? c : COMPARE(x->at, y->at);
+}
+
+static void sort(qp_buf *items, int (*compare)(const void *a, const void *b))
+{
+    if (items->n)
+        qsort(items->items, items->n, items->item_bytes, compare);
+}
+
+/* ---- the block ------------------------------------------------------------------------------- */
+
+static uint32_t root_of(const picture *p, uint32_t thread)
+{
+    return thread ? p->m->threads[thread].root : 0;
+}
+
+/* How many of the spans from *at on are of a thread; *at goes behind them. */
+static size_t count_of(const qp_buf *spans, size_t *at, uint32_t thread)
+{
+    const span *items = spans->items;
+    size_t begin = *at;
+    while (*at < spans->n && items[*at].thread == thread)
+        (*at)++;
+    return *at - begin;
+}
+
+static void write_threads(qp_out *out, const picture *p)
+{
+    size_t call = 0, pause = 0;
+    bool is_more = false;
+    qp_page_table(out, "threads");
+    for (uint32_t i = 0; i < p->m->n_threads; i++) {
+        size_t n_calls = count_of(&p->calls, &call, i),
+               n_pauses = count_of(&p->pauses, &pause, i);
+        if (!n_calls && !n_pauses)
+            continue;
+        qp_page_row(out, is_more);
+        QP_PAGE_NUMBERS(out, false, root_of(p, i), n_calls, n_pauses);
+        qp_page_close(out);
+        is_more = true;
+    }
+    qp_page_close(out);
+}
+
+/* [thread, at, value, name] of each. */
+static void write_points(qp_out *out, const picture *p, const char *key, const qp_buf *points)
+{
+    const point *x = points->items;
+    qp_page_table(out, key);
+    for (size_t i = 0; i < points->n; i++) {
+        qp_page_row(out, i > 0);
+        QP_PAGE_NUMBERS(out, false, root_of(p, x[i].thread), x[i].at);
+        qp_out_format(out, ",%" PRId64 ",", (int64_t)x[i].value);
+        qp_page_text(out, x[i].name);
+        qp_page_close(out);
+    }
+    qp_page_close(out);
+}
+
+static uint64_t depth_of(const span *x)
+{
+    return x->depth;
+}
+
+static uint64_t method_of(const span *x)
+{
+    return x->method;
+}
+
+/* After the one before on the same thread. */
+static uint64_t distance_of(const span *x)
+{
+    return x->begin - x[-1].begin;
+}
+
+static uint64_t duration_of(const span *x)
+{
+    return x->duration;
+}
+
+static void write_column(qp_gzip *z, const qp_buf *spans, uint64_t (*value)(const span *x))
+{
+    const span *x = spans->items;
+    for (size_t i = 0; i < spans->n; i++) {
+        bool is_first = !i || x[i].thread != x[i - 1].thread;
+        qp_gzip_varint(z, is_first && value == distance_of ? x[i].begin : value(&x[i]));
+    }
+}
+
+static bool write_spans(qp_out *out, const picture *p)
+{
+    qp_out_text(out, "<script type=\"application/gzip;base64\" id=\"spans\">");
+    qp_gzip *z = qp_gzip_new_base64(out);
+    if (!z)
+        return false;
+    write_column(z, &p->calls, depth_of);
+    write_column(z, &p->calls, method_of);
+    write_column(z, &p->calls, distance_of);
+    write_column(z, &p->calls, duration_of);
+    write_column(z, &p->pauses, distance_of);
+    write_column(z, &p->pauses, duration_of);
+    qp_gzip_end(z);
+    qp_page_block_end(out);
+    return true;
+}
+
+static bool write_picture(qp_out *out, picture *p, const qp_timeline *t)
+{
+    sort(&p->calls, compare_spans);
+    sort(&p->pauses, compare_spans);
+    sort(&p->marks, compare_marks);
+    sort(&p->counters, compare_counters);
+    qp_page_block(out, "timeline");
+    qp_out_format(out, "{\"begin\":%" PRIu64 ",\"end\":%" PRIu64, t->begin, t->end);
+    qp_out_format(out, ",\"lost\":%" PRIu64, t->n_lost);
+    qp_out_format(out, ",\"callsLeftOut\":%" PRIu64, p->n_calls - p->calls.n);
+    qp_out_format(out, ",\"pointsLeftOut\":%" PRIu64, p->n_points_left_out);
+    write_threads(out, p);
+    write_points(out, p, "marks", &p->marks);
+    write_points(out, p, "counters", &p->counters);
+    qp_out_char(out, '}');
+    qp_page_block_end(out);
+    return write_spans(out, p);
+}
+
+bool qp_html_timeline(qp_out *out, const qp_html *page)
+{
+    const qp_timeline *t = page->timeline;
+    if (!t)
+        return true;
+    picture p = {.m = page->m};
+    qp_arena_init(&p.names);
+    qp_buf_init(&p.calls, sizeof(span));
+    qp_buf_init(&p.pauses, sizeof(span));
+    qp_buf_init(&p.marks, sizeof(point));
+    qp_buf_init(&p.counters, sizeof(point));
+    bool is_good = take_all(&p, t) && write_picture(out, &p, t);
+    qp_free(p.calls.items);
+    qp_free(p.pauses.items);
+    qp_free(p.marks.items);
+    qp_free(p.counters.items);
+    qp_arena_fini(&p.names);
+    return is_good;
+}

@@ -1,0 +1,139 @@
+/* json.c: the whole profile as one JSON document, docs/schema/export.json: the run, its
+ * threads, its methods with their blocks, and every call path. */
+#include "base/text/json.h"
+#include "base/containers/alloc.h"
+#include "export/shared/profile.h"
+#include "export/shared/run_rows.h"
+#include "model/figures/figures.h"
+
+typedef struct {
+    qp_document about;
+    const uint32_t *numbers; /* [n_methods] of methods as nodes name them */
+    const qp_figures *flat;  /* [n_methods] */
+    bool *has_failed;        /* no memory */
+} document;
+
+/* ---- blocks ---------------------------------------------------------------------------------- */
+
+#define AT(member) QP_FIELD_AT(qp_block_figures, member)
+static const qp_field block_fields[] = {
+    {"line", NULL, NULL, QP_FIELD_CHANGE, AT(line)},
+    {"offset", NULL, "offset in its code; -1: the header of a function, no code",
+     QP_FIELD_CHANGE, AT(code_offset)},
+    {"count", NULL, "executions; null: not counted", QP_FIELD_COUNT, AT(count),
+     .flags = QP_FIELD_NULLABLE},
+    {"timed", NULL, "self and total were measured", QP_FIELD_YES, AT(is_timed)},
+    {"self", NULL, "self time, in the run's unit", QP_FIELD_TIME, AT(self)},
+    {"total", NULL, "time including called methods", QP_FIELD_TIME, AT(total)},
+    {.key = NULL}};
+#undef AT
+
+typedef struct {
+    uint32_t id, method;
+    qp_method_row row;
+    const document *document;
+} method_row;
+
+static void write_blocks(qp_json *json, const void *row)
+{
+    const method_row *r = row;
+    const qp_document *about = &r->document->about;
+    qp_block_figures *blocks = NULL;
+    size_t n = 0;
+    *r->document->has_failed |=
+        !qp_model_blocks(about->m, r->method, about->thread, &blocks, &n);
+    for (size_t i = 0; i < n; i++) {
+        qp_block_figures b = blocks[i];
+        b.count = b.is_counted ? b.count : QP_FIELD_NONE;
+        b.self = qp_model_ns(about->m, b.self);
+        b.total = qp_model_ns(about->m, b.total);
+        qp_row_json(json, NULL, block_fields, QP_FIELDS_ALL, &b);
+    }
+    qp_free(blocks);
+}
+
+/* ---- methods and call paths ------------------------------------------------------------------ */
+
+static const qp_field method_fields[] = {
+    {"id", NULL, "number that nodes use: its position", QP_FIELD_COUNT,
+     QP_FIELD_AT(method_row, id)},
+    {"", NULL, NULL, QP_FIELD_PART, QP_FIELD_AT(method_row, row), .sub = qp_method_fields},
+    {"blocks", NULL, "entries of its line table", QP_FIELD_ROWS, .sub = block_fields,
+     .write = write_blocks},
+    {.key = NULL}};
+
+static void write_methods(qp_json *json, const void *row)
+{
+    const document *d = row;
+    const qp_model *m = d->about.m;
+    for (uint32_t i = 0; i < m->n_methods && !*d->has_failed; i++)
+        if (d->numbers[i] || i == QP_ROOT_METHOD)
+            qp_row_json(
+                json, NULL, method_fields, QP_FIELDS_ALL,
+                &(method_row){d->numbers[i], i, qp_method_row_of(m, i, &d->flat[i]), d});
+}
+
+typedef struct {
+    uint32_t id, method, thread;
+    qp_model_node node;
+    qp_figures_row figures;
+} path_row;
+
+#define AT(member) QP_FIELD_AT(path_row, member)
+static const qp_field path_fields[] = {
+    {"id", NULL, "number, greater than its parent's", QP_FIELD_COUNT, AT(id), .least = 1},
+    {"parent", NULL, "id of the caller; 0: the run", QP_FIELD_COUNT, AT(node.parent)},
+    {"method", NULL, "id in methods; 0: the root of a thread", QP_FIELD_COUNT, AT(method)},
+    {"thread", NULL, "number of the thread", QP_FIELD_COUNT, AT(thread), .least = 1},
+    {"open", NULL, "has an open frame", QP_FIELD_YES, AT(node.is_open)},
+    {"includes_hidden", NULL, "self includes functions that are collapsed into it",
+     QP_FIELD_YES, AT(node.has_hidden)},
+    {"", NULL, NULL, QP_FIELD_PART, AT(figures), .sub = qp_figures_fields},
+    {.key = NULL}};
+#undef AT
+
+static void write_paths(qp_json *json, const void *row)
+{
+    const document *d = row;
+    const qp_model *m = d->about.m;
+    for (uint32_t i = 1; i < m->n_nodes; i++) {
+        const qp_model_node *n = &m->nodes[i];
+        if (d->about.thread == QP_ALL_THREADS || n->thread == d->about.thread)
+            qp_row_json(json, NULL, path_fields, QP_FIELDS_ALL,
+                        &(path_row){i, d->numbers[n->method], m->threads[n->thread].ordinal, *n,
+                                    qp_figures_row_of(m, &n->f)});
+    }
+}
+
+const qp_field qp_export_document[] = {
+    {"", NULL, NULL, QP_FIELD_PART, .sub = qp_run_part},
+    {"", NULL, NULL, QP_FIELD_PART, .sub = qp_threads_part},
+    {"methods", NULL, ".root. first, which has the sums of all", QP_FIELD_ROWS,
+     .sub = method_fields, .write = write_methods},
+    {"nodes", NULL, "call paths, parents first", QP_FIELD_ROWS, .sub = path_fields,
+     .write = write_paths},
+    {.key = NULL}};
+
+static bool write(const qp_model *m, qp_out *out, const qp_export_options *o,
+                  char error[QP_ERROR_BYTES])
+{
+    uint32_t *numbers = NULL;
+    bool has_failed = false;
+    qp_figures *flat = qp_alloc_zeroed(m->n_methods, sizeof *flat);
+    bool is_good =
+        qp_export_numbers(m, o->thread, &numbers) && flat && qp_model_flat(m, o->thread, flat);
+    if (is_good)
+        qp_document_json(out, qp_export_document,
+                         &(document){{m, o->thread}, numbers, flat, &has_failed});
+    qp_free(numbers);
+    qp_free(flat);
+    return (is_good && !has_failed) || qp_export_fails(error);
+}
+
+const qp_exporter qp_export_json = {
+    .name = "json",
+    .suffix = ".json",
+    .summary = "jq, DuckDB and programs of yours: all of it, see docs/schema/export.json",
+    .limits = "jumps between blocks",
+    .has_functions = true,
+    .write = write};

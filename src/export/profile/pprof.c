@@ -1,0 +1,320 @@
+/* pprof.c: pprof's profile.proto, compressed: a sample a call path, with all that the run
+ * measured of it; the thread is a label. A path whose function has timed lines is a sample a line.
+ *
+ * Strings are not looked up but placed: first the fixed ones, then the threads' names, then name
+ * and file of each method that is used. */
+#include "base/containers/alloc.h"
+#include "base/containers/dict.h"
+#include "base/text/buf.h"
+#include "export/shared/gzip.h"
+#include "export/shared/profile.h"
+#include "export/shared/protobuf.h"
+#include "model/import/pprof_fields.h"
+
+/* The fixed strings. */
+enum {
+    STRING_EMPTY,
+    STRING_MEASURE, /* one for each */
+    STRING_COUNT = STRING_MEASURE + QP_MEASURES,
+    STRING_UNIT,
+    STRING_NANOSECONDS,
+    STRING_INTERRUPT_CLOCK,
+    STRING_PROGRAM,
+    STRING_THREAD,
+    N_STRINGS
+};
+
+/* Where a method is: at its first line, or at a line that has time. */
+typedef struct {
+    uint32_t method, line;
+} location;
+
+typedef struct {
+    const qp_model *m;
+    qp_gzip *z;
+    qp_proto proto;                   /* the message that is being written */
+    qp_measure measures[QP_MEASURES]; /* the values of a sample; time is the last */
+    uint32_t n_measures;
+    uint32_t *place;     /* [n_methods] id of its function; 0: not used */
+    uint32_t n_used;     /* methods */
+    qp_buf locations;    /* location; the id is the index + 1 */
+    qp_dict location_of; /* method, line -> id */
+    qp_shares shares;
+} pprof;
+
+/* Begin a message of the profile. */
+static qp_proto *begin(pprof *p, uint32_t field)
+{
+    qp_proto_begin(&p->proto, field);
+    return &p->proto;
+}
+
+/* Write what is complete. */
+static void flush(pprof *p)
+{
+    qp_proto_end_all(&p->proto);
+    qp_gzip_bytes(p->z, p->proto.bytes.items, p->proto.bytes.n);
+    qp_proto_clear(&p->proto);
+}
+
+static void write_count(pprof *p, uint32_t field, uint64_t value)
+{
+    qp_proto_count(&p->proto, field, value);
+    flush(p);
+}
+
+static void write_type(pprof *p, uint32_t field, uint32_t type, uint32_t unit)
+{
+    qp_proto *to = begin(p, field);
+    qp_proto_count(to, TYPE_TYPE, type);
+    qp_proto_count(to, TYPE_UNIT, unit);
+    flush(p);
+}
+
+/* ---- samples --------------------------------------------------------------------------------- */
+
+/* @return its id; 0: no memory */
+static uint32_t location_at(pprof *p, uint32_t method, uint32_t line)
+{
+    uint64_t key = (uint64_t)method << 32 | line;
+    uint32_t id = qp_dict_get(&p->location_of, key);
+    if (id)
+        return id;
+    location *l = qp_buf_add(&p->locations);
+    if (!l || !qp_dict_put(&p->location_of, key, (uint32_t)p->locations.n)) {
+        p->locations.failed = true;
+        return 0;
+    }
+    *l = (location){method, line};
+    if (!p->place[method])
+        p->place[method] = ++p->n_used;
+    return (uint32_t)p->locations.n;
+}
+
+/* @param line    of the innermost frame; the lines of the calls in the others are not known
+ * @param values  [n_measures] */
+static void write_sample(pprof *p, uint32_t node, uint32_t line, const uint64_t *values)
+{
+    uint32_t frames[QP_EXPORT_FRAMES];
+    qp_proto *to = begin(p, PROFILE_SAMPLE);
+    qp_proto_begin(to, SAMPLE_LOCATION);
+    for (uint32_t i = 0, n = qp_export_frames(p->m, node, frames); i < n; i++)
+        qp_proto_varint(
+            to, location_at(p, frames[i], i ? p->m->methods[frames[i]].first_line : line));
+    qp_proto_end(to);
+    qp_proto_begin(to, SAMPLE_VALUE);
+    for (uint32_t i = 0; i < p->n_measures; i++)
+        qp_proto_varint(to, values[i]);
+    qp_proto_end(to);
+    qp_proto_begin(to, SAMPLE_LABEL);
+    qp_proto_count(to, LABEL_KEY, STRING_THREAD);
+    qp_proto_count(to, LABEL_TEXT, N_STRINGS + p->m->nodes[node].thread - 1);
+    flush(p);
+}
+
+/* The part of n that belongs to the first `ticks` of `all`. */
+static uint64_t portion(uint64_t n, uint64_t ticks, uint64_t all)
+{
+    return all ? (uint64_t)((unsigned __int128)n * ticks / all) : 0;
+}
+
+/* Lines have time, and with it samples; the rest, calls and interrupts are where the function begins:
+ * parts that add up to what the path has. */
+static void write_path(pprof *p, const qp_export_path *path)
+{
+    const qp_model_node *n = &p->m->nodes[path->node];
+    uint64_t self = path->f.self, done = 0, part, left[QP_MEASURES], any = 0;
+    uint32_t line;
+    for (uint32_t i = 0; i < p->n_measures; i++)
+        left[i] =
+            qp_measure_units(p->measures[i], p->m, qp_measure_self(p->measures[i], &path->f));
+    while (p->m->run.has_times &&
+           qp_shares_next(&p->shares, n->method, n->thread, self - done, &line, &part)) {
+        uint64_t values[QP_MEASURES] = {0};
+        for (uint32_t i = 0; i < p->n_measures; i++) {
+            qp_measure x = p->measures[i];
+            if (x != QP_MEASURE_TIME && x != QP_MEASURE_SAMPLES)
+                continue;
+            uint64_t whole = qp_measure_units(x, p->m, qp_measure_self(x, &path->f));
+            values[i] = portion(whole, done + part, self) - portion(whole, done, self);
+            left[i] -= values[i];
+        }
+        done += part;
+        write_sample(p, path->node, line, values);
+    }
+    for (uint32_t i = 0; i < p->n_measures; i++)
+        any |= left[i];
+    if (any)
+        write_sample(p, path->node, p->m->methods[n->method].first_line, left);
+}
+
+/* ---- what samples refer to ------------------------------------------------------------------- */
+
+static void write_mapping(pprof *p)
+{
+    qp_proto *to = begin(p, PROFILE_MAPPING);
+    qp_proto_count(to, MAPPING_ID, 1);
+    qp_proto_count(to, MAPPING_FILE, STRING_PROGRAM);
+    qp_proto_count(to, MAPPING_HAS_FUNCTIONS, 1);
+    qp_proto_count(to, MAPPING_HAS_FILES, 1);
+    qp_proto_count(to, MAPPING_HAS_LINES, 1);
+    flush(p);
+}
+
+/* @param string  of its name; its file is the next one */
+static void write_function(pprof *p, uint32_t id, uint32_t string, uint32_t first_line)
+{
+    qp_proto *to = begin(p, PROFILE_FUNCTION);
+    qp_proto_count(to, FUNCTION_ID, id);
+    qp_proto_count(to, FUNCTION_NAME, string);
+    qp_proto_count(to, FUNCTION_SYSTEM_NAME, string);
+    qp_proto_count(to, FUNCTION_FILE, string + 1);
+    qp_proto_count(to, FUNCTION_LINE, first_line);
+    flush(p);
+}
+
+static void write_locations(pprof *p)
+{
+    for (size_t i = 0; i < p->locations.n; i++) {
+        const location *l = (const location *)p->locations.items + i;
+        qp_proto *to = begin(p, PROFILE_LOCATION);
+        qp_proto_count(to, LOCATION_ID, i + 1);
+        qp_proto_count(to, LOCATION_MAPPING, 1);
+        qp_proto_begin(to, LOCATION_LINE);
+        qp_proto_count(to, LINE_FUNCTION, p->place[l->method]);
+        qp_proto_count(to, LINE_LINE, l->line);
+        flush(p);
+    }
+}
+
+static void write_string(pprof *p, const char *text)
+{
+    qp_proto_text(&p->proto, PROFILE_STRING, text);
+    flush(p);
+}
+
+static void write_strings(pprof *p, const uint32_t *used)
+{
+    const qp_model *m = p->m;
+    bool is_ns = qp_measure_is_ns(QP_MEASURE_TIME, m);
+    const char *fixed[N_STRINGS] = {[STRING_EMPTY] = "",
+                                    [STRING_COUNT] = "count",
+                                    [STRING_UNIT] = is_ns ? "nanoseconds" : m->run.unit,
+                                    [STRING_NANOSECONDS] = "nanoseconds",
+                                    [STRING_INTERRUPT_CLOCK] =
+                                        m->run.is_pc_real ? "wall" : "cpu",
+                                    [STRING_PROGRAM] = m->run.program,
+                                    [STRING_THREAD] = m->run.is_virtual ? "vthread" : "thread"};
+    for (qp_measure x = 0; x < QP_MEASURES; x++)
+        fixed[STRING_MEASURE + x] = qp_export_measure_name(m, x);
+    for (uint32_t i = 0; i < N_STRINGS; i++)
+        write_string(p, fixed[i]);
+    for (uint32_t i = 1; i < m->n_threads; i++)
+        write_string(p, m->threads[i].name);
+    for (uint32_t i = 1; i <= p->n_used; i++) {
+        write_string(p, m->methods[used[i]].name);
+        write_string(p, m->methods[used[i]].file);
+    }
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+static void write_measure(pprof *p, uint32_t field, qp_measure x)
+{
+    write_type(p, field, STRING_MEASURE + x, x == QP_MEASURE_TIME ? STRING_UNIT : STRING_COUNT);
+}
+
+/* What lies between two samples, or interrupts; else each unit was seen. */
+static void write_period(pprof *p)
+{
+    const qp_run_info *run = &p->m->run;
+    qp_measure last = p->measures[p->n_measures - 1];
+    uint64_t sampled = run->is_stack_only ? run->pc_period_ns : run->sample_period_ns;
+    if (run->time_mode == QP_TIME_SAMPLED && sampled) {
+        write_measure(p, PROFILE_PERIOD_TYPE, QP_MEASURE_TIME);
+        write_count(p, PROFILE_PERIOD, sampled);
+    } else if (run->pc_period_ns) {
+        write_type(p, PROFILE_PERIOD_TYPE, STRING_INTERRUPT_CLOCK, STRING_NANOSECONDS);
+        write_count(p, PROFILE_PERIOD, run->pc_period_ns);
+    } else {
+        write_measure(p, PROFILE_PERIOD_TYPE, last);
+        write_count(p, PROFILE_PERIOD, 1);
+    }
+}
+
+/* Elapsed time as reports have it; else that of the calendar, in which days may lie between runs. */
+static uint64_t duration_of(const qp_model *m)
+{
+    const qp_run_info *run = &m->run;
+    if (run->clock_kind == QP_CLOCK_ELAPSED && run->wall)
+        return qp_model_ns(m, run->wall);
+    return run->ended_at > run->started_at ? run->ended_at - run->started_at : 0;
+}
+
+static void write_head(pprof *p)
+{
+    const qp_run_info *run = &p->m->run;
+    for (uint32_t i = 0; i < p->n_measures; i++)
+        write_measure(p, PROFILE_SAMPLE_TYPE, p->measures[i]);
+    write_period(p);
+    write_count(p, PROFILE_DEFAULT_TYPE, STRING_MEASURE + p->measures[p->n_measures - 1]);
+    write_count(p, PROFILE_TIME, run->started_at);
+    write_count(p, PROFILE_DURATION, duration_of(p->m));
+    write_mapping(p);
+}
+
+/* Methods by their place. @return false: no memory */
+static bool write_functions(pprof *p)
+{
+    const qp_model *m = p->m;
+    uint32_t *used = qp_alloc_zeroed((size_t)p->n_used + 1, sizeof *used);
+    if (!used)
+        return false;
+    for (uint32_t i = 1; i < m->n_methods; i++)
+        used[p->place[i]] = i;
+    for (uint32_t i = 1; i <= p->n_used; i++)
+        write_function(p, i, N_STRINGS + m->n_threads - 1 + 2 * (i - 1),
+                       m->methods[used[i]].first_line);
+    write_locations(p);
+    write_strings(p, used);
+    qp_free(used);
+    return !p->proto.bytes.failed;
+}
+
+static bool write(const qp_model *m, qp_out *out, const qp_export_options *o,
+                  char error[QP_ERROR_BYTES])
+{
+    pprof p = {.m = m, .z = qp_gzip_new(out)};
+    qp_export_path *paths = NULL;
+    size_t n_paths = 0;
+    p.n_measures = qp_export_measures(m, p.measures);
+    p.place = qp_alloc_zeroed(m->n_methods, sizeof *p.place);
+    qp_proto_init(&p.proto);
+    qp_buf_init(&p.locations, sizeof(location));
+    qp_dict_init(&p.location_of);
+    qp_shares_init(&p.shares, m);
+    bool is_written = p.z && p.place && qp_export_paths(m, o->thread, &paths, &n_paths);
+    if (is_written) {
+        write_head(&p);
+        for (size_t i = 0; i < n_paths; i++)
+            write_path(&p, &paths[i]);
+        is_written = !p.shares.failed && !p.locations.failed && write_functions(&p);
+    }
+    if (p.z)
+        qp_gzip_end(p.z);
+    qp_proto_fini(&p.proto);
+    qp_shares_fini(&p.shares);
+    qp_dict_fini(&p.location_of);
+    qp_free(p.locations.items);
+    qp_free(p.place);
+    qp_free(paths);
+    return is_written || qp_export_fails(error);
+}
+
+const qp_exporter qp_export_pprof = {
+    .name = "pprof",
+    .suffix = ".pb.gz",
+    .summary = "go tool pprof, Pyroscope, Parca, Perfetto, speedscope",
+    .limits = "lines of calls, counts of lines, paths deeper than 1,024 frames",
+    .is_binary = true,
+    .write = write};

@@ -1,0 +1,74 @@
+/* speedscope.c: JSON of speedscope: a profile a thread, in which every call path opens once
+ * and is closed when its time and that of its callees is over. */
+#include "base/text/json.h"
+#include "export/shared/profile.h"
+
+static void write_profile(qp_json *json, const qp_model *m, uint32_t thread, qp_measure measure)
+{
+    qp_path_walk s;
+    qp_path_walk_init(&s, m, thread, measure);
+    qp_json_begin(json, NULL, '{');
+    qp_json_text(json, "type", "evented");
+    qp_json_text(json, "name", m->threads[thread].name);
+    qp_json_text(json, "unit", qp_measure_is_ns(measure, m) ? "nanoseconds" : "none");
+    qp_json_count(json, "startValue", 0);
+    qp_json_begin(json, "events", '[');
+    while (qp_path_walk_next(&s)) {
+        qp_json_begin(json, NULL, '{');
+        qp_json_text(json, "type", s.is_entry ? "O" : "C");
+        qp_json_count(json, "frame", m->nodes[s.node].method);
+        qp_json_count(json, "at", qp_path_walk_at(&s));
+        qp_json_end(json, '}');
+    }
+    qp_json_end(json, ']');
+    qp_json_count(json, "endValue", qp_path_walk_at(&s));
+    qp_json_end(json, '}');
+}
+
+static void write_frames(qp_json *json, const qp_model *m)
+{
+    qp_json_begin(json, "shared", '{');
+    qp_json_begin(json, "frames", '[');
+    for (uint32_t i = 0; i < m->n_methods; i++) { /* .root. is one: it may have self time */
+        const qp_model_method *x = &m->methods[i];
+        qp_json_begin(json, NULL, '{');
+        qp_json_text(json, "name", x->name);
+        if (x->file[0])
+            qp_json_text(json, "file", x->file);
+        if (x->first_line)
+            qp_json_count(json, "line", x->first_line);
+        qp_json_end(json, '}');
+    }
+    qp_json_end(json, ']');
+    qp_json_end(json, '}');
+}
+
+static bool write(const qp_model *m, qp_out *out, const qp_export_options *o,
+                  char error[QP_ERROR_BYTES])
+{
+    qp_json json;
+    (void)error;
+    qp_json_init(&json, out);
+    qp_json_begin(&json, NULL, '{');
+    qp_json_text(&json, "$schema", "https://www.speedscope.app/file-format-schema.json");
+    qp_json_text(&json, "name", m->run.program);
+    qp_json_text(&json, "exporter", "qprof " QPROF_VERSION_TEXT);
+    qp_json_count(&json, "activeProfileIndex", 0);
+    write_frames(&json, m);
+    qp_json_begin(&json, "profiles", '[');
+    for (uint32_t i = 1; i < m->n_threads; i++)
+        if (qp_export_has_thread(m, i, o))
+            write_profile(&json, m, i, qp_export_measure(m, o));
+    qp_json_end(&json, ']');
+    qp_json_end(&json, '}');
+    return true;
+}
+
+const qp_exporter qp_export_speedscope = {.name = "speedscope",
+                                          .suffix = ".speedscope.json",
+                                          .summary = "speedscope, a flame graph in the browser",
+                                          .limits = "calls and interrupts beside times, "
+                                                    "lines within functions",
+                                          .has_measure = true,
+                                          .has_samples = true,
+                                          .write = write};

@@ -1,0 +1,223 @@
+/* profile.h: what writers of profiles share: what an exporter is, what paths are worth, the paths of a
+ * thread, and how self times lie on lines. */
+#ifndef QP_EXPORT_SHARED_PROFILE_H
+#define QP_EXPORT_SHARED_PROFILE_H
+
+#include <string.h>
+
+#include "base/containers/dict.h"
+#include "base/text/buf.h"
+#include "base/text/field.h"
+#include "model/model.h"
+
+/* ---- what paths are worth -------------------------------------------------------------------- */
+
+typedef enum {
+    QP_MEASURE_TIME,
+    QP_MEASURE_CALLS,
+    QP_MEASURE_SAMPLES,    /* that times were estimated from */
+    QP_MEASURE_INTERRUPTS, /* of the PC command */
+    QP_MEASURES
+} qp_measure;
+
+/* Of a path itself: what adds up to the whole. In ticks, if it is time. */
+static inline uint64_t qp_measure_self(qp_measure x, const qp_figures *f)
+{
+    return x == QP_MEASURE_TIME      ? f->self
+           : x == QP_MEASURE_CALLS   ? f->calls
+           : x == QP_MEASURE_SAMPLES ? f->samples
+                                     : f->interrupts;
+}
+
+/* A sum of these in units: the run's, or what is counted. */
+static inline uint64_t qp_measure_units(qp_measure x, const qp_model *m, uint64_t sum)
+{
+    return x == QP_MEASURE_TIME ? qp_model_ns(m, sum) : sum;
+}
+
+static inline const char *qp_measure_unit(qp_measure x, const qp_model *m)
+{
+    return x == QP_MEASURE_TIME      ? m->run.unit
+           : x == QP_MEASURE_CALLS   ? "calls"
+           : x == QP_MEASURE_SAMPLES ? "samples"
+                                     : "interrupts";
+}
+
+static inline bool qp_measure_is_ns(qp_measure x, const qp_model *m)
+{
+    return strcmp(qp_measure_unit(x, m), "ns") == 0;
+}
+
+/* ---- timelines -------------------------------------------------------------------------------
+ *
+ * What happened when, for the timeline of the profile page. Times are ns and count from the beginning
+ * of the run. */
+
+typedef enum {
+    QP_TIMELINE_CALL,
+    QP_TIMELINE_PAUSE,  /* the thread was suspended, or its recording was off */
+    QP_TIMELINE_MARKER, /* a moment with a name */
+    QP_TIMELINE_COUNTER /* what a named value is from now on */
+} qp_timeline_kind;
+
+typedef struct {
+    qp_timeline_kind kind;
+    uint32_t thread; /* index in the model; markers, counters: 0 is the whole run */
+    uint32_t method; /* calls: index in the model */
+    uint32_t depth;  /* calls: open calls below it on its thread; 0: outermost */
+    uint64_t begin;
+    uint64_t duration; /* calls, pauses: up to the trace's end, where they are still open */
+    const char *name;  /* markers, counters; borrowed during the call */
+    uint64_t value;    /* counters */
+} qp_timeline_item;
+
+/* @return false: no more are wanted */
+typedef bool qp_timeline_take(void *to, const qp_timeline_item *item);
+
+typedef struct {
+    uint64_t begin, end; /* of what is known */
+    uint64_t n_lost;     /* records that are known to be missing */
+    void *from;          /* for each() */
+    /* Hand on all items, in any order; asked again, the same ones in the same order.
+     * @return false: no memory, or the trace could not be read */
+    bool (*each)(void *from, qp_timeline_take *take, void *to);
+} qp_timeline;
+
+/* Of more calls the longest ones are shown: a page must stay small enough to be sent. */
+enum { QP_TIMELINE_CALLS = 500000 };
+
+/* ---- exporters -------------------------------------------------------------------------------
+ *
+ * An exporter writes the model that it is given and reads nothing else, so the same profile gives the
+ * same bytes. */
+
+typedef struct {
+    uint32_t thread;    /* index, or QP_ALL_THREADS */
+    qp_measure measure; /* formats of one value: what was asked for, see qp_export_measure() */
+    bool has_jumps; /* callgrind only: jumps between lines, which not all of its readers know */
+    /* pages only; NULL: not given */
+    const char *name;     /* of the profile: its path */
+    const qp_model *base; /* a run to compare with, which fits: model/combine/combine.h */
+    const char *base_name;
+    const qp_timeline *timeline; /* of the run */
+    const char *root;            /* absolute: sources below it may be shown */
+    const char *source_path;     /* where sources are, see qp_source_read() */
+} qp_export_options;
+
+typedef struct {
+    const char *name;    /* of export --to= */
+    const char *suffix;  /* of a file in this format, with its dot */
+    const char *summary; /* who reads it; no capital, no full stop */
+    const char *limits;  /* what we know and it cannot hold: nouns; "": nothing */
+    bool is_binary;      /* not for a terminal */
+    bool has_measure;    /* of one value: `measure` says which */
+    bool has_samples;    /* ... also samples, or interrupts */
+    bool has_functions;  /* also those that are on no call path: of coverage alone */
+    /* @return false: it can not be written at all, see error (one line). Whether all of it reached
+     * the sink is known to qp_out_close() alone. */
+    bool (*write)(const qp_model *m, qp_out *out, const qp_export_options *o,
+                  char error[QP_ERROR_BYTES]);
+} qp_exporter;
+
+/* ---- paths ----------------------------------------------------------------------------------- */
+
+/* Frames of a path at most, in formats that write all frames of every path. */
+enum { QP_EXPORT_FRAMES = 1024 };
+
+/* What a call path itself has; deeper ones count for the path of its first QP_EXPORT_FRAMES frames. */
+typedef struct {
+    uint32_t node;
+    qp_figures f; /* calls, self, samples, interrupts */
+} qp_export_path;
+
+/** The paths of a thread, or of all, that have self figures; parents before children.
+ * @param out  [*n] free with qp_free() @return false: no memory */
+bool qp_export_paths(const qp_model *m, uint32_t thread, qp_export_path **out, size_t *n);
+
+/** The methods of a path. @param frames  receives them, innermost first
+ * @return how many */
+uint32_t qp_export_frames(const qp_model *m, uint32_t node, uint32_t frames[QP_EXPORT_FRAMES]);
+
+/** Functions that are on a path with figures, of themselves or of what they called. Formats that list
+ * functions and their callers list these, so that each caller exists.
+ * @param out  [n_methods] free with qp_free() @return false: no memory */
+bool qp_export_methods(const qp_model *m, uint32_t thread, bool **out);
+
+/** Numbers of functions, for formats that also list functions without calls: .root. is 0, the others
+ * count from 1. The recorder's placeholders, the function without a name and <overflow>, have one
+ * where they were needed.
+ * @param out  [n_methods] 0: not to be listed, of .root. alone its number; free with qp_free()
+ * @return false: no memory */
+bool qp_export_numbers(const qp_model *m, uint32_t thread, uint32_t **out);
+
+extern const qp_field qp_export_document[]; /* of --to=json */
+
+/* What a format of one value shows: calls in place of times that there are none of. */
+qp_measure qp_export_measure(const qp_model *m, const qp_export_options *o);
+
+/* All that the run has, for formats of several values: time is the last. Where interrupts are all
+ * there is they are the samples, from which times are estimated.
+ * @return how many, >= 1 */
+uint32_t qp_export_measures(const qp_model *m, qp_measure out[QP_MEASURES]);
+
+/* Has the thread anything to show? */
+bool qp_export_has_thread(const qp_model *m, uint32_t thread, const qp_export_options *o);
+
+/* What pprof, Perfetto and callgrind call it: calls, samples, interrupts; wall, cpu or counts. */
+const char *qp_export_measure_name(const qp_model *m, qp_measure measure);
+
+/* What a writer returns when it has no memory. @return false */
+bool qp_export_fails(char error[QP_ERROR_BYTES]);
+
+/* ---- walking ---------------------------------------------------------------------------------
+ *
+ * The call tree of a thread as a sequence of entries and exits: every path is entered once, and left
+ * after its callees and its self time. */
+
+typedef struct {
+    const qp_model *m;
+    uint32_t root;
+    qp_measure measure;
+    uint64_t sum; /* of what was left so far; ticks, if it is time */
+    /* the step */
+    uint32_t node; /* 0: before the first */
+    bool is_entry;
+} qp_path_walk;
+
+/* The root of the thread is a path only if it has self figures: time of hidden callees,
+ * or interrupts in no procedure. */
+void qp_path_walk_init(qp_path_walk *s, const qp_model *m, uint32_t thread, qp_measure measure);
+
+/* @return false: that was all */
+bool qp_path_walk_next(qp_path_walk *s);
+
+/* Units from the thread's beginning to the step. */
+uint64_t qp_path_walk_at(const qp_path_walk *s);
+
+/* What a path itself is worth, in units. */
+uint64_t qp_path_self(const qp_model *m, uint32_t path, qp_measure measure);
+
+/* ---- lines ----------------------------------------------------------------------------------- */
+
+/* Self times of call paths on source lines. Lines are timed for a function on all its paths, and
+ * readers of formats that put lines on paths add them up again: so each path takes what those before
+ * it left. Sums over a source are exact. */
+typedef struct {
+    const qp_model *m;
+    qp_dict index; /* thread, method -> index + 1 into rests */
+    qp_buf rests;
+    bool failed; /* no memory */
+} qp_shares;
+
+void qp_shares_init(qp_shares *s, const qp_model *m);
+void qp_shares_fini(qp_shares *s);
+
+/** The next line that a path takes time of, which is gone then.
+ * @param thread  whose lines, or QP_ALL_THREADS: the same for all calls
+ * @param self    ticks that the path has left, > 0
+ * @param part    receives how many of them are the line's: 1 to self
+ * @return false: the rest is on no known line, or self is 0 */
+bool qp_shares_next(qp_shares *s, uint32_t method, uint32_t thread, uint64_t self,
+                    uint32_t *line, uint64_t *part);
+
+#endif

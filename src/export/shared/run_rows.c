@@ -1,0 +1,262 @@
+/* run_rows.c: what is written of a run, a thread, a method, whatever the form. */
+#include "export/shared/run_rows.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+/* ---- the run --------------------------------------------------------------------------------- */
+
+typedef struct {
+    qp_run_info run;
+    uint64_t duration, stopped, total, overhead;
+    const char *pc_clock;
+} run_row;
+
+static void write_notes(qp_json *json, const void *row)
+{
+    const run_row *r = row;
+    for (size_t i = 0; i < r->run.n_notes; i++)
+        qp_json_text(json, NULL, r->run.notes[i].text);
+}
+
+#define AT(member) QP_FIELD_AT(run_row, member)
+static const qp_field run_fields[] = {
+    {"program", NULL, "name of the program", QP_FIELD_NAME, AT(run.program)},
+    {"host", NULL, "name of the machine", QP_FIELD_NAME, AT(run.host)},
+    {"module", NULL, "module of methods that name none", QP_FIELD_NAME, AT(run.module)},
+    {"label", NULL, "label of the phase, \"\" without one", QP_FIELD_NAME, AT(run.label)},
+    {"options", NULL, "options in force that were set", QP_FIELD_NAME, AT(run.options)},
+    {"trace_file", NULL, "file in which its trace began, \"\" without one", QP_FIELD_NAME,
+     AT(run.trace_file)},
+    {"recorder", NULL, "version of libqprof", QP_FIELD_NAME, AT(run.version)},
+    {"pid", NULL, "process id", QP_FIELD_COUNT, AT(run.pid)},
+    {"dataset", NULL, "number of the dataset, from 0", QP_FIELD_COUNT, AT(run.dataset)},
+    {"state", NULL,
+     "sealed: ended well; snapshot: saved while running; live: running; unsealed: killed",
+     QP_FIELD_WORD, AT(run.state_text), .words = "sealed|snapshot|live|unsealed"},
+    {"started_at", NULL, "UTC, with nanoseconds", QP_FIELD_MOMENT, AT(run.started_at)},
+    {"ended_at", NULL, "UTC, with nanoseconds; null while unknown", QP_FIELD_MOMENT,
+     AT(run.ended_at)},
+    {"unit", NULL, "unit of every time in this document", QP_FIELD_WORD, AT(run.unit),
+     .words = "ns|counts|faults|switches"},
+    {"time", NULL, "how times were measured", QP_FIELD_WORD, AT(run.time_mode_text),
+     .words = "exact|adaptive|sampled|none"},
+    {"clock", NULL, "what was measured", QP_FIELD_WORD, AT(run.clock_text)},
+    {"clock_source", NULL, "source of the ticks", QP_FIELD_WORD, AT(run.source_text)},
+    {"granularity", NULL, "finest detail", QP_FIELD_WORD, AT(run.grain_text),
+     .words = "function|basic-block|line"},
+    {"estimated", NULL, "times are estimates; *_half is half of their 95 % interval",
+     QP_FIELD_YES, AT(run.is_estimated)},
+    {"has_times", NULL, "false: counts only", QP_FIELD_YES, AT(run.has_times)},
+    {"has_calls", NULL, "false: calls were not counted; calls, hits and skips are 0",
+     QP_FIELD_YES, AT(run.has_calls)},
+    {"has_paths", NULL,
+     "false: call paths are estimated from callers and callees, or were not recorded",
+     QP_FIELD_YES, AT(run.has_paths)},
+    {"virtual_threads", NULL, "threads are virtual threads", QP_FIELD_YES, AT(run.is_virtual)},
+    {"recording", NULL, "recording was on at the end", QP_FIELD_YES, AT(run.is_recording)},
+    {"duration", NULL, "from start to end, in the run's unit", QP_FIELD_TIME, AT(duration)},
+    {"stopped", NULL, "part of the duration in which recording was stopped", QP_FIELD_TIME,
+     AT(stopped)},
+    {"calls", NULL, "calls of all methods", QP_FIELD_COUNT, AT(run.calls)},
+    {"total", NULL, "time charged to methods, all threads, in the run's unit", QP_FIELD_TIME,
+     AT(total)},
+    {"focus", NULL, "the method to whose calls the figures are limited; null: all calls",
+     QP_FIELD_NAME, AT(run.focus), .flags = QP_FIELD_NULLABLE},
+    {"when", NULL, "call pattern of --when", QP_FIELD_NAME, AT(run.when),
+     .flags = QP_FIELD_NULLABLE},
+    {"hidden", NULL, "methods that were called and are collapsed into their callers",
+     QP_FIELD_COUNT, AT(run.n_hidden)},
+    {"overhead", NULL, "estimated cost of recording inside total, in the run's unit",
+     QP_FIELD_TIME, AT(overhead)},
+    {"sample_period_ns", NULL, "requested period of the sampler; 0: no sampler", QP_FIELD_COUNT,
+     AT(run.sample_period_ns)},
+    {"sample_period_reached_ns", NULL, "average period of the sampler; 0: unknown",
+     QP_FIELD_COUNT, AT(run.sample_period_reached_ns)},
+    {"samples", NULL, "passes of the sampler", QP_FIELD_COUNT, AT(run.n_passes)},
+    {"pc_period_ns", NULL, "requested time between PC samples; 0: no PC command",
+     QP_FIELD_COUNT, AT(run.pc_period_ns)},
+    {"pc_clock", NULL, "clock of that period: elapsed, or user+kernel", QP_FIELD_WORD,
+     AT(pc_clock), .flags = QP_FIELD_NULLABLE},
+    {"memory_limit_bytes", NULL, "memory limit of the recorder", QP_FIELD_COUNT,
+     AT(run.memory_limit_bytes)},
+    {"file_bytes", NULL, "size of the profile", QP_FIELD_COUNT, AT(run.file_bytes)},
+    {"notes", NULL, "annotations and messages, oldest first", QP_FIELD_TEXTS,
+     .write = write_notes},
+    {.key = NULL}};
+#undef AT
+
+static void write_run(qp_json *json, const void *row)
+{
+    const qp_model *m = ((const qp_document *)row)->m;
+    const qp_run_info *run = &m->run;
+    qp_fields_json(json, run_fields, QP_FIELDS_ALL,
+                   &(run_row){.run = *run,
+                              .duration = qp_model_ns(m, run->wall),
+                              .stopped = qp_model_ns(m, run->stopped),
+                              .total = qp_model_ns(m, run->total),
+                              .overhead = qp_model_ns(m, run->cost_total),
+                              .pc_clock = !run->pc_period_ns ? NULL
+                                          : run->is_pc_real  ? "elapsed"
+                                                             : "user+kernel"});
+}
+
+static void write_diagnostics(qp_json *json, const void *row)
+{
+    const qp_run_info *run = &((const qp_document *)row)->m->run;
+    for (size_t i = 0; i < run->n_diagnostics; i++)
+        qp_json_count(json, run->diagnostics[i].name, run->diagnostics[i].count);
+}
+
+static void write_losses(qp_json *json, const void *row)
+{
+    const qp_model *m = ((const qp_document *)row)->m;
+    for (size_t i = 0; i < m->n_losses; i++)
+        qp_json_text(json, NULL, m->losses[i]);
+}
+
+const qp_field qp_run_part[] = {
+    {"run", NULL, "the run", QP_FIELD_OBJECT, .sub = run_fields, .write = write_run},
+    {"diagnostics", NULL, "counters that are not 0, by name", QP_FIELD_COUNTS,
+     .write = write_diagnostics},
+    {"losses", NULL, "unreadable parts of a damaged file; empty: all was read", QP_FIELD_TEXTS,
+     .write = write_losses},
+    {.key = NULL}};
+
+/* ---- threads --------------------------------------------------------------------------------- */
+
+#define AT(member) QP_FIELD_AT(qp_thread_row, member)
+const qp_field qp_thread_fields[] = {
+    {"number", "Thread", "number, from 1", QP_FIELD_COUNT, AT(thread.ordinal)},
+    {"name", "Name", "name as set, or made up", QP_FIELD_NAME, AT(thread.name)},
+    {"id", NULL, "the host's id, hexadecimal", QP_FIELD_WORD, AT(id_text),
+     .words = "^0x[0-9a-f]+$"},
+    {"system_id", NULL, "id of the OS thread", QP_FIELD_COUNT, AT(thread.system_id)},
+    {"alive", NULL, "alive at the end of the run", QP_FIELD_YES, AT(thread.is_alive)},
+    {"suspended", NULL, "a virtual thread that no OS thread runs", QP_FIELD_YES,
+     AT(thread.is_suspended)},
+    {"open_frames", "Open", "frames open at the end", QP_FIELD_COUNT, AT(thread.depth),
+     .rank = 2},
+    {"calls", "Calls", "calls of all its methods", QP_FIELD_COUNT, AT(thread.calls)},
+    {"total", "Time", "time charged to its methods, in the run's unit", QP_FIELD_TIME,
+     AT(total)},
+    {"percent", "Time %", NULL, QP_FIELD_PERCENT, AT(percent), .flags = QP_FIELD_NO_JSON},
+    {"state", "State", NULL, QP_FIELD_WORD, AT(state), .flags = QP_FIELD_NO_JSON, .rank = 1},
+    {.key = NULL}};
+#undef AT
+
+void qp_thread_row_fill(qp_thread_row *row, const qp_model *m, uint32_t thread)
+{
+    const qp_model_thread *th = &m->threads[thread];
+    *row = (qp_thread_row){.thread = *th,
+                           .id_text = row->id,
+                           .state = !th->is_alive      ? "ended"
+                                    : th->is_suspended ? "suspended"
+                                                       : "alive",
+                           .total = qp_model_ns(m, th->total)};
+    snprintf(row->id, sizeof row->id, "0x%" PRIx64, th->host_id);
+    if (m->run.total)
+        row->percent = (double)th->total * 100.0 / (double)m->run.total;
+}
+
+static void write_threads(qp_json *json, const void *row)
+{
+    const qp_document *d = row;
+    qp_thread_row thread;
+    for (uint32_t i = 1; i < d->m->n_threads; i++) {
+        if (d->thread != QP_ALL_THREADS && d->thread != i)
+            continue;
+        qp_thread_row_fill(&thread, d->m, i);
+        qp_row_json(json, NULL, qp_thread_fields, QP_FIELDS_ALL, &thread);
+    }
+}
+
+const qp_field qp_threads_part[] = {{"threads", NULL, "threads by number", QP_FIELD_ROWS,
+                                     .sub = qp_thread_fields, .write = write_threads},
+                                    {.key = NULL}};
+
+/* ---- figures and methods --------------------------------------------------------------------- */
+
+unsigned qp_run_has(const qp_run_info *run)
+{
+    bool has_halves = run->has_times && run->is_estimated;
+    bool has_extremes = run->has_times && run->has_min_max && !run->is_estimated;
+    return (run->has_calls ? QP_HAS_CALLS : 0) | (run->has_times ? QP_HAS_TIMES : 0) |
+           (has_halves ? QP_HAS_HALVES : 0) | (has_extremes ? QP_HAS_EXTREMES : 0);
+}
+
+#define AT(member) QP_FIELD_AT(qp_figures_row, member)
+const qp_field qp_figures_fields[] = {
+    {"calls", "Calls", "hits + skips", QP_FIELD_COUNT, AT(f.calls), .needs = QP_HAS_CALLS},
+    {"hits", "Hits", "calls that were recorded", QP_FIELD_COUNT, AT(f.hits)},
+    {"skips", "Skips", "calls while recording was off", QP_FIELD_COUNT, AT(f.skips)},
+    {"self", "Self", "time in the method itself, in the run's unit", QP_FIELD_TIME, AT(f.self),
+     .needs = QP_HAS_TIMES},
+    {"total", "Total", "time including the methods it called, recursion counted once",
+     QP_FIELD_TIME, AT(f.total), .rank = 1, .needs = QP_HAS_TIMES},
+    {"average", "Avg", "average self time of one call", QP_FIELD_SPAN, AT(average), .rank = 4,
+     .needs = QP_HAS_TIMES | QP_HAS_CALLS},
+    {"min", "Min", "self time of the shortest complete call; null: none", QP_FIELD_SPAN,
+     AT(f.min), .flags = QP_FIELD_NULLABLE, .rank = 6, .needs = QP_HAS_EXTREMES},
+    {"max", "Max", "self time of the longest complete call; null: none", QP_FIELD_SPAN,
+     AT(f.max), .flags = QP_FIELD_NULLABLE, .rank = 5, .needs = QP_HAS_EXTREMES},
+    {"self_half", "±", "half of the 95 % interval of self; 0: exact", QP_FIELD_TIME,
+     AT(f.self_half), .rank = 3, .needs = QP_HAS_HALVES},
+    {"total_half", "±", "half of the 95 % interval of total; 0: exact", QP_FIELD_TIME,
+     AT(f.total_half), .rank = 4, .needs = QP_HAS_HALVES},
+    {"counts", NULL, "units of qprof_record_counts in the method itself", QP_FIELD_COUNT,
+     AT(f.counts)},
+    {"counts_total", NULL, "units including the methods it called", QP_FIELD_COUNT,
+     AT(f.counts_total)},
+    {"samples", NULL, "samples that found it on top of the stack", QP_FIELD_COUNT,
+     AT(f.samples)},
+    {"samples_total", NULL, "samples that found it on the stack", QP_FIELD_COUNT,
+     AT(f.samples_total)},
+    {"pc_samples", NULL, "PC samples that found it on top of the stack", QP_FIELD_COUNT,
+     AT(f.interrupts)},
+    {"pc_samples_total", NULL, "PC samples that found it on the stack", QP_FIELD_COUNT,
+     AT(f.interrupts_total)},
+    {.key = NULL}};
+#undef AT
+
+qp_figures_row qp_figures_row_of(const qp_model *m, const qp_figures *f)
+{
+    qp_figures_row row = {.f = *f,
+                          .average = qp_model_ns(m, qp_figures_average(f)),
+                          .average_total = qp_model_ns(m, qp_figures_average_total(f))};
+    bool has_extremes = f->min <= f->max;
+    row.f.self = qp_model_ns(m, f->self);
+    row.f.total = qp_model_ns(m, f->total);
+    row.f.min = has_extremes ? qp_model_ns(m, f->min) : QP_FIELD_NONE;
+    row.f.max = has_extremes ? qp_model_ns(m, f->max) : QP_FIELD_NONE;
+    row.f.self_half = qp_model_ns(m, f->self_half);
+    row.f.total_half = qp_model_ns(m, f->total_half);
+    return row;
+}
+
+const qp_field qp_method_name_fields[] = {
+    {"name", "Function", "display name", QP_FIELD_NAME, QP_FIELD_AT(qp_model_method, name)},
+    {"file", NULL, "source as registered, \"\" without one", QP_FIELD_NAME,
+     QP_FIELD_AT(qp_model_method, file)},
+    {"line", NULL, "first line; 0: unknown", QP_FIELD_COUNT,
+     QP_FIELD_AT(qp_model_method, first_line)},
+    {.key = NULL}};
+
+#define AT(member) QP_FIELD_AT(qp_method_row, member)
+const qp_field qp_method_fields[] = {
+    {"name", "Function", "display name", QP_FIELD_NAME, AT(method.name), .flags = QP_FIELD_HOT},
+    {"class", NULL, "class, \"\" without one", QP_FIELD_NAME, AT(method.class_name)},
+    {"module", "Module", "module as registered", QP_FIELD_NAME, AT(method.module), .rank = 3},
+    {"file", NULL, "source as registered, \"\" without one", QP_FIELD_NAME, AT(method.file)},
+    {"line", NULL, "first line; 0: unknown", QP_FIELD_COUNT, AT(method.first_line)},
+    {"type", "Measured", "type of measurement", QP_FIELD_WORD, AT(method.type), .rank = 3},
+    {"includes_hidden", "", "self includes functions that are collapsed into it", QP_FIELD_YES,
+     AT(method.has_hidden), .flags = QP_FIELD_HOT, .words = "+"},
+    {"", NULL, NULL, QP_FIELD_PART, AT(figures), .sub = qp_figures_fields},
+    {.key = NULL}};
+#undef AT
+
+qp_method_row qp_method_row_of(const qp_model *m, uint32_t method, const qp_figures *f)
+{
+    return (qp_method_row){m->methods[method], qp_figures_row_of(m, f)};
+}

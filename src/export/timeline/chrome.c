@@ -1,0 +1,157 @@
+/* chrome.c: trace events of Chrome: a beginning and an end for each call, on a track for each
+ * thread, virtual or not; markers are instants, counters are counters.
+ *
+ * A profile has sums where events have times, so each path begins where the one before it ends. */
+#include "base/text/json.h"
+#include "export/timeline/steps.h"
+
+typedef struct {
+    const qp_steps *from;
+    qp_json json;
+} chrome;
+
+static void begin_event(chrome *c, const qp_step *s, const char *type, const char *name)
+{
+    qp_json_begin(&c->json, NULL, '{');
+    qp_json_text(&c->json, "ph", type);
+    qp_json_count(&c->json, "pid", c->from->pid);
+    qp_json_count(&c->json, "tid", c->from->thread(c->from, s->thread).ordinal);
+    qp_json_text(&c->json, "name", name);
+}
+
+static void write_title(chrome *c, const qp_step *s, const char *what, const char *name)
+{
+    begin_event(c, s, "M", what);
+    qp_json_begin(&c->json, "args", '{');
+    qp_json_text(&c->json, "name", name);
+    qp_json_end(&c->json, '}');
+    qp_json_end(&c->json, '}');
+}
+
+static void write_titles(chrome *c, const qp_step *s)
+{
+    if (*s->data)
+        return;
+    *s->data = c;
+    write_title(c, s, "process_name", c->from->program);
+    write_title(c, s, "thread_name", c->from->thread(c->from, s->thread).name);
+}
+
+/* Viewers count in us; other units have no digits after the point. */
+static void write_time(chrome *c, const qp_step *s)
+{
+    qp_json_decimal(&c->json, "ts", s->at, c->from->is_ns ? 3 : 0);
+}
+
+static void write_category(chrome *c, const qp_step_function *x)
+{
+    qp_json_text(&c->json, "cat", *x->module ? x->module : "function");
+}
+
+static void write_enter(chrome *c, const qp_step *s)
+{
+    const qp_step_function x = c->from->function(c->from, s->function);
+    begin_event(c, s, "B", x.name);
+    write_category(c, &x);
+    write_time(c, s);
+    qp_json_begin(&c->json, "args", '{');
+    qp_json_text(&c->json, "file", x.file);
+    qp_json_count(&c->json, "line", x.line);
+    qp_json_end(&c->json, '}');
+    qp_json_end(&c->json, '}');
+}
+
+/* The figures of a path are arguments of its end: readers that add up events take those with other
+ * arguments at the beginning for other functions. */
+static void write_figures(chrome *c, const qp_figures *f)
+{
+    const qp_run_info *run = &c->from->m->run;
+    qp_json_begin(&c->json, "args", '{');
+    if (run->has_calls)
+        qp_json_count(&c->json, "calls", f->calls);
+    if (run->has_times)
+        qp_json_count(&c->json, "self", qp_model_ns(c->from->m, f->self));
+    if (run->pc_period_ns)
+        qp_json_count(&c->json, "interrupts", f->interrupts);
+    qp_json_end(&c->json, '}');
+}
+
+static void write_leave(chrome *c, const qp_step *s)
+{
+    const qp_step_function x = c->from->function(c->from, s->function);
+    begin_event(c, s, "E", x.name);
+    if (s->f)
+        write_category(c, &x);
+    write_time(c, s);
+    if (s->f)
+        write_figures(c, s->f);
+    qp_json_end(&c->json, '}');
+}
+
+static void write_other(chrome *c, const qp_step *s)
+{
+    begin_event(c, s, s->kind == QP_STEP_COUNTER ? "C" : "i",
+                s->kind == QP_STEP_LOST ? "records lost" : s->name);
+    write_time(c, s);
+    if (s->kind != QP_STEP_COUNTER)
+        qp_json_text(&c->json, "s", "t");
+    if (s->kind != QP_STEP_MARKER) {
+        qp_json_begin(&c->json, "args", '{');
+        qp_json_change(&c->json, "value", (int64_t)s->value);
+        qp_json_end(&c->json, '}');
+    }
+    qp_json_end(&c->json, '}');
+}
+
+static void take(void *to, const qp_step *s)
+{
+    chrome *c = to;
+    if (s->kind == QP_STEP_PAUSE)
+        return;
+    write_titles(c, s);
+    if (s->kind == QP_STEP_ENTER)
+        write_enter(c, s);
+    else if (s->kind == QP_STEP_LEAVE)
+        write_leave(c, s);
+    else
+        write_other(c, s);
+}
+
+static bool write(const qp_steps *from, qp_out *out)
+{
+    chrome c = {.from = from};
+    qp_json_init(&c.json, out);
+    qp_json_begin(&c.json, NULL, '{');
+    qp_json_begin(&c.json, "traceEvents", '[');
+    bool is_played = from->play(from, take, &c);
+    qp_json_end(&c.json, ']');
+    qp_json_text(&c.json, "displayTimeUnit", "ns");
+    qp_json_begin(&c.json, "otherData", '{');
+    qp_json_text(&c.json, "creator", "qprof " QPROF_VERSION_TEXT);
+    if (from->m)
+        qp_json_text(&c.json, "unit", qp_measure_unit(from->measure, from->m));
+    qp_json_end(&c.json, '}');
+    qp_json_end(&c.json, '}');
+    return is_played;
+}
+
+static bool write_profile(const qp_model *m, qp_out *out, const qp_export_options *o,
+                          char error[QP_ERROR_BYTES])
+{
+    return qp_steps_of_profile(m, o, out, write, error);
+}
+
+const qp_exporter qp_export_chrome = {
+    .name = "chrome",
+    .suffix = ".trace.json",
+    .summary = "trace events: Perfetto, Chrome's developer tools, speedscope",
+    .limits = "lines within functions, units other than time (1 is shown as 1 us)",
+    .has_measure = true,
+    .has_samples = true,
+    .write = write_profile};
+
+const qp_trace_exporter qp_trace_export_chrome = {
+    .name = "chrome",
+    .suffix = ".trace.json",
+    .summary = "trace events: Perfetto, Chrome's developer tools, speedscope, Firefox",
+    .write = write};

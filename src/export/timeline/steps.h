@@ -1,0 +1,112 @@
+/* steps.h: what happens on the threads of a run, one step after another.
+ *
+ * Formats with a time axis are written from steps: those of a profile, whose call trees are walked,
+ * or those of a trace, whose calls are played. The writers of these formats do not know which. */
+#ifndef QP_EXPORT_TIMELINE_STEPS_H
+#define QP_EXPORT_TIMELINE_STEPS_H
+
+#include "export/shared/profile.h"
+#include "replay/calls/calls.h"
+
+typedef enum {
+    QP_STEP_ENTER,
+    QP_STEP_LEAVE,
+    QP_STEP_PAUSE, /* the thread was suspended, or its recording was off */
+    QP_STEP_MARKER,
+    QP_STEP_COUNTER,
+    QP_STEP_LOST /* records are missing here */
+} qp_step_kind;
+
+typedef struct {
+    qp_step_kind kind;
+    uint32_t thread, function; /* numbers in the run; function: of calls */
+    uint32_t depth;            /* of calls: open calls of the thread below it */
+    uint64_t at;
+    uint64_t begin; /* of a call, once it is left */
+    uint64_t until; /* of a pause: its end; of a call that is left: when its clock stopped */
+    bool is_paused; /* left while the thread's clock was stopped, at `until` */
+    uint64_t self;  /* of a profile: self time of the path, in units */
+    const qp_figures *f; /* of a profile: figures of the path; else NULL */
+    const char *name;    /* of markers and counters; NULL otherwise */
+    uint64_t value;      /* of counters; of LOST: records */
+    uint32_t counter;    /* number of the counter */
+    void **data;         /* a place for the writer, one a thread; NULL at first */
+} qp_step;
+
+typedef struct {
+    const char *name, *module, *file;
+    uint32_t line; /* 0: not known */
+} qp_step_function;
+
+typedef struct {
+    const char *name;
+    uint32_t ordinal; /* from 1 */
+} qp_step_thread;
+
+typedef void qp_step_take(void *to, const qp_step *step);
+
+typedef struct qp_steps qp_steps;
+struct qp_steps {
+    const char *program;
+    uint64_t pid, started_at;
+    bool is_virtual;
+    bool is_ns;         /* times are ns, not another unit */
+    const qp_model *m;  /* NULL: a trace */
+    qp_measure measure; /* of a profile: what times are a sum of */
+    uint32_t only;      /* of a profile: the thread that is shown, or QP_ALL_THREADS */
+    struct qp_trace_export *trace;
+    qp_step_function (*function)(const qp_steps *from, uint32_t number);
+    qp_step_thread (*thread)(const qp_steps *from, uint32_t number);
+    /* Hand on all steps; those of a thread in the order of time. @return false: no memory */
+    bool (*play)(const qp_steps *from, qp_step_take *take, void *to);
+};
+
+/* ---- profiles -------------------------------------------------------------------------------- */
+
+/* Write the steps of a profile. @param write  as that of qp_trace_exporter
+ * @return false: no memory, see error */
+bool qp_steps_of_profile(const qp_model *m, const qp_export_options *o, qp_out *out,
+                         bool (*write)(const qp_steps *from, qp_out *out),
+                         char error[QP_ERROR_BYTES]);
+
+/* ---- traces ---------------------------------------------------------------------------------- */
+
+typedef struct qp_trace_export {
+    qp_trace *trace;               /* open, and not read yet */
+    const qp_trace_window *window; /* this and progress: may be NULL */
+    const qp_progress *progress;
+    /* A sink for the threads that are shown; NULL: all of them. */
+    qp_span_sink (*choose)(void *to, const qp_span_sink *inner);
+    void *to;
+    /* results */
+    qp_span_counts counts;
+    uint64_t end_raw;
+} qp_trace_export;
+
+typedef struct {
+    const char *name, *suffix;
+    const char *summary; /* who reads it */
+    bool is_binary;      /* not for a terminal */
+    /* @return false: no memory */
+    bool (*write)(const qp_steps *from, qp_out *out);
+} qp_trace_exporter;
+
+/* Play the trace, all records at their own times. @return false: no memory */
+bool qp_trace_export_play(qp_trace_export *x, const qp_span_sink *sink);
+
+/* The steps of a trace. */
+qp_steps qp_steps_of_trace(qp_trace_export *x);
+
+/* ---- timelines ------------------------------------------------------------------------------- */
+
+/** The timeline of a raw trace.
+ * @param m      the profile of the same run, or one that was made of the trace: calls of functions
+ *               that are not in it are left out; borrowed until the timeline is closed
+ * @param trace  anything that qp_trace_open() takes
+ * @param error  one line, which names the trace: what is wrong with it, or it is of another run
+ * @return false: see error, and nothing is open */
+bool qp_timeline_open(qp_timeline *t, const qp_model *m, const char *trace,
+                      char error[QP_ERROR_BYTES]);
+void qp_timeline_close(qp_timeline *t);
+
+#endif

@@ -1,0 +1,190 @@
+/* timeline.c: the timeline of a raw trace: its calls as items, with the methods and threads of a
+ * model.
+ *
+ * The trace is played once to know all names, and once more each time items are asked for: only names
+ * are kept. */
+#include <string.h>
+
+#include "base/containers/alloc.h"
+#include "base/containers/dict.h"
+#include "base/text/buf.h"
+#include "export/timeline/steps.h"
+
+typedef struct {
+    const qp_model *m;
+    const char *path;
+    qp_trace *names;             /* played to its end, for its names */
+    uint32_t *methods, *threads; /* number in the trace -> index in the model; 0: none */
+    size_t n_methods, n_threads;
+} source;
+
+/* ---- names ----------------------------------------------------------------------------------- */
+
+static uint64_t hash_of(const char *name, const char *module, const char *file)
+{
+    uint64_t hash = qp_hash_bytes(QP_HASH_START, name, strlen(name) + 1);
+    hash = qp_hash_bytes(hash, module, strlen(module) + 1);
+    return qp_hash_bytes(hash, file, strlen(file) + 1);
+}
+
+static bool find_methods(source *s)
+{
+    const qp_names *names = qp_trace_names(s->names);
+    qp_dict by_name;
+    qp_dict_init(&by_name);
+    s->n_methods = names->methods.n;
+    s->methods = qp_alloc_zeroed(s->n_methods, sizeof *s->methods);
+    bool is_good = s->methods != NULL;
+    for (uint32_t i = 1; is_good && i < s->m->n_methods; i++) {
+        const qp_model_method *x = &s->m->methods[i];
+        is_good = qp_dict_put(&by_name, hash_of(x->name, x->module, x->file), i);
+    }
+    for (uint32_t i = 1; is_good && i < s->n_methods; i++) {
+        const qp_trace_method *x = qp_names_method_at(names, i);
+        s->methods[i] = qp_dict_get(&by_name, hash_of(x->name, x->module, x->file));
+    }
+    qp_dict_fini(&by_name);
+    return is_good;
+}
+
+/* The thread of that name, else the one of that number: a thread without a name of its own may have
+ * another one in the model. */
+static uint32_t thread_like(const qp_model *m, const qp_trace_thread *wanted)
+{
+    uint32_t alike = 0;
+    for (uint32_t i = 1; i < m->n_threads; i++) {
+        if (strcmp(m->threads[i].name, wanted->name) == 0)
+            return i;
+        if (m->threads[i].ordinal == wanted->ordinal)
+            alike = i;
+    }
+    return alike;
+}
+
+static bool find_threads(source *s)
+{
+    const qp_names *names = qp_trace_names(s->names);
+    s->n_threads = names->threads.n;
+    s->threads = qp_alloc_zeroed(s->n_threads, sizeof *s->threads);
+    for (uint32_t i = 1; s->threads && i < s->n_threads; i++)
+        s->threads[i] = thread_like(s->m, qp_names_thread_at(names, i));
+    return s->threads != NULL;
+}
+
+/* ---- items ----------------------------------------------------------------------------------- */
+
+typedef struct {
+    const source *s;
+    qp_timeline_take *take;
+    void *to;
+    bool is_done;
+} player;
+
+/* Hand on a step as an item, if it is one: a call when it is left. */
+static void hand(void *to, const qp_step *s)
+{
+    player *p = to;
+    const source *from = p->s;
+    qp_timeline_item item = {.thread =
+                                 s->thread < from->n_threads ? from->threads[s->thread] : 0,
+                             .begin = s->at,
+                             .name = s->name,
+                             .value = s->value};
+    switch (s->kind) {
+    case QP_STEP_LEAVE:
+        item.kind = QP_TIMELINE_CALL;
+        item.method = s->function < from->n_methods ? from->methods[s->function] : 0;
+        item.depth = s->depth;
+        item.begin = s->begin;
+        item.duration = s->at - s->begin;
+        break;
+    case QP_STEP_PAUSE:
+        item.kind = QP_TIMELINE_PAUSE;
+        item.duration = s->until - s->at;
+        break;
+    case QP_STEP_MARKER:
+        item.kind = QP_TIMELINE_MARKER;
+        break;
+    case QP_STEP_COUNTER:
+        item.kind = QP_TIMELINE_COUNTER;
+        item.thread = 0; /* a counter is of the run, whichever thread sets it */
+        break;
+    default:
+        return;
+    }
+    if (!p->is_done && (item.kind != QP_TIMELINE_CALL || item.method))
+        p->is_done = !p->take(p->to, &item);
+}
+
+static bool each(void *from, qp_timeline_take *take, void *to)
+{
+    const source *s = from;
+    char error[QP_ERROR_BYTES];
+    qp_trace_export x = {.trace = qp_trace_open(s->path, error)};
+    if (!x.trace)
+        return false;
+    player p = {.s = s, .take = take, .to = to};
+    const qp_steps steps = qp_steps_of_trace(&x);
+    bool is_good = steps.play(&steps, hand, &p) && !p.is_done;
+    qp_trace_close(x.trace);
+    return is_good;
+}
+
+/* ---- opening --------------------------------------------------------------------------------- */
+
+static void close_source(source *s)
+{
+    qp_trace_close(s->names);
+    qp_free(s->methods);
+    qp_free(s->threads);
+    qp_free(s);
+}
+
+/* Are both of one process? Yes if one of them does not know. */
+static bool is_same_run(const qp_trace *trace, const qp_model *m)
+{
+    uint64_t pid = qp_trace_about(trace)->pid;
+    return !pid || !m->run.pid || pid == m->run.pid;
+}
+
+/* Play the trace for its names, and for what is known of the whole. @return false: no memory */
+static bool survey(qp_trace *trace, qp_timeline *t)
+{
+    qp_trace_export x = {.trace = trace};
+    const qp_trace_info *info = qp_trace_about(trace);
+    bool is_played = qp_trace_export_play(&x, &(qp_span_sink){0});
+    *t = (qp_timeline){.begin = qp_trace_moment(info, x.counts.first),
+                       .end = qp_trace_moment(info, x.end_raw),
+                       .n_lost = x.counts.n_lost};
+    return is_played;
+}
+
+bool qp_timeline_open(qp_timeline *t, const qp_model *m, const char *trace,
+                      char error[QP_ERROR_BYTES])
+{
+    qp_trace *names = qp_trace_open(trace, error);
+    source *s = names ? qp_alloc_zeroed(1, sizeof *s) : NULL;
+    if (s)
+        *s = (source){.m = m, .path = trace, .names = names};
+    bool is_same = names && is_same_run(names, m);
+    if (s && is_same && survey(names, t) && find_methods(s) && find_threads(s)) {
+        t->from = s;
+        t->each = each;
+        return true;
+    }
+    if (names)
+        qp_text_format(error, QP_ERROR_BYTES, "%s: %s%s%.300s", trace,
+                       is_same ? "not enough memory" : "the trace of another run",
+                       !is_same && *m->run.trace_file ? "; that of this one is " : "",
+                       is_same ? "" : m->run.trace_file);
+    if (s)
+        close_source(s);
+    else
+        qp_trace_close(names);
+    return false;
+}
+
+void qp_timeline_close(qp_timeline *t)
+{
+    close_source(t->from);
+}

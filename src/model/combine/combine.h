@@ -1,0 +1,134 @@
+/* combine.h: profiles of several runs: their sum and their difference. */
+#ifndef QP_MODEL_COMBINE_COMBINE_H
+#define QP_MODEL_COMBINE_COMBINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "model/model.h"
+
+/* ---- merging ----------------------------------------------------------------------------- */
+
+typedef struct qp_merge qp_merge;
+
+/* The size of the sum so far. */
+typedef struct {
+    size_t n_runs, n_threads; /* threads: on which something was called */
+    uint64_t calls;
+} qp_merge_size;
+
+/** An empty sum. @return NULL: no memory. Free with qp_merge_free(), which takes NULL */
+qp_merge *qp_merge_new(void);
+void qp_merge_free(qp_merge *s);
+
+/** Add a profile. What was open in it counts up to its end, as in every report.
+ *
+ * Refused is what cannot be added: another clock, mode of time, granularity or kind of threads
+ * than the first one's, and another version of a source file, unless is_forced.
+ * @param m  may be freed afterwards. @param what  its name, for messages and for the notes
+ * @return false: see error (one line); the sum is as before, but without memory it is spoilt */
+bool qp_merge_add(qp_merge *s, const qp_model *m, const char *what, bool is_forced,
+                  char error[QP_ERROR_BYTES]);
+
+qp_merge_size qp_merge_measure(const qp_merge *s);
+
+/** Write the sum as a sealed profile, whole or not at all. @return false: see error */
+bool qp_merge_write(qp_merge *s, const char *path, char error[QP_ERROR_BYTES]);
+
+/* ---- differences ------------------------------------------------------------------------- */
+
+typedef enum { QP_DIFF_FUNCTIONS, QP_DIFF_PATHS, QP_DIFF_THREADS } qp_diff_kind;
+typedef enum { QP_DIFF_BASE, QP_DIFF_NEW, QP_DIFF_SIDES } qp_diff_side;
+typedef enum {
+    QP_DIFF_ALIKE,
+    QP_DIFF_CHANGED,
+    QP_DIFF_ADDED, /* not in base */
+    QP_DIFF_GONE,  /* not in new */
+    QP_DIFF_STATES
+} qp_diff_state;
+
+typedef struct {
+    uint64_t sides[QP_DIFF_SIDES]; /* medians of the runs; a run without the row counts as 0 */
+    uint64_t noise;                /* a difference up to this may be chance; 0: none is */
+} qp_diff_figure;
+
+/* New - base, saturating: less than 0 is an improvement. */
+int64_t qp_diff_change(const qp_diff_figure *f);
+/* Whether the difference is larger than the noise. */
+bool qp_diff_is_outside(const qp_diff_figure *f);
+
+typedef struct {
+    const char *name, *module, *file; /* good as long as the diff */
+    uint32_t line;                    /* of its beginning, in the run added last; 0: unknown */
+    uint32_t function;                /* its number: the same in all comparisons of the same
+                                         runs, added in the same order */
+    uint32_t parent;                  /* paths: row of the caller; 0: outermost */
+    uint32_t depth;                   /* paths: functions on it */
+    bool has_hidden;                  /* some run was collapsed */
+    qp_diff_state state;              /* by its own calls and time: callees change their own */
+    qp_diff_figure calls, self, total;
+} qp_diff_row;
+
+typedef struct {
+    qp_diff_kind kind;
+    bool has_noise; /* several runs, or estimated times: else the noise is unknown */
+    bool has_times; /* in all runs; else only calls are compared, and times are 0 */
+    bool has_calls; /* counted in all runs; else only times are compared, and calls are 0 */
+    uint32_t n_runs[QP_DIFF_SIDES];
+    qp_diff_row *rows; /* [n_rows]; 0: the whole runs; callers before callees */
+    uint32_t n_rows;
+    uint32_t n_states[QP_DIFF_STATES]; /* rows in each */
+    struct qp_diff_private *own;
+} qp_diff;
+
+/* @param ignores_system  leave out functions that block or wait @return NULL: no memory */
+qp_diff *qp_diff_new(qp_diff_kind kind, bool ignores_system);
+void qp_diff_free(qp_diff *d); /* takes NULL */
+
+/** Whether a run can be compared with those that were added.
+ * @param error  why not, one line: another clock or unit, coverage alone, nothing in common
+ * @return false: see error */
+bool qp_diff_fits(const qp_diff *d, const qp_model *m, char error[QP_ERROR_BYTES]);
+
+enum { QP_DIFF_NO_THREAD = UINT32_MAX };
+
+/** Add a run, which fits.
+ * @param thread  index, QP_ALL_THREADS, or QP_DIFF_NO_THREAD: the run has none of the thread
+ *                that is compared, and nothing is in it
+ * @return false: no memory */
+bool qp_diff_add(qp_diff *d, qp_diff_side side, const qp_model *m, uint32_t thread);
+
+/* The row of a function or, without module and file, of a thread. @return 0: there is none */
+uint32_t qp_diff_named(const qp_diff *d, const char *name, const char *module,
+                       const char *file);
+
+/* Fill the rows; both sides have a run. @return false: no memory */
+bool qp_diff_finish(qp_diff *d);
+
+/* ---- noise ------------------------------------------------------------------------------- */
+
+/* One figure in the runs of one side. */
+typedef struct {
+    uint64_t *values; /* [n] in any order; are sorted */
+    uint32_t n;       /* > 0 */
+    double variance;  /* of the estimate, if both sides have a single run; 0: exact */
+} qp_noise_side;
+
+typedef struct {
+    qp_noise_side sides[2];
+    uint64_t *distances; /* [n_distances] room for the computation */
+    uint32_t n_distances;
+} qp_noise;
+
+/* Make room for values, which are 0. @return false: no memory; call qp_noise_fini() all the
+ * same */
+bool qp_noise_init(qp_noise *x, uint32_t n_first, uint32_t n_second);
+void qp_noise_fini(qp_noise *x);
+
+/* Of an even number of runs the mean of the two in the middle, rounded down. */
+uint64_t qp_noise_median(qp_noise_side *side);
+
+/* Half of the interval in which 99 of 100 differences of medians lie if nothing changed. */
+uint64_t qp_noise_between(qp_noise *x);
+
+#endif

@@ -1,0 +1,499 @@
+/* diff.c: rows of two sides, their medians, and what of a difference may be chance.
+ *
+ * What a run has of a row is a sample, chained to the row. Start reading at add_functions();
+ * statistics are in noise.c. */
+#include <string.h>
+
+#include "base/containers/alloc.h"
+#include "base/containers/arena.h"
+#include "base/containers/dict.h"
+#include "model/combine/combine.h"
+#include "model/figures/figures.h"
+#include "model/read/read.h"
+
+typedef enum { CALLS, SELF, TOTAL, FIGURES } figure;
+
+/* A row of one run. */
+typedef struct sample {
+    struct sample *next;
+    qp_diff_side side;
+    uint32_t run;
+    uint64_t figures[FIGURES];
+    double variances[FIGURES]; /* of estimates */
+} sample;
+
+/* What is compared under one name. */
+typedef struct {
+    const char *name, *module, *file;
+    uint32_t line, next; /* next: of the same hash */
+} identity;
+
+typedef struct {
+    uint32_t identity, parent;
+    bool has_hidden;
+    sample *samples; /* the newest first */
+} entry;
+
+struct qp_diff_private {
+    qp_diff diff;
+    bool ignores_system, is_estimated;
+    char unit[16], clock[32]; /* of all runs; "": none was added yet */
+    qp_arena arena;           /* texts and samples */
+    qp_buf identities;        /* identity; 0 is the whole run's */
+    qp_buf entries;           /* entry; 0 is the whole run */
+    qp_dict by_name;          /* hash of an identity -> the newest one with it */
+    qp_dict by_path;          /* parent entry, identity -> entry */
+};
+
+/* ---- names ------------------------------------------------------------------------------- */
+
+static identity *identity_at(struct qp_diff_private *own, uint32_t i)
+{
+    return (identity *)own->identities.items + i;
+}
+
+static entry *entry_at(struct qp_diff_private *own, uint32_t i)
+{
+    return (entry *)own->entries.items + i;
+}
+
+static uint64_t hash_of(const identity *k)
+{
+    uint64_t hash = qp_hash_bytes(QP_HASH_START, k->name, strlen(k->name) + 1);
+    hash = qp_hash_bytes(hash, k->module, strlen(k->module) + 1);
+    return qp_hash_bytes(hash, k->file, strlen(k->file) + 1);
+}
+
+/* @return 0: there is none alike */
+static uint32_t find(const struct qp_diff_private *own, const identity *wanted, uint64_t hash)
+{
+    uint32_t i = qp_dict_get(&own->by_name, hash);
+    while (i) {
+        const identity *known = (const identity *)own->identities.items + i;
+        if (strcmp(known->name, wanted->name) == 0 &&
+            strcmp(known->module, wanted->module) == 0 &&
+            strcmp(known->file, wanted->file) == 0)
+            break;
+        i = known->next;
+    }
+    return i;
+}
+
+/* The index of an identity, which is copied if it is new. @return 0: no memory */
+static uint32_t identify(struct qp_diff_private *own, const identity *wanted)
+{
+    uint64_t hash = hash_of(wanted);
+    uint32_t known = find(own, wanted, hash);
+    if (known) {
+        identity_at(own, known)->line = wanted->line;
+        return known;
+    }
+    identity copy = {qp_arena_text(&own->arena, wanted->name),
+                     qp_arena_text(&own->arena, wanted->module),
+                     qp_arena_text(&own->arena, wanted->file), wanted->line,
+                     qp_dict_get(&own->by_name, hash)};
+    identity *k = qp_buf_add(&own->identities);
+    if (!k || !copy.name || !copy.module || !copy.file)
+        return 0;
+    *k = copy;
+    uint32_t index = (uint32_t)own->identities.n - 1;
+    return qp_dict_put(&own->by_name, hash, index) ? index : 0;
+}
+
+/* The entry of an identity below a caller's entry. @return 0: no memory */
+static uint32_t enter(struct qp_diff_private *own, uint32_t parent, uint32_t name)
+{
+    uint64_t key = (uint64_t)parent << 32 | name;
+    uint32_t at = qp_dict_get(&own->by_path, key);
+    if (at)
+        return at;
+    entry *e = qp_buf_add(&own->entries);
+    if (!e)
+        return 0;
+    *e = (entry){.identity = name, .parent = parent};
+    at = (uint32_t)own->entries.n - 1;
+    return qp_dict_put(&own->by_path, key, at) ? at : 0;
+}
+
+/* What the run being added has of an entry. @return NULL: no memory */
+static sample *sample_of(struct qp_diff_private *own, qp_diff_side side, uint32_t at)
+{
+    entry *e = entry_at(own, at);
+    uint32_t run = own->diff.n_runs[side];
+    if (e->samples && e->samples->side == side && e->samples->run == run)
+        return e->samples;
+    sample *s = qp_arena_take(&own->arena, 1, sizeof *s);
+    if (!s)
+        return NULL;
+    *s = (sample){.next = e->samples, .side = side, .run = run};
+    e->samples = s;
+    return s;
+}
+
+/* ---- adding a run ------------------------------------------------------------------------ */
+
+typedef struct {
+    struct qp_diff_private *own;
+    const qp_model *m;
+    qp_diff_side side;
+    uint32_t thread;
+    uint32_t *identities; /* [m->n_methods]; 0: ignored */
+    uint32_t *entries;    /* [m->n_methods] or, of paths, [m->n_nodes] */
+    uint32_t *n_open;     /* [entries] nodes of it above us */
+    bool has_failed;
+} addition;
+
+/* The interval is half * 1.96 standard deviations wide: model/figures/derive.c. */
+static double variance_of(const qp_model *m, uint64_t half)
+{
+    double deviation = (double)qp_model_ns(m, half) / 1.96;
+    return deviation * deviation;
+}
+
+static void add_to(uint64_t *sum, uint64_t value)
+{
+    *sum = qp_sum(*sum, value);
+}
+
+static bool identify_methods(addition *a)
+{
+    const qp_model *m = a->m;
+    a->identities = qp_alloc_zeroed(m->n_methods, sizeof *a->identities);
+    for (uint32_t i = 1; a->identities && i < m->n_methods; i++) {
+        const qp_model_method *x = &m->methods[i];
+        if (a->own->ignores_system && x->flags & (QP_METHOD_BLOCKS | QP_METHOD_WAITS))
+            continue;
+        identity wanted = {x->name, x->module, x->file, x->first_line, 0};
+        if (qp_figures_is_seen(&x->all) && !(a->identities[i] = identify(a->own, &wanted)))
+            return false;
+    }
+    return a->identities != NULL;
+}
+
+static bool is_wanted(const addition *a, uint32_t node)
+{
+    const qp_model_node *n = &a->m->nodes[node];
+    return n->method != QP_ROOT_METHOD && a->identities[n->method] &&
+           (a->thread == QP_ALL_THREADS || n->thread == a->thread);
+}
+
+/* A method of one name has one row, even if the run has several of that name: their total is
+ * that of outermost calls of any of them. */
+static void enter_node(void *context, uint32_t i)
+{
+    addition *a = context;
+    const qp_model_node *n = &a->m->nodes[i];
+    if (a->has_failed || !is_wanted(a, i))
+        return;
+    uint32_t at = a->entries[n->method];
+    sample *s = sample_of(a->own, a->side, at);
+    a->has_failed |= !s;
+    if (!s)
+        return;
+    add_to(&s->figures[CALLS], n->f.calls);
+    add_to(&s->figures[SELF], n->f.self);
+    if (a->n_open[at]++ == 0)
+        add_to(&s->figures[TOTAL], n->f.total);
+    entry_at(a->own, at)->has_hidden |= n->has_hidden;
+}
+
+static void leave_node(void *context, uint32_t i)
+{
+    addition *a = context;
+    if (!a->has_failed && is_wanted(a, i))
+        a->n_open[a->entries[a->m->nodes[i].method]]--;
+}
+
+/* Ticks so far: into the run's unit. */
+static void convert(const addition *a, uint32_t at)
+{
+    sample *s = entry_at(a->own, at)->samples;
+    bool is_of_run = s && s->side == a->side && s->run == a->own->diff.n_runs[a->side];
+    for (figure which = SELF; is_of_run && which <= TOTAL; which++)
+        s->figures[which] = qp_model_ns(a->m, s->figures[which]);
+}
+
+/* Methods of one name are taken as independent of each other. */
+static bool add_variances(addition *a)
+{
+    const qp_model *m = a->m;
+    qp_figures *flat = qp_alloc(m->n_methods, sizeof *flat);
+    bool is_ok = flat && qp_model_flat(m, a->thread, flat);
+    for (uint32_t i = 1; is_ok && i < m->n_methods; i++) {
+        if (!a->identities[i] || !(flat[i].self_half || flat[i].total_half))
+            continue;
+        sample *s = sample_of(a->own, a->side, a->entries[i]);
+        is_ok = s != NULL;
+        if (!s)
+            break;
+        s->variances[SELF] += variance_of(m, flat[i].self_half);
+        s->variances[TOTAL] += variance_of(m, flat[i].total_half);
+    }
+    qp_free(flat);
+    return is_ok;
+}
+
+static bool add_functions(addition *a)
+{
+    const qp_model *m = a->m;
+    uint32_t n = (uint32_t)a->own->entries.n + m->n_methods;
+    a->entries = qp_alloc_zeroed(m->n_methods, sizeof *a->entries);
+    a->n_open = qp_alloc_zeroed(n, sizeof *a->n_open);
+    if (!a->entries || !a->n_open)
+        return false;
+    for (uint32_t i = 1; i < m->n_methods; i++)
+        if (a->identities[i] && !(a->entries[i] = enter(a->own, 0, a->identities[i])))
+            return false;
+    qp_walk(m, enter_node, leave_node, a);
+    if (a->has_failed || (m->run.is_estimated && !add_variances(a)))
+        return false;
+    for (uint32_t i = 1; i < a->own->entries.n; i++)
+        convert(a, i);
+    return true;
+}
+
+/* The callees of an ignored function are below its caller. */
+static bool add_paths(addition *a)
+{
+    const qp_model *m = a->m;
+    a->entries = qp_alloc_zeroed(m->n_nodes, sizeof *a->entries);
+    if (!a->entries)
+        return false;
+    for (uint32_t i = 1; i < m->n_nodes; i++) {
+        const qp_model_node *n = &m->nodes[i];
+        a->entries[i] = a->entries[n->parent];
+        if (!is_wanted(a, i) || !qp_figures_is_seen(&n->f))
+            continue;
+        uint32_t at = enter(a->own, a->entries[n->parent], a->identities[n->method]);
+        sample *s = at ? sample_of(a->own, a->side, at) : NULL;
+        if (!s)
+            return false;
+        a->entries[i] = at;
+        add_to(&s->figures[CALLS], n->f.calls);
+        add_to(&s->figures[SELF], qp_model_ns(m, n->f.self));
+        add_to(&s->figures[TOTAL], qp_model_ns(m, n->f.total));
+        s->variances[SELF] += variance_of(m, n->f.self_half);
+        s->variances[TOTAL] += variance_of(m, n->f.total_half);
+        entry_at(a->own, at)->has_hidden |= n->has_hidden;
+    }
+    return true;
+}
+
+/* Threads that share a name are one row. */
+static bool add_threads(addition *a)
+{
+    for (uint32_t i = 1; i < a->m->n_threads; i++) {
+        const qp_model_thread *th = &a->m->threads[i];
+        if (!(th->calls || th->total) || (a->thread != QP_ALL_THREADS && a->thread != i))
+            continue;
+        uint32_t name = identify(a->own, &(identity){th->name, "", "", 0, 0});
+        uint32_t at = name ? enter(a->own, 0, name) : 0;
+        sample *s = at ? sample_of(a->own, a->side, at) : NULL;
+        if (!s)
+            return false;
+        uint64_t total = qp_model_ns(a->m, th->total);
+        double variance = variance_of(a->m, a->m->nodes[th->root].f.total_half);
+        add_to(&s->figures[CALLS], th->calls);
+        add_to(&s->figures[SELF], total);
+        add_to(&s->figures[TOTAL], total);
+        s->variances[SELF] += variance;
+        s->variances[TOTAL] += variance;
+    }
+    return true;
+}
+
+/* The whole run, less what is ignored. */
+static bool add_whole(addition *a)
+{
+    const qp_model *m = a->m;
+    uint32_t root = a->thread ? m->threads[a->thread].root : QP_ROOT_NODE;
+    uint64_t ticks = m->nodes[root].f.total, calls = 0;
+    for (uint32_t i = m->n_threads; i < m->n_nodes; i++) {
+        const qp_model_node *n = &m->nodes[i];
+        if (a->thread != QP_ALL_THREADS && n->thread != a->thread)
+            continue;
+        if (is_wanted(a, i))
+            add_to(&calls, n->f.calls);
+        else
+            ticks -= n->f.self < ticks ? n->f.self : ticks;
+    }
+    sample *s = sample_of(a->own, a->side, 0);
+    if (!s)
+        return false;
+    s->figures[CALLS] = calls;
+    s->figures[SELF] = s->figures[TOTAL] = qp_model_ns(m, ticks);
+    s->variances[SELF] = s->variances[TOTAL] = variance_of(m, m->nodes[root].f.total_half);
+    return true;
+}
+
+bool qp_diff_fits(const qp_diff *d, const qp_model *m, char error[QP_ERROR_BYTES])
+{
+    const struct qp_diff_private *own = d->own;
+    const qp_run_info *run = &m->run;
+    error[0] = '\0';
+    if (!run->is_profile)
+        qp_text_format(error, QP_ERROR_BYTES,
+                       "it has coverage alone; qprof cover diff compares that");
+    else if (!*own->unit)
+        return true;
+    else if (strcmp(own->unit, run->unit) != 0)
+        qp_text_format(
+            error, QP_ERROR_BYTES,
+            "its figures are %s and those of the other runs %s: they cannot be compared",
+            run->unit, own->unit);
+    else if (strcmp(own->clock, run->clock_text) != 0)
+        qp_text_format(
+            error, QP_ERROR_BYTES,
+            "it has %s time and the other runs have %s time: they cannot be compared",
+            run->clock_text, own->clock);
+    else if (!(d->has_times && run->has_times) && !(d->has_calls && run->has_calls))
+        qp_text_format(error, QP_ERROR_BYTES,
+                       "it and the other runs have neither times nor counted calls in common");
+    return !*error;
+}
+
+bool qp_diff_add(qp_diff *d, qp_diff_side side, const qp_model *m, uint32_t thread)
+{
+    struct qp_diff_private *own = d->own;
+    addition a = {.own = own, .m = m, .side = side, .thread = thread};
+    bool is_ok = true;
+    qp_text_format(own->unit, sizeof own->unit, "%s", m->run.unit);
+    qp_text_format(own->clock, sizeof own->clock, "%s", m->run.clock_text);
+    d->has_times &= m->run.has_times;
+    d->has_calls &= m->run.has_calls;
+    own->is_estimated |= m->run.is_estimated;
+    if (thread != QP_DIFF_NO_THREAD)
+        is_ok = identify_methods(&a) &&
+                (d->kind == QP_DIFF_FUNCTIONS ? add_functions(&a)
+                 : d->kind == QP_DIFF_PATHS   ? add_paths(&a)
+                                              : add_threads(&a)) &&
+                add_whole(&a);
+    qp_free(a.identities);
+    qp_free(a.entries);
+    qp_free(a.n_open);
+    d->n_runs[side]++;
+    return is_ok;
+}
+
+uint32_t qp_diff_named(const qp_diff *d, const char *name, const char *module, const char *file)
+{
+    identity wanted = {name, module, file, 0, 0};
+    uint32_t i = find(d->own, &wanted, hash_of(&wanted));
+    return i ? qp_dict_get(&d->own->by_path, i) : 0;
+}
+
+/* ---- rows -------------------------------------------------------------------------------- */
+
+static void fill_figure(qp_diff_figure *to, qp_noise *x, const entry *e, figure which)
+{
+    for (int side = 0; side < QP_DIFF_SIDES; side++) {
+        qp_noise_side *s = &x->sides[side];
+        memset(s->values, 0, s->n * sizeof *s->values);
+        s->variance = 0;
+    }
+    for (const sample *one = e->samples; one; one = one->next) {
+        x->sides[one->side].values[one->run] = one->figures[which];
+        x->sides[one->side].variance = one->variances[which];
+    }
+    for (int side = 0; side < QP_DIFF_SIDES; side++)
+        to->sides[side] = qp_noise_median(&x->sides[side]);
+    to->noise = qp_noise_between(x);
+}
+
+static qp_diff_state state_of(const qp_diff_row *row, const entry *e)
+{
+    bool is_in[QP_DIFF_SIDES] = {false};
+    for (const sample *x = e->samples; x; x = x->next)
+        is_in[x->side] |= x->figures[CALLS] || x->figures[TOTAL];
+    if (is_in[QP_DIFF_BASE] != is_in[QP_DIFF_NEW])
+        return is_in[QP_DIFF_NEW] ? QP_DIFF_ADDED : QP_DIFF_GONE;
+    return qp_diff_is_outside(&row->calls) || qp_diff_is_outside(&row->self) ? QP_DIFF_CHANGED
+                                                                             : QP_DIFF_ALIKE;
+}
+
+static void fill_row(qp_diff *d, qp_noise *x, uint32_t i)
+{
+    const entry *e = entry_at(d->own, i);
+    const identity *k = identity_at(d->own, e->identity);
+    qp_diff_row *row = &d->rows[i];
+    *row = (qp_diff_row){.name = k->name,
+                         .module = k->module,
+                         .file = k->file,
+                         .line = k->line,
+                         .function = e->identity,
+                         .parent = e->parent,
+                         .depth = i ? d->rows[e->parent].depth + 1 : 0,
+                         .has_hidden = e->has_hidden};
+    if (d->has_calls)
+        fill_figure(&row->calls, x, e, CALLS);
+    if (d->has_times) {
+        fill_figure(&row->self, x, e, SELF);
+        fill_figure(&row->total, x, e, TOTAL);
+    }
+    row->state = state_of(row, e);
+    d->n_states[row->state] += i > 0;
+}
+
+bool qp_diff_finish(qp_diff *d)
+{
+    qp_noise x;
+    bool is_ok = qp_noise_init(&x, d->n_runs[QP_DIFF_BASE], d->n_runs[QP_DIFF_NEW]);
+    d->has_noise = d->own->is_estimated || x.n_distances > 0;
+    d->n_rows = (uint32_t)d->own->entries.n;
+    d->rows = qp_alloc(d->n_rows, sizeof *d->rows);
+    for (uint32_t i = 0; is_ok && d->rows && i < d->n_rows; i++)
+        fill_row(d, &x, i);
+    qp_noise_fini(&x);
+    return is_ok && d->rows;
+}
+
+/* ---- making one -------------------------------------------------------------------------- */
+
+qp_diff *qp_diff_new(qp_diff_kind kind, bool ignores_system)
+{
+    struct qp_diff_private *own = qp_alloc_zeroed(1, sizeof *own);
+    if (!own)
+        return NULL;
+    own->diff = (qp_diff){.kind = kind, .has_times = true, .has_calls = true, .own = own};
+    own->ignores_system = ignores_system;
+    qp_arena_init(&own->arena);
+    qp_buf_init(&own->identities, sizeof(identity));
+    qp_buf_init(&own->entries, sizeof(entry));
+    qp_dict_init(&own->by_name);
+    qp_dict_init(&own->by_path);
+    identity *whole = qp_buf_add(&own->identities);
+    if (!whole || !qp_buf_add(&own->entries)) {
+        qp_diff_free(&own->diff);
+        return NULL;
+    }
+    *whole = (identity){"", "", "", 0, 0};
+    return &own->diff;
+}
+
+void qp_diff_free(qp_diff *d)
+{
+    if (!d)
+        return;
+    struct qp_diff_private *own = d->own;
+    qp_free(d->rows);
+    qp_arena_fini(&own->arena);
+    qp_free(own->identities.items);
+    qp_free(own->entries.items);
+    qp_dict_fini(&own->by_name);
+    qp_dict_fini(&own->by_path);
+    qp_free(own);
+}
+
+int64_t qp_diff_change(const qp_diff_figure *f)
+{
+    uint64_t base = f->sides[QP_DIFF_BASE], new = f->sides[QP_DIFF_NEW];
+    uint64_t size = new > base ? new - base : base - new;
+    int64_t change = size < INT64_MAX ? (int64_t)size : INT64_MAX;
+    return new < base ? -change : change;
+}
+
+bool qp_diff_is_outside(const qp_diff_figure *f)
+{
+    int64_t change = qp_diff_change(f);
+    return (uint64_t)(change < 0 ? -change : change) > f->noise;
+}

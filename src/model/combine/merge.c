@@ -1,0 +1,503 @@
+/* merge.c: adds profiles to a sum, one after the other, and writes it. The head of the sum is
+ * the same in whatever order they come: sums, extremes, or what all runs agree in. Records:
+ * merge_records.c. */
+#include "model/combine/merge.h"
+
+#include <string.h>
+
+#include "base/containers/alloc.h"
+#include "base/text/unit.h"
+#include "format/builder.h"
+#include "format/diagnostics.h"
+#include "model/figures/figures.h"
+
+/* ---- the head ---------------------------------------------------------------------------- */
+
+/* ---- what must agree --------------------------------------------------------------------- */
+
+static const char *times_of(const qp_model *m)
+{
+    return m->run.time_mode_text;
+}
+
+static const char *clock_of(const qp_model *m)
+{
+    return m->run.clock_text;
+}
+
+/* The counter of the processor and the clock of the system are nanoseconds in the sum. */
+static const char *source_of(const qp_model *m)
+{
+    uint32_t source = qp_image_head(&m->own->image)->clock_source;
+    return source == QP_SOURCE_HOST    ? "the program"
+           : source == QP_SOURCE_UNITS ? "a counter"
+                                       : "the machine";
+}
+
+static const char *grain_of(const qp_model *m)
+{
+    return m->run.grain_text;
+}
+
+static const char *threads_of(const qp_model *m)
+{
+    return m->run.is_virtual ? "virtual" : "those of the system";
+}
+
+static const char *collection_of(const qp_model *m)
+{
+    return m->run.is_stack_only ? "interrupts alone"
+           : m->run.is_profile  ? "call paths"
+                                : "coverage alone";
+}
+
+static const char *calls_of(const qp_model *m)
+{
+    return m->run.has_calls ? "counted" : "not known";
+}
+
+static const struct {
+    const char *what;
+    const char *(*text)(const qp_model *m); /* static */
+} properties[QP_MERGE_N_PROPERTIES] = {
+    {"its times are", times_of},        {"its clock is", clock_of},
+    {"its time comes from", source_of}, {"its granularity is", grain_of},
+    {"its threads are", threads_of},    {"it has", collection_of},
+    {"its calls are", calls_of},
+};
+
+static bool has_same_clocks(const qp_head *a, const qp_head *b)
+{
+    return a->user_clock == b->user_clock && a->wait_clock == b->wait_clock;
+}
+
+static bool agrees_in_texts(const qp_merge *s, const qp_model *m, const char *what, char *error)
+{
+    for (size_t i = 0; i < m->own->n_texts; i++) {
+        const qp_model_text *t = &m->own->texts[i];
+        uint64_t hash;
+        uint32_t at = qp_merge_text_of(s, t->path, &hash);
+        const qp_merge_text *known = at ? QP_MERGE_AT(s->texts, qp_merge_text, at - 1) : NULL;
+        if (!known || known->digest == t->digest || !known->digest || !t->digest)
+            continue;
+        qp_text_format(error, QP_ERROR_BYTES,
+                       "%.200s: its %.200s is another version than before; with --force, "
+                       "functions of both are kept apart",
+                       what, t->path);
+        return false;
+    }
+    return true;
+}
+
+/* A PC sample represents the time since the previous one, and a pattern selects which count.
+ * Runs without a PC command have none. */
+static bool agrees_in_interrupts(const qp_merge *s, const qp_model *m, const char *what,
+                                 char *error)
+{
+    char command[QP_ATTRIBUTION_COMMAND_BYTES];
+    const char *pattern = s->texts_kept[QP_MERGE_PATTERN];
+    qp_attribution_command(command, &m->run);
+    if (!*command || !*s->pc_command ||
+        (strcmp(command, s->pc_command) == 0 && strcmp(m->run.pc_pattern, pattern) == 0))
+        return true;
+    qp_text_format(
+        error, QP_ERROR_BYTES,
+        "%.180s: its interrupts are of PC %s%s%.60s, but those before of PC %s%s%.60s: "
+        "no sum is true; merge the profiles of each command apart",
+        what, command, *m->run.pc_pattern ? " WHEN " : "", m->run.pc_pattern, s->pc_command,
+        *pattern ? " WHEN " : "", pattern);
+    return false;
+}
+
+/* Compare with the profiles before. @return false: see error */
+static bool agrees(const qp_merge *s, const qp_model *m, const char *what, bool is_forced,
+                   char error[QP_ERROR_BYTES])
+{
+    for (unsigned i = 0; s->n_runs && i < QP_MERGE_N_PROPERTIES; i++) {
+        const char *text = properties[i].text(m);
+        if (strcmp(text, s->properties[i]) == 0)
+            continue;
+        qp_text_format(error, QP_ERROR_BYTES, "%.180s: %s %s, but %s in %.180s: no sum is true",
+                       what, properties[i].what, text, s->properties[i], s->first);
+        return false;
+    }
+    if (s->n_runs && !has_same_clocks(&s->head, qp_image_head(&m->own->image))) {
+        qp_text_format(error, QP_ERROR_BYTES,
+                       "%.200s: its functions, or those that wait, have other clocks than in "
+                       "%.200s: no sum is true",
+                       what, s->first);
+        return false;
+    }
+    return agrees_in_interrupts(s, m, what, error) &&
+           (is_forced || agrees_in_texts(s, m, what, error));
+}
+
+/* ---- what is kept ------------------------------------------------------------------------ */
+
+static void keep_texts(qp_merge *s, const qp_model *m)
+{
+    const qp_run_info *run = &m->run;
+    const char *const texts[QP_MERGE_PATTERN] = {run->program, run->options, run->host,
+                                                 run->module,  run->label,   run->version};
+    static const char *const several[QP_MERGE_PATTERN] = {
+        "several programs", "", "several machines", "", "", "several versions"};
+    for (unsigned i = 0; i < QP_MERGE_PATTERN; i++) {
+        const char *common = qp_origin_common(s->texts_kept[i], texts[i], several[i]);
+        if (!s->texts_kept[i] || strcmp(common, s->texts_kept[i]) != 0)
+            s->texts_kept[i] = qp_arena_text(&s->arena, common);
+        s->is_spoilt |= !s->texts_kept[i];
+    }
+}
+
+static void add_note(qp_merge *s, bool is_message, const char *text)
+{
+    qp_run_note *note = qp_buf_add(&s->notes);
+    if (note)
+        *note = (qp_run_note){is_message, qp_arena_text(&s->arena, text)};
+    s->is_spoilt |= !note || !note->text;
+}
+
+/* Moments of one run, and how often its host raised an event, are nothing to add up. */
+static void tell_marks(qp_merge *s, const qp_run_info *run, const char *what)
+{
+    char text[QP_ORIGIN_BYTES], marks[QP_NUMBER_BYTES], events[QP_NUMBER_BYTES];
+    qp_unit_things(marks, run->n_markers, "mark");
+    qp_unit_things(events, run->n_events, "event");
+    qp_text_format(text, sizeof text, "not in the sum: %s%s%s%s of %.4000s",
+                   run->n_markers ? marks : "", run->n_markers && run->n_events ? " and " : "",
+                   run->n_events ? "counts of " : "", run->n_events ? events : "", what);
+    if (run->n_markers || run->n_events)
+        add_note(s, true, text);
+}
+
+/* A sum's own notes say where it comes from already. */
+static void keep_notes(qp_merge *s, const qp_model *m, const char *what)
+{
+    char text[QP_ORIGIN_BYTES];
+    const qp_run_info *run = &m->run;
+    const qp_origin origin = {.what = what,
+                              .program = run->program,
+                              .label = run->label,
+                              .options = run->options,
+                              .state = run->state == QP_RUN_SEALED ? "" : run->state_text,
+                              .started_at = run->started_at,
+                              .pid = run->pid};
+    if (!run->is_merged)
+        add_note(s, true, qp_origin_text(text, &origin));
+    tell_marks(s, run, what);
+    for (size_t i = 0; i < run->n_notes; i++)
+        add_note(s, run->notes[i].is_message, run->notes[i].text);
+    for (size_t i = 0; i < m->n_losses; i++) {
+        qp_text_format(text, sizeof text, "%.4000s was damaged: %.200s", what, m->losses[i]);
+        add_note(s, true, text);
+    }
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static uint64_t most(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* A run that was killed has no end: it took no time that is known. */
+static void add_moments(qp_merge *s, const qp_model *m)
+{
+    const qp_run_info *run = &m->run;
+    qp_head *to = &s->head;
+    to->started_at = s->n_runs ? least(to->started_at, run->started_at) : run->started_at;
+    to->ended_at = most(to->ended_at, most(run->ended_at, run->started_at));
+    s->wall = qp_sum(s->wall, qp_model_ns(m, run->wall));
+    s->stopped = qp_sum(s->stopped, qp_model_ns(m, least(run->stopped, run->wall)));
+}
+
+static void add_diagnostics(qp_merge *s, const qp_model *m)
+{
+    const uint64_t *from = qp_image_head(&m->own->image)->diagnostics;
+    uint64_t *to = s->head.diagnostics;
+    for (unsigned i = 0; i < QP_N_DIAGNOSTICS; i++)
+        to[i] = i == QP_D_clock_backwards_max ? most(to[i], qp_model_ns(m, from[i]))
+                                              : qp_sum(to[i], from[i]);
+}
+
+/* The cost of recording is the smallest that was measured, which is the most accurate; too
+ * little rather than too much is subtracted. */
+static void add_costs(qp_merge *s, const qp_model *m)
+{
+    const qp_head *from = qp_image_head(&m->own->image);
+    uint64_t *const to[] = {&s->head.cost_entry, &s->head.cost_exit, &s->head.cost_inside};
+    const uint64_t costs[] = {from->cost_entry, from->cost_exit, from->cost_inside};
+    for (size_t i = 0; i < sizeof to / sizeof *to; i++) {
+        uint64_t cost = qp_model_ns(m, costs[i]);
+        *to[i] = s->n_runs ? least(*to[i], cost) : cost;
+    }
+}
+
+static void begin_head(qp_merge *s, const qp_model *m, const char *what)
+{
+    const qp_head *from = qp_image_head(&m->own->image);
+    for (unsigned i = 0; i < QP_MERGE_N_PROPERTIES; i++)
+        s->properties[i] = properties[i].text(m);
+    s->first = qp_arena_text(&s->arena, what);
+    s->is_spoilt |= !s->first;
+    s->head.flags = QP_FLAG_MERGED | QP_FLAG_RECORDING | (from->flags & QP_FLAG_VIRTUAL) |
+                    (from->flags & QP_FLAG_MIN_MAX);
+    s->head.time_mode = m->run.time_mode;
+    s->head.clock_kind = from->clock_kind;
+    s->head.user_clock = from->user_clock;
+    s->head.wait_clock = from->wait_clock;
+    s->head.clock_source = from->clock_source;
+    s->head.grain = from->grain;
+    s->head.collect = from->collect ? from->collect : QP_COLLECT_PROFILE;
+}
+
+/* Of the runs that have a PC command, which is the same in all. */
+static void add_interrupts(qp_merge *s, const qp_model *m)
+{
+    const qp_head *from = qp_image_head(&m->own->image);
+    if (!s->texts_kept[QP_MERGE_PATTERN] || !*s->pc_command) {
+        qp_attribution_command(s->pc_command, &m->run);
+        s->texts_kept[QP_MERGE_PATTERN] = qp_arena_text(&s->arena, m->run.pc_pattern);
+        s->is_spoilt |= !s->texts_kept[QP_MERGE_PATTERN];
+    }
+    s->head.collect |= from->collect & QP_COLLECT_SAMPLES;
+    s->head.pc_kind = (uint32_t)most(s->head.pc_kind, from->pc_kind);
+    s->head.pc_period = most(s->head.pc_period, from->pc_period);
+    s->head.n_critical = qp_sum(s->head.n_critical, from->n_critical);
+}
+
+static void add_head(qp_merge *s, const qp_model *m, const char *what)
+{
+    const qp_head *from = qp_image_head(&m->own->image);
+    qp_head *to = &s->head;
+    if (!s->n_runs)
+        begin_head(s, m, what);
+    to->flags |= from->flags & (QP_FLAG_IMPORTED | QP_FLAG_NO_CALLS | QP_FLAG_FROM_EDGES);
+    if (!m->run.is_coverage)
+        to->collect &= ~(uint32_t)QP_COLLECT_COVERAGE;
+    to->collect |= m->run.is_once ? QP_COLLECT_ONCE : 0;
+    to->flags &= from->flags | ~(uint32_t)QP_FLAG_MIN_MAX;
+    if (from->clock_source == QP_SOURCE_NS && to->clock_source == QP_SOURCE_TSC)
+        to->clock_source = QP_SOURCE_NS; /* some were measured by the coarser one */
+    to->pointer_bytes = (uint32_t)most(to->pointer_bytes, from->pointer_bytes);
+    to->memory_limit = most(to->memory_limit, from->memory_limit);
+    to->sample_period = most(to->sample_period, from->sample_period);
+    to->n_passes = qp_sum(to->n_passes, from->n_passes);
+    to->sample_ns = qp_sum(to->sample_ns, from->sample_ns);
+    add_moments(s, m);
+    add_costs(s, m);
+    add_interrupts(s, m);
+    add_diagnostics(s, m);
+    keep_texts(s, m);
+    keep_notes(s, m, what);
+}
+
+qp_merge *qp_merge_new(void)
+{
+    qp_merge *s = qp_alloc_zeroed(1, sizeof *s);
+    if (!s)
+        return NULL;
+    qp_arena_init(&s->arena);
+    qp_buf_init(&s->methods, sizeof(qp_merge_method));
+    qp_buf_init(&s->threads, sizeof(qp_merge_thread));
+    qp_buf_init(&s->nodes, sizeof(qp_merge_node));
+    qp_buf_init(&s->counter_blocks, sizeof(qp_merge_counter_block));
+    qp_buf_init(&s->contexts, sizeof(const char *));
+    qp_buf_init(&s->shares, sizeof(qp_merge_share));
+    qp_buf_init(&s->texts, sizeof(qp_merge_text));
+    qp_buf_init(&s->notes, sizeof(qp_run_note));
+    return s;
+}
+
+void qp_merge_free(qp_merge *s)
+{
+    if (!s)
+        return;
+    qp_buf *const bufs[] = {&s->methods,  &s->threads, &s->nodes, &s->counter_blocks,
+                            &s->contexts, &s->shares,  &s->texts, &s->notes};
+    qp_dict *const dicts[] = {&s->method_of, &s->thread_of, &s->context_of,
+                              &s->text_of,   &s->child_of,  &s->share_of};
+    for (size_t i = 0; i < sizeof bufs / sizeof *bufs; i++)
+        qp_free(bufs[i]->items);
+    for (size_t i = 0; i < sizeof dicts / sizeof *dicts; i++)
+        qp_dict_fini(dicts[i]);
+    for (unsigned i = 0; i < QP_MERGE_KINDS; i++)
+        qp_dict_fini(&s->block_of[i]);
+    qp_arena_fini(&s->arena);
+    qp_free(s);
+}
+
+/* ---- adding ------------------------------------------------------------------------------ */
+
+static bool add_all(qp_merge_addition *x)
+{
+    return qp_merge_add_methods(x) && qp_merge_add_threads(x) && qp_merge_add_nodes(x) &&
+           qp_merge_add_counter_blocks(x) && qp_merge_add_contexts(x) && qp_merge_add_texts(x);
+}
+
+bool qp_merge_add(qp_merge *s, const qp_model *m, const char *what, bool is_forced,
+                  char error[QP_ERROR_BYTES])
+{
+    error[0] = '\0';
+    if (!s->is_spoilt && !agrees(s, m, what, is_forced, error))
+        return false;
+    qp_merge_addition x = {s,
+                           m,
+                           qp_alloc(m->n_methods, sizeof *x.methods),
+                           qp_alloc(m->n_threads, sizeof *x.threads),
+                           qp_alloc(m->n_nodes, sizeof *x.nodes),
+                           qp_alloc(m->own->n_contexts, sizeof *x.contexts)};
+    s->is_spoilt |= !x.methods || !x.threads || !x.nodes || !x.contexts;
+    if (!s->is_spoilt)
+        add_head(s, m, what);
+    s->is_spoilt = s->is_spoilt || !add_all(&x);
+    s->n_runs++;
+    qp_free(x.methods);
+    qp_free(x.threads);
+    qp_free(x.nodes);
+    qp_free(x.contexts);
+    if (s->is_spoilt)
+        qp_text_format(error, QP_ERROR_BYTES, "%.300s: there is not enough memory to add it",
+                       what);
+    return !s->is_spoilt;
+}
+
+qp_merge_size qp_merge_measure(const qp_merge *s)
+{
+    qp_merge_size size = {.n_runs = s->n_runs};
+    for (size_t i = 0; i < s->threads.n; i++) {
+        const qp_merge_thread *th = QP_MERGE_AT(s->threads, const qp_merge_thread, i);
+        size.n_threads += th->last_node != th->root;
+    }
+    for (size_t i = 0; i < s->nodes.n; i++) {
+        const qp_merge_node *n = QP_MERGE_AT(s->nodes, const qp_merge_node, i);
+        size.calls = qp_sum(size.calls, qp_sum(n->hits, n->skips));
+    }
+    return size;
+}
+
+/* ---- writing ----------------------------------------------------------------------------- */
+
+static void write_head(qp_builder *b, const qp_merge *s)
+{
+    qp_head *h = qp_builder_head(b);
+    qp_ref *const texts[QP_MERGE_N_TEXTS] = {
+        &h->program, &h->options, &h->host, &h->module, &h->label, &h->version, &h->pc_pattern};
+    *h = s->head;
+    h->tick_1 = h->ns_1 = 1; /* ticks are nanoseconds */
+    h->begun_raw = 1;
+    h->end_raw = qp_sum(1, s->wall);
+    h->stopped_total = s->stopped;
+    for (unsigned i = 0; i < QP_MERGE_N_TEXTS; i++)
+        *texts[i] = qp_builder_text(b, s->texts_kept[i]);
+    for (size_t i = 0; i < s->notes.n; i++) {
+        const qp_run_note *note = QP_MERGE_AT(s->notes, const qp_run_note, i);
+        qp_builder_note(b, note->is_message ? QP_NOTE_MESSAGE : QP_NOTE_ANNOTATION, note->text);
+    }
+}
+
+static void write_methods(qp_builder *b, const qp_merge *s)
+{
+    for (size_t i = 0; i < s->methods.n; i++) {
+        qp_builder_code code = QP_MERGE_AT(s->methods, const qp_merge_method, i)->code;
+        if (code.flags & QP_METHOD_REGISTERED)
+            code.id = i + 1;
+        qp_builder_method(b, &code);
+    }
+}
+
+/* The thread's call paths, callers first: the chain goes from the newest to the oldest. */
+static void write_nodes(qp_builder *b, qp_merge *s, const qp_merge_thread *th, uint32_t *order)
+{
+    qp_merge_node *nodes = s->nodes.items;
+    size_t n = 0;
+    for (uint32_t i = th->last_node; i != th->root; i = nodes[i].before)
+        order[n++] = i;
+    nodes[th->root].number = 0;
+    if (nodes[th->root].interrupts)
+        qp_builder_node_more(b, 0, 0, nodes[th->root].interrupts);
+    for (uint32_t number = 1; n > 0; number++) {
+        qp_merge_node *node = &nodes[order[--n]];
+        const qp_node figures = {.n_calls = node->hits,
+                                 .self = node->self,
+                                 .self_min = node->min,
+                                 .self_max = node->max};
+        node->number = number;
+        qp_builder_node(b, nodes[node->parent].number, node->method + 1, &figures);
+        if (node->skips || node->counts || node->interrupts)
+            qp_builder_node_more(b, node->skips, node->counts, node->interrupts);
+    }
+}
+
+static void write_counters(qp_builder *b, const qp_merge *s, const qp_merge_thread *th)
+{
+    for (uint32_t i = th->last_block; i != QP_MERGE_NONE;) {
+        const qp_merge_counter_block *counters =
+            QP_MERGE_AT(s->counter_blocks, const qp_merge_counter_block, i);
+        uint64_t *values = qp_builder_counter_block(
+            b,
+            counters->kind == QP_MERGE_TIMES ? QP_COUNTER_BLOCK_TIMES : QP_COUNTER_BLOCK_COUNTS,
+            counters->method + 1,
+            QP_MERGE_AT(s->methods, const qp_merge_method, counters->method)->code.n_lines,
+            counters->n_values);
+        if (values)
+            memcpy(values, counters->values, counters->n_values * sizeof *values);
+        i = counters->before;
+    }
+}
+
+static void write_threads(qp_builder *b, qp_merge *s, uint32_t *order)
+{
+    for (size_t i = 0; i < s->threads.n; i++) {
+        const qp_merge_thread *th = QP_MERGE_AT(s->threads, const qp_merge_thread, i);
+        qp_thread_record r = th->sums;
+        r.name = qp_builder_text(b, th->name);
+        r.state = QP_THREAD_ENDED;
+        qp_builder_thread(b, &r);
+        write_nodes(b, s, th, order);
+        write_counters(b, s, th);
+    }
+}
+
+/* What is in no share has no context: head.context stays 0. */
+static void write_contexts(qp_builder *b, const qp_merge *s)
+{
+    for (size_t i = 0; i < s->contexts.n; i++)
+        qp_builder_context(b, *QP_MERGE_AT(s->contexts, const char *const, i), 0);
+    for (size_t i = 0; i < s->shares.n; i++) {
+        const qp_merge_share *share = QP_MERGE_AT(s->shares, const qp_merge_share, i);
+        int64_t *values = qp_builder_share(
+            b, share->context + 1, share->method + 1, share->calls,
+            QP_MERGE_AT(s->methods, const qp_merge_method, share->method)->code.n_lines,
+            share->n_values);
+        if (values && share->n_values)
+            memcpy(values, share->values, share->n_values * sizeof *values);
+    }
+    for (size_t i = 0; i < s->texts.n; i++) {
+        const qp_merge_text *t = QP_MERGE_AT(s->texts, const qp_merge_text, i);
+        qp_builder_source(b, t->path, t->digest, t->n_bytes);
+    }
+}
+
+bool qp_merge_write(qp_merge *s, const char *path, char error[QP_ERROR_BYTES])
+{
+    qp_builder *b = s->is_spoilt ? NULL : qp_builder_new(0);
+    uint32_t *order = b ? qp_alloc(s->nodes.n, sizeof *order) : NULL;
+    bool is_good = false;
+    if (order) {
+        write_head(b, s);
+        write_methods(b, s);
+        write_threads(b, s, order);
+        write_contexts(b, s);
+        is_good = qp_builder_finish(b, path, error);
+    } else {
+        qp_text_format(error, QP_ERROR_BYTES, "%.300s: there is not enough memory to write it",
+                       path);
+    }
+    qp_free(order);
+    qp_builder_free(b);
+    return is_good;
+}

@@ -1,0 +1,146 @@
+/* merge.h: the sum of profiles, for the files that merge them. */
+#ifndef QP_MODEL_COMBINE_MERGE_H
+#define QP_MODEL_COMBINE_MERGE_H
+
+#include <stdint.h>
+
+#include "base/containers/arena.h"
+#include "base/containers/dict.h"
+#include "base/text/buf.h"
+#include "format/builder.h"
+#include "model/combine/combine.h"
+#include "model/figures/figures.h"
+#include "model/read/read.h"
+
+enum { QP_MERGE_NONE = UINT32_MAX, QP_MERGE_N_PROPERTIES = 7 };
+
+typedef struct {
+    qp_builder_code code; /* id: of a placeholder */
+    uint32_t next_same;   /* a method whose identity has the same hash: index + 1; 0: none */
+} qp_merge_method;
+
+typedef struct {
+    const char *name;
+    qp_thread_record sums;          /* the terms of the accounting identity, n_lives, n_deep */
+    uint32_t root;                  /* node */
+    uint32_t last_node, last_block; /* the newest ones, whose `before` leads to the others */
+} qp_merge_thread;
+
+/* A call path, or the root of a thread. */
+typedef struct {
+    uint32_t parent, method;
+    uint32_t before; /* the thread's node added before this one; the root has itself */
+    uint32_t number; /* while it is written */
+    uint64_t hits, skips, counts, interrupts;
+    uint64_t self; /* units of the sum: ns, counts, ... */
+    uint64_t min,
+        max; /* exact: of one call; sampled: max are samples; adaptive: lower and upper
+                        * half of the variance of whole times */
+} qp_merge_node;
+
+typedef enum { QP_MERGE_BLOCKS, QP_MERGE_JUMPS, QP_MERGE_TIMES, QP_MERGE_KINDS } qp_merge_kind;
+
+typedef struct {
+    uint32_t method;
+    uint32_t before; /* the thread's counter block added before this one; QP_MERGE_NONE: none */
+    qp_merge_kind kind;
+    uint32_t n_values;
+    uint64_t *values;
+} qp_merge_counter_block;
+
+typedef struct {
+    uint32_t method, context;
+    uint32_t n_values; /* 0: calls only */
+    int64_t calls;
+    uint64_t *values; /* signed, modulo 2^64 */
+} qp_merge_share;
+
+typedef struct {
+    const char *path;
+    uint64_t digest, n_bytes; /* 0: not known, or several */
+} qp_merge_text;
+
+/* Texts of a run that the sum keeps. */
+typedef enum {
+    QP_MERGE_PROGRAM,
+    QP_MERGE_OPTIONS,
+    QP_MERGE_HOST,
+    QP_MERGE_MODULE,
+    QP_MERGE_LABEL,
+    QP_MERGE_VERSION,
+    QP_MERGE_PATTERN, /* last: of the PC command, in which all agree */
+    QP_MERGE_N_TEXTS
+} qp_merge_head_text;
+
+struct qp_merge {
+    qp_arena arena;
+    qp_head head;                                  /* of the sum, without texts and times */
+    const char *first;                             /* name of the first profile, for messages */
+    const char *properties[QP_MERGE_N_PROPERTIES]; /* in which all must agree with it */
+    const char *texts_kept[QP_MERGE_N_TEXTS];
+    char pc_command
+        [QP_ATTRIBUTION_COMMAND_BYTES]; /* of all runs that have one; "": none so far */
+    uint64_t wall, stopped;
+    size_t n_runs;
+    qp_buf methods, threads, nodes, counter_blocks, contexts, shares,
+        texts;                              /* contexts: const char * */
+    qp_buf notes;                           /* qp_run_note */
+    qp_dict method_of;                      /* hash of identity: index + 1 */
+    qp_dict thread_of, context_of, text_of; /* hash of the name, or path: index + 1 */
+    qp_dict child_of;                       /* parent << 32 | method: node */
+    qp_dict block_of[QP_MERGE_KINDS];       /* thread << 32 | method: index + 1 */
+    qp_dict share_of;                       /* context << 32 | method: index + 1 */
+    bool is_spoilt;                         /* no memory: something is missing */
+};
+
+/* A profile that is being added. */
+typedef struct {
+    qp_merge *s;
+    const qp_model *m;
+    uint32_t *methods, *threads; /* [m->n_methods], [m->n_threads]: indices of the sum */
+    uint32_t *nodes;             /* [m->n_nodes] */
+    uint32_t *contexts;          /* [m->own->n_contexts] */
+} qp_merge_addition;
+
+#define QP_MERGE_AT(buf, type, i) ((type *)(buf).items + (i))
+
+static inline uint64_t qp_merge_key(uint32_t above, uint32_t below)
+{
+    return (uint64_t)above << 32 | below;
+}
+
+/* The index + 1 of the text of a source; 0: none, and *hash is free for it. */
+static inline uint32_t qp_merge_text_of(const qp_merge *s, const char *path, uint64_t *hash)
+{
+    return qp_find_named(&s->text_of, &s->texts, offsetof(qp_merge_text, path), path, hash);
+}
+
+/* Add the records of one kind. @return false: no memory */
+bool qp_merge_add_methods(qp_merge_addition *x);
+bool qp_merge_add_threads(qp_merge_addition *x);
+bool qp_merge_add_nodes(qp_merge_addition *x);
+bool qp_merge_add_counter_blocks(qp_merge_addition *x);
+bool qp_merge_add_contexts(qp_merge_addition *x);
+bool qp_merge_add_texts(qp_merge_addition *x);
+
+/* ---- origins ----------------------------------------------------------------------------- */
+
+enum { QP_ORIGIN_BYTES = 8192 };
+
+/* A run. NULL or "": not known. */
+typedef struct {
+    const char *what; /* file name */
+    const char *program, *label, *options;
+    const char *state;   /* how it ended, if not properly */
+    uint64_t started_at; /* ns since 1970; 0: not known */
+    uint64_t pid;        /* 0: not known */
+} qp_origin;
+
+/* "merged from a.qprof (program, process 17, started 2026-01-02 03:04:05 UTC)". @return to */
+char *qp_origin_text(char to[QP_ORIGIN_BYTES], const qp_origin *o);
+
+/* What the runs have in common: their one text, or the word for several of them.
+ * @param known  NULL: this is the first run's */
+const char *qp_origin_common(const char *known, const char *text, const char *several);
+
+#endif

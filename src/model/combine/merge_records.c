@@ -1,0 +1,491 @@
+/* merge_records.c: adds the methods, threads, call paths, counters, contexts and source digests
+ * of a profile to equal ones in the sum. Start reading at qp_merge_add_nodes(). */
+#include <string.h>
+
+#include "format/tables.h"
+#include "model/combine/merge.h"
+
+/* ---- methods ----------------------------------------------------------------------------- */
+
+/* The flags without the one for entries before registration, which varies between runs. */
+static uint32_t lasting(uint32_t flags)
+{
+    return flags & ~(uint32_t)QP_METHOD_MISSED;
+}
+
+/* A placeholder's name is made of its id. */
+static const char *name_of(const qp_model_method *k)
+{
+    return k->flags & QP_METHOD_REGISTERED ? k->bare_name : k->name;
+}
+
+static bool is_same(const qp_builder_code *a, const qp_model_method *k, const qp_jumps *jumps)
+{
+    return strcmp(a->name, name_of(k)) == 0 && strcmp(a->class_name, k->class_name) == 0 &&
+           strcmp(a->file, k->file) == 0 && strcmp(a->module, k->module) == 0 &&
+           lasting(a->flags) == lasting(k->flags) &&
+           qp_lines_agree(a->lines, a->n_lines, k->lines, k->n_blocks) &&
+           qp_jumps_agree(a->jumps, jumps);
+}
+
+static uint64_t hash_of(const qp_model_method *k)
+{
+    const char *const names[] = {name_of(k), k->class_name, k->file, k->module};
+    uint64_t hash = QP_HASH_START;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        hash = qp_hash_bytes(hash, names[i], strlen(names[i]) + 1);
+    return qp_hash_bytes(hash, k->lines, k->n_blocks * sizeof *k->lines);
+}
+
+static bool copy_method(qp_merge *s, qp_builder_code *to, const qp_model_method *k,
+                        const qp_jumps *jumps)
+{
+    size_t jumps_bytes = jumps ? qp_jumps_bytes(jumps->n_jumps, jumps->n_blocks) : 0;
+    *to = (qp_builder_code){
+        .id = k->id,
+        .flags = k->flags,
+        .name = qp_arena_text(&s->arena, name_of(k)),
+        .class_name = qp_arena_text(&s->arena, k->class_name),
+        .file = qp_arena_text(&s->arena, k->file),
+        .module = qp_arena_text(&s->arena, k->module),
+        .lines = qp_arena_copy(&s->arena, k->lines, k->n_blocks, sizeof *k->lines),
+        .n_lines = k->n_blocks,
+        .jumps = jumps ? qp_arena_copy(&s->arena, jumps, 1, jumps_bytes) : NULL};
+    return to->name && to->class_name && to->file && to->module && to->lines &&
+           (to->jumps || !jumps);
+}
+
+/* What a counter block counts: jumps or blocks, or neither. */
+static void look_at(const qp_counter_block *b, const qp_jumps *jumps, bool *has_jumps,
+                    bool *has_blocks)
+{
+    bool is_counting = b->kind != QP_COUNTER_BLOCK_TIMES && b->n_values;
+    *has_jumps |= is_counting && b->n_values == jumps->n_jumps;
+    *has_blocks |= is_counting && b->n_values != jumps->n_jumps;
+}
+
+/* The jumps that the method's counters count; NULL: they count blocks. A host may count the
+ * blocks of a method with jumps in some runs; jumps and blocks do not add up, so it is another
+ * method then. */
+static const qp_jumps *jumps_of(const qp_model_private *own, uint32_t method)
+{
+    const qp_jumps *jumps = qp_counter_block_jumps(own, method);
+    bool has_jumps = false, has_blocks = false;
+    const qp_model_counter_block *end = own->counter_blocks + own->n_counter_blocks,
+                                 *b = qp_counter_block_first(own, method);
+    const qp_model_share *last = own->shares + own->n_shares, *s = qp_share_first(own, method);
+    for (; jumps && b < end && b->method == method; b++)
+        look_at(b->counters, jumps, &has_jumps, &has_blocks);
+    for (; jumps && s < last && s->method == method; s++)
+        look_at(s->counters, jumps, &has_jumps, &has_blocks);
+    return has_blocks && !has_jumps ? NULL : jumps;
+}
+
+/* @return index in the sum; QP_MERGE_NONE: no memory */
+static uint32_t find_method(qp_merge_addition *x, uint32_t method)
+{
+    qp_merge *s = x->s;
+    const qp_model_method *k = &x->m->methods[method];
+    const qp_jumps *jumps = jumps_of(x->m->own, method);
+    uint64_t hash = hash_of(k);
+    uint32_t first = qp_dict_get(&s->method_of, hash);
+    for (uint32_t at = first; at;) {
+        qp_merge_method *known = QP_MERGE_AT(s->methods, qp_merge_method, at - 1);
+        if (is_same(&known->code, k, jumps)) {
+            known->code.flags |= k->flags;
+            return at - 1;
+        }
+        at = known->next_same;
+    }
+    qp_merge_method *fresh = qp_buf_add(&s->methods);
+    if (!fresh || !copy_method(s, &fresh->code, k, jumps))
+        return QP_MERGE_NONE;
+    fresh->next_same = first;
+    uint32_t number = (uint32_t)s->methods.n;
+    return qp_dict_put(&s->method_of, hash, number) ? number - 1 : QP_MERGE_NONE;
+}
+
+bool qp_merge_add_methods(qp_merge_addition *x)
+{
+    for (uint32_t i = 1; i < x->m->n_methods; i++) {
+        x->methods[i] = find_method(x, i);
+        if (x->methods[i] == QP_MERGE_NONE)
+            return false;
+    }
+    return true;
+}
+
+/* ---- threads ----------------------------------------------------------------------------- */
+
+static void add_terms(qp_thread_record *to, const qp_model_thread *th)
+{
+    to->n_exits = qp_sum(to->n_exits, th->n_exits);
+    to->n_unwound = qp_sum(to->n_unwound, th->n_unwound);
+    to->n_destroyed_live = qp_sum(to->n_destroyed_live, th->n_destroyed_live);
+    to->n_dropped = qp_sum(to->n_dropped, th->n_dropped);
+    to->n_deep_total = qp_sum(to->n_deep_total, th->n_deep_total);
+    to->n_overflowed = qp_sum(to->n_overflowed, th->n_overflowed);
+    /* calls before a clear that the thread had not done its part of yet are in no figure */
+    uint64_t n_unseen = th->n_in_tree > th->calls ? th->n_in_tree - th->calls : 0;
+    to->n_cleared = qp_sum(to->n_cleared, qp_sum(th->n_cleared, n_unseen));
+}
+
+static uint32_t add_32(uint32_t a, uint64_t b)
+{
+    return b < UINT32_MAX - a ? a + (uint32_t)b : UINT32_MAX;
+}
+
+/* The sum only counts open frames. Events that were in flight at the end, or that a damaged
+ * profile lacks, are settled: the entry counts as open, or as in no call path. */
+static void settle(qp_thread_record *to, const qp_model_thread *th)
+{
+    uint64_t in = th->n_in_tree + th->n_deep_total + th->n_overflowed + th->n_cleared;
+    uint64_t out = th->n_exits + th->n_unwound + th->n_destroyed_live + th->n_still_live;
+    to->n_deep = add_32(to->n_deep, th->n_still_live + (in > out ? in - out : 0));
+    to->n_overflowed = qp_sum(to->n_overflowed, out > in ? out - in : 0);
+}
+
+/* @return node; QP_MERGE_NONE: no memory */
+static uint32_t new_node(qp_merge *s, qp_merge_thread *th, uint32_t parent, uint32_t method)
+{
+    uint32_t index = (uint32_t)s->nodes.n;
+    qp_merge_node *fresh = index < QP_MERGE_NONE ? qp_buf_add(&s->nodes) : NULL;
+    if (!fresh)
+        return QP_MERGE_NONE;
+    *fresh = (qp_merge_node){.parent = parent, .method = method, .before = th->last_node};
+    if (s->head.time_mode != QP_TIME_ADAPTIVE)
+        fresh->min = UINT64_MAX;
+    th->last_node = index;
+    return index;
+}
+
+static uint32_t new_thread(qp_merge *s, const char *name, uint64_t hash)
+{
+    qp_merge_thread *th = qp_buf_add(&s->threads);
+    if (!th)
+        return QP_MERGE_NONE;
+    th->name = qp_arena_text(&s->arena, name);
+    th->last_block = QP_MERGE_NONE;
+    th->last_node = (uint32_t)s->nodes.n; /* of the root, itself */
+    th->root = new_node(s, th, th->last_node, 0);
+    bool is_ok = th->name && th->root != QP_MERGE_NONE &&
+                 qp_dict_put(&s->thread_of, hash, (uint32_t)s->threads.n);
+    return is_ok ? (uint32_t)s->threads.n - 1 : QP_MERGE_NONE;
+}
+
+bool qp_merge_add_threads(qp_merge_addition *x)
+{
+    qp_merge *s = x->s;
+    for (uint32_t i = 1; i < x->m->n_threads; i++) {
+        const qp_model_thread *th = &x->m->threads[i];
+        uint64_t hash;
+        uint32_t known = qp_find_named(&s->thread_of, &s->threads,
+                                       offsetof(qp_merge_thread, name), th->name, &hash);
+        uint32_t at = known ? known - 1 : new_thread(s, th->name, hash);
+        if (at == QP_MERGE_NONE)
+            return false;
+        qp_thread_record *sums = &QP_MERGE_AT(s->threads, qp_merge_thread, at)->sums;
+        sums->n_lives = add_32(sums->n_lives, th->n_lives);
+        add_terms(sums, th);
+        settle(sums, th);
+        x->threads[i] = at;
+    }
+    return true;
+}
+
+/* ---- call paths -------------------------------------------------------------------------- */
+
+static uint64_t rounded(double n)
+{
+    return n >= 0.5 ? n < 0x1p64 ? (uint64_t)(n + 0.5) : UINT64_MAX : 0;
+}
+
+/* Add the variances of independent runs. Those of a sum are not rounded again: the order of
+ * merging must not matter. */
+static void add_variance(qp_merge_addition *x, qp_merge_node *to, uint32_t i)
+{
+    const qp_model_private *own = x->m->own;
+    const qp_head *h = qp_image_head(&own->image);
+    unsigned __int128 sum = (unsigned __int128)to->max << 64 | to->min, more;
+    if (x->m->run.is_merged) {
+        const qp_node *r = qp_image_cell(&own->image, own->node_cells[i]);
+        more = (unsigned __int128)r->self_max << 64 | r->self_min;
+    } else {
+        bool is_tsc = h->clock_source == QP_SOURCE_TSC && h->tick_1 > h->tick_0;
+        double ns_a_tick =
+            is_tsc ? (double)(h->ns_1 - h->ns_0) / (double)(h->tick_1 - h->tick_0) : 1;
+        more = rounded(own->total_variance[i] * ns_a_tick * ns_a_tick);
+    }
+    sum = sum + more < sum ? ~(unsigned __int128)0 : sum + more;
+    to->min = (uint64_t)sum;
+    to->max = (uint64_t)(sum >> 64);
+}
+
+static void add_figures(qp_merge_addition *x, qp_merge_node *to, uint32_t i)
+{
+    const qp_model *m = x->m;
+    const qp_figures *f = &m->nodes[i].f;
+    to->hits = qp_sum(to->hits, f->hits);
+    to->skips = qp_sum(to->skips, f->skips);
+    to->counts = qp_sum(to->counts, f->counts);
+    to->interrupts = qp_sum(to->interrupts, f->interrupts);
+    to->self = qp_sum(to->self, qp_model_ns(m, f->self));
+    if (m->run.time_mode == QP_TIME_ADAPTIVE)
+        add_variance(x, to, i);
+    if (m->run.time_mode == QP_TIME_SAMPLED)
+        to->max = qp_sum(to->max, f->samples);
+    if (m->run.time_mode == QP_TIME_EXACT && f->min <= f->max) {
+        uint64_t min = qp_model_ns(m, f->min), max = qp_model_ns(m, f->max);
+        to->min = min < to->min ? min : to->min;
+        to->max = max > to->max ? max : to->max;
+    }
+}
+
+static uint32_t find_node(qp_merge_addition *x, const qp_model_node *n)
+{
+    qp_merge *s = x->s;
+    uint32_t parent = x->nodes[n->parent], method = x->methods[n->method];
+    uint64_t key = qp_merge_key(parent, method);
+    uint32_t at = qp_dict_get(&s->child_of, key); /* no node is 0: that is a root */
+    if (at)
+        return at;
+    qp_merge_thread *th = QP_MERGE_AT(s->threads, qp_merge_thread, x->threads[n->thread]);
+    at = new_node(s, th, parent, method);
+    return at != QP_MERGE_NONE && qp_dict_put(&s->child_of, key, at) ? at : QP_MERGE_NONE;
+}
+
+/* Callers come before what they call, in the profile as in the sum. */
+bool qp_merge_add_nodes(qp_merge_addition *x)
+{
+    const qp_model *m = x->m;
+    for (uint32_t i = 1; i < m->n_threads; i++) {
+        uint32_t from = m->threads[i].root,
+                 root = QP_MERGE_AT(x->s->threads, qp_merge_thread, x->threads[i])->root;
+        qp_merge_node *to = QP_MERGE_AT(x->s->nodes, qp_merge_node, root);
+        to->interrupts = qp_sum(to->interrupts, m->nodes[from].f.interrupts);
+        x->nodes[from] = root;
+    }
+    for (uint32_t i = m->n_threads; i < m->n_nodes; i++) {
+        x->nodes[i] = find_node(x, &m->nodes[i]);
+        if (x->nodes[i] == QP_MERGE_NONE)
+            return false;
+        add_figures(x, QP_MERGE_AT(x->s->nodes, qp_merge_node, x->nodes[i]), i);
+    }
+    return true;
+}
+
+/* ---- counters ---------------------------------------------------------------------------- */
+
+static uint32_t blocks_of(const qp_merge *s, uint32_t method)
+{
+    return QP_MERGE_AT(s->methods, qp_merge_method, method)->code.n_lines;
+}
+
+static bool counts_jumps(const qp_merge *s, uint32_t method, uint32_t n_values)
+{
+    const qp_jumps *j = QP_MERGE_AT(s->methods, qp_merge_method, method)->code.jumps;
+    return j && j->n_jumps == n_values;
+}
+
+/* The counter block of the sum; it is made if there is none. NULL: no memory. */
+static qp_merge_counter_block *block_of(qp_merge *s, uint32_t thread, uint32_t method,
+                                        qp_merge_kind kind, uint32_t n_values)
+{
+    uint64_t key = qp_merge_key(thread, method);
+    uint32_t at = qp_dict_get(&s->block_of[kind], key);
+    if (at)
+        return QP_MERGE_AT(s->counter_blocks, qp_merge_counter_block, at - 1);
+    qp_merge_thread *th = QP_MERGE_AT(s->threads, qp_merge_thread, thread);
+    uint64_t *values = qp_arena_take(&s->arena, n_values, sizeof *values);
+    qp_merge_counter_block *fresh = values ? qp_buf_add(&s->counter_blocks) : NULL;
+    if (!fresh || !qp_dict_put(&s->block_of[kind], key, (uint32_t)s->counter_blocks.n))
+        return NULL;
+    *fresh = (qp_merge_counter_block){method, th->last_block, kind, n_values, values};
+    th->last_block = (uint32_t)s->counter_blocks.n - 1;
+    return fresh;
+}
+
+static void add_times(const qp_model *m, qp_merge_counter_block *to, const qp_counter_block *b)
+{
+    uint32_t n_times = 2 * b->n_blocks; /* then bits: which blocks were marked */
+    for (uint32_t k = 0; k < b->n_values; k++)
+        to->values[k] = k < n_times ? qp_sum(to->values[k], qp_model_ns(m, b->values[k]))
+                                    : to->values[k] | b->values[k];
+}
+
+static bool add_counters(qp_merge_addition *x, const qp_model_counter_block *b)
+{
+    uint32_t method = x->methods[b->method], n = b->counters->n_values;
+    bool is_times = b->counters->kind == QP_COUNTER_BLOCK_TIMES;
+    qp_merge_kind kind = is_times                        ? QP_MERGE_TIMES
+                         : counts_jumps(x->s, method, n) ? QP_MERGE_JUMPS
+                                                         : QP_MERGE_BLOCKS;
+    qp_merge_counter_block *to = block_of(x->s, x->threads[b->thread], method, kind, n);
+    if (to && is_times)
+        add_times(x->m, to, b->counters);
+    for (uint32_t k = 0; to && !is_times && k < n; k++)
+        to->values[k] = qp_sum(to->values[k], qp_counter_block_value(b, k));
+    return to != NULL;
+}
+
+/* Block time of a call that was open at the end. */
+static bool add_open_block(qp_merge_addition *x, const qp_open_block *b)
+{
+    uint32_t method = x->methods[b->method], n_blocks = blocks_of(x->s, method);
+    if (b->block >= n_blocks)
+        return true;
+    qp_merge_counter_block *to = block_of(x->s, x->threads[b->thread], method, QP_MERGE_TIMES,
+                                          2 * n_blocks + (n_blocks + 63) / 64);
+    if (!to)
+        return false;
+    uint64_t *times = &to->values[2 * (size_t)b->block];
+    times[0] = qp_sum(times[0], qp_model_ns(x->m, b->self));
+    times[1] = qp_sum(times[1], qp_model_ns(x->m, b->total));
+    to->values[2 * (size_t)n_blocks + b->block / 64] |= 1ull << b->block % 64;
+    return true;
+}
+
+bool qp_merge_add_counter_blocks(qp_merge_addition *x)
+{
+    const qp_model_private *own = x->m->own;
+    for (size_t i = 0; i < own->n_counter_blocks; i++)
+        if (!add_counters(x, &own->counter_blocks[i]))
+            return false;
+    for (size_t i = 0; i < own->n_open_blocks; i++)
+        if (!add_open_block(x, &own->open_blocks[i]))
+            return false;
+    return true;
+}
+
+/* ---- contexts ---------------------------------------------------------------------------- */
+
+/* @return index in the sum; QP_MERGE_NONE: no memory */
+static uint32_t context_of(qp_merge *s, const char *name)
+{
+    uint64_t hash;
+    uint32_t at = qp_find_named(&s->context_of, &s->contexts, 0, name, &hash);
+    if (at)
+        return at - 1;
+    const char **fresh = qp_buf_add(&s->contexts);
+    if (!fresh || !(*fresh = qp_arena_text(&s->arena, name)) ||
+        !qp_dict_put(&s->context_of, hash, (uint32_t)s->contexts.n))
+        return QP_MERGE_NONE;
+    return (uint32_t)s->contexts.n - 1;
+}
+
+/* A share with room for n_values, unless it counts something else. @return NULL: no memory */
+static qp_merge_share *share_of(qp_merge *s, uint32_t context, uint32_t method,
+                                uint32_t n_values)
+{
+    uint64_t key = qp_merge_key(context, method);
+    uint32_t at = qp_dict_get(&s->share_of, key);
+    qp_merge_share *share =
+        at ? QP_MERGE_AT(s->shares, qp_merge_share, at - 1) : qp_buf_add(&s->shares);
+    if (share && !at) {
+        *share = (qp_merge_share){.method = method, .context = context};
+        if (!qp_dict_put(&s->share_of, key, (uint32_t)s->shares.n))
+            return NULL;
+    }
+    if (share && !share->n_values && n_values) {
+        share->values = qp_arena_take(&s->arena, n_values, sizeof *share->values);
+        share->n_values = share->values ? n_values : 0;
+        share = share->values ? share : NULL;
+    }
+    return share;
+}
+
+/* Counters of a method to add to a context, or to take off. */
+typedef struct {
+    uint32_t context, method; /* of the sum */
+    uint64_t calls;
+    uint32_t n_values;
+    const uint64_t *values;
+    const uint64_t *base; /* NULL: nothing to take off */
+} portion;
+
+static bool add_portion(qp_merge *s, const portion *p, bool is_less)
+{
+    qp_merge_share *to = share_of(s, p->context, p->method, p->n_values);
+    if (!to)
+        return false;
+    to->calls = (int64_t)((uint64_t)to->calls + (is_less ? 0 - p->calls : p->calls));
+    for (uint32_t k = 0; p->n_values == to->n_values && k < p->n_values; k++) {
+        uint64_t n = p->values[k] - (p->base ? p->base[k] : 0);
+        to->values[k] += is_less ? 0 - n : n;
+    }
+    return true;
+}
+
+/* The context at the end has what no other has: all, less the shares. */
+static bool add_rest(qp_merge_addition *x, uint32_t context)
+{
+    const qp_model_private *own = x->m->own;
+    bool is_ok = true;
+    for (uint32_t i = 1; is_ok && i < x->m->n_methods; i++) {
+        const portion calls = {
+            .context = context, .method = x->methods[i], .calls = x->m->methods[i].all.hits};
+        is_ok = !calls.calls || add_portion(x->s, &calls, false);
+    }
+    for (size_t i = 0; is_ok && i < own->n_counter_blocks; i++) {
+        const qp_model_counter_block *b = &own->counter_blocks[i];
+        const portion counters = {
+            context, x->methods[b->method], 0, b->counters->n_values, b->counters->values,
+            b->base};
+        if (b->counters->kind == QP_COUNTER_BLOCK_COUNTS)
+            is_ok = add_portion(x->s, &counters, false);
+    }
+    return is_ok;
+}
+
+bool qp_merge_add_contexts(qp_merge_addition *x)
+{
+    const qp_model_private *own = x->m->own;
+    uint32_t last = qp_context_at(own, qp_image_head(&own->image)->context);
+    bool is_ok = true;
+    for (uint32_t i = 0; is_ok && i < own->n_contexts; i++) {
+        x->contexts[i] = context_of(x->s, own->contexts[i].name);
+        is_ok = x->contexts[i] != QP_MERGE_NONE;
+    }
+    if (is_ok && last < own->n_contexts)
+        is_ok = add_rest(x, x->contexts[last]);
+    for (size_t i = 0; is_ok && i < own->n_shares; i++) {
+        const qp_model_share *share = &own->shares[i];
+        const qp_counter_block *b = share->counters;
+        portion p = {.context = x->contexts[share->context],
+                     .method = x->methods[share->method],
+                     .calls = b->calls,
+                     .n_values = b->n_values,
+                     .values = b->values};
+        is_ok = add_portion(x->s, &p, false);
+        if (is_ok && last < own->n_contexts) {
+            p.context = x->contexts[last];
+            is_ok = add_portion(x->s, &p, true);
+        }
+    }
+    return is_ok;
+}
+
+/* ---- sources ----------------------------------------------------------------------------- */
+
+bool qp_merge_add_texts(qp_merge_addition *x)
+{
+    qp_merge *s = x->s;
+    for (size_t i = 0; i < x->m->own->n_texts; i++) {
+        const qp_model_text *t = &x->m->own->texts[i];
+        uint64_t hash;
+        uint32_t at = qp_merge_text_of(s, t->path, &hash);
+        if (at) {
+            qp_merge_text *known = QP_MERGE_AT(s->texts, qp_merge_text, at - 1);
+            if (known->digest != t->digest) /* several versions, as was asked for */
+                known->digest = known->n_bytes = 0;
+            continue;
+        }
+        qp_merge_text *fresh = qp_buf_add(&s->texts);
+        if (!fresh || !qp_dict_put(&s->text_of, hash, (uint32_t)s->texts.n))
+            return false;
+        *fresh = (qp_merge_text){qp_arena_text(&s->arena, t->path), t->digest, t->n_bytes};
+        if (!fresh->path)
+            return false;
+    }
+    return true;
+}

@@ -1,0 +1,272 @@
+/* collapse.c: merges hidden call paths into their nearest visible callers, or call paths that a
+ * pattern selects into those to which it charges them.
+ *
+ * Parents have smaller indices than their children, so one pass forwards knows the place of a
+ * node's caller when it comes to the node. Start reading at place_node(). */
+#include <string.h>
+
+#include "base/containers/alloc.h"
+#include "base/containers/dict.h"
+#include "model/figures/figures.h"
+#include "model/read/read.h"
+
+/* A node outside the focus has no place. */
+enum { NOWHERE = QP_ROOT_NODE };
+
+typedef struct {
+    const qp_model *from;
+    qp_collapse how;
+    qp_model_private *to;
+    uint32_t *places; /* [from->n_nodes] the node of the view that has a node's time */
+    qp_dict paths;    /* caller in the view, method -> node of the view */
+    bool *is_kept;    /* [from->n_nodes] of a pattern: it, or a path below it, is charged */
+} view;
+
+/* Add a node's self figures to a node of the view: its own, or that of a caller. */
+static void add_time(view *x, uint32_t from, uint32_t to)
+{
+    const qp_model_private *own = x->from->own;
+    const qp_figures *f = &x->from->nodes[from].f;
+    qp_figures *sum = &x->to->nodes[to].f;
+    sum->self = qp_sum(sum->self, f->self);
+    sum->counts = qp_sum(sum->counts, f->counts);
+    sum->samples = qp_sum(sum->samples, f->samples);
+    sum->interrupts = qp_sum(sum->interrupts, f->interrupts);
+    sum->cost = qp_sum(sum->cost, f->cost);
+    if (own->self_variance && own->model.run.time_mode != QP_TIME_ADAPTIVE)
+        x->to->self_variance[to] += own->self_variance[from];
+}
+
+static void add_calls(view *x, uint32_t from, uint32_t to)
+{
+    const qp_model_private *own = x->from->own;
+    const qp_model_node *n = &x->from->nodes[from];
+    qp_model_node *sum = &x->to->nodes[to];
+    sum->f.calls = qp_sum(sum->f.calls, n->f.calls);
+    sum->f.hits = qp_sum(sum->f.hits, n->f.hits);
+    sum->f.skips = qp_sum(sum->f.skips, n->f.skips);
+    sum->f.min = n->f.min < sum->f.min ? n->f.min : sum->f.min;
+    sum->f.max = n->f.max > sum->f.max ? n->f.max : sum->f.max;
+    sum->is_open |= n->is_open;
+    sum->has_hidden |= n->has_hidden;
+    if (own->total_variance && own->model.run.time_mode == QP_TIME_ADAPTIVE)
+        x->to->total_variance[to] += own->total_variance[from]; /* of whole times */
+}
+
+/* The view's node of a method below a caller; it is made if there is none. NOWHERE: no
+ * memory. */
+static uint32_t node_at(view *x, uint32_t parent, uint32_t from)
+{
+    const qp_model_node *n = &x->from->nodes[from];
+    uint64_t key = (uint64_t)parent << 32 | n->method;
+    uint32_t at = qp_dict_get(&x->paths, key);
+    if (at)
+        return at;
+    at = x->to->model.n_nodes;
+    if (!qp_dict_put(&x->paths, key, at))
+        return NOWHERE;
+    x->to->nodes[at] = (qp_model_node){.parent = parent,
+                                       .method = n->method,
+                                       .thread = n->thread,
+                                       .depth = x->to->nodes[parent].depth + 1,
+                                       .f.min = UINT64_MAX};
+    x->to->model.n_nodes++;
+    return at;
+}
+
+/* Into places[i]. @return false: no memory */
+static bool place_node(view *x, uint32_t i)
+{
+    const qp_model_node *n = &x->from->nodes[i];
+    uint32_t above = x->places[n->parent];
+    bool is_focus = n->method == x->how.focus;
+    if (above == NOWHERE && is_focus)
+        above = x->from->threads[n->thread].root;
+    if (above == NOWHERE)
+        return true;
+    bool is_hidden = x->how.is_hidden && x->how.is_hidden[n->method] && !is_focus;
+    x->places[i] = is_hidden ? above : node_at(x, above, i);
+    if (x->places[i] == NOWHERE)
+        return false;
+    add_time(x, i, x->places[i]);
+    if (!is_hidden)
+        add_calls(x, i, x->places[i]);
+    else if (n->f.calls || n->f.self)
+        x->to->nodes[above].has_hidden = true;
+    return true;
+}
+
+/* The same by a pattern. A caller that is not charged has no figures of its own. */
+static bool place_charged(view *x, uint32_t i)
+{
+    const qp_model_node *n = &x->from->nodes[i];
+    uint32_t charged = x->how.charged[i];
+    if (x->is_kept[i])
+        x->places[i] = node_at(x, x->places[n->parent], i);
+    if (x->is_kept[i] && x->places[i] == NOWHERE)
+        return false;
+    if (charged == QP_ATTRIBUTION_SKIPPED)
+        return true;
+    add_time(x, i, x->places[charged]);
+    if (charged == i)
+        add_calls(x, i, x->places[i]);
+    else if (n->f.calls || n->f.self)
+        x->to->nodes[x->places[charged]].has_hidden = true;
+    return true;
+}
+
+/* Find the paths that are charged, and their callers, which have smaller indices. */
+static bool find_kept(view *x)
+{
+    x->is_kept = qp_alloc_zeroed(x->from->n_nodes, sizeof *x->is_kept);
+    for (uint32_t i = x->from->n_nodes; x->is_kept && i-- > 1;) {
+        uint32_t charged = x->how.charged[i];
+        if (charged != QP_ATTRIBUTION_SKIPPED)
+            x->is_kept[charged] = true;
+        if (x->is_kept[i])
+            x->is_kept[x->from->nodes[i].parent] = true;
+    }
+    return x->is_kept != NULL;
+}
+
+/* Roots are kept; with a focus they lose their own time. */
+static void place_roots(view *x)
+{
+    x->to->nodes[QP_ROOT_NODE].f.min = UINT64_MAX;
+    for (uint32_t i = 1; i < x->from->n_threads; i++) {
+        const qp_model_node *root = &x->from->nodes[i];
+        x->to->nodes[i] =
+            (qp_model_node){.thread = root->thread, .depth = 1, .f.min = UINT64_MAX};
+        x->places[i] = x->how.focus ? NOWHERE : i;
+        if (x->how.focus || (x->how.charged && x->how.charged[i] == QP_ATTRIBUTION_SKIPPED))
+            continue;
+        x->to->nodes[i].f.self = root->f.self; /* of an earlier collapse */
+        x->to->nodes[i].f.interrupts = root->f.interrupts;
+    }
+    x->to->model.n_nodes = x->from->n_threads;
+}
+
+/* The self time of one call is not known where that of others is included. */
+static void forget_extremes(view *x)
+{
+    for (uint32_t i = 0; i < x->to->model.n_nodes; i++) {
+        qp_model_node *n = &x->to->nodes[i];
+        if (!n->has_hidden)
+            continue;
+        n->f.min = UINT64_MAX;
+        n->f.max = 0;
+        x->to->methods[n->method].has_hidden = n->method != QP_ROOT_METHOD;
+    }
+}
+
+/* Open frames whose node is visible; several in a row may be on one. */
+static void place_frames(view *x)
+{
+    uint32_t *frames = x->to->frames;
+    for (uint32_t t = 1; t < x->from->n_threads; t++) {
+        const qp_model_thread *from = &x->from->threads[t];
+        qp_model_thread *to = &x->to->threads[t];
+        to->frames = frames;
+        to->n_frames = 0;
+        to->calls = 0;
+        for (uint32_t i = 0; i < from->n_frames; i++) {
+            uint32_t node = from->frames[i], place = x->places[node];
+            if (place != NOWHERE && x->to->nodes[place].method == x->from->nodes[node].method)
+                frames[to->n_frames++] = place;
+        }
+        to->depth -= from->n_frames - to->n_frames;
+        frames += to->n_frames;
+    }
+}
+
+static bool make_room(view *x)
+{
+    const qp_model *from = x->from;
+    qp_model_private *to = x->to;
+    uint64_t n_frames = 0;
+    for (uint32_t t = 1; t < from->n_threads; t++)
+        n_frames += from->threads[t].n_frames;
+    to->nodes = qp_alloc_zeroed(from->n_nodes, sizeof *to->nodes);
+    to->methods = qp_alloc(from->n_methods, sizeof *to->methods);
+    to->threads = qp_alloc(from->n_threads, sizeof *to->threads);
+    to->frames = qp_alloc(n_frames, sizeof *to->frames);
+    bool is_ok = to->nodes && to->methods && to->threads && to->frames;
+    to->self_variance = to->total_variance = NULL;
+    if (from->own->self_variance) {
+        to->self_variance = qp_alloc_zeroed(from->n_nodes, sizeof *to->self_variance);
+        to->total_variance = qp_alloc_zeroed(from->n_nodes, sizeof *to->total_variance);
+        is_ok &= to->self_variance && to->total_variance;
+    }
+    x->places = qp_alloc_zeroed(from->n_nodes, sizeof *x->places);
+    if (!is_ok || !x->places)
+        return false;
+    memcpy(to->methods, from->methods, from->n_methods * sizeof *to->methods);
+    memcpy(to->threads, from->threads, from->n_threads * sizeof *to->threads);
+    to->model.methods = to->methods;
+    to->model.threads = to->threads;
+    to->model.nodes = to->nodes;
+    return true;
+}
+
+static void sum_up(view *x)
+{
+    qp_run_info *run = &x->to->model.run;
+    uint64_t cost = 0;
+    run->total = x->to->nodes[QP_ROOT_NODE].f.total;
+    run->calls = x->to->methods[QP_ROOT_METHOD].all.calls;
+    for (uint32_t i = 1; i < x->to->model.n_nodes; i++)
+        cost = qp_sum(cost, x->to->nodes[i].f.cost);
+    bool is_part = x->how.focus || x->how.charged; /* hiding does not change it */
+    if (is_part)
+        run->cost_total = cost < run->total ? cost : run->total;
+    if (x->how.focus)
+        run->focus = x->from->methods[x->how.focus].name;
+    if (x->how.charged)
+        run->when = x->how.when;
+    for (uint32_t i = 1; x->how.is_hidden && i < x->from->n_methods; i++)
+        run->n_hidden +=
+            x->how.is_hidden[i] && i != x->how.focus && x->from->methods[i].all.calls > 0;
+    for (uint32_t i = 0; i < x->from->n_threads && !is_part; i++)
+        x->to->nodes[i].f.total_half = x->from->nodes[i].f.total_half;
+}
+
+static bool make_view(view *x)
+{
+    if (!make_room(x))
+        return false;
+    place_roots(x);
+    if (x->how.charged && !find_kept(x))
+        return false;
+    for (uint32_t i = x->from->n_threads; i < x->from->n_nodes; i++)
+        if (x->how.charged ? !place_charged(x, i) : !place_node(x, i))
+            return false;
+    forget_extremes(x);
+    place_frames(x);
+    qp_link_children(x->to);
+    if (!qp_derive_totals(x->to))
+        return false;
+    sum_up(x);
+    return true;
+}
+
+bool qp_model_collapse(qp_model **m, const qp_collapse *how)
+{
+    view x = {.from = *m, .how = *how, .to = qp_alloc(1, sizeof *x.to)};
+    if (!x.to)
+        return false;
+    *x.to = *(*m)->own; /* what does not depend on the tree is borrowed */
+    x.to->model.own = x.to;
+    x.to->node_cells = NULL;
+    x.to->uncollapsed = *m;
+    qp_dict_init(&x.paths);
+    bool is_ok = make_view(&x);
+    qp_dict_fini(&x.paths);
+    qp_free(x.places);
+    qp_free(x.is_kept);
+    if (is_ok) {
+        *m = &x.to->model;
+        return true;
+    }
+    qp_model_free_view(x.to);
+    return false;
+}

@@ -1,0 +1,422 @@
+/* derive.c: totals, estimates and figures of methods, from the figures of single call paths.
+ *
+ * A node's total is the sum of the self times at and below it; a method's total counts a node
+ * only if no node of the same method is above it. Children have larger indices than their
+ * parents, so one pass from the end suffices. Start at add_up(). */
+#include <math.h>
+#include <string.h>
+
+#include "base/containers/alloc.h"
+#include "format/layout.h"
+#include "model/figures/figures.h"
+#include "model/read/read.h"
+
+enum { FIRST_CALLS = 64 }; /* adaptive: calls of a path that are always timed */
+
+static const double interval_95 = 1.96; /* standard deviations to each side */
+
+/* ---- walking ----------------------------------------------------------------------------- */
+
+void qp_walk(const qp_model *m, qp_visit enter, qp_visit leave, void *context)
+{
+    const qp_model_node *nodes = m->nodes;
+    uint32_t i = nodes[QP_ROOT_NODE].first_child;
+    while (i) {
+        enter(context, i);
+        if (nodes[i].first_child) {
+            i = nodes[i].first_child;
+            continue;
+        }
+        while (i && !nodes[i].next_sibling) {
+            leave(context, i);
+            i = nodes[i].parent;
+        }
+        if (i) {
+            leave(context, i);
+            i = nodes[i].next_sibling;
+        }
+    }
+}
+
+/* ---- estimates --------------------------------------------------------------------------- */
+
+static uint64_t whole_ticks(double ticks)
+{
+    if (!(ticks > 0))
+        return 0;
+    return ticks < 18e18 ? (uint64_t)(ticks + 0.5) : UINT64_MAX;
+}
+
+static uint64_t half_interval(double variance)
+{
+    return variance > 0 ? whole_ticks(interval_95 * sqrt(variance)) : 0;
+}
+
+/* Estimate the time with callees of an adaptive node, into self: the first calls as measured,
+ * and the mean of the timed later calls for all later ones. Until now min and max have sums of
+ * the record. */
+static void estimate_adaptive(qp_model_private *own, uint32_t i)
+{
+    qp_figures *f = &own->nodes[i].f;
+    uint64_t bits = f->max, sum = f->min == UINT64_MAX ? 0 : f->min;
+    uint64_t known = qp_sum(f->self, own->open_ticks[i]);
+    uint64_t open = own->n_open_later[i];
+    uint64_t later = f->hits > FIRST_CALLS + open ? f->hits - FIRST_CALLS - open : 0;
+    qp_spread spread;
+    memcpy(&spread, &bits, sizeof spread);
+    f->min = UINT64_MAX;
+    f->max = 0;
+    f->self = known;
+    if (!later)
+        return;
+    double n = spread.n_timed, all = (double)later;
+    double mean = n > 0 ? (double)sum / n : (double)known / FIRST_CALLS;
+    double squares = spread.squares >= 0 && spread.squares < 3e38f ? (double)spread.squares : 0;
+    double deviation = n > 1 ? (squares - n * mean * mean) / (n - 1) : 0;
+    double left = n < all ? 1 - n / all : 0; /* the timed ones are known exactly */
+    f->self = qp_sum(known, whole_ticks(mean * all));
+    if (n > 1)
+        own->total_variance[i] = deviation > 0 ? all * all * deviation / n * left : 0;
+    else /* one call does not show how the others vary */
+        own->total_variance[i] = mean * all * mean * all / (interval_95 * interval_95);
+}
+
+/* A sum of runs has self times, and the variances of times with callees in 128 bits. */
+static void take_merged(qp_model_private *own, uint32_t i)
+{
+    qp_figures *f = &own->nodes[i].f;
+    own->total_variance[i] = ldexp((double)f->max, 64) + (double)f->min;
+    f->min = UINT64_MAX;
+    f->max = 0;
+}
+
+static void estimate_sampled(qp_model_private *own, uint32_t i)
+{
+    qp_figures *f = &own->nodes[i].f;
+    double ticks = (double)f->self;
+    f->samples = f->max;
+    f->min = UINT64_MAX;
+    f->max = 0;
+    if (f->samples) /* a count of independent events varies by itself */
+        own->self_variance[i] = ticks * ticks / (double)f->samples;
+}
+
+/* Interrupts alone: by the wall clock there is one in each pass, and passes may come late; by
+ * CPU time there is one for so much that was used, and the head says how much. */
+static void estimate_interrupts(qp_model_private *own, uint32_t i)
+{
+    const qp_run_info *run = &own->model.run;
+    qp_figures *f = &own->nodes[i].f;
+    uint64_t each = qp_image_head(&own->image)->pc_reached;
+    if (!each)
+        each =
+            run->sample_period_reached_ns ? run->sample_period_reached_ns : run->pc_period_ns;
+    f->self = whole_ticks((double)f->interrupts * (double)each);
+    f->max = f->interrupts;
+}
+
+static bool estimate(qp_model_private *own)
+{
+    qp_time_mode mode = own->model.run.time_mode;
+    uint32_t n = own->model.n_nodes;
+    if (own->model.run.is_estimated) {
+        own->self_variance = qp_alloc_zeroed(n, sizeof *own->self_variance);
+        own->total_variance = qp_alloc_zeroed(n, sizeof *own->total_variance);
+        if (!own->self_variance || !own->total_variance)
+            return false;
+    }
+    bool is_interrupts =
+        mode == QP_TIME_SAMPLED && qp_image_head(&own->image)->time_mode == QP_TIME_NONE;
+    for (uint32_t i = own->model.n_threads; i < n; i++) {
+        if (is_interrupts)
+            estimate_interrupts(own, i);
+        if (mode == QP_TIME_ADAPTIVE && own->model.run.is_merged)
+            take_merged(own, i);
+        else if (mode == QP_TIME_ADAPTIVE)
+            estimate_adaptive(own, i);
+        else if (mode == QP_TIME_SAMPLED)
+            estimate_sampled(own, i);
+        else if (mode == QP_TIME_NONE)
+            own->nodes[i].f.self = 0;
+        if (mode == QP_TIME_NONE || own->nodes[i].f.min == UINT64_MAX) {
+            own->nodes[i].f.min = UINT64_MAX;
+            own->nodes[i].f.max = 0;
+        }
+    }
+    return true;
+}
+
+/* ---- totals ------------------------------------------------------------------------------ */
+
+/* Adaptive: f->self has an estimate of the time with callees. Callers are timed more completely
+ * than callees that they call often. So a caller's estimate is kept; if those of its callees
+ * exceed it, they are reduced in proportion; what remains is its self time. From the leaves up,
+ * errors would only add: the time of a deep recursion would come out many times too long. */
+static bool divide_wholes(qp_model_private *own)
+{
+    uint32_t first = own->model.n_threads, n = own->model.n_nodes;
+    uint64_t *below = qp_alloc_zeroed(n, sizeof *below); /* estimates of the callees */
+    if (!below)
+        return false;
+    for (uint32_t i = first; i < n; i++) {
+        uint32_t parent = own->nodes[i].parent;
+        below[parent] = qp_sum(below[parent], own->nodes[i].f.self);
+    }
+    for (uint32_t i = first; i < n; i++) {
+        uint32_t parent = own->nodes[i].parent;
+        uint64_t *whole = &own->nodes[i].f.self, above = own->nodes[parent].f.self;
+        if (parent < first || below[parent] <= above)
+            continue;
+        double share = (double)above / (double)below[parent];
+        *whole = (uint64_t)((unsigned __int128)*whole * above / below[parent]);
+        own->total_variance[i] *= share * share;
+    }
+    memset(below, 0, n * sizeof *below);
+    for (uint32_t i = first; i < n; i++)
+        below[own->nodes[i].parent] = qp_sum(below[own->nodes[i].parent], own->nodes[i].f.self);
+    for (uint32_t i = first; i < n; i++)
+        own->nodes[i].f.self -=
+            below[i] < own->nodes[i].f.self ? below[i] : own->nodes[i].f.self;
+    qp_free(below);
+    return true;
+}
+
+/* Add a node's self figures to its totals, which have those of its callees, and to its
+ * caller's. */
+static void add_up(qp_model_private *own, uint32_t i)
+{
+    qp_figures *f = &own->nodes[i].f;
+    f->total = qp_sum(f->total, f->self);
+    f->counts_total = qp_sum(f->counts_total, f->counts);
+    f->samples_total = qp_sum(f->samples_total, f->samples);
+    f->interrupts_total = qp_sum(f->interrupts_total, f->interrupts);
+    qp_figures *above = &own->nodes[own->nodes[i].parent].f;
+    if (i != QP_ROOT_NODE) {
+        above->total = qp_sum(above->total, f->total);
+        above->counts_total = qp_sum(above->counts_total, f->counts_total);
+        above->samples_total = qp_sum(above->samples_total, f->samples_total);
+        above->interrupts_total = qp_sum(above->interrupts_total, f->interrupts_total);
+    }
+}
+
+/* Adaptive estimates are of times with callees: self times add the variances of the callees.
+ * Sampled ones are of self times: times with callees add those of the callees. */
+static void add_up_variances(qp_model_private *own, uint32_t i)
+{
+    double *self = own->self_variance, *total = own->total_variance;
+    uint32_t parent = own->nodes[i].parent;
+    bool is_whole = own->model.run.time_mode == QP_TIME_ADAPTIVE;
+    bool is_measured = is_whole && own->nodes[i].method;
+    if (is_measured)
+        self[i] += total[i];
+    else
+        total[i] += self[i];
+    if (i != QP_ROOT_NODE) {
+        double *above = is_whole && own->nodes[parent].method ? self : total;
+        above[parent] += total[i];
+    }
+    own->nodes[i].f.self_half = own->nodes[i].method ? half_interval(self[i]) : 0;
+    own->nodes[i].f.total_half = half_interval(total[i]);
+}
+
+typedef struct {
+    qp_model_private *own;
+    uint32_t *n_open; /* [n_methods] nodes of the method above us */
+} nesting;
+
+static void enter_node(void *context, uint32_t i)
+{
+    nesting *s = context;
+    s->own->nodes[i].is_outermost = s->n_open[s->own->nodes[i].method]++ == 0;
+}
+
+static void leave_node(void *context, uint32_t i)
+{
+    nesting *s = context;
+    s->n_open[s->own->nodes[i].method]--;
+}
+
+static bool find_outermost(qp_model_private *own)
+{
+    nesting s = {own, qp_alloc_zeroed(own->model.n_methods, sizeof *s.n_open)};
+    if (!s.n_open)
+        return false;
+    qp_walk(&own->model, enter_node, leave_node, &s);
+    qp_free(s.n_open);
+    return true;
+}
+
+/* ---- methods ----------------------------------------------------------------------------- */
+
+static void add_figures(qp_figures *to, const qp_model_node *n)
+{
+    const qp_figures *f = &n->f;
+    to->calls = qp_sum(to->calls, f->calls);
+    to->hits = qp_sum(to->hits, f->hits);
+    to->skips = qp_sum(to->skips, f->skips);
+    to->self = qp_sum(to->self, f->self);
+    to->counts = qp_sum(to->counts, f->counts);
+    to->samples = qp_sum(to->samples, f->samples);
+    to->interrupts = qp_sum(to->interrupts, f->interrupts);
+    to->cost = qp_sum(to->cost, f->cost);
+    if (n->is_outermost) {
+        to->total = qp_sum(to->total, f->total);
+        to->counts_total = qp_sum(to->counts_total, f->counts_total);
+        to->samples_total = qp_sum(to->samples_total, f->samples_total);
+        to->interrupts_total = qp_sum(to->interrupts_total, f->interrupts_total);
+    }
+    if (f->min < to->min)
+        to->min = f->min;
+    if (f->max > to->max)
+        to->max = f->max;
+}
+
+/* Adaptive: a time with callees is added to its method and subtracted from the caller's; in a
+ * direct recursion it cancels out. */
+static void add_variances(const qp_model *m, uint32_t i, double *self, double *total)
+{
+    const qp_model_private *own = m->own;
+    const qp_model_node *n = &m->nodes[i];
+    uint32_t caller = m->nodes[n->parent].method;
+    if (m->run.time_mode != QP_TIME_ADAPTIVE) {
+        self[n->method] += own->self_variance[i];
+    } else if (caller != n->method) {
+        self[n->method] += own->total_variance[i];
+        self[caller] += own->total_variance[i];
+    }
+    total[n->method] += n->is_outermost ? own->total_variance[i] : 0;
+}
+
+bool qp_model_flat(const qp_model *m, uint32_t thread, qp_figures *out)
+{
+    const qp_model_private *own = m->own;
+    double *self = NULL, *total = NULL;
+    if (own->self_variance) {
+        self = qp_alloc_zeroed(m->n_methods, sizeof *self);
+        total = qp_alloc_zeroed(m->n_methods, sizeof *total);
+    }
+    bool is_ok = !own->self_variance || (self && total);
+    for (uint32_t i = 0; is_ok && i < m->n_methods; i++)
+        out[i] = (qp_figures){.min = UINT64_MAX};
+    for (uint32_t i = m->n_threads; is_ok && i < m->n_nodes; i++) {
+        const qp_model_node *n = &m->nodes[i];
+        if (thread != QP_ALL_THREADS && n->thread != thread)
+            continue;
+        add_figures(&out[n->method], n);
+        add_figures(&out[QP_ROOT_METHOD], n);
+        if (self)
+            add_variances(m, i, self, total);
+    }
+    for (uint32_t i = 1; is_ok && self && i < m->n_methods; i++) {
+        out[i].self_half = half_interval(self[i]);
+        out[i].total_half = half_interval(total[i]);
+    }
+    if (is_ok) { /* the root's total is the sum of all self times */
+        qp_figures *root = &out[QP_ROOT_METHOD];
+        for (uint32_t i = 1; i < m->n_threads;
+             i++) /* of collapsed methods without a visible caller */
+            if (thread == QP_ALL_THREADS || thread == i) {
+                const qp_figures *above = &m->nodes[m->threads[i].root].f;
+                root->self = qp_sum(root->self, above->self);
+                root->interrupts = qp_sum(root->interrupts, above->interrupts);
+            }
+        root->total = root->self;
+        root->counts_total = root->counts;
+        root->samples_total = root->samples;
+        root->interrupts_total = root->interrupts;
+        qp_counter_block_calls(m, thread, out);
+    }
+    qp_free(self);
+    qp_free(total);
+    return is_ok;
+}
+
+bool qp_figures_is_seen(const qp_figures *f)
+{
+    return f->calls || f->total || f->counts_total || f->samples_total || f->interrupts_total;
+}
+
+uint64_t qp_figures_average(const qp_figures *f)
+{
+    return f->hits ? f->self / f->hits : 0;
+}
+
+uint64_t qp_figures_average_total(const qp_figures *f)
+{
+    return f->hits ? f->total / f->hits : 0;
+}
+
+static bool fill_methods(qp_model_private *own)
+{
+    qp_figures *all = qp_alloc(own->model.n_methods, sizeof *all);
+    bool is_ok = all && qp_model_flat(&own->model, QP_ALL_THREADS, all);
+    for (uint32_t i = 0; is_ok && i < own->model.n_methods; i++)
+        own->methods[i].all = all[i];
+    qp_free(all);
+    return is_ok;
+}
+
+/* The cost of recording: each call costs its caller and the called method. In thousandths of
+ * ticks until a node is final. */
+static void find_cost(qp_model_private *own)
+{
+    const qp_head *h = qp_image_head(&own->image);
+    uint64_t in_caller = qp_sum(h->cost_entry, h->cost_exit);
+    for (uint32_t i = own->model.n_nodes; i-- > 1;) {
+        qp_figures *f = &own->nodes[i].f, *above = &own->nodes[own->nodes[i].parent].f;
+        f->cost = qp_sum(f->cost, f->hits * h->cost_inside) / 1000;
+        above->cost = qp_sum(above->cost, f->hits * in_caller);
+    }
+}
+
+bool qp_derive(qp_model_private *own)
+{
+    if (!estimate(own))
+        return false;
+    bool has_wholes = own->model.run.time_mode == QP_TIME_ADAPTIVE && !own->model.run.is_merged;
+    if (has_wholes && !divide_wholes(own))
+        return false;
+    find_cost(own);
+    return qp_derive_totals(own);
+}
+
+/* Counted calls of a method replace those of its call paths. */
+static bool count_thread_calls(qp_model_private *own)
+{
+    bool *is_counted = qp_alloc_zeroed(own->model.n_methods, sizeof *is_counted);
+    uint64_t n;
+    if (!is_counted)
+        return false;
+    for (size_t i = 0; i < own->n_counter_blocks; i++)
+        is_counted[own->counter_blocks[i].method] |=
+            qp_counter_block_entries(own, &own->counter_blocks[i], &n);
+    for (uint32_t i = own->model.n_threads; i < own->model.n_nodes; i++)
+        if (is_counted[own->nodes[i].method])
+            own->threads[own->nodes[i].thread].calls -= own->nodes[i].f.hits;
+    for (size_t i = 0; i < own->n_counter_blocks; i++)
+        if (qp_counter_block_entries(own, &own->counter_blocks[i], &n))
+            own->threads[own->counter_blocks[i].thread].calls += n;
+    qp_free(is_counted);
+    return true;
+}
+
+bool qp_derive_calls(qp_model_private *own)
+{
+    return own->model.run.is_profile || (count_thread_calls(own) && fill_methods(own));
+}
+
+bool qp_derive_totals(qp_model_private *own)
+{
+    for (uint32_t i = own->model.n_nodes; i-- > 0;) {
+        add_up(own, i);
+        if (own->self_variance)
+            add_up_variances(own, i);
+    }
+    for (uint32_t i = own->model.n_threads; i < own->model.n_nodes; i++) {
+        qp_model_thread *th = &own->threads[own->nodes[i].thread];
+        th->calls = qp_sum(th->calls, own->nodes[i].f.calls);
+    }
+    for (uint32_t i = 1; i < own->model.n_threads; i++)
+        own->threads[i].total = own->nodes[own->threads[i].root].f.total;
+    return find_outermost(own) && fill_methods(own);
+}

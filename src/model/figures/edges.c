@@ -1,0 +1,239 @@
+/* edges.c: callers, callees, pairs, the hottest path.
+ *
+ * A pair (caller, callee) has all nodes of the callee directly below a node of the caller. One
+ * walk over the tree finds for every pair how often it was called and the time of its outermost
+ * nodes, those with no node of the same pair above. Start reading at enter_node(). */
+#include <stdlib.h>
+
+#include "base/containers/alloc.h"
+#include "base/containers/dict.h"
+#include "model/figures/figures.h"
+#include "model/read/read.h"
+
+typedef struct {
+    const qp_model *m;
+    uint32_t thread;    /* QP_ALL_THREADS: any */
+    uint32_t method;    /* whose edges; UINT32_MAX: all pairs */
+    bool is_of_callers; /* time: as the method's total; else as that of its callees */
+    qp_dict pairs;      /* caller, callee -> index + 1 in rows */
+    qp_buf rows;        /* pair_row */
+    uint32_t *n_open;   /* [n_methods] nodes of the method above us */
+    uint64_t *inside;   /* [n_nodes] callees: the method's own time below and at the node */
+    bool *leads_back;   /* [n_nodes] callees: a node of the method is below, or it is one */
+} search;
+
+typedef struct {
+    qp_pair pair;
+    uint32_t n_open; /* nodes of the pair above us */
+} pair_row;
+
+static uint64_t key_of(uint32_t caller, uint32_t callee)
+{
+    return (uint64_t)caller << 32 | callee;
+}
+
+static pair_row *row_of(search *s, uint32_t caller, uint32_t callee)
+{
+    uint64_t key = key_of(caller, callee);
+    uint32_t at = qp_dict_get(&s->pairs, key);
+    if (at)
+        return (pair_row *)s->rows.items + at - 1;
+    pair_row *row = qp_buf_add(&s->rows);
+    if (row && !qp_dict_put(&s->pairs, key, (uint32_t)s->rows.n))
+        s->rows.failed = true;
+    if (row)
+        row->pair = (qp_pair){.caller = caller, .callee = callee};
+    return row;
+}
+
+static bool is_wanted(const search *s, const qp_model_node *n)
+{
+    if (n->method == QP_ROOT_METHOD || (s->thread != QP_ALL_THREADS && n->thread != s->thread))
+        return false;
+    uint32_t caller = s->m->nodes[n->parent].method;
+    return s->method == UINT32_MAX || s->method == (s->is_of_callers ? n->method : caller);
+}
+
+/* Ticks that an outermost node adds to its pair. */
+static uint64_t time_of(const search *s, uint32_t node, uint32_t caller)
+{
+    const qp_model_node *n = &s->m->nodes[node];
+    if (s->is_of_callers)
+        return n->is_outermost ? n->f.total : 0;
+    if (n->method == caller) /* it is not its own descendant */
+        return 0;
+    return n->f.total - (s->inside ? s->inside[node] : 0);
+}
+
+static void enter_node(void *context, uint32_t i)
+{
+    search *s = context;
+    const qp_model_node *n = &s->m->nodes[i];
+    uint32_t caller = s->m->nodes[n->parent].method;
+    pair_row *row = is_wanted(s, n) ? row_of(s, caller, n->method) : NULL;
+    if (row) {
+        row->pair.calls = qp_sum(row->pair.calls, n->f.calls);
+        row->pair.is_recursive |= s->is_of_callers ? s->n_open[n->method] > 0
+                                  : s->leads_back  ? s->leads_back[i]
+                                                   : s->n_open[n->method] > 0;
+        if (s->is_of_callers || row->n_open == 0)
+            row->pair.time = qp_sum(row->pair.time, time_of(s, i, caller));
+        row->n_open++;
+    }
+    s->n_open[n->method]++;
+}
+
+static void leave_node(void *context, uint32_t i)
+{
+    search *s = context;
+    const qp_model_node *n = &s->m->nodes[i];
+    s->n_open[n->method]--;
+    if (is_wanted(s, n) && !s->rows.failed)
+        row_of(s, s->m->nodes[n->parent].method, n->method)->n_open--;
+}
+
+/* The method's own time below each node, from the leaves up. */
+static bool find_inside(search *s)
+{
+    const qp_model *m = s->m;
+    s->inside = qp_alloc_zeroed(m->n_nodes, sizeof *s->inside);
+    s->leads_back = qp_alloc_zeroed(m->n_nodes, sizeof *s->leads_back);
+    if (!s->inside || !s->leads_back)
+        return false;
+    for (uint32_t i = m->n_nodes; --i > 0;) {
+        const qp_model_node *n = &m->nodes[i];
+        if (n->method == s->method) {
+            s->inside[i] = qp_sum(s->inside[i], n->f.self);
+            s->leads_back[i] = true;
+        }
+        s->inside[n->parent] = qp_sum(s->inside[n->parent], s->inside[i]);
+        s->leads_back[n->parent] |= s->leads_back[i];
+    }
+    return true;
+}
+
+/* @return the rows, free with qp_free(); NULL: no memory */
+static pair_row *find_pairs(search *s, size_t *n)
+{
+    qp_dict_init(&s->pairs);
+    qp_buf_init(&s->rows, sizeof(pair_row));
+    s->n_open = qp_alloc_zeroed(s->m->n_methods, sizeof *s->n_open);
+    bool needs_inside = s->method != UINT32_MAX && !s->is_of_callers;
+    if (s->n_open && (!needs_inside || find_inside(s)))
+        qp_walk(s->m, enter_node, leave_node, s);
+    else
+        s->rows.failed = true;
+    qp_free(s->n_open);
+    qp_free(s->inside);
+    qp_free(s->leads_back);
+    qp_dict_fini(&s->pairs);
+    return qp_buf_take(&s->rows, n);
+}
+
+static int compare_edges(const void *a, const void *b)
+{
+    const qp_edge *x = a, *y = b;
+    if (x->time != y->time)
+        return x->time < y->time ? 1 : -1;
+    if (x->calls != y->calls)
+        return x->calls < y->calls ? 1 : -1;
+    return (x->method > y->method) - (x->method < y->method);
+}
+
+static bool find_edges(search *s, qp_edge **out, size_t *n)
+{
+    pair_row *rows = find_pairs(s, n);
+    *out = rows ? qp_alloc(*n, sizeof **out) : NULL;
+    if (!*out)
+        *n = 0;
+    for (size_t i = 0; i < *n; i++) {
+        const qp_pair *p = &rows[i].pair;
+        (*out)[i] = (qp_edge){s->is_of_callers ? p->caller : p->callee, p->is_recursive,
+                              p->calls, p->time};
+    }
+    qp_free(rows);
+    if (*out)
+        qsort(*out, *n, sizeof **out, compare_edges);
+    return *out != NULL;
+}
+
+bool qp_model_callers(const qp_model *m, uint32_t method, uint32_t thread, qp_edge **out,
+                      size_t *n)
+{
+    search s = {.m = m, .thread = thread, .method = method, .is_of_callers = true};
+    return find_edges(&s, out, n);
+}
+
+bool qp_model_callees(const qp_model *m, uint32_t method, uint32_t thread, qp_edge **out,
+                      size_t *n)
+{
+    search s = {.m = m, .thread = thread, .method = method};
+    return find_edges(&s, out, n);
+}
+
+static int compare_pairs(const void *a, const void *b)
+{
+    const qp_pair *x = a, *y = b;
+    uint64_t p = key_of(x->caller, x->callee), q = key_of(y->caller, y->callee);
+    return (p > q) - (p < q);
+}
+
+static int compare_caller_pairs(const void *a, const void *b)
+{
+    const qp_pair *x = a, *y = b;
+    uint64_t p = key_of(x->callee, x->caller), q = key_of(y->callee, y->caller);
+    return (p > q) - (p < q);
+}
+
+static bool find_all(search *s, qp_pair **out, size_t *n)
+{
+    pair_row *rows = find_pairs(s, n);
+    *out = rows ? qp_alloc(*n, sizeof **out) : NULL;
+    if (!*out)
+        *n = 0;
+    for (size_t i = 0; i < *n; i++)
+        (*out)[i] = rows[i].pair;
+    qp_free(rows);
+    if (*out)
+        qsort(*out, *n, sizeof **out, s->is_of_callers ? compare_caller_pairs : compare_pairs);
+    return *out != NULL;
+}
+
+bool qp_model_pairs(const qp_model *m, uint32_t thread, qp_pair **out, size_t *n)
+{
+    search s = {.m = m, .thread = thread, .method = UINT32_MAX};
+    return find_all(&s, out, n);
+}
+
+bool qp_model_caller_pairs(const qp_model *m, uint32_t thread, qp_pair **out, size_t *n)
+{
+    search s = {.m = m, .thread = thread, .method = UINT32_MAX, .is_of_callers = true};
+    return find_all(&s, out, n);
+}
+
+static uint32_t hottest_child(const qp_model *m, uint32_t node)
+{
+    uint32_t best = m->nodes[node].first_child;
+    for (uint32_t i = best; i; i = m->nodes[i].next_sibling)
+        if (m->nodes[i].f.total > m->nodes[best].f.total)
+            best = i;
+    return best;
+}
+
+bool qp_model_hottest_path(const qp_model *m, uint32_t thread, uint32_t **out, size_t *n)
+{
+    qp_buf path;
+    qp_buf_init(&path, sizeof(uint32_t));
+    uint32_t at =
+        thread != QP_ALL_THREADS ? m->threads[thread].root : hottest_child(m, QP_ROOT_NODE);
+    for (uint32_t next = at ? hottest_child(m, at) : 0;
+         next && m->nodes[next].f.total && m->nodes[next].f.total >= m->nodes[at].f.self;
+         next = hottest_child(m, at)) {
+        uint32_t *step = qp_buf_add(&path);
+        if (step)
+            *step = next;
+        at = next;
+    }
+    *out = qp_buf_take(&path, n);
+    return *out != NULL;
+}

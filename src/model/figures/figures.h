@@ -1,0 +1,311 @@
+/* figures.h: what is derived from a model: callers and callees, stack suffixes, blocks and
+ * lines, attribution by call patterns, collapsed views, and checks of what must hold. */
+#ifndef QP_MODEL_FIGURES_FIGURES_H
+#define QP_MODEL_FIGURES_FIGURES_H
+
+#include <stdbool.h>
+
+#include "base/containers/arena.h"
+#include "format/layout.h"
+#include "format/options.h" /* qp_parse_error */
+#include "model/model.h"
+
+/* ---- the tree ---------------------------------------------------------------------------- */
+
+/* Visit all call paths below the root of the run, callers before callees; leave(i) comes after
+ * everything below i. No recursion: paths may be millions of calls deep. */
+typedef void (*qp_visit)(void *context, uint32_t node);
+void qp_walk(const qp_model *m, qp_visit enter, qp_visit leave, void *context);
+
+/* Estimates, totals, figures of methods. @return false: no memory */
+bool qp_derive(qp_model_private *own);
+/* Totals and figures of methods, of self times that are final. */
+bool qp_derive_totals(qp_model_private *own);
+/* Calls that only counter blocks know; after qp_load_counter_blocks(). */
+bool qp_derive_calls(qp_model_private *own);
+
+/* ---- callers and callees ----------------------------------------------------------------- */
+
+/* One row of a function detail. */
+typedef struct {
+    uint32_t method;   /* the caller or callee; QP_ROOT_METHOD: .root. */
+    bool is_recursive; /* marked *: the calls lie inside the method, or lead back to it */
+    uint64_t calls;
+    uint64_t time; /* ticks, see below */
+} qp_edge;
+
+/** Callers of a method. time: what the caller got from the method's outermost activations; the
+ * times of all rows add up to the method's total. Most time first.
+ * @param thread  index, or QP_ALL_THREADS
+ * @param out     [*n] free with qp_free()
+ * @return false: no memory */
+bool qp_model_callers(const qp_model *m, uint32_t method, uint32_t thread, qp_edge **out,
+                      size_t *n);
+
+/** Immediate callees of a method. time: their time with descendants, less the self time of the
+ * method inside (recursion), so that with the method's self it may exceed the total. The method
+ * itself as a callee has time 0: it is not its own descendant. */
+bool qp_model_callees(const qp_model *m, uint32_t method, uint32_t thread, qp_edge **out,
+                      size_t *n);
+
+/** All pairs of caller and callee at once, for graphs: by caller, then by callee; .root.
+ * included. time: with descendants, outermost activations of the pair only. */
+typedef struct {
+    uint32_t caller, callee;
+    bool is_recursive;
+    uint64_t calls, time;
+} qp_pair;
+bool qp_model_pairs(const qp_model *m, uint32_t thread, qp_pair **out, size_t *n);
+
+/** The same by callee, then by caller, with the times of qp_model_callers(). */
+bool qp_model_caller_pairs(const qp_model *m, uint32_t thread, qp_pair **out, size_t *n);
+
+/** The path of greatest totals: from a thread's outermost method down to where self time is
+ * more than that of any callee.
+ * @param thread  index, or QP_ALL_THREADS: begins in the thread with most time
+ * @param out     [*n] nodes, outermost first; free with qp_free()
+ * @return false: no memory */
+bool qp_model_hottest_path(const qp_model *m, uint32_t thread, uint32_t **out, size_t *n);
+
+/* ---- stack suffixes ---------------------------------------------------------------------- */
+
+enum { QP_STACK_SUFFIX_MOST_FRAMES = 100 }; /* also the limit of -max-route-depth */
+
+/* All calls of a method whose stacks agree in their innermost frames. */
+typedef struct {
+    uint32_t node;     /* the first of its call paths: the suffix's frames are its parents */
+    uint32_t n_frames; /* with the method's own; .root. is none */
+    bool is_cut;       /* some of the stacks have more frames */
+    uint64_t hits;     /* calls that were recorded, of all its call paths */
+} qp_stack_suffix;
+
+/** The stack suffixes of a method, most hits first, then in the order of first calls. Skipped
+ * calls are in none. Time: call paths of the method times frames; memory: some 60 bytes for
+ * each of these call paths, however many frames.
+ * @param thread    index, or QP_ALL_THREADS
+ * @param n_frames  stacks are cut at so many frames, 1 to QP_STACK_SUFFIX_MOST_FRAMES
+ * @param out       [*n] free with qp_free()
+ * @return false: no memory */
+bool qp_model_stack_suffixes(const qp_model *m, uint32_t method, uint32_t thread,
+                             uint32_t n_frames, qp_stack_suffix **out, size_t *n);
+
+/* ---- blocks, jumps, lines, files --------------------------------------------------------- */
+
+/* A block of a method: an entry of its line table. */
+typedef struct {
+    int32_t line, code_offset;
+    bool is_counted;      /* the host counts blocks of this method: count is known */
+    bool is_timed;        /* marked at least once: self and total are its */
+    uint64_t count;       /* executions */
+    uint64_t self, total; /* ticks; total: callees included */
+} qp_block_figures;
+
+/** Blocks of a method, in table order.
+ * @param thread  index, or QP_ALL_THREADS
+ * @param out     [*n] free with qp_free(); *n is methods[method].n_blocks
+ * @return false: no memory */
+bool qp_model_blocks(const qp_model *m, uint32_t method, uint32_t thread,
+                     qp_block_figures **out, size_t *n);
+
+/* A jump of a method, from one of its blocks to another. */
+typedef struct {
+    int32_t from_line, to_line;
+    bool is_conditional; /* execution may also continue elsewhere */
+    uint64_t taken;
+    uint64_t executed; /* the block that jumps */
+} qp_jump_figures;
+
+/** Jumps of a method, as its host registered them.
+ * @param thread  index, or QP_ALL_THREADS
+ * @param out     [*n] free with qp_free(); *n is 0 where jumps are not counted
+ * @return false: no memory */
+bool qp_model_jumps(const qp_model *m, uint32_t method, uint32_t thread, qp_jump_figures **out,
+                    size_t *n);
+
+/* A line of one source file. */
+typedef struct {
+    uint32_t line;
+    uint32_t n_blocks; /* blocks that begin on it */
+    uint32_t n_missed; /* counted ones that were never executed; 0 < n_missed < n_blocks:
+                          * partially hit */
+    bool is_counted, is_timed;
+    uint64_t count;       /* of the block that was executed most */
+    uint64_t self, total; /* ticks: sums over its blocks */
+} qp_line_figures;
+
+/** Lines of a source file that have code, ascending.
+ * @param file    as in qp_model_method.file
+ * @param method  only this one's lines; 0: of all methods in the file
+ * @return false: no memory */
+bool qp_model_lines(const qp_model *m, const char *file, uint32_t method, uint32_t thread,
+                    qp_line_figures **out, size_t *n);
+
+/* A source file that methods name. */
+typedef struct {
+    const char *path; /* as registered */
+    uint32_t n_methods;
+    uint64_t self; /* ticks of its methods */
+} qp_model_file;
+
+/** The files, most time first. @param out  [*n] free with qp_free() @return false: no memory */
+bool qp_model_files(const qp_model *m, qp_model_file **out, size_t *n);
+
+/* ---- block flow -------------------------------------------------------------------------- */
+
+typedef __int128 qp_wide; /* no sum of 2^32 counters of 64 bits overflows it */
+
+/* Counters of a method, added up. */
+typedef struct {
+    const qp_jumps *jumps; /* what is counted; NULL: blocks */
+    uint32_t n_blocks;
+    qp_wide entries;  /* executions of block 0 that no jump counts */
+    qp_wide *counted; /* [jumps ? jumps->n_jumps : n_blocks] */
+    /* by qp_block_flow_solve(): */
+    qp_wide *blocks; /* [n_blocks] executions */
+    qp_wide *falls;  /* [n_blocks] how often the next block was entered without a jump */
+} qp_block_flow;
+
+/* All figures 0. @return false: no memory. Free with qp_block_flow_fini() */
+bool qp_block_flow_init(qp_block_flow *f, const qp_jumps *jumps, uint32_t n_blocks);
+void qp_block_flow_fini(qp_block_flow *f);
+
+/* Whether execution may continue in the next block. */
+bool qp_block_flow_falls(const qp_block_flow *f, uint32_t block);
+
+/* Whether this jump leads from one block to another; not an entry or an exit in mid-block. */
+bool qp_block_flow_is_way(const qp_block_flow *f, uint32_t jump);
+
+/* Entries of the method that jumps count. @return false: no jump counts them */
+bool qp_block_flow_calls(const qp_block_flow *f, qp_wide *calls);
+
+/* Find blocks and falls; nothing is below 0, even if counters contradict each other. */
+void qp_block_flow_solve(qp_block_flow *f);
+
+/* The number to show: not below 0, at most 64 bits. */
+static inline uint64_t qp_wide_count(qp_wide n)
+{
+    return n < 0 ? 0 : n > (qp_wide)UINT64_MAX ? UINT64_MAX : (uint64_t)n;
+}
+
+/* ---- attribution ------------------------------------------------------------------------- */
+
+enum { QP_ATTRIBUTION_SKIPPED = UINT32_MAX };
+
+typedef struct {
+    const qp_model *m;
+    /* [n_methods] qp_attribution_module_text() */
+    const char **modules;
+    /* [n_nodes] the path whose last frame is charged for this path; foreign if that frame is
+     * not a procedure; QP_ATTRIBUTION_SKIPPED: the pattern leaves the path out */
+    uint32_t *nodes;
+    struct qp_attribution_texts *texts; /* of modules */
+    const bool *
+        is_listed; /* [n_methods] which qp_attributions_list() lists, the caller's; NULL: all */
+    char unknown[200]; /* a name in the pattern, as typed, that no procedure has; "": none */
+} qp_attributions;
+
+typedef enum {
+    QP_ATTRIBUTION_OK,
+    QP_ATTRIBUTION_SYNTAX, /* of the pattern: see error */
+    QP_ATTRIBUTION_NO_MEMORY
+} qp_attribution_status;
+
+/** Apply a pattern.
+ *
+ * Memory: 4 bytes a path, and 4 for each frame of the deepest one times the names in all
+ * threads that the pattern expands to. Time: a pass over the paths. Patterns that expand to
+ * more than 1024 names take as much for each path as that is deep.
+ * @param pattern     "": every path counts and is charged itself
+ * @param only_hit    paths without interrupts need not be looked at: they are skipped perhaps
+ * @param c           qp_attributions_fini() it whatever is returned */
+qp_attribution_status qp_attributions_init(qp_attributions *c, const qp_model *m,
+                                           const char *pattern, bool only_hit,
+                                           qp_parse_error *error);
+void qp_attributions_fini(qp_attributions *c);
+
+/* Whether a path ends in a procedure. Roots and pseudo-methods are not procedures. */
+bool qp_attribution_is_procedure(const qp_model *m, uint32_t node);
+
+typedef struct {
+    const char *module, *procedure; /* procedure "": of the whole module */
+    uint64_t shallow, deep;         /* interrupts */
+} qp_attribution_row;
+
+/* counted + skipped = occurred; the rows' shallow + foreign + critical = counted. */
+typedef struct {
+    uint64_t occurred, counted, skipped, critical, foreign;
+} qp_attribution_totals;
+
+/** Interrupts of procedures, or of modules: deep while at least one procedure of it was active.
+ *
+ * @param thread  or QP_ALL_THREADS: critical sections are only known of all
+ * @param rows    [*n] those with interrupts, by module and procedure; free with qp_free();
+ *                names live as long as c and its model
+ * @param totals  are added to
+ * @return false: no memory */
+bool qp_attributions_list(const qp_attributions *c, uint32_t thread, bool by_module,
+                          qp_attribution_row **rows, size_t *n, qp_attribution_totals *totals);
+
+/* The module of a method in call patterns: its class or, without one, the name of its file
+ * without folder and suffix. Not the module that the host registered.
+ * @param n_bytes  of it; 0: it has neither @return a part of class_name or file */
+const char *qp_attribution_module(const char *class_name, const char *file, size_t *n_bytes);
+/* The same as a text. @return class_name, file, or of the arena; NULL: no memory */
+const char *qp_attribution_module_text(qp_arena *arena, const char *class_name,
+                                       const char *file);
+
+enum { QP_ATTRIBUTION_COMMAND_BYTES = 40 };
+
+/* "VIRTUAL 1000": kind and microseconds of the run's PC command; "": it has none. Counts of
+ * different ones do not add up. @param to  [QP_ATTRIBUTION_COMMAND_BYTES] @return to */
+char *qp_attribution_command(char *to, const qp_run_info *run);
+
+/* Whether a text is a PC command without the word PC. @return false: see error */
+bool qp_attribution_is_command(const char *text, qp_parse_error *error);
+
+/* ---- collapse ---------------------------------------------------------------------------- */
+
+typedef struct {
+    const bool *is_hidden; /* [n_methods]; NULL: none */
+    uint32_t
+        focus; /* only calls of this method, with what they called; 0: all. They lie directly
+                     * below the roots of their threads */
+    /* [n_nodes] of qp_attributions, without only_hit: a path's own figures are those of the
+     * path that it is charged to, or left out; calls count where they are charged themselves.
+     * Then nothing is hidden and there is no focus: collapse again. NULL: no pattern */
+    const uint32_t *charged;
+    const char *when; /* the pattern, borrowed; "": none */
+} qp_collapse;
+
+/** Collapse a model: hide functions, keep one function's calls only, or what a pattern counts.
+ *
+ * A hidden method's time belongs to its nearest visible caller, as if its code were there;
+ * visible methods that it called are called by that caller. Call paths that become equal are
+ * merged. What has no visible caller belongs to the root of its thread. Times with callees do
+ * not change.
+ *
+ * All functions but qp_model_check() accept the result: methods and threads keep their indices;
+ * run.total, run.calls and those of threads are what is left. Figures of blocks and lines do
+ * not change. A method or node with has_hidden has no minimum and maximum.
+ * @param m  becomes the collapsed model, which owns the original; untouched without memory
+ * @return false: no memory. Cost: one pass over the call paths */
+bool qp_model_collapse(qp_model **m, const qp_collapse *how);
+
+/* ---- check ------------------------------------------------------------------------------- */
+
+typedef struct {
+    const char *name;  /* "accounting_identity", … */
+    const char *claim; /* what is true when it passes, one line */
+    bool passed;
+    uint64_t n_checked; /* things looked at: threads, nodes, … */
+    uint64_t n_failed;
+    char detail[160]; /* the first failure with its figures; "" when passed */
+} qp_check;
+
+/** Check all invariants. In an unsealed profile each thread may have one event in flight, in a
+ * live one or a snapshot as many as happened while it was copied.
+ * @param out  [*n] free with qp_free()
+ * @return false: no memory; else out has the failures */
+bool qp_model_check(const qp_model *m, qp_check **out, size_t *n);
+
+#endif

@@ -1,0 +1,172 @@
+/* gather.c: see gather.h. */
+#include "model/import/gather.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { NODES_MAX = 1 << 25 };
+
+static const uint64_t sum_max = INT64_MAX;
+
+/* ---- gathering --------------------------------------------------------------------------- */
+
+static uint64_t pair_of(uint32_t high, uint32_t low)
+{
+    return (uint64_t)high << 32 | low;
+}
+
+/* An item that a dict leads to. @return its number; 0: no memory */
+static uint32_t keep(qp_import *im, qp_dict *index, uint64_t key, const qp_buf *items)
+{
+    bool is_kept = !items->failed && qp_dict_put(index, key, (uint32_t)items->n);
+    im->failed |= !is_kept;
+    return is_kept ? (uint32_t)items->n : 0;
+}
+
+uint32_t qp_import_method_add(qp_import *im, const qp_import_method *m)
+{
+    qp_import_method *to = qp_buf_add(&im->methods);
+    im->failed |= !to;
+    if (!to)
+        return 0;
+    *to = *m;
+    return (uint32_t)im->methods.n;
+}
+
+uint32_t qp_import_thread(qp_import *im, const char *name)
+{
+    uint64_t hash;
+    uint32_t known = qp_find_named(&im->thread_of, &im->names, 0, name, &hash);
+    if (known)
+        return known;
+    qp_import_node *root = qp_buf_add(&im->nodes);
+    uint32_t *node = qp_buf_add(&im->threads);
+    const char **text = qp_buf_add(&im->names);
+    im->failed |= !root || !node || !text;
+    if (im->failed)
+        return 0;
+    *node = (uint32_t)im->nodes.n;
+    *text = name;
+    root->thread = (uint32_t)im->threads.n;
+    return keep(im, &im->thread_of, hash, &im->threads);
+}
+
+uint32_t qp_import_root(const qp_import *im, uint32_t thread)
+{
+    return thread ? *QP_IMPORT_AT(im->threads, uint32_t, thread) : 0;
+}
+
+uint32_t qp_import_child(qp_import *im, uint32_t parent, uint32_t method)
+{
+    uint64_t key = pair_of(parent, method);
+    uint32_t known = qp_dict_get(&im->child_of, key);
+    if (known || !parent || !method)
+        return known;
+    im->is_too_much |= im->nodes.n >= NODES_MAX;
+    qp_import_node *n = im->is_too_much ? NULL : qp_buf_add(&im->nodes);
+    if (!n) {
+        im->failed |= !im->is_too_much;
+        return 0;
+    }
+    *n = (qp_import_node){.parent = parent,
+                          .method = method,
+                          .thread = QP_IMPORT_AT(im->nodes, qp_import_node, parent)->thread};
+    return keep(im, &im->child_of, key, &im->nodes);
+}
+
+static void add(qp_import *im, uint64_t *to, uint64_t *sum, uint64_t n)
+{
+    im->is_too_much |= n > sum_max - *sum;
+    if (im->is_too_much)
+        return;
+    *sum += n;
+    *to += n;
+}
+
+void qp_import_charge(qp_import *im, uint32_t node, const qp_import_figures *f)
+{
+    if (!node)
+        return;
+    qp_import_figures *to = &QP_IMPORT_AT(im->nodes, qp_import_node, node)->f;
+    add(im, &to->calls, &im->sums.calls, f->calls);
+    add(im, &to->self, &im->sums.self, f->self);
+    add(im, &to->samples, &im->sums.samples, f->samples);
+    add(im, &to->interrupts, &im->sums.interrupts, f->interrupts);
+}
+
+qp_import_line *qp_import_line_of(qp_import *im, uint32_t thread, uint32_t method,
+                                  uint32_t line)
+{
+    uint64_t place = pair_of(thread, method);
+    uint32_t pair = qp_dict_get(&im->pair_of, place);
+    if (!line || line > INT32_MAX || !thread || !method)
+        return NULL;
+    if (!pair) {
+        pair = (uint32_t)im->pair_of.n + 1;
+        im->failed |= !qp_dict_put(&im->pair_of, place, pair);
+    }
+    uint32_t at = qp_dict_get(&im->line_of, pair_of(pair, line));
+    if (!at) {
+        qp_import_line *l = qp_buf_add(&im->lines);
+        if (l)
+            *l = (qp_import_line){.thread = thread, .method = method, .line = line};
+        at = keep(im, &im->line_of, pair_of(pair, line), &im->lines);
+    }
+    return at ? QP_IMPORT_AT(im->lines, qp_import_line, at) : NULL;
+}
+
+void qp_import_note(qp_import *im, const char *format, ...)
+{
+    char text[QP_ERROR_BYTES];
+    const char **to = qp_buf_add(&im->notes);
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    if (to)
+        *to = qp_arena_text(&im->texts, text);
+    im->failed |= !to || !*to;
+}
+
+const char *qp_import_text(qp_import *im, const void *bytes, size_t n_bytes)
+{
+    char *text = qp_arena_take(&im->texts, n_bytes + 1, 1);
+    im->failed |= !text;
+    if (!text)
+        return NULL;
+    memcpy(text, bytes, n_bytes);
+    for (char *nul = memchr(text, '\0', n_bytes); nul;
+         nul = memchr(nul, '\0', n_bytes - (size_t)(nul - text)))
+        *nul = '?';
+    return text;
+}
+
+const char *qp_import_base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+qp_import_unit qp_import_unit_of(const char *word, size_t n)
+{
+    static const struct {
+        const char *word;
+        uint64_t scale;
+    } units[] = {{"nanoseconds", 1},        {"ns", 1},       {"10ns", 10},
+                 {"microseconds", 1000},    {"us", 1000},    {"\xC2\xB5s", 1000},
+                 {"milliseconds", 1000000}, {"ms", 1000000}, {"seconds", 1000000000},
+                 {"s", 1000000000}};
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (strlen(units[i].word) == n && memcmp(units[i].word, word, n) == 0)
+            return (qp_import_unit){true, units[i].scale};
+    return (qp_import_unit){false, 1};
+}
+
+void qp_import_clock(qp_import *im, qp_import_unit unit, bool is_cpu)
+{
+    im->head.clock_kind = !unit.is_time ? QP_CLOCK_COUNTS
+                          : is_cpu      ? QP_CLOCK_USER_KERNEL
+                                        : QP_CLOCK_ELAPSED;
+    im->head.clock_source = unit.is_time ? QP_SOURCE_HOST : QP_SOURCE_UNITS;
+}

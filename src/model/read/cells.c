@@ -1,0 +1,93 @@
+/* cells.c: see cells.h. */
+#include "base/text/buf.h"
+#include "format/diagnostics.h"
+#include "model/read/read.h"
+
+uint32_t qp_model_node_at(const qp_model *m, qp_cell cell)
+{
+    return qp_index_at(m->own, cell, QP_TAG_NODE);
+}
+
+uint32_t qp_model_method_at(const qp_model *m, qp_cell cell)
+{
+    return qp_index_at(m->own, cell, QP_TAG_METHOD);
+}
+
+uint32_t qp_model_thread_at(const qp_model *m, qp_cell cell)
+{
+    return qp_index_at(m->own, cell, QP_TAG_THREAD);
+}
+
+const char *qp_model_text_at(const qp_model *m, qp_ref ref)
+{
+    return qp_image_text(&m->own->image, ref);
+}
+
+qp_cell qp_model_node_cell(const qp_model *m, uint32_t node)
+{
+    return m->own->node_cells[node];
+}
+
+qp_cell qp_model_method_cell(const qp_model *m, uint32_t method)
+{
+    return m->own->method_cells[method];
+}
+
+qp_cell qp_model_thread_cell(const qp_model *m, uint32_t thread)
+{
+    return m->own->extras[thread].cell;
+}
+
+const qp_head *qp_model_head(const qp_model *m)
+{
+    return qp_image_head(&m->own->image);
+}
+
+uint64_t qp_model_now(const qp_model *m)
+{
+    return m->own->now_raw;
+}
+
+/* Is there a ring in this extent, and room for all of its slots? */
+static const qp_ring *ring_in(const qp_model_private *own, const qp_model_extent *s)
+{
+    if (s->kind != QP_EXTENT_RING || s->n_cells < 2)
+        return NULL;
+    const qp_ring *ring = qp_image_cell(&own->image, s->cell + 1);
+    uint64_t room = (uint64_t)(s->n_cells - 2) * (QP_CELL / sizeof(qp_trace_record));
+    bool is_power = ring->n_slots && (ring->n_slots & (ring->n_slots - 1)) == 0;
+    return is_power && ring->n_slots <= room ? ring : NULL;
+}
+
+static uint64_t lost_of_rings(const qp_model_private *own)
+{
+    uint64_t n_lost = 0;
+    for (size_t i = 0; i < own->n_spans; i++) {
+        const qp_ring *ring = ring_in(own, &own->spans[i]);
+        n_lost = qp_sum(n_lost, ring ? ring->n_lost : 0);
+    }
+    return n_lost;
+}
+
+uint64_t qp_load_diagnostic(const qp_model_private *own, unsigned i)
+{
+    uint64_t n = qp_image_head(&own->image)->diagnostics[i];
+    uint64_t n_lost = i == QP_D_trace_lost ? lost_of_rings(own) : 0;
+    return n > n_lost ? n : n_lost;
+}
+
+bool qp_model_rings(const qp_model *m, qp_model_ring **out, size_t *n)
+{
+    const qp_model_private *own = m->own;
+    qp_buf rings;
+    qp_buf_init(&rings, sizeof(qp_model_ring));
+    for (size_t i = 0; i < own->n_spans; i++) {
+        const qp_ring *ring = ring_in(own, &own->spans[i]);
+        qp_model_ring *item = ring ? qp_buf_add(&rings) : NULL;
+        if (item)
+            *item = (qp_model_ring){own->spans[i].cell + 1, ring,
+                                    qp_image_cell(&own->image, own->spans[i].cell + 2)};
+    }
+    *out = qp_buf_take(&rings, n);
+    return *out != NULL;
+}

@@ -1,0 +1,236 @@
+/* frames.c: the frames that are open at the end of a profile, and the times that their call
+ * paths do not have yet. Start reading at add_frame(). */
+#include "base/containers/alloc.h"
+#include "model/read/read.h"
+
+/* A walk from the top frame down through the chunks of a stack. */
+typedef struct {
+    const qp_model_extent *chunk;
+    uint32_t slot;
+} cursor;
+
+static const qp_thread_record *record_of(const qp_model_private *own, uint32_t thread)
+{
+    return qp_image_cell(&own->image, own->extras[thread].cell);
+}
+
+/* ---- thread time ------------------------------------------------------------------------- */
+
+static bool is_shared_clock(const qp_head *h)
+{
+    return h->clock_kind == QP_CLOCK_ELAPSED && h->user_clock == QP_CLOCK_ELAPSED &&
+           h->wait_clock == QP_CLOCK_ELAPSED;
+}
+
+/* The thread time up to which the top frame has run. Other threads can read the elapsed clock
+ * and the host's counts only. */
+static uint64_t time_now(const qp_model_private *own, const qp_thread_record *r)
+{
+    const qp_head *h = qp_image_head(&own->image);
+    if (r->state != QP_THREAD_ALIVE)
+        return r->last;
+    if (h->clock_kind == QP_CLOCK_COUNTS && !r->suspended_at)
+        return r->counts - r->offset;
+    if (!is_shared_clock(h) || !own->now_raw)
+        return r->last;
+    if (r->suspended_at)
+        return r->suspended_at - r->offset;
+    uint64_t raw =
+        h->stopped_since && h->stopped_since < own->now_raw ? h->stopped_since : own->now_raw;
+    return raw - r->offset - (h->stopped_total - r->stopped_seen);
+}
+
+static uint64_t time_of_clear(const qp_model_private *own, const qp_thread_record *r)
+{
+    const qp_head *h = qp_image_head(&own->image);
+    if (!is_shared_clock(h))
+        return r->last;
+    if (r->suspended_at)
+        return r->suspended_at - r->offset;
+    return h->clear_raw - h->clear_stopped - (r->offset - r->stopped_seen);
+}
+
+static void set_times(qp_model_private *own, uint32_t thread)
+{
+    const qp_thread_record *r = record_of(own, thread);
+    const qp_head *h = qp_image_head(&own->image);
+    qp_thread_extra *x = &own->extras[thread];
+    x->since = r->last;
+    if (x->is_cleared)
+        x->since += qp_ticks_between(r->last, time_of_clear(own, r));
+    uint64_t ahead = qp_ticks_between(x->since, time_now(own, r));
+    uint64_t run = own->now_raw ? qp_ticks_between(h->begun_raw, own->now_raw) : UINT64_MAX;
+    x->now = x->since + (ahead < run ? ahead : run);
+}
+
+/* ---- the stack --------------------------------------------------------------------------- */
+
+static const qp_extent *header_of(const qp_model_private *own, const qp_model_extent *s)
+{
+    return qp_image_cell(&own->image, s->cell);
+}
+
+static const qp_model_extent *chunk_of(const qp_model_private *own, uint32_t thread,
+                                       uint64_t frame)
+{
+    const qp_model_extent *s = qp_salvage_extent(own, frame);
+    return s && s->kind == QP_EXTENT_FRAMES && s->owner == own->extras[thread].cell ? s : NULL;
+}
+
+/* One frame down. @return false: the root frame, or no way on (then *is_broken) */
+static bool step_down(const qp_model_private *own, uint32_t thread, cursor *c, bool *is_broken)
+{
+    const qp_extent *e = header_of(own, c->chunk);
+    if (c->slot > (e->prev ? 0u : 1u)) {
+        c->slot--;
+        return true;
+    }
+    if (!e->prev)
+        return false;
+    const qp_model_extent *below = chunk_of(own, thread, (uint64_t)e->prev + 1);
+    *is_broken = true;
+    if (!below || below->cell != e->prev || below->n_cells < 4)
+        return false;
+    /* its last slot is superseded by our slot 0; depths fall strictly, so the walk ends */
+    if (header_of(own, below)->base_depth + below->n_cells - 2 != e->base_depth ||
+        e->base_depth < below->n_cells - 2)
+        return false;
+    *is_broken = false;
+    *c = (cursor){below, below->n_cells - 3};
+    return c->slot > 0 || header_of(own, below)->prev;
+}
+
+static const qp_frame *frame_at(const qp_model_private *own, cursor c)
+{
+    return qp_image_cell(&own->image, c.chunk->cell + 1 + c.slot);
+}
+
+/* ---- frames ------------------------------------------------------------------------------ */
+
+static void add_block(qp_model_private *own, qp_buf *blocks, const qp_model_node *n,
+                      const qp_frame *f, uint64_t self, uint64_t now)
+{
+    bool is_marked = f->flags & QP_FRAME_MARKED;
+    qp_open_block *b = is_marked ? qp_buf_add(blocks) : NULL;
+    if (!b)
+        return;
+    const qp_thread_extra *x = &own->extras[n->thread];
+    uint64_t from = x->is_cleared ? x->since : f->mark_at;
+    *b = (qp_open_block){n->method, n->thread, f->block,
+                         x->is_cleared ? self : qp_ticks_between(f->mark_self, self),
+                         qp_ticks_between(from, now)};
+}
+
+static void add_adaptive(qp_model_private *own, uint32_t node, const qp_frame *f, uint64_t now)
+{
+    bool is_first = f->start & 1, is_cleared = own->extras[own->nodes[node].thread].is_cleared;
+    uint64_t ticks = f->start && !is_cleared ? qp_ticks_between(f->start >> 1, now) : 0;
+    if (is_first)
+        own->nodes[node].f.self = qp_sum(own->nodes[node].f.self, ticks);
+    else if (!(f->flags & (QP_FRAME_SKIP | QP_FRAME_OVERFLOWED | QP_FRAME_OLD))) {
+        own->n_open_later[node]++;
+        own->open_ticks[node] = qp_sum(own->open_ticks[node], ticks);
+    }
+}
+
+/* Add the figures of an open frame to its call path as if the call ended now.
+ * @param excluded  time of calls of excluded methods above it, which is its own; 0 from then
+ * on */
+static void add_frame(qp_model_private *own, qp_buf *blocks, uint32_t node, const qp_frame *f,
+                      bool is_top, uint64_t *excluded)
+{
+    qp_model_node *n = &own->nodes[node];
+    const qp_thread_extra *x = &own->extras[n->thread];
+    qp_time_mode mode = own->model.run.time_mode;
+    n->is_open = true;
+    if (mode == QP_TIME_EXACT) {
+        uint64_t self = qp_sum(x->is_cleared ? 0 : f->self, is_top ? x->now - x->since : 0);
+        n->f.self = qp_sum(n->f.self, self);
+        *excluded = qp_sum(*excluded, self);
+        if (f->flags & QP_FRAME_EXCLUDED)
+            return;
+        add_block(own, blocks, n, f, *excluded, x->now);
+        *excluded = 0;
+    } else if (mode == QP_TIME_ADAPTIVE) {
+        add_adaptive(own, node, f, x->now);
+    }
+}
+
+/* The nodes of a thread's open frames, innermost first, into `to`. @return how many */
+static uint32_t read_stack(qp_model_private *own, uint32_t thread, qp_buf *blocks, uint32_t *to)
+{
+    const qp_thread_record *r = record_of(own, thread);
+    qp_model_thread *th = &own->threads[thread];
+    qp_cell top = r->top & ~QP_TOP_BUSY;
+    const qp_model_extent *chunk = top ? chunk_of(own, thread, top) : NULL;
+    bool is_broken = top && !chunk;
+    uint32_t n = 0;
+    uint64_t depth = 0, excluded = 0;
+    if (chunk) {
+        cursor c = {chunk, top - chunk->cell - 1};
+        bool is_frame = c.slot > 0 || header_of(own, chunk)->prev;
+        for (; is_frame; is_frame = step_down(own, thread, &c, &is_broken)) {
+            const qp_frame *f = frame_at(own, c);
+            uint32_t node = qp_index_at(own, f->node, QP_TAG_NODE);
+            depth++;
+            if (!f->node && own->model.run.is_stack_only)
+                continue; /* never sampled: its path is not known */
+            if (!node || own->nodes[node].thread != thread) {
+                is_broken = true;
+                continue;
+            }
+            add_frame(own, blocks, node, f, depth == 1, &excluded);
+            if (!(f->flags & QP_FRAME_EXCLUDED)) /* its node is its caller's */
+                to[n++] = node;
+        }
+    }
+    th->is_salvaged = is_broken;
+    own->n_losses[QP_LOSS_stacks] += is_broken && !th->n_drift;
+    th->n_still_live = depth + r->n_deep;
+    th->depth = (uint32_t)th->n_still_live;
+    return n;
+}
+
+static void reverse(uint32_t *items, uint32_t n)
+{
+    for (uint32_t i = 0; i < n / 2; i++) {
+        uint32_t other = items[i];
+        items[i] = items[n - 1 - i];
+        items[n - 1 - i] = other;
+    }
+}
+
+static bool reserve(qp_model_private *own)
+{
+    uint64_t n_frames = 0;
+    for (size_t i = 0; i < own->n_spans; i++)
+        if (own->spans[i].kind == QP_EXTENT_FRAMES)
+            n_frames += own->spans[i].n_used;
+    own->frames = qp_alloc_zeroed(n_frames, sizeof *own->frames);
+    if (own->model.run.time_mode == QP_TIME_ADAPTIVE) {
+        own->n_open_later = qp_alloc_zeroed(own->model.n_nodes, sizeof *own->n_open_later);
+        own->open_ticks = qp_alloc_zeroed(own->model.n_nodes, sizeof *own->open_ticks);
+        if (!own->n_open_later || !own->open_ticks)
+            return false;
+    }
+    return own->frames != NULL;
+}
+
+bool qp_load_frames(qp_model_private *own)
+{
+    qp_buf blocks;
+    uint32_t n_frames = 0;
+    if (!reserve(own))
+        return false;
+    qp_buf_init(&blocks, sizeof(qp_open_block));
+    for (uint32_t i = 1; i < own->model.n_threads; i++) {
+        qp_model_thread *th = &own->threads[i];
+        set_times(own, i);
+        th->n_frames = read_stack(own, i, &blocks, own->frames + n_frames);
+        reverse(own->frames + n_frames, th->n_frames);
+        th->frames = own->frames + n_frames;
+        n_frames += th->n_frames;
+    }
+    own->open_blocks = qp_buf_take(&blocks, &own->n_open_blocks);
+    return own->open_blocks != NULL;
+}

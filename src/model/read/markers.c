@@ -1,0 +1,107 @@
+/* markers.c: the markers of a run, and how often its events were raised. */
+#include <stdlib.h>
+
+#include "base/containers/dict.h"
+#include "format/events.h"
+#include "model/read/read.h"
+
+static const char *kind_of(uint32_t kind)
+{
+    switch ((qp_marker_kind)kind) {
+    case QP_MARKER_USER:
+        return "user";
+    case QP_MARKER_TRIGGER:
+        return "trigger";
+    case QP_MARKER_ACTION:
+        return "action";
+    case QP_MARKER_EVENT_TRIGGER:
+        return "event-trigger";
+    }
+    return NULL;
+}
+
+static const char *unit_of(uint32_t event)
+{
+    return event == QP_EVENT_FN_EXIT    ? "ns"
+           : event == QP_EVENT_FN_ENTRY ? "frames"
+           : event == QP_EVENT_MEMORY   ? "%"
+                                        : "";
+}
+
+static void read_marker(qp_model_private *own, qp_cell cell, qp_buf *to)
+{
+    const qp_marker *r = qp_image_cell(&own->image, cell);
+    const char *kind = kind_of(r->kind);
+    own->n_losses[QP_LOSS_markers] += r->published > 1 || (r->published && !kind);
+    qp_run_marker *m = r->published == 1 && kind ? qp_buf_add(to) : NULL;
+    if (m)
+        *m = (qp_run_marker){
+            .kind = kind,
+            .name = qp_load_text(own, r->name),
+            .at = qp_ticks_between(qp_image_head(&own->image)->begun_raw, r->at),
+            .thread = r->thread ? qp_index_at(own, r->thread, QP_TAG_THREAD) : QP_ALL_THREADS,
+            .event = r->kind == QP_MARKER_EVENT_TRIGGER ? r->event : 0,
+            .object = r->object,
+            .value = r->value,
+            .value_unit = r->kind == QP_MARKER_EVENT_TRIGGER ? unit_of(r->event) : ""};
+}
+
+static bool has_method(const qp_run_marker *m)
+{
+    return m->event ? qp_event_object_of(m->event) == QP_EVENT_OBJECT_METHOD
+                    : m->object != 0; /* of triggers and actions; a user's marker has none */
+}
+
+/* @return false: no memory */
+static bool name_methods(const qp_model_private *own, qp_run_marker *marks, size_t n)
+{
+    bool is_good = true;
+    qp_dict by_id;
+    qp_dict_init(&by_id);
+    for (uint32_t i = 1; n && is_good && i < own->model.n_methods; i++)
+        is_good = qp_dict_put(&by_id, own->methods[i].id, i);
+    for (size_t i = 0; is_good && i < n; i++) {
+        uint32_t method = has_method(&marks[i]) ? qp_dict_get(&by_id, marks[i].object) : 0;
+        marks[i].method = method ? own->methods[method].name : "";
+    }
+    qp_dict_fini(&by_id);
+    return is_good;
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const qp_run_marker *x = a, *y = b;
+    return x->at < y->at ? -1 : x->at > y->at;
+}
+
+static void read_event(qp_model_private *own, qp_cell cell, qp_buf *to)
+{
+    const qp_event_count *r = qp_image_cell(&own->image, cell);
+    own->n_losses[QP_LOSS_markers] += r->published > 1;
+    qp_run_event *e = r->published == 1 && r->count ? qp_buf_add(to) : NULL;
+    if (e)
+        *e = (qp_run_event){r->id, r->count};
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const qp_run_event *x = a, *y = b;
+    return x->event < y->event ? -1 : x->event > y->event;
+}
+
+bool qp_load_markers(qp_model_private *own)
+{
+    qp_run_info *run = &own->model.run;
+    qp_buf marks, events;
+    qp_buf_init(&marks, sizeof(qp_run_marker));
+    qp_buf_init(&events, sizeof(qp_run_event));
+    qp_load_cells(own, QP_EXTENT_MARKERS, read_marker, &marks);
+    qp_load_cells(own, QP_EXTENT_EVENTS, read_event, &events);
+    run->markers = own->markers = qp_buf_take(&marks, &run->n_markers);
+    run->events = own->events = qp_buf_take(&events, &run->n_events);
+    if (!own->markers || !own->events)
+        return false;
+    qsort(own->markers, run->n_markers, sizeof *own->markers, by_time);
+    qsort(own->events, run->n_events, sizeof *own->events, by_number);
+    return name_methods(own, own->markers, run->n_markers);
+}

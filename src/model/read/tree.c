@@ -1,0 +1,239 @@
+/* tree.c: the threads of a profile and their call paths.
+ *
+ * Model nodes are numbered: root of the run, roots of the threads, then call paths in the order
+ * of their cells, so that parents come before children without sorting. */
+#include "base/containers/alloc.h"
+#include "model/read/read.h"
+
+enum {
+    THREAD_CELLS = sizeof(qp_thread_record) / QP_CELL,
+    NODES_MAX = (1u << QP_TAG_SHIFT) - 1
+};
+
+static uint64_t count_used(const qp_model_private *own, qp_extent_kind kind,
+                           uint32_t cells_each)
+{
+    uint64_t n = 0;
+    for (size_t i = 0; i < own->n_spans; i++)
+        if (own->spans[i].kind == kind)
+            n += own->spans[i].n_used / cells_each;
+    return n;
+}
+
+/* ---- threads ----------------------------------------------------------------------------- */
+
+static void read_thread(qp_model_private *own, qp_cell cell, uint32_t index)
+{
+    const qp_thread_record *r = qp_image_cell(&own->image, cell);
+    const qp_head *h = qp_image_head(&own->image);
+    own->extras[index] =
+        (qp_thread_extra){.cell = cell, .is_cleared = r->clear_count != h->clear_count};
+    own->threads[index] = (qp_model_thread){
+        .name = qp_load_text(own, r->name),
+        .host_id = r->host_id,
+        .vt_id = r->vt_id,
+        .system_id = r->system_id,
+        .ordinal = r->ordinal,
+        .is_alive = r->state == QP_THREAD_ALIVE,
+        .is_suspended = (h->flags & QP_FLAG_VIRTUAL) && r->suspended_at,
+        .n_lives = r->n_lives,
+        .n_exits = r->n_exits,
+        .n_unwound = r->n_unwound,
+        .n_destroyed_live = r->n_destroyed_live,
+        .n_unsettled = r->n_unsettled,
+        .n_dropped = r->n_dropped,
+        .n_deep = r->n_deep,
+        .n_deep_total = r->n_deep_total,
+        .n_overflowed = r->n_overflowed,
+        .n_cleared = r->n_cleared,
+        .n_drift = r->n_drift,
+    };
+    qp_index_put(own, cell, QP_TAG_THREAD, index);
+}
+
+bool qp_load_threads(qp_model_private *own)
+{
+    uint64_t n = 1 + count_used(own, QP_EXTENT_THREADS, THREAD_CELLS);
+    own->threads = qp_alloc_zeroed(n, sizeof *own->threads);
+    own->extras = qp_alloc_zeroed(n, sizeof *own->extras);
+    if (!own->threads || !own->extras)
+        return false;
+    own->threads[0].name = "all threads";
+    own->model.n_threads = 1;
+    own->model.threads = own->threads;
+    for (size_t i = 0; i < own->n_spans; i++) {
+        const qp_model_extent *s = &own->spans[i];
+        if (s->kind != QP_EXTENT_THREADS)
+            continue;
+        for (uint32_t k = 1; k + THREAD_CELLS - 1 <= s->n_used; k += THREAD_CELLS) {
+            const qp_thread_record *r = qp_image_cell(&own->image, s->cell + k);
+            if (r->state == QP_THREAD_ALIVE || r->state == QP_THREAD_ENDED)
+                read_thread(own, s->cell + k, own->model.n_threads++);
+            else
+                own->n_losses[QP_LOSS_threads] += r->state != 0;
+        }
+    }
+    return true;
+}
+
+/* ---- nodes ------------------------------------------------------------------------------- */
+
+static void read_more(qp_model_private *own, qp_model_node *n, qp_cell cell)
+{
+    const qp_model_extent *s = cell ? qp_salvage_extent(own, cell) : NULL;
+    if (!cell)
+        return;
+    if (!s || s->kind != QP_EXTENT_AUX || s->owner != own->extras[n->thread].cell) {
+        own->n_losses[QP_LOSS_more] += own->threads[n->thread].n_drift == 0;
+        return;
+    }
+    const qp_node_more *more = qp_image_cell(&own->image, cell);
+    n->f.skips = more->n_skips;
+    n->f.counts = more->counts;
+    n->f.interrupts = more->samples;
+}
+
+/* Copy the figures as they are in the file; derive.c turns them into times. */
+static void read_figures(qp_model_private *own, qp_model_node *n, const qp_node *r)
+{
+    qp_figures *f = &n->f;
+    f->hits = r->n_calls;
+    f->self = r->self;
+    f->min = r->self_min;
+    f->max = r->self_max;
+    read_more(own, n, r->more);
+    f->calls = qp_sum(f->hits, f->skips);
+    qp_model_thread *th = &own->threads[n->thread];
+    th->n_in_tree = qp_sum(th->n_in_tree, f->calls);
+    if (own->extras[n->thread].is_cleared)
+        *f = (qp_figures){.min = UINT64_MAX};
+}
+
+/* The caller of a call path: the thread's root if it cannot be found; 0: leave the path out. A
+ * path that was made while its thread was copied may be there before its caller: it is as if it
+ * had not been made yet. */
+static uint32_t parent_of(qp_model_private *own, const qp_node *r, qp_cell cell,
+                          uint32_t thread)
+{
+    uint32_t root = own->threads[thread].root;
+    uint32_t parent = r->parent < cell ? qp_index_at(own, r->parent, QP_TAG_NODE) : 0;
+    if (parent && own->nodes[parent].thread == thread)
+        return parent;
+    if (own->threads[thread].n_drift)
+        return 0;
+    own->n_losses[QP_LOSS_orphans]++;
+    return root;
+}
+
+/* The root of a thread has interrupts that found the stack empty. Its self time is that of
+ * outermost methods that are in no area, or that found no memory. */
+static void read_root(qp_model_private *own, uint32_t thread, const qp_node *r)
+{
+    qp_figures *f = &own->nodes[own->threads[thread].root].f;
+    if (own->extras[thread].is_cleared)
+        return;
+    read_more(own, &own->nodes[own->threads[thread].root], r->more);
+    f->skips = f->counts = 0;
+    f->self = r->self;
+}
+
+static void read_node(qp_model_private *own, qp_cell cell, uint32_t thread, qp_cell root)
+{
+    const qp_node *r = qp_image_cell(&own->image, cell);
+    if (cell == root) {
+        uint32_t index = own->threads[thread].root;
+        own->node_cells[index] = cell;
+        qp_index_put(own, cell, QP_TAG_NODE, index);
+        read_root(own, thread, r);
+        return;
+    }
+    if (!root && !r->parent && !r->method)
+        return; /* a thread's root that it has not published yet: nothing is lost */
+    uint32_t method = qp_index_at(own, r->method, QP_TAG_METHOD);
+    if (!method || own->model.n_nodes >= NODES_MAX) {
+        own->n_losses[QP_LOSS_nodes] += own->threads[thread].n_drift == 0;
+        return;
+    }
+    uint32_t parent = parent_of(own, r, cell, thread);
+    if (!parent)
+        return;
+    uint32_t index = own->model.n_nodes++;
+    qp_model_node *n = &own->nodes[index];
+    n->method = method;
+    n->thread = thread;
+    n->parent = parent;
+    n->depth = own->nodes[n->parent].depth + 1;
+    read_figures(own, n, r);
+    own->node_cells[index] = cell;
+    qp_index_put(own, cell, QP_TAG_NODE, index);
+}
+
+static void make_roots(qp_model_private *own)
+{
+    own->nodes[QP_ROOT_NODE].f.min = UINT64_MAX;
+    for (uint32_t i = 1; i < own->model.n_threads; i++) {
+        own->threads[i].root = i;
+        own->nodes[i] = (qp_model_node){.thread = i, .depth = 1, .f.min = UINT64_MAX};
+    }
+    own->model.n_nodes = own->model.n_threads;
+}
+
+void qp_link_children(qp_model_private *own)
+{
+    for (uint32_t i = own->model.n_nodes; --i > 0;) {
+        qp_model_node *parent = &own->nodes[own->nodes[i].parent];
+        own->nodes[i].next_sibling = parent->first_child;
+        parent->first_child = i;
+    }
+}
+
+bool qp_load_nodes(qp_model_private *own)
+{
+    uint64_t n = own->model.n_threads + count_used(own, QP_EXTENT_NODES, 1);
+    own->nodes = qp_alloc_zeroed(n, sizeof *own->nodes);
+    own->node_cells = qp_alloc_zeroed(n, sizeof *own->node_cells);
+    if (!own->nodes || !own->node_cells)
+        return false;
+    own->model.nodes = own->nodes;
+    make_roots(own);
+    for (size_t i = 0; i < own->n_spans; i++) {
+        const qp_model_extent *s = &own->spans[i];
+        if (s->kind != QP_EXTENT_NODES)
+            continue;
+        uint32_t thread = qp_index_at(own, s->owner, QP_TAG_THREAD);
+        if (!thread) {
+            /* a thread is published after its first extents: while it begins, nothing is
+             * lost */
+            own->n_losses[QP_LOSS_nodes] += s->n_used > 1 ? s->n_used - 1 : 0;
+            continue;
+        }
+        const qp_thread_record *r = qp_image_cell(&own->image, own->extras[thread].cell);
+        for (uint32_t k = 1; k <= s->n_used; k++)
+            read_node(own, s->cell + k, thread, r->root);
+    }
+    qp_link_children(own);
+    return true;
+}
+
+bool qp_load_thread_names(qp_model_private *own)
+{
+    enum { NAME_BYTES = 160 };
+    char *names = qp_alloc_zeroed(own->model.n_threads, NAME_BYTES);
+    own->thread_names = names;
+    if (!names)
+        return false;
+    for (uint32_t i = 1; i < own->model.n_threads; i++) {
+        qp_model_thread *th = &own->threads[i];
+        char *to = names + (size_t)i * NAME_BYTES;
+        uint32_t first = own->nodes[th->root].first_child;
+        if (th->name[0])
+            continue;
+        if (first)
+            qp_text_format(to, NAME_BYTES, ".%.120s_%u.",
+                           own->methods[own->nodes[first].method].name, th->ordinal);
+        else
+            qp_text_format(to, NAME_BYTES, ".thread_%u.", th->ordinal);
+        th->name = to;
+    }
+    return true;
+}

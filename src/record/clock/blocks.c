@@ -1,0 +1,204 @@
+/* blocks.c: counter blocks. Read counters_of first. */
+#include "record/clock/clock.h"
+
+#include "base/atomic.h"
+#include "base/containers/trie.h"
+#include "record/tree/tree.h"
+
+enum { FIRST_CELLS = 16 };
+
+static qp_counter_block *counters_at(const qprof_thread *th, qp_cell cell)
+{
+    return QPROF_CELL(th, qp_counter_block, cell);
+}
+
+static uint64_t counters_key(uint64_t method, qp_counter_block_kind kind)
+{
+    return method << 2 | (uint64_t)kind;
+}
+
+static uint64_t key_of(void *owner, uint32_t cell)
+{
+    const qp_counter_block *b = counters_at(owner, cell);
+    return counters_key(b->method, (qp_counter_block_kind)b->kind);
+}
+
+static uint32_t block_of(void *owner)
+{
+    return qp_tree_aux_cell(owner);
+}
+
+static qp_cell new_counters(qprof_thread *th, qp_cell method, qp_counter_block_kind kind,
+                            uint32_t n_values, uint32_t n_blocks)
+{
+    qp_thread_record *r = qp_record_of(th);
+    uint32_t n_cells = 1 + (uint32_t)(((uint64_t)n_values * 8 + QP_CELL - 1) / QP_CELL);
+    qp_cell cell = qp_cells_take(&qp_recorder.space, &r->counter_blocks, QP_EXTENT_BANKS,
+                                 qp_record_cell(th), n_cells, FIRST_CELLS, QP_RESERVE_ORDINARY);
+    if (!cell)
+        return 0;
+    qp_counter_block *b = counters_at(th, cell);
+    b->n_cells = n_cells;
+    b->method = method;
+    b->n_values = n_values;
+    b->n_blocks = n_blocks;
+    b->kind = kind;
+    qp_cells_publish(&qp_recorder.space, r->counter_blocks, n_cells);
+    return cell;
+}
+
+/* The thread's counter block of a method, made if necessary. @return 0: nothing to count, or no
+ * room */
+static qp_cell counters_of(qprof_thread *th, qp_cell method, qp_counter_block_kind kind,
+                           uint32_t n_values, uint32_t n_blocks)
+{
+    qprof_pulse *p = th->pulse;
+    const qp_trie index = {th->base, key_of, block_of, th};
+    if (!n_values)
+        return 0;
+    if (!p->index)
+        p->index = qp_tree_aux_cell(th);
+    if (!p->index)
+        return 0;
+    qp_cell cell = qp_trie_get(&index, p->index, counters_key(method, kind));
+    if (cell)
+        return cell;
+    cell = new_counters(th, method, kind, n_values, n_blocks);
+    return cell ? qp_trie_put(&index, p->index, counters_key(method, kind), cell) : 0;
+}
+
+/* Do areas exclude its blocks from counting? */
+static bool is_routine_level(qp_cell method)
+{
+    const qp_method *m = method ? qp_at(&qp_recorder.space, method) : NULL;
+    return m && (qp_load(&m->flags) & (QP_METHOD_ROUTINE | QP_METHOD_EXCLUDED));
+}
+
+/* The counter block of the frame's method, which its node remembers. @return NULL: the reason
+ * is counted */
+static qp_counter_block *frame_counters(qprof_thread *th, const qprof_frame *f,
+                                        qp_counter_block_kind kind, int bb)
+{
+    const qprof_node *n = qp_node_at(th, f->node);
+    if ((f->flags & QPROF_FRAME_EXCLUDED) || is_routine_level(n->method))
+        return NULL;
+    uint32_t n_blocks = qp_method_n_blocks(&qp_recorder.methods, n->method);
+    if (f->flags & QPROF_FRAME_OVERFLOWED) { /* its node belongs to its caller */
+        qp_count(&qp_recorder.space, QP_D_out_of_memory);
+        return NULL;
+    }
+    if (bb < 0 || (uint32_t)bb >= n_blocks) {
+        qp_count(&qp_recorder.space, QP_D_bb_out_of_range);
+        return NULL;
+    }
+    qp_node_more *more = qp_tree_more(th, f->node);
+    qp_cell *place = !more                             ? NULL
+                     : kind == QP_COUNTER_BLOCK_COUNTS ? &more->counters
+                                                       : &more->time_counters;
+    if (place && !*place) {
+        uint32_t n_values =
+            kind == QP_COUNTER_BLOCK_COUNTS ? n_blocks : 2 * n_blocks + (n_blocks + 63) / 64;
+        *place = counters_of(th, n->method, kind, n_values, n_blocks);
+    }
+    if (!place || !*place) {
+        qp_count(&qp_recorder.space, QP_D_out_of_memory);
+        return NULL;
+    }
+    return counters_at(th, *place);
+}
+
+static void add_saturating(uint64_t *place, uint64_t n)
+{
+    uint64_t sum = qp_load(place) + n;
+    if (QP_UNLIKELY(sum < n)) {
+        sum = UINT64_MAX;
+        qp_count(&qp_recorder.space, QP_D_saturated);
+    }
+    qp_store(place, sum);
+}
+
+void qp_blocks_count(qprof_thread *th, qprof_frame *top, int bb, uint64_t n)
+{
+    if (qp_recorder_head()->grain == QP_GRAIN_FUNCTION || !n)
+        return;
+    qp_counter_block *b = frame_counters(th, top, QP_COUNTER_BLOCK_COUNTS, bb);
+    if (!b || (QPROF_LOAD(th->gate) & (QP_HOOK_STOPPED | QP_HOOK_OFF)) ||
+        (uint32_t)bb >= b->n_values)
+        return;
+    if (!(qp_recorder_head()->collect & QP_COLLECT_ONCE))
+        add_saturating(&b->values[bb], n);
+    else if (!b->values[bb])
+        qp_store(&b->values[bb], 1);
+}
+
+void qp_blocks_units(qprof_thread *th, qprof_frame *top, uint64_t n)
+{
+    if (QPROF_LOAD(th->gate) & (QP_HOOK_STOPPED | QP_HOOK_OFF))
+        return;
+    qp_node_more *more = qp_tree_more(th, top->node);
+    if (more)
+        add_saturating(&more->counts, n);
+    else
+        qp_count(&qp_recorder.space, QP_D_out_of_memory);
+    if (qp_recorder_head()->clock_kind == QP_CLOCK_COUNTS) {
+        add_saturating(&th->pulse->counts, n);
+        qp_clock(th, top,
+                 qp_clock_now(th)); /* now: after a clear they would be charged wrongly */
+    }
+}
+
+void qp_block_mark(qprof_thread *th, qprof_frame *top, int bb)
+{
+    uint32_t hooks = QPROF_LOAD(th->gate);
+    if (qp_recorder_head()->grain == QP_GRAIN_FUNCTION)
+        return;
+    if (!(hooks & QPROF_HOOK_EXACT) || (hooks & QP_HOOK_CLASSES))
+        return; /* the times of blocks are parts of exact times of one clock */
+    uint64_t now = qp_clock_now(th);
+    qp_clock(th, top, now);
+    qp_counter_block *b = frame_counters(th, top, QP_COUNTER_BLOCK_TIMES, bb);
+    if (!b)
+        return;
+    if (top->flags & QPROF_FRAME_MARKED)
+        qp_tree_settle_block(th, top, now);
+    else /* the prologue */
+        qp_tree_charge_block(b, (uint32_t)bb, top->self, now - top->start);
+    uint64_t *marked = &b->values[2 * b->n_blocks + (uint32_t)bb / 64];
+    qp_store(marked, *marked | 1ull << ((uint32_t)bb % 64));
+    QPROF_STORE(top->block, (uint32_t)bb);
+    QPROF_STORE(top->mark_at, now);
+    QPROF_STORE(top->mark_self, top->self);
+    QPROF_STORE(top->flags, top->flags | QPROF_FRAME_MARKED);
+}
+
+uint64_t *qp_blocks_counters(qprof_thread *th, qp_cell method)
+{
+    const qp_method *m = qp_at(&qp_recorder.space, method);
+    uint32_t n_blocks = qp_method_n_blocks(&qp_recorder.methods, method);
+    qp_ref ref = qp_observe(&m->jumps);
+    const qp_jumps *jumps = ref ? qp_at_ref(&qp_recorder.space, ref) : NULL;
+    uint32_t n_values = jumps ? jumps->n_jumps : n_blocks;
+    if (qp_recorder_head()->grain == QP_GRAIN_FUNCTION || is_routine_level(method))
+        return NULL;
+    qp_cell cell = counters_of(th, method, QP_COUNTER_BLOCK_COUNTS, n_values, n_blocks);
+    return cell ? counters_at(th, cell)->values : NULL;
+}
+
+static void zero_values(qp_counter_block *b)
+{
+    for (uint32_t i = 0; i < b->n_values; i++)
+        qp_store(&b->values[i], 0);
+}
+
+static bool zero_counters(void *thread, qp_counter_block *b)
+{
+    zero_values(b);
+    if (b->base) /* of a clear before this thread had a stack */
+        zero_values(counters_at(thread, b->base));
+    return true;
+}
+
+void qp_blocks_zero(qprof_thread *th)
+{
+    qp_walk_counter_blocks(qp_record_of(th), zero_counters, th);
+}

@@ -1,0 +1,91 @@
+/* clock.h: thread time outside of the inline path, and the counters and times of blocks.
+ *
+ * A thread's time is its clock's raw ticks minus an offset; time that must not be charged to it
+ * is added to the offset. So every interval between two events is charged by one
+ * subtraction. */
+#ifndef QP_RECORD_CLOCK_CLOCK_H
+#define QP_RECORD_CLOCK_CLOCK_H
+
+#include "record/run/run.h"
+
+/* ---- clocks: clock.c --------------------------------------------------------------------- */
+
+/* Choose the clocks of the run by its options and write them into the head; the hooks that
+ * follow from them go to qp_recorder.hooks.
+ * @return 0, QPROF_E_UNSUPPORTED or QPROF_E_OPTION */
+int qp_clock_begin(uint64_t (*given_clock)(void), qp_parse_error *error);
+
+/* Start to measure the calling OS thread. */
+void qp_clock_begin_os_thread(void);
+
+/* Raw ticks of the run's elapsed clock now. */
+uint64_t qp_clock_elapsed(void);
+
+/* Nanoseconds of that many of its ticks, by the calibration so far. */
+uint64_t qp_clock_ns(uint64_t ticks);
+
+/* Write the second point of the calibration. */
+void qp_clock_calibrate(void);
+
+/* Thread time now, never before the last event. */
+uint64_t qp_clock_now(qprof_thread *th);
+
+/* Charge the time up to now to a frame, which is the thread's top. */
+void qp_clock(qprof_thread *th, qprof_frame *top, uint64_t now);
+
+/* Charge a frame that ends now to its call path; its time has been charged to the frame. */
+void qp_clock_settle(qprof_thread *th, qprof_frame *f, uint64_t now);
+
+/* When recording was stopped and when data were cleared, all of one moment. */
+typedef struct {
+    uint64_t total, since;             /* of head.stopped_* */
+    uint64_t clear_raw, clear_stopped; /* of the last clear */
+    uint32_t clear_count;
+} qp_run_times;
+qp_run_times qp_clock_run_times(void);
+
+static inline qp_clock_kind qp_attribution_kind(void)
+{
+    return (qp_clock_kind)qp_recorder_head()->clock_kind;
+}
+
+static inline bool qp_clock_is_timed(const qprof_thread *th)
+{
+    return QPROF_LOAD(th->gate) & (QPROF_HOOK_EXACT | QPROF_HOOK_ADAPTIVE);
+}
+
+/* Is there one clock for all threads, which is paused while recording is stopped? If not, each
+ * thread suspends its own. */
+bool qp_clock_is_shared(void);
+
+uint64_t qp_clock_raw_of(const qprof_thread *th, qp_clock_kind kind);
+
+/* Raw ticks now, or at the moment when the thread's clock was stopped. */
+uint64_t qp_clock_raw_now(const qprof_thread *th);
+
+/* Where methods are timed by different clocks: charge the interval by the clock of top's
+ * method. */
+void qp_clock_by_class(qprof_thread *th, qprof_frame *top);
+
+/* ---- blocks: blocks.c -------------------------------------------------------------------- */
+
+/* A counter block holds the counters of one method on one thread; a node knows its counter
+ * blocks. */
+
+/* Block bb of the method on top was executed n more times. top: not the root frame. */
+void qp_blocks_count(qprof_thread *th, qprof_frame *top, int bb, uint64_t n);
+
+/* Block bb of the method on top begins now. */
+void qp_block_mark(qprof_thread *th, qprof_frame *top, int bb);
+
+/* Add n units to the call on top. */
+void qp_blocks_units(qprof_thread *th, qprof_frame *top, uint64_t n);
+
+/* Counters that the host increments: one a jump, or one a block. @return NULL: nothing to
+ * count */
+uint64_t *qp_blocks_counters(qprof_thread *th, qp_cell method);
+
+/* Zero the thread's counter blocks. */
+void qp_blocks_zero(qprof_thread *th);
+
+#endif

@@ -1,0 +1,153 @@
+/* data.c: the recording flag, clears and saves. Read follow_flags first.
+ *
+ * Threads apply a stop or a clear at their next event (pause.c). The head holds its time, so
+ * that no tick is charged wrongly. */
+#include "record/control/control.h"
+
+#include "base/atomic.h"
+#include "record/clock/clock.h"
+#include "record/event/event.h"
+#include "record/ring/ring.h"
+#include "record/run/run.h"
+#include "record/trigger/trigger.h"
+
+bool qp_data_is_recording(void)
+{
+    return qp_load(&qp_recorder_head()->flags) & QP_FLAG_RECORDING;
+}
+
+void qp_data_sync_here(void)
+{
+    qprof_thread *th = qp_thread_current();
+    if (qp_here.epoch != qp_recorder.epoch || !qp_is_open(th) || !qp_top_of(th))
+        return;
+    qprof_frame *top = qp_event_begin(th);
+    if (top) {
+        qp_clock(th, top, qp_clock_now(th));
+        qp_event_end(th, top);
+    }
+}
+
+static void tell_threads(void)
+{
+    qp_fence();
+    qp_threads_set_hooks(QP_HOOK_SYNC);
+    qp_data_sync_here();
+}
+
+/* Begin a change of times that threads read together: see qp_clock_run_times(). */
+static void begin_change(void)
+{
+    qp_store(&qp_recorder_head()->stop_change, qp_recorder_head()->stop_change + 1);
+    qp_fence();
+}
+
+static void end_change(void)
+{
+    qp_publish(&qp_recorder_head()->stop_change, qp_recorder_head()->stop_change + 1);
+}
+
+static void change_stops(uint64_t total, uint64_t since)
+{
+    begin_change();
+    qp_store(&qp_recorder_head()->stopped_total, total);
+    qp_store(&qp_recorder_head()->stopped_since, since);
+    end_change();
+}
+
+/* Set the flags, and stop or start the clocks as they require. */
+static void follow_flags(uint32_t flags)
+{
+    qp_head *h = qp_recorder_head();
+    bool runs = (flags & QP_FLAG_RECORDING) && !(flags & QP_FLAG_CLOSED);
+    qp_fetch_or(&h->flags, flags);
+    qp_fetch_and(&h->flags, flags | ~(uint32_t)(QP_FLAG_RECORDING | QP_FLAG_CLOSED));
+    if (!runs)
+        qp_recorder_gate();
+    if (runs != !h->stopped_since) {
+        uint64_t now = qp_clock_elapsed();
+        uint64_t pause = (int64_t)(now - h->stopped_since) > 0 ? now - h->stopped_since : 0;
+        if (runs)
+            change_stops(h->stopped_total + pause, 0);
+        else
+            change_stops(h->stopped_total, now ? now : 1);
+    }
+    tell_threads();
+}
+
+bool qp_data_start(void)
+{
+    uint32_t flags = qp_load(&qp_recorder_head()->flags);
+    if (flags & (QP_FLAG_RECORDING | QP_FLAG_DISABLED))
+        return false;
+    follow_flags(flags | QP_FLAG_RECORDING);
+    return true;
+}
+
+bool qp_data_stop(void)
+{
+    uint32_t flags = qp_load(&qp_recorder_head()->flags);
+    if (!(flags & QP_FLAG_RECORDING))
+        return false;
+    follow_flags(flags & ~(uint32_t)QP_FLAG_RECORDING);
+    return true;
+}
+
+bool qp_data_gate(int open)
+{
+    uint32_t flags = qp_load(&qp_recorder_head()->flags);
+    if (open >= 0 && !open != !!(flags & QP_FLAG_CLOSED))
+        follow_flags(flags ^ QP_FLAG_CLOSED);
+    return !(flags & QP_FLAG_CLOSED);
+}
+
+void qp_data_disable(void)
+{
+    qp_data_stop();
+    qp_fetch_or(&qp_recorder_head()->flags, QP_FLAG_DISABLED);
+}
+
+void qp_data_clear(void)
+{
+    qp_head *h = qp_recorder_head();
+    begin_change();
+    qp_store(&h->clear_raw, h->stopped_since ? h->stopped_since : qp_clock_elapsed());
+    qp_store(&h->clear_stopped, h->stopped_total);
+    qp_publish(&h->clear_count, h->clear_count + 1);
+    end_change();
+    qp_store(&h->n_critical, 0);
+    qp_contexts_clear();
+    qp_markers_clear();
+    qp_event_later(QP_EVENT_CLEAR, 0);
+    tell_threads();
+    qp_recorder_cleared();
+}
+
+bool qp_data_save(const char *name, const char *label)
+{
+    char path[QP_PATH_MAX];
+    qp_parse_error error = {0, ""};
+    qp_head *h = qp_recorder_head();
+    if (!qp_save_has_data())
+        return false;
+    qp_data_sync_here();
+    qp_clock_calibrate();
+    int code = qp_output_name(name, qp_recorder.n_datasets, path, sizeof path, &error);
+    if (!code && qp_output_check(path, &error) != 0)
+        code = QPROF_E_IO;
+    if (!code)
+        code = qp_save_copy(path, sizeof path, QP_SNAPSHOT, label);
+    if (code) {
+        qp_count(&qp_recorder.space, code == QPROF_E_IO ? QP_D_e_io : QP_D_e_option);
+        qp_recorder_log("dataset not written: %s", error.message[0] ? error.message : path);
+        return false;
+    }
+    if (!name)
+        qp_recorder.n_datasets++;
+    qp_event_later(QP_EVENT_SAVE, 0);
+    h->dataset++; /* later annotations belong to the next one */
+    qp_save_run(qp_option_text(&qp_recorder.options, QP_OPT_run_at_save), path);
+    if (qp_recorder.options.number[QP_OPT_clear_on_save])
+        qp_data_clear();
+    return true;
+}

@@ -1,0 +1,352 @@
+/* lifecycle.c: begins, forks, ends and seals the run. Read qp_recorder_begin first.
+ *
+ * The state of the run lies in a page that fork() zeroes: a forked child always finds
+ * QP_STATE_OFF before it can touch the file, which is not mapped in the child. */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "base/os/clock.h"
+#include "base/os/perf.h"
+#include "record/clock/clock.h"
+#include "record/control/control.h"
+#include "record/event/event.h"
+#include "record/report/report.h"
+#include "record/ring/ring.h"
+#include "record/sample/sample.h"
+#include "record/stream/stream.h"
+
+#ifndef MADV_WIPEONFORK
+#define MADV_WIPEONFORK 18
+#endif
+
+enum { QUIET_TRIES = 200, QUIET_NS = 100000 };
+
+static qp_head no_head;    /* between two runs: a late counter finds this one */
+static qp_mapping retired; /* of the previous run: threads may still be leaving it */
+
+/* ---- fork and exit ----------------------------------------------------------------------- */
+
+static void before_fork(void)
+{
+    qp_control_before_fork();
+    qp_pc_signal_hold(true);
+}
+
+static void after_fork_in_parent(void)
+{
+    qp_control_after_fork(false);
+    qp_pc_signal_hold(false);
+}
+
+/* The file is not mapped in the child. With -follow-child-processes it begins a run of its own,
+ * with the options of the parent's run, and inherits the methods that the parent has
+ * registered. */
+static void after_fork_in_child(void)
+{
+    bool was_running = qp_gate_plain == QP_GATE_OPEN || qp_gate_vt == QP_GATE_OPEN;
+    if (qp_state_word) /* zeroed already, where the kernel can do that */
+        qp_publish(qp_state_word, QP_STATE_OFF);
+    qp_threads_close();
+    bool follows =
+        was_running && qp_recorder.options.number[QP_OPT_follow_child_processes] == 1;
+    int parent = follows ? dup(qp_recorder.space.map.fd) : -1;
+    qp_control_after_fork(true);
+    qp_sampler_forget();
+    qp_worker_forget();
+    if (!QP_PRODUCT_IS_COVERAGE)
+        qp_trace_xbase_forget();
+    qp_trace_forget();
+    qp_pc_signal_hold(false);
+    qp_perf_forget();
+    qp_here = (qp_os_thread)QP_NEW_OS_THREAD;
+    qp_gate_plain = qp_gate_vt = QP_GATE_OFF;
+    qp_mapping_forget(&qp_recorder.space.map);
+    qp_mapping_forget(&retired);
+    if (!follows)
+        return;
+    char words[sizeof qp_recorder.options.pool + QP_PATH_MAX];
+    qp_parse_error error;
+    size_t n = qp_options_print(&qp_recorder.options, words, sizeof qp_recorder.options.pool);
+    const char *output = qp_option_text(&qp_recorder.options, QP_OPT_output);
+    if (output[0] && !strstr(output, "%p"))
+        snprintf(words + n, sizeof words - n, " '-output=%s.%%p'", output);
+    const qprof_InitInfo info = {0, words, qp_recorder.callback, qp_recorder.is_virtual};
+    if (qp_recorder_begin(&info, &error) == 0 && parent >= 0)
+        qp_inherit_methods(parent);
+    if (parent >= 0)
+        close(parent);
+}
+
+static void at_exit(void)
+{
+    qp_recorder_end(true);
+}
+
+/* The run's OS threads: their clocks and timers. */
+static void begin_os_thread(qp_os_thread_slot *slot)
+{
+    qp_clock_begin_os_thread();
+    qp_pc_signal_arm(slot);
+}
+
+/* Set up what a process needs once. @return false: no memory */
+static bool begin_process(void)
+{
+    static uint32_t *page;
+    if (qp_state_word)
+        return true;
+    qp_on_os_thread_begin = begin_os_thread;
+    qp_perform = qp_worker_perform;
+    qp_worker_on_bell = qp_config_answer;
+    if (!page) {
+        page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (page == MAP_FAILED) {
+            page = NULL;
+            return false;
+        }
+        madvise(page, 4096, MADV_WIPEONFORK);
+    }
+    if (!qp_threads_reserve(qp_thread_leave) ||
+        pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child) != 0 ||
+        atexit(at_exit) != 0)
+        return false;
+    qp_publish(&qp_state_word, page);
+    return true;
+}
+
+/* ---- beginning --------------------------------------------------------------------------- */
+
+static void open_gates(void)
+{
+    qp_store(&qp_gate_plain, qp_recorder.is_virtual ? QP_GATE_WRONG_MODE : QP_GATE_OPEN);
+    qp_store(&qp_gate_vt, qp_recorder.is_virtual ? QP_GATE_OPEN : QP_GATE_WRONG_MODE);
+}
+
+static int open_memory(const char *output)
+{
+    uint64_t limit = qp_recorder.options.number[QP_OPT_memory_limit], nonce = 0;
+    char path[QP_PATH_MAX];
+    qp_mapping *map = &qp_recorder.space.map;
+    for (unsigned i = 0; i < 3 && !map->base; i++)
+        if (qp_output_live_name(i, output, path, sizeof path))
+            qp_mapping_open(map, path, limit);
+    if (!map->base && qp_mapping_open(map, NULL, limit) != 0)
+        return QPROF_E_MEMORY;
+    if (getrandom(&nonce, sizeof nonce, GRND_NONBLOCK) != (ssize_t)sizeof nonce)
+        nonce = qp_clock_monotonic() * 0x9E3779B97F4A7C15u;
+    if (qp_mapping_grow(map, QP_HEAD_BYTES) != QP_GROWN)
+        return QPROF_E_MEMORY;
+    qp_space_begin(&qp_recorder.space, nonce);
+    qp_recorder.space.reserve_bytes = map->limit_bytes / QP_RESERVE_SHARE;
+    if (map->fd < 0) {
+        qp_recorder_head()->flags |= QP_FLAG_NO_FILE;
+        qp_count(&qp_recorder.space, QP_D_no_crash_safety);
+    }
+    return 0;
+}
+
+static qp_ref text(const char *words)
+{
+    return qp_texts_add(&qp_recorder.texts, words);
+}
+
+static void describe_run(void)
+{
+    qp_head *h = qp_recorder_head();
+    char host[256] = "";
+    gethostname(host, sizeof host - 1);
+    qp_apply_head();
+    h->program = text(qp_recorder.program);
+    h->module = h->program;
+    qp_recorder.methods.module = h->program;
+    h->host = text(host);
+    h->version = text(QPROF_VERSION_TEXT);
+    h->pid = (uint64_t)getpid();
+    h->pid_start = qp_process_start();
+    h->started_at = qp_clock_wall();
+    h->memory_limit = qp_recorder.space.map.limit_bytes;
+    h->dataset = qp_recorder.n_datasets;
+    h->pointer_bytes = sizeof(void *);
+    h->flags |= QP_FLAG_RECORDING | (qp_recorder.is_virtual ? QP_FLAG_VIRTUAL : 0);
+}
+
+static int begin_tables(qp_parse_error *error)
+{
+    qp_recorder.texts = (qp_texts){.space = &qp_recorder.space};
+    qp_recorder.vt_root = qp_texts_block(&qp_recorder.texts);
+    if (!qp_recorder.vt_root ||
+        !qp_methods_begin(&qp_recorder.methods, &qp_recorder.space, &qp_recorder.texts) ||
+        !qp_sources_begin(&qp_recorder.sources, &qp_recorder.space, &qp_recorder.texts))
+        return QPROF_E_MEMORY;
+    describe_run();
+    int code = qp_pc_begin(error);
+    return code ? code : qp_apply_clock(error);
+}
+
+static void abandon(void)
+{
+    char path[sizeof qp_recorder.space.map.path];
+    memcpy(path, qp_recorder.space.map.path, sizeof path);
+    qp_mapping_close(&qp_recorder.space.map);
+    if (path[0])
+        unlink(path);
+}
+
+/* Begin with the options that are set. @return 0 or QPROF_E_*; then nothing is left */
+static int begin_run(const char *output, qp_parse_error *error)
+{
+    int code = open_memory(output);
+    if (!code)
+        code = begin_tables(error);
+    if (code) {
+        abandon();
+        return code;
+    }
+    qp_threads_begin();
+    qp_triggers_changed();
+    qp_trace_begin();
+    code = qp_apply_start_traces(error);
+    if (code) {
+        qp_apply_stop_traces();
+        abandon();
+        return code;
+    }
+    qp_config_report();
+    qp_apply_start();
+    if (qp_recorder.begins_closed)
+        qp_data_gate(0);
+    if (qp_recorder.has_config || qp_recorder.options.number[QP_OPT_apply])
+        qp_worker_start();
+    qp_store(&qp_changes[0], 0);
+    qp_store(&qp_changes[1], 0);
+    qp_publish(qp_state_word, QP_STATE_RUNNING);
+    open_gates();
+    return 0;
+}
+
+int qp_recorder_begin(const qprof_InitInfo *info, qp_parse_error *error)
+{
+    char output[QP_PATH_MAX];
+    uint32_t expected = QP_STATE_OFF;
+    error->message[0] = '\0';
+    if (!begin_process())
+        return QPROF_E_MEMORY;
+    if (!qp_swap_if(qp_state_word, &expected, QP_STATE_CHANGING) &&
+        (expected != QP_STATE_CLOSED ||
+         !qp_swap_if(qp_state_word, &expected, QP_STATE_CHANGING))) {
+        snprintf(error->message, sizeof error->message, "a run is in progress");
+        return QPROF_E_STATE;
+    }
+    qp_mapping before = qp_recorder.space.map;
+    qp_recorder = (qp_recorder_data){.space = {.map = {.fd = -1}, .head = &no_head},
+                                     .epoch = qp_recorder.epoch + 1,
+                                     .n_datasets = qp_recorder.n_datasets,
+                                     .callback = info->callback_get_method_info,
+                                     .is_virtual = info->usingVirtualThreads != 0};
+    qp_triggers_begin();
+    qp_event_triggers_begin();
+    int code = qp_config_begin(info->initial_options, error);
+    if (!code) {
+        qp_output_begin();
+        code = qp_apply_output(output, sizeof output, error);
+    }
+    if (!code)
+        code = begin_run(output, error);
+    if (before.base) { /* pointers into the previous run stay valid for one more run */
+        qp_mapping_close(&retired);
+        retired = before;
+    }
+    if (code)
+        qp_publish(qp_state_word, QP_STATE_OFF);
+    return code;
+}
+
+/* ---- end --------------------------------------------------------------------------------- */
+
+/* Wait until no other thread is inside an event, for at most about 20 ms. */
+static void wait_for_quiet(void)
+{
+    for (unsigned tries = 0; tries < QUIET_TRIES; tries++) {
+        bool is_quiet = true;
+        for (uint32_t i = 0; qp_threads_at(i); i++) {
+            const qprof_thread *th = qp_threads_at(i);
+            if (th != qp_thread_current() && qp_observe(&th->pulse) && qp_is_busy(th))
+                is_quiet = false;
+        }
+        if (is_quiet)
+            return;
+        qp_clock_sleep_until(qp_clock_monotonic() + QUIET_NS);
+    }
+}
+
+/* End the time of the run before its files are written. */
+static void stop_time(void)
+{
+    qp_recorder_head()->ended_at = qp_clock_wall();
+    qp_publish(&qp_recorder_head()->end_raw, qp_clock_elapsed());
+}
+
+static void seal(bool at_exit_handler, char *path, size_t n_bytes)
+{
+    qp_head *h = qp_recorder_head();
+    qp_parse_error error = {0, ""};
+    h->flags |= at_exit_handler ? QP_FLAG_AT_EXIT : 0;
+    path[0] = '\0';
+    if (!qp_save_has_data()) {
+        if (qp_recorder.space.map.path[0])
+            unlink(qp_recorder.space.map.path);
+        return;
+    }
+    int code = qp_output_name(NULL, qp_recorder.n_datasets, path, n_bytes, &error);
+    if (!code)
+        code = qp_save_copy(path, n_bytes, QP_SEALED, NULL);
+    if (code) { /* the live file remains, as the sealed one */
+        qp_count(&qp_recorder.space, QP_D_e_io);
+        qp_recorder_log("%s: cannot be written; the profile remains in %s",
+                        path[0] ? path : error.message, qp_recorder.space.map.path);
+        qp_publish(&h->state, QP_SEALED);
+        snprintf(path, n_bytes, "%s", qp_recorder.space.map.path);
+        return;
+    }
+    qp_recorder.n_datasets++;
+    if (qp_recorder.space.map.path[0])
+        unlink(qp_recorder.space.map.path);
+}
+
+void qp_recorder_end(bool at_exit_handler)
+{
+    char path[QP_PATH_MAX];
+    uint32_t expected = QP_STATE_RUNNING;
+    if (!qp_state_word)
+        return;
+    qp_worker_stop();
+    if (!qp_control_lock())
+        return;
+    if (qp_swap_if(qp_state_word, &expected, QP_STATE_CHANGING)) {
+        qp_sampler_stop();
+        qp_data_sync_here();
+        qp_store(&qp_gate_plain, QP_GATE_CLOSED);
+        qp_store(&qp_gate_vt, QP_GATE_CLOSED);
+        qp_threads_close();
+        wait_for_quiet();
+        qp_samples_end();
+        qp_triggers_end();
+        qp_event_triggers_end();
+        qp_clock_calibrate();
+        stop_time();
+        qp_apply_stop_traces();
+        seal(at_exit_handler, path, sizeof path);
+        qp_summary_print(path);
+        if (path[0])
+            qp_save_run(qp_option_text(&qp_recorder.options, QP_OPT_run_at_exit), path);
+        qp_perf_detach(); /* other threads: when they end, or are measured again */
+        qp_mapping_detach(&qp_recorder.space.map);
+        qp_publish(qp_state_word, QP_STATE_CLOSED);
+    }
+    qp_control_unlock();
+}

@@ -1,0 +1,258 @@
+/* save.c: datasets. Read qp_save_copy first. A copy is written under a temporary name and
+ * appears under its own name complete or not at all. No file is ever replaced but the counts
+ * file (counts.c). */
+#include "record/control/control.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/atomic.h"
+#include "base/os/clock.h"
+#include "base/os/file.h"
+#include "base/os/signal.h"
+#include "record/clock/clock.h"
+#include "record/run/run.h"
+
+enum { NAMES_MAX = 999, COPY_BYTES = 64 * 1024 };
+
+/* Visitors that stop where there is data. */
+static bool has_no_calls(void *unused, qp_cell cell, const qp_node *n)
+{
+    bool is_sampled = qp_recorder_head()->time_mode == QP_TIME_SAMPLED;
+    qp_cell cell_of_more = qp_observe(&n->more);
+    const qp_node_more *more = cell_of_more ? qp_at(&qp_recorder.space, cell_of_more) : NULL;
+    (void)unused, (void)cell;
+    return !qp_load(&n->n_calls) && !(is_sampled && qp_load(&n->self)) &&
+           !(more &&
+             (qp_load(&more->n_skips) || qp_load(&more->counts) || qp_load(&more->samples)));
+}
+
+static bool has_no_counts(void *unused, qp_counter_block *b)
+{
+    (void)unused;
+    for (uint32_t i = 0; b->kind == QP_COUNTER_BLOCK_COUNTS && i < b->n_values; i++)
+        if (qp_load(&b->values[i]))
+            return false;
+    return true; /* times come with calls, or are old */
+}
+
+static bool has_annotation(void)
+{
+    for (qp_ref ref = qp_recorder_head()->notes; ref;) {
+        const qp_note *n = qp_at_ref(&qp_recorder.space, ref);
+        if (n->kind == QP_NOTE_ANNOTATION && n->dataset == qp_recorder_head()->dataset)
+            return true;
+        ref = n->next;
+    }
+    return false;
+}
+
+bool qp_save_has_data(void)
+{
+    const uint64_t *losses = qp_recorder_head()->diagnostics;
+    const qp_thread_record *r;
+    if (qp_load(&losses[QP_D_thread_nomem]) || qp_load(&losses[QP_D_out_of_memory]))
+        return true; /* there were calls, though none could be recorded */
+    for (uint32_t i = 0; (r = qp_walk_records(&i, true)) != NULL;)
+        if (!qp_walk_nodes(r, has_no_calls, NULL) ||
+            !qp_walk_counter_blocks(r, has_no_counts, NULL))
+            return true;
+    return has_annotation();
+}
+
+/* Copy what other threads may be writing. The race is intended: words are copied whole, and
+ * readers check that they fit together. */
+__attribute__((no_sanitize("thread"))) static void copy_live(void *to, const void *from,
+                                                             size_t n_bytes)
+{
+    typedef uint64_t __attribute__((may_alias)) word;
+    const volatile word *source = from;
+    word *target = to;
+    for (size_t i = 0; i < n_bytes / sizeof *source; i++)
+        target[i] = source[i];
+}
+
+/* Are there only zeros, as in the rings of a trace that was written elsewhere, or never
+ * filled? */
+static bool is_empty(const uint64_t *words, size_t n_bytes)
+{
+    for (size_t i = 0; i < n_bytes / sizeof *words; i++)
+        if (words[i])
+            return false;
+    return true;
+}
+
+/* What is empty becomes a hole. */
+static bool write_live(int fd, const char *from, uint64_t n_bytes)
+{
+    static uint64_t buffer[COPY_BYTES / sizeof(uint64_t)]; /* under the control lock */
+    while (n_bytes) {
+        size_t n = n_bytes < COPY_BYTES ? (size_t)n_bytes : COPY_BYTES;
+        copy_live(buffer, from, n);
+        bool is_hole = n < n_bytes && is_empty(buffer, n);
+        if (is_hole ? lseek(fd, (off_t)n, SEEK_CUR) < 0 : !qp_file_write(fd, buffer, n))
+            return false;
+        from += n;
+        n_bytes -= n;
+    }
+    return true;
+}
+
+/* ---- consistency of a copy while others record ------------------------------------------- */
+
+typedef struct {
+    uint64_t n_ended, n_cleared, n_lives; /* frames, entries, threads of the row */
+    qp_cell top;
+    uint32_t n_deep;
+    bool is_busy; /* in an event */
+} pulse_state;
+
+static pulse_state pulse_of(const qp_thread_record *r)
+{
+    return (pulse_state){qp_load(&r->n_exits) + qp_load(&r->n_unwound) +
+                             qp_load(&r->n_destroyed_live),
+                         qp_load(&r->n_cleared),
+                         qp_load(&r->n_lives),
+                         qp_load(&r->top) & ~QP_TOP_BUSY,
+                         qp_load(&r->n_deep),
+                         (qp_load(&r->top) & QP_TOP_BUSY) != 0};
+}
+
+static uint64_t distance(uint64_t a, uint64_t b)
+{
+    return a < b ? b - a : a - b;
+}
+
+/* By how much the copy of a thread may be inconsistent, because its record and its nodes were
+ * copied at different moments since `before`. 0: it recorded nothing meanwhile, and was in no
+ * event. */
+static uint64_t drift_of(pulse_state before, const qp_thread_record *r)
+{
+    pulse_state after = pulse_of(r);
+    uint64_t n_ended = distance(before.n_ended, after.n_ended);
+    uint64_t n_cleared = distance(before.n_cleared, after.n_cleared);
+    if (!before.is_busy && !n_ended && !n_cleared && after.n_lives == before.n_lives &&
+        after.top == before.top && after.n_deep == before.n_deep)
+        return 0;
+    return 2 * n_ended + n_cleared + distance(before.top, after.top) +
+           distance(before.n_deep, after.n_deep) + 2;
+}
+
+/* Write into the copy how much each thread recorded while it was copied. */
+static bool write_drifts(int fd, const pulse_state *before, uint32_t n_before, uint64_t n_bytes)
+{
+    for (uint32_t i = 0; qp_threads_at(i); i++) {
+        const qprof_thread *th = qp_threads_at(i);
+        if (!qp_observe(&th->pulse))
+            continue;
+        const qp_thread_record *r = qp_record_of(th);
+        uint64_t drift = drift_of(i < n_before ? before[i] : (pulse_state){0}, r);
+        off_t at = (off_t)((uint64_t)qp_record_cell(th) * QP_CELL +
+                           offsetof(qp_thread_record, n_drift));
+        if (drift && (uint64_t)at < n_bytes &&
+            pwrite(fd, &drift, sizeof drift, at) != (ssize_t)sizeof drift)
+            return false;
+    }
+    return true;
+}
+
+/* Threads whose state before the copy is known; for others all that they did counts as
+ * meanwhile. */
+enum { STATES_MAX = 16384 };
+
+static bool write_profile(int fd, const qp_head *h)
+{
+    static pulse_state before[STATES_MAX]; /* under the control lock */
+    uint32_t n = 0;
+    for (; n < STATES_MAX && qp_threads_at(n); n++)
+        before[n] = qp_observe(&qp_threads_at(n)->pulse)
+                        ? pulse_of(qp_record_of(qp_threads_at(n)))
+                        : (pulse_state){0};
+    uint64_t n_bytes = h->n_cells * QP_CELL;
+    return qp_file_write(fd, h, sizeof *h) &&
+           write_live(fd, qp_recorder.space.map.base + sizeof *h, n_bytes - sizeof *h) &&
+           write_drifts(fd, before, n, n_bytes);
+}
+
+/* ---- naming ------------------------------------------------------------------------------ */
+
+/* Give the temporary file its name, or the next one that is free. */
+static bool name_file(const char *temporary, char *path, size_t n_bytes)
+{
+    size_t n = strlen(path);
+    for (unsigned i = 0; i <= NAMES_MAX; i++) {
+        if (i && snprintf(path + n, n_bytes - n, ".%u", i) >= (int)(n_bytes - n))
+            return false;
+        if (link(temporary, path) == 0) {
+            unlink(temporary);
+            return true;
+        }
+        if (errno == EPERM || errno == EOPNOTSUPP) { /* a file system without links */
+            struct stat st;
+            if (lstat(path, &st) != 0 && errno == ENOENT)
+                return rename(temporary, path) == 0;
+        } else if (errno != EEXIST) {
+            return false;
+        }
+    }
+    return false;
+}
+
+int qp_save_copy(char *path, size_t n_bytes, qp_file_state state, const char *label)
+{
+    char temporary[QP_PATH_MAX];
+    qp_head h;
+    copy_live(&h, qp_recorder_head(), sizeof h);
+    if (snprintf(temporary, sizeof temporary, "%s.tmp%ld-%llx", path, (long)getpid(),
+                 (unsigned long long)h.nonce) >= (int)sizeof temporary)
+        return QPROF_E_IO;
+    h.state = state;
+    h.label = qp_texts_add(&qp_recorder.texts, label);
+    h.n_cells =
+        qp_observe(&qp_recorder_head()->n_cells); /* what is claimed later is not copied */
+    if (state == QP_SNAPSHOT) {
+        h.end_raw = qp_clock_elapsed();
+        h.ended_at = qp_clock_wall();
+    }
+    int fd = open(temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return QPROF_E_IO;
+    qp_signal_hold hold;
+    qp_signal_hold_begin(&hold, SIGXFSZ);
+    bool is_written = write_profile(fd, &h);
+    qp_signal_hold_end(&hold);
+    if (close(fd) != 0)
+        is_written = false;
+    bool is_counts = QP_PRODUCT_IS_COVERAGE && qp_counts_is_file(path);
+    if (is_written &&
+        ((is_counts && qp_counts_add(temporary, path)) || name_file(temporary, path, n_bytes)))
+        return 0;
+    unlink(temporary);
+    return QPROF_E_IO;
+}
+
+void qp_save_run(const char *pattern, const char *file)
+{
+    char command[QP_PATH_MAX];
+    char shell[] = "/bin/sh", flag[] = "-c";
+    char *const args[] = {shell, flag, command, NULL};
+    pid_t pid;
+    int status = 0;
+    if (!pattern[0])
+        return;
+    if (!qp_output_command(pattern, file, command, sizeof command) ||
+        posix_spawn(&pid, shell, NULL, NULL, args, environ) != 0) {
+        qp_recorder_log("cannot run: %.200s", pattern);
+        return;
+    }
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    qp_recorder_log("ran with status %d: %.200s",
+                    WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), command);
+}

@@ -1,0 +1,147 @@
+/* worker.c: the thread that performs deferred actions. Read run first. It sleeps at a word of
+ * the live file, where another process can also wake it.
+ *
+ * The queue is a ring of places that many threads fill and empty without a lock: the turn of a
+ * place shows whether it is free for the n-th request, or holds it (Vyukov's bounded queue). */
+#include "record/control/control.h"
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/os/own_thread.h"
+
+enum { STACK_BYTES = 1 << 20, N_PLACES = QPROF_TRG_QUEUE_SIZE };
+
+static struct {
+    pthread_t thread;
+    uint32_t is_running; /* atomic, as all below */
+    uint32_t must_stop;
+    struct {
+        uint64_t turn; /* n: free for request n; n + 1: holds it */
+        qp_action_request request;
+    } places[N_PLACES];
+    uint64_t n_added, n_taken;
+} worker;
+
+void (*qp_worker_on_bell)(void);
+
+static void ring_bell(void)
+{
+    uint32_t *bell = &qp_recorder_head()->bell;
+    qp_fetch_add(bell, 1);
+    syscall(SYS_futex, bell, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+}
+
+static bool add(const qp_action_request *request)
+{
+    uint64_t n = qp_load(&worker.n_added);
+    for (;;) {
+        uint64_t turn = qp_observe(&worker.places[n % N_PLACES].turn);
+        if (turn < n)
+            return false;
+        if (turn > n)
+            n = qp_load(&worker.n_added);
+        else if (qp_swap_if(&worker.n_added, &n, n + 1))
+            break;
+    }
+    worker.places[n % N_PLACES].request = *request;
+    qp_publish(&worker.places[n % N_PLACES].turn, n + 1);
+    return true;
+}
+
+static bool take(qp_action_request *request)
+{
+    uint64_t n = qp_load(&worker.n_taken);
+    for (;;) {
+        uint64_t turn = qp_observe(&worker.places[n % N_PLACES].turn);
+        if (turn <= n)
+            return false;
+        if (turn > n + 1)
+            n = qp_load(&worker.n_taken);
+        else if (qp_swap_if(&worker.n_taken, &n, n + 1))
+            break;
+    }
+    *request = worker.places[n % N_PLACES].request;
+    qp_publish(&worker.places[n % N_PLACES].turn, n + N_PLACES);
+    return true;
+}
+
+static void *run(void *unused)
+{
+    uint32_t *bell = &qp_recorder_head()->bell;
+    qp_action_request request;
+    (void)unused;
+    qp_here.is_worker = true;
+    for (;;) {
+        uint32_t heard = qp_observe(bell);
+        bool is_last = qp_observe(&worker.must_stop);
+        while (take(&request))
+            qp_perform_now(&request);
+        if (is_last)
+            return NULL;
+        qp_worker_on_bell();
+        syscall(SYS_futex, bell, FUTEX_WAIT, heard, NULL, NULL, 0);
+    }
+}
+
+bool qp_worker_start(void)
+{
+    if (qp_load(&worker.is_running))
+        return true;
+    if (!qp_recorder.space.map.base) /* a configuration before the run, which will start it */
+        return false;
+    worker.n_added = worker.n_taken = 0;
+    for (unsigned i = 0; i < N_PLACES; i++)
+        worker.places[i].turn = i;
+    qp_store(&worker.must_stop, 0);
+    bool is_started = qp_own_thread_start(&worker.thread, run, STACK_BYTES);
+    qp_publish(&worker.is_running, is_started);
+    return is_started;
+}
+
+void qp_worker_perform(const qp_action_request *request)
+{
+    if (!request->is_deferred) {
+        qp_perform_now(request);
+        return;
+    }
+    if (qp_observe(&worker.is_running) && !qp_load(&worker.must_stop) && add(request)) {
+        ring_bell();
+        return;
+    }
+    qp_count(&qp_recorder.space, QP_D_actions_dropped);
+    if (qp_worker_dropped() == 1)
+        qp_recorder_log("a deferred action was dropped: the queue is full (%d)", N_PLACES);
+}
+
+void qp_worker_reset(void)
+{
+    for (qp_action_request unused; qp_observe(&worker.is_running) && take(&unused);)
+        ;
+}
+
+void qp_worker_stop(void)
+{
+    uint32_t running = 1;
+    qp_action_request late;
+    if (qp_here.is_worker || !qp_observe(&worker.is_running))
+        return;
+    qp_publish(&worker.must_stop, 1);
+    ring_bell();
+    if (!qp_swap_if(&worker.is_running, &running, 0))
+        return;
+    pthread_join(worker.thread, NULL);
+    while (take(&late)) /* added while it ended */
+        qp_perform_now(&late);
+}
+
+void qp_worker_forget(void)
+{
+    worker.is_running = 0;
+}
+
+uint64_t qp_worker_dropped(void)
+{
+    return qp_load(&qp_recorder_head()->diagnostics[QP_D_actions_dropped]);
+}

@@ -1,0 +1,416 @@
+/* event.c: entries out of line: first calls, limits, stops, hooked methods. Read
+ * qprof_cold_entry and enter first.
+ *
+ * The inline path (include/qprof/inline.h) calls these functions in all unusual cases, and has
+ * changed nothing by then. A rare event works in the order of the usual one: the thread is busy
+ * while it lasts, an entry reads the clock last, an exit reads it first. */
+#include "record/event/event.h"
+
+#include <errno.h>
+
+#include "base/atomic.h"
+#include "record/clock/clock.h"
+#include "record/pause/pause.h"
+#include "record/ring/trace_fast.h"
+#include "record/sample/sample.h"
+#include "record/tree/tree.h"
+#include "record/trigger/trigger.h"
+
+enum { RANGE_MAX = 4096, CALLBACKS_MAX = 4 };
+
+static bool has_hook(const qprof_thread *th, uint32_t bits)
+{
+    return QPROF_LOAD(th->gate) & bits;
+}
+
+qprof_frame *qp_event_look(qprof_thread *th)
+{
+    if (!qp_is_open(th))
+        return NULL;
+    if (QP_UNLIKELY(!qp_set_busy(th))) {
+        qp_count(&qp_recorder.space, QP_D_reentrant);
+        return NULL;
+    }
+    qprof_frame *top = qp_busy_top(th);
+    bool is_first = !top;
+    if (QP_UNLIKELY(is_first))
+        top = qp_stack_first(th);
+    if (!top) {
+        QPROF_STORE(th->pulse->top, 0);
+        qp_count(&qp_recorder.space, QP_D_out_of_memory);
+        return NULL;
+    }
+    qp_pause_sync(th, top);
+    if (is_first)
+        qp_triggers_thread(th, top);
+    qp_triggers_sync(th, top, false);
+    return top;
+}
+
+qprof_frame *qp_event_begin(qprof_thread *th)
+{
+    qprof_frame *top = qp_event_look(th);
+    if (top && QP_UNLIKELY(has_hook(th, QP_HOOK_SAMPLE)))
+        qp_samples_take(th, top, 0);
+    return top;
+}
+
+void qp_event_end(qprof_thread *th, qprof_frame *top)
+{
+    __atomic_store_n(&th->pulse->top, QPROF_INDEX(th, top), __ATOMIC_RELEASE);
+}
+
+/* ---- entry ------------------------------------------------------------------------------- */
+
+bool qp_event_leave(qprof_thread *th, qprof_frame *top, qp_host_call *o, const void *here)
+{
+    if (qp_thread_callbacks(here) >= CALLBACKS_MAX) {
+        qp_count(&qp_recorder.space, QP_D_callback_nesting);
+        return false;
+    }
+    *o = (qp_host_call){qp_here.callback_frame, qp_here.callbacks, qp_here.th == th};
+    qp_event_end(th, top);
+    qp_here.callbacks++;
+    qp_here.callback_frame = here;
+    return true;
+}
+
+/* The host may have mounted another virtual thread: mount th again. If another OS thread drives
+ * it, or it has ended, the event that called the host is dropped. */
+qprof_frame *qp_event_return(qprof_thread *th, const qp_host_call *o)
+{
+    qp_here.callback_frame = o->outer;
+    qp_here.callbacks = o->nesting;
+    bool is_ours = !o->was_mounted || (qp_thread_mount(th) && qp_thread_hold(th));
+    if (qp_is_open(th) && is_ours)
+        return qp_event_begin(th);
+    qp_bump(&qp_record_of(th)->n_dropped, 1);
+    return NULL;
+}
+
+/* Ask the host to describe a method. Nested events are allowed, because the event that asks has
+ * changed nothing yet. @return the top frame afterwards; NULL: the thread is no longer
+ * recorded */
+static qprof_frame *ask_host(qprof_thread *th, qprof_frame *top, uintptr_t method)
+{
+    qp_host_call outside;
+    if (!qp_event_leave(th, top, &outside, __builtin_frame_address(0)))
+        return top;
+    qp_recorder.callback(method);
+    return qp_event_return(th, &outside);
+}
+
+/* The record of a method that is called on a path for the first time. It is made before the
+ * host is asked: after a callback that leaves by a jump, the host is not asked for that id
+ * again. */
+static qp_cell method_of(qprof_thread *th, qprof_frame **top, uintptr_t method)
+{
+    qp_methods *all = &qp_recorder.methods;
+    if (qp_method_is_nameless(method))
+        return all->anonymous;
+    bool is_new;
+    qp_cell cell = qp_methods_mention(all, method, &is_new);
+    if (!cell) {
+        qp_count(&qp_recorder.space, QP_D_method_limit);
+        return all->overflow;
+    }
+    if (is_new && qp_method_is_registered(all, cell)) /* a pseudo-method */
+        qp_triggers_method(cell);
+    else if (is_new && qp_recorder.callback)
+        *top = ask_host(th, *top, method);
+    if (*top && !qp_method_is_registered(all, cell) && qp_method_miss(all, cell)) {
+        qp_count(&qp_recorder.space, QP_D_unknown_method);
+        qp_triggers_method(cell);
+    }
+    return cell;
+}
+
+static uint32_t flags_of(qp_cell method)
+{
+    return method ? qp_load(&((qp_method *)qp_at(&qp_recorder.space, method))->flags) : 0;
+}
+
+/* What is known of a call when its frame is made. */
+typedef struct {
+    qp_cell path;   /* 0: its frame has its caller's */
+    qp_cell method; /* if it must be hidden from the inline path; else 0 */
+    uint32_t flags; /* QPROF_FRAME_* */
+} qp_call;
+
+/* The node whose callee the next call is: coverage alone has no paths, every method is called
+ * by the root. */
+static qp_cell caller_of(const qprof_thread *th, const qprof_frame *top)
+{
+    uint32_t without_paths = QP_COLLECT_COVERAGE | QP_COLLECT_ONCE;
+    return qp_recorder_head()->collect & ~without_paths ? top->node : qp_record_of(th)->root;
+}
+
+static qp_cell path_or_overflow(qp_cell path, const qprof_thread *th)
+{
+    if (!path || qp_tree_is_overflow(th, path))
+        qp_count(&qp_recorder.space, QP_D_tree_overflow);
+    return path;
+}
+
+/* Enter a method that is hooked, or that is not measured. */
+static void enter_hooked(qprof_thread *th, qprof_frame **top, qp_call *call, uint32_t flags)
+{
+    if (flags & QP_METHOD_HOOKED) {
+        call->flags |= QPROF_FRAME_HOOKED;
+        call->flags |= qp_actions_entry(th, top, call->method);
+    }
+    if (!*top)
+        return;
+    if (flags & QP_METHOD_EXCLUDED) {
+        call->flags |= QPROF_FRAME_EXCLUDED;
+        return;
+    }
+    qp_cell parent =
+        caller_of(th, *top); /* actions may have moved the stack, or called the method */
+    call->path = qp_tree_find_hooked(th, parent, call->method);
+    if (!call->path)
+        call->path = path_or_overflow(qp_tree_add(th, parent, 0, call->method), th);
+}
+
+/* A callee below an <overflow>. */
+static qp_call overflowed_callee(qprof_thread *th, qprof_frame **top, qp_cell parent,
+                                 uint64_t key)
+{
+    qp_call call = {.method = qp_methods_find(&qp_recorder.methods, key)};
+    if (flags_of(call.method) & QP_METHOD_HOOKED)
+        call.flags = QPROF_FRAME_HOOKED | qp_actions_entry(th, top, call.method);
+    if (*top && !((*top)->flags & QPROF_FRAME_OVERFLOWED))
+        call.path = parent;
+    qp_count(&qp_recorder.space, QP_D_tree_overflow);
+    return call;
+}
+
+/* The call path of a callee. NULL in *top: the event is dropped. */
+static qp_call callee_of(qprof_thread *th, qprof_frame **top, uintptr_t method)
+{
+    qp_call call = {0};
+    qp_cell parent = caller_of(th, *top);
+    bool is_anonymous = qp_method_is_nameless(method);
+    uint64_t key = is_anonymous ? 0 : method;
+    if (is_anonymous)
+        qp_count(&qp_recorder.space, QP_D_bad_method_id);
+    if (parent == (*top)->node &&
+        (((*top)->flags & QPROF_FRAME_OVERFLOWED) || qp_tree_is_overflow(th, parent)))
+        return overflowed_callee(th, top, parent, key);
+    bool is_excluded =
+        is_anonymous && (flags_of(qp_recorder.methods.anonymous) & QP_METHOD_EXCLUDED);
+    call.path = is_excluded ? 0 : qp_tree_find(th, parent, key);
+    if (call.path)
+        return call;
+    qp_cell record = method_of(th, top, method);
+    if (!*top)
+        return call;
+    uint32_t flags = flags_of(record);
+    if (QP_UNLIKELY(flags & (QP_METHOD_HOOKED | QP_METHOD_EXCLUDED))) {
+        call.method = record;
+        enter_hooked(th, top, &call, flags);
+        return call;
+    }
+    parent =
+        caller_of(th, *top); /* the callback may have moved the stack, or called the method */
+    call.path = qp_tree_find(th, parent, key);
+    if (!call.path)
+        call.path = path_or_overflow(qp_tree_add(th, parent, key, record), th);
+    return call;
+}
+
+/* Count the call where it belongs. */
+static void count_call(qprof_thread *th, qprof_frame *f)
+{
+    qprof_node *n = qp_node_at(th, f->node);
+    bool is_folded = f->flags & (QPROF_FRAME_OVERFLOWED | QPROF_FRAME_EXCLUDED);
+    if (!is_folded && !has_hook(th, QP_HOOK_STOPPED | QP_HOOK_OFF)) {
+        QPROF_ADD(n->n_calls, 1);
+        return;
+    }
+    qp_node_more *more = is_folded ? NULL : qp_tree_more(th, f->node);
+    if (more)
+        qp_bump(&more->n_skips, 1);
+    else
+        qp_bump(&qp_record_of(th)->n_overflowed, 1);
+}
+
+/* Note the smallest and the largest id among the last stored frames, which do not change while
+ * frames above them are only counted. */
+static void note_range(qprof_thread *th, qprof_frame *top)
+{
+    qp_stack_cursor c = qp_stack_from(th, top);
+    uint64_t depth = qp_stack_depth(th, top);
+    th->deep_low = UINT64_MAX;
+    th->deep_high = 0;
+    for (uint64_t n = 0; n < depth && n < RANGE_MAX; n++, qp_stack_down(th, &c)) {
+        th->deep_low = c.f->stack_id < th->deep_low ? c.f->stack_id : th->deep_low;
+        th->deep_high = c.f->stack_id > th->deep_high ? c.f->stack_id : th->deep_high;
+    }
+}
+
+static void count_deep(qprof_thread *th, qprof_frame *top)
+{
+    if (!th->pulse->n_deep)
+        note_range(th, top);
+    QPROF_ADD(th->pulse->n_deep, 1);
+    qp_bump(&qp_record_of(th)->n_deep_total, 1);
+    qp_fetch_or(&th->gate, QP_HOOK_DEEP);
+    qp_count(&qp_recorder.space, QP_D_depth_overflow);
+}
+
+static void note_zero(qprof_thread *th, uintptr_t id)
+{
+    if (id)
+        return;
+    qp_count(&qp_recorder.space, QP_D_entry_zero_stack_id);
+    qp_fetch_or(&th->gate, QP_HOOK_ZERO);
+}
+
+static void start_frame(qprof_thread *th, qprof_frame *top, qprof_frame *f)
+{
+    uint32_t hooks = QPROF_LOAD(th->gate);
+    QPROF_STORE(f->start, 0);
+    uint32_t restores = f->flags & (QPROF_FRAME_RESTORE | QPROF_FRAME_RESTORE_ON);
+    bool was_turned_on = restores == QPROF_FRAME_RESTORE && !(hooks & QP_HOOK_OFF);
+    if (hooks &
+        QPROF_HOOK_EXACT) { /* nor is a caller that is off charged for the recorder's work */
+        uint64_t now = was_turned_on ? th->pulse->last : qp_clock_now(th);
+        qp_clock(th, top, now);
+        QPROF_STORE(f->start, now);
+    } else if ((hooks & QPROF_HOOK_ADAPTIVE) && !(hooks & (QP_HOOK_STOPPED | QP_HOOK_OFF)) &&
+               !(f->flags & QPROF_FRAME_EXCLUDED)) {
+        qprof_node *n = qp_node_at(th, f->node);
+        if (qprof_entry_is_timed(th, hooks, n))
+            qprof_entry_charge(th, QPROF_HOOK_ADAPTIVE, f, n, qp_clock_now(th));
+    }
+}
+
+/* Ask the host for the undescribed methods of sampled paths: with samples alone it is not asked
+ * at first calls. NULL in *top: the event is dropped. */
+static void ask_for_sampled(qprof_thread *th, qprof_frame **top)
+{
+    for (qp_cell path = qp_samples_path(th, *top); path && *top;) {
+        const qprof_node *n = qp_node_at(th, path);
+        path = n->parent;
+        if (n->method && n->method_id &&
+            !qp_method_is_registered(&qp_recorder.methods, n->method) &&
+            qp_method_miss(&qp_recorder.methods, n->method))
+            *top = ask_host(th, *top, (uintptr_t)n->method_id);
+    }
+}
+
+/* A frame above the top; the top moves with it into a new chunk if necessary. @return NULL: the
+ * call is only counted, and the event has ended */
+static qprof_frame *frame_above(qprof_thread *th, qprof_frame **top)
+{
+    qprof_frame *f = has_hook(th, QP_HOOK_DEEP) ? NULL : qp_stack_above(th, *top);
+    if (f) {
+        *top = f - 1;
+        return f;
+    }
+    count_deep(th, *top);
+    qp_event_end(th, *top);
+    return NULL;
+}
+
+/* With samples alone, the path is looked up when it is sampled. */
+static void enter_stack(qprof_thread *th, qprof_frame *top, uintptr_t method, uintptr_t id)
+{
+    if (QP_UNLIKELY(qp_load(&qp_recorder.has_unknown)))
+        ask_for_sampled(th, &top);
+    qprof_frame *f = top ? frame_above(th, &top) : NULL;
+    if (!f)
+        return;
+    QPROF_STORE(f->stack_id, (uint64_t)id);
+    QPROF_STORE(f->method_id, (uint64_t)method);
+    QPROF_STORE(f->node, 0);
+    QPROF_STORE(f->flags, id ? 0 : QPROF_FRAME_ZERO);
+    note_zero(th, id);
+    qp_event_end(th, f);
+}
+
+/* Fill the frame of a call; it is not on the stack yet. */
+static void make_frame(qprof_thread *th, qprof_frame *f, const qp_call *call, uintptr_t id)
+{
+    uint32_t flags = call->flags | (id ? 0 : QPROF_FRAME_ZERO);
+    if (!call->path && !(flags & QPROF_FRAME_EXCLUDED))
+        flags |= QPROF_FRAME_OVERFLOWED;
+    if (has_hook(th, QP_HOOK_STOPPED | QP_HOOK_OFF))
+        flags |= QPROF_FRAME_SKIP;
+    QPROF_STORE(f->stack_id, (uint64_t)id);
+    QPROF_STORE(f->self, 0);
+    QPROF_STORE(f->node, call->path ? call->path : f[-1].node);
+    QPROF_STORE(f->block, call->method);
+    if (has_hook(th, QP_HOOK_EVENT_TRIGGERS))
+        flags |= QPROF_FRAME_HOOKED;
+    if (flags & QPROF_FRAME_HOOKED)
+        QPROF_STORE(f->method_id, qp_clock_elapsed());
+    QPROF_STORE(f->flags, flags);
+    note_zero(th, id);
+}
+
+/* Raise the event of the call, which is complete. */
+static void raise_entry(qprof_thread *th, const qprof_frame *f, uintptr_t method)
+{
+    if (!(f->flags & QPROF_FRAME_HOOKED) || !qp_load(&qp_is_triggering))
+        return;
+    const qp_event_call call = {.depth = qp_stack_depth(th, f)};
+    qp_event_triggers_raise(th, QP_EVENT_FN_ENTRY, method, &call);
+}
+
+static void enter(qprof_thread *th, uintptr_t method, uintptr_t id)
+{
+    qprof_frame *top = qp_event_begin(th);
+    if (!top) {
+        if (qp_is_open(th))
+            qp_bump(&qp_record_of(th)->n_dropped, 1);
+        return;
+    }
+    qp_store(&qp_recorder.has_entries, true);
+    if (has_hook(th, QPROF_HOOK_STACK)) {
+        enter_stack(th, top, method, id);
+        return;
+    }
+    qprof_frame *f = frame_above(th, &top);
+    if (!f)
+        return;
+    const qp_call call = callee_of(th, &top, method);
+    f = top ? frame_above(th, &top) : NULL; /* the host may have moved the stack */
+    if (!f)
+        return;
+    make_frame(th, f, &call, id);
+    count_call(th, f);
+    if (call.path && !call.method && !qp_tree_is_overflow(th, call.path))
+        QPROF_STORE(qp_node_at(th, top->node)->last, call.path);
+    start_frame(th, top, f);
+    if (qp_trace_users() && !(f->flags & (QPROF_FRAME_SKIP | QPROF_FRAME_EXCLUDED)))
+        qp_trace_entry(th, f);
+    qp_event_end(th, f);
+    raise_entry(th, f, method);
+}
+
+static __attribute__((noinline)) void enter_slowly(qprof_thread *th, uintptr_t method,
+                                                   uintptr_t id)
+{
+    int host_errno = errno;
+    enter(th, method, id);
+    qp_event_triggers_settle();
+    errno = host_errno;
+}
+
+void qprof_cold_entry(qprof_thread *th, uintptr_t method, uintptr_t id)
+{
+    if (!qprof_is_due(th) && qprof_push(th, method, id))
+        return;
+    if (!qp_trace_fast_entry(th, method, id))
+        enter_slowly(th, method, id);
+}
+
+void qprof_cold_entry_time(qprof_thread *th, qprof_frame *f)
+{
+    int host_errno = errno;
+    qprof_entry_charge(th, QPROF_LOAD(th->gate), f, qp_node_at(th, f->node), qp_clock_now(th));
+    qp_event_end(th, f);
+    errno = host_errno;
+}

@@ -1,0 +1,82 @@
+/* event.h: what an event may need that the inline path leaves out; the life of threads and who
+ * drives them.
+ *
+ * Calls with a thread are made by the OS thread that drives it, and leave errno as it was. */
+#ifndef QP_RECORD_EVENT_EVENT_H
+#define QP_RECORD_EVENT_EVENT_H
+
+#include "record/run/run.h"
+
+/* ---- an event: event.c, exit.c ----------------------------------------------------------- */
+
+/* Begin an event: not inside another one, and with changes of other threads applied.
+ * @return the top frame, and the thread is busy until qp_event_end(); NULL: dropped, and
+ * counted */
+qprof_frame *qp_event_begin(qprof_thread *th);
+/* The same, without crediting the PC samples that wait. */
+qprof_frame *qp_event_look(qprof_thread *th);
+void qp_event_end(qprof_thread *th, qprof_frame *top);
+
+/* Between the two the thread is in no event: the host may be called, and locks may be taken.
+ * The event that asked for it has changed nothing yet, or is complete.
+ * @param here  frame address of the function that calls the host, to detect that it left by a
+ * jump
+ * @return false: too deep in callbacks already, nothing was ended */
+typedef struct {
+    const void *outer;
+    uint32_t nesting;
+    bool was_mounted;
+} qp_host_call;
+bool qp_event_leave(qprof_thread *th, qprof_frame *top, qp_host_call *o, const void *here);
+/* @return the top frame, in an event again; NULL: the thread is no longer recorded */
+qprof_frame *qp_event_return(qprof_thread *th, const qp_host_call *o);
+
+/* End all frames at `now`, in the thread's time. Inside an event; qp_thread_unsettled(th, 0) is
+ * left to the caller, who counts them. @return their number, those that are only counted
+ * included */
+uint64_t qp_event_unroll(qprof_thread *th, qprof_frame **top, uint64_t now);
+
+/* ---- triggers and actions of a call: actions.c ------------------------------------------- */
+
+/* A hooked method is entered; it has no frame yet. Run its triggers, then its On-Enter actions.
+ * @param top  may move; NULL afterwards: the event is dropped. @return QPROF_FRAME_RESTORE* */
+uint32_t qp_actions_entry(qprof_thread *th, qprof_frame **top, qp_cell method);
+
+/* The frame could not be made, or has ended: run the On-Exit actions of its method (0: none),
+ * then restore the thread's status. */
+void qp_actions_exit(qprof_thread *th, qprof_frame **top, qp_cell method, uint32_t frame_flags);
+
+/* ---- life of threads: life.c ------------------------------------------------------------- */
+
+/* Bind the calling OS thread to a host id. */
+qprof_thread *qp_thread_create(uintptr_t host_id);
+
+/* A virtual thread, made if necessary; 0 means the OS thread itself. @return NULL: no room */
+qprof_thread *qp_thread_vt(uintptr_t vt, uintptr_t host_id);
+
+/* The OS thread's own record, for what belongs to an OS thread in either mode. NULL: no room */
+qprof_thread *qp_thread_own(void);
+
+/* End a thread: close its frames, keep its data. Its row may serve a later thread. */
+void qp_thread_destroy(qprof_thread *th);
+
+/* The calling OS thread ends: see qp_threads_reserve(). */
+void qp_thread_leave(void *unused);
+
+/* ---- who drives a thread: mount.c -------------------------------------------------------- */
+
+/* Continue with th on the calling OS thread; the thread before it is suspended.
+ * @return the thread before; NULL: another OS thread is driving th at this moment */
+qprof_thread *qp_thread_mount(qprof_thread *th);
+
+/* Drive the thread from here. @return false: another OS thread is in an event of it, counted */
+bool qp_thread_take(qprof_thread *th);
+
+/* Release the thread: its clock is paused until an OS thread takes it; if it ends, none
+ * does. */
+void qp_thread_release(qprof_thread *th, bool ends);
+
+/* Set the virtual thread that this OS thread is about from now on. */
+void qp_thread_look_at(qprof_thread *th, uintptr_t vt);
+
+#endif

@@ -1,0 +1,232 @@
+/* exit.c: exits out of line: unwinding, unknown frames, hooked methods. Read qprof_cold_exit
+ * and pop first.
+ *
+ * As in event.c, the inline path has changed nothing when it calls these functions, and an exit
+ * reads the clock first. */
+#include <errno.h>
+
+#include "base/atomic.h"
+#include "record/clock/clock.h"
+#include "record/event/event.h"
+#include "record/ring/trace_fast.h"
+#include "record/tree/tree.h"
+#include "record/trigger/trigger.h"
+
+enum { SEARCH_MAX = 4096, SEARCHES_MAX = 1000 };
+
+/* Frames that are only counted end, among n_ending frames that do. */
+static void drop_deep(qprof_thread *th, uint64_t n_ending)
+{
+    qp_thread_unsettled(th, n_ending);
+    QPROF_STORE(th->pulse->n_deep, 0);
+    qp_fetch_and(&th->gate, ~(uint32_t)QP_HOOK_DEEP);
+}
+
+/* End the top frame. @return is its entry in a trace? */
+static bool drop_frame(qprof_thread *th, qprof_frame **top, uint64_t now)
+{
+    const qprof_frame *f = *top;
+    qp_clock_settle(th, *top, now);
+    *top = qp_stack_below(th, *top);
+    if (f->flags & QPROF_FRAME_EXCLUDED) { /* charged to its caller; the root has no call */
+        qprof_node *n = qp_node_at(th, f->node);
+        QPROF_ADD(*(n->parent ? &(*top)->self : &n->self), f->self);
+    }
+    return f->flags & QP_FRAME_TRACED;
+}
+
+/* A hooked frame has ended: run actions, restore the thread's status, raise the event, in this
+ * order. NULL in *top: the thread is no longer recorded. */
+static void after_exit(qprof_thread *th, qprof_frame **top, const qprof_frame *ended)
+{
+    qp_cell method = qp_frame_method(th, ended);
+    const qp_method *m = method ? qp_at(&qp_recorder.space, method) : NULL;
+    uint64_t ticks = qp_clock_elapsed() - ended->method_id;
+    qp_event_call call = {.duration_ns = qp_clock_ns(ticks), .depth = 1};
+    call.depth += qp_stack_depth(th, *top);
+    qp_actions_exit(th, top, method, ended->flags);
+    qp_host_call outside;
+    if (!*top || !qp_load(&qp_is_triggering) ||
+        !qp_event_leave(th, *top, &outside, __builtin_frame_address(0)))
+        return;
+    qp_event_triggers_raise(th, QP_EVENT_FN_EXIT, m ? (uintptr_t)m->id : 0, &call);
+    *top = qp_event_return(th, &outside);
+}
+
+/* Count n more frames ended by one exit, which has already counted *n_before. */
+static void count_ends(qprof_thread *th, uint64_t n, uint64_t *n_before)
+{
+    uint64_t n_exits = n && !*n_before;
+    if (n + *n_before > 1)
+        qp_thread_unsettled(th, n + *n_before);
+    QPROF_ADD(th->pulse->n_exits, n_exits);
+    QPROF_ADD(th->pulse->n_unwound, n - n_exits);
+    *n_before += n;
+}
+
+/* Record that frames have ended, n of them traced. @param has_skips  some were entered while
+ * recording was off */
+static void trace_ends(qprof_thread *th, uint32_t n, bool is_unwound, bool has_skips,
+                       const qprof_frame *top)
+{
+    if (n)
+        qp_trace_exit(th, n, is_unwound, top);
+    else if (has_skips)
+        qp_trace_resume(th, top);
+}
+
+/* Pop the counted frames and `stored` stored ones. They are counted together, right before the
+ * top is stored: at the end, and before a hooked one is handled. */
+static void pop(qprof_thread *th, qprof_frame **top, uint64_t stored)
+{
+    uint64_t left = qp_stack_depth(th, *top) - stored, n = th->pulse->n_deep, n_counted = 0;
+    uint64_t now = qp_clock_now(th);
+    if (!stored && !n)
+        return;
+    qp_clock(th, *top, now);
+    bool is_unwound = stored + n > 1;
+    uint32_t n_traced = 0;
+    bool has_skips = false;
+    if (n)
+        drop_deep(th, stored + n);
+    while (*top && qp_stack_depth(th, *top) > left) {
+        const qprof_frame ended = **top;
+        n_traced += drop_frame(th, top, now);
+        has_skips |=
+            (ended.flags & (QPROF_FRAME_SKIP | QPROF_FRAME_EXCLUDED)) == QPROF_FRAME_SKIP;
+        n++;
+        if (QP_LIKELY(!(ended.flags & QPROF_FRAME_HOOKED)))
+            continue;
+        count_ends(th, n, &n_counted);
+        if (qp_trace_users())
+            trace_ends(th, n_traced, is_unwound, has_skips, *top);
+        n = n_traced = 0;
+        has_skips = false;
+        after_exit(th, top, &ended);
+        now = *top ? qp_clock_now(th) : now;
+        if (*top)
+            qp_clock(th, *top, now);
+    }
+    count_ends(th, n, &n_counted);
+    if (n && qp_trace_users())
+        trace_ends(th, n_traced, is_unwound, has_skips, *top);
+    if (!left && *top)
+        qp_fetch_and(&th->gate, ~(uint32_t)QP_HOOK_ZERO);
+}
+
+/* The number of stored frames above the innermost one with this id; -1: none has it. */
+static int64_t frames_above(qprof_thread *th, qprof_frame *top, uintptr_t id, uint64_t max)
+{
+    qp_stack_cursor c = qp_stack_from(th, top);
+    uint64_t depth = qp_stack_depth(th, top);
+    for (uint64_t n = 0; n < depth; n++) {
+        if (n == max) {
+            qp_count(&qp_recorder.space, QP_D_exit_search_limited);
+            return -1;
+        }
+        if (c.f->stack_id == id && !(c.f->flags & QPROF_FRAME_ZERO))
+            return (int64_t)n;
+        qp_stack_down(th, &c);
+    }
+    return -1;
+}
+
+/* How many stored frames to search for an id. Ids are compared for equality only. But where
+ * those of the last frames rise or fall, an id beyond them in this direction belongs to a
+ * counted frame, and one in the other direction to a frame further down (where an error is
+ * caught). A failed search costs the whole depth, so their number is limited. */
+static uint64_t search_limit(qprof_thread *th, const qprof_frame *top, uint64_t id)
+{
+    if (id >= th->deep_low && id <= th->deep_high)
+        return SEARCH_MAX;
+    bool rises = top->stack_id == th->deep_high, falls = top->stack_id == th->deep_low;
+    if ((rises && !falls && id > th->deep_high) || (falls && !rises && id < th->deep_low))
+        return 0;
+    return th->n_searches < SEARCHES_MAX ? UINT64_MAX : 0;
+}
+
+static void leave_deep(qprof_thread *th, qprof_frame **top, uintptr_t id)
+{
+    uint64_t limit = search_limit(th, *top, id);
+    int64_t above = limit ? frames_above(th, *top, id, limit) : -1;
+    if (above >= 0) {
+        pop(th, top, (uint64_t)above);
+        return;
+    }
+    th->n_searches += limit > SEARCH_MAX;
+    QPROF_ADD(th->pulse->n_exits, 1);
+    QPROF_STORE(th->pulse->n_deep, th->pulse->n_deep - 1);
+    if (!th->pulse->n_deep)
+        qp_fetch_and(&th->gate, ~(uint32_t)QP_HOOK_DEEP);
+}
+
+static void leave(qprof_thread *th, qprof_frame **top, uintptr_t id)
+{
+    uint64_t depth = qp_stack_depth(th, *top);
+    bool ignores = qp_recorder.options.number[QP_OPT_unknown_exit] == 1;
+    if (!id) {
+        pop(th, top, depth);
+    } else if (th->pulse->n_deep) {
+        leave_deep(th, top, id);
+    } else if (!depth) {
+        qp_count(&qp_recorder.space, QP_D_exit_empty_stack);
+    } else {
+        int64_t above = frames_above(th, *top, id, ignores ? SEARCH_MAX : UINT64_MAX);
+        if (above >= 0) {
+            pop(th, top, (uint64_t)above);
+        } else if (depth == 1) {
+            pop(th, top, 1);
+        } else {
+            qp_count(&qp_recorder.space, QP_D_exit_unknown_id);
+            if (!ignores)
+                pop(th, top, depth);
+        }
+    }
+}
+
+/* Raise the event of several frames that ended at once. */
+static void raise_unwind(qprof_thread *th, const qprof_frame *top)
+{
+    qp_cell method = qp_stack_depth(th, top) ? qp_frame_method(th, top) : 0;
+    const qp_method *m = method ? qp_at(&qp_recorder.space, method) : NULL;
+    qp_event_triggers_raise(th, QP_EVENT_UNWIND, m ? (uintptr_t)m->id : 0, NULL);
+}
+
+static __attribute__((noinline)) void leave_slowly(qprof_thread *th, uintptr_t id)
+{
+    int host_errno = errno;
+    qprof_frame *top = qp_event_begin(th);
+    uint64_t n_unwound = th->pulse->n_unwound;
+    if (top)
+        leave(th, &top, id);
+    if (top) {
+        qp_event_end(th, top);
+        if (QP_UNLIKELY(qp_record_of(th)->n_unsettled))
+            qp_thread_unsettled(th, 0);
+        if (QP_UNLIKELY(th->pulse->n_unwound != n_unwound) && qp_load(&qp_is_triggering))
+            raise_unwind(th, top);
+    }
+    qp_event_triggers_settle();
+    errno = host_errno;
+}
+
+void qprof_cold_exit(qprof_thread *th, uintptr_t id)
+{
+    if (!qprof_is_due(th) && qprof_pop(th, id))
+        return;
+    if (!qp_trace_fast_exit(th, id))
+        leave_slowly(th, id);
+}
+
+uint64_t qp_event_unroll(qprof_thread *th, qprof_frame **top, uint64_t now)
+{
+    uint64_t depth = qp_stack_depth(th, *top), n = depth + th->pulse->n_deep;
+    qp_clock(th, *top, now);
+    drop_deep(th, n);
+    uint32_t n_traced = 0;
+    while (depth--)
+        n_traced += drop_frame(th, top, now);
+    qp_trace_exit(th, n_traced, true, *top);
+    qp_fetch_and(&th->gate, ~(uint32_t)QP_HOOK_ZERO);
+    return n;
+}

@@ -1,0 +1,214 @@
+/* life.c: making, finding and ending threads. Read qp_thread_create first. */
+#include "base/os/perf.h"
+#include "record/clock/clock.h"
+#include "record/event/event.h"
+#include "record/ring/ring.h"
+#include "record/sample/sample.h"
+#include "record/trigger/trigger.h"
+
+static qprof_thread *begin_thread(uintptr_t host_id, uintptr_t vt)
+{
+    qprof_thread *th = qp_thread_take_row();
+    if (!th)
+        return NULL;
+    qp_thread_record *r = qp_record_of(th);
+    const qp_head *h = qp_recorder_head();
+    qp_store(&r->host_id, (uint64_t)host_id);
+    qp_store(&r->has_host_id, 0);
+    qp_store(&r->vt_id, (uint64_t)vt);
+    qp_store(&r->system_id, qp_here.system_id);
+    qp_store(&r->name, 0);
+    qp_bump(&r->n_lives, 1);
+    if (r->n_lives == 1) {
+        qp_store(&r->clear_count, qp_load(&h->clear_count));
+        r->stopped_seen = qp_load(&h->stopped_total);
+    }
+    qp_store(&th->os_thread, 0);
+    QPROF_STORE(th->pulse->top,
+                0); /* the row may be a used one: its first event begins it anew */
+    qp_triggers_create(th);
+    qp_publish(&r->state, QP_THREAD_ALIVE);
+    qp_publish(&th->gate, qp_load(&qp_recorder.hooks) | QP_HOOK_SYNC | QPROF_GATE_OPEN);
+    qp_fence();
+    if (qp_state() != QP_STATE_RUNNING) /* it was shut down meanwhile */
+        qp_store(&th->gate, 0);
+    return th;
+}
+
+/* Give up the OS thread's own thread. Where another OS thread ended it, its row becomes free
+ * only now, because this OS thread no longer looks at it. */
+static void retire_own(void)
+{
+    if (qp_here.own != &qp_closed_thread)
+        qp_thread_drop_row(qp_here.own);
+    qp_here.own = qp_here.plain = &qp_closed_thread;
+}
+
+/* Raise the event of a new thread. @return NULL: an action has ended the thread */
+static qprof_thread *raise_create(qprof_thread *th)
+{
+    qp_event_triggers_raise(th, QP_EVENT_THREAD_CREATE, qp_event_triggers_id(th), NULL);
+    return qp_is_open(th) ? th : NULL;
+}
+
+static qprof_thread *begin_here(uintptr_t host_id)
+{
+    qprof_thread *th = begin_thread(host_id, 0);
+    if (!th)
+        return NULL;
+    qp_here.own = th;
+    if (!qp_recorder.is_virtual) {
+        qp_here.plain = th;
+        qp_thread_take(th);
+        qp_publish(&qp_here.slot->current, th);
+    }
+    return raise_create(th);
+}
+
+qprof_thread *qp_thread_own(void)
+{
+    if (qp_state() != QP_STATE_RUNNING)
+        return NULL;
+    qp_os_thread_renew();
+    if (qp_is_open(qp_here.own))
+        return qp_here.own;
+    retire_own();
+    return begin_here(0);
+}
+
+qprof_thread *qp_thread_create(uintptr_t host_id)
+{
+    if (qp_state() != QP_STATE_RUNNING)
+        return NULL;
+    qp_os_thread_renew();
+    qprof_thread *same = qp_thread_find_host_id(host_id);
+    if (same)
+        qp_thread_destroy(same);
+    if (qp_is_open(qp_here.own)) {
+        qp_thread_record *r = qp_record_of(qp_here.own);
+        if (!r->has_host_id) { /* its events have made it; now it gets its id */
+            qp_store(&r->host_id, (uint64_t)host_id);
+            qp_publish(&r->has_host_id, 1);
+            return qp_here.own;
+        }
+        qp_thread_destroy(qp_here.own);
+    }
+    retire_own();
+    qprof_thread *th = begin_here(host_id);
+    if (th)
+        qp_publish(&qp_record_of(th)->has_host_id, 1);
+    return th;
+}
+
+qprof_thread *qp_thread_vt(uintptr_t vt, uintptr_t host_id)
+{
+    if (qp_state() != QP_STATE_RUNNING)
+        return NULL;
+    qprof_thread *th = qp_thread_find_vt(vt);
+    if (th)
+        return th;
+    if (!vt)
+        return qp_thread_own();
+    th = begin_thread(host_id, vt);
+    if (!th)
+        return NULL;
+    qprof_thread *agreed = qp_thread_put_vt(th);
+    if (agreed == th)
+        return raise_create(th);
+    QPROF_STORE(th->gate, 0); /* no room, or another OS thread was faster */
+    qp_record_of(th)->state = QP_THREAD_ENDED;
+    qp_thread_drop_row(th);
+    if (!agreed)
+        qp_count(&qp_recorder.space, QP_D_thread_nomem);
+    return agreed;
+}
+
+/* ---- the end ----------------------------------------------------------------------------- */
+
+/* The time at which a thread that no OS thread drives was suspended: it does not run while
+ * another one ends it. @return 0: it is driven, or its clock is not the machine's */
+static uint64_t suspended_time(const qprof_thread *th)
+{
+    const uint32_t others = QP_HOOK_CLASSES | QP_HOOK_STOPPED;
+    const qprof_pulse *p = qp_observe(&th->pulse);
+    bool is_suspended = !qp_load(&th->os_thread) && qp_clock_is_shared() &&
+                        !(QPROF_LOAD(th->gate) & others) && QPROF_LOAD(p->suspended_at);
+    return is_suspended ? QPROF_LOAD(p->suspended_at) - QPROF_LOAD(p->offset) : 0;
+}
+
+/* End all its frames. @return false: it is no longer recorded */
+static bool unroll(qprof_thread *th, uint64_t suspended)
+{
+    qprof_frame *top = qp_event_begin(th);
+    if (!top)
+        return false;
+    uint64_t now = qp_clock_now(th);
+    bool was_suspended = suspended >= th->pulse->last && suspended < now;
+    uint64_t n_ended = qp_event_unroll(th, &top, was_suspended ? suspended : now);
+    qp_bump(&qp_record_of(th)->n_destroyed_live, n_ended);
+    qp_event_end(th, top);
+    qp_thread_unsettled(th, 0);
+    return true;
+}
+
+/* Take it, and end its frames. @return false: an event of it is in progress */
+static bool end_frames(qprof_thread *th)
+{
+    const uint64_t suspended = suspended_time(th);
+    if (!qp_thread_take(th))
+        return false;
+    if (qp_thread_hold(th) && (!QPROF_LOAD(th->pulse->top) || unroll(th, suspended)))
+        return true;
+    qp_thread_drop();
+    return false;
+}
+
+void qp_thread_destroy(qprof_thread *th)
+{
+    qp_thread_record *r = qp_record_of(th);
+    const uintptr_t id = qp_event_triggers_id(th);
+    qprof_thread *before = qp_trace_ending(th);
+    bool is_ended = end_frames(th);
+    qp_trace_ended(th, before, is_ended);
+    if (!is_ended)
+        return;
+    if (r->vt_id)
+        qp_thread_drop_vt(th);
+    qp_thread_release(th, true);
+    qp_thread_drop();
+    qp_publish(&r->state, QP_THREAD_ENDED);
+    if (qp_here.th == th)
+        qp_thread_look_at(&qp_closed_thread, 0);
+    if (qp_here.own == th)
+        retire_own();
+    else if (r->vt_id) /* its own OS thread does not look at it */
+        qp_thread_drop_row(th);
+    qp_event_triggers_raise(th, QP_EVENT_THREAD_DESTROY, id, NULL);
+}
+
+/* An OS thread ends: its own record ends with it; the virtual thread on it waits for another
+ * one. */
+static void leave_run(void)
+{
+    if (qp_state() != QP_STATE_RUNNING || qp_here.epoch != qp_recorder.epoch)
+        return;
+    if (qp_recorder.is_virtual)
+        qp_thread_release(qp_here.th, false);
+    if (qp_is_open(qp_here.own))
+        qp_thread_destroy(qp_here.own);
+    else
+        retire_own();
+    qp_here.plain = qp_here.th = qp_here.own = &qp_closed_thread;
+    qp_trace_leave();
+    qp_pc_signal_disarm(qp_here.slot);
+    qp_publish(&qp_here.slot->current, (qprof_thread *)NULL);
+    qp_publish(&qp_here.slot->state, QP_OS_THREAD_ENDED);
+    qp_here.epoch = 0; /* a later destructor may record: then this runs again */
+}
+
+void qp_thread_leave(void *unused)
+{
+    (void)unused;
+    leave_run();
+    qp_perf_detach();
+}

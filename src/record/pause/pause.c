@@ -1,0 +1,270 @@
+/* pause.c: times that do not count: a thread is suspended, recording is stopped, its status is
+ * off, or what it has measured is cleared. Read qp_pause_sync first. */
+#include "record/pause/pause.h"
+#include "base/atomic.h"
+#include "record/clock/clock.h"
+#include "record/ring/ring.h"
+#include "record/tree/tree.h"
+
+/* ---- suspending -------------------------------------------------------------------------- */
+
+/* Is its clock paused, or does it have none? */
+static bool has_no_clock(const qprof_thread *th)
+{
+    return !qp_clock_is_timed(th) || (QPROF_LOAD(th->gate) & QP_HOOK_OFF);
+}
+
+void qp_pause_suspend(qprof_thread *th, qprof_frame *top)
+{
+    if (has_no_clock(th))
+        return;
+    if (top)
+        qp_pause_sync(th, top);
+    if (QPROF_LOAD(th->gate) & QP_HOOK_CLASSES) {
+        qp_clock_by_class(th, top);
+        QPROF_STORE(th->pulse->suspended_at, 1);
+    } else if (qp_attribution_kind() != QP_CLOCK_COUNTS) {
+        uint64_t raw = qp_clock_raw_now(th);
+        QPROF_STORE(th->pulse->suspended_at, raw ? raw : 1);
+    }
+}
+
+void qp_pause_migrate(qprof_thread *th)
+{
+    if (qp_attribution_kind() == QP_CLOCK_ELAPSED || qp_attribution_kind() == QP_CLOCK_COUNTS ||
+        !qp_clock_is_timed(th))
+        return;
+    if (QPROF_LOAD(th->gate) & QP_HOOK_CLASSES)
+        qp_clock_by_class(th, NULL);
+    else { /* the counter of another OS thread: continue from the last event */
+        uint64_t raw = qp_clock_raw_of(th, qp_attribution_kind());
+        QPROF_STORE(th->pulse->offset, raw - th->pulse->last);
+        if (th->pulse
+                ->suspended_at) /* recording is stopped: it remains paused, on this OS thread */
+            QPROF_STORE(th->pulse->suspended_at, raw);
+    }
+}
+
+/* ---- stops and clears -------------------------------------------------------------------- */
+
+static void flag_open_frames(qprof_thread *th, qprof_frame *top, uint32_t flags)
+{
+    qp_stack_cursor c = qp_stack_from(th, top);
+    do
+        QPROF_STORE(c.f->flags, c.f->flags | flags);
+    while (qp_stack_down(th, &c));
+}
+
+static void sync_shared_clock(qprof_thread *th, qprof_frame *top, qp_run_times times)
+{
+    qp_thread_record *r = qp_record_of(th);
+    uint64_t unseen = times.total - r->stopped_seen;
+    bool was_stopped = QPROF_LOAD(th->gate) & QP_HOOK_STOPPED;
+    if (unseen) {
+        QPROF_ADD(th->pulse->offset, unseen);
+        qp_store(&r->stopped_seen, times.total);
+    }
+    if (unseen || times.since) {
+        uint64_t raw = times.since ? times.since : qp_clock_raw_now(th);
+        int64_t ahead = (int64_t)(raw - th->pulse->offset - th->pulse->last);
+        if (ahead < 0) /* events that preceded the look at the stop keep their time */
+            QPROF_ADD(th->pulse->offset, (uint64_t)ahead);
+        else if (times.since)
+            qp_clock(th, top, raw - th->pulse->offset);
+    }
+    if (unseen || (times.since && !was_stopped))
+        flag_open_frames(th, top, QPROF_FRAME_PARTIAL);
+}
+
+static void sync_own_clock(qprof_thread *th, qprof_frame *top, qp_run_times times)
+{
+    qp_thread_record *r = qp_record_of(th);
+    qprof_pulse *p = th->pulse;
+    bool was_stopped = QPROF_LOAD(th->gate) & QP_HOOK_STOPPED;
+    if (times.since && !was_stopped) {
+        qp_clock(th, top, qp_clock_now(th));
+        flag_open_frames(th, top, QPROF_FRAME_PARTIAL);
+        if (qp_attribution_kind() != QP_CLOCK_COUNTS)
+            QPROF_STORE(p->suspended_at, qp_clock_raw_of(th, qp_attribution_kind()));
+    } else if (!times.since && was_stopped) {
+        if (qp_load(&qp_recorder.hooks) & QP_HOOK_CLASSES)
+            qp_clock_by_class(th, NULL);
+        else if (qp_attribution_kind() != QP_CLOCK_COUNTS)
+            QPROF_ADD(p->offset, qp_clock_raw_of(th, qp_attribution_kind()) - p->suspended_at);
+        QPROF_STORE(p->suspended_at, 0);
+    } else if (times.total != r->stopped_seen) { /* stopped and started since the last event */
+        flag_open_frames(th, top, QPROF_FRAME_PARTIAL);
+    }
+    qp_store(&r->stopped_seen, times.total);
+}
+
+static bool zero_node(void *thread, qp_cell cell, const qp_node *unused)
+{
+    qprof_thread *th = thread;
+    qp_thread_record *r = qp_record_of(th);
+    qprof_node *n = qp_node_at(th, cell);
+    qp_node_more *more = n->more ? QPROF_CELL(th, qp_node_more, n->more) : NULL;
+    uint64_t n_entries = n->n_calls + (more ? more->n_skips : 0);
+    uint64_t n_unsettled = r->n_unsettled;
+    (void)unused;
+    qp_thread_unsettled(th, n_unsettled + n_entries);
+    qp_bump(&r->n_cleared, n_entries);
+    QPROF_STORE(n->n_calls, 0);
+    QPROF_STORE(n->self, 0);
+    QPROF_STORE(n->self_min, QPROF_LOAD(th->gate) & QPROF_HOOK_ADAPTIVE ? 0 : UINT64_MAX);
+    QPROF_STORE(n->self_max, 0);
+    if (more) {
+        qp_store(&more->n_skips, 0);
+        qp_store(&more->counts, 0);
+        qp_store(&more->samples, 0);
+    }
+    qp_thread_unsettled(th, n_unsettled);
+    return true;
+}
+
+/* Thread time of the clear, which came after the last event. */
+static uint64_t time_of_clear(const qprof_thread *th, qp_run_times times)
+{
+    const qp_thread_record *r = qp_record_of(th);
+    if (!qp_clock_is_shared())
+        return th->pulse->last;
+    uint64_t at = times.clear_raw - times.clear_stopped - (r->offset - r->stopped_seen);
+    if (r->suspended_at)
+        at = r->suspended_at - r->offset;
+    return (int64_t)(at - r->last) > 0 ? at : r->last;
+}
+
+static void sync_clear(qprof_thread *th, qprof_frame *top, qp_run_times times)
+{
+    qp_thread_record *r = qp_record_of(th);
+    uint64_t at;
+    if (qp_clock_is_shared()) {
+        at = time_of_clear(th, times);
+    } else {
+        qp_clock(th, top, qp_clock_now(th));
+        at = th->pulse->last;
+    }
+    qp_walk_nodes(r, zero_node, th);
+    qp_blocks_zero(th);
+    if (qp_clock_is_timed(th) && !(qp_load(&qp_recorder.hooks) & QP_HOOK_CLASSES))
+        QPROF_STORE(th->pulse->last, at);
+    bool is_adaptive = QPROF_LOAD(th->gate) & QPROF_HOOK_ADAPTIVE;
+    qp_stack_cursor c = qp_stack_from(th, top);
+    do {
+        QPROF_STORE(c.f->self, 0);
+        QPROF_STORE(c.f->start, is_adaptive ? 0 : at);
+        QPROF_STORE(c.f->mark_at, at);
+        QPROF_STORE(c.f->mark_self, 0);
+    } while (qp_stack_down(th, &c));
+    flag_open_frames(th, top, QPROF_FRAME_OLD | QPROF_FRAME_PARTIAL);
+    qp_store(&r->clear_count, times.clear_count);
+}
+
+void qp_pause_resume(qprof_thread *th, qprof_frame *top)
+{
+    qprof_pulse *p = th->pulse;
+    qp_thread_record *r = qp_record_of(th);
+    if (!p->suspended_at)
+        return;
+    if (QPROF_LOAD(th->gate) & QP_HOOK_OFF) { /* remains paused until it is turned on */
+        uint64_t raw = qp_clock_is_shared() ? qp_clock_raw_now(th) : p->suspended_at;
+        QPROF_ADD(p->offset, raw - p->suspended_at);
+        QPROF_STORE(p->suspended_at, raw);
+        return;
+    }
+    qp_run_times times = qp_clock_run_times();
+    if (top && qp_load(&r->clear_count) != times.clear_count)
+        sync_clear(th, top, times); /* while its clock is still paused */
+    if (QPROF_LOAD(th->gate) & QP_HOOK_CLASSES) {
+        qp_clock_by_class(th, NULL);
+    } else if (qp_clock_is_shared()) {
+        uint64_t raw = times.since ? times.since : qp_clock_raw_of(th, qp_attribution_kind());
+        if (top && times.total != r->stopped_seen)
+            flag_open_frames(th, top, QPROF_FRAME_PARTIAL);
+        QPROF_ADD(p->offset, raw - p->suspended_at);
+        qp_store(&r->stopped_seen, times.total);
+    } else if (!(QPROF_LOAD(th->gate) & QP_HOOK_STOPPED)) {
+        QPROF_ADD(p->offset, qp_clock_raw_of(th, qp_attribution_kind()) - p->suspended_at);
+    } else {
+        return; /* recording is stopped: the clock remains paused */
+    }
+    QPROF_STORE(p->suspended_at, 0);
+}
+
+/* Thread time of a moment in raw ticks, but not before the last event; 0: now. */
+static uint64_t time_of(qprof_thread *th, uint64_t raw, bool is_suspended)
+{
+    uint64_t suspended_at = th->pulse->suspended_at;
+    if (is_suspended && suspended_at && (!raw || raw > suspended_at))
+        raw = suspended_at;
+    if (!raw || !qp_clock_is_shared())
+        return is_suspended ? th->pulse->last : qp_clock_now(th);
+    uint64_t at = raw - th->pulse->offset;
+    return (int64_t)(at - th->pulse->last) > 0 ? at : th->pulse->last;
+}
+
+static void turn_off(qprof_thread *th, qprof_frame *top, uint64_t raw, bool is_suspended)
+{
+    uint64_t at = time_of(th, raw, is_suspended);
+    qp_clock(th, top, at);
+    if (qp_clock_is_timed(th) && !(QPROF_LOAD(th->gate) & QP_HOOK_CLASSES))
+        QPROF_STORE(th->pulse->last, at);
+    flag_open_frames(th, top, QPROF_FRAME_PARTIAL);
+    if (!is_suspended)
+        qp_pause_suspend(th, top);
+    if (qp_clock_is_shared() &&
+        th->pulse->suspended_at) /* the recorder's own work is not charged to any method */
+        QPROF_STORE(th->pulse->suspended_at, at + th->pulse->offset);
+    qp_fetch_or(&th->gate, QP_HOOK_OFF);
+    if (!(qp_load(&qp_recorder_head()->flags) & QP_FLAG_TURNED))
+        qp_fetch_or(&qp_recorder_head()->flags, QP_FLAG_TURNED);
+}
+
+static void turn_on(qprof_thread *th, qprof_frame *top, uint64_t raw, bool is_suspended)
+{
+    uint64_t suspended_at = th->pulse->suspended_at;
+    bool was_stopped = qp_clock_run_times().total != qp_record_of(th)->stopped_seen;
+    qp_fetch_and(&th->gate, ~(uint32_t)QP_HOOK_OFF);
+    if (is_suspended)
+        return; /* its clock resumes when it is driven */
+    if (raw && suspended_at && qp_clock_is_shared() && !was_stopped &&
+        !(QPROF_LOAD(th->gate) & QP_HOOK_STOPPED)) {
+        QPROF_ADD(th->pulse->offset, raw > suspended_at ? raw - suspended_at : 0);
+        QPROF_STORE(th->pulse->suspended_at, 0);
+    } else {
+        qp_pause_resume(th, top);
+    }
+}
+
+void qp_pause_turn(qprof_thread *th, qprof_frame *top, bool on, uint64_t raw, bool is_suspended)
+{
+    bool is_on = !(QPROF_LOAD(th->gate) & QP_HOOK_OFF);
+    const qp_trace_position before = qp_trace_position_of(th);
+    if (on && !is_on)
+        turn_on(th, top, raw, is_suspended);
+    else if (!on && is_on)
+        turn_off(th, top, raw, is_suspended);
+    if (!is_suspended) /* else qp_trace_woke() records it */
+        qp_trace_gates(th, top, &before);
+}
+
+void qp_pause_sync(qprof_thread *th, qprof_frame *top)
+{
+    if (!(QPROF_LOAD(th->gate) & QP_HOOK_SYNC))
+        return;
+    qp_fetch_and(&th->gate, ~(uint32_t)QP_HOOK_SYNC);
+    qp_run_times times = qp_clock_run_times();
+    const qp_trace_position before = qp_trace_position_of(th);
+    if (qp_load(&qp_record_of(th)->clear_count) != times.clear_count)
+        sync_clear(th, top, times);
+    bool is_off = QPROF_LOAD(th->gate) & QP_HOOK_OFF; /* then qp_pause_resume() does the rest */
+    if (qp_clock_is_shared() && !is_off)
+        sync_shared_clock(th, top, times);
+    else if (!is_off)
+        sync_own_clock(th, top, times);
+    if (times.since)
+        qp_fetch_or(&th->gate, QP_HOOK_STOPPED);
+    else
+        qp_fetch_and(&th->gate, ~(uint32_t)QP_HOOK_STOPPED);
+    qp_trace_gates(th, top, &before);
+}

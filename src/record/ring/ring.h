@@ -1,0 +1,121 @@
+/* ring.h: what happens, in its order: records in rings, and the markers of the profile.
+ *
+ * An OS thread has a ring of its own, made at the first record that it leaves and handed on
+ * when the OS thread ends. Nothing here waits: where a ring has no room, records are dropped
+ * and counted, and a LOST record says where. Every call is made by the OS thread itself; those
+ * with a thread are made while it drives that thread. */
+#ifndef QP_RECORD_RING_RING_H
+#define QP_RECORD_RING_RING_H
+
+#include "record/run/run.h"
+
+typedef enum {
+    QP_TRACE_FOR_RINGS =
+        1, /* the rings are read in place: the oldest records are overwritten */
+    QP_TRACE_FOR_STREAM = 2, /* -trace-output: none is overwritten before it is written */
+    QP_TRACE_FOR_XBASE = 4   /* the same, by trace_xbase.c */
+} qp_trace_user;
+
+/* The consumers of records; a set of qp_trace_user. */
+uint32_t qp_trace_users(void);
+
+/* Forget the rings of the previous run; no consumer is registered. */
+void qp_trace_begin(void);
+/* Recording has ended: add what was lost to the diagnostics. */
+void qp_trace_end(void);
+
+/* Register a consumer, or remove it, from the next event of each thread on. */
+void qp_trace_add_user(qp_trace_user user);
+void qp_trace_drop_user(qp_trace_user user);
+
+/* ---- events, from within one ------------------------------------------------------------- */
+
+/* Record the entry of the frame that is about to be on top, and note in the frame that it is
+ * traced. */
+void qp_trace_entry(qprof_thread *th, qprof_frame *f);
+
+/* Record that frames ended by one exit.
+ * @param n  number of them that are traced; 0: no record. @param resumes  the top frame now */
+void qp_trace_exit(qprof_thread *th, uint32_t n, bool is_unwound, const qprof_frame *resumes);
+
+/* Frames ended, none of them traced: record that the thread is recorded now, if it is. */
+void qp_trace_resume(qprof_thread *th, const qprof_frame *resumes);
+
+/* The thread's clock and gate before a change that may stop, start or shift them. */
+typedef struct {
+    uint64_t raw; /* of its last event */
+    uint64_t offset;
+    bool is_open; /* entries are recorded */
+} qp_trace_position;
+qp_trace_position qp_trace_position_of(const qprof_thread *th);
+/* Record how the change has opened or closed the thread's gate. */
+void qp_trace_gates(qprof_thread *th, const qprof_frame *top, const qp_trace_position *before);
+/* The same for a suspended thread that resumed at `raw` (0: now).
+ * @param was_open  when it was suspended. @param was_off  recording was off in between */
+void qp_trace_woke(qprof_thread *th, const qprof_frame *top, bool was_open, bool was_off,
+                   uint64_t raw);
+
+void qp_trace_note(qprof_thread *th, qp_trace_op op, uint32_t a, uint32_t b);
+/* Of what the OS thread does now; not within an event. */
+void qp_trace_marker(qp_marker_kind kind, qp_ref name);
+void qp_trace_counter(qprof_thread *th, qp_ref name, int64_t value);
+
+/* ---- values of parameters and results: trace_values.c ------------------------------------ */
+
+/* Record a parameter (number from 1) or result (0) now; texts are cut. */
+void qp_trace_value(qprof_thread *th, int number, const char *type, const char *value,
+                    const char *comment);
+
+/* Take all values, not only those that areas retrieve; set by the stream room. */
+extern uint32_t qp_trace_wants_values;
+
+/* Take a parameter (number from 1) of the next call, or a result (0) of the top frame, from the
+ * host. Within an event of th, which its OS thread drives. */
+void qp_trace_values_take(qprof_thread *th, int number, const char *type, const char *value,
+                          const char *comment);
+
+/* This method is about to be called, or entered (0: an uninteresting one): record the values
+ * that wait for it. */
+void qp_trace_values_give(qprof_thread *th, qp_cell method);
+
+/* ---- which OS thread drives which thread ------------------------------------------------- */
+
+/* The OS thread drives th from now on, or no longer. @param raw  since when; 0: now */
+void qp_trace_switch(qprof_thread *th, uint64_t raw);
+void qp_trace_suspend(const qprof_thread *th, bool has_ended, uint64_t raw);
+
+/* th is about to be ended by an OS thread that drives another thread, for which no time passes
+ * in the trace meanwhile. @return the other thread; NULL: there is none */
+qprof_thread *qp_trace_ending(const qprof_thread *th);
+/* th was ended, if is_ended; the OS thread continues with `before`. */
+void qp_trace_ended(qprof_thread *th, qprof_thread *before, bool is_ended);
+
+/* The OS thread ends: another one may have its ring. */
+void qp_trace_leave(void);
+
+/* ---- reading rings ----------------------------------------------------------------------- */
+
+/* Ring i of the run, from 0; those of ended OS threads included. @return NULL: no more */
+qp_ring *qp_trace_ring_at(uint32_t i);
+
+static inline qp_trace_record *qp_trace_ring_records(const qp_ring *ring)
+{
+    return (qp_trace_record *)(uintptr_t)(ring + 1);
+}
+
+/* ---- markers: marks.c -------------------------------------------------------------------- */
+
+/* Put a marker into the profile, at this moment. Beyond 65,536 markers of a run they are
+ * counted as marks_lost. Threads: any. Cost: a look-up.
+ * @param th     its thread; NULL: none. @param name  of the trigger, or the host's text
+ * @param event  of event triggers: what was raised; object, value: of it */
+void qp_marker_add(const qprof_thread *th, qp_marker_kind kind, const char *name,
+                   uint32_t event, uint64_t object, uint64_t value);
+
+/* Count a user event that was raised while it was recorded. */
+void qp_event_count_add(uint32_t event);
+
+/* Forget the markers and counts so far: the data were cleared. */
+void qp_markers_clear(void);
+
+#endif

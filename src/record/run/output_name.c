@@ -1,0 +1,196 @@
+/* output_name.c: names of datasets and traces, and the places of live files. Read
+ * qp_output_name first. */
+#include "record/run/run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "format/file_name.h"
+
+static void read_link(const char *path, char *out, size_t n_bytes)
+{
+    ssize_t n = readlink(path, out, n_bytes - 1);
+    out[n > 0 ? n : 0] = '\0';
+}
+
+void qp_output_begin(void)
+{
+    const char *given = qp_option_text(&qp_recorder.options, QP_OPT_program_name);
+    read_link("/proc/self/exe", qp_recorder.program_path, sizeof qp_recorder.program_path);
+    const char *slash = strrchr(qp_recorder.program_path, '/');
+    const char *name = given[0] ? given : slash ? slash + 1 : "program";
+    snprintf(qp_recorder.program, sizeof qp_recorder.program, "%s", name);
+    if (!qp_recorder.folder[0] &&
+        !getcwd(qp_recorder.folder, sizeof qp_recorder.folder)) /* once a run */
+        snprintf(qp_recorder.folder, sizeof qp_recorder.folder, "/");
+}
+
+uint64_t qp_process_start(void)
+{
+    char text[1024] = "";
+    int fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return 0;
+    ssize_t n = read(fd, text, sizeof text - 1);
+    close(fd);
+    if (n <= 0)
+        return 0;
+    const char *at = strrchr(text, ')'); /* the end of field 2, which may hold anything */
+    for (int field = 2; at && field < 22; field++)
+        at = strchr(at + 1, ' ');
+    return at ? strtoull(at, NULL, 10) : 0;
+}
+
+typedef enum { EXPAND_OK, EXPAND_UNKNOWN, EXPAND_LONG } expansion;
+
+static expansion expand(const char *pattern, uint32_t dataset, const char *file, char *out,
+                        size_t n_bytes, char *bad)
+{
+    const qp_name_facts facts = {qp_recorder.program, qp_recorder.program_path, getpid(),
+                                 gettid(), dataset};
+    size_t n = 0;
+    for (; *pattern; pattern++) {
+        char value[QP_PATH_MAX] = {*pattern, '\0'};
+        if (*pattern == '%') {
+            *bad = *++pattern;
+            if (*bad == 'b' && file)
+                snprintf(value, sizeof value, "%s", file);
+            else if (*bad != '%' && !qp_name_convert(&facts, *bad, value, sizeof value))
+                return EXPAND_UNKNOWN;
+        }
+        size_t length = strlen(value);
+        if (n + length >= n_bytes)
+            return EXPAND_LONG;
+        memcpy(out + n, value, length);
+        n += length;
+    }
+    out[n] = '\0';
+    return EXPAND_OK;
+}
+
+int qp_output_name(const char *pattern, uint32_t dataset, char *out, size_t n_bytes,
+                   qp_parse_error *error)
+{
+    char relative[QP_PATH_MAX], bad = '\0', whole[QP_PATH_MAX];
+    const char *given = qp_option_text(&qp_recorder.options, QP_OPT_output);
+    const char *counts = qp_option_text(&qp_recorder.options, QP_OPT_counts_file);
+    if (!pattern && (given[0] || counts[0]))
+        pattern = counts[0] ? counts : given;
+    if (!pattern) {
+        snprintf(whole, sizeof whole, "%s" QP_PRODUCT_SUFFIX,
+                 qp_option_text(&qp_recorder.options, QP_OPT_filename_prefix));
+        pattern = whole;
+    }
+    expansion result = expand(pattern, dataset, NULL, relative, sizeof relative, &bad);
+    if (result == EXPAND_UNKNOWN) {
+        snprintf(error->message, sizeof error->message,
+                 "%.80s: unknown conversion %%%c (known: %%v %%V %%p %%n %%T %%t %%d %%h %%%%)",
+                 pattern, bad ? bad : ' ');
+        return QPROF_E_OPTION;
+    }
+    bool is_absolute = relative[0] == '/';
+    int n = result == EXPAND_OK
+                ? snprintf(out, n_bytes, "%s%s%s", is_absolute ? "" : qp_recorder.folder,
+                           is_absolute ? "" : "/", relative)
+                : -1;
+    if (n < 0 || (size_t)n >= n_bytes) {
+        snprintf(error->message, sizeof error->message, "%.80s…: file name too long", pattern);
+        return QPROF_E_OPTION;
+    }
+    return 0;
+}
+
+int qp_output_trace_name(char *out, size_t n_bytes, qp_parse_error *error)
+{
+    static const char suffix[] = ".qtrace";
+    int code =
+        qp_output_name(NULL, qp_recorder.n_datasets, out, n_bytes - sizeof suffix, error);
+    if (code)
+        return code;
+    size_t n = strlen(out), n_product = strlen(QP_PRODUCT_SUFFIX);
+    if (n > n_product && strcmp(out + n - n_product, QP_PRODUCT_SUFFIX) == 0)
+        n -= n_product;
+    memcpy(out + n, suffix, sizeof suffix);
+    return 0;
+}
+
+bool qp_output_command(const char *pattern, const char *dataset_file, char *out, size_t n_bytes)
+{
+    char bad;
+    return expand(pattern, qp_recorder.n_datasets, dataset_file, out, n_bytes, &bad) ==
+           EXPAND_OK;
+}
+
+int qp_output_check(const char *path, qp_parse_error *error)
+{
+    char folder[QP_PATH_MAX];
+    struct stat st;
+    const char *reason = NULL;
+    snprintf(folder, sizeof folder, "%s", path);
+    char *slash = strrchr(folder, '/');
+    slash[slash == folder] = '\0';
+    if (path[strlen(path) - 1] == '/')
+        reason = "names a folder, not a file";
+    else if (strlen(strrchr(path, '/') + 1) > NAME_MAX - 16)
+        reason = "file name too long";
+    else if (stat(folder, &st) != 0)
+        reason = "its folder does not exist";
+    else if (!S_ISDIR(st.st_mode))
+        reason = "its folder is not a folder";
+    else if (access(folder, W_OK | X_OK) != 0)
+        reason = "its folder cannot be written to";
+    else if (lstat(path, &st) == 0 && !S_ISREG(st.st_mode))
+        reason = "exists, and is not a plain file";
+    if (!reason)
+        return 0;
+    snprintf(error->message, sizeof error->message, "%.140s: %s", path, reason);
+    return EINVAL;
+}
+
+/* Make a folder that only this user can read. */
+static bool own_folder(const char *path)
+{
+    struct stat st;
+    if (mkdir(path, 0700) != 0 && errno != EEXIST)
+        return false;
+    return lstat(path, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid() &&
+           !(st.st_mode & 077);
+}
+
+bool qp_output_live_name(unsigned i, const char *output, char *out, size_t n_bytes)
+{
+    const char *runtime = getauxval(AT_SECURE) ? NULL : getenv("XDG_RUNTIME_DIR");
+    const char *const parents[] = {runtime, "/dev/shm"};
+    char folder[QP_PATH_MAX], again[16] = "";
+    int n;
+    if (qp_recorder.epoch > 1)
+        snprintf(again, sizeof again, "-%u", qp_recorder.epoch);
+    unsigned long long start = qp_process_start();
+    out[0] = '\0';
+    if (i < sizeof parents / sizeof *parents) {
+        if (!parents[i] || parents[i][0] != '/')
+            return false;
+        n = snprintf(folder, sizeof folder, "%s/qprof-%u", parents[i], (unsigned)geteuid());
+        if (n < 0 || (size_t)n >= sizeof folder || !own_folder(folder))
+            return false;
+        n = snprintf(out, n_bytes, "%s/%ld.%llu%s.qprof", folder, (long)getpid(), start, again);
+    } else if (i == sizeof parents / sizeof *parents) {
+        n = snprintf(folder, sizeof folder, "%s", output);
+        *strrchr(folder, '/') = '\0';
+        n = snprintf(out, n_bytes, "%s/.%ld.%llu%s.qprof-live", folder, (long)getpid(), start,
+                     again);
+    } else {
+        return false;
+    }
+    if (n > 0 && (size_t)n < n_bytes)
+        return true;
+    out[0] = '\0';
+    return false;
+}

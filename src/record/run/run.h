@@ -1,0 +1,411 @@
+/* run.h: the run of this process: its file, options and state; its threads; the OS threads.
+ *
+ * Every other room asks qp_state() before it touches the file: in a forked child the file is
+ * not mapped, and the state, which lies in memory that fork() zeroes, is QP_STATE_OFF. */
+#ifndef QP_RECORD_RUN_RUN_H
+#define QP_RECORD_RUN_RUN_H
+
+#include <stdbool.h>
+
+#include "base/atomic.h"
+#include "code/methods.h"
+#include "code/sources.h"
+#include "code/texts.h"
+#include "format/options.h"
+#include "format/space.h"
+#include "format/trace.h"
+#include "qprof.h"
+
+/* In a file that is compiled for speed: a function that is rarely called is compiled for
+ * size. */
+#define QP_RARE __attribute__((cold))
+
+/* ---- the run: run.c ---------------------------------------------------------------------- */
+
+typedef enum {
+    QP_STATE_OFF, /* never started, or a forked child */
+    QP_STATE_RUNNING,
+    QP_STATE_CLOSED,  /* shut down: the figures of the run can still be read */
+    QP_STATE_CHANGING /* starting or shutting down */
+} qp_state_kind;
+
+enum {
+    QP_PATH_MAX = 4096,
+    QP_LOOK_WORDS = 8, /* that a look at an event fills */
+    /* hooks of the recorder's own, see QPROF_HOOK_COLD */
+    QP_HOOK_SAMPLE = 1u << 8, /* PC samples are waiting to be credited to the top frame */
+    QP_HOOK_SYNC = 1u << 9,   /* recording was stopped or restarted, or data were cleared */
+    QP_HOOK_STOPPED = QPROF_HOOK_STOPPED,
+    QP_HOOK_DEEP = 1u << 11,    /* frames above the depth limit are counted, not stored */
+    QP_HOOK_ZERO = 1u << 12,    /* frames with stack id 0 are on the stack */
+    QP_HOOK_CLASSES = 1u << 13, /* methods with flags are timed by another clock */
+    QP_HOOK_OFF = QPROF_HOOK_OFF,
+    QP_HOOK_TRIGGERS = 1u << 15, /* triggers changed since this thread last applied them */
+    QP_HOOK_EVENT_TRIGGERS = 1u << 16, /* event triggers look at all entries and exits */
+    QP_HOOK_TRACE = 1u << 17,          /* events leave records in a trace */
+    QP_HOOK_TURNED = 1u << 18          /* actions have turned all threads on or off */
+};
+
+/* Coverage contexts: see qp_contexts_switch(). */
+typedef struct {
+    qp_cell names;       /* index block: ref of a name -> qp_context */
+    qp_cell shares;      /* index block: context and method -> counter block */
+    qp_cell context_end; /* newest extents */
+    qp_cell share_end;
+    qp_cell unnamed; /* the context of name 0 */
+    uint32_t n;      /* contexts so far */
+} qp_contexts;
+
+typedef struct {
+    qp_space space;
+    qp_texts texts;
+    qp_methods methods;
+    qp_sources sources;
+    qp_options options;
+    void (*callback)(qprof_MethodID);
+    uint32_t epoch;   /* number of this run, from 1 */
+    uint32_t hooks;   /* of a new thread */
+    bool is_virtual;  /* threads are virtual threads */
+    bool has_entries; /* an event was recorded: too late for options */
+    bool has_unknown; /* a sampled path has a method that the host was not asked for */
+    qp_contexts contexts;
+    bool is_pc_on;   /* a PC command is in force */
+    qp_slab threads; /* extents of thread records */
+    qp_slab markers, event_counts;
+    uint32_t n_markers;       /* atomic */
+    qp_cell event_root;       /* index block: user event -> its count; 0: none yet */
+    uint64_t idle_rows;       /* rows of ended threads that can be reused: tag, handle + 1 */
+    qp_cell vt_root;          /* index block: virtual thread id -> handle */
+    char output[QP_PATH_MAX]; /* absolute, conversions not expanded; "": by the prefix */
+    char folder[QP_PATH_MAX]; /* the working directory at the start */
+    char program[256];
+    char program_path[QP_PATH_MAX];
+    bool begins_closed; /* the global gate, by a configuration file */
+    bool has_config;    /* a configuration file was read */
+    bool is_gated; /* triggers or event triggers are in use, or recording was stopped once */
+    uint32_t n_datasets; /* number of the next dataset; continues from run to run */
+} qp_recorder_data;
+
+extern qp_recorder_data qp_recorder;
+
+/* The triggering bit of event triggers: while it is 0, no event looks at them. */
+extern uint32_t qp_is_triggering;
+
+/* Gates of the exported calls: 1 open, 0 off, else the reason. A forked child finds stale
+ * gates: a call that passes one still meets its thread's own gate, or qp_state(). */
+enum { QP_GATE_OFF, QP_GATE_OPEN, QP_GATE_CLOSED, QP_GATE_WRONG_MODE };
+extern uint32_t qp_gate_plain, qp_gate_vt;
+
+qp_state_kind qp_state(void);
+/* Holds the state, in a page that fork() zeroes; NULL: never started. */
+extern uint32_t *qp_state_word;
+
+static inline qp_head *qp_recorder_head(void)
+{
+    return qp_recorder.space.head;
+}
+
+/* Take the lock of control calls: start, stop, clear, save, initialise, shut down.
+ * @return false: this thread holds it already (a signal handler, a callback) */
+bool qp_control_lock(void);
+void qp_control_unlock(void);
+/* Around fork(): the child finds the lock free. */
+void qp_control_before_fork(void);
+void qp_control_after_fork(bool is_child);
+
+/* The two counters of qprof_changes(). */
+extern uint32_t qp_changes[2];
+/* Count that wishes or counters of hosts changed. */
+void qp_recorder_changed(void);
+/* Count that counters were zeroed. */
+void qp_recorder_cleared(void);
+/* Note that counters which hosts increment in place may have to pause from now on. */
+void qp_recorder_gate(void);
+
+/* A block of a trie in the file, for qp_trie. @return 0: no room */
+uint32_t qp_recorder_block(void *unused);
+
+/* Attach a message to the file, and write it to -log-file. */
+void qp_recorder_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
+bool qp_recorder_note(qp_note_kind kind, const char *text);
+
+/* ---- names of files: output_name.c ------------------------------------------------------- */
+
+/* Determine program, working directory and process. */
+void qp_output_begin(void);
+
+/* Expand the name of a dataset; the result is absolute.
+ * @param pattern  as -output; NULL: -counts-file, -output, or -filename-prefix with the suffix
+ * @return QPROF_E_OPTION: an unknown conversion, or too long; *error explains */
+int qp_output_name(const char *pattern, uint32_t dataset, char *out, size_t n_bytes,
+                   qp_parse_error *error);
+
+/* Expand the name of a trace: that of the next dataset with the suffix .qtrace. */
+int qp_output_trace_name(char *out, size_t n_bytes, qp_parse_error *error);
+
+/* Expand a command; %b is the dataset's file. @return false: too long, or unknown conversion */
+bool qp_output_command(const char *pattern, const char *dataset_file, char *out,
+                       size_t n_bytes);
+
+/* Check that a file can be made there. @return 0, or an errno value with the reason in
+ * *error */
+int qp_output_check(const char *path, qp_parse_error *error);
+
+/* Make the folder of the i-th place for the live file. @return false: not usable, try the next;
+ * after the last place *out is "" */
+bool qp_output_live_name(unsigned i, const char *output, char *out, size_t n_bytes);
+
+/* Field 22 of /proc/self/stat: when the process started. */
+uint64_t qp_process_start(void);
+
+/* ---- threads: threads.c ------------------------------------------------------------------ */
+
+/* A thread is what the host schedules: an OS thread or a virtual thread. A handle is private
+ * memory that fork() zeroes, one cache line; handle i and its record in the file belong
+ * together for the whole run. */
+
+/* Where an OS thread leaves records of a trace. */
+typedef struct {
+    qprof_thread *th; /* owner of the records; NULL: the next record names it */
+    qp_ring *ring;    /* NULL: none yet */
+    uint64_t mask;    /* slot of a record: its number & mask */
+    uint64_t limit;   /* number of the record that must check for room */
+    uint64_t n_lost;  /* records that found no room since the last LOST record */
+    uint64_t held_at; /* ticks of all records until a thread has been ended; 0: their own */
+} qp_trace_lane;
+
+/* What other OS threads see of an OS thread. */
+typedef enum { QP_OS_THREAD_COMING, QP_OS_THREAD_ALIVE, QP_OS_THREAD_ENDED } qp_os_thread_state;
+typedef struct {
+    qprof_thread *driven;  /* the thread that its _vt call in progress is about */
+    qprof_thread *current; /* the thread that its PC samples are for; NULL: none, or it ended */
+    uint64_t system_id;    /* gettid */
+    uint64_t
+        cpu_seen; /* CPU time at the previous pass, ns; for the sampler, like the next two */
+    uint64_t cpu_due;     /* CPU time for which no sample was taken yet */
+    uint64_t cpu_waiting; /* CPU time that -time=sampled has not charged yet */
+    uint32_t n_critical;  /* nesting of qprof_pc_enter_critical() */
+    uint32_t has_timer;   /* of -pc-signal */
+    uint32_t values;      /* private: values that wait for the next call, trace_values.c */
+    uint32_t state;       /* qp_os_thread_state */
+    void *timer;
+    qp_trace_lane lane; /* private */
+} qp_os_thread_slot;
+
+/* Passes of a sampler over a thread that wait to be credited, the elapsed ticks between them,
+ * and how many of them were samples of the PC command. */
+typedef struct {
+    uint64_t n_passes, ticks, n_samples;
+} qp_ticks;
+
+/* What this OS thread knows: thread-local. */
+typedef struct {
+    /* never NULL: without a thread qp_closed_thread, whose gate refuses every event */
+    qprof_thread *plain;     /* system-thread mode: the thread that events are recorded for */
+    qprof_thread *th;        /* virtual-thread mode: the same */
+    qprof_thread *own;       /* the OS thread's own record, in either mode */
+    uintptr_t vt;            /* id of th */
+    uint32_t epoch;          /* of the run that th belongs to */
+    uint32_t ordinal;        /* of the OS thread in that run, from 1 */
+    qp_os_thread_slot *slot; /* what others see of it; valid if epoch is the run's */
+    qp_trace_lane *lane;     /* in the slot; without a slot qp_closed_lane */
+    uint64_t system_id;      /* gettid */
+    uint32_t callbacks;      /* nesting of the callback; see qp_thread_callbacks() */
+    const void *callback_frame; /* of the C stack, where the innermost callback was called */
+    bool in_control;            /* holds the control lock */
+    /* of event triggers (event_trigger.c): */
+    bool is_worker;        /* performs deferred actions: its events are not looked at */
+    uint32_t n_interrupts; /* nesting of qprof_trg_isr_enter() ... */
+    uint32_t n_system;     /* ... and of qprof_trg_system_enter() */
+    const uint64_t *look; /* of the C stack, where an event is being looked at; NULL: none is */
+    uint64_t n_looks;     /* so far: the value of each word at `look` */
+    uint32_t look_run;    /* epoch of the run of that event, and of the next field */
+    struct qprof_Trg *hit; /* the event trigger whose action is being performed */
+    uint32_t waiting;      /* events that are raised later: bit is number */
+    uintptr_t sampled;     /* object of QP_EVENT_SAMPLE among them */
+} qp_os_thread;
+
+extern _Thread_local qp_os_thread qp_here __attribute__((tls_model("initial-exec")));
+
+/* A handle whose gate never opens, and a lane without a ring. */
+extern qprof_thread qp_closed_thread;
+extern qp_trace_lane qp_closed_lane;
+
+/* What an OS thread knows before its first event. */
+#define QP_NEW_OS_THREAD                                                                       \
+    {                                                                                          \
+        .plain = &qp_closed_thread, .th = &qp_closed_thread, .own = &qp_closed_thread,         \
+        .lane = &qp_closed_lane                                                                \
+    }
+
+/* The thread that events of this OS thread are recorded for, in either mode. */
+static inline qprof_thread *qp_thread_current(void)
+{
+    return qp_recorder.is_virtual ? qp_here.th : qp_here.plain;
+}
+
+static inline qp_thread_record *qp_record_of(const qprof_thread *th)
+{
+    return (qp_thread_record *)(void *)th->pulse;
+}
+
+static inline qp_cell qp_record_cell(const qprof_thread *th)
+{
+    return QPROF_INDEX(th, th->pulse);
+}
+
+static inline qprof_node *qp_node_at(const qprof_thread *th, qp_cell cell)
+{
+    return QPROF_CELL(th, qprof_node, cell);
+}
+
+/* Announce that n frames are about to end by one event, or that a clear takes n entries out; 0:
+ * done. A file that is left in between says that up to n may be counted twice, or not at
+ * all. */
+static inline void qp_thread_unsettled(qprof_thread *th, uint64_t n)
+{
+    qp_publish(&qp_record_of(th)->n_unsettled, n);
+    qp_signal_fence();
+}
+
+static inline bool qp_is_open(const qprof_thread *th)
+{
+    return QPROF_LOAD(th->gate) & QPROF_GATE_OPEN;
+}
+
+/* The top frame. @return NULL: inside an event, or no stack yet */
+static inline qprof_frame *qp_top_of(const qprof_thread *th)
+{
+    uint32_t top = QPROF_LOAD(th->pulse->top);
+    return top && !(top & QPROF_TOP_BUSY) ? QPROF_CELL(th, qprof_frame, top) : NULL;
+}
+
+static inline bool qp_is_busy(const qprof_thread *th)
+{
+    return QPROF_LOAD(th->pulse->top) & QPROF_TOP_BUSY;
+}
+
+/* An event begins. @return false: one is in progress */
+static inline bool qp_set_busy(qprof_thread *th)
+{
+    uint32_t top = QPROF_LOAD(th->pulse->top);
+    if (top & QPROF_TOP_BUSY)
+        return false;
+    QPROF_STORE(th->pulse->top, top | QPROF_TOP_BUSY);
+    QPROF_FENCE();
+    return true;
+}
+
+static inline void qp_clear_busy(qprof_thread *th)
+{
+    QPROF_FENCE();
+    QPROF_STORE(th->pulse->top, QPROF_LOAD(th->pulse->top) & ~QPROF_TOP_BUSY);
+}
+
+/* Reserve memory for handles, once a process.
+ * @param at_thread_exit  called on each OS thread of a run that ends. @return false: no
+ * memory */
+bool qp_threads_reserve(void (*at_thread_exit)(void *));
+
+/* Forget the handles of the last run. */
+void qp_threads_begin(void);
+
+/* Close every gate: events in progress end, and none begins. */
+void qp_threads_close(void);
+
+/* Walk all handles of the run, ended threads included. @param i from 0. @return NULL: no
+ * more */
+qprof_thread *qp_threads_at(uint32_t i);
+
+/* Let all threads record by the hooks of the run, which have changed before the first entry. */
+void qp_threads_reopen(void);
+
+/* Set hooks of all threads of the run. */
+void qp_threads_set_hooks(uint32_t bits);
+
+qp_ticks *qp_thread_ticks(const qprof_thread *th);
+
+/* Take a row, which is a handle and its record: a new one while there are few, then that of an
+ * ended thread. @return NULL: no room */
+qprof_thread *qp_thread_take_row(void);
+/* A thread has ended, and no OS thread uses its handle: later threads may have its row. */
+void qp_thread_drop_row(qprof_thread *th);
+
+qprof_thread *qp_thread_find_host_id(uintptr_t host_id);
+/* @param vt  0: the OS thread's own. @return NULL: unknown */
+qprof_thread *qp_thread_find_vt(uintptr_t vt);
+/* Make th the thread of its vt_id. @return the one that has the id now; NULL: no room */
+qprof_thread *qp_thread_put_vt(qprof_thread *th);
+void qp_thread_drop_vt(qprof_thread *th);
+
+/* How deep the calling thread is inside the callback. The C stack shows whether a callback left
+ * by a jump. @param here  frame of the exported function: inside a callback it lies below */
+uint32_t qp_thread_callbacks(const void *here);
+
+/* ---- OS threads -------------------------------------------------------------------------- */
+
+/* Enter this run: forget what an earlier run left in this OS thread's memory. */
+void qp_os_thread_renew(void);
+
+/* Called on an OS thread when it enters the run; set by the control room. */
+extern void (*qp_on_os_thread_begin)(qp_os_thread_slot *slot);
+
+/* What others see of the calling OS thread. @return NULL: not running */
+qp_os_thread_slot *qp_os_thread_here(void);
+
+/* OS threads of the run, ended ones included. @param i  from 1. @return NULL: no more */
+qp_os_thread_slot *qp_os_thread_at(uint32_t i);
+
+/* Prevent other OS threads from taking th away until qp_thread_drop(): `driven` is stored
+ * before os_thread is checked, and a taker reads them in the other order.
+ * @return false: it has been taken */
+static inline bool qp_thread_hold(qprof_thread *th)
+{
+    QPROF_STORE(qp_here.slot->driven, th);
+    QPROF_FENCE();
+    return QP_LIKELY(QPROF_LOAD(th->os_thread) == qp_here.ordinal);
+}
+
+static inline void qp_thread_drop(void)
+{
+    __atomic_store_n(&qp_here.slot->driven, (qprof_thread *)0, __ATOMIC_RELEASE);
+}
+
+/* A function with this frame of the C stack was called: a look at an event below it was left by
+ * a jump. */
+void qp_event_note_stack(const void *here);
+/* Is this OS thread looking at an event, in a function that called this one?
+ * @param here  frame of the function that asks */
+bool qp_event_is_looking(const void *here);
+/* Let event triggers see an event as soon as calls are allowed: qp_event_triggers_settle(). */
+void qp_event_later(uint32_t event, uintptr_t object);
+
+/* ---- walks: walk.c ----------------------------------------------------------------------- */
+
+/* @return false: stop */
+typedef bool qp_counter_block_visitor(void *to, qp_counter_block *b);
+typedef bool qp_node_visitor(void *to, qp_cell cell, const qp_node *n);
+
+/* Walk the records of all threads. @param i  from 0; advanced. @param counts  skip those whose
+ * data are cleared, although they have not applied it yet. @return NULL: no more */
+qp_thread_record *qp_walk_records(uint32_t *i, bool counts);
+
+/* Walk the extents of methods, newest first. @return the next method that is published; 0: no
+ * more */
+typedef struct {
+    qp_cell extent; /* 0: not begun */
+    uint32_t at;
+} qp_method_walk;
+qp_cell qp_walk_methods(qp_method_walk *w);
+
+/* The first line of a method; 0: unknown. */
+uint32_t qp_method_first_line(const qp_method *m);
+
+/* Visit the counter blocks of a thread, which may be recording. @return false: a visitor
+ * stopped */
+bool qp_walk_counter_blocks(const qp_thread_record *r, qp_counter_block_visitor *visit,
+                            void *to);
+/* Visit its call paths, the root included. */
+bool qp_walk_nodes(const qp_thread_record *r, qp_node_visitor *visit, void *to);
+
+#endif

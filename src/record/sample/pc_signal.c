@@ -1,0 +1,135 @@
+/* pc_signal.c: the only use of a signal in the library, for -pc-signal. Read on_signal first.
+ *
+ * It takes a real-time signal that has its default action and keeps the handler for ever: a
+ * signal that arrives after the timers are gone finds a handler that does nothing. */
+#include "record/sample/sample.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <time.h>
+
+#include "base/atomic.h"
+#include "base/os/clock.h"
+
+#ifndef sigev_notify_thread_id
+#define sigev_notify_thread_id _sigev_un._tid
+#endif
+
+static int signal_number; /* 0: none was taken yet */
+static uint32_t is_on;
+static uint64_t begun_at; /* of the clock of the timers, ns */
+
+static void on_signal(int number, siginfo_t *info, void *context)
+{
+    int host_errno = errno;
+    (void)number, (void)context;
+    bool is_ours = info->si_code == SI_TIMER && info->si_value.sival_ptr == &is_on;
+    if (is_ours && qp_observe(&is_on) && qp_here.epoch == qp_recorder.epoch && qp_here.slot) {
+        qprof_thread *th = qp_observe(&qp_here.slot->current);
+        if (th)
+            qp_samples_note(th, 0, 1);
+        qp_fetch_add(&qp_recorder_head()->n_passes, 1);
+    }
+    errno = host_errno;
+}
+
+/* An unused signal. @return 0: none */
+static int free_signal(void)
+{
+    struct sigaction action;
+    for (int number = SIGRTMAX - 1; number > SIGRTMIN; number--)
+        if (sigaction(number, NULL, &action) == 0 && !(action.sa_flags & SA_SIGINFO) &&
+            action.sa_handler == SIG_DFL)
+            return number;
+    return 0;
+}
+
+/* The time that the timers of all OS threads measure: CPU time of the process, or the wall
+ * clock. */
+static uint64_t time_of_run(void)
+{
+    return qp_recorder_head()->pc_kind == QP_PC_REAL ? qp_clock_monotonic()
+                                                     : qp_clock_process_cpu();
+}
+
+bool qp_pc_signal_begin(void)
+{
+    if (!signal_number) {
+        struct sigaction action = {.sa_sigaction = on_signal,
+                                   .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
+        int number = free_signal();
+        sigfillset(&action.sa_mask);
+        if (!number || sigaction(number, &action, NULL) != 0)
+            return false;
+        signal_number = number;
+    }
+    begun_at = time_of_run();
+    qp_publish(&is_on, 1);
+    for (uint32_t i = 1; qp_os_thread_at(i); i++)
+        qp_pc_signal_arm(qp_os_thread_at(i));
+    return true;
+}
+
+void qp_pc_signal_end(void)
+{
+    if (!qp_load(&is_on))
+        return;
+    qp_publish(&is_on, 0);
+    qp_store(&qp_recorder_head()->sample_ns, time_of_run() - begun_at);
+    for (uint32_t i = 1; qp_os_thread_at(i); i++)
+        qp_pc_signal_disarm(qp_os_thread_at(i));
+}
+
+void qp_pc_signal_arm(qp_os_thread_slot *slot)
+{
+    uint64_t period = qp_recorder_head()->pc_period;
+    timer_t timer;
+    if (!qp_load(&is_on) || qp_observe(&slot->state) != QP_OS_THREAD_ALIVE)
+        return;
+    struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = signal_number};
+    event.sigev_value.sival_ptr = &is_on;
+    event.sigev_notify_thread_id = (int)slot->system_id;
+    clockid_t clock = qp_recorder_head()->pc_kind == QP_PC_REAL
+                          ? CLOCK_MONOTONIC
+                          : (clockid_t)qp_clock_id_of((int)slot->system_id);
+    if (timer_create(clock, &event, &timer) != 0) {
+        qp_count(&qp_recorder.space, QP_D_sampler_unavailable);
+        return;
+    }
+    const struct timespec step = {(time_t)(period / 1000000000), (long)(period % 1000000000)};
+    const struct itimerspec times = {step, step};
+    timer_settime(timer, 0, &times, NULL);
+    slot->timer = timer;
+    qp_publish(&slot->has_timer, 1);
+}
+
+void qp_pc_signal_disarm(qp_os_thread_slot *slot)
+{
+    uint32_t has_timer = 1;
+    if (qp_swap_if(&slot->has_timer, &has_timer, 0))
+        timer_delete(slot->timer);
+}
+
+void qp_pc_signal_forget(void)
+{
+    qp_store(&is_on, 0);
+    for (uint32_t i = 1; qp_os_thread_at(i); i++)
+        qp_store(&qp_os_thread_at(i)->has_timer, 0);
+}
+
+void qp_pc_signal_hold(bool is_held)
+{
+    static _Thread_local struct {
+        bool is_held;
+        sigset_t before;
+    } here;
+    sigset_t ours;
+    if (is_held && signal_number) {
+        sigemptyset(&ours);
+        sigaddset(&ours, signal_number);
+        here.is_held = pthread_sigmask(SIG_BLOCK, &ours, &here.before) == 0;
+    } else if (!is_held && here.is_held) {
+        pthread_sigmask(SIG_SETMASK, &here.before, NULL);
+        here.is_held = false;
+    }
+}

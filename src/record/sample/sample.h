@@ -1,0 +1,90 @@
+/* sample.h: PC samples: the PC command, the sampler, and crediting samples to call paths.
+ *
+ * The sampler's thread or a timer's signal only counts a sample for a thread and sets a hook.
+ * The thread itself credits it at its next event: up to then its stack has not changed, so the
+ * credit is exact, nothing is read while it is being written, and the path of the stack is
+ * looked up by the one thread that may add to the tree. */
+#ifndef QP_RECORD_SAMPLE_SAMPLE_H
+#define QP_RECORD_SAMPLE_SAMPLE_H
+
+#include "code/pc_command.h"
+#include "record/run/run.h"
+
+/* ---- the PC command: pc.c ---------------------------------------------------------------- */
+
+/* Write the command of -pc into the head. @return 0, QPROF_E_SYNTAX, QPROF_E_LIMIT */
+int qp_pc_begin(qp_parse_error *error);
+
+/* ---- crediting: samples.c ---------------------------------------------------------------- */
+
+/* Count a pass over a thread. Any thread, any signal handler. @param ticks  since the previous
+ * pass, for -time=sampled. @param n_samples  of the PC command */
+void qp_samples_note(qprof_thread *th, uint64_t ticks, uint64_t n_samples);
+
+/* Credit what waits to a path, 0: to the one on top; th is in an event. */
+void qp_samples_take(qprof_thread *th, qprof_frame *top, qp_cell path);
+
+/* The path of a callee, made if necessary; its caller's where there is no room. */
+qp_cell qp_samples_callee(qprof_thread *th, qp_cell parent, uint64_t method);
+
+/* Credit n samples to the path on top, now. */
+void qp_samples_add(qprof_thread *th, qprof_frame *top, uint64_t n);
+
+/* The path of a frame whose calls are not counted, looked up if it never was. */
+qp_cell qp_samples_path(qprof_thread *th, qprof_frame *top);
+
+/* Recording has ended: credit what still waits. */
+void qp_samples_end(void);
+
+/* ---- the sampler: sampler.c -------------------------------------------------------------- */
+
+/* Start the sampler, if the options ask for samples.
+ * @return false: it cannot be started, which is counted; recording works without samples */
+bool qp_sampler_start(void);
+void qp_sampler_stop(void);
+/* In a forked child: the thread and the timers are the parent's. */
+void qp_sampler_forget(void);
+
+/* ---- samples by signal: pc_signal.c ------------------------------------------------------ */
+
+/* -pc-signal: a timer of each OS thread and a signal, whose handler counts a sample. */
+
+/* Take an unused real-time signal. @return false: there is none */
+bool qp_pc_signal_begin(void);
+/* Stop all timers; the signal is ignored from now on. */
+void qp_pc_signal_end(void);
+
+/* Start and stop the OS thread's timer, if the run has them. */
+void qp_pc_signal_arm(qp_os_thread_slot *slot);
+void qp_pc_signal_disarm(qp_os_thread_slot *slot);
+
+/* In a forked child, which has no timers. */
+void qp_pc_signal_forget(void);
+
+/* Block the signal around a fork, which it would restart again and again. */
+void qp_pc_signal_hold(bool is_held);
+
+/* ---- attribution: pc_attribution.c ------------------------------------------------------- */
+
+/* The samples of one call path, attributed by the pattern of the PC command. */
+typedef struct {
+    uint64_t n;
+    bool is_counted;       /* false: the pattern skips them */
+    const qp_cell *frames; /* [n_frames] methods, outermost first */
+    uint32_t n_frames;
+    int64_t charged; /* frame; QP_PATTERN_FOREIGN: foreignPcs */
+    uint32_t n_deep; /* number of outermost frames that were active for the charged one */
+} qp_pc_attribution;
+
+/* Call `visit` for each path with samples, of all threads. Others may record meanwhile.
+ * @return false: no memory */
+bool qp_pc_each(void (*visit)(void *to, const qp_pc_attribution *c), void *to);
+
+/* Is it a procedure? Pseudo-methods are not. */
+bool qp_pc_is_procedure(qp_cell method);
+
+/* Names for patterns and reports. @return bytes of the module, *module points into a text */
+int qp_pc_module(qp_cell method, const char **module);
+const char *qp_pc_procedure_name(qp_cell method);
+
+#endif

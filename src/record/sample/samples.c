@@ -1,0 +1,159 @@
+/* samples.c: crediting PC samples to call paths. Read qp_samples_take first. */
+#include "record/sample/sample.h"
+
+#include "base/atomic.h"
+#include "format/events.h"
+#include "record/clock/clock.h"
+#include "record/ring/ring.h"
+#include "record/tree/tree.h"
+
+static bool is_stopped(const qprof_thread *th)
+{
+    return QPROF_LOAD(th->gate) & (QP_HOOK_STOPPED | QP_HOOK_OFF);
+}
+
+/* ---- paths of frames that have none ------------------------------------------------------ */
+
+static qp_cell record_of(uint64_t method)
+{
+    qp_methods *all = &qp_recorder.methods;
+    bool is_new;
+    if (qp_method_is_nameless(method))
+        return all->anonymous;
+    qp_cell cell = qp_methods_mention(all, method, &is_new);
+    if (is_new && qp_recorder.callback && !qp_method_is_registered(all, cell))
+        qp_store(&qp_recorder.has_unknown, true);
+    if (!cell)
+        qp_count(&qp_recorder.space, QP_D_method_limit);
+    return cell ? cell : all->overflow;
+}
+
+qp_cell qp_samples_callee(qprof_thread *th, qp_cell parent, uint64_t method)
+{
+    uint64_t key = qp_method_is_nameless(method) ? 0 : method;
+    if (qp_tree_is_overflow(th, parent))
+        return parent;
+    qp_cell cell = qp_tree_find(th, parent, key);
+    if (!cell)
+        cell = qp_tree_add(th, parent, key, record_of(method));
+    if (!cell || qp_tree_is_overflow(th, cell))
+        qp_count(&qp_recorder.space, QP_D_tree_overflow);
+    return cell ? cell : parent;
+}
+
+/* Walk down to a frame whose path is known, like the root's, and up again. A frame that was
+ * looked up keeps its path while it is open, so a deep stack costs much only once. */
+qp_cell qp_samples_path(qprof_thread *th, qprof_frame *top)
+{
+    qp_stack_cursor c = qp_stack_from(th, top);
+    while (!c.f->node && qp_stack_down(th, &c))
+        ;
+    qp_cell path = c.f->node;
+    while (c.f != top) {
+        qp_stack_up(th, &c);
+        if (!c.f->node)
+            QPROF_STORE(c.f->node, qp_samples_callee(th, path, c.f->method_id));
+        path = c.f->node;
+    }
+    return path;
+}
+
+static qp_cell path_of(qprof_thread *th, qprof_frame *top)
+{
+    return top->node ? top->node : qp_samples_path(th, top);
+}
+
+/* ---- crediting --------------------------------------------------------------------------- */
+
+/* Is the method one of -pc-critical? */
+static bool is_critical_method(uint64_t method)
+{
+    static const qprof_MethodID of_word[] = {QPROF_METHOD_GC, QPROF_METHOD_COMPILER,
+                                             QPROF_METHOD_LOADER};
+    uint64_t words = qp_recorder.options.number[QP_OPT_pc_critical];
+    for (unsigned i = 0; i < 3 && words != UINT64_MAX; i++)
+        if (words >> i & 1 && method == of_word[i])
+            return true;
+    return false;
+}
+
+static void credit(qprof_thread *th, qp_cell path, uint64_t n, bool is_critical)
+{
+    if (is_critical || is_critical_method(qp_node_at(th, path)->method_id)) {
+        qp_fetch_add(&qp_recorder_head()->n_critical, n);
+        return;
+    }
+    if (QPROF_LOAD(th->gate) & QP_HOOK_TRACE)
+        qp_trace_note(th, QP_TRACE_SAMPLE, path, (uint32_t)n);
+    qp_node_more *more = qp_tree_more(th, path);
+    qp_cell method = qp_node_at(th, path)->method;
+    if (QP_UNLIKELY(qp_load(&qp_is_triggering)))
+        qp_event_later(QP_EVENT_SAMPLE,
+                       method ? ((qp_method *)qp_at(&qp_recorder.space, method))->id : 0);
+    if (more)
+        qp_bump(&more->samples, n);
+    else
+        qp_count(&qp_recorder.space, QP_D_sample_lost);
+}
+
+/* Credit `wait` to a path; 0: to that of the top frame. */
+static void settle(qprof_thread *th, qprof_frame *top, qp_cell path, qp_ticks wait,
+                   const qp_os_thread_slot *slot)
+{
+    if (is_stopped(th) || !wait.n_passes)
+        return;
+    path = path ? path : path_of(th, top);
+    if (wait.n_samples) /* even if the command has changed since */
+        credit(th, path, wait.n_samples, qp_load(&slot->n_critical) != 0);
+    qprof_node *node = qp_node_at(th, path);
+    if (qp_recorder_head()->time_mode == QP_TIME_SAMPLED && wait.ticks && node->parent) {
+        QPROF_ADD(node->self, wait.ticks);
+        QPROF_ADD(node->self_max, wait.n_passes);
+    }
+}
+
+void qp_samples_note(qprof_thread *th, uint64_t ticks, uint64_t n_samples)
+{
+    qp_ticks *wait = qp_thread_ticks(th);
+    qp_fetch_add(&wait->n_passes, 1);
+    qp_fetch_add(&wait->ticks, ticks);
+    qp_fetch_add(&wait->n_samples, n_samples);
+    if (qp_is_open(th))
+        qp_fetch_or(&th->gate, QP_HOOK_SAMPLE);
+}
+
+static qp_ticks take_ticks(qprof_thread *th)
+{
+    qp_ticks *wait = qp_thread_ticks(th);
+    return (qp_ticks){__atomic_exchange_n(&wait->n_passes, 0, __ATOMIC_RELAXED),
+                      __atomic_exchange_n(&wait->ticks, 0, __ATOMIC_RELAXED),
+                      __atomic_exchange_n(&wait->n_samples, 0, __ATOMIC_RELAXED)};
+}
+
+void qp_samples_take(qprof_thread *th, qprof_frame *top, qp_cell path)
+{
+    qp_fetch_and(&th->gate, ~(uint32_t)QP_HOOK_SAMPLE);
+    settle(th, top, path, take_ticks(th), qp_here.slot);
+}
+
+void qp_samples_add(qprof_thread *th, qprof_frame *top, uint64_t n)
+{
+    if (!is_stopped(th))
+        credit(th, path_of(th, top), n, qp_here.slot->n_critical != 0);
+}
+
+void qp_samples_end(void)
+{
+    bool has_samples =
+        qp_recorder_head()->pc_period || qp_recorder_head()->time_mode == QP_TIME_SAMPLED;
+    if (!has_samples || qp_load(&qp_recorder_head()->stopped_since))
+        return;
+    for (uint32_t i = 1; qp_os_thread_at(i); i++) {
+        qp_os_thread_slot *slot = qp_os_thread_at(i);
+        qprof_thread *th = qp_observe(&slot->current);
+        qprof_frame *top =
+            th && qp_observe(&th->pulse) && !qp_is_busy(th) ? qp_top_of(th) : NULL;
+        if (top)
+            settle(th, top, 0, take_ticks(th), slot);
+    }
+}

@@ -1,0 +1,80 @@
+/* tree.h: the call tree of a thread and its shadow stack. Only the thread's driver changes
+ * them.
+ *
+ * The tree has one node for each distinct call path. The stack is made of chunks of frames:
+ * slot 0 of the first chunk is the root frame; slot 0 of a later chunk is a copy of the last
+ * frame of the chunk before, which it supersedes. */
+#ifndef QP_RECORD_TREE_TREE_H
+#define QP_RECORD_TREE_TREE_H
+
+#include "record/run/run.h"
+
+/* ---- the tree: tree.c -------------------------------------------------------------------- */
+
+/* Make the root node of a thread. @return 0: no room */
+qp_cell qp_tree_root(qprof_thread *th);
+
+/* The callee of a method under a node. @return 0: none yet */
+qp_cell qp_tree_find(qprof_thread *th, qp_cell parent, uint64_t method_id);
+
+/* The same for a hooked or excluded method: its nodes have no id, so that the inline path does
+ * not find them. @param method  its record */
+qp_cell qp_tree_find_hooked(qprof_thread *th, qp_cell parent, qp_cell method);
+
+/* Apply changed flags of methods: let the inline path find the nodes that it may. */
+void qp_tree_hook(qprof_thread *th);
+
+/* Make a callee. Beyond the memory limit: the parent's <overflow>, which stands for its whole
+ * subtree; without room even for that: 0. @param method  its record */
+qp_cell qp_tree_add(qprof_thread *th, qp_cell parent, uint64_t method_id, qp_cell method);
+
+/* Is it the cell of a node of this thread's? */
+bool qp_tree_holds(const qprof_thread *th, qp_cell cell);
+
+/* Is the node an <overflow>, which stands for all paths below it? */
+bool qp_tree_is_overflow(const qprof_thread *th, qp_cell node);
+
+/* What few nodes need, made on demand. @return NULL: no room */
+qp_node_more *qp_tree_more(qprof_thread *th, qp_cell node);
+
+/* Charge the current block of a frame whose self time has been charged to it up to now. */
+void qp_tree_settle_block(qprof_thread *th, qprof_frame *f, uint64_t now);
+void qp_tree_charge_block(qp_counter_block *times, uint32_t block, uint64_t self,
+                          uint64_t total);
+
+/* A zeroed cell of the thread's own. @return 0: no room */
+qp_cell qp_tree_aux_cell(qprof_thread *th);
+
+/* ---- the stack: stack.c ------------------------------------------------------------------ */
+
+/* Make the first chunk and the root node. @return the root frame; NULL: no room */
+qprof_frame *qp_stack_first(qprof_thread *th);
+
+/* The frame above top, in a further chunk if necessary; then top is the slot below it.
+ * @return NULL: no room, or too deep */
+qprof_frame *qp_stack_above(qprof_thread *th, qprof_frame *top);
+
+/* The frame below; the thread's chunk changes with it. Not for the root. */
+qprof_frame *qp_stack_below(qprof_thread *th, qprof_frame *f);
+
+/* Number of frames up to f, without the root. */
+uint64_t qp_stack_depth(const qprof_thread *th, const qprof_frame *f);
+
+/* The frame that was on top when the event in progress began; NULL: no stack yet. */
+qprof_frame *qp_busy_top(qprof_thread *th);
+
+/* The record of the method of a frame; 0: none. */
+qp_cell qp_frame_method(const qprof_thread *th, const qprof_frame *f);
+
+/* A walk along the stack that changes nothing. */
+typedef struct {
+    qprof_frame *f;
+    qp_cell chunk;
+} qp_stack_cursor;
+qp_stack_cursor qp_stack_from(const qprof_thread *th, qprof_frame *top);
+/* One frame down. @return false: it is at the root frame */
+bool qp_stack_down(const qprof_thread *th, qp_stack_cursor *c);
+/* One frame up; only below the top. */
+void qp_stack_up(const qprof_thread *th, qp_stack_cursor *c);
+
+#endif

@@ -1,0 +1,200 @@
+/* event_trigger_names.c: what event triggers name: methods, whenever they are registered, and
+ * symbols, whenever the host gives them addresses. Read qp_event_target_of first. */
+#include <stdio.h>
+#include <string.h>
+
+#include "record/trigger_list/trigger_list.h"
+
+enum { NAME_BYTES = 4096 };
+
+qp_event_trigger_list qp_event_triggers;
+
+uint32_t qp_event_triggers_block(void *pool)
+{
+    return qp_pool_take(pool, QP_CELL);
+}
+
+static uint64_t key_of(void *pool, uint32_t cell)
+{
+    return *(const uint64_t *)qp_pool_at(pool,
+                                         cell); /* of a qp_event_target, symbol or place */
+}
+
+static qp_trie index_of(qp_pool *pool)
+{
+    return (qp_trie){pool->base, key_of, qp_event_triggers_block, pool};
+}
+
+/* The root of a trie, made if necessary. @return 0: no memory */
+static uint32_t root_of(qp_pool *pool, uint32_t *root)
+{
+    uint32_t none = 0, made = qp_observe(root) ? 0 : qp_event_triggers_block(pool);
+    if (made && !qp_swap_if(root, &none, made))
+        made = none;
+    return made ? made : qp_observe(root);
+}
+
+/* ---- methods ----------------------------------------------------------------------------- */
+
+static qp_event_target *target_at(uint32_t cell)
+{
+    return qp_pool_at(&qp_event_triggers.others, cell);
+}
+
+static bool begin_match(qp_event_target *w, unsigned kind)
+{
+    w->match = qp_pool_take(&qp_event_triggers.others, sizeof(qp_match));
+    return w->match && qp_match_begin(qp_pool_at(&qp_event_triggers.others, w->match),
+                                      (qp_name_kind)kind, qp_event_trigger_text(w->text));
+}
+
+uint32_t qp_event_target_of(unsigned kind, const char *text, uint64_t id)
+{
+    qp_pool *pool = &qp_event_triggers.others;
+    uint64_t key = kind == QP_NAME_ID ? id * 8 + kind : qp_triggers_key(kind, text);
+    uint32_t root = root_of(pool, &qp_event_triggers.targets);
+    const qp_trie index = index_of(pool);
+    uint32_t cell = root ? qp_trie_get(&index, root, key) : 0;
+    if (cell || !root)
+        return cell;
+    cell = qp_pool_take(pool, sizeof(qp_event_target));
+    if (!cell)
+        return 0;
+    qp_event_target *w = target_at(cell);
+    *w = (qp_event_target){.key = key, .id = id, .kind = kind};
+    bool is_pattern = kind == QP_NAME_GLOB || kind == QP_NAME_REGEX;
+    if (kind != QP_NAME_ID)
+        w->text = qp_pool_text(pool, text, strlen(text));
+    if (is_pattern && !begin_match(w, kind))
+        return 0;
+    if (is_pattern) {
+        w->next = qp_event_triggers.patterns;
+        qp_publish(&qp_event_triggers.patterns, cell);
+    }
+    return qp_trie_put(&index, root, key, cell);
+}
+
+/* Add the id of a method that fits: a leaf of qp_event_target.methods. */
+static void add_method(qp_event_target *w, uint64_t id)
+{
+    qp_pool *pool = &qp_event_triggers.others;
+    uint32_t root = root_of(pool, &w->methods);
+    const qp_trie index = index_of(pool);
+    if (!root || qp_trie_get(&index, root, id))
+        return;
+    uint32_t cell = qp_pool_take(pool, sizeof id);
+    if (!cell)
+        return;
+    *(uint64_t *)qp_pool_at(pool, cell) = id;
+    qp_trie_put(&index, root, id, cell);
+}
+
+bool qp_event_target_fits(uint32_t target, uint64_t id)
+{
+    const qp_event_target *w = target_at(target);
+    const qp_trie index = index_of(&qp_event_triggers.others);
+    uint32_t root = qp_observe(&w->methods);
+    return w->kind == QP_NAME_ID ? w->id == id : root && qp_trie_get(&index, root, id);
+}
+
+const char *qp_event_target_text(uint32_t target, qp_name_kind *kind)
+{
+    const qp_event_target *w = target_at(target);
+    *kind = target ? (qp_name_kind)w->kind : QP_NAME_LITERAL;
+    return target ? qp_event_trigger_text(w->text) : "";
+}
+
+bool qp_event_target_has_methods(uint32_t target)
+{
+    return target_at(target)->methods;
+}
+
+bool qp_event_target_is_of_calls(const qp_event_trigger *t)
+{
+    return t->event == QP_EVENT_FN_ENTRY || t->event == QP_EVENT_FN_EXIT ||
+           t->event == QP_EVENT_ANY;
+}
+
+void qp_event_target_use(const qp_event_trigger *t, bool is_used)
+{
+    uint32_t by = is_used ? 1 : -1u;
+    if (qp_event_target_is_of_calls(t) && t->object)
+        qp_fetch_add(&target_at(t->object)->n_users, by);
+    else if (qp_event_target_is_of_calls(t))
+        qp_fetch_add(&qp_event_triggers.n_all_calls, by);
+}
+
+/* Add the method to the target of a literal or an id. @return does an event trigger look at its
+ * calls? */
+static bool take_key(const qp_method *m, unsigned kind, const char *text, uint64_t id)
+{
+    const qp_trie index = index_of(&qp_event_triggers.others);
+    uint64_t key = kind == QP_NAME_ID ? id * 8 + kind : qp_triggers_key(kind, text);
+    uint32_t cell = qp_trie_get(&index, qp_event_triggers.targets, key);
+    qp_event_target *w = cell ? target_at(cell) : NULL;
+    if (!w || w->kind != kind || strcmp(qp_event_trigger_text(w->text), text) != 0)
+        return false;
+    add_method(w, m->id);
+    return qp_load(&w->n_users) != 0;
+}
+
+bool qp_event_triggers_names(const qp_method *m)
+{
+    char display[NAME_BYTES];
+    const char *name = qp_texts_of(&qp_recorder.texts, &m->name);
+    if (!qp_observe(&qp_event_triggers.targets))
+        return false;
+    qp_triggers_display(m, display, sizeof display);
+    bool is_looked_at = take_key(m, QP_NAME_ID, "", m->id);
+    is_looked_at |= take_key(m, QP_NAME_LITERAL, display, 0);
+    is_looked_at |= take_key(m, QP_NAME_LITERAL, name, 0);
+    for (uint32_t cell = qp_observe(&qp_event_triggers.patterns); cell;
+         cell = target_at(cell)->next) {
+        qp_event_target *w = target_at(cell);
+        const qp_match *match = qp_pool_at(&qp_event_triggers.others, w->match);
+        if (!qp_match_fits(match, display) && !qp_match_fits(match, name))
+            continue;
+        add_method(w, m->id);
+        is_looked_at |= qp_load(&w->n_users) != 0;
+    }
+    return is_looked_at && qp_load(&qp_is_triggering);
+}
+
+/* ---- addresses --------------------------------------------------------------------------- */
+
+qp_event_symbol *qp_symbol_at(uint32_t cell)
+{
+    return qp_pool_at(&qp_event_triggers.symbols, cell);
+}
+
+uint32_t qp_symbol_of(unsigned kind, const char *name)
+{
+    qp_pool *pool = &qp_event_triggers.symbols;
+    uint64_t key = qp_triggers_key(kind, name);
+    uint32_t root = root_of(pool, &qp_event_triggers.symbol_root);
+    const qp_trie index = index_of(pool);
+    uint32_t cell = root ? qp_trie_get(&index, root, key) : 0;
+    if (cell || !root)
+        return cell;
+    cell = qp_pool_take(pool, sizeof(qp_event_symbol));
+    if (!cell)
+        return 0;
+    *qp_symbol_at(cell) =
+        (qp_event_symbol){.key = key, .name = qp_pool_text(pool, name, strlen(name))};
+    return qp_trie_put(&index, root, key, cell);
+}
+
+void qp_symbol_look(qp_event_trigger *t)
+{
+    t->n_missing = 0;
+    if (t->when_symbol) {
+        void *address = qp_symbol_at(t->when_symbol)->address;
+        qp_store(&t->when_address, address);
+        t->n_missing += !address;
+    }
+    if (t->action_symbol) {
+        void *address = qp_symbol_at(t->action_symbol)->address;
+        qp_store(&t->function, (int (*)(intptr_t))(uintptr_t)address);
+        t->n_missing += !address;
+    }
+}

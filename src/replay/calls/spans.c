@@ -1,0 +1,651 @@
+/* spans.c: see calls.h. Read put_record first, then enter and leave.
+ *
+ * Records name the call path that is on top, so that a stack that we do not know, or believe
+ * something wrong of, is put right by the next one: see align. */
+#include <string.h>
+
+#include "base/containers/alloc.h"
+#include "replay/calls/open_methods.h"
+
+enum {
+    PUSHES_FIRST = 1 << 20, /* calls that may be found open without an entry ... */
+    PUSHES_A_RECORD = 4,    /* ... and so many more for each record */
+    TEXT_MOST = 1 << 16
+};
+
+/* What an OS thread does, and a record whose texts or value are still to come. */
+typedef struct {
+    qp_span_thread *thread; /* NULL: none */
+    qp_trace_record begun;  /* VALUE or COUNTER; op 0: none */
+    uint64_t n_missing;     /* bytes of text */
+    qp_buf text;            /* char */
+} os_thread_state;
+
+/* ---- threads and OS threads -------------------------------------------------------------- */
+
+static os_thread_state *os_thread_at(qp_spans *x, uint32_t os_thread)
+{
+    while (x->os_threads.n <= os_thread && !x->failed) {
+        os_thread_state *c = qp_buf_add(&x->os_threads);
+        x->failed |= !c;
+        if (c)
+            qp_buf_init(&c->text, 1);
+    }
+    return x->failed ? NULL : (os_thread_state *)x->os_threads.items + os_thread;
+}
+
+static qp_span_thread *add_thread(qp_spans *x, uint32_t number)
+{
+    qp_span_thread *th = qp_alloc_zeroed(1, sizeof *th), **item = qp_buf_add(&x->threads);
+    if (!th || !item) {
+        qp_free(th);
+        x->failed = true;
+        return NULL;
+    }
+    *item = th;
+    th->number = number;
+    th->index = (uint32_t)x->threads.n - 1;
+    x->index_of[number] = th->index + 1;
+    return th;
+}
+
+static qp_span_thread *thread_of(qp_spans *x, uint32_t number)
+{
+    if (number >= x->n_indices) {
+        size_t n = ((size_t)number + 16) * 2;
+        uint32_t *wider = qp_realloc(x->index_of, n, sizeof *wider);
+        x->failed |= !wider;
+        if (!wider)
+            return NULL;
+        memset(wider + x->n_indices, 0, (n - x->n_indices) * sizeof *wider);
+        x->index_of = wider;
+        x->n_indices = n;
+    }
+    uint32_t index = x->index_of[number];
+    return index ? ((qp_span_thread **)x->threads.items)[index - 1] : add_thread(x, number);
+}
+
+/* ---- records in several pieces ----------------------------------------------------------- */
+
+/* The n-th of the texts that follow each other, each ended by NUL. */
+static const char *text_at(const qp_buf *text, unsigned n)
+{
+    const char *at = text->items, *end = at + text->n;
+    while (n-- > 0 && at < end)
+        at += strnlen(at, (size_t)(end - at)) + 1;
+    return at && at < end ? at : "";
+}
+
+static void report_begun(qp_spans *x, os_thread_state *c, uint64_t value)
+{
+    qp_trace_op op = (qp_trace_op)(c->begun.word >> QP_TRACE_OP_SHIFT);
+    qp_span_event e = {.op = op, .a = c->begun.a, .b = c->begun.b, .value = value};
+    c->begun.word = 0;
+    if (op == QP_TRACE_COUNTER)
+        e.name = qp_names_text(x->names, e.a);
+    char *end = op == QP_TRACE_VALUE ? qp_buf_add(&c->text) : NULL; /* NUL */
+    x->failed |= op == QP_TRACE_VALUE && !end;
+    if (end) {
+        e.type = text_at(&c->text, 0);
+        e.text = text_at(&c->text, 1);
+        e.comment = text_at(&c->text, 2);
+    }
+    if (x->sink.event && !x->is_muted && c->thread && !x->failed)
+        x->sink.event(x->sink.to, c->thread, &e);
+}
+
+/* 15 bytes of a text. */
+static void add_text(qp_spans *x, os_thread_state *c, const qp_trace_record *r)
+{
+    unsigned char bytes[16];
+    memcpy(bytes, &r->word, 7);
+    memcpy(bytes + 7, &r->a, 4);
+    memcpy(bytes + 11, &r->b, 4);
+    size_t n = c->n_missing < QP_TRACE_TEXT_BYTES ? (size_t)c->n_missing : QP_TRACE_TEXT_BYTES;
+    c->n_missing -= n;
+    char *to = n && c->text.n < TEXT_MOST ? qp_buf_add_many(&c->text, n) : NULL;
+    if (to)
+        memcpy(to, bytes, n);
+    x->failed |= c->text.failed;
+    if (!c->n_missing)
+        report_begun(x, c, 0);
+}
+
+static bool collect(qp_spans *x, os_thread_state *c, qp_trace_op op, const qp_trace_record *r)
+{
+    qp_trace_op begun = (qp_trace_op)(c->begun.word >> QP_TRACE_OP_SHIFT);
+    if (op == QP_TRACE_TEXT && begun == QP_TRACE_VALUE) {
+        add_text(x, c, r);
+    } else if (op == QP_TRACE_DATA && begun == QP_TRACE_COUNTER) {
+        report_begun(x, c, (uint64_t)r->b << 32 | r->a);
+    } else if (begun) { /* the rest of it was lost */
+        report_begun(x, c, 0);
+    }
+    if (op != QP_TRACE_VALUE && op != QP_TRACE_COUNTER)
+        return op == QP_TRACE_TEXT || op == QP_TRACE_DATA;
+    c->begun = *r;
+    c->n_missing = op == QP_TRACE_VALUE ? r->b : 0;
+    c->text.n = 0;
+    if (op == QP_TRACE_VALUE && !r->b)
+        report_begun(x, c, 0);
+    return true;
+}
+
+static void report_other(qp_spans *x, os_thread_state *c, qp_span_thread *th, qp_trace_op op,
+                         const qp_trace_record *r)
+{
+    qp_span_event e = {.op = op, .a = r->a, .b = r->b};
+    if (op == QP_TRACE_LOST) {
+        e.value = (uint64_t)r->b << 32 | r->a;
+        x->counts.n_lost += e.value;
+        x->counts.n_gaps++;
+    }
+    if (op == QP_TRACE_MARKER)
+        e.name = qp_names_text(x->names, r->a);
+    if (!th)
+        th = c->thread ? c->thread : thread_of(x, 0);
+    if (x->sink.event && !x->is_muted && th && op != QP_TRACE_STACK)
+        x->sink.event(x->sink.to, th, &e);
+}
+
+/* ---- the stack --------------------------------------------------------------------------- */
+
+static qp_span *top_of(const qp_span_thread *th)
+{
+    return th->depth ? &th->spans[th->depth - 1] : NULL;
+}
+
+static uint32_t top_path(const qp_span_thread *th)
+{
+    return th->depth ? th->spans[th->depth - 1].path : QP_PATH_ROOT;
+}
+
+/* ---- time -------------------------------------------------------------------------------- */
+
+static bool is_paused(const qp_span_thread *th)
+{
+    return th->is_suspended || th->is_off;
+}
+
+static void advance(qp_span_thread *th, uint64_t raw)
+{
+    th->raw = raw > th->raw ? raw : th->raw;
+    th->time = (is_paused(th) ? th->paused_since : th->raw) - th->paused_ticks;
+}
+
+/* Records are missing up to here: that time belongs to no known call. */
+static void pass_gap(qp_span_thread *th, uint64_t raw)
+{
+    if (is_paused(th) || raw <= th->raw)
+        return;
+    th->paused_since = th->raw;
+    th->paused_ticks += raw - th->raw;
+}
+
+/* Set one of the two reasons for which a thread is paused: its clock stops, resumes, or
+ * neither. */
+static void set_paused(qp_span_thread *th, bool *reason, bool is_on, uint64_t raw)
+{
+    bool was_paused = is_paused(th);
+    raw = raw > th->raw ? raw : th->raw;
+    *reason = is_on;
+    if (!was_paused && is_paused(th))
+        th->paused_since = raw;
+    else if (was_paused && !is_paused(th))
+        th->paused_ticks += raw > th->paused_since ? raw - th->paused_since : 0;
+    advance(th, raw);
+}
+
+/* ---- calls ------------------------------------------------------------------------------- */
+
+/* @return false: no memory */
+static bool grow(qp_span_thread *th)
+{
+    uint32_t room = th->room ? th->room * 2 : 8;
+    qp_span *wider = room > th->room ? qp_realloc(th->spans, room, sizeof *wider) : NULL;
+    if (!wider)
+        return false;
+    th->spans = wider;
+    th->room = room;
+    return true;
+}
+
+/* Push a call that begins now; the caller completes it before report_entry.
+ * @return NULL: no memory */
+static inline qp_span *push(qp_spans *x, qp_span_thread *th, uint32_t method)
+{
+    bool has_room = th->depth < th->room || grow(th);
+    uint32_t flags = has_room ? qp_open_begin(th, method) : 0;
+    if (QP_UNLIKELY(!has_room || th->failed)) {
+        x->failed = true;
+        return NULL;
+    }
+    qp_span *s = &th->spans[th->depth++];
+    *s = (qp_span){.method = method,
+                   .flags = flags,
+                   .begin = th->time,
+                   .raw = th->raw,
+                   .n_gates = th->n_gates};
+    return s;
+}
+
+static inline void report_entry(qp_spans *x, qp_span_thread *th, qp_span *s)
+{
+    x->counts.n_calls += !(s->flags & QP_SPAN_SKIPPED);
+    if (th->depth == 1)
+        qp_names_start(x->names, th->number, s->method);
+    if (x->sink.enter && !x->is_muted)
+        x->sink.enter(x->sink.to, th, s);
+}
+
+/* The top call ends at th->time. */
+static inline void leave_top(qp_spans *x, qp_span_thread *th, qp_span_end end)
+{
+    qp_span *s = &th->spans[th->depth - 1];
+    if (x->sink.leave && !x->is_muted)
+        x->sink.leave(x->sink.to, th, s, end);
+    if (th->depth > 1)
+        s[-1].callees += qp_span_total(th, s);
+    qp_open_end(th, s->method);
+    th->depth--;
+}
+
+/* The same; a call that has reported its own end ends at that time. */
+static void leave(qp_spans *x, qp_span_thread *th, qp_span_end end)
+{
+    const qp_span *s = &th->spans[th->depth - 1];
+    uint64_t now = th->time;
+    if (s->flags & QP_SPAN_LEFT)
+        th->time = s->left;
+    leave_top(x, th, end);
+    th->time = now;
+}
+
+/* It began when its caller announced it. */
+static void take_announced(const qp_span_thread *th, qp_span *s)
+{
+    s->begin = th->called_time;
+    s->raw = th->called_raw;
+    s->line = th->called_line;
+}
+
+/* What was announced, or left to the caller to end, is as it is: something else happens now. */
+static void settle(qp_spans *x, qp_span_thread *th)
+{
+    qp_span *top = top_of(th);
+    if (top && (top->flags & QP_SPAN_LEFT))
+        leave(x, th, QP_END_RETURNED);
+    th->due = 0;
+    if (!th->called)
+        return;
+    qp_span *s = push(x, th, th->called);
+    th->called = 0;
+    if (!s)
+        return;
+    s->flags |= QP_SPAN_FOREIGN;
+    take_announced(th, s);
+    report_entry(x, th, s);
+}
+
+/* ---- stacks that are not what we believe ------------------------------------------------- */
+
+/* @return the path, or the nearest caller of it that is on the stack; calls that are not on the
+ * way there end. */
+static uint32_t drop_others(qp_spans *x, qp_span_thread *th, uint32_t path)
+{
+    for (uint32_t at = path; th->depth; leave(x, th, QP_END_LOST)) {
+        const qp_span *top = top_of(th);
+        uint32_t depth = qp_names_path_at(x->names, top->path)->depth;
+        while (top->path && qp_names_path_at(x->names, at)->depth > depth)
+            at = qp_names_path_at(x->names, at)->parent;
+        if (top->path && at == top->path)
+            return at;
+    }
+    return QP_PATH_ROOT;
+}
+
+/* Make the stack of a thread that of a path, which is known. */
+static void align(qp_spans *x, qp_span_thread *th, uint32_t path)
+{
+    uint32_t shared = drop_others(x, th, path), first = th->depth, n = 0;
+    for (uint32_t at = path; at > QP_PATH_ROOT && at != shared; n++)
+        at = qp_names_path_at(x->names, at)->parent;
+    if (n > x->n_pushes_left)
+        return;
+    x->n_pushes_left -= n;
+    uint32_t *paths = qp_alloc(n, sizeof *paths);
+    x->failed |= !paths;
+    for (uint32_t at = path, i = n; paths && i > 0; at = qp_names_path_at(x->names, at)->parent)
+        paths[--i] = at;
+    for (uint32_t i = 0; paths && i < n && th->depth == first + i; i++) {
+        qp_span *s = push(x, th, qp_names_path_at(x->names, paths[i])->method);
+        if (!s)
+            break;
+        s->path = paths[i];
+        s->flags |= QP_SPAN_CUT | (th->n_breaks == x->n_breaks ? QP_SPAN_SKIPPED : 0);
+        report_entry(x, th, s);
+    }
+    th->n_breaks = x->n_breaks;
+    qp_free(paths);
+}
+
+/* Align the stack with the path that a record names as the top one; 0: it names none. */
+static void expect(qp_spans *x, qp_span_thread *th, uint32_t path)
+{
+    uint32_t top = top_path(th);
+    if (path && top && top != path)
+        align(x, th, path);
+}
+
+/* ---- records ----------------------------------------------------------------------------- */
+
+static void put_entry(qp_spans *x, qp_span_thread *th, uint32_t cell, uint32_t method_cell)
+{
+    uint32_t path = qp_names_path(x->names, cell);
+    const qp_trace_path *p = qp_names_path_at(x->names, path);
+    uint32_t method = path ? p->method : qp_names_method(x->names, method_cell);
+    bool was_called = th->called && th->called == method;
+    if (was_called)
+        th->called = 0;
+    else if (th->called || th->due)
+        settle(x, th);
+    if (path && top_path(th) != path) /* else the recorder charges it to its caller's path */
+        expect(x, th, p->parent);
+    qp_span *s = push(x, th, method);
+    if (!s)
+        return;
+    s->path = path;
+    s->cell = cell;
+    if (was_called) {
+        s->flags |= QP_SPAN_CALLED;
+        s->line = th->called_line;
+        if (x->counts_from_call)
+            take_announced(th, s);
+    }
+    report_entry(x, th, s);
+}
+
+/* The innermost open call of a method, if it is open. */
+static qp_span *find_open(const qp_span_thread *th, uint32_t method)
+{
+    uint32_t i = th->depth;
+    if (!qp_open_count(th, method))
+        return NULL;
+    while (th->spans[i - 1].method != method)
+        i--;
+    return &th->spans[i - 1];
+}
+
+static void leave_down_to(qp_spans *x, qp_span_thread *th, const qp_span *s)
+{
+    uint32_t keep = (uint32_t)(s - th->spans) + 1;
+    while (th->depth > keep)
+        leave(x, th, QP_END_UNWOUND);
+}
+
+/* End the top call; if its caller will report its return, that time counts. */
+static void end_call(qp_spans *x, qp_span_thread *th)
+{
+    qp_span *top = top_of(th);
+    bool was_called = top->flags & QP_SPAN_CALLED;
+    uint32_t due = was_called ? top->method : 0;
+    if (was_called && x->counts_from_call) {
+        top->flags |= QP_SPAN_LEFT;
+        top->left = th->time;
+    } else {
+        leave(x, th, QP_END_RETURNED);
+    }
+    th->due = due;
+}
+
+/* Of the top call. */
+static uint32_t caller_cell(const qp_span_thread *th)
+{
+    return th->depth > 1 ? th->spans[th->depth - 2].cell : 0;
+}
+
+static void put_exit(qp_spans *x, qp_span_thread *th, uint32_t frames, uint32_t resumes)
+{
+    bool is_unwound = frames & QP_TRACE_UNWOUND;
+    uint32_t n = frames & ~QP_TRACE_UNWOUND;
+    if (th->called || th->due)
+        settle(x, th);
+    if (n == QP_EXIT_NAMED) {
+        const qp_span *s = find_open(th, qp_names_method(x->names, resumes));
+        x->counts.n_unmatched += s == NULL;
+        if (!s)
+            return;
+        leave_down_to(x, th, s);
+        end_call(x, th);
+        return;
+    }
+    while (n && th->depth) {
+        uint32_t flags = top_of(th)->flags;
+        bool is_skipped = (flags & QP_SPAN_SKIPPED) && caller_cell(th) != resumes;
+        n -= !is_skipped && !(flags & QP_SPAN_FOREIGN);
+        if (is_skipped)
+            leave(x, th, QP_END_LOST);
+        else if (n || is_unwound || (flags & QP_SPAN_FOREIGN))
+            leave(x, th, QP_END_UNWOUND);
+        else
+            end_call(x, th);
+    }
+    x->counts.n_unmatched += n;
+    const qp_span *top = top_of(th);
+    bool is_expected = top && (top->cell == resumes || (top->flags & QP_SPAN_LEFT));
+    if (!is_expected)
+        expect(x, th, qp_names_path(x->names, resumes));
+}
+
+static void put_call(qp_spans *x, qp_span_thread *th, uint32_t method, uint32_t line)
+{
+    settle(x, th);
+    th->called = qp_names_method(x->names, method);
+    th->called_line = line;
+    th->called_raw = th->raw;
+    th->called_time = th->time;
+}
+
+static void put_return(qp_spans *x, qp_span_thread *th, uint32_t method_cell)
+{
+    uint32_t method = qp_names_method(x->names, method_cell);
+    if (th->due && th->due == method) {
+        qp_span *top = top_of(th);
+        th->due = 0;
+        if (top && (top->flags & QP_SPAN_LEFT)) {
+            top->flags &= ~(uint32_t)QP_SPAN_LEFT;
+            leave(x, th, QP_END_RETURNED);
+        }
+        return;
+    }
+    settle(x, th);
+    const qp_span *s = find_open(th, method);
+    x->counts.n_unmatched += s == NULL;
+    if (!s || !(s->flags & (QP_SPAN_FOREIGN | QP_SPAN_CALLED)))
+        return;
+    leave_down_to(x, th, s);
+    leave(x, th, QP_END_RETURNED);
+}
+
+/* One call returned, as nearly all do: it was not announced, and its caller resumes.
+ * @return false: it is another case */
+static inline bool put_return_of_top(qp_spans *x, qp_span_thread *th, const qp_trace_record *r)
+{
+    enum { UNUSUAL = QP_SPAN_FOREIGN | QP_SPAN_CALLED | QP_SPAN_LEFT | QP_SPAN_SKIPPED };
+    if (r->a != 1 || th->depth < 2 || th->called || th->due)
+        return false;
+    const qp_span *top = &th->spans[th->depth - 1];
+    if (top->flags & UNUSUAL || top[-1].cell != r->b)
+        return false;
+    leave_top(x, th, QP_END_RETURNED);
+    return true;
+}
+
+/* ---- OS threads -------------------------------------------------------------------------- */
+
+static void drive(qp_spans *x, uint32_t os_thread, uint32_t thread_cell, uint32_t path_cell,
+                  uint64_t raw)
+{
+    os_thread_state *c = os_thread_at(x, os_thread);
+    qp_span_thread *before = c ? c->thread : NULL;
+    qp_span_thread *th =
+        thread_cell ? thread_of(x, qp_names_thread(x->names, thread_cell)) : NULL;
+    if (!c || !th)
+        return;
+    if (before && before != th && before->os_thread == os_thread + 1 && !x->is_shared)
+        set_paused(before, &before->is_suspended, true, raw);
+    c->thread = th;
+    th->os_thread = os_thread + 1;
+    set_paused(th, &th->is_suspended, false, raw);
+    expect(x, th, qp_names_path(x->names, path_cell));
+}
+
+static void suspend(qp_spans *x, os_thread_state *c, uint32_t thread_cell, uint64_t raw)
+{
+    uint32_t number = thread_cell ? qp_names_thread(x->names, thread_cell) : 0;
+    qp_span_thread *th = number ? thread_of(x, number) : c->thread;
+    if (th && !x->is_shared)
+        set_paused(th, &th->is_suspended, true, raw);
+    c->thread = NULL;
+}
+
+/* A record that is neither an entry nor an exit. */
+static void put_other(qp_spans *x, uint32_t os_thread, const qp_trace_record *r, uint64_t raw)
+{
+    os_thread_state *c = os_thread_at(x, os_thread);
+    qp_trace_op op = (qp_trace_op)(r->word >> QP_TRACE_OP_SHIFT);
+    if (!c || collect(x, c, op, r))
+        return;
+    qp_span_thread *th = c->thread;
+    if (op == QP_TRACE_STACK || op == QP_TRACE_SWITCH) {
+        x->counts.n_records -=
+            op == QP_TRACE_STACK; /* readers add it, the recorder does not write it */
+        x->n_breaks += op == QP_TRACE_STACK;
+        drive(x, os_thread, r->a, r->b, raw);
+        th = c->thread;
+    } else if (op == QP_TRACE_SUSPEND) {
+        suspend(x, c, r->a, raw);
+    } else if (th && op == QP_TRACE_GATE) {
+        th->n_gates += th->is_off == (r->a != 0);
+        set_paused(th, &th->is_off, !r->a, raw);
+        expect(x, th, qp_names_path(x->names, r->b));
+    } else if (th && op == QP_TRACE_CALL) {
+        put_call(x, th, r->a, r->b);
+    } else if (th && op == QP_TRACE_RETURN) {
+        put_return(x, th, r->a);
+    }
+    report_other(x, c, th, op, r);
+}
+
+/* @return the thread that an OS thread drives; an unknown one if no record names it */
+static qp_span_thread *driven(qp_spans *x, uint32_t os_thread)
+{
+    os_thread_state *c = os_thread_at(x, os_thread);
+    if (c && !c->thread) {
+        c->thread = thread_of(x, 0);
+        x->n_breaks++;
+    }
+    return c ? c->thread : NULL;
+}
+
+static void note_time(qp_spans *x, uint64_t raw)
+{
+    x->counts.first = raw < x->counts.first ? raw : x->counts.first;
+    x->counts.last = raw > x->counts.last ? raw : x->counts.last;
+}
+
+void qp_spans_put(qp_spans *x, uint32_t os_thread, const qp_trace_record *records, size_t n)
+{
+    os_thread_state *c = os_thread_at(x, os_thread);
+    qp_span_thread *th = c ? c->thread : NULL;
+    x->counts.n_records += n;
+    x->n_pushes_left += n * PUSHES_A_RECORD;
+    for (const qp_trace_record *r = records, *end = records + n; r < end && !x->failed; r++) {
+        unsigned op = (unsigned)(r->word >> QP_TRACE_OP_SHIFT);
+        uint64_t raw = r->word & QP_TRACE_TICKS;
+        bool has_ticks = op < QP_TRACE_TEXT;
+        if (has_ticks)
+            note_time(x, raw);
+        if (op != QP_TRACE_ENTRY && op != QP_TRACE_EXIT) {
+            x->n_breaks += op == QP_TRACE_LOST;
+            if (th && op == QP_TRACE_LOST)
+                pass_gap(th, raw);
+            if (th && has_ticks)
+                advance(th, raw);
+            put_other(x, os_thread, r, raw);
+            c = os_thread_at(x, os_thread);
+            th = c ? c->thread : NULL;
+            continue;
+        }
+        if (!th && !(th = driven(x, os_thread)))
+            break;
+        advance(th, raw);
+        if (op == QP_TRACE_ENTRY)
+            put_entry(x, th, r->a, r->b);
+        else if (!put_return_of_top(x, th, r))
+            put_exit(x, th, r->a, r->b);
+    }
+}
+
+/* ---- beginning and end ------------------------------------------------------------------- */
+
+void qp_spans_init(qp_spans *x, qp_names *names, const qp_span_sink *sink)
+{
+    *x = (qp_spans){.names = names, .sink = *sink, .n_pushes_left = PUSHES_FIRST};
+    x->counts.first = UINT64_MAX;
+    qp_buf_init(&x->threads, sizeof(qp_span_thread *));
+    qp_buf_init(&x->os_threads, sizeof(os_thread_state));
+}
+
+/* All that is open begins anew. */
+static void cut_thread(qp_spans *x, qp_span_thread *th, uint64_t raw)
+{
+    uint32_t depth = th->depth;
+    advance(th, raw);
+    for (th->depth = 0; th->depth < depth;) {
+        qp_span *s = &th->spans[th->depth++];
+        s->begin = th->time;
+        s->raw = raw;
+        s->callees = 0;
+        s->flags |= QP_SPAN_CUT;
+        x->counts.n_calls += !(s->flags & QP_SPAN_SKIPPED);
+        if (x->sink.enter)
+            x->sink.enter(x->sink.to, th, s);
+    }
+}
+
+void qp_spans_cut(qp_spans *x, uint64_t raw)
+{
+    x->is_muted = false;
+    x->counts = (qp_span_counts){.first = raw};
+    for (size_t i = 0; i < x->threads.n; i++)
+        cut_thread(x, ((qp_span_thread **)x->threads.items)[i], raw);
+}
+
+void qp_spans_end(qp_spans *x, uint64_t raw)
+{
+    for (size_t i = 0; i < x->threads.n; i++) {
+        qp_span_thread *th = ((qp_span_thread **)x->threads.items)[i];
+        if (raw > th->raw)
+            advance(th, raw);
+        if (th->called || th->due)
+            settle(x, th);
+        while (th->depth)
+            leave(x, th, QP_END_UNFINISHED);
+    }
+}
+
+void qp_spans_fini(qp_spans *x)
+{
+    for (size_t i = 0; i < x->threads.n; i++) {
+        qp_span_thread *th = ((qp_span_thread **)x->threads.items)[i];
+        qp_free(th->spans);
+        qp_free(th->open);
+        qp_free(th);
+    }
+    for (size_t i = 0; i < x->os_threads.n; i++)
+        qp_free(((os_thread_state *)x->os_threads.items)[i].text.items);
+    qp_free(x->threads.items);
+    qp_free(x->os_threads.items);
+    qp_free(x->index_of);
+}

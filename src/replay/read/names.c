@@ -1,0 +1,280 @@
+/* names.c: cells of records to numbers. */
+#include "replay/read/trace.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/containers/alloc.h"
+#include "model/read/read.h"
+
+enum { OF_METHODS, OF_PATHS, OF_THREADS, OF_STRINGS };
+
+static void *add(qp_names *t, qp_buf *items, int kind, uint32_t cell, uint32_t *number)
+{
+    void *item = items->n < UINT32_MAX ? qp_buf_add(items) : NULL;
+    *number = item ? (uint32_t)items->n - 1 : 0;
+    bool is_added = item && (!cell || qp_dict_put(&t->by_cell[kind], cell, *number));
+    t->failed |= !is_added;
+    return item;
+}
+
+/* @param before  the text before; it stays if it is the same */
+static const char *copy(qp_names *t, qp_name text, const char *before)
+{
+    if (before && strlen(before) == text.n_bytes && !memcmp(before, text.bytes, text.n_bytes))
+        return before;
+    char *to = text.n_bytes ? qp_arena_take(&t->texts, text.n_bytes + 1, 1) : NULL;
+    t->failed |= text.n_bytes && !to;
+    if (!to)
+        return "";
+    memcpy(to, text.bytes, text.n_bytes);
+    return to;
+}
+
+bool qp_names_init(qp_names *t, const qp_model *model)
+{
+    uint32_t number;
+    *t = (qp_names){.model = model};
+    qp_arena_init(&t->texts);
+    qp_buf_init(&t->methods, sizeof(qp_trace_method));
+    qp_buf_init(&t->paths, sizeof(qp_trace_path));
+    qp_buf_init(&t->threads, sizeof(qp_trace_thread));
+    qp_buf_init(&t->strings, sizeof(const char *));
+    qp_trace_method *m = add(t, &t->methods, OF_METHODS, 0, &number);
+    qp_trace_thread *th = add(t, &t->threads, OF_THREADS, 0, &number);
+    const char **text = add(t, &t->strings, OF_STRINGS, 0, &number);
+    add(t, &t->paths, OF_PATHS, 0, &number); /* what is not known, then the root */
+    add(t, &t->paths, OF_PATHS, 0, &number);
+    if (t->failed)
+        return false;
+    *m = (qp_trace_method){"<unknown>", "<unknown>", "", "", "", "", 0, 0, 0};
+    *th = (qp_trace_thread){.name = "<unknown>", .given = ""};
+    *text = "?";
+    return true;
+}
+
+void qp_names_fini(qp_names *t)
+{
+    qp_arena_fini(&t->texts);
+    qp_free(t->methods.items);
+    qp_free(t->paths.items);
+    qp_free(t->threads.items);
+    qp_free(t->strings.items);
+    qp_dict_fini(&t->thread_of_root);
+    for (size_t i = 0; i < sizeof t->by_cell / sizeof *t->by_cell; i++)
+        qp_dict_fini(&t->by_cell[i]);
+}
+
+/* ---- methods ----------------------------------------------------------------------------- */
+
+/* As reports of profiles have it: class.name, else what there is. */
+static const char *display_name(qp_names *t, const qp_trace_method *m)
+{
+    const char *name = m->bare_name;
+    if (!*m->bare_name && !(m->flags & QP_METHOD_REGISTERED))
+        name = qp_arena_format(&t->texts, "UnnamedFunction%" PRIx64, m->id);
+    else if (*m->class_name)
+        name = qp_arena_format(&t->texts, "%s.%s", m->class_name, m->bare_name);
+    t->failed |= !name;
+    return name ? name : "";
+}
+
+/* The class, else the file's name without folders and suffix. */
+static const char *pattern_module(qp_names *t, const qp_trace_method *m)
+{
+    const char *slash = strrchr(m->file, '/'), *base = slash ? slash + 1 : m->file;
+    const char *dot = strrchr(base, '.');
+    if (*m->class_name || !dot || dot == base)
+        return *m->class_name ? m->class_name : base;
+    const char *name = qp_arena_format(&t->texts, "%.*s", (int)(dot - base), base);
+    t->failed |= !name;
+    return name ? name : "";
+}
+
+uint32_t qp_names_add_method(qp_names *t, uint32_t cell, const qp_method_names *names)
+{
+    uint32_t number = qp_dict_get(&t->by_cell[OF_METHODS], cell);
+    qp_trace_method *item = number ? (qp_trace_method *)t->methods.items + number
+                                   : add(t, &t->methods, OF_METHODS, cell, &number);
+    if (!item)
+        return 0;
+    const qp_trace_method old = *item;
+    qp_trace_method m = {
+        .id = names->id, .flags = names->flags, .first_line = names->first_line};
+    m.bare_name = copy(t, names->name, old.bare_name);
+    m.class_name = copy(t, names->class_name, old.class_name);
+    m.file = copy(t, names->file, old.file);
+    m.module = copy(t, names->module, old.module);
+    bool is_same = old.name && m.bare_name == old.bare_name && m.file == old.file &&
+                   m.class_name == old.class_name && m.flags == old.flags;
+    m.name = is_same ? old.name : display_name(t, &m);
+    m.pattern_module = is_same ? old.pattern_module : pattern_module(t, &m);
+    *item = m;
+    return number;
+}
+
+static qp_name name_of(const char *text)
+{
+    return (qp_name){text, strlen(text)};
+}
+
+uint32_t qp_names_method(qp_names *t, uint32_t cell)
+{
+    uint32_t number = qp_dict_get(&t->by_cell[OF_METHODS], cell);
+    uint32_t index = number || !t->model ? 0 : qp_model_method_at(t->model, cell);
+    if (!index)
+        return number;
+    const qp_model_method *m = &t->model->methods[index];
+    return qp_names_add_method(t, cell,
+                               &(qp_method_names){m->id, m->flags, m->first_line,
+                                                  name_of(m->bare_name), name_of(m->class_name),
+                                                  name_of(m->file), name_of(m->module)});
+}
+
+/* ---- paths ------------------------------------------------------------------------------- */
+
+/* @param parent  number, 0: not known */
+static uint32_t add_path(qp_names *t, uint32_t cell, uint32_t parent, uint32_t caller_cell,
+                         uint32_t method_cell)
+{
+    uint32_t number, depth = qp_names_path_at(t, parent)->depth + 1;
+    uint32_t method = qp_names_method(t, method_cell);
+    if (!method) /* its name comes later */
+        method = qp_names_add_method(t, method_cell, &(qp_method_names){.id = 0});
+    qp_trace_path *item = add(t, &t->paths, OF_PATHS, cell, &number);
+    if (item)
+        *item = (qp_trace_path){parent, method, depth, caller_cell, method_cell};
+    return number;
+}
+
+uint32_t qp_names_add_path(qp_names *t, uint32_t cell, uint32_t parent_cell,
+                           uint32_t method_cell)
+{
+    uint32_t number = qp_dict_get(&t->by_cell[OF_PATHS], cell);
+    if (number || !cell)
+        return number;
+    if (!method_cell) {
+        t->failed |= !qp_dict_put(&t->by_cell[OF_PATHS], cell, QP_PATH_ROOT);
+        return QP_PATH_ROOT;
+    }
+    uint32_t parent = parent_cell ? qp_names_path(t, parent_cell) : QP_PATH_ROOT;
+    return add_path(t, cell, parent, parent_cell, method_cell);
+}
+
+/* Take a call path of the profile, and those of its callers that are not known, either. */
+static uint32_t take_path(qp_names *t, uint32_t node)
+{
+    const qp_model *m = t->model;
+    qp_buf missing;
+    uint32_t number = 0;
+    qp_buf_init(&missing, sizeof(uint32_t));
+    for (; node && !number; node = number ? node : m->nodes[node].parent) {
+        number = m->nodes[node].method == QP_ROOT_METHOD
+                     ? QP_PATH_ROOT
+                     : qp_dict_get(&t->by_cell[OF_PATHS], qp_model_node_cell(m, node));
+        uint32_t *item = number ? NULL : qp_buf_add(&missing);
+        if (item)
+            *item = node;
+    }
+    t->failed |= missing.failed;
+    for (size_t i = missing.n; i-- > 0;) {
+        uint32_t at = ((const uint32_t *)missing.items)[i];
+        number = add_path(t, qp_model_node_cell(m, at), number,
+                          qp_model_node_cell(m, m->nodes[at].parent),
+                          qp_model_method_cell(m, m->nodes[at].method));
+    }
+    qp_free(missing.items);
+    return number;
+}
+
+const qp_path_entry *qp_names_path_miss(qp_names *t, uint32_t cell)
+{
+    qp_path_entry *e = &t->cache[cell & (QP_PATH_CACHE - 1)];
+    uint32_t number = cell ? qp_dict_get(&t->by_cell[OF_PATHS], cell) : 0;
+    uint32_t node = number || !cell || !t->model ? 0 : qp_model_node_at(t->model, cell);
+    if (node)
+        number = take_path(t, node);
+    const qp_trace_path *p = qp_names_path_at(t, number);
+    *e = (qp_path_entry){number ? cell : 0, number, p->caller_cell, p->method_cell};
+    return e;
+}
+
+/* ---- threads ----------------------------------------------------------------------------- */
+
+static const char *thread_name(qp_names *t, const char *start, uint32_t ordinal)
+{
+    const char *name = qp_arena_format(&t->texts, ".%s_%" PRIu32 ".", start, ordinal);
+    t->failed |= !name;
+    return name ? name : "";
+}
+
+uint32_t qp_names_add_thread(qp_names *t, uint32_t cell, const qp_trace_thread *th,
+                             qp_name given)
+{
+    uint32_t number = qp_dict_get(&t->by_cell[OF_THREADS], cell);
+    bool is_new = !number;
+    qp_trace_thread *item = is_new ? add(t, &t->threads, OF_THREADS, cell, &number)
+                                   : (qp_trace_thread *)t->threads.items + number;
+    if (!item)
+        return 0;
+    const qp_trace_thread old = *item;
+    *item = *th;
+    if (th->root_cell)
+        t->failed |= !qp_dict_put(&t->thread_of_root, th->root_cell, cell);
+    item->given = copy(t, given, old.given);
+    item->is_started = old.is_started || *item->given;
+    item->name = *item->given ? item->given
+                 : is_new     ? thread_name(t, "thread", th->ordinal)
+                              : old.name;
+    return number;
+}
+
+uint32_t qp_names_thread(qp_names *t, uint32_t cell)
+{
+    uint32_t number = qp_dict_get(&t->by_cell[OF_THREADS], cell);
+    uint32_t index = number || !t->model ? 0 : qp_model_thread_at(t->model, cell);
+    if (!index)
+        return number;
+    const qp_model_thread *th = &t->model->threads[index];
+    return qp_names_add_thread(t, cell,
+                               &(qp_trace_thread){.host_id = th->host_id,
+                                                  .vt_id = th->vt_id,
+                                                  .system_id = th->system_id,
+                                                  .ordinal = th->ordinal},
+                               name_of(th->name));
+}
+
+void qp_names_start(qp_names *t, uint32_t thread, uint32_t method)
+{
+    qp_trace_thread *th = (qp_trace_thread *)t->threads.items + thread;
+    if (!thread || th->is_started)
+        return;
+    th->is_started = true;
+    th->name = thread_name(t, qp_names_method_at(t, method)->name, th->ordinal);
+}
+
+uint32_t qp_names_path_thread(qp_names *t, uint32_t path_cell)
+{
+    uint32_t path = qp_names_path(t, path_cell), cell = path_cell;
+    for (; path > QP_PATH_ROOT; path = qp_names_path_at(t, path)->parent)
+        cell = qp_names_path_at(t, path)->caller_cell;
+    return path == QP_PATH_ROOT ? qp_dict_get(&t->thread_of_root, cell) : 0;
+}
+
+/* ---- texts ------------------------------------------------------------------------------- */
+
+uint32_t qp_names_add_text(qp_names *t, uint32_t ref, qp_name text)
+{
+    uint32_t number = qp_dict_get(&t->by_cell[OF_STRINGS], ref);
+    const char **item = number ? NULL : add(t, &t->strings, OF_STRINGS, ref, &number);
+    if (item)
+        *item = copy(t, text, NULL);
+    return number;
+}
+
+const char *qp_names_text(qp_names *t, uint32_t ref)
+{
+    uint32_t number = qp_dict_get(&t->by_cell[OF_STRINGS], ref);
+    const char *text = number || !t->model ? NULL : qp_model_text_at(t->model, ref);
+    return text ? text : ((const char *const *)t->strings.items)[number];
+}

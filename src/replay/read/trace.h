@@ -1,0 +1,227 @@
+/* trace.h: a raw trace as records in the order of time, whatever it is kept in: packets of a
+ * .qtrace file (also packed by zstd), rings of a profile, records of the Xbase++ profiler.
+ *
+ * OS threads are merged by time. What is damaged is skipped and counted. Nothing is mapped:
+ * others may write, cut or replace the file. Memory: names, OS threads that are in use, and a
+ * packet of each. */
+#ifndef QP_REPLAY_READ_TRACE_H
+#define QP_REPLAY_READ_TRACE_H
+
+#include "base/containers/arena.h"
+#include "base/containers/dict.h"
+#include "base/text/buf.h"
+#include "base/text/out.h"
+#include "format/trace_pack.h"
+#include "model/model.h"
+
+/* What only readers of traces make. */
+#define QP_TRACE_STACK QP_TRACE_NONE /* from here on: thread a is driven, path b is on top */
+enum { QP_EXIT_NAMED = 0 };          /* EXIT, a: the innermost call of the method b ends */
+
+/* Does a record have a time? @param ticks  receives it; else unchanged */
+static inline bool qp_trace_has_time(const qp_trace_record *r, uint64_t *ticks)
+{
+    bool has_time = qp_trace_has_ticks((qp_trace_op)(r->word >> QP_TRACE_OP_SHIFT));
+    if (has_time)
+        *ticks = r->word & QP_TRACE_TICKS;
+    return has_time;
+}
+
+/* ---- names ----------------------------------------------------------------------------------
+ *
+ * What the records of a trace refer to: methods, call paths, threads, texts.
+ *
+ * Records name them by cell; here they have numbers from 1 on, and 0 is what is not known. A
+ * path's number is larger than its caller's. Entries come from the trace itself as it is read,
+ * or are looked up in a profile when they are first asked for. Memory: what was named, not how
+ * often. */
+
+enum { QP_PATH_ROOT = 1 }; /* the path on which nothing is called yet */
+
+typedef struct {
+    const char *name;                                   /* to be shown */
+    const char *bare_name, *class_name, *file, *module; /* "" where there is none */
+    const char *pattern_module;                         /* what call patterns call its module */
+    uint64_t id;
+    uint32_t flags;      /* QP_METHOD_* */
+    uint32_t first_line; /* 0: not known */
+} qp_trace_method;
+
+typedef struct {
+    uint32_t parent; /* 0: of the root, or not known */
+    uint32_t method; /* 0: of the root */
+    uint32_t depth;  /* of the root 0 */
+    uint32_t caller_cell, method_cell;
+} qp_trace_path;
+
+typedef struct {
+    const char *name;  /* to be shown */
+    const char *given; /* as the host set it; "" */
+    uint64_t host_id, vt_id, system_id;
+    uint32_t ordinal;   /* from 1 */
+    uint32_t root_cell; /* of the path on which it calls nothing; 0: not known */
+    bool is_started;    /* the name, if it was made here, has the start method */
+} qp_trace_thread;
+
+/* What records want of a path, and a table of those that were asked for last: cell & its mask.
+ * 4096: measured by tests/bench/trace_stat.sh. */
+typedef struct {
+    uint32_t cell, number;
+    uint32_t caller_cell, method_cell;
+} qp_path_entry;
+enum { QP_PATH_CACHE = 4096 };
+
+typedef struct {
+    qp_arena texts;
+    qp_buf methods, paths, threads; /* item 0 is what is not known */
+    qp_buf strings;                 /* const char * */
+    qp_dict by_cell[4];             /* cell -> number, of each of these */
+    qp_dict thread_of_root;         /* cell of a root path -> cell of its thread */
+    const qp_model *model;          /* what is not known is asked for here; NULL: nowhere */
+    qp_path_entry cache[QP_PATH_CACHE];
+    bool failed; /* no memory */
+} qp_names;
+
+/* @return false: no memory; qp_names_fini() is allowed then */
+bool qp_names_init(qp_names *t, const qp_model *model);
+void qp_names_fini(qp_names *t);
+
+/* Set what a cell or ref is; a later call replaces a method or thread. Texts are copied. */
+typedef struct {
+    const char *bytes;
+    size_t n_bytes;
+} qp_name;
+typedef struct {
+    uint64_t id;
+    uint32_t flags, first_line;
+    qp_name name, class_name, file, module;
+} qp_method_names;
+uint32_t qp_names_add_method(qp_names *t, uint32_t cell, const qp_method_names *names);
+uint32_t qp_names_add_path(qp_names *t, uint32_t cell, uint32_t parent_cell,
+                           uint32_t method_cell);
+uint32_t qp_names_add_thread(qp_names *t, uint32_t cell, const qp_trace_thread *th,
+                             qp_name given);
+uint32_t qp_names_add_text(qp_names *t, uint32_t ref, qp_name text);
+
+/* The number of what is at a cell or ref; 0: not known. */
+uint32_t qp_names_method(qp_names *t, uint32_t cell);
+const qp_path_entry *qp_names_path_miss(qp_names *t, uint32_t cell);
+uint32_t qp_names_thread(qp_names *t, uint32_t cell);
+/* Cell of the thread whose path this is; 0: not known. */
+uint32_t qp_names_path_thread(qp_names *t, uint32_t path_cell);
+const char *qp_names_text(qp_names *t, uint32_t ref); /* "?" of one that is not known */
+
+/* Valid until the next path is looked up; all 0: not known. */
+static inline const qp_path_entry *qp_names_path_entry(qp_names *t, uint32_t cell)
+{
+    const qp_path_entry *e = &t->cache[cell & (QP_PATH_CACHE - 1)];
+    return e->cell == cell ? e : qp_names_path_miss(t, cell);
+}
+
+static inline uint32_t qp_names_path(qp_names *t, uint32_t cell)
+{
+    return qp_names_path_entry(t, cell)->number;
+}
+
+static inline const qp_trace_method *qp_names_method_at(const qp_names *t, uint32_t number)
+{
+    return (const qp_trace_method *)t->methods.items + number;
+}
+
+static inline const qp_trace_path *qp_names_path_at(const qp_names *t, uint32_t number)
+{
+    return (const qp_trace_path *)t->paths.items + number;
+}
+
+static inline const qp_trace_thread *qp_names_thread_at(const qp_names *t, uint32_t number)
+{
+    return (const qp_trace_thread *)t->threads.items + number;
+}
+
+/* A thread without a name of its own begins with this method. */
+void qp_names_start(qp_names *t, uint32_t thread, uint32_t method);
+
+/* ---- traces ------------------------------------------------------------------------------ */
+
+typedef enum { QP_TRACE_OF_PACKETS, QP_TRACE_OF_RINGS, QP_TRACE_OF_XBASE } qp_trace_kind;
+
+/* Facts about a trace. */
+typedef struct {
+    qp_trace_kind kind;
+    const char *program; /* of a table, its file; "": not known */
+    uint64_t pid;        /* 0: not known */
+    uint64_t started_at; /* ns since 1970; 0: not known */
+    uint64_t changed_at; /* the same of a table: the day in its header */
+    bool is_ended;       /* closed properly: nothing will follow */
+    bool is_live;        /* its process runs */
+    bool is_elsewhere;   /* rings of a run that also wrote a .qtrace file */
+    bool is_virtual;     /* threads are virtual threads */
+    uint64_t n_bytes;    /* of the file, or of records in rings */
+    uint64_t begun_raw;  /* raw ticks of the run's start */
+    uint64_t end_raw;    /* of its end; 0: not known */
+    /* raw ticks to ns: n_ns for n_ticks; 0: they are ns */
+    uint64_t n_ns, n_ticks;
+} qp_trace_info;
+
+/* What is not in it any more, or could not be read. */
+typedef struct {
+    uint64_t n_overwritten;   /* records that newer ones replaced, as they should */
+    uint64_t n_packets;       /* packets that are missing, by their numbers */
+    uint64_t n_damaged;       /* packets, records of rings, rows that make no sense */
+    uint64_t n_skipped_bytes; /* between packets */
+    uint64_t n_cut_bytes;     /* of a packet that was not written to its end */
+    /* Records, as the recorder has counted them: those that found no room in memory, and those
+     * that could not be written to the file. */
+    uint64_t n_unheld, n_unwritten;
+} qp_trace_losses;
+
+/* Records of one OS thread: until the next call. */
+typedef struct {
+    uint32_t os_thread; /* index from 0 */
+    const qp_trace_record *records;
+    size_t n;
+} qp_trace_run;
+
+typedef struct qp_trace qp_trace;
+
+/** Open a trace.
+ * @param what   a file; or the id of a process that records one
+ * @param error  one line without a newline
+ * @return NULL: see error. Free with qp_trace_close(), which takes NULL */
+qp_trace *qp_trace_open(const char *what, char error[QP_ERROR_BYTES]);
+/** Add the records that the rings of the run's profile have and the file does not. Before the
+ * first qp_trace_next(). @return false: see error */
+bool qp_trace_join(qp_trace *t, const char *profile, char error[QP_ERROR_BYTES]);
+void qp_trace_close(qp_trace *t);
+/** Where is what a program that was killed had not written to its file? @param path receives
+ * the live profile that it left. @return false: it is not there, or was joined, or nothing is
+ * missing */
+bool qp_trace_rest(const qp_trace *t, char *path, size_t n_bytes);
+
+const qp_trace_info *qp_trace_about(const qp_trace *t);
+const qp_trace_losses *qp_trace_lost(const qp_trace *t);
+qp_names *qp_trace_names(qp_trace *t); /* grow while records are read */
+
+/** The next records. @return false: there are no more (now), or no memory: see
+ * qp_trace_failed() */
+bool qp_trace_next(qp_trace *t, qp_trace_run *run);
+bool qp_trace_failed(const qp_trace *t);
+
+/** Look whether more was written since. @return false: no, and nothing more will come */
+bool qp_trace_refresh(qp_trace *t);
+
+/* Bytes of the trace that were read, of qp_trace_info.n_bytes. */
+uint64_t qp_trace_position(const qp_trace *t);
+
+/* Ticks in ns, to half a ns. */
+uint64_t qp_trace_ns(const qp_trace_info *info, uint64_t ticks);
+/* ns from the run's start to a raw tick. */
+uint64_t qp_trace_moment(const qp_trace_info *info, uint64_t raw);
+/* And back. */
+uint64_t qp_trace_raw(const qp_trace_info *info, uint64_t ns);
+
+/** Pack the rest of a file with zstd. @return false: see why; errors of writing stay in
+ * `out` */
+bool qp_zstd(int fd, qp_out *out, const char **why);
+
+#endif

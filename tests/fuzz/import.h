@@ -1,0 +1,38 @@
+/* import.h: what random files of other tools are read for. */
+#ifndef TESTS_FUZZ_IMPORT_H
+#define TESTS_FUZZ_IMPORT_H
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/containers/alloc.h"
+#include "model/figures/figures.h"
+#include "model/model.h"
+
+static void expect(bool is_true)
+{
+    if (!is_true)
+        abort();
+}
+
+/* Read, checked, and an error is one line. */
+static qp_load_status load(const void *bytes, size_t n_bytes)
+{
+    char error[QP_ERROR_BYTES];
+    qp_model *m;
+    qp_load_status status = qp_model_load_bytes(bytes, n_bytes, NULL, &m, error);
+    expect((status == QP_LOAD_UNUSABLE) == (error[0] != '\0') && !strchr(error, '\n'));
+    if (status == QP_LOAD_UNUSABLE)
+        return status;
+    qp_check *checks;
+    size_t n;
+    expect(qp_model_check(m, &checks, &n));
+    for (size_t i = 0; m->run.is_imported && i < n; i++)
+        expect(checks[i].passed);
+    qp_free(checks);
+    qp_model_free(m);
+    return status;
+}
+
+#endif
