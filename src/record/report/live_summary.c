@@ -15,6 +15,7 @@ enum { MODULES_MAX = 64, N_CLASSES = 5, CALLED = 1 };
 
 typedef struct {
     qp_ref module; /* 0: further modules than have rows */
+    qp_cell first; /* of its methods */
     uint64_t n_calls, n_hit;
     uint64_t n_in[N_CLASSES]; /* functions with 0, < 10, < 100, < 1000 and more calls */
 } module_row;
@@ -79,18 +80,21 @@ static void add_threads(void)
 
 /* ---- sums by module ---------------------------------------------------------------------- */
 
-static module_row *row_of(module_table *t, qp_ref module)
+static module_row *row_of(module_table *t, qp_ref module, qp_cell method)
 {
     unsigned i = 0;
     while (i < t->n && t->rows[i].module != module)
         i++;
     if (i == t->n && t->n < MODULES_MAX)
-        t->rows[t->n++].module = module;
+        t->rows[t->n++] = (module_row){.module = module, .first = method};
+    if (method < t->rows[i].first)
+        t->rows[i].first = method;
     return &t->rows[i];
 }
 
-static void take_method(module_table *t, qp_method *m)
+static void take_method(module_table *t, qp_cell method)
 {
+    qp_method *m = qp_at(&qp_recorder.space, method);
     uint32_t flags = qp_observe(&m->flags);
     uint64_t calls = m->calls_now;
     bool is_hit = calls || m->calls_next;
@@ -101,27 +105,30 @@ static void take_method(module_table *t, qp_method *m)
     for (uint64_t bound = 1; class < N_CLASSES - 1 && calls >= bound; bound *= 10)
         class ++;
     qp_ref module = qp_load(&m->module);
-    module_row *row = row_of(t, module ? module : qp_recorder_head()->module);
+    module_row *row = row_of(t, module ? module : qp_recorder_head()->module, method);
     row->n_calls += calls;
     row->n_hit += is_hit;
     row->n_in[class]++;
 }
 
-/* In the order of their registration. */
+/* Here, and not by qsort(), which may take memory from the host's heap. */
+static void sort_rows(module_table *t)
+{
+    for (unsigned i = 1; i < t->n; i++)
+        for (unsigned j = i; j && t->rows[j].first < t->rows[j - 1].first; j--) {
+            module_row later = t->rows[j - 1];
+            t->rows[j - 1] = t->rows[j];
+            t->rows[j] = later;
+        }
+}
+
+/* The modules come in the order of their first registration. */
 static void take_methods(module_table *t)
 {
-    uint64_t n_cells = qp_observe(&qp_recorder_head()->n_cells);
-    for (qp_cell cell = QP_HEAD_CELLS; cell < n_cells;) {
-        const qp_extent *e = qp_at(&qp_recorder.space, cell);
-        bool is_extent =
-            qp_observe(&e->magic) == QP_EXTENT_MAGIC; /* else it is being claimed */
-        for (uint32_t i = 1; is_extent && e->kind == QP_EXTENT_METHODS && i < e->n_cells; i++) {
-            qp_method *m = qp_at(&qp_recorder.space, cell + i);
-            if (qp_observe(&m->published))
-                take_method(t, m);
-        }
-        cell += is_extent ? e->n_cells : 1;
-    }
+    qp_method_walk walk = {0};
+    for (qp_cell cell; (cell = qp_walk_methods(&walk)) != 0;)
+        take_method(t, cell);
+    sort_rows(t);
 }
 
 /* ---- printing ---------------------------------------------------------------------------- */
