@@ -1,5 +1,5 @@
 /* cprof.c: the function that only libcprof has. */
-#include "format/product.h"
+#include "format/options.h"
 
 #if QP_PRODUCT_IS_COVERAGE
 #include <stdio.h>

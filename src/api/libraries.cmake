@@ -1,4 +1,4 @@
-# libqprof and libcprof: one engine, compiled twice, see src/format/product.h.
+# libqprof and libcprof: one engine, compiled twice, see src/format/options.h.
 #
 # The recorder's objects, and those of the common rooms that they need, are linked into one object.
 # Its hidden symbols become local, so no name of it can conflict with a name of the host or of the

@@ -5,7 +5,7 @@
 
 #include "base/atomic.h"
 #include "base/containers/trie.h"
-#include "format/tables.h"
+#include "format/layout.h"
 
 enum { LINES_MAX = 1000000, N_RESERVED_IDS = 16 };
 

@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "format/events.h"
+#include "format/layout.h"
 #include "format/options.h"
 
 enum {

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "format/tables.h"
+#include "format/layout.h"
 
 enum { THREAD_CELLS = sizeof(qp_thread_record) / QP_CELL, TABLE_MAX = 1000000 };
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/text/plain.h"
-#include "format/tables.h"
+#include "format/layout.h"
 
 static bool same_lines(const qp_lines *a, const qp_lines *b)
 {

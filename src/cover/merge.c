@@ -9,7 +9,7 @@
 
 #include "code/texts.h"
 #include "cover/match.h"
-#include "format/tables.h"
+#include "format/layout.h"
 
 enum { ROWS_MAX = 64, FIRST_CELLS = 16, THREAD_CELLS = sizeof(qp_thread_record) / QP_CELL };
 

@@ -8,7 +8,10 @@
 #ifndef QP_FORMAT_LAYOUT_H
 #define QP_FORMAT_LAYOUT_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 enum {
     QP_MAJOR = 1, /* a reader refuses another one */
@@ -461,5 +464,164 @@ _Static_assert(sizeof(qp_node) == QP_CELL && sizeof(qp_node_more) == QP_CELL, "a
 _Static_assert(sizeof(qp_frame) == QP_CELL && sizeof(qp_marker) == QP_CELL, "a cell each");
 _Static_assert(sizeof(qp_event_count) == QP_CELL, "a cell each");
 _Static_assert(sizeof(qp_thread_record) == 3ul * QP_CELL, "three cells");
+
+/* ---- lengths of tables ---------------------------------------------------------------------- */
+
+/* What says how long the rest is. */
+enum { QP_LINES_HEAD = offsetof(qp_lines, lines), QP_JUMPS_HEAD = offsetof(qp_jumps, jumps) };
+
+static inline uint64_t qp_lines_bytes(uint32_t n_lines)
+{
+    return QP_LINES_HEAD + n_lines * (uint64_t)sizeof(qp_line);
+}
+
+static inline uint64_t qp_jumps_bytes(uint32_t n_jumps, uint32_t n_blocks)
+{
+    return QP_JUMPS_HEAD + n_jumps * (uint64_t)sizeof(qp_jump) + n_blocks;
+}
+
+static inline bool qp_lines_agree(const qp_line *a, uint32_t n_a, const qp_line *b,
+                                  uint32_t n_b)
+{
+    return n_a == n_b && (!n_a || memcmp(a, b, n_a * sizeof *a) == 0);
+}
+
+/* NULL: none. */
+static inline bool qp_jumps_agree(const qp_jumps *a, const qp_jumps *b)
+{
+    return a == b || (a && b && a->n_jumps == b->n_jumps && a->n_blocks == b->n_blocks &&
+                      memcmp(a, b, qp_jumps_bytes(a->n_jumps, a->n_blocks)) == 0);
+}
+
+/* ---- counters -------------------------------------------------------------------------------
+ *
+ * Every counter of what was lost, repaired or misused, in one table. X(name, kind, text): kind L
+ * loss, R repaired input, H mistake of the host, E environment, N normal. The position is the index
+ * in qp_head.diagnostics: append only. */
+
+#define QP_DIAGNOSTICS(X)                                                                      \
+    X(after_shutdown, H, "calls after shutdown")                                               \
+    X(wrong_mode, H, "plain calls in virtual-thread mode, or the reverse")                     \
+    X(exit_unknown_id, H, "exits that named no open frame")                                    \
+    X(exit_empty_stack, H, "exits on an empty stack")                                          \
+    X(exit_search_limited, L, "exits whose search for the frame was cut short")                \
+    X(entry_zero_stack_id, H, "entries with stack id 0")                                       \
+    X(unknown_method, H, "methods that were entered and never registered")                     \
+    X(method_reregistered, H, "registrations of a method that was known")                      \
+    X(bad_method_id, H, "uses of method id 0 or of a reserved one")                            \
+    X(method_limit, L, "methods that did not fit the memory limit")                            \
+    X(bb_out_of_range, H, "block numbers outside the line table")                              \
+    X(bb_no_frame, H, "block events on an empty stack")                                        \
+    X(counts_no_frame, H, "counts on an empty stack")                                          \
+    X(unknown_thread, H, "calls that named no known thread")                                   \
+    X(unsorted_line_table, R, "line tables that were not sorted by code offset")               \
+    X(line_table_truncated, R, "line tables cut to a million entries")                         \
+    X(name_truncated, R, "texts cut to 64 KiB")                                                \
+    X(reentrant, L, "events recorded inside another event of the same thread")                 \
+    X(callback_nesting, L, "events nested too deep inside the callback")                       \
+    X(tree_overflow, L, "entries folded into <overflow> at the memory limit")                  \
+    X(depth_overflow, L, "entries only counted because the stack was too deep")                \
+    X(stack_nomem, L, "stack growths that failed")                                             \
+    X(thread_nomem, L, "events of threads that could not be recorded")                         \
+    X(out_of_memory, L, "events that could not be stored")                                     \
+    X(clock_backwards, R, "clock readings earlier than the one before")                        \
+    X(clock_backwards_max, R, "largest step back of the clock, in ticks")                      \
+    X(vt_migrations, N, "virtual threads that went on on another system thread")               \
+    X(vt_conflict, H, "events of a virtual thread that another system thread was driving")     \
+    X(saturated, L, "sums that reached their limit")                                           \
+    X(lost_full, L, "growths of the live file refused for want of space")                      \
+    X(fd_hijacked, E, "growths refused because the file's descriptor was not ours any more")   \
+    X(no_crash_safety, E, "recorded in plain memory: a crash would have lost it")              \
+    X(env_ignored, E, "environment ignored in a privileged program")                           \
+    X(clamped_options, E, "option values moved into their range")                              \
+    X(unknown_option, H, "options that are not known")                                         \
+    X(sampler_unavailable, E, "the sampler could not be started")                              \
+    X(overrun, E, "sampler passes that came too late and were left out")                       \
+    X(e_arg, H, "calls refused: bad argument")                                                 \
+    X(e_version, H, "calls refused: unsupported version")                                      \
+    X(e_state, H, "calls refused: not possible at that time")                                  \
+    X(e_option, H, "calls refused: bad option value")                                          \
+    X(e_memory, E, "calls refused: out of memory")                                             \
+    X(e_io, E, "calls refused: file error")                                                    \
+    X(e_syntax, H, "calls refused: syntax error")                                              \
+    X(e_unsupported, E, "calls refused: not available here")                                   \
+    X(e_notfound, H, "calls refused: unknown id or name")                                      \
+    X(e_limit, E, "calls refused: a maximum was reached")                                      \
+    X(context_mixed, H, "changes of methods that count blocks and jumps: not told apart")      \
+    X(sample_lost, L, "samples that found no room")                                            \
+    X(throttled, E, "times the sampler doubled its interval because it cost too much")         \
+    X(unmatched_names, H, "names of triggers, actions and areas that no method has")           \
+    X(trace_lost, L, "records of the trace that found no room in memory")                      \
+    X(trace_unwritten, L, "records of the trace that could not be written to its file")        \
+    X(marks_lost, L, "marks that found no room")                                               \
+    X(actions_dropped, L, "deferred actions that found the queue full")                        \
+    X(counter_unread, L, "readings of a processor's counter that failed: it stood meanwhile")
+
+typedef enum {
+#define QP_X(name, kind, text) QP_D_##name,
+    QP_DIAGNOSTICS(QP_X)
+#undef QP_X
+        QP_D_COUNT
+} qp_diagnostic;
+
+/* Their names and kinds. */
+extern const char qp_diagnostic_names[QP_D_COUNT][24];
+extern const char qp_diagnostic_kinds[QP_D_COUNT + 1];
+
+/* Terms of the accounting identity: kept for each thread, shown under these names. */
+#define QP_IDENTITY_TERMS(X)                                                                   \
+    X(unwound, "frames ended by an exit of a frame below them")                                \
+    X(destroyed_live, "frames open when their thread was destroyed")                           \
+    X(still_live, "frames open at the end")                                                    \
+    X(dropped, "entries that were seen and not recorded")
+
+/* ---- events ---------------------------------------------------------------------------------
+ *
+ * Every event that the recorder raises and event triggers can wait for, in one table.
+ * X(id, number, name, object, help). Files contain the numbers: never change one. object: METHOD,
+ * the host's id of one; THREAD, the host's id of one; NONE. 40,000 to 65,535 are the host's own. */
+
+#define QP_EVENTS(X)                                                                           \
+    X(FN_ENTRY, 1, "fn-entry", METHOD, "a method was entered")                                 \
+    X(FN_EXIT, 2, "fn-exit", METHOD,                                                           \
+      "a frame ended, innermost first; not raised for frames that end with their thread")      \
+    X(UNWIND, 3, "unwind", METHOD,                                                             \
+      "one exit ended more than one frame; the object is the method that resumes")             \
+    X(BLOCK, 4, "block", METHOD, "the host called a function that counts or begins a block")   \
+    X(COUNTS, 5, "counts", METHOD, "the host called a function that adds counts")              \
+    X(METHOD_REGISTER, 6, "method-register", METHOD, "a method was registered")                \
+    X(THREAD_CREATE, 7, "thread-create", THREAD, "a thread began")                             \
+    X(THREAD_DESTROY, 8, "thread-destroy", THREAD, "a thread ended")                           \
+    X(STATUS, 9, "status", THREAD, "a trigger or an action changed a thread's status")         \
+    X(SAVE, 10, "save", NONE, "a dataset was written")                                         \
+    X(CLEAR, 11, "clear", NONE, "the figures were cleared")                                    \
+    X(SAMPLE, 12, "sample", METHOD,                                                            \
+      "PC samples were credited; the object is the method on top of the stack")                \
+    X(VT_SWITCH, 13, "vt-switch", THREAD, "an OS thread switched to another thread")           \
+    X(MEMORY, 14, "memory", NONE, "the profile grew by another percent of its limit")
+
+typedef enum {
+#define QP_X(id, number, name, object, help) QP_EVENT_##id = (number),
+    QP_EVENTS(QP_X)
+#undef QP_X
+        QP_EVENT_USER_FIRST = 40000,
+    QP_EVENT_USER_LAST = 65535,
+    QP_EVENT_ANY = 65536
+} qp_event;
+
+typedef enum {
+    QP_EVENT_OBJECT_NONE,
+    QP_EVENT_OBJECT_METHOD,
+    QP_EVENT_OBJECT_THREAD
+} qp_event_object;
+
+/* @param name  of the table, or "any"; case, '-' and '_' do not matter. @return 0: none */
+uint32_t qp_event_find(const char *name, size_t n_bytes);
+
+/* Its name, "any", or "" for numbers of the host's and unknown ones. Static. */
+const char *qp_event_name(uint32_t event);
+
+/* What its object is; of "any" and of the host's numbers: NONE. */
+qp_event_object qp_event_object_of(uint32_t event);
 
 #endif

@@ -1,4 +1,5 @@
-/* option_help.c: what the options are for. Apart from their table, which the recorder carries. */
+/* option_help.c: the help of the options, for the tool alone: in options.c its texts would become a
+ * part of every host. */
 #include "format/options.h"
 
 const char *const qp_option_help[QP_N_OPTIONS] = {

@@ -4,6 +4,10 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/os/clock.h"
 
 const qp_option_spec qp_option_table[QP_N_OPTIONS] = {
 #define QP_X(id, name, kind, initial, values, help) {name, initial, QP_OPTION_##kind, values},
@@ -365,4 +369,53 @@ size_t qp_options_print(const qp_options *o, char *out, size_t n_bytes)
         n += (size_t)wrote;
     }
     return n;
+}
+
+/* ---- names of files ------------------------------------------------------------------------- */
+
+static char safe(char c)
+{
+    bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    return is_plain || c == '.' || c == '-' ? c : '_';
+}
+
+bool qp_name_convert(const qp_name_facts *facts, char letter, char *out, size_t n_bytes)
+{
+    time_t now = (time_t)(qp_clock_wall() / 1000000000u);
+    struct tm t;
+    out[0] = '\0';
+    switch (letter) {
+    case 'v':
+        snprintf(out, n_bytes, "%s", facts->program);
+        break;
+    case 'V':
+        snprintf(out, n_bytes, "%s", facts->program_path);
+        break;
+    case 'p':
+        snprintf(out, n_bytes, "%ld", facts->pid);
+        break;
+    case 'n':
+        snprintf(out, n_bytes, "%u", facts->dataset);
+        break;
+    case 'T':
+        snprintf(out, n_bytes, "%ld", facts->thread);
+        break;
+    case 'h':
+        gethostname(out, n_bytes);
+        out[n_bytes - 1] = '\0';
+        break;
+    case 't':
+        if (localtime_r(&now, &t))
+            strftime(out, n_bytes, "%H:%M", &t);
+        return true;
+    case 'd':
+        if (localtime_r(&now, &t))
+            strftime(out, n_bytes, "%y%m%d", &t);
+        break;
+    default:
+        return false;
+    }
+    for (char *c = out; *c; c++)
+        *c = safe(*c);
+    return true;
 }

@@ -11,7 +11,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "format/product.h"
+/* One engine makes two libraries: this is the one that is being compiled. */
+#if defined(QP_LIBCPROF)
+#define QP_PRODUCT_ENVIRONMENT "CPROF"
+#define QP_PRODUCT_SUFFIX      ".pcv"
+#define QP_PRODUCT_COLLECT     "coverage"
+#define QP_PRODUCT_IS_COVERAGE 1
+#else
+#define QP_PRODUCT_ENVIRONMENT "QPROF"
+#define QP_PRODUCT_SUFFIX      ".qprof"
+#define QP_PRODUCT_COLLECT     "profile"
+#define QP_PRODUCT_IS_COVERAGE 0
+#endif
 
 #define QP_CLOCK_WORDS                                                                         \
     "elapsed|user|kernel|user+kernel|counts|context-switches|soft-page-faults|"                \
@@ -203,5 +214,18 @@ const char *qp_option_text(const qp_options *o, qp_option which);
 /* All options that were set, as words that parse back. @return bytes written,
  * less the NUL */
 size_t qp_options_print(const qp_options *o, char *out, size_t n_bytes);
+
+/* ---- names of files: %p, %n ... ------------------------------------------------------------- */
+
+/* What names are made of, besides host and time. */
+typedef struct {
+    const char *program, *program_path;
+    long pid, thread; /* as the system numbers them */
+    uint32_t dataset;
+} qp_name_facts;
+
+/* What a conversion yields, now: letters, digits, '.', '_' and '-' (%t: ':', too), so that a
+ * program's name never becomes a path. @return false: it is no conversion */
+bool qp_name_convert(const qp_name_facts *facts, char letter, char *out, size_t n_bytes);
 
 #endif

@@ -6,7 +6,6 @@
 #define QP_FORMAT_SPACE_H
 
 #include "base/os/mapping.h"
-#include "format/diagnostics.h"
 #include "format/layout.h"
 
 typedef struct {

@@ -1,6 +1,6 @@
 /* trace_pack.c: one record after the other, most of them in three or four bytes. Read
  * qp_pack_record first; qp_unpack_record is its mirror. */
-#include "format/trace_pack.h"
+#include "format/trace.h"
 
 #include <string.h>
 

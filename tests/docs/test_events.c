@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "format/events.h"
+#include "format/layout.h"
 
 static char page[1 << 16];
 

@@ -12,7 +12,6 @@
 
 #include <cmocka.h>
 
-#include "format/diagnostics.h"
 #include "format/layout.h"
 #include "format/options.h"
 #include "format/trace.h"

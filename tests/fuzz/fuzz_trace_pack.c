@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/trace_pack.h"
+#include "format/trace.h"
 
 /* A dictionary: every path with a low bit is known. */
 static qp_pack_path path_of(void *unused, qp_cell path)

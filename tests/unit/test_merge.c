@@ -1,7 +1,7 @@
 /* test_merge.c: the sum of several profiles, worked out by hand. */
 #include <string.h>
 
-#include "format/diagnostics.h"
+#include "format/layout.h"
 #include "unit/files.h"
 
 static const qp_line three_blocks[] = {{0, 15}, {7, 16}, {12, 15}};

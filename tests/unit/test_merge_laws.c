@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/containers/alloc.h"
-#include "format/diagnostics.h"
+#include "format/layout.h"
 #include "model/cover/cover.h"
 #include "unit/files.h"
 

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "format/trace_pack.h"
+#include "format/trace.h"
 
 /* A dictionary of two paths below a root: main (cell 101) and main>f (cell 102). */
 static qp_pack_path path_of(void *unused, qp_cell path)

@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "format/diagnostics.h"
-#include "format/trace_pack.h"
+#include "format/layout.h"
+#include "format/trace.h"
 
 typedef struct {
     qp_trace_record r;

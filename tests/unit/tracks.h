@@ -12,7 +12,7 @@
 #ifndef QP_TESTS_UNIT_TRACKS_H
 #define QP_TESTS_UNIT_TRACKS_H
 
-#include "format/trace_pack.h"
+#include "format/trace.h"
 #include "replay/read/trace.h"
 
 enum { TRACK_NAMES = 64, TRACK_PATHS = 4096, TRACK_THREADS = 16, TRACK_DEPTH = 64 };

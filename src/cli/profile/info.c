@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cli/show/show.h"
-#include "format/events.h"
+#include "format/layout.h"
 
 static void print_field(const qp_screen *s, const char *label, const char *text)
 {

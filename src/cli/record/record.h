@@ -5,7 +5,7 @@
 #include <sys/types.h>
 
 #include "cli/core/cli.h"
-#include "format/file_name.h"
+#include "format/options.h"
 
 /* Options that the program gets in the variable QPROF. */
 typedef struct {

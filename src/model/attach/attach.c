@@ -20,7 +20,7 @@
 #include "code/methods.h"
 #include "code/pc_command.h"
 #include "format/builder.h"
-#include "format/diagnostics.h"
+#include "format/layout.h"
 #include "model/model.h"
 #include "model/read/read.h"
 

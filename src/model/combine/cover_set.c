@@ -6,7 +6,7 @@
 #include "base/containers/arena.h"
 #include "base/containers/dict.h"
 #include "base/text/buf.h"
-#include "format/tables.h"
+#include "format/layout.h"
 #include "model/cover/cover.h"
 #include "model/read/read.h"
 

@@ -8,7 +8,7 @@
 #include "base/containers/alloc.h"
 #include "base/text/unit.h"
 #include "format/builder.h"
-#include "format/diagnostics.h"
+#include "format/layout.h"
 #include "model/figures/figures.h"
 
 /* ---- the head ---------------------------------------------------------------------------- */

@@ -2,7 +2,7 @@
  * of a profile to equal ones in the sum. Start reading at qp_merge_add_nodes(). */
 #include <string.h>
 
-#include "format/tables.h"
+#include "format/layout.h"
 #include "model/combine/merge.h"
 
 /* ---- methods ----------------------------------------------------------------------------- */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/containers/alloc.h"
-#include "format/tables.h"
+#include "format/layout.h"
 #include "model/cover/internal.h"
 
 /* A way out of a branching block. */

@@ -1,6 +1,6 @@
 /* cells.c: see cells.h. */
 #include "base/text/buf.h"
-#include "format/diagnostics.h"
+#include "format/layout.h"
 #include "model/read/read.h"
 
 uint32_t qp_model_node_at(const qp_model *m, qp_cell cell)

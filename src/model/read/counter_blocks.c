@@ -4,7 +4,7 @@
 
 #include "base/containers/dict.h"
 #include "base/containers/search.h"
-#include "format/tables.h"
+#include "format/layout.h"
 #include "model/read/read.h"
 
 const qp_jumps *qp_counter_block_jumps(const qp_model_private *own, uint32_t method)

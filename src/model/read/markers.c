@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "base/containers/dict.h"
-#include "format/events.h"
+#include "format/layout.h"
 #include "model/read/read.h"
 
 static const char *kind_of(uint32_t kind)

@@ -3,7 +3,7 @@
 
 #include "base/containers/alloc.h"
 #include "base/containers/dict.h"
-#include "format/tables.h"
+#include "format/layout.h"
 #include "model/read/read.h"
 
 /* Room for all names made here: in a damaged file two long texts may be the names of millions

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/atomic.h"
-#include "format/tables.h"
+#include "format/layout.h"
 #include "record/run/run.h"
 #include "record/trigger/trigger.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/atomic.h"
-#include "format/trace_pack.h"
+#include "format/trace.h"
 #include "record/clock/clock.h"
 #include "record/ring/trace_fast.h"
 #include "record/tree/tree.h"

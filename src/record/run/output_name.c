@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "format/file_name.h"
+#include "format/options.h"
 
 static void read_link(const char *path, char *out, size_t n_bytes)
 {

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/containers/trie.h"
-#include "format/events.h"
+#include "format/layout.h"
 #include "record/run/run.h"
 
 #ifndef MADV_WIPEONFORK

@@ -2,7 +2,7 @@
 #include "record/sample/sample.h"
 
 #include "base/atomic.h"
-#include "format/events.h"
+#include "format/layout.h"
 #include "record/clock/clock.h"
 #include "record/ring/ring.h"
 #include "record/tree/tree.h"

@@ -17,7 +17,7 @@
 #include "base/os/clock.h"
 #include "base/os/file.h"
 #include "base/os/pages.h"
-#include "format/trace_pack.h"
+#include "format/trace.h"
 #include "record/clock/clock.h"
 
 enum {

@@ -15,7 +15,7 @@
 #include "base/os/clock.h"
 #include "base/os/own_thread.h"
 #include "base/os/signal.h"
-#include "format/trace_pack.h"
+#include "format/trace.h"
 #include "record/clock/clock.h"
 #include "record/run/run.h"
 #include "record/stream/stream.h"

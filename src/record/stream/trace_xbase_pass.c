@@ -10,7 +10,7 @@
 
 #include "base/os/clock.h"
 #include "base/text/plain.h"
-#include "format/trace_pack.h"
+#include "format/trace.h"
 #include "record/clock/clock.h"
 #include "record/ring/ring.h"
 #include "record/run/run.h"

@@ -16,7 +16,7 @@
 #include "base/containers/trie.h"
 #include "config/config.h"
 #include "config/match.h"
-#include "format/events.h"
+#include "format/layout.h"
 #include "record/run/run.h"
 
 /* ---- triggers, actions, areas: trigger_list.c -------------------------------------------- */

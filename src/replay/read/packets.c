@@ -10,7 +10,7 @@
 
 #include "base/containers/alloc.h"
 #include "base/containers/search.h"
-#include "format/diagnostics.h"
+#include "format/layout.h"
 #include "replay/read/source.h"
 
 enum { SCAN_BYTES = 1 << 16, SUMS_TIMES_FILE = 4 };

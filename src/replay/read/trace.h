@@ -11,7 +11,7 @@
 #include "base/containers/dict.h"
 #include "base/text/buf.h"
 #include "base/text/out.h"
-#include "format/trace_pack.h"
+#include "format/trace.h"
 #include "model/model.h"
 
 /* What only readers of traces make. */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/containers/alloc.h"
-#include "format/trace_pack.h"
+#include "format/trace.h"
 
 enum { PACKET_BYTES = 1 << 16, OF_METHODS = 0, OF_PATHS, OF_THREADS, OF_TEXTS };
 

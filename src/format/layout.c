@@ -1,9 +1,19 @@
-/* events.c: the table of events. */
-#include "format/events.h"
-
-#include <string.h>
+/* layout.c: the names of the counters and of the events. */
+#include "format/layout.h"
 
 #include "format/options.h"
+
+const char qp_diagnostic_names[QP_D_COUNT][24] = {
+#define QP_X(name, kind, text) #name,
+    QP_DIAGNOSTICS(QP_X)
+#undef QP_X
+};
+
+const char qp_diagnostic_kinds[] = {
+#define QP_X(name, kind, text) #kind[0],
+    QP_DIAGNOSTICS(QP_X)
+#undef QP_X
+        '\0'};
 
 static const struct {
     uint16_t number;
