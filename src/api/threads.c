@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "api/guard.h"
-#include "code/methods.h"
+#include "code/code.h"
 #include "record/clock/clock.h"
 #include "record/tree/tree.h"
 #include "record/trigger/trigger.h"

@@ -1,5 +1,5 @@
 /* methods.c: the registry of methods. Read qp_methods_mention and qp_methods_register first. */
-#include "code/methods.h"
+#include "code/code.h"
 
 #include <string.h>
 
@@ -12,14 +12,14 @@ enum { LINES_MAX = 1000000, N_RESERVED_IDS = 16 };
 static const char *const pseudo_names[] = {"<Garbage collector>", "<Compiler>", "<Loader>",
                                            "<Native>"};
 
-bool qp_method_is_reserved(uint64_t id)
+static bool is_reserved(uint64_t id)
 {
     return id > UINTPTR_MAX - N_RESERVED_IDS;
 }
 
 bool qp_method_is_pseudo(uint64_t id)
 {
-    return qp_method_is_reserved(id) &&
+    return is_reserved(id) &&
            id < UINTPTR_MAX - N_RESERVED_IDS + 1 + sizeof pseudo_names / sizeof *pseudo_names;
 }
 
@@ -30,7 +30,7 @@ const char *qp_method_pseudo_name(uint64_t id)
 
 bool qp_method_is_nameless(uint64_t id)
 {
-    return !id || (qp_method_is_reserved(id) && !qp_method_is_pseudo(id));
+    return !id || (is_reserved(id) && !qp_method_is_pseudo(id));
 }
 
 static qp_method *record_at(const qp_methods *m, qp_cell cell)
@@ -122,11 +122,6 @@ bool qp_method_miss(qp_methods *m, qp_cell method)
     return !(qp_fetch_or(&record_at(m, method)->flags, bit) & bit);
 }
 
-static int32_t clamp_line(int32_t line)
-{
-    return line < 0 ? 0 : line;
-}
-
 static qp_ref copy_lines(qp_methods *m, const qp_line *lines, int64_t n_lines)
 {
     if (!lines || n_lines <= 0)
@@ -141,7 +136,8 @@ static qp_ref copy_lines(qp_methods *m, const qp_line *lines, int64_t n_lines)
     memcpy(copy->lines, lines, n * sizeof(qp_line));
     bool is_sorted = true;
     for (uint32_t i = 0; i < n; i++) {
-        copy->lines[i].line = clamp_line(copy->lines[i].line);
+        if (copy->lines[i].line < 0)
+            copy->lines[i].line = 0;
         if (i && copy->lines[i].code_offset < copy->lines[i - 1].code_offset)
             is_sorted = false;
     }

@@ -1,17 +1,20 @@
-/* texts.c: texts by content. The index leads from a text's hash to its place; two texts with one
- * hash are told apart by comparing them, and the second is then stored without an index entry. */
-#include "code/texts.h"
+/* texts.c: texts by content, and sources by path. The index of texts leads from a hash to a place;
+ * two texts with one hash are told apart by comparing them, and the second is then stored without
+ * an index entry. */
+#include "code/code.h"
 
 #include <string.h>
 
 #include "base/atomic.h"
 #include "base/containers/trie.h"
 
-static uint64_t hash_of(const char *bytes, size_t n)
+/* FNV-1a. */
+static uint64_t hash_of(const void *bytes, size_t n)
 {
+    const unsigned char *at = bytes;
     uint64_t h = 0xCBF29CE484222325u;
     for (size_t i = 0; i < n; i++)
-        h = (h ^ (unsigned char)bytes[i]) * 0x100000001B3u;
+        h = (h ^ at[i]) * 0x100000001B3u;
     return h;
 }
 
@@ -90,4 +93,58 @@ const char *qp_texts_at(const qp_texts *t, qp_ref ref)
 const char *qp_texts_of(const qp_texts *t, const qp_ref *place)
 {
     return qp_texts_at(t, qp_observe(place));
+}
+
+/* ---- sources ----------------------------------------------------------------------------- */
+
+static qp_source_record *record_at(const qp_sources *s, qp_cell cell)
+{
+    return qp_at(s->space, cell);
+}
+
+static uint64_t path_of(void *owner, uint32_t cell)
+{
+    return record_at(owner, cell)->path;
+}
+
+static uint32_t block_of(void *owner)
+{
+    return qp_texts_block(((qp_sources *)owner)->texts);
+}
+
+bool qp_sources_begin(qp_sources *s, qp_space *space, qp_texts *texts)
+{
+    *s = (qp_sources){.space = space, .texts = texts};
+    s->root = qp_texts_block(texts);
+    return s->root != 0;
+}
+
+static qp_cell record_of(qp_sources *s, qp_ref path)
+{
+    const qp_trie index = {s->space->map.base, path_of, block_of, s};
+    qp_cell cell = path ? qp_trie_get(&index, s->root, path) : 0;
+    if (cell || !path)
+        return cell;
+    cell = qp_slab_take(s->space, &s->slab, QP_EXTENT_SOURCES, 1, QP_RESERVE_ORDINARY);
+    if (!cell)
+        return 0;
+    record_at(s, cell)->path = path;
+    return qp_trie_put(&index, s->root, path, cell);
+}
+
+bool qp_sources_put(qp_sources *s, const char *path, uint64_t digest, uint64_t n_bytes)
+{
+    qp_cell cell = record_of(s, qp_texts_add(s->texts, path));
+    if (!cell)
+        return false;
+    qp_source_record *r = record_at(s, cell);
+    qp_store(&r->digest, digest);
+    qp_store(&r->n_bytes, n_bytes);
+    qp_publish(&r->published, 1);
+    return true;
+}
+
+bool qp_sources_add(qp_sources *s, const char *path, const void *text, uint64_t n_bytes)
+{
+    return qp_sources_put(s, path, hash_of(text, n_bytes), n_bytes);
 }

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "code/texts.h"
+#include "code/code.h"
 #include "cover/match.h"
 #include "format/layout.h"
 

@@ -17,7 +17,7 @@
 #include "base/os/file.h"
 #include "base/os/task.h"
 #include "base/text/buf.h"
-#include "code/methods.h"
+#include "code/code.h"
 #include "code/pc_command.h"
 #include "format/builder.h"
 #include "format/layout.h"

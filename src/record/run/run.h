@@ -8,9 +8,7 @@
 #include <stdbool.h>
 
 #include "base/atomic.h"
-#include "code/methods.h"
-#include "code/sources.h"
-#include "code/texts.h"
+#include "code/code.h"
 #include "format/options.h"
 #include "format/space.h"
 #include "format/trace.h"

@@ -1,14 +1,61 @@
-/* methods.h: what code exists: one record for each method id that was ever mentioned.
+/* code.h: what code exists: methods, the sources that they come from, and the texts that name both.
  *
  * Nothing here takes a lock: records are claimed, filled and published, and two threads that
  * register one id at once agree on the first. */
-#ifndef QP_CODE_METHODS_H
-#define QP_CODE_METHODS_H
+#ifndef QP_CODE_CODE_H
+#define QP_CODE_CODE_H
 
 #include <stdbool.h>
 
-#include "code/texts.h"
 #include "format/space.h"
+
+/* ---- texts, each stored once ------------------------------------------------------------- */
+
+enum { QP_TEXT_MAX = 64 * 1024 };
+
+typedef struct {
+    qp_space *space;
+    qp_slab blobs;
+    qp_slab blocks; /* of the index, shared with other indices of the same owner */
+    qp_cell root;   /* index block; 0: none yet */
+} qp_texts;
+
+/* Store a text; longer than QP_TEXT_MAX: cut, with "...#<hash>" at its end, and counted.
+ * The length is fixed first and the bytes are copied once: a host that changes them meanwhile
+ * gets garbage, never an overrun.
+ * @param text  NULL: none
+ * @return 0: NULL, "" or no room. Threads: any. */
+qp_ref qp_texts_add(qp_texts *t, const char *text);
+
+/* The text of a ref; "" for 0. Valid as long as the file. */
+const char *qp_texts_at(const qp_texts *t, qp_ref ref);
+
+/* The same of a place that another thread may be storing into. */
+const char *qp_texts_of(const qp_texts *t, const qp_ref *place);
+
+/* A zeroed index block; 0: no room. For qp_trie. */
+uint32_t qp_texts_block(void *texts);
+
+/* ---- which text each source file had when its code was loaded ---------------------------- */
+
+typedef struct {
+    qp_space *space;
+    qp_texts *texts;
+    qp_slab slab;
+    qp_cell root; /* index block: ref of the path -> record */
+} qp_sources;
+
+/* @return false: no room */
+bool qp_sources_begin(qp_sources *s, qp_space *space, qp_texts *texts);
+
+/* Keep the length and digest of a text; they replace those of an earlier call.
+ * @return false: no room. Threads: one at a time. */
+bool qp_sources_add(qp_sources *s, const char *path, const void *text, uint64_t n_bytes);
+
+/* The same of a text whose digest is known. */
+bool qp_sources_put(qp_sources *s, const char *path, uint64_t digest, uint64_t n_bytes);
+
+/* ---- one record for each method id that was ever mentioned ------------------------------- */
 
 typedef struct {
     qp_space *space;
@@ -28,8 +75,7 @@ typedef struct {
     int64_t n_lines;
 } qp_method_info;
 
-/* The 16 highest ids of a pointer's size: four pseudo-methods, twelve that mean nothing. */
-bool qp_method_is_reserved(uint64_t id);
+/* Of the 16 highest ids of a pointer's size four are pseudo-methods and twelve mean nothing. */
 bool qp_method_is_pseudo(uint64_t id);
 const char *qp_method_pseudo_name(uint64_t id); /* of one that is */
 /* An id that means no method: 0, or reserved and no pseudo-method. */
