@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "api/guard.h"
-#include "base/os/pages.h"
+#include "base/os/mapping.h"
 #include "record/control/control.h"
 #include "record/report/report.h"
 #include "record/sample/sample.h"

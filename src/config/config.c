@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/text/plain.h"
+#include "base/text/text.h"
 #include "code/pc_command.h"
 #include "config/parts.h"
 #include "xbase/pri.h"

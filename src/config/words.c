@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/text/plain.h"
+#include "base/text/text.h"
 #include "config/parts.h"
 
 void qp_config_place(qp_config_reader *r, const char *at, unsigned *line, unsigned *column)

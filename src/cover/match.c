@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/text/plain.h"
+#include "base/text/text.h"
 #include "format/layout.h"
 
 static bool same_lines(const qp_lines *a, const qp_lines *b)

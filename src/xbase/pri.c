@@ -6,7 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/text/plain.h"
+#include "base/text/text.h"
 
 typedef struct {
     const char *name, *initial;

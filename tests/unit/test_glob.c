@@ -8,7 +8,6 @@
 #include <cmocka.h>
 
 #include "base/containers/alloc.h"
-#include "base/containers/arena.h"
 #include "base/text/glob.h"
 
 static void globs_of_paths_know_folders(void **state)

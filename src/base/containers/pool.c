@@ -5,7 +5,7 @@
 #include <sys/mman.h>
 
 #include "base/atomic.h"
-#include "base/os/pages.h"
+#include "base/os/mapping.h"
 
 enum { CELL = 64, REF = 8, REFS_PER_CELL = CELL / REF, TEXT_BLOCK = 4096 };
 

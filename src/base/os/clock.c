@@ -1,11 +1,11 @@
 /* clock.c: the one home of clock reads outside of the inline event path. */
 #include "base/os/clock.h"
 
-#include <fcntl.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
-#include <unistd.h>
+
+#include "base/os/file.h"
 
 #if defined(__x86_64__) || defined(__i386__)
 #include <cpuid.h>
@@ -77,31 +77,24 @@ uint64_t qp_clock_cpu_of(int tid)
     return read_ns((clockid_t)qp_clock_id_of(tid));
 }
 
-#if defined(__x86_64__) || defined(__i386__)
 static bool tsc_is_invariant(void)
 {
+#if defined(__x86_64__) || defined(__i386__)
     unsigned a, b, c, d;
     return __get_cpuid(0x80000007u, &a, &b, &c, &d) && (d & 1u << 8);
-}
 #else
-static bool tsc_is_invariant(void)
-{
     return false;
-}
 #endif
+}
 
 bool qp_clock_has_tsc(void)
 {
     char text[8] = "";
     if (!tsc_is_invariant())
         return false;
-    int fd = open("/sys/devices/system/clocksource/clocksource0/current_clocksource",
-                  O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return false;
-    ssize_t n = read(fd, text, sizeof text - 1);
-    close(fd);
-    return n >= 3 && memcmp(text, "tsc", 3) == 0;
+    qp_file_text("/sys/devices/system/clocksource/clocksource0/current_clocksource", text,
+                 sizeof text);
+    return memcmp(text, "tsc", 3) == 0;
 }
 
 uint64_t qp_clock_tsc(void)

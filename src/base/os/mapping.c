@@ -6,13 +6,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/atomic.h"
-#include "base/os/signal.h"
+#include "base/os/thread.h"
 
 enum {
     STEP_BYTES = 1 << 20,       /* 256 pages: a growth of about 0.1 ms every 16,000 cells */
@@ -59,10 +60,8 @@ static int raise_fd(int fd)
 static int create_file(qp_mapping *m, const char *path)
 {
     struct stat st;
-    size_t n = 0;
-    while (path[n])
-        n++;
-    if (n >= sizeof m->path)
+    size_t n_bytes = strlen(path) + 1;
+    if (n_bytes > sizeof m->path)
         return ENAMETOOLONG;
     int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0)
@@ -76,8 +75,7 @@ static int create_file(qp_mapping *m, const char *path)
     }
     m->device = st.st_dev;
     m->inode = st.st_ino;
-    for (size_t i = 0; i <= n; i++)
-        m->path[i] = path[i];
+    memcpy(m->path, path, n_bytes);
     return 0;
 }
 
@@ -185,7 +183,7 @@ qp_growth qp_mapping_grow(qp_mapping *m, uint64_t n_bytes)
     uint64_t target = (n_bytes + step - 1) / step * step;
     if (target > limit)
         target = limit;
-    bool has_file = m->path[0] != '\0'; /* anonymous memory is there already */
+    bool has_file = m->path[0] != '\0'; /* anonymous memory exists already */
     qp_growth growth = has_file ? grow_file(m, ready, target) : QP_GROWN;
     if (growth == QP_GROW_FULL && target > n_bytes) { /* a smaller bite may still fit */
         target = (n_bytes + 4095) / 4096 * 4096;
@@ -225,4 +223,17 @@ void qp_mapping_close(qp_mapping *m)
         munmap(m->base, m->reserved_bytes);
     qp_mapping_detach(m);
     *m = (qp_mapping){.fd = -1};
+}
+
+void *qp_pages_take(size_t n_bytes)
+{
+    void *p = mmap(NULL, n_bytes, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return p == MAP_FAILED ? NULL : p;
+}
+
+void qp_pages_drop(void *p, size_t n_bytes)
+{
+    if (p)
+        munmap(p, n_bytes);
 }

@@ -1,4 +1,5 @@
-/* mapping.h: one growing piece of memory that never moves, backed by a file where one can be had.
+/* mapping.h: one growing piece of memory that never moves, backed by a file if possible; and memory
+ * for one call.
  *
  * The whole budget is reserved as address space at once; the file grows below it. Space is
  * allocated in the file before it is used, so that a full disk is a failed growth and never a
@@ -24,22 +25,28 @@ typedef enum { QP_GROWN, QP_GROW_LIMIT, QP_GROW_FULL, QP_GROW_HIJACKED } qp_grow
 
 /* Reserve limit_bytes (less, down to 1 MiB, where address space is short) and back it with the
  * new file `path`, mode 0600, which must not exist; path NULL: anonymous memory.
- * @return 0 or an errno value; nothing is left behind then */
+ * @return 0 or an errno value; then nothing is left */
 int qp_mapping_open(qp_mapping *m, const char *path, size_t limit_bytes);
 
-/* Make the first n_bytes usable. Preserves errno, leaves no signal behind. Cost: a system call or
+/* Make the first n_bytes usable. Preserves errno and pending signals. Cost: a system call or
  * two for each MiB, else a load. */
 qp_growth qp_mapping_grow(qp_mapping *m, uint64_t n_bytes);
 
-/* Close the file, if the descriptor is still it; the memory stays, and grows no more. */
+/* Close the file, if the descriptor still refers to it; the memory stays, and does not grow. */
 void qp_mapping_detach(qp_mapping *m);
 
 /* In a forked child, where the memory is not mapped: close the file, and put empty memory in its
- * place, so that pointers into it that the host holds do no harm. */
+ * place, so that pointers of the host into it stay valid. */
 void qp_mapping_forget(qp_mapping *m);
 
 /* Unmap and close. The file stays. */
 void qp_mapping_close(qp_mapping *m);
+
+/* Memory from the system, zeroed, because the recorder has no heap. @return NULL: none. Cost: a system
+ * call, so not for events */
+void *qp_pages_take(size_t n_bytes);
+/* @param p  NULL is allowed. @param n_bytes  as taken */
+void qp_pages_drop(void *p, size_t n_bytes);
 
 /* Tests: let the n-th growth from now on fail, and all after it if for_ever; n 0: none. */
 void qp_mapping_fail_after(unsigned n, bool for_ever);

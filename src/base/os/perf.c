@@ -7,7 +7,6 @@
 #include "base/os/perf.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/atomic.h"
+#include "base/os/file.h"
 
 enum { PAGE_BYTES = 4096, TRIES = 100, COUNTERS_MAX = 4096, LEVEL_OF_OWN_PROGRAM = 2 };
 
@@ -31,7 +31,7 @@ typedef struct {
 static struct perf_event_attr event; /* of the process */
 static pid_t owner;                  /* the process that chose it */
 static counter counters[COUNTERS_MAX];
-static uint32_t n_counters; /* no counter behind has ever been taken */
+static uint32_t n_counters; /* counters from this one on were never taken */
 
 static _Thread_local counter *here;
 
@@ -59,15 +59,13 @@ int qp_perf_choose(uint32_t type, uint64_t config)
     return refused;
 }
 
-/* What the kernel permits to whom; an unknown level counts as its usual one. */
+/* What the kernel permits to programs; an unknown level counts as the usual one. */
 static int paranoid_level(void)
 {
-    char text[16] = "";
-    int fd = open("/proc/sys/kernel/perf_event_paranoid", O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd >= 0 ? read(fd, text, sizeof text - 1) : 0;
-    if (fd >= 0)
-        close(fd);
-    return n > 0 ? (int)strtol(text, NULL, 10) : LEVEL_OF_OWN_PROGRAM;
+    char text[16];
+    return qp_file_text("/proc/sys/kernel/perf_event_paranoid", text, sizeof text)
+               ? (int)strtol(text, NULL, 10)
+               : LEVEL_OF_OWN_PROGRAM;
 }
 
 void qp_perf_explain(int refused, char *to, size_t n_bytes)

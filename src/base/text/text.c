@@ -28,6 +28,27 @@ size_t qp_text_char(const char *bytes, size_t n_bytes, uint32_t *code)
     return n + 1;
 }
 
+/* A character of a text. */
+typedef struct {
+    const char *bytes; /* [n] */
+    size_t n, n_left;  /* in the text, from this character on */
+    uint32_t code;     /* UINT32_MAX: a byte that begins no valid character */
+} letter;
+
+static letter before(const char *text, size_t n_bytes)
+{
+    return (letter){.bytes = text, .n_left = n_bytes};
+}
+
+/* @return false: the text ends */
+static bool next(letter *c)
+{
+    c->bytes += c->n;
+    c->n_left -= c->n;
+    c->n = c->n_left ? qp_text_char(c->bytes, c->n_left, &c->code) : 0;
+    return c->n != 0;
+}
+
 static bool is_control(uint32_t code)
 {
     return code < 0x20 || (code >= 0x7F && code <= 0x9F);
@@ -48,33 +69,29 @@ static size_t columns_of(uint32_t code)
 
 enum { PIECE_BYTES = 16 };
 
-/* What stands for a character that is not shown as it is. @return bytes; 0: it is shown */
-static size_t escape(char piece[PIECE_BYTES], unsigned char byte, uint32_t code)
+/* What is shown instead of a control character. @return bytes; 0: the character is shown */
+static size_t escape(char piece[PIECE_BYTES], const letter *c)
 {
     int n = 0;
-    if (code == UINT32_MAX || is_control(code))
-        n = snprintf(piece, PIECE_BYTES, "\\x%02X", code == UINT32_MAX ? byte : code);
-    else if (turns_direction(code))
-        n = snprintf(piece, PIECE_BYTES, "\\u{%04X}", code);
+    if (c->code == UINT32_MAX || is_control(c->code))
+        n = snprintf(piece, PIECE_BYTES, "\\x%02X",
+                     c->code == UINT32_MAX ? (unsigned char)*c->bytes : c->code);
+    else if (turns_direction(c->code))
+        n = snprintf(piece, PIECE_BYTES, "\\u{%04X}", c->code);
     return (size_t)n;
 }
 
 size_t qp_text_terminal(char *to, size_t room, const char *text, size_t *width)
 {
-    size_t n = 0, columns = 0, rest = strlen(text);
-    while (rest > 0) {
-        uint32_t code;
+    size_t n = 0, columns = 0;
+    for (letter c = before(text, strlen(text)); next(&c);) {
         char piece[PIECE_BYTES];
-        size_t taken = qp_text_char(text, rest, &code);
-        size_t escaped = escape(piece, (unsigned char)*text, code);
-        size_t piece_bytes = escaped ? escaped : taken;
+        size_t escaped = escape(piece, &c), piece_bytes = escaped ? escaped : c.n;
         if (n + piece_bytes >= room)
             break;
-        memcpy(to + n, escaped ? piece : text, piece_bytes);
+        memcpy(to + n, escaped ? piece : c.bytes, piece_bytes);
         n += piece_bytes;
-        columns += escaped ? escaped : columns_of(code);
-        text += taken;
-        rest -= taken;
+        columns += escaped ? escaped : columns_of(c.code);
     }
     to[n] = '\0';
     if (width)
@@ -82,32 +99,31 @@ size_t qp_text_terminal(char *to, size_t room, const char *text, size_t *width)
     return n;
 }
 
+char *qp_plain(const char *name, size_t n, char *to, size_t room)
+{
+    size_t i = 0;
+    for (; i < n && name[i] && i + 1 < room; i++)
+        to[i] = (unsigned char)name[i] < ' ' || name[i] == 0x7F ? '?' : name[i];
+    to[i] = '\0';
+    return to;
+}
+
 size_t qp_text_width(const char *text)
 {
-    size_t columns = 0, rest = strlen(text);
-    while (rest > 0) {
-        uint32_t code;
-        size_t taken = qp_text_char(text, rest, &code);
-        columns += columns_of(code);
-        text += taken;
-        rest -= taken;
-    }
+    size_t columns = 0;
+    for (letter c = before(text, strlen(text)); next(&c);)
+        columns += columns_of(c.code);
     return columns;
 }
 
 /* Bytes of the longest beginning of text that takes at most `width` columns. */
 static size_t bytes_within(const char *text, size_t width)
 {
-    size_t at = 0, columns = 0, n_bytes = strlen(text);
-    while (at < n_bytes) {
-        uint32_t code;
-        size_t taken = qp_text_char(text + at, n_bytes - at, &code);
-        columns += columns_of(code);
-        if (columns > width)
-            break;
-        at += taken;
-    }
-    return at;
+    size_t columns = 0;
+    letter c = before(text, strlen(text));
+    while (next(&c) && (columns += columns_of(c.code)) <= width)
+        ;
+    return (size_t)(c.bytes - text);
 }
 
 void qp_text_fit(char *to, size_t room, const char *text, size_t width, int is_end)
@@ -123,48 +139,38 @@ void qp_text_fit(char *to, size_t room, const char *text, size_t width, int is_e
 
 void qp_text_line(qp_out *out, const char *text, const char *special)
 {
-    size_t rest = strlen(text);
-    while (rest > 0) {
-        uint32_t code;
+    for (letter c = before(text, strlen(text)); next(&c);) {
         char piece[PIECE_BYTES];
-        size_t taken = qp_text_char(text, rest, &code);
-        size_t escaped = escape(piece, (unsigned char)*text, code);
+        size_t escaped = escape(piece, &c);
         if (escaped)
             qp_out_bytes(out, piece, escaped);
-        else if (strchr(special, *text))
-            qp_out_format(out, "\\x%02X", (unsigned char)*text);
+        else if (strchr(special, *c.bytes))
+            qp_out_format(out, "\\x%02X", (unsigned char)*c.bytes);
         else
-            qp_out_bytes(out, text, taken);
-        text += taken;
-        rest -= taken;
+            qp_out_bytes(out, c.bytes, c.n);
     }
 }
 
 void qp_text_xml(qp_out *out, const char *text)
 {
-    size_t rest = strlen(text);
-    while (rest > 0) {
-        uint32_t code;
-        size_t taken = qp_text_char(text, rest, &code);
+    for (letter c = before(text, strlen(text)); next(&c);) {
+        uint32_t code = c.code;
         if (code == '\t' || code == '\n' || code == '\r' ||
             (code < 0x80 && strchr("&<>\"'", (int)code)))
             qp_out_format(out, "&#%u;", code);
         else if (code == UINT32_MAX || is_control(code) || code == 0xFFFE || code == 0xFFFF)
             qp_out_text(out, "\xEF\xBF\xBD");
         else
-            qp_out_bytes(out, text, taken);
-        text += taken;
-        rest -= taken;
+            qp_out_bytes(out, c.bytes, c.n);
     }
 }
 
 /* @param is_page  inside an element of a page: nothing in it may end that, or begin another */
-static void write_json(qp_out *out, const char *text, size_t rest, bool is_page)
+static void write_json(qp_out *out, const char *text, size_t n_bytes, bool is_page)
 {
     qp_out_char(out, '"');
-    while (rest > 0) {
-        uint32_t code;
-        size_t taken = qp_text_char(text, rest, &code);
+    for (letter c = before(text, n_bytes); next(&c);) {
+        uint32_t code = c.code;
         bool is_markup = code == '<' || code == '>' || code == '&';
         if (code == UINT32_MAX)
             qp_out_text(out, "\xEF\xBF\xBD");
@@ -174,9 +180,7 @@ static void write_json(qp_out *out, const char *text, size_t rest, bool is_page)
         else if (code == '"' || code == '\\')
             qp_out_format(out, "\\%c", (char)code);
         else
-            qp_out_bytes(out, text, taken);
-        text += taken;
-        rest -= taken;
+            qp_out_bytes(out, c.bytes, c.n);
     }
     qp_out_char(out, '"');
 }
@@ -201,17 +205,12 @@ void qp_text_csv(qp_out *out, const char *text)
     qp_out_char(out, '"');
     if (qp_text_is_formula(text))
         qp_out_char(out, '\'');
-    size_t rest = strlen(text);
-    while (rest > 0) {
-        uint32_t code;
-        size_t taken = qp_text_char(text, rest, &code);
-        bool is_text = code >= 0xA0 ? code != UINT32_MAX
-                                    : (code >= 0x20 && code < 0x7F) || strchr("\t\r\n", *text);
-        if (*text == '"')
+    for (letter c = before(text, strlen(text)); next(&c);) {
+        bool is_text = c.code >= 0xA0 ? c.code != UINT32_MAX
+                                      : !is_control(c.code) || strchr("\t\r\n", *c.bytes);
+        if (*c.bytes == '"')
             qp_out_char(out, '"');
-        qp_out_bytes(out, is_text ? text : "\xEF\xBF\xBD", is_text ? taken : 3);
-        text += taken;
-        rest -= taken;
+        qp_out_bytes(out, is_text ? c.bytes : "\xEF\xBF\xBD", is_text ? c.n : 3);
     }
     qp_out_char(out, '"');
 }

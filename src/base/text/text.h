@@ -19,6 +19,10 @@ size_t qp_text_char(const char *bytes, size_t n_bytes, uint32_t *code);
  * @return bytes written, without the NUL */
 size_t qp_text_terminal(char *to, size_t room, const char *text, size_t *width);
 
+/* n bytes of a name for one line of a terminal or a log, cut to the room, with '?' for each control
+ * character. @return to */
+char *qp_plain(const char *name, size_t n, char *to, size_t room);
+
 /* Columns that a text made by qp_text_terminal() takes. */
 size_t qp_text_width(const char *text);
 
@@ -38,7 +42,7 @@ void qp_text_xml(qp_out *out, const char *text);
 void qp_text_json(qp_out *out, const char *text);
 
 /* The same inside a script element of a page, of a text that may hold NUL: < > & and the
- * separators of lines and paragraphs as \uXXXX, too. */
+ * separators of lines and paragraphs as \uXXXX. */
 void qp_text_script(qp_out *out, const char *text, size_t n_bytes);
 
 /* Would a spreadsheet take it for a formula? A ' before it makes it a text. */

@@ -2,7 +2,7 @@
 #ifndef QP_CLI_CONFIG_CONFIG_H
 #define QP_CLI_CONFIG_CONFIG_H
 
-#include "base/containers/arena.h"
+#include "base/containers/alloc.h"
 #include "base/containers/dict.h"
 #include "base/text/buf.h"
 #include "cli/core/cli.h"

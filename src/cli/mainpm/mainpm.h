@@ -2,7 +2,7 @@
 #ifndef QP_CLI_MAINPM_MAINPM_H
 #define QP_CLI_MAINPM_MAINPM_H
 
-#include "base/containers/arena.h"
+#include "base/containers/alloc.h"
 #include "cli/config/config.h"
 #include "cli/show/show.h"
 #include "config/match.h"

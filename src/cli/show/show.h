@@ -3,7 +3,7 @@
 #ifndef QP_CLI_SHOW_SHOW_H
 #define QP_CLI_SHOW_SHOW_H
 
-#include "base/containers/arena.h"
+#include "base/containers/alloc.h"
 #include "base/text/buf.h"
 #include "cli/core/cli.h"
 #include "export/shared/run_rows.h"

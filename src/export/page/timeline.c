@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/containers/alloc.h"
-#include "base/containers/arena.h"
 #include "base/text/buf.h"
 #include "export/page/profile.h"
 #include "export/shared/gzip.h"

@@ -15,7 +15,7 @@
 #include "base/containers/dict.h"
 #include "base/os/clock.h"
 #include "base/os/file.h"
-#include "base/os/task.h"
+#include "base/os/thread.h"
 #include "base/text/buf.h"
 #include "code/code.h"
 #include "code/pc_command.h"

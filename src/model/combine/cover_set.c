@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/containers/alloc.h"
-#include "base/containers/arena.h"
 #include "base/containers/dict.h"
 #include "base/text/buf.h"
 #include "format/layout.h"

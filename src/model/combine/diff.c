@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/containers/alloc.h"
-#include "base/containers/arena.h"
 #include "base/containers/dict.h"
 #include "model/combine/combine.h"
 #include "model/figures/figures.h"

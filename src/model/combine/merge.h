@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "base/containers/arena.h"
+#include "base/containers/alloc.h"
 #include "base/containers/dict.h"
 #include "base/text/buf.h"
 #include "format/builder.h"

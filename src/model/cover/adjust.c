@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include "base/containers/alloc.h"
-#include "base/containers/arena.h"
 #include "base/containers/dict.h"
 #include "base/os/file.h"
 #include "base/text/buf.h"

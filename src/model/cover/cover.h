@@ -7,7 +7,7 @@
 #ifndef QP_MODEL_COVER_COVER_H
 #define QP_MODEL_COVER_COVER_H
 
-#include "base/containers/arena.h"
+#include "base/containers/alloc.h"
 #include "base/text/out.h"
 #include "model/figures/figures.h"
 #include "model/model.h"

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/containers/alloc.h"
-#include "base/containers/arena.h"
 #include "base/text/buf.h"
 #include "model/cover/cover.h"
 

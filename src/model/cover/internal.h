@@ -3,7 +3,7 @@
 #ifndef QP_MODEL_COVER_INTERNAL_H
 #define QP_MODEL_COVER_INTERNAL_H
 
-#include "base/containers/arena.h"
+#include "base/containers/alloc.h"
 #include "base/text/buf.h"
 #include "model/cover/cover.h"
 #include "model/figures/figures.h"

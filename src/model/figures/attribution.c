@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "base/containers/alloc.h"
-#include "base/containers/arena.h"
 #include "code/pc_command.h"
 #include "model/figures/figures.h"
 #include "model/read/read.h"

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "base/containers/arena.h"
+#include "base/containers/alloc.h"
 #include "format/layout.h"
 #include "format/options.h" /* qp_parse_error */
 #include "model/model.h"

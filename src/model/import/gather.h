@@ -5,7 +5,7 @@
 #ifndef QP_MODEL_IMPORT_GATHER_H
 #define QP_MODEL_IMPORT_GATHER_H
 
-#include "base/containers/arena.h"
+#include "base/containers/alloc.h"
 #include "base/containers/dict.h"
 #include "base/text/buf.h"
 #include "model/import/import.h"

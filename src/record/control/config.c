@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/atomic.h"
-#include "base/os/pages.h"
+#include "base/os/mapping.h"
 #include "record/stream/stream.h"
 
 enum { FILE_MAX = 256 << 20, UNKNOWN_MAX = 16 };

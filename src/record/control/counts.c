@@ -15,7 +15,7 @@
 
 #include "base/os/clock.h"
 #include "base/os/file.h"
-#include "base/os/signal.h"
+#include "base/os/thread.h"
 #include "cover/merge.h"
 #include "record/run/run.h"
 

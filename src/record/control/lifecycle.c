@@ -103,14 +103,9 @@ static bool begin_process(void)
     qp_on_os_thread_begin = begin_os_thread;
     qp_perform = qp_worker_perform;
     qp_worker_on_bell = qp_config_answer;
-    if (!page) {
-        page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        if (page == MAP_FAILED) {
-            page = NULL;
-            return false;
-        }
-        madvise(page, 4096, MADV_WIPEONFORK);
-    }
+    if (!page && !(page = qp_pages_take(4096)))
+        return false;
+    madvise(page, 4096, MADV_WIPEONFORK);
     if (!qp_threads_reserve(qp_thread_leave) ||
         pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child) != 0 ||
         atexit(at_exit) != 0)

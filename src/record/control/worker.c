@@ -9,7 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/os/own_thread.h"
+#include "base/os/thread.h"
 
 enum { STACK_BYTES = 1 << 20, N_PLACES = QPROF_TRG_QUEUE_SIZE };
 

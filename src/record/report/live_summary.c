@@ -7,8 +7,8 @@
 #include <stdio.h>
 
 #include "base/atomic.h"
-#include "base/os/signal.h"
-#include "base/text/plain.h"
+#include "base/os/thread.h"
+#include "base/text/text.h"
 #include "record/run/run.h"
 
 enum { MODULES_MAX = 64, N_CLASSES = 5, CALLED = 1 };

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/atomic.h"
-#include "base/os/pages.h"
-#include "base/os/signal.h"
-#include "base/text/plain.h"
+#include "base/os/mapping.h"
+#include "base/os/thread.h"
+#include "base/text/text.h"
 #include "code/pattern.h"
 #include "record/report/report.h"
 #include "record/sample/sample.h"

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "base/atomic.h"
-#include "base/os/signal.h"
-#include "base/text/plain.h"
+#include "base/os/thread.h"
+#include "base/text/text.h"
 #include "record/clock/clock.h"
 #include "record/run/run.h"
 #include "record/sample/sample.h"

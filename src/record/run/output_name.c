@@ -3,7 +3,6 @@
 #include "record/run/run.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,19 +11,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/os/file.h"
 #include "format/options.h"
-
-static void read_link(const char *path, char *out, size_t n_bytes)
-{
-    ssize_t n = readlink(path, out, n_bytes - 1);
-    out[n > 0 ? n : 0] = '\0';
-}
 
 void qp_output_begin(void)
 {
     const char *given = qp_option_text(&qp_recorder.options, QP_OPT_program_name);
-    read_link("/proc/self/exe", qp_recorder.program_path, sizeof qp_recorder.program_path);
-    const char *slash = strrchr(qp_recorder.program_path, '/');
+    char *path = qp_recorder.program_path;
+    ssize_t n = readlink("/proc/self/exe", path, sizeof qp_recorder.program_path - 1);
+    path[n > 0 ? n : 0] = '\0';
+    const char *slash = strrchr(path, '/');
     const char *name = given[0] ? given : slash ? slash + 1 : "program";
     snprintf(qp_recorder.program, sizeof qp_recorder.program, "%s", name);
     if (!qp_recorder.folder[0] &&
@@ -34,14 +30,8 @@ void qp_output_begin(void)
 
 uint64_t qp_process_start(void)
 {
-    char text[1024] = "";
-    int fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return 0;
-    ssize_t n = read(fd, text, sizeof text - 1);
-    close(fd);
-    if (n <= 0)
-        return 0;
+    char text[1024];
+    qp_file_text("/proc/self/stat", text, sizeof text);
     const char *at = strrchr(text, ')'); /* the end of field 2, which may hold anything */
     for (int field = 2; at && field < 22; field++)
         at = strchr(at + 1, ' ');

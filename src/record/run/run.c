@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/os/signal.h"
-#include "base/text/plain.h"
+#include "base/os/thread.h"
+#include "base/text/text.h"
 
 qp_recorder_data qp_recorder;
 uint32_t qp_is_triggering;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/containers/trie.h"
+#include "base/os/mapping.h"
 #include "format/layout.h"
 #include "record/run/run.h"
 
@@ -49,23 +50,16 @@ static struct {
 
 /* ---- handles ----------------------------------------------------------------------------- */
 
-static void *reserve(size_t n_bytes)
-{
-    void *p = mmap(NULL, n_bytes, PROT_READ | PROT_WRITE,
-                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    return p == MAP_FAILED ? NULL : p;
-}
-
 QP_RARE bool qp_threads_reserve(void (*at_thread_exit)(void *))
 {
     if (arena.all)
         return true;
     for (uint32_t n = HANDLES_MAX; n >= HANDLES_MIN; n /= 2) {
-        void *p = reserve(n * sizeof(qprof_thread));
+        void *p = qp_pages_take(n * sizeof(qprof_thread));
         if (!p)
             continue;
-        arena.os_threads = reserve(n * sizeof *arena.os_threads);
-        arena.ticks = reserve(n * sizeof *arena.ticks);
+        arena.os_threads = qp_pages_take(n * sizeof *arena.os_threads);
+        arena.ticks = qp_pages_take(n * sizeof *arena.ticks);
         if (!arena.os_threads || !arena.ticks ||
             pthread_key_create(&arena.at_thread_exit, at_thread_exit) != 0)
             return false;

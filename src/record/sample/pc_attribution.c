@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/atomic.h"
-#include "base/os/pages.h"
+#include "base/os/mapping.h"
 #include "code/pattern.h"
 #include "record/run/run.h"
 

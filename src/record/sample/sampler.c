@@ -16,9 +16,8 @@
 
 #include "base/atomic.h"
 #include "base/os/clock.h"
-#include "base/os/own_thread.h"
-#include "base/os/pages.h"
-#include "base/os/task.h"
+#include "base/os/mapping.h"
+#include "base/os/thread.h"
 #include "record/clock/clock.h"
 
 enum {

@@ -16,7 +16,7 @@
 #include "base/atomic.h"
 #include "base/os/clock.h"
 #include "base/os/file.h"
-#include "base/os/pages.h"
+#include "base/os/mapping.h"
 #include "format/trace.h"
 #include "record/clock/clock.h"
 

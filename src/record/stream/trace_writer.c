@@ -13,8 +13,7 @@
 
 #include "base/atomic.h"
 #include "base/os/clock.h"
-#include "base/os/own_thread.h"
-#include "base/os/signal.h"
+#include "base/os/thread.h"
 #include "format/trace.h"
 #include "record/clock/clock.h"
 #include "record/run/run.h"

@@ -10,8 +10,8 @@
 
 #include "base/os/clock.h"
 #include "base/os/file.h"
-#include "base/os/signal.h"
-#include "base/text/plain.h"
+#include "base/os/thread.h"
+#include "base/text/text.h"
 #include "record/clock/clock.h"
 #include "record/run/run.h"
 #include "record/stream/trace_writer.h"

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/os/clock.h"
-#include "base/text/plain.h"
+#include "base/text/text.h"
 #include "format/trace.h"
 #include "record/clock/clock.h"
 #include "record/ring/ring.h"

@@ -7,7 +7,7 @@
 #ifndef QP_REPLAY_READ_TRACE_H
 #define QP_REPLAY_READ_TRACE_H
 
-#include "base/containers/arena.h"
+#include "base/containers/alloc.h"
 #include "base/containers/dict.h"
 #include "base/text/buf.h"
 #include "base/text/out.h"
