@@ -45,6 +45,17 @@ void *qp_buf_add(qp_buf *b)
     return qp_buf_add_many(b, 1);
 }
 
+uint32_t qp_buf_keyed(qp_buf *b, qp_dict *numbers, uint64_t key, bool *is_new)
+{
+    uint32_t number = qp_dict_get(numbers, key);
+    *is_new = !number && qp_buf_add(b);
+    if (!*is_new)
+        return number;
+    b->failed = !qp_dict_put(numbers, key, (uint32_t)b->n);
+    *is_new = !b->failed;
+    return b->failed ? 0 : (uint32_t)b->n;
+}
+
 void *qp_buf_take(qp_buf *b, size_t *n)
 {
     void *items = b->items ? b->items : qp_alloc(0, 1);

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/containers/dict.h"
+
 typedef struct {
     void *items; /* free with qp_free(), or take */
     size_t n, room, item_bytes;
@@ -12,11 +14,18 @@ typedef struct {
 } qp_buf;
 
 void qp_buf_init(qp_buf *b, size_t item_bytes);
+#define QP_BUF(type) ((qp_buf){.item_bytes = sizeof(type)}) /* an empty one */
 
 /* Append a zeroed item. @return it, until the next call; NULL: no memory */
 void *qp_buf_add(qp_buf *b);
 /* The same for n > 0 items in a row. */
 void *qp_buf_add_many(qp_buf *b, size_t n);
+
+/* The number, from 1, of the item that a key leads to; a new key gets a new zeroed item.
+ * @param numbers  of the keys
+ * @param is_new   receives whether the item is
+ * @return 0: no memory, and b->failed */
+uint32_t qp_buf_keyed(qp_buf *b, qp_dict *numbers, uint64_t key, bool *is_new);
 
 /* The items, yours now: free with qp_free(). NULL only if failed, and then all is freed. */
 void *qp_buf_take(qp_buf *b, size_t *n);

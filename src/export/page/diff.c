@@ -32,16 +32,13 @@ typedef struct {
 /* @return 0: no memory */
 static uint32_t path_below(join *j, uint32_t parent, uint32_t method)
 {
-    uint64_t key = (uint64_t)parent << 32 | method;
-    uint32_t known = qp_dict_get(&j->by_caller, key);
-    if (known)
-        return known;
-    qp_html_path *path = qp_buf_add(&j->paths);
-    if (!path)
-        return 0;
-    *path = (qp_html_path){.parent = parent, .method = method};
-    uint32_t index = (uint32_t)j->paths.n - 1;
-    return qp_dict_put(&j->by_caller, key, index) ? index : 0;
+    bool is_new;
+    uint32_t number =
+        qp_buf_keyed(&j->paths, &j->by_caller, (uint64_t)parent << 32 | method, &is_new);
+    if (is_new)
+        ((qp_html_path *)j->paths.items)[number - 1] =
+            (qp_html_path){.parent = parent, .method = method};
+    return number ? number - 1 : 0;
 }
 
 /* What is in no comparison has figures of 0: what lies below it does, too, or below its caller. */
@@ -87,9 +84,7 @@ static bool add_run(join *j, const qp_model *m, qp_diff_side side)
 static bool join_paths(qp_html *page)
 {
     size_t n;
-    join j = {.page = page};
-    qp_buf_init(&j.paths, sizeof *page->paths);
-    qp_dict_init(&j.by_caller);
+    join j = {.page = page, .paths = QP_BUF(qp_html_path)};
     bool is_good = qp_buf_add_many(&j.paths, page->threads->n_rows) &&
                    add_run(&j, page->how->base, QP_DIFF_BASE) &&
                    add_run(&j, page->m, QP_DIFF_NEW);

@@ -288,12 +288,11 @@ bool qp_html_timeline(qp_out *out, const qp_html *page)
     const qp_timeline *t = page->timeline;
     if (!t)
         return true;
-    picture p = {.m = page->m};
-    qp_arena_init(&p.names);
-    qp_buf_init(&p.calls, sizeof(span));
-    qp_buf_init(&p.pauses, sizeof(span));
-    qp_buf_init(&p.marks, sizeof(point));
-    qp_buf_init(&p.counters, sizeof(point));
+    picture p = {.m = page->m,
+                 .calls = QP_BUF(span),
+                 .pauses = QP_BUF(span),
+                 .marks = QP_BUF(point),
+                 .counters = QP_BUF(point)};
     bool is_good = take_all(&p, t) && write_picture(out, &p, t);
     qp_free(p.calls.items);
     qp_free(p.pauses.items);

@@ -53,20 +53,17 @@ static bool is_wanted(const graph *g, const qp_model_node *n)
            (g->thread == QP_ALL_THREADS || n->thread == g->thread);
 }
 
-/* @return index + 1; 0: no memory */
-static uint32_t edge_of(graph *g, uint32_t caller, uint32_t callee)
+/* @return NULL: no memory */
+static edge *edge_of(graph *g, uint32_t caller, uint32_t callee)
 {
-    uint64_t key = (uint64_t)caller << 32 | callee;
-    uint32_t at = qp_dict_get(&g->index, key);
-    if (at)
-        return at;
-    edge *e = qp_buf_add(&g->edges);
-    if (!e || !qp_dict_put(&g->index, key, (uint32_t)g->edges.n)) {
-        g->edges.failed = true;
-        return 0;
+    bool is_new;
+    uint32_t at = qp_buf_keyed(&g->edges, &g->index, (uint64_t)caller << 32 | callee, &is_new);
+    edge *e = at ? (edge *)g->edges.items + at - 1 : NULL;
+    if (is_new) {
+        *e = (edge){.callee = callee, .next = g->first[caller]};
+        g->first[caller] = at;
     }
-    *e = (edge){.callee = callee, .next = g->first[caller]};
-    return g->first[caller] = (uint32_t)g->edges.n;
+    return e;
 }
 
 static void add_cost(cost *to, const cost *c)
@@ -81,6 +78,12 @@ static cost cost_of(const qp_figures *f)
     for (qp_measure x = 0; x < QP_MEASURES; x++)
         self.by[x] = qp_measure_self(x, f);
     return self;
+}
+
+static cost in_units(const graph *g, cost c)
+{
+    c.by[QP_MEASURE_TIME] = qp_model_ns(g->m, c.by[QP_MEASURE_TIME]);
+    return c;
 }
 
 static void sum_nodes(graph *g)
@@ -110,10 +113,9 @@ static void find_edges(graph *g)
             continue;
         uint32_t caller =
             parent->method != QP_ROOT_METHOD ? parent->method : g->m->n_methods + n->thread;
-        uint32_t at = edge_of(g, caller, n->method);
-        if (!at)
+        edge *e = edge_of(g, caller, n->method);
+        if (!e)
             return;
-        edge *e = (edge *)g->edges.items + at - 1;
         e->calls += n->f.calls;
         if (n->is_outermost)
             add_cost(&e->inclusive, &g->sums[i]);
@@ -206,9 +208,8 @@ static bool write_self(graph *g, uint32_t method)
     const qp_model_method *x = &g->m->methods[method];
     qp_line_figures *lines;
     size_t n;
-    cost rest = cost_of(&g->flat[method]);
+    cost rest = in_units(g, cost_of(&g->flat[method]));
     uint64_t *left = &rest.by[QP_MEASURE_TIME];
-    *left = qp_model_ns(g->m, *left);
     if (!find_lines(g, method, &lines, &n))
         return false;
     for (size_t i = 0; i < n; i++) {
@@ -236,9 +237,7 @@ static void write_calls(graph *g, uint32_t caller, uint32_t line)
         write_method(g, "cfn", e->callee);
         qp_out_format(g->out, "calls=%" PRIu64 " %" PRIu32 "\n", e->calls ? e->calls : 1,
                       g->m->methods[e->callee].first_line);
-        cost inclusive = e->inclusive;
-        inclusive.by[QP_MEASURE_TIME] = qp_model_ns(g->m, inclusive.by[QP_MEASURE_TIME]);
-        write_cost(g, line, inclusive);
+        write_cost(g, line, in_units(g, e->inclusive));
         at = e->next;
     }
 }
@@ -286,10 +285,8 @@ static bool write_methods(graph *g)
         qp_out_char(g->out, '\n');
         write_file(g, "fl", QP_ROOT_METHOD);
         write_name(g, "fn", caller, true, m->threads[i].name);
-        cost at_root =
-            cost_of(&m->nodes[m->threads[i].root].f); /* hidden, or in no procedure */
-        at_root.by[QP_MEASURE_TIME] = qp_model_ns(m, at_root.by[QP_MEASURE_TIME]);
-        write_cost(g, 0, at_root);
+        /* hidden, or in no procedure */
+        write_cost(g, 0, in_units(g, cost_of(&m->nodes[m->threads[i].root].f)));
         write_calls(g, caller, 0);
     }
     return !g->edges.failed;
@@ -332,29 +329,24 @@ static void write_head(graph *g)
     qp_text_line(g->out, run->program, "");
     qp_out_text(g->out, "\npart: 1\npositions: line\n");
     write_events(g);
-    cost all = g->sums[QP_ROOT_NODE];
-    all.by[QP_MEASURE_TIME] = qp_model_ns(g->m, all.by[QP_MEASURE_TIME]);
+    cost all = in_units(g, g->sums[QP_ROOT_NODE]);
     all.by[QP_MEASURE_CALLS] = g->n_calls;
     all.executions = g->n_executions;
     qp_out_text(g->out, "summary:");
     write_values(g, &all);
 }
 
-static void find_events(graph *g)
-{
-    qp_measure measures[QP_MEASURES];
-    for (uint32_t i = qp_export_measures(g->m, measures); i-- > 0;)
-        g->has[measures[i]] = true;
-}
-
 static bool write(const qp_model *m, qp_out *out, const qp_export_options *o,
                   char error[QP_ERROR_BYTES])
 {
-    graph g = {.m = m, .out = out, .thread = o->thread, .has_jumps = o->has_jumps};
-    find_events(&g);
-    qp_dict_init(&g.index);
-    qp_dict_init(&g.files);
-    qp_buf_init(&g.edges, sizeof(edge));
+    graph g = {.m = m,
+               .out = out,
+               .thread = o->thread,
+               .has_jumps = o->has_jumps,
+               .edges = QP_BUF(edge)};
+    qp_measure measures[QP_MEASURES];
+    for (uint32_t i = qp_export_measures(m, measures); i-- > 0;)
+        g.has[measures[i]] = true;
     g.first = qp_alloc_zeroed((size_t)m->n_methods + m->n_threads, sizeof *g.first);
     g.sums = qp_alloc_zeroed(m->n_nodes, sizeof *g.sums);
     g.flat = qp_alloc_zeroed(m->n_methods, sizeof *g.flat);

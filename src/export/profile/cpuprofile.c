@@ -157,11 +157,9 @@ static void find_paths(cpuprofile *x, const qp_export_options *o)
 static bool write(const qp_model *m, qp_out *out, const qp_export_options *o,
                   char error[QP_ERROR_BYTES])
 {
-    cpuprofile x = {.m = m, .measure = qp_export_measure(m, o)};
+    cpuprofile x = {.m = m, .measure = qp_export_measure(m, o), .paths = QP_BUF(uint32_t)};
     x.n_digits = qp_measure_is_ns(x.measure, m) ? 3 : 0;
     qp_json_init(&x.json, out);
-    qp_buf_init(&x.paths, sizeof(uint32_t));
-    qp_dict_init(&x.scripts);
     qp_shares_init(&x.shares, m);
     find_paths(&x, o);
     qp_json_begin(&x.json, NULL, '{');

@@ -76,19 +76,15 @@ static void write_type(pprof *p, uint32_t field, uint32_t type, uint32_t unit)
 /* @return its id; 0: no memory */
 static uint32_t location_at(pprof *p, uint32_t method, uint32_t line)
 {
-    uint64_t key = (uint64_t)method << 32 | line;
-    uint32_t id = qp_dict_get(&p->location_of, key);
-    if (id)
-        return id;
-    location *l = qp_buf_add(&p->locations);
-    if (!l || !qp_dict_put(&p->location_of, key, (uint32_t)p->locations.n)) {
-        p->locations.failed = true;
-        return 0;
+    bool is_new;
+    uint32_t id =
+        qp_buf_keyed(&p->locations, &p->location_of, (uint64_t)method << 32 | line, &is_new);
+    if (is_new) {
+        ((location *)p->locations.items)[id - 1] = (location){method, line};
+        if (!p->place[method])
+            p->place[method] = ++p->n_used;
     }
-    *l = (location){method, line};
-    if (!p->place[method])
-        p->place[method] = ++p->n_used;
-    return (uint32_t)p->locations.n;
+    return id;
 }
 
 /* @param line    of the innermost frame; the lines of the calls in the others are not known
@@ -284,14 +280,12 @@ static bool write_functions(pprof *p)
 static bool write(const qp_model *m, qp_out *out, const qp_export_options *o,
                   char error[QP_ERROR_BYTES])
 {
-    pprof p = {.m = m, .z = qp_gzip_new(out)};
+    pprof p = {.m = m, .z = qp_gzip_new(out), .locations = QP_BUF(location)};
     qp_export_path *paths = NULL;
     size_t n_paths = 0;
     p.n_measures = qp_export_measures(m, p.measures);
     p.place = qp_alloc_zeroed(m->n_methods, sizeof *p.place);
     qp_proto_init(&p.proto);
-    qp_buf_init(&p.locations, sizeof(location));
-    qp_dict_init(&p.location_of);
     qp_shares_init(&p.shares, m);
     bool is_written = p.z && p.place && qp_export_paths(m, o->thread, &paths, &n_paths);
     if (is_written) {

@@ -113,9 +113,7 @@ const char **qp_cover_names(const qp_cover_file *f)
 {
     const char **names = qp_alloc_zeroed(f->n_functions, sizeof *names);
     bool is_good = names != NULL;
-    qp_dict same, placed;
-    qp_dict_init(&same);
-    qp_dict_init(&placed);
+    qp_dict same = {0}, placed = {0};
     for (uint32_t i = 0; is_good && i < f->n_functions; i++)
         is_good = count_key(&same, hash_name(&f->functions[i]));
     for (uint32_t i = 0; is_good && i < f->n_functions; i++) {

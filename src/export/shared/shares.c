@@ -12,9 +12,7 @@ typedef struct {
 
 void qp_shares_init(qp_shares *s, const qp_model *m)
 {
-    *s = (qp_shares){.m = m};
-    qp_dict_init(&s->index);
-    qp_buf_init(&s->rests, sizeof(rest));
+    *s = (qp_shares){.m = m, .rests = QP_BUF(rest)};
 }
 
 void qp_shares_fini(qp_shares *s)

@@ -14,7 +14,7 @@
 #include "base/text/json.h"
 #include "export/timeline/steps.h"
 
-enum { PROCESSED_VERSION = 47, GECKO_VERSION = 28, CATEGORY = 0 };
+enum { PROCESSED_VERSION = 47, GECKO_VERSION = 28 };
 
 typedef struct {
     uint32_t function; /* from 0 */
@@ -58,11 +58,11 @@ static lane *lane_of(firefox *f, const qp_step *s)
         *place = l;
     if (!l)
         return NULL;
-    l->thread = s->thread;
-    qp_buf_init(&l->functions, sizeof(uint32_t));
-    qp_buf_init(&l->stacks, sizeof(call_stack));
-    qp_buf_init(&l->samples, sizeof(sample));
-    qp_buf_init(&l->open, sizeof(uint32_t));
+    *l = (lane){.thread = s->thread,
+                .functions = QP_BUF(uint32_t),
+                .stacks = QP_BUF(call_stack),
+                .samples = QP_BUF(sample),
+                .open = QP_BUF(uint32_t)};
     *s->data = l;
     return l;
 }
@@ -93,34 +93,20 @@ static uint32_t top_of(const lane *l)
     return l->open.n ? ((const uint32_t *)l->open.items)[l->open.n - 1] : 0;
 }
 
-/* @return its place in the thread's functions + 1 */
-static uint32_t function_of(firefox *f, lane *l, uint32_t number)
-{
-    uint32_t function = qp_dict_get(&l->function_of, (uint64_t)number + 1);
-    uint32_t *item = function ? NULL : qp_buf_add(&l->functions);
-    if (item) {
-        *item = number;
-        function = (uint32_t)l->functions.n;
-        f->failed |= !qp_dict_put(&l->function_of, (uint64_t)number + 1, function);
-    }
-    f->failed |= !function;
-    return function;
-}
-
 /* @return the stack of the function called on `caller`, + 1 */
 static uint32_t stack_of(firefox *f, lane *l, uint32_t caller, uint32_t number)
 {
-    uint32_t function = function_of(f, l, number) - 1;
+    bool is_new;
+    uint32_t function =
+        qp_buf_keyed(&l->functions, &l->function_of, (uint64_t)number + 1, &is_new);
+    if (is_new)
+        ((uint32_t *)l->functions.items)[function - 1] = number;
     uint64_t key = ((uint64_t)caller << 32 | function) + 1;
-    uint32_t found = qp_dict_get(&l->stack_of, key);
-    call_stack *item = found || f->failed ? NULL : qp_buf_add(&l->stacks);
-    if (item) {
-        *item = (call_stack){function, caller};
-        found = (uint32_t)l->stacks.n;
-        f->failed |= !qp_dict_put(&l->stack_of, key, found);
-    }
-    f->failed |= !found;
-    return found;
+    uint32_t stack = function ? qp_buf_keyed(&l->stacks, &l->stack_of, key, &is_new) : 0;
+    f->failed |= !stack;
+    if (stack && is_new)
+        ((call_stack *)l->stacks.items)[stack - 1] = (call_stack){function - 1, caller};
+    return stack;
 }
 
 static void take_enter(firefox *f, lane *l, const qp_step *s)
@@ -159,74 +145,154 @@ static void take(void *to, const qp_step *s)
 
 /* ---- columns --------------------------------------------------------------------------------- */
 
-static void write_same(qp_json *json, const char *key, size_t n, int64_t value)
-{
-    qp_json_begin(json, key, '[');
-    for (size_t i = 0; i < n; i++)
-        qp_json_change(json, NULL, value);
-    qp_json_end(json, ']');
-}
+/* What a column has in row i. */
+typedef enum {
+    INDEX,   /* i */
+    EVEN,    /* 2 * i */
+    ODD,     /* 2 * i + 1 */
+    ZERO,    /* also the only category */
+    NOWHERE, /* -1 */
+    NOTHING,
+    NO,
+    LINE, /* of a function */
+    STACK_FUNCTION,
+    STACK_CALLER,
+    SAMPLE_STACK,
+    SAMPLE_TIME,
+    SAMPLE_WEIGHT
+} cell;
 
-static void write_nulls(qp_json *json, const char *key, size_t n)
-{
-    qp_json_begin(json, key, '[');
-    for (size_t i = 0; i < n; i++)
-        qp_json_null(json, NULL);
-    qp_json_end(json, ']');
-}
-
-static void write_flags(qp_json *json, const char *key, size_t n)
-{
-    qp_json_begin(json, key, '[');
-    for (size_t i = 0; i < n; i++)
-        qp_json_bool(json, NULL, false);
-    qp_json_end(json, ']');
-}
-
-static void write_series(qp_json *json, const char *key, size_t n, size_t first, size_t step)
-{
-    qp_json_begin(json, key, '[');
-    for (size_t i = 0; i < n; i++)
-        qp_json_count(json, NULL, first + step * i);
-    qp_json_end(json, ']');
-}
-
-/* A number that counts from 1, from 0; null for 0. */
-static void write_place(qp_json *json, uint32_t number)
-{
-    if (number)
-        qp_json_count(json, NULL, number - 1);
-    else
-        qp_json_null(json, NULL);
-}
-
-static void write_empty(qp_json *json, const char *table, const char *const *columns, size_t n)
-{
-    qp_json_begin(json, table, '{');
-    for (size_t i = 0; i < n; i++)
-        write_same(json, columns[i], 0, 0);
-    qp_json_count(json, "length", 0);
-    qp_json_end(json, '}');
-}
-
-/* ---- tables ---------------------------------------------------------------------------------- */
+typedef struct {
+    const char *name;
+    cell cell;
+} column;
 
 static qp_step_function function_at(const firefox *f, const lane *l, size_t i)
 {
     return f->from->function(f->from, ((const uint32_t *)l->functions.items)[i]);
 }
 
-static void write_lines(firefox *f, const char *key, const lane *l)
+static void write_number(qp_json *json, bool is_known, uint32_t number)
 {
-    qp_json_begin(&f->json, key, '[');
-    for (size_t i = 0; i < l->functions.n; i++) {
-        uint32_t line = function_at(f, l, i).line;
-        if (line)
-            qp_json_count(&f->json, NULL, line);
-        else
-            qp_json_null(&f->json, NULL);
+    if (is_known)
+        qp_json_count(json, NULL, number);
+    else
+        qp_json_null(json, NULL);
+}
+
+static uint64_t weight_of(const lane *l, size_t i)
+{
+    const sample *x = (const sample *)l->samples.items + i;
+    uint64_t end = i + 1 < l->samples.n ? x[1].at : l->end;
+    return x->stack ? end - x->at : 0;
+}
+
+/* Times are ms; those of another unit are numbers of samples. */
+static void write_cell(firefox *f, const lane *l, const column *c, size_t i)
+{
+    qp_json *json = &f->json;
+    const call_stack *stacks = l->stacks.items;
+    const sample *samples = l->samples.items;
+    unsigned n_digits = f->from->is_ns ? 6 : 0;
+    uint32_t line = c->cell == LINE ? function_at(f, l, i).line : 0;
+    switch (c->cell) {
+    case INDEX:
+    case EVEN:
+    case ODD:
+        qp_json_count(json, NULL, c->cell == INDEX ? i : 2 * i + (c->cell == ODD));
+        break;
+    case ZERO:
+    case NOWHERE:
+        qp_json_change(json, NULL, c->cell == ZERO ? 0 : -1);
+        break;
+    case NO:
+        qp_json_bool(json, NULL, false);
+        break;
+    case NOTHING:
+    case LINE:
+        write_number(json, line != 0, line);
+        break;
+    case STACK_FUNCTION:
+        write_number(json, true, stacks[i].function);
+        break;
+    case STACK_CALLER:
+        write_number(json, stacks[i].caller != 0, stacks[i].caller - 1);
+        break;
+    case SAMPLE_STACK:
+        write_number(json, samples[i].stack != 0, samples[i].stack - 1);
+        break;
+    case SAMPLE_TIME:
+        qp_json_decimal(json, NULL, samples[i].at, n_digits);
+        break;
+    case SAMPLE_WEIGHT:
+        qp_json_decimal(json, NULL, weight_of(l, i), n_digits);
+        break;
     }
-    qp_json_end(&f->json, ']');
+}
+
+/* Write the columns of a table, up to one without a name; the table stays open. */
+static void begin_table(firefox *f, const lane *l, const char *name, const column *columns,
+                        size_t n)
+{
+    qp_json_begin(&f->json, name, '{');
+    for (const column *c = columns; c->name; c++) {
+        qp_json_begin(&f->json, c->name, '[');
+        for (size_t i = 0; i < n; i++)
+            write_cell(f, l, c, i);
+        qp_json_end(&f->json, ']');
+    }
+}
+
+static void write_table(firefox *f, const lane *l, const char *name, const column *columns,
+                        size_t n)
+{
+    begin_table(f, l, name, columns, n);
+    qp_json_count(&f->json, "length", n);
+    qp_json_end(&f->json, '}');
+}
+
+/* ---- tables ---------------------------------------------------------------------------------- */
+
+static const column function_columns[] = {
+    {"name", EVEN},    {"isJS", NO},         {"relevantForJS", NO},     {"resource", NOWHERE},
+    {"fileName", ODD}, {"lineNumber", LINE}, {"columnNumber", NOTHING}, {NULL, NOTHING}};
+static const column frame_columns[] = {{"address", NOWHERE},
+                                       {"inlineDepth", ZERO},
+                                       {"category", ZERO},
+                                       {"subcategory", ZERO},
+                                       {"func", INDEX},
+                                       {"nativeSymbol", NOTHING},
+                                       {"innerWindowID", ZERO},
+                                       {"implementation", NOTHING},
+                                       {"line", LINE},
+                                       {"column", NOTHING},
+                                       {"optimizations", NOTHING},
+                                       {NULL, NOTHING}};
+static const column stack_columns[] = {{"frame", STACK_FUNCTION},
+                                       {"prefix", STACK_CALLER},
+                                       {"category", ZERO},
+                                       {"subcategory", ZERO},
+                                       {NULL, NOTHING}};
+static const column sample_columns[] = {
+    {"stack", SAMPLE_STACK}, {"time", SAMPLE_TIME}, {"weight", SAMPLE_WEIGHT}, {NULL, NOTHING}};
+/* of tables without rows */
+static const column marker_columns[] = {
+    {"data", NOTHING},  {"name", NOTHING},     {"startTime", NOTHING}, {"endTime", NOTHING},
+    {"phase", NOTHING}, {"category", NOTHING}, {NULL, NOTHING}};
+static const column resource_columns[] = {
+    {"lib", NOTHING}, {"name", NOTHING}, {"host", NOTHING}, {"type", NOTHING}, {NULL, NOTHING}};
+static const column symbol_columns[] = {{"libIndex", NOTHING},
+                                        {"address", NOTHING},
+                                        {"name", NOTHING},
+                                        {"functionSize", NOTHING},
+                                        {NULL, NOTHING}};
+
+static void write_samples(firefox *f, const lane *l)
+{
+    begin_table(f, l, "samples", sample_columns, l->samples.n);
+    qp_json_text(&f->json, "weightType", f->from->is_ns ? "tracing-ms" : "samples");
+    qp_json_count(&f->json, "length", l->samples.n);
+    qp_json_end(&f->json, '}');
 }
 
 static void write_strings(firefox *f, const lane *l)
@@ -239,87 +305,10 @@ static void write_strings(firefox *f, const lane *l)
     qp_json_end(&f->json, ']');
 }
 
-static void write_functions(firefox *f, const lane *l)
+static void write_empty(qp_json *json, const char *list)
 {
-    qp_json *json = &f->json;
-    size_t n = l->functions.n;
-    qp_json_begin(json, "funcTable", '{');
-    write_series(json, "name", n, 0, 2);
-    write_flags(json, "isJS", n);
-    write_flags(json, "relevantForJS", n);
-    write_same(json, "resource", n, -1);
-    write_series(json, "fileName", n, 1, 2);
-    write_lines(f, "lineNumber", l);
-    write_nulls(json, "columnNumber", n);
-    qp_json_count(json, "length", n);
-    qp_json_end(json, '}');
-}
-
-static void write_frames(firefox *f, const lane *l)
-{
-    qp_json *json = &f->json;
-    size_t n = l->functions.n;
-    qp_json_begin(json, "frameTable", '{');
-    write_same(json, "address", n, -1);
-    write_same(json, "inlineDepth", n, 0);
-    write_same(json, "category", n, CATEGORY);
-    write_same(json, "subcategory", n, 0);
-    write_series(json, "func", n, 0, 1);
-    write_nulls(json, "nativeSymbol", n);
-    write_same(json, "innerWindowID", n, 0);
-    write_nulls(json, "implementation", n);
-    write_lines(f, "line", l);
-    write_nulls(json, "column", n);
-    write_nulls(json, "optimizations", n);
-    qp_json_count(json, "length", n);
-    qp_json_end(json, '}');
-}
-
-static void write_stacks(firefox *f, const lane *l)
-{
-    qp_json *json = &f->json;
-    const call_stack *x = l->stacks.items;
-    size_t n = l->stacks.n;
-    qp_json_begin(json, "stackTable", '{');
-    qp_json_begin(json, "frame", '[');
-    for (size_t i = 0; i < n; i++)
-        qp_json_count(json, NULL, x[i].function);
+    qp_json_begin(json, list, '[');
     qp_json_end(json, ']');
-    qp_json_begin(json, "prefix", '[');
-    for (size_t i = 0; i < n; i++)
-        write_place(json, x[i].caller);
-    qp_json_end(json, ']');
-    write_same(json, "category", n, CATEGORY);
-    write_same(json, "subcategory", n, 0);
-    qp_json_count(json, "length", n);
-    qp_json_end(json, '}');
-}
-
-/* Times are ms; those of another unit are numbers of samples. */
-static void write_samples(firefox *f, const lane *l)
-{
-    qp_json *json = &f->json;
-    const sample *x = l->samples.items;
-    size_t n = l->samples.n;
-    unsigned n_digits = f->from->is_ns ? 6 : 0;
-    qp_json_begin(json, "samples", '{');
-    qp_json_begin(json, "stack", '[');
-    for (size_t i = 0; i < n; i++)
-        write_place(json, x[i].stack);
-    qp_json_end(json, ']');
-    qp_json_begin(json, "time", '[');
-    for (size_t i = 0; i < n; i++)
-        qp_json_decimal(json, NULL, x[i].at, n_digits);
-    qp_json_end(json, ']');
-    qp_json_begin(json, "weight", '[');
-    for (size_t i = 0; i < n; i++) {
-        uint64_t end = i + 1 < n ? x[i + 1].at : l->end;
-        qp_json_decimal(json, NULL, x[i].stack ? end - x[i].at : 0, n_digits);
-    }
-    qp_json_end(json, ']');
-    qp_json_text(json, "weightType", n_digits ? "tracing-ms" : "samples");
-    qp_json_count(json, "length", n);
-    qp_json_end(json, '}');
 }
 
 /* ---- the document ---------------------------------------------------------------------------- */
@@ -346,10 +335,10 @@ static void write_meta(firefox *f)
     qp_json_end(json, ']');
     qp_json_end(json, '}');
     qp_json_end(json, ']');
-    write_same(json, "markerSchema", 0, 0);
+    write_empty(json, "markerSchema");
     qp_json_end(json, '}');
-    write_same(json, "libs", 0, 0);
-    write_same(json, "pages", 0, 0);
+    write_empty(json, "libs");
+    write_empty(json, "pages");
 }
 
 static void write_thread_head(firefox *f, const lane *l, bool is_main)
@@ -364,7 +353,7 @@ static void write_thread_head(firefox *f, const lane *l, bool is_main)
     qp_json_null(json, "processShutdownTime");
     qp_json_count(json, "registerTime", 0);
     qp_json_null(json, "unregisterTime");
-    write_same(json, "pausedRanges", 0, 0);
+    write_empty(json, "pausedRanges");
     qp_json_text(json, "name", th.name);
     qp_json_bool(json, "isMainThread", is_main);
     qp_json_text(json, "pid", process);
@@ -373,20 +362,16 @@ static void write_thread_head(firefox *f, const lane *l, bool is_main)
 
 static void write_thread(firefox *f, const lane *l, bool is_main)
 {
-    static const char *const markers[] = {"data",    "name",  "startTime",
-                                          "endTime", "phase", "category"};
-    static const char *const resources[] = {"lib", "name", "host", "type"};
-    static const char *const symbols[] = {"libIndex", "address", "name", "functionSize"};
     qp_json_begin(&f->json, NULL, '{');
     write_thread_head(f, l, is_main);
     write_samples(f, l);
-    write_empty(&f->json, "markers", markers, sizeof markers / sizeof *markers);
-    write_stacks(f, l);
-    write_frames(f, l);
-    write_functions(f, l);
+    write_table(f, l, "markers", marker_columns, 0);
+    write_table(f, l, "stackTable", stack_columns, l->stacks.n);
+    write_table(f, l, "frameTable", frame_columns, l->functions.n);
+    write_table(f, l, "funcTable", function_columns, l->functions.n);
     write_strings(f, l);
-    write_empty(&f->json, "resourceTable", resources, sizeof resources / sizeof *resources);
-    write_empty(&f->json, "nativeSymbols", symbols, sizeof symbols / sizeof *symbols);
+    write_table(f, l, "resourceTable", resource_columns, 0);
+    write_table(f, l, "nativeSymbols", symbol_columns, 0);
     qp_json_end(&f->json, '}');
 }
 
@@ -418,9 +403,8 @@ static void free_lane(lane *l)
 
 static bool write(const qp_steps *from, qp_out *out)
 {
-    firefox f = {.from = from};
+    firefox f = {.from = from, .lanes = QP_BUF(lane *)};
     qp_json_init(&f.json, out);
-    qp_buf_init(&f.lanes, sizeof(lane *));
     bool is_played = from->play(from, take, &f) && !f.failed;
     if (is_played)
         write_all(&f);

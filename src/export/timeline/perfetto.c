@@ -11,66 +11,33 @@
 #include "export/shared/protobuf.h"
 #include "export/timeline/steps.h"
 
-/* Fields, by file of protos/perfetto/trace. */
-enum {
-    TRACE_PACKET = 1,
-    PACKET_TIME = 8, /* trace_packet.proto */
-    PACKET_SEQUENCE = 10,
-    PACKET_EVENT = 11,
-    PACKET_INTERNED = 12,
-    PACKET_FLAGS = 13,
-    PACKET_TRACK = 60,
-    PACKET_SAMPLE = 135,
-    TRACK_ID = 1, /* track_event/track_descriptor.proto */
-    TRACK_NAME = 2,
-    TRACK_PROCESS = 3,
-    TRACK_THREAD = 4,
-    TRACK_PARENT = 5,
-    TRACK_COUNTER = 8,
-    PROCESS_PID = 1, /* track_event/process_descriptor.proto, thread_descriptor.proto */
-    PROCESS_NAME = 6,
-    THREAD_PID = 1,
-    THREAD_TID = 2,
-    THREAD_NAME = 5,
-    INTERNED_EVENT_NAME = 2, /* interned_data/interned_data.proto */
-    INTERNED_FUNCTION = 5,
-    INTERNED_FRAME = 6,
-    INTERNED_CALLSTACK = 7,
-    INTERNED_FILE = 18,
-    INTERNED_COUNTER = 50,
-    INTERNED_ASYNC = 51,
-    STRING_ID = 1, /* profiling/profile_common.proto */
-    STRING_TEXT = 2,
-    FRAME_ID = 1,
-    FRAME_FUNCTION = 2,
-    FRAME_FILE = 5,
-    FRAME_LINE = 6,
-    CALLSTACK_ID = 1,
-    CALLSTACK_FRAME = 2,
-    SAMPLE_TASK = 1, /* profiling/stack_sample.proto */
-    SAMPLE_CALLSTACK = 6,
-    SAMPLE_COUNTER = 10,
-    SAMPLE_WEIGHT = 11,
-    SAMPLE_MORE_COUNTERS = 13,
-    SAMPLE_MORE_WEIGHTS = 14,
-    TASK_PID = 2,
-    TASK_TID = 3,
-    TASK_ASYNC = 4,
-    ASYNC_ID = 1,
-    ASYNC_NAME = 2,
-    ASYNC_KIND = 3,
-    COUNTER_ID = 1,
-    COUNTER_NAME = 2,
-    COUNTER_UNIT = 3,
-    COUNTER_UNIT_TEXT = 4,
-    EVENT_NAME_ID = 1, /* track_event/track_event.proto */
-    EVENT_NAME_TEXT = 2,
-    EVENT_TYPE = 9,
-    EVENT_NAME = 10,
-    EVENT_TRACK = 11,
-    EVENT_NAME_HERE = 23,
-    EVENT_COUNTER = 30
-};
+/* Fields of messages, by file of protos/perfetto/trace. */
+
+/* trace.proto, trace_packet.proto */
+enum { TRACE_PACKET = 1 };
+enum { PACKET_TIME = 8, PACKET_SEQUENCE = 10, PACKET_EVENT = 11, PACKET_INTERNED = 12 };
+enum { PACKET_FLAGS = 13, PACKET_TRACK = 60, PACKET_SAMPLE = 135 };
+/* track_event/{track,process,thread}_descriptor.proto */
+enum { TRACK_ID = 1, TRACK_NAME = 2, TRACK_PROCESS = 3, TRACK_THREAD = 4, TRACK_PARENT = 5 };
+enum { TRACK_COUNTER = 8 };
+enum { PROCESS_PID = 1, PROCESS_NAME = 6 };
+enum { THREAD_PID = 1, THREAD_TID = 2, THREAD_NAME = 5 };
+/* interned_data/interned_data.proto */
+enum { INTERNED_EVENT_NAME = 2, INTERNED_FUNCTION = 5, INTERNED_FRAME = 6 };
+enum { INTERNED_CALLSTACK = 7, INTERNED_FILE = 18, INTERNED_COUNTER = 50, INTERNED_ASYNC = 51 };
+/* profiling/profile_common.proto */
+enum { STRING_ID = 1, STRING_TEXT = 2 };
+enum { FRAME_ID = 1, FRAME_FUNCTION = 2, FRAME_FILE = 5, FRAME_LINE = 6 };
+enum { CALLSTACK_ID = 1, CALLSTACK_FRAME = 2 };
+/* profiling/stack_sample.proto */
+enum { SAMPLE_TASK = 1, SAMPLE_CALLSTACK = 6, SAMPLE_COUNTER = 10, SAMPLE_WEIGHT = 11 };
+enum { SAMPLE_MORE_COUNTERS = 13, SAMPLE_MORE_WEIGHTS = 14 };
+enum { TASK_PID = 2, TASK_TID = 3, TASK_ASYNC = 4 };
+enum { ASYNC_ID = 1, ASYNC_NAME = 2, ASYNC_KIND = 3 };
+enum { COUNTER_ID = 1, COUNTER_NAME = 2, COUNTER_UNIT = 3, COUNTER_UNIT_TEXT = 4 };
+/* track_event/track_event.proto */
+enum { EVENT_TYPE = 9, EVENT_NAME = 10, EVENT_TRACK = 11, EVENT_NAME_HERE = 23 };
+enum { EVENT_COUNTER = 30 };
 
 enum { STATE_CLEARED = 1, STATE_NEEDED = 2 }; /* PACKET_FLAGS: the first packet, all others */
 enum { SLICE_BEGIN = 1, SLICE_END = 2, INSTANT = 3, COUNTER = 4 }; /* EVENT_TYPE */
@@ -411,7 +378,6 @@ static bool write(const qp_steps *from, qp_out *out)
     slices x = {.p = {.out = out, .is_virtual = from->is_virtual, .pid = pid_of(from->pid)},
                 .from = from};
     qp_proto_init(&x.p.proto);
-    qp_dict_init(&x.is_known);
     write_process(&x.p, from->program);
     bool is_played = from->play(from, take, &x) && !x.failed && !x.p.proto.bytes.failed;
     qp_dict_fini(&x.is_known);

@@ -174,9 +174,11 @@ static void take_event(void *to, qp_span_thread *th, const qp_span_event *e)
 
 static bool play_trace(const qp_steps *from, qp_step_take *take, void *to)
 {
-    player p = {.info = qp_trace_about(from->trace->trace), .take = take, .to = to};
+    player p = {.info = qp_trace_about(from->trace->trace),
+                .take = take,
+                .to = to,
+                .paused_ticks = QP_BUF(uint64_t)};
     const qp_span_sink sink = {&p, enter, leave, take_event};
-    qp_buf_init(&p.paused_ticks, sizeof(uint64_t));
     bool is_played = qp_trace_export_play(from->trace, &sink) && !p.paused_ticks.failed;
     qp_free(p.paused_ticks.items);
     return is_played;

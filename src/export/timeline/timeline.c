@@ -30,8 +30,7 @@ static uint64_t hash_of(const char *name, const char *module, const char *file)
 static bool find_methods(source *s)
 {
     const qp_names *names = qp_trace_names(s->names);
-    qp_dict by_name;
-    qp_dict_init(&by_name);
+    qp_dict by_name = {0};
     s->n_methods = names->methods.n;
     s->methods = qp_alloc_zeroed(s->n_methods, sizeof *s->methods);
     bool is_good = s->methods != NULL;

@@ -294,14 +294,13 @@ static bool take_stack(qp_attach *o, uint32_t thread, const qp_thread_record *r)
 /* @return NULL: no memory */
 static qp_attach_os_thread *os_thread_of(qp_attach *o, uint64_t system_id)
 {
-    uint32_t known = qp_dict_get(&o->os_thread_of, system_id);
-    if (known)
-        return QP_ATTACH_AT(o->os_threads, qp_attach_os_thread, known - 1);
-    qp_attach_os_thread *c = qp_buf_add(&o->os_threads);
-    if (!c || !qp_dict_put(&o->os_thread_of, system_id, (uint32_t)o->os_threads.n))
-        return NULL;
-    *c = (qp_attach_os_thread){.seen_ns = qp_task_cpu(o->pid, system_id)};
-    return c;
+    bool is_new;
+    uint32_t number = qp_buf_keyed(&o->os_threads, &o->os_thread_of, system_id, &is_new);
+    qp_attach_os_thread *th =
+        number ? QP_ATTACH_AT(o->os_threads, qp_attach_os_thread, number - 1) : NULL;
+    if (is_new)
+        th->seen_ns = qp_task_cpu(o->pid, system_id);
+    return th;
 }
 
 /* Whether a thread is due an interrupt. By CPU time: if it runs, for time that it had used
@@ -442,20 +441,16 @@ qp_attach *qp_attach_open(uint64_t pid, const char *command, char error[QP_ERROR
         refuse(error, "process %llu: %s", pid, "there is not enough memory");
         return NULL;
     }
-    o->pid = pid;
-    o->fd = -1;
-    o->n_seen = QP_HEAD_CELLS;
-    o->started_at = qp_clock_wall();
-    qp_buf_init(&o->rows, sizeof(qp_stretch));
-    qp_buf_init(&o->threads, sizeof(qp_attach_thread));
-    qp_buf_init(&o->nodes, sizeof(qp_attach_node));
-    qp_buf_init(&o->os_threads, sizeof(qp_attach_os_thread));
-    qp_buf_init(&o->stack[0], sizeof(uint64_t));
-    qp_buf_init(&o->stack[1], sizeof(uint64_t));
-    qp_buf_init(&o->scratch, QP_CELL);
-    qp_dict_init(&o->thread_of);
-    qp_dict_init(&o->node_of);
-    qp_dict_init(&o->os_thread_of);
+    *o = (qp_attach){.pid = pid,
+                     .fd = -1,
+                     .n_seen = QP_HEAD_CELLS,
+                     .started_at = qp_clock_wall(),
+                     .rows = QP_BUF(qp_stretch),
+                     .threads = QP_BUF(qp_attach_thread),
+                     .nodes = QP_BUF(qp_attach_node),
+                     .os_threads = QP_BUF(qp_attach_os_thread),
+                     .stack = {QP_BUF(uint64_t), QP_BUF(uint64_t)},
+                     .scratch = QP_BUF(qp_frame)};
     o->text = qp_alloc_text(command);
     if (!o->text)
         refuse(error, "process %llu: %s", pid, "there is not enough memory");
@@ -637,10 +632,10 @@ bool qp_attach_write(qp_attach *o, uint64_t n_missed, const char *path,
     qp_model *m;
     if (qp_model_load_fd(o->fd, o->path, NULL, &m, error) == QP_LOAD_UNUSABLE)
         return false;
-    writer w = {.o = o, .m = m, .b = qp_builder_new(0)};
-    w.number = qp_alloc_zeroed(m->n_methods, sizeof *w.number);
-    qp_dict_init(&w.by_id);
-    qp_dict_init(&w.unknown);
+    writer w = {.o = o,
+                .m = m,
+                .b = qp_builder_new(0),
+                .number = qp_alloc_zeroed(m->n_methods, sizeof *w.number)};
     bool is_good = write_all(&w, n_missed);
     if (is_good)
         is_good = qp_builder_finish(w.b, path, error);

@@ -258,7 +258,6 @@ bool qp_model_collapse(qp_model **m, const qp_collapse *how)
     x.to->model.own = x.to;
     x.to->node_cells = NULL;
     x.to->uncollapsed = *m;
-    qp_dict_init(&x.paths);
     bool is_ok = make_view(&x);
     qp_dict_fini(&x.paths);
     qp_free(x.places);

@@ -34,14 +34,10 @@ static uint64_t key_of(uint32_t caller, uint32_t callee)
 
 static pair_row *row_of(search *s, uint32_t caller, uint32_t callee)
 {
-    uint64_t key = key_of(caller, callee);
-    uint32_t at = qp_dict_get(&s->pairs, key);
-    if (at)
-        return (pair_row *)s->rows.items + at - 1;
-    pair_row *row = qp_buf_add(&s->rows);
-    if (row && !qp_dict_put(&s->pairs, key, (uint32_t)s->rows.n))
-        s->rows.failed = true;
-    if (row)
+    bool is_new;
+    uint32_t at = qp_buf_keyed(&s->rows, &s->pairs, key_of(caller, callee), &is_new);
+    pair_row *row = at ? (pair_row *)s->rows.items + at - 1 : NULL;
+    if (is_new)
         row->pair = (qp_pair){.caller = caller, .callee = callee};
     return row;
 }
@@ -115,8 +111,7 @@ static bool find_inside(search *s)
 /* @return the rows, free with qp_free(); NULL: no memory */
 static pair_row *find_pairs(search *s, size_t *n)
 {
-    qp_dict_init(&s->pairs);
-    qp_buf_init(&s->rows, sizeof(pair_row));
+    s->rows = QP_BUF(pair_row);
     s->n_open = qp_alloc_zeroed(s->m->n_methods, sizeof *s->n_open);
     bool needs_inside = s->method != UINT32_MAX && !s->is_of_callers;
     if (s->n_open && (!needs_inside || find_inside(s)))
@@ -222,8 +217,7 @@ static uint32_t hottest_child(const qp_model *m, uint32_t node)
 
 bool qp_model_hottest_path(const qp_model *m, uint32_t thread, uint32_t **out, size_t *n)
 {
-    qp_buf path;
-    qp_buf_init(&path, sizeof(uint32_t));
+    qp_buf path = QP_BUF(uint32_t);
     uint32_t at =
         thread != QP_ALL_THREADS ? m->threads[thread].root : hottest_child(m, QP_ROOT_NODE);
     for (uint32_t next = at ? hottest_child(m, at) : 0;

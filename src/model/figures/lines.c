@@ -161,7 +161,7 @@ bool qp_model_jumps(const qp_model *m, uint32_t method, uint32_t thread, qp_jump
 {
     uint32_t n_blocks = m->methods[method].n_blocks;
     uint32_t *ways_out = qp_alloc_zeroed(n_blocks, sizeof *ways_out);
-    qp_buf jumps;
+    qp_buf jumps = QP_BUF(qp_jump_figures);
     qp_block_flow f;
     *out = NULL;
     *n = 0;
@@ -170,7 +170,6 @@ bool qp_model_jumps(const qp_model *m, uint32_t method, uint32_t thread, qp_jump
         qp_free(ways_out);
         return false;
     }
-    qp_buf_init(&jumps, sizeof(qp_jump_figures));
     if (solve_jumps(m, method, thread, &f)) {
         count_ways(&f, ways_out);
         list_jumps(m, method, &f, ways_out, &jumps);
@@ -185,19 +184,12 @@ bool qp_model_jumps(const qp_model *m, uint32_t method, uint32_t thread, qp_jump
 
 static void add_block(qp_buf *lines, qp_dict *known, const qp_block_figures *b)
 {
-    uint32_t at = b->line > 0 ? qp_dict_get(known, (uint32_t)b->line) : 0;
-    if (b->line <= 0)
+    bool is_new;
+    uint32_t at = b->line > 0 ? qp_buf_keyed(lines, known, (uint32_t)b->line, &is_new) : 0;
+    if (!at)
         return;
-    if (!at) {
-        qp_line_figures *fresh = qp_buf_add(lines);
-        at = (uint32_t)lines->n;
-        if (!fresh || !qp_dict_put(known, (uint32_t)b->line, at)) {
-            lines->failed = true;
-            return;
-        }
-        fresh->line = (uint32_t)b->line;
-    }
     qp_line_figures *l = (qp_line_figures *)lines->items + at - 1;
+    l->line = (uint32_t)b->line;
     l->n_blocks++;
     l->n_missed += b->is_counted && !b->count && !b->is_timed;
     l->is_counted |= b->is_counted;
@@ -216,10 +208,8 @@ static int compare_lines(const void *a, const void *b)
 bool qp_model_lines(const qp_model *m, const char *file, uint32_t method, uint32_t thread,
                     qp_line_figures **out, size_t *n)
 {
-    qp_buf lines;
-    qp_dict known;
-    qp_buf_init(&lines, sizeof(qp_line_figures));
-    qp_dict_init(&known);
+    qp_buf lines = QP_BUF(qp_line_figures);
+    qp_dict known = {0};
     for (uint32_t i = 1; i < m->n_methods && !lines.failed; i++) {
         qp_block_figures *blocks;
         size_t n_blocks;
@@ -273,10 +263,8 @@ static uint32_t row_of_file(qp_buf *files, qp_dict *known, const char *path)
 
 bool qp_model_files(const qp_model *m, qp_model_file **out, size_t *n)
 {
-    qp_buf files;
-    qp_dict known;
-    qp_buf_init(&files, sizeof(qp_model_file));
-    qp_dict_init(&known);
+    qp_buf files = QP_BUF(qp_model_file);
+    qp_dict known = {0};
     for (uint32_t i = 1; i < m->n_methods && !files.failed; i++) {
         const qp_model_method *k = &m->methods[i];
         uint32_t at = k->file[0] ? row_of_file(&files, &known, k->file) : 0;

@@ -31,8 +31,7 @@ typedef struct {
 static bool find_paths(search *s, uint32_t method, uint32_t thread)
 {
     const qp_model *m = s->m;
-    qp_buf paths;
-    qp_buf_init(&paths, sizeof(path));
+    qp_buf paths = QP_BUF(path);
     for (uint32_t i = 1; i < m->n_nodes; i++) {
         const qp_model_node *node = &m->nodes[i];
         if (node->method != method || method == QP_ROOT_METHOD || !node->f.hits ||
@@ -51,9 +50,8 @@ static bool find_paths(search *s, uint32_t method, uint32_t thread)
 static bool split(search *s)
 {
     const qp_model_node *nodes = s->m->nodes;
-    qp_dict groups; /* group so far, method seen -> group from now on */
+    qp_dict groups = {0}; /* group so far, method seen -> group from now on */
     bool is_good = true;
-    qp_dict_init(&groups);
     s->n_groups = 0;
     for (size_t i = 0; i < s->n_paths && is_good; i++) {
         path *p = &s->paths[i];
@@ -122,8 +120,7 @@ static int compare_suffixes(const void *a, const void *b)
 bool qp_model_stack_suffixes(const qp_model *m, uint32_t method, uint32_t thread,
                              uint32_t n_frames, qp_stack_suffix **out, size_t *n)
 {
-    search s = {.m = m, .most_frames = n_frames};
-    qp_buf_init(&s.suffixes, sizeof(qp_stack_suffix));
+    search s = {.m = m, .most_frames = n_frames, .suffixes = QP_BUF(qp_stack_suffix)};
     bool is_good = find_paths(&s, method, thread);
     for (uint32_t k = 1; k < n_frames && s.n_paths && is_good; k++)
         is_good = (k == 1 || settle(&s)) && split(&s);

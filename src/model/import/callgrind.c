@@ -309,18 +309,14 @@ typedef struct {
 /* @return the number of a text; 0: no memory */
 static uint32_t text_number(callgrind *c, const char *text, size_t n)
 {
-    uint64_t hash = qp_hash_bytes(QP_HASH_START, text, n);
-    uint32_t known = qp_dict_get(&c->text_of, hash);
-    if (known)
-        return known;
-    const char *copy = qp_import_text(c->im, text, n);
-    const char **to = qp_buf_add(&c->texts);
-    bool is_kept = to && copy && qp_dict_put(&c->text_of, hash, (uint32_t)c->texts.n);
-    c->im->failed |= !is_kept;
-    if (!is_kept)
-        return 0;
-    *to = copy;
-    return (uint32_t)c->texts.n;
+    bool is_new;
+    uint32_t number =
+        qp_buf_keyed(&c->texts, &c->text_of, qp_hash_bytes(QP_HASH_START, text, n), &is_new);
+    const char *copy = is_new ? qp_import_text(c->im, text, n) : NULL;
+    if (is_new)
+        *QP_IMPORT_AT(c->texts, const char *, number) = copy;
+    c->im->failed |= !number;
+    return c->im->failed ? 0 : number;
 }
 
 static const char *text_at(const callgrind *c, uint32_t number)
@@ -390,17 +386,12 @@ static uint32_t vertex_of(callgrind *c, uint32_t object, uint32_t file, uint32_t
 {
     identity id = {object, file, name, c->thread};
     uint64_t hash = qp_hash_bytes(QP_HASH_START, &id, sizeof id);
-    uint32_t number = qp_dict_get(&c->vertex_of, hash);
-    if (number || c->im->failed)
-        return number;
-    qp_import_vertex *v = qp_buf_add(&c->g.vertices);
-    identity *kept = qp_buf_add(&c->identities);
-    number = (uint32_t)c->g.vertices.n;
-    c->im->failed |= !v || !kept || !qp_dict_put(&c->vertex_of, hash, number);
-    if (c->im->failed)
-        return 0;
-    *kept = id;
-    return number;
+    bool is_new;
+    uint32_t number = qp_buf_keyed(&c->identities, &c->vertex_of, hash, &is_new);
+    if (is_new)
+        *QP_IMPORT_AT(c->identities, identity, number) = id;
+    c->im->failed |= !number || (is_new && !qp_buf_add(&c->g.vertices));
+    return c->im->failed ? 0 : number;
 }
 
 static qp_import_vertex *vertex_at(callgrind *c, uint32_t number)
@@ -421,32 +412,29 @@ static qp_import_cost *cost_at(callgrind *c, uint64_t line)
 {
     if (!line || line > INT32_MAX)
         return NULL;
-    uint64_t key = (uint64_t)c->vertex << 32 | line;
-    uint32_t at = qp_dict_get(&c->cost_of, key);
-    if (at)
-        return QP_IMPORT_AT(c->g.costs, qp_import_cost, at);
-    qp_import_cost *cost = qp_buf_add(&c->g.costs);
-    c->im->failed |= !cost || !qp_dict_put(&c->cost_of, key, (uint32_t)c->g.costs.n);
-    if (!cost)
-        return NULL;
-    *cost = (qp_import_cost){.line = (uint32_t)line, .next = vertex_at(c, c->vertex)->lines};
-    vertex_at(c, c->vertex)->lines = (uint32_t)c->g.costs.n;
+    bool is_new;
+    uint32_t at =
+        qp_buf_keyed(&c->g.costs, &c->cost_of, (uint64_t)c->vertex << 32 | line, &is_new);
+    qp_import_cost *cost = at ? QP_IMPORT_AT(c->g.costs, qp_import_cost, at) : NULL;
+    c->im->failed |= !cost;
+    if (is_new) {
+        *cost = (qp_import_cost){(uint32_t)line, vertex_at(c, c->vertex)->lines, 0, 0};
+        vertex_at(c, c->vertex)->lines = at;
+    }
     return cost;
 }
 
 static void add_call(callgrind *c, uint64_t cost)
 {
-    uint64_t key = (uint64_t)c->vertex << 32 | c->callee;
-    uint32_t at = qp_dict_get(&c->edge_of, key);
-    if (!at) {
-        qp_import_edge *fresh = qp_buf_add(&c->g.edges);
-        at = (uint32_t)c->g.edges.n;
-        c->im->failed |= !fresh || !qp_dict_put(&c->edge_of, key, at);
-        if (!fresh)
-            return;
-        *fresh = (qp_import_edge){.caller = c->vertex, .callee = c->callee};
-    }
+    bool is_new;
+    uint32_t at =
+        qp_buf_keyed(&c->g.edges, &c->edge_of, (uint64_t)c->vertex << 32 | c->callee, &is_new);
+    c->im->failed |= !at;
+    if (!at)
+        return;
     qp_import_edge *e = QP_IMPORT_AT(c->g.edges, qp_import_edge, at);
+    e->caller = c->vertex;
+    e->callee = c->callee;
     add(c, &e->calls, c->n_calls);
     add(c, &e->cost, cost);
 }
@@ -722,13 +710,15 @@ static void finish(callgrind *c)
 
 bool qp_import_callgrind(qp_import *im, const unsigned char *bytes, size_t n_bytes, char *error)
 {
-    callgrind c = {.im = im, .error = error, .n_columns = 1, .scale = 1};
+    callgrind c = {
+        .im = im,
+        .g = {QP_BUF(qp_import_vertex), QP_BUF(qp_import_edge), QP_BUF(qp_import_cost)},
+        .error = error,
+        .texts = QP_BUF(const char *),
+        .identities = QP_BUF(identity),
+        .n_columns = 1,
+        .scale = 1};
     words text = {(const char *)bytes, (const char *)bytes + n_bytes}, line;
-    qp_buf_init(&c.g.vertices, sizeof(qp_import_vertex));
-    qp_buf_init(&c.g.edges, sizeof(qp_import_edge));
-    qp_buf_init(&c.g.costs, sizeof(qp_import_cost));
-    qp_buf_init(&c.texts, sizeof(const char *));
-    qp_buf_init(&c.identities, sizeof(identity));
     bool is_read = true;
     while (is_read && !im->failed && !im->is_too_much && words_line(&text, &line)) {
         c.n_line++;

@@ -16,22 +16,13 @@ static uint64_t pair_of(uint32_t high, uint32_t low)
     return (uint64_t)high << 32 | low;
 }
 
-/* An item that a dict leads to. @return its number; 0: no memory */
-static uint32_t keep(qp_import *im, qp_dict *index, uint64_t key, const qp_buf *items)
-{
-    bool is_kept = !items->failed && qp_dict_put(index, key, (uint32_t)items->n);
-    im->failed |= !is_kept;
-    return is_kept ? (uint32_t)items->n : 0;
-}
-
 uint32_t qp_import_method_add(qp_import *im, const qp_import_method *m)
 {
     qp_import_method *to = qp_buf_add(&im->methods);
     im->failed |= !to;
-    if (!to)
-        return 0;
-    *to = *m;
-    return (uint32_t)im->methods.n;
+    if (to)
+        *to = *m;
+    return to ? (uint32_t)im->methods.n : 0;
 }
 
 uint32_t qp_import_thread(qp_import *im, const char *name)
@@ -43,13 +34,14 @@ uint32_t qp_import_thread(qp_import *im, const char *name)
     qp_import_node *root = qp_buf_add(&im->nodes);
     uint32_t *node = qp_buf_add(&im->threads);
     const char **text = qp_buf_add(&im->names);
-    im->failed |= !root || !node || !text;
+    uint32_t number = (uint32_t)im->threads.n;
+    im->failed |= !root || !node || !text || !qp_dict_put(&im->thread_of, hash, number);
     if (im->failed)
         return 0;
     *node = (uint32_t)im->nodes.n;
     *text = name;
-    root->thread = (uint32_t)im->threads.n;
-    return keep(im, &im->thread_of, hash, &im->threads);
+    root->thread = number;
+    return number;
 }
 
 uint32_t qp_import_root(const qp_import *im, uint32_t thread)
@@ -59,20 +51,20 @@ uint32_t qp_import_root(const qp_import *im, uint32_t thread)
 
 uint32_t qp_import_child(qp_import *im, uint32_t parent, uint32_t method)
 {
+    bool is_new;
     uint64_t key = pair_of(parent, method);
-    uint32_t known = qp_dict_get(&im->child_of, key);
-    if (known || !parent || !method)
-        return known;
-    im->is_too_much |= im->nodes.n >= NODES_MAX;
-    qp_import_node *n = im->is_too_much ? NULL : qp_buf_add(&im->nodes);
-    if (!n) {
-        im->failed |= !im->is_too_much;
+    if (!parent || !method)
         return 0;
-    }
-    *n = (qp_import_node){.parent = parent,
-                          .method = method,
-                          .thread = QP_IMPORT_AT(im->nodes, qp_import_node, parent)->thread};
-    return keep(im, &im->child_of, key, &im->nodes);
+    im->is_too_much |= im->nodes.n >= NODES_MAX && !qp_dict_get(&im->child_of, key);
+    uint32_t number =
+        im->is_too_much ? 0 : qp_buf_keyed(&im->nodes, &im->child_of, key, &is_new);
+    im->failed |= !number && !im->is_too_much;
+    if (number && is_new)
+        *QP_IMPORT_AT(im->nodes, qp_import_node, number) =
+            (qp_import_node){.parent = parent,
+                             .method = method,
+                             .thread = QP_IMPORT_AT(im->nodes, qp_import_node, parent)->thread};
+    return number;
 }
 
 static void add(qp_import *im, uint64_t *to, uint64_t *sum, uint64_t n)
@@ -106,14 +98,13 @@ qp_import_line *qp_import_line_of(qp_import *im, uint32_t thread, uint32_t metho
         pair = (uint32_t)im->pair_of.n + 1;
         im->failed |= !qp_dict_put(&im->pair_of, place, pair);
     }
-    uint32_t at = qp_dict_get(&im->line_of, pair_of(pair, line));
-    if (!at) {
-        qp_import_line *l = qp_buf_add(&im->lines);
-        if (l)
-            *l = (qp_import_line){.thread = thread, .method = method, .line = line};
-        at = keep(im, &im->line_of, pair_of(pair, line), &im->lines);
-    }
-    return at ? QP_IMPORT_AT(im->lines, qp_import_line, at) : NULL;
+    bool is_new;
+    uint32_t at = qp_buf_keyed(&im->lines, &im->line_of, pair_of(pair, line), &is_new);
+    qp_import_line *l = at ? QP_IMPORT_AT(im->lines, qp_import_line, at) : NULL;
+    im->failed |= !l;
+    if (is_new)
+        *l = (qp_import_line){.thread = thread, .method = method, .line = line};
+    return l;
 }
 
 void qp_import_note(qp_import *im, const char *format, ...)

@@ -122,9 +122,8 @@ static void walk_from(expansion *x, uint32_t start, qp_buf *stack)
 /* Vertices without callers come first, then those that are called in circles only. */
 static void order_all(expansion *x)
 {
-    qp_buf stack;
+    qp_buf stack = QP_BUF(step);
     uint32_t n = (uint32_t)x->g->vertices.n;
-    qp_buf_init(&stack, sizeof(step));
     x->n_ordered = n;
     for (unsigned pass = 0; pass < 2; pass++)
         for (uint32_t v = 1; v <= n && !x->im->failed; v++)
@@ -315,11 +314,9 @@ static void expand(expansion *x)
 
 void qp_import_paths(qp_import *im, const qp_import_graph *g)
 {
-    expansion x = {.im = im, .g = g};
+    expansion x = {.im = im, .g = g, .paths = QP_BUF(path), .work = QP_BUF(path)};
     size_t n_edges = g->edges.n, n = n_edges ? PATHS_MOST / n_edges : PATHS_OF_ONE_MOST;
     x.most = n > PATHS_OF_ONE_MOST ? PATHS_OF_ONE_MOST : n ? (uint32_t)n : 1;
-    qp_buf_init(&x.paths, sizeof(path));
-    qp_buf_init(&x.work, sizeof(path));
     x.states = qp_alloc_zeroed(g->vertices.n + 1, sizeof *x.states);
     x.sorted = qp_alloc(n_edges, sizeof *x.sorted);
     x.is_back = qp_alloc_zeroed(n_edges + 1, sizeof *x.is_back);

@@ -41,10 +41,9 @@ static int by_thread(const void *a, const void *b)
  * @return qp_line; failed: no memory */
 static qp_buf make_tables(qp_import *im)
 {
-    qp_buf blocks;
+    qp_buf blocks = QP_BUF(qp_line);
     qp_import_line *lines = im->lines.items;
     size_t at = 0;
-    qp_buf_init(&blocks, sizeof(qp_line));
     if (im->lines.n)
         qsort(lines, im->lines.n, sizeof *lines, by_method);
     for (uint32_t i = 1; i <= im->methods.n && !blocks.failed; i++) {
@@ -225,18 +224,13 @@ static const char *write_all(qp_import *im, void **bytes, size_t *n_bytes)
 
 static void begin(qp_import *im, const qp_load_options *o)
 {
-    *im = (qp_import){.wanted = o ? o->sample_type : NULL};
-    qp_arena_init(&im->texts);
-    qp_buf_init(&im->methods, sizeof(qp_import_method));
-    qp_buf_init(&im->threads, sizeof(uint32_t));
-    qp_buf_init(&im->names, sizeof(const char *));
-    qp_buf_init(&im->nodes, sizeof(qp_import_node));
-    qp_buf_init(&im->lines, sizeof(qp_import_line));
-    qp_buf_init(&im->notes, sizeof(const char *));
-    qp_dict_init(&im->child_of);
-    qp_dict_init(&im->pair_of);
-    qp_dict_init(&im->line_of);
-    qp_dict_init(&im->thread_of);
+    *im = (qp_import){.wanted = o ? o->sample_type : NULL,
+                      .methods = QP_BUF(qp_import_method),
+                      .threads = QP_BUF(uint32_t),
+                      .names = QP_BUF(const char *),
+                      .nodes = QP_BUF(qp_import_node),
+                      .lines = QP_BUF(qp_import_line),
+                      .notes = QP_BUF(const char *)};
 }
 
 static void end(qp_import *im)

@@ -71,12 +71,11 @@ static bool has_next_member(unpacking *u)
 bool qp_inflate(const void *bytes, size_t n_bytes, size_t max_bytes, void **out, size_t *n,
                 const char **why)
 {
-    unpacking u = {.at = bytes, .max_bytes = max_bytes};
+    unpacking u = {.at = bytes, .max_bytes = max_bytes, .out = QP_BUF(char)};
     int status = Z_MEM_ERROR;
     u.end = u.at + n_bytes;
     u.z.zalloc = qp_zlib_alloc;
     u.z.zfree = qp_zlib_free;
-    qp_buf_init(&u.out, 1);
     if (inflateInit2(&u.z, GZIP_WINDOW) == Z_OK) {
         do
             status = unpack_piece(&u);

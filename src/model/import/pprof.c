@@ -691,16 +691,18 @@ static void describe_run(pprof *p)
 
 bool qp_import_pprof(qp_import *im, const unsigned char *bytes, size_t n_bytes, char *error)
 {
-    pprof p = {.im = im, .begin = bytes, .error = error};
-    p.n_frames_left = (uint64_t)n_bytes * FRAMES_A_BYTE + FRAMES_LEAST;
-    qp_buf_init(&p.strings, sizeof(wire));
-    qp_buf_init(&p.texts, sizeof(const char *));
-    qp_buf_init(&p.samples, sizeof(wire));
-    qp_buf_init(&p.functions, sizeof(pprof_function));
-    qp_buf_init(&p.locations, sizeof(pprof_location));
-    qp_buf_init(&p.lines, sizeof(pprof_line));
-    qp_buf_init(&p.mappings, sizeof(uint64_t));
-    qp_buf_init(&p.path, sizeof(uint64_t));
+    pprof p = {.im = im,
+               .begin = bytes,
+               .error = error,
+               .strings = QP_BUF(wire),
+               .texts = QP_BUF(const char *),
+               .samples = QP_BUF(wire),
+               .functions = QP_BUF(pprof_function),
+               .locations = QP_BUF(pprof_location),
+               .lines = QP_BUF(pprof_line),
+               .mappings = QP_BUF(uint64_t),
+               .n_frames_left = (uint64_t)n_bytes * FRAMES_A_BYTE + FRAMES_LEAST,
+               .path = QP_BUF(uint64_t)};
     bool is_read = list_all(&p, wire_of(bytes, n_bytes)) &&
                    (im->failed || (choose_types(&p) && read_samples(&p) && is_whole(&p)));
     if (is_read)

@@ -79,8 +79,7 @@ uint64_t qp_load_diagnostic(const qp_model_private *own, unsigned i)
 bool qp_model_rings(const qp_model *m, qp_model_ring **out, size_t *n)
 {
     const qp_model_private *own = m->own;
-    qp_buf rings;
-    qp_buf_init(&rings, sizeof(qp_model_ring));
+    qp_buf rings = QP_BUF(qp_model_ring);
     for (size_t i = 0; i < own->n_spans; i++) {
         const qp_ring *ring = ring_in(own, &own->spans[i]);
         qp_model_ring *item = ring ? qp_buf_add(&rings) : NULL;

@@ -146,9 +146,8 @@ static int compare_shares(const void *a, const void *b)
 /* Count the calls of each counter block's method in one pass over the call paths. */
 static bool count_calls(qp_model_private *own)
 {
-    qp_dict first;
+    qp_dict first = {0};
     bool is_ok = true;
-    qp_dict_init(&first);
     for (size_t i = own->n_counter_blocks; is_ok && i-- > 0;)
         is_ok = qp_dict_put(
             &first, key_of(own->counter_blocks[i].method, own->counter_blocks[i].thread),
@@ -168,9 +167,7 @@ static bool count_calls(qp_model_private *own)
 bool qp_load_counter_blocks(qp_model_private *own)
 {
     const qp_head *h = qp_image_head(&own->image);
-    qp_buf counter_blocks, shares;
-    qp_buf_init(&counter_blocks, sizeof(qp_model_counter_block));
-    qp_buf_init(&shares, sizeof(qp_model_share));
+    qp_buf counter_blocks = QP_BUF(qp_model_counter_block), shares = QP_BUF(qp_model_share);
     for (size_t i = 0; i < own->n_spans; i++) {
         const qp_model_extent *s = &own->spans[i];
         if (s->kind == QP_EXTENT_BANKS)
@@ -270,8 +267,7 @@ static void read_context(qp_model_private *own, qp_cell cell, qp_buf *to)
 bool qp_load_contexts(qp_model_private *own)
 {
     size_t n;
-    qp_buf contexts;
-    qp_buf_init(&contexts, sizeof(qp_model_context));
+    qp_buf contexts = QP_BUF(qp_model_context);
     qp_load_cells(own, QP_EXTENT_CONTEXTS, read_context, &contexts);
     own->contexts = qp_buf_take(&contexts, &n);
     own->n_contexts = (uint32_t)n; /* fewer than cells */
@@ -296,8 +292,7 @@ static void read_source(qp_model_private *own, qp_cell cell, qp_buf *to)
 
 bool qp_load_sources(qp_model_private *own)
 {
-    qp_buf texts;
-    qp_buf_init(&texts, sizeof(qp_model_text));
+    qp_buf texts = QP_BUF(qp_model_text);
     qp_load_cells(own, QP_EXTENT_SOURCES, read_source, &texts);
     own->texts = qp_buf_take(&texts, &own->n_texts);
     return own->texts != NULL;

@@ -218,11 +218,10 @@ static bool reserve(qp_model_private *own)
 
 bool qp_load_frames(qp_model_private *own)
 {
-    qp_buf blocks;
+    qp_buf blocks = QP_BUF(qp_open_block);
     uint32_t n_frames = 0;
     if (!reserve(own))
         return false;
-    qp_buf_init(&blocks, sizeof(qp_open_block));
     for (uint32_t i = 1; i < own->model.n_threads; i++) {
         qp_model_thread *th = &own->threads[i];
         set_times(own, i);

@@ -45,8 +45,7 @@ static void read_pieces(qp_image *image, int fd, qp_stretch s, const qp_progress
 
 static bool read_stretches(qp_image *image, int fd, const qp_progress *progress)
 {
-    qp_buf found;
-    qp_buf_init(&found, sizeof(qp_stretch));
+    qp_buf found = QP_BUF(qp_stretch);
     qp_stretch s = {0, 0};
     while (qp_file_next_data(fd, s.end, image->file_bytes, &s.begin, &s.end)) {
         if (found.n == STRETCHES_MAX)

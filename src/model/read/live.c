@@ -185,8 +185,7 @@ static void list_running(void *to, const char *path, uint64_t pid, uint64_t star
 bool qp_live_list(qp_live_file **out, size_t *n)
 {
     char folder[PATH_BYTES];
-    qp_buf found;
-    qp_buf_init(&found, sizeof(qp_live_file));
+    qp_buf found = QP_BUF(qp_live_file);
     for (unsigned i = 0; folder_at(i, (unsigned)getuid(), folder, sizeof folder); i++)
         each_file(folder, list_running, &found);
     *out = qp_buf_take(&found, n);

@@ -56,8 +56,7 @@ static bool has_method(const qp_run_marker *m)
 static bool name_methods(const qp_model_private *own, qp_run_marker *marks, size_t n)
 {
     bool is_good = true;
-    qp_dict by_id;
-    qp_dict_init(&by_id);
+    qp_dict by_id = {0};
     for (uint32_t i = 1; n && is_good && i < own->model.n_methods; i++)
         is_good = qp_dict_put(&by_id, own->methods[i].id, i);
     for (size_t i = 0; is_good && i < n; i++) {
@@ -92,9 +91,7 @@ static int by_number(const void *a, const void *b)
 bool qp_load_markers(qp_model_private *own)
 {
     qp_run_info *run = &own->model.run;
-    qp_buf marks, events;
-    qp_buf_init(&marks, sizeof(qp_run_marker));
-    qp_buf_init(&events, sizeof(qp_run_event));
+    qp_buf marks = QP_BUF(qp_run_marker), events = QP_BUF(qp_run_event);
     qp_load_cells(own, QP_EXTENT_MARKERS, read_marker, &marks);
     qp_load_cells(own, QP_EXTENT_EVENTS, read_event, &events);
     run->markers = own->markers = qp_buf_take(&marks, &run->n_markers);

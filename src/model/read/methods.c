@@ -181,8 +181,7 @@ bool qp_load_methods(qp_model_private *own, bool merge_same)
                           .flags = QP_METHOD_REGISTERED | QP_METHOD_PSEUDO};
     own->model.n_methods = 1;
     own->model.methods = own->methods;
-    qp_dict known;
-    qp_dict_init(&known);
+    qp_dict known = {0};
     uint64_t n_left = own->image.file_bytes / sizeof(qp_line);
     bool is_read = true;
     for (size_t i = 0; is_read && i < own->n_spans; i++)

@@ -210,9 +210,8 @@ bool qp_load_diagnostics(qp_model_private *own)
 
 bool qp_load_notes(qp_model_private *own)
 {
-    qp_buf found;
+    qp_buf found = QP_BUF(qp_run_note);
     const qp_note *note;
-    qp_buf_init(&found, sizeof(qp_run_note));
     uint64_t n_left =
         own->image.file_bytes / sizeof *note; /* a circular list would never end */
     for (qp_ref ref = qp_image_head(&own->image)->notes; ref; ref = note->next) {

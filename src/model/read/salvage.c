@@ -109,8 +109,7 @@ static void compare_length(qp_model_private *own)
 
 bool qp_salvage_extents(qp_model_private *own)
 {
-    qp_buf spans;
-    qp_buf_init(&spans, sizeof(qp_model_extent));
+    qp_buf spans = QP_BUF(qp_model_extent);
     repair_nonce(own);
     compare_length(own);
     for (uint64_t cell = QP_HEAD_CELLS; cell < own->image.n_cells;) {
