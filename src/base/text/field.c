@@ -81,12 +81,38 @@ qp_field_list qp_fields_choose(const qp_field *fields, const char *order, unsign
     return list;
 }
 
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+typedef union {
+    max_align_t aligned;
+    char bytes[QP_ROW_BYTES];
+} row_space;
+
+static bool next_row(const qp_rows *rows, const void *data, size_t *at, row_space *row)
+{
+    memset(row, 0, rows->bytes);
+    return rows->next(data, at, row);
+}
+
 /* ---- JSON ------------------------------------------------------------------------------------ */
+
+static void write_rows(qp_json *json, const char *key, const qp_rows *rows, const void *data)
+{
+    row_space row;
+    qp_json_begin(json, key, '[');
+    for (size_t at = 0; next_row(rows, data, &at, &row);)
+        qp_row_json(json, NULL, rows->fields, QP_FIELDS_ALL, &row);
+    qp_json_end(json, ']');
+}
 
 /* @param row  what the field's `write` gets */
 static void write_json(qp_json *json, const qp_field *f, const void *row, const void *at)
 {
     bool is_object = f->kind == QP_FIELD_OBJECT || f->kind == QP_FIELD_COUNTS;
+    if (f->rows) {
+        write_rows(json, f->key, f->rows, row);
+        return;
+    }
     if (f->write) {
         qp_json_begin(json, f->key, is_object ? '{' : '[');
         f->write(json, row);
@@ -211,7 +237,7 @@ static void write_property(qp_out *out, const qp_field *f, unsigned depth)
     if (f->kind == QP_FIELD_ROWS)
         qp_out_text(out, ", \"items\": {\"type\": \"object\"");
     if (f->kind == QP_FIELD_ROWS || f->kind == QP_FIELD_OBJECT)
-        write_object(out, f->sub, depth + 2);
+        write_object(out, f->rows ? f->rows->fields : f->sub, depth + 2);
     qp_out_text(out, f->kind == QP_FIELD_ROWS ? "}}" : "}");
 }
 
@@ -307,6 +333,16 @@ void qp_csv_row(const qp_csv *csv, const void *row)
     qp_out_text(csv->out, "\r\n");
 }
 
+void qp_rows_csv(qp_out *out, const qp_rows *rows, const void *data, const char *order,
+                 unsigned has, const char *unit)
+{
+    qp_csv csv;
+    row_space row;
+    qp_csv_begin(&csv, out, rows->fields, order, has, unit);
+    for (size_t at = 0; next_row(rows, data, &at, &row);)
+        qp_csv_row(&csv, &row);
+}
+
 /* ---- text ------------------------------------------------------------------------------------ */
 
 static qp_align align_of(const qp_field *f)
@@ -389,6 +425,22 @@ void qp_listing_row(qp_listing *l, const void *row, qp_style style)
         else
             qp_table_plain(&l->table, own, figure_text(l, f, at, number));
     }
+}
+
+void qp_listing_rows(qp_listing *l, const qp_rows *rows, const void *data)
+{
+    row_space row;
+    for (size_t at = 0; next_row(rows, data, &at, &row);)
+        qp_listing_row(l, &row, rows->style ? rows->style(&row) : QP_STYLE_PLAIN);
+}
+
+bool qp_rows_text(const qp_screen *s, const qp_rows *rows, const void *data, const char *order,
+                  unsigned has, qp_unit unit)
+{
+    qp_listing l;
+    qp_listing_begin(&l, s, rows->fields, order, has, unit);
+    qp_listing_rows(&l, rows, data);
+    return qp_listing_end(&l, 0);
 }
 
 bool qp_listing_end(qp_listing *l, unsigned indent)

@@ -31,9 +31,9 @@ typedef enum {
     QP_FIELD_MOMENT,  /* uint64_t: ns since 1970; 0: null */
     QP_FIELD_PART,    /* a struct whose fields, `sub`, are fields of this row */
     QP_FIELD_OBJECT,  /* a struct with the fields `sub`; or what `write` writes */
-    QP_FIELD_ROWS,    /* an array of rows with the fields `sub`, which `write` writes */
-    QP_FIELD_TEXTS,   /* an array of texts, which `write` writes */
-    QP_FIELD_COUNTS   /* counts that are not 0, by name, which `write` writes */
+    QP_FIELD_ROWS,  /* an array: `rows`, or rows with the fields `sub`, which `write` writes */
+    QP_FIELD_TEXTS, /* an array of texts, which `write` writes */
+    QP_FIELD_COUNTS /* counts that are not 0, by name, which `write` writes */
 } qp_field_kind;
 
 enum {
@@ -62,7 +62,28 @@ typedef struct qp_field {
     const char *words; /* "a|b": all values; "^…": their pattern; of QP_FIELD_YES its text */
     const struct qp_field *sub;
     void (*write)(qp_json *json, const void *row); /* elements, into the open bracket */
+    const struct qp_rows *rows; /* of QP_FIELD_ROWS, in place of sub and write */
 } qp_field;
+
+/* The rows of a report, for every form of it. */
+typedef struct qp_rows {
+    const qp_field *fields;
+    size_t bytes; /* of a row: QP_ROW_SIZE */
+    /* Fill a row, which is zeroed; its texts are borrowed from data or lie in the row itself.
+     * @param data  of a QP_FIELD_ROWS the row that has the field
+     * @param at    0 for the first row; next() moves it on
+     * @return false: there are no more rows */
+    bool (*next)(const void *data, size_t *at, void *row);
+    qp_style (*style)(const void *row); /* in text, of fields with QP_FIELD_HOT; NULL: plain */
+} qp_rows;
+
+enum { QP_ROW_BYTES = 8192 };
+/* sizeof(type), which may be at most QP_ROW_BYTES. */
+#define QP_ROW_SIZE(type)                                                                      \
+    sizeof(struct {                                                                            \
+        _Static_assert(sizeof(type) <= QP_ROW_BYTES, "a row is too large");                    \
+        type row;                                                                              \
+    })
 
 #define QP_FIELD_AT(type, member)                                                              \
     .at = offsetof(type, member), .bytes = sizeof(((type *)0)->member)
@@ -107,6 +128,9 @@ typedef struct {
 void qp_csv_begin(qp_csv *csv, qp_out *out, const qp_field *fields, const char *order,
                   unsigned has, const char *unit);
 void qp_csv_row(const qp_csv *csv, const void *row);
+/* Write the header and all rows. */
+void qp_rows_csv(qp_out *out, const qp_rows *rows, const void *data, const char *order,
+                 unsigned has, const char *unit);
 
 /* ---- text ------------------------------------------------------------------------------------ */
 
@@ -125,7 +149,12 @@ void qp_listing_begin(qp_listing *l, const qp_screen *s, const qp_field *fields,
 void qp_listing_title(qp_listing *l, const char *key, const char *title);
 /* Add a row. @param style  of the fields with QP_FIELD_HOT */
 void qp_listing_row(qp_listing *l, const void *row, qp_style style);
+/* Add all rows. */
+void qp_listing_rows(qp_listing *l, const qp_rows *rows, const void *data);
 /* Print the table and free it. @return false: no memory */
 bool qp_listing_end(qp_listing *l, unsigned indent);
+/* Print a table of all rows. @return false: no memory */
+bool qp_rows_text(const qp_screen *s, const qp_rows *rows, const void *data, const char *order,
+                  unsigned has, qp_unit unit);
 
 #endif

@@ -28,7 +28,7 @@ static qp_unit unit_below(uint64_t ns, uint64_t limit)
 qp_unit qp_unit_for(uint64_t largest, bool is_time, const char *wanted)
 {
     if (!is_time)
-        return (qp_unit){"", 1, 0};
+        return QP_UNIT_NONE;
     for (int i = 0; wanted && i < N_UNITS; i++)
         if (strcmp(wanted, units[i].word) == 0)
             return (qp_unit){units[i].suffix, units[i].ns, units[i].ns == 1 ? 0 : 3};

@@ -14,6 +14,7 @@ typedef struct {
     uint64_t divisor;   /* of the value: ns, or counts */
     unsigned n_decimals;
 } qp_unit;
+#define QP_UNIT_NONE ((qp_unit){"", 1, 0}) /* plain numbers */
 
 /* The smallest unit that shows `largest` (ns, or counts if not is_time) below 10,000.
  * @param wanted  "s", "ms", "us" or "ns"; NULL: choose */

@@ -290,6 +290,17 @@ int qp_output_write(qp_cli *cli, const char *path, qp_output_writer *write, cons
 /* Which of `words` ("lcov|json") --to is. @return -1: none, a message was printed */
 int qp_output_format(const qp_cli *cli, const char *words);
 
+/* A report in each form of --format. */
+typedef struct {
+    bool (*text)(const qp_cli *cli, const void *data); /* @return false: no memory */
+    const qp_field *document;                          /* of JSON; data is its row */
+    void (*csv)(qp_cli *cli, const void *data);
+} qp_forms;
+
+/* Print data in the form that the user wants.
+ * @return QP_EXIT_CLEAN; QP_EXIT_UNUSABLE: no memory, a message was printed */
+int qp_output_print(qp_cli *cli, const qp_forms *forms, const void *data);
+
 /* ---- long work and interrupts --------------------------------------------------------------- */
 
 typedef struct {

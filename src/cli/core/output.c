@@ -115,6 +115,17 @@ int qp_output_write(qp_cli *cli, const char *path, qp_output_writer *write, cons
     return qp_new_file_end(&file, &why) ? QP_EXIT_CLEAN : qp_cli_fail(cli, "%s: %s", path, why);
 }
 
+int qp_output_print(qp_cli *cli, const qp_forms *forms, const void *data)
+{
+    if (cli->args.format == QP_FORMAT_JSON)
+        qp_document_json(&cli->out, forms->document, data);
+    else if (cli->args.format == QP_FORMAT_CSV)
+        forms->csv(cli, data);
+    else if (!forms->text(cli, data))
+        return qp_cli_fail_memory(cli);
+    return QP_EXIT_CLEAN;
+}
+
 /* ---- formats --------------------------------------------------------------------------------- */
 
 int qp_output_format(const qp_cli *cli, const char *words)

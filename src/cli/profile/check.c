@@ -30,37 +30,35 @@ static const qp_field fields[] = {
     {.key = NULL}};
 #undef AT
 
-static check_row row_of(const qp_check *c)
+static bool next_check(const void *data, size_t *at, void *row)
 {
-    return (check_row){*c, c->detail, c->passed ? "ok" : "FAILED",
-                       c->passed ? c->claim : c->detail};
+    const document *d = data;
+    if (*at == d->n)
+        return false;
+    const qp_check *c = &d->checks[(*at)++];
+    *(check_row *)row = (check_row){*c, c->detail, c->passed ? "ok" : "FAILED",
+                                    c->passed ? c->claim : c->detail};
+    return true;
 }
 
-static void write_checks(qp_json *json, const void *row)
+static qp_style style_of(const void *row)
 {
-    const document *d = row;
-    for (size_t i = 0; i < d->n; i++) {
-        check_row check = row_of(&d->checks[i]);
-        qp_row_json(json, NULL, fields, QP_FIELDS_ALL, &check);
-    }
+    return ((const check_row *)row)->check.passed ? QP_STYLE_GOOD : QP_STYLE_BAD;
 }
+
+static const qp_rows rows = {fields, QP_ROW_SIZE(check_row), next_check, style_of};
 
 static const qp_field document_fields[] = {
     {"passed", NULL, "all checks passed", QP_FIELD_YES, QP_FIELD_AT(document, passed)},
-    {"checks", NULL, "every check", QP_FIELD_ROWS, .sub = fields, .write = write_checks},
+    {"checks", NULL, "every check", QP_FIELD_ROWS, .rows = &rows},
     {.key = NULL}};
 
-static bool print_text(const qp_cli *cli, const document *d)
+static bool print_text(const qp_cli *cli, const void *data)
 {
     const qp_screen *s = &cli->screen;
-    qp_listing l;
-    qp_listing_begin(&l, s, fields, "name result checked shown", QP_FIELDS_ALL,
-                     (qp_unit){"", 1, 0});
-    for (size_t i = 0; i < d->n; i++) {
-        check_row row = row_of(&d->checks[i]);
-        qp_listing_row(&l, &row, d->checks[i].passed ? QP_STYLE_GOOD : QP_STYLE_BAD);
-    }
-    bool is_good = qp_listing_end(&l, 0);
+    const document *d = data;
+    bool is_good =
+        qp_rows_text(s, &rows, d, "name result checked shown", QP_FIELDS_ALL, QP_UNIT_NONE);
     qp_screen_name(s, cli->path, 0);
     if (d->n_failed)
         qp_out_format(s->out, ": %zu of %zu checks FAILED\n", d->n_failed, d->n);
@@ -69,45 +67,31 @@ static bool print_text(const qp_cli *cli, const document *d)
     return is_good;
 }
 
-static void write_csv(qp_out *out, const document *d)
+static void write_csv(qp_cli *cli, const void *data)
 {
-    qp_csv csv;
-    qp_csv_begin(&csv, out, fields, "name:check passed checked failed detail", QP_FIELDS_ALL,
-                 "");
-    for (size_t i = 0; i < d->n; i++) {
-        check_row row = row_of(&d->checks[i]);
-        qp_csv_row(&csv, &row);
-    }
+    qp_rows_csv(&cli->out, &rows, data, "name:check passed checked failed detail",
+                QP_FIELDS_ALL, "");
+}
+
+static int show(qp_cli *cli, const qp_subject *subject)
+{
+    static const qp_forms forms = {print_text, document_fields, write_csv};
+    qp_check *checks = NULL;
+    document d = {.n = 0};
+    if (!qp_model_check(subject->m, &checks, &d.n))
+        return qp_cli_fail_memory(cli);
+    for (size_t i = 0; i < d.n; i++)
+        d.n_failed += !checks[i].passed;
+    d.checks = checks;
+    d.passed = d.n_failed == 0;
+    int status = qp_output_print(cli, &forms, &d);
+    qp_free(checks);
+    return status == QP_EXIT_CLEAN && d.n_failed ? QP_EXIT_FAILED : status;
 }
 
 static int run_check(qp_cli *cli)
 {
-    const char *file;
-    qp_model *m;
-    qp_check *checks = NULL;
-    size_t n = 0, n_failed = 0;
-    if (!qp_cli_operands(cli, NULL, &file))
-        return QP_EXIT_UNUSABLE;
-    int status = qp_cli_load(cli, file, &m);
-    if (status == QP_EXIT_UNUSABLE)
-        return status;
-    bool is_good = qp_model_check(m, &checks, &n);
-    for (size_t i = 0; i < n && is_good; i++)
-        n_failed += !checks[i].passed;
-    const document d = {n_failed == 0, checks, n, n_failed};
-    if (is_good && cli->args.format == QP_FORMAT_JSON)
-        qp_document_json(&cli->out, document_fields, &d);
-    else if (is_good && cli->args.format == QP_FORMAT_CSV)
-        write_csv(&cli->out, &d);
-    else if (is_good)
-        is_good = print_text(cli, &d);
-    if (!is_good)
-        status = qp_cli_fail_memory(cli);
-    else if (n_failed)
-        status = QP_EXIT_FAILED;
-    qp_free(checks);
-    qp_model_free(m);
-    return status;
+    return qp_cli_show(cli, false, show);
 }
 
 static const qp_flag flags[] = {QP_FLAG_FORMAT, QP_FLAGS_COMMON};

@@ -62,42 +62,35 @@ static const qp_field diagnostic_fields[] = {
     {.key = NULL}};
 #undef AT
 
-static void fill_diagnostic(diagnostic_row *row, const qp_run_diagnostic *d)
+static bool next_diagnostic(const void *document, size_t *at, void *to)
 {
-    *row = (diagnostic_row){*d, {d->kind}, row->letter, NULL};
-    row->word = d->kind == 'L'   ? "loss"
-                : d->kind == 'R' ? "repaired"
-                : d->kind == 'H' ? "host"
-                : d->kind == 'E' ? "environment"
-                                 : "normal";
+    const qp_run_info *run = &((const qp_document *)document)->m->run;
+    diagnostic_row *row = to;
+    if (*at == run->n_diagnostics)
+        return false;
+    row->d = run->diagnostics[(*at)++];
+    row->letter[0] = row->d.kind;
+    row->kind = row->letter;
+    row->word = row->d.kind == 'L'   ? "loss"
+                : row->d.kind == 'R' ? "repaired"
+                : row->d.kind == 'H' ? "host"
+                : row->d.kind == 'E' ? "environment"
+                                     : "normal";
+    return true;
 }
 
-static bool print_diagnostics(const qp_screen *s, const qp_model *m)
+static qp_style diagnostic_style(const void *row)
 {
-    diagnostic_row row;
-    qp_listing l;
-    if (m->run.n_diagnostics == 0)
-        return true;
-    qp_listing_begin(&l, s, diagnostic_fields, "diagnostic count word text", QP_FIELDS_ALL,
-                     (qp_unit){"", 1, 0});
-    for (size_t i = 0; i < m->run.n_diagnostics; i++) {
-        fill_diagnostic(&row, &m->run.diagnostics[i]);
-        qp_listing_row(&l, &row, row.d.kind == 'L' ? QP_STYLE_BAD : QP_STYLE_PLAIN);
-    }
-    qp_out_char(s->out, '\n');
-    return qp_listing_end(&l, 0);
+    return ((const diagnostic_row *)row)->d.kind == 'L' ? QP_STYLE_BAD : QP_STYLE_PLAIN;
 }
 
-static void write_csv(qp_cli *cli, const qp_model *m)
+static const qp_rows diagnostics = {diagnostic_fields, QP_ROW_SIZE(diagnostic_row),
+                                    next_diagnostic, diagnostic_style};
+
+static void write_csv(qp_cli *cli, const void *document)
 {
-    diagnostic_row row;
-    qp_csv csv;
-    qp_csv_begin(&csv, &cli->out, diagnostic_fields, "diagnostic count kind text",
-                 QP_FIELDS_ALL, "");
-    for (size_t i = 0; i < m->run.n_diagnostics; i++) {
-        fill_diagnostic(&row, &m->run.diagnostics[i]);
-        qp_csv_row(&csv, &row);
-    }
+    qp_rows_csv(&cli->out, &diagnostics, document, "diagnostic count kind text", QP_FIELDS_ALL,
+                "");
 }
 
 /* ---- marks and events ------------------------------------------------------------------------ */
@@ -165,129 +158,109 @@ static const qp_field mark_fields[] = {
     {.key = NULL}};
 #undef AT
 
-/* Fill a row, which keeps pointers into itself. */
-static void fill_mark(mark_row *row, const qp_model *m, const qp_run_marker *k)
+static bool next_mark(const void *document, size_t *at, void *to)
 {
-    row->mark = *k;
+    const qp_model *m = ((const qp_document *)document)->m;
+    mark_row *row = to;
+    if (*at == m->run.n_markers)
+        return false;
+    const qp_run_marker *k = &row->mark;
+    row->mark = m->run.markers[(*at)++];
     row->at = qp_model_ns(m, k->at);
     row->thread = k->thread ? m->threads[k->thread].name : "";
     row->event = event_text(k->event, row->event_bytes);
     row->object = object_text(k, row->object_bytes);
     row->value = value_text(k, row->value_bytes);
+    return true;
 }
 
+/* The first ones, for people. */
+static bool next_shown_mark(const void *document, size_t *at, void *row)
+{
+    return *at < SHOWN_MAX && next_mark(document, at, row);
+}
+
+static const qp_rows marks = {mark_fields, QP_ROW_SIZE(mark_row), next_mark, NULL};
+static const qp_rows shown_marks = {mark_fields, QP_ROW_SIZE(mark_row), next_shown_mark, NULL};
+
+/* An event that the host raised. */
 typedef struct {
-    uint32_t event;
-    uint64_t count;
+    qp_run_event event;
     const char *name;
+    char name_bytes[FIELD_BYTES];
 } event_row;
 
+#define AT(member) QP_FIELD_AT(event_row, member)
 static const qp_field event_fields[] = {
-    {"event", NULL, "number of the event", QP_FIELD_COUNT, QP_FIELD_AT(event_row, event),
-     .least = 40000},
-    {"name", "Event", NULL, QP_FIELD_WORD, QP_FIELD_AT(event_row, name),
-     .flags = QP_FIELD_NO_JSON},
-    {"count", "Raised", "how often the host raised it", QP_FIELD_COUNT,
-     QP_FIELD_AT(event_row, count), .least = 1},
+    {"event", NULL, "number of the event", QP_FIELD_COUNT, AT(event.event), .least = 40000},
+    {"name", "Event", NULL, QP_FIELD_WORD, AT(name), .flags = QP_FIELD_NO_JSON},
+    {"count", "Raised", "how often the host raised it", QP_FIELD_COUNT, AT(event.count),
+     .least = 1},
     {.key = NULL}};
+#undef AT
 
-static bool print_marks(const qp_screen *s, const qp_model *m)
-{
-    const qp_run_info *run = &m->run;
-    char n[QP_NUMBER_BYTES];
-    mark_row row;
-    qp_listing l;
-    if (!run->n_markers)
-        return true;
-    qp_listing_begin(&l, s, mark_fields, "at thread name kind event object_name value_text",
-                     QP_FIELDS_ALL, qp_unit_for(0, true, NULL));
-    for (size_t i = 0; i < run->n_markers && i < SHOWN_MAX; i++) {
-        fill_mark(&row, m, &run->markers[i]);
-        qp_listing_row(&l, &row, QP_STYLE_PLAIN);
-    }
-    qp_out_char(s->out, '\n');
-    bool is_good = qp_listing_end(&l, 0);
-    if (run->n_markers > SHOWN_MAX)
-        qp_out_format(s->out, "%s more; --format=json has all\n",
-                      qp_unit_things(n, run->n_markers - SHOWN_MAX, "mark"));
-    return is_good;
-}
-
-static bool print_events(const qp_screen *s, const qp_run_info *run)
-{
-    char name[FIELD_BYTES];
-    qp_listing l;
-    if (!run->n_events)
-        return true;
-    qp_listing_begin(&l, s, event_fields, "name count", QP_FIELDS_ALL, (qp_unit){"", 1, 0});
-    for (size_t i = 0; i < run->n_events; i++) {
-        const qp_run_event *e = &run->events[i];
-        const event_row row = {e->event, e->count, event_text(e->event, name)};
-        qp_listing_row(&l, &row, QP_STYLE_PLAIN);
-    }
-    qp_out_char(s->out, '\n');
-    return qp_listing_end(&l, 0);
-}
-
-static void write_marks(qp_json *json, const void *document)
-{
-    const qp_model *m = ((const qp_document *)document)->m;
-    mark_row row;
-    for (size_t i = 0; i < m->run.n_markers; i++) {
-        fill_mark(&row, m, &m->run.markers[i]);
-        qp_row_json(json, NULL, mark_fields, QP_FIELDS_ALL, &row);
-    }
-}
-
-static void write_events(qp_json *json, const void *document)
+static bool next_event(const void *document, size_t *at, void *to)
 {
     const qp_run_info *run = &((const qp_document *)document)->m->run;
-    for (size_t i = 0; i < run->n_events; i++)
-        qp_row_json(json, NULL, event_fields, QP_FIELDS_ALL,
-                    &(event_row){run->events[i].event, run->events[i].count, ""});
+    event_row *row = to;
+    if (*at == run->n_events)
+        return false;
+    row->event = run->events[(*at)++];
+    row->name = event_text(row->event.event, row->name_bytes);
+    return true;
 }
+
+static const qp_rows events = {event_fields, QP_ROW_SIZE(event_row), next_event, NULL};
 
 static const qp_field document_fields[] = {
     {"", NULL, NULL, QP_FIELD_PART, .sub = qp_run_part},
-    {"marks", NULL, "marks in the order of their time", QP_FIELD_ROWS, .sub = mark_fields,
-     .write = write_marks},
-    {"events", NULL, "events that the host raised", QP_FIELD_ROWS, .sub = event_fields,
-     .write = write_events},
+    {"marks", NULL, "marks in the order of their time", QP_FIELD_ROWS, .rows = &marks},
+    {"events", NULL, "events that the host raised", QP_FIELD_ROWS, .rows = &events},
     {.key = NULL}};
 
 /* ---- the command ----------------------------------------------------------------------------- */
 
-static bool print_text(const qp_cli *cli, const qp_model *m)
+/* A table below an empty line; nothing if it has no rows. */
+static bool print_rows(const qp_screen *s, const qp_rows *rows, const void *document, size_t n,
+                       const char *order)
+{
+    if (n)
+        qp_out_char(s->out, '\n');
+    return !n ||
+           qp_rows_text(s, rows, document, order, QP_FIELDS_ALL, qp_unit_for(0, true, NULL));
+}
+
+static bool print_text(const qp_cli *cli, const void *document)
 {
     const qp_screen *s = &cli->screen;
+    const qp_model *m = ((const qp_document *)document)->m;
+    const qp_run_info *run = &m->run;
+    char n[QP_NUMBER_BYTES];
     qp_header_text(s, m, cli->path, false);
     print_setup(s, m);
-    for (size_t i = 0; i < m->run.n_notes; i++)
-        print_field(s, m->run.notes[i].is_message ? "message" : "annotation",
-                    m->run.notes[i].text);
+    for (size_t i = 0; i < run->n_notes; i++)
+        print_field(s, run->notes[i].is_message ? "message" : "annotation", run->notes[i].text);
     for (size_t i = 0; i < m->n_losses; i++)
         print_field(s, "damaged", m->losses[i]);
-    return print_marks(s, m) && print_events(s, &m->run) && print_diagnostics(s, m);
+    bool is_good = print_rows(s, &shown_marks, document, run->n_markers,
+                              "at thread name kind event object_name value_text");
+    if (run->n_markers > SHOWN_MAX)
+        qp_out_format(s->out, "%s more; --format=json has all\n",
+                      qp_unit_things(n, run->n_markers - SHOWN_MAX, "mark"));
+    return is_good && print_rows(s, &events, document, run->n_events, "name count") &&
+           print_rows(s, &diagnostics, document, run->n_diagnostics,
+                      "diagnostic count word text");
+}
+
+static int show(qp_cli *cli, const qp_subject *subject)
+{
+    static const qp_forms forms = {print_text, document_fields, write_csv};
+    return qp_output_print(cli, &forms, &(qp_document){subject->m, QP_ALL_THREADS});
 }
 
 static int run_info(qp_cli *cli)
 {
-    const char *file;
-    qp_model *m;
-    if (!qp_cli_operands(cli, NULL, &file))
-        return QP_EXIT_UNUSABLE;
-    int status = qp_cli_load(cli, file, &m);
-    if (status == QP_EXIT_UNUSABLE)
-        return status;
-    if (cli->args.format == QP_FORMAT_JSON) {
-        qp_document_json(&cli->out, document_fields, &(qp_document){m, QP_ALL_THREADS});
-    } else if (cli->args.format == QP_FORMAT_CSV) {
-        write_csv(cli, m);
-    } else if (!print_text(cli, m)) {
-        status = qp_cli_fail_memory(cli);
-    }
-    qp_model_free(m);
-    return status;
+    return qp_cli_show(cli, false, show);
 }
 
 static const qp_flag flags[] = {QP_FLAG_SAMPLE_INDEX, QP_FLAG_FORMAT, QP_FLAGS_COMMON};

@@ -3,37 +3,21 @@
 #include "cli/core/cli.h"
 #include "cli/show/show.h"
 
-/* Rows that --limit lets through. */
-static size_t limited(const qp_cli *cli, size_t n)
-{
-    return cli->args.limit && cli->args.limit < n ? (size_t)cli->args.limit : n;
-}
-
 /* ---- text ---------------------------------------------------------------------------------- */
 
-static void print_rest(const qp_cli *cli, const qp_view *v, const uint32_t *rows, size_t n)
+static void print_rest(const qp_cli *cli, const qp_functions *f)
 {
-    size_t shown = limited(cli, n);
     char count[QP_NUMBER_BYTES], percent[QP_NUMBER_BYTES];
     uint64_t self = 0;
-    if (shown == n)
+    if (f->n == f->n_all)
         return;
-    for (size_t i = shown; i < n; i++)
-        self += v->flat[rows[i]].self;
-    qp_out_format(cli->screen.out, "and %s more", qp_unit_count(count, n - shown));
-    if (v->m->run.has_times)
+    for (size_t i = f->n; i < f->n_all; i++)
+        self += f->v->flat[f->methods[i]].self;
+    qp_out_format(cli->screen.out, "and %s more", qp_unit_count(count, f->n_all - f->n));
+    if (f->about.m->run.has_times)
         qp_out_format(cli->screen.out, " with %s %% of the time",
-                      qp_unit_percent(percent, self, v->whole));
+                      qp_unit_percent(percent, self, f->v->whole));
     qp_out_text(cli->screen.out, "; --limit=0 shows all\n");
-}
-
-static bool print_text(const qp_cli *cli, const qp_view *v, const uint32_t *rows, size_t n)
-{
-    qp_header_text(&cli->screen, v->m, cli->path, cli->args.has_subtract);
-    if (!qp_rows_print(cli, v, rows, limited(cli, n)))
-        return false;
-    print_rest(cli, v, rows, n);
-    return true;
 }
 
 static bool print_threads(const qp_cli *cli, const qp_model *m)
@@ -41,7 +25,6 @@ static bool print_threads(const qp_cli *cli, const qp_model *m)
     const qp_screen *s = &cli->screen;
     qp_thread_row row;
     qp_listing l;
-    qp_header_text(s, m, cli->path, false);
     if (qp_view_threads(m) == 0) {
         qp_out_text(s->out, "No function was called.\n");
         return true;
@@ -58,87 +41,71 @@ static bool print_threads(const qp_cli *cli, const qp_model *m)
     return qp_listing_end(&l, 0);
 }
 
-/* ---- JSON, CSV ----------------------------------------------------------------------------- */
-
-typedef struct {
-    qp_document about;
-    const qp_view *v;
-    const uint32_t *rows; /* [n] methods */
-    size_t n;
-} document;
-
-static void write_methods(qp_json *json, const void *row)
+static bool print_text(const qp_cli *cli, const void *data)
 {
-    const document *d = row;
-    for (size_t i = 0; i < d->n; i++) {
-        qp_function_row function = qp_function_row_of(d->v, d->rows[i]);
-        qp_row_json(json, NULL, qp_function_fields, QP_FIELDS_ALL, &function);
-    }
+    const qp_functions *f = data;
+    qp_header_text(&cli->screen, f->about.m, cli->path,
+                   cli->args.has_subtract && !cli->args.has_threads);
+    if (cli->args.has_threads)
+        return print_threads(cli, f->about.m);
+    if (!qp_functions_print(cli, f))
+        return false;
+    print_rest(cli, f);
+    return true;
 }
+
+/* ---- JSON, CSV ----------------------------------------------------------------------------- */
 
 static const qp_field document_fields[] = {
     {"", NULL, NULL, QP_FIELD_PART, .sub = qp_run_part},
     {"", NULL, NULL, QP_FIELD_PART, .sub = qp_threads_part},
     {"methods", NULL, "functions in the order of --sort", QP_FIELD_ROWS,
-     .sub = qp_function_fields, .write = write_methods},
+     .rows = &qp_function_rows},
     {.key = NULL}};
 
-static void write_csv(qp_cli *cli, const qp_view *v, const uint32_t *rows, size_t n)
+static void write_csv(qp_cli *cli, const void *data)
 {
-    qp_csv csv;
-    qp_csv_begin(&csv, &cli->out, qp_function_fields,
-                 "name class module file line calls hits skips self total average min max "
-                 "self_half total_half type includes_hidden average_total self_percent "
-                 "total_percent",
-                 QP_FIELDS_ALL, v->m->run.unit);
-    for (size_t i = 0; i < n; i++) {
-        qp_function_row row = qp_function_row_of(v, rows[i]);
-        qp_csv_row(&csv, &row);
-    }
+    const qp_functions *f = data;
+    qp_rows_csv(&cli->out, &qp_function_rows, f,
+                "name class module file line calls hits skips self total average min max "
+                "self_half total_half type includes_hidden average_total self_percent "
+                "total_percent",
+                QP_FIELDS_ALL, f->about.m->run.unit);
 }
 
 /* ---- the command --------------------------------------------------------------------------- */
 
-static bool print_functions(qp_cli *cli, const qp_model *m, uint32_t thread)
+/* A table is for people, who want the top of it; the other forms are for programs. */
+static size_t limited(const qp_args *args, size_t n)
 {
+    uint64_t limit = args->limit != UINT64_MAX        ? args->limit
+                     : args->format == QP_FORMAT_TEXT ? 25
+                                                      : 0;
+    return limit && limit < n ? (size_t)limit : n;
+}
+
+static int show(qp_cli *cli, const qp_subject *s)
+{
+    static const qp_forms forms = {print_text, document_fields, write_csv};
     qp_view v;
-    uint32_t *rows = NULL;
+    uint32_t *methods = NULL;
     size_t n;
-    bool is_good = qp_view_init(&v, m, thread, cli->args.has_subtract) &&
-                   qp_rows_select(&cli->args, &v, &rows, &n);
-    if (is_good && cli->args.format == QP_FORMAT_TEXT)
-        is_good = print_text(cli, &v, rows, n);
-    else if (is_good && cli->args.format == QP_FORMAT_JSON)
-        qp_document_json(&cli->out, document_fields,
-                         &(document){{m, thread}, &v, rows, limited(cli, n)});
-    else if (is_good)
-        write_csv(cli, &v, rows, limited(cli, n));
-    qp_free(rows);
+    int status = QP_EXIT_UNUSABLE;
+    if (qp_view_init(&v, s->m, s->thread, cli->args.has_subtract) &&
+        qp_functions_select(&cli->args, &v, &methods, &n))
+        status = qp_output_print(
+            cli, &forms,
+            &(qp_functions){{s->m, s->thread}, &v, methods, limited(&cli->args, n), n});
+    else
+        qp_cli_fail_memory(cli);
+    qp_free(methods);
     qp_view_fini(&v);
-    return is_good;
+    return status;
 }
 
 static int run_report(qp_cli *cli)
 {
-    const char *file;
-    qp_model *m;
-    uint32_t thread;
-    if (!qp_cli_operands(cli, NULL, &file))
-        return QP_EXIT_UNUSABLE;
-    int status = qp_cli_load_collapsed(cli, file, &m);
-    if (status == QP_EXIT_UNUSABLE)
-        return status;
-    /* A table is for people, who want the top of it; the other forms are for programs. */
-    if (cli->args.limit == UINT64_MAX)
-        cli->args.limit = cli->args.format == QP_FORMAT_TEXT ? 25 : 0;
-    if (!qp_cli_thread(cli, m, &thread))
-        status = QP_EXIT_UNUSABLE;
-    else if (cli->args.has_threads && cli->args.format == QP_FORMAT_TEXT
-                 ? !print_threads(cli, m)
-                 : !print_functions(cli, m, thread))
-        status = qp_cli_fail_memory(cli);
-    qp_model_free(m);
-    return status;
+    return qp_cli_show(cli, false, show);
 }
 
 static const qp_flag flags[] = {

@@ -30,11 +30,13 @@ static bool print_functions(const qp_cli *cli, const qp_model *m)
     qp_view v;
     uint32_t *rows = NULL;
     size_t n = 0;
-    bool is_good =
-        qp_view_init(&v, m, QP_ALL_THREADS, false) && qp_rows_select(&cli->args, &v, &rows, &n);
+    bool is_good = qp_view_init(&v, m, QP_ALL_THREADS, false) &&
+                   qp_functions_select(&cli->args, &v, &rows, &n);
     if (is_good) {
         qp_header_text(&cli->screen, m, cli->path, false);
-        is_good = qp_rows_print(cli, &v, rows, n < ROWS_SHOWN ? n : ROWS_SHOWN);
+        is_good = qp_functions_print(
+            cli,
+            &(qp_functions){.v = &v, .methods = rows, .n = n < ROWS_SHOWN ? n : ROWS_SHOWN});
     }
     qp_free(rows);
     qp_view_fini(&v);

@@ -52,7 +52,7 @@ static bool is_shown(const qp_args *args, const qp_view *v, uint32_t method)
 {
     const qp_figures *f = &v->flat[method];
     const qp_model_method *x = &v->m->methods[method];
-    /* and its calls do not count, or nobody counted any */
+    /* and its calls do not count, or were not counted */
     bool is_on_path = f->total && (f->skips == 0 || *v->m->run.when);
     if (f->hits == 0 && f->self == 0 && !is_on_path && !(args->has_skips && f->skips))
         return false;
@@ -69,7 +69,7 @@ static void add_up(qp_view *v, const uint32_t *rows, size_t n)
     }
 }
 
-bool qp_rows_select(const qp_args *args, qp_view *v, uint32_t **rows, size_t *n)
+bool qp_functions_select(const qp_args *args, qp_view *v, uint32_t **rows, size_t *n)
 {
     order o = {v, (qp_sort)args->sort};
     *n = 0;
@@ -89,8 +89,16 @@ bool qp_rows_select(const qp_args *args, qp_view *v, uint32_t **rows, size_t *n)
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-#define AT(member) QP_FIELD_AT(qp_function_row, member)
-const qp_field qp_function_fields[] = {
+/* A function, with what it has of the whole. */
+typedef struct {
+    qp_method_row method;
+    double self_percent, total_percent;
+    const char *place; /* of text */
+    char place_bytes[2048];
+} function_row;
+
+#define AT(member) QP_FIELD_AT(function_row, member)
+static const qp_field function_fields[] = {
     {"", NULL, NULL, QP_FIELD_PART, AT(method), .sub = qp_method_fields},
     {"average_total", "Avg total", "average time of one call, total / hits", QP_FIELD_SPAN,
      AT(method.figures.average_total), .rank = 6, .needs = QP_HAS_TIMES | QP_HAS_CALLS},
@@ -104,48 +112,66 @@ const qp_field qp_function_fields[] = {
     {.key = NULL}};
 #undef AT
 
-qp_function_row qp_function_row_of(const qp_view *v, uint32_t method)
+static bool next_function(const void *data, size_t *at, void *to)
 {
+    const qp_functions *list = data;
+    const qp_view *v = list->v;
+    function_row *row = to;
+    if (*at == list->n)
+        return false;
+    uint32_t method = list->methods[(*at)++];
     const qp_figures *f = &v->flat[method];
-    return (qp_function_row){.method = qp_method_row_of(v->m, method, f),
-                             .self_percent = qp_view_percent(f->self, v->whole_self),
-                             .total_percent = qp_view_percent(f->total, v->whole_total),
-                             .place = ""};
+    row->method = qp_method_row_of(v->m, method, f);
+    row->self_percent = qp_view_percent(f->self, v->whole_self);
+    row->total_percent = qp_view_percent(f->total, v->whole_total);
+    return true;
 }
+
+const qp_rows qp_function_rows = {function_fields, QP_ROW_SIZE(function_row), next_function,
+                                  NULL};
 
 /* ---- text ------------------------------------------------------------------------------------ */
 
-/* Columns from left to right, as keys of qp_function_fields. @return has one that is hidden */
-static bool begin_table(qp_listing *l, const qp_cli *cli, const qp_view *v,
-                        const uint32_t *rows, size_t n)
+static bool next_line(const void *data, size_t *at, void *to)
+{
+    function_row *row = to;
+    if (!next_function(data, at, to))
+        return false;
+    row->place = qp_view_place(row->place_bytes, sizeof row->place_bytes, &row->method.method);
+    if (!row->method.figures.f.hits)
+        row->method.figures.average = row->method.figures.average_total = QP_FIELD_NONE;
+    return true;
+}
+
+static bool print_table(const qp_cli *cli, const qp_functions *list)
 {
     char columns[256];
     const qp_args *a = &cli->args;
+    const qp_view *v = list->v;
     uint64_t largest = 0;
     bool has_hidden = false;
-    for (size_t i = 0; i < n; i++) {
-        largest = v->flat[rows[i]].total > largest ? v->flat[rows[i]].total : largest;
-        has_hidden |= v->m->methods[rows[i]].has_hidden;
+    qp_listing l;
+    function_row row;
+    for (size_t i = 0; i < list->n; i++) {
+        uint32_t method = list->methods[i];
+        largest = v->flat[method].total > largest ? v->flat[method].total : largest;
+        has_hidden |= v->m->methods[method].has_hidden;
     }
     snprintf(columns, sizeof columns,
              "name %s calls %s self self_half self_percent total total_half total_percent "
              "average %s min max place %s",
              has_hidden ? "includes_hidden" : "", a->has_skips ? "skips" : "",
              a->is_long ? "average_total" : "", a->is_long ? "module type" : "");
-    qp_listing_begin(l, &cli->screen, qp_function_fields, columns, qp_run_has(&v->m->run),
+    qp_listing_begin(&l, &cli->screen, function_fields, columns, qp_run_has(&v->m->run),
                      qp_view_unit(v->m, largest, a->unit));
-    return has_hidden;
-}
-
-static void add_row(qp_listing *l, const qp_view *v, uint32_t method)
-{
-    char place[4096];
-    const qp_figures *f = &v->flat[method];
-    qp_function_row row = qp_function_row_of(v, method);
-    row.place = qp_view_place(place, sizeof place, &row.method.method);
-    if (!f->hits)
-        row.method.figures.average = row.method.figures.average_total = QP_FIELD_NONE;
-    qp_listing_row(l, &row, qp_style_of_percent(qp_view_percent(f->self, v->whole)));
+    for (size_t at = 0; next_line(list, &at, &row);) {
+        uint64_t self = v->flat[list->methods[at - 1]].self;
+        qp_listing_row(&l, &row, qp_style_of_percent(qp_view_percent(self, v->whole)));
+    }
+    bool is_printed = qp_listing_end(&l, 0);
+    if (is_printed && has_hidden)
+        qp_out_text(cli->screen.out, "+ includes functions that are hidden\n");
+    return is_printed;
 }
 
 /* Why there is no row. */
@@ -168,18 +194,10 @@ static const char *none_reason(const qp_args *args, const qp_view *v)
     return "No function was called.\n";
 }
 
-bool qp_rows_print(const qp_cli *cli, const qp_view *v, const uint32_t *rows, size_t n)
+bool qp_functions_print(const qp_cli *cli, const qp_functions *f)
 {
-    qp_listing l;
-    if (n == 0) {
-        qp_out_text(cli->screen.out, none_reason(&cli->args, v));
-        return true;
-    }
-    bool has_hidden = begin_table(&l, cli, v, rows, n);
-    for (size_t i = 0; i < n; i++)
-        add_row(&l, v, rows[i]);
-    bool is_printed = qp_listing_end(&l, 0);
-    if (is_printed && has_hidden)
-        qp_out_text(cli->screen.out, "+ includes functions that are hidden\n");
-    return is_printed;
+    if (f->n)
+        return print_table(cli, f);
+    qp_out_text(cli->screen.out, none_reason(&cli->args, f->v));
+    return true;
 }

@@ -101,6 +101,18 @@ void qp_collapse_remark(const qp_cli *cli, const qp_attributions *c);
 /* qp_cli_load(), and fold what the flags say. */
 int qp_cli_load_collapsed(qp_cli *cli, const char *file, qp_model **m);
 
+/* What a command about one profile shows. */
+typedef struct {
+    const qp_model *m;
+    uint32_t thread;  /* of --thread; QP_ALL_THREADS: all */
+    const char *name; /* the other operand, or NULL */
+} qp_subject;
+
+/* Load the profile among the operands and hand it to `show`, which returns an exit status.
+ * @param has_name  there may be a second operand
+ * @return the higher of the exit statuses of both */
+int qp_cli_show(qp_cli *cli, bool has_name, int (*show)(qp_cli *cli, const qp_subject *s));
+
 /* ---- the table of functions ------------------------------------------------------------------ */
 
 /* What --sort takes, and what a function table can be sorted by, in the same order. */
@@ -118,20 +130,19 @@ typedef enum {
  * means calls.
  * @param rows  [*n] methods; free with qp_free()
  * @return false: no memory */
-bool qp_rows_select(const qp_args *args, qp_view *v, uint32_t **rows, size_t *n);
+bool qp_functions_select(const qp_args *args, qp_view *v, uint32_t **rows, size_t *n);
 
-/* A row of the table: of a function, with what it has of the whole. */
+/* A table of functions; the document of `qprof report`. */
 typedef struct {
-    qp_method_row method;
-    double self_percent, total_percent;
-    const char *place; /* "" but in text */
-} qp_function_row;
-extern const qp_field qp_function_fields[];
+    qp_document about;
+    const qp_view *v;
+    const uint32_t *methods; /* [n_all] */
+    size_t n, n_all;         /* n: rows that are shown */
+} qp_functions;
+extern const qp_rows qp_function_rows; /* of a qp_functions */
 
-qp_function_row qp_function_row_of(const qp_view *v, uint32_t method);
-
-/* Print a table of rows[0..n); of none, why there are none. @return false: no memory */
-bool qp_rows_print(const qp_cli *cli, const qp_view *v, const uint32_t *rows, size_t n);
+/* Print a table of rows; of none, why there are none. @return false: no memory */
+bool qp_functions_print(const qp_cli *cli, const qp_functions *f);
 
 /* ---- PC samples ------------------------------------------------------------------------------- */
 
