@@ -8,14 +8,18 @@
 #include "cli/show/show.h"
 #include "model/figures/figures.h"
 
+/* The document: a function and what is about it. */
 typedef struct {
-    uint32_t method, thread;
+    qp_document about;
+    uint32_t method;
     qp_figures f;
+    qp_method_row row;
     qp_edge *callers, *callees;
     size_t n_callers, n_callees;
     uint32_t suffix_depth; /* frames of a stack suffix; 0: not requested */
     qp_stack_suffix *suffixes;
     size_t n_suffixes, n_shown; /* as --limit lets through */
+    uint64_t n_left_out;
 } detail;
 
 /* Of text, and each with up to QP_STACK_SUFFIX_MOST_FRAMES rows. */
@@ -27,33 +31,37 @@ static bool has_suffixes(const qp_model *m)
 }
 
 /* Find the stack suffixes, if they were requested. */
-static bool find_suffixes(detail *d, const qp_model *m, const qp_args *args)
+static bool find_suffixes(detail *d, const qp_args *args)
 {
+    const qp_model *m = d->about.m;
     uint64_t limit = args->limit != UINT64_MAX        ? args->limit
                      : args->format == QP_FORMAT_TEXT ? SUFFIXES_SHOWN
                                                       : 0;
     d->suffix_depth = (uint32_t)args->suffixes;
     if (!d->suffix_depth || !has_suffixes(m))
         return true;
-    if (!qp_model_stack_suffixes(m, d->method, d->thread, d->suffix_depth, &d->suffixes,
+    if (!qp_model_stack_suffixes(m, d->method, d->about.thread, d->suffix_depth, &d->suffixes,
                                  &d->n_suffixes))
         return false;
     d->n_shown = limit && limit < d->n_suffixes ? (size_t)limit : d->n_suffixes;
+    d->n_left_out = d->n_suffixes - d->n_shown;
     return true;
 }
 
-/* Fills what is asked for; the rest was zeroed by the caller. */
-static bool find_detail(detail *d, const qp_model *m, const qp_args *args)
+/* Fills what is asked for; the rest was zeroed by the caller. @return false: no memory */
+static bool find_detail(detail *d, const qp_args *args)
 {
     qp_view v;
-    uint32_t method = d->method, thread = d->thread;
+    const qp_model *m = d->about.m;
+    uint32_t method = d->method, thread = d->about.thread;
     bool is_good = qp_view_init(&v, m, thread, false);
     if (is_good)
         d->f = v.flat[method];
     qp_view_fini(&v);
+    d->row = qp_method_row_of(m, method, &d->f);
     return is_good && qp_model_callers(m, method, thread, &d->callers, &d->n_callers) &&
            qp_model_callees(m, method, thread, &d->callees, &d->n_callees) &&
-           find_suffixes(d, m, args);
+           find_suffixes(d, args);
 }
 
 /* ---- text ---------------------------------------------------------------------------------- */
@@ -79,12 +87,14 @@ static void print_one_call(const qp_screen *s, const qp_model *m, const qp_figur
     qp_out_text(s->out, " of self\n");
 }
 
-static void print_figures(const qp_cli *cli, const qp_model *m, const detail *d)
+static void print_figures(const qp_cli *cli, const detail *d)
 {
     const qp_screen *s = &cli->screen;
+    const qp_model *m = d->about.m;
     const qp_figures *f = &d->f;
     const qp_model_method *x = &m->methods[d->method];
-    uint64_t whole = d->thread ? m->threads[d->thread].total : m->run.total;
+    uint32_t thread = d->about.thread;
+    uint64_t whole = thread ? m->threads[thread].total : m->run.total;
     char a[QP_NUMBER_BYTES], b[QP_NUMBER_BYTES];
     qp_method_title(s, m, d->method);
     if (m->run.has_calls)
@@ -116,16 +126,20 @@ static void print_figures(const qp_cli *cli, const qp_model *m, const detail *d)
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-/* A caller or callee. */
+/* A caller, a callee, or a frame of a stack suffix. */
 typedef struct {
     qp_model_method method;
+    const char *relation, *recursive; /* of CSV; recursive "": of a frame */
     uint64_t calls, time;
-    double percent;
+    double percent; /* of the method's total; of its hits */
     bool is_recursive;
-    const char *place;
-} edge_row;
+    uint64_t suffix_no, call_no;
+    uint64_t shown_no, hits; /* of a frame, in text: in the first row of a suffix alone */
+    const char *more, *place;
+    char place_bytes[2048];
+} relative;
 
-#define AT(member) QP_FIELD_AT(edge_row, member)
+#define AT(member) QP_FIELD_AT(relative, member)
 static const qp_field edge_fields[] = {
     {"", NULL, NULL, QP_FIELD_PART, AT(method), .sub = qp_method_name_fields},
     {"calls", "Calls", "calls between the two", QP_FIELD_COUNT, AT(calls),
@@ -138,29 +152,9 @@ static const qp_field edge_fields[] = {
     {"place", "File:Line", NULL, QP_FIELD_PLACE, AT(place), .flags = QP_FIELD_NO_JSON,
      .rank = 1},
     {.key = NULL}};
-#undef AT
 
-static edge_row edge_row_of(const qp_model *m, const qp_edge *e, uint64_t total)
-{
-    return (edge_row){.method = m->methods[e->method],
-                      .calls = e->calls,
-                      .time = qp_model_ns(m, e->time),
-                      .percent = qp_view_percent(e->time, total),
-                      .is_recursive = e->is_recursive,
-                      .place = ""};
-}
-
-/* A frame of a stack suffix; what it does not have of its own is of the suffix. */
-typedef struct {
-    qp_model_method method;
-    uint64_t suffix_no, call_no, hits;
-    double percent;
-    const char *more, *place;
-} frame_row;
-
-#define AT(member) QP_FIELD_AT(frame_row, member)
 static const qp_field frame_fields[] = {
-    {"suffix_no", "Suffix No", NULL, QP_FIELD_COUNT, AT(suffix_no),
+    {"suffix_no", "Suffix No", NULL, QP_FIELD_COUNT, AT(shown_no),
      .flags = QP_FIELD_NO_JSON | QP_FIELD_BLANK},
     {"hits", "Hits", NULL, QP_FIELD_COUNT, AT(hits),
      .flags = QP_FIELD_NO_JSON | QP_FIELD_BLANK},
@@ -172,31 +166,104 @@ static const qp_field frame_fields[] = {
     {"place", "File:Line", NULL, QP_FIELD_PLACE, AT(place), .flags = QP_FIELD_NO_JSON,
      .rank = 1},
     {.key = NULL}};
+
+static const qp_field csv_fields[] = {
+    {"relation", NULL, NULL, QP_FIELD_WORD, AT(relation)},
+    {"", NULL, NULL, QP_FIELD_PART, AT(method), .sub = qp_method_name_fields},
+    {"calls", NULL, NULL, QP_FIELD_COUNT, AT(calls)},
+    {"time", NULL, NULL, QP_FIELD_TIME, AT(time), .flags = QP_FIELD_NULLABLE},
+    {"recursive", NULL, NULL, QP_FIELD_WORD, AT(recursive)},
+    {"suffix_no", NULL, NULL, QP_FIELD_COUNT, AT(suffix_no), .flags = QP_FIELD_NULLABLE},
+    {"call_no", NULL, NULL, QP_FIELD_COUNT, AT(call_no), .flags = QP_FIELD_NULLABLE},
+    {.key = NULL}};
 #undef AT
 
-typedef struct {
-    uint64_t number;
-    qp_stack_suffix suffix;
-    const qp_model *m;
-} suffix_row;
-
-/* Frame k of a suffix, from the innermost. @param node  its node */
-static frame_row frame_row_of(const suffix_row *r, uint32_t k, uint32_t node)
+static void fill_method(relative *r, const qp_model *m, uint32_t method)
 {
-    return (frame_row){.method = r->m->methods[r->m->nodes[node].method],
-                       .suffix_no = r->number,
-                       .call_no = k,
-                       .hits = r->suffix.hits,
-                       .more = "",
-                       .place = ""};
+    r->method = m->methods[method];
+    r->place = qp_view_place(r->place_bytes, sizeof r->place_bytes, &r->method);
 }
+
+/* Callers from *at on, then callees. @return false: there are no more */
+static bool next_edge(const void *data, size_t *at, void *row)
+{
+    const detail *d = data;
+    relative *r = row;
+    bool is_caller = *at < d->n_callers;
+    if (*at == d->n_callers + d->n_callees)
+        return false;
+    const qp_edge *e = is_caller ? &d->callers[*at] : &d->callees[*at - d->n_callers];
+    ++*at;
+    fill_method(r, d->about.m, e->method);
+    r->relation = is_caller ? "caller" : "callee";
+    r->recursive = e->is_recursive ? "yes" : "no";
+    r->calls = e->calls;
+    r->time = qp_model_ns(d->about.m, e->time);
+    r->percent = qp_view_percent(e->time, d->f.total);
+    r->is_recursive = e->is_recursive;
+    r->suffix_no = r->call_no = QP_FIELD_NONE;
+    return true;
+}
+
+static bool next_caller(const void *data, size_t *at, void *row)
+{
+    return *at < ((const detail *)data)->n_callers && next_edge(data, at, row);
+}
+
+static bool next_callee(const void *data, size_t *at, void *row)
+{
+    size_t n = ((const detail *)data)->n_callers, all = n + *at;
+    bool is_one = next_edge(data, &all, row);
+    *at = all - n;
+    return is_one;
+}
+
+static const qp_rows callers = {edge_fields, QP_ROW_SIZE(relative), next_caller, NULL};
+static const qp_rows callees = {edge_fields, QP_ROW_SIZE(relative), next_callee, NULL};
+
+/* Stack suffixes from one index to another. */
+typedef struct {
+    const detail *d;
+    size_t from, to;
+} suffix_range;
+
+/* Frames of the suffixes, innermost first. */
+static bool next_frame(const void *data, size_t *at, void *row)
+{
+    enum { STEP = QP_STACK_SUFFIX_MOST_FRAMES + 1 }; /* of *at, between suffixes */
+    const suffix_range *range = data;
+    const qp_model *m = range->d->about.m;
+    relative *r = row;
+    size_t i = range->from + *at / STEP, k = *at % STEP;
+    if (i == range->to)
+        return false;
+    const qp_stack_suffix *x = &range->d->suffixes[i];
+    bool is_last = k + 1 >= x->n_frames;
+    uint32_t node = x->node;
+    for (size_t n = 0; n < k; n++)
+        node = m->nodes[node].parent;
+    *at += is_last ? STEP - k : 1;
+    fill_method(r, m, m->nodes[node].method);
+    r->relation = "stack_suffix";
+    r->calls = x->hits;
+    r->time = QP_FIELD_NONE;
+    r->suffix_no = i + 1;
+    r->call_no = k;
+    r->shown_no = k ? QP_FIELD_NONE : r->suffix_no;
+    r->hits = k ? QP_FIELD_NONE : x->hits;
+    r->percent = k ? -1 : qp_view_percent(x->hits, range->d->f.hits);
+    r->more = is_last && x->is_cut ? "..." : "";
+    return true;
+}
+
+static const qp_rows frames = {frame_fields, QP_ROW_SIZE(relative), next_frame, NULL};
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
-static bool print_edges(const qp_cli *cli, const qp_model *m, const char *title,
-                        const qp_edge *edges, size_t n, uint64_t total)
+static bool print_edges(const qp_cli *cli, const detail *d, const char *title,
+                        const qp_rows *rows, const qp_edge *edges, size_t n)
 {
-    char place[2048];
+    const qp_model *m = d->about.m;
     bool has_recursion = false;
     qp_listing l;
     qp_out_char(cli->screen.out, '\n');
@@ -205,51 +272,18 @@ static bool print_edges(const qp_cli *cli, const qp_model *m, const char *title,
         return true;
     }
     qp_listing_begin(&l, &cli->screen, edge_fields, "name recursive calls time percent place",
-                     qp_run_has(&m->run), qp_view_unit(m, total, cli->args.unit));
+                     qp_run_has(&m->run), qp_view_unit(m, d->f.total, cli->args.unit));
     qp_listing_title(&l, "name", title);
-    for (size_t i = 0; i < n; i++) {
-        edge_row row = edge_row_of(m, &edges[i], total);
-        row.place = qp_view_place(place, sizeof place, &row.method);
-        has_recursion |= row.is_recursive;
-        qp_listing_row(&l, &row, QP_STYLE_PLAIN);
-    }
+    qp_listing_rows(&l, rows, d);
     bool is_good = qp_listing_end(&l, 0);
+    for (size_t i = 0; i < n; i++)
+        has_recursion |= edges[i].is_recursive;
     if (has_recursion)
         qp_out_text(cli->screen.out, "* recursive\n");
     return is_good;
 }
 
-static void add_suffix(qp_listing *l, const qp_model *m, const detail *d, size_t i)
-{
-    char place[2048];
-    const suffix_row suffix = {i + 1, d->suffixes[i], m};
-    uint32_t node = suffix.suffix.node, n = suffix.suffix.n_frames;
-    for (uint32_t k = 0; k < n; k++, node = m->nodes[node].parent) {
-        frame_row row = frame_row_of(&suffix, k, node);
-        row.percent = k ? -1 : qp_view_percent(row.hits, d->f.hits);
-        row.suffix_no = k ? QP_FIELD_NONE : row.suffix_no;
-        row.hits = k ? QP_FIELD_NONE : row.hits;
-        row.more = k + 1 == n && suffix.suffix.is_cut ? "..." : "";
-        row.place = qp_view_place(place, sizeof place, &row.method);
-        qp_listing_row(l, &row, QP_STYLE_PLAIN);
-    }
-}
-
-/* Suffixes from one index to another: a table holds all that it prints. */
-static bool print_some_suffixes(const qp_cli *cli, const qp_model *m, const detail *d,
-                                size_t from, size_t to)
-{
-    qp_listing l;
-    qp_listing_begin(&l, &cli->screen, frame_fields,
-                     "suffix_no hits percent number name more place", QP_FIELDS_ALL,
-                     (qp_unit){"", 1, 0});
-    for (size_t i = from; i < to; i++)
-        add_suffix(&l, m, d, i);
-    qp_out_char(cli->screen.out, '\n');
-    return qp_listing_end(&l, 0);
-}
-
-static bool print_suffixes(const qp_cli *cli, const qp_model *m, const detail *d)
+static bool print_suffixes(const qp_cli *cli, const detail *d)
 {
     const qp_screen *s = &cli->screen;
     char count[QP_NUMBER_BYTES], percent[QP_NUMBER_BYTES];
@@ -257,23 +291,28 @@ static bool print_suffixes(const qp_cli *cli, const qp_model *m, const detail *d
     bool is_good = true, is_cut = false;
     if (!d->suffix_depth)
         return true;
-    if (!has_suffixes(m))
+    if (!has_suffixes(d->about.m))
         qp_out_text(s->out,
                     "\nStack suffixes: unknown; the profile has no calls with their paths\n");
     else if (!d->n_suffixes)
         qp_out_text(s->out, "\nStack suffixes: none; no call was recorded\n");
-    for (size_t i = 0; i < d->n_shown && is_good; i += SUFFIXES_OF_A_TABLE)
-        is_good = print_some_suffixes(
-            cli, m, d, i,
-            d->n_shown - i > SUFFIXES_OF_A_TABLE ? i + SUFFIXES_OF_A_TABLE : d->n_shown);
+    /* a table holds all that it prints */
+    for (size_t i = 0; i < d->n_shown && is_good; i += SUFFIXES_OF_A_TABLE) {
+        size_t end =
+            d->n_shown - i > SUFFIXES_OF_A_TABLE ? i + SUFFIXES_OF_A_TABLE : d->n_shown;
+        qp_out_char(s->out, '\n');
+        is_good = qp_rows_text(s, &frames, &(suffix_range){d, i, end},
+                               "suffix_no hits percent number name more place", QP_FIELDS_ALL,
+                               QP_UNIT_NONE);
+    }
     for (size_t i = 0; i < d->n_suffixes; i++)
         if (i < d->n_shown)
             is_cut |= d->suffixes[i].is_cut;
         else
             rest += d->suffixes[i].hits;
-    if (d->n_shown < d->n_suffixes)
+    if (d->n_left_out)
         qp_out_format(s->out, "and %s more with %s %% of the hits; --limit=0 shows all\n",
-                      qp_unit_count(count, d->n_suffixes - d->n_shown),
+                      qp_unit_count(count, d->n_left_out),
                       qp_unit_percent(percent, rest, d->f.hits));
     if (is_cut)
         qp_out_format(s->out,
@@ -282,45 +321,22 @@ static bool print_suffixes(const qp_cli *cli, const qp_model *m, const detail *d
     return is_good;
 }
 
+static bool print_text(const qp_cli *cli, const void *data)
+{
+    const detail *d = data;
+    print_figures(cli, d);
+    return print_edges(cli, d, "Callers", &callers, d->callers, d->n_callers) &&
+           print_edges(cli, d, "Callees", &callees, d->callees, d->n_callees) &&
+           print_suffixes(cli, d);
+}
+
 /* ---- JSON, CSV ----------------------------------------------------------------------------- */
 
 typedef struct {
-    qp_document about;
-    const detail *d;
-    qp_method_row method;
-    uint32_t depth;
-    uint64_t n_left_out;
-} document;
-
-static void write_edges(qp_json *json, const qp_model *m, const qp_edge *edges, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        edge_row row = edge_row_of(m, &edges[i], 0);
-        qp_row_json(json, NULL, edge_fields, QP_FIELDS_ALL, &row);
-    }
-}
-
-static void write_callers(qp_json *json, const void *row)
-{
-    const document *x = row;
-    write_edges(json, x->about.m, x->d->callers, x->d->n_callers);
-}
-
-static void write_callees(qp_json *json, const void *row)
-{
-    const document *x = row;
-    write_edges(json, x->about.m, x->d->callees, x->d->n_callees);
-}
-
-static void write_frames(qp_json *json, const void *row)
-{
-    const suffix_row *r = row;
-    uint32_t node = r->suffix.node;
-    for (uint32_t k = 0; k < r->suffix.n_frames; k++, node = r->m->nodes[node].parent) {
-        frame_row frame = frame_row_of(r, k, node);
-        qp_row_json(json, NULL, frame_fields, QP_FIELDS_ALL, &frame);
-    }
-}
+    suffix_range range; /* the suffix alone; first, as its rows are frames */
+    uint64_t number;
+    qp_stack_suffix suffix;
+} suffix_row;
 
 #define AT(member) QP_FIELD_AT(suffix_row, member)
 static const qp_field suffix_fields[] = {
@@ -328,18 +344,22 @@ static const qp_field suffix_fields[] = {
     {"hits", NULL, "calls that were recorded with this stack", QP_FIELD_COUNT, AT(suffix.hits),
      .least = 1},
     {"cut", NULL, "some of the stacks have more frames", QP_FIELD_YES, AT(suffix.is_cut)},
-    {"calls", NULL, "the stack, innermost first", QP_FIELD_ROWS, .sub = frame_fields,
-     .write = write_frames},
+    {"calls", NULL, "the stack, innermost first", QP_FIELD_ROWS, .rows = &frames},
     {.key = NULL}};
 #undef AT
 
-static void write_suffixes(qp_json *json, const void *row)
+static bool next_suffix(const void *data, size_t *at, void *row)
 {
-    const document *x = row;
-    for (size_t i = 0; i < x->d->n_shown; i++)
-        qp_row_json(json, NULL, suffix_fields, QP_FIELDS_ALL,
-                    &(suffix_row){i + 1, x->d->suffixes[i], x->about.m});
+    const detail *d = data;
+    size_t i = *at;
+    if (i == d->n_shown)
+        return false;
+    *at = i + 1;
+    *(suffix_row *)row = (suffix_row){{d, i, i + 1}, i + 1, d->suffixes[i]};
+    return true;
 }
+
+static const qp_rows suffixes = {suffix_fields, QP_ROW_SIZE(suffix_row), next_suffix, NULL};
 
 #define AT(member) QP_FIELD_AT(qp_method_row, member)
 static const qp_field method_fields[] = {
@@ -355,101 +375,64 @@ static const qp_field method_fields[] = {
     {.key = NULL}};
 #undef AT
 
+#define AT(member) QP_FIELD_AT(detail, member)
 static const qp_field document_fields[] = {
     {"", NULL, NULL, QP_FIELD_PART, .sub = qp_run_part},
-    {"method", NULL, "the function", QP_FIELD_OBJECT, QP_FIELD_AT(document, method),
-     .sub = method_fields},
+    {"method", NULL, "the function", QP_FIELD_OBJECT, AT(row), .sub = method_fields},
     {"callers", NULL, "functions that call it, most time first", QP_FIELD_ROWS,
-     .sub = edge_fields, .write = write_callers},
-    {"callees", NULL, "functions it calls, most time first", QP_FIELD_ROWS, .sub = edge_fields,
-     .write = write_callees},
+     .rows = &callers},
+    {"callees", NULL, "functions it calls, most time first", QP_FIELD_ROWS, .rows = &callees},
     {"stack_suffix_depth", NULL, "longest stack suffix, frames; 0: not requested",
-     QP_FIELD_COUNT, QP_FIELD_AT(document, depth)},
+     QP_FIELD_COUNT, AT(suffix_depth)},
     {"stack_suffixes_left_out", NULL, "number that --limit leaves out, those with fewest hits",
-     QP_FIELD_COUNT, QP_FIELD_AT(document, n_left_out)},
+     QP_FIELD_COUNT, AT(n_left_out)},
     {"stack_suffixes", NULL, "stacks with which it was called, most hits first", QP_FIELD_ROWS,
-     .sub = suffix_fields, .write = write_suffixes},
-    {.key = NULL}};
-
-/* A row of CSV: a caller, a callee, or a frame of a stack suffix. */
-typedef struct {
-    qp_model_method method;
-    const char *relation, *recursive; /* "": it has none */
-    uint64_t calls, time, suffix_no, call_no;
-} csv_row;
-
-#define AT(member) QP_FIELD_AT(csv_row, member)
-static const qp_field csv_fields[] = {
-    {"relation", NULL, NULL, QP_FIELD_WORD, AT(relation)},
-    {"", NULL, NULL, QP_FIELD_PART, AT(method), .sub = qp_method_name_fields},
-    {"calls", NULL, NULL, QP_FIELD_COUNT, AT(calls)},
-    {"time", NULL, NULL, QP_FIELD_TIME, AT(time), .flags = QP_FIELD_NULLABLE},
-    {"recursive", NULL, NULL, QP_FIELD_WORD, AT(recursive)},
-    {"suffix_no", NULL, NULL, QP_FIELD_COUNT, AT(suffix_no), .flags = QP_FIELD_NULLABLE},
-    {"call_no", NULL, NULL, QP_FIELD_COUNT, AT(call_no), .flags = QP_FIELD_NULLABLE},
+     .rows = &suffixes},
     {.key = NULL}};
 #undef AT
 
-static void write_csv_suffix(const qp_csv *csv, const qp_model *m, const qp_stack_suffix *x,
-                             uint64_t number)
+static bool next_csv(const void *data, size_t *at, void *row)
 {
-    uint32_t node = x->node;
-    for (uint32_t k = 0; k < x->n_frames; k++, node = m->nodes[node].parent)
-        qp_csv_row(csv, &(csv_row){m->methods[m->nodes[node].method], "stack_suffix", "",
-                                   x->hits, QP_FIELD_NONE, number, k});
+    const detail *d = data;
+    size_t n_edges = d->n_callers + d->n_callees;
+    if (*at < n_edges)
+        return next_edge(d, at, row);
+    size_t rest = *at - n_edges;
+    bool is_one = next_frame(&(suffix_range){d, 0, d->n_shown}, &rest, row);
+    *at = n_edges + rest;
+    return is_one;
 }
 
-static void write_csv(qp_cli *cli, const qp_model *m, const detail *d)
+static void write_csv(qp_cli *cli, const void *data)
 {
-    qp_csv csv;
-    qp_csv_begin(&csv, &cli->out, csv_fields,
-                 d->suffix_depth
-                     ? "relation name:function file line calls time recursive suffix_no call_no"
-                     : "relation name:function file line calls time recursive",
-                 QP_FIELDS_ALL, m->run.unit);
-    for (size_t i = 0; i < d->n_callers + d->n_callees; i++) {
-        bool is_caller = i < d->n_callers;
-        const qp_edge *e = is_caller ? &d->callers[i] : &d->callees[i - d->n_callers];
-        qp_csv_row(&csv, &(csv_row){m->methods[e->method], is_caller ? "caller" : "callee",
-                                    e->is_recursive ? "yes" : "no", e->calls,
-                                    qp_model_ns(m, e->time), QP_FIELD_NONE, QP_FIELD_NONE});
-    }
-    for (size_t i = 0; i < d->n_shown; i++)
-        write_csv_suffix(&csv, m, &d->suffixes[i], i + 1);
+    static const qp_rows rows = {csv_fields, QP_ROW_SIZE(relative), next_csv, NULL};
+    const detail *d = data;
+    qp_rows_csv(&cli->out, &rows, d,
+                d->suffix_depth
+                    ? "relation name:function file line calls time recursive suffix_no call_no"
+                    : "relation name:function file line calls time recursive",
+                QP_FIELDS_ALL, d->about.m->run.unit);
 }
 
 /* ---- the command --------------------------------------------------------------------------- */
 
-static bool print_detail(qp_cli *cli, const qp_model *m, uint32_t method, uint32_t thread)
+static int show(qp_cli *cli, const qp_subject *s)
 {
-    detail d = {.method = method, .thread = thread};
-    bool is_good = find_detail(&d, m, &cli->args);
-    if (is_good && cli->args.format == QP_FORMAT_JSON) {
-        qp_document_json(&cli->out, document_fields,
-                         &(document){{m, thread},
-                                     &d,
-                                     qp_method_row_of(m, method, &d.f),
-                                     d.suffix_depth,
-                                     d.n_suffixes - d.n_shown});
-    } else if (is_good && cli->args.format == QP_FORMAT_CSV) {
-        write_csv(cli, m, &d);
-    } else if (is_good) {
-        print_figures(cli, m, &d);
-        is_good = print_edges(cli, m, "Callers", d.callers, d.n_callers, d.f.total) &&
-                  print_edges(cli, m, "Callees", d.callees, d.n_callees, d.f.total) &&
-                  print_suffixes(cli, m, &d);
-    }
+    static const qp_forms forms = {print_text, document_fields, write_csv};
+    detail d = {.about = {s->m, s->thread}};
+    if (!qp_method_find(cli, s->m, s->name, &d.method))
+        return QP_EXIT_UNUSABLE;
+    int status = find_detail(&d, &cli->args) ? qp_output_print(cli, &forms, &d)
+                                             : qp_cli_fail_memory(cli);
     qp_free(d.callers);
     qp_free(d.callees);
     qp_free(d.suffixes);
-    return is_good;
+    return status;
 }
 
 static int run_detail(qp_cli *cli)
 {
-    const char *file, *name;
-    qp_model *m;
-    uint32_t thread, method;
+    const char *name, *file;
     if (!qp_cli_operands(cli, &name, &file))
         return QP_EXIT_UNUSABLE;
     if (!name)
@@ -457,15 +440,7 @@ static int run_detail(qp_cli *cli)
     if (cli->args.suffixes > QP_STACK_SUFFIX_MOST_FRAMES && cli->args.suffixes != UINT64_MAX)
         return qp_cli_fail(cli, "--routes=%" PRIu64 ": at most %d frames", cli->args.suffixes,
                            QP_STACK_SUFFIX_MOST_FRAMES);
-    int status = qp_cli_load_collapsed(cli, file, &m);
-    if (status == QP_EXIT_UNUSABLE)
-        return status;
-    if (!qp_cli_thread(cli, m, &thread) || !qp_method_find(cli, m, name, &method))
-        status = QP_EXIT_UNUSABLE;
-    else if (!print_detail(cli, m, method, thread))
-        status = qp_cli_fail_memory(cli);
-    qp_model_free(m);
-    return status;
+    return qp_cli_show(cli, true, show);
 }
 
 static const qp_flag flags[] = {

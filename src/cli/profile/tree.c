@@ -16,6 +16,11 @@ enum {
     ROWS_SHOWN = 400   /* without --limit */
 };
 
+typedef struct {
+    qp_document about;
+    const qp_view *v;
+} document;
+
 /* A node that waits to be printed. */
 typedef struct {
     uint32_t node, level;
@@ -310,8 +315,9 @@ static const char *none_reason(const qp_model *m, bool has_some)
                       : "No function was called.\n";
 }
 
-static bool print_text(const qp_cli *cli, const qp_view *v)
+static bool print_text(const qp_cli *cli, const void *data)
 {
+    const qp_view *v = ((const document *)data)->v;
     walk w;
     uint64_t most = cli->args.limit == UINT64_MAX ? ROWS_SHOWN
                     : cli->args.limit             ? cli->args.limit
@@ -344,12 +350,6 @@ static bool print_text(const qp_cli *cli, const qp_view *v)
 
 /* ---- JSON, CSV: every node, parents first ---------------------------------------------------- */
 
-static bool is_written(const qp_view *v, uint32_t node)
-{
-    const qp_model_node *n = &v->m->nodes[node];
-    return v->thread == QP_ALL_THREADS || n->thread == v->thread;
-}
-
 typedef struct {
     uint32_t id, thread;
     qp_model_node node;
@@ -378,32 +378,28 @@ static const qp_field csv_fields[] = {
     {.key = NULL}};
 #undef AT
 
-static node_row node_row_of(const qp_view *v, uint32_t i)
+static bool next_node(const void *data, size_t *at, void *row)
 {
+    const qp_view *v = ((const document *)data)->v;
     const qp_model *m = v->m;
+    uint32_t i = (uint32_t)*at + 1;
+    while (v->thread != QP_ALL_THREADS && i < m->n_nodes && m->nodes[i].thread != v->thread)
+        i++;
+    if (i >= m->n_nodes)
+        return false;
+    *at = i;
     const qp_model_node *node = &m->nodes[i];
-    return (node_row){.id = i,
-                      .thread = m->threads[node->thread].ordinal,
-                      .node = *node,
-                      .method = m->methods[node->method],
-                      .self = qp_model_ns(m, qp_view_self(v, i)),
-                      .total = qp_model_ns(m, qp_view_total(v, i))};
+    *(node_row *)row = (node_row){.id = i,
+                                  .thread = m->threads[node->thread].ordinal,
+                                  .node = *node,
+                                  .method = m->methods[node->method],
+                                  .self = qp_model_ns(m, qp_view_self(v, i)),
+                                  .total = qp_model_ns(m, qp_view_total(v, i))};
+    return true;
 }
 
-typedef struct {
-    qp_document about;
-    const qp_view *v;
-} document;
-
-static void write_nodes(qp_json *json, const void *row)
-{
-    const qp_view *v = ((const document *)row)->v;
-    for (uint32_t i = 1; i < v->m->n_nodes; i++) {
-        node_row node = node_row_of(v, i);
-        if (is_written(v, i))
-            qp_row_json(json, NULL, node_fields, QP_FIELDS_ALL, &node);
-    }
-}
+static const qp_rows nodes = {node_fields, QP_ROW_SIZE(node_row), next_node, NULL};
+static const qp_rows csv_nodes = {csv_fields, QP_ROW_SIZE(node_row), next_node, NULL};
 
 typedef struct {
     uint32_t id;
@@ -416,62 +412,47 @@ static const qp_field method_fields[] = {
      .sub = qp_method_name_fields},
     {.key = NULL}};
 
-static void write_methods(qp_json *json, const void *row)
+static bool next_method(const void *data, size_t *at, void *row)
 {
-    const qp_model *m = ((const document *)row)->about.m;
-    for (uint32_t i = 0; i < m->n_methods; i++)
-        qp_row_json(json, NULL, method_fields, QP_FIELDS_ALL, &(method_row){i, m->methods[i]});
+    const qp_model *m = ((const document *)data)->about.m;
+    if (*at == m->n_methods)
+        return false;
+    *(method_row *)row = (method_row){(uint32_t)*at, m->methods[*at]};
+    ++*at;
+    return true;
 }
+
+static const qp_rows methods = {method_fields, QP_ROW_SIZE(method_row), next_method, NULL};
 
 static const qp_field document_fields[] = {
     {"", NULL, NULL, QP_FIELD_PART, .sub = qp_run_part},
-    {"nodes", NULL, "call paths, parents first", QP_FIELD_ROWS, .sub = node_fields,
-     .write = write_nodes},
-    {"methods", NULL, "methods that nodes name", QP_FIELD_ROWS, .sub = method_fields,
-     .write = write_methods},
+    {"nodes", NULL, "call paths, parents first", QP_FIELD_ROWS, .rows = &nodes},
+    {"methods", NULL, "methods that nodes name", QP_FIELD_ROWS, .rows = &methods},
     {.key = NULL}};
 
-static void write_csv(qp_cli *cli, const qp_view *v)
+static void write_csv(qp_cli *cli, const void *data)
 {
-    qp_csv csv;
-    qp_csv_begin(&csv, &cli->out, csv_fields,
-                 "id parent thread depth name:function file line calls self total",
-                 QP_FIELDS_ALL, v->m->run.unit);
-    for (uint32_t i = 1; i < v->m->n_nodes; i++) {
-        node_row row = node_row_of(v, i);
-        if (is_written(v, i))
-            qp_csv_row(&csv, &row);
-    }
+    qp_rows_csv(&cli->out, &csv_nodes, data,
+                "id parent thread depth name:function file line calls self total",
+                QP_FIELDS_ALL, ((const document *)data)->about.m->run.unit);
 }
 
 /* ---- the command --------------------------------------------------------------------------- */
 
+static int show(qp_cli *cli, const qp_subject *s)
+{
+    static const qp_forms forms = {print_text, document_fields, write_csv};
+    qp_view v;
+    int status = qp_view_init(&v, s->m, s->thread, cli->args.has_subtract)
+                     ? qp_output_print(cli, &forms, &(document){{s->m, s->thread}, &v})
+                     : qp_cli_fail_memory(cli);
+    qp_view_fini(&v);
+    return status;
+}
+
 static int run_tree(qp_cli *cli)
 {
-    const char *file;
-    qp_model *m;
-    qp_view v = {0};
-    uint32_t thread;
-    if (!qp_cli_operands(cli, NULL, &file))
-        return QP_EXIT_UNUSABLE;
-    int status = qp_cli_load_collapsed(cli, file, &m);
-    if (status == QP_EXIT_UNUSABLE)
-        return status;
-    bool has_thread = qp_cli_thread(cli, m, &thread);
-    bool is_good = has_thread && qp_view_init(&v, m, thread, cli->args.has_subtract);
-    if (is_good && cli->args.format == QP_FORMAT_JSON)
-        qp_document_json(&cli->out, document_fields, &(document){{m, thread}, &v});
-    else if (is_good && cli->args.format == QP_FORMAT_CSV)
-        write_csv(cli, &v);
-    else if (is_good)
-        is_good = print_text(cli, &v);
-    if (!has_thread)
-        status = QP_EXIT_UNUSABLE;
-    else if (!is_good)
-        status = qp_cli_fail_memory(cli);
-    qp_view_fini(&v);
-    qp_model_free(m);
-    return status;
+    return qp_cli_show(cli, false, show);
 }
 
 static const qp_flag flags[] = {
