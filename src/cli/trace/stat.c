@@ -5,15 +5,9 @@
 #include <string.h>
 
 #include "base/containers/alloc.h"
-#include "base/text/json.h"
-#include "base/text/table_text.h"
-#include "base/text/text.h"
-#include "base/text/unit.h"
+#include "cli/show/show.h"
 #include "cli/trace/trace.h"
 #include "replay/calls/calls.h"
-
-#define SORT_WORDS "self|total|calls|avg|max|name"
-typedef enum { BY_SELF, BY_TOTAL, BY_CALLS, BY_AVERAGE, BY_MAX, BY_NAME } order;
 
 enum { BAR_COLUMNS = 40 };
 
@@ -21,6 +15,7 @@ typedef struct {
     qp_trace_view *view;
     qp_cli *cli;
     qp_stats stats;
+    const qp_span_counts *counts;
     const qp_call_stat **rows; /* [n] sorted */
     size_t n;
     size_t n_hidden; /* rows that --limit leaves out */
@@ -31,47 +26,15 @@ static const char *name_of(const report *r, const qp_call_stat *row)
     return qp_trace_view_method(r->view, row->method)->name;
 }
 
-/* ---- times ----------------------------------------------------------------------------------- */
-
-/* The times of a function, in the order of times_of() and of the columns of all forms. */
-static const struct {
-    const char *key, *title;
-    unsigned rank;       /* of the column, see qp_column */
-    bool is_of_complete; /* unknown where no call is complete */
-} times[] = {{"total", "Total", 0, false},    {"self", "Self", 0, false},
-             {"average", "Average", 2, true}, {"min", "Min", 4, true},
-             {"p50", "50 %", 3, true},        {"p90", "90 %", 5, true},
-             {"p99", "99 %", 3, true},        {"max", "Max", 2, true}};
-enum { N_TIMES = sizeof times / sizeof *times, SELF = 1 };
-
-static void times_of(const report *r, const qp_call_stat *row, uint64_t ns[N_TIMES])
-{
-    const uint64_t ticks[N_TIMES] = {row->total,
-                                     row->self,
-                                     qp_call_stat_average(row),
-                                     row->min,
-                                     qp_call_stat_quantile(row, 0.5),
-                                     qp_call_stat_quantile(row, 0.9),
-                                     qp_call_stat_quantile(row, 0.99),
-                                     row->max};
-    for (size_t i = 0; i < N_TIMES; i++)
-        ns[i] = qp_trace_view_ns(r->view, ticks[i]);
-}
-
-static bool is_known(const qp_call_stat *row, size_t which)
-{
-    return row->n_complete || !times[which].is_of_complete;
-}
-
 /* ---- order ----------------------------------------------------------------------------------- */
 
-static uint64_t key_of(const qp_call_stat *row, order by)
+static uint64_t key_of(const qp_call_stat *row, qp_sort by)
 {
-    return by == BY_TOTAL     ? row->total
-           : by == BY_CALLS   ? row->calls
-           : by == BY_AVERAGE ? qp_call_stat_average(row)
-           : by == BY_MAX     ? row->max
-                              : row->self;
+    return by == QP_SORT_TOTAL     ? row->total
+           : by == QP_SORT_CALLS   ? row->calls
+           : by == QP_SORT_AVERAGE ? qp_call_stat_average(row)
+           : by == QP_SORT_MAX     ? row->max
+                                   : row->self;
 }
 
 static int compare(const void *a, const void *b, void *to)
@@ -79,10 +42,10 @@ static int compare(const void *a, const void *b, void *to)
     const qp_call_stat *x = *(const qp_call_stat *const *)a,
                        *y = *(const qp_call_stat *const *)b;
     const report *r = to;
-    order by = (order)r->cli->args.sort;
+    qp_sort by = (qp_sort)r->cli->args.sort;
     uint64_t key_x = key_of(x, by), key_y = key_of(y, by);
     int by_name = strcmp(name_of(r, x), name_of(r, y));
-    if (by != BY_NAME && key_x != key_y)
+    if (by != QP_SORT_NAME && key_x != key_y)
         return key_x > key_y ? -1 : 1;
     return by_name ? by_name : x->thread < y->thread ? -1 : x->thread > y->thread;
 }
@@ -106,41 +69,131 @@ static bool sort_rows(report *r)
     return true;
 }
 
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+enum { BY_THREAD = 1, HAS_HISTOGRAM = 2, HAS_COMPLETE = 4 };
+
+/* A function. Of times that only complete calls have, QP_FIELD_NONE: there are none. */
+typedef struct {
+    const report *r;
+    qp_call_stat sums;
+    qp_trace_method method;
+    const char *thread_name;
+    uint32_t thread;
+    uint64_t cut; /* QP_FIELD_NONE: 0 */
+    uint64_t total, self, average, min, p50, p90, p99, max;
+    double self_percent;
+    char thread_bytes[256];
+} stat_row;
+
+/* Calls that took from one time to another. */
+typedef struct {
+    uint64_t from, to, calls;
+} class_row;
+
+#define AT(member) QP_FIELD_AT(class_row, member)
+static const qp_field class_fields[] = {
+    {"from", NULL, "shortest time", QP_FIELD_SPAN, AT(from)},
+    {"to", NULL, "time that is too long", QP_FIELD_SPAN, AT(to)},
+    {"calls", NULL, "complete calls", QP_FIELD_COUNT, AT(calls)},
+    {.key = NULL}};
+#undef AT
+
+static bool next_class(const void *data, size_t *at, void *to)
+{
+    const stat_row *row = data;
+    const qp_histogram *h = &row->sums.histogram;
+    size_t n = (size_t)h->n * QP_HISTOGRAM_STEPS;
+    while (*at < n && !h->counts[*at])
+        ++*at;
+    if (*at == n)
+        return false;
+    unsigned number = h->first * (unsigned)QP_HISTOGRAM_STEPS + (unsigned)*at;
+    *(class_row *)to = (class_row){qp_trace_view_ns(row->r->view, qp_histogram_low(number)),
+                                   qp_trace_view_ns(row->r->view, qp_histogram_low(number + 1)),
+                                   h->counts[*at]};
+    ++*at;
+    return true;
+}
+
+static const qp_rows classes = {class_fields, QP_ROW_SIZE(class_row), next_class, NULL};
+
+#define AT(member)  QP_FIELD_AT(stat_row, member)
+#define OF_COMPLETE .flags = QP_FIELD_NULLABLE, .needs = HAS_COMPLETE
+static const qp_field fields[] = {
+    {"name", "Function", "display name", QP_FIELD_NAME, AT(method.name), .flags = QP_FIELD_HOT},
+    {"file", NULL, "source as registered", QP_FIELD_NAME, AT(method.file)},
+    {"line", NULL, "first line; 0: unknown", QP_FIELD_COUNT, AT(method.first_line)},
+    {"thread", NULL, "number of the thread", QP_FIELD_COUNT, AT(thread), .needs = BY_THREAD},
+    {"thread_name", "Thread", NULL, QP_FIELD_NAME, AT(thread_name), .flags = QP_FIELD_NO_JSON,
+     .rank = 1, .needs = BY_THREAD},
+    {"calls", "Calls", "number of calls", QP_FIELD_COUNT, AT(sums.calls)},
+    {"incomplete", NULL, "those whose entry or end is missing", QP_FIELD_COUNT,
+     AT(sums.n_incomplete)},
+    {"unwound", NULL, "those that did not return", QP_FIELD_COUNT, AT(sums.n_unwound)},
+    {"total", "Total", "time including callees", QP_FIELD_SPAN, AT(total)},
+    {"self", "Self", "time without callees", QP_FIELD_SPAN, AT(self)},
+    {"self_percent", "Self %", NULL, QP_FIELD_PERCENT, AT(self_percent),
+     .flags = QP_FIELD_NO_JSON, .rank = 1},
+    {"average", "Average", "of complete calls", QP_FIELD_SPAN, AT(average), OF_COMPLETE,
+     .rank = 2},
+    {"min", "Min", "of complete calls", QP_FIELD_SPAN, AT(min), OF_COMPLETE, .rank = 4},
+    {"p50", "50 %", "of complete calls", QP_FIELD_SPAN, AT(p50), OF_COMPLETE, .rank = 3},
+    {"p90", "90 %", "of complete calls", QP_FIELD_SPAN, AT(p90), OF_COMPLETE, .rank = 5},
+    {"p99", "99 %", "of complete calls", QP_FIELD_SPAN, AT(p99), OF_COMPLETE, .rank = 3},
+    {"max", "Max", "of complete calls", QP_FIELD_SPAN, AT(max), OF_COMPLETE, .rank = 2},
+    {"cut", "Cut", NULL, QP_FIELD_COUNT, AT(cut), .flags = QP_FIELD_NO_JSON | QP_FIELD_BLANK,
+     .rank = 6},
+    {"histogram", NULL, "times of complete calls", QP_FIELD_ROWS, .rows = &classes,
+     .needs = HAS_HISTOGRAM},
+    {.key = NULL}};
+#undef OF_COMPLETE
+#undef AT
+
+static bool next_row(const void *data, size_t *at, void *to)
+{
+    const report *r = data;
+    stat_row *row = to;
+    if (*at == r->n)
+        return false;
+    const qp_call_stat *x = r->rows[(*at)++];
+    row->r = r;
+    row->sums = *x;
+    row->method = *qp_trace_view_method(r->view, x->method);
+    if (r->stats.is_by_thread) {
+        row->thread = qp_trace_view_ordinal(r->view, x->thread);
+        row->thread_name = qp_trace_view_thread(r->view, x->thread, row->thread_bytes,
+                                                sizeof row->thread_bytes);
+    }
+    row->cut = x->n_incomplete ? x->n_incomplete : QP_FIELD_NONE;
+    row->total = qp_trace_view_ns(r->view, x->total);
+    row->self = qp_trace_view_ns(r->view, x->self);
+    row->self_percent = qp_view_percent(x->self, r->stats.self);
+    uint64_t *const times[] = {&row->average, &row->min, &row->p50,
+                               &row->p90,     &row->p99, &row->max};
+    const uint64_t ticks[] = {qp_call_stat_average(x),        x->min,
+                              qp_call_stat_quantile(x, 0.5),  qp_call_stat_quantile(x, 0.9),
+                              qp_call_stat_quantile(x, 0.99), x->max};
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++)
+        *times[i] = x->n_complete ? qp_trace_view_ns(r->view, ticks[i]) : QP_FIELD_NONE;
+    return true;
+}
+
+static qp_style style_of(const void *row)
+{
+    return qp_style_of_percent(((const stat_row *)row)->self_percent);
+}
+
+static const qp_rows rows = {fields, QP_ROW_SIZE(stat_row), next_row, style_of};
+
+/* What all rows have. */
+static unsigned has_of(const report *r)
+{
+    return (r->stats.is_by_thread ? BY_THREAD : 0) |
+           (r->cli->args.trace.has_histogram ? HAS_HISTOGRAM : 0);
+}
+
 /* ---- text ------------------------------------------------------------------------------------ */
-
-static void add_columns(qp_table *t, bool has_threads)
-{
-    qp_table_column(t, "Function", QP_KEEP_BEGIN, 0);
-    if (has_threads)
-        qp_table_column(t, "Thread", QP_KEEP_BEGIN, 1);
-    qp_table_column(t, "Calls", QP_ALIGN_RIGHT, 0);
-    for (size_t i = 0; i < N_TIMES; i++) {
-        qp_table_column(t, times[i].title, QP_ALIGN_RIGHT, times[i].rank);
-        if (i == SELF)
-            qp_table_column(t, "Self %", QP_ALIGN_RIGHT, 1);
-    }
-    qp_table_column(t, "Cut", QP_ALIGN_RIGHT, 6);
-}
-
-static void add_row(const report *r, qp_table *t, const qp_call_stat *row)
-{
-    char text[QP_NUMBER_BYTES], thread[256];
-    uint64_t ns[N_TIMES];
-    double percent = r->stats.self ? 100.0 * (double)row->self / (double)r->stats.self : 0;
-    qp_table_name(t, qp_style_of_percent(percent), name_of(r, row));
-    if (r->stats.is_by_thread)
-        qp_table_name(t, QP_STYLE_PLAIN,
-                      qp_trace_view_thread(r->view, row->thread, thread, sizeof thread));
-    qp_table_plain(t, QP_STYLE_PLAIN, qp_unit_count(text, row->calls));
-    times_of(r, row, ns);
-    for (size_t i = 0; i < N_TIMES; i++) {
-        qp_table_plain(t, QP_STYLE_PLAIN, is_known(row, i) ? qp_unit_time(text, ns[i]) : "-");
-        if (i == SELF)
-            qp_table_plain(t, QP_STYLE_PLAIN, qp_unit_percent(text, row->self, r->stats.self));
-    }
-    qp_table_plain(t, QP_STYLE_PLAIN,
-                   row->n_incomplete ? qp_unit_count(text, row->n_incomplete) : "");
-}
 
 static void write_bar(const qp_screen *s, uint64_t count, uint64_t most)
 {
@@ -178,149 +231,103 @@ static void write_histogram(const report *r, const qp_call_stat *row)
     }
 }
 
-static bool write_text(const report *r)
+static bool write_text(const qp_cli *cli, const void *data)
 {
-    qp_table t;
+    const report *r = data;
+    const qp_screen *s = &cli->screen;
     char count[QP_NUMBER_BYTES];
     if (!r->n) {
-        qp_out_text(r->cli->screen.out, "No calls in this part of the trace.\n");
+        qp_out_text(s->out, "No calls in this part of the trace.\n");
         return true;
     }
-    qp_table_init(&t);
-    add_columns(&t, r->stats.is_by_thread);
-    for (size_t i = 0; i < r->n; i++)
-        add_row(r, &t, r->rows[i]);
-    bool is_good = qp_table_print(&t, &r->cli->screen, 0);
-    qp_table_fini(&t);
+    bool is_good = qp_rows_text(s, &rows, r,
+                                "name thread_name calls total self self_percent average min "
+                                "p50 p90 p99 max cut",
+                                has_of(r) | HAS_COMPLETE, qp_unit_for(0, true, NULL));
     if (r->n_hidden)
-        qp_out_format(r->cli->screen.out, "%s more functions; show them with --limit=0\n",
+        qp_out_format(s->out, "%s more functions; show them with --limit=0\n",
                       qp_unit_count(count, r->n_hidden));
-    for (size_t i = 0; i < r->n && r->cli->args.trace.has_histogram; i++)
+    for (size_t i = 0; i < r->n && cli->args.trace.has_histogram; i++)
         write_histogram(r, r->rows[i]);
     return is_good;
 }
 
 /* ---- JSON, CSV ------------------------------------------------------------------------------ */
 
-static void write_classes(const report *r, qp_json *json, const qp_histogram *h)
-{
-    qp_json_begin(json, "histogram", '[');
-    for (unsigned i = 0; i < h->n * (unsigned)QP_HISTOGRAM_STEPS; i++) {
-        unsigned at = h->first * (unsigned)QP_HISTOGRAM_STEPS + i;
-        if (!h->counts[i])
-            continue;
-        qp_json_begin(json, NULL, '{');
-        qp_json_count(json, "from", qp_trace_view_ns(r->view, qp_histogram_low(at)));
-        qp_json_count(json, "to", qp_trace_view_ns(r->view, qp_histogram_low(at + 1)));
-        qp_json_count(json, "calls", h->counts[i]);
-        qp_json_end(json, '}');
-    }
-    qp_json_end(json, ']');
-}
+/* The trace itself. */
+typedef struct {
+    qp_trace_info about;
+    qp_span_counts counts;
+    uint64_t lost, unwritten, overwritten;
+    const char *unit;
+} trace_row;
 
-static void write_row_json(const report *r, qp_json *json, const qp_call_stat *row)
-{
-    const qp_trace_method *m = qp_trace_view_method(r->view, row->method);
-    uint64_t ns[N_TIMES];
-    qp_json_begin(json, NULL, '{');
-    qp_json_text(json, "name", m->name);
-    qp_json_text(json, "file", m->file);
-    qp_json_count(json, "line", m->first_line);
-    if (r->stats.is_by_thread)
-        qp_json_count(json, "thread", qp_trace_view_ordinal(r->view, row->thread));
-    qp_json_count(json, "calls", row->calls);
-    qp_json_count(json, "incomplete", row->n_incomplete);
-    qp_json_count(json, "unwound", row->n_unwound);
-    times_of(r, row, ns);
-    for (size_t i = 0; i < N_TIMES; i++)
-        if (is_known(row, i))
-            qp_json_count(json, times[i].key, ns[i]);
-    if (r->cli->args.trace.has_histogram)
-        write_classes(r, json, &row->histogram);
-    qp_json_end(json, '}');
-}
+#define AT(member) QP_FIELD_AT(trace_row, member)
+static const qp_field trace_fields[] = {
+    {"program", NULL, "name of the program", QP_FIELD_NAME, AT(about.program)},
+    {"pid", NULL, "id of the process", QP_FIELD_COUNT, AT(about.pid)},
+    {"started_at", NULL, "start of the run", QP_FIELD_MOMENT, AT(about.started_at)},
+    {"records", NULL, "records that were read", QP_FIELD_COUNT, AT(counts.n_records)},
+    {"calls", NULL, "calls", QP_FIELD_COUNT, AT(counts.n_calls)},
+    {"lost", NULL, "records that are missing", QP_FIELD_COUNT, AT(lost)},
+    {"unwritten", NULL, "records that could not be written", QP_FIELD_COUNT, AT(unwritten)},
+    {"overwritten", NULL, "records that newer ones replaced", QP_FIELD_COUNT, AT(overwritten)},
+    {"unit", NULL, "unit of times", QP_FIELD_WORD, AT(unit)},
+    {.key = NULL}};
+#undef AT
 
-static void write_json(const report *r, const qp_span_counts *counts)
+static void write_trace(qp_json *json, const void *data)
 {
-    const qp_trace_info *info = qp_trace_about(r->view->trace);
+    const report *r = data;
+    const qp_trace_losses *lost = qp_trace_lost(r->view->trace);
     uint64_t places;
-    qp_json json;
-    qp_json_init(&json, &r->cli->out);
-    qp_json_begin(&json, NULL, '{');
-    qp_json_begin(&json, "trace", '{');
-    qp_json_text(&json, "program", info->program);
-    qp_json_count(&json, "pid", info->pid);
-    qp_json_moment(&json, "started_at", info->started_at);
-    qp_json_count(&json, "records", counts->n_records);
-    qp_json_count(&json, "calls", counts->n_calls);
-    qp_json_count(&json, "lost",
-                  qp_trace_missing(r->view->trace, counts, &r->view->window, &places));
-    qp_json_count(&json, "unwritten", qp_trace_lost(r->view->trace)->n_unwritten);
-    qp_json_count(&json, "overwritten", qp_trace_lost(r->view->trace)->n_overwritten);
-    qp_json_text(&json, "unit", "ns");
-    qp_json_end(&json, '}');
-    qp_json_begin(&json, "calls", '[');
-    for (size_t i = 0; i < r->n; i++)
-        write_row_json(r, &json, r->rows[i]);
-    qp_json_end(&json, ']');
-    qp_json_end(&json, '}');
+    qp_fields_json(
+        json, trace_fields, QP_FIELDS_ALL,
+        &(trace_row){*qp_trace_about(r->view->trace), *r->counts,
+                     qp_trace_missing(r->view->trace, r->counts, &r->view->window, &places),
+                     lost->n_unwritten, lost->n_overwritten, "ns"});
 }
 
-static void write_csv(const report *r)
+static void write_calls(qp_json *json, const void *data)
 {
-    qp_out *out = &r->cli->out;
-    uint64_t ns[N_TIMES];
-    qp_out_format(out, "name,file,line%s,calls", r->stats.is_by_thread ? ",thread" : "");
-    for (size_t i = 0; i < N_TIMES; i++)
-        qp_out_format(out, ",%s_ns", times[i].key);
-    qp_out_text(out, ",incomplete,unwound\r\n");
-    for (size_t i = 0; i < r->n; i++) {
-        const qp_call_stat *row = r->rows[i];
-        const qp_trace_method *m = qp_trace_view_method(r->view, row->method);
-        qp_text_csv(out, m->name);
-        qp_out_char(out, ',');
-        qp_text_csv(out, m->file);
-        qp_out_format(out, ",%" PRIu32, m->first_line);
-        if (r->stats.is_by_thread)
-            qp_out_format(out, ",%" PRIu32, qp_trace_view_ordinal(r->view, row->thread));
-        qp_out_format(out, ",%" PRIu64, row->calls);
-        times_of(r, row, ns);
-        for (size_t k = 0; k < N_TIMES; k++)
-            if (is_known(row, k))
-                qp_out_format(out, ",%" PRIu64, ns[k]);
-            else
-                qp_out_char(out, ',');
-        qp_out_format(out, ",%" PRIu64 ",%" PRIu64 "\r\n", row->n_incomplete, row->n_unwound);
-    }
+    const report *r = data;
+    stat_row row;
+    for (size_t at = 0; next_row(r, &at, &row);)
+        qp_row_json(json, NULL, fields, has_of(r) | (row.sums.n_complete ? HAS_COMPLETE : 0),
+                    &row);
+}
+
+static const qp_field document_fields[] = {
+    {"trace", NULL, "the trace", QP_FIELD_OBJECT, .sub = trace_fields, .write = write_trace},
+    {"calls", NULL, "functions", QP_FIELD_ROWS, .sub = fields, .write = write_calls},
+    {.key = NULL}};
+
+static void write_csv(qp_cli *cli, const void *data)
+{
+    qp_rows_csv(&cli->out, &rows, data,
+                "name file line thread calls total self average min p50 p90 p99 max "
+                "incomplete unwound",
+                has_of(data) | HAS_COMPLETE, "ns");
 }
 
 /* ---- the command ----------------------------------------------------------------------------- */
 
-static bool print(report *r, const qp_span_counts *counts)
-{
-    if (!sort_rows(r))
-        return false;
-    if (r->cli->args.format == QP_FORMAT_JSON)
-        write_json(r, counts);
-    else if (r->cli->args.format == QP_FORMAT_CSV)
-        write_csv(r);
-    else
-        return write_text(r);
-    return true;
-}
-
 static int run_stat(qp_cli *cli)
 {
+    static const qp_forms forms = {write_text, document_fields, write_csv};
     qp_trace_view view;
     qp_spans x;
-    report r = {.view = &view, .cli = cli};
+    report r = {.view = &view, .cli = cli, .counts = &x.counts};
     if (!qp_trace_view_open(&view, cli, NULL))
         return QP_EXIT_UNUSABLE;
     qp_stats_init(&r.stats, cli->args.has_threads);
     const qp_span_sink sink = qp_stats_sink(&r.stats);
     int status = qp_trace_view_play(&view, &x, &sink);
-    if (status != QP_EXIT_UNUSABLE && (r.stats.failed || !print(&r, &x.counts)))
-        status = qp_cli_fail_memory(cli);
+    if (status != QP_EXIT_UNUSABLE) {
+        int shown = r.stats.failed || !sort_rows(&r) ? qp_cli_fail_memory(cli)
+                                                     : qp_output_print(cli, &forms, &r);
+        status = shown > status ? shown : status;
+    }
     qp_free(r.rows);
     qp_stats_fini(&r.stats);
     qp_spans_fini(&x);
@@ -329,7 +336,7 @@ static int run_stat(qp_cli *cli)
 }
 
 static const qp_flag flags[] = {
-    {"sort", 's', QP_FLAG_WORD, SORT_WORDS, QP_FLAG_AT(sort), "self", "order of the rows"},
+    {"sort", 's', QP_FLAG_WORD, QP_SORT_WORDS, QP_FLAG_AT(sort), "self", "order of the rows"},
     {"limit", 'n', QP_FLAG_COUNT, "N", QP_FLAG_AT(limit), NULL,
      "maximum number of rows; 0: all (default 30; all as json or csv)"},
     {"threads", 0, QP_FLAG_YES, NULL, QP_FLAG_AT(has_threads), NULL,
