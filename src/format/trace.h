@@ -192,13 +192,42 @@ size_t qp_pack_varint(uint64_t value, unsigned char *out);
 /* @return bytes read; 0: it is longer than 64 bits or than what is there */
 size_t qp_unpack_varint(const unsigned char *in, size_t n_bytes, uint64_t *value);
 
+/* An entry of the dictionary: the numbers of its kind, and after them its texts. */
+typedef struct {
+    const char *bytes; /* no NUL */
+    size_t n_bytes;
+} qp_name;
+typedef struct {
+    uint64_t numbers[6]; /* the cell or ref first */
+    qp_name texts[4];
+} qp_names_entry;
+
+/* Bytes that an entry takes at most. */
+size_t qp_names_most(qp_names_kind kind, const qp_names_entry *e);
+/* @param out  [qp_names_most()] @return bytes written */
+size_t qp_names_pack(qp_names_kind kind, const qp_names_entry *e, unsigned char *out);
+/* Texts point into the payload; what the kind does not have is 0.
+ * @return bytes read; 0: the payload ends within the entry, or is damaged */
+size_t qp_names_unpack(const unsigned char *in, size_t n_bytes, qp_names_kind *kind,
+                       qp_names_entry *e);
+
+/* Append a record to a packet of events that is being filled.
+ * @param payload  of p, with room for QP_PACKED_MAX bytes more
+ * @param thread   that the OS thread drives */
+void qp_packet_put(qp_packet *p, unsigned char *payload, qp_pack_state *s, qp_cell *thread,
+                   const qp_trace_record *r, const qp_pack_paths *paths);
+
 /* Bytes that a payload takes in the file. */
 static inline size_t qp_packet_padded(size_t n_bytes)
 {
     return (n_bytes + 7) / 8 * 8;
 }
 
-/* The sum that belongs into a packet. @param payload  [qp_packet_padded(p->n_bytes)], its end zero */
+/* The sum of a packet. @param payload  [qp_packet_padded(p->n_bytes)], its end zero */
 uint32_t qp_packet_sum(const qp_packet *p, const void *payload);
+
+/* Complete a packet: magic, identity, sum and the zeros at the end of its payload.
+ * @return bytes of the padded payload */
+size_t qp_packet_seal(qp_packet *p, unsigned char *payload, uint64_t nonce, uint64_t sequence);
 
 #endif

@@ -49,7 +49,7 @@ static qp_pack_path path_of(const qp_pack_paths *paths, qp_cell path)
     return path ? paths->of(paths->to, path) : (qp_pack_path){0, 0};
 }
 
-/* The path on top behind a record. */
+/* Set the path that is on top after a record. */
 static void follow(qp_pack_state *s, qp_trace_op op, const qp_trace_record *r)
 {
     if (op == QP_TRACE_ENTRY && r->a)
@@ -153,7 +153,7 @@ static void unpack_raw(cursor *c, qp_trace_op op, qp_trace_record *r)
     r->b = (uint32_t)take_raw(c, 4);
 }
 
-/* Behind the ticks. */
+/* What follows the ticks. */
 static void unpack_ab(const qp_pack_state *s, cursor *c, bool plain, const qp_pack_paths *paths,
                       qp_trace_op op, qp_trace_record *r)
 {
@@ -196,6 +196,59 @@ size_t qp_unpack_record(qp_pack_state *s, const unsigned char *in, size_t n_byte
     return (size_t)(c.at - in);
 }
 
+/* ---- the dictionary -------------------------------------------------------------------------- */
+
+/* What an entry of each kind has. */
+static const struct {
+    uint8_t n_numbers, n_texts;
+    uint8_t is_wide; /* bit i: number i may have 64 bits; others are cells, refs and flags */
+} shapes[] = {[QP_NAMES_METHOD] = {4, 4, 1u << 1},
+              [QP_NAMES_PATH] = {3, 0, 0},
+              [QP_NAMES_THREAD] = {6, 1, 1u << 2 | 1u << 3 | 1u << 4},
+              [QP_NAMES_TEXT] = {1, 1, 0}};
+
+size_t qp_names_most(qp_names_kind kind, const qp_names_entry *e)
+{
+    size_t n = 1 + (size_t)QP_VARINT_MAX * (shapes[kind].n_numbers + shapes[kind].n_texts);
+    for (unsigned i = 0; i < shapes[kind].n_texts; i++)
+        n += e->texts[i].n_bytes;
+    return n;
+}
+
+size_t qp_names_pack(qp_names_kind kind, const qp_names_entry *e, unsigned char *out)
+{
+    size_t n = 0;
+    out[n++] = (unsigned char)kind;
+    for (unsigned i = 0; i < shapes[kind].n_numbers; i++)
+        n += qp_pack_varint(e->numbers[i], out + n);
+    for (unsigned i = 0; i < shapes[kind].n_texts; i++) {
+        n += qp_pack_varint(e->texts[i].n_bytes, out + n);
+        memcpy(out + n, e->texts[i].bytes, e->texts[i].n_bytes);
+        n += e->texts[i].n_bytes;
+    }
+    return n;
+}
+
+size_t qp_names_unpack(const unsigned char *in, size_t n_bytes, qp_names_kind *kind,
+                       qp_names_entry *e)
+{
+    if (!n_bytes || in[0] >= sizeof shapes / sizeof *shapes)
+        return 0;
+    cursor c = {in + 1, in + n_bytes};
+    *kind = (qp_names_kind)in[0];
+    *e = (qp_names_entry){.numbers = {0}};
+    for (unsigned i = 0; i < shapes[*kind].n_numbers; i++)
+        e->numbers[i] =
+            take_varint(&c, shapes[*kind].is_wide >> i & 1 ? UINT64_MAX : UINT32_MAX);
+    for (unsigned i = 0; i < shapes[*kind].n_texts && c.at; i++) {
+        size_t n = take_varint(&c, UINT64_MAX);
+        bool is_there = c.at && n <= (size_t)(c.end - c.at);
+        e->texts[i] = (qp_name){(const char *)c.at, n};
+        c.at = is_there ? c.at + n : NULL;
+    }
+    return c.at ? (size_t)(c.at - in) : 0;
+}
+
 /* ---- packets ------------------------------------------------------------------------------- */
 
 /* The turn lets every bit of a word come to every bit of the sum. */
@@ -215,4 +268,27 @@ uint32_t qp_packet_sum(const qp_packet *p, const void *payload)
     qp_packet head = *p;
     head.sum = 0;
     return add_words(add_words(0, &head, sizeof head), payload, qp_packet_padded(p->n_bytes));
+}
+
+size_t qp_packet_seal(qp_packet *p, unsigned char *payload, uint64_t nonce, uint64_t sequence)
+{
+    size_t n = qp_packet_padded(p->n_bytes);
+    memset(payload + p->n_bytes, 0, n - p->n_bytes);
+    p->magic = QP_PACKET_MAGIC;
+    p->nonce = nonce;
+    p->sequence = sequence;
+    p->sum = qp_packet_sum(p, payload);
+    return n;
+}
+
+void qp_packet_put(qp_packet *p, unsigned char *payload, qp_pack_state *s, qp_cell *thread,
+                   const qp_trace_record *r, const qp_pack_paths *paths)
+{
+    qp_trace_op op = qp_trace_op_of(r);
+    p->n_bytes += (uint32_t)qp_pack_record(s, r, paths, payload + p->n_bytes);
+    p->n_records++;
+    if (op == QP_TRACE_SWITCH)
+        *thread = r->a;
+    else if (op == QP_TRACE_SUSPEND)
+        *thread = 0;
 }

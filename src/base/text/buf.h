@@ -27,6 +27,14 @@ void *qp_buf_add_many(qp_buf *b, size_t n);
  * @return 0: no memory, and b->failed */
 uint32_t qp_buf_keyed(qp_buf *b, qp_dict *numbers, uint64_t key, bool *is_new);
 
+/* Item i, which is added with all before it if need be. @return until the next call; NULL: no
+ * memory */
+static inline void *qp_buf_at(qp_buf *b, size_t i)
+{
+    bool is_there = i < b->n || qp_buf_add_many(b, i - b->n + 1);
+    return is_there ? (char *)b->items + i * b->item_bytes : NULL;
+}
+
 /* The items, yours now: free with qp_free(). NULL only if failed, and then all is freed. */
 void *qp_buf_take(qp_buf *b, size_t *n);
 

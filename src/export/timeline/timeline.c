@@ -31,7 +31,7 @@ static bool find_methods(source *s)
 {
     const qp_names *names = qp_trace_names(s->names);
     qp_dict by_name = {0};
-    s->n_methods = names->methods.n;
+    s->n_methods = names->items[QP_NAMES_METHOD].n;
     s->methods = qp_alloc_zeroed(s->n_methods, sizeof *s->methods);
     bool is_good = s->methods != NULL;
     for (uint32_t i = 1; is_good && i < s->m->n_methods; i++) {
@@ -63,7 +63,7 @@ static uint32_t thread_like(const qp_model *m, const qp_trace_thread *wanted)
 static bool find_threads(source *s)
 {
     const qp_names *names = qp_trace_names(s->names);
-    s->n_threads = names->threads.n;
+    s->n_threads = names->items[QP_NAMES_THREAD].n;
     s->threads = qp_alloc_zeroed(s->n_threads, sizeof *s->threads);
     for (uint32_t i = 1; s->threads && i < s->n_threads; i++)
         s->threads[i] = thread_like(s->m, qp_names_thread_at(names, i));

@@ -27,10 +27,9 @@ enum {
     MIN_FD = 1000,        /* out of the way of hosts that close low descriptors */
     NAMES_TRIED = 999,
     RINGS = 4096,
-    NAMES_BYTES =
-        128 * 1024, /* a packet of names: the new ones, and those of the previous packet */
-    FRESH_BYTES = 40 * 1024, /* of new names: then they are written */
-    TEXT_BYTES = 4096,       /* of one name */
+    NAMES_BYTES = 128 * 1024, /* a packet of names: new ones and those of the previous packet */
+    FRESH_BYTES = 40 * 1024,  /* of new names: then they are written */
+    TEXT_BYTES = 4096,        /* of one name */
     ENTRY_BYTES = 4 * (TEXT_BYTES + 3) + 6 * QP_VARINT_MAX
 };
 
@@ -158,19 +157,14 @@ static bool write_all(qp_trace_sink *s, const void *bytes, uint64_t n)
 static bool write_packet(qp_trace_sink *s, packet *p, bool is_end)
 {
     struct stat st;
-    size_t n_padded = qp_packet_padded(p->head.n_bytes);
     if (qp_load(&s->state) != QP_SINK_GOOD)
         return false;
     if (!is_ours(s, &st) || !st.st_nlink || (uint64_t)st.st_size < s->n_bytes) {
         s->state = QP_SINK_GONE;
         return false;
     }
-    p->head.magic = QP_PACKET_MAGIC;
-    p->head.nonce = qp_recorder_head()->nonce;
-    p->head.sequence = s->sequence + 1;
-    memset(p->bytes + p->head.n_bytes, 0, n_padded - p->head.n_bytes);
-    p->head.sum = qp_packet_sum(&p->head, p->bytes);
-    uint64_t n = sizeof p->head + n_padded;
+    uint64_t n = sizeof p->head +
+                 qp_packet_seal(&p->head, p->bytes, qp_recorder_head()->nonce, s->sequence + 1);
     if (!take_space(s, s->n_bytes + n, is_end) || !write_all(s, p, n))
         return false;
     s->sequence++;
@@ -214,31 +208,21 @@ static bool write_names(qp_trace_sink *s)
     return true;
 }
 
-/* Begin an entry. @return false: no room, because the file cannot be written */
-static bool begin_entry(qp_trace_sink *s, qp_names_kind kind)
+/* @return false: no room, because the file cannot be written */
+static bool add_entry(qp_trace_sink *s, qp_names_kind kind, const qp_names_entry *e)
 {
     packet *p = s->names;
     if (p->head.n_bytes - s->n_before >= FRESH_BYTES && !write_names(s))
         return false;
-    p->bytes[p->head.n_bytes++] = (unsigned char)kind;
+    p->head.n_bytes += (uint32_t)qp_names_pack(kind, e, p->bytes + p->head.n_bytes);
     p->head.n_records++;
     return true;
 }
 
-static void add_number(qp_trace_sink *s, uint64_t number)
+static qp_name text_at(qp_ref ref)
 {
-    packet *p = s->names;
-    p->head.n_bytes += (uint32_t)qp_pack_varint(number, p->bytes + p->head.n_bytes);
-}
-
-static void add_text(qp_trace_sink *s, qp_ref ref)
-{
-    packet *p = s->names;
     const char *text = qp_texts_at(&qp_recorder.texts, ref);
-    size_t n = strnlen(text, TEXT_BYTES);
-    add_number(s, n);
-    memcpy(p->bytes + p->head.n_bytes, text, n);
-    p->head.n_bytes += (uint32_t)n;
+    return (qp_name){text, strnlen(text, TEXT_BYTES)};
 }
 
 static bool need_text(qp_trace_sink *s, qp_ref ref)
@@ -246,11 +230,9 @@ static bool need_text(qp_trace_sink *s, qp_ref ref)
     unsigned char bit = (unsigned char)(1u << ref % 8);
     if (!ref || s->texts[ref / 8] & bit)
         return true;
-    if (!begin_entry(s, QP_NAMES_TEXT))
+    if (!add_entry(s, QP_NAMES_TEXT, &(qp_names_entry){{ref}, {text_at(ref)}}))
         return false;
     s->texts[ref / 8] |= bit;
-    add_number(s, ref);
-    add_text(s, ref);
     return true;
 }
 
@@ -258,18 +240,14 @@ static bool add_method(qp_trace_sink *s, qp_cell cell)
 {
     const qp_method *m = qp_at(&qp_recorder.space, cell);
     bool is_late = !qp_method_is_registered(&qp_recorder.methods, cell);
-    if (!begin_entry(s, QP_NAMES_METHOD))
+    const qp_names_entry e = {
+        {cell, m->id, qp_load(&m->flags), is_late ? 0 : qp_method_first_line(m)},
+        {text_at(is_late ? 0 : m->name), text_at(is_late ? 0 : m->class_name),
+         text_at(is_late ? 0 : m->file), text_at(is_late ? 0 : m->module)}};
+    if (!add_entry(s, QP_NAMES_METHOD, &e))
         return false;
     s->n_late += is_late;
     s->known[cell] = (qp_pack_path){is_late ? LATE : 0, METHOD};
-    add_number(s, cell);
-    add_number(s, m->id);
-    add_number(s, qp_load(&m->flags));
-    add_number(s, is_late ? 0 : qp_method_first_line(m));
-    add_text(s, is_late ? 0 : m->name);
-    add_text(s, is_late ? 0 : m->class_name);
-    add_text(s, is_late ? 0 : m->file);
-    add_text(s, is_late ? 0 : m->module);
     return true;
 }
 
@@ -280,11 +258,8 @@ static bool need_method(qp_trace_sink *s, qp_cell cell)
 
 static bool add_path(qp_trace_sink *s, qp_cell cell, qp_cell caller, qp_cell method)
 {
-    if (!begin_entry(s, QP_NAMES_PATH))
+    if (!add_entry(s, QP_NAMES_PATH, &(qp_names_entry){.numbers = {cell, caller, method}}))
         return false;
-    add_number(s, cell);
-    add_number(s, caller);
-    add_number(s, method);
     s->known[cell] = (qp_pack_path){caller ? caller : ROOT, method};
     return true;
 }
@@ -293,17 +268,17 @@ static bool add_thread(qp_trace_sink *s, qp_cell cell)
 {
     const qp_thread_record *r = qp_at(&qp_recorder.space, cell);
     qp_cell root = qp_load(&r->root);
+    uint32_t n_lives =
+        qp_load(&r->n_lives); /* before the rest: a later life is written again */
     bool is_new = root && s->known[root].caller != ROOT;
-    if ((is_new && !add_path(s, root, 0, 0)) || !begin_entry(s, QP_NAMES_THREAD))
+    if (is_new && !add_path(s, root, 0, 0))
         return false;
-    s->known[cell].method = qp_load(&r->n_lives);
-    add_number(s, cell);
-    add_number(s, r->ordinal);
-    add_number(s, qp_load(&r->host_id));
-    add_number(s, qp_load(&r->vt_id));
-    add_number(s, qp_load(&r->system_id));
-    add_number(s, root);
-    add_text(s, qp_observe(&r->name));
+    const qp_names_entry e = {{cell, r->ordinal, qp_load(&r->host_id), qp_load(&r->vt_id),
+                               qp_load(&r->system_id), root},
+                              {text_at(qp_observe(&r->name))}};
+    if (!add_entry(s, QP_NAMES_THREAD, &e))
+        return false;
+    s->known[cell].method = n_lives;
     return true;
 }
 
@@ -454,14 +429,8 @@ bool qp_trace_sink_put(qp_trace_sink *s, uint32_t i, uint64_t first, const qp_tr
         }
         if (!p->head.n_records)
             begin_events(s, i, first + k, &r[k]);
-        p->head.n_bytes +=
-            (uint32_t)qp_pack_record(&state->at, &r[k], &paths, p->bytes + p->head.n_bytes);
-        p->head.n_records++;
+        qp_packet_put(&p->head, p->bytes, &state->at, &state->thread, &r[k], &paths);
         state->next++;
-        if (qp_trace_op_of(&r[k]) == QP_TRACE_SWITCH)
-            state->thread = r[k].a;
-        else if (qp_trace_op_of(&r[k]) == QP_TRACE_SUSPEND)
-            state->thread = 0;
     }
     return true;
 }

@@ -99,12 +99,11 @@ typedef struct {
 typedef struct {
     qp_names *names;
     qp_span_sink sink;
-    bool is_shared;        /* threads of one OS thread run at once: a switch suspends none */
-    bool counts_from_call; /* a call that its caller announced begins and ends there */
-    qp_buf threads;        /* qp_span_thread *, by index */
-    qp_buf os_threads;     /* the state of each */
-    uint32_t *index_of;    /* [n_indices] thread number -> index + 1 */
-    size_t n_indices;
+    bool is_shared;         /* threads of one OS thread run at once: a switch suspends none */
+    bool counts_from_call;  /* a call that its caller announced begins and ends there */
+    qp_buf threads;         /* qp_span_thread *, by index */
+    qp_buf os_threads;      /* the state of each */
+    qp_buf index_of;        /* uint32_t, by number of the thread: index + 1 */
     uint32_t n_breaks;      /* beginnings and gaps, after which no stack is known */
     uint64_t n_pushes_left; /* of calls that were not seen to begin: bounds hostile files */
     qp_span_counts counts;
@@ -126,6 +125,11 @@ void qp_spans_cut(qp_spans *x, uint64_t raw);
 
 /* That was all: what is open ends at `raw`, or its thread's last event if that is 0. */
 void qp_spans_end(qp_spans *x, uint64_t raw);
+
+static inline qp_span_thread *qp_spans_thread(const qp_spans *x, size_t index)
+{
+    return ((qp_span_thread **)x->threads.items)[index];
+}
 
 static inline uint64_t qp_span_total(const qp_span_thread *th, const qp_span *s)
 {
@@ -256,13 +260,12 @@ typedef struct {
 } qp_call_stat;
 
 typedef struct {
-    qp_buf rows;       /* qp_call_stat, in the order of the first ends */
-    uint64_t self;     /* of all calls */
-    bool is_by_thread; /* a row for each thread */
-    bool failed;       /* no memory */
-    uint32_t *row_of;  /* [n_methods] index + 1 */
-    size_t n_methods;
-    qp_dict row_of_pair; /* thread, method -> index + 1 */
+    qp_buf rows;          /* qp_call_stat, in the order of the first ends */
+    uint64_t self;        /* of all calls */
+    bool is_by_thread;    /* a row for each thread */
+    bool failed;          /* no memory */
+    qp_buf row_of_method; /* uint32_t, by method: index + 1; by thread instead: */
+    qp_dict row_of_pair;  /* thread, method -> index + 1 */
 } qp_stats;
 
 void qp_stats_init(qp_stats *s, bool is_by_thread);
@@ -298,10 +301,9 @@ typedef struct {
     uint32_t n_most;      /* calls that are kept; 1 to QP_SLOW_MOST */
     qp_slow_call **calls; /* [n] slowest first */
     uint32_t n;
-    uint64_t n_seen;      /* calls that are not inside another one */
-    bool failed;          /* no memory */
-    signed char *answers; /* [n_answers] by method; 0: not asked yet */
-    size_t n_answers;
+    uint64_t n_seen; /* calls that are not inside another one */
+    bool failed;     /* no memory */
+    qp_buf answers;  /* signed char, by method; 0: not asked yet */
 } qp_slow;
 
 /* @return false: no memory */

@@ -2,8 +2,6 @@
  * open calls, and the ended calls in them that are not reported yet. Read leave first. */
 #include "replay/calls/calls.h"
 
-#include <string.h>
-
 #include "base/containers/alloc.h"
 
 enum { ITEMS_MOST = 4096 }; /* that wait to be reported, besides open calls */
@@ -165,7 +163,7 @@ qp_span_sink qp_flow_sink(qp_flow *f)
 void qp_flow_end(qp_flow *f, qp_spans *x)
 {
     for (size_t i = 0; i < x->threads.n; i++) {
-        qp_span_thread *th = ((qp_span_thread **)x->threads.items)[i];
+        qp_span_thread *th = qp_spans_thread(x, i);
         lane *l = th->data;
         if (!l)
             continue;

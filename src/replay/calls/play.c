@@ -1,35 +1,20 @@
 /* play.c: puts the records of a trace, all or those of a window, into spans. */
 #include "replay/calls/calls.h"
 
-/* Put the records before the window in separately: the spans are muted for them. */
-static void put_before(qp_spans *x, qp_trace_run *run, const qp_trace_window *w)
+/* The spans are muted for the records before the window. @return false: the window has ended */
+static bool put_run(qp_spans *x, const qp_trace_run *run, const qp_trace_window *w)
 {
-    uint64_t ticks = 0;
-    size_t n = 0;
-    while (n < run->n && (!qp_trace_has_time(&run->records[n], &ticks) || ticks < w->from))
-        n++;
-    if (n)
-        qp_spans_put(x, run->os_thread, run->records, n);
-    run->records += n;
-    run->n -= n;
-    if (run->n)
-        qp_spans_cut(x, w->from);
-}
-
-/* @return false: the window has ended */
-static bool put_run(qp_spans *x, qp_trace_run *run, const qp_trace_window *w)
-{
-    uint64_t ticks = 0;
+    size_t first = x->is_muted ? qp_trace_count_before(run->records, run->n, w->from) : 0;
+    if (first)
+        qp_spans_put(x, run->os_thread, run->records, first);
+    if (first == run->n)
+        return true;
     if (x->is_muted)
-        put_before(x, run, w);
-    size_t n = run->n;
-    if (w->to != UINT64_MAX)
-        for (n = 0;
-             n < run->n && (!qp_trace_has_time(&run->records[n], &ticks) || ticks < w->to);)
-            n++;
+        qp_spans_cut(x, w->from);
+    size_t n = qp_trace_count_before(run->records + first, run->n - first, w->to);
     if (n)
-        qp_spans_put(x, run->os_thread, run->records, n);
-    return n == run->n;
+        qp_spans_put(x, run->os_thread, run->records + first, n);
+    return n == run->n - first;
 }
 
 void qp_trace_spans(qp_trace *t, qp_spans *x, const qp_span_sink *sink)

@@ -25,14 +25,11 @@ typedef struct {
 
 static thread_sums *sums_of(maker *m, const qp_span_thread *th)
 {
-    while (m->threads.n <= th->index && !m->failed) {
-        thread_sums *sums = qp_buf_add(&m->threads);
-        m->failed |= !sums;
-    }
-    thread_sums *sums = m->failed ? NULL : (thread_sums *)m->threads.items + th->index;
+    thread_sums *sums = qp_buf_at(&m->threads, th->index);
     if (sums && !sums->root)
-        m->failed |= !(sums->root = qp_calltree_root(&m->tree, 0));
-    return sums;
+        sums->root = qp_calltree_root(&m->tree, 0);
+    m->failed |= !sums || !sums->root;
+    return m->failed ? NULL : sums;
 }
 
 static void enter(void *to, qp_span_thread *th, qp_span *s)
@@ -162,7 +159,7 @@ static void describe(maker *m, const qp_spans *x, const qp_trace_window *window,
 static bool write_all(maker *m, const qp_spans *x, const qp_trace_window *window,
                       const char *path, char error[QP_ERROR_BYTES])
 {
-    size_t n_methods = qp_trace_names(m->trace)->methods.n;
+    size_t n_methods = qp_trace_names(m->trace)->items[QP_NAMES_METHOD].n;
     m->builder = qp_builder_new(0);
     m->methods = qp_alloc_zeroed(n_methods, sizeof *m->methods);
     m->nodes = qp_alloc_zeroed(m->tree.nodes.n, sizeof *m->nodes);
@@ -172,7 +169,7 @@ static bool write_all(maker *m, const qp_spans *x, const qp_trace_window *window
     for (size_t i = 0; has_memory && i < m->threads.n; i++) {
         const thread_sums *sums = (const thread_sums *)m->threads.items + i;
         if (sums->root)
-            add_thread(m, ((qp_span_thread **)x->threads.items)[i], sums);
+            add_thread(m, qp_spans_thread(x, i), sums);
     }
     if (!has_memory || m->failed)
         qp_text_format(error, QP_ERROR_BYTES, "%s: not enough memory", path);

@@ -2,8 +2,6 @@
  * that. */
 #include "replay/calls/calls.h"
 
-#include <string.h>
-
 #include "base/containers/alloc.h"
 
 /* A call that is open, of a thread. */
@@ -22,6 +20,7 @@ static void free_call(qp_slow_call *c)
 bool qp_slow_init(qp_slow *s, uint32_t n_most)
 {
     *s = (qp_slow){.n_most = n_most};
+    qp_buf_init(&s->answers, 1);
     s->calls = qp_alloc_zeroed((size_t)n_most + 1, sizeof *s->calls);
     return s->calls != NULL;
 }
@@ -29,7 +28,7 @@ bool qp_slow_init(qp_slow *s, uint32_t n_most)
 void qp_slow_fini(qp_slow *s, qp_spans *x)
 {
     for (size_t i = 0; i < x->threads.n; i++) {
-        qp_span_thread *th = ((qp_span_thread **)x->threads.items)[i];
+        qp_span_thread *th = qp_spans_thread(x, i);
         watch *w = th->data;
         if (w)
             free_call(w->call);
@@ -39,24 +38,16 @@ void qp_slow_fini(qp_slow *s, qp_spans *x)
     for (uint32_t i = 0; i < s->n; i++)
         free_call(s->calls[i]);
     qp_free(s->calls);
-    qp_free(s->answers);
+    qp_free(s->answers.items);
 }
 
 static bool is_wanted(qp_slow *s, uint32_t method)
 {
-    if (method >= s->n_answers) {
-        size_t n = ((size_t)method + 64) * 2;
-        signed char *wider = qp_realloc(s->answers, n, 1);
-        s->failed |= !wider;
-        if (!wider)
-            return false;
-        memset(wider + s->n_answers, 0, n - s->n_answers);
-        s->answers = wider;
-        s->n_answers = n;
-    }
-    if (!s->answers[method])
-        s->answers[method] = s->is_wanted(s->to, method) ? 1 : -1;
-    return s->answers[method] > 0;
+    signed char *answer = qp_buf_at(&s->answers, method);
+    s->failed |= !answer;
+    if (answer && !*answer)
+        *answer = s->is_wanted(s->to, method) ? 1 : -1;
+    return answer && *answer > 0;
 }
 
 static watch *watch_of(qp_slow *s, qp_span_thread *th)

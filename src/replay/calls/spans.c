@@ -25,44 +25,28 @@ typedef struct {
 
 static os_thread_state *os_thread_at(qp_spans *x, uint32_t os_thread)
 {
-    while (x->os_threads.n <= os_thread && !x->failed) {
-        os_thread_state *c = qp_buf_add(&x->os_threads);
-        x->failed |= !c;
-        if (c)
-            qp_buf_init(&c->text, 1);
-    }
-    return x->failed ? NULL : (os_thread_state *)x->os_threads.items + os_thread;
+    os_thread_state *c = qp_buf_at(&x->os_threads, os_thread);
+    x->failed |= !c;
+    return c;
 }
 
-static qp_span_thread *add_thread(qp_spans *x, uint32_t number)
+static qp_span_thread *thread_of(qp_spans *x, uint32_t number)
 {
-    qp_span_thread *th = qp_alloc_zeroed(1, sizeof *th), **item = qp_buf_add(&x->threads);
-    if (!th || !item) {
+    uint32_t *index = qp_buf_at(&x->index_of, number);
+    if (index && *index)
+        return qp_spans_thread(x, *index - 1);
+    qp_span_thread *th = index ? qp_alloc_zeroed(1, sizeof *th) : NULL;
+    qp_span_thread **item = th ? qp_buf_add(&x->threads) : NULL;
+    if (!item) {
         qp_free(th);
         x->failed = true;
         return NULL;
     }
     *item = th;
+    *index = (uint32_t)x->threads.n;
     th->number = number;
-    th->index = (uint32_t)x->threads.n - 1;
-    x->index_of[number] = th->index + 1;
+    th->index = *index - 1;
     return th;
-}
-
-static qp_span_thread *thread_of(qp_spans *x, uint32_t number)
-{
-    if (number >= x->n_indices) {
-        size_t n = ((size_t)number + 16) * 2;
-        uint32_t *wider = qp_realloc(x->index_of, n, sizeof *wider);
-        x->failed |= !wider;
-        if (!wider)
-            return NULL;
-        memset(wider + x->n_indices, 0, (n - x->n_indices) * sizeof *wider);
-        x->index_of = wider;
-        x->n_indices = n;
-    }
-    uint32_t index = x->index_of[number];
-    return index ? ((qp_span_thread **)x->threads.items)[index - 1] : add_thread(x, number);
 }
 
 /* ---- records in several pieces ----------------------------------------------------------- */
@@ -125,6 +109,7 @@ static bool collect(qp_spans *x, os_thread_state *c, qp_trace_op op, const qp_tr
         return op == QP_TRACE_TEXT || op == QP_TRACE_DATA;
     c->begun = *r;
     c->n_missing = op == QP_TRACE_VALUE ? r->b : 0;
+    c->text.item_bytes = 1;
     c->text.n = 0;
     if (op == QP_TRACE_VALUE && !r->b)
         report_begun(x, c, 0);
@@ -595,6 +580,7 @@ void qp_spans_init(qp_spans *x, qp_names *names, const qp_span_sink *sink)
     x->counts.first = UINT64_MAX;
     qp_buf_init(&x->threads, sizeof(qp_span_thread *));
     qp_buf_init(&x->os_threads, sizeof(os_thread_state));
+    qp_buf_init(&x->index_of, sizeof(uint32_t));
 }
 
 /* All that is open begins anew. */
@@ -619,13 +605,13 @@ void qp_spans_cut(qp_spans *x, uint64_t raw)
     x->is_muted = false;
     x->counts = (qp_span_counts){.first = raw};
     for (size_t i = 0; i < x->threads.n; i++)
-        cut_thread(x, ((qp_span_thread **)x->threads.items)[i], raw);
+        cut_thread(x, qp_spans_thread(x, i), raw);
 }
 
 void qp_spans_end(qp_spans *x, uint64_t raw)
 {
     for (size_t i = 0; i < x->threads.n; i++) {
-        qp_span_thread *th = ((qp_span_thread **)x->threads.items)[i];
+        qp_span_thread *th = qp_spans_thread(x, i);
         if (raw > th->raw)
             advance(th, raw);
         if (th->called || th->due)
@@ -638,7 +624,7 @@ void qp_spans_end(qp_spans *x, uint64_t raw)
 void qp_spans_fini(qp_spans *x)
 {
     for (size_t i = 0; i < x->threads.n; i++) {
-        qp_span_thread *th = ((qp_span_thread **)x->threads.items)[i];
+        qp_span_thread *th = qp_spans_thread(x, i);
         qp_free(th->spans);
         qp_free(th->open);
         qp_free(th);
@@ -647,5 +633,5 @@ void qp_spans_fini(qp_spans *x)
         qp_free(((os_thread_state *)x->os_threads.items)[i].text.items);
     qp_free(x->threads.items);
     qp_free(x->os_threads.items);
-    qp_free(x->index_of);
+    qp_free(x->index_of.items);
 }

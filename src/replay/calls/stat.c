@@ -1,14 +1,13 @@
 /* stat.c: see calls.h. All is done when a call ends. */
 #include "replay/calls/calls.h"
 
-#include <string.h>
-
 #include "base/containers/alloc.h"
 
 void qp_stats_init(qp_stats *s, bool is_by_thread)
 {
     *s = (qp_stats){.is_by_thread = is_by_thread};
     qp_buf_init(&s->rows, sizeof(qp_call_stat));
+    qp_buf_init(&s->row_of_method, sizeof(uint32_t));
 }
 
 void qp_stats_fini(qp_stats *s)
@@ -16,48 +15,26 @@ void qp_stats_fini(qp_stats *s)
     for (size_t i = 0; i < s->rows.n; i++)
         qp_free(((qp_call_stat *)s->rows.items)[i].histogram.counts);
     qp_free(s->rows.items);
-    qp_free(s->row_of);
+    qp_free(s->row_of_method.items);
     qp_dict_fini(&s->row_of_pair);
 }
 
-static uint32_t add_row(qp_stats *s, uint32_t thread, uint32_t method)
-{
-    qp_call_stat *r = qp_buf_add(&s->rows);
-    if (!r)
-        return 0;
-    *r = (qp_call_stat){.method = method, .thread = thread, .min = UINT64_MAX};
-    return (uint32_t)s->rows.n;
-}
-
-static uint32_t row_of_pair(qp_stats *s, uint32_t thread, uint32_t method)
+/* @return NULL: no memory */
+static qp_call_stat *row_of(qp_stats *s, uint32_t thread, uint32_t method)
 {
     uint64_t key = (uint64_t)thread << 32 | method;
-    uint32_t row = qp_dict_get(&s->row_of_pair, key);
-    if (!row && (row = add_row(s, thread, method)) && !qp_dict_put(&s->row_of_pair, key, row))
-        row = 0;
-    return row;
-}
-
-/* @return false: no memory */
-static bool grow(qp_stats *s, uint32_t method)
-{
-    size_t n = ((size_t)method + 64) * 2;
-    uint32_t *wider = qp_realloc(s->row_of, n, sizeof *wider);
-    if (!wider)
-        return false;
-    memset(wider + s->n_methods, 0, (n - s->n_methods) * sizeof *wider);
-    s->row_of = wider;
-    s->n_methods = n;
-    return true;
-}
-
-static uint32_t row_of_method(qp_stats *s, uint32_t method)
-{
-    if (method >= s->n_methods && !grow(s, method))
-        return 0;
-    if (!s->row_of[method])
-        s->row_of[method] = add_row(s, 0, method);
-    return s->row_of[method];
+    uint32_t *by_method = s->is_by_thread ? NULL : qp_buf_at(&s->row_of_method, method);
+    uint32_t row = by_method ? *by_method : qp_dict_get(&s->row_of_pair, key);
+    if (row)
+        return (qp_call_stat *)s->rows.items + row - 1;
+    qp_call_stat *r = qp_buf_add(&s->rows);
+    row = (uint32_t)s->rows.n;
+    if (!r || (!by_method && !qp_dict_put(&s->row_of_pair, key, row)))
+        return NULL;
+    if (by_method)
+        *by_method = row;
+    *r = (qp_call_stat){.method = method, .thread = thread, .min = UINT64_MAX};
+    return r;
 }
 
 static void count(qp_stats *s, qp_call_stat *r, uint64_t total)
@@ -73,13 +50,10 @@ static void leave(void *to, qp_span_thread *th, const qp_span *span, qp_span_end
 {
     qp_stats *s = to;
     uint64_t total = qp_span_total(th, span), self = qp_span_self(th, span);
-    uint32_t row = s->is_by_thread ? row_of_pair(s, th->number, span->method)
-                                   : row_of_method(s, span->method);
-    if (!row) {
-        s->failed = true;
+    qp_call_stat *r = row_of(s, s->is_by_thread ? th->number : 0, span->method);
+    s->failed |= !r;
+    if (!r)
         return;
-    }
-    qp_call_stat *r = (qp_call_stat *)s->rows.items + row - 1;
     r->calls += !(span->flags & QP_SPAN_SKIPPED);
     r->self += self;
     s->self += self;

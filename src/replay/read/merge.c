@@ -105,14 +105,14 @@ static void remove_first(qp_trace *t)
     sift_down(t);
 }
 
-/* @return when the next OS thread after the first one begins */
+/* @return the moment after the one at which the next OS thread begins; UINT64_MAX: there is none */
 static uint64_t limit_of(const qp_trace *t)
 {
     const uint32_t *heap = heap_of(t);
     uint64_t limit = UINT64_MAX;
     for (size_t i = 1; i < 3 && i < t->heap.n; i++) {
         uint64_t next = qp_trace_os_thread_at(t, heap[i])->next;
-        limit = next < limit ? next : limit;
+        limit = next < limit - 1 ? next + 1 : limit;
     }
     return limit;
 }
@@ -128,18 +128,6 @@ static bool fill(qp_trace *t, qp_trace_os_thread *c)
     return is_filled;
 }
 
-/* How many records come before the limit; what belongs to the last of them comes with it. */
-static size_t count_until(const qp_trace_os_thread *c, uint64_t limit)
-{
-    size_t i = c->at;
-    uint64_t ticks = 0;
-    if (limit == UINT64_MAX)
-        return c->n - c->at;
-    while (i < c->n && (!qp_trace_has_time(&c->records[i], &ticks) || ticks <= limit))
-        i++;
-    return i - c->at;
-}
-
 bool qp_trace_next(qp_trace *t, qp_trace_run *run)
 {
     while (t->heap.n && !t->failed) {
@@ -150,7 +138,7 @@ bool qp_trace_next(qp_trace *t, qp_trace_run *run)
             continue;
         }
         qp_trace_has_time(&c->records[c->at], &c->next);
-        size_t n = count_until(c, limit_of(t));
+        size_t n = qp_trace_count_before(c->records + c->at, c->n - c->at, limit_of(t));
         if (n) {
             *run = (qp_trace_run){index, c->records + c->at, n};
             c->at += n;

@@ -7,10 +7,13 @@
 #include "base/containers/alloc.h"
 #include "model/read/read.h"
 
-enum { OF_METHODS, OF_PATHS, OF_THREADS, OF_STRINGS };
-
-static void *add(qp_names *t, qp_buf *items, int kind, uint32_t cell, uint32_t *number)
+/* Find what is at a cell; if it is not known, add it. @return NULL: no memory */
+static void *entry_at(qp_names *t, qp_names_kind kind, uint32_t cell, uint32_t *number)
 {
+    qp_buf *items = &t->items[kind];
+    *number = cell ? qp_dict_get(&t->by_cell[kind], cell) : 0;
+    if (*number)
+        return (char *)items->items + *number * items->item_bytes;
     void *item = items->n < UINT32_MAX ? qp_buf_add(items) : NULL;
     *number = item ? (uint32_t)items->n - 1 : 0;
     bool is_added = item && (!cell || qp_dict_put(&t->by_cell[kind], cell, *number));
@@ -36,15 +39,15 @@ bool qp_names_init(qp_names *t, const qp_model *model)
     uint32_t number;
     *t = (qp_names){.model = model};
     qp_arena_init(&t->texts);
-    qp_buf_init(&t->methods, sizeof(qp_trace_method));
-    qp_buf_init(&t->paths, sizeof(qp_trace_path));
-    qp_buf_init(&t->threads, sizeof(qp_trace_thread));
-    qp_buf_init(&t->strings, sizeof(const char *));
-    qp_trace_method *m = add(t, &t->methods, OF_METHODS, 0, &number);
-    qp_trace_thread *th = add(t, &t->threads, OF_THREADS, 0, &number);
-    const char **text = add(t, &t->strings, OF_STRINGS, 0, &number);
-    add(t, &t->paths, OF_PATHS, 0, &number); /* what is not known, then the root */
-    add(t, &t->paths, OF_PATHS, 0, &number);
+    qp_buf_init(&t->items[QP_NAMES_METHOD], sizeof(qp_trace_method));
+    qp_buf_init(&t->items[QP_NAMES_PATH], sizeof(qp_trace_path));
+    qp_buf_init(&t->items[QP_NAMES_THREAD], sizeof(qp_trace_thread));
+    qp_buf_init(&t->items[QP_NAMES_TEXT], sizeof(const char *));
+    qp_trace_method *m = entry_at(t, QP_NAMES_METHOD, 0, &number);
+    qp_trace_thread *th = entry_at(t, QP_NAMES_THREAD, 0, &number);
+    const char **text = entry_at(t, QP_NAMES_TEXT, 0, &number);
+    entry_at(t, QP_NAMES_PATH, 0, &number); /* what is not known, then the root */
+    entry_at(t, QP_NAMES_PATH, 0, &number);
     if (t->failed)
         return false;
     *m = (qp_trace_method){"<unknown>", "<unknown>", "", "", "", "", 0, 0, 0};
@@ -56,13 +59,11 @@ bool qp_names_init(qp_names *t, const qp_model *model)
 void qp_names_fini(qp_names *t)
 {
     qp_arena_fini(&t->texts);
-    qp_free(t->methods.items);
-    qp_free(t->paths.items);
-    qp_free(t->threads.items);
-    qp_free(t->strings.items);
     qp_dict_fini(&t->thread_of_root);
-    for (size_t i = 0; i < sizeof t->by_cell / sizeof *t->by_cell; i++)
+    for (size_t i = 0; i < sizeof t->items / sizeof *t->items; i++) {
+        qp_free(t->items[i].items);
         qp_dict_fini(&t->by_cell[i]);
+    }
 }
 
 /* ---- methods ----------------------------------------------------------------------------- */
@@ -93,9 +94,8 @@ static const char *pattern_module(qp_names *t, const qp_trace_method *m)
 
 uint32_t qp_names_add_method(qp_names *t, uint32_t cell, const qp_method_names *names)
 {
-    uint32_t number = qp_dict_get(&t->by_cell[OF_METHODS], cell);
-    qp_trace_method *item = number ? (qp_trace_method *)t->methods.items + number
-                                   : add(t, &t->methods, OF_METHODS, cell, &number);
+    uint32_t number;
+    qp_trace_method *item = entry_at(t, QP_NAMES_METHOD, cell, &number);
     if (!item)
         return 0;
     const qp_trace_method old = *item;
@@ -120,7 +120,7 @@ static qp_name name_of(const char *text)
 
 uint32_t qp_names_method(qp_names *t, uint32_t cell)
 {
-    uint32_t number = qp_dict_get(&t->by_cell[OF_METHODS], cell);
+    uint32_t number = qp_dict_get(&t->by_cell[QP_NAMES_METHOD], cell);
     uint32_t index = number || !t->model ? 0 : qp_model_method_at(t->model, cell);
     if (!index)
         return number;
@@ -141,7 +141,7 @@ static uint32_t add_path(qp_names *t, uint32_t cell, uint32_t parent, uint32_t c
     uint32_t method = qp_names_method(t, method_cell);
     if (!method) /* its name comes later */
         method = qp_names_add_method(t, method_cell, &(qp_method_names){.id = 0});
-    qp_trace_path *item = add(t, &t->paths, OF_PATHS, cell, &number);
+    qp_trace_path *item = entry_at(t, QP_NAMES_PATH, cell, &number);
     if (item)
         *item = (qp_trace_path){parent, method, depth, caller_cell, method_cell};
     return number;
@@ -150,11 +150,11 @@ static uint32_t add_path(qp_names *t, uint32_t cell, uint32_t parent, uint32_t c
 uint32_t qp_names_add_path(qp_names *t, uint32_t cell, uint32_t parent_cell,
                            uint32_t method_cell)
 {
-    uint32_t number = qp_dict_get(&t->by_cell[OF_PATHS], cell);
+    uint32_t number = qp_dict_get(&t->by_cell[QP_NAMES_PATH], cell);
     if (number || !cell)
         return number;
     if (!method_cell) {
-        t->failed |= !qp_dict_put(&t->by_cell[OF_PATHS], cell, QP_PATH_ROOT);
+        t->failed |= !qp_dict_put(&t->by_cell[QP_NAMES_PATH], cell, QP_PATH_ROOT);
         return QP_PATH_ROOT;
     }
     uint32_t parent = parent_cell ? qp_names_path(t, parent_cell) : QP_PATH_ROOT;
@@ -171,7 +171,7 @@ static uint32_t take_path(qp_names *t, uint32_t node)
     for (; node && !number; node = number ? node : m->nodes[node].parent) {
         number = m->nodes[node].method == QP_ROOT_METHOD
                      ? QP_PATH_ROOT
-                     : qp_dict_get(&t->by_cell[OF_PATHS], qp_model_node_cell(m, node));
+                     : qp_dict_get(&t->by_cell[QP_NAMES_PATH], qp_model_node_cell(m, node));
         uint32_t *item = number ? NULL : qp_buf_add(&missing);
         if (item)
             *item = node;
@@ -190,7 +190,7 @@ static uint32_t take_path(qp_names *t, uint32_t node)
 const qp_path_entry *qp_names_path_miss(qp_names *t, uint32_t cell)
 {
     qp_path_entry *e = &t->cache[cell & (QP_PATH_CACHE - 1)];
-    uint32_t number = cell ? qp_dict_get(&t->by_cell[OF_PATHS], cell) : 0;
+    uint32_t number = cell ? qp_dict_get(&t->by_cell[QP_NAMES_PATH], cell) : 0;
     uint32_t node = number || !cell || !t->model ? 0 : qp_model_node_at(t->model, cell);
     if (node)
         number = take_path(t, node);
@@ -211,10 +211,8 @@ static const char *thread_name(qp_names *t, const char *start, uint32_t ordinal)
 uint32_t qp_names_add_thread(qp_names *t, uint32_t cell, const qp_trace_thread *th,
                              qp_name given)
 {
-    uint32_t number = qp_dict_get(&t->by_cell[OF_THREADS], cell);
-    bool is_new = !number;
-    qp_trace_thread *item = is_new ? add(t, &t->threads, OF_THREADS, cell, &number)
-                                   : (qp_trace_thread *)t->threads.items + number;
+    uint32_t number;
+    qp_trace_thread *item = entry_at(t, QP_NAMES_THREAD, cell, &number);
     if (!item)
         return 0;
     const qp_trace_thread old = *item;
@@ -224,14 +222,14 @@ uint32_t qp_names_add_thread(qp_names *t, uint32_t cell, const qp_trace_thread *
     item->given = copy(t, given, old.given);
     item->is_started = old.is_started || *item->given;
     item->name = *item->given ? item->given
-                 : is_new     ? thread_name(t, "thread", th->ordinal)
-                              : old.name;
+                 : old.name   ? old.name
+                              : thread_name(t, "thread", th->ordinal);
     return number;
 }
 
 uint32_t qp_names_thread(qp_names *t, uint32_t cell)
 {
-    uint32_t number = qp_dict_get(&t->by_cell[OF_THREADS], cell);
+    uint32_t number = qp_dict_get(&t->by_cell[QP_NAMES_THREAD], cell);
     uint32_t index = number || !t->model ? 0 : qp_model_thread_at(t->model, cell);
     if (!index)
         return number;
@@ -246,7 +244,7 @@ uint32_t qp_names_thread(qp_names *t, uint32_t cell)
 
 void qp_names_start(qp_names *t, uint32_t thread, uint32_t method)
 {
-    qp_trace_thread *th = (qp_trace_thread *)t->threads.items + thread;
+    qp_trace_thread *th = (qp_trace_thread *)t->items[QP_NAMES_THREAD].items + thread;
     if (!thread || th->is_started)
         return;
     th->is_started = true;
@@ -265,16 +263,16 @@ uint32_t qp_names_path_thread(qp_names *t, uint32_t path_cell)
 
 uint32_t qp_names_add_text(qp_names *t, uint32_t ref, qp_name text)
 {
-    uint32_t number = qp_dict_get(&t->by_cell[OF_STRINGS], ref);
-    const char **item = number ? NULL : add(t, &t->strings, OF_STRINGS, ref, &number);
-    if (item)
+    uint32_t number;
+    const char **item = entry_at(t, QP_NAMES_TEXT, ref, &number);
+    if (item && !*item)
         *item = copy(t, text, NULL);
     return number;
 }
 
 const char *qp_names_text(qp_names *t, uint32_t ref)
 {
-    uint32_t number = qp_dict_get(&t->by_cell[OF_STRINGS], ref);
+    uint32_t number = qp_dict_get(&t->by_cell[QP_NAMES_TEXT], ref);
     const char *text = number || !t->model ? NULL : qp_model_text_at(t->model, ref);
-    return text ? text : ((const char *const *)t->strings.items)[number];
+    return text ? text : ((const char *const *)t->items[QP_NAMES_TEXT].items)[number];
 }

@@ -74,106 +74,48 @@ static bool is_whole(qp_trace *t, uint64_t at, const qp_packet *p)
 
 /* ---- the dictionary ---------------------------------------------------------------------- */
 
-/* What is left of a payload; `at` NULL: it made no sense. */
-typedef struct {
-    const unsigned char *at, *end;
-} cursor;
-
-static uint64_t take_number(cursor *c)
+static void take_name(qp_names *t, qp_names_kind kind, const qp_names_entry *e)
 {
-    uint64_t value = 0;
-    size_t n = c->at ? qp_unpack_varint(c->at, (size_t)(c->end - c->at), &value) : 0;
-    c->at = n ? c->at + n : NULL;
-    return value;
-}
-
-static uint32_t take_cell(cursor *c)
-{
-    uint64_t value = take_number(c);
-    if (value > UINT32_MAX)
-        c->at = NULL;
-    return (uint32_t)value;
-}
-
-static qp_name take_text(cursor *c)
-{
-    uint64_t n = take_number(c);
-    if (!c->at || n > (size_t)(c->end - c->at)) {
-        c->at = NULL;
-        return (qp_name){"", 0};
+    const uint64_t *n = e->numbers;
+    uint32_t cell = (uint32_t)n[0];
+    switch (kind) {
+    case QP_NAMES_METHOD:
+        qp_names_add_method(t, cell,
+                            &(qp_method_names){n[1], (uint32_t)n[2], (uint32_t)n[3],
+                                               e->texts[0], e->texts[1], e->texts[2],
+                                               e->texts[3]});
+        break;
+    case QP_NAMES_PATH:
+        qp_names_add_path(t, cell, (uint32_t)n[1], (uint32_t)n[2]);
+        break;
+    case QP_NAMES_THREAD:
+        qp_names_add_thread(t, cell,
+                            &(qp_trace_thread){.ordinal = (uint32_t)n[1],
+                                               .host_id = n[2],
+                                               .vt_id = n[3],
+                                               .system_id = n[4],
+                                               .root_cell = (uint32_t)n[5]},
+                            e->texts[0]);
+        break;
+    case QP_NAMES_TEXT:
+        qp_names_add_text(t, cell, e->texts[0]);
     }
-    qp_name text = {(const char *)c->at, (size_t)n};
-    c->at += n;
-    return text;
 }
 
-static void take_method(qp_names *t, cursor *c)
+static void take_names(qp_trace *t, const unsigned char *at, size_t n_bytes, uint32_t n_entries)
 {
-    qp_method_names m;
-    uint32_t cell = take_cell(c);
-    m.id = take_number(c);
-    m.flags = take_cell(c);
-    m.first_line = take_cell(c);
-    m.name = take_text(c);
-    m.class_name = take_text(c);
-    m.file = take_text(c);
-    m.module = take_text(c);
-    if (c->at && cell)
-        qp_names_add_method(t, cell, &m);
-}
-
-static void take_path(qp_names *t, cursor *c)
-{
-    uint32_t cell = take_cell(c), caller = take_cell(c), method = take_cell(c);
-    if (c->at && cell)
-        qp_names_add_path(t, cell, caller, method);
-}
-
-static void take_thread(qp_names *t, cursor *c)
-{
-    qp_trace_thread th = {0};
-    uint32_t cell = take_cell(c);
-    th.ordinal = take_cell(c);
-    th.host_id = take_number(c);
-    th.vt_id = take_number(c);
-    th.system_id = take_number(c);
-    th.root_cell = take_cell(c);
-    qp_name given = take_text(c);
-    if (c->at && cell)
-        qp_names_add_thread(t, cell, &th, given);
-}
-
-static void take_string(qp_names *t, cursor *c)
-{
-    uint32_t ref = take_cell(c);
-    qp_name text = take_text(c);
-    if (c->at && ref)
-        qp_names_add_text(t, ref, text);
-}
-
-static void take_names(qp_trace *t, const unsigned char *payload, size_t n_bytes,
-                       uint32_t n_entries)
-{
-    cursor c = {payload, payload + n_bytes};
-    while (n_entries-- > 0 && c.at && c.at < c.end) {
-        switch ((qp_names_kind)*c.at++) {
-        case QP_NAMES_METHOD:
-            take_method(&t->names, &c);
-            break;
-        case QP_NAMES_PATH:
-            take_path(&t->names, &c);
-            break;
-        case QP_NAMES_THREAD:
-            take_thread(&t->names, &c);
-            break;
-        case QP_NAMES_TEXT:
-            take_string(&t->names, &c);
-            break;
-        default:
-            c.at = NULL;
+    const unsigned char *end = at + n_bytes;
+    qp_names_kind kind;
+    qp_names_entry e;
+    for (size_t n; n_entries && at < end; n_entries--, at += n) {
+        n = qp_names_unpack(at, (size_t)(end - at), &kind, &e);
+        if (!n) {
+            t->losses.n_damaged++;
+            return;
         }
+        if (e.numbers[0])
+            take_name(&t->names, kind, &e);
     }
-    t->losses.n_damaged += c.at == NULL;
 }
 
 /* ---- the index --------------------------------------------------------------------------- */

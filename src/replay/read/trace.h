@@ -27,6 +27,17 @@ static inline bool qp_trace_has_time(const qp_trace_record *r, uint64_t *ticks)
     return has_time;
 }
 
+/* How many of n records come before a moment (UINT64_MAX: all do); what belongs to the last of them
+ * comes with it. */
+static inline size_t qp_trace_count_before(const qp_trace_record *r, size_t n, uint64_t limit)
+{
+    uint64_t ticks = 0;
+    size_t i = limit == UINT64_MAX ? n : 0;
+    while (i < n && (!qp_trace_has_time(&r[i], &ticks) || ticks < limit))
+        i++;
+    return i;
+}
+
 /* ---- names ----------------------------------------------------------------------------------
  *
  * What the records of a trace refer to: methods, call paths, threads, texts.
@@ -73,11 +84,12 @@ enum { QP_PATH_CACHE = 4096 };
 
 typedef struct {
     qp_arena texts;
-    qp_buf methods, paths, threads; /* item 0 is what is not known */
-    qp_buf strings;                 /* const char * */
-    qp_dict by_cell[4];             /* cell -> number, of each of these */
-    qp_dict thread_of_root;         /* cell of a root path -> cell of its thread */
-    const qp_model *model;          /* what is not known is asked for here; NULL: nowhere */
+    /* by qp_names_kind: qp_trace_method, qp_trace_path, qp_trace_thread, const char *; item 0 is
+     * what is not known */
+    qp_buf items[4];
+    qp_dict by_cell[4];     /* cell -> number */
+    qp_dict thread_of_root; /* cell of a root path -> cell of its thread */
+    const qp_model *model;  /* what is not known is asked for here; NULL: nowhere */
     qp_path_entry cache[QP_PATH_CACHE];
     bool failed; /* no memory */
 } qp_names;
@@ -87,10 +99,6 @@ bool qp_names_init(qp_names *t, const qp_model *model);
 void qp_names_fini(qp_names *t);
 
 /* Set what a cell or ref is; a later call replaces a method or thread. Texts are copied. */
-typedef struct {
-    const char *bytes;
-    size_t n_bytes;
-} qp_name;
 typedef struct {
     uint64_t id;
     uint32_t flags, first_line;
@@ -125,17 +133,17 @@ static inline uint32_t qp_names_path(qp_names *t, uint32_t cell)
 
 static inline const qp_trace_method *qp_names_method_at(const qp_names *t, uint32_t number)
 {
-    return (const qp_trace_method *)t->methods.items + number;
+    return (const qp_trace_method *)t->items[QP_NAMES_METHOD].items + number;
 }
 
 static inline const qp_trace_path *qp_names_path_at(const qp_names *t, uint32_t number)
 {
-    return (const qp_trace_path *)t->paths.items + number;
+    return (const qp_trace_path *)t->items[QP_NAMES_PATH].items + number;
 }
 
 static inline const qp_trace_thread *qp_names_thread_at(const qp_names *t, uint32_t number)
 {
-    return (const qp_trace_thread *)t->threads.items + number;
+    return (const qp_trace_thread *)t->items[QP_NAMES_THREAD].items + number;
 }
 
 /* A thread without a name of its own begins with this method. */

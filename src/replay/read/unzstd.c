@@ -19,18 +19,6 @@ bool qp_unzstd_fits(const void *bytes, size_t n_bytes)
     return magic == ZSTD_MAGICNUMBER;
 }
 
-static bool write_all(int fd, const char *bytes, size_t n)
-{
-    while (n) {
-        ssize_t written = write(fd, bytes, n);
-        if (written <= 0)
-            return false;
-        bytes += written;
-        n -= (size_t)written;
-    }
-    return true;
-}
-
 /* @return NULL, or what is wrong */
 static const char *unpack(ZSTD_DStream *stream, int from, int to, char *in_bytes,
                           char *out_bytes)
@@ -42,7 +30,7 @@ static const char *unpack(ZSTD_DStream *stream, int from, int to, char *in_bytes
         while (in.pos < in.size) {
             ZSTD_outBuffer out = {out_bytes, ZSTD_DStreamOutSize(), 0};
             size_t left = ZSTD_decompressStream(stream, &out, &in);
-            if (!write_all(to, out_bytes, out.pos))
+            if (!qp_file_write(to, out_bytes, out.pos))
                 return "not enough room in /var/tmp to unpack it (use zstd -d)";
             if (ZSTD_isError(left))
                 return NULL;

@@ -7,7 +7,7 @@
 #include "base/containers/alloc.h"
 #include "format/trace.h"
 
-enum { PACKET_BYTES = 1 << 16, OF_METHODS = 0, OF_PATHS, OF_THREADS, OF_TEXTS };
+enum { PACKET_BYTES = 1 << 16 };
 
 /* A packet of events that is being filled. */
 typedef struct {
@@ -23,12 +23,7 @@ typedef struct {
 /* @param payload  its padding, up to 7 bytes, may be written to */
 static void write_packet(qp_qtrace *w, qp_packet *p, unsigned char *payload)
 {
-    size_t n = qp_packet_padded(p->n_bytes);
-    memset(payload + p->n_bytes, 0, n - p->n_bytes);
-    p->magic = QP_PACKET_MAGIC;
-    p->nonce = w->nonce;
-    p->sequence = ++w->sequence;
-    p->sum = qp_packet_sum(p, payload);
+    size_t n = qp_packet_seal(p, payload, w->nonce, ++w->sequence);
     qp_out_bytes(w->out, (const char *)p, sizeof *p);
     qp_out_bytes(w->out, (const char *)payload, n);
 }
@@ -57,50 +52,36 @@ static void write_events(qp_qtrace *w, filling *f)
 
 /* ---- the dictionary ---------------------------------------------------------------------- */
 
-static void add_number(qp_qtrace *w, uint64_t value)
+static qp_name name_of(const char *text)
 {
-    unsigned char bytes[QP_VARINT_MAX];
-    size_t n = qp_pack_varint(value, bytes);
-    void *to = qp_buf_add_many(&w->payload, n);
-    if (to)
-        memcpy(to, bytes, n);
+    return (qp_name){text, strlen(text)};
 }
 
-static void add_text(qp_qtrace *w, const char *text)
+/* Is an entry in the file, or needs none? */
+static bool is_set(const qp_qtrace *w, qp_names_kind kind, uint32_t cell)
 {
-    size_t n = strlen(text);
-    add_number(w, n);
-    void *to = n ? qp_buf_add_many(&w->payload, n) : NULL;
-    if (to)
-        memcpy(to, text, n);
+    return !cell || qp_dict_get(&w->is_written[kind], cell);
 }
 
-/* Begin an entry, unless it was there. */
-static bool begin_entry(qp_qtrace *w, int of, qp_names_kind kind, uint32_t cell)
+static void add_entry(qp_qtrace *w, qp_names_kind kind, const qp_names_entry *e)
 {
-    if (!cell || qp_dict_get(&w->is_written[of], cell))
-        return false;
-    w->failed |= !qp_dict_put(&w->is_written[of], cell, 1);
-    unsigned char *byte = qp_buf_add(&w->payload);
-    if (byte)
-        *byte = (unsigned char)kind;
+    size_t n = qp_names_most(kind, e);
+    unsigned char *to = qp_buf_add_many(&w->payload, n);
+    if (to)
+        w->payload.n -= n - qp_names_pack(kind, e, to);
+    w->failed |= !qp_dict_put(&w->is_written[kind], e->numbers[0], 1);
     w->n_entries++;
-    add_number(w, cell);
-    return true;
 }
 
 static void write_method(qp_qtrace *w, uint32_t cell)
 {
-    if (!begin_entry(w, OF_METHODS, QP_NAMES_METHOD, cell))
+    if (is_set(w, QP_NAMES_METHOD, cell))
         return;
     const qp_trace_method *m = qp_names_method_at(w->names, qp_names_method(w->names, cell));
-    add_number(w, m->id);
-    add_number(w, m->flags);
-    add_number(w, m->first_line);
-    add_text(w, m->bare_name);
-    add_text(w, m->class_name);
-    add_text(w, m->file);
-    add_text(w, m->module);
+    add_entry(w, QP_NAMES_METHOD,
+              &(qp_names_entry){{cell, m->id, m->flags, m->first_line},
+                                {name_of(m->bare_name), name_of(m->class_name),
+                                 name_of(m->file), name_of(m->module)}});
 }
 
 /* Write a path, and before it the callers that are not in the file yet. */
@@ -108,7 +89,7 @@ static void write_path(qp_qtrace *w, uint32_t cell)
 {
     qp_buf cells;
     qp_buf_init(&cells, sizeof cell);
-    while (cell && !qp_dict_get(&w->is_written[OF_PATHS], cell)) {
+    while (!is_set(w, QP_NAMES_PATH, cell)) {
         uint32_t *item = qp_buf_add(&cells);
         if (item)
             *item = cell;
@@ -119,54 +100,43 @@ static void write_path(qp_qtrace *w, uint32_t cell)
         uint32_t at = ((const uint32_t *)cells.items)[i];
         const qp_trace_path *p = qp_names_path_at(w->names, qp_names_path(w->names, at));
         write_method(w, p->method_cell);
-        if (begin_entry(w, OF_PATHS, QP_NAMES_PATH, at)) {
-            add_number(w, p->caller_cell);
-            add_number(w, p->method_cell);
-        }
+        add_entry(w, QP_NAMES_PATH,
+                  &(qp_names_entry){.numbers = {at, p->caller_cell, p->method_cell}});
     }
     qp_free(cells.items);
 }
 
 static void write_thread(qp_qtrace *w, uint32_t cell)
 {
-    if (!begin_entry(w, OF_THREADS, QP_NAMES_THREAD, cell))
+    if (is_set(w, QP_NAMES_THREAD, cell))
         return;
     const qp_trace_thread *th = qp_names_thread_at(w->names, qp_names_thread(w->names, cell));
-    add_number(w, th->ordinal);
-    add_number(w, th->host_id);
-    add_number(w, th->vt_id);
-    add_number(w, th->system_id);
-    add_number(w, th->root_cell);
-    add_text(w, th->given);
+    add_entry(w, QP_NAMES_THREAD,
+              &(qp_names_entry){
+                  {cell, th->ordinal, th->host_id, th->vt_id, th->system_id, th->root_cell},
+                  {name_of(th->given)}});
 }
 
-static void write_text(qp_qtrace *w, uint32_t ref)
+static void write_text(qp_qtrace *w, uint32_t ref, const char *text)
 {
-    if (begin_entry(w, OF_TEXTS, QP_NAMES_TEXT, ref))
-        add_text(w, qp_names_text(w->names, ref));
-}
-
-static bool is_set(const qp_qtrace *w, int of, uint32_t cell)
-{
-    return !cell || qp_dict_get(&w->is_written[of], cell);
+    if (!is_set(w, QP_NAMES_TEXT, ref))
+        add_entry(w, QP_NAMES_TEXT, &(qp_names_entry){{ref}, {name_of(text)}});
 }
 
 /* Write what a record refers to, unless it is in the file. */
 static void write_references(qp_qtrace *w, qp_trace_op op, const qp_trace_record *r)
 {
     if (op == QP_TRACE_ENTRY) {
-        if (!is_set(w, OF_PATHS, r->a))
-            write_path(w, r->a);
+        write_path(w, r->a);
         write_method(w, r->b);
     } else if (op == QP_TRACE_EXIT || op == QP_TRACE_SWITCH || op == QP_TRACE_GATE) {
-        if (!is_set(w, OF_PATHS, r->b))
-            write_path(w, r->b);
+        write_path(w, r->b);
     } else if (op == QP_TRACE_SAMPLE) {
         write_path(w, r->a);
     } else if (op == QP_TRACE_CALL || op == QP_TRACE_RETURN) {
         write_method(w, r->a);
     } else if (op == QP_TRACE_MARKER || op == QP_TRACE_COUNTER) {
-        write_text(w, r->a);
+        write_text(w, r->a, qp_names_text(w->names, r->a));
     }
     if (op == QP_TRACE_SWITCH || op == QP_TRACE_SUSPEND)
         write_thread(w, r->a);
@@ -183,14 +153,10 @@ static qp_pack_path path_of(void *to, qp_cell cell)
 
 static filling *filling_of(qp_qtrace *w, uint32_t os_thread)
 {
-    while (w->os_threads.n <= os_thread && !w->os_threads.failed)
-        qp_buf_add(&w->os_threads);
-    if (w->os_threads.failed)
-        return NULL;
-    filling *f = (filling *)w->os_threads.items + os_thread;
-    if (!f->payload)
+    filling *f = qp_buf_at(&w->os_threads, os_thread);
+    if (f && !f->payload)
         f->payload = qp_alloc(PACKET_BYTES + QP_PACKED_MAX + 8, 1);
-    return f->payload ? f : NULL;
+    return f && f->payload ? f : NULL;
 }
 
 static void begin_events(filling *f, uint32_t os_thread, uint64_t ticks)
@@ -231,12 +197,9 @@ void qp_qtrace_put(qp_qtrace *w, uint32_t os_thread, const qp_trace_record *reco
         write_references(w, op, r);
         if (!f->head.n_records)
             begin_events(f, os_thread, qp_trace_has_ticks(op) ? r->word & QP_TRACE_TICKS : 0);
-        f->head.n_records++;
-        f->head.n_bytes +=
-            (uint32_t)qp_pack_record(&f->state, r, &paths, f->payload + f->head.n_bytes);
+        qp_packet_put(&f->head, f->payload, &f->state, &f->thread, r, &paths);
         f->n_records++;
         w->n_records++;
-        f->thread = op == QP_TRACE_SWITCH ? r->a : op == QP_TRACE_SUSPEND ? 0 : f->thread;
         if (f->head.n_bytes >= PACKET_BYTES)
             write_events(w, f);
     }
@@ -264,8 +227,7 @@ bool qp_qtrace_init(qp_qtrace *w, qp_out *out, qp_names *names, const qp_trace_i
                                 .is_virtual = info->is_virtual,
                                 .program = *info->program ? PROGRAM : 0};
     qp_out_bytes(out, (const char *)&head, sizeof head);
-    if (head.program && begin_entry(w, OF_TEXTS, QP_NAMES_TEXT, PROGRAM))
-        add_text(w, info->program);
+    write_text(w, head.program, info->program);
     return !w->payload.failed && !w->failed;
 }
 

@@ -16,7 +16,7 @@ typedef struct {
     qp_buf os_threads; /* the packets that are being filled */
     qp_buf payload;    /* unsigned char, of a NAMES packet; entries since the last one: */
     uint32_t n_entries;
-    qp_dict is_written[4]; /* cells of methods, paths, threads, refs of texts in the file */
+    qp_dict is_written[4]; /* by qp_names_kind: cells and refs in the file */
     uint64_t n_records;
     bool failed; /* no memory */
 } qp_qtrace;
