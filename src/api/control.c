@@ -20,7 +20,7 @@ static bool is_nested(const void *here)
 
 static int initialize(const qprof_InitInfo *info, const void *here)
 {
-    qp_parse_error error = {0, ""};
+    qp_error error = {0};
     int host_errno = errno, code;
     if (!info)
         return qp_guard_refuse(QPROF_E_ARG, "qprof_initialize_ex: the structure is NULL");
@@ -31,11 +31,10 @@ static int initialize(const qprof_InitInfo *info, const void *here)
     qp_control_lock();
     code = qp_recorder_begin(info, &error);
     qp_control_unlock();
-    if (code && !error.message[0])
-        snprintf(error.message, sizeof error.message, "qprof_initialize: %s",
-                 qprof_strerror(code));
+    if (code && !error.text[0])
+        qp_error_fail(&error, "qprof_initialize: %s", qprof_strerror(code));
     errno = host_errno;
-    return code ? qp_guard_refuse(code, error.message) : 0;
+    return code ? qp_guard_refuse(code, error.text) : 0;
 }
 
 int qprof_initialize_ex(qprof_InitInfo *info)
@@ -126,21 +125,21 @@ void *qprof_get_option(const char *name)
 }
 
 /* What follows every configuration. @return code */
-static int configured(int code, const qp_parse_error *error)
+static int configured(int code, const qp_error *error)
 {
     if (qp_event_triggers.has_deferred)
         qp_worker_start();
     if (code)
-        qp_recorder_log("%s", error->message);
+        qp_recorder_log("%s", error->text);
     return code;
 }
 
-static int add_file(const char *file, qp_parse_error *error)
+static int add_file(const char *file, qp_error *error)
 {
     return configured(qp_config_file(file, false, error), error);
 }
 
-static int add_line(const char *text, qp_parse_error *error)
+static int add_line(const char *text, qp_error *error)
 {
     return configured(qp_config_words(text, error), error);
 }

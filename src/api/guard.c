@@ -50,12 +50,12 @@ int qp_guard_end(int code, const char *message)
     return code ? qp_guard_refuse(code, message) : 0;
 }
 
-int qp_guard_control(const char *function, int (*job)(const char *, qp_parse_error *),
+int qp_guard_control(const char *function, int (*job)(const char *, qp_error *),
                      const char *text)
 {
-    qp_parse_error error = {0, ""};
+    qp_error error = {0};
     int code = qp_guard_begin(function);
-    return code ? code : qp_guard_end(job(text, &error), error.message); /* the job fills it */
+    return code ? code : qp_guard_end(job(text, &error), error.text); /* the job fills it */
 }
 
 bool qp_guard_is_open(const uint32_t *gate)

@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "base/atomic.h"
+#include "base/text/error.h"
 #include "record/event/event.h"
 #include "record/run/run.h"
 #include "record/trigger/trigger.h"
@@ -27,7 +28,7 @@ int qp_guard_begin(const char *function);
 int qp_guard_end(int code, const char *message);
 
 /* A control function whose work is a job with one text. @return as its two parts above */
-int qp_guard_control(const char *function, int (*job)(const char *, qp_parse_error *),
+int qp_guard_control(const char *function, int (*job)(const char *, qp_error *),
                      const char *text);
 
 /* Whether a gate, qp_gate_plain or qp_gate_vt, is open; counted if not. */

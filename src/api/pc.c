@@ -23,13 +23,12 @@ unsigned qprof_pc_supported(void)
 
 /* ---- the command ------------------------------------------------------------------------- */
 
-static int apply_command(const char *text, qp_parse_error *error)
+static int apply_command(const char *text, qp_error *error)
 {
     qp_pc_command command;
     if (qp_load(&qp_recorder.has_entries)) {
-        snprintf(error->message, sizeof error->message,
-                 "qprof_pc_command: only before the first entry");
-        return QPROF_E_STATE;
+        return qp_error_set(error, QPROF_E_STATE,
+                            "qprof_pc_command: only before the first entry");
     }
     qp_parse parse = qp_pc_parse(text, &command, error);
     if (parse != QP_PARSE_OK)
@@ -40,7 +39,7 @@ static int apply_command(const char *text, qp_parse_error *error)
 
 int qprof_pc_command(const char *text, int *error_column)
 {
-    qp_parse_error error = {0, ""};
+    qp_error error = {0};
     if (error_column)
         *error_column = 0;
     if (QP_PRODUCT_IS_COVERAGE)
@@ -53,7 +52,7 @@ int qprof_pc_command(const char *text, int *error_column)
     code = apply_command(text, &error);
     if (code && error_column)
         *error_column = (int)error.column;
-    return qp_guard_end(code, error.message);
+    return qp_guard_end(code, error.text);
 }
 
 int qprof_pc_off(void)
@@ -294,7 +293,7 @@ struct qprof_PcPattern {
 
 qprof_PcPattern *qprof_pc_pattern_compile(const char *text, int *error_column)
 {
-    qp_parse_error error = {0, ""};
+    qp_error error = {0};
     int host_errno = errno;
     if (error_column)
         *error_column = 0;
@@ -312,7 +311,7 @@ qprof_PcPattern *qprof_pc_pattern_compile(const char *text, int *error_column)
         *error_column = (int)error.column;
     if (!p)
         qp_guard_refuse(text ? QPROF_E_SYNTAX : QPROF_E_ARG,
-                        error.message[0] ? error.message : "qprof_pc_pattern_compile: no text");
+                        error.text[0] ? error.text : "qprof_pc_pattern_compile: no text");
     return p;
 }
 

@@ -3,28 +3,27 @@
 #include "qprof.h"
 #include "record/stream/stream.h"
 
-static int control(const char *function, int (*job)(const char *, qp_parse_error *),
-                   const char *text)
+static int control(const char *function, int (*job)(const char *, qp_error *), const char *text)
 {
     return QP_PRODUCT_IS_COVERAGE
                ? qp_guard_refuse(QPROF_E_UNSUPPORTED, "libcprof does not trace")
                : qp_guard_control(function, job, text);
 }
 
-static int control_file(const char *function, int (*job)(const char *, qp_parse_error *),
+static int control_file(const char *function, int (*job)(const char *, qp_error *),
                         const char *file)
 {
     return file ? control(function, job, file)
                 : qp_guard_refuse(QPROF_E_ARG, "the file name is NULL");
 }
 
-static int stop(const char *unused, qp_parse_error *error)
+static int stop(const char *unused, qp_error *error)
 {
     (void)unused;
     return qp_trace_xbase_stop(error);
 }
 
-static int flush(const char *unused, qp_parse_error *error)
+static int flush(const char *unused, qp_error *error)
 {
     (void)unused;
     return qp_trace_xbase_flush(error);
@@ -32,7 +31,7 @@ static int flush(const char *unused, qp_parse_error *error)
 
 int qprof_trace_set(const char *key, const char *value)
 {
-    qp_parse_error error = {0, ""};
+    qp_error error = {0};
     if (QP_PRODUCT_IS_COVERAGE)
         return qp_guard_refuse(QPROF_E_UNSUPPORTED, "libcprof does not trace");
     if (!key || !value)
@@ -40,7 +39,7 @@ int qprof_trace_set(const char *key, const char *value)
     int code = qp_guard_begin("qprof_trace_set");
     if (code)
         return code;
-    return qp_guard_end(qp_trace_xbase_set(key, value, &error), error.message);
+    return qp_guard_end(qp_trace_xbase_set(key, value, &error), error.text);
 }
 
 const char *qprof_trace_get(const char *key)

@@ -29,9 +29,9 @@ static const qp_command *const commands[] = {&qp_command_run,
 
 static int run_command(qp_cli *cli, int argc, char **argv)
 {
-    char error[512];
-    if (!qp_args_parse(cli->command, argc, argv, &cli->args, error, sizeof error))
-        return qp_cli_fail(cli, "%s", error);
+    qp_error error;
+    if (!qp_args_parse(cli->command, argc, argv, &cli->args, &error))
+        return qp_cli_fail(cli, "%s", error.text);
     if (cli->args.color != QP_COLOR_AUTO)
         cli->screen.has_color = cli->args.color == QP_COLOR_ALWAYS;
     if (cli->args.help) {

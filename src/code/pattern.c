@@ -8,7 +8,7 @@
 typedef struct {
     qp_pattern *p;
     const char *text, *at;
-    qp_parse_error *error;
+    qp_error *error;
     qp_parse code;
     unsigned depth;
 } parser;
@@ -25,7 +25,7 @@ static uint16_t refuse(parser *x, qp_parse code, const char *format, ...)
     x->code = code;
     x->error->column = (unsigned)(x->at - x->text) + 1;
     va_start(args, format);
-    vsnprintf(x->error->message, sizeof x->error->message, format, args);
+    qp_error_set_list(x->error, code, format, args);
     va_end(args);
     return 0;
 }
@@ -197,12 +197,12 @@ static uint16_t parse_any(parser *x)
     return parse_list(x, "|", QP_ITEM_ANY, parse_thread);
 }
 
-qp_parse qp_pattern_parse(qp_pattern *p, const char *text, qp_parse_error *error)
+qp_parse qp_pattern_parse(qp_pattern *p, const char *text, qp_error *error)
 {
     parser x = {.p = p, .text = text, .at = text, .error = error, .code = QP_PARSE_OK};
     p->n_items = 1;
     p->n_names = 0;
-    error->message[0] = '\0';
+    error->text[0] = '\0';
     error->column = 1;
     if (strnlen(text, QP_PATTERN_BYTES / 2) == QP_PATTERN_BYTES / 2)
         return refuse(&x, QP_PARSE_ROOM, "the pattern is longer than %d bytes",

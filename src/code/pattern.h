@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "format/options.h" /* qp_parse_error */
+#include "format/options.h" /* qp_parse */
 
 enum {
     QP_PATTERN_BYTES = 64 * 1024, /* of a pattern's text */
@@ -47,7 +47,7 @@ typedef struct {
 
 /* @param error  where and what, if it is refused
  * @return QP_PARSE_OK, QP_PARSE_SYNTAX, QP_PARSE_ROOM: too large or too deep */
-qp_parse qp_pattern_parse(qp_pattern *p, const char *text, qp_parse_error *error);
+qp_parse qp_pattern_parse(qp_pattern *p, const char *text, qp_error *error);
 
 /* Names are compared without regard to the case of ASCII letters. */
 bool qp_pattern_name_fits(const qp_pattern *p, const qp_item *item, const char *module,

@@ -9,14 +9,13 @@ enum { PERIOD_MIN_US = 50 };
 
 typedef struct {
     const char *text, *at;
-    qp_parse_error *error;
+    qp_error *error;
 } reader;
 
 static qp_parse refuse(reader *r, const char *at, const char *format, const char *what)
 {
     r->error->column = (unsigned)(at - r->text) + 1;
-    snprintf(r->error->message, sizeof r->error->message, format, what);
-    return QP_PARSE_SYNTAX;
+    return qp_error_set(r->error, QP_PARSE_SYNTAX, format, what);
 }
 
 static void skip_blanks(reader *r)
@@ -93,11 +92,11 @@ static qp_parse take_pattern(reader *r, qp_pc_command *command)
     return code;
 }
 
-qp_parse qp_pc_parse(const char *text, qp_pc_command *command, qp_parse_error *error)
+qp_parse qp_pc_parse(const char *text, qp_pc_command *command, qp_error *error)
 {
     reader r = {text, text, error};
     *command = (qp_pc_command){.kind = QP_PC_VIRTUAL, .period_us = QP_PC_DEFAULT_US};
-    error->message[0] = '\0';
+    error->text[0] = '\0';
     error->column = 1;
     skip_blanks(&r);
     if (take_keyword(&r, "PC"))

@@ -2,6 +2,7 @@
 #ifndef QP_CODE_PC_COMMAND_H
 #define QP_CODE_PC_COMMAND_H
 
+#include "base/text/error.h"
 #include "code/pattern.h"
 #include "format/layout.h" /* qp_pc_kind */
 
@@ -18,6 +19,6 @@ typedef struct {
 
 /* "PC {VIRTUAL|REAL} {t} {WHEN pattern;}", the word PC optional. The pattern is parsed, too.
  * @return QP_PARSE_OK; QP_PARSE_SYNTAX, QP_PARSE_ROOM: see error */
-qp_parse qp_pc_parse(const char *text, qp_pc_command *command, qp_parse_error *error);
+qp_parse qp_pc_parse(const char *text, qp_pc_command *command, qp_error *error);
 
 #endif

@@ -69,12 +69,12 @@ static int refuse_text(qp_config_reader *r, const char *begin, unsigned column,
 static int option_line(qp_config_reader *r)
 {
     const char *begin = r->at;
-    qp_config_error said = {0, 0, ""};
+    qp_error refused = {0};
     if (take_text(r, false) != QP_TAKEN)
         return QP_CONFIG_SYNTAX;
-    int code = r->sink->on_options ? r->sink->on_options(r->sink->to, r->head, &said) : 0;
+    int code = r->sink->on_options ? r->sink->on_options(r->sink->to, r->head, &refused) : 0;
     if (code)
-        refuse_text(r, begin, said.column, said.message);
+        refuse_text(r, begin, refused.column, refused.text);
     return code;
 }
 
@@ -82,17 +82,17 @@ static int pc_line(qp_config_reader *r)
 {
     const char *begin = r->at;
     qp_pc_command unused;
-    qp_parse_error said;
+    qp_error refused;
     if (take_text(r, true) != QP_TAKEN)
         return QP_CONFIG_SYNTAX;
-    if (qp_pc_parse(r->head, &unused, &said) != QP_PARSE_OK)
-        return refuse_text(r, begin, said.column, said.message);
+    if (qp_pc_parse(r->head, &unused, &refused) != QP_PARSE_OK)
+        return refuse_text(r, begin, refused.column, refused.text);
     return r->sink->on_pc ? r->sink->on_pc(r->sink->to, r->head, r->error) : 0;
 }
 
 /* ---- statements of a few words -------------------------------------------------------------- */
 
-static int switch_line(qp_config_reader *r, int (*turn)(void *, bool, qp_config_error *))
+static int switch_line(qp_config_reader *r, int (*turn)(void *, bool, qp_error *))
 {
     unsigned which;
     if (qp_config_take_one(r, "off|on", &which) != QP_TAKEN || qp_config_end(r) == QP_MISTAKE)
@@ -127,9 +127,9 @@ static int trace_line(qp_config_reader *r)
         }
         *value++ = '\0';
         r->blame = word.at;
-        qp_pri_error said;
-        if (!qp_pri_check(word.text, value, &said)) {
-            taken = qp_config_refuse(r, word.at, "%s", said.message);
+        qp_error refused;
+        if (!qp_pri_check(word.text, value, &refused)) {
+            taken = qp_config_refuse(r, word.at, "%s", refused.text);
             break;
         }
         int code =
@@ -218,17 +218,17 @@ size_t qp_config_mark(const char *text, size_t n_bytes)
 }
 
 int qp_config_read(const char *text, size_t n_bytes, const qp_config_sink *sink,
-                   qp_config_error *error)
+                   qp_error *error)
 {
     const char *begin = text + qp_config_mark(text, n_bytes);
     qp_config_reader r = {.text = begin, .at = begin, .end = text + n_bytes, .sink = sink};
     r.error = error;
-    *error = (qp_config_error){0, 0, ""};
+    *error = (qp_error){0};
     while ((r.at = skip_to_statement(r.at, r.end)) < r.end) {
         int code = read_statement(&r);
         if (code && !error->line) { /* a sink's: its message is said of the statement's name */
-            char message[sizeof error->message];
-            qp_plain(error->message, sizeof error->message, message, sizeof message);
+            char message[sizeof error->text];
+            qp_plain(error->text, sizeof error->text, message, sizeof message);
             qp_config_refuse(&r, r.blame, "%s", message);
         }
         if (code)

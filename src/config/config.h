@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 
+#include "base/text/error.h"
 #include "format/layout.h"
 #include "format/options.h"
 
@@ -16,11 +17,6 @@ enum {
     QP_CONFIG_HEAD_BYTES =
         8192 /* of all words of a statement but for lists; of an option line */
 };
-
-typedef struct {
-    unsigned line, column; /* from 1; columns are bytes */
-    char message[256];
-} qp_config_error;
 
 /* ---- names --------------------------------------------------------------------------------- */
 
@@ -147,24 +143,23 @@ typedef struct {
 
 /* ---- reading ------------------------------------------------------------------------------- */
 
-/* Each is called for one statement and returns 0, or a code below 0 with error->message filled, which
+/* Each is called for one statement and returns 0, or a code below 0 with error->text filled, which
  * ends the reading. NULL: such statements are read and have no effect. */
 typedef struct {
     /* An option line: "-name=value ...", as qp_options_parse() takes it. error->column: in words */
-    int (*on_options)(void *to, const char *words, qp_config_error *error);
-    int (*on_initial_status)(void *to, bool is_on, qp_config_error *error);
-    int (*on_profiling)(void *to, bool is_on, qp_config_error *error);
-    int (*on_trigger)(void *to, const qp_config_trigger *trigger, qp_config_error *error);
-    int (*on_action)(void *to, const qp_config_action *action, qp_config_error *error);
-    int (*on_area)(void *to, const qp_config_area *area, qp_config_error *error);
-    int (*on_event_trigger)(void *to, const qp_config_event_trigger *trigger,
-                            qp_config_error *error);
-    int (*on_triggering)(void *to, bool is_on, qp_config_error *error);
+    int (*on_options)(void *to, const char *words, qp_error *error);
+    int (*on_initial_status)(void *to, bool is_on, qp_error *error);
+    int (*on_profiling)(void *to, bool is_on, qp_error *error);
+    int (*on_trigger)(void *to, const qp_config_trigger *trigger, qp_error *error);
+    int (*on_action)(void *to, const qp_config_action *action, qp_error *error);
+    int (*on_area)(void *to, const qp_config_area *area, qp_error *error);
+    int (*on_event_trigger)(void *to, const qp_config_event_trigger *trigger, qp_error *error);
+    int (*on_triggering)(void *to, bool is_on, qp_error *error);
     /* A PC command that qp_pc_parse() has taken. */
-    int (*on_pc)(void *to, const char *command, qp_config_error *error);
+    int (*on_pc)(void *to, const char *command, qp_error *error);
     /* One KEY=VALUE of a trace line; error->column is set to the key's. */
-    int (*on_trace)(void *to, const char *key, const char *value, qp_config_error *error);
-    int (*on_pri)(void *to, const char *file, qp_config_error *error);
+    int (*on_trace)(void *to, const char *key, const char *value, qp_error *error);
+    int (*on_pri)(void *to, const char *file, qp_error *error);
     void *to;
 } qp_config_sink;
 
@@ -176,6 +171,6 @@ size_t qp_config_mark(const char *text, size_t n_bytes);
 /* Read a text. @param text  [n_bytes], any bytes
  * @return 0; QP_CONFIG_SYNTAX or what a sink returned: see *error. Cost: a pass over the text */
 int qp_config_read(const char *text, size_t n_bytes, const qp_config_sink *sink,
-                   qp_config_error *error);
+                   qp_error *error);
 
 #endif

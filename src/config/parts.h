@@ -4,12 +4,13 @@
 
 #include <stddef.h>
 
+#include "base/text/error.h"
 #include "config/config.h"
 
 typedef struct {
     const char *text, *at, *end;
     const qp_config_sink *sink;
-    qp_config_error *error;
+    qp_error *error;
     const char
         *blame;    /* where the statement's name stands: what a sink dislikes is said of it */
     unsigned line; /* of the place that was asked for last; 0: none was */

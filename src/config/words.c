@@ -22,12 +22,12 @@ void qp_config_place(qp_config_reader *r, const char *at, unsigned *line, unsign
 
 qp_taken qp_config_refuse(qp_config_reader *r, const char *at, const char *format, ...)
 {
-    char text[sizeof r->error->message];
+    char text[sizeof r->error->text];
     va_list args;
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    qp_plain(text, strlen(text), r->error->message, sizeof r->error->message);
+    qp_plain(text, strlen(text), r->error->text, sizeof r->error->text);
     qp_config_place(r, at, &r->error->line, &r->error->column);
     return QP_MISTAKE;
 }

@@ -11,9 +11,9 @@ enum { THREAD_CELLS = sizeof(qp_thread_record) / QP_CELL, TABLE_MAX = 1000000 };
 /* In index_of; methods and contexts have less, and lie in extents of different kinds. */
 static const uint32_t thread_tag = UINT32_MAX, bank_tag = UINT32_MAX - 1;
 
-static bool fail(char *why, const char *what)
+static bool fail(qp_error *error, const char *what)
 {
-    snprintf(why, QP_WHY_BYTES, "%s", what);
+    qp_error_fail(error, "%s", what);
     return false;
 }
 
@@ -78,16 +78,16 @@ const qp_jumps *qp_checked_jumps(const qp_checked *im, const qp_method *m)
 
 /* ---- head and extents ---------------------------------------------------------------------- */
 
-static bool check_head(const qp_head *h, uint64_t n_bytes, char *why)
+static bool check_head(const qp_head *h, uint64_t n_bytes, qp_error *error)
 {
     if (n_bytes < sizeof *h || memcmp(h->magic, QP_MAGIC, sizeof h->magic) != 0)
-        return fail(why, "is not a profile");
+        return fail(error, "is not a profile");
     if (h->major != QP_MAJOR || h->endian != QP_ENDIAN || h->head_bytes != sizeof *h)
-        return fail(why, "was written by another version of the library");
+        return fail(error, "was written by another version of the library");
     if (h->state != QP_SNAPSHOT && h->state != QP_SEALED)
-        return fail(why, "is the live file of a run");
+        return fail(error, "is the live file of a run");
     if (h->n_cells < QP_HEAD_CELLS || h->n_cells > n_bytes / QP_CELL || h->n_cells > UINT32_MAX)
-        return fail(why, "is damaged: it is shorter than its head says");
+        return fail(error, "is damaged: it is shorter than its head says");
     return true;
 }
 
@@ -113,7 +113,7 @@ static bool is_extent(const qp_checked *im, uint32_t cell)
            e->n_cells <= im->n_cells - cell && e->n_used < e->n_cells;
 }
 
-static bool check_extents(const qp_checked *im, char *why)
+static bool check_extents(const qp_checked *im, qp_error *error)
 {
     for (uint32_t cell = QP_HEAD_CELLS; cell < im->n_cells;) {
         if (is_extent(im, cell))
@@ -121,7 +121,7 @@ static bool check_extents(const qp_checked *im, char *why)
         else if (is_gap(im, cell))
             cell++;
         else
-            return fail(why, "is damaged");
+            return fail(error, "is damaged");
     }
     return true;
 }
@@ -448,23 +448,23 @@ static bool take_tables(qp_checked *im, qp_scratch *s)
 }
 
 bool qp_checked_open(qp_checked *im, const char *bytes, uint64_t n_bytes, qp_scratch *s,
-                     char why[QP_WHY_BYTES])
+                     qp_error *error)
 {
     *im = (qp_checked){.bytes = bytes, .head = (const qp_head *)(const void *)bytes};
-    if (!check_head(im->head, n_bytes, why))
+    if (!check_head(im->head, n_bytes, error))
         return false;
     im->n_cells = (uint32_t)im->head->n_cells;
     im->is_strict = im->head->state == QP_SEALED;
-    if (!check_extents(im, why))
+    if (!check_extents(im, error))
         return false;
     if (!take_tables(im, s))
-        return fail(why, "cannot be added to: there is not enough memory");
+        return fail(error, "cannot be added to: there is not enough memory");
     if (!check_methods(im) || !check_contexts(im) || !check_threads(im) ||
         !check_banks(im, QP_EXTENT_SHARES, QP_COUNTER_BLOCK_BASE, is_whole_base) ||
         !check_banks(im, QP_EXTENT_SHARES, QP_COUNTER_BLOCK_SHARE, is_whole_share) ||
         !check_banks(im, QP_EXTENT_BANKS, QP_COUNTER_BLOCK_COUNTS, is_whole_count) ||
         !check_nodes(im) || (im->head->context && !is_context(im, im->head->context)))
-        return fail(why, "is damaged");
+        return fail(error, "is damaged");
     index_methods(im);
     return true;
 }

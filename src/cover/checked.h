@@ -6,10 +6,9 @@
 #ifndef QP_COVER_CHECKED_H
 #define QP_COVER_CHECKED_H
 
+#include "base/text/error.h"
 #include "cover/scratch.h"
 #include "format/layout.h"
-
-enum { QP_WHY_BYTES = 256 };
 
 typedef struct {
     const char *bytes;
@@ -31,7 +30,7 @@ typedef struct {
 
 /* Look through all of it. @return false: no memory, or why not, one line about the file */
 bool qp_checked_open(qp_checked *im, const char *bytes, uint64_t n_bytes, qp_scratch *s,
-                     char why[QP_WHY_BYTES]);
+                     qp_error *error);
 
 static inline const void *qp_checked_at(const qp_checked *im, qp_cell cell)
 {

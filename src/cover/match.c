@@ -55,17 +55,17 @@ qp_match qp_match_method(const qp_checked *old, uint32_t method, const qp_checke
                : QP_MATCH_CHANGED;
 }
 
-bool qp_match_agree(const qp_checked *old, const qp_checked *now, char why[QP_WHY_BYTES])
+bool qp_match_agree(const qp_checked *old, const qp_checked *now, qp_error *error)
 {
     const qp_source_record *r;
     qp_cell extent = 0;
     char name[100];
     if (old->head->grain != now->head->grain) {
-        snprintf(why, QP_WHY_BYTES, "was collected with another -collection-granularity");
+        qp_error_fail(error, "was collected with another -collection-granularity");
         return false;
     }
     if ((old->head->collect ^ now->head->collect) & QP_COLLECT_ONCE) {
-        snprintf(why, QP_WHY_BYTES, "was collected with another -cover");
+        qp_error_fail(error, "was collected with another -cover");
         return false;
     }
     for (uint32_t at = 0; (r = qp_checked_next_source(old, &extent, &at)) != NULL;) {
@@ -73,18 +73,18 @@ bool qp_match_agree(const qp_checked *old, const qp_checked *now, char why[QP_WH
         const qp_source_record *its = qp_checked_source(now, path);
         if (!its || (its->digest == r->digest && its->n_bytes == r->n_bytes))
             continue;
-        snprintf(why, QP_WHY_BYTES, "is of another version of %s",
-                 qp_plain(path, sizeof name, name, sizeof name));
+        qp_error_fail(error, "is of another version of %s",
+                      qp_plain(path, sizeof name, name, sizeof name));
         return false;
     }
     return true;
 }
 
-bool qp_match_say_changed(const qp_checked *old, uint32_t method, char why[QP_WHY_BYTES])
+bool qp_match_say_changed(const qp_checked *old, uint32_t method, qp_error *error)
 {
     const qp_method *m = qp_checked_method(old, method);
     char name[100];
-    snprintf(why, QP_WHY_BYTES, "is of another version of the program: %s has changed",
-             qp_plain(qp_checked_text(old, m->name), sizeof name, name, sizeof name));
+    qp_error_fail(error, "is of another version of the program: %s has changed",
+                  qp_plain(qp_checked_text(old, m->name), sizeof name, name, sizeof name));
     return false;
 }

@@ -2,6 +2,7 @@
 #ifndef QP_COVER_MATCH_H
 #define QP_COVER_MATCH_H
 
+#include "base/text/error.h"
 #include "cover/checked.h"
 
 typedef enum {
@@ -16,9 +17,9 @@ qp_match qp_match_method(const qp_checked *old, uint32_t method, const qp_checke
                          uint32_t *found);
 
 /* Were both collected in the same way, from the same sources? @return false: see why */
-bool qp_match_agree(const qp_checked *old, const qp_checked *now, char why[QP_WHY_BYTES]);
+bool qp_match_agree(const qp_checked *old, const qp_checked *now, qp_error *error);
 
 /* @return false; why says that this method is another one now */
-bool qp_match_say_changed(const qp_checked *old, uint32_t method, char why[QP_WHY_BYTES]);
+bool qp_match_say_changed(const qp_checked *old, uint32_t method, qp_error *error);
 
 #endif

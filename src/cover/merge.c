@@ -45,9 +45,9 @@ typedef struct {
     qp_cell shares;                /* of all rows */
 } merge;
 
-static bool no_room(char *why)
+static bool no_room(qp_error *error)
 {
-    snprintf(why, QP_WHY_BYTES, "cannot be added to: there is not enough memory");
+    qp_error_fail(error, "cannot be added to: there is not enough memory");
     return false;
 }
 
@@ -94,25 +94,25 @@ static qp_cell add_method(merge *g, const qp_method *m)
 }
 
 /* Find or make the method that each of the old ones adds to. */
-static bool place_methods(merge *g, bool is_forced, char *why)
+static bool place_methods(merge *g, bool is_forced, qp_error *error)
 {
     for (uint32_t i = 1; i <= g->old.n_methods; i++) {
         uint32_t found;
         qp_match match = qp_match_method(&g->old, i, &g->now, &found);
         if ((match == QP_MATCH_ALIKE || match == QP_MATCH_CHANGED) && !is_forced)
-            return qp_match_say_changed(&g->old, i, why);
+            return qp_match_say_changed(&g->old, i, error);
         if (match == QP_MATCH_SAME || match == QP_MATCH_ALIKE)
             g->targets[i].to = g->now.methods[found];
         else if (match == QP_MATCH_NONE)
             g->targets[i].to = add_method(g, qp_checked_method(&g->old, i));
         if (match == QP_MATCH_NONE && !g->targets[i].to)
-            return no_room(why);
+            return no_room(error);
     }
     return true;
 }
 
 /* Sources that only the old profile knows the text of. */
-static bool place_sources(merge *g, char *why)
+static bool place_sources(merge *g, qp_error *error)
 {
     const qp_source_record *r;
     qp_cell extent = 0;
@@ -122,7 +122,7 @@ static bool place_sources(merge *g, char *why)
         qp_cell cell =
             qp_slab_take(g->space, &g->sources, QP_EXTENT_SOURCES, 1, QP_RESERVE_RESERVED);
         if (!cell)
-            return no_room(why);
+            return no_room(error);
         qp_source_record *copy = qp_at(g->space, cell);
         *copy = (qp_source_record){.path = copy_text(g, r->path),
                                    .digest = r->digest,
@@ -154,7 +154,7 @@ static qp_cell context_named(merge *g, const char *name)
 }
 
 /* If either profile has contexts, all that was counted is given to one, if only to the unnamed. */
-static bool place_contexts(merge *g, char *why)
+static bool place_contexts(merge *g, qp_error *error)
 {
     qp_head *h = g->space->head;
     if (!h->context && !g->old.n_contexts)
@@ -164,14 +164,14 @@ static bool place_contexts(merge *g, char *why)
         const qp_context *c = qp_checked_at(&g->old, g->old.contexts[i]);
         g->contexts[i] = context_named(g, qp_checked_text(&g->old, c->name));
         if (!g->contexts[i])
-            return no_room(why);
+            return no_room(error);
         if (!c->name)
             unnamed = g->contexts[i];
     }
     if (!unnamed)
         unnamed = context_named(g, "");
     if (!unnamed)
-        return no_room(why);
+        return no_room(error);
     uint32_t current = g->old.head->context ? g->old.index_of[g->old.head->context] : 0;
     g->rest = current ? g->contexts[current] : unnamed;
     if (!h->context) {
@@ -464,41 +464,42 @@ static bool take_tables(merge *g)
     return g->targets && g->contexts && g->slots;
 }
 
-static bool add_all(merge *g, bool is_forced, char *why)
+static bool add_all(merge *g, bool is_forced, qp_error *error)
 {
     run_key keys[ROWS_MAX];
-    if (!is_forced && !qp_match_agree(&g->old, &g->now, why))
+    if (!is_forced && !qp_match_agree(&g->old, &g->now, error))
         return false;
     if (!take_tables(g))
-        return no_room(why);
-    if (!place_methods(g, is_forced, why) || !place_sources(g, why) || !place_contexts(g, why))
+        return no_room(error);
+    if (!place_methods(g, is_forced, error) || !place_sources(g, error) ||
+        !place_contexts(g, error))
         return false;
     g->space->head->collect |= g->old.head->collect & QP_COLLECT_ONCE;
     unsigned n = list_keys(g, keys);
     if (n > ROWS_MAX) {
-        snprintf(why, QP_WHY_BYTES,
-                 "cannot be added to: it has saves of more than %d runs "
-                 "that never ended",
-                 ROWS_MAX);
+        qp_error_fail(error,
+                      "cannot be added to: it has saves of more than %d runs "
+                      "that never ended",
+                      ROWS_MAX);
         return false;
     }
     for (unsigned i = 0; i < n; i++)
         if (!add_row(g, keys[i]))
-            return no_room(why);
+            return no_room(error);
     return true;
 }
 
 bool qp_merge_counts(qp_space *to, const char *old, uint64_t n_bytes, bool is_forced,
-                     char why[QP_WHY_BYTES])
+                     qp_error *error)
 {
     enum { SCRATCH_FACTOR = 3, SCRATCH_LEAST = 1 << 20 };
     merge g = {.space = to, .texts = {.space = to}};
     uint64_t now_bytes = to->head->n_cells * QP_CELL;
     if (!qp_scratch_open(&g.scratch, SCRATCH_FACTOR * (n_bytes + now_bytes) + SCRATCH_LEAST))
-        return no_room(why);
-    bool is_done = qp_checked_open(&g.old, old, n_bytes, &g.scratch, why) &&
-                   qp_checked_open(&g.now, to->map.base, now_bytes, &g.scratch, why) &&
-                   add_all(&g, is_forced, why);
+        return no_room(error);
+    bool is_done = qp_checked_open(&g.old, old, n_bytes, &g.scratch, error) &&
+                   qp_checked_open(&g.now, to->map.base, now_bytes, &g.scratch, error) &&
+                   add_all(&g, is_forced, error);
     qp_scratch_close(&g.scratch);
     return is_done;
 }

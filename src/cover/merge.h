@@ -2,6 +2,7 @@
 #ifndef QP_COVER_MERGE_H
 #define QP_COVER_MERGE_H
 
+#include "base/text/error.h"
 #include "cover/checked.h"
 #include "format/space.h"
 
@@ -17,6 +18,6 @@
  * @param why  what is wrong with the old one: continues "FILE ..."
  * Cost: three times both sizes in address space while it works. */
 bool qp_merge_counts(qp_space *to, const char *old, uint64_t n_bytes, bool is_forced,
-                     char why[QP_WHY_BYTES]);
+                     qp_error *error);
 
 #endif

@@ -5,6 +5,7 @@
 #ifndef QP_EXPORT_EXPORT_H
 #define QP_EXPORT_EXPORT_H
 
+#include "base/text/error.h"
 #include "export/shared/coverage.h"
 #include "export/shared/profile.h"
 #include "export/timeline/steps.h"
@@ -60,7 +61,7 @@ const qp_cover_exporter *qp_cover_exporter_named(const char *name);
 /** Write coverage; fails for every exporter if the lines that it needs were not recorded.
  * @param o  NULL: defaults @return as qp_cover_exporter.write */
 bool qp_cover_export(const qp_cover_exporter *x, const qp_cover *c, qp_out *out,
-                     const qp_cover_export_options *o, char error[QP_ERROR_BYTES]);
+                     const qp_cover_export_options *o, qp_error *error);
 
 /* ---- traces ---------------------------------------------------------------------------------- */
 

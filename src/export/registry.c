@@ -33,16 +33,15 @@ const qp_cover_exporter *qp_cover_exporter_named(const char *name)
 }
 
 bool qp_cover_export(const qp_cover_exporter *x, const qp_cover *c, qp_out *out,
-                     const qp_cover_export_options *o, char error[QP_ERROR_BYTES])
+                     const qp_cover_export_options *o, qp_error *error)
 {
     static const qp_cover_export_options defaults = {0};
-    error[0] = '\0';
+    error->text[0] = '\0';
     if (x->needs_lines && c->totals.lines == 0 && c->grain == QP_GRAIN_FUNCTION) {
-        qp_text_format(error, QP_ERROR_BYTES,
-                       "%s is about lines, and these were not recorded: "
-                       "-collection-granularity=function",
-                       x->name);
-        return false;
+        return qp_error_fail(error,
+                             "%s is about lines, and these were not recorded: "
+                             "-collection-granularity=function",
+                             x->name);
     }
     return x->write(c, out, o ? o : &defaults, error);
 }

@@ -534,15 +534,15 @@ static const char *begin(writer *w, const qp_builder *b)
     return NULL;
 }
 
-bool qp_builder_finish(qp_builder *b, const char *path, char error[QP_BUILDER_ERROR_BYTES])
+bool qp_builder_finish(qp_builder *b, const char *path, qp_error *error)
 {
     writer w;
     const char *why = begin(&w, b);
-    error[0] = '\0';
+    error->text[0] = '\0';
     if (!why)
         write_file(&w, path, &why);
     if (why)
-        qp_text_format(error, QP_BUILDER_ERROR_BYTES, "%.300s: %s", path, why);
+        qp_error_fail(error, "%.300s: %s", path, why);
     return !why;
 }
 

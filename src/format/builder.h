@@ -8,9 +8,8 @@
 
 #include <stdbool.h>
 
+#include "base/text/error.h"
 #include "format/layout.h"
-
-enum { QP_BUILDER_ERROR_BYTES = 512 };
 
 typedef struct qp_builder qp_builder;
 
@@ -72,7 +71,7 @@ void qp_builder_source(qp_builder *b, const char *path, uint64_t digest, uint64_
 /** Write the file, for its owner alone to read; nothing can be added afterwards.
  * @param error  one line: memory, size, or what is wrong with the path, which it names
  * @return false: see error; no file is left, and one that was there stays */
-bool qp_builder_finish(qp_builder *b, const char *path, char error[QP_BUILDER_ERROR_BYTES]);
+bool qp_builder_finish(qp_builder *b, const char *path, qp_error *error);
 
 /** The same in memory. @param out  [*n_bytes] free with qp_free() @return false: see *why */
 bool qp_builder_bytes(qp_builder *b, void **out, size_t *n_bytes, const char **why);

@@ -88,23 +88,15 @@ const char *qp_option_text(const qp_options *o, qp_option which)
     return o->pool + o->text[which];
 }
 
-static qp_parse fail(qp_parse_error *e, qp_parse code, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    vsnprintf(e->message, sizeof e->message, format, args);
-    va_end(args);
-    return code;
-}
-
-static qp_parse store_text(qp_options *o, qp_option which, const char *value, qp_parse_error *e)
+static qp_parse store_text(qp_options *o, qp_option which, const char *value, qp_error *e)
 {
     size_t n = strlen(value) + 1;
     if (strcmp(qp_option_text(o, which), value) == 0)
         return QP_PARSE_OK;
     if (o->n_pool + n > sizeof o->pool)
-        return fail(e, QP_PARSE_ROOM, "option values are too long: %zu bytes at most in all",
-                    sizeof o->pool);
+        return qp_error_set(e, QP_PARSE_ROOM,
+                            "option values are too long: %zu bytes at most in all",
+                            sizeof o->pool);
     o->text[which] = o->n_pool;
     memcpy(o->pool + o->n_pool, value, n);
     o->n_pool = (uint16_t)(o->n_pool + n);
@@ -135,7 +127,7 @@ static bool parse_number(const char *text, bool is_size, uint64_t *out)
 
 /* SIZE out of its range is refused, NUMBER is moved into it. */
 static qp_parse store_number(qp_options *o, qp_option which, const char *value,
-                             const qp_option_events *events, qp_parse_error *e)
+                             const qp_option_events *events, qp_error *e)
 {
     const qp_option_spec *spec = &qp_option_table[which];
     bool is_size = spec->kind == QP_OPTION_SIZE;
@@ -146,8 +138,8 @@ static qp_parse store_number(qp_options *o, qp_option which, const char *value,
     parse_number(low_text, true, &low);
     parse_number(dots + 2, true, &high);
     if (!parse_number(value, is_size, &number) || (is_size && (number < low || number > high)))
-        return fail(e, QP_PARSE_VALUE, "-%s=%.40s: not a number in %s", spec->name, value,
-                    spec->values);
+        return qp_error_set(e, QP_PARSE_VALUE, "-%s=%.40s: not a number in %s", spec->name,
+                            value, spec->values);
     if (number < low || number > high) {
         number = number < low ? low : high;
         if (events->clamped)
@@ -173,7 +165,7 @@ static bool find_word(const char *words, const char *value, uint64_t *which, cha
 }
 
 /* Some of the words "a|b|c", separated by commas. */
-static qp_parse store_set(qp_options *o, qp_option which, const char *value, qp_parse_error *e)
+static qp_parse store_set(qp_options *o, qp_option which, const char *value, qp_error *e)
 {
     const qp_option_spec *spec = &qp_option_table[which];
     char member[64], word[32];
@@ -182,8 +174,8 @@ static qp_parse store_set(qp_options *o, qp_option which, const char *value, qp_
         size_t n = strcspn(at, ",");
         snprintf(member, sizeof member, "%.*s", (int)n, at);
         if (n >= sizeof member || !find_word(spec->values, member, &index, word))
-            return fail(e, QP_PARSE_VALUE, "-%s=%.40s: \"%.40s\" is not one of %s", spec->name,
-                        value, member, spec->values);
+            return qp_error_set(e, QP_PARSE_VALUE, "-%s=%.40s: \"%.40s\" is not one of %s",
+                                spec->name, value, member, spec->values);
         mask |= 1ull << index;
         at += n;
         if (!*at)
@@ -194,7 +186,7 @@ static qp_parse store_set(qp_options *o, qp_option which, const char *value, qp_
 }
 
 static qp_parse store_value(qp_options *o, qp_option which, const char *value, bool has_value,
-                            const qp_option_events *events, qp_parse_error *e)
+                            const qp_option_events *events, qp_error *e)
 {
     const qp_option_spec *spec = &qp_option_table[which];
     char word[32];
@@ -205,7 +197,8 @@ static qp_parse store_value(qp_options *o, qp_option which, const char *value, b
         return store_text(o, which, value, e);
     case QP_OPTION_BOOL:
         if (has_value && !find_word("no|yes", value, &index, word))
-            return fail(e, QP_PARSE_VALUE, "-%s=%.40s: neither yes nor no", spec->name, value);
+            return qp_error_set(e, QP_PARSE_VALUE, "-%s=%.40s: neither yes nor no", spec->name,
+                                value);
         o->number[which] = has_value ? index : 1;
         return QP_PARSE_OK;
     case QP_OPTION_NUMBER:
@@ -218,8 +211,8 @@ static qp_parse store_value(qp_options *o, qp_option which, const char *value, b
             return store_text(o, which, word, e);
         }
         if (!find_word(spec->values, value, &index, word))
-            return fail(e, QP_PARSE_VALUE, "-%s=%.40s: not one of %s", spec->name, value,
-                        spec->values);
+            return qp_error_set(e, QP_PARSE_VALUE, "-%s=%.40s: not one of %s", spec->name,
+                                value, spec->values);
         o->number[which] = index;
         return store_text(o, which, word, e);
     case QP_OPTION_SET:
@@ -228,17 +221,17 @@ static qp_parse store_value(qp_options *o, qp_option which, const char *value, b
     return QP_PARSE_OK;
 }
 
-qp_parse qp_option_set(qp_options *o, qp_option which, const char *value, qp_parse_error *error)
+qp_parse qp_option_set(qp_options *o, qp_option which, const char *value, qp_error *error)
 {
     static const qp_option_events silent;
-    error->message[0] = '\0';
+    error->text[0] = '\0';
     return store_value(o, which, value, true, &silent, error);
 }
 
 void qp_options_init(qp_options *o)
 {
     static const qp_option_events silent;
-    qp_parse_error unused;
+    qp_error unused;
     memset(o, 0, sizeof *o);
     o->n_pool = 1;
     for (unsigned i = 0; i < QP_N_OPTIONS; i++) {
@@ -250,7 +243,7 @@ void qp_options_init(qp_options *o)
 }
 
 /* Take the next word off *at: quotes removed, blanks inside them kept. */
-static qp_parse next_word(const char **at, char *word, size_t n_max, qp_parse_error *e)
+static qp_parse next_word(const char **at, char *word, size_t n_max, qp_error *e)
 {
     size_t n = 0;
     char quote = '\0';
@@ -267,18 +260,20 @@ static qp_parse next_word(const char **at, char *word, size_t n_max, qp_parse_er
         if (quote == '"' && c == '\\' && ((*at)[1] == '"' || (*at)[1] == '\\'))
             c = *++*at;
         if (n + 1 >= n_max)
-            return fail(e, QP_PARSE_ROOM, "an option is longer than %zu bytes", n_max - 1);
+            return qp_error_set(e, QP_PARSE_ROOM, "an option is longer than %zu bytes",
+                                n_max - 1);
         word[n++] = c;
     }
     word[n] = '\0';
-    return quote ? fail(e, QP_PARSE_SYNTAX, "a quote (%c) is not closed", quote) : QP_PARSE_OK;
+    return quote ? qp_error_set(e, QP_PARSE_SYNTAX, "a quote (%c) is not closed", quote)
+                 : QP_PARSE_OK;
 }
 
 static qp_parse take_option(qp_options *o, char *word, const qp_option_events *events,
-                            qp_parse_error *e)
+                            qp_error *e)
 {
     if (word[0] != '-' || !word[1])
-        return fail(e, QP_PARSE_SYNTAX, "%.40s: an option begins with '-'", word);
+        return qp_error_set(e, QP_PARSE_SYNTAX, "%.40s: an option begins with '-'", word);
     size_t n_name = strcspn(word, "=");
     bool has_value = word[n_name] == '=';
     const char *value = word + n_name + has_value;
@@ -297,16 +292,16 @@ static qp_parse take_option(qp_options *o, char *word, const qp_option_events *e
         return is_told ? events->pri(events->to, value, e) : code;
     }
     if (!events->config)
-        return fail(e, QP_PARSE_SYNTAX, "-config: not inside a configuration file");
+        return qp_error_set(e, QP_PARSE_SYNTAX, "-config: not inside a configuration file");
     return events->config(events->to, o, value, e);
 }
 
 qp_parse qp_options_parse(qp_options *o, const char *words, const qp_option_events *events,
-                          qp_parse_error *error)
+                          qp_error *error)
 {
     const char *at = words;
     char word[4096];
-    error->message[0] = '\0';
+    error->text[0] = '\0';
     for (;;) {
         at += strspn(at, " \t\r\n");
         if (!*at)

@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/text/error.h"
+
 /* One engine makes two libraries: this is the one that is being compiled. */
 #if defined(QP_LIBCPROF)
 #define QP_PRODUCT_ENVIRONMENT "CPROF"
@@ -174,18 +176,13 @@ typedef struct {
 
 typedef enum { QP_PARSE_OK, QP_PARSE_SYNTAX, QP_PARSE_VALUE, QP_PARSE_ROOM } qp_parse;
 
-typedef struct {
-    unsigned column; /* from 1 */
-    char message[256];
-} qp_parse_error;
-
 /* What the parser hands on. */
 typedef struct {
     void (*unknown)(void *to, const char *name);
     /* -config: 0, or a qp_parse with *error filled. NULL: not allowed here */
-    qp_parse (*config)(void *to, qp_options *o, const char *file, qp_parse_error *error);
+    qp_parse (*config)(void *to, qp_options *o, const char *file, qp_error *error);
     /* -pri: the same; NULL: it is only kept */
-    qp_parse (*pri)(void *to, const char *file, qp_parse_error *error);
+    qp_parse (*pri)(void *to, const char *file, qp_error *error);
     void (*clamped)(void *to, const char *name);
     void *to;
 } qp_option_events;
@@ -196,11 +193,10 @@ void qp_options_init(qp_options *o);
 /* Parse "-name=value …" into o, which is changed up to the mistake: hand in a
  * copy. Unknown names and those of the other library are no mistake. */
 qp_parse qp_options_parse(qp_options *o, const char *words, const qp_option_events *events,
-                          qp_parse_error *error);
+                          qp_error *error);
 
 /* Set one option to the text of a value, which for TEXT may hold anything. */
-qp_parse qp_option_set(qp_options *o, qp_option which, const char *value,
-                       qp_parse_error *error);
+qp_parse qp_option_set(qp_options *o, qp_option which, const char *value, qp_error *error);
 
 /* @param name  with or without '-'; case, '-' and '_' do not matter
  * @return QP_N_OPTIONS: unknown */

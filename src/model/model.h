@@ -12,10 +12,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/text/error.h"
 #include "format/layout.h" /* qp_time_mode, qp_clock_kind, qp_grain, QP_METHOD_* */
 
 enum {
-    QP_ERROR_BYTES = 512,
     QP_ALL_THREADS = 0, /* where a thread is asked for */
     QP_ROOT_NODE = 0,   /* parent of the threads' root nodes; the whole run */
     QP_ROOT_METHOD = 0  /* "method" of root nodes, shown as .root. */
@@ -250,15 +250,15 @@ typedef struct {
  * @param error  one line without a newline; "" unless unusable
  * Never blocks, opens for reading only. Memory: at most 64 MiB + 8 times the profile's size. */
 qp_load_status qp_model_load(const char *what, const qp_load_options *o, qp_model **out,
-                             char error[QP_ERROR_BYTES]);
+                             qp_error *error);
 
 /** The same from a descriptor, which stays open and keeps its position; `name` for messages. */
 qp_load_status qp_model_load_fd(int fd, const char *name, const qp_load_options *o,
-                                qp_model **out, char error[QP_ERROR_BYTES]);
+                                qp_model **out, qp_error *error);
 
 /** The same from memory, which is copied. */
 qp_load_status qp_model_load_bytes(const void *bytes, size_t n_bytes, const qp_load_options *o,
-                                   qp_model **out, char error[QP_ERROR_BYTES]);
+                                   qp_model **out, qp_error *error);
 
 void qp_model_free(qp_model *m); /* takes NULL */
 
@@ -304,8 +304,7 @@ int qp_source_open(const char *file, const char *source_path, char path[QP_SOURC
 /** The same, and read it.
  * @param error  why not, one line: not found, not a plain file, too large
  * @return false: see error */
-bool qp_source_read(const char *file, const char *source_path, qp_source *out,
-                    char error[QP_ERROR_BYTES]);
+bool qp_source_read(const char *file, const char *source_path, qp_source *out, qp_error *error);
 void qp_source_fini(qp_source *s);
 
 /** The digest of a source file's text when its code was loaded.

@@ -25,17 +25,6 @@ typedef struct {
     size_t n;
 } slice;
 
-static bool fail(qp_pri_error *e, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-static bool fail(qp_pri_error *e, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    vsnprintf(e->message, sizeof e->message, format, args);
-    va_end(args);
-    return false;
-}
-
 static bool is_blank(char c)
 {
     return c == ' ' || c == '\t';
@@ -139,25 +128,26 @@ static bool is_list_of_numbers(slice list)
 }
 
 /* May the value be given? */
-static bool check(qp_pri_key key, slice value, uint32_t *number, qp_pri_error *error)
+static bool check(qp_pri_key key, slice value, uint32_t *number, qp_error *error)
 {
     const key_spec *k = &specs[key];
     char shown[40];
     if (!k->high) {
         if (memchr(value.at, '\n', value.n) || memchr(value.at, '\r', value.n))
-            return fail(error, "%s: one line is expected", k->name);
+            return qp_error_fail(error, "%s: one line is expected", k->name);
         if (key != QP_PRI_EXCLUDETHREAD || is_list_of_numbers(value))
             return true;
-        return fail(error, "%s=%s: numbers of threads are expected, as 2,5", k->name,
-                    qp_plain(value.at, value.n, shown, sizeof shown));
+        return qp_error_fail(error, "%s=%s: numbers of threads are expected, as 2,5", k->name,
+                             qp_plain(value.at, value.n, shown, sizeof shown));
     }
     if (parse_number(value, number) && *number >= k->low && *number <= k->high)
         return true;
     qp_plain(value.at, value.n, shown, sizeof shown);
     if (k->high == UINT32_MAX)
-        return fail(error, "%s=%s: a number from %u on is expected", k->name, shown, k->low);
-    return fail(error, "%s=%s: a number from %u to %u is expected", k->name, shown, k->low,
-                k->high);
+        return qp_error_fail(error, "%s=%s: a number from %u on is expected", k->name, shown,
+                             k->low);
+    return qp_error_fail(error, "%s=%s: a number from %u to %u is expected", k->name, shown,
+                         k->low, k->high);
 }
 
 /* Put a line in the place of another (NULL: at the end). */
@@ -178,7 +168,7 @@ static bool put_line(qp_pri *p, char *old, slice key, slice value)
     return true;
 }
 
-bool qp_pri_check(const char *key, const char *value, qp_pri_error *error)
+bool qp_pri_check(const char *key, const char *value, qp_error *error)
 {
     uint32_t unused;
     char all[QP_N_PRI * 16], shown[40];
@@ -188,10 +178,11 @@ bool qp_pri_check(const char *key, const char *value, qp_pri_error *error)
         return check(which, trim(whole(value)), &unused, error);
     for (unsigned i = 0; i < QP_N_PRI; i++)
         n += (size_t)snprintf(all + n, sizeof all - n, "%s%s", i ? " " : "", specs[i].name);
-    return fail(error, "%s: expected one of %s", qp_plain(key, strlen(key), shown, 24), all);
+    return qp_error_fail(error, "%s: expected one of %s", qp_plain(key, strlen(key), shown, 24),
+                         all);
 }
 
-bool qp_pri_set(qp_pri *p, qp_pri_key key, const char *value, qp_pri_error *error)
+bool qp_pri_set(qp_pri *p, qp_pri_key key, const char *value, qp_error *error)
 {
     slice name = whole(specs[key].name), trimmed = trim(whole(value));
     uint32_t number = 0;
@@ -199,14 +190,15 @@ bool qp_pri_set(qp_pri *p, qp_pri_key key, const char *value, qp_pri_error *erro
     if (!check(key, trimmed, &number, error))
         return false;
     if (!put_line(p, find_line(p->text, p->n_bytes, name), name, trimmed))
-        return fail(error, "%s: the settings take more than %d bytes", name.at, QP_PRI_BYTES);
+        return qp_error_fail(error, "%s: the settings take more than %d bytes", name.at,
+                             QP_PRI_BYTES);
     p->number[key] = number;
     return true;
 }
 
 void qp_pri_init(qp_pri *p)
 {
-    qp_pri_error unused;
+    qp_error unused;
     p->n_bytes = 0;
     for (unsigned i = 0; i < QP_N_PRI; i++)
         qp_pri_set(p, (qp_pri_key)i, specs[i].initial, &unused);
@@ -227,23 +219,23 @@ static slice next_line(const char **at, const char *end)
     return line;
 }
 
-static bool add_line(qp_pri *p, slice line, qp_pri_error *error)
+static bool add_line(qp_pri *p, slice line, qp_error *error)
 {
     if (p->n_bytes + line.n + 1 > sizeof p->text)
-        return fail(error, "the settings take more than %d bytes", QP_PRI_BYTES);
+        return qp_error_fail(error, "the settings take more than %d bytes", QP_PRI_BYTES);
     memcpy(p->text + p->n_bytes, line.at, line.n);
     p->text[p->n_bytes + line.n] = '\0';
     p->n_bytes += (uint32_t)line.n + 1;
     return true;
 }
 
-static bool take_line(qp_pri *p, slice line, qp_pri_error *error)
+static bool take_line(qp_pri *p, slice line, qp_error *error)
 {
     slice key = key_of(line), text = trim(line);
     if (memchr(line.at, '\0', line.n))
-        return fail(error, "a line of text is expected, there is a NUL byte");
+        return qp_error_fail(error, "a line of text is expected, there is a NUL byte");
     if (!key.n && text.n && *text.at != ';' && *text.at != '#')
-        return fail(error, "KEY=VALUE is expected");
+        return qp_error_fail(error, "KEY=VALUE is expected");
     qp_pri_key which = key.n ? qp_pri_find(key.at, key.n) : QP_N_PRI;
     if (which != QP_N_PRI) {
         const char *value = (const char *)memchr(line.at, '=', line.n) + 1;
@@ -255,7 +247,7 @@ static bool take_line(qp_pri *p, slice line, qp_pri_error *error)
 }
 
 /* Settings that the file says nothing of stay, behind its own. */
-static bool keep_others(qp_pri *p, const qp_pri *before, qp_pri_error *error)
+static bool keep_others(qp_pri *p, const qp_pri *before, qp_error *error)
 {
     size_t n_file = p->n_bytes;
     for (const char *line = before->text; line < before->text + before->n_bytes;) {
@@ -268,7 +260,7 @@ static bool keep_others(qp_pri *p, const qp_pri *before, qp_pri_error *error)
 }
 
 bool qp_pri_read(qp_pri *p, const qp_pri *before, const char *text, size_t n_bytes,
-                 qp_pri_error *error)
+                 qp_error *error)
 {
     const char *end = text + n_bytes;
     memcpy(p->number, before->number, sizeof p->number);

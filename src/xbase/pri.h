@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/text/error.h"
+
 /* X(id, default, lowest, highest); highest 0: a text. */
 #define QP_PRI_KEYS(X)                                                                         \
     X(OPERATIONMODE, "1", 0, UINT32_MAX)                                                       \
@@ -51,11 +53,6 @@ typedef struct {
     char text[QP_PRI_BYTES]; /* lines, each with a NUL, without blanks at their ends */
 } qp_pri;
 
-typedef struct {
-    unsigned line; /* from 1; 0: no line is to blame */
-    char message[200];
-} qp_pri_error;
-
 /* All keys with their defaults. */
 void qp_pri_init(qp_pri *p);
 
@@ -67,16 +64,16 @@ const char *qp_pri_name(qp_pri_key key);
 const char *qp_pri_value(const qp_pri *p, qp_pri_key key);
 
 /* Is there such a key, and may it have this value? @return false: see error, what was expected */
-bool qp_pri_check(const char *key, const char *value, qp_pri_error *error);
+bool qp_pri_check(const char *key, const char *value, qp_error *error);
 
 /* Set one key; its line is replaced. Texts have no line ends.
  * @return false: see error, nothing has changed */
-bool qp_pri_set(qp_pri *p, qp_pri_key key, const char *value, qp_pri_error *error);
+bool qp_pri_set(qp_pri *p, qp_pri_key key, const char *value, qp_error *error);
 
 /* The settings of a PRI file of n_bytes, with LF or CRLF. What it does not say is as before, which
  * is not p. @return false: see error; p is of no use */
 bool qp_pri_read(qp_pri *p, const qp_pri *before, const char *text, size_t n_bytes,
-                 qp_pri_error *error);
+                 qp_error *error);
 
 /* The file: every line and CRLF. @return bytes that it takes; more than room: nothing is written */
 size_t qp_pri_write(const qp_pri *p, char *to, size_t room);

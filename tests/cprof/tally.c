@@ -20,12 +20,12 @@ void tally_forget(void)
 
 void tally_read(const char *path)
 {
-    char error[QP_ERROR_BYTES];
+    qp_error error;
     qp_model *m;
     tally_forget();
     notes[0] = '\0';
-    if (qp_model_load(path, NULL, &m, error) != QP_LOAD_CLEAN)
-        fail_msg("%s: %s", path, m ? m->losses[0] : error);
+    if (qp_model_load(path, NULL, &m, &error) != QP_LOAD_CLEAN)
+        fail_msg("%s: %s", path, m ? m->losses[0] : error.text);
     for (size_t i = 0; i < m->run.n_notes; i++) {
         strncat(notes, m->run.notes[i].text, sizeof notes - strlen(notes) - 2);
         strcat(notes, "\n");
@@ -38,8 +38,8 @@ void tally_read(const char *path)
             fail_msg("%s: %s: %s", path, checks[i].name, checks[i].detail);
     qp_free(checks);
     set = qp_cover_set_new();
-    if (!qp_cover_set_add(set, m, path, &(qp_cover_add_options){0}, error))
-        fail_msg("%s", error);
+    if (!qp_cover_set_add(set, m, path, &(qp_cover_add_options){0}, &error))
+        fail_msg("%s", error.text);
     qp_model_free(m);
 }
 

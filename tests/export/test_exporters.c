@@ -56,16 +56,16 @@ static void a_format_of_lines_refuses_what_has_none(void **state)
     (void)state;
     picture *p = picture_new();
     qp_cover c = *picture_done(p);
-    char error[QP_ERROR_BYTES];
+    qp_error error;
     c.grain = QP_GRAIN_FUNCTION;
     int fd = null_file();
     qp_out_init(&out, fd);
-    assert_false(qp_cover_export(&qp_cover_lcov, &c, &out, NULL, error));
-    assert_string_equal(error, "lcov is about lines, and these were not recorded: "
-                               "-collection-granularity=function");
-    assert_true(qp_cover_export(&qp_cover_purecov, &c, &out, NULL, error));
+    assert_false(qp_cover_export(&qp_cover_lcov, &c, &out, NULL, &error));
+    assert_string_equal(error.text, "lcov is about lines, and these were not recorded: "
+                                    "-collection-granularity=function");
+    assert_true(qp_cover_export(&qp_cover_purecov, &c, &out, NULL, &error));
     c.grain = QP_GRAIN_LINE; /* no line, because there was no source: an empty report */
-    assert_true(qp_cover_export(&qp_cover_lcov, &c, &out, NULL, error));
+    assert_true(qp_cover_export(&qp_cover_lcov, &c, &out, NULL, &error));
     close(fd);
     picture_free(p);
 }
@@ -112,9 +112,9 @@ static void a_function_begins_on_a_live_line(void **state)
 
 static bool can_write(const qp_cover_exporter *x, const qp_cover *c, int fd)
 {
-    char error[QP_ERROR_BYTES];
+    qp_error error;
     qp_out_init(&out, fd);
-    return qp_cover_export(x, c, &out, NULL, error);
+    return qp_cover_export(x, c, &out, NULL, &error);
 }
 
 /* Whatever allocation fails: a clean no, or all of it. */
@@ -127,13 +127,13 @@ static void no_memory_is_said(void **state)
     for (const qp_cover_exporter *const *x = qp_cover_exporters; *x; x++) {
         bool is_written = !can_write(*x, c, fd); /* a build without pages has no html */
         for (uint64_t n = 1; !is_written && n < 1000; n++) {
-            char error[QP_ERROR_BYTES];
+            qp_error error;
             qp_out_init(&out, fd);
             qp_alloc_fail_after(n, true);
-            is_written = qp_cover_export(*x, c, &out, NULL, error);
+            is_written = qp_cover_export(*x, c, &out, NULL, &error);
             qp_alloc_fail_after(0, false);
             if (!is_written)
-                assert_string_equal(error, "out of memory");
+                assert_string_equal(error.text, "out of memory");
         }
         assert_true(is_written);
     }

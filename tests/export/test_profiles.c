@@ -36,7 +36,7 @@ static qp_model *two_methods(void)
     return m;
 }
 
-static bool export(const qp_exporter *x, const qp_model *m, int fd, char *error)
+static bool export(const qp_exporter *x, const qp_model *m, int fd, qp_error *error)
 {
     qp_export_options o = {.thread = QP_ALL_THREADS, .has_jumps = true};
     qp_out_init(&out, fd);
@@ -78,12 +78,12 @@ static void no_memory_is_said(void **state)
     for (const qp_exporter *const *x = qp_exporters; *x; x++) {
         bool is_written = false;
         for (uint64_t n = 1; !is_written && n < 1000; n++) {
-            char error[QP_ERROR_BYTES] = "";
+            qp_error error = {0};
             qp_alloc_fail_after(n, true);
-            is_written = export(*x, m, fd, error);
+            is_written = export(*x, m, fd, &error);
             qp_alloc_fail_after(0, false);
             if (!is_written)
-                assert_string_equal(error, "out of memory");
+                assert_string_equal(error.text, "out of memory");
         }
         assert_true(is_written);
     }
@@ -99,8 +99,8 @@ static void a_full_disk_is_known_at_the_end(void **state)
         skip();
     qp_model *m = two_methods();
     for (const qp_exporter *const *x = qp_exporters; *x; x++) {
-        char error[QP_ERROR_BYTES];
-        assert_true(export(*x, m, fd, error));
+        qp_error error;
+        assert_true(export(*x, m, fd, &error));
         assert_int_equal(qp_out_close(&out), ENOSPC);
     }
     close(fd);

@@ -22,7 +22,7 @@ static void print_totals(const qp_cover_totals *t)
 int main(int n_words, char **words)
 {
     static qp_out out;
-    char error[QP_ERROR_BYTES] = "usage: export_write PICTURE FORMAT|lcov2|totals [ROOT]";
+    qp_error error = {.text = "usage: export_write PICTURE FORMAT|lcov2|totals [ROOT]"};
     qp_cover_export_options o = {.root = n_words == 4 ? words[3] : "/src"};
     picture *p = picture_new();
     const qp_cover *c = n_words >= 3 ? picture_named(p, words[1]) : NULL;
@@ -33,10 +33,10 @@ int main(int n_words, char **words)
         o.is_lcov2 = strcmp(words[2], "lcov2") == 0;
         const qp_cover_exporter *x = qp_cover_exporter_named(o.is_lcov2 ? "lcov" : words[2]);
         qp_out_init(&out, STDOUT_FILENO);
-        is_good = x && qp_cover_export(x, c, &out, &o, error) && qp_out_close(&out) == 0;
+        is_good = x && qp_cover_export(x, c, &out, &o, &error) && qp_out_close(&out) == 0;
     }
     if (!is_good)
-        fprintf(stderr, "export_write: %s\n", error);
+        fprintf(stderr, "export_write: %s\n", error.text);
     picture_free(p);
     return !is_good;
 }

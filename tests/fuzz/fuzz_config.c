@@ -15,21 +15,21 @@ static void look_at_list(qp_config_list list)
         abort();
 }
 
-static int on_trigger(void *to, const qp_config_trigger *t, qp_config_error *error)
+static int on_trigger(void *to, const qp_config_trigger *t, qp_error *error)
 {
     (void)to, (void)error;
     look_at_list(t->routines);
     return 0;
 }
 
-static int on_action(void *to, const qp_config_action *a, qp_config_error *error)
+static int on_action(void *to, const qp_config_action *a, qp_error *error)
 {
     (void)to, (void)error;
     look_at_list(a->routines);
     return 0;
 }
 
-static int on_area(void *to, const qp_config_area *a, qp_config_error *error)
+static int on_area(void *to, const qp_config_area *a, qp_error *error)
 {
     (void)to, (void)error;
     if (a->has_mode)
@@ -37,14 +37,14 @@ static int on_area(void *to, const qp_config_area *a, qp_config_error *error)
     return 0;
 }
 
-static int on_options(void *to, const char *words, qp_config_error *error)
+static int on_options(void *to, const char *words, qp_error *error)
 {
     (void)to, (void)error;
     n_seen += strlen(words);
     return 0;
 }
 
-static int on_event_trigger(void *to, const qp_config_event_trigger *t, qp_config_error *error)
+static int on_event_trigger(void *to, const qp_config_event_trigger *t, qp_error *error)
 {
     (void)to, (void)error;
     n_seen += strlen(t->name) + (t->chain ? strlen(t->chain) : 0) +
@@ -63,11 +63,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n_bytes)
                                         .on_action = on_action,
                                         .on_area = on_area,
                                         .on_event_trigger = on_event_trigger};
-    qp_config_error error;
+    qp_error error;
     char *exact = malloc(n_bytes ? n_bytes : 1); /* a byte too far is found */
     memcpy(exact, bytes, n_bytes);
     int code = qp_config_read(exact, n_bytes, &sink, &error);
-    if (code && (!error.line || !error.column || !error.message[0]))
+    if (code && (!error.line || !error.column || !error.text[0]))
         abort();
     free(exact);
     return 0;

@@ -93,29 +93,29 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
 {
-    char error[QP_ERROR_BYTES];
+    qp_error error;
     qp_model *m;
     run r = sample(), sound = sample();
     change(r.p, data, n_bytes);
     qp_load_status status =
-        qp_model_load_bytes(r.p->bytes, profile_bytes(r.p), NULL, &m, error);
+        qp_model_load_bytes(r.p->bytes, profile_bytes(r.p), NULL, &m, &error);
     if (status != QP_LOAD_UNUSABLE) {
         qp_cover_set *s = qp_cover_set_new();
         qp_model *other = profile_load(sound.p, QP_LOAD_CLEAN);
         const qp_cover_add_options o = {.is_forced = n_bytes % 2,
                                         .is_layered = n_bytes % 4 > 1};
-        expect(qp_cover_set_add(s, m, "damaged", &o, error));
-        expect(qp_cover_set_add(s, m, "damaged", &o, error) || !o.is_forced);
-        expect(qp_cover_set_add(s, other, "sound", NULL, error) || error[0]);
+        expect(qp_cover_set_add(s, m, "damaged", &o, &error));
+        expect(qp_cover_set_add(s, m, "damaged", &o, &error) || !o.is_forced);
+        expect(qp_cover_set_add(s, other, "sound", NULL, &error) || error.text[0]);
         static const char *const globs[] = {"", "[ab]", "damaged"};
         qp_cover_options derive = {.is_unadjusted = true};
-        qp_cover *c = qp_cover_derive(s, &derive, error);
+        qp_cover *c = qp_cover_derive(s, &derive, &error);
         expect(c != NULL);
         check_picture(c);
         qp_cover_free(c);
         derive.contexts = globs;
         derive.n_contexts = 3;
-        c = qp_cover_derive(s, &derive, error);
+        c = qp_cover_derive(s, &derive, &error);
         if (c)
             check_picture(c);
         qp_cover_free(c);

@@ -64,7 +64,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
 {
     static _Alignas(64) unsigned char bytes[INPUT_MAX];
-    char error[QP_ERROR_BYTES];
+    qp_error error;
     if (n_bytes > sizeof bytes)
         return -1;
     memcpy(bytes, data, n_bytes);
@@ -72,7 +72,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
         qp_model *m;
         if (is_repaired && n_bytes >= sizeof(qp_head))
             repair(bytes, n_bytes);
-        if (qp_model_load_bytes(bytes, n_bytes, NULL, &m, error) == QP_LOAD_UNUSABLE)
+        if (qp_model_load_bytes(bytes, n_bytes, NULL, &m, &error) == QP_LOAD_UNUSABLE)
             continue;
         ask(m);
         qp_model_free(m);

@@ -15,7 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n_bytes);
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n_bytes)
 {
     static qp_pattern p;
-    qp_parse_error error;
+    qp_error error;
     char *text = malloc(n_bytes + 1);
     memcpy(text, bytes, n_bytes);
     text[n_bytes] = '\0';

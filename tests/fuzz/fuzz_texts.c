@@ -33,12 +33,12 @@ static void ask(const qp_adjust *a)
 static void as_adjustments(const char *text, size_t n_bytes)
 {
     static const char first[] = "PureCoverage Adjustments File 1.0\n";
-    char error[QP_ERROR_BYTES], *whole = malloc(sizeof first + n_bytes);
+    qp_error error, *whole = malloc(sizeof first + n_bytes);
     memcpy(whole, first, sizeof first - 1);
     memcpy(whole + sizeof first - 1, text, n_bytes);
     qp_adjust *a = qp_adjust_new();
-    qp_adjust_read_text(a, text, n_bytes, "fuzz", error);
-    if (!qp_adjust_read_text(a, whole, sizeof first - 1 + n_bytes, "fuzz", error))
+    qp_adjust_read_text(a, text, n_bytes, "fuzz", &error);
+    if (!qp_adjust_read_text(a, whole, sizeof first - 1 + n_bytes, "fuzz", &error))
         abort();
     ask(a);
     qp_adjust_free(a);
@@ -65,9 +65,9 @@ static void as_source(const char *text, size_t n_bytes)
 
 static void as_patch(const char *text, size_t n_bytes)
 {
-    char error[QP_ERROR_BYTES];
-    qp_patch *p = qp_patch_read(text, n_bytes, error);
-    if (!p == !error[0])
+    qp_error error;
+    qp_patch *p = qp_patch_read(text, n_bytes, &error);
+    if (!p == !error.text[0])
         abort();
     for (size_t i = 0; p && i < p->n_files; i++)
         for (size_t k = 0; k < p->files[i].n_spans; k++) {

@@ -29,12 +29,12 @@ static uint64_t play(qp_trace *t, const qp_span_sink *sink, qp_spans *x)
 
 static void sum_up(const char *path)
 {
-    char error[QP_ERROR_BYTES];
+    qp_error error;
     qp_spans x;
     qp_stats s;
-    qp_trace *t = qp_trace_open(path, error);
+    qp_trace *t = qp_trace_open(path, &error);
     if (!t) {
-        if (!*error || strchr(error, '\n'))
+        if (!*error || strchr(&error, '\n'))
             abort();
         return;
     }
@@ -48,9 +48,9 @@ static void sum_up(const char *path)
 
 static void show_flow(const char *path)
 {
-    char error[QP_ERROR_BYTES];
+    qp_error error;
     qp_spans x;
-    qp_trace *t = qp_trace_open(path, error);
+    qp_trace *t = qp_trace_open(path, &error);
     if (!t)
         return;
     qp_flow flow = {.line = take_line};
@@ -65,10 +65,10 @@ static void show_flow(const char *path)
 static void convert(const char *path, const char *copy)
 {
     static qp_out out;
-    char error[QP_ERROR_BYTES];
+    qp_error error;
     qp_span_counts counts;
     qp_qtrace_omitted omitted;
-    qp_trace *t = qp_trace_open(path, error);
+    qp_trace *t = qp_trace_open(path, &error);
     FILE *file = t ? fopen(copy, "wb") : NULL;
     if (file) {
         qp_out_init(&out, fileno(file));

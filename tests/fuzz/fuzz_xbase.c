@@ -61,7 +61,7 @@ static void read_settings(const uint8_t *data, size_t n_bytes)
 {
     static qp_pri none, settings, again;
     static char text[2 * QP_PRI_BYTES], twice[2 * QP_PRI_BYTES];
-    qp_pri_error error;
+    qp_error error;
     qp_pri_init(&none);
     if (!qp_pri_read(&settings, &none, (const char *)data, n_bytes, &error))
         return;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/containers/alloc.h"
+#include "base/text/error.h"
 #include "model/figures/figures.h"
 #include "model/model.h"
 
@@ -19,10 +20,10 @@ static void expect(bool is_true)
 /* Read, checked, and an error is one line. */
 static qp_load_status load(const void *bytes, size_t n_bytes)
 {
-    char error[QP_ERROR_BYTES];
+    qp_error error;
     qp_model *m;
-    qp_load_status status = qp_model_load_bytes(bytes, n_bytes, NULL, &m, error);
-    expect((status == QP_LOAD_UNUSABLE) == (error[0] != '\0') && !strchr(error, '\n'));
+    qp_load_status status = qp_model_load_bytes(bytes, n_bytes, NULL, &m, &error);
+    expect((status == QP_LOAD_UNUSABLE) == (error.text[0] != '\0') && !strchr(&error, '\n'));
     if (status == QP_LOAD_UNUSABLE)
         return status;
     qp_check *checks;

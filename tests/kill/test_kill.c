@@ -75,12 +75,12 @@ static void assert_nothing_lost(const qp_model *m)
 static void kill_and_read(const char *options, unsigned n_kills, uint64_t seed, bool fits)
 {
     for (unsigned i = 0; i < n_kills; i++) {
-        char error[QP_ERROR_BYTES];
+        qp_error error;
         qp_model *m;
         victim_kill_after(victim_moment(i, &seed), options, &plan);
-        qp_load_status status = qp_model_load(victim->live_file, NULL, &m, error);
+        qp_load_status status = qp_model_load(victim->live_file, NULL, &m, &error);
         if (status != QP_LOAD_CLEAN)
-            fail_msg("kill %u: %s", i, m && m->n_losses ? m->losses[0] : error);
+            fail_msg("kill %u: %s", i, m && m->n_losses ? m->losses[0] : error.text);
         assert_int_equal(m->run.state, QP_RUN_CRASHED);
         if (fits)
             assert_int_equal(count_of(m, "out_of_memory"), 0);

@@ -328,17 +328,17 @@ static void compare(const program *p, const retold *x, uint64_t n_missing)
 static void read_trace(const program *p, const char *profile)
 {
     static retold x;
-    char error[QP_ERROR_BYTES];
+    qp_error error;
     uint64_t n_places;
     qp_spans spans;
-    qp_trace *t = qp_trace_open(p->stream ? p->stream : profile, error);
-    bool is_good = t && (!p->stream || qp_trace_join(t, profile, error));
-    if (!is_good && !shared->done && strstr(error, "no raw trace is in it")) {
+    qp_trace *t = qp_trace_open(p->stream ? p->stream : profile, &error);
+    bool is_good = t && (!p->stream || qp_trace_join(t, profile, &error));
+    if (!is_good && !shared->done && strstr(error.text, "no raw trace is in it")) {
         qp_trace_close(t); /* there is no ring yet */
         return;
     }
     if (!is_good)
-        fail_msg("%s, killed after instruction %u: %s", p->what, p->n, error);
+        fail_msg("%s, killed after instruction %u: %s", p->what, p->n, error.text);
     x = (retold){.names = qp_trace_names(t)};
     qp_trace_spans(t, &spans, &(qp_span_sink){&x, enter, leave, event});
     assert_true(qp_trace_play(t, &spans, NULL, NULL));

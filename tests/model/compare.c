@@ -239,12 +239,12 @@ static bool compare_model(comparison *c, naive *n, const qp_model *m)
 
 bool compare_file(comparison *c, naive *n, const char *file)
 {
-    char error[QP_ERROR_BYTES];
+    qp_error error;
     qp_model *m = NULL;
-    qp_load_status status = qp_model_load(file, NULL, &m, error);
+    qp_load_status status = qp_model_load(file, NULL, &m, &error);
     bool is_same = false;
     if (status == QP_LOAD_UNUSABLE)
-        differ(c, "%s: %s", file, error);
+        differ(c, "%s: %s", file, error.text);
     else if (status == QP_LOAD_SALVAGED)
         differ(c, "%s: %s", file, m->n_losses ? m->losses[0] : "salvaged");
     else

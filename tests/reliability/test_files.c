@@ -51,9 +51,9 @@ static uint64_t record_many_paths(unsigned n)
 
 static bool loads(const char *file, uint64_t n_calls)
 {
-    char error[QP_ERROR_BYTES];
+    qp_error error;
     qp_model *m;
-    qp_load_status status = qp_model_load(file, NULL, &m, error);
+    qp_load_status status = qp_model_load(file, NULL, &m, &error);
     bool fits = status != QP_LOAD_UNUSABLE && (!n_calls || m->run.calls == n_calls);
     qp_model_free(m);
     return fits;

@@ -17,14 +17,14 @@ static const char *const file = "sums.qtrace";
 
 static qp_trace *open_track(track *t, const char *events, uint64_t end)
 {
-    char error[QP_ERROR_BYTES];
+    qp_error error;
     const track *const tracks[] = {t};
     track_init(t, 0);
     track_play(t, events);
     track_write(tracks, 1, file, 100, end, NULL);
-    qp_trace *trace = qp_trace_open(file, error);
+    qp_trace *trace = qp_trace_open(file, &error);
     if (!trace)
-        fail_msg("%s", error);
+        fail_msg("%s", error.text);
     return trace;
 }
 
@@ -215,10 +215,11 @@ static void node_path(const qp_model *m, uint32_t node, char *to)
 
 static void check_profile(const char *path)
 {
-    char error[QP_ERROR_BYTES], name[64];
+    qp_error error;
+    char name[64];
     qp_model *m;
     uint64_t n_seen = 0;
-    assert_int_equal(qp_model_load(path, NULL, &m, error), QP_LOAD_CLEAN);
+    assert_int_equal(qp_model_load(path, NULL, &m, &error), QP_LOAD_CLEAN);
     for (uint32_t i = 1; i < m->n_nodes; i++) {
         uint64_t n = 0, self = 0, total = 0, min = UINT64_MAX, max = 0;
         if (m->nodes[i].method == QP_ROOT_METHOD)
@@ -247,7 +248,8 @@ static void check_profile(const char *path)
 static void sums_are_those_of_a_naive_oracle(void **state)
 {
     static track t;
-    char events[4000], error[QP_ERROR_BYTES];
+    char events[4000];
+    qp_error error;
     qp_span_counts counts;
     (void)state;
     for (uint64_t seed = 1; seed <= 30; seed++) {
@@ -255,9 +257,9 @@ static void sums_are_those_of_a_naive_oracle(void **state)
         qp_trace *trace = open_track(&t, events, end);
         check_stats(trace);
         qp_trace_close(trace);
-        trace = qp_trace_open(file, error);
+        trace = qp_trace_open(file, &error);
         remove("sums.qprof");
-        assert_true(qp_trace_profile(trace, NULL, "sums.qprof", NULL, &counts, error));
+        assert_true(qp_trace_profile(trace, NULL, "sums.qprof", NULL, &counts, &error));
         assert_int_equal(counts.n_calls, n_calls);
         qp_trace_close(trace);
         check_profile("sums.qprof");

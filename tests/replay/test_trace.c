@@ -30,10 +30,10 @@ static size_t read_all(qp_trace *t, uint32_t os_thread, qp_trace_record *out, si
 
 static qp_trace *open_file(void)
 {
-    char error[QP_ERROR_BYTES];
-    qp_trace *t = qp_trace_open(file, error);
+    qp_error error;
+    qp_trace *t = qp_trace_open(file, &error);
     if (!t)
-        fail_msg("%s", error);
+        fail_msg("%s", error.text);
     return t;
 }
 
@@ -133,7 +133,7 @@ static void of_a_cut_file_every_whole_packet_is_read(void **state)
     static track t;
     track_places places;
     qp_trace_record records[200];
-    char error[QP_ERROR_BYTES];
+    qp_error error;
     (void)state;
     write_one(&t, story, 5, 0, &places);
     for (uint64_t bytes = places.n_bytes; bytes-- > 0;) {
@@ -143,10 +143,10 @@ static void of_a_cut_file_every_whole_packet_is_read(void **state)
                                                  : places.n_bytes) <= bytes)
             n_packets++;
         assert_int_equal(truncate(file, (off_t)bytes), 0);
-        qp_trace *trace = qp_trace_open(file, error);
+        qp_trace *trace = qp_trace_open(file, &error);
         if (!trace) {
             assert_true(bytes < sizeof(qp_trace_file));
-            assert_non_null(strstr(error, file));
+            assert_non_null(strstr(error.text, file));
             continue;
         }
         size_t n = read_all(trace, 0, records, 200);
@@ -163,12 +163,12 @@ static void a_wrong_byte_gives_no_wrong_record(void **state)
     static track t;
     track_places places;
     qp_trace_record records[200];
-    char error[QP_ERROR_BYTES];
+    qp_error error;
     (void)state;
     write_one(&t, story, 7, t.now + 5, &places);
     for (uint64_t at = 0; at < places.n_bytes; at++) {
         damage(at, 0x41);
-        qp_trace *trace = qp_trace_open(file, error);
+        qp_trace *trace = qp_trace_open(file, &error);
         if (trace) {
             size_t n = read_all(trace, 0, records, 200), k = 0;
             for (size_t i = 0; i < n; i++) {
@@ -237,12 +237,12 @@ static void what_is_written_meanwhile_is_read_as_well(void **state)
 
 static void errors_name_the_file_and_what_is_wrong_with_it(void **state)
 {
-    char error[QP_ERROR_BYTES];
+    qp_error error;
     (void)state;
-    assert_null(qp_trace_open("missing.qtrace", error));
-    assert_string_equal(error, "missing.qtrace: there is no such file");
-    assert_null(qp_trace_open("/dev/null", error));
-    assert_string_equal(error, "/dev/null: it is a device");
+    assert_null(qp_trace_open("missing.qtrace", &error));
+    assert_string_equal(error.text, "missing.qtrace: there is no such file");
+    assert_null(qp_trace_open("/dev/null", &error));
+    assert_string_equal(error.text, "/dev/null: it is a device");
 }
 
 /* ---- windows ----------------------------------------------------------------------------- */

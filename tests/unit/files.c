@@ -49,9 +49,9 @@ static void assert_all_checks_pass(const qp_model *m)
 qp_model *files_read(const char *path)
 {
     qp_model *m;
-    char error[QP_ERROR_BYTES];
-    qp_load_status status = qp_model_load(path, NULL, &m, error);
-    assert_string_equal(error, "");
+    qp_error error;
+    qp_load_status status = qp_model_load(path, NULL, &m, &error);
+    assert_string_equal(error.text, "");
     assert_int_equal(status, QP_LOAD_CLEAN);
     assert_string_equal(m->run.state_text, "sealed");
     assert_all_checks_pass(m);
@@ -60,9 +60,9 @@ qp_model *files_read(const char *path)
 
 void sum_add(qp_merge *s, const qp_model *m, const char *what)
 {
-    char error[QP_ERROR_BYTES];
-    bool is_good = qp_merge_add(s, m, what, false, error);
-    assert_string_equal(error, "");
+    qp_error error;
+    bool is_good = qp_merge_add(s, m, what, false, &error);
+    assert_string_equal(error.text, "");
     assert_true(is_good);
 }
 
@@ -75,9 +75,9 @@ void sum_add_profile(qp_merge *s, const profile *p, const char *what)
 
 qp_model *sum_finish(qp_merge *s, const char *path)
 {
-    char error[QP_ERROR_BYTES];
-    bool is_good = qp_merge_write(s, path, error);
-    assert_string_equal(error, "");
+    qp_error error;
+    bool is_good = qp_merge_write(s, path, &error);
+    assert_string_equal(error.text, "");
     assert_true(is_good);
     qp_merge_free(s);
     return files_read(path);

@@ -275,12 +275,12 @@ static void check_invariants(const qp_model *m)
 
 void play_read(play_ctx *p, const char *file)
 {
-    char error[QP_ERROR_BYTES];
+    qp_error error;
     qp_model_free(p->m);
     p->m = NULL;
-    qp_load_status status = qp_model_load(file, NULL, &p->m, error);
+    qp_load_status status = qp_model_load(file, NULL, &p->m, &error);
     if (status == QP_LOAD_UNUSABLE)
-        fail_msg("%s", error);
+        fail_msg("%s", error.text);
     if (status == QP_LOAD_SALVAGED)
         fail_msg("%s: %s", file,
                  p->m->n_losses ? p->m->losses[0] : "salvaged, but no loss reported");

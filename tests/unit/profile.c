@@ -246,9 +246,9 @@ void profile_balance(profile *p, qp_cell thread, uint64_t entries, uint64_t open
 qp_model *profile_load_with(const profile *p, const qp_load_options *o, qp_load_status expected)
 {
     qp_model *m;
-    char error[QP_ERROR_BYTES];
-    qp_load_status status = qp_model_load_bytes(p->bytes, profile_bytes(p), o, &m, error);
-    assert_string_equal(error, "");
+    qp_error error;
+    qp_load_status status = qp_model_load_bytes(p->bytes, profile_bytes(p), o, &m, &error);
+    assert_string_equal(error.text, "");
     if (status == QP_LOAD_SALVAGED && expected == QP_LOAD_CLEAN)
         assert_string_equal(m->losses[0], "");
     assert_int_equal(status, expected);

@@ -69,7 +69,7 @@ void run_share(run *r, qp_cell context, qp_cell method, uint64_t calls, const in
 /* ---- sets and pictures ------------------------------------------------------------------- */
 
 static bool add_run(qp_cover_set *s, run r, const char *what, const qp_cover_add_options *o,
-                    char *error)
+                    qp_error *error)
 {
     qp_model *m = profile_read(r.p, QP_LOAD_CLEAN);
     bool is_added = qp_cover_set_add(s, m, what, o, error);
@@ -79,9 +79,9 @@ static bool add_run(qp_cover_set *s, run r, const char *what, const qp_cover_add
 
 void runs_add_with(qp_cover_set *s, run r, const char *what, const qp_cover_add_options *o)
 {
-    char error[QP_ERROR_BYTES];
-    bool is_added = add_run(s, r, what, o, error);
-    assert_string_equal(error, "");
+    qp_error error;
+    bool is_added = add_run(s, r, what, o, &error);
+    assert_string_equal(error.text, "");
     assert_true(is_added);
 }
 
@@ -92,10 +92,10 @@ void runs_add(qp_cover_set *s, run r, const char *what)
 
 void runs_refuse(qp_cover_set *s, run r, const char *what, const char *words)
 {
-    char error[QP_ERROR_BYTES];
-    assert_false(add_run(s, r, what, NULL, error));
-    if (!strstr(error, words))
-        assert_string_equal(error, words);
+    qp_error error;
+    assert_false(add_run(s, r, what, NULL, &error));
+    if (!strstr(error.text, words))
+        assert_string_equal(error.text, words);
 }
 
 qp_cover_set *runs_set(void)
@@ -107,10 +107,10 @@ qp_cover_set *runs_set(void)
 
 qp_cover *runs_picture(qp_cover_set *s, const qp_cover_options *o)
 {
-    char error[QP_ERROR_BYTES];
-    qp_cover *c = qp_cover_derive(s, o, error);
+    qp_error error;
+    qp_cover *c = qp_cover_derive(s, o, &error);
     qp_cover_set_free(s);
-    assert_string_equal(error, "");
+    assert_string_equal(error.text, "");
     assert_non_null(c);
     return c;
 }

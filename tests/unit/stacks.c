@@ -41,10 +41,10 @@ qp_model *stacks_recursive_run(void)
 
 void stacks_apply(qp_attributions *c, const qp_model *m, const char *pattern)
 {
-    qp_parse_error error;
+    qp_error error;
     qp_attribution_status status = qp_attributions_init(c, m, pattern, false, &error);
     if (status != QP_ATTRIBUTION_OK)
-        fail_msg("%s: %u: %s", pattern, error.column, error.message);
+        fail_msg("%s: %u: %s", pattern, error.column, error.text);
 }
 
 uint64_t stacks_shallow(const qp_attribution_row *rows, size_t n, const char *module,

@@ -93,13 +93,13 @@ static void compare_with_tally(const qp_model *m, const char *where)
 
 static void read_leavings(const leavings *x, const stepped_program *p, const char *where)
 {
-    char error[QP_ERROR_BYTES];
+    qp_error error;
     qp_model *m;
     qp_check *checks;
     size_t n_checks;
-    qp_load_status status = qp_model_load_bytes(x->dead, x->n_bytes, NULL, &m, error);
+    qp_load_status status = qp_model_load_bytes(x->dead, x->n_bytes, NULL, &m, &error);
     if (status != QP_LOAD_CLEAN)
-        fail_msg("%s: %s", where, m && m->n_losses ? m->losses[0] : error);
+        fail_msg("%s: %s", where, m && m->n_losses ? m->losses[0] : error.text);
     assert_int_equal(m->run.state, QP_RUN_CRASHED);
     assert_true(qp_model_check(m, &checks, &n_checks));
     for (size_t i = 0; i < n_checks; i++)

@@ -40,8 +40,8 @@ static void write_file(const char *path, const char *text)
 static qp_source read_source(const char *path)
 {
     qp_source s;
-    char error[QP_ERROR_BYTES];
-    assert_true(qp_source_read(path, NULL, &s, error));
+    qp_error error;
+    assert_true(qp_source_read(path, NULL, &s, &error));
     return s;
 }
 
@@ -115,10 +115,10 @@ static void blocks_neither_nest_nor_cross(void **state)
 
 static qp_adjust *read_adjustments(const char *text)
 {
-    char error[QP_ERROR_BYTES];
+    qp_error error;
     qp_adjust *a = qp_adjust_new();
-    bool is_read = qp_adjust_read_text(a, text, strlen(text), "adj", error);
-    assert_string_equal(error, "");
+    bool is_read = qp_adjust_read_text(a, text, strlen(text), "adj", &error);
+    assert_string_equal(error.text, "");
     assert_true(is_read);
     return a;
 }
@@ -200,14 +200,14 @@ static void what_is_no_adjustments_file_is_refused(void **state)
     static const char *const texts[] = {"", "PureCoverage Adjustments File 1.1\n",
                                         " PureCoverage Adjustments File 1.0\n", "x"};
     (void)state;
-    char error[QP_ERROR_BYTES];
+    qp_error error;
     for (size_t i = 0; i < 4; i++) {
         qp_adjust *a = qp_adjust_new();
-        assert_false(qp_adjust_read_text(a, texts[i], strlen(texts[i]), "adj", error));
-        assert_string_equal(error, "adj: no adjustments file: its first line is not "
-                                   "\"PureCoverage Adjustments File 1.0\"");
-        assert_false(qp_adjust_read(a, "nowhere", error));
-        assert_non_null(strstr(error, "nowhere: "));
+        assert_false(qp_adjust_read_text(a, texts[i], strlen(texts[i]), "adj", &error));
+        assert_string_equal(error.text, "adj: no adjustments file: its first line is not "
+                                        "\"PureCoverage Adjustments File 1.0\"");
+        assert_false(qp_adjust_read(a, "nowhere", &error));
+        assert_non_null(strstr(error.text, "nowhere: "));
         qp_adjust_free(a);
     }
 }
@@ -348,14 +348,14 @@ static void the_file_adjusts_what_the_source_does_not(void **state)
 static void every_failing_allocation_is_an_error_and_no_leak(void **state)
 {
     (void)state;
-    char error[QP_ERROR_BYTES];
+    qp_error error;
     write_file("a.lua", "1\n2 purecov: tested\n3 purecov: begin tested\n");
     write_file("adj", FIRST "a.lua\t5\tdeadcode\tB\t1-5\nbad\n");
     qp_cover_set *s = runs_set();
     runs_add(s, adjusted_run(0), "run.qprof");
     for (uint64_t n = 1, is_done = 0; !is_done; n++) {
         qp_alloc_fail_after(n, true);
-        qp_cover *c = qp_cover_derive(s, &(qp_cover_options){.adjustments = "adj"}, error);
+        qp_cover *c = qp_cover_derive(s, &(qp_cover_options){.adjustments = "adj"}, &error);
         is_done = qp_alloc_count() < n;
         qp_alloc_fail_after(0, false);
         assert_int_equal(c != NULL || !is_done, 1);

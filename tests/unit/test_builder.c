@@ -71,10 +71,10 @@ static qp_builder *filled(void)
 
 static void write_to(const char *path)
 {
-    char error[QP_BUILDER_ERROR_BYTES];
+    qp_error error;
     qp_builder *b = filled();
-    bool is_good = qp_builder_finish(b, path, error);
-    assert_string_equal(error, "");
+    bool is_good = qp_builder_finish(b, path, &error);
+    assert_string_equal(error.text, "");
     assert_true(is_good);
     qp_builder_free(b);
 }
@@ -166,13 +166,13 @@ static void a_text_is_stored_once(void **state)
 static void contexts_shares_and_sources_have_their_extents(void **state)
 {
     static unsigned char bytes[FILE_BYTES];
-    char error[QP_BUILDER_ERROR_BYTES];
+    qp_error error;
     (void)state;
     qp_builder *b = filled();
     uint32_t context = qp_builder_context(b, "a test", 1);
     qp_builder_share(b, context, 2, -1, 2, 1)[0] = -7;
     qp_builder_source(b, "f.lua", 0xFEED, 12);
-    assert_true(qp_builder_finish(b, "run.qprof", error));
+    assert_true(qp_builder_finish(b, "run.qprof", &error));
     qp_builder_free(b);
     size_t n_cells = bytes_of("run.qprof", bytes) / QP_CELL;
     const qp_extent *e = NULL;
@@ -200,11 +200,12 @@ static void contexts_shares_and_sources_have_their_extents(void **state)
 
 static void assert_refused(const char *path, const char *why)
 {
-    char error[QP_BUILDER_ERROR_BYTES], expected[QP_BUILDER_ERROR_BYTES];
+    qp_error error;
+    char expected[512];
     qp_builder *b = filled();
-    assert_false(qp_builder_finish(b, path, error));
+    assert_false(qp_builder_finish(b, path, &error));
     snprintf(expected, sizeof expected, "%s: %s", path, why);
-    assert_string_equal(error, expected);
+    assert_string_equal(error.text, expected);
     qp_builder_free(b);
 }
 
@@ -239,19 +240,19 @@ static void a_plain_file_is_replaced(void **state)
 /* The head alone has 64 cells. */
 static void a_profile_larger_than_allowed_is_refused(void **state)
 {
-    char error[QP_BUILDER_ERROR_BYTES];
+    qp_error error;
     (void)state;
     qp_builder *b = qp_builder_new(70 * QP_CELL);
     fill(b);
-    assert_false(qp_builder_finish(b, "run.qprof", error));
-    assert_string_equal(error, "run.qprof: it would be too large for a profile");
+    assert_false(qp_builder_finish(b, "run.qprof", &error));
+    assert_string_equal(error.text, "run.qprof: it would be too large for a profile");
     qp_builder_free(b);
     assert_int_equal(files_count(), 0);
 }
 
 static void without_memory_there_is_no_file(void **state)
 {
-    char error[QP_BUILDER_ERROR_BYTES];
+    qp_error error;
     bool is_done = false;
     (void)state;
     for (uint64_t n = 1; !is_done; n++) {
@@ -259,12 +260,13 @@ static void without_memory_there_is_no_file(void **state)
         qp_builder *b = qp_builder_new(0);
         if (b)
             fill(b);
-        is_done = b && qp_builder_finish(b, "run.qprof", error);
+        is_done = b && qp_builder_finish(b, "run.qprof", &error);
         qp_alloc_fail_after(0, false);
         qp_builder_free(b);
         assert_int_equal(files_count(), is_done);
         if (b && !is_done)
-            assert_string_equal(error, "run.qprof: there is not enough memory to write it");
+            assert_string_equal(error.text,
+                                "run.qprof: there is not enough memory to write it");
     }
 }
 

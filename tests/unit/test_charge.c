@@ -46,7 +46,7 @@ static void repeat(const char *pattern, char *to)
 {
     static const int often[] = {1100, 700, 350, 270};
     static qp_pattern p;
-    qp_parse_error error;
+    qp_error error;
     qp_parse parse = QP_PARSE_ROOM;
     for (size_t k = 0; k < sizeof often / sizeof *often && parse == QP_PARSE_ROOM; k++) {
         char *at = to;
@@ -178,7 +178,7 @@ static void a_mistake_names_its_column(void **state) /* sampling 33 */
     (void)state;
     qp_model *m = one_stack("m.a");
     qp_attributions c;
-    qp_parse_error error;
+    qp_error error;
     assert_int_equal(qp_attributions_init(&c, m, "m.a->()", true, &error),
                      QP_ATTRIBUTION_SYNTAX);
     assert_int_equal(error.column, 7);
@@ -308,7 +308,7 @@ static void a_path_of_300000_frames_is_nothing_special(void **state)
 {
     enum { DEEP = 300000 };
     (void)state;
-    char error[QP_BUILDER_ERROR_BYTES];
+    qp_error error;
     qp_builder *b = qp_builder_new(0);
     qp_head *h = qp_builder_head(b);
     h->clock_source = QP_SOURCE_NS;
@@ -323,10 +323,10 @@ static void a_path_of_300000_frames_is_nothing_special(void **state)
         node = qp_builder_node(b, node, methods[i % 2], &(qp_node){.self_min = UINT64_MAX});
         qp_builder_node_more(b, 0, 0, 1);
     }
-    assert_true(qp_builder_finish(b, "deep.qprof", error));
+    assert_true(qp_builder_finish(b, "deep.qprof", &error));
     qp_builder_free(b);
     qp_model *m;
-    assert_int_equal(qp_model_load("deep.qprof", NULL, &m, error), QP_LOAD_CLEAN);
+    assert_int_equal(qp_model_load("deep.qprof", NULL, &m, &error), QP_LOAD_CLEAN);
     qp_attributions c;
     qp_attribution_row *rows;
     qp_attribution_totals t = {0};
@@ -351,7 +351,7 @@ static void without_memory_there_is_nothing(void **state)
         qp_attributions c;
         qp_attribution_row *rows = NULL;
         qp_attribution_totals t = {0};
-        qp_parse_error error;
+        qp_error error;
         size_t n_rows;
         qp_alloc_fail_after(n, true);
         qp_attribution_status status = qp_attributions_init(&c, m, "m.a->*", true, &error);

@@ -153,7 +153,7 @@ static void random_trees_sum_up_as_path_by_path(void **state)
     int n_skipped = 0, n_moved = 0;
     for (int round = 0; round < 4000; round++) {
         char pattern[4096], *at = pattern;
-        qp_parse_error error;
+        qp_error error;
         qp_attributions c;
         qp_model *m = random_run();
         pattern_write(&at, 3);

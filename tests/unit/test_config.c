@@ -37,35 +37,35 @@ static void tell_list(qp_config_list list)
     tell("\n");
 }
 
-static int on_options(void *to, const char *words, qp_config_error *error)
+static int on_options(void *to, const char *words, qp_error *error)
 {
     (void)to, (void)error;
     tell("options <%s>\n", words);
     return 0;
 }
 
-static int on_initial_status(void *to, bool is_on, qp_config_error *error)
+static int on_initial_status(void *to, bool is_on, qp_error *error)
 {
     (void)to, (void)error;
     tell("initial %d\n", is_on);
     return 0;
 }
 
-static int on_profiling(void *to, bool is_on, qp_config_error *error)
+static int on_profiling(void *to, bool is_on, qp_error *error)
 {
     (void)to, (void)error;
     tell("profiling %d\n", is_on);
     return 0;
 }
 
-static int on_triggering(void *to, bool is_on, qp_config_error *error)
+static int on_triggering(void *to, bool is_on, qp_error *error)
 {
     (void)to, (void)error;
     tell("triggering %d\n", is_on);
     return 0;
 }
 
-static int on_trigger(void *to, const qp_config_trigger *t, qp_config_error *error)
+static int on_trigger(void *to, const qp_config_trigger *t, qp_error *error)
 {
     (void)to, (void)error;
     tell("trigger <%s> on %d pass %d work %d cycling %d all %d checked %d:", t->name, t->is_on,
@@ -74,7 +74,7 @@ static int on_trigger(void *to, const qp_config_trigger *t, qp_config_error *err
     return 0;
 }
 
-static int on_action(void *to, const qp_config_action *a, qp_config_error *error)
+static int on_action(void *to, const qp_config_action *a, qp_error *error)
 {
     (void)to, (void)error;
     tell("action <%s> %d exit %d checked %d:", a->name, a->kind, a->is_at_exit, a->is_checked);
@@ -82,7 +82,7 @@ static int on_action(void *to, const qp_config_action *a, qp_config_error *error
     return 0;
 }
 
-static int on_area(void *to, const qp_config_area *a, qp_config_error *error)
+static int on_area(void *to, const qp_config_area *a, qp_error *error)
 {
     (void)to, (void)error;
     tell("area <%s> mode %d excluding %d lines %d parameters %d checked %d:", a->name,
@@ -94,7 +94,7 @@ static int on_area(void *to, const qp_config_area *a, qp_config_error *error)
     return 0;
 }
 
-static int on_event_trigger(void *to, const qp_config_event_trigger *t, qp_config_error *error)
+static int on_event_trigger(void *to, const qp_config_event_trigger *t, qp_error *error)
 {
     (void)to, (void)error;
     tell("event <%s> %u enabled %d once %d deferred %d context %d %d", t->name, t->event,
@@ -116,21 +116,21 @@ static int on_event_trigger(void *to, const qp_config_event_trigger *t, qp_confi
     return 0;
 }
 
-static int on_pc(void *to, const char *command, qp_config_error *error)
+static int on_pc(void *to, const char *command, qp_error *error)
 {
     (void)to, (void)error;
     tell("pc <%s>\n", command);
     return 0;
 }
 
-static int on_trace(void *to, const char *key, const char *value, qp_config_error *error)
+static int on_trace(void *to, const char *key, const char *value, qp_error *error)
 {
     (void)to, (void)error;
     tell("trace <%s> <%s>\n", key, value);
     return 0;
 }
 
-static int on_pri(void *to, const char *file, qp_config_error *error)
+static int on_pri(void *to, const char *file, qp_error *error)
 {
     (void)to, (void)error;
     tell("pri <%s>\n", file);
@@ -141,7 +141,7 @@ static const qp_config_sink telling = {
     on_options,       on_initial_status, on_profiling, on_trigger, on_action, on_area,
     on_event_trigger, on_triggering,     on_pc,        on_trace,   on_pri,    NULL};
 
-static int read_text(const char *text, qp_config_error *error)
+static int read_text(const char *text, qp_error *error)
 {
     seen[0] = '\0';
     return qp_config_read(text, strlen(text), &telling, error);
@@ -149,18 +149,18 @@ static int read_text(const char *text, qp_config_error *error)
 
 static void assert_told(const char *text, const char *expected)
 {
-    qp_config_error error;
+    qp_error error;
     if (read_text(text, &error) != 0)
-        fail_msg("%u:%u: %s", error.line, error.column, error.message);
+        fail_msg("%u:%u: %s", error.line, error.column, error.text);
     assert_string_equal(seen, expected);
 }
 
 static void assert_mistake(const char *text, unsigned line, unsigned column, const char *words)
 {
-    qp_config_error error;
+    qp_error error;
     assert_int_equal(read_text(text, &error), QP_CONFIG_SYNTAX);
-    if (error.line != line || error.column != column || !strstr(error.message, words))
-        fail_msg("%s\n%u:%u: %s", text, error.line, error.column, error.message);
+    if (error.line != line || error.column != column || !strstr(error.text, words))
+        fail_msg("%s\n%u:%u: %s", text, error.line, error.column, error.text);
 }
 
 /* ---- what is read ------------------------------------------------------------------------ */
@@ -268,7 +268,7 @@ static void all_operators_contexts_and_actions_are_known(void **state)
     static const char *const actions[] = {"none",    "start",    "stop", "func:f()",
                                           "lib:f()", "snapshot", "dump", "mark"};
     char text[128], expected[64];
-    qp_config_error error;
+    qp_error error;
     (void)state;
     for (unsigned i = 0; i < 8; i++) {
         snprintf(text, sizeof text, "event-trigger x event=any when=v%s2", operators[i]);
@@ -347,7 +347,7 @@ static void statements_that_nobody_takes_are_still_checked(void **state)
                                "event-trigger a event=any\ntriggering on\npc real\n"
                                "trace outfile=b\npri a\n";
     static const char bad[] = "trace a";
-    qp_config_error error;
+    qp_error error;
     (void)state;
     assert_int_equal(qp_config_read(good, strlen(good), &ignore_all, &error), 0);
     assert_int_equal(qp_config_read(bad, strlen(bad), &ignore_all, &error), QP_CONFIG_SYNTAX);
@@ -459,31 +459,29 @@ static void each_mistake_names_its_line_its_column_and_what_was_expected(void **
                        mistakes[i].words);
 }
 
-static int refuse_words(void *to, const char *words, qp_config_error *error)
+static int refuse_words(void *to, const char *words, qp_error *error)
 {
     (void)to, (void)words;
     error->column = 9;
-    snprintf(error->message, sizeof error->message, "no such\noption");
-    return -4;
+    return qp_error_set(error, -4, "no such\noption");
 }
 
-static int refuse_trigger(void *to, const qp_config_trigger *t, qp_config_error *error)
+static int refuse_trigger(void *to, const qp_config_trigger *t, qp_error *error)
 {
     (void)to, (void)t;
-    snprintf(error->message, sizeof error->message, "there is one already");
-    return -10;
+    return qp_error_set(error, -10, "there is one already");
 }
 
 static void what_a_sink_refuses_is_placed(void **state)
 {
     const qp_config_sink refusing = {.on_options = refuse_words, .on_trigger = refuse_trigger};
     static const char options[] = "\n -a=1 \\\n -b=2", trigger[] = "\ntrigger t on : x";
-    qp_config_error error;
+    qp_error error;
     (void)state;
     assert_int_equal(qp_config_read(options, strlen(options), &refusing, &error), -4);
     assert_int_equal(error.line, 3); /* "-a=1 ", the end of the line, " " */
     assert_int_equal(error.column, 2);
-    assert_string_equal(error.message, "no such?option");
+    assert_string_equal(error.text, "no such?option");
     assert_int_equal(qp_config_read(trigger, strlen(trigger), &refusing, &error), -10);
     assert_int_equal(error.line, 2);
     assert_int_equal(error.column, 9);
@@ -494,7 +492,7 @@ static void what_a_sink_refuses_is_placed(void **state)
 static void a_byte_0_is_no_text(void **state)
 {
     static const char *const before[] = {"", "-a", "trigger a on : x", "pc real", "trace a=b"};
-    qp_config_error error;
+    qp_error error;
     (void)state;
     for (unsigned i = 0; i < 5; i++) {
         char text[64];
@@ -503,7 +501,7 @@ static void a_byte_0_is_no_text(void **state)
         text[n + 1] = 'x';
         assert_int_equal(qp_config_read(text, n + 2, &telling, &error), QP_CONFIG_SYNTAX);
         assert_int_equal(error.column, n + 1);
-        assert_non_null(strstr(error.message, "a byte 0"));
+        assert_non_null(strstr(error.text, "a byte 0"));
     }
 }
 
@@ -514,7 +512,7 @@ static void what_is_too_long_is_refused(void **state)
         "pc real 1", "trace a=", "event-trigger a event=any when=x==1 chain="};
     enum { N = 100000 };
     char *text = malloc(N + 64);
-    qp_config_error error;
+    qp_error error;
     (void)state;
     for (unsigned i = 0; i < 6; i++) {
         size_t n = (size_t)snprintf(text, 64, "%s", before[i]);
@@ -531,7 +529,7 @@ static void lists_may_be_as_long_as_they_like(void **state)
     char *text = malloc(N * 3 + 64);
     size_t n = (size_t)sprintf(text, "trigger a on :");
     static const qp_config_sink ignore_all;
-    qp_config_error error;
+    qp_error error;
     (void)state;
     for (unsigned i = 0; i < N; i++)
         n += (size_t)sprintf(text + n, " x");
@@ -541,10 +539,10 @@ static void lists_may_be_as_long_as_they_like(void **state)
 
 static void a_message_steers_no_terminal(void **state)
 {
-    qp_config_error error;
+    qp_error error;
     (void)state;
     assert_int_equal(read_text("\x1b[31m\x07x on", &error), QP_CONFIG_SYNTAX);
-    assert_non_null(strstr(error.message, "?[31m?x: expected"));
+    assert_non_null(strstr(error.text, "?[31m?x: expected"));
 }
 
 static void expressions_that_explode_are_refused(void **state)

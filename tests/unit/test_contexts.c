@@ -23,10 +23,10 @@ static void begin(play_ctx *p, const char *options)
 
 static qp_cover_set *set_of(play_ctx *p)
 {
-    char error[QP_ERROR_BYTES];
+    qp_error error;
     qp_cover_set *s = qp_cover_set_new();
-    if (!qp_cover_set_add(s, p->m, "run.qprof", &(qp_cover_add_options){0}, error))
-        fail_msg("%s", error);
+    if (!qp_cover_set_add(s, p->m, "run.qprof", &(qp_cover_add_options){0}, &error))
+        fail_msg("%s", error.text);
     return s;
 }
 

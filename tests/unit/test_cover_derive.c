@@ -283,12 +283,12 @@ static void only_what_the_wanted_contexts_hit_counts(void **state)
 {
     static const char *const globs[] = {"[a]", "nowhere"};
     (void)state;
-    char error[QP_ERROR_BYTES];
+    qp_error error;
     qp_cover_set *s = runs_set();
     runs_add(s, context_run(), "run.qprof");
     qp_cover_options o = {.contexts = globs + 1, .n_contexts = 1};
-    assert_null(qp_cover_derive(s, &o, error));
-    assert_string_equal(error, "no context fits \"nowhere\": 2 are known");
+    assert_null(qp_cover_derive(s, &o, &error));
+    assert_string_equal(error.text, "no context fits \"nowhere\": 2 are known");
     o = (qp_cover_options){.contexts = globs, .n_contexts = 2};
     qp_cover *c = runs_picture(s, &o);
     const qp_cover_file *f = runs_file(c, "a.lua");
@@ -376,21 +376,21 @@ static void functions_without_a_file_are_in_no_figure(void **state)
 static void every_failing_allocation_is_an_error_and_no_leak(void **state)
 {
     (void)state;
-    char error[QP_ERROR_BYTES];
+    qp_error error;
     run r = context_run();
     qp_model *m = profile_load(r.p, QP_LOAD_CLEAN);
     for (uint64_t n = 1, is_done = 0; !is_done; n++) {
         qp_alloc_fail_after(n, n % 2);
         qp_cover_set *s = qp_cover_set_new();
-        bool is_added = s && qp_cover_set_add(s, m, "run.qprof", NULL, error);
-        qp_cover *c = is_added ? qp_cover_derive(s, NULL, error) : NULL;
+        bool is_added = s && qp_cover_set_add(s, m, "run.qprof", NULL, &error);
+        qp_cover *c = is_added ? qp_cover_derive(s, NULL, &error) : NULL;
         is_done = qp_alloc_count() < n;
         qp_alloc_fail_after(0, false);
         assert_int_equal(c != NULL, is_done);
         if (s && !is_added)
-            assert_string_equal(error, "run.qprof: there is not enough memory to add it");
+            assert_string_equal(error.text, "run.qprof: there is not enough memory to add it");
         if (is_added && !c)
-            assert_string_equal(error, "there is not enough memory for a report");
+            assert_string_equal(error.text, "there is not enough memory for a report");
         if (s && !is_added)
             assert_int_equal(s->n_methods, 0);
         qp_cover_free(c);

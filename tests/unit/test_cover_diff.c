@@ -113,9 +113,9 @@ static void only_changed_lines_count(void **state)
                                "--- a/README\n+++ b/README\n@@ -0,0 +1 @@\n+a\n"
                                "--- a/gone.lua\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n";
     (void)state;
-    char error[QP_ERROR_BYTES];
+    qp_error error;
     qp_cover *c = base_picture();
-    qp_patch *p = qp_patch_read(text, sizeof text - 1, error);
+    qp_patch *p = qp_patch_read(text, sizeof text - 1, &error);
     assert_non_null(p);
     qp_cover_changed *rows;
     size_t n;

@@ -410,14 +410,14 @@ static void the_picture_is_what_was_walked(void **state)
 static void without_memory_a_set_stays_what_it_was(void **state)
 {
     (void)state;
-    char error[QP_ERROR_BYTES];
+    qp_error error;
     run r = counted("g", "b.lua", RUN_LINES(1, 2, 3), (uint64_t[]){1, 2, 3}, 9);
     qp_model *m = profile_load(r.p, QP_LOAD_CLEAN);
     for (uint64_t n = 1, is_done = 0; !is_done; n++) {
         qp_cover_set *s = runs_set();
         runs_add(s, f_of(1, 0, 77), "one.qprof");
         qp_alloc_fail_after(n, false);
-        bool is_added = qp_cover_set_add(s, m, "two.qprof", NULL, error);
+        bool is_added = qp_cover_set_add(s, m, "two.qprof", NULL, &error);
         is_done = qp_alloc_count() < n;
         qp_alloc_fail_after(0, false);
         assert_int_equal(is_added, is_done);

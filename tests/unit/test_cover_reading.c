@@ -37,12 +37,12 @@ static qp_counter_block *bank_of(const run *r)
 
 static qp_cover_set *set_of(run r, qp_load_status expected, const char *loss)
 {
-    char error[QP_ERROR_BYTES];
+    qp_error error;
     qp_model *m = profile_load(r.p, expected);
     if (loss)
         assert_string_equal(m->losses[0], loss);
     qp_cover_set *s = runs_set();
-    assert_true(qp_cover_set_add(s, m, "run.qprof", NULL, error));
+    assert_true(qp_cover_set_add(s, m, "run.qprof", NULL, &error));
     qp_model_free(m);
     profile_free(r.p);
     return s;

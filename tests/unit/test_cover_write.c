@@ -105,9 +105,9 @@ static run second_run(void)
 
 static void add_model(qp_cover_set *s, const qp_model *m, const char *what)
 {
-    char error[QP_ERROR_BYTES];
-    bool is_good = qp_cover_set_add(s, m, what, NULL, error);
-    assert_string_equal(error, "");
+    qp_error error;
+    bool is_good = qp_cover_set_add(s, m, what, NULL, &error);
+    assert_string_equal(error.text, "");
     assert_true(is_good);
 }
 
@@ -128,9 +128,9 @@ static qp_cover_set *new_set(void)
 
 static void write_set(const qp_cover_set *s, const char *path)
 {
-    char error[QP_ERROR_BYTES];
-    bool is_good = qp_cover_set_write(s, path, error);
-    assert_string_equal(error, "");
+    qp_error error;
+    bool is_good = qp_cover_set_write(s, path, &error);
+    assert_string_equal(error.text, "");
     assert_true(is_good);
 }
 
@@ -337,20 +337,20 @@ static void an_empty_set_makes_an_empty_profile(void **state)
 
 static void a_set_that_cannot_be_written_leaves_nothing(void **state)
 {
-    char error[QP_ERROR_BYTES];
+    qp_error error;
     (void)state;
     qp_cover_set *s = new_set();
     add_run(s, first_run(), "first.pcv");
-    assert_false(qp_cover_set_write(s, "no/such/folder.pcv", error));
-    assert_string_equal(error, "no/such/folder.pcv: there is no such folder");
+    assert_false(qp_cover_set_write(s, "no/such/folder.pcv", &error));
+    assert_string_equal(error.text, "no/such/folder.pcv: there is no such folder");
     bool is_done = false;
     for (uint64_t n = 1; !is_done; n++) {
         qp_alloc_fail_after(n, n % 2);
-        is_done = qp_cover_set_write(s, "out.pcv", error);
+        is_done = qp_cover_set_write(s, "out.pcv", &error);
         qp_alloc_fail_after(0, false);
         assert_int_equal(access("out.pcv", F_OK) == 0, is_done);
         if (!is_done)
-            assert_string_equal(error, "out.pcv: there is not enough memory to write it");
+            assert_string_equal(error.text, "out.pcv: there is not enough memory to write it");
     }
     qp_cover_set_free(s);
 }

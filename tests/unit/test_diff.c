@@ -158,8 +158,8 @@ static qp_model *run_of(const call *calls)
 /* Takes the model. */
 static void add(qp_diff *d, qp_diff_side side, qp_model *m)
 {
-    char error[QP_ERROR_BYTES];
-    assert_true(qp_diff_fits(d, m, error));
+    qp_error error;
+    assert_true(qp_diff_fits(d, m, &error));
     assert_true(qp_diff_add(d, side, m, QP_ALL_THREADS));
     qp_model_free(m);
 }
@@ -359,22 +359,24 @@ static void functions_that_wait_can_be_ignored(void **state)
 static void runs_of_different_clocks_do_not_fit(void **state)
 {
     (void)state;
-    char error[QP_ERROR_BYTES];
+    qp_error error;
     qp_diff *d = qp_diff_new(QP_DIFF_FUNCTIONS, false);
     profile *p = profile_new();
     profile_node(p, profile_thread(p), 0, profile_method(p, 1, "f", NULL, NULL), 1, 1);
     add(d, QP_DIFF_BASE, profile_load(p, QP_LOAD_CLEAN));
     profile_head(p)->clock_kind = QP_CLOCK_USER;
     qp_model *m = profile_load(p, QP_LOAD_CLEAN);
-    assert_false(qp_diff_fits(d, m, error));
-    assert_string_equal(error, "it has user time and the other runs have elapsed time: they "
-                               "cannot be compared");
+    assert_false(qp_diff_fits(d, m, &error));
+    assert_string_equal(error.text,
+                        "it has user time and the other runs have elapsed time: they "
+                        "cannot be compared");
     qp_model_free(m);
     profile_head(p)->clock_kind = QP_CLOCK_COUNTS;
     m = profile_load(p, QP_LOAD_CLEAN);
-    assert_false(qp_diff_fits(d, m, error));
-    assert_string_equal(error, "its figures are counts and those of the other runs ns: they "
-                               "cannot be compared");
+    assert_false(qp_diff_fits(d, m, &error));
+    assert_string_equal(error.text,
+                        "its figures are counts and those of the other runs ns: they "
+                        "cannot be compared");
     qp_model_free(m);
     qp_diff_free(d);
     profile_free(p);

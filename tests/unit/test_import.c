@@ -17,13 +17,13 @@
 
 static qp_model *load_as(const void *bytes, size_t n_bytes, const char *sample_type)
 {
-    char error[QP_ERROR_BYTES];
+    qp_error error;
     const qp_load_options o = {.sample_type = sample_type};
     qp_model *m;
     qp_check *checks;
     size_t n;
-    qp_load_status status = qp_model_load_bytes(bytes, n_bytes, &o, &m, error);
-    assert_string_equal(error, "");
+    qp_load_status status = qp_model_load_bytes(bytes, n_bytes, &o, &m, &error);
+    assert_string_equal(error.text, "");
     assert_int_equal(status, QP_LOAD_CLEAN);
     assert_true(m->run.is_imported);
     assert_true(qp_model_check(m, &checks, &n));
@@ -49,10 +49,10 @@ static void assert_method(const qp_model *m, const char *name, uint64_t calls, u
 
 static void assert_refused(const void *bytes, size_t n_bytes, const char *error)
 {
-    char found[QP_ERROR_BYTES];
+    qp_error found;
     qp_model *m;
-    assert_int_equal(qp_model_load_bytes(bytes, n_bytes, NULL, &m, found), QP_LOAD_UNUSABLE);
-    assert_string_equal(found, error);
+    assert_int_equal(qp_model_load_bytes(bytes, n_bytes, NULL, &m, &found), QP_LOAD_UNUSABLE);
+    assert_string_equal(found.text, error);
     assert_null(m);
 }
 
@@ -339,11 +339,11 @@ static void a_sample_type_can_be_chosen(void **state)
     assert_false(m->run.has_times);
     assert_int_equal(profile_find(m, "f")->all.calls, 3);
     qp_model_free(m);
-    char error[QP_ERROR_BYTES];
+    qp_error error;
     const qp_load_options o = {.sample_type = "cpu"};
-    assert_int_equal(qp_model_load_bytes(pprof, sizeof pprof - 1, &o, &m, error),
+    assert_int_equal(qp_model_load_bytes(pprof, sizeof pprof - 1, &o, &m, &error),
                      QP_LOAD_UNUSABLE);
-    assert_string_equal(error, "it has no values cpu; it has calls, wall");
+    assert_string_equal(error.text, "it has no values cpu; it has calls, wall");
 }
 
 /* @param at  of a byte that becomes another */
@@ -385,13 +385,13 @@ static void no_memory_is_said(void **state)
     for (unsigned i = 0; i < 2; i++) {
         bool is_read = false;
         for (uint64_t n = 1; !is_read && n < 1000; n++) {
-            char error[QP_ERROR_BYTES];
+            qp_error error;
             qp_model *m;
             qp_alloc_fail_after(n, true);
-            is_read = qp_model_load_bytes(inputs[i].bytes, inputs[i].n, NULL, &m, error) !=
+            is_read = qp_model_load_bytes(inputs[i].bytes, inputs[i].n, NULL, &m, &error) !=
                       QP_LOAD_UNUSABLE;
             qp_alloc_fail_after(0, false);
-            assert_true(is_read || strstr(error, "not enough memory"));
+            assert_true(is_read || strstr(error.text, "not enough memory"));
             qp_model_free(m);
         }
         assert_true(is_read);

@@ -17,12 +17,12 @@ static qp_model *merge_two(const profile *a, const profile *b)
 
 static void assert_refused(const profile *a, const profile *b, const char *expected)
 {
-    char error[QP_ERROR_BYTES];
+    qp_error error;
     qp_merge *s = qp_merge_new();
     sum_add_profile(s, a, "a.qprof");
     qp_model *m = profile_load(b, QP_LOAD_CLEAN);
-    assert_false(qp_merge_add(s, m, "b.qprof", false, error));
-    assert_string_equal(error, expected);
+    assert_false(qp_merge_add(s, m, "b.qprof", false, &error));
+    assert_string_equal(error.text, expected);
     qp_model_free(m);
     qp_merge_free(s);
 }
@@ -317,7 +317,7 @@ static void a_sum_names_the_clock_of_its_runs(void **state)
 
 static void another_version_of_a_source_is_refused_unless_asked_for(void **state)
 {
-    char error[QP_ERROR_BYTES];
+    qp_error error;
     (void)state;
     profile *a = two_functions(1, 1, 1, 1), *b = two_functions(1, 1, 1, 1);
     profile_source(a, "f.lua", 1);
@@ -328,7 +328,7 @@ static void another_version_of_a_source_is_refused_unless_asked_for(void **state
     qp_merge *s = qp_merge_new();
     sum_add_profile(s, a, "a.qprof");
     qp_model *m = profile_load(b, QP_LOAD_CLEAN);
-    assert_true(qp_merge_add(s, m, "b.qprof", true, error));
+    assert_true(qp_merge_add(s, m, "b.qprof", true, &error));
     qp_model_free(m);
     qp_model_free(sum_finish(s, "sum.qprof"));
     profile_free(a);

@@ -204,9 +204,9 @@ static void say_blocks(lines *to, const qp_model *m, uint32_t method)
 
 static void say_shares(lines *to, const qp_model *m)
 {
-    char error[QP_ERROR_BYTES];
+    qp_error error;
     qp_cover_set *s = qp_cover_set_new();
-    assert_true(qp_cover_set_add(s, m, "sum", NULL, error));
+    assert_true(qp_cover_set_add(s, m, "sum", NULL, &error));
     for (size_t i = 0; i < s->n_methods; i++)
         for (size_t k = 0; k < s->methods[i].n_shares; k++) {
             const qp_cover_method *c = &s->methods[i];
@@ -354,7 +354,7 @@ static void a_sum_of_one_is_that_one_again(void **state)
 
 static void without_memory_there_is_no_sum(void **state)
 {
-    char error[QP_ERROR_BYTES];
+    qp_error error;
     (void)state;
     bool is_done = false;
     begin_dice(QP_TIME_EXACT, 7);
@@ -364,13 +364,13 @@ static void without_memory_there_is_no_sum(void **state)
     for (uint64_t n = 1; !is_done; n++) {
         qp_alloc_fail_after(n, n % 2);
         qp_merge *s = qp_merge_new();
-        is_done = s && qp_merge_add(s, m, "a.qprof", false, error) &&
-                  qp_merge_write(s, "sum.qprof", error);
+        is_done = s && qp_merge_add(s, m, "a.qprof", false, &error) &&
+                  qp_merge_write(s, "sum.qprof", &error);
         qp_alloc_fail_after(0, false);
         qp_merge_free(s);
         assert_int_equal(access("sum.qprof", F_OK) == 0, is_done);
         if (s && !is_done)
-            assert_non_null(strstr(error, "there is not enough memory to "));
+            assert_non_null(strstr(error.text, "there is not enough memory to "));
     }
     qp_model_free(m);
     profile_free(a);

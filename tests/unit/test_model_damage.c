@@ -53,10 +53,10 @@ static profile *sample(void)
 
 static void use_coverage(const qp_model *m)
 {
-    char error[QP_ERROR_BYTES];
+    qp_error error;
     qp_cover_set *s = qp_cover_set_new();
-    assert_true(qp_cover_set_add(s, m, "damaged", NULL, error));
-    qp_cover *c = qp_cover_derive(s, &(qp_cover_options){.is_unadjusted = true}, error);
+    assert_true(qp_cover_set_add(s, m, "damaged", NULL, &error));
+    qp_cover *c = qp_cover_derive(s, &(qp_cover_options){.is_unadjusted = true}, &error);
     assert_non_null(c);
     assert_true(c->totals.lines_hit <= c->totals.lines);
     qp_cover_free(c);
@@ -101,12 +101,12 @@ static void use(const qp_model *m)
 static qp_load_status try_bytes(const void *bytes, size_t n_bytes)
 {
     qp_model *m;
-    char error[QP_ERROR_BYTES];
-    qp_load_status status = qp_model_load_bytes(bytes, n_bytes, NULL, &m, error);
+    qp_error error;
+    qp_load_status status = qp_model_load_bytes(bytes, n_bytes, NULL, &m, &error);
     if (status == QP_LOAD_UNUSABLE) {
         assert_null(m);
-        assert_true(error[0] != '\0');
-        assert_null(strchr(error, '\n'));
+        assert_true(error.text[0] != '\0');
+        assert_null(strchr(error.text, '\n'));
     } else {
         assert_int_equal(status == QP_LOAD_SALVAGED, m->n_losses > 0);
         use(m);
@@ -264,10 +264,10 @@ static void long_shared_names_cost_no_memory(void **state)
 static void assert_refused(profile *p, const char *why)
 {
     qp_model *m;
-    char error[QP_ERROR_BYTES];
-    assert_int_equal(qp_model_load_bytes(p->bytes, profile_bytes(p), NULL, &m, error),
+    qp_error error;
+    assert_int_equal(qp_model_load_bytes(p->bytes, profile_bytes(p), NULL, &m, &error),
                      QP_LOAD_UNUSABLE);
-    assert_non_null(strstr(error, why));
+    assert_non_null(strstr(error.text, why));
     profile_free(p);
 }
 
@@ -290,11 +290,11 @@ static void foreign_versions_and_machines_are_refused(void **state)
 static void assert_no_profile(const char *path, const char *why)
 {
     qp_model *m;
-    char error[QP_ERROR_BYTES];
-    assert_int_equal(qp_model_load(path, NULL, &m, error), QP_LOAD_UNUSABLE);
+    qp_error error;
+    assert_int_equal(qp_model_load(path, NULL, &m, &error), QP_LOAD_UNUSABLE);
     assert_null(m);
-    assert_non_null(strstr(error, path));
-    assert_non_null(strstr(error, why));
+    assert_non_null(strstr(error.text, path));
+    assert_non_null(strstr(error.text, why));
 }
 
 static void what_is_no_plain_file_is_refused_at_once(void **state)
@@ -325,7 +325,8 @@ static void holes_cost_nothing(void **state)
 {
     (void)state;
     profile *p = sample();
-    char path[] = "/tmp/qprof-test-XXXXXX", error[QP_ERROR_BYTES];
+    char path[] = "/tmp/qprof-test-XXXXXX";
+    qp_error error;
     int fd = mkstemp(path);
     assert_true(fd >= 0);
     assert_int_equal(write(fd, p->bytes, profile_bytes(p)), profile_bytes(p));
@@ -333,7 +334,7 @@ static void holes_cost_nothing(void **state)
         assert_no_profile(path, "too large");
     if (ftruncate(fd, (off_t)1 << 30) == 0) {
         qp_model *m;
-        assert_int_equal(qp_model_load(path, NULL, &m, error), QP_LOAD_CLEAN);
+        assert_int_equal(qp_model_load(path, NULL, &m, &error), QP_LOAD_CLEAN);
         assert_int_equal(m->n_threads, 3);
         qp_model_free(m);
     }
@@ -347,19 +348,19 @@ static void every_failing_allocation_is_an_error_and_no_leak(void **state)
     (void)state;
     profile *p = sample();
     qp_model *m;
-    char error[QP_ERROR_BYTES];
+    qp_error error;
     for (int for_ever = 0; for_ever < 2; for_ever++)
         for (uint64_t n = 1;; n++) {
             qp_alloc_fail_after(n, for_ever);
             qp_load_status status =
-                qp_model_load_bytes(p->bytes, profile_bytes(p), NULL, &m, error);
+                qp_model_load_bytes(p->bytes, profile_bytes(p), NULL, &m, &error);
             bool is_done = qp_alloc_count() < n;
             qp_alloc_fail_after(0, false);
             assert_int_equal(status, is_done ? QP_LOAD_CLEAN : QP_LOAD_UNUSABLE);
             qp_model_free(m);
             if (is_done)
                 break;
-            assert_non_null(strstr(error, "memory"));
+            assert_non_null(strstr(error.text, "memory"));
         }
     profile_free(p);
 }

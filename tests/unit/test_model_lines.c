@@ -204,13 +204,14 @@ static void write_text(const char *path, const char *text)
 static void sources_are_found_below_the_source_path(void **state)
 {
     (void)state;
-    char folder[] = "/tmp/qprof-test-XXXXXX", path[64], search[96], error[QP_ERROR_BYTES];
+    char folder[] = "/tmp/qprof-test-XXXXXX", path[64], search[96];
+    qp_error error;
     qp_source s;
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/a.lua", folder);
     snprintf(search, sizeof search, "/nowhere::%s", folder);
     write_text(path, "one\r\n\nthree");
-    assert_true(qp_source_read("/build/machine/src/a.lua", search, &s, error));
+    assert_true(qp_source_read("/build/machine/src/a.lua", search, &s, &error));
     assert_string_equal(s.path, path);
     assert_int_equal(s.n_lines, 3);
     assert_int_equal(s.line_bytes[0], 3);
@@ -218,11 +219,11 @@ static void sources_are_found_below_the_source_path(void **state)
     assert_int_equal(s.line_bytes[1], 0);
     assert_int_equal(s.line_bytes[2], 5);
     qp_source_fini(&s);
-    assert_false(qp_source_read("a.lua", NULL, &s, error));
-    assert_non_null(strstr(error, "no such file"));
-    assert_false(qp_source_read("/tmp", NULL, &s, error));
-    assert_non_null(strstr(error, "directory"));
-    assert_false(qp_source_read("", search, &s, error));
+    assert_false(qp_source_read("a.lua", NULL, &s, &error));
+    assert_non_null(strstr(error.text, "no such file"));
+    assert_false(qp_source_read("/tmp", NULL, &s, &error));
+    assert_non_null(strstr(error.text, "directory"));
+    assert_false(qp_source_read("", search, &s, &error));
     unlink(path);
     rmdir(folder);
 }

@@ -81,7 +81,8 @@ static void a_live_profile_is_found_by_its_process(void **state)
 {
     (void)state;
     live l = begin(getpid());
-    char path[256], pid[32], error[QP_ERROR_BYTES];
+    char path[256], pid[32];
+    qp_error error;
     assert_true(qp_live_path((uint64_t)getpid(), false, path, sizeof path));
     assert_string_equal(path, l.path);
     qp_live_file *files;
@@ -95,7 +96,7 @@ static void a_live_profile_is_found_by_its_process(void **state)
     snprintf(pid, sizeof pid, "%d", (int)getpid());
     uint64_t before = qp_clock_monotonic() - profile_head(l.p)->begun_raw;
     qp_model *m;
-    assert_int_equal(qp_model_load(pid, NULL, &m, error), QP_LOAD_CLEAN);
+    assert_int_equal(qp_model_load(pid, NULL, &m, &error), QP_LOAD_CLEAN);
     uint64_t after = qp_clock_monotonic() - profile_head(l.p)->begun_raw;
     assert_int_equal(m->run.state, QP_RUN_LIVE);
     /* the open frame runs on up to the moment of reading */
@@ -108,13 +109,14 @@ static void a_live_profile_is_found_by_its_process(void **state)
 static void a_process_that_does_not_record_has_none(void **state)
 {
     (void)state;
-    char path[256], error[QP_ERROR_BYTES];
+    char path[256];
+    qp_error error;
     qp_model *m;
     assert_false(qp_live_path(1, false, path, sizeof path));
     assert_string_equal(path, "");
-    assert_int_equal(qp_model_load("1", NULL, &m, error), QP_LOAD_UNUSABLE);
-    assert_non_null(strstr(error, "no such process that records"));
-    assert_int_equal(qp_model_load("99999999999999999999", NULL, &m, error), QP_LOAD_UNUSABLE);
+    assert_int_equal(qp_model_load("1", NULL, &m, &error), QP_LOAD_UNUSABLE);
+    assert_non_null(strstr(error.text, "no such process that records"));
+    assert_int_equal(qp_model_load("99999999999999999999", NULL, &m, &error), QP_LOAD_UNUSABLE);
 }
 
 /* Another process has the id now: the one that wrote the file is gone. */
@@ -157,9 +159,9 @@ static void a_profile_that_changes_meanwhile_passes_all_checks(void **state)
     if (child == 0)
         record_for_ever(l.path, l.thread, l.frames, l.f);
     for (int i = 0; i < READS; i++) {
-        char error[QP_ERROR_BYTES];
+        qp_error error;
         qp_model *m;
-        assert_int_equal(qp_model_load(l.path, NULL, &m, error), QP_LOAD_CLEAN);
+        assert_int_equal(qp_model_load(l.path, NULL, &m, &error), QP_LOAD_CLEAN);
         assert_true(profile_passes(m, "accounting_identity"));
         assert_true(profile_passes(m, "open_frames"));
         qp_model_free(m);

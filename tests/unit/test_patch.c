@@ -12,23 +12,23 @@
 
 static qp_patch *read_patch(const char *text)
 {
-    char error[QP_ERROR_BYTES];
+    qp_error error;
     size_t n = strlen(text);
     char *exact = malloc(n + 1); /* without the NUL, so that reads past the end are found */
     memcpy(exact, text, n);
     char *cut = realloc(exact, n ? n : 1);
-    qp_patch *p = qp_patch_read(cut, n, error);
+    qp_patch *p = qp_patch_read(cut, n, &error);
     free(cut);
-    assert_string_equal(error, "");
+    assert_string_equal(error.text, "");
     assert_non_null(p);
     return p;
 }
 
 static void assert_refused(const char *text, const char *why)
 {
-    char error[QP_ERROR_BYTES];
-    assert_null(qp_patch_read(text, strlen(text), error));
-    assert_string_equal(error, why);
+    qp_error error;
+    assert_null(qp_patch_read(text, strlen(text), &error));
+    assert_string_equal(error.text, why);
 }
 
 static void assert_span(const qp_patch *p, size_t file, size_t span, uint32_t first,
@@ -186,15 +186,16 @@ static void what_is_no_patch_is_refused_with_its_line(void **state)
 static void every_failing_allocation_is_an_error_and_no_leak(void **state)
 {
     static const char text[] = "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n";
-    char error[QP_ERROR_BYTES];
+    qp_error error;
     (void)state;
     for (uint64_t n = 1, is_done = 0; !is_done; n++) {
         qp_alloc_fail_after(n, true);
-        qp_patch *p = qp_patch_read(text, sizeof text - 1, error);
+        qp_patch *p = qp_patch_read(text, sizeof text - 1, &error);
         is_done = qp_alloc_count() < n;
         qp_alloc_fail_after(0, false);
         assert_int_equal(p != NULL, is_done);
-        assert_string_equal(error, p ? "" : "there is not enough memory to read the patch");
+        assert_string_equal(error.text,
+                            p ? "" : "there is not enough memory to read the patch");
         qp_patch_free(p);
     }
 }

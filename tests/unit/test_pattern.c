@@ -67,9 +67,9 @@ static qp_pattern parsed; /* large */
 
 static result match_texts(const char *pattern, const char *stack, words *w)
 {
-    qp_parse_error error;
+    qp_error error;
     if (qp_pattern_parse(&parsed, pattern, &error) != QP_PARSE_OK)
-        fail_msg("%s: %u: %s", pattern, error.column, error.message);
+        fail_msg("%s: %u: %s", pattern, error.column, error.text);
     read_stack(w, stack);
     return match(&parsed, w);
 }
@@ -148,10 +148,10 @@ static void foreign_code_is_one_unnamed_frame(void **state) /* sampling 34 */
 
 static void assert_refused(const char *pattern, qp_parse code, unsigned column)
 {
-    qp_parse_error error;
+    qp_error error;
     assert_int_equal(qp_pattern_parse(&parsed, pattern, &error), code);
     assert_int_equal(error.column, column);
-    assert_true(error.message[0] != '\0');
+    assert_true(error.text[0] != '\0');
 }
 
 static void mistakes_are_refused_at_their_column(void **state) /* sampling 33 */
@@ -327,7 +327,7 @@ static void random_patterns_match_as_their_expansion(void **state)
     int n_pairs = 0, n_counted = 0, n_colons = 0;
     while (n_pairs < PAIRS) {
         char pattern[4096], *at = pattern;
-        qp_parse_error error;
+        qp_error error;
         pattern_write(&at, 3);
         assert_int_equal(qp_pattern_parse(&parsed, pattern, &error), QP_PARSE_OK);
         expansion *all = expand(&parsed, parsed.root);

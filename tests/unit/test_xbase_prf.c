@@ -200,7 +200,7 @@ static void packets_are_the_file_in_pieces(void **state) /* trace 17, 18, 24 */
     assert_memory_equal(bytes, others, n_memo);
     /* 2048 alone counts as both; normal, flushed and unflushed runs have the same bytes */
     qp_pri *p = calloc(1, sizeof *p);
-    qp_pri_error error;
+    qp_error error;
     qp_pri_init(p);
     qp_pri_set(p, QP_PRI_OPERATIONMODE, "2049", &error);
     assert_true(qp_prf_options_of(p).is_flushed && qp_prf_options_of(p).is_packets);

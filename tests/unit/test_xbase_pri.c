@@ -13,7 +13,7 @@
 static qp_pri settings, scratch;
 static char written[QP_PRI_BYTES * 2];
 
-static bool read_text(const char *text, qp_pri_error *error)
+static bool read_text(const char *text, qp_error *error)
 {
     bool is_read = qp_pri_read(&scratch, &settings, text, strlen(text), error);
     if (is_read)
@@ -23,10 +23,10 @@ static bool read_text(const char *text, qp_pri_error *error)
 
 static void assert_refused(const char *text, unsigned line, const char *message)
 {
-    qp_pri_error error;
+    qp_error error;
     assert_false(read_text(text, &error));
     assert_int_equal(error.line, line);
-    assert_string_equal(error.message, message);
+    assert_string_equal(error.text, message);
 }
 
 static void assert_written(const char *text)
@@ -56,7 +56,7 @@ static void defaults_are_those_of_the_table(void **state)
 static void unknown_keys_and_comments_are_kept(void **state) /* trace 25 */
 {
     (void)state;
-    qp_pri_error error;
+    qp_error error;
     qp_pri_init(&settings);
     assert_true(read_text(
         "; by hand\nOperationMode = 4105\r\n\n# more\nCOLOR=blue \nSymbolSize=20", &error));
@@ -80,7 +80,7 @@ static void unknown_keys_and_comments_are_kept(void **state) /* trace 25 */
 static void a_later_line_wins(void **state)
 {
     (void)state;
-    qp_pri_error error;
+    qp_error error;
     qp_pri_init(&settings);
     assert_true(read_text("SYMBOLSIZE=10\nSYMBOLSIZE=12\nPROGRAM=a\nprogram=b c\n", &error));
     assert_int_equal(settings.number[QP_PRI_SYMBOLSIZE], 12);
@@ -108,12 +108,12 @@ static void bad_values_name_their_line(void **state) /* trace 23 */
     assert_refused("=5\n", 1, "KEY=VALUE is expected");
     assert_refused("TIMELINE=\x1b[2J", 1, "TIMELINE=?[2J: a number from 0 to 1 is expected");
     assert_written(DEFAULTS); /* and nothing has changed */
-    qp_pri_error error;
+    qp_error error;
     assert_true(qp_pri_set(&settings, QP_PRI_OUTFLUSHEVERY, " 1 ", &error));
     assert_int_equal(settings.number[QP_PRI_OUTFLUSHEVERY], 1);
     assert_false(qp_pri_set(&settings, QP_PRI_OUTFLUSHEVERY, "0", &error));
     assert_false(qp_pri_set(&settings, QP_PRI_PROGRAM, "a\r\nTIMELINE=0", &error));
-    assert_string_equal(error.message, "PROGRAM: one line is expected");
+    assert_string_equal(error.text, "PROGRAM: one line is expected");
     assert_int_equal(settings.number[QP_PRI_OUTFLUSHEVERY], 1);
 }
 
@@ -121,11 +121,11 @@ static void a_text_that_is_too_long_is_refused(void **state)
 {
     (void)state;
     static char text[QP_PRI_BYTES + 16];
-    qp_pri_error error;
+    qp_error error;
     qp_pri_init(&settings);
     memset(text, 'x', sizeof text - 1);
     assert_false(qp_pri_set(&settings, QP_PRI_PROGRAM, text, &error));
-    assert_string_equal(error.message, "PROGRAM: the settings take more than 16384 bytes");
+    assert_string_equal(error.text, "PROGRAM: the settings take more than 16384 bytes");
     text[0] = ';';
     assert_refused(text, 1, "the settings take more than 16384 bytes");
     assert_false(qp_pri_read(&scratch, &settings, "A=\0\n", 4, &error));

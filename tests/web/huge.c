@@ -38,16 +38,16 @@ static void add_file(picture *p, unsigned file, const uint32_t contexts[2])
 int main(void)
 {
     static qp_out out;
-    char error[QP_ERROR_BYTES];
+    qp_error error;
     picture *p = picture_new();
     uint32_t contexts[2] = {picture_context(p, "even"), picture_context(p, "odd")};
     for (unsigned file = 0; file < FILES; file++)
         add_file(p, file, contexts);
     qp_out_init(&out, STDOUT_FILENO);
-    bool is_good = qp_cover_export(&qp_cover_html, picture_done(p), &out, NULL, error) &&
+    bool is_good = qp_cover_export(&qp_cover_html, picture_done(p), &out, NULL, &error) &&
                    qp_out_close(&out) == 0;
     if (!is_good)
-        fprintf(stderr, "web_huge: %s\n", error);
+        fprintf(stderr, "web_huge: %s\n", error.text);
     picture_free(p);
     return !is_good;
 }

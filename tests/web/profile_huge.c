@@ -53,7 +53,7 @@ static void add_paths(qp_builder *b)
 
 int main(int argc, char **argv)
 {
-    char error[QP_BUILDER_ERROR_BYTES] = "no file named";
+    qp_error error = {.text = "no file named"};
     qp_builder *b = qp_builder_new(0);
     qp_head *h = b ? qp_builder_head(b) : NULL;
     if (!h)
@@ -64,9 +64,9 @@ int main(int argc, char **argv)
     h->program = qp_builder_text(b, "huge");
     add_functions(b);
     add_paths(b);
-    bool is_good = argc == 2 && qp_builder_finish(b, argv[1], error);
+    bool is_good = argc == 2 && qp_builder_finish(b, argv[1], &error);
     if (!is_good)
-        fprintf(stderr, "profile_huge: %s\n", error);
+        fprintf(stderr, "profile_huge: %s\n", error.text);
     qp_builder_free(b);
     return !is_good;
 }

@@ -32,7 +32,7 @@ static void write_file(const char *path, const void *bytes, size_t n)
 static char *page_of(const char *path, uint64_t digest, const char *source_path, size_t *n)
 {
     static qp_out out;
-    char error[QP_ERROR_BYTES];
+    qp_error error;
     qp_cover_export_options o = {.source_path = source_path};
     picture *p = picture_new();
     picture_file(p, path);
@@ -43,11 +43,11 @@ static char *page_of(const char *path, uint64_t digest, const char *source_path,
     FILE *file = tmpfile();
     assert_non_null(file);
     qp_out_init(&out, fileno(file));
-    bool is_good = qp_cover_export(&qp_cover_html, c, &out, &o, error);
+    bool is_good = qp_cover_export(&qp_cover_html, c, &out, &o, &error);
     picture_free(p);
     if (!is_good) {
         assert_null(qp_page_cover.script.text);
-        assert_non_null(strstr(error, "install nodejs and npm"));
+        assert_non_null(strstr(error.text, "install nodejs and npm"));
         fclose(file);
         skip();
     }

@@ -102,7 +102,8 @@ static bool each_of_lot(void *from, qp_timeline_take *take, void *to)
 
 static qp_model *make_model(void)
 {
-    char name[32], error[QP_ERROR_BYTES];
+    char name[32];
+    qp_error error;
     const char *const threads[] = {"main", "worker", "coroutine"};
     const char *why;
     void *bytes = NULL;
@@ -129,7 +130,7 @@ static qp_model *make_model(void)
         qp_builder_node(b, 0, (uint32_t)i + 1, &(qp_node){.n_calls = 1, .self = 1});
     }
     if (qp_builder_bytes(b, &bytes, &n_bytes, &why))
-        qp_model_load_bytes(bytes, n_bytes, NULL, &m, error);
+        qp_model_load_bytes(bytes, n_bytes, NULL, &m, &error);
     qp_free(bytes);
     qp_builder_free(b);
     return m;
@@ -174,7 +175,7 @@ int main(int argc, char **argv)
 {
     uint32_t n = argc == 3 && strcmp(argv[1], "large") == 0 ? 1000000 : 20000;
     bool is_small = argc == 3 && strcmp(argv[1], "small") == 0;
-    char error[QP_ERROR_BYTES] = "";
+    qp_error error = {0};
     qp_timeline t = {.from = &n, .each = is_small ? each_of_table : each_of_lot};
     qp_model *m = make_model();
     qp_out out;
@@ -184,10 +185,10 @@ int main(int argc, char **argv)
         is_good = write_items(&out, &t);
     else if (is_good)
         is_good = qp_export_html.write(
-            m, &out, &(qp_export_options){.name = "traced.qprof", .timeline = &t}, error);
+            m, &out, &(qp_export_options){.name = "traced.qprof", .timeline = &t}, &error);
     is_good &= !qp_out_close(&out);
     if (!is_good)
-        fprintf(stderr, "timeline: %s\n", error);
+        fprintf(stderr, "timeline: %s\n", error.text);
     qp_model_free(m);
     return !is_good;
 }

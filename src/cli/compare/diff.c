@@ -62,15 +62,15 @@ static uint32_t thread_of(const qp_cli *cli, const qp_model *m)
 static int add_run(qp_comparison *c, qp_cli *cli, qp_diff_side side, const char *file,
                    bool *has_thread)
 {
-    char error[QP_ERROR_BYTES];
+    qp_error error;
     qp_model *m;
     int status = qp_cli_load_collapsed(cli, file, &m);
     if (status == QP_EXIT_UNUSABLE)
         return status;
     uint32_t thread = thread_of(cli, m);
     *has_thread |= thread != QP_DIFF_NO_THREAD;
-    if (!qp_diff_fits(c->diff, m, error)) {
-        status = qp_cli_fail(cli, "%s: %s", cli->path, error);
+    if (!qp_diff_fits(c->diff, m, &error)) {
+        status = qp_cli_fail(cli, "%s: %s", cli->path, error.text);
     } else {
         describe(c, side, m, file);
         if (!qp_diff_add(c->diff, side, m, thread))

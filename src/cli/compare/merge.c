@@ -19,16 +19,17 @@ static bool is_good_usage(const qp_cli *cli)
 /* @return QP_EXIT_*; after QP_EXIT_UNUSABLE a message was printed */
 static int add_file(qp_cli *cli, qp_merge *sum, const char *file, const qp_progress *progress)
 {
-    char error[QP_ERROR_BYTES];
+    qp_error error;
     qp_model *m;
     if (!qp_output_is_free(cli, cli->args.output, file, NULL))
         return QP_EXIT_UNUSABLE;
     const qp_load_options options = {.sample_type = cli->args.fold.sample_index,
                                      .progress = *progress};
-    qp_load_status status = qp_model_load(file, &options, &m, error);
-    if (status == QP_LOAD_UNUSABLE || !qp_merge_add(sum, m, file, cli->args.is_forced, error)) {
+    qp_load_status status = qp_model_load(file, &options, &m, &error);
+    if (status == QP_LOAD_UNUSABLE ||
+        !qp_merge_add(sum, m, file, cli->args.is_forced, &error)) {
         qp_model_free(m);
-        return qp_cli_fail(cli, "%s", error);
+        return qp_cli_fail(cli, "%s", error.text);
     }
     if (status == QP_LOAD_SALVAGED)
         qp_cli_warn(cli, "%s: damaged; what could be saved is in the sum (%s)", file,
@@ -67,7 +68,7 @@ static void print_size(const qp_cli *cli, const qp_merge *sum)
 
 static int run_merge(qp_cli *cli)
 {
-    char error[QP_ERROR_BYTES];
+    qp_error error;
     if (!is_good_usage(cli))
         return QP_EXIT_UNUSABLE;
     snprintf(cli->path, sizeof cli->path, "%s", cli->args.output);
@@ -75,8 +76,8 @@ static int run_merge(qp_cli *cli)
     if (!sum)
         return qp_cli_fail_memory(cli);
     int status = add_files(cli, sum);
-    if (status != QP_EXIT_UNUSABLE && !qp_merge_write(sum, cli->args.output, error))
-        status = qp_cli_fail(cli, "%s", error);
+    if (status != QP_EXIT_UNUSABLE && !qp_merge_write(sum, cli->args.output, &error))
+        status = qp_cli_fail(cli, "%s", error.text);
     if (status != QP_EXIT_UNUSABLE)
         print_size(cli, sum);
     qp_merge_free(sum);

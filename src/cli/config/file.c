@@ -29,20 +29,18 @@ static void keep_text(qp_config_file *f, const char **text)
 
 /* Remember a name. @return false: an object of this kind has it; see *error */
 static bool take_name(qp_config_file *f, const char *kind, const char *name, uint32_t number,
-                      qp_config_error *error)
+                      qp_error *error)
 {
     uint64_t key = key_of(kind, name);
     if (qp_dict_get(&f->names, key)) {
-        snprintf(error->message, sizeof error->message,
-                 "%.80s: there is one of this kind and name already", name);
-        return false;
+        return qp_error_fail(error, "%.80s: there is one of this kind and name already", name);
     }
     f->has_failed |= !qp_dict_put(&f->names, key, number);
     return true;
 }
 
 static int add_object(qp_config_file *f, qp_config_object object, const qp_config_list *list,
-                      qp_config_error *error)
+                      qp_error *error)
 {
     qp_config_list names = *list;
     bool has_checked = false;
@@ -60,7 +58,7 @@ static int add_object(qp_config_file *f, qp_config_object object, const qp_confi
     return 0;
 }
 
-static int on_trigger(void *to, const qp_config_trigger *t, qp_config_error *error)
+static int on_trigger(void *to, const qp_config_trigger *t, qp_error *error)
 {
     qp_config_file *f = to;
     const char *what = qp_arena_format(
@@ -76,7 +74,7 @@ static int on_trigger(void *to, const qp_config_trigger *t, qp_config_error *err
                       &t->routines, error);
 }
 
-static int on_action(void *to, const qp_config_action *a, qp_config_error *error)
+static int on_action(void *to, const qp_config_action *a, qp_error *error)
 {
     static const char *const kinds[] = {"enable", "disable", "get-results", "clear-results"};
     qp_config_file *f = to;
@@ -93,7 +91,7 @@ static int on_action(void *to, const qp_config_action *a, qp_config_error *error
 
 /* @return -1: an area has this name; see *error */
 static int add_area(qp_config_file *f, const qp_config_area *a, const char *what,
-                    qp_config_error *error)
+                    qp_error *error)
 {
     qp_config_list elements = a->elements;
     qp_config_object object = {.kind = "area",
@@ -109,7 +107,7 @@ static int add_area(qp_config_file *f, const qp_config_area *a, const char *what
     return add_object(f, object, &a->elements, error);
 }
 
-static int on_area(void *to, const qp_config_area *a, qp_config_error *error)
+static int on_area(void *to, const qp_config_area *a, qp_error *error)
 {
     qp_config_file *f = to;
     bool is_predefined =
@@ -118,29 +116,27 @@ static int on_area(void *to, const qp_config_area *a, qp_config_error *error)
                        : a->lines == QP_SETTING_NO ? "include, routines"
                                                    : "include, lines";
     if (a->has_mode && is_predefined)
-        return snprintf(error->message, sizeof error->message,
-                        "%s: this area exists; only checked= and parameters= can be set",
-                        a->name),
+        return qp_error_fail(error,
+                             "%s: this area exists; only checked= and parameters= can be set",
+                             a->name),
                -1;
     if (a->has_mode)
         return add_area(f, a, what, error);
     if (is_predefined || qp_dict_get(&f->names, key_of("area", a->name)))
         return 0;
-    snprintf(error->message, sizeof error->message,
-             "%.80s: there is no such area: expected include or exclude", a->name);
-    return -1;
+    return qp_error_set(error, -1, "%.80s: there is no such area: expected include or exclude",
+                        a->name);
 }
 
-static int on_event_trigger(void *to, const qp_config_event_trigger *t, qp_config_error *error)
+static int on_event_trigger(void *to, const qp_config_event_trigger *t, qp_error *error)
 {
     qp_config_file *f = to;
     if (!take_name(f, "event-trigger", t->name, (uint32_t)f->triggers.n + 1, error))
         return -1;
     f->n_enabled += t->is_enabled;
     if (f->n_enabled > ENABLED_MAX) {
-        snprintf(error->message, sizeof error->message,
-                 "%.80s: more than %d event triggers are enabled", t->name, ENABLED_MAX);
-        return -1;
+        return qp_error_set(error, -1, "%.80s: more than %d event triggers are enabled",
+                            t->name, ENABLED_MAX);
     }
     qp_config_event_trigger *kept = qp_buf_add(&f->triggers);
     if (!kept)
@@ -161,45 +157,35 @@ static void warn_unknown(void *to, const char *name)
     qp_cli_warn(to, "%s: unknown option, ignored by a run", name);
 }
 
-static bool check_pri(const char *file, char *message, size_t n_bytes)
+static int on_pri(void *unused, const char *file, qp_error *error)
 {
     const char *why;
     int fd = qp_file_open(file, &why);
+    (void)unused;
     if (fd < 0)
-        snprintf(message, n_bytes, "%.120s: %s", file, why);
-    else
-        close(fd);
-    return fd >= 0;
+        return qp_error_set(error, -1, "%s: %s", file, why);
+    close(fd);
+    return 0;
 }
 
-static qp_parse take_pri(void *unused, const char *file, qp_parse_error *error)
+static qp_parse take_pri(void *unused, const char *file, qp_error *error)
 {
-    (void)unused;
-    return check_pri(file, error->message, sizeof error->message) ? QP_PARSE_OK
-                                                                  : QP_PARSE_VALUE;
-}
-
-static int on_pri(void *unused, const char *file, qp_config_error *error)
-{
-    (void)unused;
-    return check_pri(file, error->message, sizeof error->message) ? 0 : -1;
+    return on_pri(unused, file, error) ? QP_PARSE_VALUE : QP_PARSE_OK;
 }
 
 /* Check the values that a run refuses when it applies the options. */
-static bool check_values(const qp_options *o, const char *words, qp_config_error *error)
+static bool check_values(const qp_options *o, const char *words, qp_error *error)
 {
     qp_pc_command unused;
-    qp_parse_error refused;
+    qp_error refused;
     const char *option = NULL;
     if (o->number[QP_OPT_clock] >= QP_CLOCK_IGNORE) {
         option = strstr(words, "-clock");
-        snprintf(error->message, sizeof error->message, "-clock: counter not supported: %s",
-                 QP_CLOCK_UNKNOWN);
+        qp_error_fail(error, "-clock: counter not supported: %s", QP_CLOCK_UNKNOWN);
     } else if (o->is_set[QP_OPT_pc] &&
                qp_pc_parse(qp_option_text(o, QP_OPT_pc), &unused, &refused) != QP_PARSE_OK) {
         option = strstr(words, "-pc");
-        snprintf(error->message, sizeof error->message, "-pc: column %u: %.150s",
-                 refused.column, refused.message);
+        qp_error_fail(error, "-pc: column %u: %.150s", refused.column, refused.text);
     } else {
         return true;
     }
@@ -207,23 +193,21 @@ static bool check_values(const qp_options *o, const char *words, qp_config_error
     return false;
 }
 
-static int on_options(void *to, const char *words, qp_config_error *error)
+static int on_options(void *to, const char *words, qp_error *error)
 {
     qp_config_file *f = to;
     static qp_options options; /* large */
     qp_option_events events = {
         .unknown = warn_unknown, .pri = take_pri, .to = (void *)(uintptr_t)f->cli};
-    qp_parse_error refused;
     qp_options_init(&options);
     f->n_options++;
-    if (qp_options_parse(&options, words, &events, &refused) == QP_PARSE_OK)
-        return check_values(&options, words, error) ? 0 : -1;
-    error->column = refused.column;
-    snprintf(error->message, sizeof error->message, "%s", refused.message);
-    return -1;
+    return qp_options_parse(&options, words, &events, error) == QP_PARSE_OK &&
+                   check_values(&options, words, error)
+               ? 0
+               : -1;
 }
 
-static int on_initial_status(void *to, bool is_on, qp_config_error *error)
+static int on_initial_status(void *to, bool is_on, qp_error *error)
 {
     qp_config_file *f = to;
     (void)error;
@@ -231,7 +215,7 @@ static int on_initial_status(void *to, bool is_on, qp_config_error *error)
     return 0;
 }
 
-static int on_profiling(void *to, bool is_on, qp_config_error *error)
+static int on_profiling(void *to, bool is_on, qp_error *error)
 {
     qp_config_file *f = to;
     (void)error;
@@ -239,7 +223,7 @@ static int on_profiling(void *to, bool is_on, qp_config_error *error)
     return 0;
 }
 
-static int on_triggering(void *to, bool is_on, qp_config_error *error)
+static int on_triggering(void *to, bool is_on, qp_error *error)
 {
     qp_config_file *f = to;
     (void)error;
@@ -248,7 +232,7 @@ static int on_triggering(void *to, bool is_on, qp_config_error *error)
 }
 
 /* Check chains last: they may name event triggers of later lines. */
-static int check_chains(const qp_config_file *f, qp_config_error *error)
+static int check_chains(const qp_config_file *f, qp_error *error)
 {
     const qp_config_event_trigger *all = f->triggers.items;
     for (size_t i = 0; i < f->triggers.n; i++) {
@@ -257,9 +241,7 @@ static int check_chains(const qp_config_file *f, qp_config_error *error)
             continue;
         error->line = all[i].chain_line;
         error->column = all[i].chain_column;
-        snprintf(error->message, sizeof error->message,
-                 "chain=%.80s: there is no such event trigger", chain);
-        return -1;
+        return qp_error_set(error, -1, "chain=%.80s: there is no such event trigger", chain);
     }
     return 0;
 }
@@ -286,20 +268,20 @@ static char *read_text(const qp_cli *cli, const char *path, size_t *n_bytes)
 
 /* Print a mistake with its line. The text may contain NUL, which is allowed in comments. */
 static void print_mistake(const qp_cli *cli, const char *path, const char *text, size_t n_bytes,
-                          const qp_config_error *error)
+                          const qp_error *error)
 {
     const char *line = text + qp_config_mark(text, n_bytes), *end = text + n_bytes, *next;
     for (unsigned n = 1; n < error->line; n++)
         if ((next = memchr(line, '\n', (size_t)(end - line))) != NULL)
             line = next + 1;
-    qp_cli_fail(cli, "%s:%u:%u: %s", path, error->line, error->column, error->message);
+    qp_cli_fail(cli, "%s:%u:%u: %s", path, error->line, error->column, error->text);
     qp_cli_point(line, error->column);
 }
 
 static int read_file(const qp_cli *cli, const char *path, const qp_config_sink *sink,
                      qp_config_file *file)
 {
-    qp_config_error error;
+    qp_error error;
     size_t n_bytes = 0;
     *file = (qp_config_file){.cli = cli,
                              .triggering = QP_SETTING_NONE,

@@ -130,8 +130,8 @@ static bool store(const qp_flag *flag, const char *text, qp_args *args)
     return false;
 }
 
-static void refuse_unknown(const qp_command *command, const char *name, size_t n, char *error,
-                           size_t error_bytes)
+static void refuse_unknown(const qp_command *command, const char *name, size_t n,
+                           qp_error *error)
 {
     char words[1024] = "", text[WORD_BYTES + 1];
     const char *found;
@@ -141,17 +141,16 @@ static void refuse_unknown(const qp_command *command, const char *name, size_t n
     snprintf(text, sizeof text, "%.*s", (int)n, name);
     size_t n_found = n <= WORD_BYTES ? qp_args_nearest(words, text, &found) : 0;
     if (n_found)
-        snprintf(error, error_bytes, "unknown option --%s; did you mean --%.*s?", text,
-                 (int)n_found, found);
+        qp_error_fail(error, "unknown option --%s; did you mean --%.*s?", text, (int)n_found,
+                      found);
     else
-        snprintf(error, error_bytes, "unknown option --%s; see qprof %s --help", text,
-                 command->name);
+        qp_error_fail(error, "unknown option --%s; see qprof %s --help", text, command->name);
 }
 
 /* @return the flag of a word, "--name", "--name=value", "-n" or "-nvalue"; NULL: see error
  * @param value  gets the value in the word; NULL: none there */
 static const qp_flag *find_flag(const qp_command *command, char *word, char **value,
-                                char *error, size_t error_bytes)
+                                qp_error *error)
 {
     const qp_flag *flag = NULL;
     char *name = word[1] == '-' ? word + 2 : word + 1;
@@ -170,26 +169,26 @@ static const qp_flag *find_flag(const qp_command *command, char *word, char **va
             flag = NULL; /* two letters in one word */
     }
     if (!flag)
-        refuse_unknown(command, name, n, error, error_bytes);
+        refuse_unknown(command, name, n, error);
     return flag;
 }
 
 /* One flag, with its value in the same word or in the next. @return words taken; 0: see error */
 static int parse_flag(const qp_command *command, int n_left, char **argv, qp_args *args,
-                      char *error, size_t error_bytes)
+                      qp_error *error)
 {
     char *value;
-    const qp_flag *flag = find_flag(command, argv[0], &value, error, error_bytes);
+    const qp_flag *flag = find_flag(command, argv[0], &value, error);
     if (!flag)
         return 0;
     if (flag->kind == QP_FLAG_YES && value) {
-        snprintf(error, error_bytes, "--%s takes no value", flag->name);
+        qp_error_fail(error, "--%s takes no value", flag->name);
         return 0;
     }
     int taken = flag->kind == QP_FLAG_YES || value ? 1 : 2;
     if (taken > n_left) {
-        snprintf(error, error_bytes, "--%s needs a value: --%s=%s", flag->name, flag->name,
-                 flag->value);
+        qp_error_fail(error, "--%s needs a value: --%s=%s", flag->name, flag->name,
+                      flag->value);
         return 0;
     }
     value = taken == 2 ? argv[1] : value;
@@ -198,12 +197,12 @@ static int parse_flag(const qp_command *command, int n_left, char **argv, qp_arg
         is_good = add_to_list(flag, argv[taken++], args);
     if (is_good)
         return taken;
-    snprintf(error, error_bytes, "--%s=%.60s: expected %s", flag->name, value,
-             flag->kind == QP_FLAG_WORD      ? flag->value
-             : is_list(flag)                 ? "64 of them at most"
-             : flag->kind == QP_FLAG_PERCENT ? "a number from 0 to 100"
-             : flag->kind == QP_FLAG_REAL    ? "a number, 0 or more"
-                                             : "a whole number, 0 or more");
+    qp_error_fail(error, "--%s=%.60s: expected %s", flag->name, value,
+                  flag->kind == QP_FLAG_WORD      ? flag->value
+                  : is_list(flag)                 ? "64 of them at most"
+                  : flag->kind == QP_FLAG_PERCENT ? "a number from 0 to 100"
+                  : flag->kind == QP_FLAG_REAL    ? "a number, 0 or more"
+                                                  : "a whole number, 0 or more");
     return 0;
 }
 
@@ -215,8 +214,8 @@ static bool is_ours(const qp_command *command, const char *word)
     return flag_named(command, word + 2, strcspn(word + 2, "=")) != NULL;
 }
 
-bool qp_args_parse(const qp_command *command, int argc, char **argv, qp_args *args, char *error,
-                   size_t error_bytes)
+bool qp_args_parse(const qp_command *command, int argc, char **argv, qp_args *args,
+                   qp_error *error)
 {
     *args = (qp_args){.operands = argv,
                       .limit = UINT64_MAX,
@@ -247,7 +246,7 @@ bool qp_args_parse(const qp_command *command, int argc, char **argv, qp_args *ar
         int taken = 1;
         if (!is_flag || (command->takes_rest && !is_ours(command, argv[i])))
             args->operands[args->n_operands++] = argv[i];
-        else if (!(taken = parse_flag(command, argc - i, argv + i, args, error, error_bytes)))
+        else if (!(taken = parse_flag(command, argc - i, argv + i, args, error)))
             return false;
         i += taken;
     }

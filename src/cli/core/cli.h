@@ -10,6 +10,7 @@
 #include <sys/types.h>
 
 #include "base/os/screen.h"
+#include "base/text/error.h"
 #include "base/text/field.h"
 #include "model/model.h"
 
@@ -180,8 +181,8 @@ typedef struct qp_command {
 /* Parse argv behind the command's name. argv is re-ordered.
  * @param error  receives one line
  * @return false: see error */
-bool qp_args_parse(const qp_command *command, int argc, char **argv, qp_args *args, char *error,
-                   size_t error_bytes);
+bool qp_args_parse(const qp_command *command, int argc, char **argv, qp_args *args,
+                   qp_error *error);
 
 /* The word of `words` ("a|b|c") nearest to `text`, if it is near enough to be meant.
  * @return bytes of it, *found points into words; 0: none */
@@ -281,7 +282,7 @@ bool qp_output_is_free(const qp_cli *cli, const char *path, const char *input,
                        const qp_model *m);
 
 /* Writes all of an output. @return false: see error (one line) */
-typedef bool qp_output_writer(const void *data, qp_out *out, char error[QP_ERROR_BYTES]);
+typedef bool qp_output_writer(const void *data, qp_out *out, qp_error *error);
 
 /* Write to a file or, as qp_output_is_standard(), to standard output.
  * @return QP_EXIT_CLEAN; QP_EXIT_UNUSABLE: a message was printed, and no file is left */

@@ -107,7 +107,7 @@ static void take_cover_options(qp_cover_args *a, const qp_options *o)
 }
 
 /* What the configuration file said is among the options. */
-static qp_parse pass_over(void *unused, qp_options *o, const char *file, qp_parse_error *error)
+static qp_parse pass_over(void *unused, qp_options *o, const char *file, qp_error *error)
 {
     (void)unused, (void)o, (void)file, (void)error;
     return QP_PARSE_OK;
@@ -120,7 +120,7 @@ static void take_options(qp_cli *cli, const qp_model *m)
     static qp_options o; /* the texts stay */
     static bool is_taken;
     const qp_option_events events = {.config = pass_over};
-    qp_parse_error error;
+    qp_error error;
     if (is_taken)
         return;
     is_taken = true;
@@ -152,7 +152,7 @@ static int fail_missing(const qp_cli *cli, const char *why)
 
 int qp_cli_load(qp_cli *cli, const char *file, qp_model **model)
 {
-    char error[QP_ERROR_BYTES];
+    qp_error error;
     *model = NULL;
     if (file)
         snprintf(cli->path, sizeof cli->path, "%s", file);
@@ -162,14 +162,14 @@ int qp_cli_load(qp_cli *cli, const char *file, qp_model **model)
     qp_bar b;
     qp_load_options options = {.sample_type = cli->args.fold.sample_index,
                                .progress = qp_bar_begin(&b, "reading", 1)};
-    qp_load_status status = qp_model_load(cli->path, &options, model, error);
+    qp_load_status status = qp_model_load(cli->path, &options, model, &error);
     qp_bar_end(&b);
     if (status == QP_LOAD_UNUSABLE) {
-        char whole[sizeof cli->path + sizeof error + 2];
+        char whole[sizeof cli->path + sizeof error.text + 2];
         size_t n = strlen(cli->path);
-        bool has_name = strncmp(error, cli->path, n) == 0 && error[n] == ':';
+        bool has_name = strncmp(error.text, cli->path, n) == 0 && error.text[n] == ':';
         snprintf(whole, sizeof whole, "%s%s%s", has_name ? "" : cli->path, has_name ? "" : ": ",
-                 error);
+                 error.text);
         return has_profile_suffix(cli->path) && access(cli->path, F_OK) != 0
                    ? fail_missing(cli, whole)
                    : qp_cli_fail(cli, "%s", whole);

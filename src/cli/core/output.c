@@ -102,15 +102,16 @@ bool qp_output_is_free(const qp_cli *cli, const char *path, const char *input,
 int qp_output_write(qp_cli *cli, const char *path, qp_output_writer *write, const void *data)
 {
     static qp_new_file file; /* 72 KiB: not on the stack */
-    char error[QP_ERROR_BYTES];
+    qp_error error;
     const char *why;
     if (qp_output_is_standard(path))
-        return write(data, &cli->out, error) ? QP_EXIT_CLEAN : qp_cli_fail(cli, "%s", error);
+        return write(data, &cli->out, &error) ? QP_EXIT_CLEAN
+                                              : qp_cli_fail(cli, "%s", error.text);
     if (!qp_new_file_begin(&file, path, &why))
         return qp_cli_fail(cli, "%s: %s", path, why);
-    if (!write(data, &file.out, error)) {
+    if (!write(data, &file.out, &error)) {
         qp_new_file_drop(&file);
-        return qp_cli_fail(cli, "%s: %s", path, error);
+        return qp_cli_fail(cli, "%s: %s", path, error.text);
     }
     return qp_new_file_end(&file, &why) ? QP_EXIT_CLEAN : qp_cli_fail(cli, "%s: %s", path, why);
 }

@@ -29,10 +29,10 @@ static uint64_t time_of(const char *path)
 /* @param file  to open @param shown  name to write @return exit status */
 static int scan(const qp_cli *cli, extraction *x, const char *file, const char *shown)
 {
-    char error[QP_ERROR_BYTES];
+    qp_error error;
     qp_source source;
-    if (!qp_source_read(file, cli->args.source_path, &source, error)) {
-        qp_cli_warn(cli, "%s", error);
+    if (!qp_source_read(file, cli->args.source_path, &source, &error)) {
+        qp_cli_warn(cli, "%s", error.text);
         return QP_EXIT_SALVAGED;
     }
     if (!qp_output_is_free(cli, cli->args.output, source.path, NULL)) {
@@ -95,7 +95,7 @@ typedef struct {
     size_t *n_left_out;
 } job;
 
-static bool write_job(const void *data, qp_out *out, char error[QP_ERROR_BYTES])
+static bool write_job(const void *data, qp_out *out, qp_error *error)
 {
     const job *j = data;
     (void)error;

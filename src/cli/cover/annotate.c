@@ -208,14 +208,13 @@ static void add_lines(listing *x)
 /* Read the source of a file, if it did not change since it was recorded.
  * @param error  why not, one line */
 static bool read_source(const qp_cli *cli, const qp_cover_file *file, qp_source *source,
-                        char error[QP_ERROR_BYTES])
+                        qp_error *error)
 {
     if (!qp_source_read(file->file, cli->args.source_path, source, error))
         return false;
     if (!file->digest || file->digest == source->digest)
         return true;
-    qp_text_format(error, QP_ERROR_BYTES,
-                   "%.400s: changed since it was recorded (record again)", file->path);
+    qp_error_fail(error, "%.400s: changed since it was recorded (record again)", file->path);
     qp_source_fini(source);
     return false;
 }
@@ -223,13 +222,14 @@ static bool read_source(const qp_cli *cli, const qp_cover_file *file, qp_source 
 static bool print_file(const qp_cli *cli, const qp_cover *c, const qp_cover_file *f)
 {
     const qp_screen *s = &cli->screen;
-    char error[QP_ERROR_BYTES], percent[QP_NUMBER_BYTES], lines[QP_NUMBER_BYTES];
+    qp_error error;
+    char percent[QP_NUMBER_BYTES], lines[QP_NUMBER_BYTES];
     static const qp_column columns[] = {{"", QP_ALIGN_LEFT, 0},
                                         {"Count", QP_ALIGN_RIGHT, 0},
                                         {"Line", QP_ALIGN_RIGHT, 0},
                                         {"Source", QP_KEEP_BEGIN, 0}};
     qp_source source;
-    bool has_source = read_source(cli, f, &source, error);
+    bool has_source = read_source(cli, f, &source, &error);
     listing x = {.cli = cli, .c = c, .f = f, .source = has_source ? &source : NULL};
     qp_screen_style(s, QP_STYLE_HEAD);
     qp_screen_name(s, f->path, 0);
@@ -240,7 +240,7 @@ static bool print_file(const qp_cli *cli, const qp_cover *c, const qp_cover_file
                       qp_unit_things(lines, f->totals.lines, "line"));
     qp_out_char(s->out, '\n');
     if (!has_source)
-        qp_cli_warn(cli, "%s; lines are listed without text", error);
+        qp_cli_warn(cli, "%s; lines are listed without text", error.text);
     qp_table_begin(&x.t, columns, sizeof columns / sizeof *columns);
     add_lines(&x);
     bool is_good = x.t.n_cells ? qp_table_print(&x.t, s, 0) : !x.t.has_failed;

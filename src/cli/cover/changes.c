@@ -64,7 +64,7 @@ static qp_patch *patch_of_git(const qp_cli *cli)
                                 "--ignore-submodules",
                                 revision,
                                 "--"};
-    char error[QP_ERROR_BYTES];
+    qp_error error;
     qp_child_output o;
     if (*revision == '-' || *revision == '\0') {
         qp_cli_fail(cli, "--git=%s: expected a revision, for example --git=main", revision);
@@ -75,10 +75,10 @@ static qp_patch *patch_of_git(const qp_cli *cli)
     qp_free(o.text);
     if (!run_git(cli, diff, sizeof diff / sizeof diff[0], &o))
         return NULL;
-    qp_patch *patch = qp_patch_read(o.text ? o.text : "", o.n_bytes, error);
+    qp_patch *patch = qp_patch_read(o.text ? o.text : "", o.n_bytes, &error);
     qp_free(o.text);
     if (!patch)
-        qp_cli_fail(cli, "git diff %s: %s", revision, error);
+        qp_cli_fail(cli, "git diff %s: %s", revision, error.text);
     return patch;
 }
 
@@ -137,7 +137,7 @@ static int open_patch(const char *path, const char **why)
 static qp_patch *patch_of_file(const qp_cli *cli)
 {
     const char *path = cli->args.cover.patch, *why;
-    char error[QP_ERROR_BYTES];
+    qp_error error;
     bool is_input = strcmp(path, "-") == 0;
     const char *name = is_input ? "standard input" : path;
     size_t n_bytes = 0;
@@ -149,9 +149,9 @@ static qp_patch *patch_of_file(const qp_cli *cli)
         qp_cli_fail(cli, "%s: %s", name, why);
         return NULL;
     }
-    qp_patch *patch = qp_patch_read(text, n_bytes, error);
+    qp_patch *patch = qp_patch_read(text, n_bytes, &error);
     if (!patch) {
-        qp_cli_fail(cli, "%s: %s", name, error);
+        qp_cli_fail(cli, "%s: %s", name, error.text);
     } else if (patch->n_files == 0 && !names_files(text, n_bytes)) {
         qp_cli_fail(cli, "%s: not a unified diff", name);
         qp_patch_free(patch);

@@ -205,11 +205,11 @@ static bool is_about(const threshold *t, const qp_cover_file *f)
 
 static verdict judge(const threshold *t, const qp_cover *c)
 {
-    char why[QP_ERROR_BYTES];
+    qp_error why;
     verdict v = {0};
     if (!t->glob) {
         v = (verdict){.n = 1,
-                      .n_failed = !qp_figure_reaches(&c->totals, t->figure, t->percent, why)};
+                      .n_failed = !qp_figure_reaches(&c->totals, t->figure, t->percent, &why)};
         qp_figure_of(&c->totals, t->figure, &v.n_hit, &v.n_all);
         return v;
     }
@@ -224,7 +224,7 @@ static verdict judge(const threshold *t, const qp_cover *c)
             v.n_all = n;
         }
         v.n++;
-        v.n_failed += !qp_figure_reaches(&f->totals, t->figure, t->percent, why);
+        v.n_failed += !qp_figure_reaches(&f->totals, t->figure, t->percent, &why);
     }
     return v;
 }
@@ -232,13 +232,13 @@ static verdict judge(const threshold *t, const qp_cover *c)
 /* Print a message for everything below the threshold. */
 static void complain(const qp_cli *cli, const threshold *t, const qp_cover *c)
 {
-    char why[QP_ERROR_BYTES];
-    if (!t->glob && !qp_figure_reaches(&c->totals, t->figure, t->percent, why))
-        qp_cli_warn(cli, "%s", why);
+    qp_error why;
+    if (!t->glob && !qp_figure_reaches(&c->totals, t->figure, t->percent, &why))
+        qp_cli_warn(cli, "%s", why.text);
     for (size_t i = 0; t->glob && i < c->n_files; i++)
         if (is_about(t, &c->files[i]) &&
-            !qp_figure_reaches(&c->files[i].totals, t->figure, t->percent, why))
-            qp_cli_warn(cli, "%s: %s", c->files[i].path, why);
+            !qp_figure_reaches(&c->files[i].totals, t->figure, t->percent, &why))
+            qp_cli_warn(cli, "%s: %s", c->files[i].path, why.text);
 }
 
 /* ---- all ------------------------------------------------------------------------------------- */
@@ -278,7 +278,7 @@ static void write_json(qp_out *out, const thresholds *all, const qp_cover *c, si
     qp_json_begin(&json, "thresholds", '[');
     for (size_t i = 0; i < all->n; i++) {
         const threshold *x = &all->items[i];
-        char why[QP_ERROR_BYTES];
+        qp_error why;
         verdict v = judge(x, c);
         qp_json_begin(&json, NULL, '{');
         qp_json_text(&json, "figure", qp_figure_names[x->figure]);
@@ -290,7 +290,7 @@ static void write_json(qp_out *out, const thresholds *all, const qp_cover *c, si
         qp_json_begin(&json, "failed", '[');
         for (size_t k = 0; k < c->n_files; k++)
             if (is_about(x, &c->files[k]) &&
-                !qp_figure_reaches(&c->files[k].totals, x->figure, x->percent, why))
+                !qp_figure_reaches(&c->files[k].totals, x->figure, x->percent, &why))
                 qp_json_text(&json, NULL, c->files[k].path);
         qp_json_end(&json, ']');
         qp_json_end(&json, '}');

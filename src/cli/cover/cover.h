@@ -3,6 +3,7 @@
 #ifndef QP_CLI_COVER_COVER_H
 #define QP_CLI_COVER_COVER_H
 
+#include "base/text/error.h"
 #include "base/text/table_text.h"
 #include "cli/core/cli.h"
 #include "model/cover/cover.h"
@@ -98,8 +99,7 @@ void qp_figure_of(const qp_cover_totals *t, qp_figure figure, uint64_t *n_hit, u
 
 /* Is it at least `limit` percent? A figure of nothing never is.
  * @param why  "81.25 % of 16 lines were hit, 3.75 below 85" */
-bool qp_figure_reaches(const qp_cover_totals *t, qp_figure figure, double limit,
-                       char why[QP_ERROR_BYTES]);
+bool qp_figure_reaches(const qp_cover_totals *t, qp_figure figure, double limit, qp_error *why);
 
 /* Print a message for each figure of `t` that is below its limit of --fail-under.
  * @return QP_EXIT_CLEAN or QP_EXIT_FAILED */

@@ -19,7 +19,7 @@ typedef struct {
     qp_cover_export_options o;
 } job;
 
-static bool write_job(const void *data, qp_out *out, char error[QP_ERROR_BYTES])
+static bool write_job(const void *data, qp_out *out, qp_error *error)
 {
     const job *j = data;
     return qp_cover_export(j->x, j->c, out, &j->o, error);

@@ -21,7 +21,7 @@ static void print_merged(const qp_cli *cli, const qp_cover_set *set)
 
 static int run_merge(qp_cli *cli)
 {
-    char error[QP_ERROR_BYTES];
+    qp_error error;
     qp_cover_set *set;
     if (!cli->args.output)
         return qp_cli_fail(cli, "missing -o FILE; usage: qprof cover merge -o OUT FILE...");
@@ -32,10 +32,10 @@ static int run_merge(qp_cli *cli)
         return status;
     for (size_t i = 0; i < set->n_warnings; i++)
         qp_cli_warn(cli, "%s", set->warnings[i]);
-    if (qp_cover_set_write(set, cli->args.output, error))
+    if (qp_cover_set_write(set, cli->args.output, &error))
         print_merged(cli, set);
     else
-        status = qp_cli_fail(cli, "%s", error);
+        status = qp_cli_fail(cli, "%s", error.text);
     qp_cover_set_free(set);
     return status;
 }

@@ -79,12 +79,12 @@ static void remark_on(const qp_cli *cli, const qp_model *m)
 
 int qp_cover_add(const qp_cli *cli, const qp_model *m, qp_cover_set *set)
 {
-    char error[QP_ERROR_BYTES];
+    qp_error error;
     qp_cover_add_options o = {.is_forced = cli->args.cover.is_forced,
                               .is_layered = cli->args.cover.is_layered};
     remark_on(cli, m);
-    return qp_cover_set_add(set, m, cli->path, &o, error) ? QP_EXIT_CLEAN
-                                                          : qp_cli_fail(cli, "%s", error);
+    return qp_cover_set_add(set, m, cli->path, &o, &error) ? QP_EXIT_CLEAN
+                                                           : qp_cli_fail(cli, "%s", error.text);
 }
 
 /* @param n_plain  counts runs without the functions that were never called */
@@ -185,21 +185,21 @@ static void remark_on_nothing(const qp_cli *cli, const qp_cover *c)
 /* Can the file of --adjustments be read? @return false: a message was printed */
 static bool check_adjustments(const qp_cli *cli)
 {
-    char error[QP_ERROR_BYTES];
+    qp_error error;
     const char *path = cli->args.cover.adjustments;
     qp_adjust *a = path ? qp_adjust_new() : NULL;
-    bool is_good = !path || (a && qp_adjust_read(a, path, error));
+    bool is_good = !path || (a && qp_adjust_read(a, path, &error));
     if (path && !a)
         qp_cli_fail_memory(cli);
     else if (!is_good)
-        qp_cli_fail(cli, "%s", error);
+        qp_cli_fail(cli, "%s", error.text);
     qp_adjust_free(a);
     return is_good;
 }
 
 int qp_cover_open(qp_cli *cli, char *const *files, int n, qp_cover **cover)
 {
-    char error[QP_ERROR_BYTES];
+    qp_error error;
     qp_cover_set *set;
     *cover = NULL;
     if (!check_adjustments(cli))
@@ -209,10 +209,10 @@ int qp_cover_open(qp_cli *cli, char *const *files, int n, qp_cover **cover)
         return status;
     remark_on_root(cli);
     qp_cover_options o = options_of(&cli->args);
-    *cover = qp_cover_derive(set, &o, error);
+    *cover = qp_cover_derive(set, &o, &error);
     qp_cover_set_free(set);
     if (!*cover)
-        return qp_cli_fail(cli, "%s", error);
+        return qp_cli_fail(cli, "%s", error.text);
     for (size_t i = 0; i < (*cover)->n_warnings; i++)
         qp_cli_warn(cli, "%s", (*cover)->warnings[i]);
     remark_on_nothing(cli, *cover);

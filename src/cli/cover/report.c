@@ -180,13 +180,13 @@ static void write_csv(qp_out *out, const qp_cover_rows *rows)
 
 static int show(qp_cli *cli, const qp_cover *c, void *unused)
 {
-    char error[QP_ERROR_BYTES];
+    qp_error error;
     qp_cover_rows rows;
     bool is_good = true;
     (void)unused;
     if (cli->args.format == QP_FORMAT_JSON) {
-        if (!qp_cover_export(qp_cover_exporter_named("json"), c, &cli->out, NULL, error))
-            return qp_cli_fail(cli, "%s", error);
+        if (!qp_cover_export(qp_cover_exporter_named("json"), c, &cli->out, NULL, &error))
+            return qp_cli_fail(cli, "%s", error.text);
         return qp_cover_judge(cli, &c->totals);
     }
     if (!qp_cover_rows_make(&rows, &cli->args, c))

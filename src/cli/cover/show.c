@@ -67,23 +67,21 @@ void qp_figure_of(const qp_cover_totals *t, qp_figure figure, uint64_t *n_hit, u
     *n = all[figure];
 }
 
-bool qp_figure_reaches(const qp_cover_totals *t, qp_figure figure, double limit,
-                       char why[QP_ERROR_BYTES])
+bool qp_figure_reaches(const qp_cover_totals *t, qp_figure figure, double limit, qp_error *why)
 {
     uint64_t n_hit, n;
     qp_figure_of(t, figure, &n_hit, &n);
-    why[0] = '\0';
+    why->text[0] = '\0';
     if (n == 0) {
-        snprintf(why, QP_ERROR_BYTES, "no %s were counted", qp_figure_names[figure]);
-        return false;
+        return qp_error_fail(why, "no %s were counted", qp_figure_names[figure]);
     }
     if (qp_cover_percent(n_hit, n) >= limit)
         return true;
     char reached[QP_NUMBER_BYTES], count[QP_NUMBER_BYTES];
     qp_unit_share(reached, n_hit, n, 2);
-    snprintf(why, QP_ERROR_BYTES, "%s %% of %s %s were hit, %.2f below %g", reached,
-             qp_unit_count(count, n), qp_figure_names[figure], limit - atof(reached), limit);
-    return false;
+    return qp_error_fail(why, "%s %% of %s %s were hit, %.2f below %g", reached,
+                         qp_unit_count(count, n), qp_figure_names[figure],
+                         limit - atof(reached), limit);
 }
 
 void qp_cover_add_share(qp_table *t, uint64_t n_hit, uint64_t n, bool has_missed)
@@ -113,10 +111,10 @@ int qp_cover_judge(const qp_cli *cli, const qp_cover_totals *t)
     static const char *const flags[QP_N_FIGURES] = {"", "-branches", "-functions"};
     int status = QP_EXIT_CLEAN;
     for (qp_figure f = 0; f < QP_N_FIGURES; f++) {
-        char why[QP_ERROR_BYTES];
-        if (limits[f] < 0 || qp_figure_reaches(t, f, limits[f], why))
+        qp_error why;
+        if (limits[f] < 0 || qp_figure_reaches(t, f, limits[f], &why))
             continue;
-        qp_cli_warn(cli, "--fail-under%s: %s", flags[f], why);
+        qp_cli_warn(cli, "--fail-under%s: %s", flags[f], why.text);
         status = QP_EXIT_FAILED;
     }
     return status;

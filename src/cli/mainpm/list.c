@@ -238,7 +238,7 @@ static const char *flag_of_samples(const qp_args *args)
 static int list_counts(qp_cli *cli, qp_json *json, const qp_list_scope *scope,
                        const qp_cover_set *set)
 {
-    char error[QP_ERROR_BYTES];
+    qp_error error;
     qp_list_rows procedures = {0}, statements = {0};
     qp_arena arena;
     int status = QP_EXIT_CLEAN;
@@ -246,9 +246,9 @@ static int list_counts(qp_cli *cli, qp_json *json, const qp_list_scope *scope,
         qp_cli_warn(cli,
                     "recorded without -cover: functions that were never called are not in it");
     qp_arena_init(&arena);
-    qp_cover *c = qp_cover_derive(set, &(qp_cover_options){.is_unadjusted = true}, error);
+    qp_cover *c = qp_cover_derive(set, &(qp_cover_options){.is_unadjusted = true}, &error);
     if (!c)
-        status = qp_cli_fail(cli, "%s", error);
+        status = qp_cli_fail(cli, "%s", error.text);
     else if (!qp_list_procedures(scope, set, &arena, &procedures) ||
              !qp_list_statements(scope, c, &arena, &statements) ||
              !show_counts(cli, json, &procedures, &statements))

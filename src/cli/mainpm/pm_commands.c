@@ -73,7 +73,7 @@ static int run_words(qp_pm *p, const qp_command *command, words *w, const qp_scr
                      char *path)
 {
     static qp_cli sub; /* 64 KiB of buffers: not on the stack */
-    char error[512] = "there is not enough memory";
+    qp_error error = {.text = "not enough memory"};
     sub.command = command;
     sub.line = p->cli->line;
     sub.screen = *screen;
@@ -82,9 +82,8 @@ static int run_words(qp_pm *p, const qp_command *command, words *w, const qp_scr
     if (sub.screen.out == &p->cli->out) /* what it writes comes behind what we wrote */
         sub.screen.out = &sub.out;
     qp_out_flush(&p->cli->out);
-    if (w->has_failed ||
-        !qp_args_parse(command, w->n, w->items, &sub.args, error, sizeof error)) {
-        qp_pm_complain(p, "%s", error);
+    if (w->has_failed || !qp_args_parse(command, w->n, w->items, &sub.args, &error)) {
+        qp_pm_complain(p, "%s", error.text);
         return QP_EXIT_UNUSABLE;
     }
     int status = command->run(&sub);
@@ -339,9 +338,9 @@ void qp_pm_nomonitorarea(qp_pm *p, const char *rest)
 
 void qp_pm_pc(qp_pm *p, const char *rest)
 {
-    qp_parse_error error;
+    qp_error error;
     if (!qp_attribution_is_command(rest, &error)) {
-        qp_pm_complain(p, "PC: column %u: %s", error.column, error.message);
+        qp_pm_complain(p, "PC: column %u: %s", error.column, error.text);
         qp_cli_point(rest, error.column);
         return;
     }

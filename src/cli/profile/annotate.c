@@ -206,11 +206,11 @@ static bool print_listing(const qp_cli *cli, const qp_model *m, const part *p)
 static bool print_text(const qp_cli *cli, const qp_model *m, part *p)
 {
     const qp_screen *s = &cli->screen;
-    char error[QP_ERROR_BYTES];
+    qp_error error;
     qp_header_text(s, m, cli->path, false);
     if (!find_lines(p, m))
         return false;
-    p->has_source = qp_source_read(p->file, cli->args.source_path, &p->source, error);
+    p->has_source = qp_source_read(p->file, cli->args.source_path, &p->source, &error);
     if (p->last == 0 && p->n_lines) {
         p->first = 1;
         p->last = p->has_source ? p->source.n_lines : p->lines[p->n_lines - 1].line;
@@ -221,7 +221,7 @@ static bool print_text(const qp_cli *cli, const qp_model *m, part *p)
     qp_out_char(s->out, '\n');
     if (!p->has_source) {
         qp_out_text(s->out, "No source text: ");
-        qp_screen_name(s, error, 0);
+        qp_screen_name(s, error.text, 0);
         qp_out_text(s->out, "; --source-path=DIR says where to look\n");
     }
     if (p->n_lines == 0) {

@@ -182,10 +182,10 @@ static bool print_screen(qp_cli *cli, const reading *now, const reading *before)
 /* @return false: it is not live any more, or damaged beyond use */
 static bool read_now(const qp_cli *cli, reading *r)
 {
-    char error[QP_ERROR_BYTES];
+    qp_error error;
     r->m = NULL;
     r->at = qp_clock_monotonic();
-    if (qp_model_load(cli->path, NULL, &r->m, error) == QP_LOAD_UNUSABLE)
+    if (qp_model_load(cli->path, NULL, &r->m, &error) == QP_LOAD_UNUSABLE)
         return false;
     if (r->m->run.state == QP_RUN_LIVE)
         return true;

@@ -86,7 +86,7 @@ static bool choose_name(const qp_cli *cli, uint64_t pid, char *path, size_t n_by
 
 bool qp_attach_run(const qp_cli *cli, char *path, size_t n_bytes)
 {
-    char error[QP_ERROR_BYTES];
+    qp_error error;
     const qp_args *a = &cli->args;
     bool is_number = a->pid[strspn(a->pid, "0123456789")] == '\0';
     uint64_t pid = is_number ? strtoull(a->pid, NULL, 10) : 0;
@@ -99,9 +99,9 @@ bool qp_attach_run(const qp_cli *cli, char *path, size_t n_bytes)
         qp_cli_fail(cli, "--for=%s: expected a time: 10s, 500ms or 2m", a->lasts);
     if (!pid || !lasts || !qp_recorder_check_pc(cli, a->pc ? a->pc : ""))
         return false;
-    qp_attach *o = qp_attach_open(pid, a->pc ? a->pc : "", error);
+    qp_attach *o = qp_attach_open(pid, a->pc ? a->pc : "", &error);
     if (!o) {
-        qp_cli_fail(cli, "%s", error);
+        qp_cli_fail(cli, "%s", error.text);
         return false;
     }
     bool is_good = choose_name(cli, pid, path, n_bytes);
@@ -109,9 +109,9 @@ bool qp_attach_run(const qp_cli *cli, char *path, size_t n_bytes)
         qp_interrupt_take();
         uint64_t n_missed = sample(o, lasts);
         warn_of(cli, o, n_missed);
-        is_good = qp_attach_write(o, n_missed, path, error);
+        is_good = qp_attach_write(o, n_missed, path, &error);
         if (!is_good)
-            qp_cli_fail(cli, "%s", error);
+            qp_cli_fail(cli, "%s", error.text);
     }
     qp_attach_free(o);
     return is_good;

@@ -59,23 +59,22 @@ static bool add_raw(const qp_cli *cli, qp_recorder_words *w, const char *word,
 }
 
 /* Check the file of -config=FILE and print its mistakes. */
-static qp_parse check_file(void *cli, qp_options *unused, const char *path,
-                           qp_parse_error *error)
+static qp_parse check_file(void *cli, qp_options *unused, const char *path, qp_error *error)
 {
     qp_config_file file;
     int status = qp_config_file_read(cli, path, &file);
     (void)unused;
     qp_config_file_fini(&file);
-    error->message[0] = '\0';
+    error->text[0] = '\0';
     return status == QP_EXIT_CLEAN ? QP_PARSE_OK : QP_PARSE_SYNTAX;
 }
 
 bool qp_recorder_check_pc(const qp_cli *cli, const char *command)
 {
-    qp_parse_error error;
+    qp_error error;
     if (qp_attribution_is_command(command, &error))
         return true;
-    qp_cli_fail(cli, "--pc: column %u: %s", error.column, error.message);
+    qp_cli_fail(cli, "--pc: column %u: %s", error.column, error.text);
     qp_cli_point(command, error.column);
     return false;
 }
@@ -84,11 +83,11 @@ static bool check_words(const qp_cli *cli, const char *words)
 {
     static qp_options o;
     qp_option_events events = {.config = check_file, .to = (void *)(uintptr_t)cli};
-    qp_parse_error error = {0};
+    qp_error error = {0};
     qp_options_init(&o);
     bool is_good = qp_options_parse(&o, words, &events, &error) == QP_PARSE_OK;
-    if (!is_good && error.message[0])
-        qp_cli_fail(cli, "%s; see qprof run --options", error.message);
+    if (!is_good && error.text[0])
+        qp_cli_fail(cli, "%s; see qprof run --options", error.text);
     return is_good && qp_recorder_check_pc(cli, qp_option_text(&o, QP_OPT_pc));
 }
 

@@ -59,12 +59,12 @@ static bool print_samples(const qp_cli *cli, const qp_model *m)
 /* How much was covered. */
 static bool print_coverage(const qp_cli *cli, const qp_model *m)
 {
-    char error[QP_ERROR_BYTES], hit[QP_NUMBER_BYTES], all[QP_NUMBER_BYTES],
-        percent[QP_NUMBER_BYTES];
+    qp_error error;
+    char hit[QP_NUMBER_BYTES], all[QP_NUMBER_BYTES], percent[QP_NUMBER_BYTES];
     qp_cover_set *set = qp_cover_set_new();
     bool is_good =
-        set && qp_cover_set_add(set, m, cli->path, &(qp_cover_add_options){0}, error);
-    qp_cover *c = is_good ? qp_cover_derive(set, NULL, error) : NULL;
+        set && qp_cover_set_add(set, m, cli->path, &(qp_cover_add_options){0}, &error);
+    qp_cover *c = is_good ? qp_cover_derive(set, NULL, &error) : NULL;
     if (c && !m->run.is_profile)
         qp_cover_header(cli, c);
     for (qp_figure f = 0; c && f < QP_N_FIGURES; f++) {

@@ -43,11 +43,10 @@ static void mark(const qp_cli *cli, const qp_model *m, const char *flag, const q
 
 /* ---- patterns -------------------------------------------------------------------------------- */
 
-int qp_collapse_refuse_pattern(const qp_cli *cli, const char *pattern,
-                               const qp_parse_error *error)
+int qp_collapse_refuse_pattern(const qp_cli *cli, const char *pattern, const qp_error *error)
 {
     qp_cli_fail(cli, "%s: column %u: %s", cli->args.fold.when ? "--when" : cli->path,
-                error->column, error->message);
+                error->column, error->text);
     qp_cli_point(pattern, error->column);
     return QP_EXIT_UNUSABLE;
 }
@@ -66,7 +65,7 @@ void qp_collapse_remark(const qp_cli *cli, const qp_attributions *c)
 static bool charge(const qp_cli *cli, qp_model **m)
 {
     const char *when = cli->args.fold.when;
-    qp_parse_error error;
+    qp_error error;
     qp_attributions c;
     if (!when)
         return true;

@@ -110,7 +110,7 @@ int qp_pc_samples_add(const qp_cli *cli, qp_pc_samples *s, const qp_model *m)
     const char *pattern = cli->args.fold.when ? cli->args.fold.when : m->run.pc_pattern;
     uint32_t thread;
     qp_attributions c;
-    qp_parse_error error;
+    qp_error error;
     if (!qp_cli_thread(cli, m, &thread))
         return QP_EXIT_UNUSABLE;
     if (!m->run.pc_period_ns)

@@ -5,6 +5,7 @@
 
 #include "base/containers/alloc.h"
 #include "base/text/buf.h"
+#include "base/text/error.h"
 #include "cli/core/cli.h"
 #include "export/shared/run_rows.h"
 #include "model/figures/figures.h"
@@ -92,8 +93,7 @@ char *qp_header_moment(char *to, uint64_t ns);
     }
 
 /* A call pattern has a mistake: say so, with a caret below it. @return QP_EXIT_UNUSABLE */
-int qp_collapse_refuse_pattern(const qp_cli *cli, const char *pattern,
-                               const qp_parse_error *error);
+int qp_collapse_refuse_pattern(const qp_cli *cli, const char *pattern, const qp_error *error);
 
 /* A name of the pattern is nowhere in the run: say so. */
 void qp_collapse_remark(const qp_cli *cli, const qp_attributions *c);

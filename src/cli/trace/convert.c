@@ -22,14 +22,13 @@ typedef struct {
 
 /* ---- .qtrace, CSV ---------------------------------------------------------------------------- */
 
-static bool fail_memory(char error[QP_ERROR_BYTES])
+static bool fail_memory(qp_error *error)
 {
-    snprintf(error, QP_ERROR_BYTES, "not enough memory");
-    return false;
+    return qp_error_fail(error, "not enough memory");
 }
 
 /* Pack the whole trace, from a temporary file without a name. */
-static bool write_packed(conversion *c, qp_out *out, char error[QP_ERROR_BYTES])
+static bool write_packed(conversion *c, qp_out *out, qp_error *error)
 {
     static qp_out plain; /* 64 KiB: not on the stack */
     const char *why = "";
@@ -48,11 +47,11 @@ static bool write_packed(conversion *c, qp_out *out, char error[QP_ERROR_BYTES])
         close(fd);
     }
     if (!is_good)
-        snprintf(error, QP_ERROR_BYTES, "%s", why);
+        qp_error_fail(error, "%s", why);
     return is_good;
 }
 
-static bool write_one(const void *data, qp_out *out, char error[QP_ERROR_BYTES])
+static bool write_one(const void *data, qp_out *out, qp_error *error)
 {
     conversion *c = *(conversion *const *)data;
     if (c->to == TO_ZSTD)
@@ -67,14 +66,14 @@ static bool write_one(const void *data, qp_out *out, char error[QP_ERROR_BYTES])
 
 static int write_table(qp_cli *cli, conversion *c)
 {
-    char error[QP_ERROR_BYTES];
+    qp_error error;
     const char *path = cli->args.output;
     if (qp_output_is_standard(path))
         return qp_cli_fail(cli, "a table cannot be written to standard output (use -o FILE)");
     return qp_trace_write_table(c->view->trace, path, c->to == TO_DELIMITED, &c->view->progress,
-                                &c->counts, error)
+                                &c->counts, &error)
                ? QP_EXIT_CLEAN
-               : qp_cli_fail(cli, "%s", error);
+               : qp_cli_fail(cli, "%s", error.text);
 }
 
 /* ---- the command ----------------------------------------------------------------------------- */

@@ -22,13 +22,12 @@ static qp_span_sink choose(void *view, const qp_span_sink *inner)
     return qp_trace_view_sink(view, inner);
 }
 
-static bool write_all(const void *data, qp_out *out, char error[QP_ERROR_BYTES])
+static bool write_all(const void *data, qp_out *out, qp_error *error)
 {
     export *e = *(export *const *)data;
     if (qp_trace_export_write(e->exporter, &e->x, out))
         return true;
-    snprintf(error, QP_ERROR_BYTES, "not enough memory");
-    return false;
+    return qp_error_fail(error, "not enough memory");
 }
 
 static int run_export(qp_cli *cli)

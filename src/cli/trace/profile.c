@@ -7,7 +7,7 @@ static int run_profile(qp_cli *cli)
 {
     qp_trace_view view;
     qp_span_counts counts;
-    char error[QP_ERROR_BYTES];
+    qp_error error;
     int status;
     if (!cli->args.output)
         return qp_cli_fail(
@@ -15,13 +15,13 @@ static int run_profile(qp_cli *cli)
     if (!qp_trace_view_open(&view, cli, NULL))
         return QP_EXIT_UNUSABLE;
     bool is_written = qp_trace_profile(view.trace, &view.window, cli->args.output,
-                                       &view.progress, &counts, error);
+                                       &view.progress, &counts, &error);
     qp_bar_end(&view.bar);
     if (is_written) {
         status = qp_trace_view_report(&view, &counts);
         qp_trace_print_written(cli, counts.n_calls, "call");
     } else {
-        status = qp_cli_fail(cli, "%s", error);
+        status = qp_cli_fail(cli, "%s", error.text);
     }
     qp_trace_view_close(&view);
     return status;

@@ -15,18 +15,17 @@ typedef struct {
     qp_trace_rebuilt joined;
 } rebuild;
 
-static bool write_rows(const void *data, qp_out *out, char error[QP_ERROR_BYTES])
+static bool write_rows(const void *data, qp_out *out, qp_error *error)
 {
     rebuild *r = *(rebuild *const *)data;
     const char *why;
     if (qp_trace_rebuild(r->path, out, &r->joined, &why))
         return true;
-    snprintf(error, QP_ERROR_BYTES, "%s: %s", r->path, why);
-    return false;
+    return qp_error_fail(error, "%s: %s", r->path, why);
 }
 
 /* Parameters are in a separate file, which is copied with the table. */
-static bool write_copy(const void *data, qp_out *out, char error[QP_ERROR_BYTES])
+static bool write_copy(const void *data, qp_out *out, qp_error *error)
 {
     static char bytes[1 << 16];
     const int *fd = data;

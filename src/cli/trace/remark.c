@@ -19,7 +19,7 @@ static bool remark_path(const char *trace, char *to, size_t n_bytes)
     return snprintf(to, n_bytes, "%.*s.PRA", (int)n, trace) < (int)n_bytes;
 }
 
-static bool write_remark(const void *data, qp_out *out, char error[QP_ERROR_BYTES])
+static bool write_remark(const void *data, qp_out *out, qp_error *error)
 {
     (void)error;
     qp_out_text(out, data);

@@ -32,7 +32,7 @@ static bool take_time(const qp_trace_view *v, const char *flag, const char *text
 static bool take_pattern(qp_trace_view *v)
 {
     const char *text = v->cli->args.fold.when;
-    qp_parse_error error;
+    qp_error error;
     if (!text)
         return true;
     v->pattern = qp_alloc_zeroed(1, sizeof *v->pattern);
@@ -50,16 +50,17 @@ static bool take_pattern(qp_trace_view *v)
 
 static bool open_trace(qp_trace_view *v)
 {
-    char error[QP_ERROR_BYTES], rest[QP_ERROR_BYTES];
-    v->trace = qp_trace_open(v->paths[0], error);
-    bool is_open = v->trace && (!v->paths[1] || qp_trace_join(v->trace, v->paths[1], error));
+    qp_error error;
+    char rest[QP_ERROR_BYTES];
+    v->trace = qp_trace_open(v->paths[0], &error);
+    bool is_open = v->trace && (!v->paths[1] || qp_trace_join(v->trace, v->paths[1], &error));
     if (is_open)
         return true;
     if (v->trace && qp_trace_rest(v->trace, rest, sizeof rest))
-        qp_cli_fail(v->cli, "%s; the program was killed and left %s: specify that", error,
+        qp_cli_fail(v->cli, "%s; the program was killed and left %s: specify that", error.text,
                     rest);
     else
-        qp_cli_fail(v->cli, "%s", error);
+        qp_cli_fail(v->cli, "%s", error.text);
     return false;
 }
 

@@ -14,7 +14,7 @@ typedef struct {
     qp_export_options o;
 } job;
 
-static bool write_job(const void *data, qp_out *out, char error[QP_ERROR_BYTES])
+static bool write_job(const void *data, qp_out *out, qp_error *error)
 {
     const job *j = data;
     return j->x->write(j->m, out, &j->o, error);

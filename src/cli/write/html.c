@@ -16,7 +16,7 @@ typedef struct {
     const qp_export_options *o;
 } job;
 
-static bool write_job(const void *data, qp_out *out, char error[QP_ERROR_BYTES])
+static bool write_job(const void *data, qp_out *out, qp_error *error)
 {
     const job *j = data;
     return qp_export_html.write(j->m, out, j->o, error);
@@ -58,13 +58,13 @@ static int write_page(qp_cli *cli, const qp_model *m, const qp_export_options *o
 /* The page of one run, with the timeline of its trace if there is one. */
 static int show_traced(qp_cli *cli, const qp_model *m, qp_export_options *o)
 {
-    char error[QP_ERROR_BYTES];
+    qp_error error;
     const char *trace = cli->args.trace.file;
     qp_timeline timeline;
     if (!trace)
         return write_page(cli, m, o);
-    if (!qp_timeline_open(&timeline, m, trace, error))
-        return qp_cli_fail(cli, "%s", error);
+    if (!qp_timeline_open(&timeline, m, trace, &error))
+        return qp_cli_fail(cli, "%s", error.text);
     o->timeline = &timeline;
     int status = write_page(cli, m, o);
     qp_timeline_close(&timeline);
@@ -87,15 +87,15 @@ static int show(qp_cli *cli, const qp_model *m, const qp_model *base, const char
 static bool is_alike(const qp_cli *cli, const qp_model *base, const char *base_file,
                      const qp_model *m)
 {
-    char error[QP_ERROR_BYTES] = "";
+    qp_error error = {0};
     qp_diff *d = qp_diff_new(QP_DIFF_THREADS, false);
     bool is_good = false;
-    if (d && !qp_diff_fits(d, base, error))
-        qp_cli_fail(cli, "%s: %s", base_file, error);
+    if (d && !qp_diff_fits(d, base, &error))
+        qp_cli_fail(cli, "%s: %s", base_file, error.text);
     else if (!d || !qp_diff_add(d, QP_DIFF_BASE, base, QP_ALL_THREADS))
         qp_cli_fail_memory(cli);
-    else if (!(is_good = qp_diff_fits(d, m, error)))
-        qp_cli_fail(cli, "%s: %s", cli->path, error);
+    else if (!(is_good = qp_diff_fits(d, m, &error)))
+        qp_cli_fail(cli, "%s: %s", cli->path, error.text);
     qp_diff_free(d);
     return is_good;
 }

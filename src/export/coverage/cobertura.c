@@ -141,7 +141,7 @@ static bool begin_package(qp_out *out, const char *path, const qp_cover_totals *
 }
 
 static bool write(const qp_cover *c, qp_out *out, const qp_cover_export_options *o,
-                  char error[QP_ERROR_BYTES])
+                  qp_error *error)
 {
     uint32_t *order = qp_cover_by_dir(c);
     bool is_written = order != NULL;

@@ -62,7 +62,7 @@ static bool write_file(qp_json *json, const qp_cover_file *f)
 }
 
 static bool write(const qp_cover *c, qp_out *out, const qp_cover_export_options *o,
-                  char error[QP_ERROR_BYTES])
+                  qp_error *error)
 {
     qp_json json;
     bool is_written = true;

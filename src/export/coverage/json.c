@@ -160,7 +160,7 @@ static void write_dirs(qp_json *json, const qp_cover *c)
 }
 
 static bool write(const qp_cover *c, qp_out *out, const qp_cover_export_options *o,
-                  char error[QP_ERROR_BYTES])
+                  qp_error *error)
 {
     static const char *const grains[] = {[QP_GRAIN_FUNCTION] = "function",
                                          [QP_GRAIN_BLOCK] = "basic-block",

@@ -105,7 +105,7 @@ static void write_lines(qp_out *out, const qp_cover_file *f)
 }
 
 static bool write(const qp_cover *c, qp_out *out, const qp_cover_export_options *o,
-                  char error[QP_ERROR_BYTES])
+                  qp_error *error)
 {
     for (size_t i = 0; i < c->n_files; i++) {
         const qp_cover_file *f = &c->files[i];

@@ -33,7 +33,7 @@ static void write_counts(qp_out *out, const qp_cover_file *f, uint32_t n)
 }
 
 static bool write(const qp_cover *c, qp_out *out, const qp_cover_export_options *o,
-                  char error[QP_ERROR_BYTES])
+                  qp_error *error)
 {
     (void)o;
     (void)error;

@@ -91,7 +91,7 @@ static uint64_t count_dirs(const qp_cover *c, const uint32_t *order)
 }
 
 static bool write(const qp_cover *c, qp_out *out, const qp_cover_export_options *o,
-                  char error[QP_ERROR_BYTES])
+                  qp_error *error)
 {
     uint32_t *order = qp_cover_by_dir(c);
     (void)o;

@@ -15,7 +15,7 @@ static void write_line(qp_out *out, const qp_cover_line *l)
 }
 
 static bool write(const qp_cover *c, qp_out *out, const qp_cover_export_options *o,
-                  char error[QP_ERROR_BYTES])
+                  qp_error *error)
 {
     (void)o;
     (void)error;

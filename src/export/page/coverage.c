@@ -214,10 +214,10 @@ static bool write_plain_table(qp_out *out, const qp_cover *c)
 /* ---- the page -------------------------------------------------------------------------------- */
 
 static bool write(const qp_cover *c, qp_out *out, const qp_cover_export_options *o,
-                  char error[QP_ERROR_BYTES])
+                  qp_error *error)
 {
     const qp_page *page = &qp_page_cover;
-    if (!qp_page_is_there(page, error, QP_ERROR_BYTES))
+    if (!qp_page_is_there(page, error))
         return false;
     qp_page_begin(out, page, "Coverage");
     if (!write_plain_table(out, c))

@@ -94,7 +94,7 @@ static bool join_paths(qp_html *page)
     return is_good && page->paths;
 }
 
-bool qp_html_compare(qp_html *page, char error[QP_ERROR_BYTES])
+bool qp_html_compare(qp_html *page, qp_error *error)
 {
     if (!page->how->base)
         return true;

@@ -9,12 +9,12 @@
 #include "base/text/text.h"
 #include "model/figures/figures.h"
 
-bool qp_page_is_there(const qp_page *page, char *error, size_t room)
+bool qp_page_is_there(const qp_page *page, qp_error *error)
 {
     if (!page->script.text)
-        qp_text_format(error, room,
-                       "this build of qprof has no HTML pages: install nodejs and npm, then "
-                       "configure and build it again");
+        qp_error_fail(error,
+                      "this build of qprof has no HTML pages: install nodejs and npm, then "
+                      "configure and build it again");
     return page->script.text != NULL;
 }
 
@@ -144,18 +144,18 @@ static bool is_ours_to_show(const qp_page_file *f, const qp_source *s, const cha
 void qp_page_source(qp_out *out, const qp_page_file *f, const char *source_path)
 {
     qp_source s;
-    char why[QP_ERROR_BYTES];
-    bool is_there = qp_source_read(f->file, source_path, &s, why);
+    qp_error why;
+    bool is_there = qp_source_read(f->file, source_path, &s, &why);
     if (is_there && !is_ours_to_show(f, &s, source_path)) {
-        qp_text_format(why, sizeof why,
-                       "%.300s: it is not known to be the text that was recorded; "
-                       "--source-path=FOLDER shows what lies in a folder",
-                       f->file);
+        qp_error_fail(&why,
+                      "%.300s: it is not known to be the text that was recorded; "
+                      "--source-path=FOLDER shows what lies in a folder",
+                      f->file);
         qp_source_fini(&s);
         is_there = false;
     }
     qp_out_text(out, "{\"missing\":");
-    qp_page_text(out, is_there ? "" : why);
+    qp_page_text(out, is_there ? "" : why.text);
     qp_out_format(out, ",\"changed\":%s,\"lines\":[",
                   is_there && f->digest && f->digest != s.digest ? "true" : "false");
     for (uint32_t i = 0; is_there && i < s.n_lines; i++) {

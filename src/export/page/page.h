@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/text/error.h"
 #include "base/text/out.h"
 
 typedef struct {
@@ -25,7 +26,7 @@ typedef struct {
 extern const qp_page qp_page_cover, qp_page_profile;
 
 /* @param error  [room] one line: how to get a tool with pages @return false: this one has none */
-bool qp_page_is_there(const qp_page *page, char *error, size_t room);
+bool qp_page_is_there(const qp_page *page, qp_error *error);
 
 /* Up to <body>. */
 void qp_page_begin(qp_out *out, const qp_page *page, const char *title);

@@ -160,7 +160,7 @@ static bool write_index(qp_out *out, const qp_html *page)
 
 /* ---- the page -------------------------------------------------------------------------------- */
 
-static bool write_page(qp_out *out, const qp_html *page, char error[QP_ERROR_BYTES])
+static bool write_page(qp_out *out, const qp_html *page, qp_error *error)
 {
     qp_page_begin(out, &qp_page_profile, page->paths ? "Profiles compared" : "Profile");
     if (!qp_html_plain(out, page))
@@ -175,12 +175,11 @@ static bool write_page(qp_out *out, const qp_html *page, char error[QP_ERROR_BYT
     return true;
 }
 
-static bool write(const qp_model *m, qp_out *out, const qp_export_options *o,
-                  char error[QP_ERROR_BYTES])
+static bool write(const qp_model *m, qp_out *out, const qp_export_options *o, qp_error *error)
 {
     qp_html page = {.m = m, .how = o, .timeline = o->base ? NULL : o->timeline};
-    bool is_good = qp_page_is_there(&qp_page_profile, error, QP_ERROR_BYTES) &&
-                   qp_html_compare(&page, error) && write_page(out, &page, error);
+    bool is_good = qp_page_is_there(&qp_page_profile, error) && qp_html_compare(&page, error) &&
+                   write_page(out, &page, error);
     qp_html_compare_end(&page);
     return is_good;
 }

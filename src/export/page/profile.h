@@ -3,6 +3,7 @@
 #ifndef QP_EXPORT_PAGE_PROFILE_H
 #define QP_EXPORT_PAGE_PROFILE_H
 
+#include "base/text/error.h"
 #include "export/page/page.h"
 #include "export/shared/profile.h"
 #include "model/combine/combine.h"
@@ -35,7 +36,7 @@ uint32_t qp_html_nodes(const qp_html *page); /* the run's root is one */
 /* ---- diff.c ------------------------------------------------------------------------------ */
 
 /* Compare, if there is a run to compare with. @return false: see error */
-bool qp_html_compare(qp_html *page, char error[QP_ERROR_BYTES]);
+bool qp_html_compare(qp_html *page, qp_error *error);
 void qp_html_compare_end(qp_html *page);
 /* ,"methods":[...],"changes":[...] and ,"threads":[...], a row for a function, or thread, of either
  * run. */

@@ -336,8 +336,7 @@ static void write_head(graph *g)
     write_values(g, &all);
 }
 
-static bool write(const qp_model *m, qp_out *out, const qp_export_options *o,
-                  char error[QP_ERROR_BYTES])
+static bool write(const qp_model *m, qp_out *out, const qp_export_options *o, qp_error *error)
 {
     graph g = {.m = m,
                .out = out,

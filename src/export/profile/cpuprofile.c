@@ -154,8 +154,7 @@ static void find_paths(cpuprofile *x, const qp_export_options *o)
     }
 }
 
-static bool write(const qp_model *m, qp_out *out, const qp_export_options *o,
-                  char error[QP_ERROR_BYTES])
+static bool write(const qp_model *m, qp_out *out, const qp_export_options *o, qp_error *error)
 {
     cpuprofile x = {.m = m, .measure = qp_export_measure(m, o), .paths = QP_BUF(uint32_t)};
     x.n_digits = qp_measure_is_ns(x.measure, m) ? 3 : 0;

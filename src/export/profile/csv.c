@@ -53,8 +53,7 @@ static void write_path(const qp_model *m, qp_out *out, uint32_t path)
     qp_out_text(out, "\r\n");
 }
 
-static bool write(const qp_model *m, qp_out *out, const qp_export_options *o,
-                  char error[QP_ERROR_BYTES])
+static bool write(const qp_model *m, qp_out *out, const qp_export_options *o, qp_error *error)
 {
     const char *unit = m->run.unit;
     (void)error;

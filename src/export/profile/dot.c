@@ -237,8 +237,7 @@ static bool draw(graph *g, uint32_t thread)
     return true;
 }
 
-static bool write(const qp_model *m, qp_out *out, const qp_export_options *o,
-                  char error[QP_ERROR_BYTES])
+static bool write(const qp_model *m, qp_out *out, const qp_export_options *o, qp_error *error)
 {
     graph g = {.m = m, .out = out, .measure = qp_export_measure(m, o)};
     g.flat = qp_alloc_zeroed(m->n_methods, sizeof *g.flat);

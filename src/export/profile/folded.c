@@ -39,8 +39,7 @@ static void write_name(qp_out *out, const char *name)
     }
 }
 
-static bool write(const qp_model *m, qp_out *out, const qp_export_options *o,
-                  char error[QP_ERROR_BYTES])
+static bool write(const qp_model *m, qp_out *out, const qp_export_options *o, qp_error *error)
 {
     qp_export_path *paths;
     size_t n_paths;

@@ -114,8 +114,7 @@ const qp_field qp_export_document[] = {
      .write = write_paths},
     {.key = NULL}};
 
-static bool write(const qp_model *m, qp_out *out, const qp_export_options *o,
-                  char error[QP_ERROR_BYTES])
+static bool write(const qp_model *m, qp_out *out, const qp_export_options *o, qp_error *error)
 {
     uint32_t *numbers = NULL;
     bool has_failed = false;

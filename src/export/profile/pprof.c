@@ -277,8 +277,7 @@ static bool write_functions(pprof *p)
     return !p->proto.bytes.failed;
 }
 
-static bool write(const qp_model *m, qp_out *out, const qp_export_options *o,
-                  char error[QP_ERROR_BYTES])
+static bool write(const qp_model *m, qp_out *out, const qp_export_options *o, qp_error *error)
 {
     pprof p = {.m = m, .z = qp_gzip_new(out), .locations = QP_BUF(location)};
     qp_export_path *paths = NULL;

@@ -83,8 +83,7 @@ static void keep_self_of_root(const qp_model *m, qp_figures *flat)
         root->self -= flat[i].self;
 }
 
-static bool write(const qp_model *m, qp_out *out, const qp_export_options *o,
-                  char error[QP_ERROR_BYTES])
+static bool write(const qp_model *m, qp_out *out, const qp_export_options *o, qp_error *error)
 {
     qp_pair *edges = NULL;
     size_t n_edges = 0, at = 0;

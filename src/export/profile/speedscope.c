@@ -43,8 +43,7 @@ static void write_frames(qp_json *json, const qp_model *m)
     qp_json_end(json, '}');
 }
 
-static bool write(const qp_model *m, qp_out *out, const qp_export_options *o,
-                  char error[QP_ERROR_BYTES])
+static bool write(const qp_model *m, qp_out *out, const qp_export_options *o, qp_error *error)
 {
     qp_json json;
     (void)error;

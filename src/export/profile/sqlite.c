@@ -338,8 +338,7 @@ static void fill(database *x, uint32_t thread)
     qp_free(flat);
 }
 
-static bool write(const qp_model *m, qp_out *out, const qp_export_options *o,
-                  char error[QP_ERROR_BYTES])
+static bool write(const qp_model *m, qp_out *out, const qp_export_options *o, qp_error *error)
 {
     database x = {.m = m};
     unsigned char *bytes = NULL;
@@ -355,7 +354,7 @@ static bool write(const qp_model *m, qp_out *out, const qp_export_options *o,
     else if (x.status == SQLITE_NOMEM)
         qp_export_fails(error);
     else
-        qp_text_format(error, QP_ERROR_BYTES, "SQLite: %s", sqlite3_errstr(x.status));
+        qp_error_fail(error, "SQLite: %s", sqlite3_errstr(x.status));
     sqlite3_free(bytes);
     sqlite3_close(x.db);
     return bytes != NULL;

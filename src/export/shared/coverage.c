@@ -8,10 +8,9 @@
 #include "base/containers/dict.h"
 #include "base/text/buf.h"
 
-bool qp_cover_export_fails(char error[QP_ERROR_BYTES])
+bool qp_cover_export_fails(qp_error *error)
 {
-    qp_text_format(error, QP_ERROR_BYTES, "out of memory");
-    return false;
+    return qp_error_fail(error, "out of memory");
 }
 
 uint64_t qp_cover_timestamp(const qp_cover *c)

@@ -5,6 +5,7 @@
 #ifndef QP_EXPORT_SHARED_COVERAGE_H
 #define QP_EXPORT_SHARED_COVERAGE_H
 
+#include "base/text/error.h"
 #include "base/text/out.h"
 #include "model/cover/cover.h"
 
@@ -26,7 +27,7 @@ typedef struct {
     /* @return false: it can not be written at all, see error (one line). Whether all of it reached
      * the sink is known to qp_out_close() alone. */
     bool (*write)(const qp_cover *c, qp_out *out, const qp_cover_export_options *o,
-                  char error[QP_ERROR_BYTES]);
+                  qp_error *error);
 } qp_cover_exporter;
 
 /* ---- what several formats need --------------------------------------------------------------- */
@@ -46,7 +47,7 @@ static inline bool qp_cover_is_live(const qp_cover_line *l)
 }
 
 /* What a writer returns when it has no memory. @return false */
-bool qp_cover_export_fails(char error[QP_ERROR_BYTES]);
+bool qp_cover_export_fails(qp_error *error);
 
 /* What formats with a test name call it. */
 const char *qp_cover_test_name(const qp_cover *c, const qp_cover_export_options *o);

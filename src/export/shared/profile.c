@@ -3,10 +3,9 @@
 
 #include "base/containers/alloc.h"
 
-bool qp_export_fails(char error[QP_ERROR_BYTES])
+bool qp_export_fails(qp_error *error)
 {
-    qp_text_format(error, QP_ERROR_BYTES, "out of memory");
-    return false;
+    return qp_error_fail(error, "out of memory");
 }
 
 /* Does it have self figures? In a profile of PC samples alone, those in no procedure are not time. */

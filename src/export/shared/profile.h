@@ -7,6 +7,7 @@
 
 #include "base/containers/dict.h"
 #include "base/text/buf.h"
+#include "base/text/error.h"
 #include "base/text/field.h"
 #include "model/model.h"
 
@@ -115,8 +116,7 @@ typedef struct {
     bool has_functions;  /* also those that are on no call path: of coverage alone */
     /* @return false: it can not be written at all, see error (one line). Whether all of it reached
      * the sink is known to qp_out_close() alone. */
-    bool (*write)(const qp_model *m, qp_out *out, const qp_export_options *o,
-                  char error[QP_ERROR_BYTES]);
+    bool (*write)(const qp_model *m, qp_out *out, const qp_export_options *o, qp_error *error);
 } qp_exporter;
 
 /* ---- paths ----------------------------------------------------------------------------------- */
@@ -167,7 +167,7 @@ bool qp_export_has_thread(const qp_model *m, uint32_t thread, const qp_export_op
 const char *qp_export_measure_name(const qp_model *m, qp_measure measure);
 
 /* What a writer returns when it has no memory. @return false */
-bool qp_export_fails(char error[QP_ERROR_BYTES]);
+bool qp_export_fails(qp_error *error);
 
 /* ---- walking ---------------------------------------------------------------------------------
  *

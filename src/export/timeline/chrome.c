@@ -136,7 +136,7 @@ static bool write(const qp_steps *from, qp_out *out)
 }
 
 static bool write_profile(const qp_model *m, qp_out *out, const qp_export_options *o,
-                          char error[QP_ERROR_BYTES])
+                          qp_error *error)
 {
     return qp_steps_of_profile(m, o, out, write, error);
 }

@@ -263,7 +263,7 @@ static void write_sample(samples *x, uint32_t id, const qp_export_path *path, ui
 }
 
 static bool write_profile(const qp_model *m, qp_out *out, const qp_export_options *o,
-                          char error[QP_ERROR_BYTES])
+                          qp_error *error)
 {
     samples x = {.p = {.out = out, .is_virtual = m->run.is_virtual, .pid = pid_of(m->run.pid)},
                  .m = m};

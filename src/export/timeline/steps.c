@@ -47,8 +47,7 @@ static bool play_profile(const qp_steps *from, qp_step_take *take, void *to)
 }
 
 bool qp_steps_of_profile(const qp_model *m, const qp_export_options *o, qp_out *out,
-                         bool (*write)(const qp_steps *from, qp_out *out),
-                         char error[QP_ERROR_BYTES])
+                         bool (*write)(const qp_steps *from, qp_out *out), qp_error *error)
 {
     const qp_measure measure = qp_export_measure(m, o);
     const qp_steps from = {.program = m->run.program,

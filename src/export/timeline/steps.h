@@ -5,6 +5,7 @@
 #ifndef QP_EXPORT_TIMELINE_STEPS_H
 #define QP_EXPORT_TIMELINE_STEPS_H
 
+#include "base/text/error.h"
 #include "export/shared/profile.h"
 #include "replay/calls/calls.h"
 
@@ -66,8 +67,7 @@ struct qp_steps {
 /* Write the steps of a profile. @param write  as that of qp_trace_exporter
  * @return false: no memory, see error */
 bool qp_steps_of_profile(const qp_model *m, const qp_export_options *o, qp_out *out,
-                         bool (*write)(const qp_steps *from, qp_out *out),
-                         char error[QP_ERROR_BYTES]);
+                         bool (*write)(const qp_steps *from, qp_out *out), qp_error *error);
 
 /* ---- traces ---------------------------------------------------------------------------------- */
 
@@ -105,8 +105,7 @@ qp_steps qp_steps_of_trace(qp_trace_export *x);
  * @param trace  anything that qp_trace_open() takes
  * @param error  one line, which names the trace: what is wrong with it, or it is of another run
  * @return false: see error, and nothing is open */
-bool qp_timeline_open(qp_timeline *t, const qp_model *m, const char *trace,
-                      char error[QP_ERROR_BYTES]);
+bool qp_timeline_open(qp_timeline *t, const qp_model *m, const char *trace, qp_error *error);
 void qp_timeline_close(qp_timeline *t);
 
 #endif

@@ -118,8 +118,8 @@ static void hand(void *to, const qp_step *s)
 static bool each(void *from, qp_timeline_take *take, void *to)
 {
     const source *s = from;
-    char error[QP_ERROR_BYTES];
-    qp_trace_export x = {.trace = qp_trace_open(s->path, error)};
+    qp_error error;
+    qp_trace_export x = {.trace = qp_trace_open(s->path, &error)};
     if (!x.trace)
         return false;
     player p = {.s = s, .take = take, .to = to};
@@ -158,8 +158,7 @@ static bool survey(qp_trace *trace, qp_timeline *t)
     return is_played;
 }
 
-bool qp_timeline_open(qp_timeline *t, const qp_model *m, const char *trace,
-                      char error[QP_ERROR_BYTES])
+bool qp_timeline_open(qp_timeline *t, const qp_model *m, const char *trace, qp_error *error)
 {
     qp_trace *names = qp_trace_open(trace, error);
     source *s = names ? qp_alloc_zeroed(1, sizeof *s) : NULL;
@@ -172,10 +171,10 @@ bool qp_timeline_open(qp_timeline *t, const qp_model *m, const char *trace,
         return true;
     }
     if (names)
-        qp_text_format(error, QP_ERROR_BYTES, "%s: %s%s%.300s", trace,
-                       is_same ? "not enough memory" : "the trace of another run",
-                       !is_same && *m->run.trace_file ? "; that of this one is " : "",
-                       is_same ? "" : m->run.trace_file);
+        qp_error_fail(error, "%s: %s%s%.300s", trace,
+                      is_same ? "not enough memory" : "the trace of another run",
+                      !is_same && *m->run.trace_file ? "; that of this one is " : "",
+                      is_same ? "" : m->run.trace_file);
     if (s)
         close_source(s);
     else

@@ -392,22 +392,19 @@ qp_attach_figures qp_attach_measure(const qp_attach *o)
 
 /* ---- opening ----------------------------------------------------------------------------- */
 
-static bool refuse(char *error, const char *format, unsigned long long pid, const char *why)
+static bool refuse(qp_error *error, const char *format, unsigned long long pid, const char *why)
 {
-    snprintf(error, QP_ERROR_BYTES, format, pid, why);
-    return false;
+    return qp_error_fail(error, format, pid, why);
 }
 
-static bool parse(const char *text, qp_pc_command *command, char *error)
+static bool parse(const char *text, qp_pc_command *command, qp_error *error)
 {
-    qp_parse_error mistake;
-    if (qp_pc_parse(text, command, &mistake) == QP_PARSE_OK)
+    if (qp_pc_parse(text, command, error) == QP_PARSE_OK)
         return true;
-    snprintf(error, QP_ERROR_BYTES, "--pc: column %u: %s", mistake.column, mistake.message);
-    return false;
+    return qp_error_fail(error, "--pc: column %u: %s", error->column, error->text);
 }
 
-static bool open_file(qp_attach *o, char *error)
+static bool open_file(qp_attach *o, qp_error *error)
 {
     char reason[QP_ERROR_BYTES / 2];
     const char *why;
@@ -418,8 +415,8 @@ static bool open_file(qp_attach *o, char *error)
         return refuse(error, "process %llu: %s", o->pid, reason);
     }
     const qp_image image = {.bytes = (unsigned char *)&o->head, .file_bytes = sizeof o->head};
-    if (!read_cells(o, 0, QP_HEAD_CELLS, &o->head) || !qp_image_check_head(&image, reason))
-        return refuse(error, "process %llu: %s", o->pid, reason);
+    if (!read_cells(o, 0, QP_HEAD_CELLS, &o->head) || !qp_image_check_head(&image, error))
+        return refuse(error, "process %llu: %s", o->pid, error->text);
     uint32_t collect = o->head.collect ? o->head.collect : QP_COLLECT_PROFILE;
     o->is_stack_only = !(collect & ~(QP_COLLECT_SAMPLES | QP_COLLECT_STACK));
     o->may_hide_stack = collect == QP_COLLECT_SAMPLES;
@@ -434,7 +431,7 @@ static bool open_file(qp_attach *o, char *error)
     return true;
 }
 
-qp_attach *qp_attach_open(uint64_t pid, const char *command, char error[QP_ERROR_BYTES])
+qp_attach *qp_attach_open(uint64_t pid, const char *command, qp_error *error)
 {
     qp_attach *o = qp_alloc_zeroed(1, sizeof *o);
     if (!o) {
@@ -626,8 +623,7 @@ static bool write_all(writer *w, uint64_t n_missed)
     return true;
 }
 
-bool qp_attach_write(qp_attach *o, uint64_t n_missed, const char *path,
-                     char error[QP_ERROR_BYTES])
+bool qp_attach_write(qp_attach *o, uint64_t n_missed, const char *path, qp_error *error)
 {
     qp_model *m;
     if (qp_model_load_fd(o->fd, o->path, NULL, &m, error) == QP_LOAD_UNUSABLE)
@@ -640,8 +636,7 @@ bool qp_attach_write(qp_attach *o, uint64_t n_missed, const char *path,
     if (is_good)
         is_good = qp_builder_finish(w.b, path, error);
     else
-        qp_text_format(error, QP_ERROR_BYTES, "%.300s: there is not enough memory to write it",
-                       path);
+        qp_error_fail(error, "%.300s: there is not enough memory to write it", path);
     qp_dict_fini(&w.by_id);
     qp_dict_fini(&w.unknown);
     qp_free(w.number);

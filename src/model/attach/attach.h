@@ -7,6 +7,7 @@
 #ifndef QP_MODEL_ATTACH_ATTACH_H
 #define QP_MODEL_ATTACH_ATTACH_H
 
+#include "base/text/error.h"
 #include "model/model.h"
 
 typedef struct qp_attach qp_attach;
@@ -16,7 +17,7 @@ typedef struct qp_attach qp_attach;
  * @param command  as of -pc: "REAL 1000", "VIRTUAL 500 WHEN a.b->*;"; "": "VIRTUAL 10000"
  * @param error    one line: no such process, the system's reason, a mistake in the command
  * @return NULL: see error. Free with qp_attach_free(), which takes NULL */
-qp_attach *qp_attach_open(uint64_t pid, const char *command, char error[QP_ERROR_BYTES]);
+qp_attach *qp_attach_open(uint64_t pid, const char *command, qp_error *error);
 void qp_attach_free(qp_attach *o);
 
 /** Take an interrupt of each thread that is due one; call it once in each period.
@@ -35,7 +36,6 @@ qp_attach_figures qp_attach_measure(const qp_attach *o);
 
 /** Write the interrupts as an ordinary sealed profile, or nothing.
  * @param n_missed  passes that were left out because they were late @return false: see error */
-bool qp_attach_write(qp_attach *o, uint64_t n_missed, const char *path,
-                     char error[QP_ERROR_BYTES]);
+bool qp_attach_write(qp_attach *o, uint64_t n_missed, const char *path, qp_error *error);
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/text/error.h"
 #include "model/model.h"
 
 /* ---- merging ----------------------------------------------------------------------------- */
@@ -28,12 +29,12 @@ void qp_merge_free(qp_merge *s);
  * @param m  may be freed afterwards. @param what  its name, for messages and for the notes
  * @return false: see error (one line); the sum is as before, but without memory it is spoilt */
 bool qp_merge_add(qp_merge *s, const qp_model *m, const char *what, bool is_forced,
-                  char error[QP_ERROR_BYTES]);
+                  qp_error *error);
 
 qp_merge_size qp_merge_measure(const qp_merge *s);
 
 /** Write the sum as a sealed profile, whole or not at all. @return false: see error */
-bool qp_merge_write(qp_merge *s, const char *path, char error[QP_ERROR_BYTES]);
+bool qp_merge_write(qp_merge *s, const char *path, qp_error *error);
 
 /* ---- differences ------------------------------------------------------------------------- */
 
@@ -88,7 +89,7 @@ void qp_diff_free(qp_diff *d); /* takes NULL */
 /** Whether a run can be compared with those that were added.
  * @param error  why not, one line: another clock or unit, coverage alone, nothing in common
  * @return false: see error */
-bool qp_diff_fits(const qp_diff *d, const qp_model *m, char error[QP_ERROR_BYTES]);
+bool qp_diff_fits(const qp_diff *d, const qp_model *m, qp_error *error);
 
 enum { QP_DIFF_NO_THREAD = UINT32_MAX };
 

@@ -439,7 +439,7 @@ typedef struct {
     qp_dict same;  /* hash of identity: some method of the profile has it */
     qp_dict named; /* hash of file and names: how many methods of the profile have them */
     qp_dict files; /* hash of a path: IS_* */
-    char *error;
+    qp_error *error;
 } comparison;
 
 static uint64_t hash_file(const char *file)
@@ -456,11 +456,11 @@ static bool is_compared(const qp_model_method *k)
 static bool find_other(comparison *v, const char *file, uint32_t run)
 {
     const qp_cover_run *runs = v->own->runs.items;
-    if (!v->error[0])
-        qp_text_format(v->error, QP_ERROR_BYTES,
-                       "%.160s is another version in %.120s than in %.120s: counts of "
-                       "different texts do not add up; --force adds what agrees",
-                       file, v->what, runs[run].what);
+    if (!v->error->text[0])
+        qp_error_fail(v->error,
+                      "%.160s is another version in %.120s than in %.120s: counts of "
+                      "different texts do not add up; --force adds what agrees",
+                      file, v->what, runs[run].what);
     return qp_dict_put(&v->files, hash_file(file), IS_OTHER);
 }
 
@@ -544,7 +544,7 @@ static bool compare_methods(comparison *v)
 }
 
 static bool find_versions(set_private *own, const qp_model *m, const char *what, bool *is_other,
-                          char error[QP_ERROR_BYTES])
+                          qp_error *error)
 {
     comparison v = {.own = own, .m = m, .what = what, .error = error};
     bool is_ok = compare_texts(&v) && compare_methods(&v);
@@ -689,27 +689,27 @@ static void add_figures(addition *x)
     s->is_coverage &= run->is_coverage;
 }
 
-static bool refuse(char *error, const char *what)
+static bool refuse(qp_error *error, const char *what)
 {
-    if (!error[0])
-        qp_text_format(error, QP_ERROR_BYTES, "%.300s: there is not enough memory to add it",
-                       what);
+    if (!error->text[0])
+        qp_error_fail(error, "%.300s: there is not enough memory to add it", what);
     return false;
 }
 
 bool qp_cover_set_add(qp_cover_set *s, const qp_model *m, const char *what,
-                      const qp_cover_add_options *o, char error[QP_ERROR_BYTES])
+                      const qp_cover_add_options *o, qp_error *error)
 {
     addition x = {.own = s->own, .m = m, .what = what};
     bool is_forced = o && o->is_forced;
     x.rest = o && o->is_layered ? what : "";
-    error[0] = '\0';
+    error->text[0] = '\0';
     qp_arena_init(&x.arena);
     x.is_other = qp_arena_take(&x.arena, m->n_methods, sizeof *x.is_other);
     bool is_ok = !s->own->is_full && x.is_other &&
-                 find_versions(s->own, m, what, x.is_other, error) && (!error[0] || is_forced);
+                 find_versions(s->own, m, what, x.is_other, error) &&
+                 (!error->text[0] || is_forced);
     if (is_ok) {
-        error[0] = '\0';
+        error->text[0] = '\0';
         is_ok = count(&x) && place_all(&x);
         s->own->is_full = !is_ok;
         show(s->own);

@@ -153,13 +153,11 @@ static void write_shares(qp_builder *b, const qp_cover_set *s)
     }
 }
 
-bool qp_cover_set_write(const qp_cover_set *s, const char *path, char error[QP_ERROR_BYTES])
+bool qp_cover_set_write(const qp_cover_set *s, const char *path, qp_error *error)
 {
     qp_builder *b = qp_builder_new(0);
     if (!b) {
-        qp_text_format(error, QP_ERROR_BYTES, "%.300s: there is not enough memory to write it",
-                       path);
-        return false;
+        return qp_error_fail(error, "%.300s: there is not enough memory to write it", path);
     }
     write_head(b, s);
     write_methods(b, s);

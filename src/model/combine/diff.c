@@ -325,30 +325,27 @@ static bool add_whole(addition *a)
     return true;
 }
 
-bool qp_diff_fits(const qp_diff *d, const qp_model *m, char error[QP_ERROR_BYTES])
+bool qp_diff_fits(const qp_diff *d, const qp_model *m, qp_error *error)
 {
     const struct qp_diff_private *own = d->own;
     const qp_run_info *run = &m->run;
-    error[0] = '\0';
+    error->text[0] = '\0';
     if (!run->is_profile)
-        qp_text_format(error, QP_ERROR_BYTES,
-                       "it has coverage alone; qprof cover diff compares that");
+        qp_error_fail(error, "it has coverage alone; qprof cover diff compares that");
     else if (!*own->unit)
         return true;
     else if (strcmp(own->unit, run->unit) != 0)
-        qp_text_format(
-            error, QP_ERROR_BYTES,
-            "its figures are %s and those of the other runs %s: they cannot be compared",
+        qp_error_fail(
+            error, "its figures are %s and those of the other runs %s: they cannot be compared",
             run->unit, own->unit);
     else if (strcmp(own->clock, run->clock_text) != 0)
-        qp_text_format(
-            error, QP_ERROR_BYTES,
-            "it has %s time and the other runs have %s time: they cannot be compared",
-            run->clock_text, own->clock);
+        qp_error_fail(error,
+                      "it has %s time and the other runs have %s time: they cannot be compared",
+                      run->clock_text, own->clock);
     else if (!(d->has_times && run->has_times) && !(d->has_calls && run->has_calls))
-        qp_text_format(error, QP_ERROR_BYTES,
-                       "it and the other runs have neither times nor counted calls in common");
-    return !*error;
+        qp_error_fail(error,
+                      "it and the other runs have neither times nor counted calls in common");
+    return !error->text[0];
 }
 
 bool qp_diff_add(qp_diff *d, qp_diff_side side, const qp_model *m, uint32_t thread)

@@ -71,7 +71,8 @@ static bool has_same_clocks(const qp_head *a, const qp_head *b)
     return a->user_clock == b->user_clock && a->wait_clock == b->wait_clock;
 }
 
-static bool agrees_in_texts(const qp_merge *s, const qp_model *m, const char *what, char *error)
+static bool agrees_in_texts(const qp_merge *s, const qp_model *m, const char *what,
+                            qp_error *error)
 {
     for (size_t i = 0; i < m->own->n_texts; i++) {
         const qp_model_text *t = &m->own->texts[i];
@@ -80,11 +81,10 @@ static bool agrees_in_texts(const qp_merge *s, const qp_model *m, const char *wh
         const qp_merge_text *known = at ? QP_MERGE_AT(s->texts, qp_merge_text, at - 1) : NULL;
         if (!known || known->digest == t->digest || !known->digest || !t->digest)
             continue;
-        qp_text_format(error, QP_ERROR_BYTES,
-                       "%.200s: its %.200s is another version than before; with --force, "
-                       "functions of both are kept apart",
-                       what, t->path);
-        return false;
+        return qp_error_fail(error,
+                             "%.200s: its %.200s is another version than before; with --force, "
+                             "functions of both are kept apart",
+                             what, t->path);
     }
     return true;
 }
@@ -92,7 +92,7 @@ static bool agrees_in_texts(const qp_merge *s, const qp_model *m, const char *wh
 /* A PC sample represents the time since the previous one, and a pattern selects which count.
  * Runs without a PC command have none. */
 static bool agrees_in_interrupts(const qp_merge *s, const qp_model *m, const char *what,
-                                 char *error)
+                                 qp_error *error)
 {
     char command[QP_ATTRIBUTION_COMMAND_BYTES];
     const char *pattern = s->texts_kept[QP_MERGE_PATTERN];
@@ -100,33 +100,31 @@ static bool agrees_in_interrupts(const qp_merge *s, const qp_model *m, const cha
     if (!*command || !*s->pc_command ||
         (strcmp(command, s->pc_command) == 0 && strcmp(m->run.pc_pattern, pattern) == 0))
         return true;
-    qp_text_format(
-        error, QP_ERROR_BYTES,
+    return qp_error_fail(
+        error,
         "%.180s: its interrupts are of PC %s%s%.60s, but those before of PC %s%s%.60s: "
         "no sum is true; merge the profiles of each command apart",
         what, command, *m->run.pc_pattern ? " WHEN " : "", m->run.pc_pattern, s->pc_command,
         *pattern ? " WHEN " : "", pattern);
-    return false;
 }
 
 /* Compare with the profiles before. @return false: see error */
 static bool agrees(const qp_merge *s, const qp_model *m, const char *what, bool is_forced,
-                   char error[QP_ERROR_BYTES])
+                   qp_error *error)
 {
     for (unsigned i = 0; s->n_runs && i < QP_MERGE_N_PROPERTIES; i++) {
         const char *text = properties[i].text(m);
         if (strcmp(text, s->properties[i]) == 0)
             continue;
-        qp_text_format(error, QP_ERROR_BYTES, "%.180s: %s %s, but %s in %.180s: no sum is true",
-                       what, properties[i].what, text, s->properties[i], s->first);
-        return false;
+        return qp_error_fail(error, "%.180s: %s %s, but %s in %.180s: no sum is true", what,
+                             properties[i].what, text, s->properties[i], s->first);
     }
     if (s->n_runs && !has_same_clocks(&s->head, qp_image_head(&m->own->image))) {
-        qp_text_format(error, QP_ERROR_BYTES,
-                       "%.200s: its functions, or those that wait, have other clocks than in "
-                       "%.200s: no sum is true",
-                       what, s->first);
-        return false;
+        return qp_error_fail(
+            error,
+            "%.200s: its functions, or those that wait, have other clocks than in "
+            "%.200s: no sum is true",
+            what, s->first);
     }
     return agrees_in_interrupts(s, m, what, error) &&
            (is_forced || agrees_in_texts(s, m, what, error));
@@ -339,9 +337,9 @@ static bool add_all(qp_merge_addition *x)
 }
 
 bool qp_merge_add(qp_merge *s, const qp_model *m, const char *what, bool is_forced,
-                  char error[QP_ERROR_BYTES])
+                  qp_error *error)
 {
-    error[0] = '\0';
+    error->text[0] = '\0';
     if (!s->is_spoilt && !agrees(s, m, what, is_forced, error))
         return false;
     qp_merge_addition x = {s,
@@ -360,8 +358,7 @@ bool qp_merge_add(qp_merge *s, const qp_model *m, const char *what, bool is_forc
     qp_free(x.nodes);
     qp_free(x.contexts);
     if (s->is_spoilt)
-        qp_text_format(error, QP_ERROR_BYTES, "%.300s: there is not enough memory to add it",
-                       what);
+        qp_error_fail(error, "%.300s: there is not enough memory to add it", what);
     return !s->is_spoilt;
 }
 
@@ -482,7 +479,7 @@ static void write_contexts(qp_builder *b, const qp_merge *s)
     }
 }
 
-bool qp_merge_write(qp_merge *s, const char *path, char error[QP_ERROR_BYTES])
+bool qp_merge_write(qp_merge *s, const char *path, qp_error *error)
 {
     qp_builder *b = s->is_spoilt ? NULL : qp_builder_new(0);
     uint32_t *order = b ? qp_alloc(s->nodes.n, sizeof *order) : NULL;
@@ -494,8 +491,7 @@ bool qp_merge_write(qp_merge *s, const char *path, char error[QP_ERROR_BYTES])
         write_contexts(b, s);
         is_good = qp_builder_finish(b, path, error);
     } else {
-        qp_text_format(error, QP_ERROR_BYTES, "%.300s: there is not enough memory to write it",
-                       path);
+        qp_error_fail(error, "%.300s: there is not enough memory to write it", path);
     }
     qp_free(order);
     qp_builder_free(b);

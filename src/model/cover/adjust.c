@@ -360,11 +360,11 @@ static bool take_line(reading *r, const char *line, size_t n_bytes)
 }
 
 bool qp_adjust_read_text(qp_adjust *a, const char *text, size_t n_bytes, const char *name,
-                         char error[QP_ERROR_BYTES])
+                         qp_error *error)
 {
     reading r = {.own = a->own, .name = name};
     bool is_ok = true;
-    error[0] = '\0';
+    error->text[0] = '\0';
     for (size_t at = 0; is_ok && (at < n_bytes || !r.line);) {
         const char *newline = n_bytes ? memchr(text + at, '\n', n_bytes - at) : NULL;
         size_t length = newline ? (size_t)(newline - text) - at : n_bytes - at;
@@ -372,21 +372,19 @@ bool qp_adjust_read_text(qp_adjust *a, const char *text, size_t n_bytes, const c
         if (r.line++) {
             is_ok = take_line(&r, text + at, n);
         } else if (n != sizeof first_line - 1 || memcmp(text, first_line, n) != 0) {
-            qp_text_format(error, QP_ERROR_BYTES,
-                           "%.300s: no adjustments file: its first line is not \"%s\"", name,
-                           first_line);
-            return false;
+            return qp_error_fail(error,
+                                 "%.300s: no adjustments file: its first line is not \"%s\"",
+                                 name, first_line);
         }
         at += length + 1;
     }
     show(a->own);
     if (!is_ok)
-        qp_text_format(error, QP_ERROR_BYTES, "%.300s: there is not enough memory to read it",
-                       name);
+        qp_error_fail(error, "%.300s: there is not enough memory to read it", name);
     return is_ok;
 }
 
-bool qp_adjust_read(qp_adjust *a, const char *path, char error[QP_ERROR_BYTES])
+bool qp_adjust_read(qp_adjust *a, const char *path, qp_error *error)
 {
     const char *why = "";
     uint64_t n_bytes = 0;
@@ -401,8 +399,7 @@ bool qp_adjust_read(qp_adjust *a, const char *path, char error[QP_ERROR_BYTES])
     if (fd >= 0)
         close(fd);
     if (!text) {
-        qp_text_format(error, QP_ERROR_BYTES, "%.300s: %.200s", path, why);
-        return false;
+        return qp_error_fail(error, "%.300s: %.200s", path, why);
     }
     bool is_ok = qp_adjust_read_text(a, text, n_read, path, error);
     qp_free(text);

@@ -34,13 +34,13 @@ static bool copy_warnings(qp_cover_making *x, const qp_adjust *a)
 
 static bool read_adjustments(qp_cover_making *x)
 {
-    char error[QP_ERROR_BYTES];
+    qp_error error;
     bool is_inside, is_ok = true;
     x->adjustments = qp_adjust_new();
     if (!x->adjustments)
         return false;
-    if (!qp_adjust_read(x->adjustments, x->o->adjustments, error))
-        is_ok = warn(x, qp_arena_text(&x->own->arena, error));
+    if (!qp_adjust_read(x->adjustments, x->o->adjustments, &error))
+        is_ok = warn(x, qp_arena_text(&x->own->arena, error.text));
     size_t n = x->adjustments->n_files;
     x->names = qp_arena_take(&x->arena, n, sizeof *x->names);
     for (size_t i = 0; is_ok && x->names && i < n; i++) {
@@ -108,12 +108,12 @@ static bool annotate_from_source(qp_cover_making *x, const qp_cover_file *f,
 /* Annotate the lines of a file. @return false: no memory */
 static bool annotate_file(qp_cover_making *x, const qp_cover_file *f, qp_cover_line *lines)
 {
-    char error[QP_ERROR_BYTES];
+    qp_error error;
     qp_source source;
     if (!x->markers || !f->n_lines)
         return true;
     annotate_adjusted(x, f, lines);
-    if (!qp_source_read(f->file, x->o->source_path, &source, error)) {
+    if (!qp_source_read(f->file, x->o->source_path, &source, &error)) {
         if (x->n_unread < UNREAD_NAMED)
             x->unread[x->n_unread] = f->path;
         x->n_unread++;
@@ -405,7 +405,7 @@ static bool list_contexts(qp_cover_making *x, const char ***out, size_t *n)
     return true;
 }
 
-static bool choose_contexts(qp_cover_making *x, char *error)
+static bool choose_contexts(qp_cover_making *x, qp_error *error)
 {
     size_t n_set = x->set->n_contexts, n, n_chosen = 0;
     const char **names;
@@ -425,11 +425,11 @@ static bool choose_contexts(qp_cover_making *x, char *error)
     x->own->cover.contexts = names;
     x->own->cover.n_contexts = n;
     if (!n_chosen && x->o->n_contexts)
-        qp_text_format(error, QP_ERROR_BYTES,
-                       n ? "no context fits \"%.200s\": %zu are known"
-                         : "no context fits \"%.200s\": no run has named any (%zu)",
-                       x->o->contexts[0], n);
-    return !error[0];
+        qp_error_fail(error,
+                      n ? "no context fits \"%.200s\": %zu are known"
+                        : "no context fits \"%.200s\": no run has named any (%zu)",
+                      x->o->contexts[0], n);
+    return !error->text[0];
 }
 
 /* ---- files ------------------------------------------------------------------------------- */
@@ -546,12 +546,11 @@ static void show(cover_private *own, const qp_cover_set *s)
     c->is_coverage = s->is_coverage;
 }
 
-qp_cover *qp_cover_derive(const qp_cover_set *s, const qp_cover_options *o,
-                          char error[QP_ERROR_BYTES])
+qp_cover *qp_cover_derive(const qp_cover_set *s, const qp_cover_options *o, qp_error *error)
 {
     static const qp_cover_options defaults;
     qp_cover_making x = {.set = s, .o = o ? o : &defaults};
-    error[0] = '\0';
+    error->text[0] = '\0';
     x.own = qp_alloc_zeroed(1, sizeof *x.own);
     if (x.own) {
         x.own->cover.own = x.own;
@@ -567,8 +566,8 @@ qp_cover *qp_cover_derive(const qp_cover_set *s, const qp_cover_options *o,
         show(x.own, s);
         return &x.own->cover;
     }
-    if (!error[0])
-        qp_text_format(error, QP_ERROR_BYTES, "there is not enough memory for a report");
+    if (!error->text[0])
+        qp_error_fail(error, "there is not enough memory for a report");
     if (x.own)
         qp_cover_free(&x.own->cover);
     return NULL;

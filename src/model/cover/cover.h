@@ -8,6 +8,7 @@
 #define QP_MODEL_COVER_COVER_H
 
 #include "base/containers/alloc.h"
+#include "base/text/error.h"
 #include "base/text/out.h"
 #include "model/figures/figures.h"
 #include "model/model.h"
@@ -90,11 +91,11 @@ void qp_cover_set_free(qp_cover_set *s);
  * @param m  may be freed afterwards: everything is copied. @param what  its name in messages
  * @return false: nothing was added, see error (one line) */
 bool qp_cover_set_add(qp_cover_set *s, const qp_model *m, const char *what,
-                      const qp_cover_add_options *o, char error[QP_ERROR_BYTES]);
+                      const qp_cover_add_options *o, qp_error *error);
 
 /** Write a set as a profile that can be read and merged again; whole or not at all.
  * @return false: see error; no file is left */
-bool qp_cover_set_write(const qp_cover_set *s, const char *path, char error[QP_ERROR_BYTES]);
+bool qp_cover_set_write(const qp_cover_set *s, const char *path, qp_error *error);
 
 /* ---- the coverage report ----------------------------------------------------------------- */
 
@@ -221,8 +222,7 @@ typedef struct {
 
 /** Make the report. @param o  NULL: defaults. The set may be freed afterwards.
  * @return NULL: see error. Free with qp_cover_free(), which takes NULL */
-qp_cover *qp_cover_derive(const qp_cover_set *s, const qp_cover_options *o,
-                          char error[QP_ERROR_BYTES]);
+qp_cover *qp_cover_derive(const qp_cover_set *s, const qp_cover_options *o, qp_error *error);
 void qp_cover_free(qp_cover *c);
 
 /** Add figures of something else. */
@@ -268,10 +268,10 @@ void qp_adjust_free(qp_adjust *a);
 /** Add those of an adjustments file. Bad lines are skipped, with a warning each.
  * @return false: see error: it cannot be read, or its first line is another; nothing was
  * added */
-bool qp_adjust_read(qp_adjust *a, const char *path, char error[QP_ERROR_BYTES]);
+bool qp_adjust_read(qp_adjust *a, const char *path, qp_error *error);
 /** The same from memory. @param text  [n_bytes] @param name  for messages */
 bool qp_adjust_read_text(qp_adjust *a, const char *text, size_t n_bytes, const char *name,
-                         char error[QP_ERROR_BYTES]);
+                         qp_error *error);
 
 /** Add the markers of a source, `purecov: tested` and others.
  * @param name  of the source @param time  seconds since 1970
@@ -314,7 +314,7 @@ typedef struct {
  * @param text   [n_bytes]
  * @param error  one line: what is wrong, and in which line of the patch
  * @return NULL: see error. Free with qp_patch_free(), which takes NULL */
-qp_patch *qp_patch_read(const char *text, size_t n_bytes, char error[QP_ERROR_BYTES]);
+qp_patch *qp_patch_read(const char *text, size_t n_bytes, qp_error *error);
 void qp_patch_free(qp_patch *p);
 
 /* ---- differences ------------------------------------------------------------------------- */

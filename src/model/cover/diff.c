@@ -308,7 +308,7 @@ typedef struct {
     bool has_old;  /* "---" came, "+++" must follow */
     bool has_file; /* hunks belong to the last file */
     qp_buf spans;  /* of that file */
-    char *error;
+    qp_error *error;
 } reading;
 
 /* A line of the patch, without its end. */
@@ -319,8 +319,7 @@ typedef struct {
 
 static bool fail(reading *r, const char *what)
 {
-    qp_text_format(r->error, QP_ERROR_BYTES, "line %u of the patch: %s", r->line, what);
-    return false;
+    return qp_error_fail(r->error, "line %u of the patch: %s", r->line, what);
 }
 
 static bool begins_with(part l, const char *word)
@@ -527,11 +526,11 @@ static bool take_line(reading *r, part l)
     return true; /* "diff --git", "index", a message: of no interest */
 }
 
-qp_patch *qp_patch_read(const char *text, size_t n_bytes, char error[QP_ERROR_BYTES])
+qp_patch *qp_patch_read(const char *text, size_t n_bytes, qp_error *error)
 {
     struct qp_patch_private *own = qp_alloc_zeroed(1, sizeof *own);
     reading *r = qp_alloc_zeroed(1, sizeof *r);
-    error[0] = '\0';
+    error->text[0] = '\0';
     bool is_ok = own && r;
     if (own)
         own->patch.own = own;
@@ -560,8 +559,8 @@ qp_patch *qp_patch_read(const char *text, size_t n_bytes, char error[QP_ERROR_BY
         own->patch.n_files = own->files.n;
         return &own->patch;
     }
-    if (!error[0])
-        qp_text_format(error, QP_ERROR_BYTES, "there is not enough memory to read the patch");
+    if (!error->text[0])
+        qp_error_fail(error, "there is not enough memory to read the patch");
     qp_patch_free(own ? &own->patch : NULL);
     return NULL;
 }

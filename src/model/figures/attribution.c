@@ -17,7 +17,7 @@
 #include "model/figures/figures.h"
 #include "model/read/read.h"
 
-bool qp_attribution_is_command(const char *text, qp_parse_error *error)
+bool qp_attribution_is_command(const char *text, qp_error *error)
 {
     qp_pc_command command;
     return qp_pc_parse(text, &command, error) == QP_PARSE_OK;
@@ -332,8 +332,7 @@ static bool begin(qp_attributions *c)
 }
 
 qp_attribution_status qp_attributions_init(qp_attributions *c, const qp_model *m,
-                                           const char *pattern, bool only_hit,
-                                           qp_parse_error *error)
+                                           const char *pattern, bool only_hit, qp_error *error)
 {
     qp_attribution_status status = QP_ATTRIBUTION_OK;
     *c = (qp_attributions){.m = m};

@@ -6,8 +6,8 @@
 #include <stdbool.h>
 
 #include "base/containers/alloc.h"
+#include "base/text/error.h"
 #include "format/layout.h"
-#include "format/options.h" /* qp_parse_error */
 #include "model/model.h"
 
 /* ---- the tree ---------------------------------------------------------------------------- */
@@ -219,8 +219,7 @@ typedef enum {
  * @param only_hit    paths without interrupts need not be looked at: they are skipped perhaps
  * @param c           qp_attributions_fini() it whatever is returned */
 qp_attribution_status qp_attributions_init(qp_attributions *c, const qp_model *m,
-                                           const char *pattern, bool only_hit,
-                                           qp_parse_error *error);
+                                           const char *pattern, bool only_hit, qp_error *error);
 void qp_attributions_fini(qp_attributions *c);
 
 /* Whether a path ends in a procedure. Roots and pseudo-methods are not procedures. */
@@ -261,7 +260,7 @@ enum { QP_ATTRIBUTION_COMMAND_BYTES = 40 };
 char *qp_attribution_command(char *to, const qp_run_info *run);
 
 /* Whether a text is a PC command without the word PC. @return false: see error */
-bool qp_attribution_is_command(const char *text, qp_parse_error *error);
+bool qp_attribution_is_command(const char *text, qp_error *error);
 
 /* ---- collapse ---------------------------------------------------------------------------- */
 

@@ -30,7 +30,7 @@ enum { COLUMNS = 8 };
 typedef struct {
     qp_import *im;
     qp_import_graph g;
-    char *error;
+    qp_error *error;
     size_t n_line;
     qp_buf texts;      /* const char * */
     qp_dict text_of;   /* hash -> text */
@@ -127,8 +127,7 @@ static bool words_line(words *text, words *line)
 /* Describe what is wrong, and on which line. @return false */
 static bool refuse(callgrind *c, const char *what)
 {
-    qp_text_format(c->error, QP_ERROR_BYTES, "line %zu: %s", c->n_line, what);
-    return false;
+    return qp_error_fail(c->error, "line %zu: %s", c->n_line, what);
 }
 
 enum { EVENTS_MAX = 256, PARTS_APART = 1 << 20 };
@@ -288,12 +287,11 @@ static bool is_whole(callgrind *c)
         return refuse(c, "it is cut off: it ends before what the calls cost");
     if (c->is_calls_only || c->promised <= qp_sum(c->own, c->n_rounded))
         return true;
-    qp_text_format(c->error, QP_ERROR_BYTES,
-                   "line %zu: it is cut off: the costs up to here are %llu %.60s, and its "
-                   "summary says %llu",
-                   c->n_line, (unsigned long long)c->own, c->event_name,
-                   (unsigned long long)c->promised);
-    return false;
+    return qp_error_fail(
+        c->error,
+        "line %zu: it is cut off: the costs up to here are %llu %.60s, and its "
+        "summary says %llu",
+        c->n_line, (unsigned long long)c->own, c->event_name, (unsigned long long)c->promised);
 }
 
 /* Names are compressed apart for each of them. */
@@ -708,7 +706,8 @@ static void finish(callgrind *c)
         qp_import_paths(im, &c->g);
 }
 
-bool qp_import_callgrind(qp_import *im, const unsigned char *bytes, size_t n_bytes, char *error)
+bool qp_import_callgrind(qp_import *im, const unsigned char *bytes, size_t n_bytes,
+                         qp_error *error)
 {
     callgrind c = {
         .im = im,

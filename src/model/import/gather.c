@@ -109,7 +109,7 @@ qp_import_line *qp_import_line_of(qp_import *im, uint32_t thread, uint32_t metho
 
 void qp_import_note(qp_import *im, const char *format, ...)
 {
-    char text[QP_ERROR_BYTES];
+    char text[512];
     const char **to = qp_buf_add(&im->notes);
     va_list list;
     va_start(list, format);

@@ -8,6 +8,7 @@
 #include "base/containers/alloc.h"
 #include "base/containers/dict.h"
 #include "base/text/buf.h"
+#include "base/text/error.h"
 #include "model/import/import.h"
 
 typedef struct {
@@ -82,10 +83,11 @@ void qp_import_clock(qp_import *im, qp_import_unit unit, bool is_cpu);
 
 /* Whether bytes look like the format; read them. @return false: see error */
 bool qp_import_pprof_fits(const unsigned char *bytes, size_t n_bytes);
-bool qp_import_pprof(qp_import *im, const unsigned char *bytes, size_t n_bytes, char *error);
+bool qp_import_pprof(qp_import *im, const unsigned char *bytes, size_t n_bytes,
+                     qp_error *error);
 bool qp_import_callgrind_fits(const unsigned char *bytes, size_t n_bytes);
 bool qp_import_callgrind(qp_import *im, const unsigned char *bytes, size_t n_bytes,
-                         char *error);
+                         qp_error *error);
 
 /* ---- call graphs ------------------------------------------------------------------------- */
 

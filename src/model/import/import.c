@@ -246,14 +246,13 @@ static void end(qp_import *im)
     qp_arena_fini(&im->texts);
 }
 
-static bool refuse(char *error, const char *why)
+static bool refuse(qp_error *error, const char *why)
 {
-    qp_text_format(error, QP_ERROR_BYTES, "%s", why);
-    return false;
+    return qp_error_fail(error, "%s", why);
 }
 
 static bool import_plain(qp_image *image, const void *bytes, size_t n_bytes,
-                         const qp_load_options *o, char *error)
+                         const qp_load_options *o, qp_error *error)
 {
     qp_import im;
     void *made = NULL;
@@ -277,7 +276,7 @@ static bool import_plain(qp_image *image, const void *bytes, size_t n_bytes,
 }
 
 bool qp_import_copy(qp_image *image, const void *bytes, size_t n_bytes,
-                    const qp_load_options *o, char error[QP_ERROR_BYTES])
+                    const qp_load_options *o, qp_error *error)
 {
     void *plain;
     size_t n_plain;
@@ -299,7 +298,7 @@ bool qp_import_copy(qp_image *image, const void *bytes, size_t n_bytes,
 }
 
 bool qp_import_read(qp_image *image, int fd, const qp_load_options *o, uint64_t max_bytes,
-                    char error[QP_ERROR_BYTES])
+                    qp_error *error)
 {
     uint64_t n_bytes;
     const char *why;

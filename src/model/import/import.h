@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/text/error.h"
 #include "model/read/read.h"
 
 enum { QP_IMPORT_SNIFF_BYTES = 4096 };
@@ -19,10 +20,10 @@ bool qp_import_fits_file(int fd);
 
 /** Make the image of a profile from foreign bytes. @return false: see error (one line) */
 bool qp_import_copy(qp_image *image, const void *bytes, size_t n_bytes,
-                    const qp_load_options *o, char error[QP_ERROR_BYTES]);
+                    const qp_load_options *o, qp_error *error);
 /** The same from a plain file. */
 bool qp_import_read(qp_image *image, int fd, const qp_load_options *o, uint64_t max_bytes,
-                    char error[QP_ERROR_BYTES]);
+                    qp_error *error);
 
 /* ---- gzip -------------------------------------------------------------------------------- */
 

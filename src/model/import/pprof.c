@@ -58,7 +58,7 @@ typedef struct {
 typedef struct {
     qp_import *im;
     const unsigned char *begin;
-    char *error;
+    qp_error *error;
     qp_buf strings; /* wire */
     qp_buf texts;   /* const char *: the strings that were used */
     qp_buf samples; /* wire */
@@ -140,9 +140,8 @@ static bool wire_next(wire *w, wire_field *f)
 
 static bool refuse(pprof *p, const unsigned char *at, const char *what)
 {
-    qp_text_format(p->error, QP_ERROR_BYTES, "at byte %zu of its unpacked data: %s",
-                   (size_t)(at - p->begin), what);
-    return false;
+    return qp_error_fail(p->error, "at byte %zu of its unpacked data: %s",
+                         (size_t)(at - p->begin), what);
 }
 
 static bool refuse_damage(pprof *p, const wire *w)
@@ -480,8 +479,7 @@ static bool choose_types(pprof *p)
     p->interrupts_type = has_interrupts(p) ? type_named(p, "interrupts") : NO_TYPE;
     p->time_type = choose_time(p);
     if (p->time_type == NO_TYPE)
-        qp_text_format(p->error, QP_ERROR_BYTES, "it has no values %.60s; it has %s",
-                       p->im->wanted, all);
+        qp_error_fail(p->error, "it has no values %.60s; it has %s", p->im->wanted, all);
     else
         describe_types(p, all);
     return p->time_type != NO_TYPE;
@@ -650,9 +648,9 @@ static bool read_samples(pprof *p)
 static bool is_whole(const pprof *p)
 {
     if (p->missing_text)
-        qp_text_format(p->error, QP_ERROR_BYTES,
-                       "it is damaged or cut off: a name is its string %llu, and it has %zu",
-                       (unsigned long long)p->missing_text, p->strings.n);
+        qp_error_fail(p->error,
+                      "it is damaged or cut off: a name is its string %llu, and it has %zu",
+                      (unsigned long long)p->missing_text, p->strings.n);
     return !p->missing_text;
 }
 
@@ -689,7 +687,7 @@ static void describe_run(pprof *p)
                        (unsigned long long)p->n_negative);
 }
 
-bool qp_import_pprof(qp_import *im, const unsigned char *bytes, size_t n_bytes, char *error)
+bool qp_import_pprof(qp_import *im, const unsigned char *bytes, size_t n_bytes, qp_error *error)
 {
     pprof p = {.im = im,
                .begin = bytes,

@@ -78,7 +78,7 @@ static uint64_t events_between(pulse a, pulse b)
 
 /* Copy once more, between two looks at all threads. @return false: see error */
 static bool copy_again(qp_model_private *own, int fd, const qp_load_options *o,
-                       uint64_t max_bytes, bool *is_quiet, char *error)
+                       uint64_t max_bytes, bool *is_quiet, qp_error *error)
 {
     uint32_t n = own->model.n_threads;
     pulse *before = qp_alloc(n, sizeof *before);
@@ -103,7 +103,7 @@ static bool copy_again(qp_model_private *own, int fd, const qp_load_options *o,
 }
 
 static bool follow_live(qp_model_private *own, int fd, const qp_load_options *o,
-                        uint64_t max_bytes, char *error)
+                        uint64_t max_bytes, qp_error *error)
 {
     bool is_ok = true, is_quiet = false;
     for (unsigned i = 0; is_ok && !is_quiet && i < COPIES_MAX; i++)
@@ -115,14 +115,14 @@ static bool follow_live(qp_model_private *own, int fd, const qp_load_options *o,
 
 /* @param fd  of the file, which is read again if it is live; -1: none */
 static qp_load_status load_image(qp_model_private *own, int fd, const qp_load_options *o,
-                                 uint64_t max_bytes, qp_model **out, char *error)
+                                 uint64_t max_bytes, qp_model **out, qp_error *error)
 {
     bool is_ok = qp_image_check_head(&own->image, error) && read_records(own, o);
     if (is_ok && fd >= 0 && own->model.run.state == QP_RUN_LIVE)
         is_ok = follow_live(own, fd, o, max_bytes, error);
     if (!is_ok || !read_tree(own, o ? &o->progress : NULL)) {
-        if (!error[0])
-            qp_text_format(error, QP_ERROR_BYTES, "there is not enough memory to read it");
+        if (!error->text[0])
+            qp_error_fail(error, "there is not enough memory to read it");
         qp_model_free(&own->model);
         return QP_LOAD_UNUSABLE;
     }
@@ -130,28 +130,26 @@ static qp_load_status load_image(qp_model_private *own, int fd, const qp_load_op
     return own->model.n_losses ? QP_LOAD_SALVAGED : QP_LOAD_CLEAN;
 }
 
-static qp_model_private *begin(qp_model **out, char *error)
+static qp_model_private *begin(qp_model **out, qp_error *error)
 {
     qp_model_private *own = qp_alloc_zeroed(1, sizeof *own);
     *out = NULL;
-    error[0] = '\0';
+    error->text[0] = '\0';
     if (!own)
-        qp_text_format(error, QP_ERROR_BYTES, "there is not enough memory to read it");
+        qp_error_fail(error, "there is not enough memory to read it");
     else
         own->model.own = own;
     return own;
 }
 
-static void put_name(char *error, const char *name)
+static void put_name(qp_error *error, const char *name)
 {
-    char reason[QP_ERROR_BYTES];
-    memcpy(reason, error, sizeof reason);
-    if (reason[0])
-        qp_text_format(error, QP_ERROR_BYTES, "%.300s: %.200s", name, reason);
+    if (error->text[0])
+        qp_error_fail(error, "%.300s: %.200s", name, error->text);
 }
 
 qp_load_status qp_model_load_fd(int fd, const char *name, const qp_load_options *o,
-                                qp_model **out, char error[QP_ERROR_BYTES])
+                                qp_model **out, qp_error *error)
 {
     uint64_t max_bytes = o && o->max_bytes ? o->max_bytes : default_max_bytes;
     qp_model_private *own = begin(out, error);
@@ -170,7 +168,7 @@ qp_load_status qp_model_load_fd(int fd, const char *name, const qp_load_options 
 }
 
 qp_load_status qp_model_load_bytes(const void *bytes, size_t n_bytes, const qp_load_options *o,
-                                   qp_model **out, char error[QP_ERROR_BYTES])
+                                   qp_model **out, qp_error *error)
 {
     qp_model_private *own = begin(out, error);
     if (!own)
@@ -195,14 +193,14 @@ static uint64_t pid_of(const char *text)
 }
 
 qp_load_status qp_model_load(const char *what, const qp_load_options *o, qp_model **out,
-                             char error[QP_ERROR_BYTES])
+                             qp_error *error)
 {
     char path[QP_ERROR_BYTES];
     const char *why = "";
     uint64_t pid = pid_of(what);
     int fd = qp_file_open(what, &why);
     *out = NULL;
-    error[0] = '\0';
+    error->text[0] = '\0';
     if (fd < 0 && pid && access(what, F_OK) != 0) {
         if (qp_live_path(pid, true, path, sizeof path))
             fd = qp_file_open(path, &why);
@@ -210,7 +208,7 @@ qp_load_status qp_model_load(const char *what, const qp_load_options *o, qp_mode
             why = "there is no such file, and no such process that records";
     }
     if (fd < 0) {
-        qp_text_format(error, QP_ERROR_BYTES, "%.300s: %s", what, why);
+        qp_error_fail(error, "%.300s: %s", what, why);
         return QP_LOAD_UNUSABLE;
     }
     qp_load_status status = qp_model_load_fd(fd, what, o, out, error);

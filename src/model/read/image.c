@@ -17,13 +17,12 @@ enum {
 
 static const uint64_t max_file_bytes = (1ull << 32) * QP_CELL;
 
-static bool refuse(char *error, const char *why)
+static bool refuse(qp_error *error, const char *why)
 {
-    qp_text_format(error, QP_ERROR_BYTES, "%s", why);
-    return false;
+    return qp_error_fail(error, "%s", why);
 }
 
-static bool set_size(qp_image *image, uint64_t n_bytes, char *error)
+static bool set_size(qp_image *image, uint64_t n_bytes, qp_error *error)
 {
     image->file_bytes = n_bytes;
     image->n_cells = (uint32_t)(n_bytes / QP_CELL);
@@ -60,7 +59,7 @@ static bool read_stretches(qp_image *image, int fd, const qp_progress *progress)
 }
 
 /* Before anything is allocated for a file, its head must be ours. */
-static bool read_head_only(int fd, uint64_t n_bytes, char *error)
+static bool read_head_only(int fd, uint64_t n_bytes, qp_error *error)
 {
     _Alignas(qp_head) unsigned char bytes[sizeof(qp_head)] = {0};
     qp_image head = {.bytes = bytes, .file_bytes = n_bytes};
@@ -71,7 +70,7 @@ static bool read_head_only(int fd, uint64_t n_bytes, char *error)
 }
 
 bool qp_image_read(qp_image *image, int fd, uint64_t max_bytes, const qp_progress *progress,
-                   char *error)
+                   qp_error *error)
 {
     uint64_t n_bytes;
     const char *why;
@@ -81,9 +80,7 @@ bool qp_image_read(qp_image *image, int fd, uint64_t max_bytes, const qp_progres
     if (!read_head_only(fd, n_bytes, error))
         return false;
     if (n_bytes > max_bytes || n_bytes >= max_file_bytes) {
-        qp_text_format(error, QP_ERROR_BYTES, "it is too large: %llu bytes",
-                       (unsigned long long)n_bytes);
-        return false;
+        return qp_error_fail(error, "it is too large: %llu bytes", (unsigned long long)n_bytes);
     }
     if (!set_size(image, n_bytes, error) || !read_stretches(image, fd, progress)) {
         qp_image_fini(image);
@@ -92,7 +89,7 @@ bool qp_image_read(qp_image *image, int fd, uint64_t max_bytes, const qp_progres
     return true;
 }
 
-bool qp_image_copy(qp_image *image, const void *bytes, size_t n_bytes, char *error)
+bool qp_image_copy(qp_image *image, const void *bytes, size_t n_bytes, qp_error *error)
 {
     *image = (qp_image){0};
     if (!set_size(image, n_bytes, error))
@@ -115,7 +112,7 @@ void qp_image_fini(qp_image *image)
     *image = (qp_image){0};
 }
 
-bool qp_image_check_head(const qp_image *image, char *error)
+bool qp_image_check_head(const qp_image *image, qp_error *error)
 {
     const qp_head *h = qp_image_head(image);
     size_t magic_bytes =
@@ -129,10 +126,9 @@ bool qp_image_check_head(const qp_image *image, char *error)
     if (h->endian != QP_ENDIAN)
         return refuse(error, "its head is damaged");
     if (h->major != QP_MAJOR) {
-        qp_text_format(error, QP_ERROR_BYTES,
-                       "its format is version %u.%u, this program reads version %d", h->major,
-                       h->minor, QP_MAJOR);
-        return false;
+        return qp_error_fail(error,
+                             "its format is version %u.%u, this program reads version %d",
+                             h->major, h->minor, QP_MAJOR);
     }
     return true;
 }

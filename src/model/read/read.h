@@ -9,6 +9,7 @@
 
 #include "base/containers/dict.h"
 #include "base/text/buf.h"
+#include "base/text/error.h"
 #include "format/layout.h"
 #include "format/trace.h"
 #include "model/model.h"
@@ -33,14 +34,14 @@ enum { QP_IMAGE_PERCENT = 40 }; /* the copying's part of the time that loading t
 
 /* Copy a file, so that no other process can change or cut its bytes any more.
  * @param progress  may be NULL; ascends to QP_IMAGE_PERCENT
- * @param error     [QP_ERROR_BYTES] what is wrong with the file @return false: see error */
+ * @param error     what is wrong with the file @return false: see error */
 bool qp_image_read(qp_image *image, int fd, uint64_t max_bytes, const qp_progress *progress,
-                   char *error);
-bool qp_image_copy(qp_image *image, const void *bytes, size_t n_bytes, char *error);
+                   qp_error *error);
+bool qp_image_copy(qp_image *image, const void *bytes, size_t n_bytes, qp_error *error);
 void qp_image_fini(qp_image *image);
 
 /* Whether this reader knows the head's version. @return false: see error */
-bool qp_image_check_head(const qp_image *image, char *error);
+bool qp_image_check_head(const qp_image *image, qp_error *error);
 
 static inline const qp_head *qp_image_head(const qp_image *image)
 {

@@ -78,13 +78,12 @@ static bool read_text(qp_source *s, int fd, const char **why)
     return split_lines(s, s->n_bytes);
 }
 
-bool qp_source_read(const char *file, const char *source_path, qp_source *out,
-                    char error[QP_ERROR_BYTES])
+bool qp_source_read(const char *file, const char *source_path, qp_source *out, qp_error *error)
 {
     char path[QP_SOURCE_PATH_BYTES];
     const char *why = "";
     *out = (qp_source){0};
-    error[0] = '\0';
+    error->text[0] = '\0';
     int fd = file[0] ? qp_source_open(file, source_path, path, &why) : -1;
     bool is_ok = fd >= 0 && read_text(out, fd, &why);
     if (fd >= 0)
@@ -92,8 +91,7 @@ bool qp_source_read(const char *file, const char *source_path, qp_source *out,
     out->path = is_ok ? qp_alloc_text(path) : NULL;
     if (out->path)
         return true;
-    qp_text_format(error, QP_ERROR_BYTES, "%.300s: %s", file,
-                   file[0] ? why : "the method has no source file");
+    qp_error_fail(error, "%.300s: %s", file, file[0] ? why : "the method has no source file");
     qp_source_fini(out);
     return false;
 }

@@ -132,15 +132,14 @@ static qp_clock_source choose_source(qp_clock_kind kind, bool has_classes)
     }
 }
 
-static int refuse_clock(qp_parse_error *error, int code, const char *why)
+static int refuse_clock(qp_error *error, int code, const char *why)
 {
-    snprintf(error->message, sizeof error->message, "-clock=%s: %s",
-             qp_option_text(&qp_recorder.options, QP_OPT_clock), why);
-    return code;
+    return qp_error_set(error, code, "-clock=%s: %s",
+                        qp_option_text(&qp_recorder.options, QP_OPT_clock), why);
 }
 
 /* A counter of the processor, if that is what the run measures. */
-static bool begin_counter(uint64_t word, qp_parse_error *error)
+static bool begin_counter(uint64_t word, qp_error *error)
 {
     char why[120] = QP_CLOCK_UNKNOWN;
     if (word < QP_CLOCK_MISPREDICTED_BRANCHES)
@@ -153,9 +152,8 @@ static bool begin_counter(uint64_t word, qp_parse_error *error)
             return true;
         qp_perf_explain(refused, why, sizeof why);
     }
-    snprintf(error->message, sizeof error->message, "-clock=%s: counter not supported: %s",
-             qp_option_text(&qp_recorder.options, QP_OPT_clock), why);
-    return false;
+    return qp_error_fail(error, "-clock=%s: counter not supported: %s",
+                         qp_option_text(&qp_recorder.options, QP_OPT_clock), why);
 }
 
 /* Coverage or samples alone: no event reads a clock. */
@@ -171,7 +169,7 @@ static void begin_without_times(void)
     h->begun_raw = qp_clock_elapsed();
 }
 
-QP_RARE int qp_clock_begin(uint64_t (*given_clock)(void), qp_parse_error *error)
+QP_RARE int qp_clock_begin(uint64_t (*given_clock)(void), qp_error *error)
 {
     qp_head *h = qp_recorder_head();
     bool is_known = true;

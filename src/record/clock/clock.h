@@ -6,6 +6,7 @@
 #ifndef QP_RECORD_CLOCK_CLOCK_H
 #define QP_RECORD_CLOCK_CLOCK_H
 
+#include "base/text/error.h"
 #include "record/run/run.h"
 
 /* ---- clocks: clock.c --------------------------------------------------------------------- */
@@ -13,7 +14,7 @@
 /* Choose the clocks of the run by its options and write them into the head; the hooks that
  * follow from them go to qp_recorder.hooks.
  * @return 0, QPROF_E_UNSUPPORTED or QPROF_E_OPTION */
-int qp_clock_begin(uint64_t (*given_clock)(void), qp_parse_error *error);
+int qp_clock_begin(uint64_t (*given_clock)(void), qp_error *error);
 
 /* Start to measure the calling OS thread. */
 void qp_clock_begin_os_thread(void);

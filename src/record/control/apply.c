@@ -13,7 +13,7 @@ void qp_recorder_set_clock(uint64_t (*now)(void))
     host_clock = now;
 }
 
-int qp_apply_clock(qp_parse_error *error)
+int qp_apply_clock(qp_error *error)
 {
     int code = qp_clock_begin(host_clock, error);
     if (qp_event_triggers_all_calls())
@@ -53,13 +53,13 @@ void qp_apply_head(void)
     h->flags |= qp_recorder.options.number[QP_OPT_record_min_max] ? QP_FLAG_MIN_MAX : 0;
 }
 
-int qp_apply_output(char *output, size_t n_bytes, qp_parse_error *error)
+int qp_apply_output(char *output, size_t n_bytes, qp_error *error)
 {
     int code = qp_output_name(NULL, qp_recorder.n_datasets, output, n_bytes, error);
     return !code && qp_output_check(output, error) != 0 ? QPROF_E_IO : code;
 }
 
-int qp_apply_start_traces(qp_parse_error *error)
+int qp_apply_start_traces(qp_error *error)
 {
     int code = qp_trace_start(error);
     return code || QP_PRODUCT_IS_COVERAGE ? code : qp_trace_xbase_begin(error);
@@ -80,7 +80,7 @@ void qp_apply_start(void)
     qp_sampler_start();
 }
 
-int qp_apply_again(qp_parse_error *error)
+int qp_apply_again(qp_error *error)
 {
     char output[QP_PATH_MAX];
     qp_sampler_stop();

@@ -81,40 +81,29 @@ typedef struct {
     bool is_too_late, has_options;
 } first_pass;
 
-static int refuse_late(qp_config_error *error)
+static int refuse_late(qp_error *error)
 {
-    snprintf(error->message, sizeof error->message,
-             "options must come between qprof_initialize and the first entry");
-    return QPROF_E_STATE;
+    return qp_error_set(error, QPROF_E_STATE,
+                        "options must come between qprof_initialize and the first entry");
 }
 
-static int on_options(void *to, const char *words, qp_config_error *error)
+static int on_options(void *to, const char *words, qp_error *error)
 {
     first_pass *pass = to;
-    qp_parse_error mistake;
     if (pass->is_too_late)
         return refuse_late(error);
     pass->has_options = true;
-    int code = code_of(qp_options_parse(pass->options, words, &in_file, &mistake));
-    error->column = mistake.column;
-    memcpy(error->message, mistake.message, sizeof mistake.message);
-    return code;
+    return code_of(qp_options_parse(pass->options, words, &in_file, error));
 }
 
-static int on_pc(void *to, const char *command, qp_config_error *error)
+static int on_pc(void *to, const char *command, qp_error *error)
 {
     first_pass *pass = to;
-    qp_parse_error mistake;
     if (pass->is_too_late)
         return refuse_late(error);
     pass->has_options = true;
-    int code = code_of(qp_option_set(pass->options, QP_OPT_pc, command, &mistake));
-    memcpy(error->message, mistake.message, sizeof mistake.message);
-    return code;
+    return code_of(qp_option_set(pass->options, QP_OPT_pc, command, error));
 }
-
-_Static_assert(sizeof((qp_config_error *)0)->message == sizeof((qp_parse_error *)0)->message,
-               "messages are handed on");
 
 /* A text, which is read twice, so that nothing of a bad one is applied. */
 typedef struct {
@@ -122,70 +111,66 @@ typedef struct {
     size_t n_bytes;
 } source;
 
-static int check(const source *from, first_pass *pass, qp_config_error *mistake)
+/* @return 0 or QPROF_E_*, with *error */
+static int read_source(const source *from, const qp_config_sink *sink, qp_error *error)
+{
+    int code = qp_config_read(from->text, from->n_bytes, sink, error);
+    if (code)
+        qp_error_locate(error, from->file);
+    return code == QP_CONFIG_SYNTAX ? QPROF_E_SYNTAX : code;
+}
+
+static int check(const source *from, first_pass *pass, qp_error *error)
 {
     const qp_config_sink checking = {.on_options = on_options, .on_pc = on_pc, .to = pass};
-    int code = qp_config_read(from->text, from->n_bytes, &checking, mistake);
-    return code == QP_CONFIG_SYNTAX ? QPROF_E_SYNTAX : code;
+    return read_source(from, &checking, error);
 }
 
-static int make(const source *from, qp_config_error *mistake)
+/* @param is_good  apply what was made; otherwise undo it */
+static int end_making(const source *from, bool is_good, qp_error *error)
 {
-    int code = qp_config_read(from->text, from->n_bytes, &qp_config_making, mistake);
-    return code == QP_CONFIG_SYNTAX ? QPROF_E_SYNTAX : code;
-}
-
-static int report(const source *from, int code, const qp_config_error *mistake,
-                  qp_parse_error *error)
-{
-    if (!code)
-        return 0;
-    if (from->file)
-        snprintf(error->message, sizeof error->message, "%.60s:%u:%u: %.132s", from->file,
-                 mistake->line, mistake->column, mistake->message);
-    else
-        snprintf(error->message, sizeof error->message, "column %u: %.160s", mistake->column,
-                 mistake->message);
-    error->column = mistake->column;
+    qp_error late = {0};
+    int code = qp_config_make_end(is_good, &late);
+    if (code) {
+        *error = late;
+        qp_error_locate(error, from->file);
+    }
     return code;
 }
 
 /* Read a file. @return 0 or QPROF_E_IO, with *error */
-static int open_source(const char *file, source *from, size_t *n_room, qp_parse_error *error)
+static int open_source(const char *file, source *from, size_t *n_room, qp_error *error)
 {
     const char *why;
     from->file = file;
     from->text = read_file(file, &from->n_bytes, n_room, &why);
     if (from->text)
         return 0;
-    snprintf(error->message, sizeof error->message, "%.120s: %s", file, why);
-    return QPROF_E_IO;
+    return qp_error_set(error, QPROF_E_IO, "%.120s: %s", file, why);
 }
 
 /* Take -config=FILE before the run begins. */
-static qp_parse take_file(void *unused, qp_options *o, const char *file, qp_parse_error *error)
+static qp_parse take_file(void *unused, qp_options *o, const char *file, qp_error *error)
 {
     first_pass pass = {.options = o};
-    qp_config_error mistake = {0, 0, ""};
     source from;
     size_t n_room;
     (void)unused;
     if (open_source(file, &from, &n_room, error) != 0)
         return QP_PARSE_VALUE;
-    int code = check(&from, &pass, &mistake);
+    int code = check(&from, &pass, error);
     if (!code) {
         qp_config_make_begin(false);
-        code = make(&from, &mistake);
-        int late = qp_config_make_end(!code, &mistake);
+        code = read_source(&from, &qp_config_making, error);
+        int late = end_making(&from, !code, error);
         code = code ? code : late;
     }
     qp_pages_drop((void *)(uintptr_t)from.text, n_room);
     qp_recorder.has_config = true;
     if (!pending.is_environment) { /* a forked child reads that of the environment itself */
-        qp_parse_error too_long;
+        qp_error too_long;
         qp_option_set(o, QP_OPT_config, file, &too_long);
     }
-    report(&from, code, &mistake, error);
     return !code ? QP_PARSE_OK : code == QPROF_E_OPTION ? QP_PARSE_VALUE : QP_PARSE_SYNTAX;
 }
 
@@ -194,7 +179,7 @@ static const qp_option_events anywhere = {.unknown = note_unknown,
                                           .pri = qp_trace_xbase_take_pri,
                                           .clamped = note_clamped};
 
-int qp_config_begin(const char *initial_options, qp_parse_error *error)
+int qp_config_begin(const char *initial_options, qp_error *error)
 {
     memset(&pending, 0, sizeof pending);
     qp_options_init(&qp_recorder.options);
@@ -233,17 +218,16 @@ void qp_config_report(void)
 }
 
 /* Check the memory limit, which cannot exceed the reserved address space. */
-static int check_memory(const qp_options *changed, qp_parse_error *error)
+static int check_memory(const qp_options *changed, qp_error *error)
 {
     if (changed->number[QP_OPT_memory_limit] <= qp_recorder.space.map.reserved_bytes)
         return 0;
-    snprintf(error->message, sizeof error->message,
-             "-memory-limit: can be raised by qprof_initialize or QPROF only");
-    return QPROF_E_STATE;
+    return qp_error_set(error, QPROF_E_STATE,
+                        "-memory-limit: can be raised by qprof_initialize or QPROF only");
 }
 
 /* Put options in force; on an error restore those before. */
-static int apply_options(const qp_options *changed, qp_parse_error *error)
+static int apply_options(const qp_options *changed, qp_error *error)
 {
     const qp_options before = qp_recorder.options;
     int code = check_memory(changed, error);
@@ -252,7 +236,7 @@ static int apply_options(const qp_options *changed, qp_parse_error *error)
     qp_recorder.options = *changed;
     code = qp_apply_again(error);
     if (code) {
-        qp_parse_error unused;
+        qp_error unused;
         qp_recorder.options = before;
         qp_apply_again(&unused);
         return code;
@@ -261,36 +245,35 @@ static int apply_options(const qp_options *changed, qp_parse_error *error)
     return 0;
 }
 
-static int apply_source(const source *from, bool replaces, qp_parse_error *error)
+static int apply_source(const source *from, bool replaces, qp_error *error)
 {
     qp_options changed = qp_recorder.options;
     first_pass pass = {&changed, qp_load(&qp_recorder.has_entries), false};
-    qp_config_error mistake = {0, 0, ""};
-    int code = report(from, check(from, &pass, &mistake), &mistake, error);
+    int code = check(from, &pass, error);
     if (code)
         return code;
     qp_config_make_begin(replaces);
-    code = report(from, make(from, &mistake), &mistake, error);
+    code = read_source(from, &qp_config_making, error);
     if (!code && pass.has_options)
         code = apply_options(&changed, error);
-    int late = report(from, qp_config_make_end(!code, &mistake), &mistake, error);
+    int late = end_making(from, !code, error);
     return code ? code : late;
 }
 
-int qp_config_words(const char *words, qp_parse_error *error)
+int qp_config_words(const char *words, qp_error *error)
 {
     const source from = {words, NULL, strlen(words)};
     return apply_source(&from, false, error);
 }
 
-int qp_config_set(qp_option which, const char *value, qp_parse_error *error)
+int qp_config_set(qp_option which, const char *value, qp_error *error)
 {
     qp_options changed = qp_recorder.options;
     qp_parse parse = qp_option_set(&changed, which, value, error);
     return parse == QP_PARSE_OK ? apply_options(&changed, error) : code_of(parse);
 }
 
-int qp_config_file(const char *file, bool replaces, qp_parse_error *error)
+int qp_config_file(const char *file, bool replaces, qp_error *error)
 {
     source from;
     size_t n_room;
@@ -308,7 +291,7 @@ void qp_config_answer(void)
 {
     qp_head *h = qp_recorder_head();
     char file[sizeof h->request_file];
-    qp_parse_error error = {0, ""};
+    qp_error error = {0};
     uint32_t request = qp_observe(&h->request);
     if (request == qp_load(&h->answer) || !qp_control_lock())
         return;
@@ -317,9 +300,10 @@ void qp_config_answer(void)
     int code =
         qp_state() == QP_STATE_RUNNING ? qp_config_file(file, true, &error) : QPROF_E_STATE;
     if (code)
-        qp_recorder_log("%s", error.message);
+        qp_recorder_log("%s", error.text);
     h->answer_code = code;
-    snprintf(h->answer_text, sizeof h->answer_text, "%s", error.message);
+    snprintf(h->answer_text, sizeof h->answer_text, "%.*s", (int)sizeof h->answer_text - 1,
+             error.text);
     qp_publish(&h->answer, request);
     qp_control_unlock();
 }

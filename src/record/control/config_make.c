@@ -11,20 +11,19 @@
 /* "profiling on|off" of the file. */
 static qp_config_setting profiling;
 
-static int refuse(qp_config_error *error, int code, const char *name, const char *why)
+static int refuse(qp_error *error, int code, const char *name, const char *why)
 {
-    snprintf(error->message, sizeof error->message, "%.80s: %s", name, why);
-    return code;
+    return qp_error_set(error, code, "%.80s: %s", name, why);
 }
 
-static int on_initial_status(void *unused, bool is_on, qp_config_error *error)
+static int on_initial_status(void *unused, bool is_on, qp_error *error)
 {
     (void)unused, (void)error;
     qp_triggers_initial_status(is_on);
     return 0;
 }
 
-static int on_profiling(void *unused, bool is_on, qp_config_error *error)
+static int on_profiling(void *unused, bool is_on, qp_error *error)
 {
     (void)unused, (void)error;
     profiling = is_on ? QP_SETTING_YES : QP_SETTING_NO;
@@ -33,7 +32,7 @@ static int on_profiling(void *unused, bool is_on, qp_config_error *error)
 
 /* Make a trigger, an action or an area with its names. */
 static int make(qp_trigger_kind kind, const char *name, unsigned type, unsigned when,
-                qp_config_list list, qp_trigger **trigger, qp_config_error *error)
+                qp_config_list list, qp_trigger **trigger, qp_error *error)
 {
     *trigger = qp_trigger_create(kind, name, type, when);
     if (!*trigger && qp_trigger_find(kind, name))
@@ -46,7 +45,7 @@ static int make(qp_trigger_kind kind, const char *name, unsigned type, unsigned 
                : 0;
 }
 
-static int on_trigger(void *unused, const qp_config_trigger *t, qp_config_error *error)
+static int on_trigger(void *unused, const qp_config_trigger *t, qp_error *error)
 {
     qp_trigger *trigger;
     unsigned type = t->is_on ? QPROF_TRIGGER_ON : QPROF_TRIGGER_OFF;
@@ -62,7 +61,7 @@ static int on_trigger(void *unused, const qp_config_trigger *t, qp_config_error 
     return 0;
 }
 
-static int on_action(void *unused, const qp_config_action *a, qp_config_error *error)
+static int on_action(void *unused, const qp_config_action *a, qp_error *error)
 {
     qp_trigger *trigger;
     unsigned when = a->is_at_exit ? QPROF_ON_EXIT : QPROF_ON_ENTER;
@@ -73,7 +72,7 @@ static int on_action(void *unused, const qp_config_action *a, qp_config_error *e
     return code;
 }
 
-static int on_area(void *unused, const qp_config_area *a, qp_config_error *error)
+static int on_area(void *unused, const qp_config_area *a, qp_error *error)
 {
     qp_trigger *trigger;
     unsigned mode = a->is_excluding ? QPROF_AREA_EXCLUDE : QPROF_AREA_INCLUDE;
@@ -98,18 +97,13 @@ static int on_area(void *unused, const qp_config_area *a, qp_config_error *error
 
 /* The first pass has taken all options but -pri, which is a statement like those of the
  * trace. */
-static int on_options(void *unused, const char *words, qp_config_error *error)
+static int on_options(void *unused, const char *words, qp_error *error)
 {
     static qp_options others; /* under the control lock, or before the run */
     const qp_option_events events = {.pri = qp_trace_xbase_take_pri};
-    qp_parse_error mistake;
     (void)unused;
     qp_options_init(&others);
-    if (qp_options_parse(&others, words, &events, &mistake) == QP_PARSE_OK)
-        return 0;
-    error->column = mistake.column;
-    snprintf(error->message, sizeof error->message, "%s", mistake.message);
-    return QPROF_E_OPTION;
+    return qp_options_parse(&others, words, &events, error) == QP_PARSE_OK ? 0 : QPROF_E_OPTION;
 }
 
 const qp_config_sink qp_config_making = {
@@ -133,7 +127,7 @@ void qp_config_make_begin(bool replaces)
         qp_trace_xbase_file_begin();
 }
 
-int qp_config_make_end(bool is_good, qp_config_error *error)
+int qp_config_make_end(bool is_good, qp_error *error)
 {
     int code = is_good ? qp_event_triggers_check_file(error) : 0;
     bool is_kept = is_good && !code;

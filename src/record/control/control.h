@@ -3,13 +3,14 @@
 #ifndef QP_RECORD_CONTROL_CONTROL_H
 #define QP_RECORD_CONTROL_CONTROL_H
 
+#include "base/text/error.h"
 #include "config/config.h"
 #include "record/trigger/trigger.h"
 
 /* ---- the run: lifecycle.c ---------------------------------------------------------------- */
 
 /* Begin a run, from options to file. Takes no lock. @return 0 or QPROF_E_*; *error explains */
-int qp_recorder_begin(const qprof_InitInfo *info, qp_parse_error *error);
+int qp_recorder_begin(const qprof_InitInfo *info, qp_error *error);
 /* End the run and write its dataset. Takes the control lock. */
 void qp_recorder_end(bool at_exit);
 
@@ -21,27 +22,27 @@ enum { QP_RESERVE_SHARE = 16 }; /* of the memory limit, kept for what must not f
 void qp_recorder_set_clock(uint64_t (*now)(void));
 
 /* Determine the name of the next dataset. @return 0, QPROF_E_OPTION or QPROF_E_IO */
-int qp_apply_output(char *output, size_t n_bytes, qp_parse_error *error);
+int qp_apply_output(char *output, size_t n_bytes, qp_error *error);
 /* Write the options of the run into the head. */
 void qp_apply_head(void);
 /* Choose the clocks of the run. */
-int qp_apply_clock(qp_parse_error *error);
+int qp_apply_clock(qp_error *error);
 /* Start the traces that are asked for, and stop them. */
-int qp_apply_start_traces(qp_parse_error *error);
+int qp_apply_start_traces(qp_error *error);
 void qp_apply_stop_traces(void);
 /* The clocks are chosen: start what depends on them. */
 void qp_apply_start(void);
 
 /* Put changed options in force before the first entry. @return 0, or as qp_recorder_begin();
  * then the caller restores the old ones */
-int qp_apply_again(qp_parse_error *error);
+int qp_apply_again(qp_error *error);
 
 /* ---- options and configuration files: config.c ------------------------------------------- */
 
 /* Read the options of a new run into qp_recorder.options: defaults, the environment, the host,
  * files.
  * @return 0 or QPROF_E_OPTION, _SYNTAX, _IO */
-int qp_config_begin(const char *initial_options, qp_parse_error *error);
+int qp_config_begin(const char *initial_options, qp_error *error);
 
 /* The file exists: count and log the options that were unknown, clamped or ignored. */
 void qp_config_report(void);
@@ -49,10 +50,10 @@ void qp_config_report(void);
 /* Apply a line or a file during the run. Its options override all others, and are too late
  * after the first entry. Nothing is applied on an error. @param replaces  drop what earlier
  * files configured */
-int qp_config_words(const char *words, qp_parse_error *error);
-int qp_config_file(const char *file, bool replaces, qp_parse_error *error);
+int qp_config_words(const char *words, qp_error *error);
+int qp_config_file(const char *file, bool replaces, qp_error *error);
 /* Set one option, whose value may hold any character. */
-int qp_config_set(qp_option which, const char *value, qp_parse_error *error);
+int qp_config_set(qp_option which, const char *value, qp_error *error);
 
 /* Apply the file that another process has asked for, if any, and answer. Takes the control
  * lock. */
@@ -64,19 +65,19 @@ void qp_config_answer(void);
  * @param replaces  drop those of earlier files then */
 void qp_config_make_begin(bool replaces);
 /* @return 0 or QPROF_E_*: *error explains, with the place; only if is_good */
-int qp_config_make_end(bool is_good, qp_config_error *error);
+int qp_config_make_end(bool is_good, qp_error *error);
 
 /* Sinks of all lines but options and pc. */
 extern const qp_config_sink qp_config_making;
 
 void qp_event_triggers_begin_file(bool replaces);
-/* As a qp_config_sink calls them. @return 0 or QPROF_E_* with error->message */
+/* As a qp_config_sink calls them. @return 0 or QPROF_E_* with error->text */
 int qp_event_triggers_configure(void *unused, const qp_config_event_trigger *from,
-                                qp_config_error *error);
-int qp_event_triggers_configure_triggering(void *unused, bool is_on, qp_config_error *error);
+                                qp_error *error);
+int qp_event_triggers_configure_triggering(void *unused, bool is_on, qp_error *error);
 /* Check that what the file refers to exists. @return 0 or QPROF_E_*, with the place in
  * *error */
-int qp_event_triggers_check_file(qp_config_error *error);
+int qp_event_triggers_check_file(qp_error *error);
 void qp_event_triggers_end_file(bool is_kept);
 
 /* ---- the data: data.c -------------------------------------------------------------------- */

@@ -26,48 +26,48 @@ static const uint64_t patience_ns = 10000000000u, pause_ns = 2000000;
 bool qp_counts_is_file(const char *path)
 {
     char file[QP_PATH_MAX];
-    qp_parse_error unused;
+    qp_error unused;
     const char *pattern = qp_option_text(&qp_recorder.options, QP_OPT_counts_file);
     return pattern[0] &&
            qp_output_name(pattern, qp_recorder.n_datasets, file, sizeof file, &unused) == 0 &&
            strcmp(path, file) == 0;
 }
 
-static bool fail(char *why, const char *what)
+static bool fail(qp_error *error, const char *what)
 {
-    snprintf(why, QP_WHY_BYTES, "%s", what);
+    qp_error_fail(error, "%s", what);
     return false;
 }
 
 /* ---- a profile in memory ----------------------------------------------------------------- */
 
 /* Read a whole file. @param room  bytes to reserve after it. @return false: see why */
-static bool read_whole(qp_mapping *m, int fd, uint64_t room, uint64_t *n_bytes, char *why)
+static bool read_whole(qp_mapping *m, int fd, uint64_t room, uint64_t *n_bytes, qp_error *error)
 {
     const char *unused;
     *m = (qp_mapping){.fd = -1};
     if (!qp_file_is_plain(fd, n_bytes, &unused))
-        return fail(why, "is not a plain file");
+        return fail(error, "is not a plain file");
     if (*n_bytes > qp_recorder.options.number[QP_OPT_memory_limit])
-        return fail(why, "is larger than -memory-limit");
+        return fail(error, "is larger than -memory-limit");
     if (qp_mapping_open(m, NULL, *n_bytes + room + ROOM_LEAST) != 0)
-        return fail(why, "cannot be added to: out of memory");
+        return fail(error, "cannot be added to: out of memory");
     if (m->limit_bytes > *n_bytes + room && qp_mapping_grow(m, *n_bytes) == QP_GROWN &&
         qp_file_read_at(fd, m->base, *n_bytes, 0) == *n_bytes)
         return true;
     qp_mapping_close(m);
-    return fail(why, "cannot be read");
+    return fail(error, "cannot be read");
 }
 
 /* Read a dataset, with room for what is added. */
-static bool open_dataset(qp_space *s, const char *path, uint64_t room, char *why)
+static bool open_dataset(qp_space *s, const char *path, uint64_t room, qp_error *error)
 {
     uint64_t n_bytes;
     int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0)
-        return fail(why, "cannot be added to: the run's data were removed");
+        return fail(error, "cannot be added to: the run's data were removed");
     *s = (qp_space){0};
-    bool is_read = read_whole(&s->map, fd, room, &n_bytes, why);
+    bool is_read = read_whole(&s->map, fd, room, &n_bytes, error);
     close(fd);
     s->head = (qp_head *)(void *)s->map.base;
     return is_read;
@@ -99,7 +99,7 @@ static bool is_still(int fd, const char *path)
 typedef enum { LOCKED, ABSENT, REFUSED } lock_result;
 
 /* Lock the file of this name. */
-static lock_result lock_file(const char *path, int *fd, char *why)
+static lock_result lock_file(const char *path, int *fd, qp_error *error)
 {
     uint64_t until = qp_clock_monotonic() + patience_ns;
     for (;;) {
@@ -107,7 +107,7 @@ static lock_result lock_file(const char *path, int *fd, char *why)
         if (*fd < 0 && errno == ENOENT)
             return ABSENT;
         if (*fd < 0) {
-            fail(why, errno == ELOOP ? "is a symbolic link" : "cannot be opened");
+            fail(error, errno == ELOOP ? "is a symbolic link" : "cannot be opened");
             return REFUSED;
         }
         bool is_held = flock(*fd, LOCK_EX | LOCK_NB) == 0;
@@ -116,7 +116,7 @@ static lock_result lock_file(const char *path, int *fd, char *why)
         bool is_busy = is_held || errno == EWOULDBLOCK || errno == EINTR;
         close(*fd);
         if (!is_busy || qp_clock_monotonic() > until) {
-            fail(why, is_busy ? "is locked by other processes" : "cannot be locked");
+            fail(error, is_busy ? "is locked by other processes" : "cannot be locked");
             return REFUSED;
         }
         if (!is_held)
@@ -125,7 +125,7 @@ static lock_result lock_file(const char *path, int *fd, char *why)
 }
 
 /* Replace the counts file by the sum of both. @param fd  the counts file, locked */
-static bool replace(int fd, const char *temporary, const char *path, char *why)
+static bool replace(int fd, const char *temporary, const char *path, qp_error *error)
 {
     char sum[QP_PATH_MAX];
     struct stat st;
@@ -133,17 +133,17 @@ static bool replace(int fd, const char *temporary, const char *path, char *why)
     qp_mapping old;
     qp_space now;
     if (fstat(fd, &st) != 0 || snprintf(sum, sizeof sum, "%s+", temporary) >= (int)sizeof sum)
-        return fail(why, "cannot be read");
-    if (!read_whole(&old, fd, 0, &old_bytes, why))
+        return fail(error, "cannot be read");
+    if (!read_whole(&old, fd, 0, &old_bytes, error))
         return false;
-    bool is_done = open_dataset(&now, temporary, 2 * old_bytes, why);
+    bool is_done = open_dataset(&now, temporary, 2 * old_bytes, error);
     if (is_done) {
         bool is_forced = qp_recorder.options.number[QP_OPT_force_merge] == 1;
-        is_done = qp_merge_counts(&now, old.base, old_bytes, is_forced, why);
+        is_done = qp_merge_counts(&now, old.base, old_bytes, is_forced, error);
         if (is_done && (!write_dataset(&now, sum, st.st_mode & 0777) || !is_still(fd, path) ||
                         rename(sum, path) != 0)) {
             unlink(sum);
-            is_done = fail(why, "cannot be replaced");
+            is_done = fail(error, "cannot be replaced");
         }
         qp_mapping_close(&now.map);
     }
@@ -177,17 +177,18 @@ static void rewrite(const qp_space *s, const char *path)
 }
 
 /* Note in the dataset why it is not in the counts file. */
-static void note(const char *temporary, const char *path, const char *why)
+static void note(const char *temporary, const char *path, const qp_error *error)
 {
-    char text[400 + QP_WHY_BYTES], unused[QP_WHY_BYTES];
+    qp_error text, unused;
     qp_space s;
-    snprintf(text, sizeof text,
-             "-counts-file=%.300s %s; this run's counts have a file of their own", path, why);
-    qp_recorder_log("%s", text);
-    if (!open_dataset(&s, temporary, 0, unused))
+    qp_error_set(&text, 0,
+                 "-counts-file=%.200s %.200s; this run's counts have a file of their own", path,
+                 error->text);
+    qp_recorder_log("%s", text.text);
+    if (!open_dataset(&s, temporary, 0, &unused))
         return;
     qp_texts texts = {.space = &s};
-    qp_ref words = qp_texts_add(&texts, text);
+    qp_ref words = qp_texts_add(&texts, text.text);
     qp_ref ref = words ? qp_blob_take(&s, &texts.blobs, sizeof(qp_note)) : 0;
     if (ref) {
         qp_note *n = qp_at_ref(&s, ref);
@@ -200,25 +201,25 @@ static void note(const char *temporary, const char *path, const char *why)
 
 bool qp_counts_add(const char *temporary, const char *path)
 {
-    char why[QP_WHY_BYTES] = "";
+    qp_error why = {0};
     int fd;
     for (;;) {
-        lock_result result = lock_file(path, &fd, why);
+        lock_result result = lock_file(path, &fd, &why);
         bool is_done = false;
         if (result == LOCKED) {
-            is_done = replace(fd, temporary, path, why);
+            is_done = replace(fd, temporary, path, &why);
             close(fd);
         } else if (result == ABSENT) {
             is_done = become(temporary, path);
             if (!is_done && errno == EEXIST)
                 continue; /* another process was faster */
             if (!is_done)
-                fail(why, "cannot be made");
+                fail(&why, "cannot be made");
         }
         if (is_done)
             unlink(temporary);
         else
-            note(temporary, path, why);
+            note(temporary, path, &why);
         return is_done;
     }
 }

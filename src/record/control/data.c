@@ -126,7 +126,7 @@ void qp_data_clear(void)
 bool qp_data_save(const char *name, const char *label)
 {
     char path[QP_PATH_MAX];
-    qp_parse_error error = {0, ""};
+    qp_error error = {0};
     qp_head *h = qp_recorder_head();
     if (!qp_save_has_data())
         return false;
@@ -139,7 +139,7 @@ bool qp_data_save(const char *name, const char *label)
         code = qp_save_copy(path, sizeof path, QP_SNAPSHOT, label);
     if (code) {
         qp_count(&qp_recorder.space, code == QPROF_E_IO ? QP_D_e_io : QP_D_e_option);
-        qp_recorder_log("dataset not written: %s", error.message[0] ? error.message : path);
+        qp_recorder_log("dataset not written: %s", error.text[0] ? error.text : path);
         return false;
     }
     if (!name)

@@ -64,14 +64,13 @@ static void describe_object(qp_event_trigger *t, const qp_config_event_trigger *
     }
 }
 
-static int refuse(qp_config_error *error, int code, const char *what, const char *name)
+static int refuse(qp_error *error, int code, const char *what, const char *name)
 {
-    snprintf(error->message, sizeof error->message, what, name);
-    return code;
+    return qp_error_set(error, code, what, name);
 }
 
 int qp_event_triggers_configure(void *unused, const qp_config_event_trigger *from,
-                                qp_config_error *error)
+                                qp_error *error)
 {
     qp_event_trigger t = {.event = from->event,
                           .context = (uint8_t)from->context,
@@ -108,14 +107,14 @@ int qp_event_triggers_configure(void *unused, const qp_config_event_trigger *fro
                : refuse(error, QPROF_E_MEMORY, "%.80s: out of memory", from->name);
 }
 
-int qp_event_triggers_configure_triggering(void *unused, bool is_on, qp_config_error *error)
+int qp_event_triggers_configure_triggering(void *unused, bool is_on, qp_error *error)
 {
     (void)unused, (void)error;
     qp_event_triggers.triggering = is_on ? QP_SETTING_YES : QP_SETTING_NO;
     return 0;
 }
 
-int qp_event_triggers_check_file(qp_config_error *error)
+int qp_event_triggers_check_file(qp_error *error)
 {
     for (uint32_t cell = qp_event_triggers.first; cell;
          cell = qp_event_trigger_at(cell)->next) {

@@ -70,7 +70,7 @@ static void after_fork_in_child(void)
     if (!follows)
         return;
     char words[sizeof qp_recorder.options.pool + QP_PATH_MAX];
-    qp_parse_error error;
+    qp_error error;
     size_t n = qp_options_print(&qp_recorder.options, words, sizeof qp_recorder.options.pool);
     const char *output = qp_option_text(&qp_recorder.options, QP_OPT_output);
     if (output[0] && !strstr(output, "%p"))
@@ -170,7 +170,7 @@ static void describe_run(void)
     h->flags |= QP_FLAG_RECORDING | (qp_recorder.is_virtual ? QP_FLAG_VIRTUAL : 0);
 }
 
-static int begin_tables(qp_parse_error *error)
+static int begin_tables(qp_error *error)
 {
     qp_recorder.texts = (qp_texts){.space = &qp_recorder.space};
     qp_recorder.vt_root = qp_texts_block(&qp_recorder.texts);
@@ -193,7 +193,7 @@ static void abandon(void)
 }
 
 /* Begin with the options that are set. @return 0 or QPROF_E_*; then nothing is left */
-static int begin_run(const char *output, qp_parse_error *error)
+static int begin_run(const char *output, qp_error *error)
 {
     int code = open_memory(output);
     if (!code)
@@ -224,18 +224,17 @@ static int begin_run(const char *output, qp_parse_error *error)
     return 0;
 }
 
-int qp_recorder_begin(const qprof_InitInfo *info, qp_parse_error *error)
+int qp_recorder_begin(const qprof_InitInfo *info, qp_error *error)
 {
     char output[QP_PATH_MAX];
     uint32_t expected = QP_STATE_OFF;
-    error->message[0] = '\0';
+    error->text[0] = '\0';
     if (!begin_process())
         return QPROF_E_MEMORY;
     if (!qp_swap_if(qp_state_word, &expected, QP_STATE_CHANGING) &&
         (expected != QP_STATE_CLOSED ||
          !qp_swap_if(qp_state_word, &expected, QP_STATE_CHANGING))) {
-        snprintf(error->message, sizeof error->message, "a run is in progress");
-        return QPROF_E_STATE;
+        return qp_error_set(error, QPROF_E_STATE, "a run is in progress");
     }
     qp_mapping before = qp_recorder.space.map;
     qp_recorder = (qp_recorder_data){.space = {.map = {.fd = -1}, .head = &no_head},
@@ -289,7 +288,7 @@ static void stop_time(void)
 static void seal(bool at_exit_handler, char *path, size_t n_bytes)
 {
     qp_head *h = qp_recorder_head();
-    qp_parse_error error = {0, ""};
+    qp_error error = {0};
     h->flags |= at_exit_handler ? QP_FLAG_AT_EXIT : 0;
     path[0] = '\0';
     if (!qp_save_has_data()) {
@@ -303,7 +302,7 @@ static void seal(bool at_exit_handler, char *path, size_t n_bytes)
     if (code) { /* the live file remains, as the sealed one */
         qp_count(&qp_recorder.space, QP_D_e_io);
         qp_recorder_log("%s: cannot be written; the profile remains in %s",
-                        path[0] ? path : error.message, qp_recorder.space.map.path);
+                        path[0] ? path : error.text, qp_recorder.space.map.path);
         qp_publish(&h->state, QP_SEALED);
         snprintf(path, n_bytes, "%s", qp_recorder.space.map.path);
         return;

@@ -19,12 +19,12 @@ typedef enum {
 
 static void dump(const char *name)
 {
-    qp_parse_error error = {0, ""};
+    qp_error error = {0};
     int code = qp_trace_dump(NULL, &error);
     if (!code)
         return;
     qp_count(&qp_recorder.space, code == QPROF_E_STATE ? QP_D_e_state : QP_D_e_io);
-    qp_recorder_log("event trigger %.80s: dump: %s", name, error.message);
+    qp_recorder_log("event trigger %.80s: dump: %s", name, error.text);
 }
 
 static void change_locked(change_kind kind, const char *name)

@@ -66,7 +66,7 @@ static expansion expand(const char *pattern, uint32_t dataset, const char *file,
 }
 
 int qp_output_name(const char *pattern, uint32_t dataset, char *out, size_t n_bytes,
-                   qp_parse_error *error)
+                   qp_error *error)
 {
     char relative[QP_PATH_MAX], bad = '\0', whole[QP_PATH_MAX];
     const char *given = qp_option_text(&qp_recorder.options, QP_OPT_output);
@@ -80,10 +80,10 @@ int qp_output_name(const char *pattern, uint32_t dataset, char *out, size_t n_by
     }
     expansion result = expand(pattern, dataset, NULL, relative, sizeof relative, &bad);
     if (result == EXPAND_UNKNOWN) {
-        snprintf(error->message, sizeof error->message,
-                 "%.80s: unknown conversion %%%c (known: %%v %%V %%p %%n %%T %%t %%d %%h %%%%)",
-                 pattern, bad ? bad : ' ');
-        return QPROF_E_OPTION;
+        return qp_error_set(
+            error, QPROF_E_OPTION,
+            "%.80s: unknown conversion %%%c (known: %%v %%V %%p %%n %%T %%t %%d %%h %%%%)",
+            pattern, bad ? bad : ' ');
     }
     bool is_absolute = relative[0] == '/';
     int n = result == EXPAND_OK
@@ -91,13 +91,12 @@ int qp_output_name(const char *pattern, uint32_t dataset, char *out, size_t n_by
                            is_absolute ? "" : "/", relative)
                 : -1;
     if (n < 0 || (size_t)n >= n_bytes) {
-        snprintf(error->message, sizeof error->message, "%.80s…: file name too long", pattern);
-        return QPROF_E_OPTION;
+        return qp_error_set(error, QPROF_E_OPTION, "%.80s…: file name too long", pattern);
     }
     return 0;
 }
 
-int qp_output_trace_name(char *out, size_t n_bytes, qp_parse_error *error)
+int qp_output_trace_name(char *out, size_t n_bytes, qp_error *error)
 {
     static const char suffix[] = ".qtrace";
     int code =
@@ -118,7 +117,7 @@ bool qp_output_command(const char *pattern, const char *dataset_file, char *out,
            EXPAND_OK;
 }
 
-int qp_output_check(const char *path, qp_parse_error *error)
+int qp_output_check(const char *path, qp_error *error)
 {
     char folder[QP_PATH_MAX];
     struct stat st;
@@ -140,8 +139,7 @@ int qp_output_check(const char *path, qp_parse_error *error)
         reason = "exists, and is not a plain file";
     if (!reason)
         return 0;
-    snprintf(error->message, sizeof error->message, "%.140s: %s", path, reason);
-    return EINVAL;
+    return qp_error_set(error, EINVAL, "%.140s: %s", path, reason);
 }
 
 /* Make a folder that only this user can read. */

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 
 #include "base/atomic.h"
+#include "base/text/error.h"
 #include "code/code.h"
 #include "format/options.h"
 #include "format/space.h"
@@ -136,10 +137,10 @@ void qp_output_begin(void);
  * @param pattern  as -output; NULL: -counts-file, -output, or -filename-prefix with the suffix
  * @return QPROF_E_OPTION: an unknown conversion, or too long; *error explains */
 int qp_output_name(const char *pattern, uint32_t dataset, char *out, size_t n_bytes,
-                   qp_parse_error *error);
+                   qp_error *error);
 
 /* Expand the name of a trace: that of the next dataset with the suffix .qtrace. */
-int qp_output_trace_name(char *out, size_t n_bytes, qp_parse_error *error);
+int qp_output_trace_name(char *out, size_t n_bytes, qp_error *error);
 
 /* Expand a command; %b is the dataset's file. @return false: too long, or unknown conversion */
 bool qp_output_command(const char *pattern, const char *dataset_file, char *out,
@@ -147,7 +148,7 @@ bool qp_output_command(const char *pattern, const char *dataset_file, char *out,
 
 /* Check that a file can be made there. @return 0, or an errno value with the reason in
  * *error */
-int qp_output_check(const char *path, qp_parse_error *error);
+int qp_output_check(const char *path, qp_error *error);
 
 /* Make the folder of the i-th place for the live file. @return false: not usable, try the next;
  * after the last place *out is "" */

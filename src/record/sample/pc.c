@@ -3,11 +3,11 @@
 
 #include <stdio.h>
 
-int qp_pc_begin(qp_parse_error *error)
+int qp_pc_begin(qp_error *error)
 {
     qp_head *h = qp_recorder_head();
     qp_pc_command command;
-    qp_parse_error mistake;
+    qp_error mistake;
     char pattern[sizeof qp_recorder.options.pool];
     uint64_t period_before = h->pc_period;
     h->pc_period = 0;
@@ -20,8 +20,7 @@ int qp_pc_begin(qp_parse_error *error)
     qp_parse code =
         qp_pc_parse(qp_option_text(&qp_recorder.options, QP_OPT_pc), &command, &mistake);
     if (code != QP_PARSE_OK) {
-        snprintf(error->message, sizeof error->message, "-pc: column %u: %.150s",
-                 mistake.column, mistake.message);
+        qp_error_fail(error, "-pc: column %u: %.150s", mistake.column, mistake.text);
         return code == QP_PARSE_ROOM ? QPROF_E_LIMIT : QPROF_E_SYNTAX;
     }
     snprintf(pattern, sizeof pattern, "%.*s", (int)command.n_pattern,

@@ -153,7 +153,7 @@ static bool visit_path(void *to, qp_cell cell, const qp_node *n)
 bool qp_pc_each(void (*visit)(void *to, const qp_pc_attribution *c), void *to)
 {
     inspector x = {.visit = visit, .to = to};
-    qp_parse_error unused;
+    qp_error unused;
     const qp_head *h = qp_recorder_head();
     if (h->pc_pattern) {
         x.pattern = qp_pages_take(sizeof *x.pattern);

@@ -7,13 +7,14 @@
 #ifndef QP_RECORD_SAMPLE_SAMPLE_H
 #define QP_RECORD_SAMPLE_SAMPLE_H
 
+#include "base/text/error.h"
 #include "code/pc_command.h"
 #include "record/run/run.h"
 
 /* ---- the PC command: pc.c ---------------------------------------------------------------- */
 
 /* Write the command of -pc into the head. @return 0, QPROF_E_SYNTAX, QPROF_E_LIMIT */
-int qp_pc_begin(qp_parse_error *error);
+int qp_pc_begin(qp_error *error);
 
 /* ---- crediting: samples.c ---------------------------------------------------------------- */
 

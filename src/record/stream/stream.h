@@ -6,6 +6,7 @@
 #ifndef QP_RECORD_STREAM_STREAM_H
 #define QP_RECORD_STREAM_STREAM_H
 
+#include "base/text/error.h"
 #include "config/config.h"
 #include "record/ring/ring.h"
 
@@ -13,7 +14,7 @@
 
 /* Begin a trace if one is asked for; the clocks of the run are chosen.
  * @return 0, QPROF_E_OPTION, _IO or _MEMORY with *error */
-int qp_trace_start(qp_parse_error *error);
+int qp_trace_start(qp_error *error);
 
 /* Recording has ended, or the options change: take what the rings hold, and close the file.
  * Bounded: a disk that hangs is abandoned. */
@@ -26,7 +27,7 @@ void qp_trace_forget(void);
  * @param pattern  its name, with conversions; NULL: beside the next dataset
  * @return 0; QPROF_E_STATE: nothing is traced, or it goes to a file anyway; QPROF_E_OPTION: the
  * name; QPROF_E_IO, QPROF_E_MEMORY; *error explains */
-int qp_trace_dump(const char *pattern, qp_parse_error *error);
+int qp_trace_dump(const char *pattern, qp_error *error);
 
 /* ---- the .PRF file: trace_xbase.c -------------------------------------------------------- */
 
@@ -36,28 +37,27 @@ int qp_trace_dump(const char *pattern, qp_parse_error *error);
 const char *qp_trace_xbase_get(const char *key);
 
 /* @return 0 or QPROF_E_NOTFOUND, _OPTION, _STATE, _IO, _SYNTAX: *error explains */
-int qp_trace_xbase_set(const char *key, const char *value, qp_parse_error *error);
-int qp_trace_xbase_load(const char *pri_file, qp_parse_error *error);
-int qp_trace_xbase_save(const char *pri_file, qp_parse_error *error);
+int qp_trace_xbase_set(const char *key, const char *value, qp_error *error);
+int qp_trace_xbase_load(const char *pri_file, qp_error *error);
+int qp_trace_xbase_save(const char *pri_file, qp_error *error);
 
 /* As qp_option_events.pri. */
-qp_parse qp_trace_xbase_take_pri(void *unused, const char *file, qp_parse_error *error);
+qp_parse qp_trace_xbase_take_pri(void *unused, const char *file, qp_error *error);
 
 /* Sinks of `trace` and `pri` lines, and the begin and end of a file of such lines. */
-int qp_trace_xbase_on_trace(void *unused, const char *key, const char *value,
-                            qp_config_error *error);
-int qp_trace_xbase_on_pri(void *unused, const char *file, qp_config_error *error);
+int qp_trace_xbase_on_trace(void *unused, const char *key, const char *value, qp_error *error);
+int qp_trace_xbase_on_pri(void *unused, const char *file, qp_error *error);
 void qp_trace_xbase_file_begin(void);
 /* @param is_kept  false: restore the settings before the file */
 void qp_trace_xbase_file_end(bool is_kept);
 
 /* @param prf_file  with conversions as -output; NULL: OUTFILE */
-int qp_trace_xbase_start(const char *prf_file, qp_parse_error *error);
-int qp_trace_xbase_stop(qp_parse_error *error);
-int qp_trace_xbase_flush(qp_parse_error *error);
+int qp_trace_xbase_start(const char *prf_file, qp_error *error);
+int qp_trace_xbase_stop(qp_error *error);
+int qp_trace_xbase_flush(qp_error *error);
 
 /* The run begins, or its options have changed: start if -trace asks for it. */
-int qp_trace_xbase_begin(qp_parse_error *error);
+int qp_trace_xbase_begin(qp_error *error);
 /* The run ends, or its options change. */
 void qp_trace_xbase_end(void);
 /* In a forked child: nothing is open here. */

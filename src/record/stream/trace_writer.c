@@ -81,7 +81,7 @@ static void note_failure(uint64_t now)
 
 /* Determine the file: -trace-output, or the name of the profile with another suffix.
  * @return 0; QPROF_E_OPTION: no name; QPROF_E_IO: no file can be made there */
-static int find_name(qp_parse_error *error)
+static int find_name(qp_error *error)
 {
     const char *pattern = qp_option_text(&qp_recorder.options, QP_OPT_trace_output);
     size_t room = sizeof writer.path;
@@ -102,7 +102,7 @@ static bool open_stream(void)
 /* Can records be written, or is it time for another attempt? */
 static bool can_write(uint64_t now)
 {
-    qp_parse_error error;
+    qp_error error;
     if (!writer.has_failed)
         return true;
     if (now < writer.retry_due)
@@ -294,36 +294,32 @@ static void stop_thread(void)
 
 /* ---- control calls ----------------------------------------------------------------------- */
 
-int qp_trace_start(qp_parse_error *error)
+int qp_trace_start(qp_error *error)
 {
     uint64_t mode = qp_recorder.options.number[QP_OPT_trace_mode];
     bool has_output = qp_option_text(&qp_recorder.options, QP_OPT_trace_output)[0] != '\0';
     if (!(qp_recorder_head()->collect & QP_COLLECT_TRACE))
         return 0;
     if (mode == QP_TRACE_OVERWRITE && has_output) {
-        snprintf(
-            error->message, sizeof error->message,
+        return qp_error_set(
+            error, QPROF_E_OPTION,
             "-trace-output and -trace-mode=overwrite cannot be combined (the latter keeps the "
             "trace in the profile)");
-        return QPROF_E_OPTION;
     }
     if (mode == QP_TRACE_OVERWRITE || (mode == UINT64_MAX && !has_output)) {
         qp_trace_add_user(QP_TRACE_FOR_RINGS);
         return 0;
     }
     if (writer.is_stuck && qp_observe(&writer.n_answered) != OVER) {
-        snprintf(error->message, sizeof error->message,
-                 "-trace-mode=stream: writing the previous trace timed out");
-        return QPROF_E_IO;
+        return qp_error_set(error, QPROF_E_IO,
+                            "-trace-mode=stream: writing the previous trace timed out");
     }
     memset(&writer, 0, sizeof writer);
     int code = find_name(error);
     if (code)
         return code;
     if (!open_stream()) {
-        snprintf(error->message, sizeof error->message, "%.120s: %s", writer.path,
-                 strerror(errno));
-        return QPROF_E_IO;
+        return qp_error_set(error, QPROF_E_IO, "%.120s: %s", writer.path, strerror(errno));
     }
     qp_publish(&qp_recorder_head()->trace_file, qp_texts_add(&qp_recorder.texts, writer.path));
     qp_trace_add_user(QP_TRACE_FOR_STREAM);
@@ -433,14 +429,13 @@ static bool dump_ring(qp_trace_sink *s, uint32_t i)
     return qp_trace_sink_flush(s);
 }
 
-int qp_trace_dump(const char *pattern, qp_parse_error *error)
+int qp_trace_dump(const char *pattern, qp_error *error)
 {
     char path[QP_PATH_MAX];
     if (qp_trace_users() != QP_TRACE_FOR_RINGS) {
-        snprintf(error->message, sizeof error->message, "%s",
-                 qp_trace_users() ? "the trace is already being written to a file"
-                                  : "no trace is recorded: -collect=profile,trace");
-        return QPROF_E_STATE;
+        return qp_error_set(error, QPROF_E_STATE, "%s",
+                            qp_trace_users() ? "the trace is already being written to a file"
+                                             : "no trace is recorded: -collect=profile,trace");
     }
     int code = pattern
                    ? qp_output_name(pattern, qp_recorder.n_datasets, path, sizeof path, error)
@@ -465,7 +460,7 @@ int qp_trace_dump(const char *pattern, qp_parse_error *error)
         return 0;
     if (s)
         unlink(path);
-    snprintf(error->message, sizeof error->message, "%.120s: %s", path, strerror(why));
+    qp_error_fail(error, "%.120s: %s", path, strerror(why));
     return why == ENOMEM ? QPROF_E_MEMORY : QPROF_E_IO;
 }
 

@@ -23,10 +23,9 @@ static char text[2 * QP_PRI_BYTES]; /* of a file */
 
 #define X qp_trace_xbase
 
-static int refuse(qp_parse_error *error, int code, const char *what, const char *why)
+static int refuse(qp_error *error, int code, const char *what, const char *why)
 {
-    snprintf(error->message, sizeof error->message, "%.120s: %s", what, why);
-    return code;
+    return qp_error_set(error, code, "%.120s: %s", what, why);
 }
 
 /* ---- settings ---------------------------------------------------------------------------- */
@@ -88,7 +87,7 @@ static void use_settings(void)
 }
 
 /* Put `next` in force; what was traced so far uses the settings before. */
-static int apply(const char *what, qp_parse_error *error)
+static int apply(const char *what, qp_error *error)
 {
     if (X.is_open && changes_layout(&X.settings, &next))
         return refuse(error, QPROF_E_STATE, what,
@@ -111,19 +110,16 @@ const char *qp_trace_xbase_get(const char *key)
     return which == QP_N_PRI ? NULL : qp_pri_value(&X.settings, which);
 }
 
-int qp_trace_xbase_set(const char *key, const char *value, qp_parse_error *error)
+int qp_trace_xbase_set(const char *key, const char *value, qp_error *error)
 {
-    qp_pri_error e;
     qp_pri_key which = qp_pri_find(key, strlen(key));
     if (which == QP_N_PRI)
         return refuse(error, QPROF_E_NOTFOUND, key,
                       "unknown setting (see docs/trace-xbase.md)");
     begin_settings();
     next = X.settings;
-    if (qp_pri_set(&next, which, value, &e))
-        return apply(qp_pri_name(which), error);
-    snprintf(error->message, sizeof error->message, "%s", e.message);
-    return QPROF_E_OPTION;
+    return qp_pri_set(&next, which, value, error) ? apply(qp_pri_name(which), error)
+                                                  : QPROF_E_OPTION;
 }
 
 /* @return bytes; -1: see *why */
@@ -140,22 +136,20 @@ static int64_t read_text(const char *file, const char **why)
     return fits ? (int64_t)n : -1;
 }
 
-int qp_trace_xbase_load(const char *pri_file, qp_parse_error *error)
+int qp_trace_xbase_load(const char *pri_file, qp_error *error)
 {
-    qp_pri_error e;
     const char *why;
     begin_settings();
     int64_t n = read_text(pri_file, &why);
     if (n < 0)
         return refuse(error, QPROF_E_IO, pri_file, why);
-    if (qp_pri_read(&next, &X.settings, text, (size_t)n, &e))
+    if (qp_pri_read(&next, &X.settings, text, (size_t)n, error))
         return apply(pri_file, error);
-    snprintf(error->message, sizeof error->message, "%.60s:%u: %.120s", pri_file, e.line,
-             e.message);
+    qp_error_locate(error, pri_file);
     return QPROF_E_SYNTAX;
 }
 
-int qp_trace_xbase_save(const char *pri_file, qp_parse_error *error)
+int qp_trace_xbase_save(const char *pri_file, qp_error *error)
 {
     begin_settings();
     size_t n = qp_pri_write(&X.settings, text, sizeof text);
@@ -166,29 +160,22 @@ int qp_trace_xbase_save(const char *pri_file, qp_parse_error *error)
     return code ? refuse(error, QPROF_E_IO, pri_file, strerror(code)) : 0;
 }
 
-qp_parse qp_trace_xbase_take_pri(void *unused, const char *file, qp_parse_error *error)
+qp_parse qp_trace_xbase_take_pri(void *unused, const char *file, qp_error *error)
 {
     (void)unused;
     return qp_trace_xbase_load(file, error) ? QP_PARSE_VALUE : QP_PARSE_OK;
 }
 
-int qp_trace_xbase_on_trace(void *unused, const char *key, const char *value,
-                            qp_config_error *error)
+int qp_trace_xbase_on_trace(void *unused, const char *key, const char *value, qp_error *error)
 {
     (void)unused;
-    qp_parse_error e;
-    int code = qp_trace_xbase_set(key, value, &e);
-    snprintf(error->message, sizeof error->message, "%s", code ? e.message : "");
-    return code;
+    return qp_trace_xbase_set(key, value, error);
 }
 
-int qp_trace_xbase_on_pri(void *unused, const char *file, qp_config_error *error)
+int qp_trace_xbase_on_pri(void *unused, const char *file, qp_error *error)
 {
     (void)unused;
-    qp_parse_error e;
-    int code = qp_trace_xbase_load(file, &e);
-    snprintf(error->message, sizeof error->message, "%s", code ? e.message : "");
-    return code;
+    return qp_trace_xbase_load(file, error);
 }
 
 void qp_trace_xbase_file_begin(void)
@@ -199,7 +186,7 @@ void qp_trace_xbase_file_begin(void)
 
 void qp_trace_xbase_file_end(bool is_kept)
 {
-    qp_parse_error unused;
+    qp_error unused;
     next = kept;
     if (!is_kept)
         apply("", &unused);
@@ -233,7 +220,7 @@ static void keep_apart(char *path, size_t n_bytes)
 
 static const qp_trace_consumer consumer = {qp_trace_xbase_pass, qp_trace_xbase_cursor};
 
-static int find_path(const char *prf_file, char *path, size_t n_bytes, qp_parse_error *error)
+static int find_path(const char *prf_file, char *path, size_t n_bytes, qp_error *error)
 {
     const char *pattern = prf_file ? prf_file : qp_pri_value(&X.settings, QP_PRI_OUTFILE);
     if (!pattern[0])
@@ -275,7 +262,7 @@ static void close_file(void)
     X.is_open = false;
 }
 
-static int end_trace(qp_parse_error *error)
+static int end_trace(qp_error *error)
 {
     qp_trace_demand(NULL);
     pthread_mutex_lock(&X.lock);
@@ -285,7 +272,7 @@ static int end_trace(qp_parse_error *error)
     return X.prf.error ? refuse(error, QPROF_E_IO, X.prf.wrong, strerror(X.prf.error)) : 0;
 }
 
-int qp_trace_xbase_start(const char *prf_file, qp_parse_error *error)
+int qp_trace_xbase_start(const char *prf_file, qp_error *error)
 {
     char path[QP_PATH_MAX];
     begin_settings();
@@ -317,14 +304,14 @@ int qp_trace_xbase_start(const char *prf_file, qp_parse_error *error)
     return refuse(error, code, path, "no memory for a trace");
 }
 
-int qp_trace_xbase_stop(qp_parse_error *error)
+int qp_trace_xbase_stop(qp_error *error)
 {
     return X.is_open
                ? end_trace(error)
                : refuse(error, QPROF_E_STATE, "qprof_trace_stop", "no trace is being made");
 }
 
-int qp_trace_xbase_flush(qp_parse_error *error)
+int qp_trace_xbase_flush(qp_error *error)
 {
     if (!X.is_open)
         return refuse(error, QPROF_E_STATE, "qprof_trace_flush", "no trace is being made");
@@ -350,7 +337,7 @@ bool qp_trace_xbase_is_asked_for(void)
     return !is_set("no") || X.is_inherited;
 }
 
-int qp_trace_xbase_begin(qp_parse_error *error)
+int qp_trace_xbase_begin(qp_error *error)
 {
     char path[QP_PATH_MAX];
     if (X.is_interrupted) {
@@ -367,7 +354,7 @@ int qp_trace_xbase_begin(qp_parse_error *error)
 
 void qp_trace_xbase_end(void)
 {
-    qp_parse_error unused;
+    qp_error unused;
     X.is_interrupted = X.is_open && qp_state() == QP_STATE_RUNNING;
     if (X.is_open)
         end_trace(&unused);

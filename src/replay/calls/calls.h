@@ -6,6 +6,7 @@
 #ifndef QP_REPLAY_CALLS_CALLS_H
 #define QP_REPLAY_CALLS_CALLS_H
 
+#include "base/text/error.h"
 #include "replay/read/trace.h"
 
 /* ---- spans ----------------------------------------------------------------------------------
@@ -357,7 +358,6 @@ void qp_flow_end(qp_flow *f, qp_spans *x);
  * @param counts  receives what was in it
  * @return false: see error (one line) */
 bool qp_trace_profile(qp_trace *t, const qp_trace_window *window, const char *path,
-                      const qp_progress *progress, qp_span_counts *counts,
-                      char error[QP_ERROR_BYTES]);
+                      const qp_progress *progress, qp_span_counts *counts, qp_error *error);
 
 #endif

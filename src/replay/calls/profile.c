@@ -157,7 +157,7 @@ static void describe(maker *m, const qp_spans *x, const qp_trace_window *window,
 }
 
 static bool write_all(maker *m, const qp_spans *x, const qp_trace_window *window,
-                      const char *path, char error[QP_ERROR_BYTES])
+                      const char *path, qp_error *error)
 {
     size_t n_methods = qp_trace_names(m->trace)->items[QP_NAMES_METHOD].n;
     m->builder = qp_builder_new(0);
@@ -172,13 +172,12 @@ static bool write_all(maker *m, const qp_spans *x, const qp_trace_window *window
             add_thread(m, qp_spans_thread(x, i), sums);
     }
     if (!has_memory || m->failed)
-        qp_text_format(error, QP_ERROR_BYTES, "%s: not enough memory", path);
+        qp_error_fail(error, "%s: not enough memory", path);
     return has_memory && !m->failed && qp_builder_finish(m->builder, path, error);
 }
 
 bool qp_trace_profile(qp_trace *t, const qp_trace_window *window, const char *path,
-                      const qp_progress *progress, qp_span_counts *counts,
-                      char error[QP_ERROR_BYTES])
+                      const qp_progress *progress, qp_span_counts *counts, qp_error *error)
 {
     maker m = {.trace = t};
     qp_spans x;
@@ -189,7 +188,7 @@ bool qp_trace_profile(qp_trace *t, const qp_trace_window *window, const char *pa
     bool is_read = qp_trace_play(t, &x, window, progress) && !m.failed && !m.tree.failed;
     *counts = x.counts;
     if (!is_read)
-        qp_text_format(error, QP_ERROR_BYTES, "%s: not enough memory", path);
+        qp_error_fail(error, "%s: not enough memory", path);
     bool is_written = is_read && write_all(&m, &x, window, path, error);
     qp_spans_fini(&x);
     qp_calltree_fini(&m.tree);

@@ -460,23 +460,20 @@ static void close_packets(qp_trace *t)
     close(t->fd);
 }
 
-bool qp_packets_open(qp_trace *t, int fd, char error[QP_ERROR_BYTES])
+bool qp_packets_open(qp_trace *t, int fd, qp_error *error)
 {
     static const qp_trace_source packets = {fill, index_packets, close_packets};
     t->sources[0] = &packets;
     t->fd = fd;
     if (qp_file_read_at(fd, &t->head, sizeof t->head, 0) != sizeof t->head) {
-        qp_text_format(error, QP_ERROR_BYTES, "%s: cut within its first %zu bytes", t->path,
-                       sizeof t->head);
-        return false;
+        return qp_error_fail(error, "%s: cut within its first %zu bytes", t->path,
+                             sizeof t->head);
     }
     if (t->head.endian != QP_ENDIAN || t->head.major != QP_TRACE_MAJOR) {
-        qp_text_format(error, QP_ERROR_BYTES,
-                       "%s: a trace of version %u.%u%s; this qprof reads version %d", t->path,
-                       t->head.major, t->head.minor,
-                       t->head.endian != QP_ENDIAN ? " of another kind of processor" : "",
-                       QP_TRACE_MAJOR);
-        return false;
+        return qp_error_fail(
+            error, "%s: a trace of version %u.%u%s; this qprof reads version %d", t->path,
+            t->head.major, t->head.minor,
+            t->head.endian != QP_ENDIAN ? " of another kind of processor" : "", QP_TRACE_MAJOR);
     }
     t->info.kind = QP_TRACE_OF_PACKETS;
     t->info.pid = t->head.pid;

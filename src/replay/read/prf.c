@@ -136,13 +136,13 @@ static void close_prf(qp_trace *t)
     qp_free(t->prf);
 }
 
-bool qp_rows_open(qp_trace *t, const char *path, char error[QP_ERROR_BYTES])
+bool qp_rows_open(qp_trace *t, const char *path, qp_error *error)
 {
     static const qp_trace_source rows = {fill, refresh, close_prf};
     const char *why = "not enough memory";
     struct qp_trace_prf *prf = qp_alloc_zeroed(1, sizeof *prf);
     if (!prf || !qp_prf_reader_open(&prf->reader, path, &why)) {
-        qp_text_format(error, QP_ERROR_BYTES, "%s: %s", path, why);
+        qp_error_fail(error, "%s: %s", path, why);
         qp_free(prf);
         return false;
     }

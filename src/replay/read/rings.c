@@ -151,7 +151,7 @@ static bool is_same_run(const qp_trace *t, const qp_model *m)
 }
 
 /* @return false: see error */
-static bool load(qp_trace *t, const char *what, size_t *n_new, char error[QP_ERROR_BYTES])
+static bool load(qp_trace *t, const char *what, size_t *n_new, qp_error *error)
 {
     qp_model *m;
     qp_model_ring *rings;
@@ -167,10 +167,10 @@ static bool load(qp_trace *t, const char *what, size_t *n_new, char error[QP_ERR
         *n_new = take_rings(t, rings, n);
         m = old;
     } else {
-        qp_text_format(error, QP_ERROR_BYTES, "%s: %s", what,
-                       !has_memory ? "not enough memory"
-                       : !is_same  ? "the profile of another run"
-                                   : "no raw trace is in it; record one with -collect=trace");
+        qp_error_fail(error, "%s: %s", what,
+                      !has_memory ? "not enough memory"
+                      : !is_same  ? "the profile of another run"
+                                  : "no raw trace is in it; record one with -collect=trace");
     }
     qp_free(rings);
     qp_model_free(m);
@@ -188,7 +188,7 @@ static int open_file(const char *what)
 }
 
 /* And keep the file open, which moves away when its program ends. */
-static bool load_and_keep(qp_trace *t, size_t *n_new, char error[QP_ERROR_BYTES])
+static bool load_and_keep(qp_trace *t, size_t *n_new, qp_error *error)
 {
     int before = t->rings_fd;
     t->rings_fd = open_file(t->profile);
@@ -204,21 +204,22 @@ static bool load_and_keep(qp_trace *t, size_t *n_new, char error[QP_ERROR_BYTES]
  * is complete now, wherever it is. */
 static void load_last(qp_trace *t, size_t *n_new)
 {
-    char error[QP_ERROR_BYTES], path[64];
+    qp_error error;
+    char path[64];
     qp_text_format(path, sizeof path, "/proc/self/fd/%d", t->rings_fd);
     t->info.is_live = false;
     if (t->rings_fd >= 0)
-        load(t, path, n_new, error);
+        load(t, path, n_new, &error);
 }
 
 bool qp_trace_rest(const qp_trace *t, char *path, size_t n_bytes)
 {
-    char error[QP_ERROR_BYTES];
+    qp_error error;
     qp_model *m = NULL;
     const qp_trace_info *info = &t->info;
     bool is_missing = info->kind == QP_TRACE_OF_PACKETS && !info->is_ended && !info->is_live;
     bool is_there = is_missing && !t->model && qp_live_path(info->pid, true, path, n_bytes) &&
-                    qp_model_load(path, NULL, &m, error) != QP_LOAD_UNUSABLE &&
+                    qp_model_load(path, NULL, &m, &error) != QP_LOAD_UNUSABLE &&
                     is_same_run(t, m);
     qp_model_free(m);
     return is_there;
@@ -226,11 +227,11 @@ bool qp_trace_rest(const qp_trace *t, char *path, size_t n_bytes)
 
 static bool refresh(qp_trace *t)
 {
-    char error[QP_ERROR_BYTES];
+    qp_error error;
     size_t n_new = 0;
     if (!t->info.is_live || t->fd >= 0) /* joined to a file: read once */
         return false;
-    if (!load_and_keep(t, &n_new, error) || !t->info.is_live)
+    if (!load_and_keep(t, &n_new, &error) || !t->info.is_live)
         load_last(t, &n_new);
     return n_new;
 }
@@ -278,7 +279,7 @@ static void close_rings(qp_trace *t)
     qp_model_free(t->model);
 }
 
-bool qp_rings_open(qp_trace *t, const char *what, char error[QP_ERROR_BYTES])
+bool qp_rings_open(qp_trace *t, const char *what, qp_error *error)
 {
     static const qp_trace_source rings = {fill, refresh, close_rings};
     size_t n_new;

@@ -4,6 +4,7 @@
 #define QP_REPLAY_READ_SOURCE_H
 
 #include "base/os/file.h"
+#include "base/text/error.h"
 #include "model/read/read.h"
 #include "replay/read/trace.h"
 
@@ -105,10 +106,10 @@ static inline qp_trace_record qp_trace_make(qp_trace_op op, uint64_t ticks, uint
 
 /* Begin to read. @param fd of the .qtrace file, which the trace owns now @return false: see
  * error */
-bool qp_packets_open(qp_trace *t, int fd, char error[QP_ERROR_BYTES]);
+bool qp_packets_open(qp_trace *t, int fd, qp_error *error);
 /* Beside packets, the records that the file does not have are added. */
-bool qp_rings_open(qp_trace *t, const char *what, char error[QP_ERROR_BYTES]);
-bool qp_rows_open(qp_trace *t, const char *path, char error[QP_ERROR_BYTES]);
+bool qp_rings_open(qp_trace *t, const char *what, qp_error *error);
+bool qp_rows_open(qp_trace *t, const char *path, qp_error *error);
 
 /* ---- unzstd.c ---------------------------------------------------------------------------- */
 

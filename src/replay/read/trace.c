@@ -13,10 +13,9 @@ static qp_trace *fail(qp_trace *t)
     return NULL;
 }
 
-static qp_trace *fail_at(qp_trace *t, const char *what, const char *why,
-                         char error[QP_ERROR_BYTES])
+static qp_trace *fail_at(qp_trace *t, const char *what, const char *why, qp_error *error)
 {
-    qp_text_format(error, QP_ERROR_BYTES, "%s: %s", what, why);
+    qp_error_fail(error, "%s: %s", what, why);
     return fail(t);
 }
 
@@ -26,7 +25,7 @@ static bool begins_with(const unsigned char *bytes, size_t n, const char *magic,
 }
 
 /* @return whether there is a trace; what is wrong otherwise is in `error` */
-static bool open_file(qp_trace *t, const char *what, int fd, char error[QP_ERROR_BYTES])
+static bool open_file(qp_trace *t, const char *what, int fd, qp_error *error)
 {
     unsigned char bytes[16];
     const char *why;
@@ -40,8 +39,7 @@ static bool open_file(qp_trace *t, const char *what, int fd, char error[QP_ERROR
         int whole = qp_unzstd(fd, &why);
         close(fd);
         if (whole < 0) {
-            qp_text_format(error, QP_ERROR_BYTES, "%s: %s", what, why);
-            return false;
+            return qp_error_fail(error, "%s: %s", what, why);
         }
         fd = whole;
         n = qp_file_read_at(fd, bytes, sizeof bytes, 0);
@@ -50,13 +48,13 @@ static bool open_file(qp_trace *t, const char *what, int fd, char error[QP_ERROR
         return qp_packets_open(t, fd, error);
     close(fd);
     if (is_packed)
-        qp_text_format(error, QP_ERROR_BYTES,
-                       "%s: packed by zstd, but no trace: damaged, or cut in its first block",
-                       what);
+        qp_error_fail(error,
+                      "%s: packed by zstd, but no trace: damaged, or cut in its first block",
+                      what);
     return !is_packed && qp_rows_open(t, what, error);
 }
 
-qp_trace *qp_trace_open(const char *what, char error[QP_ERROR_BYTES])
+qp_trace *qp_trace_open(const char *what, qp_error *error)
 {
     const char *why;
     qp_trace *t = qp_alloc_zeroed(1, sizeof *t);
@@ -79,13 +77,12 @@ qp_trace *qp_trace_open(const char *what, char error[QP_ERROR_BYTES])
     return is_open ? t : fail(t);
 }
 
-bool qp_trace_join(qp_trace *t, const char *profile, char error[QP_ERROR_BYTES])
+bool qp_trace_join(qp_trace *t, const char *profile, qp_error *error)
 {
     if (t->info.kind == QP_TRACE_OF_PACKETS && !t->model)
         return qp_rings_open(t, profile, error);
-    qp_text_format(error, QP_ERROR_BYTES,
-                   "%s: only to a .qtrace file can the rings of a profile be joined", profile);
-    return false;
+    return qp_error_fail(
+        error, "%s: only to a .qtrace file can the rings of a profile be joined", profile);
 }
 
 void qp_trace_close(qp_trace *t)

@@ -10,6 +10,7 @@
 #include "base/containers/alloc.h"
 #include "base/containers/dict.h"
 #include "base/text/buf.h"
+#include "base/text/error.h"
 #include "base/text/out.h"
 #include "format/trace.h"
 #include "model/model.h"
@@ -196,10 +197,10 @@ typedef struct qp_trace qp_trace;
  * @param what   a file; or the id of a process that records one
  * @param error  one line without a newline
  * @return NULL: see error. Free with qp_trace_close(), which takes NULL */
-qp_trace *qp_trace_open(const char *what, char error[QP_ERROR_BYTES]);
+qp_trace *qp_trace_open(const char *what, qp_error *error);
 /** Add the records that the rings of the run's profile have and the file does not. Before the
  * first qp_trace_next(). @return false: see error */
-bool qp_trace_join(qp_trace *t, const char *profile, char error[QP_ERROR_BYTES]);
+bool qp_trace_join(qp_trace *t, const char *profile, qp_error *error);
 void qp_trace_close(qp_trace *t);
 /** Where is what a program that was killed had not written to its file? @param path receives
  * the live profile that it left. @return false: it is not there, or was joined, or nothing is

@@ -109,8 +109,7 @@ static void remove_table(const char *path, bool has_memo)
 }
 
 bool qp_trace_write_table(qp_trace *trace, const char *path, bool is_text,
-                          const qp_progress *progress, qp_span_counts *counts,
-                          char error[QP_ERROR_BYTES])
+                          const qp_progress *progress, qp_span_counts *counts, qp_error *error)
 {
     const qp_prf_options options = {.is_text = is_text,
                                     .has_time = true,
@@ -131,8 +130,7 @@ bool qp_trace_write_table(qp_trace *trace, const char *path, bool is_text,
         wrong = qp_prf_close(prf);
     }
     if (!is_played || wrong)
-        qp_text_format(error, QP_ERROR_BYTES, "%s: %s", path,
-                       wrong ? strerror(wrong) : "not enough memory");
+        qp_error_fail(error, "%s: %s", path, wrong ? strerror(wrong) : "not enough memory");
     if ((is_open || is_new) && (!is_played || wrong))
         remove_table(path, !is_text);
     qp_free(prf);

@@ -3,6 +3,7 @@
 #ifndef QP_REPLAY_WRITE_WRITE_H
 #define QP_REPLAY_WRITE_WRITE_H
 
+#include "base/text/error.h"
 #include "base/text/out.h"
 #include "replay/calls/calls.h"
 
@@ -52,8 +53,7 @@ enum { QP_TRACE_PATH_BYTES = 4096 };
  * @param counts  what was in it; its n_records are rows of the table
  * @return false: see error */
 bool qp_trace_write_table(qp_trace *trace, const char *path, bool is_text,
-                          const qp_progress *progress, qp_span_counts *counts,
-                          char error[QP_ERROR_BYTES]);
+                          const qp_progress *progress, qp_span_counts *counts, qp_error *error);
 
 typedef struct {
     uint64_t n_packets;
