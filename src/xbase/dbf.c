@@ -68,7 +68,6 @@ void qp_dbf_put_head(unsigned char *to, const qp_dbf_field *fields, unsigned n_f
         field[11] = (unsigned char)fields[i].kind;
         put_low(field + 12, fields[i].at, 4);
         field[16] = fields[i].n_bytes;
-        field[17] = fields[i].decimals;
         to[28] |= fields[i].kind == 'M' ? 2 : 0;
     }
     *field = '\r';
@@ -132,9 +131,9 @@ uint32_t qp_memo_blocks(size_t n_bytes)
 
 /* ---- reading ------------------------------------------------------------------------------- */
 
-uint32_t qp_dbf_header_bytes(const void *head)
+/* @return bytes that the header takes; 0: the 32 bytes begin no table */
+static uint32_t header_bytes(const unsigned char *h)
 {
-    const unsigned char *h = head;
     uint32_t n_bytes = get_low(h + 8, 2);
     bool is_known = h[0] == QP_DBF_PLAIN || h[0] == QP_DBF_VISUAL || h[0] == QP_DBF_MEMO;
     return is_known && n_bytes > QP_DBF_HEAD_BYTES && get_low(h + 10, 2) > 1 ? n_bytes : 0;
@@ -143,10 +142,9 @@ uint32_t qp_dbf_header_bytes(const void *head)
 const char *qp_dbf_read_head(qp_dbf *t, const void *head, size_t n_bytes)
 {
     const unsigned char *h = head;
-    if (n_bytes < QP_DBF_HEAD_BYTES || !qp_dbf_header_bytes(h) ||
-        qp_dbf_header_bytes(h) > n_bytes)
+    if (n_bytes < QP_DBF_HEAD_BYTES || !header_bytes(h) || header_bytes(h) > n_bytes)
         return "not a FoxPro table, or cut off in its header";
-    *t = (qp_dbf){.day = {h[1], h[2], h[3]}, .version = h[0], .n_records = get_low(h + 4, 4)};
+    *t = (qp_dbf){.day = {h[1], h[2], h[3]}, .n_records = get_low(h + 4, 4)};
     t->header_bytes = get_low(h + 8, 2);
     t->record_bytes = get_low(h + 10, 2);
     uint32_t next = 1; /* FoxPro 2.x leaves the displacement empty */
@@ -159,20 +157,12 @@ const char *qp_dbf_read_head(qp_dbf *t, const void *head, size_t n_bytes)
         memcpy(f->name, h + at, 11);
         f->kind = (char)h[at + 11];
         f->n_bytes = h[at + 16];
-        f->decimals = h[at + 17];
         f->at = next;
         next += f->n_bytes;
     }
     if (!t->n_fields || next > t->record_bytes)
         return "a table whose fields do not fit its records";
     return NULL;
-}
-
-uint64_t qp_dbf_records(const qp_dbf *t, uint64_t file_bytes)
-{
-    uint64_t there =
-        file_bytes > t->header_bytes ? (file_bytes - t->header_bytes) / t->record_bytes : 0;
-    return t->n_records < there ? t->n_records : there;
 }
 
 const qp_dbf_field *qp_dbf_find(const qp_dbf *t, const char *name)

@@ -3,11 +3,9 @@
  * A call on the stack was announced by its caller (i), entered (I), or both: i and I belong
  * together if nothing of the thread came between them. Calls of callees without hooks stay
  * announced until their o, or until the frame that called them ends. */
-#include "xbase/filter.h"
-
 #include <string.h>
 
-#include "xbase/dbf.h" /* texts are cut where fields are */
+#include "xbase/xbase.h"
 
 typedef struct {
     uint32_t method, line, flags;
@@ -111,7 +109,7 @@ static bool is_open_frame(const call *c)
     return (c->flags & (ENTERED | RETURNED)) == ENTERED;
 }
 
-/* Pop what stands above the innermost frame. @return it; NULL: there is none, nor anything else */
+/* Pop what is above the innermost frame. @return the frame; NULL: there is none */
 static call *pop_to_frame(qp_filter *f, qp_filter_thread *th)
 {
     call *c = top_of(th);
@@ -122,7 +120,7 @@ static call *pop_to_frame(qp_filter *f, qp_filter_thread *th)
 
 /* ---- writing ------------------------------------------------------------------------------- */
 
-/* Write, and drop the values that belong to it. */
+/* Write an entry, and drop its values. */
 static void write_entry(qp_filter *f, const qp_filter_thread *th, const qp_filter_event *e,
                         qp_filter_block **values)
 {
@@ -141,7 +139,7 @@ static bool is_unfiltered(const qp_filter *f)
     return f->mode & QP_PRI_UNFILTERED;
 }
 
-/* The announcement that is held will be seen, or is dropped. */
+/* Write the announcement that is held, or drop it. */
 static void announce(qp_filter *f, qp_filter_thread *th, call *c, bool is_seen)
 {
     bool is_extended = f->mode & QP_PRI_EXTENDED;
@@ -159,7 +157,7 @@ static void announce(qp_filter *f, qp_filter_thread *th, call *c, bool is_seen)
     write_entry(f, th, &e, &th->held_params);
 }
 
-/* What comes next is not the entry of the call that was announced. */
+/* Decide on the announcement that is held: its entry does not follow. */
 static void settle(qp_filter *f, qp_filter_thread *th)
 {
     if (th->held.op)
@@ -228,7 +226,7 @@ static void put_exit(qp_filter *f, qp_filter_thread *th, const qp_filter_event *
     block_drop(f, &th->result);
 }
 
-/* Does the frame on top wait for this call to return? */
+/* Has the frame on top announced this call? */
 static bool is_awaited(const qp_filter_thread *th, uint32_t method)
 {
     cursor at = {th->calls, 0};

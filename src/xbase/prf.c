@@ -1,11 +1,16 @@
-/* prf.c: rows to bytes, and bytes to files. What reaches the disk first: memos, then records, then
- * the count of records, so that a reader never finds a reference to what is not there. */
-#include "xbase/prf.h"
+/* prf.c: rows to bytes, and bytes to files. Memos reach the disk first, then records, then the count
+ * of records, so that a reader never finds a reference to what is not there. */
+#include "xbase/xbase.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/os/file.h"
 
 enum {
     HEAD_BYTES = QP_DBF_HEAD_BYTES + QP_PRF_FIELDS * QP_DBF_FIELD_BYTES + 1 + QP_DBF_LINK_BYTES,
@@ -14,8 +19,98 @@ enum {
     BLOCK_WIDTH = 4,
     ROW_BYTES = 1 + THREAD_WIDTH + NUMBER_WIDTH + 1 + 254 + NUMBER_WIDTH + BLOCK_WIDTH,
     FIRST_MEMO = QP_MEMO_HEAD_BYTES / QP_MEMO_BLOCK_BYTES,
-    STALE_GAP = 1000
+    STALE_GAP = 1000,
+    MIN_FD = 1000 /* out of the way of hosts that close low descriptors */
 };
+
+/* ---- files: each function returns 0 or an errno value ---------------------------------------- */
+
+static int open_plain(const char *path, int flags, int *fd)
+{
+    struct stat st;
+    int low =
+        open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | flags, 0600);
+    if (low < 0)
+        return errno;
+    if (fstat(low, &st) != 0 || !S_ISREG(st.st_mode)) {
+        close(low);
+        return EINVAL;
+    }
+    *fd = fcntl(low, F_DUPFD_CLOEXEC, MIN_FD);
+    if (*fd < 0)
+        *fd = low;
+    else
+        close(low);
+    return 0;
+}
+
+/* Begin the file at f->path. Only a plain file is replaced. */
+static int file_open(qp_prf_file *f)
+{
+    f->at = 0;
+    f->n_bytes = 0;
+    return open_plain(f->path, O_TRUNC, &f->fd);
+}
+
+static int file_flush(qp_prf_file *f)
+{
+    size_t done;
+    int error = qp_file_write_at(f->fd, f->bytes, f->n_bytes, f->at, &done);
+    f->at += done;
+    f->n_bytes -= done;
+    memmove(f->bytes, f->bytes + done, f->n_bytes);
+    return error;
+}
+
+static int file_add(qp_prf_file *f, const void *bytes, size_t n_bytes)
+{
+    const char *from = bytes;
+    while (n_bytes) {
+        int error = f->n_bytes == sizeof f->bytes ? file_flush(f) : 0;
+        if (error)
+            return error;
+        size_t room = sizeof f->bytes - f->n_bytes, n = n_bytes < room ? n_bytes : room;
+        memcpy(f->bytes + f->n_bytes, from, n);
+        f->n_bytes += n;
+        from += n;
+        n_bytes -= n;
+    }
+    return 0;
+}
+
+/* Write over its beginning. */
+static int file_head(qp_prf_file *f, const void *bytes, size_t n_bytes)
+{
+    size_t unused;
+    return qp_file_write_at(f->fd, bytes, n_bytes, 0, &unused);
+}
+
+static int file_cut(qp_prf_file *f, uint64_t n_bytes)
+{
+    f->n_bytes = 0;
+    f->at = n_bytes;
+    return ftruncate(f->fd, (off_t)n_bytes) == 0 ? 0 : errno;
+}
+
+static int file_close(qp_prf_file *f)
+{
+    int error = f->fd < 0 || close(f->fd) == 0 ? 0 : errno;
+    f->fd = -1;
+    return error;
+}
+
+int qp_prf_file_write(const char *path, bool is_new, const void *bytes, size_t n_bytes)
+{
+    int fd;
+    size_t unused;
+    int error = open_plain(path, is_new ? O_TRUNC : 0, &fd);
+    if (error)
+        return error;
+    error = qp_file_write_at(fd, bytes, n_bytes, 0, &unused);
+    return close(fd) == 0 || error ? error : errno;
+}
+
+/* ---- names ----------------------------------------------------------------------------------- */
 
 qp_prf_options qp_prf_options_of(const qp_pri *p)
 {
@@ -81,8 +176,8 @@ static uint32_t begin_of_rows(const qp_prf *f)
     return f->options.is_packets ? 0 : qp_dbf_head_bytes(f->n_fields);
 }
 
-/* The header with the count of the records that are on the disk. Packets have it in a file of its
- * own, which somebody may have removed. */
+/* Write the header with the number of records that are on the disk. With packets it is a file of its
+ * own, which may have been removed. */
 static int put_head(qp_prf *f)
 {
     unsigned char head[HEAD_BYTES];
@@ -95,19 +190,19 @@ static int put_head(qp_prf *f)
                         n_rows < UINT32_MAX ? (uint32_t)n_rows : UINT32_MAX, f->options.day);
     if (f->options.is_packets)
         return qp_prf_file_write(f->path, false, head, n_bytes);
-    return n_bytes ? qp_prf_file_head(&f->data, head, n_bytes) : 0;
+    return n_bytes ? file_head(&f->data, head, n_bytes) : 0;
 }
 
 static int put_memo_head(qp_prf *f)
 {
     unsigned char head[QP_MEMO_HEAD_BYTES];
     qp_memo_put_head(head, f->memo_block);
-    return qp_prf_file_head(&f->memo, head, sizeof head);
+    return file_head(&f->memo, head, sizeof head);
 }
 
 /* ---- the end by an error --------------------------------------------------------------------- */
 
-/* What is on the disk ends with a whole record, and the count fits. */
+/* End the trace: the file on the disk ends with a whole record, and the count is right. */
 static bool fail(qp_prf *f, int error, const char *file)
 {
     if (f->error || !error)
@@ -116,7 +211,7 @@ static bool fail(qp_prf *f, int error, const char *file)
     f->wrong = file;
     uint64_t rows = begin_of_rows(f);
     if (!f->options.is_text && f->data.fd >= 0 && f->data.at > rows) {
-        qp_prf_file_cut(&f->data, f->data.at - (f->data.at - rows) % f->record_bytes);
+        file_cut(&f->data, f->data.at - (f->data.at - rows) % f->record_bytes);
         put_head(f);
     }
     return false;
@@ -124,7 +219,7 @@ static bool fail(qp_prf *f, int error, const char *file)
 
 static bool add(qp_prf *f, const void *bytes, size_t n_bytes)
 {
-    return fail(f, qp_prf_file_add(&f->data, bytes, n_bytes), f->data.path);
+    return fail(f, file_add(&f->data, bytes, n_bytes), f->data.path);
 }
 
 /* ---- beginning ------------------------------------------------------------------------------- */
@@ -134,7 +229,7 @@ static void remove_stale_packets(qp_prf *f)
     unsigned gap = 0;
     for (uint64_t i = 1; gap < STALE_GAP; i++) {
         qp_prf_packet_path(f->path, i, f->data.path);
-        gap = qp_prf_file_remove(f->data.path) ? 0 : gap + 1;
+        gap = unlink(f->data.path) == 0 ? 0 : gap + 1;
     }
 }
 
@@ -143,21 +238,21 @@ static int open_memo(qp_prf *f)
     static const char nothing[QP_MEMO_HEAD_BYTES];
     qp_prf_memo_path(f->path, f->memo.path);
     f->memo_block = FIRST_MEMO;
-    int error = qp_prf_file_open(&f->memo);
+    int error = file_open(&f->memo);
     if (!error)
-        error = qp_prf_file_add(&f->memo, nothing, sizeof nothing);
-    return error ? error : qp_prf_file_flush(&f->memo);
+        error = file_add(&f->memo, nothing, sizeof nothing);
+    return error ? error : file_flush(&f->memo);
 }
 
 static int open_data(qp_prf *f)
 {
     remove_stale_packets(f);
     memcpy(f->data.path, f->path, sizeof f->path);
-    int error = qp_prf_file_open(&f->data);
+    int error = file_open(&f->data);
     if (error)
         return error;
     if (f->options.is_packets)
-        qp_prf_file_close(&f->data);
+        file_close(&f->data);
     error = put_head(f);
     f->data.at = f->options.is_text ? 0 : begin_of_rows(f);
     return error;
@@ -194,7 +289,7 @@ static bool begin_packet(qp_prf *f)
     if (!f->options.is_packets || f->data.fd >= 0)
         return true;
     qp_prf_packet_path(f->path, ++f->packet, f->data.path);
-    return fail(f, qp_prf_file_open(&f->data), f->data.path);
+    return fail(f, file_open(&f->data), f->data.path);
 }
 
 /* @return the block of the text; 0: it is empty, or was not written */
@@ -205,12 +300,12 @@ static uint32_t add_memo(qp_prf *f, const char *text, size_t n_bytes)
     if (!n_bytes || f->memo_block > UINT32_MAX - n_blocks)
         return 0;
     qp_memo_put_text_head((unsigned char *)head, (uint32_t)n_bytes);
-    int error = qp_prf_file_add(&f->memo, head, sizeof head);
+    int error = file_add(&f->memo, head, sizeof head);
     if (!error)
-        error = qp_prf_file_add(&f->memo, text, n_bytes);
+        error = file_add(&f->memo, text, n_bytes);
     if (!error)
-        error = qp_prf_file_add(&f->memo, nothing,
-                                n_blocks * (size_t)QP_MEMO_BLOCK_BYTES - sizeof head - n_bytes);
+        error = file_add(&f->memo, nothing,
+                         n_blocks * (size_t)QP_MEMO_BLOCK_BYTES - sizeof head - n_bytes);
     f->memo_block += n_blocks;
     return fail(f, error, f->memo.path) ? block : 0;
 }
@@ -239,7 +334,7 @@ static bool add_record(qp_prf *f, const qp_prf_row *row)
     return !f->error && add(f, record, f->record_bytes);
 }
 
-/* A number of delimited text, at most as large as a table has it, and what separates it. */
+/* Add a separator and a number to delimited text, limited as in a table. */
 static void add_number(qp_prf *f, unsigned width, uint64_t value, const char *before)
 {
     char digits[NUMBER_WIDTH], *from = digits, *to = digits;
@@ -280,7 +375,7 @@ static bool add_line(qp_prf *f, const qp_prf_row *row)
 static bool end_packet(qp_prf *f)
 {
     f->n_earlier = f->n_rows;
-    return fail(f, qp_prf_file_close(&f->data), f->data.path);
+    return fail(f, file_close(&f->data), f->data.path);
 }
 
 bool qp_prf_put(qp_prf *f, const qp_prf_row *row)
@@ -297,10 +392,10 @@ bool qp_prf_put(qp_prf *f, const qp_prf_row *row)
 
 bool qp_prf_flush(qp_prf *f)
 {
-    if (has_memo(f) && !f->error && fail(f, qp_prf_file_flush(&f->memo), f->memo.path))
+    if (has_memo(f) && !f->error && fail(f, file_flush(&f->memo), f->memo.path))
         fail(f, put_memo_head(f), f->memo.path);
     if (f->data.fd >= 0 && !f->error)
-        fail(f, qp_prf_file_flush(&f->data), f->data.path);
+        fail(f, file_flush(&f->data), f->data.path);
     return !f->error && fail(f, put_head(f), f->path);
 }
 
@@ -308,13 +403,13 @@ int qp_prf_close(qp_prf *f)
 {
     static const char end = QP_DBF_END;
     if (qp_prf_flush(f) && !f->options.is_text && !f->options.is_packets && add(f, &end, 1))
-        fail(f, qp_prf_file_flush(&f->data), f->data.path);
+        fail(f, file_flush(&f->data), f->data.path);
     qp_prf_forget(f);
     return f->error;
 }
 
 void qp_prf_forget(qp_prf *f)
 {
-    qp_prf_file_close(&f->data);
-    qp_prf_file_close(&f->memo);
+    file_close(&f->data);
+    file_close(&f->memo);
 }

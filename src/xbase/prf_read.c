@@ -1,15 +1,76 @@
-/* prf_read.c: rows of a trace, one after the other. Read qp_prf_reader_next first.
+/* prf_read.c: rows of a trace, one after the other, and packets joined to one file. Read
+ * qp_prf_reader_next first.
  *
- * A row begins where the one before ended: what is damaged costs itself alone. A table ends at
- * its mark or with the file, whatever its header says of the count: one that is being written has
- * more, one whose packets were removed has less. */
-#include "xbase/prf_read.h"
+ * A row begins where the previous one ends, so that only damaged rows are lost. A table ends at its
+ * mark or with the file, and the count in its header is ignored: a table that is being written has
+ * more rows, one whose packets were removed has fewer. */
+#include "xbase/xbase.h"
 
+#include <dirent.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/os/file.h"
+
+enum { CHUNK = 16 * 1024 };
+
+/* ---- packets: the next few at a time, however many there are --------------------------------- */
+
+/* The number in the name of a packet: six digits, or more if need be. @return 0: it is none */
+static uint64_t number_of(const char *name, const char *trace)
+{
+    size_t n_trace = strlen(trace), n_digits;
+    uint64_t number = 0;
+    if (strncmp(name, trace, n_trace) != 0 || name[n_trace] != '.')
+        return 0;
+    const char *digits = name + n_trace + 1;
+    for (n_digits = 0; digits[n_digits] >= '0' && digits[n_digits] <= '9'; n_digits++)
+        number = n_digits < 19 ? number * 10 + (unsigned)(digits[n_digits] - '0') : 0;
+    bool is_padded = n_digits == 6 || (n_digits > 6 && *digits != '0');
+    return is_padded && !digits[n_digits] ? number : 0;
+}
+
+/* Insert a number; the smallest ones are kept. */
+static void keep(qp_prf_packets *p, uint64_t number)
+{
+    unsigned i = p->n;
+    if (i < QP_PRF_PACKETS_AHEAD)
+        p->n++;
+    else if (p->numbers[--i] < number)
+        return;
+    for (; i && p->numbers[i - 1] > number; i--)
+        p->numbers[i] = p->numbers[i - 1];
+    p->numbers[i] = number;
+}
+
+static void look_ahead(qp_prf_packets *p, const char *path)
+{
+    char folder[QP_PRF_PATH_BYTES];
+    const char *slash = strrchr(path, '/'), *trace = slash ? slash + 1 : path;
+    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(trace - path) : 1,
+             slash ? path : ".");
+    p->n = p->next = 0;
+    DIR *d = opendir(folder);
+    for (struct dirent *e = d ? readdir(d) : NULL; e; e = readdir(d)) {
+        uint64_t number = number_of(e->d_name, trace);
+        if (number > p->last)
+            keep(p, number);
+    }
+    if (d)
+        closedir(d);
+}
+
+/* @return number of the next packet beside a trace; 0: no more, for now */
+static uint64_t next_packet(qp_prf_packets *p, const char *path)
+{
+    if (p->next == p->n)
+        look_ahead(p, path);
+    if (p->next == p->n)
+        return 0;
+    p->last = p->numbers[p->next++];
+    return p->last;
+}
 
 /* ---- files --------------------------------------------------------------------------------- */
 
@@ -28,7 +89,7 @@ static void use_file(qp_prf_reader *r, int fd, uint64_t begin)
     r->n_read += begin;
 }
 
-/* More bytes behind those that are left. @return false: there are none */
+/* Read more bytes after those that are left. @return false: end of the file */
 static bool fill(qp_prf_reader *r)
 {
     memmove(r->bytes, r->bytes + r->begin, r->n);
@@ -46,7 +107,7 @@ static void skip(qp_prf_reader *r, size_t n_bytes)
     r->n -= n_bytes;
 }
 
-/* Go on with the packet that comes next. One that is gone by now is passed over. */
+/* Continue with the next packet, unless it has been removed. */
 static void begin_packet(qp_prf_reader *r)
 {
     char path[QP_PRF_PATH_BYTES];
@@ -58,18 +119,17 @@ static void begin_packet(qp_prf_reader *r)
         return;
     r->n_damaged += r->n != 0 || r->is_skipping;
     use_file(r, fd, 0);
-    r->n_packets++;
 }
 
-/* At the end of a file. A packet is complete once there is a next one, so its end is looked at once
- * more then. @return false: there is nothing more */
-static bool go_on(qp_prf_reader *r)
+/* Continue after the end of a file. A packet is complete once a next one exists, so its end is read
+ * once more then. @return false: there is nothing more */
+static bool next_file(qp_prf_reader *r)
 {
     if (r->pending) {
         begin_packet(r);
         return true;
     }
-    r->pending = r->is_packets ? qp_prf_packets_next(&r->packets, r->path) : 0;
+    r->pending = r->is_packets ? next_packet(&r->packets, r->path) : 0;
     return r->pending != 0;
 }
 
@@ -86,7 +146,7 @@ static void open_memo(qp_prf_reader *r)
         r->memo_block_bytes = qp_memo_block_bytes(head);
 }
 
-/* @return false: no table of a trace */
+/* @return false: not a table of a trace */
 static bool read_table_head(qp_prf_reader *r)
 {
     size_t n_bytes = qp_file_read_at(r->fd, r->bytes, sizeof r->bytes, 0);
@@ -102,7 +162,6 @@ static bool read_table_head(qp_prf_reader *r)
     r->has_time = r->time != NULL;
     r->has_line = r->line != NULL;
     r->has_params = r->params != NULL;
-    r->n_declared = t->n_records;
     if (r->has_params)
         open_memo(r);
     return r->thread && r->op && r->call;
@@ -120,7 +179,6 @@ static void read_params(qp_prf_reader *r, const char *record, qp_prf_row *row)
         n_bytes = n_bytes < sizeof r->texts ? n_bytes : sizeof r->texts;
         row->params_bytes = qp_file_read_at(r->memo_fd, r->texts, n_bytes, at + sizeof head);
     }
-    r->n_lost_params += !row->params_bytes;
 }
 
 static bool parse_record(qp_prf_reader *r, const char *record, qp_prf_row *row)
@@ -142,7 +200,7 @@ static bool parse_record(qp_prf_reader *r, const char *record, qp_prf_row *row)
     return true;
 }
 
-/* The next row that makes sense, of what was read. @return false: none */
+/* Take the next valid row out of what was read. @return false: none */
 static bool take_record(qp_prf_reader *r, qp_prf_row *row)
 {
     while (r->n >= r->table.record_bytes && r->bytes[r->begin] != QP_DBF_END) {
@@ -181,7 +239,7 @@ static bool take_number(cursor *c, uint64_t *number)
     return c->at > begin && value <= UINT32_MAX;
 }
 
-/* A quoted text to *to, which moves on. */
+/* Copy a quoted text to *to, which is advanced. */
 static bool take_text(cursor *c, char **to, const char **text, size_t *n_bytes)
 {
     if (!take_char(c, '"'))
@@ -270,12 +328,12 @@ bool qp_prf_reader_next(qp_prf_reader *r, qp_prf_row *row)
             r->n_rows++;
             return true;
         }
-    } while (fill(r) || go_on(r));
+    } while (fill(r) || next_file(r));
     r->n_rest = r->n;
     return false;
 }
 
-/* What the shape of delimited text is, the first row says. */
+/* Take the columns of delimited text from its first row. */
 static bool peek(qp_prf_reader *r)
 {
     qp_prf_row unused;
@@ -305,7 +363,7 @@ bool qp_prf_reader_open(qp_prf_reader *r, const char *path, const char **why)
     uint64_t begin = r->is_text ? 0 : r->table.header_bytes;
     r->is_packets = r->n_bytes <= begin;
     r->at = r->n_read = begin;
-    if (go_on(r))
+    if (next_file(r))
         begin_packet(r);
     if (!r->is_text || peek(r))
         return true;
@@ -323,4 +381,133 @@ void qp_prf_reader_close(qp_prf_reader *r)
     if (r->memo_fd >= 0)
         close(r->memo_fd);
     r->fd = r->memo_fd = -1;
+}
+
+/* ---- joining: all packets after their header, in the order of their numbers ------------------- */
+
+typedef struct {
+    const char *path;
+    qp_out *out;           /* NULL: only count */
+    uint32_t record_bytes; /* 0: delimited text */
+    uint64_t n_left;       /* records that are still to be copied: as many as were counted */
+    qp_prf_joined *joined;
+} join;
+
+/* The end of the last whole line of a text. */
+static uint64_t end_of_lines(int fd, uint64_t n_bytes)
+{
+    char chunk[CHUNK];
+    while (n_bytes) {
+        uint64_t begin = n_bytes > CHUNK ? n_bytes - CHUNK : 0;
+        size_t n = qp_file_read_at(fd, chunk, (size_t)(n_bytes - begin), begin);
+        const char *newline = memrchr(chunk, '\n', n);
+        if (newline)
+            return begin + (size_t)(newline - chunk) + 1;
+        n_bytes = n ? begin : 0;
+    }
+    return 0;
+}
+
+static void copy(qp_out *out, int fd, uint64_t begin, uint64_t end)
+{
+    char chunk[CHUNK];
+    while (begin < end) {
+        size_t wanted = end - begin < sizeof chunk ? (size_t)(end - begin) : sizeof chunk;
+        size_t n = qp_file_read_at(fd, chunk, wanted, begin);
+        if (!n)
+            return;
+        qp_out_bytes(out, chunk, n);
+        begin += n;
+    }
+}
+
+/* Take all whole rows of a file from `begin` on. */
+static void take_file(join *j, int fd, uint64_t begin)
+{
+    const char *unused;
+    uint64_t n_bytes = 0, end;
+    qp_file_is_plain(fd, &n_bytes, &unused);
+    n_bytes = n_bytes > begin ? n_bytes : begin;
+    uint64_t n_rows = j->record_bytes ? (n_bytes - begin) / j->record_bytes : 0;
+    if (j->out && n_rows > j->n_left)
+        n_rows = j->n_left;
+    end = j->record_bytes ? begin + n_rows * j->record_bytes : end_of_lines(fd, n_bytes);
+    if (j->out) {
+        copy(j->out, fd, begin, end);
+        j->n_left -= n_rows;
+        return;
+    }
+    char rest = '\0';
+    bool is_marked =
+        n_bytes - end == 1 && qp_file_read_at(fd, &rest, 1, end) == 1 && rest == QP_DBF_END;
+    j->joined->n_rows += n_rows;
+    j->joined->n_damaged += is_marked ? 0 : n_bytes - end;
+}
+
+static void take_packets(join *j)
+{
+    static qp_prf_packets packets;
+    char path[QP_PRF_PATH_BYTES];
+    const char *unused;
+    packets.n = packets.next = 0;
+    packets.last = 0;
+    for (uint64_t i; (i = next_packet(&packets, j->path)) != 0;) {
+        qp_prf_packet_path(j->path, i, path);
+        int fd = qp_file_open(path, &unused);
+        if (fd < 0)
+            continue;
+        take_file(j, fd, 0);
+        close(fd);
+        j->joined->n_packets += j->out == NULL;
+    }
+}
+
+/* Called twice: to count, and to copy. */
+static void take_all(join *j, int fd, uint64_t begin, bool is_packets)
+{
+    if (is_packets)
+        take_packets(j);
+    else
+        take_file(j, fd, begin);
+}
+
+/* Write the header with the number of records that follow. */
+static void put_head(join *j, unsigned char *head, size_t n_bytes)
+{
+    uint32_t n_rows = j->n_left < UINT32_MAX ? (uint32_t)j->n_left : UINT32_MAX;
+    for (unsigned i = 0; i < 4; i++)
+        head[4 + i] = (unsigned char)(n_rows >> (8 * i));
+    qp_out_bytes(j->out, (const char *)head, n_bytes);
+}
+
+bool qp_prf_join(const char *path, qp_out *out, qp_prf_joined *joined, const char **why)
+{
+    static unsigned char head[UINT16_MAX];
+    static qp_dbf table;
+    *joined = (qp_prf_joined){0};
+    uint64_t n_bytes = 0;
+    int fd = qp_file_open(path, why);
+    if (fd < 0)
+        return false;
+    size_t n_head = qp_file_read_at(fd, head, sizeof head, 0);
+    bool is_text = qp_dbf_read_head(&table, head, n_head) != NULL;
+    if (is_text && n_head && (head[0] < '0' || head[0] > '9')) {
+        *why = "neither a FoxPro table nor delimited text";
+        close(fd);
+        return false;
+    }
+    uint64_t begin = is_text ? 0 : table.header_bytes;
+    join j = {.path = path, .joined = joined, .record_bytes = is_text ? 0 : table.record_bytes};
+    bool is_packets = qp_file_is_plain(fd, &n_bytes, why) && n_bytes <= begin;
+    take_all(&j, fd, begin, is_packets);
+    j.n_left = joined->n_rows;
+    j.out = out;
+    joined->n_declared = is_text ? 0 : table.n_records;
+    if (!is_text)
+        put_head(&j, head, begin);
+    take_all(&j, fd, begin, is_packets);
+    if (!is_text)
+        qp_out_char(out, QP_DBF_END);
+    close(fd);
+    return true;
 }

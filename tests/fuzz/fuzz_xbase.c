@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "xbase/prf_join.h"
+#include "xbase/xbase.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes);
 

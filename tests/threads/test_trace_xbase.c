@@ -13,7 +13,7 @@
 
 #include "qprof.h"
 #include "unit/files.h"
-#include "xbase/prf_read.h"
+#include "xbase/xbase.h"
 
 enum { THREADS = 4, ROUNDS = 2000, DEPTH = 5, MOVES = 3000, ORDINALS = 16, FILES = 20 };
 

@@ -10,7 +10,7 @@
 
 #include "qprof.h"
 #include "unit/play.h"
-#include "xbase/prf_read.h"
+#include "xbase/xbase.h"
 
 enum { MS = 1000000, TEXT = 4096 };
 

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "xbase/filter.h"
+#include "xbase/xbase.h"
 
 enum { THREADS = 3, NAMES = 16, TEXT = 4096, BLOCKS = 64 };
 

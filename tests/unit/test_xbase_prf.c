@@ -290,7 +290,7 @@ static void some_packets_alone_can_be_read(void **state) /* trace 20, 21 */
     assert_rows("SOME.PRF", 21, 30);
     qp_dbf t;
     assert_null(qp_dbf_read_head(&t, bytes, n));
-    assert_int_equal(qp_dbf_records(&t, n), 10);
+    assert_int_equal((n - t.header_bytes) / t.record_bytes, 10);
     unlink("P.PRF.000001");
     unlink("P.PRF.000002");
     assert_rows("P.PRF", 21, 35);

@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "xbase/prf.h"
 #include "xbase/pri.h"
+#include "xbase/xbase.h"
 
 static qp_pri settings, scratch;
 static char written[QP_PRI_BYTES * 2];

@@ -1,4 +1,4 @@
-/* test_xbase_read.c tests xbase/prf_read.c, prf_join.c and what prf.c does where nothing can be
+/* test_xbase_read.c tests xbase/prf_read.c, and what prf.c does where nothing can be
  * written. */
 #include <signal.h>
 #include <stdio.h>

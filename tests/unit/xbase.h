@@ -3,7 +3,7 @@
 #define QP_TESTS_UNIT_XBASE_H
 
 #include "unit/files.h"
-#include "xbase/prf_join.h"
+#include "xbase/xbase.h"
 
 enum { XBASE_ROOM = 1 << 20 };
 

@@ -8,18 +8,18 @@
 #include "base/text/unit.h"
 #include "cli/core/cli.h"
 #include "cli/trace/trace.h"
-#include "replay/write/write.h"
+#include "xbase/xbase.h"
 
 typedef struct {
     const char *path;
-    qp_trace_rebuilt joined;
+    qp_prf_joined joined;
 } rebuild;
 
 static bool write_rows(const void *data, qp_out *out, qp_error *error)
 {
     rebuild *r = *(rebuild *const *)data;
     const char *why;
-    if (qp_trace_rebuild(r->path, out, &r->joined, &why))
+    if (qp_prf_join(r->path, out, &r->joined, &why))
         return true;
     return qp_error_fail(error, "%s: %s", r->path, why);
 }
@@ -38,10 +38,10 @@ static bool write_copy(const void *data, qp_out *out, qp_error *error)
 
 static int copy_memo(qp_cli *cli, const char *from, const char *to)
 {
-    char memo_from[QP_TRACE_PATH_BYTES], memo_to[QP_TRACE_PATH_BYTES];
+    char memo_from[QP_PRF_PATH_BYTES], memo_to[QP_PRF_PATH_BYTES];
     const char *why;
-    qp_trace_memo_path(from, memo_from);
-    qp_trace_memo_path(to, memo_to);
+    qp_prf_memo_path(from, memo_from);
+    qp_prf_memo_path(to, memo_to);
     int fd = access(memo_from, F_OK) == 0 ? qp_file_open(memo_from, &why) : -1;
     if (fd < 0)
         return QP_EXIT_CLEAN;
@@ -52,7 +52,7 @@ static int copy_memo(qp_cli *cli, const char *from, const char *to)
 
 static int report(const qp_cli *cli, const rebuild *r)
 {
-    const qp_trace_rebuilt *j = &r->joined;
+    const qp_prf_joined *j = &r->joined;
     uint64_t n_missing = j->n_declared > j->n_rows ? j->n_declared - j->n_rows : 0;
     char packets[QP_NUMBER_BYTES], rows[QP_NUMBER_BYTES];
     qp_screen_name(&cli->screen, cli->args.output, 0);

@@ -6,8 +6,7 @@
 
 #include "base/containers/pool.h"
 #include "record/stream/stream.h"
-#include "xbase/filter.h"
-#include "xbase/prf.h"
+#include "xbase/xbase.h"
 
 enum {
     QP_XBASE_RINGS = 4096,

@@ -1,13 +1,13 @@
 /* prf.c: rows of the Xbase++ profiler as records of a trace.
  *
- * All threads are in one file, each under its number; they run at once, so that a row of
- * another one does not suspend any. Rows name the call that ends, not how many end. */
+ * One file contains all threads, each under its number; they run at the same time, so that a row of
+ * one does not suspend the others. Rows name the call that ends, not how many end. */
 #include <string.h>
 #include <time.h>
 
 #include "base/containers/alloc.h"
 #include "replay/read/source.h"
-#include "xbase/prf_read.h"
+#include "xbase/xbase.h"
 
 enum {
     NS_A_MS = 1000000, /* ticks are ns: an average of ms has a part of one */
@@ -154,6 +154,6 @@ bool qp_rows_open(qp_trace *t, const char *path, qp_error *error)
     t->info.changed_at = changed_at(&prf->reader);
     t->info.n_bytes = prf->reader.n_bytes;
     t->info.is_ended = true;
-    qp_trace_os_thread_wake(t, qp_trace_os_thread_add(t));
+    qp_trace_os_thread_wake(t, qp_trace_os_thread_of(t, 0));
     return true;
 }

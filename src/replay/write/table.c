@@ -7,8 +7,7 @@
 
 #include "base/containers/alloc.h"
 #include "base/os/clock.h"
-#include "xbase/prf.h"
-#include "xbase/prf_join.h"
+#include "xbase/xbase.h"
 
 enum { PARAMS_BYTES = 4096, SYMBOL_BYTES = 64 };
 
@@ -136,20 +135,4 @@ bool qp_trace_write_table(qp_trace *trace, const char *path, bool is_text,
     qp_free(prf);
     qp_free(t);
     return is_played && !wrong;
-}
-
-bool qp_trace_rebuild(const char *path, qp_out *out, qp_trace_rebuilt *r, const char **why)
-{
-    qp_prf_joined joined;
-    bool is_joined = qp_prf_join(path, out, &joined, why);
-    if (is_joined)
-        *r = (qp_trace_rebuilt){joined.n_packets, joined.n_rows, joined.n_declared,
-                                joined.n_damaged};
-    return is_joined;
-}
-
-void qp_trace_memo_path(const char *path, char to[QP_TRACE_PATH_BYTES])
-{
-    _Static_assert((int)QP_TRACE_PATH_BYTES >= (int)QP_PRF_PATH_BYTES, "a path fits");
-    qp_prf_memo_path(path, to);
 }
