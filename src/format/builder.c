@@ -26,7 +26,7 @@ typedef struct {
     qp_thread_record record;
     size_t first_node, n_nodes; /* the root is the first */
     size_t first_more, n_more;
-    size_t first_bank, n_bank_cells;
+    size_t first_block_cell, n_block_cells;
 } thread_part;
 
 struct qp_builder {
@@ -60,17 +60,16 @@ qp_builder *qp_builder_new(uint64_t max_bytes)
     qp_builder *b = qp_alloc_zeroed(1, sizeof *b);
     if (!b)
         return NULL;
-    qp_buf_init(&b->blobs, REF_BYTES);
-    qp_buf_init(&b->methods, sizeof(qp_method));
-    qp_buf_init(&b->contexts, sizeof(qp_context));
-    qp_buf_init(&b->sources, sizeof(qp_source_record));
-    qp_buf_init(&b->threads, sizeof(thread_part));
-    qp_buf_init(&b->nodes, sizeof(qp_node));
-    qp_buf_init(&b->more, sizeof(qp_node_more));
-    qp_buf_init(&b->counter_blocks, QP_CELL);
-    qp_buf_init(&b->shares, QP_CELL);
-    qp_dict_init(&b->texts);
-    b->max_cells = max_bytes ? max_bytes / QP_CELL : UINT32_MAX;
+    *b = (qp_builder){.blobs = {.item_bytes = REF_BYTES},
+                      .methods = QP_BUF(qp_method),
+                      .contexts = QP_BUF(qp_context),
+                      .sources = QP_BUF(qp_source_record),
+                      .threads = QP_BUF(thread_part),
+                      .nodes = QP_BUF(qp_node),
+                      .more = QP_BUF(qp_node_more),
+                      .counter_blocks = {.item_bytes = QP_CELL},
+                      .shares = {.item_bytes = QP_CELL},
+                      .max_cells = max_bytes ? max_bytes / QP_CELL : UINT32_MAX};
     return b;
 }
 
@@ -218,7 +217,7 @@ qp_thread_record *qp_builder_thread(qp_builder *b, const qp_thread_record *r)
                         .first_node = b->nodes.n - 1,
                         .n_nodes = 1,
                         .first_more = b->more.n,
-                        .first_bank = b->counter_blocks.n};
+                        .first_block_cell = b->counter_blocks.n};
     th->record.ordinal = number_of(&b->threads);
     return &th->record;
 }
@@ -240,17 +239,18 @@ uint32_t qp_builder_node(qp_builder *b, uint32_t parent, uint32_t method,
     return (uint32_t)th->n_nodes++;
 }
 
-void qp_builder_node_more(qp_builder *b, uint64_t n_skips, uint64_t counts, uint64_t interrupts)
+void qp_builder_node_more(qp_builder *b, uint64_t n_skips, uint64_t counts, uint64_t samples)
 {
     qp_node_more *more = has_failed(b) ? NULL : qp_buf_add(&b->more);
     if (!more)
         return;
-    *more = (qp_node_more){.n_skips = n_skips, .counts = counts, .samples = interrupts};
+    *more = (qp_node_more){.n_skips = n_skips, .counts = counts, .samples = samples};
     ((qp_node *)b->nodes.items)[b->nodes.n - 1].more = (uint32_t)++newest_thread(b)->n_more;
 }
 
-static qp_counter_block *add_bank(qp_buf *to, qp_counter_block_kind kind, uint32_t method,
-                                  uint32_t n_blocks, uint32_t n_values)
+static qp_counter_block *add_counter_block(qp_buf *to, qp_counter_block_kind kind,
+                                           uint32_t method, uint32_t n_blocks,
+                                           uint32_t n_values)
 {
     uint64_t n_cells = 1 + ((uint64_t)n_values * sizeof(uint64_t) + QP_CELL - 1) / QP_CELL;
     qp_counter_block *counters = qp_buf_add_many(to, n_cells);
@@ -269,10 +269,11 @@ uint64_t *qp_builder_counter_block(qp_builder *b, qp_counter_block_kind kind, ui
                                    uint32_t n_blocks, uint32_t n_values)
 {
     qp_counter_block *counters =
-        has_failed(b) ? NULL : add_bank(&b->counter_blocks, kind, method, n_blocks, n_values);
+        has_failed(b) ? NULL
+                      : add_counter_block(&b->counter_blocks, kind, method, n_blocks, n_values);
     if (!counters)
         return NULL;
-    newest_thread(b)->n_bank_cells += counters->n_cells;
+    newest_thread(b)->n_block_cells += counters->n_cells;
     return counters->values;
 }
 
@@ -292,7 +293,7 @@ int64_t *qp_builder_share(qp_builder *b, uint32_t context, uint32_t method, int6
                           uint32_t n_blocks, uint32_t n_values)
 {
     qp_counter_block *counters =
-        add_bank(&b->shares, QP_COUNTER_BLOCK_SHARE, method, n_blocks, n_values);
+        add_counter_block(&b->shares, QP_COUNTER_BLOCK_SHARE, method, n_blocks, n_values);
     if (!counters)
         return NULL;
     counters->context = context;
@@ -343,7 +344,7 @@ static places place_all(const qp_builder *b)
         const thread_part *th = (const thread_part *)b->threads.items + i;
         claim(&p.end, th->n_nodes);
         claim(&p.end, th->n_more);
-        claim(&p.end, th->n_bank_cells);
+        claim(&p.end, th->n_block_cells);
     }
     claim(&p.end, b->shares.n);
     return p;
@@ -414,15 +415,15 @@ static void write_threads(writer *w)
         r.root = (qp_cell)claim(&next, th->n_nodes);
         r.nodes = r.root - 1;
         uint64_t aux = claim(&next, th->n_more),
-                 counter_blocks = claim(&next, th->n_bank_cells);
+                 counter_blocks = claim(&next, th->n_block_cells);
         r.aux = th->n_more ? (qp_cell)aux - 1 : 0;
-        r.counter_blocks = th->n_bank_cells ? (qp_cell)counter_blocks - 1 : 0;
+        r.counter_blocks = th->n_block_cells ? (qp_cell)counter_blocks - 1 : 0;
         put(w, &r, sizeof r);
     }
 }
 
-static void write_banks(writer *w, qp_extent_kind kind, uint64_t owner,
-                        const qp_buf *counter_blocks, size_t first, size_t n)
+static void write_counter_blocks(writer *w, qp_extent_kind kind, uint64_t owner,
+                                 const qp_buf *counter_blocks, size_t first, size_t n)
 {
     if (!n)
         return;
@@ -461,8 +462,8 @@ static void write_thread(writer *w, size_t i)
     if (th->n_more)
         put(w, (const qp_node_more *)b->more.items + th->first_more,
             th->n_more * sizeof(qp_node_more));
-    write_banks(w, QP_EXTENT_BANKS, owner, &b->counter_blocks, th->first_bank,
-                th->n_bank_cells);
+    write_counter_blocks(w, QP_EXTENT_BANKS, owner, &b->counter_blocks, th->first_block_cell,
+                         th->n_block_cells);
 }
 
 static void write_head(writer *w)
@@ -500,7 +501,7 @@ static void write_all(writer *w)
     write_threads(w);
     for (size_t i = 0; i < b->threads.n; i++)
         write_thread(w, i);
-    write_banks(w, QP_EXTENT_SHARES, 0, &b->shares, 0, b->shares.n);
+    write_counter_blocks(w, QP_EXTENT_SHARES, 0, &b->shares, 0, b->shares.n);
 }
 
 /* ---- finishing ------------------------------------------------------------------------------- */
@@ -521,7 +522,7 @@ static bool write_file(writer *w, const char *path, const char **why)
     return is_good;
 }
 
-/* Find out the nonce. @return NULL, or why the profile can not be written */
+/* Find the nonce. @return NULL, or why the profile cannot be written */
 static const char *begin(writer *w, const qp_builder *b)
 {
     *w = (writer){.b = b, .at = place_all(b), .hash = QP_HASH_START};

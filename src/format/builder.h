@@ -1,8 +1,8 @@
 /* builder.h: a sealed profile, built record by record by the tool and written whole or not at all.
  *
- * Records are named by numbers, from 1 in the order in which they were added. 0 stands for none,
- * and is what a call returns once memory or room has run out: add freely, qp_builder_finish() says
- * so. Equal calls make equal bytes. */
+ * Records have numbers, from 1 in the order in which they were added. 0 means none; calls return it
+ * once memory or room has run out, which qp_builder_finish() reports. Equal calls make equal
+ * bytes. */
 #ifndef QP_FORMAT_BUILDER_H
 #define QP_FORMAT_BUILDER_H
 
@@ -19,7 +19,7 @@ typedef struct qp_builder qp_builder;
 qp_builder *qp_builder_new(uint64_t max_bytes);
 void qp_builder_free(qp_builder *b);
 
-/* The head, to be filled by the caller; context: a number. Identity (magic to n_cells), state, notes,
+/* The head, for the caller to fill; context: a number. Identity (magic to n_cells), state, notes,
  * n_threads and n_methods are the builder's. */
 qp_head *qp_builder_head(qp_builder *b);
 
@@ -41,9 +41,9 @@ typedef struct {
 /* The ordinal is the number. */
 uint32_t qp_builder_method(qp_builder *b, const qp_builder_code *m);
 
-/* Begin a thread: call paths and banks added from now on belong to it. Links, root and ordinal are
- * the builder's.
- * @return its record, to go on filling it, until the next thread; NULL: no memory */
+/* Begin a thread: call paths and counter blocks added from now on belong to it. Links, root and
+ * ordinal are the builder's.
+ * @return its record, which may be filled until the next thread begins; NULL: no memory */
 qp_thread_record *qp_builder_thread(qp_builder *b, const qp_thread_record *r);
 
 /* A call path of the thread. @param parent  number of an earlier one of the thread; 0: its root
@@ -51,9 +51,8 @@ qp_thread_record *qp_builder_thread(qp_builder *b, const qp_thread_record *r);
 uint32_t qp_builder_node(qp_builder *b, uint32_t parent, uint32_t method,
                          const qp_node *figures);
 
-/* Skips, counts and interrupts of the newest call path; behind qp_builder_thread(), of its root. */
-void qp_builder_node_more(qp_builder *b, uint64_t n_skips, uint64_t counts,
-                          uint64_t interrupts);
+/* Set skips, counts and PC samples of the newest call path; after qp_builder_thread(), of its root. */
+void qp_builder_node_more(qp_builder *b, uint64_t n_skips, uint64_t counts, uint64_t samples);
 
 /* Counters of a method on the thread; zeroed. @return [n_values], until the next call; NULL: no
  * memory */

@@ -1,10 +1,10 @@
-/* layout.h: what the bytes of a profile file mean. The bytes themselves: docs/formats/qprof.md.
+/* layout.h: what the bytes of a profile file mean. Each byte is described in docs/formats/qprof.md.
  *
  * A file is a head and extents. Everything is addressed by cells of 64 bytes, counted from the
  * file's first byte: a 32-bit index reaches 256 GiB. Texts and line tables are addressed by units
  * of 8 bytes (qp_ref). Index 0 is "none". A live file, one left by a crash and a sealed one have
- * the same layout; a record is filled before it is published, so that whatever is published can be
- * read. A reader believes no index and no length before it has compared it with the file's size. */
+ * the same layout; a record is filled before it is published, so that all that is published can be
+ * read. A reader compares each index and each length with the file's size before it uses it. */
 #ifndef QP_FORMAT_LAYOUT_H
 #define QP_FORMAT_LAYOUT_H
 
@@ -80,7 +80,7 @@ enum {                               /* head.collect */
        QP_COLLECT_COVERAGE =
            1u << 1,                  /* every method that exists is registered, called or not */
        QP_COLLECT_ONCE = 1u << 2,    /* a counter says whether, not how often */
-       QP_COLLECT_SAMPLES = 1u << 3, /* interrupts of the PC command */
+       QP_COLLECT_SAMPLES = 1u << 3, /* PC samples */
        QP_COLLECT_STACK = 1u << 4,   /* the stack alone, for others to look at */
        QP_COLLECT_TRACE = 1u << 5    /* events in their order, in rings */
 };
@@ -118,7 +118,7 @@ typedef struct {
     uint64_t end_raw;    /* raw ticks of the end; 0: not sealed, not a snapshot */
     uint64_t begun_raw;  /* raw ticks of the start */
     /* 152: a stopped recording flag stops every thread's clock */
-    uint64_t stopped_total; /* raw ticks that it stood, up to stopped_since */
+    uint64_t stopped_total; /* raw ticks that clocks stood still, up to stopped_since */
     uint64_t stopped_since; /* raw ticks; 0: recording */
     uint64_t stop_change;   /* odd while the two are being changed */
     uint64_t clear_raw;     /* raw ticks of the last clear */
@@ -144,7 +144,7 @@ typedef struct {
     uint64_t context_clears; /* clear_count that the shares belong to */
     /* 312: the PC command */
     uint64_t pc_period;  /* ns asked for; 0: none */
-    uint64_t n_critical; /* interrupts in critical sections */
+    uint64_t n_critical; /* PC samples in critical sections */
     qp_ref pc_pattern;   /* text; 0: every stack counts */
     uint32_t pc_kind;    /* qp_pc_kind */
     qp_ref trace_file;   /* text: the file that its trace began in; 0: none */
@@ -232,7 +232,7 @@ typedef struct {
     uint32_t n_cells;    /* with this one */
     uint32_t kind;       /* qp_extent_kind */
     qp_cell owner;       /* thread record; 0: shared */
-    uint32_t n_used;     /* cells published behind this one; FRAMES: see qp_thread_record.top;
+    uint32_t n_used;     /* cells published after this one; FRAMES: see qp_thread_record.top;
                        * METHODS, THREADS: all, and each record says whether it is published */
     qp_cell prev;        /* the owner's extent of this kind before this one; 0: none */
     qp_cell next;        /* FRAMES: the chunk that was used after this one; 0: none */
@@ -255,7 +255,7 @@ enum { /* qp_method.flags: QPROF_METHOD_FLAGS_* and ours */
        QP_METHOD_EXCLUDED = 1u << 13,  /* outside of the areas: it has no row */
        QP_METHOD_ROUTINE = 1u << 14,   /* in areas of routines alone: no blocks, no lines */
        QP_METHOD_VALUES = 1u << 15,    /* an area retrieves its parameters and results */
-       QP_METHOD_CLAIMED = 1u << 16    /* the recorder's own: somebody registers it */
+       QP_METHOD_CLAIMED = 1u << 16    /* the recorder's own: a thread is registering it */
 };
 
 typedef struct {
@@ -263,11 +263,11 @@ typedef struct {
     uint32_t flags;
     qp_ref name, class_name, file, module; /* 0: none */
     qp_ref lines;                          /* qp_lines; 0: function level only */
-    qp_ref jumps;                          /* qp_jumps; 0: counter k of a bank counts block k */
-    uint32_t ordinal;                      /* from 1, in the order of their first mention */
-    uint32_t published;                    /* 1: readable; stored last */
-    qp_cell calls_next;                    /* this and the next two, for contexts: */
-    uint64_t calls_now, calls_seen;        /* the recorder's own, not for readers */
+    qp_ref jumps;       /* qp_jumps; 0: counter k of a counter block counts block k */
+    uint32_t ordinal;   /* from 1, in the order of their first mention */
+    uint32_t published; /* 1: readable; stored last */
+    qp_cell calls_next; /* this and the next two, for contexts: */
+    uint64_t calls_now, calls_seen; /* the recorder's own, not for readers */
 } qp_method;
 
 typedef struct { /* = qprof_node of include/qprof/inline.h */
@@ -277,7 +277,7 @@ typedef struct { /* = qprof_node of include/qprof/inline.h */
                         * adaptive: whole ticks, callees included, of calls 1 to 64;
                         * merged: own ticks, or the sum of their estimates */
     uint64_t self_min;  /* exact: UINT64_MAX while no call is complete; adaptive: whole ticks of
-                        * the sampled calls behind the first 64; merged adaptive: the
+                        * the sampled calls after the first 64; merged adaptive: the
                         * variance of whole times, ticks squared, lower half ... */
     uint64_t self_max;  /* adaptive: qp_spread, ... upper half; sampled: samples */
     qp_cell parent;     /* a smaller index; 0: this is a thread's root */
@@ -288,18 +288,18 @@ typedef struct { /* = qprof_node of include/qprof/inline.h */
 } qp_node;
 
 typedef struct {      /* = qprof_spread */
-    uint32_t n_timed; /* sampled calls behind the first 64 */
+    uint32_t n_timed; /* sampled calls after the first 64 */
     float squares;    /* sum of their squared ticks */
 } qp_spread;
 
 typedef struct {
     uint64_t n_skips;      /* entries while recording was off */
     uint64_t counts;       /* units of qprof_record_counts, own */
-    qp_cell counters;      /* the thread's bank of this method; 0: none */
+    qp_cell counters;      /* the thread's counter block of this method; 0: none */
     qp_cell time_counters; /* the same for block times */
     qp_cell overflow;      /* the node's <overflow> child; 0: none */
     uint32_t reserved;
-    uint64_t samples; /* interrupts of the PC command while this path was on top */
+    uint64_t samples; /* PC samples while this path was on top */
     uint64_t reserved2[3];
 } qp_node_more;
 
@@ -321,11 +321,11 @@ typedef struct { /* = qprof_frame */
 enum {
     QP_FRAME_MARKED = 1u << 0,
     QP_FRAME_SKIP = 1u << 1, /* its entry was not recorded: n_skips has it, n_calls has not */
-    QP_FRAME_OVERFLOWED = 1u << 2, /* stands on its caller's node; counted in thread.n_folded */
+    QP_FRAME_OVERFLOWED = 1u << 2, /* uses its caller's node; counted in thread.n_overflowed */
     QP_FRAME_OLD = 1u << 3,
     QP_FRAME_ZERO = 1u << 4,
     QP_FRAME_PARTIAL = 1u << 5,  /* recording stopped during it: no minimum or maximum */
-    QP_FRAME_EXCLUDED = 1u << 6, /* stands on its caller's node: its method is in no area */
+    QP_FRAME_EXCLUDED = 1u << 6, /* uses its caller's node: its method is in no area */
     QP_FRAME_HOOKED = 1u << 7,   /* its exit is looked at */
     QP_FRAME_RESTORE =
         1u << 8, /* a trigger acted: at its end the thread's status is again ... */
@@ -383,9 +383,9 @@ typedef enum {
     QP_COUNTER_BLOCK_TIMES = 2,
     QP_COUNTER_BLOCK_SHARE = 3, /* what one context has of a method's counters on all threads */
     QP_COUNTER_BLOCK_SEEN =
-        4, /* what contexts have of one bank: the recorder's own, not for readers */
+        4, /* what contexts have of one counter block: the recorder's own, not for readers */
     QP_COUNTER_BLOCK_BASE =
-        5 /* what one bank held at the last clear, no longer to be counted */
+        5 /* what one counter block held at the last clear, no longer to be counted */
 } qp_counter_block_kind;
 
 /* Counters of one method on one thread, complete from the method's first call there on; the record
@@ -399,8 +399,8 @@ typedef struct {
     qp_cell method;
     uint32_t n_values;
     uint32_t n_blocks;
-    qp_cell seen;    /* COUNTS: the bank of the kind SEEN; 0: contexts have nothing of it */
-    qp_cell base;    /* COUNTS: the bank of the kind BASE; 0: none */
+    qp_cell seen;    /* COUNTS: its block of the kind SEEN; 0: contexts have nothing of it */
+    qp_cell base;    /* COUNTS: its block of the kind BASE; 0: none */
     qp_cell context; /* SHARE: whose */
     uint64_t calls;  /* SHARE: of the method */
     uint64_t clear_count; /* SEEN: of its thread, when it was taken */
@@ -410,7 +410,7 @@ typedef struct {
     uint64_t values[1]; /* at byte 64 */
 } qp_counter_block;
 
-/* Whom hits belong to, as qprof_context() named it. */
+/* What hits belong to: a part of the run, named by qprof_context(). */
 typedef struct {
     qp_ref name;      /* 0: what ran while no context was named */
     uint32_t ordinal; /* from 1 */
@@ -427,7 +427,7 @@ typedef enum {
     QP_MARKER_EVENT_TRIGGER
 } qp_marker_kind;
 
-/* Something worth finding again: a trigger fired, or the host said so. */
+/* A moment that the host or a trigger marks. */
 typedef struct {
     uint64_t at;     /* raw ticks of the run's elapsed clock */
     qp_cell thread;  /* thread record; 0: none */
@@ -449,7 +449,7 @@ typedef struct {
     uint64_t reserved[6];
 } qp_event_count;
 
-/* The text that a source file had when its code was loaded, as qprof_register_source() said. */
+/* The text that a source file had when its code was loaded, from qprof_register_source(). */
 typedef struct {
     qp_ref path; /* equal to the file of its methods */
     uint32_t published;
@@ -467,7 +467,7 @@ _Static_assert(sizeof(qp_thread_record) == 3ul * QP_CELL, "three cells");
 
 /* ---- lengths of tables ---------------------------------------------------------------------- */
 
-/* What says how long the rest is. */
+/* The bytes that determine how long the rest is. */
 enum { QP_LINES_HEAD = offsetof(qp_lines, lines), QP_JUMPS_HEAD = offsetof(qp_jumps, jumps) };
 
 static inline uint64_t qp_lines_bytes(uint32_t n_lines)
@@ -507,8 +507,8 @@ static inline bool qp_jumps_agree(const qp_jumps *a, const qp_jumps *b)
     X(exit_search_limited, L, "exits whose search for the frame was cut short")                \
     X(entry_zero_stack_id, H, "entries with stack id 0")                                       \
     X(unknown_method, H, "methods that were entered and never registered")                     \
-    X(method_reregistered, H, "registrations of a method that was known")                      \
-    X(bad_method_id, H, "uses of method id 0 or of a reserved one")                            \
+    X(method_reregistered, H, "repeated registrations of a method")                            \
+    X(bad_method_id, H, "uses of method id 0 or of a reserved id")                             \
     X(method_limit, L, "methods that did not fit the memory limit")                            \
     X(bb_out_of_range, H, "block numbers outside the line table")                              \
     X(bb_no_frame, H, "block events on an empty stack")                                        \
@@ -519,27 +519,28 @@ static inline bool qp_jumps_agree(const qp_jumps *a, const qp_jumps *b)
     X(name_truncated, R, "texts cut to 64 KiB")                                                \
     X(reentrant, L, "events recorded inside another event of the same thread")                 \
     X(callback_nesting, L, "events nested too deep inside the callback")                       \
-    X(tree_overflow, L, "entries folded into <overflow> at the memory limit")                  \
-    X(depth_overflow, L, "entries only counted because the stack was too deep")                \
+    X(tree_overflow, L, "entries counted in <overflow> because of the memory limit")           \
+    X(depth_overflow, L, "entries counted but not stored because the stack was too deep")      \
     X(stack_nomem, L, "stack growths that failed")                                             \
     X(thread_nomem, L, "events of threads that could not be recorded")                         \
     X(out_of_memory, L, "events that could not be stored")                                     \
-    X(clock_backwards, R, "clock readings earlier than the one before")                        \
-    X(clock_backwards_max, R, "largest step back of the clock, in ticks")                      \
-    X(vt_migrations, N, "virtual threads that went on on another system thread")               \
-    X(vt_conflict, H, "events of a virtual thread that another system thread was driving")     \
+    X(clock_backwards, R, "clock readings earlier than the previous one")                      \
+    X(clock_backwards_max, R, "largest backward step of the clock, in ticks")                  \
+    X(vt_migrations, N, "virtual threads that moved to another OS thread")                     \
+    X(vt_conflict, H, "events of a virtual thread that was mounted on another OS thread")      \
     X(saturated, L, "sums that reached their limit")                                           \
-    X(lost_full, L, "growths of the live file refused for want of space")                      \
-    X(fd_hijacked, E, "growths refused because the file's descriptor was not ours any more")   \
-    X(no_crash_safety, E, "recorded in plain memory: a crash would have lost it")              \
+    X(lost_full, L, "growths of the live file refused because the disk was full")              \
+    X(fd_hijacked, E,                                                                          \
+      "growths refused because the file's descriptor was closed or used by the host")          \
+    X(no_crash_safety, E, "recorded in anonymous memory, which a crash would have lost")       \
     X(env_ignored, E, "environment ignored in a privileged program")                           \
     X(clamped_options, E, "option values moved into their range")                              \
-    X(unknown_option, H, "options that are not known")                                         \
+    X(unknown_option, H, "unknown options")                                                    \
     X(sampler_unavailable, E, "the sampler could not be started")                              \
-    X(overrun, E, "sampler passes that came too late and were left out")                       \
+    X(overrun, E, "sampler passes left out because they came too late")                        \
     X(e_arg, H, "calls refused: bad argument")                                                 \
     X(e_version, H, "calls refused: unsupported version")                                      \
-    X(e_state, H, "calls refused: not possible at that time")                                  \
+    X(e_state, H, "calls refused: not possible in that state")                                 \
     X(e_option, H, "calls refused: bad option value")                                          \
     X(e_memory, E, "calls refused: out of memory")                                             \
     X(e_io, E, "calls refused: file error")                                                    \
@@ -547,15 +548,17 @@ static inline bool qp_jumps_agree(const qp_jumps *a, const qp_jumps *b)
     X(e_unsupported, E, "calls refused: not available here")                                   \
     X(e_notfound, H, "calls refused: unknown id or name")                                      \
     X(e_limit, E, "calls refused: a maximum was reached")                                      \
-    X(context_mixed, H, "changes of methods that count blocks and jumps: not told apart")      \
-    X(sample_lost, L, "samples that found no room")                                            \
+    X(context_mixed, H,                                                                        \
+      "changes of methods that count blocks and jumps, not attributed to a context")           \
+    X(sample_lost, L, "samples for which there was no memory")                                 \
     X(throttled, E, "times the sampler doubled its interval because it cost too much")         \
-    X(unmatched_names, H, "names of triggers, actions and areas that no method has")           \
-    X(trace_lost, L, "records of the trace that found no room in memory")                      \
-    X(trace_unwritten, L, "records of the trace that could not be written to its file")        \
-    X(marks_lost, L, "marks that found no room")                                               \
-    X(actions_dropped, L, "deferred actions that found the queue full")                        \
-    X(counter_unread, L, "readings of a processor's counter that failed: it stood meanwhile")
+    X(unmatched_names, H, "names of triggers, actions and areas that match no method")         \
+    X(trace_lost, L, "trace records for which there was no room in memory")                    \
+    X(trace_unwritten, L, "trace records that could not be written to the file")               \
+    X(marks_lost, L, "markers for which there was no memory")                                  \
+    X(actions_dropped, L, "deferred actions dropped because the queue was full")               \
+    X(counter_unread, L,                                                                       \
+      "failed readings of a processor's counter, which kept its value meanwhile")
 
 typedef enum {
 #define QP_X(name, kind, text) QP_D_##name,
@@ -573,7 +576,7 @@ extern const char qp_diagnostic_kinds[QP_D_COUNT + 1];
     X(unwound, "frames ended by an exit of a frame below them")                                \
     X(destroyed_live, "frames open when their thread was destroyed")                           \
     X(still_live, "frames open at the end")                                                    \
-    X(dropped, "entries that were seen and not recorded")
+    X(dropped, "entries seen but not recorded")
 
 /* ---- events ---------------------------------------------------------------------------------
  *

@@ -288,8 +288,8 @@ static qp_parse take_option(qp_options *o, char *word, const qp_option_events *e
         return QP_PARSE_OK;
     if (which != QP_OPT_config) {
         qp_parse code = store_value(o, which, value, has_value, events, e);
-        bool is_told = code == QP_PARSE_OK && which == QP_OPT_pri && events->pri;
-        return is_told ? events->pri(events->to, value, e) : code;
+        bool is_file = code == QP_PARSE_OK && which == QP_OPT_pri && events->pri;
+        return is_file ? events->pri(events->to, value, e) : code;
     }
     if (!events->config)
         return qp_error_set(e, QP_PARSE_SYNTAX, "-config: not inside a configuration file");

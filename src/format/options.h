@@ -3,7 +3,7 @@
  *
  * X(id, name, kind, default, values, help). values:
  * for WORD and SET the words, separated by '|'; for NUMBER and SIZE "low..high"; else
- * what stands for the value in the help. */
+ * the name of the value in the help. */
 #ifndef QP_FORMAT_OPTIONS_H
 #define QP_FORMAT_OPTIONS_H
 
@@ -31,112 +31,120 @@
     "hard-page-faults|page-faults|mispredicted-branches|cache-misses|"                         \
     "64k-aliasing|split-loads|split-stores|store-forwards"
 
-/* Why the last four are refused everywhere. */
+/* Why the last four are refused. */
 #define QP_CLOCK_UNKNOWN "Linux has none of that kind"
 
 #define QP_OPTIONS(X)                                                                          \
     X(output, "output", TEXT, "", "FILE",                                                      \
-      "the one file of the run; conversions as in -filename-prefix")                           \
+      "file for the whole run; conversions as in -filename-prefix")                            \
     X(filename_prefix, "filename-prefix", TEXT, "%v.%p.%n", "PREFIX",                          \
       "name of a dataset without -output; .qprof is added. %v program, %p process, "           \
       "%n dataset number, %T thread, %t time, %d date, %h host, %V program's path, "           \
       "%% a percent sign")                                                                     \
     X(time, "time", WORD, "exact", "exact|adaptive|sampled|none",                              \
-      "what times cost: two clock reads a call; some calls; a sampler; nothing")               \
-    X(clock, "clock", WORD, "elapsed", QP_CLOCK_WORDS, "what is measured")                     \
+      "timing mode: two clock reads for each call, for some calls, samples, no times")         \
+    X(clock, "clock", WORD, "elapsed", QP_CLOCK_WORDS, "quantity that is measured")            \
     X(elapsed_source, "elapsed-source", WORD, "auto", "auto|tsc|monotonic",                    \
-      "elapsed time from the processor's counter, where it can be trusted, or the system")     \
+      "source of elapsed time: the processor's counter if it is reliable, or the "             \
+      "system clock")                                                                          \
     X(time_user_functions, "time-user-functions", WORD, "",                                    \
       "elapsed|kernel|user+kernel|user|ignore",                                                \
-      "clock of methods without flags; default: the -clock")                                   \
+      "clock of methods without flags; default: that of -clock")                               \
     X(time_blocking_functions, "time-blocking-functions", WORD, "",                            \
       "elapsed|kernel|user+kernel|user|ignore",                                                \
-      "clock of methods that block or wait; default: the -clock")                              \
+      "clock of methods that block or wait; default: that of -clock")                          \
     X(measure_timed_calls, "measure-timed-calls", WORD, "",                                    \
-      "elapsed-time|user+system|user|system", "other words for -time-blocking-functions")      \
+      "elapsed-time|user+system|user|system", "synonym of -time-blocking-functions")           \
     X(collection_granularity, "collection-granularity", WORD, "line",                          \
       "function|basic-block|line", "finest detail that is collected")                          \
     X(collect, "collect", SET, QP_PRODUCT_COLLECT, "profile|coverage|samples|stack|trace",     \
-      "what goes into the file, separated by commas; libcprof: coverage by default")           \
+      "contents of the file, separated by commas; default of libcprof: coverage")              \
     X(cover, "cover", WORD, "", "hits|once",                                                   \
-      "collect coverage, too: how often code was executed, or whether")                        \
+      "coverage as well: how often code was executed, or whether it was")                      \
     X(cover_root, "cover-root", TEXT, "", "FOLDER",                                            \
-      "sources outside it are not covered; default: everywhere")                               \
+      "folder whose sources are covered; default: all sources are")                            \
     X(cover_include, "cover-include", TEXT, "", "GLOBS",                                       \
-      "only these sources are covered, as * ? [ ] and ** match their paths below -cover-root") \
-    X(cover_exclude, "cover-exclude", TEXT, "", "GLOBS", "these sources are not covered")      \
+      "patterns of the sources that are covered, matched by * ? [ ] and ** with their "        \
+      "paths below -cover-root")                                                               \
+    X(cover_exclude, "cover-exclude", TEXT, "", "GLOBS",                                       \
+      "patterns of sources that are not covered")                                              \
     X(cover_unloaded, "cover-unloaded", BOOL, "no", "",                                        \
-      "sources below -cover-root that the program never loads count, too, as missed")          \
+      "sources below -cover-root that the program never loads counted as missed")              \
     X(mark_partial_lines, "mark-partial-lines", WORD, "executed", "executed|not-executed",     \
-      "what lines count as of which a part was executed")                                      \
+      "state of lines of which only a part was executed")                                      \
     X(apply_adjustments, "apply-adjustments", BOOL, "yes", "",                                 \
-      "reports heed the purecov: markers of sources and the -adjustments-file")                \
+      "use of purecov: annotations in sources and of the -adjustments-file in reports")        \
     X(adjustments_file, "adjustments-file", TEXT, "", "FILE", "adjustments of coverage")       \
     X(purecov_granularity, "purecov-granularity", WORD, "", "function|basic-block|line",       \
-      "libcprof: another word for -collection-granularity")                                    \
-    X(bb_counts, "bb-counts", WORD, "", "hits|once", "libcprof: another word for -cover")      \
+      "libcprof: synonym of -collection-granularity")                                          \
+    X(bb_counts, "bb-counts", WORD, "", "hits|once", "libcprof: synonym of -cover")            \
     X(counts_file, "counts-file", TEXT, "", "FILE",                                            \
-      "libcprof: the one file of all runs; each save and each end adds to it")                 \
+      "libcprof: one file for all runs; each save and each end adds to it")                    \
     X(force_merge, "force-merge", BOOL, "no", "",                                              \
-      "libcprof: add to a -counts-file of another version of the program, too")                \
+      "libcprof: adding to a -counts-file of another version of the program")                  \
     X(record_data, "record-data", BOOL, "yes", "",                                             \
-      "record from the start; calls may change it later")                                      \
+      "recording from the start; calls may change it later")                                   \
     X(record_min_max, "record-min-max", BOOL, "yes", "",                                       \
-      "show minimum and maximum of every method")                                              \
+      "minimum and maximum of every method in reports")                                        \
     X(unknown_exit, "unknown-exit", WORD, "unroll", "unroll|ignore",                           \
-      "what an exit does that names no open frame")                                            \
+      "effect of an exit that names no open frame")                                            \
     X(sample_period, "sample-period", NUMBER, "1000", "50..3600000000",                        \
-      "microseconds between two passes of the sampler of -time=sampled")                       \
+      "interval of the sampler of -time=sampled, in microseconds")                             \
     X(pc, "pc", TEXT, "", "COMMAND",                                                           \
-      "sample: 'VIRTUAL or REAL, MICROSECONDS, WHEN PATTERN;', each part optional")            \
+      "PC samples: 'VIRTUAL or REAL, MICROSECONDS, WHEN PATTERN;', each part optional")        \
     X(pc_critical, "pc-critical", SET, "", "gc|compiler|loader",                               \
-      "pseudo-methods in which an interrupt counts as in a critical section")                  \
+      "pseudo-methods in which a PC sample counts as one in a critical section")               \
     X(pc_signal, "pc-signal", BOOL, "no", "",                                                  \
-      "let a signal's timer make the interrupts instead of a thread")                          \
+      "PC samples from a signal's timer instead of a thread")                                  \
     X(trace, "trace", TEXT, "no", "yes|no|FILE",                                               \
-      "write a trace as the Xbase++ profiler's, to OUTFILE of the settings or to FILE.PRF")    \
-    X(pri, "pri", TEXT, "", "FILE", "settings of that trace, lines KEY=VALUE")                 \
+      "trace in the format of the Xbase++ profiler, written to OUTFILE of the settings "       \
+      "or to FILE.PRF")                                                                        \
+    X(pri, "pri", TEXT, "", "FILE", "settings of -trace, lines KEY=VALUE")                     \
     X(trace_mode, "trace-mode", WORD, "", "stream|overwrite",                                  \
-      "stream: collect a trace, too, and write all of it to -trace-output; overwrite: the "    \
-      "last of it stays in the profile; default: as -trace-output is given or not")            \
+      "collecting a trace as well; stream: all of it is written to -trace-output; "            \
+      "overwrite: the newest records stay in the profile; default: stream if "                 \
+      "-trace-output is set")                                                                  \
     X(trace_output, "trace-output", TEXT, "", "FILE",                                          \
-      "collect a trace, too, and write it to this file; conversions as in -filename-prefix; "  \
-      "default of a stream: the profile's name, ending in .qtrace")                            \
+      "file of a trace, which is collected as well; conversions as in "                        \
+      "-filename-prefix; default of a stream: the profile's name, ending in .qtrace")          \
     X(max_fields, "max-fields", NUMBER, "10", "1..1000",                                       \
-      "fields of a value that a trace keeps; what separates them is U+001F")                   \
+      "maximum number of fields of a value in a trace; U+001F separates them")                 \
     X(max_route_depth, "max-route-depth", NUMBER, "0", "0..100",                               \
-      "qprof detail shows the call routes of a function, cut at so many frames; 0: none")      \
+      "maximum number of frames of the call routes in qprof detail; 0: no call routes")        \
     X(trace_buffer, "trace-buffer", SIZE, "4M", "16K..1G",                                     \
-      "memory of a trace for each system thread, 16 bytes a record")                           \
+      "memory of a trace for each OS thread; a record takes 16 bytes")                         \
     X(memory_limit, "memory-limit", SIZE, "256M", "1M..16G",                                   \
-      "memory of the recorder; beyond it paths are folded")                                    \
+      "memory of the recorder; paths that do not fit are counted in <overflow>")               \
     X(thread_rows, "thread-rows", NUMBER, "1000", "1..16000000",                               \
-      "threads with rows of their own; later ones share those of ended threads")               \
+      "maximum number of threads with rows of their own; later threads share those of "        \
+      "ended threads")                                                                         \
     X(summary, "summary", TEXT, "none", "stderr|FILE|none",                                    \
-      "short result at shutdown, the hottest methods and the losses: stderr, none, or a file") \
-    X(clear_on_save, "clear-on-save", BOOL, "no", "", "clear the figures after each save")     \
+      "summary at shutdown, with the hottest methods and the losses: stderr, none, or "        \
+      "a file")                                                                                \
+    X(clear_on_save, "clear-on-save", BOOL, "no", "",                                          \
+      "clearing of the figures after each save")                                               \
     X(follow_child_processes, "follow-child-processes", BOOL, "no", "",                        \
-      "a forked child records into a file of its own; else it records nothing")                \
+      "recording of forked children, each into a file of its own")                             \
     X(run_at_save, "run-at-save", TEXT, "", "COMMAND",                                         \
       "shell command after each save; %b is the dataset")                                      \
     X(run_at_exit, "run-at-exit", TEXT, "", "COMMAND",                                         \
       "shell command after shutdown; %b is the dataset")                                       \
     X(log_file, "log-file", TEXT, "none", "FILE",                                              \
-      "messages; empty: standard error; none: only in the file")                               \
+      "file for messages; empty: standard error; none: only in the profile")                   \
     X(program_name, "program-name", TEXT, "", "NAME",                                          \
-      "program in file names and reports; default: its own")                                   \
-    X(time_unit, "time-unit", WORD, "us", "s|ms|us|ns", "unit that reports show by default")   \
+      "name of the program in file names and reports; default: its own")                       \
+    X(time_unit, "time-unit", WORD, "us", "s|ms|us|ns", "default unit of times in reports")    \
     X(percent_real_values, "percent-real-values", BOOL, "yes", "",                             \
-      "reports: percentages are of the run's time; no: of the sum of all rows")                \
+      "reports: percentages of the run's time; no: of the sum of all rows")                    \
     X(show_non_hit, "show-non-hit", BOOL, "no", "",                                            \
-      "reports show functions that had no calls but skips")                                    \
+      "functions in reports that have skips but no calls")                                     \
     X(source_path, "source-path", TEXT, "", "FOLDERS",                                         \
-      "where reports look for sources; separated by ':'")                                      \
+      "folders in which reports search for sources, separated by ':'")                         \
     X(config, "config", TEXT, "", "FILE",                                                      \
-      "options from a file, as if they stood here, and triggers, actions, areas, event "       \
-      "triggers")                                                                              \
+      "file of options, which apply as if written here, and of triggers, actions, "            \
+      "areas, event triggers")                                                                 \
     X(apply, "apply", BOOL, "no", "",                                                          \
-      "take what qprof config apply hands in; with -config that is so anyway")
+      "accepting configurations from qprof config apply; always on with -config")
 
 typedef enum {
 #define QP_X(id, name, kind, initial, values, help) QP_OPT_##id,
@@ -191,7 +199,7 @@ typedef struct {
 void qp_options_init(qp_options *o);
 
 /* Parse "-name=value …" into o, which is changed up to the mistake: hand in a
- * copy. Unknown names and those of the other library are no mistake. */
+ * copy. Unknown names and those of the other library are ignored. */
 qp_parse qp_options_parse(qp_options *o, const char *words, const qp_option_events *events,
                           qp_error *error);
 
@@ -220,8 +228,8 @@ typedef struct {
     uint32_t dataset;
 } qp_name_facts;
 
-/* What a conversion yields, now: letters, digits, '.', '_' and '-' (%t: ':', too), so that a
- * program's name never becomes a path. @return false: it is no conversion */
+/* Expand a conversion to letters, digits, '.', '_' and '-' (%t: and ':'), so that a program's name
+ * never becomes a path. @return false: it is no conversion */
 bool qp_name_convert(const qp_name_facts *facts, char letter, char *out, size_t n_bytes);
 
 #endif

@@ -129,7 +129,7 @@ static uint64_t slab_take(qp_space *s, qp_slab *slab, qp_extent_kind kind, uint3
             fresh = slab_extent(s, kind, wanted, room);
         if (!fresh)
             return 0;
-        if (wanted > extent_cells) /* a giant lives alone; the slab goes on where it was */
+        if (wanted > extent_cells) /* it has an extent of its own; the slab stays as it is */
             return ((uint64_t)fresh + 1) * units_a_cell;
         ((qp_extent *)qp_at(s, fresh))->prev = cell;
         if (qp_swap_if(slab, &before, (uint64_t)fresh << 32 | units))

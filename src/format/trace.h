@@ -1,10 +1,10 @@
 /* trace.h: what the bytes of a raw trace mean: rings in a profile file, packets in a .qtrace file.
- * The bytes themselves: docs/formats/qtrace.md.
+ * Each byte is described in docs/formats/qtrace.md.
  *
- * A ring belongs to an OS thread, an OS thread; records say which thread goes on. A record of an
- * entry names the call path, which is a cell of the profile file, so that the whole stack is known
- * from any record on. A packet says what it needs of the dictionary, and packets of the dictionary
- * come before: whatever else of the file is lost, it can be decoded. */
+ * A ring belongs to an OS thread; records name the thread that it drives. The record of an entry
+ * names the call path, which is a cell of the profile file, so that the whole stack is known from
+ * any record on. A packet names what it needs of the dictionary, whose packets precede it: it can be
+ * decoded when other parts of the file are lost. */
 #ifndef QP_FORMAT_TRACE_H
 #define QP_FORMAT_TRACE_H
 
@@ -13,27 +13,27 @@
 /* What happened. The highest 4 bits of qp_trace_record.word. */
 typedef enum {
     QP_TRACE_NONE,
-    QP_TRACE_ENTRY, /* a: call path (node; 0: none is kept, the caller's stands), b: method */
+    QP_TRACE_ENTRY, /* a: call path (node; 0: none, the caller's remains), b: method */
     /* a: frames that ended, and whose entries are in the trace, and QP_TRACE_UNWOUND; b: path that
      * resumes */
     QP_TRACE_EXIT,
-    /* this OS thread goes on with another thread, the one before is parked. a: thread record, b: its
-     * path. If an earlier thread had that record: its id, virtual or host's, in the DATA record
-     * behind it */
+    /* this OS thread drives another thread; the previous one is suspended. a: thread record, b: its
+     * path. If an earlier thread had that record, a DATA record follows with the id of the new one,
+     * virtual or the host's */
     QP_TRACE_SWITCH,
-    QP_TRACE_SUSPEND, /* it drives no thread. a: the one that is parked, b: 1: that has ended */
+    QP_TRACE_SUSPEND, /* it drives no thread. a: the one that is suspended, b: 1: that has ended */
     /* a: 1: what follows on this thread is recorded, and b is the path on top; 0: it is not */
     QP_TRACE_GATE,
     QP_TRACE_MARKER,  /* a: name (qp_ref), b: qp_marker_kind */
-    QP_TRACE_COUNTER, /* a: name (qp_ref); its value is in the DATA record behind it */
+    QP_TRACE_COUNTER, /* a: name (qp_ref); its value is in the DATA record that follows */
     QP_TRACE_CALL,    /* about to be called. a: method, b: line */
     QP_TRACE_RETURN,  /* has returned. a: method, b: line */
     QP_TRACE_LINE,    /* a: current line of the top frame */
     /* a parameter of the next CALL or ENTRY, or a result of the next EXIT or RETURN. a: number (0:
-     * result), b: bytes of type, value and comment, each ended by NUL, in the TEXT records behind
-     * it */
+     * result), b: bytes of type, value and comment, each ended by NUL, in the TEXT records that
+     * follow */
     QP_TRACE_VALUE,
-    QP_TRACE_SAMPLE, /* a: path on top, b: interrupts */
+    QP_TRACE_SAMPLE, /* a: path on top, b: PC samples */
     QP_TRACE_LOST,   /* a, b: records that found no room before this one, low and high word; a
                         SWITCH follows */
     QP_TRACE_TEXT,   /* 15 bytes: bits 0..55 of word, then a and b; NUL padded */
@@ -51,10 +51,10 @@ typedef struct {
     uint32_t a, b;
 } qp_trace_record;
 
-/* A ring: first cell of an extent of the kind RING behind its header; the records follow. Record
- * number i (from 0, ever) lies in slot i % n_slots. The owner fills a slot, then publishes head.
- * Readable: tail or head - n_slots + 1, whichever is later, up to head. When its OS thread has ended,
- * another one takes the ring over, and goes on with a SWITCH. */
+/* A ring: the first cell after the header of an extent of the kind RING; the records follow. Record
+ * number i (from 0) lies in slot i % n_slots. The owner fills a slot, then publishes head. Readable:
+ * tail or head - n_slots + 1, whichever is later, up to head. When its OS thread has ended, another
+ * one takes the ring, and begins with a SWITCH. */
 typedef struct {
     uint64_t head;      /* records written; the owner's */
     uint64_t tail;      /* stream mode: records taken by the writer, whose field it is */
@@ -96,8 +96,8 @@ typedef enum {
     QP_PACKET_END    /* the trace was closed, at first_ticks: nothing follows */
 } qp_packet_kind;
 
-/* 72 bytes, then n_bytes of payload, padded to 8. Reading goes on at the next magic where one is
- * damaged: sum says so. */
+/* 72 bytes, then n_bytes of payload, padded to 8. The sum detects damage; reading continues at the
+ * next magic. */
 typedef struct {
     uint32_t magic;
     uint32_t kind;    /* qp_packet_kind */
@@ -166,6 +166,13 @@ typedef struct {
     qp_cell path;   /* on top */
     qp_cell last;   /* of the last ENTRY */
 } qp_pack_state;
+
+static inline qp_trace_record qp_trace_make(qp_trace_op op, uint64_t ticks, uint32_t a,
+                                            uint32_t b)
+{
+    return (qp_trace_record){(uint64_t)op << QP_TRACE_OP_SHIFT | (ticks & QP_TRACE_TICKS), a,
+                             b};
+}
 
 static inline qp_trace_op qp_trace_op_of(const qp_trace_record *r)
 {

@@ -54,7 +54,7 @@ static struct {
 } writer;
 
 /* Has the run ended without waiting? Then nothing of it may be touched. */
-static bool is_left_behind(void)
+static bool is_abandoned(void)
 {
     return qp_load(&writer.is_stuck);
 }
@@ -146,7 +146,7 @@ static void take_records(uint32_t i, const qp_ring *ring, uint64_t from, uint64_
     bool is_good = can_write(now), is_tried = is_good;
     if (is_tried)
         is_good = write_records(i, ring, from, to);
-    if (is_left_behind())
+    if (is_abandoned())
         return;
     if (is_tried) {
         uint64_t in_file = is_good ? to : qp_trace_sink_written(writer.sink, i);
@@ -165,7 +165,7 @@ static void write_clock(uint64_t now)
     if (now < writer.clock_due || writer.has_failed)
         return;
     writer.clock_due = now + CLOCK_NS;
-    if (!qp_trace_sink_clock(writer.sink) && !is_left_behind())
+    if (!qp_trace_sink_clock(writer.sink) && !is_abandoned())
         note_failure(now);
 }
 
@@ -174,7 +174,7 @@ static bool write_rings(bool takes_all)
 {
     uint64_t now = qp_clock_monotonic();
     bool is_due = takes_all || now >= writer.packet_due, is_filling = false;
-    for (uint32_t i = 0; !is_left_behind() && qp_trace_ring_at(i); i++) {
+    for (uint32_t i = 0; !is_abandoned() && qp_trace_ring_at(i); i++) {
         const qp_ring *ring = qp_trace_ring_at(i);
         uint64_t from = writer.taken[i], to = qp_observe(&ring->head), n = to - from;
         is_filling |= n > ring->n_slots / 4;
@@ -183,7 +183,7 @@ static bool write_rings(bool takes_all)
     }
     if (is_due)
         writer.packet_due = now + PACKET_NS;
-    if (!is_left_behind())
+    if (!is_abandoned())
         write_clock(now);
     return is_filling;
 }
@@ -205,7 +205,7 @@ static bool pass(bool takes_all)
     uint64_t until = qp_clock_elapsed();
     if (is_stream)
         is_filling = write_rings(takes_all);
-    if (is_left_behind())
+    if (is_abandoned())
         return false;
     const qp_trace_consumer *consumer = qp_observe(&writer.consumer);
     if (consumer)
@@ -233,15 +233,14 @@ static void *run(void *unused)
         uint64_t asked = qp_observe(&writer.n_asked);
         is_last = qp_observe(&writer.must_stop);
         bool is_filling = pass(is_last || asked != writer.n_answered);
-        is_last |= is_left_behind();
+        is_last |= is_abandoned();
         qp_publish(&writer.n_answered, asked);
         if (!is_last && !is_filling)
             qp_clock_sleep_until(qp_clock_monotonic() + (is_busy() ? REST_NS : IDLE_NS));
     }
-    if (writer.sink && !is_left_behind() && !qp_trace_sink_finish(writer.sink) &&
-        !is_left_behind())
+    if (writer.sink && !is_abandoned() && !qp_trace_sink_finish(writer.sink) && !is_abandoned())
         note_failure(qp_clock_monotonic());
-    if (is_left_behind())
+    if (is_abandoned())
         qp_trace_sink_free(writer.sink);
     qp_publish(&writer.n_answered, OVER);
     return NULL;
