@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/containers/alloc.h"
-#include "replay/calls/open_methods.h"
+#include "replay/calls/calls.h"
 #include "unit/tracks.h"
 
 /* The reported calls: "f 10/5 g 3" and so on, in the order of the ends. */
@@ -108,28 +108,57 @@ static void of_a_recursive_call_only_the_outermost_says_so(void **state)
     check("@1 f( g( f( 1 ) ) ) f( )", "f' 1/1 g 1/0 f 1/0 f 0/0");
 }
 
-/* In any order, with numbers whose places in the table collide, against a plain array. */
+enum { METHODS = 300, STEPS = 100000 };
+static unsigned n_open[METHODS + 1]; /* by number of the method */
+
+static void count_entry(void *to, qp_span_thread *th, qp_span *span)
+{
+    (void)to;
+    (void)th;
+    assert_int_equal(span->flags & QP_SPAN_OUTERMOST,
+                     n_open[span->method] ? 0 : QP_SPAN_OUTERMOST);
+    n_open[span->method]++;
+}
+
+static void count_exit(void *to, qp_span_thread *th, const qp_span *span, qp_span_end end)
+{
+    (void)to;
+    (void)th;
+    (void)end;
+    n_open[span->method]--;
+}
+
+/* Entries, exits of several frames and exits by name in any order, against a plain array. */
 static void methods_are_open_as_often_as_they_were_begun(void **state)
 {
-    enum { N = 300, STEPS = 100000 };
-    static unsigned counts[N];
-    qp_span_thread th = {0};
+    static scene s;
     uint64_t seed = 1;
     (void)state;
+    begin(&s, 0);
+    s.spans.sink = (qp_span_sink){.enter = count_entry, .leave = count_exit};
+    for (uint32_t i = 1; i <= METHODS; i++)
+        assert_int_equal(qp_names_add_method(&s.names, i * 610, &(qp_method_names){.id = i}),
+                         i);
     for (unsigned i = 0; i < STEPS; i++) {
         seed = seed * 6364136223846793005u + 1442695040888963407u;
-        uint32_t m = (uint32_t)(seed >> 33) % N, method = m * 610; /* neighbours in the table */
-        assert_int_equal(qp_open_count(&th, method), counts[m]);
-        if (counts[m] && seed >> 63) {
-            qp_open_end(&th, method);
-            counts[m]--;
-        } else {
-            uint32_t flags = qp_open_begin(&th, method);
-            assert_int_equal(flags, counts[m] ? 0 : QP_SPAN_OUTERMOST);
-            counts[m]++;
-        }
+        uint32_t m = 1 + (uint32_t)(seed >> 33) % METHODS, n_frames = 1 + (seed >> 20) % 4;
+        unsigned kind = (seed >> 54) % 8, n_before = n_open[m];
+        uint64_t n_unmatched = s.spans.counts.n_unmatched;
+        qp_trace_record r = qp_trace_make(QP_TRACE_ENTRY, i, 0, m * 610);
+        if (kind == 0)
+            r = qp_trace_make(QP_TRACE_EXIT, i, QP_EXIT_NAMED, m * 610);
+        else if (kind == 1)
+            r = qp_trace_make(QP_TRACE_EXIT, i, n_frames, 0);
+        qp_spans_put(&s.spans, 0, &r, 1);
+        if (kind == 0)
+            assert_int_equal(n_open[m], n_before ? n_before - 1 : 0);
+        if (kind == 0)
+            assert_int_equal(s.spans.counts.n_unmatched - n_unmatched, n_before == 0);
     }
-    qp_free(th.open);
+    qp_spans_end(&s.spans, 0);
+    for (unsigned m = 1; m <= METHODS; m++)
+        assert_int_equal(n_open[m], 0);
+    finish(&s);
 }
 
 static void calls_that_do_not_return_end_with_the_one_that_does(void **state)

@@ -1,8 +1,7 @@
-/* calls.h: what a trace adds up to, above its records.
+/* calls.h: the calls of a trace, and their sums.
  *
- * Spans: the calls of each thread, with a beginning and an end; what is played is a window of a
- * trace. Sinks of spans: call trees, statistics by method, the slowest calls, the flow of
- * calls, a profile. */
+ * Spans are the calls of each thread, with a beginning and an end, in a window of a trace. Sinks of
+ * spans make call trees, statistics by method, the slowest calls, the flow of calls, a profile. */
 #ifndef QP_REPLAY_CALLS_CALLS_H
 #define QP_REPLAY_CALLS_CALLS_H
 
@@ -24,7 +23,7 @@ enum {                              /* qp_span.flags */
        QP_SPAN_FOREIGN = 1u << 2,   /* announced by its caller alone */
        QP_SPAN_CALLED = 1u << 3,    /* announced by its caller, and entered */
        QP_SPAN_LEFT = 1u << 4,      /* has ended; its caller will report the return */
-       /* recording was off at its entry and on later: it is not counted. With QP_SPAN_CUT */
+       /* recording was off at its entry and on later: not counted. Always with QP_SPAN_CUT */
        QP_SPAN_SKIPPED = 1u << 5
 };
 
@@ -39,8 +38,9 @@ typedef struct {
     uint64_t left;    /* with QP_SPAN_LEFT: when */
     uint32_t line;    /* where it was called from; 0: not known */
     uint32_t
-        n_gates;  /* of the thread, at its entry: equal while nothing stopped the recording */
-    uint32_t tag; /* the receiver's, 0 at entry */
+        n_gates;    /* of the thread, at its entry: equal while nothing stopped the recording */
+    uint32_t tag;   /* the sink's, 0 at entry */
+    uint32_t outer; /* depth of the next call of the method further out; UINT32_MAX: none */
 } qp_span;
 
 typedef enum {
@@ -57,7 +57,6 @@ typedef struct {
     uint32_t depth, room;
     uint32_t os_thread; /* that drives it, index + 1; 0: none */
     bool is_suspended, is_off;
-    bool failed;           /* no memory */
     uint32_t n_breaks;     /* that there were when its stack was found last */
     uint32_t n_gates;      /* how often its recording was switched */
     uint64_t paused_since; /* raw ticks, while its clock is stopped */
@@ -67,9 +66,9 @@ typedef struct {
     uint32_t called, called_line;
     uint64_t called_raw, called_time;
     uint32_t due; /* method whose return its caller has not reported yet; 0: none */
-    uint32_t n_open, open_shift, open_mask;
-    struct qp_open_method *open; /* how often each method is open */
-    void *data;                  /* of the sink */
+    qp_dict
+        innermost; /* by method: depth of its innermost open call; UINT32_MAX: none is open */
+    void *data;    /* of the sink */
 } qp_span_thread;
 
 /* Something else that happened. */
@@ -81,7 +80,7 @@ typedef struct {
     const char *type, *text, *comment; /* VALUE; "" where there is none */
 } qp_span_event;
 
-/* What receives calls and events. Functions may be NULL. */
+/* The receiver of calls and events. Functions may be NULL. */
 typedef struct {
     void *to;
     void (*enter)(void *to, qp_span_thread *th, qp_span *s); /* it is the top one */
@@ -115,16 +114,16 @@ typedef struct {
 void qp_spans_init(qp_spans *x, qp_names *names, const qp_span_sink *sink);
 void qp_spans_fini(qp_spans *x);
 
-/* Records of one OS thread, in their order. A record's TEXT and DATA may come with the next
- * ones.
- * @param OS thread  index from 0 */
+/* Take records of one OS thread, in their order. TEXT and DATA of a record may come with the next
+ * call.
+ * @param os_thread  index from 0 */
 void qp_spans_put(qp_spans *x, uint32_t os_thread, const qp_trace_record *records, size_t n);
 
-/* Begin to report to the sink at this raw tick; open calls begin here, and what was put in
- * before does not count. */
+/* Begin to report to the sink at this raw tick: open calls begin there, and earlier records are not
+ * counted. */
 void qp_spans_cut(qp_spans *x, uint64_t raw);
 
-/* That was all: what is open ends at `raw`, or its thread's last event if that is 0. */
+/* End all open calls at `raw`; 0: at the last event of their thread. */
 void qp_spans_end(qp_spans *x, uint64_t raw);
 
 static inline qp_span_thread *qp_spans_thread(const qp_spans *x, size_t index)
@@ -157,15 +156,15 @@ void qp_trace_spans(qp_trace *t, qp_spans *x, const qp_span_sink *sink);
  * @return false: no memory */
 bool qp_trace_play_on(qp_trace *t, qp_spans *x, const qp_trace_window *window,
                       const qp_progress *progress);
-/* The same, and what is open ends. */
+/* The same, and end all open calls. */
 bool qp_trace_play(qp_trace *t, qp_spans *x, const qp_trace_window *window,
                    const qp_progress *progress);
-/* Records that are missing in what was played: those that records report, and those that the
- * recorder counted after the last one. @param places receives where */
+/* @return records that are missing in what was played: those that records report, and those that the
+ * recorder counted after the last one. @param places  receives the number of gaps */
 uint64_t qp_trace_missing(const qp_trace *t, const qp_span_counts *counts,
                           const qp_trace_window *window, uint64_t *places);
 
-/* Raw ticks of the end of what was played. */
+/* @return raw ticks of the end of what was played */
 uint64_t qp_trace_end_raw(const qp_trace *t, const qp_spans *x, const qp_trace_window *window);
 
 /* ---- histogram ------------------------------------------------------------------------------
@@ -239,7 +238,7 @@ static inline qp_calltree_node *qp_calltree_at(const qp_calltree *t, uint32_t no
     return (qp_calltree_node *)t->nodes.items + node;
 }
 
-/* A call has ended there. */
+/* Add a call that has ended to its node. */
 void qp_calltree_add(qp_calltree *t, uint32_t node, const qp_span_thread *th, const qp_span *s,
                      bool is_complete);
 
@@ -296,7 +295,7 @@ typedef struct {
 } qp_slow_call;
 
 typedef struct {
-    /* Is the method meant? Asked once each. */
+    /* Is a call of the method wanted? Called once for each method. */
     bool (*is_wanted)(void *to, uint32_t method);
     void *to;
     uint32_t n_most;      /* calls that are kept; 1 to QP_SLOW_MOST */
@@ -345,7 +344,7 @@ typedef struct {
 
 /* @return the sink to play a trace into */
 qp_span_sink qp_flow_sink(qp_flow *f);
-/* After the end: report the rest, free what threads have. */
+/* After the end: report the rest, and free the data of threads. */
 void qp_flow_end(qp_flow *f, qp_spans *x);
 
 /* ---- profile --------------------------------------------------------------------------------

@@ -5,9 +5,7 @@
 
 void qp_calltree_init(qp_calltree *t)
 {
-    *t = (qp_calltree){.failed = false};
-    qp_buf_init(&t->nodes, sizeof(qp_calltree_node));
-    qp_dict_init(&t->index);
+    *t = (qp_calltree){.nodes = QP_BUF(qp_calltree_node)};
     t->failed = !qp_buf_add(&t->nodes);
 }
 

@@ -50,13 +50,13 @@ static uint64_t mix(uint64_t hash, uint64_t value)
     return qp_hash_bytes(hash, &value, sizeof value);
 }
 
-/* The call that a path of the thread's stack is in. @return NULL: none */
+/* @return the field last_child of the call at a depth of the stack, or of the lane */
 static uint32_t *last_child_of(lane *l, const qp_span_thread *th, uint32_t depth)
 {
     return depth ? &item_at(l, th->spans[depth - 1].tag)->last_child : &l->last_root;
 }
 
-/* Tell all but the calls that are open, and the last one that has ended in the innermost: it
+/* Report all calls except those that are open and the last one that has ended in the innermost, which
  * may be repeated. */
 static void report_most(qp_flow *f, lane *l, qp_span_thread *th)
 {
@@ -105,7 +105,7 @@ static void enter(void *to, qp_span_thread *th, qp_span *s)
                 .shape = mix(QP_HASH_START, s->method)};
 }
 
-/* The call that ended is like the one before it: they become one. */
+/* Join the call that ended with the one before it, which has the same shape. */
 static void join(lane *l, size_t before, size_t at)
 {
     for (size_t i = 0; i < item_at(l, at)->size; i++) {

@@ -46,9 +46,9 @@ uint64_t qp_trace_missing(const qp_trace *t, const qp_span_counts *counts,
     const qp_trace_losses *losses = qp_trace_lost(t);
     uint64_t counted = losses->n_unheld + losses->n_unwritten;
     bool has_end = !window || window->to == UINT64_MAX;
-    bool is_behind = has_end && !qp_trace_about(t)->is_live && counted > counts->n_lost;
-    *places = counts->n_gaps + is_behind;
-    return is_behind ? counted : counts->n_lost;
+    bool is_cut = has_end && !qp_trace_about(t)->is_live && counted > counts->n_lost;
+    *places = counts->n_gaps + is_cut;
+    return is_cut ? counted : counts->n_lost;
 }
 
 uint64_t qp_trace_end_raw(const qp_trace *t, const qp_spans *x, const qp_trace_window *window)

@@ -179,10 +179,9 @@ static bool write_all(maker *m, const qp_spans *x, const qp_trace_window *window
 bool qp_trace_profile(qp_trace *t, const qp_trace_window *window, const char *path,
                       const qp_progress *progress, qp_span_counts *counts, qp_error *error)
 {
-    maker m = {.trace = t};
+    maker m = {.trace = t, .threads = QP_BUF(thread_sums)};
     qp_spans x;
     qp_calltree_init(&m.tree);
-    qp_buf_init(&m.threads, sizeof(thread_sums));
     const qp_span_sink sink = {.to = &m, .enter = enter, .leave = leave};
     qp_trace_spans(t, &x, &sink);
     bool is_read = qp_trace_play(t, &x, window, progress) && !m.failed && !m.tree.failed;

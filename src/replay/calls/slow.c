@@ -1,5 +1,4 @@
-/* slow.c: see calls.h. A call of a method that is called inside of another one is a part of
- * that. */
+/* slow.c: see calls.h. A call within another call that is kept is a part of it. */
 #include "replay/calls/calls.h"
 
 #include "base/containers/alloc.h"
@@ -19,8 +18,7 @@ static void free_call(qp_slow_call *c)
 
 bool qp_slow_init(qp_slow *s, uint32_t n_most)
 {
-    *s = (qp_slow){.n_most = n_most};
-    qp_buf_init(&s->answers, 1);
+    *s = (qp_slow){.n_most = n_most, .answers = QP_BUF(char)};
     s->calls = qp_alloc_zeroed((size_t)n_most + 1, sizeof *s->calls);
     return s->calls != NULL;
 }
@@ -82,7 +80,7 @@ static void enter(void *to, qp_span_thread *th, qp_span *span)
     s->failed |= !span->tag;
 }
 
-/* Keep the call if it is among the slowest; what is left to use again comes back. */
+/* Keep the call if it is among the slowest. @return a call that can be reused; NULL: none */
 static qp_slow_call *keep(qp_slow *s, qp_slow_call *c)
 {
     uint32_t at = s->n;

@@ -1,19 +1,21 @@
-/* spans.c: see calls.h. Read put_record first, then enter and leave.
+/* spans.c: see calls.h. Read qp_spans_put first, then put_entry and put_exit.
  *
- * Records name the call path that is on top, so that a stack that we do not know, or believe
- * something wrong of, is put right by the next one: see align. */
+ * Records name the call path that is on top, so that the next record corrects a stack that is
+ * unknown or wrong: see align. */
 #include <string.h>
 
+#include "base/atomic.h"
 #include "base/containers/alloc.h"
-#include "replay/calls/open_methods.h"
+#include "replay/calls/calls.h"
 
 enum {
     PUSHES_FIRST = 1 << 20, /* calls that may be found open without an entry ... */
     PUSHES_A_RECORD = 4,    /* ... and so many more for each record */
     TEXT_MOST = 1 << 16
 };
+#define NOT_OPEN UINT32_MAX
 
-/* What an OS thread does, and a record whose texts or value are still to come. */
+/* The thread that an OS thread drives, and a record whose texts or value are still to come. */
 typedef struct {
     qp_span_thread *thread; /* NULL: none */
     qp_trace_record begun;  /* VALUE or COUNTER; op 0: none */
@@ -158,7 +160,7 @@ static void advance(qp_span_thread *th, uint64_t raw)
     th->time = (is_paused(th) ? th->paused_since : th->raw) - th->paused_ticks;
 }
 
-/* Records are missing up to here: that time belongs to no known call. */
+/* Records are missing up to this moment: the time is not charged to any call. */
 static void pass_gap(qp_span_thread *th, uint64_t raw)
 {
     if (is_paused(th) || raw <= th->raw)
@@ -199,15 +201,17 @@ static bool grow(qp_span_thread *th)
  * @return NULL: no memory */
 static inline qp_span *push(qp_spans *x, qp_span_thread *th, uint32_t method)
 {
-    bool has_room = th->depth < th->room || grow(th);
-    uint32_t flags = has_room ? qp_open_begin(th, method) : 0;
-    if (QP_UNLIKELY(!has_room || th->failed)) {
+    uint32_t outer = qp_dict_get(&th->innermost, method);
+    bool is_outermost = !outer || outer == NOT_OPEN;
+    if (QP_UNLIKELY((th->depth == th->room && !grow(th)) ||
+                    !qp_dict_put(&th->innermost, method, th->depth + 1))) {
         x->failed = true;
         return NULL;
     }
     qp_span *s = &th->spans[th->depth++];
     *s = (qp_span){.method = method,
-                   .flags = flags,
+                   .flags = is_outermost ? QP_SPAN_OUTERMOST : 0,
+                   .outer = is_outermost ? NOT_OPEN : outer,
                    .begin = th->time,
                    .raw = th->raw,
                    .n_gates = th->n_gates};
@@ -231,11 +235,11 @@ static inline void leave_top(qp_spans *x, qp_span_thread *th, qp_span_end end)
         x->sink.leave(x->sink.to, th, s, end);
     if (th->depth > 1)
         s[-1].callees += qp_span_total(th, s);
-    qp_open_end(th, s->method);
+    x->failed |= !qp_dict_put(&th->innermost, s->method, s->outer);
     th->depth--;
 }
 
-/* The same; a call that has reported its own end ends at that time. */
+/* The same, but a call that has reported its own end ends at that time. */
 static void leave(qp_spans *x, qp_span_thread *th, qp_span_end end)
 {
     const qp_span *s = &th->spans[th->depth - 1];
@@ -246,7 +250,7 @@ static void leave(qp_spans *x, qp_span_thread *th, qp_span_end end)
     th->time = now;
 }
 
-/* It began when its caller announced it. */
+/* Let a call begin when its caller announced it. */
 static void take_announced(const qp_span_thread *th, qp_span *s)
 {
     s->begin = th->called_time;
@@ -254,7 +258,8 @@ static void take_announced(const qp_span_thread *th, qp_span *s)
     s->line = th->called_line;
 }
 
-/* What was announced, or left to the caller to end, is as it is: something else happens now. */
+/* Begin a call that was announced, and end one whose return its caller has not reported: another event
+ * comes first. */
 static void settle(qp_spans *x, qp_span_thread *th)
 {
     qp_span *top = top_of(th);
@@ -272,10 +277,10 @@ static void settle(qp_spans *x, qp_span_thread *th)
     report_entry(x, th, s);
 }
 
-/* ---- stacks that are not what we believe ------------------------------------------------- */
+/* ---- stacks that do not agree with a record ---------------------------------------------- */
 
-/* @return the path, or the nearest caller of it that is on the stack; calls that are not on the
- * way there end. */
+/* End the calls that are not on the way to a path. @return the path, or its nearest caller that is on
+ * the stack */
 static uint32_t drop_others(qp_spans *x, qp_span_thread *th, uint32_t path)
 {
     for (uint32_t at = path; th->depth; leave(x, th, QP_END_LOST)) {
@@ -353,12 +358,8 @@ static void put_entry(qp_spans *x, qp_span_thread *th, uint32_t cell, uint32_t m
 /* The innermost open call of a method, if it is open. */
 static qp_span *find_open(const qp_span_thread *th, uint32_t method)
 {
-    uint32_t i = th->depth;
-    if (!qp_open_count(th, method))
-        return NULL;
-    while (th->spans[i - 1].method != method)
-        i--;
-    return &th->spans[i - 1];
+    uint32_t depth = qp_dict_get(&th->innermost, method);
+    return depth && depth != NOT_OPEN ? &th->spans[depth - 1] : NULL;
 }
 
 static void leave_down_to(qp_spans *x, qp_span_thread *th, const qp_span *s)
@@ -452,8 +453,8 @@ static void put_return(qp_spans *x, qp_span_thread *th, uint32_t method_cell)
     leave(x, th, QP_END_RETURNED);
 }
 
-/* One call returned, as nearly all do: it was not announced, and its caller resumes.
- * @return false: it is another case */
+/* The common case: one call returned that was not announced, and its caller resumes.
+ * @return false: another case */
 static inline bool put_return_of_top(qp_spans *x, qp_span_thread *th, const qp_trace_record *r)
 {
     enum { UNUSUAL = QP_SPAN_FOREIGN | QP_SPAN_CALLED | QP_SPAN_LEFT | QP_SPAN_SKIPPED };
@@ -576,14 +577,16 @@ void qp_spans_put(qp_spans *x, uint32_t os_thread, const qp_trace_record *record
 
 void qp_spans_init(qp_spans *x, qp_names *names, const qp_span_sink *sink)
 {
-    *x = (qp_spans){.names = names, .sink = *sink, .n_pushes_left = PUSHES_FIRST};
-    x->counts.first = UINT64_MAX;
-    qp_buf_init(&x->threads, sizeof(qp_span_thread *));
-    qp_buf_init(&x->os_threads, sizeof(os_thread_state));
-    qp_buf_init(&x->index_of, sizeof(uint32_t));
+    *x = (qp_spans){.names = names,
+                    .sink = *sink,
+                    .n_pushes_left = PUSHES_FIRST,
+                    .counts.first = UINT64_MAX,
+                    .threads = QP_BUF(qp_span_thread *),
+                    .os_threads = QP_BUF(os_thread_state),
+                    .index_of = QP_BUF(uint32_t)};
 }
 
-/* All that is open begins anew. */
+/* Let all open calls of a thread begin at this moment. */
 static void cut_thread(qp_spans *x, qp_span_thread *th, uint64_t raw)
 {
     uint32_t depth = th->depth;
@@ -626,7 +629,7 @@ void qp_spans_fini(qp_spans *x)
     for (size_t i = 0; i < x->threads.n; i++) {
         qp_span_thread *th = qp_spans_thread(x, i);
         qp_free(th->spans);
-        qp_free(th->open);
+        qp_dict_fini(&th->innermost);
         qp_free(th);
     }
     for (size_t i = 0; i < x->os_threads.n; i++)

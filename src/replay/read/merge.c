@@ -6,29 +6,15 @@ enum { SOURCES = sizeof((qp_trace *)0)->sources / sizeof(const qp_trace_source *
 
 /* ---- OS threads -------------------------------------------------------------------------- */
 
-uint32_t qp_trace_os_thread_add(qp_trace *t)
-{
-    qp_trace_os_thread *c = t->os_threads.n < UINT32_MAX ? qp_buf_add(&t->os_threads) : NULL;
-    if (!c) {
-        t->failed = true;
-        return UINT32_MAX;
-    }
-    c->is_waiting = true;
-    qp_buf_init(&c->packets, sizeof(qp_packet_place));
-    return (uint32_t)t->os_threads.n - 1;
-}
-
 uint32_t qp_trace_os_thread_of(qp_trace *t, uint64_t key)
 {
-    uint32_t index = qp_dict_get(&t->by_ring, key);
-    if (!index) {
-        index = qp_trace_os_thread_add(t) + 1;
-        if (index && !qp_dict_put(&t->by_ring, key, index)) {
-            t->failed = true;
-            index = 0;
-        }
-    }
-    return index - 1;
+    bool is_new;
+    uint32_t number = qp_buf_keyed(&t->os_threads, &t->by_ring, key, &is_new);
+    t->failed |= !number;
+    if (is_new)
+        *qp_trace_os_thread_at(t, number - 1) =
+            (qp_trace_os_thread){.is_waiting = true, .packets = QP_BUF(qp_packet_place)};
+    return number - 1;
 }
 
 qp_trace_record *qp_trace_batch(qp_trace *t, qp_trace_os_thread *c)

@@ -37,12 +37,11 @@ static const char *copy(qp_names *t, qp_name text, const char *before)
 bool qp_names_init(qp_names *t, const qp_model *model)
 {
     uint32_t number;
-    *t = (qp_names){.model = model};
-    qp_arena_init(&t->texts);
-    qp_buf_init(&t->items[QP_NAMES_METHOD], sizeof(qp_trace_method));
-    qp_buf_init(&t->items[QP_NAMES_PATH], sizeof(qp_trace_path));
-    qp_buf_init(&t->items[QP_NAMES_THREAD], sizeof(qp_trace_thread));
-    qp_buf_init(&t->items[QP_NAMES_TEXT], sizeof(const char *));
+    *t = (qp_names){.model = model,
+                    .items = {[QP_NAMES_METHOD] = QP_BUF(qp_trace_method),
+                              [QP_NAMES_PATH] = QP_BUF(qp_trace_path),
+                              [QP_NAMES_THREAD] = QP_BUF(qp_trace_thread),
+                              [QP_NAMES_TEXT] = QP_BUF(const char *)}};
     qp_trace_method *m = entry_at(t, QP_NAMES_METHOD, 0, &number);
     qp_trace_thread *th = entry_at(t, QP_NAMES_THREAD, 0, &number);
     const char **text = entry_at(t, QP_NAMES_TEXT, 0, &number);
@@ -68,7 +67,7 @@ void qp_names_fini(qp_names *t)
 
 /* ---- methods ----------------------------------------------------------------------------- */
 
-/* As reports of profiles have it: class.name, else what there is. */
+/* class.name, or the name alone, as in reports of profiles. */
 static const char *display_name(qp_names *t, const qp_trace_method *m)
 {
     const char *name = m->bare_name;
@@ -161,7 +160,7 @@ uint32_t qp_names_add_path(qp_names *t, uint32_t cell, uint32_t parent_cell,
     return add_path(t, cell, parent, parent_cell, method_cell);
 }
 
-/* Take a call path of the profile, and those of its callers that are not known, either. */
+/* Take a call path of the profile, and its callers that are unknown. */
 static uint32_t take_path(qp_names *t, uint32_t node)
 {
     const qp_model *m = t->model;

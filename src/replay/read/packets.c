@@ -1,8 +1,8 @@
-/* packets.c: packets of a .qtrace file: where they are, and what is in them. Read
- * index_packets, then qp_packets_fill.
+/* packets.c: packets of a .qtrace file: where they are, and what they contain. Read index_packets,
+ * then fill.
  *
- * First the heads of all packets are read, and the dictionary: so OS threads can be merged, and
- * no name is missing because its packet is. Then packets of events are read one at a time. */
+ * The heads of all packets and the dictionary are read first, so that OS threads can be merged and all
+ * names are known. Then packets of events are read one at a time. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -190,8 +190,8 @@ static void take_packet(qp_trace *t, uint64_t at, const qp_packet *p)
     t->info.end_raw = t->info.is_ended ? p->first_ticks : 0;
 }
 
-/* Does a packet end where the next one begins, or the file? If not, its sum decides; not for
- * ever: packets of a hostile file may lie in each other. */
+/* Does a packet end where the next one begins, or with the file? If not, its sum decides. The number of
+ * bytes that are summed is limited, because packets of a hostile file may overlap. */
 static bool is_credible(qp_trace *t, uint64_t at, const qp_packet *p, uint64_t *sums_left)
 {
     qp_packet next;
@@ -206,7 +206,7 @@ static bool is_credible(qp_trace *t, uint64_t at, const qp_packet *p, uint64_t *
     return is_whole(t, at, p);
 }
 
-/* One packet, or what is in its place. @return false: it is not all there yet */
+/* Index one packet, or skip what is in its place. @return false: it is not complete yet */
 static bool index_one(qp_trace *t, uint64_t *sums_left)
 {
     qp_packet p;
@@ -240,7 +240,7 @@ static int by_record(const void *a, const void *b)
                                               : (x->at < y->at ? -1 : x->at > y->at);
 }
 
-/* Packets may have been put together in another order. */
+/* Packets may have been joined in another order. */
 static void sort_places(qp_trace *t)
 {
     for (uint32_t i = 0; i < t->os_threads.n; i++) {
@@ -291,8 +291,8 @@ static inline short_varint read_short(const unsigned char *in)
                           1 + is_long + (is_long & in[1] >> 7)};
 }
 
-/* Records that are plain entries and exits of a few bytes, as nearly all are; what
- * qp_unpack_record() gives for them. @return how many, before another one or the end */
+/* Unpack plain entries and exits of a few bytes, as nearly all are, with the result of
+ * qp_unpack_record(). @return how many, up to another record or the end */
 static size_t unpack_plain(qp_names *names, qp_trace_os_thread *c, qp_trace_record *r,
                            size_t n_most)
 {
@@ -341,7 +341,7 @@ static bool unpack_any(qp_trace *t, qp_trace_os_thread *c, qp_trace_record *r)
     return taken > 0;
 }
 
-/* Read the next packet of an OS thread that is whole and new. @return false: there is none */
+/* Read the next packet of an OS thread that is whole and new. @return false: none */
 static bool begin_packet(qp_trace *t, qp_trace_os_thread *c, qp_packet *p)
 {
     while (c->n_packets_read < c->packets.n && !t->failed) {
@@ -356,7 +356,7 @@ static bool begin_packet(qp_trace *t, qp_trace_os_thread *c, qp_packet *p)
     return false;
 }
 
-/* The state after what is missing, or at the beginning. @return records in the batch */
+/* Put the state after missing records, or at the beginning. @return records in the batch */
 static size_t put_state(qp_trace_os_thread *c, const qp_packet *p, bool is_first)
 {
     size_t n = 0;
@@ -364,7 +364,7 @@ static size_t put_state(qp_trace_os_thread *c, const qp_packet *p, bool is_first
     if (!is_first)
         c->batch[n++] = qp_trace_make(QP_TRACE_LOST, p->first_ticks, (uint32_t)n_lost,
                                       (uint32_t)(n_lost >> 32));
-    if (!is_first || p->first_record || p->thread) /* else all is there, and nothing is open */
+    if (!is_first || p->first_record || p->thread) /* else nothing is missing or open */
         c->batch[n++] = qp_trace_make(QP_TRACE_STACK, p->first_ticks, p->thread, p->path);
     return n;
 }

@@ -1,5 +1,5 @@
-/* rings.c: the rings of a profile: all there is in overwrite mode; in stream mode what had not
- * been written when the program died. */
+/* rings.c: records in the rings of a profile: the whole trace in overwrite mode; in stream mode those
+ * that had not been written when the program died. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -39,8 +39,8 @@ static uint64_t end_of(const qp_model_ring *r, uint64_t first)
     return ticks;
 }
 
-/* The ring may have gone on while it was copied: what lies in slots that were written again
- * since is not what it seems. @return the oldest record that is sound */
+/* Slots may have been written again while the ring was copied. @return the oldest record that is
+ * sound */
 static uint64_t oldest_sound(const qp_model_ring *r, int fd)
 {
     uint64_t head, first = oldest(r->ring);
@@ -52,7 +52,7 @@ static uint64_t oldest_sound(const qp_model_ring *r, int fd)
     if (first >= r->ring->head)
         return r->ring->head;
     uint64_t newest = end_of(r, first), ticks;
-    for (uint64_t i = first; i < r->ring->head; i++) { /* of a snapshot we cannot ask */
+    for (uint64_t i = first; i < r->ring->head; i++) { /* a snapshot does not tell */
         bool has_ticks = qp_trace_has_time(slot(r, i), &ticks);
         if (has_ticks && ticks <= newest)
             break;

@@ -42,11 +42,11 @@ typedef struct {
     bool ring_begun;     /* the STACK record before its records was handed out */
 } qp_trace_os_thread;
 
-/* Something that records are read from. */
+/* A source of records. */
 typedef struct {
     /* Unpack some records of an OS thread. @return false: it has no more, or no memory */
     bool (*fill)(qp_trace *t, qp_trace_os_thread *c);
-    /* Look for what was written since. @return false: nothing */
+    /* Look for records that were written since. @return false: none */
     bool (*refresh)(qp_trace *t);
     void (*close)(qp_trace *t);
 } qp_trace_source;
@@ -57,6 +57,7 @@ struct qp_trace {
     qp_names names;
     const qp_trace_source *sources[2]; /* in the order of their records; NULL: none */
     qp_buf os_threads;                 /* qp_trace_os_thread */
+    qp_dict by_ring;                   /* index + 1 of those */
     qp_buf heap; /* uint32_t: OS threads that have records, the earliest first */
     uint64_t position;
     bool failed; /* no memory */
@@ -64,7 +65,6 @@ struct qp_trace {
     /* packets */
     int fd; /* -1: none */
     qp_trace_file head;
-    qp_dict by_ring;        /* OS threads */
     uint64_t indexed;       /* bytes whose packets are known */
     uint64_t sequence;      /* of the newest packet */
     uint32_t n_gaps;        /* how often a packet was missing */
@@ -80,14 +80,11 @@ struct qp_trace {
 
 /* ---- merge.c ----------------------------------------------------------------------------- */
 
-/* Append an OS thread. @return its index; UINT32_MAX: no memory */
-uint32_t qp_trace_os_thread_add(qp_trace *t);
 static inline qp_trace_os_thread *qp_trace_os_thread_at(const qp_trace *t, uint32_t index)
 {
     return (qp_trace_os_thread *)t->os_threads.items + index;
 }
-/* The OS thread of a ring, or of a number; made if need be.
- * @return its index; UINT32_MAX: no memory */
+/* Find the OS thread of a ring or of a number, or add it. @return its index; UINT32_MAX: no memory */
 uint32_t qp_trace_os_thread_of(qp_trace *t, uint64_t key);
 /* Merge the OS thread again: it has records from `next` on. */
 void qp_trace_os_thread_wake(qp_trace *t, uint32_t index);
@@ -95,19 +92,12 @@ void qp_trace_os_thread_wake(qp_trace *t, uint32_t index);
 qp_trace_record *qp_trace_batch(qp_trace *t, qp_trace_os_thread *c);
 void qp_trace_merge_end(qp_trace *t);
 
-static inline qp_trace_record qp_trace_make(qp_trace_op op, uint64_t ticks, uint32_t a,
-                                            uint32_t b)
-{
-    return (qp_trace_record){(uint64_t)op << QP_TRACE_OP_SHIFT | (ticks & QP_TRACE_TICKS), a,
-                             b};
-}
-
 /* ---- the sources ------------------------------------------------------------------------- */
 
 /* Begin to read. @param fd of the .qtrace file, which the trace owns now @return false: see
  * error */
 bool qp_packets_open(qp_trace *t, int fd, qp_error *error);
-/* Beside packets, the records that the file does not have are added. */
+/* With packets, records are added that the file does not have. */
 bool qp_rings_open(qp_trace *t, const char *what, qp_error *error);
 bool qp_rows_open(qp_trace *t, const char *path, qp_error *error);
 

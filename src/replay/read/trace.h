@@ -1,9 +1,9 @@
-/* trace.h: a raw trace as records in the order of time, whatever it is kept in: packets of a
- * .qtrace file (also packed by zstd), rings of a profile, records of the Xbase++ profiler.
+/* trace.h: a raw trace as records in the order of time, from packets of a .qtrace file (also packed
+ * by zstd), rings of a profile, or records of the Xbase++ profiler.
  *
- * OS threads are merged by time. What is damaged is skipped and counted. Nothing is mapped:
- * others may write, cut or replace the file. Memory: names, OS threads that are in use, and a
- * packet of each. */
+ * OS threads are merged by time. Damaged parts are skipped and counted. Nothing is mapped, because
+ * others may write, cut or replace the file. Memory: names, OS threads that are in use, and a packet
+ * of each. */
 #ifndef QP_REPLAY_READ_TRACE_H
 #define QP_REPLAY_READ_TRACE_H
 
@@ -15,7 +15,7 @@
 #include "format/trace.h"
 #include "model/model.h"
 
-/* What only readers of traces make. */
+/* Made by readers only. */
 #define QP_TRACE_STACK QP_TRACE_NONE /* from here on: thread a is driven, path b is on top */
 enum { QP_EXIT_NAMED = 0 };          /* EXIT, a: the innermost call of the method b ends */
 
@@ -43,10 +43,9 @@ static inline size_t qp_trace_count_before(const qp_trace_record *r, size_t n, u
  *
  * What the records of a trace refer to: methods, call paths, threads, texts.
  *
- * Records name them by cell; here they have numbers from 1 on, and 0 is what is not known. A
- * path's number is larger than its caller's. Entries come from the trace itself as it is read,
- * or are looked up in a profile when they are first asked for. Memory: what was named, not how
- * often. */
+ * Records name them by cell; here they have numbers from 1 on, and 0 means unknown. A path's number is
+ * larger than its caller's. Entries come from the trace as it is read, or from a profile when they
+ * are needed for the first time. */
 
 enum { QP_PATH_ROOT = 1 }; /* the path on which nothing is called yet */
 
@@ -75,7 +74,7 @@ typedef struct {
     bool is_started;    /* the name, if it was made here, has the start method */
 } qp_trace_thread;
 
-/* What records want of a path, and a table of those that were asked for last: cell & its mask.
+/* What a record needs of a path, in a table of those that were used last, by the low bits of the cell.
  * 4096: measured by tests/bench/trace_stat.sh. */
 typedef struct {
     uint32_t cell, number;
@@ -90,7 +89,7 @@ typedef struct {
     qp_buf items[4];
     qp_dict by_cell[4];     /* cell -> number */
     qp_dict thread_of_root; /* cell of a root path -> cell of its thread */
-    const qp_model *model;  /* what is not known is asked for here; NULL: nowhere */
+    const qp_model *model;  /* where unknown cells are looked up; NULL: nowhere */
     qp_path_entry cache[QP_PATH_CACHE];
     bool failed; /* no memory */
 } qp_names;
@@ -99,7 +98,7 @@ typedef struct {
 bool qp_names_init(qp_names *t, const qp_model *model);
 void qp_names_fini(qp_names *t);
 
-/* Set what a cell or ref is; a later call replaces a method or thread. Texts are copied. */
+/* Define a cell or ref; a later call replaces a method or thread. Texts are copied. */
 typedef struct {
     uint64_t id;
     uint32_t flags, first_line;
@@ -112,13 +111,13 @@ uint32_t qp_names_add_thread(qp_names *t, uint32_t cell, const qp_trace_thread *
                              qp_name given);
 uint32_t qp_names_add_text(qp_names *t, uint32_t ref, qp_name text);
 
-/* The number of what is at a cell or ref; 0: not known. */
+/* @return the number of a cell or ref; 0: unknown */
 uint32_t qp_names_method(qp_names *t, uint32_t cell);
 const qp_path_entry *qp_names_path_miss(qp_names *t, uint32_t cell);
 uint32_t qp_names_thread(qp_names *t, uint32_t cell);
-/* Cell of the thread whose path this is; 0: not known. */
+/* @return the cell of the thread of a path; 0: unknown */
 uint32_t qp_names_path_thread(qp_names *t, uint32_t path_cell);
-const char *qp_names_text(qp_names *t, uint32_t ref); /* "?" of one that is not known */
+const char *qp_names_text(qp_names *t, uint32_t ref); /* "?": unknown */
 
 /* Valid until the next path is looked up; all 0: not known. */
 static inline const qp_path_entry *qp_names_path_entry(qp_names *t, uint32_t cell)
@@ -147,7 +146,7 @@ static inline const qp_trace_thread *qp_names_thread_at(const qp_names *t, uint3
     return (const qp_trace_thread *)t->items[QP_NAMES_THREAD].items + number;
 }
 
-/* A thread without a name of its own begins with this method. */
+/* Name a thread after the method with which it begins, unless it has a name. */
 void qp_names_start(qp_names *t, uint32_t thread, uint32_t method);
 
 /* ---- traces ------------------------------------------------------------------------------ */
@@ -172,15 +171,15 @@ typedef struct {
     uint64_t n_ns, n_ticks;
 } qp_trace_info;
 
-/* What is not in it any more, or could not be read. */
+/* What is missing, or could not be read. */
 typedef struct {
     uint64_t n_overwritten;   /* records that newer ones replaced, as they should */
     uint64_t n_packets;       /* packets that are missing, by their numbers */
-    uint64_t n_damaged;       /* packets, records of rings, rows that make no sense */
+    uint64_t n_damaged;       /* invalid packets, records of rings, rows */
     uint64_t n_skipped_bytes; /* between packets */
     uint64_t n_cut_bytes;     /* of a packet that was not written to its end */
-    /* Records, as the recorder has counted them: those that found no room in memory, and those
-     * that could not be written to the file. */
+    /* Records, counted by the recorder: those for which there was no room in memory, and those that
+     * could not be written to the file. */
     uint64_t n_unheld, n_unwritten;
 } qp_trace_losses;
 
@@ -202,21 +201,19 @@ qp_trace *qp_trace_open(const char *what, qp_error *error);
  * first qp_trace_next(). @return false: see error */
 bool qp_trace_join(qp_trace *t, const char *profile, qp_error *error);
 void qp_trace_close(qp_trace *t);
-/** Where is what a program that was killed had not written to its file? @param path receives
- * the live profile that it left. @return false: it is not there, or was joined, or nothing is
- * missing */
+/** Find the live profile with the records that a killed program had not written to its file.
+ * @param path  receives it. @return false: none, or it was joined, or nothing is missing */
 bool qp_trace_rest(const qp_trace *t, char *path, size_t n_bytes);
 
 const qp_trace_info *qp_trace_about(const qp_trace *t);
 const qp_trace_losses *qp_trace_lost(const qp_trace *t);
-qp_names *qp_trace_names(qp_trace *t); /* grow while records are read */
+qp_names *qp_trace_names(qp_trace *t); /* they grow while records are read */
 
-/** The next records. @return false: there are no more (now), or no memory: see
- * qp_trace_failed() */
+/** Read the next records. @return false: no more (for now), or no memory: see qp_trace_failed() */
 bool qp_trace_next(qp_trace *t, qp_trace_run *run);
 bool qp_trace_failed(const qp_trace *t);
 
-/** Look whether more was written since. @return false: no, and nothing more will come */
+/** Look for records that were written since. @return false: none, and none will follow */
 bool qp_trace_refresh(qp_trace *t);
 
 /* Bytes of the trace that were read, of qp_trace_info.n_bytes. */

@@ -1,5 +1,5 @@
-/* unzstd.c: traces are read here and there, for OS threads are merged by time: so a packed one
- * is unpacked first. */
+/* unzstd.c: a packed trace is unpacked first, because packets of OS threads, which are merged by time,
+ * are read in any order. */
 #include "replay/read/source.h"
 
 #include <string.h>

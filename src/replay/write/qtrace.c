@@ -1,4 +1,4 @@
-/* qtrace.c: packets of records, and before them what their cells mean. Read qp_qtrace_put
+/* qtrace.c: packets of records, and before them what their cells mean. Read put_records
  * first. */
 #include "replay/write/write.h"
 
@@ -18,17 +18,30 @@ typedef struct {
     uint64_t n_records;     /* of the OS thread, so far */
 } filling;
 
+typedef struct {
+    qp_out *out;
+    qp_names *names; /* what the cells of the records are */
+    uint64_t nonce, sequence;
+    uint32_t n_names;  /* NAMES packets */
+    qp_buf os_threads; /* the packets that are being filled */
+    qp_buf payload;    /* unsigned char, of a NAMES packet; entries since the last one: */
+    uint32_t n_entries;
+    qp_dict is_written[4]; /* by qp_names_kind: cells and refs in the file */
+    uint64_t n_records;
+    bool failed; /* no memory */
+} writer;
+
 /* ---- packets ----------------------------------------------------------------------------- */
 
 /* @param payload  its padding, up to 7 bytes, may be written to */
-static void write_packet(qp_qtrace *w, qp_packet *p, unsigned char *payload)
+static void write_packet(writer *w, qp_packet *p, unsigned char *payload)
 {
     size_t n = qp_packet_seal(p, payload, w->nonce, ++w->sequence);
     qp_out_bytes(w->out, (const char *)p, sizeof *p);
     qp_out_bytes(w->out, (const char *)payload, n);
 }
 
-static void write_names(qp_qtrace *w)
+static void write_names(writer *w)
 {
     qp_packet p = {
         .kind = QP_PACKET_NAMES, .n_bytes = (uint32_t)w->payload.n, .n_records = w->n_entries};
@@ -40,7 +53,7 @@ static void write_names(qp_qtrace *w)
     w->n_entries = 0;
 }
 
-static void write_events(qp_qtrace *w, filling *f)
+static void write_events(writer *w, filling *f)
 {
     if (!f->head.n_records)
         return;
@@ -58,12 +71,12 @@ static qp_name name_of(const char *text)
 }
 
 /* Is an entry in the file, or needs none? */
-static bool is_set(const qp_qtrace *w, qp_names_kind kind, uint32_t cell)
+static bool is_set(const writer *w, qp_names_kind kind, uint32_t cell)
 {
     return !cell || qp_dict_get(&w->is_written[kind], cell);
 }
 
-static void add_entry(qp_qtrace *w, qp_names_kind kind, const qp_names_entry *e)
+static void add_entry(writer *w, qp_names_kind kind, const qp_names_entry *e)
 {
     size_t n = qp_names_most(kind, e);
     unsigned char *to = qp_buf_add_many(&w->payload, n);
@@ -73,7 +86,7 @@ static void add_entry(qp_qtrace *w, qp_names_kind kind, const qp_names_entry *e)
     w->n_entries++;
 }
 
-static void write_method(qp_qtrace *w, uint32_t cell)
+static void write_method(writer *w, uint32_t cell)
 {
     if (is_set(w, QP_NAMES_METHOD, cell))
         return;
@@ -85,7 +98,7 @@ static void write_method(qp_qtrace *w, uint32_t cell)
 }
 
 /* Write a path, and before it the callers that are not in the file yet. */
-static void write_path(qp_qtrace *w, uint32_t cell)
+static void write_path(writer *w, uint32_t cell)
 {
     qp_buf cells;
     qp_buf_init(&cells, sizeof cell);
@@ -106,7 +119,7 @@ static void write_path(qp_qtrace *w, uint32_t cell)
     qp_free(cells.items);
 }
 
-static void write_thread(qp_qtrace *w, uint32_t cell)
+static void write_thread(writer *w, uint32_t cell)
 {
     if (is_set(w, QP_NAMES_THREAD, cell))
         return;
@@ -117,14 +130,14 @@ static void write_thread(qp_qtrace *w, uint32_t cell)
                   {name_of(th->given)}});
 }
 
-static void write_text(qp_qtrace *w, uint32_t ref, const char *text)
+static void write_text(writer *w, uint32_t ref, const char *text)
 {
     if (!is_set(w, QP_NAMES_TEXT, ref))
         add_entry(w, QP_NAMES_TEXT, &(qp_names_entry){{ref}, {name_of(text)}});
 }
 
 /* Write what a record refers to, unless it is in the file. */
-static void write_references(qp_qtrace *w, qp_trace_op op, const qp_trace_record *r)
+static void write_references(writer *w, qp_trace_op op, const qp_trace_record *r)
 {
     if (op == QP_TRACE_ENTRY) {
         write_path(w, r->a);
@@ -151,7 +164,7 @@ static qp_pack_path path_of(void *to, qp_cell cell)
     return (qp_pack_path){p->caller_cell, p->method_cell};
 }
 
-static filling *filling_of(qp_qtrace *w, uint32_t os_thread)
+static filling *filling_of(writer *w, uint32_t os_thread)
 {
     filling *f = qp_buf_at(&w->os_threads, os_thread);
     if (f && !f->payload)
@@ -172,7 +185,7 @@ static void begin_events(filling *f, uint32_t os_thread, uint64_t ticks)
 }
 
 /* A STACK record, which only readers make: the head of the next packet replaces it. */
-static void set_stack(qp_qtrace *w, filling *f, const qp_trace_record *r)
+static void set_stack(writer *w, filling *f, const qp_trace_record *r)
 {
     write_events(w, f);
     if (!f->n_records)
@@ -182,7 +195,8 @@ static void set_stack(qp_qtrace *w, filling *f, const qp_trace_record *r)
     f->state.path = r->b;
 }
 
-void qp_qtrace_put(qp_qtrace *w, uint32_t os_thread, const qp_trace_record *records, size_t n)
+/* Records of one OS thread, in their order. @param os_thread  index from 0 */
+static void put_records(writer *w, uint32_t os_thread, const qp_trace_record *records, size_t n)
 {
     const qp_pack_paths paths = {path_of, w->names};
     filling *f = filling_of(w, os_thread);
@@ -208,13 +222,15 @@ void qp_qtrace_put(qp_qtrace *w, uint32_t os_thread, const qp_trace_record *reco
 
 /* ---- beginning and end ------------------------------------------------------------------- */
 
-bool qp_qtrace_init(qp_qtrace *w, qp_out *out, qp_names *names, const qp_trace_info *info)
+/* Begin a file. @return false: no memory; fini() is allowed then */
+static bool begin(writer *w, qp_out *out, qp_names *names, const qp_trace_info *info)
 {
     enum { PROGRAM = 1 }; /* a ref that no text of a profile has */
-    *w = (qp_qtrace){.out = out, .names = names};
-    w->nonce = (info->started_at ^ info->pid << 32) | 1;
-    qp_buf_init(&w->os_threads, sizeof(filling));
-    qp_buf_init(&w->payload, 1);
+    *w = (writer){.out = out,
+                  .names = names,
+                  .nonce = (info->started_at ^ info->pid << 32) | 1,
+                  .os_threads = QP_BUF(filling),
+                  .payload = QP_BUF(char)};
     const qp_trace_file head = {.magic = QP_TRACE_MAGIC,
                                 .endian = QP_ENDIAN,
                                 .major = QP_TRACE_MAJOR,
@@ -231,7 +247,7 @@ bool qp_qtrace_init(qp_qtrace *w, qp_out *out, qp_names *names, const qp_trace_i
     return !w->payload.failed && !w->failed;
 }
 
-void qp_qtrace_fini(qp_qtrace *w)
+static void fini(writer *w)
 {
     for (size_t i = 0; i < w->os_threads.n; i++)
         qp_free(((filling *)w->os_threads.items)[i].payload);
@@ -241,7 +257,8 @@ void qp_qtrace_fini(qp_qtrace *w)
         qp_dict_fini(&w->is_written[i]);
 }
 
-bool qp_qtrace_end(qp_qtrace *w, const qp_trace_info *info, uint64_t end_raw)
+/* Write what is left, how ticks become time, and the end. @return false: no memory */
+static bool end_all(writer *w, const qp_trace_info *info, uint64_t end_raw)
 {
     uint64_t clock[4] = {0, 0, info->n_ticks, info->n_ns};
     qp_packet p = {.kind = QP_PACKET_CLOCK, .n_bytes = sizeof clock};
@@ -256,30 +273,29 @@ bool qp_qtrace_end(qp_qtrace *w, const qp_trace_info *info, uint64_t end_raw)
 
 /* ---- a trace ----------------------------------------------------------------------------- */
 
-/* A trace whose records do not tell how many frames end is written from its calls: one OS
- * thread for each thread, and no thread is paused. */
+/* A trace whose records do not count the frames that end is written from its calls: one OS thread for
+ * each thread, and no thread is paused. */
 typedef struct {
-    qp_qtrace *w;
+    writer *w;
     qp_qtrace_omitted *omitted;
 } caller;
 
-static void put_event(qp_qtrace *w, qp_span_thread *th, const qp_trace_record *r)
+static void put_event(writer *w, qp_span_thread *th, const qp_trace_record *r)
 {
-    const qp_trace_record drive = {(uint64_t)QP_TRACE_SWITCH << QP_TRACE_OP_SHIFT |
-                                       (r->word & QP_TRACE_TICKS),
-                                   qp_names_thread_at(w->names, th->number)->ordinal, 0};
+    const qp_trace_record drive = qp_trace_make(
+        QP_TRACE_SWITCH, r->word, qp_names_thread_at(w->names, th->number)->ordinal, 0);
     if (!th->data)
-        qp_qtrace_put(w, th->index, &drive, 1);
+        put_records(w, th->index, &drive, 1);
     th->data = w;
-    qp_qtrace_put(w, th->index, r, 1);
+    put_records(w, th->index, r, 1);
 }
 
-/* It began when its caller announced it, if that was so: nothing of the thread lies between. */
+/* An announced call begins at its announcement: the thread has no event in between. */
 static void enter(void *to, qp_span_thread *th, qp_span *s)
 {
     const caller *c = to;
-    const qp_trace_record r = {(uint64_t)QP_TRACE_ENTRY << QP_TRACE_OP_SHIFT | s->raw, 0,
-                               (uint32_t)qp_names_method_at(c->w->names, s->method)->id};
+    const qp_trace_record r = qp_trace_make(
+        QP_TRACE_ENTRY, s->raw, 0, (uint32_t)qp_names_method_at(c->w->names, s->method)->id);
     put_event(c->w, th, &r);
 }
 
@@ -287,8 +303,8 @@ static void leave(void *to, qp_span_thread *th, const qp_span *s, qp_span_end en
 {
     const caller *c = to;
     uint64_t raw = s->flags & QP_SPAN_LEFT ? s->left : th->raw;
-    const qp_trace_record r = {(uint64_t)QP_TRACE_EXIT << QP_TRACE_OP_SHIFT | raw,
-                               end == QP_END_RETURNED ? 1 : 1 | QP_TRACE_UNWOUND, 0};
+    const qp_trace_record r =
+        qp_trace_make(QP_TRACE_EXIT, raw, end == QP_END_RETURNED ? 1 : 1 | QP_TRACE_UNWOUND, 0);
     if (end != QP_END_UNFINISHED)
         put_event(c->w, th, &r);
 }
@@ -302,7 +318,7 @@ static void omit(void *to, qp_span_thread *th, const qp_span_event *e)
     c->omitted->n_values += e->op == QP_TRACE_VALUE;
 }
 
-static bool write_calls(qp_trace *t, qp_qtrace *w, const qp_progress *progress,
+static bool write_calls(qp_trace *t, writer *w, const qp_progress *progress,
                         qp_span_counts *counts, qp_qtrace_omitted *omitted)
 {
     qp_spans x;
@@ -329,13 +345,13 @@ static void count_record(qp_span_counts *counts, const qp_trace_record *r)
     }
 }
 
-static bool write_records(qp_trace *t, qp_qtrace *w, const qp_progress *progress,
+static bool write_records(qp_trace *t, writer *w, const qp_progress *progress,
                           qp_span_counts *counts)
 {
     const qp_trace_info *info = qp_trace_about(t);
     qp_trace_run run;
     while (!w->failed && qp_trace_next(t, &run)) {
-        qp_qtrace_put(w, run.os_thread, run.records, run.n);
+        put_records(w, run.os_thread, run.records, run.n);
         for (size_t i = 0; i < run.n; i++)
             count_record(counts, &run.records[i]);
         if (info->n_bytes)
@@ -349,15 +365,15 @@ bool qp_qtrace_write(qp_trace *t, qp_out *out, const qp_progress *progress,
                      qp_span_counts *counts, qp_qtrace_omitted *omitted)
 {
     const qp_trace_info *info = qp_trace_about(t);
-    qp_qtrace w;
+    writer w;
     *counts = (qp_span_counts){0};
     *omitted = (qp_qtrace_omitted){0};
     bool is_good =
-        qp_qtrace_init(&w, out, qp_trace_names(t), info) &&
+        begin(&w, out, qp_trace_names(t), info) &&
         (info->kind == QP_TRACE_OF_XBASE ? write_calls(t, &w, progress, counts, omitted)
                                          : write_records(t, &w, progress, counts));
     uint64_t end = info->end_raw ? info->end_raw : counts->last;
-    is_good = is_good && qp_qtrace_end(&w, info, end);
-    qp_qtrace_fini(&w);
+    is_good = is_good && end_all(&w, info, end);
+    fini(&w);
     return is_good;
 }
