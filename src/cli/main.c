@@ -41,12 +41,12 @@ static int run_command(qp_cli *cli, int argc, char **argv)
     return qp_cli_unit_is_good(cli) ? cli->command->run(cli) : QP_EXIT_UNUSABLE;
 }
 
-/* A group by itself does nothing but to say what it has. */
+/* A group without a command: print the list of its commands. */
 static int run_group(qp_cli *cli, int argc, char **argv)
 {
     bool is_asked = argc && (strcmp(argv[0], "--help") == 0 || strcmp(argv[0], "-h") == 0);
     if (argc && !is_asked)
-        return qp_cli_fail(cli, "%s stands before the command; usage: qprof %s %s", argv[0],
+        return qp_cli_fail(cli, "%s: expected a command first; usage: qprof %s %s", argv[0],
                            cli->command->name, cli->command->operands);
     qp_help_command(&cli->screen, cli->command);
     return is_asked ? QP_EXIT_CLEAN : QP_EXIT_UNUSABLE;
@@ -90,7 +90,7 @@ int main(int argc, char **argv)
 
     int status = dispatch(&cli, argc, argv);
     int error = qp_out_close(&cli.out);
-    if (error && error != EPIPE) /* a reader that has seen enough is no error */
+    if (error && error != EPIPE) /* a reader may close the pipe early */
         return qp_cli_fail(&cli, "standard output: %s; the output is not complete",
                            strerror(error));
     return status;

@@ -33,11 +33,11 @@ refused() {
 printf 'trigger a on : f\ntrigger b on pass=x : f\n' >bad.conf
 refused 2:14 "x: expected a whole number"
 printf 'event-trigger a event=any\nevent-trigger a event=any\n' >bad.conf
-refused 2:15 "a: there is one of this kind and name already"
+refused 2:15 "a: this kind already has this name"
 printf 'event-trigger a event=any chain=b\n' >bad.conf
-refused 1:27 "chain=b: there is no such event trigger"
+refused 1:27 "chain=b: no such event trigger"
 printf 'area x checked=no\n' >bad.conf
-refused 1:6 "x: there is no such area"
+refused 1:6 "x: no such area"
 printf 'area all-lines include : f\n' >bad.conf
 refused 1:6 "all-lines: this area exists"
 printf -- '-clock=elapsed\n-clock=sundial\n' >bad.conf
@@ -175,7 +175,7 @@ kill -9 $pid
 wait $pid 2>/dev/null
 wait $asking
 claim "a program that ends meanwhile has ended" \
-    grep -q "ended before it answered\|there is no such process" err
+    grep -q "ended before it answered\|no such process" err
 
 start "-output=deaf.qprof"
 qprof config apply $pid quiet.conf 2>err

@@ -32,7 +32,7 @@ claim "less is an improvement" same '[["hot",-13000],["fresh",-7000],["old",5000
     "$(diff_json new.qprof base.qprof | jq -c '[.rows[] | [.name, .self.change]]')"
 claim "a limit" sh -c "qprof diff --limit=1 base.qprof new.qprof | grep -q '^and 2 more; --limit=0'"
 claim "a filter" same '["old"]' "$(diff_json --filter=old base.qprof new.qprof | jq -c '[.rows[].name]')"
-claim "a filter that nothing fits" sh -c "qprof diff --filter=cold base.qprof new.qprof | grep -q 'No difference fits the filter'"
+claim "a filter that nothing fits" sh -c "qprof diff --filter=cold base.qprof new.qprof | grep -q 'No difference matches the filter'"
 claim "csv" same 'changed,"hot","score","score.src",11,1,2,1,0,50000,63000,13000,0,50000,63000,13000,0' \
     "$(qprof diff --format=csv base.qprof new.qprof | tr -d '\r' | grep hot)"
 
@@ -124,15 +124,15 @@ claim "without times calls are compared" same '[["cold","gone"],["hot","changed"
 claim "it is reported" sh -c "qprof diff base.qprof none.qprof | grep -q 'calls; not all runs have times'"
 claim "and nothing is slower then" says 'needs times' qprof diff --fail-if-slower=5 none.qprof base.qprof
 claim "different modes are remarked" sh -c "qprof diff base.qprof adaptive.qprof | grep -q 'base exact, new adaptive'"
-claim "one profile is too few" says 'which profiles' qprof diff base.qprof
-claim "three are too many" says 'which profiles' qprof diff base.qprof new.qprof a0.qprof
-claim "one side is too few" says 'which profiles' qprof diff --base base.qprof
-claim "both ways are too many" says 'one too many' qprof diff a0.qprof --base base.qprof --new new.qprof
+claim "one profile is too few" says 'expected two profiles' qprof diff base.qprof
+claim "three are too many" says 'expected two profiles' qprof diff base.qprof new.qprof a0.qprof
+claim "one side is too few" says 'expected two profiles' qprof diff --base base.qprof
+claim "both ways are too many" says 'too many operands' qprof diff a0.qprof --base base.qprof --new new.qprof
 claim "a file that is none" says 'missing.qprof' qprof diff base.qprof missing.qprof
 claim "a form of text is not ignored where it is none" says \
-    '--qxdiff is about text and does not go with --format' \
+    '--qxdiff is for text and cannot be combined with --format' \
     qprof diff --qxdiff --format=json base.qprof new.qprof
-claim "a gate that checks nothing does not pass" says '--filter=nowhere fits nothing, so nothing was checked' \
+claim "a gate that checks nothing does not pass" says '--filter=nowhere matches no function: nothing was checked' \
     qprof diff --fail-if-slower=5 --filter=nowhere base.qprof base.qprof
 QPROF='-collect=coverage -output=covered.qprof' ./score 'main(' 'f(' ')' ')'
 claim "coverage alone has nothing to compare here" says \
@@ -140,7 +140,7 @@ claim "coverage alone has nothing to compare here" says \
     qprof diff base.qprof covered.qprof
 claim "a moment that is not known is not 1970" same '' "$(qprof export --to=callgrind -o cg.out base.qprof
     qprof diff cg.out cg.out | grep 1970)"
-claim "two kinds at once" says 'do not go together' qprof diff --paths --threads base.qprof new.qprof
+claim "two kinds at once" says 'cannot be combined' qprof diff --paths --threads base.qprof new.qprof
 
 # ---- names of all kinds, and depth ---------------------------------------------------------------------
 record odd.qprof "$(printf 'a\033[31mred\nline(')" 1 ')' '=cmd|calc(' 1 ')' "$(printf 'bad\377utf(')" 1 ')'

@@ -60,7 +60,7 @@ claim "flags of one letter" ends 0 qprof report -n1 -s total good.qprof
 claim "the end of flags" ends 0 qprof report -- good.qprof
 
 record many.qprof 'parse_a(' 1 ')' 'parse_b(' 1 ')'
-claim "a part of two names" says 'parse fits 2 functions.*parse_a.*parse_b' qprof detail parse many.qprof
+claim "a part of two names" says 'parse is ambiguous: it matches 2 functions.*parse_a.*parse_b' qprof detail parse many.qprof
 claim "a part of one name" ends 0 qprof detail e_b many.qprof
 
 # ---- help ---------------------------------------------------------------------------------------

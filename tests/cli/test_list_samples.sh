@@ -1,5 +1,5 @@
 #!/bin/sh
-# test_list_samples.sh: interrupts in `qprof list`, and what --when makes of every report. Methods of
+# test_list_samples.sh: PC samples in `qprof list`, and what --when makes of every report. Methods of
 # the score are in the module of their file, score.
 . "$(dirname "$0")/lib.sh"
 
@@ -30,9 +30,9 @@ claim "percentages of what was counted" grep -Eq '^  score +g +4 +6.3 +12 +19.0$
 claim "foreignPcs is a row without a deep count" same 2 "$(grep -Ec '^  foreignPcs +24 +38.1 *$' out)"
 claim "foreignPcs comes first by shallow count" sh -c "sed -n 3p out | grep -q foreignPcs"
 claim "the summary in words" grep -q \
-    '^Interrupts: 63 occurred, 63 counted, 0 skipped, 32 in critical sections, 24 foreign$' out
+    '^PC samples: 63 occurred, 63 counted, 0 skipped, 32 in critical sections, 24 foreign$' out
 claim "the kind and the interval" grep -q '^REAL, every 3,600,000,000 us' out
-claim "procedures without interrupts are omitted" same '' "$(grep -w unused out)" # sampling 14
+claim "procedures without PC samples are omitted" same '' "$(grep -w unused out)" # sampling 14
 for form in '' --by=module --when=score.g --samples '--samples --calls --counts'; do
     claim "list $form fits its schema" same '' "$(qprof list $form --format=json run.qprof 2>/dev/null >list.json;
         jq -r --slurpfile schema "$root/docs/schema/list.json" -f "$here/schema.jq" list.json)"
@@ -56,10 +56,10 @@ claim "no module at all" same 'x!:3/3 main:0/3' "$(qprof list --when='""."x!"' -
 claim "and every procedure without one" same '3 3 0 0 0' "$(qprof list --when='""' --format=json none.qprof | sums)"
 for command in list report tree; do
     claim "$command: an unknown name is reported" sh -c \
-        "qprof $command --when='score.f->nosuch' run.qprof 2>&1 | grep -q 'nothing is called nosuch there'"
+        "qprof $command --when='score.f->nosuch' run.qprof 2>&1 | grep -q 'no module or procedure nosuch'"
 done
 claim "names that are there are not" \
-    sh -c "qprof list --when='score.f->*' run.qprof 2>&1 >/dev/null | grep -c called | grep -qx 0"
+    sh -c "qprof list --when='score.f->*' run.qprof 2>&1 >/dev/null | grep -c 'no module' | grep -qx 0"
 claim "html has views" qprof html --when='score.f->*' -o view.html run.qprof
 says_at() { # PATTERN COLUMN COMMAND...: the message and the caret
     pattern=$1 column=$2
@@ -86,7 +86,7 @@ claim "several files add up" same 'g:8/24 f:4/28 main:2/30' \
     "$(qprof list --format=json run.qprof run.qprof | rows)" # sampling 37
 cp run.qprof run2.qprof
 qprof merge -o sum.qprof run.qprof run2.qprof >/dev/null
-claim "a merged profile has all interrupts" same '126 126 0 64 48' "$(qprof list --format=json sum.qprof | sums)"
+claim "a merged profile has all PC samples" same '126 126 0 64 48' "$(qprof list --format=json sum.qprof | sums)"
 cp own.qprof own2.qprof
 QPROF=-output=without.qprof ./score 'main(' ')'
 qprof merge -o sum.qprof without.qprof own.qprof own2.qprof >/dev/null
@@ -100,31 +100,31 @@ claim "... but list adds up what counts in each" same '126 109 17 64 24' \
 play_it virtual.qprof "-pc='VIRTUAL 3600000000'"
 play_it often.qprof "-pc='REAL 1000000'"
 for other in virtual often; do
-    claim "$other: other interrupts do not mix" says \
+    claim "$other: other PC samples do not mix" says \
         "$other.qprof: its interrupts are of PC [A-Z]* [0-9]*, but those before of PC REAL 3600000000" \
         qprof merge -o no.qprof run.qprof $other.qprof
     claim "... nor in a list" says \
-        "$other.qprof: its interrupts are of PC .*: their counts do not add up; list them apart" \
+        "$other.qprof: PC .* differs from PC .* of the profiles before; .* do not add up \(list them apart\)" \
         qprof list run.qprof $other.qprof
 done
 QPROF="-output=two.qprof -pc='REAL 3600000000'" ./score 'main(' %1 ')' thread 'f(' %2 ')'
 claim "a thread" same 'f:2/2' "$(qprof list --thread=2 --format=json two.qprof | rows)"
 
 # ---- one name for one thing ----------------------------------------------------------------------------
-claim "calls are of the modules that interrupts are of" same 'score score' "$(qprof list --format=json \
+claim "calls are of the modules that PC samples are of" same 'score score' "$(qprof list --format=json \
     --calls run.qprof 2>/dev/null | jq -r .calls[0].module) $(qprof list --format=json run.qprof | jq -r .rows[0].module)"
 claim "... by which they are chosen" same '3' "$(qprof list --format=json --calls --module=score run.qprof \
     2>/dev/null | jq '.calls | length')"
 claim "... and hidden" same '' "$(qprof report --hide-module=score run.qprof 2>&1 | grep -E 'fits no|score.src')"
-claim "a flag about interrupts is not ignored" says '--when is about interrupts, which were not asked for' \
+claim "a flag about PC samples is not ignored" says '--when chooses PC samples, which are not listed' \
     qprof list --calls --when=score run.qprof
-claim "... nor where there are none" says 'no interrupts, for it was recorded without a PC command' \
+claim "... nor where there are none" says 'no PC samples: it was recorded without a PC command' \
     qprof list --when=score without.qprof
 
 # ---- uncounted calls ------------------------------------------------------------------------------------
 printf 'events: Ir\nfl=a.c\nfn=main\n1 5\ncfn=f\ncalls=0 1\n1 2\nfn=f\n2 2\n' >uncounted.out
 for form in '' --calls --not-executed; do
-    claim "list $form does not take them for 0" says 'uncounted.out: nobody counted its calls and statements' \
+    claim "list $form does not take them for 0" says 'uncounted.out: the profile has no call counts' \
         qprof list $form uncounted.out
 done
 claim "nor does coverage" says 'uncounted.out: callgrind format counted neither calls nor lines' \
@@ -132,7 +132,7 @@ claim "nor does coverage" says 'uncounted.out: callgrind format counted neither 
 printf 'events: Ir\nfl=a.c\nfn=main\n1 5\ncfn=f\ncalls=3 1\n1 2\nfn=f\n2 2\n' >counted.out
 qprof list --not-executed counted.out >out 2>/dev/null
 claim "procedures with costs were executed" grep -q 'Every procedure was executed' out
-claim "of no statements nothing is known" grep -q 'Nothing is known of statements' out
+claim "no statements are no mistake" grep -q 'The profile has no statements' out
 
 # ---- views -------------------------------------------------------------------------------------------
 flat() { qprof report --format=json "$@" run.qprof | jq -r '[.methods[] | "\(.name):\(.calls)/\(.self)/\(.total)"] | join(" ")'; }
@@ -149,7 +149,7 @@ claim "an export is of the view" same 'main;f;g 30000' "$(qprof export --to=fold
 # ---- without a PC command -----------------------------------------------------------------------------
 record plain.qprof 'main(' 5 ')'
 claim "how to record samples is shown" sh -c "qprof list plain.qprof | grep -q 'qprof run --pc='"
-claim "and when they are asked for" says 'plain.qprof: no interrupts, .* record some with: qprof run --pc=' \
+claim "and when they are asked for" says 'plain.qprof: no PC samples: .*record some with: qprof run --pc=' \
     qprof list --samples plain.qprof
 
 # ---- real and virtual ---------------------------------------------------------------------------------
@@ -161,17 +161,17 @@ claim "and nothing by CPU time" same '0 0 0 0 0' "$(qprof list --format=json cpu
 
 # ---- the stack alone ----------------------------------------------------------------------------------
 play_it stack.qprof "-collect=samples -pc='VIRTUAL 1000000000'"
-claim "interrupts alone have times" same 'f:2000000000000' \
+claim "PC samples alone have times" same 'f:2000000000000' \
     "$(qprof report --format=json stack.qprof | jq -r '.methods[] | select(.name == "f") | "f:\(.self)"')"
 claim "detail has no word of calls" sh -c "! qprof detail main stack.qprof | grep -qi calls"
 claim "and no calls" sh -c "qprof report stack.qprof | grep -q 'no calls; user+kernel time by sampled estimate'"
 claim "checks hold" qprof check stack.qprof
-claim "calls cannot be listed" says 'stack.qprof: it has interrupts alone: nobody counted its calls' \
+claim "calls cannot be listed" says 'stack.qprof: it has only PC samples, no calls' \
     qprof list --calls stack.qprof
 claim "of lines it says why there are none" sh -c \
-    "qprof annotate main stack.qprof | grep -q '^No figures of lines: it holds interrupts alone, '"
+    "qprof annotate main stack.qprof | grep -q '^No figures of lines: it has only PC samples, '"
 QPROF="-output=lineless.qprof -collect=samples -pc='REAL 3600000000'" ./score 'f!(' %1 ')'
 claim "also where the host named none" \
-    says 'no function that was called has lines: it holds interrupts alone, which say nothing' \
+    says 'no function that was called has lines: it has only PC samples, which are not of lines' \
     qprof annotate lineless.qprof
 finish

@@ -56,8 +56,8 @@ claim "a sum can be merged again" a_sum_merges_again
 
 # ---- usage and refusals ---------------------------------------------------------------------------
 
-claim "the output must be named" says '^qprof merge: where to\? usage: .* -o FILE' qprof merge a.qprof
-claim "profiles must be named" says 'no profiles were named' qprof merge -o x.qprof
+claim "the output must be named" says '^qprof merge: missing -o FILE; usage: ' qprof merge a.qprof
+claim "profiles must be named" says 'missing profiles' qprof merge -o x.qprof
 claim "a missing profile is named" says 'none.qprof: there is no such file' \
     qprof merge -o x.qprof a.qprof none.qprof
 mkdir folder && ln -s elsewhere link
@@ -76,7 +76,7 @@ claim "a refused merge leaves no file" nothing_is_left
 a_damaged_one_is_added() {
     head -c $(($(wc -c <b.qprof) - 64)) b.qprof >cut.qprof
     ends 1 qprof merge -o cut-sum.qprof a.qprof cut.qprof &&
-        grep -q 'cut.qprof: damaged; what could be saved is in the sum' err &&
+        grep -q 'cut.qprof: damaged; the readable part is in the sum' err &&
         qprof check cut-sum.qprof
 }
 claim "what can be saved of a damaged profile is added" a_damaged_one_is_added

@@ -27,34 +27,34 @@ stays() {
 
 for writes in 'cover export --to=lcov' 'cover export --to=html' 'export --to=html' \
     'export --to=folded' html 'cover adjust'; do
-    claim "$writes: an input stays" stays 'a.qprof: it is an input' qprof $writes -o a.qprof a.qprof
-    claim "$writes: by another name" stays 'hard.qprof: it is an input' qprof $writes -o hard.qprof a.qprof
-    claim "$writes: through a link" stays 'a.qprof: it is an input' qprof $writes -o a.qprof soft.qprof
-    claim "$writes: a source stays" stays 'score.src: it is a source' qprof $writes -o score.src a.qprof
-    claim "$writes: by another name" stays 'hard.src: it is a source' qprof $writes -o hard.src a.qprof
+    claim "$writes: an input stays" stays 'a.qprof: is an input' qprof $writes -o a.qprof a.qprof
+    claim "$writes: by another name" stays 'hard.qprof: is an input' qprof $writes -o hard.qprof a.qprof
+    claim "$writes: through a link" stays 'a.qprof: is an input' qprof $writes -o a.qprof soft.qprof
+    claim "$writes: a source stays" stays 'score.src: is a source' qprof $writes -o score.src a.qprof
+    claim "$writes: by another name" stays 'hard.src: is a source' qprof $writes -o hard.src a.qprof
     claim "$writes: another profile stays" \
-        stays 'b.qprof: it is a profile, and would be lost' qprof $writes -o b.qprof a.qprof
+        stays 'b.qprof: is a profile, which would be lost' qprof $writes -o b.qprof a.qprof
 done
 for merges in merge 'cover merge' 'cover merge --layered'; do
-    claim "$merges: an input stays" stays 'a.qprof: it is an input' qprof $merges -o a.qprof b.qprof a.qprof
-    claim "$merges: by another name" stays 'hard.qprof: it is an input' qprof $merges -o hard.qprof b.qprof a.qprof
+    claim "$merges: an input stays" stays 'a.qprof: is an input' qprof $merges -o a.qprof b.qprof a.qprof
+    claim "$merges: by another name" stays 'hard.qprof: is an input' qprof $merges -o hard.qprof b.qprof a.qprof
     claim "$merges: what is not a profile stays" \
-        stays 'notes.txt: it is no profile, and would be lost' qprof $merges -o notes.txt a.qprof b.qprof
+        stays 'notes.txt: is not a profile and would be lost' qprof $merges -o notes.txt a.qprof b.qprof
     claim "$merges: no profile goes to standard output" \
-        stays 'a profile is not written to standard output' qprof $merges -o - a.qprof b.qprof
+        stays 'a profile cannot be written to standard output' qprof $merges -o - a.qprof b.qprof
     claim "$merges: a sum may be made anew" ends 0 qprof $merges -o sum.qprof a.qprof b.qprof
     claim "$merges: and anew" ends 0 qprof $merges -o sum.qprof a.qprof b.qprof
 done
-claim "a source that is an operand stays" stays 'marked.lua: it is an input' \
+claim "a source that is an operand stays" stays 'marked.lua: is an input' \
     qprof cover adjust -o marked.lua marked.lua
-claim "adjustments that are heeded stay" stays 'marks.adjust: it is an input' \
+claim "adjustments that are heeded stay" stays 'marks.adjust: is an input' \
     qprof cover export --to=lcov --adjustments=marks.adjust -o marks.adjust a.qprof
-claim "the second of two pages stays" stays 'b.qprof: it is a profile' \
+claim "the second of two pages stays" stays 'b.qprof: is a profile' \
     qprof html -o b.qprof a.qprof b.qprof
 
 mkdir sources
 mv score.src sources
-claim "a source that --source-path finds stays" says 'sources/score.src: it is a source' \
+claim "a source that --source-path finds stays" says 'sources/score.src: is a source' \
     qprof cover export --to=html --source-path=sources -o sources/score.src a.qprof
 claim "as it is" cmp -s sources/score.src kept/score.src
 mv sources/score.src .

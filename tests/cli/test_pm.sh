@@ -17,12 +17,12 @@ claim "the sum" same ' score main 3 30.0 10 100.0 ' "$(row 'score +main' | sed '
 claim "LOAD takes the place of what was there" pm 'lo a.qprof' 'lo b.qprof' 'li'
 claim "of the last one" same '' "$(row 'score +f')"
 QPROF="-output=other.qprof -pc='REAL 3500000000'" ./score 'main(' %1 ')'
-claim "interrupts that do not add up are refused" sh -c \
+claim "PC samples that do not add up are refused" sh -c \
     "! printf 'load a.qprof\nadd other.qprof\nlist\n' | qprof pm >out 2>err"
-claim "where they are named" same "qprof pm: line 2: other.qprof: its interrupts are of PC REAL \
-3500000000, but those before of PC REAL 3600000000: they do not add up; LOAD takes it alone" "$(cat err)"
+claim "where they are named" same "qprof pm: line 2: other.qprof: PC REAL 3500000000 differs \
+from PC REAL 3600000000 of the statistics; their PC samples do not add up (LOAD takes it alone)" "$(cat err)"
 claim "and what was there stays" same ' score f 3 75.0 3 75.0 ' "$(row 'score +f' | sed 's/$/ /')"
-claim "LOAD of calls behind interrupts" pm 'load a.qprof' 'load plain.qprof' calls list
+claim "LOAD of calls after PC samples" pm 'load a.qprof' 'load plain.qprof' calls list
 claim "lists the calls" grep -q '^Calls$' out
 claim "SAVE" pm 'load a.qprof' 'ad b.qprof' 'sa sum.qprof'
 claim "can be loaded" pm 'load sum.qprof' 'list'
@@ -52,7 +52,7 @@ claim "files that include themselves end" test "$(pm 'include self'; echo $?)" =
 
 # ---- areas -------------------------------------------------------------------------------------------
 # sampling 6: MONITORAREA t, ?, none; if any include exists, only what is included; exclusions always apply.
-# 10 interrupts: 1 in main, below it 3 in f, 4 in g, 2 in x!, which has no file and so no module
+# 10 PC samples: 1 in main, below it 3 in f, 4 in g, 2 in x!, which has no file and so no module
 QPROF="-output=c.qprof -pc='REAL 3600000000'" ./score 'main(' %1 'f(' %3 ')' 'g(' %4 ')' 'x!(' %2 ')' ')'
 cat >areas.conf <<'END'
 pri nosuch.pri
@@ -97,17 +97,17 @@ claim "INFO has them" grep -q '^areas  *mine$' out
 claim "and those left out" grep -q '^not areas  *some$' out
 areas 'monitora Mine' >/dev/null
 claim "an unknown title" grep -Eq \
-    'line 2: Mine: there is no such area; the file has mine, some, src, of f$' err
+    'line 2: Mine: no such area \(the file has mine, some, src, of f\)$' err
 echo 'initial-status on' >none.conf
 claim "a file without areas" same 'no areas in none.conf' "$(echo 'monitora ?' | qprof pm --config=none.conf)"
-claim "list without a file" sh -c "qprof list --area=mine c.qprof 2>&1 | grep -q 'name it with --config=FILE'"
+claim "list without a file" sh -c "qprof list --area=mine c.qprof 2>&1 | grep -q 'missing --config=FILE'"
 printf 'area mine include f\n' >bad.conf
 claim "a mistake in the file" sh -c "qprof pm --config=bad.conf </dev/null 2>&1 | grep -q 'bad.conf:1:19: '"
 claim "no such file of areas" sh -c "qprof pm --config=nosuch.conf </dev/null 2>&1 | grep -q 'nosuch.conf: there is no'"
 
 # ---- running -----------------------------------------------------------------------------------------
 claim "EXECUTE" pm 'pc real 3600000000 when score.f' '  -> *;' 'execute ./score main( f( %5 ) %6 )' list
-claim "passes the settings on" grep -q '^Interrupts: 11 occurred, 5 counted, 6 skipped' out
+claim "passes the settings on" grep -q '^PC samples: 11 occurred, 5 counted, 6 skipped' out
 claim "with its pattern" grep -q '^WHEN score.f  *-> \*$' out
 claim "a quoted word" pm "execute ./score 'main(' 4 ')'" 'calls' 'list'
 claim "is one" grep -Eq '^  [^ ]+ +main +1 ' out
@@ -117,16 +117,16 @@ answers() { # PATTERN COMMAND: a message that fits
     pm "$2" && return 1
     grep -Eq -- "$1" err || { cat err; return 1; }
 }
-claim "an ambiguous name is rejected" answers 'line 1: p may be PC, PROCEDURE' p # sampling 38
-claim "so is L" answers 'L may be LIST, LOAD' L
-claim "so is MO" answers 'MO may be MODULE, MONITORAREA, MONITORMODULE' MO
+claim "an ambiguous name is rejected" answers 'line 1: p: ambiguous: PC, PROCEDURE' p # sampling 38
+claim "so is L" answers 'L: ambiguous: LIST, LOAD' L
+claim "so is MO" answers 'MO: ambiguous: MODULE, MONITORAREA, MONITORMODULE' MO
 claim "a whole name is not ambiguous" pm pc
 claim "unknown ones are rejected" answers 'frob: no such command; \? lists them' frob
-claim "areas need a file" answers 'name it when you begin: qprof pm --config=FILE' 'monitora mine'
+claim "areas need a file" answers 'start with qprof pm --config=FILE' 'monitora mine'
 claim "a mistake in PC has a column" answers 'PC: column 6: ' 'pc real 0'
 claim "what is missing is reported" answers 'ADD: expected ADD FILE$' add
-claim "what is too much is reported" answers 'QUIT stands alone' 'quit now'
-claim "LIST without statistics" answers 'there are no statistics' list
+claim "what is too much is reported" answers 'QUIT takes no operand: now' 'quit now'
+claim "LIST without statistics" answers 'no statistics; EXECUTE' list
 claim "no such file" answers 'nothing.qprof: there is no such file' 'load nothing.qprof'
 claim "? lists the commands" sh -c "echo '?' | qprof pm | grep -q '^NOMONITORMODULE'"
 if command -v script >/dev/null; then

@@ -73,7 +73,7 @@ claim "also in details" same '[["main",10000]]' \
     "$(qprof detail fun_three --hide=fun_one --format=json ref.qprof | jq -c '[.callers[] | [.name, .time]]')"
 claim "a name with a colon is one name" same 4 \
     "$(qprof report --hide=a:fun_one --format=json ref.qprof 2>err | jq '.methods | length')"
-claim "a glob that fits nothing is remarked" grep -q 'hide=a:fun_one fits no function' err
+claim "a glob that fits nothing is remarked" grep -q 'hide=a:fun_one matches no function' err
 claim "a focus that is none" says 'no function nowhere' qprof report --focus=nowhere ref.qprof
 
 # ---- the tree -----------------------------------------------------------------------------------
@@ -228,10 +228,10 @@ claim "the hottest path too" sh -c "qprof tree --hottest deep.qprof | grep -Fq '
 record b.qprof 'main(' 'hot(' 8 ')' 'cold(' 2 ')' ')'
 claim "a threshold also ends the hottest path" same 'main' \
     "$(qprof tree --hottest --min-percent=90 b.qprof | awk '/score.src/ { print $(NF-1) }' | tr '\n' ' ' | sed 's/ $//')"
-claim "one branch is left out" sh -c "qprof tree --min-percent=50 b.qprof | grep -q '^1 branch is not shown'"
+claim "one branch is left out" sh -c "qprof tree --min-percent=50 b.qprof | grep -q '^1 branch hidden; '"
 claim "if all are, no text claims that nothing was called" sh -c \
     "qprof tree --min-percent=101 b.qprof | grep -q '^No branch has that much of the time'"
-claim "or two" sh -c "qprof tree --min-percent=90 b.qprof | grep -q '^2 branches are not shown'"
+claim "or two" sh -c "qprof tree --min-percent=90 b.qprof | grep -q '^2 branches hidden; show them with'"
 record cycle.qprof 'a(' 'b(' 'a(' 'b(' 'a(' 'b(' 'a(' 'b(' 'a(' 'b(' 'a(' 'b(' 1 ')*12'
 claim "a cycle of two is folded" sh -c "qprof tree cycle.qprof | grep -Fq 'more levels of a, b'"
 
@@ -289,18 +289,18 @@ claim "without calls of its own there is no time of one" same 'main 0 - - -' \
     "$(qprof report --when=score.f view.qprof | awk '$1 == "main" { print $1, $2, $7, $8, $9 }')"
 claim "nor in detail" sh -c "! qprof detail --when=score.f main view.qprof | grep -q 'one call'"
 claim "a view without paths says so" sh -c \
-    "qprof report --when=score.f:-\>score.main view.qprof | grep -q '^No call path fits the pattern'"
+    "qprof report --when=score.f:-\>score.main view.qprof | grep -q '^No call path matches the pattern'"
 
 # Coverage alone has functions and no call paths: what asks for those says so.
 QPROF='-collect=coverage -output=covered.qprof' ./score 'main(' 'f(' ')' ')'
 claim "of coverage alone there are functions" sh -c 'qprof report covered.qprof | grep -q "^main  *1"'
 claim "and no tree" sh -c 'qprof tree covered.qprof | grep -q "^No call paths were recorded, only functions"'
 for flag in --when=score.f --focus=f --hide=f --hide-module=score; do
-    claim "${flag%%=*} needs paths" says "covered.qprof: it has coverage alone; ${flag%%=*} needs call paths" \
+    claim "${flag%%=*} needs paths" says "covered.qprof: it has only coverage; ${flag%%=*} needs call paths" \
         qprof report $flag covered.qprof
 done
 for format in pprof folded speedscope csv cpuprofile chrome firefox perfetto; do
-    claim "nothing is exported to $format" says "it has coverage alone, and $format shows call paths" \
+    claim "nothing is exported to $format" says "it has only coverage, and $format shows call paths" \
         qprof export --to=$format -o none.$format covered.qprof
     claim "and no file is left" test ! -e none.$format
 done

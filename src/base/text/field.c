@@ -101,7 +101,8 @@ static void write_rows(qp_json *json, const char *key, const qp_rows *rows, cons
     row_space row;
     qp_json_begin(json, key, '[');
     for (size_t at = 0; next_row(rows, data, &at, &row);)
-        qp_row_json(json, NULL, rows->fields, QP_FIELDS_ALL, &row);
+        qp_row_json(json, NULL, rows->fields, rows->has ? rows->has(data, &row) : QP_FIELDS_ALL,
+                    &row);
     qp_json_end(json, ']');
 }
 
@@ -110,7 +111,7 @@ static void write_json(qp_json *json, const qp_field *f, const void *row, const 
 {
     bool is_object = f->kind == QP_FIELD_OBJECT || f->kind == QP_FIELD_COUNTS;
     if (f->rows) {
-        write_rows(json, f->key, f->rows, row);
+        write_rows(json, f->key, f->rows, at);
         return;
     }
     if (f->write) {

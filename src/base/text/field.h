@@ -68,13 +68,14 @@ typedef struct qp_field {
 /* The rows of a report, for every form of it. */
 typedef struct qp_rows {
     const qp_field *fields;
-    size_t bytes; /* of a row: QP_ROW_SIZE */
+    size_t bytes; /* of a row */
     /* Fill a row, which is zeroed; its texts are borrowed from data or lie in the row itself.
-     * @param data  of a QP_FIELD_ROWS the row that has the field
+     * @param data  of a QP_FIELD_ROWS where the field lies in its row
      * @param at    0 for the first row; next() moves it on
      * @return false: there are no more rows */
     bool (*next)(const void *data, size_t *at, void *row);
     qp_style (*style)(const void *row); /* in text, of fields with QP_FIELD_HOT; NULL: plain */
+    unsigned (*has)(const void *data, const void *row); /* in JSON, what it has; NULL: all */
 } qp_rows;
 
 enum { QP_ROW_BYTES = 8192 };
@@ -84,6 +85,11 @@ enum { QP_ROW_BYTES = 8192 };
         _Static_assert(sizeof(type) <= QP_ROW_BYTES, "a row is too large");                    \
         type row;                                                                              \
     })
+/* Rows of a type; `.style =` and `.has =` may follow. */
+#define QP_ROWS(table, type, next_row, ...)                                                    \
+    {                                                                                          \
+        .fields = table, .bytes = QP_ROW_SIZE(type), .next = next_row, __VA_ARGS__             \
+    }
 
 #define QP_FIELD_AT(type, member)                                                              \
     .at = offsetof(type, member), .bytes = sizeof(((type *)0)->member)

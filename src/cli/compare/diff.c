@@ -1,6 +1,4 @@
 /* diff.c: `qprof diff`: what changed between two runs, or between two sides of several runs. */
-#include "cli/compare/diff.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +6,71 @@
 #include "base/containers/alloc.h"
 #include "base/text/table_text.h"
 #include "base/text/text.h"
+#include "cli/compare/diff.h"
 #include "cli/show/show.h"
+
+const qp_diff_figure *qp_diff_main_figure(const qp_comparison *c, const qp_diff_row *row)
+{
+    return c->sort == QP_DIFF_TOTAL   ? &row->total
+           : c->sort == QP_DIFF_CALLS ? &row->calls
+                                      : &row->self;
+}
+
+uint64_t qp_diff_size(int64_t change)
+{
+    return (uint64_t)(change < 0 ? -change : change);
+}
+
+char *qp_diff_value(const qp_comparison *c, char *to, uint64_t value)
+{
+    char count[QP_NUMBER_BYTES];
+    if (c->is_time)
+        return qp_unit_time(to, value);
+    snprintf(to, QP_NUMBER_BYTES, "%s %s", qp_unit_count(count, value), c->unit_text);
+    return to;
+}
+
+char *qp_diff_amount(const qp_comparison *c, char *to, int64_t change)
+{
+    char value[QP_NUMBER_BYTES];
+    qp_diff_value(c, value, qp_diff_size(change));
+    snprintf(to, QP_NUMBER_BYTES, "%s%.60s", change < 0 ? "-" : change > 0 ? "+" : "", value);
+    return to;
+}
+
+char *qp_diff_percent(char *to, const qp_diff_figure *f)
+{
+    uint64_t base = f->sides[QP_DIFF_BASE];
+    int64_t change = qp_diff_change(f);
+    if (base)
+        snprintf(to, QP_NUMBER_BYTES, "%+.1f", (double)change * 100.0 / (double)base);
+    else
+        snprintf(to, QP_NUMBER_BYTES, "%s", change ? "-" : "+0.0");
+    return to;
+}
+
+char *qp_diff_path(const qp_comparison *c, const qp_diff_row *row, char *to, size_t n_bytes)
+{
+    static const char more[] = "... > ";
+    size_t at = n_bytes - 1;
+    to[at] = '\0';
+    for (const char *between = ""; row; between = " > ") {
+        char name[QP_NAME_BYTES];
+        qp_text_fit(name, sizeof name, row->name, QP_NAME_COLUMNS, 0);
+        size_t n = strlen(name), n_between = strlen(between);
+        if (at < n + n_between + sizeof more) {
+            at -= sizeof more - 1;
+            memcpy(to + at, more, sizeof more - 1);
+            break;
+        }
+        at -= n_between;
+        memcpy(to + at, between, n_between);
+        at -= n;
+        memcpy(to + at, name, n);
+        row = row->parent ? &c->diff->rows[row->parent] : NULL;
+    }
+    return memmove(to, to + at, n_bytes - at);
+}
 
 /* ---- loading --------------------------------------------------------------------------------- */
 
@@ -22,12 +84,13 @@ static bool choose_sides(qp_cli *cli)
         args->base = (qp_list){{operands[0]}, 1};
         args->new = (qp_list){{operands[1]}, 1};
     } else if (n > 0 && args->base.n && args->new.n) {
-        qp_cli_fail(cli, "%s: one too many; --base and --new name all profiles", operands[0]);
+        qp_cli_fail(cli, "%s: too many operands: --base and --new name all profiles",
+                    operands[0]);
         return false;
     }
     if (!args->base.n || !args->new.n)
-        qp_cli_fail(cli, "which profiles? usage: qprof diff BASE NEW, or qprof diff --base A1 "
-                         "A2 A3 --new B1 B2 B3");
+        qp_cli_fail(cli, "expected two profiles; usage: qprof diff BASE NEW, or qprof diff "
+                         "--base A1 A2 A3 --new B1 B2 B3");
     return args->base.n && args->new.n;
 }
 
@@ -95,7 +158,7 @@ static int add_sides(qp_comparison *c, qp_cli *cli)
         }
     }
     if (!has_thread)
-        return qp_cli_fail(cli, "no run has a thread %s; qprof report --threads shows all",
+        return qp_cli_fail(cli, "no run has a thread %s (qprof report --threads lists them)",
                            cli->args.thread);
     return qp_diff_finish(c->diff) ? status : qp_cli_fail_memory(cli);
 }
@@ -219,7 +282,7 @@ static int judge(const qp_comparison *c, int status)
         return qp_cli_fail(c->cli, "--fail-if-slower needs times, and not all runs have them");
     bool is_filtered = c->cli->args.filter != NULL;
     if (!has_fitting(c))
-        return qp_cli_fail(c->cli, "--filter=%s fits nothing, so nothing was checked",
+        return qp_cli_fail(c->cli, "--filter=%s matches no function: nothing was checked",
                            c->cli->args.filter);
     double of_whole = is_filtered ? 0 : slower_by(whole, whole->sides[QP_DIFF_BASE]);
     const qp_diff_row *most = slowest(c, &percent);
@@ -264,9 +327,9 @@ static bool is_good_usage(const qp_cli *cli)
     const qp_diff_args *args = &cli->args.diff;
     bool is_text = cli->args.format == QP_FORMAT_TEXT;
     if (args->has_paths && cli->args.has_threads)
-        qp_cli_fail(cli, "--paths and --threads do not go together");
+        qp_cli_fail(cli, "--paths and --threads cannot be combined");
     else if (!is_text && (args->is_qxdiff || args->has_legend))
-        qp_cli_fail(cli, "%s is about text and does not go with --format",
+        qp_cli_fail(cli, "%s is for text and cannot be combined with --format",
                     args->is_qxdiff ? "--qxdiff" : "--legend");
     else
         return true;
@@ -297,26 +360,22 @@ static const qp_flag flags[] = {
     {"base", 0, QP_FLAG_FILES, "FILE...", QP_FLAG_AT(diff.base), NULL,
      "the runs before, up to the next option"},
     {"new", 0, QP_FLAG_FILES, "FILE...", QP_FLAG_AT(diff.new), NULL, "the runs after"},
-    {"paths", 0, QP_FLAG_YES, NULL, QP_FLAG_AT(diff.has_paths), NULL,
-     "compare call paths, instead of functions"},
-    {"threads", 0, QP_FLAG_YES, NULL, QP_FLAG_AT(has_threads), NULL,
-     "compare threads, by their names"},
-    {"sort", 's', QP_FLAG_WORD, QP_DIFF_SORT_WORDS, QP_FLAG_AT(sort), "self",
-     "the figure whose changes are listed, largest first"},
-    {"limit", 'n', QP_FLAG_COUNT, "N", QP_FLAG_AT(limit), NULL,
-     "rows at most; 0: all (default 25; all as json, csv, qxdiff)"},
-    {"filter", 0, QP_FLAG_TEXT, "TEXT", QP_FLAG_AT(filter), NULL,
-     "only functions with TEXT in their name or file"},
+    QP_YES("paths", 0, diff.has_paths, "comparison of call paths, instead of functions"),
+    QP_YES("threads", 0, has_threads, "comparison of threads, by their names"),
+    QP_WORD("sort", 's', QP_DIFF_SORT_WORDS, sort, "self",
+            "figure whose changes are listed, largest first"),
+    QP_COUNT("limit", 'n', limit, NULL,
+             "maximum number of rows; 0: all (default 25; all as json, csv, qxdiff)"),
+    QP_FLAG_FILTER,
     QP_FLAGS_COLLAPSE,
-    {"ignore-system", 'i', QP_FLAG_YES, NULL, QP_FLAG_AT(diff.ignores_system), NULL,
-     "leave out functions that block or wait"},
+    QP_YES("ignore-system", 'i', diff.ignores_system,
+           "comparison without functions that block or wait"),
     {"fail-if-slower", 0, QP_FLAG_REAL, "PERCENT", QP_FLAG_AT(diff.slower), NULL,
-     "exit 1 if the time, or that of a function in it,\n"
-     "grew by more; with --filter: of such a function"},
-    {"qxdiff", 0, QP_FLAG_YES, NULL, QP_FLAG_AT(diff.is_qxdiff), NULL,
-     "a line for each difference, as Quantify's qxdiff"},
-    {"legend", 'l', QP_FLAG_YES, NULL, QP_FLAG_AT(diff.has_legend), NULL,
-     "say what the signs mean"},
+     "limit of growth, in percent of the base's time, of the total and of each function; exit "
+     "status 1 above it (with --filter: of each function that matches, in percent of its own "
+     "time)"},
+    QP_YES("qxdiff", 0, diff.is_qxdiff, "lines in the form of Quantify's qxdiff"),
+    QP_YES("legend", 'l', diff.has_legend, "meaning of the signs"),
     QP_FLAG_THREAD,
     QP_FLAG_UNIT,
     QP_FLAG_FORMAT,
@@ -326,10 +385,9 @@ const qp_command qp_command_diff = {
     .name = "diff",
     .operands = "BASE NEW | --base FILE... --new FILE...",
     .summary = "what changed between two runs, or two sets of them",
-    .about =
-        "Lists the functions that differ, the largest change first. Differences are new -\n"
-        "base: less than 0 is an improvement. With several runs a side their medians are\n"
-        "compared, and what may be chance is not listed.",
+    .about = "Lists the functions that differ, the largest change first. Differences are new - "
+             "base: less than 0 is an improvement. With several runs a side their medians are "
+             "compared, and what may be chance is not listed.",
     .flags = flags,
     .examples = "qprof diff before.qprof after.qprof\n"
                 "qprof diff --base old-*.qprof --new new-*.qprof\n"

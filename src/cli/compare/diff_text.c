@@ -56,7 +56,7 @@ static void print_measure(const qp_comparison *c)
     }
     if (base->has_programs || new->has_programs || strcmp(base->program, new->program) != 0) {
         qp_header_label(s, "programs");
-        qp_out_text(s->out, "differ: what has the same name may not be the same\n");
+        qp_out_text(s->out, "differ: equal names may belong to different functions\n");
     }
 }
 
@@ -104,8 +104,8 @@ static void print_noise(const qp_comparison *c)
                       qp_screen_sign(s, QP_SIGN_HALF),
                       qp_diff_value(c, noise, c->diff->rows[0].total.noise));
     else
-        qp_out_text(s->out, "unknown with one run a side; several with --base and --new "
-                            "show it\n");
+        qp_out_text(s->out, "unknown with one run a side; specify several with --base "
+                            "and --new\n");
 }
 
 static const char *noun_of(const qp_diff *d)
@@ -300,7 +300,7 @@ static void print_largest(const qp_comparison *c)
 static void print_none(const qp_comparison *c)
 {
     uint32_t n = c->diff->n_rows - 1 - c->diff->n_states[QP_DIFF_ALIKE];
-    qp_out_text(c->cli->screen.out, n > 0                  ? "No difference fits the filter.\n"
+    qp_out_text(c->cli->screen.out, n > 0 ? "No difference matches the filter.\n"
                                     : c->diff->n_rows == 1 ? "No function was called.\n"
                                     : c->diff->has_noise
                                         ? "No difference is more than chance.\n"
@@ -315,7 +315,7 @@ static void print_legend(const qp_comparison *c)
         c->cli->screen.out,
         "\nDifferences are new - base: less than 0 is an improvement. Base and New are\n"
         "medians of the runs; a change up to its ± may be chance. new: only in new;\n"
-        "gone: only in base. Columns without a unit of their own are changes, too.\n");
+        "gone: only in base. Columns without a unit of their own are changes.\n");
 }
 
 bool qp_diff_print(const qp_comparison *c)

@@ -10,9 +10,9 @@ static bool is_good_usage(const qp_cli *cli)
 {
     const qp_args *a = &cli->args;
     if (!a->output)
-        qp_cli_fail(cli, "where to? usage: qprof merge -o FILE PROFILE...");
+        qp_cli_fail(cli, "missing -o FILE; usage: qprof merge -o FILE PROFILE...");
     else if (!a->n_operands)
-        qp_cli_fail(cli, "no profiles were named; usage: qprof merge -o FILE PROFILE...");
+        qp_cli_fail(cli, "missing profiles; usage: qprof merge -o FILE PROFILE...");
     return a->output && a->n_operands;
 }
 
@@ -32,7 +32,7 @@ static int add_file(qp_cli *cli, qp_merge *sum, const char *file, const qp_progr
         return qp_cli_fail(cli, "%s", error.text);
     }
     if (status == QP_LOAD_SALVAGED)
-        qp_cli_warn(cli, "%s: damaged; what could be saved is in the sum (%s)", file,
+        qp_cli_warn(cli, "%s: damaged; the readable part is in the sum (%s)", file,
                     m->losses[0]);
     qp_model_free(m);
     return status == QP_LOAD_SALVAGED ? QP_EXIT_SALVAGED : QP_EXIT_CLEAN;
@@ -85,26 +85,22 @@ static int run_merge(qp_cli *cli)
 }
 
 static const qp_flag flags[] = {
-    {"output", 'o', QP_FLAG_TEXT, "FILE", QP_FLAG_AT(output), NULL, "where the sum goes"},
-    {"force", 0, QP_FLAG_YES, NULL, QP_FLAG_AT(is_forced), NULL,
-     "even if a source file is not the same in all runs:\n"
-     "functions that differ are kept apart"},
-    QP_FLAG_SAMPLE_INDEX,
-    QP_FLAGS_COMMON};
+    QP_TEXT("output", 'o', "FILE", output, "profile to write"),
+    QP_YES("force", 0, is_forced,
+           "sum of different versions of a source file; functions that differ are separate"),
+    QP_FLAG_SAMPLE_INDEX, QP_FLAGS_COMMON};
 
 const qp_command qp_command_merge = {
     .name = "merge",
     .operands = "-o FILE PROFILE...",
     .writes_profile = true,
-    .summary = "add up the profiles of several runs",
-    .about =
-        "Makes one profile of many. Functions are the same if their names, file and lines\n"
-        "agree, threads if their names do, call paths if their functions do; calls, times,\n"
-        "counts, samples, lines and blocks add up, minima and maxima are those of all runs.\n"
-        "`qprof info` says which runs are in it. In which order, and in how many steps, makes\n"
-        "no difference; one profile is in memory at a time.\n"
-        "Profiles with different clocks, -time modes, granularities or PC commands are\n"
-        "refused: their sum would mean nothing.",
+    .summary = "the sum of the profiles of several runs",
+    .about = "Makes one profile of many. Functions are the same if their names, file and lines "
+             "agree, threads if their names do, call paths if their functions do; calls, "
+             "times, counts, samples, lines and blocks add up, minima and maxima are those of "
+             "all runs. `qprof info` lists its runs. The order and the number of steps do not "
+             "matter; one profile is in memory at a time. Profiles with different clocks, "
+             "-time modes, granularities or PC commands are refused.",
     .flags = flags,
     .examples = "qprof merge -o all.qprof monday.qprof tuesday.qprof\n"
                 "qprof merge -o all.qprof runs/*.qprof && qprof report all.qprof",

@@ -158,9 +158,8 @@ static const qp_command command_check = {
     .name = "config check",
     .operands = "FILE",
     .summary = "mistakes in a configuration file",
-    .about =
-        "Reads the file as a run does, and applies nothing. A mistake is reported with its\n"
-        "line, its column and what was expected there; the exit status is 1 then.",
+    .about = "Reads the file as a run does, and applies nothing. A mistake is reported with "
+             "its line, its column and what was expected there; the exit status is 1 then.",
     .flags = flags,
     .examples = "qprof config check qprof.conf",
     .run = run_check};
@@ -169,11 +168,9 @@ static const qp_command command_show = {
     .name = "config show",
     .operands = "FILE",
     .summary = "contents of a configuration file",
-    .about =
-        "Lists the initial status of threads and of the gate, triggers, actions and areas, "
-        "then\n"
-        "event triggers as qprof_trg_show() lists those of a run. They do not exist yet: ids\n"
-        "are not set, and there are no hits.",
+    .about = "Lists the initial status of threads and of the gate, triggers, actions and "
+             "areas, then event triggers as qprof_trg_show() lists those of a run. They do not "
+             "exist yet: ids are not set, and there are no hits.",
     .flags = flags,
     .examples = "qprof config show qprof.conf",
     .run = run_show};
@@ -182,11 +179,10 @@ static const qp_command command_apply = {
     .name = "config apply",
     .operands = "PID FILE",
     .summary = "application of a configuration file to a running program",
-    .about =
-        "Triggers, actions, areas and event triggers of the file replace those of earlier\n"
-        "files; those that the program made stay. A file with a mistake changes nothing.\n"
-        "Options can be set only before the first call, and are refused later. The program\n"
-        "must have been started with -config=FILE or -apply.",
+    .about = "Triggers, actions, areas and event triggers of the file replace those of earlier "
+             "files; those that the program made stay. A file with a mistake changes nothing. "
+             "Options can be set only before the first call, and are refused later. The "
+             "program must have been started with -config=FILE or -apply.",
     .flags = flags,
     .examples = "qprof run --apply -- qlua server.lua &\n"
                 "qprof config apply $! narrow.conf",
@@ -199,8 +195,7 @@ const qp_command qp_command_config = {
     .operands = "COMMAND ...",
     .summary = "configuration files: triggers, actions, areas, event triggers",
     .about = "A configuration file chooses when and where to record: docs/config.md. A run "
-             "reads it\n"
-             "with -config=FILE (qprof run --config=FILE).",
+             "reads it with -config=FILE (qprof run --config=FILE).",
     .examples = "qprof config check qprof.conf\n"
                 "qprof config apply 4242 qprof.conf",
     .subs = subs};

@@ -37,6 +37,10 @@ typedef struct {
 int qp_config_file_read(const qp_cli *cli, const char *path, qp_config_file *file);
 /* Read only its areas: the other statements may be for another machine. @return the same */
 int qp_config_file_read_areas(const qp_cli *cli, const char *path, qp_config_file *file);
+/* The area of this name in a file whose areas were read.
+ * @param why  [n_bytes] if there is none: one line, with those that exist @return NULL: none */
+const qp_config_object *qp_config_file_area(const qp_config_file *file, const char *title,
+                                            char *why, size_t n_bytes);
 void qp_config_file_fini(qp_config_file *file);
 
 /* Ask a running program to apply a file, through its live profile; print the answer.

@@ -33,7 +33,7 @@ static bool take_name(qp_config_file *f, const char *kind, const char *name, uin
 {
     uint64_t key = key_of(kind, name);
     if (qp_dict_get(&f->names, key)) {
-        return qp_error_fail(error, "%.80s: there is one of this kind and name already", name);
+        return qp_error_fail(error, "%.80s: this kind already has this name", name);
     }
     f->has_failed |= !qp_dict_put(&f->names, key, number);
     return true;
@@ -124,7 +124,7 @@ static int on_area(void *to, const qp_config_area *a, qp_error *error)
         return add_area(f, a, what, error);
     if (is_predefined || qp_dict_get(&f->names, key_of("area", a->name)))
         return 0;
-    return qp_error_set(error, -1, "%.80s: there is no such area: expected include or exclude",
+    return qp_error_set(error, -1, "%.80s: no such area (expected include or exclude)",
                         a->name);
 }
 
@@ -241,7 +241,7 @@ static int check_chains(const qp_config_file *f, qp_error *error)
             continue;
         error->line = all[i].chain_line;
         error->column = all[i].chain_column;
-        return qp_error_set(error, -1, "chain=%.80s: there is no such event trigger", chain);
+        return qp_error_set(error, -1, "chain=%.80s: no such event trigger", chain);
     }
     return 0;
 }
@@ -325,6 +325,23 @@ int qp_config_file_read_areas(const qp_cli *cli, const char *path, qp_config_fil
 {
     const qp_config_sink sink = {.on_area = on_area, .to = file};
     return read_file(cli, path, &sink, file);
+}
+
+const qp_config_object *qp_config_file_area(const qp_config_file *file, const char *title,
+                                            char *why, size_t n_bytes)
+{
+    const qp_config_object *all = file->objects.items;
+    char titles[512] = "";
+    size_t n = 0;
+    for (size_t i = 0; i < file->objects.n; i++) {
+        if (strcmp(all[i].name, title) == 0)
+            return &all[i];
+        if (n + 1 < sizeof titles)
+            n += (size_t)snprintf(titles + n, sizeof titles - n, "%s%s", n ? ", " : "",
+                                  all[i].name);
+    }
+    snprintf(why, n_bytes, "%.80s: no such area (the file has %s)", title, n ? titles : "none");
+    return NULL;
 }
 
 void qp_config_file_fini(qp_config_file *file)

@@ -147,7 +147,7 @@ static ssize_t read_more(int fd, qp_child_output *o, size_t *room)
     return n;
 }
 
-/* Read both pipes to their ends: a program that waits for one of them goes on. */
+/* Read both pipes to their ends: the program must not wait for one of them. */
 static bool read_all(int out, int complaints, qp_child_output *o)
 {
     struct pollfd both[2] = {{.fd = out, .events = POLLIN},

@@ -81,7 +81,7 @@ typedef struct {
     bool is_long;
     char **operands; /* [n_operands] of argv; for `run` options of the recorder */
     int n_operands;
-    char **rest; /* [n_rest] behind "--", or from the first operand on for `run` */
+    char **rest; /* [n_rest] after "--"; of `run` from the first operand on */
     int n_rest;
 } qp_args;
 
@@ -101,7 +101,7 @@ typedef struct {
     const char *name;
     char letter; /* 0: none */
     qp_flag_kind kind;
-    const char *value;   /* what stands for it in the help, or the words */
+    const char *value;   /* its name in the help; of a WORD the words */
     size_t at;           /* of qp_args */
     const char *initial; /* NULL: none */
     const char *help;
@@ -121,7 +121,7 @@ typedef struct qp_command {
     const char *name;         /* as typed: "report", "cover report" */
     const char *operands;     /* "[FILE]" */
     const char *summary;      /* one line */
-    const char *about;        /* paragraphs of the help, lines broken */
+    const char *about;        /* a paragraph of the help */
     const qp_flag *flags;     /* ends with a NULL name; NULL: a group */
     const char *examples;     /* a line each */
     const qp_schema *schemas; /* of its --format=json; NULL: none */
@@ -129,56 +129,47 @@ typedef struct qp_command {
     bool writes_profile; /* to --output */
     bool takes_rest;     /* everything from the first operand on belongs to a program */
     const struct qp_command *const *subs;   /* of a group, ends with NULL */
-    void (*print_more)(const qp_screen *s); /* what the help says behind the flags; or NULL */
+    void (*print_more)(const qp_screen *s); /* the end of the help; or NULL */
 } qp_command;
 
-/* Flags that many commands have. */
-#define QP_FLAG_AT(field) offsetof(qp_args, field)
+#define QP_FLAG_AT(member) offsetof(qp_args, member)
+
+/* clang-format off */ /* a flag is one line or two */
+#define QP_YES(name, letter, member, help)                                                     \
+    {name, letter, QP_FLAG_YES, NULL, QP_FLAG_AT(member), NULL, help}
+#define QP_TEXT(name, letter, value, member, help)                                             \
+    {name, letter, QP_FLAG_TEXT, value, QP_FLAG_AT(member), NULL, help}
+#define QP_COUNT(name, letter, member, initial, help)                                          \
+    {name, letter, QP_FLAG_COUNT, "N", QP_FLAG_AT(member), initial, help}
+#define QP_WORD(name, letter, words, member, initial, help)                                    \
+    {name, letter, QP_FLAG_WORD, words, QP_FLAG_AT(member), initial, help}
+
+/* Flags that many commands have; QP_FLAGS_COMMON is the end of each table. */
 #define QP_FLAGS_COMMON                                                                        \
-    {"color",                                                                                  \
-     0,                                                                                        \
-     QP_FLAG_WORD,                                                                             \
-     "auto|always|never",                                                                      \
-     QP_FLAG_AT(color),                                                                        \
-     NULL,                                                                                     \
-     "colours; auto: on a terminal, unless NO_COLOR is set"},                                  \
-        {"help", 'h', QP_FLAG_YES, NULL, QP_FLAG_AT(help), NULL, "this text"},                 \
-    {                                                                                          \
-        NULL, 0, QP_FLAG_YES, NULL, 0, NULL, NULL                                              \
-    }
-#define QP_FLAG_FORMAT                                                                         \
-    {                                                                                          \
-        "format", 0, QP_FLAG_WORD, "text|json|csv", QP_FLAG_AT(format), NULL,                  \
-            "form of the output"                                                               \
-    }
+    QP_WORD("color", 0, "auto|always|never", color, NULL,                                      \
+            "use of colours; auto: on a terminal, unless NO_COLOR is set"),                    \
+    QP_YES("help", 'h', help, "this text"),                                                    \
+    {NULL, 0, QP_FLAG_YES, NULL, 0, NULL, NULL}
+#define QP_FLAG_FORMAT QP_WORD("format", 0, "text|json|csv", format, NULL, "form of the output")
 #define QP_FLAG_THREAD                                                                         \
-    {                                                                                          \
-        "thread", 0, QP_FLAG_TEXT, "N|NAME", QP_FLAG_AT(thread), NULL,                         \
-            "only this thread, by number or name"                                              \
-    }
+    QP_TEXT("thread", 0, "N|NAME", thread, "thread that is shown, by number or name")
 #define QP_FLAG_SAMPLE_INDEX                                                                   \
-    {                                                                                          \
-        "sample-index", 0, QP_FLAG_TEXT, "NAME", QP_FLAG_AT(fold.sample_index), NULL,          \
-            "which values of a profile of another tool are read: cpu, alloc_space, Ir, ..."    \
-    }
+    QP_TEXT("sample-index", 0, "NAME", fold.sample_index,                                      \
+            "values to read from a profile of another tool: cpu, alloc_space, Ir, ...")
 #define QP_UNIT_WORDS "s|ms|us|ns"
 #define QP_FLAG_UNIT                                                                           \
-    {                                                                                          \
-        "unit", 0, QP_FLAG_TEXT, QP_UNIT_WORDS, QP_FLAG_AT(unit), NULL,                        \
-            "unit of times; default: the run's -time-unit or the one that fits"                \
-    }
+    QP_TEXT("unit", 0, QP_UNIT_WORDS, unit,                                                    \
+            "unit of times (default: the run's -time-unit, or the one that fits)")
 #define QP_FLAG_SUBTRACT                                                                       \
-    {                                                                                          \
-        "subtract-overhead", 0, QP_FLAG_YES, NULL, QP_FLAG_AT(has_subtract), NULL,             \
-            "take the recorder's own estimated cost off the times"                             \
-    }
+    QP_YES("subtract-overhead", 0, has_subtract, "times without the recorder's estimated cost")
 #define QP_FLAG_SOURCE_PATH                                                                    \
-    {                                                                                          \
-        "source-path", 0, QP_FLAG_TEXT, "DIR[:DIR]", QP_FLAG_AT(source_path), NULL,            \
-            "where sources are, if not where the program found them"                           \
-    }
+    QP_TEXT("source-path", 0, "DIR[:DIR]", source_path,                                        \
+            "folders of sources that are not where the program found them")
+#define QP_FLAG_FILTER                                                                         \
+    QP_TEXT("filter", 0, "TEXT", filter, "text that a function has in its name or file")
+/* clang-format on */
 
-/* Parse argv behind the command's name. argv is re-ordered.
+/* Parse the words after the command's name. argv is re-ordered.
  * @param error  receives one line
  * @return false: see error */
 bool qp_args_parse(const qp_command *command, int argc, char **argv, qp_args *args,
@@ -230,7 +221,7 @@ int qp_cli_fail(const qp_cli *cli, const char *format, ...)
 void qp_cli_warn(const qp_cli *cli, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 int qp_cli_fail_memory(const qp_cli *cli);
-/* Two lines behind a message: the line of `text` that a byte is in, and a caret below it.
+/* Print two lines after a message: the line of `text` that has a byte, and a caret below it.
  * @param column  from 1 */
 void qp_cli_point(const char *text, unsigned column);
 
@@ -245,8 +236,8 @@ bool qp_cli_is_profile(const char *text);
 bool qp_cli_operands(const qp_cli *cli, const char **name, const char **file);
 
 /* Load a profile; `file` NULL: the newest *.qprof, *.pcv or *.qv of the current folder.
- * @return QP_EXIT_CLEAN; QP_EXIT_SALVAGED: said so on standard error; QP_EXIT_UNUSABLE: no model,
- *         said why */
+ * @return QP_EXIT_CLEAN; QP_EXIT_SALVAGED: the file is damaged, a remark was printed;
+ *         QP_EXIT_UNUSABLE: no model, a message was printed */
 int qp_cli_load(qp_cli *cli, const char *file, qp_model **model);
 
 /* --thread: index of the thread. @return false: no such thread, a message was printed */
@@ -311,7 +302,7 @@ typedef struct {
     bool is_shown;
 } qp_bar;
 
-/* @return what loading is to be told; good as long as b */
+/* @return the callback of a load; valid as long as b */
 qp_progress qp_bar_begin(qp_bar *b, const char *what, unsigned n_parts);
 /* Take it off the screen. */
 void qp_bar_end(const qp_bar *b);
@@ -329,7 +320,7 @@ typedef struct {
     pid_t pid;
     int status;          /* as of waitpid */
     uint64_t started_at; /* ns since 1970 */
-    char live[512];      /* the live file that it left behind; "" if it sealed it or had none */
+    char live[512];      /* the live file that it left; "": it sealed it or had none */
 } qp_child;
 
 /* Run a program to its end; signals that reach the tool are passed on to it.

@@ -1,4 +1,4 @@
-/* help.c: `qprof help`: what the tables of flags say, for people, man and the shell. */
+/* help.c: `qprof help`: help, the man page and the completion of the shell, made from the tables of flags. */
 #include "cli/core/cli.h"
 
 #include <stdio.h>
@@ -125,8 +125,10 @@ static void print_commands(const qp_screen *s, const qp_command *const *c)
 void qp_help_command(const qp_screen *s, const qp_command *command)
 {
     qp_screen_text(s, QP_STYLE_HEAD, "Usage:");
-    qp_out_format(s->out, " qprof %s %s%s\n\n%s\n\n", command->name,
-                  command->subs ? "" : "[options] ", command->operands, command->about);
+    qp_out_format(s->out, " qprof %s %s%s\n\n", command->name,
+                  command->subs ? "" : "[options] ", command->operands);
+    qp_help_text(s, command->about, 0, 0);
+    qp_out_char(s->out, '\n');
     if (command->subs) {
         print_commands(s, command->subs);
     } else {
@@ -164,7 +166,7 @@ void qp_help_all(const qp_cli *cli)
 
 /* ---- man page ------------------------------------------------------------------------------ */
 
-/* Text of a man page: a backslash, and a dot or quote that begins a line, mean something there. */
+/* Text of a man page: a backslash, and a dot or quote at the beginning of a line, are commands there. */
 static void print_roff(qp_out *out, const char *text)
 {
     bool is_begin = true;
@@ -317,17 +319,17 @@ static int run_help(qp_cli *cli)
 }
 
 static const qp_flag flags[] = {
-    {"man", 0, QP_FLAG_YES, NULL, QP_FLAG_AT(is_man), NULL, "the man page, for man -l -"},
-    {"completion", 0, QP_FLAG_YES, NULL, QP_FLAG_AT(is_completion), NULL,
-     "completion for bash"},
-    {"schema", 0, QP_FLAG_TEXT, "NAME", QP_FLAG_AT(schema), NULL,
-     "JSON Schema of what a command writes with --format=json: report, tree, cover, ..."},
+    QP_YES("man", 0, is_man, "the man page, for man -l -"),
+    QP_YES("completion", 0, is_completion, "completion for bash"),
+    QP_TEXT(
+        "schema", 0, "NAME", schema,
+        "JSON Schema of what a command writes with --format=json: report, tree, cover, ..."),
     QP_FLAGS_COMMON};
 
 const qp_command qp_command_help = {.name = "help",
                                     .operands = "[COMMAND]",
-                                    .summary = "how to use qprof, or one of its commands",
-                                    .about = "Says how to use qprof, or one of its commands.",
+                                    .summary = "help of qprof, or of one of its commands",
+                                    .about = "Shows how to use qprof, or one of its commands.",
                                     .flags = flags,
                                     .examples = "qprof help report\n"
                                                 "qprof help --man | man -l -\n"

@@ -55,7 +55,7 @@ bool qp_cli_operands(const qp_cli *cli, const char **name, const char **file)
     if (name)
         *name = NULL;
     if (n > most) {
-        qp_cli_fail(cli, "%s: one too many; usage: qprof %s [options] %s", operands[most],
+        qp_cli_fail(cli, "%s: too many operands; usage: qprof %s [options] %s", operands[most],
                     cli->command->name, cli->command->operands);
         return false;
     }
@@ -95,7 +95,7 @@ static bool find_newest(char *path, size_t n_bytes)
     return *path != '\0';
 }
 
-/* What of it is about coverage. */
+/* The options that are about coverage. */
 static void take_cover_options(qp_cover_args *a, const qp_options *o)
 {
     if (a->partial == UINT_MAX && o->is_set[QP_OPT_mark_partial_lines])
@@ -106,15 +106,15 @@ static void take_cover_options(qp_cover_args *a, const qp_options *o)
         a->adjustments = qp_option_text(o, QP_OPT_adjustments_file);
 }
 
-/* What the configuration file said is among the options. */
+/* The settings of the configuration file are among the options. */
 static qp_parse pass_over(void *unused, qp_options *o, const char *file, qp_error *error)
 {
     (void)unused, (void)o, (void)file, (void)error;
     return QP_PARSE_OK;
 }
 
-/* What the run's own options say about reports holds where no flag says otherwise; of several runs,
- * what the first one's say. */
+/* The run's own options are the defaults of flags that are about reports; of several runs, those of
+ * the first. */
 static void take_options(qp_cli *cli, const qp_model *m)
 {
     static qp_options o; /* the texts stay */
@@ -141,12 +141,12 @@ static void take_options(qp_cli *cli, const qp_model *m)
     take_cover_options(&cli->args.cover, &o);
 }
 
-/* There is no such profile: the program's -output is written when it ends. */
+/* The profile does not exist: the program's -output is written when it ends. */
 static int fail_missing(const qp_cli *cli, const char *why)
 {
     char left[QP_ERROR_BYTES];
     return qp_live_left(left, sizeof left)
-               ? qp_cli_fail(cli, "%s; the newest that a killed program left is %s", why, left)
+               ? qp_cli_fail(cli, "%s (most recent crashed run: %s)", why, left)
                : qp_cli_fail(cli, "%s", why);
 }
 
@@ -157,8 +157,8 @@ int qp_cli_load(qp_cli *cli, const char *file, qp_model **model)
     if (file)
         snprintf(cli->path, sizeof cli->path, "%s", file);
     else if (!find_newest(cli->path, sizeof cli->path))
-        return fail_missing(cli, "no profile was named and this folder has no *.qprof "
-                                 "or *.pcv; make one with: qprof run -- PROGRAM");
+        return fail_missing(cli, "no profile specified, and this folder has no *.qprof "
+                                 "or *.pcv (make one with: qprof run -- PROGRAM)");
     qp_bar b;
     qp_load_options options = {.sample_type = cli->args.fold.sample_index,
                                .progress = qp_bar_begin(&b, "reading", 1)};
@@ -208,7 +208,7 @@ bool qp_cli_thread(const qp_cli *cli, const qp_model *m, uint32_t *thread)
 {
     bool is_found = qp_cli_thread_named(cli, m, thread);
     if (!is_found)
-        qp_cli_fail(cli, "%s: no thread %s; qprof report --threads shows all", cli->path,
+        qp_cli_fail(cli, "%s: no thread %s (qprof report --threads lists them)", cli->path,
                     cli->args.thread);
     return is_found;
 }

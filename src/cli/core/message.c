@@ -1,9 +1,12 @@
-/* message.c: messages of the tool, one line each on standard error. */
+/* message.c: what the tool says on standard error, a bar while it works, and the signals that end it. */
+#include <signal.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/os/clock.h"
 #include "base/text/buf.h"
 #include "base/text/text.h"
 #include "cli/core/cli.h"
@@ -17,7 +20,7 @@ static void print_message(const qp_cli *cli, const char *format, va_list list)
     qp_text_terminal(shown, sizeof shown, message, NULL);
     int n = snprintf(line, sizeof line, "qprof%s%s: %s%s\n", cli->command ? " " : "",
                      cli->command ? cli->command->name : "", place, shown);
-    /* One write: lines of several processes do not mix. Nobody could be told if it failed. */
+    /* One write: lines of several processes do not mix. A failure cannot be reported. */
     if (write(STDERR_FILENO, line, (size_t)n) < 0)
         return;
 }
@@ -59,4 +62,69 @@ void qp_cli_point(const char *text, unsigned column)
     int n = snprintf(lines, sizeof lines, "  %s\n  %*s^\n", shown, (int)width, "");
     if (write(STDERR_FILENO, lines, (size_t)n) < 0)
         return;
+}
+
+enum { BAR_COLUMNS = 40, BAR_AFTER_NS = 1000000000 };
+
+/* One write, whose failure does not matter. */
+static void write_bar(const char *text)
+{
+    if (write(STDERR_FILENO, text, strlen(text)) < 0)
+        return;
+}
+
+static void show_bar(void *to, unsigned percent)
+{
+    qp_bar *b = to;
+    char line[BAR_COLUMNS + 64];
+    percent = (100 * b->n_done + percent) / b->n_parts;
+    int n = (int)(percent * BAR_COLUMNS / 100);
+    if (qp_clock_monotonic() - b->begun < BAR_AFTER_NS)
+        return;
+    snprintf(line, sizeof line, "\r%.20s [%.*s%*s] %3u %%", b->what, n,
+             "########################################", BAR_COLUMNS - n, "", percent);
+    write_bar(line);
+    b->is_shown = true;
+}
+
+qp_progress qp_bar_begin(qp_bar *b, const char *what, unsigned n_parts)
+{
+    *b = (qp_bar){.what = what, .n_parts = n_parts, .begun = qp_clock_monotonic()};
+    return (qp_progress){isatty(STDERR_FILENO) ? show_bar : NULL, b};
+}
+
+void qp_bar_end(const qp_bar *b)
+{
+    char line[BAR_COLUMNS + 64];
+    int n = BAR_COLUMNS + 9 + (int)strlen(b->what);
+    snprintf(line, sizeof line, "\r%*s\r", n, "");
+    if (b->is_shown)
+        write_bar(line);
+}
+
+static volatile sig_atomic_t has_come;
+
+static void note(int number)
+{
+    (void)number;
+    has_come = 1;
+}
+
+void qp_interrupt_take(void)
+{
+    struct sigaction action = {.sa_handler = note};
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+bool qp_is_interrupted(void)
+{
+    return has_come;
+}
+
+bool qp_interrupt_sleep(uint64_t until)
+{
+    while (!has_come && qp_clock_monotonic() < until)
+        qp_clock_sleep_until(until);
+    return !has_come;
 }

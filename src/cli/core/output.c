@@ -72,25 +72,23 @@ bool qp_output_is_free(const qp_cli *cli, const char *path, const char *input,
     struct stat at;
     bool wants_profile = cli->command->writes_profile;
     if (wants_profile && path && qp_output_is_standard(path)) {
-        qp_cli_fail(cli, "a profile is not written to standard output; -o FILE names a file");
+        qp_cli_fail(cli, "a profile cannot be written to standard output (use -o FILE)");
         return false;
     }
     if (qp_output_is_standard(path) || stat(path, &at) != 0 || !S_ISREG(at.st_mode))
         return true; /* what is no plain file is refused when it is to be written */
     if (is_file(&at, input) || is_file(&at, cli->args.cover.adjustments))
-        qp_cli_fail(cli, "%s: it is an input; name another file for the output", path);
+        qp_cli_fail(cli, "%s: is an input (name another file for the output)", path);
     else if (is_any_source(cli, &at, m))
-        qp_cli_fail(cli, "%s: it is a source of the program; name another file for the output",
+        qp_cli_fail(cli, "%s: is a source of the program (name another file for the output)",
                     path);
     else if (!wants_profile && is_profile(path))
         qp_cli_fail(cli,
-                    "%s: it is a profile, and would be lost; name another file, or remove it "
-                    "first",
+                    "%s: is a profile, which would be lost (name another file, or remove it)",
                     path);
     else if (wants_profile && at.st_size && !is_profile(path))
         qp_cli_fail(cli,
-                    "%s: it is no profile, and would be lost; name another file, or remove it "
-                    "first",
+                    "%s: is not a profile and would be lost (name another file, or remove it)",
                     path);
     else
         return true;
@@ -135,10 +133,11 @@ int qp_output_format(const qp_cli *cli, const char *words)
     int at = name ? qp_args_word(words, name) : -1;
     size_t n = name && at < 0 ? qp_args_nearest(words, name, &found) : 0;
     if (!name)
-        qp_cli_fail(cli, "to which format? --to=%s", words);
+        qp_cli_fail(cli, "missing --to=%s", words);
     else if (n)
-        qp_cli_fail(cli, "no format %s; did you mean --to=%.*s?", name, (int)n, found);
+        qp_cli_fail(cli, "--to=%s: no such format (did you mean --to=%.*s?)", name, (int)n,
+                    found);
     else if (at < 0)
-        qp_cli_fail(cli, "no format %s; expected %s", name, words);
+        qp_cli_fail(cli, "--to=%s: no such format (expected %s)", name, words);
     return at;
 }

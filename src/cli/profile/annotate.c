@@ -1,11 +1,12 @@
 /* annotate.c: `qprof annotate`: source lines with the figures of the blocks that begin on them. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/containers/alloc.h"
 #include "base/containers/search.h"
-#include "cli/profile/around.h"
+#include "base/text/text.h"
 #include "cli/show/show.h"
 #include "model/figures/figures.h"
 
@@ -37,15 +38,169 @@ static void fini_part(part *p)
 static const char *missing_reason(const qp_model *m, const char *none)
 {
     if (m->run.is_stack_only && !m->run.is_imported)
-        return "it holds interrupts alone, which say nothing of lines";
+        return "it has only PC samples, which are not of lines";
     return m->run.grain == QP_GRAIN_FUNCTION
                ? "it was recorded with -collection-granularity=function"
                : none;
 }
 
+/* ---- the functions around a line ------------------------------------------------------------- */
+
+enum { CALLERS_SHOWN = 3 };
+
+/* Lines of a method. */
+typedef struct {
+    uint32_t first, last, method;
+} range;
+
+/* The functions of a source file, as they begin and end on the way down its lines. */
+typedef struct {
+    qp_view view;
+    qp_pair *pairs; /* [n_pairs] by callee, most calls first */
+    size_t n_pairs;
+    range *ranges; /* [n_ranges] as they begin, outer ones first */
+    size_t n_ranges;
+    size_t n_begun; /* of them: up to the current line */
+    size_t *open;   /* [n_open] ranges around the current line, the innermost last */
+    size_t n_open;
+} around;
+
+static int compare_ranges(const void *a, const void *b)
+{
+    const range *x = a, *y = b;
+    if (x->first != y->first)
+        return x->first < y->first ? -1 : 1;
+    if (x->last != y->last)
+        return x->last > y->last ? -1 : 1;
+    return (x->method > y->method) - (x->method < y->method);
+}
+
+static int compare_pairs(const void *a, const void *b)
+{
+    const qp_pair *x = a, *y = b;
+    if (x->callee != y->callee)
+        return x->callee < y->callee ? -1 : 1;
+    if (x->calls != y->calls)
+        return x->calls > y->calls ? -1 : 1;
+    return (x->caller > y->caller) - (x->caller < y->caller);
+}
+
+/* A function that was loaded several times is there once, with the figures of all. */
+static void merge_twins(around *a)
+{
+    const qp_model_method *methods = a->view.m->methods;
+    size_t n = 0;
+    for (size_t i = 0; i < a->n_ranges; i++) {
+        const range *r = &a->ranges[i], *before = n ? &a->ranges[n - 1] : NULL;
+        if (!before || before->first != r->first || before->last != r->last ||
+            strcmp(methods[before->method].name, methods[r->method].name) != 0) {
+            a->ranges[n++] = *r;
+            continue;
+        }
+        qp_figures *sum = &a->view.flat[before->method], *f = &a->view.flat[r->method];
+        sum->calls += f->calls;
+        sum->self += f->self;
+        sum->total += f->total;
+    }
+    a->n_ranges = n;
+}
+
+/* @param method  only this one; 0: all of the file
+ * @return false: no memory; fini_around() is allowed then */
+static bool init_around(around *a, const qp_model *m, const char *file, uint32_t method,
+                        uint32_t thread)
+{
+    *a = (around){0};
+    bool is_good = qp_view_init(&a->view, m, thread, false) &&
+                   qp_model_pairs(m, thread, &a->pairs, &a->n_pairs);
+    a->ranges = qp_alloc(m->n_methods, sizeof *a->ranges);
+    a->open = qp_alloc(m->n_methods, sizeof *a->open);
+    if (!is_good || !a->ranges || !a->open)
+        return false;
+    for (uint32_t i = 1; i < m->n_methods; i++) {
+        range *r = &a->ranges[a->n_ranges];
+        r->method = i;
+        if ((method == 0 || method == i) && strcmp(m->methods[i].file, file) == 0 &&
+            qp_method_range(&m->methods[i], &r->first, &r->last))
+            a->n_ranges++;
+    }
+    qsort(a->ranges, a->n_ranges, sizeof *a->ranges, compare_ranges);
+    qsort(a->pairs, a->n_pairs, sizeof *a->pairs, compare_pairs);
+    merge_twins(a);
+    return true;
+}
+
+static void fini_around(around *a)
+{
+    qp_view_fini(&a->view);
+    qp_free(a->pairs);
+    qp_free(a->ranges);
+    qp_free(a->open);
+}
+
+/* Move to a line, which is below the last. @return functions that begin since then:
+ * ranges[n_begun - n .. n_begun) */
+static size_t go_to(around *a, uint32_t line)
+{
+    size_t before = a->n_begun;
+    while (a->n_open && a->ranges[a->open[a->n_open - 1]].last < line)
+        a->n_open--;
+    for (; a->n_begun < a->n_ranges && a->ranges[a->n_begun].first <= line; a->n_begun++)
+        if (a->ranges[a->n_begun].last >= line)
+            a->open[a->n_open++] = a->n_begun;
+    return a->n_begun - before;
+}
+
+/* The innermost function around the line; QP_ROOT_METHOD: none. */
+static uint32_t method_around(const around *a)
+{
+    return a->n_open ? a->ranges[a->open[a->n_open - 1]].method : QP_ROOT_METHOD;
+}
+
+/* "main: 1 call, self 2.000 us (37.8 %), total 45.000 us (100.0 %)". @return to */
+static char *text_of_figures(const around *a, uint32_t method, char *to, size_t n_bytes)
+{
+    const qp_model *m = a->view.m;
+    const qp_figures *f = &a->view.flat[method];
+    char name[QP_NAME_BYTES], calls[QP_NUMBER_BYTES], self[QP_NUMBER_BYTES],
+        total[QP_NUMBER_BYTES], of_self[QP_NUMBER_BYTES], of_total[QP_NUMBER_BYTES];
+    qp_text_fit(name, sizeof name, m->methods[method].name, QP_NAME_COLUMNS, 0);
+    qp_unit_things(calls, f->calls, "call");
+    if (!m->run.has_times) {
+        snprintf(to, n_bytes, "%s: %s", name, calls);
+        return to;
+    }
+    snprintf(to, n_bytes, "%s: %s, self %s (%s %%), total %s (%s %%)", name, calls,
+             qp_view_amount(m, self, f->self), qp_unit_percent(of_self, f->self, a->view.whole),
+             qp_view_amount(m, total, f->total),
+             qp_unit_percent(of_total, f->total, a->view.whole));
+    return to;
+}
+
+/* "called by main (3), f (2) and 2 more"; "" without callers. @return to */
+static char *text_of_callers(const around *a, uint32_t method, char *to, size_t n_bytes)
+{
+    char name[QP_NAME_BYTES], calls[QP_NUMBER_BYTES];
+    size_t first = QP_SEARCH(a->pairs, a->n_pairs, callee, method), n = 0, at = 0;
+    to[0] = '\0';
+    while (first + n < a->n_pairs && a->pairs[first + n].callee == method)
+        n++;
+    for (size_t i = 0; i < n && i < CALLERS_SHOWN; i++) {
+        const qp_pair *p = &a->pairs[first + i];
+        qp_text_fit(name, sizeof name, a->view.m->methods[p->caller].name, QP_NAME_COLUMNS / 2,
+                    0);
+        at += (size_t)snprintf(to + at, n_bytes - at, "%s%s (%s)", i ? ", " : "called by ",
+                               name, qp_unit_count(calls, p->calls));
+    }
+    if (n > CALLERS_SHOWN)
+        snprintf(to + at, n_bytes - at, " and %s more",
+                 qp_unit_count(calls, n - CALLERS_SHOWN));
+    return to;
+}
+
 /* ---- text ---------------------------------------------------------------------------------- */
 
-/* Quantify's marks: | a line that has code begins, . it goes on, + several blocks begin on it,
+/* Quantify's marks: | a line that has code begins, . it continues, + several blocks begin on it,
  * # a block of it was never executed. */
 static const char *mark_of(const qp_line_figures *f, bool is_inside)
 {
@@ -133,11 +288,11 @@ static void add_comment(qp_listing *l, const char *text)
     qp_table_cell(&l->table, QP_STYLE_HEAD, comment);
 }
 
-static void add_summary(qp_listing *l, const qp_around *around, uint32_t method)
+static void add_summary(qp_listing *l, const around *a, uint32_t method)
 {
     char text[2048];
-    add_comment(l, qp_around_figures(around, method, text, sizeof text));
-    if (*qp_around_callers(around, method, text, sizeof text))
+    add_comment(l, text_of_figures(a, method, text, sizeof text));
+    if (*text_of_callers(a, method, text, sizeof text))
         add_comment(l, text);
 }
 
@@ -167,34 +322,34 @@ static void add_line(qp_listing *l, const qp_model *m, const scale *x, const par
 }
 
 static void add_lines(qp_listing *l, const qp_model *m, const scale *x, const part *p,
-                      qp_around *around)
+                      around *a)
 {
     bool is_inside = false;
     for (uint32_t line = p->first; line && line <= p->last; line++) {
         bool has_code = line_figures(p, line) != NULL;
         if (!has_code && !p->has_source)
             continue;
-        for (size_t n = qp_around_go(around, line); n > 0; n--)
-            add_summary(l, around, around->ranges[around->n_begun - n].method);
+        for (size_t n = go_to(a, line); n > 0; n--)
+            add_summary(l, a, a->ranges[a->n_begun - n].method);
         is_inside |= has_code;
-        add_line(l, m, x, p, &around->view.flat[qp_around_method(around)], line, is_inside);
+        add_line(l, m, x, p, &a->view.flat[method_around(a)], line, is_inside);
     }
 }
 
 static bool print_listing(const qp_cli *cli, const qp_model *m, const part *p)
 {
     scale x = measure(cli, m, p);
-    qp_around around;
+    around a;
     qp_listing l;
     qp_listing_begin(&l, &cli->screen, columns, NULL,
                      (x.has_counts ? HAS_COUNTS : 0) | (x.has_times ? HAS_LINE_TIMES : 0),
                      x.unit);
     qp_table_column(&l.table, "Source", QP_KEEP_BEGIN, 0);
-    bool is_good = qp_around_init(&around, m, p->file, p->method, p->thread);
+    bool is_good = init_around(&a, m, p->file, p->method, p->thread);
     if (is_good)
-        add_lines(&l, m, &x, p, &around);
+        add_lines(&l, m, &x, p, &a);
     is_good = qp_listing_end(&l, 0) && is_good;
-    qp_around_fini(&around);
+    fini_around(&a);
     if (is_good && !x.has_counts && !x.has_times)
         qp_out_format(cli->screen.out, "No figures of lines: %s.\n",
                       missing_reason(m, m->run.is_virtual && p->thread != QP_ALL_THREADS
@@ -222,7 +377,7 @@ static bool print_text(const qp_cli *cli, const qp_model *m, part *p)
     if (!p->has_source) {
         qp_out_text(s->out, "No source text: ");
         qp_screen_name(s, error.text, 0);
-        qp_out_text(s->out, "; --source-path=DIR says where to look\n");
+        qp_out_text(s->out, "; specify its folder with --source-path=DIR\n");
     }
     if (p->n_lines == 0) {
         qp_out_text(s->out, "The profile has no lines of it.\n");
@@ -376,24 +531,22 @@ static bool choose_part(const qp_cli *cli, const qp_model *m, const char *name, 
     return false;
 }
 
-static int run_annotate(qp_cli *cli)
+static int show(qp_cli *cli, const qp_subject *s)
 {
-    const char *file, *name;
-    qp_model *m;
-    part p = {0};
-    if (!qp_cli_operands(cli, &name, &file))
-        return QP_EXIT_UNUSABLE;
-    int status = qp_cli_load(cli, file, &m);
-    if (status == QP_EXIT_UNUSABLE)
-        return status;
-    if (!qp_cli_thread(cli, m, &p.thread) || !choose_part(cli, m, name, &p))
+    part p = {.thread = s->thread};
+    int status = QP_EXIT_CLEAN;
+    if (!choose_part(cli, s->m, s->name, &p))
         status = QP_EXIT_UNUSABLE;
-    else if (cli->args.format == QP_FORMAT_TEXT ? !print_text(cli, m, &p)
-                                                : !write_all(cli, m, &p))
+    else if (cli->args.format == QP_FORMAT_TEXT ? !print_text(cli, s->m, &p)
+                                                : !write_all(cli, s->m, &p))
         status = qp_cli_fail_memory(cli);
     fini_part(&p);
-    qp_model_free(m);
     return status;
+}
+
+static int run_annotate(qp_cli *cli)
+{
+    return qp_cli_show(cli, true, show);
 }
 
 static const qp_flag flags[] = {QP_FLAG_SAMPLE_INDEX, QP_FLAG_SOURCE_PATH, QP_FLAG_THREAD,
@@ -403,14 +556,12 @@ const qp_command qp_command_annotate = {
     .name = "annotate",
     .operands = "[SOURCE|METHOD] [FILE]",
     .summary = "source lines with counts and times",
-    .about =
-        "Shows source lines with how often they were executed and the time they took: of a\n"
-        "source file, of the lines of one function, or of the hottest one that has lines.\n"
-        "Percentages are of the function around the line; Total includes what the line "
-        "called.\n"
-        "JSON and CSV hold all files if none is named. Marks: | a line of code, . it goes\n"
-        "on, + several blocks begin on it, # a block of it was never executed, * about a\n"
-        "function.",
+    .about = "Shows source lines with how often they were executed and the time they took: of "
+             "a source file, of the lines of one function, or of the hottest one that has "
+             "lines. Percentages are of the function around the line; Total includes what the "
+             "line called. JSON and CSV hold all files if none is named. Marks: | a line of "
+             "code, . it continues, + several blocks begin on it, # a block of it was never "
+             "executed, * about a function.",
     .flags = flags,
     .examples = "qprof annotate                    the hottest function\n"
                 "qprof annotate lexer.lua run.qprof\n"

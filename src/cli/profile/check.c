@@ -22,7 +22,7 @@ static const qp_field fields[] = {
     {"result", "Result", NULL, QP_FIELD_WORD, AT(result),
      .flags = QP_FIELD_NO_JSON | QP_FIELD_HOT},
     {"claim", NULL, "what must be true", QP_FIELD_TEXT, AT(check.claim)},
-    {"checked", "Looked at", "things that were looked at", QP_FIELD_COUNT, AT(check.n_checked),
+    {"checked", "Checked", "things that were looked at", QP_FIELD_COUNT, AT(check.n_checked),
      .rank = 1},
     {"failed", NULL, "things of which it is not true", QP_FIELD_COUNT, AT(check.n_failed)},
     {"detail", NULL, "the first of them, \"\" if the check passed", QP_FIELD_TEXT, AT(detail)},
@@ -46,7 +46,7 @@ static qp_style style_of(const void *row)
     return ((const check_row *)row)->check.passed ? QP_STYLE_GOOD : QP_STYLE_BAD;
 }
 
-static const qp_rows rows = {fields, QP_ROW_SIZE(check_row), next_check, style_of};
+static const qp_rows rows = QP_ROWS(fields, check_row, next_check, .style = style_of);
 
 static const qp_field document_fields[] = {
     {"passed", NULL, "all checks passed", QP_FIELD_YES, QP_FIELD_AT(document, passed)},
@@ -99,12 +99,10 @@ static const qp_flag flags[] = {QP_FLAG_FORMAT, QP_FLAGS_COMMON};
 const qp_command qp_command_check = {
     .name = "check",
     .operands = "[FILE]",
-    .summary = "does everything in the profile agree?",
-    .about =
-        "Checks what must be true of every profile, whoever wrote it: that every call that\n"
-        "began has ended or is open, that times add up, that links lead somewhere. A live or\n"
-        "unsealed profile is allowed the event in flight of each thread.\n"
-        "Exit status 1: a check failed.",
+    .summary = "checks of the consistency of a profile",
+    .about = "Checks what must be true of every profile: every call that began has ended or is "
+             "open, times add up, links are valid. A live or unsealed profile is allowed the "
+             "event in flight of each thread. Exit status 1: a check failed.",
     .flags = flags,
     .examples = "qprof check run.qprof\n"
                 "qprof check --format=json run.qprof | jq '.checks[] | select(.passed | not)'",

@@ -218,8 +218,8 @@ static bool next_callee(const void *data, size_t *at, void *row)
     return is_one;
 }
 
-static const qp_rows callers = {edge_fields, QP_ROW_SIZE(relative), next_caller, NULL};
-static const qp_rows callees = {edge_fields, QP_ROW_SIZE(relative), next_callee, NULL};
+static const qp_rows callers = QP_ROWS(edge_fields, relative, next_caller);
+static const qp_rows callees = QP_ROWS(edge_fields, relative, next_callee);
 
 /* Stack suffixes from one index to another. */
 typedef struct {
@@ -256,7 +256,7 @@ static bool next_frame(const void *data, size_t *at, void *row)
     return true;
 }
 
-static const qp_rows frames = {frame_fields, QP_ROW_SIZE(relative), next_frame, NULL};
+static const qp_rows frames = QP_ROWS(frame_fields, relative, next_frame);
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
@@ -359,7 +359,7 @@ static bool next_suffix(const void *data, size_t *at, void *row)
     return true;
 }
 
-static const qp_rows suffixes = {suffix_fields, QP_ROW_SIZE(suffix_row), next_suffix, NULL};
+static const qp_rows suffixes = QP_ROWS(suffix_fields, suffix_row, next_suffix);
 
 #define AT(member) QP_FIELD_AT(qp_method_row, member)
 static const qp_field method_fields[] = {
@@ -405,7 +405,7 @@ static bool next_csv(const void *data, size_t *at, void *row)
 
 static void write_csv(qp_cli *cli, const void *data)
 {
-    static const qp_rows rows = {csv_fields, QP_ROW_SIZE(relative), next_csv, NULL};
+    static const qp_rows rows = QP_ROWS(csv_fields, relative, next_csv);
     const detail *d = data;
     qp_rows_csv(&cli->out, &rows, d,
                 d->suffix_depth
@@ -447,11 +447,11 @@ static const qp_flag flags[] = {
     QP_FLAG_WHEN,
     QP_FLAGS_COLLAPSE,
     QP_FLAG_THREAD,
-    {"routes", 0, QP_FLAG_COUNT, "N", QP_FLAG_AT(suffixes), NULL,
-     "stack suffixes of up to N frames, with their calls; 0: none (default: the run's "
-     "-max-route-depth)"},
-    {"limit", 'n', QP_FLAG_COUNT, "N", QP_FLAG_AT(limit), NULL,
-     "maximum number of stack suffixes; 0: all (default 10; all as json or csv)"},
+    QP_COUNT("routes", 0, suffixes, NULL,
+             "stack suffixes of up to N frames, with their calls; 0: none (default: the run's "
+             "-max-route-depth)"),
+    QP_COUNT("limit", 'n', limit, NULL,
+             "maximum number of stack suffixes; 0: all (default 10; all as json or csv)"),
     QP_FLAG_UNIT,
     QP_FLAG_FORMAT,
     QP_FLAGS_COMMON};
@@ -461,13 +461,12 @@ const qp_command qp_command_detail = {
     .operands = "METHOD [FILE]",
     .summary = "one function: its callers, callees and stack suffixes",
     .about =
-        "Shows one function with its callers and callees. METHOD is a name, a part of it that\n"
-        "fits one function only, or FILE:LINE. Times of callers are what the function's calls\n"
-        "cost them; times of callees are theirs with descendants, less the function's own "
-        "time\n"
-        "inside, so that percentages of a recursive function may add up to more than 100.\n"
-        "With --routes its calls are listed by stack suffix, most calls first: call 0 is\n"
-        "the function, 1 its caller, 2 the caller of that, and so on.",
+        "Shows one function with its callers and callees. METHOD is a name, a part of it that "
+        "fits one function only, or FILE:LINE. Times of callers are what the function's calls "
+        "cost them; times of callees are theirs with descendants, less the function's own time "
+        "inside, so that percentages of a recursive function may add up to more than 100. With "
+        "--routes its calls are listed by stack suffix, most calls first: call 0 is the "
+        "function, 1 its caller, 2 the caller of that, and so on.",
     .flags = flags,
     .examples = "qprof detail parse run.qprof\n"
                 "qprof detail lexer.lua:120 run.qprof\n"

@@ -84,8 +84,8 @@ static qp_style diagnostic_style(const void *row)
     return ((const diagnostic_row *)row)->d.kind == 'L' ? QP_STYLE_BAD : QP_STYLE_PLAIN;
 }
 
-static const qp_rows diagnostics = {diagnostic_fields, QP_ROW_SIZE(diagnostic_row),
-                                    next_diagnostic, diagnostic_style};
+static const qp_rows diagnostics =
+    QP_ROWS(diagnostic_fields, diagnostic_row, next_diagnostic, .style = diagnostic_style);
 
 static void write_csv(qp_cli *cli, const void *document)
 {
@@ -180,8 +180,8 @@ static bool next_shown_mark(const void *document, size_t *at, void *row)
     return *at < SHOWN_MAX && next_mark(document, at, row);
 }
 
-static const qp_rows marks = {mark_fields, QP_ROW_SIZE(mark_row), next_mark, NULL};
-static const qp_rows shown_marks = {mark_fields, QP_ROW_SIZE(mark_row), next_shown_mark, NULL};
+static const qp_rows marks = QP_ROWS(mark_fields, mark_row, next_mark);
+static const qp_rows shown_marks = QP_ROWS(mark_fields, mark_row, next_shown_mark);
 
 /* An event that the host raised. */
 typedef struct {
@@ -210,7 +210,7 @@ static bool next_event(const void *document, size_t *at, void *to)
     return true;
 }
 
-static const qp_rows events = {event_fields, QP_ROW_SIZE(event_row), next_event, NULL};
+static const qp_rows events = QP_ROWS(event_fields, event_row, next_event);
 
 static const qp_field document_fields[] = {
     {"", NULL, NULL, QP_FIELD_PART, .sub = qp_run_part},
@@ -268,8 +268,8 @@ static const qp_flag flags[] = {QP_FLAG_SAMPLE_INDEX, QP_FLAG_FORMAT, QP_FLAGS_C
 const qp_command qp_command_info = {
     .name = "info",
     .operands = "[FILE]",
-    .summary = "the run: options, sizes, notes, what fired, what was lost",
-    .about = "Shows what a profile says about its run: how it was made, its annotations, what\n"
+    .summary = "the run: options, sizes, notes, marks, losses",
+    .about = "Shows what a profile says about its run: how it was made, its annotations, what "
              "triggers and event triggers left as marks, every diagnostic that is not 0 and, "
              "of a damaged file, what could not be read.",
     .flags = flags,

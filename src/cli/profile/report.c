@@ -109,23 +109,21 @@ static int run_report(qp_cli *cli)
 }
 
 static const qp_flag flags[] = {
-    {"sort", 's', QP_FLAG_WORD, QP_SORT_WORDS, QP_FLAG_AT(sort), "self", "order of the rows"},
-    {"limit", 'n', QP_FLAG_COUNT, "N", QP_FLAG_AT(limit), NULL,
-     "rows at most; 0: all (default 25; all as json or csv)"},
-    {"filter", 0, QP_FLAG_TEXT, "TEXT", QP_FLAG_AT(filter), NULL,
-     "only functions with TEXT in their name or file"},
+    QP_WORD("sort", 's', QP_SORT_WORDS, sort, "self", "order of the rows"),
+    QP_COUNT("limit", 'n', limit, NULL,
+             "maximum number of rows; 0: all (default 25; all as json or csv)"),
+    QP_FLAG_FILTER,
     QP_FLAG_WHEN,
     QP_FLAGS_COLLAPSE,
-    {"long", 'l', QP_FLAG_YES, NULL, QP_FLAG_AT(is_long), NULL,
-     "with the average of Total, the module and the type of measurement"},
-    {"percent", 0, QP_FLAG_WORD, QP_PERCENT_WORDS, QP_FLAG_AT(percent), NULL,
-     "what percentages are of: the run's time, so that those of Total add up to more than 100, "
-     "or the sum of all rows; default: the run's -percent-real-values, or run"},
+    QP_YES("long", 'l', is_long,
+           "columns for the average of Total, the module and the type of measurement"),
+    QP_WORD("percent", 0, QP_PERCENT_WORDS, percent, NULL,
+            "base of percentages: the run's time, of which the Totals add up to more than 100, "
+            "or the sum of all rows (default: the run's -percent-real-values, or run)"),
     QP_FLAG_THREAD,
-    {"threads", 0, QP_FLAG_YES, NULL, QP_FLAG_AT(has_threads), NULL,
-     "a row for each thread, instead of functions"},
-    {"show-skips", 0, QP_FLAG_YES, NULL, QP_FLAG_AT(has_skips), NULL,
-     "calls while recording was off, and functions that had no others"},
+    QP_YES("threads", 0, has_threads, "a row for each thread, instead of functions"),
+    QP_YES("show-skips", 0, has_skips,
+           "column of calls while recording was off, and functions that had no others"),
     QP_FLAG_UNIT,
     QP_FLAG_SUBTRACT,
     QP_FLAG_FORMAT,
@@ -136,10 +134,9 @@ const qp_command qp_command_report = {
     .operands = "[FILE]",
     .summary = "the functions of a run, with calls and times",
     .about =
-        "Lists the functions of a run. Self is the time in a function itself, Total includes\n"
-        "what it called, recursion counted once. Percentages are of the time of the run, or "
-        "of\n"
-        "the thread. Avg, Min and Max are Self of one call. With --focus the calls of one\n"
+        "Lists the functions of a run. Self is the time in a function itself, Total includes "
+        "what it called, recursion counted once. Percentages are of the time of the run, or of "
+        "the thread. Avg, Min and Max are Self of one call. With --focus the calls of one "
         "function are the run; functions that are hidden give their time to their callers.",
     .flags = flags,
     .examples = "qprof report                      the newest profile here\n"

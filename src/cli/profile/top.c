@@ -10,7 +10,7 @@
 #include "model/model.h"
 
 enum { LINES_AROUND = 6 };
-static const double SHORTEST_WAIT = 0.01; /* seconds; a reading takes its time, too */
+static const double SHORTEST_WAIT = 0.01; /* seconds; a reading takes time as well */
 
 /* What is new since the reading before, of one method. */
 typedef struct {
@@ -72,7 +72,7 @@ static void print_head(const qp_screen *s, const qp_model *m, uint64_t self, uin
 {
     char a[QP_NUMBER_BYTES], b[QP_NUMBER_BYTES];
     uint32_t n_open = 0;
-    /* coverage keeps no stacks, and who samples itself shows them to nobody */
+    /* coverage keeps no stacks, and a process that samples itself does not publish them */
     bool has_stacks = m->run.has_paths && !(m->run.is_stack_only && m->run.has_times);
     for (uint32_t i = 1; i < m->n_threads; i++)
         n_open +=
@@ -168,7 +168,7 @@ static bool print_screen(qp_cli *cli, const reading *now, const reading *before)
         is_good = print_changes(cli, now->m, all, n, span);
     else
         qp_out_format(&cli->out,
-                      "It keeps its stack for others to look at: qprof run --pid=%" PRIu64 "\n",
+                      "Only the stack is published: qprof run --pid=%" PRIu64 " samples it\n",
                       now->m->run.pid);
     if (!cli->screen.is_terminal)
         qp_out_char(&cli->out, '\n');
@@ -235,9 +235,9 @@ static bool find_process(const qp_cli *cli, char *path, size_t n_bytes)
         snprintf(list + strlen(list), sizeof list - strlen(list), " %" PRIu64, files[i].pid);
     if (n == 0)
         qp_cli_fail(cli,
-                    "no process of yours is recording; start one with: qprof run -- PROGRAM");
+                    "no process of yours is recording (start one with: qprof run -- PROGRAM)");
     else if (n > 1)
-        qp_cli_fail(cli, "which process? recording are:%s", list);
+        qp_cli_fail(cli, "specify a process; these are recording:%s", list);
     qp_free(files);
     return n == 1;
 }
@@ -256,7 +256,7 @@ static int run_top(qp_cli *cli)
         return status;
     first.at = qp_clock_monotonic();
     if (first.m->run.state != QP_RUN_LIVE) {
-        status = qp_cli_fail(cli, "%s: not running any more; try: qprof report %s", cli->path,
+        status = qp_cli_fail(cli, "%s: has ended (its profile: qprof report %s)", cli->path,
                              cli->path);
     } else {
         qp_interrupt_take();
@@ -270,21 +270,19 @@ static int run_top(qp_cli *cli)
 
 static const qp_flag flags[] = {
     {"interval", 'i', QP_FLAG_REAL, "SECONDS", QP_FLAG_AT(interval), "1",
-     "time between two screens"},
-    {"count", 'c', QP_FLAG_COUNT, "N", QP_FLAG_AT(count), NULL,
-     "end after N screens; 0: go on (default 0; 1 if not on a terminal)"},
-    {"limit", 'n', QP_FLAG_COUNT, "N", QP_FLAG_AT(limit), "20", "rows at most; 0: all"},
+     "time between two screens, in seconds"},
+    QP_COUNT("count", 'c', count, NULL,
+             "maximum number of screens; 0: no limit (default 0; 1 if not on a terminal)"),
+    QP_COUNT("limit", 'n', limit, "20", "maximum number of rows; 0: all"),
     QP_FLAGS_COMMON};
 
 const qp_command qp_command_top = {
     .name = "top",
     .operands = "[PID]",
     .summary = "what a running program does now",
-    .about =
-        "Shows which functions a running program spends its time in, between two readings of\n"
-        "its profile; the program is not stopped or slowed. 100 % is one thread at work all "
-        "the\n"
-        "time. Without PID: the one process that is recording.",
+    .about = "Shows which functions a running program spends its time in, between two readings "
+             "of its profile; the program is not stopped or slowed. 100 % is one thread that "
+             "runs all the time. Without PID: the one process that is recording.",
     .flags = flags,
     .examples = "qprof top 4242\n"
                 "qprof top --interval=0.5 --count=10 4242 | cat",

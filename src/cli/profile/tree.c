@@ -196,15 +196,15 @@ static void add_row(walk *w, const entry *e)
 static uint64_t repeats(const walk *w, uint32_t node, uint32_t length, uint32_t *end)
 {
     const qp_model_node *nodes = w->v->m->nodes;
-    uint32_t behind = node, ahead = node;
+    uint32_t follower = node, ahead = node;
     uint64_t n = 0;
     for (uint32_t i = 0; i < length; i++)
         if (!(ahead = only_child(w, ahead)))
             return 0;
-    while (ahead && nodes[ahead].method == nodes[behind].method) {
+    while (ahead && nodes[ahead].method == nodes[follower].method) {
         *end = ahead;
         n++;
-        behind = only_child(w, behind);
+        follower = only_child(w, follower);
         ahead = only_child(w, ahead);
     }
     return n;
@@ -337,9 +337,9 @@ static bool print_text(const qp_cli *cli, const void *data)
     else if (is_good)
         is_good = qp_table_print(&w.listing.table, &cli->screen, 0);
     if (is_good && w.n_left_out && !w.is_on_path)
-        qp_out_format(cli->screen.out, "%s %s not shown; --min-percent=0 --limit=0 shows all\n",
-                      qp_unit_count(count, w.n_left_out),
-                      w.n_left_out == 1 ? "branch is" : "branches are");
+        qp_out_format(
+            cli->screen.out, "%s %s hidden; show them with --min-percent=0 --limit=0\n",
+            qp_unit_count(count, w.n_left_out), w.n_left_out == 1 ? "branch" : "branches");
     qp_table_fini(&w.listing.table);
     qp_free(w.guides);
     qp_free(w.stack);
@@ -398,8 +398,8 @@ static bool next_node(const void *data, size_t *at, void *row)
     return true;
 }
 
-static const qp_rows nodes = {node_fields, QP_ROW_SIZE(node_row), next_node, NULL};
-static const qp_rows csv_nodes = {csv_fields, QP_ROW_SIZE(node_row), next_node, NULL};
+static const qp_rows nodes = QP_ROWS(node_fields, node_row, next_node);
+static const qp_rows csv_nodes = QP_ROWS(csv_fields, node_row, next_node);
 
 typedef struct {
     uint32_t id;
@@ -422,7 +422,7 @@ static bool next_method(const void *data, size_t *at, void *row)
     return true;
 }
 
-static const qp_rows methods = {method_fields, QP_ROW_SIZE(method_row), next_method, NULL};
+static const qp_rows methods = QP_ROWS(method_fields, method_row, next_method);
 
 static const qp_field document_fields[] = {
     {"", NULL, NULL, QP_FIELD_PART, .sub = qp_run_part},
@@ -456,13 +456,11 @@ static int run_tree(qp_cli *cli)
 }
 
 static const qp_flag flags[] = {
-    {"hottest", 0, QP_FLAG_YES, NULL, QP_FLAG_AT(is_hottest), NULL,
-     "only the path on which most of the time went"},
+    QP_YES("hottest", 0, is_hottest, "hottest path alone"),
     {"min-percent", 'p', QP_FLAG_REAL, "P", QP_FLAG_AT(min_percent), "1",
-     "leave out branches with less of the time"},
-    {"depth", 'd', QP_FLAG_COUNT, "N", QP_FLAG_AT(depth), NULL, "levels at most; 0: all"},
-    {"limit", 'n', QP_FLAG_COUNT, "N", QP_FLAG_AT(limit), NULL,
-     "rows at most; 0: all (default 400)"},
+     "least part of the time, in percent, that a branch has"},
+    QP_COUNT("depth", 'd', depth, NULL, "maximum number of levels; 0: all"),
+    QP_COUNT("limit", 'n', limit, NULL, "maximum number of rows; 0: all (default 400)"),
     QP_FLAG_WHEN,
     QP_FLAGS_COLLAPSE,
     QP_FLAG_THREAD,
@@ -474,12 +472,11 @@ static const qp_flag flags[] = {
 const qp_command qp_command_tree = {
     .name = "tree",
     .operands = "[FILE]",
-    .summary = "who called whom: the call tree",
-    .about = "Shows the call tree, the heaviest branch first. Total is the time of a call path "
-             "with\n"
-             "everything below it; percentages are of the time of the run, or of the thread. A "
-             "path\n"
-             "that repeats itself is folded into one row. JSON and CSV hold all nodes.",
+    .summary = "the call tree",
+    .about =
+        "Shows the call tree, the heaviest branch first. Total is the time of a call path with "
+        "everything below it; percentages are of the time of the run, or of the thread. A path "
+        "that repeats itself is folded into one row. JSON and CSV hold all nodes.",
     .flags = flags,
     .examples = "qprof tree --hottest\n"
                 "qprof tree --min-percent=5 run.qprof\n"

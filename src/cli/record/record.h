@@ -1,4 +1,4 @@
-/* record.h: what `qprof run` uses: options for the recorder, and sampling of a running process. */
+/* record.h: options for the recorder that `qprof run` gives to a program. */
 #ifndef QP_CLI_RECORD_RECORD_H
 #define QP_CLI_RECORD_RECORD_H
 
@@ -31,9 +31,5 @@ void qp_recorder_path(const qp_recorder_words *words, const qp_name_facts *facts
 
 /* Print every option of the recorder with its default. */
 void qp_recorder_list(const qp_screen *s);
-
-/* Sample the process of --pid for the time of --for, and write a profile.
- * @param path  receives its name @return false: a message was printed */
-bool qp_attach_run(const qp_cli *cli, char *path, size_t n_bytes);
 
 #endif

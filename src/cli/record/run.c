@@ -1,7 +1,9 @@
-/* run.c: `qprof run`: start a program so that it records, and show what it recorded. */
+/* run.c: `qprof run`: starts a program so that it records, or samples a running process, and shows the result.
+ * Start reading at run_run(). */
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -12,6 +14,8 @@
 #include <unistd.h>
 
 #include "base/containers/alloc.h"
+#include "base/os/clock.h"
+#include "base/os/new_file.h"
 #include "base/text/buf.h"
 #include "base/text/unit.h"
 #include "cli/core/cli.h"
@@ -19,6 +23,113 @@
 #include "cli/record/record.h"
 #include "cli/show/show.h"
 #include "format/layout.h"
+#include "model/attach/attach.h"
+#include "model/model.h"
+
+/* Sample at absolute deadlines; missed ones are not made up. @return how many were missed */
+static uint64_t sample_passes(qp_attach *o, uint64_t lasts)
+{
+    uint64_t period = qp_attach_measure(o).period_ns, n_missed = 0;
+    uint64_t due = qp_clock_monotonic(), end = due + lasts;
+    while (due < end && qp_interrupt_sleep(due) && qp_attach_pass(o)) {
+        uint64_t now = qp_clock_monotonic();
+        for (due += period; due < now; due += period)
+            n_missed++;
+    }
+    return n_missed;
+}
+
+static void warn_of(const qp_cli *cli, const qp_attach *o, uint64_t n_missed)
+{
+    char torn[QP_NUMBER_BYTES], passes[QP_NUMBER_BYTES];
+    qp_attach_figures f = qp_attach_measure(o);
+    if (f.n_torn)
+        qp_cli_warn(cli, "%s left out: the stack changed while it was read",
+                    qp_unit_things(torn, f.n_torn, "sample"));
+    if (f.is_hidden && f.n_interrupts)
+        qp_cli_warn(
+            cli,
+            "process %s samples itself and does not publish its stack: all PC samples are "
+            "foreign; show its own samples with qprof list %s, or start it with "
+            "-collect=stack",
+            cli->args.pid, cli->args.pid);
+    if (f.is_raised)
+        qp_cli_warn(cli, "--pc=%s: raised to the shortest interval, %" PRIu64 " us",
+                    cli->args.pc, f.period_ns / 1000);
+    if (n_missed > f.n_passes / 10)
+        qp_cli_warn(
+            cli,
+            "%s of %s passes were late and left out (this machine reaches --pc='%s %" PRIu64
+            "')",
+            qp_unit_count(torn, n_missed), qp_unit_count(passes, n_missed + f.n_passes),
+            f.is_real ? "REAL" : "VIRTUAL", f.reached_ns / 1000 + 1);
+}
+
+static bool is_plain_file(const char *path)
+{
+    struct stat at;
+    return stat(path, &at) == 0 && S_ISREG(at.st_mode);
+}
+
+/* Choose the name of the profile before the measurement. An existing file is never overwritten: the
+ * name gets a number, as in the recorder.
+ * @return false: it cannot be written; a message was printed */
+static bool choose_name(const qp_cli *cli, uint64_t pid, char *path, size_t n_bytes)
+{
+    static qp_new_file file; /* 72 KiB: not on the stack */
+    char live[4096];
+    const char *why;
+    bool is_live = qp_live_path(pid, false, live, sizeof live);
+    snprintf(path, n_bytes, "%s", cli->args.output ? cli->args.output : "");
+    if (!cli->args.output)
+        snprintf(path, n_bytes, "attach.%" PRIu64 ".qprof", pid);
+    if (!qp_output_is_free(cli, path, is_live ? live : NULL, NULL))
+        return false;
+    size_t n = strlen(path);
+    for (int i = 1; i < 1000 && is_plain_file(path); i++)
+        snprintf(path + n, n_bytes - n, ".%d", i);
+    if (!qp_new_file_begin(&file, path, &why)) {
+        qp_cli_fail(cli, "%s: %s", path, why);
+        return false;
+    }
+    qp_new_file_drop(&file);
+    return true;
+}
+
+/* Sample the process of --pid for the time of --for, and write a profile.
+ * @param path  receives its name @return false: a message was printed */
+static bool attach(const qp_cli *cli, char *path, size_t n_bytes)
+{
+    qp_error error;
+    const qp_args *a = &cli->args;
+    bool is_number = a->pid[strspn(a->pid, "0123456789")] == '\0';
+    uint64_t pid = is_number ? strtoull(a->pid, NULL, 10) : 0;
+    uint64_t lasts;
+    if (!qp_args_time(a->lasts ? a->lasts : "10s", &lasts))
+        lasts = 0;
+    if (!pid)
+        qp_cli_fail(cli, "--pid=%s: expected the id of a process", a->pid);
+    else if (!lasts)
+        qp_cli_fail(cli, "--for=%s: expected a time: 10s, 500ms or 2m", a->lasts);
+    if (!pid || !lasts || !qp_recorder_check_pc(cli, a->pc ? a->pc : ""))
+        return false;
+    qp_attach *o = qp_attach_open(pid, a->pc ? a->pc : "", &error);
+    if (!o) {
+        qp_cli_fail(cli, "%s", error.text);
+        return false;
+    }
+    bool is_good = choose_name(cli, pid, path, n_bytes);
+    if (is_good) {
+        qp_interrupt_take();
+        uint64_t n_missed = sample_passes(o, lasts);
+        warn_of(cli, o, n_missed);
+        is_good = qp_attach_write(o, n_missed, path, &error);
+        if (!is_good)
+            qp_cli_fail(cli, "%s", error.text);
+    }
+    qp_attach_free(o);
+    return is_good;
+}
 
 enum { ROWS_SHOWN = 10 };
 
@@ -50,6 +161,7 @@ static bool print_samples(const qp_cli *cli, const qp_model *m)
     qp_pc_samples_init(&s, false);
     qp_header_text(&cli->screen, m, cli->path, false);
     bool is_good = qp_pc_samples_add(cli, &s, m) == QP_EXIT_CLEAN;
+    qp_pc_samples_finish(&s);
     if (is_good && s.has_command)
         is_good = qp_pc_samples_print(cli, &s, ROWS_SHOWN);
     qp_pc_samples_fini(&s);
@@ -336,7 +448,7 @@ static int sample_process(qp_cli *cli)
             "%s: cannot be combined with --pid; usage: qprof run --pid PID [--for TIME] "
             "[--pc COMMAND] [-o FILE]",
             word);
-    if (!qp_attach_run(cli, path, sizeof path))
+    if (!attach(cli, path, sizeof path))
         return QP_EXIT_UNUSABLE;
     print_result(cli, path);
     return QP_EXIT_CLEAN;
@@ -369,23 +481,21 @@ static int run_run(qp_cli *cli)
 }
 
 static const qp_flag flags[] = {
-    {"time", 't', QP_FLAG_WORD, "exact|adaptive|sampled|none", QP_FLAG_AT(time), NULL,
-     "timing mode (default exact)"},
-    {"clock", 'c', QP_FLAG_TEXT, "CLOCK", QP_FLAG_AT(clock), NULL,
-     "measured quantity: elapsed, user, user+kernel, counts, ... (default elapsed)"},
-    {"output", 'o', QP_FLAG_TEXT, "FILE", QP_FLAG_AT(output), NULL,
-     "name of the profile; %p is the process id, %n the number of the dataset "
-     "(default PROGRAM.%p.qprof)"},
-    {"granularity", 'g', QP_FLAG_WORD, "function|basic-block|line", QP_FLAG_AT(granularity),
-     NULL, "finest detail to collect (default line)"},
-    {"pc", 0, QP_FLAG_TEXT, "COMMAND", QP_FLAG_AT(pc), NULL,
-     "sampling: 'VIRTUAL or REAL, MICROSECONDS, WHEN PATTERN;', each part optional"},
-    {"pid", 0, QP_FLAG_TEXT, "PID", QP_FLAG_AT(pid), NULL,
-     "process to sample from outside; it must be recording"},
-    {"for", 0, QP_FLAG_TEXT, "TIME", QP_FLAG_AT(lasts), NULL,
-     "duration with --pid: 10s, 500ms, 2m; Ctrl-C ends it earlier (default 10s)"},
-    {"options", 0, QP_FLAG_YES, NULL, QP_FLAG_AT(has_list), NULL,
-     "list of all options of the recorder"},
+    QP_WORD("time", 't', "exact|adaptive|sampled|none", time, NULL,
+            "timing mode (default exact)"),
+    QP_TEXT("clock", 'c', "CLOCK", clock,
+            "measured quantity: elapsed, user, user+kernel, counts, ... (default elapsed)"),
+    QP_TEXT("output", 'o', "FILE", output,
+            "name of the profile; %p is the process id, %n the number of the dataset (default "
+            "PROGRAM.%p.qprof)"),
+    QP_WORD("granularity", 'g', "function|basic-block|line", granularity, NULL,
+            "finest detail to collect (default line)"),
+    QP_TEXT("pc", 0, "COMMAND", pc,
+            "sampling: 'VIRTUAL or REAL, MICROSECONDS, WHEN PATTERN;', each part optional"),
+    QP_TEXT("pid", 0, "PID", pid, "process to sample from outside; it must be recording"),
+    QP_TEXT("for", 0, "TIME", lasts,
+            "duration with --pid: 10s, 500ms, 2m; Ctrl-C ends it earlier (default 10s)"),
+    QP_YES("options", 0, has_list, "list of all options of the recorder"),
     QP_FLAGS_COMMON};
 
 const qp_command qp_command_run = {
@@ -393,15 +503,13 @@ const qp_command qp_command_run = {
     .operands = "-- PROGRAM [words] | --pid=PID",
     .summary = "recording of a program, with a short report",
     .about =
-        "Runs a program that uses libqprof and shows on standard error where its time went.\n"
-        "Every option of the recorder can be given as --name=value or -name=value; those of\n"
-        "the variable QPROF apply as well. If the program is killed, its profile is saved. "
-        "The\n"
-        "exit status is the program's, or 128 plus the signal's number if it was killed; 2 if\n"
-        "it could not be started, or ended with 0 and wrote no profile.\n"
-        "With --pid a recording process is sampled through its live profile: it is not\n"
-        "stopped, asked or signalled. Without --pc its threads are sampled every 10 ms of\n"
-        "their CPU time.",
+        "Runs a program that uses libqprof and shows on standard error where its time went. "
+        "Every option of the recorder can be given as --name=value or -name=value; those of "
+        "the variable QPROF apply as well. If the program is killed, its profile is saved. The "
+        "exit status is the program's, or 128 plus the signal's number if it was killed; 2 if "
+        "it could not be started, or ended with 0 and wrote no profile. With --pid a recording "
+        "process is sampled through its live profile: it is not stopped, asked or signalled. "
+        "Without --pc its threads are sampled every 10 ms of their CPU time.",
     .flags = flags,
     .examples = "qprof run -- qlua script.lua\n"
                 "qprof run --time=adaptive -o parse.qprof -- qlua parse.lua input\n"

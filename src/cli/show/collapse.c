@@ -13,7 +13,7 @@ static bool fits_name(const char *glob, const qp_model_method *method)
     return qp_glob_fits_name(glob, method->name);
 }
 
-/* A module is what the host or a pattern calls so; a file is one, too, by its path or its folder. */
+/* A module is named by the host or by a pattern; a file is one as well, by its path or its name. */
 static bool fits_module(const char *glob, const qp_model_method *method)
 {
     char name[QP_ERROR_BYTES];
@@ -37,7 +37,8 @@ static void mark(const qp_cli *cli, const qp_model *m, const char *flag, const q
             n_found += is_found;
         }
         if (!n_found)
-            qp_cli_warn(cli, "%s: --%s=%s fits no function", cli->path, flag, globs->items[g]);
+            qp_cli_warn(cli, "%s: --%s=%s matches no function", cli->path, flag,
+                        globs->items[g]);
     }
 }
 
@@ -56,7 +57,7 @@ void qp_collapse_remark(const qp_cli *cli, const qp_attributions *c)
     if (*c->unknown)
         qp_cli_warn(
             cli,
-            "%s: nothing is called %s there; patterns name MODULE or MODULE.PROCEDURE, as "
+            "%s: no module or procedure %s; patterns name MODULE or MODULE.PROCEDURE, as "
             "qprof list does",
             cli->path, c->unknown);
 }
@@ -118,7 +119,7 @@ static bool can_fold(const qp_cli *cli, const qp_model *m)
                                               : NULL;
     if (m->run.is_profile || !flag)
         return true;
-    qp_cli_fail(cli, "%s: it has coverage alone; --%s needs call paths", cli->path, flag);
+    qp_cli_fail(cli, "%s: it has only coverage; --%s needs call paths", cli->path, flag);
     return false;
 }
 

@@ -127,8 +127,7 @@ static bool next_function(const void *data, size_t *at, void *to)
     return true;
 }
 
-const qp_rows qp_function_rows = {function_fields, QP_ROW_SIZE(function_row), next_function,
-                                  NULL};
+const qp_rows qp_function_rows = QP_ROWS(function_fields, function_row, next_function);
 
 /* ---- text ------------------------------------------------------------------------------------ */
 
@@ -178,11 +177,11 @@ static bool print_table(const qp_cli *cli, const qp_functions *list)
 static const char *none_reason(const qp_args *args, const qp_view *v)
 {
     if (args->filter)
-        return "No function fits the filter.\n";
+        return "No function matches the filter.\n";
     if (*v->m->run.when)
-        return "No call path fits the pattern.\n";
+        return "No call path matches the pattern.\n";
     if (v->m->run.is_stack_only && !v->m->run.has_times)
-        return "It keeps its stack for others to look at: qprof run --pid samples it.\n";
+        return "Only the stack is published: qprof run --pid=PID samples it.\n";
     if (!v->m->run.has_calls)
         return "No function was seen, and calls were not counted.\n";
     if (v->m->run.n_hidden)

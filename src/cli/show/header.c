@@ -12,7 +12,7 @@ char *qp_header_moment(char *to, uint64_t ns)
 {
     time_t seconds = (time_t)(ns / 1000000000);
     struct tm parts;
-    snprintf(to, QP_MOMENT_BYTES, "at a time that is not known");
+    snprintf(to, QP_MOMENT_BYTES, "at an unknown time");
     if (ns && localtime_r(&seconds, &parts))
         strftime(to, QP_MOMENT_BYTES, "%Y-%m-%d %H:%M:%S", &parts);
     return to;
@@ -182,10 +182,10 @@ static void print_cost(const qp_screen *s, const qp_model *m, bool is_subtracted
     if (!m->run.cost_total || !m->run.has_times)
         return;
     qp_header_label(s, "overhead");
-    qp_out_format(s->out, "about %s (%s %%) is recording itself, %s\n",
+    qp_out_format(s->out, "%s (%s %%) spent recording; %s the times below\n",
                   qp_view_amount(m, number, m->run.cost_total),
                   qp_unit_percent(percent, m->run.cost_total, m->run.total),
-                  is_subtracted ? "taken off below" : "contained in the times");
+                  is_subtracted ? "subtracted from" : "included in");
 }
 
 /* Everything that is not normal, in one line. */

@@ -89,11 +89,11 @@ bool qp_method_find(const qp_cli *cli, const qp_model *m, const char *name, uint
     if (n_found > 1) {
         list_matches(m, name, matches, sizeof matches);
         qp_cli_fail(cli,
-                    "%s: %s fits %" PRIu32 " functions; say more of the name, or "
-                    "FILE:LINE: %s%s",
+                    "%s: %s is ambiguous: it matches %" PRIu32 " functions (use more of the "
+                    "name, or FILE:LINE): %s%s",
                     cli->path, name, n_found, matches, n_found > 6 ? ", ..." : "");
     } else {
-        qp_cli_fail(cli, "%s: no function %s; qprof report --limit=0 lists all", cli->path,
+        qp_cli_fail(cli, "%s: no function %s (qprof report --limit=0 lists all)", cli->path,
                     name);
     }
     return false;

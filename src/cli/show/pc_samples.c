@@ -99,8 +99,8 @@ static bool agrees(const qp_cli *cli, const qp_pc_samples *s, const qp_run_info 
     if (!is_same)
         qp_cli_fail(
             cli,
-            "%s: its interrupts are of PC %s, but those before of PC %s: their counts do "
-            "not add up; list them apart",
+            "%s: PC %s differs from PC %s of the profiles before; their PC samples do not "
+            "add up (list them apart)",
             cli->path, command, s->command);
     return is_same;
 }
@@ -155,13 +155,13 @@ static int compare_deep(const void *a, const void *b)
     return x->deep != y->deep ? (x->deep < y->deep ? 1 : -1) : compare_names(a, b);
 }
 
-/* Rows of one name, of several runs, become one. */
-static void join(qp_pc_samples *s)
+void qp_pc_samples_finish(qp_pc_samples *s)
 {
     qp_attribution_row *rows = s->rows.items;
     size_t n = 0;
-    if (s->rows.n)
-        qsort(rows, s->rows.n, sizeof *rows, compare_names);
+    if (!s->rows.n)
+        return;
+    qsort(rows, s->rows.n, sizeof *rows, compare_names);
     for (size_t i = 0; i < s->rows.n; i++) {
         if (n && compare_names(&rows[n - 1], &rows[i]) == 0) {
             rows[n - 1].shallow += rows[i].shallow;
@@ -171,6 +171,7 @@ static void join(qp_pc_samples *s)
         }
     }
     s->rows.n = n;
+    qsort(rows, n, sizeof *rows, compare_shallow);
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */
@@ -199,16 +200,28 @@ static const qp_field row_fields[] = {
     {.key = NULL}};
 #undef AT
 
-static sample_row row_of(const qp_pc_samples *s, const qp_attribution_row *r)
+static bool next_sample(const void *data, size_t *at, void *to)
 {
-    uint64_t whole = s->totals.counted;
-    return (sample_row){r->module,
-                        r->procedure,
-                        r->shallow,
-                        r->deep,
-                        qp_view_percent(r->shallow, whole),
-                        qp_view_percent(r->deep, whole)};
+    const qp_pc_samples *s = data;
+    if (*at == s->rows.n)
+        return false;
+    const qp_attribution_row *r = (const qp_attribution_row *)s->rows.items + (*at)++;
+    *(sample_row *)to = (sample_row){r->module,
+                                     r->procedure,
+                                     r->shallow,
+                                     r->deep,
+                                     qp_view_percent(r->shallow, s->totals.counted),
+                                     qp_view_percent(r->deep, s->totals.counted)};
+    return true;
 }
+
+static unsigned has_of(const void *data, const void *row)
+{
+    (void)row;
+    return ((const qp_pc_samples *)data)->by_module ? 0 : HAS_PROCEDURE;
+}
+
+static const qp_rows sample_rows = QP_ROWS(row_fields, sample_row, next_sample, .has = has_of);
 
 /* ---- text ------------------------------------------------------------------------------------ */
 
@@ -222,23 +235,22 @@ static void add_foreign(qp_listing *l, const qp_pc_samples *s)
                    QP_STYLE_PLAIN);
 }
 
-static bool print_table(const qp_cli *cli, qp_pc_samples *s, bool is_deep, size_t most)
+static bool print_table(const qp_cli *cli, const qp_pc_samples *s, bool is_deep, size_t most)
 {
-    const qp_attribution_row *rows = s->rows.items;
     bool is_foreign_due = s->totals.foreign != 0;
     qp_listing l;
+    sample_row row;
     if (s->rows.n)
-        qsort(s->rows.items, s->rows.n, sizeof *rows, is_deep ? compare_deep : compare_shallow);
+        qsort(s->rows.items, s->rows.n, sizeof(qp_attribution_row),
+              is_deep ? compare_deep : compare_shallow);
     qp_screen_text(&cli->screen, QP_STYLE_HEAD,
                    is_deep ? "By deep count\n" : "By shallow count\n");
-    qp_listing_begin(&l, &cli->screen, row_fields, NULL, s->by_module ? 0 : HAS_PROCEDURE,
-                     (qp_unit){"", 1, 0});
-    for (size_t i = 0; i < s->rows.n && i < most; i++) {
-        if (is_foreign_due && !is_deep && rows[i].shallow < s->totals.foreign) {
+    qp_listing_begin(&l, &cli->screen, row_fields, NULL, has_of(s, NULL), QP_UNIT_NONE);
+    for (size_t at = 0; at < most && next_sample(s, &at, &row);) {
+        if (is_foreign_due && !is_deep && row.shallow < s->totals.foreign) {
             add_foreign(&l, s);
             is_foreign_due = false;
         }
-        sample_row row = row_of(s, &rows[i]);
         qp_listing_row(&l, &row, qp_style_of_percent(row.shallow_percent));
     }
     if (is_foreign_due)
@@ -261,7 +273,7 @@ static void print_summary(const qp_screen *screen, const qp_pc_samples *s)
     qp_out *out = screen->out;
     qp_out_format(
         out,
-        "Interrupts: %s occurred, %s counted, %s skipped, %s in critical sections, %s "
+        "PC samples: %s occurred, %s counted, %s skipped, %s in critical sections, %s "
         "foreign\n%s, every %s us",
         qp_unit_count(occurred, t->occurred), qp_unit_count(counted, t->counted),
         qp_unit_count(skipped, t->skipped), qp_unit_count(critical, t->critical),
@@ -280,9 +292,8 @@ static void print_summary(const qp_screen *screen, const qp_pc_samples *s)
     qp_out_char(out, '\n');
 }
 
-bool qp_pc_samples_print(const qp_cli *cli, qp_pc_samples *s, size_t most)
+bool qp_pc_samples_print(const qp_cli *cli, const qp_pc_samples *s, size_t most)
 {
-    join(s);
     bool is_good = !s->totals.counted || print_table(cli, s, false, most ? most : SIZE_MAX);
     if (is_good && s->totals.counted && !most)
         is_good = print_table(cli, s, true, SIZE_MAX);
@@ -292,16 +303,6 @@ bool qp_pc_samples_print(const qp_cli *cli, qp_pc_samples *s, size_t most)
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
-
-static void write_rows(qp_json *json, const void *row)
-{
-    const qp_pc_samples *s = row;
-    const qp_attribution_row *rows = s->rows.items;
-    for (size_t i = 0; i < s->rows.n; i++) {
-        sample_row r = row_of(s, &rows[i]);
-        qp_row_json(json, NULL, row_fields, s->by_module ? 0 : HAS_PROCEDURE, &r);
-    }
-}
 
 typedef struct {
     qp_attribution_totals totals;
@@ -339,18 +340,10 @@ static void write_summary(qp_json *json, const void *row)
 
 const qp_field qp_pc_samples_part[] = {
     {"rows", NULL, "PC samples of procedures, most shallow ones first; missing without any",
-     QP_FIELD_ROWS, .sub = row_fields, .write = write_rows, .flags = QP_FIELD_OPTIONAL},
+     QP_FIELD_ROWS, .rows = &sample_rows, .flags = QP_FIELD_OPTIONAL},
     {"summary", NULL,
      "all PC samples: counted + skipped = occurred; shallow of all rows + foreign + critical = "
      "counted",
      QP_FIELD_OBJECT, .sub = summary_fields, .write = write_summary,
      .flags = QP_FIELD_OPTIONAL},
     {.key = NULL}};
-
-void qp_pc_samples_write(qp_json *json, qp_pc_samples *s)
-{
-    join(s);
-    if (s->rows.n)
-        qsort(s->rows.items, s->rows.n, sizeof(qp_attribution_row), compare_shallow);
-    qp_fields_json(json, qp_pc_samples_part, QP_FIELDS_ALL, s);
-}

@@ -40,7 +40,7 @@ double qp_view_percent(uint64_t part, uint64_t whole);
 /* One unit for a column whose largest figure is `ticks`. @param wanted  of --unit, or NULL */
 qp_unit qp_view_unit(const qp_model *m, uint64_t ticks, const char *wanted);
 
-/* Has the thread anything to show? One that only carried virtual threads has not. */
+/* Does the thread have calls or time? One that only carried virtual threads does not. */
 bool qp_view_is_busy(const qp_model_thread *thread);
 uint32_t qp_view_threads(const qp_model *m); /* how many have */
 
@@ -65,32 +65,20 @@ char *qp_header_moment(char *to, uint64_t ns);
 
 /* ---- the part that is shown ----------------------------------------------------------------- */
 
+/* clang-format off */ /* a flag is one line or two */
 #define QP_FLAG_WHEN                                                                           \
-    {                                                                                          \
-        "when", 0, QP_FLAG_TEXT, "PATTERN", QP_FLAG_AT(fold.when), NULL,                       \
-            "only call paths that fit, charged as the call pattern says: "                     \
-            "'m.f->*' is m.f and all that it called"                                           \
-    }
+    QP_TEXT("when", 0, "PATTERN", fold.when,                                                   \
+            "call pattern of the paths that are shown, charged as it says: 'm.f->*' is m.f and " \
+            "all that it called")
 #define QP_FLAGS_COLLAPSE                                                                      \
     QP_FLAG_SAMPLE_INDEX,                                                                      \
-        {"focus",                                                                              \
-         0,                                                                                    \
-         QP_FLAG_TEXT,                                                                         \
-         "METHOD",                                                                             \
-         QP_FLAG_AT(fold.focus),                                                               \
-         NULL,                                                                                 \
-         "only calls of METHOD and what they called: 100 %"},                                  \
-        {"hide",                                                                               \
-         0,                                                                                    \
-         QP_FLAG_NAMES,                                                                        \
-         "GLOB",                                                                               \
-         QP_FLAG_AT(fold.hide),                                                                \
-         NULL,                                                                                 \
-         "fold functions with such names into their callers"},                                 \
-    {                                                                                          \
-        "hide-module", 0, QP_FLAG_NAMES, "GLOB", QP_FLAG_AT(fold.hide_modules), NULL,          \
-            "the same for all functions of a module, or of a file"                             \
-    }
+    QP_TEXT("focus", 0, "METHOD", fold.focus,                                                  \
+            "method whose calls, with what they called, are shown as 100 %"),                  \
+    {"hide", 0, QP_FLAG_NAMES, "GLOB", QP_FLAG_AT(fold.hide), NULL,                            \
+     "functions that are collapsed into their callers, by name; may be repeated"},             \
+    {"hide-module", 0, QP_FLAG_NAMES, "GLOB", QP_FLAG_AT(fold.hide_modules), NULL,             \
+     "the same, by module or file"}
+/* clang-format on */
 
 /* A call pattern has a mistake: say so, with a caret below it. @return QP_EXIT_UNUSABLE */
 int qp_collapse_refuse_pattern(const qp_cli *cli, const char *pattern, const qp_error *error);
@@ -168,12 +156,13 @@ void qp_pc_samples_fini(qp_pc_samples *s);
  * @return QP_EXIT_CLEAN, or QP_EXIT_UNUSABLE: said why */
 int qp_pc_samples_add(const qp_cli *cli, qp_pc_samples *s, const qp_model *m);
 
+/* Join rows of one name after the last run, most shallow counts first. */
+void qp_pc_samples_finish(qp_pc_samples *s);
+
 /* Print two tables and a summary. @param most  rows of one table alone; 0: all of both
  * @return false: no memory */
-bool qp_pc_samples_print(const qp_cli *cli, qp_pc_samples *s, size_t most);
+bool qp_pc_samples_print(const qp_cli *cli, const qp_pc_samples *s, size_t most);
 extern const qp_field qp_pc_samples_part[]; /* of a document: "rows" and "summary" */
-/* Write that part. */
-void qp_pc_samples_write(qp_json *json, qp_pc_samples *s);
 
 /* ---- functions and sources ------------------------------------------------------------------ */
 

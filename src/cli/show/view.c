@@ -1,11 +1,10 @@
-/* view.c: figures of a thread, with or without the recorder's own cost. */
-#include "cli/show/show.h"
-
+/* view.c: figures of a thread, with or without the recorder's own cost; places and lines of methods. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/containers/alloc.h"
+#include "cli/show/show.h"
 
 static uint64_t less(uint64_t from, uint64_t cost)
 {
@@ -111,4 +110,22 @@ char *qp_view_place(char *to, size_t n_bytes, const qp_model_method *method)
     else
         snprintf(to, n_bytes, "%s", method->file);
     return to;
+}
+
+enum { TAB_COLUMNS = 4 };
+
+void qp_listing_line(char *to, size_t n_bytes, const qp_source *source, uint32_t line)
+{
+    size_t at = 0;
+    uint32_t n = source && line && line <= source->n_lines ? source->line_bytes[line - 1] : 0;
+    for (uint32_t i = 0; i < n && at + TAB_COLUMNS < n_bytes; i++) {
+        char c = source->lines[line - 1][i];
+        if (c == '\t')
+            do
+                to[at++] = ' ';
+            while (at % TAB_COLUMNS);
+        else if (c != '\r' && c != '\0')
+            to[at++] = c;
+    }
+    to[at] = '\0';
 }

@@ -257,12 +257,11 @@ static int run_dump(qp_cli *cli)
 }
 
 static const qp_flag flags[] = {
-    {"follow", 'f', QP_FLAG_YES, NULL, QP_FLAG_AT(trace.is_followed), NULL,
-     "output until the program ends"},
+    QP_YES("follow", 'f', trace.is_followed, "output until the program ends"),
     QP_FLAG_THREAD,
     QP_TRACE_FLAGS_CALLS,
     QP_TRACE_FLAGS_WINDOW,
-    {"limit", 'n', QP_FLAG_COUNT, "N", QP_FLAG_AT(limit), NULL, "maximum number of records"},
+    QP_COUNT("limit", 'n', limit, NULL, "maximum number of records"),
     QP_FLAG_FORMAT,
     QP_FLAGS_COMMON};
 
@@ -270,13 +269,11 @@ const qp_command qp_command_trace_dump = {
     .name = "trace dump",
     .operands = "FILE [PROFILE]",
     .summary = "every record, in order",
-    .about =
-        "Prints the records of a trace, each with its time since the start of the run and the\n"
-        "number of its thread: entry and exit; unwind, a call that did not return; call and\n"
-        "return, announced by the caller; switch and suspend of virtual threads; markers,\n"
-        "counters, lines, values; lost, a place where records were dropped. JSON is one "
-        "object\n"
-        "a line, with times in nanoseconds.",
+    .about = "Prints the records of a trace, each with its time since the start of the run and "
+             "the number of its thread: entry and exit; unwind, a call that did not return; "
+             "call and return, announced by the caller; switch and suspend of virtual threads; "
+             "markers, counters, lines, values; lost, a place where records were dropped. JSON "
+             "is one object a line, with times in nanoseconds.",
     .flags = flags,
     .examples = "qprof trace dump --since=1.5s --until=1.6s run.qtrace\n"
                 "qprof trace dump --when='app.handle->*' --format=json run.qtrace\n"

@@ -206,9 +206,9 @@ const qp_command qp_command_trace_flow = {
     .operands = "FILE [PROFILE]",
     .summary = "calls of each thread in order, repetitions collapsed",
     .about =
-        "Prints the calls of each thread in order of time, indented by depth, with the time\n"
-        "of each. Consecutive calls of the same shape are one line with a count. A call with\n"
-        "too many inner calls for that has one line for its begin and one for its end.",
+        "Prints the calls of each thread in order of time, indented by depth, with the time of "
+        "each. Consecutive calls of the same shape are one line with a count. A call with too "
+        "many inner calls for that has one line for its begin and one for its end.",
     .flags = flags,
     .examples = "qprof trace flow --thread=1 run.qtrace | less\n"
                 "qprof trace flow --since=2s --until=2.1s run.qtrace",

@@ -193,23 +193,21 @@ static int run_slow(qp_cli *cli)
 }
 
 static const qp_flag flags[] = {
-    {"limit", 'n', QP_FLAG_COUNT, "N", QP_FLAG_AT(limit), "5", "number of calls"},
+    QP_COUNT("limit", 'n', limit, "5", "number of calls"),
     {"min-percent", 0, QP_FLAG_PERCENT, "P", QP_FLAG_AT(min_percent), "1",
      "least part of the call, in percent, that a row has"},
     QP_FLAG_THREAD,
     QP_TRACE_FLAGS_WINDOW,
-    {"format", 0, QP_FLAG_WORD, "text|json", QP_FLAG_AT(format), NULL, "form of the output"},
+    QP_WORD("format", 0, "text|json", format, NULL, "form of the output"),
     QP_FLAGS_COMMON};
 
 const qp_command qp_command_trace_slow = {
     .name = "trace slow",
     .operands = "FUNCTION FILE [PROFILE]",
     .summary = "the slowest calls of a function, with what each of them called",
-    .about =
-        "Shows the longest calls of a function, each with its time in the run, its thread, "
-        "and\n"
-        "the tree of its callees with their times in that call. A call inside another call of\n"
-        "the same function is part of it.",
+    .about = "Shows the longest calls of a function, each with its time in the run, its "
+             "thread, and the tree of its callees with their times in that call. A call inside "
+             "another call of the same function is part of it.",
     .flags = flags,
     .examples = "qprof trace slow handle_request run.qtrace\n"
                 "qprof trace slow -n 1 --min-percent=0 parse run.qtrace",

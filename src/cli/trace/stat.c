@@ -116,7 +116,7 @@ static bool next_class(const void *data, size_t *at, void *to)
     return true;
 }
 
-static const qp_rows classes = {class_fields, QP_ROW_SIZE(class_row), next_class, NULL};
+static const qp_rows classes = QP_ROWS(class_fields, class_row, next_class);
 
 #define AT(member)  QP_FIELD_AT(stat_row, member)
 #define OF_COMPLETE .flags = QP_FIELD_NULLABLE, .needs = HAS_COMPLETE
@@ -184,14 +184,20 @@ static qp_style style_of(const void *row)
     return qp_style_of_percent(((const stat_row *)row)->self_percent);
 }
 
-static const qp_rows rows = {fields, QP_ROW_SIZE(stat_row), next_row, style_of};
-
 /* What all rows have. */
 static unsigned has_of(const report *r)
 {
     return (r->stats.is_by_thread ? BY_THREAD : 0) |
            (r->cli->args.trace.has_histogram ? HAS_HISTOGRAM : 0);
 }
+
+static unsigned has_of_row(const void *r, const void *row)
+{
+    return has_of(r) | (((const stat_row *)row)->sums.n_complete ? HAS_COMPLETE : 0);
+}
+
+static const qp_rows rows =
+    QP_ROWS(fields, stat_row, next_row, .style = style_of, .has = has_of_row);
 
 /* ---- text ------------------------------------------------------------------------------------ */
 
@@ -288,18 +294,9 @@ static void write_trace(qp_json *json, const void *data)
                      lost->n_unwritten, lost->n_overwritten, "ns"});
 }
 
-static void write_calls(qp_json *json, const void *data)
-{
-    const report *r = data;
-    stat_row row;
-    for (size_t at = 0; next_row(r, &at, &row);)
-        qp_row_json(json, NULL, fields, has_of(r) | (row.sums.n_complete ? HAS_COMPLETE : 0),
-                    &row);
-}
-
 static const qp_field document_fields[] = {
     {"trace", NULL, "the trace", QP_FIELD_OBJECT, .sub = trace_fields, .write = write_trace},
-    {"calls", NULL, "functions", QP_FIELD_ROWS, .sub = fields, .write = write_calls},
+    {"calls", NULL, "functions", QP_FIELD_ROWS, .rows = &rows},
     {.key = NULL}};
 
 static void write_csv(qp_cli *cli, const void *data)
@@ -336,13 +333,11 @@ static int run_stat(qp_cli *cli)
 }
 
 static const qp_flag flags[] = {
-    {"sort", 's', QP_FLAG_WORD, QP_SORT_WORDS, QP_FLAG_AT(sort), "self", "order of the rows"},
-    {"limit", 'n', QP_FLAG_COUNT, "N", QP_FLAG_AT(limit), NULL,
-     "maximum number of rows; 0: all (default 30; all as json or csv)"},
-    {"threads", 0, QP_FLAG_YES, NULL, QP_FLAG_AT(has_threads), NULL,
-     "one row for each function on each thread"},
-    {"histogram", 0, QP_FLAG_YES, NULL, QP_FLAG_AT(trace.has_histogram), NULL,
-     "distribution of the times of calls"},
+    QP_WORD("sort", 's', QP_SORT_WORDS, sort, "self", "order of the rows"),
+    QP_COUNT("limit", 'n', limit, NULL,
+             "maximum number of rows; 0: all (default 30; all as json or csv)"),
+    QP_YES("threads", 0, has_threads, "one row for each function on each thread"),
+    QP_YES("histogram", 0, trace.has_histogram, "distribution of the times of calls"),
     QP_FLAG_THREAD,
     QP_TRACE_FLAGS_CALLS,
     QP_TRACE_FLAGS_WINDOW,
@@ -353,12 +348,11 @@ const qp_command qp_command_trace_stat = {
     .name = "trace stat",
     .operands = "FILE [PROFILE]",
     .summary = "count, times, percentiles and histogram of calls",
-    .about =
-        "Adds up the calls of a trace. Total includes callees and counts only calls that are\n"
-        "not inside another call of the same function; self excludes callees. Average,\n"
-        "minimum, percentiles and maximum are times of single calls including callees, for\n"
-        "calls whose entry and end are in the trace; the others are counted as cut.\n"
-        "Percentiles are exact to 3 %. Memory does not grow with the trace.",
+    .about = "Adds up the calls of a trace. Total includes callees and counts only calls that "
+             "are not inside another call of the same function; self excludes callees. "
+             "Average, minimum, percentiles and maximum are times of single calls including "
+             "callees, for calls whose entry and end are in the trace; the others are counted "
+             "as cut. Percentiles are exact to 3 %. Memory does not grow with the trace.",
     .flags = flags,
     .examples = "qprof trace stat run.qtrace\n"
                 "qprof trace stat --sort=max --histogram -n 5 run.qtrace\n"

@@ -11,13 +11,12 @@ const qp_command qp_command_trace = {
     .name = "trace",
     .operands = "COMMAND ...",
     .summary = "raw traces: every call and return, in order",
-    .about =
-        "A raw trace is the record of every call and return. These commands read it from a\n"
-        ".qtrace file (also packed by zstd), from the rings of a profile (a flight recorder:\n"
-        "live, left by a crash, or sealed), and from the DBF and delimited files of the\n"
-        "Xbase++ profiler, in one file or in packets. FILE may be a process id.\n"
-        "The .qtrace file of a program that was killed continues in the rings of its profile:\n"
-        "specify both.",
+    .about = "A raw trace is the record of every call and return. These commands read it from "
+             "a .qtrace file (also packed by zstd), from the rings of a profile (a flight "
+             "recorder: live, left by a crash, or sealed), and from the DBF and delimited "
+             "files of the Xbase++ profiler, in one file or in packets. FILE may be a process "
+             "id. The .qtrace file of a program that was killed continues in the rings of its "
+             "profile: specify both.",
     .examples = "qprof trace stat run.qtrace\n"
                 "qprof trace slow handle_request run.qtrace\n"
                 "qprof trace dump -f 4242",

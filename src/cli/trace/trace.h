@@ -66,14 +66,13 @@ void qp_trace_print_written(const qp_cli *cli, uint64_t n, const char *thing);
 
 /* clang-format off */ /* a flag is two lines */
 #define QP_TRACE_FLAGS_WINDOW                                                                  \
-    {"since", 0, QP_FLAG_TEXT, "TIME", QP_FLAG_AT(trace.since), NULL,                          \
-     "start of the window, as a time of the run: 1.5s, 200ms, 17us, 5ns"},                     \
-    {"until", 0, QP_FLAG_TEXT, "TIME", QP_FLAG_AT(trace.until), NULL, "end of the window"}
+    QP_TEXT("since", 0, "TIME", trace.since,                                                   \
+            "start of the window, as a time of the run: 1.5s, 200ms, 17us, 5ns"),              \
+    QP_TEXT("until", 0, "TIME", trace.until, "end of the window")
 #define QP_TRACE_FLAGS_CALLS                                                                   \
     {"name", 0, QP_FLAG_NAMES, "GLOB", QP_FLAG_AT(trace.names), NULL,                          \
-     "only functions whose name matches; may be repeated"},                                    \
-    {"when", 0, QP_FLAG_TEXT, "PATTERN", QP_FLAG_AT(fold.when), NULL,                          \
-     "only calls whose stack matches the call pattern"}
+     "functions that are shown; may be repeated"},                                             \
+    QP_TEXT("when", 0, "PATTERN", fold.when, "call pattern of the calls that are shown")
 /* clang-format on */
 
 #endif

@@ -27,7 +27,7 @@ static bool does_fit(const qp_cli *cli, const qp_exporter *x)
     if (a->has_callgrind_jumps && x != &qp_export_callgrind)
         qp_cli_fail(cli, "--callgrind-jumps is for --to=callgrind; %s has no jumps", x->name);
     else if (a->is_calls && a->has_samples)
-        qp_cli_fail(cli, "--calls and --samples: choose one of them");
+        qp_cli_fail(cli, "--calls and --samples cannot be combined");
     else if (a->is_calls && !x->has_measure)
         qp_cli_fail(cli, "--calls is for formats of one value; %s has times and calls",
                     x->name);
@@ -39,19 +39,19 @@ static bool does_fit(const qp_cli *cli, const qp_exporter *x)
     return false;
 }
 
-/* Of coverage alone a format of call paths would be empty. @return false: that is said */
+/* Of coverage alone a format of call paths would be empty. @return false: a message was printed */
 static bool has_content(const qp_cli *cli, const qp_model *m, const qp_exporter *x)
 {
     if (m->run.is_profile || x->has_functions)
         return true;
     qp_cli_fail(cli,
-                "%s: it has coverage alone, and %s shows call paths; qprof cover export writes "
-                "coverage",
+                "%s: it has only coverage, and %s shows call paths (qprof cover export writes "
+                "coverage)",
                 cli->path, x->name);
     return false;
 }
 
-/* @return false: the run has not what was asked for, which is said */
+/* @return false: the run does not have what was requested; a message was printed */
 static bool choose_measure(const qp_cli *cli, const qp_model *m, qp_measure *out)
 {
     const qp_args *a = &cli->args;
@@ -66,7 +66,7 @@ static bool choose_measure(const qp_cli *cli, const qp_model *m, qp_measure *out
     if (!is_known && a->is_calls)
         qp_cli_fail(cli, "--calls: the calls of this run were not counted");
     else if (!is_known)
-        qp_cli_fail(cli, "--samples: this run has none; qprof run --pc takes some");
+        qp_cli_fail(cli, "--samples: this run has none (qprof run --pc takes them)");
     return is_known;
 }
 
@@ -79,7 +79,7 @@ static int run_export(qp_cli *cli)
         return QP_EXIT_UNUSABLE;
     const qp_exporter *x = qp_exporters[format];
     if (x->is_binary && qp_output_is_standard(path) && cli->screen.is_terminal)
-        return qp_cli_fail(cli, "%s is nothing to read on a terminal; -o FILE%s names a file",
+        return qp_cli_fail(cli, "--to=%s is binary and not for a terminal (use -o FILE%s)",
                            x->name, x->suffix);
     if (!does_fit(cli, x))
         return QP_EXIT_UNUSABLE;
@@ -94,7 +94,7 @@ static int run_export(qp_cli *cli)
     return written == QP_EXIT_CLEAN ? status : written;
 }
 
-/* What each format is for, and what it cannot say. */
+/* The purpose of each format, and what it cannot hold. */
 static void print_formats(const qp_screen *s)
 {
     qp_screen_text(s, QP_STYLE_HEAD, "\nFormats:\n");
@@ -108,15 +108,14 @@ static void print_formats(const qp_screen *s)
 }
 
 static const qp_flag flags[] = {
-    {"to", 't', QP_FLAG_TEXT, "FORMAT", QP_FLAG_AT(to), NULL, "the format, see below"},
-    {"output", 'o', QP_FLAG_TEXT, "FILE", QP_FLAG_AT(output), NULL,
-     "where to; default, or -: standard output. A failed export leaves no file"},
-    {"calls", 0, QP_FLAG_YES, NULL, QP_FLAG_AT(is_calls), NULL,
-     "calls in place of time, where a format has one value"},
-    {"samples", 0, QP_FLAG_YES, NULL, QP_FLAG_AT(has_samples), NULL,
-     "the same with interrupts of the PC command, or samples that times were estimated from"},
-    {"callgrind-jumps", 0, QP_FLAG_YES, NULL, QP_FLAG_AT(has_callgrind_jumps), NULL,
-     "callgrind: jumps between lines, where the host counts them; speedscope cannot read them"},
+    QP_TEXT("to", 't', "FORMAT", to, "format, see below"),
+    QP_TEXT("output", 'o', "FILE", output, "file to write; default, or -: standard output"),
+    QP_YES("calls", 0, is_calls, "calls instead of time, in formats of one value"),
+    QP_YES("samples", 0, has_samples,
+           "the same with PC samples, or with the samples of which times were estimated"),
+    QP_YES("callgrind-jumps", 0, has_callgrind_jumps,
+           "callgrind: jumps between lines, where the host counts them; speedscope cannot read "
+           "them"),
     QP_FLAG_WHEN,
     QP_FLAGS_COLLAPSE,
     QP_FLAG_THREAD,

@@ -44,7 +44,7 @@ static int write_page(qp_cli *cli, const qp_model *m, const qp_export_options *o
     if (!path) {
         path = chosen;
         if (!choose_path(cli, chosen))
-            return qp_cli_fail(cli, "%s: it is there already; -o FILE names another", path);
+            return qp_cli_fail(cli, "%s: file exists (use -o FILE)", path);
     }
     int status = qp_output_write(cli, path, write_job, &(job){m, o});
     if (status != QP_EXIT_CLEAN || qp_output_is_standard(path))
@@ -71,7 +71,7 @@ static int show_traced(qp_cli *cli, const qp_model *m, qp_export_options *o)
     return status;
 }
 
-/* @param base  NULL: nothing to compare with; base_path, too */
+/* @param base  NULL: nothing to compare with; base_path NULL as well */
 static int show(qp_cli *cli, const qp_model *m, const qp_model *base, const char *base_path)
 {
     char root[PATH_BYTES];
@@ -134,33 +134,35 @@ static int run_html(qp_cli *cli)
     char **files = cli->args.operands;
     int n = cli->args.n_operands;
     if (n > 2)
-        return qp_cli_fail(cli, "%s: one too many; a page shows one profile, or two compared",
-                           files[2]);
+        return qp_cli_fail(
+            cli, "%s: too many operands: a page shows one profile, or compares two", files[2]);
     if (n == 2 && cli->args.trace.file)
-        return qp_cli_fail(cli, "--trace is for the page of one profile, not of two compared");
+        return qp_cli_fail(cli, "--trace cannot be combined with two profiles");
     return n == 2 ? show_both(cli, files[0], files[1]) : show_one(cli, n ? files[0] : NULL);
 }
 
-static const qp_flag flags[] = {{"output", 'o', QP_FLAG_TEXT, "FILE", QP_FLAG_AT(output), NULL,
-                                 "where to; - is standard output\n(default: the profile's name "
-                                 "with .html, in this folder; numbered if there is one)"},
-                                {"trace", 0, QP_FLAG_TEXT, "FILE", QP_FLAG_AT(trace.file), NULL,
-                                 "a raw trace of the run, for a timeline; where it is in the\n"
-                                 "rings of the profile: the profile itself"},
-                                QP_FLAG_SOURCE_PATH,
-                                QP_FLAG_WHEN,
-                                QP_FLAGS_COLLAPSE,
-                                QP_FLAGS_COMMON};
+static const qp_flag flags[] = {
+    QP_TEXT(
+        "output", 'o', "FILE", output,
+        "page to write; -: standard output (default: the profile's name with .html, in this "
+        "folder; numbered if there is one)"),
+    QP_TEXT("trace", 0, "FILE", trace.file,
+            "a raw trace of the run, for a timeline; where it is in the rings of the profile: "
+            "the profile itself"),
+    QP_FLAG_SOURCE_PATH,
+    QP_FLAG_WHEN,
+    QP_FLAGS_COLLAPSE,
+    QP_FLAGS_COMMON};
 
 const qp_command qp_command_html = {
     .name = "html",
     .operands = "[[BASE] FILE] [-o FILE]",
     .summary = "one page for any browser; of two runs, what changed",
-    .about =
-        "Writes one self-contained page: flame graphs, functions, call tree, annotated\n"
-        "sources, threads. It needs no network and no server. With two profiles it shows\n"
-        "what changed from BASE to FILE. Sources are in the page if they are the text that\n"
-        "was recorded, or lie below this folder or --source-path: mind whom you send it to.",
+    .about = "Writes one self-contained page: flame graphs, functions, call tree, annotated "
+             "sources, threads. It needs no network and no server. With two profiles it shows "
+             "what changed from BASE to FILE. Sources are in the page if they are the text "
+             "that was recorded, or lie below this folder or --source-path; check them before "
+             "you share the page.",
     .flags = flags,
     .examples = "qprof html                        the newest profile here\n"
                 "qprof html run.qprof -o run.html\n"

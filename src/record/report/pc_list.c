@@ -146,7 +146,7 @@ static void print_summary(int fd, const table *t)
     qp_plain(qp_texts_at(&qp_recorder.texts, h->pc_pattern), sizeof pattern, pattern,
              sizeof pattern);
     dprintf(fd,
-            "\nInterrupts: %llu occurred, %llu counted, %llu skipped, %llu in critical "
+            "\nPC samples: %llu occurred, %llu counted, %llu skipped, %llu in critical "
             "sections, %llu foreign\n%s, every %llu us",
             (unsigned long long)(t->counted + t->skipped), (unsigned long long)t->counted,
             (unsigned long long)t->skipped, (unsigned long long)critical,

@@ -1,5 +1,5 @@
 #!/bin/sh
-# test_outside.sh: `qprof run --pid`: a process that records is sampled through its live profile. How
+# test_attach.sh: `qprof run --pid`: a process that records is sampled through its live profile. How
 # many samples there are depends on the machine; where they are does not.
 . "$(dirname "$0")/lib.sh"
 
@@ -36,7 +36,7 @@ for mode in -time=exact -collect=stack -time=none; do
     end
     claim "$mode: it is sound" qprof check out.qprof
     qprof list --format=json out.qprof >list.json
-    claim "$mode: with interrupts" test "$(jq .summary.counted list.json)" -gt 5
+    claim "$mode: with PC samples" test "$(jq .summary.counted list.json)" -gt 5
     claim "$mode: main was always active" same true "$(deep main)"
     claim "$mode: f was always active" same true "$(deep f)"
     claim "$mode: nothing else was" sh -c "case '$(stacks)' in 'beat f main' | 'f main') ;; *) exit 1 ;; esac"
@@ -64,8 +64,8 @@ claim "the profile has a number" qprof check kept.qprof.1
 claim "top says how to sample it" sh -c "qprof top $pid | grep -q 'qprof run --pid=$pid'"
 claim "and whether it is at work" sh -c "qprof top $pid | grep -q '^1 of 1 thread at work'"
 claim "a report says why it is empty, and what to do" sh -c \
-    "qprof report $pid | grep -q '^It keeps its stack for others to look at: qprof run --pid'"
-claim "so does a list" says "$pid: it keeps its stack for others to look at: qprof run --pid=$pid" \
+    "qprof report $pid | grep -q '^Only the stack is published: qprof run --pid'"
+claim "so does a list" says "$pid: only the stack is published: qprof run --pid=$pid samples it" \
     qprof list $pid
 end
 for mode in '-collect=samples -pc=REAL' -collect=coverage; do
@@ -74,13 +74,13 @@ for mode in '-collect=samples -pc=REAL' -collect=coverage; do
     end
 done
 
-# Native code of what only keeps its stack is foreign, as in its own samples.
+# Native code of what only publishes its stack is foreign, as in its own samples.
 QPROF='-output=live.qprof -collect=stack' ./score 'main(' '<(' wait &
 pid=$!
 sleep 0.2
 claim "in native code" sample --for 200ms --pc 'REAL 5000'
 end
-claim "interrupts are foreign" same 'main 0 true' "$(qprof list --format=json out.qprof |
+claim "PC samples are foreign" same 'main 0 true' "$(qprof list --format=json out.qprof |
     jq -r '[(.rows[] | "\(.procedure) \(.shallow)"), .summary.foreign == .summary.counted] | join(" ")')"
 
 # qlua that samples itself walks its own stack when it is due, and keeps none.
