@@ -111,6 +111,9 @@ typedef struct {
 qp_field_list qp_fields_choose(const qp_field *fields, const char *order, unsigned has);
 #define QP_FIELDS_ALL (~0u)
 
+/* A number, a claim or a moment. @param at  where it lies */
+uint64_t qp_field_count(const qp_field *f, const void *at);
+
 /* ---- JSON ---------------------------------------------------------------------------------- */
 
 /* Write the row's members into the object that is open. */

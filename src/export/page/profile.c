@@ -3,8 +3,12 @@
  * The page's program (web/src/profile) shows the JSON blocks after it; web/src/profile/data.ts reads
  * every block. */
 #include <inttypes.h>
+#include <string.h>
 
+#include "base/containers/alloc.h"
 #include "export/page/profile.h"
+#include "export/shared/gzip.h"
+#include "model/figures/figures.h"
 
 /* ---- what the first picture needs ------------------------------------------------------------ */
 
@@ -136,6 +140,53 @@ static void write_methods(qp_out *out, const qp_model *m)
     qp_page_close(out);
 }
 
+static bool write_files(qp_out *out, const qp_html *page)
+{
+    qp_model_file *files;
+    size_t n;
+    if (!qp_model_files(page->m, &files, &n))
+        return false;
+    qp_page_table(out, "files");
+    for (size_t i = 0; i < n; i++) {
+        qp_page_row(out, i > 0);
+        qp_page_text(out, files[i].path);
+        QP_PAGE_NUMBERS(out, true, qp_model_ns(page->m, files[i].self), files[i].n_methods);
+        qp_page_close(out);
+    }
+    qp_page_close(out);
+    qp_free(files);
+    return true;
+}
+
+/* A figure of a row; rows begin at 1, callers before callees. */
+typedef uint64_t (*column)(const qp_html *page, uint32_t row);
+
+#define COLUMN(name, value)                                                                    \
+    static uint64_t name(const qp_html *page, uint32_t i)                                      \
+    {                                                                                          \
+        return value;                                                                          \
+    }
+COLUMN(node_parent, i - page->m->nodes[i].parent)
+COLUMN(node_method, page->m->nodes[i].method)
+COLUMN(node_calls, page->m->nodes[i].f.calls)
+COLUMN(node_self, page->m->nodes[i].f.self)
+COLUMN(path_parent, i - page->paths[i].parent)
+COLUMN(path_function, page->paths[i].method)
+COLUMN(path_calls, page->paths[i].sides[QP_DIFF_NEW].calls)
+COLUMN(path_self, page->paths[i].sides[QP_DIFF_NEW].self)
+COLUMN(base_calls, page->paths[i].sides[QP_DIFF_BASE].calls)
+COLUMN(base_self, page->paths[i].sides[QP_DIFF_BASE].self)
+
+static const column of_one[] = {node_parent, node_method, node_calls, node_self, NULL};
+static const column of_two[] = {path_parent, path_function, path_calls, path_self,
+                                base_calls,  base_self,     NULL};
+
+/* The run's root is one. */
+static uint32_t n_nodes(const qp_html *page)
+{
+    return page->paths ? page->n_paths : page->m->n_nodes;
+}
+
 static bool write_index(qp_out *out, const qp_html *page)
 {
     const qp_model *m = page->m;
@@ -151,10 +202,103 @@ static bool write_index(qp_out *out, const qp_html *page)
         write_methods(out, m);
         write_threads(out, m);
     }
-    bool is_good = qp_html_files(out, page);
-    qp_out_format(out, ",\"nodes\":%" PRIu32 ",\"hasTimeline\":%s}", qp_html_nodes(page),
+    bool is_good = write_files(out, page);
+    qp_out_format(out, ",\"nodes\":%" PRIu32 ",\"hasTimeline\":%s}", n_nodes(page),
                   page->timeline ? "true" : "false");
     qp_page_block_end(out);
+    return is_good;
+}
+
+/* ---- the call tree --------------------------------------------------------------------------- */
+
+/* A million call paths are too large for JSON. The column of each figure is written as a whole,
+ * because columns compress best. */
+static bool write_tree(qp_out *out, const qp_html *page)
+{
+    uint32_t n = n_nodes(page);
+    qp_out_text(out, "<script type=\"application/gzip;base64\" id=\"nodes\">");
+    qp_gzip *z = qp_gzip_new_base64(out);
+    if (!z)
+        return false;
+    for (const column *c = page->paths ? of_two : of_one; *c; c++)
+        for (uint32_t i = 1; i < n; i++)
+            qp_gzip_varint(z, (*c)(page, i));
+    qp_gzip_end(z);
+    qp_page_block_end(out);
+    return true;
+}
+
+/* ---- sources: the blocks of each function, and the texts ------------------------------------- */
+
+enum { FLAG_COUNTED = 1, FLAG_TIMED = 2 };
+
+/* Times are ticks, so that the page adds up those of a line exactly. */
+static bool write_blocks(qp_out *out, const qp_model *m, uint32_t method)
+{
+    qp_block_figures *blocks;
+    size_t n;
+    if (!qp_model_blocks(m, method, QP_ALL_THREADS, &blocks, &n))
+        return false;
+    bool is_more = false;
+    qp_out_char(out, '[');
+    qp_page_text(out, m->methods[method].name);
+    qp_out_text(out, ",[");
+    for (size_t i = 0; i < n; i++) {
+        const qp_block_figures *b = &blocks[i];
+        if (b->line <= 0)
+            continue;
+        QP_PAGE_NUMBERS(out, is_more, (uint64_t)b->line,
+                        (b->is_counted ? FLAG_COUNTED : 0u) | (b->is_timed ? FLAG_TIMED : 0u),
+                        b->count, b->self, b->total);
+        is_more = true;
+    }
+    qp_out_text(out, "]]");
+    qp_free(blocks);
+    return true;
+}
+
+static bool write_source_lines(qp_out *out, const qp_model *m, const char *file)
+{
+    bool is_more = false, is_good = true;
+    qp_out_char(out, '[');
+    for (uint32_t i = 1; i < m->n_methods && is_good; i++) {
+        const qp_model_method *x = &m->methods[i];
+        if (!x->n_blocks || (x->file != file && strcmp(x->file, file) != 0))
+            continue;
+        qp_out_text(out, is_more ? ",\n" : "");
+        is_good = write_blocks(out, m, i);
+        is_more = true;
+    }
+    qp_out_char(out, ']');
+    return is_good;
+}
+
+/* @return the name relative to the root, if the file lies below it */
+static const char *shown(const char *file, const char *root)
+{
+    size_t n = root ? strlen(root) : 0;
+    bool is_below = n && strncmp(file, root, n) == 0 && file[n] == '/';
+    return is_below ? file + n + 1 : file;
+}
+
+static bool write_sources(qp_out *out, const qp_html *page)
+{
+    const qp_export_options *how = page->how;
+    qp_model_file *files;
+    size_t n;
+    bool is_good = qp_model_files(page->m, &files, &n);
+    for (size_t i = 0; is_good && i < n; i++) {
+        const char *file = files[i].path;
+        qp_page_block_of(out, 'l', i);
+        is_good = write_source_lines(out, page->m, file);
+        qp_page_block_end(out);
+        qp_page_block_of(out, 's', i);
+        qp_page_source(
+            out, &(qp_page_file){shown(file, how->root), file, qp_model_digest(page->m, file)},
+            how->source_path);
+        qp_page_block_end(out);
+    }
+    qp_free(files);
     return is_good;
 }
 
@@ -169,7 +313,7 @@ static bool write_page(qp_out *out, const qp_html *page, qp_error *error)
     if (!write_index(out, page))
         return qp_export_fails(error);
     qp_page_script(out, &qp_page_profile);
-    if (!qp_html_tree(out, page) || !qp_html_timeline(out, page) || !qp_html_sources(out, page))
+    if (!write_tree(out, page) || !qp_html_timeline(out, page) || !write_sources(out, page))
         return qp_export_fails(error);
     qp_page_end(out);
     return true;

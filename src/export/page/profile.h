@@ -27,12 +27,6 @@ typedef struct {
     uint32_t n_paths;
 } qp_html;
 
-/* ---- tree.c ------------------------------------------------------------------------------ */
-
-/* The call tree: columns of varints, compressed; too large for JSON. @return false: no memory */
-bool qp_html_tree(qp_out *out, const qp_html *page);
-uint32_t qp_html_nodes(const qp_html *page); /* the run's root is one */
-
 /* ---- diff.c ------------------------------------------------------------------------------ */
 
 /* Compare, if there is a run to compare with. @return false: see error */
@@ -41,13 +35,6 @@ void qp_html_compare_end(qp_html *page);
 /* ,"methods":[...],"changes":[...] and ,"threads":[...], a row for a function, or thread, of either
  * run. */
 void qp_html_changes(qp_out *out, const qp_html *page);
-
-/* ---- lines.c ----------------------------------------------------------------------------- */
-
-/* ,"files":[...] of the index; then a block for the figures and one for the text of each.
- * @return false: no memory */
-bool qp_html_files(qp_out *out, const qp_html *page);
-bool qp_html_sources(qp_out *out, const qp_html *page);
 
 /* ---- timeline.c -------------------------------------------------------------------------- */
 

@@ -15,19 +15,6 @@ typedef struct {
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
-#define AT(member) QP_FIELD_AT(qp_block_figures, member)
-static const qp_field block_fields[] = {
-    {"line", NULL, NULL, QP_FIELD_CHANGE, AT(line)},
-    {"offset", NULL, "offset in its code; -1: the header of a function, no code",
-     QP_FIELD_CHANGE, AT(code_offset)},
-    {"count", NULL, "executions; null: not counted", QP_FIELD_COUNT, AT(count),
-     .flags = QP_FIELD_NULLABLE},
-    {"timed", NULL, "self and total were measured", QP_FIELD_YES, AT(is_timed)},
-    {"self", NULL, "self time, in the run's unit", QP_FIELD_TIME, AT(self)},
-    {"total", NULL, "time including called methods", QP_FIELD_TIME, AT(total)},
-    {.key = NULL}};
-#undef AT
-
 typedef struct {
     uint32_t id, method;
     qp_method_row row;
@@ -43,11 +30,8 @@ static void write_blocks(qp_json *json, const void *row)
     *r->document->has_failed |=
         !qp_model_blocks(about->m, r->method, about->thread, &blocks, &n);
     for (size_t i = 0; i < n; i++) {
-        qp_block_figures b = blocks[i];
-        b.count = b.is_counted ? b.count : QP_FIELD_NONE;
-        b.self = qp_model_ns(about->m, b.self);
-        b.total = qp_model_ns(about->m, b.total);
-        qp_row_json(json, NULL, block_fields, QP_FIELDS_ALL, &b);
+        const qp_block_figures b = qp_block_row_of(about->m, &blocks[i]);
+        qp_row_json(json, NULL, qp_block_fields, QP_FIELDS_ALL, &b);
     }
     qp_free(blocks);
 }
@@ -58,7 +42,7 @@ static const qp_field method_fields[] = {
     {"id", NULL, "number that nodes use: its position", QP_FIELD_COUNT,
      QP_FIELD_AT(method_row, id)},
     {"", NULL, NULL, QP_FIELD_PART, QP_FIELD_AT(method_row, row), .sub = qp_method_fields},
-    {"blocks", NULL, "entries of its line table", QP_FIELD_ROWS, .sub = block_fields,
+    {"blocks", NULL, "entries of its line table", QP_FIELD_ROWS, .sub = qp_block_fields,
      .write = write_blocks},
     {.key = NULL}};
 
@@ -73,35 +57,15 @@ static void write_methods(qp_json *json, const void *row)
                 &(method_row){d->numbers[i], i, qp_method_row_of(m, i, &d->flat[i]), d});
 }
 
-typedef struct {
-    uint32_t id, method, thread;
-    qp_model_node node;
-    qp_figures_row figures;
-} path_row;
-
-#define AT(member) QP_FIELD_AT(path_row, member)
-static const qp_field path_fields[] = {
-    {"id", NULL, "number, greater than its parent's", QP_FIELD_COUNT, AT(id), .least = 1},
-    {"parent", NULL, "id of the caller; 0: the run", QP_FIELD_COUNT, AT(node.parent)},
-    {"method", NULL, "id in methods; 0: the root of a thread", QP_FIELD_COUNT, AT(method)},
-    {"thread", NULL, "number of the thread", QP_FIELD_COUNT, AT(thread), .least = 1},
-    {"open", NULL, "has an open frame", QP_FIELD_YES, AT(node.is_open)},
-    {"includes_hidden", NULL, "self includes functions that are collapsed into it",
-     QP_FIELD_YES, AT(node.has_hidden)},
-    {"", NULL, NULL, QP_FIELD_PART, AT(figures), .sub = qp_figures_fields},
-    {.key = NULL}};
-#undef AT
-
 static void write_paths(qp_json *json, const void *row)
 {
     const document *d = row;
     const qp_model *m = d->about.m;
     for (uint32_t i = 1; i < m->n_nodes; i++) {
-        const qp_model_node *n = &m->nodes[i];
-        if (d->about.thread == QP_ALL_THREADS || n->thread == d->about.thread)
-            qp_row_json(json, NULL, path_fields, QP_FIELDS_ALL,
-                        &(path_row){i, d->numbers[n->method], m->threads[n->thread].ordinal, *n,
-                                    qp_figures_row_of(m, &n->f)});
+        if (d->about.thread != QP_ALL_THREADS && m->nodes[i].thread != d->about.thread)
+            continue;
+        const qp_path_row path = qp_path_row_of(m, i, d->numbers[m->nodes[i].method]);
+        qp_row_json(json, NULL, qp_path_fields, QP_FIELDS_ALL, &path);
     }
 }
 
@@ -110,7 +74,7 @@ const qp_field qp_export_document[] = {
     {"", NULL, NULL, QP_FIELD_PART, .sub = qp_threads_part},
     {"methods", NULL, ".root. first, which has the sums of all", QP_FIELD_ROWS,
      .sub = method_fields, .write = write_methods},
-    {"nodes", NULL, "call paths, parents first", QP_FIELD_ROWS, .sub = path_fields,
+    {"nodes", NULL, "call paths, parents first", QP_FIELD_ROWS, .sub = qp_path_fields,
      .write = write_paths},
     {.key = NULL}};
 

@@ -15,8 +15,8 @@ static void write_profile(qp_json *json, const qp_model *m, uint32_t thread, qp_
     qp_json_begin(json, "events", '[');
     while (qp_path_walk_next(&s)) {
         qp_json_begin(json, NULL, '{');
-        qp_json_text(json, "type", s.is_entry ? "O" : "C");
-        qp_json_count(json, "frame", m->nodes[s.node].method);
+        qp_json_text(json, "type", s.walk.is_entry ? "O" : "C");
+        qp_json_count(json, "frame", m->nodes[s.walk.node].method);
         qp_json_count(json, "at", qp_path_walk_at(&s));
         qp_json_end(json, '}');
     }

@@ -8,6 +8,7 @@
 #include "base/text/buf.h"
 #include "export/shared/profile.h"
 #include "export/shared/protobuf.h"
+#include "export/shared/run_rows.h"
 #include "model/figures/figures.h"
 
 static const char tables[] =
@@ -99,12 +100,6 @@ static void put_number(database *x, bool is_known, uint64_t n)
                                 : sqlite3_bind_null(x->insert, x->column));
 }
 
-static void put_numbers(database *x, const uint64_t *numbers, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        put_number(x, true, numbers[i]);
-}
-
 static void put_text(database *x, const char *text)
 {
     size_t n;
@@ -116,12 +111,6 @@ static void put_text(database *x, const char *text)
         note_status(x, sqlite3_bind_text64(x->insert, x->column, clean, n, SQLITE_TRANSIENT,
                                            SQLITE_UTF8));
     qp_free(clean);
-}
-
-static void put_texts(database *x, const char *const *texts, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        put_text(x, texts[i]);
 }
 
 static void end_row(database *x)
@@ -139,50 +128,43 @@ static void end_rows(database *x)
     x->insert = NULL;
 }
 
-static void put_calls(database *x, uint64_t calls)
+/* Lines begin at 1, offsets of code at 0. */
+static void put_field(database *x, const qp_field *f, const void *at)
 {
-    put_number(x, x->m->run.has_calls, calls);
+    if (f->kind <= QP_FIELD_WORD) {
+        put_text(x, *(const char *const *)at);
+        return;
+    }
+    bool is_change = f->kind == QP_FIELD_CHANGE, is_line = strcmp(f->key, "line") == 0;
+    int64_t change = is_change ? *(const int32_t *)at : 0;
+    uint64_t n = is_change ? (uint64_t)change : qp_field_count(f, at);
+    put_number(x, change >= 0 && n != QP_FIELD_NONE && (n || !is_line), n);
 }
 
-static void put_interrupts(database *x, uint64_t interrupts)
+static void put_row(database *x, const qp_field_list *list, const void *row)
 {
-    put_number(x, x->m->run.pc_period_ns > 0, interrupts);
-}
-
-static void put_extremes(database *x, const qp_figures *f)
-{
-    bool is_known = x->m->run.has_min_max && f->min <= f->max;
-    put_number(x, is_known, is_known ? qp_model_ns(x->m, f->min) : 0);
-    put_number(x, is_known, is_known ? qp_model_ns(x->m, f->max) : 0);
+    for (size_t i = 0; i < list->n; i++)
+        put_field(x, list->items[i].field, (const char *)row + list->items[i].at);
+    end_row(x);
 }
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-
 static void fill_run(database *x)
 {
-    const qp_model *m = x->m;
-    const qp_run_info *run = &m->run;
-    const char *const texts[] = {run->options,   run->version,        run->state_text,
-                                 run->unit,      run->time_mode_text, run->clock_text,
-                                 run->grain_text};
-    const uint64_t numbers[] = {run->is_virtual,
-                                run->started_at,
-                                run->ended_at,
-                                qp_model_ns(m, run->wall),
-                                qp_model_ns(m, run->stopped),
-                                qp_model_ns(m, run->total)};
+    const qp_field_list list = qp_fields_choose(
+        qp_run_fields,
+        "program host pid options recorder state unit time clock granularity virtual_threads "
+        "started_at ended_at duration stopped total calls sample_period_ns pc_period_ns",
+        QP_FIELDS_ALL);
+    qp_run_row row = qp_run_row_of(x->m);
+    row.run.calls = row.run.has_calls ? row.run.calls : QP_FIELD_NONE;
+    if (!row.run.sample_period_ns)
+        row.run.sample_period_ns = QP_FIELD_NONE;
+    if (!row.run.pc_period_ns)
+        row.run.pc_period_ns = QP_FIELD_NONE;
     begin_rows(x, "INSERT INTO run VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
-    put_text(x, run->program);
-    put_text(x, run->host);
-    put_number(x, true, run->pid);
-    put_texts(x, texts, COUNT(texts));
-    put_numbers(x, numbers, COUNT(numbers));
-    put_calls(x, run->calls);
-    put_number(x, run->sample_period_ns > 0, run->sample_period_ns);
-    put_interrupts(x, run->pc_period_ns);
-    end_row(x);
+    put_row(x, &list, &row);
     end_rows(x);
 }
 
@@ -211,17 +193,15 @@ static void fill_remarks(database *x)
 
 static void fill_threads(database *x, uint32_t thread)
 {
+    const qp_field_list list = qp_fields_choose(
+        qp_thread_fields, "number name system_id alive suspended open_frames calls total",
+        QP_FIELDS_ALL);
     begin_rows(x, "INSERT INTO threads VALUES (?,?,?,?,?,?,?,?)");
     for (uint32_t i = 1; i < x->m->n_threads; i++) {
-        const qp_model_thread *th = &x->m->threads[i];
-        const uint64_t numbers[] = {th->system_id, th->is_alive, th->is_suspended,
-                                    th->depth,     th->calls,    qp_model_ns(x->m, th->total)};
-        if (thread != QP_ALL_THREADS && thread != i)
-            continue;
-        put_number(x, true, th->ordinal);
-        put_text(x, th->name);
-        put_numbers(x, numbers, COUNT(numbers));
-        end_row(x);
+        qp_thread_row row;
+        qp_thread_row_fill(&row, x->m, i);
+        if (thread == QP_ALL_THREADS || thread == i)
+            put_row(x, &list, &row);
     }
     end_rows(x);
 }
@@ -229,63 +209,45 @@ static void fill_threads(database *x, uint32_t thread)
 /* .root. is function 0, without figures: it would count everything again. */
 static void fill_functions(database *x, const qp_figures *flat)
 {
+    static const qp_figures none = {.min = UINT64_MAX};
+    const qp_field_list list =
+        qp_fields_choose(qp_method_fields,
+                         "name class module file line type calls self total min max self_half "
+                         "total_half counts samples pc_samples",
+                         QP_FIELDS_ALL);
     begin_rows(x, "INSERT INTO functions VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
     for (uint32_t i = 0; i < x->m->n_methods; i++) {
-        static const qp_figures none = {.min = UINT64_MAX};
-        const qp_model_method *method = &x->m->methods[i];
-        const qp_figures *f = i == QP_ROOT_METHOD ? &none : &flat[i];
-        const char *const texts[] = {method->name, method->class_name, method->module,
-                                     method->file};
-        const uint64_t before[] = {qp_model_ns(x->m, f->self), qp_model_ns(x->m, f->total)};
-        const uint64_t after[] = {qp_model_ns(x->m, f->self_half),
-                                  qp_model_ns(x->m, f->total_half), f->counts, f->samples};
         if (!x->numbers[i] && i != QP_ROOT_METHOD)
             continue;
+        qp_method_row row = qp_method_row_of(x->m, i, i == QP_ROOT_METHOD ? &none : &flat[i]);
+        qp_figures_row_blank(&row.figures, &x->m->run);
         put_number(x, true, x->numbers[i]);
-        put_texts(x, texts, COUNT(texts));
-        put_number(x, method->first_line > 0, method->first_line);
-        put_text(x, method->type);
-        put_calls(x, f->calls);
-        put_numbers(x, before, COUNT(before));
-        put_extremes(x, f);
-        put_numbers(x, after, COUNT(after));
-        put_interrupts(x, f->interrupts);
-        end_row(x);
+        put_row(x, &list, &row);
     }
     end_rows(x);
 }
 
 static void fill_paths(database *x, uint32_t thread)
 {
+    const qp_field_list list =
+        qp_fields_choose(qp_path_fields,
+                         "id parent depth thread method outermost open calls hits skips self "
+                         "total min max counts samples pc_samples",
+                         QP_FIELDS_ALL);
     begin_rows(x, "INSERT INTO paths VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
     for (uint32_t i = 1; x->status == SQLITE_OK && i < x->m->n_nodes; i++) {
         const qp_model_node *n = &x->m->nodes[i];
-        const qp_figures *f = &n->f;
-        const uint64_t place[] = {i,
-                                  n->parent,
-                                  n->depth,
-                                  x->m->threads[n->thread].ordinal,
-                                  x->numbers[n->method],
-                                  n->is_outermost,
-                                  n->is_open};
-        const uint64_t times[] = {qp_model_ns(x->m, f->self), qp_model_ns(x->m, f->total)};
         if (thread != QP_ALL_THREADS && thread != n->thread)
             continue;
-        put_numbers(x, place, COUNT(place));
-        put_calls(x, f->calls);
-        put_calls(x, f->hits);
-        put_calls(x, f->skips);
-        put_numbers(x, times, COUNT(times));
-        put_extremes(x, f);
-        put_number(x, true, f->counts);
-        put_number(x, true, f->samples);
-        put_interrupts(x, f->interrupts);
-        end_row(x);
+        qp_path_row row = qp_path_row_of(x->m, i, x->numbers[n->method]);
+        qp_figures_row_blank(&row.figures, &x->m->run);
+        put_row(x, &list, &row);
     }
     end_rows(x);
 }
 
-static void fill_blocks_of(database *x, uint32_t method, uint32_t thread)
+static void fill_blocks_of(database *x, uint32_t method, uint32_t thread,
+                           const qp_field_list *list)
 {
     qp_block_figures *blocks;
     size_t n;
@@ -294,24 +256,23 @@ static void fill_blocks_of(database *x, uint32_t method, uint32_t thread)
         return;
     }
     for (size_t i = 0; i < n; i++) {
-        const qp_block_figures *b = &blocks[i];
+        qp_block_figures row = qp_block_row_of(x->m, &blocks[i]);
+        if (!row.is_timed)
+            row.self = row.total = QP_FIELD_NONE;
         put_number(x, true, x->numbers[method]);
         put_number(x, true, i);
-        put_number(x, b->line > 0, (uint64_t)b->line);
-        put_number(x, b->code_offset >= 0, (uint64_t)b->code_offset);
-        put_number(x, b->is_counted, b->count);
-        put_number(x, b->is_timed, qp_model_ns(x->m, b->self));
-        put_number(x, b->is_timed, qp_model_ns(x->m, b->total));
-        end_row(x);
+        put_row(x, list, &row);
     }
     qp_free(blocks);
 }
 
 static void fill_blocks(database *x, uint32_t thread)
 {
+    const qp_field_list list =
+        qp_fields_choose(qp_block_fields, "line offset count self total", QP_FIELDS_ALL);
     begin_rows(x, "INSERT INTO blocks VALUES (?,?,?,?,?,?,?)");
     for (uint32_t i = 1; x->status == SQLITE_OK && i < x->m->n_methods; i++)
-        fill_blocks_of(x, i, thread);
+        fill_blocks_of(x, i, thread, &list);
     end_rows(x);
 }
 

@@ -147,50 +147,82 @@ const char *qp_export_measure_name(const qp_model *m, qp_measure measure)
                                                    : "cpu";
 }
 
-/* ---- walking: without recursion, for trees may be millions of levels deep -------------------- */
+/* ---- walking --------------------------------------------------------------------------------- */
 
 void qp_path_walk_init(qp_path_walk *s, const qp_model *m, uint32_t thread, qp_measure measure)
 {
-    *s = (qp_path_walk){.m = m, .root = m->threads[thread].root, .measure = measure};
-}
-
-static uint64_t worth(const qp_path_walk *s, uint32_t node)
-{
-    return qp_measure_self(s->measure, &s->m->nodes[node].f);
-}
-
-static bool advance(qp_path_walk *s)
-{
-    const qp_model_node *n = &s->m->nodes[s->node];
-    bool was_left = s->node && !s->is_entry;
-    if (was_left && s->node == s->root)
-        return false;
-    s->is_entry = !s->node || (s->is_entry ? n->first_child : n->next_sibling);
-    if (!s->node)
-        s->node = s->root;
-    else if (s->is_entry)
-        s->node = was_left ? n->next_sibling : n->first_child;
-    else if (was_left)
-        s->node = n->parent;
-    if (!s->is_entry)
-        s->sum += worth(s, s->node);
-    return true;
+    *s = (qp_path_walk){.walk = {.m = m, .root = m->threads[thread].root}, .measure = measure};
 }
 
 bool qp_path_walk_next(qp_path_walk *s)
 {
-    bool is_more = advance(s);
-    while (is_more && s->node == s->root && worth(s, s->root) == 0)
-        is_more = advance(s);
-    return is_more;
+    qp_walk *w = &s->walk;
+    while (qp_walk_next(w)) {
+        uint64_t self = qp_measure_self(s->measure, &w->m->nodes[w->node].f);
+        s->sum += w->is_entry ? 0 : self;
+        if (w->node != w->root || self)
+            return true;
+    }
+    return false;
 }
 
 uint64_t qp_path_walk_at(const qp_path_walk *s)
 {
-    return qp_measure_units(s->measure, s->m, s->sum);
+    return qp_measure_units(s->measure, s->walk.m, s->sum);
 }
 
 uint64_t qp_path_self(const qp_model *m, uint32_t path, qp_measure measure)
 {
     return qp_measure_units(measure, m, qp_measure_self(measure, &m->nodes[path].f));
+}
+
+/* ---- self times of call paths on source lines ------------------------------------------------- */
+
+/* Lines of a function, and how much of them no path has yet. */
+typedef struct {
+    qp_line_figures *lines;
+    size_t n, at;
+} rest;
+
+void qp_shares_init(qp_shares *s, const qp_model *m)
+{
+    *s = (qp_shares){.m = m, .rests = QP_BUF(rest)};
+}
+
+void qp_shares_fini(qp_shares *s)
+{
+    for (size_t i = 0; i < s->rests.n; i++)
+        qp_free(((rest *)s->rests.items)[i].lines);
+    qp_free(s->rests.items);
+    qp_dict_fini(&s->index);
+}
+
+/* @return NULL: no memory */
+static rest *rest_of(qp_shares *s, uint32_t method, uint32_t thread)
+{
+    uint64_t key = (uint64_t)thread << 32 | method;
+    uint32_t at = qp_dict_get(&s->index, key);
+    if (at)
+        return (rest *)s->rests.items + at - 1;
+    rest *r = qp_buf_add(&s->rests);
+    const char *file = s->m->methods[method].file;
+    bool is_good = r && qp_dict_put(&s->index, key, (uint32_t)s->rests.n) &&
+                   (!*file || qp_model_lines(s->m, file, method, thread, &r->lines, &r->n));
+    s->failed |= !is_good;
+    return is_good ? r : NULL;
+}
+
+bool qp_shares_next(qp_shares *s, uint32_t method, uint32_t thread, uint64_t self,
+                    uint32_t *line, uint64_t *part)
+{
+    rest *r = self && !s->failed ? rest_of(s, method, thread) : NULL;
+    while (r && r->at < r->n && r->lines[r->at].self == 0)
+        r->at++;
+    if (!r || r->at == r->n)
+        return false;
+    qp_line_figures *l = &r->lines[r->at];
+    *line = l->line;
+    *part = l->self < self ? l->self : self;
+    l->self -= *part;
+    return true;
 }

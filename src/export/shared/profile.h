@@ -9,6 +9,7 @@
 #include "base/text/buf.h"
 #include "base/text/error.h"
 #include "base/text/field.h"
+#include "model/figures/figures.h"
 #include "model/model.h"
 
 /* ---- what paths are worth -------------------------------------------------------------------- */
@@ -175,13 +176,9 @@ bool qp_export_fails(qp_error *error);
  * after its callees and its self time. */
 
 typedef struct {
-    const qp_model *m;
-    uint32_t root;
+    qp_walk walk; /* with the step */
     qp_measure measure;
     uint64_t sum; /* of what was left so far; ticks, if it is time */
-    /* the step */
-    uint32_t node; /* 0: before the first */
-    bool is_entry;
 } qp_path_walk;
 
 /* The root of the thread is a path only if it has self figures: time of hidden callees,

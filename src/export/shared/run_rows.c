@@ -6,21 +6,15 @@
 
 /* ---- the run --------------------------------------------------------------------------------- */
 
-typedef struct {
-    qp_run_info run;
-    uint64_t duration, stopped, total, overhead;
-    const char *pc_clock;
-} run_row;
-
 static void write_notes(qp_json *json, const void *row)
 {
-    const run_row *r = row;
+    const qp_run_row *r = row;
     for (size_t i = 0; i < r->run.n_notes; i++)
         qp_json_text(json, NULL, r->run.notes[i].text);
 }
 
-#define AT(member) QP_FIELD_AT(run_row, member)
-static const qp_field run_fields[] = {
+#define AT(member) QP_FIELD_AT(qp_run_row, member)
+const qp_field qp_run_fields[] = {
     {"program", NULL, "name of the program", QP_FIELD_NAME, AT(run.program)},
     {"host", NULL, "name of the machine", QP_FIELD_NAME, AT(run.host)},
     {"module", NULL, "module of methods that name none", QP_FIELD_NAME, AT(run.module)},
@@ -86,19 +80,23 @@ static const qp_field run_fields[] = {
     {.key = NULL}};
 #undef AT
 
+qp_run_row qp_run_row_of(const qp_model *m)
+{
+    const qp_run_info *run = &m->run;
+    return (qp_run_row){.run = *run,
+                        .duration = qp_model_ns(m, run->wall),
+                        .stopped = qp_model_ns(m, run->stopped),
+                        .total = qp_model_ns(m, run->total),
+                        .overhead = qp_model_ns(m, run->cost_total),
+                        .pc_clock = !run->pc_period_ns ? NULL
+                                    : run->is_pc_real  ? "elapsed"
+                                                       : "user+kernel"};
+}
+
 static void write_run(qp_json *json, const void *row)
 {
-    const qp_model *m = ((const qp_document *)row)->m;
-    const qp_run_info *run = &m->run;
-    qp_fields_json(json, run_fields, QP_FIELDS_ALL,
-                   &(run_row){.run = *run,
-                              .duration = qp_model_ns(m, run->wall),
-                              .stopped = qp_model_ns(m, run->stopped),
-                              .total = qp_model_ns(m, run->total),
-                              .overhead = qp_model_ns(m, run->cost_total),
-                              .pc_clock = !run->pc_period_ns ? NULL
-                                          : run->is_pc_real  ? "elapsed"
-                                                             : "user+kernel"});
+    const qp_run_row run = qp_run_row_of(((const qp_document *)row)->m);
+    qp_fields_json(json, qp_run_fields, QP_FIELDS_ALL, &run);
 }
 
 static void write_diagnostics(qp_json *json, const void *row)
@@ -116,7 +114,7 @@ static void write_losses(qp_json *json, const void *row)
 }
 
 const qp_field qp_run_part[] = {
-    {"run", NULL, "the run", QP_FIELD_OBJECT, .sub = run_fields, .write = write_run},
+    {"run", NULL, "the run", QP_FIELD_OBJECT, .sub = qp_run_fields, .write = write_run},
     {"diagnostics", NULL, "counters that are not 0, by name", QP_FIELD_COUNTS,
      .write = write_diagnostics},
     {"losses", NULL, "unreadable parts of a damaged file; empty: all was read", QP_FIELD_TEXTS,
@@ -234,6 +232,16 @@ qp_figures_row qp_figures_row_of(const qp_model *m, const qp_figures *f)
     return row;
 }
 
+void qp_figures_row_blank(qp_figures_row *row, const qp_run_info *run)
+{
+    if (!run->has_calls)
+        row->f.calls = row->f.hits = row->f.skips = QP_FIELD_NONE;
+    if (!run->has_min_max)
+        row->f.min = row->f.max = QP_FIELD_NONE;
+    if (!run->pc_period_ns)
+        row->f.interrupts = QP_FIELD_NONE;
+}
+
 const qp_field qp_method_name_fields[] = {
     {"name", "Function", "display name", QP_FIELD_NAME, QP_FIELD_AT(qp_model_method, name)},
     {"file", NULL, "source as registered, \"\" without one", QP_FIELD_NAME,
@@ -259,4 +267,62 @@ const qp_field qp_method_fields[] = {
 qp_method_row qp_method_row_of(const qp_model *m, uint32_t method, const qp_figures *f)
 {
     return (qp_method_row){m->methods[method], qp_figures_row_of(m, f)};
+}
+
+/* ---- call paths and blocks ------------------------------------------------------------------- */
+
+#define AT(member) QP_FIELD_AT(qp_path_row, member)
+const qp_field qp_path_fields[] = {
+    {"id", NULL, "number, greater than its parent's", QP_FIELD_COUNT, AT(id), .least = 1},
+    {"parent", NULL, "id of the caller; 0: the run", QP_FIELD_COUNT, AT(node.parent)},
+    {"method", NULL, "id in methods; 0: the root of a thread", QP_FIELD_COUNT, AT(method)},
+    {"thread", NULL, "number of the thread", QP_FIELD_COUNT, AT(thread), .least = 1},
+    {"open", NULL, "has an open frame", QP_FIELD_YES, AT(node.is_open)},
+    {"includes_hidden", NULL, "self includes functions that are collapsed into it",
+     QP_FIELD_YES, AT(node.has_hidden)},
+    {"depth", NULL, NULL, QP_FIELD_COUNT, AT(node.depth), .flags = QP_FIELD_NO_JSON},
+    {"outermost", NULL, NULL, QP_FIELD_YES, AT(node.is_outermost), .flags = QP_FIELD_NO_JSON},
+    {"thread_name", NULL, NULL, QP_FIELD_NAME, AT(thread_name), .flags = QP_FIELD_NO_JSON},
+    {"function", NULL, NULL, QP_FIELD_NAME, AT(function.name), .flags = QP_FIELD_NO_JSON},
+    {"class", NULL, NULL, QP_FIELD_NAME, AT(function.class_name), .flags = QP_FIELD_NO_JSON},
+    {"module", NULL, NULL, QP_FIELD_NAME, AT(function.module), .flags = QP_FIELD_NO_JSON},
+    {"file", NULL, NULL, QP_FIELD_NAME, AT(function.file), .flags = QP_FIELD_NO_JSON},
+    {"line", NULL, NULL, QP_FIELD_COUNT, AT(function.first_line), .flags = QP_FIELD_NO_JSON},
+    {"", NULL, NULL, QP_FIELD_PART, AT(figures), .sub = qp_figures_fields},
+    {.key = NULL}};
+#undef AT
+
+qp_path_row qp_path_row_of(const qp_model *m, uint32_t path, uint32_t method)
+{
+    const qp_model_node *n = &m->nodes[path];
+    const qp_model_thread *th = &m->threads[n->thread];
+    return (qp_path_row){path,
+                         method,
+                         th->ordinal,
+                         th->name,
+                         *n,
+                         m->methods[n->method],
+                         qp_figures_row_of(m, &n->f)};
+}
+
+#define AT(member) QP_FIELD_AT(qp_block_figures, member)
+const qp_field qp_block_fields[] = {
+    {"line", NULL, NULL, QP_FIELD_CHANGE, AT(line)},
+    {"offset", NULL, "offset in its code; -1: the header of a function, no code",
+     QP_FIELD_CHANGE, AT(code_offset)},
+    {"count", NULL, "executions; null: not counted", QP_FIELD_COUNT, AT(count),
+     .flags = QP_FIELD_NULLABLE},
+    {"timed", NULL, "self and total were measured", QP_FIELD_YES, AT(is_timed)},
+    {"self", NULL, "self time, in the run's unit", QP_FIELD_TIME, AT(self)},
+    {"total", NULL, "time including called methods", QP_FIELD_TIME, AT(total)},
+    {.key = NULL}};
+#undef AT
+
+qp_block_figures qp_block_row_of(const qp_model *m, const qp_block_figures *block)
+{
+    qp_block_figures row = *block;
+    row.count = row.is_counted ? row.count : QP_FIELD_NONE;
+    row.self = qp_model_ns(m, row.self);
+    row.total = qp_model_ns(m, row.total);
+    return row;
 }

@@ -5,6 +5,7 @@
 #define QP_EXPORT_SHARED_RUN_ROWS_H
 
 #include "base/text/field.h"
+#include "model/figures/figures.h"
 #include "model/model.h"
 
 /* What a JSON document about a profile is made of; the struct of each document begins with it. */
@@ -29,12 +30,23 @@ unsigned qp_run_has(const qp_run_info *run);
 /* ---- rows ---------------------------------------------------------------------------------- */
 
 typedef struct {
+    qp_run_info run;
+    uint64_t duration, stopped, total, overhead;
+    const char *pc_clock;
+} qp_run_row;
+extern const qp_field qp_run_fields[];
+
+qp_run_row qp_run_row_of(const qp_model *m);
+
+typedef struct {
     qp_figures f; /* times in the run's unit; min, max QP_FIELD_NONE without a complete call */
     uint64_t average, average_total;
 } qp_figures_row;
 extern const qp_field qp_figures_fields[];
 
 qp_figures_row qp_figures_row_of(const qp_model *m, const qp_figures *f);
+/* Give QP_FIELD_NONE to what the run does not know, for forms that leave it empty. */
+void qp_figures_row_blank(qp_figures_row *row, const qp_run_info *run);
 
 typedef struct {
     qp_model_method method;
@@ -44,6 +56,22 @@ extern const qp_field qp_method_fields[];
 extern const qp_field qp_method_name_fields[]; /* of a qp_model_method: name, file, line */
 
 qp_method_row qp_method_row_of(const qp_model *m, uint32_t method, const qp_figures *f);
+
+typedef struct {
+    uint32_t id, method, thread; /* method: the number that the form gives it */
+    const char *thread_name;
+    qp_model_node node;
+    qp_model_method function;
+    qp_figures_row figures;
+} qp_path_row;
+extern const qp_field qp_path_fields[];
+
+qp_path_row qp_path_row_of(const qp_model *m, uint32_t path, uint32_t method);
+
+/* Of a qp_block_figures, whose times are in the run's unit and whose count is QP_FIELD_NONE if the
+ * block was not counted. */
+extern const qp_field qp_block_fields[];
+qp_block_figures qp_block_row_of(const qp_model *m, const qp_block_figures *block);
 
 typedef struct {
     qp_model_thread thread;

@@ -24,15 +24,16 @@ static void walk_thread(const qp_steps *from, uint32_t thread, qp_step_take *tak
     qp_path_walk w;
     qp_path_walk_init(&w, from->m, thread, from->measure);
     while (qp_path_walk_next(&w)) {
-        const qp_model_node *n = &from->m->nodes[w.node];
-        qp_step s = {.kind = w.is_entry ? QP_STEP_ENTER : QP_STEP_LEAVE,
+        uint32_t node = w.walk.node;
+        const qp_model_node *n = &from->m->nodes[node];
+        qp_step s = {.kind = w.walk.is_entry ? QP_STEP_ENTER : QP_STEP_LEAVE,
                      .thread = thread,
                      .function = n->method,
                      .at = qp_path_walk_at(&w),
-                     .self = qp_path_self(from->m, w.node, from->measure),
+                     .self = qp_path_self(from->m, node, from->measure),
                      .f = &n->f,
                      .data = &data};
-        s.depth = w.is_entry ? depth++ : --depth;
+        s.depth = w.walk.is_entry ? depth++ : --depth;
         take(to, &s);
     }
 }

@@ -243,7 +243,8 @@ static bool add_functions(addition *a)
     for (uint32_t i = 1; i < m->n_methods; i++)
         if (a->identities[i] && !(a->entries[i] = enter(a->own, 0, a->identities[i])))
             return false;
-    qp_walk(m, enter_node, leave_node, a);
+    for (qp_walk w = {.m = m}; qp_walk_next(&w);)
+        (w.is_entry ? enter_node : leave_node)(a, w.node);
     if (a->has_failed || (m->run.is_estimated && !add_variances(a)))
         return false;
     for (uint32_t i = 1; i < a->own->entries.n; i++)

@@ -165,9 +165,8 @@ static void advance(const matcher *x, const uint32_t *before, uint32_t *after, u
     }
 }
 
-static void enter_step_by_step(void *context, uint32_t node)
+static void enter_step_by_step(matcher *x, uint32_t node)
 {
-    matcher *x = context;
     uint32_t depth = x->c->m->nodes[node].depth; /* a thread's root: 1 */
     uint32_t *after = x->levels + (size_t)depth * x->n_steps;
     advance(x, depth > 1 ? after - x->n_steps : NULL, after, node);
@@ -186,16 +185,15 @@ static bool frame_fits(void *to, const qp_item *item, uint32_t frame)
     return fits(x, (uint16_t)(item - x->p->items), x->path[frame + 2]);
 }
 
-static void enter_path(void *context, uint32_t node)
+static void enter_path(matcher *x, uint32_t node)
 {
-    matcher *x = context;
     const qp_model_node *n = &x->c->m->nodes[node];
     uint32_t n_deep, n_frames = n->depth - 1, *charged = &x->c->nodes[node];
     bool is_foreign = n_frames && !qp_attribution_is_procedure(x->c->m, node);
     int64_t frame;
     x->path[n->depth] = node;
     *charged = QP_ATTRIBUTION_SKIPPED;
-    if (x->has_failed || (x->only_hit && !n->f.interrupts))
+    if (x->only_hit && !n->f.interrupts)
         return;
     const qp_pattern_stack stack = {n_frames, is_foreign, frame_fits, x};
     qp_pattern_answer match =
@@ -217,29 +215,23 @@ static uint32_t deepest(const qp_model *m)
     return most;
 }
 
-static void leave_nothing(void *context, uint32_t node)
-{
-    (void)context;
-    (void)node;
-}
-
 static bool walk(matcher *x)
 {
-    const qp_model *m = x->c->m;
-    size_t n_levels = (size_t)deepest(m) + 1;
+    size_t n_levels = (size_t)deepest(x->c->m) + 1;
     write_out(x, &(todo){x->p->root, false, NULL});
     if (!x->is_too_long) {
         x->levels = qp_alloc(n_levels, x->n_steps * sizeof *x->levels);
-        if (x->levels)
-            qp_walk(m, enter_step_by_step, leave_nothing, x);
-        return x->levels != NULL;
+        x->has_failed = !x->levels;
+    } else {
+        x->n_scratch = qp_pattern_scratch(x->p, (uint32_t)n_levels);
+        x->scratch = qp_alloc(x->n_scratch, 1);
+        x->path = qp_alloc(n_levels, sizeof *x->path);
+        x->has_failed = !x->scratch || !x->path;
     }
-    x->n_scratch = qp_pattern_scratch(x->p, (uint32_t)n_levels);
-    x->scratch = qp_alloc(x->n_scratch, 1);
-    x->path = qp_alloc(n_levels, sizeof *x->path);
-    if (x->scratch && x->path)
-        qp_walk(m, enter_path, leave_nothing, x);
-    return x->scratch && x->path && !x->has_failed;
+    for (qp_walk w = {.m = x->c->m}; !x->has_failed && qp_walk_next(&w);)
+        if (w.is_entry)
+            (x->is_too_long ? enter_path : enter_step_by_step)(x, w.node);
+    return !x->has_failed;
 }
 
 static bool match_all(qp_attributions *c, const qp_pattern *p, bool only_hit)
@@ -432,24 +424,6 @@ static void add_path(listing *l, uint32_t i, qp_attribution_totals *t)
     }
 }
 
-/* A path is deep in each row that it has a frame of: once, at the outermost one. */
-static void enter_deep(void *context, uint32_t i)
-{
-    listing *l = context;
-    if (!qp_attribution_is_procedure(l->c->m, i))
-        return;
-    uint32_t row = l->row_of[l->c->m->nodes[i].method];
-    if (l->n_open[row]++ == 0)
-        l->rows[row].deep = qp_sum(l->rows[row].deep, l->below[i]);
-}
-
-static void leave_deep(void *context, uint32_t i)
-{
-    listing *l = context;
-    if (qp_attribution_is_procedure(l->c->m, i))
-        l->n_open[l->row_of[l->c->m->nodes[i].method]]--;
-}
-
 static void add_up(listing *l, qp_attribution_totals *t)
 {
     const qp_model *m = l->c->m;
@@ -463,7 +437,15 @@ static void add_up(listing *l, qp_attribution_totals *t)
         add_path(l, i, t);
     for (uint32_t i = m->n_nodes; i-- > 1;) /* callers have smaller indices */
         l->below[m->nodes[i].parent] = qp_sum(l->below[m->nodes[i].parent], l->below[i]);
-    qp_walk(m, enter_deep, leave_deep, l);
+    /* a path is deep in each row that it has a frame of: once, at the outermost one */
+    for (qp_walk w = {.m = m}; qp_walk_next(&w);) {
+        uint32_t row = l->row_of[m->nodes[w.node].method];
+        if (!qp_attribution_is_procedure(m, w.node))
+            continue;
+        if (w.is_entry && l->n_open[row] == 0)
+            l->rows[row].deep = qp_sum(l->rows[row].deep, l->below[w.node]);
+        l->n_open[row] += w.is_entry ? 1 : -1;
+    }
     for (size_t i = 0; i < l->n_rows; i++)
         if (l->rows[i].deep)
             l->rows[n++] = l->rows[i];

@@ -17,25 +17,18 @@ static const double interval_95 = 1.96; /* standard deviations to each side */
 
 /* ---- walking ----------------------------------------------------------------------------- */
 
-void qp_walk(const qp_model *m, qp_visit enter, qp_visit leave, void *context)
+bool qp_walk_next(qp_walk *w)
 {
-    const qp_model_node *nodes = m->nodes;
-    uint32_t i = nodes[QP_ROOT_NODE].first_child;
-    while (i) {
-        enter(context, i);
-        if (nodes[i].first_child) {
-            i = nodes[i].first_child;
-            continue;
-        }
-        while (i && !nodes[i].next_sibling) {
-            leave(context, i);
-            i = nodes[i].parent;
-        }
-        if (i) {
-            leave(context, i);
-            i = nodes[i].next_sibling;
-        }
-    }
+    const qp_model_node *n = &w->m->nodes[w->node];
+    uint32_t next = w->node == QP_ROOT_NODE && w->root       ? w->root
+                    : w->node == QP_ROOT_NODE || w->is_entry ? n->first_child
+                                                             : n->next_sibling;
+    bool was_left = w->node != QP_ROOT_NODE && !w->is_entry;
+    if (was_left && w->node == w->root)
+        return false;
+    w->is_entry = next != 0;
+    w->node = next ? next : was_left ? n->parent : w->node;
+    return w->node != QP_ROOT_NODE;
 }
 
 /* ---- estimates --------------------------------------------------------------------------- */
@@ -219,31 +212,19 @@ static void add_up_variances(qp_model_private *own, uint32_t i)
     own->nodes[i].f.total_half = half_interval(total[i]);
 }
 
-typedef struct {
-    qp_model_private *own;
-    uint32_t *n_open; /* [n_methods] nodes of the method above us */
-} nesting;
-
-static void enter_node(void *context, uint32_t i)
-{
-    nesting *s = context;
-    s->own->nodes[i].is_outermost = s->n_open[s->own->nodes[i].method]++ == 0;
-}
-
-static void leave_node(void *context, uint32_t i)
-{
-    nesting *s = context;
-    s->n_open[s->own->nodes[i].method]--;
-}
-
 static bool find_outermost(qp_model_private *own)
 {
-    nesting s = {own, qp_alloc_zeroed(own->model.n_methods, sizeof *s.n_open)};
-    if (!s.n_open)
-        return false;
-    qp_walk(&own->model, enter_node, leave_node, &s);
-    qp_free(s.n_open);
-    return true;
+    /* [n_methods] nodes of the method above us */
+    uint32_t *n_open = qp_alloc_zeroed(own->model.n_methods, sizeof *n_open);
+    for (qp_walk w = {.m = &own->model}; n_open && qp_walk_next(&w);) {
+        qp_model_node *n = &own->nodes[w.node];
+        if (w.is_entry)
+            n->is_outermost = n_open[n->method]++ == 0;
+        else
+            n_open[n->method]--;
+    }
+    qp_free(n_open);
+    return n_open != NULL;
 }
 
 /* ---- methods ----------------------------------------------------------------------------- */

@@ -61,9 +61,8 @@ static uint64_t time_of(const search *s, uint32_t node, uint32_t caller)
     return n->f.total - (s->inside ? s->inside[node] : 0);
 }
 
-static void enter_node(void *context, uint32_t i)
+static void enter_node(search *s, uint32_t i)
 {
-    search *s = context;
     const qp_model_node *n = &s->m->nodes[i];
     uint32_t caller = s->m->nodes[n->parent].method;
     pair_row *row = is_wanted(s, n) ? row_of(s, caller, n->method) : NULL;
@@ -79,9 +78,8 @@ static void enter_node(void *context, uint32_t i)
     s->n_open[n->method]++;
 }
 
-static void leave_node(void *context, uint32_t i)
+static void leave_node(search *s, uint32_t i)
 {
-    search *s = context;
     const qp_model_node *n = &s->m->nodes[i];
     s->n_open[n->method]--;
     if (is_wanted(s, n) && !s->rows.failed)
@@ -114,10 +112,9 @@ static pair_row *find_pairs(search *s, size_t *n)
     s->rows = QP_BUF(pair_row);
     s->n_open = qp_alloc_zeroed(s->m->n_methods, sizeof *s->n_open);
     bool needs_inside = s->method != UINT32_MAX && !s->is_of_callers;
-    if (s->n_open && (!needs_inside || find_inside(s)))
-        qp_walk(s->m, enter_node, leave_node, s);
-    else
-        s->rows.failed = true;
+    s->rows.failed = !s->n_open || (needs_inside && !find_inside(s));
+    for (qp_walk w = {.m = s->m}; !s->rows.failed && qp_walk_next(&w);)
+        (w.is_entry ? enter_node : leave_node)(s, w.node);
     qp_free(s->n_open);
     qp_free(s->inside);
     qp_free(s->leads_back);

@@ -12,10 +12,17 @@
 
 /* ---- the tree ---------------------------------------------------------------------------- */
 
-/* Visit all call paths below the root of the run, callers before callees; leave(i) comes after
- * everything below i. No recursion: paths may be millions of calls deep. */
-typedef void (*qp_visit)(void *context, uint32_t node);
-void qp_walk(const qp_model *m, qp_visit enter, qp_visit leave, void *context);
+/* The call paths below a root as a row of steps: each is entered after its caller, and left after
+ * everything below it. No recursion: paths may be millions of calls deep.
+ *
+ *     for (qp_walk w = {.m = m}; qp_walk_next(&w);) */
+typedef struct {
+    const qp_model *m;
+    uint32_t root; /* of a thread, which is a path of the walk; QP_ROOT_NODE: all threads */
+    uint32_t node; /* of the step */
+    bool is_entry;
+} qp_walk;
+bool qp_walk_next(qp_walk *w); /* @return false: that was all */
 
 /* Estimates, totals, figures of methods. @return false: no memory */
 bool qp_derive(qp_model_private *own);

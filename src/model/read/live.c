@@ -75,29 +75,31 @@ static bool parse_name(const char *name, uint64_t *pid, uint64_t *start)
     return *start && strcmp(end, ".qprof") == 0;
 }
 
-/* Call seen(to, path, pid, start) for all live files in a folder. */
-static void each_file(const char *folder,
-                      void (*seen)(void *, const char *, uint64_t, uint64_t), void *to)
+/* Call seen(to, path, pid, start) for all live files of a user. */
+static void each_file(unsigned uid, void (*seen)(void *, const char *, uint64_t, uint64_t),
+                      void *to)
 {
-    char path[PATH_BYTES];
+    char folder[PATH_BYTES], path[PATH_BYTES];
     uint64_t pid, start;
-    DIR *d = opendir(folder);
-    const struct dirent *entry;
-    while (d && (entry = readdir(d)) != NULL) {
-        qp_text_format(path, sizeof path, "%.255s/%.255s", folder, entry->d_name);
-        if (parse_name(entry->d_name, &pid, &start))
-            seen(to, path, pid, start);
+    for (unsigned i = 0; folder_at(i, uid, folder, sizeof folder); i++) {
+        DIR *d = opendir(folder);
+        for (const struct dirent *entry; d && (entry = readdir(d)) != NULL;) {
+            qp_text_format(path, sizeof path, "%.255s/%.255s", folder, entry->d_name);
+            if (parse_name(entry->d_name, &pid, &start))
+                seen(to, path, pid, start);
+        }
+        if (d)
+            closedir(d);
     }
-    if (d)
-        closedir(d);
 }
 
-/* The file of one process id: that of the process that runs, else the newest one of a process
- * that has ended without sealing it. */
+/* The file that is looked for: that of the process that runs, else the newest one that a process
+ * has left. */
 typedef struct {
-    uint64_t pid, start; /* start: of the process that runs; 0: none */
+    uint64_t pid;   /* 0: of any process that has ended */
+    uint64_t start; /* of the process that runs; 0: none */
     bool may_have_died;
-    bool is_running; /* the file in path is its */
+    bool is_running; /* the file in path is of the process that runs */
     time_t written_at;
     char path[PATH_BYTES];
 } wanted_file;
@@ -107,7 +109,9 @@ static void prefer(void *to, const char *path, uint64_t pid, uint64_t start)
     wanted_file *w = to;
     struct stat st;
     bool is_running = w->start && start == w->start;
-    if (pid != w->pid || (!is_running && !w->may_have_died) || stat(path, &st) != 0 ||
+    bool is_wanted = w->pid ? pid == w->pid && (is_running || w->may_have_died)
+                            : !qp_live_is_running(pid, start);
+    if (!is_wanted || stat(path, &st) != 0 || (!w->pid && st.st_size == 0) ||
         access(path, R_OK) != 0)
         return;
     if (w->path[0] && (is_running < w->is_running ||
@@ -120,10 +124,9 @@ static void prefer(void *to, const char *path, uint64_t pid, uint64_t start)
 
 bool qp_live_path(uint64_t pid, bool may_have_died, char *path, size_t n_bytes)
 {
-    char folder[PATH_BYTES], name[64];
+    char name[64];
     wanted_file w = {.pid = pid, .start = start_of(pid), .may_have_died = may_have_died};
-    for (unsigned i = 0; folder_at(i, owner_of(pid), folder, sizeof folder); i++)
-        each_file(folder, prefer, &w);
+    each_file(owner_of(pid), prefer, &w);
     qp_text_format(path, n_bytes, "%s", w.path);
     if (path[0])
         return true;
@@ -135,29 +138,11 @@ bool qp_live_path(uint64_t pid, bool may_have_died, char *path, size_t n_bytes)
     return false;
 }
 
-typedef struct {
-    time_t written_at;
-    char path[PATH_BYTES];
-} left_file;
-
-static void prefer_left(void *to, const char *path, uint64_t pid, uint64_t start)
-{
-    left_file *left = to;
-    struct stat st;
-    if (qp_live_is_running(pid, start) || stat(path, &st) != 0 || st.st_size == 0 ||
-        access(path, R_OK) != 0 || (left->path[0] && st.st_mtime <= left->written_at))
-        return;
-    left->written_at = st.st_mtime;
-    qp_text_format(left->path, sizeof left->path, "%s", path);
-}
-
 bool qp_live_left(char *path, size_t n_bytes)
 {
-    char folder[PATH_BYTES];
-    left_file left = {0};
-    for (unsigned i = 0; folder_at(i, (unsigned)getuid(), folder, sizeof folder); i++)
-        each_file(folder, prefer_left, &left);
-    qp_text_format(path, n_bytes, "%s", left.path);
+    wanted_file w = {.pid = 0};
+    each_file((unsigned)getuid(), prefer, &w);
+    qp_text_format(path, n_bytes, "%s", w.path);
     return path[0] != '\0';
 }
 
@@ -184,10 +169,8 @@ static void list_running(void *to, const char *path, uint64_t pid, uint64_t star
 
 bool qp_live_list(qp_live_file **out, size_t *n)
 {
-    char folder[PATH_BYTES];
     qp_buf found = QP_BUF(qp_live_file);
-    for (unsigned i = 0; folder_at(i, (unsigned)getuid(), folder, sizeof folder); i++)
-        each_file(folder, list_running, &found);
+    each_file((unsigned)getuid(), list_running, &found);
     *out = qp_buf_take(&found, n);
     return *out != NULL;
 }

@@ -287,24 +287,7 @@ static inline uint64_t qp_counter_block_value(const qp_model_counter_block *b, u
     return b->counters->values[k] - (b->base ? b->base[k] : 0);
 }
 
-/* ---- cells ------------------------------------------------------------------------------- */
-
-/* The node, method, thread whose record is at a cell; 0: there is none. */
-uint32_t qp_model_node_at(const qp_model *m, qp_cell cell);
-uint32_t qp_model_method_at(const qp_model *m, qp_cell cell);
-uint32_t qp_model_thread_at(const qp_model *m, qp_cell cell);
-/* NULL: no text is there. Valid as long as the model. */
-const char *qp_model_text_at(const qp_model *m, qp_ref ref);
-
-/* The cell of a node, method, thread; 0: the reader made it. */
-qp_cell qp_model_node_cell(const qp_model *m, uint32_t node);
-qp_cell qp_model_method_cell(const qp_model *m, uint32_t method);
-qp_cell qp_model_thread_cell(const qp_model *m, uint32_t thread);
-
-/* The head as it was read; valid as long as the model. */
-const qp_head *qp_model_head(const qp_model *m);
-/* Raw ticks of the moment up to which the model counts; 0: each thread's last event. */
-uint64_t qp_model_now(const qp_model *m);
+/* ---- rings ------------------------------------------------------------------------------- */
 
 /* A ring of a raw trace that has all of its slots. */
 typedef struct {

@@ -120,7 +120,7 @@ static qp_name name_of(const char *text)
 uint32_t qp_names_method(qp_names *t, uint32_t cell)
 {
     uint32_t number = qp_dict_get(&t->by_cell[QP_NAMES_METHOD], cell);
-    uint32_t index = number || !t->model ? 0 : qp_model_method_at(t->model, cell);
+    uint32_t index = number || !t->model ? 0 : qp_index_at(t->model->own, cell, QP_TAG_METHOD);
     if (!index)
         return number;
     const qp_model_method *m = &t->model->methods[index];
@@ -164,13 +164,14 @@ uint32_t qp_names_add_path(qp_names *t, uint32_t cell, uint32_t parent_cell,
 static uint32_t take_path(qp_names *t, uint32_t node)
 {
     const qp_model *m = t->model;
+    const qp_cell *cells = m->own->node_cells;
     qp_buf missing;
     uint32_t number = 0;
     qp_buf_init(&missing, sizeof(uint32_t));
     for (; node && !number; node = number ? node : m->nodes[node].parent) {
         number = m->nodes[node].method == QP_ROOT_METHOD
                      ? QP_PATH_ROOT
-                     : qp_dict_get(&t->by_cell[QP_NAMES_PATH], qp_model_node_cell(m, node));
+                     : qp_dict_get(&t->by_cell[QP_NAMES_PATH], cells[node]);
         uint32_t *item = number ? NULL : qp_buf_add(&missing);
         if (item)
             *item = node;
@@ -178,9 +179,8 @@ static uint32_t take_path(qp_names *t, uint32_t node)
     t->failed |= missing.failed;
     for (size_t i = missing.n; i-- > 0;) {
         uint32_t at = ((const uint32_t *)missing.items)[i];
-        number = add_path(t, qp_model_node_cell(m, at), number,
-                          qp_model_node_cell(m, m->nodes[at].parent),
-                          qp_model_method_cell(m, m->nodes[at].method));
+        number = add_path(t, cells[at], number, cells[m->nodes[at].parent],
+                          m->own->method_cells[m->nodes[at].method]);
     }
     qp_free(missing.items);
     return number;
@@ -190,7 +190,8 @@ const qp_path_entry *qp_names_path_miss(qp_names *t, uint32_t cell)
 {
     qp_path_entry *e = &t->cache[cell & (QP_PATH_CACHE - 1)];
     uint32_t number = cell ? qp_dict_get(&t->by_cell[QP_NAMES_PATH], cell) : 0;
-    uint32_t node = number || !cell || !t->model ? 0 : qp_model_node_at(t->model, cell);
+    uint32_t node =
+        number || !cell || !t->model ? 0 : qp_index_at(t->model->own, cell, QP_TAG_NODE);
     if (node)
         number = take_path(t, node);
     const qp_trace_path *p = qp_names_path_at(t, number);
@@ -229,7 +230,7 @@ uint32_t qp_names_add_thread(qp_names *t, uint32_t cell, const qp_trace_thread *
 uint32_t qp_names_thread(qp_names *t, uint32_t cell)
 {
     uint32_t number = qp_dict_get(&t->by_cell[QP_NAMES_THREAD], cell);
-    uint32_t index = number || !t->model ? 0 : qp_model_thread_at(t->model, cell);
+    uint32_t index = number || !t->model ? 0 : qp_index_at(t->model->own, cell, QP_TAG_THREAD);
     if (!index)
         return number;
     const qp_model_thread *th = &t->model->threads[index];
@@ -272,6 +273,6 @@ uint32_t qp_names_add_text(qp_names *t, uint32_t ref, qp_name text)
 const char *qp_names_text(qp_names *t, uint32_t ref)
 {
     uint32_t number = qp_dict_get(&t->by_cell[QP_NAMES_TEXT], ref);
-    const char *text = number || !t->model ? NULL : qp_model_text_at(t->model, ref);
+    const char *text = number || !t->model ? NULL : qp_image_text(&t->model->own->image, ref);
     return text ? text : ((const char *const *)t->items[QP_NAMES_TEXT].items)[number];
 }

@@ -68,9 +68,9 @@ static qp_cell first_thread(const qp_model *m, const qp_model_ring *r, uint64_t 
     for (uint64_t i = first; i < r->ring->head; i++) {
         const qp_trace_record *s = slot(r, i);
         qp_trace_op op = qp_trace_op_of(s);
-        uint32_t node = op == QP_TRACE_ENTRY ? qp_model_node_at(m, s->a) : 0;
+        uint32_t node = op == QP_TRACE_ENTRY ? qp_index_at(m->own, s->a, QP_TAG_NODE) : 0;
         if (node)
-            return qp_model_thread_cell(m, m->nodes[node].thread);
+            return m->own->extras[m->nodes[node].thread].cell;
         if (op == QP_TRACE_SUSPEND)
             return s->a;
         if (op == QP_TRACE_SWITCH)
@@ -119,14 +119,14 @@ static void take_counters(qp_trace *t)
 
 static void describe(qp_trace *t)
 {
-    const qp_head *h = qp_model_head(t->model);
+    const qp_head *h = qp_image_head(&t->model->own->image);
     take_counters(t);
     bool has_ratio =
         h->clock_source == QP_SOURCE_TSC && h->tick_1 > h->tick_0 && h->ns_1 > h->ns_0;
     bool is_live = t->model->run.state == QP_RUN_LIVE;
     t->names.model = t->model;
     t->info.is_live = is_live;
-    t->info.end_raw = is_live ? 0 : qp_model_now(t->model);
+    t->info.end_raw = is_live ? 0 : t->model->own->now_raw;
     t->info.is_ended = t->model->run.state >= QP_RUN_SNAPSHOT;
     if (has_ratio) { /* better than what a packet has */
         t->info.n_ticks = h->tick_1 - h->tick_0;
@@ -145,9 +145,9 @@ static void describe(qp_trace *t)
 /* A process of an earlier time may have left a profile under the same id. */
 static bool is_same_run(const qp_trace *t, const qp_model *m)
 {
-    uint64_t nonce = qp_model_head(m)->nonce;
+    uint64_t nonce = qp_image_head(&m->own->image)->nonce;
     return (t->fd < 0 || t->head.nonce == nonce) &&
-           (!t->model || qp_model_head(t->model)->nonce == nonce);
+           (!t->model || qp_image_head(&t->model->own->image)->nonce == nonce);
 }
 
 /* @return false: see error */

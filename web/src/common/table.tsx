@@ -2,6 +2,7 @@
 // screen readers as a grid.
 import type { ComponentChildren, RefObject } from "preact";
 import { useEffect, useId, useRef } from "preact/hooks";
+import { count } from "./format";
 import { useKeys } from "./keys";
 import { Rows, type RowsHandle } from "./rows";
 
@@ -19,6 +20,19 @@ export interface Column<Row> {
     /** What rows are ordered by; NaN comes last. */
     value: (row: Row) => number | string;
     cell: (row: Row) => ComponentChildren;
+}
+
+/** A column of figures. @param cell  without it the count */
+export function numberColumn<Row>(
+    id: string,
+    head: string,
+    title: string,
+    width: number,
+    rank: number,
+    value: (row: Row) => number,
+    cell: (row: Row) => ComponentChildren = (row) => count(value(row)),
+): Column<Row> {
+    return { id, head, title, width, isNumber: true, rank, value, cell };
 }
 
 /** "lines" ascending, "-lines" descending. */

@@ -40,3 +40,14 @@ export function EndOf({ text, class: name = "" }: { text: string; class?: string
         </span>
     );
 }
+
+/** Where a function is declared; nothing, if that is not known. */
+export function PlaceOf({ method }: { method: { file: string; line: number } }) {
+    if (!method.file) return null;
+    return (
+        <span class="dim">
+            {visible(method.file)}
+            {method.line > 0 && `:${method.line}`}
+        </span>
+    );
+}

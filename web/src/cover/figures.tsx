@@ -1,6 +1,6 @@
 // figures.tsx: shares of a whole, as a bar, as a cell and as the tiles at the top.
 import { count, percent, percentage, things } from "../common/format";
-import type { Column } from "../common/table";
+import { type Column, numberColumn } from "../common/table";
 import type { Totals } from "./data";
 
 export function Bar({ hit, partial = 0, all }: { hit: number; partial?: number; all: number }) {
@@ -32,6 +32,16 @@ function Share({ hit, all }: { hit: number; all: number }) {
 
 /** Bar, lines, missed lines, functions and branches: of folders, files and functions. */
 export function totalColumns<Row extends HasTotals>(): Column<Row>[] {
+    const share = (id: string, head: string, title: string, rank: number, of: (totals: Totals) => [number, number]) =>
+        numberColumn<Row>(
+            id,
+            head,
+            title,
+            176,
+            rank,
+            ({ totals }) => percentage(...of(totals)),
+            ({ totals }) => <Share hit={of(totals)[0]} all={of(totals)[1]} />,
+        );
     return [
         {
             id: "bar",
@@ -43,49 +53,21 @@ export function totalColumns<Row extends HasTotals>(): Column<Row>[] {
                 <Bar hit={totals.linesHit} partial={totals.linesPartial} all={totals.lines} />
             ),
         },
-        {
-            id: "lines",
-            head: "Lines",
-            title: "Lines that were executed, of those that have code",
-            width: 176,
-            isNumber: true,
-            rank: 0,
-            value: (row) => percentage(row.totals.linesHit, row.totals.lines),
-            cell: ({ totals }) => <Share hit={totals.linesHit} all={totals.lines} />,
-        },
-        {
-            id: "missed",
-            head: "Missed",
-            title: "Lines that have code and were never executed",
-            width: 90,
-            isNumber: true,
-            rank: 1,
-            value: (row) => row.totals.lines - row.totals.linesHit,
-            cell: ({ totals }) => {
+        share("lines", "Lines", "Lines that were executed, of those that have code", 0, (t) => [t.linesHit, t.lines]),
+        numberColumn(
+            "missed",
+            "Missed",
+            "Lines that have code and were never executed",
+            90,
+            1,
+            ({ totals }) => totals.lines - totals.linesHit,
+            ({ totals }) => {
                 const missed = totals.lines - totals.linesHit;
                 return missed > 0 ? count(missed) : <span class="dim">0</span>;
             },
-        },
-        {
-            id: "functions",
-            head: "Functions",
-            title: "Functions that were called, of all",
-            width: 176,
-            isNumber: true,
-            rank: 3,
-            value: (row) => percentage(row.totals.functionsHit, row.totals.functions),
-            cell: ({ totals }) => <Share hit={totals.functionsHit} all={totals.functions} />,
-        },
-        {
-            id: "branches",
-            head: "Branches",
-            title: "Ways of conditional jumps that were taken, of all",
-            width: 176,
-            isNumber: true,
-            rank: 4,
-            value: (row) => percentage(row.totals.branchesHit, row.totals.branches),
-            cell: ({ totals }) => <Share hit={totals.branchesHit} all={totals.branches} />,
-        },
+        ),
+        share("functions", "Functions", "Functions that were called, of all", 3, (t) => [t.functionsHit, t.functions]),
+        share("branches", "Branches", "Ways of conditional jumps that were taken, of all", 4, (t) => [t.branchesHit, t.branches]),
     ];
 }
 

@@ -3,7 +3,7 @@ import { useMemo, useState } from "preact/hooks";
 import { count } from "../common/format";
 import { List, orderOf } from "../common/list";
 import type { Go, Place } from "../common/place";
-import { type Column, sorted } from "../common/table";
+import { type Column, numberColumn, sorted } from "../common/table";
 import { EndOf, visible } from "../common/visible";
 import { type Fn, type Index, type Totals, below, functions } from "./data";
 import { totalColumns } from "./figures";
@@ -203,16 +203,15 @@ function functionColumns(index: Index): Column<Fn>[] {
                 </span>
             ),
         },
-        {
-            id: "calls",
-            head: "Calls",
-            title: "How often it was called; 0: never",
-            width: 110,
-            isNumber: true,
-            rank: 0,
-            value: (fn) => fn.calls,
-            cell: (fn) => <span class={fn.isHit ? "" : "is-missed"}>{count(fn.calls)}</span>,
-        },
+        numberColumn(
+            "calls",
+            "Calls",
+            "How often it was called; 0: never",
+            110,
+            0,
+            (fn) => fn.calls,
+            (fn) => <span class={fn.isHit ? "" : "is-missed"}>{count(fn.calls)}</span>,
+        ),
         shareColumn("bar", lines),
         shareColumn("lines", lines),
         shareColumn("missed", lines),
@@ -264,35 +263,17 @@ const contextColumns: Column<ContextFigures>[] = [
         value: (row) => row.name.toLowerCase(),
         cell: (row) => <span class="fn-name">{visible(contextName(row.name))}</span>,
     },
-    {
-        id: "hit",
-        head: "Lines hit",
-        title: "Lines that were executed in it",
-        width: 120,
-        isNumber: true,
-        rank: 0,
-        value: (row) => row.linesHit,
-        cell: (row) => count(row.linesHit),
-    },
-    {
-        id: "sole",
-        head: "Only here",
-        title: "Lines that no other context hit",
-        width: 120,
-        isNumber: true,
-        rank: 0,
-        value: (row) => row.linesSole,
-        cell: (row) => (row.linesSole ? count(row.linesSole) : <span class="dim">0</span>),
-    },
-    {
-        id: "files",
-        head: "Files",
-        width: 100,
-        isNumber: true,
-        rank: 1,
-        value: (row) => row.files,
-        cell: (row) => count(row.files),
-    },
+    numberColumn("hit", "Lines hit", "Lines that were executed in it", 120, 0, (row) => row.linesHit),
+    numberColumn(
+        "sole",
+        "Only here",
+        "Lines that no other context hit",
+        120,
+        0,
+        (row) => row.linesSole,
+        (row) => (row.linesSole ? count(row.linesSole) : <span class="dim">0</span>),
+    ),
+    numberColumn("files", "Files", "", 100, 1, (row) => row.files),
 ];
 
 export function Contexts({ index, place, go, isLoaded }: ListProps) {

@@ -9,6 +9,7 @@ import { Help, type KeyList } from "../common/help";
 import { useKeys } from "../common/keys";
 import { type Go, type Place, usePlace } from "../common/place";
 import { SearchDialog } from "../common/search";
+import { Tabs } from "../common/tabs";
 import { themeOf, useTheme } from "../common/theme";
 import { EndOf, visible, visibleText } from "../common/visible";
 import { type Index, readIndex } from "./data";
@@ -136,19 +137,7 @@ function Overview(props: ListProps) {
             <Tiles totals={props.figures.all} />
             <Runs />
             <Warnings />
-            <div class="tabs" role="tablist">
-                {views.map((v) => (
-                    <button
-                        type="button"
-                        role="tab"
-                        key={v.id}
-                        aria-selected={v === view}
-                        onClick={() => go({ view: v.id, with: { at: "", sort: "" } })}
-                    >
-                        {v.name}
-                    </button>
-                ))}
-            </div>
+            <Tabs views={views} current={view.id} onChoose={(id) => go({ view: id, with: { at: "", sort: "" } })} />
             <view.list key={view.id} {...props} />
         </div>
     );

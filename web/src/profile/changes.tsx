@@ -1,11 +1,10 @@
 // changes.tsx: two runs: the functions that differ, the largest change first.
 import { useMemo } from "preact/hooks";
 import { count } from "../common/format";
-import { List } from "../common/list";
 import type { Column } from "../common/table";
 import { visible } from "../common/visible";
 import { type Index, type Method, type State, isSeen } from "./data";
-import { type ViewProps, methodKeys } from "./lists";
+import { MethodList, type ViewProps } from "./lists";
 import { growth, signed, time } from "./units";
 
 const signs: Record<State, string> = { alike: "=", changed: "\u2260", new: "+", gone: "\u2212" };
@@ -110,23 +109,19 @@ function columnsOf(index: Index, methods: Method[]): Column<Method>[] {
 }
 
 export function Changes(props: ViewProps) {
-    const { index, methods, matching, place, go } = props;
+    const { index, methods, matching } = props;
     const columns = useMemo(() => columnsOf(index, methods), [index, methods]);
     const rows = useMemo(() => {
         const differs = (m: Method) => m.index > 0 && m.base!.state !== "alike" && (isSeen(m) || wasSeen(m));
         return methods.filter((m) => differs(m) && (!matching || matching.has(m.index)));
     }, [matching, methods]);
     return (
-        <List
+        <MethodList
             label="Changes"
             rows={rows}
             columns={columns}
             order={index.hasTimes ? "-self-change" : "-calls-change"}
-            keyOf={(row) => String(row.index)}
-            place={place}
-            go={go}
-            onOpen={(row) => go({ view: "function", what: String(row.index), with: { at: "", sort: "" } })}
-            keys={(row) => methodKeys(row?.index, props)}
+            view={props}
             empty={matching ? "No function that changed fits the search." : "Nothing changed."}
         />
     );

@@ -6,10 +6,11 @@ import { things } from "../common/format";
 import { useKeys } from "../common/keys";
 import { useIsPrinting } from "../common/rows";
 import type { Theme } from "../common/theme";
-import { visible } from "../common/visible";
+import { PlaceOf, visible } from "../common/visible";
 import { type Look, type Size, contextOf, fitted, lookOf, useSize } from "./canvas";
 import { type Coloring, changeColor, heatColor, painter } from "./color";
 import type { Index } from "./data";
+import type { ViewProps } from "./lists";
 import { type Paths, sidesOf } from "./tree";
 import { changeOf, share, time } from "./units";
 
@@ -164,12 +165,7 @@ function About({ index, paths, node, isUp }: { index: Index; paths: Paths; node:
                 </span>
             )}
             {paths.base && <span class="change">{changeOf(run, ...sidesOf(paths, "total", node))}</span>}
-            {method.file && (
-                <span class="dim">
-                    {visible(method.file)}
-                    {method.line > 0 && `:${method.line}`}
-                </span>
-            )}
+            <PlaceOf method={method} />
         </p>
     );
 }
@@ -200,8 +196,7 @@ function Legend({ coloring, theme }: { coloring: Coloring; theme: Theme }) {
     );
 }
 
-export interface FlameProps {
-    index: Index;
+export interface FlameProps extends Pick<ViewProps, "index" | "matching" | "onFocus" | "onHide" | "onSource"> {
     paths: Paths;
     /** The node that is the whole width at first: a thread's root, or 0. */
     root: number;
@@ -209,15 +204,10 @@ export interface FlameProps {
     zoom: number;
     /** From a function up to its callers. */
     isUp: boolean;
-    /** Methods that a search fits; undefined: there is none. */
-    matching: Set<number> | undefined;
     coloring: Coloring;
     theme: Theme;
     onZoom: (node: number) => void;
     onOpen: (method: number) => void;
-    onFocus: (method: number) => void;
-    onHide: (method: number) => void;
-    onSource: (method: number) => boolean | void;
 }
 
 /** Moves from frame to frame. */

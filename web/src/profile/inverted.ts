@@ -1,8 +1,8 @@
 // inverted.ts: call paths from below: a function, under it its callers, under them theirs. A frame is
-// as wide as the function's own time when it was called that way. Frames are made when somebody looks.
+// as wide as the function's own time when it was called that way. Frames are made when they are shown.
 import { type Columns, type Paths, type Tree, below, pathOf } from "./tree";
 
-/** Call paths whose own time a frame stands for, each at the caller that the frame has got to: a part
+/** The call paths whose own time a frame has, each at the caller that the frame shows: a part
  * of columns that all frames share. The frames above take the part over in its place. */
 interface Ends {
     at: Uint32Array;

@@ -37,6 +37,16 @@ export function Share({ part, all }: { part: number; all: number }) {
     );
 }
 
+/** A bar as long as a row's part of all. @param value  what rows are ordered by */
+export function barColumn<Row>(
+    rank: number,
+    value: (row: Row) => number,
+    part: (row: Row) => number,
+    all: number,
+): Column<Row> {
+    return { id: "bar", head: "", width: 130, rank, value, cell: (row) => <Share part={part(row)} all={all} /> };
+}
+
 interface Timed extends Figures {
     selfHalf?: number;
     totalHalf?: number;
@@ -131,14 +141,7 @@ export function functionColumns(index: Index): Column<Method>[] {
                 </span>
             ),
         },
-        {
-            id: "bar",
-            head: "",
-            width: 130,
-            rank: 4,
-            value: (row) => row.self,
-            cell: (row) => <Share part={index.hasTimes ? row.self : row.calls} all={run.total} />,
-        },
+        barColumn(4, (row) => row.self, (row) => (index.hasTimes ? row.self : row.calls), run.total),
         ...timeColumns<Method>(index),
         {
             id: "file",
@@ -162,21 +165,41 @@ export function methodKeys(method: number | undefined, does: Pick<ViewProps, "on
     };
 }
 
-export function Functions(props: ViewProps) {
-    const { index, methods, matching, place, go } = props;
-    const columns = useMemo(() => functionColumns(index), [index]);
-    const rows = useMemo(() => methods.filter((m) => isSeen(m) && (!matching || matching.has(m.index))), [matching, methods]);
+export interface MethodListProps {
+    label: string;
+    rows: Method[];
+    columns: Column<Method>[];
+    order: string;
+    empty: string;
+    view: ViewProps;
+}
+
+/** Functions, each of which opens its own page. */
+export function MethodList({ view, ...list }: MethodListProps) {
+    const { place, go } = view;
     return (
         <List
-            label="Functions"
-            rows={rows}
-            columns={columns}
-            order={index.hasTimes ? "-self" : "-calls"}
+            {...list}
             keyOf={(row) => String(row.index)}
             place={place}
             go={go}
             onOpen={(row) => go({ view: "function", what: String(row.index), with: { at: "", sort: "" } })}
-            keys={(row) => methodKeys(row?.index, props)}
+            keys={(row) => methodKeys(row?.index, view)}
+        />
+    );
+}
+
+export function Functions(props: ViewProps) {
+    const { index, methods, matching } = props;
+    const columns = useMemo(() => functionColumns(index), [index]);
+    const rows = useMemo(() => methods.filter((m) => isSeen(m) && (!matching || matching.has(m.index))), [matching, methods]);
+    return (
+        <MethodList
+            label="Functions"
+            rows={rows}
+            columns={columns}
+            order={index.hasTimes ? "-self" : "-calls"}
+            view={props}
             empty={matching ? "No function fits the search." : "No function was called."}
         />
     );
@@ -245,14 +268,7 @@ function pathColumns(index: Index, tree: Tree, matching: Set<number> | undefined
                 </span>
             ),
         },
-        {
-            id: "bar",
-            head: "",
-            width: 130,
-            rank: 4,
-            value: (row) => row.total,
-            cell: (row) => <Share part={row.total} all={index.run.total} />,
-        },
+        barColumn(4, (row) => row.total, (row) => row.total, index.run.total),
         ...timeColumns<PathRow>(index),
     ];
 }

@@ -8,6 +8,7 @@ import { things } from "../common/format";
 import { Help, type KeyList } from "../common/help";
 import { useKeys } from "../common/keys";
 import { type Go, type Place, usePlace } from "../common/place";
+import { Tabs } from "../common/tabs";
 import { themeOf, useTheme } from "../common/theme";
 import { Changes } from "./changes";
 import { type Index, type Method, readIndex, readTree } from "./data";
@@ -187,24 +188,6 @@ function usePageKeys(place: Place, go: Go, filter: Filter, setHelp: (isOpen: boo
     return toggleTheme;
 }
 
-function Tabs({ current, go }: { current: string; go: Go }) {
-    return (
-        <div class="tabs" role="tablist">
-            {views.map((v) => (
-                <button
-                    type="button"
-                    role="tab"
-                    key={v.id}
-                    aria-selected={v.id === current}
-                    onClick={() => go({ view: v.id, with: fresh })}
-                >
-                    {v.name}
-                </button>
-            ))}
-        </div>
-    );
-}
-
 function App() {
     const [place, go] = usePlace();
     const [hasHelp, setHelp] = useState(false);
@@ -261,7 +244,7 @@ function App() {
                 <div class="overview">
                     {!isOne && <Summary index={index} />}
                     {!isOne && <Warnings index={index} onMore={() => go({ view: "run", with: fresh })} />}
-                    <Tabs current={current} go={go} />
+                    <Tabs views={views} current={current} onChoose={(view) => go({ view, with: fresh })} />
                     <Chips index={index} filter={filter} place={place} go={go} />
                     {!tree && <p class="nothing">Unpacking {things(index.nNodes, "call path")} …</p>}
                     {tree && current === "changes" && <Changes {...{ index, tree, methods, ...about }} />}

@@ -2,7 +2,7 @@
 import { useMemo, useState } from "preact/hooks";
 import { count, percentage, things } from "../common/format";
 import { Table, sorted } from "../common/table";
-import { visible } from "../common/visible";
+import { PlaceOf, visible } from "../common/visible";
 import { moment } from "./axis";
 import type { Figures, Index, Method } from "./data";
 import { functionColumns } from "./lists";
@@ -28,12 +28,7 @@ export function AboutCall({ index, selected, threadName }: { index: Index; selec
             <span class="dim">
                 {visible(threadName)}, depth {count(track.depth[span] + 1)}
             </span>
-            {method.file && (
-                <span class="dim">
-                    {visible(method.file)}
-                    {method.line > 0 && `:${method.line}`}
-                </span>
-            )}
+            <PlaceOf method={method} />
         </p>
     );
 }

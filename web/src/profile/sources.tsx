@@ -5,12 +5,12 @@ import { useKeys } from "../common/keys";
 import { List } from "../common/list";
 import type { Go, Place } from "../common/place";
 import { Source } from "../common/source";
-import type { Column } from "../common/table";
+import { type Column, numberColumn } from "../common/table";
 import type { Theme } from "../common/theme";
 import { EndOf, visible } from "../common/visible";
 import { heatColor } from "./color";
 import { type Block, type Index, type Line, type SourceFile, linesOf, textOf, tickOf } from "./data";
-import { Share } from "./lists";
+import { barColumn } from "./lists";
 import { share, time } from "./units";
 
 // ---- files -------------------------------------------------------------------------------------
@@ -25,46 +25,16 @@ function fileColumns(index: Index): Column<SourceFile>[] {
             value: (row) => row.path,
             cell: (row) => <EndOf class="file-name" text={row.path} />,
         },
-        {
-            id: "functions",
-            head: "Functions",
-            width: 110,
-            isNumber: true,
-            rank: 1,
-            value: (row) => row.nMethods,
-            cell: (row) => count(row.nMethods),
-        },
+        numberColumn("functions", "Functions", "", 110, 1, (row) => row.nMethods),
     ];
     if (!index.hasTimes) return columns;
     return [
         ...columns,
-        {
-            id: "bar",
-            head: "",
-            width: 130,
-            rank: 3,
-            value: (row) => row.self,
-            cell: (row) => <Share part={row.self} all={run.total} />,
-        },
-        {
-            id: "self",
-            head: "Self",
-            title: "Own time of its functions",
-            width: 110,
-            isNumber: true,
-            rank: 0,
-            value: (row) => row.self,
-            cell: (row) => time(run, row.self),
-        },
-        {
-            id: "share",
-            head: "",
-            width: 74,
-            isNumber: true,
-            rank: 2,
-            value: (row) => row.self,
-            cell: (row) => <span class="dim">{share(run, row.self)}</span>,
-        },
+        barColumn(3, (row) => row.self, (row) => row.self, run.total),
+        numberColumn("self", "Self", "Own time of its functions", 110, 0, (row) => row.self, (row) => time(run, row.self)),
+        numberColumn("share", "", "", 74, 2, (row) => row.self, (row) => (
+            <span class="dim">{share(run, row.self)}</span>
+        )),
     ];
 }
 

@@ -1,21 +1,16 @@
 // threads.tsx: the threads of a run, or those of two runs by name. One opens as the flame graph of that
 // thread alone.
 import { useMemo } from "preact/hooks";
-import { count } from "../common/format";
 import { List } from "../common/list";
 import type { Go, Place } from "../common/place";
 import { patternOf } from "../common/search";
-import type { Column } from "../common/table";
+import { type Column, numberColumn } from "../common/table";
 import { visible } from "../common/visible";
 import type { Index, Thread } from "./data";
-import { Share, changeColumn, timeColumn } from "./lists";
+import { barColumn, changeColumn, timeColumn } from "./lists";
 import { time } from "./units";
 
 const stateOf = (thread: Thread) => (!thread.isAlive ? "ended" : thread.isSuspended ? "suspended" : "alive");
-
-function number(id: string, head: string, title: string, width: number, rank: number, value: (row: Thread) => number): Column<Thread> {
-    return { id, head, title, width, isNumber: true, rank, value, cell: (row) => count(value(row)) };
-}
 
 const nameColumn = (head: string): Column<Thread> => ({
     id: "name",
@@ -37,9 +32,9 @@ function lifeColumns(): Column<Thread>[] {
             value: stateOf,
             cell: stateOf,
         },
-        { ...number("system", "System id", "Of the system's thread", 100, 5, (row) => row.system), cell: (row) => String(row.system) },
-        number("lives", "Lives", "Threads that used this row in turn", 76, 4, (row) => row.lives),
-        number("depth", "Open calls", "When the recording ended", 100, 6, (row) => row.depth),
+        numberColumn("system", "System id", "Of the system's thread", 100, 5, (row) => row.system, (row) => String(row.system)),
+        numberColumn("lives", "Lives", "Threads that used this row in turn", 76, 4, (row) => row.lives),
+        numberColumn("depth", "Open calls", "When the recording ended", 100, 6, (row) => row.depth),
     ];
 }
 
@@ -47,30 +42,25 @@ function columnsOf(index: Index): Column<Thread>[] {
     const { run, base } = index;
     const columns: Column<Thread>[] = [nameColumn(run.isVirtual ? "Virtual thread" : "Thread")];
     if (!base && !run.isImported) {
-        columns.unshift(number("ordinal", "No", "In the order of first use", 64, 1, (row) => row.ordinal));
+        columns.unshift(numberColumn("ordinal", "No", "In the order of first use", 64, 1, (row) => row.ordinal));
         columns.push(...lifeColumns());
     }
-    if (index.hasCalls) columns.push(number("calls", "Calls", "", 120, 0, (row) => row.calls));
+    if (index.hasCalls) columns.push(numberColumn("calls", "Calls", "", 120, 0, (row) => row.calls));
     if (base && index.hasCalls) columns.push(changeColumn(run, "calls", "Calls \u00b1", 3));
     if (!index.hasTimes) return columns;
-    columns.push({
-        id: "bar",
-        head: "",
-        width: 130,
-        rank: 3,
-        value: (row) => row.total,
-        cell: (row) => <Share part={row.total} all={run.total} />,
-    });
+    columns.push(barColumn(3, (row) => row.total, (row) => row.total, run.total));
     if (base)
-        columns.push({
-            id: "total-base",
-            head: "Time before",
-            width: 110,
-            isNumber: true,
-            rank: 2,
-            value: (row) => row.base!.total,
-            cell: (row) => <span class="dim">{time(run, row.base!.total)}</span>,
-        });
+        columns.push(
+            numberColumn(
+                "total-base",
+                "Time before",
+                "",
+                110,
+                2,
+                (row) => row.base!.total,
+                (row) => <span class="dim">{time(run, row.base!.total)}</span>,
+            ),
+        );
     columns.push(...timeColumn<Thread>(run, "total", "Time", "All that was charged to its functions", 0));
     if (base) columns.push(changeColumn(run, "total", "Time \u00b1", 1));
     return columns;

@@ -1,52 +1,7 @@
-/* cells.c: see cells.h. */
+/* rings.c: the rings of a raw trace that a profile holds. */
 #include "base/text/buf.h"
 #include "format/layout.h"
 #include "model/read/read.h"
-
-uint32_t qp_model_node_at(const qp_model *m, qp_cell cell)
-{
-    return qp_index_at(m->own, cell, QP_TAG_NODE);
-}
-
-uint32_t qp_model_method_at(const qp_model *m, qp_cell cell)
-{
-    return qp_index_at(m->own, cell, QP_TAG_METHOD);
-}
-
-uint32_t qp_model_thread_at(const qp_model *m, qp_cell cell)
-{
-    return qp_index_at(m->own, cell, QP_TAG_THREAD);
-}
-
-const char *qp_model_text_at(const qp_model *m, qp_ref ref)
-{
-    return qp_image_text(&m->own->image, ref);
-}
-
-qp_cell qp_model_node_cell(const qp_model *m, uint32_t node)
-{
-    return m->own->node_cells[node];
-}
-
-qp_cell qp_model_method_cell(const qp_model *m, uint32_t method)
-{
-    return m->own->method_cells[method];
-}
-
-qp_cell qp_model_thread_cell(const qp_model *m, uint32_t thread)
-{
-    return m->own->extras[thread].cell;
-}
-
-const qp_head *qp_model_head(const qp_model *m)
-{
-    return qp_image_head(&m->own->image);
-}
-
-uint64_t qp_model_now(const qp_model *m)
-{
-    return m->own->now_raw;
-}
 
 /* Is there a ring in this extent, and room for all of its slots? */
 static const qp_ring *ring_in(const qp_model_private *own, const qp_model_extent *s)
