@@ -41,12 +41,13 @@ static bool count_call(void *to, const qp_timeline_item *item)
 
 /* ---- what is shown --------------------------------------------------------------------------- */
 
-/* A page of a million marks helps nobody. */
+/* More would make the page slow. */
 enum { MOST_POINTS = 50000 };
 
+/* A call, or a pause. */
+typedef enum { THREAD, METHOD, DEPTH, BEGIN, DURATION, SPAN_FIGURES } span_figure;
 typedef struct {
-    uint32_t thread, method, depth;
-    uint64_t begin, duration;
+    uint64_t of[SPAN_FIGURES];
 } span;
 
 /* A mark, or a value of a counter. */
@@ -71,7 +72,7 @@ static bool add_span(qp_buf *spans, const qp_timeline_item *item)
 {
     span *s = qp_buf_add(spans);
     if (s)
-        *s = (span){item->thread, item->method, item->depth, item->begin, item->duration};
+        *s = (span){{item->thread, item->method, item->depth, item->begin, item->duration}};
     return s != NULL;
 }
 
@@ -139,9 +140,9 @@ static bool take_all(picture *p, const qp_timeline *t)
 static int compare_spans(const void *a, const void *b)
 {
     const span *x = a, *y = b;
-    int c = COMPARE(x->thread, y->thread);
-    c = c ? c : COMPARE(x->begin, y->begin);
-    return c ? c : COMPARE(x->depth, y->depth);
+    int c = COMPARE(x->of[THREAD], y->of[THREAD]);
+    c = c ? c : COMPARE(x->of[BEGIN], y->of[BEGIN]);
+    return c ? c : COMPARE(x->of[DEPTH], y->of[DEPTH]);
 }
 
 static int compare_marks(const void *a, const void *b)
@@ -174,12 +175,12 @@ static uint32_t root_of(const picture *p, uint32_t thread)
     return thread ? p->m->threads[thread].root : 0;
 }
 
-/* How many of the spans from *at on are of a thread; *at goes behind them. */
+/* How many of the spans from *at on are of a thread; *at is moved to the one after them. */
 static size_t count_of(const qp_buf *spans, size_t *at, uint32_t thread)
 {
     const span *items = spans->items;
     size_t begin = *at;
-    while (*at < spans->n && items[*at].thread == thread)
+    while (*at < spans->n && items[*at].of[THREAD] == thread)
         (*at)++;
     return *at - begin;
 }
@@ -217,33 +218,13 @@ static void write_points(qp_out *out, const picture *p, const char *key, const q
     qp_page_close(out);
 }
 
-static uint64_t depth_of(const span *x)
-{
-    return x->depth;
-}
-
-static uint64_t method_of(const span *x)
-{
-    return x->method;
-}
-
-/* After the one before on the same thread. */
-static uint64_t distance_of(const span *x)
-{
-    return x->begin - x[-1].begin;
-}
-
-static uint64_t duration_of(const span *x)
-{
-    return x->duration;
-}
-
-static void write_column(qp_gzip *z, const qp_buf *spans, uint64_t (*value)(const span *x))
+/* A begin is the distance from the one before on the same thread. */
+static void write_column(qp_gzip *z, const qp_buf *spans, span_figure figure)
 {
     const span *x = spans->items;
     for (size_t i = 0; i < spans->n; i++) {
-        bool is_first = !i || x[i].thread != x[i - 1].thread;
-        qp_gzip_varint(z, is_first && value == distance_of ? x[i].begin : value(&x[i]));
+        bool is_distance = figure == BEGIN && i && x[i].of[THREAD] == x[i - 1].of[THREAD];
+        qp_gzip_varint(z, x[i].of[figure] - (is_distance ? x[i - 1].of[BEGIN] : 0));
     }
 }
 
@@ -253,12 +234,12 @@ static bool write_spans(qp_out *out, const picture *p)
     qp_gzip *z = qp_gzip_new_base64(out);
     if (!z)
         return false;
-    write_column(z, &p->calls, depth_of);
-    write_column(z, &p->calls, method_of);
-    write_column(z, &p->calls, distance_of);
-    write_column(z, &p->calls, duration_of);
-    write_column(z, &p->pauses, distance_of);
-    write_column(z, &p->pauses, duration_of);
+    write_column(z, &p->calls, DEPTH);
+    write_column(z, &p->calls, METHOD);
+    write_column(z, &p->calls, BEGIN);
+    write_column(z, &p->calls, DURATION);
+    write_column(z, &p->pauses, BEGIN);
+    write_column(z, &p->pauses, DURATION);
     qp_gzip_end(z);
     qp_page_block_end(out);
     return true;

@@ -47,12 +47,6 @@ typedef struct {
 
 /* ---- edges ----------------------------------------------------------------------------------- */
 
-static bool is_wanted(const graph *g, const qp_model_node *n)
-{
-    return n->method != QP_ROOT_METHOD &&
-           (g->thread == QP_ALL_THREADS || n->thread == g->thread);
-}
-
 /* @return NULL: no memory */
 static edge *edge_of(graph *g, uint32_t caller, uint32_t callee)
 {
@@ -109,7 +103,8 @@ static void find_edges(graph *g)
 {
     for (uint32_t i = 1; !g->edges.failed && i < g->m->n_nodes; i++) {
         const qp_model_node *n = &g->m->nodes[i], *parent = &g->m->nodes[n->parent];
-        if (!is_wanted(g, n) || is_nothing(&g->sums[i]))
+        if (n->method == QP_ROOT_METHOD || is_nothing(&g->sums[i]) ||
+            (g->thread != QP_ALL_THREADS && n->thread != g->thread))
             continue;
         uint32_t caller =
             parent->method != QP_ROOT_METHOD ? parent->method : g->m->n_methods + n->thread;

@@ -77,14 +77,6 @@ static void write_lines(cpuprofile *x, uint32_t path)
     qp_json_end(&x->json, ']');
 }
 
-static void write_children(cpuprofile *x, uint32_t path)
-{
-    qp_json_begin(&x->json, "children", '[');
-    for (uint32_t i = x->m->nodes[path].first_child; i; i = x->m->nodes[i].next_sibling)
-        qp_json_count(&x->json, NULL, (uint64_t)i + 1);
-    qp_json_end(&x->json, ']');
-}
-
 static void write_node(cpuprofile *x, uint32_t path)
 {
     const qp_model_node *n = &x->m->nodes[path];
@@ -95,7 +87,10 @@ static void write_node(cpuprofile *x, uint32_t path)
     write_frame(x, is_thread ? x->m->threads[n->thread].name : method->name, method->file,
                 method->first_line);
     qp_json_count(&x->json, "hitCount", qp_path_self(x->m, path, x->measure));
-    write_children(x, path);
+    qp_json_begin(&x->json, "children", '[');
+    for (uint32_t i = n->first_child; i; i = x->m->nodes[i].next_sibling)
+        qp_json_count(&x->json, NULL, (uint64_t)i + 1);
+    qp_json_end(&x->json, ']');
     if (!is_thread)
         write_lines(x, path);
     qp_json_end(&x->json, '}');

@@ -89,11 +89,6 @@ bool qp_export_methods(const qp_model *m, uint32_t thread, bool **out)
     return is_good;
 }
 
-static bool is_placeholder(const qp_model_method *x)
-{
-    return (x->flags & QP_METHOD_OVERFLOW) || !(x->flags & QP_METHOD_REGISTERED);
-}
-
 bool qp_export_numbers(const qp_model *m, uint32_t thread, uint32_t **out)
 {
     bool *is_needed;
@@ -103,9 +98,11 @@ bool qp_export_numbers(const qp_model *m, uint32_t thread, uint32_t **out)
     for (uint32_t i = 1; is_good && i < m->n_nodes;
          i++) /* open since before a clear: no figures */
         is_needed[m->nodes[i].method] |= is_wanted(m, &m->nodes[i], thread);
-    for (uint32_t i = 1; is_good && *out && i < m->n_methods; i++)
-        if (is_needed[i] || !is_placeholder(&m->methods[i]))
+    for (uint32_t i = 1; is_good && *out && i < m->n_methods; i++) {
+        uint32_t flags = m->methods[i].flags;
+        if (is_needed[i] || ((flags & QP_METHOD_REGISTERED) && !(flags & QP_METHOD_OVERFLOW)))
             (*out)[i] = ++n;
+    }
     qp_free(is_needed);
     return is_good && *out;
 }

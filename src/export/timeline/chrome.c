@@ -28,15 +28,6 @@ static void write_title(chrome *c, const qp_step *s, const char *what, const cha
     qp_json_end(&c->json, '}');
 }
 
-static void write_titles(chrome *c, const qp_step *s)
-{
-    if (*s->data)
-        return;
-    *s->data = c;
-    write_title(c, s, "process_name", c->from->program);
-    write_title(c, s, "thread_name", c->from->thread(c->from, s->thread).name);
-}
-
 /* Viewers count in us; other units have no digits after the point. */
 static void write_time(chrome *c, const qp_step *s)
 {
@@ -108,7 +99,11 @@ static void take(void *to, const qp_step *s)
     chrome *c = to;
     if (s->kind == QP_STEP_PAUSE)
         return;
-    write_titles(c, s);
+    if (!*s->data) {
+        *s->data = c;
+        write_title(c, s, "process_name", c->from->program);
+        write_title(c, s, "thread_name", c->from->thread(c->from, s->thread).name);
+    }
     if (s->kind == QP_STEP_ENTER)
         write_enter(c, s);
     else if (s->kind == QP_STEP_LEAVE)

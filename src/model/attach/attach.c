@@ -354,20 +354,16 @@ static void look_at_all(qp_attach *o)
     }
 }
 
-static bool is_running(qp_attach *o, uint64_t now)
-{
-    if (now - o->running_at < LOOK_NS)
-        return true;
-    o->running_at = now;
-    return qp_live_is_running(o->pid, o->head.pid_start);
-}
-
 bool qp_attach_pass(qp_attach *o)
 {
     uint64_t now = qp_clock_monotonic();
-    if (!read_cells(o, 0, QP_HEAD_CELLS, &o->head) || o->head.state != QP_LIVE ||
-        !is_running(o, now))
+    if (!read_cells(o, 0, QP_HEAD_CELLS, &o->head) || o->head.state != QP_LIVE)
         return false;
+    if (now - o->running_at >= LOOK_NS) {
+        o->running_at = now;
+        if (!qp_live_is_running(o->pid, o->head.pid_start))
+            return false;
+    }
     find_rows(o);
     if (o->head.flags & QP_FLAG_RECORDING)
         look_at_all(o);
@@ -486,14 +482,6 @@ typedef struct {
 } writer;
 
 /* ---- methods ----------------------------------------------------------------------------- */
-
-static bool index_ids(writer *w)
-{
-    bool is_good = true;
-    for (uint32_t i = 1; i < w->m->n_methods && is_good; i++)
-        is_good = qp_dict_put(&w->by_id, w->m->methods[i].id, i);
-    return is_good;
-}
 
 /* The number of a method without a record. Processes that only keep their stack also have no
  * records of pseudo-methods. */
@@ -614,8 +602,11 @@ static void write_head(writer *w, uint64_t n_missed)
 
 static bool write_all(writer *w, uint64_t n_missed)
 {
-    if (!w->b || !w->number || !index_ids(w))
+    if (!w->b || !w->number)
         return false;
+    for (uint32_t i = 1; i < w->m->n_methods; i++)
+        if (!qp_dict_put(&w->by_id, w->m->methods[i].id, i))
+            return false;
     write_head(w, n_missed);
     for (size_t i = 0; i < w->o->threads.n; i++)
         if (!write_thread(w, QP_ATTACH_AT(w->o->threads, qp_attach_thread, i)))

@@ -131,11 +131,6 @@ static bool fits(const matcher *x, uint16_t item, uint32_t node)
                                 m->methods[method].bare_name);
 }
 
-static uint32_t decide(const step *s, uint32_t so_far, uint32_t caller, uint32_t node)
-{
-    return s->colon == CHARGES_CALLER ? caller : s->colon == CHARGES_ITSELF ? node : so_far;
-}
-
 /* The path that the thread charges if this step, a name, ends at `node`; NOT_HERE: it cannot.
  * @param previous  the same for the previous step at the caller @param same  for this step
  *                  there */
@@ -147,7 +142,9 @@ static uint32_t end_name(const matcher *x, const step *s, uint32_t previous, uin
         return NOT_HERE;
     if (is_run) /* it began as early as it could */
         return s->colon == CHARGES_ITSELF ? node : same;
-    return decide(s, previous, x->c->m->nodes[node].parent, node);
+    return s->colon == CHARGES_CALLER   ? x->c->m->nodes[node].parent
+           : s->colon == CHARGES_ITSELF ? node
+                                        : previous;
 }
 
 /* @param before  NULL: the empty stack */

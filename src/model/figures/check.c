@@ -30,27 +30,9 @@ static bool is_first_failure(inspection *s, bool is_right)
 
 /* ---- the accounting identity ------------------------------------------------------------- */
 
-static uint64_t entries_of(const qp_model_thread *th)
-{
-    return th->n_in_tree + th->n_deep_total + th->n_overflowed + th->n_dropped + th->n_cleared;
-}
-
-static uint64_t ends_of(const qp_model_thread *th)
-{
-    return th->n_exits + th->n_unwound + th->n_destroyed_live + th->n_still_live +
-           th->n_dropped;
-}
-
 static uint64_t distance(uint64_t a, uint64_t b)
 {
     return a > b ? a - b : b - a;
-}
-
-/* Events that may be half recorded; one of them may be an unwinding, which ends many frames. */
-static uint64_t allowance(const qp_model *m, const qp_model_thread *th)
-{
-    uint64_t n_in_flight = th->n_unsettled ? th->n_unsettled : 1;
-    return th->n_drift + (m->run.state == QP_RUN_SEALED ? 0 : n_in_flight);
 }
 
 static void check_identity(inspection *s)
@@ -60,7 +42,13 @@ static void check_identity(inspection *s)
         return; /* entries were not counted */
     for (uint32_t i = 1; i < s->m->n_threads; i++) {
         const qp_model_thread *th = &s->m->threads[i];
-        uint64_t in = entries_of(th), out = ends_of(th), slack = allowance(s->m, th);
+        uint64_t in =
+            th->n_in_tree + th->n_deep_total + th->n_overflowed + th->n_dropped + th->n_cleared;
+        uint64_t out = th->n_exits + th->n_unwound + th->n_destroyed_live + th->n_still_live +
+                       th->n_dropped;
+        /* events that may be half recorded; one may be an unwinding, which ends many frames */
+        uint64_t n_in_flight = th->n_unsettled ? th->n_unsettled : 1;
+        uint64_t slack = th->n_drift + (s->m->run.state == QP_RUN_SEALED ? 0 : n_in_flight);
         entries += in;
         ends += out;
         allowed += slack;

@@ -19,13 +19,6 @@ static void add_times(qp_block_figures *blocks, const qp_counter_block *b)
     }
 }
 
-static void add_jumps(qp_block_flow *f, const qp_model_counter_block *b)
-{
-    for (uint32_t k = 0; k < b->counters->n_values; k++)
-        f->counted[k] += qp_counter_block_value(b, k);
-    f->entries += b->calls;
-}
-
 static void add_count(qp_block_figures *block, uint64_t n, bool is_once)
 {
     block->count = qp_sum(block->count, n);
@@ -66,7 +59,9 @@ static bool solve_jumps(const qp_model *m, uint32_t method, uint32_t thread, qp_
          b < end && b->method == method; b++) {
         if ((thread != QP_ALL_THREADS && b->thread != thread) || !has_jumps(f, b))
             continue;
-        add_jumps(f, b);
+        for (uint32_t k = 0; k < b->counters->n_values; k++)
+            f->counted[k] += qp_counter_block_value(b, k);
+        f->entries += b->calls;
         is_counted = true;
     }
     if (!is_counted)
@@ -127,16 +122,6 @@ bool qp_model_blocks(const qp_model *m, uint32_t method, uint32_t thread,
 
 /* ---- jumps ------------------------------------------------------------------------------- */
 
-/* @param ways_out  [n_blocks] receives how many ways lead out of each block to another */
-static void count_ways(const qp_block_flow *f, uint32_t *ways_out)
-{
-    for (uint32_t k = 0; k < f->jumps->n_jumps; k++)
-        if (qp_block_flow_is_way(f, k))
-            ways_out[f->jumps->jumps[k].from_block]++;
-    for (uint32_t i = 0; i < f->n_blocks; i++)
-        ways_out[i] += qp_block_flow_falls(f, i);
-}
-
 static void list_jumps(const qp_model *m, uint32_t method, const qp_block_flow *f,
                        const uint32_t *ways_out, qp_buf *out)
 {
@@ -160,6 +145,7 @@ bool qp_model_jumps(const qp_model *m, uint32_t method, uint32_t thread, qp_jump
                     size_t *n)
 {
     uint32_t n_blocks = m->methods[method].n_blocks;
+    /* of each block to another */
     uint32_t *ways_out = qp_alloc_zeroed(n_blocks, sizeof *ways_out);
     qp_buf jumps = QP_BUF(qp_jump_figures);
     qp_block_flow f;
@@ -171,7 +157,11 @@ bool qp_model_jumps(const qp_model *m, uint32_t method, uint32_t thread, qp_jump
         return false;
     }
     if (solve_jumps(m, method, thread, &f)) {
-        count_ways(&f, ways_out);
+        for (uint32_t k = 0; k < f.jumps->n_jumps; k++)
+            if (qp_block_flow_is_way(&f, k))
+                ways_out[f.jumps->jumps[k].from_block]++;
+        for (uint32_t i = 0; i < n_blocks; i++)
+            ways_out[i] += qp_block_flow_falls(&f, i);
         list_jumps(m, method, &f, ways_out, &jumps);
     }
     qp_block_flow_fini(&f);

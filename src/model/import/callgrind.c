@@ -78,22 +78,19 @@ static bool words_begin(const words *w, const char *text)
     return (size_t)(w->end - w->at) >= n && memcmp(w->at, text, n) == 0;
 }
 
-static int digit_of(char c)
-{
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 static bool words_number(words *w, uint64_t *n)
 {
     unsigned base = words_begin(w, "0x") ? 16 : 10;
     const char *first = w->at += base == 16 ? 2 : 0;
     *n = 0;
     for (; w->at < w->end; w->at++) {
-        int digit = digit_of(*w->at);
-        if (digit < 0 || digit >= (int)base)
+        char c = *w->at;
+        unsigned digit = c >= '0' && c <= '9'   ? (unsigned)(c - '0')
+                         : c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10
+                                                : UINT32_MAX;
+        if (digit >= base)
             break;
-        if (__builtin_mul_overflow(*n, base, n) ||
-            __builtin_add_overflow(*n, (uint64_t)digit, n))
+        if (__builtin_mul_overflow(*n, base, n) || __builtin_add_overflow(*n, digit, n))
             return false;
     }
     return w->at > first;
@@ -191,7 +188,7 @@ static bool read_events(callgrind *c, words w)
                        "times were estimated from samples, and their intervals are not known");
     if (n_events > 1 + (uint32_t)c->is_ours)
         qp_import_note(c->im, "of its events only %s was read, of: %.*s", c->event_name,
-                       (int)(w.end - w.at < 300 ? w.end - w.at : 300), w.at);
+                       words_cut(w, 300), w.at);
     return true;
 }
 
@@ -222,8 +219,8 @@ static bool read_creator(callgrind *c, words w)
 {
     char word[WORD_BYTES + 16];
     words_skip(&w);
-    qp_text_format(word, sizeof word, "callgrind format of %.*s",
-                   (int)(w.end - w.at < WORD_BYTES ? w.end - w.at : WORD_BYTES), w.at);
+    qp_text_format(word, sizeof word, "callgrind format of %.*s", words_cut(w, WORD_BYTES),
+                   w.at);
     c->is_ours = words_begin(&w, "qprof ");
     c->im->recorder = qp_import_text(c->im, word, strlen(word));
     return true;
@@ -656,13 +653,6 @@ bool qp_import_callgrind_fits(const unsigned char *bytes, size_t n_bytes)
 
 /* ---- the whole --------------------------------------------------------------------------- */
 
-static void declare(callgrind *c, const qp_import_vertex *v)
-{
-    qp_import_method *m = QP_IMPORT_AT(c->im->methods, qp_import_method, v->method);
-    if (!m->first_line || v->first_line < m->first_line)
-        m->first_line = v->first_line;
-}
-
 /* In qprof's own exports a thread is a function without a file that calls the outermost
  * ones. */
 static void name_vertices(callgrind *c)
@@ -682,8 +672,10 @@ static void name_vertices(callgrind *c)
                                         : "main";
         v->thread = c->im->failed ? 0 : qp_import_thread(c->im, text);
         v->method = v->is_thread ? 0 : method_of(c, id);
-        if (v->method && v->first_line)
-            declare(c, v);
+        qp_import_method *m =
+            v->method ? QP_IMPORT_AT(c->im->methods, qp_import_method, v->method) : NULL;
+        if (m && v->first_line && (!m->first_line || v->first_line < m->first_line))
+            m->first_line = v->first_line;
     }
     qp_free(is_called);
 }

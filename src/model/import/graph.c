@@ -155,13 +155,6 @@ static void sum_callers(expansion *x)
     }
 }
 
-/* The weight of an edge among its callee's: by cost, else by calls, else equal. */
-static double weight_of(const expansion *x, const qp_import_edge *e)
-{
-    const state *callee = &x->states[e->callee];
-    return callee->cost_in > 0 ? (double)e->cost : callee->calls_in > 0 ? (double)e->calls : 1;
-}
-
 /* What no caller of a vertex accounts for is below its thread: all, if it has no callers. A
  * thousandth may come from rounding. In a circle costs are counted more than once and mean
  * nothing. */
@@ -272,6 +265,11 @@ static void hand_on(expansion *x, const qp_import_edge *e, bool is_back, double 
     size_t n = x->work.n < x->most ? x->work.n : x->most;
     division d = {.all = e->calls, .sum = sum};
     double rest = sum;
+    const state *callee = &x->states[e->callee];
+    /* among the edges of the callee: by cost, else by calls, else equal */
+    double of_edge = callee->cost_in > 0    ? (double)e->cost
+                     : callee->calls_in > 0 ? (double)e->calls
+                                            : 1;
     for (size_t i = 0; i < n; i++)
         rest -= paths[i].weight;
     for (size_t i = 0; i < n; i++) {
@@ -283,7 +281,7 @@ static void hand_on(expansion *x, const qp_import_edge *e, bool is_back, double 
         qp_import_charge(x->im, node,
                          &(qp_import_figures){.calls = next_part(&d, weight, is_last)});
         if (!is_back)
-            add_path(x, e->callee, node, weight_of(x, e) * (weight / sum));
+            add_path(x, e->callee, node, of_edge * (weight / sum));
     }
 }
 

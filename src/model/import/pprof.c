@@ -134,8 +134,6 @@ static bool wire_next(wire *w, wire_field *f)
     return is_good;
 }
 
-/* ---- messages ---------------------------------------------------------------------------- */
-
 /* ---- errors ------------------------------------------------------------------------------ */
 
 static bool refuse(pprof *p, const unsigned char *at, const char *what)
@@ -151,16 +149,24 @@ static bool refuse_damage(pprof *p, const wire *w)
 
 /* ---- messages ---------------------------------------------------------------------------- */
 
+enum { FIELDS = 8 }; /* numbers of fields that messages of numbers have here */
+
+/* The numbers of a message, by field. */
+static bool read_numbers(pprof *p, wire w, uint64_t numbers[FIELDS])
+{
+    memset(numbers, 0, FIELDS * sizeof *numbers);
+    for (wire_field f; wire_next(&w, &f);)
+        if (f.number < FIELDS)
+            numbers[f.number] = f.value;
+    return !w.is_bad || refuse_damage(p, &w);
+}
+
 static bool read_type(pprof *p, wire w, pprof_type *out)
 {
-    *out = (pprof_type){0, 0};
-    for (wire_field f; wire_next(&w, &f);) {
-        if (f.number == TYPE_TYPE)
-            out->type = f.value;
-        else if (f.number == TYPE_UNIT)
-            out->unit = f.value;
-    }
-    return !w.is_bad || refuse_damage(p, &w);
+    uint64_t n[FIELDS];
+    bool is_good = read_numbers(p, w, n);
+    *out = (pprof_type){n[TYPE_TYPE], n[TYPE_UNIT]};
+    return is_good;
 }
 
 static bool read_sample_type(pprof *p, wire w)
@@ -178,15 +184,12 @@ static void put(pprof *p, qp_dict *index, uint64_t id, const qp_buf *items)
 
 static bool read_mapping(pprof *p, wire w)
 {
-    uint64_t id = 0, *file = qp_buf_add(&p->mappings);
-    for (wire_field f; wire_next(&w, &f);) {
-        if (f.number == MAPPING_ID)
-            id = f.value;
-        else if (f.number == MAPPING_FILE && file)
-            *file = f.value;
-    }
-    put(p, &p->mapping_of, id, &p->mappings);
-    return !w.is_bad || refuse_damage(p, &w);
+    uint64_t n[FIELDS], *file = qp_buf_add(&p->mappings);
+    bool is_good = read_numbers(p, w, n);
+    if (file)
+        *file = n[MAPPING_FILE];
+    put(p, &p->mapping_of, n[MAPPING_ID], &p->mappings);
+    return is_good;
 }
 
 /* The number of a line; 0 if a line table cannot hold it. */
@@ -197,68 +200,43 @@ static uint32_t line_number(uint64_t value)
 
 static bool read_function(pprof *p, wire w)
 {
-    uint64_t id = 0;
-    pprof_function fn = {0};
-    for (wire_field f; wire_next(&w, &f);) {
-        switch (f.number) {
-        case FUNCTION_ID:
-            id = f.value;
-            break;
-        case FUNCTION_NAME:
-            fn.name = f.value;
-            break;
-        case FUNCTION_SYSTEM_NAME:
-            fn.system_name = f.value;
-            break;
-        case FUNCTION_FILE:
-            fn.file = f.value;
-            break;
-        case FUNCTION_LINE:
-            fn.first_line = line_number(f.value);
-            break;
-        default:
-            break;
-        }
-    }
+    uint64_t n[FIELDS];
+    bool is_good = read_numbers(p, w, n);
     pprof_function *to = qp_buf_add(&p->functions);
     if (to)
-        *to = fn;
-    put(p, &p->function_of, id, &p->functions);
-    return !w.is_bad || refuse_damage(p, &w);
+        *to = (pprof_function){.name = n[FUNCTION_NAME],
+                               .system_name = n[FUNCTION_SYSTEM_NAME],
+                               .file = n[FUNCTION_FILE],
+                               .first_line = line_number(n[FUNCTION_LINE])};
+    put(p, &p->function_of, n[FUNCTION_ID], &p->functions);
+    return is_good;
 }
 
 static bool read_line(pprof *p, wire w)
 {
+    uint64_t n[FIELDS];
     pprof_line *to = qp_buf_add(&p->lines);
-    for (wire_field f; wire_next(&w, &f);) {
-        if (f.number == LINE_FUNCTION && to)
-            to->function = f.value;
-        else if (f.number == LINE_LINE && to)
-            to->line = line_number(f.value);
-    }
-    return !w.is_bad || refuse_damage(p, &w);
+    bool is_good = read_numbers(p, w, n);
+    if (to)
+        *to = (pprof_line){n[LINE_FUNCTION], line_number(n[LINE_LINE])};
+    return is_good;
 }
 
 static bool read_location(pprof *p, wire w)
 {
-    uint64_t id = 0;
-    pprof_location at = {.first_line = p->lines.n};
-    for (wire_field f; wire_next(&w, &f);) {
-        if (f.number == LOCATION_ID)
-            id = f.value;
-        else if (f.number == LOCATION_MAPPING)
-            at.mapping = f.value;
-        else if (f.number == LOCATION_ADDRESS)
-            at.address = f.value;
-        else if (f.number == LOCATION_LINE && !read_line(p, f.bytes))
-            return false;
-    }
-    at.n_lines = p->lines.n - at.first_line;
-    pprof_location *to = qp_buf_add(&p->locations);
+    uint64_t n[FIELDS];
+    size_t first_line = p->lines.n;
+    bool is_good = read_numbers(p, w, n);
+    for (wire_field f; is_good && wire_next(&w, &f);)
+        is_good = f.number != LOCATION_LINE || read_line(p, f.bytes);
+    pprof_location *to = is_good ? qp_buf_add(&p->locations) : NULL;
     if (to)
-        *to = at;
-    put(p, &p->location_of, id, &p->locations);
-    return !w.is_bad || refuse_damage(p, &w);
+        *to = (pprof_location){.mapping = n[LOCATION_MAPPING],
+                               .address = n[LOCATION_ADDRESS],
+                               .first_line = first_line,
+                               .n_lines = p->lines.n - first_line};
+    put(p, &p->location_of, n[LOCATION_ID], &p->locations);
+    return is_good;
 }
 
 static bool keep_bytes(qp_buf *to, wire bytes)
@@ -512,24 +490,18 @@ typedef struct {
 
 static bool read_label(pprof *p, wire w, sample *s)
 {
-    uint64_t key = 0, text = 0, number = 0;
+    uint64_t n[FIELDS];
     char name[40];
-    for (wire_field f; wire_next(&w, &f);) {
-        if (f.number == LABEL_KEY)
-            key = f.value;
-        else if (f.number == LABEL_TEXT)
-            text = f.value;
-        else if (f.number == LABEL_NUMBER)
-            number = f.value;
-    }
-    const char *word = text_at(p, key);
+    bool is_good = read_numbers(p, w, n);
+    const char *word = text_at(p, n[LABEL_KEY]);
     bool is_virtual = strcmp(word, "vthread") == 0;
     if (!is_virtual && strcmp(word, "thread") != 0)
-        return !w.is_bad || refuse_damage(p, &w);
+        return is_good;
     p->im->head.flags |= is_virtual ? QP_FLAG_VIRTUAL : 0;
-    qp_text_format(name, sizeof name, "thread %llu", (unsigned long long)number);
-    s->thread = text ? text_at(p, text) : qp_import_text(p->im, name, strlen(name));
-    return !w.is_bad || refuse_damage(p, &w);
+    qp_text_format(name, sizeof name, "thread %llu", (unsigned long long)n[LABEL_NUMBER]);
+    s->thread =
+        n[LABEL_TEXT] ? text_at(p, n[LABEL_TEXT]) : qp_import_text(p->im, name, strlen(name));
+    return is_good;
 }
 
 static bool read_values(pprof *p, const wire_field *f, sample *s)
@@ -634,14 +606,6 @@ static bool read_sample(pprof *p, wire w, uint64_t stamp)
     return w.is_bad ? refuse_damage(p, &w) : walk_path(p, where, &s, stamp);
 }
 
-static bool read_samples(pprof *p)
-{
-    for (size_t i = 0; i < p->samples.n && !p->im->failed && !p->im->is_too_much; i++)
-        if (!read_sample(p, ((const wire *)p->samples.items)[i], i + 1))
-            return false;
-    return true;
-}
-
 /* ---- the whole --------------------------------------------------------------------------- */
 
 /* Whether all strings are there: they come last, so a file that was cut off lacks some. */
@@ -701,8 +665,10 @@ bool qp_import_pprof(qp_import *im, const unsigned char *bytes, size_t n_bytes, 
                .mappings = QP_BUF(uint64_t),
                .n_frames_left = (uint64_t)n_bytes * FRAMES_A_BYTE + FRAMES_LEAST,
                .path = QP_BUF(uint64_t)};
-    bool is_read = list_all(&p, wire_of(bytes, n_bytes)) &&
-                   (im->failed || (choose_types(&p) && read_samples(&p) && is_whole(&p)));
+    bool is_read = list_all(&p, wire_of(bytes, n_bytes)) && (im->failed || choose_types(&p));
+    for (size_t i = 0; is_read && i < p.samples.n && !im->failed && !im->is_too_much; i++)
+        is_read = read_sample(&p, ((const wire *)p.samples.items)[i], i + 1);
+    is_read = is_read && (im->failed || is_whole(&p));
     if (is_read)
         describe_run(&p);
     qp_buf *const all[] = {&p.strings,   &p.texts, &p.samples,  &p.functions,

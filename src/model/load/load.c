@@ -102,15 +102,6 @@ static bool copy_again(qp_model_private *own, int fd, const qp_load_options *o,
     return is_ok;
 }
 
-static bool follow_live(qp_model_private *own, int fd, const qp_load_options *o,
-                        uint64_t max_bytes, qp_error *error)
-{
-    bool is_ok = true, is_quiet = false;
-    for (unsigned i = 0; is_ok && !is_quiet && i < COPIES_MAX; i++)
-        is_ok = copy_again(own, fd, o, max_bytes, &is_quiet, error);
-    return is_ok;
-}
-
 /* ---- entry points ------------------------------------------------------------------------ */
 
 /* @param fd  of the file, which is read again if it is live; -1: none */
@@ -118,8 +109,9 @@ static qp_load_status load_image(qp_model_private *own, int fd, const qp_load_op
                                  uint64_t max_bytes, qp_model **out, qp_error *error)
 {
     bool is_ok = qp_image_check_head(&own->image, error) && read_records(own, o);
-    if (is_ok && fd >= 0 && own->model.run.state == QP_RUN_LIVE)
-        is_ok = follow_live(own, fd, o, max_bytes, error);
+    bool is_quiet = fd < 0 || !is_ok || own->model.run.state != QP_RUN_LIVE;
+    for (unsigned i = 0; is_ok && !is_quiet && i < COPIES_MAX; i++)
+        is_ok = copy_again(own, fd, o, max_bytes, &is_quiet, error);
     if (!is_ok || !read_tree(own, o ? &o->progress : NULL)) {
         if (!error->text[0])
             qp_error_fail(error, "there is not enough memory to read it");

@@ -24,18 +24,13 @@ static uint64_t values_of(uint32_t n_cells)
     return (uint64_t)(n_cells - 1) * (QP_CELL / sizeof(uint64_t));
 }
 
-static uint32_t words_of_bits(uint32_t n_bits)
-{
-    return (n_bits + 63) / 64;
-}
-
 static bool is_sound(const qp_model_private *own, const qp_counter_block *b, uint32_t method)
 {
     uint32_t n_blocks = own->methods[method].n_blocks;
     if (b->n_values > values_of(b->n_cells) || b->n_blocks != n_blocks)
         return false;
     if (b->kind == QP_COUNTER_BLOCK_TIMES)
-        return b->n_values == 2 * (uint64_t)n_blocks + words_of_bits(n_blocks);
+        return b->n_values == 2 * (uint64_t)n_blocks + (n_blocks + 63) / 64;
     const qp_jumps *j = qp_counter_block_jumps(own, method);
     return b->n_values == n_blocks || (j && b->n_values == j->n_jumps) ||
            (b->kind == QP_COUNTER_BLOCK_SHARE && !b->n_values); /* calls only */

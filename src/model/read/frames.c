@@ -100,11 +100,6 @@ static bool step_down(const qp_model_private *own, uint32_t thread, cursor *c, b
     return c->slot > 0 || header_of(own, below)->prev;
 }
 
-static const qp_frame *frame_at(const qp_model_private *own, cursor c)
-{
-    return qp_image_cell(&own->image, c.chunk->cell + 1 + c.slot);
-}
-
 /* ---- frames ------------------------------------------------------------------------------ */
 
 static void add_block(qp_model_private *own, qp_buf *blocks, const qp_model_node *n,
@@ -170,7 +165,7 @@ static uint32_t read_stack(qp_model_private *own, uint32_t thread, qp_buf *block
         cursor c = {chunk, top - chunk->cell - 1};
         bool is_frame = c.slot > 0 || header_of(own, chunk)->prev;
         for (; is_frame; is_frame = step_down(own, thread, &c, &is_broken)) {
-            const qp_frame *f = frame_at(own, c);
+            const qp_frame *f = qp_image_cell(&own->image, c.chunk->cell + 1 + c.slot);
             uint32_t node = qp_index_at(own, f->node, QP_TAG_NODE);
             depth++;
             if (!f->node && own->model.run.is_stack_only)
@@ -202,11 +197,8 @@ static void reverse(uint32_t *items, uint32_t n)
 
 static bool reserve(qp_model_private *own)
 {
-    uint64_t n_frames = 0;
-    for (size_t i = 0; i < own->n_spans; i++)
-        if (own->spans[i].kind == QP_EXTENT_FRAMES)
-            n_frames += own->spans[i].n_used;
-    own->frames = qp_alloc_zeroed(n_frames, sizeof *own->frames);
+    own->frames =
+        qp_alloc_zeroed(qp_count_records(own, QP_EXTENT_FRAMES, 1), sizeof *own->frames);
     if (own->model.run.time_mode == QP_TIME_ADAPTIVE) {
         own->n_open_later = qp_alloc_zeroed(own->model.n_nodes, sizeof *own->n_open_later);
         own->open_ticks = qp_alloc_zeroed(own->model.n_nodes, sizeof *own->open_ticks);

@@ -5,19 +5,14 @@
 #include "format/layout.h"
 #include "model/read/read.h"
 
+/* @return NULL: no such kind */
 static const char *kind_of(uint32_t kind)
 {
-    switch ((qp_marker_kind)kind) {
-    case QP_MARKER_USER:
-        return "user";
-    case QP_MARKER_TRIGGER:
-        return "trigger";
-    case QP_MARKER_ACTION:
-        return "action";
-    case QP_MARKER_EVENT_TRIGGER:
-        return "event-trigger";
-    }
-    return NULL;
+    static const char *const kinds[] = {[QP_MARKER_USER] = "user",
+                                        [QP_MARKER_TRIGGER] = "trigger",
+                                        [QP_MARKER_ACTION] = "action",
+                                        [QP_MARKER_EVENT_TRIGGER] = "event-trigger"};
+    return kind < sizeof kinds / sizeof *kinds ? kinds[kind] : NULL;
 }
 
 static const char *unit_of(uint32_t event)
@@ -46,12 +41,6 @@ static void read_marker(qp_model_private *own, qp_cell cell, qp_buf *to)
             .value_unit = r->kind == QP_MARKER_EVENT_TRIGGER ? unit_of(r->event) : ""};
 }
 
-static bool has_method(const qp_run_marker *m)
-{
-    return m->event ? qp_event_object_of(m->event) == QP_EVENT_OBJECT_METHOD
-                    : m->object != 0; /* of triggers and actions; a user's marker has none */
-}
-
 /* @return false: no memory */
 static bool name_methods(const qp_model_private *own, qp_run_marker *marks, size_t n)
 {
@@ -60,7 +49,9 @@ static bool name_methods(const qp_model_private *own, qp_run_marker *marks, size
     for (uint32_t i = 1; n && is_good && i < own->model.n_methods; i++)
         is_good = qp_dict_put(&by_id, own->methods[i].id, i);
     for (size_t i = 0; is_good && i < n; i++) {
-        uint32_t method = has_method(&marks[i]) ? qp_dict_get(&by_id, marks[i].object) : 0;
+        const qp_run_marker *m = &marks[i];
+        bool is_of_method = !m->event || qp_event_object_of(m->event) == QP_EVENT_OBJECT_METHOD;
+        uint32_t method = is_of_method && m->object ? qp_dict_get(&by_id, m->object) : 0;
         marks[i].method = method ? own->methods[method].name : "";
     }
     qp_dict_fini(&by_id);

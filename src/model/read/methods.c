@@ -17,15 +17,6 @@ const char *qp_load_text(qp_model_private *own, qp_ref ref)
     return text ? text : "";
 }
 
-static uint32_t count_records(const qp_model_private *own)
-{
-    uint64_t n = 1;
-    for (size_t i = 0; i < own->n_spans; i++)
-        if (own->spans[i].kind == QP_EXTENT_METHODS)
-            n += own->spans[i].n_used;
-    return n < 1u << QP_TAG_SHIFT ? (uint32_t)n : 1u << QP_TAG_SHIFT;
-}
-
 /* "class.name"; the bare name where there is no class, or no room for so many long names. */
 static const char *display_name(qp_model_private *own, const qp_model_method *m)
 {
@@ -164,8 +155,9 @@ static bool read_span(qp_model_private *own, const qp_model_extent *s, qp_dict *
 
 bool qp_load_methods(qp_model_private *own, bool merge_same)
 {
-    uint32_t n = count_records(own);
-    own->names_room = NAMES_MIN + (uint64_t)n * NAME_BYTES_ON_AVERAGE;
+    uint64_t n = 1 + qp_count_records(own, QP_EXTENT_METHODS, 1);
+    n = n < 1u << QP_TAG_SHIFT ? n : 1u << QP_TAG_SHIFT;
+    own->names_room = NAMES_MIN + n * NAME_BYTES_ON_AVERAGE;
     own->names = qp_alloc_zeroed(own->names_room, 1);
     own->methods = qp_alloc_zeroed(n, sizeof *own->methods);
     own->method_cells = qp_alloc_zeroed(n, sizeof *own->method_cells);

@@ -226,6 +226,8 @@ const qp_model_extent *qp_salvage_extent(const qp_model_private *own, uint64_t c
 /* Describe the losses in model.losses. @return false: no memory */
 bool qp_salvage_words(qp_model_private *own);
 
+/* How many records of so many cells each the extents of a kind have at most. */
+uint64_t qp_count_records(const qp_model_private *own, qp_extent_kind kind, uint32_t cells);
 /* Visit the records of one kind of extents, a cell each, published or not. */
 void qp_load_cells(qp_model_private *own, qp_extent_kind kind,
                    void (*read)(qp_model_private *own, qp_cell cell, qp_buf *to), qp_buf *to);

@@ -9,11 +9,8 @@ enum { NOTES_MAX = 1 << 20 };
 
 /* ---- the run summary --------------------------------------------------------------------- */
 
-static const char *word(const char *const *words, size_t n, uint32_t i)
-{
-    return i < n ? words[i] : "unknown";
-}
-#define WORD(words, i) word(words, sizeof(words) / sizeof *(words), i)
+/* The word of a number that a file has. */
+#define WORD(words, i) ((i) < sizeof(words) / sizeof *(words) ? (words)[i] : "unknown")
 
 static void describe_clock(qp_run_info *run, const qp_head *h)
 {

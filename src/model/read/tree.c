@@ -10,13 +10,12 @@ enum {
     NODES_MAX = (1u << QP_TAG_SHIFT) - 1
 };
 
-static uint64_t count_used(const qp_model_private *own, qp_extent_kind kind,
-                           uint32_t cells_each)
+uint64_t qp_count_records(const qp_model_private *own, qp_extent_kind kind, uint32_t cells)
 {
     uint64_t n = 0;
     for (size_t i = 0; i < own->n_spans; i++)
         if (own->spans[i].kind == kind)
-            n += own->spans[i].n_used / cells_each;
+            n += own->spans[i].n_used / cells;
     return n;
 }
 
@@ -53,7 +52,7 @@ static void read_thread(qp_model_private *own, qp_cell cell, uint32_t index)
 
 bool qp_load_threads(qp_model_private *own)
 {
-    uint64_t n = 1 + count_used(own, QP_EXTENT_THREADS, THREAD_CELLS);
+    uint64_t n = 1 + qp_count_records(own, QP_EXTENT_THREADS, THREAD_CELLS);
     own->threads = qp_alloc_zeroed(n, sizeof *own->threads);
     own->extras = qp_alloc_zeroed(n, sizeof *own->extras);
     if (!own->threads || !own->extras)
@@ -189,7 +188,7 @@ void qp_link_children(qp_model_private *own)
 
 bool qp_load_nodes(qp_model_private *own)
 {
-    uint64_t n = own->model.n_threads + count_used(own, QP_EXTENT_NODES, 1);
+    uint64_t n = own->model.n_threads + qp_count_records(own, QP_EXTENT_NODES, 1);
     own->nodes = qp_alloc_zeroed(n, sizeof *own->nodes);
     own->node_cells = qp_alloc_zeroed(n, sizeof *own->node_cells);
     if (!own->nodes || !own->node_cells)
