@@ -15,32 +15,25 @@ const qp_option_spec qp_option_table[QP_N_OPTIONS] = {
 #undef QP_X
 };
 
-/* Options of the other library are known and ignored: a host hands both the same words. */
-static bool is_foreign(qp_option which)
-{
-    switch (which) {
-    case QP_OPT_purecov_granularity:
-    case QP_OPT_bb_counts:
-    case QP_OPT_counts_file:
-    case QP_OPT_force_merge:
-        return !QP_PRODUCT_IS_COVERAGE;
-    case QP_OPT_clock:
-    case QP_OPT_time_unit:
-    case QP_OPT_time_user_functions:
-    case QP_OPT_time_blocking_functions:
-    case QP_OPT_measure_timed_calls:
-    case QP_OPT_record_min_max:
-    case QP_OPT_trace:
-    case QP_OPT_pri:
-    case QP_OPT_trace_mode:
-    case QP_OPT_trace_output:
-    case QP_OPT_max_route_depth:
-    case QP_OPT_trace_buffer:
-        return QP_PRODUCT_IS_COVERAGE;
-    default:
-        return false;
-    }
-}
+/* Options of the other library are known and ignored, because a host gives both the same words. */
+static const uint8_t foreign[] = {
+#if QP_PRODUCT_IS_COVERAGE
+    QP_OPT_clock,
+    QP_OPT_time_unit,
+    QP_OPT_time_user_functions,
+    QP_OPT_time_blocking_functions,
+    QP_OPT_measure_timed_calls,
+    QP_OPT_record_min_max,
+    QP_OPT_trace,
+    QP_OPT_pri,
+    QP_OPT_trace_mode,
+    QP_OPT_trace_output,
+    QP_OPT_max_route_depth,
+    QP_OPT_trace_buffer
+#else
+    QP_OPT_purecov_granularity, QP_OPT_bb_counts, QP_OPT_counts_file, QP_OPT_force_merge
+#endif
+};
 
 /* libcprof's other words for two options: of the same values. */
 static qp_option meaning_of(qp_option which)
@@ -284,12 +277,12 @@ static qp_parse take_option(qp_options *o, char *word, const qp_option_events *e
             events->unknown(events->to, word);
         return QP_PARSE_OK;
     }
-    if (is_foreign(which))
+    if (memchr(foreign, (int)which, sizeof foreign))
         return QP_PARSE_OK;
     if (which != QP_OPT_config) {
         qp_parse code = store_value(o, which, value, has_value, events, e);
         bool is_file = code == QP_PARSE_OK && which == QP_OPT_pri && events->pri;
-        return is_file ? events->pri(events->to, value, e) : code;
+        return is_file && events->pri(events->to, value, e) ? QP_PARSE_VALUE : code;
     }
     if (!events->config)
         return qp_error_set(e, QP_PARSE_SYNTAX, "-config: not inside a configuration file");

@@ -189,8 +189,8 @@ typedef struct {
     void (*unknown)(void *to, const char *name);
     /* -config: 0, or a qp_parse with *error filled. NULL: not allowed here */
     qp_parse (*config)(void *to, qp_options *o, const char *file, qp_error *error);
-    /* -pri: the same; NULL: it is only kept */
-    qp_parse (*pri)(void *to, const char *file, qp_error *error);
+    /* -pri: 0, or not 0 with *error filled. NULL: it is only kept */
+    int (*pri)(void *to, const char *file, qp_error *error);
     void (*clamped)(void *to, const char *name);
     void *to;
 } qp_option_events;

@@ -64,16 +64,11 @@ qp_cell qp_extent_claim(qp_space *s, qp_extent_kind kind, qp_cell owner, uint32_
     return self;
 }
 
-static uint32_t cells_left(const qp_extent *e)
-{
-    return e->n_cells - 1 - e->n_used;
-}
-
 qp_cell qp_cells_take(qp_space *s, qp_cell *newest, qp_extent_kind kind, qp_cell owner,
                       uint32_t n_cells, uint32_t first_cells, qp_reserve room)
 {
     qp_extent *e = *newest ? qp_at(s, *newest) : NULL;
-    if (!e || cells_left(e) < n_cells) {
+    if (!e || e->n_cells - 1 - e->n_used < n_cells) {
         uint32_t size = e ? e->n_cells * 2 : first_cells;
         if (size > EXTENT_CELLS)
             size = EXTENT_CELLS;

@@ -168,11 +168,6 @@ static int on_pri(void *unused, const char *file, qp_error *error)
     return 0;
 }
 
-static qp_parse take_pri(void *unused, const char *file, qp_error *error)
-{
-    return on_pri(unused, file, error) ? QP_PARSE_VALUE : QP_PARSE_OK;
-}
-
 /* Check the values that a run refuses when it applies the options. */
 static bool check_values(const qp_options *o, const char *words, qp_error *error)
 {
@@ -198,7 +193,7 @@ static int on_options(void *to, const char *words, qp_error *error)
     qp_config_file *f = to;
     static qp_options options; /* large */
     qp_option_events events = {
-        .unknown = warn_unknown, .pri = take_pri, .to = (void *)(uintptr_t)f->cli};
+        .unknown = warn_unknown, .pri = on_pri, .to = (void *)(uintptr_t)f->cli};
     qp_options_init(&options);
     f->n_options++;
     return qp_options_parse(&options, words, &events, error) == QP_PARSE_OK &&

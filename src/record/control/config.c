@@ -176,7 +176,7 @@ static qp_parse take_file(void *unused, qp_options *o, const char *file, qp_erro
 
 static const qp_option_events anywhere = {.unknown = note_unknown,
                                           .config = take_file,
-                                          .pri = qp_trace_xbase_take_pri,
+                                          .pri = qp_trace_xbase_on_pri,
                                           .clamped = note_clamped};
 
 int qp_config_begin(const char *initial_options, qp_error *error)

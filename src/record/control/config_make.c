@@ -100,7 +100,7 @@ static int on_area(void *unused, const qp_config_area *a, qp_error *error)
 static int on_options(void *unused, const char *words, qp_error *error)
 {
     static qp_options others; /* under the control lock, or before the run */
-    const qp_option_events events = {.pri = qp_trace_xbase_take_pri};
+    const qp_option_events events = {.pri = qp_trace_xbase_on_pri};
     (void)unused;
     qp_options_init(&others);
     return qp_options_parse(&others, words, &events, error) == QP_PARSE_OK ? 0 : QPROF_E_OPTION;

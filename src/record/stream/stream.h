@@ -41,9 +41,6 @@ int qp_trace_xbase_set(const char *key, const char *value, qp_error *error);
 int qp_trace_xbase_load(const char *pri_file, qp_error *error);
 int qp_trace_xbase_save(const char *pri_file, qp_error *error);
 
-/* As qp_option_events.pri. */
-qp_parse qp_trace_xbase_take_pri(void *unused, const char *file, qp_error *error);
-
 /* Sinks of `trace` and `pri` lines, and the begin and end of a file of such lines. */
 int qp_trace_xbase_on_trace(void *unused, const char *key, const char *value, qp_error *error);
 int qp_trace_xbase_on_pri(void *unused, const char *file, qp_error *error);
@@ -65,7 +62,6 @@ void qp_trace_xbase_forget(void);
 
 /* Does an option ask for the trace? */
 bool qp_trace_xbase_is_asked_for(void);
-bool qp_trace_xbase_is_on(void);
 bool qp_trace_xbase_wants_lines(void);
 /* QPROF_WANT_TRACE, QPROF_WANT_PARAMETERS. */
 unsigned qp_trace_xbase_wants(void);

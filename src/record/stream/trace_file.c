@@ -3,7 +3,7 @@
  * A packet is written at its place by pwrite. Its sum shows whether it is whole; a part that
  * could not be written is overwritten by the next packet. Space is reserved before it is
  * needed, with some for the end of the trace, which is written even to a full disk. */
-#include "record/stream/trace_file.h"
+#include "record/stream/trace_writer.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -17,8 +17,6 @@
 #include "format/trace.h"
 #include "record/clock/clock.h"
 #include "record/run/run.h"
-#include "record/stream/stream.h"
-#include "record/stream/trace_file.h"
 
 enum {
     STACK_BYTES = 128 * 1024,
@@ -79,24 +77,28 @@ static void note_failure(uint64_t now)
     writer.retry_due = now + writer.retry_ns;
 }
 
-/* Determine the file: -trace-output, or the name of the profile with another suffix.
+/* Determine a file: the pattern, or the name of the profile with another suffix.
+ * @param pattern  NULL: none
  * @return 0; QPROF_E_OPTION: no name; QPROF_E_IO: no file can be made there */
-static int find_name(qp_error *error)
+static int find_name(const char *pattern, char path[QP_PATH_MAX], qp_error *error)
 {
-    const char *pattern = qp_option_text(&qp_recorder.options, QP_OPT_trace_output);
-    size_t room = sizeof writer.path;
-    int code = pattern[0]
-                   ? qp_output_name(pattern, qp_recorder.n_datasets, writer.path, room, error)
-                   : qp_output_trace_name(writer.path, room, error);
-    if (!code && qp_output_check(writer.path, error) != 0)
-        code = QPROF_E_IO;
-    return code;
+    int code = pattern && *pattern
+                   ? qp_output_name(pattern, qp_recorder.n_datasets, path, QP_PATH_MAX, error)
+                   : qp_output_trace_name(path, QP_PATH_MAX, error);
+    return !code && qp_output_check(path, error) != 0 ? QPROF_E_IO : code;
 }
 
-static bool open_stream(void)
+/* Open the file of -trace-output. @return 0 or an error */
+static int open_stream(qp_error *error)
 {
+    const char *pattern = qp_option_text(&qp_recorder.options, QP_OPT_trace_output);
+    int code = find_name(*pattern ? pattern : NULL, writer.path, error);
+    if (code)
+        return code;
     writer.sink = qp_trace_sink_new(writer.path, sizeof writer.path);
-    return writer.sink != NULL;
+    return writer.sink
+               ? 0
+               : qp_error_set(error, QPROF_E_IO, "%.120s: %s", writer.path, strerror(errno));
 }
 
 /* Can records be written, or is it time for another attempt? */
@@ -113,7 +115,7 @@ static bool can_write(uint64_t now)
     }
     qp_trace_sink_free(writer.sink);
     writer.sink = NULL;
-    if (find_name(&error) == 0 && open_stream()) {
+    if (open_stream(&error) == 0) {
         qp_recorder_log("trace: continues in %s", writer.path);
         return true;
     }
@@ -314,12 +316,9 @@ int qp_trace_start(qp_error *error)
                             "-trace-mode=stream: writing the previous trace timed out");
     }
     memset(&writer, 0, sizeof writer);
-    int code = find_name(error);
+    int code = open_stream(error);
     if (code)
         return code;
-    if (!open_stream()) {
-        return qp_error_set(error, QPROF_E_IO, "%.120s: %s", writer.path, strerror(errno));
-    }
     qp_publish(&qp_recorder_head()->trace_file, qp_texts_add(&qp_recorder.texts, writer.path));
     qp_trace_add_user(QP_TRACE_FOR_STREAM);
     return start_thread();
@@ -431,19 +430,14 @@ static bool dump_ring(qp_trace_sink *s, uint32_t i)
 int qp_trace_dump(const char *pattern, qp_error *error)
 {
     char path[QP_PATH_MAX];
-    if (qp_trace_users() != QP_TRACE_FOR_RINGS) {
+    if (qp_trace_users() != QP_TRACE_FOR_RINGS)
         return qp_error_set(error, QPROF_E_STATE, "%s",
                             qp_trace_users() ? "the trace is already being written to a file"
                                              : "no trace is recorded: -collect=profile,trace");
-    }
-    int code = pattern
-                   ? qp_output_name(pattern, qp_recorder.n_datasets, path, sizeof path, error)
-                   : qp_output_trace_name(path, sizeof path, error);
+    int code = find_name(pattern, path, error);
     if (code)
         return code;
     qp_clock_calibrate();
-    if (qp_output_check(path, error) != 0)
-        return QPROF_E_IO;
     qp_signal_hold hold;
     qp_signal_hold_begin(&hold, SIGXFSZ);
     qp_trace_sink *s = qp_trace_sink_new(path, sizeof path);
