@@ -7,7 +7,7 @@
 #include "base/text/text.h"
 #include "code/pc_command.h"
 #include "config/parts.h"
-#include "xbase/pri.h"
+#include "xbase/xbase.h"
 
 /* ---- statements that are one text ----------------------------------------------------------- */
 

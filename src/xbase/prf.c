@@ -193,13 +193,6 @@ static int put_head(qp_prf *f)
     return n_bytes ? file_head(&f->data, head, n_bytes) : 0;
 }
 
-static int put_memo_head(qp_prf *f)
-{
-    unsigned char head[QP_MEMO_HEAD_BYTES];
-    qp_memo_put_head(head, f->memo_block);
-    return file_head(&f->memo, head, sizeof head);
-}
-
 /* ---- the end by an error --------------------------------------------------------------------- */
 
 /* End the trace: the file on the disk ends with a whole record, and the count is right. */
@@ -372,12 +365,6 @@ static bool add_line(qp_prf *f, const qp_prf_row *row)
     return add(f, "\r\n", 2);
 }
 
-static bool end_packet(qp_prf *f)
-{
-    f->n_earlier = f->n_rows;
-    return fail(f, file_close(&f->data), f->data.path);
-}
-
 bool qp_prf_put(qp_prf *f, const qp_prf_row *row)
 {
     bool is_put = !f->error && begin_packet(f) &&
@@ -387,13 +374,18 @@ bool qp_prf_put(qp_prf *f, const qp_prf_row *row)
     if (!is_put || !f->options.is_flushed || ++f->n_since_flush < f->options.flush_every)
         return is_put;
     f->n_since_flush = 0;
-    return qp_prf_flush(f) && (!f->options.is_packets || end_packet(f));
+    if (!qp_prf_flush(f) || !f->options.is_packets)
+        return !f->error;
+    f->n_earlier = f->n_rows;
+    return fail(f, file_close(&f->data), f->data.path);
 }
 
 bool qp_prf_flush(qp_prf *f)
 {
+    unsigned char head[QP_MEMO_HEAD_BYTES];
+    qp_memo_put_head(head, f->memo_block);
     if (has_memo(f) && !f->error && fail(f, file_flush(&f->memo), f->memo.path))
-        fail(f, put_memo_head(f), f->memo.path);
+        fail(f, file_head(&f->memo, head, sizeof head), f->memo.path);
     if (f->data.fd >= 0 && !f->error)
         fail(f, file_flush(&f->data), f->data.path);
     return !f->error && fail(f, put_head(f), f->path);

@@ -316,15 +316,10 @@ static bool take_line(qp_prf_reader *r, qp_prf_row *row)
 
 /* ---- both ------------------------------------------------------------------------------------ */
 
-static bool take_row(qp_prf_reader *r, qp_prf_row *row)
-{
-    return r->is_text ? take_line(r, row) : take_record(r, row);
-}
-
 bool qp_prf_reader_next(qp_prf_reader *r, qp_prf_row *row)
 {
     do {
-        if (take_row(r, row)) {
+        if (r->is_text ? take_line(r, row) : take_record(r, row)) {
             r->n_rows++;
             return true;
         }

@@ -1,5 +1,5 @@
 /* pri.c: reading, changing and writing the settings. The text is lines, each ended by a NUL. */
-#include "xbase/pri.h"
+#include "xbase/xbase.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -39,7 +39,7 @@ static slice trim(slice s)
     return s;
 }
 
-/* The key of a line; its value begins behind it and a '='. n 0: it has none. */
+/* @return the key of a line, whose value follows a '='. n 0: it has none */
 static slice key_of(slice line)
 {
     const char *equals = memchr(line.at, '=', line.n);
@@ -59,7 +59,7 @@ static slice whole(const char *line)
     return (slice){line, strlen(line)};
 }
 
-/* The last line of a text with this key; NULL: none has it. */
+/* @return the last line of a text with this key; NULL: none has it */
 static char *find_line(char *text, size_t n_bytes, slice key)
 {
     char *found = NULL;
@@ -106,7 +106,7 @@ static bool is_separator(char c)
     return c == ',' || is_blank(c);
 }
 
-/* Every name of a list, in turn. @return false: no more */
+/* Take the next name of a list. @return false: no more */
 static bool next_name(slice *list, slice *name)
 {
     for (; list->n && is_separator(*list->at); list->at++)
@@ -127,7 +127,7 @@ static bool is_list_of_numbers(slice list)
     return true;
 }
 
-/* May the value be given? */
+/* Is the value of a key allowed? */
 static bool check(qp_pri_key key, slice value, uint32_t *number, qp_error *error)
 {
     const key_spec *k = &specs[key];
@@ -150,7 +150,7 @@ static bool check(qp_pri_key key, slice value, uint32_t *number, qp_error *error
                          k->low, k->high);
 }
 
-/* Put a line in the place of another (NULL: at the end). */
+/* Replace a line (NULL: add one at the end). */
 static bool put_line(qp_pri *p, char *old, slice key, slice value)
 {
     size_t n = key.n + 1 + value.n + 1;
@@ -158,8 +158,7 @@ static bool put_line(qp_pri *p, char *old, slice key, slice value)
     char *at = old ? old : p->text + p->n_bytes;
     if (p->n_bytes - n_old + n > sizeof p->text)
         return false;
-    size_t behind = (size_t)(p->text + p->n_bytes - at) - n_old;
-    memmove(at + n, at + n_old, behind);
+    memmove(at + n, at + n_old, (size_t)(p->text + p->n_bytes - at) - n_old);
     memcpy(at, key.at, key.n);
     at[key.n] = '=';
     memcpy(at + key.n + 1, value.at, value.n);
@@ -246,7 +245,7 @@ static bool take_line(qp_pri *p, slice line, qp_error *error)
     return add_line(p, line, error);
 }
 
-/* Settings that the file says nothing of stay, behind its own. */
+/* Keep settings that the file does not mention, after its own. */
 static bool keep_others(qp_pri *p, const qp_pri *before, qp_error *error)
 {
     size_t n_file = p->n_bytes;

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "xbase/pri.h"
+#include "xbase/xbase.h"
 
 /* The row of the table of settings that names a key: cells between '|'. */
 static bool find_row(const char *page, const char *key, char *initial)

@@ -7,7 +7,6 @@
 
 #include <cmocka.h>
 
-#include "xbase/pri.h"
 #include "xbase/xbase.h"
 
 static qp_pri settings, scratch;
