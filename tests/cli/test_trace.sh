@@ -78,7 +78,7 @@ qprof trace convert -o run.qtrace.zst run.qtrace >/dev/null
 head -c 20 run.qtrace.zst >cut.qtrace.zst
 qprof trace stat cut.qtrace.zst 2>error
 check $? = 2
-check "$(cat error)" = "qprof trace stat: cut.qtrace.zst: packed by zstd, but no trace: damaged, or cut in its first block"
+check "$(cat error)" = "qprof trace stat: cut.qtrace.zst: no trace in the zstd file (damaged, or cut in its first block)"
 
 about "averages of a table of milliseconds have a part of one"
 # f is called twice, 4 ms and, with that, 11 ms: 7.5 on average

@@ -384,12 +384,6 @@ static void end_call(qp_spans *x, qp_span_thread *th)
     th->due = due;
 }
 
-/* Of the top call. */
-static uint32_t caller_cell(const qp_span_thread *th)
-{
-    return th->depth > 1 ? th->spans[th->depth - 2].cell : 0;
-}
-
 static void put_exit(qp_spans *x, qp_span_thread *th, uint32_t frames, uint32_t resumes)
 {
     bool is_unwound = frames & QP_TRACE_UNWOUND;
@@ -407,7 +401,8 @@ static void put_exit(qp_spans *x, qp_span_thread *th, uint32_t frames, uint32_t 
     }
     while (n && th->depth) {
         uint32_t flags = top_of(th)->flags;
-        bool is_skipped = (flags & QP_SPAN_SKIPPED) && caller_cell(th) != resumes;
+        uint32_t caller_cell = th->depth > 1 ? th->spans[th->depth - 2].cell : 0;
+        bool is_skipped = (flags & QP_SPAN_SKIPPED) && caller_cell != resumes;
         n -= !is_skipped && !(flags & QP_SPAN_FOREIGN);
         if (is_skipped)
             leave(x, th, QP_END_LOST);

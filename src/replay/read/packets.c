@@ -331,16 +331,6 @@ static size_t unpack_plain(qp_names *names, qp_trace_os_thread *c, qp_trace_reco
     return n;
 }
 
-/* The next record of a packet. @return false: it is damaged */
-static bool unpack_any(qp_trace *t, qp_trace_os_thread *c, qp_trace_record *r)
-{
-    const qp_pack_paths paths = {path_of, &t->names};
-    size_t taken = qp_unpack_record(&c->state, c->payload + c->payload_at,
-                                    c->n_payload - c->payload_at, &paths, r);
-    c->payload_at += taken;
-    return taken > 0;
-}
-
 /* Read the next packet of an OS thread that is whole and new. @return false: none */
 static bool begin_packet(qp_trace *t, qp_trace_os_thread *c, qp_packet *p)
 {
@@ -424,7 +414,11 @@ static bool unpack(qp_trace *t, qp_trace_os_thread *c)
     c->n_left -= (uint32_t)n;
     if (n)
         return true;
-    if (!unpack_any(t, c, r)) {
+    const qp_pack_paths paths = {path_of, &t->names};
+    size_t n_bytes = qp_unpack_record(&c->state, c->payload + c->payload_at,
+                                      c->n_payload - c->payload_at, &paths, r);
+    c->payload_at += n_bytes;
+    if (!n_bytes) {
         t->losses.n_damaged++;
         c->n_left = 0;
         return false;

@@ -7,74 +7,71 @@
 
 /* ---- opening ----------------------------------------------------------------------------- */
 
-static qp_trace *fail(qp_trace *t)
+static void read_magic(int fd, unsigned char bytes[8])
 {
-    qp_trace_close(t);
-    return NULL;
+    memset(bytes, 0, 8);
+    qp_file_read_at(fd, bytes, 8, 0);
 }
 
-static qp_trace *fail_at(qp_trace *t, const char *what, const char *why, qp_error *error)
+static bool is_magic(const unsigned char bytes[8], const char *magic)
 {
-    qp_error_fail(error, "%s: %s", what, why);
-    return fail(t);
+    return memcmp(bytes, magic, strlen(magic)) == 0;
 }
 
-static bool begins_with(const unsigned char *bytes, size_t n, const char *magic, size_t n_magic)
-{
-    return n >= n_magic && memcmp(bytes, magic, n_magic) == 0;
-}
-
-/* @return whether there is a trace; what is wrong otherwise is in `error` */
+/* @param fd  of the file, which the trace owns now. @return false: see error */
 static bool open_file(qp_trace *t, const char *what, int fd, qp_error *error)
 {
-    unsigned char bytes[16];
+    unsigned char bytes[8];
     const char *why;
-    size_t n = qp_file_read_at(fd, bytes, sizeof bytes, 0);
-    if (begins_with(bytes, n, QP_MAGIC, strlen(QP_MAGIC))) {
-        close(fd);
-        return qp_rings_open(t, what, error);
-    }
-    bool is_packed = qp_unzstd_fits(bytes, n);
+    read_magic(fd, bytes);
+    bool is_profile = is_magic(bytes, QP_MAGIC),
+         is_packed = qp_unzstd_fits(bytes, sizeof bytes);
     if (is_packed) {
         int whole = qp_unzstd(fd, &why);
         close(fd);
-        if (whole < 0) {
+        if (whole < 0)
             return qp_error_fail(error, "%s: %s", what, why);
-        }
         fd = whole;
-        n = qp_file_read_at(fd, bytes, sizeof bytes, 0);
+        read_magic(fd, bytes);
     }
-    if (begins_with(bytes, n, QP_TRACE_MAGIC, strlen(QP_TRACE_MAGIC)))
+    if (is_magic(bytes, QP_TRACE_MAGIC))
         return qp_packets_open(t, fd, error);
     close(fd);
     if (is_packed)
-        qp_error_fail(error,
-                      "%s: packed by zstd, but no trace: damaged, or cut in its first block",
-                      what);
-    return !is_packed && qp_rows_open(t, what, error);
+        return qp_error_fail(
+            error, "%s: no trace in the zstd file (damaged, or cut in its first block)", what);
+    return is_profile ? qp_rings_open(t, what, error) : qp_rows_open(t, what, error);
+}
+
+static bool open_any(qp_trace *t, const char *what, qp_error *error)
+{
+    const char *why;
+    if (*what && what[strspn(what, "0123456789")] == '\0' && access(what, F_OK) != 0)
+        return qp_rings_open(t, what, error);
+    int fd = qp_file_open(what, &why);
+    return fd < 0 ? qp_error_fail(error, "%s: %s", what, why) : open_file(t, what, fd, error);
 }
 
 qp_trace *qp_trace_open(const char *what, qp_error *error)
 {
-    const char *why;
     qp_trace *t = qp_alloc_zeroed(1, sizeof *t);
-    if (!t)
-        return fail_at(NULL, what, "not enough memory", error);
+    if (!t) {
+        qp_error_fail(error, "%s: not enough memory", what);
+        return NULL;
+    }
     t->fd = t->rings_fd = -1;
     t->info.program = "";
     qp_text_format(t->path, sizeof t->path, "%s", what);
-    qp_buf_init(&t->os_threads, sizeof(qp_trace_os_thread));
-    qp_buf_init(&t->heap, sizeof(uint32_t));
-    if (!qp_names_init(&t->names, NULL))
-        return fail_at(t, what, "not enough memory", error);
-    bool is_pid = *what && what[strspn(what, "0123456789")] == '\0' && access(what, F_OK) != 0;
-    int fd = is_pid ? -1 : qp_file_open(what, &why);
-    if (!is_pid && fd < 0)
-        return fail_at(t, what, why, error);
-    bool is_open = is_pid ? qp_rings_open(t, what, error) : open_file(t, what, fd, error);
-    if (is_open && t->failed)
-        return fail_at(t, what, "not enough memory", error);
-    return is_open ? t : fail(t);
+    t->os_threads = QP_BUF(qp_trace_os_thread);
+    t->heap = QP_BUF(uint32_t);
+    t->failed = !qp_names_init(&t->names, NULL);
+    bool is_open = !t->failed && open_any(t, what, error);
+    if (t->failed)
+        is_open = qp_error_fail(error, "%s: not enough memory", what);
+    if (is_open)
+        return t;
+    qp_trace_close(t);
+    return NULL;
 }
 
 bool qp_trace_join(qp_trace *t, const char *profile, qp_error *error)
@@ -82,7 +79,7 @@ bool qp_trace_join(qp_trace *t, const char *profile, qp_error *error)
     if (t->info.kind == QP_TRACE_OF_PACKETS && !t->model)
         return qp_rings_open(t, profile, error);
     return qp_error_fail(
-        error, "%s: only to a .qtrace file can the rings of a profile be joined", profile);
+        error, "%s: not joined (only a .qtrace file can be joined with a profile)", profile);
 }
 
 void qp_trace_close(qp_trace *t)

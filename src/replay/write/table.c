@@ -13,7 +13,7 @@ enum { PARAMS_BYTES = 4096, SYMBOL_BYTES = 64 };
 
 typedef struct {
     qp_trace *trace;
-    qp_prf *prf;
+    qp_prf prf;
     char params[PARAMS_BYTES]; /* of the next call */
     size_t n_params;
     uint32_t line; /* of the newest record that has one */
@@ -33,7 +33,7 @@ static void put_row(table *t, const qp_span_thread *th, char op, uint32_t method
                             .call_bytes = strlen(name),
                             .params = t->params,
                             .params_bytes = t->n_params};
-    qp_prf_put(t->prf, &row);
+    qp_prf_put(&t->prf, &row);
     t->n_rows++;
     t->n_params = 0;
     t->line = 0;
@@ -84,7 +84,7 @@ static qp_dbf_day day_of(const qp_trace_info *info)
     return (qp_dbf_day){(uint8_t)day.tm_year, (uint8_t)(day.tm_mon + 1), (uint8_t)day.tm_mday};
 }
 
-static bool play(table *t, qp_prf *prf, const qp_progress *progress, qp_span_counts *counts)
+static bool play(table *t, const qp_progress *progress, qp_span_counts *counts)
 {
     qp_spans x;
     const qp_span_sink sink = {t, enter, leave, take_event};
@@ -94,7 +94,7 @@ static bool play(table *t, qp_prf *prf, const qp_progress *progress, qp_span_cou
     *counts = x.counts;
     counts->n_records = t->n_rows;
     qp_spans_fini(&x);
-    return is_played && !prf->error;
+    return is_played && !t->prf.error;
 }
 
 /* Nothing half-written stays. */
@@ -117,22 +117,19 @@ bool qp_trace_write_table(qp_trace *trace, const char *path, bool is_text,
                                     .symbol_bytes = SYMBOL_BYTES,
                                     .flush_every = 1000,
                                     .day = day_of(qp_trace_about(trace))};
-    qp_prf *prf = qp_alloc_zeroed(1, sizeof *prf);
     table *t = qp_alloc_zeroed(1, sizeof *t);
     bool is_new = access(path, F_OK) != 0;
-    int wrong = prf && t ? qp_prf_open(prf, path, &options) : 0;
-    bool is_open = prf && t && !wrong, is_played = false;
+    int wrong = t ? qp_prf_open(&t->prf, path, &options) : 0;
+    bool is_open = t && !wrong, is_played = false;
     if (is_open) {
         t->trace = trace;
-        t->prf = prf;
-        is_played = play(t, prf, progress, counts);
-        wrong = qp_prf_close(prf);
+        is_played = play(t, progress, counts);
+        wrong = qp_prf_close(&t->prf);
     }
     if (!is_played || wrong)
         qp_error_fail(error, "%s: %s", path, wrong ? strerror(wrong) : "not enough memory");
     if ((is_open || is_new) && (!is_played || wrong))
         remove_table(path, !is_text);
-    qp_free(prf);
     qp_free(t);
     return is_played && !wrong;
 }
