@@ -192,7 +192,7 @@ claim "to the screen" sh -c 'qprof cover export --to=lcov run.qprof | grep -qx "
 claim "to a file" ends 0 qprof cover export --to=json -o new.json run.qprof
 claim "which is the report's json" sh -c 'qprof cover report --format=json run.qprof | cmp - new.json'
 claim "no format" says 'missing --to=' qprof cover export run.qprof
-claim "one with a slip" says '--to=cobertuar: no such format .did you mean --to=cobertura' qprof cover export --to=cobertuar run.qprof
+claim "one with a slip" says '--to=cobertuar: no such format .similar: --to=cobertura' qprof cover export --to=cobertuar run.qprof
 claim "a folder that is none" says 'no/where.info: ' qprof cover export --to=lcov -o no/where.info run.qprof
 claim "a failed one leaves no file" \
     sh -c '! qprof cover export --to=lcov -o left.info missing.qprof 2>/dev/null && ! test -e left.info'

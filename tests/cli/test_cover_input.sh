@@ -66,11 +66,11 @@ claim "a file's own name" test "$(qprof cover report "$(printf 'a\033[31m.qprof'
 
 # ---- usage ---------------------------------------------------------------------------------------
 claim "no command" ends 2 qprof cover
-claim "a command with a slip" says 'unknown command cover reprot; did you mean cover report' qprof cover reprot
-claim "one that resembles no command" says 'unknown command cover zzzzzz; see qprof help cover' qprof cover zzzzzz
+claim "a command with a slip" says 'unknown command cover reprot .similar: cover report' qprof cover reprot
+claim "one that resembles no command" says 'unknown command cover zzzzzz .see qprof help cover' qprof cover zzzzzz
 claim "a flag before the command" says 'expected a command first' qprof cover --functions report
 claim "a flag with a slip" \
-    says 'qprof cover report: unknown option --uncoverd; did you mean --uncovered' qprof cover report --uncoverd
+    says 'qprof cover report: unknown option --uncoverd .similar: --uncovered' qprof cover report --uncoverd
 claim "a flag that resembles no option" says 'see qprof cover report --help' qprof cover report --zzzzzz
 claim "two sources" says 'not a profile \(and not one.lua\)' qprof cover annotate one.lua two.lua good.qprof
 claim "two conflicting options" says 'cannot be combined' qprof cover context score.src:1 --only=x good.qprof

@@ -39,9 +39,9 @@ claim "the report has the header" grep -q '^  recorded' out
 claim "nothing was written to it" cmp before cut.qprof
 
 # ---- usage --------------------------------------------------------------------------------------
-claim "a command with a slip" says 'unknown command reprot; did you mean report' qprof reprot
-claim "a flag with a slip" says 'unknown option --sotr; did you mean --sort' qprof report --sotr
-claim "a flag that resembles no option" says 'unknown option --zzzzzz; see qprof report --help' qprof report --zzzzzz
+claim "a command with a slip" says 'unknown command reprot .similar: report' qprof reprot
+claim "a flag with a slip" says 'unknown option --sotr .similar: --sort' qprof report --sotr
+claim "a flag that resembles no option" says 'unknown option --zzzzzz .see qprof report --help' qprof report --zzzzzz
 claim "a word that is none" says 'expected self\|total' qprof report --sort=size
 claim "a number that is none" says 'expected a whole number, 0 or more' qprof report --limit=many
 claim "a negative number" says 'expected a whole number, 0 or more' qprof tree --depth=-1

@@ -58,7 +58,7 @@ claim "a hidden function's time is its caller's" same '[["main",17000,false],["f
         '[.methods | sort_by(-.total)[] | [.name, .self, .includes_hidden]]')"
 claim "that is marked" same 'fun_one + 1 20.000' \
     "$(qprof report --unit=us --hide=fun_three ref.qprof | awk '$1 == "fun_one" { print $1, $2, $3, $4 }')"
-claim "and reported" sh -c "qprof report --hide=fun_three ref.qprof | grep -q 'hidden  *1 function, folded into callers'"
+claim "and reported" sh -c "qprof report --hide=fun_three ref.qprof | grep -q 'hidden  *1 function, collapsed into callers'"
 claim "there is no minimum of it" same '[null,null]' \
     "$(qprof report --hide=fun_three --format=json ref.qprof | jq -c '.methods[] | select(.name == "fun_one") | [.min, .max]')"
 claim "time whose callers are all hidden belongs to no function" sh -c \

@@ -84,9 +84,8 @@ static bool choose_sides(qp_cli *cli)
         args->base = (qp_list){{operands[0]}, 1};
         args->new = (qp_list){{operands[1]}, 1};
     } else if (n > 0 && args->base.n && args->new.n) {
-        qp_cli_fail(cli, "%s: too many operands: --base and --new name all profiles",
-                    operands[0]);
-        return false;
+        return qp_cli_refuse(cli, "%s: too many operands: --base and --new name all profiles",
+                             operands[0]);
     }
     if (!args->base.n || !args->new.n)
         qp_cli_fail(cli, "expected two profiles; usage: qprof diff BASE NEW, or qprof diff "
@@ -165,7 +164,7 @@ static int add_sides(qp_comparison *c, qp_cli *cli)
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-/* What the runs have of what --sort asks for. */
+/* The figure of --sort or, where the runs do not have it, another one. */
 static qp_diff_sort sort_of(const qp_comparison *c)
 {
     bool is_of_time = c->sort == QP_DIFF_SELF || c->sort == QP_DIFF_TOTAL;
@@ -180,7 +179,7 @@ static bool fits_filter(const qp_cli *cli, const qp_diff_row *row)
     return !filter || strstr(row->name, filter) || strstr(row->file, filter);
 }
 
-/* A function whose callees alone changed is shown where totals are asked for. */
+/* A function whose callees alone changed is shown with --sort=total. */
 static bool differs(const qp_comparison *c, const qp_diff_row *row)
 {
     return row->state != QP_DIFF_ALIKE ||
@@ -339,7 +338,7 @@ static bool is_good_usage(const qp_cli *cli)
 static int run_diff(qp_cli *cli)
 {
     const qp_diff_args *args = &cli->args.diff;
-    if (!qp_cli_unit_is_good(cli) || !choose_sides(cli))
+    if (!choose_sides(cli))
         return QP_EXIT_UNUSABLE;
     if (!is_good_usage(cli))
         return QP_EXIT_UNUSABLE;

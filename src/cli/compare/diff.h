@@ -42,7 +42,7 @@ uint64_t qp_diff_size(int64_t change); /* without its sign */
 char *qp_diff_value(const qp_comparison *c, char *to, uint64_t value);
 /* "+9.000 ms", "-3 counts": a change in its own unit. `to` has QP_NUMBER_BYTES. @return to */
 char *qp_diff_amount(const qp_comparison *c, char *to, int64_t change);
-/* "+20.0", "-" if base is nothing. @return to */
+/* "+20.0", "-" if base is 0. @return to */
 char *qp_diff_percent(char *to, const qp_diff_figure *f);
 
 /* "main > f > g", as much of its end as fits into `to`; of a function its name. @return to */

@@ -35,29 +35,23 @@ static void print_measure(const qp_comparison *c)
     const qp_diff_runs *base = &c->runs[QP_DIFF_BASE], *new = &c->runs[QP_DIFF_NEW];
     bool is_mixed = base->has_modes || new->has_modes ||
                     strcmp(base->time_mode_text, new->time_mode_text) != 0;
-    qp_header_label(s, "measured");
-    if (!c->diff->has_times && is_mixed)
-        qp_out_text(s->out, "calls; not all runs have times\n");
-    else if (!c->diff->has_times)
-        qp_out_text(s->out, "calls, no times\n");
+    if (!c->diff->has_times)
+        qp_header_line(s, "measured",
+                       is_mixed ? "calls; not all runs have times" : "calls, no times");
     else if (is_mixed)
-        qp_out_format(s->out,
-                      "%s%s; base %s%s, new %s%s: times of different modes may differ by "
-                      "themselves\n",
-                      c->clock_text, c->is_time ? " time" : "", base->time_mode_text,
-                      base->has_modes ? " and others" : "", new->time_mode_text,
-                      new->has_modes ? " and others" : "");
+        qp_header_line(s, "measured",
+                       "%s%s; base %s%s, new %s%s: times of different modes may differ by "
+                       "themselves",
+                       c->clock_text, c->is_time ? " time" : "", base->time_mode_text,
+                       base->has_modes ? " and others" : "", new->time_mode_text,
+                       new->has_modes ? " and others" : "");
     else
-        qp_out_format(s->out, "%s%s, %s\n", c->clock_text, c->is_time ? " time" : "",
-                      base->time_mode_text);
-    if (!c->diff->has_calls) {
-        qp_header_label(s, "calls");
-        qp_out_text(s->out, "were not counted in all runs: times are compared\n");
-    }
-    if (base->has_programs || new->has_programs || strcmp(base->program, new->program) != 0) {
-        qp_header_label(s, "programs");
-        qp_out_text(s->out, "differ: equal names may belong to different functions\n");
-    }
+        qp_header_line(s, "measured", "%s%s, %s", c->clock_text, c->is_time ? " time" : "",
+                       base->time_mode_text);
+    if (!c->diff->has_calls)
+        qp_header_line(s, "calls", "were not counted in all runs: times are compared");
+    if (base->has_programs || new->has_programs || strcmp(base->program, new->program) != 0)
+        qp_header_line(s, "programs", "differ: equal names may belong to different functions");
 }
 
 /* "45.000 ms -> 54.000 ms, +9.000 ms (+20.0 %)" */
@@ -98,14 +92,13 @@ static void print_noise(const qp_comparison *c)
     char noise[QP_NUMBER_BYTES];
     if (!c->diff->has_times)
         return;
-    qp_header_label(s, "noise");
     if (c->diff->has_noise)
-        qp_out_format(s->out, "%s %s of the total; what may be chance is not listed\n",
-                      qp_screen_sign(s, QP_SIGN_HALF),
-                      qp_diff_value(c, noise, c->diff->rows[0].total.noise));
+        qp_header_line(s, "noise", "%s %s of the total; what may be chance is not listed",
+                       qp_screen_sign(s, QP_SIGN_HALF),
+                       qp_diff_value(c, noise, c->diff->rows[0].total.noise));
     else
-        qp_out_text(s->out, "unknown with one run a side; specify several with --base "
-                            "and --new\n");
+        qp_header_line(s, "noise",
+                       "unknown with one run a side; specify several with --base and --new");
 }
 
 static const char *noun_of(const qp_diff *d)
@@ -277,7 +270,7 @@ static bool print_table(const qp_comparison *c)
     return is_good;
 }
 
-/* What differs most though it may be chance: more runs will tell. */
+/* The largest difference, if none is more than chance. */
 static void print_largest(const qp_comparison *c)
 {
     const qp_screen *s = &c->cli->screen;

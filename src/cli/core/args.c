@@ -46,9 +46,12 @@ static unsigned edit_distance(const char *a, size_t n_a, const char *b, size_t n
     return rows[n_a % 3][n_b];
 }
 
-size_t qp_args_nearest(const char *words, const char *text, const char **found)
+/* The word of `words` nearest to text, if it is near enough to be meant.
+ * @return bytes of it, *found points into words; 0: none */
+static size_t find_nearest(const char *words, const char *text, size_t n_text,
+                           const char **found)
 {
-    size_t n_text = strlen(text), n_found = 0;
+    size_t n_found = 0;
     unsigned best = 3;
     for (const char *at = words; at && n_text <= WORD_BYTES;) {
         const char *end = strchr(at, '|');
@@ -66,6 +69,24 @@ size_t qp_args_nearest(const char *words, const char *text, const char **found)
         at = end ? end + 1 : NULL;
     }
     return n_found;
+}
+
+void qp_args_add_word(char words[QP_WORDS_BYTES], const char *word)
+{
+    size_t n = strlen(words);
+    snprintf(words + n, QP_WORDS_BYTES - n, "%s%s", n ? "|" : "", word);
+}
+
+char *qp_args_hint(char to[QP_HINT_BYTES], const char *words, const char *text, size_t n,
+                   const char *before, const char *otherwise)
+{
+    const char *found;
+    size_t n_found = find_nearest(words, text, n, &found);
+    if (n_found)
+        snprintf(to, QP_HINT_BYTES, " (similar: %s%.*s)", before, (int)n_found, found);
+    else
+        snprintf(to, QP_HINT_BYTES, " (%s)", otherwise);
+    return to;
 }
 
 static const qp_flag *flag_named(const qp_command *command, const char *name, size_t n)
@@ -114,6 +135,9 @@ static bool store(const qp_flag *flag, const char *text, qp_args *args)
     case QP_FLAG_TEXT:
         *(const char **)place = text;
         return true;
+    case QP_FLAG_ONE_OF:
+        *(const char **)place = text;
+        return qp_args_word(flag->value, text) >= 0;
     case QP_FLAG_COUNT:
         *(uint64_t *)place = strtoull(text, &end, 10);
         return *text >= '0' && *text <= '9' && *end == '\0' && errno == 0;
@@ -133,18 +157,12 @@ static bool store(const qp_flag *flag, const char *text, qp_args *args)
 static void refuse_unknown(const qp_command *command, const char *name, size_t n,
                            qp_error *error)
 {
-    char words[1024] = "", text[WORD_BYTES + 1];
-    const char *found;
+    char words[QP_WORDS_BYTES] = "", hint[QP_HINT_BYTES], otherwise[64];
     for (const qp_flag *f = command->flags; f->name; f++)
-        snprintf(words + strlen(words), sizeof words - strlen(words), "%s%s", *words ? "|" : "",
-                 f->name);
-    snprintf(text, sizeof text, "%.*s", (int)n, name);
-    size_t n_found = n <= WORD_BYTES ? qp_args_nearest(words, text, &found) : 0;
-    if (n_found)
-        qp_error_fail(error, "unknown option --%s; did you mean --%.*s?", text, (int)n_found,
-                      found);
-    else
-        qp_error_fail(error, "unknown option --%s; see qprof %s --help", text, command->name);
+        qp_args_add_word(words, f->name);
+    snprintf(otherwise, sizeof otherwise, "see qprof %s --help", command->name);
+    qp_error_fail(error, "unknown option --%.*s%s", (int)(n < WORD_BYTES ? n : WORD_BYTES),
+                  name, qp_args_hint(hint, words, name, n, "--", otherwise));
 }
 
 /* @return the flag of a word, "--name", "--name=value", "-n" or "-nvalue"; NULL: see error
@@ -198,7 +216,7 @@ static int parse_flag(const qp_command *command, int n_left, char **argv, qp_arg
     if (is_good)
         return taken;
     qp_error_fail(error, "--%s=%.60s: expected %s", flag->name, value,
-                  flag->kind == QP_FLAG_WORD      ? flag->value
+                  flag->kind == QP_FLAG_WORD || flag->kind == QP_FLAG_ONE_OF ? flag->value
                   : is_list(flag)                 ? "64 of them at most"
                   : flag->kind == QP_FLAG_PERCENT ? "a number from 0 to 100"
                   : flag->kind == QP_FLAG_REAL    ? "a number, 0 or more"

@@ -76,10 +76,8 @@ bool qp_child_run(const qp_cli *cli, char **argv, const char *options, qp_child 
     int pipes[2], error = 0;
     sigset_t all, mask;
     *child = (qp_child){.started_at = qp_clock_wall()};
-    if (pipe2(pipes, O_CLOEXEC) != 0) {
-        qp_cli_fail(cli, "%s: %s", argv[0], strerror(errno));
-        return false;
-    }
+    if (pipe2(pipes, O_CLOEXEC) != 0)
+        return qp_cli_refuse(cli, "%s: %s", argv[0], strerror(errno));
     /* No signal is lost between the fork and the moment when the child's id is known. */
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &mask);

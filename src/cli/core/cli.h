@@ -94,7 +94,8 @@ typedef enum {
     QP_FLAG_COUNT,   /* uint64_t */
     QP_FLAG_REAL,    /* double, >= 0 */
     QP_FLAG_PERCENT, /* double, 0 to 100 */
-    QP_FLAG_WORD     /* unsigned: which of `value`, which are separated by '|' */
+    QP_FLAG_WORD,    /* unsigned: which of `value`, which are separated by '|' */
+    QP_FLAG_ONE_OF   /* const char *: one of them */
 } qp_flag_kind;
 
 typedef struct {
@@ -158,8 +159,8 @@ typedef struct qp_command {
             "values to read from a profile of another tool: cpu, alloc_space, Ir, ...")
 #define QP_UNIT_WORDS "s|ms|us|ns"
 #define QP_FLAG_UNIT                                                                           \
-    QP_TEXT("unit", 0, QP_UNIT_WORDS, unit,                                                    \
-            "unit of times (default: the run's -time-unit, or the one that fits)")
+    {"unit", 0, QP_FLAG_ONE_OF, QP_UNIT_WORDS, QP_FLAG_AT(unit), NULL,                         \
+     "unit of times (default: the run's -time-unit, or the one that fits)"}
 #define QP_FLAG_SUBTRACT                                                                       \
     QP_YES("subtract-overhead", 0, has_subtract, "times without the recorder's estimated cost")
 #define QP_FLAG_SOURCE_PATH                                                                    \
@@ -175,9 +176,15 @@ typedef struct qp_command {
 bool qp_args_parse(const qp_command *command, int argc, char **argv, qp_args *args,
                    qp_error *error);
 
-/* The word of `words` ("a|b|c") nearest to `text`, if it is near enough to be meant.
- * @return bytes of it, *found points into words; 0: none */
-size_t qp_args_nearest(const char *words, const char *text, const char **found);
+enum { QP_WORDS_BYTES = 2048, QP_HINT_BYTES = 256 };
+
+/* Append a word to `words` ("a|b"). */
+void qp_args_add_word(char words[QP_WORDS_BYTES], const char *word);
+
+/* The end of a message about a word that is not one of `words`: " (similar: BEFOREa)" with the nearest
+ * one; " (OTHERWISE)" if none is near. @param n  bytes of text @return to */
+char *qp_args_hint(char to[QP_HINT_BYTES], const char *words, const char *text, size_t n,
+                   const char *before, const char *otherwise);
 
 /* Which word of `words` text is. @return -1: none */
 int qp_args_word(const char *words, const char *text);
@@ -217,6 +224,9 @@ const qp_command *qp_cli_command(const qp_cli *cli, int n, char *const *words, i
 /* "qprof report: …" on standard error, escaped, one line. @return QP_EXIT_UNUSABLE */
 int qp_cli_fail(const qp_cli *cli, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* The same. @return false */
+bool qp_cli_refuse(const qp_cli *cli, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 /* The same as a remark. */
 void qp_cli_warn(const qp_cli *cli, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -227,7 +237,7 @@ void qp_cli_point(const char *text, unsigned column);
 
 /* ---- profiles ------------------------------------------------------------------------------ */
 
-/* Is it surely meant as a profile: by its name, its first bytes, or as the id of a process? */
+/* Does a text name a profile: by its suffix, by the first bytes of the file, or as a process id? */
 bool qp_cli_is_profile(const char *text);
 
 /* Tell the profile among at most two operands from the name of something in it; either may come
@@ -244,9 +254,6 @@ int qp_cli_load(qp_cli *cli, const char *file, qp_model **model);
 bool qp_cli_thread(const qp_cli *cli, const qp_model *m, uint32_t *thread);
 /* The same, without a message. */
 bool qp_cli_thread_named(const qp_cli *cli, const qp_model *m, uint32_t *thread);
-
-/* Is --unit a unit? @return false: a message was printed */
-bool qp_cli_unit_is_good(const qp_cli *cli);
 
 /* ---- help ----------------------------------------------------------------------------------- */
 
@@ -307,7 +314,7 @@ qp_progress qp_bar_begin(qp_bar *b, const char *what, unsigned n_parts);
 /* Take it off the screen. */
 void qp_bar_end(const qp_bar *b);
 
-/* From now on SIGINT and SIGTERM only say so here. */
+/* From now on SIGINT and SIGTERM only set qp_is_interrupted(). */
 void qp_interrupt_take(void);
 bool qp_is_interrupted(void);
 

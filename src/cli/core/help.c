@@ -17,18 +17,15 @@ static const char *last_word(const qp_command *command)
 
 static void refuse_command(const qp_cli *cli, const qp_command *group, const char *name)
 {
-    char words[512] = "";
-    const char *found, *before = group ? group->name : "", *blank = group ? " " : "";
+    char words[QP_WORDS_BYTES] = "", before[64] = "", hint[QP_HINT_BYTES], otherwise[80];
+    if (group)
+        snprintf(before, sizeof before, "%s ", group->name);
     for (const qp_command *const *c = group ? group->subs : cli->commands; *c; c++)
-        snprintf(words + strlen(words), sizeof words - strlen(words), "%s%s", *words ? "|" : "",
-                 last_word(*c));
-    size_t n = qp_args_nearest(words, name, &found);
-    if (n)
-        qp_cli_fail(cli, "unknown command %s%s%s; did you mean %s%s%.*s?", before, blank, name,
-                    before, blank, (int)n, found);
-    else
-        qp_cli_fail(cli, "unknown command %s%s%s; see qprof help%s%s", before, blank, name,
-                    blank, before);
+        qp_args_add_word(words, last_word(*c));
+    snprintf(otherwise, sizeof otherwise, "see qprof help%s%s", group ? " " : "",
+             group ? group->name : "");
+    qp_cli_fail(cli, "unknown command %s%s%s", before, name,
+                qp_args_hint(hint, words, name, strlen(name), before, otherwise));
 }
 
 const qp_command *qp_cli_command(const qp_cli *cli, int n, char *const *words, int *n_taken)

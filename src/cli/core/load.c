@@ -54,11 +54,9 @@ bool qp_cli_operands(const qp_cli *cli, const char **name, const char **file)
     *file = NULL;
     if (name)
         *name = NULL;
-    if (n > most) {
-        qp_cli_fail(cli, "%s: too many operands; usage: qprof %s [options] %s", operands[most],
-                    cli->command->name, cli->command->operands);
-        return false;
-    }
+    if (n > most)
+        return qp_cli_refuse(cli, "%s: too many operands; usage: qprof %s [options] %s",
+                             operands[most], cli->command->name, cli->command->operands);
     if (n == 2) {
         int at = qp_cli_is_profile(operands[1]) || !qp_cli_is_profile(operands[0]);
         *file = operands[at];
@@ -211,13 +209,4 @@ bool qp_cli_thread(const qp_cli *cli, const qp_model *m, uint32_t *thread)
         qp_cli_fail(cli, "%s: no thread %s (qprof report --threads lists them)", cli->path,
                     cli->args.thread);
     return is_found;
-}
-
-bool qp_cli_unit_is_good(const qp_cli *cli)
-{
-    const char *unit = cli->args.unit;
-    if (!unit || qp_args_word(QP_UNIT_WORDS, unit) >= 0)
-        return true;
-    qp_cli_fail(cli, "--unit=%s: expected " QP_UNIT_WORDS, unit);
-    return false;
 }

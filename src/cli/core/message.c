@@ -1,4 +1,4 @@
-/* message.c: what the tool says on standard error, a bar while it works, and the signals that end it. */
+/* message.c: messages and the progress bar on standard error, and the signals that end a long command. */
 #include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -32,6 +32,15 @@ int qp_cli_fail(const qp_cli *cli, const char *format, ...)
     print_message(cli, format, list);
     va_end(list);
     return QP_EXIT_UNUSABLE;
+}
+
+bool qp_cli_refuse(const qp_cli *cli, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    print_message(cli, format, list);
+    va_end(list);
+    return false;
 }
 
 void qp_cli_warn(const qp_cli *cli, const char *format, ...)
@@ -102,12 +111,12 @@ void qp_bar_end(const qp_bar *b)
         write_bar(line);
 }
 
-static volatile sig_atomic_t has_come;
+static volatile sig_atomic_t has_signal;
 
 static void note(int number)
 {
     (void)number;
-    has_come = 1;
+    has_signal = 1;
 }
 
 void qp_interrupt_take(void)
@@ -119,12 +128,12 @@ void qp_interrupt_take(void)
 
 bool qp_is_interrupted(void)
 {
-    return has_come;
+    return has_signal;
 }
 
 bool qp_interrupt_sleep(uint64_t until)
 {
-    while (!has_come && qp_clock_monotonic() < until)
+    while (!has_signal && qp_clock_monotonic() < until)
         qp_clock_sleep_until(until);
-    return !has_come;
+    return !has_signal;
 }

@@ -1,6 +1,7 @@
 /* output.c: see output.h. */
 #include "cli/core/cli.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -71,10 +72,9 @@ bool qp_output_is_free(const qp_cli *cli, const char *path, const char *input,
 {
     struct stat at;
     bool wants_profile = cli->command->writes_profile;
-    if (wants_profile && path && qp_output_is_standard(path)) {
-        qp_cli_fail(cli, "a profile cannot be written to standard output (use -o FILE)");
-        return false;
-    }
+    if (wants_profile && path && qp_output_is_standard(path))
+        return qp_cli_refuse(cli,
+                             "a profile cannot be written to standard output (use -o FILE)");
     if (qp_output_is_standard(path) || stat(path, &at) != 0 || !S_ISREG(at.st_mode))
         return true; /* what is no plain file is refused when it is to be written */
     if (is_file(&at, input) || is_file(&at, cli->args.cover.adjustments))
@@ -129,15 +129,14 @@ int qp_output_print(qp_cli *cli, const qp_forms *forms, const void *data)
 
 int qp_output_format(const qp_cli *cli, const char *words)
 {
-    const char *name = cli->args.to, *found;
+    char hint[QP_HINT_BYTES], otherwise[QP_HINT_BYTES];
+    const char *name = cli->args.to;
     int at = name ? qp_args_word(words, name) : -1;
-    size_t n = name && at < 0 ? qp_args_nearest(words, name, &found) : 0;
+    snprintf(otherwise, sizeof otherwise, "expected %s", words);
     if (!name)
         qp_cli_fail(cli, "missing --to=%s", words);
-    else if (n)
-        qp_cli_fail(cli, "--to=%s: no such format (did you mean --to=%.*s?)", name, (int)n,
-                    found);
     else if (at < 0)
-        qp_cli_fail(cli, "--to=%s: no such format (expected %s)", name, words);
+        qp_cli_fail(cli, "--to=%s: no such format%s", name,
+                    qp_args_hint(hint, words, name, strlen(name), "--to=", otherwise));
     return at;
 }

@@ -66,7 +66,7 @@ static int add_areas(list_scope *s, const qp_cli *cli, const qp_list *titles, bo
     return QP_EXIT_CLEAN;
 }
 
-/* Read what the flags say. Call fini_scope() in any case.
+/* Read the flags. Call fini_scope() in any case.
  * @return QP_EXIT_CLEAN; else a message was printed */
 static int init_scope(list_scope *s, const qp_cli *cli)
 {

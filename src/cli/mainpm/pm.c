@@ -1,6 +1,6 @@
 /* pm.c: `qprof pm`: the prompt of MAINPM. Read the table `commands` first.
  *
- * The statistics are a list of profiles. What the settings say becomes words for commands of the tool:
+ * The statistics are a list of profiles. The settings become words of command lines of the tool:
  * LIST is `qprof list`, SAVE `qprof merge`, EXECUTE `qprof run`. */
 #include <errno.h>
 #include <fcntl.h>
@@ -48,7 +48,7 @@ __attribute__((format(printf, 2, 3))) static void complain(prompt *p, const char
     p->has_failed = true;
 }
 
-static void say(prompt *p, const char *label, const char *name)
+static void print_line(prompt *p, const char *label, const char *name)
 {
     qp_out_text(&p->cli->out, label);
     qp_screen_name(&p->cli->screen, name, 0);
@@ -118,7 +118,7 @@ static int run_words(prompt *p, const qp_command *command, words *w, const qp_sc
 
 /* Read a profile once.
  * @param command  [QP_ATTRIBUTION_COMMAND_BYTES] receives the PC command of its samples, "": none
- * @return its name; NULL: it said why not */
+ * @return its name; NULL: a message was printed */
 static const char *read_file(prompt *p, const char *file, char *command)
 {
     qp_model *m;
@@ -223,7 +223,7 @@ static int list_into_file(prompt *p, words *w)
     if (status == QP_EXIT_UNUSABLE)
         qp_new_file_drop(&file);
     else if (qp_new_file_end(&file, &why))
-        say(p, "written to ", p->report);
+        print_line(p, "written to ", p->report);
     else
         complain(p, "%s: %s", p->report, why);
     return status;
@@ -272,13 +272,13 @@ static void print_areas(prompt *p)
 {
     const qp_config_object *all = p->config.objects.items;
     if (!p->config.objects.n)
-        say(p, "no areas in ", p->cli->args.config);
+        print_line(p, "no areas in ", p->cli->args.config);
     for (size_t i = 0; i < p->config.objects.n; i++)
-        say(p,
-            has_name(&p->no_areas, all[i].name) ? "left out  "
-            : has_name(&p->areas, all[i].name)  ? "selected  "
-                                                : "          ",
-            all[i].name);
+        print_line(p,
+                   has_name(&p->no_areas, all[i].name) ? "left out  "
+                   : has_name(&p->areas, all[i].name)  ? "selected  "
+                                                       : "          ",
+                   all[i].name);
 }
 
 /* Without a title both commands are undone. */
@@ -361,11 +361,11 @@ static void run_info(prompt *p, const char *rest)
     qp_out *out = &p->cli->out;
     (void)rest;
     print_list(p, "statistics     ", p->files, p->n_files);
-    say(p, "report         ", p->report ? p->report : "the screen");
+    print_line(p, "report         ", p->report ? p->report : "the screen");
     qp_out_format(out, "broken down to %s\n", p->by_module ? "modules" : "procedures");
     qp_out_format(out, "calls          %s\n", p->has_calls ? "yes" : "no");
     qp_out_format(out, "counts         %s\n", p->has_counts ? "yes" : "no");
-    say(p, "PC             ", p->pc ? p->pc : "none");
+    print_line(p, "PC             ", p->pc ? p->pc : "none");
     print_names(p, "modules        ", &p->modules);
     print_names(p, "not modules    ", &p->no_modules);
     print_names(p, "areas          ", &p->areas);

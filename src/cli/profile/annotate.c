@@ -34,7 +34,7 @@ static void fini_part(part *p)
         qp_source_fini(&p->source);
 }
 
-/* Why there is nothing of lines: `none` unless the run was not to collect it. */
+/* Why there are no figures of lines: `none`, unless the run was not to collect them. */
 static const char *missing_reason(const qp_model *m, const char *none)
 {
     if (m->run.is_stack_only && !m->run.is_imported)
@@ -518,17 +518,14 @@ static bool choose_part(const qp_cli *cli, const qp_model *m, const char *name, 
         return true;
     if (name && !qp_method_find(cli, m, name, &p->method))
         return false;
-    if (!name && !(p->method = qp_method_hottest(m))) {
-        qp_cli_fail(cli, "%s: no function that was called has lines: %s", cli->path,
-                    missing_reason(m, "the program gave no line table"));
-        return false;
-    }
+    if (!name && !(p->method = qp_method_hottest(m)))
+        return qp_cli_refuse(cli, "%s: no function that was called has lines: %s", cli->path,
+                             missing_reason(m, "the program gave no line table"));
     p->file = m->methods[p->method].file;
     if (qp_method_range(&m->methods[p->method], &p->first, &p->last))
         return true;
-    qp_cli_fail(cli, "%s: %s has no lines: %s", cli->path, m->methods[p->method].name,
-                missing_reason(m, "the program gave no line table"));
-    return false;
+    return qp_cli_refuse(cli, "%s: %s has no lines: %s", cli->path, m->methods[p->method].name,
+                         missing_reason(m, "the program gave no line table"));
 }
 
 static int show(qp_cli *cli, const qp_subject *s)

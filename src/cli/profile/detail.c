@@ -48,7 +48,7 @@ static bool find_suffixes(detail *d, const qp_args *args)
     return true;
 }
 
-/* Fills what is asked for; the rest was zeroed by the caller. @return false: no memory */
+/* Fill in the figures, callers, callees and suffixes of d->method. @return false: no memory */
 static bool find_detail(detail *d, const qp_args *args)
 {
     qp_view v;
@@ -66,62 +66,47 @@ static bool find_detail(detail *d, const qp_args *args)
 
 /* ---- text ---------------------------------------------------------------------------------- */
 
-static void print_calls(const qp_screen *s, const qp_figures *f)
+static void print_times(const qp_screen *s, const detail *d)
 {
-    char text[QP_NUMBER_BYTES];
-    qp_header_label(s, "calls");
-    qp_out_text(s->out, qp_unit_count(text, f->calls));
-    if (f->skips)
-        qp_out_format(s->out, " (%s while recording was off)", qp_unit_count(text, f->skips));
-    qp_out_char(s->out, '\n');
-}
-
-static void print_one_call(const qp_screen *s, const qp_model *m, const qp_figures *f)
-{
+    const qp_figures *f = &d->f;
+    const qp_model *m = d->about.m;
+    uint32_t thread = d->about.thread;
+    uint64_t whole = thread ? m->threads[thread].total : m->run.total;
     char a[QP_NUMBER_BYTES], b[QP_NUMBER_BYTES], c[QP_NUMBER_BYTES];
-    qp_header_label(s, "one call");
-    qp_out_format(s->out, "%s on average", qp_view_amount(m, a, qp_figures_average(f)));
-    if (m->run.has_min_max && !m->run.is_estimated && f->min <= f->max)
-        qp_out_format(s->out, ", from %s to %s", qp_view_amount(m, b, f->min),
-                      qp_view_amount(m, c, f->max));
-    qp_out_text(s->out, " of self\n");
+    const char *half = qp_screen_sign(s, QP_SIGN_HALF);
+    qp_header_line(s, "self", "%s, %s %% of the time", qp_view_amount(m, a, f->self),
+                   qp_unit_percent(b, f->self, whole));
+    qp_header_line(s, "total", "%s, %s %% of the time", qp_view_amount(m, a, f->total),
+                   qp_unit_percent(b, f->total, whole));
+    qp_view_amount(m, a, qp_figures_average(f));
+    if (f->hits && m->run.has_min_max && !m->run.is_estimated && f->min <= f->max)
+        qp_header_line(s, "one call", "%s on average, from %s to %s of self", a,
+                       qp_view_amount(m, b, f->min), qp_view_amount(m, c, f->max));
+    else if (f->hits)
+        qp_header_line(s, "one call", "%s on average of self", a);
+    if (m->run.is_estimated)
+        qp_header_line(s, "interval", "self %s %s, total %s %s", half,
+                       qp_view_amount(m, a, f->self_half), half,
+                       qp_view_amount(m, b, f->total_half));
 }
 
 static void print_figures(const qp_cli *cli, const detail *d)
 {
     const qp_screen *s = &cli->screen;
     const qp_model *m = d->about.m;
-    const qp_figures *f = &d->f;
     const qp_model_method *x = &m->methods[d->method];
-    uint32_t thread = d->about.thread;
-    uint64_t whole = thread ? m->threads[thread].total : m->run.total;
-    char a[QP_NUMBER_BYTES], b[QP_NUMBER_BYTES];
+    char calls[QP_NUMBER_BYTES], skips[QP_NUMBER_BYTES];
     qp_method_title(s, m, d->method);
-    if (m->run.has_calls)
-        print_calls(s, f);
-    qp_header_label(s, "measured");
-    qp_out_text(s->out, x->type);
-    if (*x->module) {
-        qp_out_text(s->out, ", module ");
-        qp_screen_name(s, x->module, QP_NAME_COLUMNS);
-    }
-    qp_out_text(s->out, x->has_hidden ? "; self with functions that are hidden\n" : "\n");
-    if (!m->run.has_times)
-        return;
-    qp_header_label(s, "self");
-    qp_out_format(s->out, "%s, %s %% of the time\n", qp_view_amount(m, a, f->self),
-                  qp_unit_percent(b, f->self, whole));
-    qp_header_label(s, "total");
-    qp_out_format(s->out, "%s, %s %% of the time\n", qp_view_amount(m, a, f->total),
-                  qp_unit_percent(b, f->total, whole));
-    if (f->hits)
-        print_one_call(s, m, f);
-    if (m->run.is_estimated) {
-        qp_header_label(s, "interval");
-        qp_out_format(s->out, "self %s %s, total %s %s\n", qp_screen_sign(s, QP_SIGN_HALF),
-                      qp_view_amount(m, a, f->self_half), qp_screen_sign(s, QP_SIGN_HALF),
-                      qp_view_amount(m, b, f->total_half));
-    }
+    qp_unit_count(calls, d->f.calls);
+    if (m->run.has_calls && d->f.skips)
+        qp_header_line(s, "calls", "%s (%s while recording was off)", calls,
+                       qp_unit_count(skips, d->f.skips));
+    else if (m->run.has_calls)
+        qp_header_line(s, "calls", "%s", calls);
+    qp_header_line(s, "measured", "%s%s%.300s%s", x->type, *x->module ? ", module " : "",
+                   x->module, x->has_hidden ? "; self with functions that are hidden" : "");
+    if (m->run.has_times)
+        print_times(s, d);
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */
@@ -462,7 +447,8 @@ const qp_command qp_command_detail = {
     .summary = "one function: its callers, callees and stack suffixes",
     .about =
         "Shows one function with its callers and callees. METHOD is a name, a part of it that "
-        "fits one function only, or FILE:LINE. Times of callers are what the function's calls "
+        "matches one function only, or FILE:LINE. Times of callers are what the function's "
+        "calls "
         "cost them; times of callees are theirs with descendants, less the function's own time "
         "inside, so that percentages of a recursive function may add up to more than 100. With "
         "--routes its calls are listed by stack suffix, most calls first: call 0 is the "

@@ -1,4 +1,4 @@
-/* info.c: `qprof info`: everything that a profile says about its run. */
+/* info.c: `qprof info`: what a profile has about its run. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -223,7 +223,7 @@ static int watch(qp_cli *cli, reading *before)
     return is_good ? QP_EXIT_CLEAN : qp_cli_fail_memory(cli);
 }
 
-/* The process that is meant when none is named: the only one that records. */
+/* Without an operand: the only process that records. */
 static bool find_process(const qp_cli *cli, char *path, size_t n_bytes)
 {
     qp_live_file *files = NULL;

@@ -11,7 +11,7 @@
 #include "model/figures/figures.h"
 
 enum {
-    GUIDE_LEVELS = 40, /* beyond, a number says how deep it is */
+    GUIDE_LEVELS = 40, /* deeper rows have a number instead */
     LONGEST_CYCLE = 4, /* functions in turn that are folded */
     ROWS_SHOWN = 400   /* without --limit */
 };
@@ -31,7 +31,7 @@ typedef struct {
     const qp_cli *cli;
     const qp_view *v;
     qp_listing listing;
-    uint64_t smallest;     /* ticks of total that are worth a row */
+    uint64_t smallest;     /* ticks of total that a row has at least */
     uint64_t *calls_below; /* [n_nodes] in a run without times; else NULL */
     bool *is_on_path;      /* [n_nodes] --hottest: only these; else NULL */
     uint32_t deepest;      /* levels shown; 0: all */

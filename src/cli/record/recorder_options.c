@@ -37,19 +37,12 @@ static bool add_raw(const qp_cli *cli, qp_recorder_words *w, const char *word,
     size_t n = equals ? (size_t)(equals - name) : strlen(name);
     qp_option which = qp_option_find(name, n);
     if (which == QP_N_OPTIONS) {
-        char known[QP_N_OPTIONS * 33] = "", typed[64];
-        const char *found;
+        char known[QP_WORDS_BYTES] = "", hint[QP_HINT_BYTES];
         for (unsigned i = 0; i < QP_N_OPTIONS; i++)
-            snprintf(known + strlen(known), sizeof known - strlen(known), "%s%.31s",
-                     i ? "|" : "", qp_option_table[i].name);
-        snprintf(typed, sizeof typed, "%.*s", (int)n, name);
-        size_t n_found = qp_args_nearest(known, typed, &found);
-        if (n_found)
-            qp_cli_fail(cli, "unknown option %s; did you mean --%.*s?", word, (int)n_found,
-                        found);
-        else
-            qp_cli_fail(cli, "unknown option %s; see qprof run --options", word);
-        return false;
+            qp_args_add_word(known, qp_option_table[i].name);
+        return qp_cli_refuse(
+            cli, "unknown option %s%s", word,
+            qp_args_hint(hint, known, name, n, "--", "see qprof run --options"));
     }
     if (which == QP_OPT_output) {
         *output = equals ? equals + 1 : "";
@@ -133,19 +126,15 @@ static bool check_output(const qp_cli *cli, const char *output, const char *give
     struct stat at;
     const char *name = strrchr(output, '/') + 1;
     for (const char *c = strchr(output, '%'); c; c = strchr(c + 2, '%'))
-        if (!c[1] || !strchr("vVpnTtdh%", c[1])) {
-            qp_cli_fail(cli, "%s: %%%c is not a conversion (%%%% is a percent sign)", given,
-                        c[1] ? c[1] : ' ');
-            return false;
-        }
-    if (!*name || (stat(output, &at) == 0 && S_ISDIR(at.st_mode))) {
-        qp_cli_fail(cli, "%s: is a folder (use --output=FILE)", *given ? given : output);
-        return false;
-    }
+        if (!c[1] || !strchr("vVpnTtdh%", c[1]))
+            return qp_cli_refuse(cli, "%s: %%%c is not a conversion (%%%% is a percent sign)",
+                                 given, c[1] ? c[1] : ' ');
+    if (!*name || (stat(output, &at) == 0 && S_ISDIR(at.st_mode)))
+        return qp_cli_refuse(cli, "%s: is a folder (use --output=FILE)",
+                             *given ? given : output);
     if (!find_folder(output, folder) || access(folder, W_OK | X_OK) == 0)
         return true;
-    qp_cli_fail(cli, "%s: cannot write a profile there: %s", folder, strerror(errno));
-    return false;
+    return qp_cli_refuse(cli, "%s: cannot write a profile there: %s", folder, strerror(errno));
 }
 
 bool qp_recorder_parse(const qp_cli *cli, qp_recorder_words *w)
@@ -173,10 +162,8 @@ bool qp_recorder_parse(const qp_cli *cli, qp_recorder_words *w)
     strcpy(own, w->words);
     /* qprof run prints the result itself: no summary by the recorder. */
     int n = snprintf(w->words, sizeof w->words, "%s -summary=none %s", old ? old : "", own);
-    if (!has_room || n >= (int)sizeof w->words) {
-        qp_cli_fail(cli, "too many options for the recorder");
-        return false;
-    }
+    if (!has_room || n >= (int)sizeof w->words)
+        return qp_cli_refuse(cli, "too many options for the recorder");
     output = a->output ? a->output : output;
     set_output(w, a->rest[0], output);
     return check_output(cli, w->output, output ? output : w->output);

@@ -88,10 +88,8 @@ static bool choose_name(const qp_cli *cli, uint64_t pid, char *path, size_t n_by
     size_t n = strlen(path);
     for (int i = 1; i < 1000 && is_plain_file(path); i++)
         snprintf(path + n, n_bytes - n, ".%d", i);
-    if (!qp_new_file_begin(&file, path, &why)) {
-        qp_cli_fail(cli, "%s: %s", path, why);
-        return false;
-    }
+    if (!qp_new_file_begin(&file, path, &why))
+        return qp_cli_refuse(cli, "%s: %s", path, why);
     qp_new_file_drop(&file);
     return true;
 }
@@ -114,10 +112,8 @@ static bool attach(const qp_cli *cli, char *path, size_t n_bytes)
     if (!pid || !lasts || !qp_recorder_check_pc(cli, a->pc ? a->pc : ""))
         return false;
     qp_attach *o = qp_attach_open(pid, a->pc ? a->pc : "", &error);
-    if (!o) {
-        qp_cli_fail(cli, "%s", error.text);
-        return false;
-    }
+    if (!o)
+        return qp_cli_refuse(cli, "%s", error.text);
     bool is_good = choose_name(cli, pid, path, n_bytes);
     if (is_good) {
         qp_interrupt_take();
@@ -301,10 +297,9 @@ static bool save_live(const qp_cli *cli, const char *live, char *path, size_t n_
             qp_text_format(name, sizeof name, "%s.%d", path, i);
         error = copy_file(live, name);
     }
-    if (error) {
-        qp_cli_fail(cli, "%s: %s; the profile is still in %s", path, strerror(error), live);
-        return false;
-    }
+    if (error)
+        return qp_cli_refuse(cli, "%s: %s; the profile is still in %s", path, strerror(error),
+                             live);
     unlink(live); /* it occupies memory, and its copy is complete */
     qp_text_format(path, n_bytes, "%s", name);
     return true;
@@ -340,7 +335,7 @@ typedef struct {
     uint64_t written_at;
 } candidate;
 
-/* The last profile wins; times of files that are too close for the clock do not tell. */
+/* The last profile wins; equal times decide nothing. */
 static bool is_better(const candidate *a, const candidate *b)
 {
     if (a->is_own != b->is_own)

@@ -119,8 +119,8 @@ static bool can_fold(const qp_cli *cli, const qp_model *m)
                                               : NULL;
     if (m->run.is_profile || !flag)
         return true;
-    qp_cli_fail(cli, "%s: it has only coverage; --%s needs call paths", cli->path, flag);
-    return false;
+    return qp_cli_refuse(cli, "%s: it has only coverage; --%s needs call paths", cli->path,
+                         flag);
 }
 
 int qp_cli_load_collapsed(qp_cli *cli, const char *file, qp_model **m)

@@ -47,7 +47,7 @@ static int compare_rows(const void *a, const void *b, void *data)
     return c ? c : (x > y) - (x < y);
 }
 
-/* Rows without hits are hidden, unless time was charged to them or their skips are asked for. */
+/* Rows without hits are hidden, unless time was charged to them, or with --show-skips. */
 static bool is_shown(const qp_args *args, const qp_view *v, uint32_t method)
 {
     const qp_figures *f = &v->flat[method];

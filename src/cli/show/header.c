@@ -2,6 +2,7 @@
 #include "cli/show/show.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -23,6 +24,18 @@ void qp_header_label(const qp_screen *s, const char *label)
     qp_out_text(s->out, "  ");
     qp_screen_text(s, QP_STYLE_DIM, label);
     qp_out_repeat(s->out, ' ', LABEL_COLUMNS - strlen(label));
+}
+
+void qp_header_line(const qp_screen *s, const char *label, const char *format, ...)
+{
+    char text[2048];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    qp_header_label(s, label);
+    qp_screen_name(s, text, 0);
+    qp_out_char(s->out, '\n');
 }
 
 static void print_title(const qp_screen *s, const qp_model *m, const char *path)
@@ -84,41 +97,33 @@ static void print_totals(const qp_screen *s, const qp_model *m)
     qp_out_char(s->out, '\n');
 }
 
-/* What of the run is shown, if not all of it. */
+/* The part of the run that is shown, if not all of it. */
 static void print_fold(const qp_screen *s, const qp_model *m)
 {
     const qp_run_info *run = &m->run;
-    char part[QP_NUMBER_BYTES], whole[QP_NUMBER_BYTES], percent[QP_NUMBER_BYTES];
+    char part[QP_NUMBER_BYTES], whole[QP_NUMBER_BYTES], percent[QP_NUMBER_BYTES], of[512] = "";
+    if (run->has_times)
+        snprintf(of, sizeof of, ": %s of %s (%s %%)", qp_view_amount(m, part, run->total),
+                 qp_view_amount(m, whole, run->unfolded_total),
+                 qp_unit_percent(percent, run->total, run->unfolded_total));
     if (*run->focus) {
         qp_header_label(s, "focus");
         qp_screen_name(s, run->focus, 40);
-        if (run->has_times)
-            qp_out_format(s->out, " and what it called: %s of %s (%s %%)",
-                          qp_view_amount(m, part, run->total),
-                          qp_view_amount(m, whole, run->unfolded_total),
-                          qp_unit_percent(percent, run->total, run->unfolded_total));
-        qp_out_char(s->out, '\n');
+        qp_out_format(s->out, "%s%s\n", run->has_times ? " and what it called" : "", of);
     }
     if (*run->when) {
         qp_header_label(s, "when");
         qp_screen_name(s, run->when, 60);
-        if (run->has_times)
-            qp_out_format(s->out, ": %s of %s (%s %%)", qp_view_amount(m, part, run->total),
-                          qp_view_amount(m, whole, run->unfolded_total),
-                          qp_unit_percent(percent, run->total, run->unfolded_total));
-        qp_out_char(s->out, '\n');
+        qp_out_format(s->out, "%s\n", of);
     }
     if (run->n_hidden) {
         uint64_t lost = 0;
         for (uint32_t i = 1; i < m->n_threads; i++)
             lost += m->nodes[m->threads[i].root].f.self;
-        qp_header_label(s, "hidden");
-        qp_out_format(s->out, "%s, folded into callers",
-                      qp_unit_things(part, run->n_hidden, "function"));
-        if (lost)
-            qp_out_format(s->out, "; %s have none that is shown",
-                          qp_view_amount(m, whole, lost));
-        qp_out_char(s->out, '\n');
+        qp_header_line(s, "hidden", "%s, collapsed into callers%s%s%s",
+                       qp_unit_things(part, run->n_hidden, "function"), lost ? "; " : "",
+                       lost ? qp_view_amount(m, whole, lost) : "",
+                       lost ? " have none that is shown" : "");
     }
 }
 
@@ -139,30 +144,27 @@ static void print_import(const qp_screen *s, const qp_run_info *run)
 static void print_measure(const qp_screen *s, const qp_model *m)
 {
     const qp_run_info *run = &m->run;
-    char asked[QP_NUMBER_BYTES], reached[QP_NUMBER_BYTES], passes[QP_NUMBER_BYTES];
-    qp_header_label(s, "measured");
+    char wanted[QP_NUMBER_BYTES], reached[QP_NUMBER_BYTES], passes[QP_NUMBER_BYTES];
     const char *noun = qp_view_is_time(m) ? " time" : "";
     const char *calls = run->has_calls ? "exact calls" : "no calls";
     if (!run->has_times)
-        qp_out_format(s->out, "%s, no times", calls);
+        qp_header_line(s, "measured", "%s, no times", calls);
     else if (run->is_estimated)
-        qp_out_format(s->out, "%s; %s%s by %s estimate (%s: 95 %% interval)", calls,
-                      run->clock_text, noun,
-                      run->time_mode == QP_TIME_SAMPLED ? "sampled" : "adaptive",
-                      qp_screen_sign(s, QP_SIGN_HALF));
+        qp_header_line(s, "measured", "%s; %s%s by %s estimate (%s: 95 %% interval)", calls,
+                       run->clock_text, noun,
+                       run->time_mode == QP_TIME_SAMPLED ? "sampled" : "adaptive",
+                       qp_screen_sign(s, QP_SIGN_HALF));
     else
-        qp_out_format(s->out, "%s%s%s%s", run->has_calls ? "exact calls and " : "",
-                      run->clock_text, noun, run->is_imported ? "" : " (clock: ");
-    if (run->has_times && !run->is_estimated && !run->is_imported)
-        qp_out_format(s->out, "%s)", run->source_text);
-    qp_out_char(s->out, '\n');
+        qp_header_line(s, "measured", "%s%s%s%s%s%s", run->has_calls ? "exact calls and " : "",
+                       run->clock_text, noun, run->is_imported ? "" : " (clock: ",
+                       run->is_imported ? "" : run->source_text, run->is_imported ? "" : ")");
     if (run->sample_period_ns && run->n_passes) {
-        qp_header_label(s, "sampler");
         static const char *const nouns[][2] = {{"pass", "passes"}, {"sample", "samples"}};
-        qp_out_format(s->out, "%s %s, one in %s", qp_unit_count(passes, run->n_passes),
-                      nouns[run->is_imported][run->n_passes != 1],
-                      qp_unit_time(reached, run->sample_period_reached_ns));
-        qp_out_format(s->out, " (asked for: %s)\n", qp_unit_time(asked, run->sample_period_ns));
+        qp_header_line(s, "sampler", "%s %s, one in %s (requested: %s)",
+                       qp_unit_count(passes, run->n_passes),
+                       nouns[run->is_imported][run->n_passes != 1],
+                       qp_unit_time(reached, run->sample_period_reached_ns),
+                       qp_unit_time(wanted, run->sample_period_ns));
     }
 }
 
@@ -171,9 +173,8 @@ static void print_marks(const qp_screen *s, const qp_run_info *run)
     char marks[QP_NUMBER_BYTES];
     if (!run->n_markers)
         return;
-    qp_header_label(s, "fired");
-    qp_out_format(s->out, "%s; qprof info lists them\n",
-                  qp_unit_things(marks, run->n_markers, "mark"));
+    qp_header_line(s, "fired", "%s; qprof info lists them",
+                   qp_unit_things(marks, run->n_markers, "mark"));
 }
 
 static void print_cost(const qp_screen *s, const qp_model *m, bool is_subtracted)
@@ -181,11 +182,10 @@ static void print_cost(const qp_screen *s, const qp_model *m, bool is_subtracted
     char number[QP_NUMBER_BYTES], percent[QP_NUMBER_BYTES];
     if (!m->run.cost_total || !m->run.has_times)
         return;
-    qp_header_label(s, "overhead");
-    qp_out_format(s->out, "%s (%s %%) spent recording; %s the times below\n",
-                  qp_view_amount(m, number, m->run.cost_total),
-                  qp_unit_percent(percent, m->run.cost_total, m->run.total),
-                  is_subtracted ? "subtracted from" : "included in");
+    qp_header_line(s, "overhead", "%s (%s %%) spent recording; %s the times below",
+                   qp_view_amount(m, number, m->run.cost_total),
+                   qp_unit_percent(percent, m->run.cost_total, m->run.total),
+                   is_subtracted ? "subtracted from" : "included in");
 }
 
 /* Everything that is not normal, in one line. */

@@ -54,8 +54,11 @@ char *qp_view_place(char *to, size_t n_bytes, const qp_model_method *method);
 void qp_header_text(const qp_screen *s, const qp_model *m, const char *path,
                     bool is_subtracted);
 
-/* "label   text" with the label padded; a line of any header. */
+/* The label of a line of a head, padded. */
 void qp_header_label(const qp_screen *s, const char *label);
+/* A line of a head: the label, then a text of at most 2 KiB. */
+void qp_header_line(const qp_screen *s, const char *label, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 enum { QP_MOMENT_BYTES = 32 };
 
@@ -80,10 +83,10 @@ char *qp_header_moment(char *to, uint64_t ns);
      "the same, by module or file"}
 /* clang-format on */
 
-/* A call pattern has a mistake: say so, with a caret below it. @return QP_EXIT_UNUSABLE */
+/* Print the mistake of a call pattern, with a caret below it. @return QP_EXIT_UNUSABLE */
 int qp_collapse_refuse_pattern(const qp_cli *cli, const char *pattern, const qp_error *error);
 
-/* A name of the pattern is nowhere in the run: say so. */
+/* Warn of a name of the pattern that is nowhere in the run. */
 void qp_collapse_remark(const qp_cli *cli, const qp_attributions *c);
 
 /* qp_cli_load(), and fold what the flags say. */
@@ -145,7 +148,7 @@ typedef struct {
     qp_arena names;
     qp_attribution_totals totals;
     const char *kind, *pattern, *thread; /* of all runs; thread NULL: all of them */
-    uint64_t period_ns;                  /* asked for */
+    uint64_t period_ns;                  /* requested */
     uint64_t passes, passes_ns;          /* of the samplers; 0: unknown */
 } qp_pc_samples;
 
@@ -153,7 +156,7 @@ void qp_pc_samples_init(qp_pc_samples *s, bool by_module);
 void qp_pc_samples_fini(qp_pc_samples *s);
 
 /* Add a run that cli loaded, by the pattern of --when or else the run's own.
- * @return QP_EXIT_CLEAN, or QP_EXIT_UNUSABLE: said why */
+ * @return QP_EXIT_CLEAN, or QP_EXIT_UNUSABLE: a message was printed */
 int qp_pc_samples_add(const qp_cli *cli, qp_pc_samples *s, const qp_model *m);
 
 /* Join rows of one name after the last run, most shallow counts first. */
@@ -166,7 +169,7 @@ extern const qp_field qp_pc_samples_part[]; /* of a document: "rows" and "summar
 
 /* ---- functions and sources ------------------------------------------------------------------ */
 
-/* By display name, bare name, a part that fits one only, or "file:line" (any line of it).
+/* By display name, bare name, a part that matches one only, or "file:line" (any line of it).
  * @return false: none or several, a message was printed */
 bool qp_method_find(const qp_cli *cli, const qp_model *m, const char *name, uint32_t *method);
 

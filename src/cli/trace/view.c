@@ -20,11 +20,9 @@ static bool take_time(const qp_trace_view *v, const char *flag, const char *text
     uint64_t ns;
     if (!text)
         return true;
-    if (!qp_args_time(text, &ns)) {
-        qp_cli_fail(v->cli, "--%s=%s: expected a time of the run: 1.5s, 200ms, 17us, 5ns", flag,
-                    text);
-        return false;
-    }
+    if (!qp_args_time(text, &ns))
+        return qp_cli_refuse(
+            v->cli, "--%s=%s: expected a time of the run: 1.5s, 200ms, 17us, 5ns", flag, text);
     *raw = qp_trace_raw(qp_trace_about(v->trace), ns);
     return true;
 }
@@ -66,9 +64,8 @@ static bool open_trace(qp_trace_view *v)
 
 static bool refuse_usage(const qp_cli *cli, const char *what)
 {
-    qp_cli_fail(cli, "%s usage: qprof %s [options] %s", what, cli->command->name,
-                cli->command->operands);
-    return false;
+    return qp_cli_refuse(cli, "%s usage: qprof %s [options] %s", what, cli->command->name,
+                         cli->command->operands);
 }
 
 static bool take_operands(qp_trace_view *v, const char **name)

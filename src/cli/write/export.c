@@ -20,7 +20,7 @@ static bool write_job(const void *data, qp_out *out, qp_error *error)
     return j->x->write(j->m, out, &j->o, error);
 }
 
-/* Can the format do what was asked for? */
+/* Does the format have what the flags request? @return false: a message was printed */
 static bool does_fit(const qp_cli *cli, const qp_exporter *x)
 {
     const qp_args *a = &cli->args;
@@ -44,11 +44,11 @@ static bool has_content(const qp_cli *cli, const qp_model *m, const qp_exporter 
 {
     if (m->run.is_profile || x->has_functions)
         return true;
-    qp_cli_fail(cli,
-                "%s: it has only coverage, and %s shows call paths (qprof cover export writes "
-                "coverage)",
-                cli->path, x->name);
-    return false;
+    return qp_cli_refuse(
+        cli,
+        "%s: it has only coverage, and %s shows call paths (qprof cover export writes "
+        "coverage)",
+        cli->path, x->name);
 }
 
 /* @return false: the run does not have what was requested; a message was printed */

@@ -55,32 +55,26 @@ static int write_page(qp_cli *cli, const qp_model *m, const qp_export_options *o
     return QP_EXIT_CLEAN;
 }
 
-/* The page of one run, with the timeline of its trace if there is one. */
-static int show_traced(qp_cli *cli, const qp_model *m, qp_export_options *o)
-{
-    qp_error error;
-    const char *trace = cli->args.trace.file;
-    qp_timeline timeline;
-    if (!trace)
-        return write_page(cli, m, o);
-    if (!qp_timeline_open(&timeline, m, trace, &error))
-        return qp_cli_fail(cli, "%s", error.text);
-    o->timeline = &timeline;
-    int status = write_page(cli, m, o);
-    qp_timeline_close(&timeline);
-    return status;
-}
-
-/* @param base  NULL: nothing to compare with; base_path NULL as well */
+/* Write the page, with the timeline of a trace if there is one.
+ * @param base  NULL: nothing to compare with; base_path NULL as well */
 static int show(qp_cli *cli, const qp_model *m, const qp_model *base, const char *base_path)
 {
     char root[PATH_BYTES];
+    qp_error error;
+    qp_timeline timeline;
     qp_export_options o = {.name = cli->path,
                            .base = base,
                            .base_name = base_path,
                            .root = realpath(".", root),
                            .source_path = cli->args.source_path};
-    return show_traced(cli, m, &o);
+    if (!cli->args.trace.file)
+        return write_page(cli, m, &o);
+    if (!qp_timeline_open(&timeline, m, cli->args.trace.file, &error))
+        return qp_cli_fail(cli, "%s", error.text);
+    o.timeline = &timeline;
+    int status = write_page(cli, m, &o);
+    qp_timeline_close(&timeline);
+    return status;
 }
 
 /* Can the two be compared? @return false: a message was printed */
@@ -100,33 +94,21 @@ static bool is_alike(const qp_cli *cli, const qp_model *base, const char *base_f
     return is_good;
 }
 
-static int show_both(qp_cli *cli, const char *base_file, const char *file)
+/* @param base_file  NULL: nothing to compare with */
+static int show_files(qp_cli *cli, const char *base_file, const char *file)
 {
-    qp_model *base, *m;
-    int status = qp_cli_load_collapsed(cli, base_file, &base);
-    if (status == QP_EXIT_UNUSABLE)
-        return status;
-    int of_new = qp_cli_load_collapsed(cli, file, &m);
-    if (of_new != QP_EXIT_UNUSABLE) {
-        int written = QP_EXIT_UNUSABLE;
-        if (is_alike(cli, base, base_file, m))
-            written = show(cli, m, base, base_file);
+    qp_model *base = NULL, *m = NULL;
+    int status = base_file ? qp_cli_load_collapsed(cli, base_file, &base) : QP_EXIT_CLEAN;
+    int of_new = status == QP_EXIT_UNUSABLE ? status : qp_cli_load_collapsed(cli, file, &m);
+    if (of_new != QP_EXIT_UNUSABLE && (!base || is_alike(cli, base, base_file, m))) {
+        int written = show(cli, m, base, base_file);
         of_new = written == QP_EXIT_CLEAN ? of_new : written;
-        qp_model_free(m);
+    } else {
+        of_new = QP_EXIT_UNUSABLE;
     }
+    qp_model_free(m);
     qp_model_free(base);
     return of_new > status ? of_new : status;
-}
-
-static int show_one(qp_cli *cli, const char *file)
-{
-    qp_model *m;
-    int status = qp_cli_load_collapsed(cli, file, &m);
-    if (status == QP_EXIT_UNUSABLE)
-        return status;
-    int written = show(cli, m, NULL, NULL);
-    qp_model_free(m);
-    return written == QP_EXIT_CLEAN ? status : written;
 }
 
 static int run_html(qp_cli *cli)
@@ -138,7 +120,7 @@ static int run_html(qp_cli *cli)
             cli, "%s: too many operands: a page shows one profile, or compares two", files[2]);
     if (n == 2 && cli->args.trace.file)
         return qp_cli_fail(cli, "--trace cannot be combined with two profiles");
-    return n == 2 ? show_both(cli, files[0], files[1]) : show_one(cli, n ? files[0] : NULL);
+    return show_files(cli, n == 2 ? files[0] : NULL, n ? files[n - 1] : NULL);
 }
 
 static const qp_flag flags[] = {
