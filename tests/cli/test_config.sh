@@ -128,8 +128,8 @@ claim "a process that does not record cannot be asked" [ $? = 2 ]
 start "-output=live.qprof -apply"
 # beats: how often the running program has recorded the call that it makes again and again
 beats() { qprof report --format=json $pid | jq '[.methods[] | select(.name == "beat") | .hits] | add // 0'; }
-# goes_on: does that number still rise?
-goes_on() {
+# still_rises: does that number still rise?
+still_rises() {
     before=$(beats)
     for i in $(seq 100); do
         [ "$(beats)" -gt "$before" ] && return
@@ -143,7 +143,7 @@ does_not_grow() {
     sleep 0.3
     same "$before" "$(beats)"
 }
-claim "all is recorded at first" goes_on
+claim "all is recorded at first" still_rises
 printf 'area some include : f\n' >narrow.conf
 qprof config apply $pid narrow.conf >out 2>err
 claim "a running program takes a file" [ $? = 0 ]
@@ -151,7 +151,7 @@ claim "and says so" grep -q "narrow.conf: applied in process $pid" out
 claim "what is outside of the areas is not recorded any more" does_not_grow
 printf 'area all include : f beat\n' >all.conf
 qprof config apply $pid all.conf >out 2>err
-claim "another file takes its place, and all is recorded" goes_on
+claim "another file takes its place, and all is recorded" still_rises
 printf 'trigger quiet off : f beat\n' >quiet.conf
 qprof config apply $pid quiet.conf >out 2>err
 claim "a trigger can stop it" does_not_grow
@@ -164,7 +164,7 @@ claim "a bad file is not handed in" grep -q "bad.conf:2:1: nonsense" err
 claim "what was in force still is" does_not_grow
 printf 'event-trigger seen event=fn-entry object=beat disable=yes\ntriggering on\n' >seen.conf
 qprof config apply $pid seen.conf >out 2>err
-claim "the trigger is gone with its file" goes_on
+claim "the trigger is gone with its file" still_rises
 claim "an event trigger fires" [ "$(qprof info --format=json $pid |
     jq '[.marks[] | select(.name == "seen")] | length')" = 1 ]
 kill -STOP $pid

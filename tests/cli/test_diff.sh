@@ -108,7 +108,7 @@ record swap.qprof 'main(' 10 'hot(' 80 ')' 'old(' 5 ')' ')'
 claim "a function that others make up for" ends 1 qprof diff --fail-if-slower=20 base.qprof swap.qprof
 claim "is named" same \
     'qprof diff: slower: self of hot grew by 35.3 % of all time (50.000 us -> 80.000 us), more than 20 %' "$(cat err)"
-claim "a function against its own time" ends 1 qprof diff --fail-if-slower=25 --filter=hot base.qprof new.qprof
+claim "a function against its self time" ends 1 qprof diff --fail-if-slower=25 --filter=hot base.qprof new.qprof
 claim "is named as well" \
     same 'qprof diff: slower: total of hot grew by 26.0 % (50.000 us -> 63.000 us), more than 25 %' "$(cat err)"
 claim "another one is not asked for" ends 0 qprof diff --fail-if-slower=1 --filter=cold base.qprof new.qprof

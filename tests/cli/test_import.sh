@@ -30,7 +30,7 @@ claim "... of a view, also of callers that have no calls" diff -u wanted_g found
 figures run.pb >found
 claim "... compressed or not" diff -u wanted found
 qprof export --to=callgrind -o callgrind.out.1 run.qprof
-claim "callgrind and back: the same calls and own times" same "$(cut -d" " -f1-3 wanted)" \
+claim "callgrind and back: the same calls and self times" same "$(cut -d" " -f1-3 wanted)" \
     "$(figures callgrind.out.1 | cut -d" " -f1-3)"
 record plain.qprof 'main(' 10 'f(' 5 'g(' 3 ')' 'h(' 2 'g(' 6 ')' ')' ')' 4 'g(' 1 ')' ')'
 qprof export --to=callgrind -o callgrind.out.2 plain.qprof

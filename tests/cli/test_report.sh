@@ -97,7 +97,7 @@ record rec.qprof 'A(' 32 'B(' 17 'C(' 23 'A(' 32 'D(' 14 ')' ')' ')' ')' ')'
 claim "A: 64 and 118" same '[2,64000,118000,32000,32000,32000]' "$(figures rec.qprof A)"
 claim "B: 17 and 86" same '[1,17000,86000,17000,17000,17000]' "$(figures rec.qprof B)"
 claim "C: 23 and 69" same '[1,23000,69000,23000,23000,23000]' "$(figures rec.qprof C)"
-# what B cost A without A's own time inside: 86 - 32 = 54, 45.8 % of 118; D 14, 11.9 %
+# what B cost A without A's self time inside: 86 - 32 = 54, 45.8 % of 118; D 14, 11.9 %
 claim "callees of a recursive function" same '[["B",54000,true],["D",14000,false]]' \
     "$(qprof detail A rec.qprof --format=json | jq -c '[.callees[] | [.name, .time, .recursive]]')"
 qprof detail A rec.qprof > detail.txt

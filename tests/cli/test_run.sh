@@ -3,7 +3,7 @@
 # and programs that are watched.
 . "$(dirname "$0")/lib.sh"
 
-# Of its own: process ids come again, and what an earlier run left is none of this test's.
+# Of its own: process ids are reused, and files of an earlier run must not be counted here.
 XDG_RUNTIME_DIR=$PWD/runtime
 export XDG_RUNTIME_DIR
 mkdir -m 700 "$XDG_RUNTIME_DIR"

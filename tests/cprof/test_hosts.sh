@@ -73,7 +73,7 @@ if command -v c++ >/dev/null; then
     ran
 fi
 
-# a name of ours is anybody's: hidden symbols of the archives meet no other object
+# a host may use names of ours: hidden symbols of the archives meet no other object
 cat >own.c <<'END'
 int qp_run = 7, qp_state = 8;
 int qp_texts_add(void);

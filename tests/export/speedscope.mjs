@@ -1,5 +1,5 @@
 // speedscope.mjs FILE...: what the Sandwich view of speedscope shows of each, as
-// "FILE: name self total, ..." in us, most own time first; of a name its first word.
+// "FILE: name self total, ..." in us, most self time first; of a name its first word.
 import { createRequire } from "node:module";
 import { readFileSync, writeFileSync } from "node:fs";
 import { basename, resolve } from "node:path";

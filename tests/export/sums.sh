@@ -4,7 +4,7 @@ need sqlite3 sqlite3
 need protoc protobuf-compiler
 formats=$(qprof export --help | sed -n '/^Formats:/,/^$/s/^  \([a-z]*\) .*/\1/p')
 
-# sum FORMAT FILE: all own times, in the run's unit
+# sum FORMAT FILE: all self times, in the run's unit
 sum() {
     case $1 in
     pprof)

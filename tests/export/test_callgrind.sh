@@ -23,7 +23,7 @@ cat >wanted <<'END'
 1000 1 score.src:leaf;1 2
 END
 rows run.callgrind >found
-claim "own times and calls" diff -u wanted found
+claim "self times and calls" diff -u wanted found
 claim "nothing to complain about" same '' "$(cat complaints)"
 cat >wanted <<'END'
 ???:.co_2. 7000 1
@@ -51,7 +51,7 @@ cat >wanted <<'END'
 2000000 2 score.src:g
 END
 rows samples.callgrind >found
-claim "calls that were not counted: own times and samples" diff -u wanted found
+claim "calls that were not counted: self times and samples" diff -u wanted found
 cat >wanted <<'END'
 ???:.co_2. 6000000 6
 ???:.main_1. 14000000 14
@@ -117,7 +117,7 @@ cat >wanted <<'END'
 END
 callgrind_annotate --threshold=100 lines.callgrind score.src 2>complaints | sed -n 's/([ 0-9.]*%)//g
     s/^ *\([0-9,]*\)  *\([0-9,]*\)  *\([0-9,]*\)  *\(code .*\)/\1 \2 \3 \4/p' | tr -d , >found
-claim "own times, calls and executions of lines" diff -u wanted found
+claim "self times, calls and executions of lines" diff -u wanted found
 claim "... without a complaint" same '' "$(cat complaints)"
 claim "own costs of lines add up to the function's" same 11000 "$(sed -n '/^fn=.*main$/,/^c/p' \
     lines.callgrind | awk 'NF == 4 { n += $2 } END { print n }')"

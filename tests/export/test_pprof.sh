@@ -64,7 +64,7 @@ printf '. 3us 1\n9us 9us 2\n2us 2us 3\n' >wanted
 go tool pprof -source_path=. -list '^main$' lines.pprof 2>complaints |
     sed -n 's/^ *\([0-9us.]*\)  *\([0-9us.]*\)  *[0-9]*:code \([0-9]*\)$/\1 \2 \3/p' |
     grep us >found
-claim "lines: own time of each, calls where the function begins" diff -u wanted found
+claim "lines: self time of each, calls where the function begins" diff -u wanted found
 timed() { qprof annotate --format=json "$1" | jq -c '[.files[].lines[] | select(.self > 0) | [.line, .self]]'; }
 claim "... and back" same "$(timed lines.qprof)" "$(timed lines.pprof)"
 

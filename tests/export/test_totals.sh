@@ -1,5 +1,5 @@
 #!/bin/sh
-# test_totals.sh: in every format that `qprof export --help` names, all own times add up to the total
+# test_totals.sh: in every format that `qprof export --help` names, all self times add up to the total
 # of `qprof report --format=json`; the same profile gives the same bytes; a failed export leaves
 # no file. Each sum is made from what the format holds, by a program that knows it.
 . "$(dirname "$0")/lib.sh"

@@ -374,8 +374,8 @@ static void run(const program *p)
     _exit(0);
 }
 
-/* It is about to play. @param writer receives the thread that writes the trace, which has not
- * begun to; 0: there is none, or it is not stepped */
+/* It is about to play. @param writer receives the thread that writes the trace, before it
+ * begins to; 0: there is none, or it is not stepped */
 static pid_t start(const program *p, pid_t *writer)
 {
     int status;

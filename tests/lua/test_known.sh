@@ -52,7 +52,7 @@ missed=$("$bin/qprof" cover report --format=json "$tmp/unreachable.qprof" |
 wanted=$(grep -n -- '-- MISSED$' unreachable.lua | cut -d : -f 1 | paste -sd ' ')
 [ "$missed" = "$wanted" ] || complain "unreachable: missed are $missed, not $wanted"
 
-# Without QPROF nothing is recorded or left behind.
+# Without QPROF nothing is recorded and no file is left.
 mkdir "$tmp/empty"
 (cd "$tmp/empty" && "$bin/qlua" -e 'print(1)' >/dev/null && [ -z "$(ls)" ]) ||
     complain "a program that does not record leaves files"

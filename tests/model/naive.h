@@ -110,7 +110,7 @@ typedef struct {
     naive_trigger triggers[NAIVE_TRIGGERS];
     size_t n_triggers;
     bool is_initially_off, has_all_lines, has_all_routines;
-    bool is_all_lines_set; /* somebody has checked or unchecked it */
+    bool is_all_lines_set; /* it was checked or unchecked */
     void (*get_results)(void *owner);
     void *owner;
     bool has_data;         /* a dataset is to be written */

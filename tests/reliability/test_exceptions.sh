@@ -119,7 +119,7 @@ int main()
         qprof_record_fn_exit(10);
         claim(qprof_trigger_thread_status() == 1, "its frame has restored the status");
     }
-    claim(qprof_stop_recording() == 1, "no lock is left behind");
+    claim(qprof_stop_recording() == 1, "no lock is held");
     qprof_shutdown();
     return failed;
 }

@@ -447,7 +447,7 @@ static void a_live_folder_that_cannot_be_used_is_passed_over(void **state) /* 2.
     free(saved);
 }
 
-static void a_live_folder_of_somebody_else_is_not_used(void **state) /* 2.1, [75] */
+static void a_live_folder_of_another_user_is_not_used(void **state) /* 2.1, [75] */
 {
     play_ctx *p = *state;
     char mine[512], name[64];
@@ -484,7 +484,7 @@ int main(void)
         PLAY_TEST(an_output_on_a_full_disk_leaves_the_live_file),
         PLAY_TEST(an_output_on_another_disk_is_copied_there),
         PLAY_TEST(a_live_folder_that_cannot_be_used_is_passed_over),
-        PLAY_TEST(a_live_folder_of_somebody_else_is_not_used),
+        PLAY_TEST(a_live_folder_of_another_user_is_not_used),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -109,7 +109,7 @@ static bool interrupt_after(const char *options, unsigned n)
     while (WIFSTOPPED(status))
         status = resume_quietly(child, PTRACE_CONT);
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-        fail_msg("%s: a signal behind instruction %u: status %#x", options, n, status);
+        fail_msg("%s: a signal after instruction %u: status %#x", options, n, status);
     return is_inside;
 }
 

@@ -1,5 +1,5 @@
 /* test_spared.c: what once hurt a host and must not again: forked children that still hold
- * pointers, limits and closed pipes at the end of a run, ids that mean somebody else. */
+ * pointers, limits and closed pipes at the end of a run, ids that mean another program. */
 #include <dirent.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -138,7 +138,7 @@ static int end_on_a_closed_pipe(void)
     return 0;
 }
 
-static void a_summary_that_nobody_reads_spares_the_host(void **state)
+static void a_summary_without_a_reader_spares_the_host(void **state)
 {
     (void)state;
     assert_int_equal(status_of(end_on_a_closed_pipe), 0);
@@ -164,7 +164,7 @@ int main(void)
         cmocka_unit_test(a_forked_child_keeps_no_descriptor_of_the_live_file),
         cmocka_unit_test(id_0_means_the_thread_that_announced_it),
         cmocka_unit_test(a_profile_over_the_file_size_limit_spares_the_host),
-        cmocka_unit_test(a_summary_that_nobody_reads_spares_the_host),
+        cmocka_unit_test(a_summary_without_a_reader_spares_the_host),
         cmocka_unit_test(a_thread_that_saw_a_stop_records_in_the_next_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -400,7 +400,7 @@ static int take_the_descriptor(play_ctx *p)
     return CHILD_PASSED;
 }
 
-static void a_descriptor_that_is_somebody_elses_is_left_alone(void **state)
+static void a_descriptor_of_the_host_is_left_alone(void **state)
 {
     assert_in_child(take_the_descriptor, *state);
 }
@@ -465,7 +465,7 @@ int main(void)
         PLAY_TEST(a_file_that_is_removed_is_made_again),
         PLAY_TEST(a_folder_that_is_removed_loses_the_trace_and_nothing_else),
         PLAY_TEST(a_file_that_is_cut_is_left_alone),
-        PLAY_TEST(a_descriptor_that_is_somebody_elses_is_left_alone),
+        PLAY_TEST(a_descriptor_of_the_host_is_left_alone),
         PLAY_TEST(a_forked_child_writes_nothing_to_the_trace),
         PLAY_TEST(a_child_that_is_followed_has_a_trace_of_its_own),
     };

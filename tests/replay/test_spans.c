@@ -182,7 +182,7 @@ static void a_suspended_thread_takes_no_time(void **state)
     check("@1 a( 5 = 100 @1 3 )", "a 8/8");
 }
 
-static void a_thread_goes_on_with_another_os_thread(void **state)
+static void a_thread_still_rises_with_another_os_thread(void **state)
 {
     static scene s;
     track other;
@@ -223,7 +223,7 @@ static void a_trace_that_begins_within_calls_has_them_all_the_same(void **state)
     check_from(3, 0, "@1 a( b( 5 c( 1 ) 2 ) 4 )", "c 1/1@0 <b 3/2@0 <a 7/4@0");
 }
 
-static void a_stack_is_right_again_behind_lost_records(void **state)
+static void a_stack_is_right_again_after_lost_records(void **state)
 {
     static scene s;
     (void)state;
@@ -239,7 +239,7 @@ static void a_stack_is_right_again_behind_lost_records(void **state)
     finish(&s);
 }
 
-static void the_time_of_lost_records_is_nobodys(void **state)
+static void the_time_of_lost_records_is_not_charged(void **state)
 {
     static scene s;
     const qp_trace_record lost = {(uint64_t)QP_TRACE_LOST << QP_TRACE_OP_SHIFT | 113, 2, 0};
@@ -319,11 +319,11 @@ int main(void)
         cmocka_unit_test(calls_that_do_not_return_end_with_the_one_that_does),
         cmocka_unit_test(an_open_call_ends_at_the_end_of_the_trace),
         cmocka_unit_test(a_suspended_thread_takes_no_time),
-        cmocka_unit_test(a_thread_goes_on_with_another_os_thread),
+        cmocka_unit_test(a_thread_still_rises_with_another_os_thread),
         cmocka_unit_test(time_stands_while_recording_is_off),
         cmocka_unit_test(a_trace_that_begins_within_calls_has_them_all_the_same),
-        cmocka_unit_test(a_stack_is_right_again_behind_lost_records),
-        cmocka_unit_test(the_time_of_lost_records_is_nobodys),
+        cmocka_unit_test(a_stack_is_right_again_after_lost_records),
+        cmocka_unit_test(the_time_of_lost_records_is_not_charged),
         cmocka_unit_test(a_call_that_only_its_caller_announced_is_a_call),
         cmocka_unit_test(a_call_that_both_announced_is_one_call),
         cmocka_unit_test(marks_counters_and_values_are_told_whole),

@@ -298,7 +298,7 @@ static void assert_up_to_the_end(traces *t)
     traces_free(t);
 }
 
-static void a_run_that_ends_while_threads_go_on_has_what_was_before(void **state)
+static void a_run_that_ends_while_threads_run_has_what_was_before(void **state)
 {
     (void)state;
     run_stage("-output=run.qprof -collect=profile,trace", CUT_SHORT);
@@ -366,7 +366,7 @@ int main(void)
         PLAY_TEST(rings_have_every_call_of_threads_that_wander),
         PLAY_TEST(rings_have_every_call_of_handles_that_wander),
         PLAY_TEST(streams_have_every_call_of_threads_that_wander),
-        PLAY_TEST(a_run_that_ends_while_threads_go_on_has_what_was_before),
+        PLAY_TEST(a_run_that_ends_while_threads_run_has_what_was_before),
         PLAY_TEST(threads_that_wander_are_traced_as_they_are_counted),
         PLAY_TEST(a_thousand_threads_in_turn_need_few_rings),
     };

@@ -85,7 +85,7 @@ void assert_skips(play_ctx *p, const char *method, uint64_t hits, uint64_t skips
 void assert_counts(play_ctx *p, const char *method, uint64_t own, uint64_t total);
 void assert_block(play_ctx *p, const char *method, size_t block, uint64_t count, uint64_t self,
                   uint64_t total);
-/* "main>f>g": calls and own time of one path, over all threads. */
+/* "main>f>g": calls and self time of one path, over all threads. */
 void assert_path(play_ctx *p, const char *path, uint64_t calls, uint64_t self);
 void assert_absent(play_ctx *p, const char *method);
 uint64_t play_file_diagnostic(play_ctx *p, const char *name);

@@ -339,7 +339,7 @@ static void trace_lines_have_keys(void **state)
         "trace <EXCLUDESYMBOL> <AEVAL,Log write>\ntrace <outfile> <>\npri <my settings.pri>\n");
 }
 
-static void statements_that_nobody_takes_are_still_checked(void **state)
+static void statements_without_a_taker_are_still_checked(void **state)
 {
     static const qp_config_sink ignore_all;
     static const char good[] = "-a=b\ninitial-status on\nprofiling on\ntrigger a on : b\n"
@@ -601,7 +601,7 @@ int main(void)
         cmocka_unit_test(event_triggers_can_be_narrowed),
         cmocka_unit_test(pc_commands_run_on_to_their_semicolon),
         cmocka_unit_test(trace_lines_have_keys),
-        cmocka_unit_test(statements_that_nobody_takes_are_still_checked),
+        cmocka_unit_test(statements_without_a_taker_are_still_checked),
         cmocka_unit_test(each_mistake_names_its_line_its_column_and_what_was_expected),
         cmocka_unit_test(what_a_sink_refuses_is_placed),
         cmocka_unit_test(a_byte_0_is_no_text),

@@ -263,7 +263,7 @@ static run context_run(void)
     return r;
 }
 
-static void a_call_that_goes_on_in_another_context_belongs_to_both(void **state)
+static void a_call_that_spans_two_contexts_belongs_to_both(void **state)
 {
     (void)state;
     qp_cover *c = runs_picture_of(context_run());
@@ -414,7 +414,7 @@ int main(void)
         cmocka_unit_test(functions_share_a_line),
         cmocka_unit_test(one_function_under_several_ids_adds_up),
         cmocka_unit_test(once_says_whether_and_not_how_often),
-        cmocka_unit_test(a_call_that_goes_on_in_another_context_belongs_to_both),
+        cmocka_unit_test(a_call_that_spans_two_contexts_belongs_to_both),
         cmocka_unit_test(only_what_the_wanted_contexts_hit_counts),
         cmocka_unit_test(shares_of_what_has_no_lines_touch_none),
         cmocka_unit_test(shares_of_cleared_data_are_nothing),

@@ -326,13 +326,13 @@ static void a_condition_that_jumps_out_is_no_hit(void **state)
 
 /* ---- later ------------------------------------------------------------------------------- */
 
-static int n_done, may_go_on, has_begun;
+static int n_done, may_continue, has_begun;
 
 static int wait_for_go(intptr_t unused)
 {
     (void)unused;
     qp_publish(&has_begun, 1);
-    trg_wait(&may_go_on, 1);
+    trg_wait(&may_continue, 1);
     return 0;
 }
 
@@ -346,7 +346,7 @@ static int note_done(intptr_t argument)
 /* The worker is held up by an action; then `n` deeds are asked for. */
 static void hold_worker(void)
 {
-    n_done = may_go_on = has_begun = 0;
+    n_done = may_continue = has_begun = 0;
     trg_must((trg){
         .event = E, .is_deferred = 1, .action = QPROF_TRG_ACT_FUNC, .function = wait_for_go});
     qprof_trg_event(E);
@@ -367,7 +367,7 @@ static void deferred_actions_come_later_in_their_order(void **state) /* events 3
     qprof_trg_event(E2);
     qprof_trg_event(E2);
     assert_noted("");
-    qp_publish(&may_go_on, 1);
+    qp_publish(&may_continue, 1);
     trg_wait(&n_done, 7);
     assert_noted("1 2 3 4 1 2 3");
     assert_int_equal(qprof_trg_dropped(), 0);
@@ -386,7 +386,7 @@ static void the_queue_holds_fifty(void **state) /* events 38 */
     assert_int_equal(qprof_trg_dropped(), 1);
     assert_int_equal(qprof_diagnostic("actions_dropped"), 1);
     assert_hits(it, QPROF_TRG_QUEUE_SIZE + 1); /* hits count when they happen */
-    qp_publish(&may_go_on, 1);
+    qp_publish(&may_continue, 1);
     trg_wait(&n_done, QPROF_TRG_QUEUE_SIZE);
 }
 
@@ -400,7 +400,7 @@ static void a_reset_forgets_what_waits(void **state) /* events 39 */
     qprof_trg_event(E2);
     assert_int_equal(qprof_trg_work_queue_reset(), 0);
     assert_int_equal(qprof_trg_is_on(), 0);
-    qp_publish(&may_go_on, 1);
+    qp_publish(&may_continue, 1);
     assert_int_equal(qprof_trg_on(), 0);
     qprof_trg_event(E2);
     trg_wait(&n_done, 1);

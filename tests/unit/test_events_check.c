@@ -226,7 +226,7 @@ static void samples_are_events(void **state)
     assert_hits(f, 1);
 }
 
-static void virtual_threads_that_go_on_are_events(void **state)
+static void virtual_threads_that_resume_are_events(void **state)
 {
     play_ctx *p = *state;
     play_begin_vt(p, "");
@@ -281,7 +281,7 @@ static void names_mean_methods_whenever_they_come(void **state)
     assert_int_equal(qprof_trg_set_object(save, "f"), QPROF_E_ARG);
 }
 
-static void methods_that_nobody_asks_for_stay_as_fast(void **state)
+static void methods_without_an_event_trigger_stay_as_fast(void **state)
 {
     play_ctx *p = *state;
     trg_begin(p, "");
@@ -681,10 +681,10 @@ int main(void)
         PLAY_TEST(saves_and_clears_are_events),
         PLAY_TEST(changes_of_status_are_events),
         PLAY_TEST(samples_are_events),
-        PLAY_TEST(virtual_threads_that_go_on_are_events),
+        PLAY_TEST(virtual_threads_that_resume_are_events),
         PLAY_TEST(events_come_while_recording_is_off),
         PLAY_TEST(names_mean_methods_whenever_they_come),
-        PLAY_TEST(methods_that_nobody_asks_for_stay_as_fast),
+        PLAY_TEST(methods_without_an_event_trigger_stay_as_fast),
         PLAY_TEST(contexts_follow_what_runs),
         PLAY_TEST(the_collector_is_the_runtime),
         PLAY_TEST(a_task_is_a_virtual_thread),

@@ -250,7 +250,7 @@ static void a_file_that_was_cut_off_is_refused(void **state)
     qp_model_free(load(after));
 }
 
-static void calls_that_nobody_counted_are_not_known(void **state)
+static void calls_that_were_not_counted_are_not_known(void **state)
 {
     (void)state;
     qp_model *m =
@@ -408,7 +408,7 @@ int main(void)
         cmocka_unit_test(time_is_the_event_that_is_read),
         cmocka_unit_test(damaged_lines_are_named),
         cmocka_unit_test(a_file_that_was_cut_off_is_refused),
-        cmocka_unit_test(calls_that_nobody_counted_are_not_known),
+        cmocka_unit_test(calls_that_were_not_counted_are_not_known),
         cmocka_unit_test(samples_are_call_paths),
         cmocka_unit_test(the_interval_is_what_a_sample_stands_for),
         cmocka_unit_test(a_sample_type_can_be_chosen),

@@ -34,7 +34,7 @@ static qp_node *node_at(profile *p, qp_cell cell)
     return profile_at(p, cell);
 }
 
-/* main calls f; f's own time, least and most as given. */
+/* main calls f; f's self time, least and most as given. */
 static profile *two_functions(uint64_t f_calls, uint64_t f_self, uint64_t f_min, uint64_t f_max)
 {
     profile *p = profile_new();

@@ -120,7 +120,7 @@ static void every_term_of_the_identity_counts(void **state)
     assert_only_fails(w, NULL, QP_LOAD_CLEAN);
 }
 
-static void a_caller_behind_its_callee_is_found(void **state)
+static void a_caller_stored_after_its_callee_is_found(void **state)
 {
     (void)state;
     world w = begin();
@@ -190,7 +190,7 @@ int main(void)
         cmocka_unit_test(an_unwinding_in_flight_is_as_many_ends_as_it_says),
         cmocka_unit_test(a_snapshot_may_drift_as_far_as_it_says),
         cmocka_unit_test(every_term_of_the_identity_counts),
-        cmocka_unit_test(a_caller_behind_its_callee_is_found),
+        cmocka_unit_test(a_caller_stored_after_its_callee_is_found),
         cmocka_unit_test(frames_that_are_no_path_are_found),
         cmocka_unit_test(an_average_outside_its_bounds_is_found),
         cmocka_unit_test(blocks_that_took_more_than_their_method_are_found),

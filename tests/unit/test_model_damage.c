@@ -195,7 +195,7 @@ static void spliced_profiles_do_no_harm(void **state)
 }
 
 /* A lost extent in the middle: what follows it is found again. */
-static void reading_goes_on_behind_a_damaged_stretch(void **state)
+static void reading_resumes_after_a_damaged_stretch(void **state)
 {
     (void)state;
     profile *p = profile_new();
@@ -426,7 +426,7 @@ int main(void)
         cmocka_unit_test(no_flipped_bit_does_harm),
         cmocka_unit_test(hostile_numbers_do_no_harm),
         cmocka_unit_test(spliced_profiles_do_no_harm),
-        cmocka_unit_test(reading_goes_on_behind_a_damaged_stretch),
+        cmocka_unit_test(reading_resumes_after_a_damaged_stretch),
         cmocka_unit_test(a_claimed_gap_is_no_damage),
         cmocka_unit_test(unknown_extents_are_skipped),
         cmocka_unit_test(long_shared_names_cost_no_memory),

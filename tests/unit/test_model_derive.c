@@ -34,7 +34,7 @@ static void the_reference_run_has_its_documented_times(void **state)
     qp_model_free(m);
 }
 
-/* A -> B -> C -> A -> D with own times 32, 17, 23, 32, 14. */
+/* A -> B -> C -> A -> D with self times 32, 17, 23, 32, 14. */
 static qp_model *recursion_example(void)
 {
     profile *p = profile_new();
@@ -230,7 +230,7 @@ static void time_stands_while_recording_is_stopped(void **state)
     qp_model_free(m);
 }
 
-/* It stood for 50 before, which the thread has not seen. */
+/* Recording was stopped for 50 before, which the thread has not seen. */
 static void stops_that_a_thread_has_not_seen_are_taken_off(void **state)
 {
     (void)state;
@@ -259,7 +259,7 @@ static void the_clock_of_a_parked_thread_stands(void **state)
 }
 
 /* Data were cleared at 600, and the thread has had no event since. */
-static void a_thread_behind_a_clear_starts_at_it(void **state)
+static void a_thread_that_has_not_seen_a_clear_starts_at_it(void **state)
 {
     (void)state;
     profile *p = open_frames();
@@ -274,7 +274,7 @@ static void a_thread_behind_a_clear_starts_at_it(void **state)
 }
 
 /* A chunk of 4 slots: root, a, b, c; the next one holds c again, and d. */
-static void a_stack_goes_on_in_the_next_chunk(void **state)
+static void a_stack_continues_in_the_next_chunk(void **state)
 {
     (void)state;
     profile *p = profile_new();
@@ -447,8 +447,8 @@ int main(void)
         cmocka_unit_test(time_stands_while_recording_is_stopped),
         cmocka_unit_test(stops_that_a_thread_has_not_seen_are_taken_off),
         cmocka_unit_test(the_clock_of_a_parked_thread_stands),
-        cmocka_unit_test(a_thread_behind_a_clear_starts_at_it),
-        cmocka_unit_test(a_stack_goes_on_in_the_next_chunk),
+        cmocka_unit_test(a_thread_that_has_not_seen_a_clear_starts_at_it),
+        cmocka_unit_test(a_stack_continues_in_the_next_chunk),
         cmocka_unit_test(ticks_become_nanoseconds_exactly),
         cmocka_unit_test(the_cost_of_recording_is_what_the_times_contain),
         cmocka_unit_test(loading_says_how_far_it_is),

@@ -147,7 +147,7 @@ static void recursion_is_active_once(void **state) /* sampling 8, 10 */
     assert_procedure(p, "b", 0, 5);
 }
 
-static void foreign_code_is_nobody(void **state) /* sampling 9, 11, 35 */
+static void foreign_code_is_not_charged(void **state) /* sampling 9, 11, 35 */
 {
     play_ctx *p = play_start(state, "-pc='REAL 3600000000'");
     qprof_pc_sample(4); /* empty stack */
@@ -159,7 +159,7 @@ static void foreign_code_is_nobody(void **state) /* sampling 9, 11, 35 */
     assert_totals(7, 0, 0, 7);
 }
 
-static void critical_sections_charge_nobody(void **state) /* sampling 13, 44 */
+static void critical_sections_charge_no_method(void **state) /* sampling 13, 44 */
 {
     play_ctx *p = play_start(state, "-pc='REAL 3600000000 WHEN score.b;' -pc-critical=gc");
     play(p, "a(");
@@ -333,8 +333,8 @@ int main(void)
         PLAY_TEST(the_seed_example_holds),
         PLAY_TEST(samples_alone_credit_the_same),
         PLAY_TEST(recursion_is_active_once),
-        PLAY_TEST(foreign_code_is_nobody),
-        PLAY_TEST(critical_sections_charge_nobody),
+        PLAY_TEST(foreign_code_is_not_charged),
+        PLAY_TEST(critical_sections_charge_no_method),
         PLAY_TEST(a_pattern_chooses_and_charges),
         PLAY_TEST(a_stopped_recording_has_no_interrupts),
         PLAY_TEST(where_nothing_is_recorded_there_are_no_interrupts),

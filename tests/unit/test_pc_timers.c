@@ -28,7 +28,7 @@ static void assert_nothing_of_the_300(void)
     assert_true(occurred() <= 60);
 }
 
-static void time_while_recording_is_stopped_is_nobodys(void **state)
+static void time_while_recording_is_stopped_is_not_charged(void **state)
 {
     play_ctx *p = play_start(state, "'-pc=VIRTUAL 1000'");
     play(p, "f(");
@@ -42,7 +42,7 @@ static void time_while_recording_is_stopped_is_nobodys(void **state)
     assert_nothing_of_the_300();
 }
 
-static void time_while_a_thread_is_off_or_the_gate_closed_is_nobodys(void **state)
+static void time_while_a_thread_is_off_or_the_gate_closed_is_not_charged(void **state)
 {
     play_ctx *p = play_start(state, "'-pc=VIRTUAL 1000'");
     qprof_trigger *t = qprof_trigger_create("off", QPROF_TRIGGER_OFF);
@@ -60,7 +60,7 @@ static void time_while_a_thread_is_off_or_the_gate_closed_is_nobodys(void **stat
     assert_nothing_of_the_300();
 }
 
-static void time_before_the_command_is_nobodys(void **state)
+static void time_before_the_command_is_not_charged(void **state)
 {
     play_ctx *p = *state;
     burn(300);
@@ -73,7 +73,7 @@ static void time_before_the_command_is_nobodys(void **state)
     assert_nothing_of_the_300();
 }
 
-static void time_behind_the_last_command_is_nobodys(void **state)
+static void time_after_the_last_command_is_not_charged(void **state)
 {
     play_ctx *p = play_start(state, "'-pc=VIRTUAL 1000'");
     play(p, "f(");
@@ -90,7 +90,7 @@ static void time_behind_the_last_command_is_nobodys(void **state)
 
 /* Calls of 5, 3, 1.5 and 0.5 ms in turn: no pass represents more than its own period, so that
  * what is short has no interrupts of the long call before it. Interrupts that came too late
- * could have been anybody's. */
+ * could have been of any method. */
 static void calls_of_different_lengths_have_their_shares(void **state)
 {
     enum { PARTS = 4, ROUNDS = 80 };
@@ -191,7 +191,7 @@ static void interrupts_of_cpu_time_stand_for_no_more_than_was_used(void **state)
     assert_true(qp_model_ns(p->m, play_figures(p, QP_ALL_THREADS, "f").total) <= used);
 }
 
-static void sampled_times_go_on_without_the_command(void **state)
+static void sampled_times_continue_without_the_command(void **state)
 {
     play_ctx *p = *state;
     qprof_set_clock(NULL);
@@ -218,14 +218,14 @@ static void a_os_thread_that_was_there_before_gets_its_timer(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        PLAY_TEST(time_while_recording_is_stopped_is_nobodys),
-        PLAY_TEST(time_while_a_thread_is_off_or_the_gate_closed_is_nobodys),
-        PLAY_TEST(time_before_the_command_is_nobodys),
-        PLAY_TEST(time_behind_the_last_command_is_nobodys),
+        PLAY_TEST(time_while_recording_is_stopped_is_not_charged),
+        PLAY_TEST(time_while_a_thread_is_off_or_the_gate_closed_is_not_charged),
+        PLAY_TEST(time_before_the_command_is_not_charged),
+        PLAY_TEST(time_after_the_last_command_is_not_charged),
         PLAY_TEST(calls_of_different_lengths_have_their_shares),
         PLAY_TEST(a_host_that_waits_has_all_its_interrupts),
         PLAY_TEST(interrupts_of_cpu_time_stand_for_no_more_than_was_used),
-        PLAY_TEST(sampled_times_go_on_without_the_command),
+        PLAY_TEST(sampled_times_continue_without_the_command),
         PLAY_TEST(a_os_thread_that_was_there_before_gets_its_timer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

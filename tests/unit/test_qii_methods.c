@@ -59,7 +59,7 @@ static void the_callback_is_asked_once_on_the_entering_thread(void **state) /* q
     assert_flat(p, "Queue.pop", 2, 0, 0);
 }
 
-static void a_method_that_nobody_registers_has_a_placeholder(void **state) /* qii 17 */
+static void a_method_that_is_never_registered_has_a_placeholder(void **state) /* qii 17 */
 {
     play_ctx *p = *state;
     begin_with_callback(p, NULL);
@@ -274,7 +274,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         PLAY_TEST(the_callback_is_asked_once_on_the_entering_thread),
-        PLAY_TEST(a_method_that_nobody_registers_has_a_placeholder),
+        PLAY_TEST(a_method_that_is_never_registered_has_a_placeholder),
         PLAY_TEST(without_a_callback_unknown_ids_get_a_placeholder),
         PLAY_TEST(everything_registered_is_copied),
         PLAY_TEST(a_second_registration_and_id_zero_are_ignored_and_counted),

@@ -24,7 +24,7 @@ static void the_reference_run_has_the_times_of_the_specification(void **state) /
     assert_reference_run(p);
 }
 
-static void any_id_that_nobody_has_ends_the_reference_run_silently(void **state) /* qii 7 */
+static void an_unknown_id_ends_the_reference_run_silently(void **state) /* qii 7 */
 {
     play_ctx *p = *state;
     p->first_id = 65;
@@ -219,7 +219,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         PLAY_TEST(the_reference_run_has_the_times_of_the_specification),
-        PLAY_TEST(any_id_that_nobody_has_ends_the_reference_run_silently),
+        PLAY_TEST(an_unknown_id_ends_the_reference_run_silently),
         PLAY_TEST(an_exit_to_the_top_frames_own_id_pops_nothing),
         PLAY_TEST(an_exit_to_an_outer_frame_ends_all_above_it_at_one_time),
         PLAY_TEST(ids_that_count_down_give_the_same_result),

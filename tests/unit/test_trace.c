@@ -556,7 +556,7 @@ static void what_a_ring_never_held_takes_no_disk(void **state)
     assert_true(st.st_blocks * 512 < 512 * 1024);
 }
 
-static void nobodys_file_is_written_over(void **state)
+static void a_file_without_an_owner_is_written_over(void **state)
 {
     play_ctx *p = *state;
     FILE *f = fopen("t.qtrace", "w");
@@ -633,7 +633,7 @@ int main(void)
         PLAY_TEST(options_that_make_no_sense_are_refused),
         PLAY_TEST(a_stream_without_a_name_stands_beside_its_profile),
         PLAY_TEST(what_a_ring_never_held_takes_no_disk),
-        PLAY_TEST(nobodys_file_is_written_over),
+        PLAY_TEST(a_file_without_an_owner_is_written_over),
         PLAY_TEST(options_may_still_turn_it_on_before_the_first_entry),
         PLAY_TEST(each_run_has_its_trace),
     };

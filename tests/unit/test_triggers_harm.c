@@ -67,7 +67,7 @@ static void a_jump_out_of_a_save_leaves_a_frame_that_restores(void **state)
     }
     play(p, "1 ^main");
     assert_int_equal(qprof_trigger_thread_status(), 1);
-    assert_int_equal(qprof_stop_recording(), 1); /* no lock is left behind */
+    assert_int_equal(qprof_stop_recording(), 1); /* no lock is held */
     qprof_shutdown();
     assert_int_equal(play_count_files(".qprof"), 2);
 }

@@ -207,7 +207,7 @@ static void packets_are_the_file_in_pieces(void **state) /* trace 17, 18, 24 */
     free(p);
 }
 
-static void a_full_last_packet_has_none_behind_it(void **state)
+static void a_full_last_packet_is_the_last(void **state)
 {
     (void)state;
     qp_prf_options o = in_packets(table, 5);
@@ -237,7 +237,7 @@ static void packets_of_the_run_before_are_removed(void **state)
     assert_rows("P.PRF", 1, 3);
 }
 
-static void packets_may_go_while_the_trace_goes_on(void **state) /* trace 19, 31 */
+static void packets_may_be_removed_while_the_trace_is_written(void **state) /* trace 19, 31 */
 {
     (void)state;
     for (unsigned is_text = 0; is_text < 2; is_text++) {
@@ -314,10 +314,10 @@ int main(void)
         FILES_TEST(delimited_text_is_quoted),
         FILES_TEST(each_flush_leaves_a_file_that_can_be_read),
         FILES_TEST(packets_are_the_file_in_pieces),
-        FILES_TEST(a_full_last_packet_has_none_behind_it),
+        FILES_TEST(a_full_last_packet_is_the_last),
         FILES_TEST(every_entry_may_be_a_packet),
         FILES_TEST(packets_of_the_run_before_are_removed),
-        FILES_TEST(packets_may_go_while_the_trace_goes_on),
+        FILES_TEST(packets_may_be_removed_while_the_trace_is_written),
         FILES_TEST(some_packets_alone_can_be_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -199,7 +199,7 @@ static void damaged_rows_are_passed_over(void **state)
     qp_prf_row row;
     put_rows("T.PRF", &table, 5);
     size_t n = slurp("T.PRF", bytes);
-    bytes[456 + 43] = '*';           /* somebody deleted the second */
+    bytes[456 + 43] = '*';           /* the second was deleted */
     bytes[456 + 86 + 14] = '?';      /* no operation */
     bytes[456 + 129 + 1] = 'x';      /* no number */
     spit("T.PRF", bytes, n - 1 - 5); /* and the last one is cut off */

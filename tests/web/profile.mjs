@@ -135,7 +135,7 @@ async function frames_from_below_add_up_as_a_naive_count_does() {
     const names = new Map(tree.methods.map((m) => [m.id, m.name]));
     const byId = new Map(tree.nodes.map((node) => [node.id, node]));
     const nameOf = (node) => names.get(node?.method);
-    const inverted = new Map(); // "leaf < odd < even": own time of the first
+    const inverted = new Map(); // "leaf < odd < even": self time of the first
     for (const node of tree.nodes.filter((n) => n.parent !== null && n.method))
         for (let at = node, key = ""; at?.method; at = byId.get(at.parent)) {
             key += key ? ` < ${nameOf(at)}` : nameOf(at);
@@ -196,7 +196,7 @@ async function lines_have_the_numbers_of_annotate() {
     await page.context().close();
 }
 
-async function a_text_that_nobody_may_see_stays_out() {
+async function a_text_that_must_not_be_seen_stays_out() {
     for (const [file, is] of [["outside.html", false], ["inside.html", true], ["named.html", true], ["beside.html", false]]) {
         const text = readFileSync(file, "utf8");
         claim(`${file} ${is ? "has" : "lacks"} the text`, text.includes("changed since, and secret") === is);
@@ -330,7 +330,7 @@ await threads_have_the_numbers_of_the_report();
 await frames_from_below_add_up_as_a_naive_count_does();
 await callers_and_callees_are_those_of_the_detail();
 await lines_have_the_numbers_of_annotate();
-await a_text_that_nobody_may_see_stays_out();
+await a_text_that_must_not_be_seen_stays_out();
 await changes_are_those_of_the_diff();
 await paths_of_two_runs_are_those_of_the_diff();
 await estimates_show_their_intervals();

@@ -1,5 +1,5 @@
 /* profile_huge.c FILE: a profile of a million call paths of 1,000 functions, each of which
- * calls up to eight others: paths of a hundred functions, and own times spread over five
+ * calls up to eight others: paths of a hundred functions, and self times spread over five
  * digits, so that they compress badly. */
 #include <inttypes.h>
 #include <stdio.h>

@@ -85,7 +85,7 @@ for run in before after; do "$qprof" report --format=json $run.qprof >$run.json;
 "$qprof" diff --format=json --thread=.two.lua:4_3. before.qprof after.qprof >diff-thread.json
 "$qprof" diff --format=json --paths before.qprof after.qprof >diff-paths.json
 
-# what is there already stays
+# a file that exists is kept
 "$qprof" html work.qprof >printed
 grep -q '^Written: work.html;' printed
 echo mine >work.html

@@ -52,7 +52,7 @@ function change(paths: Paths, node: number): number {
     return after - before;
 }
 
-/** The largest own time, or change of it, of a path: the value of the strongest colour. */
+/** The largest self time, or change of it, of a path: the value of the strongest colour. */
 function most(paths: Paths, coloring: Coloring): number {
     let size = 0;
     for (let node = 1; node < paths.self.length; node++) {

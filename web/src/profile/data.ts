@@ -105,7 +105,7 @@ export interface Method extends Figures {
     base?: Change;
 }
 
-/** Its own time is that of all that was charged to its functions: its total. */
+/** Its self time is that of all that was charged to its functions: its total. */
 export interface Thread extends Figures {
     name: string;
     root: number;

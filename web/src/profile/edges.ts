@@ -19,7 +19,7 @@ export interface Edges {
     callees: Edge[];
 }
 
-/** Own time of a method at and below each node, and whether it is there at all. */
+/** Self time of a method at and below each node, and whether it is there at all. */
 function insideOf(tree: Tree, method: number, side: Columns) {
     const self = new Float64Array(tree.n);
     const isThere = new Uint8Array(tree.n);

@@ -1,12 +1,12 @@
 // inverted.ts: call paths from below: a function, under it its callers, under them theirs. A frame is
-// as wide as the function's own time when it was called that way. Frames are made when they are shown.
+// as wide as the function's self time when it was called that way. Frames are made when they are shown.
 import { type Columns, type Paths, type Tree, below, pathOf } from "./tree";
 
-/** The call paths whose own time a frame has, each at the caller that the frame shows: a part
+/** The call paths whose self time a frame has, each at the caller that the frame shows: a part
  * of columns that all frames share. The frames above take the part over in its place. */
 interface Ends {
     at: Uint32Array;
-    /** Calls and own time, then those of the run that is compared with. */
+    /** Calls and self time, then those of the run that is compared with. */
     figures: Float64Array[];
     from: number;
     to: number;

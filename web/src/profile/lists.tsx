@@ -239,7 +239,7 @@ function pathRows(tree: Tree, root: number, open: Set<number>, columns: Column<P
     return rows;
 }
 
-/** The hottest path is open at first: down to where own time is more than that of any callee. */
+/** The hottest path is open at first: down to where self time is more than that of any callee. */
 function hottest(tree: Tree, root: number): Set<number> {
     const open = new Set<number>();
     for (let node = root; ; ) {

@@ -31,7 +31,7 @@ function fileColumns(index: Index): Column<SourceFile>[] {
     return [
         ...columns,
         barColumn(3, (row) => row.self, (row) => row.self, run.total),
-        numberColumn("self", "Self", "Own time of its functions", 110, 0, (row) => row.self, (row) => time(run, row.self)),
+        numberColumn("self", "Self", "Self time of its functions", 110, 0, (row) => row.self, (row) => time(run, row.self)),
         numberColumn("share", "", "", 74, 2, (row) => row.self, (row) => (
             <span class="dim">{share(run, row.self)}</span>
         )),
@@ -64,7 +64,7 @@ function markOf(line: Line): string {
     return line.blocks.length > 1 ? "+#" : "#";
 }
 
-/** What heat is measured by: own time, or executions where lines have no times. */
+/** What heat is measured by: self time, or executions where lines have no times. */
 function heatOf(lines: Line[], hasTimes: boolean): (item: { self: number; count: number }) => number {
     const value = (item: { self: number; count: number }) => (hasTimes ? item.self : item.count);
     const most = lines.reduce((all, line) => Math.max(all, value(line)), 0);

@@ -141,7 +141,7 @@ export class Track {
         return isInside ? next : undefined;
     }
 
-    /** Own time of one call. */
+    /** Self time of one call. */
     self(span: number): number {
         let [own, covered] = [this.spanTime(span), this.begin[span]];
         for (let i = span + 1; i < this.n && this.depth[i] > this.depth[span]; i++) {

@@ -24,7 +24,7 @@ const MOST_PRINTED = 16000;
 
 let unpacked: Promise<Timeline | undefined> | undefined;
 
-/** Unpacked once, when somebody looks. */
+/** Unpacked once, when it is first drawn. */
 function useTimeline(index: Index): Timeline | undefined {
     const [timeline, setTimeline] = useState<Timeline>();
     const isLoaded = useIsLoaded();

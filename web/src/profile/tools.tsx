@@ -93,7 +93,7 @@ export function ThreadChoice({ index, filter, go }: { index: Index; filter: Filt
 
 const colorings: [Coloring, string][] = [
     ["module", "Colour: file"],
-    ["time", "Colour: own time"],
+    ["time", "Colour: self time"],
     ["change", "Colour: change"],
 ];
 
