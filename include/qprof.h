@@ -34,14 +34,16 @@ extern "C" {
 
 /* ---- hosting: the six hooks -----------------------------------------------------------------
  *
- * 1. qprof_initialize()         when the interpreter starts
- * 2. qprof_register_method_id() when it loads a method
- * 3. qprof_record_fn_entry()    when it enters a method
- * 4. qprof_record_fn_exit()     when it returns to a method, or unwinds to one
- * 5. qprof_record_bb_counts()   when it executes a block; optional, for lines and coverage
- * 6. qprof_shutdown()           when it ends
+ *     qprof_initialize(NULL, NULL);                  the interpreter starts
+ *     qprof_register_method_id(id, "f", NULL, 0,     it loads a method: any id but 0, its name,
+ *                              "a.src", NULL, 0);    class, flags, file and line table
+ *     qprof_record_fn_entry(id, depth);              it enters the method
+ *     qprof_record_bb_counts(block, 1);              optional: it executes a block
+ *     qprof_record_fn_exit(depth - 1);               it returns, or unwinds, to the caller
+ *     qprof_shutdown();                              it ends
  *
- * If qprof_initialize() fails, the others do nothing.
+ * `depth` is any number that names a frame: its depth, its address or a counter. An exit names
+ * the frame that RESUMES. If qprof_initialize() fails, the others do nothing.
  * Thread safety: any thread may call these functions. */
 
 /** Start recording.
@@ -88,8 +90,8 @@ enum {
  * Mistakes are counted as bad_method_id, method_reregistered (the second description is
  * ignored), unsorted_line_table and e_arg.
  *
- * @param id                 any number except 0 and the 16 highest, of which the four methods
- *                           above may be described; an id must not be reused in a run
+ * @param id                 any number except 0 and the 16 highest, four of which are the methods
+ *                           above and may be described; it must not be reused in a run
  * @param demangled_name     the name in all data; NULL counts as ""
  * @param class_name         NULL for none
  * @param flags              QPROF_METHOD_FLAGS_*
@@ -116,9 +118,10 @@ QPROF_FN(void) qprof_record_fn_entry(qprof_MethodID method, qprof_StackID stack_
 /** Record that execution resumes in a frame: all frames above it end now.
  *
  * @param stack_id  as given when the RESUMING frame was entered (the innermost frame with that
- *                  id); 0: no frame resumes, and the whole stack ends. An unknown id ends the
- *                  whole stack (nothing with -unknown-exit=ignore) and is counted if more than
- *                  one frame was open
+ *                  id); 0: no frame resumes, and the whole stack ends. If no frame has the id,
+ *                  a single open frame ends, as the method that the host's loop called; of
+ *                  several all end (none with -unknown-exit=ignore) and the exit is counted, as
+ *                  it is on an empty stack
  * Cost: as an entry. Source: QII, record_fn_exit. */
 QPROF_FN(void) qprof_record_fn_exit(qprof_StackID stack_id);
 
@@ -168,7 +171,7 @@ QPROF_FN(void) qprof_shutdown_vt(VthreadID vt);
 
 /** Bind the calling OS thread, or a virtual thread, to the host's thread id.
  *
- * @param id  shown in reports; an id that is bound already ends the thread that had it
+ * @param id  shown in reports; binding an id again ends the thread that had it
  * @param vt  the virtual thread
  * Source: QII, thread_create. */
 QPROF_FN(void) qprof_thread_create(qprof_ThreadID id);
@@ -176,8 +179,8 @@ QPROF_FN(void) qprof_thread_create_vt(qprof_ThreadID id, VthreadID vt);
 
 /** Name a thread.
  *
- * Without vt: the calling thread; in virtual-thread mode the one last named there by a _vt
- * call.
+ * Without vt: the calling thread; in virtual-thread mode the virtual thread of the most recent
+ * _vt call on this OS thread.
  *
  * @param name  copied
  * @param vt    the virtual thread
@@ -228,9 +231,9 @@ QPROF_FN(void) qprof_record_bb_counts_vt(int bb_num, qprof_Counts n, VthreadID v
 /** Return the handle of the calling thread, for qprof_entry() and qprof_exit().
  *
  * @param version  QPROF_INLINE_VERSION
- * @return a handle, never NULL. If there is none (not running, other version, no memory), the
- *         gate of the handle is closed: events on it are ignored. It is valid until shutdown
- *         and harmless afterwards; ask again in the next run
+ * @return a handle, never NULL: a closed one, which ignores events, if the library is not
+ *         running, has another version or no memory. It is valid until shutdown and
+ *         harmless afterwards; ask again in the next run
  * Thread safety: only the calling thread may use the handle. */
 QPROF_FN(qprof_thread *) qprof_thread_handle(unsigned version);
 
@@ -331,8 +334,10 @@ enum {
  *     QPROF_JUMP_ENTRY
  *   - the counts of the jumps to b
  *   - if falls[b - 1]: the executions of block b - 1, less the jumps from it and its
- *     QPROF_JUMP_LEFT, plus its QPROF_JUMP_JOINED A block that has a jump and can fall into the
- *     next one is a branch, of which both ways are known.
+ *     QPROF_JUMP_LEFT, plus its QPROF_JUMP_JOINED
+ *
+ * A block that has a jump and can fall into the next one is a branch, of which both ways are
+ * known.
  *
  * @param id       a registered method with a line table
  * @param jumps    [n_jumps] jumps; counter k of qprof_counter_bank() counts jump k; copied

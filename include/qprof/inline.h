@@ -46,9 +46,9 @@ typedef struct qprof_frame {
     uint32_t flags;     /* QPROF_FRAME_*; not 0: the exit is not an ordinary one */
     uint64_t mark_at;   /* block times: thread time at the last mark */
     uint64_t mark_self; /* block times: self at the last mark */
-    uint32_t block;     /* block times: block of the last mark */
+    uint32_t block;     /* block times: block of the last mark; or the recorder's own */
     uint32_t reserved;
-    uint64_t method_id; /* QPROF_HOOK_STACK: as given at entry; node is 0 until it is sampled */
+    uint64_t method_id; /* QPROF_HOOK_STACK: as given at entry; or the recorder's own */
 } qprof_frame;
 
 /* The part of a thread's record in the profile file that every event touches. */
@@ -85,7 +85,8 @@ enum {
     QPROF_HOOK_ADAPTIVE = 1u << 2, /* a clock pair for some calls */
     QPROF_HOOK_TSC = 1u << 3,      /* the clock is the processor's own counter */
     QPROF_HOOK_STACK = 1u << 4,    /* only the stack is kept; calls are not counted */
-    QPROF_HOOK_COLD = 1u << 5, /* this bit and higher ones: events are recorded out of line */
+    /* from QPROF_HOOK_STACK on, every bit sends events out of line; this one does only that */
+    QPROF_HOOK_COLD = 1u << 5,
     QPROF_HOOK_STOPPED = 1u << 10, /* recording is stopped, and this thread knows it */
     QPROF_HOOK_OFF = 1u << 14,     /* the thread's status is disabled */
 
@@ -113,7 +114,7 @@ enum {
 #ifdef __cplusplus
 extern "C" {
 #endif
-/** Handle the rare cases of the functions below, which alone call these.
+/** Handle the rare cases of the functions below. Nothing else calls these.
  *
  * @param th      as there
  * @param method  as there
@@ -233,7 +234,7 @@ static QPROF_TIMED void qprof_entry_timed(qprof_thread *th, qprof_frame *f, qpro
 {
     uint32_t hooks = QPROF_LOAD(th->gate);
     QPROF_STORE(f->self, 0);
-    uint64_t now = qprof_ticks() - th->pulse->offset; /* read last ... */
+    uint64_t now = qprof_ticks() - th->pulse->offset; /* last: the caller pays for the above */
     if (QPROF_UNLIKELY(!(hooks & QPROF_HOOK_TSC) || (int64_t)(now - th->pulse->last) < 0)) {
         qprof_cold_entry_time(th, f);
         return;
@@ -302,7 +303,7 @@ static QPROF_TIMED void qprof_exit_timed(qprof_thread *th, qprof_frame *f, uintp
 {
     qprof_pulse *pulse = th->pulse;
     uint32_t hooks = QPROF_LOAD(th->gate);
-    uint64_t now = qprof_ticks() - pulse->offset; /* ... read first */
+    uint64_t now = qprof_ticks() - pulse->offset; /* first: the caller pays for the rest */
     if (QPROF_UNLIKELY(!(hooks & QPROF_HOOK_TSC) || (int64_t)(now - pulse->last) < 0)) {
         qprof_cold_exit(th, id);
         return;

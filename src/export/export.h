@@ -1,7 +1,7 @@
-/* export.h: profiles, coverage and traces in the formats of other tools, for the rooms above.
+/* export.h: profiles, coverage and traces in the formats of other tools, for the rooms that use it.
  *
- * A new format is a file in profile/, coverage/ or timeline/ that defines an exporter, and a word in
- * one of the lists below. Writers do not include this header: they do not know each other. */
+ * A new format is a file in profile/, coverage/, timeline/ or page/ that defines an exporter, a word
+ * in one of the lists below, a case in tests/export/sums.sh and a row of docs/formats. Writers do not include this header: they do not know each other. */
 #ifndef QP_EXPORT_EXPORT_H
 #define QP_EXPORT_EXPORT_H
 

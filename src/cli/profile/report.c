@@ -1,4 +1,5 @@
-/* report.c: `qprof report`: the functions of a run, or its threads. */
+/* report.c: `qprof report`: the functions of a run, or its threads. The rows and columns of
+ * functions are in cli/show/functions.c. */
 #include "base/containers/alloc.h"
 #include "cli/core/cli.h"
 #include "cli/show/show.h"

@@ -1,5 +1,5 @@
-/* exit.c: exits out of line: unwinding, unknown frames, hooked methods. Read qprof_cold_exit
- * and pop first.
+/* exit.c: exits out of line: unwinding, unknown frames, hooked methods. The usual exit is
+ * qprof_open_exit() of include/qprof/inline.h. Read qprof_cold_exit and pop first.
  *
  * As in event.c, the inline path has changed nothing when it calls these functions, and an exit
  * reads the clock first. */
@@ -22,7 +22,7 @@ static void drop_deep(qprof_thread *th, uint64_t n_ending)
     qp_fetch_and(&th->gate, ~(uint32_t)QP_HOOK_DEEP);
 }
 
-/* End the top frame. @return is its entry in a trace? */
+/* End the top frame. @return whether its entry was traced */
 static bool drop_frame(qprof_thread *th, qprof_frame **top, uint64_t now)
 {
     const qprof_frame *f = *top;
