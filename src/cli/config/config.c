@@ -152,15 +152,13 @@ static int run_apply(qp_cli *cli)
 
 /* ---- the group ----------------------------------------------------------------------------- */
 
-static const qp_flag flags[] = {QP_FLAGS_COMMON};
-
 static const qp_command command_check = {
     .name = "config check",
     .operands = "FILE",
     .summary = "mistakes in a configuration file",
     .about = "Reads the file as a run does, and applies nothing. A mistake is reported with "
              "its line, its column and what was expected there; the exit status is 1 then.",
-    .flags = flags,
+    .flags = qp_flags_common,
     .examples = "qprof config check qprof.conf",
     .run = run_check};
 
@@ -171,7 +169,7 @@ static const qp_command command_show = {
     .about = "Lists the initial status of threads and of the gate, triggers, actions and "
              "areas, then event triggers as qprof_trg_show() lists those of a run. They do not "
              "exist yet: ids are not set, and there are no hits.",
-    .flags = flags,
+    .flags = qp_flags_common,
     .examples = "qprof config show qprof.conf",
     .run = run_show};
 
@@ -183,7 +181,7 @@ static const qp_command command_apply = {
              "files; those that the program made stay. A file with a mistake changes nothing. "
              "Options can be set only before the first call, and are refused later. The "
              "program must have been started with -config=FILE or -apply.",
-    .flags = flags,
+    .flags = qp_flags_common,
     .examples = "qprof run --apply -- qlua server.lua &\n"
                 "qprof config apply $! narrow.conf",
     .run = run_apply};

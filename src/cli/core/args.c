@@ -10,6 +10,8 @@
 
 enum { WORD_BYTES = 32 };
 
+const qp_flag qp_flags_common[] = {QP_FLAGS_COMMON};
+
 int qp_args_word(const char *words, const char *text)
 {
     size_t n = strlen(text);

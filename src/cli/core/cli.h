@@ -48,7 +48,7 @@ typedef struct {
     double slower; /* percent of --fail-if-slower; < 0: not given */
 } qp_diff_args;
 
-/* What of a profile is read, and left out: cli/profile/collapse.h. */
+/* The part of a profile that is shown: cli/show/collapse.c. */
 typedef struct {
     const char *focus, *when, *sample_index; /* NULL: not given */
     qp_list hide, hide_modules;
@@ -146,6 +146,7 @@ typedef struct qp_command {
     {name, letter, QP_FLAG_WORD, words, QP_FLAG_AT(member), initial, help}
 
 /* Flags that many commands have; QP_FLAGS_COMMON is the end of each table. */
+extern const qp_flag qp_flags_common[]; /* of commands that have no others */
 #define QP_FLAGS_COMMON                                                                        \
     QP_WORD("color", 0, "auto|always|never", color, NULL,                                      \
             "use of colours; auto: on a terminal, unless NO_COLOR is set"),                    \
@@ -225,11 +226,9 @@ const qp_command *qp_cli_command(const qp_cli *cli, int n, char *const *words, i
 int qp_cli_fail(const qp_cli *cli, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* The same. @return false */
-bool qp_cli_refuse(const qp_cli *cli, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-/* The same as a remark. */
-void qp_cli_warn(const qp_cli *cli, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+#define qp_cli_refuse(...) (qp_cli_fail(__VA_ARGS__), false)
+/* The same, as a remark. */
+#define qp_cli_warn(...)   ((void)qp_cli_fail(__VA_ARGS__))
 int qp_cli_fail_memory(const qp_cli *cli);
 /* Print two lines after a message: the line of `text` that has a byte, and a caret below it.
  * @param column  from 1 */
@@ -314,9 +313,8 @@ qp_progress qp_bar_begin(qp_bar *b, const char *what, unsigned n_parts);
 /* Take it off the screen. */
 void qp_bar_end(const qp_bar *b);
 
-/* From now on SIGINT and SIGTERM only set qp_is_interrupted(). */
+/* From now on SIGINT and SIGTERM only end qp_interrupt_sleep(). */
 void qp_interrupt_take(void);
-bool qp_is_interrupted(void);
 
 /* Sleep up to a monotonic time, ns. @return false: a signal came */
 bool qp_interrupt_sleep(uint64_t until);

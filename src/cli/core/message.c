@@ -11,44 +11,27 @@
 #include "base/text/text.h"
 #include "cli/core/cli.h"
 
-static void print_message(const qp_cli *cli, const char *format, va_list list)
+/* One write: lines of several processes do not mix. A failure cannot be reported. */
+static void write_line(const char *text, size_t n)
 {
-    char message[2048], shown[4096], place[24] = "", line[4200];
-    vsnprintf(message, sizeof message, format, list);
-    if (cli->line)
-        snprintf(place, sizeof place, "line %u: ", cli->line);
-    qp_text_terminal(shown, sizeof shown, message, NULL);
-    int n = snprintf(line, sizeof line, "qprof%s%s: %s%s\n", cli->command ? " " : "",
-                     cli->command ? cli->command->name : "", place, shown);
-    /* One write: lines of several processes do not mix. A failure cannot be reported. */
-    if (write(STDERR_FILENO, line, (size_t)n) < 0)
+    if (write(STDERR_FILENO, text, n) < 0)
         return;
 }
 
 int qp_cli_fail(const qp_cli *cli, const char *format, ...)
 {
+    char message[2048], shown[4096], place[24] = "", line[4200];
     va_list list;
     va_start(list, format);
-    print_message(cli, format, list);
+    vsnprintf(message, sizeof message, format, list);
     va_end(list);
+    if (cli->line)
+        snprintf(place, sizeof place, "line %u: ", cli->line);
+    qp_text_terminal(shown, sizeof shown, message, NULL);
+    int n = snprintf(line, sizeof line, "qprof%s%s: %s%s\n", cli->command ? " " : "",
+                     cli->command ? cli->command->name : "", place, shown);
+    write_line(line, (size_t)n);
     return QP_EXIT_UNUSABLE;
-}
-
-bool qp_cli_refuse(const qp_cli *cli, const char *format, ...)
-{
-    va_list list;
-    va_start(list, format);
-    print_message(cli, format, list);
-    va_end(list);
-    return false;
-}
-
-void qp_cli_warn(const qp_cli *cli, const char *format, ...)
-{
-    va_list list;
-    va_start(list, format);
-    print_message(cli, format, list);
-    va_end(list);
 }
 
 int qp_cli_fail_memory(const qp_cli *cli)
@@ -69,18 +52,10 @@ void qp_cli_point(const char *text, unsigned column)
     qp_text_format(part, sizeof part, "%.*s", (int)strcspn(text, "\n"), text);
     qp_text_terminal(shown, sizeof shown, part, NULL);
     int n = snprintf(lines, sizeof lines, "  %s\n  %*s^\n", shown, (int)width, "");
-    if (write(STDERR_FILENO, lines, (size_t)n) < 0)
-        return;
+    write_line(lines, (size_t)n);
 }
 
 enum { BAR_COLUMNS = 40, BAR_AFTER_NS = 1000000000 };
-
-/* One write, whose failure does not matter. */
-static void write_bar(const char *text)
-{
-    if (write(STDERR_FILENO, text, strlen(text)) < 0)
-        return;
-}
 
 static void show_bar(void *to, unsigned percent)
 {
@@ -92,7 +67,7 @@ static void show_bar(void *to, unsigned percent)
         return;
     snprintf(line, sizeof line, "\r%.20s [%.*s%*s] %3u %%", b->what, n,
              "########################################", BAR_COLUMNS - n, "", percent);
-    write_bar(line);
+    write_line(line, strlen(line));
     b->is_shown = true;
 }
 
@@ -108,7 +83,7 @@ void qp_bar_end(const qp_bar *b)
     int n = BAR_COLUMNS + 9 + (int)strlen(b->what);
     snprintf(line, sizeof line, "\r%*s\r", n, "");
     if (b->is_shown)
-        write_bar(line);
+        write_line(line, strlen(line));
 }
 
 static volatile sig_atomic_t has_signal;
@@ -124,11 +99,6 @@ void qp_interrupt_take(void)
     struct sigaction action = {.sa_handler = note};
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
-}
-
-bool qp_is_interrupted(void)
-{
-    return has_signal;
 }
 
 bool qp_interrupt_sleep(uint64_t until)

@@ -13,11 +13,11 @@ static void print_rest(const qp_cli *cli, const qp_functions *f)
     if (f->n == f->n_all)
         return;
     for (size_t i = f->n; i < f->n_all; i++)
-        self += f->v->flat[f->methods[i]].self;
+        self += f->v.flat[f->methods[i]].self;
     qp_out_format(cli->screen.out, "and %s more", qp_unit_count(count, f->n_all - f->n));
     if (f->about.m->run.has_times)
         qp_out_format(cli->screen.out, " with %s %% of the time",
-                      qp_unit_percent(percent, self, f->v->whole));
+                      qp_unit_percent(percent, self, f->v.whole));
     qp_out_text(cli->screen.out, "; --limit=0 shows all\n");
 }
 
@@ -76,31 +76,17 @@ static void write_csv(qp_cli *cli, const void *data)
 
 /* ---- the command --------------------------------------------------------------------------- */
 
-/* A table is for people, who want the top of it; the other forms are for programs. */
-static size_t limited(const qp_args *args, size_t n)
-{
-    uint64_t limit = args->limit != UINT64_MAX        ? args->limit
-                     : args->format == QP_FORMAT_TEXT ? 25
-                                                      : 0;
-    return limit && limit < n ? (size_t)limit : n;
-}
-
 static int show(qp_cli *cli, const qp_subject *s)
 {
     static const qp_forms forms = {print_text, document_fields, write_csv};
-    qp_view v;
-    uint32_t *methods = NULL;
-    size_t n;
-    int status = QP_EXIT_UNUSABLE;
-    if (qp_view_init(&v, s->m, s->thread, cli->args.has_subtract) &&
-        qp_functions_select(&cli->args, &v, &methods, &n))
-        status = qp_output_print(
-            cli, &forms,
-            &(qp_functions){{s->m, s->thread}, &v, methods, limited(&cli->args, n), n});
-    else
-        qp_cli_fail_memory(cli);
-    qp_free(methods);
-    qp_view_fini(&v);
+    const qp_args *a = &cli->args;
+    qp_functions f;
+    /* A table is for people, who want the top of it; the other forms are for programs. */
+    uint64_t limit = a->limit != UINT64_MAX ? a->limit : a->format == QP_FORMAT_TEXT ? 25 : 0;
+    int status = qp_functions_init(&f, a, s->m, s->thread, limit)
+                     ? qp_output_print(cli, &forms, &f)
+                     : qp_cli_fail_memory(cli);
+    qp_functions_fini(&f);
     return status;
 }
 

@@ -134,19 +134,13 @@ enum { ROWS_SHOWN = 10 };
 /* The hottest functions. */
 static bool print_functions(const qp_cli *cli, const qp_model *m)
 {
-    qp_view v;
-    uint32_t *rows = NULL;
-    size_t n = 0;
-    bool is_good = qp_view_init(&v, m, QP_ALL_THREADS, false) &&
-                   qp_functions_select(&cli->args, &v, &rows, &n);
+    qp_functions f;
+    bool is_good = qp_functions_init(&f, &cli->args, m, QP_ALL_THREADS, ROWS_SHOWN);
     if (is_good) {
         qp_header_text(&cli->screen, m, cli->path, false);
-        is_good = qp_functions_print(
-            cli,
-            &(qp_functions){.v = &v, .methods = rows, .n = n < ROWS_SHOWN ? n : ROWS_SHOWN});
+        is_good = qp_functions_print(cli, &f);
     }
-    qp_free(rows);
-    qp_view_fini(&v);
+    qp_functions_fini(&f);
     return is_good;
 }
 

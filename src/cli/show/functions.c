@@ -69,22 +69,31 @@ static void add_up(qp_view *v, const uint32_t *rows, size_t n)
     }
 }
 
-bool qp_functions_select(const qp_args *args, qp_view *v, uint32_t **rows, size_t *n)
+bool qp_functions_init(qp_functions *f, const qp_args *args, const qp_model *m, uint32_t thread,
+                       uint64_t limit)
 {
+    qp_view *v = &f->v;
     order o = {v, (qp_sort)args->sort};
-    *n = 0;
-    *rows = qp_alloc(v->m->n_methods, sizeof **rows);
-    if (!*rows)
+    *f = (qp_functions){.about = {m, thread}};
+    if (!qp_view_init(v, m, thread, args->has_subtract) ||
+        !(f->methods = qp_alloc(m->n_methods, sizeof *f->methods)))
         return false;
-    if (!v->m->run.has_times && o.sort == QP_SORT_SELF)
+    if (!m->run.has_times && o.sort == QP_SORT_SELF)
         o.sort = QP_SORT_CALLS;
-    for (uint32_t i = 1; i < v->m->n_methods; i++)
+    for (uint32_t i = 1; i < m->n_methods; i++)
         if (is_shown(args, v, i))
-            (*rows)[(*n)++] = i;
-    qsort_r(*rows, *n, sizeof **rows, compare_rows, &o);
+            f->methods[f->n_all++] = i;
+    qsort_r(f->methods, f->n_all, sizeof *f->methods, compare_rows, &o);
     if (args->percent == QP_PERCENT_OF_ROWS)
-        add_up(v, *rows, *n);
+        add_up(v, f->methods, f->n_all);
+    f->n = limit && limit < f->n_all ? (size_t)limit : f->n_all;
     return true;
+}
+
+void qp_functions_fini(qp_functions *f)
+{
+    qp_free(f->methods);
+    qp_view_fini(&f->v);
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */
@@ -115,7 +124,7 @@ static const qp_field function_fields[] = {
 static bool next_function(const void *data, size_t *at, void *to)
 {
     const qp_functions *list = data;
-    const qp_view *v = list->v;
+    const qp_view *v = &list->v;
     function_row *row = to;
     if (*at == list->n)
         return false;
@@ -146,7 +155,7 @@ static bool print_table(const qp_cli *cli, const qp_functions *list)
 {
     char columns[256];
     const qp_args *a = &cli->args;
-    const qp_view *v = list->v;
+    const qp_view *v = &list->v;
     uint64_t largest = 0;
     bool has_hidden = false;
     qp_listing l;
@@ -197,6 +206,6 @@ bool qp_functions_print(const qp_cli *cli, const qp_functions *f)
 {
     if (f->n)
         return print_table(cli, f);
-    qp_out_text(cli->screen.out, none_reason(&cli->args, f->v));
+    qp_out_text(cli->screen.out, none_reason(&cli->args, &f->v));
     return true;
 }

@@ -42,10 +42,11 @@ static bool add_summary(qp_pc_samples *s, const qp_model *m, const char *pattern
         return false;
     s->has_command = true;
     qp_attribution_command(s->command, run);
-    s->period_ns = run->pc_period_ns;
+    s->interval_us = run->pc_period_ns / 1000;
     s->kind = run->is_pc_real ? "REAL" : "VIRTUAL";
     s->passes += run->n_passes;
     s->passes_ns += run->n_passes * run->sample_period_reached_ns;
+    s->measured_us = s->passes ? s->passes_ns / s->passes / 1000 : 0;
     agree(&s->pattern, kept);
     s->thread = name;
     return true;
@@ -260,11 +261,6 @@ static bool print_table(const qp_cli *cli, const qp_pc_samples *s, bool is_deep,
     return is_good;
 }
 
-static uint64_t measured_us(const qp_pc_samples *s)
-{
-    return s->passes ? s->passes_ns / s->passes / 1000 : 0;
-}
-
 static void print_summary(const qp_screen *screen, const qp_pc_samples *s)
 {
     char occurred[QP_NUMBER_BYTES], counted[QP_NUMBER_BYTES], skipped[QP_NUMBER_BYTES],
@@ -277,9 +273,9 @@ static void print_summary(const qp_screen *screen, const qp_pc_samples *s)
         "foreign\n%s, every %s us",
         qp_unit_count(occurred, t->occurred), qp_unit_count(counted, t->counted),
         qp_unit_count(skipped, t->skipped), qp_unit_count(critical, t->critical),
-        qp_unit_count(foreign, t->foreign), s->kind, qp_unit_count(us, s->period_ns / 1000));
+        qp_unit_count(foreign, t->foreign), s->kind, qp_unit_count(us, s->interval_us));
     if (s->passes)
-        qp_out_format(out, ", measured %s us", qp_unit_count(us, measured_us(s)));
+        qp_out_format(out, ", measured %s us", qp_unit_count(us, s->measured_us));
     if (s->thread) {
         qp_out_text(out, "\nThread ");
         qp_screen_name(screen, s->thread, 0);
@@ -304,13 +300,7 @@ bool qp_pc_samples_print(const qp_cli *cli, const qp_pc_samples *s, size_t most)
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-typedef struct {
-    qp_attribution_totals totals;
-    const char *kind, *pattern, *thread;
-    uint64_t interval_us, measured_us;
-} summary_row;
-
-#define AT(member) QP_FIELD_AT(summary_row, member)
+#define AT(member) QP_FIELD_AT(qp_pc_samples, member)
 static const qp_field summary_fields[] = {
     {"occurred", NULL, "samples while recording was on", QP_FIELD_COUNT, AT(totals.occurred)},
     {"counted", NULL, "samples that are 100 % of the rows", QP_FIELD_COUNT, AT(totals.counted)},
@@ -330,20 +320,12 @@ static const qp_field summary_fields[] = {
     {.key = NULL}};
 #undef AT
 
-static void write_summary(qp_json *json, const void *row)
-{
-    const qp_pc_samples *s = row;
-    qp_fields_json(json, summary_fields, QP_FIELDS_ALL,
-                   &(summary_row){s->totals, s->kind, s->pattern, s->thread,
-                                  s->period_ns / 1000, measured_us(s)});
-}
-
 const qp_field qp_pc_samples_part[] = {
     {"rows", NULL, "PC samples of procedures, most shallow ones first; missing without any",
      QP_FIELD_ROWS, .rows = &sample_rows, .flags = QP_FIELD_OPTIONAL},
     {"summary", NULL,
      "all PC samples: counted + skipped = occurred; shallow of all rows + foreign + critical = "
      "counted",
-     QP_FIELD_OBJECT, .sub = summary_fields, .write = write_summary,
+     QP_FIELD_OBJECT, .bytes = sizeof(qp_pc_samples), .sub = summary_fields,
      .flags = QP_FIELD_OPTIONAL},
     {.key = NULL}};

@@ -117,20 +117,21 @@ typedef enum {
     QP_SORT_NAME
 } qp_sort;
 
-/* Methods that are to be shown, sorted, and what their percentages are of. Without times --sort=self
- * means calls.
- * @param rows  [*n] methods; free with qp_free()
- * @return false: no memory */
-bool qp_functions_select(const qp_args *args, qp_view *v, uint32_t **rows, size_t *n);
-
 /* A table of functions; the document of `qprof report`. */
 typedef struct {
     qp_document about;
-    const qp_view *v;
-    const uint32_t *methods; /* [n_all] */
-    size_t n, n_all;         /* n: rows that are shown */
+    qp_view v;
+    uint32_t *methods; /* [n_all] sorted */
+    size_t n, n_all;   /* n: rows that are shown */
 } qp_functions;
 extern const qp_rows qp_function_rows; /* of a qp_functions */
+
+/* Choose the methods and what their percentages are of. Without times --sort=self means calls.
+ * @param limit  rows that are shown at most; 0: all
+ * @return false: no memory; qp_functions_fini() is allowed then */
+bool qp_functions_init(qp_functions *f, const qp_args *args, const qp_model *m, uint32_t thread,
+                       uint64_t limit);
+void qp_functions_fini(qp_functions *f);
 
 /* Print a table of rows; of none, why there are none. @return false: no memory */
 bool qp_functions_print(const qp_cli *cli, const qp_functions *f);
@@ -148,7 +149,7 @@ typedef struct {
     qp_arena names;
     qp_attribution_totals totals;
     const char *kind, *pattern, *thread; /* of all runs; thread NULL: all of them */
-    uint64_t period_ns;                  /* requested */
+    uint64_t interval_us, measured_us;   /* requested; average, 0: unknown */
     uint64_t passes, passes_ns;          /* of the samplers; 0: unknown */
 } qp_pc_samples;
 

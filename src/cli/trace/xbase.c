@@ -161,15 +161,13 @@ static int run_remark(qp_cli *cli)
     return *text ? qp_output_write(cli, path, write_remark, text) : QP_EXIT_CLEAN;
 }
 
-static const qp_flag flags_of_remark[] = {QP_FLAGS_COMMON};
-
 const qp_command qp_command_trace_remark = {
     .name = "trace remark",
     .operands = "FILE [TEXT]",
     .summary = "a comment beside a trace",
     .about = "Stores a text in NAME.PRA beside the trace NAME.PRF (any suffix); without TEXT, "
              "shows the stored one. An empty TEXT removes it.",
-    .flags = flags_of_remark,
+    .flags = qp_flags_common,
     .examples = "qprof trace remark TEST.PRF 'before the index was added'\n"
                 "qprof trace remark TEST.PRF",
     .run = run_remark};
