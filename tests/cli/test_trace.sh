@@ -21,6 +21,11 @@ check "$(jq -c '.calls[]|select(.name=="f")|[.calls,.total,.self,.min,.max,.aver
 check "$(jq -c '.calls[]|select(.name=="main")|[.total,.self]' stat.json)" = '[100000,55000]'
 check "$(jq -c '.calls[]|select(.name=="h")|[.unwound,.total]' stat.json)" = '[1,5000]'
 check "$(jq -c '[.calls[].self]|add' stat.json)" = 125000
+for form in '' --threads --histogram; do
+    qprof trace stat $form --format=json run.qtrace >form.json
+    check "$(jq -r --slurpfile schema "$root/docs/schema/trace-stat.json" \
+        -f "$here/schema.jq" form.json)" = ''
+done
 
 about "a part of the run has what happens in it"
 check "$(qprof trace stat --since=22us --until=55us --format=json run.qtrace |

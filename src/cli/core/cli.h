@@ -72,8 +72,8 @@ typedef struct {
     uint64_t suffixes; /* frames of a call route; 0: none are shown; UINT64_MAX: not given */
     double min_percent, interval;
     const char *thread, *filter, *unit, *source_path; /* NULL: not given */
-    unsigned time, granularity, percent;              /* UINT_MAX: not given */
-    const char *clock, *output, *to, *pid, *lasts, *pc, *config, *schema;
+    unsigned percent;                                 /* UINT_MAX: not given */
+    const char *time, *granularity, *clock, *output, *to, *pid, *lasts, *pc, *config, *schema;
     qp_cover_args cover;
     qp_diff_args diff;
     qp_collapse_args fold;
@@ -109,6 +109,7 @@ typedef struct {
 } qp_flag;
 
 struct qp_cli;
+struct qp_subject;
 
 /* The shape of a JSON document, docs/schema/NAME.json; a list ends with a NULL name. */
 typedef struct {
@@ -127,6 +128,9 @@ typedef struct qp_command {
     const char *examples;     /* a line each */
     const qp_schema *schemas; /* of its --format=json; NULL: none */
     int (*run)(struct qp_cli *cli);
+    /* of a command that shows one profile, whose `run` is qp_cli_show(): see cli/show/show.h */
+    int (*show)(struct qp_cli *cli, const struct qp_subject *s);
+    bool takes_name;     /* of something in the profile, besides the profile */
     bool writes_profile; /* to --output */
     bool takes_rest;     /* everything from the first operand on belongs to a program */
     const struct qp_command *const *subs;   /* of a group, ends with NULL */
@@ -140,6 +144,8 @@ typedef struct qp_command {
     {name, letter, QP_FLAG_YES, NULL, QP_FLAG_AT(member), NULL, help}
 #define QP_TEXT(name, letter, value, member, help)                                             \
     {name, letter, QP_FLAG_TEXT, value, QP_FLAG_AT(member), NULL, help}
+#define QP_ONE_OF(name, letter, words, member, help)                                           \
+    {name, letter, QP_FLAG_ONE_OF, words, QP_FLAG_AT(member), NULL, help}
 #define QP_COUNT(name, letter, member, initial, help)                                          \
     {name, letter, QP_FLAG_COUNT, "N", QP_FLAG_AT(member), initial, help}
 #define QP_WORD(name, letter, words, member, initial, help)                                    \
@@ -160,8 +166,8 @@ extern const qp_flag qp_flags_common[]; /* of commands that have no others */
             "values to read from a profile of another tool: cpu, alloc_space, Ir, ...")
 #define QP_UNIT_WORDS "s|ms|us|ns"
 #define QP_FLAG_UNIT                                                                           \
-    {"unit", 0, QP_FLAG_ONE_OF, QP_UNIT_WORDS, QP_FLAG_AT(unit), NULL,                         \
-     "unit of times (default: the run's -time-unit, or the one that fits)"}
+    QP_ONE_OF("unit", 0, QP_UNIT_WORDS, unit,                                                  \
+              "unit of times (default: the run's -time-unit, or the one that fits)")
 #define QP_FLAG_SUBTRACT                                                                       \
     QP_YES("subtract-overhead", 0, has_subtract, "times without the recorder's estimated cost")
 #define QP_FLAG_SOURCE_PATH                                                                    \

@@ -541,11 +541,6 @@ static int show(qp_cli *cli, const qp_subject *s)
     return status;
 }
 
-static int run_annotate(qp_cli *cli)
-{
-    return qp_cli_show(cli, true, show);
-}
-
 static const qp_flag flags[] = {QP_FLAG_SAMPLE_INDEX, QP_FLAG_SOURCE_PATH, QP_FLAG_THREAD,
                                 QP_FLAG_UNIT,         QP_FLAG_FORMAT,      QP_FLAGS_COMMON};
 
@@ -565,4 +560,6 @@ const qp_command qp_command_annotate = {
                 "qprof annotate parse run.qprof\n"
                 "qprof annotate --format=json run.qprof | jq '.files[0].lines'",
     .schemas = (const qp_schema[]){{"annotate", document_fields}, {.name = NULL}},
-    .run = run_annotate};
+    .run = qp_cli_show,
+    .show = show,
+    .takes_name = true};

@@ -89,11 +89,6 @@ static int show(qp_cli *cli, const qp_subject *subject)
     return status == QP_EXIT_CLEAN && d.n_failed ? QP_EXIT_FAILED : status;
 }
 
-static int run_check(qp_cli *cli)
-{
-    return qp_cli_show(cli, false, show);
-}
-
 static const qp_flag flags[] = {QP_FLAG_FORMAT, QP_FLAGS_COMMON};
 
 const qp_command qp_command_check = {
@@ -107,4 +102,5 @@ const qp_command qp_command_check = {
     .examples = "qprof check run.qprof\n"
                 "qprof check --format=json run.qprof | jq '.checks[] | select(.passed | not)'",
     .schemas = (const qp_schema[]){{"check", document_fields}, {.name = NULL}},
-    .run = run_check};
+    .run = qp_cli_show,
+    .show = show};

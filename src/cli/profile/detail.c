@@ -425,7 +425,7 @@ static int run_detail(qp_cli *cli)
     if (cli->args.suffixes > QP_STACK_SUFFIX_MOST_FRAMES && cli->args.suffixes != UINT64_MAX)
         return qp_cli_fail(cli, "--routes=%" PRIu64 ": at most %d frames", cli->args.suffixes,
                            QP_STACK_SUFFIX_MOST_FRAMES);
-    return qp_cli_show(cli, true, show);
+    return qp_cli_show(cli);
 }
 
 static const qp_flag flags[] = {
@@ -458,4 +458,6 @@ const qp_command qp_command_detail = {
                 "qprof detail lexer.lua:120 run.qprof\n"
                 "qprof detail parse --routes=5 run.qprof",
     .schemas = (const qp_schema[]){{"detail", document_fields}, {.name = NULL}},
-    .run = run_detail};
+    .run = run_detail,
+    .show = show,
+    .takes_name = true};

@@ -258,11 +258,6 @@ static int show(qp_cli *cli, const qp_subject *subject)
     return qp_output_print(cli, &forms, &(qp_document){subject->m, QP_ALL_THREADS});
 }
 
-static int run_info(qp_cli *cli)
-{
-    return qp_cli_show(cli, false, show);
-}
-
 static const qp_flag flags[] = {QP_FLAG_SAMPLE_INDEX, QP_FLAG_FORMAT, QP_FLAGS_COMMON};
 
 const qp_command qp_command_info = {
@@ -276,4 +271,5 @@ const qp_command qp_command_info = {
     .examples = "qprof info run.qprof\n"
                 "qprof info --format=json run.qprof | jq .diagnostics",
     .schemas = (const qp_schema[]){{"info", document_fields}, {.name = NULL}},
-    .run = run_info};
+    .run = qp_cli_show,
+    .show = show};

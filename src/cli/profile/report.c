@@ -90,11 +90,6 @@ static int show(qp_cli *cli, const qp_subject *s)
     return status;
 }
 
-static int run_report(qp_cli *cli)
-{
-    return qp_cli_show(cli, false, show);
-}
-
 static const qp_flag flags[] = {
     QP_WORD("sort", 's', QP_SORT_WORDS, sort, "self", "order of the rows"),
     QP_COUNT("limit", 'n', limit, NULL,
@@ -132,4 +127,5 @@ const qp_command qp_command_report = {
                 "qprof report --filter=json --limit=0 run.qprof\n"
                 "qprof report --format=json run.qprof | jq '.methods[0]'",
     .schemas = (const qp_schema[]){{"report", document_fields}, {.name = NULL}},
-    .run = run_report};
+    .run = qp_cli_show,
+    .show = show};

@@ -450,11 +450,6 @@ static int show(qp_cli *cli, const qp_subject *s)
     return status;
 }
 
-static int run_tree(qp_cli *cli)
-{
-    return qp_cli_show(cli, false, show);
-}
-
 static const qp_flag flags[] = {
     QP_YES("hottest", 0, is_hottest, "hottest path alone"),
     {"min-percent", 'p', QP_FLAG_REAL, "P", QP_FLAG_AT(min_percent), "1",
@@ -482,4 +477,5 @@ const qp_command qp_command_tree = {
                 "qprof tree --min-percent=5 run.qprof\n"
                 "qprof tree --thread=2 --depth=4 run.qprof",
     .schemas = (const qp_schema[]){{"tree", document_fields}, {.name = NULL}},
-    .run = run_tree};
+    .run = qp_cli_show,
+    .show = show};

@@ -141,21 +141,17 @@ bool qp_recorder_parse(const qp_cli *cli, qp_recorder_words *w)
 {
     const char *old = getenv("QPROF"), *output = NULL;
     const qp_args *a = &cli->args;
-    static const char *const times[] = {"exact", "adaptive", "sampled", "none"};
-    static const char *const grains[] = {"function", "basic-block", "line"};
     bool has_room = true;
     w->words[0] = '\0';
     for (int i = 0; i < a->n_operands; i++)
         if (!add_raw(cli, w, a->operands[i], &output))
             return false;
-    if (a->time < sizeof times / sizeof times[0])
-        has_room &= add_word(w, "time", times[a->time]);
-    if (a->granularity < sizeof grains / sizeof grains[0])
-        has_room &= add_word(w, "collection-granularity", grains[a->granularity]);
-    if (a->clock)
-        has_room &= add_word(w, "clock", a->clock);
-    if (a->pc)
-        has_room &= add_word(w, "pc", a->pc);
+    const char *const given[][2] = {{"time", a->time},
+                                    {"collection-granularity", a->granularity},
+                                    {"clock", a->clock},
+                                    {"pc", a->pc}};
+    for (size_t i = 0; i < sizeof given / sizeof *given; i++)
+        has_room &= !given[i][1] || add_word(w, given[i][0], given[i][1]);
     if (!check_words(cli, w->words))
         return false;
     char own[sizeof w->words];

@@ -420,11 +420,7 @@ static const char *word_of_recording(const qp_args *a)
 {
     if (a->n_rest || a->n_operands)
         return a->n_rest ? a->rest[0] : a->operands[0];
-    if (a->time != UINT_MAX)
-        return "--time";
-    if (a->granularity != UINT_MAX)
-        return "--granularity";
-    return a->clock ? "--clock" : NULL;
+    return a->time ? "--time" : a->granularity ? "--granularity" : a->clock ? "--clock" : NULL;
 }
 
 static int sample_process(qp_cli *cli)
@@ -470,15 +466,14 @@ static int run_run(qp_cli *cli)
 }
 
 static const qp_flag flags[] = {
-    QP_WORD("time", 't', "exact|adaptive|sampled|none", time, NULL,
-            "timing mode (default exact)"),
+    QP_ONE_OF("time", 't', "exact|adaptive|sampled|none", time, "timing mode (default exact)"),
     QP_TEXT("clock", 'c', "CLOCK", clock,
             "measured quantity: elapsed, user, user+kernel, counts, ... (default elapsed)"),
     QP_TEXT("output", 'o', "FILE", output,
             "name of the profile; %p is the process id, %n the number of the dataset (default "
             "PROGRAM.%p.qprof)"),
-    QP_WORD("granularity", 'g', "function|basic-block|line", granularity, NULL,
-            "finest detail to collect (default line)"),
+    QP_ONE_OF("granularity", 'g', "function|basic-block|line", granularity,
+              "finest detail to collect (default line)"),
     QP_TEXT("pc", 0, "COMMAND", pc,
             "sampling: 'VIRTUAL or REAL, MICROSECONDS, WHEN PATTERN;', each part optional"),
     QP_TEXT("pid", 0, "PID", pid, "process to sample from outside; it must be recording"),

@@ -133,18 +133,19 @@ int qp_cli_load_collapsed(qp_cli *cli, const char *file, qp_model **m)
     return QP_EXIT_UNUSABLE;
 }
 
-int qp_cli_show(qp_cli *cli, bool has_name, int (*show)(qp_cli *cli, const qp_subject *s))
+int qp_cli_show(qp_cli *cli)
 {
     const char *file;
     qp_model *m;
     qp_subject s = {.name = NULL};
-    if (!qp_cli_operands(cli, has_name ? &s.name : NULL, &file))
+    if (!qp_cli_operands(cli, cli->command->takes_name ? &s.name : NULL, &file))
         return QP_EXIT_UNUSABLE;
     int status = qp_cli_load_collapsed(cli, file, &m);
     if (status == QP_EXIT_UNUSABLE)
         return status;
     s.m = m;
-    int shown = qp_cli_thread(cli, m, &s.thread) ? show(cli, &s) : QP_EXIT_UNUSABLE;
+    int shown =
+        qp_cli_thread(cli, m, &s.thread) ? cli->command->show(cli, &s) : QP_EXIT_UNUSABLE;
     qp_model_free(m);
     return shown > status ? shown : status;
 }

@@ -93,16 +93,15 @@ void qp_collapse_remark(const qp_cli *cli, const qp_attributions *c);
 int qp_cli_load_collapsed(qp_cli *cli, const char *file, qp_model **m);
 
 /* What a command about one profile shows. */
-typedef struct {
+typedef struct qp_subject {
     const qp_model *m;
     uint32_t thread;  /* of --thread; QP_ALL_THREADS: all */
     const char *name; /* the other operand, or NULL */
 } qp_subject;
 
-/* Load the profile among the operands and hand it to `show`, which returns an exit status.
- * @param has_name  there may be a second operand
+/* Run a command: load the profile among the operands and hand it to the command's `show`.
  * @return the higher of the exit statuses of both */
-int qp_cli_show(qp_cli *cli, bool has_name, int (*show)(qp_cli *cli, const qp_subject *s));
+int qp_cli_show(qp_cli *cli);
 
 /* ---- the table of functions ------------------------------------------------------------------ */
 

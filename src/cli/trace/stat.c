@@ -119,12 +119,13 @@ static bool next_class(const void *data, size_t *at, void *to)
 static const qp_rows classes = QP_ROWS(class_fields, class_row, next_class);
 
 #define AT(member)  QP_FIELD_AT(stat_row, member)
-#define OF_COMPLETE .flags = QP_FIELD_NULLABLE, .needs = HAS_COMPLETE
+#define OF_COMPLETE .flags = QP_FIELD_NULLABLE | QP_FIELD_OPTIONAL, .needs = HAS_COMPLETE
 static const qp_field fields[] = {
     {"name", "Function", "display name", QP_FIELD_NAME, AT(method.name), .flags = QP_FIELD_HOT},
     {"file", NULL, "source as registered", QP_FIELD_NAME, AT(method.file)},
     {"line", NULL, "first line; 0: unknown", QP_FIELD_COUNT, AT(method.first_line)},
-    {"thread", NULL, "number of the thread", QP_FIELD_COUNT, AT(thread), .needs = BY_THREAD},
+    {"thread", NULL, "number of the thread", QP_FIELD_COUNT, AT(thread),
+     .flags = QP_FIELD_OPTIONAL, .needs = BY_THREAD},
     {"thread_name", "Thread", NULL, QP_FIELD_NAME, AT(thread_name), .flags = QP_FIELD_NO_JSON,
      .rank = 1, .needs = BY_THREAD},
     {"calls", "Calls", "number of calls", QP_FIELD_COUNT, AT(sums.calls)},
@@ -145,7 +146,7 @@ static const qp_field fields[] = {
     {"cut", "Cut", NULL, QP_FIELD_COUNT, AT(cut), .flags = QP_FIELD_NO_JSON | QP_FIELD_BLANK,
      .rank = 6},
     {"histogram", NULL, "times of complete calls", QP_FIELD_ROWS, .rows = &classes,
-     .needs = HAS_HISTOGRAM},
+     .flags = QP_FIELD_OPTIONAL, .needs = HAS_HISTOGRAM},
     {.key = NULL}};
 #undef OF_COMPLETE
 #undef AT
@@ -357,4 +358,5 @@ const qp_command qp_command_trace_stat = {
     .examples = "qprof trace stat run.qtrace\n"
                 "qprof trace stat --sort=max --histogram -n 5 run.qtrace\n"
                 "qprof trace stat --threads --format=csv TEST.PRF",
+    .schemas = (const qp_schema[]){{"trace-stat", document_fields}, {.name = NULL}},
     .run = run_stat};
