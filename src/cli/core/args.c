@@ -119,7 +119,7 @@ static bool add_to_list(const qp_flag *flag, char *text, qp_args *args)
     return true;
 }
 
-/* Store the value of a flag. @return false: it is none */
+/* Store the value of a flag. @return false: not valid for the flag */
 static bool store(const qp_flag *flag, const char *text, qp_args *args)
 {
     void *place = (char *)args + flag->at;
@@ -168,7 +168,7 @@ static void refuse_unknown(const qp_command *command, const char *name, size_t n
 }
 
 /* @return the flag of a word, "--name", "--name=value", "-n" or "-nvalue"; NULL: see error
- * @param value  gets the value in the word; NULL: none there */
+ * @param value  gets the value in the word; NULL: the word has none */
 static const qp_flag *find_flag(const qp_command *command, char *word, char **value,
                                 qp_error *error)
 {

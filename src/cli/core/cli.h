@@ -270,7 +270,7 @@ void qp_help_all(const qp_cli *cli);
 
 /* ---- the output file ------------------------------------------------------------------------ */
 
-/* What may not be lost stays, and a file is written whole or not at all. */
+/* Inputs, sources and profiles are not overwritten; a file is written whole or not at all. */
 
 /* "-", or not given. */
 bool qp_output_is_standard(const char *path);

@@ -17,7 +17,7 @@ bool qp_output_is_standard(const char *path)
     return !path || strcmp(path, "-") == 0;
 }
 
-/* ---- what may not be lost -------------------------------------------------------------------- */
+/* ---- what is not overwritten ----------------------------------------------------------------- */
 
 static bool is_one(const struct stat *a, const struct stat *b)
 {
@@ -76,7 +76,7 @@ bool qp_output_is_free(const qp_cli *cli, const char *path, const char *input,
         return qp_cli_refuse(cli,
                              "a profile cannot be written to standard output (use -o FILE)");
     if (qp_output_is_standard(path) || stat(path, &at) != 0 || !S_ISREG(at.st_mode))
-        return true; /* what is no plain file is refused when it is to be written */
+        return true; /* other files than plain ones are refused when they are opened */
     if (is_file(&at, input) || is_file(&at, cli->args.cover.adjustments))
         qp_cli_fail(cli, "%s: is an input (name another file for the output)", path);
     else if (is_any_source(cli, &at, m))

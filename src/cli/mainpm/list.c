@@ -289,7 +289,7 @@ typedef struct {
     const struct section *kind;
     rows rows;
     unsigned by;
-    bool is_known; /* there are some at all */
+    bool is_known; /* the profile has some */
 } listed;
 
 typedef struct {

@@ -9,7 +9,7 @@
 
 /* Options that the program gets in the variable QPROF. */
 typedef struct {
-    char words[8192];  /* those of the user's QPROF, then ours; without the output */
+    char words[8192];  /* value of QPROF: the user's own options, then ours */
     char output[4096]; /* absolute, with its conversions */
 } qp_recorder_words;
 
@@ -18,9 +18,6 @@ bool qp_recorder_parse(const qp_cli *cli, qp_recorder_words *words);
 
 /* Is it a PC command? @return false: a message was printed, with a caret at the mistake */
 bool qp_recorder_check_pc(const qp_cli *cli, const char *command);
-
-/* The value of QPROF. @return false: too long */
-bool qp_recorder_value(const qp_recorder_words *words, char *to, size_t n_bytes);
 
 /* A pattern for glob() that matches the name of the profile of process `pid`. */
 void qp_recorder_glob(const qp_recorder_words *words, pid_t pid, char *to, size_t n_bytes);

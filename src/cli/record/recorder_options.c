@@ -156,20 +156,14 @@ bool qp_recorder_parse(const qp_cli *cli, qp_recorder_words *w)
         return false;
     char own[sizeof w->words];
     strcpy(own, w->words);
-    /* qprof run prints the result itself: no summary by the recorder. */
-    int n = snprintf(w->words, sizeof w->words, "%s -summary=none %s", old ? old : "", own);
-    if (!has_room || n >= (int)sizeof w->words)
-        return qp_cli_refuse(cli, "too many options for the recorder");
     output = a->output ? a->output : output;
     set_output(w, a->rest[0], output);
-    return check_output(cli, w->output, output ? output : w->output);
-}
-
-bool qp_recorder_value(const qp_recorder_words *words, char *to, size_t n_bytes)
-{
-    qp_recorder_words all = *words;
-    bool has_room = add_word(&all, "output", words->output);
-    return has_room && snprintf(to, n_bytes, "%s", all.words) < (int)n_bytes;
+    if (!check_output(cli, w->output, output ? output : w->output))
+        return false;
+    /* qprof run prints the result itself: no summary by the recorder. */
+    int n = snprintf(w->words, sizeof w->words, "%s -summary=none %s", old ? old : "", own);
+    has_room &= n < (int)sizeof w->words && add_word(w, "output", w->output);
+    return has_room || qp_cli_refuse(cli, "too many options for the recorder");
 }
 
 /* Expand the conversions of a name. @param is_glob  make a pattern: unknown values match any text,

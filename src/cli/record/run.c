@@ -441,7 +441,6 @@ static int sample_process(qp_cli *cli)
 
 static int run_run(qp_cli *cli)
 {
-    static char value[16384];
     qp_recorder_words words;
     qp_child child;
     if (cli->args.has_list) {
@@ -458,9 +457,7 @@ static int run_run(qp_cli *cli)
                            "missing program; usage: qprof run [options] -- PROGRAM [words]");
     if (!qp_recorder_parse(cli, &words))
         return QP_EXIT_UNUSABLE;
-    if (!qp_recorder_value(&words, value, sizeof value))
-        return qp_cli_fail(cli, "too many options for the recorder");
-    if (!qp_child_run(cli, cli->args.rest, value, &child))
+    if (!qp_child_run(cli, cli->args.rest, words.words, &child))
         return QP_EXIT_UNUSABLE;
     return show_profile(cli, &child, &words);
 }

@@ -108,7 +108,7 @@ static bool fold(const qp_cli *cli, qp_model **m)
     return is_good;
 }
 
-/* Flags of call paths, and coverage alone, which has none. @return false: a message was printed */
+/* Refuse flags of call paths for a profile that has only coverage. @return false: a message was printed */
 static bool can_fold(const qp_cli *cli, const qp_model *m)
 {
     const qp_collapse_args *args = &cli->args.fold;
