@@ -37,20 +37,23 @@ uint32_t qp_event_find(const char *name, size_t n_bytes)
     return 0;
 }
 
+/* @return N_EVENTS: not of the table */
+static unsigned index_of(uint32_t event)
+{
+    unsigned i = 0;
+    while (i < N_EVENTS && events[i].number != event)
+        i++;
+    return i;
+}
+
 const char *qp_event_name(uint32_t event)
 {
-    if (event == QP_EVENT_ANY)
-        return "any";
-    for (unsigned i = 0; i < N_EVENTS; i++)
-        if (events[i].number == event)
-            return events[i].name;
-    return "";
+    unsigned i = index_of(event);
+    return i < N_EVENTS ? events[i].name : event == QP_EVENT_ANY ? "any" : "";
 }
 
 qp_event_object qp_event_object_of(uint32_t event)
 {
-    for (unsigned i = 0; i < N_EVENTS; i++)
-        if (events[i].number == event)
-            return (qp_event_object)events[i].object;
-    return QP_EVENT_OBJECT_NONE;
+    unsigned i = index_of(event);
+    return i < N_EVENTS ? (qp_event_object)events[i].object : QP_EVENT_OBJECT_NONE;
 }

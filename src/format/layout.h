@@ -278,7 +278,7 @@ typedef struct { /* = qprof_node of include/qprof/inline.h */
                         * merged: own ticks, or the sum of their estimates */
     uint64_t self_min;  /* exact: UINT64_MAX while no call is complete; adaptive: whole ticks of
                         * the sampled calls after the first 64; merged adaptive: the
-                        * variance of whole times, ticks squared, lower half ... */
+                        * variance of total times, ticks squared, lower half ... */
     uint64_t self_max;  /* adaptive: qp_spread, ... upper half; sampled: samples */
     qp_cell parent;     /* a smaller index; 0: this is a thread's root */
     qp_cell next, last; /* the recorder's own links: not for readers */
@@ -355,7 +355,7 @@ typedef struct {
     uint32_t has_host_id;  /* the host announced it; or QP_ROW_EARLIER */
     /* cell 1 */
     uint64_t host_id; /* qprof_ThreadID */
-    uint64_t vt_id;   /* VthreadID; 0 in system-thread mode */
+    uint64_t vt_id;   /* VthreadID; 0 without virtual threads */
     qp_ref name;      /* 0: .<start method>_<ordinal>. */
     uint32_t ordinal; /* from 1 */
     uint32_t state;   /* qp_thread_state; 0: not published */

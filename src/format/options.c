@@ -43,7 +43,7 @@ static qp_option meaning_of(qp_option which)
     return QP_PRODUCT_IS_COVERAGE && which == QP_OPT_bb_counts ? QP_OPT_cover : which;
 }
 
-static char fold(char c)
+static char lower(char c)
 {
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
@@ -63,7 +63,7 @@ bool qp_option_is(const char *known, const char *name, size_t n_bytes)
             i++;
         if (!*known || i >= n_bytes)
             return !*known && i >= n_bytes;
-        if (fold(*known) != fold(name[i]))
+        if (lower(*known) != lower(name[i]))
             return false;
     }
 }
@@ -109,7 +109,7 @@ static bool parse_number(const char *text, bool is_size, uint64_t *out)
     }
     unsigned shift = 0;
     if (is_size && *text) {
-        char unit = fold(*text++);
+        char unit = lower(*text++);
         shift = unit == 'k' ? 10 : unit == 'm' ? 20 : unit == 'g' ? 30 : 64;
     }
     if (*text || shift == 64 || (shift && value > UINT64_MAX >> shift))

@@ -19,8 +19,7 @@ enum {
     BLOCK_WIDTH = 4,
     ROW_BYTES = 1 + THREAD_WIDTH + NUMBER_WIDTH + 1 + 254 + NUMBER_WIDTH + BLOCK_WIDTH,
     FIRST_MEMO = QP_MEMO_HEAD_BYTES / QP_MEMO_BLOCK_BYTES,
-    STALE_GAP = 1000,
-    MIN_FD = 1000 /* out of the way of hosts that close low descriptors */
+    STALE_GAP = 1000
 };
 
 /* ---- files: each function returns 0 or an errno value ---------------------------------------- */
@@ -36,11 +35,7 @@ static int open_plain(const char *path, int flags, int *fd)
         close(low);
         return EINVAL;
     }
-    *fd = fcntl(low, F_DUPFD_CLOEXEC, MIN_FD);
-    if (*fd < 0)
-        *fd = low;
-    else
-        close(low);
+    *fd = qp_file_raise(low);
     return 0;
 }
 

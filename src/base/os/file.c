@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+enum { MIN_FD = 1000 };
+
 static const char *reason_of(int error)
 {
     switch (error) {
@@ -61,6 +63,15 @@ int qp_file_open(const char *path, const char **why)
         return -1;
     }
     return fd;
+}
+
+int qp_file_raise(int fd)
+{
+    int high = fcntl(fd, F_DUPFD_CLOEXEC, MIN_FD);
+    if (high < 0)
+        return fd;
+    close(fd);
+    return high;
 }
 
 size_t qp_file_read_at(int fd, void *to, size_t n_bytes, uint64_t at)

@@ -14,6 +14,9 @@ int qp_file_open(const char *path, const char **why);
 /* The same question about a descriptor of somebody else's. @return false: see why */
 bool qp_file_is_plain(int fd, uint64_t *n_bytes, const char **why);
 
+/* Move a descriptor out of the way of hosts that close low ones. @return the new one, or fd */
+int qp_file_raise(int fd);
+
 /* Read up to n_bytes from a place. @return bytes read: fewer at the end or after an error */
 size_t qp_file_read_at(int fd, void *to, size_t n_bytes, uint64_t at);
 

@@ -13,13 +13,13 @@
 #include <unistd.h>
 
 #include "base/atomic.h"
+#include "base/os/file.h"
 #include "base/os/thread.h"
 
 enum {
     STEP_BYTES = 1 << 20,       /* 256 pages: a growth of about 0.1 ms every 16,000 cells */
     FIRST_STEP_BYTES = 1 << 18, /* small programs stay small */
-    MIN_RESERVE_BYTES = 1 << 20,
-    MIN_FD = 1000 /* out of the way of hosts that close low descriptors */
+    MIN_RESERVE_BYTES = 1 << 20
 };
 
 #ifndef MADV_POPULATE_WRITE
@@ -47,16 +47,6 @@ static bool growth_must_fail(void)
     return true;
 }
 
-/* A descriptor that hosts do not close by counting from 0. */
-static int raise_fd(int fd)
-{
-    int high = fcntl(fd, F_DUPFD_CLOEXEC, MIN_FD);
-    if (high < 0)
-        return fd;
-    close(fd);
-    return high;
-}
-
 static int create_file(qp_mapping *m, const char *path)
 {
     struct stat st;
@@ -66,7 +56,7 @@ static int create_file(qp_mapping *m, const char *path)
     int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0)
         return errno;
-    m->fd = raise_fd(fd);
+    m->fd = qp_file_raise(fd);
     if (fstat(m->fd, &st) != 0) {
         int error = errno;
         close(m->fd);
@@ -131,7 +121,7 @@ static bool own_fd(qp_mapping *m)
         close(again);
         return false;
     }
-    qp_store(&m->fd, raise_fd(again));
+    qp_store(&m->fd, qp_file_raise(again));
     return true;
 }
 

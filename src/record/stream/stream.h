@@ -25,7 +25,7 @@ void qp_trace_forget(void);
 
 /* Write what the rings hold to a file.
  * @param pattern  its name, with conversions; NULL: beside the next dataset
- * @return 0; QPROF_E_STATE: nothing is traced, or it goes to a file anyway; QPROF_E_OPTION: the
+ * @return 0; QPROF_E_STATE: nothing is traced, or it is written to a file; QPROF_E_OPTION: the
  * name; QPROF_E_IO, QPROF_E_MEMORY; *error explains */
 int qp_trace_dump(const char *pattern, qp_error *error);
 

@@ -24,7 +24,6 @@ enum {
     EVENTS_BYTES = 64 * 1024,
     STEP_BYTES = 1 << 20, /* space is taken in such steps ... */
     END_BYTES = 4096,     /* ... and this much more, for the end */
-    MIN_FD = 1000,        /* out of the way of hosts that close low descriptors */
     NAMES_TRIED = 999,
     RINGS = 4096,
     NAMES_BYTES = 128 * 1024, /* a packet of names: new ones and those of the previous packet */
@@ -331,13 +330,12 @@ static bool need(qp_trace_sink *s, const qp_trace_record *r)
     case QP_TRACE_ENTRY:
         return need_path(s, r->a) && need_method(s, r->b);
     case QP_TRACE_EXIT:
+    case QP_TRACE_GATE:
         return need_path(s, r->b);
     case QP_TRACE_SWITCH:
         return need_thread(s, r->a) && need_path(s, r->b);
     case QP_TRACE_SUSPEND:
         return need_thread(s, r->a);
-    case QP_TRACE_GATE:
-        return need_path(s, r->b);
     case QP_TRACE_MARKER:
     case QP_TRACE_COUNTER:
         return need_text(s, r->a);
@@ -506,11 +504,7 @@ static bool open_file(qp_trace_sink *s, char *path, size_t n_bytes)
     int fd = create(path, n_bytes);
     if (fd < 0)
         return false;
-    s->fd = fcntl(fd, F_DUPFD_CLOEXEC, MIN_FD);
-    if (s->fd >= 0)
-        close(fd);
-    else
-        s->fd = fd;
+    s->fd = qp_file_raise(fd);
     if (fstat(s->fd, &st) != 0)
         return false;
     s->device = st.st_dev;
