@@ -28,11 +28,8 @@ static item *item_at(const lane *l, size_t i)
 static lane *lane_of(qp_flow *f, qp_span_thread *th)
 {
     lane *l = th->data;
-    if (!l) {
-        th->data = l = qp_alloc_zeroed(1, sizeof *l);
-        if (l)
-            qp_buf_init(&l->items, sizeof(item));
-    }
+    if (!l && (th->data = l = qp_alloc(1, sizeof *l)))
+        *l = (lane){.items = QP_BUF(item)};
     f->failed |= !l;
     return l;
 }

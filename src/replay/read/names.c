@@ -21,6 +21,23 @@ static void *entry_at(qp_names *t, qp_names_kind kind, uint32_t cell, uint32_t *
     return item;
 }
 
+/* @param index  receives the index in the model of what has no number yet; 0: none
+ * @return the number; 0: none */
+static uint32_t find(const qp_names *t, qp_names_kind kind, uint32_t cell, qp_tag tag,
+                     uint32_t *index)
+{
+    uint32_t number = cell ? qp_dict_get(&t->by_cell[kind], cell) : 0;
+    *index = number || !cell || !t->model ? 0 : qp_index_at(t->model->own, cell, tag);
+    return number;
+}
+
+/* @return a text of the arena, never NULL */
+static const char *made(qp_names *t, const char *text)
+{
+    t->failed |= !text;
+    return text ? text : "";
+}
+
 /* @param before  the text before; it stays if it is the same */
 static const char *copy(qp_names *t, qp_name text, const char *before)
 {
@@ -75,8 +92,7 @@ static const char *display_name(qp_names *t, const qp_trace_method *m)
         name = qp_arena_format(&t->texts, "UnnamedFunction%" PRIx64, m->id);
     else if (*m->class_name)
         name = qp_arena_format(&t->texts, "%s.%s", m->class_name, m->bare_name);
-    t->failed |= !name;
-    return name ? name : "";
+    return made(t, name);
 }
 
 /* The class, else the file's name without folders and suffix. */
@@ -86,9 +102,7 @@ static const char *pattern_module(qp_names *t, const qp_trace_method *m)
     const char *dot = strrchr(base, '.');
     if (*m->class_name || !dot || dot == base)
         return *m->class_name ? m->class_name : base;
-    const char *name = qp_arena_format(&t->texts, "%.*s", (int)(dot - base), base);
-    t->failed |= !name;
-    return name ? name : "";
+    return made(t, qp_arena_format(&t->texts, "%.*s", (int)(dot - base), base));
 }
 
 uint32_t qp_names_add_method(qp_names *t, uint32_t cell, const qp_method_names *names)
@@ -119,8 +133,7 @@ static qp_name name_of(const char *text)
 
 uint32_t qp_names_method(qp_names *t, uint32_t cell)
 {
-    uint32_t number = qp_dict_get(&t->by_cell[QP_NAMES_METHOD], cell);
-    uint32_t index = number || !t->model ? 0 : qp_index_at(t->model->own, cell, QP_TAG_METHOD);
+    uint32_t index, number = find(t, QP_NAMES_METHOD, cell, QP_TAG_METHOD, &index);
     if (!index)
         return number;
     const qp_model_method *m = &t->model->methods[index];
@@ -189,9 +202,7 @@ static uint32_t take_path(qp_names *t, uint32_t node)
 const qp_path_entry *qp_names_path_miss(qp_names *t, uint32_t cell)
 {
     qp_path_entry *e = &t->cache[cell & (QP_PATH_CACHE - 1)];
-    uint32_t number = cell ? qp_dict_get(&t->by_cell[QP_NAMES_PATH], cell) : 0;
-    uint32_t node =
-        number || !cell || !t->model ? 0 : qp_index_at(t->model->own, cell, QP_TAG_NODE);
+    uint32_t node, number = find(t, QP_NAMES_PATH, cell, QP_TAG_NODE, &node);
     if (node)
         number = take_path(t, node);
     const qp_trace_path *p = qp_names_path_at(t, number);
@@ -203,9 +214,7 @@ const qp_path_entry *qp_names_path_miss(qp_names *t, uint32_t cell)
 
 static const char *thread_name(qp_names *t, const char *start, uint32_t ordinal)
 {
-    const char *name = qp_arena_format(&t->texts, ".%s_%" PRIu32 ".", start, ordinal);
-    t->failed |= !name;
-    return name ? name : "";
+    return made(t, qp_arena_format(&t->texts, ".%s_%" PRIu32 ".", start, ordinal));
 }
 
 uint32_t qp_names_add_thread(qp_names *t, uint32_t cell, const qp_trace_thread *th,
@@ -229,8 +238,7 @@ uint32_t qp_names_add_thread(qp_names *t, uint32_t cell, const qp_trace_thread *
 
 uint32_t qp_names_thread(qp_names *t, uint32_t cell)
 {
-    uint32_t number = qp_dict_get(&t->by_cell[QP_NAMES_THREAD], cell);
-    uint32_t index = number || !t->model ? 0 : qp_index_at(t->model->own, cell, QP_TAG_THREAD);
+    uint32_t index, number = find(t, QP_NAMES_THREAD, cell, QP_TAG_THREAD, &index);
     if (!index)
         return number;
     const qp_model_thread *th = &t->model->threads[index];
