@@ -65,24 +65,25 @@ typedef struct {
     size_t n_open;
 } around;
 
+static int order_of(uint64_t x, uint64_t y)
+{
+    return (x > y) - (x < y);
+}
+
+/* By the first line, outer ones first. */
 static int compare_ranges(const void *a, const void *b)
 {
     const range *x = a, *y = b;
-    if (x->first != y->first)
-        return x->first < y->first ? -1 : 1;
-    if (x->last != y->last)
-        return x->last > y->last ? -1 : 1;
-    return (x->method > y->method) - (x->method < y->method);
+    int by_first = order_of(x->first, y->first), by_last = order_of(y->last, x->last);
+    return by_first ? by_first : by_last ? by_last : order_of(x->method, y->method);
 }
 
+/* By the callee, most calls first. */
 static int compare_pairs(const void *a, const void *b)
 {
     const qp_pair *x = a, *y = b;
-    if (x->callee != y->callee)
-        return x->callee < y->callee ? -1 : 1;
-    if (x->calls != y->calls)
-        return x->calls > y->calls ? -1 : 1;
-    return (x->caller > y->caller) - (x->caller < y->caller);
+    int by_callee = order_of(x->callee, y->callee), by_calls = order_of(y->calls, x->calls);
+    return by_callee ? by_callee : by_calls ? by_calls : order_of(x->caller, y->caller);
 }
 
 /* A function that was loaded several times is there once, with the figures of all. */

@@ -12,7 +12,7 @@
 
 enum {
     GUIDE_LEVELS = 40, /* deeper rows have a number instead */
-    LONGEST_CYCLE = 4, /* functions in turn that are folded */
+    LONGEST_CYCLE = 4, /* functions in turn that are collapsed */
     ROWS_SHOWN = 400   /* without --limit */
 };
 
@@ -211,7 +211,7 @@ static uint64_t repeats(const walk *w, uint32_t node, uint32_t length, uint32_t 
 }
 
 /* One row in place of a path that repeats itself. @return its last node, 0: it does not */
-static uint32_t fold(walk *w, const entry *e)
+static uint32_t collapse(walk *w, const entry *e)
 {
     const qp_model *m = w->v->m;
     char text[4096], name[QP_NAME_BYTES], count[QP_NUMBER_BYTES], guides[GUIDE_LEVELS * 8 + 64];
@@ -226,8 +226,8 @@ static uint32_t fold(walk *w, const entry *e)
         calls += m->nodes[i].f.calls;
     }
     uint32_t kid = only_child(w, e->node);
-    entry folded = {kid, e->level + 1, true};
-    print_guides(w, guides, sizeof guides, &folded);
+    entry collapsed = {kid, e->level + 1, true};
+    print_guides(w, guides, sizeof guides, &collapsed);
     int at = snprintf(text, sizeof text, "%s%s %s more levels of ", guides,
                       qp_screen_sign(&w->cli->screen, QP_SIGN_MORE),
                       qp_unit_count(count, n + length - 1));
@@ -254,7 +254,7 @@ static void walk_tree(walk *w, uint64_t most)
         add_row(w, &e);
         if (w->deepest && e.level + 1 >= w->deepest)
             continue;
-        uint32_t end = fold(w, &e);
+        uint32_t end = collapse(w, &e);
         push_children(w, end ? end : e.node, e.level + (end ? 2 : 1));
     }
 }
@@ -471,7 +471,7 @@ const qp_command qp_command_tree = {
     .about =
         "Shows the call tree, the heaviest branch first. Total is the time of a call path with "
         "everything below it; percentages are of the time of the run, or of the thread. A path "
-        "that repeats itself is folded into one row. JSON and CSV hold all nodes.",
+        "that repeats itself is collapsed into one row. JSON and CSV hold all nodes.",
     .flags = flags,
     .examples = "qprof tree --hottest\n"
                 "qprof tree --min-percent=5 run.qprof\n"

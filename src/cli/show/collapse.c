@@ -1,4 +1,4 @@
-/* collapse.c: from the pattern of --when and the globs of --hide and --hide-module to a folded model. */
+/* collapse.c: from the pattern of --when and the globs of --hide and --hide-module to a collapsed model. */
 #include "cli/show/show.h"
 
 #include <stdio.h>
@@ -87,7 +87,7 @@ static bool charge(const qp_cli *cli, qp_model **m)
 /* ---- hiding ---------------------------------------------------------------------------------- */
 
 /* @return false: a message was printed */
-static bool fold(const qp_cli *cli, qp_model **m)
+static bool collapse(const qp_cli *cli, qp_model **m)
 {
     const qp_collapse_args *args = &cli->args.fold;
     uint32_t focus = 0;
@@ -109,7 +109,7 @@ static bool fold(const qp_cli *cli, qp_model **m)
 }
 
 /* Refuse flags of call paths for a profile that has only coverage. @return false: a message was printed */
-static bool can_fold(const qp_cli *cli, const qp_model *m)
+static bool can_collapse(const qp_cli *cli, const qp_model *m)
 {
     const qp_collapse_args *args = &cli->args.fold;
     const char *flag = args->when             ? "when"
@@ -126,7 +126,8 @@ static bool can_fold(const qp_cli *cli, const qp_model *m)
 int qp_cli_load_collapsed(qp_cli *cli, const char *file, qp_model **m)
 {
     int status = qp_cli_load(cli, file, m);
-    if (status == QP_EXIT_UNUSABLE || (can_fold(cli, *m) && charge(cli, m) && fold(cli, m)))
+    if (status == QP_EXIT_UNUSABLE ||
+        (can_collapse(cli, *m) && charge(cli, m) && collapse(cli, m)))
         return status;
     qp_model_free(*m);
     *m = NULL;

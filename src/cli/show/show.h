@@ -89,7 +89,7 @@ int qp_collapse_refuse_pattern(const qp_cli *cli, const char *pattern, const qp_
 /* Warn of a name of the pattern that is nowhere in the run. */
 void qp_collapse_remark(const qp_cli *cli, const qp_attributions *c);
 
-/* qp_cli_load(), and fold what the flags say. */
+/* qp_cli_load(), and collapse what the flags choose. */
 int qp_cli_load_collapsed(qp_cli *cli, const char *file, qp_model **m);
 
 /* What a command about one profile shows. */
