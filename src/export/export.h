@@ -1,7 +1,9 @@
 /* export.h: profiles, coverage and traces in the formats of other tools, for the rooms that use it.
  *
- * A new format is a file in profile/, coverage/, timeline/ or page/ that defines an exporter, a word
- * in one of the lists below, a case in tests/export/sums.sh and a row of docs/formats. Writers do not include this header: they do not know each other. */
+ * A new format is a file in profile/, coverage/, timeline/ or page/, a word in a list of writers
+ * (shared/profile.h, shared/coverage.h), a row of a table in registry.c, a case in
+ * tests/export/sums.sh and a row of docs/formats. Writers do not include this header: they do not
+ * know each other. */
 #ifndef QP_EXPORT_EXPORT_H
 #define QP_EXPORT_EXPORT_H
 
@@ -12,48 +14,33 @@
 
 /* ---- profiles -------------------------------------------------------------------------------- */
 
-#define QP_EXPORTERS(X)                                                                        \
-    X(pprof)                                                                                   \
-    X(callgrind)                                                                               \
-    X(folded)                                                                                  \
-    X(speedscope)                                                                              \
-    X(dot)                                                                                     \
-    X(quantify)                                                                                \
-    X(csv)                                                                                     \
-    X(json)                                                                                    \
-    X(cpuprofile)                                                                              \
-    X(chrome)                                                                                  \
-    X(firefox)                                                                                 \
-    X(perfetto)                                                                                \
-    X(sqlite)                                                                                  \
-    X(html)
+typedef struct {
+    const char *name;    /* of export --to= */
+    const char *suffix;  /* of a file in this format, with its dot */
+    const char *summary; /* who reads it; no capital, no full stop */
+    const char *limits;  /* what we know and it cannot hold: nouns; "": nothing */
+    qp_export_write *write;
+    bool is_binary;     /* not for a terminal */
+    bool has_measure;   /* of one value: `measure` says which */
+    bool has_samples;   /* ... also samples, or interrupts */
+    bool has_functions; /* also those that are on no call path: of coverage alone */
+} qp_exporter;
 
-#define QP_EXPORTER(name) extern const qp_exporter qp_export_##name;
-QP_EXPORTERS(QP_EXPORTER)
-#undef QP_EXPORTER
-
-extern const qp_exporter *const qp_exporters[]; /* as listed; ends with NULL */
-
-/** @return NULL: there is none of that name */
-const qp_exporter *qp_exporter_named(const char *name);
+extern const qp_exporter qp_exporters[]; /* by QP_EXPORTERS; ends without a name */
 
 /* ---- coverage -------------------------------------------------------------------------------- */
 
-#define QP_COVER_EXPORTERS(X)                                                                  \
-    X(lcov)                                                                                    \
-    X(cobertura)                                                                               \
-    X(gcovr)                                                                                   \
-    X(sonarqube)                                                                               \
-    X(luacov)                                                                                  \
-    X(json)                                                                                    \
-    X(purecov)                                                                                 \
-    X(html)
+typedef struct {
+    const char *name;    /* of cover export --to= */
+    const char *suffix;  /* of a file in this format, with its dot */
+    const char *summary; /* who reads it; no capital, no full stop */
+    const char *limits;  /* what we know and it cannot hold; "": nothing */
+    qp_cover_write *write;
+    bool needs_lines; /* without lines it would be empty */
+} qp_cover_exporter;
 
-#define QP_COVER_EXPORTER(name) extern const qp_cover_exporter qp_cover_##name;
-QP_COVER_EXPORTERS(QP_COVER_EXPORTER)
-#undef QP_COVER_EXPORTER
-
-extern const qp_cover_exporter *const qp_cover_exporters[]; /* as listed; ends with NULL */
+extern const qp_cover_exporter
+    qp_cover_exporters[]; /* by QP_COVER_EXPORTERS; ends without a name */
 
 /** @return NULL: there is none of that name */
 const qp_cover_exporter *qp_cover_exporter_named(const char *name);
@@ -65,10 +52,13 @@ bool qp_cover_export(const qp_cover_exporter *x, const qp_cover *c, qp_out *out,
 
 /* ---- traces ---------------------------------------------------------------------------------- */
 
-#define QP_TRACE_EXPORTERS(X)   X(chrome) X(perfetto) X(firefox)
-#define QP_TRACE_EXPORTER(name) extern const qp_trace_exporter qp_trace_export_##name;
-QP_TRACE_EXPORTERS(QP_TRACE_EXPORTER)
-#undef QP_TRACE_EXPORTER
+typedef struct {
+    const char *name;
+    qp_steps_write *write;
+    bool is_binary; /* not for a terminal */
+} qp_trace_exporter;
+
+extern const qp_trace_exporter qp_trace_exporters[]; /* chrome, perfetto, firefox */
 
 /** Write a trace. @return false: no memory */
 bool qp_trace_export_write(const qp_trace_exporter *x, qp_trace_export *trace, qp_out *out);

@@ -99,7 +99,7 @@ if command -v qlua >/dev/null; then
 fi
 
 # ---- mistakes ----------------------------------------------------------------------------------------
-claim "a process that has ended" says "process $pid: there is no such process" qprof run --pid $pid
+claim "a process that has ended" says "process $pid: no such process" qprof run --pid $pid
 claim "one that does not record" says "process $$: it is not recording: it has no live profile" qprof run --pid $$
 claim "no process at all" says '--pid=x: expected the id of a process' qprof run --pid x
 claim "a negative one" says '--pid=-5: expected the id of a process' qprof run --pid=-5

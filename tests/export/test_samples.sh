@@ -31,12 +31,12 @@ claim "trace events have interrupts besides" same '5 3' "$(qprof export --to=chr
     jq -r '[.traceEvents[] | select(.ph == "E").args.interrupts] | map(select(. != 2)) | join(" ")')"
 claim "uncounted calls cannot be shown" says '^qprof export: --calls: the calls of this run were not counted$' \
     qprof export --to=folded --calls samples.qprof
-claim "... nor samples of a run without" says '^qprof export: --samples: this run has none; qprof run --pc takes some$' \
+claim "... nor samples of a run without" says '^qprof export: --samples: this run has none .qprof run --pc takes them.$' \
     qprof export --to=folded --samples run.qprof
 claim "a format with all values needs no choice" says '--calls is for formats of one value; csv has times and calls' \
     qprof export --to=csv --calls run.qprof
 claim "... of samples neither" says '--samples is for formats of one value' qprof export --to=sqlite --samples both.qprof
-claim "one of two" says 'choose one of them' qprof export --to=folded --calls --samples both.qprof
+claim "one of two" says 'cannot be combined' qprof export --to=folded --calls --samples both.qprof
 
 # ---- tables -------------------------------------------------------------------------------------------
 for name in samples both; do

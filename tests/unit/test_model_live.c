@@ -115,7 +115,7 @@ static void a_process_that_does_not_record_has_none(void **state)
     assert_false(qp_live_path(1, false, path, sizeof path));
     assert_string_equal(path, "");
     assert_int_equal(qp_model_load("1", NULL, &m, &error), QP_LOAD_UNUSABLE);
-    assert_non_null(strstr(error.text, "no such process that records"));
+    assert_non_null(strstr(error.text, "no such file or recording process"));
     assert_int_equal(qp_model_load("99999999999999999999", NULL, &m, &error), QP_LOAD_UNUSABLE);
 }
 

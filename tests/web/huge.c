@@ -44,8 +44,9 @@ int main(void)
     for (unsigned file = 0; file < FILES; file++)
         add_file(p, file, contexts);
     qp_out_init(&out, STDOUT_FILENO);
-    bool is_good = qp_cover_export(&qp_cover_html, picture_done(p), &out, NULL, &error) &&
-                   qp_out_close(&out) == 0;
+    bool is_good =
+        qp_cover_export(qp_cover_exporter_named("html"), picture_done(p), &out, NULL, &error) &&
+        qp_out_close(&out) == 0;
     if (!is_good)
         fprintf(stderr, "web_huge: %s\n", error.text);
     picture_free(p);

@@ -43,7 +43,7 @@ static char *page_of(const char *path, uint64_t digest, const char *source_path,
     FILE *file = tmpfile();
     assert_non_null(file);
     qp_out_init(&out, fileno(file));
-    bool is_good = qp_cover_export(&qp_cover_html, c, &out, &o, &error);
+    bool is_good = qp_cover_export(qp_cover_exporter_named("html"), c, &out, &o, &error);
     picture_free(p);
     if (!is_good) {
         assert_null(qp_page_cover.script.text);

@@ -184,7 +184,7 @@ int main(int argc, char **argv)
     if (is_good && strcmp(argv[2], "items") == 0)
         is_good = write_items(&out, &t);
     else if (is_good)
-        is_good = qp_export_html.write(
+        is_good = qp_export_html(
             m, &out, &(qp_export_options){.name = "traced.qprof", .timeline = &t}, &error);
     is_good &= !qp_out_close(&out);
     if (!is_good)

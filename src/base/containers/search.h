@@ -6,6 +6,9 @@
 #include <stdint.h>
 #include <string.h>
 
+/* The order of two numbers, for qsort(): -1, 0 or 1. */
+#define QP_ORDER(a, b) (((a) > (b)) - ((a) < (b)))
+
 /* Index of the first of n items whose field, 32 bits without a sign, is `key` or more; n: none. */
 #define QP_SEARCH(items, n, field, key)                                                        \
     qp_search(items, n, sizeof *(items), offsetof(__typeof__(*(items)), field), key)

@@ -20,7 +20,7 @@ static const char *text_at(const void *at)
     return text ? text : "";
 }
 
-uint64_t qp_field_count(const qp_field *f, const void *at)
+static uint64_t count_at(const qp_field *f, const void *at)
 {
     switch (f->bytes) {
     case 8:
@@ -43,7 +43,7 @@ static bool is_null(const qp_field *f, const void *at)
 {
     if (!(f->flags & QP_FIELD_NULLABLE))
         return false;
-    return is_text(f) ? !*text_at(at) : qp_field_count(f, at) == QP_FIELD_NONE;
+    return is_text(f) ? !*text_at(at) : count_at(f, at) == QP_FIELD_NONE;
 }
 
 /* ---- choosing -------------------------------------------------------------------------------- */
@@ -128,7 +128,7 @@ static void write_json(qp_json *json, const qp_field *f, const void *row, const 
     case QP_FIELD_COUNT:
     case QP_FIELD_TIME:
     case QP_FIELD_SPAN:
-        qp_json_count(json, f->key, qp_field_count(f, at));
+        qp_json_count(json, f->key, count_at(f, at));
         return;
     case QP_FIELD_CHANGE:
         qp_json_change(json, f->key, change_at(f, at));
@@ -140,7 +140,7 @@ static void write_json(qp_json *json, const qp_field *f, const void *row, const 
         qp_json_bool(json, f->key, *(const bool *)at);
         return;
     case QP_FIELD_MOMENT:
-        qp_json_moment(json, f->key, qp_field_count(f, at));
+        qp_json_moment(json, f->key, count_at(f, at));
         return;
     case QP_FIELD_OBJECT:
         qp_row_json(json, f->key, f->sub, QP_FIELDS_ALL, at);
@@ -318,8 +318,8 @@ static void write_csv(qp_out *out, const qp_field *f, const void *at)
     default:
         if (is_text(f))
             qp_text_csv(out, text_at(at));
-        else if (qp_field_count(f, at) != QP_FIELD_NONE)
-            qp_out_format(out, "%" PRIu64, qp_field_count(f, at));
+        else if (count_at(f, at) != QP_FIELD_NONE)
+            qp_out_format(out, "%" PRIu64, count_at(f, at));
     }
 }
 
@@ -342,6 +342,11 @@ void qp_rows_csv(qp_out *out, const qp_rows *rows, const void *data, const char 
     qp_csv_begin(&csv, out, rows->fields, order, has, unit);
     for (size_t at = 0; next_row(rows, data, &at, &row);)
         qp_csv_row(&csv, &row);
+}
+
+uint64_t qp_field_count(const qp_field *f, const void *at)
+{
+    return count_at(f, at);
 }
 
 /* ---- text ------------------------------------------------------------------------------------ */
@@ -389,22 +394,22 @@ static const char *figure_text(const qp_listing *l, const qp_field *f, const voi
 {
     bool is_number =
         f->kind == QP_FIELD_COUNT || f->kind == QP_FIELD_TIME || f->kind == QP_FIELD_SPAN;
-    if ((is_number && qp_field_count(f, at) == QP_FIELD_NONE) ||
+    if ((is_number && count_at(f, at) == QP_FIELD_NONE) ||
         (f->kind == QP_FIELD_PERCENT && *(const double *)at < 0))
         return f->flags & QP_FIELD_BLANK ? "" : "-";
     switch (f->kind) {
     case QP_FIELD_TIME:
-        return qp_unit_number(to, qp_field_count(f, at), l->unit);
+        return qp_unit_number(to, count_at(f, at), l->unit);
     case QP_FIELD_SPAN: /* only times have a unit with a name */
-        return *l->unit.suffix ? qp_unit_time(to, qp_field_count(f, at))
-                               : qp_unit_count(to, qp_field_count(f, at));
+        return *l->unit.suffix ? qp_unit_time(to, count_at(f, at))
+                               : qp_unit_count(to, count_at(f, at));
     case QP_FIELD_PERCENT:
         snprintf(to, QP_NUMBER_BYTES, "%.1f", *(const double *)at);
         return to;
     case QP_FIELD_YES:
         return !*(const bool *)at ? "" : f->words ? f->words : "yes";
     default:
-        return qp_unit_count(to, qp_field_count(f, at));
+        return qp_unit_count(to, count_at(f, at));
     }
 }
 

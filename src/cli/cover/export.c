@@ -33,7 +33,7 @@ static bool takes_flags(const qp_cli *cli, const qp_cover_exporter *x)
                        : a->test        ? "test-name"
                        : a->is_relative ? "relative"
                                         : NULL;
-    if (!flag || x == &qp_cover_lcov)
+    if (!flag || x->write == qp_cover_lcov)
         return true;
     qp_cli_fail(cli, "--%s applies to --to=lcov, not to %s", flag, x->name);
     return false;
@@ -58,7 +58,7 @@ static int run_export(qp_cli *cli)
     int format = qp_output_format(cli, words);
     if (format < 0)
         return QP_EXIT_UNUSABLE;
-    const qp_cover_exporter *x = qp_cover_exporters[format];
+    const qp_cover_exporter *x = &qp_cover_exporters[format];
     if (!takes_flags(cli, x))
         return QP_EXIT_UNUSABLE;
     if (qp_output_is_standard(cli->args.output) && cli->screen.is_terminal &&
@@ -74,11 +74,11 @@ static void print_formats(const qp_screen *s)
     enum { TEXT_COLUMN = 14 };
     char limits[512];
     qp_screen_text(s, QP_STYLE_HEAD, "\nFormats:\n");
-    for (const qp_cover_exporter *const *x = qp_cover_exporters; *x; x++) {
-        qp_out_format(s->out, "  %-12s", (*x)->name);
-        qp_help_text(s, (*x)->summary, TEXT_COLUMN, TEXT_COLUMN);
-        snprintf(limits, sizeof limits, "cannot hold: %s", (*x)->limits);
-        if ((*x)->limits[0])
+    for (const qp_cover_exporter *x = qp_cover_exporters; x->name; x++) {
+        qp_out_format(s->out, "  %-12s", x->name);
+        qp_help_text(s, x->summary, TEXT_COLUMN, TEXT_COLUMN);
+        snprintf(limits, sizeof limits, "cannot hold: %s", x->limits);
+        if (x->limits[0])
             qp_help_text(s, limits, TEXT_COLUMN, 0);
     }
 }

@@ -55,8 +55,6 @@ const qp_command qp_command_trace_profile = {
     .run = run_profile};
 
 #define WORDS "chrome|perfetto|firefox"
-static const qp_trace_exporter *const exporters[] = {
-    &qp_trace_export_chrome, &qp_trace_export_perfetto, &qp_trace_export_firefox};
 
 typedef struct {
     qp_trace_export x;
@@ -83,9 +81,9 @@ static int run_export(qp_cli *cli)
     if (which < 0)
         return QP_EXIT_UNUSABLE;
     const char *path = cli->args.output;
-    if (exporters[which]->is_binary && !path && isatty(STDOUT_FILENO))
+    if (qp_trace_exporters[which].is_binary && !path && isatty(STDOUT_FILENO))
         return qp_cli_fail(cli, "--to=%s is binary and not for a terminal (use -o FILE)",
-                           exporters[which]->name);
+                           qp_trace_exporters[which].name);
     if (!qp_trace_view_open(&view, cli, NULL))
         return QP_EXIT_UNUSABLE;
     export e = {{.trace = view.trace,
@@ -93,7 +91,7 @@ static int run_export(qp_cli *cli)
                  .progress = &view.progress,
                  .choose = choose,
                  .to = &view},
-                exporters[which]},
+                &qp_trace_exporters[which]},
            *data = &e;
     int status = qp_output_write(cli, path, write_all, &data);
     qp_bar_end(&view.bar);

@@ -24,7 +24,7 @@ static bool write_job(const void *data, qp_out *out, qp_error *error)
 static bool does_fit(const qp_cli *cli, const qp_exporter *x)
 {
     const qp_args *a = &cli->args;
-    if (a->has_callgrind_jumps && x != &qp_export_callgrind)
+    if (a->has_callgrind_jumps && x->write != qp_export_callgrind)
         qp_cli_fail(cli, "--callgrind-jumps is for --to=callgrind; %s has no jumps", x->name);
     else if (a->is_calls && a->has_samples)
         qp_cli_fail(cli, "--calls and --samples cannot be combined");
@@ -77,7 +77,7 @@ static int run_export(qp_cli *cli)
     int format = qp_output_format(cli, words);
     if (format < 0 || !qp_cli_operands(cli, NULL, &file))
         return QP_EXIT_UNUSABLE;
-    const qp_exporter *x = qp_exporters[format];
+    const qp_exporter *x = &qp_exporters[format];
     if (x->is_binary && qp_output_is_standard(path) && cli->screen.is_terminal)
         return qp_cli_fail(cli, "--to=%s is binary and not for a terminal (use -o FILE%s)",
                            x->name, x->suffix);
@@ -98,10 +98,10 @@ static int run_export(qp_cli *cli)
 static void print_formats(const qp_screen *s)
 {
     qp_screen_text(s, QP_STYLE_HEAD, "\nFormats:\n");
-    for (const qp_exporter *const *x = qp_exporters; *x; x++) {
-        qp_out_format(s->out, "  %-12s%s\n", (*x)->name, (*x)->summary);
-        if ((*x)->limits[0])
-            qp_out_format(s->out, "  %-12scannot hold: %s\n", "", (*x)->limits);
+    for (const qp_exporter *x = qp_exporters; x->name; x++) {
+        qp_out_format(s->out, "  %-12s%s\n", x->name, x->summary);
+        if (x->limits[0])
+            qp_out_format(s->out, "  %-12scannot hold: %s\n", "", x->limits);
     }
     qp_out_text(s->out, "\nIntervals of estimated times are in csv, json and sqlite; in pprof "
                         "those of\n-time=sampled, which follow from its samples.\n");

@@ -19,7 +19,7 @@ typedef struct {
 static bool write_job(const void *data, qp_out *out, qp_error *error)
 {
     const job *j = data;
-    return qp_export_html.write(j->m, out, j->o, error);
+    return qp_export_html(j->m, out, j->o, error);
 }
 
 /* Without -o the page goes to this folder, under the profile's name with the suffix of pages; where
@@ -27,7 +27,7 @@ static bool write_job(const void *data, qp_out *out, qp_error *error)
 static bool choose_path(const qp_cli *cli, char path[PATH_BYTES])
 {
     struct stat at;
-    const char *name = strrchr(cli->path, '/'), *suffix = qp_export_html.suffix;
+    const char *name = strrchr(cli->path, '/'), *suffix = ".html";
     name = name ? name + 1 : cli->path;
     const char *dot = strrchr(name, '.');
     int n = (int)(dot && dot > name ? (size_t)(dot - name) : strlen(name));

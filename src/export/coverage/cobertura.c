@@ -140,8 +140,8 @@ static bool begin_package(qp_out *out, const char *path, const qp_cover_totals *
     return true;
 }
 
-static bool write(const qp_cover *c, qp_out *out, const qp_cover_export_options *o,
-                  qp_error *error)
+bool qp_cover_cobertura(const qp_cover *c, qp_out *out, const qp_cover_export_options *o,
+                        qp_error *error)
 {
     uint32_t *order = qp_cover_by_dir(c);
     bool is_written = order != NULL;
@@ -157,13 +157,5 @@ static bool write(const qp_cover *c, qp_out *out, const qp_cover_export_options 
     }
     qp_out_text(out, "</packages>\n</coverage>\n");
     qp_free(order);
-    return is_written || qp_cover_export_fails(error);
+    return is_written || qp_error_fail(error, "out of memory");
 }
-
-const qp_cover_exporter qp_cover_cobertura = {
-    .name = "cobertura",
-    .suffix = ".xml",
-    .summary = "Cobertura XML: GitLab, Jenkins, Azure Pipelines, Codecov",
-    .limits = "blocks, contexts, functions without lines, whether a marked line ran",
-    .needs_lines = true,
-    .write = write};

@@ -61,8 +61,8 @@ static bool write_file(qp_json *json, const qp_cover_file *f)
     return true;
 }
 
-static bool write(const qp_cover *c, qp_out *out, const qp_cover_export_options *o,
-                  qp_error *error)
+bool qp_cover_gcovr(const qp_cover *c, qp_out *out, const qp_cover_export_options *o,
+                    qp_error *error)
 {
     qp_json json;
     bool is_written = true;
@@ -75,13 +75,5 @@ static bool write(const qp_cover *c, qp_out *out, const qp_cover_export_options 
         is_written = write_file(&json, &c->files[i]);
     qp_json_end(&json, ']');
     qp_json_end(&json, '}');
-    return is_written || qp_cover_export_fails(error);
+    return is_written || qp_error_fail(error, "out of memory");
 }
-
-const qp_cover_exporter qp_cover_gcovr = {
-    .name = "gcovr",
-    .suffix = ".json",
-    .summary = "gcovr JSON 0.3: its HTML, CSV, Coveralls and other reports",
-    .limits = "blocks, contexts, functions without lines, whether a marked line ran",
-    .needs_lines = true,
-    .write = write};

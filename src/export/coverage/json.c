@@ -159,8 +159,8 @@ static void write_dirs(qp_json *json, const qp_cover *c)
     qp_json_end(json, ']');
 }
 
-static bool write(const qp_cover *c, qp_out *out, const qp_cover_export_options *o,
-                  qp_error *error)
+bool qp_cover_json(const qp_cover *c, qp_out *out, const qp_cover_export_options *o,
+                   qp_error *error)
 {
     static const char *const grains[] = {[QP_GRAIN_FUNCTION] = "function",
                                          [QP_GRAIN_BLOCK] = "basic-block",
@@ -185,9 +185,3 @@ static bool write(const qp_cover *c, qp_out *out, const qp_cover_export_options 
     qp_json_end(&json, '}');
     return true;
 }
-
-const qp_cover_exporter qp_cover_json = {.name = "json",
-                                         .suffix = ".json",
-                                         .summary = "all figures, for programs of yours",
-                                         .limits = "",
-                                         .write = write};

@@ -104,14 +104,14 @@ static void write_lines(qp_out *out, const qp_cover_file *f)
                   f->totals.lines_hit);
 }
 
-static bool write(const qp_cover *c, qp_out *out, const qp_cover_export_options *o,
-                  qp_error *error)
+bool qp_cover_lcov(const qp_cover *c, qp_out *out, const qp_cover_export_options *o,
+                   qp_error *error)
 {
     for (size_t i = 0; i < c->n_files; i++) {
         const qp_cover_file *f = &c->files[i];
         const char **names = qp_cover_names(f);
         if (!names)
-            return qp_cover_export_fails(error);
+            return qp_error_fail(error, "out of memory");
         write_test(out, qp_cover_test_name(c, o));
         write_path(out, f, o->root);
         write_functions(out, f, names, o->is_lcov2);
@@ -122,11 +122,3 @@ static bool write(const qp_cover *c, qp_out *out, const qp_cover_export_options 
     }
     return true;
 }
-
-const qp_cover_exporter qp_cover_lcov = {
-    .name = "lcov",
-    .suffix = ".info",
-    .summary = "lcov and genhtml; Codecov, Coveralls and most editors",
-    .limits = "blocks, contexts, functions without lines, whether a marked line ran",
-    .needs_lines = true,
-    .write = write};

@@ -32,8 +32,8 @@ static void write_counts(qp_out *out, const qp_cover_file *f, uint32_t n)
     qp_out_char(out, '\n');
 }
 
-static bool write(const qp_cover *c, qp_out *out, const qp_cover_export_options *o,
-                  qp_error *error)
+bool qp_cover_luacov(const qp_cover *c, qp_out *out, const qp_cover_export_options *o,
+                     qp_error *error)
 {
     (void)o;
     (void)error;
@@ -49,13 +49,3 @@ static bool write(const qp_cover *c, qp_out *out, const qp_cover_export_options 
     }
     return true;
 }
-
-const qp_cover_exporter qp_cover_luacov = {
-    .name = "luacov",
-    .suffix = ".stats.out",
-    .summary = "statistics of luacov: its reports, and adding to its runs",
-    .limits = "which lines have code, lines after the millionth, branches, functions, blocks, "
-              "contexts",
-
-    .needs_lines = true,
-    .write = write};

@@ -90,13 +90,13 @@ static uint64_t count_dirs(const qp_cover *c, const uint32_t *order)
     return n;
 }
 
-static bool write(const qp_cover *c, qp_out *out, const qp_cover_export_options *o,
-                  qp_error *error)
+bool qp_cover_purecov(const qp_cover *c, qp_out *out, const qp_cover_export_options *o,
+                      qp_error *error)
 {
     uint32_t *order = qp_cover_by_dir(c);
     (void)o;
     if (!order)
-        return qp_cover_export_fails(error);
+        return qp_error_fail(error, "out of memory");
     qp_out_text(out, "# PureCoverage export, by qprof " QPROF_VERSION_TEXT "\nto");
     write_totals(out, &c->totals);
     qp_out_format(out, "\t%zu\t%" PRIu64 "\n", c->n_files, count_dirs(c, order));
@@ -114,10 +114,3 @@ static bool write(const qp_cover *c, qp_out *out, const qp_cover_export_options 
     qp_free(order);
     return true;
 }
-
-const qp_cover_exporter qp_cover_purecov = {
-    .name = "purecov",
-    .suffix = ".pcx",
-    .summary = "PureCoverage's export, for scripts that read it",
-    .limits = "branches, contexts",
-    .write = write};

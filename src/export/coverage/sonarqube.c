@@ -14,8 +14,8 @@ static void write_line(qp_out *out, const qp_cover_line *l)
     qp_out_text(out, "/>\n");
 }
 
-static bool write(const qp_cover *c, qp_out *out, const qp_cover_export_options *o,
-                  qp_error *error)
+bool qp_cover_sonarqube(const qp_cover *c, qp_out *out, const qp_cover_export_options *o,
+                        qp_error *error)
 {
     (void)o;
     (void)error;
@@ -33,10 +33,3 @@ static bool write(const qp_cover *c, qp_out *out, const qp_cover_export_options 
     qp_out_text(out, "</coverage>\n");
     return true;
 }
-
-const qp_cover_exporter qp_cover_sonarqube = {.name = "sonarqube",
-                                              .suffix = ".xml",
-                                              .summary = "SonarQube's generic coverage data",
-                                              .limits = "counts, functions, blocks, contexts",
-                                              .needs_lines = true,
-                                              .write = write};

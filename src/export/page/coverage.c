@@ -213,15 +213,15 @@ static bool write_plain_table(qp_out *out, const qp_cover *c)
 
 /* ---- the page -------------------------------------------------------------------------------- */
 
-static bool write(const qp_cover *c, qp_out *out, const qp_cover_export_options *o,
-                  qp_error *error)
+bool qp_cover_html(const qp_cover *c, qp_out *out, const qp_cover_export_options *o,
+                   qp_error *error)
 {
     const qp_page *page = &qp_page_cover;
     if (!qp_page_is_there(page, error))
         return false;
     qp_page_begin(out, page, "Coverage");
     if (!write_plain_table(out, c))
-        return qp_cover_export_fails(error);
+        return qp_error_fail(error, "out of memory");
     qp_out_text(out, "<div id=\"app\"></div>\n");
     write_index(out, c);
     write_functions(out, c);
@@ -231,11 +231,3 @@ static bool write(const qp_cover *c, qp_out *out, const qp_cover_export_options 
     qp_page_end(out);
     return true;
 }
-
-const qp_cover_exporter qp_cover_html = {
-    .name = "html",
-    .suffix = ".html",
-    .summary = "one page for any browser: folders, sources, branches, contexts, search",
-    .limits = "exact counts above 2^53",
-    .needs_lines = false,
-    .write = write};

@@ -41,7 +41,8 @@ static uint32_t path_below(join *j, uint32_t parent, uint32_t method)
     return number ? number - 1 : 0;
 }
 
-/* What is in no comparison has figures of 0: what lies below it does, too, or below its caller. */
+/* Add a path. A function without a row has figures of 0, and so has all below it; a path that
+ * nothing was recorded for is left out, and its callees are put below its caller. */
 static bool add_node(join *j, uint32_t i)
 {
     const qp_model_node *n = &j->m->nodes[i];
@@ -100,7 +101,8 @@ bool qp_html_compare(qp_html *page, qp_error *error)
         return true;
     page->functions = compare(QP_DIFF_FUNCTIONS, page);
     page->threads = compare(QP_DIFF_THREADS, page);
-    return (page->functions && page->threads && join_paths(page)) || qp_export_fails(error);
+    return (page->functions && page->threads && join_paths(page)) ||
+           qp_error_fail(error, "out of memory");
 }
 
 void qp_html_compare_end(qp_html *page)

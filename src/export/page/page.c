@@ -118,7 +118,7 @@ static bool has_parent_step(const char *path)
     return false;
 }
 
-/* Does an absolute name lie below one of these folders, ":" between them? */
+/* Whether an absolute name lies below one of these folders, which ":" separates. */
 static bool is_below_one(const char *file, const char *folders)
 {
     while (folders && *folders) {

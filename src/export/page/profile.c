@@ -217,7 +217,7 @@ static bool write_tree(qp_out *out, const qp_html *page)
 {
     uint32_t n = n_nodes(page);
     qp_out_text(out, "<script type=\"application/gzip;base64\" id=\"nodes\">");
-    qp_gzip *z = qp_gzip_new_base64(out);
+    qp_gzip *z = qp_gzip_new(out, true);
     if (!z)
         return false;
     for (const column *c = page->paths ? of_two : of_one; *c; c++)
@@ -308,18 +308,18 @@ static bool write_page(qp_out *out, const qp_html *page, qp_error *error)
 {
     qp_page_begin(out, &qp_page_profile, page->paths ? "Profiles compared" : "Profile");
     if (!qp_html_plain(out, page))
-        return qp_export_fails(error);
+        return qp_error_fail(error, "out of memory");
     qp_out_text(out, "<div id=\"app\"></div>\n");
     if (!write_index(out, page))
-        return qp_export_fails(error);
+        return qp_error_fail(error, "out of memory");
     qp_page_script(out, &qp_page_profile);
     if (!write_tree(out, page) || !qp_html_timeline(out, page) || !write_sources(out, page))
-        return qp_export_fails(error);
+        return qp_error_fail(error, "out of memory");
     qp_page_end(out);
     return true;
 }
 
-static bool write(const qp_model *m, qp_out *out, const qp_export_options *o, qp_error *error)
+bool qp_export_html(const qp_model *m, qp_out *out, const qp_export_options *o, qp_error *error)
 {
     qp_html page = {.m = m, .how = o, .timeline = o->base ? NULL : o->timeline};
     bool is_good = qp_page_is_there(&qp_page_profile, error) && qp_html_compare(&page, error) &&
@@ -327,11 +327,3 @@ static bool write(const qp_model *m, qp_out *out, const qp_export_options *o, qp
     qp_html_compare_end(&page);
     return is_good;
 }
-
-const qp_exporter qp_export_html = {
-    .name = "html",
-    .suffix = ".html",
-    .summary = "one page for any browser: flame graphs, functions, tree, sources",
-    .limits = "samples, intervals of call paths, exact figures above 2^53",
-    .has_functions = true,
-    .write = write};

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/containers/alloc.h"
+#include "base/containers/search.h"
 #include "base/text/buf.h"
 #include "export/page/profile.h"
 #include "export/shared/gzip.h"
@@ -134,22 +135,20 @@ static bool take_all(picture *p, const qp_timeline *t)
 
 /* ---- in order -------------------------------------------------------------------------------- */
 
-#define COMPARE(x, y) (((x) > (y)) - ((x) < (y)))
-
 /* By thread and time, callers before callees. */
 static int compare_spans(const void *a, const void *b)
 {
     const span *x = a, *y = b;
-    int c = COMPARE(x->of[THREAD], y->of[THREAD]);
-    c = c ? c : COMPARE(x->of[BEGIN], y->of[BEGIN]);
-    return c ? c : COMPARE(x->of[DEPTH], y->of[DEPTH]);
+    int c = QP_ORDER(x->of[THREAD], y->of[THREAD]);
+    c = c ? c : QP_ORDER(x->of[BEGIN], y->of[BEGIN]);
+    return c ? c : QP_ORDER(x->of[DEPTH], y->of[DEPTH]);
 }
 
 static int compare_marks(const void *a, const void *b)
 {
     const point *x = a, *y = b;
-    int c = COMPARE(x->at, y->at);
-    c = c ? c : COMPARE(x->thread, y->thread);
+    int c = QP_ORDER(x->at, y->at);
+    c = c ? c : QP_ORDER(x->thread, y->thread);
     return c ? c : strcmp(x->name, y->name);
 }
 
@@ -158,8 +157,8 @@ static int compare_counters(const void *a, const void *b)
 {
     const point *x = a, *y = b;
     int c = strcmp(x->name, y->name);
-    c = c ? c : COMPARE(x->thread, y->thread);
-    return c ? c : COMPARE(x->at, y->at);
+    c = c ? c : QP_ORDER(x->thread, y->thread);
+    return c ? c : QP_ORDER(x->at, y->at);
 }
 
 static void sort(qp_buf *items, int (*compare)(const void *a, const void *b))
@@ -231,7 +230,7 @@ static void write_column(qp_gzip *z, const qp_buf *spans, span_figure figure)
 static bool write_spans(qp_out *out, const picture *p)
 {
     qp_out_text(out, "<script type=\"application/gzip;base64\" id=\"spans\">");
-    qp_gzip *z = qp_gzip_new_base64(out);
+    qp_gzip *z = qp_gzip_new(out, true);
     if (!z)
         return false;
     write_column(z, &p->calls, DEPTH);

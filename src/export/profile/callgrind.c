@@ -331,7 +331,8 @@ static void write_head(graph *g)
     write_values(g, &all);
 }
 
-static bool write(const qp_model *m, qp_out *out, const qp_export_options *o, qp_error *error)
+bool qp_export_callgrind(const qp_model *m, qp_out *out, const qp_export_options *o,
+                         qp_error *error)
 {
     graph g = {.m = m,
                .out = out,
@@ -341,10 +342,11 @@ static bool write(const qp_model *m, qp_out *out, const qp_export_options *o, qp
     qp_measure measures[QP_MEASURES];
     for (uint32_t i = qp_export_measures(m, measures); i-- > 0;)
         g.has[measures[i]] = true;
-    g.first = qp_alloc_zeroed((size_t)m->n_methods + m->n_threads, sizeof *g.first);
-    g.sums = qp_alloc_zeroed(m->n_nodes, sizeof *g.sums);
-    g.flat = qp_alloc_zeroed(m->n_methods, sizeof *g.flat);
-    g.is_named = qp_alloc_zeroed(m->n_methods, sizeof *g.is_named);
+    qp_arena tables = {0};
+    g.first = qp_arena_take(&tables, (size_t)m->n_methods + m->n_threads, sizeof *g.first);
+    g.sums = qp_arena_take(&tables, m->n_nodes, sizeof *g.sums);
+    g.flat = qp_arena_take(&tables, m->n_methods, sizeof *g.flat);
+    g.is_named = qp_arena_take(&tables, m->n_methods, sizeof *g.is_named);
     bool is_good = g.first && g.sums && g.flat && g.is_named &&
                    qp_model_flat(m, o->thread, g.flat) &&
                    qp_export_methods(m, o->thread, &g.is_written) && sum_methods(&g);
@@ -354,23 +356,10 @@ static bool write(const qp_model *m, qp_out *out, const qp_export_options *o, qp
         write_head(&g);
         is_good = write_methods(&g);
     }
-    qp_free(g.first);
-    qp_free(g.sums);
-    qp_free(g.flat);
-    qp_free(g.is_named);
+    qp_arena_fini(&tables);
     qp_free(g.is_written);
     qp_free(g.edges.items);
     qp_dict_fini(&g.index);
     qp_dict_fini(&g.files);
-    return is_good || qp_export_fails(error);
+    return is_good || qp_error_fail(error, "out of memory");
 }
-
-const qp_exporter qp_export_callgrind = {
-    .name = "callgrind",
-    .suffix = ".callgrind",
-    .summary = "KCachegrind, callgrind_annotate, PhpStorm",
-    .limits = "the tree (callers and callees only), threads side by side, lines of calls, "
-              "executions of callees, jumps (but see --callgrind-jumps), that calls were not "
-              "counted (each caller has one)",
-    .has_functions = true,
-    .write = write};

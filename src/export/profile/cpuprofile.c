@@ -149,7 +149,8 @@ static void find_paths(cpuprofile *x, const qp_export_options *o)
     }
 }
 
-static bool write(const qp_model *m, qp_out *out, const qp_export_options *o, qp_error *error)
+bool qp_export_cpuprofile(const qp_model *m, qp_out *out, const qp_export_options *o,
+                          qp_error *error)
 {
     cpuprofile x = {.m = m, .measure = qp_export_measure(m, o), .paths = QP_BUF(uint32_t)};
     x.n_digits = qp_measure_is_ns(x.measure, m) ? 3 : 0;
@@ -168,16 +169,5 @@ static bool write(const qp_model *m, qp_out *out, const qp_export_options *o, qp
     qp_shares_fini(&x.shares);
     qp_free(x.paths.items);
     qp_dict_fini(&x.scripts);
-    return is_written || qp_export_fails(error);
+    return is_written || qp_error_fail(error, "out of memory");
 }
-
-const qp_exporter qp_export_cpuprofile = {
-    .name = "cpuprofile",
-    .suffix = ".cpuprofile",
-    .summary = "V8's profiles: Chrome's developer tools, VS Code, speedscope",
-    .has_measure = true,
-    .has_samples = true,
-    .limits = "calls and interrupts beside times, threads side by side, lines of a single "
-              "path, units other "
-              "than time (1 is shown as 1 us)",
-    .write = write};

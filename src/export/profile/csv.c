@@ -2,7 +2,7 @@
 #include "export/shared/profile.h"
 #include "export/shared/run_rows.h"
 
-static bool write(const qp_model *m, qp_out *out, const qp_export_options *o, qp_error *error)
+bool qp_export_csv(const qp_model *m, qp_out *out, const qp_export_options *o, qp_error *error)
 {
     qp_csv csv;
     (void)error;
@@ -21,9 +21,3 @@ static bool write(const qp_model *m, qp_out *out, const qp_export_options *o, qp
     }
     return true;
 }
-
-const qp_exporter qp_export_csv = {.name = "csv",
-                                   .suffix = ".csv",
-                                   .summary = "spreadsheets and databases: a row a call path",
-                                   .limits = "figures of lines and blocks, facts about the run",
-                                   .write = write};

@@ -22,6 +22,7 @@ typedef struct {
     const qp_model *m;
     qp_out *out;
     qp_measure measure;
+    qp_arena tables;  /* memory of the arrays but edges */
     qp_figures *flat; /* [n_methods] */
     qp_pair *edges;   /* [n_edges] by callee, then by caller */
     size_t n_edges;
@@ -227,7 +228,7 @@ static bool draw(graph *g, uint32_t thread)
     if (!g->flat || !g->is_shown || !g->is_hot || !qp_model_flat(m, thread, g->flat) ||
         !qp_model_caller_pairs(m, thread, &g->edges, &g->n_edges))
         return false;
-    g->is_way = qp_alloc_zeroed(g->n_edges, sizeof *g->is_way);
+    g->is_way = qp_arena_take(&g->tables, g->n_edges, sizeof *g->is_way);
     if (!g->is_way)
         return false;
     g->whole = weight_of(g, QP_ROOT_METHOD);
@@ -237,27 +238,14 @@ static bool draw(graph *g, uint32_t thread)
     return true;
 }
 
-static bool write(const qp_model *m, qp_out *out, const qp_export_options *o, qp_error *error)
+bool qp_export_dot(const qp_model *m, qp_out *out, const qp_export_options *o, qp_error *error)
 {
     graph g = {.m = m, .out = out, .measure = qp_export_measure(m, o)};
-    g.flat = qp_alloc_zeroed(m->n_methods, sizeof *g.flat);
-    g.is_shown = qp_alloc_zeroed(m->n_methods, sizeof *g.is_shown);
-    g.is_hot = qp_alloc_zeroed(m->n_methods, sizeof *g.is_hot);
+    g.flat = qp_arena_take(&g.tables, m->n_methods, sizeof *g.flat);
+    g.is_shown = qp_arena_take(&g.tables, m->n_methods, sizeof *g.is_shown);
+    g.is_hot = qp_arena_take(&g.tables, m->n_methods, sizeof *g.is_hot);
     bool is_written = draw(&g, o->thread);
-    qp_free(g.flat);
-    qp_free(g.is_shown);
-    qp_free(g.is_hot);
+    qp_arena_fini(&g.tables);
     qp_free(g.edges);
-    qp_free(g.is_way);
-    return is_written || qp_export_fails(error);
+    return is_written || qp_error_fail(error, "out of memory");
 }
-
-const qp_exporter qp_export_dot = {
-    .name = "dot",
-    .suffix = ".dot",
-    .summary = "Graphviz: the call graph of the 20 functions with most time",
-    .has_measure = true,
-    .limits = "the other functions, the tree (callers and callees only), threads side by side, "
-              "lines, interrupts, names longer than 60 columns",
-    .has_functions = true,
-    .write = write};

@@ -39,14 +39,15 @@ static void write_name(qp_out *out, const char *name)
     }
 }
 
-static bool write(const qp_model *m, qp_out *out, const qp_export_options *o, qp_error *error)
+bool qp_export_folded(const qp_model *m, qp_out *out, const qp_export_options *o,
+                      qp_error *error)
 {
     qp_export_path *paths;
     size_t n_paths;
     uint32_t frames[QP_EXPORT_FRAMES], n_threads = 0;
     qp_measure measure = qp_export_measure(m, o);
     if (!qp_export_paths(m, o->thread, &paths, &n_paths))
-        return qp_export_fails(error);
+        return qp_error_fail(error, "out of memory");
     for (uint32_t i = 1; i < m->n_threads; i++)
         n_threads += qp_export_has_thread(m, i, o);
     for (size_t i = 0; i < n_paths; i++) {
@@ -67,12 +68,3 @@ static bool write(const qp_model *m, qp_out *out, const qp_export_options *o, qp
     qp_free(paths);
     return true;
 }
-
-const qp_exporter qp_export_folded = {
-    .name = "folded",
-    .suffix = ".folded",
-    .summary = "collapsed stacks: flamegraph.pl, inferno, speedscope, Perfetto, Firefox",
-    .limits = "calls and interrupts beside times, files, lines, paths deeper than 1,024 frames",
-    .has_measure = true,
-    .has_samples = true,
-    .write = write};

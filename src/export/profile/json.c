@@ -78,7 +78,7 @@ const qp_field qp_export_document[] = {
      .write = write_paths},
     {.key = NULL}};
 
-static bool write(const qp_model *m, qp_out *out, const qp_export_options *o, qp_error *error)
+bool qp_export_json(const qp_model *m, qp_out *out, const qp_export_options *o, qp_error *error)
 {
     uint32_t *numbers = NULL;
     bool has_failed = false;
@@ -90,13 +90,5 @@ static bool write(const qp_model *m, qp_out *out, const qp_export_options *o, qp
                          &(document){{m, o->thread}, numbers, flat, &has_failed});
     qp_free(numbers);
     qp_free(flat);
-    return (is_good && !has_failed) || qp_export_fails(error);
+    return (is_good && !has_failed) || qp_error_fail(error, "out of memory");
 }
-
-const qp_exporter qp_export_json = {
-    .name = "json",
-    .suffix = ".json",
-    .summary = "jq, DuckDB and programs of yours: all of it, see docs/schema/export.json",
-    .limits = "jumps between blocks",
-    .has_functions = true,
-    .write = write};

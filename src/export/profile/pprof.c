@@ -277,9 +277,10 @@ static bool write_functions(pprof *p)
     return !p->proto.bytes.failed;
 }
 
-static bool write(const qp_model *m, qp_out *out, const qp_export_options *o, qp_error *error)
+bool qp_export_pprof(const qp_model *m, qp_out *out, const qp_export_options *o,
+                     qp_error *error)
 {
-    pprof p = {.m = m, .z = qp_gzip_new(out), .locations = QP_BUF(location)};
+    pprof p = {.m = m, .z = qp_gzip_new(out, false), .locations = QP_BUF(location)};
     qp_export_path *paths = NULL;
     size_t n_paths = 0;
     p.n_measures = qp_export_measures(m, p.measures);
@@ -301,13 +302,5 @@ static bool write(const qp_model *m, qp_out *out, const qp_export_options *o, qp
     qp_free(p.locations.items);
     qp_free(p.place);
     qp_free(paths);
-    return is_written || qp_export_fails(error);
+    return is_written || qp_error_fail(error, "out of memory");
 }
-
-const qp_exporter qp_export_pprof = {
-    .name = "pprof",
-    .suffix = ".pb.gz",
-    .summary = "go tool pprof, Pyroscope, Parca, Perfetto, speedscope",
-    .limits = "lines of calls, counts of lines, paths deeper than 1,024 frames",
-    .is_binary = true,
-    .write = write};

@@ -83,7 +83,8 @@ static void keep_self_of_root(const qp_model *m, qp_figures *flat)
         root->self -= flat[i].self;
 }
 
-static bool write(const qp_model *m, qp_out *out, const qp_export_options *o, qp_error *error)
+bool qp_export_quantify(const qp_model *m, qp_out *out, const qp_export_options *o,
+                        qp_error *error)
 {
     qp_pair *edges = NULL;
     size_t n_edges = 0, at = 0;
@@ -105,15 +106,5 @@ static bool write(const qp_model *m, qp_out *out, const qp_export_options *o, qp
     qp_free(is_listed);
     qp_free(edges);
     qp_free(flat);
-    return is_written || qp_export_fails(error);
+    return is_written || qp_error_fail(error, "out of memory");
 }
-
-const qp_exporter qp_export_quantify = {
-    .name = "quantify",
-    .suffix = ".qx",
-    .summary = "the export file of Quantify: functions and their callers, tab-separated",
-    .limits =
-        "the tree (callers only), threads side by side, lines, modules, interrupts, that calls "
-        "were not counted",
-    .has_functions = true,
-    .write = write};

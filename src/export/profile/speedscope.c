@@ -43,7 +43,8 @@ static void write_frames(qp_json *json, const qp_model *m)
     qp_json_end(json, '}');
 }
 
-static bool write(const qp_model *m, qp_out *out, const qp_export_options *o, qp_error *error)
+bool qp_export_speedscope(const qp_model *m, qp_out *out, const qp_export_options *o,
+                          qp_error *error)
 {
     qp_json json;
     (void)error;
@@ -62,12 +63,3 @@ static bool write(const qp_model *m, qp_out *out, const qp_export_options *o, qp
     qp_json_end(&json, '}');
     return true;
 }
-
-const qp_exporter qp_export_speedscope = {.name = "speedscope",
-                                          .suffix = ".speedscope.json",
-                                          .summary = "speedscope, a flame graph in the browser",
-                                          .limits = "calls and interrupts beside times, "
-                                                    "lines within functions",
-                                          .has_measure = true,
-                                          .has_samples = true,
-                                          .write = write};

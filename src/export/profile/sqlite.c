@@ -299,7 +299,8 @@ static void fill(database *x, uint32_t thread)
     qp_free(flat);
 }
 
-static bool write(const qp_model *m, qp_out *out, const qp_export_options *o, qp_error *error)
+bool qp_export_sqlite(const qp_model *m, qp_out *out, const qp_export_options *o,
+                      qp_error *error)
 {
     database x = {.m = m};
     unsigned char *bytes = NULL;
@@ -313,20 +314,10 @@ static bool write(const qp_model *m, qp_out *out, const qp_export_options *o, qp
     if (bytes)
         qp_out_bytes(out, (const char *)bytes, (size_t)n_bytes);
     else if (x.status == SQLITE_NOMEM)
-        qp_export_fails(error);
+        qp_error_fail(error, "out of memory");
     else
         qp_error_fail(error, "SQLite: %s", sqlite3_errstr(x.status));
     sqlite3_free(bytes);
     sqlite3_close(x.db);
     return bytes != NULL;
 }
-
-const qp_exporter qp_export_sqlite = {
-    .name = "sqlite",
-    .suffix = ".sqlite",
-    .summary = "a database: tables of functions, paths, threads, blocks; views top, callers, "
-               "lines, stacks",
-    .limits = "jumps between blocks, numbers above 2^63 - 1",
-    .is_binary = true,
-    .has_functions = true,
-    .write = write};

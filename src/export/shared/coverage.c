@@ -8,11 +8,6 @@
 #include "base/containers/dict.h"
 #include "base/text/buf.h"
 
-bool qp_cover_export_fails(qp_error *error)
-{
-    return qp_error_fail(error, "out of memory");
-}
-
 uint64_t qp_cover_timestamp(const qp_cover *c)
 {
     uint64_t newest = 0;
@@ -50,22 +45,12 @@ uint32_t *qp_cover_by_dir(const qp_cover *c)
 size_t qp_cover_dir_end(const qp_cover *c, const uint32_t *order, size_t at,
                         qp_cover_totals *totals)
 {
+    size_t begin = at;
     uint32_t dir = c->files[order[at]].dir;
     *totals = (qp_cover_totals){.dirs = 1};
-    for (; at < c->n_files && c->files[order[at]].dir == dir; at++) {
-        const qp_cover_totals *t = &c->files[order[at]].totals;
-        totals->files++;
-        totals->functions += t->functions;
-        totals->functions_hit += t->functions_hit;
-        totals->lines += t->lines;
-        totals->lines_hit += t->lines_hit;
-        totals->lines_partial += t->lines_partial;
-        totals->blocks += t->blocks;
-        totals->blocks_hit += t->blocks_hit;
-        totals->branches += t->branches;
-        totals->branches_hit += t->branches_hit;
-        totals->calls += t->calls;
-    }
+    for (; at < c->n_files && c->files[order[at]].dir == dir; at++)
+        qp_cover_totals_add(totals, &c->files[order[at]].totals);
+    totals->files = at - begin;
     return at;
 }
 

@@ -18,17 +18,25 @@ typedef struct {
     bool is_lcov2;           /* what lcov 2 understands and lcov 1 does not */
 } qp_cover_export_options;
 
-typedef struct {
-    const char *name;    /* of cover export --to= */
-    const char *suffix;  /* of a file in this format, with its dot */
-    const char *summary; /* who reads it; no capital, no full stop */
-    const char *limits;  /* what we know and it can not hold; "": nothing */
-    bool needs_lines;    /* without lines it would be empty */
-    /* @return false: it can not be written at all, see error (one line). Whether all of it reached
-     * the sink is known to qp_out_close() alone. */
-    bool (*write)(const qp_cover *c, qp_out *out, const qp_cover_export_options *o,
-                  qp_error *error);
-} qp_cover_exporter;
+/* @return false: it cannot be written at all, see error (one line). Whether all of it reached the
+ * sink is known to qp_out_close() alone. */
+typedef bool qp_cover_write(const qp_cover *c, qp_out *out, const qp_cover_export_options *o,
+                            qp_error *error);
+
+/* All formats, in the order of the help; a writer is qp_cover_NAME. */
+#define QP_COVER_EXPORTERS(X)                                                                  \
+    X(lcov)                                                                                    \
+    X(cobertura)                                                                               \
+    X(gcovr)                                                                                   \
+    X(sonarqube)                                                                               \
+    X(luacov)                                                                                  \
+    X(json)                                                                                    \
+    X(purecov)                                                                                 \
+    X(html)
+
+#define QP_COVER_EXPORTER(name) qp_cover_write qp_cover_##name;
+QP_COVER_EXPORTERS(QP_COVER_EXPORTER)
+#undef QP_COVER_EXPORTER
 
 /* ---- what several formats need --------------------------------------------------------------- */
 
@@ -45,9 +53,6 @@ static inline bool qp_cover_is_live(const qp_cover_line *l)
 {
     return l->annotation != QP_ANNOTATION_DEADCODE;
 }
-
-/* What a writer returns when it has no memory. @return false */
-bool qp_cover_export_fails(qp_error *error);
 
 /* What formats with a test name call it. */
 const char *qp_cover_test_name(const qp_cover *c, const qp_cover_export_options *o);
@@ -67,7 +72,7 @@ size_t qp_cover_dir_end(const qp_cover *c, const uint32_t *order, size_t at,
 /* Where a function begins: its first line that is live. 0: it has none, or is dead as a whole */
 uint32_t qp_cover_start_line(const qp_cover_file *f, const qp_cover_function *x);
 
-/* Names by which the functions of a file can be told apart, for formats that go by names alone:
+/* Distinct names of the functions of a file, for formats that identify functions by name:
  * where several have one name, its line follows, "f:12", and where even that is the
  * same a number, "f:12#2".
  * @return [n_functions] free with qp_cover_names_free(). NULL: no memory */

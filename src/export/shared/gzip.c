@@ -4,6 +4,7 @@
 #include <zlib.h>
 
 #include "base/containers/alloc.h"
+#include "export/shared/protobuf.h"
 #include "model/import/import.h"
 
 struct qp_gzip {
@@ -51,13 +52,14 @@ static void deflate_all(qp_gzip *z, int flush)
     } while (z->z.avail_out == 0);
 }
 
-qp_gzip *qp_gzip_new(qp_out *out)
+qp_gzip *qp_gzip_new(qp_out *out, bool is_base64)
 {
     enum { GZIP_WINDOW = 16 + MAX_WBITS };
     qp_gzip *z = qp_alloc_zeroed(1, sizeof *z);
     if (!z)
         return NULL;
     z->out = out;
+    z->is_base64 = is_base64;
     z->z.zalloc = qp_zlib_alloc;
     z->z.zfree = qp_zlib_free;
     if (deflateInit2(&z->z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP_WINDOW, MAX_MEM_LEVEL,
@@ -65,14 +67,6 @@ qp_gzip *qp_gzip_new(qp_out *out)
         qp_free(z);
         return NULL;
     }
-    return z;
-}
-
-qp_gzip *qp_gzip_new_base64(qp_out *out)
-{
-    qp_gzip *z = qp_gzip_new(out);
-    if (z)
-        z->is_base64 = true;
     return z;
 }
 
@@ -92,12 +86,8 @@ void qp_gzip_bytes(qp_gzip *z, const void *bytes, size_t n_bytes)
 
 void qp_gzip_varint(qp_gzip *z, uint64_t n)
 {
-    unsigned char bytes[10];
-    size_t i = 0;
-    for (; n >= 0x80; n >>= 7)
-        bytes[i++] = (unsigned char)(n | 0x80);
-    bytes[i++] = (unsigned char)n;
-    qp_gzip_bytes(z, bytes, i);
+    unsigned char bytes[QP_VARINT_BYTES];
+    qp_gzip_bytes(z, bytes, qp_varint(n, bytes));
 }
 
 void qp_gzip_end(qp_gzip *z)

@@ -11,11 +11,8 @@
 typedef struct qp_gzip qp_gzip;
 
 /* @param out  borrowed @return NULL: no memory */
-qp_gzip *qp_gzip_new(qp_out *out);
-/* The same, written in base64. */
-qp_gzip *qp_gzip_new_base64(qp_out *out);
+qp_gzip *qp_gzip_new(qp_out *out, bool is_base64);
 void qp_gzip_bytes(qp_gzip *z, const void *bytes, size_t n_bytes);
-/* Seven bits a byte, the lowest first; all but the last byte have the eighth set. */
 void qp_gzip_varint(qp_gzip *z, uint64_t n);
 /* Write the rest and free it. The same input gives the same bytes: no name, no date. */
 void qp_gzip_end(qp_gzip *z);

@@ -3,12 +3,8 @@
 
 #include "base/containers/alloc.h"
 
-bool qp_export_fails(qp_error *error)
-{
-    return qp_error_fail(error, "out of memory");
-}
-
-/* Does it have self figures? In a profile of PC samples alone, those in no procedure are not time. */
+/* Whether a path has figures of its own. In a profile of PC samples alone, those in no procedure
+ * are not time. */
 static bool has_self(const qp_model *m, const qp_figures *f)
 {
     return f->calls || f->self || f->samples || (f->interrupts && !m->run.is_stack_only);

@@ -106,19 +106,31 @@ typedef struct {
     const char *source_path;     /* where sources are, see qp_source_read() */
 } qp_export_options;
 
-typedef struct {
-    const char *name;    /* of export --to= */
-    const char *suffix;  /* of a file in this format, with its dot */
-    const char *summary; /* who reads it; no capital, no full stop */
-    const char *limits;  /* what we know and it cannot hold: nouns; "": nothing */
-    bool is_binary;      /* not for a terminal */
-    bool has_measure;    /* of one value: `measure` says which */
-    bool has_samples;    /* ... also samples, or interrupts */
-    bool has_functions;  /* also those that are on no call path: of coverage alone */
-    /* @return false: it can not be written at all, see error (one line). Whether all of it reached
-     * the sink is known to qp_out_close() alone. */
-    bool (*write)(const qp_model *m, qp_out *out, const qp_export_options *o, qp_error *error);
-} qp_exporter;
+/* @return false: it cannot be written at all, see error (one line). Whether all of it reached the
+ * sink is known to qp_out_close() alone. */
+typedef bool qp_export_write(const qp_model *m, qp_out *out, const qp_export_options *o,
+                             qp_error *error);
+
+/* All formats, in the order of the help; a writer is qp_export_NAME. */
+#define QP_EXPORTERS(X)                                                                        \
+    X(pprof)                                                                                   \
+    X(callgrind)                                                                               \
+    X(folded)                                                                                  \
+    X(speedscope)                                                                              \
+    X(dot)                                                                                     \
+    X(quantify)                                                                                \
+    X(csv)                                                                                     \
+    X(json)                                                                                    \
+    X(cpuprofile)                                                                              \
+    X(chrome)                                                                                  \
+    X(firefox)                                                                                 \
+    X(perfetto)                                                                                \
+    X(sqlite)                                                                                  \
+    X(html)
+
+#define QP_EXPORTER(name) qp_export_write qp_export_##name;
+QP_EXPORTERS(QP_EXPORTER)
+#undef QP_EXPORTER
 
 /* ---- paths ----------------------------------------------------------------------------------- */
 
@@ -153,7 +165,7 @@ bool qp_export_numbers(const qp_model *m, uint32_t thread, uint32_t **out);
 
 extern const qp_field qp_export_document[]; /* of --to=json */
 
-/* What a format of one value shows: calls in place of times that there are none of. */
+/* What a format of one value shows: calls, if the run has no times. */
 qp_measure qp_export_measure(const qp_model *m, const qp_export_options *o);
 
 /* All that the run has, for formats of several values: time is the last. Where interrupts are all
@@ -161,14 +173,11 @@ qp_measure qp_export_measure(const qp_model *m, const qp_export_options *o);
  * @return how many, >= 1 */
 uint32_t qp_export_measures(const qp_model *m, qp_measure out[QP_MEASURES]);
 
-/* Has the thread anything to show? */
+/* Whether the thread has anything to show. */
 bool qp_export_has_thread(const qp_model *m, uint32_t thread, const qp_export_options *o);
 
 /* What pprof, Perfetto and callgrind call it: calls, samples, interrupts; wall, cpu or counts. */
 const char *qp_export_measure_name(const qp_model *m, qp_measure measure);
-
-/* What a writer returns when it has no memory. @return false */
-bool qp_export_fails(qp_error *error);
 
 /* ---- walking ---------------------------------------------------------------------------------
  *

@@ -6,7 +6,7 @@
 #include "base/containers/alloc.h"
 #include "base/text/text.h"
 
-enum { WIRE_VARINT = 0, WIRE_BYTES = 2, VARINT_BYTES = 10 };
+enum { WIRE_VARINT = 0, WIRE_BYTES = 2 };
 
 void qp_proto_init(qp_proto *p)
 {
@@ -32,8 +32,7 @@ static void add(qp_proto *p, const void *bytes, size_t n)
         memcpy(to, bytes, n);
 }
 
-/* @return bytes in to[] */
-static size_t pack(uint64_t value, unsigned char to[VARINT_BYTES])
+size_t qp_varint(uint64_t value, unsigned char to[QP_VARINT_BYTES])
 {
     size_t n = 0;
     for (; value >= 0x80; value >>= 7)
@@ -44,8 +43,8 @@ static size_t pack(uint64_t value, unsigned char to[VARINT_BYTES])
 
 void qp_proto_varint(qp_proto *p, uint64_t value)
 {
-    unsigned char bytes[VARINT_BYTES];
-    add(p, bytes, pack(value, bytes));
+    unsigned char bytes[QP_VARINT_BYTES];
+    add(p, bytes, qp_varint(value, bytes));
 }
 
 void qp_proto_count(qp_proto *p, uint32_t field, uint64_t value)
@@ -74,8 +73,8 @@ void qp_proto_begin(qp_proto *p, uint32_t field)
 /* The length is known now: what it precedes makes room for it. */
 void qp_proto_end(qp_proto *p)
 {
-    unsigned char length[VARINT_BYTES];
-    size_t at = p->open[--p->depth], n = p->bytes.n - at, n_length = pack(n, length);
+    unsigned char length[QP_VARINT_BYTES];
+    size_t at = p->open[--p->depth], n = p->bytes.n - at, n_length = qp_varint(n, length);
     add(p, length, n_length);
     if (p->bytes.failed)
         return;

@@ -14,6 +14,10 @@ typedef struct {
     size_t open[QP_PROTO_DEPTH]; /* where the messages begin that are not complete */
 } qp_proto;
 
+/* Seven bits a byte, the lowest first; all but the last byte have the eighth set. @return bytes */
+enum { QP_VARINT_BYTES = 10 };
+size_t qp_varint(uint64_t value, unsigned char to[QP_VARINT_BYTES]);
+
 void qp_proto_init(qp_proto *p);
 void qp_proto_fini(qp_proto *p);
 /* Forget all bytes, to write the next message. */

@@ -112,7 +112,7 @@ static void take(void *to, const qp_step *s)
         write_other(c, s);
 }
 
-static bool write(const qp_steps *from, qp_out *out)
+bool qp_trace_export_chrome(const qp_steps *from, qp_out *out)
 {
     chrome c = {.from = from};
     qp_json_init(&c.json, out);
@@ -130,23 +130,8 @@ static bool write(const qp_steps *from, qp_out *out)
     return is_played;
 }
 
-static bool write_profile(const qp_model *m, qp_out *out, const qp_export_options *o,
-                          qp_error *error)
+bool qp_export_chrome(const qp_model *m, qp_out *out, const qp_export_options *o,
+                      qp_error *error)
 {
-    return qp_steps_of_profile(m, o, out, write, error);
+    return qp_steps_of_profile(m, o, out, qp_trace_export_chrome, error);
 }
-
-const qp_exporter qp_export_chrome = {
-    .name = "chrome",
-    .suffix = ".trace.json",
-    .summary = "trace events: Perfetto, Chrome's developer tools, speedscope",
-    .limits = "lines within functions, units other than time (1 is shown as 1 us)",
-    .has_measure = true,
-    .has_samples = true,
-    .write = write_profile};
-
-const qp_trace_exporter qp_trace_export_chrome = {
-    .name = "chrome",
-    .suffix = ".trace.json",
-    .summary = "trace events: Perfetto, Chrome's developer tools, speedscope, Firefox",
-    .write = write};

@@ -401,7 +401,7 @@ static void free_lane(lane *l)
     qp_free(l);
 }
 
-static bool write(const qp_steps *from, qp_out *out)
+bool qp_trace_export_firefox(const qp_steps *from, qp_out *out)
 {
     firefox f = {.from = from, .lanes = QP_BUF(lane *)};
     qp_json_init(&f.json, out);
@@ -414,23 +414,8 @@ static bool write(const qp_steps *from, qp_out *out)
     return is_played;
 }
 
-static bool write_profile(const qp_model *m, qp_out *out, const qp_export_options *o,
-                          qp_error *error)
+bool qp_export_firefox(const qp_model *m, qp_out *out, const qp_export_options *o,
+                       qp_error *error)
 {
-    return qp_steps_of_profile(m, o, out, write, error);
+    return qp_steps_of_profile(m, o, out, qp_trace_export_firefox, error);
 }
-
-const qp_exporter qp_export_firefox = {.name = "firefox",
-                                       .suffix = ".firefox.json",
-                                       .summary = "profiler.firefox.com: a processed profile",
-                                       .limits = "calls and interrupts beside times, lines "
-                                                 "within functions",
-                                       .has_measure = true,
-                                       .has_samples = true,
-                                       .write = write_profile};
-
-const qp_trace_exporter qp_trace_export_firefox = {
-    .name = "firefox",
-    .suffix = ".firefox.json",
-    .summary = "profiler.firefox.com: a processed profile, a sample at each entry and exit",
-    .write = write};

@@ -262,8 +262,8 @@ static void write_sample(samples *x, uint32_t id, const qp_export_path *path, ui
     end_packet(&x->p);
 }
 
-static bool write_profile(const qp_model *m, qp_out *out, const qp_export_options *o,
-                          qp_error *error)
+bool qp_export_perfetto(const qp_model *m, qp_out *out, const qp_export_options *o,
+                        qp_error *error)
 {
     samples x = {.p = {.out = out, .is_virtual = m->run.is_virtual, .pid = pid_of(m->run.pid)},
                  .m = m};
@@ -289,7 +289,7 @@ static bool write_profile(const qp_model *m, qp_out *out, const qp_export_option
     qp_free(x.is_used);
     qp_free(x.has_part);
     qp_free(paths);
-    return is_good || qp_export_fails(error);
+    return is_good || qp_error_fail(error, "out of memory");
 }
 
 /* ---- a trace: slices ------------------------------------------------------------------------- */
@@ -373,7 +373,7 @@ static void take(void *to, const qp_step *s)
     write_event(x, s);
 }
 
-static bool write(const qp_steps *from, qp_out *out)
+bool qp_trace_export_perfetto(const qp_steps *from, qp_out *out)
 {
     slices x = {.p = {.out = out, .is_virtual = from->is_virtual, .pid = pid_of(from->pid)},
                 .from = from};
@@ -384,18 +384,3 @@ static bool write(const qp_steps *from, qp_out *out)
     qp_proto_fini(&x.p.proto);
     return is_played;
 }
-
-const qp_exporter qp_export_perfetto = {
-    .name = "perfetto",
-    .suffix = ".pftrace",
-    .summary = "ui.perfetto.dev, trace_processor: weighted call stacks",
-    .limits = "lines within functions, paths deeper than 1,024 frames",
-    .is_binary = true,
-    .write = write_profile};
-
-const qp_trace_exporter qp_trace_export_perfetto = {.name = "perfetto",
-                                                    .suffix = ".pftrace",
-                                                    .summary =
-                                                        "ui.perfetto.dev: tracks with slices",
-                                                    .is_binary = true,
-                                                    .write = write};

@@ -48,7 +48,7 @@ static bool play_profile(const qp_steps *from, qp_step_take *take, void *to)
 }
 
 bool qp_steps_of_profile(const qp_model *m, const qp_export_options *o, qp_out *out,
-                         bool (*write)(const qp_steps *from, qp_out *out), qp_error *error)
+                         qp_steps_write *write, qp_error *error)
 {
     const qp_measure measure = qp_export_measure(m, o);
     const qp_steps from = {.program = m->run.program,
@@ -62,7 +62,7 @@ bool qp_steps_of_profile(const qp_model *m, const qp_export_options *o, qp_out *
                            .function = function_of_profile,
                            .thread = thread_of_profile,
                            .play = play_profile};
-    return write(&from, out) || qp_export_fails(error);
+    return write(&from, out) || qp_error_fail(error, "out of memory");
 }
 
 /* ---- traces ---------------------------------------------------------------------------------- */

@@ -62,12 +62,15 @@ struct qp_steps {
     bool (*play)(const qp_steps *from, qp_step_take *take, void *to);
 };
 
+/* Write steps. @return false: no memory */
+typedef bool qp_steps_write(const qp_steps *from, qp_out *out);
+qp_steps_write qp_trace_export_chrome, qp_trace_export_perfetto, qp_trace_export_firefox;
+
 /* ---- profiles -------------------------------------------------------------------------------- */
 
-/* Write the steps of a profile. @param write  as that of qp_trace_exporter
- * @return false: no memory, see error */
+/* Write the steps of a profile. @return false: no memory, see error */
 bool qp_steps_of_profile(const qp_model *m, const qp_export_options *o, qp_out *out,
-                         bool (*write)(const qp_steps *from, qp_out *out), qp_error *error);
+                         qp_steps_write *write, qp_error *error);
 
 /* ---- traces ---------------------------------------------------------------------------------- */
 
@@ -82,14 +85,6 @@ typedef struct qp_trace_export {
     qp_span_counts counts;
     uint64_t end_raw;
 } qp_trace_export;
-
-typedef struct {
-    const char *name, *suffix;
-    const char *summary; /* who reads it */
-    bool is_binary;      /* not for a terminal */
-    /* @return false: no memory */
-    bool (*write)(const qp_steps *from, qp_out *out);
-} qp_trace_exporter;
 
 /* Play the trace, all records at their own times. @return false: no memory */
 bool qp_trace_export_play(qp_trace_export *x, const qp_span_sink *sink);

@@ -84,32 +84,24 @@ static void hand(void *to, const qp_step *s)
 {
     player *p = to;
     const source *from = p->s;
-    qp_timeline_item item = {.thread =
-                                 s->thread < from->n_threads ? from->threads[s->thread] : 0,
-                             .begin = s->at,
-                             .name = s->name,
-                             .value = s->value};
-    switch (s->kind) {
-    case QP_STEP_LEAVE:
-        item.kind = QP_TIMELINE_CALL;
+    static const qp_timeline_kind kinds[] = {[QP_STEP_LEAVE] = QP_TIMELINE_CALL,
+                                             [QP_STEP_PAUSE] = QP_TIMELINE_PAUSE,
+                                             [QP_STEP_MARKER] = QP_TIMELINE_MARKER,
+                                             [QP_STEP_COUNTER] = QP_TIMELINE_COUNTER};
+    if (s->kind == QP_STEP_ENTER || s->kind == QP_STEP_LOST)
+        return;
+    qp_timeline_item item = {
+        .kind = kinds[s->kind], .begin = s->at, .name = s->name, .value = s->value};
+    /* a counter is of the run, whichever thread sets it */
+    if (s->kind != QP_STEP_COUNTER && s->thread < from->n_threads)
+        item.thread = from->threads[s->thread];
+    if (s->kind == QP_STEP_PAUSE)
+        item.duration = s->until - s->at;
+    if (s->kind == QP_STEP_LEAVE) {
         item.method = s->function < from->n_methods ? from->methods[s->function] : 0;
         item.depth = s->depth;
         item.begin = s->begin;
         item.duration = s->at - s->begin;
-        break;
-    case QP_STEP_PAUSE:
-        item.kind = QP_TIMELINE_PAUSE;
-        item.duration = s->until - s->at;
-        break;
-    case QP_STEP_MARKER:
-        item.kind = QP_TIMELINE_MARKER;
-        break;
-    case QP_STEP_COUNTER:
-        item.kind = QP_TIMELINE_COUNTER;
-        item.thread = 0; /* a counter is of the run, whichever thread sets it */
-        break;
-    default:
-        return;
     }
     if (!p->is_done && (item.kind != QP_TIMELINE_CALL || item.method))
         p->is_done = !p->take(p->to, &item);
@@ -139,7 +131,7 @@ static void close_source(source *s)
     qp_free(s);
 }
 
-/* Are both of one process? Yes if one of them does not know. */
+/* Whether both are of one process, as far as their process ids are known. */
 static bool is_same_run(const qp_trace *trace, const qp_model *m)
 {
     uint64_t pid = qp_trace_about(trace)->pid;

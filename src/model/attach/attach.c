@@ -1,7 +1,7 @@
 /* attach.c: stacks of a running process, read from its live profile. Start reading at
  * qp_attach_pass().
  *
- * The file is read and not mapped, as everywhere in the tool: cutting it does no harm. Threads
+ * The file is read and not mapped, so that cutting it cannot end the tool by a signal. Threads
  * run while they are read. A thread's top word tells which frames are complete, and a frame's
  * path is one word; only copying a stack without paths may take longer than the stack stays
  * unchanged. */
@@ -222,8 +222,8 @@ static bool copy_frames(qp_attach *o, qp_buf *copy, qp_cell first, uint32_t n)
     return true;
 }
 
-/* The frames of a chunk up to a cell, behind those of the chunks below it, whose last slot its
- * slot 0 stands for; the outermost slot is the root's. */
+/* Copy the frames of the chunks below this one, then its own up to a cell. Slot 0 of a chunk
+ * replaces the last slot of the chunk below it; slot 0 of the outermost chunk is the root's. */
 static bool copy_chunks(qp_attach *o, qp_buf *copy, qp_cell chunk, qp_cell last)
 {
     qp_extent e[64]; /* the first is the innermost; they double up to a MiB */
@@ -246,7 +246,7 @@ static bool copy_chunks(qp_attach *o, qp_buf *copy, qp_cell chunk, qp_cell last)
     return true;
 }
 
-/* Do both copies agree in the callers of what is on top in the first? */
+/* Whether both copies have the same callers of the frame that is on top in the first. */
 static bool is_whole(const qp_attach *o)
 {
     const qp_buf *a = &o->stack[0], *b = &o->stack[1];
@@ -388,16 +388,9 @@ qp_attach_figures qp_attach_measure(const qp_attach *o)
 
 /* ---- opening ----------------------------------------------------------------------------- */
 
-static bool refuse(qp_error *error, const char *format, unsigned long long pid, const char *why)
+static bool refuse(qp_error *error, uint64_t pid, const char *why)
 {
-    return qp_error_fail(error, format, pid, why);
-}
-
-static bool parse(const char *text, qp_pc_command *command, qp_error *error)
-{
-    if (qp_pc_parse(text, command, error) == QP_PARSE_OK)
-        return true;
-    return qp_error_fail(error, "--pc: column %u: %s", error->column, error->text);
+    return qp_error_fail(error, "process %llu: %s", (unsigned long long)pid, why);
 }
 
 static bool open_file(qp_attach *o, qp_error *error)
@@ -408,21 +401,20 @@ static bool open_file(qp_attach *o, qp_error *error)
     o->fd = is_there ? qp_file_open(o->path, &why) : -1;
     if (o->fd < 0) {
         qp_live_why(o->pid, reason, sizeof reason);
-        return refuse(error, "process %llu: %s", o->pid, reason);
+        return refuse(error, o->pid, reason);
     }
     const qp_image image = {.bytes = (unsigned char *)&o->head, .file_bytes = sizeof o->head};
     if (!read_cells(o, 0, QP_HEAD_CELLS, &o->head) || !qp_image_check_head(&image, error))
-        return refuse(error, "process %llu: %s", o->pid, error->text);
+        return refuse(error, o->pid, error->text);
     uint32_t collect = o->head.collect ? o->head.collect : QP_COLLECT_PROFILE;
     o->is_stack_only = !(collect & ~(QP_COLLECT_SAMPLES | QP_COLLECT_STACK));
     o->may_hide_stack = collect == QP_COLLECT_SAMPLES;
     if (!qp_live_is_running(o->pid, o->head.pid_start) || o->head.state != QP_LIVE)
-        return refuse(error, "process %llu: %s", o->pid, "it has ended");
+        return refuse(error, o->pid, "it has ended");
     if (!o->is_stack_only && !(collect & QP_COLLECT_PROFILE))
-        return refuse(error, "process %llu: %s", o->pid,
-                      "it records coverage alone and keeps no stack");
+        return refuse(error, o->pid, "it records coverage alone and keeps no stack");
     if (o->command.kind == QP_PC_VIRTUAL && !qp_task_cpu(o->pid, o->pid))
-        return refuse(error, "process %llu: %s", o->pid,
+        return refuse(error, o->pid,
                       "the system does not say what CPU time its threads take; use --pc=REAL");
     return true;
 }
@@ -431,7 +423,7 @@ qp_attach *qp_attach_open(uint64_t pid, const char *command, qp_error *error)
 {
     qp_attach *o = qp_alloc_zeroed(1, sizeof *o);
     if (!o) {
-        refuse(error, "process %llu: %s", pid, "there is not enough memory");
+        refuse(error, pid, "there is not enough memory");
         return NULL;
     }
     *o = (qp_attach){.pid = pid,
@@ -446,8 +438,10 @@ qp_attach *qp_attach_open(uint64_t pid, const char *command, qp_error *error)
                      .scratch = QP_BUF(qp_frame)};
     o->text = qp_alloc_text(command);
     if (!o->text)
-        refuse(error, "process %llu: %s", pid, "there is not enough memory");
-    else if (parse(o->text, &o->command, error) && open_file(o, error))
+        refuse(error, pid, "there is not enough memory");
+    else if (qp_pc_parse(o->text, &o->command, error) != QP_PARSE_OK)
+        qp_error_fail(error, "--pc: column %u: %s", error->column, error->text);
+    else if (open_file(o, error))
         return o;
     qp_attach_free(o);
     return NULL;
@@ -593,7 +587,7 @@ static void write_head(writer *w, uint64_t n_missed)
     h->label = qp_builder_text(w->b, run->label);
     h->version = qp_builder_text(w->b, run->version);
     qp_builder_note(w->b, QP_NOTE_MESSAGE,
-                    "sampled from outside: critical sections cannot be told apart");
+                    "sampled from another process: critical sections are not known");
     if (qp_attach_measure(o).is_hidden)
         qp_builder_note(w->b, QP_NOTE_MESSAGE,
                         "the process showed no stack: all interrupts are foreign");

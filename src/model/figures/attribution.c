@@ -249,10 +249,6 @@ static bool match_all(qp_attributions *c, const qp_pattern *p, bool only_hit)
 
 /* ---- modules ----------------------------------------------------------------------------- */
 
-struct qp_attribution_texts {
-    qp_arena arena;
-};
-
 const char *qp_attribution_module(const char *class_name, const char *file, size_t *n_bytes)
 {
     const char *slash = strrchr(file, '/'), *base = slash ? slash + 1 : file;
@@ -277,10 +273,9 @@ static bool name_modules(qp_attributions *c)
     for (uint32_t i = 0; i < m->n_methods; i++) {
         const qp_model_method *k = &m->methods[i], *before = i ? k - 1 : NULL;
         bool is_same = before && before->file == k->file && !*before->class_name;
-        c->modules[i] =
-            is_same && !*k->class_name
-                ? c->modules[i - 1]
-                : qp_attribution_module_text(&c->texts->arena, k->class_name, k->file);
+        c->modules[i] = is_same && !*k->class_name
+                            ? c->modules[i - 1]
+                            : qp_attribution_module_text(&c->texts, k->class_name, k->file);
         if (!c->modules[i])
             return false;
     }
@@ -314,10 +309,7 @@ static bool begin(qp_attributions *c)
 {
     c->nodes = qp_alloc(c->m->n_nodes, sizeof *c->nodes);
     c->modules = qp_alloc(c->m->n_methods, sizeof *c->modules);
-    c->texts = qp_alloc(1, sizeof *c->texts);
-    if (c->texts)
-        qp_arena_init(&c->texts->arena);
-    return c->nodes && c->modules && c->texts && name_modules(c);
+    return c->nodes && c->modules && name_modules(c);
 }
 
 qp_attribution_status qp_attributions_init(qp_attributions *c, const qp_model *m,
@@ -342,9 +334,7 @@ void qp_attributions_fini(qp_attributions *c)
 {
     qp_free(c->nodes);
     qp_free(c->modules);
-    if (c->texts)
-        qp_arena_fini(&c->texts->arena);
-    qp_free(c->texts);
+    qp_arena_fini(&c->texts);
     *c = (qp_attributions){0};
 }
 
@@ -453,13 +443,14 @@ bool qp_attributions_list(const qp_attributions *c, uint32_t thread, bool by_mod
                           qp_attribution_row **rows, size_t *n, qp_attribution_totals *totals)
 {
     uint32_t n_methods = c->m->n_methods;
+    qp_arena tables = {0};
     listing l = {.c = c,
                  .thread = thread,
                  .by_module = by_module,
-                 .methods = qp_alloc(n_methods, sizeof *l.methods),
-                 .row_of = qp_alloc_zeroed(n_methods, sizeof *l.row_of),
-                 .n_open = qp_alloc_zeroed(n_methods, sizeof *l.n_open),
-                 .below = qp_alloc_zeroed(c->m->n_nodes, sizeof *l.below),
+                 .methods = qp_arena_take(&tables, n_methods, sizeof *l.methods),
+                 .row_of = qp_arena_take(&tables, n_methods, sizeof *l.row_of),
+                 .n_open = qp_arena_take(&tables, n_methods, sizeof *l.n_open),
+                 .below = qp_arena_take(&tables, c->m->n_nodes, sizeof *l.below),
                  .rows = qp_alloc(n_methods, sizeof *l.rows)};
     bool is_good = l.methods && l.row_of && l.n_open && l.below && l.rows;
     if (is_good) {
@@ -469,10 +460,7 @@ bool qp_attributions_list(const qp_attributions *c, uint32_t thread, bool by_mod
         qp_free(l.rows);
         l.rows = NULL;
     }
-    qp_free(l.methods);
-    qp_free(l.row_of);
-    qp_free(l.n_open);
-    qp_free(l.below);
+    qp_arena_fini(&tables);
     *rows = l.rows;
     *n = l.n_rows;
     return is_good;

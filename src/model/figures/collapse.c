@@ -26,13 +26,7 @@ typedef struct {
 static void add_time(view *x, uint32_t from, uint32_t to)
 {
     const qp_model_private *own = x->from->own;
-    const qp_figures *f = &x->from->nodes[from].f;
-    qp_figures *sum = &x->to->nodes[to].f;
-    sum->self = qp_sum(sum->self, f->self);
-    sum->counts = qp_sum(sum->counts, f->counts);
-    sum->samples = qp_sum(sum->samples, f->samples);
-    sum->interrupts = qp_sum(sum->interrupts, f->interrupts);
-    sum->cost = qp_sum(sum->cost, f->cost);
+    qp_figures_add_self(&x->to->nodes[to].f, &x->from->nodes[from].f);
     if (own->self_variance && own->model.run.time_mode != QP_TIME_ADAPTIVE)
         x->to->self_variance[to] += own->self_variance[from];
 }
@@ -42,11 +36,7 @@ static void add_calls(view *x, uint32_t from, uint32_t to)
     const qp_model_private *own = x->from->own;
     const qp_model_node *n = &x->from->nodes[from];
     qp_model_node *sum = &x->to->nodes[to];
-    sum->f.calls = qp_sum(sum->f.calls, n->f.calls);
-    sum->f.hits = qp_sum(sum->f.hits, n->f.hits);
-    sum->f.skips = qp_sum(sum->f.skips, n->f.skips);
-    sum->f.min = n->f.min < sum->f.min ? n->f.min : sum->f.min;
-    sum->f.max = n->f.max > sum->f.max ? n->f.max : sum->f.max;
+    qp_figures_add_calls(&sum->f, &n->f);
     sum->is_open |= n->is_open;
     sum->has_hidden |= n->has_hidden;
     if (own->total_variance && own->model.run.time_mode == QP_TIME_ADAPTIVE)

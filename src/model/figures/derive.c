@@ -20,10 +20,8 @@ static const double interval_95 = 1.96; /* standard deviations to each side */
 bool qp_walk_next(qp_walk *w)
 {
     const qp_model_node *n = &w->m->nodes[w->node];
-    uint32_t next = w->node == QP_ROOT_NODE && w->root       ? w->root
-                    : w->node == QP_ROOT_NODE || w->is_entry ? n->first_child
-                                                             : n->next_sibling;
-    bool was_left = w->node != QP_ROOT_NODE && !w->is_entry;
+    bool is_first = w->node == QP_ROOT_NODE, was_left = !is_first && !w->is_entry;
+    uint32_t next = is_first && w->root ? w->root : was_left ? n->next_sibling : n->first_child;
     if (was_left && w->node == w->root)
         return false;
     w->is_entry = next != 0;
@@ -174,22 +172,43 @@ static bool divide_wholes(qp_model_private *own)
     return true;
 }
 
+void qp_figures_add_self(qp_figures *to, const qp_figures *f)
+{
+    to->self = qp_sum(to->self, f->self);
+    to->counts = qp_sum(to->counts, f->counts);
+    to->samples = qp_sum(to->samples, f->samples);
+    to->interrupts = qp_sum(to->interrupts, f->interrupts);
+    to->cost = qp_sum(to->cost, f->cost);
+}
+
+void qp_figures_add_calls(qp_figures *to, const qp_figures *f)
+{
+    to->calls = qp_sum(to->calls, f->calls);
+    to->hits = qp_sum(to->hits, f->hits);
+    to->skips = qp_sum(to->skips, f->skips);
+    to->min = f->min < to->min ? f->min : to->min;
+    to->max = f->max > to->max ? f->max : to->max;
+}
+
+static void add_totals(qp_figures *to, const qp_figures *f)
+{
+    to->total = qp_sum(to->total, f->total);
+    to->counts_total = qp_sum(to->counts_total, f->counts_total);
+    to->samples_total = qp_sum(to->samples_total, f->samples_total);
+    to->interrupts_total = qp_sum(to->interrupts_total, f->interrupts_total);
+}
+
 /* Add a node's self figures to its totals, which have those of its callees, and to its
  * caller's. */
 static void add_up(qp_model_private *own, uint32_t i)
 {
     qp_figures *f = &own->nodes[i].f;
-    f->total = qp_sum(f->total, f->self);
-    f->counts_total = qp_sum(f->counts_total, f->counts);
-    f->samples_total = qp_sum(f->samples_total, f->samples);
-    f->interrupts_total = qp_sum(f->interrupts_total, f->interrupts);
-    qp_figures *above = &own->nodes[own->nodes[i].parent].f;
-    if (i != QP_ROOT_NODE) {
-        above->total = qp_sum(above->total, f->total);
-        above->counts_total = qp_sum(above->counts_total, f->counts_total);
-        above->samples_total = qp_sum(above->samples_total, f->samples_total);
-        above->interrupts_total = qp_sum(above->interrupts_total, f->interrupts_total);
-    }
+    add_totals(f, &(qp_figures){.total = f->self,
+                                .counts_total = f->counts,
+                                .samples_total = f->samples,
+                                .interrupts_total = f->interrupts});
+    if (i != QP_ROOT_NODE)
+        add_totals(&own->nodes[own->nodes[i].parent].f, f);
 }
 
 /* Adaptive estimates are of times with callees: self times add the variances of the callees.
@@ -231,25 +250,10 @@ static bool find_outermost(qp_model_private *own)
 
 static void add_figures(qp_figures *to, const qp_model_node *n)
 {
-    const qp_figures *f = &n->f;
-    to->calls = qp_sum(to->calls, f->calls);
-    to->hits = qp_sum(to->hits, f->hits);
-    to->skips = qp_sum(to->skips, f->skips);
-    to->self = qp_sum(to->self, f->self);
-    to->counts = qp_sum(to->counts, f->counts);
-    to->samples = qp_sum(to->samples, f->samples);
-    to->interrupts = qp_sum(to->interrupts, f->interrupts);
-    to->cost = qp_sum(to->cost, f->cost);
-    if (n->is_outermost) {
-        to->total = qp_sum(to->total, f->total);
-        to->counts_total = qp_sum(to->counts_total, f->counts_total);
-        to->samples_total = qp_sum(to->samples_total, f->samples_total);
-        to->interrupts_total = qp_sum(to->interrupts_total, f->interrupts_total);
-    }
-    if (f->min < to->min)
-        to->min = f->min;
-    if (f->max > to->max)
-        to->max = f->max;
+    qp_figures_add_self(to, &n->f);
+    qp_figures_add_calls(to, &n->f);
+    if (n->is_outermost)
+        add_totals(to, &n->f);
 }
 
 /* Adaptive: a time with callees is added to its method and subtracted from the caller's; in a

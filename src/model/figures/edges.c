@@ -7,6 +7,7 @@
 
 #include "base/containers/alloc.h"
 #include "base/containers/dict.h"
+#include "base/containers/search.h"
 #include "model/figures/figures.h"
 #include "model/read/read.h"
 
@@ -106,8 +107,8 @@ static bool find_inside(search *s)
     return true;
 }
 
-/* @return the rows, free with qp_free(); NULL: no memory */
-static pair_row *find_pairs(search *s, size_t *n)
+/* @return [*n] free with qp_free(); NULL: no memory */
+static qp_pair *find_pairs(search *s, size_t *n)
 {
     s->rows = QP_BUF(pair_row);
     s->n_open = qp_alloc_zeroed(s->m->n_methods, sizeof *s->n_open);
@@ -119,31 +120,34 @@ static pair_row *find_pairs(search *s, size_t *n)
     qp_free(s->inside);
     qp_free(s->leads_back);
     qp_dict_fini(&s->pairs);
-    return qp_buf_take(&s->rows, n);
+    pair_row *rows = qp_buf_take(&s->rows, n);
+    qp_pair *pairs = rows ? qp_alloc(*n, sizeof *pairs) : NULL;
+    for (size_t i = 0; pairs && i < *n; i++)
+        pairs[i] = rows[i].pair;
+    qp_free(rows);
+    *n = pairs ? *n : 0;
+    return pairs;
 }
 
 static int compare_edges(const void *a, const void *b)
 {
     const qp_edge *x = a, *y = b;
-    if (x->time != y->time)
-        return x->time < y->time ? 1 : -1;
-    if (x->calls != y->calls)
-        return x->calls < y->calls ? 1 : -1;
-    return (x->method > y->method) - (x->method < y->method);
+    int c = QP_ORDER(y->time, x->time);
+    c = c ? c : QP_ORDER(y->calls, x->calls);
+    return c ? c : QP_ORDER(x->method, y->method);
 }
 
 static bool find_edges(search *s, qp_edge **out, size_t *n)
 {
-    pair_row *rows = find_pairs(s, n);
-    *out = rows ? qp_alloc(*n, sizeof **out) : NULL;
-    if (!*out)
-        *n = 0;
-    for (size_t i = 0; i < *n; i++) {
-        const qp_pair *p = &rows[i].pair;
+    qp_pair *pairs = find_pairs(s, n);
+    *out = pairs ? qp_alloc(*n, sizeof **out) : NULL;
+    for (size_t i = 0; *out && i < *n; i++) {
+        const qp_pair *p = &pairs[i];
         (*out)[i] = (qp_edge){s->is_of_callers ? p->caller : p->callee, p->is_recursive,
                               p->calls, p->time};
     }
-    qp_free(rows);
+    qp_free(pairs);
+    *n = *out ? *n : 0;
     if (*out)
         qsort(*out, *n, sizeof **out, compare_edges);
     return *out != NULL;
@@ -166,26 +170,18 @@ bool qp_model_callees(const qp_model *m, uint32_t method, uint32_t thread, qp_ed
 static int compare_pairs(const void *a, const void *b)
 {
     const qp_pair *x = a, *y = b;
-    uint64_t p = key_of(x->caller, x->callee), q = key_of(y->caller, y->callee);
-    return (p > q) - (p < q);
+    return QP_ORDER(key_of(x->caller, x->callee), key_of(y->caller, y->callee));
 }
 
 static int compare_caller_pairs(const void *a, const void *b)
 {
     const qp_pair *x = a, *y = b;
-    uint64_t p = key_of(x->callee, x->caller), q = key_of(y->callee, y->caller);
-    return (p > q) - (p < q);
+    return QP_ORDER(key_of(x->callee, x->caller), key_of(y->callee, y->caller));
 }
 
 static bool find_all(search *s, qp_pair **out, size_t *n)
 {
-    pair_row *rows = find_pairs(s, n);
-    *out = rows ? qp_alloc(*n, sizeof **out) : NULL;
-    if (!*out)
-        *n = 0;
-    for (size_t i = 0; i < *n; i++)
-        (*out)[i] = rows[i].pair;
-    qp_free(rows);
+    *out = find_pairs(s, n);
     if (*out)
         qsort(*out, *n, sizeof **out, s->is_of_callers ? compare_caller_pairs : compare_pairs);
     return *out != NULL;

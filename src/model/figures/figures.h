@@ -24,6 +24,9 @@ typedef struct {
 } qp_walk;
 bool qp_walk_next(qp_walk *w); /* @return false: that was all */
 
+/* Add what a path has itself: times and counts, or its calls. */
+void qp_figures_add_self(qp_figures *to, const qp_figures *f);
+void qp_figures_add_calls(qp_figures *to, const qp_figures *f);
 /* Estimates, totals, figures of methods. @return false: no memory */
 bool qp_derive(qp_model_private *own);
 /* Totals and figures of methods, of self times that are final. */
@@ -205,7 +208,7 @@ typedef struct {
     /* [n_nodes] the path whose last frame is charged for this path; foreign if that frame is
      * not a procedure; QP_ATTRIBUTION_SKIPPED: the pattern leaves the path out */
     uint32_t *nodes;
-    struct qp_attribution_texts *texts; /* of modules */
+    qp_arena texts; /* of modules */
     const bool *
         is_listed; /* [n_methods] which qp_attributions_list() lists, the caller's; NULL: all */
     char unknown[200]; /* a name in the pattern, as typed, that no procedure has; "": none */

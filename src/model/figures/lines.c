@@ -4,6 +4,7 @@
 
 #include "base/containers/alloc.h"
 #include "base/containers/dict.h"
+#include "base/containers/search.h"
 #include "model/figures/figures.h"
 #include "model/read/read.h"
 
@@ -192,7 +193,7 @@ static void add_block(qp_buf *lines, qp_dict *known, const qp_block_figures *b)
 static int compare_lines(const void *a, const void *b)
 {
     const qp_line_figures *x = a, *y = b;
-    return (x->line > y->line) - (x->line < y->line);
+    return QP_ORDER(x->line, y->line);
 }
 
 bool qp_model_lines(const qp_model *m, const char *file, uint32_t method, uint32_t thread,
@@ -226,9 +227,8 @@ bool qp_model_lines(const qp_model *m, const char *file, uint32_t method, uint32
 static int compare_files(const void *a, const void *b)
 {
     const qp_model_file *x = a, *y = b;
-    if (x->self != y->self)
-        return x->self < y->self ? 1 : -1;
-    return strcmp(x->path, y->path);
+    int c = QP_ORDER(y->self, x->self);
+    return c ? c : strcmp(x->path, y->path);
 }
 
 /* The row of a file: by where its name lies, which is nearly always the same place, else by the

@@ -9,6 +9,7 @@
 
 #include "base/containers/alloc.h"
 #include "base/containers/dict.h"
+#include "base/containers/search.h"
 #include "model/figures/figures.h"
 #include "model/read/read.h"
 
@@ -112,9 +113,8 @@ static bool sum_groups(search *s)
 static int compare_suffixes(const void *a, const void *b)
 {
     const qp_stack_suffix *x = a, *y = b;
-    if (x->hits != y->hits)
-        return x->hits < y->hits ? 1 : -1;
-    return (x->node > y->node) - (x->node < y->node);
+    int c = QP_ORDER(y->hits, x->hits);
+    return c ? c : QP_ORDER(x->node, y->node);
 }
 
 bool qp_model_stack_suffixes(const qp_model *m, uint32_t method, uint32_t thread,

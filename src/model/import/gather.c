@@ -28,25 +28,24 @@ uint32_t qp_import_method_add(qp_import *im, const qp_import_method *m)
 uint32_t qp_import_thread(qp_import *im, const char *name)
 {
     uint64_t hash;
-    uint32_t known = qp_find_named(&im->thread_of, &im->names, 0, name, &hash);
+    uint32_t known = qp_find_named(&im->thread_of, &im->threads,
+                                   offsetof(qp_import_thread_row, name), name, &hash);
     if (known)
         return known;
     qp_import_node *root = qp_buf_add(&im->nodes);
-    uint32_t *node = qp_buf_add(&im->threads);
-    const char **text = qp_buf_add(&im->names);
+    qp_import_thread_row *th = qp_buf_add(&im->threads);
     uint32_t number = (uint32_t)im->threads.n;
-    im->failed |= !root || !node || !text || !qp_dict_put(&im->thread_of, hash, number);
+    im->failed |= !root || !th || !qp_dict_put(&im->thread_of, hash, number);
     if (im->failed)
         return 0;
-    *node = (uint32_t)im->nodes.n;
-    *text = name;
+    *th = (qp_import_thread_row){name, (uint32_t)im->nodes.n};
     root->thread = number;
     return number;
 }
 
 uint32_t qp_import_root(const qp_import *im, uint32_t thread)
 {
-    return thread ? *QP_IMPORT_AT(im->threads, uint32_t, thread) : 0;
+    return thread ? QP_IMPORT_AT(im->threads, qp_import_thread_row, thread)->root : 0;
 }
 
 uint32_t qp_import_child(qp_import *im, uint32_t parent, uint32_t method)

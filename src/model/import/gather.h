@@ -27,6 +27,11 @@ typedef struct {
     qp_import_figures f;
 } qp_import_node;
 
+typedef struct {
+    const char *name;
+    uint32_t root; /* node */
+} qp_import_thread_row;
+
 /* What a line of a method has on a thread. */
 typedef struct {
     uint32_t thread, method, line;
@@ -37,8 +42,7 @@ typedef struct {
 typedef struct {
     qp_arena texts;
     qp_buf methods; /* qp_import_method */
-    qp_buf threads; /* uint32_t, the thread's root node */
-    qp_buf names;   /* const char *, of the threads */
+    qp_buf threads; /* qp_import_thread_row */
     qp_buf nodes;   /* qp_import_node, parents first */
     qp_buf lines;   /* qp_import_line */
     qp_dict child_of, pair_of, line_of;

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "base/containers/alloc.h"
+#include "base/containers/search.h"
 #include "model/import/gather.h"
 
 enum { PATHS_MOST = 1 << 21, PATHS_OF_ONE_MOST = 4096, THREADS_APART = 64, ROUNDING = 1000 };
@@ -54,19 +55,14 @@ static const qp_import_edge *edge_at(const expansion *x, uint32_t e)
 
 /* ---- order ------------------------------------------------------------------------------- */
 
-static int compare(uint64_t a, uint64_t b)
-{
-    return (a > b) - (a < b);
-}
-
 static int by_caller(const void *a, const void *b, void *context)
 {
     const expansion *x = context;
     uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
     const qp_import_edge *e = edge_at(x, i), *f = edge_at(x, k);
-    int order = compare(e->caller, f->caller);
-    order = order ? order : compare(f->cost, e->cost);
-    return order ? order : compare(i, k);
+    int order = QP_ORDER(e->caller, f->caller);
+    order = order ? order : QP_ORDER(f->cost, e->cost);
+    return order ? order : QP_ORDER(i, k);
 }
 
 static void sort_edges(expansion *x)
@@ -176,8 +172,8 @@ static void add_root(expansion *x, uint32_t v, bool is_in_circle)
 static int by_weight(const void *a, const void *b)
 {
     const path *p = a, *q = b;
-    int order = (p->weight < q->weight) - (p->weight > q->weight);
-    return order ? order : compare(p->node, q->node);
+    int order = QP_ORDER(q->weight, p->weight);
+    return order ? order : QP_ORDER(p->node, q->node);
 }
 
 /* The paths of a vertex into `work`, largest first. @return the sum of their weights */
@@ -315,10 +311,11 @@ void qp_import_paths(qp_import *im, const qp_import_graph *g)
     expansion x = {.im = im, .g = g, .paths = QP_BUF(path), .work = QP_BUF(path)};
     size_t n_edges = g->edges.n, n = n_edges ? PATHS_MOST / n_edges : PATHS_OF_ONE_MOST;
     x.most = n > PATHS_OF_ONE_MOST ? PATHS_OF_ONE_MOST : n ? (uint32_t)n : 1;
-    x.states = qp_alloc_zeroed(g->vertices.n + 1, sizeof *x.states);
-    x.sorted = qp_alloc(n_edges, sizeof *x.sorted);
-    x.is_back = qp_alloc_zeroed(n_edges + 1, sizeof *x.is_back);
-    x.order = qp_alloc(g->vertices.n, sizeof *x.order);
+    qp_arena tables = {0};
+    x.states = qp_arena_take(&tables, g->vertices.n + 1, sizeof *x.states);
+    x.sorted = qp_arena_take(&tables, n_edges, sizeof *x.sorted);
+    x.is_back = qp_arena_take(&tables, n_edges + 1, sizeof *x.is_back);
+    x.order = qp_arena_take(&tables, g->vertices.n, sizeof *x.order);
     im->failed |= !x.states || !x.sorted || !x.is_back || !x.order;
     if (!im->failed) {
         sort_edges(&x);
@@ -326,10 +323,7 @@ void qp_import_paths(qp_import *im, const qp_import_graph *g)
         sum_callers(&x);
         expand(&x);
     }
-    qp_free(x.states);
-    qp_free(x.sorted);
-    qp_free(x.is_back);
-    qp_free(x.order);
+    qp_arena_fini(&tables);
     qp_free(x.paths.items);
     qp_free(x.work.items);
 }

@@ -16,22 +16,17 @@ static const size_t unpacked_max = (size_t)1 << 30;
 
 /* ---- lines ------------------------------------------------------------------------------- */
 
-static int compare(uint32_t a, uint32_t b)
-{
-    return (a > b) - (a < b);
-}
-
 static int by_method(const void *a, const void *b)
 {
     const qp_import_line *x = a, *y = b;
-    int order = compare(x->method, y->method);
-    return order ? order : compare(x->line, y->line);
+    int order = QP_ORDER(x->method, y->method);
+    return order ? order : QP_ORDER(x->line, y->line);
 }
 
 static int by_thread(const void *a, const void *b)
 {
     const qp_import_line *x = a, *y = b;
-    int order = compare(x->thread, y->thread);
+    int order = QP_ORDER(x->thread, y->thread);
     return order ? order : by_method(a, b);
 }
 
@@ -157,7 +152,7 @@ static void write_thread(writing *w, uint32_t thread)
 {
     const qp_import *im = w->im;
     uint64_t n_calls = 0;
-    const char *name = *QP_IMPORT_AT(im->names, const char *, thread);
+    const char *name = QP_IMPORT_AT(im->threads, qp_import_thread_row, thread)->name;
     qp_thread_record *th = qp_builder_thread(
         w->b, &(qp_thread_record){
                   .name = qp_builder_text(w->b, name), .state = QP_THREAD_ENDED, .n_lives = 1});
@@ -226,8 +221,7 @@ static void begin(qp_import *im, const qp_load_options *o)
 {
     *im = (qp_import){.wanted = o ? o->sample_type : NULL,
                       .methods = QP_BUF(qp_import_method),
-                      .threads = QP_BUF(uint32_t),
-                      .names = QP_BUF(const char *),
+                      .threads = QP_BUF(qp_import_thread_row),
                       .nodes = QP_BUF(qp_import_node),
                       .lines = QP_BUF(qp_import_line),
                       .notes = QP_BUF(const char *)};
@@ -235,8 +229,7 @@ static void begin(qp_import *im, const qp_load_options *o)
 
 static void end(qp_import *im)
 {
-    qp_buf *const all[] = {&im->methods, &im->threads, &im->names,
-                           &im->nodes,   &im->lines,   &im->notes};
+    qp_buf *const all[] = {&im->methods, &im->threads, &im->nodes, &im->lines, &im->notes};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         qp_free(all[i]->items);
     qp_dict_fini(&im->child_of);
@@ -246,11 +239,6 @@ static void end(qp_import *im)
     qp_arena_fini(&im->texts);
 }
 
-static bool refuse(qp_error *error, const char *why)
-{
-    return qp_error_fail(error, "%s", why);
-}
-
 static bool import_plain(qp_image *image, const void *bytes, size_t n_bytes,
                          const qp_load_options *o, qp_error *error)
 {
@@ -258,18 +246,21 @@ static bool import_plain(qp_image *image, const void *bytes, size_t n_bytes,
     void *made = NULL;
     size_t n_made = 0;
     begin(&im, o);
-    bool is_read = qp_import_callgrind_fits(bytes, n_bytes)
-                       ? qp_import_callgrind(&im, bytes, n_bytes, error)
-                   : qp_import_pprof_fits(bytes, n_bytes)
-                       ? qp_import_pprof(&im, bytes, n_bytes, error)
-                       : refuse(error, "unpacked it is no profile of pprof or callgrind");
+    bool is_read =
+        qp_import_callgrind_fits(bytes, n_bytes)
+            ? qp_import_callgrind(&im, bytes, n_bytes, error)
+        : qp_import_pprof_fits(bytes, n_bytes)
+            ? qp_import_pprof(&im, bytes, n_bytes, error)
+            : qp_error_fail(error, "unpacked it is no profile of pprof or callgrind");
     if (is_read && im.is_too_much)
-        is_read = refuse(error, "its figures or call paths are more than a profile can hold");
+        is_read =
+            qp_error_fail(error, "its figures or call paths are more than a profile can hold");
     const char *why = im.failed ? "there is not enough memory to read it" : NULL;
     if (is_read && !why)
         why = write_all(&im, &made, &n_made);
     if (is_read)
-        is_read = why ? refuse(error, why) : qp_image_copy(image, made, n_made, error);
+        is_read =
+            why ? qp_error_fail(error, "%s", why) : qp_image_copy(image, made, n_made, error);
     qp_free(made);
     end(&im);
     return is_read;
@@ -284,10 +275,10 @@ bool qp_import_copy(qp_image *image, const void *bytes, size_t n_bytes,
     bool is_read;
     *image = (qp_image){0};
     if (n_bytes > unpacked_max)
-        return refuse(error, "it is too large");
+        return qp_error_fail(error, "it is too large");
     if (qp_inflate_fits(bytes, n_bytes)) {
         if (!qp_inflate(bytes, n_bytes, unpacked_max, &plain, &n_plain, &why))
-            return refuse(error, why);
+            return qp_error_fail(error, "%s", why);
         is_read = import_plain(image, plain, n_plain, o, error);
         qp_free(plain);
     } else {
@@ -304,12 +295,12 @@ bool qp_import_read(qp_image *image, int fd, const qp_load_options *o, uint64_t 
     const char *why;
     *image = (qp_image){0};
     if (!qp_file_is_plain(fd, &n_bytes, &why))
-        return refuse(error, why);
+        return qp_error_fail(error, "%s", why);
     if (n_bytes > max_bytes || n_bytes > unpacked_max)
-        return refuse(error, "it is too large");
+        return qp_error_fail(error, "it is too large");
     void *bytes = qp_alloc((size_t)n_bytes, 1);
     if (!bytes)
-        return refuse(error, "there is not enough memory to read it");
+        return qp_error_fail(error, "there is not enough memory to read it");
     size_t n = qp_file_read_at(fd, bytes, (size_t)n_bytes, 0);
     bool is_read = qp_import_copy(image, bytes, n, o, error);
     qp_free(bytes);

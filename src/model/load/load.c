@@ -134,12 +134,6 @@ static qp_model_private *begin(qp_model **out, qp_error *error)
     return own;
 }
 
-static void put_name(qp_error *error, const char *name)
-{
-    if (error->text[0])
-        qp_error_fail(error, "%.300s: %.200s", name, error->text);
-}
-
 qp_load_status qp_model_load_fd(int fd, const char *name, const qp_load_options *o,
                                 qp_model **out, qp_error *error)
 {
@@ -155,7 +149,8 @@ qp_load_status qp_model_load_fd(int fd, const char *name, const qp_load_options 
         status = load_image(own, is_foreign ? -1 : fd, o, max_bytes, out, error);
     else if (own)
         qp_model_free(&own->model);
-    put_name(error, name);
+    if (error->text[0])
+        qp_error_fail(error, "%.300s: %.200s", name, error->text);
     return status;
 }
 
@@ -197,7 +192,7 @@ qp_load_status qp_model_load(const char *what, const qp_load_options *o, qp_mode
         if (qp_live_path(pid, true, path, sizeof path))
             fd = qp_file_open(path, &why);
         else
-            why = "there is no such file, and no such process that records";
+            why = "no such file or recording process";
     }
     if (fd < 0) {
         qp_error_fail(error, "%.300s: %s", what, why);

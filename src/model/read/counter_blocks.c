@@ -123,19 +123,16 @@ static uint64_t key_of(uint32_t method, uint32_t thread)
 static int compare_blocks(const void *a, const void *b)
 {
     const qp_model_counter_block *x = a, *y = b;
-    if (x->method != y->method)
-        return x->method < y->method ? -1 : 1;
-    if (x->thread != y->thread)
-        return x->thread < y->thread ? -1 : 1;
-    return (x->counters->kind > y->counters->kind) - (x->counters->kind < y->counters->kind);
+    int c = QP_ORDER(x->method, y->method);
+    c = c ? c : QP_ORDER(x->thread, y->thread);
+    return c ? c : QP_ORDER(x->counters->kind, y->counters->kind);
 }
 
 static int compare_shares(const void *a, const void *b)
 {
     const qp_model_share *x = a, *y = b;
-    if (x->method != y->method)
-        return x->method < y->method ? -1 : 1;
-    return (x->context > y->context) - (x->context < y->context);
+    int c = QP_ORDER(x->method, y->method);
+    return c ? c : QP_ORDER(x->context, y->context);
 }
 
 /* Count the calls of each counter block's method in one pass over the call paths. */

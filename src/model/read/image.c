@@ -17,19 +17,14 @@ enum {
 
 static const uint64_t max_file_bytes = (1ull << 32) * QP_CELL;
 
-static bool refuse(qp_error *error, const char *why)
-{
-    return qp_error_fail(error, "%s", why);
-}
-
 static bool set_size(qp_image *image, uint64_t n_bytes, qp_error *error)
 {
     image->file_bytes = n_bytes;
     image->n_cells = (uint32_t)(n_bytes / QP_CELL);
     if (!n_bytes)
-        return refuse(error, "the file is empty");
+        return qp_error_fail(error, "the file is empty");
     image->bytes = qp_alloc_zeroed((size_t)n_bytes + QP_CELL, 1);
-    return image->bytes || refuse(error, "there is not enough memory to read it");
+    return image->bytes || qp_error_fail(error, "there is not enough memory to read it");
 }
 
 /* In pieces, between which progress is shown. */
@@ -64,7 +59,7 @@ static bool read_head_only(int fd, uint64_t n_bytes, qp_error *error)
     _Alignas(qp_head) unsigned char bytes[sizeof(qp_head)] = {0};
     qp_image head = {.bytes = bytes, .file_bytes = n_bytes};
     if (!n_bytes)
-        return refuse(error, "the file is empty");
+        return qp_error_fail(error, "the file is empty");
     qp_file_read_at(fd, bytes, sizeof bytes, 0);
     return qp_image_check_head(&head, error);
 }
@@ -76,7 +71,7 @@ bool qp_image_read(qp_image *image, int fd, uint64_t max_bytes, const qp_progres
     const char *why;
     *image = (qp_image){0};
     if (!qp_file_is_plain(fd, &n_bytes, &why))
-        return refuse(error, why);
+        return qp_error_fail(error, "%s", why);
     if (!read_head_only(fd, n_bytes, error))
         return false;
     if (n_bytes > max_bytes || n_bytes >= max_file_bytes) {
@@ -84,7 +79,7 @@ bool qp_image_read(qp_image *image, int fd, uint64_t max_bytes, const qp_progres
     }
     if (!set_size(image, n_bytes, error) || !read_stretches(image, fd, progress)) {
         qp_image_fini(image);
-        return refuse(error, "there is not enough memory to read it");
+        return qp_error_fail(error, "there is not enough memory to read it");
     }
     return true;
 }
@@ -98,7 +93,7 @@ bool qp_image_copy(qp_image *image, const void *bytes, size_t n_bytes, qp_error 
     image->data = qp_alloc(1, sizeof *image->data);
     if (!image->data) {
         qp_image_fini(image);
-        return refuse(error, "there is not enough memory to read it");
+        return qp_error_fail(error, "there is not enough memory to read it");
     }
     image->data[0] = (qp_stretch){0, n_bytes};
     image->n_data = 1;
@@ -118,13 +113,13 @@ bool qp_image_check_head(const qp_image *image, qp_error *error)
     size_t magic_bytes =
         image->file_bytes < sizeof h->magic ? image->file_bytes : sizeof h->magic;
     if (memcmp(h->magic, QP_MAGIC, magic_bytes) != 0)
-        return refuse(error, "it is not a qprof profile");
+        return qp_error_fail(error, "it is not a qprof profile");
     if (image->file_bytes < sizeof *h)
-        return refuse(error, "it is cut off inside its head: nothing can be read");
+        return qp_error_fail(error, "it is cut off inside its head: nothing can be read");
     if (h->endian == __builtin_bswap32(QP_ENDIAN))
-        return refuse(error, "it was recorded on a machine of the other byte order");
+        return qp_error_fail(error, "it was recorded on a machine of the other byte order");
     if (h->endian != QP_ENDIAN)
-        return refuse(error, "its head is damaged");
+        return qp_error_fail(error, "its head is damaged");
     if (h->major != QP_MAJOR) {
         return qp_error_fail(error,
                              "its format is version %u.%u, this program reads version %d",

@@ -151,7 +151,7 @@ void qp_live_why(uint64_t pid, char *to, size_t n_bytes)
     char folder[PATH_BYTES];
     qp_text_format(to, n_bytes, "%s",
                    start_of(pid) ? "it is not recording: it has no live profile"
-                                 : "there is no such process");
+                                 : "no such process");
     for (unsigned i = 0; start_of(pid) && folder_at(i, owner_of(pid), folder, sizeof folder);
          i++)
         if (access(folder, R_OK | X_OK) != 0 && errno == EACCES)

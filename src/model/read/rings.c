@@ -3,7 +3,7 @@
 #include "format/layout.h"
 #include "model/read/read.h"
 
-/* Is there a ring in this extent, and room for all of its slots? */
+/* @return the ring in an extent that has room for all of its slots; NULL: there is none */
 static const qp_ring *ring_in(const qp_model_private *own, const qp_model_extent *s)
 {
     if (s->kind != QP_EXTENT_RING || s->n_cells < 2)

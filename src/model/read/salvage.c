@@ -96,8 +96,8 @@ static void add_span(qp_model_private *own, qp_buf *spans, uint64_t cell, uint64
     *s = (qp_model_extent){(qp_cell)cell, e->owner, e->kind, n_used, n_cells};
 }
 
-/* Is the file as long as its head says? While it is recorded, cells are claimed before the file
- * grows, and the file grows ahead of the claims. */
+/* Count what the file lacks of the length in its head. While it is recorded, cells are claimed
+ * before the file grows, and the file grows ahead of the claims. */
 static void compare_length(qp_model_private *own)
 {
     const qp_head *h = qp_image_head(&own->image);

@@ -191,7 +191,7 @@ export function readIndex(): Index {
     };
 }
 
-/** Was it there: called, or on a stack that was looked at? */
+/** Whether it was called, or was on a sampled stack. */
 export const isSeen = (method: Method) => method.index > 0 && (method.calls > 0 || method.total > 0);
 
 /** What a tick is in the run's unit. */
