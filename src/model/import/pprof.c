@@ -235,7 +235,8 @@ static bool read_location(pprof *p, wire w)
                                .address = n[LOCATION_ADDRESS],
                                .first_line = first_line,
                                .n_lines = p->lines.n - first_line};
-    put(p, &p->location_of, n[LOCATION_ID], &p->locations);
+    if (is_good)
+        put(p, &p->location_of, n[LOCATION_ID], &p->locations);
     return is_good;
 }
 

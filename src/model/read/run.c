@@ -247,15 +247,18 @@ uint64_t qp_model_ns(const qp_model *m, uint64_t ticks)
 
 /* ---- freeing ----------------------------------------------------------------------------- */
 
+static void free_all(void *const *memory, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        qp_free(memory[i]);
+}
+#define FREE_ALL(memory) free_all(memory, sizeof(memory) / sizeof *(memory))
+
 void qp_model_forget(qp_model_private *own)
 {
-    qp_free(own->spans);
-    qp_free(own->index_at);
-    qp_free(own->methods);
-    qp_free(own->method_cells);
-    qp_free(own->names);
-    qp_free(own->threads);
-    qp_free(own->extras);
+    void *const all[] = {own->spans, own->index_at, own->methods, own->method_cells,
+                         own->names, own->threads,  own->extras};
+    FREE_ALL(all);
     qp_image_fini(&own->image);
     *own = (qp_model_private){0};
     own->model.own = own;
@@ -263,13 +266,9 @@ void qp_model_forget(qp_model_private *own)
 
 void qp_model_free_view(qp_model_private *own)
 {
-    qp_free(own->nodes);
-    qp_free(own->methods);
-    qp_free(own->threads);
-    qp_free(own->frames);
-    qp_free(own->self_variance);
-    qp_free(own->total_variance);
-    qp_free(own);
+    void *const all[] = {own->nodes,         own->methods,        own->threads, own->frames,
+                         own->self_variance, own->total_variance, own};
+    FREE_ALL(all);
 }
 
 void qp_model_free(qp_model *m)
@@ -288,8 +287,7 @@ void qp_model_free(qp_model *m)
         own->shares,        own->contexts,       own->texts,        own->open_blocks,
         own->thread_names,  own->diagnostics,    own->notes,        own->markers,
         own->events,        own->loss_texts,     own->losses};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        qp_free(all[i]);
+    FREE_ALL(all);
     qp_model_forget(own);
     qp_free(own);
 }
