@@ -372,37 +372,22 @@ bool qp_name_convert(const qp_name_facts *facts, char letter, char *out, size_t 
     time_t now = (time_t)(qp_clock_wall() / 1000000000u);
     struct tm t;
     out[0] = '\0';
-    switch (letter) {
-    case 'v':
-        snprintf(out, n_bytes, "%s", facts->program);
-        break;
-    case 'V':
-        snprintf(out, n_bytes, "%s", facts->program_path);
-        break;
-    case 'p':
-        snprintf(out, n_bytes, "%ld", facts->pid);
-        break;
-    case 'n':
-        snprintf(out, n_bytes, "%u", facts->dataset);
-        break;
-    case 'T':
-        snprintf(out, n_bytes, "%ld", facts->thread);
-        break;
-    case 'h':
-        gethostname(out, n_bytes);
-        out[n_bytes - 1] = '\0';
-        break;
-    case 't':
+    if (letter == 't' || letter == 'd') {
         if (localtime_r(&now, &t))
-            strftime(out, n_bytes, "%H:%M", &t);
+            strftime(out, n_bytes, letter == 't' ? "%H:%M" : "%y%m%d", &t);
         return true;
-    case 'd':
-        if (localtime_r(&now, &t))
-            strftime(out, n_bytes, "%y%m%d", &t);
-        break;
-    default:
-        return false;
     }
+    if (letter == 'v' || letter == 'V')
+        snprintf(out, n_bytes, "%s", letter == 'v' ? facts->program : facts->program_path);
+    else if (letter == 'p' || letter == 'T')
+        snprintf(out, n_bytes, "%ld", letter == 'p' ? facts->pid : facts->thread);
+    else if (letter == 'n')
+        snprintf(out, n_bytes, "%u", facts->dataset);
+    else if (letter == 'h')
+        gethostname(out, n_bytes);
+    else
+        return false;
+    out[n_bytes - 1] = '\0';
     for (char *c = out; *c; c++)
         *c = safe(*c);
     return true;
