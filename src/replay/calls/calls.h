@@ -40,7 +40,8 @@ typedef struct {
     uint32_t
         n_gates;    /* of the thread, at its entry: equal while nothing stopped the recording */
     uint32_t tag;   /* the sink's, 0 at entry */
-    uint32_t outer; /* depth of the next call of the method further out; UINT32_MAX: none */
+    uint32_t outer; /* depth of the next call of the method further out; 0: none */
+    uint32_t slot;  /* of the method in the thread's `innermost` + 1 */
 } qp_span;
 
 typedef enum {
@@ -66,8 +67,9 @@ typedef struct {
     uint32_t called, called_line;
     uint64_t called_raw, called_time;
     uint32_t due; /* method whose return its caller has not reported yet; 0: none */
-    qp_dict
-        innermost; /* by method: depth of its innermost open call; UINT32_MAX: none is open */
+    qp_buf
+        innermost; /* uint32_t, by slot: depth of the innermost open call of a method; 0: none */
+    qp_dict slots; /* of methods + 1 */
     void *data;    /* of the sink */
 } qp_span_thread;
 

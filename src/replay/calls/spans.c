@@ -13,7 +13,6 @@ enum {
     PUSHES_A_RECORD = 4,    /* ... and so many more for each record */
     TEXT_MOST = 1 << 16
 };
-#define NOT_OPEN UINT32_MAX
 
 /* The thread that an OS thread drives, and a record whose texts or value are still to come. */
 typedef struct {
@@ -46,6 +45,7 @@ static qp_span_thread *thread_of(qp_spans *x, uint32_t number)
     }
     *item = th;
     *index = (uint32_t)x->threads.n;
+    th->innermost = QP_BUF(uint32_t);
     th->number = number;
     th->index = *index - 1;
     return th;
@@ -201,20 +201,22 @@ static bool grow(qp_span_thread *th)
  * @return NULL: no memory */
 static inline qp_span *push(qp_spans *x, qp_span_thread *th, uint32_t method)
 {
-    uint32_t outer = qp_dict_get(&th->innermost, method);
-    bool is_outermost = !outer || outer == NOT_OPEN;
-    if (QP_UNLIKELY((th->depth == th->room && !grow(th)) ||
-                    !qp_dict_put(&th->innermost, method, th->depth + 1))) {
+    bool is_new;
+    uint32_t slot = qp_buf_keyed(&th->innermost, &th->slots, method, &is_new);
+    if (QP_UNLIKELY(!slot || (th->depth == th->room && !grow(th)))) {
         x->failed = true;
         return NULL;
     }
+    uint32_t *innermost = (uint32_t *)th->innermost.items + slot - 1;
     qp_span *s = &th->spans[th->depth++];
     *s = (qp_span){.method = method,
-                   .flags = is_outermost ? QP_SPAN_OUTERMOST : 0,
-                   .outer = is_outermost ? NOT_OPEN : outer,
+                   .flags = *innermost ? 0 : QP_SPAN_OUTERMOST,
+                   .outer = *innermost,
+                   .slot = slot,
                    .begin = th->time,
                    .raw = th->raw,
                    .n_gates = th->n_gates};
+    *innermost = th->depth;
     return s;
 }
 
@@ -235,7 +237,7 @@ static inline void leave_top(qp_spans *x, qp_span_thread *th, qp_span_end end)
         x->sink.leave(x->sink.to, th, s, end);
     if (th->depth > 1)
         s[-1].callees += qp_span_total(th, s);
-    x->failed |= !qp_dict_put(&th->innermost, s->method, s->outer);
+    ((uint32_t *)th->innermost.items)[s->slot - 1] = s->outer;
     th->depth--;
 }
 
@@ -358,8 +360,9 @@ static void put_entry(qp_spans *x, qp_span_thread *th, uint32_t cell, uint32_t m
 /* The innermost open call of a method, if it is open. */
 static qp_span *find_open(const qp_span_thread *th, uint32_t method)
 {
-    uint32_t depth = qp_dict_get(&th->innermost, method);
-    return depth && depth != NOT_OPEN ? &th->spans[depth - 1] : NULL;
+    uint32_t slot = qp_dict_get(&th->slots, method);
+    uint32_t depth = slot ? ((const uint32_t *)th->innermost.items)[slot - 1] : 0;
+    return depth ? &th->spans[depth - 1] : NULL;
 }
 
 static void leave_down_to(qp_spans *x, qp_span_thread *th, const qp_span *s)
@@ -624,7 +627,8 @@ void qp_spans_fini(qp_spans *x)
     for (size_t i = 0; i < x->threads.n; i++) {
         qp_span_thread *th = qp_spans_thread(x, i);
         qp_free(th->spans);
-        qp_dict_fini(&th->innermost);
+        qp_dict_fini(&th->slots);
+        qp_free(th->innermost.items);
         qp_free(th);
     }
     for (size_t i = 0; i < x->os_threads.n; i++)
