@@ -6,13 +6,14 @@
 
 #define QP_LIKELY(c)   __builtin_expect(!!(c), 1)
 #define QP_UNLIKELY(c) __builtin_expect(!!(c), 0)
+#define QP_UNUSED      __attribute__((unused)) /* a parameter that the type of a callback demands */
 
-/* One writer, any readers: each access is whole, nothing else is promised. */
+/* One writer, any readers: each access is atomic, without any order. */
 #define qp_load(p)     __atomic_load_n((p), __ATOMIC_RELAXED)
 #define qp_store(p, v) __atomic_store_n((p), (v), __ATOMIC_RELAXED)
 #define qp_bump(p, n)  qp_store((p), qp_load(p) + (n))
 
-/* Publishing: what was written before is seen by whoever sees the value. */
+/* Publishing: a thread that sees the value sees what was written before it. */
 #define qp_publish(p, v) __atomic_store_n((p), (v), __ATOMIC_RELEASE)
 #define qp_observe(p)    __atomic_load_n((p), __ATOMIC_ACQUIRE)
 

@@ -48,9 +48,9 @@ printf 'trace TIMELINE=0 COLOUR=1\n' >bad.conf
 refused 1:18 "COLOUR: expected one of OPERATIONMODE"
 claim "to the last of them" grep -q " OUTFILE$" err
 printf 'pri missing.pri\n' >bad.conf
-refused 1:5 "missing.pri: there is no such file"
+refused 1:5 "missing.pri: no such file"
 printf 'triggering on # yes\n-time=none -pri=missing.pri\n' >bad.conf
-refused 2:12 "missing.pri: there is no such file"
+refused 2:12 "missing.pri: no such file"
 printf 'triggering on\n-time=none -clock=64k-aliasing\n' >bad.conf
 refused 2:12 "-clock: counter not supported: Linux has none of that kind"
 printf -- '-pc="REAL 10 WHEN"\n' >bad.conf

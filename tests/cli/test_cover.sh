@@ -133,7 +133,7 @@ claim "a profile without coverage" \
 mv score.src away
 claim "without a source" ends 0 qprof cover annotate score.src run.qprof
 claim "the counts are there" same '1 1 0 3 5 0 0 0 0' "$(awk '/^[|#] / { print $2 }' out | tr '\n' ' ' | sed 's/ $//')"
-claim "and it is reported" grep -q 'score.src: there is no such file; lines are listed without text' err
+claim "and it is reported" grep -q 'score.src: no such file; lines are listed without text' err
 mv away score.src
 claim "with a source" ends 0 qprof cover annotate run.qprof
 claim "hit" grep -Eq '^\| +5 +12  text of 12$' out
@@ -185,7 +185,7 @@ claim "all bad lines are named" ends 2 qprof cover check --thresholds=wanted run
 claim "with line and column" same 'wanted:2:12: wanted:3:6: ' "$(grep -o 'wanted:[0-9:]* ' err | tr -d '\n')"
 : >wanted
 claim "none at all" says 'no threshold' qprof cover check --thresholds=wanted run.qprof
-claim "no file" says 'nowhere: there is no such file' qprof cover check --thresholds=nowhere run.qprof
+claim "no file" says 'nowhere: no such file' qprof cover check --thresholds=nowhere run.qprof
 
 # ---- export --------------------------------------------------------------------------------------
 claim "to the screen" sh -c 'qprof cover export --to=lcov run.qprof | grep -qx "DA:12,5"'

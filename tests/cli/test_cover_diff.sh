@@ -67,7 +67,7 @@ claim "no repository" \
 claim "no such folder" says "git: .*missing" qprof cover diff --git=HEAD --repo=missing new.qprof
 claim "no git" \
     sh -c 'tool=$(command -v qprof); PATH=/nowhere "$tool" cover diff --git=HEAD new.qprof 2>&1 | grep -q "git is not installed"'
-claim "no patch" says 'missing.patch: there is no such file' qprof cover diff --patch=missing.patch new.qprof
+claim "no patch" says 'missing.patch: no such file' qprof cover diff --patch=missing.patch new.qprof
 claim "something else than a patch" \
     says 'score.src: not a unified diff' qprof cover diff --patch=score.src --fail-under=1 new.qprof
 printf 'diff --git a/x b/y\nsimilarity index 100%%\nrename from x\nrename to y\n' >renamed.patch

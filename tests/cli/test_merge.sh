@@ -58,12 +58,12 @@ claim "a sum can be merged again" a_sum_merges_again
 
 claim "the output must be named" says '^qprof merge: missing -o FILE; usage: ' qprof merge a.qprof
 claim "profiles must be named" says 'missing profiles' qprof merge -o x.qprof
-claim "a missing profile is named" says 'none.qprof: there is no such file' \
+claim "a missing profile is named" says 'none.qprof: no such file' \
     qprof merge -o x.qprof a.qprof none.qprof
 mkdir folder && ln -s elsewhere link
-claim "a folder in the way is refused" says 'folder: it is a directory' \
+claim "a folder in the way is refused" says 'folder: is a directory' \
     qprof merge -o folder a.qprof
-claim "a link in the way is refused" says 'link: it is a symbolic link' qprof merge -o link a.qprof
+claim "a link in the way is refused" says 'link: is a symbolic link' qprof merge -o link a.qprof
 QPROF="-output=sampled.qprof -time=none" ./score 'main(' 1 ')'
 claim "times of another kind are refused" \
     says 'sampled.qprof: its times are none, but exact in a.qprof' \

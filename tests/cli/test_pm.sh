@@ -103,7 +103,7 @@ claim "a file without areas" same 'no areas in none.conf' "$(echo 'monitora ?' |
 claim "list without a file" sh -c "qprof list --area=mine c.qprof 2>&1 | grep -q 'missing --config=FILE'"
 printf 'area mine include f\n' >bad.conf
 claim "a mistake in the file" sh -c "qprof pm --config=bad.conf </dev/null 2>&1 | grep -q 'bad.conf:1:19: '"
-claim "no such file of areas" sh -c "qprof pm --config=nosuch.conf </dev/null 2>&1 | grep -q 'nosuch.conf: there is no'"
+claim "no such file of areas" sh -c "qprof pm --config=nosuch.conf </dev/null 2>&1 | grep -q 'nosuch.conf: no such file'"
 
 # ---- running -----------------------------------------------------------------------------------------
 claim "EXECUTE" pm 'pc real 3600000000 when score.f' '  -> *;' 'execute ./score main( f( %5 ) %6 )' list
@@ -127,7 +127,7 @@ claim "a mistake in PC has a column" answers 'PC: column 6: ' 'pc real 0'
 claim "what is missing is reported" answers 'ADD: expected ADD FILE$' add
 claim "what is too much is reported" answers 'QUIT takes no operand: now' 'quit now'
 claim "LIST without statistics" answers 'no statistics; EXECUTE' list
-claim "no such file" answers 'nothing.qprof: there is no such file' 'load nothing.qprof'
+claim "no such file" answers 'nothing.qprof: no such file' 'load nothing.qprof'
 claim "? lists the commands" sh -c "echo '?' | qprof pm | grep -q '^NOMONITORMODULE'"
 if command -v script >/dev/null; then
     claim "the shell's prompt does not follow ours" same '\n' \

@@ -107,7 +107,7 @@ left=$(sed -n 's/.*specify \(.*\) as well for its last records$/\1/p' error)
 check "$(qprof info --format=json "$left" | jq .run.pid)" = $host
 qprof trace stat j.qtrace j.qprof >stat 2>error
 check $? = 2
-check "$(cat error)" = "qprof trace stat: j.qprof: there is no such file; the program was killed and left $left: specify that"
+check "$(cat error)" = "qprof trace stat: j.qprof: no such file; the program was killed and left $left: specify that"
 qprof trace dump j.qtrace $host >whole 2>error
 check "$(lines "specify" error)" = 0
 check "$(lines 'entry.* step$' whole)" = 40

@@ -240,9 +240,9 @@ static void errors_name_the_file_and_what_is_wrong_with_it(void **state)
     qp_error error;
     (void)state;
     assert_null(qp_trace_open("missing.qtrace", &error));
-    assert_string_equal(error.text, "missing.qtrace: there is no such file");
+    assert_string_equal(error.text, "missing.qtrace: no such file");
     assert_null(qp_trace_open("/dev/null", &error));
-    assert_string_equal(error.text, "/dev/null: it is a device");
+    assert_string_equal(error.text, "/dev/null: is a device");
 }
 
 /* ---- windows ----------------------------------------------------------------------------- */

@@ -215,10 +215,10 @@ static void what_is_in_the_way_is_refused(void **state)
     assert_int_equal(mkdir("folder", 0777), 0);
     assert_int_equal(symlink("elsewhere", "link"), 0);
     assert_int_equal(mkfifo("pipe", 0666), 0);
-    assert_refused("folder", "it is a directory");
-    assert_refused("link", "it is a symbolic link; name the file itself");
-    assert_refused("pipe", "it is not a plain file");
-    assert_refused("nowhere/run.qprof", "there is no such folder");
+    assert_refused("folder", "is a directory");
+    assert_refused("link", "is a symbolic link; name the file itself");
+    assert_refused("pipe", "is not a plain file");
+    assert_refused("nowhere/run.qprof", "no such folder");
     assert_refused("", "no name was given");
     assert_int_equal(files_count(), 3);
 }

@@ -342,7 +342,7 @@ static void a_set_that_cannot_be_written_leaves_nothing(void **state)
     qp_cover_set *s = new_set();
     add_run(s, first_run(), "first.pcv");
     assert_false(qp_cover_set_write(s, "no/such/folder.pcv", &error));
-    assert_string_equal(error.text, "no/such/folder.pcv: there is no such folder");
+    assert_string_equal(error.text, "no/such/folder.pcv: no such folder");
     bool is_done = false;
     for (uint64_t n = 1; !is_done; n++) {
         qp_alloc_fail_after(n, n % 2);

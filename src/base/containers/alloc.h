@@ -9,7 +9,8 @@
 
 /* NULL: no memory, or n * bytes overflows. Zero bytes give a pointer that can be freed. */
 void *qp_alloc(size_t n, size_t bytes);
-void *qp_alloc_zeroed(size_t n, size_t bytes); /* untouched pages of large ones cost nothing */
+/* Pages of large ones cost nothing until they are written. */
+void *qp_alloc_zeroed(size_t n, size_t bytes);
 void *qp_realloc(void *p, size_t n, size_t bytes); /* NULL leaves p as it was */
 char *qp_alloc_text(const char *text);
 void qp_free(const void *p); /* takes NULL */

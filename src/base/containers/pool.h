@@ -1,7 +1,7 @@
-/* pool.h: memory of the recorder's own that grows, never moves, and is given back as a whole.
+/* pool.h: memory of the recorder that grows, never moves, and is freed as a whole.
  *
  * Addressed by cells of 64 bytes, so that qp_trie can lie in it, and by refs of 8 bytes for texts.
- * Taking is safe on any thread; nothing is given back one by one. */
+ * Taking is safe on any thread; cells are not freed one by one. */
 #ifndef QP_BASE_CONTAINERS_POOL_H
 #define QP_BASE_CONTAINERS_POOL_H
 
@@ -19,11 +19,11 @@ typedef struct {
 uint32_t qp_pool_take(qp_pool *p, size_t n_bytes);
 void *qp_pool_at(const qp_pool *p, uint32_t cell);
 
-/* A copy of a text, NUL behind it. @return a ref; 0: no memory. One thread at a time */
+/* A copy of a text, with a NUL. @return a ref; 0: no memory. One thread at a time */
 uint32_t qp_pool_text(qp_pool *p, const char *text, size_t n_bytes);
 const char *qp_pool_text_at(const qp_pool *p, uint32_t ref);
 
-/* The cell of an address that a stranger hands in; 0: it is none of the pool's. */
+/* The cell of any address; 0: it is not one of the pool's. */
 uint32_t qp_pool_cell(const qp_pool *p, const void *address);
 
 /* Forget everything that was taken. */

@@ -1,8 +1,8 @@
 /* trie.h: an index from 64-bit keys to numbers that any thread may extend without a lock.
  *
  * 16-way blocks of one cell each, reached by four bits of the mixed key at a time; they lie in
- * memory that the owner supplies and never move. A leaf is any number from 1 to 2^31 - 1; its key
- * is asked for, so that it is stored once, in the record that the leaf stands for. */
+ * memory that the owner supplies and never move. A leaf is any number from 1 to 2^31 - 1; the owner
+ * returns its key, so that it is stored once, in the record that the leaf refers to. */
 #ifndef QP_BASE_CONTAINERS_TRIE_H
 #define QP_BASE_CONTAINERS_TRIE_H
 
@@ -19,11 +19,11 @@ typedef struct {
  * @return the leaf; 0: none with that key */
 uint32_t qp_trie_get(const qp_trie *t, uint32_t root, uint64_t key);
 
-/* @return the leaf that stands for the key now: this one or, if there was one, that one; 0: no
- * memory, nothing changed */
+/* @return the leaf that the key has now, this one or an earlier one; 0: no memory, nothing
+ * changed */
 uint32_t qp_trie_put(const qp_trie *t, uint32_t root, uint64_t key, uint32_t leaf);
 
-/* Remove the leaf if it stands for the key. */
+/* Remove the leaf if the key has it. */
 void qp_trie_drop(const qp_trie *t, uint32_t root, uint64_t key, uint32_t leaf);
 
 #endif

@@ -9,40 +9,39 @@
 
 enum { MIN_FD = 1000 };
 
-static const char *reason_of(int error)
+const char *qp_file_reason(int error, bool is_new)
 {
-    switch (error) {
-    case ENOENT:
-    case ENOTDIR:
-        return "there is no such file";
-    case EACCES:
-    case EPERM:
-        return "it may not be read";
-    case ENXIO: /* a socket */
-    case ENODEV:
-        return "it is not a plain file";
-    case ENAMETOOLONG:
-        return "its name is too long";
-    case EMFILE:
-    case ENFILE:
-        return "too many files are open";
-    default:
-        return strerror(error);
+    static const struct {
+        int errors[2];
+        const char *of_existing, *of_new; /* NULL: the system's text */
+    } reasons[] = {
+        {{ENOENT, ENOTDIR}, "no such file", "no such folder"},
+        {{EACCES, EPERM}, "may not be read", "the folder may not be written to"},
+        {{ENXIO, ENODEV}, "is not a plain file", NULL}, /* ENXIO: a socket */
+        {{EMFILE, ENFILE}, "too many files are open", NULL},
+        {{EROFS, EROFS}, NULL, "the file system may not be written to"},
+        {{ENOSPC, EDQUOT}, NULL, "no space is left"},
+        {{ENAMETOOLONG, ENAMETOOLONG}, "its name is too long", "its name is too long"}};
+    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++) {
+        const char *text = is_new ? reasons[i].of_new : reasons[i].of_existing;
+        if (text && (error == reasons[i].errors[0] || error == reasons[i].errors[1]))
+            return text;
     }
+    return strerror(error);
 }
 
 bool qp_file_is_plain(int fd, uint64_t *n_bytes, const char **why)
 {
     struct stat st;
     if (fstat(fd, &st) != 0) {
-        *why = reason_of(errno);
+        *why = qp_file_reason(errno, false);
         return false;
     }
     if (!S_ISREG(st.st_mode)) {
-        *why = S_ISDIR(st.st_mode)    ? "it is a directory"
-               : S_ISFIFO(st.st_mode) ? "it is a pipe"
-               : S_ISCHR(st.st_mode)  ? "it is a device"
-                                      : "it is not a plain file";
+        *why = S_ISDIR(st.st_mode)    ? "is a directory"
+               : S_ISFIFO(st.st_mode) ? "is a pipe"
+               : S_ISCHR(st.st_mode)  ? "is a device"
+                                      : "is not a plain file";
         return false;
     }
     *n_bytes = (uint64_t)st.st_size;
@@ -55,7 +54,7 @@ int qp_file_open(const char *path, const char **why)
     /* O_NONBLOCK: a pipe without a writer would make us wait for one */
     int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
     if (fd < 0) {
-        *why = reason_of(errno);
+        *why = qp_file_reason(errno, false);
         return -1;
     }
     if (!qp_file_is_plain(fd, &n_bytes, why)) {

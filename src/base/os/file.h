@@ -1,4 +1,4 @@
-/* file.h: reading files that may be anything: never blocks, never maps what somebody may cut. */
+/* file.h: reading files of any kind: never blocks, and never maps a file that others may truncate. */
 #ifndef QP_BASE_OS_FILE_H
 #define QP_BASE_OS_FILE_H
 
@@ -11,7 +11,10 @@
  * @return a descriptor; -1: see why */
 int qp_file_open(const char *path, const char **why);
 
-/* The same question about a descriptor of somebody else's. @return false: see why */
+/* What an errno value means for opening a file, or for making one. */
+const char *qp_file_reason(int error, bool is_new);
+
+/* The same check of an open descriptor. @return false: see why */
 bool qp_file_is_plain(int fd, uint64_t *n_bytes, const char **why);
 
 /* Move a descriptor out of the way of hosts that close low ones. @return the new one, or fd */
@@ -27,8 +30,8 @@ int qp_file_write_at(int fd, const void *bytes, size_t n_bytes, uint64_t at, siz
 /* Write all of n_bytes. @return false: errno explains */
 bool qp_file_write(int fd, const void *bytes, uint64_t n_bytes);
 
-/* The stretch of the file at or behind `at` that is not a hole; without knowledge of holes, all.
- * @return false: nothing but a hole follows */
+/* The next part of the file from `at` on that is not a hole; where holes are unknown, all of it.
+ * @return false: only a hole follows */
 bool qp_file_next_data(int fd, uint64_t at, uint64_t n_bytes, uint64_t *begin, uint64_t *end);
 
 /* A new file without a name, for reading and writing, gone with its descriptor.

@@ -1,7 +1,7 @@
 /* new_file.c: a file grows in its folder without a name, so that nothing is left of it even if the
  * program is killed, and is moved to its place when it is whole. Where the system has no files
  * without names it grows under a temporary one. There is no fsync: against a crash of the machine
- * the file system's own order must do. */
+ * only the order of the file system protects it. */
 #include "base/os/new_file.h"
 
 #include <errno.h>
@@ -11,32 +11,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/os/file.h"
 #include "base/text/buf.h"
 
 #define OWN_FILES "/proc/self/fd" /* a file without a name is named through it */
 
 enum { NAMES_TRIED = 100 };
-
-static const char *reason_of(int error)
-{
-    switch (error) {
-    case ENOENT:
-    case ENOTDIR:
-        return "there is no such folder";
-    case EACCES:
-    case EPERM:
-        return "the folder may not be written to";
-    case EROFS:
-        return "the file system may not be written to";
-    case ENOSPC:
-    case EDQUOT:
-        return "there is no space left";
-    case ENAMETOOLONG:
-        return "its name is too long";
-    default:
-        return strerror(error);
-    }
-}
 
 /* May a file appear there? */
 static bool is_free(const char *path, const char **why)
@@ -44,9 +24,9 @@ static bool is_free(const char *path, const char **why)
     struct stat st;
     if (lstat(path, &st) != 0 || S_ISREG(st.st_mode))
         return true;
-    *why = S_ISDIR(st.st_mode)   ? "it is a directory"
-           : S_ISLNK(st.st_mode) ? "it is a symbolic link; name the file itself"
-                                 : "it is not a plain file";
+    *why = S_ISDIR(st.st_mode)   ? "is a directory"
+           : S_ISLNK(st.st_mode) ? "is a symbolic link; name the file itself"
+                                 : "is not a plain file";
     return false;
 }
 
@@ -59,11 +39,6 @@ static int create_nameless(const char *path)
         qp_text_format(folder, sizeof folder, "%.*s", (int)(slash - path) + 1, path);
     bool can_be_named = access(OWN_FILES, X_OK) == 0;
     return can_be_named ? open(folder, O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666) : -1;
-}
-
-static int create_named(const char *name)
-{
-    return open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
 }
 
 /* @return -1: errno says why */
@@ -83,10 +58,12 @@ static int take_temporary(qp_new_file *s, int nameless)
     for (unsigned i = 0; taken < 0 && errno == EEXIST && i < NAMES_TRIED; i++) {
         qp_text_format(s->temporary, sizeof s->temporary, "%.4000s.%d-%u.tmp", s->path,
                        (int)getpid(), i);
-        taken = nameless < 0 ? create_named(s->temporary) : give_name(nameless, s->temporary);
+        taken = nameless < 0 ? open(s->temporary,
+                                    O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666)
+                             : give_name(nameless, s->temporary);
     }
     if (taken < 0)
-        s->temporary[0] = '\0'; /* it is somebody else's */
+        s->temporary[0] = '\0'; /* it belongs to another program */
     return taken;
 }
 
@@ -94,7 +71,7 @@ bool qp_new_file_begin(qp_new_file *s, const char *path, const char **why)
 {
     enum { SUFFIX_BYTES = 96 };
     if (strlen(path) > QP_NEW_FILE_PATH_BYTES - SUFFIX_BYTES) {
-        *why = reason_of(ENAMETOOLONG);
+        *why = qp_file_reason(ENAMETOOLONG, true);
         return false;
     }
     if (!*path) {
@@ -109,7 +86,7 @@ bool qp_new_file_begin(qp_new_file *s, const char *path, const char **why)
     if (fd < 0)
         fd = take_temporary(s, -1);
     if (fd < 0)
-        *why = reason_of(errno);
+        *why = qp_file_reason(errno, true);
     qp_out_init(&s->out, fd);
     return fd >= 0;
 }
@@ -137,7 +114,7 @@ bool qp_new_file_end(qp_new_file *s, const char **why)
     if (is_good && !error && rename(s->temporary, s->path) != 0)
         error = errno;
     if (error)
-        *why = reason_of(error);
+        *why = qp_file_reason(error, true);
     if (error || !is_good)
         remove_temporary(s);
     return is_good && !error;

@@ -21,13 +21,13 @@ typedef struct {
  * @return false: see why; nothing is left */
 bool qp_new_file_begin(qp_new_file *s, const char *path, const char **why);
 
-/* Only its owner may read it: profiles, as the recorder has it. */
+/* Let only its owner read it, as the recorder does with profiles. */
 void qp_new_file_hide(qp_new_file *s);
 
 /* The file is complete. @return false: see why; nothing is left, and what was there before stays */
 bool qp_new_file_end(qp_new_file *s, const char **why);
 
-/* The file is not wanted any more: nothing is left, and what was there before stays. */
+/* Drop the file: nothing is left, and what was there before stays. */
 void qp_new_file_drop(qp_new_file *s);
 
 #endif

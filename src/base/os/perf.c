@@ -163,7 +163,8 @@ void qp_perf_forget(void)
 /* ---- reading ------------------------------------------------------------------------------- */
 
 /* The register's value belongs to the page's as long as the kernel has not written there. */
-static bool read_register(const struct perf_event_mmap_page *p, uint64_t *value)
+static bool read_register(QP_UNUSED const struct perf_event_mmap_page *p,
+                          QP_UNUSED uint64_t *value)
 {
 #if defined(__x86_64__) || defined(__i386__)
     for (unsigned i = 0; p && i < TRIES; i++) {
@@ -181,8 +182,6 @@ static bool read_register(const struct perf_event_mmap_page *p, uint64_t *value)
         }
     }
 #else
-    (void)p;
-    (void)value;
 #endif
     return false;
 }

@@ -11,7 +11,7 @@
  * @return 0, or the errno with which the kernel refuses it */
 int qp_perf_choose(uint32_t type, uint64_t config);
 
-/* Why, in words: what is the matter and what to do. */
+/* The reason in words, and what to do. */
 void qp_perf_explain(int refused, char *to, size_t n_bytes);
 
 /* The calling thread counts from 0, or does not count any more. Where the kernel refuses another

@@ -1,4 +1,4 @@
-/* screen.h: what the receiver of the tool's text can show. */
+/* screen.h: what the terminal or file that receives the tool's text can show. */
 #ifndef QP_BASE_OS_SCREEN_H
 #define QP_BASE_OS_SCREEN_H
 
@@ -9,12 +9,12 @@
 typedef enum {
     QP_STYLE_PLAIN,
     QP_STYLE_HEAD, /* names of columns, titles */
-    QP_STYLE_DIM,  /* guides, what is only there for completeness */
+    QP_STYLE_DIM,  /* guides, and what is listed for completeness only */
     QP_STYLE_WARM, /* a good part of the time */
     QP_STYLE_HOT,  /* most of it */
     QP_STYLE_GOOD,
     QP_STYLE_BAD,
-    QP_STYLE_HIT,    /* lines: executed, in a colour that differs from red for everybody */
+    QP_STYLE_HIT, /* lines: executed, in a colour that also color-blind readers tell from red */
     QP_STYLE_PARTIAL /* executed in part */
 } qp_style;
 
@@ -22,7 +22,7 @@ typedef struct {
     qp_out *out;
     bool is_terminal;
     bool has_color;
-    bool has_utf8;      /* its character set, for our own signs; names pass as they are */
+    bool has_utf8;      /* its character set, for signs of the tool; names pass unchanged */
     unsigned n_columns; /* 0: no limit */
     unsigned n_rows;    /* 0: unknown */
 } qp_screen;
@@ -37,7 +37,7 @@ void qp_screen_text(const qp_screen *s, qp_style style, const char *text);
 /* A text of unknown origin, escaped, in at most `width` columns (0: no limit). */
 void qp_screen_name(const qp_screen *s, const char *name, unsigned width);
 
-/* Our own signs, in the characters that the receiver has. */
+/* Signs of the tool, in the characters that the receiver has. */
 typedef enum { QP_SIGN_HALF, QP_SIGN_MORE, QP_SIGN_PIPE, QP_SIGN_FORK, QP_SIGN_LAST } qp_sign;
 const char *qp_screen_sign(const qp_screen *s, qp_sign sign);
 

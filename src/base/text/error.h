@@ -23,6 +23,14 @@ int qp_error_set_list(qp_error *e, int code, const char *format, va_list args)
 /* The same with code -1. @return false */
 bool qp_error_fail(qp_error *e, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Return the code of a call that fails. */
+#define QP_TRY(call)                                                                           \
+    do {                                                                                       \
+        int code_of_call = (call);                                                             \
+        if (code_of_call)                                                                      \
+            return code_of_call;                                                               \
+    } while (0)
+
 /* Put the place before the text: "FILE:LINE:COLUMN: text", as far as it is known.
  * @param file  NULL: the text came from no file: "column COLUMN: text" @return e->code */
 int qp_error_locate(qp_error *e, const char *file);

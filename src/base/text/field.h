@@ -18,8 +18,8 @@
 #include "base/text/unit.h"
 
 typedef enum {
-    QP_FIELD_NAME,    /* const char *: a text of the host, cut behind in columns */
-    QP_FIELD_PLACE,   /* the same: "file:line", cut in front */
+    QP_FIELD_NAME,    /* const char *: a text of the host, cut at its end in columns */
+    QP_FIELD_PLACE,   /* the same: "file:line", cut at its beginning */
     QP_FIELD_TEXT,    /* the same, whole where there is room */
     QP_FIELD_WORD,    /* const char *: a text of the tool */
     QP_FIELD_COUNT,   /* unsigned, 1 to 8 bytes */

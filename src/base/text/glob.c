@@ -4,10 +4,10 @@
 
 #include <string.h>
 
-/* How to read a pattern. */
+/* How a pattern is read. */
 typedef struct {
     bool is_path;   /* '/' separates folders */
-    bool is_prefix; /* the text may go on behind a '/' */
+    bool is_prefix; /* the text may continue after a '/' */
 } manner;
 
 /* The end of a class that begins at '['; NULL: it has none. */
@@ -33,7 +33,7 @@ static bool is_in_class(const char *at, const char *end, unsigned char c)
     return is_in != is_other;
 }
 
-/* One character. @return where the pattern goes on; NULL: it does not fit */
+/* One character. @return the rest of the pattern; NULL: it does not fit */
 static const char *fit_one(const char *glob, char c, manner how)
 {
     bool is_any = c && !(how.is_path && c == '/');
@@ -47,14 +47,14 @@ static const char *fit_one(const char *glob, char c, manner how)
     return c && *glob == c ? glob + 1 : NULL;
 }
 
-/* Where to go on when the text behind a run of stars does not fit: with more of it left to them. */
+/* Where matching resumes if the text after a run of stars does not fit: the stars take more of it. */
 typedef struct {
     const char *glob, *text; /* glob NULL: there was none */
     bool is_folders;         /* what they take ends with a '/' */
 } resume;
 
 /* Leave one character, or one folder, more to the stars. */
-static bool go_on(resume *r, manner how, bool is_deep)
+static bool take_more(resume *r, manner how, bool is_deep)
 {
     if (!r->glob || !*r->text || (!is_deep && how.is_path && *r->text == '/'))
         return false;
@@ -90,10 +90,10 @@ static bool match(const char *glob, const char *begin, manner how)
         } else if (next) {
             glob = next;
             text++;
-        } else if (go_on(&star, how, false)) {
+        } else if (take_more(&star, how, false)) {
             glob = star.glob;
             text = star.text;
-        } else if (go_on(&stars, how, true)) {
+        } else if (take_more(&stars, how, true)) {
             star.glob = NULL;
             glob = stars.glob;
             text = stars.text;

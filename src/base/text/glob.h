@@ -1,9 +1,9 @@
 /* glob.h: patterns of paths and of names.
  *
- *   ?      one character that is no '/'
+ *   ?      one character that is not '/'
  *   *      any number of those
- *   **     any number of any characters; "**" and a '/' behind it also fit nothing
- *   [a-z]  one of them that is no '/'; [!a-z] and [^a-z]: none of them; without "]" a plain '['
+ *   **     any number of any characters; "**" followed by a '/' also fits nothing
+ *   [a-z]  one of them that is not '/'; [!a-z] and [^a-z]: none of them; without "]" a plain '['
  *   \x     x itself
  *
  * Bytes are characters. */

@@ -1,4 +1,4 @@
-/* json.h: writing JSON. Commas and nesting are the writer's business, the shape the caller's. */
+/* json.h: writing JSON. The writer sets commas and line ends, the caller chooses the shape. */
 #ifndef QP_BASE_TEXT_JSON_H
 #define QP_BASE_TEXT_JSON_H
 

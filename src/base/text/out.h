@@ -1,7 +1,7 @@
 /* out.h: where the tool's output goes. The one home of formatted printing.
  *
- * A sink is sticky: write freely, test once with qp_out_close(). After the first error it swallows
- * everything, so that a reader that went away costs nothing more. */
+ * A sink is sticky: write freely, test once with qp_out_close(). After the first error it drops
+ * everything, so that a reader that has ended costs nothing more. */
 #ifndef QP_BASE_TEXT_OUT_H
 #define QP_BASE_TEXT_OUT_H
 
@@ -26,7 +26,7 @@ void qp_out_format(qp_out *out, const char *format, ...) __attribute__((format(p
 /* Write what is buffered. */
 void qp_out_flush(qp_out *out);
 
-/* Flush. @return 0, or the errno of the first write that failed; EPIPE: the reader went away */
+/* Flush. @return 0, or the errno of the first write that failed; EPIPE: the reader has ended */
 int qp_out_close(qp_out *out);
 
 #endif

@@ -83,7 +83,7 @@ void qp_table_count(qp_table *t, uint64_t n)
 
 void qp_table_cell(qp_table *t, qp_style style, const char *text)
 {
-    size_t most = strlen(text) * 4 + 1; /* \xNN for every byte; \u{NNNN} stands for three */
+    size_t most = strlen(text) * 4 + 1; /* \xNN for every byte; \u{NNNN} for three */
     if (!make_room(t, most))
         return;
     size_t width, n = qp_text_terminal(t->bytes + t->n_bytes, most, text, &width);

@@ -13,15 +13,15 @@
 
 enum {
     QP_TABLE_COLUMNS = 16,
-    QP_NAME_COLUMNS = 80, /* of a name in a table; hosts may give 64 KiB */
+    QP_NAME_COLUMNS = 80, /* of a name in a table; names of hosts have up to 64 KiB */
     QP_NAME_BYTES = 640   /* room for so much of it */
 };
 
 typedef enum {
     QP_ALIGN_RIGHT = 0,
     QP_ALIGN_LEFT = 1,
-    QP_KEEP_BEGIN = 3, /* left; may be cut behind */
-    QP_KEEP_END = 5    /* left; may be cut in front */
+    QP_KEEP_BEGIN = 3, /* left; may be cut at the end */
+    QP_KEEP_END = 5    /* left; may be cut at the beginning */
 } qp_align;
 
 typedef struct {
@@ -50,7 +50,7 @@ void qp_table_column(qp_table *t, const char *head, qp_align align, unsigned ran
 void qp_table_cell(qp_table *t, qp_style style, const char *text);
 /* A name, cut to QP_NAME_COLUMNS where the column may be cut: one long name does not push all rows apart. */
 void qp_table_name(qp_table *t, qp_style style, const char *text);
-/* The same for a text of ours, taken as it is. */
+/* The same for a text of the tool, which is not escaped. */
 void qp_table_plain(qp_table *t, qp_style style, const char *text);
 /* A number, plain. */
 void qp_table_count(qp_table *t, uint64_t n);

@@ -1,4 +1,4 @@
-/* text.c: UTF-8 decoding and escaping. Everything is shown; nothing is believed. */
+/* text.c: UTF-8 decoding and escaping. All bytes are shown, and none can control a terminal. */
 #include "base/text/text.h"
 
 #include <stdbool.h>

@@ -34,8 +34,8 @@ void qp_text_fit(char *to, size_t room, const char *text, size_t width, int is_e
  * invalid bytes as for the terminal, those in `special` as \xNN. */
 void qp_text_line(qp_out *out, const char *text, const char *special);
 
-/* Text or attribute of XML and HTML: & < > " ' as entities; what XML 1.0 has no place for as
- * U+FFFD, tab and line ends as character references. */
+/* Text or attribute of XML and HTML: & < > " ' as entities; what XML 1.0 does not allow as U+FFFD,
+ * tab and line ends as character references. */
 void qp_text_xml(qp_out *out, const char *text);
 
 /* JSON, with its quotes: controls as \u00XX, invalid bytes as U+FFFD. */
@@ -45,11 +45,11 @@ void qp_text_json(qp_out *out, const char *text);
  * separators of lines and paragraphs as \uXXXX. */
 void qp_text_script(qp_out *out, const char *text, size_t n_bytes);
 
-/* Would a spreadsheet take it for a formula? A ' before it makes it a text. */
+/* Would a spreadsheet read it as a formula? A ' before it makes it a text. */
 int qp_text_is_formula(const char *text);
 
-/* CSV field, quoted; a ' before a formula. What steers a terminal,
- * and bytes that are no UTF-8, as U+FFFD; tabs and line ends stay. */
+/* CSV field, quoted; a ' before a formula. Control characters and invalid bytes as U+FFFD; tabs and
+ * line ends stay. */
 void qp_text_csv(qp_out *out, const char *text);
 
 #endif
