@@ -4,6 +4,7 @@
 
 #include "api/guard.h"
 #include "record/control/control.h"
+#include "record/report/report.h"
 #include "record/ring/ring.h"
 #include "record/stream/stream.h"
 #include "record/tree/tree.h"
@@ -51,10 +52,8 @@ int qprof_initialize(const char *initial_options, void (*callback)(qprof_MethodI
 static void shut_down(bool is_virtual_call, const void *here)
 {
     int host_errno = errno;
-    if (!qp_is_running()) {
-        errno = host_errno;
+    if (!qp_is_running())
         return;
-    }
     if (is_nested(here)) {
         qp_guard_refuse(QPROF_E_STATE, "qprof_shutdown: inside another call");
     } else {
@@ -70,9 +69,8 @@ void qprof_shutdown(void)
     shut_down(false, __builtin_frame_address(0));
 }
 
-void qprof_shutdown_vt(VthreadID vt)
+void qprof_shutdown_vt(QP_UNUSED VthreadID vt)
 {
-    (void)vt;
     shut_down(true, __builtin_frame_address(0));
 }
 
@@ -176,106 +174,64 @@ int qprof_is_recording(void)
     return qp_is_running() && qp_data_is_recording();
 }
 
-/* @return what change() returned, 1 or 0; 0 if it is not possible now */
-static int with_data(const char *function, bool (*change)(const char *), const char *text)
+/* @return 1: it was done; 0: not, or it is not possible now */
+static int change(const char *function, qp_data_change_kind kind, const char *file,
+                  const char *label)
 {
     if (qp_guard_begin(function))
         return 0;
-    bool result = change(text);
+    bool is_done = qp_data_change(kind, file, label);
     qp_guard_end(0, "");
     int host_errno = errno;
     qp_event_triggers_settle();
     errno = host_errno;
-    return result;
-}
-
-static bool start(const char *unused)
-{
-    (void)unused;
-    return qp_data_start();
-}
-
-static bool stop(const char *unused)
-{
-    (void)unused;
-    return qp_data_stop();
-}
-
-static bool disable(const char *unused)
-{
-    (void)unused;
-    qp_data_disable();
-    return true;
-}
-
-static bool clear(const char *unused)
-{
-    (void)unused;
-    qp_data_clear();
-    return true;
-}
-
-static bool save(const char *name)
-{
-    return qp_data_save(name, NULL);
-}
-
-static bool new_phase(const char *label)
-{
-    bool is_written = qp_data_save(NULL, label);
-    if (is_written)
-        qp_data_clear();
-    return is_written;
-}
-
-static bool annotate(const char *text)
-{
-    return qp_recorder_note(QP_NOTE_ANNOTATION, text);
+    return is_done;
 }
 
 int qprof_start_recording(void)
 {
-    return with_data("qprof_start_recording", start, NULL);
+    return change("qprof_start_recording", QP_DATA_START, NULL, NULL);
 }
 
 int qprof_stop_recording(void)
 {
-    return with_data("qprof_stop_recording", stop, NULL);
+    return change("qprof_stop_recording", QP_DATA_STOP, NULL, NULL);
 }
 
 int qprof_disable_recording(void)
 {
-    return with_data("qprof_disable_recording", disable, NULL);
+    return change("qprof_disable_recording", QP_DATA_DISABLE, NULL, NULL);
 }
 
 int qprof_clear_data(void)
 {
-    return with_data("qprof_clear_data", clear, NULL);
+    return change("qprof_clear_data", QP_DATA_CLEAR, NULL, NULL);
 }
 
 int qprof_save_data(void)
 {
-    return with_data("qprof_save_data", save, NULL);
+    return change("qprof_save_data", QP_DATA_SAVE, NULL, NULL);
 }
 
 int qprof_save_data_to_file(const char *name)
 {
     if (name && name[0])
-        return with_data("qprof_save_data_to_file", save, name);
+        return change("qprof_save_data_to_file", QP_DATA_SAVE, name, NULL);
     qp_guard_refuse(QPROF_E_ARG, "qprof_save_data_to_file: no name");
     return 0;
 }
 
 int qprof_new_phase(const char *label)
 {
-    return QP_PRODUCT_IS_COVERAGE ? 0 : with_data("qprof_new_phase", new_phase, label);
+    return QP_PRODUCT_IS_COVERAGE ? 0
+                                  : change("qprof_new_phase", QP_DATA_NEW_PHASE, NULL, label);
 }
 
 int qprof_add_annotation(const char *text)
 {
     if (!text || !qp_is_running())
         return 0;
-    if (text[0] && !with_data("qprof_add_annotation", annotate, text))
+    if (text[0] && !change("qprof_add_annotation", QP_DATA_ANNOTATE, NULL, text))
         return 0;
     size_t n = strlen(text);
     return n > INT32_MAX ? INT32_MAX : (int)n;
@@ -367,3 +323,43 @@ const char *qprof_live_file(void)
 {
     return qp_is_running() ? qp_recorder.space.map.path : "";
 }
+
+/* ---- coverage ---------------------------------------------------------------------------- */
+
+int qprof_context(const char *name)
+{
+    QP_TRY(qp_guard_begin("qprof_context"));
+    return qp_guard_end(qp_contexts_switch(name) ? 0 : QPROF_E_MEMORY,
+                        "qprof_context: out of memory");
+}
+
+int qprof_register_source(const char *file, const void *text, size_t n_bytes)
+{
+    if (!file || !file[0] || (n_bytes && !text))
+        return qp_guard_refuse(QPROF_E_ARG, "qprof_register_source: no file name, or no text");
+    QP_TRY(qp_guard_begin("qprof_register_source"));
+    bool is_added = qp_sources_add(&qp_recorder.sources, file, text, n_bytes);
+    return qp_guard_end(is_added ? 0 : QPROF_E_MEMORY, "qprof_register_source: out of memory");
+}
+
+const char *qprof_environment(void)
+{
+    return QP_PRODUCT_ENVIRONMENT;
+}
+
+#if QP_PRODUCT_IS_COVERAGE
+/* Not from cprof.h: here its names are those of qprof.h, renamed. */
+QPROF_FN(int) cprof_live_summary(FILE *file);
+
+int cprof_live_summary(FILE *file)
+{
+    int host_errno = errno;
+    int fd = file && fflush(file) == 0 ? fileno(file) : -1;
+    errno = host_errno;
+    if (fd < 0)
+        return qp_guard_refuse(QPROF_E_ARG, "cprof_live_summary: no stream, or not of a file");
+    QP_TRY(qp_guard_begin("cprof_live_summary"));
+    qp_live_summary_print(fd);
+    return qp_guard_end(0, "");
+}
+#endif

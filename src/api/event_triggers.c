@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "api/guard.h"
-#include "config/show.h"
+#include "config/config.h"
 #include "record/control/control.h"
 #include "record/ring/ring.h"
 #include "record/trigger/trigger.h"
@@ -52,9 +52,7 @@ static int look(qprof_TrgID t)
 static int with(qprof_TrgID t, int (*change)(qp_event_trigger *t, const void *to),
                 const void *to)
 {
-    int code = begin("event triggers");
-    if (code)
-        return code;
+    QP_TRY(begin("event triggers"));
     return qp_event_trigger_is(t) ? qp_guard_end(change(t, to), "event trigger: refused")
                                   : qp_guard_end(QPROF_E_NOTFOUND, "no such event trigger");
 }
@@ -144,9 +142,8 @@ qprof_TrgID qprof_trg_add(qprof_event_t event, int status, int contextType, uint
     return add(&t);
 }
 
-static int delete_it(qp_event_trigger *t, const void *unused)
+static int delete_it(qp_event_trigger *t, QP_UNUSED const void *unused)
 {
-    (void)unused;
     if (qp_here.hit == t && !qp_here.is_worker) { /* in its own action: remove it afterwards */
         qp_store(&t->is_doomed, true);
         return 0;
@@ -206,9 +203,7 @@ int qprof_trg_chain_set(qprof_TrgID from, qprof_TrgID to)
 
 int qprof_trg_reset(qprof_TrgID t)
 {
-    int code = look(t);
-    if (code)
-        return code;
+    QP_TRY(look(t));
     qp_store(&t->n_hits, 0);
     return t->is_initially_enabled ? qprof_trg_enable(t) : qprof_trg_disable(t);
 }
@@ -220,24 +215,22 @@ typedef struct {
 
 static int narrow(qp_event_trigger *t, const void *to)
 {
+    static const struct {
+        uint32_t event; /* the only one; 0: any */
+        uint64_t most;
+    } kinds[] = {[QPROF_TRG_LONGER] = {QPROF_EV_FN_EXIT, UINT64_MAX},
+                 [QPROF_TRG_DEPTH] = {QPROF_EV_FN_ENTRY, UINT64_MAX},
+                 [QPROF_TRG_USED] = {QPROF_EV_MEMORY, 100},
+                 [QPROF_TRG_RATE] = {0, 1000000000}};
     const narrowing *n = to;
-    static const uint32_t events[] = {[QPROF_TRG_LONGER] = QPROF_EV_FN_EXIT,
-                                      [QPROF_TRG_DEPTH] = QPROF_EV_FN_ENTRY,
-                                      [QPROF_TRG_USED] = QPROF_EV_MEMORY,
-                                      [QPROF_TRG_RATE] = 0};
     if (n->what < QPROF_TRG_LONGER || n->what > QPROF_TRG_RATE ||
-        (events[n->what] && events[n->what] != t->event) ||
-        (n->what >= QPROF_TRG_USED && n->limit > 1000000000) ||
-        (n->what == QPROF_TRG_USED && n->limit > 100))
+        n->limit > kinds[n->what].most ||
+        (kinds[n->what].event && kinds[n->what].event != t->event))
         return QPROF_E_ARG;
-    if (n->what == QPROF_TRG_LONGER)
-        qp_store(&t->longer_ns, n->limit);
-    else if (n->what == QPROF_TRG_DEPTH)
-        qp_store(&t->depth, n->limit);
-    else if (n->what == QPROF_TRG_USED)
-        qp_store(&t->used, (uint32_t)n->limit);
+    if (n->what == QPROF_TRG_LONGER || n->what == QPROF_TRG_DEPTH)
+        qp_store(n->what == QPROF_TRG_LONGER ? &t->longer_ns : &t->depth, n->limit);
     else
-        qp_store(&t->most_a_second, (uint32_t)n->limit);
+        qp_store(n->what == QPROF_TRG_USED ? &t->used : &t->most_a_second, (uint32_t)n->limit);
     return 0;
 }
 
@@ -303,9 +296,7 @@ unsigned qprof_trg_enabled_count(void)
 
 int qprof_trg_on(void)
 {
-    int code = begin("qprof_trg_on");
-    if (code)
-        return code;
+    QP_TRY(begin("qprof_trg_on"));
     if (!qp_event_triggers_is_used())
         return qp_guard_end(QPROF_E_STATE, "qprof_trg_on: there are no event triggers");
     if (!qp_load(&qp_is_triggering)) {
@@ -389,9 +380,7 @@ void qprof_trg_system_leave(void)
 
 int qprof_trg_work_queue_reset(void)
 {
-    int code = qprof_trg_init();
-    if (code)
-        return code;
+    QP_TRY(qprof_trg_init());
     qprof_trg_off();
     qp_worker_reset();
     return 0;
@@ -429,16 +418,13 @@ qprof_TrgFunc qprof_trg_library(const char *name)
 
 int qprof_trg_get(qprof_TrgID t, qprof_TrgInfo *info)
 {
-    int code = look(t);
-    if (code)
-        return code;
+    QP_TRY(look(t));
     if (!info)
         return refuse(QPROF_E_ARG, "qprof_trg_get: the structure is NULL");
     qp_name_kind kind;
-    uint32_t next = qp_observe(&t->next);
     uint64_t id = qp_load(&t->object_id);
     *info = (qprof_TrgInfo){.number = t->number,
-                            .next = next ? qp_event_trigger_at(next) : NULL,
+                            .next = qp_event_trigger_next(t),
                             .name = qp_event_trigger_text(qp_observe(&t->name)),
                             .event = t->event,
                             .status = qp_load(&t->slot) != 0,
@@ -531,9 +517,7 @@ static void show_one(FILE *file, const qp_event_trigger *t, bool has_members)
 int qprof_trg_show_to(FILE *file, qprof_TrgID id, int options)
 {
     char line[QP_SHOWN_BYTES];
-    int code = id ? look(id) : qprof_trg_init();
-    if (code)
-        return code;
+    QP_TRY(id ? look(id) : qprof_trg_init());
     if (!file)
         return refuse(QPROF_E_ARG, "qprof_trg_show_to: no stream");
     int host_errno = errno;
@@ -541,9 +525,8 @@ int qprof_trg_show_to(FILE *file, qprof_TrgID id, int options)
         qp_show_head(line);
         print(file, line);
     }
-    for (uint32_t cell = qp_observe(&qp_event_triggers.first); cell && !id;
-         cell = qp_observe(&qp_event_trigger_at(cell)->next))
-        show_one(file, qp_event_trigger_at(cell), false);
+    for (qp_event_trigger *t = NULL; !id && (t = qp_event_trigger_next(t));)
+        show_one(file, t, false);
     if (id)
         show_one(file, id, options != 0);
     qp_show_foot(qprof_trg_enabled_count(), QPROF_TRG_MAX_ENABLED, qprof_trg_is_on(),

@@ -46,10 +46,8 @@ int qprof_pc_command(const char *text, int *error_column)
         return unsupported();
     if (!text)
         return qp_guard_refuse(QPROF_E_ARG, "qprof_pc_command: no text");
-    int code = qp_guard_begin("qprof_pc_command");
-    if (code)
-        return code;
-    code = apply_command(text, &error);
+    QP_TRY(qp_guard_begin("qprof_pc_command"));
+    int code = apply_command(text, &error);
     if (code && error_column)
         *error_column = (int)error.column;
     return qp_guard_end(code, error.text);
@@ -59,9 +57,7 @@ int qprof_pc_off(void)
 {
     if (QP_PRODUCT_IS_COVERAGE)
         return unsupported();
-    int code = qp_guard_begin("qprof_pc_off");
-    if (code)
-        return code;
+    QP_TRY(qp_guard_begin("qprof_pc_off"));
     if (!qp_recorder.is_pc_on)
         return qp_guard_end(QPROF_E_STATE, "qprof_pc_off: no PC command is in force");
     qp_sampler_stop();
@@ -92,10 +88,10 @@ int qprof_pc_sample(unsigned n)
     return 0;
 }
 
-/* Whether a number that a host gave is a call path of this thread. */
-static bool is_path(qprof_thread *th, uint32_t path)
+/* A call path that a host names, or the thread's root. */
+static qp_cell path_or_root(qprof_thread *th, uint32_t path)
 {
-    return path && qp_tree_holds(th, path);
+    return path && qp_tree_holds(th, path) ? path : qp_record_of(th)->root;
 }
 
 uint32_t qprof_path(qprof_thread *th, uint32_t path, qprof_MethodID method)
@@ -106,8 +102,7 @@ uint32_t qprof_path(qprof_thread *th, uint32_t path, qprof_MethodID method)
     qprof_frame *top = qp_event_look(th);
     qp_cell found = 0;
     if (top) {
-        found =
-            qp_samples_callee(th, is_path(th, path) ? path : qp_record_of(th)->root, method);
+        found = qp_samples_callee(th, path_or_root(th, path), method);
         qp_event_end(th, top);
     }
     errno = host_errno;
@@ -121,7 +116,7 @@ void qprof_sample_path(qprof_thread *th, uint32_t path)
     int host_errno = errno;
     qprof_frame *top = qp_event_look(th);
     if (top) {
-        qp_samples_take(th, top, is_path(th, path) ? path : qp_record_of(th)->root);
+        qp_samples_take(th, top, path_or_root(th, path));
         qp_event_end(th, top);
     }
     errno = host_errno;
@@ -194,9 +189,7 @@ int qprof_pc_totals(qprof_PcTotals *totals)
         return unsupported();
     if (!totals)
         return qp_guard_refuse(QPROF_E_ARG, "qprof_pc_totals: totals is NULL");
-    int code = begin_figures("qprof_pc_totals");
-    if (code)
-        return code;
+    QP_TRY(begin_figures("qprof_pc_totals"));
     const qp_head *h = qp_recorder_head();
     uint64_t n_passes = qp_load(&h->n_passes);
     qprof_PcTotals t = {.kind = (int)h->pc_kind,
@@ -236,9 +229,7 @@ int qprof_pc_procedure(qprof_MethodID id, uint64_t *shallow, uint64_t *deep)
 {
     if (QP_PRODUCT_IS_COVERAGE)
         return unsupported();
-    int code = begin_figures("qprof_pc_procedure");
-    if (code)
-        return code;
+    QP_TRY(begin_figures("qprof_pc_procedure"));
     procedure p = {.method = qp_methods_find(&qp_recorder.methods, id)};
     if (!p.method || !qp_pc_is_procedure(p.method))
         return qp_guard_end(QPROF_E_NOTFOUND, "qprof_pc_procedure: unknown method");
@@ -251,25 +242,6 @@ int qprof_pc_procedure(qprof_MethodID id, uint64_t *shallow, uint64_t *deep)
     return qp_guard_end(0, "");
 }
 
-static bool is_word(const char *where, const char *const *words)
-{
-    for (; *words; words++)
-        if (strcmp(where, *words) == 0)
-            return true;
-    return false;
-}
-
-/* The descriptor of the report. @return -1: the file cannot be opened */
-static int open_report(const char *file)
-{
-    static const char *const on_stderr[] = {"stderr", "yes", "", NULL};
-    static const char *const nowhere[] = {"none", "no", NULL};
-    const char *where = file ? file : qp_option_text(&qp_recorder.options, QP_OPT_summary);
-    if (file ? strcmp(file, "-") == 0 : is_word(where, nowhere))
-        return 1;
-    return !file && is_word(where, on_stderr) ? 2 : qp_summary_open(where);
-}
-
 int qprof_pc_list(const char *file)
 {
     if (QP_PRODUCT_IS_COVERAGE)
@@ -277,7 +249,8 @@ int qprof_pc_list(const char *file)
     int code = begin_figures("qprof_pc_list");
     if (code)
         return code;
-    int fd = open_report(file);
+    int fd = qp_report_open(file);
+    fd = fd ? fd : 1; /* -summary=none, but the report is asked for */
     code = fd < 0 ? QPROF_E_IO : qp_pc_list(fd);
     if (fd > 2)
         close(fd);

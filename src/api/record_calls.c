@@ -66,8 +66,7 @@ void qprof_record_fn_exit_vt(qprof_StackID id, VthreadID vt)
     qp_thread_drop();
 }
 
-/* ---- events on the frame on top
- * ------------------------------------------------------------ */
+/* ---- events on the frame on top ---------------------------------------------------------- */
 /* In libcprof units and block times have no effect. */
 
 typedef enum { UNITS, BLOCK_COUNT, BLOCK_MARK } detail_kind;
@@ -81,10 +80,10 @@ typedef struct {
 /* Raise an event whose object is the method on top. */
 static void watch_detail(qprof_thread *th, const qprof_frame *top, uint32_t event)
 {
-    qp_cell method = top->node && qp_stack_depth(th, top) ? qp_frame_method(th, top) : 0;
-    const qp_method *m = method ? qp_at(&qp_recorder.space, method) : NULL;
+    bool has_method = top->node && qp_stack_depth(th, top);
+    uint64_t id = has_method ? qp_frame_method_id(th, top) : 0;
     qp_event_triggers_settle();
-    qp_event_triggers_raise(th, event, m ? (uintptr_t)m->id : 0, NULL);
+    qp_event_triggers_raise(th, event, (uintptr_t)id, NULL);
 }
 
 static void record_detail(qprof_thread *th, detail d)

@@ -157,20 +157,14 @@ void qprof_register_method_id(qprof_MethodID id, const char *demangled_name,
                                  .n_lines = line_number_size};
     if (line_number_size > 0 && !line_number_table)
         count(QP_D_e_arg);
-    switch (qp_methods_register(&qp_recorder.methods, &info)) {
-    case QP_REGISTERED:
+    qp_registration result = qp_methods_register(&qp_recorder.methods, &info);
+    if (result == QP_REGISTERED) {
         qp_triggers_method(qp_methods_find(&qp_recorder.methods, id));
         qp_event_triggers_raise(qp_event_triggers_here(), QP_EVENT_METHOD_REGISTER, id, NULL);
-        break;
-    case QP_KNOWN:
-        count(QP_D_method_reregistered);
-        break;
-    case QP_BAD_ID:
-        count(QP_D_bad_method_id);
-        break;
-    case QP_NO_ROOM:
-        count(QP_D_e_memory);
-        break;
+    } else {
+        count(result == QP_KNOWN    ? QP_D_method_reregistered
+              : result == QP_BAD_ID ? QP_D_bad_method_id
+                                    : QP_D_e_memory);
     }
     errno = host_errno;
 }
@@ -210,11 +204,7 @@ int qprof_block_at(qprof_MethodID id, int code_offset)
 static qprof_MethodID method_on_top(const qprof_thread *th)
 {
     const qprof_frame *top = th ? qp_top_of(th) : NULL;
-    if (!top || !top->node)
-        return top ? (qprof_MethodID)top->method_id : 0;
-    qp_cell method = qp_frame_method(th, top);
-    return method ? (qprof_MethodID)((const qp_method *)qp_at(&qp_recorder.space, method))->id
-                  : 0;
+    return top ? (qprof_MethodID)qp_frame_method_id(th, top) : 0;
 }
 
 qprof_MethodID qprof_current_method_id(void)

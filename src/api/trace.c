@@ -1,4 +1,5 @@
-/* trace.c: the exported functions of raw traces. In libcprof they have no effect. */
+/* trace.c: the exported functions of traces. libcprof has none: they have no effect there, or are not
+ * supported. */
 #include "qprof.h"
 
 #include "api/guard.h"
@@ -44,20 +45,27 @@ static void record(qprof_thread *th, const detail *d)
         qp_thread_drop();
 }
 
-static void record_plain(const detail *d)
+static void record_plain(detail d)
 {
     int host_errno = errno;
     if (is_traced())
-        record(qp_guard_plain(), d);
+        record(qp_guard_plain(), &d);
     errno = host_errno;
 }
 
-static void record_vt(const detail *d, VthreadID vt)
+static void record_vt(detail d, VthreadID vt)
 {
     int host_errno = errno;
     if (is_traced())
-        record(qp_guard_vt(vt), d);
+        record(qp_guard_vt(vt), &d);
     errno = host_errno;
+}
+
+static int control(const char *function, int (*job)(const char *, qp_error *), const char *text)
+{
+    return QP_PRODUCT_IS_COVERAGE
+               ? qp_guard_refuse(QPROF_E_UNSUPPORTED, "libcprof does not trace")
+               : qp_guard_control(function, job, text);
 }
 
 void qprof_mark(const char *text)
@@ -80,15 +88,12 @@ void qprof_counter(const char *name, int64_t value)
 
 int qprof_trace_dump(const char *file)
 {
-    if (QP_PRODUCT_IS_COVERAGE)
-        return qp_guard_refuse(QPROF_E_UNSUPPORTED, "libcprof does not record traces");
-    if (!file || !file[0])
+    if (!QP_PRODUCT_IS_COVERAGE && !(file && file[0]))
         return qp_guard_refuse(QPROF_E_ARG, "qprof_trace_dump: no name");
-    return qp_guard_control("qprof_trace_dump", qp_trace_dump, file);
+    return control("qprof_trace_dump", qp_trace_dump, file);
 }
 
-/* ---- both ends of a call
- * --------------------------------------------------------------------- */
+/* ---- both ends of a call ----------------------------------------------------------------- */
 
 /* The method is new if the callee does not report entries of its own. */
 static detail call_of(qp_trace_op op, qprof_MethodID callee, int line)
@@ -105,63 +110,113 @@ static detail call_of(qp_trace_op op, qprof_MethodID callee, int line)
 
 void qprof_trace_call(qprof_MethodID callee, int line)
 {
-    const detail d = call_of(QP_TRACE_CALL, callee, line);
-    record_plain(&d);
+    record_plain(call_of(QP_TRACE_CALL, callee, line));
 }
 
 void qprof_trace_call_vt(qprof_MethodID callee, int line, VthreadID vt)
 {
-    const detail d = call_of(QP_TRACE_CALL, callee, line);
-    record_vt(&d, vt);
+    record_vt(call_of(QP_TRACE_CALL, callee, line), vt);
 }
 
 void qprof_trace_return(qprof_MethodID callee, int line)
 {
-    const detail d = call_of(QP_TRACE_RETURN, callee, line);
-    record_plain(&d);
+    record_plain(call_of(QP_TRACE_RETURN, callee, line));
 }
 
 void qprof_trace_return_vt(qprof_MethodID callee, int line, VthreadID vt)
 {
-    const detail d = call_of(QP_TRACE_RETURN, callee, line);
-    record_vt(&d, vt);
+    record_vt(call_of(QP_TRACE_RETURN, callee, line), vt);
 }
 
 void qprof_trace_line(int line)
 {
-    const detail d = {.op = QP_TRACE_LINE, .a = (uint32_t)line};
-    record_plain(&d);
+    record_plain((detail){.op = QP_TRACE_LINE, .a = (uint32_t)line});
 }
 
 void qprof_trace_line_vt(int line, VthreadID vt)
 {
-    const detail d = {.op = QP_TRACE_LINE, .a = (uint32_t)line};
-    record_vt(&d, vt);
+    record_vt((detail){.op = QP_TRACE_LINE, .a = (uint32_t)line}, vt);
 }
 
 void qprof_trace_parameter(int number, const char *type, const char *value, const char *comment)
 {
-    const detail d = {QP_TRACE_VALUE, (uint32_t)number, 0, type, value, comment, 0};
     if (number > 0)
-        record_plain(&d);
+        record_plain((detail){QP_TRACE_VALUE, (uint32_t)number, 0, type, value, comment, 0});
 }
 
 void qprof_trace_parameter_vt(int number, const char *type, const char *value,
                               const char *comment, VthreadID vt)
 {
-    const detail d = {QP_TRACE_VALUE, (uint32_t)number, 0, type, value, comment, 0};
     if (number > 0)
-        record_vt(&d, vt);
+        record_vt((detail){QP_TRACE_VALUE, (uint32_t)number, 0, type, value, comment, 0}, vt);
 }
 
 void qprof_trace_result(const char *type, const char *value)
 {
-    const detail d = {QP_TRACE_VALUE, 0, 0, type, value, NULL, 0};
-    record_plain(&d);
+    record_plain((detail){QP_TRACE_VALUE, 0, 0, type, value, NULL, 0});
 }
 
 void qprof_trace_result_vt(const char *type, const char *value, VthreadID vt)
 {
-    const detail d = {QP_TRACE_VALUE, 0, 0, type, value, NULL, 0};
-    record_vt(&d, vt);
+    record_vt((detail){QP_TRACE_VALUE, 0, 0, type, value, NULL, 0}, vt);
+}
+
+/* ---- Xbase++ traces ---------------------------------------------------------------------- */
+
+static int control_file(const char *function, int (*job)(const char *, qp_error *),
+                        const char *file)
+{
+    return file ? control(function, job, file)
+                : qp_guard_refuse(QPROF_E_ARG, "the file name is NULL");
+}
+
+static int stop(QP_UNUSED const char *unused, qp_error *error)
+{
+    return qp_trace_xbase_stop(error);
+}
+
+static int flush(QP_UNUSED const char *unused, qp_error *error)
+{
+    return qp_trace_xbase_flush(error);
+}
+
+int qprof_trace_set(const char *key, const char *value)
+{
+    qp_error error = {0};
+    if (QP_PRODUCT_IS_COVERAGE)
+        return control("qprof_trace_set", NULL, NULL);
+    if (!key || !value)
+        return qp_guard_refuse(QPROF_E_ARG, "qprof_trace_set: key or value is NULL");
+    QP_TRY(qp_guard_begin("qprof_trace_set"));
+    return qp_guard_end(qp_trace_xbase_set(key, value, &error), error.text);
+}
+
+const char *qprof_trace_get(const char *key)
+{
+    return !QP_PRODUCT_IS_COVERAGE && key && qp_is_running() ? qp_trace_xbase_get(key) : NULL;
+}
+
+int qprof_trace_load(const char *pri_file)
+{
+    return control_file("qprof_trace_load", qp_trace_xbase_load, pri_file);
+}
+
+int qprof_trace_save(const char *pri_file)
+{
+    return control_file("qprof_trace_save", qp_trace_xbase_save, pri_file);
+}
+
+int qprof_trace_start(const char *prf_file)
+{
+    return control("qprof_trace_start", qp_trace_xbase_start, prf_file);
+}
+
+int qprof_trace_stop(void)
+{
+    return control("qprof_trace_stop", stop, NULL);
+}
+
+int qprof_trace_flush(void)
+{
+    return control("qprof_trace_flush", flush, NULL);
 }

@@ -1,8 +1,9 @@
 /* triggers.c: the exported functions of triggers, actions and areas. */
+#include <stddef.h>
 #include <string.h>
 
 #include "api/guard.h"
-#include "config/match.h"
+#include "config/config.h"
 #include "record/control/control.h"
 #include "record/trigger/trigger.h"
 
@@ -25,10 +26,8 @@ static int refuse_argument(void)
 
 static int with_trigger(change c)
 {
-    int code = qp_guard_begin("trigger, action or area");
-    if (code)
-        return code;
-    code = qp_trigger_is(c.trigger, c.kind) ? c.change(c.trigger, c.to) : QPROF_E_ARG;
+    QP_TRY(qp_guard_begin("trigger, action or area"));
+    int code = qp_trigger_is(c.trigger, c.kind) ? c.change(c.trigger, c.to) : QPROF_E_ARG;
     if (code == 0 || code == NAMED)
         qp_triggers_changed_from(c.trigger, code ? c.trigger->last : c.trigger->first);
     return qp_guard_end(code > 0 ? 0 : code, "trigger, action or area: refused");
@@ -61,9 +60,8 @@ static qp_trigger *find(qp_trigger_kind kind, const char *name)
 
 /* ---- changes ----------------------------------------------------------------------------- */
 
-static int destroy(qp_trigger *trigger, const void *unused)
+static int destroy(qp_trigger *trigger, QP_UNUSED const void *unused)
 {
-    (void)unused;
     qp_trigger_destroy(trigger);
     return 0;
 }
@@ -77,28 +75,24 @@ typedef struct {
 
 static int set(qp_trigger *trigger, const void *to)
 {
+    static const struct {
+        size_t at, n_bytes;
+        int result;
+    } fields[] = {[PASS] = {offsetof(qp_trigger, pass), sizeof(uint64_t), INNER},
+                  [WORK] = {offsetof(qp_trigger, work), sizeof(uint64_t), INNER},
+                  [CYCLING] = {offsetof(qp_trigger, is_cycling), 1, INNER},
+                  [ALL_THREADS] = {offsetof(qp_trigger, is_for_all), 1, INNER},
+                  [CHECKED] = {0, 0, 0},
+                  [PARAMETERS] = {offsetof(qp_trigger, has_parameters), 1, 0}};
     const setting *s = to;
-    switch (s->field) {
-    case PASS:
-        __atomic_store_n(&trigger->pass, s->value, __ATOMIC_RELAXED);
-        return INNER;
-    case WORK:
-        __atomic_store_n(&trigger->work, s->value, __ATOMIC_RELAXED);
-        return INNER;
-    case CYCLING:
-        qp_store(&trigger->is_cycling, s->value != 0);
-        return INNER;
-    case ALL_THREADS:
-        qp_store(&trigger->is_for_all, s->value != 0);
-        return INNER;
-    case CHECKED:
+    void *at = (char *)trigger + fields[s->field].at;
+    if (s->field == CHECKED)
         qp_trigger_set_checked(trigger, s->value != 0);
-        return 0;
-    case PARAMETERS:
-        qp_store(&trigger->has_parameters, s->value != 0);
-        return 0;
-    }
-    return QPROF_E_ARG;
+    else if (fields[s->field].n_bytes == 1)
+        qp_store((uint8_t *)at, s->value != 0);
+    else
+        qp_store((uint64_t *)at, s->value);
+    return fields[s->field].result;
 }
 
 static int set_field(qp_trigger_kind kind, void *trigger, field f, unsigned long value)
@@ -224,9 +218,7 @@ int qprof_trigger_check_routine(qprof_trigger *t, const char *name, int checked)
 
 int qprof_trigger_initial_status(int on)
 {
-    int code = qp_guard_begin("qprof_trigger_initial_status");
-    if (code)
-        return code;
+    QP_TRY(qp_guard_begin("qprof_trigger_initial_status"));
     int before = qp_triggers_initial_status(on < 0 ? -1 : on != 0);
     qp_guard_end(0, "");
     return before;
@@ -250,9 +242,7 @@ unsigned qprof_trigger_validate(void)
 
 int qprof_enable_profiling(int on)
 {
-    int code = qp_guard_begin("qprof_enable_profiling");
-    if (code)
-        return code;
+    QP_TRY(qp_guard_begin("qprof_enable_profiling"));
     int before = qp_data_gate(-1);
     qp_data_gate(on < 0 ? -1 : on != 0);
     qp_guard_end(0, "");

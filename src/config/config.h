@@ -1,11 +1,13 @@
-/* config.h: the one configuration file, statement by statement. How it looks: docs/config.md.
+/* config.h: configuration files, statement by statement; which names they match; and event triggers
+ * as text. The statements: docs/config.md.
  *
- * A text is read from its beginning to its end. Each statement comes to the sink as a structure
- * whose texts are the sink's until it returns; a mistake ends the reading. Nothing is allocated,
- * and the text stays as it is: whoever must not apply half a file reads it twice. */
+ * A text is read from its beginning to its end. The sink gets each statement as a structure whose
+ * texts are valid until it returns; a mistake ends the reading. Nothing is allocated, and the text is
+ * not changed: to apply either all of a file or nothing, read it twice. */
 #ifndef QP_CONFIG_CONFIG_H
 #define QP_CONFIG_CONFIG_H
 
+#include <regex.h>
 #include <stdbool.h>
 
 #include "base/text/error.h"
@@ -28,11 +30,11 @@ typedef enum {
     QP_ELEMENT_ROUTINE
 } qp_element_kind;
 
-/* One of what stands behind the ':' of a line. */
+/* A name of the list after the ':' of a line. */
 typedef struct {
     qp_element_kind kind; /* of triggers and actions: ROUTINE */
     qp_name_kind name_kind;
-    const char *name; /* without its prefixes; the next element takes its place */
+    const char *name; /* without its prefixes; valid until the next element is read */
     bool is_checked;  /* no '!' before it */
 } qp_config_element;
 
@@ -75,7 +77,7 @@ typedef struct {
     bool has_mode; /* false: a change of an area that exists; then there are no elements */
     bool is_excluding;
     qp_config_setting
-        lines; /* line level, else routine level. Not said: lines, and if excluding */
+        lines; /* line level, otherwise routine level; NONE: lines, or excluding */
     qp_config_setting parameters, checked;
     qp_config_list elements;
 } qp_config_area;
@@ -93,7 +95,7 @@ typedef enum { QP_OBJECT_ANY, QP_OBJECT_NUMBER, QP_OBJECT_NAME } qp_config_objec
 
 typedef enum { QP_WHEN_FUNCTION, QP_WHEN_VARIABLE, QP_WHEN_PREDICATE } qp_config_when_kind;
 
-/* Behind the word OP: == != < <= > >= | & */
+/* In the order of: == != < <= > >= | & */
 typedef enum {
     QP_OP_EQ,
     QP_OP_NEQ,
@@ -131,14 +133,14 @@ typedef struct {
     qp_config_operator when_operator;
     int when_value;
     const char *chain; /* name of an event trigger, also of a later line; NULL: none */
-    unsigned chain_line, chain_column; /* where it is said */
+    unsigned chain_line, chain_column; /* where the file names it */
     qp_config_do action;
     const char *action_name; /* FUNCTION, LIBRARY */
     intptr_t action_argument;
     uint64_t longer_ns; /* fn-exit: only of calls that took longer; 0: all */
     uint64_t depth; /* fn-entry: only this deep or deeper, the outermost frame is 1; 0: all */
-    uint32_t used;  /* memory: only from this percentage on; 0: all */
-    uint32_t most_a_second; /* hits; 0: any number */
+    uint64_t used;  /* memory: only from this percentage on; 0: all */
+    uint64_t most_a_second; /* hits; 0: any number */
 } qp_config_event_trigger;
 
 /* ---- reading ------------------------------------------------------------------------------- */
@@ -165,12 +167,65 @@ typedef struct {
 
 enum { QP_CONFIG_SYNTAX = 1 };
 
-/* Bytes of the mark of UTF-8 at a text's beginning, which is passed over: 3 or 0. */
+/* Bytes of the mark of UTF-8 at a text's beginning, which is skipped: 3 or 0. */
 size_t qp_config_mark(const char *text, size_t n_bytes);
 
 /* Read a text. @param text  [n_bytes], any bytes
  * @return 0; QP_CONFIG_SYNTAX or what a sink returned: see *error. Cost: a pass over the text */
 int qp_config_read(const char *text, size_t n_bytes, const qp_config_sink *sink,
                    qp_error *error);
+
+/* ---- names that match: match.c -------------------------------------------------------------- */
+
+/* The name without its prefix "glob:" or "regex:". "glob::f" is a name of C++, without a prefix. */
+const char *qp_match_text(const char *name, qp_name_kind *kind);
+
+/* Is a POSIX extended regular expression wrong, or could it take too much memory or time: many
+ * repetitions, references back, deep nesting, length? @param why  [n_bytes] receives the reason */
+bool qp_match_mistake(const char *expression, char *why, size_t n_bytes);
+
+typedef struct {
+    qp_name_kind kind;
+    const char *text; /* of a LITERAL or GLOB; borrowed */
+    regex_t regex;    /* of a REGEX */
+} qp_match;
+
+/* @param text  borrowed until qp_match_end(). @return false: no memory, or a mistake */
+bool qp_match_begin(qp_match *m, qp_name_kind kind, const char *text);
+/* A regular expression fits anywhere in the first 500 bytes of the name, a glob fits all of it. */
+bool qp_match_fits(const qp_match *m, const char *name);
+void qp_match_end(qp_match *m);
+
+/* What elements of areas are compared with. "" where there is none. */
+typedef struct {
+    const char *module, *file, *class_name, *name;
+    const char *display; /* class.name */
+} qp_match_method;
+
+/* A file fits by its path or its last part, a routine by its name or class.name. */
+bool qp_match_fits_method(const qp_match *m, qp_element_kind kind,
+                          const qp_match_method *method);
+
+/* ---- event triggers as text: show.c -------------------------------------------------------- */
+
+/* An event trigger of a run, or of a file. */
+typedef struct {
+    qp_config_event_trigger said;
+    unsigned number; /* 0: not set, it does not exist yet */
+    unsigned chain_number;
+    bool is_initially_enabled;
+    uint64_t n_hits;
+} qp_shown;
+
+enum { QP_SHOWN_BYTES = 512 }; /* of a line, without a line end */
+
+/* The line above the lines. */
+void qp_show_head(char *line);
+/* One line. */
+void qp_show_line(const qp_shown *s, char *line);
+/* One member. @param i  from 0. @return false: there are no more */
+bool qp_show_member(const qp_shown *s, unsigned i, char *line);
+/* The line below them. */
+void qp_show_foot(unsigned n_enabled, unsigned max, bool is_on, uint64_t n_dropped, char *line);
 
 #endif

@@ -2,7 +2,7 @@
  *
  * libc compiles the expressions and takes the memory for it; that is done when a configuration is
  * read and names are matched when methods are registered, never in an event. */
-#include "config/match.h"
+#include "config/config.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,7 @@
-/* show.c: event triggers as text. */
-#include "config/show.h"
+/* show.c: event triggers as text. Read members first: a list and a row of columns follow from it. */
+#include "config/config.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -17,35 +18,50 @@ static const char *const operators[] = {"==", "!=", "<", "<=", ">", ">=", "|", "
 static const char *const actions[] = {"none", "start",    "stop", "func",
                                       "lib",  "snapshot", "dump", "mark"};
 
-static void put_name(const char *name, char *to)
+/* A name of unknown origin. */
+static void put_text(const char *name, char *to)
 {
     field safe;
     qp_text_terminal(safe, sizeof safe, name ? name : "", NULL);
     snprintf(to, FIELD_BYTES, "%s", safe[0] ? safe : "-");
 }
 
-static void put_event(uint32_t event, char *to)
+static void put_number(const qp_shown *s, char *to)
 {
-    const char *name = qp_event_name(event);
+    if (s->number)
+        snprintf(to, FIELD_BYTES, "%u", s->number);
+    else
+        snprintf(to, FIELD_BYTES, "not set");
+}
+
+static void put_name(const qp_shown *s, char *to)
+{
+    put_text(s->said.name, to);
+}
+
+static void put_event(const qp_shown *s, char *to)
+{
+    const char *name = qp_event_name(s->said.event);
     if (name[0])
         snprintf(to, FIELD_BYTES, "%s", name);
     else
-        snprintf(to, FIELD_BYTES, "%u", event);
+        snprintf(to, FIELD_BYTES, "%u", s->said.event);
 }
 
-static void put_context(const qp_config_event_trigger *t, char *to)
+static void put_context(const qp_shown *s, char *to)
 {
-    if (t->context == QP_CONTEXT_TASK)
-        snprintf(to, FIELD_BYTES, "task:%llu", (unsigned long long)t->context_id);
+    if (s->said.context == QP_CONTEXT_TASK)
+        snprintf(to, FIELD_BYTES, "task:%llu", (unsigned long long)s->said.context_id);
     else
-        snprintf(to, FIELD_BYTES, "%s", contexts[t->context]);
+        snprintf(to, FIELD_BYTES, "%s", contexts[s->said.context]);
 }
 
-static void put_object(const qp_config_event_trigger *t, char *to)
+static void put_object(const qp_shown *s, char *to)
 {
     static const char *const prefixes[] = {"", "glob:", "regex:"};
+    const qp_config_event_trigger *t = &s->said;
     field name;
-    put_name(t->object_name, name);
+    put_text(t->object_name, name);
     if (t->object_kind == QP_OBJECT_ANY)
         snprintf(to, FIELD_BYTES, "any");
     else if (t->object_kind == QP_OBJECT_NUMBER)
@@ -59,7 +75,7 @@ static void put_condition(const qp_shown *s, char *to)
     static const char *const calls[] = {"()", "", "(object)"};
     const qp_config_event_trigger *t = &s->said;
     field name;
-    put_name(t->when_name, name);
+    put_text(t->when_name, name);
     if (!t->when_name)
         snprintf(to, FIELD_BYTES, "no");
     else
@@ -67,10 +83,19 @@ static void put_condition(const qp_shown *s, char *to)
                  operators[t->when_operator], t->when_value);
 }
 
-static void put_action(const qp_config_event_trigger *t, char *to)
+static void put_chain(const qp_shown *s, char *to)
 {
+    if (s->chain_number)
+        snprintf(to, FIELD_BYTES, "%u", s->chain_number);
+    else
+        put_text(s->said.chain, to);
+}
+
+static void put_action(const qp_shown *s, char *to)
+{
+    const qp_config_event_trigger *t = &s->said;
     field name;
-    put_name(t->action_name, name);
+    put_text(t->action_name, name);
     if (t->action == QP_DO_FUNCTION || t->action == QP_DO_LIBRARY)
         snprintf(to, FIELD_BYTES, "%s:%.60s(%lld)", actions[t->action], name,
                  (long long)t->action_argument);
@@ -78,162 +103,107 @@ static void put_action(const qp_config_event_trigger *t, char *to)
         snprintf(to, FIELD_BYTES, "%s", actions[t->action]);
 }
 
-static void put_chain(const qp_shown *s, char *to)
+static void put_hits(const qp_shown *s, char *to)
 {
-    if (s->chain_number)
-        snprintf(to, FIELD_BYTES, "%u", s->chain_number);
-    else
-        put_name(s->said.chain, to);
+    snprintf(to, FIELD_BYTES, "%llu", (unsigned long long)s->n_hits);
 }
 
-static void put_number(unsigned number, char *to)
+/* ---- members ------------------------------------------------------------------------------- */
+
+#define AT(field) NULL, offsetof(qp_shown, field), sizeof(((qp_shown *)0)->field)
+
+/* A member that `put` writes; else, by its bytes, a bool (as "yes|no") or a limit with a unit. */
+static const struct {
+    const char *name;
+    void (*put)(const qp_shown *s, char *to);
+    size_t at, n_bytes;
+    const char *words; /* "if true|if false", or the unit */
+} members[] = {{"id", .put = put_number},
+               {"name", .put = put_name},
+               {"event", .put = put_event},
+               {"status", AT(said.is_enabled), "enabled|disabled"},
+               {"initial status", AT(is_initially_enabled), "enabled|disabled"},
+               {"disable", AT(said.is_one_shot), "yes|no"},
+               {"context", .put = put_context},
+               {"object", .put = put_object},
+               {"when", .put = put_condition},
+               {"chain", .put = put_chain},
+               {"action", .put = put_action},
+               {"deferred", AT(said.is_deferred), "yes|no"},
+               {"longer", AT(said.longer_ns), " ns"},
+               {"depth", AT(said.depth), ""},
+               {"used", AT(said.used), " %"},
+               {"at most", AT(said.most_a_second), " a second"},
+               {"hits", .put = put_hits}};
+#undef AT
+
+enum { N_MEMBERS = sizeof members / sizeof *members };
+
+static void put_member(const qp_shown *s, unsigned i, char *to)
 {
-    if (number)
-        snprintf(to, FIELD_BYTES, "%u", number);
-    else
-        snprintf(to, FIELD_BYTES, "not set");
-}
-
-static const char *yes(bool is_so)
-{
-    return is_so ? "yes" : "no";
-}
-
-static const char *status(bool is_enabled)
-{
-    return is_enabled ? "enabled" : "disabled";
-}
-
-/* ---- lines --------------------------------------------------------------------------------- */
-
-#define COLUMNS                                                                                \
-    "%-7s  %-16.40s  %-15s  %-8s  %-10.32s  %-20.60s  %-4s  %-14.60s  %-8s  %-7s  %-7.40s  "   \
-    "%4.20s"
-
-void qp_show_head(char *line)
-{
-    snprintf(line, QP_SHOWN_BYTES, COLUMNS, "id", "name", "event", "status", "context",
-             "object", "when", "action", "deferred", "disable", "chain", "hits");
-}
-
-void qp_show_line(const qp_shown *s, char *line)
-{
-    const qp_config_event_trigger *t = &s->said;
-    field number, name, event, context, object, action, chain, hits;
-    put_number(s->number, number);
-    put_name(t->name, name);
-    put_event(t->event, event);
-    put_context(t, context);
-    put_object(t, object);
-    put_action(t, action);
-    put_chain(s, chain);
-    snprintf(hits, sizeof hits, "%llu", (unsigned long long)s->n_hits);
-    snprintf(line, QP_SHOWN_BYTES, COLUMNS, number, name, event, status(t->is_enabled), context,
-             object, yes(t->when_name), action, yes(t->is_deferred), yes(t->is_one_shot), chain,
-             hits);
-}
-
-/* A limit that may not be set. */
-static void put_limit(uint64_t limit, const char *unit, char *to)
-{
-    if (limit)
-        snprintf(to, FIELD_BYTES, "%llu%s", (unsigned long long)limit, unit);
-    else
-        snprintf(to, FIELD_BYTES, "none");
-}
-
-typedef enum {
-    NUMBER,
-    NAME,
-    EVENT,
-    STATUS,
-    INITIAL,
-    DISABLE,
-    CONTEXT,
-    OBJECT,
-    CONDITION,
-    CHAIN,
-    ACTION,
-    DEFERRED,
-    LONGER,
-    DEPTH,
-    USED,
-    RATE,
-    HITS,
-    N_MEMBERS
-} member;
-
-static void put_member(const qp_shown *s, member which, char *to)
-{
-    const qp_config_event_trigger *t = &s->said;
-    switch (which) {
-    case NUMBER:
-        put_number(s->number, to);
-        break;
-    case NAME:
-        put_name(t->name, to);
-        break;
-    case EVENT:
-        put_event(t->event, to);
-        break;
-    case STATUS:
-        snprintf(to, FIELD_BYTES, "%s", status(t->is_enabled));
-        break;
-    case INITIAL:
-        snprintf(to, FIELD_BYTES, "%s", status(s->is_initially_enabled));
-        break;
-    case DISABLE:
-        snprintf(to, FIELD_BYTES, "%s", yes(t->is_one_shot));
-        break;
-    case CONTEXT:
-        put_context(t, to);
-        break;
-    case OBJECT:
-        put_object(t, to);
-        break;
-    case CONDITION:
-        put_condition(s, to);
-        break;
-    case CHAIN:
-        put_chain(s, to);
-        break;
-    case ACTION:
-        put_action(t, to);
-        break;
-    case DEFERRED:
-        snprintf(to, FIELD_BYTES, "%s", yes(t->is_deferred));
-        break;
-    case LONGER:
-        put_limit(t->longer_ns, " ns", to);
-        break;
-    case DEPTH:
-        put_limit(t->depth, "", to);
-        break;
-    case USED:
-        put_limit(t->used, " %", to);
-        break;
-    case RATE:
-        put_limit(t->most_a_second, " a second", to);
-        break;
-    case HITS:
-    case N_MEMBERS:
-        snprintf(to, FIELD_BYTES, "%llu", (unsigned long long)s->n_hits);
-        break;
+    const char *at = (const char *)s + members[i].at, *words = members[i].words;
+    if (members[i].put) {
+        members[i].put(s, to);
+    } else if (members[i].n_bytes == sizeof(bool)) {
+        size_t n = strcspn(words, "|");
+        bool is_so = *(const bool *)(const void *)at;
+        snprintf(to, FIELD_BYTES, "%.*s", is_so ? (int)n : FIELD_BYTES,
+                 is_so ? words : words + n + 1);
+    } else {
+        uint64_t limit = *(const uint64_t *)(const void *)at;
+        if (limit)
+            snprintf(to, FIELD_BYTES, "%llu%s", (unsigned long long)limit, words);
+        else
+            snprintf(to, FIELD_BYTES, "none");
     }
 }
 
 bool qp_show_member(const qp_shown *s, unsigned i, char *line)
 {
-    static const char names[N_MEMBERS][16] = {
-        "id",     "name",    "event", "status", "initial status", "disable", "context",
-        "object", "when",    "chain", "action", "deferred",       "longer",  "depth",
-        "used",   "at most", "hits"};
     field value;
     if (i >= N_MEMBERS)
         return false;
-    put_member(s, (member)i, value);
-    snprintf(line, QP_SHOWN_BYTES, "%s: %s", names[i], value);
+    put_member(s, i, value);
+    snprintf(line, QP_SHOWN_BYTES, "%s: %s", members[i].name, value);
     return true;
+}
+
+/* ---- rows ---------------------------------------------------------------------------------- */
+
+/* @param s  NULL: the names of the columns */
+static void put_row(const qp_shown *s, char *line)
+{
+    static const struct {
+        const char *name; /* of the member */
+        int width, most;
+    } columns[] = {{"id", -7, 95},      {"name", -16, 40},    {"event", -15, 95},
+                   {"status", -8, 95},  {"context", -10, 32}, {"object", -20, 60},
+                   {"when", -4, 3},     {"action", -14, 60},  {"deferred", -8, 95},
+                   {"disable", -7, 95}, {"chain", -7, 40},    {"hits", 4, 20}};
+    size_t n = 0;
+    for (unsigned c = 0; c < sizeof columns / sizeof *columns; c++) {
+        unsigned i = 0;
+        field value;
+        while (strcmp(members[i].name, columns[c].name) != 0)
+            i++;
+        if (s && members[i].put == put_condition) /* a row has no room for it */
+            snprintf(value, sizeof value, "%s", s->said.when_name ? "yes" : "no");
+        else if (s)
+            put_member(s, i, value);
+        n += (size_t)snprintf(line + n, QP_SHOWN_BYTES - n, "%s%*.*s", c ? "  " : "",
+                              columns[c].width, s ? columns[c].most : FIELD_BYTES,
+                              s ? value : members[i].name);
+    }
+}
+
+void qp_show_head(char *line)
+{
+    put_row(NULL, line);
+}
+
+void qp_show_line(const qp_shown *s, char *line)
+{
+    put_row(s, line);
 }
 
 void qp_show_foot(unsigned n_enabled, unsigned max, bool is_on, uint64_t n_dropped, char *line)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/text/text.h"
-#include "config/parts.h"
+#include "config/words.h"
 
 void qp_config_place(qp_config_reader *r, const char *at, unsigned *line, unsigned *column)
 {
@@ -59,7 +59,7 @@ static const char *skip_blanks(const char *at, const char *end)
     return at;
 }
 
-/* The byte of a word at *at, which moves on: behind a '\' in quotes, what that protects. */
+/* The byte of a word at *at, which moves on. In quotes a '\' protects a quote or another '\'. */
 static char word_byte(const char **at, const char *end, bool is_quoted)
 {
     if (is_quoted && **at == '\\' && *at + 1 < end && ((*at)[1] == '"' || (*at)[1] == '\\'))
@@ -82,7 +82,7 @@ qp_taken qp_config_word(const char **at, const char *end, char *to, size_t room,
             continue;
         }
         *begin = *c ? *begin : c;
-        *why = *c == '\0' ? "a byte 0: this is no text" : "the words here are too long";
+        *why = *c == '\0' ? "a byte 0: this is not a text" : "the words here are too long";
         if (*c == '\0' || n + 1 >= room)
             return QP_MISTAKE;
         to[n++] = word_byte(&c, end, quote != NULL);
@@ -191,35 +191,7 @@ bool qp_config_integer(const char *text, int64_t *number)
 
 /* ---- KEY=VALUE ------------------------------------------------------------------------------ */
 
-qp_taken qp_config_yes_no(qp_config_reader *r, const qp_config_text *value, void *is_yes)
-{
-    unsigned which;
-    if (qp_config_choose(r, value, "no|yes", &which) != QP_TAKEN)
-        return QP_MISTAKE;
-    *(bool *)is_yes = which == 1;
-    return QP_TAKEN;
-}
-
-qp_taken qp_config_count(qp_config_reader *r, const qp_config_text *value, void *count)
-{
-    if (qp_config_number(value->text, count))
-        return QP_TAKEN;
-    bool is_large = *value->text && !value->text[strspn(value->text, "0123456789")];
-    return qp_config_refuse(r, value->at, "%.40s: %s", value->text,
-                            is_large ? "too large: expected a whole number of 64 bits"
-                                     : "expected a whole number");
-}
-
-qp_taken qp_config_setting_of(qp_config_reader *r, const qp_config_text *value, void *said)
-{
-    bool is_yes;
-    if (qp_config_yes_no(r, value, &is_yes) != QP_TAKEN)
-        return QP_MISTAKE;
-    *(qp_config_setting *)said = is_yes ? QP_SETTING_YES : QP_SETTING_NO;
-    return QP_TAKEN;
-}
-
-/* "pass=, work= or ':'": what may stand in a statement. */
+/* What may follow in a statement: "pass= work= or a :". */
 static qp_taken refuse_key(qp_config_reader *r, const qp_config_text *word,
                            const qp_config_key *keys, unsigned n_keys, bool has_list)
 {
@@ -235,9 +207,9 @@ static qp_taken take_key(qp_config_reader *r, qp_config_text *word, const qp_con
                          void *object)
 {
     char *value = strchr(word->text, '=') + 1;
-    const qp_config_text text = {value, word->at};
+    const qp_config_text text = {value, word->at, key};
     if (!*value)
-        return qp_config_refuse(r, word->at, "%s=: expected a value behind the =", key->name);
+        return qp_config_refuse(r, word->at, "%s=: expected a value after the =", key->name);
     return key->take(r, &text, (char *)object + key->offset);
 }
 
@@ -259,7 +231,7 @@ qp_taken qp_config_keys(qp_config_reader *r, const qp_config_key *keys, unsigned
         if (i == n_keys)
             return refuse_key(r, &word, keys, n_keys, has_list);
         if (seen >> i & 1)
-            return qp_config_refuse(r, word.at, "%s=: said twice", keys[i].name);
+            return qp_config_refuse(r, word.at, "%s=: given twice", keys[i].name);
         seen |= 1u << i;
         if (take_key(r, &word, &keys[i], object) != QP_TAKEN)
             return QP_MISTAKE;

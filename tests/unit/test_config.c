@@ -11,7 +11,6 @@
 #include <cmocka.h>
 
 #include "config/config.h"
-#include "config/match.h"
 
 /* ---- a sink that tells what it got, a line a statement ----------------------------------- */
 
@@ -111,8 +110,9 @@ static int on_event_trigger(void *to, const qp_config_event_trigger *t, qp_error
     tell(" do %d", t->action);
     if (t->action_name)
         tell(" <%s> %ld", t->action_name, (long)t->action_argument);
-    tell(" %llu %llu %u %u\n", (unsigned long long)t->longer_ns, (unsigned long long)t->depth,
-         t->used, t->most_a_second);
+    tell(" %llu %llu %llu %llu\n", (unsigned long long)t->longer_ns,
+         (unsigned long long)t->depth, (unsigned long long)t->used,
+         (unsigned long long)t->most_a_second);
     return 0;
 }
 
@@ -374,13 +374,13 @@ static const mistake mistakes[] = {
     {"trigger a on pass=99999999999999999999 : x", 1, 14, "too large: expected a whole number"},
     {"trigger a on pass=3: x", 1, 14, "3:: expected a whole number"},
     {"trigger a on pass= : x", 1, 14, "pass=: expected a value"},
-    {"trigger a on pass=1 PASS=2 : x", 1, 21, "pass=: said twice"},
+    {"trigger a on pass=1 PASS=2 : x", 1, 21, "pass=: given twice"},
     {"trigger a on cycling=ja : x", 1, 14, "ja: expected no|yes"},
     {"trigger a on frob=1 : x", 1, 14,
      "frob=1: expected pass= work= cycling= all-threads= checked= or a : between blanks"},
     {"trigger a on \\\n  frob : x", 2, 3, "frob: expected pass="},
     {"trigger a on", 1, 13, "the line ends: expected a : and names"},
-    {"trigger a on :", 1, 15, "the line ends: expected names behind the :"},
+    {"trigger a on :", 1, 15, "the line ends: expected names after the :"},
     {"trigger a on : x !", 1, 18, "nothing: expected a name"},
     {"trigger a on : x glob:", 1, 18, "nothing: expected a name"},
     {"trigger a on : x \"y", 1, 18, "this quote is not closed"},

@@ -185,9 +185,9 @@ static void a_bad_file_ends_the_beginning(void **state)
         assert_int_equal(qprof_is_running(), 0);
     }
     assert_true(qprof_initialize("-config=missing.conf", NULL) < 0);
-    assert_error("missing.conf: No such file");
+    assert_error("missing.conf: no such file");
     assert_true(qprof_initialize("-config=.", NULL) < 0);
-    assert_error("not a file");
+    assert_error("is a directory");
     write_text("wrong.conf", "nonsense\n");
     assert_true(qprof_initialize("-config=wrong.conf", NULL) < 0);
     assert_error("nonsense: expected -name=value");

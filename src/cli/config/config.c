@@ -5,7 +5,7 @@
 #include "base/text/table_text.h"
 #include "base/text/unit.h"
 #include "cli/config/config.h"
-#include "config/show.h"
+#include "config/config.h"
 
 enum { ENABLED_MAX = 50 };
 

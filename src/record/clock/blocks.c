@@ -1,6 +1,8 @@
 /* blocks.c: counter blocks. Read counters_of first. */
 #include "record/clock/clock.h"
 
+#include <string.h>
+
 #include "base/atomic.h"
 #include "base/containers/trie.h"
 #include "record/tree/tree.h"
@@ -28,22 +30,18 @@ static uint32_t block_of(void *owner)
     return qp_tree_aux_cell(owner);
 }
 
-static qp_cell new_counters(qprof_thread *th, qp_cell method, qp_counter_block_kind kind,
-                            uint32_t n_values, uint32_t n_blocks)
+qp_cell qp_counter_block_new(qp_cell *newest, qp_cell thread, const qp_counter_block *from)
 {
-    qp_thread_record *r = qp_record_of(th);
-    uint32_t n_cells = 1 + (uint32_t)(((uint64_t)n_values * 8 + QP_CELL - 1) / QP_CELL);
-    qp_cell cell = qp_cells_take(&qp_recorder.space, &r->counter_blocks, QP_EXTENT_BANKS,
-                                 qp_record_cell(th), n_cells, FIRST_CELLS, QP_RESERVE_ORDINARY);
+    uint32_t n_cells = 1 + (uint32_t)(((uint64_t)from->n_values * 8 + QP_CELL - 1) / QP_CELL);
+    qp_cell cell =
+        qp_cells_take(&qp_recorder.space, newest, thread ? QP_EXTENT_BANKS : QP_EXTENT_SHARES,
+                      thread, n_cells, FIRST_CELLS, QP_RESERVE_ORDINARY);
     if (!cell)
         return 0;
-    qp_counter_block *b = counters_at(th, cell);
+    qp_counter_block *b = qp_at(&qp_recorder.space, cell);
+    memcpy(b, from, offsetof(qp_counter_block, values));
     b->n_cells = n_cells;
-    b->method = method;
-    b->n_values = n_values;
-    b->n_blocks = n_blocks;
-    b->kind = kind;
-    qp_cells_publish(&qp_recorder.space, r->counter_blocks, n_cells);
+    qp_cells_publish(&qp_recorder.space, *newest, n_cells);
     return cell;
 }
 
@@ -63,7 +61,9 @@ static qp_cell counters_of(qprof_thread *th, qp_cell method, qp_counter_block_ki
     qp_cell cell = qp_trie_get(&index, p->index, counters_key(method, kind));
     if (cell)
         return cell;
-    cell = new_counters(th, method, kind, n_values, n_blocks);
+    const qp_counter_block from = {
+        .method = method, .kind = kind, .n_values = n_values, .n_blocks = n_blocks};
+    cell = qp_counter_block_new(&qp_record_of(th)->counter_blocks, qp_record_cell(th), &from);
     return cell ? qp_trie_put(&index, p->index, counters_key(method, kind), cell) : 0;
 }
 
@@ -173,10 +173,8 @@ void qp_block_mark(qprof_thread *th, qprof_frame *top, int bb)
 
 uint64_t *qp_blocks_counters(qprof_thread *th, qp_cell method)
 {
-    const qp_method *m = qp_at(&qp_recorder.space, method);
     uint32_t n_blocks = qp_method_n_blocks(&qp_recorder.methods, method);
-    qp_ref ref = qp_observe(&m->jumps);
-    const qp_jumps *jumps = ref ? qp_at_ref(&qp_recorder.space, ref) : NULL;
+    const qp_jumps *jumps = qp_method_jumps(qp_at(&qp_recorder.space, method));
     uint32_t n_values = jumps ? jumps->n_jumps : n_blocks;
     if (qp_recorder_head()->grain == QP_GRAIN_FUNCTION || is_routine_level(method))
         return NULL;

@@ -18,22 +18,16 @@ int qp_clock_begin(uint64_t (*given_clock)(void), qp_error *error);
 
 /* Start to measure the calling OS thread. */
 void qp_clock_begin_os_thread(void);
-
 /* Raw ticks of the run's elapsed clock now. */
 uint64_t qp_clock_elapsed(void);
-
 /* Nanoseconds of that many of its ticks, by the calibration so far. */
 uint64_t qp_clock_ns(uint64_t ticks);
-
 /* Write the second point of the calibration. */
 void qp_clock_calibrate(void);
-
 /* Thread time now, never before the last event. */
 uint64_t qp_clock_now(qprof_thread *th);
-
 /* Charge the time up to now to a frame, which is the thread's top. */
 void qp_clock(qprof_thread *th, qprof_frame *top, uint64_t now);
-
 /* Charge a frame that ends now to its call path; its time has been charged to the frame. */
 void qp_clock_settle(qprof_thread *th, qprof_frame *f, uint64_t now);
 
@@ -85,6 +79,10 @@ void qp_blocks_units(qprof_thread *th, qprof_frame *top, uint64_t n);
 /* Counters that the host increments: one a jump, or one a block. @return NULL: nothing to
  * count */
 uint64_t *qp_blocks_counters(qprof_thread *th, qp_cell method);
+
+/* Make a counter block like `from`, in the newest extent of its owner. @param thread  the owner;
+ * 0: contexts. @return 0: no room */
+qp_cell qp_counter_block_new(qp_cell *newest, qp_cell thread, const qp_counter_block *from);
 
 /* Zero the thread's counter blocks. */
 void qp_blocks_zero(qprof_thread *th);

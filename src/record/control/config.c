@@ -1,17 +1,14 @@
-/* config.c: reading options and configuration files. Read apply_source first. An error leaves
- * in force what was in force before. */
+/* config.c: reading options and configuration files. Read apply_source first. */
 #include "record/control/control.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/atomic.h"
+#include "base/os/file.h"
 #include "base/os/mapping.h"
 #include "record/stream/stream.h"
 
@@ -24,18 +21,15 @@ static struct {
     char unknown[UNKNOWN_MAX][32];
 } pending;
 
-static void note_unknown(void *unused, const char *name)
+static void note_unknown(QP_UNUSED void *unused, const char *name)
 {
-    (void)unused;
     if (pending.n_unknown < UNKNOWN_MAX)
         snprintf(pending.unknown[pending.n_unknown], sizeof pending.unknown[0], "%s", name);
     pending.n_unknown++;
 }
 
-static void note_clamped(void *unused, const char *name)
+static void note_clamped(QP_UNUSED void *unused, QP_UNUSED const char *name)
 {
-    (void)unused;
-    (void)name;
     pending.n_clamped++;
 }
 
@@ -43,26 +37,21 @@ static const qp_option_events in_file = {.unknown = note_unknown, .clamped = not
 
 /* ---- files ------------------------------------------------------------------------------- */
 
-/* Read a whole file. @return NULL: see *why; else to be dropped with its *n_room bytes */
+/* Read a whole file. @return NULL: see *why; otherwise to be dropped with its *n_room bytes */
 static char *read_file(const char *file, size_t *n_bytes, size_t *n_room, const char **why)
 {
-    struct stat st;
+    uint64_t size = 0;
     char *text = NULL;
-    int fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    bool is_there = fd >= 0 && fstat(fd, &st) == 0;
-    *why = strerror(errno);
-    if (is_there && (!S_ISREG(st.st_mode) || st.st_size > FILE_MAX)) {
-        *why = "not a file of at most 256 MiB";
-    } else if (is_there) {
-        *n_room = (size_t)st.st_size + 1;
+    int fd = qp_file_open(file, why);
+    bool is_plain = fd >= 0 && qp_file_is_plain(fd, &size, why);
+    if (is_plain && size > FILE_MAX) {
+        *why = "is larger than 256 MiB";
+    } else if (is_plain) {
+        *n_room = (size_t)size + 1;
         text = qp_pages_take(*n_room);
         *why = "out of memory";
     }
-    *n_bytes = 0;
-    for (ssize_t got = 1; text && *n_bytes < *n_room - 1 && got > 0; *n_bytes += (size_t)got) {
-        got = read(fd, text + *n_bytes, *n_room - 1 - *n_bytes);
-        got = got < 0 ? 0 : got;
-    }
+    *n_bytes = text ? qp_file_read_at(fd, text, (size_t)size, 0) : 0;
     if (fd >= 0)
         close(fd);
     return text;
@@ -81,27 +70,27 @@ typedef struct {
     bool is_too_late, has_options;
 } first_pass;
 
-static int refuse_late(qp_error *error)
+/* @return QPROF_E_STATE: it is too late for options */
+static int begin_options(first_pass *pass, qp_error *error)
 {
-    return qp_error_set(error, QPROF_E_STATE,
-                        "options must come between qprof_initialize and the first entry");
+    pass->has_options = true;
+    return pass->is_too_late
+               ? qp_error_set(error, QPROF_E_STATE,
+                              "options must come between qprof_initialize and the first entry")
+               : 0;
 }
 
 static int on_options(void *to, const char *words, qp_error *error)
 {
     first_pass *pass = to;
-    if (pass->is_too_late)
-        return refuse_late(error);
-    pass->has_options = true;
+    QP_TRY(begin_options(pass, error));
     return code_of(qp_options_parse(pass->options, words, &in_file, error));
 }
 
 static int on_pc(void *to, const char *command, qp_error *error)
 {
     first_pass *pass = to;
-    if (pass->is_too_late)
-        return refuse_late(error);
-    pass->has_options = true;
+    QP_TRY(begin_options(pass, error));
     return code_of(qp_option_set(pass->options, QP_OPT_pc, command, error));
 }
 
@@ -120,22 +109,43 @@ static int read_source(const source *from, const qp_config_sink *sink, qp_error 
     return code == QP_CONFIG_SYNTAX ? QPROF_E_SYNTAX : code;
 }
 
-static int check(const source *from, first_pass *pass, qp_error *error)
+/* Put options in force; on an error restore those before. */
+static int apply_options(const qp_options *changed, qp_error *error)
 {
-    const qp_config_sink checking = {.on_options = on_options, .on_pc = on_pc, .to = pass};
-    return read_source(from, &checking, error);
+    const qp_options before = qp_recorder.options;
+    if (changed->number[QP_OPT_memory_limit] > qp_recorder.space.map.reserved_bytes)
+        return qp_error_set(error, QPROF_E_STATE,
+                            "-memory-limit: can be raised by qprof_initialize or QPROF only");
+    qp_recorder.options = *changed;
+    int code = qp_apply_again(error);
+    if (code) {
+        qp_error unused;
+        qp_recorder.options = before;
+        qp_apply_again(&unused);
+        return code;
+    }
+    qp_config_report();
+    return 0;
 }
 
-/* @param is_good  apply what was made; otherwise undo it */
-static int end_making(const source *from, bool is_good, qp_error *error)
+/* Check a text, then apply it; on an error nothing of it is applied.
+ * @param before_run  receives the options of a text that is read before the run; NULL: during it */
+static int apply_source(const source *from, bool replaces, qp_options *before_run,
+                        qp_error *error)
 {
-    qp_error late = {0};
-    int code = qp_config_make_end(is_good, &late);
-    if (code) {
-        *error = late;
+    qp_options changed = qp_recorder.options;
+    first_pass pass = {before_run ? before_run : &changed,
+                       !before_run && qp_load(&qp_recorder.has_entries), false};
+    const qp_config_sink checking = {.on_options = on_options, .on_pc = on_pc, .to = &pass};
+    QP_TRY(read_source(from, &checking, error));
+    qp_config_make_begin(replaces);
+    int code = read_source(from, &qp_config_making, error);
+    if (!code && !before_run && pass.has_options)
+        code = apply_options(&changed, error);
+    int late = qp_config_make_end(!code, error);
+    if (late)
         qp_error_locate(error, from->file);
-    }
-    return code;
+    return code ? code : late;
 }
 
 /* Read a file. @return 0 or QPROF_E_IO, with *error */
@@ -150,21 +160,14 @@ static int open_source(const char *file, source *from, size_t *n_room, qp_error 
 }
 
 /* Take -config=FILE before the run begins. */
-static qp_parse take_file(void *unused, qp_options *o, const char *file, qp_error *error)
+static qp_parse take_file(QP_UNUSED void *unused, qp_options *o, const char *file,
+                          qp_error *error)
 {
-    first_pass pass = {.options = o};
     source from;
     size_t n_room;
-    (void)unused;
     if (open_source(file, &from, &n_room, error) != 0)
         return QP_PARSE_VALUE;
-    int code = check(&from, &pass, error);
-    if (!code) {
-        qp_config_make_begin(false);
-        code = read_source(&from, &qp_config_making, error);
-        int late = end_making(&from, !code, error);
-        code = code ? code : late;
-    }
+    int code = apply_source(&from, false, o, error);
     qp_pages_drop((void *)(uintptr_t)from.text, n_room);
     qp_recorder.has_config = true;
     if (!pending.is_environment) { /* a forked child reads that of the environment itself */
@@ -217,53 +220,10 @@ void qp_config_report(void)
     memset(&pending, 0, sizeof pending);
 }
 
-/* Check the memory limit, which cannot exceed the reserved address space. */
-static int check_memory(const qp_options *changed, qp_error *error)
-{
-    if (changed->number[QP_OPT_memory_limit] <= qp_recorder.space.map.reserved_bytes)
-        return 0;
-    return qp_error_set(error, QPROF_E_STATE,
-                        "-memory-limit: can be raised by qprof_initialize or QPROF only");
-}
-
-/* Put options in force; on an error restore those before. */
-static int apply_options(const qp_options *changed, qp_error *error)
-{
-    const qp_options before = qp_recorder.options;
-    int code = check_memory(changed, error);
-    if (code)
-        return code;
-    qp_recorder.options = *changed;
-    code = qp_apply_again(error);
-    if (code) {
-        qp_error unused;
-        qp_recorder.options = before;
-        qp_apply_again(&unused);
-        return code;
-    }
-    qp_config_report();
-    return 0;
-}
-
-static int apply_source(const source *from, bool replaces, qp_error *error)
-{
-    qp_options changed = qp_recorder.options;
-    first_pass pass = {&changed, qp_load(&qp_recorder.has_entries), false};
-    int code = check(from, &pass, error);
-    if (code)
-        return code;
-    qp_config_make_begin(replaces);
-    code = read_source(from, &qp_config_making, error);
-    if (!code && pass.has_options)
-        code = apply_options(&changed, error);
-    int late = end_making(from, !code, error);
-    return code ? code : late;
-}
-
 int qp_config_words(const char *words, qp_error *error)
 {
     const source from = {words, NULL, strlen(words)};
-    return apply_source(&from, false, error);
+    return apply_source(&from, false, NULL, error);
 }
 
 int qp_config_set(qp_option which, const char *value, qp_error *error)
@@ -277,10 +237,8 @@ int qp_config_file(const char *file, bool replaces, qp_error *error)
 {
     source from;
     size_t n_room;
-    int code = open_source(file, &from, &n_room, error);
-    if (code)
-        return code;
-    code = apply_source(&from, replaces, error);
+    QP_TRY(open_source(file, &from, &n_room, error));
+    int code = apply_source(&from, replaces, NULL, error);
     qp_pages_drop((void *)(uintptr_t)from.text, n_room);
     return code;
 }

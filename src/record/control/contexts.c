@@ -3,7 +3,7 @@
 
 #include "base/atomic.h"
 #include "base/containers/trie.h"
-#include "record/run/run.h"
+#include "record/clock/clock.h"
 
 enum { FIRST_CELLS = 16 };
 
@@ -19,9 +19,8 @@ static qp_counter_block *counters_at(qp_cell cell)
 
 /* ---- contexts ---------------------------------------------------------------------------- */
 
-static uint64_t name_of(void *unused, uint32_t cell)
+static uint64_t name_of(QP_UNUSED void *unused, uint32_t cell)
 {
-    (void)unused;
     return ((const qp_context *)qp_at(&qp_recorder.space, cell))->name;
 }
 
@@ -69,31 +68,13 @@ static bool begin(void)
 
 /* ---- counters ---------------------------------------------------------------------------- */
 
-static qp_cell new_counters(qp_counter_block_kind kind, qp_cell method, uint32_t n_values,
-                            uint32_t n_blocks)
-{
-    uint32_t n_cells = 1 + (uint32_t)(((uint64_t)n_values * 8 + QP_CELL - 1) / QP_CELL);
-    qp_cell cell = qp_cells_take(&qp_recorder.space, &own()->share_end, QP_EXTENT_SHARES, 0,
-                                 n_cells, FIRST_CELLS, QP_RESERVE_ORDINARY);
-    if (!cell)
-        return 0;
-    qp_counter_block *b = counters_at(cell);
-    b->n_cells = n_cells;
-    b->method = method;
-    b->n_values = n_values;
-    b->n_blocks = n_blocks;
-    b->kind = kind;
-    return cell;
-}
-
 static uint64_t share_key(qp_cell context, qp_cell method)
 {
     return (uint64_t)context << 32 | method;
 }
 
-static uint64_t key_of_share(void *unused, uint32_t cell)
+static uint64_t key_of_share(QP_UNUSED void *unused, uint32_t cell)
 {
-    (void)unused;
     return share_key(counters_at(cell)->context, counters_at(cell)->method);
 }
 
@@ -106,17 +87,15 @@ static qp_counter_block *share_of(qp_cell method)
     qp_cell cell = qp_trie_get(&index, own()->shares, key);
     if (cell)
         return counters_at(cell);
-    const qp_method *m = qp_at(&qp_recorder.space, method);
     uint32_t n_blocks = qp_method_n_blocks(&qp_recorder.methods, method);
-    qp_ref jumps = qp_observe(&m->jumps);
-    uint32_t n_values =
-        jumps ? ((const qp_jumps *)qp_at_ref(&qp_recorder.space, jumps))->n_jumps : n_blocks;
-    cell = new_counters(QP_COUNTER_BLOCK_SHARE, method, n_values, n_blocks);
-    if (!cell)
-        return NULL;
-    counters_at(cell)->context = context;
-    qp_cells_publish(&qp_recorder.space, own()->share_end, counters_at(cell)->n_cells);
-    cell = qp_trie_put(&index, own()->shares, key, cell);
+    const qp_jumps *jumps = qp_method_jumps(qp_at(&qp_recorder.space, method));
+    const qp_counter_block from = {.kind = QP_COUNTER_BLOCK_SHARE,
+                                   .method = method,
+                                   .context = context,
+                                   .n_values = jumps ? jumps->n_jumps : n_blocks,
+                                   .n_blocks = n_blocks};
+    cell = qp_counter_block_new(&own()->share_end, 0, &from);
+    cell = cell ? qp_trie_put(&index, own()->shares, key, cell) : 0;
     return cell ? counters_at(cell) : NULL;
 }
 
@@ -124,22 +103,11 @@ static qp_counter_block *share_of(qp_cell method)
 static qp_counter_block *twin_of(const qp_counter_block *b, qp_cell *place,
                                  qp_counter_block_kind kind)
 {
-    if (!*place) {
-        qp_cell cell = new_counters(kind, b->method, b->n_values, b->n_blocks);
-        if (!cell)
-            return NULL;
-        qp_cells_publish(&qp_recorder.space, own()->share_end, counters_at(cell)->n_cells);
-        qp_publish(place, cell);
-    }
-    return counters_at(*place);
-}
-
-static uint32_t first_change(const qp_counter_block *b, const qp_counter_block *seen)
-{
-    uint32_t i = 0;
-    while (i < b->n_values && qp_load(&b->values[i]) == seen->values[i])
-        i++;
-    return i;
+    const qp_counter_block from = {
+        .kind = kind, .method = b->method, .n_values = b->n_values, .n_blocks = b->n_blocks};
+    if (!*place)
+        qp_publish(place, qp_counter_block_new(&own()->share_end, 0, &from));
+    return *place ? counters_at(*place) : NULL;
 }
 
 /* Give the current context what a counter block has gained since it was last seen. Safe if the
@@ -157,7 +125,9 @@ static bool hand_out_counters(void *record, qp_counter_block *b)
             seen->values[i] = b->base ? counters_at(b->base)->values[i] : 0;
         seen->clear_count = qp_load(&r->clear_count);
     }
-    uint32_t i = first_change(b, seen);
+    uint32_t i = 0;
+    while (i < b->n_values && qp_load(&b->values[i]) == seen->values[i])
+        i++;
     if (i == b->n_values)
         return true;
     qp_counter_block *share = share_of(b->method);
@@ -180,11 +150,10 @@ static bool hand_out_counters(void *record, qp_counter_block *b)
 enum { LIST_END = 1 }; /* a cell of the head: never a method */
 
 /* Add the calls of a path to its method; methods with calls form a list. */
-static bool add_calls(void *list, qp_cell cell, const qp_node *n)
+static bool add_calls(void *list, QP_UNUSED qp_cell cell, const qp_node *n)
 {
     qp_cell *first = list;
     qp_method *m = qp_at(&qp_recorder.space, n->method);
-    (void)cell;
     if (!n->method)
         return true;
     m->calls_now += qp_load(&n->n_calls);
@@ -255,9 +224,8 @@ bool qp_contexts_switch(const char *name)
 
 /* ---- clears ------------------------------------------------------------------------------ */
 
-static bool set_base(void *unused, qp_counter_block *b)
+static bool set_base(QP_UNUSED void *unused, qp_counter_block *b)
 {
-    (void)unused;
     if (b->kind != QP_COUNTER_BLOCK_COUNTS)
         return true;
     qp_counter_block *base = twin_of(b, &b->base, QP_COUNTER_BLOCK_BASE);

@@ -14,24 +14,8 @@ int qp_recorder_begin(const qprof_InitInfo *info, qp_error *error);
 /* End the run and write its dataset. Takes the control lock. */
 void qp_recorder_end(bool at_exit);
 
-/* ---- options in force: apply.c ----------------------------------------------------------- */
-
-enum { QP_RESERVE_SHARE = 16 }; /* of the memory limit, kept for what must not fail */
-
 /* Measure time by the host's clock instead of the machine's, from the next run on. */
 void qp_recorder_set_clock(uint64_t (*now)(void));
-
-/* Determine the name of the next dataset. @return 0, QPROF_E_OPTION or QPROF_E_IO */
-int qp_apply_output(char *output, size_t n_bytes, qp_error *error);
-/* Write the options of the run into the head. */
-void qp_apply_head(void);
-/* Choose the clocks of the run. */
-int qp_apply_clock(qp_error *error);
-/* Start the traces that are asked for, and stop them. */
-int qp_apply_start_traces(qp_error *error);
-void qp_apply_stop_traces(void);
-/* The clocks are chosen: start what depends on them. */
-void qp_apply_start(void);
 
 /* Put changed options in force before the first entry. @return 0, or as qp_recorder_begin();
  * then the caller restores the old ones */
@@ -59,7 +43,7 @@ int qp_config_set(qp_option which, const char *value, qp_error *error);
  * lock. */
 void qp_config_answer(void);
 
-/* ---- objects of a configuration: config_make.c, event_trigger_file.c --------------------- */
+/* ---- objects of a configuration: config_make.c ------------------------------------------- */
 
 /* Objects that are made between the two come into force at the end, or not at all.
  * @param replaces  drop those of earlier files then */
@@ -70,16 +54,6 @@ int qp_config_make_end(bool is_good, qp_error *error);
 /* Sinks of all lines but options and pc. */
 extern const qp_config_sink qp_config_making;
 
-void qp_event_triggers_begin_file(bool replaces);
-/* As a qp_config_sink calls them. @return 0 or QPROF_E_* with error->text */
-int qp_event_triggers_configure(void *unused, const qp_config_event_trigger *from,
-                                qp_error *error);
-int qp_event_triggers_configure_triggering(void *unused, bool is_on, qp_error *error);
-/* Check that what the file refers to exists. @return 0 or QPROF_E_*, with the place in
- * *error */
-int qp_event_triggers_check_file(qp_error *error);
-void qp_event_triggers_end_file(bool is_kept);
-
 /* ---- the data: data.c -------------------------------------------------------------------- */
 
 bool qp_data_is_recording(void);
@@ -87,7 +61,6 @@ bool qp_data_is_recording(void);
 /* @return true: it changed */
 bool qp_data_start(void);
 bool qp_data_stop(void);
-void qp_data_disable(void);
 
 /* Set the global gate. @param open  -1: only ask. @return is it open now? */
 bool qp_data_gate(int open);
@@ -95,12 +68,23 @@ bool qp_data_gate(int open);
 /* Let the calling thread apply what changed, and charge it up to now. */
 void qp_data_sync_here(void);
 
-/* Zero all figures. The calling thread does its part at once, others at their next event. */
-void qp_data_clear(void);
+/* What hosts and actions change of the whole run. */
+typedef enum {
+    QP_DATA_NO_CHANGE,
+    QP_DATA_START,
+    QP_DATA_STOP,
+    QP_DATA_DISABLE, /* stop, for the rest of the run */
+    QP_DATA_CLEAR,   /* zero all figures: here at once, on other threads at their next event */
+    QP_DATA_SAVE,    /* write a dataset; a file error is counted and logged */
+    QP_DATA_NEW_PHASE, /* the same; if it is written, clear */
+    QP_DATA_ANNOTATE,
+    QP_DATA_OPEN_GATE,
+    QP_DATA_CLOSE_GATE
+} qp_data_change_kind;
 
-/* Write a dataset. @param name  NULL: the run's, numbered; else a pattern of its own
- * @return false: nothing to write, or a file error, which is counted and logged */
-bool qp_data_save(const char *name, const char *label);
+/* @param file  of a dataset, a pattern; NULL: the run's, numbered. @param label  of it, or the
+ * annotation. @return was it done? */
+bool qp_data_change(qp_data_change_kind kind, const char *file, const char *label);
 
 /* ---- datasets: save.c, counts.c ---------------------------------------------------------- */
 
@@ -149,10 +133,8 @@ void qp_cost_measure(void);
  * @param fd  of that file; stays open */
 void qp_inherit_methods(int fd);
 
-/* ---- actions: perform.c, worker.c -------------------------------------------------------- */
+/* ---- actions: perform.c ------------------------------------------------------------------ */
 
-/* Perform an action now. Takes the control lock. */
-void qp_perform_now(const qp_action_request *request);
 int (*qp_event_action_find(const char *name))(intptr_t argument);
 /* @return "function": not one of the library; NULL: no function */
 const char *qp_event_action_name(int (*function)(intptr_t argument));

@@ -101,13 +101,7 @@ bool qp_data_gate(int open)
     return !(flags & QP_FLAG_CLOSED);
 }
 
-void qp_data_disable(void)
-{
-    qp_data_stop();
-    qp_fetch_or(&qp_recorder_head()->flags, QP_FLAG_DISABLED);
-}
-
-void qp_data_clear(void)
+static void clear(void)
 {
     qp_head *h = qp_recorder_head();
     begin_change();
@@ -123,7 +117,7 @@ void qp_data_clear(void)
     qp_recorder_cleared();
 }
 
-bool qp_data_save(const char *name, const char *label)
+static bool save(const char *name, const char *label)
 {
     char path[QP_PATH_MAX];
     qp_error error = {0};
@@ -148,6 +142,38 @@ bool qp_data_save(const char *name, const char *label)
     h->dataset++; /* later annotations belong to the next one */
     qp_save_run(qp_option_text(&qp_recorder.options, QP_OPT_run_at_save), path);
     if (qp_recorder.options.number[QP_OPT_clear_on_save])
-        qp_data_clear();
+        clear();
     return true;
+}
+
+bool qp_data_change(qp_data_change_kind kind, const char *file, const char *label)
+{
+    bool is_done = true;
+    switch (kind) {
+    case QP_DATA_NO_CHANGE:
+        return false;
+    case QP_DATA_START:
+        return qp_data_start();
+    case QP_DATA_STOP:
+        return qp_data_stop();
+    case QP_DATA_DISABLE:
+        qp_data_stop();
+        qp_fetch_or(&qp_recorder_head()->flags, QP_FLAG_DISABLED);
+        return true;
+    case QP_DATA_ANNOTATE:
+        return qp_recorder_note(QP_NOTE_ANNOTATION, label);
+    case QP_DATA_OPEN_GATE:
+    case QP_DATA_CLOSE_GATE:
+        return qp_data_gate(kind == QP_DATA_OPEN_GATE);
+    case QP_DATA_SAVE:
+        return save(file, label);
+    case QP_DATA_NEW_PHASE:
+        is_done = save(file, label);
+        break;
+    case QP_DATA_CLEAR:
+        break;
+    }
+    if (is_done)
+        clear();
+    return is_done;
 }

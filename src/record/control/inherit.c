@@ -63,13 +63,6 @@ static void add_method(const parent_file *p, const qp_method *m)
     qp_recorder.methods.module = module;
 }
 
-static void add_source(const parent_file *p, const qp_source_record *r)
-{
-    const char *path = text_at(p, r->path);
-    if (path)
-        qp_sources_put(&qp_recorder.sources, path, r->digest, r->n_bytes);
-}
-
 static void add_extent(const parent_file *p, const qp_extent *e)
 {
     for (uint32_t i = 1; i < e->n_cells; i++) {
@@ -80,8 +73,9 @@ static void add_extent(const parent_file *p, const qp_extent *e)
                          qp_observe(&m->flags) & QP_METHOD_REGISTERED;
         if (is_method)
             add_method(p, m);
-        else if (e->kind == QP_EXTENT_SOURCES && qp_observe(&r->published))
-            add_source(p, r);
+        else if (e->kind == QP_EXTENT_SOURCES && qp_observe(&r->published) &&
+                 text_at(p, r->path))
+            qp_sources_put(&qp_recorder.sources, text_at(p, r->path), r->digest, r->n_bytes);
     }
 }
 

@@ -1,4 +1,5 @@
-/* lifecycle.c: begins, forks, ends and seals the run. Read qp_recorder_begin first.
+/* lifecycle.c: begins, forks, ends and seals the run, and puts its options in force. Read
+ * qp_recorder_begin first.
  *
  * The state of the run lies in a page that fork() zeroes: a forked child always finds
  * QP_STATE_OFF before it can touch the file, which is not mapped in the child. */
@@ -24,7 +25,11 @@
 #define MADV_WIPEONFORK 18
 #endif
 
-enum { QUIET_TRIES = 200, QUIET_NS = 100000 };
+enum {
+    QUIET_TRIES = 200,
+    QUIET_NS = 100000,
+    RESERVE_SHARE = 16 /* of the memory limit, kept for what must not fail */
+};
 
 static qp_head no_head;    /* between two runs: a late counter finds this one */
 static qp_mapping retired; /* of the previous run: threads may still be leaving it */
@@ -114,13 +119,110 @@ static bool begin_process(void)
     return true;
 }
 
-/* ---- beginning --------------------------------------------------------------------------- */
+/* ---- options in force --------------------------------------------------------------------- */
 
-static void open_gates(void)
+static uint64_t (*host_clock)(void);
+
+void qp_recorder_set_clock(uint64_t (*now)(void))
 {
-    qp_store(&qp_gate_plain, qp_recorder.is_virtual ? QP_GATE_WRONG_MODE : QP_GATE_OPEN);
-    qp_store(&qp_gate_vt, qp_recorder.is_virtual ? QP_GATE_OPEN : QP_GATE_WRONG_MODE);
+    host_clock = now;
 }
+
+static int apply_clock(qp_error *error)
+{
+    int code = qp_clock_begin(host_clock, error);
+    if (qp_event_triggers_all_calls())
+        qp_recorder.hooks |= QP_HOOK_EVENT_TRIGGERS;
+    return code;
+}
+
+/* What the file will contain: QP_COLLECT_*. */
+static uint32_t collected(void)
+{
+    const qp_options *o = &qp_recorder.options;
+    uint32_t set = (uint32_t)o->number[QP_OPT_collect], collect = set & 3;
+    bool is_stream = o->number[QP_OPT_trace_mode] == QP_TRACE_STREAM ||
+                     qp_option_text(o, QP_OPT_trace_output)[0];
+    if (!QP_PRODUCT_IS_COVERAGE && (set & 16 || is_stream))
+        collect |= QP_COLLECT_TRACE | QP_COLLECT_PROFILE;
+    if (qp_trace_xbase_is_asked_for())
+        collect |= QP_COLLECT_PROFILE;
+    if (!QP_PRODUCT_IS_COVERAGE && (set & 4 || qp_option_text(o, QP_OPT_pc)[0]))
+        collect |= QP_COLLECT_SAMPLES;
+    if (!QP_PRODUCT_IS_COVERAGE && set & 8)
+        collect |= QP_COLLECT_STACK;
+    if (o->number[QP_OPT_cover] != UINT64_MAX)
+        collect |= QP_COLLECT_COVERAGE;
+    return collect | (o->number[QP_OPT_cover] == 1 ? QP_COLLECT_ONCE : 0u);
+}
+
+static void apply_head(void)
+{
+    qp_head *h = qp_recorder_head();
+    char words[4096];
+    h->collect = collected();
+    qp_options_print(&qp_recorder.options, words, sizeof words);
+    h->options = qp_texts_add(&qp_recorder.texts, words);
+    h->grain = (uint32_t)qp_recorder.options.number[QP_OPT_collection_granularity];
+    h->flags &= ~(uint32_t)QP_FLAG_MIN_MAX;
+    h->flags |= qp_recorder.options.number[QP_OPT_record_min_max] ? QP_FLAG_MIN_MAX : 0;
+}
+
+static int apply_output(char *output, size_t n_bytes, qp_error *error)
+{
+    int code = qp_output_name(NULL, qp_recorder.n_datasets, output, n_bytes, error);
+    return !code && qp_output_check(output, error) != 0 ? QPROF_E_IO : code;
+}
+
+static int start_traces(qp_error *error)
+{
+    int code = qp_trace_start(error);
+    return code || QP_PRODUCT_IS_COVERAGE ? code : qp_trace_xbase_begin(error);
+}
+
+static void stop_traces(void)
+{
+    if (!QP_PRODUCT_IS_COVERAGE)
+        qp_trace_xbase_end();
+    qp_trace_stop();
+}
+
+static void apply_start(void)
+{
+    qp_cost_measure();
+    if (!qp_recorder.options.number[QP_OPT_record_data])
+        qp_data_stop();
+    qp_sampler_start();
+}
+
+int qp_apply_again(qp_error *error)
+{
+    char output[QP_PATH_MAX];
+    qp_sampler_stop();
+    stop_traces();
+    qp_output_begin();
+    int code = apply_output(output, sizeof output, error);
+    apply_head();
+    if (!code)
+        code = qp_pc_begin(error);
+    if (!code)
+        code = apply_clock(error);
+    if (!code)
+        code = start_traces(error);
+    if (code)
+        return code;
+    qp_recorder.space.map.limit_bytes = qp_recorder.options.number[QP_OPT_memory_limit];
+    qp_recorder.space.reserve_bytes = qp_recorder.space.map.limit_bytes / RESERVE_SHARE;
+    qp_recorder_head()->memory_limit = qp_recorder.space.map.limit_bytes;
+    qp_recorder_head()->program = qp_texts_add(&qp_recorder.texts, qp_recorder.program);
+    if (qp_recorder.options.number[QP_OPT_record_data])
+        qp_data_start();
+    apply_start();
+    qp_threads_reopen();
+    return 0;
+}
+
+/* ---- beginning --------------------------------------------------------------------------- */
 
 static int open_memory(const char *output)
 {
@@ -137,7 +239,7 @@ static int open_memory(const char *output)
     if (qp_mapping_grow(map, QP_HEAD_BYTES) != QP_GROWN)
         return QPROF_E_MEMORY;
     qp_space_begin(&qp_recorder.space, nonce);
-    qp_recorder.space.reserve_bytes = map->limit_bytes / QP_RESERVE_SHARE;
+    qp_recorder.space.reserve_bytes = map->limit_bytes / RESERVE_SHARE;
     if (map->fd < 0) {
         qp_recorder_head()->flags |= QP_FLAG_NO_FILE;
         qp_count(&qp_recorder.space, QP_D_no_crash_safety);
@@ -155,7 +257,7 @@ static void describe_run(void)
     qp_head *h = qp_recorder_head();
     char host[256] = "";
     gethostname(host, sizeof host - 1);
-    qp_apply_head();
+    apply_head();
     h->program = text(qp_recorder.program);
     h->module = h->program;
     qp_recorder.methods.module = h->program;
@@ -174,13 +276,14 @@ static int begin_tables(qp_error *error)
 {
     qp_recorder.texts = (qp_texts){.space = &qp_recorder.space};
     qp_recorder.vt_root = qp_texts_block(&qp_recorder.texts);
-    if (!qp_recorder.vt_root ||
+    qp_recorder.event_root = qp_texts_block(&qp_recorder.texts);
+    if (!qp_recorder.vt_root || !qp_recorder.event_root ||
         !qp_methods_begin(&qp_recorder.methods, &qp_recorder.space, &qp_recorder.texts) ||
         !qp_sources_begin(&qp_recorder.sources, &qp_recorder.space, &qp_recorder.texts))
         return QPROF_E_MEMORY;
     describe_run();
     int code = qp_pc_begin(error);
-    return code ? code : qp_apply_clock(error);
+    return code ? code : apply_clock(error);
 }
 
 static void abandon(void)
@@ -205,14 +308,14 @@ static int begin_run(const char *output, qp_error *error)
     qp_threads_begin();
     qp_triggers_changed();
     qp_trace_begin();
-    code = qp_apply_start_traces(error);
+    code = start_traces(error);
     if (code) {
-        qp_apply_stop_traces();
+        stop_traces();
         abandon();
         return code;
     }
     qp_config_report();
-    qp_apply_start();
+    apply_start();
     if (qp_recorder.begins_closed)
         qp_data_gate(0);
     if (qp_recorder.has_config || qp_recorder.options.number[QP_OPT_apply])
@@ -220,7 +323,8 @@ static int begin_run(const char *output, qp_error *error)
     qp_store(&qp_changes[0], 0);
     qp_store(&qp_changes[1], 0);
     qp_publish(qp_state_word, QP_STATE_RUNNING);
-    open_gates();
+    qp_store(&qp_gate_plain, qp_recorder.is_virtual ? QP_GATE_WRONG_MODE : QP_GATE_OPEN);
+    qp_store(&qp_gate_vt, qp_recorder.is_virtual ? QP_GATE_OPEN : QP_GATE_WRONG_MODE);
     return 0;
 }
 
@@ -247,7 +351,7 @@ int qp_recorder_begin(const qprof_InitInfo *info, qp_error *error)
     int code = qp_config_begin(info->initial_options, error);
     if (!code) {
         qp_output_begin();
-        code = qp_apply_output(output, sizeof output, error);
+        code = apply_output(output, sizeof output, error);
     }
     if (!code)
         code = begin_run(output, error);
@@ -276,13 +380,6 @@ static void wait_for_quiet(void)
             return;
         qp_clock_sleep_until(qp_clock_monotonic() + QUIET_NS);
     }
-}
-
-/* End the time of the run before its files are written. */
-static void stop_time(void)
-{
-    qp_recorder_head()->ended_at = qp_clock_wall();
-    qp_publish(&qp_recorder_head()->end_raw, qp_clock_elapsed());
 }
 
 static void seal(bool at_exit_handler, char *path, size_t n_bytes)
@@ -332,8 +429,9 @@ void qp_recorder_end(bool at_exit_handler)
         qp_triggers_end();
         qp_event_triggers_end();
         qp_clock_calibrate();
-        stop_time();
-        qp_apply_stop_traces();
+        qp_recorder_head()->ended_at = qp_clock_wall(); /* before the files are written */
+        qp_publish(&qp_recorder_head()->end_raw, qp_clock_elapsed());
+        stop_traces();
         seal(at_exit_handler, path, sizeof path);
         qp_summary_print(path);
         if (path[0])

@@ -1,74 +1,55 @@
-/* perform.c: the actions of triggers and event triggers. Read qp_perform_now first. Each action
- * is performed in no event and without a lock. */
-#include <string.h>
-
+/* perform.c: the actions of triggers and event triggers, and the thread that performs deferred ones.
+ * Read perform_now and run first. Each action is performed in no event and without a lock. The thread
+ * sleeps at a word of the live file, where another process can also wake it.
+ *
+ * The queue is a ring of places that many threads fill and empty without a lock: the turn of a
+ * place shows whether it is free for the n-th request, or holds it (Vyukov's bounded queue). */
 #include "record/control/control.h"
+
+#include <linux/futex.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/os/thread.h"
 #include "record/stream/stream.h"
 
-typedef enum {
-    START,
-    STOP,
-    SAVE,
-    DUMP,
-    CLEAR,
-    NEW_PHASE,
-    OPEN_GATE,
-    CLOSE_GATE,
-    DISABLE
-} change_kind;
+enum { STACK_BYTES = 1 << 20, N_PLACES = QPROF_TRG_QUEUE_SIZE };
 
-static void dump(const char *name)
-{
-    qp_error error = {0};
-    int code = qp_trace_dump(NULL, &error);
-    if (!code)
-        return;
-    qp_count(&qp_recorder.space, code == QPROF_E_STATE ? QP_D_e_state : QP_D_e_io);
-    qp_recorder_log("event trigger %.80s: dump: %s", name, error.text);
-}
-
-static void change_locked(change_kind kind, const char *name)
-{
-    switch (kind) {
-    case START:
-        qp_data_start();
-        break;
-    case STOP:
-        qp_data_stop();
-        break;
-    case SAVE:
-        qp_data_save(NULL, name);
-        break;
-    case DUMP:
-        dump(name);
-        break;
-    case NEW_PHASE:
-        if (qp_data_save(NULL, name))
-            qp_data_clear();
-        break;
-    case CLEAR:
-        qp_data_clear();
-        break;
-    case OPEN_GATE:
-    case CLOSE_GATE:
-        qp_data_gate(kind == OPEN_GATE);
-        break;
-    case DISABLE:
-        qp_data_disable();
-        break;
-    }
-}
+static struct {
+    pthread_t thread;
+    uint32_t is_running; /* atomic, as all below */
+    uint32_t must_stop;
+    struct {
+        uint64_t turn; /* n: free for request n; n + 1: holds it */
+        qp_action_request request;
+    } places[N_PLACES];
+    uint64_t n_added, n_taken;
+} worker;
 
 /* Change the whole run. @return QPROF_E_STATE: this thread is inside another change, nothing is
  * done */
-static int change(change_kind kind, const char *name)
+static int change(qp_data_change_kind kind, const char *name)
 {
     if (!qp_control_lock())
         return QPROF_E_STATE;
     if (qp_state() == QP_STATE_RUNNING)
-        change_locked(kind, name);
+        qp_data_change(kind, NULL, name);
     qp_control_unlock();
     return 0;
+}
+
+static void dump(const char *name)
+{
+    qp_error error = {0};
+    if (!qp_control_lock())
+        return;
+    int code = qp_state() == QP_STATE_RUNNING ? qp_trace_dump(NULL, &error) : 0;
+    if (code) {
+        qp_count(&qp_recorder.space, code == QPROF_E_STATE ? QP_D_e_state : QP_D_e_io);
+        qp_recorder_log("event trigger %.80s: dump: %s", name, error.text);
+    }
+    qp_control_unlock();
 }
 
 /* ---- actions of the library -------------------------------------------------------------- */
@@ -85,7 +66,7 @@ static int change(change_kind kind, const char *name)
     static int library_##kind(intptr_t unused)                                                 \
     {                                                                                          \
         (void)unused;                                                                          \
-        return change(kind, NULL);                                                             \
+        return change(QP_DATA_##kind, NULL);                                                   \
     }
 LIBRARY(QP_X)
 #undef QP_X
@@ -117,31 +98,143 @@ const char *qp_event_action_name(int (*function)(intptr_t argument))
     return function ? "function" : NULL;
 }
 
-void qp_perform_now(const qp_action_request *request)
+/* Perform an action now. Takes the control lock. */
+static void perform_now(const qp_action_request *request)
 {
+    static const uint8_t changes[] = {[QPROF_TRG_ACT_START] = QP_DATA_START,
+                                      [QPROF_TRG_ACT_STOP] = QP_DATA_STOP,
+                                      [QPROF_TRG_ACT_SNAPSHOT] = QP_DATA_SAVE,
+                                      [QP_ACT_CLEAR] = QP_DATA_CLEAR};
     const char *name = qp_event_trigger_text(request->name);
-    switch (request->action) {
-    case QPROF_TRG_ACT_START:
-        change(START, name);
-        break;
-    case QPROF_TRG_ACT_STOP:
-        change(STOP, name);
-        break;
-    case QPROF_TRG_ACT_FUNC:
-    case QPROF_TRG_ACT_LIB:
-        if (request->function)
-            request->function(request->argument);
-        break;
-    case QPROF_TRG_ACT_SNAPSHOT:
-        change(SAVE, name);
-        break;
-    case QPROF_TRG_ACT_DUMP:
-        change(DUMP, name);
-        break;
-    case QP_ACT_CLEAR:
-        change(CLEAR, name);
-        break;
-    default: /* the marker is in the profile already */
-        break;
+    bool is_call =
+        request->action == QPROF_TRG_ACT_FUNC || request->action == QPROF_TRG_ACT_LIB;
+    if (is_call && request->function)
+        request->function(request->argument);
+    else if (request->action == QPROF_TRG_ACT_DUMP)
+        dump(name);
+    else if (changes[request->action]) /* the marker is in the profile already */
+        change((qp_data_change_kind)changes[request->action], name);
+}
+
+/* ---- the worker -------------------------------------------------------------------------- */
+
+void (*qp_worker_on_bell)(void);
+
+static void ring_bell(void)
+{
+    uint32_t *bell = &qp_recorder_head()->bell;
+    qp_fetch_add(bell, 1);
+    syscall(SYS_futex, bell, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+}
+
+static bool add(const qp_action_request *request)
+{
+    uint64_t n = qp_load(&worker.n_added);
+    for (;;) {
+        uint64_t turn = qp_observe(&worker.places[n % N_PLACES].turn);
+        if (turn < n)
+            return false;
+        if (turn > n)
+            n = qp_load(&worker.n_added);
+        else if (qp_swap_if(&worker.n_added, &n, n + 1))
+            break;
     }
+    worker.places[n % N_PLACES].request = *request;
+    qp_publish(&worker.places[n % N_PLACES].turn, n + 1);
+    return true;
+}
+
+static bool take(qp_action_request *request)
+{
+    uint64_t n = qp_load(&worker.n_taken);
+    for (;;) {
+        uint64_t turn = qp_observe(&worker.places[n % N_PLACES].turn);
+        if (turn <= n)
+            return false;
+        if (turn > n + 1)
+            n = qp_load(&worker.n_taken);
+        else if (qp_swap_if(&worker.n_taken, &n, n + 1))
+            break;
+    }
+    *request = worker.places[n % N_PLACES].request;
+    qp_publish(&worker.places[n % N_PLACES].turn, n + N_PLACES);
+    return true;
+}
+
+static void *run(QP_UNUSED void *unused)
+{
+    uint32_t *bell = &qp_recorder_head()->bell;
+    qp_action_request request;
+    qp_here.is_worker = true;
+    for (;;) {
+        uint32_t heard = qp_observe(bell);
+        bool is_last = qp_observe(&worker.must_stop);
+        while (take(&request))
+            perform_now(&request);
+        if (is_last)
+            return NULL;
+        qp_worker_on_bell();
+        syscall(SYS_futex, bell, FUTEX_WAIT, heard, NULL, NULL, 0);
+    }
+}
+
+bool qp_worker_start(void)
+{
+    if (qp_load(&worker.is_running))
+        return true;
+    if (!qp_recorder.space.map.base) /* a configuration before the run, which will start it */
+        return false;
+    worker.n_added = worker.n_taken = 0;
+    for (unsigned i = 0; i < N_PLACES; i++)
+        worker.places[i].turn = i;
+    qp_store(&worker.must_stop, 0);
+    bool is_started = qp_own_thread_start(&worker.thread, run, STACK_BYTES);
+    qp_publish(&worker.is_running, is_started);
+    return is_started;
+}
+
+void qp_worker_perform(const qp_action_request *request)
+{
+    if (!request->is_deferred) {
+        perform_now(request);
+        return;
+    }
+    if (qp_observe(&worker.is_running) && !qp_load(&worker.must_stop) && add(request)) {
+        ring_bell();
+        return;
+    }
+    qp_count(&qp_recorder.space, QP_D_actions_dropped);
+    if (qp_worker_dropped() == 1)
+        qp_recorder_log("a deferred action was dropped: the queue is full (%d)", N_PLACES);
+}
+
+void qp_worker_reset(void)
+{
+    for (qp_action_request unused; qp_observe(&worker.is_running) && take(&unused);)
+        ;
+}
+
+void qp_worker_stop(void)
+{
+    uint32_t running = 1;
+    qp_action_request late;
+    if (qp_here.is_worker || !qp_observe(&worker.is_running))
+        return;
+    qp_publish(&worker.must_stop, 1);
+    ring_bell();
+    if (!qp_swap_if(&worker.is_running, &running, 0))
+        return;
+    pthread_join(worker.thread, NULL);
+    while (take(&late)) /* added while it ended */
+        perform_now(&late);
+}
+
+void qp_worker_forget(void)
+{
+    worker.is_running = 0;
+}
+
+uint64_t qp_worker_dropped(void)
+{
+    return qp_load(&qp_recorder_head()->diagnostics[QP_D_actions_dropped]);
 }

@@ -22,20 +22,18 @@
 enum { NAMES_MAX = 999, COPY_BYTES = 64 * 1024 };
 
 /* Visitors that stop where there is data. */
-static bool has_no_calls(void *unused, qp_cell cell, const qp_node *n)
+static bool has_no_calls(QP_UNUSED void *unused, QP_UNUSED qp_cell cell, const qp_node *n)
 {
     bool is_sampled = qp_recorder_head()->time_mode == QP_TIME_SAMPLED;
     qp_cell cell_of_more = qp_observe(&n->more);
     const qp_node_more *more = cell_of_more ? qp_at(&qp_recorder.space, cell_of_more) : NULL;
-    (void)unused, (void)cell;
     return !qp_load(&n->n_calls) && !(is_sampled && qp_load(&n->self)) &&
            !(more &&
              (qp_load(&more->n_skips) || qp_load(&more->counts) || qp_load(&more->samples)));
 }
 
-static bool has_no_counts(void *unused, qp_counter_block *b)
+static bool has_no_counts(QP_UNUSED void *unused, qp_counter_block *b)
 {
-    (void)unused;
     for (uint32_t i = 0; b->kind == QP_COUNTER_BLOCK_COUNTS && i < b->n_values; i++)
         if (qp_load(&b->values[i]))
             return false;

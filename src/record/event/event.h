@@ -10,8 +10,7 @@
 /* ---- an event: event.c, exit.c ----------------------------------------------------------- */
 
 /* Begin an event: not inside another one, and with changes of other threads applied.
- * @return the top frame, and the thread is busy until qp_event_end(); NULL: dropped, and
- * counted */
+ * @return the top frame, and the thread is busy until qp_event_end(); NULL: dropped, counted */
 qprof_frame *qp_event_begin(qprof_thread *th);
 /* The same, without crediting the PC samples that wait. */
 qprof_frame *qp_event_look(qprof_thread *th);

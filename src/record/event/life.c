@@ -206,9 +206,8 @@ static void leave_run(void)
     qp_here.epoch = 0; /* a later destructor may record: then this runs again */
 }
 
-void qp_thread_leave(void *unused)
+void qp_thread_leave(QP_UNUSED void *unused)
 {
-    (void)unused;
     leave_run();
     qp_perf_detach();
 }

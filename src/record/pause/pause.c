@@ -98,7 +98,7 @@ static void sync_own_clock(qprof_thread *th, qprof_frame *top, qp_run_times time
     qp_store(&r->stopped_seen, times.total);
 }
 
-static bool zero_node(void *thread, qp_cell cell, const qp_node *unused)
+static bool zero_node(void *thread, qp_cell cell, QP_UNUSED const qp_node *unused)
 {
     qprof_thread *th = thread;
     qp_thread_record *r = qp_record_of(th);
@@ -106,7 +106,6 @@ static bool zero_node(void *thread, qp_cell cell, const qp_node *unused)
     qp_node_more *more = n->more ? QPROF_CELL(th, qp_node_more, n->more) : NULL;
     uint64_t n_entries = n->n_calls + (more ? more->n_skips : 0);
     uint64_t n_unsettled = r->n_unsettled;
-    (void)unused;
     qp_thread_unsettled(th, n_unsettled + n_entries);
     qp_bump(&r->n_cleared, n_entries);
     QPROF_STORE(n->n_calls, 0);

@@ -27,37 +27,29 @@ typedef struct {
 
 /* ---- calls of methods -------------------------------------------------------------------- */
 
-static const qp_jumps *jumps_of(const qp_method *m)
-{
-    qp_ref ref = qp_observe(&m->jumps);
-    return ref ? qp_at_ref(&qp_recorder.space, ref) : NULL;
-}
-
 static bool counts_its_entries(const qp_method *m)
 {
-    const qp_jumps *jumps = jumps_of(m);
+    const qp_jumps *jumps = qp_method_jumps(m);
     for (uint32_t i = 0; jumps && i < jumps->n_jumps; i++)
         if (jumps->jumps[i].from_block == QP_JUMP_ENTRY)
             return true;
     return false;
 }
 
-static bool add_path(void *unused, qp_cell cell, const qp_node *n)
+static bool add_path(QP_UNUSED void *unused, QP_UNUSED qp_cell cell, const qp_node *n)
 {
     qp_method *m = qp_at(&qp_recorder.space, n->method);
-    (void)unused, (void)cell;
     if (n->method && !counts_its_entries(m))
         m->calls_now += qp_load(&n->n_calls);
     return true;
 }
 
-static bool add_counters(void *unused, qp_counter_block *b)
+static bool add_counters(QP_UNUSED void *unused, qp_counter_block *b)
 {
-    (void)unused;
     if (b->kind != QP_COUNTER_BLOCK_COUNTS)
         return true;
     qp_method *m = qp_at(&qp_recorder.space, b->method);
-    const qp_jumps *jumps = jumps_of(m);
+    const qp_jumps *jumps = qp_method_jumps(m);
     const qp_counter_block *base = b->base ? qp_at(&qp_recorder.space, b->base) : NULL;
     for (uint32_t i = 0; i < b->n_values; i++) {
         uint64_t n = qp_load(&b->values[i]) - (base ? qp_load(&base->values[i]) : 0);
@@ -67,15 +59,6 @@ static bool add_counters(void *unused, qp_counter_block *b)
             m->calls_now += n;
     }
     return true;
-}
-
-static void add_threads(void)
-{
-    const qp_thread_record *r;
-    for (uint32_t i = 0; (r = qp_walk_records(&i, true)) != NULL;) {
-        qp_walk_nodes(r, add_path, NULL);
-        qp_walk_counter_blocks(r, add_counters, NULL);
-    }
 }
 
 /* ---- sums by module ---------------------------------------------------------------------- */
@@ -111,7 +94,8 @@ static void take_method(module_table *t, qp_cell method)
     row->n_in[class]++;
 }
 
-/* Here, and not by qsort(), which may take memory from the host's heap. */
+/* In the order of their first registration; not by qsort(), which may take memory from the host's
+ * heap. */
 static void sort_rows(module_table *t)
 {
     for (unsigned i = 1; i < t->n; i++)
@@ -120,15 +104,6 @@ static void sort_rows(module_table *t)
             t->rows[j - 1] = t->rows[j];
             t->rows[j] = later;
         }
-}
-
-/* The modules come in the order of their first registration. */
-static void take_methods(module_table *t)
-{
-    qp_method_walk walk = {0};
-    for (qp_cell cell; (cell = qp_walk_methods(&walk)) != 0;)
-        take_method(t, cell);
-    sort_rows(t);
 }
 
 /* ---- printing ---------------------------------------------------------------------------- */
@@ -162,8 +137,15 @@ void qp_live_summary_print(int fd)
     static module_table table; /* under the control lock */
     module_row all = {0};
     table = (module_table){.n = 0};
-    add_threads();
-    take_methods(&table);
+    const qp_thread_record *r;
+    for (uint32_t i = 0; (r = qp_walk_records(&i, true)) != NULL;) {
+        qp_walk_nodes(r, add_path, NULL);
+        qp_walk_counter_blocks(r, add_counters, NULL);
+    }
+    qp_method_walk walk = {0};
+    for (qp_cell cell; (cell = qp_walk_methods(&walk)) != 0;)
+        take_method(&table, cell);
+    sort_rows(&table);
     qp_signal_hold hold;
     qp_signal_hold_begin(&hold, SIGPIPE);
     dprintf(fd, "%-31s %14s %7s %7s %9s %6s %7s %7s %7s %7s %7s\n", "Module", "Calls", "Hit",

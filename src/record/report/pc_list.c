@@ -72,34 +72,17 @@ static bool comes_before(const row *a, const row *b, bool is_deep)
     return x != y ? x > y : compare_names(a, b) < 0;
 }
 
-static void swap(row *a, row *b)
-{
-    row kept = *a;
-    *a = *b;
-    *b = kept;
-}
-
-/* Restore the heap below `at`. */
-static void sink(row *rows, uint64_t at, uint64_t n, bool is_deep)
-{
-    for (uint64_t child; (child = 2 * at + 1) < n; at = child) {
-        if (child + 1 < n && comes_before(&rows[child], &rows[child + 1], is_deep))
-            child++;
-        if (!comes_before(&rows[at], &rows[child], is_deep))
-            return;
-        swap(&rows[at], &rows[child]);
-    }
-}
-
-/* A heap sort, because the C library's qsort may take memory from the host's heap. */
+/* A Shell sort, because the C library's qsort may take memory from the host's heap. */
 static void sort(row *rows, uint64_t n, bool is_deep)
 {
-    for (uint64_t i = n / 2; i-- > 0;)
-        sink(rows, i, n, is_deep);
-    for (uint64_t i = n; i-- > 1;) {
-        swap(&rows[0], &rows[i]);
-        sink(rows, 0, i, is_deep);
-    }
+    for (uint64_t gap = n / 2; gap; gap = gap == 2 ? 1 : gap * 5 / 11)
+        for (uint64_t i = gap; i < n; i++) {
+            row kept = rows[i];
+            uint64_t at = i;
+            for (; at >= gap && comes_before(&kept, &rows[at - gap], is_deep); at -= gap)
+                rows[at] = rows[at - gap];
+            rows[at] = kept;
+        }
 }
 
 /* ---- text -------------------------------------------------------------------------------- */
@@ -127,7 +110,7 @@ static void print_table(int fd, const table *t, uint64_t n, bool is_deep)
     dprintf(fd, "\nBy %s count\n%-20s %-28s %10s %6s %10s %6s\n", is_deep ? "deep" : "shallow",
             "Module", "Procedure", "Shallow", "%", "Deep", "%");
     for (uint64_t i = 0; i <= n; i++) {
-        bool is_here = i == n || (is_deep ? false : t->rows[i].shallow < t->foreign);
+        bool is_here = i == n || (!is_deep && t->rows[i].shallow < t->foreign);
         if (is_foreign_due && is_here) {
             dprintf(fd, "%-20s %-28s %10llu %5.1f%%\n", "foreignPcs", "",
                     (unsigned long long)t->foreign, percent(t, t->foreign));
@@ -158,16 +141,6 @@ static void print_summary(int fd, const table *t)
     dprintf(fd, "%s%s\n", pattern[0] ? "\nWHEN " : "", pattern);
 }
 
-/* Rows with samples first. @return how many */
-static uint64_t gather(table *t)
-{
-    uint64_t n = 0;
-    for (uint64_t i = 0; i <= t->n_rows; i++)
-        if (t->rows[i].shallow || t->rows[i].deep)
-            t->rows[n++] = t->rows[i];
-    return n;
-}
-
 int qp_pc_list(int fd)
 {
     table t = {.n_rows = qp_load(&qp_recorder_head()->n_methods)};
@@ -177,7 +150,10 @@ int qp_pc_list(int fd)
     if (is_read) {
         qp_signal_hold hold;
         t.counted += qp_load(&qp_recorder_head()->n_critical);
-        uint64_t n = gather(&t);
+        uint64_t n = 0;
+        for (uint64_t i = 0; i <= t.n_rows; i++)
+            if (t.rows[i].shallow || t.rows[i].deep)
+                t.rows[n++] = t.rows[i];
         qp_signal_hold_begin(&hold, SIGPIPE);
         for (int is_deep = 0; is_deep < 2; is_deep++) {
             sort(t.rows, n, is_deep);

@@ -8,11 +8,11 @@
  * @param file  the dataset; "": none was written */
 void qp_summary_print(const char *file);
 
-/* Open a report for appending; other kinds of files are refused. @return -1: cannot be
- * opened */
-int qp_summary_open(const char *name);
+/* Open a report for appending; only plain files are opened. @param file  "-": stdout; NULL: as
+ * -summary says. @return a descriptor; 0: no report is wanted; -1: the file cannot be opened */
+int qp_report_open(const char *file);
 
-/* Print a row a module: how much of it has been called so far. In a run; others may record. */
+/* Print for each module how much of it has been called so far. Other threads may record. */
 void qp_live_summary_print(int fd);
 
 /* Print the report of the PC command. @return 0, QPROF_E_MEMORY */

@@ -1,7 +1,4 @@
-/* summary.c: the hottest methods, from the trees in memory. Read qp_summary_print first.
- *
- * Sums by method are in cells after the data of the file, which are not part of any dataset:
- * shutdown has written it by then. */
+/* summary.c: the hottest methods, from the trees in memory. Read qp_summary_print first. */
 #include "record/report/report.h"
 
 #include <fcntl.h>
@@ -11,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/atomic.h"
+#include "base/os/mapping.h"
 #include "base/os/thread.h"
 #include "base/text/text.h"
 #include "record/clock/clock.h"
@@ -21,20 +19,10 @@
 enum { ROWS = 10 };
 
 typedef struct {
+    qp_cell method; /* 0: not called */
     uint64_t n_calls;
     int64_t self;
 } method_sum;
-
-/* @return [n_methods + 1] by the ordinal of the method; NULL: no room */
-static method_sum *sum_room(uint64_t n_methods)
-{
-    uint64_t n_cells = ((n_methods + 1) * sizeof(method_sum) + QP_CELL - 1) / QP_CELL;
-    if (n_cells >= UINT32_MAX)
-        return NULL;
-    qp_cell cell = qp_extent_claim(&qp_recorder.space, QP_EXTENT_FREE, 0, (uint32_t)n_cells + 1,
-                                   QP_RESERVE_RESERVED);
-    return cell ? qp_at(&qp_recorder.space, cell + 1) : NULL;
-}
 
 /* Ticks of a path: its self time; adaptive: including its callees. */
 static int64_t ticks_of(const qp_node *n)
@@ -50,15 +38,17 @@ static int64_t ticks_of(const qp_node *n)
     return ticks;
 }
 
+/* @param sums  [n_methods + 1] by the ordinal of the method; 0: the roots */
 static method_sum *sum_of(method_sum *sums, const qp_node *n)
 {
-    return &sums[n->method ? ((const qp_method *)qp_at(&qp_recorder.space, n->method))->ordinal
-                           : 0];
+    const qp_method *m = n->method ? qp_at(&qp_recorder.space, n->method) : NULL;
+    method_sum *sum = &sums[m ? m->ordinal : 0];
+    sum->method = n->method;
+    return sum;
 }
 
-static bool add_path(void *sums, qp_cell cell, const qp_node *n)
+static bool add_path(void *sums, QP_UNUSED qp_cell cell, const qp_node *n)
 {
-    (void)cell;
     sum_of(sums, n)->n_calls += n->n_calls;
     sum_of(sums, n)->self += ticks_of(n);
     if (qp_recorder_head()->time_mode == QP_TIME_ADAPTIVE && n->parent)
@@ -89,27 +79,16 @@ static double milliseconds(int64_t ticks)
     return (double)ticks / 1e6;
 }
 
-static const qp_method *method_by_ordinal(uint32_t ordinal)
+static void print_row(int fd, const method_sum *sum, int64_t all)
 {
-    qp_method_walk walk = {0};
-    for (qp_cell cell; (cell = qp_walk_methods(&walk)) != 0;) {
-        const qp_method *m = qp_at(&qp_recorder.space, cell);
-        if (m->ordinal == ordinal)
-            return m;
-    }
-    return NULL;
-}
-
-static void print_row(int fd, uint32_t ordinal, const method_sum *sum, int64_t all)
-{
-    const qp_method *m = method_by_ordinal(ordinal);
-    const char *class_name = m ? qp_texts_at(&qp_recorder.texts, m->class_name) : "";
+    const qp_method *m = qp_at(&qp_recorder.space, sum->method);
+    const char *class_name = qp_texts_at(&qp_recorder.texts, m->class_name);
     char name[64];
-    if (m && m->name)
+    if (m->name)
         snprintf(name, sizeof name, "%s%s%s", class_name, class_name[0] ? "." : "",
                  qp_texts_at(&qp_recorder.texts, m->name));
     else
-        snprintf(name, sizeof name, "UnnamedFunction%llx", m ? (unsigned long long)m->id : 0);
+        snprintf(name, sizeof name, "UnnamedFunction%llx", (unsigned long long)m->id);
     qp_plain(name, sizeof name, name, sizeof name);
     dprintf(fd, "%12.3f ms %5.1f %% %12llu  %s\n", milliseconds(sum->self),
             all ? 100.0 * (double)sum->self / (double)all : 0.0,
@@ -119,7 +98,7 @@ static void print_row(int fd, uint32_t ordinal, const method_sum *sum, int64_t a
 static void print_methods(int fd, method_sum *sums, uint64_t n_methods)
 {
     int64_t all = 0;
-    sums[0] = (method_sum){0, 0}; /* the roots */
+    sums[0] = (method_sum){0}; /* the roots */
     for (uint64_t i = 1; i <= n_methods; i++)
         all += sums[i].self > 0 ? sums[i].self : (sums[i].self = 0);
     dprintf(fd, "%15s %7s %12s  %s\n", "self", "", "calls", "method");
@@ -131,8 +110,8 @@ static void print_methods(int fd, method_sum *sums, uint64_t n_methods)
                 best = i;
         if (!sums[best].n_calls && !sums[best].self)
             return;
-        print_row(fd, (uint32_t)best, &sums[best], all);
-        sums[best] = (method_sum){0, 0};
+        print_row(fd, &sums[best], all);
+        sums[best] = (method_sum){0};
     }
 }
 
@@ -150,10 +129,17 @@ static void print_losses(int fd)
         dprintf(fd, "\n");
 }
 
-int qp_summary_open(const char *name)
+int qp_report_open(const char *file)
 {
     char path[2 * QP_PATH_MAX];
     struct stat st;
+    const char *name = file ? file : qp_option_text(&qp_recorder.options, QP_OPT_summary);
+    if (file && strcmp(file, "-") == 0)
+        return 1;
+    if (!file && (!name[0] || strcmp(name, "stderr") == 0 || strcmp(name, "yes") == 0))
+        return 2;
+    if (!file && (strcmp(name, "none") == 0 || strcmp(name, "no") == 0))
+        return 0;
     snprintf(path, sizeof path, "%s%s%s", name[0] == '/' ? "" : qp_recorder.folder,
              name[0] == '/' ? "" : "/", name);
     int fd =
@@ -167,12 +153,8 @@ int qp_summary_open(const char *name)
 
 void qp_summary_print(const char *file)
 {
-    const char *where = qp_option_text(&qp_recorder.options, QP_OPT_summary);
-    if (strcmp(where, "none") == 0 || strcmp(where, "no") == 0)
-        return;
-    bool is_stderr = !where[0] || strcmp(where, "stderr") == 0 || strcmp(where, "yes") == 0;
-    int fd = is_stderr ? 2 : qp_summary_open(where);
-    if (fd < 0)
+    int fd = qp_report_open(NULL);
+    if (fd <= 0)
         return;
     qp_signal_hold hold;
     qp_signal_hold_begin(&hold, SIGPIPE);
@@ -181,12 +163,14 @@ void qp_summary_print(const char *file)
     else
         dprintf(fd, "qprof: nothing was recorded, no file was written\n");
     uint64_t n_methods = qp_recorder_head()->n_methods;
-    method_sum *sums = file[0] ? sum_room(n_methods) : NULL;
+    size_t n_bytes = (n_methods + 1) * sizeof(method_sum);
+    method_sum *sums = file[0] ? qp_pages_take(n_bytes) : NULL;
     for (uint32_t i = 0; sums && qp_threads_at(i); i++)
         if (qp_observe(&qp_threads_at(i)->pulse))
             add_tree(sums, qp_threads_at(i));
     if (sums)
         print_methods(fd, sums, n_methods);
+    qp_pages_drop(sums, n_bytes);
     if (!QP_PRODUCT_IS_COVERAGE && file[0] && qp_recorder_head()->pc_period)
         qp_pc_list(fd);
     print_losses(fd);

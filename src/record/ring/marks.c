@@ -33,9 +33,8 @@ void qp_marker_add(const qprof_thread *th, qp_marker_kind kind, const char *name
 
 /* ---- user events ------------------------------------------------------------------------- */
 
-static uint64_t event_of(void *unused, uint32_t cell)
+static uint64_t event_of(QP_UNUSED void *unused, uint32_t cell)
 {
-    (void)unused;
     return ((const qp_event_count *)qp_at(&qp_recorder.space, cell))->id;
 }
 
@@ -43,15 +42,8 @@ static uint64_t event_of(void *unused, uint32_t cell)
 static qp_cell count_of(uint32_t event)
 {
     const qp_trie index = {qp_recorder.space.map.base, event_of, qp_recorder_block, NULL};
-    qp_cell root = qp_observe(&qp_recorder.event_root);
-    if (!root) {
-        qp_cell none = 0;
-        root = qp_recorder_block(NULL);
-        if (root && !qp_swap_if(&qp_recorder.event_root, &none, root))
-            root = none;
-    }
-    qp_cell cell = root ? qp_trie_get(&index, root, event) : 0;
-    if (cell || !root)
+    qp_cell cell = qp_trie_get(&index, qp_recorder.event_root, event);
+    if (cell)
         return cell;
     cell = qp_slab_take(&qp_recorder.space, &qp_recorder.event_counts, QP_EXTENT_EVENTS, 1,
                         QP_RESERVE_ORDINARY);
@@ -59,7 +51,7 @@ static qp_cell count_of(uint32_t event)
         return 0;
     qp_event_count *c = qp_at(&qp_recorder.space, cell);
     c->id = event;
-    qp_cell agreed = qp_trie_put(&index, root, event, cell);
+    qp_cell agreed = qp_trie_put(&index, qp_recorder.event_root, event, cell);
     if (agreed == cell)
         qp_publish(&c->published, 1);
     return agreed;

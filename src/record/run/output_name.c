@@ -154,28 +154,22 @@ static bool own_folder(const char *path)
 
 bool qp_output_live_name(unsigned i, const char *output, char *out, size_t n_bytes)
 {
-    const char *runtime = getauxval(AT_SECURE) ? NULL : getenv("XDG_RUNTIME_DIR");
-    const char *const parents[] = {runtime, "/dev/shm"};
-    char folder[QP_PATH_MAX], again[16] = "";
-    int n;
+    const char *const parents[] = {getauxval(AT_SECURE) ? NULL : getenv("XDG_RUNTIME_DIR"),
+                                   "/dev/shm"};
+    enum { N_PARENTS = sizeof parents / sizeof *parents };
+    char folder[QP_PATH_MAX], name[64], again[16] = "";
+    int n = -1;
     if (qp_recorder.epoch > 1)
         snprintf(again, sizeof again, "-%u", qp_recorder.epoch);
-    unsigned long long start = qp_process_start();
-    out[0] = '\0';
-    if (i < sizeof parents / sizeof *parents) {
-        if (!parents[i] || parents[i][0] != '/')
-            return false;
+    snprintf(name, sizeof name, "%ld.%llu%s.qprof", (long)getpid(),
+             (unsigned long long)qp_process_start(), again);
+    if (i < N_PARENTS && parents[i] && parents[i][0] == '/') {
         n = snprintf(folder, sizeof folder, "%s/qprof-%u", parents[i], (unsigned)geteuid());
-        if (n < 0 || (size_t)n >= sizeof folder || !own_folder(folder))
-            return false;
-        n = snprintf(out, n_bytes, "%s/%ld.%llu%s.qprof", folder, (long)getpid(), start, again);
-    } else if (i == sizeof parents / sizeof *parents) {
-        n = snprintf(folder, sizeof folder, "%s", output);
-        *strrchr(folder, '/') = '\0';
-        n = snprintf(out, n_bytes, "%s/.%ld.%llu%s.qprof-live", folder, (long)getpid(), start,
-                     again);
-    } else {
-        return false;
+        bool is_usable = n > 0 && (size_t)n < sizeof folder && own_folder(folder);
+        n = is_usable ? snprintf(out, n_bytes, "%s/%s", folder, name) : -1;
+    } else if (i == N_PARENTS) { /* beside the dataset */
+        int n_folder = (int)(strrchr(output, '/') - output);
+        n = snprintf(out, n_bytes, "%.*s/.%s-live", n_folder, output, name);
     }
     if (n > 0 && (size_t)n < n_bytes)
         return true;

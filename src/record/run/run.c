@@ -83,9 +83,8 @@ void qp_recorder_gate(void)
     qp_recorder_changed();
 }
 
-uint32_t qp_recorder_block(void *unused)
+uint32_t qp_recorder_block(QP_UNUSED void *unused)
 {
-    (void)unused;
     return qp_texts_block(&qp_recorder.texts);
 }
 

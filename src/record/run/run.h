@@ -72,7 +72,7 @@ typedef struct {
     qp_slab threads; /* extents of thread records */
     qp_slab markers, event_counts;
     uint32_t n_markers;       /* atomic */
-    qp_cell event_root;       /* index block: user event -> its count; 0: none yet */
+    qp_cell event_root;       /* index block: user event -> its count */
     uint64_t idle_rows;       /* rows of ended threads that can be reused: tag, handle + 1 */
     qp_cell vt_root;          /* index block: virtual thread id -> handle */
     char output[QP_PATH_MAX]; /* absolute, conversions not expanded; "": by the prefix */
@@ -112,13 +112,11 @@ void qp_control_unlock(void);
 void qp_control_before_fork(void);
 void qp_control_after_fork(bool is_child);
 
-/* The two counters of qprof_changes(). */
+/* The two counters of qprof_changes(): wishes or counters of hosts changed, counters were zeroed.
+ * _gate: counters which hosts increment in place may have to pause from now on. */
 extern uint32_t qp_changes[2];
-/* Count that wishes or counters of hosts changed. */
 void qp_recorder_changed(void);
-/* Count that counters were zeroed. */
 void qp_recorder_cleared(void);
-/* Note that counters which hosts increment in place may have to pause from now on. */
 void qp_recorder_gate(void);
 
 /* A block of a trie in the file, for qp_trie. @return 0: no room */
@@ -302,26 +300,17 @@ static inline void qp_clear_busy(qprof_thread *th)
 }
 
 /* Reserve memory for handles, once a process.
- * @param at_thread_exit  called on each OS thread of a run that ends. @return false: no
- * memory */
+ * @param at_thread_exit  called on each OS thread of a run that ends. @return false: no memory */
 bool qp_threads_reserve(void (*at_thread_exit)(void *));
-
 /* Forget the handles of the last run. */
 void qp_threads_begin(void);
-
 /* Close every gate: events in progress end, and none begins. */
 void qp_threads_close(void);
-
-/* Walk all handles of the run, ended threads included. @param i from 0. @return NULL: no
- * more */
-qprof_thread *qp_threads_at(uint32_t i);
-
 /* Let all threads record by the hooks of the run, which have changed before the first entry. */
 void qp_threads_reopen(void);
-
-/* Set hooks of all threads of the run. */
 void qp_threads_set_hooks(uint32_t bits);
-
+/* All handles of the run, ended threads included. @param i from 0. @return NULL: no more */
+qprof_thread *qp_threads_at(uint32_t i);
 qp_ticks *qp_thread_ticks(const qprof_thread *th);
 
 /* Take a row, which is a handle and its record: a new one while there are few, then that of an
@@ -345,13 +334,10 @@ uint32_t qp_thread_callbacks(const void *here);
 
 /* Enter this run: forget what an earlier run left in this OS thread's memory. */
 void qp_os_thread_renew(void);
-
 /* Called on an OS thread when it enters the run; set by the control room. */
 extern void (*qp_on_os_thread_begin)(qp_os_thread_slot *slot);
-
-/* What others see of the calling OS thread. @return NULL: not running */
+/* The slot of the calling OS thread. @return NULL: not running */
 qp_os_thread_slot *qp_os_thread_here(void);
-
 /* OS threads of the run, ended ones included. @param i  from 1. @return NULL: no more */
 qp_os_thread_slot *qp_os_thread_at(uint32_t i);
 
@@ -397,8 +383,16 @@ typedef struct {
 } qp_method_walk;
 qp_cell qp_walk_methods(qp_method_walk *w);
 
+/* The host's id of a method; 0: no method. */
+static inline uint64_t qp_method_id(qp_cell method)
+{
+    return method ? ((const qp_method *)qp_at(&qp_recorder.space, method))->id : 0;
+}
+
 /* The first line of a method; 0: unknown. */
 uint32_t qp_method_first_line(const qp_method *m);
+/* NULL: its jumps are not described. */
+const qp_jumps *qp_method_jumps(const qp_method *m);
 
 /* Visit the counter blocks of a thread, which may be recording. @return false: a visitor
  * stopped */

@@ -197,9 +197,8 @@ qprof_thread *qp_thread_find_host_id(uintptr_t host_id)
     return NULL;
 }
 
-static uint64_t vt_key(void *unused, uint32_t row)
+static uint64_t vt_key(QP_UNUSED void *unused, uint32_t row)
 {
-    (void)unused;
     return qp_load(&qp_record_of(&arena.all[row - 1])->vt_id);
 }
 

@@ -38,6 +38,12 @@ uint32_t qp_method_first_line(const qp_method *m)
                                                                : 0;
 }
 
+const qp_jumps *qp_method_jumps(const qp_method *m)
+{
+    qp_ref ref = qp_observe(&m->jumps);
+    return ref ? qp_at_ref(&qp_recorder.space, ref) : NULL;
+}
+
 bool qp_walk_counter_blocks(const qp_thread_record *r, qp_counter_block_visitor *visit,
                             void *to)
 {

@@ -19,10 +19,9 @@ static int signal_number; /* 0: none was taken yet */
 static uint32_t is_on;
 static uint64_t begun_at; /* of the clock of the timers, ns */
 
-static void on_signal(int number, siginfo_t *info, void *context)
+static void on_signal(QP_UNUSED int number, siginfo_t *info, QP_UNUSED void *context)
 {
     int host_errno = errno;
-    (void)number, (void)context;
     bool is_ours = info->si_code == SI_TIMER && info->si_value.sival_ptr == &is_on;
     if (is_ours && qp_observe(&is_on) && qp_here.epoch == qp_recorder.epoch && qp_here.slot) {
         qprof_thread *th = qp_observe(&qp_here.slot->current);

@@ -54,18 +54,15 @@ void qp_sampler_forget(void);
 bool qp_pc_signal_begin(void);
 /* Stop all timers; the signal is ignored from now on. */
 void qp_pc_signal_end(void);
-
 /* Start and stop the OS thread's timer, if the run has them. */
 void qp_pc_signal_arm(qp_os_thread_slot *slot);
 void qp_pc_signal_disarm(qp_os_thread_slot *slot);
-
 /* In a forked child, which has no timers. */
 void qp_pc_signal_forget(void);
-
 /* Block the signal around a fork, which it would restart again and again. */
 void qp_pc_signal_hold(bool is_held);
 
-/* ---- attribution: pc_attribution.c ------------------------------------------------------- */
+/* ---- attribution: pc.c ------------------------------------------------------------------- */
 
 /* The samples of one call path, attributed by the pattern of the PC command. */
 typedef struct {

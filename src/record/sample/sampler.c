@@ -201,7 +201,7 @@ static uint64_t samples_due(uint64_t *due, uint64_t wall, uint64_t planned_ns)
     return least(n, n_planned ? n_planned : 1);
 }
 
-static void *run(void *unused)
+static void *run(QP_UNUSED void *unused)
 {
     qp_head *h = qp_recorder_head();
     uint64_t period = h->sample_period, n_steps = 1;
@@ -209,7 +209,6 @@ static void *run(void *unused)
     uint64_t sample_due = first - period + h->pc_period;
     uint64_t before = qp_clock_elapsed(), wall_before = first - period;
     unsigned n_costly = 0;
-    (void)unused;
     pthread_setname_np(pthread_self(), "qprof");
     sampler.has_descriptors = qp_task_own_descriptors();
     while (!qp_observe(&sampler.must_stop)) {
@@ -247,15 +246,6 @@ static uint64_t period_of_run(void)
     return is_command_shorter ? of_command : of_times;
 }
 
-static bool has_room(void)
-{
-    if (!sampler.live)
-        sampler.live = qp_pages_take(OS_THREADS_MAX * sizeof *sampler.live);
-    sampler.n_live = sampler.n_known = 0;
-    sampler.n_made = sampler.unmade_ns = 0;
-    return sampler.live != NULL;
-}
-
 bool qp_sampler_start(void)
 {
     if (QP_PRODUCT_IS_COVERAGE)
@@ -268,7 +258,11 @@ bool qp_sampler_start(void)
         qp_pc_signal_begin())
         return true;
     qp_store(&sampler.must_stop, 0);
-    sampler.is_running = has_room() && qp_own_thread_start(&sampler.thread, run, STACK_BYTES);
+    if (!sampler.live)
+        sampler.live = qp_pages_take(OS_THREADS_MAX * sizeof *sampler.live);
+    sampler.n_live = sampler.n_known = 0;
+    sampler.n_made = sampler.unmade_ns = 0;
+    sampler.is_running = sampler.live && qp_own_thread_start(&sampler.thread, run, STACK_BYTES);
     if (!sampler.is_running)
         qp_count(&qp_recorder.space, QP_D_sampler_unavailable);
     return sampler.is_running;

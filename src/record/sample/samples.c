@@ -88,8 +88,7 @@ static void credit(qprof_thread *th, qp_cell path, uint64_t n, bool is_critical)
     qp_node_more *more = qp_tree_more(th, path);
     qp_cell method = qp_node_at(th, path)->method;
     if (QP_UNLIKELY(qp_load(&qp_is_triggering)))
-        qp_event_later(QP_EVENT_SAMPLE,
-                       method ? ((qp_method *)qp_at(&qp_recorder.space, method))->id : 0);
+        qp_event_later(QP_EVENT_SAMPLE, qp_method_id(method));
     if (more)
         qp_bump(&more->samples, n);
     else

@@ -185,7 +185,7 @@ void qp_stack_up(const qprof_thread *th, qp_stack_cursor *c)
         c->f++;
         return;
     }
-    c->chunk = chunk_at(th, c->chunk)->next; /* its slot 0 stands for the last one here */
+    c->chunk = chunk_at(th, c->chunk)->next; /* its slot 0 supersedes the last one here */
     c->f = slot_at(th, c->chunk, 0);
 }
 
@@ -195,4 +195,9 @@ qp_cell qp_frame_method(const qprof_thread *th, const qprof_frame *f)
     bool is_elsewhere = (f->flags & (QPROF_FRAME_OVERFLOWED | QPROF_FRAME_EXCLUDED)) ||
                         n->method == qp_recorder.methods.overflow;
     return is_elsewhere ? f->block : n->method;
+}
+
+uint64_t qp_frame_method_id(const qprof_thread *th, const qprof_frame *f)
+{
+    return f->node ? qp_method_id(qp_frame_method(th, f)) : f->method_id;
 }

@@ -108,7 +108,7 @@ static void index_callees(qprof_thread *th, qprof_node *p)
     p->kids = root;
 }
 
-static qp_cell find(qprof_thread *th, qp_cell parent, uint64_t key)
+qp_cell qp_tree_find(qprof_thread *th, qp_cell parent, uint64_t key)
 {
     qprof_node *p = qp_node_at(th, parent);
     if (p->kids && key) {
@@ -131,14 +131,9 @@ static qp_cell find(qprof_thread *th, qp_cell parent, uint64_t key)
     return 0;
 }
 
-qp_cell qp_tree_find(qprof_thread *th, qp_cell parent, uint64_t method_id)
-{
-    return find(th, parent, method_id);
-}
-
 qp_cell qp_tree_find_hooked(qprof_thread *th, qp_cell parent, qp_cell method)
 {
-    return find(th, parent, key_of(0, method));
+    return qp_tree_find(th, parent, key_of(0, method));
 }
 
 static void link_callee(qprof_thread *th, qprof_node *p, qp_cell cell)
@@ -230,11 +225,10 @@ qp_cell qp_tree_add(qprof_thread *th, qp_cell parent, uint64_t method_id, qp_cel
     return cell;
 }
 
-static bool hook_node(void *thread, qp_cell cell, const qp_node *unused)
+static bool hook_node(void *thread, qp_cell cell, QP_UNUSED const qp_node *unused)
 {
     qprof_thread *th = thread;
     qprof_node *n = qp_node_at(th, cell);
-    (void)unused;
     if (!key_of(0, n->method))
         return true;
     const qp_method *m = qp_at(&qp_recorder.space, n->method);

@@ -13,9 +13,8 @@
 
 /* Make the root node of a thread. @return 0: no room */
 qp_cell qp_tree_root(qprof_thread *th);
-
-/* The callee of a method under a node. @return 0: none yet */
-qp_cell qp_tree_find(qprof_thread *th, qp_cell parent, uint64_t method_id);
+/* The callee of a method under a node. @param key  id of the method. @return 0: none yet */
+qp_cell qp_tree_find(qprof_thread *th, qp_cell parent, uint64_t key);
 
 /* The same for a hooked or excluded method: its nodes have no id, so that the inline path does
  * not find them. @param method  its record */
@@ -24,16 +23,13 @@ qp_cell qp_tree_find_hooked(qprof_thread *th, qp_cell parent, qp_cell method);
 /* Apply changed flags of methods: let the inline path find the nodes that it may. */
 void qp_tree_hook(qprof_thread *th);
 
-/* Make a callee. Beyond the memory limit: the parent's <overflow>, which stands for its whole
- * subtree; without room even for that: 0. @param method  its record */
+/* Make a callee. Beyond the memory limit: the parent's <overflow>, at which its whole subtree
+ * is counted; without room even for that: 0. @param method  its record */
 qp_cell qp_tree_add(qprof_thread *th, qp_cell parent, uint64_t method_id, qp_cell method);
 
-/* Is it the cell of a node of this thread's? */
 bool qp_tree_holds(const qprof_thread *th, qp_cell cell);
-
-/* Is the node an <overflow>, which stands for all paths below it? */
+/* Is the node an <overflow>, at which all paths below it are counted? */
 bool qp_tree_is_overflow(const qprof_thread *th, qp_cell node);
-
 /* What few nodes need, made on demand. @return NULL: no room */
 qp_node_more *qp_tree_more(qprof_thread *th, qp_cell node);
 
@@ -49,22 +45,19 @@ qp_cell qp_tree_aux_cell(qprof_thread *th);
 
 /* Make the first chunk and the root node. @return the root frame; NULL: no room */
 qprof_frame *qp_stack_first(qprof_thread *th);
-
 /* The frame above top, in a further chunk if necessary; then top is the slot below it.
  * @return NULL: no room, or too deep */
 qprof_frame *qp_stack_above(qprof_thread *th, qprof_frame *top);
 
 /* The frame below; the thread's chunk changes with it. Not for the root. */
 qprof_frame *qp_stack_below(qprof_thread *th, qprof_frame *f);
-
 /* Number of frames up to f, without the root. */
 uint64_t qp_stack_depth(const qprof_thread *th, const qprof_frame *f);
-
 /* The frame that was on top when the event in progress began; NULL: no stack yet. */
 qprof_frame *qp_busy_top(qprof_thread *th);
-
-/* The record of the method of a frame; 0: none. */
+/* The record of the method of a frame, and its id; 0: none. A frame without a node has an id only. */
 qp_cell qp_frame_method(const qprof_thread *th, const qprof_frame *f);
+uint64_t qp_frame_method_id(const qprof_thread *th, const qprof_frame *f);
 
 /* A walk along the stack that changes nothing. */
 typedef struct {

@@ -36,21 +36,8 @@ typedef struct {
 static bool is_of_runtime(const qprof_thread *th)
 {
     const qprof_frame *top = th ? qp_top_of(th) : NULL;
-    if (!top)
-        return false;
-    uint64_t id = top->method_id;
-    if (top->node) {
-        qp_cell method = qp_frame_method(th, top);
-        id = method ? ((const qp_method *)qp_at(&qp_recorder.space, method))->id : 0;
-    }
+    uint64_t id = top ? qp_frame_method_id(th, top) : 0;
     return id == QPROF_METHOD_GC || id == QPROF_METHOD_COMPILER || id == QPROF_METHOD_LOADER;
-}
-
-static uint8_t level_of(const qprof_thread *th)
-{
-    if (qp_here.n_interrupts)
-        return QP_CONTEXT_ANY_ISR;
-    return qp_here.n_system || is_of_runtime(th) ? QP_CONTEXT_SYSTEM : QP_CONTEXT_ANY_TASK;
 }
 
 uintptr_t qp_event_triggers_id(const qprof_thread *th)
@@ -64,21 +51,13 @@ static bool fits_context(const qp_event_trigger *t, occasion *o)
     if (t->context == QP_CONTEXT_ANY)
         return true;
     if (o->level == QP_CONTEXT_ANY)
-        o->level = level_of(o->th);
-    switch ((qp_config_context)t->context) {
-    case QP_CONTEXT_ANY:
-    case QP_CONTEXT_ANY_TASK:
-        return o->level == QP_CONTEXT_ANY_TASK;
-    case QP_CONTEXT_TASK:
+        o->level = qp_here.n_interrupts                       ? QP_CONTEXT_ANY_ISR
+                   : qp_here.n_system || is_of_runtime(o->th) ? QP_CONTEXT_SYSTEM
+                                                              : QP_CONTEXT_ANY_TASK;
+    if (t->context == QP_CONTEXT_TASK)
         return o->level == QP_CONTEXT_ANY_TASK && o->th &&
                qp_event_triggers_id(o->th) == t->context_id;
-    case QP_CONTEXT_ANY_ISR:
-    case QP_CONTEXT_ISR:
-        return o->level == QP_CONTEXT_ANY_ISR;
-    case QP_CONTEXT_SYSTEM:
-        return o->level == QP_CONTEXT_SYSTEM;
-    }
-    return false;
+    return o->level == (t->context == QP_CONTEXT_ISR ? QP_CONTEXT_ANY_ISR : t->context);
 }
 
 static bool fits_object(const qp_event_trigger *t, const occasion *o)
@@ -99,24 +78,15 @@ static bool fits_limits(const qp_event_trigger *t, const occasion *o)
 
 static bool compare(int left, unsigned operator, int right)
 {
-    switch (operator) {
-    case QPROF_TRG_EQ:
-        return left == right;
-    case QPROF_TRG_NEQ:
-        return left != right;
-    case QPROF_TRG_LSS:
-        return left < right;
-    case QPROF_TRG_LEQ:
-        return left <= right;
-    case QPROF_TRG_GRT:
-        return left > right;
-    case QPROF_TRG_GEQ:
-        return left >= right;
-    case QPROF_TRG_OR:
-        return (left | right) != 0;
-    default:
-        return (left & right) != 0;
-    }
+    const bool results[] = {
+        [QPROF_TRG_EQ] = left == right,
+        [QPROF_TRG_NEQ] = left != right,
+        [QPROF_TRG_LSS] =
+            left<right, [QPROF_TRG_LEQ] = left <= right, [QPROF_TRG_GRT] = left> right,
+        [QPROF_TRG_GEQ] = left >= right,
+        [QPROF_TRG_OR] = (left | right) != 0,
+        [QPROF_TRG_AND] = (left & right) != 0};
+    return results[operator];
 }
 
 typedef int condition(void);
@@ -218,13 +188,6 @@ static unsigned take_candidates(uint32_t event, candidate *all)
     return n;
 }
 
-static uint64_t value_of(uint32_t event, const qp_event_call *call)
-{
-    if (event == QP_EVENT_MEMORY)
-        return qp_event_triggers.percent;
-    return !call ? 0 : event == QP_EVENT_FN_EXIT ? call->duration_ns : call->depth;
-}
-
 void qp_event_triggers_raise(qprof_thread *th, uint32_t event, uintptr_t object,
                              const qp_event_call *call)
 {
@@ -235,7 +198,11 @@ void qp_event_triggers_raise(qprof_thread *th, uint32_t event, uintptr_t object,
         qp_event_is_looking(__builtin_frame_address(0)))
         return;
     finish_left_hit();
-    occasion o = {th, event, object, call, value_of(event, call), QP_CONTEXT_ANY};
+    uint64_t value = event == QP_EVENT_MEMORY    ? qp_event_triggers.percent
+                     : !call                     ? 0
+                     : event == QP_EVENT_FN_EXIT ? call->duration_ns
+                                                 : call->depth;
+    occasion o = {th, event, object, call, value, QP_CONTEXT_ANY};
     unsigned n = take_candidates(event, all);
     qp_here.n_looks++;
     for (unsigned i = 0; i < QP_LOOK_WORDS; i++)

@@ -14,7 +14,7 @@ typedef struct {
     bool is_deferred;
 } qp_action_request;
 
-enum { QP_ACT_CLEAR = 256 }; /* clear the data */
+enum { QP_ACT_CLEAR = QPROF_TRG_ACT_MARK + 1 }; /* clear the data */
 
 /* Performs an action, or queues it; in no event, without a lock. Set by the control room. */
 extern void (*qp_perform)(const qp_action_request *request);

@@ -18,9 +18,8 @@ void qp_event_triggers_changed(void)
 
 enum { KIND_NAME }; /* of qp_triggers_key */
 
-static uint64_t key_of_name(void *unused, uint32_t cell)
+static uint64_t key_of_name(QP_UNUSED void *unused, uint32_t cell)
 {
-    (void)unused;
     return qp_triggers_key(KIND_NAME, qp_event_trigger_text(qp_event_trigger_at(cell)->name));
 }
 
@@ -219,8 +218,7 @@ void qp_event_trigger_remove(qp_event_trigger *t)
 
 void qp_symbol_resolve(uint32_t cell)
 {
-    for (uint32_t i = qp_event_triggers.first; i; i = qp_event_trigger_at(i)->next) {
-        qp_event_trigger *t = qp_event_trigger_at(i);
+    for (qp_event_trigger *t = NULL; (t = qp_event_trigger_next(t));) {
         if (t->is_dead || (t->when_symbol != cell && t->action_symbol != cell))
             continue;
         qp_symbol_look(t);
@@ -260,9 +258,7 @@ static void report_names(void)
 {
     char why[128];
     qp_name_kind kind;
-    for (uint32_t cell = qp_event_triggers.first; cell;
-         cell = qp_event_trigger_at(cell)->next) {
-        const qp_event_trigger *t = qp_event_trigger_at(cell);
+    for (qp_event_trigger *t = NULL; (t = qp_event_trigger_next(t));) {
         const char *object = qp_event_target_text(t->object, &kind);
         if (t->n_missing)
             qp_event_trigger_log(t, "waits for a symbol that was never registered");

@@ -14,10 +14,10 @@ uint32_t qp_event_triggers_block(void *pool)
     return qp_pool_take(pool, QP_CELL);
 }
 
+/* Of a qp_event_target, a symbol, or the id of a method. */
 static uint64_t key_of(void *pool, uint32_t cell)
 {
-    return *(const uint64_t *)qp_pool_at(pool,
-                                         cell); /* of a qp_event_target, symbol or place */
+    return *(const uint64_t *)qp_pool_at(pool, cell);
 }
 
 static qp_trie index_of(qp_pool *pool)
@@ -25,13 +25,28 @@ static qp_trie index_of(qp_pool *pool)
     return (qp_trie){pool->base, key_of, qp_event_triggers_block, pool};
 }
 
-/* The root of a trie, made if necessary. @return 0: no memory */
-static uint32_t root_of(qp_pool *pool, uint32_t *root)
+/* Find the cell of a key, or make one, which the caller fills and puts; the root is made if
+ * necessary. @return 0: no memory */
+static uint32_t cell_of(qp_pool *pool, uint32_t *root, uint64_t key, size_t n_bytes,
+                        bool *is_new)
 {
     uint32_t none = 0, made = qp_observe(root) ? 0 : qp_event_triggers_block(pool);
-    if (made && !qp_swap_if(root, &none, made))
-        made = none;
-    return made ? made : qp_observe(root);
+    if (made)
+        qp_swap_if(root, &none, made);
+    const qp_trie index = index_of(pool);
+    uint32_t cell = qp_observe(root) ? qp_trie_get(&index, *root, key) : 0;
+    *is_new = !cell && qp_observe(root);
+    if (*is_new && (cell = qp_pool_take(pool, n_bytes)) != 0)
+        *(uint64_t *)qp_pool_at(pool, cell) = key;
+    *is_new = *is_new && cell;
+    return cell;
+}
+
+/* @return the cell that the key has now; 0: no memory */
+static uint32_t put(qp_pool *pool, uint32_t root, uint32_t cell)
+{
+    const qp_trie index = index_of(pool);
+    return qp_trie_put(&index, root, key_of(pool, cell), cell);
 }
 
 /* ---- methods ----------------------------------------------------------------------------- */
@@ -41,52 +56,38 @@ static qp_event_target *target_at(uint32_t cell)
     return qp_pool_at(&qp_event_triggers.others, cell);
 }
 
-static bool begin_match(qp_event_target *w, unsigned kind)
-{
-    w->match = qp_pool_take(&qp_event_triggers.others, sizeof(qp_match));
-    return w->match && qp_match_begin(qp_pool_at(&qp_event_triggers.others, w->match),
-                                      (qp_name_kind)kind, qp_event_trigger_text(w->text));
-}
-
 uint32_t qp_event_target_of(unsigned kind, const char *text, uint64_t id)
 {
     qp_pool *pool = &qp_event_triggers.others;
     uint64_t key = kind == QP_NAME_ID ? id * 8 + kind : qp_triggers_key(kind, text);
-    uint32_t root = root_of(pool, &qp_event_triggers.targets);
-    const qp_trie index = index_of(pool);
-    uint32_t cell = root ? qp_trie_get(&index, root, key) : 0;
-    if (cell || !root)
+    bool is_new;
+    uint32_t cell =
+        cell_of(pool, &qp_event_triggers.targets, key, sizeof(qp_event_target), &is_new);
+    if (!is_new)
         return cell;
-    cell = qp_pool_take(pool, sizeof(qp_event_target));
-    if (!cell)
-        return 0;
     qp_event_target *w = target_at(cell);
     *w = (qp_event_target){.key = key, .id = id, .kind = kind};
     bool is_pattern = kind == QP_NAME_GLOB || kind == QP_NAME_REGEX;
     if (kind != QP_NAME_ID)
         w->text = qp_pool_text(pool, text, strlen(text));
-    if (is_pattern && !begin_match(w, kind))
-        return 0;
     if (is_pattern) {
+        w->match = qp_pool_take(pool, sizeof(qp_match));
+        if (!w->match || !qp_match_begin(qp_pool_at(pool, w->match), (qp_name_kind)kind,
+                                         qp_event_trigger_text(w->text)))
+            return 0;
         w->next = qp_event_triggers.patterns;
         qp_publish(&qp_event_triggers.patterns, cell);
     }
-    return qp_trie_put(&index, root, key, cell);
+    return put(pool, qp_event_triggers.targets, cell);
 }
 
 /* Add the id of a method that fits: a leaf of qp_event_target.methods. */
 static void add_method(qp_event_target *w, uint64_t id)
 {
-    qp_pool *pool = &qp_event_triggers.others;
-    uint32_t root = root_of(pool, &w->methods);
-    const qp_trie index = index_of(pool);
-    if (!root || qp_trie_get(&index, root, id))
-        return;
-    uint32_t cell = qp_pool_take(pool, sizeof id);
-    if (!cell)
-        return;
-    *(uint64_t *)qp_pool_at(pool, cell) = id;
-    qp_trie_put(&index, root, id, cell);
+    bool is_new;
+    uint32_t cell = cell_of(&qp_event_triggers.others, &w->methods, id, sizeof id, &is_new);
+    if (is_new)
+        put(&qp_event_triggers.others, w->methods, cell);
 }
 
 bool qp_event_target_fits(uint32_t target, uint64_t id)
@@ -170,18 +171,13 @@ qp_event_symbol *qp_symbol_at(uint32_t cell)
 uint32_t qp_symbol_of(unsigned kind, const char *name)
 {
     qp_pool *pool = &qp_event_triggers.symbols;
-    uint64_t key = qp_triggers_key(kind, name);
-    uint32_t root = root_of(pool, &qp_event_triggers.symbol_root);
-    const qp_trie index = index_of(pool);
-    uint32_t cell = root ? qp_trie_get(&index, root, key) : 0;
-    if (cell || !root)
+    bool is_new;
+    uint32_t cell = cell_of(pool, &qp_event_triggers.symbol_root, qp_triggers_key(kind, name),
+                            sizeof(qp_event_symbol), &is_new);
+    if (!is_new)
         return cell;
-    cell = qp_pool_take(pool, sizeof(qp_event_symbol));
-    if (!cell)
-        return 0;
-    *qp_symbol_at(cell) =
-        (qp_event_symbol){.key = key, .name = qp_pool_text(pool, name, strlen(name))};
-    return qp_trie_put(&index, root, key, cell);
+    qp_symbol_at(cell)->name = qp_pool_text(pool, name, strlen(name));
+    return put(pool, qp_event_triggers.symbol_root, cell);
 }
 
 void qp_symbol_look(qp_event_trigger *t)

@@ -41,15 +41,13 @@ void qp_triggers_display(const qp_method *m, char *to, size_t n_bytes)
              qp_texts_of(&qp_recorder.texts, &m->name));
 }
 
-uint32_t qp_triggers_block(void *unused)
+uint32_t qp_triggers_block(QP_UNUSED void *unused)
 {
-    (void)unused;
     return qp_pool_take(&qp_triggers.pool, sizeof(qp_trigger));
 }
 
-static uint64_t key_of(void *unused, uint32_t cell)
+static uint64_t key_of(QP_UNUSED void *unused, uint32_t cell)
 {
-    (void)unused;
     return *(const uint64_t *)qp_pool_at(&qp_triggers.pool, cell);
 }
 
@@ -279,13 +277,6 @@ bool qp_trigger_check(qp_trigger *trigger, const char *name, bool is_checked)
 
 /* ---- files ------------------------------------------------------------------------------- */
 
-static void show(qp_trigger *trigger)
-{
-    const qp_trie index = qp_triggers_index();
-    qp_store(&trigger->is_dead, false);
-    qp_trie_put(&index, qp_triggers.names, trigger->key, cell_of(trigger));
-}
-
 static qp_trigger_defaults defaults_now(void)
 {
     return (qp_trigger_defaults){.is_known = true,
@@ -306,9 +297,7 @@ static void set_defaults(const qp_trigger_defaults *d)
 
 void qp_triggers_begin_file(bool replaces)
 {
-    for (uint32_t cell = qp_triggers.first; cell && replaces;
-         cell = qp_trigger_at(cell)->next) {
-        qp_trigger *trigger = qp_trigger_at(cell);
+    for (qp_trigger *trigger = NULL; replaces && (trigger = qp_trigger_next(trigger));) {
         if (trigger->is_of_file != OF_FILE || trigger->is_dead)
             continue;
         trigger->is_of_file = ASIDE;
@@ -326,22 +315,23 @@ void qp_triggers_begin_file(bool replaces)
 
 void qp_triggers_end_file(bool is_kept)
 {
+    const qp_trie index = qp_triggers_index();
     qp_triggers.is_of_file = false;
-    for (uint32_t cell = qp_triggers.first; cell; cell = qp_trigger_at(cell)->next) {
-        qp_trigger *trigger = qp_trigger_at(cell);
+    for (qp_trigger *trigger = NULL; (trigger = qp_trigger_next(trigger));) {
         if (trigger->is_of_file != NEW)
             continue;
         trigger->is_of_file = OF_FILE;
         if (!is_kept && !trigger->is_dead)
             hide(trigger);
     }
-    for (uint32_t cell = qp_triggers.first; cell; cell = qp_trigger_at(cell)->next) {
-        qp_trigger *trigger = qp_trigger_at(cell);
+    for (qp_trigger *trigger = NULL; (trigger = qp_trigger_next(trigger));) {
         if (trigger->is_of_file != ASIDE)
             continue;
         trigger->is_of_file = OF_FILE;
-        if (!is_kept)
-            show(trigger);
+        if (is_kept)
+            continue;
+        qp_store(&trigger->is_dead, false);
+        qp_trie_put(&index, qp_triggers.names, trigger->key, cell_of(trigger));
     }
     if (!is_kept && qp_triggers.all_lines)
         set_defaults(&qp_triggers.before);
@@ -361,8 +351,8 @@ static bool is_in_use(const qp_trigger *trigger)
 
 bool qp_triggers_have_active(void)
 {
-    for (uint32_t cell = qp_triggers.first; cell; cell = qp_trigger_at(cell)->next)
-        if (is_in_use(qp_trigger_at(cell)))
+    for (qp_trigger *t = NULL; (t = qp_trigger_next(t));)
+        if (is_in_use(t))
             return true;
     return false;
 }
@@ -378,8 +368,7 @@ bool qp_triggers_initial_status(int on)
 unsigned qp_triggers_validate(void)
 {
     bool is_used = false, may_turn_on = false;
-    for (uint32_t cell = qp_triggers.first; cell; cell = qp_trigger_at(cell)->next) {
-        const qp_trigger *trigger = qp_trigger_at(cell);
+    for (qp_trigger *trigger = NULL; (trigger = qp_trigger_next(trigger));) {
         if (!is_in_use(trigger))
             continue;
         is_used = true;
@@ -393,8 +382,7 @@ static void report(void)
 {
     static const char *const kinds[] = {"", "trigger", "action", "area"};
     unsigned n = 0;
-    for (uint32_t cell = qp_triggers.first; cell; cell = qp_trigger_at(cell)->next) {
-        const qp_trigger *trigger = qp_trigger_at(cell);
+    for (qp_trigger *trigger = NULL; (trigger = qp_trigger_next(trigger));) {
         for (uint32_t m = trigger->is_dead ? 0 : trigger->first; m; m = qp_member_at(m)->next) {
             const qp_member *member = qp_member_at(m);
             if (member->has_fitted || !member->text || n++ >= REPORTED_MAX)

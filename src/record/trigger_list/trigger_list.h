@@ -7,15 +7,14 @@
  * triggers change. Triggers change under the control lock; events read them without a lock, so
  * a trigger stays where it is until the run ends.
  *
- * Levels of calls, bottom first: trigger_list.c; trigger_names.c and event_trigger_names.c;
- * method_flags.c; event_trigger_list.c. */
+ * Levels of calls, bottom first: trigger_list.c; event_trigger_names.c; method_flags.c;
+ * event_trigger_list.c. */
 #ifndef QP_RECORD_TRIGGER_LIST_TRIGGER_LIST_H
 #define QP_RECORD_TRIGGER_LIST_TRIGGER_LIST_H
 
 #include "base/containers/pool.h"
 #include "base/containers/trie.h"
 #include "config/config.h"
-#include "config/match.h"
 #include "format/layout.h"
 #include "record/run/run.h"
 
@@ -73,7 +72,7 @@ typedef struct {
     uint32_t is_warned; /* that profiling may be off for the whole run */
     bool is_initially_off, is_of_file;
     bool want_values;      /* an area that is checked retrieves values of parameters */
-    bool are_named;        /* all methods can be found by their names: trigger_names.c */
+    bool are_named;        /* all methods can be found by their names */
     bool is_all_lines_set; /* all-lines was explicitly checked or unchecked */
     qp_trigger_defaults of_host, before; /* before the first file; before the one being read */
 } qp_trigger_set;
@@ -89,22 +88,26 @@ static inline qp_member *qp_member_at(uint32_t cell)
     return qp_pool_at(&qp_triggers.pool, cell);
 }
 
+/* The next one of the list, in the order of their making; NULL: the first. @return NULL: no more */
+static inline qp_trigger *qp_trigger_next(const qp_trigger *trigger)
+{
+    uint32_t cell = trigger ? trigger->next : qp_triggers.first;
+    return cell ? qp_trigger_at(cell) : NULL;
+}
+
 /* Are there triggers, so that all entries and exits must be sent, whatever is collected? */
 static inline bool qp_triggers_are_used(void)
 {
     return qp_observe(&qp_triggers.all_lines) != 0;
 }
 
-/* Forget the previous run: only the predefined areas exist. */
+/* Forget the previous run. At the end log the names that fitted no method. */
 void qp_triggers_begin(void);
-
-/* The run ends: log the names that fitted no method. */
 void qp_triggers_end(void);
 
 /* @return NULL: the name is empty or taken, no memory, or the run keeps nothing but stacks */
 qp_trigger *qp_trigger_create(qp_trigger_kind kind, const char *name, unsigned type,
                               unsigned when);
-/* @return NULL: none of that name */
 qp_trigger *qp_trigger_find(qp_trigger_kind kind, const char *name);
 /* Is it an existing trigger of the kind? Takes any address. */
 bool qp_trigger_is(const void *trigger, qp_trigger_kind kind);
@@ -142,15 +145,6 @@ void qp_triggers_display(const qp_method *m, char *to, size_t n_bytes);
 /* The tries of cells that begin with their key, and a block of any trie (0: no memory). */
 qp_trie qp_triggers_index(void);
 uint32_t qp_triggers_block(void *unused);
-
-/* ---- methods by name: trigger_names.c ---------------------------------------------------- */
-
-/* Index the method by its id and names. Threads: any. @return false: no memory */
-bool qp_triggers_name(qp_cell method);
-
-/* The next method that a literal member may fit.
- * @param at  the place of the walk: 0 at first; 0 afterwards: no more. @return 0: none */
-qp_cell qp_triggers_next_named(const qp_member *member, uint32_t *at);
 
 /* ---- flags of methods: method_flags.c ---------------------------------------------------- */
 
@@ -246,6 +240,13 @@ static inline const char *qp_event_trigger_text(uint32_t ref)
     return qp_pool_text_at(&qp_event_triggers.others, ref);
 }
 
+/* The next one of the list; NULL: the first. @return NULL: no more */
+static inline qp_event_trigger *qp_event_trigger_next(const qp_event_trigger *t)
+{
+    uint32_t cell = qp_observe(t ? &t->next : &qp_event_triggers.first);
+    return cell ? qp_event_trigger_at(cell) : NULL;
+}
+
 /* Are there event triggers, so that all events must be sent, whatever is collected? */
 static inline bool qp_event_triggers_is_used(void)
 {
@@ -258,9 +259,8 @@ static inline bool qp_event_triggers_all_calls(void)
     return qp_load(&qp_is_triggering) && qp_load(&qp_event_triggers.n_all_calls);
 }
 
-/* Forget the event triggers of the previous run. */
+/* The same, and end triggering. */
 void qp_event_triggers_begin(void);
-/* The run ends: end triggering, and log the names that fitted no method. */
 void qp_event_triggers_end(void);
 
 /* Is it one that was not deleted? Takes any address. */
@@ -277,7 +277,6 @@ bool qp_event_trigger_put_name(const qp_event_trigger *t);
 void qp_event_trigger_drop_name(const qp_event_trigger *t);
 /* Log a line about the one of this name, or else of this number. */
 void qp_event_trigger_log(const qp_event_trigger *t, const char *what);
-/* NULL: none. */
 qp_event_trigger *qp_event_trigger_chain(const qp_event_trigger *t);
 
 /* @return 0 or QPROF_E_LIMIT */

@@ -1,19 +1,17 @@
-/* parts.h: what the readers of single statements share. Private to src/config. */
-#ifndef QP_CONFIG_PARTS_H
-#define QP_CONFIG_PARTS_H
+/* words.h: words, numbers and KEY=VALUE of statements. Private to src/config. */
+#ifndef QP_CONFIG_WORDS_H
+#define QP_CONFIG_WORDS_H
 
 #include <stddef.h>
 
-#include "base/text/error.h"
 #include "config/config.h"
 
 typedef struct {
     const char *text, *at, *end;
     const qp_config_sink *sink;
     qp_error *error;
-    const char
-        *blame;    /* where the statement's name stands: what a sink dislikes is said of it */
-    unsigned line; /* of the place that was asked for last; 0: none was */
+    const char *blame; /* the statement's name: the place of what a sink refuses */
+    unsigned line;     /* of the place that was looked up last; 0: none */
     const char *line_begin;
     size_t n_head;
     char head[QP_CONFIG_HEAD_BYTES]; /* the words of the statement; or its one text */
@@ -23,25 +21,24 @@ typedef struct {
 /* A word without its quotes, in the reader's head. */
 typedef struct {
     char *text;
-    const char *at; /* where it begins in the file */
+    const char *at;                  /* where it begins in the file */
+    const struct qp_config_key *key; /* of a value */
 } qp_config_text;
 
 typedef enum { QP_TAKEN, QP_NO_MORE, QP_MISTAKE } qp_taken;
 
-/* ---- words.c ------------------------------------------------------------------------------- */
-
-/* Line and column of a place in the text. Cost: a look at what lies behind the last one. */
+/* Line and column of a place in the text. Cost: a pass over the text since the place before. */
 void qp_config_place(qp_config_reader *r, const char *at, unsigned *line, unsigned *column);
 
-/* Say what was expected at a place of the text. @return QP_MISTAKE */
+/* Set the error, with a place of the text. @return QP_MISTAKE */
 qp_taken qp_config_refuse(qp_config_reader *r, const char *at, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Bytes of a '\' and the line end behind it; 0: there is none. */
+/* Bytes of a '\' and the line end after it; 0: there is none. */
 size_t qp_config_continuation(const char *at, const char *end);
 
-/* The next word of a statement into `to`, without its quotes.
- * @param begin  receives where it begins. @param why  receives what is wrong with it, if anything */
+/* Copy the next word of a statement to `to`, without its quotes.
+ * @param begin  receives where it begins. @param why  receives the mistake, if any */
 qp_taken qp_config_word(const char **at, const char *end, char *to, size_t room,
                         const char **begin, const char **why);
 
@@ -51,7 +48,7 @@ qp_taken qp_config_take(qp_config_reader *r, const char *expected, qp_config_tex
 /* Nothing but a comment may follow. @return QP_NO_MORE or QP_MISTAKE */
 qp_taken qp_config_end(qp_config_reader *r);
 
-/* Which of the words, separated by '|'. They are what was expected, too. */
+/* Which of the words, separated by '|'. The error names them as expected. */
 qp_taken qp_config_choose(qp_config_reader *r, const qp_config_text *word, const char *words,
                           unsigned *which);
 
@@ -63,10 +60,11 @@ bool qp_config_number(const char *text, uint64_t *number);
 bool qp_config_integer(const char *text, int64_t *number);
 
 /* A KEY=VALUE of a statement: VALUE goes into the field at `offset` of its structure. */
-typedef struct {
+typedef struct qp_config_key {
     const char *name;
     qp_taken (*take)(qp_config_reader *r, const qp_config_text *value, void *field);
     size_t offset;
+    const void *how; /* what `take` expects */
 } qp_config_key;
 
 /* All KEY=VALUE up to the end of the statement or, if there may be a list, up to its ':'.
@@ -74,23 +72,7 @@ typedef struct {
 qp_taken qp_config_keys(qp_config_reader *r, const qp_config_key *keys, unsigned n_keys,
                         bool has_list, void *object);
 
-qp_taken qp_config_yes_no(qp_config_reader *r, const qp_config_text *value, void *is_yes);
-qp_taken qp_config_count(qp_config_reader *r, const qp_config_text *value, void *count);
-qp_taken qp_config_setting_of(qp_config_reader *r, const qp_config_text *value, void *said);
-
 /* The name of an object: the next word. */
 qp_taken qp_config_take_name(qp_config_reader *r, const char **name);
-
-/* ---- objects.c ----------------------------------------------------------------------------- */
-
-qp_taken qp_config_check_name(qp_config_reader *r, const char *at, const char *name,
-                              qp_name_kind kind);
-
-/* ---- one statement each: the words behind the first one. @return 0, or what read returns ----- */
-
-int qp_config_trigger_line(qp_config_reader *r);
-int qp_config_action_line(qp_config_reader *r);
-int qp_config_area_line(qp_config_reader *r);
-int qp_config_event_line(qp_config_reader *r);
 
 #endif
