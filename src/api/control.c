@@ -171,7 +171,7 @@ int qprof_is_running(void)
 
 int qprof_is_recording(void)
 {
-    return qp_is_running() && qp_data_is_recording();
+    return qp_is_running() && (qp_load(&qp_recorder_head()->flags) & QP_FLAG_RECORDING);
 }
 
 /* @return 1: it was done; 0: not, or it is not possible now */
@@ -274,31 +274,34 @@ static uint64_t sum_term(term which)
     return sum;
 }
 
+enum { N_FIGURES = QP_D_COUNT + N_TERMS };
+
+static const char *figure_name(unsigned i)
+{
+    return i < QP_D_COUNT ? qp_diagnostic_names[i] : term_names[i - QP_D_COUNT];
+}
+
+static uint64_t figure(unsigned i)
+{
+    return i < QP_D_COUNT ? qp_load(&qp_recorder_head()->diagnostics[i])
+                          : sum_term((term)(i - QP_D_COUNT));
+}
+
 uint64_t qprof_diagnostic(const char *name)
 {
-    if (!name || !has_figures())
-        return 0;
-    for (unsigned i = 0; i < QP_D_COUNT; i++)
-        if (strcmp(name, qp_diagnostic_names[i]) == 0)
-            return qp_load(&qp_recorder_head()->diagnostics[i]);
-    for (unsigned i = 0; i < N_TERMS; i++)
-        if (strcmp(name, term_names[i]) == 0)
-            return sum_term((term)i);
+    for (unsigned i = 0; name && has_figures() && i < N_FIGURES; i++)
+        if (strcmp(name, figure_name(i)) == 0)
+            return figure(i);
     return 0;
 }
 
 size_t qprof_diagnostics(qprof_Diagnostic *out, size_t n_max)
 {
     size_t n = 0;
-    if (!has_figures())
-        return 0;
-    for (unsigned i = 0; i < QP_D_COUNT + N_TERMS; i++) {
-        bool is_term = i >= QP_D_COUNT;
-        uint64_t count = is_term ? sum_term((term)(i - QP_D_COUNT))
-                                 : qp_load(&qp_recorder_head()->diagnostics[i]);
+    for (unsigned i = 0; has_figures() && i < N_FIGURES; i++) {
+        uint64_t count = figure(i);
         if (count && n < n_max && out)
-            out[n] = (qprof_Diagnostic){
-                is_term ? term_names[i - QP_D_COUNT] : qp_diagnostic_names[i], count};
+            out[n] = (qprof_Diagnostic){figure_name(i), count};
         n += count != 0;
     }
     return n;

@@ -48,13 +48,16 @@ static int look(qprof_TrgID t)
     return qp_event_trigger_is(t) ? 0 : refuse(QPROF_E_NOTFOUND, "no such event trigger");
 }
 
-/* A change of one event trigger under the lock. */
-static int with(qprof_TrgID t, int (*change)(qp_event_trigger *t, const void *to),
-                const void *to)
+/* Begin a change of one event trigger, under the lock. */
+static int begin_change(qprof_TrgID t)
 {
     QP_TRY(begin("event triggers"));
-    return qp_event_trigger_is(t) ? qp_guard_end(change(t, to), "event trigger: refused")
-                                  : qp_guard_end(QPROF_E_NOTFOUND, "no such event trigger");
+    return qp_event_trigger_is(t) ? 0 : qp_guard_end(QPROF_E_NOTFOUND, "no such event trigger");
+}
+
+static int end_change(int code)
+{
+    return qp_guard_end(code, "event trigger: refused");
 }
 
 /* ---- adding ------------------------------------------------------------------------------ */
@@ -142,23 +145,19 @@ qprof_TrgID qprof_trg_add(qprof_event_t event, int status, int contextType, uint
     return add(&t);
 }
 
-static int delete_it(qp_event_trigger *t, QP_UNUSED const void *unused)
+int qprof_trg_delete(qprof_TrgID t)
 {
+    QP_TRY(begin_change(t));
     if (qp_here.hit == t && !qp_here.is_worker) { /* in its own action: remove it afterwards */
         qp_store(&t->is_doomed, true);
-        return 0;
+        return end_change(0);
     }
     bool was_on = qp_load(&qp_is_triggering);
     qp_event_trigger_remove(t);
     if (was_on && !qp_load(&qp_is_triggering)) /* it was the last one that was enabled */
         qp_triggers_changed();
     update_hooks(t);
-    return 0;
-}
-
-int qprof_trg_delete(qprof_TrgID t)
-{
-    return with(t, delete_it, NULL);
+    return end_change(0);
 }
 
 /* ---- one of them ------------------------------------------------------------------------- */
@@ -185,20 +184,15 @@ int qprof_trg_disable(qprof_TrgID t)
     return code;
 }
 
-static int set_chain(qp_event_trigger *from, const void *to)
-{
-    const qp_event_trigger *next = to;
-    if (next && !qp_event_trigger_is(next))
-        return QPROF_E_NOTFOUND;
-    if (next && qp_event_trigger_chain(from))
-        return QPROF_E_STATE;
-    qp_publish(&from->chain, next ? qp_event_trigger_cell(next) : 0);
-    return 0;
-}
-
 int qprof_trg_chain_set(qprof_TrgID from, qprof_TrgID to)
 {
-    return with(from, set_chain, to);
+    QP_TRY(begin_change(from));
+    if (to && !qp_event_trigger_is(to))
+        return end_change(QPROF_E_NOTFOUND);
+    if (to && qp_event_trigger_chain(from))
+        return end_change(QPROF_E_STATE);
+    qp_publish(&from->chain, to ? qp_event_trigger_cell(to) : 0);
+    return end_change(0);
 }
 
 int qprof_trg_reset(qprof_TrgID t)
@@ -208,12 +202,7 @@ int qprof_trg_reset(qprof_TrgID t)
     return t->is_initially_enabled ? qprof_trg_enable(t) : qprof_trg_disable(t);
 }
 
-typedef struct {
-    int what;
-    uint64_t limit;
-} narrowing;
-
-static int narrow(qp_event_trigger *t, const void *to)
+int qprof_trg_narrow(qprof_TrgID t, int what, uint64_t limit)
 {
     static const struct {
         uint32_t event; /* the only one; 0: any */
@@ -222,25 +211,18 @@ static int narrow(qp_event_trigger *t, const void *to)
                  [QPROF_TRG_DEPTH] = {QPROF_EV_FN_ENTRY, UINT64_MAX},
                  [QPROF_TRG_USED] = {QPROF_EV_MEMORY, 100},
                  [QPROF_TRG_RATE] = {0, 1000000000}};
-    const narrowing *n = to;
-    if (n->what < QPROF_TRG_LONGER || n->what > QPROF_TRG_RATE ||
-        n->limit > kinds[n->what].most ||
-        (kinds[n->what].event && kinds[n->what].event != t->event))
-        return QPROF_E_ARG;
-    if (n->what == QPROF_TRG_LONGER || n->what == QPROF_TRG_DEPTH)
-        qp_store(n->what == QPROF_TRG_LONGER ? &t->longer_ns : &t->depth, n->limit);
+    QP_TRY(begin_change(t));
+    if (what < QPROF_TRG_LONGER || what > QPROF_TRG_RATE || limit > kinds[what].most ||
+        (kinds[what].event && kinds[what].event != t->event))
+        return end_change(QPROF_E_ARG);
+    if (what == QPROF_TRG_LONGER || what == QPROF_TRG_DEPTH)
+        qp_store(what == QPROF_TRG_LONGER ? &t->longer_ns : &t->depth, limit);
     else
-        qp_store(n->what == QPROF_TRG_USED ? &t->used : &t->most_a_second, (uint32_t)n->limit);
-    return 0;
+        qp_store(what == QPROF_TRG_USED ? &t->used : &t->most_a_second, (uint32_t)limit);
+    return end_change(0);
 }
 
-int qprof_trg_narrow(qprof_TrgID t, int what, uint64_t limit)
-{
-    const narrowing n = {what, limit};
-    return with(t, narrow, &n);
-}
-
-static int set_object(qp_event_trigger *t, const void *name)
+static int set_object(qp_event_trigger *t, const char *name)
 {
     qp_name_kind kind;
     const char *text = qp_match_text(name, &kind);
@@ -265,17 +247,14 @@ int qprof_trg_set_object(qprof_TrgID t, const char *name)
 {
     if (!name)
         return refuse(QPROF_E_ARG, "qprof_trg_set_object: no name");
-    return with(t, set_object, name);
-}
-
-static int set_name(qp_event_trigger *t, const void *name)
-{
-    return qp_event_trigger_name(t, name);
+    QP_TRY(begin_change(t));
+    return end_change(set_object(t, name));
 }
 
 int qprof_trg_set_name(qprof_TrgID t, const char *name)
 {
-    return with(t, set_name, name ? name : "");
+    QP_TRY(begin_change(t));
+    return end_change(qp_event_trigger_name(t, name ? name : ""));
 }
 
 qprof_TrgID qprof_trg_find(const char *name)
@@ -325,7 +304,6 @@ void qprof_trg_event(qprof_event_t id)
         qp_event_triggers_raise(qp_event_triggers_here(), id, 0, NULL);
 }
 
-/* Whether a call would be recorded now. */
 static bool is_recording(qprof_thread *th)
 {
     uint32_t flags = qp_load(&qp_recorder_head()->flags);
@@ -388,7 +366,9 @@ int qprof_trg_work_queue_reset(void)
 
 unsigned long qprof_trg_dropped(void)
 {
-    return qp_is_running() ? (unsigned long)qp_worker_dropped() : 0;
+    return qp_is_running()
+               ? (unsigned long)qp_load(&qp_recorder_head()->diagnostics[QP_D_actions_dropped])
+               : 0;
 }
 
 int qprof_trg_symbol(const char *name, int kind, void *address)
@@ -464,35 +444,35 @@ static void describe(const qp_event_trigger *t, qp_shown *s)
     qp_name_kind kind = QP_NAME_LITERAL;
     const char *object =
         t->object && !t->object_id ? qp_event_target_text(t->object, &kind) : NULL;
-    *s = (qp_shown){.said = {.name = qp_event_trigger_text(qp_observe(&t->name)),
-                             .event = t->event,
-                             .is_enabled = qp_load(&t->slot) != 0,
-                             .is_one_shot = t->is_one_shot,
-                             .is_deferred = t->is_deferred,
-                             .context = (qp_config_context)t->context,
-                             .context_id = t->context_id,
-                             .object_kind = object         ? QP_OBJECT_NAME
-                                            : t->object_id ? QP_OBJECT_NUMBER
-                                                           : QP_OBJECT_ANY,
-                             .object = t->object_id,
-                             .object_name = object,
-                             .object_name_kind = kind,
-                             .when_kind = (qp_config_when_kind)t->when_kind,
-                             .when_operator = (qp_config_operator)t->when_operator,
-                             .when_value = t->when_value,
-                             .action = (qp_config_do)t->action,
-                             .action_argument = t->argument,
-                             .longer_ns = t->longer_ns,
-                             .depth = t->depth,
-                             .used = t->used,
-                             .most_a_second = t->most_a_second},
+    *s = (qp_shown){.trigger = {.name = qp_event_trigger_text(qp_observe(&t->name)),
+                                .event = t->event,
+                                .is_enabled = qp_load(&t->slot) != 0,
+                                .is_one_shot = t->is_one_shot,
+                                .is_deferred = t->is_deferred,
+                                .context = (qp_config_context)t->context,
+                                .context_id = t->context_id,
+                                .object_kind = object         ? QP_OBJECT_NAME
+                                               : t->object_id ? QP_OBJECT_NUMBER
+                                                              : QP_OBJECT_ANY,
+                                .object = t->object_id,
+                                .object_name = object,
+                                .object_name_kind = kind,
+                                .when_kind = (qp_config_when_kind)t->when_kind,
+                                .when_operator = (qp_config_operator)t->when_operator,
+                                .when_value = t->when_value,
+                                .action = (qp_config_do)t->action,
+                                .action_argument = t->argument,
+                                .longer_ns = t->longer_ns,
+                                .depth = t->depth,
+                                .used = t->used,
+                                .most_a_second = t->most_a_second},
                     .number = t->number,
                     .chain_number = chain ? chain->number : 0,
                     .is_initially_enabled = t->is_initially_enabled,
                     .n_hits = qp_load(&t->n_hits)};
     if (t->is_conditional)
-        s->said.when_name = t->when_symbol ? symbol_text(t->when_symbol) : "condition";
-    s->said.action_name =
+        s->trigger.when_name = t->when_symbol ? symbol_text(t->when_symbol) : "condition";
+    s->trigger.action_name =
         t->action_symbol ? symbol_text(t->action_symbol) : qp_event_action_name(t->function);
 }
 

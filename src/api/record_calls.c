@@ -77,7 +77,6 @@ typedef struct {
     uint64_t n;
 } detail;
 
-/* Raise an event whose object is the method on top. */
 static void watch_detail(qprof_thread *th, const qprof_frame *top, uint32_t event)
 {
     bool has_method = top->node && qp_stack_depth(th, top);

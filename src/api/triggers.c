@@ -11,25 +11,24 @@
  * NAMED: of the methods that were named last. */
 enum { INNER = 1, NAMED };
 
-/* A change of one trigger, action or area, under the control lock. */
-typedef struct {
-    qp_trigger_kind kind;
-    qp_trigger *trigger;
-    int (*change)(qp_trigger *trigger, const void *to);
-    const void *to;
-} change;
-
 static int refuse_argument(void)
 {
     return qp_guard_refuse(QPROF_E_ARG, "trigger, action or area: invalid argument");
 }
 
-static int with_trigger(change c)
+/* Begin and end a change of one trigger, action or area, under the control lock. */
+static int begin(qp_trigger_kind kind, const void *trigger)
 {
     QP_TRY(qp_guard_begin("trigger, action or area"));
-    int code = qp_trigger_is(c.trigger, c.kind) ? c.change(c.trigger, c.to) : QPROF_E_ARG;
+    return qp_trigger_is(trigger, kind)
+               ? 0
+               : qp_guard_end(QPROF_E_ARG, "trigger, action or area: refused");
+}
+
+static int end(const qp_trigger *trigger, int code)
+{
     if (code == 0 || code == NAMED)
-        qp_triggers_changed_from(c.trigger, code ? c.trigger->last : c.trigger->first);
+        qp_triggers_changed_from(trigger, code ? trigger->last : trigger->first);
     return qp_guard_end(code > 0 ? 0 : code, "trigger, action or area: refused");
 }
 
@@ -60,20 +59,16 @@ static qp_trigger *find(qp_trigger_kind kind, const char *name)
 
 /* ---- changes ----------------------------------------------------------------------------- */
 
-static int destroy(qp_trigger *trigger, QP_UNUSED const void *unused)
+static int destroy(qp_trigger_kind kind, void *trigger)
 {
+    QP_TRY(begin(kind, trigger));
     qp_trigger_destroy(trigger);
-    return 0;
+    return end(trigger, 0);
 }
 
 typedef enum { PASS, WORK, CYCLING, ALL_THREADS, CHECKED, PARAMETERS } field;
 
-typedef struct {
-    field field;
-    unsigned long value;
-} setting;
-
-static int set(qp_trigger *trigger, const void *to)
+static int set_field(qp_trigger_kind kind, void *trigger, field f, unsigned long value)
 {
     static const struct {
         size_t at, n_bytes;
@@ -84,56 +79,15 @@ static int set(qp_trigger *trigger, const void *to)
                   [ALL_THREADS] = {offsetof(qp_trigger, is_for_all), 1, INNER},
                   [CHECKED] = {0, 0, 0},
                   [PARAMETERS] = {offsetof(qp_trigger, has_parameters), 1, 0}};
-    const setting *s = to;
-    void *at = (char *)trigger + fields[s->field].at;
-    if (s->field == CHECKED)
-        qp_trigger_set_checked(trigger, s->value != 0);
-    else if (fields[s->field].n_bytes == 1)
-        qp_store((uint8_t *)at, s->value != 0);
+    void *at = (char *)trigger + fields[f].at;
+    QP_TRY(begin(kind, trigger));
+    if (f == CHECKED)
+        qp_trigger_set_checked(trigger, value != 0);
+    else if (fields[f].n_bytes == 1)
+        qp_store((uint8_t *)at, value != 0);
     else
-        qp_store((uint64_t *)at, s->value);
-    return fields[s->field].result;
-}
-
-static int set_field(qp_trigger_kind kind, void *trigger, field f, unsigned long value)
-{
-    const setting s = {f, value};
-    return with_trigger((change){kind, trigger, set, &s});
-}
-
-typedef struct {
-    uint64_t id;
-    bool is_checked;
-} method;
-
-static int add_method(qp_trigger *trigger, const void *to)
-{
-    const method *m = to;
-    int code = m->id ? qp_trigger_add_id(trigger, m->id, m->is_checked) : QPROF_E_ARG;
-    return code ? code : NAMED;
-}
-
-static int add_element(qp_trigger *trigger, const void *element)
-{
-    int code = qp_trigger_add(trigger, element);
-    return code ? code : NAMED;
-}
-
-static int check_routine(qp_trigger *trigger, const void *to)
-{
-    const qp_config_element *e = to;
-    return qp_trigger_check(trigger, e->name, e->is_checked) ? 0 : QPROF_E_NOTFOUND;
-}
-
-/* A name, or by its prefix a pattern. */
-static qp_config_element element_of(int kind, const char *name, int checked)
-{
-    qp_config_element e = {(qp_element_kind)kind, QP_NAME_LITERAL, name, checked != 0};
-    if (strncmp(name, "glob:", 5) == 0)
-        e = (qp_config_element){e.kind, QP_NAME_GLOB, name + 5, e.is_checked};
-    else if (strncmp(name, "regex:", 6) == 0)
-        e = (qp_config_element){e.kind, QP_NAME_REGEX, name + 6, e.is_checked};
-    return e;
+        qp_store((uint64_t *)at, value);
+    return end(trigger, fields[f].result);
 }
 
 static int add_named(qp_trigger_kind trigger_kind, void *trigger, int kind, const char *name,
@@ -141,19 +95,24 @@ static int add_named(qp_trigger_kind trigger_kind, void *trigger, int kind, cons
 {
     if (!name || kind < QPROF_ELEM_MODULE || kind > QPROF_ELEM_ROUTINE)
         return refuse_argument();
-    const qp_config_element e = element_of(kind, name, checked);
+    qp_config_element e = {.kind = (qp_element_kind)kind, .is_checked = checked != 0};
+    e.name = qp_match_text(name, &e.name_kind);
     char why[120];
     int host_errno = errno;
     bool is_wrong = e.name_kind == QP_NAME_REGEX && qp_match_mistake(e.name, why, sizeof why);
     errno = host_errno;
-    return is_wrong ? qp_guard_refuse(QPROF_E_SYNTAX, why)
-                    : with_trigger((change){trigger_kind, trigger, add_element, &e});
+    if (is_wrong)
+        return qp_guard_refuse(QPROF_E_SYNTAX, why);
+    QP_TRY(begin(trigger_kind, trigger));
+    int code = qp_trigger_add(trigger, &e);
+    return end(trigger, code ? code : NAMED);
 }
 
 static int add_id(qp_trigger_kind kind, void *trigger, qprof_MethodID id, int checked)
 {
-    const method m = {id, checked != 0};
-    return with_trigger((change){kind, trigger, add_method, &m});
+    QP_TRY(begin(kind, trigger));
+    int code = id ? qp_trigger_add_id(trigger, id, checked != 0) : QPROF_E_ARG;
+    return end(trigger, code ? code : NAMED);
 }
 
 /* ---- triggers ---------------------------------------------------------------------------- */
@@ -170,7 +129,7 @@ qprof_trigger *qprof_trigger_find(const char *name)
 
 int qprof_trigger_destroy(qprof_trigger *t)
 {
-    return with_trigger((change){QP_KIND_TRIGGER, (void *)t, destroy, NULL});
+    return destroy(QP_KIND_TRIGGER, t);
 }
 
 int qprof_trigger_set_pass(qprof_trigger *t, unsigned long n)
@@ -212,8 +171,11 @@ int qprof_trigger_check_routine(qprof_trigger *t, const char *name, int checked)
 {
     if (!name)
         return refuse_argument();
-    const qp_config_element e = element_of(QPROF_ELEM_ROUTINE, name, checked);
-    return with_trigger((change){QP_KIND_TRIGGER, (void *)t, check_routine, &e});
+    qp_name_kind kind;
+    qp_trigger *trigger = (void *)t;
+    QP_TRY(begin(QP_KIND_TRIGGER, t));
+    bool has_it = qp_trigger_check(trigger, qp_match_text(name, &kind), checked != 0);
+    return end(trigger, has_it ? 0 : QPROF_E_NOTFOUND);
 }
 
 int qprof_trigger_initial_status(int on)
@@ -263,7 +225,7 @@ qprof_action *qprof_action_find(const char *name)
 
 int qprof_action_destroy(qprof_action *a)
 {
-    return with_trigger((change){QP_KIND_ACTION, (void *)a, destroy, NULL});
+    return destroy(QP_KIND_ACTION, a);
 }
 
 int qprof_action_set_checked(qprof_action *a, int yes)
@@ -295,7 +257,7 @@ qprof_area *qprof_area_find(const char *name)
 
 int qprof_area_destroy(qprof_area *a)
 {
-    return with_trigger((change){QP_KIND_AREA, (void *)a, destroy, NULL});
+    return destroy(QP_KIND_AREA, a);
 }
 
 int qprof_area_set_checked(qprof_area *a, int yes)

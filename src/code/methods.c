@@ -92,19 +92,17 @@ bool qp_methods_begin(qp_methods *m, qp_space *space, qp_texts *texts)
 
 qp_cell qp_methods_find(qp_methods *m, uint64_t id)
 {
-    const qp_trie index = index_of(m);
-    return qp_trie_get(&index, m->root, id);
+    return qp_trie_get(index_of(m), m->root, id);
 }
 
 qp_cell qp_methods_mention(qp_methods *m, uint64_t id, bool *is_new)
 {
-    const qp_trie index = index_of(m);
-    qp_cell known = qp_trie_get(&index, m->root, id);
+    qp_cell known = qp_trie_get(index_of(m), m->root, id);
     *is_new = false;
     if (known)
         return known;
     qp_cell fresh = new_record(m, id);
-    qp_cell agreed = fresh ? qp_trie_put(&index, m->root, id, fresh) : 0;
+    qp_cell agreed = fresh ? qp_trie_put(index_of(m), m->root, id, fresh) : 0;
     *is_new = agreed && agreed == fresh;
     if (*is_new)
         publish(m, record_at(m, fresh));

@@ -72,7 +72,7 @@ qp_ref qp_texts_add(qp_texts *t, const char *text)
         return 0;
     const qp_trie index = {t->space->map.base, key_of, qp_texts_block, t};
     uint64_t hash = hash_of(text, n);
-    qp_ref known = qp_trie_get(&index, t->root, hash);
+    qp_ref known = qp_trie_get(index, t->root, hash);
     if (known) {
         const qp_text *same = qp_at_ref(t->space, known);
         if (same->n_bytes == n && memcmp(same->bytes, text, n) == 0)
@@ -81,7 +81,7 @@ qp_ref qp_texts_add(qp_texts *t, const char *text)
     }
     qp_ref ref = store(t, text, n);
     if (ref)
-        qp_trie_put(&index, t->root, key_of(t, ref), ref);
+        qp_trie_put(index, t->root, key_of(t, ref), ref);
     return ref;
 }
 
@@ -122,14 +122,14 @@ bool qp_sources_begin(qp_sources *s, qp_space *space, qp_texts *texts)
 static qp_cell record_of(qp_sources *s, qp_ref path)
 {
     const qp_trie index = {s->space->map.base, path_of, block_of, s};
-    qp_cell cell = path ? qp_trie_get(&index, s->root, path) : 0;
+    qp_cell cell = path ? qp_trie_get(index, s->root, path) : 0;
     if (cell || !path)
         return cell;
     cell = qp_slab_take(s->space, &s->slab, QP_EXTENT_SOURCES, 1, QP_RESERVE_ORDINARY);
     if (!cell)
         return 0;
     record_at(s, cell)->path = path;
-    return qp_trie_put(&index, s->root, path, cell);
+    return qp_trie_put(index, s->root, path, cell);
 }
 
 bool qp_sources_put(qp_sources *s, const char *path, uint64_t digest, uint64_t n_bytes)

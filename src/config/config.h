@@ -143,6 +143,13 @@ typedef struct {
     uint64_t most_a_second; /* hits; 0: any number */
 } qp_config_event_trigger;
 
+/* Statements that are off or on. */
+typedef enum {
+    QP_SWITCH_INITIAL_STATUS,
+    QP_SWITCH_PROFILING,
+    QP_SWITCH_TRIGGERING
+} qp_config_switch;
+
 /* ---- reading ------------------------------------------------------------------------------- */
 
 /* Each is called for one statement and returns 0, or a code below 0 with error->text filled, which
@@ -150,13 +157,11 @@ typedef struct {
 typedef struct {
     /* An option line: "-name=value ...", as qp_options_parse() takes it. error->column: in words */
     int (*on_options)(void *to, const char *words, qp_error *error);
-    int (*on_initial_status)(void *to, bool is_on, qp_error *error);
-    int (*on_profiling)(void *to, bool is_on, qp_error *error);
+    int (*on_switch)(void *to, qp_config_switch which, bool is_on, qp_error *error);
     int (*on_trigger)(void *to, const qp_config_trigger *trigger, qp_error *error);
     int (*on_action)(void *to, const qp_config_action *action, qp_error *error);
     int (*on_area)(void *to, const qp_config_area *area, qp_error *error);
     int (*on_event_trigger)(void *to, const qp_config_event_trigger *trigger, qp_error *error);
-    int (*on_triggering)(void *to, bool is_on, qp_error *error);
     /* A PC command that qp_pc_parse() has taken. */
     int (*on_pc)(void *to, const char *command, qp_error *error);
     /* One KEY=VALUE of a trace line; error->column is set to the key's. */
@@ -176,6 +181,9 @@ int qp_config_read(const char *text, size_t n_bytes, const qp_config_sink *sink,
                    qp_error *error);
 
 /* ---- names that match: match.c -------------------------------------------------------------- */
+
+/* Skip a prefix. @return false: it is not there; "class::name" begins with a class of C++ */
+bool qp_match_take_prefix(const char **name, const char *prefix);
 
 /* The name without its prefix "glob:" or "regex:". "glob::f" is a name of C++, without a prefix. */
 const char *qp_match_text(const char *name, qp_name_kind *kind);
@@ -210,7 +218,7 @@ bool qp_match_fits_method(const qp_match *m, qp_element_kind kind,
 
 /* An event trigger of a run, or of a file. */
 typedef struct {
-    qp_config_event_trigger said;
+    qp_config_event_trigger trigger;
     unsigned number; /* 0: not set, it does not exist yet */
     unsigned chain_number;
     bool is_initially_enabled;

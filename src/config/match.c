@@ -9,26 +9,28 @@
 
 #include "base/text/glob.h"
 
-/* Behind NAME_SEEN bytes a name is not searched: libc's search is quadratic in them, and worse for
- * some expressions. */
+/* Only the first NAME_SEEN bytes of a name are searched: libc's search is quadratic in them, and worse
+ * for some expressions. */
 enum { GROUPS_MAX = 32, COPIES_MAX = 100000, EXPRESSION_BYTES = 4000, NAME_SEEN = 500 };
 
-static bool has_prefix(const char *name, const char *prefix)
+bool qp_match_take_prefix(const char **name, const char *prefix)
 {
     size_t n = strlen(prefix);
-    return strncmp(name, prefix, n) == 0 && name[n] != ':';
+    bool has_it = strncmp(*name, prefix, n) == 0 && (*name)[n] != ':';
+    *name += has_it ? n : 0;
+    return has_it;
 }
 
 const char *qp_match_text(const char *name, qp_name_kind *kind)
 {
-    *kind = has_prefix(name, "glob:")    ? QP_NAME_GLOB
-            : has_prefix(name, "regex:") ? QP_NAME_REGEX
-                                         : QP_NAME_LITERAL;
-    return *kind == QP_NAME_LITERAL ? name : strchr(name, ':') + 1;
+    *kind = qp_match_take_prefix(&name, "glob:")    ? QP_NAME_GLOB
+            : qp_match_take_prefix(&name, "regex:") ? QP_NAME_REGEX
+                                                    : QP_NAME_LITERAL;
+    return name;
 }
 
-/* libc writes repetitions out: "a+" as two copies, "a{9}" as nine. Where all of them are inside each
- * other this is how much there is. */
+/* An upper bound of the copies that libc makes of an expression: two of "a" for "a+", nine for "a{9}",
+ * as if all repetitions were nested. */
 static uint64_t bytes_written_out(const char *expression)
 {
     uint64_t n = strlen(expression), bound = 0;

@@ -36,30 +36,30 @@ static void put_number(const qp_shown *s, char *to)
 
 static void put_name(const qp_shown *s, char *to)
 {
-    put_text(s->said.name, to);
+    put_text(s->trigger.name, to);
 }
 
 static void put_event(const qp_shown *s, char *to)
 {
-    const char *name = qp_event_name(s->said.event);
+    const char *name = qp_event_name(s->trigger.event);
     if (name[0])
         snprintf(to, FIELD_BYTES, "%s", name);
     else
-        snprintf(to, FIELD_BYTES, "%u", s->said.event);
+        snprintf(to, FIELD_BYTES, "%u", s->trigger.event);
 }
 
 static void put_context(const qp_shown *s, char *to)
 {
-    if (s->said.context == QP_CONTEXT_TASK)
-        snprintf(to, FIELD_BYTES, "task:%llu", (unsigned long long)s->said.context_id);
+    if (s->trigger.context == QP_CONTEXT_TASK)
+        snprintf(to, FIELD_BYTES, "task:%llu", (unsigned long long)s->trigger.context_id);
     else
-        snprintf(to, FIELD_BYTES, "%s", contexts[s->said.context]);
+        snprintf(to, FIELD_BYTES, "%s", contexts[s->trigger.context]);
 }
 
 static void put_object(const qp_shown *s, char *to)
 {
     static const char *const prefixes[] = {"", "glob:", "regex:"};
-    const qp_config_event_trigger *t = &s->said;
+    const qp_config_event_trigger *t = &s->trigger;
     field name;
     put_text(t->object_name, name);
     if (t->object_kind == QP_OBJECT_ANY)
@@ -73,7 +73,7 @@ static void put_object(const qp_shown *s, char *to)
 static void put_condition(const qp_shown *s, char *to)
 {
     static const char *const calls[] = {"()", "", "(object)"};
-    const qp_config_event_trigger *t = &s->said;
+    const qp_config_event_trigger *t = &s->trigger;
     field name;
     put_text(t->when_name, name);
     if (!t->when_name)
@@ -88,12 +88,12 @@ static void put_chain(const qp_shown *s, char *to)
     if (s->chain_number)
         snprintf(to, FIELD_BYTES, "%u", s->chain_number);
     else
-        put_text(s->said.chain, to);
+        put_text(s->trigger.chain, to);
 }
 
 static void put_action(const qp_shown *s, char *to)
 {
-    const qp_config_event_trigger *t = &s->said;
+    const qp_config_event_trigger *t = &s->trigger;
     field name;
     put_text(t->action_name, name);
     if (t->action == QP_DO_FUNCTION || t->action == QP_DO_LIBRARY)
@@ -121,19 +121,19 @@ static const struct {
 } members[] = {{"id", .put = put_number},
                {"name", .put = put_name},
                {"event", .put = put_event},
-               {"status", AT(said.is_enabled), "enabled|disabled"},
+               {"status", AT(trigger.is_enabled), "enabled|disabled"},
                {"initial status", AT(is_initially_enabled), "enabled|disabled"},
-               {"disable", AT(said.is_one_shot), "yes|no"},
+               {"disable", AT(trigger.is_one_shot), "yes|no"},
                {"context", .put = put_context},
                {"object", .put = put_object},
                {"when", .put = put_condition},
                {"chain", .put = put_chain},
                {"action", .put = put_action},
-               {"deferred", AT(said.is_deferred), "yes|no"},
-               {"longer", AT(said.longer_ns), " ns"},
-               {"depth", AT(said.depth), ""},
-               {"used", AT(said.used), " %"},
-               {"at most", AT(said.most_a_second), " a second"},
+               {"deferred", AT(trigger.is_deferred), "yes|no"},
+               {"longer", AT(trigger.longer_ns), " ns"},
+               {"depth", AT(trigger.depth), ""},
+               {"used", AT(trigger.used), " %"},
+               {"at most", AT(trigger.most_a_second), " a second"},
                {"hits", .put = put_hits}};
 #undef AT
 
@@ -187,7 +187,7 @@ static void put_row(const qp_shown *s, char *line)
         while (strcmp(members[i].name, columns[c].name) != 0)
             i++;
         if (s && members[i].put == put_condition) /* a row has no room for it */
-            snprintf(value, sizeof value, "%s", s->said.when_name ? "yes" : "no");
+            snprintf(value, sizeof value, "%s", s->trigger.when_name ? "yes" : "no");
         else if (s)
             put_member(s, i, value);
         n += (size_t)snprintf(line + n, QP_SHOWN_BYTES - n, "%s%*.*s", c ? "  " : "",

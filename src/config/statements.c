@@ -73,16 +73,6 @@ static qp_taken take_quantity(qp_config_reader *r, const qp_config_text *value, 
 
 static const char *const element_prefixes[] = {"module:", "file:", "class:", "routine:"};
 
-/* @return false: no prefix. "class::name" begins with a class of C++, not with a prefix */
-static bool take_prefix(const char **name, const char *prefix)
-{
-    size_t n = strlen(prefix);
-    if (strncmp(*name, prefix, n) != 0 || (*name)[n] == ':')
-        return false;
-    *name += n;
-    return true;
-}
-
 static qp_config_element element_of(const char *word, bool has_kinds)
 {
     bool is_unchecked = *word == '!';
@@ -90,7 +80,7 @@ static qp_config_element element_of(const char *word, bool has_kinds)
     e.name = word + is_unchecked;
     if (has_kinds)
         for (unsigned i = 0; i <= QP_ELEMENT_ROUTINE; i++)
-            if (take_prefix(&e.name, element_prefixes[i])) {
+            if (qp_match_take_prefix(&e.name, element_prefixes[i])) {
                 e.kind = (qp_element_kind)i;
                 break;
             }
@@ -532,27 +522,13 @@ static int pc_line(qp_config_reader *r)
 
 /* ---- statements of a few words -------------------------------------------------------------- */
 
-static int switch_line(qp_config_reader *r, int (*turn)(void *, bool, qp_error *))
+static int switch_line(qp_config_reader *r)
 {
-    unsigned which;
-    if (qp_config_take_one(r, "off|on", &which) != QP_TAKEN || qp_config_end(r) == QP_MISTAKE)
+    unsigned is_on;
+    if (qp_config_take_one(r, "off|on", &is_on) != QP_TAKEN || qp_config_end(r) == QP_MISTAKE)
         return QP_CONFIG_SYNTAX;
-    return turn ? turn(r->sink->to, which == 1, r->error) : 0;
-}
-
-static int initial_status_line(qp_config_reader *r)
-{
-    return switch_line(r, r->sink->on_initial_status);
-}
-
-static int profiling_line(qp_config_reader *r)
-{
-    return switch_line(r, r->sink->on_profiling);
-}
-
-static int triggering_line(qp_config_reader *r)
-{
-    return switch_line(r, r->sink->on_triggering);
+    return r->sink->on_switch ? r->sink->on_switch(r->sink->to, r->which, is_on == 1, r->error)
+                              : 0;
 }
 
 static int trace_line(qp_config_reader *r)
@@ -594,16 +570,17 @@ static int pri_line(qp_config_reader *r)
 static const struct {
     const char *word;
     int (*read)(qp_config_reader *r);
-} statements[] = {{"initial-status", initial_status_line},
-                  {"profiling", profiling_line},
-                  {"trigger", trigger_line},
-                  {"action", action_line},
-                  {"area", area_line},
-                  {"event-trigger", event_line},
-                  {"triggering", triggering_line},
-                  {"pc", pc_line},
-                  {"trace", trace_line},
-                  {"pri", pri_line}};
+    qp_config_switch which;
+} statements[] = {{"initial-status", switch_line, QP_SWITCH_INITIAL_STATUS},
+                  {"profiling", switch_line, QP_SWITCH_PROFILING},
+                  {"trigger", trigger_line, 0},
+                  {"action", action_line, 0},
+                  {"area", area_line, 0},
+                  {"event-trigger", event_line, 0},
+                  {"triggering", switch_line, QP_SWITCH_TRIGGERING},
+                  {"pc", pc_line, 0},
+                  {"trace", trace_line, 0},
+                  {"pri", pri_line, 0}};
 
 enum { N_STATEMENTS = sizeof statements / sizeof *statements };
 
@@ -629,6 +606,7 @@ static int read_statement(qp_config_reader *r)
     for (unsigned i = 0; i < N_STATEMENTS; i++)
         if (qp_option_is(statements[i].word, word.text, strlen(word.text))) {
             r->at = statements[i].read == pc_line ? begin : r->at;
+            r->which = statements[i].which;
             return statements[i].read(r);
         }
     for (unsigned i = 0; i < N_STATEMENTS; i++)

@@ -10,8 +10,9 @@ typedef struct {
     const char *text, *at, *end;
     const qp_config_sink *sink;
     qp_error *error;
-    const char *blame; /* the statement's name: the place of what a sink refuses */
-    unsigned line;     /* of the place that was looked up last; 0: none */
+    qp_config_switch which; /* the statement, if it is one of these */
+    const char *blame;      /* the statement's name: the place of what a sink refuses */
+    unsigned line;          /* of the place that was looked up last; 0: none */
     const char *line_begin;
     size_t n_head;
     char head[QP_CONFIG_HEAD_BYTES]; /* the words of the statement; or its one text */

@@ -43,24 +43,11 @@ static int on_options(void *to, const char *words, qp_error *error)
     return 0;
 }
 
-static int on_initial_status(void *to, bool is_on, qp_error *error)
+static int on_switch(void *to, qp_config_switch which, bool is_on, qp_error *error)
 {
+    static const char *const names[] = {"initial", "profiling", "triggering"};
     (void)to, (void)error;
-    tell("initial %d\n", is_on);
-    return 0;
-}
-
-static int on_profiling(void *to, bool is_on, qp_error *error)
-{
-    (void)to, (void)error;
-    tell("profiling %d\n", is_on);
-    return 0;
-}
-
-static int on_triggering(void *to, bool is_on, qp_error *error)
-{
-    (void)to, (void)error;
-    tell("triggering %d\n", is_on);
+    tell("%s %d\n", names[which], is_on);
     return 0;
 }
 
@@ -138,8 +125,8 @@ static int on_pri(void *to, const char *file, qp_error *error)
 }
 
 static const qp_config_sink telling = {
-    on_options,       on_initial_status, on_profiling, on_trigger, on_action, on_area,
-    on_event_trigger, on_triggering,     on_pc,        on_trace,   on_pri,    NULL};
+    on_options,       on_switch, on_trigger, on_action, on_area,
+    on_event_trigger, on_pc,     on_trace,   on_pri,    NULL};
 
 static int read_text(const char *text, qp_error *error)
 {

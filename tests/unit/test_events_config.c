@@ -1,4 +1,4 @@
-/* test_events_config.c tests record/control/config.c, config_make.c and watch_file.c: what
+/* test_events_config.c tests record/control/config.c: what
  * lines of a configuration make of a run, spec/events.md section 10, spec/README.md. */
 #include <fcntl.h>
 #include <linux/futex.h>

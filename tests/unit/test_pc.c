@@ -1,4 +1,4 @@
-/* test_pc.c tests record/sample/pc.c, samples.c, pc_charge.c, pc_list.c through the interface:
+/* test_pc.c tests record/sample/pc.c, samples.c and record/report/report.c through the interface:
  * what an interrupt is credited to, spec/sampling.md. Interrupts are made by qprof_pc_sample();
  * the timer of an hour makes none, others are in test_pc_timers.c. Methods without a class are
  * in the module of their file: score. */

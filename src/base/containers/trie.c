@@ -37,12 +37,12 @@ static uint32_t *find_slot(const qp_trie *t, uint32_t block, uint64_t *path, uin
     }
 }
 
-uint32_t qp_trie_get(const qp_trie *t, uint32_t root, uint64_t key)
+uint32_t qp_trie_get(qp_trie t, uint32_t root, uint64_t key)
 {
     uint64_t path = mix(key);
     uint32_t held;
-    find_slot(t, root, &path, &held);
-    return held && t->key(t->owner, held) == key ? held : 0;
+    find_slot(&t, root, &path, &held);
+    return held && t.key(t.owner, held) == key ? held : 0;
 }
 
 /* Put a block between the slot, which lies `used` bits down, and the leaf in it. */
@@ -56,34 +56,34 @@ static int split(const qp_trie *t, uint32_t *slot, uint32_t held, unsigned used)
     return 1;
 }
 
-uint32_t qp_trie_put(const qp_trie *t, uint32_t root, uint64_t key, uint32_t leaf)
+uint32_t qp_trie_put(qp_trie t, uint32_t root, uint64_t key, uint32_t leaf)
 {
     for (;;) {
         uint64_t whole = mix(key);
         uint32_t block = root, held;
         uint32_t *slot;
         unsigned used = 0;
-        while ((held = qp_observe(slot = slot_at(t, block, whole >> used))) & BLOCK_BIT) {
+        while ((held = qp_observe(slot = slot_at(&t, block, whole >> used))) & BLOCK_BIT) {
             block = held;
             used += SLOT_BITS;
         }
         if (!held) {
             if (qp_swap_if(slot, &held, leaf))
                 return leaf;
-        } else if (t->key(t->owner, held) == key) {
+        } else if (t.key(t.owner, held) == key) {
             return held;
-        } else if (!split(t, slot, held, used)) {
+        } else if (!split(&t, slot, held, used)) {
             return 0;
         }
     }
 }
 
-void qp_trie_drop(const qp_trie *t, uint32_t root, uint64_t key, uint32_t leaf)
+void qp_trie_drop(qp_trie t, uint32_t root, uint64_t key, uint32_t leaf)
 {
     for (;;) { /* again when a split has moved it meanwhile */
         uint64_t path = mix(key);
         uint32_t held;
-        uint32_t *slot = find_slot(t, root, &path, &held);
+        uint32_t *slot = find_slot(&t, root, &path, &held);
         if (held != leaf || qp_swap_if(slot, &held, 0))
             return;
     }

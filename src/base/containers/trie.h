@@ -17,13 +17,13 @@ typedef struct {
 
 /* @param root  a block
  * @return the leaf; 0: none with that key */
-uint32_t qp_trie_get(const qp_trie *t, uint32_t root, uint64_t key);
+uint32_t qp_trie_get(qp_trie t, uint32_t root, uint64_t key);
 
 /* @return the leaf that the key has now, this one or an earlier one; 0: no memory, nothing
  * changed */
-uint32_t qp_trie_put(const qp_trie *t, uint32_t root, uint64_t key, uint32_t leaf);
+uint32_t qp_trie_put(qp_trie t, uint32_t root, uint64_t key, uint32_t leaf);
 
 /* Remove the leaf if the key has it. */
-void qp_trie_drop(const qp_trie *t, uint32_t root, uint64_t key, uint32_t leaf);
+void qp_trie_drop(qp_trie t, uint32_t root, uint64_t key, uint32_t leaf);
 
 #endif

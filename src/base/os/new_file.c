@@ -18,7 +18,6 @@
 
 enum { NAMES_TRIED = 100 };
 
-/* May a file appear there? */
 static bool is_free(const char *path, const char **why)
 {
     struct stat st;

@@ -10,7 +10,7 @@ enum { QP_ERROR_BYTES = 512 };
 typedef struct {
     int code;              /* 0: no error; otherwise what the function that set it documents */
     unsigned line, column; /* from 1, columns in bytes; 0: unknown */
-    char text[QP_ERROR_BYTES]; /* one line without its end; "" when there is no error */
+    char text[QP_ERROR_BYTES]; /* one line without its end; "": no error */
 } qp_error;
 
 /* Replace code and text; line and column stay. Text that does not fit is cut. The arguments may

@@ -40,7 +40,6 @@ void qp_table_column(qp_table *t, const char *head, qp_align align, unsigned ran
     t->columns[t->n_columns++] = (qp_column){head, align, rank};
 }
 
-/* Room for one more cell of n_bytes. */
 static bool make_room(qp_table *t, size_t n_bytes)
 {
     if (t->n_cells == t->cell_room) {

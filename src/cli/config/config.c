@@ -112,7 +112,7 @@ static void show_triggers(const qp_screen *s, const qp_config_file *f)
     qp_screen_text(s, QP_STYLE_HEAD, line);
     qp_out_char(s->out, '\n');
     for (size_t i = 0; i < f->triggers.n; i++) {
-        const qp_shown shown = {.said = all[i], .is_initially_enabled = all[i].is_enabled};
+        const qp_shown shown = {.trigger = all[i], .is_initially_enabled = all[i].is_enabled};
         qp_show_line(&shown, line);
         qp_out_format(s->out, "%s\n", line);
     }

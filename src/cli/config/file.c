@@ -202,27 +202,14 @@ static int on_options(void *to, const char *words, qp_error *error)
                : -1;
 }
 
-static int on_initial_status(void *to, bool is_on, qp_error *error)
+static int on_switch(void *to, qp_config_switch which, bool is_on, qp_error *error)
 {
     qp_config_file *f = to;
+    qp_config_setting *const settings[] = {[QP_SWITCH_INITIAL_STATUS] = &f->initial_status,
+                                           [QP_SWITCH_PROFILING] = &f->profiling,
+                                           [QP_SWITCH_TRIGGERING] = &f->triggering};
     (void)error;
-    f->initial_status = is_on ? QP_SETTING_YES : QP_SETTING_NO;
-    return 0;
-}
-
-static int on_profiling(void *to, bool is_on, qp_error *error)
-{
-    qp_config_file *f = to;
-    (void)error;
-    f->profiling = is_on ? QP_SETTING_YES : QP_SETTING_NO;
-    return 0;
-}
-
-static int on_triggering(void *to, bool is_on, qp_error *error)
-{
-    qp_config_file *f = to;
-    (void)error;
-    f->triggering = is_on ? QP_SETTING_YES : QP_SETTING_NO;
+    *settings[which] = is_on ? QP_SETTING_YES : QP_SETTING_NO;
     return 0;
 }
 
@@ -304,13 +291,11 @@ static int read_file(const qp_cli *cli, const char *path, const qp_config_sink *
 int qp_config_file_read(const qp_cli *cli, const char *path, qp_config_file *file)
 {
     const qp_config_sink sink = {.on_options = on_options,
-                                 .on_initial_status = on_initial_status,
-                                 .on_profiling = on_profiling,
+                                 .on_switch = on_switch,
                                  .on_trigger = on_trigger,
                                  .on_action = on_action,
                                  .on_area = on_area,
                                  .on_event_trigger = on_event_trigger,
-                                 .on_triggering = on_triggering,
                                  .on_pri = on_pri,
                                  .to = file};
     return read_file(cli, path, &sink, file);

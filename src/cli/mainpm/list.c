@@ -10,7 +10,7 @@
 #include "cli/config/config.h"
 #include "cli/cover/cover.h"
 #include "cli/show/show.h"
-#include "config/match.h"
+#include "config/config.h"
 #include "model/cover/cover.h"
 #include "model/figures/figures.h"
 

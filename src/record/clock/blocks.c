@@ -58,13 +58,13 @@ static qp_cell counters_of(qprof_thread *th, qp_cell method, qp_counter_block_ki
         p->index = qp_tree_aux_cell(th);
     if (!p->index)
         return 0;
-    qp_cell cell = qp_trie_get(&index, p->index, counters_key(method, kind));
+    qp_cell cell = qp_trie_get(index, p->index, counters_key(method, kind));
     if (cell)
         return cell;
     const qp_counter_block from = {
         .method = method, .kind = kind, .n_values = n_values, .n_blocks = n_blocks};
     cell = qp_counter_block_new(&qp_record_of(th)->counter_blocks, qp_record_cell(th), &from);
-    return cell ? qp_trie_put(&index, p->index, counters_key(method, kind), cell) : 0;
+    return cell ? qp_trie_put(index, p->index, counters_key(method, kind), cell) : 0;
 }
 
 /* Do areas exclude its blocks from counting? */

@@ -122,14 +122,8 @@ static qp_clock_source choose_source(qp_clock_kind kind, bool has_classes)
         return QP_SOURCE_UNITS;
     if (kind != QP_CLOCK_ELAPSED || has_classes)
         return QP_SOURCE_NS;
-    switch (qp_recorder.options.number[QP_OPT_elapsed_source]) {
-    case 0:
-        return qp_clock_has_tsc() ? QP_SOURCE_TSC : QP_SOURCE_NS;
-    case 1:
-        return QP_SOURCE_TSC;
-    default:
-        return QP_SOURCE_NS;
-    }
+    uint64_t word = qp_recorder.options.number[QP_OPT_elapsed_source]; /* auto, tsc, ... */
+    return word == 1 || (word == 0 && qp_clock_has_tsc()) ? QP_SOURCE_TSC : QP_SOURCE_NS;
 }
 
 static int refuse_clock(qp_error *error, int code, const char *why)

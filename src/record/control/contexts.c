@@ -44,11 +44,11 @@ static qp_cell context_named(const char *name)
     qp_ref ref = qp_texts_add(&qp_recorder.texts, name);
     if (!ref)
         return name && *name ? 0 : own()->unnamed;
-    qp_cell cell = qp_trie_get(&index, own()->names, ref);
+    qp_cell cell = qp_trie_get(index, own()->names, ref);
     if (cell)
         return cell;
     cell = new_context(ref);
-    return cell ? qp_trie_put(&index, own()->names, ref, cell) : 0;
+    return cell ? qp_trie_put(index, own()->names, ref, cell) : 0;
 }
 
 /* Begin with the unnamed context: what was counted so far belongs to it. */
@@ -84,7 +84,7 @@ static qp_counter_block *share_of(qp_cell method)
     const qp_trie index = {qp_recorder.space.map.base, key_of_share, qp_recorder_block, NULL};
     qp_cell context = qp_recorder_head()->context;
     uint64_t key = share_key(context, method);
-    qp_cell cell = qp_trie_get(&index, own()->shares, key);
+    qp_cell cell = qp_trie_get(index, own()->shares, key);
     if (cell)
         return counters_at(cell);
     uint32_t n_blocks = qp_method_n_blocks(&qp_recorder.methods, method);
@@ -95,7 +95,7 @@ static qp_counter_block *share_of(qp_cell method)
                                    .n_values = jumps ? jumps->n_jumps : n_blocks,
                                    .n_blocks = n_blocks};
     cell = qp_counter_block_new(&own()->share_end, 0, &from);
-    cell = cell ? qp_trie_put(&index, own()->shares, key, cell) : 0;
+    cell = cell ? qp_trie_put(index, own()->shares, key, cell) : 0;
     return cell ? counters_at(cell) : NULL;
 }
 
@@ -149,7 +149,7 @@ static bool hand_out_counters(void *record, qp_counter_block *b)
 
 enum { LIST_END = 1 }; /* a cell of the head: never a method */
 
-/* Add the calls of a path to its method; methods with calls form a list. */
+/* Methods with calls form a list. */
 static bool add_calls(void *list, QP_UNUSED qp_cell cell, const qp_node *n)
 {
     qp_cell *first = list;

@@ -43,24 +43,7 @@ int qp_config_set(qp_option which, const char *value, qp_error *error);
  * lock. */
 void qp_config_answer(void);
 
-/* ---- objects of a configuration: config_make.c ------------------------------------------- */
-
-/* Objects that are made between the two come into force at the end, or not at all.
- * @param replaces  drop those of earlier files then */
-void qp_config_make_begin(bool replaces);
-/* @return 0 or QPROF_E_*: *error explains, with the place; only if is_good */
-int qp_config_make_end(bool is_good, qp_error *error);
-
-/* Sinks of all lines but options and pc. */
-extern const qp_config_sink qp_config_making;
-
 /* ---- the data: data.c -------------------------------------------------------------------- */
-
-bool qp_data_is_recording(void);
-
-/* @return true: it changed */
-bool qp_data_start(void);
-bool qp_data_stop(void);
 
 /* Set the global gate. @param open  -1: only ask. @return is it open now? */
 bool qp_data_gate(int open);
@@ -86,7 +69,7 @@ typedef enum {
  * annotation. @return was it done? */
 bool qp_data_change(qp_data_change_kind kind, const char *file, const char *label);
 
-/* ---- datasets: save.c, counts.c ---------------------------------------------------------- */
+/* ---- datasets: save.c -------------------------------------------------------------------- */
 
 /* Was anything recorded since the start or the last clear, or annotated? */
 bool qp_save_has_data(void);
@@ -98,16 +81,6 @@ int qp_save_copy(char *path, size_t n_bytes, qp_file_state state, const char *la
 
 /* Run a shell command and wait; its status is logged. */
 void qp_save_run(const char *pattern, const char *file);
-
-/* Is this the name of the -counts-file? */
-bool qp_counts_is_file(const char *path);
-
-/* Add a dataset that has just been written to the counts file: it becomes that file, or the sum
- * of both replaces the file. Several processes may do so at once.
- * @param temporary  the dataset; removed afterwards
- * @return false: the counts file is unchanged; the dataset remains, with a note that explains
- * it */
-bool qp_counts_add(const char *temporary, const char *path);
 
 /* ---- contexts: contexts.c ---------------------------------------------------------------- */
 
@@ -124,10 +97,6 @@ bool qp_contexts_switch(const char *name);
 void qp_contexts_clear(void);
 
 /* ---- other parts ------------------------------------------------------------------------- */
-
-/* Measure what recording itself costs and write it into head.cost_*, on a scratch tree; takes
- * some microseconds. */
-void qp_cost_measure(void);
 
 /* Register the methods and sources of the parent's live file in the run of a forked child.
  * @param fd  of that file; stays open */
@@ -148,21 +117,13 @@ extern void (*qp_worker_on_bell)(void);
 /* Start it, if it does not run.
  * @return false: no thread; deferred actions will be dropped, which is counted */
 bool qp_worker_start(void);
-
 /* Perform an action, or queue it if it is deferred. A full queue drops it: counted, and the
  * first one logged. Threads: any. */
 void qp_worker_perform(const qp_action_request *request);
-
 /* Forget what is queued. */
 void qp_worker_reset(void);
-
 /* Perform what is queued, then end. Not under the control lock, which actions may take. */
 void qp_worker_stop(void);
-
 /* In a forked child: the thread is the parent's. */
 void qp_worker_forget(void);
-
-/* Number of actions that found the queue full, in this run. */
-uint64_t qp_worker_dropped(void);
-
 #endif

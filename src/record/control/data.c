@@ -11,11 +11,6 @@
 #include "record/run/run.h"
 #include "record/trigger/trigger.h"
 
-bool qp_data_is_recording(void)
-{
-    return qp_load(&qp_recorder_head()->flags) & QP_FLAG_RECORDING;
-}
-
 void qp_data_sync_here(void)
 {
     qprof_thread *th = qp_thread_current();
@@ -75,7 +70,7 @@ static void follow_flags(uint32_t flags)
     tell_threads();
 }
 
-bool qp_data_start(void)
+static bool start(void)
 {
     uint32_t flags = qp_load(&qp_recorder_head()->flags);
     if (flags & (QP_FLAG_RECORDING | QP_FLAG_DISABLED))
@@ -84,7 +79,7 @@ bool qp_data_start(void)
     return true;
 }
 
-bool qp_data_stop(void)
+static bool stop(void)
 {
     uint32_t flags = qp_load(&qp_recorder_head()->flags);
     if (!(flags & QP_FLAG_RECORDING))
@@ -153,11 +148,11 @@ bool qp_data_change(qp_data_change_kind kind, const char *file, const char *labe
     case QP_DATA_NO_CHANGE:
         return false;
     case QP_DATA_START:
-        return qp_data_start();
+        return start();
     case QP_DATA_STOP:
-        return qp_data_stop();
+        return stop();
     case QP_DATA_DISABLE:
-        qp_data_stop();
+        stop();
         qp_fetch_or(&qp_recorder_head()->flags, QP_FLAG_DISABLED);
         return true;
     case QP_DATA_ANNOTATE:

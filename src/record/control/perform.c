@@ -204,7 +204,7 @@ void qp_worker_perform(const qp_action_request *request)
         return;
     }
     qp_count(&qp_recorder.space, QP_D_actions_dropped);
-    if (qp_worker_dropped() == 1)
+    if (qp_load(&qp_recorder_head()->diagnostics[QP_D_actions_dropped]) == 1)
         qp_recorder_log("a deferred action was dropped: the queue is full (%d)", N_PLACES);
 }
 
@@ -232,9 +232,4 @@ void qp_worker_stop(void)
 void qp_worker_forget(void)
 {
     worker.is_running = 0;
-}
-
-uint64_t qp_worker_dropped(void)
-{
-    return qp_load(&qp_recorder_head()->diagnostics[QP_D_actions_dropped]);
 }

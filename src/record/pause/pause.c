@@ -8,16 +8,10 @@
 
 /* ---- suspending -------------------------------------------------------------------------- */
 
-/* Is its clock paused, or does it have none? */
-static bool has_no_clock(const qprof_thread *th)
-{
-    return !qp_clock_is_timed(th) || (QPROF_LOAD(th->gate) & QP_HOOK_OFF);
-}
-
 void qp_pause_suspend(qprof_thread *th, qprof_frame *top)
 {
-    if (has_no_clock(th))
-        return;
+    if (!qp_clock_is_timed(th) || (QPROF_LOAD(th->gate) & QP_HOOK_OFF))
+        return; /* it has no clock, or it is paused */
     if (top)
         qp_pause_sync(th, top);
     if (QPROF_LOAD(th->gate) & QP_HOOK_CLASSES) {

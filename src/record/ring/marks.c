@@ -42,7 +42,7 @@ static uint64_t event_of(QP_UNUSED void *unused, uint32_t cell)
 static qp_cell count_of(uint32_t event)
 {
     const qp_trie index = {qp_recorder.space.map.base, event_of, qp_recorder_block, NULL};
-    qp_cell cell = qp_trie_get(&index, qp_recorder.event_root, event);
+    qp_cell cell = qp_trie_get(index, qp_recorder.event_root, event);
     if (cell)
         return cell;
     cell = qp_slab_take(&qp_recorder.space, &qp_recorder.event_counts, QP_EXTENT_EVENTS, 1,
@@ -51,7 +51,7 @@ static qp_cell count_of(uint32_t event)
         return 0;
     qp_event_count *c = qp_at(&qp_recorder.space, cell);
     c->id = event;
-    qp_cell agreed = qp_trie_put(&index, qp_recorder.event_root, event, cell);
+    qp_cell agreed = qp_trie_put(index, qp_recorder.event_root, event, cell);
     if (agreed == cell)
         qp_publish(&c->published, 1);
     return agreed;

@@ -365,7 +365,7 @@ bool qp_event_is_looking(const void *here);
 /* Let event triggers see an event as soon as calls are allowed: qp_event_triggers_settle(). */
 void qp_event_later(uint32_t event, uintptr_t object);
 
-/* ---- walks: walk.c ----------------------------------------------------------------------- */
+/* ---- walks ------------------------------------------------------------------------------- */
 
 /* @return false: stop */
 typedef bool qp_counter_block_visitor(void *to, qp_counter_block *b);

@@ -9,8 +9,8 @@
  * has used; otherwise the time of a short call before a long wait would be credited to the
  * wait. Samples that are due wait for a pass that finds the OS thread running again.
  *
- * While no OS thread uses CPU time, or none has a thread, there are fewer passes: one stands
- * for the next ones, and takes the samples of all of them. By elapsed time that would be wrong:
+ * While no OS thread uses CPU time, or none has a thread, there are fewer passes: one replaces
+ * the next ones, and takes the samples of all of them. By elapsed time that would be wrong:
  * what began in a long call would be credited to the short one after it. */
 #include "record/sample/sample.h"
 
@@ -102,7 +102,6 @@ static bool is_on_processor(const qp_os_thread_slot *slot)
            qp_task_is_running(0, id);
 }
 
-/* Take the samples of CPU time that are due. */
 static void take_cpu(qp_os_thread_slot *slot, uint64_t n_most, qp_ticks *made)
 {
     uint64_t period = qp_recorder_head()->pc_period;

@@ -65,7 +65,6 @@ static qp_cell path_of(qprof_thread *th, qprof_frame *top)
 
 /* ---- crediting --------------------------------------------------------------------------- */
 
-/* Is the method one of -pc-critical? */
 static bool is_critical_method(uint64_t method)
 {
     static const qprof_MethodID of_word[] = {QPROF_METHOD_GC, QPROF_METHOD_COMPILER,

@@ -94,14 +94,13 @@ static qp_trie index_of(qprof_thread *th)
 /* Make an index of the callees so far; without room for it the ring remains in use. */
 static void index_callees(qprof_thread *th, qprof_node *p)
 {
-    const qp_trie index = index_of(th);
     uint32_t root = qp_tree_aux_cell(th);
     qp_cell cell = p->last;
     if (!root)
         return;
     do {
         qprof_node *n = qp_node_at(th, cell);
-        if (node_key(n) && !qp_trie_put(&index, root, node_key(n), cell))
+        if (node_key(n) && !qp_trie_put(index_of(th), root, node_key(n), cell))
             return;
         cell = n->next;
     } while (cell != p->last);
@@ -112,8 +111,7 @@ qp_cell qp_tree_find(qprof_thread *th, qp_cell parent, uint64_t key)
 {
     qprof_node *p = qp_node_at(th, parent);
     if (p->kids && key) {
-        const qp_trie index = index_of(th);
-        return qp_trie_get(&index, p->kids, key);
+        return qp_trie_get(index_of(th), p->kids, key);
     }
     qp_cell cell = p->last;
     if (cell == QP_NIL_NODE)
@@ -218,7 +216,7 @@ qp_cell qp_tree_add(qprof_thread *th, qp_cell parent, uint64_t method_id, qp_cel
     uint64_t key = key_of(method_id, method);
     if (p->kids && key) {
         const qp_trie index = index_of(th);
-        if (!qp_trie_put(&index, p->kids, key, cell))
+        if (!qp_trie_put(index, p->kids, key, cell))
             p->kids = 0; /* no room to index it: the ring has all */
     }
     link_callee(th, p, cell);

@@ -31,17 +31,16 @@ typedef struct {
 /* Only the thread's driver calls it. @return NULL: no memory */
 static seen *seen_of(const qprof_thread *th, uint32_t ordinal)
 {
-    const qp_trie index = qp_triggers_index();
     uint64_t key = (uint64_t)qp_record_cell(th) << 32 | ordinal;
     if (!qp_observe(&qp_triggers.threads))
         return NULL;
-    uint32_t cell = qp_trie_get(&index, qp_triggers.threads, key);
+    uint32_t cell = qp_trie_get(qp_triggers_index(), qp_triggers.threads, key);
     if (!cell) {
         uint32_t fresh = qp_pool_take(&qp_triggers.pool, sizeof(seen));
         if (!fresh)
             return NULL;
         ((seen *)qp_pool_at(&qp_triggers.pool, fresh))->key = key;
-        cell = qp_trie_put(&index, qp_triggers.threads, key, fresh);
+        cell = qp_trie_put(qp_triggers_index(), qp_triggers.threads, key, fresh);
     }
     seen *s = cell ? qp_pool_at(&qp_triggers.pool, cell) : NULL;
     if (s && s->n_lives != qp_record_of(th)->n_lives) { /* the row has another thread now ... */

@@ -31,10 +31,9 @@ static qp_trie names(void)
 
 qp_event_trigger *qp_event_trigger_find(const char *name)
 {
-    const qp_trie index = names();
     uint32_t cell =
         qp_event_triggers.names && name[0]
-            ? qp_trie_get(&index, qp_event_triggers.names, qp_triggers_key(KIND_NAME, name))
+            ? qp_trie_get(names(), qp_event_triggers.names, qp_triggers_key(KIND_NAME, name))
             : 0;
     qp_event_trigger *t = cell ? qp_event_trigger_at(cell) : NULL;
     return t && strcmp(qp_event_trigger_text(t->name), name) == 0 ? t : NULL;
@@ -42,9 +41,8 @@ qp_event_trigger *qp_event_trigger_find(const char *name)
 
 void qp_event_trigger_drop_name(const qp_event_trigger *t)
 {
-    const qp_trie index = names();
     if (t->name)
-        qp_trie_drop(&index, qp_event_triggers.names,
+        qp_trie_drop(names(), qp_event_triggers.names,
                      key_of_name(NULL, qp_event_trigger_cell(t)), qp_event_trigger_cell(t));
 }
 
@@ -53,9 +51,8 @@ bool qp_event_trigger_put_name(const qp_event_trigger *t)
     uint32_t cell = qp_event_trigger_cell(t);
     if (!qp_event_triggers.names)
         qp_event_triggers.names = qp_event_triggers_block(&qp_event_triggers.others);
-    const qp_trie index = names();
     return !t->name ||
-           (qp_event_triggers.names && qp_trie_put(&index, qp_event_triggers.names,
+           (qp_event_triggers.names && qp_trie_put(names(), qp_event_triggers.names,
                                                    key_of_name(NULL, cell), cell) == cell);
 }
 

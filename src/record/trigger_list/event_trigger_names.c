@@ -33,8 +33,7 @@ static uint32_t cell_of(qp_pool *pool, uint32_t *root, uint64_t key, size_t n_by
     uint32_t none = 0, made = qp_observe(root) ? 0 : qp_event_triggers_block(pool);
     if (made)
         qp_swap_if(root, &none, made);
-    const qp_trie index = index_of(pool);
-    uint32_t cell = qp_observe(root) ? qp_trie_get(&index, *root, key) : 0;
+    uint32_t cell = qp_observe(root) ? qp_trie_get(index_of(pool), *root, key) : 0;
     *is_new = !cell && qp_observe(root);
     if (*is_new && (cell = qp_pool_take(pool, n_bytes)) != 0)
         *(uint64_t *)qp_pool_at(pool, cell) = key;
@@ -45,8 +44,7 @@ static uint32_t cell_of(qp_pool *pool, uint32_t *root, uint64_t key, size_t n_by
 /* @return the cell that the key has now; 0: no memory */
 static uint32_t put(qp_pool *pool, uint32_t root, uint32_t cell)
 {
-    const qp_trie index = index_of(pool);
-    return qp_trie_put(&index, root, key_of(pool, cell), cell);
+    return qp_trie_put(index_of(pool), root, key_of(pool, cell), cell);
 }
 
 /* ---- methods ----------------------------------------------------------------------------- */
@@ -93,9 +91,10 @@ static void add_method(qp_event_target *w, uint64_t id)
 bool qp_event_target_fits(uint32_t target, uint64_t id)
 {
     const qp_event_target *w = target_at(target);
-    const qp_trie index = index_of(&qp_event_triggers.others);
     uint32_t root = qp_observe(&w->methods);
-    return w->kind == QP_NAME_ID ? w->id == id : root && qp_trie_get(&index, root, id);
+    return w->kind == QP_NAME_ID
+               ? w->id == id
+               : root && qp_trie_get(index_of(&qp_event_triggers.others), root, id);
 }
 
 const char *qp_event_target_text(uint32_t target, qp_name_kind *kind)
@@ -129,9 +128,9 @@ void qp_event_target_use(const qp_event_trigger *t, bool is_used)
  * calls? */
 static bool take_key(const qp_method *m, unsigned kind, const char *text, uint64_t id)
 {
-    const qp_trie index = index_of(&qp_event_triggers.others);
     uint64_t key = kind == QP_NAME_ID ? id * 8 + kind : qp_triggers_key(kind, text);
-    uint32_t cell = qp_trie_get(&index, qp_event_triggers.targets, key);
+    uint32_t cell =
+        qp_trie_get(index_of(&qp_event_triggers.others), qp_event_triggers.targets, key);
     qp_event_target *w = cell ? target_at(cell) : NULL;
     if (!w || w->kind != kind || strcmp(qp_event_trigger_text(w->text), text) != 0)
         return false;
@@ -182,15 +181,11 @@ uint32_t qp_symbol_of(unsigned kind, const char *name)
 
 void qp_symbol_look(qp_event_trigger *t)
 {
-    t->n_missing = 0;
-    if (t->when_symbol) {
-        void *address = qp_symbol_at(t->when_symbol)->address;
-        qp_store(&t->when_address, address);
-        t->n_missing += !address;
-    }
+    if (t->when_symbol)
+        qp_store(&t->when_address, qp_symbol_at(t->when_symbol)->address);
     if (t->action_symbol) {
         void *address = qp_symbol_at(t->action_symbol)->address;
         qp_store(&t->function, (int (*)(intptr_t))(uintptr_t)address);
-        t->n_missing += !address;
     }
+    t->n_missing = (t->when_symbol && !t->when_address) + (t->action_symbol && !t->function);
 }

@@ -14,8 +14,9 @@ enum {
 
 /* The names of a method that is compared. */
 typedef struct {
-    const char *module, *file, *base, *class_name, *name;
-    char display[NAME_BYTES]; /* "class.name" */
+    qp_match_method names;
+    const char *base; /* of the file */
+    char display[NAME_BYTES];
     uint64_t id;
 } subject;
 
@@ -34,10 +35,9 @@ typedef struct {
 
 const qp_hooks *qp_triggers_hooks(qp_cell method)
 {
-    const qp_trie index = qp_triggers_index();
     if (!qp_observe(&qp_triggers.methods))
         return NULL;
-    uint32_t cell = qp_trie_get(&index, qp_triggers.methods, method);
+    uint32_t cell = qp_trie_get(qp_triggers_index(), qp_triggers.methods, method);
     const place *p = cell ? qp_pool_at(&qp_triggers.pool, cell) : NULL;
     uint32_t hooks = p ? qp_observe(&p->hooks) : 0;
     return hooks ? qp_pool_at(&qp_triggers.pool, hooks) : NULL;
@@ -88,8 +88,8 @@ static void describe_names(qp_cell method, named *n)
 
 static bool put(uint32_t leaf)
 {
-    const qp_trie index = index_of_names();
-    uint32_t first = qp_trie_put(&index, qp_triggers.named, key_of_leaf(NULL, leaf), leaf);
+    uint32_t first =
+        qp_trie_put(index_of_names(), qp_triggers.named, key_of_leaf(NULL, leaf), leaf);
     if (!first || first == leaf)
         return first;
     uint32_t *link = &named_at(first)->next[first % 4], *next = &named_at(leaf)->next[leaf % 4];
@@ -103,8 +103,7 @@ static bool put(uint32_t leaf)
 /* Is it indexed? If its name has changed since, it can be found by both names. */
 static bool is_known(const named *n)
 {
-    const qp_trie index = index_of_names();
-    uint32_t leaf = qp_trie_get(&index, qp_triggers.named, n->keys[BY_ID]);
+    uint32_t leaf = qp_trie_get(index_of_names(), qp_triggers.named, n->keys[BY_ID]);
     for (; leaf; leaf = qp_observe(&named_at(leaf)->next[BY_ID]))
         if (memcmp(named_at(leaf)->keys, n->keys, sizeof n->keys) == 0)
             return true;
@@ -133,9 +132,8 @@ static bool index_method(qp_cell method)
  * @param at  the place of the walk: 0 at first; 0 afterwards: no more. @return 0: none */
 static qp_cell next_named(const qp_member *member, uint32_t *at)
 {
-    const qp_trie index = index_of_names();
     *at = *at ? qp_observe(&named_at(*at)->next[*at % 4])
-              : qp_trie_get(&index, qp_triggers.named, member->id);
+              : qp_trie_get(index_of_names(), qp_triggers.named, member->id);
     return *at ? named_at(*at)->method : 0;
 }
 
@@ -144,12 +142,11 @@ static qp_cell next_named(const qp_member *member, uint32_t *at)
 static void describe(const qp_method *m, subject *s)
 {
     const qp_texts *texts = &qp_recorder.texts;
-    s->module = qp_texts_of(texts, &m->module);
-    s->file = qp_texts_of(texts, &m->file);
-    const char *slash = strrchr(s->file, '/');
-    s->base = slash ? slash + 1 : s->file;
-    s->class_name = qp_texts_of(texts, &m->class_name);
-    s->name = qp_texts_of(texts, &m->name);
+    s->names = (qp_match_method){qp_texts_of(texts, &m->module), qp_texts_of(texts, &m->file),
+                                 qp_texts_of(texts, &m->class_name),
+                                 qp_texts_of(texts, &m->name), s->display};
+    const char *slash = strrchr(s->names.file, '/');
+    s->base = slash ? slash + 1 : s->names.file;
     s->id = m->id;
     qp_triggers_display(m, s->display, sizeof s->display);
 }
@@ -165,7 +162,6 @@ static void take_area(verdict *v, const qp_trigger *trigger)
     v->wants_values |= qp_load(&trigger->has_parameters);
 }
 
-/* Add a member that fits the method. */
 static void take(verdict *v, uint32_t cell)
 {
     qp_member *member = qp_member_at(cell);
@@ -188,9 +184,8 @@ static void take(verdict *v, uint32_t cell)
 
 static void take_key(verdict *v, unsigned kind, const char *text)
 {
-    const qp_trie index = qp_triggers_index();
     uint64_t key = qp_triggers_key(kind, text);
-    for (uint32_t cell = qp_trie_get(&index, qp_triggers.keys, key); cell;
+    for (uint32_t cell = qp_trie_get(qp_triggers_index(), qp_triggers.keys, key); cell;
          cell = qp_observe(&qp_member_at(cell)->same))
         if (text[0] &&
             strcmp(qp_pool_text_at(&qp_triggers.pool, qp_member_at(cell)->text), text) == 0)
@@ -199,18 +194,16 @@ static void take_key(verdict *v, unsigned kind, const char *text)
 
 static void take_id(verdict *v, uint64_t id)
 {
-    const qp_trie index = qp_triggers_index();
     uint64_t key = qp_triggers_id_key(id);
-    for (uint32_t cell = qp_trie_get(&index, qp_triggers.keys, key); cell;
+    for (uint32_t cell = qp_trie_get(qp_triggers_index(), qp_triggers.keys, key); cell;
          cell = qp_observe(&qp_member_at(cell)->same))
         take(v, cell);
 }
 
 static bool fits(const qp_member *member, const subject *s)
 {
-    const qp_match_method method = {s->module, s->file, s->class_name, s->name, s->display};
     return qp_match_fits_method(qp_pool_at(&qp_triggers.pool, member->match),
-                                (qp_element_kind)member->kind, &method);
+                                (qp_element_kind)member->kind, &s->names);
 }
 
 /* In the order of the list; a trigger that names a method twice has its members side by
@@ -239,14 +232,14 @@ static void judge(const qp_method *m, verdict *v)
     if (qp_load(&qp_trigger_at(qp_triggers.all_lines)->is_checked))
         take_area(v, qp_trigger_at(qp_triggers.all_lines));
     take_id(v, s.id);
-    take_key(v, QP_ELEMENT_MODULE, s.module);
-    take_key(v, QP_ELEMENT_FILE, s.file);
-    if (s.base != s.file)
+    take_key(v, QP_ELEMENT_MODULE, s.names.module);
+    take_key(v, QP_ELEMENT_FILE, s.names.file);
+    if (s.base != s.names.file)
         take_key(v, QP_ELEMENT_FILE, s.base);
-    take_key(v, QP_ELEMENT_CLASS, s.class_name);
+    take_key(v, QP_ELEMENT_CLASS, s.names.class_name);
     take_key(v, QP_ELEMENT_ROUTINE, s.display);
-    if (strcmp(s.display, s.name) != 0)
-        take_key(v, QP_ELEMENT_ROUTINE, s.name);
+    if (strcmp(s.display, s.names.name) != 0)
+        take_key(v, QP_ELEMENT_ROUTINE, s.names.name);
     for (uint32_t cell = qp_observe(&qp_triggers.patterns); cell;
          cell = qp_observe(&qp_member_at(cell)->same))
         if (fits(qp_member_at(cell), &s))
@@ -254,7 +247,6 @@ static void judge(const qp_method *m, verdict *v)
     sort(v);
 }
 
-/* The flags that follow from areas and from members. */
 static uint32_t flags_of(const verdict *v, const qp_method *m)
 {
     bool is_target =
@@ -271,7 +263,6 @@ static uint32_t flags_of(const verdict *v, const qp_method *m)
 /* @return false: no memory */
 static bool keep_hooks(qp_cell method, const verdict *v)
 {
-    const qp_trie index = qp_triggers_index();
     const qp_hooks *before = qp_triggers_hooks(method);
     if ((!before && !v->n) ||
         (before && before->n == v->n &&
@@ -286,7 +277,7 @@ static bool keep_hooks(qp_cell method, const verdict *v)
     h->n = v->n;
     memcpy(h->members, v->members, v->n * sizeof(uint32_t));
     ((place *)qp_pool_at(&qp_triggers.pool, fresh))->method = method;
-    uint32_t cell = qp_trie_put(&index, qp_triggers.methods, method, fresh);
+    uint32_t cell = qp_trie_put(qp_triggers_index(), qp_triggers.methods, method, fresh);
     if (!cell)
         return false;
     qp_publish(&((place *)qp_pool_at(&qp_triggers.pool, cell))->hooks, hooks);

@@ -83,7 +83,6 @@ static qp_trigger *make_trigger(qp_trigger_kind kind, const char *name, unsigned
     size_t n_bytes = strnlen(name, TEXT_MAX);
     if (!begin_indices())
         return NULL;
-    const qp_trie index = qp_triggers_index();
     uint32_t text = qp_pool_text(&qp_triggers.pool, name, n_bytes);
     uint32_t cell = text ? qp_pool_take(&qp_triggers.pool, sizeof(qp_trigger)) : 0;
     if (!cell)
@@ -97,7 +96,7 @@ static qp_trigger *make_trigger(qp_trigger_kind kind, const char *name, unsigned
                             .is_checked = true,
                             .is_of_file = qp_triggers.is_of_file ? NEW : 0,
                             .key = qp_triggers_key(kind, name)};
-    if (qp_trie_put(&index, qp_triggers.names, trigger->key, cell) != cell) {
+    if (qp_trie_put(qp_triggers_index(), qp_triggers.names, trigger->key, cell) != cell) {
         trigger->is_dead = true; /* taken meanwhile, or no memory: the cell is never found */
         return NULL;
     }
@@ -148,8 +147,8 @@ qp_trigger *qp_trigger_find(qp_trigger_kind kind, const char *name)
 {
     if (!begin_indices() || !begin_areas())
         return NULL;
-    const qp_trie index = qp_triggers_index();
-    uint32_t cell = qp_trie_get(&index, qp_triggers.names, qp_triggers_key(kind, name));
+    uint32_t cell =
+        qp_trie_get(qp_triggers_index(), qp_triggers.names, qp_triggers_key(kind, name));
     bool is_it =
         cell && !qp_trigger_at(cell)->is_dead &&
         strcmp(qp_pool_text_at(&qp_triggers.pool, qp_trigger_at(cell)->name), name) == 0;
@@ -182,9 +181,8 @@ bool qp_trigger_is(const void *trigger, qp_trigger_kind kind)
 
 static void hide(qp_trigger *trigger)
 {
-    const qp_trie index = qp_triggers_index();
     qp_store(&trigger->is_dead, true);
-    qp_trie_drop(&index, qp_triggers.names, trigger->key, cell_of(trigger));
+    qp_trie_drop(qp_triggers_index(), qp_triggers.names, trigger->key, cell_of(trigger));
 }
 
 void qp_trigger_destroy(qp_trigger *trigger)
@@ -200,7 +198,6 @@ void qp_trigger_destroy(qp_trigger *trigger)
 
 static int add_member(qp_trigger *trigger, qp_member member)
 {
-    const qp_trie index = qp_triggers_index();
     uint32_t cell = qp_pool_take(&qp_triggers.pool, sizeof(qp_member));
     if (!cell)
         return QPROF_E_MEMORY;
@@ -210,7 +207,7 @@ static int add_member(qp_trigger *trigger, qp_member member)
         qp_member_at(cell)->same = qp_triggers.patterns;
         qp_publish(&qp_triggers.patterns, cell);
     } else {
-        uint32_t first = qp_trie_put(&index, qp_triggers.keys, member.id, cell);
+        uint32_t first = qp_trie_put(qp_triggers_index(), qp_triggers.keys, member.id, cell);
         if (!first)
             return QPROF_E_MEMORY;
         if (first != cell) {
@@ -315,7 +312,6 @@ void qp_triggers_begin_file(bool replaces)
 
 void qp_triggers_end_file(bool is_kept)
 {
-    const qp_trie index = qp_triggers_index();
     qp_triggers.is_of_file = false;
     for (qp_trigger *trigger = NULL; (trigger = qp_trigger_next(trigger));) {
         if (trigger->is_of_file != NEW)
@@ -331,7 +327,7 @@ void qp_triggers_end_file(bool is_kept)
         if (is_kept)
             continue;
         qp_store(&trigger->is_dead, false);
-        qp_trie_put(&index, qp_triggers.names, trigger->key, cell_of(trigger));
+        qp_trie_put(qp_triggers_index(), qp_triggers.names, trigger->key, cell_of(trigger));
     }
     if (!is_kept && qp_triggers.all_lines)
         set_defaults(&qp_triggers.before);

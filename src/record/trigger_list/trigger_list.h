@@ -105,7 +105,7 @@ static inline bool qp_triggers_are_used(void)
 void qp_triggers_begin(void);
 void qp_triggers_end(void);
 
-/* @return NULL: the name is empty or taken, no memory, or the run keeps nothing but stacks */
+/* @return NULL: the name is empty or taken, no memory, or the run keeps only stacks */
 qp_trigger *qp_trigger_create(qp_trigger_kind kind, const char *name, unsigned type,
                               unsigned when);
 qp_trigger *qp_trigger_find(qp_trigger_kind kind, const char *name);
