@@ -217,7 +217,7 @@ const qp_field qp_figures_fields[] = {
     {.key = NULL}};
 #undef AT
 
-qp_figures_row qp_figures_row_of(const qp_model *m, const qp_figures *f)
+static qp_figures_row figures_row(const qp_model *m, const qp_figures *f)
 {
     qp_figures_row row = {.f = *f,
                           .average = qp_model_ns(m, qp_figures_average(f)),
@@ -266,7 +266,7 @@ const qp_field qp_method_fields[] = {
 
 qp_method_row qp_method_row_of(const qp_model *m, uint32_t method, const qp_figures *f)
 {
-    return (qp_method_row){m->methods[method], qp_figures_row_of(m, f)};
+    return (qp_method_row){m->methods[method], figures_row(m, f)};
 }
 
 /* ---- call paths and blocks ------------------------------------------------------------------- */
@@ -296,13 +296,8 @@ qp_path_row qp_path_row_of(const qp_model *m, uint32_t path, uint32_t method)
 {
     const qp_model_node *n = &m->nodes[path];
     const qp_model_thread *th = &m->threads[n->thread];
-    return (qp_path_row){path,
-                         method,
-                         th->ordinal,
-                         th->name,
-                         *n,
-                         m->methods[n->method],
-                         qp_figures_row_of(m, &n->f)};
+    return (qp_path_row){
+        path, method, th->ordinal, th->name, *n, m->methods[n->method], figures_row(m, &n->f)};
 }
 
 #define AT(member) QP_FIELD_AT(qp_block_figures, member)

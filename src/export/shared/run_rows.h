@@ -44,7 +44,6 @@ typedef struct {
 } qp_figures_row;
 extern const qp_field qp_figures_fields[];
 
-qp_figures_row qp_figures_row_of(const qp_model *m, const qp_figures *f);
 /* Give QP_FIELD_NONE to what the run does not know, for forms that leave it empty. */
 void qp_figures_row_blank(qp_figures_row *row, const qp_run_info *run);
 

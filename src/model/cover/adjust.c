@@ -57,11 +57,6 @@ static void show(adjust_private *own)
     own->adjust.n_warnings = own->warnings.n;
 }
 
-const char *qp_adjust_word(qp_annotation annotation)
-{
-    return words[annotation];
-}
-
 /* The annotation whose word begins a text; QP_ANNOTATION_NONE: none.
  * @param n_bytes  receives the word's length */
 static qp_annotation word_at(const char *text, size_t n_left, size_t *n_bytes)

@@ -288,9 +288,6 @@ qp_annotation qp_adjust_annotation(const qp_adjust_file *f, uint32_t line);
  * left out. @return how many files were left out */
 size_t qp_adjust_write(const qp_adjust *a, qp_out *out);
 
-/** The word of an annotation: "deadcode", "tested", "inspected". */
-const char *qp_adjust_word(qp_annotation annotation);
-
 /* ---- patches ----------------------------------------------------------------------------- */
 
 typedef struct {

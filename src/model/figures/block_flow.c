@@ -36,7 +36,8 @@ bool qp_block_flow_is_way(const qp_block_flow *f, uint32_t jump)
            (uint32_t)j->to_block < f->n_blocks;
 }
 
-bool qp_block_flow_calls(const qp_block_flow *f, qp_wide *calls)
+/* Entries of the method that jumps count. @return false: no jump counts them */
+static bool count_calls(const qp_block_flow *f, qp_wide *calls)
 {
     bool is_counted = false;
     *calls = 0;
@@ -73,7 +74,7 @@ void qp_block_flow_solve(qp_block_flow *f)
     if (!f->jumps)
         return;
     qp_wide fallen;
-    if (!qp_block_flow_calls(f, &fallen))
+    if (!count_calls(f, &fallen))
         fallen = f->entries;
     spread_jumps(f);
     for (uint32_t i = 0; i < f->n_blocks; i++) {

@@ -185,9 +185,6 @@ bool qp_block_flow_falls(const qp_block_flow *f, uint32_t block);
 /* Whether this jump leads from one block to another; not an entry or an exit in mid-block. */
 bool qp_block_flow_is_way(const qp_block_flow *f, uint32_t jump);
 
-/* Entries of the method that jumps count. @return false: no jump counts them */
-bool qp_block_flow_calls(const qp_block_flow *f, qp_wide *calls);
-
 /* Find blocks and falls; nothing is below 0, even if counters contradict each other. */
 void qp_block_flow_solve(qp_block_flow *f);
 
