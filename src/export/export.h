@@ -40,7 +40,8 @@ typedef struct {
 } qp_cover_exporter;
 
 extern const qp_cover_exporter
-    qp_cover_exporters[]; /* by QP_COVER_EXPORTERS; ends without a name */
+    qp_cover_exporters[];                  /* by QP_COVER_EXPORTERS; ends without a name */
+extern const qp_field qp_cover_document[]; /* of the JSON, from a qp_cover */
 
 /** @return NULL: there is none of that name */
 const qp_cover_exporter *qp_cover_exporter_named(const char *name);

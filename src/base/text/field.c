@@ -7,6 +7,8 @@
 
 #include "base/text/text.h"
 
+enum { CHOICE_BYTES = 32 };
+
 /* ---- values ---------------------------------------------------------------------------------- */
 
 static bool is_text(const qp_field *f)
@@ -20,9 +22,9 @@ static const char *text_at(const void *at)
     return text ? text : "";
 }
 
-static uint64_t count_at(const qp_field *f, const void *at)
+static uint64_t number_at(const void *at, size_t n_bytes)
 {
-    switch (f->bytes) {
+    switch (n_bytes) {
     case 8:
         return *(const uint64_t *)at;
     case 4:
@@ -34,6 +36,28 @@ static uint64_t count_at(const qp_field *f, const void *at)
     }
 }
 
+static uint64_t count_at(const qp_field *f, const void *at)
+{
+    return number_at(at, f->bytes);
+}
+
+static const void *pointer_at(const void *at)
+{
+    const void *to;
+    memcpy(&to, at, sizeof to);
+    return to;
+}
+
+/* The word of a QP_FIELD_CHOICE. @param to [CHOICE_BYTES] @return to */
+static const char *choice_at(const qp_field *f, const void *at, char *to)
+{
+    const char *word = f->words;
+    for (unsigned i = *(const unsigned *)at; i > 0; i--)
+        word += strcspn(word, "|") + 1;
+    snprintf(to, CHOICE_BYTES, "%.*s", (int)strcspn(word, "|"), word);
+    return to;
+}
+
 static int64_t change_at(const qp_field *f, const void *at)
 {
     return f->bytes == 4 ? *(const int32_t *)at : *(const int64_t *)at;
@@ -43,7 +67,12 @@ static bool is_null(const qp_field *f, const void *at)
 {
     if (!(f->flags & QP_FIELD_NULLABLE))
         return false;
-    return is_text(f) ? !*text_at(at) : count_at(f, at) == QP_FIELD_NONE;
+    if (f->kind == QP_FIELD_OBJECT)
+        return !pointer_at(at);
+    char word[CHOICE_BYTES];
+    return f->kind == QP_FIELD_CHOICE ? !*choice_at(f, at, word)
+           : is_text(f)               ? !*text_at(at)
+                                      : count_at(f, at) == QP_FIELD_NONE;
 }
 
 /* ---- choosing -------------------------------------------------------------------------------- */
@@ -106,17 +135,34 @@ static void write_rows(qp_json *json, const char *key, const qp_rows *rows, cons
     qp_json_end(json, ']');
 }
 
-/* @param row  what the field's `write` gets */
-static void write_json(qp_json *json, const qp_field *f, const void *row, const void *at)
+/* What is in the open bracket: elements or members. */
+static void write_inside(qp_json *json, const qp_field *f, unsigned has, const void *row)
 {
+    if (f->write) {
+        f->write(json, row);
+        return;
+    }
+    const char *item = pointer_at((const char *)row + f->at);
+    uint64_t n = number_at((const char *)row + f->n_at, f->n_bytes);
+    for (; n > 0; n--, item += f->item_bytes)
+        if (f->kind == QP_FIELD_TEXTS)
+            qp_json_text(json, NULL, pointer_at(item));
+        else
+            qp_row_json(json, NULL, f->sub, has, item);
+}
+
+static void write_json(qp_json *json, const qp_field *f, unsigned has, const void *row)
+{
+    const void *at = (const char *)row + f->at;
+    char word[CHOICE_BYTES];
     bool is_object = f->kind == QP_FIELD_OBJECT || f->kind == QP_FIELD_COUNTS;
     if (f->rows) {
         write_rows(json, f->key, f->rows, at);
         return;
     }
-    if (f->write) {
+    if (f->write || f->item_bytes) {
         qp_json_begin(json, f->key, is_object ? '{' : '[');
-        f->write(json, row);
+        write_inside(json, f, has, row);
         qp_json_end(json, is_object ? '}' : ']');
         return;
     }
@@ -142,8 +188,12 @@ static void write_json(qp_json *json, const qp_field *f, const void *row, const 
     case QP_FIELD_MOMENT:
         qp_json_moment(json, f->key, count_at(f, at));
         return;
+    case QP_FIELD_CHOICE:
+        qp_json_text(json, f->key, choice_at(f, at, word));
+        return;
     case QP_FIELD_OBJECT:
-        qp_row_json(json, f->key, f->sub, QP_FIELDS_ALL, at);
+        qp_row_json(json, f->key, f->sub, QP_FIELDS_ALL,
+                    f->flags & QP_FIELD_NULLABLE ? pointer_at(at) : at);
         return;
     default:
         qp_json_text(json, f->key, text_at(at));
@@ -153,13 +203,12 @@ static void write_json(qp_json *json, const qp_field *f, const void *row, const 
 void qp_fields_json(qp_json *json, const qp_field *fields, unsigned has, const void *row)
 {
     for (const qp_field *f = fields; f->key; f++) {
-        const void *at = (const char *)row + f->at;
         if (f->needs & ~has || f->flags & QP_FIELD_NO_JSON)
             continue;
         if (f->kind == QP_FIELD_PART)
-            qp_fields_json(json, f->sub, has, at);
+            qp_fields_json(json, f->sub, has, (const char *)row + f->at);
         else
-            write_json(json, f, row, at);
+            write_json(json, f, has, row);
     }
 }
 
@@ -204,8 +253,9 @@ static void write_type(qp_out *out, const qp_field *f)
 static void write_words(qp_out *out, const qp_field *f)
 {
     const char *word = f->words;
-    if (!word || !is_text(f))
+    if (!word || (!is_text(f) && f->kind != QP_FIELD_CHOICE))
         return;
+    word += *word == '|';
     if (*word == '^') {
         qp_out_format(out, ", \"pattern\": \"%s\"", word);
         return;

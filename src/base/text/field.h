@@ -22,6 +22,7 @@ typedef enum {
     QP_FIELD_PLACE,   /* the same: "file:line", cut at its beginning */
     QP_FIELD_TEXT,    /* the same, whole where there is room */
     QP_FIELD_WORD,    /* const char *: a text of the tool */
+    QP_FIELD_CHOICE,  /* an enum: which of `words`; an empty one is null */
     QP_FIELD_COUNT,   /* unsigned, 1 to 8 bytes */
     QP_FIELD_CHANGE,  /* signed, 4 or 8 bytes */
     QP_FIELD_TIME,    /* uint64_t: a column is in one unit, which its head names */
@@ -30,9 +31,11 @@ typedef enum {
     QP_FIELD_YES,     /* bool; in text `words` or "" */
     QP_FIELD_MOMENT,  /* uint64_t: ns since 1970; 0: null */
     QP_FIELD_PART,    /* a struct whose fields, `sub`, are fields of this row */
-    QP_FIELD_OBJECT,  /* a struct with the fields `sub`; or what `write` writes */
-    QP_FIELD_ROWS,  /* an array: `rows`, or rows with the fields `sub`, which `write` writes */
-    QP_FIELD_TEXTS, /* an array of texts, which `write` writes */
+    QP_FIELD_OBJECT, /* a struct with the fields `sub`; if QP_FIELD_NULLABLE a pointer to one; or what
+                      * `write` writes */
+    QP_FIELD_ROWS, /* an array: `rows`, or rows with the fields `sub`: QP_FIELD_ITEMS, or what `write`
+                    * writes */
+    QP_FIELD_TEXTS, /* an array of texts: QP_FIELD_ITEMS, or what `write` writes */
     QP_FIELD_COUNTS /* counts that are not 0, by name, which `write` writes */
 } qp_field_kind;
 
@@ -62,7 +65,8 @@ typedef struct qp_field {
     const char *words; /* "a|b": all values; "^…": their pattern; of QP_FIELD_YES its text */
     const struct qp_field *sub;
     void (*write)(qp_json *json, const void *row); /* elements, into the open bracket */
-    const struct qp_rows *rows; /* of QP_FIELD_ROWS, in place of sub and write */
+    const struct qp_rows *rows;         /* of QP_FIELD_ROWS, in place of sub and write */
+    uint16_t item_bytes, n_at, n_bytes; /* of the items that `at` points to */
 } qp_field;
 
 /* The rows of a report, for every form of it. */
@@ -93,6 +97,11 @@ enum { QP_ROW_BYTES = 8192 };
 
 #define QP_FIELD_AT(type, member)                                                              \
     .at = offsetof(type, member), .bytes = sizeof(((type *)0)->member)
+/* An array that the row points to, and the member with its length. */
+#define QP_FIELD_ITEMS(type, member, length)                                                   \
+    QP_FIELD_AT(type, member), .item_bytes = sizeof *((type *)0)->member,                      \
+                               .n_at = offsetof(type, length),                                 \
+                               .n_bytes = sizeof(((type *)0)->length)
 
 /* Fields of a table that a form shows, those of QP_FIELD_PART among them. */
 typedef struct {

@@ -9,7 +9,6 @@
 #include "base/containers/alloc.h"
 #include "base/containers/search.h"
 #include "base/os/file.h"
-#include "base/text/json.h"
 #include "base/text/unit.h"
 #include "cli/cover/cover.h"
 
@@ -234,37 +233,52 @@ static bool print_text(const qp_cli *cli, const changes *x)
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-static void write_json(qp_out *out, const changes *x)
+typedef struct {
+    const char *path;
+    bool is_known;
+    qp_cover_changed f;
+} file_row;
+
+static const qp_field span_fields[] = {
+    {"first", NULL, "line", QP_FIELD_COUNT, QP_FIELD_AT(qp_patch_span, first)},
+    {"last", NULL, "line", QP_FIELD_COUNT, QP_FIELD_AT(qp_patch_span, last)},
+    {.key = NULL}};
+
+#define AT(member) QP_FIELD_AT(file_row, member)
+static const qp_field file_fields[] = {
+    {"path", NULL, "path as in the patch", QP_FIELD_NAME, AT(path)},
+    {"known", NULL, "the profile has the file", QP_FIELD_YES, AT(is_known)},
+    {"changed", NULL, "changed lines, with code or without", QP_FIELD_COUNT, AT(f.n_changed)},
+    {"lines", NULL, "changed lines with code", QP_FIELD_COUNT, AT(f.n_lines)},
+    {"lines_hit", NULL, "changed lines that were hit", QP_FIELD_COUNT, AT(f.n_hit)},
+    {"missed", NULL, "ranges of changed lines that were not hit", QP_FIELD_ROWS,
+     QP_FIELD_ITEMS(file_row, f.missed, f.n_missed), .sub = span_fields},
+    {.key = NULL}};
+#undef AT
+
+static void write_files(qp_json *json, const void *data)
 {
-    qp_json json;
-    qp_json_init(&json, out);
-    qp_json_begin(&json, NULL, '{');
-    qp_json_begin(&json, "files", '[');
+    const changes *x = data;
     for (size_t i = 0; i < x->n; i++) {
         const qp_cover_changed *f = &x->files[i];
-        qp_json_begin(&json, NULL, '{');
-        qp_json_text(&json, "path", f->patch->path);
-        qp_json_bool(&json, "known", f->file != NULL);
-        qp_json_count(&json, "changed", f->n_changed);
-        qp_json_count(&json, "lines", f->n_lines);
-        qp_json_count(&json, "lines_hit", f->n_hit);
-        qp_json_begin(&json, "missed", '[');
-        for (size_t k = 0; k < f->n_missed; k++) {
-            qp_json_begin(&json, NULL, '{');
-            qp_json_count(&json, "first", f->missed[k].first);
-            qp_json_count(&json, "last", f->missed[k].last);
-            qp_json_end(&json, '}');
-        }
-        qp_json_end(&json, ']');
-        qp_json_end(&json, '}');
+        qp_row_json(json, NULL, file_fields, QP_FIELDS_ALL,
+                    &(file_row){f->patch->path, f->file != NULL, *f});
     }
-    qp_json_end(&json, ']');
-    qp_json_begin(&json, "totals", '{');
-    qp_json_count(&json, "lines", x->totals.lines);
-    qp_json_count(&json, "lines_hit", x->totals.lines_hit);
-    qp_json_end(&json, '}');
-    qp_json_end(&json, '}');
 }
+
+static const qp_field totals_fields[] = {{"lines", NULL, "changed lines with code",
+                                          QP_FIELD_COUNT, QP_FIELD_AT(qp_cover_totals, lines)},
+                                         {"lines_hit", NULL, "changed lines that were hit",
+                                          QP_FIELD_COUNT,
+                                          QP_FIELD_AT(qp_cover_totals, lines_hit)},
+                                         {.key = NULL}};
+
+const qp_field qp_cover_changes_document[] = {
+    {"files", NULL, "files of the patch that are not removed", QP_FIELD_ROWS,
+     .sub = file_fields, .write = write_files},
+    {"totals", NULL, "sums", QP_FIELD_OBJECT, QP_FIELD_AT(changes, totals),
+     .sub = totals_fields},
+    {.key = NULL}};
 
 /* ---- all ------------------------------------------------------------------------------------- */
 
@@ -299,7 +313,7 @@ static int show_rows(qp_cli *cli, changes *x)
     if (cli->args.cover.annotations)
         is_good = write_notes(cli, x);
     else if (cli->args.format == QP_FORMAT_JSON)
-        write_json(&cli->out, x);
+        qp_document_json(&cli->out, qp_cover_changes_document, x);
     else
         is_good = print_text(cli, x);
     if (!is_good)

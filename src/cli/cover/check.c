@@ -14,7 +14,6 @@
 #include "base/os/file.h"
 #include "base/text/buf.h"
 #include "base/text/glob.h"
-#include "base/text/json.h"
 #include "base/text/unit.h"
 #include "cli/cover/cover.h"
 
@@ -269,35 +268,65 @@ static bool print_text(const qp_cli *cli, const thresholds *all, const qp_cover 
     return qp_table_end(&t, &cli->screen, 0);
 }
 
-static void write_json(qp_out *out, const thresholds *all, const qp_cover *c, size_t n_failed)
+typedef struct {
+    const threshold *threshold;
+    const qp_cover *c;
+    qp_figure figure;
+    const char *glob;
+    double percent;
+    bool has_passed;
+    verdict verdict;
+} threshold_row;
+
+static void write_failed(qp_json *json, const void *data)
 {
-    qp_json json;
-    qp_json_init(&json, out);
-    qp_json_begin(&json, NULL, '{');
-    qp_json_bool(&json, "passed", n_failed == 0);
-    qp_json_begin(&json, "thresholds", '[');
-    for (size_t i = 0; i < all->n; i++) {
-        const threshold *x = &all->items[i];
-        qp_error why;
-        verdict v = judge(x, c);
-        qp_json_begin(&json, NULL, '{');
-        qp_json_text(&json, "figure", qp_figure_names[x->figure]);
-        qp_json_text(&json, "file", x->glob);
-        qp_json_number(&json, "percent", x->percent);
-        qp_json_bool(&json, "passed", !has_failed(&v));
-        qp_json_count(&json, "hit", v.n_hit);
-        qp_json_count(&json, "all", v.n_all);
-        qp_json_begin(&json, "failed", '[');
-        for (size_t k = 0; k < c->n_files; k++)
-            if (is_about(x, &c->files[k]) &&
-                !qp_figure_reaches(&c->files[k].totals, x->figure, x->percent, &why))
-                qp_json_text(&json, NULL, c->files[k].path);
-        qp_json_end(&json, ']');
-        qp_json_end(&json, '}');
+    qp_error why;
+    const threshold_row *row = data;
+    const threshold *x = row->threshold;
+    for (size_t i = 0; i < row->c->n_files; i++) {
+        const qp_cover_file *f = &row->c->files[i];
+        if (is_about(x, f) && !qp_figure_reaches(&f->totals, x->figure, x->percent, &why))
+            qp_json_text(json, NULL, f->path);
     }
-    qp_json_end(&json, ']');
-    qp_json_end(&json, '}');
 }
+
+#define AT(member) QP_FIELD_AT(threshold_row, member)
+static const qp_field threshold_fields[] = {
+    {"figure", NULL, "figure that is limited", QP_FIELD_CHOICE, AT(figure),
+     .words = QP_FIGURE_WORDS},
+    {"file", NULL, "glob; null: all files together", QP_FIELD_NAME, AT(glob),
+     .flags = QP_FIELD_NULLABLE},
+    {"percent", NULL, "minimum", QP_FIELD_PERCENT, AT(percent)},
+    {"passed", NULL, "it is reached", QP_FIELD_YES, AT(has_passed)},
+    {"hit", NULL, "hit ones, in the worst file", QP_FIELD_COUNT, AT(verdict.n_hit)},
+    {"all", NULL, "known ones, in the worst file", QP_FIELD_COUNT, AT(verdict.n_all)},
+    {"failed", NULL, "paths of the files that do not reach it", QP_FIELD_TEXTS,
+     .write = write_failed},
+    {.key = NULL}};
+#undef AT
+
+typedef struct {
+    bool has_passed;
+    const thresholds *all;
+    const qp_cover *c;
+} document;
+
+static void write_thresholds(qp_json *json, const void *data)
+{
+    const document *d = data;
+    for (size_t i = 0; i < d->all->n; i++) {
+        const threshold *x = &d->all->items[i];
+        threshold_row row = {x, d->c, x->figure, x->glob, x->percent, true, judge(x, d->c)};
+        row.has_passed = !has_failed(&row.verdict);
+        qp_row_json(json, NULL, threshold_fields, QP_FIELDS_ALL, &row);
+    }
+}
+
+static const qp_field document_fields[] = {
+    {"passed", NULL, "no threshold failed", QP_FIELD_YES, QP_FIELD_AT(document, has_passed)},
+    {"thresholds", NULL, "thresholds in the order of their file", QP_FIELD_ROWS,
+     .sub = threshold_fields, .write = write_thresholds},
+    {.key = NULL}};
 
 static int show(qp_cli *cli, const qp_cover *c, void *data)
 {
@@ -316,7 +345,7 @@ static int show(qp_cli *cli, const qp_cover *c, void *data)
     if (cli->args.cover.annotations)
         qp_cover_notes(cli, c, NULL, NULL);
     else if (cli->args.format == QP_FORMAT_JSON)
-        write_json(&cli->out, all, c, n_failed);
+        qp_document_json(&cli->out, document_fields, &(document){n_failed == 0, all, c});
     else
         is_good = print_text(cli, all, c);
     qp_out_flush(&cli->out); /* the reasons follow the table */
@@ -359,6 +388,7 @@ const qp_command qp_command_cover_check = {
              "  branches 70\n"
              "  file src/parser/** lines 95       # comments are allowed",
     .flags = flags,
+    .schemas = (const qp_schema[]){{"cover-check", document_fields}, {.name = NULL}},
     .examples = "qprof cover check\n"
                 "qprof cover check --thresholds=ci/coverage run.qprof\n"
                 "qprof cover check --annotations=github\n"

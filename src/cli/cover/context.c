@@ -5,7 +5,6 @@
 
 #include "base/containers/alloc.h"
 #include "base/containers/search.h"
-#include "base/text/json.h"
 #include "base/text/unit.h"
 #include "cli/cover/cover.h"
 
@@ -69,24 +68,125 @@ static bool print_all(const qp_cli *cli, const qp_cover *c, const reach *all)
     return qp_table_end(&t, &cli->screen, 0);
 }
 
-static void write_all(qp_cli *cli, const qp_cover *c, const reach *all)
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+static bool is_only(const void *context, const qp_cover_file *f, size_t line)
+{
+    size_t begin = QP_SEARCH(f->touches, f->n_touches, line, (uint32_t)line), end;
+    if (f->lines[line].annotation == QP_ANNOTATION_DEADCODE)
+        return false;
+    if (count_touches(f, (uint32_t)line, &begin, &end) != 1)
+        return false;
+    while (f->touches[begin].count == 0)
+        begin++;
+    return f->touches[begin].context == *(const size_t *)context;
+}
+
+/* What the document has: rows of all contexts, those of a line, or the lines of one context. */
+enum { HAS_REACH = 1, HAS_LINE = 2, HAS_ONLY = 4, HAS_CONTEXTS = 8 };
+
+typedef struct {
+    const qp_cover *c;
+    const reach *all; /* [c->n_contexts] */
+    const qp_cover_file *f;
+    const char *path, *name;
+    uint32_t line;
+    uint64_t hits;
+    size_t begin, end; /* touches of the line */
+    size_t context;
+} document;
+
+typedef struct {
+    const char *name;
+    reach reach;
+    uint64_t hits;
+} context_row;
+
+#define AT(member) QP_FIELD_AT(context_row, member)
+static const qp_field context_fields[] = {
+    {"name", NULL, "name, \"\" of no context", QP_FIELD_NAME, AT(name)},
+    {"lines", NULL, "lines that it hits", QP_FIELD_COUNT, AT(reach.n_hit),
+     .flags = QP_FIELD_OPTIONAL, .needs = HAS_REACH},
+    {"only", NULL, "lines that no other context hits", QP_FIELD_COUNT, AT(reach.n_only),
+     .flags = QP_FIELD_OPTIONAL, .needs = HAS_REACH},
+    {"hits", NULL, "executions of the line", QP_FIELD_COUNT, AT(hits),
+     .flags = QP_FIELD_OPTIONAL, .needs = HAS_LINE},
+    {.key = NULL}};
+#undef AT
+
+static void write_contexts(qp_json *json, const void *data)
+{
+    const document *d = data;
+    for (size_t i = 0; d->all && i < d->c->n_contexts; i++)
+        if (is_listed(d->c, d->all, i))
+            qp_row_json(json, NULL, context_fields, HAS_REACH,
+                        &(context_row){d->c->contexts[i], d->all[i], 0});
+    for (size_t i = d->begin; i < d->end; i++) {
+        const qp_cover_touch *t = &d->f->touches[i];
+        if (t->count)
+            qp_row_json(json, NULL, context_fields, HAS_LINE,
+                        &(context_row){.name = d->c->contexts[t->context], .hits = t->count});
+    }
+}
+
+static const qp_field span_fields[] = {
+    {"first", NULL, "line", QP_FIELD_COUNT, QP_FIELD_AT(qp_patch_span, first)},
+    {"last", NULL, "line", QP_FIELD_COUNT, QP_FIELD_AT(qp_patch_span, last)},
+    {.key = NULL}};
+
+static void write_range(void *json, const qp_cover_file *f, uint32_t first, uint32_t last)
+{
+    (void)f;
+    qp_row_json(json, NULL, span_fields, QP_FIELDS_ALL, &(qp_patch_span){first, last});
+}
+
+static void write_ranges(qp_json *json, const void *data)
+{
+    const document *d = data;
+    qp_cover_each_range(d->f, &(qp_cover_ranges){is_only, write_range, &d->context, json});
+}
+
+static const qp_field file_fields[] = {
+    {"path", NULL, "path as shown", QP_FIELD_NAME, QP_FIELD_AT(document, path)},
+    {"ranges", NULL, "lines that this context alone hits", QP_FIELD_ROWS, .sub = span_fields,
+     .write = write_ranges},
+    {.key = NULL}};
+
+static void write_files(qp_json *json, const void *data)
+{
+    document d = *(const document *)data;
+    for (size_t i = 0; i < d.c->n_files; i++) {
+        d.f = &d.c->files[i];
+        d.path = d.f->path;
+        qp_row_json(json, NULL, file_fields, QP_FIELDS_ALL, &d);
+    }
+}
+
+#define AT(member) .flags = QP_FIELD_OPTIONAL, QP_FIELD_AT(document, member)
+static const qp_field document_fields[] = {
+    {"path", NULL, "with SOURCE:LINE: path as shown", QP_FIELD_NAME, AT(path),
+     .needs = HAS_LINE},
+    {"line", NULL, "with SOURCE:LINE: number, from 1", QP_FIELD_COUNT, AT(line),
+     .needs = HAS_LINE},
+    {"hits", NULL, "with SOURCE:LINE: executions in all contexts", QP_FIELD_COUNT, AT(hits),
+     .needs = HAS_LINE},
+    {"contexts", NULL, "all, or those that hit the line", QP_FIELD_ROWS,
+     .flags = QP_FIELD_OPTIONAL, .needs = HAS_CONTEXTS, .sub = context_fields,
+     .write = write_contexts},
+    {"context", NULL, "with --only: name", QP_FIELD_NAME, AT(name), .needs = HAS_ONLY},
+    {"files", NULL, "with --only: files by path", QP_FIELD_ROWS, .flags = QP_FIELD_OPTIONAL,
+     .needs = HAS_ONLY, .sub = file_fields, .write = write_files},
+    {.key = NULL}};
+#undef AT
+
+static void write_json(qp_cli *cli, unsigned has, const document *d)
 {
     qp_json json;
     qp_json_init(&json, &cli->out);
-    qp_json_begin(&json, NULL, '{');
-    qp_json_begin(&json, "contexts", '[');
-    for (size_t i = 0; i < c->n_contexts; i++) {
-        if (!is_listed(c, all, i))
-            continue;
-        qp_json_begin(&json, NULL, '{');
-        qp_json_text(&json, "name", c->contexts[i]);
-        qp_json_count(&json, "lines", all[i].n_hit);
-        qp_json_count(&json, "only", all[i].n_only);
-        qp_json_end(&json, '}');
-    }
-    qp_json_end(&json, ']');
-    qp_json_end(&json, '}');
+    qp_row_json(&json, NULL, document_fields, has == HAS_ONLY ? has : has | HAS_CONTEXTS, d);
 }
+
+/* ---- the contexts ---- */
 
 /* @return false: no memory */
 static bool show_all(qp_cli *cli, const qp_cover *c)
@@ -98,7 +198,7 @@ static bool show_all(qp_cli *cli, const qp_cover *c)
     if (is_good && cli->args.format == QP_FORMAT_TEXT)
         is_good = print_all(cli, c, all);
     else if (is_good)
-        write_all(cli, c, all);
+        write_json(cli, HAS_REACH, &(document){.c = c, .all = all});
     qp_free(all);
     return is_good;
 }
@@ -153,28 +253,6 @@ static bool print_line(const qp_cli *cli, const qp_cover *c, const qp_cover_file
     return is_good;
 }
 
-static void write_line(qp_out *out, const qp_cover *c, const qp_cover_file *f, uint32_t index,
-                       size_t begin, size_t end)
-{
-    qp_json json;
-    qp_json_init(&json, out);
-    qp_json_begin(&json, NULL, '{');
-    qp_json_text(&json, "path", f->path);
-    qp_json_count(&json, "line", f->lines[index].line);
-    qp_json_count(&json, "hits", f->lines[index].count);
-    qp_json_begin(&json, "contexts", '[');
-    for (size_t i = begin; i < end; i++) {
-        if (!f->touches[i].count)
-            continue;
-        qp_json_begin(&json, NULL, '{');
-        qp_json_text(&json, "name", c->contexts[f->touches[i].context]);
-        qp_json_count(&json, "hits", f->touches[i].count);
-        qp_json_end(&json, '}');
-    }
-    qp_json_end(&json, ']');
-    qp_json_end(&json, '}');
-}
-
 /* @return false: no memory. *status: unusable where there is no such line */
 static bool show_line(qp_cli *cli, const qp_cover *c, const char *place, int *status)
 {
@@ -188,54 +266,18 @@ static bool show_line(qp_cli *cli, const qp_cover *c, const char *place, int *st
     count_touches(f, index, &begin, &end);
     if (cli->args.format == QP_FORMAT_TEXT)
         return print_line(cli, c, f, index, begin, end);
-    write_line(&cli->out, c, f, index, begin, end);
+    write_json(cli, HAS_LINE,
+               &(document){.c = c,
+                           .f = f,
+                           .path = f->path,
+                           .line = f->lines[index].line,
+                           .hits = f->lines[index].count,
+                           .begin = begin,
+                           .end = end});
     return true;
 }
 
 /* ---- lines that one context alone hits ------------------------------------------------------- */
-
-static bool is_only(const void *context, const qp_cover_file *f, size_t line)
-{
-    size_t begin = QP_SEARCH(f->touches, f->n_touches, line, (uint32_t)line), end;
-    if (f->lines[line].annotation == QP_ANNOTATION_DEADCODE)
-        return false;
-    if (count_touches(f, (uint32_t)line, &begin, &end) != 1)
-        return false;
-    while (f->touches[begin].count == 0)
-        begin++;
-    return f->touches[begin].context == *(const size_t *)context;
-}
-
-static void write_range(void *json, const qp_cover_file *f, uint32_t first, uint32_t last)
-{
-    (void)f;
-    qp_json_begin(json, NULL, '{');
-    qp_json_count(json, "first", first);
-    qp_json_count(json, "last", last);
-    qp_json_end(json, '}');
-}
-
-static void write_only(qp_cli *cli, const qp_cover *c, size_t context)
-{
-    qp_json json;
-    qp_json_init(&json, &cli->out);
-    qp_json_begin(&json, NULL, '{');
-    qp_json_text(&json, "context", c->contexts[context]);
-    qp_json_begin(&json, "files", '[');
-    for (size_t i = 0; i < c->n_files; i++) {
-        qp_json_begin(&json, NULL, '{');
-        qp_json_text(&json, "path", c->files[i].path);
-        qp_json_begin(&json, "ranges", '[');
-        qp_cover_each_range(&c->files[i], &(qp_cover_ranges){.wants = is_only,
-                                                             .show = write_range,
-                                                             .data = &context,
-                                                             .to = &json});
-        qp_json_end(&json, ']');
-        qp_json_end(&json, '}');
-    }
-    qp_json_end(&json, ']');
-    qp_json_end(&json, '}');
-}
 
 static void print_only(const qp_cli *cli, const qp_cover *c, size_t context)
 {
@@ -269,7 +311,8 @@ static int show_only(qp_cli *cli, const qp_cover *c)
         if (cli->args.format == QP_FORMAT_TEXT)
             print_only(cli, c, i);
         else
-            write_only(cli, c, i);
+            write_json(cli, HAS_ONLY,
+                       &(document){.c = c, .name = c->contexts[i], .context = i});
         return QP_EXIT_CLEAN;
     }
     return qp_cli_fail(cli, "%s: no context %s; qprof cover context lists all", cli->path,
@@ -317,6 +360,7 @@ const qp_command qp_command_cover_context = {
         "of these no other context hit; or the contexts that hit one line. A context is a\n"
         "part of the run that the program named with qprof_context(), for example a test.",
     .flags = flags,
+    .schemas = (const qp_schema[]){{"cover-context", document_fields}, {.name = NULL}},
     .examples = "qprof cover context                         all contexts\n"
                 "qprof cover context parse.lua:120           contexts that ran this line\n"
                 "qprof cover context --only='login test'     lines of this test alone",

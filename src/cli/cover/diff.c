@@ -1,18 +1,46 @@
 /* diff.c: `qprof cover diff`: two profiles compared, file by file. */
 #include <stdio.h>
 
-#include "base/text/json.h"
 #include "base/text/unit.h"
 #include "cli/cover/cover.h"
 
+#define CHANGE_WORDS "worse|improved|new|gone|none"
 static const struct {
-    const char *title, *word;
+    const char *title;
     qp_style style;
-} changes[] = {[QP_CHANGE_WORSE] = {"Worse", "worse", QP_STYLE_BAD},
-               [QP_CHANGE_IMPROVED] = {"Improved", "improved", QP_STYLE_GOOD},
-               [QP_CHANGE_NEW] = {"New", "new", QP_STYLE_PLAIN},
-               [QP_CHANGE_GONE] = {"Gone", "gone", QP_STYLE_DIM},
-               [QP_CHANGE_NONE] = {"Unchanged", "none", QP_STYLE_PLAIN}};
+} changes[] = {[QP_CHANGE_WORSE] = {"Worse", QP_STYLE_BAD},
+               [QP_CHANGE_IMPROVED] = {"Improved", QP_STYLE_GOOD},
+               [QP_CHANGE_NEW] = {"New", QP_STYLE_PLAIN},
+               [QP_CHANGE_GONE] = {"Gone", QP_STYLE_DIM},
+               [QP_CHANGE_NONE] = {"Unchanged", QP_STYLE_PLAIN}};
+
+/* A file, a function, or all files. */
+typedef struct {
+    const char *name;
+    uint32_t line;
+    qp_cover_change change;
+    const qp_cover_totals *was, *is; /* NULL: it is not on that side */
+    const qp_cover_diff_file *file;
+} diff_row;
+
+static diff_row row_of_file(const qp_cover_diff_file *f)
+{
+    return (diff_row){.name = f->path,
+                      .change = f->change,
+                      .was = f->base ? &f->base->totals : NULL,
+                      .is = f->now ? &f->now->totals : NULL,
+                      .file = f};
+}
+
+static diff_row row_of_function(const qp_cover_diff_function *x)
+{
+    const qp_cover_function *either = x->now ? x->now : x->base;
+    return (diff_row){.name = either->name,
+                      .line = either->first_line,
+                      .change = x->change,
+                      .was = x->base ? &x->base->totals : NULL,
+                      .is = x->now ? &x->now->totals : NULL};
+}
 
 /* ---- text ------------------------------------------------------------------------------------ */
 
@@ -31,32 +59,21 @@ static void add_side(qp_table *t, const qp_cover_totals *totals)
     qp_table_plain(t, QP_STYLE_PLAIN, totals ? qp_unit_share(text, n_hit, n, 1) : "");
 }
 
-static void add_row(qp_table *t, qp_style style, const char *name, const qp_cover_totals *base,
-                    const qp_cover_totals *now)
+static void add_row(qp_table *t, const diff_row *row, const char *indent)
 {
-    char text[QP_NUMBER_BYTES] = "";
+    char text[QP_NUMBER_BYTES] = "", name[QP_NAME_BYTES];
     uint64_t n_hit[2], n[2];
-    qp_table_name(t, QP_STYLE_PLAIN, name);
-    add_side(t, base);
-    add_side(t, now);
-    if (base && now) {
-        figure_of(base, &n_hit[0], &n[0]);
-        figure_of(now, &n_hit[1], &n[1]);
+    snprintf(name, sizeof name, "%s%s", indent, row->name);
+    qp_table_name(t, QP_STYLE_PLAIN, *indent ? name : row->name);
+    add_side(t, row->was);
+    add_side(t, row->is);
+    if (row->was && row->is) {
+        figure_of(row->was, &n_hit[0], &n[0]);
+        figure_of(row->is, &n_hit[1], &n[1]);
         snprintf(text, sizeof text, "%+.1f",
                  qp_cover_percent(n_hit[1], n[1]) - qp_cover_percent(n_hit[0], n[0]));
     }
-    qp_table_plain(t, style, text);
-}
-
-static void add_functions(qp_table *t, const qp_cover_diff_file *f)
-{
-    char name[QP_NAME_BYTES];
-    for (size_t i = 0; i < f->n_functions; i++) {
-        const qp_cover_diff_function *x = &f->functions[i];
-        snprintf(name, sizeof name, "  %s", x->now ? x->now->name : x->base->name);
-        add_row(t, changes[x->change].style, name, x->base ? &x->base->totals : NULL,
-                x->now ? &x->now->totals : NULL);
-    }
+    qp_table_plain(t, changes[row->change].style, text);
 }
 
 static bool print_section(const qp_cli *cli, const qp_cover_diff *d, qp_cover_change change)
@@ -75,10 +92,13 @@ static bool print_section(const qp_cli *cli, const qp_cover_diff *d, qp_cover_ch
         const qp_cover_diff_file *f = &d->files[i];
         if (f->change != change)
             continue;
-        add_row(&t, changes[change].style, f->path, f->base ? &f->base->totals : NULL,
-                f->now ? &f->now->totals : NULL);
-        if (cli->args.cover.has_functions && f->base && f->now)
-            add_functions(&t, f);
+        diff_row row = row_of_file(f);
+        add_row(&t, &row, "");
+        for (size_t k = 0;
+             cli->args.cover.has_functions && row.was && row.is && k < f->n_functions; k++) {
+            diff_row function = row_of_function(&f->functions[k]);
+            add_row(&t, &function, "  ");
+        }
     }
     bool is_good = qp_table_end(&t, &cli->screen, 2);
     qp_out_char(cli->screen.out, '\n');
@@ -102,65 +122,74 @@ static bool print_text(const qp_cli *cli, const qp_cover_diff *d, const qp_cover
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-static void write_side(qp_json *json, const char *key, const qp_cover_totals *t)
-{
-    if (!t) {
-        qp_json_null(json, key);
-        return;
-    }
-    qp_json_begin(json, key, '{');
-    for (qp_figure f = 0; f < QP_N_FIGURES; f++) {
-        uint64_t n_hit, n;
-        char hit[32];
-        qp_figure_of(t, f, &n_hit, &n);
-        snprintf(hit, sizeof hit, "%s_hit", qp_figure_names[f]);
-        qp_json_count(json, qp_figure_names[f], n);
-        qp_json_count(json, hit, n_hit);
-    }
-    qp_json_end(json, '}');
-}
+#define AT(member) QP_FIELD_AT(qp_cover_totals, member)
+static const qp_field side_fields[] = {
+    {"lines", NULL, "with code", QP_FIELD_COUNT, AT(lines)},
+    {"lines_hit", NULL, "hit ones", QP_FIELD_COUNT, AT(lines_hit)},
+    {"branches", NULL, "ways of conditional jumps", QP_FIELD_COUNT, AT(branches)},
+    {"branches_hit", NULL, "ways that were taken", QP_FIELD_COUNT, AT(branches_hit)},
+    {"functions", NULL, "known ones", QP_FIELD_COUNT, AT(functions)},
+    {"functions_hit", NULL, "hit ones", QP_FIELD_COUNT, AT(functions_hit)},
+    {.key = NULL}};
+#undef AT
 
-static void write_functions(qp_json *json, const qp_cover_diff_file *f)
+#define AT(member) QP_FIELD_AT(diff_row, member)
+static const qp_field sides_fields[] = {
+    {"was", NULL, "figures of the old profile; null: it has none", QP_FIELD_OBJECT, AT(was),
+     .flags = QP_FIELD_NULLABLE, .sub = side_fields},
+    {"is", NULL, "figures of the new profile; null: it has none", QP_FIELD_OBJECT, AT(is),
+     .flags = QP_FIELD_NULLABLE, .sub = side_fields},
+    {.key = NULL}};
+
+static const qp_field change_fields[] = {
+    {"change", NULL, "change of its hit lines or, without lines, functions", QP_FIELD_CHOICE,
+     AT(change), .words = CHANGE_WORDS},
+    {"", NULL, NULL, QP_FIELD_PART, .sub = sides_fields},
+    {.key = NULL}};
+
+static const qp_field function_fields[] = {
+    {"name", NULL, "display name", QP_FIELD_NAME, AT(name)},
+    {"line", NULL, "first line; 0: unknown", QP_FIELD_COUNT, AT(line)},
+    {"", NULL, NULL, QP_FIELD_PART, .sub = change_fields},
+    {.key = NULL}};
+
+static void write_functions(qp_json *json, const void *data)
 {
-    qp_json_begin(json, "functions", '[');
+    const qp_cover_diff_file *f = ((const diff_row *)data)->file;
     for (size_t i = 0; i < f->n_functions; i++) {
-        const qp_cover_diff_function *x = &f->functions[i];
-        const qp_cover_function *either = x->now ? x->now : x->base;
-        qp_json_begin(json, NULL, '{');
-        qp_json_text(json, "name", either->name);
-        qp_json_count(json, "line", either->first_line);
-        qp_json_text(json, "change", changes[x->change].word);
-        write_side(json, "was", x->base ? &x->base->totals : NULL);
-        write_side(json, "is", x->now ? &x->now->totals : NULL);
-        qp_json_end(json, '}');
+        diff_row row = row_of_function(&f->functions[i]);
+        qp_row_json(json, NULL, function_fields, QP_FIELDS_ALL, &row);
     }
-    qp_json_end(json, ']');
 }
 
-static void write_json(qp_out *out, const qp_cover_diff *d, const qp_cover *base,
-                       const qp_cover *now)
+static const qp_field file_fields[] = {{"path", NULL, "path as shown", QP_FIELD_NAME, AT(name)},
+                                       {"", NULL, NULL, QP_FIELD_PART, .sub = change_fields},
+                                       {"functions", NULL, "functions that changed",
+                                        QP_FIELD_ROWS, .sub = function_fields,
+                                        .write = write_functions},
+                                       {.key = NULL}};
+#undef AT
+
+typedef struct {
+    const qp_cover_diff *d;
+    diff_row totals;
+} document;
+
+static void write_files(qp_json *json, const void *data)
 {
-    qp_json json;
-    qp_json_init(&json, out);
-    qp_json_begin(&json, NULL, '{');
-    qp_json_begin(&json, "files", '[');
+    const qp_cover_diff *d = ((const document *)data)->d;
     for (size_t i = 0; i < d->n_files; i++) {
-        const qp_cover_diff_file *f = &d->files[i];
-        qp_json_begin(&json, NULL, '{');
-        qp_json_text(&json, "path", f->path);
-        qp_json_text(&json, "change", changes[f->change].word);
-        write_side(&json, "was", f->base ? &f->base->totals : NULL);
-        write_side(&json, "is", f->now ? &f->now->totals : NULL);
-        write_functions(&json, f);
-        qp_json_end(&json, '}');
+        diff_row row = row_of_file(&d->files[i]);
+        qp_row_json(json, NULL, file_fields, QP_FIELDS_ALL, &row);
     }
-    qp_json_end(&json, ']');
-    qp_json_begin(&json, "totals", '{');
-    write_side(&json, "was", &base->totals);
-    write_side(&json, "is", &now->totals);
-    qp_json_end(&json, '}');
-    qp_json_end(&json, '}');
 }
+
+static const qp_field document_fields[] = {
+    {"files", NULL, "files by change, then by path", QP_FIELD_ROWS, .sub = file_fields,
+     .write = write_files},
+    {"totals", NULL, "sums of all files", QP_FIELD_OBJECT, QP_FIELD_AT(document, totals),
+     .sub = sides_fields},
+    {.key = NULL}};
 
 /* ---- the command ----------------------------------------------------------------------------- */
 
@@ -175,7 +204,8 @@ static int compare(qp_cli *cli)
     status = opened > status ? opened : status;
     qp_cover_diff *d = status == QP_EXIT_UNUSABLE ? NULL : qp_cover_diff_new(base, now);
     if (d && cli->args.format == QP_FORMAT_JSON)
-        write_json(&cli->out, d, base, now);
+        qp_document_json(&cli->out, document_fields,
+                         &(document){d, {.was = &base->totals, .is = &now->totals}});
     else if (d)
         is_good = print_text(cli, d, base, now);
     if (status != QP_EXIT_UNUSABLE && (!d || !is_good))
@@ -230,6 +260,9 @@ const qp_command qp_command_cover_diff = {
              "or are gone. With --git or --patch it shows one profile's coverage of the lines\n"
              "that changed.",
     .flags = flags,
+    .schemas = (const qp_schema[]){{"cover-diff", document_fields},
+                                   {"cover-changes", qp_cover_changes_document},
+                                   {.name = NULL}},
     .examples = "qprof cover diff old.qprof new.qprof\n"
                 "qprof cover diff --git=main --fail-under=90\n"
                 "git diff -U0 main | qprof cover diff --patch=- run.qprof\n"

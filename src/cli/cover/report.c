@@ -229,6 +229,7 @@ const qp_command qp_command_cover_report = {
         "percent. A line is hit if some of its code was executed; a branch is one way out\n"
         "of a condition.",
     .flags = flags,
+    .schemas = (const qp_schema[]){{"cover", qp_cover_document}, {.name = NULL}},
     .examples = "qprof cover report                          the newest profile here\n"
                 "qprof cover report a.qprof b.qprof          the sum of two\n"
                 "qprof cover report --uncovered --sort=missed\n"

@@ -1,5 +1,4 @@
 /* summary.c: `qprof cover summary`: calls and coverage of the modules of a program. */
-#include "base/text/json.h"
 #include "base/text/unit.h"
 #include "cli/cover/cover.h"
 
@@ -54,27 +53,40 @@ static bool print_text(const qp_cli *cli, const qp_cover *c, const qp_cover_rows
     return qp_table_end(&t, &cli->screen, 0);
 }
 
-static void write_json(qp_out *out, const qp_cover_rows *rows)
+typedef struct {
+    qp_cover_row row;
+    const char *class;
+    qp_cover_totals totals;
+} module_row;
+
+#define AT(member) QP_FIELD_AT(module_row, member)
+static const qp_field module_fields[] = {
+    {"name", NULL, "name, \"\" of functions without a module", QP_FIELD_NAME, AT(row.path)},
+    {"calls", NULL, "recorded calls", QP_FIELD_COUNT, AT(totals.calls)},
+    {"class", NULL, "magnitude of the calls", QP_FIELD_WORD, AT(class),
+     .words = "0|< 10|< 100|< 1,000|>= 1,000"},
+    {"functions", NULL, "known functions", QP_FIELD_COUNT, AT(totals.functions)},
+    {"functions_hit", NULL, "functions that were hit", QP_FIELD_COUNT,
+     AT(totals.functions_hit)},
+    {.key = NULL}};
+#undef AT
+
+static void write_modules(qp_json *json, const void *data)
 {
-    qp_json json;
-    qp_json_init(&json, out);
-    qp_json_begin(&json, NULL, '{');
-    qp_json_begin(&json, "modules", '[');
+    const qp_cover_rows *rows = data;
     for (size_t i = 0; i < rows->n; i++) {
-        const qp_cover_totals *f = rows->items[i].totals;
-        if (rows->items[i].kind != QP_ROW_MODULE)
-            continue;
-        qp_json_begin(&json, NULL, '{');
-        qp_json_text(&json, "name", rows->items[i].path);
-        qp_json_count(&json, "calls", f->calls);
-        qp_json_text(&json, "class", classes[class_of(f->calls)].text);
-        qp_json_count(&json, "functions", f->functions);
-        qp_json_count(&json, "functions_hit", f->functions_hit);
-        qp_json_end(&json, '}');
+        const qp_cover_row *row = &rows->items[i];
+        if (row->kind == QP_ROW_MODULE)
+            qp_row_json(
+                json, NULL, module_fields, QP_FIELDS_ALL,
+                &(module_row){*row, classes[class_of(row->totals->calls)].text, *row->totals});
     }
-    qp_json_end(&json, ']');
-    qp_json_end(&json, '}');
 }
+
+static const qp_field document_fields[] = {{"modules", NULL, "modules in the order of --sort",
+                                            QP_FIELD_ROWS, .sub = module_fields,
+                                            .write = write_modules},
+                                           {.key = NULL}};
 
 static int show(qp_cli *cli, const qp_cover *c, void *unused)
 {
@@ -87,7 +99,7 @@ static int show(qp_cli *cli, const qp_cover *c, void *unused)
     if (cli->args.format == QP_FORMAT_TEXT)
         is_good = print_text(cli, c, &rows);
     else
-        write_json(&cli->out, &rows);
+        qp_document_json(&cli->out, document_fields, &rows);
     qp_cover_rows_free(&rows);
     return is_good ? QP_EXIT_CLEAN : qp_cli_fail_memory(cli);
 }
@@ -113,6 +125,7 @@ const qp_command qp_command_cover_summary = {
         "of the calls is also a colour: 0, < 10, < 100, < 1,000 and more. FILE may be the\n"
         "process id of a running program.",
     .flags = flags,
+    .schemas = (const qp_schema[]){{"cover-summary", document_fields}, {.name = NULL}},
     .examples = "qprof cover summary 4242                    a program that is running\n"
                 "qprof cover summary --sort=calls run.qprof",
     .run = run_summary};

@@ -193,8 +193,6 @@ static bool count(addition *x)
     return is_ok && x->addends;
 }
 
-/* ---- room -------------------------------------------------------------------------------- */
-
 /* ---- finding places in the set ----------------------------------------------------------- */
 
 /* A method of the set with equal names; with equal lines, or in another version of its file one
@@ -289,18 +287,9 @@ static bool place_method(addition *x, addend *a)
 /* @return its index; NONE: no memory */
 static uint32_t place_context(set_private *own, const char *name)
 {
-    uint64_t hash;
-    uint32_t at = qp_find_named(&own->names, &own->contexts, 0, name, &hash);
-    if (at)
-        return at - 1;
-    char *copy = qp_arena_text(&own->arena, name);
-    const char **to = copy ? qp_buf_add(&own->contexts) : NULL;
-    if (!to || !qp_dict_put(&own->names, hash, (uint32_t)own->contexts.n)) {
-        own->contexts.failed = true;
-        return NONE;
-    }
-    *to = copy;
-    return (uint32_t)own->contexts.n - 1;
+    uint32_t at = qp_find_or_name(&own->names, &own->contexts, 0, &own->arena, name);
+    own->contexts.failed |= !at;
+    return at ? at - 1 : NONE;
 }
 
 static bool place_contexts(addition *x)
@@ -380,24 +369,19 @@ static uint32_t text_of(const set_private *own, const char *path, uint64_t *hash
 /* The first text whose digest is known is kept. */
 static bool place_text(set_private *own, const qp_model_text *t)
 {
-    uint64_t hash;
-    uint32_t at = text_of(own, t->path, &hash);
-    if (at) {
-        qp_cover_text *known = (qp_cover_text *)own->texts.items + at - 1;
-        if (!known->digest) {
-            known->digest = t->digest;
-            known->n_bytes = t->n_bytes;
-        }
-        return true;
-    }
-    qp_cover_text *to = qp_buf_add(&own->texts);
-    if (!to)
+    size_t n = own->texts.n;
+    uint32_t at = qp_find_or_name(&own->paths, &own->texts, offsetof(qp_cover_text, path),
+                                  &own->arena, t->path);
+    if (!at)
         return false;
-    *to = (qp_cover_text){.path = qp_arena_text(&own->arena, t->path),
-                          .digest = t->digest,
-                          .n_bytes = t->n_bytes,
-                          .run = (uint32_t)own->runs.n - 1};
-    return to->path && qp_dict_put(&own->paths, hash, (uint32_t)own->texts.n);
+    qp_cover_text *to = (qp_cover_text *)own->texts.items + at - 1;
+    if (own->texts.n > n)
+        to->run = (uint32_t)own->runs.n - 1;
+    if (!to->digest) {
+        to->digest = t->digest;
+        to->n_bytes = t->n_bytes;
+    }
+    return true;
 }
 
 static bool place_run(addition *x)
@@ -581,17 +565,13 @@ void qp_cover_set_free(qp_cover_set *s)
     if (!s)
         return;
     set_private *own = s->own;
-    qp_free(own->methods.items);
-    qp_free(own->extras.items);
-    qp_free(own->contexts.items);
-    qp_free(own->texts.items);
-    qp_free(own->runs.items);
-    qp_free(own->warnings.items);
-    qp_dict_fini(&own->same);
-    qp_dict_fini(&own->named);
-    qp_dict_fini(&own->paths);
-    qp_dict_fini(&own->names);
-    qp_dict_fini(&own->shares);
+    qp_buf *const bufs[] = {&own->methods, &own->extras, &own->contexts,
+                            &own->texts,   &own->runs,   &own->warnings};
+    qp_dict *const dicts[] = {&own->same, &own->named, &own->paths, &own->names, &own->shares};
+    for (size_t i = 0; i < sizeof bufs / sizeof *bufs; i++)
+        qp_free(bufs[i]->items);
+    for (size_t i = 0; i < sizeof dicts / sizeof *dicts; i++)
+        qp_dict_fini(dicts[i]);
     qp_arena_fini(&own->arena);
     qp_free(own);
 }

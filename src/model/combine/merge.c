@@ -11,64 +11,30 @@
 #include "format/layout.h"
 #include "model/figures/figures.h"
 
-/* ---- the head ---------------------------------------------------------------------------- */
-
 /* ---- what must agree --------------------------------------------------------------------- */
 
-static const char *times_of(const qp_model *m)
-{
-    return m->run.time_mode_text;
-}
-
-static const char *clock_of(const qp_model *m)
-{
-    return m->run.clock_text;
-}
+static const char *const property_names[QP_MERGE_N_PROPERTIES] = {
+    "its times are",   "its clock is", "its time comes from", "its granularity is",
+    "its threads are", "it has",       "its calls are"};
 
 /* The counter of the processor and the clock of the system are nanoseconds in the sum. */
-static const char *source_of(const qp_model *m)
+static void list_properties(const qp_model *m, const char *texts[QP_MERGE_N_PROPERTIES])
 {
+    const qp_run_info *run = &m->run;
     uint32_t source = qp_image_head(&m->own->image)->clock_source;
-    return source == QP_SOURCE_HOST    ? "the program"
-           : source == QP_SOURCE_UNITS ? "a counter"
-                                       : "the machine";
-}
-
-static const char *grain_of(const qp_model *m)
-{
-    return m->run.grain_text;
-}
-
-static const char *threads_of(const qp_model *m)
-{
-    return m->run.is_virtual ? "virtual" : "those of the system";
-}
-
-static const char *collection_of(const qp_model *m)
-{
-    return m->run.is_stack_only ? "interrupts alone"
-           : m->run.is_profile  ? "call paths"
-                                : "coverage alone";
-}
-
-static const char *calls_of(const qp_model *m)
-{
-    return m->run.has_calls ? "counted" : "not known";
-}
-
-static const struct {
-    const char *what;
-    const char *(*text)(const qp_model *m); /* static */
-} properties[QP_MERGE_N_PROPERTIES] = {
-    {"its times are", times_of},        {"its clock is", clock_of},
-    {"its time comes from", source_of}, {"its granularity is", grain_of},
-    {"its threads are", threads_of},    {"it has", collection_of},
-    {"its calls are", calls_of},
-};
-
-static bool has_same_clocks(const qp_head *a, const qp_head *b)
-{
-    return a->user_clock == b->user_clock && a->wait_clock == b->wait_clock;
+    const char *const properties[QP_MERGE_N_PROPERTIES] = {
+        run->time_mode_text,
+        run->clock_text,
+        source == QP_SOURCE_HOST    ? "the program"
+        : source == QP_SOURCE_UNITS ? "a counter"
+                                    : "the machine",
+        run->grain_text,
+        run->is_virtual ? "virtual" : "those of the system",
+        run->is_stack_only ? "interrupts alone"
+        : run->is_profile  ? "call paths"
+                           : "coverage alone",
+        run->has_calls ? "counted" : "not known"};
+    memcpy(texts, properties, sizeof properties);
 }
 
 static bool agrees_in_texts(const qp_merge *s, const qp_model *m, const char *what,
@@ -112,14 +78,17 @@ static bool agrees_in_interrupts(const qp_merge *s, const qp_model *m, const cha
 static bool agrees(const qp_merge *s, const qp_model *m, const char *what, bool is_forced,
                    qp_error *error)
 {
+    const qp_head *h = qp_image_head(&m->own->image);
+    const char *texts[QP_MERGE_N_PROPERTIES];
+    list_properties(m, texts);
     for (unsigned i = 0; s->n_runs && i < QP_MERGE_N_PROPERTIES; i++) {
-        const char *text = properties[i].text(m);
-        if (strcmp(text, s->properties[i]) == 0)
+        if (strcmp(texts[i], s->properties[i]) == 0)
             continue;
         return qp_error_fail(error, "%.180s: %s %s, but %s in %.180s: no sum is true", what,
-                             properties[i].what, text, s->properties[i], s->first);
+                             property_names[i], texts[i], s->properties[i], s->first);
     }
-    if (s->n_runs && !has_same_clocks(&s->head, qp_image_head(&m->own->image))) {
+    if (s->n_runs &&
+        (s->head.user_clock != h->user_clock || s->head.wait_clock != h->wait_clock)) {
         return qp_error_fail(
             error,
             "%.200s: its functions, or those that wait, have other clocks than in "
@@ -237,8 +206,7 @@ static void add_costs(qp_merge *s, const qp_model *m)
 static void begin_head(qp_merge *s, const qp_model *m, const char *what)
 {
     const qp_head *from = qp_image_head(&m->own->image);
-    for (unsigned i = 0; i < QP_MERGE_N_PROPERTIES; i++)
-        s->properties[i] = properties[i].text(m);
+    list_properties(m, s->properties);
     s->first = qp_arena_text(&s->arena, what);
     s->is_spoilt |= !s->first;
     s->head.flags = QP_FLAG_MERGED | QP_FLAG_RECORDING | (from->flags & QP_FLAG_VIRTUAL) |

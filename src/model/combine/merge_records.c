@@ -7,12 +7,6 @@
 
 /* ---- methods ----------------------------------------------------------------------------- */
 
-/* The flags without the one for entries before registration, which varies between runs. */
-static uint32_t lasting(uint32_t flags)
-{
-    return flags & ~(uint32_t)QP_METHOD_MISSED;
-}
-
 /* A placeholder's name is made of its id. */
 static const char *name_of(const qp_model_method *k)
 {
@@ -23,7 +17,7 @@ static bool is_same(const qp_builder_code *a, const qp_model_method *k, const qp
 {
     return strcmp(a->name, name_of(k)) == 0 && strcmp(a->class_name, k->class_name) == 0 &&
            strcmp(a->file, k->file) == 0 && strcmp(a->module, k->module) == 0 &&
-           lasting(a->flags) == lasting(k->flags) &&
+           !((a->flags ^ k->flags) & ~(uint32_t)QP_METHOD_MISSED) && /* which varies */
            qp_lines_agree(a->lines, a->n_lines, k->lines, k->n_blocks) &&
            qp_jumps_agree(a->jumps, jumps);
 }
@@ -159,18 +153,19 @@ static uint32_t new_node(qp_merge *s, qp_merge_thread *th, uint32_t parent, uint
     return index;
 }
 
-static uint32_t new_thread(qp_merge *s, const char *name, uint64_t hash)
+/* @return index in the sum; QP_MERGE_NONE: no memory */
+static uint32_t thread_of(qp_merge *s, const char *name)
 {
-    qp_merge_thread *th = qp_buf_add(&s->threads);
-    if (!th)
-        return QP_MERGE_NONE;
-    th->name = qp_arena_text(&s->arena, name);
+    size_t n = s->threads.n;
+    uint32_t at = qp_find_or_name(&s->thread_of, &s->threads, offsetof(qp_merge_thread, name),
+                                  &s->arena, name);
+    if (s->threads.n == n || !at)
+        return at - 1;
+    qp_merge_thread *th = QP_MERGE_AT(s->threads, qp_merge_thread, at - 1);
     th->last_block = QP_MERGE_NONE;
     th->last_node = (uint32_t)s->nodes.n; /* of the root, itself */
     th->root = new_node(s, th, th->last_node, 0);
-    bool is_ok = th->name && th->root != QP_MERGE_NONE &&
-                 qp_dict_put(&s->thread_of, hash, (uint32_t)s->threads.n);
-    return is_ok ? (uint32_t)s->threads.n - 1 : QP_MERGE_NONE;
+    return th->root != QP_MERGE_NONE ? at - 1 : QP_MERGE_NONE;
 }
 
 bool qp_merge_add_threads(qp_merge_addition *x)
@@ -178,10 +173,7 @@ bool qp_merge_add_threads(qp_merge_addition *x)
     qp_merge *s = x->s;
     for (uint32_t i = 1; i < x->m->n_threads; i++) {
         const qp_model_thread *th = &x->m->threads[i];
-        uint64_t hash;
-        uint32_t known = qp_find_named(&s->thread_of, &s->threads,
-                                       offsetof(qp_merge_thread, name), th->name, &hash);
-        uint32_t at = known ? known - 1 : new_thread(s, th->name, hash);
+        uint32_t at = thread_of(s, th->name);
         if (at == QP_MERGE_NONE)
             return false;
         qp_thread_record *sums = &QP_MERGE_AT(s->threads, qp_merge_thread, at)->sums;
@@ -276,15 +268,9 @@ bool qp_merge_add_nodes(qp_merge_addition *x)
 
 /* ---- counters ---------------------------------------------------------------------------- */
 
-static uint32_t blocks_of(const qp_merge *s, uint32_t method)
+static const qp_builder_code *code_of(const qp_merge *s, uint32_t method)
 {
-    return QP_MERGE_AT(s->methods, qp_merge_method, method)->code.n_lines;
-}
-
-static bool counts_jumps(const qp_merge *s, uint32_t method, uint32_t n_values)
-{
-    const qp_jumps *j = QP_MERGE_AT(s->methods, qp_merge_method, method)->code.jumps;
-    return j && j->n_jumps == n_values;
+    return &QP_MERGE_AT(s->methods, const qp_merge_method, method)->code;
 }
 
 /* The counter block of the sum; it is made if there is none. NULL: no memory. */
@@ -317,9 +303,10 @@ static bool add_counters(qp_merge_addition *x, const qp_model_counter_block *b)
 {
     uint32_t method = x->methods[b->method], n = b->counters->n_values;
     bool is_times = b->counters->kind == QP_COUNTER_BLOCK_TIMES;
-    qp_merge_kind kind = is_times                        ? QP_MERGE_TIMES
-                         : counts_jumps(x->s, method, n) ? QP_MERGE_JUMPS
-                                                         : QP_MERGE_BLOCKS;
+    const qp_jumps *jumps = code_of(x->s, method)->jumps;
+    qp_merge_kind kind = is_times                       ? QP_MERGE_TIMES
+                         : jumps && jumps->n_jumps == n ? QP_MERGE_JUMPS
+                                                        : QP_MERGE_BLOCKS;
     qp_merge_counter_block *to = block_of(x->s, x->threads[b->thread], method, kind, n);
     if (to && is_times)
         add_times(x->m, to, b->counters);
@@ -331,7 +318,7 @@ static bool add_counters(qp_merge_addition *x, const qp_model_counter_block *b)
 /* Block time of a call that was open at the end. */
 static bool add_open_block(qp_merge_addition *x, const qp_open_block *b)
 {
-    uint32_t method = x->methods[b->method], n_blocks = blocks_of(x->s, method);
+    uint32_t method = x->methods[b->method], n_blocks = code_of(x->s, method)->n_lines;
     if (b->block >= n_blocks)
         return true;
     qp_merge_counter_block *to = block_of(x->s, x->threads[b->thread], method, QP_MERGE_TIMES,
@@ -358,20 +345,6 @@ bool qp_merge_add_counter_blocks(qp_merge_addition *x)
 }
 
 /* ---- contexts ---------------------------------------------------------------------------- */
-
-/* @return index in the sum; QP_MERGE_NONE: no memory */
-static uint32_t context_of(qp_merge *s, const char *name)
-{
-    uint64_t hash;
-    uint32_t at = qp_find_named(&s->context_of, &s->contexts, 0, name, &hash);
-    if (at)
-        return at - 1;
-    const char **fresh = qp_buf_add(&s->contexts);
-    if (!fresh || !(*fresh = qp_arena_text(&s->arena, name)) ||
-        !qp_dict_put(&s->context_of, hash, (uint32_t)s->contexts.n))
-        return QP_MERGE_NONE;
-    return (uint32_t)s->contexts.n - 1;
-}
 
 /* A share with room for n_values, unless it counts something else. @return NULL: no memory */
 static qp_merge_share *share_of(qp_merge *s, uint32_t context, uint32_t method,
@@ -443,7 +416,9 @@ bool qp_merge_add_contexts(qp_merge_addition *x)
     uint32_t last = qp_context_at(own, qp_image_head(&own->image)->context);
     bool is_ok = true;
     for (uint32_t i = 0; is_ok && i < own->n_contexts; i++) {
-        x->contexts[i] = context_of(x->s, own->contexts[i].name);
+        x->contexts[i] = qp_find_or_name(&x->s->context_of, &x->s->contexts, 0, &x->s->arena,
+                                         own->contexts[i].name) -
+                         1;
         is_ok = x->contexts[i] != QP_MERGE_NONE;
     }
     if (is_ok && last < own->n_contexts)
@@ -472,20 +447,16 @@ bool qp_merge_add_texts(qp_merge_addition *x)
     qp_merge *s = x->s;
     for (size_t i = 0; i < x->m->own->n_texts; i++) {
         const qp_model_text *t = &x->m->own->texts[i];
-        uint64_t hash;
-        uint32_t at = qp_merge_text_of(s, t->path, &hash);
-        if (at) {
-            qp_merge_text *known = QP_MERGE_AT(s->texts, qp_merge_text, at - 1);
-            if (known->digest != t->digest) /* several versions, as was asked for */
-                known->digest = known->n_bytes = 0;
-            continue;
-        }
-        qp_merge_text *fresh = qp_buf_add(&s->texts);
-        if (!fresh || !qp_dict_put(&s->text_of, hash, (uint32_t)s->texts.n))
+        size_t n = s->texts.n;
+        uint32_t at = qp_find_or_name(&s->text_of, &s->texts, offsetof(qp_merge_text, path),
+                                      &s->arena, t->path);
+        if (!at)
             return false;
-        *fresh = (qp_merge_text){qp_arena_text(&s->arena, t->path), t->digest, t->n_bytes};
-        if (!fresh->path)
-            return false;
+        qp_merge_text *to = QP_MERGE_AT(s->texts, qp_merge_text, at - 1);
+        if (s->texts.n > n)
+            *to = (qp_merge_text){to->path, t->digest, t->n_bytes};
+        else if (to->digest != t->digest) /* several versions, as was asked for */
+            to->digest = to->n_bytes = 0;
     }
     return true;
 }

@@ -71,29 +71,14 @@ static qp_annotation word_at(const char *text, size_t n_left, size_t *n_bytes)
 
 /* ---- collecting -------------------------------------------------------------------------- */
 
-/* @return index + 1; 0: no memory */
-static uint32_t file_named(adjust_private *own, const char *name)
-{
-    uint64_t hash;
-    uint32_t at =
-        qp_find_named(&own->names, &own->files, offsetof(qp_adjust_file, name), name, &hash);
-    if (at)
-        return at;
-    char *copy = qp_arena_text(&own->arena, name);
-    qp_adjust_file *f = copy && qp_buf_add(&own->rooms) ? qp_buf_add(&own->files) : NULL;
-    if (!f || !qp_dict_put(&own->names, hash, (uint32_t)own->files.n))
-        return 0;
-    f->name = copy;
-    return (uint32_t)own->files.n;
-}
-
 /* Add a range to the file of this name unless a newer one is known; what is older is dropped.
  * @return false: no memory */
 static bool add_range(adjust_private *own, const char *name, uint64_t time,
                       qp_adjust_range range)
 {
-    uint32_t at = file_named(own, name);
-    if (!at)
+    uint32_t at = qp_find_or_name(&own->names, &own->files, offsetof(qp_adjust_file, name),
+                                  &own->arena, name);
+    if (!at || (own->rooms.n < at && !qp_buf_add(&own->rooms)))
         return false;
     qp_adjust_file *f = (qp_adjust_file *)own->files.items + at - 1;
     size_t *room = (size_t *)own->rooms.items + at - 1;

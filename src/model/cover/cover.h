@@ -334,9 +334,8 @@ typedef struct {
 typedef struct {
     const char *path;
     qp_cover_change change;
-    const qp_cover_file *base;        /* NULL: NEW */
-    const qp_cover_file *now;         /* NULL: GONE */
-    double base_percent, now_percent; /* of lines; of functions where there are no lines */
+    const qp_cover_file *base;               /* NULL: NEW */
+    const qp_cover_file *now;                /* NULL: GONE */
     const qp_cover_diff_function *functions; /* [n_functions] those that changed, by line */
     size_t n_functions;
 } qp_cover_diff_file;

@@ -30,11 +30,6 @@ static share share_of_function(const qp_cover_function *k)
                            : (share){k->is_hit, 1};
 }
 
-static double percent(share s)
-{
-    return qp_cover_percent(s.n_hit, s.n);
-}
-
 /* Without lines, all are hit. */
 static qp_cover_change change_of(share base, share now)
 {
@@ -51,11 +46,6 @@ static qp_cover_change change_of(share base, share now)
 
 /* ---- functions --------------------------------------------------------------------------- */
 
-static bool is_equal(share a, share b)
-{
-    return a.n_hit == b.n_hit && a.n == b.n;
-}
-
 /* What did not change is left out. @return false: no memory */
 static bool add_function(qp_buf *found, const qp_cover_function *base,
                          const qp_cover_function *now)
@@ -63,7 +53,7 @@ static bool add_function(qp_buf *found, const qp_cover_function *base,
     qp_cover_diff_function row = {.base = base, .now = now};
     if (base && now) {
         share before = share_of_function(base), after = share_of_function(now);
-        if (is_equal(before, after) && base->is_hit == now->is_hit)
+        if (before.n_hit == after.n_hit && before.n == after.n && base->is_hit == now->is_hit)
             return true;
         row.change = change_of(before, after);
     } else {
@@ -139,8 +129,6 @@ static bool add_file(struct qp_cover_diff_private *own, const qp_cover_file *bas
         *f = (qp_cover_diff_file){.path = (now ? now : base)->path,
                                   .base = base,
                                   .now = now,
-                                  .base_percent = percent(before),
-                                  .now_percent = percent(after),
                                   .n_functions = functions.n};
         f->change = !base ? QP_CHANGE_NEW : !now ? QP_CHANGE_GONE : change_of(before, after);
         if (functions.n)

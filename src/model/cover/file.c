@@ -338,24 +338,18 @@ bool qp_cover_draw_function(qp_cover_draft *d, const qp_cover_member *members, s
 
 /* ---- lines ------------------------------------------------------------------------------- */
 
-/* Blocks of a function are in their order: where lines are equal, places in memory tell. */
-static int compare_blocks(const void *a, const void *b)
+_Static_assert(!offsetof(qp_cover_block, line) && !offsetof(qp_cover_branch, line), "sort()");
+
+/* By line. Those of a function are in their order: where lines are equal, places in memory tell. */
+static int compare_places(const void *a, const void *b)
 {
-    const qp_cover_block *const *x = a, *const *y = b;
-    int order = compare_numbers((*x)->line, (*y)->line);
+    const uint32_t *const *x = a, *const *y = b;
+    int order = compare_numbers(**x, **y);
     return order ? order : compare_numbers((uintptr_t)*x, (uintptr_t)*y);
 }
 
-static int compare_branches(const void *a, const void *b)
-{
-    const qp_cover_branch *const *x = a, *const *y = b;
-    int order = compare_numbers((*x)->line, (*y)->line);
-    return order ? order : compare_numbers((uintptr_t)*x, (uintptr_t)*y);
-}
-
-/* Copy sorted items into the report's memory. @return NULL: no memory */
-static void *sort(qp_cover_draft *d, const qp_buf *from,
-                  int compare(const void *, const void *))
+/* Copy blocks or branches, sorted, into the report's memory. @return NULL: no memory */
+static void *sort(qp_cover_draft *d, const qp_buf *from)
 {
     qp_cover_making *x = d->making;
     char *to = qp_arena_take(&x->own->arena, from->n, from->item_bytes);
@@ -364,7 +358,7 @@ static void *sort(qp_cover_draft *d, const qp_buf *from,
         return NULL;
     for (size_t i = 0; i < from->n; i++)
         order[i] = (const char *)from->items + i * from->item_bytes;
-    qsort(order, from->n, sizeof *order, compare);
+    qsort(order, from->n, sizeof *order, compare_places);
     for (size_t i = 0; i < from->n; i++)
         memcpy(to + i * from->item_bytes, order[i], from->item_bytes);
     return to;
@@ -430,10 +424,10 @@ static bool draw_touches(qp_cover_draft *d, qp_cover_file *f, const qp_cover_lin
 
 bool qp_cover_draw_lines(qp_cover_draft *d, qp_cover_file *f, qp_cover_line **lines)
 {
-    qp_cover_branch *branches = sort(d, &d->branches, compare_branches);
+    qp_cover_branch *branches = sort(d, &d->branches);
     f->n_blocks = (uint32_t)d->blocks.n;
     f->n_branches = (uint32_t)d->branches.n;
-    f->blocks = sort(d, &d->blocks, compare_blocks);
+    f->blocks = sort(d, &d->blocks);
     f->branches = branches;
     *lines = qp_arena_take(&d->making->own->arena, d->blocks.n, sizeof **lines);
     if (!branches || !f->blocks || !*lines)

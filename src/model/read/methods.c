@@ -198,6 +198,21 @@ uint32_t qp_find_named(const qp_dict *table, const qp_buf *items, size_t name_at
     return 0;
 }
 
+uint32_t qp_find_or_name(qp_dict *table, qp_buf *items, size_t name_at, qp_arena *arena,
+                         const char *name)
+{
+    uint64_t hash;
+    uint32_t at = qp_find_named(table, items, name_at, name, &hash);
+    if (at)
+        return at;
+    const char *copy = qp_arena_text(arena, name);
+    char *item = copy ? qp_buf_add(items) : NULL;
+    if (!item || !qp_dict_put(table, hash, (uint32_t)items->n))
+        return 0;
+    memcpy(item + name_at, &copy, sizeof copy);
+    return (uint32_t)items->n;
+}
+
 static uint32_t find_named(const qp_model *m, const char *name, unsigned pass,
                            uint32_t *n_found)
 {

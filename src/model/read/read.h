@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/containers/alloc.h"
 #include "base/containers/dict.h"
 #include "base/text/buf.h"
 #include "base/text/error.h"
@@ -197,6 +198,10 @@ static inline uint64_t qp_sum(uint64_t a, uint64_t b)
  * @param name_at  offset of the name, const char *, in an item */
 uint32_t qp_find_named(const qp_dict *table, const qp_buf *items, size_t name_at,
                        const char *name, uint64_t *hash);
+
+/* The same; an item without a name is added if there is none, with a copy of the name. 0: no memory. */
+uint32_t qp_find_or_name(qp_dict *table, qp_buf *items, size_t name_at, qp_arena *arena,
+                         const char *name);
 
 /* The index of a record of this kind at a cell; 0: there is none. */
 static inline uint32_t qp_index_at(const qp_model_private *own, uint64_t cell, qp_tag tag)
