@@ -547,13 +547,12 @@ qp_cover_set *qp_cover_set_new(void)
     set_private *own = qp_alloc_zeroed(1, sizeof *own);
     if (!own)
         return NULL;
-    qp_arena_init(&own->arena);
-    qp_buf_init(&own->methods, sizeof(qp_cover_method));
-    qp_buf_init(&own->extras, sizeof(extra));
-    qp_buf_init(&own->contexts, sizeof(const char *));
-    qp_buf_init(&own->texts, sizeof(qp_cover_text));
-    qp_buf_init(&own->runs, sizeof(qp_cover_run));
-    qp_buf_init(&own->warnings, sizeof(char *));
+    own->methods = QP_BUF(qp_cover_method);
+    own->extras = QP_BUF(extra);
+    own->contexts = QP_BUF(const char *);
+    own->texts = QP_BUF(qp_cover_text);
+    own->runs = QP_BUF(qp_cover_run);
+    own->warnings = QP_BUF(char *);
     own->set.grain = QP_GRAIN_LINE;
     own->set.is_coverage = true;
     own->set.own = own;
@@ -576,8 +575,8 @@ void qp_cover_set_free(qp_cover_set *s)
     qp_free(own);
 }
 
-/* Show what is in the buffers: they may have moved. */
-static void show(set_private *own)
+/* Show what is in the buffers: they may have moved. @param is_added  all of the newest run is there */
+static void show(set_private *own, bool is_added)
 {
     qp_cover_set *s = &own->set;
     s->methods = own->methods.items;
@@ -585,12 +584,8 @@ static void show(set_private *own)
     s->texts = own->texts.items;
     s->runs = own->runs.items;
     s->warnings = own->warnings.items;
-}
-
-static void show_all(set_private *own)
-{
-    qp_cover_set *s = &own->set;
-    show(own);
+    if (!is_added)
+        return;
     s->n_methods = own->methods.n;
     s->n_contexts = own->contexts.n;
     s->n_texts = own->texts.n;
@@ -683,7 +678,6 @@ bool qp_cover_set_add(qp_cover_set *s, const qp_model *m, const char *what,
     bool is_forced = o && o->is_forced;
     x.rest = o && o->is_layered ? what : "";
     error->text[0] = '\0';
-    qp_arena_init(&x.arena);
     x.is_other = qp_arena_take(&x.arena, m->n_methods, sizeof *x.is_other);
     bool is_ok = !s->own->is_full && x.is_other &&
                  find_versions(s->own, m, what, x.is_other, error) &&
@@ -692,11 +686,9 @@ bool qp_cover_set_add(qp_cover_set *s, const qp_model *m, const char *what,
         error->text[0] = '\0';
         is_ok = count(&x) && place_all(&x);
         s->own->is_full = !is_ok;
-        show(s->own);
-    }
-    if (is_ok) {
-        add_figures(&x);
-        show_all(s->own);
+        if (is_ok)
+            add_figures(&x);
+        show(s->own, is_ok);
     }
     qp_arena_fini(&x.arena);
     return is_ok || refuse(error, what);

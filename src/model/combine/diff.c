@@ -453,11 +453,8 @@ qp_diff *qp_diff_new(qp_diff_kind kind, bool ignores_system)
         return NULL;
     own->diff = (qp_diff){.kind = kind, .has_times = true, .has_calls = true, .own = own};
     own->ignores_system = ignores_system;
-    qp_arena_init(&own->arena);
-    qp_buf_init(&own->identities, sizeof(identity));
-    qp_buf_init(&own->entries, sizeof(entry));
-    qp_dict_init(&own->by_name);
-    qp_dict_init(&own->by_path);
+    own->identities = QP_BUF(identity);
+    own->entries = QP_BUF(entry);
     identity *whole = qp_buf_add(&own->identities);
     if (!whole || !qp_buf_add(&own->entries)) {
         qp_diff_free(&own->diff);

@@ -3,7 +3,9 @@
  * merge_records.c. */
 #include "model/combine/merge.h"
 
+#include <inttypes.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/containers/alloc.h"
 #include "base/text/unit.h"
@@ -97,6 +99,49 @@ static bool agrees(const qp_merge *s, const qp_model *m, const char *what, bool 
     }
     return agrees_in_interrupts(s, m, what, error) &&
            (is_forced || agrees_in_texts(s, m, what, error));
+}
+
+/* ---- origins ----------------------------------------------------------------------------- */
+
+enum { MOMENT_BYTES = 40, PARTS_BYTES = 4000 };
+
+/* "2026-01-02 03:04:05 UTC"; "" for one that is not known. */
+static void put_moment(char *to, uint64_t ns)
+{
+    time_t seconds = (time_t)(ns / 1000000000);
+    struct tm parts;
+    to[0] = '\0';
+    if (ns && gmtime_r(&seconds, &parts))
+        strftime(to, MOMENT_BYTES, "%Y-%m-%d %H:%M:%S UTC", &parts);
+}
+
+/* Append what it is, and the text: nothing if there is no text. */
+static void put_part(char *parts, const char *what, const char *text)
+{
+    size_t n = strlen(parts);
+    if (text && *text)
+        qp_text_format(parts + n, PARTS_BYTES - n, "%s%s%.1000s", n ? ", " : " (", what, text);
+}
+
+char *qp_origin_text(char to[QP_ORIGIN_BYTES], const qp_origin *o)
+{
+    char parts[PARTS_BYTES] = "", moment[MOMENT_BYTES], pid[24] = "";
+    put_moment(moment, o->started_at);
+    if (o->pid)
+        qp_text_format(pid, sizeof pid, "%" PRIu64, o->pid);
+    put_part(parts, "", o->program);
+    put_part(parts, "process ", pid);
+    put_part(parts, "label ", o->label);
+    put_part(parts, "started ", moment);
+    put_part(parts, "options ", o->options);
+    put_part(parts, "", o->state);
+    return qp_text_format(to, QP_ORIGIN_BYTES, "merged from %.4000s%s%s", o->what, parts,
+                          *parts ? ")" : "");
+}
+
+const char *qp_origin_common(const char *known, const char *text, const char *several)
+{
+    return !known || strcmp(known, text) == 0 ? text : several;
 }
 
 /* ---- what is kept ------------------------------------------------------------------------ */
@@ -263,18 +308,16 @@ static void add_head(qp_merge *s, const qp_model *m, const char *what)
 
 qp_merge *qp_merge_new(void)
 {
-    qp_merge *s = qp_alloc_zeroed(1, sizeof *s);
-    if (!s)
-        return NULL;
-    qp_arena_init(&s->arena);
-    qp_buf_init(&s->methods, sizeof(qp_merge_method));
-    qp_buf_init(&s->threads, sizeof(qp_merge_thread));
-    qp_buf_init(&s->nodes, sizeof(qp_merge_node));
-    qp_buf_init(&s->counter_blocks, sizeof(qp_merge_counter_block));
-    qp_buf_init(&s->contexts, sizeof(const char *));
-    qp_buf_init(&s->shares, sizeof(qp_merge_share));
-    qp_buf_init(&s->texts, sizeof(qp_merge_text));
-    qp_buf_init(&s->notes, sizeof(qp_run_note));
+    qp_merge *s = qp_alloc(1, sizeof *s);
+    if (s)
+        *s = (qp_merge){.methods = QP_BUF(qp_merge_method),
+                        .threads = QP_BUF(qp_merge_thread),
+                        .nodes = QP_BUF(qp_merge_node),
+                        .counter_blocks = QP_BUF(qp_merge_counter_block),
+                        .contexts = QP_BUF(const char *),
+                        .shares = QP_BUF(qp_merge_share),
+                        .texts = QP_BUF(qp_merge_text),
+                        .notes = QP_BUF(qp_run_note)};
     return s;
 }
 

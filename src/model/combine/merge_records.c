@@ -277,18 +277,19 @@ static const qp_builder_code *code_of(const qp_merge *s, uint32_t method)
 static qp_merge_counter_block *block_of(qp_merge *s, uint32_t thread, uint32_t method,
                                         qp_merge_kind kind, uint32_t n_values)
 {
-    uint64_t key = qp_merge_key(thread, method);
-    uint32_t at = qp_dict_get(&s->block_of[kind], key);
-    if (at)
-        return QP_MERGE_AT(s->counter_blocks, qp_merge_counter_block, at - 1);
-    qp_merge_thread *th = QP_MERGE_AT(s->threads, qp_merge_thread, thread);
-    uint64_t *values = qp_arena_take(&s->arena, n_values, sizeof *values);
-    qp_merge_counter_block *fresh = values ? qp_buf_add(&s->counter_blocks) : NULL;
-    if (!fresh || !qp_dict_put(&s->block_of[kind], key, (uint32_t)s->counter_blocks.n))
+    bool is_new;
+    uint32_t at = qp_buf_keyed(&s->counter_blocks, &s->block_of[kind],
+                               qp_merge_key(thread, method), &is_new);
+    if (!at)
         return NULL;
-    *fresh = (qp_merge_counter_block){method, th->last_block, kind, n_values, values};
-    th->last_block = (uint32_t)s->counter_blocks.n - 1;
-    return fresh;
+    qp_merge_counter_block *b = QP_MERGE_AT(s->counter_blocks, qp_merge_counter_block, at - 1);
+    if (is_new) {
+        qp_merge_thread *th = QP_MERGE_AT(s->threads, qp_merge_thread, thread);
+        uint64_t *values = qp_arena_take(&s->arena, n_values, sizeof *values);
+        *b = (qp_merge_counter_block){method, th->last_block, kind, n_values, values};
+        th->last_block = at - 1;
+    }
+    return b->values ? b : NULL;
 }
 
 static void add_times(const qp_model *m, qp_merge_counter_block *to, const qp_counter_block *b)
@@ -350,15 +351,12 @@ bool qp_merge_add_counter_blocks(qp_merge_addition *x)
 static qp_merge_share *share_of(qp_merge *s, uint32_t context, uint32_t method,
                                 uint32_t n_values)
 {
-    uint64_t key = qp_merge_key(context, method);
-    uint32_t at = qp_dict_get(&s->share_of, key);
-    qp_merge_share *share =
-        at ? QP_MERGE_AT(s->shares, qp_merge_share, at - 1) : qp_buf_add(&s->shares);
-    if (share && !at) {
+    bool is_new;
+    uint32_t at =
+        qp_buf_keyed(&s->shares, &s->share_of, qp_merge_key(context, method), &is_new);
+    qp_merge_share *share = at ? QP_MERGE_AT(s->shares, qp_merge_share, at - 1) : NULL;
+    if (is_new)
         *share = (qp_merge_share){.method = method, .context = context};
-        if (!qp_dict_put(&s->share_of, key, (uint32_t)s->shares.n))
-            return NULL;
-    }
     if (share && !share->n_values && n_values) {
         share->values = qp_arena_take(&s->arena, n_values, sizeof *share->values);
         share->n_values = share->values ? n_values : 0;

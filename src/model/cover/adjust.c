@@ -28,9 +28,9 @@ qp_adjust *qp_adjust_new(void)
     adjust_private *own = qp_alloc_zeroed(1, sizeof *own);
     if (!own)
         return NULL;
-    qp_buf_init(&own->files, sizeof(qp_adjust_file));
-    qp_buf_init(&own->rooms, sizeof(size_t));
-    qp_buf_init(&own->warnings, sizeof(char *));
+    own->files = QP_BUF(qp_adjust_file);
+    own->rooms = QP_BUF(size_t);
+    own->warnings = QP_BUF(char *);
     own->adjust.own = own;
     return &own->adjust;
 }
@@ -284,9 +284,8 @@ static bool take_list(field list, qp_buf *ranges, field *bad)
 /* @return false: no memory */
 static bool add_list(reading *r, const field *fields, uint64_t time, qp_annotation annotation)
 {
-    qp_buf ranges;
+    qp_buf ranges = QP_BUF(qp_adjust_range);
     field bad;
-    qp_buf_init(&ranges, sizeof(qp_adjust_range));
     bool is_good = take_list(fields[4], &ranges, &bad), is_ok = true;
     if (!is_good)
         is_ok = bad.text ? skip(r, "is not a line or a range of lines", bad)

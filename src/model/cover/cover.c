@@ -278,13 +278,16 @@ static const spelling *find_spelling(qp_cover_making *x, qp_buf *known, qp_dict 
     return s;
 }
 
-static uint32_t first_line(const qp_cover_method *c)
+static void find_extent(qp_cover_member *m)
 {
-    uint32_t first = 0;
-    for (uint32_t i = 0; i < c->n_blocks; i++)
-        if (c->lines[i].line > 0 && (!first || (uint32_t)c->lines[i].line < first))
-            first = (uint32_t)c->lines[i].line;
-    return first;
+    for (uint32_t i = 0; i < m->method->n_blocks; i++) {
+        int32_t number = m->method->lines[i].line;
+        uint32_t line = number > 0 ? (uint32_t)number : 0;
+        if (line && (!m->first_line || line < m->first_line))
+            m->first_line = line;
+        if (line > m->last_line)
+            m->last_line = line;
+    }
 }
 
 /* Equal members are one function, whatever module or id they had. */
@@ -325,11 +328,9 @@ static bool choose_members(qp_cover_making *x)
     bool has_tables = false;
     for (size_t i = 0; i < x->set->n_methods && !has_tables; i++)
         has_tables = x->set->methods[i].n_blocks > 0;
-    qp_buf known;
-    qp_dict index;
+    qp_buf known = QP_BUF(spelling);
+    qp_dict index = {0};
     outsiders out = {0};
-    qp_buf_init(&known, sizeof(spelling));
-    qp_dict_init(&index);
     x->members = qp_arena_take(&x->arena, x->set->n_methods, sizeof *x->members);
     bool is_ok = x->members && qp_paths_init(&x->paths, &x->own->arena, x->o->root);
     for (size_t i = 0; is_ok && i < x->set->n_methods; i++) {
@@ -338,8 +339,10 @@ static bool choose_members(qp_cover_making *x)
             continue;
         const spelling *s = find_spelling(x, &known, &index, c->file, &out);
         is_ok = s != NULL;
-        if (s && s->path)
-            x->members[x->n_members++] = (qp_cover_member){c, s->path, first_line(c)};
+        if (!s || !s->path)
+            continue;
+        x->members[x->n_members] = (qp_cover_member){c, s->path, 0, 0};
+        find_extent(&x->members[x->n_members++]);
     }
     is_ok = is_ok && warn_outside(x, &out);
     qp_free(known.items);
@@ -474,11 +477,8 @@ static bool fill_file(qp_cover_draft *d, qp_cover_file *f)
 /* One file of the members from `first` on. @param n  of them @return false: no memory */
 static bool draw_file(qp_cover_making *x, size_t first, size_t n)
 {
-    qp_cover_draft d = {.making = x};
-    qp_buf_init(&d.functions, sizeof(qp_cover_function));
-    qp_buf_init(&d.blocks, sizeof(qp_cover_block));
-    qp_buf_init(&d.branches, sizeof(qp_cover_branch));
-    qp_buf_init(&d.hits, sizeof(qp_cover_hit));
+    qp_cover_draft d = {x, QP_BUF(qp_cover_function), QP_BUF(qp_cover_block),
+                        QP_BUF(qp_cover_branch), QP_BUF(qp_cover_hit)};
     const char *file = x->members[first].method->file, *path = x->members[first].path;
     size_t folder_bytes = qp_paths_folder(path);
     const qp_cover_text *text = text_of(x->set, file);
@@ -554,9 +554,9 @@ qp_cover *qp_cover_derive(const qp_cover_set *s, const qp_cover_options *o, qp_e
     x.own = qp_alloc_zeroed(1, sizeof *x.own);
     if (x.own) {
         x.own->cover.own = x.own;
-        qp_buf_init(&x.own->files, sizeof(qp_cover_file));
-        qp_buf_init(&x.own->dirs, sizeof(qp_cover_dir));
-        qp_buf_init(&x.own->warnings, sizeof(char *));
+        x.own->files = QP_BUF(qp_cover_file);
+        x.own->dirs = QP_BUF(qp_cover_dir);
+        x.own->warnings = QP_BUF(char *);
     }
     bool is_ok = x.own && copy_runs(&x) && choose_members(&x) && choose_contexts(&x, error) &&
                  begin_annotations(&x) && draw_files(&x) && draw_dirs(x.own);

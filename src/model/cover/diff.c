@@ -119,8 +119,7 @@ static bool pair_functions(qp_buf *found, const qp_cover_file *base, const qp_co
 static bool add_file(struct qp_cover_diff_private *own, const qp_cover_file *base,
                      const qp_cover_file *now)
 {
-    qp_buf functions;
-    qp_buf_init(&functions, sizeof(qp_cover_diff_function));
+    qp_buf functions = QP_BUF(qp_cover_diff_function);
     qp_cover_diff_file *f = qp_buf_add(&own->files);
     bool is_ok = f && pair_functions(&functions, base, now);
     if (is_ok) {
@@ -175,7 +174,7 @@ qp_cover_diff *qp_cover_diff_new(const qp_cover *base, const qp_cover *now)
     if (!own)
         return NULL;
     own->diff.own = own;
-    qp_buf_init(&own->files, sizeof(qp_cover_diff_file));
+    own->files = QP_BUF(qp_cover_diff_file);
     if (!pair_files(own, base, now)) {
         qp_cover_diff_free(&own->diff);
         return NULL;
@@ -220,20 +219,15 @@ static void count_span(qp_cover_changed *row, qp_patch_span span, qp_patch_span 
     }
 }
 
+static int compare_path(const void *path, const void *file)
+{
+    return qp_paths_compare(path, ((const qp_cover_file *)file)->path);
+}
+
 static const qp_cover_file *file_of(const qp_cover *c, const char *path)
 {
-    size_t low = 0, high = c->n_files;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        int order = qp_paths_compare(c->files[middle].path, path);
-        if (order == 0)
-            return &c->files[middle];
-        if (order < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return NULL;
+    return c->n_files ? bsearch(path, c->files, c->n_files, sizeof *c->files, compare_path)
+                      : NULL;
 }
 
 /* How many stretches there can be at most: of lines with code in the spans. */
@@ -523,8 +517,8 @@ qp_patch *qp_patch_read(const char *text, size_t n_bytes, qp_error *error)
     if (own)
         own->patch.own = own;
     if (is_ok) {
-        qp_buf_init(&own->files, sizeof(qp_patch_file));
-        qp_buf_init(&r->spans, sizeof(qp_patch_span));
+        own->files = QP_BUF(qp_patch_file);
+        r->spans = QP_BUF(qp_patch_span);
         r->own = own;
         r->error = error;
     }

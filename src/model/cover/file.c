@@ -281,17 +281,6 @@ static bool put_blocks(sketch *s, uint32_t function)
     return !s->draft->branches.failed;
 }
 
-static void find_extent(qp_cover_function *to, const qp_cover_method *c)
-{
-    for (uint32_t i = 0; i < c->n_blocks; i++) {
-        uint32_t line = c->lines[i].line > 0 ? (uint32_t)c->lines[i].line : 0;
-        if (line && (!to->first_line || line < to->first_line))
-            to->first_line = line;
-        if (line > to->last_line)
-            to->last_line = line;
-    }
-}
-
 static bool put_function(sketch *s, uint64_t calls)
 {
     const qp_cover_method *c = s->members->method;
@@ -304,9 +293,10 @@ static bool put_function(sketch *s, uint64_t calls)
                               .module = qp_arena_text(arena, c->module),
                               .bare_name = qp_arena_text(arena, c->bare_name),
                               .class_name = qp_arena_text(arena, c->class_name),
+                              .first_line = s->members->first_line,
+                              .last_line = s->members->last_line,
                               .calls = calls,
                               .is_hit = calls > 0};
-    find_extent(to, c);
     for (uint32_t i = 0; i < c->n_blocks; i++)
         to->is_hit |= s->counts[i] > 0;
     return to->name && to->module && to->bare_name && to->class_name &&
@@ -315,10 +305,9 @@ static bool put_function(sketch *s, uint64_t calls)
 
 bool qp_cover_draw_function(qp_cover_draft *d, const qp_cover_member *members, size_t n)
 {
-    sketch s = {.draft = d, .members = members, .n_members = n};
+    sketch s = {.draft = d, .members = members, .n_members = n, .ways = QP_BUF(way)};
     qp_wide calls = 0;
     size_t n_hits = d->hits.n;
-    qp_buf_init(&s.ways, sizeof(way));
     s.counts = qp_alloc_zeroed(members->method->n_blocks, sizeof *s.counts);
     for (size_t i = 0; i < n && !s.lead; i++)
         s.lead = members[i].method->jumps ? members[i].method : NULL;

@@ -12,8 +12,8 @@
 /* A method of the set that is in the report. */
 typedef struct {
     const qp_cover_method *method;
-    const char *path;    /* as shown */
-    uint32_t first_line; /* 0: no line table */
+    const char *path;               /* as shown */
+    uint32_t first_line, last_line; /* of its line table; 0: none */
 } qp_cover_member;
 
 struct qp_cover_private {
