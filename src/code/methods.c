@@ -226,12 +226,8 @@ qp_jumps_result qp_method_set_jumps(qp_methods *m, qp_cell method, const qp_jump
     uint32_t n_blocks = qp_method_n_blocks(m, method);
     qp_method *r = record_at(m, method);
     if (!n_blocks || !falls || n_jumps < 0 || n_jumps > LINES_MAX || (n_jumps && !jumps) ||
-        qp_load(&r->jumps))
+        qp_load(&r->jumps) || !qp_jumps_fit(jumps, (uint64_t)n_jumps, n_blocks))
         return QP_JUMPS_BAD;
-    for (int64_t i = 0; i < n_jumps; i++)
-        if (jumps[i].from_block < QP_JUMP_JOINED || jumps[i].from_block >= (int64_t)n_blocks ||
-            jumps[i].to_block < 0 || jumps[i].to_block >= (int64_t)n_blocks)
-            return QP_JUMPS_BAD;
     size_t jump_bytes = (size_t)n_jumps * sizeof(qp_jump);
     qp_ref ref =
         qp_blob_take(m->space, &m->texts->blobs, qp_jumps_bytes((uint32_t)n_jumps, n_blocks));

@@ -1,19 +1,20 @@
 /* merge.c: the rows of earlier runs. Read qp_merge_counts first.
  *
- * `old` is the earlier profile, `now` the later one as it was before; what is added goes behind it
- * through the same calls that record. Nothing that was there is changed but the head. */
+ * `old` is the earlier profile, `now` the later one as it was before; what is added is appended
+ * through the same calls that record. Of what was there only the head changes.
+ *
+ * Functions return false, or 0, where there is no room, unless they say why in an error. */
 #include "cover/merge.h"
 
-#include <stdio.h>
 #include <string.h>
 
+#include "base/text/text.h"
 #include "code/code.h"
-#include "cover/match.h"
-#include "format/layout.h"
+#include "cover/checked.h"
 
 enum { ROWS_MAX = 64, FIRST_CELLS = 16, THREAD_CELLS = sizeof(qp_thread_record) / QP_CELL };
 
-/* Whose a row is: of a run that has saved and goes on, or {0, 0} of all that have ended. */
+/* The run of a row: one that has saved and continues, or {0, 0}: all that have ended. */
 typedef struct {
     uint64_t nonce, clear_count;
 } run_key;
@@ -45,10 +46,74 @@ typedef struct {
     qp_cell shares;                /* of all rows */
 } merge;
 
-static bool no_room(qp_error *error)
+/* ---- what is the same in both ---------------------------------------------------------------- */
+
+typedef enum {
+    MATCH_NONE,   /* the later profile has no such method */
+    MATCH_SAME,   /* names and code are the same */
+    MATCH_ALIKE,  /* another line table, but as many blocks, and the same jumps */
+    MATCH_CHANGED /* other blocks */
+} match;
+
+/* Without a table, an empty one. */
+static const qp_lines *lines_of(const qp_checked *im, const qp_method *m)
 {
-    qp_error_fail(error, "cannot be added to: there is not enough memory");
-    return false;
+    static const qp_lines none;
+    return m->lines ? qp_bytes_lines(im->file, m->lines) : &none;
+}
+
+static int32_t first_line(const qp_lines *t)
+{
+    return t->n_lines ? t->lines[0].line : 0;
+}
+
+/* Look for a method of the old profile in the later one. Methods of one name that begin in one line
+ * are versions of each other; so are two that alone have the name. Others are different ones, like
+ * nameless functions of one file. @param found  of SAME and ALIKE */
+static match find_method(const merge *g, uint32_t method, uint32_t *found)
+{
+    const qp_checked *old = &g->old, *now = &g->now;
+    const qp_method *k = qp_checked_method(old, method);
+    const qp_lines *lines = lines_of(old, k);
+    const qp_jumps *jumps = qp_bytes_jumps(old->file, k->jumps);
+    *found = 0;
+    for (uint32_t i = qp_checked_find(old, method, now); i; i = now->next_alike[i]) {
+        const qp_method *m = qp_checked_method(now, i);
+        const qp_lines *its = lines_of(now, m);
+        if (!qp_checked_same_name(old, method, now, i) || first_line(lines) != first_line(its))
+            continue;
+        *found = i;
+        if (qp_lines_agree(lines->lines, lines->n_lines, its->lines, its->n_lines) &&
+            qp_jumps_agree(jumps, qp_bytes_jumps(now->file, m->jumps)))
+            return MATCH_SAME;
+    }
+    if (!*found && (qp_checked_namesakes(old, method, now, found) != 1 ||
+                    qp_checked_namesakes(old, method, old, NULL) != 1))
+        return MATCH_NONE;
+    const qp_method *m = qp_checked_method(now, *found);
+    return lines->n_lines == lines_of(now, m)->n_lines &&
+                   qp_jumps_agree(jumps, qp_bytes_jumps(now->file, m->jumps))
+               ? MATCH_ALIKE
+               : MATCH_CHANGED;
+}
+
+/* Were both collected in the same way, from the same sources? @return false: see error */
+static bool agree(const qp_checked *old, const qp_checked *now, qp_error *error)
+{
+    const qp_source_record *r;
+    char name[100];
+    if (old->head->grain != now->head->grain)
+        return qp_error_fail(error, "was collected with another -collection-granularity");
+    if ((old->head->collect ^ now->head->collect) & QP_COLLECT_ONCE)
+        return qp_error_fail(error, "was collected with another -cover");
+    for (qp_cursor c = {0}; (r = qp_checked_next_source(old, &c)) != NULL;) {
+        const char *path = qp_checked_text(old, r->path);
+        const qp_source_record *its = qp_checked_source(now, path);
+        if (its && (its->digest != r->digest || its->n_bytes != r->n_bytes))
+            return qp_error_fail(error, "is of another version of %s",
+                                 qp_plain(path, sizeof name, name, sizeof name));
+    }
+    return true;
 }
 
 /* ---- methods ------------------------------------------------------------------------------- */
@@ -74,8 +139,8 @@ static qp_cell add_method(merge *g, const qp_method *m)
         qp_slab_take(g->space, &g->methods, QP_EXTENT_METHODS, 1, QP_RESERVE_RESERVED);
     if (!cell)
         return 0;
-    const qp_lines *lines = qp_checked_lines(&g->old, m);
-    const qp_jumps *jumps = qp_checked_jumps(&g->old, m);
+    const qp_lines *lines = qp_bytes_lines(g->old.file, m->lines);
+    const qp_jumps *jumps = qp_bytes_jumps(g->old.file, m->jumps);
     uint64_t line_bytes = lines ? qp_lines_bytes(lines->n_lines) : 0;
     uint64_t jump_bytes = jumps ? qp_jumps_bytes(jumps->n_jumps, jumps->n_blocks) : 0;
     qp_method *copy = qp_at(g->space, cell);
@@ -96,33 +161,35 @@ static qp_cell add_method(merge *g, const qp_method *m)
 /* Find or make the method that each of the old ones adds to. */
 static bool place_methods(merge *g, bool is_forced, qp_error *error)
 {
+    char name[100];
     for (uint32_t i = 1; i <= g->old.n_methods; i++) {
         uint32_t found;
-        qp_match match = qp_match_method(&g->old, i, &g->now, &found);
-        if ((match == QP_MATCH_ALIKE || match == QP_MATCH_CHANGED) && !is_forced)
-            return qp_match_say_changed(&g->old, i, error);
-        if (match == QP_MATCH_SAME || match == QP_MATCH_ALIKE)
+        const qp_method *m = qp_checked_method(&g->old, i);
+        match how = find_method(g, i, &found);
+        if ((how == MATCH_ALIKE || how == MATCH_CHANGED) && !is_forced) {
+            const char *text = qp_checked_text(&g->old, m->name);
+            return qp_error_fail(error, "is of another version of the program: %s has changed",
+                                 qp_plain(text, sizeof name, name, sizeof name));
+        }
+        if (how == MATCH_SAME || how == MATCH_ALIKE)
             g->targets[i].to = g->now.methods[found];
-        else if (match == QP_MATCH_NONE)
-            g->targets[i].to = add_method(g, qp_checked_method(&g->old, i));
-        if (match == QP_MATCH_NONE && !g->targets[i].to)
-            return no_room(error);
+        else if (how == MATCH_NONE && !(g->targets[i].to = add_method(g, m)))
+            return false;
     }
     return true;
 }
 
 /* Sources that only the old profile knows the text of. */
-static bool place_sources(merge *g, qp_error *error)
+static bool place_sources(merge *g)
 {
     const qp_source_record *r;
-    qp_cell extent = 0;
-    for (uint32_t at = 0; (r = qp_checked_next_source(&g->old, &extent, &at)) != NULL;) {
+    for (qp_cursor c = {0}; (r = qp_checked_next_source(&g->old, &c)) != NULL;) {
         if (qp_checked_source(&g->now, qp_checked_text(&g->old, r->path)))
             continue;
         qp_cell cell =
             qp_slab_take(g->space, &g->sources, QP_EXTENT_SOURCES, 1, QP_RESERVE_RESERVED);
         if (!cell)
-            return no_room(error);
+            return false;
         qp_source_record *copy = qp_at(g->space, cell);
         *copy = (qp_source_record){.path = copy_text(g, r->path),
                                    .digest = r->digest,
@@ -154,7 +221,7 @@ static qp_cell context_named(merge *g, const char *name)
 }
 
 /* If either profile has contexts, all that was counted is given to one, if only to the unnamed. */
-static bool place_contexts(merge *g, qp_error *error)
+static bool place_contexts(merge *g)
 {
     qp_head *h = g->space->head;
     if (!h->context && !g->old.n_contexts)
@@ -164,14 +231,12 @@ static bool place_contexts(merge *g, qp_error *error)
         const qp_context *c = qp_checked_at(&g->old, g->old.contexts[i]);
         g->contexts[i] = context_named(g, qp_checked_text(&g->old, c->name));
         if (!g->contexts[i])
-            return no_room(error);
+            return false;
         if (!c->name)
             unnamed = g->contexts[i];
     }
-    if (!unnamed)
-        unnamed = context_named(g, "");
-    if (!unnamed)
-        return no_room(error);
+    if (!unnamed && !(unnamed = context_named(g, "")))
+        return false;
     uint32_t current = g->old.head->context ? g->old.index_of[g->old.head->context] : 0;
     g->rest = current ? g->contexts[current] : unnamed;
     if (!h->context) {
@@ -181,10 +246,10 @@ static bool place_contexts(merge *g, qp_error *error)
     return true;
 }
 
-/* ---- banks --------------------------------------------------------------------------------- */
+/* ---- counter blocks --------------------------------------------------------------------------------- */
 
-static qp_counter_block *new_bank(merge *g, qp_counter_block_kind kind, qp_cell row,
-                                  qp_cell method, const qp_counter_block *like, qp_cell *cell)
+static qp_counter_block *new_block(merge *g, qp_counter_block_kind kind, qp_cell row,
+                                   qp_cell method, const qp_counter_block *like, qp_cell *cell)
 {
     bool is_share = kind == QP_COUNTER_BLOCK_SHARE;
     qp_cell *newest = is_share ? &g->shares : &g->counter_blocks;
@@ -215,7 +280,7 @@ static qp_counter_block *share_of(merge *g, qp_cell row, qp_cell context, qp_cel
     if (g->slots[at].counters)
         return qp_at(g->space, g->slots[at].counters);
     qp_counter_block *b =
-        new_bank(g, QP_COUNTER_BLOCK_SHARE, row, method, like, &g->slots[at].counters);
+        new_block(g, QP_COUNTER_BLOCK_SHARE, row, method, like, &g->slots[at].counters);
     g->slots[at].key = key;
     if (b)
         b->context = context;
@@ -264,8 +329,10 @@ static bool belongs(const merge *g, qp_cell row, run_key key)
     return !is_ours && is_same(own, key);
 }
 
-static bool thread_counts(const merge *g, qp_cell thread, run_key key)
+/* The same of an extent of a thread; what the thread had before a clear does not count. */
+static bool extent_counts(const merge *g, qp_cell extent, run_key key)
 {
+    qp_cell thread = ((const qp_extent *)qp_checked_at(&g->old, extent))->owner;
     if (!qp_checked_is_thread(&g->old, thread) || !belongs(g, thread, key))
         return false;
     const qp_thread_record *r = qp_checked_at(&g->old, thread);
@@ -293,30 +360,27 @@ static qp_node *new_node(merge *g, qp_cell row, qp_cell parent, qp_cell method, 
 
 static bool add_calls(merge *g, qp_cell row, run_key key)
 {
+    const qp_node *from;
     qp_thread_record *r = qp_at(g->space, row);
-    for (qp_cell e = 0; (e = qp_checked_next(&g->old, e, QP_EXTENT_NODES)) != 0;) {
-        const qp_extent *extent = qp_checked_at(&g->old, e);
-        if (!thread_counts(g, extent->owner, key))
+    for (qp_cursor c = {0};
+         (from = qp_checked_next(&g->old, QP_EXTENT_NODES, 1, &c)) != NULL;) {
+        if (!from->n_calls || !qp_checked_is_method(&g->old, from->method) ||
+            !extent_counts(g, c.extent, key))
             continue;
-        for (uint32_t i = 1; i <= extent->n_used; i++) {
-            const qp_node *from = qp_checked_at(&g->old, e + i);
-            if (!from->n_calls || !qp_checked_is_method(&g->old, from->method))
-                continue;
-            target *t = &g->targets[g->old.index_of[from->method]];
-            if (!t->to)
-                continue;
-            qp_node *n =
-                t->node ? qp_at(g->space, t->node) : new_node(g, row, r->root, t->to, &t->node);
-            if (!n)
-                return false;
-            n->n_calls += from->n_calls;
-            r->n_exits += from->n_calls;
-        }
+        target *t = &g->targets[g->old.index_of[from->method]];
+        if (!t->to)
+            continue;
+        qp_node *n =
+            t->node ? qp_at(g->space, t->node) : new_node(g, row, r->root, t->to, &t->node);
+        if (!n)
+            return false;
+        n->n_calls += from->n_calls;
+        r->n_exits += from->n_calls;
     }
     return true;
 }
 
-static bool add_bank(merge *g, qp_cell row, const qp_counter_block *from)
+static bool add_block(merge *g, qp_cell row, const qp_counter_block *from)
 {
     target *t = &g->targets[g->old.index_of[from->method]];
     const qp_counter_block *base = from->base ? qp_checked_at(&g->old, from->base) : NULL;
@@ -324,7 +388,7 @@ static bool add_bank(merge *g, qp_cell row, const qp_counter_block *from)
         return true;
     qp_counter_block *to = t->counters ? qp_at(g->space, t->counters) : NULL;
     if (!to || to->n_values != from->n_values)
-        to = new_bank(g, QP_COUNTER_BLOCK_COUNTS, row, t->to, from, &t->counters);
+        to = new_block(g, QP_COUNTER_BLOCK_COUNTS, row, t->to, from, &t->counters);
     if (!to)
         return false;
     for (uint32_t i = 0; i < to->n_values; i++)
@@ -332,19 +396,15 @@ static bool add_bank(merge *g, qp_cell row, const qp_counter_block *from)
     return true;
 }
 
-static bool add_banks(merge *g, qp_cell row, run_key key)
+static bool add_blocks(merge *g, qp_cell row, run_key key)
 {
     const qp_counter_block *from;
-    for (qp_cell e = 0; (e = qp_checked_next(&g->old, e, QP_EXTENT_BANKS)) != 0;) {
-        if (!thread_counts(g, ((const qp_extent *)qp_checked_at(&g->old, e))->owner, key))
-            continue;
-        uint32_t at = 1;
-        while ((from = qp_checked_next_counter_block(&g->old, e, QP_COUNTER_BLOCK_COUNTS,
-                                                     &at)) != NULL)
-            if (!add_bank(g, row, from))
-                return false;
-    }
-    return true;
+    bool is_good = true;
+    for (qp_cursor c = {0};
+         is_good && (from = qp_checked_next_counters(&g->old, QP_EXTENT_BANKS,
+                                                     QP_COUNTER_BLOCK_COUNTS, &c)) != NULL;)
+        is_good = !extent_counts(g, c.extent, key) || add_block(g, row, from);
+    return is_good;
 }
 
 /* All that the row has goes to the rest ... */
@@ -368,17 +428,17 @@ static bool add_shares(merge *g, qp_cell row, run_key key)
     const qp_counter_block *from;
     if (g->old.head->context_clears != g->old.head->clear_count)
         return true;
-    for (qp_cell e = 0; (e = qp_checked_next(&g->old, e, QP_EXTENT_SHARES)) != 0;)
-        for (uint32_t at = 1; (from = qp_checked_next_counter_block(
-                                   &g->old, e, QP_COUNTER_BLOCK_SHARE, &at)) != NULL;) {
-            qp_cell method = g->targets[g->old.index_of[from->method]].to;
-            qp_cell context = g->contexts[g->old.index_of[from->context]];
-            if (!method || !belongs(g, from->row, key))
-                continue;
-            if (!add_to_share(g, row, context, method, from, from->calls, 1) ||
-                !add_to_share(g, row, g->rest, method, from, from->calls, UINT64_MAX))
-                return false;
-        }
+    for (qp_cursor c = {0};
+         (from = qp_checked_next_counters(&g->old, QP_EXTENT_SHARES, QP_COUNTER_BLOCK_SHARE,
+                                          &c)) != NULL;) {
+        qp_cell method = g->targets[g->old.index_of[from->method]].to;
+        qp_cell context = g->contexts[g->old.index_of[from->context]];
+        if (!method || !belongs(g, from->row, key))
+            continue;
+        if (!add_to_share(g, row, context, method, from, from->calls, 1) ||
+            !add_to_share(g, row, g->rest, method, from, from->calls, UINT64_MAX))
+            return false;
+    }
     return true;
 }
 
@@ -410,7 +470,7 @@ static bool add_row(merge *g, run_key key)
         .clear_count = h->clear_count,
         .stopped_seen = h->stopped_total};
     if (!new_node(g, row, 0, 0, &r->root) || !add_calls(g, row, key) ||
-        !add_banks(g, row, key) ||
+        !add_blocks(g, row, key) ||
         (g->rest && (!share_rest(g, row) || !add_shares(g, row, key))))
         return false;
     r->nodes = g->nodes;
@@ -422,40 +482,28 @@ static bool add_row(merge *g, run_key key)
 static unsigned list_keys(const merge *g, run_key keys[ROWS_MAX])
 {
     unsigned n = 0;
-    for (qp_cell e = 0; (e = qp_checked_next(&g->old, e, QP_EXTENT_THREADS)) != 0;) {
-        const qp_extent *extent = qp_checked_at(&g->old, e);
-        for (uint32_t i = 1; i + THREAD_CELLS - 1 <= extent->n_used; i += THREAD_CELLS) {
-            bool is_ours;
-            run_key key = {0, 0};
-            if (!qp_checked_is_thread(&g->old, e + i))
-                continue;
-            key = key_of_row(g, e + i, &is_ours);
-            unsigned k = 0;
-            while (k < n && !is_same(keys[k], key))
-                k++;
-            if (is_ours || k < n)
-                continue;
-            if (n == ROWS_MAX)
-                return ROWS_MAX + 1;
-            keys[n++] = key;
-        }
+    bool is_ours;
+    for (qp_cursor c = {0}; qp_checked_next(&g->old, QP_EXTENT_THREADS, THREAD_CELLS, &c);) {
+        if (!qp_checked_is_thread(&g->old, c.cell))
+            continue;
+        run_key key = key_of_row(g, c.cell, &is_ours);
+        unsigned k = 0;
+        while (k < n && !is_same(keys[k], key))
+            k++;
+        if (is_ours || k < n)
+            continue;
+        if (n == ROWS_MAX)
+            return ROWS_MAX + 1;
+        keys[n++] = key;
     }
     return n;
 }
 
 /* ---- all of it ----------------------------------------------------------------------------- */
 
-static uint32_t count_shares(const qp_checked *im)
-{
-    uint32_t n = 0;
-    for (qp_cell e = 0; (e = qp_checked_next(im, e, QP_EXTENT_SHARES)) != 0;)
-        n += ((const qp_extent *)qp_checked_at(im, e))->n_used;
-    return n;
-}
-
 static bool take_tables(merge *g)
 {
-    uint64_t n_slots = 2ull * (count_shares(&g->old) + g->old.n_methods);
+    uint64_t n_slots = 2ull * (qp_checked_count(&g->old, QP_EXTENT_SHARES) + g->old.n_methods);
     for (g->slot_mask = 63; g->slot_mask < n_slots;)
         g->slot_mask = g->slot_mask * 2 + 1;
     g->targets = qp_scratch_take(&g->scratch, g->old.n_methods + 1ull, sizeof *g->targets);
@@ -467,26 +515,22 @@ static bool take_tables(merge *g)
 static bool add_all(merge *g, bool is_forced, qp_error *error)
 {
     run_key keys[ROWS_MAX];
-    if (!is_forced && !qp_match_agree(&g->old, &g->now, error))
+    if (!is_forced && !agree(&g->old, &g->now, error))
         return false;
-    if (!take_tables(g))
-        return no_room(error);
-    if (!place_methods(g, is_forced, error) || !place_sources(g, error) ||
-        !place_contexts(g, error))
+    if (!take_tables(g) || !place_methods(g, is_forced, error) || !place_sources(g) ||
+        !place_contexts(g))
         return false;
     g->space->head->collect |= g->old.head->collect & QP_COLLECT_ONCE;
     unsigned n = list_keys(g, keys);
-    if (n > ROWS_MAX) {
-        qp_error_fail(error,
-                      "cannot be added to: it has saves of more than %d runs "
-                      "that never ended",
-                      ROWS_MAX);
-        return false;
-    }
-    for (unsigned i = 0; i < n; i++)
-        if (!add_row(g, keys[i]))
-            return no_room(error);
-    return true;
+    if (n > ROWS_MAX)
+        return qp_error_fail(error,
+                             "cannot be added to: it has saves of more than %d runs that never "
+                             "ended",
+                             ROWS_MAX);
+    bool is_good = true;
+    for (unsigned i = 0; is_good && i < n; i++)
+        is_good = add_row(g, keys[i]);
+    return is_good;
 }
 
 bool qp_merge_counts(qp_space *to, const char *old, uint64_t n_bytes, bool is_forced,
@@ -495,11 +539,14 @@ bool qp_merge_counts(qp_space *to, const char *old, uint64_t n_bytes, bool is_fo
     enum { SCRATCH_FACTOR = 3, SCRATCH_LEAST = 1 << 20 };
     merge g = {.space = to, .texts = {.space = to}};
     uint64_t now_bytes = to->head->n_cells * QP_CELL;
-    if (!qp_scratch_open(&g.scratch, SCRATCH_FACTOR * (n_bytes + now_bytes) + SCRATCH_LEAST))
-        return no_room(error);
-    bool is_done = qp_checked_open(&g.old, old, n_bytes, &g.scratch, error) &&
-                   qp_checked_open(&g.now, to->map.base, now_bytes, &g.scratch, error) &&
-                   add_all(&g, is_forced, error);
+    error->text[0] = '\0';
+    bool is_done =
+        qp_scratch_open(&g.scratch, SCRATCH_FACTOR * (n_bytes + now_bytes) + SCRATCH_LEAST) &&
+        qp_checked_open(&g.old, old, n_bytes, &g.scratch, error) &&
+        qp_checked_open(&g.now, to->map.base, now_bytes, &g.scratch, error) &&
+        add_all(&g, is_forced, error);
     qp_scratch_close(&g.scratch);
-    return is_done;
+    return is_done || (error->text[0] ? false
+                                      : qp_error_fail(error, "cannot be added to: there is not "
+                                                             "enough memory"));
 }

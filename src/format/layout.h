@@ -493,6 +493,59 @@ static inline bool qp_jumps_agree(const qp_jumps *a, const qp_jumps *b)
                       memcmp(a, b, qp_jumps_bytes(a->n_jumps, a->n_blocks)) == 0);
 }
 
+/* Do all jumps lead from and to blocks? */
+static inline bool qp_jumps_fit(const qp_jump *jumps, uint64_t n_jumps, uint32_t n_blocks)
+{
+    for (uint64_t i = 0; i < n_jumps; i++)
+        if (jumps[i].from_block < QP_JUMP_JOINED || jumps[i].from_block >= (int64_t)n_blocks ||
+            jumps[i].to_block < 0 || jumps[i].to_block >= (int64_t)n_blocks)
+            return false;
+    return true;
+}
+
+/* ---- reading what may be damaged ------------------------------------------------------------ */
+
+typedef struct {
+    const char *base;
+    uint64_t n_bytes;
+} qp_bytes;
+
+/* n_bytes at a ref. @return NULL: not in the file */
+static inline const void *qp_bytes_at(qp_bytes b, qp_ref ref, uint64_t n_bytes)
+{
+    uint64_t at = (uint64_t)ref * 8;
+    return at >= QP_HEAD_BYTES && at <= b.n_bytes && n_bytes <= b.n_bytes - at ? b.base + at
+                                                                               : NULL;
+}
+
+/* The text, with its NUL. @return NULL: not in the file */
+static inline const char *qp_bytes_text(qp_bytes b, qp_ref ref)
+{
+    const qp_text *t = (const qp_text *)qp_bytes_at(b, ref, sizeof *t);
+    uint64_t n = t ? t->n_bytes : 0;
+    const char *bytes = t ? t->bytes : NULL; /* of no fixed length */
+    return t && qp_bytes_at(b, ref, offsetof(qp_text, bytes) + n + 1) && !bytes[n] ? bytes
+                                                                                   : NULL;
+}
+
+/* The tables of a method. @return NULL: not in the file */
+static inline const qp_lines *qp_bytes_lines(qp_bytes b, qp_ref ref)
+{
+    const qp_lines *t = (const qp_lines *)qp_bytes_at(b, ref, QP_LINES_HEAD);
+    return t && qp_bytes_at(b, ref, qp_lines_bytes(t->n_lines)) ? t : NULL;
+}
+static inline const qp_jumps *qp_bytes_jumps(qp_bytes b, qp_ref ref)
+{
+    const qp_jumps *t = (const qp_jumps *)qp_bytes_at(b, ref, QP_JUMPS_HEAD);
+    return t && qp_bytes_at(b, ref, qp_jumps_bytes(t->n_jumps, t->n_blocks)) ? t : NULL;
+}
+
+/* Does an extent begin at this cell? Its header names its place and repeats the file's nonce. */
+static inline bool qp_extent_begins(const qp_extent *e, uint64_t cell, uint64_t nonce)
+{
+    return e->magic == QP_EXTENT_MAGIC && e->self == cell && e->nonce == (nonce ^ cell);
+}
+
 /* ---- counters -------------------------------------------------------------------------------
  *
  * Every counter of what was lost, repaired or misused, in one table. X(name, kind, text): kind L

@@ -12,11 +12,8 @@ const qp_jumps *qp_counter_block_jumps(const qp_model_private *own, uint32_t met
     if (method == QP_ROOT_METHOD)
         return NULL;
     const qp_method *r = qp_image_cell(&own->image, own->method_cells[method]);
-    const qp_jumps *j = r->jumps ? qp_image_blob(&own->image, r->jumps, QP_JUMPS_HEAD) : NULL;
-    uint64_t n_bytes = j ? qp_jumps_bytes(j->n_jumps, j->n_blocks) : 0;
-    bool fits = j && qp_image_blob(&own->image, r->jumps, n_bytes) &&
-                j->n_blocks == own->methods[method].n_blocks;
-    return fits ? j : NULL;
+    const qp_jumps *j = qp_bytes_jumps(qp_image_bytes(&own->image), r->jumps);
+    return j && j->n_blocks == own->methods[method].n_blocks ? j : NULL;
 }
 
 static uint64_t values_of(uint32_t n_cells)

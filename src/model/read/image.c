@@ -128,22 +128,15 @@ bool qp_image_check_head(const qp_image *image, qp_error *error)
     return true;
 }
 
-const void *qp_image_blob(const qp_image *image, qp_ref ref, uint64_t n_bytes)
+qp_bytes qp_image_bytes(const qp_image *image)
 {
-    uint64_t at = (uint64_t)ref * 8, end = (uint64_t)image->n_cells * QP_CELL;
-    if (at < QP_HEAD_BYTES || at > end || n_bytes > end - at)
-        return NULL;
-    return image->bytes + at;
+    return (qp_bytes){(const char *)image->bytes, (uint64_t)image->n_cells * QP_CELL};
 }
 
 const char *qp_image_text(const qp_image *image, qp_ref ref)
 {
-    const qp_text *t = qp_image_blob(image, ref, sizeof *t);
-    if (!t || t->n_bytes > TEXT_MAX ||
-        !qp_image_blob(image, ref, sizeof t->n_bytes + (uint64_t)t->n_bytes + 1))
-        return NULL;
-    const char *bytes = t->bytes; /* of no fixed length */
-    return bytes[t->n_bytes] == '\0' ? bytes : NULL;
+    const qp_text *t = qp_bytes_at(qp_image_bytes(image), ref, sizeof *t);
+    return t && t->n_bytes <= TEXT_MAX ? qp_bytes_text(qp_image_bytes(image), ref) : NULL;
 }
 
 uint32_t qp_image_skip_hole(const qp_image *image, uint32_t cell)

@@ -56,9 +56,8 @@ static void read_table(qp_model_private *own, qp_model_method *m, qp_ref ref, ui
 {
     if (!ref)
         return;
-    const qp_lines *t = qp_image_blob(&own->image, ref, QP_LINES_HEAD);
-    uint64_t n_bytes = t ? qp_lines_bytes(t->n_lines) : 0;
-    if (!t || !qp_image_blob(&own->image, ref, n_bytes) || t->n_lines > *n_left) {
+    const qp_lines *t = qp_bytes_lines(qp_image_bytes(&own->image), ref);
+    if (!t || t->n_lines > *n_left) {
         own->n_losses[QP_LOSS_tables]++;
         return;
     }

@@ -55,8 +55,8 @@ static inline const void *qp_image_cell(const qp_image *image, qp_cell cell)
     return image->bytes + (uint64_t)cell * QP_CELL;
 }
 
-/* The n_bytes at a reference; NULL: out of range. */
-const void *qp_image_blob(const qp_image *image, qp_ref ref, uint64_t n_bytes);
+/* For qp_bytes_at() and the like. */
+qp_bytes qp_image_bytes(const qp_image *image);
 
 /* The text at a reference; NULL: no text is there. */
 const char *qp_image_text(const qp_image *image, qp_ref ref);

@@ -212,7 +212,7 @@ bool qp_load_notes(qp_model_private *own)
     uint64_t n_left =
         own->image.file_bytes / sizeof *note; /* a circular list would never end */
     for (qp_ref ref = qp_image_head(&own->image)->notes; ref; ref = note->next) {
-        note = qp_image_blob(&own->image, ref, sizeof *note);
+        note = qp_bytes_at(qp_image_bytes(&own->image), ref, sizeof *note);
         if (!note || n_left-- == 0 || found.n == NOTES_MAX) {
             own->n_losses[QP_LOSS_notes]++;
             break;

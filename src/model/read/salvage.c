@@ -13,10 +13,8 @@ static const qp_extent *extent_at(const qp_model_private *own, uint64_t cell)
 
 static bool is_header(const qp_model_private *own, uint64_t cell)
 {
-    if (cell < QP_HEAD_CELLS || cell >= own->image.n_cells)
-        return false;
-    const qp_extent *e = extent_at(own, cell);
-    return e->magic == QP_EXTENT_MAGIC && e->self == cell && e->nonce == (own->nonce ^ cell);
+    return cell >= QP_HEAD_CELLS && cell < own->image.n_cells &&
+           qp_extent_begins(extent_at(own, cell), cell, own->nonce);
 }
 
 /* The first header from a cell on, or n_cells. */
