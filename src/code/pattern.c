@@ -1,8 +1,7 @@
-/* pattern.c: the parser of call patterns, and their names. Matching: pattern_match.c. */
+/* pattern.c: the parsers of call patterns and of the PC command. Matching: pattern_match.c. */
 #include "code/pattern.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 typedef struct {
@@ -118,14 +117,14 @@ static uint16_t parse_named(parser *x, bool has_colon)
     uint32_t module = take_name(x), procedure = UINT32_MAX;
     if (module == UINT32_MAX) {
         if (has_colon && (*x->at == '*' || *x->at == '('))
-            return refuse(x, QP_PARSE_SYNTAX, "a colon stands at a name, not at * or a group");
+            return refuse(x, QP_PARSE_SYNTAX, "a colon belongs to a name, not to * or a group");
         return refuse(x, QP_PARSE_SYNTAX,
                       *x->at ? "expected a name, * or (, found '%.1s'"
                              : "expected a name, * or ( at the end",
                       x->at);
     }
     if (take(x, ".") && (procedure = take_name(x)) == UINT32_MAX)
-        return refuse(x, QP_PARSE_SYNTAX, "expected the name of a procedure behind the dot");
+        return refuse(x, QP_PARSE_SYNTAX, "expected the name of a procedure after the dot");
     uint16_t item = new_item(x, procedure == UINT32_MAX ? QP_ITEM_MODULE : QP_ITEM_PROCEDURE);
     if (!item)
         return 0;
@@ -145,7 +144,7 @@ static uint16_t parse_primary(parser *x)
         uint16_t star = new_item(x, QP_ITEM_STAR);
         if (star && take(x, ":")) {
             x->at--;
-            return refuse(x, QP_PARSE_SYNTAX, "a colon stands at a name, not at * or a group");
+            return refuse(x, QP_PARSE_SYNTAX, "a colon belongs to a name, not to * or a group");
         }
         return star;
     }
@@ -165,12 +164,12 @@ static uint16_t parse_primary(parser *x)
         return refuse(x, QP_PARSE_SYNTAX, "expected ) or | or ->");
     if (group && take(x, ":")) {
         x->at--;
-        return refuse(x, QP_PARSE_SYNTAX, "a colon stands at a name, not at * or a group");
+        return refuse(x, QP_PARSE_SYNTAX, "a colon belongs to a name, not to * or a group");
     }
     return group;
 }
 
-/* Items between separators, as children of one item; a single one stands for itself. */
+/* Items between separators, as children of one item; a single one is not wrapped. */
 static uint16_t parse_list(parser *x, const char *separator, qp_item_kind kind,
                            uint16_t (*parse_item)(parser *))
 {
@@ -215,5 +214,91 @@ qp_parse qp_pattern_parse(qp_pattern *p, const char *text, qp_error *error)
                *x.at == ')' ? "no group is open here"
                             : "expected -> or | or the end, found '%.1s'",
                x.at);
+    return x.code;
+}
+
+/* ---- the PC command -------------------------------------------------------------------------- */
+
+enum { PERIOD_MIN_US = 50 };
+#define PERIOD_MAX_US 3600000000ull
+
+/* Take the next word if it is a prefix of `keyword`, in any case. */
+static bool take_keyword(parser *x, const char *keyword)
+{
+    skip_blanks(x);
+    size_t n = strcspn(x->at, " \t\r\n;"), i = 0;
+    while (i < n && keyword[i] && fold(x->at[i]) == fold(keyword[i]))
+        i++;
+    if (!n || i < n)
+        return false;
+    x->at += n;
+    return true;
+}
+
+static void take_period(parser *x, qp_pc_command *command)
+{
+    skip_blanks(x);
+    size_t n = strspn(x->at, "0123456789"), n_word = strcspn(x->at, " \t\r\n;");
+    uint64_t value = 0;
+    if (!n && x->at[0] != '-' && x->at[0] != '+')
+        return; /* none is given */
+    for (size_t i = 0; i < n && value <= PERIOD_MAX_US; i++)
+        value = value * 10 + (uint64_t)(x->at[i] - '0');
+    if (n != n_word || !value) {
+        refuse(x, QP_PARSE_SYNTAX, "%.40s: expected microseconds, a whole number above 0",
+               x->at);
+        return;
+    }
+    if (value > PERIOD_MAX_US) {
+        refuse(x, QP_PARSE_SYNTAX, "%.40s: an hour at most, in microseconds", x->at);
+        return;
+    }
+    command->is_raised = value < PERIOD_MIN_US;
+    command->period_us = command->is_raised ? PERIOD_MIN_US : value;
+    x->at += n;
+}
+
+static void take_pattern(parser *x, qp_pc_command *command)
+{
+    static qp_pattern parsed; /* under the control lock: only to find mistakes */
+    static char copy[QP_PATTERN_BYTES];
+    bool is_quoted = false;
+    size_t n = 0;
+    skip_blanks(x);
+    for (; x->at[n] && (is_quoted || x->at[n] != ';'); n++)
+        is_quoted ^= x->at[n] == '"';
+    size_t n_copied = n < sizeof copy ? n : sizeof copy - 1; /* too long for any pattern */
+    memcpy(copy, x->at, n_copied);
+    copy[n_copied] = '\0';
+    x->code = qp_pattern_parse(&parsed, copy, x->error);
+    x->error->column += (unsigned)(x->at - x->text);
+    command->pattern = x->at;
+    command->n_pattern = n;
+    while (command->n_pattern && strchr(" \t\r\n", x->at[command->n_pattern - 1]))
+        command->n_pattern--;
+    x->at += n;
+    if (*x->at != ';')
+        refuse(x, QP_PARSE_SYNTAX, "expected ; after the pattern");
+}
+
+qp_parse qp_pc_parse(const char *text, qp_pc_command *command, qp_error *error)
+{
+    parser x = {.text = text, .at = text, .error = error, .code = QP_PARSE_OK};
+    *command = (qp_pc_command){.kind = QP_PC_VIRTUAL, .period_us = QP_PC_DEFAULT_US};
+    error->text[0] = '\0';
+    error->column = 1;
+    take_keyword(&x, "PC");
+    if (take_keyword(&x, "REAL"))
+        command->kind = QP_PC_REAL;
+    else
+        take_keyword(&x, "VIRTUAL");
+    take_period(&x, command);
+    if (x.code == QP_PARSE_OK && take_keyword(&x, "WHEN"))
+        take_pattern(&x, command);
+    take(&x, ";");
+    skip_blanks(&x);
+    if (*x.at)
+        refuse(&x, QP_PARSE_SYNTAX,
+               "%.40s: expected VIRTUAL, REAL, microseconds or WHEN, in this order", x.at);
     return x.code;
 }

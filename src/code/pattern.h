@@ -1,4 +1,5 @@
-/* pattern.h: call patterns: which stacks count, and whom they charge.
+/* pattern.h: call patterns: which stacks count, and which frame they charge; and the PC command,
+ * which has one.
  *
  *   pattern = thread { "|" thread }     thread = primary { "->" primary }
  *   primary = "(" pattern ")" | "*" | [":"] module ["." procedure] [":"]
@@ -13,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "format/layout.h"
 #include "format/options.h" /* qp_parse */
 
 enum {
@@ -33,7 +35,7 @@ typedef enum {
 /* A node of the parsed pattern. */
 typedef struct {
     uint16_t kind; /* qp_item_kind; THREAD: children in turn; ANY: one of the children */
-    bool is_caller_charged, is_charged; /* a colon before, behind the name */
+    bool is_caller_charged, is_charged; /* a colon before, after the name */
     uint16_t first, next;               /* child, sibling: indices; 0: none */
     uint32_t module, procedure;         /* bytes into the names, which end with NUL */
 } qp_item;
@@ -73,5 +75,22 @@ size_t qp_pattern_scratch(const qp_pattern *p, uint32_t n_frames);
 qp_pattern_answer qp_pattern_match(const qp_pattern *p, const qp_pattern_stack *stack,
                                    void *scratch, size_t n_bytes, int64_t *charged,
                                    uint32_t *n_deep);
+
+/* ---- the PC command -------------------------------------------------------------------------- */
+
+enum { QP_PC_DEFAULT_US = 10000 };
+
+/* What kind of interrupts, how often, and which of them count. */
+typedef struct {
+    qp_pc_kind kind;
+    uint64_t period_us;
+    bool is_raised;      /* less was asked for than the shortest period */
+    const char *pattern; /* [n_pattern] after WHEN, without the ';'; NULL: every stack counts */
+    size_t n_pattern;
+} qp_pc_command;
+
+/* "PC {VIRTUAL|REAL} {t} {WHEN pattern;}", the word PC optional. Also parses the pattern.
+ * @return QP_PARSE_OK; QP_PARSE_SYNTAX, QP_PARSE_ROOM: see error */
+qp_parse qp_pc_parse(const char *text, qp_pc_command *command, qp_error *error);
 
 #endif

@@ -1,6 +1,7 @@
-/* pattern_match.c: does a stack fit a pattern, and whom does it charge? Read qp_pattern_match first.
+/* pattern_match.c: whether a stack fits a pattern, and which frame is charged. Read
+ * qp_pattern_match first.
  *
- * A position is a gap between frames: 0 is before the outermost, n behind the innermost. An item
+ * A position is a gap between frames: 0 is before the outermost, n after the innermost. An item
  * takes a set of positions where it may begin to the set where it may end, or back. Of the threads
  * that the pattern expands to, in their order, the first that fits is found by choosing, from left
  * to right, the first alternative from which the end can be reached. Its names are then bound from
@@ -74,7 +75,7 @@ static bool fits(const matcher *x, const qp_item *item, uint32_t frame)
 /* Where the item may end that begins somewhere in `from`; added to `to`. */
 static void step_ahead(const matcher *x, const qp_item *item, const word *from, word *to)
 {
-    bool is_inside = false; /* of a run of the module, or behind the beginning of a star */
+    bool is_inside = false; /* of a run of the module, or after the beginning of a star */
     for (uint32_t i = 0; i < x->stack->n_frames; i++) {
         if (item->kind == QP_ITEM_STAR) {
             is_inside |= has(from, i);

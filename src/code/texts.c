@@ -1,5 +1,5 @@
 /* texts.c: texts by content, and sources by path. The index of texts leads from a hash to a place;
- * two texts with one hash are told apart by comparing them, and the second is then stored without
+ * texts with one hash are compared, and the second of two different ones is stored without
  * an index entry. */
 #include "code/code.h"
 

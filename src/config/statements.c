@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/text/text.h"
-#include "code/pc_command.h"
+#include "code/pattern.h"
 #include "config/words.h"
 #include "xbase/xbase.h"
 

@@ -427,7 +427,7 @@ static const mistake mistakes[] = {
     {"event-trigger a event=any : x", 1, 27, ":: expected event="},
     {"pc REAL 0", 1, 9, "expected microseconds"},
     {"# a\n pc WHEN m.a->\n ;", 3, 2, "expected"},
-    {"pc WHEN m.a\n", 2, 1, "expected ; behind the pattern"},
+    {"pc WHEN m.a\n", 2, 1, "expected ; after the pattern"},
     {"trace", 1, 6, "the line ends: expected KEY=VALUE"},
     {"trace OUTFILE=b c", 1, 17, "c: expected KEY=VALUE"},
     {"trace timeline=1 FOO=3", 1, 18, "FOO: expected one of OPERATIONMODE OUTFLUSHEVERY"},

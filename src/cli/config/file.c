@@ -7,7 +7,7 @@
 #include "base/containers/alloc.h"
 #include "base/os/file.h"
 #include "cli/config/config.h"
-#include "code/pc_command.h"
+#include "code/pattern.h"
 
 enum { FILE_MAX = 256 << 20, ENABLED_MAX = 50 };
 

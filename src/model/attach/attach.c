@@ -18,7 +18,7 @@
 #include "base/os/thread.h"
 #include "base/text/buf.h"
 #include "code/code.h"
-#include "code/pc_command.h"
+#include "code/pattern.h"
 #include "format/builder.h"
 #include "format/layout.h"
 #include "model/model.h"

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/containers/alloc.h"
-#include "code/pc_command.h"
+#include "code/pattern.h"
 #include "model/figures/figures.h"
 #include "model/read/read.h"
 

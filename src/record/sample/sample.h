@@ -8,7 +8,7 @@
 #define QP_RECORD_SAMPLE_SAMPLE_H
 
 #include "base/text/error.h"
-#include "code/pc_command.h"
+#include "code/pattern.h"
 #include "record/run/run.h"
 
 /* ---- the PC command: pc.c ---------------------------------------------------------------- */
