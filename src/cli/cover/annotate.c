@@ -17,7 +17,7 @@ typedef struct {
     const qp_cover_file *f;
     const qp_source *source; /* NULL: there is none */
     qp_table t;
-    uint32_t next;     /* first of f->lines at or behind the line that is shown */
+    uint32_t next;     /* first of f->lines not before the line that is shown */
     uint32_t near;     /* first of f->lines that is at most CONTEXT_LINES before it */
     uint32_t function; /* next of f->functions to get its summary */
     size_t touch;      /* next of f->touches */
@@ -285,9 +285,7 @@ static const qp_flag flags[] = {{"only-missed", 'm', QP_FLAG_YES, NULL,
                                  "one row for each block of lines with several blocks"},
                                 {"contexts", 0, QP_FLAG_YES, NULL, QP_COVER_AT(has_contexts),
                                  NULL, "hits of each context below each line"},
-                                QP_COVER_FLAGS_FILES,
-                                QP_COVER_FLAGS_ADJUST,
-                                QP_COVER_FLAG_FORCE,
+                                QP_COVER_FLAGS,
                                 QP_FLAGS_COMMON};
 
 const qp_command qp_command_cover_annotate = {

@@ -370,9 +370,7 @@ static int run_check(qp_cli *cli)
 static const qp_flag flags[] = {{"thresholds", 0, QP_FLAG_TEXT, "FILE", QP_COVER_AT(thresholds),
                                  "coverage.thresholds", "file of thresholds"},
                                 QP_COVER_FLAG_NOTES,
-                                QP_COVER_FLAGS_FILES,
-                                QP_COVER_FLAGS_ADJUST,
-                                QP_COVER_FLAG_FORCE,
+                                QP_COVER_FLAGS,
                                 QP_COVER_FLAG_FORMAT,
                                 QP_FLAGS_COMMON};
 

@@ -143,7 +143,7 @@ static void write_range(void *json, const qp_cover_file *f, uint32_t first, uint
 static void write_ranges(qp_json *json, const void *data)
 {
     const document *d = data;
-    qp_cover_each_range(d->f, &(qp_cover_ranges){is_only, write_range, &d->context, json});
+    qp_cover_each_range(d->f, is_only, &d->context, write_range, json);
 }
 
 static const qp_field file_fields[] = {
@@ -185,8 +185,6 @@ static void write_json(qp_cli *cli, unsigned has, const document *d)
     qp_json_init(&json, &cli->out);
     qp_row_json(&json, NULL, document_fields, has == HAS_ONLY ? has : has | HAS_CONTEXTS, d);
 }
-
-/* ---- the contexts ---- */
 
 /* @return false: no memory */
 static bool show_all(qp_cli *cli, const qp_cover *c)
@@ -253,7 +251,7 @@ static bool print_line(const qp_cli *cli, const qp_cover *c, const qp_cover_file
     return is_good;
 }
 
-/* @return false: no memory. *status: unusable where there is no such line */
+/* @param status  receives QP_EXIT_UNUSABLE if there is no such line @return false: no memory */
 static bool show_line(qp_cli *cli, const qp_cover *c, const char *place, int *status)
 {
     const qp_cover_file *f;
@@ -288,10 +286,7 @@ static void print_only(const qp_cli *cli, const qp_cover *c, size_t context)
     for (size_t i = 0; i < c->n_files; i++) {
         const qp_cover_file *f = &c->files[i];
         qp_cover_list list = {.s = s, .indent = 4, .title = f->path};
-        n += qp_cover_each_range(f, &(qp_cover_ranges){.wants = is_only,
-                                                       .show = qp_cover_show_range,
-                                                       .data = &context,
-                                                       .to = &list});
+        n += qp_cover_each_range(f, is_only, &context, qp_cover_show_range, &list);
         qp_out_text(s->out, list.column ? "\n" : "");
     }
     if (n == 0)
@@ -345,9 +340,7 @@ static int run_context(qp_cli *cli)
 
 static const qp_flag flags[] = {{"only", 0, QP_FLAG_TEXT, "NAME", QP_COVER_AT(only), NULL,
                                  "lines that this context hits and no other"},
-                                QP_COVER_FLAGS_FILES,
-                                QP_COVER_FLAGS_ADJUST,
-                                QP_COVER_FLAG_FORCE,
+                                QP_COVER_FLAGS,
                                 QP_COVER_FLAG_FORMAT,
                                 QP_FLAGS_COMMON};
 

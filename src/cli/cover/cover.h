@@ -58,16 +58,12 @@ qp_style qp_cover_percent_style(uint64_t n_hit, uint64_t n);
 /* Call show() with first and last line of each range of lines that wants() accepts; lines without
  * code do not interrupt a range. @return the number of ranges */
 typedef bool qp_cover_wants(const void *data, const qp_cover_file *f, size_t line /* index */);
-typedef struct {
-    qp_cover_wants *wants;
-    void (*show)(void *to, const qp_cover_file *f, uint32_t first, uint32_t last);
-    const void *data;
-    void *to;
-} qp_cover_ranges;
-size_t qp_cover_each_range(const qp_cover_file *f, const qp_cover_ranges *r);
+typedef void qp_cover_take(void *to, const qp_cover_file *f, uint32_t first, uint32_t last);
+size_t qp_cover_each_range(const qp_cover_file *f, qp_cover_wants *wants, const void *data,
+                           qp_cover_take *show, void *to);
 
-/* For qp_cover_ranges.wants: the line has code that was never executed and is not marked dead. */
-bool qp_cover_is_missed(const void *data, const qp_cover_file *f, size_t line);
+/* A qp_cover_wants: the line has code that was never executed and is not marked dead. */
+bool qp_cover_is_missed(const void *unused, const qp_cover_file *f, size_t line);
 
 /* Items in lines that fit the screen: "12-14, 20". */
 typedef struct {
@@ -76,7 +72,7 @@ typedef struct {
     const char *title;       /* a line before the first item; NULL: none */
 } qp_cover_list;
 void qp_cover_show_item(qp_cover_list *list, const char *text);
-/* For qp_cover_ranges.show, to a qp_cover_list. */
+/* A qp_cover_take, to a qp_cover_list. */
 void qp_cover_show_range(void *list, const qp_cover_file *f, uint32_t first, uint32_t last);
 
 /* Was the branch reached, and this way of it never taken? */
@@ -198,6 +194,8 @@ extern const qp_field qp_cover_changes_document[];
     {"annotations", 0, QP_FLAG_WORD, QP_NOTES_WORDS, QP_COVER_AT(annotations), NULL,           \
      "missed lines for a CI, instead of the text: workflow commands of GitHub, code quality "  \
      "of GitLab, or FILE:LINE: ..."}
+/* What commands have that show the coverage of files. */
+#define QP_COVER_FLAGS QP_COVER_FLAGS_FILES, QP_COVER_FLAGS_ADJUST, QP_COVER_FLAG_FORCE
 /* clang-format on */
 
 #endif

@@ -246,9 +246,7 @@ static const qp_flag flags[] = {
     {"functions", 0, QP_FLAG_YES, NULL, QP_COVER_AT(has_functions), NULL,
      "of two profiles: rows for functions that changed"},
     QP_COVER_FLAG_NOTES,
-    QP_COVER_FLAGS_FILES,
-    QP_COVER_FLAGS_ADJUST,
-    QP_COVER_FLAG_FORCE,
+    QP_COVER_FLAGS,
     QP_COVER_FLAG_FORMAT,
     QP_FLAGS_COMMON};
 

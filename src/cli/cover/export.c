@@ -93,9 +93,7 @@ static const qp_flag flags[] = {
      "lcov: with records that only lcov 2 reads"},
     {"test-name", 0, QP_FLAG_TEXT, "NAME", QP_COVER_AT(test), NULL,
      "lcov: name of the test; default: the program's"},
-    QP_COVER_FLAGS_FILES,
-    QP_COVER_FLAGS_ADJUST,
-    QP_COVER_FLAG_FORCE,
+    QP_COVER_FLAGS,
     QP_FLAGS_COMMON};
 
 const qp_command qp_command_cover_export = {

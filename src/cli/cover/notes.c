@@ -136,9 +136,7 @@ void qp_cover_notes(qp_cli *cli, const qp_cover *c, qp_cover_wants *wants, const
     }
     for (size_t i = 0; i < c->n_files; i++) {
         const qp_cover_file *f = &c->files[i];
-        qp_cover_each_range(
-            f,
-            &(qp_cover_ranges){.wants = is_wanted, .show = write_range, .data = &w, .to = &w});
+        qp_cover_each_range(f, is_wanted, &w, write_range, &w);
         for (uint32_t line = 0; line < f->n_lines; line++)
             write_branches(&w, f, line);
     }

@@ -117,9 +117,7 @@ static void print_uncovered(const qp_screen *s, const qp_cover *c)
                                 ? "\nNever executed (12->15: line 12 never continued at 15)\n"
                                 : "");
         is_first = false;
-        qp_cover_each_range(f, &(qp_cover_ranges){.wants = qp_cover_is_missed,
-                                                  .show = qp_cover_show_range,
-                                                  .to = &list});
+        qp_cover_each_range(f, qp_cover_is_missed, NULL, qp_cover_show_range, &list);
         list_branches(&list, f);
         qp_out_text(s->out, list.column ? "\n" : "");
     }
@@ -214,9 +212,7 @@ static const qp_flag flags[] = {
     {"sort", 's', QP_FLAG_WORD, QP_COVER_SORT_WORDS, QP_FLAG_AT(sort), "name",
      "order of files; by name a tree, else one list"},
     QP_COVER_FLAGS_LIMITS,
-    QP_COVER_FLAGS_FILES,
-    QP_COVER_FLAGS_ADJUST,
-    QP_COVER_FLAG_FORCE,
+    QP_COVER_FLAGS,
     QP_FLAG_FORMAT,
     QP_FLAGS_COMMON};
 
