@@ -48,9 +48,9 @@ static qp_cover *new_picture(void)
 }
 
 /* Of hit lines; what is not there has none, and of nothing all are hit. */
-static int percent_of(const qp_cover_file *f)
+static int percent_of(const qp_cover_totals *t)
 {
-    return f ? (int)qp_cover_percent(f->totals.lines_hit, f->totals.lines) : 100;
+    return t ? (int)qp_cover_percent(t->lines_hit, t->lines) : 100;
 }
 
 static void files_are_worse_improved_new_or_gone(void **state)
@@ -70,19 +70,19 @@ static void files_are_worse_improved_new_or_gone(void **state)
                   {"same.lua", QP_CHANGE_NONE, 50, 50}};
     assert_int_equal(d->n_files, 5);
     for (size_t i = 0; i < 5; i++) {
-        assert_string_equal(d->files[i].path, wanted[i].path);
+        assert_string_equal(d->files[i].name, wanted[i].path);
         assert_int_equal(d->files[i].change, wanted[i].change);
         assert_int_equal(d->n_changed[i], 1);
-        assert_int_equal(percent_of(d->files[i].base), wanted[i].base);
-        assert_int_equal(percent_of(d->files[i].now), wanted[i].now);
+        assert_int_equal(percent_of(d->files[i].was), wanted[i].base);
+        assert_int_equal(percent_of(d->files[i].is), wanted[i].now);
     }
-    assert_null(d->files[2].base);
-    assert_null(d->files[3].now);
-    const qp_cover_diff_file *f = &d->files[0];
+    assert_null(d->files[2].was);
+    assert_null(d->files[3].is);
+    const qp_cover_diff_row *f = &d->files[0];
     assert_int_equal(f->n_functions, 2);
-    assert_string_equal(f->functions[0].now->name, "g");
+    assert_string_equal(f->functions[0].name, "g");
     assert_int_equal(f->functions[0].change, QP_CHANGE_WORSE);
-    assert_string_equal(f->functions[1].now->name, "h");
+    assert_string_equal(f->functions[1].name, "h");
     assert_int_equal(f->functions[1].change, QP_CHANGE_NEW);
     assert_int_equal(d->files[4].n_functions, 0);
     qp_cover_diff_free(d);
@@ -102,7 +102,7 @@ static void equal_shares_may_hide_changed_functions(void **state)
     qp_cover_diff *d = qp_cover_diff_new(base, now);
     assert_int_equal(d->files[0].change, QP_CHANGE_NONE);
     assert_int_equal(d->files[0].n_functions, 2);
-    assert_int_equal(d->files[0].functions[0].now->first_line, 1);
+    assert_int_equal(d->files[0].functions[0].line, 1);
     assert_int_equal(d->files[0].functions[0].change, QP_CHANGE_WORSE);
     assert_int_equal(d->files[0].functions[1].change, QP_CHANGE_IMPROVED);
     qp_cover_diff_free(d);

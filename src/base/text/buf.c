@@ -1,12 +1,15 @@
 /* buf.c: arrays that double. */
 #include "base/text/buf.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/containers/alloc.h"
+#include "base/os/file.h"
 
 enum { FIRST_ITEMS = 16 };
 
@@ -76,4 +79,38 @@ char *qp_text_format(char *to, size_t room, const char *format, ...)
     vsnprintf(to, room, format, arguments);
     va_end(arguments);
     return to;
+}
+
+char *qp_text_read(int fd, size_t max_bytes, size_t *n_bytes, const char **why)
+{
+    enum { PIECE = 1 << 16 };
+    qp_buf text = QP_BUF(char);
+    ssize_t n = 1;
+    while (n > 0 && text.n <= max_bytes) {
+        char *to = qp_buf_add_many(&text, PIECE);
+        do
+            n = to ? read(fd, to, PIECE) : 0;
+        while (n < 0 && errno == EINTR);
+        text.n -= to ? PIECE - (size_t)(n > 0 ? n : 0) : 0;
+    }
+    *why = n < 0                ? strerror(errno)
+           : text.n > max_bytes ? "it is too large"
+                                : "there is not enough memory to read it";
+    char *end = n < 0 || text.n > max_bytes ? NULL : qp_buf_add(&text);
+    if (!end) {
+        qp_free(text.items);
+        return NULL;
+    }
+    *end = '\0';
+    *n_bytes = text.n - 1;
+    return text.items;
+}
+
+char *qp_text_file(const char *path, size_t max_bytes, size_t *n_bytes, const char **why)
+{
+    int fd = qp_file_open(path, why);
+    char *text = fd >= 0 ? qp_text_read(fd, max_bytes, n_bytes, why) : NULL;
+    if (fd >= 0)
+        close(fd);
+    return text;
 }

@@ -42,4 +42,9 @@ void *qp_buf_take(qp_buf *b, size_t *n);
 char *qp_text_format(char *to, size_t room, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* All that a descriptor has, with NUL after it; or a plain file of this name.
+ * @return [*n_bytes] free with qp_free(); NULL: see why */
+char *qp_text_read(int fd, size_t max_bytes, size_t *n_bytes, const char **why);
+char *qp_text_file(const char *path, size_t max_bytes, size_t *n_bytes, const char **why);
+
 #endif

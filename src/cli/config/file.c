@@ -230,24 +230,6 @@ static int check_chains(const qp_config_file *f, qp_error *error)
 
 /* ---- the file ------------------------------------------------------------------------------ */
 
-/* Read all of it, ended by NUL. @return NULL: a message was printed */
-static char *read_text(const qp_cli *cli, const char *path, size_t *n_bytes)
-{
-    const char *why = "out of memory";
-    uint64_t size = 0;
-    int fd = qp_file_open(path, &why);
-    char *text = NULL;
-    if (fd >= 0 && qp_file_is_plain(fd, &size, &why) && size > FILE_MAX)
-        why = "larger than 256 MiB";
-    else if (fd >= 0 && (text = qp_alloc(size + 1, 1)) != NULL)
-        text[ *n_bytes = qp_file_read_at(fd, text, size, 0)] = '\0';
-    if (fd >= 0)
-        close(fd);
-    if (!text)
-        qp_cli_fail(cli, "%s: %s", path, why);
-    return text;
-}
-
 /* Print a mistake with its line. The text may contain NUL, which is allowed in comments. */
 static void print_mistake(const qp_cli *cli, const char *path, const char *text, size_t n_bytes,
                           const qp_error *error)
@@ -274,9 +256,10 @@ static int read_file(const qp_cli *cli, const char *path, const qp_config_sink *
     qp_buf_init(&file->objects, sizeof(qp_config_object));
     qp_buf_init(&file->elements, sizeof(qp_config_element));
     qp_buf_init(&file->triggers, sizeof(qp_config_event_trigger));
-    char *text = read_text(cli, path, &n_bytes);
+    const char *why;
+    char *text = qp_text_file(path, FILE_MAX, &n_bytes, &why);
     if (!text)
-        return QP_EXIT_UNUSABLE;
+        return qp_cli_fail(cli, "%s: %s", path, why);
     int code = qp_config_read(text, n_bytes, sink, &error);
     if (!code)
         code = check_chains(file, &error);

@@ -9,6 +9,7 @@
 #include "base/containers/alloc.h"
 #include "base/containers/search.h"
 #include "base/os/file.h"
+#include "base/text/buf.h"
 #include "base/text/unit.h"
 #include "cli/cover/cover.h"
 
@@ -83,31 +84,6 @@ static qp_patch *patch_of_git(const qp_cli *cli)
 
 /* ---- the patch from a file -------------------------------------------------------------------- */
 
-/* @return everything that comes from a descriptor; NULL: see why */
-static char *read_all(int fd, size_t *n_bytes, const char **why)
-{
-    enum { FIRST_BYTES = 1 << 16 };
-    size_t room = FIRST_BYTES;
-    char *text = qp_alloc(room, 1);
-    ssize_t n = 1;
-    *why = "not enough memory to read it";
-    for (*n_bytes = 0; text && n != 0; *n_bytes += n > 0 ? (size_t)n : 0) {
-        if (*n_bytes == room) {
-            char *larger = qp_realloc(text, room *= 2, 1);
-            if (!larger)
-                qp_free(text);
-            text = larger;
-        }
-        n = text ? read(fd, text + *n_bytes, room - *n_bytes) : 0;
-        if (n < 0 && errno != EINTR) {
-            *why = strerror(errno);
-            qp_free(text);
-            text = NULL;
-        }
-    }
-    return text;
-}
-
 /* Does a text without changed lines still name files that differ, for example renamed ones? */
 static bool names_files(const char *text, size_t n_bytes)
 {
@@ -141,7 +117,7 @@ static qp_patch *patch_of_file(const qp_cli *cli)
     const char *name = is_input ? "standard input" : path;
     size_t n_bytes = 0;
     int fd = is_input ? STDIN_FILENO : open_patch(path, &why);
-    char *text = fd >= 0 ? read_all(fd, &n_bytes, &why) : NULL;
+    char *text = fd >= 0 ? qp_text_read(fd, SIZE_MAX / 2, &n_bytes, &why) : NULL;
     if (fd >= 0 && !is_input)
         close(fd);
     if (!text) {
@@ -194,7 +170,7 @@ static bool print_table(const qp_screen *s, const changes *x)
         const qp_cover_changed *f = &x->files[i];
         if (!f->n_lines)
             continue;
-        qp_table_name(&t, QP_STYLE_PLAIN, f->patch->path);
+        qp_table_name(&t, QP_STYLE_PLAIN, f->path);
         qp_cover_add_share(&t, f->n_hit, f->n_lines, true);
     }
     qp_table_plain(&t, QP_STYLE_HEAD, "Total");
@@ -208,7 +184,7 @@ static void print_missed(const qp_screen *s, const changes *x)
         qp_out_text(s->out, "\nNever executed\n");
     for (size_t i = 0; i < x->n; i++) {
         const qp_cover_changed *f = &x->files[i];
-        qp_cover_list list = {.s = s, .indent = 4, .title = f->patch->path};
+        qp_cover_list list = {.s = s, .indent = 4, .title = f->path};
         for (size_t k = 0; k < f->n_missed; k++)
             qp_cover_show_range(&list, f->file, f->missed[k].first, f->missed[k].last);
         qp_out_text(s->out, list.column ? "\n" : "");
@@ -233,38 +209,22 @@ static bool print_text(const qp_cli *cli, const changes *x)
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-typedef struct {
-    const char *path;
-    bool is_known;
-    qp_cover_changed f;
-} file_row;
-
 static const qp_field span_fields[] = {
     {"first", NULL, "line", QP_FIELD_COUNT, QP_FIELD_AT(qp_patch_span, first)},
     {"last", NULL, "line", QP_FIELD_COUNT, QP_FIELD_AT(qp_patch_span, last)},
     {.key = NULL}};
 
-#define AT(member) QP_FIELD_AT(file_row, member)
+#define AT(member) QP_FIELD_AT(qp_cover_changed, member)
 static const qp_field file_fields[] = {
     {"path", NULL, "path as in the patch", QP_FIELD_NAME, AT(path)},
     {"known", NULL, "the profile has the file", QP_FIELD_YES, AT(is_known)},
-    {"changed", NULL, "changed lines, with code or without", QP_FIELD_COUNT, AT(f.n_changed)},
-    {"lines", NULL, "changed lines with code", QP_FIELD_COUNT, AT(f.n_lines)},
-    {"lines_hit", NULL, "changed lines that were hit", QP_FIELD_COUNT, AT(f.n_hit)},
+    {"changed", NULL, "changed lines, with code or without", QP_FIELD_COUNT, AT(n_changed)},
+    {"lines", NULL, "changed lines with code", QP_FIELD_COUNT, AT(n_lines)},
+    {"lines_hit", NULL, "changed lines that were hit", QP_FIELD_COUNT, AT(n_hit)},
     {"missed", NULL, "ranges of changed lines that were not hit", QP_FIELD_ROWS,
-     QP_FIELD_ITEMS(file_row, f.missed, f.n_missed), .sub = span_fields},
+     QP_FIELD_ITEMS(qp_cover_changed, missed, n_missed), .sub = span_fields},
     {.key = NULL}};
 #undef AT
-
-static void write_files(qp_json *json, const void *data)
-{
-    const changes *x = data;
-    for (size_t i = 0; i < x->n; i++) {
-        const qp_cover_changed *f = &x->files[i];
-        qp_row_json(json, NULL, file_fields, QP_FIELDS_ALL,
-                    &(file_row){f->patch->path, f->file != NULL, *f});
-    }
-}
 
 static const qp_field totals_fields[] = {{"lines", NULL, "changed lines with code",
                                           QP_FIELD_COUNT, QP_FIELD_AT(qp_cover_totals, lines)},
@@ -275,7 +235,7 @@ static const qp_field totals_fields[] = {{"lines", NULL, "changed lines with cod
 
 const qp_field qp_cover_changes_document[] = {
     {"files", NULL, "files of the patch that are not removed", QP_FIELD_ROWS,
-     .sub = file_fields, .write = write_files},
+     QP_FIELD_ITEMS(changes, files, n), .sub = file_fields},
     {"totals", NULL, "sums", QP_FIELD_OBJECT, QP_FIELD_AT(changes, totals),
      .sub = totals_fields},
     {.key = NULL}};

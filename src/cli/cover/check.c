@@ -8,10 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/containers/alloc.h"
-#include "base/os/file.h"
 #include "base/text/buf.h"
 #include "base/text/glob.h"
 #include "base/text/unit.h"
@@ -20,15 +18,21 @@
 /* ---- the file of thresholds ------------------------------------------------------------------ */
 
 typedef struct {
-    char *glob; /* NULL: all files together */
+    const char *glob; /* NULL: all files together */
     qp_figure figure;
     double percent;
     unsigned line; /* of the file */
+    /* The verdict. */
+    const qp_cover *c;
+    size_t n_files, n_failed; /* files that it is about; of one for all together: 1 */
+    uint64_t n_hit, n_all;    /* of the worst one */
+    bool has_passed;
 } threshold;
 
 typedef struct {
     threshold *items; /* [n] */
     size_t n;
+    bool have_passed;
 } thresholds;
 
 enum { FILE_MAX = 1 << 20, WORD_SHOWN = 60 };
@@ -158,41 +162,17 @@ static bool read_lines(const qp_cli *cli, const char *path, char *text, threshol
 static bool read_thresholds(const qp_cli *cli, const char *path, thresholds *t)
 {
     const char *why;
-    uint64_t n_bytes = 0;
-    int fd = qp_file_open(path, &why);
+    size_t n_bytes;
+    char *text = qp_text_file(path, FILE_MAX, &n_bytes, &why);
     *t = (thresholds){0};
-    if (fd >= 0 && qp_file_is_plain(fd, &n_bytes, &why) && n_bytes > FILE_MAX)
-        why = "too large for a file of thresholds";
-    if (fd < 0 || n_bytes > FILE_MAX) {
-        qp_cli_fail(cli, "%s: %s (use --thresholds=FILE)", path, why);
-        if (fd >= 0)
-            close(fd);
-        return false;
-    }
-    char *text = qp_alloc_zeroed((size_t)n_bytes + 1, 1);
-    if (text)
-        qp_file_read_at(fd, text, (size_t)n_bytes, 0);
-    close(fd);
-    bool is_good = text && read_lines(cli, path, text, t);
     if (!text)
-        qp_cli_fail_memory(cli);
+        qp_cli_fail(cli, "%s: %s (use --thresholds=FILE)", path, why);
+    bool is_good = text && read_lines(cli, path, text, t);
     qp_free(text);
     return is_good;
 }
 
 /* ---- verdicts -------------------------------------------------------------------------------- */
-
-/* A threshold and the files that it is about. */
-typedef struct {
-    size_t n, n_failed;    /* files; of a threshold for all together: 1 */
-    uint64_t n_hit, n_all; /* of the worst one */
-} verdict;
-
-/* A threshold that no file matches fails: it is a typing error, or code that is no longer loaded. */
-static bool has_failed(const verdict *v)
-{
-    return v->n == 0 || v->n_failed > 0;
-}
 
 /* Does the threshold apply to the file? Not to one that has nothing to hit. */
 static bool is_about(const threshold *t, const qp_cover_file *f)
@@ -202,15 +182,15 @@ static bool is_about(const threshold *t, const qp_cover_file *f)
     return t->glob && n && qp_glob_fits_path(t->glob, f->path);
 }
 
-static verdict judge(const threshold *t, const qp_cover *c)
+/* A threshold that no file matches fails: it is a typing error, or code that is no longer loaded. */
+static void judge(threshold *t, const qp_cover *c)
 {
     qp_error why;
-    verdict v = {0};
+    t->c = c;
     if (!t->glob) {
-        v = (verdict){.n = 1,
-                      .n_failed = !qp_figure_reaches(&c->totals, t->figure, t->percent, &why)};
-        qp_figure_of(&c->totals, t->figure, &v.n_hit, &v.n_all);
-        return v;
+        t->n_files = 1;
+        t->n_failed = !qp_figure_reaches(&c->totals, t->figure, t->percent, &why);
+        qp_figure_of(&c->totals, t->figure, &t->n_hit, &t->n_all);
     }
     for (size_t i = 0; i < c->n_files; i++) {
         const qp_cover_file *f = &c->files[i];
@@ -218,14 +198,14 @@ static verdict judge(const threshold *t, const qp_cover *c)
         if (!is_about(t, f))
             continue;
         qp_figure_of(&f->totals, t->figure, &n_hit, &n);
-        if (!v.n || qp_cover_percent(n_hit, n) < qp_cover_percent(v.n_hit, v.n_all)) {
-            v.n_hit = n_hit;
-            v.n_all = n;
+        if (!t->n_files || qp_cover_percent(n_hit, n) < qp_cover_percent(t->n_hit, t->n_all)) {
+            t->n_hit = n_hit;
+            t->n_all = n;
         }
-        v.n++;
-        v.n_failed += !qp_figure_reaches(&f->totals, t->figure, t->percent, &why);
+        t->n_files++;
+        t->n_failed += !qp_figure_reaches(&f->totals, t->figure, t->percent, &why);
     }
-    return v;
+    t->has_passed = t->n_files && !t->n_failed;
 }
 
 /* Print a message for everything below the threshold. */
@@ -253,44 +233,32 @@ static bool print_text(const qp_cli *cli, const thresholds *all, const qp_cover 
     qp_table_begin(&t, columns, sizeof columns / sizeof *columns);
     for (size_t i = 0; i < all->n; i++) {
         const threshold *x = &all->items[i];
-        verdict v = judge(x, c);
         qp_table_plain(&t, QP_STYLE_PLAIN, qp_figure_names[x->figure]);
         qp_table_name(&t, QP_STYLE_PLAIN, x->glob ? x->glob : "all files together");
-        qp_table_count(&t, x->glob ? v.n : c->n_files);
-        qp_table_plain(&t, QP_STYLE_PLAIN, qp_unit_share(text, v.n_hit, v.n_all, 1));
+        qp_table_count(&t, x->glob ? x->n_files : c->n_files);
+        qp_table_plain(&t, QP_STYLE_PLAIN, qp_unit_share(text, x->n_hit, x->n_all, 1));
         snprintf(text, sizeof text, "%g", x->percent);
         qp_table_plain(&t, QP_STYLE_PLAIN, text);
-        qp_table_plain(&t, has_failed(&v) ? QP_STYLE_BAD : QP_STYLE_GOOD,
-                       v.n == 0         ? "no such file"
-                       : has_failed(&v) ? "FAILED"
-                                        : "ok");
+        qp_table_plain(&t, x->has_passed ? QP_STYLE_GOOD : QP_STYLE_BAD,
+                       !x->n_files     ? "no such file"
+                       : x->has_passed ? "ok"
+                                       : "FAILED");
     }
     return qp_table_end(&t, &cli->screen, 0);
 }
 
-typedef struct {
-    const threshold *threshold;
-    const qp_cover *c;
-    qp_figure figure;
-    const char *glob;
-    double percent;
-    bool has_passed;
-    verdict verdict;
-} threshold_row;
-
 static void write_failed(qp_json *json, const void *data)
 {
     qp_error why;
-    const threshold_row *row = data;
-    const threshold *x = row->threshold;
-    for (size_t i = 0; i < row->c->n_files; i++) {
-        const qp_cover_file *f = &row->c->files[i];
+    const threshold *x = data;
+    for (size_t i = 0; i < x->c->n_files; i++) {
+        const qp_cover_file *f = &x->c->files[i];
         if (is_about(x, f) && !qp_figure_reaches(&f->totals, x->figure, x->percent, &why))
             qp_json_text(json, NULL, f->path);
     }
 }
 
-#define AT(member) QP_FIELD_AT(threshold_row, member)
+#define AT(member) QP_FIELD_AT(threshold, member)
 static const qp_field threshold_fields[] = {
     {"figure", NULL, "figure that is limited", QP_FIELD_CHOICE, AT(figure),
      .words = QP_FIGURE_WORDS},
@@ -298,54 +266,38 @@ static const qp_field threshold_fields[] = {
      .flags = QP_FIELD_NULLABLE},
     {"percent", NULL, "minimum", QP_FIELD_PERCENT, AT(percent)},
     {"passed", NULL, "it is reached", QP_FIELD_YES, AT(has_passed)},
-    {"hit", NULL, "hit ones, in the worst file", QP_FIELD_COUNT, AT(verdict.n_hit)},
-    {"all", NULL, "known ones, in the worst file", QP_FIELD_COUNT, AT(verdict.n_all)},
+    {"hit", NULL, "hit ones, in the worst file", QP_FIELD_COUNT, AT(n_hit)},
+    {"all", NULL, "known ones, in the worst file", QP_FIELD_COUNT, AT(n_all)},
     {"failed", NULL, "paths of the files that do not reach it", QP_FIELD_TEXTS,
      .write = write_failed},
     {.key = NULL}};
 #undef AT
 
-typedef struct {
-    bool has_passed;
-    const thresholds *all;
-    const qp_cover *c;
-} document;
-
-static void write_thresholds(qp_json *json, const void *data)
-{
-    const document *d = data;
-    for (size_t i = 0; i < d->all->n; i++) {
-        const threshold *x = &d->all->items[i];
-        threshold_row row = {x, d->c, x->figure, x->glob, x->percent, true, judge(x, d->c)};
-        row.has_passed = !has_failed(&row.verdict);
-        qp_row_json(json, NULL, threshold_fields, QP_FIELDS_ALL, &row);
-    }
-}
-
 static const qp_field document_fields[] = {
-    {"passed", NULL, "no threshold failed", QP_FIELD_YES, QP_FIELD_AT(document, has_passed)},
+    {"passed", NULL, "no threshold failed", QP_FIELD_YES, QP_FIELD_AT(thresholds, have_passed)},
     {"thresholds", NULL, "thresholds in the order of their file", QP_FIELD_ROWS,
-     .sub = threshold_fields, .write = write_thresholds},
+     QP_FIELD_ITEMS(thresholds, items, n), .sub = threshold_fields},
     {.key = NULL}};
 
 static int show(qp_cli *cli, const qp_cover *c, void *data)
 {
-    const thresholds *all = data;
-    size_t n_failed = 0, n_files = 0;
+    thresholds *all = data;
+    size_t n_files = 0;
     bool is_good = true;
+    all->have_passed = true;
     for (size_t i = 0; i < all->n; i++) {
-        verdict v = judge(&all->items[i], c);
-        n_failed += has_failed(&v);
-        n_files += v.n;
-        if (v.n == 0)
+        threshold *t = &all->items[i];
+        judge(t, c);
+        all->have_passed &= t->has_passed;
+        n_files += t->n_files;
+        if (!t->n_files)
             qp_cli_warn(cli, "%s:%u: no file with %s matches %s", cli->args.cover.thresholds,
-                        all->items[i].line, qp_figure_names[all->items[i].figure],
-                        all->items[i].glob);
+                        t->line, qp_figure_names[t->figure], t->glob);
     }
     if (cli->args.cover.annotations)
         qp_cover_notes(cli, c, NULL, NULL);
     else if (cli->args.format == QP_FORMAT_JSON)
-        qp_document_json(&cli->out, document_fields, &(document){n_failed == 0, all, c});
+        qp_document_json(&cli->out, document_fields, all);
     else
         is_good = print_text(cli, all, c);
     qp_out_flush(&cli->out); /* the reasons follow the table */
@@ -353,7 +305,7 @@ static int show(qp_cli *cli, const qp_cover *c, void *data)
         complain(cli, &all->items[i], c);
     if (!is_good)
         return qp_cli_fail_memory(cli);
-    return !n_files ? QP_EXIT_UNUSABLE : n_failed ? QP_EXIT_FAILED : QP_EXIT_CLEAN;
+    return !n_files ? QP_EXIT_UNUSABLE : all->have_passed ? QP_EXIT_CLEAN : QP_EXIT_FAILED;
 }
 
 static int run_check(qp_cli *cli)

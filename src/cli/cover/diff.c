@@ -14,34 +14,6 @@ static const struct {
                [QP_CHANGE_GONE] = {"Gone", QP_STYLE_DIM},
                [QP_CHANGE_NONE] = {"Unchanged", QP_STYLE_PLAIN}};
 
-/* A file, a function, or all files. */
-typedef struct {
-    const char *name;
-    uint32_t line;
-    qp_cover_change change;
-    const qp_cover_totals *was, *is; /* NULL: it is not on that side */
-    const qp_cover_diff_file *file;
-} diff_row;
-
-static diff_row row_of_file(const qp_cover_diff_file *f)
-{
-    return (diff_row){.name = f->path,
-                      .change = f->change,
-                      .was = f->base ? &f->base->totals : NULL,
-                      .is = f->now ? &f->now->totals : NULL,
-                      .file = f};
-}
-
-static diff_row row_of_function(const qp_cover_diff_function *x)
-{
-    const qp_cover_function *either = x->now ? x->now : x->base;
-    return (diff_row){.name = either->name,
-                      .line = either->first_line,
-                      .change = x->change,
-                      .was = x->base ? &x->base->totals : NULL,
-                      .is = x->now ? &x->now->totals : NULL};
-}
-
 /* ---- text ------------------------------------------------------------------------------------ */
 
 /* Get the lines of a file or function; of one without lines, its functions. */
@@ -59,7 +31,7 @@ static void add_side(qp_table *t, const qp_cover_totals *totals)
     qp_table_plain(t, QP_STYLE_PLAIN, totals ? qp_unit_share(text, n_hit, n, 1) : "");
 }
 
-static void add_row(qp_table *t, const diff_row *row, const char *indent)
+static void add_row(qp_table *t, const qp_cover_diff_row *row, const char *indent)
 {
     char text[QP_NUMBER_BYTES] = "", name[QP_NAME_BYTES];
     uint64_t n_hit[2], n[2];
@@ -82,6 +54,7 @@ static bool print_section(const qp_cli *cli, const qp_cover_diff *d, qp_cover_ch
                                         {"Was %", QP_ALIGN_RIGHT, 0},
                                         {"Is %", QP_ALIGN_RIGHT, 0},
                                         {"Change", QP_ALIGN_RIGHT, 0}};
+    bool has_functions = cli->args.cover.has_functions;
     qp_table t;
     if (!d->n_changed[change])
         return true;
@@ -89,16 +62,12 @@ static bool print_section(const qp_cli *cli, const qp_cover_diff *d, qp_cover_ch
     qp_out_text(cli->screen.out, "\n");
     qp_table_begin(&t, columns, sizeof columns / sizeof *columns);
     for (size_t i = 0; i < d->n_files; i++) {
-        const qp_cover_diff_file *f = &d->files[i];
+        const qp_cover_diff_row *f = &d->files[i];
         if (f->change != change)
             continue;
-        diff_row row = row_of_file(f);
-        add_row(&t, &row, "");
-        for (size_t k = 0;
-             cli->args.cover.has_functions && row.was && row.is && k < f->n_functions; k++) {
-            diff_row function = row_of_function(&f->functions[k]);
-            add_row(&t, &function, "  ");
-        }
+        add_row(&t, f, "");
+        for (size_t k = 0; has_functions && f->was && f->is && k < f->n_functions; k++)
+            add_row(&t, &f->functions[k], "  ");
     }
     bool is_good = qp_table_end(&t, &cli->screen, 2);
     qp_out_char(cli->screen.out, '\n');
@@ -133,7 +102,7 @@ static const qp_field side_fields[] = {
     {.key = NULL}};
 #undef AT
 
-#define AT(member) QP_FIELD_AT(diff_row, member)
+#define AT(member) QP_FIELD_AT(qp_cover_diff_row, member)
 static const qp_field sides_fields[] = {
     {"was", NULL, "figures of the old profile; null: it has none", QP_FIELD_OBJECT, AT(was),
      .flags = QP_FIELD_NULLABLE, .sub = side_fields},
@@ -153,40 +122,22 @@ static const qp_field function_fields[] = {
     {"", NULL, NULL, QP_FIELD_PART, .sub = change_fields},
     {.key = NULL}};
 
-static void write_functions(qp_json *json, const void *data)
-{
-    const qp_cover_diff_file *f = ((const diff_row *)data)->file;
-    for (size_t i = 0; i < f->n_functions; i++) {
-        diff_row row = row_of_function(&f->functions[i]);
-        qp_row_json(json, NULL, function_fields, QP_FIELDS_ALL, &row);
-    }
-}
-
-static const qp_field file_fields[] = {{"path", NULL, "path as shown", QP_FIELD_NAME, AT(name)},
-                                       {"", NULL, NULL, QP_FIELD_PART, .sub = change_fields},
-                                       {"functions", NULL, "functions that changed",
-                                        QP_FIELD_ROWS, .sub = function_fields,
-                                        .write = write_functions},
-                                       {.key = NULL}};
+static const qp_field file_fields[] = {
+    {"path", NULL, "path as shown", QP_FIELD_NAME, AT(name)},
+    {"", NULL, NULL, QP_FIELD_PART, .sub = change_fields},
+    {"functions", NULL, "functions that changed", QP_FIELD_ROWS,
+     QP_FIELD_ITEMS(qp_cover_diff_row, functions, n_functions), .sub = function_fields},
+    {.key = NULL}};
 #undef AT
 
 typedef struct {
-    const qp_cover_diff *d;
-    diff_row totals;
+    qp_cover_diff d;
+    qp_cover_diff_row totals;
 } document;
 
-static void write_files(qp_json *json, const void *data)
-{
-    const qp_cover_diff *d = ((const document *)data)->d;
-    for (size_t i = 0; i < d->n_files; i++) {
-        diff_row row = row_of_file(&d->files[i]);
-        qp_row_json(json, NULL, file_fields, QP_FIELDS_ALL, &row);
-    }
-}
-
 static const qp_field document_fields[] = {
-    {"files", NULL, "files by change, then by path", QP_FIELD_ROWS, .sub = file_fields,
-     .write = write_files},
+    {"files", NULL, "files by change, then by path", QP_FIELD_ROWS,
+     QP_FIELD_ITEMS(document, d.files, d.n_files), .sub = file_fields},
     {"totals", NULL, "sums of all files", QP_FIELD_OBJECT, QP_FIELD_AT(document, totals),
      .sub = sides_fields},
     {.key = NULL}};
@@ -205,7 +156,7 @@ static int compare(qp_cli *cli)
     qp_cover_diff *d = status == QP_EXIT_UNUSABLE ? NULL : qp_cover_diff_new(base, now);
     if (d && cli->args.format == QP_FORMAT_JSON)
         qp_document_json(&cli->out, document_fields,
-                         &(document){d, {.was = &base->totals, .is = &now->totals}});
+                         &(document){*d, {.was = &base->totals, .is = &now->totals}});
     else if (d)
         is_good = print_text(cli, d, base, now);
     if (status != QP_EXIT_UNUSABLE && (!d || !is_good))

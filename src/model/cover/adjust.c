@@ -1,10 +1,8 @@
 /* adjust.c: annotations of lines, from markers in sources and from adjustments files. */
 #include <string.h>
-#include <unistd.h>
 
 #include "base/containers/alloc.h"
 #include "base/containers/dict.h"
-#include "base/os/file.h"
 #include "base/text/buf.h"
 #include "model/cover/cover.h"
 #include "model/cover/internal.h"
@@ -365,22 +363,12 @@ bool qp_adjust_read_text(qp_adjust *a, const char *text, size_t n_bytes, const c
 
 bool qp_adjust_read(qp_adjust *a, const char *path, qp_error *error)
 {
-    const char *why = "";
-    uint64_t n_bytes = 0;
-    int fd = qp_file_open(path, &why);
-    bool is_plain = fd >= 0 && qp_file_is_plain(fd, &n_bytes, &why);
-    if (is_plain && n_bytes > FILE_MAX)
-        why = "it is too large for an adjustments file";
-    char *text = is_plain && n_bytes <= FILE_MAX ? qp_alloc((size_t)n_bytes, 1) : NULL;
-    if (is_plain && n_bytes <= FILE_MAX && !text)
-        why = "there is not enough memory to read it";
-    size_t n_read = text ? qp_file_read_at(fd, text, (size_t)n_bytes, 0) : 0;
-    if (fd >= 0)
-        close(fd);
-    if (!text) {
+    const char *why;
+    size_t n_bytes;
+    char *text = qp_text_file(path, FILE_MAX, &n_bytes, &why);
+    if (!text)
         return qp_error_fail(error, "%.300s: %.200s", path, why);
-    }
-    bool is_ok = qp_adjust_read_text(a, text, n_read, path, error);
+    bool is_ok = qp_adjust_read_text(a, text, n_bytes, path, error);
     qp_free(text);
     return is_ok;
 }

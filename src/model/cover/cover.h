@@ -324,24 +324,19 @@ typedef enum {
     QP_CHANGE_NONE /* of its share of hit lines; single functions may have changed */
 } qp_cover_change;
 
-/* A function that is hit on one side only, has other figures, or is on one side only. */
-typedef struct {
-    qp_cover_change change;        /* of its hit lines; without lines: of being hit */
-    const qp_cover_function *base; /* NULL: NEW */
-    const qp_cover_function *now;  /* NULL: GONE */
-} qp_cover_diff_function;
-
-typedef struct {
-    const char *path;
-    qp_cover_change change;
-    const qp_cover_file *base;               /* NULL: NEW */
-    const qp_cover_file *now;                /* NULL: GONE */
-    const qp_cover_diff_function *functions; /* [n_functions] those that changed, by line */
+/* A file; or a function that is hit on one side only, has other figures, or is on one side only. */
+typedef struct qp_cover_diff_row {
+    const char *name;                /* of a file its path */
+    uint32_t line;                   /* first one of a function; 0: unknown */
+    qp_cover_change change;          /* of its hit lines; without lines: of hit functions */
+    const qp_cover_totals *was, *is; /* NULL: it is not on that side: NEW, GONE */
+    const struct qp_cover_diff_row
+        *functions; /* of a file: [n_functions] those that changed, by line */
     size_t n_functions;
-} qp_cover_diff_file;
+} qp_cover_diff_row;
 
 typedef struct {
-    const qp_cover_diff_file
+    const qp_cover_diff_row
         *files; /* by change, in the order of qp_cover_change; then by path */
     size_t n_files;
     size_t n_changed[QP_CHANGE_NONE + 1]; /* how many files of each */
@@ -356,8 +351,10 @@ void qp_cover_diff_free(qp_cover_diff *d);
 
 /* Of the lines that a patch adds or changes in one file. */
 typedef struct {
+    const char *path;
     const qp_patch_file *patch;
     const qp_cover_file *file; /* NULL: not in the report */
+    bool is_known;             /* it is in the report */
     uint64_t n_changed;        /* lines in the patch, with code or without */
     uint64_t n_lines, n_hit;   /* with code, and not dead; hit ones */
     uint64_t n_partial;

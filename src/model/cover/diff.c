@@ -50,16 +50,19 @@ static qp_cover_change change_of(share base, share now)
 static bool add_function(qp_buf *found, const qp_cover_function *base,
                          const qp_cover_function *now)
 {
-    qp_cover_diff_function row = {.base = base, .now = now};
+    const qp_cover_function *either = now ? now : base;
+    qp_cover_diff_row row = {.name = either->name,
+                             .line = either->first_line,
+                             .change = base ? QP_CHANGE_GONE : QP_CHANGE_NEW,
+                             .was = base ? &base->totals : NULL,
+                             .is = now ? &now->totals : NULL};
     if (base && now) {
         share before = share_of_function(base), after = share_of_function(now);
         if (before.n_hit == after.n_hit && before.n == after.n && base->is_hit == now->is_hit)
             return true;
         row.change = change_of(before, after);
-    } else {
-        row.change = base ? QP_CHANGE_GONE : QP_CHANGE_NEW;
     }
-    qp_cover_diff_function *to = qp_buf_add(found);
+    qp_cover_diff_row *to = qp_buf_add(found);
     if (to)
         *to = row;
     return to != NULL;
@@ -84,18 +87,10 @@ static const qp_cover_function **sort_functions(const qp_cover_file *f)
     return sorted;
 }
 
-static uint32_t line_of(const qp_cover_diff_function *k)
-{
-    return k->now ? k->now->first_line : k->base->first_line;
-}
-
 static int compare_lines(const void *a, const void *b)
 {
-    uint32_t x = line_of(a), y = line_of(b);
-    if (x != y)
-        return x < y ? -1 : 1;
-    const qp_cover_diff_function *k = a, *l = b;
-    return strcmp((k->now ? k->now : k->base)->name, (l->now ? l->now : l->base)->name);
+    const qp_cover_diff_row *x = a, *y = b;
+    return x->line != y->line ? (x->line < y->line ? -1 : 1) : strcmp(x->name, y->name);
 }
 
 static bool pair_functions(qp_buf *found, const qp_cover_file *base, const qp_cover_file *now)
@@ -119,17 +114,18 @@ static bool pair_functions(qp_buf *found, const qp_cover_file *base, const qp_co
 static bool add_file(struct qp_cover_diff_private *own, const qp_cover_file *base,
                      const qp_cover_file *now)
 {
-    qp_buf functions = QP_BUF(qp_cover_diff_function);
-    qp_cover_diff_file *f = qp_buf_add(&own->files);
+    qp_buf functions = QP_BUF(qp_cover_diff_row);
+    qp_cover_diff_row *f = qp_buf_add(&own->files);
     bool is_ok = f && pair_functions(&functions, base, now);
     if (is_ok) {
-        share before = base ? share_of_file(base) : (share){0, 0};
-        share after = now ? share_of_file(now) : (share){0, 0};
-        *f = (qp_cover_diff_file){.path = (now ? now : base)->path,
-                                  .base = base,
-                                  .now = now,
-                                  .n_functions = functions.n};
-        f->change = !base ? QP_CHANGE_NEW : !now ? QP_CHANGE_GONE : change_of(before, after);
+        *f = (qp_cover_diff_row){
+            .name = (now ? now : base)->path,
+            .change = !base  ? QP_CHANGE_NEW
+                      : !now ? QP_CHANGE_GONE
+                             : change_of(share_of_file(base), share_of_file(now)),
+            .was = base ? &base->totals : NULL,
+            .is = now ? &now->totals : NULL,
+            .n_functions = functions.n};
         if (functions.n)
             qsort(functions.items, functions.n, functions.item_bytes, compare_lines);
         f->functions =
@@ -143,10 +139,10 @@ static bool add_file(struct qp_cover_diff_private *own, const qp_cover_file *bas
 
 static int compare_files(const void *a, const void *b)
 {
-    const qp_cover_diff_file *x = a, *y = b;
+    const qp_cover_diff_row *x = a, *y = b;
     if (x->change != y->change)
         return x->change < y->change ? -1 : 1;
-    return qp_paths_compare(x->path, y->path);
+    return qp_paths_compare(x->name, y->name);
 }
 
 /* Both reports have their files in the same order. */
@@ -174,7 +170,7 @@ qp_cover_diff *qp_cover_diff_new(const qp_cover *base, const qp_cover *now)
     if (!own)
         return NULL;
     own->diff.own = own;
-    own->files = QP_BUF(qp_cover_diff_file);
+    own->files = QP_BUF(qp_cover_diff_row);
     if (!pair_files(own, base, now)) {
         qp_cover_diff_free(&own->diff);
         return NULL;
@@ -258,8 +254,8 @@ bool qp_cover_changes(const qp_cover *c, const qp_patch *p, qp_cover_changed **o
         if (from->is_gone)
             continue;
         qp_cover_changed *row = &(*out)[(*n)++];
-        *row =
-            (qp_cover_changed){.patch = from, .file = file_of(c, from->path), .missed = missed};
+        const qp_cover_file *file = file_of(c, from->path);
+        *row = (qp_cover_changed){from->path, from, file, file != NULL, .missed = missed};
         for (size_t k = 0; k < from->n_spans; k++) {
             row->n_changed += from->spans[k].last - from->spans[k].first + 1ull;
             if (row->file)
