@@ -209,7 +209,7 @@ static bool print_text(const qp_cli *cli, const changes *x)
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-static const qp_field span_fields[] = {
+const qp_field qp_cover_span_fields[] = {
     {"first", NULL, "line", QP_FIELD_COUNT, QP_FIELD_AT(qp_patch_span, first)},
     {"last", NULL, "line", QP_FIELD_COUNT, QP_FIELD_AT(qp_patch_span, last)},
     {.key = NULL}};
@@ -222,7 +222,7 @@ static const qp_field file_fields[] = {
     {"lines", NULL, "changed lines with code", QP_FIELD_COUNT, AT(n_lines)},
     {"lines_hit", NULL, "changed lines that were hit", QP_FIELD_COUNT, AT(n_hit)},
     {"missed", NULL, "ranges of changed lines that were not hit", QP_FIELD_ROWS,
-     QP_FIELD_ITEMS(qp_cover_changed, missed, n_missed), .sub = span_fields},
+     QP_FIELD_ITEMS(qp_cover_changed, missed, n_missed), .sub = qp_cover_span_fields},
     {.key = NULL}};
 #undef AT
 

@@ -8,11 +8,13 @@
 #include "base/text/unit.h"
 #include "cli/cover/cover.h"
 
-/* ---- all contexts ---------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
+/* A context; lines that it hits, and that no other one hits, or its hits of one line. */
 typedef struct {
-    uint64_t n_hit, n_only; /* lines */
-} reach;
+    const char *name;
+    uint64_t n_hit, n_only, hits;
+} context_row;
 
 /* Touches [*begin, *end) of a line, and how many contexts hit it. */
 static size_t count_touches(const qp_cover_file *f, uint32_t line, size_t *begin, size_t *end)
@@ -25,119 +27,64 @@ static size_t count_touches(const qp_cover_file *f, uint32_t line, size_t *begin
     return n;
 }
 
-static void add_reach(const qp_cover_file *f, reach *all)
+static void add_reach(const qp_cover_file *f, context_row *all)
 {
     size_t begin = 0, end;
     for (uint32_t line = 0; line < f->n_lines; line++, begin = end) {
         size_t n = count_touches(f, line, &begin, &end);
         bool is_dead = f->lines[line].annotation == QP_ANNOTATION_DEADCODE;
         for (size_t i = begin; i < end && !is_dead; i++) {
-            reach *r = &all[f->touches[i].context];
+            context_row *r = &all[f->touches[i].context];
             r->n_hit += f->touches[i].count > 0;
             r->n_only += f->touches[i].count > 0 && n == 1;
         }
     }
 }
 
-/* "No context" is listed only if it hit something. */
-static bool is_listed(const qp_cover *c, const reach *all, size_t context)
-{
-    return *c->contexts[context] || all[context].n_hit;
-}
-
-static bool print_all(const qp_cli *cli, const qp_cover *c, const reach *all)
-{
-    char text[QP_NUMBER_BYTES];
-    static const qp_column columns[] = {{"Context", QP_KEEP_BEGIN, 0},
-                                        {"Lines", QP_ALIGN_RIGHT, 0},
-                                        {"%", QP_ALIGN_RIGHT, 1},
-                                        {"Only here", QP_ALIGN_RIGHT, 0}};
-    qp_table t;
-    qp_cover_header(cli, c);
-    qp_table_begin(&t, columns, sizeof columns / sizeof *columns);
-    for (size_t i = 0; i < c->n_contexts; i++) {
-        if (!is_listed(c, all, i))
-            continue;
-        qp_table_name(&t, QP_STYLE_PLAIN, qp_cover_context_name(c->contexts[i]));
-        qp_table_count(&t, all[i].n_hit);
-        qp_table_plain(&t, QP_STYLE_PLAIN,
-                       qp_unit_share(text, all[i].n_hit, c->totals.lines, 1));
-        qp_table_plain(&t, all[i].n_only ? QP_STYLE_HEAD : QP_STYLE_DIM,
-                       qp_unit_count(text, all[i].n_only));
-    }
-    return qp_table_end(&t, &cli->screen, 0);
-}
-
-/* ---- JSON ------------------------------------------------------------------------------------ */
-
+/* The lines that the context hits and no other. @param context  size_t */
 static bool is_only(const void *context, const qp_cover_file *f, size_t line)
 {
     size_t begin = QP_SEARCH(f->touches, f->n_touches, line, (uint32_t)line), end;
-    if (f->lines[line].annotation == QP_ANNOTATION_DEADCODE)
-        return false;
-    if (count_touches(f, (uint32_t)line, &begin, &end) != 1)
+    if (f->lines[line].annotation == QP_ANNOTATION_DEADCODE ||
+        count_touches(f, (uint32_t)line, &begin, &end) != 1)
         return false;
     while (f->touches[begin].count == 0)
         begin++;
     return f->touches[begin].context == *(const size_t *)context;
 }
 
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
 /* What the document has: rows of all contexts, those of a line, or the lines of one context. */
 enum { HAS_REACH = 1, HAS_LINE = 2, HAS_ONLY = 4, HAS_CONTEXTS = 8 };
 
 typedef struct {
-    const qp_cover *c;
-    const reach *all; /* [c->n_contexts] */
-    const qp_cover_file *f;
+    context_row *rows; /* [n_rows] */
+    size_t n_rows;
     const char *path, *name;
     uint32_t line;
     uint64_t hits;
-    size_t begin, end; /* touches of the line */
+    const qp_cover *c;
+    const qp_cover_file *f;
     size_t context;
 } document;
-
-typedef struct {
-    const char *name;
-    reach reach;
-    uint64_t hits;
-} context_row;
 
 #define AT(member) QP_FIELD_AT(context_row, member)
 static const qp_field context_fields[] = {
     {"name", NULL, "name, \"\" of no context", QP_FIELD_NAME, AT(name)},
-    {"lines", NULL, "lines that it hits", QP_FIELD_COUNT, AT(reach.n_hit),
-     .flags = QP_FIELD_OPTIONAL, .needs = HAS_REACH},
-    {"only", NULL, "lines that no other context hits", QP_FIELD_COUNT, AT(reach.n_only),
+    {"lines", NULL, "lines that it hits", QP_FIELD_COUNT, AT(n_hit), .flags = QP_FIELD_OPTIONAL,
+     .needs = HAS_REACH},
+    {"only", NULL, "lines that no other context hits", QP_FIELD_COUNT, AT(n_only),
      .flags = QP_FIELD_OPTIONAL, .needs = HAS_REACH},
     {"hits", NULL, "executions of the line", QP_FIELD_COUNT, AT(hits),
      .flags = QP_FIELD_OPTIONAL, .needs = HAS_LINE},
     {.key = NULL}};
 #undef AT
 
-static void write_contexts(qp_json *json, const void *data)
-{
-    const document *d = data;
-    for (size_t i = 0; d->all && i < d->c->n_contexts; i++)
-        if (is_listed(d->c, d->all, i))
-            qp_row_json(json, NULL, context_fields, HAS_REACH,
-                        &(context_row){d->c->contexts[i], d->all[i], 0});
-    for (size_t i = d->begin; i < d->end; i++) {
-        const qp_cover_touch *t = &d->f->touches[i];
-        if (t->count)
-            qp_row_json(json, NULL, context_fields, HAS_LINE,
-                        &(context_row){.name = d->c->contexts[t->context], .hits = t->count});
-    }
-}
-
-static const qp_field span_fields[] = {
-    {"first", NULL, "line", QP_FIELD_COUNT, QP_FIELD_AT(qp_patch_span, first)},
-    {"last", NULL, "line", QP_FIELD_COUNT, QP_FIELD_AT(qp_patch_span, last)},
-    {.key = NULL}};
-
 static void write_range(void *json, const qp_cover_file *f, uint32_t first, uint32_t last)
 {
     (void)f;
-    qp_row_json(json, NULL, span_fields, QP_FIELDS_ALL, &(qp_patch_span){first, last});
+    qp_row_json(json, NULL, qp_cover_span_fields, QP_FIELDS_ALL, &(qp_patch_span){first, last});
 }
 
 static void write_ranges(qp_json *json, const void *data)
@@ -148,8 +95,8 @@ static void write_ranges(qp_json *json, const void *data)
 
 static const qp_field file_fields[] = {
     {"path", NULL, "path as shown", QP_FIELD_NAME, QP_FIELD_AT(document, path)},
-    {"ranges", NULL, "lines that this context alone hits", QP_FIELD_ROWS, .sub = span_fields,
-     .write = write_ranges},
+    {"ranges", NULL, "lines that this context alone hits", QP_FIELD_ROWS,
+     .sub = qp_cover_span_fields, .write = write_ranges},
     {.key = NULL}};
 
 static void write_files(qp_json *json, const void *data)
@@ -171,8 +118,8 @@ static const qp_field document_fields[] = {
     {"hits", NULL, "with SOURCE:LINE: executions in all contexts", QP_FIELD_COUNT, AT(hits),
      .needs = HAS_LINE},
     {"contexts", NULL, "all, or those that hit the line", QP_FIELD_ROWS,
-     .flags = QP_FIELD_OPTIONAL, .needs = HAS_CONTEXTS, .sub = context_fields,
-     .write = write_contexts},
+     .flags = QP_FIELD_OPTIONAL, QP_FIELD_ITEMS(document, rows, n_rows), .needs = HAS_CONTEXTS,
+     .sub = context_fields},
     {"context", NULL, "with --only: name", QP_FIELD_NAME, AT(name), .needs = HAS_ONLY},
     {"files", NULL, "with --only: files by path", QP_FIELD_ROWS, .flags = QP_FIELD_OPTIONAL,
      .needs = HAS_ONLY, .sub = file_fields, .write = write_files},
@@ -186,19 +133,46 @@ static void write_json(qp_cli *cli, unsigned has, const document *d)
     qp_row_json(&json, NULL, document_fields, has == HAS_ONLY ? has : has | HAS_CONTEXTS, d);
 }
 
-/* @return false: no memory */
-static bool show_all(qp_cli *cli, const qp_cover *c)
+/* ---- all contexts ---------------------------------------------------------------------------- */
+
+static bool print_all(const qp_cli *cli, const document *d)
 {
-    reach *all = qp_alloc_zeroed(c->n_contexts, sizeof *all);
-    bool is_good = all != NULL;
-    for (size_t i = 0; i < c->n_files && is_good; i++)
-        add_reach(&c->files[i], all);
-    if (is_good && cli->args.format == QP_FORMAT_TEXT)
-        is_good = print_all(cli, c, all);
-    else if (is_good)
-        write_json(cli, HAS_REACH, &(document){.c = c, .all = all});
-    qp_free(all);
-    return is_good;
+    char text[QP_NUMBER_BYTES];
+    static const qp_column columns[] = {{"Context", QP_KEEP_BEGIN, 0},
+                                        {"Lines", QP_ALIGN_RIGHT, 0},
+                                        {"%", QP_ALIGN_RIGHT, 1},
+                                        {"Only here", QP_ALIGN_RIGHT, 0}};
+    qp_table t;
+    qp_cover_header(cli, d->c);
+    qp_table_begin(&t, columns, sizeof columns / sizeof *columns);
+    for (size_t i = 0; i < d->n_rows; i++) {
+        const context_row *r = &d->rows[i];
+        qp_table_name(&t, QP_STYLE_PLAIN, qp_cover_context_name(r->name));
+        qp_table_count(&t, r->n_hit);
+        qp_table_plain(&t, QP_STYLE_PLAIN,
+                       qp_unit_share(text, r->n_hit, d->c->totals.lines, 1));
+        qp_table_plain(&t, r->n_only ? QP_STYLE_HEAD : QP_STYLE_DIM,
+                       qp_unit_count(text, r->n_only));
+    }
+    return qp_table_end(&t, &cli->screen, 0);
+}
+
+/* "No context" is listed only if it hit something. @return false: no memory */
+static bool show_all(qp_cli *cli, document *d)
+{
+    const qp_cover *c = d->c;
+    for (size_t i = 0; i < c->n_files; i++)
+        add_reach(&c->files[i], d->rows);
+    for (size_t i = 0; i < c->n_contexts; i++) {
+        context_row row = d->rows[i];
+        row.name = c->contexts[i];
+        if (*row.name || row.n_hit)
+            d->rows[d->n_rows++] = row;
+    }
+    if (cli->args.format == QP_FORMAT_TEXT)
+        return print_all(cli, d);
+    write_json(cli, HAS_REACH, d);
+    return true;
 }
 
 /* ---- one line -------------------------------------------------------------------------------- */
@@ -226,52 +200,49 @@ static bool find_line(const qp_cli *cli, const qp_cover *c, const char *place,
     return false;
 }
 
-static bool print_line(const qp_cli *cli, const qp_cover *c, const qp_cover_file *f,
-                       uint32_t index, size_t begin, size_t end)
+static bool print_line(const qp_cli *cli, const document *d)
 {
     static const qp_column columns[] = {{"Count", QP_ALIGN_RIGHT, 0},
                                         {"Context", QP_KEEP_BEGIN, 0}};
     char text[QP_NUMBER_BYTES];
     qp_table t;
-    qp_screen_name(&cli->screen, f->path, 0);
-    qp_out_format(cli->screen.out, ":%" PRIu32 ": %s\n", f->lines[index].line,
-                  f->lines[index].count
-                      ? qp_unit_things(text, f->lines[index].count, "execution")
-                      : "never executed");
+    qp_screen_name(&cli->screen, d->path, 0);
+    qp_out_format(cli->screen.out, ":%" PRIu32 ": %s\n", d->line,
+                  d->hits ? qp_unit_things(text, d->hits, "execution") : "never executed");
     qp_table_begin(&t, columns, sizeof columns / sizeof *columns);
-    for (size_t i = begin; i < end; i++) {
-        if (!f->touches[i].count)
-            continue;
-        qp_table_count(&t, f->touches[i].count);
-        qp_table_name(&t, QP_STYLE_PLAIN,
-                      qp_cover_context_name(c->contexts[f->touches[i].context]));
+    for (size_t i = 0; i < d->n_rows; i++) {
+        qp_table_count(&t, d->rows[i].hits);
+        qp_table_name(&t, QP_STYLE_PLAIN, qp_cover_context_name(d->rows[i].name));
     }
-    bool is_good = begin == end || qp_table_print(&t, &cli->screen, 2);
+    if (d->n_rows)
+        return qp_table_end(&t, &cli->screen, 2);
     qp_table_fini(&t);
-    return is_good;
+    return true;
 }
 
 /* @param status  receives QP_EXIT_UNUSABLE if there is no such line @return false: no memory */
-static bool show_line(qp_cli *cli, const qp_cover *c, const char *place, int *status)
+static bool show_line(qp_cli *cli, document *d, const char *place, int *status)
 {
     const qp_cover_file *f;
     uint32_t index;
     size_t begin = 0, end;
-    if (!find_line(cli, c, place, &f, &index)) {
+    if (!find_line(cli, d->c, place, &f, &index)) {
         *status = QP_EXIT_UNUSABLE;
         return true;
     }
+    d->path = f->path;
+    d->line = f->lines[index].line;
+    d->hits = f->lines[index].count;
     count_touches(f, index, &begin, &end);
+    for (; begin < end; begin++) {
+        const qp_cover_touch *touch = &f->touches[begin];
+        if (touch->count)
+            d->rows[d->n_rows++] =
+                (context_row){.name = d->c->contexts[touch->context], .hits = touch->count};
+    }
     if (cli->args.format == QP_FORMAT_TEXT)
-        return print_line(cli, c, f, index, begin, end);
-    write_json(cli, HAS_LINE,
-               &(document){.c = c,
-                           .f = f,
-                           .path = f->path,
-                           .line = f->lines[index].line,
-                           .hits = f->lines[index].count,
-                           .begin = begin,
-                           .end = end});
+        return print_line(cli, d);
+    write_json(cli, HAS_LINE, d);
     return true;
 }
 
@@ -321,7 +292,9 @@ static int show(qp_cli *cli, const qp_cover *c, void *data)
     int status = QP_EXIT_CLEAN;
     if (cli->args.cover.only)
         return show_only(cli, c);
-    bool is_good = place ? show_line(cli, c, place, &status) : show_all(cli, c);
+    document d = {.c = c, .rows = qp_alloc_zeroed(c->n_contexts, sizeof *d.rows)};
+    bool is_good = d.rows && (place ? show_line(cli, &d, place, &status) : show_all(cli, &d));
+    qp_free(d.rows);
     if (is_good && status == QP_EXIT_CLEAN && c->n_contexts == 0)
         qp_cli_warn(cli, "%s: no contexts (a program sets them with qprof_context())",
                     cli->path);

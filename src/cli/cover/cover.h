@@ -156,6 +156,7 @@ bool qp_cover_notes_are_alone(const qp_cli *cli);
 /* Show coverage of the lines that --git or --patch changes. @return exit status */
 int qp_cover_show_changes(qp_cli *cli);
 extern const qp_field qp_cover_changes_document[];
+extern const qp_field qp_cover_span_fields[]; /* of a qp_patch_span: first, last */
 
 /* ---- flags of several commands --------------------------------------------------------------- */
 
