@@ -150,13 +150,6 @@ static int run_adjust(qp_cli *cli)
     return status;
 }
 
-static const qp_flag flags[] = {
-    {"output", 'o', QP_FLAG_TEXT, "FILE", QP_FLAG_AT(output), NULL,
-     "adjustments file to write, - for standard output; default: none, only a table"},
-    QP_COVER_FLAGS_FILES,
-    QP_FLAG_SOURCE_PATH,
-    QP_FLAGS_COMMON};
-
 const qp_command qp_command_cover_adjust = {
     .name = "cover adjust",
     .operands = "[SOURCE...|FILE...]",
@@ -166,7 +159,13 @@ const qp_command qp_command_cover_adjust = {
         "inspected\" in sources, or in all sources of a profile, counts the lines that\n"
         "each marks, and writes them to an adjustments file. Reports apply the markers of\n"
         "sources themselves; the file is for reports that are made without the sources.",
-    .flags = flags,
+    .flags =
+        (const qp_flag[]){
+            {"output", 'o', QP_FLAG_TEXT, "FILE", QP_FLAG_AT(output), NULL,
+             "adjustments file to write, - for standard output; default: none, only a table"},
+            QP_COVER_FLAGS_FILES,
+            QP_FLAG_SOURCE_PATH,
+            QP_FLAGS_COMMON},
     .examples = "qprof cover adjust run.qprof                marked lines\n"
                 "qprof cover adjust -o purecov.adjust src/*.lua\n"
                 "qprof cover report --adjustments=purecov.adjust run.qprof",

@@ -278,16 +278,6 @@ static int run_annotate(qp_cli *cli)
     return qp_cover_operands(cli, &name) ? qp_cover_show(cli, show, &name) : QP_EXIT_UNUSABLE;
 }
 
-static const qp_flag flags[] = {{"only-missed", 'm', QP_FLAG_YES, NULL,
-                                 QP_COVER_AT(has_only_missed), NULL,
-                                 "only what was missed, with two lines of context"},
-                                {"blocks", 0, QP_FLAG_YES, NULL, QP_COVER_AT(has_blocks), NULL,
-                                 "one row for each block of lines with several blocks"},
-                                {"contexts", 0, QP_FLAG_YES, NULL, QP_COVER_AT(has_contexts),
-                                 NULL, "hits of each context below each line"},
-                                QP_COVER_FLAGS,
-                                QP_FLAGS_COMMON};
-
 const qp_command qp_command_cover_annotate = {
     .name = "cover annotate",
     .operands = "[SOURCE] [FILE...]",
@@ -296,7 +286,15 @@ const qp_command qp_command_cover_annotate = {
              "of its most executed block. Marks: | executed, # never, + several blocks begin\n"
              "on the line, +# some of them were never executed, D dead code, T tested and I\n"
              "inspected by its marker, * about a function, ^ about a branch.",
-    .flags = flags,
+    .flags =
+        (const qp_flag[]){{"only-missed", 'm', QP_FLAG_YES, NULL, QP_COVER_AT(has_only_missed),
+                           NULL, "only what was missed, with two lines of context"},
+                          {"blocks", 0, QP_FLAG_YES, NULL, QP_COVER_AT(has_blocks), NULL,
+                           "one row for each block of lines with several blocks"},
+                          {"contexts", 0, QP_FLAG_YES, NULL, QP_COVER_AT(has_contexts), NULL,
+                           "hits of each context below each line"},
+                          QP_COVER_FLAGS,
+                          QP_FLAGS_COMMON},
     .examples = "qprof cover annotate parse.lua run.qprof\n"
                 "qprof cover annotate --only-missed          what is still to be tested\n"
                 "qprof cover annotate --contexts parse.lua   and which test ran it",

@@ -319,13 +319,6 @@ static int run_check(qp_cli *cli)
     return status;
 }
 
-static const qp_flag flags[] = {{"thresholds", 0, QP_FLAG_TEXT, "FILE", QP_COVER_AT(thresholds),
-                                 "coverage.thresholds", "file of thresholds"},
-                                QP_COVER_FLAG_NOTES,
-                                QP_COVER_FLAGS,
-                                QP_COVER_FLAG_FORMAT,
-                                QP_FLAGS_COMMON};
-
 const qp_command qp_command_cover_check = {
     .name = "cover check",
     .operands = "[FILE...]",
@@ -337,7 +330,12 @@ const qp_command qp_command_cover_check = {
              "  lines 80\n"
              "  branches 70\n"
              "  file src/parser/** lines 95       # comments are allowed",
-    .flags = flags,
+    .flags = (const qp_flag[]){{"thresholds", 0, QP_FLAG_TEXT, "FILE", QP_COVER_AT(thresholds),
+                                "coverage.thresholds", "file of thresholds"},
+                               QP_COVER_FLAG_NOTES,
+                               QP_COVER_FLAGS,
+                               QP_COVER_FLAG_FORMAT,
+                               QP_FLAGS_COMMON},
     .schemas = (const qp_schema[]){{"cover-check", document_fields}, {.name = NULL}},
     .examples = "qprof cover check\n"
                 "qprof cover check --thresholds=ci/coverage run.qprof\n"

@@ -311,12 +311,6 @@ static int run_context(qp_cli *cli)
     return qp_cover_show(cli, show, &place);
 }
 
-static const qp_flag flags[] = {{"only", 0, QP_FLAG_TEXT, "NAME", QP_COVER_AT(only), NULL,
-                                 "lines that this context hits and no other"},
-                                QP_COVER_FLAGS,
-                                QP_COVER_FLAG_FORMAT,
-                                QP_FLAGS_COMMON};
-
 const qp_command qp_command_cover_context = {
     .name = "cover context",
     .operands = "[SOURCE:LINE] [FILE...]",
@@ -325,7 +319,11 @@ const qp_command qp_command_cover_context = {
         "Lists the contexts of a run with the number of lines that each hit, and how many\n"
         "of these no other context hit; or the contexts that hit one line. A context is a\n"
         "part of the run that the program named with qprof_context(), for example a test.",
-    .flags = flags,
+    .flags = (const qp_flag[]){{"only", 0, QP_FLAG_TEXT, "NAME", QP_COVER_AT(only), NULL,
+                                "lines that this context hits and no other"},
+                               QP_COVER_FLAGS,
+                               QP_COVER_FLAG_FORMAT,
+                               QP_FLAGS_COMMON},
     .schemas = (const qp_schema[]){{"cover-context", document_fields}, {.name = NULL}},
     .examples = "qprof cover context                         all contexts\n"
                 "qprof cover context parse.lua:120           contexts that ran this line\n"

@@ -185,22 +185,6 @@ static int run_diff(qp_cli *cli)
     return compare(cli);
 }
 
-static const qp_flag flags[] = {
-    {"git", 0, QP_FLAG_TEXT, "REV", QP_COVER_AT(git), NULL,
-     "only lines that changed since this revision"},
-    {"repo", 0, QP_FLAG_TEXT, "DIR", QP_COVER_AT(repo), NULL,
-     "folder of the sources' repository; default: the current folder"},
-    {"patch", 0, QP_FLAG_TEXT, "FILE|-", QP_COVER_AT(patch), NULL,
-     "only lines that this patch changes, as git diff or diff -u writes it"},
-    {"fail-under", 0, QP_FLAG_PERCENT, "PERCENT", QP_COVER_AT(lines_under), NULL,
-     "limit of hit lines among the changed ones; exit status 1 below it"},
-    {"functions", 0, QP_FLAG_YES, NULL, QP_COVER_AT(has_functions), NULL,
-     "of two profiles: rows for functions that changed"},
-    QP_COVER_FLAG_NOTES,
-    QP_COVER_FLAGS,
-    QP_COVER_FLAG_FORMAT,
-    QP_FLAGS_COMMON};
-
 const qp_command qp_command_cover_diff = {
     .name = "cover diff",
     .operands = "OLD NEW | --git=REV [FILE...]",
@@ -208,7 +192,22 @@ const qp_command qp_command_cover_diff = {
     .about = "Compares the coverage of two profiles: files that got worse, improved, are new,\n"
              "or are gone. With --git or --patch it shows one profile's coverage of the lines\n"
              "that changed.",
-    .flags = flags,
+    .flags =
+        (const qp_flag[]){
+            {"git", 0, QP_FLAG_TEXT, "REV", QP_COVER_AT(git), NULL,
+             "only lines that changed since this revision"},
+            {"repo", 0, QP_FLAG_TEXT, "DIR", QP_COVER_AT(repo), NULL,
+             "folder of the sources' repository; default: the current folder"},
+            {"patch", 0, QP_FLAG_TEXT, "FILE|-", QP_COVER_AT(patch), NULL,
+             "only lines that this patch changes, as git diff or diff -u writes it"},
+            {"fail-under", 0, QP_FLAG_PERCENT, "PERCENT", QP_COVER_AT(lines_under), NULL,
+             "limit of hit lines among the changed ones; exit status 1 below it"},
+            {"functions", 0, QP_FLAG_YES, NULL, QP_COVER_AT(has_functions), NULL,
+             "of two profiles: rows for functions that changed"},
+            QP_COVER_FLAG_NOTES,
+            QP_COVER_FLAGS,
+            QP_COVER_FLAG_FORMAT,
+            QP_FLAGS_COMMON},
     .schemas = (const qp_schema[]){{"cover-diff", document_fields},
                                    {"cover-changes", qp_cover_changes_document},
                                    {.name = NULL}},

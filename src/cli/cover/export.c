@@ -83,26 +83,25 @@ static void print_formats(const qp_screen *s)
     }
 }
 
-static const qp_flag flags[] = {
-    {"to", 't', QP_FLAG_TEXT, "FORMAT", QP_FLAG_AT(to), NULL, "format, see below"},
-    {"output", 'o', QP_FLAG_TEXT, "FILE", QP_FLAG_AT(output), NULL,
-     "file to write; default, or -: standard output. A failed export leaves no file"},
-    {"relative", 0, QP_FLAG_YES, NULL, QP_COVER_AT(is_relative), NULL,
-     "lcov: paths relative to --root; its readers expect absolute ones"},
-    {"lcov2", 0, QP_FLAG_YES, NULL, QP_COVER_AT(is_lcov2), NULL,
-     "lcov: with records that only lcov 2 reads"},
-    {"test-name", 0, QP_FLAG_TEXT, "NAME", QP_COVER_AT(test), NULL,
-     "lcov: name of the test; default: the program's"},
-    QP_COVER_FLAGS,
-    QP_FLAGS_COMMON};
-
 const qp_command qp_command_cover_export = {
     .name = "cover export",
     .operands = "--to=FORMAT [-o FILE] [FILE...]",
     .summary = "coverage for other tools: lcov, Cobertura, a page of HTML, ...",
     .about = "Writes coverage in the format of another tool. Paths are relative to --root,\n"
              "best the top folder of the repository.",
-    .flags = flags,
+    .flags =
+        (const qp_flag[]){
+            {"to", 't', QP_FLAG_TEXT, "FORMAT", QP_FLAG_AT(to), NULL, "format, see below"},
+            {"output", 'o', QP_FLAG_TEXT, "FILE", QP_FLAG_AT(output), NULL,
+             "file to write; default, or -: standard output. A failed export leaves no file"},
+            {"relative", 0, QP_FLAG_YES, NULL, QP_COVER_AT(is_relative), NULL,
+             "lcov: paths relative to --root; its readers expect absolute ones"},
+            {"lcov2", 0, QP_FLAG_YES, NULL, QP_COVER_AT(is_lcov2), NULL,
+             "lcov: with records that only lcov 2 reads"},
+            {"test-name", 0, QP_FLAG_TEXT, "NAME", QP_COVER_AT(test), NULL,
+             "lcov: name of the test; default: the program's"},
+            QP_COVER_FLAGS,
+            QP_FLAGS_COMMON},
     .examples = "qprof cover export --to=lcov -o lcov.info\n"
                 "qprof cover export --to=cobertura -o coverage.xml run.qprof\n"
                 "qprof cover export --to=html -o coverage.html",

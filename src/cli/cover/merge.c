@@ -40,13 +40,6 @@ static int run_merge(qp_cli *cli)
     return status;
 }
 
-static const qp_flag flags[] = {
-    {"output", 'o', QP_FLAG_TEXT, "FILE", QP_FLAG_AT(output), NULL, "profile to write"},
-    QP_COVER_FLAG_FORCE,
-    {"layered", 0, QP_FLAG_YES, NULL, QP_COVER_AT(is_layered), NULL,
-     "one context for each run: hits without a context get one named after the run"},
-    QP_FLAGS_COMMON};
-
 const qp_command qp_command_cover_merge = {
     .name = "cover merge",
     .operands = "-o OUT FILE...",
@@ -55,7 +48,13 @@ const qp_command qp_command_cover_merge = {
     .about = "Adds up the counts of profiles of one program. Functions are matched by name,\n"
              "file and lines. Profiles of different versions of a source are refused without\n"
              "--force. The other commands of qprof cover also take several FILEs.",
-    .flags = flags,
+    .flags =
+        (const qp_flag[]){
+            {"output", 'o', QP_FLAG_TEXT, "FILE", QP_FLAG_AT(output), NULL, "profile to write"},
+            QP_COVER_FLAG_FORCE,
+            {"layered", 0, QP_FLAG_YES, NULL, QP_COVER_AT(is_layered), NULL,
+             "one context for each run: hits without a context get one named after the run"},
+            QP_FLAGS_COMMON},
     .examples = "qprof cover merge -o all.qprof unit.qprof system.qprof\n"
                 "qprof cover merge --layered -o all.qprof test-*.qprof\n"
                 "qprof cover context all.qprof               then: hits of each run",

@@ -202,20 +202,6 @@ static int run_report(qp_cli *cli)
     return qp_cover_show(cli, show, NULL);
 }
 
-static const qp_flag flags[] = {
-    {"functions", 0, QP_FLAG_YES, NULL, QP_COVER_AT(has_functions), NULL,
-     "rows for functions, with their calls"},
-    {"uncovered", 'u', QP_FLAG_YES, NULL, QP_COVER_AT(has_uncovered), NULL,
-     "missed lines and ways of branches, file by file"},
-    {"view", 0, QP_FLAG_WORD, QP_COVER_VIEW_WORDS, QP_COVER_AT(view), "file",
-     "grouping of files: by folders, or by modules of the program"},
-    {"sort", 's', QP_FLAG_WORD, QP_COVER_SORT_WORDS, QP_FLAG_AT(sort), "name",
-     "order of files; by name a tree, else one list"},
-    QP_COVER_FLAGS_LIMITS,
-    QP_COVER_FLAGS,
-    QP_FLAG_FORMAT,
-    QP_FLAGS_COMMON};
-
 const qp_command qp_command_cover_report = {
     .name = "cover report",
     .operands = "[FILE...]",
@@ -224,7 +210,20 @@ const qp_command qp_command_cover_report = {
         "Shows functions, lines and branches of each folder and file: hit/all, and\n"
         "percent. A line is hit if some of its code was executed; a branch is one way out\n"
         "of a condition.",
-    .flags = flags,
+    .flags =
+        (const qp_flag[]){{"functions", 0, QP_FLAG_YES, NULL, QP_COVER_AT(has_functions), NULL,
+                           "rows for functions, with their calls"},
+                          {"uncovered", 'u', QP_FLAG_YES, NULL, QP_COVER_AT(has_uncovered),
+                           NULL, "missed lines and ways of branches, file by file"},
+                          {"view", 0, QP_FLAG_WORD, QP_COVER_VIEW_WORDS, QP_COVER_AT(view),
+                           "file",
+                           "grouping of files: by folders, or by modules of the program"},
+                          {"sort", 's', QP_FLAG_WORD, QP_COVER_SORT_WORDS, QP_FLAG_AT(sort),
+                           "name", "order of files; by name a tree, else one list"},
+                          QP_COVER_FLAGS_LIMITS,
+                          QP_COVER_FLAGS,
+                          QP_FLAG_FORMAT,
+                          QP_FLAGS_COMMON},
     .schemas = (const qp_schema[]){{"cover", qp_cover_document}, {.name = NULL}},
     .examples = "qprof cover report                          the newest profile here\n"
                 "qprof cover report a.qprof b.qprof          the sum of two\n"

@@ -109,13 +109,6 @@ static int run_summary(qp_cli *cli)
     return qp_cover_show(cli, show, NULL);
 }
 
-static const qp_flag flags[] = {{"sort", 's', QP_FLAG_WORD, QP_COVER_SORT_WORDS,
-                                 QP_FLAG_AT(sort), "name", "order of the modules"},
-                                QP_COVER_FLAGS_FILES,
-                                QP_COVER_FLAG_FORCE,
-                                QP_COVER_FLAG_FORMAT,
-                                QP_FLAGS_COMMON};
-
 const qp_command qp_command_cover_summary = {
     .name = "cover summary",
     .operands = "[FILE...]",
@@ -124,7 +117,12 @@ const qp_command qp_command_cover_summary = {
         "Shows the calls of each module and how many of its functions were hit. The class\n"
         "of the calls is also a colour: 0, < 10, < 100, < 1,000 and more. FILE may be the\n"
         "process id of a running program.",
-    .flags = flags,
+    .flags = (const qp_flag[]){{"sort", 's', QP_FLAG_WORD, QP_COVER_SORT_WORDS,
+                                QP_FLAG_AT(sort), "name", "order of the modules"},
+                               QP_COVER_FLAGS_FILES,
+                               QP_COVER_FLAG_FORCE,
+                               QP_COVER_FLAG_FORMAT,
+                               QP_FLAGS_COMMON},
     .schemas = (const qp_schema[]){{"cover-summary", document_fields}, {.name = NULL}},
     .examples = "qprof cover summary 4242                    a program that is running\n"
                 "qprof cover summary --sort=calls run.qprof",
