@@ -119,11 +119,6 @@ static const qp_item *item_at(const matcher *x, uint16_t index)
     return &x->p->items[index];
 }
 
-static bool is_primary(const qp_item *item)
-{
-    return item->kind < QP_ITEM_THREAD;
-}
-
 /* @return how many children; [n] in *children */
 static uint32_t children_of(matcher *x, const qp_item *item, uint16_t **children)
 {
@@ -144,7 +139,7 @@ static void walk(matcher *x, uint16_t index, bool is_ahead, const word *from, wo
 {
     const qp_item *item = item_at(x, index);
     char *mark = x->at;
-    if (is_primary(item)) {
+    if (item->kind < QP_ITEM_THREAD) {
         stepper *step = is_ahead ? step_ahead : step_back;
         step(x, item, from, to);
     } else if (item->kind == QP_ITEM_ANY) {

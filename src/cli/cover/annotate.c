@@ -25,14 +25,6 @@ typedef struct {
 
 /* ---- what a line looks like ------------------------------------------------------------------ */
 
-static bool has_missed_way(const qp_cover_file *f, const qp_cover_line *l)
-{
-    for (uint32_t i = 0; i < l->n_branches; i++)
-        if (qp_cover_is_way_missed(&f->branches[l->first_branch + i]))
-            return true;
-    return false;
-}
-
 static qp_style style_of(const qp_cover_line *l)
 {
     return l->annotation == QP_ANNOTATION_DEADCODE                ? QP_STYLE_DIM
@@ -169,8 +161,12 @@ static void add_line(listing *x, uint32_t line)
 
 static bool is_missed(const qp_cover_file *f, const qp_cover_line *l)
 {
-    return l->annotation == QP_ANNOTATION_NONE &&
-           (l->n_blocks_hit < l->n_blocks || !l->is_hit || has_missed_way(f, l));
+    if (l->annotation != QP_ANNOTATION_NONE)
+        return false;
+    for (uint32_t i = 0; i < l->n_branches; i++)
+        if (qp_cover_is_way_missed(&f->branches[l->first_branch + i]))
+            return true;
+    return l->n_blocks_hit < l->n_blocks || !l->is_hit;
 }
 
 /* Was something missed at most CONTEXT_LINES away? Lines must ascend from call to call. */

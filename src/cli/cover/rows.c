@@ -228,14 +228,6 @@ static int compare_parts(const void *a, const void *b, void *data)
     return by_key ? by_key : strcmp(x->file->path, y->file->path);
 }
 
-static size_t end_of_module(const part *parts, size_t n, size_t begin)
-{
-    size_t end = begin + 1;
-    while (end < n && strcmp(parts[end].module, parts[begin].module) == 0)
-        end++;
-    return end;
-}
-
 /* @return the parts, to which rows point; NULL: no memory */
 static part *add_modules(maker *m)
 {
@@ -250,9 +242,8 @@ static part *add_modules(maker *m)
     qsort(parts, n, sizeof *parts, compare_modules);
     for (size_t begin = 0, end; begin < n; begin = end) {
         qp_cover_totals sum = {0};
-        end = end_of_module(parts, n, begin);
-        for (size_t i = begin; i < end; i++)
-            qp_cover_totals_add(&sum, &parts[i].sum);
+        for (end = begin; end < n && strcmp(parts[end].module, parts[begin].module) == 0; end++)
+            qp_cover_totals_add(&sum, &parts[end].sum);
         for (size_t i = begin; i < end; i++)
             parts[i].module_sum = sum;
     }

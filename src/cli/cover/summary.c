@@ -17,11 +17,6 @@ static const struct {
                {"< 1,000", QP_STYLE_HIT},
                {">= 1,000", QP_STYLE_GOOD}};
 
-static bool is_shown(const qp_cover_row *row)
-{
-    return row->kind == QP_ROW_MODULE || row->kind == QP_ROW_ALL;
-}
-
 static bool print_text(const qp_cli *cli, const qp_cover *c, const qp_cover_rows *rows)
 {
     char text[QP_NUMBER_BYTES], name[QP_NAME_BYTES];
@@ -36,7 +31,7 @@ static bool print_text(const qp_cli *cli, const qp_cover *c, const qp_cover_rows
     for (size_t i = 0; i < rows->n; i++) {
         const qp_cover_totals *f = rows->items[i].totals;
         size_t class = class_of(f->calls);
-        if (!is_shown(&rows->items[i]))
+        if (rows->items[i].kind != QP_ROW_MODULE && rows->items[i].kind != QP_ROW_ALL)
             continue;
         qp_cover_row_name(&rows->items[i], name, sizeof name);
         qp_table_name(&t, rows->items[i].kind == QP_ROW_ALL ? QP_STYLE_HEAD : QP_STYLE_PLAIN,

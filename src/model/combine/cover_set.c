@@ -664,13 +664,6 @@ static void add_figures(addition *x)
     s->is_coverage &= run->is_coverage;
 }
 
-static bool refuse(qp_error *error, const char *what)
-{
-    if (!error->text[0])
-        qp_error_fail(error, "%.300s: there is not enough memory to add it", what);
-    return false;
-}
-
 bool qp_cover_set_add(qp_cover_set *s, const qp_model *m, const char *what,
                       const qp_cover_add_options *o, qp_error *error)
 {
@@ -691,5 +684,7 @@ bool qp_cover_set_add(qp_cover_set *s, const qp_model *m, const char *what,
         show(s->own, is_ok);
     }
     qp_arena_fini(&x.arena);
-    return is_ok || refuse(error, what);
+    if (!is_ok && !error->text[0])
+        qp_error_fail(error, "%.300s: there is not enough memory to add it", what);
+    return is_ok;
 }

@@ -19,11 +19,6 @@ static bool counts_entries(const qp_cover_method *m)
     return false;
 }
 
-static uint64_t skips_of(const qp_cover_method *m)
-{
-    return m->entries > m->calls ? m->entries - m->calls : 0;
-}
-
 /* ---- the run ----------------------------------------------------------------------------- */
 
 static void write_runs(qp_builder *b, const qp_cover_set *s)
@@ -128,7 +123,8 @@ static void write_counters(qp_builder *b, const qp_cover_set *s)
             memcpy(values, m->values, n_values * sizeof *values);
         n_uncounted |= uncounted_calls(m);
         if (!counts_entries(m))
-            write_call(b, i, m->calls - uncounted_calls(m), skips_of(m), th);
+            write_call(b, i, m->calls - uncounted_calls(m),
+                       m->entries > m->calls ? m->entries - m->calls : 0, th);
     }
     th = n_uncounted ? begin_thread(b, "threads without counters") : NULL;
     for (size_t i = 0; th && i < s->n_methods; i++)

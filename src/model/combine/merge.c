@@ -341,12 +341,6 @@ void qp_merge_free(qp_merge *s)
 
 /* ---- adding ------------------------------------------------------------------------------ */
 
-static bool add_all(qp_merge_addition *x)
-{
-    return qp_merge_add_methods(x) && qp_merge_add_threads(x) && qp_merge_add_nodes(x) &&
-           qp_merge_add_counter_blocks(x) && qp_merge_add_contexts(x) && qp_merge_add_texts(x);
-}
-
 bool qp_merge_add(qp_merge *s, const qp_model *m, const char *what, bool is_forced,
                   qp_error *error)
 {
@@ -362,7 +356,9 @@ bool qp_merge_add(qp_merge *s, const qp_model *m, const char *what, bool is_forc
     s->is_spoilt |= !x.methods || !x.threads || !x.nodes || !x.contexts;
     if (!s->is_spoilt)
         add_head(s, m, what);
-    s->is_spoilt = s->is_spoilt || !add_all(&x);
+    s->is_spoilt = s->is_spoilt || !qp_merge_add_methods(&x) || !qp_merge_add_threads(&x) ||
+                   !qp_merge_add_nodes(&x) || !qp_merge_add_counter_blocks(&x) ||
+                   !qp_merge_add_contexts(&x) || !qp_merge_add_texts(&x);
     s->n_runs++;
     qp_free(x.methods);
     qp_free(x.threads);

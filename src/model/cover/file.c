@@ -158,14 +158,6 @@ static int compare_hits(const void *a, const void *b)
     return order ? order : compare_numbers(x->context, y->context);
 }
 
-static bool is_touched(const qp_block_flow *f)
-{
-    for (uint32_t i = 0; i < f->n_blocks; i++)
-        if (f->blocks[i] > 0)
-            return true;
-    return false;
-}
-
 /* Until settle_hits() the line is a block. */
 static bool add_hits(sketch *s, const qp_block_flow *f, uint32_t context)
 {
@@ -217,7 +209,7 @@ static bool add_contexts(sketch *s, qp_block_flow *f, const qp_cover_method *c)
         else
             add_share(f, &calls, c, &c->shares[i], 1);
         qp_block_flow_solve(f);
-        if (is_touched(f) && !add_hits(s, f, x->contexts[context]))
+        if (!add_hits(s, f, x->contexts[context]))
             return false;
     }
     return true;
