@@ -187,12 +187,6 @@ enum { N_FIELDS = 5, FILE_MAX = 64 << 20, LINE_MAX_NUMBER = INT32_MAX };
 
 static const char first_line[] = "PureCoverage Adjustments File 1.0";
 
-/* A field of a line; not ended by NUL. */
-typedef struct {
-    const char *text;
-    size_t n_bytes;
-} field;
-
 /* Reading the lines of one file. */
 typedef struct {
     adjust_private *own;
@@ -200,163 +194,118 @@ typedef struct {
     uint64_t line;
 } reading;
 
-/* @return false: no memory */
-static bool skip(reading *r, const char *why, field what)
+/* @param what  the bad part; NULL: the line @return false: no memory */
+static bool skip(reading *r, const char *why, const char *what)
 {
-    enum { SHOWN = 60 };
     char text[256];
-    int n = what.n_bytes < SHOWN ? (int)what.n_bytes : SHOWN;
-    if (what.text)
-        qp_text_format(text, sizeof text, "\"%.*s\" %s: the line is skipped", n, what.text,
-                       why);
-    else
-        qp_text_format(text, sizeof text, "%s: the line is skipped", why);
+    qp_text_format(text, sizeof text, "%s%.60s%s%s: the line is skipped", what ? "\"" : "",
+                   what ? what : "", what ? "\" " : "", why);
     return add_warning(r->own, r->name, r->line, text);
 }
 
-/* A number at the beginning of a field, up to a maximum. @return its digits; 0: none */
-static size_t number_at(field f, uint64_t max, uint64_t *n)
+/* A number at the beginning of a text, up to a maximum. @return what follows it; NULL: none */
+static const char *number_at(const char *text, uint64_t max, uint64_t *n)
 {
-    size_t i = 0;
-    *n = 0;
-    for (; i < f.n_bytes && f.text[i] >= '0' && f.text[i] <= '9'; i++) {
-        *n = *n * 10 + (uint64_t)(f.text[i] - '0');
+    const char *at = text;
+    for (*n = 0; *at >= '0' && *at <= '9'; at++) {
+        *n = *n * 10 + (uint64_t)(*at - '0');
         if (*n > max)
-            return 0;
+            return NULL;
     }
-    return i;
+    return at > text ? at : NULL;
 }
 
 /* "4" or "15-23" */
-static bool take_range(field f, qp_adjust_range *range)
+static bool take_range(const char *text, qp_adjust_range *range)
 {
     uint64_t first, last;
-    size_t n = number_at(f, LINE_MAX_NUMBER, &first);
-    if (!n || !first)
-        return false;
+    const char *end = number_at(text, LINE_MAX_NUMBER, &first);
     last = first;
-    if (n < f.n_bytes && f.text[n] == '-') {
-        field rest = {f.text + n + 1, f.n_bytes - n - 1};
-        size_t n_rest = number_at(rest, LINE_MAX_NUMBER, &last);
-        n = n_rest ? n + 1 + n_rest : n;
-    }
+    if (end && *end == '-')
+        end = number_at(end + 1, LINE_MAX_NUMBER, &last);
     range->first = (uint32_t)first;
     range->last = (uint32_t)last;
-    return n == f.n_bytes && last >= first;
+    return end && !*end && first && last >= first;
 }
 
-/* The next word of a list; false: there is none. */
-static bool next_word(field *list, field *word)
-{
-    while (list->n_bytes && (*list->text == ' ' || *list->text == '\t')) {
-        list->text++;
-        list->n_bytes--;
-    }
-    *word = (field){list->text, 0};
-    while (word->n_bytes < list->n_bytes && list->text[word->n_bytes] != ' ' &&
-           list->text[word->n_bytes] != '\t')
-        word->n_bytes++;
-    list->text += word->n_bytes;
-    list->n_bytes -= word->n_bytes;
-    return word->n_bytes > 0;
-}
-
-/* Read the ranges of a list. @param bad  receives a bad one @return false: a bad one, or
- * none */
-static bool take_list(field list, qp_buf *ranges, field *bad)
-{
-    field word;
-    *bad = (field){0};
-    while (next_word(&list, &word)) {
-        qp_adjust_range range = {0};
-        *bad = word;
-        if (!take_range(word, &range))
-            return false;
-        qp_adjust_range *to = qp_buf_add(ranges);
-        if (to)
-            *to = range;
-    }
-    return bad->text != NULL;
-}
-
-/* @return false: no memory */
-static bool add_list(reading *r, const field *fields, uint64_t time, qp_annotation annotation)
+/* Add the ranges of a list, if all are good. @return false: no memory */
+static bool add_list(reading *r, char *const *fields, uint64_t time, qp_annotation annotation)
 {
     qp_buf ranges = QP_BUF(qp_adjust_range);
-    field bad;
-    bool is_good = take_list(fields[4], &ranges, &bad), is_ok = true;
-    if (!is_good)
-        is_ok = bad.text ? skip(r, "is not a line or a range of lines", bad)
-                         : skip(r, "there are no lines", (field){0});
-    char *name = qp_arena_take(&r->own->arena, fields[0].n_bytes + 1, 1);
-    if (name)
-        memcpy(name, fields[0].text, fields[0].n_bytes);
-    is_ok = is_ok && name && !ranges.failed;
-    const qp_adjust_range *list = ranges.items;
-    for (size_t i = 0; is_good && is_ok && i < ranges.n; i++) {
-        qp_adjust_range range = {list[i].first, list[i].last, annotation,
-                                 *fields[3].text == 'B'};
-        is_ok = add_range(r->own, name, time, range);
+    char *list = fields[4], *word;
+    bool is_ok = true;
+    while (is_ok && (word = strsep(&list, " \t")) != NULL) {
+        qp_adjust_range range = {.annotation = annotation, .is_block = *fields[3] == 'B'};
+        if (*word && !take_range(word, &range)) {
+            qp_free(ranges.items);
+            return skip(r, "is not a line or a range of lines", word);
+        }
+        qp_adjust_range *to = *word ? qp_buf_add(&ranges) : NULL;
+        if (to)
+            *to = range;
+        is_ok = !ranges.failed;
     }
+    const qp_adjust_range *good = ranges.items;
+    if (is_ok && !ranges.n)
+        is_ok = skip(r, "there are no lines", NULL);
+    for (size_t i = 0; is_ok && i < ranges.n; i++)
+        is_ok = add_range(r->own, fields[0], time, good[i]);
     qp_free(ranges.items);
     return is_ok;
 }
 
-/* The fields of an entry. @return false: no memory */
-static bool take_entry(reading *r, const field *fields)
+/* @param line  is changed @return false: no memory */
+static bool take_line(reading *r, char *line)
 {
+    char *fields[N_FIELDS];
     uint64_t time;
     size_t n;
-    field what = fields[2], style = fields[3];
-    qp_annotation annotation = word_at(what.text, what.n_bytes, &n);
-    if (!fields[0].n_bytes || memchr(fields[0].text, '\0', fields[0].n_bytes))
-        return skip(r, "there is no file name", (field){0});
-    if (number_at(fields[1], UINT64_MAX / 16, &time) != fields[1].n_bytes || !fields[1].n_bytes)
+    if (!*line || *line == '#')
+        return true;
+    for (unsigned i = 0; i + 1 < N_FIELDS; i++) {
+        fields[i] = strsep(&line, "\t");
+        if (!line)
+            return skip(r, "five fields, separated by tabs, are wanted", NULL);
+    }
+    fields[N_FIELDS - 1] = line;
+    const char *what = fields[2], *style = fields[3];
+    const char *end = number_at(fields[1], UINT64_MAX / 16, &time);
+    qp_annotation annotation = word_at(what, strlen(what), &n);
+    if (!*fields[0])
+        return skip(r, "there is no file name", NULL);
+    if (!end || *end)
         return skip(r, "is not a time in seconds since 1970", fields[1]);
-    if (!annotation || n != what.n_bytes)
+    if (!annotation || what[n])
         return skip(r, "is not one of deadcode, tested, inspected", what);
-    if (style.n_bytes != 1 || (*style.text != 'L' && *style.text != 'B'))
+    if (strcmp(style, "L") != 0 && strcmp(style, "B") != 0)
         return skip(r, "is not a style, L or B", style);
     return add_list(r, fields, time, annotation);
-}
-
-static bool take_line(reading *r, const char *line, size_t n_bytes)
-{
-    field fields[N_FIELDS];
-    const char *end = line + n_bytes;
-    if (!n_bytes || *line == '#')
-        return true;
-    for (unsigned i = 0; i < N_FIELDS; i++) {
-        const char *tab = i + 1 < N_FIELDS ? memchr(line, '\t', (size_t)(end - line)) : end;
-        if (!tab)
-            return skip(r, "five fields, separated by tabs, are wanted", (field){0});
-        fields[i] = (field){line, (size_t)(tab - line)};
-        line = tab < end ? tab + 1 : end;
-    }
-    return take_entry(r, fields);
 }
 
 bool qp_adjust_read_text(qp_adjust *a, const char *text, size_t n_bytes, const char *name,
                          qp_error *error)
 {
     reading r = {.own = a->own, .name = name};
-    bool is_ok = true;
+    char *copy = qp_alloc_zeroed(n_bytes + 1, 1), *end = copy ? copy + n_bytes : NULL;
+    bool is_ok = copy && (!n_bytes || memcpy(copy, text, n_bytes));
     error->text[0] = '\0';
-    for (size_t at = 0; is_ok && (at < n_bytes || !r.line);) {
-        const char *newline = n_bytes ? memchr(text + at, '\n', n_bytes - at) : NULL;
-        size_t length = newline ? (size_t)(newline - text) - at : n_bytes - at;
-        size_t n = length && text[at + length - 1] == '\r' ? length - 1 : length;
-        if (r.line++) {
-            is_ok = take_line(&r, text + at, n);
-        } else if (n != sizeof first_line - 1 || memcmp(text, first_line, n) != 0) {
-            return qp_error_fail(error,
-                                 "%.300s: no adjustments file: its first line is not \"%s\"",
-                                 name, first_line);
-        }
-        at += length + 1;
+    for (char *line = copy, *next; is_ok && (line < end || !r.line); line = next) {
+        char *newline = memchr(line, '\n', (size_t)(end - line)),
+             *stop = newline ? newline : end;
+        next = stop + 1;
+        if (stop > line && stop[-1] == '\r')
+            stop--;
+        *stop = '\0';
+        if (r.line++)
+            is_ok = take_line(&r, line);
+        else if (strcmp(line, first_line) != 0)
+            is_ok = qp_error_fail(error,
+                                  "%.300s: no adjustments file: its first line is not \"%s\"",
+                                  name, first_line);
     }
+    qp_free(copy);
     show(a->own);
-    if (!is_ok)
+    if (!is_ok && !error->text[0])
         qp_error_fail(error, "%.300s: there is not enough memory to read it", name);
     return is_ok;
 }

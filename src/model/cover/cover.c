@@ -262,19 +262,19 @@ typedef struct {
 static const spelling *find_spelling(qp_cover_making *x, qp_buf *known, qp_dict *index,
                                      const char *file, outsiders *out)
 {
-    uint64_t hash;
-    uint32_t at = qp_find_named(index, known, offsetof(spelling, file), file, &hash);
-    if (at)
-        return (spelling *)known->items + at - 1;
+    size_t n = known->n;
+    uint32_t at = qp_find_or_name(index, known, offsetof(spelling, file), &x->arena, file);
+    spelling *s = at ? (spelling *)known->items + at - 1 : NULL;
+    if (!s || known->n == n)
+        return s;
     bool is_inside;
     const char *path = qp_paths_show(&x->paths, &x->own->arena, file, &is_inside);
-    spelling *s = path ? qp_buf_add(known) : NULL;
-    if (!s || !qp_dict_put(index, hash, (uint32_t)known->n))
+    if (!path)
         return NULL;
     bool is_left_out = !is_inside && x->o->is_only_root && is_wanted(x->o, path);
     if (is_left_out && !out->n++)
         out->first = path;
-    *s = (spelling){file, is_wanted(x->o, path) && !is_left_out ? path : NULL};
+    s->path = is_wanted(x->o, path) && !is_left_out ? path : NULL;
     return s;
 }
 
