@@ -307,7 +307,7 @@ static bool is_same(run_key a, run_key b)
     return a.nonce == b.nonce && a.clear_count == b.clear_count;
 }
 
-/* Whose a row of the old profile is. @param is_ours  this run's own, saved before */
+/* The run that a row of the old profile belongs to. @param is_ours  receives: this run saved it */
 static run_key key_of_row(const merge *g, qp_cell row, bool *is_ours)
 {
     const qp_head *old = g->old.head, *now = g->space->head;

@@ -97,13 +97,13 @@ static void blocks_neither_nest_nor_cross(void **state)
     assert_marks(
         "-- purecov: begin tested\n-- purecov: begin deadcode\n-- purecov: end tested\n",
         (const qp_annotation[]){TEST, TEST, TEST, NONE}, 4,
-        "a.lua:2: \"purecov: begin\" inside a block that has not ended: it is not heeded");
+        "a.lua:2: \"purecov: begin\" inside a block that has not ended: it is ignored");
     assert_marks(
         "-- purecov: begin tested\n-- purecov: end deadcode\n-- purecov: end tested\n\n",
         (const qp_annotation[]){TEST, TEST, TEST, NONE}, 4,
-        "a.lua:2: \"purecov: end\" of another type than the block: it is not heeded");
+        "a.lua:2: \"purecov: end\" of another type than the block: it is ignored");
     assert_marks("-- purecov: end deadcode\n", (const qp_annotation[]){NONE}, 1,
-                 "a.lua:1: \"purecov: end\" without a beginning: it is not heeded");
+                 "a.lua:1: \"purecov: end\" without a beginning: it is ignored");
     assert_marks(
         "a\n-- purecov: begin inspected\nb\nc", (const qp_annotation[]){NONE, INSP, INSP, INSP},
         4, "a.lua:2: \"purecov: begin\" has no end: the block reaches to the end of the file");
@@ -175,7 +175,7 @@ static void bad_lines_are_skipped_with_a_message_each(void **state)
                                           "a.lua\t100\ttested\tL\t99999999999\n"
                                           "b.lua\t100\ttested\tL\t3\n");
     static const char *const wanted[] = {
-        "adj:2: five fields, separated by tabs, are wanted: the line is skipped",
+        "adj:2: expected five fields separated by tabs: the line is skipped",
         "adj:3: \"now\" is not a time in seconds since 1970: the line is skipped",
         "adj:4: \"TESTED\" is not one of deadcode, tested, inspected: the line is skipped",
         "adj:5: \"X\" is not a style, L or B: the line is skipped",
@@ -204,7 +204,7 @@ static void what_is_no_adjustments_file_is_refused(void **state)
     for (size_t i = 0; i < 4; i++) {
         qp_adjust *a = qp_adjust_new();
         assert_false(qp_adjust_read_text(a, texts[i], strlen(texts[i]), "adj", &error));
-        assert_string_equal(error.text, "adj: no adjustments file: its first line is not "
+        assert_string_equal(error.text, "adj: not an adjustments file: its first line is not "
                                         "\"PureCoverage Adjustments File 1.0\"");
         assert_false(qp_adjust_read(a, "nowhere", &error));
         assert_non_null(strstr(error.text, "nowhere: "));
@@ -308,7 +308,7 @@ static void markers_of_a_changed_source_are_not_heeded(void **state)
     assert_int_equal(c->n_warnings, 1);
     assert_string_equal(c->warnings[0],
                         "a.lua has changed since it was recorded: lines may have "
-                        "moved, and its markers are not heeded");
+                        "moved, and its markers are ignored");
     qp_cover_free(c);
     write_file("a.lua", "1\n2\n");
     c = picture_with(42, NULL);
@@ -334,9 +334,8 @@ static void the_file_adjusts_what_the_source_does_not(void **state)
     qp_cover *c = picture_with(0, &(qp_cover_options){.adjustments = "adj"});
     assert_totals(c->totals, 2, 1, lines); /* 2, and 7 that is missed */
     assert_int_equal(c->n_warnings, 1);
-    assert_string_equal(
-        c->warnings[0],
-        "adj:5: five fields, separated by tabs, are wanted: the line is skipped");
+    assert_string_equal(c->warnings[0],
+                        "adj:5: expected five fields separated by tabs: the line is skipped");
     qp_cover_free(c);
     c = picture_with(0, &(qp_cover_options){.adjustments = "nowhere"});
     assert_totals(c->totals, 5, 2, lines); /* the rest is reported */

@@ -224,28 +224,29 @@ static void what_has_no_true_sum_is_refused(void **state)
     profile *a = two_functions(1, 1, 1, 1), *b = two_functions(1, 1, 1, 1);
     qp_head *h = profile_head(b);
     h->clock_kind = h->user_clock = h->wait_clock = QP_CLOCK_USER;
-    assert_refused(a, b, "b.qprof: its clock is user, but elapsed in a.qprof: no sum is true");
+    assert_refused(a, b,
+                   "b.qprof: its clock is user, but elapsed in a.qprof: they do not add up");
     h->clock_kind = QP_CLOCK_ELAPSED;
     assert_refused(a, b,
                    "b.qprof: its functions, or those that wait, have other clocks than in "
-                   "a.qprof: no sum is true");
+                   "a.qprof: they do not add up");
     h->user_clock = h->wait_clock = QP_CLOCK_ELAPSED;
     h->time_mode = QP_TIME_SAMPLED;
     assert_refused(a, b,
-                   "b.qprof: its times are sampled, but exact in a.qprof: no sum is true");
+                   "b.qprof: its times are sampled, but exact in a.qprof: they do not add up");
     h->time_mode = QP_TIME_EXACT;
     h->grain = QP_GRAIN_FUNCTION;
-    assert_refused(a, b,
-                   "b.qprof: its granularity is function, but line in a.qprof: no sum is true");
+    assert_refused(
+        a, b, "b.qprof: its granularity is function, but line in a.qprof: they do not add up");
     h->grain = QP_GRAIN_LINE;
     h->clock_source = QP_SOURCE_HOST;
     assert_refused(a, b,
                    "b.qprof: its time comes from the program, but the machine in a.qprof: "
-                   "no sum is true");
+                   "they do not add up");
     h->clock_source = QP_SOURCE_NS;
     h->flags |= QP_FLAG_NO_CALLS;
-    assert_refused(a, b,
-                   "b.qprof: its calls are not known, but counted in a.qprof: no sum is true");
+    assert_refused(
+        a, b, "b.qprof: its calls are not known, but counted in a.qprof: they do not add up");
     profile_free(a);
     profile_free(b);
 }
@@ -284,11 +285,12 @@ static void interrupts_add_and_keep_what_counts(void **state)
     assert_refused(
         a, fine,
         "b.qprof: its interrupts are of PC VIRTUAL 50, but those before of PC VIRTUAL "
-        "1000 WHEN *->K.f: no sum is true; merge the profiles of each command apart");
+        "1000 WHEN *->K.f: they do not add up (merge the profiles of each command separately)");
     assert_refused(
         all, a,
         "b.qprof: its interrupts are of PC VIRTUAL 1000 WHEN *->K.f, but those before "
-        "of PC VIRTUAL 1000: no sum is true; merge the profiles of each command apart");
+        "of PC VIRTUAL 1000: they do not add up (merge the profiles of each command "
+        "separately)");
     profile *const used[] = {a, b, plain, fine, all};
     for (size_t i = 0; i < sizeof used / sizeof *used; i++)
         profile_free(used[i]);

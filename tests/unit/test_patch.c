@@ -163,15 +163,14 @@ static void what_is_no_patch_is_refused_with_its_line(void **state)
     assert_refused("--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n a\n",
                    "line 4 of the patch: the patch ends inside a hunk");
     assert_refused("--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n-b\n",
-                   "line 5 of the patch: the hunk ends before its lines have come");
-    assert_refused(
-        "--- a/x\n+++ b/x\n@@ -1 +99999999999 @@\n",
-        "line 3 of the patch: it begins like a hunk, \"@@ -1,2 +3,4 @@\", and is none");
+                   "line 5 of the patch: the hunk has other lines than its head says");
+    assert_refused("--- a/x\n+++ b/x\n@@ -1 +99999999999 @@\n",
+                   "line 3 of the patch: not a hunk (expected \"@@ -1,2 +3,4 @@\")");
     assert_refused("--- a/x\n+++ b/x\n@@@ -1 -1 +1 @@@\n",
                    "line 3 of the patch: a combined diff of a merge is not understood: compare "
                    "with one parent");
     assert_refused("--- a/x\n+++ b/x\n@@ -5 +5 @@\n-a\n+b\n@@ -5 +5 @@\n-a\n+b\n",
-                   "line 8 of the patch: its hunks are not in ascending order");
+                   "line 8 of the patch: hunks are not in ascending order");
     assert_refused("--- \"a/x\n",
                    "line 1 of the patch: the path's quotes are not closed, or it is "
                    "too long");

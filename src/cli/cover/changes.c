@@ -143,7 +143,7 @@ typedef struct {
     const qp_cover_changed *files;          /* [n] */
     size_t n;
     qp_cover_totals totals; /* lines alone */
-    size_t n_unknown;       /* files that are not in the picture */
+    size_t n_unknown;       /* files that are not in the report */
 } changes;
 
 static void add_up(changes *x)

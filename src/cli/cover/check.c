@@ -174,7 +174,7 @@ static bool read_thresholds(const qp_cli *cli, const char *path, thresholds *t)
 
 /* ---- verdicts -------------------------------------------------------------------------------- */
 
-/* Does the threshold apply to the file? Not to one that has nothing to hit. */
+/* Whether the threshold applies to the file, which has something to hit. */
 static bool is_about(const threshold *t, const qp_cover_file *f)
 {
     uint64_t n_hit, n;

@@ -29,11 +29,11 @@ int qp_cover_read(qp_cli *cli, char *const *files, int n, qp_cover_set **set);
 /* Add one that cli loaded. @return as qp_cover_read() */
 int qp_cover_add(const qp_cli *cli, const qp_model *m, qp_cover_set *set);
 
-/* The picture of some profiles, as the flags want it; remarks are printed on standard error.
+/* Make the coverage report of some profiles, as the flags ask; remarks go to standard error.
  * @param cover  free with qp_cover_free() @return as qp_cover_read() */
 int qp_cover_open(qp_cli *cli, char *const *files, int n, qp_cover **cover);
 
-/* Open the operands and hand the picture to `show`, which returns an exit status.
+/* Open the operands and pass the coverage report to `show`, which returns an exit status.
  * @return the worse status of the two */
 int qp_cover_show(qp_cli *cli, int (*show)(qp_cli *cli, const qp_cover *c, void *data),
                   void *data);

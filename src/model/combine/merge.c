@@ -71,7 +71,7 @@ static bool agrees_in_interrupts(const qp_merge *s, const qp_model *m, const cha
     return qp_error_fail(
         error,
         "%.180s: its interrupts are of PC %s%s%.60s, but those before of PC %s%s%.60s: "
-        "no sum is true; merge the profiles of each command apart",
+        "they do not add up (merge the profiles of each command separately)",
         what, command, *m->run.pc_pattern ? " WHEN " : "", m->run.pc_pattern, s->pc_command,
         *pattern ? " WHEN " : "", pattern);
 }
@@ -86,7 +86,7 @@ static bool agrees(const qp_merge *s, const qp_model *m, const char *what, bool 
     for (unsigned i = 0; s->n_runs && i < QP_MERGE_N_PROPERTIES; i++) {
         if (strcmp(texts[i], s->properties[i]) == 0)
             continue;
-        return qp_error_fail(error, "%.180s: %s %s, but %s in %.180s: no sum is true", what,
+        return qp_error_fail(error, "%.180s: %s %s, but %s in %.180s: they do not add up", what,
                              property_names[i], texts[i], s->properties[i], s->first);
     }
     if (s->n_runs &&
@@ -94,7 +94,7 @@ static bool agrees(const qp_merge *s, const qp_model *m, const char *what, bool 
         return qp_error_fail(
             error,
             "%.200s: its functions, or those that wait, have other clocks than in "
-            "%.200s: no sum is true",
+            "%.200s: they do not add up",
             what, s->first);
     }
     return agrees_in_interrupts(s, m, what, error) &&
@@ -169,8 +169,8 @@ static void add_note(qp_merge *s, bool is_message, const char *text)
     s->is_spoilt |= !note || !note->text;
 }
 
-/* Moments of one run, and how often its host raised an event, are nothing to add up. */
-static void tell_marks(qp_merge *s, const qp_run_info *run, const char *what)
+/* Moments of one run, and counts of events that its host raised, are not added up. */
+static void note_marks(qp_merge *s, const qp_run_info *run, const char *what)
 {
     char text[QP_ORIGIN_BYTES], marks[QP_NUMBER_BYTES], events[QP_NUMBER_BYTES];
     qp_unit_things(marks, run->n_markers, "mark");
@@ -196,7 +196,7 @@ static void keep_notes(qp_merge *s, const qp_model *m, const char *what)
                               .pid = run->pid};
     if (!run->is_merged)
         add_note(s, true, qp_origin_text(text, &origin));
-    tell_marks(s, run, what);
+    note_marks(s, run, what);
     for (size_t i = 0; i < run->n_notes; i++)
         add_note(s, run->notes[i].is_message, run->notes[i].text);
     for (size_t i = 0; i < m->n_losses; i++) {

@@ -265,7 +265,7 @@ static bool take_line(reading *r, char *line)
     for (unsigned i = 0; i + 1 < N_FIELDS; i++) {
         fields[i] = strsep(&line, "\t");
         if (!line)
-            return skip(r, "five fields, separated by tabs, are wanted", NULL);
+            return skip(r, "expected five fields separated by tabs", NULL);
     }
     fields[N_FIELDS - 1] = line;
     const char *what = fields[2], *style = fields[3];
@@ -290,8 +290,8 @@ bool qp_adjust_read_text(qp_adjust *a, const char *text, size_t n_bytes, const c
     bool is_ok = copy && (!n_bytes || memcpy(copy, text, n_bytes));
     error->text[0] = '\0';
     for (char *line = copy, *next; is_ok && (line < end || !r.line); line = next) {
-        char *newline = memchr(line, '\n', (size_t)(end - line)),
-             *stop = newline ? newline : end;
+        char *newline = line < end ? memchr(line, '\n', (size_t)(end - line)) : NULL;
+        char *stop = newline ? newline : end;
         next = stop + 1;
         if (stop > line && stop[-1] == '\r')
             stop--;
@@ -299,9 +299,9 @@ bool qp_adjust_read_text(qp_adjust *a, const char *text, size_t n_bytes, const c
         if (r.line++)
             is_ok = take_line(&r, line);
         else if (strcmp(line, first_line) != 0)
-            is_ok = qp_error_fail(error,
-                                  "%.300s: no adjustments file: its first line is not \"%s\"",
-                                  name, first_line);
+            is_ok = qp_error_fail(
+                error, "%.300s: not an adjustments file: its first line is not \"%s\"", name,
+                first_line);
     }
     qp_free(copy);
     show(a->own);
@@ -351,8 +351,7 @@ static void add(scan *s, uint32_t first, uint32_t last, qp_annotation annotation
 static void begin_block(scan *s, qp_annotation annotation)
 {
     if (s->open) {
-        warn(s, s->line,
-             "\"purecov: begin\" inside a block that has not ended: it is not heeded");
+        warn(s, s->line, "\"purecov: begin\" inside a block that has not ended: it is ignored");
         return;
     }
     s->open = annotation;
@@ -363,8 +362,8 @@ static void end_block(scan *s, qp_annotation annotation)
 {
     if (s->open != annotation) {
         warn(s, s->line,
-             s->open ? "\"purecov: end\" of another type than the block: it is not heeded"
-                     : "\"purecov: end\" without a beginning: it is not heeded");
+             s->open ? "\"purecov: end\" of another type than the block: it is ignored"
+                     : "\"purecov: end\" without a beginning: it is ignored");
         return;
     }
     add(s, s->begin, s->line, annotation, true);

@@ -90,10 +90,10 @@ static bool annotate_from_source(qp_cover_making *x, const qp_cover_file *f,
                                  const qp_source *source, qp_cover_line *lines)
 {
     if (f->digest && f->digest != source->digest) {
-        qp_adjust *unheeded = qp_adjust_new();
-        size_t n = unheeded ? qp_adjust_scan(unheeded, f->path, 0, source) : SIZE_MAX;
-        qp_adjust_free(unheeded);
-        const char *effect = n ? ": lines may have moved, and its markers are not heeded"
+        qp_adjust *ignored = qp_adjust_new();
+        size_t n = ignored ? qp_adjust_scan(ignored, f->path, 0, source) : SIZE_MAX;
+        qp_adjust_free(ignored);
+        const char *effect = n ? ": lines may have moved, and its markers are ignored"
                                : ": lines may have moved";
         return n != SIZE_MAX &&
                warn(x, qp_arena_format(&x->own->arena, "%s has changed since it was recorded%s",

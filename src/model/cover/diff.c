@@ -445,7 +445,7 @@ static bool begin_hunk(reading *r, part l)
         rest = (part){rest.text + 1, rest.n_bytes - 1};
     is_good = is_good && take_numbers(&rest, '+', &r->at, &r->new_left);
     if (!is_good || !begins_with(rest, " @@"))
-        return fail(r, "it begins like a hunk, \"@@ -1,2 +3,4 @@\", and is none");
+        return fail(r, "not a hunk (expected \"@@ -1,2 +3,4 @@\")");
     if (!r->has_file)
         return fail(r, "a hunk before the name of a file");
     return true;
@@ -456,7 +456,7 @@ static bool add_line(reading *r)
     qp_patch_span *last = r->spans.n ? (qp_patch_span *)r->spans.items + r->spans.n - 1 : NULL;
     uint32_t line = r->at < UINT32_MAX ? (uint32_t)r->at : UINT32_MAX;
     if (last && line <= last->last)
-        return fail(r, "its hunks are not in ascending order");
+        return fail(r, "hunks are not in ascending order");
     if (last && last->last + 1 == line) {
         last->last = line;
         return true;
@@ -464,7 +464,7 @@ static bool add_line(reading *r)
     qp_patch_span *fresh = line ? qp_buf_add(&r->spans) : NULL;
     if (fresh)
         *fresh = (qp_patch_span){line, line};
-    return fresh || (!line && fail(r, "a line 0"));
+    return fresh || (!line && fail(r, "line 0"));
 }
 
 /* A line of content. An empty one is an empty line of context whose blank was lost on the
@@ -476,7 +476,7 @@ static bool take_content(reading *r, part l)
         return true;
     bool is_old = sign == '-' || sign == ' ', is_new = sign == '+' || sign == ' ';
     if ((!is_old && !is_new) || (is_old && !r->old_left) || (is_new && !r->new_left))
-        return fail(r, "the hunk ends before its lines have come");
+        return fail(r, "the hunk has other lines than its head says");
     if (sign == '+' && !add_line(r))
         return false;
     r->old_left -= is_old;
@@ -501,7 +501,7 @@ static bool take_line(reading *r, part l)
         return begin_hunk(r, l);
     if (begins_with(l, "@@@"))
         return fail(r, "a combined diff of a merge is not understood: compare with one parent");
-    return true; /* "diff --git", "index", a message: of no interest */
+    return true; /* "diff --git", "index", a message */
 }
 
 qp_patch *qp_patch_read(const char *text, size_t n_bytes, qp_error *error)

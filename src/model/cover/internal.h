@@ -37,7 +37,7 @@ typedef struct {
     bool has_contexts; /* touches are wanted */
     qp_paths paths;
     qp_adjust *adjustments; /* of the adjustments file; NULL: none */
-    qp_adjust *markers;     /* of the sources; NULL: not heeded */
+    qp_adjust *markers;     /* of the sources; NULL: ignored */
     const char **names;     /* [adjustments->n_files] their paths, as shown */
     size_t n_unread;        /* sources that could not be read, the first of them */
     const char *unread[3];

@@ -1,5 +1,5 @@
-/* picture.c: what the commands of `qprof cover` share: from the profiles among the operands to the
- * picture of coverage, and the pieces of its reports. */
+/* shared.c: what the commands of `qprof cover` share: from the profiles among the operands to the
+ * coverage report, and the pieces of its text. */
 #include "cli/cover/cover.h"
 
 #include <inttypes.h>
@@ -176,7 +176,7 @@ static void remark_on_root(const qp_cli *cli)
         qp_cli_warn(cli, "--root=%s: no such folder here; paths are compared with it", root);
 }
 
-/* Print why the picture is empty, if it is. */
+/* Print why the report is empty, if it is. */
 static void remark_on_nothing(const qp_cli *cli, const qp_cover *c)
 {
     const qp_cover_args *a = &cli->args.cover;
