@@ -246,26 +246,12 @@ static void sum_function(qp_cover_file *f, uint32_t index)
     t->calls = x->calls;
 }
 
-static void sum(qp_cover_totals *to, const qp_cover_totals *t)
-{
-    to->files++;
-    to->functions += t->functions;
-    to->functions_hit += t->functions_hit;
-    to->lines += t->lines;
-    to->lines_hit += t->lines_hit;
-    to->lines_partial += t->lines_partial;
-    to->blocks += t->blocks;
-    to->blocks_hit += t->blocks_hit;
-    to->branches += t->branches;
-    to->branches_hit += t->branches_hit;
-    to->calls += t->calls;
-}
-
 const qp_cover *picture_done(picture *p)
 {
     dir_of(p, "", 0);
     for (size_t i = 0; i < p->c.n_files; i++) {
         qp_cover_file *f = &p->files[i];
+        f->totals.files = 1;
         for (uint32_t k = 0; k < f->n_lines; k++)
             sum_line(&f->totals, f, &f->lines[k]);
         for (uint32_t k = 0; k < f->n_functions; k++) {
@@ -274,9 +260,9 @@ const qp_cover *picture_done(picture *p)
             f->totals.functions_hit += f->functions[k].totals.functions_hit;
             f->totals.calls += f->functions[k].calls;
         }
-        sum(&p->c.totals, &f->totals);
+        qp_cover_totals_add(&p->c.totals, &f->totals);
         for (uint32_t dir = f->dir;; dir = p->dirs[dir].parent) {
-            sum(&p->dirs[dir].totals, &f->totals);
+            qp_cover_totals_add(&p->dirs[dir].totals, &f->totals);
             if (dir == 0)
                 break;
         }

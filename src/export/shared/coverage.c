@@ -45,12 +45,10 @@ uint32_t *qp_cover_by_dir(const qp_cover *c)
 size_t qp_cover_dir_end(const qp_cover *c, const uint32_t *order, size_t at,
                         qp_cover_totals *totals)
 {
-    size_t begin = at;
     uint32_t dir = c->files[order[at]].dir;
     *totals = (qp_cover_totals){.dirs = 1};
     for (; at < c->n_files && c->files[order[at]].dir == dir; at++)
         qp_cover_totals_add(totals, &c->files[order[at]].totals);
-    totals->files = at - begin;
     return at;
 }
 
