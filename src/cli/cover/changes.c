@@ -84,19 +84,10 @@ static qp_patch *patch_of_git(const qp_cli *cli)
 
 /* ---- the patch from a file -------------------------------------------------------------------- */
 
-/* Does a text without changed lines still name files that differ, for example renamed ones? */
-static bool names_files(const char *text, size_t n_bytes)
+/* Whether a text without changed lines names files that differ, for example renamed ones, or is empty. */
+static bool names_files(const char *text)
 {
-    static const char begin[] = "diff ";
-    const char *end = text + n_bytes;
-    for (const char *line = text; line < end; line++) {
-        if ((size_t)(end - line) >= strlen(begin) && memcmp(line, begin, strlen(begin)) == 0)
-            return true;
-        line = memchr(line, '\n', (size_t)(end - line));
-        if (!line)
-            return false;
-    }
-    return n_bytes == 0;
+    return !*text || strncmp(text, "diff ", strlen("diff ")) == 0 || strstr(text, "\ndiff ");
 }
 
 /* Open a patch; the shell makes a pipe of --patch=<(git diff). */
@@ -127,7 +118,7 @@ static qp_patch *patch_of_file(const qp_cli *cli)
     qp_patch *patch = qp_patch_read(text, n_bytes, &error);
     if (!patch) {
         qp_cli_fail(cli, "%s: %s", name, error.text);
-    } else if (patch->n_files == 0 && !names_files(text, n_bytes)) {
+    } else if (patch->n_files == 0 && !names_files(text)) {
         qp_cli_fail(cli, "%s: not a unified diff", name);
         qp_patch_free(patch);
         patch = NULL;

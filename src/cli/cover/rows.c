@@ -121,40 +121,33 @@ static void add_list(maker *m)
 
 /* ---- folders --------------------------------------------------------------------------------- */
 
-/* First and next of the folders and files of a folder: index + 1; 0: no more. */
+/* First and next of the files of a folder: index + 1; 0: no more. */
 typedef struct {
-    uint32_t *first_dir, *next_dir;   /* [n_dirs] */
-    uint32_t *first_file, *next_file; /* [n_dirs], [n_files] */
-} tree;
+    uint32_t *first, *next; /* [n_dirs], [n_files] */
+} links;
 
-static bool link_tree(tree *t, const qp_cover *c)
+static bool link_files(links *l, const qp_cover *c)
 {
-    t->first_dir = qp_alloc_zeroed(c->n_dirs, sizeof(uint32_t));
-    t->next_dir = qp_alloc_zeroed(c->n_dirs, sizeof(uint32_t));
-    t->first_file = qp_alloc_zeroed(c->n_dirs, sizeof(uint32_t));
-    t->next_file = qp_alloc_zeroed(c->n_files, sizeof(uint32_t));
-    if (!t->first_dir || !t->next_dir || !t->first_file || !t->next_file)
-        return false;
-    for (size_t i = c->n_dirs; i-- > 1;) {
-        t->next_dir[i] = t->first_dir[c->dirs[i].parent];
-        t->first_dir[c->dirs[i].parent] = (uint32_t)i + 1;
+    l->first = qp_alloc_zeroed(c->n_dirs, sizeof *l->first);
+    l->next = qp_alloc_zeroed(c->n_files, sizeof *l->next);
+    for (size_t i = c->n_files; l->first && l->next && i-- > 0;) {
+        l->next[i] = l->first[c->files[i].dir];
+        l->first[c->files[i].dir] = (uint32_t)i + 1;
     }
-    for (size_t i = c->n_files; i-- > 0;) {
-        t->next_file[i] = t->first_file[c->files[i].dir];
-        t->first_file[c->files[i].dir] = (uint32_t)i + 1;
-    }
-    return true;
+    return l->first && l->next;
 }
 
-/* A folder that holds nothing but another one gets no row: that one's row names both.
- * Depth is that of paths, at most half of their bytes. */
-static void add_folder(maker *m, const tree *t, uint32_t dir, unsigned depth,
-                       const char *parent)
+/* A folder that holds nothing but another one gets no row: that one's row names both. What is below a
+ * folder follows it in the list of folders. Depth is that of paths, at most half of their bytes.
+ * @return the next folder that is not below it */
+static uint32_t add_folder(maker *m, const links *l, uint32_t dir, unsigned depth,
+                           const char *parent)
 {
     const qp_cover_dir *d = &m->c->dirs[dir];
-    uint32_t only = t->first_dir[dir];
-    bool is_shown = dir && (t->first_file[dir] || !only || t->next_dir[only - 1]);
-    if (is_shown) {
+    uint32_t n_dirs = (uint32_t)m->c->n_dirs, next = dir + 1, n_below = 0;
+    for (uint32_t i = next; i < n_dirs && m->c->dirs[i].depth > d->depth && n_below < 2; i++)
+        n_below += m->c->dirs[i].parent == dir;
+    if (dir && (l->first[dir] || n_below != 1)) {
         add_row(m, (qp_cover_row){.kind = QP_ROW_FOLDER,
                                   .depth = depth,
                                   .path = d->path,
@@ -163,23 +156,22 @@ static void add_folder(maker *m, const tree *t, uint32_t dir, unsigned depth,
         depth++;
         parent = d->path;
     }
-    for (uint32_t at = only; at; at = t->next_dir[at - 1])
-        add_folder(m, t, at - 1, depth, parent);
-    for (uint32_t at = t->first_file[dir]; at; at = t->next_file[at - 1])
+    while (next < n_dirs && m->c->dirs[next].depth > d->depth)
+        next = add_folder(m, l, next, depth, parent);
+    for (uint32_t at = l->first[dir]; at; at = l->next[at - 1])
         add_file(m, &m->c->files[at - 1], depth, parent);
+    return next;
 }
 
 static void add_tree(maker *m)
 {
-    tree t;
-    if (!link_tree(&t, m->c))
+    links l;
+    if (!link_files(&l, m->c))
         m->rows.failed = true;
     else if (m->c->n_dirs)
-        add_folder(m, &t, 0, 0, "");
-    qp_free(t.first_dir);
-    qp_free(t.next_dir);
-    qp_free(t.first_file);
-    qp_free(t.next_file);
+        add_folder(m, &l, 0, 0, "");
+    qp_free(l.first);
+    qp_free(l.next);
 }
 
 /* ---- modules --------------------------------------------------------------------------------- */
