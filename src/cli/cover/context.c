@@ -220,7 +220,7 @@ static bool print_line(const qp_cli *cli, const document *d)
     return true;
 }
 
-/* @param status  receives QP_EXIT_UNUSABLE if there is no such line @return false: no memory */
+/* @param status  receives QP_EXIT_UNUSABLE if no such line exists @return false: no memory */
 static bool show_line(qp_cli *cli, document *d, const char *place, int *status)
 {
     const qp_cover_file *f;
