@@ -185,17 +185,27 @@ static void a_wrong_byte_gives_no_wrong_record(void **state)
     track_fini(&t);
 }
 
+static unsigned char bytes[1 << 16]; /* of the file that write_story() made */
+
+/* @return size of the file */
+static size_t write_story(track *t, track_places *places)
+{
+    write_one(t, story, 5, t->now + 5, places);
+    FILE *f = fopen(file, "rb");
+    size_t n = fread(bytes, 1, sizeof bytes, f);
+    fclose(f);
+    return n;
+}
+
 /* Packets that were joined twice, or in another order, are read once and in their order. */
 static void packets_may_come_twice_and_in_any_order(void **state)
 {
     static track t;
-    static unsigned char bytes[1 << 16];
     track_places places;
     qp_trace_record records[200];
     (void)state;
-    write_one(&t, story, 5, t.now + 5, &places);
+    size_t n = write_story(&t, &places);
     FILE *f = fopen(file, "r+b");
-    size_t n = fread(bytes, 1, sizeof bytes, f);
     uint64_t first = places.packets[0], second = places.packets[1], third = places.packets[2];
     fseek(f, (long)first, SEEK_SET);
     fwrite(bytes + second, 1, third - second, f);
@@ -212,18 +222,14 @@ static void packets_may_come_twice_and_in_any_order(void **state)
 static void what_is_written_meanwhile_is_read_as_well(void **state)
 {
     static track t;
-    static unsigned char bytes[1 << 16];
     track_places places;
     qp_trace_record records[200];
     (void)state;
-    write_one(&t, story, 5, t.now + 5, &places);
-    FILE *f = fopen(file, "rb");
-    size_t n = fread(bytes, 1, sizeof bytes, f);
-    fclose(f);
+    size_t n = write_story(&t, &places);
     assert_int_equal(truncate(file, (off_t)places.packets[2] + 20), 0);
     qp_trace *trace = open_file();
     assert_int_equal(read_all(trace, 0, records, 200), 10);
-    f = fopen(file, "wb");
+    FILE *f = fopen(file, "wb");
     fwrite(bytes, 1, n, f);
     fclose(f);
     assert_true(qp_trace_refresh(trace));

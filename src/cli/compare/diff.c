@@ -355,31 +355,6 @@ static int run_diff(qp_cli *cli)
     return status;
 }
 
-static const qp_flag flags[] = {
-    {"base", 0, QP_FLAG_FILES, "FILE...", QP_FLAG_AT(diff.base), NULL,
-     "the runs before, up to the next option"},
-    {"new", 0, QP_FLAG_FILES, "FILE...", QP_FLAG_AT(diff.new), NULL, "the runs after"},
-    QP_YES("paths", 0, diff.has_paths, "comparison of call paths, instead of functions"),
-    QP_YES("threads", 0, has_threads, "comparison of threads, by their names"),
-    QP_WORD("sort", 's', QP_DIFF_SORT_WORDS, sort, "self",
-            "figure whose changes are listed, largest first"),
-    QP_COUNT("limit", 'n', limit, NULL,
-             "maximum number of rows; 0: all (default 25; all as json, csv, qxdiff)"),
-    QP_FLAG_FILTER,
-    QP_FLAGS_COLLAPSE,
-    QP_YES("ignore-system", 'i', diff.ignores_system,
-           "comparison without functions that block or wait"),
-    {"fail-if-slower", 0, QP_FLAG_REAL, "PERCENT", QP_FLAG_AT(diff.slower), NULL,
-     "limit of growth, in percent of the base's time, of the total and of each function; exit "
-     "status 1 above it (with --filter: of each function that matches, in percent of its own "
-     "time)"},
-    QP_YES("qxdiff", 0, diff.is_qxdiff, "lines in the form of Quantify's qxdiff"),
-    QP_YES("legend", 'l', diff.has_legend, "meaning of the signs"),
-    QP_FLAG_THREAD,
-    QP_FLAG_UNIT,
-    QP_FLAG_FORMAT,
-    QP_FLAGS_COMMON};
-
 const qp_command qp_command_diff = {
     .name = "diff",
     .operands = "BASE NEW | --base FILE... --new FILE...",
@@ -387,7 +362,34 @@ const qp_command qp_command_diff = {
     .about = "Lists the functions that differ, the largest change first. Differences are new - "
              "base: less than 0 is an improvement. With several runs a side their medians are "
              "compared, and what may be chance is not listed.",
-    .flags = flags,
+    .flags =
+        (const qp_flag[]){
+            {"base", 0, QP_FLAG_FILES, "FILE...", QP_FLAG_AT(diff.base), NULL,
+             "the runs before, up to the next option"},
+            {"new", 0, QP_FLAG_FILES, "FILE...", QP_FLAG_AT(diff.new), NULL, "the runs after"},
+            QP_YES("paths", 0, diff.has_paths,
+                   "comparison of call paths, instead of functions"),
+            QP_YES("threads", 0, has_threads, "comparison of threads, by their names"),
+            QP_WORD("sort", 's', QP_DIFF_SORT_WORDS, sort, "self",
+                    "figure whose changes are listed, largest first"),
+            QP_COUNT("limit", 'n', limit, NULL,
+                     "maximum number of rows; 0: all (default 25; all as json, csv, qxdiff)"),
+            QP_FLAG_FILTER,
+            QP_FLAGS_COLLAPSE,
+            QP_YES("ignore-system", 'i', diff.ignores_system,
+                   "comparison without functions that block or wait"),
+            {"fail-if-slower", 0, QP_FLAG_REAL, "PERCENT", QP_FLAG_AT(diff.slower), NULL,
+             "limit of growth, in percent of the base's time, of the total and of each "
+             "function; exit "
+             "status 1 above it (with --filter: of each function that matches, in percent of "
+             "its own "
+             "time)"},
+            QP_YES("qxdiff", 0, diff.is_qxdiff, "lines in the form of Quantify's qxdiff"),
+            QP_YES("legend", 'l', diff.has_legend, "meaning of the signs"),
+            QP_FLAG_THREAD,
+            QP_FLAG_UNIT,
+            QP_FLAG_FORMAT,
+            QP_FLAGS_COMMON},
     .examples = "qprof diff before.qprof after.qprof\n"
                 "qprof diff --base old-*.qprof --new new-*.qprof\n"
                 "qprof diff --paths --focus=parse before.qprof after.qprof\n"

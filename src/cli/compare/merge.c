@@ -84,16 +84,9 @@ static int run_merge(qp_cli *cli)
     return status;
 }
 
-static const qp_flag flags[] = {
-    QP_TEXT("output", 'o', "FILE", output, "profile to write"),
-    QP_YES("force", 0, is_forced,
-           "sum of different versions of a source file; functions that differ are separate"),
-    QP_FLAG_SAMPLE_INDEX, QP_FLAGS_COMMON};
-
 const qp_command qp_command_merge = {
     .name = "merge",
     .operands = "-o FILE PROFILE...",
-    .writes_profile = true,
     .summary = "the sum of the profiles of several runs",
     .about = "Makes one profile of many. Functions are the same if their names, file and lines "
              "agree, threads if their names do, call paths if their functions do; calls, "
@@ -101,7 +94,12 @@ const qp_command qp_command_merge = {
              "all runs. `qprof info` lists its runs. The order and the number of steps do not "
              "matter; one profile is in memory at a time. Profiles with different clocks, "
              "-time modes, granularities or PC commands are refused.",
-    .flags = flags,
+    .flags = (const qp_flag[]){QP_TEXT("output", 'o', "FILE", output, "profile to write"),
+                               QP_YES("force", 0, is_forced,
+                                      "sum of different versions of a source file; functions "
+                                      "that differ are separate"),
+                               QP_FLAG_SAMPLE_INDEX, QP_FLAGS_COMMON},
     .examples = "qprof merge -o all.qprof monday.qprof tuesday.qprof\n"
                 "qprof merge -o all.qprof runs/*.qprof && qprof report all.qprof",
-    .run = run_merge};
+    .run = run_merge,
+    .writes_profile = true};

@@ -43,7 +43,6 @@ static int run_merge(qp_cli *cli)
 const qp_command qp_command_cover_merge = {
     .name = "cover merge",
     .operands = "-o OUT FILE...",
-    .writes_profile = true,
     .summary = "sum of several profiles, as one profile",
     .about = "Adds up the counts of profiles of one program. Functions are matched by name,\n"
              "file and lines. Profiles of different versions of a source are refused without\n"
@@ -58,4 +57,5 @@ const qp_command qp_command_cover_merge = {
     .examples = "qprof cover merge -o all.qprof unit.qprof system.qprof\n"
                 "qprof cover merge --layered -o all.qprof test-*.qprof\n"
                 "qprof cover context all.qprof               then: hits of each run",
-    .run = run_merge};
+    .run = run_merge,
+    .writes_profile = true};

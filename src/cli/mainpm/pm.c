@@ -649,10 +649,6 @@ static void print_commands(const qp_screen *s)
         qp_out_format(s->out, "  %-16s %s\n", commands[i].name, commands[i].help);
 }
 
-static const qp_flag flags[] = {
-    QP_TEXT("config", 0, "FILE", config, "configuration file with the areas of MONITORAREA"),
-    QP_FLAGS_COMMON};
-
 const qp_command qp_command_pm = {
     .name = "pm",
     .operands = "[FILE...]",
@@ -660,7 +656,9 @@ const qp_command qp_command_pm = {
     .about = "Reads commands, one a line, from the terminal, a pipe or a file. Their names may "
              "be shortened and be in any case. FILEs are the statistics to begin with. From a "
              "pipe the exit status is 1 if a command failed.",
-    .flags = flags,
+    .flags = (const qp_flag[]){QP_TEXT("config", 0, "FILE", config,
+                                       "configuration file with the areas of MONITORAREA"),
+                               QP_FLAGS_COMMON},
     .examples = "qprof pm run.qprof\n"
                 "printf 'pc real 1000\\nexecute qlua script.lua\\nlist\\n' | qprof pm",
     .run = run_prompt,

@@ -542,9 +542,6 @@ static int show(qp_cli *cli, const qp_subject *s)
     return status;
 }
 
-static const qp_flag flags[] = {QP_FLAG_SAMPLE_INDEX, QP_FLAG_SOURCE_PATH, QP_FLAG_THREAD,
-                                QP_FLAG_UNIT,         QP_FLAG_FORMAT,      QP_FLAGS_COMMON};
-
 const qp_command qp_command_annotate = {
     .name = "annotate",
     .operands = "[SOURCE|METHOD] [FILE]",
@@ -555,7 +552,8 @@ const qp_command qp_command_annotate = {
              "line called. JSON and CSV hold all files if none is named. Marks: | a line of "
              "code, . it continues, + several blocks begin on it, # a block of it was never "
              "executed, * about a function.",
-    .flags = flags,
+    .flags = (const qp_flag[]){QP_FLAG_SAMPLE_INDEX, QP_FLAG_SOURCE_PATH, QP_FLAG_THREAD,
+                               QP_FLAG_UNIT, QP_FLAG_FORMAT, QP_FLAGS_COMMON},
     .examples = "qprof annotate                    the hottest function\n"
                 "qprof annotate lexer.lua run.qprof\n"
                 "qprof annotate parse run.qprof\n"

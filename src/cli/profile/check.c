@@ -89,8 +89,6 @@ static int show(qp_cli *cli, const qp_subject *subject)
     return status == QP_EXIT_CLEAN && d.n_failed ? QP_EXIT_FAILED : status;
 }
 
-static const qp_flag flags[] = {QP_FLAG_FORMAT, QP_FLAGS_COMMON};
-
 const qp_command qp_command_check = {
     .name = "check",
     .operands = "[FILE]",
@@ -98,7 +96,7 @@ const qp_command qp_command_check = {
     .about = "Checks what must be true of every profile: every call that began has ended or is "
              "open, times add up, links are valid. A live or unsealed profile is allowed the "
              "event in flight of each thread. Exit status 1: a check failed.",
-    .flags = flags,
+    .flags = (const qp_flag[]){QP_FLAG_FORMAT, QP_FLAGS_COMMON},
     .examples = "qprof check run.qprof\n"
                 "qprof check --format=json run.qprof | jq '.checks[] | select(.passed | not)'",
     .schemas = (const qp_schema[]){{"check", document_fields}, {.name = NULL}},

@@ -428,19 +428,6 @@ static int run_detail(qp_cli *cli)
     return qp_cli_show(cli);
 }
 
-static const qp_flag flags[] = {
-    QP_FLAG_WHEN,
-    QP_FLAGS_COLLAPSE,
-    QP_FLAG_THREAD,
-    QP_COUNT("routes", 0, suffixes, NULL,
-             "stack suffixes of up to N frames, with their calls; 0: none (default: the run's "
-             "-max-route-depth)"),
-    QP_COUNT("limit", 'n', limit, NULL,
-             "maximum number of stack suffixes; 0: all (default 10; all as json or csv)"),
-    QP_FLAG_UNIT,
-    QP_FLAG_FORMAT,
-    QP_FLAGS_COMMON};
-
 const qp_command qp_command_detail = {
     .name = "detail",
     .operands = "METHOD [FILE]",
@@ -453,7 +440,17 @@ const qp_command qp_command_detail = {
         "inside, so that percentages of a recursive function may add up to more than 100. With "
         "--routes its calls are listed by stack suffix, most calls first: call 0 is the "
         "function, 1 its caller, 2 the caller of that, and so on.",
-    .flags = flags,
+    .flags =
+        (const qp_flag[]){
+            QP_FLAG_WHEN, QP_FLAGS_COLLAPSE, QP_FLAG_THREAD,
+            QP_COUNT("routes", 0, suffixes, NULL,
+                     "stack suffixes of up to N frames, with their calls; 0: none (default: "
+                     "the run's "
+                     "-max-route-depth)"),
+            QP_COUNT(
+                "limit", 'n', limit, NULL,
+                "maximum number of stack suffixes; 0: all (default 10; all as json or csv)"),
+            QP_FLAG_UNIT, QP_FLAG_FORMAT, QP_FLAGS_COMMON},
     .examples = "qprof detail parse run.qprof\n"
                 "qprof detail lexer.lua:120 run.qprof\n"
                 "qprof detail parse --routes=5 run.qprof",

@@ -258,8 +258,6 @@ static int show(qp_cli *cli, const qp_subject *subject)
     return qp_output_print(cli, &forms, &(qp_document){subject->m, QP_ALL_THREADS});
 }
 
-static const qp_flag flags[] = {QP_FLAG_SAMPLE_INDEX, QP_FLAG_FORMAT, QP_FLAGS_COMMON};
-
 const qp_command qp_command_info = {
     .name = "info",
     .operands = "[FILE]",
@@ -267,7 +265,7 @@ const qp_command qp_command_info = {
     .about = "Shows what a profile says about its run: how it was made, its annotations, what "
              "triggers and event triggers left as marks, every diagnostic that is not 0 and, "
              "of a damaged file, what could not be read.",
-    .flags = flags,
+    .flags = (const qp_flag[]){QP_FLAG_SAMPLE_INDEX, QP_FLAG_FORMAT, QP_FLAGS_COMMON},
     .examples = "qprof info run.qprof\n"
                 "qprof info --format=json run.qprof | jq .diagnostics",
     .schemas = (const qp_schema[]){{"info", document_fields}, {.name = NULL}},

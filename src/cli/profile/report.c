@@ -90,27 +90,6 @@ static int show(qp_cli *cli, const qp_subject *s)
     return status;
 }
 
-static const qp_flag flags[] = {
-    QP_WORD("sort", 's', QP_SORT_WORDS, sort, "self", "order of the rows"),
-    QP_COUNT("limit", 'n', limit, NULL,
-             "maximum number of rows; 0: all (default 25; all as json or csv)"),
-    QP_FLAG_FILTER,
-    QP_FLAG_WHEN,
-    QP_FLAGS_COLLAPSE,
-    QP_YES("long", 'l', is_long,
-           "columns for the average of Total, the module and the type of measurement"),
-    QP_WORD("percent", 0, QP_PERCENT_WORDS, percent, NULL,
-            "base of percentages: the run's time, of which the Totals add up to more than 100, "
-            "or the sum of all rows (default: the run's -percent-real-values, or run)"),
-    QP_FLAG_THREAD,
-    QP_YES("threads", 0, has_threads, "a row for each thread, instead of functions"),
-    QP_YES("show-skips", 0, has_skips,
-           "column of calls while recording was off, and functions that had no others"),
-    QP_FLAG_UNIT,
-    QP_FLAG_SUBTRACT,
-    QP_FLAG_FORMAT,
-    QP_FLAGS_COMMON};
-
 const qp_command qp_command_report = {
     .name = "report",
     .operands = "[FILE]",
@@ -120,7 +99,23 @@ const qp_command qp_command_report = {
         "what it called, recursion counted once. Percentages are of the time of the run, or of "
         "the thread. Avg, Min and Max are Self of one call. With --focus the calls of one "
         "function are the run; functions that are hidden give their time to their callers.",
-    .flags = flags,
+    .flags =
+        (const qp_flag[]){
+            QP_WORD("sort", 's', QP_SORT_WORDS, sort, "self", "order of the rows"),
+            QP_COUNT("limit", 'n', limit, NULL,
+                     "maximum number of rows; 0: all (default 25; all as json or csv)"),
+            QP_FLAG_FILTER, QP_FLAG_WHEN, QP_FLAGS_COLLAPSE,
+            QP_YES("long", 'l', is_long,
+                   "columns for the average of Total, the module and the type of measurement"),
+            QP_WORD("percent", 0, QP_PERCENT_WORDS, percent, NULL,
+                    "base of percentages: the run's time, of which the Totals add up to more "
+                    "than 100, "
+                    "or the sum of all rows (default: the run's -percent-real-values, or run)"),
+            QP_FLAG_THREAD,
+            QP_YES("threads", 0, has_threads, "a row for each thread, instead of functions"),
+            QP_YES("show-skips", 0, has_skips,
+                   "column of calls while recording was off, and functions that had no others"),
+            QP_FLAG_UNIT, QP_FLAG_SUBTRACT, QP_FLAG_FORMAT, QP_FLAGS_COMMON},
     .examples = "qprof report                      the newest profile here\n"
                 "qprof report --sort=total run.qprof\n"
                 "qprof report 4242                 a process that is running\n"

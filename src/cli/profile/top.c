@@ -268,14 +268,6 @@ static int run_top(qp_cli *cli)
     return status;
 }
 
-static const qp_flag flags[] = {
-    {"interval", 'i', QP_FLAG_REAL, "SECONDS", QP_FLAG_AT(interval), "1",
-     "time between two screens, in seconds"},
-    QP_COUNT("count", 'c', count, NULL,
-             "maximum number of screens; 0: no limit (default 0; 1 if not on a terminal)"),
-    QP_COUNT("limit", 'n', limit, "20", "maximum number of rows; 0: all"),
-    QP_FLAGS_COMMON};
-
 const qp_command qp_command_top = {
     .name = "top",
     .operands = "[PID]",
@@ -283,7 +275,15 @@ const qp_command qp_command_top = {
     .about = "Shows which functions a running program spends its time in, between two readings "
              "of its profile; the program is not stopped or slowed. 100 % is one thread that "
              "runs all the time. Without PID: the one process that is recording.",
-    .flags = flags,
+    .flags =
+        (const qp_flag[]){
+            {"interval", 'i', QP_FLAG_REAL, "SECONDS", QP_FLAG_AT(interval), "1",
+             "time between two screens, in seconds"},
+            QP_COUNT(
+                "count", 'c', count, NULL,
+                "maximum number of screens; 0: no limit (default 0; 1 if not on a terminal)"),
+            QP_COUNT("limit", 'n', limit, "20", "maximum number of rows; 0: all"),
+            QP_FLAGS_COMMON},
     .examples = "qprof top 4242\n"
                 "qprof top --interval=0.5 --count=10 4242 | cat",
     .run = run_top};

@@ -450,20 +450,6 @@ static int show(qp_cli *cli, const qp_subject *s)
     return status;
 }
 
-static const qp_flag flags[] = {
-    QP_YES("hottest", 0, is_hottest, "hottest path alone"),
-    {"min-percent", 'p', QP_FLAG_REAL, "P", QP_FLAG_AT(min_percent), "1",
-     "least part of the time, in percent, that a branch has"},
-    QP_COUNT("depth", 'd', depth, NULL, "maximum number of levels; 0: all"),
-    QP_COUNT("limit", 'n', limit, NULL, "maximum number of rows; 0: all (default 400)"),
-    QP_FLAG_WHEN,
-    QP_FLAGS_COLLAPSE,
-    QP_FLAG_THREAD,
-    QP_FLAG_UNIT,
-    QP_FLAG_SUBTRACT,
-    QP_FLAG_FORMAT,
-    QP_FLAGS_COMMON};
-
 const qp_command qp_command_tree = {
     .name = "tree",
     .operands = "[FILE]",
@@ -472,7 +458,20 @@ const qp_command qp_command_tree = {
         "Shows the call tree, the heaviest branch first. Total is the time of a call path with "
         "everything below it; percentages are of the time of the run, or of the thread. A path "
         "that repeats itself is collapsed into one row. JSON and CSV hold all nodes.",
-    .flags = flags,
+    .flags =
+        (const qp_flag[]){
+            QP_YES("hottest", 0, is_hottest, "hottest path alone"),
+            {"min-percent", 'p', QP_FLAG_REAL, "P", QP_FLAG_AT(min_percent), "1",
+             "least part of the time, in percent, that a branch has"},
+            QP_COUNT("depth", 'd', depth, NULL, "maximum number of levels; 0: all"),
+            QP_COUNT("limit", 'n', limit, NULL, "maximum number of rows; 0: all (default 400)"),
+            QP_FLAG_WHEN,
+            QP_FLAGS_COLLAPSE,
+            QP_FLAG_THREAD,
+            QP_FLAG_UNIT,
+            QP_FLAG_SUBTRACT,
+            QP_FLAG_FORMAT,
+            QP_FLAGS_COMMON},
     .examples = "qprof tree --hottest\n"
                 "qprof tree --min-percent=5 run.qprof\n"
                 "qprof tree --thread=2 --depth=4 run.qprof",

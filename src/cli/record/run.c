@@ -462,23 +462,6 @@ static int run_run(qp_cli *cli)
     return show_profile(cli, &child, &words);
 }
 
-static const qp_flag flags[] = {
-    QP_ONE_OF("time", 't', "exact|adaptive|sampled|none", time, "timing mode (default exact)"),
-    QP_TEXT("clock", 'c', "CLOCK", clock,
-            "measured quantity: elapsed, user, user+kernel, counts, ... (default elapsed)"),
-    QP_TEXT("output", 'o', "FILE", output,
-            "name of the profile; %p is the process id, %n the number of the dataset (default "
-            "PROGRAM.%p.qprof)"),
-    QP_ONE_OF("granularity", 'g', "function|basic-block|line", granularity,
-              "finest detail to collect (default line)"),
-    QP_TEXT("pc", 0, "COMMAND", pc,
-            "sampling: 'VIRTUAL or REAL, MICROSECONDS, WHEN PATTERN;', each part optional"),
-    QP_TEXT("pid", 0, "PID", pid, "process to sample from outside; it must be recording"),
-    QP_TEXT("for", 0, "TIME", lasts,
-            "duration with --pid: 10s, 500ms, 2m; Ctrl-C ends it earlier (default 10s)"),
-    QP_YES("options", 0, has_list, "list of all options of the recorder"),
-    QP_FLAGS_COMMON};
-
 const qp_command qp_command_run = {
     .name = "run",
     .operands = "-- PROGRAM [words] | --pid=PID",
@@ -491,7 +474,29 @@ const qp_command qp_command_run = {
         "it could not be started, or ended with 0 and wrote no profile. With --pid a recording "
         "process is sampled through its live profile: it is not stopped, asked or signalled. "
         "Without --pc its threads are sampled every 10 ms of their CPU time.",
-    .flags = flags,
+    .flags =
+        (const qp_flag[]){
+            QP_ONE_OF("time", 't', "exact|adaptive|sampled|none", time,
+                      "timing mode (default exact)"),
+            QP_TEXT(
+                "clock", 'c', "CLOCK", clock,
+                "measured quantity: elapsed, user, user+kernel, counts, ... (default elapsed)"),
+            QP_TEXT("output", 'o', "FILE", output,
+                    "name of the profile; %p is the process id, %n the number of the dataset "
+                    "(default "
+                    "PROGRAM.%p.qprof)"),
+            QP_ONE_OF("granularity", 'g', "function|basic-block|line", granularity,
+                      "finest detail to collect (default line)"),
+            QP_TEXT(
+                "pc", 0, "COMMAND", pc,
+                "sampling: 'VIRTUAL or REAL, MICROSECONDS, WHEN PATTERN;', each part optional"),
+            QP_TEXT("pid", 0, "PID", pid,
+                    "process to sample from outside; it must be recording"),
+            QP_TEXT(
+                "for", 0, "TIME", lasts,
+                "duration with --pid: 10s, 500ms, 2m; Ctrl-C ends it earlier (default 10s)"),
+            QP_YES("options", 0, has_list, "list of all options of the recorder"),
+            QP_FLAGS_COMMON},
     .examples = "qprof run -- qlua script.lua\n"
                 "qprof run --time=adaptive -o parse.qprof -- qlua parse.lua input\n"
                 "qprof run -memory-limit=1G -- qlua script.lua\n"

@@ -256,15 +256,6 @@ static int run_dump(qp_cli *cli)
     return status;
 }
 
-static const qp_flag flags[] = {
-    QP_YES("follow", 'f', trace.is_followed, "output until the program ends"),
-    QP_FLAG_THREAD,
-    QP_TRACE_FLAGS_CALLS,
-    QP_TRACE_FLAGS_WINDOW,
-    QP_COUNT("limit", 'n', limit, NULL, "maximum number of records"),
-    QP_FLAG_FORMAT,
-    QP_FLAGS_COMMON};
-
 const qp_command qp_command_trace_dump = {
     .name = "trace dump",
     .operands = "FILE [PROFILE]",
@@ -274,7 +265,11 @@ const qp_command qp_command_trace_dump = {
              "call and return, announced by the caller; switch and suspend of virtual threads; "
              "markers, counters, lines, values; lost, a place where records were dropped. JSON "
              "is one object a line, with times in nanoseconds.",
-    .flags = flags,
+    .flags = (const qp_flag[]){QP_YES("follow", 'f', trace.is_followed,
+                                      "output until the program ends"),
+                               QP_FLAG_THREAD, QP_TRACE_FLAGS_CALLS, QP_TRACE_FLAGS_WINDOW,
+                               QP_COUNT("limit", 'n', limit, NULL, "maximum number of records"),
+                               QP_FLAG_FORMAT, QP_FLAGS_COMMON},
     .examples = "qprof trace dump --since=1.5s --until=1.6s run.qtrace\n"
                 "qprof trace dump --when='app.handle->*' --format=json run.qtrace\n"
                 "qprof trace dump -f 4242                    a program that is running",

@@ -199,8 +199,6 @@ static int run_flow(qp_cli *cli)
     return status;
 }
 
-static const qp_flag flags[] = {QP_FLAG_THREAD, QP_TRACE_FLAGS_WINDOW, QP_FLAGS_COMMON};
-
 const qp_command qp_command_trace_flow = {
     .name = "trace flow",
     .operands = "FILE [PROFILE]",
@@ -209,7 +207,7 @@ const qp_command qp_command_trace_flow = {
         "Prints the calls of each thread in order of time, indented by depth, with the time of "
         "each. Consecutive calls of the same shape are one line with a count. A call with too "
         "many inner calls for that has one line for its begin and one for its end.",
-    .flags = flags,
+    .flags = (const qp_flag[]){QP_FLAG_THREAD, QP_TRACE_FLAGS_WINDOW, QP_FLAGS_COMMON},
     .examples = "qprof trace flow --thread=1 run.qtrace | less\n"
                 "qprof trace flow --since=2s --until=2.1s run.qtrace",
     .run = run_flow};

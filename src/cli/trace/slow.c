@@ -192,15 +192,6 @@ static int run_slow(qp_cli *cli)
     return status;
 }
 
-static const qp_flag flags[] = {
-    QP_COUNT("limit", 'n', limit, "5", "number of calls"),
-    {"min-percent", 0, QP_FLAG_PERCENT, "P", QP_FLAG_AT(min_percent), "1",
-     "least part of the call, in percent, that a row has"},
-    QP_FLAG_THREAD,
-    QP_TRACE_FLAGS_WINDOW,
-    QP_WORD("format", 0, "text|json", format, NULL, "form of the output"),
-    QP_FLAGS_COMMON};
-
 const qp_command qp_command_trace_slow = {
     .name = "trace slow",
     .operands = "FUNCTION FILE [PROFILE]",
@@ -208,7 +199,14 @@ const qp_command qp_command_trace_slow = {
     .about = "Shows the longest calls of a function, each with its time in the run, its "
              "thread, and the tree of its callees with their times in that call. A call inside "
              "another call of the same function is part of it.",
-    .flags = flags,
+    .flags =
+        (const qp_flag[]){QP_COUNT("limit", 'n', limit, "5", "number of calls"),
+                          {"min-percent", 0, QP_FLAG_PERCENT, "P", QP_FLAG_AT(min_percent), "1",
+                           "least part of the call, in percent, that a row has"},
+                          QP_FLAG_THREAD,
+                          QP_TRACE_FLAGS_WINDOW,
+                          QP_WORD("format", 0, "text|json", format, NULL, "form of the output"),
+                          QP_FLAGS_COMMON},
     .examples = "qprof trace slow handle_request run.qtrace\n"
                 "qprof trace slow -n 1 --min-percent=0 parse run.qtrace",
     .run = run_slow};

@@ -333,18 +333,6 @@ static int run_stat(qp_cli *cli)
     return status;
 }
 
-static const qp_flag flags[] = {
-    QP_WORD("sort", 's', QP_SORT_WORDS, sort, "self", "order of the rows"),
-    QP_COUNT("limit", 'n', limit, NULL,
-             "maximum number of rows; 0: all (default 30; all as json or csv)"),
-    QP_YES("threads", 0, has_threads, "one row for each function on each thread"),
-    QP_YES("histogram", 0, trace.has_histogram, "distribution of the times of calls"),
-    QP_FLAG_THREAD,
-    QP_TRACE_FLAGS_CALLS,
-    QP_TRACE_FLAGS_WINDOW,
-    QP_FLAG_FORMAT,
-    QP_FLAGS_COMMON};
-
 const qp_command qp_command_trace_stat = {
     .name = "trace stat",
     .operands = "FILE [PROFILE]",
@@ -354,7 +342,15 @@ const qp_command qp_command_trace_stat = {
              "Average, minimum, percentiles and maximum are times of single calls including "
              "callees, for calls whose entry and end are in the trace; the others are counted "
              "as cut. Percentiles are exact to 3 %. Memory does not grow with the trace.",
-    .flags = flags,
+    .flags =
+        (const qp_flag[]){
+            QP_WORD("sort", 's', QP_SORT_WORDS, sort, "self", "order of the rows"),
+            QP_COUNT("limit", 'n', limit, NULL,
+                     "maximum number of rows; 0: all (default 30; all as json or csv)"),
+            QP_YES("threads", 0, has_threads, "one row for each function on each thread"),
+            QP_YES("histogram", 0, trace.has_histogram, "distribution of the times of calls"),
+            QP_FLAG_THREAD, QP_TRACE_FLAGS_CALLS, QP_TRACE_FLAGS_WINDOW, QP_FLAG_FORMAT,
+            QP_FLAGS_COMMON},
     .examples = "qprof trace stat run.qtrace\n"
                 "qprof trace stat --sort=max --histogram -n 5 run.qtrace\n"
                 "qprof trace stat --threads --format=csv TEST.PRF",

@@ -36,23 +36,20 @@ static int run_profile(qp_cli *cli)
     return status;
 }
 
-static const qp_flag flags_of_profile[] = {
-    QP_TEXT("output", 'o', "FILE", output, "profile to write"), QP_TRACE_FLAGS_WINDOW,
-    QP_FLAGS_COMMON};
-
 const qp_command qp_command_trace_profile = {
     .name = "trace profile",
     .operands = "-o FILE TRACE [PROFILE]",
-    .writes_profile = true,
     .summary = "a trace, or a part of it, as a profile",
     .about = "Makes a profile of a trace, for all reports, exports and pages. The figures of a "
              "whole trace equal those of exact mode for the same run, except that calls which "
              "only their caller announces are calls of their own; those of a window cover what "
              "happened in it.",
-    .flags = flags_of_profile,
+    .flags = (const qp_flag[]){QP_TEXT("output", 'o', "FILE", output, "profile to write"),
+                               QP_TRACE_FLAGS_WINDOW, QP_FLAGS_COMMON},
     .examples = "qprof trace profile -o run.qprof run.qtrace && qprof report run.qprof\n"
                 "qprof trace profile --since=2s --until=3s -o third.qprof run.qtrace",
-    .run = run_profile};
+    .run = run_profile,
+    .writes_profile = true};
 
 #define WORDS "chrome|perfetto|firefox"
 

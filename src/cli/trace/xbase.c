@@ -87,9 +87,6 @@ static int run_rebuild(qp_cli *cli)
     return status == QP_EXIT_CLEAN ? report(cli, &r) : status;
 }
 
-static const qp_flag flags_of_rebuild[] = {
-    QP_TEXT("output", 'o', "FILE", output, "file to write"), QP_FLAGS_COMMON};
-
 const qp_command qp_command_trace_rebuild = {
     .name = "trace rebuild",
     .operands = "-o FILE TEST.PRF",
@@ -98,7 +95,8 @@ const qp_command qp_command_trace_rebuild = {
              "the order of their numbers; missing packets leave no gap. The count of records "
              "is corrected and the end is marked. Parameters, in TEST.PRV, are copied. Other "
              "commands read packets without this.",
-    .flags = flags_of_rebuild,
+    .flags = (const qp_flag[]){QP_TEXT("output", 'o', "FILE", output, "file to write"),
+                               QP_FLAGS_COMMON},
     .examples = "qprof trace rebuild -o WHOLE.PRF TEST.PRF",
     .run = run_rebuild};
 

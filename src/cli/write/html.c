@@ -123,19 +123,6 @@ static int run_html(qp_cli *cli)
     return show_files(cli, n == 2 ? files[0] : NULL, n ? files[n - 1] : NULL);
 }
 
-static const qp_flag flags[] = {
-    QP_TEXT(
-        "output", 'o', "FILE", output,
-        "page to write; -: standard output (default: the profile's name with .html, in this "
-        "folder; numbered if there is one)"),
-    QP_TEXT("trace", 0, "FILE", trace.file,
-            "a raw trace of the run, for a timeline; where it is in the rings of the profile: "
-            "the profile itself"),
-    QP_FLAG_SOURCE_PATH,
-    QP_FLAG_WHEN,
-    QP_FLAGS_COLLAPSE,
-    QP_FLAGS_COMMON};
-
 const qp_command qp_command_html = {
     .name = "html",
     .operands = "[[BASE] FILE] [-o FILE]",
@@ -145,7 +132,16 @@ const qp_command qp_command_html = {
              "what changed from BASE to FILE. Sources are in the page if they are the text "
              "that was recorded, or lie below this folder or --source-path; check them before "
              "you share the page.",
-    .flags = flags,
+    .flags = (const qp_flag[]){QP_TEXT("output", 'o', "FILE", output,
+                                       "page to write; -: standard output (default: the "
+                                       "profile's name with .html, in this "
+                                       "folder; numbered if there is one)"),
+                               QP_TEXT("trace", 0, "FILE", trace.file,
+                                       "a raw trace of the run, for a timeline; where it is in "
+                                       "the rings of the profile: "
+                                       "the profile itself"),
+                               QP_FLAG_SOURCE_PATH, QP_FLAG_WHEN, QP_FLAGS_COLLAPSE,
+                               QP_FLAGS_COMMON},
     .examples = "qprof html                        the newest profile here\n"
                 "qprof html run.qprof -o run.html\n"
                 "qprof html --trace=run.qtrace run.qprof\n"

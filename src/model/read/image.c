@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/containers/alloc.h"
+#include "base/containers/search.h"
 #include "base/os/file.h"
 #include "base/text/buf.h"
 #include "model/model.h"
@@ -144,14 +145,7 @@ uint32_t qp_image_skip_hole(const qp_image *image, uint32_t cell)
     if (cell % CELLS_A_PAGE || cell >= image->n_cells)
         return cell;
     uint64_t at = (uint64_t)cell * QP_CELL;
-    size_t low = 0, high = image->n_data; /* stretches below low end at or before `at` */
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (image->data[middle].end <= at)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = QP_SEARCH(image->data, image->n_data, end, at + 1);
     if (low == image->n_data)
         return image->n_cells;
     uint64_t begin = image->data[low].begin / QP_CELL;

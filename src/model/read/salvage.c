@@ -4,6 +4,7 @@
  * for cell by cell. A header names its own place and repeats the file's nonce, so that no other
  * bytes pass for one by accident. Start reading at qp_salvage_extents(). */
 #include "base/containers/alloc.h"
+#include "base/containers/search.h"
 #include "model/read/read.h"
 
 static const qp_extent *extent_at(const qp_model_private *own, uint64_t cell)
@@ -127,14 +128,7 @@ bool qp_salvage_extents(qp_model_private *own)
 
 const qp_model_extent *qp_salvage_extent(const qp_model_private *own, uint64_t cell)
 {
-    size_t low = 0, high = own->n_spans; /* spans below low begin at or before the cell */
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (own->spans[middle].cell <= cell)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = QP_SEARCH(own->spans, own->n_spans, cell, cell + 1);
     const qp_model_extent *s = low ? &own->spans[low - 1] : NULL;
     return s && cell > s->cell && cell - s->cell <= s->n_used ? s : NULL;
 }
