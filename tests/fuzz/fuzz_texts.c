@@ -33,7 +33,8 @@ static void ask(const qp_adjust *a)
 static void as_adjustments(const char *text, size_t n_bytes)
 {
     static const char first[] = "PureCoverage Adjustments File 1.0\n";
-    qp_error error, *whole = malloc(sizeof first + n_bytes);
+    qp_error error;
+    char *whole = malloc(sizeof first + n_bytes);
     memcpy(whole, first, sizeof first - 1);
     memcpy(whole + sizeof first - 1, text, n_bytes);
     qp_adjust *a = qp_adjust_new();

@@ -34,7 +34,7 @@ static void sum_up(const char *path)
     qp_stats s;
     qp_trace *t = qp_trace_open(path, &error);
     if (!t) {
-        if (!*error || strchr(&error, '\n'))
+        if (!error.text[0] || strchr(error.text, '\n'))
             abort();
         return;
     }

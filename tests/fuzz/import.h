@@ -23,7 +23,8 @@ static qp_load_status load(const void *bytes, size_t n_bytes)
     qp_error error;
     qp_model *m;
     qp_load_status status = qp_model_load_bytes(bytes, n_bytes, NULL, &m, &error);
-    expect((status == QP_LOAD_UNUSABLE) == (error.text[0] != '\0') && !strchr(&error, '\n'));
+    expect((status == QP_LOAD_UNUSABLE) == (error.text[0] != '\0') &&
+           !strchr(error.text, '\n'));
     if (status == QP_LOAD_UNUSABLE)
         return status;
     qp_check *checks;
