@@ -33,7 +33,7 @@ refused() {
 printf 'trigger a on : f\ntrigger b on pass=x : f\n' >bad.conf
 refused 2:14 "x: expected a whole number"
 printf 'event-trigger a event=any\nevent-trigger a event=any\n' >bad.conf
-refused 2:15 "a: this kind already has this name"
+refused 2:15 "a: this name is already used for this kind of object"
 printf 'event-trigger a event=any chain=b\n' >bad.conf
 refused 1:27 "chain=b: no such event trigger"
 printf 'area x checked=no\n' >bad.conf

@@ -195,6 +195,22 @@ static void bad_lines_are_skipped_with_a_message_each(void **state)
     qp_adjust_free(a);
 }
 
+static void a_byte_0_is_no_end_of_a_line(void **state)
+{
+    static const char text[] = FIRST "# a\0b\na.lua\t100\ttested\tL\t3\0 4\n\0\n";
+    static const char head[] = "PureCoverage Adjustments File 1.0\0\n";
+    qp_error error;
+    (void)state;
+    qp_adjust *a = qp_adjust_new();
+    assert_true(qp_adjust_read_text(a, text, sizeof text - 1, "adj", &error));
+    assert_int_equal(a->n_files, 0);
+    assert_int_equal(a->n_warnings, 2);
+    assert_string_equal(a->warnings[0], "adj:3: a byte 0 is not text: the line is skipped");
+    assert_string_equal(a->warnings[1], "adj:4: a byte 0 is not text: the line is skipped");
+    assert_false(qp_adjust_read_text(a, head, sizeof head - 1, "adj", &error));
+    qp_adjust_free(a);
+}
+
 static void what_is_no_adjustments_file_is_refused(void **state)
 {
     static const char *const texts[] = {"", "PureCoverage Adjustments File 1.1\n",
@@ -374,6 +390,7 @@ int main(void)
         TEST_IN_FOLDER(lists_of_lines_and_ranges_are_read),
         TEST_IN_FOLDER(only_the_newest_time_of_a_file_counts),
         TEST_IN_FOLDER(bad_lines_are_skipped_with_a_message_each),
+        TEST_IN_FOLDER(a_byte_0_is_no_end_of_a_line),
         TEST_IN_FOLDER(what_is_no_adjustments_file_is_refused),
         TEST_IN_FOLDER(what_was_extracted_is_read_again),
         TEST_IN_FOLDER(marked_lines_leave_the_totals_or_count_as_hit),

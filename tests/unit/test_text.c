@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "base/text/error.h"
 #include "base/text/json.h"
 #include "base/text/text.h"
 #include "base/text/unit.h"
@@ -217,9 +218,32 @@ static void a_sink_remembers_its_first_error(void **state)
     assert_int_not_equal(qp_out_close(&out), 0);
 }
 
+/* Of a long name the end is kept, so that the place and the reason fit into 256 bytes. */
+static void an_error_has_its_place_before_its_text(void **state)
+{
+    char name[401];
+    qp_error e = {.line = 5, .column = 7};
+    (void)state;
+    memset(name, 'd', sizeof name - 1);
+    strcpy(name + 394, "/x.pri");
+    assert_int_equal(qp_error_set(&e, 3, "%s", "bad"), 3);
+    assert_int_equal(qp_error_locate(&e, "x.conf"), 3);
+    assert_string_equal(e.text, "x.conf:5:7: bad");
+    e = (qp_error){.line = 5};
+    assert_false(qp_error_fail(&e, "bad"));
+    assert_int_equal(qp_error_locate(&e, name), -1);
+    assert_int_equal(strlen(e.text), 3 + 100 + strlen(":5: bad"));
+    assert_memory_equal(e.text, "...dd", 5);
+    assert_string_equal(e.text + 97, "/x.pri:5: bad");
+    e = (qp_error){.column = 9, .text = "bad"};
+    qp_error_locate(&e, NULL);
+    assert_string_equal(e.text, "column 9: bad");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_error_has_its_place_before_its_text),
         cmocka_unit_test(a_terminal_gets_no_control_character),
         cmocka_unit_test(a_text_is_cut_at_a_character),
         cmocka_unit_test(a_long_text_keeps_its_begin_or_its_end),

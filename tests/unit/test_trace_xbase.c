@@ -325,6 +325,11 @@ static void settings_are_refused_with_the_reason(void **state) /* trace 23, 35 *
     assert_int_equal(qprof_config_line("trace SYMBOLSIZE=7 SYMBOLSIZE=300"), QPROF_E_SYNTAX);
     assert_string_equal(qprof_trace_get("symbolsize"), "64");
     assert_int_equal(qprof_trace_load("none.pri"), QPROF_E_IO);
+    assert_int_equal(system("printf 'COLOR=1\\n\\nno value\\n' >bad.pri"), 0);
+    assert_int_equal(qprof_trace_load("bad.pri"), QPROF_E_SYNTAX);
+    assert_string_equal(qprof_error_text(), "bad.pri:3: KEY=VALUE is expected");
+    assert_int_equal(qprof_config_line("  pri bad.pri"), QPROF_E_SYNTAX);
+    assert_string_equal(qprof_error_text(), "column 7: bad.pri:3: KEY=VALUE is expected");
     assert_int_equal(qprof_trace_save("none/none.pri"), QPROF_E_IO);
     assert_int_equal(qprof_trace_start("none/T.PRF"), QPROF_E_IO);
     assert_int_equal(qprof_trace_start("%y.PRF"), QPROF_E_OPTION);

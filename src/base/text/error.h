@@ -31,7 +31,8 @@ bool qp_error_fail(qp_error *e, const char *format, ...) __attribute__((format(p
             return code_of_call;                                                               \
     } while (0)
 
-/* Put the place before the text: "FILE:LINE:COLUMN: text", as far as it is known.
+/* Put the place before the text: "FILE:LINE:COLUMN: text", as far as it is known. Of a long name
+ * the end is kept, so that the text fits.
  * @param file  NULL: the text came from no file: "column COLUMN: text" @return e->code */
 int qp_error_locate(qp_error *e, const char *file);
 

@@ -33,7 +33,8 @@ static bool take_name(qp_config_file *f, const char *kind, const char *name, uin
 {
     uint64_t key = key_of(kind, name);
     if (qp_dict_get(&f->names, key)) {
-        return qp_error_fail(error, "%.80s: this kind already has this name", name);
+        return qp_error_fail(error, "%.80s: this name is already used for this kind of object",
+                             name);
     }
     f->has_failed |= !qp_dict_put(&f->names, key, number);
     return true;
@@ -162,10 +163,14 @@ static int on_pri(void *unused, const char *file, qp_error *error)
     const char *why;
     int fd = qp_file_open(file, &why);
     (void)unused;
-    if (fd < 0)
-        return qp_error_set(error, -1, "%s: %s", file, why);
-    close(fd);
-    return 0;
+    if (fd >= 0) {
+        close(fd);
+        return 0;
+    }
+    qp_error refused = {.code = -1};
+    qp_error_fail(&refused, "%s", why);
+    qp_error_locate(&refused, file);
+    return qp_error_set(error, -1, "%s", refused.text);
 }
 
 /* Check the values that a run refuses when it applies the options. */

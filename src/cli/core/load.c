@@ -164,7 +164,8 @@ int qp_cli_load(qp_cli *cli, const char *file, qp_model **model)
     qp_bar_end(&b);
     if (status == QP_LOAD_UNUSABLE) {
         char whole[sizeof cli->path + sizeof error.text + 2];
-        size_t n = strlen(cli->path);
+        enum { SHOWN = 300 }; /* of a name in a text of the model */
+        size_t n = strnlen(cli->path, SHOWN);
         bool has_name = strncmp(error.text, cli->path, n) == 0 && error.text[n] == ':';
         snprintf(whole, sizeof whole, "%s%s%s", has_name ? "" : cli->path, has_name ? "" : ": ",
                  error.text);

@@ -405,8 +405,8 @@ static int show_profile(qp_cli *cli, const qp_child *child, const qp_recorder_wo
     } else if (!find_profile(child, words, path, sizeof path)) {
         qp_cli_warn(
             cli,
-            "%s %s; no profile was written: the program does not use libqprof, or QPROF was "
-            "cleared, or there was no call or sample to record (try: qprof run -- qlua SCRIPT)",
+            "%s %s; no profile was written: the program does not use libqprof, refused its "
+            "options, cleared QPROF, or made no call to record (try: qprof run -- qlua SCRIPT)",
             cli->args.rest[0], end);
         return status ? status : QP_EXIT_UNUSABLE;
     }

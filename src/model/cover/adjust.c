@@ -254,14 +254,16 @@ static bool add_list(reading *r, char *const *fields, uint64_t time, qp_annotati
     return is_ok;
 }
 
-/* @param line  is changed @return false: no memory */
-static bool take_line(reading *r, char *line)
+/* @param line  [n_bytes], ended by NUL; is changed @return false: no memory */
+static bool take_line(reading *r, char *line, size_t n_bytes)
 {
     char *fields[N_FIELDS];
     uint64_t time;
     size_t n;
-    if (!*line || *line == '#')
+    if (!n_bytes || *line == '#')
         return true;
+    if (strlen(line) < n_bytes)
+        return skip(r, "a byte 0 is not text", NULL);
     for (unsigned i = 0; i + 1 < N_FIELDS; i++) {
         fields[i] = strsep(&line, "\t");
         if (!line)
@@ -297,8 +299,9 @@ bool qp_adjust_read_text(qp_adjust *a, const char *text, size_t n_bytes, const c
             stop--;
         *stop = '\0';
         if (r.line++)
-            is_ok = take_line(&r, line);
-        else if (strcmp(line, first_line) != 0)
+            is_ok = take_line(&r, line, (size_t)(stop - line));
+        else if ((size_t)(stop - line) != sizeof first_line - 1 ||
+                 strcmp(line, first_line) != 0)
             is_ok = qp_error_fail(
                 error, "%.300s: not an adjustments file: its first line is not \"%s\"", name,
                 first_line);

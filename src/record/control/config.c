@@ -60,7 +60,7 @@ static int make(qp_trigger_kind kind, const char *name, unsigned type, unsigned 
     *trigger = qp_trigger_create(kind, name, type, when);
     if (!*trigger && qp_trigger_find(kind, name))
         return qp_error_set(error, QPROF_E_ARG,
-                            "%.80s: there is one of this kind and name already", name);
+                            "%.80s: this name is already used for this kind of object", name);
     int code = *trigger ? 0 : QPROF_E_STATE;
     for (qp_config_element e; !code && qp_config_next(&list, &e);)
         code = qp_trigger_add(*trigger, &e);
@@ -190,7 +190,8 @@ static int on_event_trigger(QP_UNUSED void *unused, const qp_config_event_trigge
                           .chain_column = from->chain_column,
                           .origin = QP_OF_NEW_FILE};
     if (qp_event_trigger_find(from->name))
-        return qp_error_set(error, QPROF_E_ARG, "%.80s: there is an event trigger of this name",
+        return qp_error_set(error, QPROF_E_ARG,
+                            "%.80s: this name is already used for this kind of object",
                             from->name);
     qp_event_triggers.n_wanted += from->is_enabled;
     if (from->is_enabled &&

@@ -533,14 +533,15 @@ static int64_t read_text(const char *file, const char **why)
 int qp_trace_xbase_load(const char *pri_file, qp_error *error)
 {
     const char *why;
+    qp_error mistake = {0}; /* its line is one of the PRI file, not of what names that */
     begin_settings();
     int64_t n = read_text(pri_file, &why);
     if (n < 0)
         return refuse(error, QPROF_E_IO, pri_file, why);
-    if (qp_pri_read(&xbase.next, &xbase.settings, settings_text, (size_t)n, error))
+    if (qp_pri_read(&xbase.next, &xbase.settings, settings_text, (size_t)n, &mistake))
         return apply(pri_file, error);
-    qp_error_locate(error, pri_file);
-    return QPROF_E_SYNTAX;
+    qp_error_locate(&mistake, pri_file);
+    return qp_error_set(error, QPROF_E_SYNTAX, "%s", mistake.text);
 }
 
 int qp_trace_xbase_save(const char *pri_file, qp_error *error)
