@@ -80,7 +80,7 @@ qp_pattern_answer qp_pattern_match(const qp_pattern *p, const qp_pattern_stack *
 
 enum { QP_PC_DEFAULT_US = 10000 };
 
-/* What kind of interrupts, how often, and which of them count. */
+/* What kind of PC samples, how often, and which of them count. */
 typedef struct {
     qp_pc_kind kind;
     uint64_t period_us;

@@ -22,7 +22,7 @@ typedef struct {
     qp_export_write *write;
     bool is_binary;     /* not for a terminal */
     bool has_measure;   /* of one value: `measure` says which */
-    bool has_samples;   /* ... also samples, or interrupts */
+    bool has_samples;   /* ... also samples, or PC samples */
     bool has_functions; /* also those that are on no call path: of coverage alone */
 } qp_exporter;
 

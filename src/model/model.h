@@ -86,10 +86,10 @@ typedef struct {
     bool is_coverage; /* every method that existed is there, called or not */
     bool is_once;     /* counts of blocks are 0 or 1 */
     bool is_stack_only;     /* samples alone, without call counts */
-    bool is_pc_real;        /* interrupts by the wall clock; else by CPU time */
-    uint64_t pc_period_ns;  /* between interrupts, as asked for; 0: no PC command */
+    bool is_pc_real;        /* PC samples by the wall clock; else by CPU time */
+    uint64_t pc_period_ns;  /* between PC samples, as asked for; 0: no PC command */
     const char *pc_pattern; /* which stacks count; "": all */
-    uint64_t n_critical;    /* interrupts in critical sections */
+    uint64_t n_critical;    /* PC samples in critical sections */
     const char *trace_file; /* that its trace began in; "": none */
     qp_time_mode time_mode;
     const char *time_mode_text; /* "exact", "adaptive", "sampled", "none" */
@@ -134,7 +134,7 @@ typedef struct {
     uint64_t min, max;           /* ticks of self time of one complete call; min > max: none */
     uint64_t counts, counts_total; /* units of qprof_record_counts */
     uint64_t samples, samples_total;
-    uint64_t interrupts, interrupts_total; /* of the PC command */
+    uint64_t pc_samples, pc_samples_total; /* of the PC command */
     uint64_t self_half, total_half;        /* ticks */
     uint64_t cost; /* ticks of self that recording itself added; an estimate */
 } qp_figures;

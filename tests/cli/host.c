@@ -10,7 +10,7 @@
  *   exit=3  the process ends with this status             stop, start  recording
  *   thread  the rest is played by another thread          f!(  f is a method without lines
  *   f?   f is known and not called                        @t   the context is t from now on
- *   f^(  the last line of f is 2147483647                 %3   three interrupts, for -pc
+ *   f^(  the last line of f is 2147483647                 %3   three PC samples, for -pc
  *   nap  the process sleeps for 0.3 s
  *   <(   enter native code                                crit, safe: a critical section
  * The k-th method that is mentioned (from 0) has the lines 10k+1, 10k+2, 10k+3 of score.src. */

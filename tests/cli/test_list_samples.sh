@@ -93,7 +93,7 @@ qprof merge -o sum.qprof without.qprof own.qprof own2.qprof >/dev/null
 claim "... and the pattern that says which count" same '126 92 34 64 0 score.f:->*' \
     "$(qprof list --format=json sum.qprof | sums) $(qprof list --format=json sum.qprof | jq -r .summary.pattern)"
 claim "with another pattern it has no true sum" says \
-    'own.qprof: its interrupts are of PC REAL 3600000000 WHEN score.f:->\*, but those before of PC REAL' \
+    'own.qprof: its PC samples are of PC REAL 3600000000 WHEN score.f:->\*, but those before of PC REAL' \
     qprof merge -o no.qprof run.qprof own.qprof
 claim "... but list adds up what counts in each" same '126 109 17 64 24' \
     "$(qprof list --format=json run.qprof own.qprof | sums)"
@@ -101,7 +101,7 @@ play_it virtual.qprof "-pc='VIRTUAL 3600000000'"
 play_it often.qprof "-pc='REAL 1000000'"
 for other in virtual often; do
     claim "$other: other PC samples do not mix" says \
-        "$other.qprof: its interrupts are of PC [A-Z]* [0-9]*, but those before of PC REAL 3600000000" \
+        "$other.qprof: its PC samples are of PC [A-Z]* [0-9]*, but those before of PC REAL 3600000000" \
         qprof merge -o no.qprof run.qprof $other.qprof
     claim "... nor in a list" says \
         "$other.qprof: PC .* differs from PC .* of the profiles before; .* do not add up \(list them apart\)" \

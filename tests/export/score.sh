@@ -30,10 +30,10 @@ record hostile.qprof 'main(' "$(printf 'two\nlines')(" 1 ')' "$(printf '\033[2J\
     "$(head -c 65535 /dev/zero | tr '\0' n)(" 1 ')' ')'
 record deep.qprof 'main(' 1 'f*5000(' 1 ')*5000' ')'
 
-# samples.qprof: interrupts alone, one a ms, and no calls: 3 in main, 5 in f, 2 in g, 4 in the f that g
+# samples.qprof: PC samples alone, one a ms, and no calls: 3 in main, 5 in f, 2 in g, 4 in the f that g
 # called, 6 in co on a second thread; both.qprof: 2 in no procedure, 3 in main, 5 in f, with exact times,
 # which are of lines: main 9 us in its second, 4 in its third; f 2
-# The interrupts are the score's own: the interval is one that no machine is too slow for, and the file
+# The PC samples are the score's own: the interval is one that no machine is too slow for, and the file
 # is set afterwards to a ms (pc_period and sample_period in docs/formats/qprof.md).
 sampled='-collect=samples '
 record_pc() {

@@ -68,7 +68,7 @@ claim "lines: self time of each, calls where the function begins" diff -u wanted
 timed() { qprof annotate --format=json "$1" | jq -c '[.files[].lines[] | select(.self > 0) | [.line, .self]]'; }
 claim "... and back" same "$(timed lines.qprof)" "$(timed lines.pprof)"
 
-# ---- samples and interrupts -------------------------------------------------------------------------
+# ---- samples and PC samples -------------------------------------------------------------------------
 # head_of FILE: period, its type, and the values
 head_of() { go tool pprof -raw "$1" | awk '/^PeriodType/ { t = $2 } /^Period:/ { p = $2 }
     last ~ /^Samples/ { print p, t, $0 } { last = $0 }' | sed 's/\[dflt\]//'; }
@@ -94,9 +94,9 @@ claim "... and no difference" same 0 "$(qprof diff --format=json samples.qprof b
 
 export_profile pprof both
 printf '.root. 2 2\nf 5 5\nmain 3 8\n' >wanted
-top -sample_index=interrupts both.pprof >found
-claim "interrupts beside times" diff -u wanted found
-claim "... with their period" same '1000000 cpu calls/count interrupts/count wall/nanoseconds' \
+top -sample_index=pc_samples both.pprof >found
+claim "PC samples beside times" diff -u wanted found
+claim "... with their period" same '1000000 cpu calls/count pc_samples/count wall/nanoseconds' \
     "$(head_of both.pprof)"
 claim "... and back" same 'main 1 13000 3,f 1 2000 5' "$(qprof report --format=json both.pprof |
     jq -r '.methods[] | select(.calls > 0) | "\(.name) \(.calls) \(.self) \(.pc_samples)"' | paste -sd ,)"

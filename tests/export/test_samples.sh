@@ -18,7 +18,7 @@ qprof export --to=folded --samples samples.qprof >found
 claim "folded: samples that times were estimated from" diff -u wanted found
 printf '.root. 2\nmain 3\nmain;f 5\n' >wanted
 qprof export --to=folded --samples both.qprof >found
-claim "... interrupts of a run that has times, those in no procedure too" diff -u wanted found
+claim "... PC samples of a run that has times, those in no procedure too" diff -u wanted found
 for format in speedscope chrome firefox cpuprofile; do
     qprof export --to=$format --samples -o samples.$format samples.qprof
 done
@@ -27,8 +27,8 @@ claim "trace events" same '[14,6]' "$(jq -c '[.traceEvents[] | select(.ph == "E"
     | map(map(.ts) | max)' samples.chrome)"
 claim "Firefox" same '[[3,5,2,4],[6]]' "$(jq -c '[.threads[].samples.weight]' samples.firefox)"
 claim ".cpuprofile" same 20 "$(jq '.timeDeltas | add' samples.cpuprofile)"
-claim "trace events have interrupts besides" same '5 3' "$(qprof export --to=chrome both.qprof |
-    jq -r '[.traceEvents[] | select(.ph == "E").args.interrupts] | map(select(. != 2)) | join(" ")')"
+claim "trace events have PC samples besides" same '5 3' "$(qprof export --to=chrome both.qprof |
+    jq -r '[.traceEvents[] | select(.ph == "E").args.pc_samples] | map(select(. != 2)) | join(" ")')"
 claim "uncounted calls cannot be shown" says '^qprof export: --calls: the calls of this run were not counted$' \
     qprof export --to=folded --calls samples.qprof
 claim "... nor samples of a run without" says '^qprof export: --samples: this run has none .qprof run --pc takes them.$' \
@@ -48,23 +48,23 @@ for name in samples both; do
 done
 ask() { sqlite3 "$1.sqlite" "$2"; }
 printf 'f||9000000|9|9\nco||6000000|6|6\nmain||3000000|3|3\ng||2000000|2|2\n' >wanted
-ask samples 'SELECT t.name, t.calls, t.self, f.samples, f.interrupts FROM top t JOIN functions f
+ask samples 'SELECT t.name, t.calls, t.self, f.samples, f.pc_samples FROM top t JOIN functions f
     ON f.name = t.name ORDER BY t.self DESC' >found
 claim "SQLite: calls are NULL, samples are there" diff -u wanted found
-claim "... interrupts of paths add up to those of list" same "$(qprof list --samples --format=json both.qprof |
-    jq -r '.summary | .counted + (.skipped // 0)')" "$(ask both 'SELECT sum(interrupts) FROM paths')"
+claim "... PC samples of paths add up to those of list" same "$(qprof list --samples --format=json both.qprof |
+    jq -r '.summary | .counted + (.skipped // 0)')" "$(ask both 'SELECT sum(pc_samples) FROM paths')"
 claim "... with the period" same '1000000' "$(ask both 'SELECT pc_period_ns FROM run')"
 claim "CSV: calls are empty, samples are there" same 'f||9000000|9' "$(sqlite3 :memory: \
     '.import --csv samples.csv p' "SELECT function, max(calls), sum(self_ns), sum(samples) FROM p
     WHERE function = 'f'")"
-claim "... and interrupts" same 'main|1|3' "$(sqlite3 :memory: '.import --csv both.csv p' \
-    "SELECT function, calls, interrupts FROM p WHERE function = 'main'")"
+claim "... and PC samples" same 'main|1|3' "$(sqlite3 :memory: '.import --csv both.csv p' \
+    "SELECT function, calls, pc_samples FROM p WHERE function = 'main'")"
 claim "JSON" same '[["co",6],["f",9],["g",2],["main",3]]' "$(qprof export --to=json samples.qprof |
     jq -c '[.methods[1:][] | [.name, .pc_samples] | select(.[1] > 0)] | sort')"
 claim "Perfetto: followers are samples" same '3 5 2 4 6' "$(protoc -I "$root/tests/export" \
     --decode=perfetto.protos.Trace perfetto.proto <samples.perfetto |
     awk '$1 == "follower_weights:" { print $2 }' | paste -sd ' ')"
-claim "... calls and interrupts" same '0 2 1 3 1 5' "$(protoc -I "$root/tests/export" \
+claim "... calls and PC samples" same '0 2 1 3 1 5' "$(protoc -I "$root/tests/export" \
     --decode=perfetto.protos.Trace perfetto.proto <both.perfetto |
     awk '$1 == "follower_weights:" { print $2 }' | paste -sd ' ')"
 

@@ -66,7 +66,7 @@ static void event_is_over(void)
 
 /* ---- what is stepped through ------------------------------------------------------------- */
 
-/* A pass of the sampler: interrupts that wait for the next event. Each time there are
+/* A pass of the sampler: PC samples that wait for the next event. Each time there are
  * others. */
 static void interrupt(void)
 {
@@ -266,7 +266,7 @@ static void is_one_of(const char *where, const char *what, uint64_t done, uint64
                       uint64_t begun)
 {
     if (there != done && there != begun)
-        fail_msg("%s: %s: %ju interrupts, expected %ju or %ju", where, what, (uintmax_t)there,
+        fail_msg("%s: %s: %ju PC samples, expected %ju or %ju", where, what, (uintmax_t)there,
                  (uintmax_t)done, (uintmax_t)begun);
 }
 
@@ -284,9 +284,9 @@ static void compare_with_tally(const qp_model *m, const char *where)
     for (uint32_t i = 1; i < m->n_nodes; i++) {
         const qp_model_node *n = &m->nodes[i];
         uint64_t method = n->depth > 1 ? m->methods[n->method].id : 0;
-        there.all += n->f.interrupts;
+        there.all += n->f.pc_samples;
         if (n->depth - 1 < DEPTHS && method < METHODS)
-            there.of[n->depth - 1][method] += n->f.interrupts;
+            there.of[n->depth - 1][method] += n->f.pc_samples;
     }
     is_one_of(where, "in all", shared->done.all, there.all, shared->begun.all);
     if (shared->is_folded)

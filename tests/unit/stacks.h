@@ -1,4 +1,4 @@
-/* stacks.h: profiles of a few call paths with interrupts, in words: "m.f" is procedure f of
+/* stacks.h: profiles of a few call paths with PC samples, in words: "m.f" is procedure f of
  * module m, "?" is foreign code. */
 #ifndef QP_TESTS_UNIT_STACKS_H
 #define QP_TESTS_UNIT_STACKS_H

@@ -101,7 +101,7 @@ static void what_was_added_is_read_back(void **state)
     assert_int_equal(all->min, 4);
     assert_int_equal(all->max, 100);
     assert_int_equal(all->counts, 9);
-    assert_int_equal(all->interrupts, 4);
+    assert_int_equal(all->pc_samples, 4);
     assert_string_equal(m->methods[f].file, "f.lua");
     assert_int_equal(m->nodes[QP_ROOT_NODE].f.total, 250);
     qp_model_free(m);

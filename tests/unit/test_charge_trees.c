@@ -81,7 +81,7 @@ static void read_path(path *x, uint32_t node)
 static void add_naively(naive *to, path *x, uint32_t node)
 {
     static uint64_t scratch[1 << 16];
-    uint64_t n = x->m->nodes[node].f.interrupts;
+    uint64_t n = x->m->nodes[node].f.pc_samples;
     int64_t charged;
     uint32_t n_deep;
     bool has[WORDS + 1] = {false};
@@ -129,20 +129,20 @@ static void assert_sums(const qp_model *m, const qp_attributions *c, const naive
     qp_free(rows);
 }
 
-/* A view has the time and the interrupts of what counts, and no more. */
+/* A view has the time and the PC samples of what counts, and no more. */
 static void assert_view(qp_model *m, const qp_attributions *c, const naive *wanted,
                         const char *pattern)
 {
-    uint64_t interrupts = 0;
+    uint64_t pc_samples = 0;
     assert_true(qp_model_collapse(&m, &(qp_collapse){.charged = c->nodes, .when = pattern}));
     for (uint32_t i = 1; i < m->n_nodes; i++)
-        interrupts += m->nodes[i].f.interrupts;
-    assert_int_equal(interrupts, wanted->t.counted);
+        pc_samples += m->nodes[i].f.pc_samples;
+    assert_int_equal(pc_samples, wanted->t.counted);
     assert_int_equal(m->run.total, wanted->total);
     assert_string_equal(m->run.when, pattern);
     for (uint32_t i = 1; i < m->n_methods; i++)
         if (!(m->methods[i].flags & QP_METHOD_PSEUDO))
-            assert_int_equal(m->methods[i].all.interrupts, wanted->shallow[i]);
+            assert_int_equal(m->methods[i].all.pc_samples, wanted->shallow[i]);
     qp_model_free(m);
 }
 
@@ -209,7 +209,7 @@ static void a_view_without_colons_leaves_out_the_rest(void **state)
     assert_int_equal(m->run.total, 20);
     assert_int_equal(profile_find(m, "m.a")->all.calls, 2);
     assert_int_equal(profile_find(m, "m.a")->all.self, 20);
-    assert_int_equal(profile_find(m, "m.a")->all.interrupts, 5);
+    assert_int_equal(profile_find(m, "m.a")->all.pc_samples, 5);
     assert_int_equal(profile_find(m, "m.b")->all.self, 0);
     assert_int_equal(profile_find(m, "m.b")->all.total, 10);
     assert_int_equal(profile_find(m, "x.c")->all.total, 0);

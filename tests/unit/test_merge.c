@@ -273,22 +273,22 @@ static void interrupts_add_and_keep_what_counts(void **state)
     profile *a = interrupted(5, 1000, "*->K.f"), *b = interrupted(3, 1000, "*->K.f"),
             *plain = two_functions(1, 1, 1, 1);
     qp_merge *s = qp_merge_new();
-    sum_add_profile(s, plain, "plain.qprof"); /* has no interrupts: it does not matter */
+    sum_add_profile(s, plain, "plain.qprof"); /* has no PC samples: it does not matter */
     sum_add_profile(s, a, "a.qprof");
     sum_add_profile(s, b, "b.qprof");
     qp_model *m = sum_finish(s, "sum.qprof");
-    assert_int_equal(profile_find(m, "top")->all.interrupts, 8);
+    assert_int_equal(profile_find(m, "top")->all.pc_samples, 8);
     assert_string_equal(m->run.pc_pattern, "*->K.f");
     assert_int_equal(m->run.pc_period_ns, 1000000);
     qp_model_free(m);
     profile *fine = interrupted(5, 50, ""), *all = interrupted(5, 1000, "");
     assert_refused(
         a, fine,
-        "b.qprof: its interrupts are of PC VIRTUAL 50, but those before of PC VIRTUAL "
+        "b.qprof: its PC samples are of PC VIRTUAL 50, but those before of PC VIRTUAL "
         "1000 WHEN *->K.f: they do not add up (merge the profiles of each command separately)");
     assert_refused(
         all, a,
-        "b.qprof: its interrupts are of PC VIRTUAL 1000 WHEN *->K.f, but those before "
+        "b.qprof: its PC samples are of PC VIRTUAL 1000 WHEN *->K.f, but those before "
         "of PC VIRTUAL 1000: they do not add up (merge the profiles of each command "
         "separately)");
     profile *const used[] = {a, b, plain, fine, all};

@@ -251,7 +251,7 @@ static void describe(lines *to, const qp_model *m)
             (unsigned long long)f->self, (unsigned long long)f->total,
             (unsigned long long)f->min, (unsigned long long)f->max,
             (unsigned long long)f->counts, (unsigned long long)f->samples,
-            (unsigned long long)f->interrupts);
+            (unsigned long long)f->pc_samples);
     }
     for (uint32_t i = 1; i < m->n_methods; i++)
         say_blocks(to, m, i);

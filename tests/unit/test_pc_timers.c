@@ -1,4 +1,4 @@
-/* test_pc_timers.c: interrupts that the sampler makes of the time that passes, and what they
+/* test_pc_timers.c: PC samples that the sampler makes of the time that passes, and what they
  * represent. No limit is in wall-clock time: the machine may be busy. */
 #include <signal.h>
 #include <sys/wait.h>
@@ -22,7 +22,7 @@ static uint64_t occurred(void)
     return t.occurred;
 }
 
-/* Of 20 ms at most 20 interrupts can come, and a few late ones; of the 300 besides none. */
+/* Of 20 ms at most 20 PC samples can come, and a few late ones; of the 300 besides none. */
 static void assert_nothing_of_the_300(void)
 {
     assert_true(occurred() <= 60);
@@ -85,11 +85,11 @@ static void time_after_the_last_command_is_not_charged(void **state)
     assert_nothing_of_the_300();
     assert_int_equal(qprof_pc_sample(1), QPROF_E_STATE);
     play_end(p);
-    assert_true(play_figures(p, QP_ALL_THREADS, "f").interrupts <= 60);
+    assert_true(play_figures(p, QP_ALL_THREADS, "f").pc_samples <= 60);
 }
 
 /* Calls of 5, 3, 1.5 and 0.5 ms in turn: no pass represents more than its own period, so that
- * what is short has no interrupts of the long call before it. Interrupts that came too late
+ * what is short has no PC samples of the long call before it. PC samples that came too late
  * could have been of any method. */
 static void calls_of_different_lengths_have_their_shares(void **state)
 {
@@ -112,12 +112,12 @@ static void calls_of_different_lengths_have_their_shares(void **state)
     double n_late = (double)play_file_diagnostic(p, "overrun");
     for (unsigned i = 0; i < PARTS; i++) {
         all += elapsed[i];
-        n_all += (double)play_figures(p, QP_ALL_THREADS, names[i]).interrupts;
+        n_all += (double)play_figures(p, QP_ALL_THREADS, names[i]).pc_samples;
     }
     double most = 5 + 100 * n_late / (n_all + n_late);
     for (unsigned i = 0; i < PARTS; i++) {
         double points =
-            100 * ((double)play_figures(p, QP_ALL_THREADS, names[i]).interrupts / n_all -
+            100 * ((double)play_figures(p, QP_ALL_THREADS, names[i]).pc_samples / n_all -
                    elapsed[i] / all);
         if (points < -most || points > most)
             fail_msg("%s is %.1f points off: more than %.1f", names[i], points, most);

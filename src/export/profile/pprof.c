@@ -114,7 +114,7 @@ static uint64_t portion(uint64_t n, uint64_t ticks, uint64_t all)
     return all ? (uint64_t)((unsigned __int128)n * ticks / all) : 0;
 }
 
-/* Lines have time, and with it samples; the rest, calls and interrupts are where the function begins:
+/* Lines have time, and with it samples; the rest, calls and PC samples are where the function begins:
  * parts that add up to what the path has. */
 static void write_path(pprof *p, const qp_export_path *path)
 {
@@ -220,7 +220,7 @@ static void write_measure(pprof *p, uint32_t field, qp_measure x)
     write_type(p, field, STRING_MEASURE + x, x == QP_MEASURE_TIME ? STRING_UNIT : STRING_COUNT);
 }
 
-/* What lies between two samples, or interrupts; else each unit was seen. */
+/* What lies between two samples, or PC samples; else each unit was seen. */
 static void write_period(pprof *p)
 {
     const qp_run_info *run = &p->m->run;

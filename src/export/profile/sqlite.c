@@ -23,12 +23,12 @@ static const char tables[] =
     "CREATE TABLE functions (id INTEGER PRIMARY KEY, name TEXT, class TEXT, module TEXT,"
     " file TEXT, line INTEGER, type TEXT, calls INTEGER, self INTEGER, total INTEGER,"
     " min INTEGER, max INTEGER, self_half INTEGER, total_half INTEGER, counts INTEGER,"
-    " samples INTEGER, interrupts INTEGER);"
+    " samples INTEGER, pc_samples INTEGER);"
     "CREATE TABLE paths (id INTEGER PRIMARY KEY, parent INTEGER, depth INTEGER,"
     " thread INTEGER REFERENCES threads, function INTEGER REFERENCES functions, outermost "
     "INTEGER,"
     " open INTEGER, calls INTEGER, hits INTEGER, skips INTEGER, self INTEGER, total INTEGER,"
-    " min INTEGER, max INTEGER, counts INTEGER, samples INTEGER, interrupts INTEGER);"
+    " min INTEGER, max INTEGER, counts INTEGER, samples INTEGER, pc_samples INTEGER);"
     "CREATE TABLE blocks (function INTEGER REFERENCES functions, number INTEGER, line INTEGER,"
     " code_offset INTEGER, count INTEGER, self INTEGER, total INTEGER,"
     " PRIMARY KEY (function, number)) WITHOUT ROWID;"
@@ -40,7 +40,7 @@ static const char views[] =
     "CREATE VIEW top AS SELECT name, file, line, calls, self,"
     " round(100.0 * self / nullif((SELECT total FROM run), 0), 1) AS self_percent, total,"
     " round(100.0 * total / nullif((SELECT total FROM run), 0), 1) AS total_percent"
-    " FROM functions WHERE calls > 0 OR total > 0 OR interrupts > 0"
+    " FROM functions WHERE calls > 0 OR total > 0 OR pc_samples > 0"
     " ORDER BY self DESC, calls DESC, id;"
     /* callers: the part of the function's total that each of them got */
     "CREATE VIEW callers AS SELECT f.name AS function, c.name AS caller, sum(p.calls) AS calls,"
@@ -57,7 +57,7 @@ static const char views[] =
     " SELECT p.id, f.name FROM paths p JOIN functions f ON f.id = p.function WHERE p.depth = 2"
     " UNION ALL SELECT p.id, s.stack || ';' || f.name"
     " FROM s JOIN paths p ON p.parent = s.id JOIN functions f ON f.id = p.function)"
-    " SELECT p.id, t.name AS thread, s.stack, p.calls, p.self, p.total, p.interrupts"
+    " SELECT p.id, t.name AS thread, s.stack, p.calls, p.self, p.total, p.pc_samples"
     " FROM s JOIN paths p ON p.id = s.id JOIN threads t ON t.id = p.thread;";
 
 typedef struct {

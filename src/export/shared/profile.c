@@ -7,11 +7,11 @@
  * are not time. */
 static bool has_self(const qp_model *m, const qp_figures *f)
 {
-    return f->calls || f->self || f->samples || (f->interrupts && !m->run.is_stack_only);
+    return f->calls || f->self || f->samples || (f->pc_samples && !m->run.is_stack_only);
 }
 
 /* Frames of a node. The root of a thread is one only if it has self figures: time of
- * hidden callees, or interrupts in no procedure. */
+ * hidden callees, or PC samples in no procedure. */
 static uint32_t frames_of(const qp_model *m, const qp_model_node *n)
 {
     return n->depth > 1 ? n->depth - 1 : n->depth == 1 && has_self(m, &n->f);
@@ -27,7 +27,7 @@ static void add_figures(qp_figures *to, const qp_figures *f)
     to->calls += f->calls;
     to->self += f->self;
     to->samples += f->samples;
-    to->interrupts += f->interrupts;
+    to->pc_samples += f->pc_samples;
 }
 
 bool qp_export_paths(const qp_model *m, uint32_t thread, qp_export_path **out, size_t *n)

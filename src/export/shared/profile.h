@@ -28,7 +28,7 @@ static inline uint64_t qp_measure_self(qp_measure x, const qp_figures *f)
     return x == QP_MEASURE_TIME      ? f->self
            : x == QP_MEASURE_CALLS   ? f->calls
            : x == QP_MEASURE_SAMPLES ? f->samples
-                                     : f->interrupts;
+                                     : f->pc_samples;
 }
 
 /* A sum of these in units: the run's, or what is counted. */
@@ -42,7 +42,7 @@ static inline const char *qp_measure_unit(qp_measure x, const qp_model *m)
     return x == QP_MEASURE_TIME      ? m->run.unit
            : x == QP_MEASURE_CALLS   ? "calls"
            : x == QP_MEASURE_SAMPLES ? "samples"
-                                     : "interrupts";
+                                     : "pc_samples";
 }
 
 static inline bool qp_measure_is_ns(qp_measure x, const qp_model *m)
@@ -140,7 +140,7 @@ enum { QP_EXPORT_FRAMES = 1024 };
 /* What a call path itself has; deeper ones count for the path of its first QP_EXPORT_FRAMES frames. */
 typedef struct {
     uint32_t node;
-    qp_figures f; /* calls, self, samples, interrupts */
+    qp_figures f; /* calls, self, samples, PC samples */
 } qp_export_path;
 
 /** The paths of a thread, or of all, that have self figures; parents before children.
@@ -168,7 +168,7 @@ extern const qp_field qp_export_document[]; /* of --to=json */
 /* What a format of one value shows: calls, if the run has no times. */
 qp_measure qp_export_measure(const qp_model *m, const qp_export_options *o);
 
-/* All that the run has, for formats of several values: time is the last. Where interrupts are all
+/* All that the run has, for formats of several values: time is the last. Where PC samples are all
  * there is they are the samples, from which times are estimated.
  * @return how many, >= 1 */
 uint32_t qp_export_measures(const qp_model *m, qp_measure out[QP_MEASURES]);
@@ -176,7 +176,7 @@ uint32_t qp_export_measures(const qp_model *m, qp_measure out[QP_MEASURES]);
 /* Whether the thread has anything to show. */
 bool qp_export_has_thread(const qp_model *m, uint32_t thread, const qp_export_options *o);
 
-/* What pprof, Perfetto and callgrind call it: calls, samples, interrupts; wall, cpu or counts. */
+/* What pprof, Perfetto and callgrind call it: calls, samples, PC samples; wall, cpu or counts. */
 const char *qp_export_measure_name(const qp_model *m, qp_measure measure);
 
 /* ---- walking ---------------------------------------------------------------------------------
@@ -191,7 +191,7 @@ typedef struct {
 } qp_path_walk;
 
 /* The root of the thread is a path only if it has self figures: time of hidden callees,
- * or interrupts in no procedure. */
+ * or PC samples in no procedure. */
 void qp_path_walk_init(qp_path_walk *s, const qp_model *m, uint32_t thread, qp_measure measure);
 
 /* @return false: that was all */

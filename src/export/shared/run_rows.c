@@ -211,9 +211,9 @@ const qp_field qp_figures_fields[] = {
     {"samples_total", NULL, "samples that found it on the stack", QP_FIELD_COUNT,
      AT(f.samples_total)},
     {"pc_samples", NULL, "PC samples that found it on top of the stack", QP_FIELD_COUNT,
-     AT(f.interrupts)},
+     AT(f.pc_samples)},
     {"pc_samples_total", NULL, "PC samples that found it on the stack", QP_FIELD_COUNT,
-     AT(f.interrupts_total)},
+     AT(f.pc_samples_total)},
     {.key = NULL}};
 #undef AT
 
@@ -239,7 +239,7 @@ void qp_figures_row_blank(qp_figures_row *row, const qp_run_info *run)
     if (!run->has_min_max)
         row->f.min = row->f.max = QP_FIELD_NONE;
     if (!run->pc_period_ns)
-        row->f.interrupts = QP_FIELD_NONE;
+        row->f.pc_samples = QP_FIELD_NONE;
 }
 
 const qp_field qp_method_name_fields[] = {

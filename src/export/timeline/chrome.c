@@ -63,7 +63,7 @@ static void write_figures(chrome *c, const qp_figures *f)
     if (run->has_times)
         qp_json_count(&c->json, "self", qp_model_ns(c->from->m, f->self));
     if (run->pc_period_ns)
-        qp_json_count(&c->json, "interrupts", f->interrupts);
+        qp_json_count(&c->json, "pc_samples", f->pc_samples);
     qp_json_end(&c->json, '}');
 }
 

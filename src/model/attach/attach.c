@@ -27,7 +27,7 @@
 /* A call path that was found on a stack. */
 typedef struct {
     uint64_t method; /* cell of its record or, of the stack alone, the host's id */
-    uint64_t n;      /* interrupts */
+    uint64_t n;      /* PC samples */
     uint32_t parent; /* index; a root has itself */
     uint32_t next;   /* of the same thread, 0: none */
     uint32_t same;   /* the node before it with the same hash, + 1; 0: none */
@@ -289,7 +289,7 @@ static bool take_stack(qp_attach *o, uint32_t thread, const qp_thread_record *r)
     return is_good;
 }
 
-/* ---- interrupts -------------------------------------------------------------------------- */
+/* ---- PC samples -------------------------------------------------------------------------- */
 
 /* @return NULL: no memory */
 static qp_attach_os_thread *os_thread_of(qp_attach *o, uint64_t system_id)
@@ -590,7 +590,7 @@ static void write_head(writer *w, uint64_t n_missed)
                     "sampled from another process: critical sections are not known");
     if (qp_attach_measure(o).is_hidden)
         qp_builder_note(w->b, QP_NOTE_MESSAGE,
-                        "the process showed no stack: all interrupts are foreign");
+                        "the process showed no stack: all PC samples are foreign");
     qp_free(pattern);
 }
 

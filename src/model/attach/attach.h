@@ -34,7 +34,7 @@ typedef struct {
 } qp_attach_figures;
 qp_attach_figures qp_attach_measure(const qp_attach *o);
 
-/** Write the interrupts as an ordinary sealed profile, or nothing.
+/** Write the PC samples as an ordinary sealed profile, or nothing.
  * @param n_missed  passes that were left out because they were late @return false: see error */
 bool qp_attach_write(qp_attach *o, uint64_t n_missed, const char *path, qp_error *error);
 

@@ -32,7 +32,7 @@ static void list_properties(const qp_model *m, const char *texts[QP_MERGE_N_PROP
                                     : "the machine",
         run->grain_text,
         run->is_virtual ? "virtual" : "those of the system",
-        run->is_stack_only ? "interrupts alone"
+        run->is_stack_only ? "PC samples alone"
         : run->is_profile  ? "call paths"
                            : "coverage alone",
         run->has_calls ? "counted" : "not known"};
@@ -70,7 +70,7 @@ static bool agrees_in_interrupts(const qp_merge *s, const qp_model *m, const cha
         return true;
     return qp_error_fail(
         error,
-        "%.180s: its interrupts are of PC %s%s%.60s, but those before of PC %s%s%.60s: "
+        "%.180s: its PC samples are of PC %s%s%.60s, but those before of PC %s%s%.60s: "
         "they do not add up (merge the profiles of each command separately)",
         what, command, *m->run.pc_pattern ? " WHEN " : "", m->run.pc_pattern, s->pc_command,
         *pattern ? " WHEN " : "", pattern);
@@ -421,8 +421,8 @@ static void write_nodes(qp_builder *b, qp_merge *s, const qp_merge_thread *th, u
     for (uint32_t i = th->last_node; i != th->root; i = nodes[i].before)
         order[n++] = i;
     nodes[th->root].number = 0;
-    if (nodes[th->root].interrupts)
-        qp_builder_node_more(b, 0, 0, nodes[th->root].interrupts);
+    if (nodes[th->root].pc_samples)
+        qp_builder_node_more(b, 0, 0, nodes[th->root].pc_samples);
     for (uint32_t number = 1; n > 0; number++) {
         qp_merge_node *node = &nodes[order[--n]];
         const qp_node figures = {.n_calls = node->hits,
@@ -431,8 +431,8 @@ static void write_nodes(qp_builder *b, qp_merge *s, const qp_merge_thread *th, u
                                  .self_max = node->max};
         node->number = number;
         qp_builder_node(b, nodes[node->parent].number, node->method + 1, &figures);
-        if (node->skips || node->counts || node->interrupts)
-            qp_builder_node_more(b, node->skips, node->counts, node->interrupts);
+        if (node->skips || node->counts || node->pc_samples)
+            qp_builder_node_more(b, node->skips, node->counts, node->pc_samples);
     }
 }
 

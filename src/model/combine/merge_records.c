@@ -220,7 +220,7 @@ static void add_figures(qp_merge_addition *x, qp_merge_node *to, uint32_t i)
     to->hits = qp_sum(to->hits, f->hits);
     to->skips = qp_sum(to->skips, f->skips);
     to->counts = qp_sum(to->counts, f->counts);
-    to->interrupts = qp_sum(to->interrupts, f->interrupts);
+    to->pc_samples = qp_sum(to->pc_samples, f->pc_samples);
     to->self = qp_sum(to->self, qp_model_ns(m, f->self));
     if (m->run.time_mode == QP_TIME_ADAPTIVE)
         add_variance(x, to, i);
@@ -254,7 +254,7 @@ bool qp_merge_add_nodes(qp_merge_addition *x)
         uint32_t from = m->threads[i].root,
                  root = QP_MERGE_AT(x->s->threads, qp_merge_thread, x->threads[i])->root;
         qp_merge_node *to = QP_MERGE_AT(x->s->nodes, qp_merge_node, root);
-        to->interrupts = qp_sum(to->interrupts, m->nodes[from].f.interrupts);
+        to->pc_samples = qp_sum(to->pc_samples, m->nodes[from].f.pc_samples);
         x->nodes[from] = root;
     }
     for (uint32_t i = m->n_threads; i < m->n_nodes; i++) {

@@ -190,7 +190,7 @@ static void enter_path(matcher *x, uint32_t node)
     int64_t frame;
     x->path[n->depth] = node;
     *charged = QP_ATTRIBUTION_SKIPPED;
-    if (x->only_hit && !n->f.interrupts)
+    if (x->only_hit && !n->f.pc_samples)
         return;
     const qp_pattern_stack stack = {n_frames, is_foreign, frame_fits, x};
     qp_pattern_answer match =
@@ -347,7 +347,7 @@ typedef struct {
     uint32_t *methods;        /* [n_methods - 1] in the order of their rows */
     uint32_t *row_of;         /* [n_methods] */
     uint32_t *n_open;         /* [rows] frames of it above us */
-    uint64_t *below;          /* [n_nodes] interrupts while the node was active */
+    uint64_t *below;          /* [n_nodes] PC samples while the node was active */
     qp_attribution_row *rows; /* [n_rows]; one more, the last, of all that is not listed */
     size_t n_rows;
 } listing;
@@ -392,7 +392,7 @@ static void make_rows(listing *l)
 static void add_path(listing *l, uint32_t i, qp_attribution_totals *t)
 {
     const qp_model *m = l->c->m;
-    uint64_t n = m->nodes[i].f.interrupts;
+    uint64_t n = m->nodes[i].f.pc_samples;
     uint32_t charged = l->c->nodes[i];
     if (!n || (l->thread != QP_ALL_THREADS && m->nodes[i].thread != l->thread))
         return;

@@ -131,7 +131,7 @@ static void place_roots(view *x)
         if (x->how.focus || (x->how.charged && x->how.charged[i] == QP_ATTRIBUTION_SKIPPED))
             continue;
         x->to->nodes[i].f.self = root->f.self; /* of an earlier collapse */
-        x->to->nodes[i].f.interrupts = root->f.interrupts;
+        x->to->nodes[i].f.pc_samples = root->f.pc_samples;
     }
     x->to->model.n_nodes = x->from->n_threads;
 }

@@ -102,8 +102,8 @@ static void estimate_interrupts(qp_model_private *own, uint32_t i)
     if (!each)
         each =
             run->sample_period_reached_ns ? run->sample_period_reached_ns : run->pc_period_ns;
-    f->self = whole_ticks((double)f->interrupts * (double)each);
-    f->max = f->interrupts;
+    f->self = whole_ticks((double)f->pc_samples * (double)each);
+    f->max = f->pc_samples;
 }
 
 static bool estimate(qp_model_private *own)
@@ -177,7 +177,7 @@ void qp_figures_add_self(qp_figures *to, const qp_figures *f)
     to->self = qp_sum(to->self, f->self);
     to->counts = qp_sum(to->counts, f->counts);
     to->samples = qp_sum(to->samples, f->samples);
-    to->interrupts = qp_sum(to->interrupts, f->interrupts);
+    to->pc_samples = qp_sum(to->pc_samples, f->pc_samples);
     to->cost = qp_sum(to->cost, f->cost);
 }
 
@@ -195,7 +195,7 @@ static void add_totals(qp_figures *to, const qp_figures *f)
     to->total = qp_sum(to->total, f->total);
     to->counts_total = qp_sum(to->counts_total, f->counts_total);
     to->samples_total = qp_sum(to->samples_total, f->samples_total);
-    to->interrupts_total = qp_sum(to->interrupts_total, f->interrupts_total);
+    to->pc_samples_total = qp_sum(to->pc_samples_total, f->pc_samples_total);
 }
 
 /* Add a node's self figures to its totals, which have those of its callees, and to its
@@ -206,7 +206,7 @@ static void add_up(qp_model_private *own, uint32_t i)
     add_totals(f, &(qp_figures){.total = f->self,
                                 .counts_total = f->counts,
                                 .samples_total = f->samples,
-                                .interrupts_total = f->interrupts});
+                                .pc_samples_total = f->pc_samples});
     if (i != QP_ROOT_NODE)
         add_totals(&own->nodes[own->nodes[i].parent].f, f);
 }
@@ -303,12 +303,12 @@ bool qp_model_flat(const qp_model *m, uint32_t thread, qp_figures *out)
             if (thread == QP_ALL_THREADS || thread == i) {
                 const qp_figures *above = &m->nodes[m->threads[i].root].f;
                 root->self = qp_sum(root->self, above->self);
-                root->interrupts = qp_sum(root->interrupts, above->interrupts);
+                root->pc_samples = qp_sum(root->pc_samples, above->pc_samples);
             }
         root->total = root->self;
         root->counts_total = root->counts;
         root->samples_total = root->samples;
-        root->interrupts_total = root->interrupts;
+        root->pc_samples_total = root->pc_samples;
         qp_counter_block_calls(m, thread, out);
     }
     qp_free(self);
@@ -318,7 +318,7 @@ bool qp_model_flat(const qp_model *m, uint32_t thread, qp_figures *out)
 
 bool qp_figures_is_seen(const qp_figures *f)
 {
-    return f->calls || f->total || f->counts_total || f->samples_total || f->interrupts_total;
+    return f->calls || f->total || f->counts_total || f->samples_total || f->pc_samples_total;
 }
 
 uint64_t qp_figures_average(const qp_figures *f)

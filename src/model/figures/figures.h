@@ -223,7 +223,7 @@ typedef enum {
  * threads that the pattern expands to. Time: a pass over the paths. Patterns that expand to
  * more than 1024 names take as much for each path as that is deep.
  * @param pattern     "": every path counts and is charged itself
- * @param only_hit    paths without interrupts need not be looked at: they are skipped perhaps
+ * @param only_hit    paths without PC samples need not be looked at: they are skipped perhaps
  * @param c           qp_attributions_fini() it whatever is returned */
 qp_attribution_status qp_attributions_init(qp_attributions *c, const qp_model *m,
                                            const char *pattern, bool only_hit, qp_error *error);
@@ -234,7 +234,7 @@ bool qp_attribution_is_procedure(const qp_model *m, uint32_t node);
 
 typedef struct {
     const char *module, *procedure; /* procedure "": of the whole module */
-    uint64_t shallow, deep;         /* interrupts */
+    uint64_t shallow, deep;         /* PC samples */
 } qp_attribution_row;
 
 /* counted + skipped = occurred; the rows' shallow + foreign + critical = counted. */
@@ -245,7 +245,7 @@ typedef struct {
 /** Interrupts of procedures, or of modules: deep while at least one procedure of it was active.
  *
  * @param thread  or QP_ALL_THREADS: critical sections are only known of all
- * @param rows    [*n] those with interrupts, by module and procedure; free with qp_free();
+ * @param rows    [*n] those with PC samples, by module and procedure; free with qp_free();
  *                names live as long as c and its model
  * @param totals  are added to
  * @return false: no memory */

@@ -83,7 +83,7 @@ void qp_import_charge(qp_import *im, uint32_t node, const qp_import_figures *f)
     add(im, &to->calls, &im->sums.calls, f->calls);
     add(im, &to->self, &im->sums.self, f->self);
     add(im, &to->samples, &im->sums.samples, f->samples);
-    add(im, &to->interrupts, &im->sums.interrupts, f->interrupts);
+    add(im, &to->pc_samples, &im->sums.pc_samples, f->pc_samples);
 }
 
 qp_import_line *qp_import_line_of(qp_import *im, uint32_t thread, uint32_t method,

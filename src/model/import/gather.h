@@ -18,7 +18,7 @@ typedef struct {
 } qp_import_method;
 
 typedef struct {
-    uint64_t calls, self, samples, interrupts;
+    uint64_t calls, self, samples, pc_samples;
 } qp_import_figures;
 
 typedef struct {

@@ -66,7 +66,7 @@ typedef struct {
     qp_buf mappings;                              /* uint64_t, the string of its file */
     qp_dict function_of, location_of, mapping_of; /* id -> number */
     pprof_type types[TYPES_MAX];
-    uint32_t n_types, time_type, calls_type, samples_type, interrupts_type;
+    uint32_t n_types, time_type, calls_type, samples_type, pc_samples_type;
     pprof_type period_type;
     uint64_t scale; /* of time_type's values */
     uint64_t default_type;
@@ -433,14 +433,14 @@ static void describe_types(pprof *p, const char *all)
         qp_import_note(p->im, "counts are %.60s in %.60s", name, text_at(p, t->unit));
     uint32_t n_read = p->calls_type != p->time_type && p->calls_type != NO_TYPE ? 2 : 1;
     n_read += h->time_mode == QP_TIME_SAMPLED;
-    n_read += p->interrupts_type != NO_TYPE;
+    n_read += p->pc_samples_type != NO_TYPE;
     if (p->n_types > n_read)
         qp_import_note(p->im, "the values %.60s were taken of %.300s", name, all);
 }
 
-/* The period is that of the samples; of the interrupts of a PC command, if there are no
+/* The period is that of the samples; of the PC samples of a PC command, if there are no
  * samples. */
-static bool has_interrupts(pprof *p)
+static bool has_pc_samples(pprof *p)
 {
     const char *clock = text_at(p, p->period_type.type);
     return p->samples_type == NO_TYPE && unit_named(p, p->period_type.unit).is_time &&
@@ -455,7 +455,7 @@ static bool choose_types(pprof *p)
         return refuse(p, p->begin, "there are no sample types");
     p->calls_type = type_named(p, "calls");
     p->samples_type = type_named(p, "samples");
-    p->interrupts_type = has_interrupts(p) ? type_named(p, "interrupts") : NO_TYPE;
+    p->pc_samples_type = has_pc_samples(p) ? type_named(p, "pc_samples") : NO_TYPE;
     p->time_type = choose_time(p);
     if (p->time_type == NO_TYPE)
         qp_error_fail(p->error, "it has no values %.60s; it has %s", p->im->wanted, all);
@@ -586,7 +586,7 @@ static bool walk_path(pprof *p, const unsigned char *where, const sample *s, uin
                          &(qp_import_figures){.calls = value_of(s, p->calls_type),
                                               .self = w.self,
                                               .samples = value_of(s, p->samples_type),
-                                              .interrupts = value_of(s, p->interrupts_type)});
+                                              .pc_samples = value_of(s, p->pc_samples_type)});
     return true;
 }
 
@@ -630,7 +630,7 @@ static void describe_period(pprof *p)
         h->sample_ns = p->im->sums.self;
         return;
     }
-    if (p->interrupts_type != NO_TYPE) {
+    if (p->pc_samples_type != NO_TYPE) {
         bool is_cpu = strcmp(text_at(p, p->period_type.type), "cpu") == 0;
         h->pc_period = h->sample_period;
         h->pc_kind = is_cpu ? QP_PC_VIRTUAL : QP_PC_REAL;

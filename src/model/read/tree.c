@@ -89,7 +89,7 @@ static void read_more(qp_model_private *own, qp_model_node *n, qp_cell cell)
     const qp_node_more *more = qp_image_cell(&own->image, cell);
     n->f.skips = more->n_skips;
     n->f.counts = more->counts;
-    n->f.interrupts = more->samples;
+    n->f.pc_samples = more->samples;
 }
 
 /* Copy the figures as they are in the file; derive.c turns them into times. */
@@ -124,7 +124,7 @@ static uint32_t parent_of(qp_model_private *own, const qp_node *r, qp_cell cell,
     return root;
 }
 
-/* The root of a thread has interrupts that found the stack empty. Its self time is that of
+/* The root of a thread has PC samples that found the stack empty. Its self time is that of
  * outermost methods that are in no area, or that found no memory. */
 static void read_root(qp_model_private *own, uint32_t thread, const qp_node *r)
 {
