@@ -136,7 +136,7 @@ claim "a gate that checks nothing does not pass" says '--filter=nowhere matches 
     qprof diff --fail-if-slower=5 --filter=nowhere base.qprof base.qprof
 QPROF='-collect=coverage -output=covered.qprof' ./score 'main(' 'f(' ')' ')'
 claim "coverage alone has nothing to compare here" says \
-    'covered.qprof: it has coverage alone; qprof cover diff compares that' \
+    'covered.qprof: it has only coverage .compare it with qprof cover diff.' \
     qprof diff base.qprof covered.qprof
 claim "a moment that is not known is not 1970" same '' "$(qprof export --to=callgrind -o cg.out base.qprof
     qprof diff cg.out cg.out | grep 1970)"

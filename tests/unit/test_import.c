@@ -207,7 +207,7 @@ static void damaged_lines_are_named(void **state)
         {"events: Ir\n1 2\n", "line 2: costs before the first function"},
         {"version: 1\nfn=f\n1 2\n", "line 3: costs before the line \"events:\""},
         {"version: 1\n", "line 1: it ends without a line \"events:\""},
-        {"events: Ir\nfn=f\nhello\n", "line 3: this is no line of callgrind's format"},
+        {"events: Ir\nfn=f\nhello\n", "line 3: not a line of callgrind's format"},
         {"events: Ir\nfn=f\n1 18446744073709551616\n",
          "line 3: expected a number, of 64 bits at most"},
         {"events: Ir\nfn=f\n+ 1\n", "line 3: expected a place in the code"},

@@ -40,7 +40,7 @@ for pair in "work.qprof coverage.qprof" "coverage.qprof work.qprof"; do
         echo "a profile and coverage alone are compared"
         exit 1
     fi
-    grep -q '^qprof html: coverage.qprof: it has coverage alone' error || { cat error; exit 1; }
+    grep -q '^qprof html: coverage.qprof: it has only coverage' error || { cat error; exit 1; }
 done
 
 # of what a pattern counts, and compared with a run that was measured in another way

@@ -332,7 +332,7 @@ bool qp_diff_fits(const qp_diff *d, const qp_model *m, qp_error *error)
     const qp_run_info *run = &m->run;
     error->text[0] = '\0';
     if (!run->is_profile)
-        qp_error_fail(error, "it has coverage alone; qprof cover diff compares that");
+        qp_error_fail(error, "it has only coverage (compare it with qprof cover diff)");
     else if (!*own->unit)
         return true;
     else if (strcmp(own->unit, run->unit) != 0)

@@ -632,7 +632,7 @@ static bool read_line(callgrind *c, words w)
             return keywords[i].read ? keywords[i].read(c, w)
                                     : take_name(c, w, keywords[i].space, field);
         }
-    return refuse(c, "this is no line of callgrind's format");
+    return refuse(c, "not a line of callgrind's format");
 }
 
 bool qp_import_callgrind_fits(const unsigned char *bytes, size_t n_bytes)

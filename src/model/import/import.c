@@ -251,7 +251,7 @@ static bool import_plain(qp_image *image, const void *bytes, size_t n_bytes,
             ? qp_import_callgrind(&im, bytes, n_bytes, error)
         : qp_import_pprof_fits(bytes, n_bytes)
             ? qp_import_pprof(&im, bytes, n_bytes, error)
-            : qp_error_fail(error, "unpacked it is no profile of pprof or callgrind");
+            : qp_error_fail(error, "unpacked, it is not a profile of pprof or callgrind");
     if (is_read && im.is_too_much)
         is_read =
             qp_error_fail(error, "its figures or call paths are more than a profile can hold");

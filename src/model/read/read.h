@@ -77,7 +77,7 @@ uint32_t qp_image_skip_hole(const qp_image *image, uint32_t cell);
     X(tables, "line tables that could not be read")                                            \
     X(threads, "threads that could not be read")                                               \
     X(nodes, "call paths that could not be read")                                              \
-    X(orphans, "call paths that lost their callers and stand directly below their thread")     \
+    X(orphans, "call paths that lost their callers and are directly below their thread")       \
     X(more, "call paths whose skips, counts and samples could not be read")                    \
     X(stacks, "threads whose open frames could not all be read")                               \
     X(counter_blocks, "counters of blocks that could not be read")                             \
