@@ -49,6 +49,9 @@ refused 1:18 "COLOUR: expected one of OPERATIONMODE"
 claim "to the last of them" grep -q " OUTFILE$" err
 printf 'pri missing.pri\n' >bad.conf
 refused 1:5 "missing.pri: no such file"
+printf 'COLOR=1\n\nno value\n' >bad.pri
+printf '# the settings\n  pri bad.pri\n' >bad.conf
+refused 2:7 "bad.pri:3: KEY=VALUE is expected"
 printf 'triggering on # yes\n-time=none -pri=missing.pri\n' >bad.conf
 refused 2:12 "missing.pri: no such file"
 printf 'triggering on\n-time=none -clock=64k-aliasing\n' >bad.conf

@@ -6,8 +6,10 @@
 
 #include "base/containers/alloc.h"
 #include "base/os/file.h"
+#include "base/text/buf.h"
 #include "cli/config/config.h"
 #include "code/pattern.h"
+#include "xbase/xbase.h"
 
 enum { FILE_MAX = 256 << 20, ENABLED_MAX = 50 };
 
@@ -160,15 +162,18 @@ static void warn_unknown(void *to, const char *name)
 
 static int on_pri(void *unused, const char *file, qp_error *error)
 {
+    static qp_pri defaults, settings; /* large */
+    qp_error refused = {.code = -1};  /* its line is one of the PRI file */
     const char *why;
-    int fd = qp_file_open(file, &why);
+    size_t n_bytes;
+    char *text = qp_text_file(file, QP_PRI_BYTES, &n_bytes, &why);
     (void)unused;
-    if (fd >= 0) {
-        close(fd);
+    qp_pri_init(&defaults);
+    bool is_good = text ? qp_pri_read(&settings, &defaults, text, n_bytes, &refused)
+                        : qp_error_fail(&refused, "%s", why);
+    qp_free(text);
+    if (is_good)
         return 0;
-    }
-    qp_error refused = {.code = -1};
-    qp_error_fail(&refused, "%s", why);
     qp_error_locate(&refused, file);
     return qp_error_set(error, -1, "%s", refused.text);
 }
