@@ -99,8 +99,8 @@ typedef struct {
     uint64_t pid;   /* 0: of any process that has ended */
     uint64_t start; /* of the process that runs; 0: none */
     bool may_have_died;
-    bool is_running; /* the file in path is of the process that runs */
-    time_t written_at;
+    bool is_running;     /* the file in path is of the process that runs */
+    uint64_t written_at; /* ns since 1970 */
     char path[PATH_BYTES];
 } wanted_file;
 
@@ -114,11 +114,13 @@ static void prefer(void *to, const char *path, uint64_t pid, uint64_t start)
     if (!is_wanted || stat(path, &st) != 0 || (!w->pid && st.st_size == 0) ||
         access(path, R_OK) != 0)
         return;
+    uint64_t written_at =
+        (uint64_t)st.st_mtim.tv_sec * 1000000000u + (uint64_t)st.st_mtim.tv_nsec;
     if (w->path[0] && (is_running < w->is_running ||
-                       (is_running == w->is_running && st.st_mtime < w->written_at)))
+                       (is_running == w->is_running && written_at < w->written_at)))
         return;
     w->is_running = is_running;
-    w->written_at = st.st_mtime;
+    w->written_at = written_at;
     qp_text_format(w->path, sizeof w->path, "%s", path);
 }
 
