@@ -139,18 +139,30 @@ void qprof_record_counts_vt(qprof_Counts n, VthreadID vt)
         record_detail_vt((detail){UNITS, 0, n}, vt);
 }
 
-void qprof_record_bb_counts(int bb_num, qprof_Counts n)
+static __attribute__((noinline)) void count_block(int block, uint64_t n)
 {
     qprof_thread *th = qp_guard_last();
     if (!th)
         return;
-    record_detail(th, (detail){BLOCK_COUNT, bb_num, n});
+    if (th == qp_here.plain || !qp_blocks_count_usual(th, block, n))
+        record_detail(th, (detail){BLOCK_COUNT, block, n});
     qp_thread_drop();
+}
+
+void qprof_record_bb_counts(int bb_num, qprof_Counts n)
+{
+    if (!qp_blocks_count_usual(qp_here.plain, bb_num, n))
+        count_block(bb_num, n);
 }
 
 void qprof_record_bb_counts_vt(int bb_num, qprof_Counts n, VthreadID vt)
 {
-    record_detail_vt((detail){BLOCK_COUNT, bb_num, n}, vt);
+    qprof_thread *th = same_vt(vt);
+    bool is_counted = th && qp_blocks_count_usual(th, bb_num, n);
+    if (th)
+        qp_thread_drop();
+    if (!is_counted)
+        record_detail_vt((detail){BLOCK_COUNT, bb_num, n}, vt);
 }
 
 void qprof_record_bb_time(int bb_num)

@@ -43,7 +43,17 @@ typedef enum {
     HIT,
     N_MODES
 } mode;
-typedef enum { NOTHING, CLOCKS, EMPTY, EXPORTED, EXPORTED_VT, INLINE, MOUNT } way;
+typedef enum {
+    NOTHING,
+    CLOCKS,
+    EMPTY,
+    EXPORTED,
+    EXPORTED_VT,
+    INLINE,
+    BLOCK,    /* one block is counted, once */
+    BLOCK_VT, /* the same by the _vt call */
+    SWITCH    /* to another virtual thread and back */
+} way;
 
 typedef struct {
     const char *name;
@@ -83,6 +93,10 @@ static const row rows[] = {
     {"counts-1000-inline", COUNTS, INLINE, METHODS, "counts-inline", 15.0},
     {"exact-7-inline", EXACT, INLINE, 7, "exact-inline", 3.0},
     {"exact-1000-inline", EXACT, INLINE, METHODS, "exact-inline", 15.0},
+    {"bb-counts", COUNTS, BLOCK, 1, "loop", 6.0},
+    {"bb-counts-vt", COUNTS, BLOCK_VT, 1, "loop", 8.0},
+    {"switches", COUNTS, SWITCH, 1, "loop", 30.0},
+    {"switches-exact", EXACT, SWITCH, 1, "loop", 30.0},
 };
 enum { N_ROWS = sizeof rows / sizeof *rows };
 
@@ -153,6 +167,31 @@ static void loop_inline(qprof_thread *th, unsigned n, unsigned n_callees)
     }
 }
 
+static void loop_block(unsigned n)
+{
+    for (unsigned i = 0; i < n; i++)
+        qprof_record_bb_counts(1, 1);
+}
+
+static void loop_block_vt(unsigned n)
+{
+    for (unsigned i = 0; i < n; i++)
+        qprof_record_bb_counts_vt(1, 1, 7);
+}
+
+/* Both threads have an open frame. */
+static void loop_switch(qprof_thread *th, unsigned n)
+{
+    qprof_thread *other = qprof_thread_handle_vt(8, QPROF_INLINE_VERSION);
+    qprof_record_fn_entry_vt(FIRST_METHOD, 1, 8);
+    for (unsigned i = 0; i < n; i++) {
+        qprof_thread_mount(th);
+        qprof_thread_mount(other);
+    }
+    qprof_record_fn_exit_vt(0, 8);
+    qprof_thread_mount(th);
+}
+
 static void run_loop(const row *r, qprof_thread *th, unsigned n)
 {
     switch (r->way) {
@@ -172,8 +211,16 @@ static void run_loop(const row *r, qprof_thread *th, unsigned n)
         loop_vt(n, r->n_callees);
         break;
     case INLINE:
-    case MOUNT:
         loop_inline(th, n, r->n_callees);
+        break;
+    case BLOCK:
+        loop_block(n);
+        break;
+    case BLOCK_VT:
+        loop_block_vt(n);
+        break;
+    case SWITCH:
+        loop_switch(th, n);
         break;
     }
 }
@@ -233,7 +280,9 @@ static qprof_thread *begin(mode m, bool is_virtual)
         fprintf(stderr, "qprof-bench: %s\n", qprof_error_text());
         exit(1);
     }
-    for (uintptr_t i = 0; i <= (m >= TRIGGERED ? METHODS_TRIGGERED : METHODS); i++)
+    static const qprof_LineInfo blocks[] = {{0, 1}, {4, 2}};
+    qprof_register_method_id(FIRST_METHOD, "m", NULL, 0, "bench", blocks, 2);
+    for (uintptr_t i = 1; i <= (m >= TRIGGERED ? METHODS_TRIGGERED : METHODS); i++)
         qprof_register_method_id(FIRST_METHOD + i, "m", NULL, 0, "bench", NULL, 0);
     if (m == TRIGGERED) {
         qprof_trigger *t = qprof_trigger_create("t", QPROF_TRIGGER_OFF);
@@ -266,6 +315,11 @@ static void end(mode m, bool is_virtual)
         qprof_shutdown();
 }
 
+static bool is_virtual_way(way w)
+{
+    return w == EXPORTED_VT || w == BLOCK_VT || w == SWITCH;
+}
+
 static void time_row(unsigned i, qprof_thread *th, unsigned round)
 {
     run_loop(&rows[i], th, 2 * METHODS);
@@ -280,7 +334,7 @@ static void time_round(unsigned round, mode from, mode to)
         for (int is_virtual = 0; is_virtual < 2; is_virtual++) {
             qprof_thread *th = begin(m, is_virtual);
             for (unsigned i = 0; i < N_ROWS; i++)
-                if (rows[i].mode == m && (rows[i].way == EXPORTED_VT) == is_virtual)
+                if (rows[i].mode == m && is_virtual_way(rows[i].way) == is_virtual)
                     time_row(i, th, round);
             end(m, is_virtual);
         }
@@ -363,7 +417,7 @@ static int count(const char *name, const char *pairs)
     if (i == N_ROWS || n < 0)
         return usage();
     is_counting = true;
-    bool is_virtual = rows[i].way == EXPORTED_VT;
+    bool is_virtual = is_virtual_way(rows[i].way);
     qprof_thread *th = begin(rows[i].mode, is_virtual);
     run_loop(&rows[i], th, (unsigned)n);
     end(rows[i].mode, is_virtual);

@@ -1,4 +1,4 @@
-/* blocks.c: counter blocks. Read counters_of first. */
+/* blocks.c: counter blocks. Read counters_of first; clock.h has the usual case. */
 #include "record/clock/clock.h"
 
 #include <string.h>
@@ -9,11 +9,6 @@
 
 enum { FIRST_CELLS = 16 };
 
-static qp_counter_block *counters_at(const qprof_thread *th, qp_cell cell)
-{
-    return QPROF_CELL(th, qp_counter_block, cell);
-}
-
 static uint64_t counters_key(uint64_t method, qp_counter_block_kind kind)
 {
     return method << 2 | (uint64_t)kind;
@@ -21,7 +16,7 @@ static uint64_t counters_key(uint64_t method, qp_counter_block_kind kind)
 
 static uint64_t key_of(void *owner, uint32_t cell)
 {
-    const qp_counter_block *b = counters_at(owner, cell);
+    const qp_counter_block *b = qp_counter_block_at(owner, cell);
     return counters_key(b->method, (qp_counter_block_kind)b->kind);
 }
 
@@ -67,20 +62,13 @@ static qp_cell counters_of(qprof_thread *th, qp_cell method, qp_counter_block_ki
     return cell ? qp_trie_put(index, p->index, counters_key(method, kind), cell) : 0;
 }
 
-/* Do areas exclude its blocks from counting? */
-static bool is_routine_level(qp_cell method)
-{
-    const qp_method *m = method ? qp_at(&qp_recorder.space, method) : NULL;
-    return m && (qp_load(&m->flags) & (QP_METHOD_ROUTINE | QP_METHOD_EXCLUDED));
-}
-
 /* The counter block of the frame's method, which its node remembers. @return NULL: the reason
  * is counted */
 static qp_counter_block *frame_counters(qprof_thread *th, const qprof_frame *f,
                                         qp_counter_block_kind kind, int bb)
 {
     const qprof_node *n = qp_node_at(th, f->node);
-    if ((f->flags & QPROF_FRAME_EXCLUDED) || is_routine_level(n->method))
+    if ((f->flags & QPROF_FRAME_EXCLUDED) || qp_blocks_are_excluded(n->method))
         return NULL;
     uint32_t n_blocks = qp_method_n_blocks(&qp_recorder.methods, n->method);
     if (f->flags & QPROF_FRAME_OVERFLOWED) { /* its node belongs to its caller */
@@ -104,17 +92,13 @@ static qp_counter_block *frame_counters(qprof_thread *th, const qprof_frame *f,
         qp_count(&qp_recorder.space, QP_D_out_of_memory);
         return NULL;
     }
-    return counters_at(th, *place);
+    return qp_counter_block_at(th, *place);
 }
 
-static void add_saturating(uint64_t *place, uint64_t n)
+void qp_blocks_saturate(uint64_t *counter)
 {
-    uint64_t sum = qp_load(place) + n;
-    if (QP_UNLIKELY(sum < n)) {
-        sum = UINT64_MAX;
-        qp_count(&qp_recorder.space, QP_D_saturated);
-    }
-    qp_store(place, sum);
+    qp_store(counter, UINT64_MAX);
+    qp_count(&qp_recorder.space, QP_D_saturated);
 }
 
 void qp_blocks_count(qprof_thread *th, qprof_frame *top, int bb, uint64_t n)
@@ -126,7 +110,7 @@ void qp_blocks_count(qprof_thread *th, qprof_frame *top, int bb, uint64_t n)
         (uint32_t)bb >= b->n_values)
         return;
     if (!(qp_recorder_head()->collect & QP_COLLECT_ONCE))
-        add_saturating(&b->values[bb], n);
+        qp_blocks_add(&b->values[bb], n);
     else if (!b->values[bb])
         qp_store(&b->values[bb], 1);
 }
@@ -137,11 +121,11 @@ void qp_blocks_units(qprof_thread *th, qprof_frame *top, uint64_t n)
         return;
     qp_node_more *more = qp_tree_more(th, top->node);
     if (more)
-        add_saturating(&more->counts, n);
+        qp_blocks_add(&more->counts, n);
     else
         qp_count(&qp_recorder.space, QP_D_out_of_memory);
     if (qp_recorder_head()->clock_kind == QP_CLOCK_COUNTS) {
-        add_saturating(&th->pulse->counts, n);
+        qp_blocks_add(&th->pulse->counts, n);
         qp_clock(th, top,
                  qp_clock_now(th)); /* now: after a clear they would be charged wrongly */
     }
@@ -176,10 +160,10 @@ uint64_t *qp_blocks_counters(qprof_thread *th, qp_cell method)
     uint32_t n_blocks = qp_method_n_blocks(&qp_recorder.methods, method);
     const qp_jumps *jumps = qp_method_jumps(qp_at(&qp_recorder.space, method));
     uint32_t n_values = jumps ? jumps->n_jumps : n_blocks;
-    if (qp_recorder_head()->grain == QP_GRAIN_FUNCTION || is_routine_level(method))
+    if (qp_recorder_head()->grain == QP_GRAIN_FUNCTION || qp_blocks_are_excluded(method))
         return NULL;
     qp_cell cell = counters_of(th, method, QP_COUNTER_BLOCK_COUNTS, n_values, n_blocks);
-    return cell ? counters_at(th, cell)->values : NULL;
+    return cell ? qp_counter_block_at(th, cell)->values : NULL;
 }
 
 static void zero_values(qp_counter_block *b)
@@ -192,7 +176,7 @@ static bool zero_counters(void *thread, qp_counter_block *b)
 {
     zero_values(b);
     if (b->base) /* of a clear before this thread had a stack */
-        zero_values(counters_at(thread, b->base));
+        zero_values(qp_counter_block_at(thread, b->base));
     return true;
 }
 

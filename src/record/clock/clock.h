@@ -87,4 +87,63 @@ qp_cell qp_counter_block_new(qp_cell *newest, qp_cell thread, const qp_counter_b
 /* Zero the thread's counter blocks. */
 void qp_blocks_zero(qprof_thread *th);
 
+/* ---- a block is counted and nothing else happens ------------------------------------------- */
+/* Inline in src/api, which is compiled for speed. */
+
+static inline qp_counter_block *qp_counter_block_at(const qprof_thread *th, qp_cell cell)
+{
+    return QPROF_CELL(th, qp_counter_block, cell);
+}
+
+/* Do areas exclude the blocks of the method from counting? */
+static inline bool qp_blocks_are_excluded(qp_cell method)
+{
+    const qp_method *m = method ? qp_at(&qp_recorder.space, method) : NULL;
+    return m && (qp_load(&m->flags) & (QP_METHOD_ROUTINE | QP_METHOD_EXCLUDED));
+}
+
+/* A counter has exceeded 64 bits: it stays at the largest value, and that is counted. */
+void qp_blocks_saturate(uint64_t *counter);
+
+/* Add in one instruction: a signal handler that counts cannot come between load and store. */
+static inline void qp_blocks_add(uint64_t *counter, uint64_t n)
+{
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
+    bool is_over;
+    __asm__("addq %2, %0" : "+m"(*counter), "=@ccc"(is_over) : "er"(n));
+#else
+    bool is_over = qp_fetch_add(counter, n) + n < n;
+#endif
+    if (QP_UNLIKELY(is_over))
+        qp_blocks_saturate(counter);
+}
+
+/* Count n executions of a block of the method on top in the usual case, outside of any event: no
+ * hook is set, and the node knows its counter block. @return false: nothing was done */
+static inline bool qp_blocks_count_usual(qprof_thread *th, int bb, uint64_t n)
+{
+    const uint32_t timing = QPROF_HOOK_EXACT | QPROF_HOOK_ADAPTIVE | QPROF_HOOK_TSC;
+    if ((QPROF_LOAD(th->gate) & ~timing) != QPROF_GATE_OPEN || qp_load(&qp_is_triggering))
+        return false;
+    const qprof_frame *top = qp_top_of(th);
+    const qprof_node *node = top ? qp_node_at(th, top->node) : NULL;
+    if (!node || !node->method) /* no call is open */
+        return false;
+    const qp_head *head = qp_recorder_head();
+    if (head->grain == QP_GRAIN_FUNCTION)
+        return true;
+    if (!node->more || (top->flags & (QPROF_FRAME_EXCLUDED | QPROF_FRAME_OVERFLOWED)) ||
+        qp_blocks_are_excluded(node->method))
+        return false;
+    qp_cell counters = QPROF_CELL(th, qp_node_more, node->more)->counters;
+    qp_counter_block *b = qp_counter_block_at(th, counters);
+    if (!counters || (uint32_t)bb >= b->n_blocks || (uint32_t)bb >= b->n_values)
+        return false;
+    if (!(head->collect & QP_COLLECT_ONCE))
+        qp_blocks_add(&b->values[bb], n);
+    else if (n && !qp_load(&b->values[bb]))
+        qp_store(&b->values[bb], 1);
+    return true;
+}
+
 #endif
