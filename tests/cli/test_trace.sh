@@ -165,10 +165,17 @@ done
 
 about "a Chrome trace has a beginning and an end of every call, in us"
 qprof trace export --to=chrome -o run.json run.qtrace
-check "$(jq -c '[.traceEvents[]|select(.name=="g")|[.ph,.tid,.ts]]' run.json)" = '[["B",1,20],["E",1,25]]'
-check "$(jq '[.traceEvents[]|select(.ph=="B")]|length' run.json)" = 6
-check "$(jq '[.traceEvents[]|select(.ph=="E")]|length' run.json)" = 6
+check "$(jq -c '[.traceEvents[]|select(.name=="g")|[.ph,.tid,.ts,.dur]]' run.json)" = '[["X",1,20,5]]'
+check "$(jq -c '[.traceEvents[]|select(.name=="main")|[.ph,.tid,.ts,.dur]]' run.json)" = '[["X",1,0,100]]'
+check "$(jq '[.traceEvents[]|select(.ph=="X")]|length' run.json)" = 6
+check "$(jq '[.traceEvents[]|select(.ph=="B" or .ph=="E")]|length' run.json)" = 0
 check "$(jq -c '[.traceEvents[]|select(.ph=="i")|[.name,.ts]]' run.json)" = '[["done",70]]'
+
+about "calls that begin or end at once are in order, whatever a viewer sorts by"
+"$write" ties.qtrace 4 100000 '@1 a( b( 5123 c( ) ) d( 5001 ) 1 e( 7 f( 5 ) ) 2 )'
+qprof trace export --to=chrome -o ties.json ties.qtrace
+check "$(jq -c '[.traceEvents[]|select(.ts)]|sort_by(.ts)|map([.ph,.name,.ts,.dur])' ties.json)" = \
+    '[["B","a",0,null],["B","b",0,null],["B","c",5.123,null],["E","c",5.123,null],["E","b",5.123,null],["X","d",5.123,5.001],["B","e",10.125,null],["B","f",10.132,null],["E","f",10.137,null],["E","e",10.137,null],["E","a",10.139,null]]'
 
 if command -v protoc >/dev/null; then
     about "a trace of Perfetto has only fields of its description"

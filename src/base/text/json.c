@@ -43,6 +43,13 @@ void qp_json_end(qp_json *json, char bracket)
         qp_out_char(json->out, '\n');
 }
 
+void qp_json_row(qp_json *json)
+{
+    bool *has_items = &json->has_items[json->depth];
+    qp_out_bytes(json->out, *has_items ? ",\n" : "\n", *has_items ? 2 : 1);
+    *has_items = true;
+}
+
 void qp_json_text(qp_json *json, const char *key, const char *value)
 {
     write_key(json, key, false);

@@ -19,8 +19,10 @@ typedef struct {
 void qp_json_init(qp_json *json, qp_out *out);
 
 /* `key` NULL: an element of an array, or the whole. Rows begin on a line of their own. */
-void qp_json_begin(qp_json *json, const char *key, char bracket);     /* '{' or '[' */
-void qp_json_end(qp_json *json, char bracket);                        /* '}' or ']' */
+void qp_json_begin(qp_json *json, const char *key, char bracket); /* '{' or '[' */
+void qp_json_end(qp_json *json, char bracket);                    /* '}' or ']' */
+/* Begin an element of an array, on a line of its own; the caller writes it to json->out. */
+void qp_json_row(qp_json *json);
 void qp_json_text(qp_json *json, const char *key, const char *value); /* NULL: null */
 void qp_json_count(qp_json *json, const char *key, uint64_t value);
 void qp_json_change(qp_json *json, const char *key, int64_t value);

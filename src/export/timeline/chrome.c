@@ -1,13 +1,16 @@
-/* chrome.c: trace events of Chrome: a beginning and an end for each call, on a track for each
- * thread, virtual or not; markers are instants, counters are counters.
+/* chrome.c: trace events of Chrome, on a track for each thread, virtual or not; markers are
+ * instants, counters are counters. Calls of a trace: trace_events.c.
  *
- * A profile has sums where events have times, so each path begins where the one before it ends. */
+ * A profile has sums where events have times, so each path begins where the one before it ends,
+ * with an event each for its beginning and its end. */
 #include "base/text/json.h"
 #include "export/timeline/steps.h"
+#include "export/timeline/trace_events.h"
 
 typedef struct {
     const qp_steps *from;
     qp_json json;
+    qp_chrome_calls *calls; /* NULL: a profile */
 } chrome;
 
 static void begin_event(chrome *c, const qp_step *s, const char *type, const char *name)
@@ -100,11 +103,17 @@ static void take(void *to, const qp_step *s)
     if (s->kind == QP_STEP_PAUSE)
         return;
     if (!*s->data) {
-        *s->data = c;
+        *s->data = c->calls ? (void *)qp_chrome_track_new(c->calls, s->thread) : c;
         write_title(c, s, "process_name", c->from->program);
         write_title(c, s, "thread_name", c->from->thread(c->from, s->thread).name);
     }
-    if (s->kind == QP_STEP_ENTER)
+    if (!*s->data)
+        return; /* no memory, which the end reports */
+    if (c->calls && s->kind == QP_STEP_ENTER)
+        qp_chrome_enter(c->calls, *s->data, s);
+    else if (c->calls && s->kind == QP_STEP_LEAVE)
+        qp_chrome_leave(c->calls, *s->data, s);
+    else if (s->kind == QP_STEP_ENTER)
         write_enter(c, s);
     else if (s->kind == QP_STEP_LEAVE)
         write_leave(c, s);
@@ -116,9 +125,14 @@ bool qp_trace_export_chrome(const qp_steps *from, qp_out *out)
 {
     chrome c = {.from = from};
     qp_json_init(&c.json, out);
+    if (!from->m && !(c.calls = qp_chrome_calls_new(from, &c.json)))
+        return false;
     qp_json_begin(&c.json, NULL, '{');
     qp_json_begin(&c.json, "traceEvents", '[');
     bool is_played = from->play(from, take, &c);
+    if (c.calls)
+        is_played &= qp_chrome_calls_end(c.calls);
+    qp_chrome_calls_free(c.calls);
     qp_json_end(&c.json, ']');
     qp_json_text(&c.json, "displayTimeUnit", "ns");
     qp_json_begin(&c.json, "otherData", '{');
