@@ -611,7 +611,8 @@ static inline bool qp_extent_begins(const qp_extent *e, uint64_t cell, uint64_t 
     X(marks_lost, L, "markers for which there was no memory")                                  \
     X(actions_dropped, L, "deferred actions dropped because the queue was full")               \
     X(counter_unread, L,                                                                       \
-      "failed readings of a processor's counter, which kept its value meanwhile")
+      "failed readings of a processor's counter, which kept its value meanwhile")              \
+    X(memory_reduced, E, "memory limits reduced because address space is limited")
 
 typedef enum {
 #define QP_X(name, kind, text) QP_D_##name,

@@ -19,7 +19,9 @@
 enum {
     STEP_BYTES = 1 << 20,       /* 256 pages: a growth of about 0.1 ms every 16,000 cells */
     FIRST_STEP_BYTES = 1 << 18, /* small programs stay small */
-    MIN_RESERVE_BYTES = 1 << 20
+    MIN_RESERVE_BYTES = 1 << 20,
+    PAGE_MOST = 1 << 16, /* the largest page of any system */
+    SHARE = 4            /* of the address space: one part in four */
 };
 
 #ifndef MADV_POPULATE_WRITE
@@ -69,15 +71,36 @@ static int create_file(qp_mapping *m, const char *path)
     return 0;
 }
 
+/* Memory without a file is not accessible until it is needed: the system sets memory aside for what
+ * can be written, if it does so strictly. A shared file is no such memory. */
 static char *reserve(const qp_mapping *m, size_t *n_bytes)
 {
     for (; *n_bytes >= MIN_RESERVE_BYTES; *n_bytes /= 2) {
-        int flags = m->fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE : MAP_SHARED;
-        char *base = mmap(NULL, *n_bytes, PROT_READ | PROT_WRITE, flags, m->fd, 0);
+        bool has_file = m->fd >= 0;
+        int access = has_file ? PROT_READ | PROT_WRITE : PROT_NONE;
+        int flags = has_file ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+        char *base = mmap(NULL, *n_bytes, access, flags, m->fd, 0);
         if (base != MAP_FAILED)
             return base;
     }
     return NULL;
+}
+
+uint64_t qp_mapping_share(uint64_t wanted_bytes, uint64_t space_bytes)
+{
+    uint64_t share = space_bytes / 4096 / SHARE * 4096;
+    if (share < MIN_RESERVE_BYTES)
+        share = MIN_RESERVE_BYTES;
+    return wanted_bytes < share ? wanted_bytes : share;
+}
+
+uint64_t qp_mapping_address_space(void)
+{
+    const uint64_t all = sizeof(void *) > 4 ? UINT64_MAX : UINT64_C(2) << 30;
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+        return all;
+    return limit.rlim_cur < all ? limit.rlim_cur : all;
 }
 
 int qp_mapping_open(qp_mapping *m, const char *path, size_t limit_bytes)
@@ -159,6 +182,14 @@ static qp_growth grow_file(qp_mapping *m, uint64_t from, uint64_t to)
     return error ? QP_GROW_FULL : QP_GROWN;
 }
 
+static qp_growth make_ready(qp_mapping *m, uint64_t from, uint64_t to)
+{
+    if (m->path[0])
+        return grow_file(m, from, to);
+    bool is_ready = mprotect(m->base + from, to - from, PROT_READ | PROT_WRITE) == 0;
+    return is_ready ? QP_GROWN : QP_GROW_FULL;
+}
+
 qp_growth qp_mapping_grow(qp_mapping *m, uint64_t n_bytes)
 {
     uint64_t ready = qp_load(&m->n_ready_bytes), limit = qp_load(&m->limit_bytes);
@@ -173,11 +204,10 @@ qp_growth qp_mapping_grow(qp_mapping *m, uint64_t n_bytes)
     uint64_t target = (n_bytes + step - 1) / step * step;
     if (target > limit)
         target = limit;
-    bool has_file = m->path[0] != '\0'; /* anonymous memory exists already */
-    qp_growth growth = has_file ? grow_file(m, ready, target) : QP_GROWN;
+    qp_growth growth = make_ready(m, ready, target);
     if (growth == QP_GROW_FULL && target > n_bytes) { /* a smaller bite may still fit */
         target = (n_bytes + 4095) / 4096 * 4096;
-        growth = grow_file(m, ready, target);
+        growth = make_ready(m, ready, target);
     }
     if (growth == QP_GROWN) {
         madvise(m->base + ready, target - ready, MADV_POPULATE_WRITE);
@@ -198,10 +228,19 @@ void qp_mapping_detach(qp_mapping *m)
         close(fd);
 }
 
+void qp_mapping_trim(qp_mapping *m)
+{
+    size_t n_bytes = (m->n_ready_bytes + PAGE_MOST - 1) / PAGE_MOST * PAGE_MOST;
+    if (!m->base || n_bytes >= m->reserved_bytes)
+        return;
+    munmap(m->base + n_bytes, m->reserved_bytes - n_bytes);
+    m->reserved_bytes = n_bytes;
+}
+
 void qp_mapping_forget(qp_mapping *m)
 {
-    if (m->base)
-        (void)mmap(m->base, m->reserved_bytes, PROT_READ | PROT_WRITE,
+    if (m->base) /* as much as pointers can point to */
+        (void)mmap(m->base, m->n_ready_bytes, PROT_READ | PROT_WRITE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
     qp_mapping_detach(m);
     *m = (qp_mapping){.fd = -1};

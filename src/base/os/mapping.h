@@ -1,8 +1,8 @@
 /* mapping.h: one growing piece of memory that never moves, backed by a file if possible; and memory
  * for one call.
  *
- * The whole budget is reserved as address space at once; the file grows below it. Space is
- * allocated in the file before it is used, so that a full disk is a failed growth and never a
+ * The whole budget is reserved as address space at once; the file grows below it. Neither takes
+ * memory, also where the system does not promise more memory than it has. Space is allocated in the file before it is used, so that a full disk is a failed growth and never a
  * SIGBUS. Growing takes no lock and may be done by several threads at once. */
 #ifndef QP_BASE_OS_MAPPING_H
 #define QP_BASE_OS_MAPPING_H
@@ -32,8 +32,19 @@ int qp_mapping_open(qp_mapping *m, const char *path, size_t limit_bytes);
  * two for each MiB, else a load. */
 qp_growth qp_mapping_grow(qp_mapping *m, uint64_t n_bytes);
 
+/* How much address space this process may have: of ulimit -v, or of the addresses that exist; without
+ * either UINT64_MAX. */
+uint64_t qp_mapping_address_space(void);
+/* What to reserve of that: as much as is wanted, but a quarter at most, because the rest is the
+ * program's; at least 1 MiB. */
+uint64_t qp_mapping_share(uint64_t wanted_bytes, uint64_t space_bytes);
+
 /* Close the file, if the descriptor still refers to it; the memory stays, and does not grow. */
 void qp_mapping_detach(qp_mapping *m);
+
+/* Give back the address space that was never made ready. After qp_mapping_detach(), when no thread
+ * can be growing it. */
+void qp_mapping_trim(qp_mapping *m);
 
 /* In a forked child, where the memory is not mapped: close the file, and put empty memory in its
  * place, so that pointers of the host into it stay valid. */

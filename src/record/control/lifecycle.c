@@ -13,6 +13,7 @@
 
 #include "base/os/clock.h"
 #include "base/os/perf.h"
+#include "base/text/unit.h"
 #include "record/clock/clock.h"
 #include "record/control/control.h"
 #include "record/event/event.h"
@@ -295,7 +296,8 @@ int qp_apply_again(qp_error *error)
 
 static int open_memory(const char *output)
 {
-    uint64_t limit = qp_recorder.options.number[QP_OPT_memory_limit], nonce = 0;
+    uint64_t *limit_option = &qp_recorder.options.number[QP_OPT_memory_limit], nonce = 0;
+    uint64_t limit = qp_mapping_share(*limit_option, qp_mapping_address_space());
     char path[QP_PATH_MAX];
     qp_mapping *map = &qp_recorder.space.map;
     for (unsigned i = 0; i < 3 && !map->base; i++)
@@ -308,6 +310,7 @@ static int open_memory(const char *output)
     if (qp_mapping_grow(map, QP_HEAD_BYTES) != QP_GROWN)
         return QPROF_E_MEMORY;
     qp_space_begin(&qp_recorder.space, nonce);
+    *limit_option = map->limit_bytes; /* from now on the limit of the run */
     qp_recorder.space.reserve_bytes = map->limit_bytes / RESERVE_SHARE;
     if (map->fd < 0) {
         qp_recorder_head()->flags |= QP_FLAG_NO_FILE;
@@ -319,6 +322,21 @@ static int open_memory(const char *output)
 static qp_ref text(const char *words)
 {
     return qp_texts_add(&qp_recorder.texts, words);
+}
+
+/* Report a memory limit that the address space did not permit. */
+static void report_limit(uint64_t wanted)
+{
+    char all[QP_NUMBER_BYTES], less[QP_NUMBER_BYTES], space[QP_NUMBER_BYTES];
+    uint64_t n_bytes = qp_recorder.space.map.limit_bytes, limit = qp_mapping_address_space();
+    if (n_bytes >= wanted)
+        return;
+    qp_count(&qp_recorder.space, QP_D_memory_reduced);
+    qp_recorder_log(
+        "-memory-limit is %s instead of %s, because address space is limited%s%s; what "
+        "does not fit is counted",
+        qp_unit_size(less, n_bytes), qp_unit_size(all, wanted),
+        limit < UINT64_MAX ? " to " : "", limit < UINT64_MAX ? qp_unit_size(space, limit) : "");
 }
 
 static void describe_run(void)
@@ -367,9 +385,12 @@ static void abandon(void)
 /* Begin with the options that are set. @return 0 or QPROF_E_*; then nothing is left */
 static int begin_run(const char *output, qp_error *error)
 {
+    const uint64_t wanted = qp_recorder.options.number[QP_OPT_memory_limit];
     int code = open_memory(output);
     if (!code)
         code = begin_tables(error);
+    if (!code)
+        report_limit(wanted);
     if (code) {
         abandon();
         return code;
@@ -410,6 +431,7 @@ int qp_recorder_begin(const qprof_InitInfo *info, qp_error *error)
         return qp_error_set(error, QPROF_E_STATE, "a run is in progress");
     }
     qp_mapping before = qp_recorder.space.map;
+    qp_mapping_trim(&before);
     qp_recorder = (qp_recorder_data){.space = {.map = {.fd = -1}, .head = &no_head},
                                      .epoch = qp_recorder.epoch + 1,
                                      .n_datasets = qp_recorder.n_datasets,

@@ -161,6 +161,9 @@ uint64_t qp_process_start(void);
  * memory that fork() zeroes, one cache line; handle i and its record in the file belong
  * together for the whole run. */
 
+/* Bytes between what two threads write: two cache lines, which processors fetch together. */
+enum { QP_APART = 128 };
+
 /* Where an OS thread leaves records of a trace. */
 typedef struct {
     qprof_thread *th; /* owner of the records; NULL: the next record names it */
@@ -174,7 +177,7 @@ typedef struct {
 /* What other OS threads see of an OS thread. */
 typedef enum { QP_OS_THREAD_COMING, QP_OS_THREAD_ALIVE, QP_OS_THREAD_ENDED } qp_os_thread_state;
 typedef struct {
-    qprof_thread *driven;  /* the thread that its _vt call in progress is about */
+    _Alignas(QP_APART) qprof_thread *driven; /* that its _vt call in progress is about */
     qprof_thread *current; /* the thread that its PC samples are for; NULL: none, or it ended */
     uint64_t system_id;    /* gettid */
     uint64_t

@@ -5,26 +5,28 @@
  * stack. Read qp_thread_take_row first. */
 #include <linux/membarrier.h>
 #include <pthread.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/containers/stable.h"
 #include "base/containers/trie.h"
 #include "base/os/mapping.h"
 #include "format/layout.h"
 #include "record/run/run.h"
 
-#ifndef MADV_WIPEONFORK
-#define MADV_WIPEONFORK 18
-#endif
+enum { RECORD_CELLS = sizeof(qp_thread_record) / QP_CELL };
 
-enum {
-    HANDLES_MAX = 1 << 24,
-    HANDLES_MIN = 1 << 12,
-    RECORD_CELLS = sizeof(qp_thread_record) / QP_CELL
-};
+/* Two lines a thread: processors fetch lines in pairs, so that a write to one line of a pair would
+ * slow down the thread that uses the other one. */
+typedef struct {
+    _Alignas(QP_APART) qprof_thread th;
+    qp_ticks ticks;
+    uint32_t number; /* of the row, from 1; 0: not in use yet */
+} handle_row;
 
 _Static_assert(sizeof(qprof_thread) == 64, "a handle is one line");
+_Static_assert(sizeof(handle_row) == QP_APART && sizeof(qp_os_thread_slot) % QP_APART == 0,
+               "no two threads write to one pair of lines");
 _Static_assert(sizeof(qprof_node) == sizeof(qp_node) &&
                    sizeof(qprof_frame) == sizeof(qp_frame) && sizeof(qprof_pulse) == QP_CELL,
                "the inline header and the file agree");
@@ -38,65 +40,60 @@ _Static_assert(offsetof(qprof_node, parent) == offsetof(qp_node, parent) &&
                "the inline header and the file agree");
 
 static struct {
-    qprof_thread *all; /* handles of all runs; wiped in a forked child */
-    uint32_t n_max;
-    uint32_t n_used; /* atomic */
-    uint32_t first;  /* of this run */
+    qp_stable handles;    /* of all runs; wiped in a forked child */
+    qp_stable os_threads; /* by their ordinals */
+    uint32_t n_handles;   /* atomic, like the next */
     uint32_t n_os_threads;
-    qp_os_thread_slot *os_threads; /* by their ordinals */
-    qp_ticks *ticks;               /* by handle */
+    uint32_t first; /* handle of this run */
     pthread_key_t at_thread_exit;
-} arena;
+} arena = {.handles = {.item_bytes = sizeof(handle_row), .is_wiped = true},
+           .os_threads = {.item_bytes = sizeof(qp_os_thread_slot)}};
 
 /* ---- handles ----------------------------------------------------------------------------- */
 
 QP_RARE bool qp_threads_reserve(void (*at_thread_exit)(void *))
 {
-    if (arena.all)
+    static bool has_key;
+    if (has_key)
         return true;
-    for (uint32_t n = HANDLES_MAX; n >= HANDLES_MIN; n /= 2) {
-        void *p = qp_pages_take(n * sizeof(qprof_thread));
-        if (!p)
-            continue;
-        arena.os_threads = qp_pages_take(n * sizeof *arena.os_threads);
-        arena.ticks = qp_pages_take(n * sizeof *arena.ticks);
-        if (!arena.os_threads || !arena.ticks ||
-            pthread_key_create(&arena.at_thread_exit, at_thread_exit) != 0)
-            return false;
-        madvise(p, n * sizeof(qprof_thread), MADV_WIPEONFORK);
-        syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
-        arena.all = p;
-        arena.n_max = n;
-        return true;
-    }
-    return false;
+    if (!qp_stable_make(&arena.handles, 0) || !qp_stable_make(&arena.os_threads, 0) ||
+        pthread_key_create(&arena.at_thread_exit, at_thread_exit) != 0)
+        return false;
+    syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
+    return has_key = true;
 }
 
 QP_RARE void qp_threads_begin(void)
 {
-    arena.first = arena.n_used;
+    arena.first = arena.n_handles;
     for (uint32_t i = 1; qp_os_thread_at(i); i++) {
-        qp_store(&arena.os_threads[i].state, QP_OS_THREAD_COMING);
-        qp_store(&arena.os_threads[i].lane.th, (qprof_thread *)NULL);
-        qp_store(&arena.os_threads[i].lane.ring, (qp_ring *)NULL);
+        qp_os_thread_slot *slot = qp_os_thread_at(i);
+        qp_store(&slot->state, QP_OS_THREAD_COMING);
+        qp_store(&slot->lane.th, (qprof_thread *)NULL);
+        qp_store(&slot->lane.ring, (qp_ring *)NULL);
     }
     arena.n_os_threads = 0;
 }
 
+static handle_row *row_at(uint32_t number)
+{
+    return qp_stable_at(&arena.handles, number - 1);
+}
+
 qprof_thread *qp_threads_at(uint32_t i)
 {
-    uint32_t n = qp_load(&arena.n_used);
-    return arena.first + i < n ? &arena.all[arena.first + i] : NULL;
+    uint32_t n = qp_load(&arena.n_handles);
+    return arena.first + i < n ? &row_at(arena.first + i + 1)->th : NULL;
 }
 
 qp_os_thread_slot *qp_os_thread_at(uint32_t i)
 {
-    return i <= qp_load(&arena.n_os_threads) && i < arena.n_max ? &arena.os_threads[i] : NULL;
+    return i <= qp_load(&arena.n_os_threads) ? qp_stable_at(&arena.os_threads, i - 1) : NULL;
 }
 
 qp_ticks *qp_thread_ticks(const qprof_thread *th)
 {
-    return &arena.ticks[th - arena.all];
+    return &((handle_row *)(void *)(uintptr_t)th)->ticks;
 }
 
 void qp_threads_close(void)
@@ -125,7 +122,7 @@ void qp_threads_reopen(void)
 
 static uint32_t row_of(const qprof_thread *th)
 {
-    return (uint32_t)(th - arena.all) + 1;
+    return ((const handle_row *)(const void *)th)->number;
 }
 
 void qp_thread_drop_row(qprof_thread *th)
@@ -144,23 +141,33 @@ static qprof_thread *pop_idle(void)
     do {
         if (!(uint32_t)head)
             return NULL;
-        th = &arena.all[(uint32_t)head - 1];
+        th = &row_at((uint32_t)head)->th;
         next = ((head >> 32) + 1) << 32 | qp_load(&th->next_free);
     } while (!qp_swap_if(&qp_recorder.idle_rows, &head, next));
     return th;
+}
+
+/* A handle that no thread has had. @return NULL: no memory */
+static handle_row *new_handle(void)
+{
+    uint32_t i = qp_load(&arena.n_handles);
+    handle_row *row;
+    do { /* made before it is counted: a walk over the handles finds them all */
+        row = qp_stable_make(&arena.handles, i);
+    } while (row && !qp_swap_if(&arena.n_handles, &i, i + 1));
+    if (row)
+        row->number = i + 1;
+    return row;
 }
 
 static qprof_thread *new_row(void)
 {
     qp_cell cell = qp_slab_take(&qp_recorder.space, &qp_recorder.threads, QP_EXTENT_THREADS,
                                 RECORD_CELLS, QP_RESERVE_RESERVED);
-    uint32_t i = cell ? qp_fetch_add(&arena.n_used, 1) : arena.n_max;
-    if (i >= arena.n_max) {
-        if (cell)
-            qp_store(&arena.n_used, arena.n_max);
+    handle_row *row = cell ? new_handle() : NULL;
+    if (!row)
         return NULL;
-    }
-    qprof_thread *th = &arena.all[i];
+    qprof_thread *th = &row->th;
     qp_thread_record *r = qp_at(&qp_recorder.space, cell);
     r->ordinal = (uint32_t)qp_fetch_add(&qp_recorder_head()->n_threads, 1) + 1;
     th->base = qp_recorder.space.map.base;
@@ -199,7 +206,7 @@ qprof_thread *qp_thread_find_host_id(uintptr_t host_id)
 
 static uint64_t vt_key(QP_UNUSED void *unused, uint32_t row)
 {
-    return qp_load(&qp_record_of(&arena.all[row - 1])->vt_id);
+    return qp_load(&qp_record_of(&row_at(row)->th)->vt_id);
 }
 
 static qp_trie vt_index(void)
@@ -213,7 +220,7 @@ qprof_thread *qp_thread_find_vt(uintptr_t vt)
     if (!vt)
         return qp_is_open(qp_here.own) ? qp_here.own : NULL;
     uint32_t row = qp_trie_get(vt_index(), qp_recorder.vt_root, vt);
-    qprof_thread *th = row ? &arena.all[row - 1] : NULL;
+    qprof_thread *th = row ? &row_at(row)->th : NULL;
     return th && qp_is_open(th) ? th : NULL;
 }
 
@@ -221,7 +228,7 @@ qprof_thread *qp_thread_put_vt(qprof_thread *th)
 {
     uint32_t row =
         qp_trie_put(vt_index(), qp_recorder.vt_root, qp_record_of(th)->vt_id, row_of(th));
-    return row ? &arena.all[row - 1] : NULL;
+    return row ? &row_at(row)->th : NULL;
 }
 
 void qp_thread_drop_vt(qprof_thread *th)
@@ -240,13 +247,30 @@ uint32_t qp_thread_callbacks(const void *here)
 
 void (*qp_on_os_thread_begin)(qp_os_thread_slot *slot);
 
+/* The number of a slot for the calling OS thread. When there is no memory, or after 16 million OS
+ * threads, it takes that of one that has ended. */
+static uint32_t take_slot(void)
+{
+    uint32_t n = qp_load(&arena.n_os_threads);
+    while (qp_stable_make(&arena.os_threads, n))
+        if (qp_swap_if(&arena.n_os_threads, &n, n + 1))
+            return n + 1;
+    for (uint32_t i = 1; i <= n; i++) {
+        uint32_t ended = QP_OS_THREAD_ENDED;
+        if (qp_swap_if(&qp_os_thread_at(i)->state, &ended, QP_OS_THREAD_COMING))
+            return i;
+    }
+    qp_count(&qp_recorder.space, QP_D_thread_nomem);
+    return n; /* shared with another one: their traces and samples mix */
+}
+
 void qp_os_thread_renew(void)
 {
     if (qp_here.epoch == qp_recorder.epoch)
         return;
     qp_here.epoch = qp_recorder.epoch;
-    qp_here.ordinal = qp_fetch_add(&arena.n_os_threads, 1) % (arena.n_max - 1) + 1;
-    qp_here.slot = &arena.os_threads[qp_here.ordinal];
+    qp_here.ordinal = take_slot();
+    qp_here.slot = qp_os_thread_at(qp_here.ordinal);
     qp_here.lane = &qp_here.slot->lane;
     qp_here.plain = qp_here.th = qp_here.own = &qp_closed_thread;
     qp_here.vt = 0;

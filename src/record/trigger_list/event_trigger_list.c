@@ -138,8 +138,7 @@ void qp_event_trigger_disable(qp_event_trigger *t)
 bool qp_event_trigger_is(const qp_event_trigger *t)
 {
     uint32_t cell = qp_event_trigger_cell(t);
-    return cell && (cell - 1) % QP_TRIGGER_CELLS == 0 && qp_observe(&t->number) &&
-           !qp_load(&t->is_dead);
+    return cell && qp_observe(&t->number) && !qp_load(&t->is_dead);
 }
 
 qp_event_trigger *qp_event_trigger_chain(const qp_event_trigger *t)

@@ -74,7 +74,7 @@ static bool begin_indices(void)
 
 static uint32_t cell_of(const qp_trigger *trigger)
 {
-    return qp_pool_cell(&qp_triggers.pool, trigger);
+    return qp_pool_cell(&qp_triggers.pool, trigger, 1);
 }
 
 static qp_trigger *make_trigger(qp_trigger_kind kind, const char *name, unsigned type,
@@ -172,7 +172,7 @@ qp_trigger *qp_trigger_create(qp_trigger_kind kind, const char *name, unsigned t
 
 bool qp_trigger_is(const void *trigger, qp_trigger_kind kind)
 {
-    uint32_t cell = qp_pool_cell(&qp_triggers.pool, trigger);
+    uint32_t cell = qp_pool_cell(&qp_triggers.pool, trigger, 1);
     const qp_trigger *it = cell ? trigger : NULL;
     return it && it->kind == kind && it->ordinal && it->ordinal <= qp_triggers.n_triggers &&
            !it->is_dead &&

@@ -232,7 +232,7 @@ static inline qp_event_trigger *qp_event_trigger_at(uint32_t cell)
 
 static inline uint32_t qp_event_trigger_cell(const qp_event_trigger *t)
 {
-    return qp_pool_cell(&qp_event_triggers.triggers, t);
+    return qp_pool_cell(&qp_event_triggers.triggers, t, QP_TRIGGER_CELLS);
 }
 
 static inline const char *qp_event_trigger_text(uint32_t ref)
