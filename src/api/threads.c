@@ -124,16 +124,22 @@ qprof_thread *qprof_thread_handle_vt(VthreadID vt, unsigned version)
     return th ? th : &qp_closed_thread;
 }
 
-qprof_thread *qprof_thread_mount(qprof_thread *th)
+static __attribute__((noinline)) qprof_thread *mount(qprof_thread *th)
 {
     int host_errno = errno;
     qprof_thread *before = NULL;
-    if (th && qp_is_running() && qp_recorder.is_virtual)
+    if (qp_is_running() && qp_recorder.is_virtual)
         before = qp_thread_mount(th);
     if (before && before != th && qp_is_open(th) && qp_load(&qp_is_triggering))
         qp_event_triggers_raise(th, QP_EVENT_VT_SWITCH, qp_event_triggers_id(th), NULL);
     errno = host_errno;
     return before ? before : &qp_closed_thread;
+}
+
+qprof_thread *qprof_thread_mount(qprof_thread *th)
+{
+    qprof_thread *before = th ? qp_thread_switch(th) : &qp_closed_thread;
+    return QP_LIKELY(before) ? before : mount(th);
 }
 
 /* ---- methods ----------------------------------------------------------------------------- */

@@ -14,9 +14,9 @@
 
 enum { N_OS_THREADS = 4, N_VIRTUAL = 24, N_METHODS = 20, MAX_DEPTH = 40 };
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-enum { N_TURNS = 4000, N_CHURN = 10000 };
+enum { N_TURNS = 4000, N_SWITCHES = 20000, N_CHURN = 10000 };
 #else
-enum { N_TURNS = 20000, N_CHURN = 10000 };
+enum { N_TURNS = 20000, N_SWITCHES = 20000, N_CHURN = 10000 };
 #endif
 
 /* One thread of the host: its stack is its own on every OS thread. */
@@ -431,6 +431,35 @@ static void two_os_threads_that_drive_one_virtual_thread_do_no_harm(void **state
     assert_true(p->m->run.calls <= 40000);
 }
 
+/* The same with several: each call switches, to a thread that was released or taken from the other
+ * OS thread. */
+static void *switch_among_the_same(void *seed)
+{
+    uint64_t random = (uintptr_t)seed;
+    for (unsigned i = 0; i < N_SWITCHES; i++) {
+        VthreadID vt = 0x1234 + next_random(&random) % 3;
+        qprof_record_fn_entry_vt(1 + i % 3, 10, vt);
+        if (i % 2)
+            qprof_record_fn_exit_vt(0, vt);
+    }
+    return NULL;
+}
+
+static void calls_of_os_threads_that_share_virtual_threads_are_counted_or_refused(void **state)
+{
+    play_ctx *p = *state;
+    pthread_t threads[2];
+    begin(true);
+    for (uintptr_t i = 0; i < 2; i++)
+        pthread_create(&threads[i], NULL, switch_among_the_same, (void *)(i + 1));
+    for (unsigned i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    uint64_t n_refused = (uint64_t)qprof_diagnostic("vt_conflict");
+    play_end(p);
+    assert_true(p->m->run.calls <= 2 * N_SWITCHES);
+    assert_true(p->m->run.calls + n_refused >= 2 * N_SWITCHES);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -444,6 +473,7 @@ int main(void)
         PLAY_TEST(ten_thousand_threads_in_turn_share_rows_and_lose_nothing),
         PLAY_TEST(of_many_that_initialise_at_once_one_succeeds),
         PLAY_TEST(two_os_threads_that_drive_one_virtual_thread_do_no_harm),
+        PLAY_TEST(calls_of_os_threads_that_share_virtual_threads_are_counted_or_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

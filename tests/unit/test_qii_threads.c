@@ -244,6 +244,69 @@ static void a_handle_that_is_mounted_parks_the_one_before(void **state) /* qii 3
     assert_flat(p, "g", 1, 10, 10);
 }
 
+/* Thread time at which a suspended thread continues. */
+static uint64_t time_of_suspended(const qprof_thread *th)
+{
+    return th->pulse->suspended_at - th->pulse->offset;
+}
+
+static void a_switch_reads_the_clock_once_and_loses_no_tick(void **state)
+{
+    play_ctx *p = *state;
+    qprof_set_clock(NULL);
+    play_begin_vt(p, "-time=exact");
+    qprof_MethodID f = play_method(p, "f");
+    qprof_thread *th[2];
+    for (unsigned i = 0; i < 2; i++) {
+        th[i] = qprof_thread_handle_vt(i + 1, QPROF_INLINE_VERSION);
+        qprof_thread_mount(th[i]);
+        qprof_entry(th[i], f, 10);
+    }
+    if (!(th[0]->gate & QPROF_HOOK_TSC))
+        skip(); /* other clocks are read at both ends */
+    for (unsigned i = 0; i < 1000; i++) {
+        qprof_thread *next = th[i % 2], *last = th[(i + 1) % 2];
+        uint64_t before = time_of_suspended(next);
+        assert_true(next->pulse->suspended_at != 0 && last->pulse->suspended_at == 0);
+        assert_ptr_equal(qprof_thread_mount(next), last);
+        assert_true(next->pulse->suspended_at == 0);
+        assert_true(last->pulse->suspended_at - next->pulse->offset == before);
+        if (i % 7 == 0)
+            qprof_entry(next, f, 20);
+        if (i % 7 == 4)
+            qprof_exit(next, 10);
+    }
+    assert_int_equal(qprof_diagnostic("clock_backwards"), 0);
+}
+
+static void a_stop_between_two_switches_is_no_time_of_either_thread(void **state)
+{
+    play_ctx *p = *state;
+    qprof_set_clock(NULL);
+    play_begin_vt(p, "-time=exact");
+    qprof_MethodID f = play_method(p, "f");
+    qprof_thread *a = qprof_thread_handle_vt(1, QPROF_INLINE_VERSION);
+    qprof_thread *b = qprof_thread_handle_vt(2, QPROF_INLINE_VERSION);
+    qprof_thread_mount(a);
+    qprof_entry(a, f, 10);
+    qprof_thread_mount(b);
+    qprof_entry(b, f, 10);
+    qprof_thread_mount(a);
+    qprof_thread_mount(b);
+    uint64_t of_a = time_of_suspended(a);
+    qprof_stop_recording();
+    qprof_thread_mount(a);
+    qprof_thread_mount(b);
+    qprof_start_recording();
+    assert_true(time_of_suspended(a) == of_a); /* it ran only while recording was stopped */
+    qprof_exit(b, 0);
+    qprof_thread_mount(a);
+    qprof_exit(a, 0);
+    assert_int_equal(qprof_diagnostic("clock_backwards"), 0);
+    play_end(p);
+    assert_int_equal(play_figures(p, QP_ALL_THREADS, "f").calls, 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -257,6 +320,8 @@ int main(void)
         PLAY_TEST(a_name_is_the_calling_threads_and_the_others_follow_the_pattern),
         PLAY_TEST(a_thread_without_any_entry_is_called_after_its_ordinal),
         PLAY_TEST(a_handle_that_is_mounted_parks_the_one_before),
+        PLAY_TEST(a_switch_reads_the_clock_once_and_loses_no_tick),
+        PLAY_TEST(a_stop_between_two_switches_is_no_time_of_either_thread),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -68,6 +68,10 @@ void qp_thread_leave(void *unused);
  * @return the thread before; NULL: another OS thread is driving th at this moment */
 qprof_thread *qp_thread_mount(qprof_thread *th);
 
+/* The same in the usual case: between two threads without hooks, driven last by this OS thread.
+ * Leaves errno alone. @return NULL: nothing was done */
+qprof_thread *qp_thread_switch(qprof_thread *th);
+
 /* Drive the thread from here. @return false: another OS thread is in an event of it, counted */
 bool qp_thread_take(qprof_thread *th);
 

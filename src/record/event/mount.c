@@ -1,4 +1,4 @@
-/* mount.c: which OS thread drives a thread. Read qp_thread_take first.
+/* mount.c: which OS thread drives a thread. Read qp_thread_take first, then qp_thread_switch.
  *
  * A virtual thread passes from OS thread to OS thread by a compare-and-swap on its os_thread.
  * One that was not released is taken only while its OS thread is in no event of it. */
@@ -22,17 +22,23 @@ enum {
     PATIENCE_NS = 1000000000, /* the other OS thread may have lost its processor meanwhile */
 };
 
-/* In qprof_thread.os_thread: it is passing to another OS thread. */
-#define BETWEEN UINT32_MAX
+/* In qprof_thread.os_thread, with the ordinal of an OS thread: it is passing to that one, or from
+ * it. */
+#define BETWEEN 0x80000000u
 
-static bool give_up(void)
+/* Hooks that do not matter while a thread is neither entered nor left. */
+#define HOOKS_WITHOUT_SWITCH                                                                   \
+    (QPROF_HOOK_EXACT | QPROF_HOOK_ADAPTIVE | QPROF_HOOK_TSC | QPROF_HOOK_STACK |              \
+     QPROF_HOOK_COLD | QP_HOOK_SAMPLE | QP_HOOK_DEEP | QP_HOOK_ZERO)
+
+static QP_RARE bool give_up(void)
 {
     qp_count(&qp_recorder.space, QP_D_vt_conflict);
     return false;
 }
 
 /* Resume a thread that was suspended, or never driven. */
-static void wake(qprof_thread *th)
+static QP_RARE void wake(qprof_thread *th)
 {
     qp_thread_record *r = qp_record_of(th);
     if (r->system_id != qp_here.system_id) {
@@ -57,35 +63,53 @@ static void wake(qprof_thread *th)
         qp_clear_busy(th);
 }
 
-/* Take a thread that was not released. The barrier makes the other OS thread's stores visible:
- * if it holds the thread then, it keeps it. */
-static bool steal(qprof_thread *th, uint32_t from)
+/* In slot.driven: the thread is being released by a switch. */
+static qprof_thread *leaving(qprof_thread *th)
+{
+    return (qprof_thread *)(void *)((char *)th + 1);
+}
+
+typedef enum { TAKEN, REFUSED, RELEASED } steal_result;
+
+/* Take a thread that was not released, and that is BETWEEN for us. The barrier makes the other OS
+ * thread's stores visible: if it holds the thread then, it keeps it, or releases it, which is
+ * waited for. */
+static QP_RARE steal_result steal(qprof_thread *th, uint32_t from, uint32_t between)
 {
     qp_fence();
     syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
-    if (qp_observe(&qp_os_thread_at(from)->driven) == th || qp_is_busy(th))
-        return false;
+    const qprof_thread *driven = qp_observe(&qp_os_thread_at(from)->driven);
+    bool is_used = driven == th || qp_is_busy(th);
+    if (is_used || driven == leaving(th) || qp_observe(&th->os_thread) != between) {
+        qp_swap_if(&th->os_thread, &between, from); /* fails if it was released meanwhile */
+        return is_used && driven != leaving(th) ? REFUSED : RELEASED;
+    }
     qp_store(&qp_record_of(th)->system_id, qp_here.system_id);
     qp_count(&qp_recorder.space, QP_D_vt_migrations);
     qp_pause_migrate(th);
     if (qp_trace_users())
         qp_trace_switch(th, 0);
-    return true;
+    qp_publish(&th->os_thread, qp_here.ordinal);
+    return TAKEN;
 }
 
-bool qp_thread_take(qprof_thread *th)
+QP_RARE bool qp_thread_take(qprof_thread *th)
 {
     uint64_t until = 0;
     for (unsigned tries = 0; !until || qp_clock_monotonic() < until; tries++) {
-        uint32_t from = qp_observe(&th->os_thread);
+        uint32_t from = qp_observe(&th->os_thread), between = BETWEEN | qp_here.ordinal;
         if (from == qp_here.ordinal)
             return true;
-        if (from != BETWEEN && qp_swap_if(&th->os_thread, &from, BETWEEN)) {
-            bool is_ours = !from || steal(th, from);
-            if (!from)
+        if (!(from & BETWEEN) && qp_swap_if(&th->os_thread, &from, between)) {
+            if (!from) {
                 wake(th);
-            qp_publish(&th->os_thread, is_ours ? qp_here.ordinal : from);
-            return is_ours || give_up();
+                qp_publish(&th->os_thread, qp_here.ordinal);
+                return true;
+            }
+            steal_result result = steal(th, from, between);
+            if (result != RELEASED)
+                return result == TAKEN || give_up();
+            sched_yield();
         }
         if (tries == TAKE_SPINS)
             until = qp_clock_monotonic() + PATIENCE_NS;
@@ -95,10 +119,10 @@ bool qp_thread_take(qprof_thread *th)
     return give_up();
 }
 
-void qp_thread_release(qprof_thread *th, bool ends)
+QP_RARE void qp_thread_release(qprof_thread *th, bool ends)
 {
     uint32_t ours = qp_here.ordinal;
-    if (!qp_is_open(th) || !qp_swap_if(&th->os_thread, &ours, BETWEEN))
+    if (!qp_is_open(th) || !qp_swap_if(&th->os_thread, &ours, BETWEEN | ours))
         return;
     bool is_free = qp_set_busy(th);
     qprof_frame *top = is_free ? qp_busy_top(th) : NULL;
@@ -121,7 +145,78 @@ void qp_thread_look_at(qprof_thread *th, uintptr_t vt)
     qp_publish(&qp_here.slot->current, th == &qp_closed_thread ? NULL : th);
 }
 
-qprof_thread *qp_thread_mount(qprof_thread *th)
+/* ---- from one virtual thread to another, and nothing else happens --------------------------- */
+
+/* Whether a switch needs no more of a thread than its clock. */
+static inline bool is_usual(uint32_t gate)
+{
+    const uint32_t timed = QPROF_HOOK_EXACT | QPROF_HOOK_ADAPTIVE;
+    return (gate & ~HOOKS_WITHOUT_SWITCH) == QPROF_GATE_OPEN &&
+           (!(gate & timed) || (gate & QPROF_HOOK_TSC));
+}
+
+/* Suspend the clock of one thread and resume that of the other, at one reading. Both are busy,
+ * because a signal handler that records would find half of the change. @return false: a control
+ * function has changed their gates meanwhile, or an event is in progress; nothing was done */
+static inline bool switch_clock(qprof_thread *before, qprof_thread *th, uint32_t gates)
+{
+    uint32_t top = QPROF_LOAD(th->pulse->top), top_before = QPROF_LOAD(before->pulse->top);
+    if (QP_UNLIKELY((top | top_before) & QPROF_TOP_BUSY))
+        return false;
+    QPROF_STORE(th->pulse->top, top | QPROF_TOP_BUSY);
+    QPROF_STORE(before->pulse->top, top_before | QPROF_TOP_BUSY);
+    QPROF_FENCE();
+    uint64_t raw = qprof_ticks();
+    bool is_usual_still = (QPROF_LOAD(th->gate) | QPROF_LOAD(before->gate)) == gates;
+    if (QP_LIKELY(is_usual_still)) {
+        uint64_t suspended = th->pulse->suspended_at;
+        QPROF_STORE(before->pulse->suspended_at, raw);
+        if (suspended) {
+            QPROF_STORE(th->pulse->offset, th->pulse->offset + (raw - suspended));
+            QPROF_STORE(th->pulse->suspended_at, 0);
+        }
+    }
+    QPROF_FENCE();
+    QPROF_STORE(before->pulse->top, top_before);
+    QPROF_STORE(th->pulse->top, top);
+    return is_usual_still;
+}
+
+/* As qp_thread_hold(), to release the thread: an OS thread that wants it waits.
+ * @return false: it has been taken */
+static inline bool hold_to_leave(qprof_thread *th)
+{
+    QPROF_STORE(qp_here.slot->driven, leaving(th));
+    QPROF_FENCE();
+    return QP_LIKELY(QPROF_LOAD(th->os_thread) == qp_here.ordinal);
+}
+
+qprof_thread *qp_thread_switch(qprof_thread *th)
+{
+    qprof_thread *before = qp_here.th;
+    uint32_t gate = QPROF_LOAD(th->gate), gate_before = QPROF_LOAD(before->gate);
+    if (QP_UNLIKELY(!is_usual(gate) || !is_usual(gate_before) || th == before ||
+                    qp_trace_users() || qp_load(&qp_is_triggering)))
+        return NULL;
+    uint32_t free = 0;
+    if (!qp_swap_if(&th->os_thread, &free, BETWEEN | qp_here.ordinal))
+        return NULL;
+    const qp_thread_record *r = qp_record_of(th);
+    qprof_thread *driven = qp_here.slot->driven; /* by what a signal handler has interrupted */
+    bool is_done = r->system_id == qp_here.system_id && hold_to_leave(before) &&
+                   (!(gate & QPROF_HOOK_TSC) || switch_clock(before, th, gate | gate_before));
+    if (QP_LIKELY(is_done)) {
+        qp_publish(&before->os_thread, 0);
+        qp_thread_look_at(th, (uintptr_t)r->vt_id);
+    }
+    qp_publish(&th->os_thread, is_done ? qp_here.ordinal : 0);
+    qp_publish(&qp_here.slot->driven, driven);
+    return is_done ? before : NULL;
+}
+
+/* ---- any thread ---------------------------------------------------------------------------- */
+
+static QP_RARE __attribute__((noinline)) qprof_thread *mount_slowly(qprof_thread *th)
 {
     qp_os_thread_renew();
     qprof_thread *before = qp_here.th;
@@ -141,4 +236,10 @@ qprof_thread *qp_thread_mount(qprof_thread *th)
     }
     qp_thread_look_at(th, (uintptr_t)qp_record_of(th)->vt_id);
     return before;
+}
+
+qprof_thread *qp_thread_mount(qprof_thread *th)
+{
+    qprof_thread *before = qp_thread_switch(th);
+    return before ? before : mount_slowly(th);
 }
