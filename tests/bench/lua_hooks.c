@@ -1,7 +1,8 @@
 /* lua_hooks.c: a module for lua-base and qlua that the bench of Lua programs loads: `-l hooks`.
  *
- * $BENCH_HOOK says what it does: "empty" sets a line hook that does nothing; "mark" one that
- * marks the line in a table of its file, as a coverage tool for the stock interpreter would;
+ * $BENCH_HOOK says what it does: "empty" sets a line hook that does nothing, "calls" a hook of calls
+ * and returns that does nothing; "mark" sets a line hook that marks the line in a
+ * table of its file, as a coverage tool for the stock interpreter would;
  * "contexts" begins another context of qlua 1,000 times a second and says at the end how often;
  * "waking" has a thread that wakes 1,000 times a second and does nothing. */
 #define _GNU_SOURCE
@@ -142,6 +143,8 @@ int luaopen_hooks(lua_State *L)
     const char *what = getenv("BENCH_HOOK");
     if (what && strcmp(what, "empty") == 0)
         lua_sethook(L, do_nothing, LUA_MASKLINE, 0);
+    else if (what && strcmp(what, "calls") == 0)
+        lua_sethook(L, do_nothing, LUA_MASKCALL | LUA_MASKRET, 0);
     else if (what && strcmp(what, "mark") == 0)
         lua_sethook(L, mark_line, LUA_MASKLINE, 0);
     else if (what && strcmp(what, "contexts") == 0)

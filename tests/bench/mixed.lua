@@ -1,4 +1,4 @@
--- What programs do: strings, tables, closures, methods, sorting, iterators.
+-- What programs do: strings, tables, closures, methods, sorting, iterators. mixed.lua [ROUNDS]
 local Account = {}
 Account.__index = Account
 function Account.new(name) return setmetatable({name = name, balance = 0, log = {}}, Account) end
@@ -88,6 +88,6 @@ end
 
 local began = os.clock()
 local result
-for _ = 1, 12 do result = round(2000) end
+for _ = 1, tonumber(arg[1] or 12) do result = round(2000) end
 assert(result > 0)
 io.write(os.clock() - began, "\n")
