@@ -27,8 +27,11 @@ enum {
     STEPS_MAX = 4, /* periods to the next pass while nothing is used */
     DUE_MAX =
         64, /* periods of CPU time that wait for a pass that finds the OS thread running */
-    COST_PERCENT = 5, /* of a period that a pass may take ... */
-    COSTLY_MAX = 10   /* ... this often in a row */
+    COST_PERCENT = 5,   /* of a period that a pass may take ... */
+    COSTLY_MAX = 10,    /* ... this often in a row */
+    BUDGET_PERCENT = 1, /* of a processor that the thread may use ... */
+    BUDGET_PASSES = 16, /* ... in so many passes, where the interval is not a request ... */
+    BUDGET_NS = 1000000 /* ... because it is this or longer */
 };
 
 static struct {
@@ -188,6 +191,28 @@ static uint64_t throttled(uint64_t period, uint64_t cost, unsigned *n_costly)
     return 2 * period;
 }
 
+/* When the first of BUDGET_PASSES passes began: CPU time of this thread, and elapsed time. */
+typedef struct {
+    uint64_t cpu, wall;
+    unsigned n_passes;
+} budget;
+
+/* The period, doubled if waking up so often costs more than the budget: that depends on the machine,
+ * and is expensive on virtual ones. */
+static uint64_t within_budget(uint64_t period, budget *b, uint64_t wall)
+{
+    if (b->n_passes++ % BUDGET_PASSES || qp_recorder.is_pc_on || period < BUDGET_NS)
+        return period;
+    uint64_t cpu = qp_clock_thread_cpu();
+    bool is_dear = b->n_passes > 1 && (cpu - b->cpu) * 100 > (wall - b->wall) * BUDGET_PERCENT;
+    b->cpu = cpu;
+    b->wall = wall;
+    if (!is_dear)
+        return period;
+    qp_count(&qp_recorder.space, QP_D_throttled);
+    return 2 * period;
+}
+
 /* The samples of the PC command that are due; its period may be longer than that of the passes.
  * Passes that came too late yield none. */
 static uint64_t samples_due(uint64_t *due, uint64_t wall, uint64_t planned_ns)
@@ -208,6 +233,7 @@ static void *run(QP_UNUSED void *unused)
     uint64_t sample_due = first - period + h->pc_period;
     uint64_t before = qp_clock_elapsed(), wall_before = first - period;
     unsigned n_costly = 0;
+    budget spent = {0};
     pthread_setname_np(pthread_self(), "qprof");
     sampler.has_descriptors = qp_task_own_descriptors();
     while (!qp_observe(&sampler.must_stop)) {
@@ -226,6 +252,7 @@ static void *run(QP_UNUSED void *unused)
         qp_store(&h->sample_ns, wall - first + period);
         note_reached();
         period = throttled(period, qp_clock_monotonic() - wall, &n_costly);
+        period = within_budget(period, &spent, wall);
         for (; due + period <= wall; due += period) /* missed passes are not made up */
             qp_count(&qp_recorder.space, QP_D_overrun);
         n_steps = since.is_quiet ? least(2 * n_steps, STEPS_MAX) : 1;
