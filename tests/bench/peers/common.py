@@ -54,9 +54,6 @@ class Row:
     def records(self):
         return self.folder / "run"
 
-    def end(self):
-        """Undo what lasts longer than a run."""
-
 
 def environment(**more):
     """The caller's, without what would change how a peer records."""

@@ -12,6 +12,7 @@ import pathlib
 import platform
 import re
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -23,6 +24,7 @@ from common import ROOT, Missing, Wrong, command, lower_decile, median
 
 BATCHES = 7
 ROUNDS_LEAST = 3
+SECONDS_MOST = {"native": 60, "interpreters": 90}  # of a row, once it had its least rounds
 TRIES_SHORT = 3  # of a row whose records are not complete
 
 
@@ -121,13 +123,13 @@ def facts(arguments):
             cpu += ", a virtual machine"
     release = dict(re.findall(r'^(\w+)="?([^"\n]*)', pathlib.Path("/etc/os-release").read_text(), re.M))
     packages = ["gcc", "clang", "uftrace", "liblttng-ust1", "binutils", "python3", "python3-yappi",
-                "python3-coverage", "perl", "libdevel-nytprof-perl", "php8.2-cli", "php8.2-xdebug",
-                "php8.2-pcov", "ruby", "ruby-prof", "ruby-stackprof"]
+                "python3-coverage", "perl", "libdevel-nytprof-perl", "php[0-9]*-cli", "php[0-9]*-xdebug",
+                "php[0-9]*-pcov", "ruby", "ruby-prof", "ruby-stackprof"]
     versions = {}
     for package in packages:
-        version = first_line(["dpkg-query", "-W", "-f", "${Version}", package])
-        if version:
-            versions[package] = version
+        found = first_line(["dpkg-query", "-W", "-f", "${Package} ${Version}\\n", package]).split()
+        if len(found) == 2:
+            versions[found[0]] = found[1]
     return {
         "date": datetime.date.today().isoformat(),
         "cpu": cpu, "cores": os.cpu_count(), "os": release.get("PRETTY_NAME", "Linux"),
@@ -146,6 +148,24 @@ def run_all(options, work):
     document["load"] = [os.getloadavg()[0]]
     document["clock"] = native.clock_kind(work)
     parts = []
+    try:
+        prepare(options, work, parts, left_out)
+        for part in parts:
+            rounds = options.rounds
+            if part.name == "interpreters" and not options.part:
+                rounds = (rounds + 1) // 2
+            part.measure(rounds, SECONDS_MOST[part.name], options.short)
+            document[part.name] = part.table()
+            left_out += part.left_out
+    finally:
+        native.Lttng.stop()
+    document["load"].append(os.getloadavg()[0])
+    document["left_out"] = left_out
+    return document
+
+
+def prepare(options, work, parts, left_out):
+    """Build all rows."""
     if options.part != "interpreters":
         rows = make(native.all_rows(options.build), work / "native", left_out, options.only)
         parts.append(Part("native", rows, native.PROGRAMS, lambda row: row.run(options.batches),
@@ -159,19 +179,6 @@ def run_all(options, work):
         parts.append(Part("interpreters", rows, interpreters.PROGRAMS,
                           lambda row: {p: row.run(p) for p in reversed(interpreters.PROGRAMS)},
                           lambda x, base: x / base))
-    try:
-        for part in parts:
-            rounds = options.rounds if part.name == "native" or options.part else (options.rounds + 1) // 2
-            part.measure(rounds, 60 if part.name == "native" else 90, options.short)
-            document[part.name] = part.table()
-            left_out += part.left_out
-    finally:
-        for part in parts:
-            for row in part.rows:
-                row.end()
-    document["load"].append(os.getloadavg()[0])
-    document["left_out"] = left_out
-    return document
 
 
 def parse_arguments():
@@ -196,6 +203,8 @@ def parse_arguments():
 
 
 def main():
+    for number in (signal.SIGTERM, signal.SIGHUP):  # so that nothing is left running, and no file
+        signal.signal(number, lambda *_: sys.exit(1))
     options = parse_arguments()
     if options.source:
         document = json.loads(options.source.read_text())

@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import re
+import signal
 import struct
 
 from common import HERE, ROOT, Missing, Row, Wrong, command, environment, expect
@@ -218,10 +219,12 @@ class Lttng(Native):
         events = re.findall(r"(\d+) Event messages", table)
         return expect(int(events[-1]), 2 * result["calls"], "events")
 
-    def end(self):
-        if Lttng.daemon:
-            os.kill(Lttng.daemon, 15)
-            Lttng.daemon = None
+    @classmethod
+    def stop(cls):
+        """End the session daemon if it is ours."""
+        if cls.daemon:
+            os.kill(cls.daemon, signal.SIGTERM)
+            cls.daemon = None
 
 
 class Foreign(Native):
