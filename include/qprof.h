@@ -362,7 +362,8 @@ qprof_register_jumps(qprof_MethodID id, const qprof_JumpInfo *jumps, int n_jumps
  *
  * @param id  a registered method
  * @return [n_jumps] counters after qprof_register_jumps() succeeded, else one a block; NULL if
- *         not running, unknown method, nothing to count (by areas), or out of memory. Valid
+ *         not running, unknown method, nothing to count (by areas; without QPROF_WANT_BLOCKS
+ *         unless the method has one jump, a QPROF_JUMP_ENTRY), or out of memory. Valid
  *         until shutdown; ask again when qprof_changes() has changed. The memory stays mapped
  *         until the next run begins
  * Thread safety: the counters belong to the calling OS thread. Cost: one look-up; keep the

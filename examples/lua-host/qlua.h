@@ -17,6 +17,7 @@
 #if !defined(QLUA_LOOP)
 #define QLUA_LOOP 0 /* see qlua_loop.h */
 #endif
+#define QLUA_REPORTS (QLUA_LOOP && QLUA_LOOP != 5 && QLUA_LOOP != 7) /* entries and exits */
 
 /* Data of one prototype, in addition to the method id and jump counters in Proto. The data of a
  * collected prototype are kept while a collected coroutine, not yet swept, may have a frame of
@@ -25,6 +26,7 @@ typedef struct qlua_code {
     const Instruction *code; /* of the prototype; only to compute distances */
     uint64_t
         *left; /* [2 * n_blocks] counters of frames left, then joined, in mid-block; or NULL */
+    uint64_t *entries; /* entries alone, while the gated loop counts; NULL: jumps are counted */
     int *leaders; /* [n_blocks] first instruction of each block; NULL: nothing is counted */
     int n_blocks, n_window;
     char *name;                       /* given by the enclosing function; NULL: none */
@@ -38,6 +40,7 @@ LUAI_FUNC int qlua_is_recording;
 LUAI_FUNC int qlua_is_polling; /* samples are taken from Lua's own stack */
 LUAI_FUNC int qlua_is_apart;   /* calls are polled, traced or gated: not reported as usual */
 LUAI_FUNC int qlua_is_tracing; /* both ends of calls are reported */
+LUAI_FUNC int qlua_is_brief;   /* coverage of functions: no jumps are counted */
 LUAI_FUNC const uint32_t *qlua_changes; /* see qprof_changes() */
 LUAI_FUNC qprof_thread *qlua_unbound; /* first `qth` of a state; NULL: calls are not recorded */
 LUAI_FUNC void (*qlua_loop)(lua_State *, CallInfo *); /* luaV_execute, or one that records */
@@ -94,14 +97,15 @@ LUAI_FUNC void qlua_turn(CallInfo *ci);
 /** A tail call replaced the frame. */
 LUAI_FUNC void qlua_gated_tail(lua_State *L, CallInfo *ci);
 
-/** luaV_execute, six times: reports calls; keeps only the stack; asks whether samples wait;
- * reports calls and counts entries and taken jumps; only counts; reports and counts where a
- * gate is open. */
+/** luaV_execute, seven times: reports calls; keeps only the stack; asks whether samples wait;
+ * reports calls and counts entries and taken jumps; only counts; only counts entries; reports
+ * and counts where a gate is open. */
 LUAI_FUNC void qlua_execute_calls(lua_State *L, CallInfo *ci);
 LUAI_FUNC void qlua_execute_stack(lua_State *L, CallInfo *ci);
 LUAI_FUNC void qlua_execute_polling(lua_State *L, CallInfo *ci);
 LUAI_FUNC void qlua_execute_counting(lua_State *L, CallInfo *ci);
 LUAI_FUNC void qlua_execute_coverage(lua_State *L, CallInfo *ci);
+LUAI_FUNC void qlua_execute_functions(lua_State *L, CallInfo *ci);
 LUAI_FUNC void qlua_execute_gated(lua_State *L, CallInfo *ci);
 
 #define qlua_execute(L, ci) (qlua_loop(L, ci))
@@ -250,8 +254,11 @@ static inline int qlua_count_entry(lua_State *L, CallInfo *ci)
         qlua_code_method(L, ci, p);
     ci->qcode = p->qcode;
     ci->qshut = (lu_byte)!qprof_is_counting(L->qth);
-    if (!ci->qshut)
+    if (!ci->qshut) {
         qlua_count(p->qjumps, ci->u.l.savedpc - 1);
+        if (l_unlikely(qlua_is_brief) && p->qcode && p->qcode->entries)
+            ++*p->qcode->entries;
+    }
     return 1;
 }
 
@@ -274,9 +281,13 @@ static inline void qlua_exit_with(lua_State *L, CallInfo *ci, const Instruction 
 
 #define qlua_exit_with(L, ci, pc, first, n) qlua_exit(L, ci)
 
-#if QLUA_LOOP >= 4
-
+#if QLUA_LOOP == 7
+#define qlua_jumped(at) ((void)0)
+#elif QLUA_LOOP >= 4
 #define qlua_jumped(at) qlua_count(jumps, at)
+#endif
+
+#if QLUA_LOOP >= 4
 
 /** @return 0: not counted, another loop executes the function */
 static inline int qlua_count_entry(lua_State *L, CallInfo *ci)
@@ -298,7 +309,7 @@ static inline int qlua_count_entry(lua_State *L, CallInfo *ci)
 #endif
 
 /** Another loop takes over inside a function where the trap is set. */
-#if QLUA_LOOP == 4 || QLUA_LOOP == 5
+#if QLUA_LOOP == 4 || QLUA_LOOP == 5 || QLUA_LOOP == 7
 #define qlua_change_loop(L, ci, pc)                                                            \
     if (qlua_loop != luaV_execute && (pc) != clLvalue(s2v((ci)->func))->p->code) {             \
         (ci)->u.l.savedpc = (pc);                                                              \

@@ -228,8 +228,14 @@ int qlua_blocks_declare(const Proto *p, qlua_blocks *b)
     if (p->lineinfo == NULL || p->sizelineinfo != p->sizecode || p->sizecode == 0)
         return 0;
     b->lines = malloc(sizeof *b->lines);
-    if (b->lines == NULL)
+    b->falls = calloc(1, sizeof *b->falls);
+    b->jumps = malloc(sizeof *b->jumps);
+    if (b->lines == NULL || b->falls == NULL || b->jumps == NULL) {
+        qlua_blocks_free(b);
         return 0;
+    }
+    b->jumps[0] = (qprof_JumpInfo){QPROF_JUMP_ENTRY, 0};
+    b->n_window = b->n_jumps = 1;
     b->lines[0] = (qprof_LineInfo){-1, p->linedefined ? p->linedefined : first_line(p)};
     b->n_blocks = 1;
     return 1;

@@ -221,8 +221,10 @@ void qlua_code_point(Proto *p)
 {
     qlua_code *code = p->qcode;
     uint64_t *counters = code->leaders ? qprof_counter_bank(p->qid) : NULL;
-    code->left = counters ? counters + code->n_window : NULL;
-    if (counters)
+    int is_apart = qlua_is_brief && qlua_loop == qlua_execute_gated; /* which counts jumps */
+    code->left = counters && !qlua_is_brief ? counters + code->n_window : NULL;
+    code->entries = is_apart ? counters : NULL;
+    if (counters && !is_apart)
         p->qjumps = (uintptr_t)counters - 2 * (uintptr_t)(p->code - 1);
     else
         qlua_code_ignore(p);

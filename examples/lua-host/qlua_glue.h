@@ -30,7 +30,7 @@ LUAI_FUNC int qlua_is_covering; /* all functions of a file are wanted, called or
 static inline int qlua_is_counting(void)
 {
     return qlua_loop == qlua_execute_counting || qlua_loop == qlua_execute_coverage ||
-           qlua_loop == qlua_execute_gated;
+           qlua_loop == qlua_execute_functions || qlua_loop == qlua_execute_gated;
 }
 
 /** Whether the state has a handle of its own. */
@@ -110,7 +110,7 @@ LUAI_FUNC void qlua_code_bury(lua_State *L);
 /** Find the blocks and jumps of a prototype. @return 0, and nothing to free: no line
  * information, not compiled by Lua, or no memory */
 LUAI_FUNC int qlua_blocks_find(const Proto *p, qlua_blocks *blocks);
-/** The same, with only the line that declares the prototype. */
+/** The same, with only the line that declares the prototype, and a counter for the entry. */
 LUAI_FUNC int qlua_blocks_declare(const Proto *p, qlua_blocks *blocks);
 LUAI_FUNC void qlua_blocks_free(qlua_blocks *blocks);
 

@@ -1,24 +1,27 @@
-/* qlua_loop.h: included before a further copy of lvm.c, it gives all functions of the copy
- * names of their own. So the compiler treats each copy like the only one, and does not change
- * the plain loop. */
-#if QLUA_LOOP == 1
+/* qlua_loop.h: included before a further copy of lvm.c (see CMakeLists.txt), it gives all functions
+ * of the copy names of their own. So the compiler treats each copy like the only one, and does not
+ * change the plain loop. */
+#if QLUA_LOOP == 1 /* reports calls */
 #define QLUA_COPY(name) qlua_calls_##name
 #define luaV_execute    qlua_execute_calls
-#elif QLUA_LOOP == 2
+#elif QLUA_LOOP == 2 /* only keeps the stack, for samples */
 #define QLUA_COPY(name) qlua_stack_##name
 #define luaV_execute    qlua_execute_stack
-#elif QLUA_LOOP == 3
+#elif QLUA_LOOP == 3 /* asks at each entry and exit whether samples wait */
 #define QLUA_COPY(name) qlua_polling_##name
 #define luaV_execute    qlua_execute_polling
-#elif QLUA_LOOP == 4
+#elif QLUA_LOOP == 4 /* reports calls, counts entries and jumps */
 #define QLUA_COPY(name) qlua_counting_##name
 #define luaV_execute    qlua_execute_counting
-#elif QLUA_LOOP == 6
-#define QLUA_COPY(name) qlua_gated_##name
-#define luaV_execute    qlua_execute_gated
-#else
+#elif QLUA_LOOP == 5 /* only counts entries and jumps */
 #define QLUA_COPY(name) qlua_coverage_##name
 #define luaV_execute    qlua_execute_coverage
+#elif QLUA_LOOP == 6 /* reports, counts where the gate is open */
+#define QLUA_COPY(name) qlua_gated_##name
+#define luaV_execute    qlua_execute_gated
+#elif QLUA_LOOP == 7 /* only counts entries */
+#define QLUA_COPY(name) qlua_functions_##name
+#define luaV_execute    qlua_execute_functions
 #endif
 
 #define luaV_concat       QLUA_COPY(concat)

@@ -23,6 +23,7 @@ int qlua_has_lines;
 int qlua_is_covering;
 int qlua_is_apart;
 int qlua_is_tracing;
+int qlua_is_brief;
 const uint32_t *qlua_changes;
 
 static qprof_thread unbound; /* of states that are recorded, before their first frame */
@@ -81,7 +82,9 @@ void qlua_start(void)
     if (qlua_is_covering)
         qlua_cover_open();
     qlua_changes = qprof_changes();
-    int is_counting = (wants & (QPROF_WANT_BLOCKS | tracing)) && qlua_code_open_scratch();
+    qlua_is_brief = qlua_is_covering && !qlua_has_lines;
+    int is_counting =
+        (wants & (QPROF_WANT_BLOCKS | QPROF_WANT_ALONE | tracing)) && qlua_code_open_scratch();
     if (atexit(finish) != 0)
         is_counting = 0;
     if (is_counting && (wants & (QPROF_WANT_GATE | tracing))) {
@@ -89,7 +92,7 @@ void qlua_start(void)
         return;
     }
     if (is_counting && (wants & QPROF_WANT_ALONE)) {
-        qlua_loop = qlua_execute_coverage;
+        qlua_loop = qlua_is_brief ? qlua_execute_functions : qlua_execute_coverage;
         return;
     }
     qlua_unbound = &unbound;

@@ -45,7 +45,9 @@ row 'counts' 1.12 1.04 '' qlua "-time=none $calls"
 row 'adaptive' 1.25 1.06 '' qlua "-time=adaptive $calls"
 row 'exact' 1.95 1.15 '' qlua "-time=exact $calls"
 row 'counts, blocks and lines' 1.10 1.10 '' qlua "-time=none -collection-granularity=line"
-row 'coverage' 1.10 1.10 '' qlua "-collect=coverage"
+row 'coverage' 1.05 1.03 '' qlua "-collect=coverage"
+row 'coverage, once' 1.05 1.03 '' qlua "-collect=coverage -cover=once"
+row 'coverage of functions' 1.05 1.03 '' qlua "-collect=coverage $calls"
 row 'coverage, 1,000 contexts/s' 1.15 1.15 contexts qlua "-collect=coverage"
 row 'lua-base: empty line hook' '' '' empty lua-base
 row 'lua-base: hook marks lines' '' '' mark lua-base

@@ -155,12 +155,21 @@ void qp_block_mark(qprof_thread *th, qprof_frame *top, int bb)
     QPROF_STORE(top->flags, top->flags | QPROF_FRAME_MARKED);
 }
 
+/* With function granularity a host counts entries alone. */
+static bool is_entry_alone(const qp_jumps *jumps)
+{
+    return jumps && jumps->n_jumps == 1 && jumps->jumps[0].from_block == QP_JUMP_ENTRY;
+}
+
 uint64_t *qp_blocks_counters(qprof_thread *th, qp_cell method)
 {
     uint32_t n_blocks = qp_method_n_blocks(&qp_recorder.methods, method);
-    const qp_jumps *jumps = qp_method_jumps(qp_at(&qp_recorder.space, method));
+    const qp_method *m = qp_at(&qp_recorder.space, method);
+    const qp_jumps *jumps = qp_method_jumps(m);
     uint32_t n_values = jumps ? jumps->n_jumps : n_blocks;
-    if (qp_recorder_head()->grain == QP_GRAIN_FUNCTION || qp_blocks_are_excluded(method))
+    bool is_brief = qp_recorder_head()->grain == QP_GRAIN_FUNCTION;
+    if (is_brief ? !is_entry_alone(jumps) || (qp_load(&m->flags) & QP_METHOD_EXCLUDED)
+                 : qp_blocks_are_excluded(method))
         return NULL;
     qp_cell cell = counters_of(th, method, QP_COUNTER_BLOCK_COUNTS, n_values, n_blocks);
     return cell ? qp_counter_block_at(th, cell)->values : NULL;
