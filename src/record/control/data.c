@@ -9,6 +9,7 @@
 #include "record/event/event.h"
 #include "record/ring/ring.h"
 #include "record/run/run.h"
+#include "record/sample/sample.h"
 #include "record/trigger/trigger.h"
 
 void qp_data_sync_here(void)
@@ -107,6 +108,7 @@ static void clear(void)
     qp_store(&h->n_critical, 0);
     qp_contexts_clear();
     qp_markers_clear();
+    qp_samples_clear();
     qp_event_later(QP_EVENT_CLEAR, 0);
     tell_threads();
     qp_recorder_cleared();

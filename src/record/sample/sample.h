@@ -18,7 +18,7 @@ int qp_pc_begin(qp_error *error);
 
 /* ---- crediting: samples.c ---------------------------------------------------------------- */
 
-/* Count a pass over a thread. Any thread, any signal handler. @param ticks  since the previous
+/* Count a pass over a thread, unless recording is stopped. Any thread, any signal handler. @param ticks  since the previous
  * pass, for -time=sampled. @param n_samples  of the PC command */
 void qp_samples_note(qprof_thread *th, uint64_t ticks, uint64_t n_samples);
 
@@ -34,7 +34,10 @@ void qp_samples_add(qprof_thread *th, qprof_frame *top, uint64_t n);
 /* The path of a frame whose calls are not counted, looked up if it never was. */
 qp_cell qp_samples_path(qprof_thread *th, qprof_frame *top);
 
-/* Recording has ended: credit what still waits. */
+/* All data are cleared: so is what waits. */
+void qp_samples_clear(void);
+
+/* Recording has ended: credit what still waits, also to threads that are suspended. */
 void qp_samples_end(void);
 
 /* ---- the sampler: sampler.c -------------------------------------------------------------- */

@@ -94,15 +94,16 @@ static void credit(qprof_thread *th, qp_cell path, uint64_t n, bool is_critical)
         qp_count(&qp_recorder.space, QP_D_sample_lost);
 }
 
-/* Credit `wait` to a path; 0: to that of the top frame. */
+/* Credit `wait` to a path; 0: to that of the top frame. They were taken while the thread recorded, even
+ * if it has been stopped since, or the command has changed. */
 static void settle(qprof_thread *th, qprof_frame *top, qp_cell path, qp_ticks wait,
                    const qp_os_thread_slot *slot)
 {
-    if (is_stopped(th) || !wait.n_passes)
+    if (!wait.n_passes)
         return;
     path = path ? path : path_of(th, top);
-    if (wait.n_samples) /* even if the command has changed since */
-        credit(th, path, wait.n_samples, qp_load(&slot->n_critical) != 0);
+    if (wait.n_samples)
+        credit(th, path, wait.n_samples, slot && qp_load(&slot->n_critical));
     qprof_node *node = qp_node_at(th, path);
     if (qp_recorder_head()->time_mode == QP_TIME_SAMPLED && wait.ticks && node->parent) {
         QPROF_ADD(node->self, wait.ticks);
@@ -113,6 +114,8 @@ static void settle(qprof_thread *th, qprof_frame *top, qp_cell path, qp_ticks wa
 void qp_samples_note(qprof_thread *th, uint64_t ticks, uint64_t n_samples)
 {
     qp_ticks *wait = qp_thread_ticks(th);
+    if (qp_load(&qp_recorder_head()->stopped_since) || (QPROF_LOAD(th->gate) & QP_HOOK_OFF))
+        return;
     qp_fetch_add(&wait->n_passes, 1);
     qp_fetch_add(&wait->ticks, ticks);
     qp_fetch_add(&wait->n_samples, n_samples);
@@ -120,7 +123,7 @@ void qp_samples_note(qprof_thread *th, uint64_t ticks, uint64_t n_samples)
         qp_fetch_or(&th->gate, QP_HOOK_SAMPLE);
 }
 
-static qp_ticks take_ticks(qprof_thread *th)
+static qp_ticks take_ticks(const qprof_thread *th)
 {
     qp_ticks *wait = qp_thread_ticks(th);
     return (qp_ticks){__atomic_exchange_n(&wait->n_passes, 0, __ATOMIC_RELAXED),
@@ -140,18 +143,21 @@ void qp_samples_add(qprof_thread *th, qprof_frame *top, uint64_t n)
         credit(th, path_of(th, top), n, qp_here.slot->n_critical != 0);
 }
 
+/* The clear of all data comes between them and the next event. */
+void qp_samples_clear(void)
+{
+    const qprof_thread *th;
+    for (uint32_t i = 0; (th = qp_threads_at(i)) != NULL; i++)
+        take_ticks(th);
+}
+
 void qp_samples_end(void)
 {
-    bool has_samples =
-        qp_recorder_head()->pc_period || qp_recorder_head()->time_mode == QP_TIME_SAMPLED;
-    if (!has_samples || qp_load(&qp_recorder_head()->stopped_since))
-        return;
-    for (uint32_t i = 1; qp_os_thread_at(i); i++) {
-        qp_os_thread_slot *slot = qp_os_thread_at(i);
-        qprof_thread *th = qp_observe(&slot->current);
-        qprof_frame *top =
-            th && qp_observe(&th->pulse) && !qp_is_busy(th) ? qp_top_of(th) : NULL;
+    qprof_thread *th;
+    for (uint32_t i = 0; (th = qp_threads_at(i)) != NULL; i++) {
+        qprof_frame *top = qp_observe(&th->pulse) && !qp_is_busy(th) ? qp_top_of(th) : NULL;
+        uint32_t os_thread = qp_load(&th->os_thread);
         if (top)
-            settle(th, top, 0, take_ticks(th), slot);
+            settle(th, top, 0, take_ticks(th), os_thread ? qp_os_thread_at(os_thread) : NULL);
     }
 }
