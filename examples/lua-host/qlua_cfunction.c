@@ -30,6 +30,11 @@ typedef struct cfunction {
 static cfunction *buckets[BUCKETS]; /* readers take no lock: records are never removed */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of changes */
 
+static cfunction **bucket_of(lua_CFunction f)
+{
+    return &buckets[((uintptr_t)f >> 4) % BUCKETS];
+}
+
 /* Functions of Lua's own libraries that no table holds. */
 static const struct {
     const char *symbol, *name;
@@ -123,9 +128,9 @@ static size_t add_cfunction(lua_State *L, lua_CFunction f, cfunction **bucket)
     return it->id;
 }
 
-size_t qlua_cfunction_method(lua_State *L, lua_CFunction f)
+static __attribute__((noinline)) size_t find_cfunction(lua_State *L, lua_CFunction f)
 {
-    cfunction **bucket = &buckets[((uintptr_t)f >> 4) % BUCKETS];
+    cfunction **bucket = bucket_of(f);
     cfunction *it = __atomic_load_n(bucket, __ATOMIC_ACQUIRE);
     for (; it; it = it->next) {
         if (__atomic_load_n(&it->live, __ATOMIC_RELAXED) == f)
@@ -137,9 +142,22 @@ size_t qlua_cfunction_method(lua_State *L, lua_CFunction f)
     return id;
 }
 
+static inline size_t method_of(lua_State *L, lua_CFunction f)
+{
+    const cfunction *first = __atomic_load_n(bucket_of(f), __ATOMIC_ACQUIRE);
+    if (l_likely(first && __atomic_load_n(&first->live, __ATOMIC_RELAXED) == f))
+        return first->id;
+    return find_cfunction(L, f);
+}
+
+size_t qlua_cfunction_method(lua_State *L, lua_CFunction f)
+{
+    return method_of(L, f);
+}
+
 void qlua_call_c(lua_State *L, CallInfo *ci, lua_CFunction f)
 {
-    qlua_entry(L, ci, qlua_cfunction_method(L, f));
+    qlua_entry(L, ci, method_of(L, f));
 }
 
 void qlua_cfunctions_forget(void)

@@ -46,7 +46,7 @@ void qlua_context_suspend(lua_State *L)
 {
     G(L)->qrunning = L->qfrom;
     L->qfrom = NULL;
-    if (qlua_is_counting() && __atomic_load_n(&is_used, __ATOMIC_RELAXED)) {
+    if (l_unlikely(__atomic_load_n(&is_used, __ATOMIC_RELAXED)) && qlua_is_counting()) {
         qlua_note_frames(L, &L->base_ci, 0);
         L->qnoted = 1;
     }

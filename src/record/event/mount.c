@@ -147,12 +147,14 @@ void qp_thread_look_at(qprof_thread *th, uintptr_t vt)
 
 /* ---- from one virtual thread to another, and nothing else happens --------------------------- */
 
-/* Whether a switch needs no more of a thread than its clock. */
-static inline bool is_usual(uint32_t gate)
+#define TIMED (QPROF_HOOK_EXACT | QPROF_HOOK_ADAPTIVE)
+
+/* Whether a switch needs no more of two threads than their clocks. A trace sets a hook. */
+static inline bool is_usual(uint32_t gate, uint32_t other)
 {
-    const uint32_t timed = QPROF_HOOK_EXACT | QPROF_HOOK_ADAPTIVE;
-    return (gate & ~HOOKS_WITHOUT_SWITCH) == QPROF_GATE_OPEN &&
-           (!(gate & timed) || (gate & QPROF_HOOK_TSC));
+    uint32_t all = gate | other, both = gate & other;
+    return !(all & ~(HOOKS_WITHOUT_SWITCH | QPROF_GATE_OPEN)) && (both & QPROF_GATE_OPEN) &&
+           (!(all & TIMED) || (both & QPROF_HOOK_TSC));
 }
 
 /* Suspend the clock of one thread and resume that of the other, at one reading. Both are busy,
@@ -193,24 +195,25 @@ static inline bool hold_to_leave(qprof_thread *th)
 
 qprof_thread *qp_thread_switch(qprof_thread *th)
 {
-    qprof_thread *before = qp_here.th;
-    uint32_t gate = QPROF_LOAD(th->gate), gate_before = QPROF_LOAD(before->gate);
-    if (QP_UNLIKELY(!is_usual(gate) || !is_usual(gate_before) || th == before ||
-                    qp_trace_users() || qp_load(&qp_is_triggering)))
-        return NULL;
-    uint32_t free = 0;
-    if (!qp_swap_if(&th->os_thread, &free, BETWEEN | qp_here.ordinal))
+    qp_os_thread *here = &qp_here;
+    qprof_thread *before = here->th;
+    uint32_t gate = QPROF_LOAD(th->gate), gate_before = QPROF_LOAD(before->gate), free = 0;
+    if (QP_UNLIKELY(!is_usual(gate, gate_before) || th == before ||
+                    qp_load(&qp_is_triggering) ||
+                    !qp_swap_if(&th->os_thread, &free, BETWEEN | here->ordinal)))
         return NULL;
     const qp_thread_record *r = qp_record_of(th);
-    qprof_thread *driven = qp_here.slot->driven; /* by what a signal handler has interrupted */
-    bool is_done = r->system_id == qp_here.system_id && hold_to_leave(before) &&
-                   (!(gate & QPROF_HOOK_TSC) || switch_clock(before, th, gate | gate_before));
+    qprof_thread *driven = here->slot->driven; /* by what a signal handler has interrupted */
+    bool is_done = r->system_id == here->system_id && hold_to_leave(before) &&
+                   (!(gate & TIMED) || switch_clock(before, th, gate | gate_before));
     if (QP_LIKELY(is_done)) {
         qp_publish(&before->os_thread, 0);
-        qp_thread_look_at(th, (uintptr_t)r->vt_id);
+        here->th = th;
+        here->vt = (uintptr_t)r->vt_id;
+        qp_publish(&here->slot->current, th);
     }
-    qp_publish(&th->os_thread, is_done ? qp_here.ordinal : 0);
-    qp_publish(&qp_here.slot->driven, driven);
+    qp_publish(&th->os_thread, is_done ? here->ordinal : 0);
+    qp_publish(&here->slot->driven, driven);
     return is_done ? before : NULL;
 }
 
