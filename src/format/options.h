@@ -113,6 +113,12 @@
       "maximum number of frames of the call routes in qprof detail; 0: no call routes")        \
     X(trace_buffer, "trace-buffer", SIZE, "4M", "16K..1G",                                     \
       "memory of a trace for each OS thread; a record takes 16 bytes")                         \
+    X(trace_memory, "trace-memory", SIZE, "16G", "16K..16G",                                   \
+      "maximum memory of a trace for all OS threads, and at most half of -memory-limit; a "    \
+      "buffer that is full while its file is written is followed by further ones")             \
+    X(trace_full, "trace-full", WORD, "drop", "drop|wait",                                     \
+      "full buffers of a trace that is written to a file; drop: records are dropped and "      \
+      "counted; wait: the program waits for up to 1 s, then records are dropped and counted")  \
     X(memory_limit, "memory-limit", SIZE, "256M", "1M..16G",                                   \
       "memory of the recorder; paths that do not fit are counted in <overflow>")               \
     X(thread_rows, "thread-rows", NUMBER, "1000", "1..16000000",                               \

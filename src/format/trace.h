@@ -63,7 +63,7 @@ typedef struct {
     uint32_t n_slots;   /* a power of two */
     uint32_t os_thread; /* ordinal, from 1 */
     qp_cell thread;     /* driven now, or last; the owner's */
-    uint32_t is_ended;  /* 1: another OS thread may take it */
+    uint32_t is_ended;  /* 1: no OS thread uses it, and one may take it */
     uint64_t reserved[2];
 } qp_ring;
 
@@ -223,6 +223,15 @@ size_t qp_names_unpack(const unsigned char *in, size_t n_bytes, qp_names_kind *k
  * @param thread   that the OS thread drives */
 void qp_packet_put(qp_packet *p, unsigned char *payload, qp_pack_state *s, qp_cell *thread,
                    const qp_trace_record *r, const qp_pack_paths *paths);
+
+/* The same for the first of n records, as far as they are the usual ones and fit: entries of paths
+ * that are known, and exits of one frame to the caller that is known, soon after the record before.
+ * @param room   bytes of the payload
+ * @param known  paths by cell, as qp_pack_paths finds them; only a path has a method that an entry
+ *               or its callees name
+ * @return how many */
+size_t qp_packet_put_usual(qp_packet *p, unsigned char *payload, size_t room, qp_pack_state *s,
+                           const qp_trace_record *r, size_t n, const qp_pack_path *known);
 
 /* Bytes that a payload takes in the file. */
 static inline size_t qp_packet_padded(size_t n_bytes)

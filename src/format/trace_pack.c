@@ -89,8 +89,9 @@ static size_t pack_raw(const qp_trace_record *r, qp_trace_op op, unsigned char *
     return n;
 }
 
-size_t qp_pack_record(qp_pack_state *s, const qp_trace_record *r, const qp_pack_paths *paths,
-                      unsigned char *out)
+/* Small: usual records are packed by qp_packet_put_usual. */
+__attribute__((cold)) size_t qp_pack_record(qp_pack_state *s, const qp_trace_record *r,
+                                            const qp_pack_paths *paths, unsigned char *out)
 {
     qp_trace_op op = qp_trace_op_of(r);
     if (!qp_trace_has_ticks(op))
@@ -215,7 +216,8 @@ size_t qp_names_most(qp_names_kind kind, const qp_names_entry *e)
     return n;
 }
 
-size_t qp_names_pack(qp_names_kind kind, const qp_names_entry *e, unsigned char *out)
+__attribute__((cold)) size_t qp_names_pack(qp_names_kind kind, const qp_names_entry *e,
+                                           unsigned char *out)
 {
     size_t n = 0;
     out[n++] = (unsigned char)kind;
@@ -291,4 +293,61 @@ void qp_packet_put(qp_packet *p, unsigned char *payload, qp_pack_state *s, qp_ce
         *thread = r->a;
     else if (op == QP_TRACE_SUSPEND)
         *thread = 0;
+}
+
+enum { SHORT_BITS = 14 }; /* of a number that takes at most two bytes */
+
+/* 1 if a short number is not 0. */
+static inline uint32_t is_some(uint32_t value)
+{
+    return (value + (1u << SHORT_BITS) - 1) >> SHORT_BITS;
+}
+
+/* Put a short number as a varint; 2 bytes are written. @return 1 if it takes both */
+static inline uint32_t put_short(unsigned char *out, uint32_t value)
+{
+    uint32_t high = value >> 7, is_wide = (high + 0x7f) >> 7;
+    out[0] = (unsigned char)((value & 0x7f) | is_wide << 7);
+    out[1] = (unsigned char)high;
+    return is_wide;
+}
+
+/* x where all bits of the mask are set, y where none is. */
+static inline uint32_t choose(uint32_t mask, uint32_t x, uint32_t y)
+{
+    return y ^ ((x ^ y) & mask);
+}
+
+/* No processor can predict whether a call returns or calls, or whether a number has one byte or
+ * two: so nothing branches on it. `entry` has all bits set for an entry, none for an exit. */
+size_t qp_packet_put_usual(qp_packet *p, unsigned char *payload, size_t room, qp_pack_state *s,
+                           const qp_trace_record *r, size_t n, const qp_pack_path *known)
+{
+    unsigned char *out = payload + p->n_bytes;
+    const unsigned char *last_place = payload + room - QP_PACKED_MAX;
+    const qp_trace_record *first = r, *end = r + n;
+    qp_pack_state at = *s;
+    for (; r < end && out <= last_place; r++) {
+        const uint32_t op = (uint32_t)(r->word >> QP_TRACE_OP_SHIFT);
+        const uint32_t entry = 0u - (op == QP_TRACE_ENTRY);
+        const uint64_t passed = (r->word & QP_TRACE_TICKS) - at.ticks;
+        const uint32_t step = zigzag(r->a - at.last) & entry;
+        const qp_pack_path path = known[choose(entry, r->a, at.path)];
+        const uint64_t unusual = (choose(entry, path.method, path.caller) ^ r->b) |
+                                 (((op ^ QP_TRACE_EXIT) | (r->a ^ 1)) & ~entry) |
+                                 ((passed | step) >> SHORT_BITS);
+        if (unusual || !path.method)
+            break;
+        const uint32_t has_passed = is_some((uint32_t)passed);
+        *out++ = (unsigned char)(op | QP_PACKED_PLAIN | (has_passed ^ 1) << 4);
+        out += has_passed + put_short(out, (uint32_t)passed);
+        out += (1 & entry) + put_short(out, step);
+        at.ticks += passed;
+        at.path = choose(entry, r->a, r->b);
+        at.last = choose(entry, r->a, at.last);
+    }
+    *s = at;
+    p->n_bytes = (uint32_t)(out - payload);
+    p->n_records += (uint32_t)(r - first);
+    return (size_t)(r - first);
 }

@@ -260,7 +260,7 @@ about "records that could not be written after the last one are lost as well"
 echo 'repeat for i = 1, 1000 do math.abs(i) end until io.open("enough")' >full.lua
 ( trap '' XFSZ
   ulimit -f 200 # 100 KiB a file: no more room on the disk
-  QPROF="-output=full.qprof -trace-output=full.qtrace -trace-buffer=16K" exec qlua full.lua ) &
+  QPROF="-output=full.qprof -trace-output=full.qtrace -trace-buffer=16K -trace-memory=16K" exec qlua full.lua ) &
 size=0 before=
 until [ "$size" -gt 50000 ] && [ "$size" = "$before" ]; do # until it grows no more
     sleep 0.5

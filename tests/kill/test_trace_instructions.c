@@ -486,13 +486,14 @@ KILLED(a_stop, "", .play = stop_and_start)
 KILLED(marks_and_values, "", .prepare = want_values, .play = say_more)
 KILLED(a_ring_that_goes_round, "", .is_round = true, .prepare = fill_a_ring, .play = go_round)
 
-#define STREAMED(name, ...)                                                                    \
-    KILLED(name, " -trace-output=" STREAM, .stream = STREAM, __VA_ARGS__)
+#define STREAMED_WITH(name, words, ...)                                                        \
+    KILLED(name, " -trace-output=" STREAM words, .stream = STREAM, __VA_ARGS__)
+#define STREAMED(name, ...) STREAMED_WITH(name, "", __VA_ARGS__)
 
 STREAMED(packets, .holds_writer = true, .play = call_and_return)
 STREAMED(packets_of_values, .holds_writer = true, .prepare = want_values, .play = say_more)
-STREAMED(a_ring_that_is_full, .holds_writer = true, .loses = true, .prepare = fill_a_stream,
-         .play = lose)
+STREAMED_WITH(a_ring_that_is_full, " -trace-memory=16K", .holds_writer = true, .loses = true,
+              .prepare = fill_a_stream, .play = lose)
 STREAMED(the_end_of_a_stream, .prepare = stay_in_calls, .play = shut_down)
 
 static bool share_tally(void)

@@ -3,6 +3,7 @@
  * counted, and a message says what to do. */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +17,9 @@
 
 #include "base/os/clock.h"
 #include "qprof.h"
+#include "record/ring/ring.h"
 #include "unit/play.h"
+#include "unit/told.h"
 #include "unit/traces.h"
 
 enum { CHILD_PASSED = 0, CHILD_FAILED = 1, CHILD_CANNOT = 77 };
@@ -30,6 +33,7 @@ enum { CHILD_PASSED = 0, CHILD_FAILED = 1, CHILD_CANNOT = 77 };
     } while (0)
 
 static unsigned write_delay_us; /* of each write to a trace */
+static bool write_is_held;      /* each write waits while this is set */
 
 /* In the place of libc's. */
 ssize_t pwrite(int fd, const void *bytes, size_t n, off_t at)
@@ -37,6 +41,8 @@ ssize_t pwrite(int fd, const void *bytes, size_t n, off_t at)
     unsigned delay = __atomic_load_n(&write_delay_us, __ATOMIC_RELAXED);
     if (delay)
         usleep(delay);
+    for (int i = 0; i < 5000 && __atomic_load_n(&write_is_held, __ATOMIC_RELAXED); i++)
+        usleep(1000); /* not for ever: a claim may have failed */
     return syscall(SYS_pwrite64, fd, bytes, n, at);
 }
 
@@ -248,7 +254,7 @@ static long waits_of_thread(void)
 static void a_slow_disk_costs_records_and_not_the_host(void **state)
 {
     play_ctx *p = *state;
-    assert_true(begin("-trace-output=t.qtrace -trace-buffer=256K"));
+    assert_true(begin("-trace-output=t.qtrace -trace-buffer=256K -trace-memory=256K"));
     record(20000);
     __atomic_store_n(&write_delay_us, 50000, __ATOMIC_RELAXED);
     long before = waits_of_thread();
@@ -270,6 +276,155 @@ static void a_slow_disk_costs_records_and_not_the_host(void **state)
     play_read(p, "run.qprof");
     assert_int_equal(count_of(p->m, "trace_lost"), t->n_lost);
     assert_int_equal(p->m->run.calls, n + 1);
+    traces_free(t);
+}
+
+/* Each write waits from now on, and one does. */
+static void hold_writes(void)
+{
+    __atomic_store_n(&write_is_held, true, __ATOMIC_RELAXED);
+    record(100);
+    usleep(200000);
+}
+
+static void release_writes(void)
+{
+    __atomic_store_n(&write_is_held, false, __ATOMIC_RELAXED);
+}
+
+static uint32_t n_rings(void)
+{
+    uint32_t n = 0;
+    while (qp_trace_ring_at(n))
+        n++;
+    return n;
+}
+
+/* Calls while writing is held up: 16 MB of records. */
+enum { HELD_CALLS = 500000 };
+
+static void while_the_writer_is_held_up_further_rings_hold_everything(void **state)
+{
+    play_ctx *p = *state;
+    assert_true(begin("-trace-output=t.qtrace -trace-buffer=256K"));
+    hold_writes();
+    assert_int_equal(n_rings(), 1);
+    record(HELD_CALLS);
+    assert_in_range(n_rings(), 60, 70); /* of 256 KiB */
+    release_writes();
+    record(HELD_CALLS); /* where rings are free again they are taken again */
+    qprof_record_fn_exit(0);
+    qprof_shutdown();
+    const told x = tell("t.qtrace");
+    assert_int_equal(x.n_calls, 1 + 100 + 2 * HELD_CALLS);
+    assert_int_equal(x.n_incomplete + x.n_gaps + x.n_unmatched, 0);
+    assert_int_equal(x.depth_max, 2);
+    traces *t = traces_of_file("t.qtrace");
+    assert_int_equal(t->n_lost + t->n_missing, 0);
+    assert_int_equal(traces_count(t, QP_TRACE_EXIT), x.n_calls);
+    play_read(p, "run.qprof");
+    assert_int_equal(count_of(p->m, "trace_lost"), 0);
+    assert_int_equal(p->m->run.calls, x.n_calls);
+    traces_free(t);
+}
+
+static void virtual_threads_and_marks_are_in_further_rings_as_well(void **state)
+{
+    enum { ROUNDS = 30000, MARK_EVERY = 100 };
+    (void)state;
+    qprof_set_clock(NULL);
+    qprof_InitInfo info = {.initial_options =
+                               "-output=run.qprof -trace-output=t.qtrace -trace-buffer=16K",
+                           .usingVirtualThreads = 1};
+    assert_int_equal(qprof_initialize_ex(&info), 0);
+    __atomic_store_n(&write_is_held, true, __ATOMIC_RELAXED);
+    for (uintptr_t i = 0; i < ROUNDS; i++) {
+        uintptr_t vt = 7 + i % 3;
+        qprof_record_fn_entry_vt(2, 2, vt);
+        qprof_record_fn_entry_vt(3, 3, vt);
+        if (i % MARK_EVERY == 0)
+            qprof_mark("here");
+        qprof_record_fn_exit_vt(2, vt);
+        qprof_record_fn_exit_vt(0, vt);
+    }
+    assert_true(n_rings() > 10);
+    release_writes();
+    qprof_shutdown();
+    const told x = tell("t.qtrace");
+    assert_int_equal(x.n_calls, 2 * ROUNDS);
+    assert_int_equal(x.n_markers, ROUNDS / MARK_EVERY);
+    assert_int_equal(x.n_incomplete + x.n_gaps + x.n_unmatched, 0);
+    assert_int_equal(x.depth_max, 2);
+}
+
+static void the_memory_of_all_rings_is_what_is_said(void **state)
+{
+    play_ctx *p = *state;
+    assert_true(begin("-trace-output=t.qtrace -trace-buffer=256K -trace-memory=2M"));
+    hold_writes();
+    record(HELD_CALLS);
+    const uint64_t n_lost = qprof_diagnostic("trace_lost");
+    uint64_t n_bytes = 0;
+    for (uint32_t i = 0; qp_trace_ring_at(i); i++)
+        n_bytes += qp_trace_ring_at(i)->n_slots * sizeof(qp_trace_record);
+    assert_in_range(n_bytes, 1700 * 1024, 2048 * 1024);
+    assert_int_equal(n_lost, 0); /* it is counted once there is room again */
+    release_writes();
+    usleep(200000);
+    record(10);
+    qprof_shutdown();
+    play_read(p, "run.qprof");
+    assert_true(count_of(p->m, "trace_lost") > HELD_CALLS / 2);
+    assert_true(has_message(p->m, "records are lost"));
+    assert_true(has_message(p->m, "the buffers have their 2.0 MiB (-memory-limit for more"));
+}
+
+static void *release_soon(void *unused)
+{
+    usleep(300000);
+    release_writes();
+    return unused;
+}
+
+static void a_program_that_waits_loses_nothing(void **state)
+{
+    pthread_t thread;
+    play_ctx *p = *state;
+    assert_true(
+        begin("-trace-output=t.qtrace -trace-buffer=256K -trace-memory=1M -trace-full=wait"));
+    hold_writes();
+    assert_int_equal(pthread_create(&thread, NULL, release_soon, NULL), 0);
+    record(HELD_CALLS);
+    pthread_join(thread, NULL);
+    qprof_record_fn_exit(0);
+    qprof_shutdown();
+    const told x = tell("t.qtrace");
+    assert_int_equal(x.n_calls, 1 + 100 + HELD_CALLS);
+    assert_int_equal(x.n_incomplete + x.n_gaps + x.n_unmatched, 0);
+    play_read(p, "run.qprof");
+    assert_int_equal(count_of(p->m, "trace_lost"), 0);
+    assert_true(has_message(p->m, "OS threads waited"));
+    assert_true(has_message(p->m, "times contain it"));
+}
+
+static void a_wait_ends_and_then_records_are_counted(void **state)
+{
+    play_ctx *p = *state;
+    assert_true(
+        begin("-trace-output=t.qtrace -trace-buffer=256K -trace-memory=1M -trace-full=wait"));
+    hold_writes();
+    record(HELD_CALLS); /* one wait, in vain */
+    assert_int_equal(qp_trace_waits_so_far().n, 1);
+    assert_true(qp_trace_waits_so_far().ns >= QP_TRACE_WAIT_NS);
+    release_writes();
+    usleep(200000);
+    record(10);
+    qprof_shutdown();
+    traces *t = traces_of_file("t.qtrace");
+    play_read(p, "run.qprof");
+    assert_true(count_of(p->m, "trace_lost") > HELD_CALLS / 2);
+    assert_int_equal(count_of(p->m, "trace_lost"), t->n_lost);
+    assert_int_equal(traces_count(t, QP_TRACE_EXIT) + t->n_lost, 100 + HELD_CALLS + 10);
     traces_free(t);
 }
 
@@ -461,6 +616,11 @@ int main(void)
         PLAY_TEST(a_disk_that_has_space_again_is_used_again),
         PLAY_TEST(a_limit_of_the_process_is_a_full_disk),
         PLAY_TEST(a_slow_disk_costs_records_and_not_the_host),
+        PLAY_TEST(while_the_writer_is_held_up_further_rings_hold_everything),
+        PLAY_TEST(virtual_threads_and_marks_are_in_further_rings_as_well),
+        PLAY_TEST(the_memory_of_all_rings_is_what_is_said),
+        PLAY_TEST(a_program_that_waits_loses_nothing),
+        PLAY_TEST(a_wait_ends_and_then_records_are_counted),
         PLAY_TEST(a_disk_that_hangs_does_not_keep_the_host),
         PLAY_TEST(a_file_that_is_removed_is_made_again),
         PLAY_TEST(a_folder_that_is_removed_loses_the_trace_and_nothing_else),

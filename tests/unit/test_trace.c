@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "qprof.h"
+#include "record/ring/ring.h"
 #include "unit/play.h"
 #include "unit/traces.h"
 
@@ -479,7 +480,8 @@ static void a_stream_has_everything(void **state)
 
 static void what_does_not_fit_a_stream_is_counted(void **state)
 {
-    play_ctx *p = play_start(state, "-trace-output=t.qtrace -trace-buffer=16K");
+    play_ctx *p =
+        play_start(state, "-trace-output=t.qtrace -trace-buffer=16K -trace-memory=16K");
     qprof_record_fn_entry(play_method(p, "main"), 1);
     record_calls(p, 200000);
     unsigned n = 200000;
@@ -500,6 +502,42 @@ static void what_does_not_fit_a_stream_is_counted(void **state)
         if (qp_trace_op_of(&t->all[i].r) == QP_TRACE_LOST)
             assert_int_equal(qp_trace_op_of(&t->all[i + 1].r), QP_TRACE_SWITCH);
     traces_free(t);
+}
+
+static bool has_note(const qp_model *m, const char *text)
+{
+    for (size_t i = 0; i < m->run.n_notes; i++)
+        if (strcmp(m->run.notes[i].text, text) == 0)
+            return true;
+    return false;
+}
+
+static void a_buffer_that_cannot_be_had_is_told(void **state)
+{
+    /* half of 256 MiB for all, a quarter of that for one */
+    play_ctx *p = play_run(state, "-collect=profile,trace -trace-buffer=512M", "main( 1 )");
+    assert_true(has_note(
+        p->m, "-trace-buffer: an OS thread gets 32.0 MiB, a power of 2 and at most a quarter "
+              "of 128.0 MiB (-trace-memory, at most half of -memory-limit)"));
+}
+
+static void a_buffer_that_can_be_had_is_given(void **state)
+{
+    play_ctx *p = play_start(
+        state,
+        "-collect=profile,trace -trace-buffer=64M -trace-memory=256M -memory-limit=512M");
+    play(p, "main( 1 )");
+    assert_int_equal(qp_trace_ring_at(0)->n_slots, (64 << 20) / sizeof(qp_trace_record));
+    play_end(p);
+    assert_int_equal(p->m->run.n_notes, 0);
+}
+
+static void a_buffer_of_another_size_is_the_next_smaller(void **state)
+{
+    play_ctx *p = play_run(state, "-trace-output=t.qtrace -trace-buffer=3M", "main( 1 )");
+    assert_true(has_note(
+        p->m, "-trace-buffer: an OS thread gets 2.0 MiB, a power of 2 and at most a quarter "
+              "of 128.0 MiB (-trace-memory, at most half of -memory-limit)"));
 }
 
 static void options_that_make_no_sense_are_refused(void **state)
@@ -630,6 +668,9 @@ int main(void)
         PLAY_TEST(a_dump_that_cannot_be_written_says_why),
         PLAY_TEST(a_stream_has_everything),
         PLAY_TEST(what_does_not_fit_a_stream_is_counted),
+        PLAY_TEST(a_buffer_that_cannot_be_had_is_told),
+        PLAY_TEST(a_buffer_that_can_be_had_is_given),
+        PLAY_TEST(a_buffer_of_another_size_is_the_next_smaller),
         PLAY_TEST(options_that_make_no_sense_are_refused),
         PLAY_TEST(a_stream_without_a_name_stands_beside_its_profile),
         PLAY_TEST(what_a_ring_never_held_takes_no_disk),

@@ -179,6 +179,79 @@ static void a_million_records_come_back(void **state)
     }
 }
 
+/* Paths by cell: a root (100), and calls below it. */
+static const qp_pack_path known[256] = {[100] = {1, 0},    [101] = {100, 50}, [102] = {101, 51},
+                                        [103] = {102, 50}, [104] = {100, 51}, [200] = {0, 1}};
+
+static qp_pack_path known_path(void *unused, qp_cell path)
+{
+    (void)unused;
+    return known[path].method ? known[path] : (qp_pack_path){0, 0};
+}
+
+static qp_trace_record random_call(uint64_t *random, uint64_t *ticks, qp_cell top)
+{
+    static const unsigned steps[] = {0, 7, 13, 14, 15, 20}; /* bits of the time that passes */
+    uint64_t x = next_random(random);
+    bool is_odd = x % 16 == 0, is_entry = x >> 4 & 1;
+    uint32_t a = is_entry ? 100 + (uint32_t)((x >> 5) % 5) : 1,
+             b = is_entry ? known[a].method : known[top].caller;
+    *ticks += (x >> 40) & ((1u << steps[(x >> 8) % 6]) - 1);
+    if (is_odd && x >> 12 & 1)
+        a = (uint32_t)(x >> 16 & 255);
+    else if (is_odd)
+        b = (uint32_t)(x >> 24 & 255);
+    uint64_t late = x >> 13 & 31 ? 0 : 3;
+    return record(is_odd && x >> 14 & 1 ? QP_TRACE_SWITCH
+                  : is_entry            ? QP_TRACE_ENTRY
+                                        : QP_TRACE_EXIT,
+                  *ticks - late, a, b);
+}
+
+static void usual_records_are_packed_as_all_are(void **state)
+{
+    (void)state;
+    enum { N = 100000, ROOM = 10 * N };
+    static qp_trace_record records[N];
+    static unsigned char one[ROOM], many[ROOM];
+    uint64_t random = 88172645463325252u, ticks = 1000;
+    const qp_pack_paths all = {known_path, NULL};
+    qp_pack_state by_one = {1000, 100, 100}, by_many = by_one;
+    qp_packet p = {0}, q = {0};
+    qp_cell thread = 0;
+    size_t n_usual = 0;
+    for (unsigned i = 0; i < N; i++) {
+        records[i] = random_call(&random, &ticks, by_one.path);
+        qp_packet_put(&p, one, &by_one, &thread, &records[i], &all);
+    }
+    for (size_t i = 0; i < N; i++) {
+        size_t n = qp_packet_put_usual(&q, many, ROOM, &by_many, records + i, N - i, known);
+        n_usual += n;
+        i += n;
+        if (i < N)
+            qp_packet_put(&q, many, &by_many, &thread, &records[i], &all);
+    }
+    assert_in_range(n_usual, N / 4, N - 1);
+    assert_int_equal(q.n_records, N);
+    assert_int_equal(q.n_bytes, p.n_bytes);
+    assert_memory_equal(many, one, p.n_bytes);
+    assert_memory_equal(&by_many, &by_one, sizeof by_one);
+}
+
+static void usual_records_end_where_a_payload_ends(void **state)
+{
+    (void)state;
+    const qp_trace_record r[2] = {record(QP_TRACE_ENTRY, 5, 101, 50),
+                                  record(QP_TRACE_EXIT, 6, 1, 100)};
+    qp_pack_state s = {0, 100, 100};
+    unsigned char payload[QP_PACKED_MAX + 3];
+    qp_packet p = {0};
+    assert_int_equal(qp_packet_put_usual(&p, payload, sizeof payload - 1, &s, r, 2, known), 1);
+    assert_int_equal(p.n_bytes, 3);
+    assert_int_equal(qp_packet_put_usual(&p, payload, sizeof payload, &s, r + 1, 1, known), 1);
+    assert_int_equal(p.n_bytes, 5);
+}
+
 static void each_bit_of_a_packet_counts_in_its_sum(void **state)
 {
     (void)state;
@@ -219,6 +292,8 @@ int main(void)
         cmocka_unit_test(the_largest_numbers_fit),
         cmocka_unit_test(numbers_that_are_too_long_are_refused),
         cmocka_unit_test(a_million_records_come_back),
+        cmocka_unit_test(usual_records_are_packed_as_all_are),
+        cmocka_unit_test(usual_records_end_where_a_payload_ends),
         cmocka_unit_test(each_bit_of_a_packet_counts_in_its_sum),
         cmocka_unit_test(the_sum_is_what_the_page_says),
     };

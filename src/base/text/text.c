@@ -81,7 +81,9 @@ static size_t escape(char piece[PIECE_BYTES], const letter *c)
     return (size_t)n;
 }
 
-size_t qp_text_terminal(char *to, size_t room, const char *text, size_t *width)
+/* Small, as the next one: every host contains them. */
+__attribute__((cold)) size_t qp_text_terminal(char *to, size_t room, const char *text,
+                                              size_t *width)
 {
     size_t n = 0, columns = 0;
     for (letter c = before(text, strlen(text)); next(&c);) {
@@ -99,7 +101,7 @@ size_t qp_text_terminal(char *to, size_t room, const char *text, size_t *width)
     return n;
 }
 
-char *qp_plain(const char *name, size_t n, char *to, size_t room)
+__attribute__((cold)) char *qp_plain(const char *name, size_t n, char *to, size_t room)
 {
     size_t i = 0;
     for (; i < n && name[i] && i + 1 < room; i++)

@@ -1,58 +1,25 @@
-/* ring.c: rings, and all records but the usual entry and exit, which trace_fast.h makes. Read
+/* ring.c: all records but the usual entry and exit, which trace_fast.h makes. Read
  * room_for first. */
 #include "record/ring/ring.h"
 
 #include <string.h>
 
 #include "base/atomic.h"
+#include "base/os/clock.h"
 #include "format/trace.h"
 #include "record/clock/clock.h"
+#include "record/ring/rings.h"
 #include "record/ring/trace_fast.h"
 #include "record/tree/tree.h"
 
 enum {
-    RINGS_MAX = 4096,
-    SLOTS_MIN = 1024,
-    RETRY_LOSSES = 4096, /* between two attempts to get a ring */
-    TYPE_MAX = 64,       /* bytes of the texts of a value, their NUL included */
+    RETRY_LOSSES = 4096,   /* between two attempts to get the first ring ... */
+    CHANGE_LOSSES = 64,    /* ... or another one */
+    WAIT_STEP_NS = 100000, /* the writer looks every ms */
+    TYPE_MAX = 64,         /* bytes of the texts of a value, their NUL included */
     VALUE_MAX = 1536,
     COMMENT_MAX = 256
 };
-
-static struct {
-    uint32_t users;
-    uint32_t n_rings;
-    qp_cell rings[RINGS_MAX]; /* 0: about to be known */
-    uint64_t n_ring_bytes;    /* of the run's memory */
-} trace;
-
-uint32_t qp_trace_users(void)
-{
-    return qp_load(&trace.users);
-}
-
-void qp_trace_begin(void)
-{
-    memset(&trace, 0, sizeof trace);
-}
-
-void qp_trace_add_user(qp_trace_user user)
-{
-    qp_fetch_or(&trace.users, (uint32_t)user);
-    qp_fetch_or(&qp_recorder.hooks, QP_HOOK_TRACE);
-    if (qp_recorder_head()->clock_source == QP_SOURCE_TSC)
-        qp_fetch_or(&qp_recorder.hooks, QPROF_HOOK_TSC);
-    qp_threads_set_hooks(qp_recorder.hooks & (QP_HOOK_TRACE | QPROF_HOOK_TSC));
-}
-
-void qp_trace_drop_user(qp_trace_user user)
-{
-    if (qp_fetch_and(&trace.users, ~(uint32_t)user) & ~(uint32_t)user)
-        return;
-    qp_fetch_and(&qp_recorder.hooks, ~(uint32_t)QP_HOOK_TRACE);
-    for (uint32_t i = 0; qp_threads_at(i); i++)
-        qp_fetch_and(&qp_threads_at(i)->gate, ~(uint32_t)QP_HOOK_TRACE);
-}
 
 /* Put a record other than the usual entry or exit. It may come late: its ticks are raised to
  * those of the record before. */
@@ -64,67 +31,23 @@ static __attribute__((noinline)) void put(const qp_trace_lane *lane, qp_trace_op
     bool is_timed = qp_trace_has_ticks(op);
     if (is_timed && lane->held_at)
         ticks = lane->held_at;
+    if (is_timed && ticks < lane->after)
+        ticks = lane->after;
     if (is_timed && head && qp_trace_has_ticks(qp_trace_op_of(last)) &&
         ticks < (last->word & QP_TRACE_TICKS))
         ticks = last->word & QP_TRACE_TICKS;
     qp_trace_put(lane, op, ticks, a, b);
 }
 
-/* ---- rings ------------------------------------------------------------------------------- */
+/* ---- the lane and its ring --------------------------------------------------------------- */
 
-qp_ring *qp_trace_ring_at(uint32_t i)
+static void use_ring(qp_trace_lane *lane, qp_ring *ring)
 {
-    qp_cell cell =
-        i < qp_load(&trace.n_rings) && i < RINGS_MAX ? qp_observe(&trace.rings[i]) : 0;
-    return cell ? qp_at(&qp_recorder.space, cell) : NULL;
-}
-
-/* The number of slots that -trace-buffer sets, but at most a quarter of what rings may still
- * have: all rings together have half of the memory. @return 0: no more */
-static uint32_t slots_of_next(void)
-{
-    uint64_t room = qp_load(&qp_recorder.space.map.limit_bytes) / 2,
-             used = qp_load(&trace.n_ring_bytes);
-    uint64_t wanted = qp_recorder.options.number[QP_OPT_trace_buffer];
-    room = room > used ? (room - used) / 4 : 0;
-    uint64_t bytes = wanted < room ? wanted : room;
-    uint32_t slots = 1u << 31;
-    while (slots >= SLOTS_MIN && slots * sizeof(qp_trace_record) > bytes)
-        slots /= 2;
-    return slots >= SLOTS_MIN ? slots : 0;
-}
-
-static qp_ring *new_ring(void)
-{
-    uint32_t slots = slots_of_next();
-    uint64_t n_bytes = sizeof(qp_ring) + slots * sizeof(qp_trace_record);
-    uint32_t n_cells = (uint32_t)(n_bytes / QP_CELL);
-    if (!slots || qp_load(&trace.n_rings) >= RINGS_MAX)
-        return NULL;
-    qp_cell extent = qp_extent_claim(&qp_recorder.space, QP_EXTENT_RING, 0, 1 + n_cells,
-                                     QP_RESERVE_ORDINARY);
-    if (!extent)
-        return NULL;
-    qp_fetch_add(&trace.n_ring_bytes, n_bytes);
-    qp_ring *ring = qp_at(&qp_recorder.space, extent + 1);
-    ring->n_slots = slots;
-    qp_publish(&((qp_extent *)qp_at(&qp_recorder.space, extent))->n_used, n_cells);
-    uint32_t i = qp_fetch_add(&trace.n_rings, 1);
-    if (i < RINGS_MAX)
-        qp_publish(&trace.rings[i], extent + 1);
-    return ring;
-}
-
-/* The ring of an OS thread that has ended, else a new one. */
-static QP_RARE qp_ring *take_ring(void)
-{
-    for (uint32_t i = 0; qp_trace_ring_at(i); i++) {
-        uint32_t ended = 1;
-        if (qp_load(&qp_trace_ring_at(i)->is_ended) &&
-            qp_swap_if(&qp_trace_ring_at(i)->is_ended, &ended, 0))
-            return qp_trace_ring_at(i);
-    }
-    return new_ring();
+    qp_store(&ring->os_thread, qp_here.ordinal);
+    qp_store(&ring->system_id, qp_here.system_id);
+    lane->mask = ring->n_slots - 1;
+    lane->limit = qp_load(&ring->head);
+    qp_store(&lane->ring, ring);
 }
 
 static bool has_ring(qp_trace_lane *lane)
@@ -133,14 +56,36 @@ static bool has_ring(qp_trace_lane *lane)
         return true;
     if (qp_load(&lane->n_lost) % RETRY_LOSSES)
         return false;
-    qp_ring *ring = take_ring();
-    if (!ring)
+    qp_ring *ring = qp_rings_take();
+    if (ring)
+        use_ring(lane, ring);
+    return ring;
+}
+
+/* @return the ticks of a ring's last record that has some */
+static uint64_t last_ticks(const qp_ring *ring)
+{
+    uint64_t head = qp_load(&ring->head);
+    for (uint64_t i = head; i && head - i < ring->n_slots; i--) {
+        const qp_trace_record *r = &qp_trace_ring_records(ring)[(i - 1) & (ring->n_slots - 1)];
+        if (qp_trace_has_ticks(qp_trace_op_of(r)))
+            return r->word & QP_TRACE_TICKS;
+    }
+    return 0;
+}
+
+/* The lane's ring is full: continue in another one. Its records are later than those before, so
+ * that readers, which merge rings by time, keep the order. @return false: there is none */
+static QP_RARE bool change_ring(qp_trace_lane *lane)
+{
+    qp_ring *next = qp_rings_take(), *full = qp_load(&lane->ring);
+    if (!next)
         return false;
-    qp_store(&ring->os_thread, qp_here.ordinal);
-    qp_store(&ring->system_id, qp_here.system_id);
-    lane->mask = ring->n_slots - 1;
-    lane->limit = qp_load(&ring->head);
-    qp_store(&lane->ring, ring);
+    qp_store(&lane->th, (qprof_thread *)NULL); /* the first record there names it */
+    lane->after = last_ticks(full) + 1;
+    qp_rings_note_change();
+    use_ring(lane, next);
+    qp_publish(&full->is_ended, 1);
     return true;
 }
 
@@ -153,7 +98,7 @@ static void count_lost(qp_trace_lane *lane)
     qp_store(&lane->n_lost, 0);
 }
 
-void qp_trace_leave(void)
+QP_RARE void qp_trace_leave(void)
 {
     qp_trace_lane *lane = qp_here.lane;
     if (lane->ring)
@@ -161,7 +106,7 @@ void qp_trace_leave(void)
     count_lost(lane);
     qp_store(&lane->th, (qprof_thread *)NULL);
     qp_store(&lane->ring, (qp_ring *)NULL);
-    lane->limit = 0;
+    lane->limit = lane->after = 0;
     qp_here.lane = &qp_closed_lane;
 }
 
@@ -174,17 +119,45 @@ static void lose(qp_trace_lane *lane, uint32_t n)
         qp_bump(&lane->ring->n_lost, n);
 }
 
-/* Is there room for n more records? Where the oldest may be overwritten, always: a ring is
- * larger than any group of records. */
-static bool has_room(qp_trace_lane *lane, uint32_t n)
+/* Is there room for n more records in the lane's ring? Where the oldest may be overwritten,
+ * always: a ring is larger than any group of records. */
+static bool fits(qp_trace_lane *lane, uint32_t n)
 {
     uint64_t head = qp_load(&lane->ring->head);
     if (lane->limit - head >= n)
         return true;
-    bool is_bounded = qp_trace_users() & (QP_TRACE_FOR_STREAM | QP_TRACE_FOR_XBASE);
-    uint64_t tail = is_bounded ? qp_observe(&lane->ring->tail) : head;
+    uint64_t tail = qp_rings_are_bounded() ? qp_observe(&lane->ring->tail) : head;
     lane->limit = tail + lane->ring->n_slots;
     return lane->limit - head >= n;
+}
+
+/* -trace-full=wait: the writer needs time. A program is not held up for ever: after a wait in
+ * vain records are lost, until there is room again. */
+static QP_RARE bool wait_for_room(qp_trace_lane *lane, uint32_t n)
+{
+    uint64_t since = qp_clock_monotonic(), now = since;
+    bool has_room = false;
+    while (!has_room && now - since < QP_TRACE_WAIT_NS && qp_rings_are_bounded()) {
+        qp_clock_sleep_until(now + WAIT_STEP_NS);
+        now = qp_clock_monotonic();
+        has_room = fits(lane, n) || (change_ring(lane) && fits(lane, n));
+    }
+    lane->waits_in_vain = !has_room;
+    qp_rings_note_wait(now - since);
+    return has_room;
+}
+
+/* Make room for n more records. @return false: there is none */
+static bool has_room(qp_trace_lane *lane, uint32_t n)
+{
+    if (QP_LIKELY(fits(lane, n))) {
+        lane->waits_in_vain = false;
+        return true;
+    }
+    if (qp_load(&lane->n_lost) % CHANGE_LOSSES == 0 && change_ring(lane) && fits(lane, n))
+        return true;
+    return qp_recorder.options.number[QP_OPT_trace_full] == QP_TRACE_FULL_WAIT &&
+           !lane->waits_in_vain && wait_for_room(lane, n);
 }
 
 static void put_losses(qp_trace_lane *lane, uint64_t raw)
@@ -295,7 +268,8 @@ qp_trace_position qp_trace_position_of(const qprof_thread *th)
 }
 
 /* A clock that was paused has a greater offset: it was paused from the last event on. */
-void qp_trace_gates(qprof_thread *th, const qprof_frame *top, const qp_trace_position *before)
+QP_RARE void qp_trace_gates(qprof_thread *th, const qprof_frame *top,
+                            const qp_trace_position *before)
 {
     const qp_trace_position now = qp_trace_position_of(th);
     uint64_t paused = now.offset - before->offset;
@@ -312,8 +286,8 @@ void qp_trace_gates(qprof_thread *th, const qprof_frame *top, const qp_trace_pos
         put_gate(th, false, 0, raw_of_change(now.raw));
 }
 
-void qp_trace_woke(qprof_thread *th, const qprof_frame *top, bool was_open, bool was_off,
-                   uint64_t raw)
+QP_RARE void qp_trace_woke(qprof_thread *th, const qprof_frame *top, bool was_open,
+                           bool was_off, uint64_t raw)
 {
     bool is_open = qp_trace_position_of(th).is_open,
          is_closed = was_open && (!is_open || was_off);
@@ -333,18 +307,20 @@ void qp_trace_note(qprof_thread *th, qp_trace_op op, uint32_t a, uint32_t b)
         put(lane, op, raw, a, b);
 }
 
-void qp_trace_marker(qp_marker_kind kind, qp_ref name)
+QP_RARE void qp_trace_marker(qp_marker_kind kind, qp_ref name)
 {
     qp_trace_lane *lane = qp_here.lane;
+    qprof_thread *th = qp_load(&lane->th);
     if (!qp_trace_users() || !lane->ring || !name)
         return;
-    if (has_room(lane, 1))
-        put(lane, QP_TRACE_MARKER, qp_clock_elapsed(), name, (uint32_t)kind);
-    else
+    uint64_t raw = qp_clock_elapsed();
+    if (th ? room_for(th, 1, raw) != NULL : fits(lane, 1))
+        put(lane, QP_TRACE_MARKER, raw, name, (uint32_t)kind);
+    else if (!th)
         lose(lane, 1);
 }
 
-void qp_trace_counter(qprof_thread *th, qp_ref name, int64_t value)
+QP_RARE void qp_trace_counter(qprof_thread *th, qp_ref name, int64_t value)
 {
     uint64_t raw = qp_clock_elapsed(), bits = (uint64_t)value;
     qp_trace_lane *lane = room_for(th, 2, raw);
@@ -418,7 +394,7 @@ QP_RARE void qp_trace_value(qprof_thread *th, int number, const char *type, cons
 
 /* ---- the end ----------------------------------------------------------------------------- */
 
-void qp_trace_end(void)
+QP_RARE void qp_trace_end(void)
 {
     for (uint32_t i = 1; qp_os_thread_at(i); i++)
         count_lost(&qp_os_thread_at(i)->lane);
@@ -434,19 +410,18 @@ void qp_trace_switch(qprof_thread *th, uint64_t raw)
         room_for(th, 0, raw_of_change(raw));
 }
 
-void qp_trace_suspend(const qprof_thread *th, bool has_ended, uint64_t raw)
+void qp_trace_suspend(qprof_thread *th, bool has_ended, uint64_t raw)
 {
     qp_trace_lane *lane = qp_here.lane;
     if (qp_load(&lane->th) != th)
         return;
-    if (!has_room(lane, 1))
-        lose(lane, 1);
-    else
-        put(lane, QP_TRACE_SUSPEND, raw_of_change(raw), qp_record_cell(th), has_ended);
+    raw = raw_of_change(raw);
+    if (fits(lane, 1) || room_for(th, 1, raw))
+        put(lane, QP_TRACE_SUSPEND, raw, qp_record_cell(th), has_ended);
     qp_store(&lane->th, (qprof_thread *)NULL);
 }
 
-qprof_thread *qp_trace_ending(const qprof_thread *th)
+QP_RARE qprof_thread *qp_trace_ending(const qprof_thread *th)
 {
     qp_trace_lane *lane = qp_here.lane;
     qprof_thread *before = qp_load(&lane->th);
@@ -455,7 +430,7 @@ qprof_thread *qp_trace_ending(const qprof_thread *th)
     return before;
 }
 
-void qp_trace_ended(qprof_thread *th, qprof_thread *before, bool is_ended)
+QP_RARE void qp_trace_ended(qprof_thread *th, qprof_thread *before, bool is_ended)
 {
     qp_trace_lane *lane = qp_here.lane;
     bool continues =

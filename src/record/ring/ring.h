@@ -1,8 +1,9 @@
 /* ring.h: what happens, in its order: records in rings, and the markers of the profile.
  *
  * An OS thread has a ring of its own, made at the first record that it leaves and handed on
- * when the OS thread ends. Nothing here waits: where a ring has no room, records are dropped
- * and counted, and a LOST record says where. Every call is made by the OS thread itself; those
+ * when the OS thread ends. Where a ring is full because the writer lags, the OS thread continues
+ * in another one, while there is memory for that; then records are dropped and counted, and a
+ * LOST record says where. Nothing here waits but for -trace-full=wait. Every call is made by the OS thread itself; those
  * with a thread are made while it drives that thread. */
 #ifndef QP_RECORD_RING_RING_H
 #define QP_RECORD_RING_RING_H
@@ -82,7 +83,7 @@ void qp_trace_values_give(qprof_thread *th, qp_cell method);
 
 /* The OS thread drives th from now on, or no longer. @param raw  since when; 0: now */
 void qp_trace_switch(qprof_thread *th, uint64_t raw);
-void qp_trace_suspend(const qprof_thread *th, bool has_ended, uint64_t raw);
+void qp_trace_suspend(qprof_thread *th, bool has_ended, uint64_t raw);
 
 /* th is about to be ended by an OS thread that drives another thread, for which no time passes
  * in the trace meanwhile. @return the other thread; NULL: there is none */
@@ -93,7 +94,31 @@ void qp_trace_ended(qprof_thread *th, qprof_thread *before, bool is_ended);
 /* The OS thread ends: another one may have its ring. */
 void qp_trace_leave(void);
 
-/* ---- reading rings ----------------------------------------------------------------------- */
+/* ---- rings: rings.c ---------------------------------------------------------------------- */
+
+/* -trace-full */
+enum { QP_TRACE_FULL_DROP, QP_TRACE_FULL_WAIT };
+
+/* The longest wait of a record for room. */
+#define QP_TRACE_WAIT_NS 1000000000u
+
+/* Bytes that all rings may have: -trace-memory, at most half of -memory-limit. */
+uint64_t qp_trace_memory(void);
+/* Bytes of records in the next OS thread's ring. */
+uint64_t qp_trace_ring_bytes(void);
+
+/* Make a ring for an OS thread whose own fills up, unless one is ready. By the writer. */
+void qp_trace_prepare_ring(void);
+
+/* How often an OS thread has continued in another ring. While this does not change, what is in
+ * one ring was recorded after what the same OS thread left in others. */
+uint32_t qp_trace_changes(void);
+
+typedef struct {
+    uint64_t n, ns;
+} qp_trace_waits;
+/* The waits of -trace-full=wait. */
+qp_trace_waits qp_trace_waits_so_far(void);
 
 /* Ring i of the run, from 0; those of ended OS threads included. @return NULL: no more */
 qp_ring *qp_trace_ring_at(uint32_t i);

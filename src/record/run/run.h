@@ -166,12 +166,14 @@ enum { QP_APART = 128 };
 
 /* Where an OS thread leaves records of a trace. */
 typedef struct {
-    qprof_thread *th; /* owner of the records; NULL: the next record names it */
-    qp_ring *ring;    /* NULL: none yet */
-    uint64_t mask;    /* slot of a record: its number & mask */
-    uint64_t limit;   /* number of the record that must check for room */
-    uint64_t n_lost;  /* records that found no room since the last LOST record */
-    uint64_t held_at; /* ticks of all records until a thread has been ended; 0: their own */
+    qprof_thread *th;   /* owner of the records; NULL: the next record names it */
+    qp_ring *ring;      /* NULL: none yet */
+    uint64_t mask;      /* slot of a record: its number & mask */
+    uint64_t limit;     /* number of the record that must check for room */
+    uint64_t n_lost;    /* records that found no room since the last LOST record */
+    uint64_t held_at;   /* ticks of all records until a thread has been ended; 0: their own */
+    uint64_t after;     /* ticks that its first record here has at least: of the ring before */
+    bool waits_in_vain; /* -trace-full=wait: the last wait found no room */
 } qp_trace_lane;
 
 /* What other OS threads see of an OS thread. */

@@ -421,6 +421,16 @@ bool qp_trace_sink_put(qp_trace_sink *s, uint32_t i, uint64_t first, const qp_tr
         if ((is_other || p->head.n_bytes > EVENTS_BYTES - QP_PACKED_MAX) && p->head.n_records &&
             !qp_trace_sink_flush(s))
             return false;
+        if (p->head.n_records) {
+            size_t n_usual = qp_packet_put_usual(&p->head, p->bytes, EVENTS_BYTES, &state->at,
+                                                 r + k, n - k, s->known);
+            state->next += n_usual;
+            k += n_usual;
+            if (k == n)
+                break;
+            if (p->head.n_bytes > EVENTS_BYTES - QP_PACKED_MAX && !qp_trace_sink_flush(s))
+                return false;
+        }
         if (!need(s, &r[k])) {
             p->head.n_records = p->head.n_bytes = 0;
             return false;

@@ -14,6 +14,7 @@
 #include "base/atomic.h"
 #include "base/os/clock.h"
 #include "base/os/thread.h"
+#include "base/text/unit.h"
 #include "format/trace.h"
 #include "record/clock/clock.h"
 #include "record/run/run.h"
@@ -48,7 +49,10 @@ static struct {
     char path[QP_PATH_MAX];
     uint64_t packet_due, clock_due, retry_due, retry_ns;
     bool has_failed;       /* since the last packet that was written */
+    bool has_lagged;       /* it was logged that records are lost */
+    uint32_t n_changes;    /* of rings, at the previous pass */
     uint64_t taken[RINGS]; /* by the stream */
+    uint64_t heads[RINGS]; /* as of this pass */
 } writer;
 
 /* Has the run ended without waiting? Then nothing of it may be touched. */
@@ -125,9 +129,10 @@ static bool can_write(uint64_t now)
 
 /* ---- a pass ------------------------------------------------------------------------------ */
 
-static bool write_records(uint32_t i, const qp_ring *ring, uint64_t from, uint64_t to)
+static bool write_records(uint32_t i, qp_ring *ring, uint64_t from, uint64_t to)
 {
     const qp_trace_record *slots = qp_trace_ring_records(ring);
+    bool is_shared = qp_load(&writer.consumer) != NULL;
     while (from < to) {
         uint64_t slot = from & (ring->n_slots - 1), n = ring->n_slots - slot;
         n = n < to - from ? n : to - from;
@@ -135,14 +140,15 @@ static bool write_records(uint32_t i, const qp_ring *ring, uint64_t from, uint64
         if (!qp_trace_sink_put(writer.sink, i, from, &slots[slot], n))
             return false;
         from += n;
+        if (!is_shared) /* what is in the file: its slots may be used again at once */
+            qp_publish(&ring->tail, qp_trace_sink_written(writer.sink, i));
         qp_bump(&writer.n_steps, 1);
     }
     return qp_trace_sink_flush(writer.sink);
 }
 
 /* Write records [from, to) to the file, or count them. */
-static void take_records(uint32_t i, const qp_ring *ring, uint64_t from, uint64_t to,
-                         uint64_t now)
+static void take_records(uint32_t i, qp_ring *ring, uint64_t from, uint64_t to, uint64_t now)
 {
     uint64_t written = from;
     bool is_good = can_write(now), is_tried = is_good;
@@ -171,14 +177,29 @@ static void write_clock(uint64_t now)
         note_failure(now);
 }
 
+/* Look at what the rings have. Of an OS thread that changes to another ring meanwhile all is
+ * read that it left in the one before: it was earlier.
+ * @return has an OS thread changed since the previous pass? Then rings that are left are due */
+static bool look_at_rings(void)
+{
+    uint32_t before = writer.n_changes, now;
+    do {
+        now = qp_trace_changes();
+        for (uint32_t i = 0; qp_trace_ring_at(i); i++)
+            writer.heads[i] = qp_observe(&qp_trace_ring_at(i)->head);
+        writer.n_changes = qp_trace_changes();
+    } while (writer.n_changes != now);
+    return now != before;
+}
+
 /* Write what is due of all rings. @return is any of them filling up? */
 static bool write_rings(bool takes_all)
 {
     uint64_t now = qp_clock_monotonic();
-    bool is_due = takes_all || now >= writer.packet_due, is_filling = false;
+    bool is_due = look_at_rings() || takes_all || now >= writer.packet_due, is_filling = false;
     for (uint32_t i = 0; !is_abandoned() && qp_trace_ring_at(i); i++) {
-        const qp_ring *ring = qp_trace_ring_at(i);
-        uint64_t from = writer.taken[i], to = qp_observe(&ring->head), n = to - from;
+        qp_ring *ring = qp_trace_ring_at(i);
+        uint64_t from = writer.taken[i], to = writer.heads[i], n = to > from ? to - from : 0;
         is_filling |= n > ring->n_slots / 4;
         if (n >= PACKET_RECORDS || n > ring->n_slots / 4 || (n && is_due))
             take_records(i, ring, from, to, now);
@@ -188,6 +209,22 @@ static bool write_rings(bool takes_all)
     if (!is_abandoned())
         write_clock(now);
     return is_filling;
+}
+
+/* Log once that records are lost because this thread lags. */
+static void note_lag(void)
+{
+    uint64_t n_lost = 0;
+    for (uint32_t i = 0; !writer.has_lagged && qp_trace_ring_at(i); i++)
+        n_lost += qp_load(&qp_trace_ring_at(i)->n_lost);
+    if (!n_lost)
+        return;
+    writer.has_lagged = true;
+    char size[QP_NUMBER_BYTES];
+    qp_recorder_log(
+        "trace: records are lost: their file is slow, and the buffers have their %s "
+        "(-memory-limit for more, or -trace-full=wait)",
+        qp_unit_size(size, qp_trace_memory()));
 }
 
 /* Let slots that all consumers have read be reused. */
@@ -209,6 +246,9 @@ static bool pass(bool takes_all)
         is_filling = write_rings(takes_all);
     if (is_abandoned())
         return false;
+    if (is_filling)
+        qp_trace_prepare_ring();
+    note_lag();
     const qp_trace_consumer *consumer = qp_observe(&writer.consumer);
     if (consumer)
         consumer->pass(until);
@@ -295,6 +335,29 @@ static void stop_thread(void)
 
 /* ---- control calls ----------------------------------------------------------------------- */
 
+/* Log what an OS thread gets if that is less than -trace-buffer asks for. */
+static void note_buffer(void)
+{
+    char size[QP_NUMBER_BYTES], most[QP_NUMBER_BYTES];
+    uint64_t given = qp_trace_ring_bytes();
+    if (qp_recorder.options.is_set[QP_OPT_trace_buffer] &&
+        given < qp_recorder.options.number[QP_OPT_trace_buffer])
+        qp_recorder_log(
+            "-trace-buffer: an OS thread gets %s, a power of 2 and at most a quarter "
+            "of %s (-trace-memory, at most half of -memory-limit)",
+            qp_unit_size(size, given), qp_unit_size(most, qp_trace_memory()));
+}
+
+/* Log how long the program has waited for room. */
+static void note_waits(void)
+{
+    const qp_trace_waits waits = qp_trace_waits_so_far();
+    if (waits.n)
+        qp_recorder_log("trace: OS threads waited %llu times for room, %llu ms in all; times "
+                        "contain it",
+                        (unsigned long long)waits.n, (unsigned long long)(waits.ns / 1000000));
+}
+
 int qp_trace_start(qp_error *error)
 {
     uint64_t mode = qp_recorder.options.number[QP_OPT_trace_mode];
@@ -307,6 +370,7 @@ int qp_trace_start(qp_error *error)
             "-trace-output and -trace-mode=overwrite cannot be combined (the latter keeps the "
             "trace in the profile)");
     }
+    note_buffer();
     if (mode == QP_TRACE_OVERWRITE || (mode == UINT64_MAX && !has_output)) {
         qp_trace_add_user(QP_TRACE_FOR_RINGS);
         return 0;
@@ -336,8 +400,9 @@ __attribute__((no_sanitize("thread"))) static void clear_slots(void)
     for (uint32_t i = 0; qp_trace_ring_at(i); i++) {
         qp_ring *ring = qp_trace_ring_at(i);
         volatile qp_trace_record *slots = qp_trace_ring_records(ring);
-        bool is_taken = qp_load(&ring->tail) == qp_load(&ring->head);
-        for (uint32_t k = 0; is_taken && k < ring->n_slots; k++)
+        uint64_t head = qp_load(&ring->head);
+        bool is_taken = qp_load(&ring->tail) == head;
+        for (uint32_t k = 0; is_taken && k < ring->n_slots && k < head; k++)
             slots[k] = (qp_trace_record){0, 0, 0};
     }
 }
@@ -353,6 +418,7 @@ void qp_trace_stop(void)
     }
     if (!(qp_trace_users() & QP_TRACE_FOR_RINGS))
         clear_slots();
+    note_waits();
     qp_trace_drop_user(QP_TRACE_FOR_RINGS | QP_TRACE_FOR_STREAM | QP_TRACE_FOR_XBASE);
 }
 
