@@ -37,6 +37,8 @@ typedef enum {
     EXACT,
     ADAPTIVE,
     TRACED,
+    ONCE,  /* coverage: whether code was executed */
+    BRIEF, /* coverage of functions: blocks are not counted */
     TRIGGERED,
     APART,
     WATCHED,
@@ -94,6 +96,8 @@ static const row rows[] = {
     {"exact-7-inline", EXACT, INLINE, 7, "exact-inline", 3.0},
     {"exact-1000-inline", EXACT, INLINE, METHODS, "exact-inline", 15.0},
     {"bb-counts", COUNTS, BLOCK, 1, "loop", 6.0},
+    {"bb-counts-once", ONCE, BLOCK, 1, "loop", 6.0},
+    {"bb-counts-functions", BRIEF, BLOCK, 1, "loop", 6.0},
     {"bb-counts-vt", COUNTS, BLOCK_VT, 1, "loop", 8.0},
     {"switches", COUNTS, SWITCH, 1, "loop", 30.0},
     {"switches-exact", EXACT, SWITCH, 1, "clock-pair", 12.0},
@@ -268,8 +272,17 @@ static void watch(uintptr_t method, uint64_t longer_ns)
 static qprof_thread *begin(mode m, bool is_virtual)
 {
     static const char *const options[N_MODES] = {
-        "",           "-time=none", "-time=exact", "-time=adaptive", "-collect=profile,trace",
-        "-time=none", "-time=none", "-time=none",  "-time=none"};
+        [OFF] = "",
+        [COUNTS] = "-time=none",
+        [EXACT] = "-time=exact",
+        [ADAPTIVE] = "-time=adaptive",
+        [TRACED] = "-collect=profile,trace",
+        [ONCE] = "-time=none -cover=once",
+        [BRIEF] = "-time=none -cover=hits -collection-granularity=function",
+        [TRIGGERED] = "-time=none",
+        [APART] = "-time=none",
+        [WATCHED] = "-time=none",
+        [HIT] = "-time=none"};
     char words[160];
     if (m == OFF)
         return qprof_thread_handle(QPROF_INLINE_VERSION);

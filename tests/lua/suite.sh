@@ -2,8 +2,8 @@
 # suite.sh DIR [BUILD]: Lua's official test suite under qlua; DIR holds testes/ of 5.4.4.
 #
 # By hand: the suite is no part of this project and writes into DIR. Portable tests, then the
-# complete ones (_port), each not recorded, with -time=exact, adaptive and none, with coverage and
-# with both; every profile that any of the processes leaves must pass `qprof check`. SUITE_MODES
+# complete ones (_port), each not recorded, with -time=exact, adaptive and none, with coverage of
+# lines, of functions, and with both; every profile that any of the processes leaves must pass `qprof check`. SUITE_MODES
 # and SUITE_KINDS choose.
 set -eu
 unset QPROF LUA_PATH LUA_CPATH LUA_INIT
@@ -34,6 +34,7 @@ run_suite() {
     case $mode in
     off) unset QPROF ;;
     coverage) export QPROF="-output=$work/profiles/%p.%n.qprof -collect=coverage" ;;
+    functions) export QPROF="-output=$work/profiles/%p.%n.qprof -collect=coverage -collection-granularity=function" ;;
     both) export QPROF="-output=$work/profiles/%p.%n.qprof -collect=profile,coverage" ;;
     *) export QPROF="-output=$work/profiles/%p.%n.qprof -time=$mode" ;;
     esac
@@ -59,7 +60,7 @@ run_suite() {
 }
 
 for kind in ${SUITE_KINDS:-portable complete}; do
-    for mode in ${SUITE_MODES:-off none adaptive exact coverage both}; do
+    for mode in ${SUITE_MODES:-off none adaptive exact coverage functions both}; do
         run_suite "$kind" "$mode"
     done
 done

@@ -141,7 +141,7 @@ static inline bool qp_blocks_count_usual(qprof_thread *th, int bb, uint64_t n)
         return false;
     if (!(head->collect & QP_COLLECT_ONCE))
         qp_blocks_add(&b->values[bb], n);
-    else if (n && !qp_load(&b->values[bb]))
+    else if (!b->values[bb] && n)
         qp_store(&b->values[bb], 1);
     return true;
 }
