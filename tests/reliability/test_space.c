@@ -12,6 +12,12 @@
 
 enum { MIB = 1 << 20, FEW = 2 * MIB };
 
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+enum { IS_SANITIZED = 1 }; /* they reserve terabytes, and memory for each thread */
+#else
+enum { IS_SANITIZED = 0 };
+#endif
+
 /* The address space of this process. */
 static uint64_t space_bytes(void)
 {
@@ -72,6 +78,8 @@ static void use_everything(play_ctx *p)
 
 static void a_run_reserves_at_most_twice_its_memory_limit(void **state) /* issue 15, part 9 */
 {
+    if (IS_SANITIZED)
+        skip();
     static const unsigned limits[] = {8, 64, 256};
     static const char *const options[] = {"", "-trace -time=sampled",
                                           "-trace-mode=stream -time=sampled '-pc=REAL 1000'",
@@ -94,6 +102,8 @@ static void a_run_reserves_at_most_twice_its_memory_limit(void **state) /* issue
 
 static void a_plain_run_commits_little(void **state)
 {
+    if (IS_SANITIZED)
+        skip();
     uint64_t committed = committed_bytes();
     play_begin(*state, "");
     call(play_method(*state, "f"));
@@ -103,6 +113,8 @@ static void a_plain_run_commits_little(void **state)
 
 static void runs_that_follow_each_other_do_not_pile_up(void **state)
 {
+    if (IS_SANITIZED)
+        skip();
     enum { RUNS = 8 };
     forget_runs(*state);
     uint64_t before = space_bytes();
@@ -145,9 +157,8 @@ static void little_address_space_makes_a_smaller_run(void **state) /* as under u
 {
     static const unsigned more[] = {400, 64, 16, 8};
     play_ctx *p = *state;
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-    skip(); /* they reserve terabytes themselves */
-#endif
+    if (IS_SANITIZED)
+        skip();
     for (unsigned i = 0; i < sizeof more / sizeof *more; i++) {
         assert_int_equal(status_with(p, (uint64_t)more[i] * MIB), 0);
         play_read(p, "run.qprof");
@@ -162,9 +173,8 @@ static void little_address_space_makes_a_smaller_run(void **state) /* as under u
 
 static void without_address_space_there_is_no_run_and_no_harm(void **state)
 {
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-    skip();
-#endif
+    if (IS_SANITIZED)
+        skip();
     for (uint64_t more = 0; more < 4 * MIB; more += 256 << 10) {
         int status = status_with(*state, more);
         assert_true(status == 0 || status == 50);
@@ -186,6 +196,8 @@ static void a_run_takes_a_quarter_of_a_limited_address_space(void **state)
 
 static void memory_without_a_file_is_committed_as_it_grows(void **state)
 {
+    if (IS_SANITIZED)
+        skip();
     (void)state;
     qp_mapping m;
     uint64_t committed = committed_bytes();
