@@ -220,7 +220,8 @@ typedef enum {
     QP_EXTENT_SHARES, /* qp_counter_block of the kinds SHARE, SEEN, BASE, any number of cells */
     QP_EXTENT_MARKERS, /* qp_marker, a cell each */
     QP_EXTENT_EVENTS,  /* qp_event_count, a cell each */
-    QP_EXTENT_RING     /* qp_ring, then qp_trace_record, see format/trace.h */
+    QP_EXTENT_RING,    /* qp_ring, then qp_trace_record, see format/trace.h */
+    QP_EXTENT_WAITING  /* qp_waiting, a cell each */
 } qp_extent_kind;
 
 /* First cell of every extent. Extents follow each other without a gap up to head.n_cells; a gap
@@ -449,6 +450,17 @@ typedef struct {
     uint64_t reserved[6];
 } qp_event_count;
 
+/* PC samples of a thread since its last event: they belong to the path of its top frame, as soon as it
+ * makes the next event. Cleared data have none. */
+typedef struct {
+    uint64_t n_passes;  /* of the sampler */
+    uint64_t ticks;     /* elapsed between them, with -time=sampled */
+    uint64_t n_samples; /* of the PC command */
+    qp_cell thread;     /* thread record; 0: not in use */
+    uint32_t reserved;
+    uint64_t reserved2[4];
+} qp_waiting;
+
 /* The text that a source file had when its code was loaded, from qprof_register_source(). */
 typedef struct {
     qp_ref path; /* equal to the file of its methods */
@@ -462,6 +474,7 @@ _Static_assert(sizeof(qp_head) == QP_HEAD_BYTES, "the head is 64 cells");
 _Static_assert(sizeof(qp_extent) == QP_CELL && sizeof(qp_method) == QP_CELL, "a cell each");
 _Static_assert(sizeof(qp_node) == QP_CELL && sizeof(qp_node_more) == QP_CELL, "a cell each");
 _Static_assert(sizeof(qp_frame) == QP_CELL && sizeof(qp_marker) == QP_CELL, "a cell each");
+_Static_assert(sizeof(qp_waiting) == QP_CELL, "a cell");
 _Static_assert(sizeof(qp_event_count) == QP_CELL, "a cell each");
 _Static_assert(sizeof(qp_thread_record) == 3ul * QP_CELL, "three cells");
 

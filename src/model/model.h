@@ -184,8 +184,10 @@ typedef struct {
     uint64_t n_in_tree; /* entries that the file's call paths count */
     uint64_t n_deep, n_deep_total, n_overflowed, n_cleared;
     uint64_t n_unsettled; /* ends or cleared entries in flight when the process was killed */
-    uint64_t n_drift;     /* events during the copying: figures may differ by as many */
-    bool is_salvaged;     /* some of its open frames could not be read */
+    uint64_t
+        n_waiting; /* PC samples since its last event, included in those of the path on top */
+    uint64_t n_drift; /* events during the copying: figures may differ by as many */
+    bool is_salvaged; /* some of its open frames could not be read */
 } qp_model_thread;
 
 typedef struct {

@@ -278,15 +278,24 @@ static uint64_t lost(const qp_model *m)
     return 0;
 }
 
+/* PC samples that the file has, but that no event has credited yet: they are on the path on top. */
+static uint64_t waiting_at(const qp_model *m, uint32_t node)
+{
+    const qp_model_thread *th = &m->threads[m->nodes[node].thread];
+    uint32_t top = th->n_frames ? th->frames[th->n_frames - 1] : th->root;
+    return node == top ? th->n_waiting : 0;
+}
+
 static void compare_with_tally(const qp_model *m, const char *where)
 {
     counts there = {.critical = m->run.n_critical, .all = m->run.n_critical + lost(m)};
     for (uint32_t i = 1; i < m->n_nodes; i++) {
         const qp_model_node *n = &m->nodes[i];
         uint64_t method = n->depth > 1 ? m->methods[n->method].id : 0;
-        there.all += n->f.pc_samples;
+        uint64_t n_credited = n->f.pc_samples - waiting_at(m, i);
+        there.all += n_credited;
         if (n->depth - 1 < DEPTHS && method < METHODS)
-            there.of[n->depth - 1][method] += n->f.pc_samples;
+            there.of[n->depth - 1][method] += n_credited;
     }
     is_one_of(where, "in all", shared->done.all, there.all, shared->begun.all);
     if (shared->is_folded)

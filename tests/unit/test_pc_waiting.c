@@ -1,6 +1,10 @@
 /* test_pc_waiting.c: PC samples of a call in which the host makes no events: each is there once, whatever
  * happens to the thread before its next event. The test itself takes the samples. */
 #include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "unit/play.h"
 
@@ -114,6 +118,38 @@ static void samples_of_a_suspended_virtual_thread_wait_for_its_next_event(void *
     assert_samples(p, "h", 0);
 }
 
+/* The profile of a child that is killed in the call. */
+static void read_killed(play_ctx *p, const char *options, const char *score, uint64_t ticks,
+                        unsigned n)
+{
+    char words[160];
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (!child) {
+        snprintf(words, sizeof words, "%s -output=./killed.qprof", options);
+        play_begin(p, words);
+        play(p, score);
+        qp_samples_note(qprof_thread_handle(QPROF_INLINE_VERSION), ticks, n);
+        qp_samples_note(qprof_thread_handle(QPROF_INLINE_VERSION), ticks, n);
+        if (symlink(qprof_live_file(), "live.qprof") != 0)
+            _exit(1);
+        raise(SIGKILL);
+    }
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    play_read(p, "live.qprof");
+    remove("live.qprof");
+}
+
+static void samples_of_a_call_in_progress_survive_a_kill(void **state)
+{
+    play_ctx *p = *state;
+    read_killed(p, NO_TIMER, "f( g(", 0, 4);
+    assert_samples(p, "g", 8);
+    assert_samples(p, "f", 0);
+    read_killed(p, "-time=sampled -sample-period=3600000000", "f(", 700, 0);
+    assert_int_equal(play_figures(p, QP_ALL_THREADS, "f").self, 1400);
+}
+
 static void *end_in_a_call(void *method)
 {
     qprof_record_fn_entry((uintptr_t)method, 1);
@@ -152,6 +188,7 @@ int main(void)
         PLAY_TEST(samples_before_a_clear_are_cleared),
         PLAY_TEST(samples_of_a_suspended_virtual_thread_are_credited_at_the_end),
         PLAY_TEST(samples_of_a_suspended_virtual_thread_wait_for_its_next_event),
+        PLAY_TEST(samples_of_a_call_in_progress_survive_a_kill),
         PLAY_TEST(samples_of_a_thread_that_ends_are_credited),
         PLAY_TEST(sampled_time_of_a_call_that_never_ends_is_its_own),
     };

@@ -231,7 +231,7 @@ void qp_mapping_detach(qp_mapping *m)
 void qp_mapping_trim(qp_mapping *m)
 {
     size_t n_bytes = (m->n_ready_bytes + PAGE_MOST - 1) / PAGE_MOST * PAGE_MOST;
-    if (!m->base || n_bytes >= m->reserved_bytes)
+    if (n_bytes >= m->reserved_bytes) /* both are 0 if it is closed */
         return;
     munmap(m->base + n_bytes, m->reserved_bytes - n_bytes);
     m->reserved_bytes = n_bytes;

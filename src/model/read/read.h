@@ -247,6 +247,8 @@ bool qp_load_methods(qp_model_private *own, bool merge_same);
 bool qp_load_threads(qp_model_private *own);
 bool qp_load_nodes(qp_model_private *own);
 bool qp_load_frames(qp_model_private *own);
+/* Add the PC samples that no event has credited yet; after the frames. */
+void qp_load_waiting(qp_model_private *own);
 /* Children in the order of their indices, which is that of their first calls. */
 void qp_link_children(qp_model_private *own);
 bool qp_load_thread_names(qp_model_private *own);

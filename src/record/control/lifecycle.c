@@ -327,16 +327,15 @@ static qp_ref text(const char *words)
 /* Report a memory limit that the address space did not permit. */
 static void report_limit(uint64_t wanted)
 {
-    char all[QP_NUMBER_BYTES], less[QP_NUMBER_BYTES], space[QP_NUMBER_BYTES];
-    uint64_t n_bytes = qp_recorder.space.map.limit_bytes, limit = qp_mapping_address_space();
+    char all[QP_NUMBER_BYTES], less[QP_NUMBER_BYTES];
+    uint64_t n_bytes = qp_recorder.space.map.limit_bytes;
     if (n_bytes >= wanted)
         return;
     qp_count(&qp_recorder.space, QP_D_memory_reduced);
     qp_recorder_log(
-        "-memory-limit is %s instead of %s, because address space is limited%s%s; what "
-        "does not fit is counted",
-        qp_unit_size(less, n_bytes), qp_unit_size(all, wanted),
-        limit < UINT64_MAX ? " to " : "", limit < UINT64_MAX ? qp_unit_size(space, limit) : "");
+        "-memory-limit is %s instead of %s, because address space is limited; what does not "
+        "fit is counted",
+        qp_unit_size(less, n_bytes), qp_unit_size(all, wanted));
 }
 
 static void describe_run(void)

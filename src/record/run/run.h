@@ -71,6 +71,7 @@ typedef struct {
     bool is_pc_on;   /* a PC command is in force */
     qp_slab threads; /* extents of thread records */
     qp_slab markers, event_counts;
+    qp_slab waiting;          /* extents of qp_waiting */
     uint32_t n_markers;       /* atomic */
     qp_cell event_root;       /* index block: user event -> its count */
     uint64_t idle_rows;       /* rows of ended threads that can be reused: tag, handle + 1 */
@@ -194,8 +195,8 @@ typedef struct {
     qp_trace_lane lane; /* private */
 } qp_os_thread_slot;
 
-/* Passes of a sampler over a thread that wait to be credited, the elapsed ticks between them,
- * and how many of them were samples of the PC command. */
+/* Passes of a sampler over a thread, the elapsed ticks between them, and how many of them were samples of
+ * the PC command. */
 typedef struct {
     uint64_t n_passes, ticks, n_samples;
 } qp_ticks;
@@ -316,7 +317,9 @@ void qp_threads_reopen(void);
 void qp_threads_set_hooks(uint32_t bits);
 /* All handles of the run, ended threads included. @param i from 0. @return NULL: no more */
 qprof_thread *qp_threads_at(uint32_t i);
-qp_ticks *qp_thread_ticks(const qprof_thread *th);
+/* What waits to be credited to a thread: a cell of the file, so that it survives the process.
+ * @param makes  take a cell, if it has none. @return NULL: none, or no room */
+qp_waiting *qp_thread_waiting(const qprof_thread *th, bool makes);
 
 /* Take a row, which is a handle and its record: a new one while there are few, then that of an
  * ended thread. @return NULL: no room */

@@ -20,8 +20,8 @@ enum { RECORD_CELLS = sizeof(qp_thread_record) / QP_CELL };
  * slow down the thread that uses the other one. */
 typedef struct {
     _Alignas(QP_APART) qprof_thread th;
-    qp_ticks ticks;
     uint32_t number; /* of the row, from 1; 0: not in use yet */
+    qp_cell waiting; /* qp_waiting; 0: never sampled */
 } handle_row;
 
 _Static_assert(sizeof(qprof_thread) == 64, "a handle is one line");
@@ -91,9 +91,18 @@ qp_os_thread_slot *qp_os_thread_at(uint32_t i)
     return i <= qp_load(&arena.n_os_threads) ? qp_stable_at(&arena.os_threads, i - 1) : NULL;
 }
 
-qp_ticks *qp_thread_ticks(const qprof_thread *th)
+qp_waiting *qp_thread_waiting(const qprof_thread *th, bool makes)
 {
-    return &((handle_row *)(void *)(uintptr_t)th)->ticks;
+    handle_row *row = (handle_row *)(void *)(uintptr_t)th;
+    qp_cell cell = qp_observe(&row->waiting);
+    if (!cell && makes) {
+        cell = qp_slab_take(&qp_recorder.space, &qp_recorder.waiting, QP_EXTENT_WAITING, 1,
+                            QP_RESERVE_RESERVED);
+        if (cell) /* one sampler makes it: its thread, or the timer of this one */
+            ((qp_waiting *)qp_at(&qp_recorder.space, cell))->thread = qp_record_cell(th);
+        qp_publish(&row->waiting, cell);
+    }
+    return cell ? qp_at(&qp_recorder.space, cell) : NULL;
 }
 
 void qp_threads_close(void)

@@ -113,9 +113,13 @@ static void settle(qprof_thread *th, qprof_frame *top, qp_cell path, qp_ticks wa
 
 void qp_samples_note(qprof_thread *th, uint64_t ticks, uint64_t n_samples)
 {
-    qp_ticks *wait = qp_thread_ticks(th);
     if (qp_load(&qp_recorder_head()->stopped_since) || (QPROF_LOAD(th->gate) & QP_HOOK_OFF))
         return;
+    qp_waiting *wait = qp_thread_waiting(th, true);
+    if (!wait) {
+        qp_count(&qp_recorder.space, QP_D_sample_lost);
+        return;
+    }
     qp_fetch_add(&wait->n_passes, 1);
     qp_fetch_add(&wait->ticks, ticks);
     qp_fetch_add(&wait->n_samples, n_samples);
@@ -125,7 +129,9 @@ void qp_samples_note(qprof_thread *th, uint64_t ticks, uint64_t n_samples)
 
 static qp_ticks take_ticks(const qprof_thread *th)
 {
-    qp_ticks *wait = qp_thread_ticks(th);
+    qp_waiting *wait = qp_thread_waiting(th, false);
+    if (!wait)
+        return (qp_ticks){0};
     return (qp_ticks){__atomic_exchange_n(&wait->n_passes, 0, __ATOMIC_RELAXED),
                       __atomic_exchange_n(&wait->ticks, 0, __ATOMIC_RELAXED),
                       __atomic_exchange_n(&wait->n_samples, 0, __ATOMIC_RELAXED)};
