@@ -4,7 +4,7 @@
 # What others cost and what qprof costs, in one run: three native programs and the programs fib and mixed of
 # five interpreters, rows in turn. --write makes docs/performance.md and its plots of the figures;
 # --short makes one short round and fails unless each row that is present recorded all calls. It takes
-# 20 minutes, --short 2.
+# ten minutes, --short two.
 #
 # Peers come from Debian, and are installed by root. Those that Debian does not have are measured if a variable
 # names their sources: SPALL, TRACY, MICROPROFILE, EASY_PROFILER, REMOTERY, LUACOV. What is missing is left out by name.
