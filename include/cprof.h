@@ -224,6 +224,7 @@ CPROF_SAME(strerror);
 CPROF_SAME(error_text);
 CPROF_SAME(diagnostic);
 CPROF_SAME(diagnostics);
+CPROF_SAME(token_unwind);
 CPROF_SAME(version);
 CPROF_SAME(live_file);
 

@@ -12,71 +12,63 @@
 
 #include "qprof/base.h"
 
-#define QPROF_INLINE_VERSION 2u
+#define QPROF_INLINE_VERSION 3u
 
-/* One call path of one thread. Only the thread that owns it writes; any thread may read. */
+/* One call path of one thread. Only the thread that owns it writes; any thread may read. At most
+ * one call of a path is open at a time: `begun` belongs to it. */
 typedef struct qprof_node {
-    uint64_t method_id; /* the host's id; 0: anonymous, and the nil node */
-    uint64_t n_calls;   /* entries that were recorded */
-    uint64_t self;     /* ticks of finished calls, callees excluded; adaptive: of calls 1..64 */
-    uint64_t self_min; /* of one finished call; adaptive: ticks of the sampled later calls */
-    uint64_t self_max; /* of one finished call; adaptive: qprof_spread */
-    uint32_t parent;   /* cell of the caller's node */
-    uint32_t next;     /* ring of the caller's callees, in the order of their first calls */
-    uint32_t last;     /* callee called last; the nil cell while there is none */
-    uint32_t kids;     /* index of the callees once there are many; 0 before */
-    uint32_t method;   /* cell of the method record */
-    uint32_t more;     /* cell of further figures that few nodes need; 0: none */
+    uint64_t n_calls; /* entries that were recorded */
+    uint64_t
+        self; /* exact: ticks so far, callees excluded; adaptive: of timed calls, weighted */
+    uint64_t self_min; /* of one finished call; adaptive: number of the call to be timed next */
+    uint64_t self_max; /* of one finished call; adaptive: thread time when a timed call began */
+    uint64_t begun;    /* at the entry of the open call: self; adaptive: *tick */
+    uint64_t last;   /* offset of the callee called last; of the nil node while there is none */
+    uint32_t next;   /* cell in the ring of the caller's callees, in the order of first calls */
+    uint32_t parent; /* cell of the caller's node */
+    uint32_t method; /* cell of the method record, which begins with the host's id */
+    uint32_t more;   /* cell of further figures that few nodes need; 0: none */
 } qprof_node;
-
-/* What adaptive timing keeps in qprof_node.self_max. */
-typedef struct qprof_spread {
-    uint32_t n_timed; /* sampled calls after the first 64 */
-    float squares;    /* sum of their squared ticks */
-} qprof_spread;
 
 /* One activation on a shadow stack. */
 typedef struct qprof_frame {
-    uint64_t stack_id; /* as given at entry */
-    uint64_t self;     /* ticks so far, callees excluded */
-    /* exact: thread time of entry; adaptive: twice that, + 1 of the first 64 calls; 0:
-     * untimed */
-    uint64_t start;
-    uint32_t node;      /* cell of the call path */
-    uint32_t flags;     /* QPROF_FRAME_*; not 0: the exit is not an ordinary one */
-    uint64_t mark_at;   /* block times: thread time at the last mark */
-    uint64_t mark_self; /* block times: self at the last mark */
-    uint32_t block;     /* block times: block of the last mark; or the recorder's own */
-    uint32_t reserved;
+    uint64_t stack_id;  /* as given at entry */
+    uint64_t node;      /* offset of the call path */
+    uint64_t start;     /* exact: thread time of entry */
+    uint64_t mark_at;   /* block times: thread time at the last mark; or the recorder's own */
+    uint64_t mark_self; /* block times: self of the call at the last mark */
     uint64_t method_id; /* QPROF_HOOK_STACK: as given at entry; or the recorder's own */
+    uint32_t flags;     /* QPROF_FRAME_*; 0 in every frame above qprof_thread.low */
+    uint32_t low;       /* of a frame with flags: cell of the next one below; 0: none */
+    uint32_t block;     /* block times: block of the last mark */
+    uint32_t reserved;
 } qprof_frame;
 
 /* The part of a thread's record in the profile file that every event touches. */
 typedef struct qprof_pulse {
-    uint32_t top;    /* cell of the top frame, and QPROF_TOP_BUSY while an event is recorded */
-    uint32_t n_deep; /* frames above the stored ones that are only counted */
+    uint64_t top;    /* offset of the top frame, or a token; QPROF_TOP_BUSY during an event */
     uint64_t last;   /* thread time of the last event */
     uint64_t offset; /* raw ticks - offset = thread time; grows while the thread is suspended */
     uint64_t n_exits;      /* exits that popped at least one frame */
     uint64_t n_unwound;    /* further frames that such exits popped */
     uint64_t suspended_at; /* raw ticks when the clock was stopped; 0: it runs */
     uint64_t counts;       /* units of qprof_record_counts so far */
+    uint32_t n_deep;       /* frames above the stored ones that are only counted */
     uint32_t index;        /* library only */
-    uint32_t reserved;
 } qprof_pulse;
 
 /* A thread's handle. A forked child finds its memory zeroed, so the handle is closed there. */
 struct qprof_thread {
-    uint32_t gate;  /* QPROF_GATE_* and QPROF_HOOK_*; 0: closed. Any thread may change it */
-    uint32_t floor; /* cell of the frame that no ordinary exit pops. Owner only, as all below */
-    uint32_t span;  /* cells from there to the frame above which no ordinary entry pushes */
-    uint32_t countdown; /* adaptive: calls until the next one that is timed */
+    uint32_t gate;      /* QPROF_GATE_* and QPROF_HOOK_*; 0: closed. Any thread may change it */
+    uint32_t os_thread; /* ordinal of the OS thread that drives it; 0: none */
+    uint64_t floor;     /* offset of the first frame of the chunk. Owner only, as all below */
+    uint64_t span;      /* bytes from there to the frame above which no ordinary entry pushes */
+    uint64_t low;       /* offset of the highest frame that no ordinary exit pops */
     qprof_pulse *pulse;
-    char *base;                   /* the mapping: cell i is at base + 64 * i */
-    uint32_t os_thread;           /* ordinal of the OS thread that drives it; 0: none */
-    uint32_t next_free;           /* library only */
-    uint64_t deep_low, deep_high; /* library only */
-    uint64_t n_searches;          /* library only */
+    char *base;           /* the mapping: cell i is at base + 64 * i */
+    const uint64_t *tick; /* adaptive: raw ticks, now and then */
+    uint64_t reserved;
+    uint64_t own[8]; /* library only */
 };
 
 enum {
@@ -84,28 +76,31 @@ enum {
     QPROF_HOOK_EXACT = 1u << 1,    /* two clock reads a call */
     QPROF_HOOK_ADAPTIVE = 1u << 2, /* a clock pair for some calls */
     QPROF_HOOK_TSC = 1u << 3,      /* the clock is the processor's own counter */
-    QPROF_HOOK_STACK = 1u << 4,    /* only the stack is kept; calls are not counted */
+    QPROF_HOOK_WAITS = 1u << 4,    /* reading it waits for earlier loads */
+    QPROF_HOOK_STACK = 1u << 5,    /* only the stack is kept; calls are not counted */
     /* from QPROF_HOOK_STACK on, every bit sends events out of line; this one does only that */
-    QPROF_HOOK_COLD = 1u << 5,
+    QPROF_HOOK_COLD = 1u << 6,
+    QPROF_HOOK_TOKENS = 1u << 7,   /* the top is a token: only the token calls are in line */
     QPROF_HOOK_STOPPED = 1u << 10, /* recording is stopped, and this thread knows it */
     QPROF_HOOK_OFF = 1u << 14,     /* the thread's status is disabled */
 
     QPROF_FRAME_MARKED = 1u << 0,     /* has block marks to settle */
     QPROF_FRAME_SKIP = 1u << 1,       /* entered unrecorded */
     QPROF_FRAME_OVERFLOWED = 1u << 2, /* uses its caller's node: no memory for its own */
-    QPROF_FRAME_OLD = 1u << 3,        /* open across a clear: contributes time, but no call */
+    QPROF_FRAME_ID = 1u << 3,         /* has a stack id, where others have tokens */
     QPROF_FRAME_ZERO = 1u << 4,       /* entered with stack id 0: no exit names it */
-    QPROF_FRAME_PARTIAL = 1u << 5,    /* recording stopped during it: no minimum or maximum */
+    QPROF_FRAME_FOLDED = 1u << 5,     /* shares the <overflow> of a caller */
     QPROF_FRAME_EXCLUDED = 1u << 6,   /* uses its caller's node: its method is in no area */
     QPROF_FRAME_HOOKED = 1u << 7,     /* a trigger, action or event trigger looks at its exit */
     QPROF_FRAME_RESTORE = 1u << 8,    /* its end restores the thread's status ... */
     QPROF_FRAME_RESTORE_ON = 1u << 9, /* ... to enabled */
-
-    QPROF_ADAPTIVE_FIRST = 64 /* calls of a path that are always timed */
+    QPROF_FRAME_SAME = 1u << 11       /* has the stack id of its caller */
 };
-/* In pulse.top: farther from the floor than any span, so that the check of the span finds
- * it. */
-#define QPROF_TOP_BUSY 0x80000000u
+/* In pulse.top: farther from the floor than any span, and below every `low` as a signed number,
+ * so that the checks that are there anyway find it. */
+#define QPROF_TOP_BUSY  (1ull << 63)
+/* In pulse.top, as in every token: the rest is the offset of a node. */
+#define QPROF_TOP_TOKEN 1u
 
 /* What follows calls the library by name: a host that finds the functions with dlsym defines
  * QPROF_NO_INLINE. */
@@ -119,49 +114,56 @@ extern "C" {
  * @param th      as there
  * @param method  as there
  * @param id      as there
- * @param f       the frame that was pushed
+ * @param node    offset of the call path that was entered
+ * @param top     offset of its frame
+ * @param n       the call path that is timed, or was
+ * @param is_exit  its call ends
+ * @param caller  as there
+ * @param token   as there
+ * @return a token, as there
  * Thread safety: only the thread that uses the handle. */
 QPROF_FN(void) qprof_cold_entry(qprof_thread *th, qprof_MethodID method, qprof_StackID id);
 QPROF_FN(void) qprof_cold_exit(qprof_thread *th, qprof_StackID id);
-QPROF_FN(void) qprof_cold_entry_time(qprof_thread *th, qprof_frame *f);
+QPROF_FN(void)
+qprof_cold_overtaken(qprof_thread *th, qprof_StackID id, uint64_t node, uint64_t top);
+QPROF_FN(void) qprof_cold_timing(qprof_thread *th, qprof_node *n, int is_exit);
+QPROF_FN(qprof_token)
+qprof_cold_enter(qprof_thread *th, qprof_token caller, qprof_MethodID method);
+QPROF_FN(void) qprof_cold_leave(qprof_thread *th, qprof_token token);
+QPROF_FN(qprof_token) qprof_cold_top(qprof_thread *th);
+
+/** Resume in a frame that is not the caller of the one on top: all frames above it end.
+ *
+ * @param th     from qprof_thread_handle()
+ * @param token  of the frame that resumes; QPROF_NO_TOKEN: none, the whole stack ends
+ * Thread safety: only the thread that uses the handle. Cost: a step for each frame that ends. */
+QPROF_FN(void) qprof_token_unwind(qprof_thread *th, qprof_token token);
 #ifdef __cplusplus
 }
 #endif
 
-#define QPROF_LIKELY(c)           __builtin_expect(!!(c), 1)
-#define QPROF_UNLIKELY(c)         __builtin_expect(!!(c), 0)
+#define QPROF_LIKELY(c)             __builtin_expect(!!(c), 1)
+#define QPROF_UNLIKELY(c)           __builtin_expect(!!(c), 0)
 /* Relaxed: one writer, any number of readers; no reader infers one field from another. */
-#define QPROF_LOAD(place)         __atomic_load_n(&(place), __ATOMIC_RELAXED)
-#define QPROF_STORE(place, value) __atomic_store_n(&(place), (value), __ATOMIC_RELAXED)
+#define QPROF_LOAD(place)           __atomic_load_n(&(place), __ATOMIC_RELAXED)
+#define QPROF_STORE(place, value)   __atomic_store_n(&(place), (value), __ATOMIC_RELAXED)
+/* Who reads this value finds what was stored before it. */
+#define QPROF_PUBLISH(place, value) __atomic_store_n(&(place), (value), __ATOMIC_RELEASE)
 /* One instruction where possible: a signal handler that records cannot come between. */
 #if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
-#define QPROF_ADD(place, n)  __asm__("addq %1, %0" : "+m"(place) : "er"((uint64_t)(n)) : "cc")
-/* Clear QPROF_TOP_BUSY and move the top up by one frame. */
-#define QPROF_END_ENTRY(top) __asm__("addl $0x80000001, %0" : "+m"(top) : : "cc")
+#define QPROF_ADD(place, n) __asm__("addq %1, %0" : "+m"(place) : "er"((uint64_t)(n)) : "cc")
 #else
 #define QPROF_ADD(place, n) QPROF_STORE(place, QPROF_LOAD(place) + (n))
-#define QPROF_END_ENTRY(top)                                                                   \
-    __atomic_store_n(&(top), (QPROF_LOAD(top) & ~QPROF_TOP_BUSY) + 1, __ATOMIC_RELEASE)
 #endif
-#define QPROF_TIMED   __attribute__((noinline, unused))
-/* A signal handler of the host that records must find the flag before the change. */
+#define QPROF_APART   __attribute__((noinline, unused))
+/* A signal handler of the host that records must find what is before it done, and nothing of what
+ * is after it. */
 #define QPROF_FENCE() __atomic_signal_fence(__ATOMIC_SEQ_CST)
 
-#define QPROF_CELL(th, type, cell) ((type *)(void *)((th)->base + ((uint64_t)(cell) << 6)))
-#define QPROF_INDEX(th, pointer)   ((uint32_t)((uint64_t)((char *)(pointer) - (th)->base) >> 6))
-
-typedef uint64_t __attribute__((may_alias)) qprof_word;
-
-/* Set a frame's node and clear its flags, in one store. */
-static inline void qprof_frame_begin(qprof_frame *f, uint32_t node)
-{
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-    __atomic_store_n((qprof_word *)(void *)&f->node, (uint64_t)node, __ATOMIC_RELAXED);
-#else
-    QPROF_STORE(f->node, node);
-    QPROF_STORE(f->flags, 0);
-#endif
-}
+#define QPROF_AT(th, type, offset) ((type *)(void *)((th)->base + (offset)))
+#define QPROF_CELL(th, type, cell) QPROF_AT(th, type, (uint64_t)(cell) << 6)
+#define QPROF_OFFSET(th, pointer)  ((uint64_t)((char *)(pointer) - (th)->base))
+#define QPROF_INDEX(th, pointer)   ((uint32_t)(QPROF_OFFSET(th, pointer) >> 6))
 
 static inline uint64_t qprof_ticks(void)
 {
@@ -176,112 +178,135 @@ static inline uint64_t qprof_ticks(void)
 #endif
 }
 
-/* Return whether this call reads the clock. Exact: yes. Adaptive: the first calls of a path,
- * and later one call in 17 to 48. */
-static inline int qprof_entry_is_timed(qprof_thread *th, uint32_t hooks, const qprof_node *n)
+/* Is it the path of this method? */
+static inline int qprof_is_of(const qprof_thread *th, const qprof_node *n, uintptr_t method)
 {
-    return (hooks & QPROF_HOOK_EXACT) || n->n_calls <= QPROF_ADAPTIVE_FIRST ||
-           --th->countdown == 0;
+    return *QPROF_CELL(th, const uint64_t, n->method) == method;
 }
 
-/* Charge the time up to now to the caller; time from now on belongs to the new frame. */
-static inline void qprof_entry_charge(qprof_thread *th, uint32_t hooks, qprof_frame *f,
-                                      const qprof_node *n, uint64_t now)
+/* The callee of p that the inline path may use: the one called last, or the next in the ring.
+ * @return its offset; 0: look it up out of line */
+static inline uint64_t qprof_callee(const qprof_thread *th, qprof_node *p, uintptr_t method)
 {
-    if (hooks & QPROF_HOOK_EXACT) {
-        QPROF_ADD(f[-1].self, now - th->pulse->last);
-        QPROF_STORE(f->start, now);
-    } else {
-        uint64_t is_first = n->n_calls <= QPROF_ADAPTIVE_FIRST;
-        QPROF_STORE(f->start, now << 1 | is_first);
-        if (!is_first) /* decorrelated from the program by the clock's last digits */
-            th->countdown = 17 + (uint32_t)(now * 0x9E3779B97F4A7C15u >> 59);
-    }
-    QPROF_STORE(th->pulse->last, now);
+    enum { METHOD_FLAGS_AT = 8, OUT_OF_LINE = 3u << 12 /* hooked, or in no area */ };
+    uint64_t at = QPROF_LOAD(p->last);
+    if (QPROF_LIKELY(qprof_is_of(th, QPROF_AT(th, qprof_node, at), method)))
+        return at;
+    uint32_t next = QPROF_LOAD(QPROF_AT(th, qprof_node, at)->next);
+    const qprof_node *n = QPROF_CELL(th, qprof_node, next);
+    const char *record = QPROF_CELL(th, const char, n->method);
+    if (QPROF_UNLIKELY(
+            !qprof_is_of(th, n, method) ||
+            (__atomic_load_n((const uint32_t *)(const void *)(record + METHOD_FLAGS_AT),
+                             __ATOMIC_RELAXED) &
+             OUT_OF_LINE)))
+        return 0;
+    QPROF_STORE(p->last, (uint64_t)next << 6);
+    return (uint64_t)next << 6;
 }
 
-/* Charge the time up to now to the frame, and the frame to its call path. */
-static inline void qprof_exit_charge(qprof_thread *th, uint32_t hooks, qprof_frame *f,
-                                     uint64_t now)
+/* Charge the time up to `now` to the call path on top; later time belongs to the next one. The
+ * thread is busy: a signal handler may have recorded since the clock was read. */
+static inline void qprof_charge(qprof_pulse *u, qprof_node *n, uint64_t now)
 {
-    qprof_node *n = QPROF_CELL(th, qprof_node, f->node);
-    if (hooks & QPROF_HOOK_EXACT) {
-        uint64_t self = f->self + (now - th->pulse->last);
-        QPROF_ADD(n->self, self);
-        if (self < n->self_min)
-            QPROF_STORE(n->self_min, self);
-        if (self > n->self_max)
-            QPROF_STORE(n->self_max, self);
-    } else if (f->start & 1) {
-        QPROF_ADD(n->self, now - (f->start >> 1));
-    } else {
-        uint64_t ticks = now - (f->start >> 1);
-        uint64_t word = n->self_max;
-        qprof_spread spread;
-        memcpy(&spread, &word, sizeof spread);
-        spread.n_timed++;
-        spread.squares += (float)ticks * (float)ticks;
-        memcpy(&word, &spread, sizeof word);
-        QPROF_ADD(n->self_min, ticks);
-        QPROF_STORE(n->self_max, word);
-    }
-    QPROF_STORE(th->pulse->last, now);
-}
-
-/* The end of an entry that reads the clock. Out of line, so that the path without saves no
- * register; next to a clock read a jump costs nothing. */
-static QPROF_TIMED void qprof_entry_timed(qprof_thread *th, qprof_frame *f, qprof_node *n)
-{
-    uint32_t hooks = QPROF_LOAD(th->gate);
-    QPROF_STORE(f->self, 0);
-    uint64_t now = qprof_ticks() - th->pulse->offset; /* last: the caller pays for the above */
-    if (QPROF_UNLIKELY(!(hooks & QPROF_HOOK_TSC) || (int64_t)(now - th->pulse->last) < 0)) {
-        qprof_cold_entry_time(th, f);
+    int64_t ticks = (int64_t)(now - u->last);
+    if (QPROF_UNLIKELY(ticks < 0))
         return;
-    }
-    qprof_entry_charge(th, hooks, f, n, now);
-    QPROF_FENCE();
-    QPROF_END_ENTRY(th->pulse->top);
+    QPROF_ADD(n->self, ticks);
+    QPROF_STORE(u->last, now);
 }
 
-/* qprof_entry() of a thread whose gate, already loaded, is not 0. Few values live at a time, so
- * that calling it saves no register. */
-static inline void qprof_open_entry(qprof_thread *th, uint32_t gate, uintptr_t method,
-                                    uintptr_t id)
+/* The open call of this path ends: note how much it had of its own. */
+static inline void qprof_settle(qprof_node *n)
 {
-    uint32_t top = QPROF_LOAD(th->pulse->top);
-    if (QPROF_UNLIKELY(gate >= QPROF_HOOK_STACK || top - th->floor >= th->span || !method ||
-                       !id)) {
+    uint64_t own = n->self - n->begun;
+    if (own < n->self_min)
+        QPROF_STORE(n->self_min, own);
+    if ((int64_t)own > (int64_t)n->self_max) /* below 0: it gives none */
+        QPROF_STORE(n->self_max, own);
+}
+
+/* An untimed call begins; the thread is not busy. */
+static inline void qprof_count_untimed(qprof_thread *th, qprof_node *n)
+{
+    uint64_t number = n->n_calls + 1;
+    QPROF_STORE(n->begun, QPROF_LOAD(*th->tick));
+    QPROF_ADD(n->n_calls, 1);
+    if (QPROF_UNLIKELY(number >= n->self_min))
+        qprof_cold_timing(th, n, 0);
+}
+
+/* An entry that reads the clock: after the look-up and before the stores, so that the caller pays
+ * for the one and the callee for the other; first where a read waits for earlier loads. */
+static QPROF_APART void qprof_timed_entry(qprof_thread *th, uint32_t gate, uintptr_t method,
+                                          uintptr_t id)
+{
+    uint64_t now = gate & QPROF_HOOK_WAITS ? qprof_ticks() : 0;
+    qprof_pulse *u = th->pulse;
+    uint64_t top = QPROF_LOAD(u->top), n_exits = QPROF_LOAD(u->n_exits);
+    qprof_frame *f = QPROF_AT(th, qprof_frame, top) + 1;
+    uint64_t at = 0;
+    if (QPROF_LIKELY(gate < QPROF_HOOK_STACK && (gate & QPROF_HOOK_TSC) &&
+                     top - th->floor < th->span && id && id != f[-1].stack_id && method))
+        at = qprof_callee(th, QPROF_AT(th, qprof_node, f[-1].node), method);
+    if (QPROF_UNLIKELY(!at)) {
         qprof_cold_entry(th, method, id);
         return;
     }
-    qprof_frame *f = QPROF_CELL(th, qprof_frame, top) + 1;
-    qprof_node *p = QPROF_CELL(th, qprof_node, f[-1].node);
-    uint32_t cell = QPROF_LOAD(p->last);
-    qprof_node *n = QPROF_CELL(th, qprof_node, cell);
-    if (n->method_id != method) { /* callees called in turn: try the next in the ring */
-        cell = QPROF_LOAD(n->next);
-        n = QPROF_CELL(th, qprof_node, cell);
-        if (QPROF_UNLIKELY(n->method_id != method)) {
-            qprof_cold_entry(th, method, id);
-            return;
-        }
-        QPROF_STORE(p->last, cell);
-    }
-    QPROF_STORE(th->pulse->top, top | QPROF_TOP_BUSY);
+    qprof_node *n = QPROF_AT(th, qprof_node, at);
+    if (!(gate & QPROF_HOOK_WAITS))
+        now = qprof_ticks();
+    now -= u->offset;
+    QPROF_STORE(u->top, top | QPROF_TOP_BUSY);
     QPROF_FENCE();
+    if (QPROF_UNLIKELY(QPROF_LOAD(u->n_exits) != n_exits || (int64_t)(now - u->last) < 0)) {
+        QPROF_STORE(u->top, top);
+        qprof_cold_entry(th, method, id);
+        return;
+    }
     QPROF_STORE(f->stack_id, (uint64_t)id);
-    qprof_frame_begin(f, cell);
+    QPROF_STORE(f->node, at);
+    QPROF_STORE(f->start, now);
     QPROF_ADD(n->n_calls, 1);
-    if (gate != QPROF_GATE_OPEN) {
-        if (qprof_entry_is_timed(th, gate, n)) {
-            qprof_entry_timed(th, f, n);
-            return;
-        }
-        QPROF_STORE(f->start, 0);
-    }
+    qprof_charge(u, QPROF_AT(th, qprof_node, f[-1].node), now);
+    QPROF_STORE(n->begun, n->self);
     QPROF_FENCE();
-    QPROF_END_ENTRY(th->pulse->top);
+    QPROF_PUBLISH(u->top, top + sizeof(qprof_frame));
+}
+
+/* qprof_entry() of a thread whose gate, already loaded, is not 0. The stores are in the order in
+ * which a reader, or the next run after a kill, may see them: the frame, the top, the count. */
+static inline void qprof_open_entry(qprof_thread *th, uint32_t gate, uintptr_t method,
+                                    uintptr_t id)
+{
+    if (gate & QPROF_HOOK_EXACT) {
+        qprof_timed_entry(th, gate, method, id);
+        return;
+    }
+    qprof_pulse *u = th->pulse;
+    uint64_t n_exits = QPROF_LOAD(u->n_exits);
+    QPROF_FENCE();
+    uint64_t top = QPROF_LOAD(u->top);
+    qprof_frame *f = QPROF_AT(th, qprof_frame, top) + 1;
+    uint64_t at = 0;
+    if (QPROF_LIKELY(gate < QPROF_HOOK_STACK && top - th->floor < th->span && id &&
+                     id != f[-1].stack_id && method))
+        at = qprof_callee(th, QPROF_AT(th, qprof_node, f[-1].node), method);
+    if (QPROF_UNLIKELY(!at)) {
+        qprof_cold_entry(th, method, id);
+        return;
+    }
+    qprof_node *n = QPROF_AT(th, qprof_node, at);
+    QPROF_STORE(f->stack_id, (uint64_t)id);
+    QPROF_STORE(f->node, at);
+    QPROF_PUBLISH(u->top, top + sizeof(qprof_frame));
+    QPROF_FENCE();
+    if (QPROF_UNLIKELY(QPROF_LOAD(u->n_exits) != n_exits)) /* a signal handler recorded */
+        qprof_cold_overtaken(th, id, at, top + sizeof(qprof_frame));
+    if (gate == QPROF_GATE_OPEN)
+        QPROF_ADD(n->n_calls, 1);
+    else
+        qprof_count_untimed(th, n);
 }
 
 /** Record the entry of a method on this thread.
@@ -298,42 +323,53 @@ static inline void qprof_entry(qprof_thread *th, qprof_MethodID method, qprof_St
         qprof_open_entry(th, gate, method, id);
 }
 
-/* An exit that reads the clock. */
-static QPROF_TIMED void qprof_exit_timed(qprof_thread *th, qprof_frame *f, uintptr_t id)
+/* An exit that reads the clock, first: the caller pays for the rest. */
+static QPROF_APART void qprof_timed_exit(qprof_thread *th, uint32_t gate, uintptr_t id)
 {
-    qprof_pulse *pulse = th->pulse;
-    uint32_t hooks = QPROF_LOAD(th->gate);
-    uint64_t now = qprof_ticks() - pulse->offset; /* first: the caller pays for the rest */
-    if (QPROF_UNLIKELY(!(hooks & QPROF_HOOK_TSC) || (int64_t)(now - pulse->last) < 0)) {
+    uint64_t now = qprof_ticks();
+    qprof_pulse *u = th->pulse;
+    uint64_t top = QPROF_LOAD(u->top);
+    const qprof_frame *f = QPROF_AT(th, qprof_frame, top);
+    now -= u->offset;
+    if (QPROF_UNLIKELY(gate >= QPROF_HOOK_STACK || !(gate & QPROF_HOOK_TSC) ||
+                       (int64_t)top <= (int64_t)th->low || f[-1].stack_id != id ||
+                       (int64_t)(now - u->last) < 0)) {
         qprof_cold_exit(th, id);
         return;
     }
-    uint32_t top = QPROF_INDEX(th, f);
-    QPROF_STORE(pulse->top, top | QPROF_TOP_BUSY);
+    qprof_node *n = QPROF_AT(th, qprof_node, f->node);
+    QPROF_STORE(u->top, top | QPROF_TOP_BUSY);
     QPROF_FENCE();
-    qprof_exit_charge(th, hooks, f, now);
-    QPROF_ADD(pulse->n_exits, 1);
+    qprof_charge(u, n, now);
+    qprof_settle(n);
+    QPROF_ADD(u->n_exits, 1);
     QPROF_FENCE();
-    QPROF_STORE(pulse->top, top - 1);
+    QPROF_PUBLISH(u->top, top - sizeof(qprof_frame));
 }
 
 /* qprof_exit() of a thread whose gate, already loaded, is not 0. */
 static inline void qprof_open_exit(qprof_thread *th, uint32_t gate, uintptr_t id)
 {
-    uint32_t top = QPROF_LOAD(th->pulse->top);
-    qprof_frame *f = QPROF_CELL(th, qprof_frame, top);
-    if (QPROF_UNLIKELY(gate >= QPROF_HOOK_STACK || top - th->floor - 1 >= th->span ||
-                       f[-1].stack_id != id || f->stack_id == id || f->flags)) {
+    if (gate & QPROF_HOOK_EXACT) {
+        qprof_timed_exit(th, gate, id);
+        return;
+    }
+    qprof_pulse *u = th->pulse;
+    uint64_t top = QPROF_LOAD(u->top);
+    const qprof_frame *f = QPROF_AT(th, qprof_frame, top);
+    if (QPROF_UNLIKELY(gate >= QPROF_HOOK_STACK || (int64_t)top <= (int64_t)th->low ||
+                       f[-1].stack_id != id)) {
         qprof_cold_exit(th, id);
         return;
     }
-    if (gate != QPROF_GATE_OPEN && ((gate & QPROF_HOOK_EXACT) || f->start)) {
-        qprof_exit_timed(th, f, id);
-        return;
+    if (gate != QPROF_GATE_OPEN) {
+        qprof_node *n = QPROF_AT(th, qprof_node, f->node);
+        if (QPROF_UNLIKELY(n->begun != QPROF_LOAD(*th->tick)))
+            qprof_cold_timing(th, n, 1);
     }
-    QPROF_ADD(th->pulse->n_exits, 1);
+    QPROF_ADD(u->n_exits, 1);
     QPROF_FENCE();
-    QPROF_STORE(th->pulse->top, top - 1);
+    QPROF_PUBLISH(u->top, top - sizeof(qprof_frame));
 }
 
 /** Record that execution resumes in a frame: all frames above it end now.
@@ -363,34 +399,192 @@ static inline int qprof_is_counting(const qprof_thread *th)
            QPROF_GATE_OPEN;
 }
 
+/* ---- tokens ------------------------------------------------------------------------------ */
+
+/* An entry or exit of a thread whose calls are timed, or not in line. */
+static QPROF_APART qprof_token qprof_enter_apart(qprof_thread *th, uint32_t gate,
+                                                 qprof_token caller, uintptr_t method)
+{
+    uint32_t kind = gate & ~(uint32_t)(QPROF_HOOK_TSC | QPROF_HOOK_WAITS);
+    uint32_t exact = QPROF_GATE_OPEN | QPROF_HOOK_TOKENS | QPROF_HOOK_EXACT,
+             adaptive = QPROF_GATE_OPEN | QPROF_HOOK_TOKENS | QPROF_HOOK_ADAPTIVE;
+    uint64_t now = gate & QPROF_HOOK_WAITS ? qprof_ticks() : 0, at = 0;
+    qprof_pulse *u = th->pulse;
+    if (!gate)
+        return QPROF_NO_TOKEN;
+    if (QPROF_LIKELY(((kind == exact && (gate & QPROF_HOOK_TSC)) || kind == adaptive) &&
+                     QPROF_LOAD(u->top) == caller && method))
+        at = qprof_callee(th, QPROF_AT(th, qprof_node, caller - QPROF_TOP_TOKEN), method);
+    if (QPROF_UNLIKELY(!at))
+        return qprof_cold_enter(th, caller, method);
+    qprof_node *n = QPROF_AT(th, qprof_node, at);
+    if (kind == adaptive) {
+        QPROF_PUBLISH(u->top, at | QPROF_TOP_TOKEN);
+        qprof_count_untimed(th, n);
+        return at | QPROF_TOP_TOKEN;
+    }
+    if (!(gate & QPROF_HOOK_WAITS))
+        now = qprof_ticks();
+    now -= u->offset;
+    QPROF_STORE(u->top, caller | QPROF_TOP_BUSY);
+    QPROF_FENCE();
+    if (QPROF_UNLIKELY((int64_t)(now - u->last) < 0)) {
+        QPROF_STORE(u->top, caller);
+        return qprof_cold_enter(th, caller, method);
+    }
+    QPROF_ADD(n->n_calls, 1);
+    qprof_charge(u, QPROF_AT(th, qprof_node, caller - QPROF_TOP_TOKEN), now);
+    QPROF_STORE(n->begun, n->self);
+    QPROF_FENCE();
+    QPROF_PUBLISH(u->top, at | QPROF_TOP_TOKEN);
+    return at | QPROF_TOP_TOKEN;
+}
+
+static QPROF_APART void qprof_leave_apart(qprof_thread *th, uint32_t gate, qprof_token token)
+{
+    uint32_t kind = gate & ~(uint32_t)(QPROF_HOOK_TSC | QPROF_HOOK_WAITS);
+    uint32_t exact = QPROF_GATE_OPEN | QPROF_HOOK_TOKENS | QPROF_HOOK_EXACT,
+             adaptive = QPROF_GATE_OPEN | QPROF_HOOK_TOKENS | QPROF_HOOK_ADAPTIVE;
+    uint64_t now = gate & QPROF_HOOK_EXACT ? qprof_ticks() : 0;
+    qprof_pulse *u = th->pulse;
+    if (!gate)
+        return;
+    now -= u->offset;
+    qprof_node *n = QPROF_AT(th, qprof_node, token - QPROF_TOP_TOKEN);
+    if (QPROF_UNLIKELY(QPROF_LOAD(u->top) != token || (kind != exact && kind != adaptive) ||
+                       !n->parent)) {
+        qprof_cold_leave(th, token);
+        return;
+    }
+    uint64_t caller = (uint64_t)n->parent << 6 | QPROF_TOP_TOKEN;
+    if (kind == adaptive) {
+        if (QPROF_UNLIKELY(n->begun != QPROF_LOAD(*th->tick)))
+            qprof_cold_timing(th, n, 1);
+        QPROF_PUBLISH(u->top, caller);
+        return;
+    }
+    if (QPROF_UNLIKELY(!(gate & QPROF_HOOK_TSC) || (int64_t)(now - u->last) < 0)) {
+        qprof_cold_leave(th, token);
+        return;
+    }
+    QPROF_STORE(u->top, token | QPROF_TOP_BUSY);
+    QPROF_FENCE();
+    qprof_charge(u, n, now);
+    qprof_settle(n);
+    QPROF_FENCE();
+    QPROF_PUBLISH(u->top, caller);
+}
+
+/** Enter a method, for a host that keeps one word in each of its own frames.
+ *
+ * The word replaces the stack id: it names the call path, and the library keeps no frame. Calls with
+ * tokens and calls with stack ids may be mixed on a thread, at the price of the rare case. Where
+ * triggers, traces, block times or the like look at a call, it is handled out of line, with the same
+ * meaning.
+ *
+ * @param th      from qprof_thread_handle()
+ * @param caller  token of the frame that calls; QPROF_NO_TOKEN: there is none, or it is unknown
+ * @param method  as for qprof_entry()
+ * @return the token of the new frame, valid until it ends; QPROF_NO_TOKEN: it is not recorded.
+ *         Frames above `caller` that the host has not ended end now
+ * Thread safety: only the thread that uses the handle. Cost: about 1 ns, and a clock read with
+ * -time=exact. */
+static inline qprof_token qprof_token_enter(qprof_thread *th, qprof_token caller,
+                                            qprof_MethodID method)
+{
+    uint32_t gate = QPROF_LOAD(th->gate);
+    if (QPROF_UNLIKELY(gate != (QPROF_GATE_OPEN | QPROF_HOOK_TOKENS)))
+        return gate ? qprof_enter_apart(th, gate, caller, method) : QPROF_NO_TOKEN;
+    qprof_pulse *u = th->pulse;
+    uint64_t at = 0;
+    if (QPROF_LIKELY(QPROF_LOAD(u->top) == caller && method))
+        at = qprof_callee(th, QPROF_AT(th, qprof_node, caller - QPROF_TOP_TOKEN), method);
+    if (QPROF_UNLIKELY(!at))
+        return qprof_cold_enter(th, caller, method);
+    QPROF_PUBLISH(u->top, at | QPROF_TOP_TOKEN);
+    QPROF_ADD(QPROF_AT(th, qprof_node, at)->n_calls, 1);
+    return at | QPROF_TOP_TOKEN;
+}
+
+/** Leave a frame: execution resumes in its caller. Frames above it end with it.
+ *
+ * @param th     from qprof_thread_handle()
+ * @param token  of the frame that ends; QPROF_NO_TOKEN: nothing happens
+ * Thread safety: as qprof_token_enter(). Cost: the same. */
+static inline void qprof_token_leave(qprof_thread *th, qprof_token token)
+{
+    uint32_t gate = QPROF_LOAD(th->gate);
+    if (QPROF_UNLIKELY(gate != (QPROF_GATE_OPEN | QPROF_HOOK_TOKENS))) {
+        if (gate)
+            qprof_leave_apart(th, gate, token);
+        return;
+    }
+    qprof_pulse *u = th->pulse;
+    uint64_t parent = 0;
+    if (QPROF_LIKELY(QPROF_LOAD(u->top) == token))
+        parent = QPROF_AT(th, const qprof_node, token - QPROF_TOP_TOKEN)->parent;
+    if (QPROF_UNLIKELY(!parent)) {
+        qprof_cold_leave(th, token);
+        return;
+    }
+    QPROF_PUBLISH(u->top, parent << 6 | QPROF_TOP_TOKEN);
+}
+
+/** Return the token of the frame on top; of no frame: the token that begins a stack.
+ *
+ * A host keeps it in the frames that are not recorded, from which recorded ones are called.
+ *
+ * @param th  from qprof_thread_handle()
+ * @return the token; QPROF_NO_TOKEN: nothing is recorded
+ * Thread safety: as qprof_token_enter(). Cost: three instructions; a call in the rare case. */
+static inline qprof_token qprof_token_top(qprof_thread *th)
+{
+    uint32_t gate = QPROF_LOAD(th->gate);
+    uint64_t top = gate & QPROF_HOOK_TOKENS ? QPROF_LOAD(th->pulse->top) : QPROF_TOP_BUSY;
+    return QPROF_LIKELY(!(top & QPROF_TOP_BUSY)) ? top : qprof_cold_top(th);
+}
+
+/** Replace a frame by a tail call: the frame ends, and its caller calls the method.
+ *
+ * @param th      from qprof_thread_handle()
+ * @param token   of the frame that ends
+ * @param method  as for qprof_entry()
+ * @return as qprof_token_enter()
+ * Thread safety: as qprof_token_enter(). Cost: of one exit and one entry. */
+static inline qprof_token qprof_token_tail(qprof_thread *th, qprof_token token,
+                                           qprof_MethodID method)
+{
+    qprof_token_leave(th, token);
+    return qprof_token_enter(th, qprof_token_top(th), method);
+}
+
 /* ---- when only the stack is kept --------------------------------------------------------- */
 
 /* Push a frame. @return 0: not the ordinary case, nothing changed */
 static inline int qprof_push(qprof_thread *th, uintptr_t method, uintptr_t id)
 {
-    uint32_t top = QPROF_LOAD(th->pulse->top);
-    if (QPROF_UNLIKELY(top - th->floor >= th->span || !method || !id))
+    uint64_t top = QPROF_LOAD(th->pulse->top);
+    qprof_frame *f = QPROF_AT(th, qprof_frame, top) + 1;
+    if (QPROF_UNLIKELY(top - th->floor >= th->span || !method || !id || id == f[-1].stack_id))
         return 0;
-    qprof_frame *f = QPROF_CELL(th, qprof_frame, top) + 1;
     QPROF_STORE(th->pulse->top, top | QPROF_TOP_BUSY);
     QPROF_FENCE();
     QPROF_STORE(f->stack_id, (uint64_t)id);
     QPROF_STORE(f->method_id, (uint64_t)method);
-    qprof_frame_begin(f, 0);
+    QPROF_STORE(f->node, 0);
     QPROF_FENCE();
-    QPROF_END_ENTRY(th->pulse->top);
+    QPROF_PUBLISH(th->pulse->top, top + sizeof(qprof_frame));
     return 1;
 }
 
 /* Pop the top frame. @return 0: not the ordinary case, nothing changed */
 static inline int qprof_pop(qprof_thread *th, uintptr_t id)
 {
-    uint32_t top = QPROF_LOAD(th->pulse->top);
-    const qprof_frame *f = QPROF_CELL(th, qprof_frame, top);
-    if (QPROF_UNLIKELY(top - th->floor - 1 >= th->span || f[-1].stack_id != id ||
-                       f->stack_id == id || f->flags))
+    uint64_t top = QPROF_LOAD(th->pulse->top);
+    const qprof_frame *f = QPROF_AT(th, qprof_frame, top);
+    if (QPROF_UNLIKELY((int64_t)top <= (int64_t)th->low || f[-1].stack_id != id))
         return 0;
-    QPROF_STORE(th->pulse->top, top - 1);
+    QPROF_PUBLISH(th->pulse->top, top - sizeof(qprof_frame));
     return 1;
 }
 

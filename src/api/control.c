@@ -254,9 +254,13 @@ static bool has_figures(void)
 
 static uint64_t frames_of(const qprof_thread *th, const qp_thread_record *r)
 {
+    uint64_t top = qp_load(&r->top) & ~QP_TOP_BUSY, n = 0;
     const qp_extent *e = r->chunk ? QPROF_CELL(th, qp_extent, r->chunk) : NULL;
-    return e ? e->base_depth + ((qp_load(&r->top) & ~QP_TOP_BUSY) - r->chunk - 1) + r->n_deep
-             : 0;
+    if (!(top & QP_TOP_TOKEN))
+        return e ? e->base_depth + ((top >> 6) - r->chunk - 1) + r->n_deep : 0;
+    for (qp_cell at = (qp_cell)(top >> 6); at != r->root; at = qp_node_at(th, at)->parent)
+        n++;
+    return n;
 }
 
 static uint64_t sum_term(term which)

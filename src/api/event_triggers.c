@@ -6,6 +6,7 @@
 #include "config/config.h"
 #include "record/control/control.h"
 #include "record/ring/ring.h"
+#include "record/tree/tree.h"
 #include "record/trigger/trigger.h"
 #include "record/trigger_list/trigger_list.h"
 
@@ -309,9 +310,7 @@ static bool is_recording(qprof_thread *th)
     uint32_t flags = qp_load(&qp_recorder_head()->flags);
     if (!(flags & QP_FLAG_RECORDING) || (flags & QP_FLAG_CLOSED))
         return false;
-    const qprof_frame *top = th ? qp_top_of(th) : NULL;
-    return !th || (!(QPROF_LOAD(th->gate) & QP_HOOK_OFF) &&
-                   !(top && (top->flags & QPROF_FRAME_EXCLUDED)));
+    return !th || (!(QPROF_LOAD(th->gate) & QP_HOOK_OFF) && !qp_stack_is_excluded(th));
 }
 
 int qprof_user_event(qprof_event_t id)

@@ -127,7 +127,7 @@ void qprof_sample_path(qprof_thread *th, uint32_t path)
 static void settle_here(void)
 {
     qprof_thread *th = qp_thread_current();
-    if (!qp_is_open(th) || !qp_top_of(th))
+    if (!qp_is_open(th) || !qp_stack_is_idle(th))
         return;
     qprof_frame *top = qp_event_look(th);
     if (!top)

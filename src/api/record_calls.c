@@ -79,7 +79,7 @@ typedef struct {
 
 static void watch_detail(qprof_thread *th, const qprof_frame *top, uint32_t event)
 {
-    bool has_method = top->node && qp_stack_depth(th, top);
+    bool has_method = top->node && qp_stack_has_call(th, top);
     uint64_t id = has_method ? qp_frame_method_id(th, top) : 0;
     qp_event_triggers_settle();
     qp_event_triggers_raise(th, event, (uintptr_t)id, NULL);
@@ -91,7 +91,7 @@ static void record_detail(qprof_thread *th, detail d)
     qprof_frame *top = qp_event_begin(th);
     if (!top)
         return;
-    bool is_in_call = !top->node || qp_stack_depth(th, top);
+    bool is_in_call = !top->node || qp_stack_has_call(th, top);
     if (!top->node)
         ; /* only samples: nothing of a call is kept */
     else if (!is_in_call)

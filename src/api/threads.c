@@ -209,8 +209,7 @@ int qprof_block_at(qprof_MethodID id, int code_offset)
 
 static qprof_MethodID method_on_top(const qprof_thread *th)
 {
-    const qprof_frame *top = th ? qp_top_of(th) : NULL;
-    return top ? (qprof_MethodID)qp_frame_method_id(th, top) : 0;
+    return th ? (qprof_MethodID)qp_stack_method(th) : 0;
 }
 
 qprof_MethodID qprof_current_method_id(void)

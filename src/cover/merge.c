@@ -345,14 +345,12 @@ static qp_node *new_node(merge *g, qp_cell row, qp_cell parent, qp_cell method, 
                           QP_RESERVE_RESERVED);
     if (!*cell)
         return NULL;
-    const qp_method *m = method ? qp_at(g->space, method) : NULL;
     bool is_exact = g->space->head->time_mode == QP_TIME_EXACT;
     qp_node *n = qp_at(g->space, *cell);
-    *n = (qp_node){.method_id = m ? m->id : 0,
-                   .self_min = is_exact ? UINT64_MAX : 0,
+    *n = (qp_node){.self_min = is_exact ? QP_NO_MIN : 0,
                    .parent = parent,
                    .next = QP_NIL_NODE,
-                   .last = QP_NIL_NODE,
+                   .last = (uint64_t)QP_NIL_NODE * QP_CELL,
                    .method = method};
     qp_cells_publish(g->space, g->nodes, 1);
     return n;

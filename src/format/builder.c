@@ -229,8 +229,7 @@ uint32_t qp_builder_node(qp_builder *b, uint32_t parent, uint32_t method,
     if (!n)
         return 0;
     thread_part *th = newest_thread(b);
-    *n = (qp_node){.method_id = ((const qp_method *)b->methods.items)[method - 1].id,
-                   .n_calls = figures->n_calls,
+    *n = (qp_node){.n_calls = figures->n_calls,
                    .self = figures->self,
                    .self_min = figures->self_min,
                    .self_max = figures->self_max,

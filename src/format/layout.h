@@ -14,12 +14,13 @@
 #include <string.h>
 
 enum {
-    QP_MAJOR = 1, /* a reader refuses another one */
-    QP_MINOR = 2, /* a reader accepts any */
+    QP_MAJOR = 2, /* a reader refuses another one */
+    QP_MINOR = 0, /* a reader accepts any */
     QP_CELL = 64,
     QP_HEAD_CELLS = 64,
     QP_HEAD_BYTES = QP_HEAD_CELLS * QP_CELL,
-    QP_NIL_NODE = 48, /* cell in the head: the node that matches no method */
+    QP_NIL_NODE = 48,   /* cell in the head: the node that matches no method */
+    QP_NIL_METHOD = 49, /* the same: its method, whose id is 0 */
     QP_N_DIAGNOSTICS = 64,
     QP_MAX_DEPTH_STORED = 1 << 24
 };
@@ -209,7 +210,7 @@ typedef struct {
 typedef enum {
     QP_EXTENT_FREE,
     QP_EXTENT_METHODS,  /* qp_method, a cell each */
-    QP_EXTENT_THREADS,  /* qp_thread_record, 3 cells each */
+    QP_EXTENT_THREADS,  /* qp_thread_record, 4 cells each */
     QP_EXTENT_NODES,    /* qp_node, a cell each; owner: thread record */
     QP_EXTENT_FRAMES,   /* qp_frame, a cell each: a chunk of a stack; owner: thread record */
     QP_EXTENT_BANKS,    /* qp_counter_block, any number of cells; owner: thread record */
@@ -271,70 +272,86 @@ typedef struct {
     uint64_t calls_now, calls_seen; /* the recorder's own, not for readers */
 } qp_method;
 
-typedef struct { /* = qprof_node of include/qprof/inline.h */
-    uint64_t method_id;
-    uint64_t n_calls;   /* hits */
-    uint64_t self;      /* exact: ticks of finished calls; sampled: ticks by sampling;
-                        * adaptive: whole ticks, callees included, of calls 1 to 64;
-                        * merged: own ticks, or the sum of their estimates */
-    uint64_t self_min;  /* exact: UINT64_MAX while no call is complete; adaptive: whole ticks of
-                        * the sampled calls after the first 64; merged adaptive: the
-                        * variance of total times, ticks squared, lower half ... */
-    uint64_t self_max;  /* adaptive: qp_spread, ... upper half; sampled: samples */
-    qp_cell parent;     /* a smaller index; 0: this is a thread's root */
-    qp_cell next, last; /* the recorder's own links: not for readers */
-    uint32_t kids;      /* the same */
-    qp_cell method;     /* qp_method; the root has 0 */
-    qp_cell more;       /* qp_node_more; 0: none */
+typedef struct {      /* = qprof_node of include/qprof/inline.h */
+    uint64_t n_calls; /* hits */
+    uint64_t self;    /* exact: ticks, those of the open call up to the thread's last event
+                           * included; sampled: ticks by sampling; adaptive: see qp_node_timing;
+                           * merged: own ticks, or the sum of their estimates */
+    uint64_t
+        self_min; /* exact: QP_NO_MIN while no call is complete; adaptive: number of the call
+                           * to be timed next; merged adaptive: the variance of total times, ticks
+                           * squared, lower half ... */
+    uint64_t self_max; /* adaptive: thread time when the timed call that is open began, or 0;
+                           * merged adaptive: upper half; sampled: samples; exact, of a root: ticks
+                           * of finished outermost calls that have no path of their own. The self
+                           * time of a root has the time outside of calls, too */
+    uint64_t begun; /* of the open call: self at its entry, plus QP_NO_EXTREMES if it gives no
+                           * minimum or maximum; adaptive: the coarse clock at its entry */
+    uint64_t last;  /* the recorder's own link, a byte offset: not for readers */
+    qp_cell next;   /* the same, a cell */
+    qp_cell parent; /* a smaller index; 0: this is a thread's root */
+    qp_cell method; /* qp_method; the root has 0 */
+    qp_cell more;   /* qp_node_more; 0: none */
 } qp_node;
 
-typedef struct {      /* = qprof_spread */
+typedef struct {
     uint32_t n_timed; /* sampled calls after the first 64 */
     float squares;    /* sum of their squared ticks */
 } qp_spread;
 
+#define QP_NO_MIN      ((uint64_t)INT64_MAX)
+#define QP_NO_EXTREMES (1ull << 63)
+
 typedef struct {
     uint64_t n_skips;      /* entries while recording was off */
     uint64_t counts;       /* units of qprof_record_counts, own */
+    uint64_t samples;      /* PC samples while this path was on top */
+    uint64_t n_resumes;    /* reserved: how often it was resumed */
     qp_cell counters;      /* the thread's counter block of this method; 0: none */
     qp_cell time_counters; /* the same for block times */
     qp_cell overflow;      /* the node's <overflow> child; 0: none */
+    qp_cell kids;          /* the recorder's own: index of the callees once there are many */
+    qp_cell ring;          /* the same: a callee, where `last` leads to none */
+    qp_cell timing;        /* qp_node_timing; 0: none */
+    qp_cell metrics; /* reserved: a cell of bytes, objects, time off the processor; 0: none */
     uint32_t reserved;
-    uint64_t samples; /* PC samples while this path was on top */
-    uint64_t reserved2[3];
 } qp_node_more;
 
 typedef struct { /* = qprof_frame */
     uint64_t stack_id;
-    uint64_t self; /* exact: ticks so far; not yet in the node */
-    /* exact: thread time of entry; adaptive: twice that, + 1 of the first 64 calls; 0: untimed */
-    uint64_t start;
-    qp_cell node;
-    uint32_t flags;              /* QP_FRAME_* */
-    uint64_t mark_at, mark_self; /* block times since the last mark */
-    uint32_t block;              /* of the last mark, if QP_FRAME_MARKED */
-    uint32_t reserved;
+    uint64_t node;  /* byte offset */
+    uint64_t start; /* exact: thread time of entry */
+    uint64_t
+        mark_at; /* block times: thread time at the last mark; of a frame that has its caller's
+                         * node: cell of its method */
+    uint64_t mark_self; /* block times: self of the node at the last mark */
     /* samples alone: the host's id; node is 0 until the path was sampled. With QP_FRAME_HOOKED: raw
      * ticks of the run's elapsed clock at entry */
     uint64_t method_id;
+    uint32_t flags; /* QP_FRAME_* */
+    qp_cell low;    /* the recorder's own: the next frame with flags below */
+    uint32_t block; /* of the last mark, if QP_FRAME_MARKED */
+    uint32_t reserved;
 } qp_frame;
 
 enum {
     QP_FRAME_MARKED = 1u << 0,
     QP_FRAME_SKIP = 1u << 1, /* its entry was not recorded: n_skips has it, n_calls has not */
     QP_FRAME_OVERFLOWED = 1u << 2, /* uses its caller's node; counted in thread.n_overflowed */
-    QP_FRAME_OLD = 1u << 3,
+    QP_FRAME_ID = 1u << 3,         /* entered with a stack id on a thread that uses tokens */
     QP_FRAME_ZERO = 1u << 4,
-    QP_FRAME_PARTIAL = 1u << 5,  /* recording stopped during it: no minimum or maximum */
+    QP_FRAME_FOLDED = 1u << 5,   /* one of several that share an <overflow> */
     QP_FRAME_EXCLUDED = 1u << 6, /* uses its caller's node: its method is in no area */
     QP_FRAME_HOOKED = 1u << 7,   /* its exit is looked at */
     QP_FRAME_RESTORE =
         1u << 8, /* a trigger acted: at its end the thread's status is again ... */
     QP_FRAME_RESTORE_ON = 1u << 9, /* ... enabled; else disabled */
-    QP_FRAME_TRACED = 1u << 10     /* its entry is in the trace: its exit will be */
+    QP_FRAME_UNTRACED = 1u << 10,  /* its entry is not in the trace: nor will its exit be */
+    QP_FRAME_SAME = 1u << 11       /* has the stack id of its caller */
 };
 
-#define QP_TOP_BUSY 0x80000000u
+#define QP_TOP_BUSY  (1ull << 63)
+#define QP_TOP_TOKEN 1u
 
 typedef enum { QP_THREAD_ALIVE = 1, QP_THREAD_ENDED = 2 } qp_thread_state;
 /* In qp_thread_record.has_host_id: no thread, but what earlier runs added to a -counts-file.
@@ -343,17 +360,17 @@ enum { QP_ROW_EARLIER = 2 };
 
 typedef struct {
     /* cell 0: qprof_pulse of include/qprof/inline.h; the owner writes it at every event */
-    /* the top frame, or the root frame; with QP_TOP_BUSY while an event is being recorded */
-    qp_cell top;
-    uint32_t n_deep; /* frames above it that are only counted */
+    /* Byte offset of the top frame, or of the root frame. With QP_TOP_TOKEN: offset of the call path
+     * that is open, of which no frame is kept. With QP_TOP_BUSY while an event is recorded */
+    uint64_t top;
     uint64_t last;   /* thread time of the last event */
     uint64_t offset; /* thread time = raw ticks - offset (- stops not yet seen) */
     uint64_t n_exits;
     uint64_t n_unwound;
     uint64_t suspended_at; /* raw ticks; 0: its clock runs */
     uint64_t counts;       /* with QP_CLOCK_COUNTS they are the thread's raw ticks */
+    uint32_t n_deep;       /* frames above the top that are only counted */
     uint32_t index;        /* the recorder's own: not for readers */
-    uint32_t has_host_id;  /* the host announced it; or QP_ROW_EARLIER */
     /* cell 1 */
     uint64_t host_id; /* qprof_ThreadID */
     uint64_t vt_id;   /* VthreadID; 0 without virtual threads */
@@ -377,6 +394,10 @@ typedef struct {
     uint64_t n_cleared; /* entries that clears took out of the tree */
     uint64_t n_drift;   /* events while this thread was copied; else 0 */
     uint64_t system_id; /* of the OS thread: gettid */
+    /* cell 3 */
+    uint32_t has_host_id; /* the host announced it; or QP_ROW_EARLIER */
+    uint32_t has_tokens;  /* it used tokens: n_exits and n_unwound have the other ends alone */
+    uint64_t reserved[7]; /* resumes, time off the processor and the like */
 } qp_thread_record;
 
 typedef enum {
@@ -476,7 +497,8 @@ _Static_assert(sizeof(qp_node) == QP_CELL && sizeof(qp_node_more) == QP_CELL, "a
 _Static_assert(sizeof(qp_frame) == QP_CELL && sizeof(qp_marker) == QP_CELL, "a cell each");
 _Static_assert(sizeof(qp_waiting) == QP_CELL, "a cell");
 _Static_assert(sizeof(qp_event_count) == QP_CELL, "a cell each");
-_Static_assert(sizeof(qp_thread_record) == 3ul * QP_CELL, "three cells");
+_Static_assert(sizeof(qp_thread_record) == 4ul * QP_CELL, "four cells");
+_Static_assert(sizeof(qp_node_more) == QP_CELL, "a cell");
 
 /* ---- lengths of tables ---------------------------------------------------------------------- */
 

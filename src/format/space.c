@@ -18,7 +18,9 @@ void qp_space_begin(qp_space *s, uint64_t nonce)
     h->head_bytes = QP_HEAD_BYTES;
     h->nonce = nonce;
     qp_node *nil = qp_at(s, QP_NIL_NODE);
-    nil->last = nil->next = QP_NIL_NODE;
+    nil->last = (uint64_t)QP_NIL_NODE * QP_CELL;
+    nil->next = QP_NIL_NODE;
+    nil->method = QP_NIL_METHOD;
     qp_publish(&h->n_cells, QP_HEAD_CELLS);
 }
 

@@ -134,7 +134,7 @@ static qp_cell new_node(profile *p, qp_cell thread)
 {
     qp_cell cell = profile_extent(p, QP_EXTENT_NODES, thread, 1);
     qp_node *n = profile_at(p, cell);
-    n->self_min = UINT64_MAX;
+    n->self_min = QP_NO_MIN;
     return cell;
 }
 
@@ -159,7 +159,6 @@ qp_cell profile_node(profile *p, qp_cell thread, qp_cell parent, qp_cell method,
     qp_node *n = profile_at(p, cell);
     n->parent = parent ? parent : r->root;
     n->method = method;
-    n->method_id = ((const qp_method *)profile_at(p, method))->id;
     n->n_calls = calls;
     n->self = self;
     return cell;
@@ -183,11 +182,11 @@ qp_cell profile_stack(profile *p, qp_cell thread, const qp_cell *nodes, uint32_t
 {
     qp_cell cell = profile_extent(p, QP_EXTENT_FRAMES, thread, n + 4);
     qp_thread_record *r = profile_at(p, thread);
-    ((qp_frame *)profile_at(p, cell))->node = r->root;
+    ((qp_frame *)profile_at(p, cell))->node = (uint64_t)r->root * QP_CELL;
     for (uint32_t i = 0; i < n; i++)
-        ((qp_frame *)profile_at(p, cell + 1 + i))->node = nodes[i];
+        ((qp_frame *)profile_at(p, cell + 1 + i))->node = (uint64_t)nodes[i] * QP_CELL;
     r->chunk = cell - 1;
-    r->top = cell + n;
+    r->top = (uint64_t)(cell + n) * QP_CELL;
     return cell;
 }
 

@@ -120,9 +120,8 @@ static void what_is_open_at_the_end_counts_and_stays_open(void **state)
     (void)state;
     profile *a = two_functions(1, 1, 1, 1), *b = profile_new();
     qp_cell f = profile_method(b, 7, "f", "K", "f.lua"), th = profile_thread(b);
-    qp_cell node = profile_node(b, th, 0, f, 2, 20);
-    qp_cell frames = profile_stack(b, th, &node, 1);
-    ((qp_frame *)profile_at(b, frames + 1))->self = 5;
+    qp_cell node = profile_node(b, th, 0, f, 2, 20 + 5);
+    profile_stack(b, th, &node, 1);
     profile_balance(b, th, 2, 1);
     profile_head(b)->state = QP_LIVE;
     profile_head(b)->end_raw = profile_head(b)->ended_at = 0;

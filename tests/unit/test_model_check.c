@@ -137,8 +137,8 @@ static void frames_that_are_no_path_are_found(void **state)
 {
     (void)state;
     world w = begin();
-    ((qp_frame *)profile_at(w.p, w.frames + 1))->node = w.g;
-    ((qp_frame *)profile_at(w.p, w.frames + 2))->node = w.f;
+    ((qp_frame *)profile_at(w.p, w.frames + 1))->node = (uint64_t)w.g * QP_CELL;
+    ((qp_frame *)profile_at(w.p, w.frames + 2))->node = (uint64_t)w.f * QP_CELL;
     assert_only_fails(w, "open_frames", QP_LOAD_CLEAN);
 }
 

@@ -173,16 +173,15 @@ static void skips_are_calls_and_no_hits(void **state)
 
 /* ---- open frames ------------------------------------------------------------------------- */
 
-/* main entered at 0, f at 100; last event at 100; the run ends at 1000. main has 100 in its
- * frame, f nothing yet. */
+/* main entered at 0, f at 100; last event at 100; the run ends at 1000. main has 100, f nothing
+ * yet. */
 static profile *open_frames(void)
 {
     profile *p = profile_new();
     qp_cell th = profile_thread(p);
-    qp_cell main_ = profile_call(p, th, 0, 1, "main", 1, 0);
+    qp_cell main_ = profile_call(p, th, 0, 1, "main", 1, 100);
     qp_cell f = profile_call(p, th, main_, 2, "f", 1, 0);
     qp_cell frames = profile_stack(p, th, (qp_cell[]){main_, f}, 2);
-    ((qp_frame *)profile_at(p, frames + 1))->self = 100;
     ((qp_frame *)profile_at(p, frames + 2))->start = 100;
     ((qp_thread_record *)profile_at(p, th))->last = 100;
     return p;
@@ -281,21 +280,23 @@ static void a_stack_continues_in_the_next_chunk(void **state)
     qp_cell th = profile_thread(p), nodes[4], parent = 0;
     const char *names[] = {"a", "b", "c", "d"};
     for (unsigned i = 0; i < 4; i++)
-        nodes[i] = parent =
-            profile_node(p, th, parent, profile_method(p, 1 + i, names[i], NULL, NULL), 1, 0);
+        nodes[i] = parent = profile_node(
+            p, th, parent, profile_method(p, 1 + i, names[i], NULL, NULL), 1, i < 2 ? 10 : 20);
     qp_cell first = profile_extent(p, QP_EXTENT_FRAMES, th, 4);
     qp_cell second = profile_extent(p, QP_EXTENT_FRAMES, th, 8);
     qp_thread_record *r = profile_at(p, th);
-    ((qp_frame *)profile_at(p, first))->node = r->root;
+    ((qp_frame *)profile_at(p, first))->node = (uint64_t)r->root * QP_CELL;
     for (unsigned i = 0; i < 3; i++)
-        *(qp_frame *)profile_at(p, first + 1 + i) = (qp_frame){.node = nodes[i], .self = 10};
+        *(qp_frame *)profile_at(p, first + 1 + i) =
+            (qp_frame){.node = (uint64_t)nodes[i] * QP_CELL};
     for (unsigned i = 0; i < 2; i++)
-        *(qp_frame *)profile_at(p, second + i) = (qp_frame){.node = nodes[2 + i], .self = 20};
+        *(qp_frame *)profile_at(p, second + i) =
+            (qp_frame){.node = (uint64_t)nodes[2 + i] * QP_CELL};
     qp_extent *above = profile_at(p, second - 1);
     above->prev = first - 1;
     above->base_depth = 3;
     r->chunk = second - 1;
-    r->top = second + 1;
+    r->top = (uint64_t)(second + 1) * QP_CELL;
     r->last = 1000; /* the end: nothing is added */
     qp_model *m = profile_read(p, QP_LOAD_CLEAN);
     profile_assert_times(m, "a", 10, 60);

@@ -131,12 +131,11 @@ static void methods_whose_blocks_are_counted_have_no_jumps(void **state)
 static void time_since_the_last_mark_of_an_open_frame_counts(void **state)
 {
     (void)state;
-    world w = begin(1, 0);
+    world w = begin(1, 15);
     qp_counter_block *b = profile_bank(w.p, w.thread, w.method, QP_COUNTER_BLOCK_TIMES, 7, 3);
     memcpy(b->values, (uint64_t[]){5, 5, 0, 0, 10, 20, 5}, 7 * sizeof(uint64_t));
     qp_cell frames = profile_stack(w.p, w.thread, &w.node, 1);
-    *(qp_frame *)profile_at(w.p, frames + 1) = (qp_frame){.node = w.node,
-                                                          .self = 15,
+    *(qp_frame *)profile_at(w.p, frames + 1) = (qp_frame){.node = (uint64_t)w.node * QP_CELL,
                                                           .flags = QP_FRAME_MARKED,
                                                           .mark_at = 25,
                                                           .mark_self = 15,

@@ -141,9 +141,9 @@ static void record_for_ever(const char *path, qp_cell thread, qp_cell frames, qp
     qp_node *n = (qp_node *)(void *)(base + (size_t)f * QP_CELL);
     for (;;) {
         __atomic_store_n(&n->n_calls, n->n_calls + 1, __ATOMIC_SEQ_CST);
-        __atomic_store_n(&r->top, frames + 2, __ATOMIC_SEQ_CST);
+        __atomic_store_n(&r->top, (uint64_t)(frames + 2) * QP_CELL, __ATOMIC_SEQ_CST);
         __atomic_store_n(&r->n_exits, r->n_exits + 1, __ATOMIC_SEQ_CST);
-        __atomic_store_n(&r->top, frames + 1, __ATOMIC_SEQ_CST);
+        __atomic_store_n(&r->top, (uint64_t)(frames + 1) * QP_CELL, __ATOMIC_SEQ_CST);
     }
 }
 
@@ -151,7 +151,7 @@ static void a_profile_that_changes_meanwhile_passes_all_checks(void **state)
 {
     (void)state;
     live l = begin(getpid());
-    ((qp_frame *)profile_at(l.p, l.frames + 2))->node = l.f;
+    ((qp_frame *)profile_at(l.p, l.frames + 2))->node = (uint64_t)l.f * QP_CELL;
     int fd = open(l.path, O_RDWR);
     assert_int_equal(pwrite(fd, l.p->bytes, profile_bytes(l.p), 0), profile_bytes(l.p));
     close(fd);

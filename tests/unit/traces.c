@@ -228,7 +228,7 @@ traces *traces_of_profile(const char *path)
             cell++;
             continue;
         }
-        uint32_t step = e->kind == QP_EXTENT_THREADS ? 3 : 1;
+        uint32_t step = e->kind == QP_EXTENT_THREADS ? sizeof(qp_thread_record) / QP_CELL : 1;
         bool has_names = e->kind == QP_EXTENT_NODES || e->kind == QP_EXTENT_METHODS ||
                          e->kind == QP_EXTENT_THREADS;
         for (uint32_t i = 1; has_names && i <= e->n_used; i += step)

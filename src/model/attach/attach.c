@@ -195,9 +195,11 @@ static uint32_t node_of_cell(qp_attach *o, uint32_t thread, qp_cell cell)
 static bool take_path(qp_attach *o, uint32_t thread, const qp_thread_record *r)
 {
     qp_frame f;
-    if (!read_cells(o, r->top & ~QP_TOP_BUSY, 1, &f) || !f.node)
+    uint64_t top = r->top & ~QP_TOP_BUSY;
+    bool has_token = top & QP_TOP_TOKEN;
+    if (!has_token && (!read_cells(o, top / QP_CELL, 1, &f) || !f.node))
         return false;
-    uint32_t node = node_of_cell(o, thread, f.node);
+    uint32_t node = node_of_cell(o, thread, (qp_cell)((has_token ? top : f.node) / QP_CELL));
     o->has_frames = true;
     credit(o, node);
     return node != UINT32_MAX;
@@ -255,12 +257,17 @@ static bool is_whole(const qp_attach *o)
            (!n_callers || memcmp(a->items, b->items, n_callers * sizeof(uint64_t)) == 0);
 }
 
+static qp_cell frame_on_top(const qp_thread_record *r)
+{
+    return (qp_cell)((r->top & ~QP_TOP_BUSY) / QP_CELL);
+}
+
 static bool copy_stack(qp_attach *o, const qp_thread_record *r, qp_cell cell)
 {
     qp_thread_record again;
-    return copy_chunks(o, &o->stack[0], r->chunk, r->top & ~QP_TOP_BUSY) &&
+    return copy_chunks(o, &o->stack[0], r->chunk, frame_on_top(r)) &&
            read_cells(o, cell, THREAD_CELLS, &again) &&
-           copy_chunks(o, &o->stack[1], again.chunk, again.top & ~QP_TOP_BUSY) && is_whole(o);
+           copy_chunks(o, &o->stack[1], again.chunk, frame_on_top(&again)) && is_whole(o);
 }
 
 static uint32_t callee_of(qp_attach *o, uint32_t thread, uint32_t parent, uint64_t method)

@@ -49,27 +49,9 @@ static uint64_t half_interval(double variance)
 static void estimate_adaptive(qp_model_private *own, uint32_t i)
 {
     qp_figures *f = &own->nodes[i].f;
-    uint64_t bits = f->max, sum = f->min == UINT64_MAX ? 0 : f->min;
-    uint64_t known = qp_sum(f->self, own->open_ticks[i]);
-    uint64_t open = own->n_open_later[i];
-    uint64_t later = f->hits > FIRST_CALLS + open ? f->hits - FIRST_CALLS - open : 0;
-    qp_spread spread;
-    memcpy(&spread, &bits, sizeof spread);
     f->min = UINT64_MAX;
     f->max = 0;
-    f->self = known;
-    if (!later)
-        return;
-    double n = spread.n_timed, all = (double)later;
-    double mean = n > 0 ? (double)sum / n : (double)known / FIRST_CALLS;
-    double squares = spread.squares >= 0 && spread.squares < 3e38f ? (double)spread.squares : 0;
-    double deviation = n > 1 ? (squares - n * mean * mean) / (n - 1) : 0;
-    double left = n < all ? 1 - n / all : 0; /* the timed ones are known exactly */
-    f->self = qp_sum(known, whole_ticks(mean * all));
-    if (n > 1)
-        own->total_variance[i] = deviation > 0 ? all * all * deviation / n * left : 0;
-    else /* one call does not show how the others vary */
-        own->total_variance[i] = mean * all * mean * all / (interval_95 * interval_95);
+    f->self = qp_sum(f->self, own->open_ticks[i]);
 }
 
 /* A sum of runs has self times, and the variances of times with callees in 128 bits. */

@@ -53,8 +53,8 @@ static bool read_tree(qp_model_private *own, const qp_progress *progress)
 
 /* The progress of a thread. */
 typedef struct {
-    qp_cell cell, top;
-    uint64_t n_ended; /* frames */
+    qp_cell cell;
+    uint64_t top, n_ended; /* frames */
     uint64_t n_deep;
 } pulse;
 
@@ -73,7 +73,8 @@ static uint64_t events_between(pulse a, pulse b)
 {
     if (a.n_ended == b.n_ended && a.top == b.top && a.n_deep == b.n_deep)
         return 0;
-    uint64_t opened = qp_ticks_between(a.top, b.top) + qp_ticks_between(a.n_deep, b.n_deep);
+    uint64_t opened = qp_ticks_between(a.top, b.top) / sizeof(qp_frame) +
+                      qp_ticks_between(a.n_deep, b.n_deep);
     return 2 * (b.n_ended - a.n_ended) + opened + 2;
 }
 

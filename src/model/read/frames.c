@@ -118,37 +118,97 @@ static void add_block(qp_model_private *own, qp_buf *blocks, const qp_model_node
 
 static void add_adaptive(qp_model_private *own, uint32_t node, const qp_frame *f, uint64_t now)
 {
-    bool is_first = f->start & 1, is_cleared = own->extras[own->nodes[node].thread].is_cleared;
-    uint64_t ticks = f->start && !is_cleared ? qp_ticks_between(f->start >> 1, now) : 0;
-    if (is_first)
-        own->nodes[node].f.self = qp_sum(own->nodes[node].f.self, ticks);
-    else if (!(f->flags & (QP_FRAME_SKIP | QP_FRAME_OVERFLOWED | QP_FRAME_OLD))) {
-        own->n_open_later[node]++;
-        own->open_ticks[node] = qp_sum(own->open_ticks[node], ticks);
-    }
+    (void)own, (void)node, (void)f, (void)now;
 }
 
-/* Add the figures of an open frame to its call path as if the call ended now.
- * @param excluded  time of calls of excluded methods above it, which is its own; 0 from then
- * on */
+/* Add the figures of an open frame to its call path as if the call ended now. */
 static void add_frame(qp_model_private *own, qp_buf *blocks, uint32_t node, const qp_frame *f,
-                      bool is_top, uint64_t *excluded)
+                      bool is_top)
 {
     qp_model_node *n = &own->nodes[node];
     const qp_thread_extra *x = &own->extras[n->thread];
     qp_time_mode mode = own->model.run.time_mode;
     n->is_open = true;
     if (mode == QP_TIME_EXACT) {
-        uint64_t self = qp_sum(x->is_cleared ? 0 : f->self, is_top ? x->now - x->since : 0);
-        n->f.self = qp_sum(n->f.self, self);
-        *excluded = qp_sum(*excluded, self);
-        if (f->flags & QP_FRAME_EXCLUDED)
-            return;
-        add_block(own, blocks, n, f, *excluded, x->now);
-        *excluded = 0;
+        n->f.self = qp_sum(n->f.self, is_top ? x->now - x->since : 0);
+        if (!(f->flags & QP_FRAME_EXCLUDED))
+            add_block(own, blocks, n, f, n->f.self, x->now);
     } else if (mode == QP_TIME_ADAPTIVE) {
         add_adaptive(own, node, f, x->now);
     }
+}
+
+/* What the walk over a stack has found. */
+typedef struct {
+    uint32_t *nodes; /* of open frames, innermost first, as many as a path may have */
+    uint32_t n;
+    uint64_t depth;
+    const qp_frame *bottom; /* the outermost one */
+    bool is_broken;
+} stack;
+
+static void read_frame(qp_model_private *own, uint32_t thread, qp_buf *blocks,
+                       const qp_frame *f, stack *s)
+{
+    uint32_t node = qp_index_at(own, (qp_cell)(f->node / QP_CELL), QP_TAG_NODE);
+    s->depth++;
+    s->bottom = f;
+    if (!f->node && own->model.run.is_stack_only)
+        return; /* never sampled: its path is not known */
+    if (!node || own->nodes[node].thread != thread) {
+        s->is_broken = true;
+        return;
+    }
+    add_frame(own, blocks, node, f, s->depth == 1);
+    if (!(f->flags & QP_FRAME_EXCLUDED)) /* its node is its caller's */
+        s->nodes[s->n++] = node;
+}
+
+static void read_frames(qp_model_private *own, uint32_t thread, qp_buf *blocks, uint64_t top,
+                        stack *s)
+{
+    const qp_model_extent *chunk = top ? chunk_of(own, thread, top / QP_CELL) : NULL;
+    s->is_broken = top && !chunk;
+    if (!chunk)
+        return;
+    cursor c = {chunk, (uint32_t)(top / QP_CELL) - chunk->cell - 1};
+    bool is_frame = c.slot > 0 || header_of(own, chunk)->prev;
+    for (; is_frame; is_frame = step_down(own, thread, &c, &s->is_broken))
+        read_frame(own, thread, blocks, qp_image_cell(&own->image, c.chunk->cell + 1 + c.slot),
+                   s);
+}
+
+/* An outermost call without a path of its own is open: its time is the root's. */
+static void add_root(qp_model_private *own, uint32_t thread, const qp_frame *bottom)
+{
+    uint32_t root = own->threads[thread].root;
+    const qp_node *r = qp_image_cell(&own->image, own->node_cells[root]);
+    bool is_roots = bottom && (bottom->flags & (QP_FRAME_EXCLUDED | QP_FRAME_OVERFLOWED));
+    if (is_roots && own->model.run.time_mode == QP_TIME_EXACT &&
+        !own->extras[thread].is_cleared)
+        own->nodes[root].f.self =
+            qp_sum(own->nodes[root].f.self, qp_ticks_between(r->begun, r->self));
+}
+
+/* With a token on top, each node of its path has an open call. */
+static void read_token(qp_model_private *own, uint32_t thread, uint64_t token, stack *s)
+{
+    uint32_t node = qp_index_at(own, (qp_cell)(token / QP_CELL), QP_TAG_NODE);
+    uint32_t root = own->threads[thread].root;
+    s->is_broken = !node || own->nodes[node].thread != thread;
+    for (; !s->is_broken && node != root; node = own->nodes[node].parent) {
+        s->depth++;
+        add_frame(own, NULL, node, &(const qp_frame){.flags = 0}, s->depth == 1);
+        s->nodes[s->n++] = node;
+    }
+}
+
+/* With tokens, ends are not counted one by one: what is not open has ended. */
+static void count_ends(qp_model_thread *th)
+{
+    uint64_t in = th->n_in_tree + th->n_deep_total + th->n_overflowed + th->n_cleared;
+    uint64_t out = th->n_exits + th->n_unwound + th->n_destroyed_live + th->n_still_live;
+    th->n_exits = qp_sum(th->n_exits, in > out ? in - out : 0);
 }
 
 /* The nodes of a thread's open frames, innermost first, into `to`. @return how many */
@@ -156,34 +216,20 @@ static uint32_t read_stack(qp_model_private *own, uint32_t thread, qp_buf *block
 {
     const qp_thread_record *r = record_of(own, thread);
     qp_model_thread *th = &own->threads[thread];
-    qp_cell top = r->top & ~QP_TOP_BUSY;
-    const qp_model_extent *chunk = top ? chunk_of(own, thread, top) : NULL;
-    bool is_broken = top && !chunk;
-    uint32_t n = 0;
-    uint64_t depth = 0, excluded = 0;
-    if (chunk) {
-        cursor c = {chunk, top - chunk->cell - 1};
-        bool is_frame = c.slot > 0 || header_of(own, chunk)->prev;
-        for (; is_frame; is_frame = step_down(own, thread, &c, &is_broken)) {
-            const qp_frame *f = qp_image_cell(&own->image, c.chunk->cell + 1 + c.slot);
-            uint32_t node = qp_index_at(own, f->node, QP_TAG_NODE);
-            depth++;
-            if (!f->node && own->model.run.is_stack_only)
-                continue; /* never sampled: its path is not known */
-            if (!node || own->nodes[node].thread != thread) {
-                is_broken = true;
-                continue;
-            }
-            add_frame(own, blocks, node, f, depth == 1, &excluded);
-            if (!(f->flags & QP_FRAME_EXCLUDED)) /* its node is its caller's */
-                to[n++] = node;
-        }
-    }
-    th->is_salvaged = is_broken;
-    own->n_losses[QP_LOSS_stacks] += is_broken && !th->n_drift;
-    th->n_still_live = depth + r->n_deep;
+    uint64_t top = r->top & ~QP_TOP_BUSY;
+    stack s = {.nodes = to};
+    if (top & QP_TOP_TOKEN)
+        read_token(own, thread, top, &s);
+    else
+        read_frames(own, thread, blocks, top, &s);
+    add_root(own, thread, s.bottom);
+    th->is_salvaged = s.is_broken;
+    own->n_losses[QP_LOSS_stacks] += s.is_broken && !th->n_drift;
+    th->n_still_live = s.depth + r->n_deep;
     th->depth = (uint32_t)th->n_still_live;
-    return n;
+    if (r->has_tokens)
+        count_ends(th);
+    return s.n;
 }
 
 static void reverse(uint32_t *items, uint32_t n)
@@ -197,8 +243,8 @@ static void reverse(uint32_t *items, uint32_t n)
 
 static bool reserve(qp_model_private *own)
 {
-    own->frames =
-        qp_alloc_zeroed(qp_count_records(own, QP_EXTENT_FRAMES, 1), sizeof *own->frames);
+    uint64_t most = qp_count_records(own, QP_EXTENT_FRAMES, 1) + own->model.n_nodes;
+    own->frames = qp_alloc_zeroed(most, sizeof *own->frames);
     if (own->model.run.time_mode == QP_TIME_ADAPTIVE) {
         own->n_open_later = qp_alloc_zeroed(own->model.n_nodes, sizeof *own->n_open_later);
         own->open_ticks = qp_alloc_zeroed(own->model.n_nodes, sizeof *own->open_ticks);

@@ -98,7 +98,7 @@ static void read_figures(qp_model_private *own, qp_model_node *n, const qp_node 
     qp_figures *f = &n->f;
     f->hits = r->n_calls;
     f->self = r->self;
-    f->min = r->self_min;
+    f->min = r->self_min >= QP_NO_MIN ? UINT64_MAX : r->self_min;
     f->max = r->self_max;
     read_more(own, n, r->more);
     f->calls = qp_sum(f->hits, f->skips);
@@ -124,8 +124,8 @@ static uint32_t parent_of(qp_model_private *own, const qp_node *r, qp_cell cell,
     return root;
 }
 
-/* The root of a thread has PC samples that found the stack empty. Its self time is that of
- * outermost methods that are in no area, or that found no memory. */
+/* The root of a thread has PC samples that found the stack empty. Its own time is that of outermost
+ * methods that are in no area, or that found no memory; frames.c adds an open one. */
 static void read_root(qp_model_private *own, uint32_t thread, const qp_node *r)
 {
     qp_figures *f = &own->nodes[own->threads[thread].root].f;
@@ -133,7 +133,7 @@ static void read_root(qp_model_private *own, uint32_t thread, const qp_node *r)
         return;
     read_more(own, &own->nodes[own->threads[thread].root], r->more);
     f->skips = f->counts = 0;
-    f->self = r->self;
+    f->self = own->model.run.time_mode == QP_TIME_EXACT ? r->self_max : r->self;
 }
 
 static void read_node(qp_model_private *own, qp_cell cell, uint32_t thread, qp_cell root)

@@ -67,7 +67,7 @@ static qp_cell counters_of(qprof_thread *th, qp_cell method, qp_counter_block_ki
 static qp_counter_block *frame_counters(qprof_thread *th, const qprof_frame *f,
                                         qp_counter_block_kind kind, int bb)
 {
-    const qprof_node *n = qp_node_at(th, f->node);
+    const qprof_node *n = qp_frame_node(th, f);
     if ((f->flags & QPROF_FRAME_EXCLUDED) || qp_blocks_are_excluded(n->method))
         return NULL;
     uint32_t n_blocks = qp_method_n_blocks(&qp_recorder.methods, n->method);
@@ -79,7 +79,7 @@ static qp_counter_block *frame_counters(qprof_thread *th, const qprof_frame *f,
         qp_count(&qp_recorder.space, QP_D_bb_out_of_range);
         return NULL;
     }
-    qp_node_more *more = qp_tree_more(th, f->node);
+    qp_node_more *more = qp_tree_more(th, qp_frame_path(f));
     qp_cell *place = !more                             ? NULL
                      : kind == QP_COUNTER_BLOCK_COUNTS ? &more->counters
                                                        : &more->time_counters;
@@ -119,7 +119,7 @@ void qp_blocks_units(qprof_thread *th, qprof_frame *top, uint64_t n)
 {
     if (QPROF_LOAD(th->gate) & (QP_HOOK_STOPPED | QP_HOOK_OFF))
         return;
-    qp_node_more *more = qp_tree_more(th, top->node);
+    qp_node_more *more = qp_tree_more(th, qp_frame_path(top));
     if (more)
         qp_blocks_add(&more->counts, n);
     else
@@ -143,16 +143,19 @@ void qp_block_mark(qprof_thread *th, qprof_frame *top, int bb)
     qp_counter_block *b = frame_counters(th, top, QP_COUNTER_BLOCK_TIMES, bb);
     if (!b)
         return;
+    const qprof_node *n = qp_frame_node(th, top);
+    uint64_t begun = n->begun & ~QP_NO_EXTREMES;
     if (top->flags & QPROF_FRAME_MARKED)
         qp_tree_settle_block(th, top, now);
     else /* the prologue */
-        qp_tree_charge_block(b, (uint32_t)bb, top->self, now - top->start);
+        qp_tree_charge_block(b, (uint32_t)bb, n->self - begun,
+                             top->start == QP_NO_START ? n->self - begun : now - top->start);
     uint64_t *marked = &b->values[2 * b->n_blocks + (uint32_t)bb / 64];
     qp_store(marked, *marked | 1ull << ((uint32_t)bb % 64));
     QPROF_STORE(top->block, (uint32_t)bb);
     QPROF_STORE(top->mark_at, now);
-    QPROF_STORE(top->mark_self, top->self);
-    QPROF_STORE(top->flags, top->flags | QPROF_FRAME_MARKED);
+    QPROF_STORE(top->mark_self, n->self);
+    qp_stack_flag(th, top, QPROF_FRAME_MARKED);
 }
 
 /* With function granularity a host counts entries alone. */

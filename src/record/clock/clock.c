@@ -6,6 +6,7 @@
  * the host's counts, which belong to the thread itself. */
 #include "record/clock/clock.h"
 
+#include <errno.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
 
@@ -273,7 +274,7 @@ uint64_t qp_clock_now(qprof_thread *th)
 
 static qp_clock_kind class_of(const qprof_thread *th, const qprof_frame *f)
 {
-    const qprof_node *n = qp_node_at(th, f->node);
+    const qprof_node *n = qp_frame_node(th, f);
     const qp_method *m = n->method ? qp_at(&qp_recorder.space, n->method) : NULL;
     bool waits = m && (qp_load(&m->flags) & (QP_METHOD_BLOCKS | QP_METHOD_WAITS));
     return (qp_clock_kind)(waits ? qp_recorder_head()->wait_clock
@@ -281,7 +282,7 @@ static qp_clock_kind class_of(const qprof_thread *th, const qprof_frame *f)
 }
 
 /* Every event reads both clocks; pulse.last and pulse.offset hold their last readings. */
-void qp_clock_by_class(qprof_thread *th, qprof_frame *top)
+void qp_clock_by_class(qprof_thread *th, const qprof_frame *top)
 {
     qprof_pulse *p = th->pulse;
     uint64_t user = qp_clock_raw_of(th, (qp_clock_kind)qp_recorder_head()->user_clock);
@@ -290,7 +291,7 @@ void qp_clock_by_class(qprof_thread *th, qprof_frame *top)
         bool waits = class_of(th, top) == (qp_clock_kind)qp_recorder_head()->wait_clock;
         uint64_t step = waits ? wait - p->offset : user - p->last;
         if ((int64_t)step > 0)
-            QPROF_ADD(top->self, step);
+            QPROF_ADD(qp_frame_node(th, top)->self, step);
     }
     QPROF_STORE(p->last, user);
     QPROF_STORE(p->offset, wait);
@@ -298,7 +299,7 @@ void qp_clock_by_class(qprof_thread *th, qprof_frame *top)
 
 /* ---- charging ---------------------------------------------------------------------------- */
 
-void qp_clock(qprof_thread *th, qprof_frame *top, uint64_t now)
+void qp_clock(qprof_thread *th, const qprof_frame *top, uint64_t now)
 {
     uint32_t hooks = QPROF_LOAD(th->gate);
     if (!(hooks & QPROF_HOOK_EXACT) || (hooks & QP_HOOK_OFF))
@@ -307,30 +308,79 @@ void qp_clock(qprof_thread *th, qprof_frame *top, uint64_t now)
         qp_clock_by_class(th, top);
         return;
     }
-    QPROF_ADD(top->self, now - th->pulse->last);
-    QPROF_STORE(th->pulse->last, now);
+    qprof_charge(th->pulse, qp_frame_node(th, top), now);
+}
+
+/* ---- adaptive ---------------------------------------------------------------------------- */
+
+enum { ADAPTIVE_FIRST = 64, GAP = 32 };
+#define TIMED UINT64_MAX /* in node.begun: no reading of the coarse clock */
+
+static void begin_timing(qprof_thread *th, qprof_node *n)
+{
+    if (n->n_calls < n->self_min || (QPROF_LOAD(th->gate) & (QP_HOOK_STOPPED | QP_HOOK_OFF))) {
+        QPROF_STORE(n->begun, qp_load(th->tick));
+        return;
+    }
+    QPROF_STORE(n->self_max, qp_clock_now(th));
+    QPROF_STORE(n->begun, TIMED);
+}
+
+static void end_timing(qprof_thread *th, qprof_node *n)
+{
+    if (n->begun != TIMED)
+        return;
+    uint64_t ticks = qp_clock_now(th) - n->self_max;
+    uint64_t gap = n->n_calls <= ADAPTIVE_FIRST ? 1 : GAP;
+    QPROF_ADD(n->self, ticks * gap);
+    uint64_t random = (ticks ^ n->n_calls) * 0x9E3779B97F4A7C15u >> 58;
+    QPROF_STORE(n->self_min, n->n_calls + (n->n_calls < ADAPTIVE_FIRST ? 1 : 1 + random));
+    QPROF_STORE(n->self_max, 0);
+    QPROF_STORE(n->begun, 0);
+}
+
+void qprof_cold_timing(qprof_thread *th, qprof_node *n, int is_exit)
+{
+    int host_errno = errno;
+    if (is_exit)
+        end_timing(th, n);
+    else
+        begin_timing(th, n);
+    errno = host_errno;
+}
+
+void qp_clock_begin_call(qprof_thread *th, qprof_node *n)
+{
+    uint32_t hooks = QPROF_LOAD(th->gate);
+    if (hooks & QPROF_HOOK_ADAPTIVE)
+        begin_timing(th, n);
+    else
+        QPROF_STORE(n->begun,
+                    n->self | (hooks & (QP_HOOK_STOPPED | QP_HOOK_OFF) ? QP_NO_EXTREMES : 0));
+}
+
+void qp_clock_cut_call(const qprof_thread *th, qprof_node *n)
+{
+    if (QPROF_LOAD(th->gate) & QPROF_HOOK_ADAPTIVE)
+        QPROF_STORE(n->begun, 0);
+    else
+        QPROF_STORE(n->begun, n->begun | QP_NO_EXTREMES);
+}
+
+void qp_clock_end_call(qprof_thread *th, qprof_node *n)
+{
+    uint32_t hooks = QPROF_LOAD(th->gate);
+    if (hooks & QPROF_HOOK_ADAPTIVE)
+        end_timing(th, n);
+    else if (hooks & QPROF_HOOK_EXACT)
+        qprof_settle(n);
 }
 
 void qp_clock_settle(qprof_thread *th, qprof_frame *f, uint64_t now)
 {
-    uint32_t hooks = QPROF_LOAD(th->gate);
-    qprof_node *n = qp_node_at(th, f->node);
-    if (hooks & QPROF_HOOK_ADAPTIVE) {
-        bool is_cut = (f->flags & QPROF_FRAME_PARTIAL) && !(f->start & 1);
-        if (f->start && !is_cut) /* a stop has shortened it: it would lower the mean */
-            qprof_exit_charge(th, QPROF_HOOK_ADAPTIVE, f, now);
-        return;
-    }
-    if (!(hooks & QPROF_HOOK_EXACT) || (f->flags & QPROF_FRAME_EXCLUDED))
-        return;
     if (f->flags & QPROF_FRAME_MARKED)
         qp_tree_settle_block(th, f, now);
-    QPROF_ADD(n->self, f->self);
-    if (f->flags &
-        (QPROF_FRAME_SKIP | QPROF_FRAME_OLD | QPROF_FRAME_PARTIAL | QPROF_FRAME_OVERFLOWED))
-        return;
-    if (f->self < n->self_min)
-        QPROF_STORE(n->self_min, f->self);
-    if (f->self > n->self_max)
-        QPROF_STORE(n->self_max, f->self);
+    if (f->node && !(f->flags & (QPROF_FRAME_SKIP | QPROF_FRAME_OVERFLOWED |
+                                 QPROF_FRAME_EXCLUDED | QPROF_FRAME_FOLDED)))
+        qp_clock_end_call(th, qp_frame_node(th, f));
 }

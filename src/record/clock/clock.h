@@ -26,10 +26,16 @@ uint64_t qp_clock_ns(uint64_t ticks);
 void qp_clock_calibrate(void);
 /* Thread time now, never before the last event. */
 uint64_t qp_clock_now(qprof_thread *th);
-/* Charge the time up to now to a frame, which is the thread's top. */
-void qp_clock(qprof_thread *th, qprof_frame *top, uint64_t now);
-/* Charge a frame that ends now to its call path; its time has been charged to the frame. */
+/* Charge the time up to now to the call path of a frame, which is the thread's top. */
+void qp_clock(qprof_thread *th, const qprof_frame *top, uint64_t now);
+/* A frame ends now; its time has been charged. */
 void qp_clock_settle(qprof_thread *th, qprof_frame *f, uint64_t now);
+
+/* The open call of a path begins; the caller's time has been charged, and the call is counted. It
+ * has been cut: time went by that is not recorded. It ends. */
+void qp_clock_begin_call(qprof_thread *th, qprof_node *n);
+void qp_clock_cut_call(const qprof_thread *th, qprof_node *n);
+void qp_clock_end_call(qprof_thread *th, qprof_node *n);
 
 /* When recording was stopped and when data were cleared, all of one moment. */
 typedef struct {
@@ -60,7 +66,7 @@ uint64_t qp_clock_raw_now(const qprof_thread *th);
 
 /* Where methods are timed by different clocks: charge the interval by the clock of top's
  * method. */
-void qp_clock_by_class(qprof_thread *th, qprof_frame *top);
+void qp_clock_by_class(qprof_thread *th, const qprof_frame *top);
 
 /* ---- blocks: blocks.c -------------------------------------------------------------------- */
 
@@ -122,17 +128,22 @@ static inline void qp_blocks_add(uint64_t *counter, uint64_t n)
  * hook is set, and the node knows its counter block. @return false: nothing was done */
 static inline bool qp_blocks_count_usual(qprof_thread *th, int bb, uint64_t n)
 {
-    const uint32_t timing = QPROF_HOOK_EXACT | QPROF_HOOK_ADAPTIVE | QPROF_HOOK_TSC;
+    const uint32_t timing = QPROF_HOOK_EXACT | QPROF_HOOK_ADAPTIVE | QPROF_HOOK_TSC |
+                            QPROF_HOOK_WAITS | QPROF_HOOK_TOKENS;
     if ((QPROF_LOAD(th->gate) & ~timing) != QPROF_GATE_OPEN || qp_load(&qp_is_triggering))
         return false;
-    const qprof_frame *top = qp_top_of(th);
-    const qprof_node *node = top ? qp_node_at(th, top->node) : NULL;
-    if (!node || !node->method) /* no call is open */
+    uint64_t top = QPROF_LOAD(th->pulse->top);
+    if (!top || (top & QPROF_TOP_BUSY))
+        return false;
+    const qprof_frame *f = top & QPROF_TOP_TOKEN ? NULL : QPROF_AT(th, qprof_frame, top);
+    const qprof_node *node =
+        QPROF_AT(th, const qprof_node, f ? f->node : top - QPROF_TOP_TOKEN);
+    if (!node->method) /* no call is open */
         return false;
     const qp_head *head = qp_recorder_head();
     if (head->grain == QP_GRAIN_FUNCTION)
         return true;
-    if (!node->more || (top->flags & (QPROF_FRAME_EXCLUDED | QPROF_FRAME_OVERFLOWED)) ||
+    if (!node->more || (f && (f->flags & (QPROF_FRAME_EXCLUDED | QPROF_FRAME_OVERFLOWED))) ||
         qp_blocks_are_excluded(node->method))
         return false;
     qp_cell counters = QPROF_CELL(th, qp_node_more, node->more)->counters;

@@ -10,12 +10,13 @@
 #include "record/ring/ring.h"
 #include "record/run/run.h"
 #include "record/sample/sample.h"
+#include "record/tree/tree.h"
 #include "record/trigger/trigger.h"
 
 void qp_data_sync_here(void)
 {
     qprof_thread *th = qp_thread_current();
-    if (qp_here.epoch != qp_recorder.epoch || !qp_is_open(th) || !qp_top_of(th))
+    if (qp_here.epoch != qp_recorder.epoch || !qp_is_open(th) || !qp_stack_is_idle(th))
         return;
     qprof_frame *top = qp_event_begin(th);
     if (top) {

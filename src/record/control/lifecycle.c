@@ -131,7 +131,8 @@ enum { PAIRS = 256, ROUNDS = 5 };
 typedef struct {
     _Alignas(64) char head[QP_CELL]; /* cell 0 */
     qprof_node root, callee;         /* 1, 2 */
-    qprof_frame before, frames[4];   /* 3, 4.. */
+    qp_method method;                /* 3 */
+    qprof_frame before, frames[4];   /* 4, 5.. */
     qp_ring ring;
     qp_trace_record slot; /* of the ring */
     qp_trace_lane lane;
@@ -140,20 +141,21 @@ typedef struct {
 static void prepare(scratch *s, qprof_thread *th, qprof_pulse *pulse)
 {
     *s = (scratch){0};
-    s->root.last = s->callee.last = s->root.next = s->callee.next = 2;
+    s->root.last = s->callee.last = 2ull * QP_CELL;
+    s->root.next = s->callee.next = 2;
+    s->root.self_min = s->callee.self_min = QP_NO_MIN; /* adaptive: no call is timed */
     s->callee.parent = 1;
-    s->callee.method_id = 1;
-    s->callee.self_min = UINT64_MAX;
-    s->callee.n_calls = QPROF_ADAPTIVE_FIRST; /* adaptive: a path whose calls are sampled */
-    s->frames[0].node = 1;
+    s->callee.method = 3;
+    s->method.id = 1;
+    s->frames[0].node = QP_CELL;
     s->frames[0].stack_id = 1;
     *th = (qprof_thread){.gate = QPROF_GATE_OPEN | qp_recorder.hooks,
-                         .countdown = 32,
                          .base = (char *)s,
+                         .tick = &qp_recorder_tick,
                          .pulse = pulse};
     *pulse = (qprof_pulse){0};
-    th->floor = pulse->top = QPROF_INDEX(th, &s->frames[0]);
-    th->span = 3;
+    th->floor = th->low = pulse->top = QPROF_OFFSET(th, &s->frames[0]);
+    th->span = 3 * sizeof(qprof_frame);
     s->lane = (qp_trace_lane){.th = th, .ring = &s->ring, .limit = UINT64_MAX};
 }
 

@@ -105,7 +105,7 @@ static bool write_live(int fd, const char *from, uint64_t n_bytes)
 
 typedef struct {
     uint64_t n_ended, n_cleared, n_lives; /* frames, entries, threads of the row */
-    qp_cell top;
+    uint64_t top;
     uint32_t n_deep;
     bool is_busy; /* in an event */
 } pulse_state;
@@ -137,7 +137,7 @@ static uint64_t drift_of(pulse_state before, const qp_thread_record *r)
     if (!before.is_busy && !n_ended && !n_cleared && after.n_lives == before.n_lives &&
         after.top == before.top && after.n_deep == before.n_deep)
         return 0;
-    return 2 * n_ended + n_cleared + distance(before.top, after.top) +
+    return 2 * n_ended + n_cleared + distance(before.top, after.top) / sizeof(qp_frame) +
            distance(before.n_deep, after.n_deep) + 2;
 }
 

@@ -23,6 +23,15 @@ static bool has_hook(const qprof_thread *th, uint32_t bits)
     return QPROF_LOAD(th->gate) & bits;
 }
 
+/* Something looks at the frames of the stack. @return NULL: no room for them, the event is over */
+static qprof_frame *with_frames(qprof_thread *th, qprof_frame *top)
+{
+    qprof_frame *unfolded = qp_stack_unfold(th, top);
+    if (!unfolded)
+        qp_event_end(th, qp_busy_top(th));
+    return unfolded;
+}
+
 qprof_frame *qp_event_look(qprof_thread *th)
 {
     if (!qp_is_open(th))
@@ -43,7 +52,13 @@ qprof_frame *qp_event_look(qprof_thread *th)
     qp_pause_sync(th, top);
     if (is_first)
         qp_triggers_thread(th, top);
+    if (QP_UNLIKELY(has_hook(th, QP_HOOKS_FRAMES)) && !(top = with_frames(th, top)))
+        return NULL;
     qp_triggers_sync(th, top, false);
+    if (QP_UNLIKELY(has_hook(th, QP_HOOK_UNTRACED))) {
+        qp_fetch_and(&th->gate, ~(uint32_t)QP_HOOK_UNTRACED);
+        qp_stack_flag_all(th, top, QP_FRAME_UNTRACED);
+    }
     return top;
 }
 
@@ -53,11 +68,6 @@ qprof_frame *qp_event_begin(qprof_thread *th)
     if (top && QP_UNLIKELY(has_hook(th, QP_HOOK_SAMPLE)))
         qp_samples_take(th, top, 0);
     return top;
-}
-
-void qp_event_end(qprof_thread *th, qprof_frame *top)
-{
-    __atomic_store_n(&th->pulse->top, QPROF_INDEX(th, top), __ATOMIC_RELEASE);
 }
 
 /* ---- entry ------------------------------------------------------------------------------- */
@@ -137,12 +147,10 @@ typedef struct {
     uint32_t flags; /* QPROF_FRAME_* */
 } qp_call;
 
-/* The node whose callee the next call is: coverage alone has no paths, every method is called
- * by the root. */
+/* The node whose callee the next call is. */
 static qp_cell caller_of(const qprof_thread *th, const qprof_frame *top)
 {
-    uint32_t without_paths = QP_COLLECT_COVERAGE | QP_COLLECT_ONCE;
-    return qp_recorder_head()->collect & ~without_paths ? top->node : qp_record_of(th)->root;
+    return qp_tree_has_paths() ? qp_frame_path(top) : qp_record_of(th)->root;
 }
 
 static qp_cell path_or_overflow(qp_cell path, const qprof_thread *th)
@@ -167,9 +175,9 @@ static void enter_hooked(qprof_thread *th, qprof_frame **top, qp_call *call, uin
     }
     qp_cell parent =
         caller_of(th, *top); /* actions may have moved the stack, or called the method */
-    call->path = qp_tree_find_hooked(th, parent, call->method);
+    call->path = qp_tree_find(th, parent, qp_method_id(call->method));
     if (!call->path)
-        call->path = path_or_overflow(qp_tree_add(th, parent, 0, call->method), th);
+        call->path = path_or_overflow(qp_tree_add(th, parent, call->method), th);
 }
 
 /* A callee below an <overflow>. */
@@ -194,18 +202,19 @@ static qp_call callee_of(qprof_thread *th, qprof_frame **top, uintptr_t method)
     uint64_t key = is_anonymous ? 0 : method;
     if (is_anonymous)
         qp_count(&qp_recorder.space, QP_D_bad_method_id);
-    if (parent == (*top)->node &&
+    if (parent == qp_frame_path(*top) &&
         (((*top)->flags & QPROF_FRAME_OVERFLOWED) || qp_tree_is_overflow(th, parent)))
         return overflowed_callee(th, top, parent, key);
-    bool is_excluded =
-        is_anonymous && (flags_of(qp_recorder.methods.anonymous) & QP_METHOD_EXCLUDED);
-    call.path = is_excluded ? 0 : qp_tree_find(th, parent, key);
-    if (call.path)
+    call.path = qp_tree_find(th, parent, key);
+    qp_cell record = call.path ? qp_node_at(th, call.path)->method : 0;
+    uint32_t flags = flags_of(record);
+    if (QP_LIKELY(call.path) && !(flags & (QP_METHOD_HOOKED | QP_METHOD_EXCLUDED)))
         return call;
-    qp_cell record = method_of(th, top, method);
+    record = method_of(th, top, method);
     if (!*top)
         return call;
-    uint32_t flags = flags_of(record);
+    call.path = 0;
+    flags = flags_of(record);
     if (QP_UNLIKELY(flags & (QP_METHOD_HOOKED | QP_METHOD_EXCLUDED))) {
         call.method = record;
         enter_hooked(th, top, &call, flags);
@@ -215,20 +224,20 @@ static qp_call callee_of(qprof_thread *th, qprof_frame **top, uintptr_t method)
         caller_of(th, *top); /* the callback may have moved the stack, or called the method */
     call.path = qp_tree_find(th, parent, key);
     if (!call.path)
-        call.path = path_or_overflow(qp_tree_add(th, parent, key, record), th);
+        call.path = path_or_overflow(qp_tree_add(th, parent, record), th);
     return call;
 }
 
 /* Count the call where it belongs. */
 static void count_call(qprof_thread *th, qprof_frame *f)
 {
-    qprof_node *n = qp_node_at(th, f->node);
+    qprof_node *n = qp_frame_node(th, f);
     bool is_folded = f->flags & (QPROF_FRAME_OVERFLOWED | QPROF_FRAME_EXCLUDED);
     if (!is_folded && !has_hook(th, QP_HOOK_STOPPED | QP_HOOK_OFF)) {
         QPROF_ADD(n->n_calls, 1);
         return;
     }
-    qp_node_more *more = is_folded ? NULL : qp_tree_more(th, f->node);
+    qp_node_more *more = is_folded ? NULL : qp_tree_more(th, qp_frame_path(f));
     if (more)
         qp_bump(&more->n_skips, 1);
     else
@@ -241,11 +250,13 @@ static void note_range(qprof_thread *th, qprof_frame *top)
 {
     qp_stack_cursor c = qp_stack_from(th, top);
     uint64_t depth = qp_stack_depth(th, top);
-    th->deep_low = UINT64_MAX;
-    th->deep_high = 0;
+    qp_own_of(th)->deep_low = UINT64_MAX;
+    qp_own_of(th)->deep_high = 0;
     for (uint64_t n = 0; n < depth && n < RANGE_MAX; n++, qp_stack_down(th, &c)) {
-        th->deep_low = c.f->stack_id < th->deep_low ? c.f->stack_id : th->deep_low;
-        th->deep_high = c.f->stack_id > th->deep_high ? c.f->stack_id : th->deep_high;
+        qp_own_of(th)->deep_low =
+            c.f->stack_id < qp_own_of(th)->deep_low ? c.f->stack_id : qp_own_of(th)->deep_low;
+        qp_own_of(th)->deep_high =
+            c.f->stack_id > qp_own_of(th)->deep_high ? c.f->stack_id : qp_own_of(th)->deep_high;
     }
 }
 
@@ -259,31 +270,53 @@ static void count_deep(qprof_thread *th, qprof_frame *top)
     qp_count(&qp_recorder.space, QP_D_depth_overflow);
 }
 
-static void note_zero(qprof_thread *th, uintptr_t id)
+/* Who enters a method. */
+typedef struct {
+    uintptr_t id;  /* stack id of the new frame */
+    bool is_token; /* or: a host that keeps tokens */
+} qp_caller;
+
+/* The id by which exits name the frame: the host's, or a token, which a call path of its own has
+ * anyway. */
+static void name_frame(qprof_thread *th, qprof_frame *f, qp_caller by, uint32_t flags)
 {
-    if (id)
-        return;
-    qp_count(&qp_recorder.space, QP_D_entry_zero_stack_id);
-    qp_fetch_or(&th->gate, QP_HOOK_ZERO);
+    uint32_t shared = QPROF_FRAME_OVERFLOWED | QPROF_FRAME_EXCLUDED;
+    bool has_path = f->node && !(flags & shared) && qp_tree_has_paths() &&
+                    !qp_tree_is_overflow(th, qp_frame_path(f));
+    uint64_t id = !by.is_token ? by.id
+                  : has_path   ? f->node | QPROF_TOP_TOKEN
+                               : QPROF_OFFSET(th, f) | QP_TOKEN_OF_FRAME;
+    QPROF_STORE(f->stack_id, id);
+    if (!by.is_token && qp_own_of(th)->uses_tokens)
+        flags |= QPROF_FRAME_ID;
+    if (id == f[-1].stack_id && id)
+        flags |= QPROF_FRAME_SAME;
+    if (!id) {
+        flags |= QPROF_FRAME_ZERO;
+        qp_count(&qp_recorder.space, QP_D_entry_zero_stack_id);
+        qp_fetch_or(&th->gate, QP_HOOK_ZERO);
+    }
+    qp_stack_flag(th, f, flags);
 }
 
+/* The frame's call begins; a caller that is off is not charged for the recorder's work. */
 static void start_frame(qprof_thread *th, qprof_frame *top, qprof_frame *f)
 {
     uint32_t hooks = QPROF_LOAD(th->gate);
-    QPROF_STORE(f->start, 0);
+    bool is_own = !(f->flags & (QPROF_FRAME_OVERFLOWED | QPROF_FRAME_EXCLUDED));
     uint32_t restores = f->flags & (QPROF_FRAME_RESTORE | QPROF_FRAME_RESTORE_ON);
     bool was_turned_on = restores == QPROF_FRAME_RESTORE && !(hooks & QP_HOOK_OFF);
-    if (hooks &
-        QPROF_HOOK_EXACT) { /* nor is a caller that is off charged for the recorder's work */
+    QPROF_STORE(f->start, 0);
+    if (hooks & QPROF_HOOK_EXACT) {
         uint64_t now = was_turned_on ? th->pulse->last : qp_clock_now(th);
         qp_clock(th, top, now);
         QPROF_STORE(f->start, now);
-    } else if ((hooks & QPROF_HOOK_ADAPTIVE) && !(hooks & (QP_HOOK_STOPPED | QP_HOOK_OFF)) &&
-               !(f->flags & QPROF_FRAME_EXCLUDED)) {
-        qprof_node *n = qp_node_at(th, f->node);
-        if (qprof_entry_is_timed(th, hooks, n))
-            qprof_entry_charge(th, QPROF_HOOK_ADAPTIVE, f, n, qp_clock_now(th));
     }
+    if (is_own)
+        qp_clock_begin_call(th, qp_frame_node(th, f));
+    else if (!qp_stack_depth(th,
+                             top)) /* its time is the root's, and not that outside of calls */
+        QPROF_STORE(qp_frame_node(th, f)->begun, qp_frame_node(th, f)->self);
 }
 
 /* Ask the host for the undescribed methods of sampled paths: with samples alone it is not asked
@@ -292,11 +325,11 @@ static void ask_for_sampled(qprof_thread *th, qprof_frame **top)
 {
     for (qp_cell path = qp_samples_path(th, *top); path && *top;) {
         const qprof_node *n = qp_node_at(th, path);
+        uint64_t id = qp_method_id(n->method);
         path = n->parent;
-        if (n->method && n->method_id &&
-            !qp_method_is_registered(&qp_recorder.methods, n->method) &&
+        if (id && !qp_method_is_registered(&qp_recorder.methods, n->method) &&
             qp_method_miss(&qp_recorder.methods, n->method))
-            *top = ask_host(th, *top, (uintptr_t)n->method_id);
+            *top = ask_host(th, *top, (uintptr_t)id);
     }
 }
 
@@ -315,39 +348,38 @@ static qprof_frame *frame_above(qprof_thread *th, qprof_frame **top)
 }
 
 /* With samples alone, the path is looked up when it is sampled. */
-static void enter_stack(qprof_thread *th, qprof_frame *top, uintptr_t method, uintptr_t id)
+static qprof_token enter_stack(qprof_thread *th, qprof_frame *top, qp_caller by,
+                               uintptr_t method)
 {
     if (QP_UNLIKELY(qp_load(&qp_recorder.has_unknown)))
         ask_for_sampled(th, &top);
     qprof_frame *f = top ? frame_above(th, &top) : NULL;
     if (!f)
-        return;
-    QPROF_STORE(f->stack_id, (uint64_t)id);
+        return top ? qp_token_of_deep(th) : QPROF_NO_TOKEN;
     QPROF_STORE(f->method_id, (uint64_t)method);
     QPROF_STORE(f->node, 0);
-    QPROF_STORE(f->flags, id ? 0 : QPROF_FRAME_ZERO);
-    note_zero(th, id);
+    name_frame(th, f, by, 0);
     qp_event_end(th, f);
+    return f->stack_id;
 }
 
 /* Fill the frame of a call; it is not on the stack yet. */
-static void make_frame(qprof_thread *th, qprof_frame *f, const qp_call *call, uintptr_t id)
+static void make_frame(qprof_thread *th, qprof_frame *f, const qp_call *call, qp_caller by)
 {
-    uint32_t flags = call->flags | (id ? 0 : QPROF_FRAME_ZERO);
+    uint32_t flags = call->flags;
     if (!call->path && !(flags & QPROF_FRAME_EXCLUDED))
         flags |= QPROF_FRAME_OVERFLOWED;
     if (has_hook(th, QP_HOOK_STOPPED | QP_HOOK_OFF))
         flags |= QPROF_FRAME_SKIP;
-    QPROF_STORE(f->stack_id, (uint64_t)id);
-    QPROF_STORE(f->self, 0);
-    QPROF_STORE(f->node, call->path ? call->path : f[-1].node);
-    QPROF_STORE(f->block, call->method);
     if (has_hook(th, QP_HOOK_EVENT_TRIGGERS))
         flags |= QPROF_FRAME_HOOKED;
+    if (call->path && qp_tree_is_overflow(th, call->path))
+        flags |= QPROF_FRAME_FOLDED;
+    QPROF_STORE(f->node, call->path ? (uint64_t)call->path << 6 : f[-1].node);
+    QPROF_STORE(f->mark_at, (uint64_t)call->method);
     if (flags & QPROF_FRAME_HOOKED)
         QPROF_STORE(f->method_id, qp_clock_elapsed());
-    QPROF_STORE(f->flags, flags);
-    note_zero(th, id);
+    name_frame(th, f, by, flags);
 }
 
 /* Raise the event of the call, which is complete. */
@@ -359,44 +391,73 @@ static void raise_entry(qprof_thread *th, const qprof_frame *f, uintptr_t method
     qp_event_triggers_raise(th, QP_EVENT_FN_ENTRY, method, &call);
 }
 
-static void enter(qprof_thread *th, uintptr_t method, uintptr_t id)
+/* Enter a method for which a token suffices. @return its token */
+static qprof_token enter_token(qprof_thread *th, qprof_frame *top, qp_cell path)
+{
+    qprof_node *n = qp_node_at(th, path);
+    qp_clock(th, top, qp_clock_now(th));
+    QPROF_ADD(n->n_calls, 1);
+    qp_clock_begin_call(th, n);
+    qp_tree_link(th, qp_frame_path(top), path);
+    QPROF_STORE(top->node, (uint64_t)path << 6);
+    qp_event_end(th, top);
+    return (uint64_t)path << 6 | QPROF_TOP_TOKEN;
+}
+
+/* Enter a method with a frame. */
+static qprof_token enter_frame(qprof_thread *th, qprof_frame *top, const qp_call *call,
+                               qp_caller by, uintptr_t method)
+{
+    qprof_frame *f = frame_above(th, &top);
+    if (!f)
+        return qp_token_of_deep(th);
+    make_frame(th, f, call, by);
+    count_call(th, f);
+    if (call->path && !call->flags)
+        qp_tree_link(th, qp_frame_path(top), call->path);
+    start_frame(th, top, f);
+    if (qp_trace_users() && !(f->flags & (QPROF_FRAME_SKIP | QPROF_FRAME_EXCLUDED)))
+        qp_trace_entry(th, f);
+    qprof_token token = f->stack_id;
+    qp_event_end(th, f);
+    raise_entry(th, f, method);
+    return token;
+}
+
+static qprof_token enter(qprof_thread *th, uintptr_t method, qp_caller by)
 {
     qprof_frame *top = qp_event_begin(th);
     if (!top) {
         if (qp_is_open(th))
             qp_bump(&qp_record_of(th)->n_dropped, 1);
-        return;
+        return QPROF_NO_TOKEN;
     }
     qp_store(&qp_recorder.has_entries, true);
-    if (has_hook(th, QPROF_HOOK_STACK)) {
-        enter_stack(th, top, method, id);
-        return;
-    }
-    qprof_frame *f = frame_above(th, &top);
-    if (!f)
-        return;
+    if (has_hook(th, QPROF_HOOK_STACK))
+        return enter_stack(th, top, by, method);
+    if (!qp_own_of(th)->has_token && !frame_above(th, &top))
+        return qp_token_of_deep(th);
     const qp_call call = callee_of(th, &top, method);
-    f = top ? frame_above(th, &top) : NULL; /* the host may have moved the stack */
-    if (!f)
-        return;
-    make_frame(th, f, &call, id);
-    count_call(th, f);
-    if (call.path && !call.method && !qp_tree_is_overflow(th, call.path))
-        QPROF_STORE(qp_node_at(th, top->node)->last, call.path);
-    start_frame(th, top, f);
-    if (qp_trace_users() && !(f->flags & (QPROF_FRAME_SKIP | QPROF_FRAME_EXCLUDED)))
-        qp_trace_entry(th, f);
-    qp_event_end(th, f);
-    raise_entry(th, f, method);
+    if (!top)
+        return QPROF_NO_TOKEN;
+    bool is_plain = call.path && !call.flags && !qp_tree_is_overflow(th, call.path);
+    if (by.is_token && is_plain && qp_stack_fold(th, top)) /* the top frame is the root's now */
+        return enter_token(th, qp_stack_floor(th), call.path);
+    if (!(top = with_frames(th, top))) {
+        qp_bump(&qp_record_of(th)->n_dropped, 1);
+        return QPROF_NO_TOKEN;
+    }
+    return enter_frame(th, top, &call, by, method);
 }
 
-static __attribute__((noinline)) void enter_slowly(qprof_thread *th, uintptr_t method,
-                                                   uintptr_t id)
+static __attribute__((noinline)) qprof_token enter_slowly(qprof_thread *th, uintptr_t method,
+                                                          qp_caller by)
 {
     int host_errno = errno;
-    enter(th, method, id);
+    qprof_token token = enter(th, method, by);
     qp_event_triggers_settle();
     errno = host_errno;
+    return token;
 }
 
 void qprof_cold_entry(qprof_thread *th, uintptr_t method, uintptr_t id)
@@ -404,13 +465,21 @@ void qprof_cold_entry(qprof_thread *th, uintptr_t method, uintptr_t id)
     if (!qprof_is_due(th) && qprof_push(th, method, id))
         return;
     if (!qp_trace_fast_entry(th, method, id))
-        enter_slowly(th, method, id);
+        enter_slowly(th, method, (qp_caller){.id = id});
 }
 
-void qprof_cold_entry_time(qprof_thread *th, qprof_frame *f)
+qprof_token qp_event_enter(qprof_thread *th, uintptr_t method)
 {
-    int host_errno = errno;
-    qprof_entry_charge(th, QPROF_LOAD(th->gate), f, qp_node_at(th, f->node), qp_clock_now(th));
-    qp_event_end(th, f);
-    errno = host_errno;
+    return enter_slowly(th, method, (qp_caller){.is_token = true});
+}
+
+/* Events of a signal handler came between the choice of the frame and the top that has been
+ * published: fill it again. */
+void qprof_cold_overtaken(qprof_thread *th, uintptr_t id, uint64_t node, uint64_t top)
+{
+    if (top - th->floor > th->span)
+        return; /* the stack has moved: the next event finds its place */
+    qprof_frame *f = QPROF_AT(th, qprof_frame, top);
+    QPROF_STORE(f->stack_id, (uint64_t)id);
+    QPROF_STORE(f->node, node);
 }

@@ -14,7 +14,40 @@
 qprof_frame *qp_event_begin(qprof_thread *th);
 /* The same, without crediting the PC samples that wait. */
 qprof_frame *qp_event_look(qprof_thread *th);
-void qp_event_end(qprof_thread *th, qprof_frame *top);
+static inline void qp_event_end(qprof_thread *th, const qprof_frame *top)
+{
+    bool has_token = qp_own_of(th)->has_token;
+    QPROF_PUBLISH(th->pulse->top,
+                  has_token ? top->node | QPROF_TOP_TOKEN : QPROF_OFFSET(th, top));
+}
+
+/* An entry of a host that keeps tokens, from the frame that is on top. @return its token */
+qprof_token qp_event_enter(qprof_thread *th, uintptr_t method);
+
+/* ---- tokens ------------------------------------------------------------------------------- */
+
+/* A token is the offset of the call path, and QPROF_TOP_TOKEN. Of calls that share a path or have
+ * none: */
+enum {
+    QP_TOKEN_OF_FRAME = 3, /* the frame's offset, and this */
+    QP_TOKEN_OF_DEEP = 5 /* eight times the number of frames that are only counted, and this */
+};
+
+static inline qprof_token qp_token_of_deep(const qprof_thread *th)
+{
+    return (uint64_t)th->pulse->n_deep << 3 | QP_TOKEN_OF_DEEP;
+}
+
+/* ---- ends of frames: exit.c -------------------------------------------------------------- */
+
+/* End the frames that are only counted and `stored` others. NULL in *top: the event is dropped. */
+void qp_event_pop(qprof_thread *th, qprof_frame **top, uint64_t stored);
+
+/* The number of stored frames above the innermost one with this id; -1: none has it. */
+int64_t qp_event_frames_above(qprof_thread *th, qprof_frame *top, uint64_t id, uint64_t max);
+
+/* An exit is complete: end the event, and raise what it has caused. @param n_unwound  before it */
+void qp_event_left(qprof_thread *th, qprof_frame *top, uint64_t n_unwound);
 
 /* Between the two the thread is in no event: the host may be called, and locks may be taken.
  * The event that asked for it has changed nothing yet, or is complete.

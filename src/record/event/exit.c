@@ -25,14 +25,15 @@ static void drop_deep(qprof_thread *th, uint64_t n_ending)
 /* End the top frame. @return whether its entry was traced */
 static bool drop_frame(qprof_thread *th, qprof_frame **top, uint64_t now)
 {
-    const qprof_frame *f = *top;
+    uint32_t flags = (*top)->flags;
     qp_clock_settle(th, *top, now);
     *top = qp_stack_below(th, *top);
-    if (f->flags & QPROF_FRAME_EXCLUDED) { /* charged to its caller; the root has no call */
-        qprof_node *n = qp_node_at(th, f->node);
-        QPROF_ADD(*(n->parent ? &(*top)->self : &n->self), f->self);
+    if ((flags & (QPROF_FRAME_OVERFLOWED | QPROF_FRAME_EXCLUDED)) &&
+        !qp_stack_depth(th, *top)) {
+        qprof_node *root = qp_frame_node(th, *top);
+        QPROF_ADD(root->self_max, root->self - root->begun);
     }
-    return f->flags & QP_FRAME_TRACED;
+    return !(flags & (QP_FRAME_UNTRACED | QPROF_FRAME_SKIP | QPROF_FRAME_EXCLUDED));
 }
 
 /* A hooked frame has ended: run actions, restore the thread's status, raise the event, in this
@@ -77,7 +78,7 @@ static void trace_ends(qprof_thread *th, uint32_t n, bool is_unwound, bool has_s
 
 /* Pop the counted frames and `stored` stored ones. They are counted together, right before the
  * top is stored: at the end, and before a hooked one is handled. */
-static void pop(qprof_thread *th, qprof_frame **top, uint64_t stored)
+void qp_event_pop(qprof_thread *th, qprof_frame **top, uint64_t stored)
 {
     uint64_t left = qp_stack_depth(th, *top) - stored, n = th->pulse->n_deep, n_counted = 0;
     uint64_t now = qp_clock_now(th);
@@ -114,8 +115,7 @@ static void pop(qprof_thread *th, qprof_frame **top, uint64_t stored)
         qp_fetch_and(&th->gate, ~(uint32_t)QP_HOOK_ZERO);
 }
 
-/* The number of stored frames above the innermost one with this id; -1: none has it. */
-static int64_t frames_above(qprof_thread *th, qprof_frame *top, uintptr_t id, uint64_t max)
+int64_t qp_event_frames_above(qprof_thread *th, qprof_frame *top, uint64_t id, uint64_t max)
 {
     qp_stack_cursor c = qp_stack_from(th, top);
     uint64_t depth = qp_stack_depth(th, top);
@@ -137,23 +137,25 @@ static int64_t frames_above(qprof_thread *th, qprof_frame *top, uintptr_t id, ui
  * caught). A failed search costs the whole depth, so their number is limited. */
 static uint64_t search_limit(qprof_thread *th, const qprof_frame *top, uint64_t id)
 {
-    if (id >= th->deep_low && id <= th->deep_high)
+    if (id >= qp_own_of(th)->deep_low && id <= qp_own_of(th)->deep_high)
         return SEARCH_MAX;
-    bool rises = top->stack_id == th->deep_high, falls = top->stack_id == th->deep_low;
-    if ((rises && !falls && id > th->deep_high) || (falls && !rises && id < th->deep_low))
+    bool rises = top->stack_id == qp_own_of(th)->deep_high,
+         falls = top->stack_id == qp_own_of(th)->deep_low;
+    if ((rises && !falls && id > qp_own_of(th)->deep_high) ||
+        (falls && !rises && id < qp_own_of(th)->deep_low))
         return 0;
-    return th->n_searches < SEARCHES_MAX ? UINT64_MAX : 0;
+    return qp_own_of(th)->n_searches < SEARCHES_MAX ? UINT64_MAX : 0;
 }
 
 static void leave_deep(qprof_thread *th, qprof_frame **top, uintptr_t id)
 {
     uint64_t limit = search_limit(th, *top, id);
-    int64_t above = limit ? frames_above(th, *top, id, limit) : -1;
+    int64_t above = limit ? qp_event_frames_above(th, *top, id, limit) : -1;
     if (above >= 0) {
-        pop(th, top, (uint64_t)above);
+        qp_event_pop(th, top, (uint64_t)above);
         return;
     }
-    th->n_searches += limit > SEARCH_MAX;
+    qp_own_of(th)->n_searches += limit > SEARCH_MAX;
     QPROF_ADD(th->pulse->n_exits, 1);
     QPROF_STORE(th->pulse->n_deep, th->pulse->n_deep - 1);
     if (!th->pulse->n_deep)
@@ -165,21 +167,21 @@ static void leave(qprof_thread *th, qprof_frame **top, uintptr_t id)
     uint64_t depth = qp_stack_depth(th, *top);
     bool ignores = qp_recorder.options.number[QP_OPT_unknown_exit] == 1;
     if (!id) {
-        pop(th, top, depth);
+        qp_event_pop(th, top, depth);
     } else if (th->pulse->n_deep) {
         leave_deep(th, top, id);
     } else if (!depth) {
         qp_count(&qp_recorder.space, QP_D_exit_empty_stack);
     } else {
-        int64_t above = frames_above(th, *top, id, ignores ? SEARCH_MAX : UINT64_MAX);
+        int64_t above = qp_event_frames_above(th, *top, id, ignores ? SEARCH_MAX : UINT64_MAX);
         if (above >= 0) {
-            pop(th, top, (uint64_t)above);
+            qp_event_pop(th, top, (uint64_t)above);
         } else if (depth == 1) {
-            pop(th, top, 1);
+            qp_event_pop(th, top, 1);
         } else {
             qp_count(&qp_recorder.space, QP_D_exit_unknown_id);
             if (!ignores)
-                pop(th, top, depth);
+                qp_event_pop(th, top, depth);
         }
     }
 }
@@ -192,20 +194,26 @@ static void raise_unwind(qprof_thread *th, const qprof_frame *top)
     qp_event_triggers_raise(th, QP_EVENT_UNWIND, m ? (uintptr_t)m->id : 0, NULL);
 }
 
+void qp_event_left(qprof_thread *th, qprof_frame *top, uint64_t n_unwound)
+{
+    qp_event_end(th, top);
+    if (QP_UNLIKELY(qp_record_of(th)->n_unsettled))
+        qp_thread_unsettled(th, 0);
+    if (QP_UNLIKELY(th->pulse->n_unwound != n_unwound) && qp_load(&qp_is_triggering))
+        raise_unwind(th, top);
+}
+
 static __attribute__((noinline)) void leave_slowly(qprof_thread *th, uintptr_t id)
 {
     int host_errno = errno;
     qprof_frame *top = qp_event_begin(th);
     uint64_t n_unwound = th->pulse->n_unwound;
     if (top)
+        top = qp_stack_unfold(th, top); /* a stack id names a frame */
+    if (top)
         leave(th, &top, id);
-    if (top) {
-        qp_event_end(th, top);
-        if (QP_UNLIKELY(qp_record_of(th)->n_unsettled))
-            qp_thread_unsettled(th, 0);
-        if (QP_UNLIKELY(th->pulse->n_unwound != n_unwound) && qp_load(&qp_is_triggering))
-            raise_unwind(th, top);
-    }
+    if (top)
+        qp_event_left(th, top, n_unwound);
     qp_event_triggers_settle();
     errno = host_errno;
 }

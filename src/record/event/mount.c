@@ -29,12 +29,24 @@ enum {
 /* Hooks that do not matter while a thread is neither entered nor left. */
 #define HOOKS_WITHOUT_SWITCH                                                                   \
     (QPROF_HOOK_EXACT | QPROF_HOOK_ADAPTIVE | QPROF_HOOK_TSC | QPROF_HOOK_STACK |              \
-     QPROF_HOOK_COLD | QP_HOOK_SAMPLE | QP_HOOK_DEEP | QP_HOOK_ZERO)
+     QPROF_HOOK_WAITS | QPROF_HOOK_TOKENS | QPROF_HOOK_COLD | QP_HOOK_SAMPLE | QP_HOOK_DEEP |  \
+     QP_HOOK_ZERO)
 
 static QP_RARE bool give_up(void)
 {
     qp_count(&qp_recorder.space, QP_D_vt_conflict);
     return false;
+}
+
+/* Apply what triggers have changed. @return the top frame, which may have moved */
+static qprof_frame *apply_triggers(qprof_thread *th, qprof_frame *top, bool is_suspended)
+{
+    if (QP_LIKELY(!(QPROF_LOAD(th->gate) & (QP_HOOK_TRIGGERS | QP_HOOK_TURNED))))
+        return top;
+    qprof_frame *unfolded = qp_stack_unfold(th, top);
+    top = unfolded ? unfolded : qp_busy_top(th);
+    qp_triggers_sync(th, top, is_suspended);
+    return top;
 }
 
 /* Resume a thread that was suspended, or never driven. */
@@ -48,18 +60,20 @@ static QP_RARE void wake(qprof_thread *th)
     bool is_free = qp_set_busy(th);
     qprof_frame *top = is_free ? qp_busy_top(th) : NULL;
     bool was_open = qp_trace_position_of(th).is_open;
-    uint32_t flags = top ? top->flags : 0;
+    qp_own_of(th)->is_cut = false;
     if (top)
-        qp_triggers_sync(th, top, true);
+        top = apply_triggers(th, top, true);
     uint64_t suspended = th->pulse->suspended_at, before = th->pulse->offset;
     qp_pause_resume(th, top);
     if (qp_trace_users()) { /* it was suspended for as long as its offset has grown */
         uint64_t raw = suspended ? suspended + (th->pulse->offset - before) : 0;
         qp_trace_switch(th, raw);
         if (top)
-            qp_trace_woke(th, top, was_open, top->flags & ~flags & QPROF_FRAME_PARTIAL, raw);
+            qp_trace_woke(th, top, was_open, qp_own_of(th)->is_cut, raw);
     }
-    if (is_free)
+    if (top)
+        qp_event_end(th, top);
+    else if (is_free)
         qp_clear_busy(th);
 }
 
@@ -127,11 +141,13 @@ QP_RARE void qp_thread_release(qprof_thread *th, bool ends)
     bool is_free = qp_set_busy(th);
     qprof_frame *top = is_free ? qp_busy_top(th) : NULL;
     if (top)
-        qp_triggers_sync(th, top, false);
+        top = apply_triggers(th, top, false);
     qp_pause_suspend(th, top);
     if (qp_trace_users())
         qp_trace_suspend(th, ends, th->pulse->suspended_at);
-    if (is_free)
+    if (top)
+        qp_event_end(th, top);
+    else if (is_free)
         qp_clear_busy(th);
     if (ends)
         QPROF_STORE(th->gate, 0);
@@ -162,7 +178,7 @@ static inline bool is_usual(uint32_t gate, uint32_t other)
  * function has changed their gates meanwhile, or an event is in progress; nothing was done */
 static inline bool switch_clock(qprof_thread *before, qprof_thread *th, uint32_t gates)
 {
-    uint32_t top = QPROF_LOAD(th->pulse->top), top_before = QPROF_LOAD(before->pulse->top);
+    uint64_t top = QPROF_LOAD(th->pulse->top), top_before = QPROF_LOAD(before->pulse->top);
     if (QP_UNLIKELY((top | top_before) & QPROF_TOP_BUSY))
         return false;
     QPROF_STORE(th->pulse->top, top | QPROF_TOP_BUSY);

@@ -41,12 +41,13 @@ void qp_pause_migrate(qprof_thread *th)
 
 /* ---- stops and clears -------------------------------------------------------------------- */
 
-static void flag_open_frames(qprof_thread *th, qprof_frame *top, uint32_t flags)
+/* The calls that are open have been cut: they give no minimum and no maximum. */
+static void cut_open_calls(qprof_thread *th, const qprof_frame *top)
 {
-    qp_stack_cursor c = qp_stack_from(th, top);
-    do
-        QPROF_STORE(c.f->flags, c.f->flags | flags);
-    while (qp_stack_down(th, &c));
+    qp_own_of(th)->is_cut = true;
+    for (qp_cell at = qp_frame_path(top); at && qp_node_at(th, at)->parent;
+         at = qp_node_at(th, at)->parent)
+        qp_clock_cut_call(th, qp_node_at(th, at));
 }
 
 static void sync_shared_clock(qprof_thread *th, qprof_frame *top, qp_run_times times)
@@ -67,7 +68,7 @@ static void sync_shared_clock(qprof_thread *th, qprof_frame *top, qp_run_times t
             qp_clock(th, top, raw - th->pulse->offset);
     }
     if (unseen || (times.since && !was_stopped))
-        flag_open_frames(th, top, QPROF_FRAME_PARTIAL);
+        cut_open_calls(th, top);
 }
 
 static void sync_own_clock(qprof_thread *th, qprof_frame *top, qp_run_times times)
@@ -77,7 +78,7 @@ static void sync_own_clock(qprof_thread *th, qprof_frame *top, qp_run_times time
     bool was_stopped = QPROF_LOAD(th->gate) & QP_HOOK_STOPPED;
     if (times.since && !was_stopped) {
         qp_clock(th, top, qp_clock_now(th));
-        flag_open_frames(th, top, QPROF_FRAME_PARTIAL);
+        cut_open_calls(th, top);
         if (qp_attribution_kind() != QP_CLOCK_COUNTS)
             QPROF_STORE(p->suspended_at, qp_clock_raw_of(th, qp_attribution_kind()));
     } else if (!times.since && was_stopped) {
@@ -87,7 +88,7 @@ static void sync_own_clock(qprof_thread *th, qprof_frame *top, qp_run_times time
             QPROF_ADD(p->offset, qp_clock_raw_of(th, qp_attribution_kind()) - p->suspended_at);
         QPROF_STORE(p->suspended_at, 0);
     } else if (times.total != r->stopped_seen) { /* stopped and started since the last event */
-        flag_open_frames(th, top, QPROF_FRAME_PARTIAL);
+        cut_open_calls(th, top);
     }
     qp_store(&r->stopped_seen, times.total);
 }
@@ -104,8 +105,9 @@ static bool zero_node(void *thread, qp_cell cell, QP_UNUSED const qp_node *unuse
     qp_bump(&r->n_cleared, n_entries);
     QPROF_STORE(n->n_calls, 0);
     QPROF_STORE(n->self, 0);
-    QPROF_STORE(n->self_min, QPROF_LOAD(th->gate) & QPROF_HOOK_ADAPTIVE ? 0 : UINT64_MAX);
+    QPROF_STORE(n->self_min, QPROF_LOAD(th->gate) & QPROF_HOOK_ADAPTIVE ? 1 : QP_NO_MIN);
     QPROF_STORE(n->self_max, 0);
+    QPROF_STORE(n->begun, 0);
     if (more) {
         qp_store(&more->n_skips, 0);
         qp_store(&more->counts, 0);
@@ -141,15 +143,14 @@ static void sync_clear(qprof_thread *th, qprof_frame *top, qp_run_times times)
     qp_blocks_zero(th);
     if (qp_clock_is_timed(th) && !(qp_load(&qp_recorder.hooks) & QP_HOOK_CLASSES))
         QPROF_STORE(th->pulse->last, at);
-    bool is_adaptive = QPROF_LOAD(th->gate) & QPROF_HOOK_ADAPTIVE;
     qp_stack_cursor c = qp_stack_from(th, top);
     do {
-        QPROF_STORE(c.f->self, 0);
-        QPROF_STORE(c.f->start, is_adaptive ? 0 : at);
-        QPROF_STORE(c.f->mark_at, at);
+        QPROF_STORE(c.f->start, at);
+        if (c.f->flags & QPROF_FRAME_MARKED)
+            QPROF_STORE(c.f->mark_at, at);
         QPROF_STORE(c.f->mark_self, 0);
     } while (qp_stack_down(th, &c));
-    flag_open_frames(th, top, QPROF_FRAME_OLD | QPROF_FRAME_PARTIAL);
+    cut_open_calls(th, top);
     qp_store(&r->clear_count, times.clear_count);
 }
 
@@ -173,7 +174,7 @@ void qp_pause_resume(qprof_thread *th, qprof_frame *top)
     } else if (qp_clock_is_shared()) {
         uint64_t raw = times.since ? times.since : qp_clock_raw_of(th, qp_attribution_kind());
         if (top && times.total != r->stopped_seen)
-            flag_open_frames(th, top, QPROF_FRAME_PARTIAL);
+            cut_open_calls(th, top);
         QPROF_ADD(p->offset, raw - p->suspended_at);
         qp_store(&r->stopped_seen, times.total);
     } else if (!(QPROF_LOAD(th->gate) & QP_HOOK_STOPPED)) {
@@ -202,7 +203,7 @@ static void turn_off(qprof_thread *th, qprof_frame *top, uint64_t raw, bool is_s
     qp_clock(th, top, at);
     if (qp_clock_is_timed(th) && !(QPROF_LOAD(th->gate) & QP_HOOK_CLASSES))
         QPROF_STORE(th->pulse->last, at);
-    flag_open_frames(th, top, QPROF_FRAME_PARTIAL);
+    cut_open_calls(th, top);
     if (!is_suspended)
         qp_pause_suspend(th, top);
     if (qp_clock_is_shared() &&

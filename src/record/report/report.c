@@ -332,15 +332,8 @@ typedef struct {
 /* Ticks of a path: its self time; adaptive: including its callees. */
 static int64_t ticks_of(const qp_node *n)
 {
-    qp_spread spread;
-    int64_t ticks = (int64_t)n->self;
-    if (qp_recorder_head()->time_mode != QP_TIME_ADAPTIVE)
-        return ticks;
-    memcpy(&spread, &n->self_max, sizeof spread);
-    uint64_t later = n->n_calls > QPROF_ADAPTIVE_FIRST ? n->n_calls - QPROF_ADAPTIVE_FIRST : 0;
-    if (spread.n_timed)
-        ticks += (int64_t)((double)n->self_min / spread.n_timed * (double)later);
-    return ticks;
+    return (int64_t)(n->parent ? n->self
+                               : n->self_max); /* the root's has time outside of calls */
 }
 
 /* @param sums  [n_methods + 1] by the ordinal of the method; 0: the roots */
@@ -363,16 +356,7 @@ static bool add_path(void *sums, QP_UNUSED qp_cell cell, const qp_node *n)
 
 static void add_tree(method_sum *sums, const qprof_thread *th)
 {
-    const qp_thread_record *r = qp_record_of(th);
-    qp_walk_nodes(r, add_path, sums);
-    if (!r->chunk || qp_recorder_head()->time_mode != QP_TIME_EXACT)
-        return;
-    qp_stack_cursor c = {QPROF_CELL(th, qprof_frame, th->pulse->top & ~QPROF_TOP_BUSY),
-                         r->chunk};
-    do                 /* frames that are open at the end */
-        if (c.f->node) /* 0 with samples alone: never sampled */
-            sum_of(sums, qp_at(&qp_recorder.space, c.f->node))->self += (int64_t)c.f->self;
-    while (qp_stack_down(th, &c));
+    qp_walk_nodes(qp_record_of(th), add_path, sums);
 }
 
 static double milliseconds(int64_t ticks)

@@ -175,9 +175,11 @@ static void put_switch(qp_trace_lane *lane, qprof_thread *th, uint64_t raw)
     const qp_thread_record *r = qp_record_of(th);
     if (QP_LIKELY(qp_load(&lane->th) == th))
         return;
-    uint32_t top = QPROF_LOAD(th->pulse->top) & ~QPROF_TOP_BUSY;
+    uint64_t top = QPROF_LOAD(th->pulse->top) & ~QPROF_TOP_BUSY;
     put(lane, QP_TRACE_SWITCH, raw, qp_record_cell(th),
-        top ? QPROF_CELL(th, qprof_frame, top)->node : r->root);
+        top & QPROF_TOP_TOKEN ? (qp_cell)(top >> 6)
+        : top                 ? qp_frame_path(QPROF_AT(th, qprof_frame, top))
+                              : r->root);
     if (r->n_lives > 1) {
         uint64_t id = r->vt_id ? r->vt_id : r->host_id;
         put(lane, QP_TRACE_DATA, 0, (uint32_t)id, (uint32_t)(id >> 32));
@@ -223,11 +225,12 @@ void qp_trace_entry(qprof_thread *th, qprof_frame *f)
     qp_trace_values_give(th, qp_frame_method(th, f));
     uint64_t raw = raw_of_event(th);
     qp_trace_lane *lane = room_for(th, 1, raw);
-    if (!lane)
+    if (!lane) {
+        qp_stack_flag(th, f, QP_FRAME_UNTRACED);
         return;
-    put(lane, QP_TRACE_ENTRY, raw, f->flags & QP_FRAME_OVERFLOWED ? 0 : f->node,
+    }
+    put(lane, QP_TRACE_ENTRY, raw, f->flags & QP_FRAME_OVERFLOWED ? 0 : qp_frame_path(f),
         qp_frame_method(th, f));
-    QPROF_STORE(f->flags, f->flags | QP_FRAME_TRACED);
 }
 
 void qp_trace_exit(qprof_thread *th, uint32_t n, bool is_unwound, const qprof_frame *resumes)
@@ -235,7 +238,8 @@ void qp_trace_exit(qprof_thread *th, uint32_t n, bool is_unwound, const qprof_fr
     uint64_t raw = raw_of_event(th);
     qp_trace_lane *lane = n && qp_trace_users() ? room_for(th, 1, raw) : NULL;
     if (lane)
-        put(lane, QP_TRACE_EXIT, raw, n | (is_unwound ? QP_TRACE_UNWOUND : 0), resumes->node);
+        put(lane, QP_TRACE_EXIT, raw, n | (is_unwound ? QP_TRACE_UNWOUND : 0),
+            qp_frame_path(resumes));
 }
 
 /* Raw ticks at which a thread's clock was stopped or started; now, if it has another clock. */
@@ -258,7 +262,7 @@ static void put_gate(qprof_thread *th, bool is_open, qp_cell path, uint64_t raw)
 void qp_trace_resume(qprof_thread *th, const qprof_frame *resumes)
 {
     if (!(QPROF_LOAD(th->gate) & (QP_HOOK_STOPPED | QP_HOOK_OFF)))
-        put_gate(th, true, resumes->node, raw_of_event(th));
+        put_gate(th, true, qp_frame_path(resumes), raw_of_event(th));
 }
 
 qp_trace_position qp_trace_position_of(const qprof_thread *th)
@@ -279,7 +283,7 @@ QP_RARE void qp_trace_gates(qprof_thread *th, const qprof_frame *top,
     if (is_open && paused)
         put_gate(th, false, 0, raw_of_change(before->raw));
     if (paused || (now.is_open && !is_open)) {
-        put_gate(th, true, top->node, raw_of_change(before->raw + paused));
+        put_gate(th, true, qp_frame_path(top), raw_of_change(before->raw + paused));
         is_open = true;
     }
     if (is_open && !now.is_open)
@@ -296,7 +300,7 @@ QP_RARE void qp_trace_woke(qprof_thread *th, const qprof_frame *top, bool was_op
     if (is_closed)
         put_gate(th, false, 0, raw_of_change(raw));
     if (is_open && (is_closed || !was_open))
-        put_gate(th, true, top->node, raw_of_change(raw));
+        put_gate(th, true, qp_frame_path(top), raw_of_change(raw));
 }
 
 void qp_trace_note(qprof_thread *th, qp_trace_op op, uint32_t a, uint32_t b)

@@ -31,8 +31,8 @@ void qp_trace_drop_user(qp_trace_user user);
 
 /* ---- events, from within one ------------------------------------------------------------- */
 
-/* Record the entry of the frame that is about to be on top, and note in the frame that it is
- * traced. */
+/* Record the entry of the frame that is about to be on top; or note in the frame that it is not
+ * in the trace. */
 void qp_trace_entry(qprof_thread *th, qprof_frame *f);
 
 /* Record that frames ended by one exit.

@@ -6,6 +6,8 @@
 #include "record/clock/clock.h"
 #include "record/ring/ring.h"
 
+typedef uint64_t __attribute__((may_alias)) qp_trace_word;
+
 /* Fill the next slot, and publish it. Stores are released in their order: a reader of a slot
  * that is being reused finds a head that shows it. There must be room. */
 static inline void qp_trace_put(const qp_trace_lane *lane, qp_trace_op op, uint64_t ticks,
@@ -14,92 +16,89 @@ static inline void qp_trace_put(const qp_trace_lane *lane, qp_trace_op op, uint6
     uint64_t head = qp_load(&lane->ring->head);
     qp_trace_record *r = &qp_trace_ring_records(lane->ring)[head & lane->mask];
     qp_publish(&r->word, (uint64_t)op << QP_TRACE_OP_SHIFT | (ticks & QP_TRACE_TICKS));
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    qp_publish((qp_trace_word *)(void *)&r->a, (uint64_t)b << 32 | a);
+#else
     qp_publish(&r->a, a);
     qp_publish(&r->b, b);
+#endif
     qp_publish(&lane->ring->head, head + 1);
 }
 
-/* Store a frame's node, and that it is traced, in one store if possible. */
-static inline void qp_trace_begin_frame(qprof_frame *f, qp_cell node)
-{
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-    qp_store((qprof_word *)(void *)&f->node, (uint64_t)QP_FRAME_TRACED << 32 | node);
-#else
-    qp_store(&f->node, node);
-    qp_store(&f->flags, QP_FRAME_TRACED);
-#endif
-}
-
-static inline bool qp_trace_is_usual(const qprof_thread *th, uint32_t gate,
+static inline bool qp_trace_is_usual(uint32_t gate, const qprof_thread *th,
                                      const qp_trace_lane *lane)
 {
-    return (gate & ~(uint32_t)QPROF_HOOK_EXACT) ==
-               (QPROF_GATE_OPEN | QPROF_HOOK_TSC | QP_HOOK_TRACE) &&
+    const uint32_t varies = QPROF_HOOK_EXACT | QPROF_HOOK_WAITS;
+    return (gate & ~varies) == (QPROF_GATE_OPEN | QPROF_HOOK_TSC | QP_HOOK_TRACE) &&
            qp_load(&lane->th) == th && qp_load(&lane->ring->head) != lane->limit;
 }
 
 /* @return false: not the usual case, nothing was changed */
 static inline bool qp_trace_fast_entry(qprof_thread *th, uintptr_t method, uintptr_t id)
 {
-    uint32_t gate = QPROF_LOAD(th->gate), top = QPROF_LOAD(th->pulse->top);
+    uint32_t gate = QPROF_LOAD(th->gate);
     const qp_trace_lane *lane = qp_here.lane;
-    if (QP_UNLIKELY(!qp_trace_is_usual(th, gate, lane) || top - th->floor >= th->span ||
-                    !method || !id))
+    uint64_t raw = gate & QPROF_HOOK_WAITS ? qprof_ticks() : 0;
+    qprof_pulse *u = th->pulse;
+    uint64_t top = QPROF_LOAD(u->top), n_exits = QPROF_LOAD(u->n_exits);
+    qprof_frame *f = QPROF_AT(th, qprof_frame, top) + 1;
+    if (QP_UNLIKELY(!qp_trace_is_usual(gate, th, lane) || top - th->floor >= th->span ||
+                    !method || !id || id == f[-1].stack_id))
         return false;
-    qprof_frame *f = QPROF_CELL(th, qprof_frame, top) + 1;
-    qprof_node *p = QPROF_CELL(th, qprof_node, f[-1].node);
-    uint32_t cell = QPROF_LOAD(p->last);
-    qprof_node *n = QPROF_CELL(th, qprof_node, cell);
-    if (n->method_id != method) {
-        cell = QPROF_LOAD(n->next);
-        n = QPROF_CELL(th, qprof_node, cell);
-        if (QP_UNLIKELY(n->method_id != method))
-            return false;
-        QPROF_STORE(p->last, cell);
-    }
-    QPROF_STORE(th->pulse->top, top | QPROF_TOP_BUSY);
+    qprof_node *p = QPROF_AT(th, qprof_node, f[-1].node);
+    uint64_t at = qprof_callee(th, p, method);
+    if (QP_UNLIKELY(!at))
+        return false;
+    qprof_node *n = QPROF_AT(th, qprof_node, at);
+    if (!(gate & QPROF_HOOK_WAITS))
+        raw = qprof_ticks();
+    uint64_t now = raw - u->offset;
+    QPROF_STORE(u->top, top | QPROF_TOP_BUSY);
     QPROF_FENCE();
+    if (QP_UNLIKELY(QPROF_LOAD(u->n_exits) != n_exits ||
+                    ((gate & QPROF_HOOK_EXACT) && (int64_t)(now - u->last) < 0))) {
+        QPROF_STORE(u->top, top);
+        return false;
+    }
     QPROF_STORE(f->stack_id, (uint64_t)id);
-    qp_trace_begin_frame(f, cell);
-    QPROF_STORE(f->start, 0);
-    QPROF_STORE(f->self, 0);
+    QPROF_STORE(f->node, at);
     QPROF_ADD(n->n_calls, 1);
-    uint64_t raw = qprof_ticks(); /* read last ... */
     if (gate & QPROF_HOOK_EXACT) {
-        uint64_t now = raw - th->pulse->offset;
-        if (QP_UNLIKELY((int64_t)(now - th->pulse->last) < 0))
-            now = qp_clock_now(th);
-        qprof_entry_charge(th, QPROF_HOOK_EXACT, f, n, now);
+        QPROF_STORE(f->start, now);
+        qprof_charge(u, p, now);
+        QPROF_STORE(n->begun, n->self);
     }
-    qp_trace_put(lane, QP_TRACE_ENTRY, raw, cell, n->method);
+    qp_trace_put(lane, QP_TRACE_ENTRY, raw, (qp_cell)(at >> 6), n->method);
     QPROF_FENCE();
-    QPROF_END_ENTRY(th->pulse->top);
+    QPROF_PUBLISH(u->top, top + sizeof(qprof_frame));
     return true;
 }
 
 /* The same. */
 static inline bool qp_trace_fast_exit(qprof_thread *th, uintptr_t id)
 {
-    qprof_pulse *pulse = th->pulse;
-    uint32_t gate = QPROF_LOAD(th->gate), top = QPROF_LOAD(pulse->top);
+    uint32_t gate = QPROF_LOAD(th->gate);
+    qprof_pulse *u = th->pulse;
+    uint64_t top = QPROF_LOAD(u->top);
     const qp_trace_lane *lane = qp_here.lane;
-    if (QP_UNLIKELY(!qp_trace_is_usual(th, gate, lane) || top - th->floor - 1 >= th->span))
+    if (QP_UNLIKELY(!qp_trace_is_usual(gate, th, lane) || (int64_t)top <= (int64_t)th->low))
         return false;
-    qprof_frame *f = QPROF_CELL(th, qprof_frame, top);
-    if (QP_UNLIKELY(f[-1].stack_id != id || f->stack_id == id || f->flags != QP_FRAME_TRACED))
+    const qprof_frame *f = QPROF_AT(th, qprof_frame, top);
+    uint64_t raw = qprof_ticks(), now = raw - u->offset;
+    if (QP_UNLIKELY(f[-1].stack_id != id ||
+                    ((gate & QPROF_HOOK_EXACT) && (int64_t)(now - u->last) < 0)))
         return false;
-    uint64_t raw = qprof_ticks(); /* ... read first */
-    uint64_t now = raw - pulse->offset;
-    if (QP_UNLIKELY((gate & QPROF_HOOK_EXACT) && (int64_t)(now - pulse->last) < 0))
-        return false;
-    QPROF_STORE(pulse->top, top | QPROF_TOP_BUSY);
+    QPROF_STORE(u->top, top | QPROF_TOP_BUSY);
     QPROF_FENCE();
-    if (gate & QPROF_HOOK_EXACT)
-        qprof_exit_charge(th, QPROF_HOOK_EXACT, f, now);
-    qp_trace_put(lane, QP_TRACE_EXIT, raw, 1, f[-1].node);
-    QPROF_ADD(pulse->n_exits, 1);
+    if (gate & QPROF_HOOK_EXACT) {
+        qprof_node *n = QPROF_AT(th, qprof_node, f->node);
+        qprof_charge(u, n, now);
+        qprof_settle(n);
+    }
+    qp_trace_put(lane, QP_TRACE_EXIT, raw, 1, (qp_cell)(f[-1].node >> 6));
+    QPROF_ADD(u->n_exits, 1);
     QPROF_FENCE();
-    QPROF_STORE(pulse->top, top - 1);
+    QPROF_PUBLISH(u->top, top - sizeof(qprof_frame));
     return true;
 }
 

@@ -21,7 +21,7 @@ static const char ellipsis[] = "\xe2\x80\xa6";
 typedef struct {
     const qprof_thread *th; /* NULL: nothing waits */
     uint64_t n_ended;       /* frames of it, when the values were taken */
-    uint32_t top;           /* its top then */
+    uint64_t top;           /* its top then */
     uint32_t n_bytes;
     char bytes[ROOM];
 } waiting;
@@ -31,7 +31,7 @@ static uint64_t ended(const qprof_thread *th)
     return th->pulse->n_exits + th->pulse->n_unwound;
 }
 
-static uint32_t top_of(const qprof_thread *th)
+static uint64_t top_of(const qprof_thread *th)
 {
     return QPROF_LOAD(th->pulse->top) & ~QPROF_TOP_BUSY;
 }
@@ -109,7 +109,7 @@ void qp_trace_values_take(qprof_thread *th, int number, const char *type, const 
     }
     value = value ? cut_fields(value, cut) : "";
     if (!number) {
-        if (is_retrieved(qp_frame_method(th, QPROF_CELL(th, qprof_frame, top_of(th)))))
+        if (is_retrieved(qp_stack_method_record(th, top_of(th))))
             qp_trace_value(th, 0, type, value, comment);
         return;
     }

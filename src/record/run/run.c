@@ -13,6 +13,7 @@
 #include "base/text/text.h"
 
 qp_recorder_data qp_recorder;
+uint64_t qp_recorder_tick;
 uint32_t qp_is_triggering;
 uint32_t qp_gate_plain, qp_gate_vt;
 uint32_t qp_changes[2];

@@ -42,7 +42,12 @@ enum {
     QP_HOOK_TRIGGERS = 1u << 15, /* triggers changed since this thread last applied them */
     QP_HOOK_EVENT_TRIGGERS = 1u << 16, /* event triggers look at all entries and exits */
     QP_HOOK_TRACE = 1u << 17,          /* events leave records in a trace */
-    QP_HOOK_TURNED = 1u << 18          /* actions have turned all threads on or off */
+    QP_HOOK_TURNED = 1u << 18,         /* actions have turned all threads on or off */
+    QP_HOOK_UNTRACED = 1u << 19,       /* a trace has begun: what is open is not in it */
+    /* those for which a thread with a token on top needs frames */
+    QP_HOOKS_FRAMES = QPROF_HOOK_STACK | QP_HOOK_STOPPED | QP_HOOK_DEEP | QP_HOOK_ZERO |
+                      QP_HOOK_CLASSES | QP_HOOK_OFF | QP_HOOK_TRIGGERS |
+                      QP_HOOK_EVENT_TRIGGERS | QP_HOOK_TRACE | QP_HOOK_UNTRACED
 };
 
 /* Coverage contexts: see qp_contexts_switch(). */
@@ -87,6 +92,9 @@ typedef struct {
 } qp_recorder_data;
 
 extern qp_recorder_data qp_recorder;
+
+/* The coarse clock of adaptive timing: raw ticks, now and then. */
+extern uint64_t qp_recorder_tick;
 
 /* The triggering bit of event triggers: while it is 0, no event looks at them. */
 extern uint32_t qp_is_triggering;
@@ -247,6 +255,23 @@ static inline qprof_thread *qp_thread_current(void)
     return qp_recorder.is_virtual ? qp_here.th : qp_here.plain;
 }
 
+/* What a handle has for the recorder alone. */
+typedef struct {
+    uint32_t next_free;
+    bool uses_tokens;             /* ever */
+    bool has_token;               /* on top: no frames but the root's */
+    bool is_cut;                  /* its open calls lack time: recording was off */
+    uint64_t flagged;             /* offset of the highest frame with flags; 0: none */
+    uint64_t deep_low, deep_high; /* ids of the last stored frames, while others are counted */
+    uint64_t n_searches;
+    uint64_t budget[3]; /* of adaptive timing */
+} qp_thread_private;
+
+static inline qp_thread_private *qp_own_of(const qprof_thread *th)
+{
+    return (qp_thread_private *)(void *)(uintptr_t)th->own;
+}
+
 static inline qp_thread_record *qp_record_of(const qprof_thread *th)
 {
     return (qp_thread_record *)(void *)th->pulse;
@@ -276,22 +301,15 @@ static inline bool qp_is_open(const qprof_thread *th)
     return QPROF_LOAD(th->gate) & QPROF_GATE_OPEN;
 }
 
-/* The top frame. @return NULL: inside an event, or no stack yet */
-static inline qprof_frame *qp_top_of(const qprof_thread *th)
-{
-    uint32_t top = QPROF_LOAD(th->pulse->top);
-    return top && !(top & QPROF_TOP_BUSY) ? QPROF_CELL(th, qprof_frame, top) : NULL;
-}
-
 static inline bool qp_is_busy(const qprof_thread *th)
 {
-    return QPROF_LOAD(th->pulse->top) & QPROF_TOP_BUSY;
+    return (QPROF_LOAD(th->pulse->top) & QPROF_TOP_BUSY) != 0;
 }
 
 /* An event begins. @return false: one is in progress */
 static inline bool qp_set_busy(qprof_thread *th)
 {
-    uint32_t top = QPROF_LOAD(th->pulse->top);
+    uint64_t top = QPROF_LOAD(th->pulse->top);
     if (top & QPROF_TOP_BUSY)
         return false;
     QPROF_STORE(th->pulse->top, top | QPROF_TOP_BUSY);

@@ -16,7 +16,7 @@
 
 enum { RECORD_CELLS = sizeof(qp_thread_record) / QP_CELL };
 
-/* Two lines a thread: processors fetch lines in pairs, so that a write to one line of a pair would
+/* Processors fetch lines in pairs, so that a write to one line of a pair would
  * slow down the thread that uses the other one. */
 typedef struct {
     _Alignas(QP_APART) qprof_thread th;
@@ -24,8 +24,10 @@ typedef struct {
     qp_cell waiting; /* qp_waiting; 0: never sampled */
 } handle_row;
 
-_Static_assert(sizeof(qprof_thread) == 64, "a handle is one line");
-_Static_assert(sizeof(handle_row) == QP_APART && sizeof(qp_os_thread_slot) % QP_APART == 0,
+_Static_assert(sizeof(qprof_thread) == 128 &&
+                   sizeof(qp_thread_private) == sizeof qp_closed_thread.own,
+               "a handle is two lines");
+_Static_assert(sizeof(handle_row) % QP_APART == 0 && sizeof(qp_os_thread_slot) % QP_APART == 0,
                "no two threads write to one pair of lines");
 _Static_assert(sizeof(qprof_node) == sizeof(qp_node) &&
                    sizeof(qprof_frame) == sizeof(qp_frame) && sizeof(qprof_pulse) == QP_CELL,
@@ -34,6 +36,7 @@ _Static_assert(offsetof(qprof_node, parent) == offsetof(qp_node, parent) &&
                    offsetof(qprof_node, more) == offsetof(qp_node, more) &&
                    offsetof(qprof_frame, node) == offsetof(qp_frame, node) &&
                    offsetof(qprof_frame, block) == offsetof(qp_frame, block) &&
+                   offsetof(qprof_pulse, index) == offsetof(qp_thread_record, index) &&
                    offsetof(qprof_pulse, suspended_at) ==
                        offsetof(qp_thread_record, suspended_at) &&
                    offsetof(qprof_pulse, counts) == offsetof(qp_thread_record, counts),
@@ -138,7 +141,7 @@ void qp_thread_drop_row(qprof_thread *th)
 {
     uint64_t head = qp_observe(&qp_recorder.idle_rows), next;
     do {
-        qp_store(&th->next_free, (uint32_t)head);
+        qp_store(&qp_own_of(th)->next_free, (uint32_t)head);
         next = ((head >> 32) + 1) << 32 | row_of(th);
     } while (!qp_swap_if(&qp_recorder.idle_rows, &head, next));
 }
@@ -151,7 +154,7 @@ static qprof_thread *pop_idle(void)
         if (!(uint32_t)head)
             return NULL;
         th = &row_at((uint32_t)head)->th;
-        next = ((head >> 32) + 1) << 32 | qp_load(&th->next_free);
+        next = ((head >> 32) + 1) << 32 | qp_load(&qp_own_of(th)->next_free);
     } while (!qp_swap_if(&qp_recorder.idle_rows, &head, next));
     return th;
 }
@@ -180,7 +183,7 @@ static qprof_thread *new_row(void)
     qp_thread_record *r = qp_at(&qp_recorder.space, cell);
     r->ordinal = (uint32_t)qp_fetch_add(&qp_recorder_head()->n_threads, 1) + 1;
     th->base = qp_recorder.space.map.base;
-    th->countdown = 1;
+    th->tick = &qp_recorder_tick;
     qp_publish(&th->pulse, (qprof_pulse *)(void *)r);
     return th;
 }

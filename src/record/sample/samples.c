@@ -35,7 +35,7 @@ qp_cell qp_samples_callee(qprof_thread *th, qp_cell parent, uint64_t method)
         return parent;
     qp_cell cell = qp_tree_find(th, parent, key);
     if (!cell)
-        cell = qp_tree_add(th, parent, key, record_of(method));
+        cell = qp_tree_add(th, parent, record_of(method));
     if (!cell || qp_tree_is_overflow(th, cell))
         qp_count(&qp_recorder.space, QP_D_tree_overflow);
     return cell ? cell : parent;
@@ -48,19 +48,19 @@ qp_cell qp_samples_path(qprof_thread *th, qprof_frame *top)
     qp_stack_cursor c = qp_stack_from(th, top);
     while (!c.f->node && qp_stack_down(th, &c))
         ;
-    qp_cell path = c.f->node;
+    qp_cell path = qp_frame_path(c.f);
     while (c.f != top) {
         qp_stack_up(th, &c);
         if (!c.f->node)
-            QPROF_STORE(c.f->node, qp_samples_callee(th, path, c.f->method_id));
-        path = c.f->node;
+            QPROF_STORE(c.f->node, (uint64_t)qp_samples_callee(th, path, c.f->method_id) << 6);
+        path = qp_frame_path(c.f);
     }
     return path;
 }
 
 static qp_cell path_of(qprof_thread *th, qprof_frame *top)
 {
-    return top->node ? top->node : qp_samples_path(th, top);
+    return top->node ? qp_frame_path(top) : qp_samples_path(th, top);
 }
 
 /* ---- crediting --------------------------------------------------------------------------- */
@@ -78,7 +78,7 @@ static bool is_critical_method(uint64_t method)
 
 static void credit(qprof_thread *th, qp_cell path, uint64_t n, bool is_critical)
 {
-    if (is_critical || is_critical_method(qp_node_at(th, path)->method_id)) {
+    if (is_critical || is_critical_method(qp_method_id(qp_node_at(th, path)->method))) {
         qp_fetch_add(&qp_recorder_head()->n_critical, n);
         return;
     }
@@ -161,9 +161,14 @@ void qp_samples_end(void)
 {
     qprof_thread *th;
     for (uint32_t i = 0; (th = qp_threads_at(i)) != NULL; i++) {
-        qprof_frame *top = qp_observe(&th->pulse) && !qp_is_busy(th) ? qp_top_of(th) : NULL;
+        uint64_t top = qp_observe(&th->pulse) ? QPROF_LOAD(th->pulse->top) : 0;
         uint32_t os_thread = qp_load(&th->os_thread);
-        if (top)
-            settle(th, top, 0, take_ticks(th), os_thread ? qp_os_thread_at(os_thread) : NULL);
+        const qp_os_thread_slot *slot = os_thread ? qp_os_thread_at(os_thread) : NULL;
+        if (!top || (top & QPROF_TOP_BUSY))
+            continue;
+        if (top & QPROF_TOP_TOKEN)
+            settle(th, NULL, (qp_cell)(top >> 6), take_ticks(th), slot);
+        else
+            settle(th, QPROF_AT(th, qprof_frame, top), 0, take_ticks(th), slot);
     }
 }

@@ -767,9 +767,10 @@ void qp_trace_xbase_forget(void)
 
 void qp_trace_xbase_block(qprof_thread *th, const qprof_frame *top, int block)
 {
-    bool is_traced = (top->flags & QP_FRAME_TRACED) && top->node;
-    const qp_method *m =
-        is_traced ? qp_at(&qp_recorder.space, qp_node_at(th, top->node)->method) : NULL;
+    uint32_t untraced = QP_FRAME_UNTRACED | QP_FRAME_SKIP | QP_FRAME_EXCLUDED;
+    bool is_traced = top->node && !(top->flags & untraced);
+    qp_cell method = is_traced ? QPROF_AT(th, const qprof_node, top->node)->method : 0;
+    const qp_method *m = method ? qp_at(&qp_recorder.space, method) : NULL;
     qp_ref ref = m ? qp_observe(&m->lines) : 0;
     const qp_lines *lines = ref ? qp_at_ref(&qp_recorder.space, ref) : NULL;
     if (lines && block >= 0 && (uint32_t)block < lines->n_lines && lines->lines[block].line > 0)

@@ -25,14 +25,16 @@ static qprof_frame *slot_at(const qprof_thread *th, qp_cell chunk, uint32_t slot
 
 static void use_chunk(qprof_thread *th, qp_cell chunk)
 {
+    uint64_t flagged = qp_own_of(th)->flagged;
     qp_record_of(th)->chunk = chunk;
-    th->floor = chunk + 1;
-    th->span = chunk_at(th, chunk)->n_cells - 2; /* up to the last slot */
+    th->floor = (uint64_t)(chunk + 1) << 6;
+    th->span = (uint64_t)(chunk_at(th, chunk)->n_cells - 2) << 6; /* up to the last slot */
+    th->low = flagged - th->floor <= th->span ? flagged : th->floor;
 }
 
-static qprof_frame *floor_of(const qprof_thread *th)
+qprof_frame *qp_stack_floor(const qprof_thread *th)
 {
-    return QPROF_CELL(th, qprof_frame, th->floor);
+    return QPROF_AT(th, qprof_frame, th->floor);
 }
 
 static bool holds(const qprof_thread *th, qp_cell chunk, qp_cell frame)
@@ -59,15 +61,23 @@ static qp_cell chunk_of(const qprof_thread *th, qp_cell *frame)
  * handler did not leave the stack as it was, the frame may be none. */
 qprof_frame *qp_busy_top(qprof_thread *th)
 {
-    uint32_t top = QPROF_LOAD(th->pulse->top) & ~QPROF_TOP_BUSY;
+    uint64_t top = QPROF_LOAD(th->pulse->top) & ~QPROF_TOP_BUSY;
+    if (top & QPROF_TOP_TOKEN) {
+        QPROF_STORE(qp_stack_floor(th)->node, top - QPROF_TOP_TOKEN);
+        return qp_stack_floor(th);
+    }
     if (top && QP_UNLIKELY(top - th->floor > th->span)) {
-        qp_cell chunk = chunk_of(th, &top);
+        qp_cell frame = (qp_cell)(top >> 6), chunk = chunk_of(th, &frame);
         if (chunk)
             use_chunk(th, chunk);
-        else
-            top = th->floor;
+        top = chunk ? (uint64_t)frame << 6 : th->floor;
     }
-    return top ? QPROF_CELL(th, qprof_frame, top) : NULL;
+    return top ? QPROF_AT(th, qprof_frame, top) : NULL;
+}
+
+bool qp_stack_has_call(const qprof_thread *th, const qprof_frame *top)
+{
+    return qp_stack_depth(th, top) || qp_frame_path(top) != qp_record_of(th)->root;
 }
 
 static qp_cell new_chunk(qprof_thread *th, uint32_t n_cells, qp_reserve room)
@@ -86,9 +96,13 @@ qprof_frame *qp_stack_first(qprof_thread *th)
                              QP_RESERVE_RESERVED);
     if (!r->root || !r->chunk)
         return NULL;
+    qp_own_of(th)->flagged = 0; /* the row may be a used one */
+    while (chunk_at(th, r->chunk)->prev)
+        r->chunk = chunk_at(th, r->chunk)->prev;
     use_chunk(th, r->chunk);
-    qprof_frame *root = floor_of(th);
-    root->node = r->root;
+    qprof_frame *root = qp_stack_floor(th);
+    root->node = (uint64_t)r->root << 6;
+    root->flags = 0;
     return root;
 }
 
@@ -101,7 +115,9 @@ static qprof_frame *move_stack(qprof_thread *th, const qp_extent *e, uint32_t n_
         return NULL;
     memcpy(slot_at(th, to, 0), slot_at(th, from, 0), (size_t)n_used * sizeof(qprof_frame));
     chunk_at(th, to)->moved_from = from;
+    qp_own_of(th)->flagged = 0;
     use_chunk(th, to);
+    qp_stack_relink(th, slot_at(th, to, n_used - 1));
     return slot_at(th, to, n_used);
 }
 
@@ -130,14 +146,17 @@ static qprof_frame *next_chunk(qprof_thread *th, const qprof_frame *top)
         above->base_depth = depth;
         qp_publish(&e->next, cell);
     }
-    *slot_at(th, e->next, 0) = *top;
+    qprof_frame *slot = slot_at(th, e->next, 0);
+    *slot = *top;
+    if (qp_own_of(th)->flagged == QPROF_OFFSET(th, top))
+        qp_own_of(th)->flagged = QPROF_OFFSET(th, slot);
     use_chunk(th, e->next);
-    return floor_of(th) + 1;
+    return slot + 1;
 }
 
 qprof_frame *qp_stack_above(qprof_thread *th, qprof_frame *top)
 {
-    return QPROF_INDEX(th, top) - th->floor < th->span ? top + 1 : next_chunk(th, top);
+    return QPROF_OFFSET(th, top) - th->floor < th->span ? top + 1 : next_chunk(th, top);
 }
 
 /* The frame below a chunk's slot 0, which supersedes the last slot of the chunk before. */
@@ -146,18 +165,129 @@ static qprof_frame *below_floor(const qprof_thread *th, qp_cell prev)
     return slot_at(th, prev, chunk_at(th, prev)->n_cells - 3);
 }
 
+/* Frames above the top have no flags, so that an ordinary entry need not clear them. */
+static void drop_flags(qprof_thread *th, qprof_frame *f)
+{
+    if (QP_LIKELY(!f->flags))
+        return;
+    if (qp_own_of(th)->flagged == QPROF_OFFSET(th, f)) {
+        qp_own_of(th)->flagged = (uint64_t)f->low << 6;
+        use_chunk(th, qp_record_of(th)->chunk);
+    }
+    QPROF_STORE(f->flags, 0);
+}
+
 qprof_frame *qp_stack_below(qprof_thread *th, qprof_frame *f)
 {
-    if (f > floor_of(th))
+    drop_flags(th, f);
+    if (f > qp_stack_floor(th))
         return f - 1;
     qp_cell prev = chunk_at(th, qp_record_of(th)->chunk)->prev;
     use_chunk(th, prev);
+    QPROF_STORE(below_floor(th, prev)[1].flags, 0);
     return below_floor(th, prev);
+}
+
+void qp_stack_flag(qprof_thread *th, qprof_frame *f, uint32_t flags)
+{
+    if (!f->flags && flags) {
+        f->low = (qp_cell)(qp_own_of(th)->flagged >> 6);
+        qp_own_of(th)->flagged = QPROF_OFFSET(th, f);
+        use_chunk(th, qp_record_of(th)->chunk);
+    }
+    QPROF_STORE(f->flags, f->flags | flags);
+}
+
+void qp_stack_relink(qprof_thread *th, qprof_frame *top)
+{
+    qp_stack_cursor c = qp_stack_from(th, top);
+    qprof_frame *above = NULL;
+    qp_own_of(th)->flagged = 0;
+    do {
+        if (!c.f->flags)
+            continue;
+        c.f->low = 0;
+        if (above)
+            above->low = QPROF_INDEX(th, c.f);
+        else
+            qp_own_of(th)->flagged = QPROF_OFFSET(th, c.f);
+        above = c.f;
+    } while (qp_stack_down(th, &c));
+    use_chunk(th, qp_record_of(th)->chunk);
+}
+
+void qp_stack_flag_all(qprof_thread *th, qprof_frame *top, uint32_t flags)
+{
+    qp_stack_cursor c = qp_stack_from(th, top);
+    for (uint64_t n = qp_stack_depth(th, top); n; n--, qp_stack_down(th, &c))
+        QPROF_STORE(c.f->flags, c.f->flags | flags);
+    qp_stack_relink(th, top);
+}
+
+/* ---- tokens ------------------------------------------------------------------------------ */
+
+/* Only the root frame is left. */
+static qprof_frame *use_first_chunk(qprof_thread *th)
+{
+    qp_cell chunk = qp_record_of(th)->chunk;
+    while (chunk_at(th, chunk)->prev)
+        chunk = chunk_at(th, chunk)->prev;
+    qp_own_of(th)->flagged = 0;
+    use_chunk(th, chunk);
+    return qp_stack_floor(th);
+}
+
+qprof_frame *qp_stack_unfold(qprof_thread *th, qprof_frame *top)
+{
+    uint32_t root = qp_record_of(th)->root;
+    qp_cell path = qp_frame_path(top);
+    if (!qp_own_of(th)->has_token)
+        return top;
+    for (qp_cell at = path; at != root; at = qp_node_at(th, at)->parent) {
+        qprof_frame *f = qp_stack_above(th, top);
+        if (!f) {
+            use_first_chunk(th);
+            return NULL;
+        }
+        top = f;
+    }
+    qp_stack_cursor c = qp_stack_from(th, top);
+    do {
+        QPROF_STORE(c.f->node, (uint64_t)path << 6);
+        QPROF_STORE(c.f->stack_id, path == root ? 0 : (uint64_t)path << 6 | QPROF_TOP_TOKEN);
+        QPROF_STORE(c.f->start, QP_NO_START);
+        path = qp_node_at(th, path)->parent;
+    } while (qp_stack_down(th, &c));
+    qp_own_of(th)->has_token = false;
+    qp_fetch_and(&th->gate, ~(uint32_t)QPROF_HOOK_TOKENS);
+    return top;
+}
+
+bool qp_stack_fold(qprof_thread *th, qprof_frame *top)
+{
+    qp_thread_private *own = qp_own_of(th);
+    if (own->has_token)
+        return true;
+    if (!own->uses_tokens || (QPROF_LOAD(th->gate) & QP_HOOKS_FRAMES) || !qp_tree_has_paths())
+        return false;
+    while (own->flagged) {
+        qprof_frame *f = QPROF_AT(th, qprof_frame, own->flagged);
+        if (f->flags & ~(uint32_t)QPROF_FRAME_SKIP)
+            return false;
+        own->flagged = (uint64_t)f->low << 6;
+        QPROF_STORE(f->flags, 0);
+    }
+    uint64_t node = top->node;
+    QPROF_STORE(use_first_chunk(th)->node, node);
+    own->has_token = true;
+    qp_fetch_or(&th->gate, QPROF_HOOK_TOKENS);
+    return true;
 }
 
 uint64_t qp_stack_depth(const qprof_thread *th, const qprof_frame *f)
 {
-    return chunk_at(th, qp_record_of(th)->chunk)->base_depth + (uint64_t)(f - floor_of(th));
+    return chunk_at(th, qp_record_of(th)->chunk)->base_depth +
+           (uint64_t)(f - qp_stack_floor(th));
 }
 
 qp_stack_cursor qp_stack_from(const qprof_thread *th, qprof_frame *top)
@@ -191,13 +321,42 @@ void qp_stack_up(const qprof_thread *th, qp_stack_cursor *c)
 
 qp_cell qp_frame_method(const qprof_thread *th, const qprof_frame *f)
 {
-    const qprof_node *n = qp_node_at(th, f->node);
+    const qprof_node *n = qp_frame_node(th, f);
     bool is_elsewhere = (f->flags & (QPROF_FRAME_OVERFLOWED | QPROF_FRAME_EXCLUDED)) ||
                         n->method == qp_recorder.methods.overflow;
-    return is_elsewhere ? f->block : n->method;
+    return is_elsewhere ? (qp_cell)f->mark_at : n->method;
 }
 
 uint64_t qp_frame_method_id(const qprof_thread *th, const qprof_frame *f)
 {
     return f->node ? qp_method_id(qp_frame_method(th, f)) : f->method_id;
+}
+
+bool qp_stack_is_idle(const qprof_thread *th)
+{
+    uint64_t top = QPROF_LOAD(th->pulse->top);
+    return top && !(top & QPROF_TOP_BUSY);
+}
+
+qp_cell qp_stack_method_record(const qprof_thread *th, uint64_t top)
+{
+    return top & QPROF_TOP_TOKEN ? QPROF_AT(th, qprof_node, top - QPROF_TOP_TOKEN)->method
+           : top                 ? qp_frame_method(th, QPROF_AT(th, qprof_frame, top))
+                                 : 0;
+}
+
+uint64_t qp_stack_method(const qprof_thread *th)
+{
+    uint64_t top = QPROF_LOAD(th->pulse->top);
+    if (!qp_stack_is_idle(th))
+        return 0;
+    return top & QPROF_TOP_TOKEN ? qp_method_id(qp_stack_method_record(th, top))
+                                 : qp_frame_method_id(th, QPROF_AT(th, qprof_frame, top));
+}
+
+bool qp_stack_is_excluded(const qprof_thread *th)
+{
+    uint64_t top = QPROF_LOAD(th->pulse->top);
+    return top && !(top & (QPROF_TOP_BUSY | QPROF_TOP_TOKEN)) &&
+           (QPROF_AT(th, qprof_frame, top)->flags & QPROF_FRAME_EXCLUDED);
 }

@@ -8,10 +8,6 @@
 #include "base/atomic.h"
 #include "base/containers/trie.h"
 
-/* Key of a callee that the inline path must not find: its node has no method_id, so the cell of
- * its record identifies it. No pointer is an id that high. */
-#define HOOKED_KEY 0xFFFFFFFF00000000u
-
 enum {
     RING_MAX = 8, /* a walk over 8 lines costs about what an index look-up costs */
     FIRST_CELLS = 16,
@@ -23,27 +19,13 @@ static uint32_t first_cells(void)
     return qp_recorder.is_virtual ? FIRST_CELLS_VIRTUAL : FIRST_CELLS;
 }
 
-static bool is_hooked(qp_cell method)
-{
-    const qp_method *m = qp_at(&qp_recorder.space, method);
-    return qp_load(&m->flags) & (QP_METHOD_HOOKED | QP_METHOD_EXCLUDED);
-}
-
-/* The key of a node. Anonymous and <overflow> nodes: 0. */
-static uint64_t key_of(uint64_t method_id, qp_cell method)
-{
-    bool is_without_key = !method || method == qp_recorder.methods.anonymous ||
-                          method == qp_recorder.methods.overflow;
-    return method_id ? method_id : is_without_key ? 0 : HOOKED_KEY | method;
-}
-
+/* The key of a node: the host's id of its method; of anonymous and <overflow> nodes: 0. */
 static uint64_t node_key(const qprof_node *n)
 {
-    return key_of(n->method_id, n->method);
+    return qp_method_id(n->method);
 }
 
-static qp_cell new_node(qprof_thread *th, qp_cell parent, uint64_t method_id, qp_cell method,
-                        qp_reserve room)
+static qp_cell new_node(qprof_thread *th, qp_cell parent, qp_cell method, qp_reserve room)
 {
     qp_thread_record *r = qp_record_of(th);
     qp_cell cell = qp_cells_take(&qp_recorder.space, &r->nodes, QP_EXTENT_NODES,
@@ -51,11 +33,10 @@ static qp_cell new_node(qprof_thread *th, qp_cell parent, uint64_t method_id, qp
     if (!cell)
         return 0;
     qprof_node *n = qp_node_at(th, cell);
-    n->method_id = method_id;
     n->method = method;
     n->parent = parent;
-    n->self_min = qp_load(&qp_recorder.hooks) & QPROF_HOOK_ADAPTIVE ? 0 : UINT64_MAX;
-    n->last = QP_NIL_NODE;
+    n->self_min = qp_load(&qp_recorder.hooks) & QPROF_HOOK_ADAPTIVE ? 1 : QP_NO_MIN;
+    n->last = (uint64_t)QP_NIL_NODE * QP_CELL;
     n->next = cell;
     qp_cells_publish(&qp_recorder.space, r->nodes, 1);
     return cell;
@@ -63,7 +44,7 @@ static qp_cell new_node(qprof_thread *th, qp_cell parent, uint64_t method_id, qp
 
 qp_cell qp_tree_root(qprof_thread *th)
 {
-    return new_node(th, 0, 0, 0, QP_RESERVE_RESERVED);
+    return new_node(th, 0, 0, QP_RESERVE_RESERVED);
 }
 
 qp_cell qp_tree_aux_cell(qprof_thread *th)
@@ -91,58 +72,86 @@ static qp_trie index_of(qprof_thread *th)
     return (qp_trie){th->base, index_key, index_block, th};
 }
 
-/* Make an index of the callees so far; without room for it the ring remains in use. */
-static void index_callees(qprof_thread *th, qprof_node *p)
+/* A callee, where the ring of them is entered; the nil node: there is none. The link that the
+ * inline path follows leads to no method that is handled apart. */
+static qp_cell ring_of(const qprof_thread *th, const qprof_node *p)
 {
-    uint32_t root = qp_tree_aux_cell(th);
-    qp_cell cell = p->last;
+    qp_cell last = (qp_cell)(p->last >> 6);
+    qp_cell apart = p->more ? QPROF_CELL(th, const qp_node_more, p->more)->ring : 0;
+    return last != QP_NIL_NODE || !apart ? last : apart;
+}
+
+/* Make an index of the callees so far; without room for it the ring remains in use. */
+static void index_callees(qprof_thread *th, qp_cell parent)
+{
+    const qprof_node *p = qp_node_at(th, parent);
+    qp_node_more *more = qp_tree_more(th, parent);
+    uint32_t root = more ? qp_tree_aux_cell(th) : 0;
+    qp_cell first = ring_of(th, p), cell = first;
     if (!root)
         return;
     do {
-        qprof_node *n = qp_node_at(th, cell);
+        const qprof_node *n = qp_node_at(th, cell);
         if (node_key(n) && !qp_trie_put(index_of(th), root, node_key(n), cell))
             return;
         cell = n->next;
-    } while (cell != p->last);
-    p->kids = root;
+    } while (cell != first);
+    more->kids = root;
+}
+
+/* The index of a node's callees; 0: none. */
+static uint32_t kids_of(const qprof_thread *th, const qprof_node *p)
+{
+    return p->more ? QPROF_CELL(th, const qp_node_more, p->more)->kids : 0;
 }
 
 qp_cell qp_tree_find(qprof_thread *th, qp_cell parent, uint64_t key)
 {
-    qprof_node *p = qp_node_at(th, parent);
-    if (p->kids && key) {
-        return qp_trie_get(index_of(th), p->kids, key);
-    }
-    qp_cell cell = p->last;
+    const qprof_node *p = qp_node_at(th, parent);
+    uint32_t kids = kids_of(th, p);
+    if (kids && key)
+        return qp_trie_get(index_of(th), kids, key);
+    qp_cell first = ring_of(th, p), cell = first;
     if (cell == QP_NIL_NODE)
         return 0;
     unsigned n_walked = 0;
     do {
-        qprof_node *n = qp_node_at(th, cell);
+        const qprof_node *n = qp_node_at(th, cell);
         if (node_key(n) == key && n->method != qp_recorder.methods.overflow)
             return cell;
         cell = n->next;
         n_walked++;
-    } while (cell != p->last);
-    if (n_walked >= RING_MAX && !p->kids)
-        index_callees(th, p);
+    } while (cell != first);
+    if (n_walked >= RING_MAX && !kids)
+        index_callees(th, parent);
     return 0;
 }
 
-qp_cell qp_tree_find_hooked(qprof_thread *th, qp_cell parent, qp_cell method)
+static bool is_apart(qp_cell method)
 {
-    return qp_tree_find(th, parent, key_of(0, method));
+    const qp_method *m = qp_at(&qp_recorder.space, method);
+    return !m->id || (qp_load(&m->flags) & (QP_METHOD_HOOKED | QP_METHOD_EXCLUDED));
 }
 
-static void link_callee(qprof_thread *th, qprof_node *p, qp_cell cell)
+/* @return false: no room for the way to it */
+static bool link_callee(qprof_thread *th, qp_cell parent, qp_cell cell)
 {
-    qprof_node *n = qp_node_at(th, cell);
-    if (p->last != QP_NIL_NODE) {
-        qprof_node *before = qp_node_at(th, p->last);
+    qprof_node *p = qp_node_at(th, parent), *n = qp_node_at(th, cell);
+    bool apart = is_apart(n->method);
+    qp_node_more *more = apart ? qp_tree_more(th, parent) : NULL;
+    qp_cell first = ring_of(th, p);
+    if (apart && !more)
+        return false;
+    if (first != QP_NIL_NODE) {
+        qprof_node *before = qp_node_at(th, first);
         qp_store(&n->next, before->next);
         qp_store(&before->next, cell);
     }
-    qp_store(&p->last, cell);
+    if (apart)
+        qp_store(&more->ring, cell);
+    else
+        QPROF_STORE(p->last, (uint64_t)cell << 6);
+    return true;
 }
 
 bool qp_tree_holds(const qprof_thread *th, qp_cell cell)
@@ -182,11 +191,11 @@ void qp_tree_charge_block(qp_counter_block *times, uint32_t block, uint64_t self
 
 void qp_tree_settle_block(qprof_thread *th, qprof_frame *f, uint64_t now)
 {
-    const qprof_node *n = qp_node_at(th, f->node);
+    const qprof_node *n = qp_frame_node(th, f);
     const qp_node_more *more = n->more ? QPROF_CELL(th, qp_node_more, n->more) : NULL;
     if (more && more->time_counters)
         qp_tree_charge_block(QPROF_CELL(th, qp_counter_block, more->time_counters), f->block,
-                             f->self - f->mark_self, now - f->mark_at);
+                             n->self - f->mark_self, now - f->mark_at);
 }
 
 static qp_cell overflow_of(qprof_thread *th, qp_cell parent)
@@ -196,49 +205,45 @@ static qp_cell overflow_of(qprof_thread *th, qp_cell parent)
         return 0;
     if (!more->overflow)
         more->overflow =
-            new_node(th, parent, 0, qp_recorder.methods.overflow, QP_RESERVE_RESERVED);
+            new_node(th, parent, qp_recorder.methods.overflow, QP_RESERVE_RESERVED);
     return more->overflow;
 }
 
-qp_cell qp_tree_add(qprof_thread *th, qp_cell parent, uint64_t method_id, qp_cell method)
+qp_cell qp_tree_add(qprof_thread *th, qp_cell parent, qp_cell method)
 {
-    qp_cell known = 0;
-    if (QP_UNLIKELY(method_id && is_hooked(method))) {
-        method_id = 0;
-        known = qp_tree_find_hooked(th, parent, method);
-    }
-    if (known)
-        return known;
-    qp_cell cell = new_node(th, parent, method_id, method, QP_RESERVE_ORDINARY);
+    qp_cell cell = new_node(th, parent, method, QP_RESERVE_ORDINARY);
     if (!cell)
         return overflow_of(th, parent);
-    qprof_node *p = qp_node_at(th, parent);
-    uint64_t key = key_of(method_id, method);
-    if (p->kids && key) {
-        const qp_trie index = index_of(th);
-        if (!qp_trie_put(index, p->kids, key, cell))
-            p->kids = 0; /* no room to index it: the ring has all */
-    }
-    link_callee(th, p, cell);
-    return cell;
+    uint32_t kids = kids_of(th, qp_node_at(th, parent));
+    if (kids && qp_method_id(method) &&
+        !qp_trie_put(index_of(th), kids, qp_method_id(method), cell))
+        qp_tree_more(th, parent)->kids = 0; /* no room to index it: the ring has all */
+    return link_callee(th, parent, cell) ? cell : overflow_of(th, parent);
 }
 
-static bool hook_node(void *thread, qp_cell cell, QP_UNUSED const qp_node *unused)
+void qp_tree_link(qprof_thread *th, qp_cell parent, qp_cell path)
+{
+    const qprof_node *n = qp_node_at(th, path);
+    if (n->parent == parent && n->method && !is_apart(n->method))
+        QPROF_STORE(qp_node_at(th, parent)->last, (uint64_t)path << 6);
+}
+
+/* Let `last` lead to no method that is apart now. */
+static bool unlink_node(void *thread, qp_cell cell, QP_UNUSED const qp_node *unused)
 {
     qprof_thread *th = thread;
-    qprof_node *n = qp_node_at(th, cell);
-    if (!key_of(0, n->method))
+    qprof_node *p = qp_node_at(th, cell);
+    qp_cell last = (qp_cell)(p->last >> 6);
+    if (last == QP_NIL_NODE || !is_apart(qp_node_at(th, last)->method))
         return true;
-    const qp_method *m = qp_at(&qp_recorder.space, n->method);
-    uint64_t method_id = is_hooked(n->method) ? 0 : m->id;
-    if (n->method_id != method_id) {
-        qp_store(&n->method_id, method_id);
-        qp_node_at(th, n->parent)->kids = 0; /* it was indexed by another key */
-    }
+    qp_node_more *more = qp_tree_more(th, cell);
+    if (more) /* else there is no room, and its callees are made anew */
+        qp_store(&more->ring, last);
+    QPROF_STORE(p->last, (uint64_t)QP_NIL_NODE << 6);
     return true;
 }
 
 void qp_tree_hook(qprof_thread *th)
 {
-    qp_walk_nodes(qp_record_of(th), hook_node, th);
+    qp_walk_nodes(qp_record_of(th), unlink_node, th);
 }

@@ -11,21 +11,27 @@
 
 /* ---- the tree: tree.c -------------------------------------------------------------------- */
 
+/* Coverage alone has no paths: every method is called by the root. */
+static inline bool qp_tree_has_paths(void)
+{
+    const uint32_t without_paths = QP_COLLECT_COVERAGE | QP_COLLECT_ONCE;
+    return qp_recorder_head()->collect & ~without_paths;
+}
+
 /* Make the root node of a thread. @return 0: no room */
 qp_cell qp_tree_root(qprof_thread *th);
 /* The callee of a method under a node. @param key  id of the method. @return 0: none yet */
 qp_cell qp_tree_find(qprof_thread *th, qp_cell parent, uint64_t key);
 
-/* The same for a hooked or excluded method: its nodes have no id, so that the inline path does
- * not find them. @param method  its record */
-qp_cell qp_tree_find_hooked(qprof_thread *th, qp_cell parent, qp_cell method);
+/* Let the inline path find a callee that was called, unless its method is handled apart. */
+void qp_tree_link(qprof_thread *th, qp_cell parent, qp_cell path);
 
-/* Apply changed flags of methods: let the inline path find the nodes that it may. */
+/* Apply changed flags of methods: let the inline path find no node that it must not. */
 void qp_tree_hook(qprof_thread *th);
 
 /* Make a callee. Beyond the memory limit: the parent's <overflow>, at which its whole subtree
  * is counted; without room even for that: 0. @param method  its record */
-qp_cell qp_tree_add(qprof_thread *th, qp_cell parent, uint64_t method_id, qp_cell method);
+qp_cell qp_tree_add(qprof_thread *th, qp_cell parent, qp_cell method);
 
 bool qp_tree_holds(const qprof_thread *th, qp_cell cell);
 /* Is the node an <overflow>, at which all paths below it are counted? */
@@ -43,6 +49,17 @@ qp_cell qp_tree_aux_cell(qprof_thread *th);
 
 /* ---- the stack: stack.c ------------------------------------------------------------------ */
 
+/* The call path of a frame; 0: with samples alone it is not known yet. */
+static inline qp_cell qp_frame_path(const qprof_frame *f)
+{
+    return (qp_cell)(QPROF_LOAD(f->node) >> 6);
+}
+
+static inline qprof_node *qp_frame_node(const qprof_thread *th, const qprof_frame *f)
+{
+    return QPROF_AT(th, qprof_node, f->node);
+}
+
 /* Make the first chunk and the root node. @return the root frame; NULL: no room */
 qprof_frame *qp_stack_first(qprof_thread *th);
 /* The frame above top, in a further chunk if necessary; then top is the slot below it.
@@ -53,11 +70,40 @@ qprof_frame *qp_stack_above(qprof_thread *th, qprof_frame *top);
 qprof_frame *qp_stack_below(qprof_thread *th, qprof_frame *f);
 /* Number of frames up to f, without the root. */
 uint64_t qp_stack_depth(const qprof_thread *th, const qprof_frame *f);
-/* The frame that was on top when the event in progress began; NULL: no stack yet. */
+/* The frame that was on top when the event in progress began; NULL: no stack yet. With a token on
+ * top: the root frame, which has the path of the token meanwhile. */
 qprof_frame *qp_busy_top(qprof_thread *th);
+
+/* The root frame, or the first frame of the chunk in use. */
+qprof_frame *qp_stack_floor(const qprof_thread *th);
+
+/* In qprof_frame.start: the frame was made when its call was open already. */
+#define QP_NO_START UINT64_MAX
+
+/* Does a call, and not the bottom of the stack, own this top frame? */
+bool qp_stack_has_call(const qprof_thread *th, const qprof_frame *top);
+
+/* Flag a frame that is on top, or about to be: its end is out of line. */
+void qp_stack_flag(qprof_thread *th, qprof_frame *f, uint32_t flags);
+/* The same for all frames but the root's. */
+void qp_stack_flag_all(qprof_thread *th, qprof_frame *top, uint32_t flags);
+/* Frames anywhere on the stack have got flags: link them anew. */
+void qp_stack_relink(qprof_thread *th, qprof_frame *top);
+/* With a token on top: make a frame for each open call, with its token for a stack id.
+ * @return the top frame; NULL: no room for all of them */
+qprof_frame *qp_stack_unfold(qprof_thread *th, qprof_frame *top);
+/* Give the frames up if tokens suffice: no frame has flags that its end needs. */
+bool qp_stack_fold(qprof_thread *th, qprof_frame *top);
 /* The record of the method of a frame, and its id; 0: none. A frame without a node has an id only. */
 qp_cell qp_frame_method(const qprof_thread *th, const qprof_frame *f);
 uint64_t qp_frame_method_id(const qprof_thread *th, const qprof_frame *f);
+
+/* Outside of events: has the thread a stack, and which method is on top of it? 0: none */
+bool qp_stack_is_idle(const qprof_thread *th);
+uint64_t qp_stack_method(const qprof_thread *th);
+/* The record of the method of what pulse.top says, without QPROF_TOP_BUSY. */
+qp_cell qp_stack_method_record(const qprof_thread *th, uint64_t top);
+bool qp_stack_is_excluded(const qprof_thread *th); /* is this method in no area? */
 
 /* A walk along the stack that changes nothing. */
 typedef struct {

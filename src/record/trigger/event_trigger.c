@@ -35,8 +35,7 @@ typedef struct {
 
 static bool is_of_runtime(const qprof_thread *th)
 {
-    const qprof_frame *top = th ? qp_top_of(th) : NULL;
-    uint64_t id = top ? qp_frame_method_id(th, top) : 0;
+    uint64_t id = th ? qp_stack_method(th) : 0;
     return id == QPROF_METHOD_GC || id == QPROF_METHOD_COMPILER || id == QPROF_METHOD_LOADER;
 }
 

@@ -177,6 +177,7 @@ static void hook_open_frames(qprof_thread *th, qprof_frame *top)
         QPROF_STORE(c.f->method_id, qp_clock_elapsed());
         QPROF_STORE(c.f->flags, c.f->flags | QPROF_FRAME_HOOKED);
     } while (qp_stack_down(th, &c));
+    qp_stack_relink(th, top);
 }
 
 /* Apply the actions on all threads, one after the other. */
