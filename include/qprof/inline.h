@@ -116,8 +116,7 @@ extern "C" {
  * @param id      as there
  * @param node    offset of the call path that was entered
  * @param top     offset of its frame
- * @param n       the call path that is timed, or was
- * @param is_exit  its call ends
+ * @param n       the call path whose timing begins, or whose call ends
  * @param caller  as there
  * @param token   as there
  * @return a token, as there
@@ -126,7 +125,8 @@ QPROF_FN(void) qprof_cold_entry(qprof_thread *th, qprof_MethodID method, qprof_S
 QPROF_FN(void) qprof_cold_exit(qprof_thread *th, qprof_StackID id);
 QPROF_FN(void)
 qprof_cold_overtaken(qprof_thread *th, qprof_StackID id, uint64_t node, uint64_t top);
-QPROF_FN(void) qprof_cold_timing(qprof_thread *th, qprof_node *n, int is_exit);
+QPROF_FN(void) qprof_cold_begin_timing(qprof_thread *th, qprof_node *n);
+QPROF_FN(void) qprof_cold_end_timing(qprof_thread *th, qprof_node *n);
 QPROF_FN(qprof_token)
 qprof_cold_enter(qprof_thread *th, qprof_token caller, qprof_MethodID method);
 QPROF_FN(void) qprof_cold_leave(qprof_thread *th, qprof_token token);
@@ -226,14 +226,14 @@ static inline void qprof_settle(qprof_node *n)
         QPROF_STORE(n->self_max, own);
 }
 
-/* An untimed call begins; the thread is not busy. */
+/* Count a call whose time may be estimated; the thread is not busy. */
 static inline void qprof_count_untimed(qprof_thread *th, qprof_node *n)
 {
     uint64_t number = n->n_calls + 1;
     QPROF_STORE(n->begun, QPROF_LOAD(*th->tick));
     QPROF_ADD(n->n_calls, 1);
     if (QPROF_UNLIKELY(number >= n->self_min))
-        qprof_cold_timing(th, n, 0);
+        qprof_cold_begin_timing(th, n);
 }
 
 /* An entry that reads the clock: after the look-up and before the stores, so that the caller pays
@@ -246,8 +246,8 @@ static QPROF_APART void qprof_timed_entry(qprof_thread *th, uint32_t gate, uintp
     uint64_t top = QPROF_LOAD(u->top), n_exits = QPROF_LOAD(u->n_exits);
     qprof_frame *f = QPROF_AT(th, qprof_frame, top) + 1;
     uint64_t at = 0;
-    if (QPROF_LIKELY(gate < QPROF_HOOK_STACK && (gate & QPROF_HOOK_TSC) &&
-                     top - th->floor < th->span && id && id != f[-1].stack_id && method))
+    if (QPROF_LIKELY((gate & QPROF_HOOK_TSC) && top - th->floor < th->span && id &&
+                     id != f[-1].stack_id && method))
         at = qprof_callee(th, QPROF_AT(th, qprof_node, f[-1].node), method);
     if (QPROF_UNLIKELY(!at)) {
         qprof_cold_entry(th, method, id);
@@ -274,39 +274,69 @@ static QPROF_APART void qprof_timed_entry(qprof_thread *th, uint32_t gate, uintp
     QPROF_PUBLISH(u->top, top + sizeof(qprof_frame));
 }
 
-/* qprof_entry() of a thread whose gate, already loaded, is not 0. The stores are in the order in
- * which a reader, or the next run after a kill, may see them: the frame, the top, the count. */
+/* Where the frame of a call goes, and its path. at is 0: out of line. */
+typedef struct {
+    uint64_t top, n_exits, at;
+} qprof_place;
+
+/* Choose the place of a call. A signal handler that records changes n_exits: it is read first. */
+static inline qprof_place qprof_choose(const qprof_thread *th, uintptr_t method, uintptr_t id)
+{
+    const qprof_pulse *u = th->pulse;
+    qprof_place c = {0, QPROF_LOAD(u->n_exits), 0};
+    QPROF_FENCE();
+    c.top = QPROF_LOAD(u->top);
+    const qprof_frame *below = QPROF_AT(th, const qprof_frame, c.top);
+    if (QPROF_LIKELY(c.top - th->floor < th->span && id && id != below->stack_id && method))
+        c.at = qprof_callee(th, QPROF_AT(th, qprof_node, below->node), method);
+    return c;
+}
+
+/* Push the frame of a call that is not timed. The stores are in the order in which a reader, or
+ * the next run after a kill, may see them: the frame, the top, and later the count.
+ * @return 0: a signal handler has recorded meanwhile, and the frame may not be this one */
+static inline int qprof_push_untimed(qprof_thread *th, const qprof_place *c, uintptr_t id)
+{
+    qprof_frame *f = QPROF_AT(th, qprof_frame, c->top) + 1;
+    QPROF_STORE(f->stack_id, (uint64_t)id);
+    QPROF_STORE(f->node, c->at);
+    QPROF_PUBLISH(th->pulse->top, c->top + sizeof(qprof_frame));
+    QPROF_FENCE();
+    return QPROF_LOAD(th->pulse->n_exits) == c->n_exits;
+}
+
+/* An entry whose time may be estimated. */
+static QPROF_APART void qprof_untimed_entry(qprof_thread *th, uintptr_t method, uintptr_t id)
+{
+    const qprof_place c = qprof_choose(th, method, id);
+    if (QPROF_UNLIKELY(!c.at))
+        qprof_cold_entry(th, method, id);
+    else if (QPROF_UNLIKELY(!qprof_push_untimed(th, &c, id)))
+        qprof_cold_overtaken(th, id, c.at, c.top + sizeof(qprof_frame));
+    else
+        qprof_count_untimed(th, QPROF_AT(th, qprof_node, c.at));
+}
+
+/* qprof_entry() of a thread whose gate, already loaded, is not 0. */
 static inline void qprof_open_entry(qprof_thread *th, uint32_t gate, uintptr_t method,
                                     uintptr_t id)
 {
-    if (gate & QPROF_HOOK_EXACT) {
-        qprof_timed_entry(th, gate, method, id);
+    if (gate != QPROF_GATE_OPEN) {
+        if (gate >= QPROF_HOOK_STACK)
+            qprof_cold_entry(th, method, id);
+        else if (gate & QPROF_HOOK_EXACT)
+            qprof_timed_entry(th, gate, method, id);
+        else
+            qprof_untimed_entry(th, method, id);
         return;
     }
-    qprof_pulse *u = th->pulse;
-    uint64_t n_exits = QPROF_LOAD(u->n_exits);
-    QPROF_FENCE();
-    uint64_t top = QPROF_LOAD(u->top);
-    qprof_frame *f = QPROF_AT(th, qprof_frame, top) + 1;
-    uint64_t at = 0;
-    if (QPROF_LIKELY(gate < QPROF_HOOK_STACK && top - th->floor < th->span && id &&
-                     id != f[-1].stack_id && method))
-        at = qprof_callee(th, QPROF_AT(th, qprof_node, f[-1].node), method);
-    if (QPROF_UNLIKELY(!at)) {
+    const qprof_place c = qprof_choose(th, method, id);
+    if (QPROF_UNLIKELY(!c.at))
         qprof_cold_entry(th, method, id);
-        return;
-    }
-    qprof_node *n = QPROF_AT(th, qprof_node, at);
-    QPROF_STORE(f->stack_id, (uint64_t)id);
-    QPROF_STORE(f->node, at);
-    QPROF_PUBLISH(u->top, top + sizeof(qprof_frame));
-    QPROF_FENCE();
-    if (QPROF_UNLIKELY(QPROF_LOAD(u->n_exits) != n_exits)) /* a signal handler recorded */
-        qprof_cold_overtaken(th, id, at, top + sizeof(qprof_frame));
-    if (gate == QPROF_GATE_OPEN)
-        QPROF_ADD(n->n_calls, 1);
+    else if (QPROF_UNLIKELY(!qprof_push_untimed(th, &c, id)))
+        qprof_cold_overtaken(th, id, c.at, c.top + sizeof(qprof_frame));
     else
-        qprof_count_untimed(th, n);
+        QPROF_ADD(QPROF_AT(th, qprof_node, c.at)->n_calls, 1);
 }
 
 /** Record the entry of a method on this thread.
@@ -331,9 +361,8 @@ static QPROF_APART void qprof_timed_exit(qprof_thread *th, uint32_t gate, uintpt
     uint64_t top = QPROF_LOAD(u->top);
     const qprof_frame *f = QPROF_AT(th, qprof_frame, top);
     now -= u->offset;
-    if (QPROF_UNLIKELY(gate >= QPROF_HOOK_STACK || !(gate & QPROF_HOOK_TSC) ||
-                       (int64_t)top <= (int64_t)th->low || f[-1].stack_id != id ||
-                       (int64_t)(now - u->last) < 0)) {
+    if (QPROF_UNLIKELY(!(gate & QPROF_HOOK_TSC) || (int64_t)top <= (int64_t)th->low ||
+                       f[-1].stack_id != id || (int64_t)(now - u->last) < 0)) {
         qprof_cold_exit(th, id);
         return;
     }
@@ -347,25 +376,50 @@ static QPROF_APART void qprof_timed_exit(qprof_thread *th, uint32_t gate, uintpt
     QPROF_PUBLISH(u->top, top - sizeof(qprof_frame));
 }
 
-/* qprof_exit() of a thread whose gate, already loaded, is not 0. */
-static inline void qprof_open_exit(qprof_thread *th, uint32_t gate, uintptr_t id)
+/* Is it the end of the frame on top alone, and in line? */
+static inline int qprof_ends_top(const qprof_thread *th, uint64_t top, uintptr_t id)
 {
-    if (gate & QPROF_HOOK_EXACT) {
-        qprof_timed_exit(th, gate, id);
-        return;
-    }
+    const qprof_frame *f = QPROF_AT(th, const qprof_frame, top);
+    return (int64_t)top > (int64_t)th->low && f[-1].stack_id == id;
+}
+
+/* An exit whose time may be estimated. */
+static QPROF_APART void qprof_untimed_exit(qprof_thread *th, uintptr_t id)
+{
     qprof_pulse *u = th->pulse;
     uint64_t top = QPROF_LOAD(u->top);
-    const qprof_frame *f = QPROF_AT(th, qprof_frame, top);
-    if (QPROF_UNLIKELY(gate >= QPROF_HOOK_STACK || (int64_t)top <= (int64_t)th->low ||
-                       f[-1].stack_id != id)) {
+    if (QPROF_UNLIKELY(!qprof_ends_top(th, top, id))) {
         qprof_cold_exit(th, id);
         return;
     }
+    qprof_node *n = QPROF_AT(th, qprof_node, QPROF_AT(th, const qprof_frame, top)->node);
+    if (QPROF_UNLIKELY(n->begun != QPROF_LOAD(*th->tick))) {
+        qprof_cold_end_timing(th, n);
+        return;
+    }
+    QPROF_ADD(u->n_exits, 1);
+    QPROF_FENCE();
+    QPROF_PUBLISH(u->top, top - sizeof(qprof_frame));
+}
+
+/* qprof_exit() of a thread whose gate, already loaded, is not 0. */
+static inline void qprof_open_exit(qprof_thread *th, uint32_t gate, uintptr_t id)
+{
+    qprof_pulse *u = th->pulse;
+    uint64_t top;
     if (gate != QPROF_GATE_OPEN) {
-        qprof_node *n = QPROF_AT(th, qprof_node, f->node);
-        if (QPROF_UNLIKELY(n->begun != QPROF_LOAD(*th->tick)))
-            qprof_cold_timing(th, n, 1);
+        if (gate >= QPROF_HOOK_STACK)
+            qprof_cold_exit(th, id);
+        else if (gate & QPROF_HOOK_EXACT)
+            qprof_timed_exit(th, gate, id);
+        else
+            qprof_untimed_exit(th, id);
+        return;
+    }
+    top = QPROF_LOAD(u->top);
+    if (QPROF_UNLIKELY(!qprof_ends_top(th, top, id))) {
+        qprof_cold_exit(th, id);
+        return;
     }
     QPROF_ADD(u->n_exits, 1);
     QPROF_FENCE();
@@ -459,8 +513,9 @@ static QPROF_APART void qprof_leave_apart(qprof_thread *th, uint32_t gate, qprof
     uint64_t caller = (uint64_t)n->parent << 6 | QPROF_TOP_TOKEN;
     if (kind == adaptive) {
         if (QPROF_UNLIKELY(n->begun != QPROF_LOAD(*th->tick)))
-            qprof_cold_timing(th, n, 1);
-        QPROF_PUBLISH(u->top, caller);
+            qprof_cold_end_timing(th, n);
+        else
+            QPROF_PUBLISH(u->top, caller);
         return;
     }
     if (QPROF_UNLIKELY(!(gate & QPROF_HOOK_TSC) || (int64_t)(now - u->last) < 0)) {

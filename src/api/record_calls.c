@@ -5,30 +5,48 @@
 #include "record/stream/stream.h"
 #include "record/tree/tree.h"
 
+/* The thread of a call outside of what is known to be recorded. @return NULL: it is not recorded */
+static inline qprof_thread *unknown_thread(uint32_t *gate)
+{
+    qprof_thread *th = qp_guard_plain();
+    *gate = th ? QPROF_LOAD(th->gate) : 0; /* 0: the run has ended meanwhile */
+    return *gate ? th : NULL;
+}
+
+static QPROF_APART void enter_unknown(uintptr_t method, uintptr_t id)
+{
+    uint32_t gate;
+    qprof_thread *th = unknown_thread(&gate);
+    if (th)
+        qprof_open_entry(th, gate, method, id);
+}
+
+static QPROF_APART void exit_unknown(uintptr_t id)
+{
+    uint32_t gate;
+    qprof_thread *th = unknown_thread(&gate);
+    if (th)
+        qprof_open_exit(th, gate, id);
+}
+
 void qprof_record_fn_entry(qprof_MethodID method, qprof_StackID id)
 {
     qprof_thread *th = qp_here.plain;
     uint32_t gate = QPROF_LOAD(th->gate);
-    if (QP_UNLIKELY(!(gate & QPROF_GATE_OPEN))) {
-        if (!qp_load(&qp_gate_plain) || !(th = qp_guard_plain()))
-            return;
-        if (!(gate = QPROF_LOAD(th->gate))) /* the run has ended meanwhile */
-            return;
-    }
-    qprof_open_entry(th, gate, method, id);
+    if (QP_LIKELY(gate & QPROF_GATE_OPEN))
+        qprof_open_entry(th, gate, method, id);
+    else if (qp_load(&qp_gate_plain))
+        enter_unknown(method, id);
 }
 
 void qprof_record_fn_exit(qprof_StackID id)
 {
     qprof_thread *th = qp_here.plain;
     uint32_t gate = QPROF_LOAD(th->gate);
-    if (QP_UNLIKELY(!(gate & QPROF_GATE_OPEN))) {
-        if (!qp_load(&qp_gate_plain) || !(th = qp_guard_plain()))
-            return;
-        if (!(gate = QPROF_LOAD(th->gate))) /* the run has ended meanwhile */
-            return;
-    }
-    qprof_open_exit(th, gate, id);
+    if (QP_LIKELY(gate & QPROF_GATE_OPEN))
+        qprof_open_exit(th, gate, id);
+    else if (qp_load(&qp_gate_plain))
+        exit_unknown(id);
 }
 
 /* The virtual thread that this OS thread drove last, held; NULL: it is another: ask

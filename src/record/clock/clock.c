@@ -339,13 +339,25 @@ static void end_timing(qprof_thread *th, qprof_node *n)
     QPROF_STORE(n->begun, 0);
 }
 
-void qprof_cold_timing(qprof_thread *th, qprof_node *n, int is_exit)
+void qprof_cold_begin_timing(qprof_thread *th, qprof_node *n)
 {
     int host_errno = errno;
-    if (is_exit)
-        end_timing(th, n);
-    else
-        begin_timing(th, n);
+    begin_timing(th, n);
+    errno = host_errno;
+}
+
+void qprof_cold_end_timing(qprof_thread *th, qprof_node *n)
+{
+    int host_errno = errno;
+    end_timing(th, n);
+    uint64_t top = QPROF_LOAD(th->pulse->top);
+    if (top & QPROF_TOP_TOKEN) {
+        QPROF_PUBLISH(th->pulse->top, (uint64_t)n->parent << 6 | QPROF_TOP_TOKEN);
+    } else {
+        QPROF_ADD(th->pulse->n_exits, 1);
+        QPROF_FENCE();
+        QPROF_PUBLISH(th->pulse->top, top - sizeof(qprof_frame));
+    }
     errno = host_errno;
 }
 

@@ -477,9 +477,14 @@ qprof_token qp_event_enter(qprof_thread *th, uintptr_t method)
  * published: fill it again. */
 void qprof_cold_overtaken(qprof_thread *th, uintptr_t id, uint64_t node, uint64_t top)
 {
-    if (top - th->floor > th->span)
-        return; /* the stack has moved: the next event finds its place */
-    qprof_frame *f = QPROF_AT(th, qprof_frame, top);
-    QPROF_STORE(f->stack_id, (uint64_t)id);
-    QPROF_STORE(f->node, node);
+    qprof_node *n = QPROF_AT(th, qprof_node, node);
+    if (top - th->floor <= th->span) { /* else the stack has moved: the next event finds it */
+        qprof_frame *f = QPROF_AT(th, qprof_frame, top);
+        QPROF_STORE(f->stack_id, (uint64_t)id);
+        QPROF_STORE(f->node, node);
+    }
+    if (has_hook(th, QPROF_HOOK_ADAPTIVE))
+        qprof_count_untimed(th, n);
+    else
+        QPROF_ADD(n->n_calls, 1);
 }
