@@ -150,8 +150,9 @@ typedef struct {
     uint32_t pc_kind;    /* qp_pc_kind */
     qp_ref trace_file;   /* text: the file that its trace began in; 0: none */
     uint32_t reserved1;
-    uint64_t pc_reached; /* ns of CPU time for each interrupt; 0: as long as passes took */
-    uint64_t reserved[22];
+    uint64_t pc_reached;    /* ns of CPU time for each interrupt; 0: as long as passes took */
+    uint64_t coarse_period; /* adaptive: ticks that one of the coarse clock represents */
+    uint64_t reserved[21];
     /* 528 */
     uint64_t diagnostics[QP_N_DIAGNOSTICS]; /* in the order of QP_DIAGNOSTICS; atomic */
     /* 1040: how another process hands in a configuration (docs/config.md) */
@@ -275,18 +276,21 @@ typedef struct {
 typedef struct {      /* = qprof_node of include/qprof/inline.h */
     uint64_t n_calls; /* hits */
     uint64_t self;    /* exact: ticks, those of the open call up to the thread's last event
-                           * included; sampled: ticks by sampling; adaptive: see qp_node_timing;
+                           * included; sampled: ticks by sampling; adaptive: of timed calls with
+                           * their callees, times the calls that each represents;
                            * merged: own ticks, or the sum of their estimates */
     uint64_t
         self_min; /* exact: QP_NO_MIN while no call is complete; adaptive: number of the call
                            * to be timed next; merged adaptive: the variance of total times, ticks
                            * squared, lower half ... */
-    uint64_t self_max; /* adaptive: thread time when the timed call that is open began, or 0;
+    uint64_t self_max; /* adaptive, without a qp_node_timing: 1 byte, blocks are of 2^k calls, 7
+                           * bytes, mean of the squared ticks of timed calls in 64ths;
                            * merged adaptive: upper half; sampled: samples; exact, of a root: ticks
                            * of finished outermost calls that have no path of their own. The self
                            * time of a root has the time outside of calls, too */
     uint64_t begun; /* of the open call: self at its entry, plus QP_NO_EXTREMES if it gives no
-                           * minimum or maximum; adaptive: the coarse clock at its entry */
+                           * minimum or maximum; adaptive: thread time of the last tick of the
+                           * coarse clock at its entry, or with QP_BEGUN_* */
     uint64_t last;  /* the recorder's own link, a byte offset: not for readers */
     qp_cell next;   /* the same, a cell */
     qp_cell parent; /* a smaller index; 0: this is a thread's root */
@@ -294,13 +298,34 @@ typedef struct {      /* = qprof_node of include/qprof/inline.h */
     qp_cell more;   /* qp_node_more; 0: none */
 } qp_node;
 
-typedef struct {
-    uint32_t n_timed; /* sampled calls after the first 64 */
-    float squares;    /* sum of their squared ticks */
-} qp_spread;
-
 #define QP_NO_MIN      ((uint64_t)INT64_MAX)
 #define QP_NO_EXTREMES (1ull << 63)
+/* In qp_node.begun with -time=adaptive: the rest is the thread time at which the call began, or at
+ * which data were cleared while it was open. */
+#define QP_BEGUN_TIMED (1ull << 62)
+#define QP_BEGUN_OLD   (1ull << 61)
+
+/* Adaptive: what is known of the calls of a path of which not all are timed. */
+typedef struct {
+    uint64_t beyond;      /* ticks of long calls, which represent no other call */
+    uint64_t covered;     /* calls that the timed ones represent, themselves included */
+    uint64_t n_timed;     /* timed calls */
+    uint64_t variance;    /* of the estimate of total time, in 1024 ticks squared */
+    uint64_t next_block;  /* the rest is the recorder's own: not for readers */
+    uint64_t mean;        /* of timed calls, in 64ths of ticks */
+    uint64_t mean_square; /* the same, in 64ths of ticks squared */
+    uint8_t shift, next_shift;
+    uint8_t reserved[6];
+} qp_node_timing;
+
+/* The time with callees of a path with -time=adaptive: the estimate, and the variance of what was
+ * drawn; 0: it is exact. */
+typedef struct {
+    double ticks, variance;
+} qp_path_time;
+/* @param t  the path's record; NULL: none
+ * @param n_calls  its calls that have ended */
+qp_path_time qp_path_time_of(const qp_node *n, const qp_node_timing *t, uint64_t n_calls);
 
 typedef struct {
     uint64_t n_skips;      /* entries while recording was off */
@@ -494,6 +519,7 @@ typedef struct {
 _Static_assert(sizeof(qp_head) == QP_HEAD_BYTES, "the head is 64 cells");
 _Static_assert(sizeof(qp_extent) == QP_CELL && sizeof(qp_method) == QP_CELL, "a cell each");
 _Static_assert(sizeof(qp_node) == QP_CELL && sizeof(qp_node_more) == QP_CELL, "a cell each");
+_Static_assert(sizeof(qp_node_timing) == QP_CELL, "a cell");
 _Static_assert(sizeof(qp_frame) == QP_CELL && sizeof(qp_marker) == QP_CELL, "a cell each");
 _Static_assert(sizeof(qp_waiting) == QP_CELL, "a cell");
 _Static_assert(sizeof(qp_event_count) == QP_CELL, "a cell each");

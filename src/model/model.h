@@ -112,6 +112,7 @@ typedef struct {
     uint64_t cost_total;             /* ticks: both, of all hits; already inside `total` */
     uint64_t sample_period_ns;       /* asked for; 0: no sampler */
     uint64_t n_passes;               /* of the sampler */
+    double coarse_period; /* adaptive: ticks that one of the coarse clock represents */
     uint64_t sample_period_reached_ns; /* on average; 0: unknown */
     uint64_t memory_limit_bytes, file_bytes;
     const qp_run_diagnostic *diagnostics; /* the ones that are not 0, identity terms included */

@@ -63,7 +63,7 @@ static bool compare_times(comparison *c, const naive_node *node, uint32_t thread
 static bool is_timed_whole(const naive_node *node)
 {
     for (; node->parent; node = node->parent)
-        if (node->n_hits > 64 || node->is_open)
+        if (node->n_hits > 16 || node->is_open)
             return false;
     return true;
 }

@@ -178,6 +178,13 @@ qp_node_more *profile_more(profile *p, qp_cell thread, qp_cell node)
     return profile_at(p, cell);
 }
 
+qp_node_timing *profile_timing(profile *p, qp_cell thread, qp_cell node)
+{
+    qp_node_more *more = profile_more(p, thread, node);
+    more->timing = profile_extent(p, QP_EXTENT_AUX, thread, 1);
+    return profile_at(p, more->timing);
+}
+
 qp_cell profile_stack(profile *p, qp_cell thread, const qp_cell *nodes, uint32_t n)
 {
     qp_cell cell = profile_extent(p, QP_EXTENT_FRAMES, thread, n + 4);

@@ -137,35 +137,40 @@ static void what_is_open_at_the_end_counts_and_stays_open(void **state)
     profile_free(b);
 }
 
-/* One f of two that were called 100 times each, of which the first 64 are known (640 ticks) and
- * 4 later ones were timed with 10 ticks each: 640 + 36 * 10 = 1000, without variance. In the
- * other run the four took 4, 4, 16 and 16: the same mean, but 36² * 48 / 4 * (1 - 4 / 36) =
- * 13824 for the square of the error, 230.4 for its 95 % half. */
+/* f was called 100 times in both runs, of which 40 were timed and represent all: 1000 ticks. The
+ * variance of the one is 13313, of the other not known to be more than 1; a tick of the coarse clock
+ * represented 10 ns and 20 ns: 1.96 * sqrt(13314 + 20 * 20) + 1.04 * 20 = 250.3. All of top is known. */
 static void adaptive_estimates_add_with_their_errors(void **state)
 {
     (void)state;
     profile *p[2];
     for (int i = 0; i < 2; i++) {
-        p[i] = two_functions(100, 640, 40, 0);
+        p[i] = two_functions(100, 1000, 99, 0);
         qp_head *h = profile_head(p[i]);
         h->time_mode = QP_TIME_ADAPTIVE;
+        h->coarse_period = i ? 10 : 20;
         for (uint32_t cell = QP_HEAD_CELLS; cell < p[i]->n_cells; cell++) {
             const qp_extent *e = profile_at(p[i], cell);
             qp_node *n = profile_at(p[i], cell + 1);
             if (e->magic != QP_EXTENT_MAGIC || e->kind != QP_EXTENT_NODES || !n->n_calls)
                 continue;
-            qp_spread spread = {n->n_calls == 100 ? 4 : 0, i ? 544.0f : 400.0f};
-            n->self = n->n_calls == 100 ? 640 : 5000;
-            n->self_min = n->n_calls == 100 ? 40 : 0;
-            memcpy(&n->self_max, &spread, sizeof spread);
+            if (n->n_calls == 100)
+                *profile_timing(p[i], e->owner, cell + 1) =
+                    (qp_node_timing){.covered = 100, .n_timed = 40, .variance = i ? 13 : 0};
+            else
+                *n = (qp_node){.n_calls = 1,
+                               .self = 5000,
+                               .self_min = 2,
+                               .parent = n->parent,
+                               .method = n->method};
         }
     }
     qp_model *m = merge_two(p[0], p[1]);
     const qp_figures *f = &profile_find(m, "K.f")->all;
     assert_int_equal(f->hits, 200);
     assert_int_equal(f->self, 2000);
-    assert_int_equal(f->self_half, 230);
-    assert_int_equal(f->total_half, 230);
+    assert_int_equal(f->self_half, 250);
+    assert_int_equal(f->total_half, 250);
     assert_int_equal(profile_find(m, "top")->all.total, 10000);
     assert_int_equal(profile_find(m, "top")->all.self, 8000);
     qp_model_free(m);

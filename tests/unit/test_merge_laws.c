@@ -63,10 +63,9 @@ static void random_node(profile *p, qp_cell th, qp_cell parent, qp_cell method, 
     } else if (mode == QP_TIME_SAMPLED) {
         n->self_max = roll(50);
     } else if (mode == QP_TIME_ADAPTIVE) {
-        qp_spread spread = {roll(6), (float)roll(10000)};
         n->n_calls = n_calls += 62;
         n->self_min = roll(100);
-        memcpy(&n->self_max, &spread, sizeof spread);
+        n->self_max = (uint64_t)roll(1000000) << 8 | roll(4);
     }
     *calls += n_calls;
     if (roll(3) == 0) {

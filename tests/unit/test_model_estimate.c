@@ -7,49 +7,137 @@
 
 #include "unit/profile.h"
 
-/* f was called 164 times: the first 64 took 640 whole ticks, 4 of the later 100 took 8, 12, 8
- * and 12: 640 + 100 * 10 = 1640. Variance of one call: (64+144+64+144 - 4*100) / 3 = 16/3; of
- * the sum: 100^2 * 16/3 / 4 * (1 - 4/100) = 12800; half = 1.96 * 113.137 = 221.7. g below took
- * 40 of it. */
+static profile *adaptive_profile(uint64_t coarse_period)
+{
+    profile *p = profile_new();
+    profile_head(p)->time_mode = QP_TIME_ADAPTIVE;
+    profile_head(p)->coarse_period = coarse_period;
+    return p;
+}
+
+/* A path without a record: blocks of 2^shift calls, and the mean of the squared ticks. */
+static void set_light(profile *p, qp_cell node, uint64_t next, uint32_t shift,
+                      uint64_t mean_square)
+{
+    qp_node *n = profile_at(p, node);
+    n->self_min = next;
+    n->self_max = mean_square * 64 << 8 | shift;
+}
+
+/* f was called 164 times. 40 calls were timed, which represent 160 and took 1600 for them; 500 ticks
+ * were of long calls: 1600 * 164 / 160 + 500 = 2140. Half: 1.96 * sqrt(12289 + 10 * 10) + 1.04 * 10 =
+ * 228.6. g below took 40 of it, and all of its calls were timed. */
 static void adaptive_times_are_estimates_with_an_interval(void **state)
 {
     (void)state;
-    profile *p = profile_new();
-    profile_head(p)->time_mode = QP_TIME_ADAPTIVE;
+    profile *p = adaptive_profile(10);
     qp_cell th = profile_thread(p);
-    qp_cell f = profile_call(p, th, 0, 1, "f", 164, 640);
+    qp_cell f = profile_call(p, th, 0, 1, "f", 164, 1600);
     qp_cell g = profile_call(p, th, f, 2, "g", 4, 40);
-    qp_spread spread = {4, 64 + 144 + 64 + 144};
-    qp_node *n = profile_at(p, f);
-    n->self_min = 40;
-    memcpy(&n->self_max, &spread, sizeof spread);
-    ((qp_node *)profile_at(p, g))->self_min = 0;
+    *profile_timing(p, th, f) =
+        (qp_node_timing){.beyond = 500, .covered = 160, .n_timed = 40, .variance = 12};
+    set_light(p, g, 5, 0, 100);
     qp_model *m = profile_read(p, QP_LOAD_CLEAN);
-    profile_assert_times(m, "f", 1600, 1640);
+    profile_assert_times(m, "f", 2100, 2140);
     profile_assert_times(m, "g", 40, 40);
-    assert_int_equal(profile_find(m, "f")->all.total_half, 222);
+    assert_int_equal(profile_find(m, "f")->all.total_half, 229);
+    assert_int_equal(profile_find(m, "f")->all.self_half, 229);
     assert_int_equal(profile_find(m, "g")->all.total_half, 0);
     assert_true(m->run.is_estimated);
     assert_true(profile_passes(m, "time_sum"));
     qp_model_free(m);
 }
 
-/* f was timed once, 100 ticks; its callees are estimated at 90 and 60. They cannot have taken
- * more than f did: 90 * 100 / 150 = 60 and 60 * 100 / 150 = 40. */
-static void callees_share_what_their_caller_took(void **state)
+/* Ten calls in blocks of four, of which two were timed, with 5 and 7 ticks: 4 * 12 = 48, whether the
+ * third block is over or not. Variance: 4 * 3 * (25 + 49) = 888; half 1.96 * sqrt(988) + 10.4 = 72.0.
+ * A path of which no call was timed, or none could be, is not exact either: ± 3 ticks. */
+static void paths_without_a_record_are_estimates_too(void **state)
 {
     (void)state;
-    profile *p = profile_new();
-    profile_head(p)->time_mode = QP_TIME_ADAPTIVE;
+    profile *p = adaptive_profile(10);
     qp_cell th = profile_thread(p);
-    qp_cell f = profile_call(p, th, 0, 1, "f", 1, 100);
-    profile_call(p, th, f, 2, "g", 9, 90);
-    profile_call(p, th, f, 3, "h", 6, 60);
+    set_light(p, profile_call(p, th, 0, 1, "f", 10, 48), 9, 2, 37);
+    set_light(p, profile_call(p, th, 0, 2, "g", 3, 0), 4, 2, 0);
+    set_light(p, profile_call(p, th, 0, 3, "h", 3, 0), UINT64_MAX, 0, 0);
     qp_model *m = profile_read(p, QP_LOAD_CLEAN);
-    profile_assert_times(m, "f", 0, 100);
-    profile_assert_times(m, "g", 60, 60);
-    profile_assert_times(m, "h", 40, 40);
-    assert_int_equal(m->run.total, 100);
+    profile_assert_times(m, "f", 48, 48);
+    assert_int_equal(profile_find(m, "f")->all.total_half, 72);
+    assert_int_equal(profile_find(m, "g")->all.total_half, 30);
+    assert_int_equal(profile_find(m, "h")->all.total_half, 30);
+    qp_model_free(m);
+}
+
+/* f took 1400 ticks in one call; its callees are estimated at 900 and 600, with 1.96 * 32 and
+ * 1.96 * 64 to each side. They cannot have taken more than f did: the 100 too many are a third and two
+ * thirds theirs. */
+static void callees_are_reduced_by_what_is_not_known_of_them(void **state)
+{
+    (void)state;
+    profile *p = adaptive_profile(0);
+    qp_cell th = profile_thread(p);
+    qp_cell f = profile_call(p, th, 0, 1, "f", 1, 1400);
+    qp_cell g = profile_call(p, th, f, 2, "g", 90, 900);
+    qp_cell h = profile_call(p, th, f, 3, "h", 60, 600);
+    set_light(p, f, 2, 0, 10000);
+    *profile_timing(p, th, g) = (qp_node_timing){.covered = 90, .n_timed = 9, .variance = 1};
+    *profile_timing(p, th, h) = (qp_node_timing){.covered = 60, .n_timed = 9, .variance = 4};
+    qp_model *m = profile_read(p, QP_LOAD_CLEAN);
+    profile_assert_times(m, "f", 0, 1400);
+    profile_assert_times(m, "g", 867, 867);
+    profile_assert_times(m, "h", 533, 533);
+    assert_int_equal(m->run.total, 1400);
+    qp_model_free(m);
+}
+
+/* f is estimated at 1000, variance 3 * 1024, its callee g at 1500, variance 1024: three quarters of
+ * the difference are f's. And of a caller none of whose calls was timed, all of it is. */
+static void callers_are_raised_by_what_is_not_known_of_them(void **state)
+{
+    (void)state;
+    for (int is_timed = 0; is_timed < 2; is_timed++) {
+        profile *p = adaptive_profile(0);
+        qp_cell th = profile_thread(p);
+        qp_cell f = profile_call(p, th, 0, 1, "f", 100, is_timed ? 1000 : 0);
+        qp_cell g = profile_call(p, th, f, 2, "g", 90, 1500);
+        *profile_timing(p, th, f) =
+            (qp_node_timing){.covered = 100, .n_timed = 9, .variance = 3};
+        *profile_timing(p, th, g) =
+            (qp_node_timing){.covered = 90, .n_timed = 9, .variance = 1};
+        qp_model *m = profile_read(p, QP_LOAD_CLEAN);
+        uint64_t expected = is_timed ? 1375 : 1500;
+        profile_assert_times(m, "f", 0, expected);
+        profile_assert_times(m, "g", expected, expected);
+        qp_model_free(m);
+    }
+}
+
+/* A snapshot at 2000 raw ticks, 1000 of thread time. f was entered at 100 and is timed; g is not, and
+ * the last tick before it was at 400, a period before: it began between 400 and 600. h was open when
+ * data were cleared at 700: what it took since then is known, and its call is not counted. */
+static void open_calls_count_up_to_the_end(void **state)
+{
+    (void)state;
+    profile *p = adaptive_profile(200);
+    qp_head *head = profile_head(p);
+    head->state = QP_SNAPSHOT;
+    head->end_raw = 2000;
+    qp_cell th = profile_thread(p);
+    ((qp_thread_record *)profile_at(p, th))->offset = 1000;
+    qp_cell h = profile_call(p, th, 0, 3, "h", 0, 0);
+    qp_cell f = profile_call(p, th, h, 1, "f", 1, 0), g = profile_call(p, th, f, 2, "g", 3, 20);
+    ((qp_node *)profile_at(p, h))->begun = 700 | QP_BEGUN_TIMED | QP_BEGUN_OLD;
+    ((qp_node *)profile_at(p, f))->begun = 800 | QP_BEGUN_TIMED;
+    ((qp_node *)profile_at(p, g))->begun = 850;
+    set_light(p, f, 1, 0, 0);
+    set_light(p, g, 3, 0, 0);
+    const qp_cell open[] = {h, f, g};
+    profile_stack(p, th, open, 3);
+    profile_balance(p, th, 4, 3);
+    qp_model *m = profile_read(p, QP_LOAD_CLEAN);
+    assert_int_equal(profile_find(m, "h")->all.total, 300);
+    assert_int_equal(profile_find(m, "f")->all.total, 200);
+    assert_int_equal(profile_find(m, "g")->all.total, 20 + 75);
+    assert_int_equal(profile_find(m, "f")->all.total_half, 0);
     qp_model_free(m);
 }
 
@@ -100,7 +188,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(adaptive_times_are_estimates_with_an_interval),
-        cmocka_unit_test(callees_share_what_their_caller_took),
+        cmocka_unit_test(paths_without_a_record_are_estimates_too),
+        cmocka_unit_test(callees_are_reduced_by_what_is_not_known_of_them),
+        cmocka_unit_test(callers_are_raised_by_what_is_not_known_of_them),
+        cmocka_unit_test(open_calls_count_up_to_the_end),
         cmocka_unit_test(sampled_times_have_an_interval),
         cmocka_unit_test(interrupts_stand_for_cpu_time_that_was_used),
     };

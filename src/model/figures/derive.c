@@ -11,8 +11,6 @@
 #include "model/figures/figures.h"
 #include "model/read/read.h"
 
-enum { FIRST_CALLS = 64 }; /* adaptive: calls of a path that are always timed */
-
 static const double interval_95 = 1.96; /* standard deviations to each side */
 
 /* ---- walking ----------------------------------------------------------------------------- */
@@ -38,20 +36,32 @@ static uint64_t whole_ticks(double ticks)
     return ticks < 18e18 ? (uint64_t)(ticks + 0.5) : UINT64_MAX;
 }
 
-static uint64_t half_interval(double variance)
+/* Half of the 95 % interval. Of a path that is not timed throughout, a call between two ticks of
+ * the coarse clock may have been missed altogether: as many as Poisson's law allows where none was
+ * found, which is three, and not more where some were. */
+static uint64_t half_interval(const qp_model *m, double variance)
 {
-    return variance > 0 ? whole_ticks(interval_95 * sqrt(variance)) : 0;
+    double tick = m->run.coarse_period;
+    return variance > 0 ? whole_ticks(interval_95 * sqrt(variance + tick * tick) + 1.04 * tick)
+                        : 0;
 }
 
-/* Estimate the time with callees of an adaptive node, into self: the first calls as measured,
- * and the mean of the timed later calls for all later ones. Until now min and max have sums of
- * the record. */
+/* Estimate the time with callees of an adaptive path, into self. */
 static void estimate_adaptive(qp_model_private *own, uint32_t i)
 {
     qp_figures *f = &own->nodes[i].f;
+    bool is_there = own->node_cells[i] && !own->extras[own->nodes[i].thread].is_cleared;
     f->min = UINT64_MAX;
     f->max = 0;
-    f->self = qp_sum(f->self, own->open_ticks[i]);
+    f->self = own->open_ticks[i];
+    own->total_variance[i] = own->open_variance[i];
+    if (!is_there)
+        return;
+    uint64_t n_open = own->open_calls[i] < f->hits ? own->open_calls[i] : f->hits;
+    const qp_node *r = qp_image_cell(&own->image, own->node_cells[i]);
+    qp_path_time time = qp_path_time_of(r, qp_timing_of(own, i), f->hits - n_open);
+    f->self = qp_sum(f->self, whole_ticks(time.ticks));
+    own->total_variance[i] += time.variance;
 }
 
 /* A sum of runs has self times, and the variances of times with callees in 128 bits. */
@@ -121,37 +131,83 @@ static bool estimate(qp_model_private *own)
 
 /* ---- totals ------------------------------------------------------------------------------ */
 
-/* Adaptive: f->self has an estimate of the time with callees. Callers are timed more completely
- * than callees that they call often. So a caller's estimate is kept; if those of its callees
- * exceed it, they are reduced in proportion; what remains is its self time. From the leaves up,
- * errors would only add: the time of a deep recursion would come out many times too long. */
+/* The callees of a path, whose estimates may exceed its own. */
+typedef struct {
+    double sum, variance;
+    double loose; /* of the sum: what their intervals leave open */
+} callees;
+
+/* With the variance of what the coarse clock may have missed. */
+static double whole_variance(const qp_model_private *own, uint32_t i)
+{
+    double drawn = own->total_variance[i], tick = own->model.run.coarse_period;
+    return drawn > 0 ? drawn + tick * tick : 0;
+}
+
+static double loose_part(const qp_model_private *own, uint32_t i)
+{
+    double whole = (double)own->nodes[i].f.self;
+    double half = interval_95 * sqrt(whole_variance(own, i));
+    return half < whole ? half : whole;
+}
+
+/* A caller gets the more of what its callees have in excess, the less is known of it: all of it if
+ * none of its calls was timed. */
+static void raise_caller(qp_model_private *own, const callees *of, uint32_t i)
+{
+    double whole = (double)own->nodes[i].f.self, more = of[i].sum - whole;
+    double variance = whole_variance(own, i);
+    if (more > 0 && variance > 0)
+        own->nodes[i].f.self = whole_ticks(
+            whole + (whole > 0 ? more * variance / (variance + of[i].variance) : more));
+}
+
+/* If callees still have more than their caller, each is reduced: first within its interval, then
+ * in proportion. It is then no better known than the caller. */
+static void reduce_callee(qp_model_private *own, const callees *of, uint32_t i)
+{
+    uint32_t parent = own->nodes[i].parent;
+    const callees *all = &of[parent];
+    double whole = (double)own->nodes[i].f.self, above = (double)own->nodes[parent].f.self;
+    double more = all->sum - above, loose = loose_part(own, i);
+    if (parent < own->model.n_threads || more <= 0)
+        return;
+    if (more <= all->loose || all->sum <= all->loose)
+        whole -= more * loose / all->loose;
+    else
+        whole -= loose + (more - all->loose) * (whole - loose) / (all->sum - all->loose);
+    double part = above > 0 ? whole / above : 0;
+    own->nodes[i].f.self = whole_ticks(whole);
+    own->total_variance[i] += own->total_variance[parent] * part * part;
+}
+
+/* Adaptive: f->self has an estimate of the time with callees. A caller is timed more completely
+ * than callees that it calls often, so an estimate that is well known is kept where callees exceed
+ * it; what they leave is its self time. */
 static bool divide_wholes(qp_model_private *own)
 {
     uint32_t first = own->model.n_threads, n = own->model.n_nodes;
-    uint64_t *below = qp_alloc_zeroed(n, sizeof *below); /* estimates of the callees */
-    if (!below)
+    callees *of = qp_alloc_zeroed(n, sizeof *of);
+    if (!of)
         return false;
-    for (uint32_t i = first; i < n; i++) {
-        uint32_t parent = own->nodes[i].parent;
-        below[parent] = qp_sum(below[parent], own->nodes[i].f.self);
+    for (uint32_t i = n; i-- > first;) {
+        callees *above = &of[own->nodes[i].parent];
+        raise_caller(own, of, i);
+        above->sum += (double)own->nodes[i].f.self;
+        above->variance += whole_variance(own, i);
+        above->loose += loose_part(own, i);
     }
-    for (uint32_t i = first; i < n; i++) {
-        uint32_t parent = own->nodes[i].parent;
-        uint64_t *whole = &own->nodes[i].f.self, above = own->nodes[parent].f.self;
-        if (parent < first || below[parent] <= above)
-            continue;
-        double share = (double)above / (double)below[parent];
-        *whole = (uint64_t)((unsigned __int128)*whole * above / below[parent]);
-        own->total_variance[i] *= share * share;
-    }
-    memset(below, 0, n * sizeof *below);
     for (uint32_t i = first; i < n; i++)
+        reduce_callee(own, of, i);
+    uint64_t *below = qp_alloc_zeroed(n, sizeof *below);
+    for (uint32_t i = first; below && i < n; i++)
         below[own->nodes[i].parent] = qp_sum(below[own->nodes[i].parent], own->nodes[i].f.self);
-    for (uint32_t i = first; i < n; i++)
+    for (uint32_t i = first; below && i < n; i++)
         own->nodes[i].f.self -=
             below[i] < own->nodes[i].f.self ? below[i] : own->nodes[i].f.self;
     qp_free(below);
-    return true;
+    qp_free(of);
+    return below != NULL;
 }
 
 void qp_figures_add_self(qp_figures *to, const qp_figures *f)
@@ -209,8 +265,9 @@ static void add_up_variances(qp_model_private *own, uint32_t i)
         double *above = is_whole && own->nodes[parent].method ? self : total;
         above[parent] += total[i];
     }
-    own->nodes[i].f.self_half = own->nodes[i].method ? half_interval(self[i]) : 0;
-    own->nodes[i].f.total_half = half_interval(total[i]);
+    const qp_model *m = &own->model;
+    own->nodes[i].f.self_half = own->nodes[i].method ? half_interval(m, self[i]) : 0;
+    own->nodes[i].f.total_half = half_interval(m, total[i]);
 }
 
 static bool find_outermost(qp_model_private *own)
@@ -275,8 +332,8 @@ bool qp_model_flat(const qp_model *m, uint32_t thread, qp_figures *out)
             add_variances(m, i, self, total);
     }
     for (uint32_t i = 1; is_ok && self && i < m->n_methods; i++) {
-        out[i].self_half = half_interval(self[i]);
-        out[i].total_half = half_interval(total[i]);
+        out[i].self_half = half_interval(m, self[i]);
+        out[i].total_half = half_interval(m, total[i]);
     }
     if (is_ok) { /* the root's total is the sum of all self times */
         qp_figures *root = &out[QP_ROOT_METHOD];

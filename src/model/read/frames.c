@@ -116,9 +116,33 @@ static void add_block(qp_model_private *own, qp_buf *blocks, const qp_model_node
                          qp_ticks_between(from, now)};
 }
 
-static void add_adaptive(qp_model_private *own, uint32_t node, const qp_frame *f, uint64_t now)
+/* A call that is not timed began between two ticks of the coarse clock. */
+static void add_untimed(qp_model_private *own, uint32_t node, uint64_t since_tick)
 {
-    (void)own, (void)node, (void)f, (void)now;
+    double since = (double)since_tick, gap = own->model.run.coarse_period;
+    double unknown = since < gap || gap <= 0 ? since : gap;
+    own->open_ticks[node] = qp_sum(own->open_ticks[node], (uint64_t)(since - unknown / 2));
+    own->open_variance[node] += 1 + unknown * unknown / 12;
+}
+
+static void add_adaptive(qp_model_private *own, uint32_t node, const qp_frame *f,
+                         const qp_thread_extra *x)
+{
+    const uint32_t without_call =
+        QP_FRAME_SKIP | QP_FRAME_OVERFLOWED | QP_FRAME_EXCLUDED | QP_FRAME_FOLDED;
+    const qp_node *r = qp_image_cell(&own->image, own->node_cells[node]);
+    uint64_t begun = r->begun & ~(QP_BEGUN_TIMED | QP_BEGUN_OLD),
+             *ticks = &own->open_ticks[node];
+    if (f->flags & without_call)
+        return;
+    if (!x->is_cleared && !(r->begun & QP_BEGUN_OLD))
+        own->open_calls[node]++;
+    if (x->is_cleared)
+        *ticks = qp_sum(*ticks, x->now - x->since);
+    else if (r->begun & QP_BEGUN_TIMED)
+        *ticks = qp_sum(*ticks, qp_ticks_between(begun, x->now));
+    else
+        add_untimed(own, node, qp_ticks_between(begun, x->now));
 }
 
 /* Add the figures of an open frame to its call path as if the call ended now. */
@@ -134,7 +158,7 @@ static void add_frame(qp_model_private *own, qp_buf *blocks, uint32_t node, cons
         if (!(f->flags & QP_FRAME_EXCLUDED))
             add_block(own, blocks, n, f, n->f.self, x->now);
     } else if (mode == QP_TIME_ADAPTIVE) {
-        add_adaptive(own, node, f, x->now);
+        add_adaptive(own, node, f, x);
     }
 }
 
@@ -246,9 +270,10 @@ static bool reserve(qp_model_private *own)
     uint64_t most = qp_count_records(own, QP_EXTENT_FRAMES, 1) + own->model.n_nodes;
     own->frames = qp_alloc_zeroed(most, sizeof *own->frames);
     if (own->model.run.time_mode == QP_TIME_ADAPTIVE) {
-        own->n_open_later = qp_alloc_zeroed(own->model.n_nodes, sizeof *own->n_open_later);
+        own->open_calls = qp_alloc_zeroed(own->model.n_nodes, sizeof *own->open_calls);
         own->open_ticks = qp_alloc_zeroed(own->model.n_nodes, sizeof *own->open_ticks);
-        if (!own->n_open_later || !own->open_ticks)
+        own->open_variance = qp_alloc_zeroed(own->model.n_nodes, sizeof *own->open_variance);
+        if (!own->open_calls || !own->open_ticks || !own->open_variance)
             return false;
     }
     return own->frames != NULL;

@@ -157,10 +157,11 @@ struct qp_model_private {
     qp_model_thread *threads;
     qp_thread_extra *extras; /* [n_threads] */
     qp_model_node *nodes;
-    qp_cell *method_cells;  /* [n_methods]; the first record of each */
-    qp_cell *node_cells;    /* [n_nodes]; 0: made by the reader */
-    uint32_t *n_open_later; /* [n_nodes] adaptive: open calls after the first 64 */
-    uint64_t *open_ticks;   /* [n_nodes] adaptive: whole ticks of those that are timed */
+    qp_cell *method_cells; /* [n_methods]; the first record of each */
+    qp_cell *node_cells;   /* [n_nodes]; 0: made by the reader */
+    uint32_t *open_calls;  /* [n_nodes] adaptive: open calls */
+    uint64_t *open_ticks;  /* [n_nodes] adaptive: their ticks so far ... */
+    double *open_variance; /* [n_nodes] ... if the coarse clock alone shows them */
     double *self_variance, *total_variance; /* [n_nodes], ticks squared; NULL if exact */
     uint32_t *frames;                       /* of all threads */
     qp_model_counter_block *counter_blocks; /* by method, then by thread */
@@ -290,6 +291,8 @@ bool qp_counter_block_entries(const qp_model_private *own, const qp_model_counte
  * @param out  [m->n_methods] figures */
 void qp_counter_block_calls(const qp_model *m, uint32_t thread, qp_figures *out);
 
+/* Adaptive: the record of a path's timing. @return NULL: it has none, or none that can be read */
+const qp_node_timing *qp_timing_of(const qp_model_private *own, uint32_t node);
 /* The value of a counter since the last clear. */
 static inline uint64_t qp_counter_block_value(const qp_model_counter_block *b, uint32_t k)
 {

@@ -94,6 +94,7 @@ static void describe_times(qp_model_private *own)
         run->stopped = run->wall;
     run->sample_period_ns = h->sample_period;
     run->n_passes = h->n_passes;
+    run->coarse_period = run->time_mode == QP_TIME_ADAPTIVE ? (double)h->coarse_period : 0;
     run->sample_period_reached_ns = h->n_passes ? h->sample_ns / h->n_passes : 0;
 }
 
@@ -282,11 +283,11 @@ void qp_model_free(qp_model *m)
         return;
     qp_model_private *own = m->own;
     void *const all[] = {
-        own->nodes,         own->node_cells,     own->n_open_later, own->open_ticks,
-        own->self_variance, own->total_variance, own->frames,       own->counter_blocks,
-        own->shares,        own->contexts,       own->texts,        own->open_blocks,
-        own->thread_names,  own->diagnostics,    own->notes,        own->markers,
-        own->events,        own->loss_texts,     own->losses};
+        own->nodes,          own->node_cells,    own->open_calls,     own->open_ticks,
+        own->open_variance,  own->self_variance, own->total_variance, own->frames,
+        own->counter_blocks, own->shares,        own->contexts,       own->texts,
+        own->open_blocks,    own->thread_names,  own->diagnostics,    own->notes,
+        own->markers,        own->events,        own->loss_texts,     own->losses};
     FREE_ALL(all);
     qp_model_forget(own);
     qp_free(own);

@@ -92,6 +92,20 @@ static void read_more(qp_model_private *own, qp_model_node *n, qp_cell cell)
     n->f.pc_samples = more->samples;
 }
 
+const qp_node_timing *qp_timing_of(const qp_model_private *own, uint32_t node)
+{
+    const qp_node *r = qp_image_cell(&own->image, own->node_cells[node]);
+    const qp_cell owner = own->extras[own->nodes[node].thread].cell;
+    const qp_model_extent *s = r->more ? qp_salvage_extent(own, r->more) : NULL;
+    if (!s || s->kind != QP_EXTENT_AUX || s->owner != owner)
+        return NULL;
+    const qp_node_more *more = qp_image_cell(&own->image, r->more);
+    s = more->timing ? qp_salvage_extent(own, more->timing) : NULL;
+    if (!s || s->kind != QP_EXTENT_AUX || s->owner != owner)
+        return NULL;
+    return qp_image_cell(&own->image, more->timing);
+}
+
 /* Copy the figures as they are in the file; derive.c turns them into times. */
 static void read_figures(qp_model_private *own, qp_model_node *n, const qp_node *r)
 {

@@ -204,6 +204,8 @@ QP_RARE int qp_clock_begin(uint64_t (*given_clock)(void), qp_error *error)
         if (qp_recorder.hooks)
             qp_recorder.hooks |= QPROF_HOOK_TSC;
     }
+    if (h->time_mode == QP_TIME_ADAPTIVE)
+        qp_adaptive_begin_run();
     if (has_classes && qp_recorder.hooks)
         qp_recorder.hooks |= QP_HOOK_CLASSES;
     h->begun_raw = qp_clock_elapsed();
@@ -311,61 +313,13 @@ void qp_clock(qprof_thread *th, const qprof_frame *top, uint64_t now)
     qprof_charge(th->pulse, qp_frame_node(th, top), now);
 }
 
-/* ---- adaptive ---------------------------------------------------------------------------- */
-
-enum { ADAPTIVE_FIRST = 64, GAP = 32 };
-#define TIMED UINT64_MAX /* in node.begun: no reading of the coarse clock */
-
-static void begin_timing(qprof_thread *th, qprof_node *n)
-{
-    if (n->n_calls < n->self_min || (QPROF_LOAD(th->gate) & (QP_HOOK_STOPPED | QP_HOOK_OFF))) {
-        QPROF_STORE(n->begun, qp_load(th->tick));
-        return;
-    }
-    QPROF_STORE(n->self_max, qp_clock_now(th));
-    QPROF_STORE(n->begun, TIMED);
-}
-
-static void end_timing(qprof_thread *th, qprof_node *n)
-{
-    if (n->begun != TIMED)
-        return;
-    uint64_t ticks = qp_clock_now(th) - n->self_max;
-    uint64_t gap = n->n_calls <= ADAPTIVE_FIRST ? 1 : GAP;
-    QPROF_ADD(n->self, ticks * gap);
-    uint64_t random = (ticks ^ n->n_calls) * 0x9E3779B97F4A7C15u >> 58;
-    QPROF_STORE(n->self_min, n->n_calls + (n->n_calls < ADAPTIVE_FIRST ? 1 : 1 + random));
-    QPROF_STORE(n->self_max, 0);
-    QPROF_STORE(n->begun, 0);
-}
-
-void qprof_cold_begin_timing(qprof_thread *th, qprof_node *n)
-{
-    int host_errno = errno;
-    begin_timing(th, n);
-    errno = host_errno;
-}
-
-void qprof_cold_end_timing(qprof_thread *th, qprof_node *n)
-{
-    int host_errno = errno;
-    end_timing(th, n);
-    uint64_t top = QPROF_LOAD(th->pulse->top);
-    if (top & QPROF_TOP_TOKEN) {
-        QPROF_PUBLISH(th->pulse->top, (uint64_t)n->parent << 6 | QPROF_TOP_TOKEN);
-    } else {
-        QPROF_ADD(th->pulse->n_exits, 1);
-        QPROF_FENCE();
-        QPROF_PUBLISH(th->pulse->top, top - sizeof(qprof_frame));
-    }
-    errno = host_errno;
-}
+/* ---- calls ------------------------------------------------------------------------------- */
 
 void qp_clock_begin_call(qprof_thread *th, qprof_node *n)
 {
     uint32_t hooks = QPROF_LOAD(th->gate);
     if (hooks & QPROF_HOOK_ADAPTIVE)
-        begin_timing(th, n);
+        qp_adaptive_begin(th, n);
     else
         QPROF_STORE(n->begun,
                     n->self | (hooks & (QP_HOOK_STOPPED | QP_HOOK_OFF) ? QP_NO_EXTREMES : 0));
@@ -373,9 +327,7 @@ void qp_clock_begin_call(qprof_thread *th, qprof_node *n)
 
 void qp_clock_cut_call(const qprof_thread *th, qprof_node *n)
 {
-    if (QPROF_LOAD(th->gate) & QPROF_HOOK_ADAPTIVE)
-        QPROF_STORE(n->begun, 0);
-    else
+    if (!(QPROF_LOAD(th->gate) & QPROF_HOOK_ADAPTIVE))
         QPROF_STORE(n->begun, n->begun | QP_NO_EXTREMES);
 }
 
@@ -383,7 +335,7 @@ void qp_clock_end_call(qprof_thread *th, qprof_node *n)
 {
     uint32_t hooks = QPROF_LOAD(th->gate);
     if (hooks & QPROF_HOOK_ADAPTIVE)
-        end_timing(th, n);
+        qp_adaptive_end(th, n);
     else if (hooks & QPROF_HOOK_EXACT)
         qprof_settle(n);
 }

@@ -68,6 +68,27 @@ uint64_t qp_clock_raw_now(const qprof_thread *th);
  * method. */
 void qp_clock_by_class(qprof_thread *th, const qprof_frame *top);
 
+/* ---- -time=adaptive: adaptive.c ---------------------------------------------------------- */
+
+/* The run's clock has been chosen. */
+void qp_adaptive_begin_run(void);
+/* Find out what timing a call costs, and what one of no length seems to take, on a scratch thread
+ * and path. */
+void qp_adaptive_measure(qprof_thread *th, qprof_node *n);
+/* Set the period of the coarse clock, which becomes longer as the run does. In ns.
+ * @return 0: there is none, because only a thread itself can read this clock */
+uint64_t qp_adaptive_period(uint64_t run_ns);
+/* The coarse clock ticks for a thread, at that thread time. By one thread. */
+void qp_adaptive_tick(const qprof_thread *th, uint64_t at);
+
+/* A call of the path begins, and is counted already; or it ends. th is in an event. */
+void qp_adaptive_begin(qprof_thread *th, qprof_node *n);
+void qp_adaptive_end(qprof_thread *th, qprof_node *n);
+/* Data are cleared. */
+void qp_adaptive_clear(const qprof_thread *th, qprof_node *n);
+/* The path's call was open when data were cleared: time what follows. */
+void qp_adaptive_resume(qprof_thread *th, qprof_node *n, uint64_t at);
+
 /* ---- blocks: blocks.c -------------------------------------------------------------------- */
 
 /* A counter block holds the counters of one method on one thread; a node knows its counter

@@ -63,6 +63,7 @@ static void after_fork_in_child(void)
     int parent = follows ? dup(qp_recorder.space.map.fd) : -1;
     qp_control_after_fork(true);
     qp_sampler_forget();
+    qp_coarse_forget();
     qp_worker_forget();
     if (!QP_PRODUCT_IS_COVERAGE)
         qp_trace_xbase_forget();
@@ -166,6 +167,10 @@ static void measure_cost(void)
     qprof_thread th;
     qprof_pulse pulse;
     uint64_t best_pair = UINT64_MAX, best_inside = UINT64_MAX;
+    if (qp_recorder.hooks & QPROF_HOOK_ADAPTIVE) {
+        prepare(&s, &th, &pulse);
+        qp_adaptive_measure(&th, &s.callee);
+    }
     if (h->clock_source != QP_SOURCE_TSC || !qp_recorder.hooks)
         return; /* no clock to measure with, or no times that it would distort */
     qp_trace_lane *lane = qp_here.lane;
@@ -265,12 +270,14 @@ static void apply_start(void)
     if (!qp_recorder.options.number[QP_OPT_record_data])
         qp_data_change(QP_DATA_STOP, NULL, NULL);
     qp_sampler_start();
+    qp_coarse_start();
 }
 
 int qp_apply_again(qp_error *error)
 {
     char output[QP_PATH_MAX];
     qp_sampler_stop();
+    qp_coarse_stop();
     stop_traces();
     qp_output_begin();
     int code = apply_output(output, sizeof output, error);
@@ -512,6 +519,7 @@ void qp_recorder_end(bool at_exit_handler)
         return;
     if (qp_swap_if(qp_state_word, &expected, QP_STATE_CHANGING)) {
         qp_sampler_stop();
+        qp_coarse_stop();
         qp_data_sync_here();
         qp_store(&qp_gate_plain, QP_GATE_CLOSED);
         qp_store(&qp_gate_vt, QP_GATE_CLOSED);

@@ -105,9 +105,11 @@ static bool zero_node(void *thread, qp_cell cell, QP_UNUSED const qp_node *unuse
     qp_bump(&r->n_cleared, n_entries);
     QPROF_STORE(n->n_calls, 0);
     QPROF_STORE(n->self, 0);
-    QPROF_STORE(n->self_min, QPROF_LOAD(th->gate) & QPROF_HOOK_ADAPTIVE ? 1 : QP_NO_MIN);
+    QPROF_STORE(n->self_min, QP_NO_MIN);
     QPROF_STORE(n->self_max, 0);
     QPROF_STORE(n->begun, 0);
+    if (QPROF_LOAD(th->gate) & QPROF_HOOK_ADAPTIVE)
+        qp_adaptive_clear(th, n);
     if (more) {
         qp_store(&more->n_skips, 0);
         qp_store(&more->counts, 0);
@@ -151,6 +153,9 @@ static void sync_clear(qprof_thread *th, qprof_frame *top, qp_run_times times)
         QPROF_STORE(c.f->mark_self, 0);
     } while (qp_stack_down(th, &c));
     cut_open_calls(th, top);
+    if (QPROF_LOAD(th->gate) & QPROF_HOOK_ADAPTIVE)
+        for (qp_cell path = qp_frame_path(top); path; path = qp_node_at(th, path)->parent)
+            qp_adaptive_resume(th, qp_node_at(th, path), at);
     qp_store(&r->clear_count, times.clear_count);
 }
 

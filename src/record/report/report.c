@@ -332,8 +332,13 @@ typedef struct {
 /* Ticks of a path: its self time; adaptive: including its callees. */
 static int64_t ticks_of(const qp_node *n)
 {
-    return (int64_t)(n->parent ? n->self
-                               : n->self_max); /* the root's has time outside of calls */
+    if (qp_recorder_head()->time_mode != QP_TIME_ADAPTIVE)
+        return (int64_t)(n->parent ? n->self
+                                   : n->self_max); /* the root's has time outside of calls */
+    const qp_node_more *more = n->more ? qp_at(&qp_recorder.space, n->more) : NULL;
+    const qp_node_timing *timing =
+        more && more->timing ? qp_at(&qp_recorder.space, more->timing) : NULL;
+    return (int64_t)qp_path_time_of(n, timing, n->n_calls).ticks;
 }
 
 /* @param sums  [n_methods + 1] by the ordinal of the method; 0: the roots */

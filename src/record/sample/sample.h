@@ -49,6 +49,14 @@ void qp_sampler_stop(void);
 /* In a forked child: the thread and the timers are the parent's. */
 void qp_sampler_forget(void);
 
+/* ---- the coarse clock of -time=adaptive: coarse.c ---------------------------------------- */
+
+/* Start its thread, if the run needs it. @return false: it cannot be started, which is counted */
+bool qp_coarse_start(void);
+void qp_coarse_stop(void);
+/* In a forked child, which has no such thread. */
+void qp_coarse_forget(void);
+
 /* ---- samples by signal: pc_signal.c ------------------------------------------------------ */
 
 /* -pc-signal: a timer of each OS thread and a signal, whose handler counts a sample. */
