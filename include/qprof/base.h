@@ -24,7 +24,8 @@ typedef uintptr_t qprof_ThreadID; /* a thread, as the host names it */
 typedef uintptr_t VthreadID;      /* a virtual thread; compared for equality only */
 typedef uint64_t qprof_Counts;
 typedef uint64_t qprof_token; /* a frame of one thread, given by the library */
-#define QPROF_NO_TOKEN ((qprof_token)3073) /* of no frame; the nil node, see docs/formats/qprof.md */
+#define QPROF_NO_TOKEN                                                                         \
+    ((qprof_token)3073) /* of no frame; the nil node, see docs/formats/qprof.md */
 
 typedef struct qprof_thread qprof_thread; /* a thread's handle: qprof/inline.h */
 

@@ -73,7 +73,7 @@ struct qprof_thread {
 
 enum {
     QPROF_GATE_OPEN = 1u << 0,     /* events are recorded */
-    QPROF_HOOK_EXACT = 1u << 1,    /* two clock reads a call */
+    QPROF_HOOK_EXACT = 1u << 1,    /* two clock reads a call, in line only of the TSC */
     QPROF_HOOK_ADAPTIVE = 1u << 2, /* a clock pair for some calls */
     QPROF_HOOK_TSC = 1u << 3,      /* the clock is the processor's own counter */
     QPROF_HOOK_WAITS = 1u << 4,    /* reading it waits for earlier loads */
@@ -205,14 +205,11 @@ static inline uint64_t qprof_callee(const qprof_thread *th, qprof_node *p, uintp
     return (uint64_t)next << 6;
 }
 
-/* Charge the time up to `now` to the call path on top; later time belongs to the next one. The
- * thread is busy: a signal handler may have recorded since the clock was read. */
+/* Charge the time up to `now`, which is not before the last event, to the call path on top; later
+ * time belongs to the next one. The thread is busy. */
 static inline void qprof_charge(qprof_pulse *u, qprof_node *n, uint64_t now)
 {
-    int64_t ticks = (int64_t)(now - u->last);
-    if (QPROF_UNLIKELY(ticks < 0))
-        return;
-    QPROF_ADD(n->self, ticks);
+    QPROF_ADD(n->self, now - u->last);
     QPROF_STORE(u->last, now);
 }
 
@@ -246,8 +243,7 @@ static QPROF_APART void qprof_timed_entry(qprof_thread *th, uint32_t gate, uintp
     uint64_t top = QPROF_LOAD(u->top), n_exits = QPROF_LOAD(u->n_exits);
     qprof_frame *f = QPROF_AT(th, qprof_frame, top) + 1;
     uint64_t at = 0;
-    if (QPROF_LIKELY((gate & QPROF_HOOK_TSC) && top - th->floor < th->span && id &&
-                     id != f[-1].stack_id && method))
+    if (QPROF_LIKELY(top - th->floor < th->span && id && id != f[-1].stack_id && method))
         at = qprof_callee(th, QPROF_AT(th, qprof_node, f[-1].node), method);
     if (QPROF_UNLIKELY(!at)) {
         qprof_cold_entry(th, method, id);
@@ -354,15 +350,15 @@ static inline void qprof_entry(qprof_thread *th, qprof_MethodID method, qprof_St
 }
 
 /* An exit that reads the clock, first: the caller pays for the rest. */
-static QPROF_APART void qprof_timed_exit(qprof_thread *th, uint32_t gate, uintptr_t id)
+static QPROF_APART void qprof_timed_exit(qprof_thread *th, uintptr_t id)
 {
     uint64_t now = qprof_ticks();
     qprof_pulse *u = th->pulse;
     uint64_t top = QPROF_LOAD(u->top);
     const qprof_frame *f = QPROF_AT(th, qprof_frame, top);
     now -= u->offset;
-    if (QPROF_UNLIKELY(!(gate & QPROF_HOOK_TSC) || (int64_t)top <= (int64_t)th->low ||
-                       f[-1].stack_id != id || (int64_t)(now - u->last) < 0)) {
+    if (QPROF_UNLIKELY((int64_t)top <= (int64_t)th->low || f[-1].stack_id != id ||
+                       (int64_t)(now - u->last) < 0)) {
         qprof_cold_exit(th, id);
         return;
     }
@@ -411,7 +407,7 @@ static inline void qprof_open_exit(qprof_thread *th, uint32_t gate, uintptr_t id
         if (gate >= QPROF_HOOK_STACK)
             qprof_cold_exit(th, id);
         else if (gate & QPROF_HOOK_EXACT)
-            qprof_timed_exit(th, gate, id);
+            qprof_timed_exit(th, id);
         else
             qprof_untimed_exit(th, id);
         return;
@@ -466,8 +462,8 @@ static QPROF_APART qprof_token qprof_enter_apart(qprof_thread *th, uint32_t gate
     qprof_pulse *u = th->pulse;
     if (!gate)
         return QPROF_NO_TOKEN;
-    if (QPROF_LIKELY(((kind == exact && (gate & QPROF_HOOK_TSC)) || kind == adaptive) &&
-                     QPROF_LOAD(u->top) == caller && method))
+    if (QPROF_LIKELY((kind == exact || kind == adaptive) && QPROF_LOAD(u->top) == caller &&
+                     method))
         at = qprof_callee(th, QPROF_AT(th, qprof_node, caller - QPROF_TOP_TOKEN), method);
     if (QPROF_UNLIKELY(!at))
         return qprof_cold_enter(th, caller, method);
@@ -518,7 +514,7 @@ static QPROF_APART void qprof_leave_apart(qprof_thread *th, uint32_t gate, qprof
             QPROF_PUBLISH(u->top, caller);
         return;
     }
-    if (QPROF_UNLIKELY(!(gate & QPROF_HOOK_TSC) || (int64_t)(now - u->last) < 0)) {
+    if (QPROF_UNLIKELY((int64_t)(now - u->last) < 0)) {
         qprof_cold_leave(th, token);
         return;
     }

@@ -6,27 +6,24 @@
 #include "record/tree/tree.h"
 
 /* The thread of a call outside of what is known to be recorded. @return NULL: it is not recorded */
-static inline qprof_thread *unknown_thread(uint32_t *gate)
+static inline qprof_thread *unknown_thread(void)
 {
     qprof_thread *th = qp_guard_plain();
-    *gate = th ? QPROF_LOAD(th->gate) : 0; /* 0: the run has ended meanwhile */
-    return *gate ? th : NULL;
+    return th && QPROF_LOAD(th->gate) ? th : NULL; /* closed: the run has ended meanwhile */
 }
 
 static QPROF_APART void enter_unknown(uintptr_t method, uintptr_t id)
 {
-    uint32_t gate;
-    qprof_thread *th = unknown_thread(&gate);
+    qprof_thread *th = unknown_thread();
     if (th)
-        qprof_open_entry(th, gate, method, id);
+        qprof_cold_entry(th, method, id);
 }
 
 static QPROF_APART void exit_unknown(uintptr_t id)
 {
-    uint32_t gate;
-    qprof_thread *th = unknown_thread(&gate);
+    qprof_thread *th = unknown_thread();
     if (th)
-        qprof_open_exit(th, gate, id);
+        qprof_cold_exit(th, id);
 }
 
 void qprof_record_fn_entry(qprof_MethodID method, qprof_StackID id)

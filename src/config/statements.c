@@ -380,7 +380,7 @@ static qp_taken take_action(qp_config_reader *r, const qp_config_text *value, vo
     return taken;
 }
 
-static const quantity time = {
+static const quantity duration = {
     "a time such as 50ms (ns, us, ms, s)",
     INT64_MAX,
     {{"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", 1000000000}, {NULL, 0}}};
@@ -401,7 +401,7 @@ static const qp_config_key event_keys[] = {
     {"chain", take_chain, 0, NULL},
     {"action", take_action, 0, NULL},
     {"deferred", take_flag, FIELD(is_deferred), "no|yes"},
-    {"longer", take_quantity, FIELD(longer_ns), &time},
+    {"longer", take_quantity, FIELD(longer_ns), &duration},
     {"depth", take_quantity, FIELD(depth), &frames},
     {"used", take_quantity, FIELD(used), &part},
     {"rate", take_quantity, FIELD(most_a_second), &hits}};

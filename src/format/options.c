@@ -9,11 +9,28 @@
 
 #include "base/os/clock.h"
 
-const qp_option_spec qp_option_table[QP_N_OPTIONS] = {
-#define QP_X(id, name, kind, initial, values, help) {name, initial, QP_OPTION_##kind, values},
+typedef struct {
+#define QP_X(id, name, kind, initial, values, help) char of_##id[sizeof(values)];
+    QP_OPTIONS(QP_X)
+#undef QP_X
+} option_texts;
+static const option_texts texts = {
+#define QP_X(id, name, kind, initial, values, help) values,
     QP_OPTIONS(QP_X)
 #undef QP_X
 };
+
+const qp_option_spec qp_option_table[QP_N_OPTIONS] = {
+#define QP_X(id, name, kind, initial, values, help)                                            \
+    {name, initial, QP_OPTION_##kind, offsetof(option_texts, of_##id)},
+    QP_OPTIONS(QP_X)
+#undef QP_X
+};
+
+const char *qp_option_values(qp_option which)
+{
+    return (const char *)&texts + qp_option_table[which].values;
+}
 
 /* Options of the other library are known and ignored, because a host gives both the same words. */
 static const uint8_t foreign[] = {
@@ -125,16 +142,17 @@ static qp_parse store_number(qp_options *o, qp_option which, const char *value,
                              const qp_option_events *events, qp_error *e)
 {
     const qp_option_spec *spec = &qp_option_table[which];
+    const char *choices = qp_option_values(which);
     bool is_size = spec->kind == QP_OPTION_SIZE;
     char low_text[24];
     uint64_t number, low = 0, high = 0;
-    const char *dots = strstr(spec->values, "..");
-    snprintf(low_text, sizeof low_text, "%.*s", (int)(dots - spec->values), spec->values);
+    const char *dots = strstr(choices, "..");
+    snprintf(low_text, sizeof low_text, "%.*s", (int)(dots - choices), choices);
     parse_number(low_text, true, &low);
     parse_number(dots + 2, true, &high);
     if (!parse_number(value, is_size, &number) || (is_size && (number < low || number > high)))
         return qp_error_set(e, QP_PARSE_VALUE, "-%s=%.40s: not a number in %s", spec->name,
-                            value, spec->values);
+                            value, choices);
     if (number < low || number > high) {
         number = number < low ? low : high;
         if (events->clamped)
@@ -163,14 +181,15 @@ static bool find_word(const char *words, const char *value, uint64_t *which, cha
 static qp_parse store_set(qp_options *o, qp_option which, const char *value, qp_error *e)
 {
     const qp_option_spec *spec = &qp_option_table[which];
+    const char *choices = qp_option_values(which);
     char member[64], word[32];
     uint64_t index, mask = 0;
     for (const char *at = value;; at++) {
         size_t n = strcspn(at, ",");
         snprintf(member, sizeof member, "%.*s", (int)n, at);
-        if (n >= sizeof member || !find_word(spec->values, member, &index, word))
+        if (n >= sizeof member || !find_word(choices, member, &index, word))
             return qp_error_set(e, QP_PARSE_VALUE, "-%s=%.40s: \"%.40s\" is not one of %s",
-                                spec->name, value, member, spec->values);
+                                spec->name, value, member, choices);
         mask |= 1ull << index;
         at += n;
         if (!*at)
@@ -184,10 +203,11 @@ static qp_parse store_value(qp_options *o, qp_option which, const char *value, b
                             const qp_option_events *events, qp_error *e)
 {
     const qp_option_spec *spec = &qp_option_table[which];
+    const char *choices = qp_option_values(which);
     char word[32];
     uint64_t index;
     o->is_set[which] = true;
-    switch (spec->kind) {
+    switch ((qp_option_kind)spec->kind) {
     case QP_OPTION_TEXT:
         return store_text(o, which, value, e);
     case QP_OPTION_BOOL:
@@ -201,13 +221,13 @@ static qp_parse store_value(qp_options *o, qp_option which, const char *value, b
         return store_number(o, which, value, events, e);
     case QP_OPTION_WORD:
         if (!has_value && !spec->initial[0]) { /* -cover: the first of its words */
-            snprintf(word, sizeof word, "%.*s", (int)strcspn(spec->values, "|"), spec->values);
+            snprintf(word, sizeof word, "%.*s", (int)strcspn(choices, "|"), choices);
             o->number[which] = 0;
             return store_text(o, which, word, e);
         }
-        if (!find_word(spec->values, value, &index, word))
+        if (!find_word(choices, value, &index, word))
             return qp_error_set(e, QP_PARSE_VALUE, "-%s=%.40s: not one of %s", spec->name,
-                                value, spec->values);
+                                value, choices);
         o->number[which] = index;
         return store_text(o, which, word, e);
     case QP_OPTION_SET:
@@ -312,7 +332,7 @@ qp_parse qp_options_parse(qp_options *o, const char *words, const qp_option_even
 
 static void print_value(const qp_options *o, qp_option which, char *out, size_t n_bytes)
 {
-    switch (qp_option_table[which].kind) {
+    switch ((qp_option_kind)qp_option_table[which].kind) {
     case QP_OPTION_BOOL:
         snprintf(out, n_bytes, "%s", o->number[which] ? "yes" : "no");
         break;

@@ -170,12 +170,14 @@ typedef enum {
 
 /* Short texts lie in the table: a pointer in it would cost a library four times its size. */
 typedef struct {
-    char name[32], initial[12];
-    qp_option_kind kind;
-    const char *values;
+    char name[28], initial[12];
+    uint8_t kind;    /* qp_option_kind */
+    uint16_t values; /* where qp_option_values() finds its text */
 } qp_option_spec;
 
 extern const qp_option_spec qp_option_table[QP_N_OPTIONS];
+/* The words, or the smallest and the largest number, of an option. */
+const char *qp_option_values(qp_option which);
 extern const char *const qp_option_help[QP_N_OPTIONS]; /* for the tool */
 
 /* Values in force. Copyable: texts are offsets into the pool. */

@@ -122,15 +122,14 @@ static const field fields[] = {
     FIELD(qp_method, calls_now),
     FIELD(qp_method, calls_seen),
     FIELD(qp_thread_record, top),
-    FIELD(qp_thread_record, n_deep),
     FIELD(qp_thread_record, last),
     FIELD(qp_thread_record, offset),
     FIELD(qp_thread_record, n_exits),
     FIELD(qp_thread_record, n_unwound),
     FIELD(qp_thread_record, suspended_at),
     FIELD(qp_thread_record, counts),
+    FIELD(qp_thread_record, n_deep),
     FIELD(qp_thread_record, index),
-    FIELD(qp_thread_record, has_host_id),
     FIELD(qp_thread_record, host_id),
     FIELD(qp_thread_record, vt_id),
     FIELD(qp_thread_record, name),
@@ -152,6 +151,7 @@ static const field fields[] = {
     FIELD(qp_thread_record, n_cleared),
     FIELD(qp_thread_record, n_drift),
     FIELD(qp_thread_record, system_id),
+    FIELD(qp_thread_record, has_host_id),
     FIELD(qp_thread_record, has_tokens),
     FIELD(qp_thread_record, reserved),
     FIELD(qp_node, n_calls),
@@ -427,10 +427,12 @@ static void the_options_page_has_every_option_of_the_table(void **state)
             print_choice(values, sizeof values, "yes|no");
         else if (o->kind == QP_OPTION_WORD || o->kind == QP_OPTION_SET ||
                  o->kind == QP_OPTION_TEXT)
-            print_choice(values, sizeof values, o->values);
+            print_choice(values, sizeof values, qp_option_values((qp_option)i));
         else
-            snprintf(values, sizeof values, "%.*s to %s", (int)strcspn(o->values, "."),
-                     o->values, strrchr(o->values, '.') + 1);
+            snprintf(values, sizeof values, "%.*s to %s",
+                     (int)strcspn(qp_option_values((qp_option)i), "."),
+                     qp_option_values((qp_option)i),
+                     strrchr(qp_option_values((qp_option)i), '.') + 1);
         snprintf(wanted, sizeof wanted, "| `-%s` | %s%s%s | %s | %s |", o->name,
                  *o->initial ? "`" : "", o->initial, *o->initial ? "`" : "", values,
                  qp_option_help[i]);

@@ -203,7 +203,8 @@ void qp_recorder_list(const qp_screen *s)
     for (unsigned i = 0; i < QP_N_OPTIONS; i++) {
         const qp_option_spec *o = &qp_option_table[i];
         char name[512];
-        const char *values = o->kind == QP_OPTION_BOOL ? "yes|no" : o->values;
+        const char *values =
+            o->kind == QP_OPTION_BOOL ? "yes|no" : qp_option_values((qp_option)i);
         snprintf(name, sizeof name, "--%s=%s", o->name, values);
         qp_screen_text(s, QP_STYLE_HEAD, name);
         qp_out_format(s->out, "\n    %s", qp_option_help[i]);

@@ -198,7 +198,7 @@ void qprof_cold_begin_timing(qprof_thread *th, qprof_node *n)
     time_call(th, n, qp_adaptive_begin);
 }
 
-/* The rest of the exit follows, too, so that the inline path ends with this call. */
+/* The rest of the exit is done here: the inline path ends with this call. */
 void qprof_cold_end_timing(qprof_thread *th, qprof_node *n)
 {
     time_call(th, n, qp_adaptive_end);

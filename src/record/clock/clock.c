@@ -208,6 +208,8 @@ QP_RARE int qp_clock_begin(uint64_t (*given_clock)(void), qp_error *error)
         qp_adaptive_begin_run();
     if (has_classes && qp_recorder.hooks)
         qp_recorder.hooks |= QP_HOOK_CLASSES;
+    if ((qp_recorder.hooks & (QPROF_HOOK_EXACT | QPROF_HOOK_TSC)) == QPROF_HOOK_EXACT)
+        qp_recorder.hooks |= QPROF_HOOK_COLD; /* the inline path can read no other clock */
     h->begun_raw = qp_clock_elapsed();
     return 0;
 }

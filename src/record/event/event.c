@@ -1,5 +1,5 @@
-/* event.c: entries out of line: first calls, limits, stops, hooked methods. Read
- * qprof_cold_entry and enter first.
+/* event.c: entries out of line: first calls, limits, stops, hooked methods. Read enter
+ * first.
  *
  * The inline path (include/qprof/inline.h) calls these functions in all unusual cases, and has
  * changed nothing by then. A rare event works in the order of the usual one: the thread is busy
@@ -11,7 +11,7 @@
 #include "base/atomic.h"
 #include "record/clock/clock.h"
 #include "record/pause/pause.h"
-#include "record/ring/trace_fast.h"
+#include "record/ring/ring.h"
 #include "record/sample/sample.h"
 #include "record/tree/tree.h"
 #include "record/trigger/trigger.h"
@@ -450,8 +450,7 @@ static qprof_token enter(qprof_thread *th, uintptr_t method, qp_caller by)
     return enter_frame(th, top, &call, by, method);
 }
 
-static __attribute__((noinline)) qprof_token enter_slowly(qprof_thread *th, uintptr_t method,
-                                                          qp_caller by)
+static qprof_token enter_slowly(qprof_thread *th, uintptr_t method, qp_caller by)
 {
     int host_errno = errno;
     qprof_token token = enter(th, method, by);
@@ -460,15 +459,12 @@ static __attribute__((noinline)) qprof_token enter_slowly(qprof_thread *th, uint
     return token;
 }
 
-void qprof_cold_entry(qprof_thread *th, uintptr_t method, uintptr_t id)
+void qp_event_enter_id(qprof_thread *th, uintptr_t method, uintptr_t id)
 {
-    if (!qprof_is_due(th) && qprof_push(th, method, id))
-        return;
-    if (!qp_trace_fast_entry(th, method, id))
-        enter_slowly(th, method, (qp_caller){.id = id});
+    enter_slowly(th, method, (qp_caller){.id = id});
 }
 
-qprof_token qp_event_enter(qprof_thread *th, uintptr_t method)
+qprof_token qp_event_enter_token(qprof_thread *th, uintptr_t method)
 {
     return enter_slowly(th, method, (qp_caller){.is_token = true});
 }

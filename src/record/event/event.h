@@ -21,8 +21,11 @@ static inline void qp_event_end(qprof_thread *th, const qprof_frame *top)
                   has_token ? top->node | QPROF_TOP_TOKEN : QPROF_OFFSET(th, top));
 }
 
+/* An entry and an exit by stack ids, in any case. */
+void qp_event_enter_id(qprof_thread *th, uintptr_t method, uintptr_t id);
+void qp_event_exit_id(qprof_thread *th, uintptr_t id);
 /* An entry of a host that keeps tokens, from the frame that is on top. @return its token */
-qprof_token qp_event_enter(qprof_thread *th, uintptr_t method);
+qprof_token qp_event_enter_token(qprof_thread *th, uintptr_t method);
 
 /* ---- tokens ------------------------------------------------------------------------------- */
 

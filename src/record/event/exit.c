@@ -1,5 +1,5 @@
 /* exit.c: exits out of line: unwinding, unknown frames, hooked methods. The usual exit is
- * qprof_open_exit() of include/qprof/inline.h. Read qprof_cold_exit and pop first.
+ * qprof_open_exit() of include/qprof/inline.h. Read qp_event_exit_id and qp_event_pop first.
  *
  * As in event.c, the inline path has changed nothing when it calls these functions, and an exit
  * reads the clock first. */
@@ -8,7 +8,7 @@
 #include "base/atomic.h"
 #include "record/clock/clock.h"
 #include "record/event/event.h"
-#include "record/ring/trace_fast.h"
+#include "record/ring/ring.h"
 #include "record/tree/tree.h"
 #include "record/trigger/trigger.h"
 
@@ -203,7 +203,7 @@ void qp_event_left(qprof_thread *th, qprof_frame *top, uint64_t n_unwound)
         raise_unwind(th, top);
 }
 
-static __attribute__((noinline)) void leave_slowly(qprof_thread *th, uintptr_t id)
+void qp_event_exit_id(qprof_thread *th, uintptr_t id)
 {
     int host_errno = errno;
     qprof_frame *top = qp_event_begin(th);
@@ -216,14 +216,6 @@ static __attribute__((noinline)) void leave_slowly(qprof_thread *th, uintptr_t i
         qp_event_left(th, top, n_unwound);
     qp_event_triggers_settle();
     errno = host_errno;
-}
-
-void qprof_cold_exit(qprof_thread *th, uintptr_t id)
-{
-    if (!qprof_is_due(th) && qprof_pop(th, id))
-        return;
-    if (!qp_trace_fast_exit(th, id))
-        leave_slowly(th, id);
 }
 
 uint64_t qp_event_unroll(qprof_thread *th, qprof_frame **top, uint64_t now)

@@ -129,7 +129,7 @@ qprof_token qprof_cold_enter(qprof_thread *th, qprof_token caller, uintptr_t met
     bool is_on_top = caller == QPROF_NO_TOKEN || QPROF_LOAD(th->pulse->top) == caller;
     if (!is_on_top || !qp_own_of(th)->uses_tokens)
         leave_token(th, caller, false, false);
-    return qp_event_enter(th, method);
+    return qp_event_enter_token(th, method);
 }
 
 void qprof_cold_leave(qprof_thread *th, qprof_token token)
