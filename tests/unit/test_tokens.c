@@ -1,5 +1,5 @@
 /* test_tokens.c: calls of a host that keeps a token in each of its frames, against a naive call tree
- * that is told the same. */
+ * of the same calls. */
 #include <string.h>
 #include <unistd.h>
 
