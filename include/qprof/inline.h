@@ -160,7 +160,8 @@ QPROF_FN(void) qprof_token_unwind(qprof_thread *th, qprof_token token);
  * is after it. */
 #define QPROF_FENCE() __atomic_signal_fence(__ATOMIC_SEQ_CST)
 
-#define QPROF_AT(th, type, offset) ((type *)(void *)((th)->base + (offset)))
+/* Inside an event the offset of the top is none: its address is made, and not used. */
+#define QPROF_AT(th, type, offset) ((type *)((uintptr_t)(th)->base + (uintptr_t)(offset)))
 #define QPROF_CELL(th, type, cell) QPROF_AT(th, type, (uint64_t)(cell) << 6)
 #define QPROF_OFFSET(th, pointer)  ((uint64_t)((char *)(pointer) - (th)->base))
 #define QPROF_INDEX(th, pointer)   ((uint32_t)(QPROF_OFFSET(th, pointer) >> 6))

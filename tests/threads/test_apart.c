@@ -120,16 +120,21 @@ static void *act(void *arg)
 
 /* ---- what has changed --------------------------------------------------------------------- */
 
-static void remember(area *x, const void *from, size_t n_bytes)
+/* AddressSanitizer keeps space between variables that nothing may read: all of it is read here. */
+#define READS_EVERYTHING __attribute__((no_sanitize("address")))
+
+READS_EVERYTHING static void remember(area *x, const void *from, size_t n_bytes)
 {
+    const volatile char *bytes = from; /* or the compiler calls a checked memcpy() */
     x->from = from;
     x->n_bytes = n_bytes;
     x->before = malloc(n_bytes);
     assert_non_null(x->before);
-    memcpy(x->before, from, n_bytes);
+    for (size_t i = 0; i < n_bytes; i++)
+        x->before[i] = bytes[i];
 }
 
-static void add_changes(pairs *to, area *x)
+READS_EVERYTHING static void add_changes(pairs *to, area *x)
 {
     for (size_t i = 0; i < x->n_bytes; i++)
         if (x->from[i] != x->before[i]) {
