@@ -160,8 +160,9 @@ QPROF_FN(void) qprof_token_unwind(qprof_thread *th, qprof_token token);
  * is after it. */
 #define QPROF_FENCE() __atomic_signal_fence(__ATOMIC_SEQ_CST)
 
-/* Inside an event the offset of the top is none: its address is made, and not used. */
-#define QPROF_AT(th, type, offset) ((type *)((uintptr_t)(th)->base + (uintptr_t)(offset)))
+#define QPROF_AT(th, type, offset) ((type *)(void *)((th)->base + (offset)))
+/* Of a top that may be busy, and is then no offset: the address is made, and not used. */
+#define QPROF_FRAME_AT(th, top)    ((qprof_frame *)((uintptr_t)(th)->base + (uintptr_t)(top)))
 #define QPROF_CELL(th, type, cell) QPROF_AT(th, type, (uint64_t)(cell) << 6)
 #define QPROF_OFFSET(th, pointer)  ((uint64_t)((char *)(pointer) - (th)->base))
 #define QPROF_INDEX(th, pointer)   ((uint32_t)(QPROF_OFFSET(th, pointer) >> 6))
@@ -242,7 +243,7 @@ static QPROF_APART void qprof_timed_entry(qprof_thread *th, uint32_t gate, uintp
     uint64_t now = gate & QPROF_HOOK_WAITS ? qprof_ticks() : 0;
     qprof_pulse *u = th->pulse;
     uint64_t top = QPROF_LOAD(u->top), n_exits = QPROF_LOAD(u->n_exits);
-    qprof_frame *f = QPROF_AT(th, qprof_frame, top) + 1;
+    qprof_frame *f = QPROF_FRAME_AT(th, top) + 1;
     uint64_t at = 0;
     if (QPROF_LIKELY(top - th->floor < th->span && id && id != f[-1].stack_id && method))
         at = qprof_callee(th, QPROF_AT(th, qprof_node, f[-1].node), method);
@@ -283,7 +284,7 @@ static inline qprof_place qprof_choose(const qprof_thread *th, uintptr_t method,
     qprof_place c = {0, QPROF_LOAD(u->n_exits), 0};
     QPROF_FENCE();
     c.top = QPROF_LOAD(u->top);
-    const qprof_frame *below = QPROF_AT(th, const qprof_frame, c.top);
+    const qprof_frame *below = QPROF_FRAME_AT(th, c.top);
     if (QPROF_LIKELY(c.top - th->floor < th->span && id && id != below->stack_id && method))
         c.at = qprof_callee(th, QPROF_AT(th, qprof_node, below->node), method);
     return c;
@@ -356,7 +357,7 @@ static QPROF_APART void qprof_timed_exit(qprof_thread *th, uintptr_t id)
     uint64_t now = qprof_ticks();
     qprof_pulse *u = th->pulse;
     uint64_t top = QPROF_LOAD(u->top);
-    const qprof_frame *f = QPROF_AT(th, qprof_frame, top);
+    const qprof_frame *f = QPROF_FRAME_AT(th, top);
     now -= u->offset;
     if (QPROF_UNLIKELY((int64_t)top <= (int64_t)th->low || f[-1].stack_id != id ||
                        (int64_t)(now - u->last) < 0)) {
@@ -376,7 +377,7 @@ static QPROF_APART void qprof_timed_exit(qprof_thread *th, uintptr_t id)
 /* Is it the end of the frame on top alone, and in line? */
 static inline int qprof_ends_top(const qprof_thread *th, uint64_t top, uintptr_t id)
 {
-    const qprof_frame *f = QPROF_AT(th, const qprof_frame, top);
+    const qprof_frame *f = QPROF_FRAME_AT(th, top);
     return (int64_t)top > (int64_t)th->low && f[-1].stack_id == id;
 }
 
@@ -389,7 +390,7 @@ static QPROF_APART void qprof_untimed_exit(qprof_thread *th, uintptr_t id)
         qprof_cold_exit(th, id);
         return;
     }
-    qprof_node *n = QPROF_AT(th, qprof_node, QPROF_AT(th, const qprof_frame, top)->node);
+    qprof_node *n = QPROF_AT(th, qprof_node, QPROF_FRAME_AT(th, top)->node);
     if (QPROF_UNLIKELY(n->begun != QPROF_LOAD(*th->tick))) {
         qprof_cold_end_timing(th, n);
         return;
@@ -616,7 +617,7 @@ static inline qprof_token qprof_token_tail(qprof_thread *th, qprof_token token,
 static inline int qprof_push(qprof_thread *th, uintptr_t method, uintptr_t id)
 {
     uint64_t top = QPROF_LOAD(th->pulse->top);
-    qprof_frame *f = QPROF_AT(th, qprof_frame, top) + 1;
+    qprof_frame *f = QPROF_FRAME_AT(th, top) + 1;
     if (QPROF_UNLIKELY(top - th->floor >= th->span || !method || !id || id == f[-1].stack_id))
         return 0;
     QPROF_STORE(th->pulse->top, top | QPROF_TOP_BUSY);
@@ -633,7 +634,7 @@ static inline int qprof_push(qprof_thread *th, uintptr_t method, uintptr_t id)
 static inline int qprof_pop(qprof_thread *th, uintptr_t id)
 {
     uint64_t top = QPROF_LOAD(th->pulse->top);
-    const qprof_frame *f = QPROF_AT(th, qprof_frame, top);
+    const qprof_frame *f = QPROF_FRAME_AT(th, top);
     if (QPROF_UNLIKELY((int64_t)top <= (int64_t)th->low || f[-1].stack_id != id))
         return 0;
     QPROF_PUBLISH(th->pulse->top, top - sizeof(qprof_frame));

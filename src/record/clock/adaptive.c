@@ -20,11 +20,13 @@ _Static_assert(offsetof(qp_pace, tick) == 0, "a thread's tick leads to its pace"
 
 /* ---- the run ----------------------------------------------------------------------------- */
 
-/* Can the coarse clock read what a thread's clock shows? */
+/* Can the coarse clock read what a thread's clock shows? A host's clock is not asked from a thread of
+ * the recorder. */
 static bool is_readable(void)
 {
     const qp_head *h = qp_recorder_head();
-    return h->clock_kind == QP_CLOCK_ELAPSED || h->clock_kind == QP_CLOCK_USER_KERNEL;
+    return h->clock_source != QP_SOURCE_HOST &&
+           (h->clock_kind == QP_CLOCK_ELAPSED || h->clock_kind == QP_CLOCK_USER_KERNEL);
 }
 
 static uint64_t ticks_of_ns(uint64_t ns)

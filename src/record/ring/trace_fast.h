@@ -41,7 +41,7 @@ static inline bool qp_trace_fast_entry(qprof_thread *th, uintptr_t method, uintp
     uint64_t raw = gate & QPROF_HOOK_WAITS ? qprof_ticks() : 0;
     qprof_pulse *u = th->pulse;
     uint64_t top = QPROF_LOAD(u->top), n_exits = QPROF_LOAD(u->n_exits);
-    qprof_frame *f = QPROF_AT(th, qprof_frame, top) + 1;
+    qprof_frame *f = QPROF_FRAME_AT(th, top) + 1;
     if (QP_UNLIKELY(!qp_trace_is_usual(gate, th, lane) || top - th->floor >= th->span ||
                     !method || !id || id == f[-1].stack_id))
         return false;
@@ -83,7 +83,7 @@ static inline bool qp_trace_fast_exit(qprof_thread *th, uintptr_t id)
     const qp_trace_lane *lane = qp_here.lane;
     if (QP_UNLIKELY(!qp_trace_is_usual(gate, th, lane) || (int64_t)top <= (int64_t)th->low))
         return false;
-    const qprof_frame *f = QPROF_AT(th, qprof_frame, top);
+    const qprof_frame *f = QPROF_FRAME_AT(th, top);
     uint64_t raw = qprof_ticks(), now = raw - u->offset;
     if (QP_UNLIKELY(f[-1].stack_id != id ||
                     ((gate & QPROF_HOOK_EXACT) && (int64_t)(now - u->last) < 0)))
