@@ -21,8 +21,9 @@ typedef struct qprof_node {
     uint64_t
         self; /* exact: ticks so far, callees excluded; adaptive: of timed calls, weighted */
     uint64_t self_min; /* of one finished call; adaptive: number of the call to be timed next */
-    uint64_t self_max; /* of one finished call; adaptive: thread time when a timed call began */
-    uint64_t begun;    /* at the entry of the open call: self; adaptive: *tick */
+    uint64_t self_max; /* of one finished call; adaptive: the library's own */
+    uint64_t begun;  /* at the entry of the open call: self; adaptive: *tick, or of a timed call
+                        * what only the library reads */
     uint64_t last;   /* offset of the callee called last; of the nil node while there is none */
     uint32_t next;   /* cell in the ring of the caller's callees, in the order of first calls */
     uint32_t parent; /* cell of the caller's node */
@@ -66,7 +67,7 @@ struct qprof_thread {
     uint64_t low;       /* offset of the highest frame that no ordinary exit pops */
     qprof_pulse *pulse;
     char *base;           /* the mapping: cell i is at base + 64 * i */
-    const uint64_t *tick; /* adaptive: raw ticks, now and then */
+    const uint64_t *tick; /* adaptive: thread time, written now and then */
     uint64_t reserved;
     uint64_t own[8]; /* library only */
 };
@@ -235,43 +236,6 @@ static inline void qprof_count_untimed(qprof_thread *th, qprof_node *n)
         qprof_cold_begin_timing(th, n);
 }
 
-/* An entry that reads the clock: after the look-up and before the stores, so that the caller pays
- * for the one and the callee for the other; first where a read waits for earlier loads. */
-static QPROF_APART void qprof_timed_entry(qprof_thread *th, uint32_t gate, uintptr_t method,
-                                          uintptr_t id)
-{
-    uint64_t now = gate & QPROF_HOOK_WAITS ? qprof_ticks() : 0;
-    qprof_pulse *u = th->pulse;
-    uint64_t top = QPROF_LOAD(u->top), n_exits = QPROF_LOAD(u->n_exits);
-    qprof_frame *f = QPROF_FRAME_AT(th, top) + 1;
-    uint64_t at = 0;
-    if (QPROF_LIKELY(top - th->floor < th->span && id && id != f[-1].stack_id && method))
-        at = qprof_callee(th, QPROF_AT(th, qprof_node, f[-1].node), method);
-    if (QPROF_UNLIKELY(!at)) {
-        qprof_cold_entry(th, method, id);
-        return;
-    }
-    qprof_node *n = QPROF_AT(th, qprof_node, at);
-    if (!(gate & QPROF_HOOK_WAITS))
-        now = qprof_ticks();
-    now -= u->offset;
-    QPROF_STORE(u->top, top | QPROF_TOP_BUSY);
-    QPROF_FENCE();
-    if (QPROF_UNLIKELY(QPROF_LOAD(u->n_exits) != n_exits || (int64_t)(now - u->last) < 0)) {
-        QPROF_STORE(u->top, top);
-        qprof_cold_entry(th, method, id);
-        return;
-    }
-    QPROF_STORE(f->stack_id, (uint64_t)id);
-    QPROF_STORE(f->node, at);
-    QPROF_STORE(f->start, now);
-    QPROF_ADD(n->n_calls, 1);
-    qprof_charge(u, QPROF_AT(th, qprof_node, f[-1].node), now);
-    QPROF_STORE(n->begun, n->self);
-    QPROF_FENCE();
-    QPROF_PUBLISH(u->top, top + sizeof(qprof_frame));
-}
-
 /* Where the frame of a call goes, and its path. at is 0: out of line. */
 typedef struct {
     uint64_t top, n_exits, at;
@@ -288,6 +252,40 @@ static inline qprof_place qprof_choose(const qprof_thread *th, uintptr_t method,
     if (QPROF_LIKELY(c.top - th->floor < th->span && id && id != below->stack_id && method))
         c.at = qprof_callee(th, QPROF_AT(th, qprof_node, below->node), method);
     return c;
+}
+
+/* An entry that reads the clock: after the look-up and before the stores, so that the caller pays
+ * for the one and the callee for the other; first where a read waits for earlier loads. */
+static QPROF_APART void qprof_timed_entry(qprof_thread *th, uint32_t gate, uintptr_t method,
+                                          uintptr_t id)
+{
+    uint64_t now = gate & QPROF_HOOK_WAITS ? qprof_ticks() : 0;
+    const qprof_place c = qprof_choose(th, method, id);
+    if (QPROF_UNLIKELY(!c.at)) {
+        qprof_cold_entry(th, method, id);
+        return;
+    }
+    qprof_pulse *u = th->pulse;
+    qprof_node *n = QPROF_AT(th, qprof_node, c.at);
+    qprof_frame *f = QPROF_AT(th, qprof_frame, c.top) + 1;
+    if (!(gate & QPROF_HOOK_WAITS))
+        now = qprof_ticks();
+    now -= u->offset;
+    QPROF_STORE(u->top, c.top | QPROF_TOP_BUSY);
+    QPROF_FENCE();
+    if (QPROF_UNLIKELY(QPROF_LOAD(u->n_exits) != c.n_exits || (int64_t)(now - u->last) < 0)) {
+        QPROF_STORE(u->top, c.top);
+        qprof_cold_entry(th, method, id);
+        return;
+    }
+    QPROF_STORE(f->stack_id, (uint64_t)id);
+    QPROF_STORE(f->node, c.at);
+    QPROF_STORE(f->start, now);
+    QPROF_ADD(n->n_calls, 1);
+    qprof_charge(u, QPROF_AT(th, qprof_node, f[-1].node), now);
+    QPROF_STORE(n->begun, n->self);
+    QPROF_FENCE();
+    QPROF_PUBLISH(u->top, c.top + sizeof(qprof_frame));
 }
 
 /* Push the frame of a call that is not timed. The stores are in the order in which a reader, or
@@ -351,20 +349,25 @@ static inline void qprof_entry(qprof_thread *th, qprof_MethodID method, qprof_St
         qprof_open_entry(th, gate, method, id);
 }
 
+/* Is it the end of the frame on top alone, and in line? */
+static inline int qprof_ends_top(const qprof_thread *th, uint64_t top, uintptr_t id)
+{
+    const qprof_frame *f = QPROF_FRAME_AT(th, top);
+    return (int64_t)top > (int64_t)th->low && f[-1].stack_id == id;
+}
+
 /* An exit that reads the clock, first: the caller pays for the rest. */
 static QPROF_APART void qprof_timed_exit(qprof_thread *th, uintptr_t id)
 {
     uint64_t now = qprof_ticks();
     qprof_pulse *u = th->pulse;
     uint64_t top = QPROF_LOAD(u->top);
-    const qprof_frame *f = QPROF_FRAME_AT(th, top);
     now -= u->offset;
-    if (QPROF_UNLIKELY((int64_t)top <= (int64_t)th->low || f[-1].stack_id != id ||
-                       (int64_t)(now - u->last) < 0)) {
+    if (QPROF_UNLIKELY(!qprof_ends_top(th, top, id) || (int64_t)(now - u->last) < 0)) {
         qprof_cold_exit(th, id);
         return;
     }
-    qprof_node *n = QPROF_AT(th, qprof_node, f->node);
+    qprof_node *n = QPROF_AT(th, qprof_node, QPROF_FRAME_AT(th, top)->node);
     QPROF_STORE(u->top, top | QPROF_TOP_BUSY);
     QPROF_FENCE();
     qprof_charge(u, n, now);
@@ -372,13 +375,6 @@ static QPROF_APART void qprof_timed_exit(qprof_thread *th, uintptr_t id)
     QPROF_ADD(u->n_exits, 1);
     QPROF_FENCE();
     QPROF_PUBLISH(u->top, top - sizeof(qprof_frame));
-}
-
-/* Is it the end of the frame on top alone, and in line? */
-static inline int qprof_ends_top(const qprof_thread *th, uint64_t top, uintptr_t id)
-{
-    const qprof_frame *f = QPROF_FRAME_AT(th, top);
-    return (int64_t)top > (int64_t)th->low && f[-1].stack_id == id;
 }
 
 /* An exit whose time may be estimated. */
@@ -462,8 +458,6 @@ static QPROF_APART qprof_token qprof_enter_apart(qprof_thread *th, uint32_t gate
              adaptive = QPROF_GATE_OPEN | QPROF_HOOK_TOKENS | QPROF_HOOK_ADAPTIVE;
     uint64_t now = gate & QPROF_HOOK_WAITS ? qprof_ticks() : 0, at = 0;
     qprof_pulse *u = th->pulse;
-    if (!gate)
-        return QPROF_NO_TOKEN;
     if (QPROF_LIKELY((kind == exact || kind == adaptive) && QPROF_LOAD(u->top) == caller &&
                      method))
         at = qprof_callee(th, QPROF_AT(th, qprof_node, caller - QPROF_TOP_TOKEN), method);
@@ -499,12 +493,10 @@ static QPROF_APART void qprof_leave_apart(qprof_thread *th, uint32_t gate, qprof
              adaptive = QPROF_GATE_OPEN | QPROF_HOOK_TOKENS | QPROF_HOOK_ADAPTIVE;
     uint64_t now = gate & QPROF_HOOK_EXACT ? qprof_ticks() : 0;
     qprof_pulse *u = th->pulse;
-    if (!gate)
-        return;
-    now -= u->offset;
-    qprof_node *n = QPROF_AT(th, qprof_node, token - QPROF_TOP_TOKEN);
-    if (QPROF_UNLIKELY(QPROF_LOAD(u->top) != token || (kind != exact && kind != adaptive) ||
-                       !n->parent)) {
+    qprof_node *n = NULL;
+    if (QPROF_LIKELY(QPROF_LOAD(u->top) == token && (kind == exact || kind == adaptive)))
+        n = QPROF_AT(th, qprof_node, token - QPROF_TOP_TOKEN);
+    if (QPROF_UNLIKELY(!n || !n->parent)) {
         qprof_cold_leave(th, token);
         return;
     }
@@ -516,6 +508,7 @@ static QPROF_APART void qprof_leave_apart(qprof_thread *th, uint32_t gate, qprof
             QPROF_PUBLISH(u->top, caller);
         return;
     }
+    now -= u->offset;
     if (QPROF_UNLIKELY((int64_t)(now - u->last) < 0)) {
         qprof_cold_leave(th, token);
         return;

@@ -39,38 +39,35 @@ static inline bool qp_trace_fast_entry(qprof_thread *th, uintptr_t method, uintp
     uint32_t gate = QPROF_LOAD(th->gate);
     const qp_trace_lane *lane = qp_here.lane;
     uint64_t raw = gate & QPROF_HOOK_WAITS ? qprof_ticks() : 0;
+    if (QP_UNLIKELY(!qp_trace_is_usual(gate, th, lane)))
+        return false;
+    const qprof_place c = qprof_choose(th, method, id);
+    if (QP_UNLIKELY(!c.at))
+        return false;
     qprof_pulse *u = th->pulse;
-    uint64_t top = QPROF_LOAD(u->top), n_exits = QPROF_LOAD(u->n_exits);
-    qprof_frame *f = QPROF_FRAME_AT(th, top) + 1;
-    if (QP_UNLIKELY(!qp_trace_is_usual(gate, th, lane) || top - th->floor >= th->span ||
-                    !method || !id || id == f[-1].stack_id))
-        return false;
-    qprof_node *p = QPROF_AT(th, qprof_node, f[-1].node);
-    uint64_t at = qprof_callee(th, p, method);
-    if (QP_UNLIKELY(!at))
-        return false;
-    qprof_node *n = QPROF_AT(th, qprof_node, at);
+    qprof_node *n = QPROF_AT(th, qprof_node, c.at);
+    qprof_frame *f = QPROF_AT(th, qprof_frame, c.top) + 1;
     if (!(gate & QPROF_HOOK_WAITS))
         raw = qprof_ticks();
     uint64_t now = raw - u->offset;
-    QPROF_STORE(u->top, top | QPROF_TOP_BUSY);
+    QPROF_STORE(u->top, c.top | QPROF_TOP_BUSY);
     QPROF_FENCE();
-    if (QP_UNLIKELY(QPROF_LOAD(u->n_exits) != n_exits ||
+    if (QP_UNLIKELY(QPROF_LOAD(u->n_exits) != c.n_exits ||
                     ((gate & QPROF_HOOK_EXACT) && (int64_t)(now - u->last) < 0))) {
-        QPROF_STORE(u->top, top);
+        QPROF_STORE(u->top, c.top);
         return false;
     }
     QPROF_STORE(f->stack_id, (uint64_t)id);
-    QPROF_STORE(f->node, at);
+    QPROF_STORE(f->node, c.at);
     QPROF_ADD(n->n_calls, 1);
     if (gate & QPROF_HOOK_EXACT) {
         QPROF_STORE(f->start, now);
-        qprof_charge(u, p, now);
+        qprof_charge(u, QPROF_AT(th, qprof_node, f[-1].node), now);
         QPROF_STORE(n->begun, n->self);
     }
-    qp_trace_put(lane, QP_TRACE_ENTRY, raw, (qp_cell)(at >> 6), n->method);
+    qp_trace_put(lane, QP_TRACE_ENTRY, raw, (qp_cell)(c.at >> 6), n->method);
     QPROF_FENCE();
-    QPROF_PUBLISH(u->top, top + sizeof(qprof_frame));
+    QPROF_PUBLISH(u->top, c.top + sizeof(qprof_frame));
     return true;
 }
 
@@ -81,12 +78,11 @@ static inline bool qp_trace_fast_exit(qprof_thread *th, uintptr_t id)
     qprof_pulse *u = th->pulse;
     uint64_t top = QPROF_LOAD(u->top);
     const qp_trace_lane *lane = qp_here.lane;
-    if (QP_UNLIKELY(!qp_trace_is_usual(gate, th, lane) || (int64_t)top <= (int64_t)th->low))
+    if (QP_UNLIKELY(!qp_trace_is_usual(gate, th, lane) || !qprof_ends_top(th, top, id)))
         return false;
-    const qprof_frame *f = QPROF_FRAME_AT(th, top);
+    const qprof_frame *f = QPROF_AT(th, const qprof_frame, top);
     uint64_t raw = qprof_ticks(), now = raw - u->offset;
-    if (QP_UNLIKELY(f[-1].stack_id != id ||
-                    ((gate & QPROF_HOOK_EXACT) && (int64_t)(now - u->last) < 0)))
+    if (QP_UNLIKELY(((gate & QPROF_HOOK_EXACT) && (int64_t)(now - u->last) < 0)))
         return false;
     QPROF_STORE(u->top, top | QPROF_TOP_BUSY);
     QPROF_FENCE();

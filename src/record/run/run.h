@@ -264,7 +264,7 @@ typedef struct {
     uint64_t flagged;             /* offset of the highest frame with flags; 0: none */
     uint64_t deep_low, deep_high; /* ids of the last stored frames, while others are counted */
     uint64_t n_searches;
-    uint64_t budget[3]; /* of adaptive timing */
+    uint64_t reserved[3];
 } qp_thread_private;
 
 static inline qp_thread_private *qp_own_of(const qprof_thread *th)

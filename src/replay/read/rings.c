@@ -92,13 +92,13 @@ static size_t take_rings(qp_trace *t, const qp_model_ring *rings, size_t n)
         qp_trace_os_thread *c = qp_trace_os_thread_at(t, index);
         c->ring = *r;
         c->ring_first = first;
+        t->info.is_elsewhere |= t->fd < 0 && r->ring->tail;
         bool has_new = first < r->ring->head && r->ring->head > c->end_record;
         n_new += has_new;
         if (!has_new || (t->fd >= 0 && c->packets.n))
             continue; /* it follows its packets */
         if (!c->end_record)
             t->losses.n_overwritten += r->ring->tail ? 0 : first;
-        t->info.is_elsewhere |= t->fd < 0 && r->ring->tail;
         c->next = begin_of(r, first);
         t->info.n_bytes += (r->ring->head - first) * sizeof(qp_trace_record);
         qp_trace_os_thread_wake(t, index);
