@@ -29,7 +29,7 @@ static paths *begin(uint64_t period, uint64_t cost)
 {
     paths *x = test_calloc(1, sizeof *x);
     x->rules = (qp_pace_rules){period, cost};
-    qp_pace_begin(&x->pace, &x->rules, 1);
+    qp_pace_begin(&x->pace, &x->rules, 1, 0);
     for (unsigned i = 0; i < PATHS_MAX; i++)
         qp_pace_path(&x->pace, &x->rules, &x->nodes[i]);
     return x;
@@ -191,6 +191,25 @@ static void ticks_show_calls_that_are_not_timed(void **state)
         assert_int_equal(t->n_timed, 0);
         test_free(x);
     }
+}
+
+/* The time of a thread begins at 7,000,000, and the first tick comes 1000 later: a call that was
+ * open found 1000. */
+static void the_first_tick_represents_what_the_thread_has_lived(void **state)
+{
+    (void)state;
+    paths *x = begin(1000, 50);
+    qp_pace_begin(&x->pace, &x->rules, 1, 7000000);
+    qp_node_timing *t = record(x, 0);
+    *t = (qp_node_timing){.next_block = 9, .shift = 2, .next_shift = 2};
+    x->nodes[0].self_min = 9;
+    uint64_t begun = x->pace.tick;
+    qp_pace_tick(&x->pace, 7001000);
+    x->now = 7001300;
+    assert_false(end_call(x, 0, 0, begun));
+    assert_int_equal(t->beyond, 1000);
+    assert_int_equal(t->variance, 1000000 / 1024 + 1);
+    test_free(x);
 }
 
 /* Without a coarse clock a timed call represents its block, however long it is. */
@@ -459,6 +478,7 @@ int main(void)
         cmocka_unit_test(any_call_of_a_block_may_be_timed),
         cmocka_unit_test(a_long_timed_call_stands_for_its_block_up_to_the_cap),
         cmocka_unit_test(ticks_show_calls_that_are_not_timed),
+        cmocka_unit_test(the_first_tick_represents_what_the_thread_has_lived),
         cmocka_unit_test(without_a_coarse_clock_nothing_is_cut),
         cmocka_unit_test(new_paths_are_timed_less_if_there_are_too_many),
         cmocka_unit_test(a_clear_begins_again),

@@ -74,7 +74,7 @@ static qp_pace *pace_of(qprof_thread *th)
         return NULL;
     }
     qp_pace *fresh = QPROF_CELL(th, qp_pace, cell);
-    qp_pace_begin(fresh, &rules, qp_clock_monotonic() ^ (uint64_t)cell << 40);
+    qp_pace_begin(fresh, &rules, qp_clock_monotonic() ^ (uint64_t)cell << 40, qp_clock_now(th));
     qp_publish(&th->tick, (const uint64_t *)&fresh->tick);
     return fresh;
 }
@@ -221,7 +221,7 @@ void qp_adaptive_measure(qprof_thread *th, qprof_node *n)
     inside = 0;
     for (unsigned round = 0; round < ROUNDS; round++) {
         qp_pace pace;
-        qp_pace_begin(&pace, &rules, 1);
+        qp_pace_begin(&pace, &rules, 1, 0);
         th->tick = &pace.tick;
         *n = (qprof_node){.self_min = 1};
         uint64_t begun = qp_clock_now(th);

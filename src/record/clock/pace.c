@@ -34,9 +34,13 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-void qp_pace_begin(qp_pace *p, const qp_pace_rules *rules, uint64_t seed)
+void qp_pace_begin(qp_pace *p, const qp_pace_rules *rules, uint64_t seed, uint64_t now)
 {
-    *p = (qp_pace){.random = seed | 1, .reach = square(REACH_AT_FIRST * rules->cost)};
+    *p = (qp_pace){.tick = now,
+                   .before = {now, now},
+                   .random = seed | 1,
+                   .paid_at = now,
+                   .reach = square(REACH_AT_FIRST * rules->cost)};
 }
 
 void qp_pace_tick(qp_pace *p, uint64_t at)

@@ -36,7 +36,8 @@ typedef struct {
     uint64_t reach;   /* calls whose squared ticks reach it are all timed */
 } qp_pace;
 
-void qp_pace_begin(qp_pace *p, const qp_pace_rules *rules, uint64_t seed);
+/* @param now  thread time, which may begin anywhere: the first tick represents what follows */
+void qp_pace_begin(qp_pace *p, const qp_pace_rules *rules, uint64_t seed, uint64_t now);
 /* The coarse clock ticks, at that thread time. By any one thread. */
 void qp_pace_tick(qp_pace *p, uint64_t at);
 

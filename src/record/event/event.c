@@ -432,7 +432,8 @@ static qprof_token enter(qprof_thread *th, uintptr_t method, qp_caller by)
             qp_bump(&qp_record_of(th)->n_dropped, 1);
         return QPROF_NO_TOKEN;
     }
-    qp_store(&qp_recorder.has_entries, true);
+    if (!qp_load(&qp_recorder.has_entries)) /* a line that all threads read */
+        qp_store(&qp_recorder.has_entries, true);
     if (has_hook(th, QPROF_HOOK_STACK))
         return enter_stack(th, top, by, method);
     if (!qp_own_of(th)->has_token && !frame_above(th, &top))
