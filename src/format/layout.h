@@ -73,7 +73,10 @@ enum {                               /* head.flags */
        QP_FLAG_NO_CALLS = 1u << 8,   /* ... that does not know how often anything was called */
        QP_FLAG_FROM_EDGES = 1u << 9, /* ... that knows callers and callees and no call paths */
        QP_FLAG_CLOSED = 1u << 10,    /* the global gate is closed */
-       QP_FLAG_TURNED = 1u << 11 /* a thread was disabled for a time, by triggers or actions */
+       QP_FLAG_TURNED = 1u << 11, /* a thread was disabled for a time, by triggers or actions */
+       /* Reads of the processor's counter and earlier loads; neither: not measured. */
+       QP_FLAG_READS_OVERLAP = 1u << 12,
+       QP_FLAG_READS_WAIT = 1u << 13
 };
 
 enum {                               /* head.collect */

@@ -47,6 +47,9 @@
     X(elapsed_source, "elapsed-source", WORD, "auto", "auto|tsc|monotonic",                    \
       "source of elapsed time: the processor's counter if it is reliable, or the "             \
       "system clock")                                                                          \
+    X(clock_reads, "clock-reads", WORD, "auto", "auto|overlap|wait",                           \
+      "whether reads of the processor's counter wait for earlier loads, which decides "        \
+      "when an entry reads it; auto: measured at the start")                                   \
     X(time_user_functions, "time-user-functions", WORD, "",                                    \
       "elapsed|kernel|user+kernel|user|ignore",                                                \
       "clock of methods without flags; default: that of -clock")                               \

@@ -96,6 +96,9 @@ typedef struct {
     qp_clock_kind clock_kind;
     const char *clock_text;  /* "elapsed", "user+kernel", "counts", … */
     const char *source_text; /* where ticks come from: "tsc", "monotonic", "host", "counter" */
+    const char
+        *reads_text;  /* of the processor's counter: "overlap" or "wait", for earlier loads;
+                             * "not-measured" */
     const char *unit; /* of qp_model_ns(): "ns", or "counts", "faults", "switches", "misses" */
     qp_grain grain;
     const char *grain_text; /* "function", "basic-block", "line" */

@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/os/clock_reads.h"
 #include "qprof.h"
 
 void bench_empty(uintptr_t a, uintptr_t b);
@@ -52,6 +53,7 @@ typedef enum {
     EXPORTED,
     EXPORTED_VT,
     INLINE,
+    TOKENS,   /* the host keeps a token in its frame, no stack id */
     BLOCK,    /* one block is counted, once */
     BLOCK_VT, /* the same by the _vt call */
     SWITCH    /* to another virtual thread and back */
@@ -64,43 +66,52 @@ typedef struct {
     unsigned n_callees; /* called in turn */
     const char *floor;  /* row to subtract; NULL: none */
     double goal_ns;     /* of docs and design, above the floor; 0: none */
+    double goal_waits;  /* the same where a clock read waits for earlier loads */
 } row;
 
+/* What a run is for. */
+typedef enum { PLAIN, VIRTUAL, WITH_TOKENS, N_HOSTS } host_kind;
+
 static const row rows[] = {
-    {"loop", OFF, NOTHING, 1, NULL, 0},
-    {"clock-pair", EXACT, CLOCKS, 1, "loop", 0},
-    {"empty-calls", OFF, EMPTY, 1, "loop", 0},
-    {"off-exported", OFF, EXPORTED, 1, "empty-calls", 1.0},
-    {"off-inline", OFF, INLINE, 1, "loop", 0.5},
-    {"counts-exported", COUNTS, EXPORTED, 1, "loop", 6.5},
-    {"counts-inline", COUNTS, INLINE, 1, "loop", 3.5},
-    {"exact-exported", EXACT, EXPORTED, 1, "clock-pair", 6.0},
-    {"exact-inline", EXACT, INLINE, 1, "clock-pair", 4.0},
-    {"adaptive-exported", ADAPTIVE, EXPORTED, 1, "loop", 9.0},
-    {"adaptive-inline", ADAPTIVE, INLINE, 1, "loop", 5.0},
-    {"traced-exported", TRACED, EXPORTED, 1, "clock-pair", 6.0},
-    {"traced-inline", TRACED, INLINE, 1, "clock-pair", 4.0},
+    {"loop", OFF, NOTHING, 1, NULL, 0, 0},
+    {"clock-pair", EXACT, CLOCKS, 1, "loop", 0, 0},
+    {"empty-calls", OFF, EMPTY, 1, "loop", 0, 0},
+    {"off-exported", OFF, EXPORTED, 1, "empty-calls", 1.0, 1.0},
+    {"off-inline", OFF, INLINE, 1, "loop", 0.5, 0.5},
+    {"counts-exported", COUNTS, EXPORTED, 1, "loop", 5.0, 5.0},
+    {"counts-inline", COUNTS, INLINE, 1, "loop", 2.5, 2.5},
+    {"counts-token", COUNTS, TOKENS, 1, "loop", 1.2, 1.2},
+    {"exact-exported", EXACT, EXPORTED, 1, "clock-pair", 3.0, 6.0},
+    {"exact-inline", EXACT, INLINE, 1, "clock-pair", 1.5, 4.0},
+    {"exact-token", EXACT, TOKENS, 1, "clock-pair", 0.5, 3.0},
+    {"adaptive-exported", ADAPTIVE, EXPORTED, 1, "loop", 6.0, 6.0},
+    {"adaptive-inline", ADAPTIVE, INLINE, 1, "loop", 3.5, 3.5},
+    {"adaptive-token", ADAPTIVE, TOKENS, 1, "loop", 2.0, 2.0},
+    {"traced-exported", TRACED, EXPORTED, 1, "clock-pair", 5.0, 8.0},
+    {"traced-inline", TRACED, INLINE, 1, "clock-pair", 3.0, 6.0},
     /* calls of others than the two methods that a trigger names */
-    {"triggers-exported", TRIGGERED, EXPORTED, 1, "counts-exported", 1.0},
-    {"triggers-inline", TRIGGERED, INLINE, 1, "counts-inline", 1.0},
+    {"triggers-exported", TRIGGERED, EXPORTED, 1, "counts-exported", 1.0, 1.0},
+    {"triggers-inline", TRIGGERED, INLINE, 1, "counts-inline", 1.0, 1.0},
     /* the same with an event trigger; then the calls that one looks at: not hit, and hit */
-    {"events-exported", APART, EXPORTED, 1, "counts-exported", 1.0},
-    {"events-inline", APART, INLINE, 1, "counts-inline", 1.0},
-    {"watched-inline", WATCHED, INLINE, 1, "counts-inline", 0},
-    {"hit-inline", HIT, INLINE, 1, "counts-inline", 0},
-    {"counts-vt", COUNTS, EXPORTED_VT, 1, "counts-exported", 2.0},
-    {"counts-7-exported", COUNTS, EXPORTED, 7, "counts-exported", 3.0},
-    {"counts-7-inline", COUNTS, INLINE, 7, "counts-inline", 3.0},
-    {"counts-1000-exported", COUNTS, EXPORTED, METHODS, "counts-exported", 15.0},
-    {"counts-1000-inline", COUNTS, INLINE, METHODS, "counts-inline", 15.0},
-    {"exact-7-inline", EXACT, INLINE, 7, "exact-inline", 3.0},
-    {"exact-1000-inline", EXACT, INLINE, METHODS, "exact-inline", 15.0},
-    {"bb-counts", COUNTS, BLOCK, 1, "loop", 6.0},
-    {"bb-counts-once", ONCE, BLOCK, 1, "loop", 6.0},
-    {"bb-counts-functions", BRIEF, BLOCK, 1, "loop", 6.0},
-    {"bb-counts-vt", COUNTS, BLOCK_VT, 1, "loop", 8.0},
-    {"switches", COUNTS, SWITCH, 1, "loop", 30.0},
-    {"switches-exact", EXACT, SWITCH, 1, "clock-pair", 12.0},
+    {"events-exported", APART, EXPORTED, 1, "counts-exported", 1.0, 1.0},
+    {"events-inline", APART, INLINE, 1, "counts-inline", 1.0, 1.0},
+    {"watched-inline", WATCHED, INLINE, 1, "counts-inline", 0, 0},
+    {"hit-inline", HIT, INLINE, 1, "counts-inline", 0, 0},
+    {"counts-vt", COUNTS, EXPORTED_VT, 1, "counts-exported", 1.5, 1.5},
+    {"counts-7-exported", COUNTS, EXPORTED, 7, "counts-exported", 3.0, 3.0},
+    {"counts-7-inline", COUNTS, INLINE, 7, "counts-inline", 3.0, 3.0},
+    {"counts-7-token", COUNTS, TOKENS, 7, "counts-token", 3.0, 3.0},
+    {"counts-1000-exported", COUNTS, EXPORTED, METHODS, "counts-exported", 15.0, 15.0},
+    {"counts-1000-inline", COUNTS, INLINE, METHODS, "counts-inline", 15.0, 15.0},
+    {"exact-7-inline", EXACT, INLINE, 7, "exact-inline", 3.0, 3.0},
+    {"exact-7-token", EXACT, TOKENS, 7, "exact-token", 3.0, 3.0},
+    {"exact-1000-inline", EXACT, INLINE, METHODS, "exact-inline", 15.0, 15.0},
+    {"bb-counts", COUNTS, BLOCK, 1, "loop", 6.0, 6.0},
+    {"bb-counts-once", ONCE, BLOCK, 1, "loop", 6.0, 6.0},
+    {"bb-counts-functions", BRIEF, BLOCK, 1, "loop", 6.0, 6.0},
+    {"bb-counts-vt", COUNTS, BLOCK_VT, 1, "loop", 8.0, 8.0},
+    {"switches", COUNTS, SWITCH, 1, "loop", 15.0, 15.0},
+    {"switches-exact", EXACT, SWITCH, 1, "clock-pair", 12.0, 12.0},
 };
 enum { N_ROWS = sizeof rows / sizeof *rows };
 
@@ -115,13 +126,16 @@ static uint64_t now_ns(void)
 
 /* ---- the loops --------------------------------------------------------------------------- */
 
-static void loop_nothing(unsigned n)
+/* Each has its registers for itself. */
+#define LOOP __attribute__((noinline)) void
+
+static LOOP loop_nothing(unsigned n)
 {
     for (unsigned i = 0; i < n; i++)
         __asm__ volatile("" : : "r"(i));
 }
 
-static void loop_clocks(unsigned n)
+static LOOP loop_clocks(unsigned n)
 {
     for (unsigned i = 0; i < n; i++) {
         uint64_t a = qprof_ticks();
@@ -130,7 +144,7 @@ static void loop_clocks(unsigned n)
     }
 }
 
-static void loop_empty(unsigned n)
+static LOOP loop_empty(unsigned n)
 {
     for (unsigned i = 0; i < n; i++) {
         bench_empty(1, 2);
@@ -144,7 +158,7 @@ static inline uintptr_t next_of(uintptr_t method, unsigned n_callees)
     return method + 1 < FIRST_METHOD + 1 + n_callees ? method + 1 : FIRST_METHOD + 1;
 }
 
-static void loop_exported(unsigned n, unsigned n_callees)
+static LOOP loop_exported(unsigned n, unsigned n_callees)
 {
     uintptr_t m = FIRST_METHOD + 1;
     for (unsigned i = 0; i < n; i++, m = next_of(m, n_callees)) {
@@ -153,7 +167,7 @@ static void loop_exported(unsigned n, unsigned n_callees)
     }
 }
 
-static void loop_vt(unsigned n, unsigned n_callees)
+static LOOP loop_vt(unsigned n, unsigned n_callees)
 {
     uintptr_t m = FIRST_METHOD + 1;
     for (unsigned i = 0; i < n; i++, m = next_of(m, n_callees)) {
@@ -162,7 +176,7 @@ static void loop_vt(unsigned n, unsigned n_callees)
     }
 }
 
-static void loop_inline(qprof_thread *th, unsigned n, unsigned n_callees)
+static LOOP loop_inline(qprof_thread *th, unsigned n, unsigned n_callees)
 {
     uintptr_t m = FIRST_METHOD + 1;
     for (unsigned i = 0; i < n; i++, m = next_of(m, n_callees)) {
@@ -171,20 +185,29 @@ static void loop_inline(qprof_thread *th, unsigned n, unsigned n_callees)
     }
 }
 
-static void loop_block(unsigned n)
+static qprof_token token_below; /* of the frame that calls */
+
+static LOOP loop_tokens(qprof_thread *th, unsigned n, unsigned n_callees)
+{
+    uintptr_t m = FIRST_METHOD + 1;
+    for (unsigned i = 0; i < n; i++, m = next_of(m, n_callees))
+        qprof_token_leave(th, qprof_token_enter(th, token_below, m));
+}
+
+static LOOP loop_block(unsigned n)
 {
     for (unsigned i = 0; i < n; i++)
         qprof_record_bb_counts(1, 1);
 }
 
-static void loop_block_vt(unsigned n)
+static LOOP loop_block_vt(unsigned n)
 {
     for (unsigned i = 0; i < n; i++)
         qprof_record_bb_counts_vt(1, 1, 7);
 }
 
 /* Both threads have an open frame. */
-static void loop_switch(qprof_thread *th, unsigned n)
+static LOOP loop_switch(qprof_thread *th, unsigned n)
 {
     qprof_thread *other = qprof_thread_handle_vt(8, QPROF_INLINE_VERSION);
     qprof_record_fn_entry_vt(FIRST_METHOD, 1, 8);
@@ -216,6 +239,9 @@ static void run_loop(const row *r, qprof_thread *th, unsigned n)
         break;
     case INLINE:
         loop_inline(th, n, r->n_callees);
+        break;
+    case TOKENS:
+        loop_tokens(th, n, r->n_callees);
         break;
     case BLOCK:
         loop_block(n);
@@ -269,7 +295,23 @@ static void watch(uintptr_t method, uint64_t longer_ns)
 
 /* ---- a run for a mode -------------------------------------------------------------------- */
 
-static qprof_thread *begin(mode m, bool is_virtual)
+/* Have a method that calls.
+ * @return the handle of its thread */
+static qprof_thread *begin_stack(host_kind host)
+{
+    if (host == VIRTUAL) {
+        qprof_record_fn_entry_vt(FIRST_METHOD, 1, 7);
+        return qprof_thread_handle_vt(7, QPROF_INLINE_VERSION);
+    }
+    qprof_thread *th = qprof_thread_handle(QPROF_INLINE_VERSION);
+    if (host == WITH_TOKENS)
+        token_below = qprof_token_enter(th, qprof_token_top(th), FIRST_METHOD);
+    else
+        qprof_record_fn_entry(FIRST_METHOD, 1);
+    return th;
+}
+
+static qprof_thread *begin(mode m, host_kind host)
 {
     static const char *const options[N_MODES] = {
         [OFF] = "",
@@ -287,8 +329,8 @@ static qprof_thread *begin(mode m, bool is_virtual)
     if (m == OFF)
         return qprof_thread_handle(QPROF_INLINE_VERSION);
     snprintf(words, sizeof words, "%s%s -summary=none -output=/tmp/qprof-bench-%%p.qprof",
-             options[m], is_counting ? " -elapsed-source=tsc" : "");
-    qprof_InitInfo info = {0, words, NULL, is_virtual};
+             options[m], is_counting ? " -elapsed-source=tsc -clock-reads=overlap" : "");
+    qprof_InitInfo info = {0, words, NULL, host == VIRTUAL};
     if (qprof_initialize_ex(&info) != 0) {
         fprintf(stderr, "qprof-bench: %s\n", qprof_error_text());
         exit(1);
@@ -304,33 +346,37 @@ static qprof_thread *begin(mode m, bool is_virtual)
     }
     if (m >= APART)
         watch(m == APART ? METHODS_TRIGGERED : FIRST_METHOD + 1, m == HIT ? 0 : 1000000000);
-    if (is_virtual) {
-        qprof_record_fn_entry_vt(FIRST_METHOD, 1, 7);
-        return qprof_thread_handle_vt(7, QPROF_INLINE_VERSION);
-    }
-    qprof_record_fn_entry(FIRST_METHOD, 1);
-    return qprof_thread_handle(QPROF_INLINE_VERSION);
+    return begin_stack(host);
 }
 
 /* Nothing is kept: a run that was cleared and has no open frame writes no file. */
-static void end(mode m, bool is_virtual)
+static void end(mode m, host_kind host)
 {
     if (m == OFF)
         return;
-    if (is_virtual)
+    if (host == VIRTUAL)
         qprof_record_fn_exit_vt(0, 7);
     else
         qprof_record_fn_exit(0);
     qprof_clear_data();
-    if (is_virtual)
+    if (host == VIRTUAL)
         qprof_shutdown_vt(7);
     else
         qprof_shutdown();
 }
 
-static bool is_virtual_way(way w)
+static host_kind host_of(way w)
 {
-    return w == EXPORTED_VT || w == BLOCK_VT || w == SWITCH;
+    bool is_virtual = w == EXPORTED_VT || w == BLOCK_VT || w == SWITCH;
+    return is_virtual ? VIRTUAL : w == TOKENS ? WITH_TOKENS : PLAIN;
+}
+
+static bool has_rows(mode m, host_kind host)
+{
+    for (unsigned i = 0; i < N_ROWS; i++)
+        if (rows[i].mode == m && host_of(rows[i].way) == host)
+            return true;
+    return false;
 }
 
 static void time_row(unsigned i, qprof_thread *th, unsigned round)
@@ -344,12 +390,14 @@ static void time_row(unsigned i, qprof_thread *th, unsigned round)
 static void time_round(unsigned round, mode from, mode to)
 {
     for (mode m = from; m <= to; m++) {
-        for (int is_virtual = 0; is_virtual < 2; is_virtual++) {
-            qprof_thread *th = begin(m, is_virtual);
+        for (host_kind host = PLAIN; host < N_HOSTS; host++) {
+            if (!has_rows(m, host))
+                continue;
+            qprof_thread *th = begin(m, host);
             for (unsigned i = 0; i < N_ROWS; i++)
-                if (rows[i].mode == m && is_virtual_way(rows[i].way) == is_virtual)
+                if (rows[i].mode == m && host_of(rows[i].way) == host)
                     time_row(i, th, round);
-            end(m, is_virtual);
+            end(m, host);
         }
     }
 }
@@ -388,14 +436,31 @@ static double above_floor(unsigned i, unsigned n_rounds)
     return median(steps, n_rounds);
 }
 
+static bool waits; /* a read of the clock, for earlier loads */
+
+static void find_whether_reads_wait(void)
+{
+    enum { TRIES = 1000 };
+    qp_clock_reads least = {UINT64_MAX, UINT64_MAX, UINT64_MAX};
+    for (int i = 0; i < TRIES; i++)
+        qp_clock_reads_add(&least);
+    waits = qp_clock_reads_wait(&least);
+}
+
+static double goal_of(const row *r)
+{
+    return waits ? r->goal_waits : r->goal_ns;
+}
+
 static void print_text(unsigned n_rounds)
 {
+    printf("clock reads: %s\n", waits ? "wait for earlier loads" : "overlap earlier loads");
     printf("%-22s %10s %12s %10s  %s\n", "row", "ns", "above floor", "goal", "floor");
     for (unsigned i = 0; i < N_ROWS; i++) {
         printf("%-22s %10.2f %12.2f ", rows[i].name, median(ns_of[i], n_rounds),
                above_floor(i, n_rounds));
         if (rows[i].goal_ns > 0)
-            printf("%10.1f  %s\n", rows[i].goal_ns, rows[i].floor);
+            printf("%10.1f  %s\n", goal_of(&rows[i]), rows[i].floor);
         else
             printf("%10s  %s\n", "", rows[i].floor ? rows[i].floor : "");
     }
@@ -403,13 +468,14 @@ static void print_text(unsigned n_rounds)
 
 static void print_json(unsigned n_rounds)
 {
-    printf("{\"unit\":\"ns\",\"rounds\":%u,\"pairs\":%d,\"rows\":[\n", n_rounds, PAIRS);
+    printf("{\"unit\":\"ns\",\"clock_reads\":\"%s\",\"rounds\":%u,\"pairs\":%d,\"rows\":[\n",
+           waits ? "wait" : "overlap", n_rounds, PAIRS);
     for (unsigned i = 0; i < N_ROWS; i++) {
         printf("{\"name\":\"%s\",\"ns\":%.3f,\"floor\":", rows[i].name,
                median(ns_of[i], n_rounds));
         printf(rows[i].floor ? "\"%s\"" : "null", rows[i].floor);
         printf(",\"above_floor\":%.3f,\"goal\":", above_floor(i, n_rounds));
-        printf(rows[i].goal_ns > 0 ? "%.1f" : "null", rows[i].goal_ns);
+        printf(rows[i].goal_ns > 0 ? "%.1f" : "null", goal_of(&rows[i]));
         printf("}%s\n", i + 1 < N_ROWS ? "," : "");
     }
     printf("]}\n");
@@ -430,10 +496,10 @@ static int count(const char *name, const char *pairs)
     if (i == N_ROWS || n < 0)
         return usage();
     is_counting = true;
-    bool is_virtual = is_virtual_way(rows[i].way);
-    qprof_thread *th = begin(rows[i].mode, is_virtual);
+    host_kind host = host_of(rows[i].way);
+    qprof_thread *th = begin(rows[i].mode, host);
     run_loop(&rows[i], th, (unsigned)n);
-    end(rows[i].mode, is_virtual);
+    end(rows[i].mode, host);
     return 0;
 }
 
@@ -466,7 +532,7 @@ static int load(void)
         fprintf(out, "trigger t%d off : f%d\n", i, i);
     if (!out || fclose(out) != 0)
         return 1;
-    begin(COUNTS, false);
+    begin(COUNTS, PLAIN);
     moment began = now();
     for (int i = 0; i < TRIGGERS && !code; i++) {
         snprintf(name, sizeof name, "t%d", i);
@@ -474,7 +540,7 @@ static int load(void)
         code = t ? qprof_trigger_add_routine(t, name, 1) : 1;
     }
     say_load("calls", began, code);
-    end(COUNTS, false);
+    end(COUNTS, PLAIN);
     snprintf(options, sizeof options, "-summary=none -config=%s", file);
     began = now();
     int code_of_file = qprof_initialize(options, NULL);
@@ -503,6 +569,7 @@ int main(int argc, char **argv)
     }
     if (n_rounds < 1 || n_rounds > ROUNDS_MAX)
         return usage();
+    find_whether_reads_wait();
     for (unsigned round = 0; round < n_rounds; round++) /* off: before anything was on */
         time_round(round, OFF, OFF);
     for (unsigned round = 0; round < n_rounds; round++)

@@ -47,6 +47,8 @@ claim "by its process" grep -Fq 'Next: qprof report of-score.qprof' err
 options() { qprof info --format=json "$1" | jq -r .run.options; }
 claim "flags reach the recorder" ends 0 qprof run --time=none -o n.qprof -- ./score 'main(' 1 ')'
 claim "time" same none "$(qprof info --format=json n.qprof | jq -r .run.time)"
+claim "reads of the host's clock were not measured" same not-measured "$(qprof info --format=json n.qprof | jq -r .run.clock_reads)"
+claim "in words" sh -c 'qprof info n.qprof | grep -q "clock reads  *not measured"'
 claim "raw options do" ends 0 qprof run -collection-granularity=function --memory-limit=8M -o r.qprof -- ./score 'main(' 1 ')'
 claim "granularity" same function "$(qprof info --format=json r.qprof | jq -r .run.granularity)"
 claim "memory" same 8388608 "$(qprof info --format=json r.qprof | jq -r .run.memory_limit_bytes)"

@@ -30,6 +30,11 @@ static void print_setup(const qp_screen *s, const qp_model *m)
              run->is_recording ? "" : ", recording is off");
     print_field(s, "state", text);
     print_field(s, "detail", run->grain_text);
+    print_field(s, "clock reads",
+                strcmp(run->reads_text, "wait") == 0 ? "wait for earlier loads"
+                : strcmp(run->reads_text, "overlap") == 0
+                    ? "overlap earlier loads"
+                    : "not measured: whether they wait for earlier loads");
     print_field(s, "threads", run->is_virtual ? "virtual threads" : "system threads");
     snprintf(text, sizeof text, "%s%s%s", qp_unit_size(a, run->file_bytes),
              run->memory_limit_bytes ? " of at most " : "",

@@ -37,6 +37,8 @@ const qp_field qp_run_fields[] = {
      .words = "exact|adaptive|sampled|none"},
     {"clock", NULL, "what was measured", QP_FIELD_WORD, AT(run.clock_text)},
     {"clock_source", NULL, "source of the ticks", QP_FIELD_WORD, AT(run.source_text)},
+    {"clock_reads", NULL, "reads of the processor's counter and the loads before them",
+     QP_FIELD_WORD, AT(run.reads_text), .words = "overlap|wait|not-measured"},
     {"granularity", NULL, "finest detail", QP_FIELD_WORD, AT(run.grain_text),
      .words = "function|basic-block|line"},
     {"estimated", NULL, "times are estimates; *_half is half of their 95 % interval",

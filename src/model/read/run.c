@@ -32,6 +32,9 @@ static void describe_clock(qp_run_info *run, const qp_head *h)
     run->clock_text = WORD(clocks, h->clock_kind);
     run->unit = WORD(units, h->clock_kind);
     run->source_text = WORD(sources, h->clock_source);
+    run->reads_text = h->flags & QP_FLAG_READS_WAIT      ? "wait"
+                      : h->flags & QP_FLAG_READS_OVERLAP ? "overlap"
+                                                         : "not-measured";
     run->grain = (qp_grain)h->grain;
     run->grain_text = WORD(grains, h->grain);
 }

@@ -12,6 +12,7 @@
 
 #include "base/atomic.h"
 #include "base/os/clock.h"
+#include "base/os/clock_reads.h"
 #include "base/os/perf.h"
 #include "record/tree/tree.h"
 #include "record/trigger_list/trigger_list.h"
@@ -90,13 +91,29 @@ void qp_clock_calibrate(void)
     qp_store(&h->tick_1, qp_clock_tsc());
 }
 
+/* Does a read of the counter wait for earlier loads? The time of the calibration is enough to see
+ * that some 200 times. */
 static void begin_calibration(qp_head *h)
 {
+    enum { AUTO, OVERLAP }; /* of -clock-reads */
+    uint64_t word = qp_recorder.options.number[QP_OPT_clock_reads];
+    qp_clock_reads least = {UINT64_MAX, UINT64_MAX, UINT64_MAX};
     h->ns_0 = qp_clock_monotonic();
     h->tick_0 = qp_clock_tsc();
-    while (qp_clock_monotonic() - h->ns_0 < CALIBRATION_NS)
-        ;
+    do
+        qp_clock_reads_add(&least);
+    while (qp_clock_monotonic() - h->ns_0 < CALIBRATION_NS);
     qp_clock_calibrate();
+    bool waits = word == AUTO ? qp_clock_reads_wait(&least) : word != OVERLAP;
+    h->flags |= waits ? QP_FLAG_READS_WAIT : QP_FLAG_READS_OVERLAP;
+}
+
+uint32_t qp_clock_hooks(void)
+{
+    const qp_head *h = qp_recorder_head();
+    if (h->clock_source != QP_SOURCE_TSC)
+        return 0;
+    return QPROF_HOOK_TSC | (h->flags & QP_FLAG_READS_WAIT ? (uint32_t)QPROF_HOOK_WAITS : 0);
 }
 
 /* The clock that times a class of methods: the option's, or the run's. */
@@ -199,11 +216,10 @@ QP_RARE int qp_clock_begin(uint64_t (*given_clock)(void), qp_error *error)
     qp_recorder.hooks = h->time_mode == QP_TIME_EXACT      ? QPROF_HOOK_EXACT
                         : h->time_mode == QP_TIME_ADAPTIVE ? QPROF_HOOK_ADAPTIVE
                                                            : 0;
-    if (h->clock_source == QP_SOURCE_TSC) {
+    if (h->clock_source == QP_SOURCE_TSC)
         begin_calibration(h);
-        if (qp_recorder.hooks)
-            qp_recorder.hooks |= QPROF_HOOK_TSC;
-    }
+    if (qp_recorder.hooks)
+        qp_recorder.hooks |= qp_clock_hooks();
     if (h->time_mode == QP_TIME_ADAPTIVE)
         qp_adaptive_begin_run();
     if (has_classes && qp_recorder.hooks)

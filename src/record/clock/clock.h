@@ -16,6 +16,9 @@
  * @return 0, QPROF_E_UNSUPPORTED or QPROF_E_OPTION */
 int qp_clock_begin(uint64_t (*given_clock)(void), qp_error *error);
 
+/* The hooks of a thread whose events read the run's clock: which it is, and when to read it. */
+uint32_t qp_clock_hooks(void);
+
 /* Start to measure the calling OS thread. */
 void qp_clock_begin_os_thread(void);
 /* Raw ticks of the run's elapsed clock now. */

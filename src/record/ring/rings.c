@@ -6,6 +6,7 @@
 
 #include "base/atomic.h"
 #include "format/trace.h"
+#include "record/clock/clock.h"
 
 enum {
     RINGS_MAX = 4096,
@@ -44,10 +45,9 @@ void qp_trace_begin(void)
 void qp_trace_add_user(qp_trace_user user)
 {
     uint32_t untraced = qp_fetch_or(&trace.users, (uint32_t)user) ? 0u : QP_HOOK_UNTRACED;
-    qp_fetch_or(&qp_recorder.hooks, QP_HOOK_TRACE);
-    if (qp_recorder_head()->clock_source == QP_SOURCE_TSC)
-        qp_fetch_or(&qp_recorder.hooks, QPROF_HOOK_TSC);
-    qp_threads_set_hooks((qp_recorder.hooks & (QP_HOOK_TRACE | QPROF_HOOK_TSC)) | untraced);
+    uint32_t hooks = QP_HOOK_TRACE | qp_clock_hooks();
+    qp_fetch_or(&qp_recorder.hooks, hooks);
+    qp_threads_set_hooks(hooks | untraced);
 }
 
 void qp_trace_drop_user(qp_trace_user user)
