@@ -1,6 +1,6 @@
 /* adaptive.c: -time=adaptive on the threads and paths of a run. pace.c decides which calls are
- * timed; here they are timed. Read time_call first: an ordinary entry calls it when the
- * call is due, an ordinary exit when the coarse clock has ticked since the entry, or never equals
+ * timed; here they are timed. Read qprof_cold_begin_timing first: an ordinary entry calls it when the
+ * call is due, and an ordinary exit calls qprof_cold_end_timing when the coarse clock has ticked since the entry, or never equals
  * what the entry of a timed call stored. */
 #include <errno.h>
 
@@ -130,6 +130,10 @@ void qp_adaptive_begin(qprof_thread *th, qprof_node *n)
 {
     if (QPROF_LOAD(th->gate) & (QP_HOOK_STOPPED | QP_HOOK_OFF))
         return;
+    if (QP_LIKELY(n->n_calls < n->self_min)) {
+        QPROF_STORE(n->begun, qp_load(th->tick));
+        return;
+    }
     qp_pace *p = pace_of(th);
     if (!p)
         QPROF_STORE(n->self_min, UINT64_MAX); /* none of its calls is timed */
@@ -147,17 +151,18 @@ void qp_adaptive_resume(qprof_thread *th, qprof_node *n, uint64_t at)
         QPROF_STORE(n->begun, at | QP_BEGUN_TIMED | QP_BEGUN_OLD);
 }
 
-static void end_untimed(qprof_thread *th, qp_pace *p, qprof_node *n, uint64_t now)
+static void end_untimed(qprof_thread *th, qprof_node *n, uint64_t now)
 {
     qp_node_timing *t = record_of(th, n);
     if (!t && qp_pace_has_untimed(n))
         t = make_record(th, n);
     if (t)
-        qp_pace_crossed(p, &rules, n, t, n->begun, now);
+        qp_pace_crossed(pace_at(th->tick), &rules, n, t, n->begun, now);
 }
 
-static void end_timed(qprof_thread *th, qp_pace *p, qprof_node *n, uint64_t now)
+static void end_timed(qprof_thread *th, qprof_node *n, uint64_t now)
 {
+    qp_pace *p = pace_at(th->tick);
     uint64_t begun = n->begun & ~(QP_BEGUN_TIMED | QP_BEGUN_OLD);
     uint64_t ticks = now > begun + inside ? now - begun - inside : 0;
     bool is_old = n->begun & QP_BEGUN_OLD;
@@ -171,39 +176,66 @@ static void end_timed(qprof_thread *th, qp_pace *p, qprof_node *n, uint64_t now)
     QPROF_STORE(n->begun, 0);
 }
 
-void qp_adaptive_end(qprof_thread *th, qprof_node *n)
+static void end_at(qprof_thread *th, qprof_node *n, uint64_t now)
 {
     if (n->begun == qp_load(th->tick) || th->tick == &qp_recorder_tick)
         return;
-    uint64_t now = qp_clock_now(th); /* first: the caller pays for the rest */
     if (n->begun & QP_BEGUN_TIMED)
-        end_timed(th, pace_of(th), n, now);
+        end_timed(th, n, now);
     else
-        end_untimed(th, pace_of(th), n, now);
+        end_untimed(th, n, now);
     QPROF_STORE(th->pulse->last, now);
 }
 
-/* A call begins or ends, if no event is in progress. */
-static void time_call(qprof_thread *th, qprof_node *n,
-                      void (*begin_or_end)(qprof_thread *, qprof_node *))
+void qp_adaptive_end(qprof_thread *th, qprof_node *n)
+{
+    end_at(th, n, qp_clock_now(th));
+}
+
+/* ---- calls of the inline path ------------------------------------------------------------ */
+
+/* Raw ticks now, if the clock is read in line and runs; else 0. */
+static uint64_t ticks_at_once(const qprof_thread *th)
+{
+    const uint32_t usual = QPROF_GATE_OPEN | QPROF_HOOK_ADAPTIVE | QPROF_HOOK_TSC |
+                           QPROF_HOOK_WAITS | QPROF_HOOK_TOKENS;
+    uint32_t gate = QPROF_LOAD(th->gate);
+    return (gate & QPROF_HOOK_TSC) && !(gate & ~usual) ? qprof_ticks() : 0;
+}
+
+/* A call that is timed has as little as possible of the recorder's work: its entry reads the clock
+ * again at the very end, its exit at the very beginning. */
+void qprof_cold_begin_timing(qprof_thread *th, qprof_node *n)
 {
     int host_errno = errno;
     if (qp_set_busy(th)) {
-        begin_or_end(th, n);
+        qp_adaptive_begin(th, n);
+        qp_clear_busy(th);
+    }
+    errno = host_errno;
+    uint64_t raw = n->begun & QP_BEGUN_TIMED ? ticks_at_once(th) : 0;
+    if (raw)
+        QPROF_STORE(n->begun, (raw - th->pulse->offset) | QP_BEGUN_TIMED);
+}
+
+static void end_timing(qprof_thread *th, qprof_node *n)
+{
+    uint64_t raw = ticks_at_once(th);
+    int host_errno = errno;
+    if (qp_set_busy(th)) {
+        uint64_t now = raw - th->pulse->offset;
+        if (!raw || (int64_t)(now - th->pulse->last) < 0)
+            now = qp_clock_now(th);
+        end_at(th, n, now);
         qp_clear_busy(th);
     }
     errno = host_errno;
 }
 
-void qprof_cold_begin_timing(qprof_thread *th, qprof_node *n)
-{
-    time_call(th, n, qp_adaptive_begin);
-}
-
 /* The rest of the exit is done here: the inline path ends with this call. */
 void qprof_cold_end_timing(qprof_thread *th, qprof_node *n)
 {
-    time_call(th, n, qp_adaptive_end);
+    end_timing(th, n);
     uint64_t top = QPROF_LOAD(th->pulse->top);
     if (top & QPROF_TOP_TOKEN) {
         QPROF_PUBLISH(th->pulse->top, (uint64_t)n->parent << 6 | QPROF_TOP_TOKEN);
@@ -227,8 +259,8 @@ void qp_adaptive_measure(qprof_thread *th, qprof_node *n)
         uint64_t begun = qp_clock_now(th);
         for (unsigned i = 0; i < CALLS; i++) {
             QPROF_ADD(n->n_calls, 1);
-            time_call(th, n, qp_adaptive_begin);
-            time_call(th, n, qp_adaptive_end);
+            qprof_cold_begin_timing(th, n);
+            end_timing(th, n);
         }
         uint64_t ticks = (qp_clock_now(th) - begun) / CALLS;
         least = ticks < least ? ticks : least;

@@ -9,7 +9,8 @@
 
 enum {
     SHIFT_MAX = 8, /* one call in 256 */
-    FIRST_SHIFT_MAX = 4,
+    FIRST_SHIFT_MAX = 6,
+    GROWTH_AT_ONCE = 4,  /* k of a path that is not new, where timing costs too much */
     N_FIRST = 16,        /* timed calls until blocks grow */
     GROWTH_SHIFT = 3,    /* a block has at most an eighth of the calls that were timed before */
     RATE_SHIFT = 6,      /* means follow the last 2^6 timed calls */
@@ -17,7 +18,7 @@ enum {
     SAVINGS = 2000,      /* calls that can be paid from the balance, or owed */
     REACH_AT_FIRST = 20, /* times the cost, at first ... */
     REACH_MAX = 5000,    /* ... and at most */
-    REACH_OF_NEW = 100,
+    REACH_OF_NEW = 50,
     UNITS_SHIFT = 4, /* if no time is measured, nothing is known of what timing costs */
     FRACTION = 6     /* bits of a mean below 1 */
 };
@@ -83,10 +84,12 @@ static unsigned first_shift(const qp_pace *p, const qp_pace_rules *rules)
 }
 
 static unsigned next_shift(const qp_pace *p, const qp_pace_rules *rules, uint64_t mean_square,
-                           uint64_t n_timed)
+                           uint64_t n_timed, unsigned shift)
 {
     unsigned wanted = rules->cost ? shift_of(p->reach, mean_square >> FRACTION) : UNITS_SHIFT;
     unsigned known = 0, first = first_shift(p, rules);
+    if (first > GROWTH_AT_ONCE && first > shift)
+        first = GROWTH_AT_ONCE;
     if (n_timed >= N_FIRST)
         known = 63u - GROWTH_SHIFT - (unsigned)__builtin_clzll(n_timed);
     return (unsigned)least(wanted, known > first ? known : first);
@@ -157,7 +160,7 @@ bool qp_pace_needs_record(const qp_pace *p, const qp_pace_rules *rules, const qp
     if (ticks > cap_of(rules, shift))
         return true;
     uint64_t mean_square = mean_with(light_mean_square(n), n_timed, square(ticks));
-    unsigned wanted = next_shift(p, rules, mean_square, n_timed + 1);
+    unsigned wanted = next_shift(p, rules, mean_square, n_timed + 1, shift);
     return wanted < shift || (wanted > shift && n_timed + 1 >= N_FIRST);
 }
 
@@ -223,7 +226,7 @@ static void end_recorded(qp_pace *p, const qp_pace_rules *rules, qprof_node *n,
     t->mean_square = mean_with(t->mean_square, t->n_timed, square(part));
     qp_bump(&t->n_timed, 1);
     t->shift = (uint8_t)shift;
-    t->next_shift = (uint8_t)next_shift(p, rules, t->mean_square, t->n_timed);
+    t->next_shift = (uint8_t)next_shift(p, rules, t->mean_square, t->n_timed, shift);
     uint64_t begin = t->next_block + (1ull << shift);
     if (begin <= n->n_calls)
         begin = n->n_calls + 1;
