@@ -1,4 +1,4 @@
-/* coarse.c: the thread of the coarse clock of -time=adaptive. Read pass first.
+/* coarse.c: the thread of the coarse clock of -time=adaptive. Read tick first.
  *
  * At each tick it notes the thread time of every thread that is being driven: calls that are open
  * at that moment find it at their exits. A tick that comes late represents the longer time since
@@ -6,21 +6,11 @@
  * same part of it. */
 #include "base/atomic.h"
 #include "base/os/clock.h"
-#include "base/os/mapping.h"
-#include "base/os/thread.h"
 #include "record/clock/clock.h"
 #include "record/sample/sample.h"
 
-enum { STACK_BYTES = 64 * 1024, OS_THREADS_MAX = 1 << 20 };
-
-static struct {
-    pthread_t thread;
-    bool is_running;
-    uint32_t must_stop;
-    uint32_t *live; /* [n_live] ordinals of OS threads that have not ended, out of n_known */
-    uint32_t n_live, n_known;
-    double ticks, squares; /* sums of the ticks between passes, and of their squares */
-} coarse;
+static qp_watcher watcher;
+static double sum_of_ticks, sum_of_squares; /* of the ticks between passes */
 
 /* The thread time of a thread now. @return false: its clock does not run, or it changes */
 static bool time_of(const qp_os_thread_slot *slot, const qprof_thread *th, uint64_t *at)
@@ -43,47 +33,28 @@ static bool time_of(const qp_os_thread_slot *slot, const qprof_thread *th, uint6
            !qp_load(&p->suspended_at) && !qp_load(&h->stopped_since);
 }
 
-static void note_new_os_threads(void)
+static void tick(qp_os_thread_slot *slot, QP_UNUSED void *unused)
 {
-    while (qp_os_thread_at(coarse.n_known + 1)) {
-        coarse.n_known++;
-        if (coarse.n_live < OS_THREADS_MAX)
-            coarse.live[coarse.n_live++] = coarse.n_known;
-    }
-}
-
-static void pass(void)
-{
-    note_new_os_threads();
-    for (uint32_t i = 0; i < coarse.n_live;) {
-        const qp_os_thread_slot *slot = qp_os_thread_at(coarse.live[i]);
-        uint32_t state = qp_observe(&slot->state);
-        if (state == QP_OS_THREAD_ENDED) {
-            coarse.live[i] = coarse.live[--coarse.n_live];
-            continue;
-        }
-        qprof_thread *th = state == QP_OS_THREAD_ALIVE ? qp_observe(&slot->current) : NULL;
-        uint64_t at;
-        if (th && time_of(slot, th, &at))
-            qp_adaptive_tick(th, at);
-        i++;
-    }
+    const qprof_thread *th = qp_observe(&slot->current);
+    uint64_t at;
+    if (th && time_of(slot, th, &at))
+        qp_adaptive_tick(th, at);
 }
 
 /* What a tick represents: a moment lies in a long interval the more likely the longer it is. */
 static void note_interval(uint64_t ticks)
 {
-    coarse.ticks += (double)ticks;
-    coarse.squares += (double)ticks * (double)ticks;
-    if (coarse.ticks > 0)
-        qp_store(&qp_recorder_head()->coarse_period, (uint64_t)(coarse.squares / coarse.ticks));
+    sum_of_ticks += (double)ticks;
+    sum_of_squares += (double)ticks * (double)ticks;
+    if (sum_of_ticks > 0)
+        qp_store(&qp_recorder_head()->coarse_period, (uint64_t)(sum_of_squares / sum_of_ticks));
 }
 
 static void *run(QP_UNUSED void *unused)
 {
     uint64_t first = qp_clock_monotonic(), due = first, before = qp_clock_elapsed();
     pthread_setname_np(pthread_self(), "qprof");
-    while (!qp_observe(&coarse.must_stop)) {
+    while (!qp_observe(&watcher.must_stop)) {
         uint64_t wall = qp_clock_monotonic();
         due += qp_adaptive_period(wall - first);
         if (due < wall)
@@ -91,7 +62,7 @@ static void *run(QP_UNUSED void *unused)
         qp_clock_sleep_until(due);
         uint64_t now = qp_clock_elapsed();
         if (!qp_load(&qp_recorder_head()->stopped_since)) {
-            pass();
+            qp_watcher_pass(&watcher, NULL, tick, NULL);
             note_interval(now - before);
         }
         before = now;
@@ -102,29 +73,16 @@ static void *run(QP_UNUSED void *unused)
 bool qp_coarse_start(void)
 {
     bool is_wanted = qp_recorder_head()->time_mode == QP_TIME_ADAPTIVE && qp_adaptive_period(0);
-    if (!is_wanted)
-        return true;
-    qp_store(&coarse.must_stop, 0);
-    if (!coarse.live)
-        coarse.live = qp_pages_take(OS_THREADS_MAX * sizeof *coarse.live);
-    coarse.n_live = coarse.n_known = 0;
-    coarse.ticks = coarse.squares = 0;
-    coarse.is_running = coarse.live && qp_own_thread_start(&coarse.thread, run, STACK_BYTES);
-    if (!coarse.is_running)
-        qp_count(&qp_recorder.space, QP_D_sampler_unavailable);
-    return coarse.is_running;
+    sum_of_ticks = sum_of_squares = 0;
+    return !is_wanted || qp_watcher_start(&watcher, run);
 }
 
 void qp_coarse_stop(void)
 {
-    if (!coarse.is_running)
-        return;
-    qp_publish(&coarse.must_stop, 1);
-    pthread_join(coarse.thread, NULL);
-    coarse.is_running = false;
+    qp_watcher_stop(&watcher);
 }
 
 void qp_coarse_forget(void)
 {
-    coarse.is_running = false;
+    watcher.is_running = false;
 }

@@ -7,6 +7,8 @@
 #ifndef QP_RECORD_SAMPLE_SAMPLE_H
 #define QP_RECORD_SAMPLE_SAMPLE_H
 
+#include <pthread.h>
+
 #include "base/text/error.h"
 #include "code/pattern.h"
 #include "record/run/run.h"
@@ -48,6 +50,24 @@ bool qp_sampler_start(void);
 void qp_sampler_stop(void);
 /* In a forked child: the thread and the timers are the parent's. */
 void qp_sampler_forget(void);
+
+/* ---- threads of the recorder that look at all OS threads: watcher.c ---------------------- */
+
+typedef struct {
+    pthread_t thread;
+    bool is_running;
+    uint32_t must_stop;
+    uint32_t *live; /* [n_live] ordinals of OS threads that have not ended, out of n_known */
+    uint32_t n_live, n_known;
+} qp_watcher;
+
+/* Start its thread. @return false: it cannot be started, which is counted */
+bool qp_watcher_start(qp_watcher *w, void *(*run)(void *));
+/* Its thread ends when it finds must_stop. */
+void qp_watcher_stop(qp_watcher *w);
+/* Visit all OS threads that live. @param begin  called for new ones before; may be NULL */
+void qp_watcher_pass(qp_watcher *w, void (*begin)(qp_os_thread_slot *),
+                     void (*visit)(qp_os_thread_slot *, void *), void *with);
 
 /* ---- the coarse clock of -time=adaptive: coarse.c ---------------------------------------- */
 

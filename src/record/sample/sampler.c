@@ -16,13 +16,10 @@
 
 #include "base/atomic.h"
 #include "base/os/clock.h"
-#include "base/os/mapping.h"
 #include "base/os/thread.h"
 #include "record/clock/clock.h"
 
 enum {
-    STACK_BYTES = 64 * 1024,
-    OS_THREADS_MAX = 1 << 20, /* that are looked at */
     SLICE_NS = 5000000,
     STEPS_MAX = 4, /* periods to the next pass while nothing is used */
     DUE_MAX =
@@ -35,14 +32,10 @@ enum {
 };
 
 static struct {
-    pthread_t thread;
-    bool is_running;
+    qp_watcher watcher;
     bool has_descriptors; /* of its own */
-    uint32_t must_stop;
-    uint32_t *live; /* [n_live] ordinals of OS threads that have not ended, out of n_known */
-    uint32_t n_live, n_known;
-    uint64_t n_made;    /* samples of CPU time */
-    uint64_t unmade_ns; /* CPU time without samples, because passes came too late */
+    uint64_t n_made;      /* samples of CPU time */
+    uint64_t unmade_ns;   /* CPU time without samples, because passes came too late */
 } sampler;
 
 /* The time since the previous pass. */
@@ -63,17 +56,10 @@ static bool is_charged_by_cpu(void)
     return h->time_mode == QP_TIME_SAMPLED && h->clock_kind != QP_CLOCK_ELAPSED;
 }
 
-/* Note the OS threads that began since the previous pass: their CPU time up to now is not
- * counted. */
-static void note_new_os_threads(void)
+/* The OS thread began since the previous pass: its CPU time up to now is not counted. */
+static void begin_os_thread(qp_os_thread_slot *slot)
 {
-    for (qp_os_thread_slot *slot; (slot = qp_os_thread_at(sampler.n_known + 1)) != NULL;) {
-        sampler.n_known++;
-        if (sampler.n_live == OS_THREADS_MAX)
-            continue;
-        sampler.live[sampler.n_live++] = sampler.n_known;
-        slot->cpu_seen = slot->cpu_due = slot->cpu_waiting = 0;
-    }
+    slot->cpu_seen = slot->cpu_due = slot->cpu_waiting = 0;
 }
 
 static uint64_t least(uint64_t a, uint64_t b)
@@ -121,8 +107,9 @@ static void take_cpu(qp_os_thread_slot *slot, uint64_t n_most, qp_ticks *made)
     }
 }
 
-static void pass_over(qp_os_thread_slot *slot, interval *since)
+static void pass_over(qp_os_thread_slot *slot, void *with)
 {
+    interval *since = with;
     bool is_timed = qp_recorder_head()->time_mode == QP_TIME_SAMPLED;
     bool is_by_cpu = is_sampled_by_cpu() || is_charged_by_cpu();
     qp_ticks made = {1, is_timed && !is_charged_by_cpu() ? since->ticks : 0,
@@ -156,25 +143,14 @@ static void pass(interval *since)
 {
     if (qp_load(&qp_recorder_head()->stopped_since))
         return;
-    note_new_os_threads();
-    for (uint32_t i = 0; i < sampler.n_live;) {
-        qp_os_thread_slot *slot = qp_os_thread_at(sampler.live[i]);
-        uint32_t state = qp_observe(&slot->state);
-        if (state == QP_OS_THREAD_ENDED) {
-            sampler.live[i] = sampler.live[--sampler.n_live];
-            continue;
-        }
-        if (state == QP_OS_THREAD_ALIVE)
-            pass_over(slot, since);
-        i++;
-    }
+    qp_watcher_pass(&sampler.watcher, begin_os_thread, pass_over, since);
 }
 
 /* Sleep in slices, so that stopping the sampler need not wait for a long period. */
 static void sleep_until(uint64_t due)
 {
     uint64_t now = qp_clock_monotonic();
-    while (now < due && !qp_observe(&sampler.must_stop)) {
+    while (now < due && !qp_observe(&sampler.watcher.must_stop)) {
         qp_clock_sleep_until(due - now > SLICE_NS ? now + SLICE_NS : due);
         now = qp_clock_monotonic();
     }
@@ -236,10 +212,11 @@ static void *run(QP_UNUSED void *unused)
     budget spent = {0};
     pthread_setname_np(pthread_self(), "qprof");
     sampler.has_descriptors = qp_task_own_descriptors();
-    while (!qp_observe(&sampler.must_stop)) {
+    while (!qp_observe(&sampler.watcher.must_stop)) {
         sleep_until(due);
         uint64_t now = qp_clock_elapsed(), wall = qp_clock_monotonic();
-        bool is_last = qp_observe(&sampler.must_stop); /* it charges the time up to now */
+        bool is_last =
+            qp_observe(&sampler.watcher.must_stop); /* it charges the time up to now */
         interval since = {now - before, wall - wall_before, 0, true};
         if (!is_last)
             since.n_samples = samples_due(&sample_due, wall, n_steps * period);
@@ -283,29 +260,18 @@ bool qp_sampler_start(void)
     if (wants_signal && qp_recorder_head()->time_mode != QP_TIME_SAMPLED &&
         qp_pc_signal_begin())
         return true;
-    qp_store(&sampler.must_stop, 0);
-    if (!sampler.live)
-        sampler.live = qp_pages_take(OS_THREADS_MAX * sizeof *sampler.live);
-    sampler.n_live = sampler.n_known = 0;
     sampler.n_made = sampler.unmade_ns = 0;
-    sampler.is_running = sampler.live && qp_own_thread_start(&sampler.thread, run, STACK_BYTES);
-    if (!sampler.is_running)
-        qp_count(&qp_recorder.space, QP_D_sampler_unavailable);
-    return sampler.is_running;
+    return qp_watcher_start(&sampler.watcher, run);
 }
 
 void qp_sampler_stop(void)
 {
     qp_pc_signal_end();
-    if (!sampler.is_running)
-        return;
-    qp_publish(&sampler.must_stop, 1);
-    pthread_join(sampler.thread, NULL);
-    sampler.is_running = false;
+    qp_watcher_stop(&sampler.watcher);
 }
 
 void qp_sampler_forget(void)
 {
     qp_pc_signal_forget();
-    sampler.is_running = false;
+    sampler.watcher.is_running = false;
 }
