@@ -2,7 +2,8 @@
 # adaptive.sh BUILD [ROUNDS [PROGRAM...]]: -time=adaptive against exact times and against counts.
 #
 # Each PROGRAM is a Lua script, its arguments included: 'fib.lua 32'. Without any, those of this folder
-# and of the packages lua-check, lua-ldoc, lua-dkjson and lua-penlight that are installed. In each of
+# and of the packages lua-check, lua-ldoc, lua-dkjson, lua-inspect, lua-basexx and lua-penlight that are
+# installed. In each of
 # ROUNDS (5) every program runs with counts, adaptive and exact times, in turn. Of all rounds:
 # price     CPU time of adaptive above counts, in percent of what exact is above counts
 # first     rounds in which the function with the most self time is first of the exact run as well
@@ -38,9 +39,39 @@ for i = 1, 60 do
 end
 print(n)
 END
+cat >"$work/inspect.lua" <<'END'
+local inspect, n = require "inspect", 0
+local function value(depth)
+    local t = {}
+    for i = 1, depth do t["key" .. i], t[i] = value(depth - 1), {i, tostring(i)} end
+    return t
+end
+for i = 1, 20 do n = n + #inspect(value(6)) end
+print(n)
+END
+cat >"$work/base.lua" <<'END'
+local basexx, n = require "basexx", 0
+for i = 1, 60 do
+    local text = string.rep("any text " .. i, 60)
+    n = n + #basexx.from_base64(basexx.to_base64(text)) + #basexx.from_base32(basexx.to_base32(text))
+end
+print(n)
+END
+cat >"$work/pretty.lua" <<'END'
+local pretty, List, n = require "pl.pretty", require "pl.List", 0
+for i = 1, 800 do
+    local t = {}
+    for k = 1, 20 do t[k] = {name = "item" .. k, list = {k, k + 1, {i}}} end
+    n = n + #pretty.read(pretty.write(t)) + List(t):map(function(x) return x.name end):len()
+end
+print(n)
+END
 if [ $# = 0 ]; then
     set -- "$here/fib.lua 27" "$here/mixed.lua"
     [ ! -f $lua/5.4/dkjson.lua ] || set -- "$@" "$work/json.lua"
+    [ ! -f $lua/5.1/inspect.lua ] || set -- "$@" "$work/inspect.lua"
+    [ ! -f $lua/5.1/basexx.lua ] || set -- "$@" "$work/base.lua"
+    [ ! -d $lua/5.4/pl ] || set -- "$@" "$work/pretty.lua"
     [ ! -f /usr/bin/luacheck ] || set -- "$@" "/usr/bin/luacheck --no-color $lua/5.4/pl"
     [ ! -f /usr/bin/ldoc ] || set -- "$@" "/usr/bin/ldoc -d $work/doc $lua/5.4/pl"
 fi
