@@ -84,6 +84,8 @@ enum {
     QPROF_HOOK_TOKENS = 1u << 7,   /* the top is a token: only the token calls are in line */
     QPROF_HOOK_STOPPED = 1u << 10, /* recording is stopped, and this thread knows it */
     QPROF_HOOK_OFF = 1u << 14,     /* the thread's status is disabled */
+    QPROF_GATE_TOKENS = QPROF_GATE_OPEN | QPROF_HOOK_TOKENS,
+    QPROF_GATE_CLOCK = QPROF_HOOK_TSC | QPROF_HOOK_WAITS,
 
     QPROF_FRAME_MARKED = 1u << 0,     /* has block marks to settle */
     QPROF_FRAME_SKIP = 1u << 1,       /* entered unrecorded */
@@ -156,6 +158,12 @@ QPROF_FN(void) qprof_token_unwind(qprof_thread *th, qprof_token token);
 #else
 #define QPROF_ADD(place, n) QPROF_STORE(place, QPROF_LOAD(place) + (n))
 #endif
+/* The compiler may rely on it. */
+#define QPROF_ASSUME(c)                                                                        \
+    do {                                                                                       \
+        if (!(c))                                                                              \
+            __builtin_unreachable();                                                           \
+    } while (0)
 #define QPROF_APART   __attribute__((noinline, unused))
 /* A signal handler of the host that records must find what is before it done, and nothing of what
  * is after it. */
@@ -182,30 +190,35 @@ static inline uint64_t qprof_ticks(void)
 }
 
 /* Is it the path of this method? */
-static inline int qprof_is_of(const qprof_thread *th, const qprof_node *n, uintptr_t method)
+static inline int qprof_is_of(const char *base, const qprof_node *n, uintptr_t method)
 {
-    return *QPROF_CELL(th, const uint64_t, n->method) == method;
+    const void *record = base + ((uint64_t)n->method << 6);
+    return *(const uint64_t *)record == method;
 }
 
 /* The callee of p that the inline path may use: the one called last, or the next in the ring.
  * @return its offset; 0: look it up out of line */
-static inline uint64_t qprof_callee(const qprof_thread *th, qprof_node *p, uintptr_t method)
+static inline uint64_t qprof_callee(char *base, qprof_node *p, uintptr_t method)
 {
     enum { METHOD_FLAGS_AT = 8, OUT_OF_LINE = 3u << 12 /* hooked, or in no area */ };
     uint64_t at = QPROF_LOAD(p->last);
-    if (QPROF_LIKELY(qprof_is_of(th, QPROF_AT(th, qprof_node, at), method)))
+    const qprof_node *n = (const qprof_node *)(void *)(base + at);
+    if (QPROF_LIKELY(qprof_is_of(base, n, method))) {
+        QPROF_ASSUME(at);
         return at;
-    uint32_t next = QPROF_LOAD(QPROF_AT(th, qprof_node, at)->next);
-    const qprof_node *n = QPROF_CELL(th, qprof_node, next);
-    const char *record = QPROF_CELL(th, const char, n->method);
+    }
+    at = (uint64_t)QPROF_LOAD(n->next) << 6;
+    n = (const qprof_node *)(void *)(base + at);
+    const char *record = base + ((uint64_t)n->method << 6);
     if (QPROF_UNLIKELY(
-            !qprof_is_of(th, n, method) ||
+            *(const uint64_t *)(const void *)record != method ||
             (__atomic_load_n((const uint32_t *)(const void *)(record + METHOD_FLAGS_AT),
                              __ATOMIC_RELAXED) &
              OUT_OF_LINE)))
         return 0;
-    QPROF_STORE(p->last, (uint64_t)next << 6);
-    return (uint64_t)next << 6;
+    QPROF_STORE(p->last, at);
+    QPROF_ASSUME(at);
+    return at;
 }
 
 /* Charge the time up to `now`, which is not before the last event, to the call path on top; later
@@ -226,31 +239,33 @@ static inline void qprof_settle(qprof_node *n)
         QPROF_STORE(n->self_max, own);
 }
 
-/* Count a call whose time may be estimated; the thread is not busy. */
-static inline void qprof_count_untimed(qprof_thread *th, qprof_node *n)
+/* Count a call whose time may be estimated; the thread is not busy.
+ * @return 1: this call is to be timed */
+static inline int qprof_count_untimed(const qprof_thread *th, qprof_node *n)
 {
-    uint64_t number = n->n_calls + 1;
     QPROF_STORE(n->begun, QPROF_LOAD(*th->tick));
     QPROF_ADD(n->n_calls, 1);
-    if (QPROF_UNLIKELY(number >= n->self_min))
-        qprof_cold_begin_timing(th, n);
+    return n->n_calls >= n->self_min;
 }
 
-/* Where the frame of a call goes, and its path. at is 0: out of line. */
+/* Where the frame of a call goes, and its path. at is 0: out of line. What the handle has is here
+ * once: fences and stores would make the compiler load it again. */
 typedef struct {
     uint64_t top, n_exits, at;
+    qprof_pulse *u;
+    char *base;
 } qprof_place;
 
 /* Choose the place of a call. A signal handler that records changes n_exits: it is read first. */
 static inline qprof_place qprof_choose(const qprof_thread *th, uintptr_t method, uintptr_t id)
 {
-    const qprof_pulse *u = th->pulse;
-    qprof_place c = {0, QPROF_LOAD(u->n_exits), 0};
+    qprof_place c = {0, 0, 0, th->pulse, th->base};
+    c.n_exits = QPROF_LOAD(c.u->n_exits);
     QPROF_FENCE();
-    c.top = QPROF_LOAD(u->top);
-    const qprof_frame *below = QPROF_FRAME_AT(th, c.top);
+    c.top = QPROF_LOAD(c.u->top);
+    const qprof_frame *below = QPROF_FRAME_AT(&c, c.top);
     if (QPROF_LIKELY(c.top - th->floor < th->span && id && id != below->stack_id && method))
-        c.at = qprof_callee(th, QPROF_AT(th, qprof_node, below->node), method);
+        c.at = qprof_callee(c.base, QPROF_AT(&c, qprof_node, below->node), method);
     return c;
 }
 
@@ -265,9 +280,9 @@ static QPROF_APART void qprof_timed_entry(qprof_thread *th, uint32_t gate, uintp
         qprof_cold_entry(th, method, id);
         return;
     }
-    qprof_pulse *u = th->pulse;
-    qprof_node *n = QPROF_AT(th, qprof_node, c.at);
-    qprof_frame *f = QPROF_AT(th, qprof_frame, c.top) + 1;
+    qprof_pulse *u = c.u;
+    qprof_node *n = QPROF_AT(&c, qprof_node, c.at);
+    qprof_frame *f = QPROF_AT(&c, qprof_frame, c.top) + 1;
     if (!(gate & QPROF_HOOK_WAITS))
         now = qprof_ticks();
     now -= u->offset;
@@ -282,7 +297,7 @@ static QPROF_APART void qprof_timed_entry(qprof_thread *th, uint32_t gate, uintp
     QPROF_STORE(f->node, c.at);
     QPROF_STORE(f->start, now);
     QPROF_ADD(n->n_calls, 1);
-    qprof_charge(u, QPROF_AT(th, qprof_node, f[-1].node), now);
+    qprof_charge(u, QPROF_AT(&c, qprof_node, f[-1].node), now);
     QPROF_STORE(n->begun, n->self);
     QPROF_FENCE();
     QPROF_PUBLISH(u->top, c.top + sizeof(qprof_frame));
@@ -291,14 +306,14 @@ static QPROF_APART void qprof_timed_entry(qprof_thread *th, uint32_t gate, uintp
 /* Push the frame of a call that is not timed. The stores are in the order in which a reader, or
  * the next run after a kill, may see them: the frame, the top, and later the count.
  * @return 0: a signal handler has recorded meanwhile, and the frame may not be this one */
-static inline int qprof_push_untimed(qprof_thread *th, const qprof_place *c, uintptr_t id)
+static inline int qprof_push_untimed(const qprof_place *c, uintptr_t id)
 {
-    qprof_frame *f = QPROF_AT(th, qprof_frame, c->top) + 1;
+    qprof_frame *f = QPROF_AT(c, qprof_frame, c->top) + 1;
     QPROF_STORE(f->stack_id, (uint64_t)id);
     QPROF_STORE(f->node, c->at);
-    QPROF_PUBLISH(th->pulse->top, c->top + sizeof(qprof_frame));
+    QPROF_PUBLISH(c->u->top, c->top + sizeof(qprof_frame));
     QPROF_FENCE();
-    return QPROF_LOAD(th->pulse->n_exits) == c->n_exits;
+    return QPROF_LOAD(c->u->n_exits) == c->n_exits;
 }
 
 /* An entry whose time may be estimated. */
@@ -307,17 +322,17 @@ static QPROF_APART void qprof_untimed_entry(qprof_thread *th, uintptr_t method, 
     const qprof_place c = qprof_choose(th, method, id);
     if (QPROF_UNLIKELY(!c.at))
         qprof_cold_entry(th, method, id);
-    else if (QPROF_UNLIKELY(!qprof_push_untimed(th, &c, id)))
+    else if (QPROF_UNLIKELY(!qprof_push_untimed(&c, id)))
         qprof_cold_overtaken(th, id, c.at, c.top + sizeof(qprof_frame));
-    else
-        qprof_count_untimed(th, QPROF_AT(th, qprof_node, c.at));
+    else if (QPROF_UNLIKELY(qprof_count_untimed(th, QPROF_AT(&c, qprof_node, c.at))))
+        qprof_cold_begin_timing(th, QPROF_AT(&c, qprof_node, c.at));
 }
 
 /* qprof_entry() of a thread whose gate, already loaded, is not 0. */
 static inline void qprof_open_entry(qprof_thread *th, uint32_t gate, uintptr_t method,
                                     uintptr_t id)
 {
-    if (gate != QPROF_GATE_OPEN) {
+    if (QPROF_UNLIKELY(gate != QPROF_GATE_OPEN)) {
         if (gate >= QPROF_HOOK_STACK)
             qprof_cold_entry(th, method, id);
         else if (gate & QPROF_HOOK_EXACT)
@@ -329,10 +344,10 @@ static inline void qprof_open_entry(qprof_thread *th, uint32_t gate, uintptr_t m
     const qprof_place c = qprof_choose(th, method, id);
     if (QPROF_UNLIKELY(!c.at))
         qprof_cold_entry(th, method, id);
-    else if (QPROF_UNLIKELY(!qprof_push_untimed(th, &c, id)))
+    else if (QPROF_UNLIKELY(!qprof_push_untimed(&c, id)))
         qprof_cold_overtaken(th, id, c.at, c.top + sizeof(qprof_frame));
     else
-        QPROF_ADD(QPROF_AT(th, qprof_node, c.at)->n_calls, 1);
+        QPROF_ADD(QPROF_AT(&c, qprof_node, c.at)->n_calls, 1);
 }
 
 /** Record the entry of a method on this thread.
@@ -401,7 +416,7 @@ static inline void qprof_open_exit(qprof_thread *th, uint32_t gate, uintptr_t id
 {
     qprof_pulse *u = th->pulse;
     uint64_t top;
-    if (gate != QPROF_GATE_OPEN) {
+    if (QPROF_UNLIKELY(gate != QPROF_GATE_OPEN)) {
         if (gate >= QPROF_HOOK_STACK)
             qprof_cold_exit(th, id);
         else if (gate & QPROF_HOOK_EXACT)
@@ -449,26 +464,68 @@ static inline int qprof_is_counting(const qprof_thread *th)
 
 /* ---- tokens ------------------------------------------------------------------------------ */
 
-/* An entry or exit of a thread whose calls are timed, or not in line. */
-static QPROF_APART qprof_token qprof_enter_apart(qprof_thread *th, uint32_t gate,
-                                                 qprof_token caller, uintptr_t method)
+/* The callee of the token on top that the inline path may use.
+ * @return its offset; 0: look it up out of line */
+static inline uint64_t qprof_token_callee(const qprof_pulse *u, char *base, qprof_token caller,
+                                          uintptr_t method)
 {
-    uint32_t kind = gate & ~(uint32_t)(QPROF_HOOK_TSC | QPROF_HOOK_WAITS);
-    uint32_t exact = QPROF_GATE_OPEN | QPROF_HOOK_TOKENS | QPROF_HOOK_EXACT,
-             adaptive = QPROF_GATE_OPEN | QPROF_HOOK_TOKENS | QPROF_HOOK_ADAPTIVE;
-    uint64_t now = gate & QPROF_HOOK_WAITS ? qprof_ticks() : 0, at = 0;
+    if (QPROF_UNLIKELY(QPROF_LOAD(u->top) != caller || !method))
+        return 0;
+    void *p = base + (caller - QPROF_TOP_TOKEN);
+    return qprof_callee(base, (qprof_node *)p, method);
+}
+
+/* The token to which a frame returns.
+ * @return 0: ask out of line */
+static inline qprof_token qprof_token_caller(const qprof_pulse *u, char *base,
+                                             qprof_token token)
+{
+    if (QPROF_UNLIKELY(QPROF_LOAD(u->top) != token))
+        return 0;
+    const void *n = base + (token - QPROF_TOP_TOKEN);
+    uint64_t parent = (uint64_t)((const qprof_node *)n)->parent << 6;
+    return QPROF_LIKELY(parent) ? parent | QPROF_TOP_TOKEN : 0;
+}
+
+static QPROF_APART qprof_token qprof_begin_timing(qprof_thread *th, qprof_node *n,
+                                                  qprof_token token)
+{
+    qprof_cold_begin_timing(th, n);
+    return token;
+}
+
+/* An entry of a thread whose calls are not only counted in line: where their time may be estimated;
+ * where each is timed. */
+static QPROF_APART qprof_token qprof_untimed_enter(qprof_thread *th, uint32_t gate,
+                                                   qprof_token caller, uintptr_t method)
+{
     qprof_pulse *u = th->pulse;
-    if (QPROF_LIKELY((kind == exact || kind == adaptive) && QPROF_LOAD(u->top) == caller &&
-                     method))
-        at = qprof_callee(th, QPROF_AT(th, qprof_node, caller - QPROF_TOP_TOKEN), method);
+    char *base = th->base;
+    uint64_t at = 0;
+    if (QPROF_LIKELY((gate & ~(uint32_t)QPROF_GATE_CLOCK) ==
+                     (QPROF_GATE_TOKENS | QPROF_HOOK_ADAPTIVE)))
+        at = qprof_token_callee(u, base, caller, method);
     if (QPROF_UNLIKELY(!at))
         return qprof_cold_enter(th, caller, method);
-    qprof_node *n = QPROF_AT(th, qprof_node, at);
-    if (kind == adaptive) {
-        QPROF_PUBLISH(u->top, at | QPROF_TOP_TOKEN);
-        qprof_count_untimed(th, n);
-        return at | QPROF_TOP_TOKEN;
-    }
+    qprof_node *n = (qprof_node *)(void *)(base + at);
+    QPROF_PUBLISH(u->top, at | QPROF_TOP_TOKEN);
+    if (QPROF_UNLIKELY(qprof_count_untimed(th, n)))
+        return qprof_begin_timing(th, n, at | QPROF_TOP_TOKEN);
+    return at | QPROF_TOP_TOKEN;
+}
+
+static QPROF_APART qprof_token qprof_timed_enter(qprof_thread *th, uint32_t gate,
+                                                 qprof_token caller, uintptr_t method)
+{
+    uint64_t now = gate & QPROF_HOOK_WAITS ? qprof_ticks() : 0, at = 0;
+    qprof_pulse *u = th->pulse;
+    char *base = th->base;
+    if (QPROF_LIKELY((gate & ~(uint32_t)QPROF_GATE_CLOCK) ==
+                     (QPROF_GATE_TOKENS | QPROF_HOOK_EXACT)))
+        at = qprof_token_callee(u, base, caller, method);
+    if (QPROF_UNLIKELY(!at))
+        return qprof_cold_enter(th, caller, method);
+    qprof_node *n = (qprof_node *)(void *)(base + at);
     if (!(gate & QPROF_HOOK_WAITS))
         now = qprof_ticks();
     now -= u->offset;
@@ -479,40 +536,48 @@ static QPROF_APART qprof_token qprof_enter_apart(qprof_thread *th, uint32_t gate
         return qprof_cold_enter(th, caller, method);
     }
     QPROF_ADD(n->n_calls, 1);
-    qprof_charge(u, QPROF_AT(th, qprof_node, caller - QPROF_TOP_TOKEN), now);
+    qprof_charge(u, (qprof_node *)(void *)(base + (caller - QPROF_TOP_TOKEN)), now);
     QPROF_STORE(n->begun, n->self);
     QPROF_FENCE();
     QPROF_PUBLISH(u->top, at | QPROF_TOP_TOKEN);
     return at | QPROF_TOP_TOKEN;
 }
 
-static QPROF_APART void qprof_leave_apart(qprof_thread *th, uint32_t gate, qprof_token token)
+/* The same for an exit. */
+static QPROF_APART void qprof_untimed_leave(qprof_thread *th, uint32_t gate, qprof_token token)
 {
-    uint32_t kind = gate & ~(uint32_t)(QPROF_HOOK_TSC | QPROF_HOOK_WAITS);
-    uint32_t exact = QPROF_GATE_OPEN | QPROF_HOOK_TOKENS | QPROF_HOOK_EXACT,
-             adaptive = QPROF_GATE_OPEN | QPROF_HOOK_TOKENS | QPROF_HOOK_ADAPTIVE;
-    uint64_t now = gate & QPROF_HOOK_EXACT ? qprof_ticks() : 0;
     qprof_pulse *u = th->pulse;
-    qprof_node *n = NULL;
-    if (QPROF_LIKELY(QPROF_LOAD(u->top) == token && (kind == exact || kind == adaptive)))
-        n = QPROF_AT(th, qprof_node, token - QPROF_TOP_TOKEN);
-    if (QPROF_UNLIKELY(!n || !n->parent)) {
+    char *base = th->base;
+    qprof_token caller = 0;
+    if (QPROF_LIKELY((gate & ~(uint32_t)QPROF_GATE_CLOCK) ==
+                     (QPROF_GATE_TOKENS | QPROF_HOOK_ADAPTIVE)))
+        caller = qprof_token_caller(u, base, token);
+    if (QPROF_UNLIKELY(!caller)) {
         qprof_cold_leave(th, token);
         return;
     }
-    uint64_t caller = (uint64_t)n->parent << 6 | QPROF_TOP_TOKEN;
-    if (kind == adaptive) {
-        if (QPROF_UNLIKELY(n->begun != QPROF_LOAD(*th->tick)))
-            qprof_cold_end_timing(th, n);
-        else
-            QPROF_PUBLISH(u->top, caller);
-        return;
-    }
+    qprof_node *n = (qprof_node *)(void *)(base + (token - QPROF_TOP_TOKEN));
+    if (QPROF_UNLIKELY(n->begun != QPROF_LOAD(*th->tick)))
+        qprof_cold_end_timing(th, n);
+    else
+        QPROF_PUBLISH(u->top, caller);
+}
+
+static QPROF_APART void qprof_timed_leave(qprof_thread *th, uint32_t gate, qprof_token token)
+{
+    uint64_t now = qprof_ticks();
+    qprof_pulse *u = th->pulse;
+    char *base = th->base;
+    qprof_token caller = 0;
     now -= u->offset;
-    if (QPROF_UNLIKELY((int64_t)(now - u->last) < 0)) {
+    if (QPROF_LIKELY((gate & ~(uint32_t)QPROF_GATE_CLOCK) ==
+                     (QPROF_GATE_TOKENS | QPROF_HOOK_EXACT)))
+        caller = qprof_token_caller(u, base, token);
+    if (QPROF_UNLIKELY(!caller || (int64_t)(now - u->last) < 0)) {
         qprof_cold_leave(th, token);
         return;
     }
+    qprof_node *n = (qprof_node *)(void *)(base + (token - QPROF_TOP_TOKEN));
     QPROF_STORE(u->top, token | QPROF_TOP_BUSY);
     QPROF_FENCE();
     qprof_charge(u, n, now);
@@ -539,16 +604,17 @@ static inline qprof_token qprof_token_enter(qprof_thread *th, qprof_token caller
                                             qprof_MethodID method)
 {
     uint32_t gate = QPROF_LOAD(th->gate);
-    if (QPROF_UNLIKELY(gate != (QPROF_GATE_OPEN | QPROF_HOOK_TOKENS)))
-        return gate ? qprof_enter_apart(th, gate, caller, method) : QPROF_NO_TOKEN;
+    if (QPROF_UNLIKELY(gate != QPROF_GATE_TOKENS))
+        return gate & QPROF_HOOK_EXACT ? qprof_timed_enter(th, gate, caller, method)
+               : gate                  ? qprof_untimed_enter(th, gate, caller, method)
+                                       : QPROF_NO_TOKEN;
     qprof_pulse *u = th->pulse;
-    uint64_t at = 0;
-    if (QPROF_LIKELY(QPROF_LOAD(u->top) == caller && method))
-        at = qprof_callee(th, QPROF_AT(th, qprof_node, caller - QPROF_TOP_TOKEN), method);
+    char *base = th->base;
+    uint64_t at = qprof_token_callee(u, base, caller, method);
     if (QPROF_UNLIKELY(!at))
         return qprof_cold_enter(th, caller, method);
     QPROF_PUBLISH(u->top, at | QPROF_TOP_TOKEN);
-    QPROF_ADD(QPROF_AT(th, qprof_node, at)->n_calls, 1);
+    QPROF_ADD(((qprof_node *)(void *)(base + at))->n_calls, 1);
     return at | QPROF_TOP_TOKEN;
 }
 
@@ -560,20 +626,19 @@ static inline qprof_token qprof_token_enter(qprof_thread *th, qprof_token caller
 static inline void qprof_token_leave(qprof_thread *th, qprof_token token)
 {
     uint32_t gate = QPROF_LOAD(th->gate);
-    if (QPROF_UNLIKELY(gate != (QPROF_GATE_OPEN | QPROF_HOOK_TOKENS))) {
-        if (gate)
-            qprof_leave_apart(th, gate, token);
+    if (QPROF_UNLIKELY(gate != QPROF_GATE_TOKENS)) {
+        if (gate & QPROF_HOOK_EXACT)
+            qprof_timed_leave(th, gate, token);
+        else if (gate)
+            qprof_untimed_leave(th, gate, token);
         return;
     }
     qprof_pulse *u = th->pulse;
-    uint64_t parent = 0;
-    if (QPROF_LIKELY(QPROF_LOAD(u->top) == token))
-        parent = QPROF_AT(th, const qprof_node, token - QPROF_TOP_TOKEN)->parent;
-    if (QPROF_UNLIKELY(!parent)) {
+    qprof_token caller = qprof_token_caller(u, th->base, token);
+    if (QPROF_UNLIKELY(!caller))
         qprof_cold_leave(th, token);
-        return;
-    }
-    QPROF_PUBLISH(u->top, parent << 6 | QPROF_TOP_TOKEN);
+    else
+        QPROF_PUBLISH(u->top, caller);
 }
 
 /** Return the token of the frame on top; of no frame: the token that begins a stack.

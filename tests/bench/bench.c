@@ -153,12 +153,12 @@ static LOOP loop_empty(unsigned n)
 }
 
 /* The next of the callees that are called in turn. */
-static inline uintptr_t next_of(uintptr_t method, unsigned n_callees)
+static inline uintptr_t next_of(uintptr_t method, uintptr_t n_callees)
 {
     return method + 1 < FIRST_METHOD + 1 + n_callees ? method + 1 : FIRST_METHOD + 1;
 }
 
-static LOOP loop_exported(unsigned n, unsigned n_callees)
+static LOOP loop_exported(unsigned n, uintptr_t n_callees)
 {
     uintptr_t m = FIRST_METHOD + 1;
     for (unsigned i = 0; i < n; i++, m = next_of(m, n_callees)) {
@@ -167,7 +167,7 @@ static LOOP loop_exported(unsigned n, unsigned n_callees)
     }
 }
 
-static LOOP loop_vt(unsigned n, unsigned n_callees)
+static LOOP loop_vt(unsigned n, uintptr_t n_callees)
 {
     uintptr_t m = FIRST_METHOD + 1;
     for (unsigned i = 0; i < n; i++, m = next_of(m, n_callees)) {
@@ -176,7 +176,7 @@ static LOOP loop_vt(unsigned n, unsigned n_callees)
     }
 }
 
-static LOOP loop_inline(qprof_thread *th, unsigned n, unsigned n_callees)
+static LOOP loop_inline(qprof_thread *th, unsigned n, uintptr_t n_callees)
 {
     uintptr_t m = FIRST_METHOD + 1;
     for (unsigned i = 0; i < n; i++, m = next_of(m, n_callees)) {
@@ -187,7 +187,7 @@ static LOOP loop_inline(qprof_thread *th, unsigned n, unsigned n_callees)
 
 static qprof_token token_below; /* of the frame that calls */
 
-static LOOP loop_tokens(qprof_thread *th, unsigned n, unsigned n_callees)
+static LOOP loop_tokens(qprof_thread *th, unsigned n, uintptr_t n_callees)
 {
     uintptr_t m = FIRST_METHOD + 1;
     for (unsigned i = 0; i < n; i++, m = next_of(m, n_callees))

@@ -95,7 +95,7 @@ static void record(const char *options)
         shared->n_wrong_tops += qprof_current_method_id() != MAIN;
         if (++shared->n_rounds == ROUNDS_MAX)
             break;
-        if (shared->n_rounds > shared->n_signals) /* the signal came behind the calls */
+        if (shared->n_rounds > shared->n_signals) /* the signal came after the calls */
             break;
     }
     leave_main();

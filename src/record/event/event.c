@@ -480,8 +480,8 @@ void qprof_cold_overtaken(qprof_thread *th, uintptr_t id, uint64_t node, uint64_
         QPROF_STORE(f->stack_id, (uint64_t)id);
         QPROF_STORE(f->node, node);
     }
-    if (has_hook(th, QPROF_HOOK_ADAPTIVE))
-        qprof_count_untimed(th, n);
-    else
+    if (!has_hook(th, QPROF_HOOK_ADAPTIVE))
         QPROF_ADD(n->n_calls, 1);
+    else if (qprof_count_untimed(th, n))
+        qprof_cold_begin_timing(th, n);
 }

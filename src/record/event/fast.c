@@ -1,6 +1,10 @@
 /* fast.c: what the inline path leaves out and still is usual: calls of which only the stack is kept,
  * in a host without the calls for that, and calls that leave a record in a trace. Compiled for
  * speed; all else is event.c and exit.c. */
+/* The event path is straight: what it jumps to is rare and need not be aligned. */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("no-align-jumps", "no-align-labels")
+#endif
 #include "record/event/event.h"
 #include "record/ring/trace_fast.h"
 

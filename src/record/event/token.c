@@ -149,10 +149,11 @@ void qprof_token_unwind(qprof_thread *th, qprof_token token)
 
 qprof_token qprof_cold_top(qprof_thread *th)
 {
+    qprof_token token = QPROF_NO_TOKEN;
+    if (!qp_is_open(th) || QPROF_LOAD(th->pulse->top) & QPROF_TOP_BUSY)
+        return token; /* to ask is no event: none is dropped */
     int host_errno = errno;
-    bool is_busy = qp_is_open(th) && QPROF_LOAD(th->pulse->top) & QPROF_TOP_BUSY;
-    qprof_frame *top = qp_is_open(th) && !is_busy ? qp_event_look(th) : NULL;
-    qprof_token token = QPROF_NO_TOKEN; /* to ask is no event: none is dropped */
+    qprof_frame *top = qp_event_look(th);
     if (top) {
         bool is_bottom = !qp_own_of(th)->has_token && !qp_stack_depth(th, top);
         token = th->pulse->n_deep ? qp_token_of_deep(th)

@@ -44,9 +44,9 @@ static inline bool qp_trace_fast_entry(qprof_thread *th, uintptr_t method, uintp
     const qprof_place c = qprof_choose(th, method, id);
     if (QP_UNLIKELY(!c.at))
         return false;
-    qprof_pulse *u = th->pulse;
-    qprof_node *n = QPROF_AT(th, qprof_node, c.at);
-    qprof_frame *f = QPROF_AT(th, qprof_frame, c.top) + 1;
+    qprof_pulse *u = c.u;
+    qprof_node *n = QPROF_AT(&c, qprof_node, c.at);
+    qprof_frame *f = QPROF_AT(&c, qprof_frame, c.top) + 1;
     if (!(gate & QPROF_HOOK_WAITS))
         raw = qprof_ticks();
     uint64_t now = raw - u->offset;
@@ -62,7 +62,7 @@ static inline bool qp_trace_fast_entry(qprof_thread *th, uintptr_t method, uintp
     QPROF_ADD(n->n_calls, 1);
     if (gate & QPROF_HOOK_EXACT) {
         QPROF_STORE(f->start, now);
-        qprof_charge(u, QPROF_AT(th, qprof_node, f[-1].node), now);
+        qprof_charge(u, QPROF_AT(&c, qprof_node, f[-1].node), now);
         QPROF_STORE(n->begun, n->self);
     }
     qp_trace_put(lane, QP_TRACE_ENTRY, raw, (qp_cell)(c.at >> 6), n->method);
