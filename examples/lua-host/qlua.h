@@ -1,8 +1,8 @@
 /* qlua.h: what the patched Lua calls where frames begin and end.
  *
  * Every lua_State is a virtual thread with a handle, `qth`: NULL while calls are not recorded,
- * so that a call costs one test. `qid` is the depth of a frame and its stack id; an
- * exit names the frame that resumes. Nothing here raises an error, changes the Lua stack or
+ * so that a call costs one test. `qtoken` is what the recorder knows a frame by; 0: it is the base
+ * level, or began before calls were reported. Nothing here raises an error, changes the Lua stack or
  * uses Lua's allocator, because a frame may be incomplete when it is reported. */
 #ifndef QLUA_H
 #define QLUA_H
@@ -17,7 +17,7 @@
 #if !defined(QLUA_LOOP)
 #define QLUA_LOOP 0 /* see qlua_loop.h */
 #endif
-#define QLUA_REPORTS (QLUA_LOOP && QLUA_LOOP != 5 && QLUA_LOOP != 7) /* entries and exits */
+#define QLUA_REPORTS (QLUA_LOOP && QLUA_LOOP != 4 && QLUA_LOOP != 6) /* entries and exits */
 
 /* Data of one prototype, in addition to the method id and jump counters in Proto. The data of a
  * collected prototype are kept while a collected coroutine, not yet swept, may have a frame of
@@ -49,8 +49,9 @@ LUAI_FUNC void (*qlua_loop)(lua_State *, CallInfo *); /* luaV_execute, or one th
 
 /** Initialize the recorder if the environment asks for it. Before the first state. */
 LUAI_FUNC void qlua_start(void);
-/** The first frame of a state: bind it, and mount it if the host calls without resume. */
-LUAI_FUNC void qlua_begin(lua_State *L);
+/** The first frame of a state: bind it, and mount it if the host calls without resume.
+ * @return the token from which it is called */
+LUAI_FUNC qprof_token qlua_begin(lua_State *L);
 /** The last frame of a state has ended. */
 LUAI_FUNC void qlua_end(lua_State *L);
 /** A coroutine begins or continues. */
@@ -97,16 +98,15 @@ LUAI_FUNC void qlua_turn(CallInfo *ci);
 /** A tail call replaced the frame. */
 LUAI_FUNC void qlua_gated_tail(lua_State *L, CallInfo *ci);
 
-/** luaV_execute, seven times: reports calls; keeps only the stack; asks whether samples wait;
- * reports calls and counts entries and taken jumps; only counts; only counts entries; reports
- * and counts where a gate is open. */
+/** luaV_execute, six times: reports calls; asks whether samples wait; reports calls and counts
+ * entries and taken jumps; only counts; reports and counts where a gate is open; only counts
+ * entries. */
 LUAI_FUNC void qlua_execute_calls(lua_State *L, CallInfo *ci);
-LUAI_FUNC void qlua_execute_stack(lua_State *L, CallInfo *ci);
 LUAI_FUNC void qlua_execute_polling(lua_State *L, CallInfo *ci);
 LUAI_FUNC void qlua_execute_counting(lua_State *L, CallInfo *ci);
 LUAI_FUNC void qlua_execute_coverage(lua_State *L, CallInfo *ci);
-LUAI_FUNC void qlua_execute_functions(lua_State *L, CallInfo *ci);
 LUAI_FUNC void qlua_execute_gated(lua_State *L, CallInfo *ci);
+LUAI_FUNC void qlua_execute_functions(lua_State *L, CallInfo *ci);
 
 #define qlua_execute(L, ci) (qlua_loop(L, ci))
 
@@ -114,8 +114,8 @@ LUAI_FUNC void qlua_execute_gated(lua_State *L, CallInfo *ci);
 
 #define qlua_is_on(L) l_unlikely((L)->qth != NULL)
 
-/** Credit waiting samples to the frame `at`, from Lua's own stack. Here `qid` is the path of a
- * frame, 0 until it is looked up. */
+/** Credit waiting samples to the frame `at`, from Lua's own stack. Here `qtoken` is the path of
+ * a frame, 0 until it is looked up. */
 static inline void qlua_poll(lua_State *L, CallInfo *at)
 {
     if (l_unlikely(qprof_is_due(L->qth)))
@@ -135,11 +135,11 @@ static inline void qlua_leave(lua_State *L, CallInfo *ci, int n_results)
         qlua_leave_reported(L, ci, n_results);
 }
 
-#if QLUA_LOOP == 3
+#if QLUA_LOOP == 2
 
 static inline void qlua_entry_lua(lua_State *L, CallInfo *ci)
 {
-    ci->qid = 0;
+    ci->qtoken = 0;
     qlua_poll(L, ci->previous);
 }
 
@@ -148,34 +148,26 @@ static inline void qlua_exit(lua_State *L, CallInfo *ci)
     qlua_poll(L, ci);
 }
 
-#define qlua_entry_tail(L, ci) ((void)((ci)->qid = 0)) /* it was asked before the call */
+#define qlua_entry_tail(L, ci) ((void)((ci)->qtoken = 0)) /* it was asked before the call */
 
 #else
 
-/** A tail call replaced the frame: the id stays. */
+/** A tail call replaced the frame. */
 LUAI_FUNC void qlua_entry_tail(lua_State *L, CallInfo *ci);
-
-#if QLUA_LOOP == 2
-#define qlua_report_entry qprof_stack_entry
-#define qlua_report_exit  qprof_stack_exit
-#else
-#define qlua_report_entry qprof_entry
-#define qlua_report_exit  qprof_exit
-#endif
 
 static inline void qlua_entry(lua_State *L, CallInfo *ci, size_t method)
 {
-    ci->qid = ci->previous->qid + 1;
-    if (l_unlikely(ci->qid == 1))
-        qlua_begin(L);
-    qlua_report_entry(L->qth, method, ci->qid);
+    qprof_token caller = ci->previous->qtoken;
+    if (l_unlikely(caller == 0))
+        caller = qlua_begin(L);
+    ci->qtoken = qprof_token_enter(L->qth, caller, method);
 }
 
 static inline void qlua_entry_lua(lua_State *L, CallInfo *ci)
 {
     Proto *p = clLvalue(s2v(ci->func))->p;
     size_t method = l_likely(p->qid) ? p->qid : qlua_code_method(L, ci, p);
-#if QLUA_LOOP == 6
+#if QLUA_LOOP == 5
     if (l_unlikely(qlua_is_tracing)) {
         qlua_trace_entry(L, ci, method);
         return;
@@ -194,9 +186,8 @@ static inline void qlua_entry_c(lua_State *L, CallInfo *ci, lua_CFunction f)
 
 static inline void qlua_exit(lua_State *L, CallInfo *ci)
 {
-    unsigned int resumes = ci->previous->qid;
-    qlua_report_exit(L->qth, resumes);
-    if (l_unlikely(resumes == 0))
+    qprof_token_leave(L->qth, ci->qtoken);
+    if (l_unlikely(ci->previous->qtoken == 0))
         qlua_end(L);
 }
 
@@ -216,7 +207,7 @@ static inline int qlua_is_entry(lua_State *L, CallInfo *ci)
 {
     int is_entry = ci->u.l.savedpc == clLvalue(s2v(ci->func))->p->code &&
                    !(ci->callstatus & CIST_HOOKYIELD);
-#if QLUA_LOOP == 6
+#if QLUA_LOOP == 5
     if (l_unlikely(!is_entry && qlua_is_changed(L)))
         qlua_change(L, NULL);
 #endif
@@ -240,7 +231,7 @@ static inline void qlua_look(lua_State *L, CallInfo *ended)
         qlua_turn(caller);
 }
 
-#if QLUA_LOOP == 6
+#if QLUA_LOOP == 5
 
 #define qlua_jumped(at) ((void)(ci->qshut || (qlua_count(cl->p->qjumps, at), 0)))
 
@@ -262,14 +253,14 @@ static inline int qlua_count_entry(lua_State *L, CallInfo *ci)
     return 1;
 }
 
-/** A frame that began before calls were reported has no id, and its exit is not reported. */
+/** The exit of a frame that began before calls were reported is not reported. */
 static inline void qlua_exit_with(lua_State *L, CallInfo *ci, const Instruction *pc,
                                   StkId results, int n_results)
 {
     if (l_unlikely(qlua_is_tracing)) {
         ci->u.l.savedpc = pc;
         qlua_trace_exit(L, ci, results, n_results);
-    } else if (l_likely(ci->qid)) {
+    } else if (l_likely(ci->qtoken)) {
         qlua_exit(L, ci);
     }
     qlua_look(L, ci);
@@ -281,13 +272,13 @@ static inline void qlua_exit_with(lua_State *L, CallInfo *ci, const Instruction 
 
 #define qlua_exit_with(L, ci, pc, first, n) qlua_exit(L, ci)
 
-#if QLUA_LOOP == 7
+#if QLUA_LOOP == 6
 #define qlua_jumped(at) ((void)0)
-#elif QLUA_LOOP >= 4
+#elif QLUA_LOOP >= 3
 #define qlua_jumped(at) qlua_count(jumps, at)
 #endif
 
-#if QLUA_LOOP >= 4
+#if QLUA_LOOP >= 3
 
 /** @return 0: not counted, another loop executes the function */
 static inline int qlua_count_entry(lua_State *L, CallInfo *ci)
@@ -309,7 +300,7 @@ static inline int qlua_count_entry(lua_State *L, CallInfo *ci)
 #endif
 
 /** Another loop takes over inside a function where the trap is set. */
-#if QLUA_LOOP == 4 || QLUA_LOOP == 5 || QLUA_LOOP == 7
+#if QLUA_LOOP == 3 || QLUA_LOOP == 4 || QLUA_LOOP == 6
 #define qlua_change_loop(L, ci, pc)                                                            \
     if (qlua_loop != luaV_execute && (pc) != clLvalue(s2v((ci)->func))->p->code) {             \
         (ci)->u.l.savedpc = (pc);                                                              \

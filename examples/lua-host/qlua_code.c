@@ -296,6 +296,6 @@ size_t qlua_code_method(lua_State *L, CallInfo *ci, Proto *p)
 void qlua_entry_tail(lua_State *L, CallInfo *ci)
 {
     Proto *p = clLvalue(s2v(ci->func))->p;
-    qprof_exit(L->qth, ci->previous->qid);
-    qprof_entry(L->qth, l_likely(p->qid) ? p->qid : qlua_code_method(L, ci, p), ci->qid);
+    qprof_token_leave(L->qth, ci->qtoken);
+    qlua_entry(L, ci, l_likely(p->qid) ? p->qid : qlua_code_method(L, ci, p));
 }

@@ -20,7 +20,7 @@ void qlua_turn(CallInfo *ci)
 
 void qlua_gated_tail(lua_State *L, CallInfo *ci)
 {
-    if (ci->qid == 0)
+    if (ci->qtoken == 0)
         qlua_entry_lua(L, ci);
     else if (qlua_is_tracing)
         qlua_trace_tail(L, ci);
@@ -32,7 +32,7 @@ void qlua_gated_leave(lua_State *L, CallInfo *ci, StkId results, int n_results)
 {
     if (qlua_is_tracing)
         qlua_trace_exit(L, ci, results, n_results);
-    else if (ci->qid)
+    else if (ci->qtoken)
         qlua_exit(L, ci);
     if (G(L)->qgated)
         qlua_look(L, ci);
@@ -40,14 +40,14 @@ void qlua_gated_leave(lua_State *L, CallInfo *ci, StkId results, int n_results)
 
 /* ---- changes ----------------------------------------------------------------------------- */
 
-/* Other loops have run so far. If they did not report calls, their frames have no id, like the
- * base level. They are counted; the trap makes their loops change over. */
+/* Other loops have run so far. If they did not report calls, their frames have no token, like
+ * the base level. They are counted; the trap makes their loops change over. */
 static void adopt_frames(lua_State *L)
 {
     for (CallInfo *ci = L->ci; ci != &L->base_ci; ci = ci->previous) {
         ci->qshut = 0;
         if (L->qth == NULL)
-            ci->qid = 0;
+            ci->qtoken = 0;
         if (isLua(ci))
             ci->u.l.trap = 1;
     }

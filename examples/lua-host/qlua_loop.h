@@ -4,22 +4,19 @@
 #if QLUA_LOOP == 1 /* reports calls */
 #define QLUA_COPY(name) qlua_calls_##name
 #define luaV_execute    qlua_execute_calls
-#elif QLUA_LOOP == 2 /* only keeps the stack, for samples */
-#define QLUA_COPY(name) qlua_stack_##name
-#define luaV_execute    qlua_execute_stack
-#elif QLUA_LOOP == 3 /* asks at each entry and exit whether samples wait */
+#elif QLUA_LOOP == 2 /* asks at each entry and exit whether samples wait */
 #define QLUA_COPY(name) qlua_polling_##name
 #define luaV_execute    qlua_execute_polling
-#elif QLUA_LOOP == 4 /* reports calls, counts entries and jumps */
+#elif QLUA_LOOP == 3 /* reports calls, counts entries and jumps */
 #define QLUA_COPY(name) qlua_counting_##name
 #define luaV_execute    qlua_execute_counting
-#elif QLUA_LOOP == 5 /* only counts entries and jumps */
+#elif QLUA_LOOP == 4 /* only counts entries and jumps */
 #define QLUA_COPY(name) qlua_coverage_##name
 #define luaV_execute    qlua_execute_coverage
-#elif QLUA_LOOP == 6 /* reports, counts where the gate is open */
+#elif QLUA_LOOP == 5 /* reports, counts where the gate is open */
 #define QLUA_COPY(name) qlua_gated_##name
 #define luaV_execute    qlua_execute_gated
-#elif QLUA_LOOP == 7 /* only counts entries */
+#elif QLUA_LOOP == 6 /* only counts entries */
 #define QLUA_COPY(name) qlua_functions_##name
 #define luaV_execute    qlua_execute_functions
 #endif

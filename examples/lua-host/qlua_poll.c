@@ -17,13 +17,13 @@ static qprof_thread never_due = {.gate = QPROF_GATE_OPEN | QPROF_HOOK_STACK};
 static unsigned path_of(lua_State *L, CallInfo *at)
 {
     CallInfo *ci = at;
-    while (ci != &L->base_ci && ci->qid == 0)
+    while (ci != &L->base_ci && ci->qtoken == 0)
         ci = ci->previous;
-    unsigned path = ci->qid;
+    unsigned path = (unsigned)ci->qtoken;
     while (ci != at) {
         ci = ci->next;
-        ci->qid = qprof_path(L->qth, path, qlua_frame_method(L, ci));
-        path = ci->qid;
+        path = qprof_path(L->qth, path, qlua_frame_method(L, ci));
+        ci->qtoken = path;
     }
     return path;
 }
@@ -53,7 +53,7 @@ static inline void call(lua_State *L, StkId func, int n_results)
     if (ci == NULL)
         return;
     ci->callstatus = CIST_FRESH;
-    ci->qid = 0;
+    ci->qtoken = 0;
     name_chunk(L, ci);
     qlua_execute(L, ci);
 }

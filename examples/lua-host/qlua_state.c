@@ -98,10 +98,9 @@ void qlua_start(void)
     qlua_unbound = &unbound;
     qlua_is_polling = (wants & QPROF_WANT_STACK) && !(wants & QPROF_WANT_SHADOW);
     qlua_is_apart = qlua_is_polling;
-    qlua_loop = is_counting                ? qlua_execute_counting
-                : qlua_is_polling          ? qlua_execute_polling
-                : wants & QPROF_WANT_STACK ? qlua_execute_stack
-                                           : qlua_execute_calls;
+    qlua_loop = is_counting       ? qlua_execute_counting
+                : qlua_is_polling ? qlua_execute_polling
+                                  : qlua_execute_calls;
 }
 
 void qlua_choose_loop(void)
@@ -157,12 +156,13 @@ void qlua_suspend(lua_State *L)
         unmount(L);
 }
 
-void qlua_begin(lua_State *L)
+qprof_token qlua_begin(lua_State *L)
 {
     if (L->qprev == NULL) {
         mount(L);
         L->qimplicit = 1;
     }
+    return qprof_token_top(L->qth);
 }
 
 void qlua_end(lua_State *L)
@@ -203,7 +203,7 @@ static __attribute__((noinline)) void call_c_gated(lua_State *L, CallInfo *ci, l
 void qlua_call_c_apart(lua_State *L, CallInfo *ci, lua_CFunction f)
 {
     if (qlua_is_polling) {
-        ci->qid = 0;
+        ci->qtoken = 0;
         qlua_poll(L, ci->previous);
     } else {
         call_c_gated(L, ci, f);
@@ -231,6 +231,14 @@ void qlua_call_apart(lua_State *L, StkId func, int n_results)
         call_gated(L, func, n_results);
 }
 
+/* A frame that began while nothing was recorded has no token: that below it has. */
+static qprof_token token_at(const CallInfo *ci)
+{
+    while (ci->qtoken == QPROF_NO_TOKEN)
+        ci = ci->previous;
+    return ci->qtoken ? ci->qtoken : QPROF_NO_TOKEN;
+}
+
 void qlua_unwind(lua_State *L, CallInfo *to)
 {
     if (qlua_is_counting())
@@ -245,7 +253,7 @@ void qlua_unwind(lua_State *L, CallInfo *to)
     else if (is_all)
         qlua_begin(L); /* another state may be closing this one */
     if (!qlua_is_polling)
-        qprof_exit(L->qth, to->qid);
+        qprof_token_unwind(L->qth, token_at(to));
     else if (qprof_is_due(L->qth))
         qlua_poll_sample(L, L->ci);
     if (is_all)

@@ -88,24 +88,23 @@ static void trace_results(const lua_State *L, StkId first, int n)
 
 void qlua_trace_entry(lua_State *L, CallInfo *ci, size_t method)
 {
-    ci->qid = ci->previous->qid + 1;
-    if (ci->qid == 1)
+    if (ci->previous->qtoken == 0)
         qlua_begin(L);
     if (qlua_has_values)
         trace_parameters(L, ci->func + 1, L->top);
     qprof_trace_call_vt(method, line_of(ci->previous), L->qvt);
-    qprof_entry(L->qth, method, ci->qid);
+    qlua_entry(L, ci, method);
 }
 
 /* The function that made the tail call has ended: report its exit, but not its return. */
 void qlua_trace_tail(lua_State *L, CallInfo *ci)
 {
     size_t method = qlua_frame_method(L, ci);
-    qprof_exit(L->qth, ci->previous->qid);
+    qprof_token_leave(L->qth, ci->qtoken);
     if (qlua_has_values)
         trace_parameters(L, ci->func + 1, L->top);
     qprof_trace_call_vt(method, line_of(ci->previous), L->qvt);
-    qprof_entry(L->qth, method, ci->qid);
+    qlua_entry(L, ci, method);
 }
 
 void qlua_trace_exit(lua_State *L, CallInfo *ci, StkId results, int n_results)
@@ -116,8 +115,8 @@ void qlua_trace_exit(lua_State *L, CallInfo *ci, StkId results, int n_results)
         qprof_trace_line_vt(line_of(ci), L->qvt);
     if (qlua_has_values)
         trace_results(L, results, n_results);
-    qprof_exit(L->qth, caller->qid);
+    qprof_token_leave(L->qth, ci->qtoken);
     qprof_trace_return_vt(method, line_of(caller), L->qvt);
-    if (caller->qid == 0)
+    if (caller->qtoken == 0)
         qlua_end(L);
 }

@@ -150,7 +150,7 @@ typedef struct {
 /* The node whose callee the next call is. */
 static qp_cell caller_of(const qprof_thread *th, const qprof_frame *top)
 {
-    return qp_tree_has_paths() ? qp_frame_path(top) : qp_record_of(th)->root;
+    return qp_recorder_has_paths() ? qp_frame_path(top) : qp_record_of(th)->root;
 }
 
 static qp_cell path_or_overflow(qp_cell path, const qprof_thread *th)
@@ -281,7 +281,7 @@ typedef struct {
 static void name_frame(qprof_thread *th, qprof_frame *f, qp_caller by, uint32_t flags)
 {
     uint32_t shared = QPROF_FRAME_OVERFLOWED | QPROF_FRAME_EXCLUDED;
-    bool has_path = f->node && !(flags & shared) && qp_tree_has_paths() &&
+    bool has_path = f->node && !(flags & shared) && qp_recorder_has_paths() &&
                     !qp_tree_is_overflow(th, qp_frame_path(f));
     uint64_t id = !by.is_token ? by.id
                   : has_path   ? f->node | QPROF_TOP_TOKEN

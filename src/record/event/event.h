@@ -26,6 +26,9 @@ void qp_event_enter_id(qprof_thread *th, uintptr_t method, uintptr_t id);
 void qp_event_exit_id(qprof_thread *th, uintptr_t id);
 /* An entry of a host that keeps tokens, from the frame that is on top. @return its token */
 qprof_token qp_event_enter_token(qprof_thread *th, uintptr_t method);
+/* The same from the frame of a token, and the end of a token's frame, in any case. */
+qprof_token qp_event_enter_above(qprof_thread *th, qprof_token caller, uintptr_t method);
+void qp_event_leave_token(qprof_thread *th, qprof_token token);
 
 /* ---- tokens ------------------------------------------------------------------------------- */
 

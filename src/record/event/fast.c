@@ -1,6 +1,6 @@
 /* fast.c: what the inline path leaves out and still is usual: calls of which only the stack is kept,
- * in a host without the calls for that, and calls that leave a record in a trace. Compiled for
- * speed; all else is event.c and exit.c. */
+ * in a host without the calls for that, calls that leave a record in a trace, and calls with tokens
+ * where frames are kept. Compiled for speed; all else is event.c, exit.c and token.c. */
 /* The event path is straight: what it jumps to is rare and need not be aligned. */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("no-align-jumps", "no-align-labels")
@@ -19,4 +19,50 @@ void qprof_cold_exit(qprof_thread *th, uintptr_t id)
 {
     if (!qp_trace_fast_exit(th, id) && (qprof_is_due(th) || !qprof_pop(th, id)))
         qp_event_exit_id(th, id);
+}
+
+/* ---- tokens: where frames are kept, the stack id of a frame is its token ----------------- */
+
+/* Is the frame on top that of the token? */
+static inline bool is_of_top(const qprof_thread *th, qprof_token token)
+{
+    uint64_t top = QPROF_LOAD(th->pulse->top);
+    return top - th->floor < th->span && QPROF_FRAME_AT(th, top)->stack_id == token &&
+           qp_own_of(th)->uses_tokens;
+}
+
+/* Is there nothing but a reason to keep frames? Else the event folds them, or is a rare one. */
+static inline bool keeps_frames(const qprof_thread *th, uint32_t gate)
+{
+    const uint32_t usual = QPROF_HOOK_EXACT | QPROF_HOOK_ADAPTIVE | QPROF_HOOK_TSC |
+                           QPROF_HOOK_WAITS | QPROF_HOOK_STACK | QP_HOOK_TRACE;
+    return (gate & ~usual) == QPROF_GATE_OPEN &&
+           (gate & (QPROF_HOOK_STACK | QP_HOOK_TRACE) || qp_own_of(th)->flagged ||
+            !qp_recorder_has_paths());
+}
+
+qprof_token qprof_cold_enter(qprof_thread *th, qprof_token caller, uintptr_t method)
+{
+    uint32_t gate = QPROF_LOAD(th->gate);
+    const qprof_frame *f = QPROF_FRAME_AT(th, QPROF_LOAD(th->pulse->top));
+    bool is_stack = gate & QPROF_HOOK_STACK;
+    uint64_t path = 0;
+    if (!is_of_top(th, caller) || !keeps_frames(th, gate) || !method ||
+        (!is_stack && !(path = qprof_callee(th->base, QPROF_AT(th, qprof_node, f->node), method))))
+        return qp_event_enter_above(th, caller, method);
+    qprof_token token = path && qp_recorder_has_paths()
+                            ? path | QPROF_TOP_TOKEN
+                            : QPROF_OFFSET(th, f + 1) | QP_TOKEN_OF_FRAME;
+    qprof_open_entry(th, gate, method, token);
+    return is_of_top(th, token) ? token : qprof_cold_top(th);
+}
+
+void qprof_cold_leave(qprof_thread *th, qprof_token token)
+{
+    uint32_t gate = QPROF_LOAD(th->gate);
+    uint64_t top = QPROF_LOAD(th->pulse->top);
+    if (is_of_top(th, token) && keeps_frames(th, gate) && (int64_t)top > (int64_t)th->low)
+        qprof_open_exit(th, gate, QPROF_FRAME_AT(th, top)[-1].stack_id);
+    else
+        qp_event_leave_token(th, token);
 }

@@ -124,7 +124,7 @@ static void leave_token(qprof_thread *th, qprof_token token, bool and_it, bool i
     errno = host_errno;
 }
 
-qprof_token qprof_cold_enter(qprof_thread *th, qprof_token caller, uintptr_t method)
+qprof_token qp_event_enter_above(qprof_thread *th, qprof_token caller, uintptr_t method)
 {
     bool is_on_top = caller == QPROF_NO_TOKEN || QPROF_LOAD(th->pulse->top) == caller;
     if (!is_on_top || !qp_own_of(th)->uses_tokens)
@@ -132,7 +132,7 @@ qprof_token qprof_cold_enter(qprof_thread *th, qprof_token caller, uintptr_t met
     return qp_event_enter_token(th, method);
 }
 
-void qprof_cold_leave(qprof_thread *th, qprof_token token)
+void qp_event_leave_token(qprof_thread *th, qprof_token token)
 {
     if (token != QPROF_NO_TOKEN)
         leave_token(th, token, true, true);

@@ -113,6 +113,13 @@ static inline qp_head *qp_recorder_head(void)
     return qp_recorder.space.head;
 }
 
+/* Coverage alone has no paths: every method is called by the root. */
+static inline bool qp_recorder_has_paths(void)
+{
+    const uint32_t without_paths = QP_COLLECT_COVERAGE | QP_COLLECT_ONCE;
+    return qp_recorder_head()->collect & ~without_paths;
+}
+
 /* Take the lock of control calls: start, stop, clear, save, initialise, shut down.
  * @return false: this thread holds it already (a signal handler, a callback) */
 bool qp_control_lock(void);

@@ -268,7 +268,8 @@ bool qp_stack_fold(qprof_thread *th, qprof_frame *top)
     qp_thread_private *own = qp_own_of(th);
     if (own->has_token)
         return true;
-    if (!own->uses_tokens || (QPROF_LOAD(th->gate) & QP_HOOKS_FRAMES) || !qp_tree_has_paths())
+    if (!own->uses_tokens || (QPROF_LOAD(th->gate) & QP_HOOKS_FRAMES) ||
+        !qp_recorder_has_paths())
         return false;
     while (own->flagged) {
         qprof_frame *f = QPROF_AT(th, qprof_frame, own->flagged);

@@ -11,13 +11,6 @@
 
 /* ---- the tree: tree.c -------------------------------------------------------------------- */
 
-/* Coverage alone has no paths: every method is called by the root. */
-static inline bool qp_tree_has_paths(void)
-{
-    const uint32_t without_paths = QP_COLLECT_COVERAGE | QP_COLLECT_ONCE;
-    return qp_recorder_head()->collect & ~without_paths;
-}
-
 /* Make the root node of a thread. @return 0: no room */
 qp_cell qp_tree_root(qprof_thread *th);
 /* The callee of a method under a node. @param key  id of the method. @return 0: none yet */
