@@ -146,16 +146,26 @@ static void programs_equal_the_naive_tree(void **state)
 {
     static const struct {
         const char *options;
-        bool is_timed;
-    } modes[] = {{"-time=none", false},
-                 {"-time=exact", true},
-                 {"-time=exact -elapsed-source=tsc", false},
-                 {"-time=adaptive", false},
-                 {"-time=none -collect=profile,trace", false},
-                 {"-time=exact -triggers=yes", true}};
+        bool is_timed, is_hooked; /* hooked: a trigger keeps the frames below one method */
+    } modes[] = {{"-time=none", false, false},
+                 {"-time=exact", true, false},
+                 {"-time=exact -elapsed-source=tsc", false, false},
+                 {"-time=adaptive", false, false},
+                 {"-time=none -collect=profile,trace", false, false},
+                 {"-time=exact -elapsed-source=tsc -collect=profile,trace", false, false},
+                 {"-time=exact -triggers=yes", true, false},
+                 {"-time=exact", true, true},
+                 {"-time=none", false, true},
+                 {"-time=exact -elapsed-source=tsc", false, true},
+                 {"-time=adaptive", false, true},
+                 {"-time=exact -elapsed-source=tsc -collect=profile,trace", false, true}};
     for (uint32_t i = 0; i < sizeof modes / sizeof *modes; i++) {
         host h = begin(state, modes[i].options, 7 + i);
         h.is_timed = modes[i].is_timed;
+        if (modes[i].is_hooked)
+            assert_int_equal(qprof_trigger_add_method(
+                                 qprof_trigger_create("t", QPROF_TRIGGER_ON), h.ids[0], 1),
+                             0);
         for (int k = 0; k < STEPS; k++)
             step(&h);
         play_end(h.p);
