@@ -269,10 +269,33 @@ static inline qprof_place qprof_choose(const qprof_thread *th, uintptr_t method,
     return c;
 }
 
+/* Push the frame of a call that is not timed. The stores are in the order in which a reader, or
+ * the next run after a kill, may see them: the frame, the top, and later the count.
+ * @return 0: a signal handler has recorded meanwhile, and the frame may not be this one */
+static inline int qprof_push_untimed(const qprof_place *c, uintptr_t id)
+{
+    qprof_frame *f = QPROF_AT(c, qprof_frame, c->top) + 1;
+    QPROF_STORE(f->stack_id, (uint64_t)id);
+    QPROF_STORE(f->node, c->at);
+    QPROF_PUBLISH(c->u->top, c->top + sizeof(qprof_frame));
+    QPROF_FENCE();
+    return QPROF_LOAD(c->u->n_exits) == c->n_exits;
+}
+
+#if defined(QPROF_ONCE) /* inside the library: record/event/fast.c has these for all files */
+void qprof_timed_entry(qprof_thread *th, uint32_t gate, uintptr_t method, uintptr_t id);
+void qprof_untimed_entry(qprof_thread *th, uintptr_t method, uintptr_t id);
+void qprof_timed_exit(qprof_thread *th, uintptr_t id);
+void qprof_untimed_exit(qprof_thread *th, uintptr_t id);
+#else
+#define QPROF_ONCE static QPROF_APART
+#endif
+
+#if !defined(QPROF_ELSEWHERE)
 /* An entry that reads the clock: after the look-up and before the stores, so that the caller pays
  * for the one and the callee for the other; first where a read waits for earlier loads. */
-static QPROF_APART void qprof_timed_entry(qprof_thread *th, uint32_t gate, uintptr_t method,
-                                          uintptr_t id)
+QPROF_ONCE void qprof_timed_entry(qprof_thread *th, uint32_t gate, uintptr_t method,
+                                  uintptr_t id)
 {
     uint64_t now = gate & QPROF_HOOK_WAITS ? qprof_ticks() : 0;
     const qprof_place c = qprof_choose(th, method, id);
@@ -303,21 +326,8 @@ static QPROF_APART void qprof_timed_entry(qprof_thread *th, uint32_t gate, uintp
     QPROF_PUBLISH(u->top, c.top + sizeof(qprof_frame));
 }
 
-/* Push the frame of a call that is not timed. The stores are in the order in which a reader, or
- * the next run after a kill, may see them: the frame, the top, and later the count.
- * @return 0: a signal handler has recorded meanwhile, and the frame may not be this one */
-static inline int qprof_push_untimed(const qprof_place *c, uintptr_t id)
-{
-    qprof_frame *f = QPROF_AT(c, qprof_frame, c->top) + 1;
-    QPROF_STORE(f->stack_id, (uint64_t)id);
-    QPROF_STORE(f->node, c->at);
-    QPROF_PUBLISH(c->u->top, c->top + sizeof(qprof_frame));
-    QPROF_FENCE();
-    return QPROF_LOAD(c->u->n_exits) == c->n_exits;
-}
-
 /* An entry whose time may be estimated. */
-static QPROF_APART void qprof_untimed_entry(qprof_thread *th, uintptr_t method, uintptr_t id)
+QPROF_ONCE void qprof_untimed_entry(qprof_thread *th, uintptr_t method, uintptr_t id)
 {
     const qprof_place c = qprof_choose(th, method, id);
     if (QPROF_UNLIKELY(!c.at))
@@ -327,6 +337,7 @@ static QPROF_APART void qprof_untimed_entry(qprof_thread *th, uintptr_t method, 
     else if (QPROF_UNLIKELY(qprof_count_untimed(th, QPROF_AT(&c, qprof_node, c.at))))
         qprof_cold_begin_timing(th, QPROF_AT(&c, qprof_node, c.at));
 }
+#endif
 
 /* qprof_entry() of a thread whose gate, already loaded, is not 0. */
 static inline void qprof_open_entry(qprof_thread *th, uint32_t gate, uintptr_t method,
@@ -371,8 +382,9 @@ static inline int qprof_ends_top(const qprof_thread *th, uint64_t top, uintptr_t
     return (int64_t)top > (int64_t)th->low && f[-1].stack_id == id;
 }
 
+#if !defined(QPROF_ELSEWHERE)
 /* An exit that reads the clock, first: the caller pays for the rest. */
-static QPROF_APART void qprof_timed_exit(qprof_thread *th, uintptr_t id)
+QPROF_ONCE void qprof_timed_exit(qprof_thread *th, uintptr_t id)
 {
     uint64_t now = qprof_ticks();
     qprof_pulse *u = th->pulse;
@@ -393,7 +405,7 @@ static QPROF_APART void qprof_timed_exit(qprof_thread *th, uintptr_t id)
 }
 
 /* An exit whose time may be estimated. */
-static QPROF_APART void qprof_untimed_exit(qprof_thread *th, uintptr_t id)
+QPROF_ONCE void qprof_untimed_exit(qprof_thread *th, uintptr_t id)
 {
     qprof_pulse *u = th->pulse;
     uint64_t top = QPROF_LOAD(u->top);
@@ -410,6 +422,7 @@ static QPROF_APART void qprof_untimed_exit(qprof_thread *th, uintptr_t id)
     QPROF_FENCE();
     QPROF_PUBLISH(u->top, top - sizeof(qprof_frame));
 }
+#endif
 
 /* qprof_exit() of a thread whose gate, already loaded, is not 0. */
 static inline void qprof_open_exit(qprof_thread *th, uint32_t gate, uintptr_t id)

@@ -9,6 +9,9 @@
 #include "record/stream/stream.h"
 #include "record/tree/tree.h"
 
+/* The inline path becomes part of the function. */
+#define IN_LINE __attribute__((flatten))
+
 /* The thread of a call outside of what is known to be recorded. @return NULL: it is not recorded */
 static inline qprof_thread *unknown_thread(void)
 {
@@ -30,7 +33,7 @@ static QPROF_APART void exit_unknown(uintptr_t id)
         qprof_cold_exit(th, id);
 }
 
-void qprof_record_fn_entry(qprof_MethodID method, qprof_StackID id)
+IN_LINE void qprof_record_fn_entry(qprof_MethodID method, qprof_StackID id)
 {
     qprof_thread *th = qp_here.plain;
     uint32_t gate = QPROF_LOAD(th->gate);
@@ -40,7 +43,7 @@ void qprof_record_fn_entry(qprof_MethodID method, qprof_StackID id)
         enter_unknown(method, id);
 }
 
-void qprof_record_fn_exit(qprof_StackID id)
+IN_LINE void qprof_record_fn_exit(qprof_StackID id)
 {
     qprof_thread *th = qp_here.plain;
     uint32_t gate = QPROF_LOAD(th->gate);
@@ -63,7 +66,7 @@ static inline qprof_thread *same_vt(VthreadID vt)
     return NULL;
 }
 
-void qprof_record_fn_entry_vt(qprof_MethodID method, qprof_StackID id, VthreadID vt)
+IN_LINE void qprof_record_fn_entry_vt(qprof_MethodID method, qprof_StackID id, VthreadID vt)
 {
     qprof_thread *th = same_vt(vt);
     if (QP_UNLIKELY(!th)) {
@@ -74,7 +77,7 @@ void qprof_record_fn_entry_vt(qprof_MethodID method, qprof_StackID id, VthreadID
     qp_thread_drop();
 }
 
-void qprof_record_fn_exit_vt(qprof_StackID id, VthreadID vt)
+IN_LINE void qprof_record_fn_exit_vt(qprof_StackID id, VthreadID vt)
 {
     qprof_thread *th = same_vt(vt);
     if (QP_UNLIKELY(!th)) {

@@ -44,4 +44,12 @@
 
 #pragma GCC visibility push(hidden)
 
+/* Of these functions of include/qprof/inline.h, each library has one copy. */
+#define QPROF_ONCE __attribute__((noinline))
+#define QPROF_ELSEWHERE
+#define qprof_timed_entry   qp_timed_entry
+#define qprof_untimed_entry qp_untimed_entry
+#define qprof_timed_exit    qp_timed_exit
+#define qprof_untimed_exit  qp_untimed_exit
+
 #endif

@@ -5,6 +5,8 @@
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("no-align-jumps", "no-align-labels")
 #endif
+#undef QPROF_ELSEWHERE
+
 #include "record/event/event.h"
 #include "record/ring/trace_fast.h"
 
@@ -48,7 +50,8 @@ qprof_token qprof_cold_enter(qprof_thread *th, qprof_token caller, uintptr_t met
     bool is_stack = gate & QPROF_HOOK_STACK;
     uint64_t path = 0;
     if (!is_of_top(th, caller) || !keeps_frames(th, gate) || !method ||
-        (!is_stack && !(path = qprof_callee(th->base, QPROF_AT(th, qprof_node, f->node), method))))
+        (!is_stack &&
+         !(path = qprof_callee(th->base, QPROF_AT(th, qprof_node, f->node), method))))
         return qp_event_enter_above(th, caller, method);
     qprof_token token = path && qp_recorder_has_paths()
                             ? path | QPROF_TOP_TOKEN
