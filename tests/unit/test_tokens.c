@@ -149,16 +149,12 @@ static void programs_equal_the_naive_tree(void **state)
         bool is_timed, is_hooked; /* hooked: a trigger keeps the frames below one method */
     } modes[] = {{"-time=none", false, false},
                  {"-time=exact", true, false},
-                 {"-time=exact -elapsed-source=tsc", false, false},
                  {"-time=adaptive", false, false},
                  {"-time=none -collect=profile,trace", false, false},
-                 {"-time=exact -elapsed-source=tsc -collect=profile,trace", false, false},
                  {"-time=exact -triggers=yes", true, false},
                  {"-time=exact", true, true},
                  {"-time=none", false, true},
-                 {"-time=exact -elapsed-source=tsc", false, true},
-                 {"-time=adaptive", false, true},
-                 {"-time=exact -elapsed-source=tsc -collect=profile,trace", false, true}};
+                 {"-time=adaptive", false, true}};
     for (uint32_t i = 0; i < sizeof modes / sizeof *modes; i++) {
         host h = begin(state, modes[i].options, 7 + i);
         h.is_timed = modes[i].is_timed;
