@@ -202,6 +202,13 @@ KILLED(contexts, PROGRAM(.prepare = count_in_a_context, .play = change_contexts)
 KILLED(a_clear, PROGRAM(.prepare = call_often, .play = clear_below_calls), "")
 KILLED(a_stop, PROGRAM(.play = stop_and_start), "")
 
+KILLED(first_calls_with_tokens, PROGRAM(.keeps_tokens = true, .play = call_and_return), "")
+KILLED(later_calls_with_tokens,
+       PROGRAM(.keeps_tokens = true, .prepare = call_and_return, .play = call_and_return), "")
+KILLED(a_clear_with_tokens,
+       PROGRAM(.keeps_tokens = true, .prepare = call_often, .play = clear_below_calls), "")
+KILLED(a_stop_with_tokens, PROGRAM(.keeps_tokens = true, .play = stop_and_start), "")
+
 static void a_shutdown(void **state)
 {
     (void)state;
@@ -214,4 +221,7 @@ STEPPED_MAIN(stepped_prepare(), cmocka_unit_test(first_calls), cmocka_unit_test(
              cmocka_unit_test(switches), cmocka_unit_test(ends_of_frames_that_are_only_counted),
              cmocka_unit_test(the_end_of_a_deep_thread), cmocka_unit_test(block_times),
              cmocka_unit_test(contexts), cmocka_unit_test(a_clear),
-             cmocka_unit_test(a_shutdown), cmocka_unit_test(a_stop))
+             cmocka_unit_test(first_calls_with_tokens),
+             cmocka_unit_test(later_calls_with_tokens), cmocka_unit_test(a_clear_with_tokens),
+             cmocka_unit_test(a_stop_with_tokens), cmocka_unit_test(a_shutdown),
+             cmocka_unit_test(a_stop))

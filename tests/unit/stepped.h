@@ -16,8 +16,8 @@ enum { A = 1, B, C, HOOKED, OTHER_HOOKED, EXCLUDED, NEW };
 
 typedef struct {
     const char *options;
-    bool is_virtual;
-    void (*prepare)(void); /* not stepped through; NULL: nothing */
+    bool is_virtual, keeps_tokens; /* tokens: calls on the OS thread, not deeper than 16 */
+    void (*prepare)(void);         /* not stepped through; NULL: nothing */
     void (*play)(void);
     /* What it must hold; `where` is for messages. NULL: the entries and exits of stepped_in()
      * and stepped_back_to() */
