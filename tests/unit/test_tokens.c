@@ -209,12 +209,41 @@ static void tokens_and_stack_ids_mix(void **state)
     assert_int_equal(play_figures(h.p, QP_ALL_THREADS, "b").calls, 2);
 }
 
+/* A thread ends with a( open for 7 and b( inside it for 5: both calls end with it, and the next
+ * thread, which may have its row, begins with an empty stack. */
+static void a_destroyed_thread_ends_its_calls(void **state)
+{
+    play_ctx *p = *state;
+    play_begin_vt(p, "-time=exact");
+    qprof_MethodID a = play_method(p, "a"), b = play_method(p, "b");
+    for (VthreadID vt = 1; vt <= 2; vt++) {
+        qprof_thread *th = qprof_thread_handle_vt(vt, QPROF_INLINE_VERSION);
+        qprof_thread_mount(th);
+        qprof_token token = qprof_token_enter(th, qprof_token_top(th), a);
+        play_clock_add(7);
+        qprof_token_enter(th, token, b);
+        play_clock_add(5);
+        qprof_thread_destroy_vt(vt);
+    }
+    play_end(p);
+    assert_flat(p, "a", 2, 24, 14);
+    assert_flat(p, "b", 2, 10, 10);
+    assert_min_max(p, "a", 7, 7);
+    assert_min_max(p, "b", 5, 5);
+    for (uint32_t t = 1; t < p->m->n_threads; t++) {
+        assert_int_equal(p->m->threads[t].n_frames, 0);
+        if (p->m->threads[t].n_in_tree)
+            assert_int_equal(p->m->threads[t].n_destroyed_live, 2);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         PLAY_TEST(programs_equal_the_naive_tree),
         PLAY_TEST(tokens_of_an_earlier_run_are_harmless),
         PLAY_TEST(tokens_and_stack_ids_mix),
+        PLAY_TEST(a_destroyed_thread_ends_its_calls),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

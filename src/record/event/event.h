@@ -44,6 +44,10 @@ static inline qprof_token qp_token_of_deep(const qprof_thread *th)
     return (uint64_t)th->pulse->n_deep << 3 | QP_TOKEN_OF_DEEP;
 }
 
+/* Where a token is on top, and no frame is kept: the calls from the one on top end, up to one of a
+ * caller, at `now`. @return their number */
+uint64_t qp_event_end_calls(qprof_thread *th, qprof_frame *top, qp_cell resumes, uint64_t now);
+
 /* ---- ends of frames: exit.c -------------------------------------------------------------- */
 
 /* End the frames that are only counted and `stored` others. NULL in *top: the event is dropped. */

@@ -221,6 +221,8 @@ void qp_event_exit_id(qprof_thread *th, uintptr_t id)
 uint64_t qp_event_unroll(qprof_thread *th, qprof_frame **top, uint64_t now)
 {
     uint64_t depth = qp_stack_depth(th, *top), n = depth + th->pulse->n_deep;
+    if (qp_own_of(th)->has_token)
+        return qp_event_end_calls(th, *top, qp_record_of(th)->root, now);
     qp_clock(th, *top, now);
     drop_deep(th, n);
     uint32_t n_traced = 0;

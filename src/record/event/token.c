@@ -33,13 +33,14 @@ static bool is_open(const qprof_thread *th, qp_cell top, qp_cell path)
     return top == path;
 }
 
-/* Without frames: calls end up to one of a caller, which is on top then. */
-static void end_calls(qprof_thread *th, qprof_frame *top, qp_cell resumes)
+uint64_t qp_event_end_calls(qprof_thread *th, qprof_frame *top, qp_cell resumes, uint64_t now)
 {
-    qp_clock(th, top, qp_clock_now(th));
-    for (qp_cell at = qp_frame_path(top); at != resumes; at = qp_node_at(th, at)->parent)
+    uint64_t n = 0;
+    qp_clock(th, top, now);
+    for (qp_cell at = qp_frame_path(top); at != resumes; at = qp_node_at(th, at)->parent, n++)
         qp_clock_end_call(th, qp_node_at(th, at));
     QPROF_STORE(top->node, (uint64_t)resumes << 6);
+    return n;
 }
 
 /* The path of a token, if it is open. @return 0: no */
@@ -100,7 +101,7 @@ static bool resume(qprof_thread *th, qprof_frame **top, qprof_token token, bool 
         return false;
     qp_cell resumes = and_it ? qp_node_at(th, path)->parent : path;
     if (resumes != qp_frame_path(*top))
-        end_calls(th, *top, resumes);
+        qp_event_end_calls(th, *top, resumes, qp_clock_now(th));
     return true;
 }
 
