@@ -35,6 +35,11 @@ CPROF_SAME(record_fn_exit);
 CPROF_SAME(record_bb_counts);
 CPROF_SAME(shutdown);
 
+/* ---- embedding --------------------------------------------------------------------------- */
+CPROF_SAME(open);
+CPROF_SAME(close);
+CPROF_SAME(define);
+
 /* ---- threads --------------------------------------------------------------------------------
  *
  * Thread safety: any thread may call these functions. */
@@ -70,6 +75,14 @@ QPROF_FN(cprof_thread *) cprof_thread_handle_vt(VthreadID vt, unsigned version);
  * @param th  from cprof_thread_handle_vt()
  * @return the handle that was mounted before, or a closed handle if there was none */
 QPROF_FN(cprof_thread *) cprof_thread_mount(cprof_thread *th);
+
+/** Make a virtual thread with an id of the library's own, and end one. See qprof_thread_new().
+ *
+ * @param creator  the thread that creates it; NULL: the one that is mounted on this OS thread
+ * @param th       any handle
+ * @return a handle, never NULL */
+QPROF_FN(cprof_thread *) cprof_thread_new(cprof_thread *creator);
+QPROF_FN(void) cprof_thread_end(cprof_thread *th);
 
 /* ---- names and lines --------------------------------------------------------------------- */
 CPROF_SAME(set_module);

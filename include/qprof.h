@@ -4,7 +4,8 @@
  * stack and a call tree for each thread in one file. The file is a readable profile at any
  * time: while the program runs, after a crash, and after qprof_shutdown().
  *
- *   hosting              the six hooks: all that most hosts need
+ *   hosting              the six hooks of QII
+ *   embedding            what qprof/embed.h, the front door for a runtime, calls
  *   threads              names, virtual threads, handles for the inline event path
  *   names and lines      modules, line tables, the current method
  *   blocks and coverage  block times, counters in place, test contexts, sources
@@ -137,6 +138,51 @@ QPROF_FN(void) qprof_record_bb_counts(int bb_num, qprof_Counts n);
  * A process that exits without this call gets the same from an exit handler. A second call has
  * no effect. Source: QII, shutdown. */
 QPROF_FN(void) qprof_shutdown(void);
+
+/* ---- embedding ------------------------------------------------------------------------------
+ *
+ * What qprof/embed.h calls, the front door for a runtime. Include that header instead of calling these.
+ * Thread safety: any thread may call these functions. */
+
+/** Begin to use the recorder, and end it. Use qprof_vm_open() and qprof_vm_close().
+ *
+ * The first user begins a run with virtual threads; the last one ends it.
+ *
+ * @param version  QPROF_INLINE_VERSION
+ * @param options  as for qprof_initialize(); NULL: record only if the environment variable of
+ *                 qprof_environment() is set and not empty. Those of the first user count
+ * @param run      as returned by qprof_open(); of a run that has ended: nothing happens
+ * @return number of the run, above 0; 0: no recording is asked for; else as qprof_initialize(), and
+ *         - QPROF_E_VERSION  the host was compiled with the inline header of another version: a file
+ *                            is written that says so
+ * Thread safety: any thread. Cost: less than 1 ms. */
+QPROF_FN(int) qprof_open(unsigned version, const char *options);
+QPROF_FN(void) qprof_close(int run);
+
+/** Describe a function, and get an id for it. Everything is copied.
+ *
+ * @param name        the name in all data; NULL counts as ""
+ * @param class_name  NULL for none
+ * @param file        as reports show it; NULL counts as ""
+ * @param lines       [n_lines] line table, sorted by code offset; NULL for none
+ * @param n_lines     number of entries
+ * @return the id, valid until the run ends; 0: nothing is recorded
+ * Thread safety: any thread. */
+QPROF_FN(qprof_MethodID)
+qprof_define(const char *name, const char *class_name, const char *file,
+             const qprof_LineInfo *lines, int n_lines);
+
+/** Make a virtual thread with an id of the library's own, outside of the range of hosts.
+ *
+ * @param creator  the thread that creates it; NULL: the one that is mounted on this OS thread
+ * @return its handle, not mounted; never NULL, as for qprof_thread_handle()
+ * Thread safety: only the thread that uses `creator`. */
+QPROF_FN(qprof_thread *) qprof_thread_new(qprof_thread *creator);
+
+/** End a virtual thread: its open frames end now, and its data stay.
+ *
+ * @param th  any handle; a closed one: nothing happens */
+QPROF_FN(void) qprof_thread_end(qprof_thread *th);
 
 /* ---- threads --------------------------------------------------------------------------------
  *

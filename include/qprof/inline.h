@@ -134,6 +134,7 @@ QPROF_FN(qprof_token)
 qprof_cold_enter(qprof_thread *th, qprof_token caller, qprof_MethodID method);
 QPROF_FN(void) qprof_cold_leave(qprof_thread *th, qprof_token token);
 QPROF_FN(qprof_token) qprof_cold_top(qprof_thread *th);
+QPROF_FN(qprof_token) qprof_cold_find(qprof_thread *th, qprof_MethodID method);
 
 /** Resume in a frame that is not the caller of the one on top: all frames above it end.
  *
@@ -685,7 +686,7 @@ static inline qprof_token qprof_token_tail(qprof_thread *th, qprof_token token,
 /* ---- when only the stack is kept --------------------------------------------------------- */
 
 /* Push a frame. @return 0: not the ordinary case, nothing changed */
-static inline int qprof_push(qprof_thread *th, uintptr_t method, uintptr_t id)
+static inline int qprof_stack_push(qprof_thread *th, uintptr_t method, uintptr_t id)
 {
     uint64_t top = QPROF_LOAD(th->pulse->top);
     qprof_frame *f = QPROF_FRAME_AT(th, top) + 1;
@@ -702,7 +703,7 @@ static inline int qprof_push(qprof_thread *th, uintptr_t method, uintptr_t id)
 }
 
 /* Pop the top frame. @return 0: not the ordinary case, nothing changed */
-static inline int qprof_pop(qprof_thread *th, uintptr_t id)
+static inline int qprof_stack_pop(qprof_thread *th, uintptr_t id)
 {
     uint64_t top = QPROF_LOAD(th->pulse->top);
     const qprof_frame *f = QPROF_FRAME_AT(th, top);
@@ -739,7 +740,7 @@ static inline void qprof_stack_entry(qprof_thread *th, qprof_MethodID method, qp
 {
     uint32_t gate = QPROF_LOAD(th->gate);
     if (QPROF_UNLIKELY(gate != (QPROF_GATE_OPEN | QPROF_HOOK_STACK) ||
-                       !qprof_push(th, method, id))) {
+                       !qprof_stack_push(th, method, id))) {
         if (gate)
             qprof_cold_entry(th, method, id);
     }
@@ -748,7 +749,8 @@ static inline void qprof_stack_entry(qprof_thread *th, qprof_MethodID method, qp
 static inline void qprof_stack_exit(qprof_thread *th, qprof_StackID id)
 {
     uint32_t gate = QPROF_LOAD(th->gate);
-    if (QPROF_UNLIKELY(gate != (QPROF_GATE_OPEN | QPROF_HOOK_STACK) || !qprof_pop(th, id))) {
+    if (QPROF_UNLIKELY(gate != (QPROF_GATE_OPEN | QPROF_HOOK_STACK) ||
+                       !qprof_stack_pop(th, id))) {
         if (gate)
             qprof_cold_exit(th, id);
     }

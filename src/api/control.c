@@ -57,7 +57,7 @@ static void shut_down(bool is_virtual_call, const void *here)
     if (is_nested(here)) {
         qp_guard_refuse(QPROF_E_STATE, "qprof_shutdown: inside another call");
     } else {
-        if (is_virtual_call != qp_recorder.is_virtual)
+        if (is_virtual_call != qp_recorder.is_virtual && !qp_recorder.is_embedded)
             qp_count(&qp_recorder.space, QP_D_wrong_mode);
         qp_recorder_end(false);
     }

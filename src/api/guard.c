@@ -18,6 +18,23 @@ int qp_guard_refuse(int code, const char *message)
     return code;
 }
 
+bool qp_guard_version(const char *function, unsigned version)
+{
+    char text[160];
+    if (version == QPROF_INLINE_VERSION)
+        return true;
+    snprintf(text, sizeof text,
+             "%s: the host was compiled with version %u of the inline header; this library has "
+             "version %u",
+             function, version, QPROF_INLINE_VERSION);
+    if (qp_is_running()) {
+        qp_count(&qp_recorder.space, QP_D_inline_version);
+        qp_recorder_note(QP_NOTE_MESSAGE, text);
+    }
+    qp_guard_refuse(QPROF_E_VERSION, text);
+    return false;
+}
+
 const char *qprof_error_text(void)
 {
     return error_text;

@@ -18,6 +18,10 @@ static inline bool qp_is_running(void)
 /* Return code, a QPROF_E_*; count it, and keep the message for qprof_error_text(). */
 int qp_guard_refuse(int code, const char *message);
 
+/* Whether the host was compiled with this library's inline header; counted, and shown in every report,
+ * if not. */
+bool qp_guard_version(const char *function, unsigned version);
+
 /* Begin a control function: take the control lock of a run that is on. @return 0;
  * QPROF_E_STATE: not running, or inside another control function; refused, unless function is
  * NULL */

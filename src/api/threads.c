@@ -93,21 +93,11 @@ void qprof_thread_destroy_vt(VthreadID vt)
     errno = host_errno;
 }
 
-static bool version_fits(unsigned version)
-{
-    if (version == QPROF_INLINE_VERSION)
-        return true;
-    qp_guard_refuse(QPROF_E_VERSION,
-                    "qprof_thread_handle: the host was compiled with the inline "
-                    "header of another version");
-    return false;
-}
-
 qprof_thread *qprof_thread_handle(unsigned version)
 {
     int host_errno = errno;
     qprof_thread *th = NULL;
-    if (version_fits(version) && qp_is_running()) {
+    if (qp_guard_version("qprof_thread_handle", version) && qp_is_running()) {
         th = qp_recorder.is_virtual ? qp_guard_last() : qp_thread_own();
         if (th)
             qp_thread_drop();
@@ -119,7 +109,9 @@ qprof_thread *qprof_thread_handle(unsigned version)
 qprof_thread *qprof_thread_handle_vt(VthreadID vt, unsigned version)
 {
     int host_errno = errno;
-    qprof_thread *th = version_fits(version) && vt_mode() ? qp_thread_vt(vt, 0) : NULL;
+    qprof_thread *th = qp_guard_version("qprof_thread_handle_vt", version) && vt_mode()
+                           ? qp_thread_vt(vt, 0)
+                           : NULL;
     errno = host_errno;
     return th ? th : &qp_closed_thread;
 }
@@ -253,6 +245,7 @@ uint64_t *qprof_counter_bank(qprof_MethodID id)
     qp_cell method = qp_methods_find(&qp_recorder.methods, id);
     qprof_thread *th = method ? qp_thread_own() : NULL;
     uint64_t *counters = th ? qp_blocks_counters(th, method) : NULL;
+    qp_store(&qp_recorder.has_counters, 1);
     errno = host_errno;
     return counters;
 }

@@ -237,13 +237,24 @@ void qp_mapping_trim(qp_mapping *m)
     m->reserved_bytes = n_bytes;
 }
 
-void qp_mapping_forget(qp_mapping *m)
+/* Put empty memory where pointers of the host can point to, and close. */
+static void replace(qp_mapping *m, int how)
 {
-    if (m->base) /* as much as pointers can point to */
+    if (m->base)
         (void)mmap(m->base, m->n_ready_bytes, PROT_READ | PROT_WRITE,
-                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | how, -1, 0);
     qp_mapping_detach(m);
     *m = (qp_mapping){.fd = -1};
+}
+
+void qp_mapping_forget(qp_mapping *m)
+{
+    replace(m, MAP_FIXED_NOREPLACE);
+}
+
+void qp_mapping_empty(qp_mapping *m)
+{
+    replace(m, MAP_FIXED);
 }
 
 void qp_mapping_close(qp_mapping *m)

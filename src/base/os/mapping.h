@@ -50,6 +50,10 @@ void qp_mapping_trim(qp_mapping *m);
  * place, so that pointers of the host into it stay valid. */
 void qp_mapping_forget(qp_mapping *m);
 
+/* Close it, and put empty memory in its place, so that pointers into it stay valid for ever. After
+ * qp_mapping_trim(). */
+void qp_mapping_empty(qp_mapping *m);
+
 /* Unmap and close. The file stays. */
 void qp_mapping_close(qp_mapping *m);
 

@@ -462,6 +462,12 @@ static const qp_option_events anywhere = {.unknown = note_unknown,
                                           .pri = qp_trace_xbase_on_pri,
                                           .clamped = note_clamped};
 
+bool qp_config_is_asked_for(void)
+{
+    const char *environment = getenv(QP_PRODUCT_ENVIRONMENT);
+    return environment && environment[0] && !getauxval(AT_SECURE);
+}
+
 int qp_config_begin(const char *initial_options, qp_error *error)
 {
     memset(&pending, 0, sizeof pending);

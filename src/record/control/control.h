@@ -23,6 +23,9 @@ int qp_apply_again(qp_error *error);
 
 /* ---- options and configuration files: config.c ------------------------------------------- */
 
+/* Whether the environment has options, in a program that may read them. */
+bool qp_config_is_asked_for(void);
+
 /* Read the options of a new run into qp_recorder.options: defaults, the environment, the host,
  * files.
  * @return 0 or QPROF_E_OPTION, _SYNTAX, _IO */

@@ -137,6 +137,7 @@ static bool save(const char *name, const char *label)
     if (!name)
         qp_recorder.n_datasets++;
     qp_event_later(QP_EVENT_SAVE, 0);
+    qp_recorder.has_saved = true;
     h->dataset++; /* later annotations belong to the next one */
     qp_save_run(qp_option_text(&qp_recorder.options, QP_OPT_run_at_save), path);
     if (qp_recorder.options.number[QP_OPT_clear_on_save])

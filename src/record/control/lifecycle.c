@@ -34,6 +34,7 @@ enum {
 
 static qp_head no_head;    /* between two runs: a late counter finds this one */
 static qp_mapping retired; /* of the previous run: threads may still be leaving it */
+static bool retired_has_counters;
 
 /* ---- fork and exit ----------------------------------------------------------------------- */
 
@@ -83,7 +84,9 @@ static void after_fork_in_child(void)
     if (output[0] && !strstr(output, "%p"))
         snprintf(words + n, sizeof words - n, " '-output=%s.%%p'", output);
     const qprof_InitInfo info = {0, words, qp_recorder.callback, qp_recorder.is_virtual};
-    if (qp_recorder_begin(&info, &error) == 0 && parent >= 0)
+    bool is_begun = qp_recorder_begin(&info, &error) == 0;
+    qp_recorder.is_child = true;
+    if (is_begun && parent >= 0)
         qp_inherit_methods(parent);
     if (parent >= 0)
         close(parent);
@@ -440,6 +443,18 @@ static int begin_run(const char *output, qp_error *error)
     return 0;
 }
 
+/* Threads may still be leaving the previous run, so its memory goes when the next one has begun. A
+ * host may keep pointers to counters for ever: then empty memory takes its place. */
+static void retire(const qp_mapping *before, bool has_counters)
+{
+    if (retired_has_counters)
+        qp_mapping_empty(&retired);
+    else
+        qp_mapping_close(&retired);
+    retired = *before;
+    retired_has_counters = has_counters;
+}
+
 int qp_recorder_begin(const qprof_InitInfo *info, qp_error *error)
 {
     char output[QP_PATH_MAX];
@@ -453,6 +468,7 @@ int qp_recorder_begin(const qprof_InitInfo *info, qp_error *error)
         return qp_error_set(error, QPROF_E_STATE, "a run is in progress");
     }
     qp_mapping before = qp_recorder.space.map;
+    bool has_counters = qp_recorder.has_counters;
     qp_mapping_trim(&before);
     qp_recorder = (qp_recorder_data){.space = {.map = {.fd = -1}, .head = &no_head},
                                      .epoch = qp_recorder.epoch + 1,
@@ -468,10 +484,8 @@ int qp_recorder_begin(const qprof_InitInfo *info, qp_error *error)
     }
     if (!code)
         code = begin_run(output, error);
-    if (before.base) { /* pointers into the previous run stay valid for one more run */
-        qp_mapping_close(&retired);
-        retired = before;
-    }
+    if (before.base)
+        retire(&before, has_counters);
     if (code)
         qp_publish(qp_state_word, QP_STATE_OFF);
     return code;
@@ -502,9 +516,12 @@ static void seal(bool at_exit_handler, char *path, size_t n_bytes)
     h->flags |= at_exit_handler ? QP_FLAG_AT_EXIT : 0;
     path[0] = '\0';
     if (!qp_save_has_data()) {
-        if (qp_recorder.space.map.path[0])
-            unlink(qp_recorder.space.map.path);
-        return;
+        if (qp_recorder.has_entries || qp_recorder.has_saved || qp_recorder.is_child) {
+            if (qp_recorder.space.map.path[0])
+                unlink(qp_recorder.space.map.path);
+            return;
+        }
+        qp_count(&qp_recorder.space, QP_D_no_events);
     }
     int code = qp_output_name(NULL, qp_recorder.n_datasets, path, n_bytes, &error);
     if (!code)

@@ -13,13 +13,13 @@
 void qprof_cold_entry(qprof_thread *th, uintptr_t method, uintptr_t id)
 {
     if (!qp_trace_fast_entry(th, method, id) &&
-        (qprof_is_due(th) || !qprof_push(th, method, id)))
+        (qprof_is_due(th) || !qprof_stack_push(th, method, id)))
         qp_event_enter_id(th, method, id);
 }
 
 void qprof_cold_exit(qprof_thread *th, uintptr_t id)
 {
-    if (!qp_trace_fast_exit(th, id) && (qprof_is_due(th) || !qprof_pop(th, id)))
+    if (!qp_trace_fast_exit(th, id) && (qprof_is_due(th) || !qprof_stack_pop(th, id)))
         qp_event_exit_id(th, id);
 }
 

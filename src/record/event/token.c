@@ -139,6 +139,38 @@ void qp_event_leave_token(qprof_thread *th, qprof_token token)
         leave_token(th, token, true, true);
 }
 
+/* The innermost open frame of a method. */
+static qprof_token find(const qprof_thread *th, qprof_frame *top, uintptr_t method)
+{
+    qp_stack_cursor c = qp_stack_from(th, top);
+    if (th->pulse->n_deep) /* these are only counted */
+        return qp_token_of_deep(th);
+    for (uint64_t n = qp_stack_depth(th, top); n; n--, qp_stack_down(th, &c))
+        if (qp_frame_method_id(th, c.f) == method)
+            return c.f->stack_id;
+    qp_cell at = qp_own_of(th)->has_token ? qp_frame_path(top) : 0;
+    for (; at && qp_node_at(th, at)->parent; at = qp_node_at(th, at)->parent)
+        if (qp_method_id(qp_node_at(th, at)->method) == method)
+            return (uint64_t)at << 6 | QPROF_TOP_TOKEN;
+    qp_count(&qp_recorder.space, QP_D_exit_unknown_id);
+    return QPROF_NO_TOKEN;
+}
+
+qprof_token qprof_cold_find(qprof_thread *th, qprof_MethodID method)
+{
+    qprof_token token = QPROF_NO_TOKEN;
+    if (!qp_is_open(th))
+        return token;
+    int host_errno = errno;
+    qprof_frame *top = qp_event_begin(th);
+    if (top) {
+        token = find(th, top, method);
+        qp_event_end(th, top);
+    }
+    errno = host_errno;
+    return token;
+}
+
 void qprof_token_unwind(qprof_thread *th, qprof_token token)
 {
     if (!qp_is_open(th))

@@ -70,8 +70,14 @@ typedef struct {
     uint32_t epoch;   /* number of this run, from 1 */
     uint32_t hooks;   /* of a new thread */
     bool is_virtual;  /* threads are virtual threads */
-    bool has_entries; /* an event was recorded: too late for options */
-    bool has_unknown; /* a sampled path has a method that the host was not asked for */
+    bool has_saved;   /* a dataset was written before the last one */
+    bool is_child;    /* of a process that was recording when it forked */
+    bool is_embedded; /* begun by qprof_open(); the last of these users ends it: */
+    bool is_ending;   /* which it is doing */
+    uint32_t n_users;
+    uint32_t has_counters; /* a host has pointers to counters in the file */
+    bool has_entries;      /* an event was recorded: too late for options */
+    bool has_unknown;      /* a sampled path has a method that the host was not asked for */
     qp_contexts contexts;
     bool is_pc_on;   /* a PC command is in force */
     qp_slab threads; /* extents of thread records */

@@ -1,0 +1,271 @@
+/* qprof/embed.h: the front door for a language runtime.
+ *
+ *     qprof_vm vm;                                    in the runtime's own VM or state
+ *     qprof_vm_open(&vm, NULL);                       the VM begins
+ *     id = qprof_define("f", NULL, "a.src", NULL, 0); it loads a function; 0 is no function
+ *     frame->token = qprof_enter(stack, caller->token, id);
+ *     qprof_leave(stack, frame->token);               a call, and its end
+ *     qprof_vm_close(&vm);                            the VM ends
+ *
+ * The token is a word of the host's own frame: the frame's place in the call tree. 0 in place of the
+ * caller's token says that the call comes from outside of the VM. A host that keeps no token for a call
+ * uses qprof_push() and qprof_pop(). One process may have any number of VMs, in turn, nested and in
+ * threads; a VM may run on any OS thread, on one at a time. Nothing but a test happens while nothing is
+ * recorded. Where the mode, triggers or traces need more than the code here, it calls the library.
+ *
+ * Guide: docs/embedding.md. */
+#ifndef QPROF_EMBED_H
+#define QPROF_EMBED_H
+
+#include "qprof.h"
+
+#if defined(QPROF_NO_INLINE)
+#error "qprof/embed.h is in line: do not define QPROF_NO_INLINE"
+#endif
+
+/* A stack of calls: of a VM, or of one of its coroutines. It lies in the host's object and needs no
+ * other memory until it records. Only embed.h reads and writes it. */
+typedef struct qprof_stack {
+    qprof_thread *th;      /* never NULL; closed until it first runs */
+    qprof_token first;     /* of the call from outside that mounted it; 0: none did */
+    qprof_thread *outside; /* what the OS thread was on before; NULL: it does not run */
+} qprof_stack;
+
+/* A VM. */
+typedef struct qprof_vm {
+    qprof_stack main;
+    qprof_stack *running; /* of its stacks, the one that runs, or ran last */
+    int run;              /* from qprof_open(); 0 or less: it is not recorded */
+} qprof_vm;
+
+/* ---- open and close ---------------------------------------------------------------------- */
+
+/** Make a stack that does not run yet.
+ *
+ * Nothing is allocated.
+ *
+ * @param s  of a coroutine that is created
+ * Thread safety: any thread. */
+static inline void qprof_stack_new(qprof_stack *s)
+{
+    static qprof_thread closed; /* nothing writes to it */
+    s->th = &closed;
+    s->first = 0;
+    s->outside = NULL;
+}
+
+/** Begin to use a VM with the recorder.
+ *
+ * The first one of a process begins the run.
+ *
+ * @param vm       any memory of the host; it must not move
+ * @param options  see qprof_open()
+ * @return 1 if the VM is recorded, 0 if no recording is asked for; else QPROF_E_*, and
+ *         qprof_error_text() says why. The VM may use all functions in either case
+ * Thread safety: any thread. Cost: less than 1 ms. */
+static inline int qprof_vm_open(qprof_vm *vm, const char *options)
+{
+    qprof_stack_new(&vm->main);
+    vm->running = &vm->main;
+    vm->run = qprof_open(QPROF_INLINE_VERSION, options);
+    return vm->run > 0 ? 1 : vm->run;
+}
+
+/* ---- calls whose token the host keeps ---------------------------------------------------- */
+
+/* A call from outside of the VM: its stack is mounted, unless it runs already. */
+static QPROF_APART qprof_token qprof_begin(qprof_stack *s, int *is_first)
+{
+    *is_first = !s->outside;
+    if (!s->outside) {
+        if (!QPROF_LOAD(s->th->gate))
+            s->th = qprof_thread_new(NULL);
+        if (!QPROF_LOAD(s->th->gate))
+            return QPROF_NO_TOKEN;
+        s->outside = qprof_thread_mount(s->th);
+    }
+    return qprof_token_top(s->th);
+}
+
+static QPROF_APART qprof_token qprof_enter_first(qprof_stack *s, qprof_MethodID function)
+{
+    int is_first;
+    qprof_token caller = qprof_begin(s, &is_first);
+    qprof_token token = qprof_token_enter(s->th, caller, function);
+    if (is_first)
+        s->first = token == QPROF_NO_TOKEN ? 0 : token;
+    return token;
+}
+
+/* The call from outside has ended: the OS thread goes back to what it was on. */
+static QPROF_APART void qprof_end(qprof_stack *s)
+{
+    s->first = 0;
+    qprof_thread_mount(s->outside);
+    s->outside = NULL;
+}
+
+/** Enter a function.
+ *
+ * @param s         the stack that runs
+ * @param caller    token of the frame that calls; 0: the call comes from outside of the VM, or from code
+ *                  without a token. Frames above the caller that the host has not left end now
+ * @param function  from qprof_define()
+ * @return the token of the new frame, never 0; QPROF_NO_TOKEN: it is not recorded
+ * Thread safety: one OS thread at a time. Cost: about 1 ns, and a clock read with -time=exact. */
+static inline qprof_token qprof_enter(qprof_stack *s, qprof_token caller,
+                                      qprof_MethodID function)
+{
+    if (QPROF_UNLIKELY(!caller))
+        return qprof_enter_first(s, function);
+    return qprof_token_enter(s->th, caller, function);
+}
+
+/** Leave a frame: execution resumes in its caller. Frames above it end with it.
+ *
+ * @param s      the stack that runs
+ * @param frame  from qprof_enter(); QPROF_NO_TOKEN: nothing happens
+ * Thread safety: as qprof_enter(). Cost: the same. */
+static inline void qprof_leave(qprof_stack *s, qprof_token frame)
+{
+    qprof_token_leave(s->th, frame);
+    if (QPROF_UNLIKELY(frame == s->first))
+        qprof_end(s);
+}
+
+/** Replace a frame by a tail call: the frame ends, and its caller calls the function.
+ *
+ * @param s         the stack that runs
+ * @param frame     the frame that ends
+ * @param function  from qprof_define()
+ * @return as qprof_enter()
+ * Thread safety: as qprof_enter(). Cost: of a leave and an enter. */
+static inline qprof_token qprof_tail(qprof_stack *s, qprof_token frame, qprof_MethodID function)
+{
+    qprof_token token = qprof_token_tail(s->th, frame, function);
+    if (QPROF_UNLIKELY(frame == s->first))
+        s->first = token;
+    return token;
+}
+
+/** Resume in a frame that catches an error: all frames above it end.
+ *
+ * @param s      the stack that runs
+ * @param frame  token of the frame that catches; 0: the error leaves the VM, no frame is left;
+ *               QPROF_NO_TOKEN: nothing happens
+ * Thread safety: as qprof_enter(). Cost: a step for each frame that ends. */
+static inline void qprof_unwind(qprof_stack *s, qprof_token frame)
+{
+    if (frame != QPROF_NO_TOKEN)
+        qprof_token_unwind(s->th, frame ? frame : QPROF_NO_TOKEN);
+    if (!frame && s->first)
+        qprof_end(s);
+}
+
+/** Return the token of the frame on top, for code that calls and keeps no token of its own, or that will
+ * catch an error.
+ *
+ * @param s  the stack that runs
+ * @return the token; if nothing is recorded, QPROF_NO_TOKEN
+ * Thread safety: as qprof_enter(). Cost: three instructions. */
+static inline qprof_token qprof_top(qprof_stack *s)
+{
+    return qprof_token_top(s->th);
+}
+
+/* ---- calls whose token the library keeps ------------------------------------------------- */
+
+/** Enter a function above whatever is on top: native code, the collector, a finalizer in it. They nest.
+ *
+ * @param s         the stack that runs
+ * @param function  from qprof_define(), or QPROF_METHOD_GC and the like
+ * Thread safety: as qprof_enter(). Cost: as there, and three instructions. */
+static inline void qprof_push(qprof_stack *s, qprof_MethodID function)
+{
+    if (QPROF_UNLIKELY(!s->outside))
+        qprof_enter_first(s, function);
+    else
+        qprof_token_enter(s->th, qprof_token_top(s->th), function);
+}
+
+/** Leave a function: its innermost frame ends, with all above it.
+ *
+ * @param s         the stack that runs
+ * @param function  the one that ends. If no frame is of it, nothing happens, and it is counted as
+ *                  exit_unknown_id
+ * Thread safety: as qprof_enter(). Cost: the same. */
+static inline void qprof_pop(qprof_stack *s, qprof_MethodID function)
+{
+    qprof_thread *th = s->th;
+    qprof_token top;
+    if (!QPROF_LOAD(th->gate))
+        return;
+    top = qprof_token_top(th);
+    if (QPROF_UNLIKELY(
+            (top & 63) != QPROF_TOP_TOKEN ||
+            !qprof_is_of(th->base, QPROF_AT(th, qprof_node, top - QPROF_TOP_TOKEN), function)))
+        top = qprof_cold_find(th, function);
+    qprof_leave(s, top);
+}
+
+/* ---- coroutines -------------------------------------------------------------------------- */
+
+/** Continue on another stack of the same machine.
+ *
+ * This is neither a call nor a return: the clock of the stack that ran stops, and that of the other one
+ * runs again.
+ *
+ * @param vm  the VM
+ * @param to  of a coroutine from qprof_stack_new(), or one that this function has returned
+ * @return the stack that ran before, to which the host switches back
+ * Thread safety: as qprof_enter(). Cost: about 5 ns, and a clock read with -time=exact. */
+static inline qprof_stack *qprof_switch(qprof_vm *vm, qprof_stack *to)
+{
+    qprof_stack *from = vm->running;
+    qprof_thread *before;
+    if (vm->run <= 0 || from == to)
+        return from;
+    vm->running = to;
+    if (to == &vm->main && !to->outside) { /* from outside the host resumed `from` */
+        before = qprof_thread_mount(from->outside);
+    } else {
+        if (!QPROF_LOAD(to->th->gate))
+            to->th = qprof_thread_new(from->th);
+        before = qprof_thread_mount(to->th);
+        to->outside = from->outside ? from->outside : before;
+    }
+    if (!from->first)
+        from->outside = NULL;
+    return from;
+}
+
+/** End a stack: its open frames end, and its data stay.
+ *
+ * @param vm  the VM
+ * @param s   of a coroutine that is freed, or ends; it does not run
+ * Thread safety: as qprof_enter(). */
+static inline void qprof_stack_end(qprof_vm *vm, qprof_stack *s)
+{
+    if (vm->run > 0 && QPROF_LOAD(s->th->gate))
+        qprof_thread_end(s->th);
+    qprof_stack_new(s);
+}
+
+/** End the use of a VM with the recorder.
+ *
+ * The last one of a process ends the run and writes its file.
+ *
+ * @param vm  from qprof_vm_open(); a second call has no effect
+ * Thread safety: any thread. */
+static inline void qprof_vm_close(qprof_vm *vm)
+{
+    if (vm->run <= 0)
+        return;
+    if (vm->main.first)
+        qprof_unwind(&vm->main, 0);
+    qprof_stack_end(vm, &vm->main);
+    qprof_close(vm->run);
+    vm->run = 0;
+}
+
+#endif

@@ -1,0 +1,119 @@
+/* embed.c: the exported functions behind qprof/embed.h: users of the run, functions and stacks with ids
+ * of the library's own. */
+#include "api/guard.h"
+#include "base/os/clock.h"
+#include "record/control/control.h"
+
+enum { WAIT_NS = 100000 };
+
+/* Ids of the library's own: above all addresses, and exact in a double. */
+#define OWN_IDS ((uintptr_t)1 << (sizeof(uintptr_t) == 8 ? 52 : 31))
+
+/* Take the control lock while no run is being ended by its last user. @return false: nested */
+static bool lock_users(void)
+{
+    for (;;) {
+        if (!qp_control_lock())
+            return false;
+        if (!qp_recorder.is_ending || !qp_is_running())
+            return true;
+        qp_control_unlock();
+        qp_clock_sleep_until(qp_clock_monotonic() + WAIT_NS);
+    }
+}
+
+/* Join the run that is on, or begin one. With the lock. @return 0 or QPROF_E_* */
+static int join(const char *options, qp_error *error)
+{
+    if (qp_is_running() && qp_recorder.is_virtual)
+        return 0;
+    if (qp_is_running()) {
+        qp_count(&qp_recorder.space, QP_D_wrong_mode);
+        return qp_error_set(error, QPROF_E_STATE,
+                            "a run without virtual threads is in progress");
+    }
+    const qprof_InitInfo info = {0, options, NULL, 1};
+    int code = qp_recorder_begin(&info, error);
+    qp_recorder.is_embedded = !code;
+    return code;
+}
+
+/* One user less. With the lock, which is given back. */
+static void leave(void)
+{
+    bool is_last = qp_recorder.is_embedded && !qp_recorder.n_users;
+    qp_recorder.is_ending = is_last;
+    qp_control_unlock();
+    if (is_last)
+        qp_recorder_end(false);
+}
+
+static int open_run(unsigned version, const char *options)
+{
+    qp_error error = {0};
+    if (qp_thread_callbacks(__builtin_frame_address(0)) || !lock_users())
+        return qp_guard_refuse(QPROF_E_STATE, "qprof_open: inside another call");
+    int code = join(options, &error);
+    if (code) {
+        qp_control_unlock();
+        return qp_guard_refuse(code, error.text[0] ? error.text : qprof_strerror(code));
+    }
+    int run = (int)qp_recorder.epoch;
+    if (qp_guard_version("qprof_open", version)) {
+        qp_recorder.n_users++;
+        qp_control_unlock();
+        return run;
+    }
+    leave();
+    return QPROF_E_VERSION;
+}
+
+int qprof_open(unsigned version, const char *options)
+{
+    int host_errno = errno;
+    int run = options || qp_config_is_asked_for() ? open_run(version, options) : 0;
+    errno = host_errno;
+    return run;
+}
+
+void qprof_close(int run)
+{
+    int host_errno = errno;
+    if (run > 0 && !qp_thread_callbacks(__builtin_frame_address(0)) && lock_users()) {
+        if ((uint32_t)run == qp_recorder.epoch && qp_recorder.n_users) {
+            qp_recorder.n_users--;
+            leave();
+        } else {
+            qp_control_unlock();
+        }
+    }
+    errno = host_errno;
+}
+
+qprof_MethodID qprof_define(const char *name, const char *class_name, const char *file,
+                            const qprof_LineInfo *lines, int n_lines)
+{
+    static uint32_t n_defined;
+    if (!qp_is_running())
+        return 0;
+    qprof_MethodID id = OWN_IDS + qp_fetch_add(&n_defined, 1);
+    qprof_register_method_id(id, name, class_name, QPROF_METHOD_FLAGS_NONE, file, lines,
+                             n_lines);
+    return id;
+}
+
+qprof_thread *qprof_thread_new(QP_UNUSED qprof_thread *creator)
+{
+    static uint32_t n_made;
+    if (!qp_is_running())
+        return &qp_closed_thread;
+    return qprof_thread_handle_vt(OWN_IDS + qp_fetch_add(&n_made, 1), QPROF_INLINE_VERSION);
+}
+
+void qprof_thread_end(qprof_thread *th)
+{
+    int host_errno = errno;
+    if (th && qp_is_open(th) && qp_is_running())
+        qp_thread_destroy(th);
+    errno = host_errno;
+}

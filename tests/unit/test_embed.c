@@ -1,0 +1,287 @@
+/* test_embed.c: qprof/embed.h, the front door, as runtimes use it. Times are in ns of a clock of the
+ * test's own. */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "qprof/embed.h"
+#include "unit/play.h"
+
+static const char exact[] = "-output=run.qprof -log-file=none -time=exact";
+
+static qprof_MethodID define(const char *name)
+{
+    return qprof_define(name, NULL, "a.src", NULL, 0);
+}
+
+/* The VM that begins this test: the first user of the run. */
+static qprof_vm *first_vm(const char *options)
+{
+    static qprof_vm vm;
+    unlink("run.qprof");
+    qprof_set_clock(play_clock);
+    assert_int_equal(qprof_vm_open(&vm, options), 1);
+    return &vm;
+}
+
+/* a( 10 b( 5 c( 1 error, caught in a: 3 ), and a tail call of b to c. */
+static void calls_ends_and_errors(void **state)
+{
+    qprof_vm *vm = first_vm(exact);
+    qprof_stack *s = &vm->main;
+    qprof_MethodID a = define("a"), b = define("b"), c = define("c");
+    qprof_token ta = qprof_enter(s, 0, a);
+    play_clock_add(10);
+    qprof_token tb = qprof_enter(s, ta, b);
+    play_clock_add(5);
+    qprof_enter(s, tb, c);
+    play_clock_add(1);
+    qprof_unwind(s, ta);
+    play_clock_add(3);
+    tb = qprof_enter(s, qprof_top(s), b);
+    play_clock_add(2);
+    tb = qprof_tail(s, tb, c);
+    play_clock_add(4);
+    qprof_leave(s, tb);
+    qprof_leave(s, ta);
+    assert_null(s->outside);
+    play_clock_add(100);       /* outside of the VM */
+    ta = qprof_enter(s, 0, a); /* and an error that leaves it */
+    play_clock_add(7);
+    qprof_unwind(s, 0);
+    assert_null(s->outside);
+    qprof_vm_close(vm);
+    play_end(*state);
+    assert_flat(*state, "a", 2, 32, 20);
+    assert_flat(*state, "b", 2, 8, 7);
+    assert_flat(*state, "c", 2, 5, 5);
+    assert_path(*state, "a>c", 1, 4);
+    assert_path(*state, "a>b>c", 1, 1);
+}
+
+/* Native code, the collector and a finalizer nest, in all modes of frames. */
+static void calls_that_the_library_keeps(void **state)
+{
+    static const char *const modes[] = {
+        exact, "-output=run.qprof -log-file=none -time=none",
+        "-output=run.qprof -log-file=none -collect=profile,trace"};
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+        qprof_vm *vm = first_vm(modes[i]);
+        qprof_stack *s = &vm->main;
+        qprof_MethodID a = define("a"), n = define("n"), f = define("f");
+        for (int k = 0; k < 3; k++) {
+            qprof_push(s, n);
+            qprof_token ta = qprof_enter(s, qprof_top(s), a);
+            qprof_push(s, QPROF_METHOD_GC);
+            qprof_push(s, f);
+            qprof_pop(s, f);
+            qprof_pop(s, QPROF_METHOD_GC);
+            qprof_leave(s, ta);
+            qprof_push(s, f); /* which raises an error: it is never left */
+            qprof_pop(s, n);
+            assert_null(s->outside);
+        }
+        qprof_push(s, n);
+        qprof_pop(s, a); /* not open */
+        qprof_pop(s, n);
+        assert_int_equal(qprof_diagnostic("exit_unknown_id"), 1);
+        qprof_vm_close(vm);
+        play_end(*state);
+        assert_int_equal(play_figures(*state, QP_ALL_THREADS, "n").calls, 4);
+        assert_int_equal(play_figures(*state, QP_ALL_THREADS, "f").calls, 6);
+        const qp_model *m = ((play_ctx *)*state)->m;
+        assert_int_equal(m->n_nodes - m->n_threads, 5); /* n, n a, n a gc, n a gc f, n f */
+    }
+}
+
+/* a( 2, a coroutine c( 4, a 3 ), the coroutine 5 ). */
+static void coroutines_have_stacks_of_their_own(void **state)
+{
+    qprof_vm *vm = first_vm(exact);
+    qprof_stack co;
+    qprof_MethodID a = define("a"), c = define("c");
+    qprof_stack_new(&co);
+    qprof_token ta = qprof_enter(&vm->main, 0, a);
+    play_clock_add(2);
+    qprof_stack *before = qprof_switch(vm, &co);
+    assert_ptr_equal(before, &vm->main);
+    qprof_token tc = qprof_enter(&co, 0, c);
+    play_clock_add(4);
+    assert_ptr_equal(qprof_switch(vm, before), &co);
+    play_clock_add(3);
+    qprof_leave(&vm->main, ta);
+    assert_null(vm->main.outside);
+    play_clock_add(1000);
+    before = qprof_switch(vm, &co); /* resumed from outside of the VM */
+    play_clock_add(5);
+    qprof_leave(&co, tc);
+    qprof_switch(vm, before);
+    assert_null(co.outside);
+    qprof_stack_end(vm, &co);
+    qprof_vm_close(vm);
+    play_end(*state);
+    assert_int_equal(play_figures(*state, QP_ALL_THREADS, "a").self, 5);
+    assert_int_equal(play_figures(*state, QP_ALL_THREADS, "c").self, 9);
+    assert_int_equal(play_figures(*state, QP_ALL_THREADS, "c").calls, 1);
+}
+
+/* A VM that runs inside another one is the second user: its close does not end the run. */
+static void vms_nest(void **state)
+{
+    qprof_vm *outer = first_vm(exact), inner;
+    qprof_MethodID a = define("a"), b = define("b");
+    qprof_token ta = qprof_enter(&outer->main, 0, a);
+    play_clock_add(10);
+    assert_int_equal(qprof_vm_open(&inner, "-time=none"), 1); /* too late for options */
+    for (int i = 0; i < 2; i++) {
+        qprof_token tb = qprof_enter(&inner.main, 0, b);
+        play_clock_add(7);
+        qprof_leave(&inner.main, tb);
+        play_clock_add(1);
+    }
+    qprof_vm_close(&inner);
+    qprof_vm_close(&inner);
+    assert_true(qprof_is_running());
+    play_clock_add(3);
+    qprof_leave(&outer->main, ta);
+    qprof_vm_close(outer);
+    assert_false(qprof_is_running());
+    play_end(*state);
+    assert_int_equal(play_figures(*state, QP_ALL_THREADS, "a").self, 15);
+    assert_int_equal(play_figures(*state, QP_ALL_THREADS, "b").self, 14);
+    assert_int_equal(play_file_diagnostic(*state, "wrong_mode"), 0);
+}
+
+/* Three runs one after another. Counters of the first one are written to for ever: it harms nothing, and
+ * no later run has it. */
+static void vms_in_turn_and_counters_that_are_kept(void **state)
+{
+    const qprof_LineInfo lines[] = {{0, 1}};
+    uint64_t *kept[4];
+    for (int run = 0; run < 4; run++) {
+        qprof_vm *vm = first_vm(exact);
+        qprof_MethodID a = qprof_define("a", NULL, "a.src", lines, 1);
+        kept[run] = qprof_counter_bank(a);
+        assert_non_null(kept[run]);
+        qprof_token ta = qprof_enter(&vm->main, 0, a);
+        ++*kept[run];
+        for (int i = 0; i < run; i++)
+            *kept[i] += 1000;
+        qprof_leave(&vm->main, ta);
+        qprof_shutdown(); /* of the host's own: no user is asked */
+        ++*kept[run];
+        qprof_vm_close(vm);
+        play_end(*state);
+        assert_int_equal(play_figures(*state, QP_ALL_THREADS, "a").calls, 1);
+        assert_block(*state, "a", 0, 1, 0, 0);
+        assert_int_equal(play_file_diagnostic(*state, "wrong_mode"), 0);
+    }
+}
+
+enum { THREADS = 4, ROUNDS = 50, CALLS = 20 };
+
+static void *run_vms(void *unused)
+{
+    for (int i = 0; i < ROUNDS; i++) {
+        qprof_vm vm;
+        assert_int_equal(qprof_vm_open(&vm, ""), 1);
+        qprof_MethodID f = define("f");
+        for (int k = 0; k < CALLS; k++)
+            qprof_leave(&vm.main, qprof_enter(&vm.main, 0, f));
+        qprof_vm_close(&vm);
+    }
+    return unused;
+}
+
+static void vms_in_threads(void **state)
+{
+    pthread_t threads[THREADS];
+    uint64_t n_calls = 0;
+    qprof_vm *vm = first_vm("-output=run.qprof -log-file=none -time=none");
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, run_vms, NULL), 0);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    qprof_vm_close(vm);
+    play_end(*state);
+    const qp_model *m = ((play_ctx *)*state)->m;
+    for (uint32_t i = m->n_threads; i < m->n_nodes; i++)
+        n_calls += m->nodes[i].f.hits;
+    assert_int_equal(n_calls, THREADS * ROUNDS * CALLS);
+}
+
+/* Users that begin and end runs at the same moments: whoever opens is recorded, or told why not. */
+static void the_last_close_and_the_next_open_meet(void **state)
+{
+    pthread_t threads[THREADS];
+    (void)state;
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, run_vms, NULL), 0);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    assert_false(qprof_is_running());
+}
+
+/* Nobody asks for a recording: every function is harmless. */
+static void nothing_is_recorded_unasked(void **state)
+{
+    qprof_vm vm;
+    qprof_stack co;
+    (void)state;
+    unsetenv("QPROF");
+    assert_int_equal(qprof_vm_open(&vm, NULL), 0);
+    qprof_MethodID a = define("a");
+    assert_int_equal(a, 0);
+    qprof_stack_new(&co);
+    for (int i = 0; i < 2; i++) {
+        qprof_token t = qprof_enter(&vm.main, 0, a);
+        assert_true(t == QPROF_NO_TOKEN);
+        qprof_token inner = qprof_enter(&vm.main, t, a);
+        qprof_stack *before = qprof_switch(&vm, &co);
+        qprof_switch(&vm, before);
+        qprof_push(&vm.main, a);
+        qprof_pop(&vm.main, a);
+        qprof_unwind(&vm.main, t);
+        inner = qprof_tail(&vm.main, inner, a);
+        qprof_leave(&vm.main, inner);
+        qprof_leave(&vm.main, t);
+        assert_null(vm.main.outside);
+    }
+    qprof_stack_end(&vm, &co);
+    qprof_vm_close(&vm);
+    setenv("QPROF", exact, 1);
+    qprof_set_clock(play_clock);
+    assert_int_equal(qprof_vm_open(&vm, NULL), 1);
+    qprof_vm_close(&vm);
+    unsetenv("QPROF");
+    assert_true(play_file_exists("run.qprof"));
+}
+
+/* A host of another version, and a run without an event, each leave a file that says so. */
+static void what_went_wrong_leaves_a_file(void **state)
+{
+    unlink("run.qprof");
+    assert_int_equal(qprof_open(QPROF_INLINE_VERSION + 1, exact), QPROF_E_VERSION);
+    assert_false(qprof_is_running());
+    assert_non_null(strstr(qprof_error_text(), "version"));
+    play_read(*state, "run.qprof");
+    assert_int_equal(play_file_diagnostic(*state, "inline_version"), 1);
+    assert_int_equal(play_file_diagnostic(*state, "no_events"), 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        PLAY_TEST(calls_ends_and_errors),
+        PLAY_TEST(calls_that_the_library_keeps),
+        PLAY_TEST(coroutines_have_stacks_of_their_own),
+        PLAY_TEST(vms_nest),
+        PLAY_TEST(vms_in_turn_and_counters_that_are_kept),
+        PLAY_TEST(vms_in_threads),
+        PLAY_TEST(the_last_close_and_the_next_open_meet),
+        PLAY_TEST(nothing_is_recorded_unasked),
+        PLAY_TEST(what_went_wrong_leaves_a_file),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
