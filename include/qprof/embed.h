@@ -2,7 +2,7 @@
  *
  *     qprof_vm vm;                                    in the runtime's own VM or state
  *     qprof_vm_open(&vm, NULL);                       the VM begins
- *     id = qprof_define("f", NULL, "a.src", NULL, 0); it loads a function; 0 is no function
+ *     id = qprof_define("f", NULL, "a.src", NULL, 0); it loads a function; 0 names none
  *     frame->token = qprof_enter(stack, caller->token, id);
  *     qprof_leave(stack, frame->token);               a call, and its end
  *     qprof_vm_close(&vm);                            the VM ends

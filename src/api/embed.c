@@ -1,5 +1,5 @@
-/* embed.c: the exported functions behind qprof/embed.h: users of the run, functions and stacks with ids
- * of the library's own. */
+/* embed.c: what qprof/embed.h calls: users of the run; functions and stacks, whose ids the library
+ * chooses. */
 #include "api/guard.h"
 #include "base/os/clock.h"
 #include "record/control/control.h"

@@ -211,7 +211,7 @@ static void vms_in_threads(void **state)
     assert_int_equal(n_calls, THREADS * ROUNDS * CALLS);
 }
 
-/* Users that begin and end runs at the same moments: whoever opens is recorded, or told why not. */
+/* Users that begin and end runs at the same moments: each one that opens is recorded. */
 static void the_last_close_and_the_next_open_meet(void **state)
 {
     pthread_t threads[THREADS];
@@ -223,7 +223,7 @@ static void the_last_close_and_the_next_open_meet(void **state)
     assert_false(qprof_is_running());
 }
 
-/* Nobody asks for a recording: every function is harmless. */
+/* No recording is asked for: every function is harmless. */
 static void nothing_is_recorded_unasked(void **state)
 {
     qprof_vm vm;
