@@ -1,8 +1,7 @@
 /* qlua.h: what the patched Lua calls where frames begin and end.
  *
- * Every lua_State is a virtual thread with a handle, `qth`: NULL while calls are not recorded,
- * so that a call costs one test. `qtoken` is what the recorder knows a frame by; 0: it is the base
- * level, or began before calls were reported. Nothing here raises an error, changes the Lua stack or
+ * Every lua_State has a stack of calls, `qstack`. `qon`: its calls are reported. `qtoken` is what the
+ * recorder knows a frame by; 0: it is the base level, or began before calls were reported. Nothing here raises an error, changes the Lua stack or
  * uses Lua's allocator, because a frame may be incomplete when it is reported. */
 #ifndef QLUA_H
 #define QLUA_H
@@ -12,7 +11,7 @@
 #include "lstate.h"
 #include "lvm.h"
 
-#include "qprof.h"
+#include "qprof/embed.h"
 
 #if !defined(QLUA_LOOP)
 #define QLUA_LOOP 0 /* see qlua_loop.h */
@@ -41,19 +40,14 @@ LUAI_FUNC int qlua_is_polling; /* samples are taken from Lua's own stack */
 LUAI_FUNC int qlua_is_apart;   /* calls are polled, traced or gated: not reported as usual */
 LUAI_FUNC int qlua_is_tracing; /* both ends of calls are reported */
 LUAI_FUNC int qlua_is_brief;   /* coverage of functions: no jumps are counted */
-LUAI_FUNC const uint32_t *qlua_changes; /* see qprof_changes() */
-LUAI_FUNC qprof_thread *qlua_unbound; /* first `qth` of a state; NULL: calls are not recorded */
+LUAI_FUNC const uint32_t *qlua_changes;               /* see qprof_changes() */
+LUAI_FUNC int qlua_is_reporting;                      /* first `qon` of a state */
 LUAI_FUNC void (*qlua_loop)(lua_State *, CallInfo *); /* luaV_execute, or one that records */
 
 /* ---- out of line ------------------------------------------------------------------------- */
 
 /** Initialize the recorder if the environment asks for it. Before the first state. */
 LUAI_FUNC void qlua_start(void);
-/** The first frame of a state: bind it, and mount it if the host calls without resume.
- * @return the token from which it is called */
-LUAI_FUNC qprof_token qlua_begin(lua_State *L);
-/** The last frame of a state has ended. */
-LUAI_FUNC void qlua_end(lua_State *L);
 /** A coroutine begins or continues. */
 LUAI_FUNC void qlua_resume(lua_State *L);
 /** A coroutine yielded, returned or failed. */
@@ -112,20 +106,20 @@ LUAI_FUNC void qlua_execute_functions(lua_State *L, CallInfo *ci);
 
 /* ---- in line: only while qlua_is_on(L) --------------------------------------------------- */
 
-#define qlua_is_on(L) l_unlikely((L)->qth != NULL)
+#define qlua_is_on(L) l_unlikely((L)->qon)
 
 /** Credit waiting samples to the frame `at`, from Lua's own stack. Here `qtoken` is the path of
  * a frame, 0 until it is looked up. */
 static inline void qlua_poll(lua_State *L, CallInfo *at)
 {
-    if (l_unlikely(qprof_is_due(L->qth)))
+    if (l_unlikely(qprof_is_due(L->qstack.th)))
         qlua_poll_sample(L, at);
 }
 
 /** Whether calls are not reported and no sample waits. */
 static inline int qlua_is_quiet(lua_State *L)
 {
-    return qlua_is_polling && l_likely(!qprof_is_due(L->qth));
+    return qlua_is_polling && l_likely(!qprof_is_due(L->qstack.th));
 }
 
 /** A function that no loop started returns; its n_results are still on top of the stack. */
@@ -157,10 +151,7 @@ LUAI_FUNC void qlua_entry_tail(lua_State *L, CallInfo *ci);
 
 static inline void qlua_entry(lua_State *L, CallInfo *ci, size_t method)
 {
-    qprof_token caller = ci->previous->qtoken;
-    if (l_unlikely(caller == 0))
-        caller = qlua_begin(L);
-    ci->qtoken = qprof_token_enter(L->qth, caller, method);
+    ci->qtoken = qprof_enter(&L->qstack, ci->previous->qtoken, method);
 }
 
 static inline void qlua_entry_lua(lua_State *L, CallInfo *ci)
@@ -186,9 +177,7 @@ static inline void qlua_entry_c(lua_State *L, CallInfo *ci, lua_CFunction f)
 
 static inline void qlua_exit(lua_State *L, CallInfo *ci)
 {
-    qprof_token_leave(L->qth, ci->qtoken);
-    if (l_unlikely(ci->previous->qtoken == 0))
-        qlua_end(L);
+    qprof_leave(&L->qstack, ci->qtoken);
 }
 
 #endif
@@ -227,7 +216,7 @@ static inline void qlua_look(lua_State *L, CallInfo *ended)
     CallInfo *caller = ended->previous;
     if (l_unlikely(qlua_is_changed(L)))
         qlua_change(L, ended);
-    if (isLua(caller) && l_unlikely(caller->qshut == qprof_is_counting(L->qth)))
+    if (isLua(caller) && l_unlikely(caller->qshut == qprof_is_counting(L->qstack.th)))
         qlua_turn(caller);
 }
 
@@ -244,7 +233,7 @@ static inline int qlua_count_entry(lua_State *L, CallInfo *ci)
     if (l_unlikely(p->qjumps == 0))
         qlua_code_method(L, ci, p);
     ci->qcode = p->qcode;
-    ci->qshut = (lu_byte)!qprof_is_counting(L->qth);
+    ci->qshut = (lu_byte)!qprof_is_counting(L->qstack.th);
     if (!ci->qshut) {
         qlua_count(p->qjumps, ci->u.l.savedpc - 1);
         if (l_unlikely(qlua_is_brief) && p->qcode && p->qcode->entries)

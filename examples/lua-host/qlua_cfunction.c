@@ -61,14 +61,15 @@ static void name_by_symbol(const char *symbol, const char *file, char *name)
         snprintf(name, QLUA_NAME_BYTES, "C function of %s", base ? base + 1 : file);
 }
 
-static void register_cfunction(lua_State *L, const cfunction *it, const char *symbol)
+static size_t define_cfunction(lua_State *L, lua_CFunction f, const Dl_info *info,
+                               const char *symbol)
 {
     char name[QLUA_NAME_BYTES];
     TValue value;
-    setfvalue(&value, it->f);
+    setfvalue(&value, f);
     if (!qlua_name_loaded(L, &value, NULL, name))
-        name_by_symbol(symbol, it->file, name);
-    qprof_register_method_id(it->id, name, NULL, QPROF_METHOD_FLAGS_NONE, "", NULL, 0);
+        name_by_symbol(symbol, info->dli_fname, name);
+    return qlua_define(name, "", NULL, 0);
 }
 
 /* Under the lock. The record of this function, if it was seen before; *id: of its identity. */
@@ -98,7 +99,7 @@ static cfunction *new_cfunction(lua_CFunction f, const char *file, size_t offset
         return NULL;
     }
     it->f = f;
-    it->id = id ? id : qlua_method_new();
+    it->id = id;
     it->file = copy;
     it->offset = offset;
     return it;
@@ -116,11 +117,12 @@ static size_t add_cfunction(lua_State *L, lua_CFunction f, cfunction **bucket)
     size_t id;
     cfunction *it = find_again(f, info.dli_fname, offset, &id);
     if (it == NULL) {
+        if (id == 0)
+            id = define_cfunction(L, f, &info,
+                                  info.dli_saddr == address ? info.dli_sname : NULL);
         it = new_cfunction(f, info.dli_fname, offset, id);
         if (it == NULL)
             return QPROF_METHOD_NATIVE;
-        if (id == 0)
-            register_cfunction(L, it, info.dli_saddr == address ? info.dli_sname : NULL);
         it->next = *bucket;
         __atomic_store_n(bucket, it, __ATOMIC_RELEASE);
     }

@@ -29,16 +29,15 @@ static known_code *known; /* [n_slots], open addressing, at most half full */
 static size_t n_slots, n_known;
 static size_t more_code; /* the method of all further code; 0: not yet needed */
 
-static size_t n_methods; /* atomic */
-
 /* Counters of code without counters of its own: written, never read. Address space, little
  * memory. */
 static const size_t scratch_bytes = (size_t)1 << 28;
 static char *scratch;
 
-size_t qlua_method_new(void)
+size_t qlua_define(const char *name, const char *file, const qprof_LineInfo *lines, int n_lines)
 {
-    return __atomic_add_fetch(&n_methods, 1, __ATOMIC_RELAXED);
+    size_t id = qprof_define(name, NULL, file, lines, n_lines);
+    return id ? id : QPROF_METHOD_LOADER;
 }
 
 int qlua_code_open_scratch(void)
@@ -148,11 +147,8 @@ static known_code *method_of_content(uint64_t hash)
 /* Under the lock. */
 static size_t method_of_more_code(void)
 {
-    if (more_code == 0) {
-        more_code = qlua_method_new();
-        qprof_register_method_id(more_code, "<more Lua code>", NULL, QPROF_METHOD_FLAGS_NONE,
-                                 "", NULL, 0);
-    }
+    if (more_code == 0)
+        more_code = qlua_define("<more Lua code>", "", NULL, 0);
     return more_code;
 }
 
@@ -253,9 +249,7 @@ static void register_code(lua_State *L, CallInfo *ci, const Proto *p, const qlua
 {
     char name[QLUA_NAME_BYTES], file[LUA_IDSIZE];
     qlua_name_code(L, ci, p, name);
-    slot->id = qlua_method_new();
-    qprof_register_method_id(slot->id, name, NULL, QPROF_METHOD_FLAGS_NONE,
-                             qlua_name_source(p, file), b->lines, b->n_blocks);
+    slot->id = qlua_define(name, qlua_name_source(p, file), b->lines, b->n_blocks);
     slot->has_jumps = qlua_is_counting() && b->n_blocks &&
                       qprof_register_jumps(slot->id, b->jumps, b->n_jumps, b->falls) == 0;
 }
@@ -296,6 +290,6 @@ size_t qlua_code_method(lua_State *L, CallInfo *ci, Proto *p)
 void qlua_entry_tail(lua_State *L, CallInfo *ci)
 {
     Proto *p = clLvalue(s2v(ci->func))->p;
-    qprof_token_leave(L->qth, ci->qtoken);
-    qlua_entry(L, ci, l_likely(p->qid) ? p->qid : qlua_code_method(L, ci, p));
+    size_t method = l_likely(p->qid) ? p->qid : qlua_code_method(L, ci, p);
+    ci->qtoken = qprof_tail(&L->qstack, ci->qtoken, method);
 }

@@ -166,7 +166,7 @@ void qlua_cover_code(lua_State *L, CallInfo *ci, Proto *p, const qlua_module *mo
         qlua_cover_loaded(path, p, is_covered);
     if (is_covered) {
         add_all(L, p, module);
-    } else if (qlua_unbound) {
+    } else if (qlua_is_reporting) {
         qlua_code_add(L, ci, p, module, 0);
     } else {
         qlua_code_ignore(p);

@@ -46,7 +46,7 @@ static void adopt_frames(lua_State *L)
 {
     for (CallInfo *ci = L->ci; ci != &L->base_ci; ci = ci->previous) {
         ci->qshut = 0;
-        if (L->qth == NULL)
+        if (!L->qon)
             ci->qtoken = 0;
         if (isLua(ci))
             ci->u.l.trap = 1;
@@ -81,7 +81,7 @@ static void move_counters(global_State *g)
 void qlua_change(lua_State *L, CallInfo *aside)
 {
     global_State *g = G(L);
-    int was_reporting = L->qth != NULL;
+    int was_reporting = L->qon;
     g->qchange = __atomic_load_n(qlua_changes, __ATOMIC_ACQUIRE);
     qlua_choose_loop();
     if (!g->qgated)

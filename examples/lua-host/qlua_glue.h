@@ -33,16 +33,14 @@ static inline int qlua_is_counting(void)
            qlua_loop == qlua_execute_functions || qlua_loop == qlua_execute_gated;
 }
 
-/** Whether the state has a handle of its own. */
-LUAI_FUNC int qlua_is_bound(const lua_State *L);
-
 /** Method id of the function of a frame. */
 LUAI_FUNC size_t qlua_frame_method(lua_State *L, CallInfo *ci);
 /** Method id of a C function, never 0. Threads: any. */
 LUAI_FUNC size_t qlua_cfunction_method(lua_State *L, lua_CFunction f);
 
-/** A new method id. Threads: any. */
-LUAI_FUNC size_t qlua_method_new(void);
+/** The id of a new function, never 0. Threads: any. */
+LUAI_FUNC size_t qlua_define(const char *name, const char *file, const qprof_LineInfo *lines,
+                             int n_lines);
 
 /** Call visit(main state, is_joined) for the open states of the calling OS thread. */
 LUAI_FUNC void qlua_states_visit(void (*visit)(lua_State *main_state, int is_joined),

@@ -22,7 +22,7 @@ static unsigned path_of(lua_State *L, CallInfo *at)
     unsigned path = (unsigned)ci->qtoken;
     while (ci != at) {
         ci = ci->next;
-        path = qprof_path(L->qth, path, qlua_frame_method(L, ci));
+        path = qprof_path(L->qstack.th, path, qlua_frame_method(L, ci));
         ci->qtoken = path;
     }
     return path;
@@ -30,12 +30,12 @@ static unsigned path_of(lua_State *L, CallInfo *at)
 
 void qlua_poll_sample(lua_State *L, CallInfo *at)
 {
-    if (!qlua_is_bound(L))
-        qlua_begin(L);
-    if (L->qth->gate == 0)
-        L->qth = &never_due; /* recording has ended */
+    if (L->qstack.th->gate == 0)
+        qprof_begin(&L->qstack);
+    if (L->qstack.th->gate == 0)
+        L->qstack.th = &never_due; /* recording has ended */
     else
-        qprof_sample_path(L->qth, path_of(L, at));
+        qprof_sample_path(L->qstack.th, path_of(L, at));
 }
 
 /* Name the functions of a chunk when it begins: when a sample finds one of them, the chunk may
@@ -60,9 +60,9 @@ static inline void call(lua_State *L, StkId func, int n_results)
 
 static __attribute__((noinline)) void call_outermost(lua_State *L, StkId func, int n_results)
 {
-    qlua_begin(L);
+    qprof_begin(&L->qstack);
     call(L, func, n_results);
-    qlua_end(L);
+    qprof_end(&L->qstack);
 }
 
 /* After the outermost function C code may run for long: the state must not stay mounted. */

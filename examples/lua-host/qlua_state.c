@@ -17,7 +17,7 @@
 #include "qprof.h"
 
 int qlua_is_recording;
-qprof_thread *qlua_unbound;
+int qlua_is_reporting;
 void (*qlua_loop)(lua_State *, CallInfo *) = luaV_execute;
 int qlua_has_lines;
 int qlua_is_covering;
@@ -26,8 +26,7 @@ int qlua_is_tracing;
 int qlua_is_brief;
 const uint32_t *qlua_changes;
 
-static qprof_thread unbound; /* of states that are recorded, before their first frame */
-static size_t n_bound;       /* virtual thread ids given; atomic */
+static qprof_vm process; /* a user of the run until the process exits */
 
 static const unsigned tracing = QPROF_WANT_TRACE | QPROF_WANT_PARAMETERS;
 
@@ -40,11 +39,6 @@ typedef struct open_state {
 
 static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER;
 static open_state *open_states;
-
-int qlua_is_bound(const lua_State *L)
-{
-    return L->qth != NULL && L->qth != &unbound;
-}
 
 void qlua_states_visit(void (*visit)(lua_State *main_state, int is_joined), int is_joined)
 {
@@ -67,14 +61,11 @@ static void finish(void)
 
 void qlua_start(void)
 {
-    const char *options = getenv(qprof_environment());
-    if (options == NULL || options[0] == '\0')
-        return;
-    qprof_InitInfo info = {0, NULL, NULL, 1};
-    if (qprof_initialize_ex(&info) != 0) {
+    int opened = qprof_vm_open(&process, NULL);
+    if (opened < 0)
         fprintf(stderr, "qlua: not recording: %s\n", qprof_error_text());
+    if (opened <= 0)
         return;
-    }
     unsigned wants = qprof_wants();
     qlua_is_recording = 1;
     qlua_has_lines = (wants & QPROF_WANT_LINES) != 0;
@@ -95,7 +86,7 @@ void qlua_start(void)
         qlua_loop = qlua_is_brief ? qlua_execute_functions : qlua_execute_coverage;
         return;
     }
-    qlua_unbound = &unbound;
+    qlua_is_reporting = 1;
     qlua_is_polling = (wants & QPROF_WANT_STACK) && !(wants & QPROF_WANT_SHADOW);
     qlua_is_apart = qlua_is_polling;
     qlua_loop = is_counting       ? qlua_execute_counting
@@ -106,9 +97,7 @@ void qlua_start(void)
 void qlua_choose_loop(void)
 {
     unsigned wants = qprof_wants();
-    int is_open = qprof_is_recording() && qprof_enable_profiling(-1) == 1;
-    unbound.gate = is_open ? QPROF_GATE_OPEN : 0;
-    qlua_unbound = &unbound;
+    qlua_is_reporting = 1;
     qlua_has_values = (wants & QPROF_WANT_PARAMETERS) != 0;
     qlua_is_tracing = (wants & tracing) != 0;
     qlua_is_apart = 1;
@@ -117,58 +106,24 @@ void qlua_choose_loop(void)
 
 void qlua_report_calls(lua_State *L)
 {
-    if (L->qth == NULL)
-        L->qth = &unbound;
-}
-
-static void bind_state(lua_State *L)
-{
-    if (L->qth != &unbound)
-        return;
-    L->qvt = __atomic_add_fetch(&n_bound, 1, __ATOMIC_RELAXED);
-    L->qth = qprof_thread_handle_vt(L->qvt, QPROF_INLINE_VERSION);
-}
-
-static void mount(lua_State *L)
-{
-    bind_state(L);
-    L->qprev = qprof_thread_mount(L->qth);
-}
-
-static void unmount(lua_State *L)
-{
-    qprof_thread_mount(L->qprev);
-    L->qprev = NULL;
-    L->qimplicit = 0;
+    L->qon = 1;
+    if (qprof_begin(&L->qstack)) /* its gate says from now on whether to count */
+        qprof_end(&L->qstack);
 }
 
 void qlua_resume(lua_State *L)
 {
     qlua_context_resume(L);
     if (qlua_is_on(L))
-        mount(L);
+        L->qback = qprof_switch(&G(L)->qvm, &L->qstack);
 }
 
 void qlua_suspend(lua_State *L)
 {
     qlua_context_suspend(L);
-    if (qlua_is_on(L))
-        unmount(L);
-}
-
-qprof_token qlua_begin(lua_State *L)
-{
-    if (L->qprev == NULL) {
-        mount(L);
-        L->qimplicit = 1;
-    }
-    return qprof_token_top(L->qth);
-}
-
-void qlua_end(lua_State *L)
-{
-    if (L->qimplicit)
-        unmount(L);
+    if (qlua_is_on(L) && L->qback)
+        qprof_switch(&G(L)->qvm, L->qback);
+    L->qback = NULL;
 }
 
 void qlua_leave_reported(lua_State *L, CallInfo *ci, int n_results)
@@ -236,7 +191,7 @@ static qprof_token token_at(const CallInfo *ci)
 {
     while (ci->qtoken == QPROF_NO_TOKEN)
         ci = ci->previous;
-    return ci->qtoken ? ci->qtoken : QPROF_NO_TOKEN;
+    return ci->qtoken;
 }
 
 void qlua_unwind(lua_State *L, CallInfo *to)
@@ -245,19 +200,17 @@ void qlua_unwind(lua_State *L, CallInfo *to)
         qlua_note_frames(L, to, 0);
     if (to == &L->base_ci)
         L->qnoted = 0; /* nothing is left of what was noted */
-    if (!qlua_is_bound(L))
+    if (!L->qon || !L->qstack.th->gate)
         return;
     int is_all = to == &L->base_ci;
-    if (is_all && L->qprev != NULL)
-        qprof_thread_mount(L->qth); /* a coroutine may be closing the main state below it */
-    else if (is_all)
-        qlua_begin(L); /* another state may be closing this one */
+    if (is_all && !qprof_begin(&L->qstack)) /* another state may be closing this one */
+        qprof_thread_mount(L->qstack.th);   /* or a coroutine the main state below it */
     if (!qlua_is_polling)
-        qprof_token_unwind(L->qth, token_at(to));
-    else if (qprof_is_due(L->qth))
+        qprof_unwind(&L->qstack, is_all ? 0 : token_at(to));
+    else if (qprof_is_due(L->qstack.th))
         qlua_poll_sample(L, L->ci);
     if (is_all)
-        qlua_end(L);
+        qprof_end(&L->qstack);
 }
 
 void qlua_free_thread(lua_State *L)
@@ -267,14 +220,14 @@ void qlua_free_thread(lua_State *L)
     if (qlua_is_counting())
         qlua_note_frames(L, &L->base_ci, 0);
     qlua_context_forget(L);
-    if (qlua_is_bound(L))
-        qprof_thread_destroy_vt(L->qvt);
+    qprof_stack_end(&G(L)->qvm, &L->qstack);
 }
 
 void qlua_open(lua_State *L)
 {
     global_State *g = G(L);
     g->qrunning = NULL;
+    qprof_vm_open(&g->qvm, NULL);
     g->qgated = qlua_loop == qlua_execute_gated;
     g->qchange = g->qgated ? __atomic_load_n(&qlua_changes[0], __ATOMIC_ACQUIRE) : 0;
     g->qclear = g->qgated ? __atomic_load_n(&qlua_changes[1], __ATOMIC_RELAXED) : 0;
@@ -292,6 +245,7 @@ void qlua_close(lua_State *L)
     if (!qlua_is_recording)
         return;
     qlua_free_thread(L);
+    qprof_vm_close(&G(L)->qvm);
     qlua_cfunctions_forget();
     qlua_code_bury(L);
     pthread_mutex_lock(&open_lock);

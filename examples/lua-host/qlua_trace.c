@@ -12,8 +12,6 @@
 #include "ltm.h"
 #include "qlua_glue.h"
 
-#include "qprof.h"
-
 enum { VALUES_MAX = 16, VALUE_BYTES = 128 };
 
 int qlua_has_values;
@@ -68,31 +66,31 @@ static const char *describe(const TValue *v, char *to)
     return type;
 }
 
-static void trace_parameters(const lua_State *L, StkId first, StkId end)
+static void trace_parameters(StkId first, StkId end)
 {
     char value[VALUE_BYTES];
     for (int i = 0; first + i < end && i < VALUES_MAX; i++) {
         const char *type = describe(s2v(first + i), value);
-        qprof_trace_parameter_vt(i + 1, type, value, NULL, L->qvt);
+        qprof_trace_parameter(i + 1, type, value, NULL);
     }
 }
 
-static void trace_results(const lua_State *L, StkId first, int n)
+static void trace_results(StkId first, int n)
 {
     char value[VALUE_BYTES];
     for (int i = 0; i < n && i < VALUES_MAX; i++) {
         const char *type = describe(s2v(first + i), value);
-        qprof_trace_result_vt(type, value, L->qvt);
+        qprof_trace_result(type, value);
     }
 }
 
 void qlua_trace_entry(lua_State *L, CallInfo *ci, size_t method)
 {
     if (ci->previous->qtoken == 0)
-        qlua_begin(L);
+        qprof_begin(&L->qstack);
     if (qlua_has_values)
-        trace_parameters(L, ci->func + 1, L->top);
-    qprof_trace_call_vt(method, line_of(ci->previous), L->qvt);
+        trace_parameters(ci->func + 1, L->top);
+    qprof_trace_call(method, line_of(ci->previous));
     qlua_entry(L, ci, method);
 }
 
@@ -100,10 +98,10 @@ void qlua_trace_entry(lua_State *L, CallInfo *ci, size_t method)
 void qlua_trace_tail(lua_State *L, CallInfo *ci)
 {
     size_t method = qlua_frame_method(L, ci);
-    qprof_token_leave(L->qth, ci->qtoken);
+    qprof_token_leave(L->qstack.th, ci->qtoken);
     if (qlua_has_values)
-        trace_parameters(L, ci->func + 1, L->top);
-    qprof_trace_call_vt(method, line_of(ci->previous), L->qvt);
+        trace_parameters(ci->func + 1, L->top);
+    qprof_trace_call(method, line_of(ci->previous));
     qlua_entry(L, ci, method);
 }
 
@@ -112,11 +110,11 @@ void qlua_trace_exit(lua_State *L, CallInfo *ci, StkId results, int n_results)
     const CallInfo *caller = ci->previous;
     size_t method = qlua_frame_method(L, ci);
     if (isLua(ci))
-        qprof_trace_line_vt(line_of(ci), L->qvt);
+        qprof_trace_line(line_of(ci));
     if (qlua_has_values)
-        trace_results(L, results, n_results);
-    qprof_token_leave(L->qth, ci->qtoken);
-    qprof_trace_return_vt(method, line_of(caller), L->qvt);
+        trace_results(results, n_results);
+    qprof_token_leave(L->qstack.th, ci->qtoken);
+    qprof_trace_return(method, line_of(caller));
     if (caller->qtoken == 0)
-        qlua_end(L);
+        qprof_end(&L->qstack);
 }

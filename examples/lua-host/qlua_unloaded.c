@@ -75,7 +75,7 @@ static int compiles_to(const char *path, const Proto *p)
     lua_State *L = luaL_newstate();
     if (L == NULL)
         return 0;
-    L->qth = NULL;
+    L->qon = 0;
     int is_same = luaL_loadfilex(L, path, NULL) == LUA_OK &&
                   qlua_code_is_same(clLvalue(s2v(L->top - 1))->p, p);
     lua_close(L);
@@ -200,7 +200,7 @@ void qlua_cover_unloaded(void)
 {
     if (!qprof_get_option("cover-unloaded"))
         return;
-    qlua_unbound = NULL; /* compiling them is not part of the program */
+    qlua_is_reporting = 0; /* compiling them is not part of the program */
     lua_State *L = luaL_newstate();
     if (L == NULL)
         return;

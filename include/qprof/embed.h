@@ -29,6 +29,7 @@ typedef struct qprof_stack {
     qprof_thread *th;      /* never NULL; closed until it first runs */
     qprof_token first;     /* of the call from outside that mounted it; 0: none did */
     qprof_thread *outside; /* what the OS thread was on before; NULL: it does not run */
+    int is_begun;          /* mounted by qprof_begin(), and not by a switch */
 } qprof_stack;
 
 /* A VM. */
@@ -52,6 +53,7 @@ static inline void qprof_stack_new(qprof_stack *s)
     s->th = &closed;
     s->first = 0;
     s->outside = NULL;
+    s->is_begun = 0;
 }
 
 /** Begin to use a VM with the recorder.
@@ -73,36 +75,50 @@ static inline int qprof_vm_open(qprof_vm *vm, const char *options)
 
 /* ---- calls whose token the host keeps ---------------------------------------------------- */
 
-/* A call from outside of the VM: its stack is mounted, unless it runs already. */
-static QPROF_APART qprof_token qprof_begin(qprof_stack *s, int *is_first)
+/** Mount a stack that is called from outside of the VM.
+ *
+ * qprof_enter() does it for a call whose caller has the token 0. A host whose calls are sampled from its own
+ * stack does it itself.
+ *
+ * @param s  of a VM or coroutine
+ * @return 1: until qprof_end(), or the end of the first call from outside; 0: it runs already, or nothing
+ *         is recorded
+ * Thread safety: as qprof_enter(). Cost: as qprof_switch(). */
+static QPROF_APART int qprof_begin(qprof_stack *s)
 {
-    *is_first = !s->outside;
-    if (!s->outside) {
-        if (!QPROF_LOAD(s->th->gate))
-            s->th = qprof_thread_new(NULL);
-        if (!QPROF_LOAD(s->th->gate))
-            return QPROF_NO_TOKEN;
-        s->outside = qprof_thread_mount(s->th);
-    }
-    return qprof_token_top(s->th);
+    if (s->outside)
+        return 0;
+    if (!QPROF_LOAD(s->th->gate))
+        s->th = qprof_thread_new(NULL);
+    if (!QPROF_LOAD(s->th->gate))
+        return 0;
+    s->outside = qprof_thread_mount(s->th);
+    return s->is_begun = 1;
 }
 
-static QPROF_APART qprof_token qprof_enter_first(qprof_stack *s, qprof_MethodID function)
-{
-    int is_first;
-    qprof_token caller = qprof_begin(s, &is_first);
-    qprof_token token = qprof_token_enter(s->th, caller, function);
-    if (is_first)
-        s->first = token == QPROF_NO_TOKEN ? 0 : token;
-    return token;
-}
-
-/* The call from outside has ended: the OS thread goes back to what it was on. */
+/** Return to what the OS thread was on before qprof_begin().
+ *
+ * @param s  as there; one that does not run, or was resumed by a switch: nothing happens
+ * Thread safety: as qprof_enter(). Cost: as qprof_switch(). */
 static QPROF_APART void qprof_end(qprof_stack *s)
 {
     s->first = 0;
+    if (!s->is_begun)
+        return;
     qprof_thread_mount(s->outside);
     s->outside = NULL;
+    s->is_begun = 0;
+}
+
+/* A call from outside of the VM. */
+static QPROF_APART qprof_token qprof_enter_first(qprof_stack *s, qprof_MethodID function)
+{
+    qprof_token token;
+    qprof_begin(s);
+    token = qprof_token_enter(s->th, qprof_token_top(s->th), function);
+    if (s->is_begun && !s->first && token != QPROF_NO_TOKEN)
+        s->first = token;
+    return token;
 }
 
 /** Enter a function.
@@ -158,7 +174,7 @@ static inline void qprof_unwind(qprof_stack *s, qprof_token frame)
 {
     if (frame != QPROF_NO_TOKEN)
         qprof_token_unwind(s->th, frame ? frame : QPROF_NO_TOKEN);
-    if (!frame && s->first)
+    if (!frame)
         qprof_end(s);
 }
 
@@ -234,7 +250,7 @@ static inline qprof_stack *qprof_switch(qprof_vm *vm, qprof_stack *to)
         before = qprof_thread_mount(to->th);
         to->outside = from->outside ? from->outside : before;
     }
-    if (!from->first)
+    if (!from->is_begun)
         from->outside = NULL;
     return from;
 }
@@ -261,7 +277,7 @@ static inline void qprof_vm_close(qprof_vm *vm)
 {
     if (vm->run <= 0)
         return;
-    if (vm->main.first)
+    if (vm->main.is_begun)
         qprof_unwind(&vm->main, 0);
     qprof_stack_end(vm, &vm->main);
     qprof_close(vm->run);

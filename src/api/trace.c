@@ -49,7 +49,7 @@ static void record_plain(detail d)
 {
     int host_errno = errno;
     if (is_traced())
-        record(qp_guard_plain(), &d);
+        record(qp_guard_last(), &d);
     errno = host_errno;
 }
 
