@@ -188,6 +188,16 @@ static void print_cost(const qp_screen *s, const qp_model *m, bool is_subtracted
                    is_subtracted ? "subtracted from" : "included in");
 }
 
+/* A run without calls shows no figures: only what the host did wrong explains it. */
+static void print_mistakes(const qp_screen *s, const qp_model *m)
+{
+    for (size_t i = 0; !m->run.calls && i < m->run.n_diagnostics; i++) {
+        const qp_run_diagnostic *d = &m->run.diagnostics[i];
+        if (d->kind == 'H')
+            qp_header_line(s, "mistake", "%s: %s", d->name, d->text);
+    }
+}
+
 /* Everything that is not normal, in one line. */
 static void print_diagnostics(const qp_screen *s, const qp_model *m)
 {
@@ -205,6 +215,7 @@ static void print_diagnostics(const qp_screen *s, const qp_model *m)
     }
     if (n)
         qp_out_text(s->out, "; qprof info explains\n");
+    print_mistakes(s, m);
     if (m->n_losses) {
         qp_header_label(s, "damaged");
         qp_screen_name(s, m->losses[0], 0);
