@@ -6,9 +6,10 @@ set(install_dir ${PROJECT_BINARY_DIR}/install)
 
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         FILES_MATCHING PATTERN "*.h")
-install(TARGETS qprof_shared qprof_static cprof_shared cprof_static EXPORT qprof-targets
+install(TARGETS qprof_shared qprof_static cprof_shared cprof_static qprof_stub EXPORT qprof-targets
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(FILES ${stub_source} DESTINATION ${CMAKE_INSTALL_DATADIR}/qprof)
 if(TARGET qprof_tool)
   install(TARGETS qprof_tool RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
