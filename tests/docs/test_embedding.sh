@@ -1,33 +1,67 @@
 #!/bin/sh
-# test_embedding.sh: the interpreter of docs/embedding.md works and its profile has the figures that
-# the page promises; every other piece of C on the page compiles.
-#
-# fib(10): a call with n < 2 ends at once, another one makes two calls. Calls c(n) = 1 + c(n - 1) +
-# c(n - 2), c(0) = c(1) = 1, so c(10) = 177; of these 88 make calls.
+# test_embedding.sh: the commands of each step of docs/embedding.md succeed with examples/minivm and its hooks, and those
+# of a step fail when its hook is missing or wrong. The page says how its figures follow from the programs.
 set -eu
-page=$QPROF_SOURCE/docs/embedding.md
-rm -f block-*.c ./*.qprof
-awk '/^```c$/ { file = "block-" ++n ".c"; next } /^```$/ { file = "" } file { print >file }' "$page"
-
-flags="-std=c11 -Wall -Wextra -Werror -I$QPROF_SOURCE/include"
-for block in block-*.c; do
-    if ! grep -q '^#include <qprof.h>' "$block"; then
-        { echo '#include <qprof.h>'; cat "$block"; } >whole.c
-        # shellcheck disable=SC2086
-        ${CC:-cc} $flags -c whole.c -o whole.o || { echo "in $block"; exit 1; }
-    fi
+for tool in jq patch; do
+    command -v $tool >/dev/null || { echo "$tool is not installed; tests/run.sh installs it"; exit 77; }
 done
+unset QPROF
+PATH=$QPROF_BIN:$PATH
+mistakes=0
+rm -rf steps
+mkdir steps
+cd steps
+cp "$QPROF_SOURCE"/examples/minivm/* .
+awk '/^```shell$/ { file = "step-" ++n; next } /^```$/ { file = "" } file { print >file }' \
+    "$QPROF_SOURCE/docs/embedding.md"
+mkdir bin
+cat >bin/pkg-config <<END
+#!/bin/sh
+echo "-std=c11 -I$QPROF_SOURCE/include $QPROF_LIB/libqprof.a -pthread"
+END
+chmod +x bin/pkg-config
+PATH=$PWD/bin:$PATH
 
-# shellcheck disable=SC2086
-${CC:-cc} $flags block-1.c "$QPROF_LIB/libqprof.a" -pthread -o tiny
-same() {
-    [ "$2" = "$3" ] || { echo "test_embedding.sh: $1: $3, not $2"; exit 1; }
+[ -f step-8 ] && [ ! -e step-9 ] || { echo "test_embedding.sh: not eight steps"; exit 1; }
+for step in 1 2 3 4 5 6 7 8; do
+    sh -e "step-$step" >out 2>&1 </dev/null || { echo "step $step fails:"; cat out; mistakes=1; }
+done
+cp minivm_profiled.c right.c
+
+# wrong STEP TEXT SED...: with the mistake, the commands of the step fail
+wrong() {
+    step=$1
+    text=$2
+    shift 2
+    sed "$@" right.c >wrong.c
+    ! cmp -s right.c wrong.c || { echo "step $step, $text: nothing is changed"; mistakes=1; }
+    # shellcheck disable=SC2046
+    cc wrong.c $(pkg-config) -o minivm || exit 1
+    rm -f run.qprof* ./*.json
+    if sh -e "step-$step" >out 2>&1 </dev/null; then
+        echo "step $step, $text: is not found"
+        mistakes=1
+    fi
 }
-same "printed" 55 "$(./tiny)"
-"$QPROF_BIN/qprof" check tiny.qprof >/dev/null
-"$QPROF_BIN/qprof" report --format=json tiny.qprof >report.json
-same "calls of fib" 177 "$(jq '.methods[] | select(.name == "fib") | .calls' report.json)"
-same "calls of main" 1 "$(jq '.methods[] | select(.name == "main") | .calls' report.json)"
-"$QPROF_BIN/qprof" annotate --format=json tiny.qprof >lines.json
-same "counts of lines" "1:1 2:1 5:177 6:88 7:88 8:88" "$(jq -r '
-    [.files[] | select(.path == "tiny.src") | .lines[] | "\(.line):\(.count)"] | join(" ")' lines.json)"
+
+# of step 1, which compiles the patched machine itself
+cp minivm.patch right.patch
+sed 's/^+#include .*embed.h>/+#include <string.h>/' right.patch >minivm.patch
+if sh -e step-1 >out 2>&1 </dev/null; then
+    echo "step 1, without the header: is not found"
+    mistakes=1
+fi
+wrong 2 "the VM is not closed" '/qprof_vm_close/d'
+wrong 2 "the VM is not opened" '/qprof_vm_open/d'
+wrong 3 "all have one name" 's/qprof_define(f->name/qprof_define("f"/'
+wrong 4 "frames are not left" '/qprof_leave(.*n_frames\]/d'
+wrong 4 "frames are not entered" 's/to->token = qprof_enter(.*/to->token = QPROF_NO_TOKEN;/'
+wrong 5 "a caught error is not reported" '/qprof_unwind(.*n_frames - 1\]/d'
+wrong 5 "a tail call is a call" '/qprof_leave(.*at->token/d'
+wrong 6 "natives are not pushed" '/qprof_push(.*native_ids/d'
+wrong 6 "the collector is not pushed" '/qprof_push(.*METHOD_GC/d'
+wrong 7 "a resume does not switch" -e 's/qprof_stack \*from = .*/qprof_stack *from = \&m->running->stack;/'
+wrong 7 "a yield does not switch" '/qprof_switch(&m->profile, from)/d'
+wrong 8 "blocks are not counted" '/at->f->counters\[/s/++//'
+wrong 8 "lines are off by one" 's/{i, f->code\[i\].line}/{i, f->code[i].line + 1}/'
+exit $mistakes
