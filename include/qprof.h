@@ -627,6 +627,31 @@ typedef struct {
  * @return how many there are, which may be more than n_max */
 QPROF_FN(size_t) qprof_diagnostics(qprof_Diagnostic *out, size_t n_max);
 
+/** State how many calls are open: the host's own depth. Hosts use the macros below.
+ *
+ * A difference is a mistake of the integration; it is counted with its first place, and
+ * `qprof check --host` shows it. Calls that were entered before the run do not count.
+ *
+ * @param n   frames that the host has entered and not left, on the thread on which it runs; with vt:
+ *            on the virtual thread; with th: on the thread of the handle, which it drives
+ * @param vt  the virtual thread, which is mounted
+ * @param th  from qprof_thread_handle() or qprof_thread_handle_vt()
+ * Cost: a call; with tokens a step for each open call. */
+QPROF_FN(void) qprof_check_depth(unsigned n);
+QPROF_FN(void) qprof_check_depth_vt(unsigned n, VthreadID vt);
+QPROF_FN(void) qprof_check_depth_of(qprof_thread *th, unsigned n);
+
+/* In checked builds of the host, which define QPROF_CHECKED before they include this file. */
+#if defined(QPROF_CHECKED)
+#define qprof_assert_depth(n)        qprof_check_depth((unsigned)(n))
+#define qprof_assert_depth_vt(n, vt) qprof_check_depth_vt((unsigned)(n), (vt))
+#define qprof_assert_depth_of(th, n) qprof_check_depth_of((th), (unsigned)(n))
+#else
+#define qprof_assert_depth(n)        ((void)0)
+#define qprof_assert_depth_vt(n, vt) ((void)0)
+#define qprof_assert_depth_of(th, n) ((void)0)
+#endif
+
 /** Return the version of the library.
  *
  * @return "MAJOR.MINOR.PATCH" */

@@ -78,6 +78,8 @@ int qp_guard_control(const char *function, int (*job)(const char *, qp_error *),
 bool qp_guard_is_open(const uint32_t *gate)
 {
     uint32_t state = qp_load(gate);
+    if (QP_UNLIKELY(qp_host_child))
+        qp_host_in_child();
     if (state == QP_GATE_CLOSED && qp_state() == QP_STATE_CLOSED)
         qp_count(&qp_recorder.space, QP_D_after_shutdown);
     if (state == QP_GATE_WRONG_MODE && qp_is_running())

@@ -198,3 +198,49 @@ void qprof_record_bb_time_vt(int bb_num, VthreadID vt)
     if (!QP_PRODUCT_IS_COVERAGE)
         record_detail_vt((detail){BLOCK_MARK, bb_num, 0}, vt);
 }
+
+/* ---- what the host believes -------------------------------------------------------------- */
+
+static void check_depth(qprof_thread *th, uint64_t n)
+{
+    int host_errno = errno;
+    qprof_frame *top = qp_event_look(th);
+    if (!top)
+        return;
+    uint64_t depth = qp_host_depth(th, top);
+    if (depth != n) {
+        qp_finding *f = &qp_recorder_head()->findings[QP_HOST_wrong_depth];
+        if (!qp_load(&f->count)) {
+            qp_store(&f->wanted, n);
+            qp_store(&f->found, depth);
+        }
+        qp_host_note(QP_HOST_wrong_depth, th, top->node ? qp_frame_node(th, top)->method : 0, 0,
+                     depth);
+    }
+    qp_event_end(th, top);
+    errno = host_errno;
+}
+
+void qprof_check_depth_of(qprof_thread *th, unsigned n)
+{
+    if (th && qp_is_open(th))
+        check_depth(th, n);
+}
+
+void qprof_check_depth(unsigned n)
+{
+    qprof_thread *th = qp_guard_last();
+    if (!th)
+        return;
+    check_depth(th, n);
+    qp_thread_drop();
+}
+
+void qprof_check_depth_vt(unsigned n, VthreadID vt)
+{
+    qprof_thread *th = qp_guard_vt(vt);
+    if (!th)
+        return;
+    check_depth(th, n);
+    qp_thread_drop();
+}

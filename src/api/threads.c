@@ -139,6 +139,16 @@ qprof_thread *qprof_thread_mount(qprof_thread *th)
 _Static_assert(sizeof(qprof_LineInfo) == sizeof(qp_line), "one layout");
 _Static_assert(sizeof(qprof_JumpInfo) == sizeof(qp_jump), "one layout");
 
+/* An id that is registered again: for another method? */
+static void note_twice(const qp_method_info *info)
+{
+    qp_cell cell = qp_methods_find(&qp_recorder.methods, info->id);
+    const qp_method *m = cell ? qp_at(&qp_recorder.space, cell) : NULL;
+    if (m && (qp_texts_add(&qp_recorder.texts, info->name) != qp_observe(&m->name) ||
+              qp_texts_add(&qp_recorder.texts, info->file) != qp_observe(&m->file)))
+        qp_host_note(QP_HOST_method_id_twice, NULL, cell, 0, 0);
+}
+
 void qprof_register_method_id(qprof_MethodID id, const char *demangled_name,
                               const char *class_name, int flags, const char *source_file,
                               const qprof_LineInfo *line_number_table, int line_number_size)
@@ -160,6 +170,8 @@ void qprof_register_method_id(qprof_MethodID id, const char *demangled_name,
         qp_triggers_method(qp_methods_find(&qp_recorder.methods, id));
         qp_event_triggers_raise(qp_event_triggers_here(), QP_EVENT_METHOD_REGISTER, id, NULL);
     } else {
+        if (result == QP_KNOWN)
+            note_twice(&info);
         count(result == QP_KNOWN    ? QP_D_method_reregistered
               : result == QP_BAD_ID ? QP_D_bad_method_id
                                     : QP_D_e_memory);

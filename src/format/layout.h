@@ -22,6 +22,7 @@ enum {
     QP_NIL_NODE = 48,   /* cell in the head: the node that matches no method */
     QP_NIL_METHOD = 49, /* the same: its method, whose id is 0 */
     QP_N_DIAGNOSTICS = 64,
+    QP_N_FINDINGS = 24,
     QP_MAX_DEPTH_STORED = 1 << 24
 };
 
@@ -94,6 +95,17 @@ typedef enum { QP_PC_VIRTUAL = 1, QP_PC_REAL = 2 } qp_pc_kind; /* = QPROF_PC_* *
 /* Granularity (-collection-granularity). */
 typedef enum { QP_GRAIN_FUNCTION, QP_GRAIN_BLOCK, QP_GRAIN_LINE } qp_grain;
 
+/* A mistake of the host that was found, and where first. */
+typedef struct {
+    uint64_t count;
+    uint64_t n_looked;      /* occasions on which it could have happened, if they are counted */
+    uint64_t wanted, found; /* depths, line numbers or the like, of the first place */
+    qp_cell method;         /* of the first place; 0: unknown */
+    qp_cell other;          /* the method that it was about, if that is another one */
+    uint32_t depth;         /* frames open there */
+    uint32_t thread;        /* ordinal; 0: unknown */
+} qp_finding;
+
 typedef struct {
     char magic[8];
     uint16_t major, minor;
@@ -163,9 +175,10 @@ typedef struct {
     uint32_t answer;  /* number of the last one answered; stored last */
     int32_t answer_code;
     uint32_t bell; /* a shared futex that the process waits at: 1 more with each request */
-    char request_file[1024]; /* absolute path */
-    char answer_text[256];   /* one line */
-    uint64_t reserved2[220];
+    char request_file[1024];            /* absolute path */
+    char answer_text[256];              /* one line */
+    qp_finding findings[QP_N_FINDINGS]; /* at qp_host_mistake */
+    uint64_t reserved2[76];
 } qp_head;
 
 /* A text: length, bytes, NUL, padded to 8. At a qp_ref. */
@@ -453,8 +466,10 @@ typedef struct {
     qp_cell base;    /* COUNTS: its block of the kind BASE; 0: none */
     qp_cell context; /* SHARE: whose */
     uint64_t calls;  /* SHARE: of the method */
-    uint64_t clear_count; /* SEEN: of its thread, when it was taken */
-    qp_cell row;          /* SHARE: the row of earlier runs whose it is; 0: of this run */
+    uint64_t
+        clear_count; /* SEEN: of its thread, when it was taken. COUNTS: 1 and that of the head
+                           * when a host last asked for it, to count in place; 0: none did */
+    qp_cell row;     /* SHARE: the row of earlier runs whose it is; 0: of this run */
     uint32_t reserved;
     uint64_t reserved2;
     uint64_t values[1]; /* at byte 64 */
@@ -690,6 +705,32 @@ typedef enum {
 /* Their names and kinds. */
 extern const char qp_diagnostic_names[QP_D_COUNT][24];
 extern const char qp_diagnostic_kinds[QP_D_COUNT + 1];
+
+/* ---- mistakes of the host -------------------------------------------------------------------
+ *
+ * What integrations get wrong, found by -check-host or anyway. X(name, step): the step of
+ * docs/embedding.md. The position is the index in qp_head.findings: append only. */
+#define QP_HOST_MISTAKES(X)                                                                    \
+    X(exit_names_leaver, 4)                                                                    \
+    X(missed_unwind, 5)                                                                        \
+    X(missed_tail_call, 5)                                                                     \
+    X(missed_switch, 7)                                                                        \
+    X(unmounted_thread, 7)                                                                     \
+    X(other_os_thread, 7)                                                                      \
+    X(stack_id_twice, 4)                                                                       \
+    X(method_id_twice, 3)                                                                      \
+    X(frame_not_open, 4)                                                                       \
+    X(wrong_depth, 4)                                                                          \
+    X(forked_child, 2)                                                                         \
+    X(earlier_counters, 8)
+
+typedef enum {
+#define QP_X(name, step) QP_HOST_##name,
+    QP_HOST_MISTAKES(QP_X)
+#undef QP_X
+        QP_HOST_COUNT
+} qp_host_mistake;
+_Static_assert((int)QP_HOST_COUNT <= (int)QP_N_FINDINGS, "they fit");
 
 /* Terms of the accounting identity: kept for each thread, shown under these names. */
 #define QP_IDENTITY_TERMS(X)                                                                   \

@@ -122,6 +122,8 @@
     X(trace_full, "trace-full", WORD, "drop", "drop|wait",                                     \
       "full buffers of a trace that is written to a file; drop: records are dropped and "      \
       "counted; wait: the program waits for up to 1 s, then records are dropped and counted")  \
+    X(check_host, "check-host", BOOL, "no", "",                                                \
+      "a look at every event for mistakes of the host, for qprof check --host; slow")          \
     X(memory_limit, "memory-limit", SIZE, "256M", "1M..16G",                                   \
       "memory of the recorder; paths that do not fit are counted in <overflow>")               \
     X(thread_rows, "thread-rows", NUMBER, "1000", "1..16000000",                               \

@@ -314,4 +314,27 @@ typedef struct {
  * @return false: no memory; else out has the failures */
 bool qp_model_check(const qp_model *m, qp_check **out, size_t *n);
 
+/* ---- mistakes of the integration: host.c ----------------------------------------------------- */
+
+typedef struct {
+    const char *name;    /* "missed_unwind", … */
+    unsigned step;       /* of docs/embedding.md ... */
+    const char *chapter; /* ... and its title */
+    const char *what, *advice;
+    uint64_t count;
+    const char *method, *file; /* of the first place; "": unknown */
+    uint32_t line;             /* that the method begins at; 0: unknown */
+    uint32_t depth, thread;    /* frames open there, ordinal; 0: unknown */
+    uint64_t wanted;           /* wrong_depth: the host's depth */
+} qp_host_finding;
+
+/** Find mistakes of the host.
+ * @param source_path  see qp_source_read()
+ * @param out          [*n] free with qp_free(); texts are the model's
+ * @return false: no memory */
+bool qp_model_host(const qp_model *m, const char *source_path, qp_host_finding **out,
+                   size_t *n);
+/** Was it recorded with -check-host? */
+bool qp_model_host_was_checked(const qp_model *m);
+
 #endif

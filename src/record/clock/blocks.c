@@ -175,7 +175,11 @@ uint64_t *qp_blocks_counters(qprof_thread *th, qp_cell method)
                  : qp_blocks_are_excluded(method))
         return NULL;
     qp_cell cell = counters_of(th, method, QP_COUNTER_BLOCK_COUNTS, n_values, n_blocks);
-    return cell ? qp_counter_block_at(th, cell)->values : NULL;
+    qp_counter_block *b = cell ? qp_counter_block_at(th, cell) : NULL;
+    if (!b)
+        return NULL;
+    qp_store(&b->clear_count, 1 + (uint64_t)qp_load(&qp_recorder_head()->clear_count));
+    return b->values;
 }
 
 static void zero_values(qp_counter_block *b)

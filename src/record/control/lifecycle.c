@@ -71,8 +71,11 @@ static void after_fork_in_child(void)
     qp_trace_forget();
     qp_pc_signal_hold(false);
     qp_perf_forget();
+    qprof_thread *current = qp_thread_current();
     qp_here = (qp_os_thread)QP_NEW_OS_THREAD;
     qp_gate_plain = qp_gate_vt = QP_GATE_OFF;
+    if (was_running && !follows && qp_recorder.options.number[QP_OPT_check_host])
+        qp_host_forked(current);
     qp_mapping_forget(&qp_recorder.space.map);
     qp_mapping_forget(&retired);
     if (!follows)
@@ -190,7 +193,8 @@ static void measure_cost(void)
         prepare(&s, &th, &pulse);
         qp_adaptive_measure(&th, &s.callee);
     }
-    if (h->clock_source != QP_SOURCE_TSC || !qp_recorder.hooks)
+    if (h->clock_source != QP_SOURCE_TSC || !qp_recorder.hooks ||
+        (qp_recorder.hooks & QP_HOOK_CHECK))
         return; /* no clock to measure with, or no times that it would distort */
     qp_trace_lane *lane = qp_here.lane;
     qp_here.lane = &s.lane;
@@ -227,6 +231,9 @@ static int apply_clock(qp_error *error)
     int code = qp_clock_begin(host_clock, error);
     if (qp_event_triggers_all_calls())
         qp_recorder.hooks |= QP_HOOK_EVENT_TRIGGERS;
+    if (qp_recorder.options.number[QP_OPT_check_host])
+        qp_recorder.hooks |= QP_HOOK_CHECK;
+    qp_host_check(qp_recorder.hooks & QP_HOOK_CHECK);
     return code;
 }
 
@@ -470,11 +477,13 @@ int qp_recorder_begin(const qprof_InitInfo *info, qp_error *error)
     qp_mapping before = qp_recorder.space.map;
     bool has_counters = qp_recorder.has_counters;
     qp_mapping_trim(&before);
-    qp_recorder = (qp_recorder_data){.space = {.map = {.fd = -1}, .head = &no_head},
-                                     .epoch = qp_recorder.epoch + 1,
-                                     .n_datasets = qp_recorder.n_datasets,
-                                     .callback = info->callback_get_method_info,
-                                     .is_virtual = info->usingVirtualThreads != 0};
+    qp_recorder =
+        (qp_recorder_data){.space = {.map = {.fd = -1}, .head = &no_head},
+                           .epoch = qp_recorder.epoch + 1,
+                           .n_datasets = qp_recorder.n_datasets,
+                           .had_counters = qp_recorder.has_counters || qp_recorder.had_counters,
+                           .callback = info->callback_get_method_info,
+                           .is_virtual = info->usingVirtualThreads != 0};
     qp_triggers_begin();
     qp_event_triggers_begin();
     int code = qp_config_begin(info->initial_options, error);
@@ -563,6 +572,8 @@ void qp_recorder_end(bool at_exit_handler)
         qp_recorder_head()->ended_at = qp_clock_wall(); /* before the files are written */
         qp_publish(&qp_recorder_head()->end_raw, qp_clock_elapsed());
         stop_traces();
+        if (qp_recorder.had_counters && !qp_recorder.has_counters && qp_recorder.has_entries)
+            qp_host_note(QP_HOST_earlier_counters, NULL, 0, 0, 0);
         seal(at_exit_handler, path, sizeof path);
         qp_summary_print(path);
         if (path[0])

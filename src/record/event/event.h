@@ -30,6 +30,15 @@ qprof_token qp_event_enter_token(qprof_thread *th, uintptr_t method);
 qprof_token qp_event_enter_above(qprof_thread *th, qprof_token caller, uintptr_t method);
 void qp_event_leave_token(qprof_thread *th, qprof_token token);
 
+/* What the inline path calls out of line: these, or with -check-host what looks at the event first. */
+typedef struct {
+    void (*enter_id)(qprof_thread *th, uintptr_t method, uintptr_t id);
+    void (*exit_id)(qprof_thread *th, uintptr_t id);
+    qprof_token (*enter_above)(qprof_thread *th, qprof_token caller, uintptr_t method);
+    void (*leave_token)(qprof_thread *th, qprof_token token);
+} qp_event_calls;
+extern qp_event_calls qp_on_event;
+
 /* ---- tokens ------------------------------------------------------------------------------- */
 
 /* A token is the offset of the call path, and QPROF_TOP_TOKEN. Of calls that share a path or have
@@ -104,6 +113,28 @@ void qp_thread_destroy(qprof_thread *th);
 
 /* The calling OS thread ends: see qp_threads_reserve(). */
 void qp_thread_leave(void *unused);
+
+/* ---- mistakes of the host: host_check.c ---------------------------------------------------- */
+
+/* Count a mistake; the first place is kept.
+ * @param depth  frames open there; @param wanted, found  see qp_finding */
+void qp_host_note(qp_host_mistake what, const qprof_thread *th, qp_cell method, qp_cell other,
+                  uint64_t depth);
+
+/* From now on events are looked at first, or no longer. */
+void qp_host_check(bool is_on);
+
+/* A token names the frame that ends (and_it), or in which execution is. @param is_exit  it is an
+ * event of its own, and not part of an entry */
+extern void (*qp_on_unwind)(qprof_thread *th, qprof_token token, bool and_it, bool is_exit);
+
+/* The open calls of a thread, outside of events. */
+uint64_t qp_host_depth(const qprof_thread *th, const qprof_frame *top);
+
+/* In a forked child that records nothing: let its events show in the parent's file. */
+void qp_host_forked(qprof_thread *th);
+extern int qp_host_child; /* the descriptor for that; 0: not in such a child */
+void qp_host_in_child(void);
 
 /* ---- who drives a thread: mount.c -------------------------------------------------------- */
 

@@ -10,17 +10,20 @@
 #include "record/event/event.h"
 #include "record/ring/trace_fast.h"
 
+qp_event_calls qp_on_event = {qp_event_enter_id, qp_event_exit_id, qp_event_enter_above,
+                              qp_event_leave_token};
+
 void qprof_cold_entry(qprof_thread *th, uintptr_t method, uintptr_t id)
 {
     if (!qp_trace_fast_entry(th, method, id) &&
         (qprof_is_due(th) || !qprof_stack_push(th, method, id)))
-        qp_event_enter_id(th, method, id);
+        qp_on_event.enter_id(th, method, id);
 }
 
 void qprof_cold_exit(qprof_thread *th, uintptr_t id)
 {
     if (!qp_trace_fast_exit(th, id) && (qprof_is_due(th) || !qprof_stack_pop(th, id)))
-        qp_event_exit_id(th, id);
+        qp_on_event.exit_id(th, id);
 }
 
 /* ---- tokens: where frames are kept, the stack id of a frame is its token ----------------- */
@@ -52,7 +55,7 @@ qprof_token qprof_cold_enter(qprof_thread *th, qprof_token caller, uintptr_t met
     if (!is_of_top(th, caller) || !keeps_frames(th, gate) || !method ||
         (!is_stack &&
          !(path = qprof_callee(th->base, QPROF_AT(th, qprof_node, f->node), method))))
-        return qp_event_enter_above(th, caller, method);
+        return qp_on_event.enter_above(th, caller, method);
     qprof_token token = path && qp_recorder_has_paths()
                             ? path | QPROF_TOP_TOKEN
                             : QPROF_OFFSET(th, f + 1) | QP_TOKEN_OF_FRAME;
@@ -67,5 +70,5 @@ void qprof_cold_leave(qprof_thread *th, qprof_token token)
     if (is_of_top(th, token) && keeps_frames(th, gate) && (int64_t)top > (int64_t)th->low)
         qprof_open_exit(th, gate, QPROF_FRAME_AT(th, top)[-1].stack_id);
     else
-        qp_event_leave_token(th, token);
+        qp_on_event.leave_token(th, token);
 }

@@ -171,12 +171,16 @@ qprof_token qprof_cold_find(qprof_thread *th, qprof_MethodID method)
     return token;
 }
 
+void (*qp_on_unwind)(qprof_thread *th, qprof_token token, bool and_it, bool is_exit);
+
 void qprof_token_unwind(qprof_thread *th, qprof_token token)
 {
     if (!qp_is_open(th))
         return;
     if (token == QPROF_NO_TOKEN)
         token = (uint64_t)qp_record_of(th)->root << 6 | QPROF_TOP_TOKEN;
+    if (QPROF_LOAD(th->gate) & QP_HOOK_CHECK)
+        qp_on_unwind(th, token, false, true);
     leave_token(th, token, false, true);
 }
 

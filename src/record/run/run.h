@@ -44,6 +44,7 @@ enum {
     QP_HOOK_TRACE = 1u << 17,          /* events leave records in a trace */
     QP_HOOK_TURNED = 1u << 18,         /* actions have turned all threads on or off */
     QP_HOOK_UNTRACED = 1u << 19,       /* a trace has begun: what is open is not in it */
+    QP_HOOK_CHECK = 1u << 20,          /* events are checked for mistakes of the host */
     /* those for which a thread with a token on top needs frames */
     QP_HOOKS_FRAMES = QPROF_HOOK_STACK | QP_HOOK_STOPPED | QP_HOOK_DEEP | QP_HOOK_ZERO |
                       QP_HOOK_CLASSES | QP_HOOK_OFF | QP_HOOK_TRIGGERS |
@@ -76,6 +77,7 @@ typedef struct {
     bool is_ending;   /* which it is doing */
     uint32_t n_users;
     uint32_t has_counters; /* a host has pointers to counters in the file */
+    bool had_counters;     /* the same, in an earlier run of this process */
     bool has_entries;      /* an event was recorded: too late for options */
     bool has_unknown;      /* a sampled path has a method that the host was not asked for */
     qp_contexts contexts;
@@ -277,7 +279,8 @@ typedef struct {
     uint64_t flagged;             /* offset of the highest frame with flags; 0: none */
     uint64_t deep_low, deep_high; /* ids of the last stored frames, while others are counted */
     uint64_t n_searches;
-    uint64_t reserved[3];
+    uint64_t check; /* cell of what is known of its events: host_check.c */
+    uint64_t reserved[2];
 } qp_thread_private;
 
 static inline qp_thread_private *qp_own_of(const qprof_thread *th)
