@@ -68,6 +68,9 @@ struct qprof_thread {
     qprof_pulse *pulse;
     char *base;           /* the mapping: cell i is at base + 64 * i */
     const uint64_t *tick; /* adaptive: thread time, written now and then */
+#if defined(__SIZEOF_POINTER__) && __SIZEOF_POINTER__ == 4
+    uint32_t unused[3]; /* the size of a handle is the same everywhere */
+#endif
     uint64_t reserved;
     uint64_t own[8]; /* library only */
 };

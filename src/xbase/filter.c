@@ -25,7 +25,7 @@ enum { /* call.flags */
 
 struct qp_filter_block {
     qp_filter_block *below;
-    uint32_t n; /* calls, or bytes */
+    _Alignas(8) uint32_t n; /* calls, or bytes */
     uint32_t reserved;
     union {
         call calls[CALLS];

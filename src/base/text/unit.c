@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/wide.h"
+
 static const struct {
     const char *word, *suffix;
     uint64_t ns;
@@ -125,7 +127,7 @@ char *qp_unit_share(char *to, uint64_t part, uint64_t whole, unsigned n_decimals
         return to;
     }
     uint64_t one = powers[n_decimals];
-    uint64_t percent = (uint64_t)((unsigned __int128)part * 100 * one / whole);
+    uint64_t percent = qp_product_share(part, 100 * one, 0, whole);
     snprintf(to, QP_NUMBER_BYTES, "%" PRIu64 ".%0*" PRIu64, percent / one, (int)n_decimals,
              percent % one);
     return to;

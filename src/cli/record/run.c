@@ -301,11 +301,23 @@ static bool save_live(const qp_cli *cli, const char *live, char *path, size_t n_
 
 /* ---- the command --------------------------------------------------------------------------- */
 
+#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 32)
+#define SIGNAL_PREFIX "SIG"
+static const char *signal_name(int number)
+{
+    const char *name = sigabbrev_np(number);
+    return name ? name : "?";
+}
+#else /* it has only sentences */
+#define SIGNAL_PREFIX "a signal: "
+#define signal_name   strsignal
+#endif
+
 static void describe_end(int status, char *to, size_t n_bytes)
 {
     if (WIFSIGNALED(status))
-        snprintf(to, n_bytes, "was killed by SIG%s",
-                 sigabbrev_np(WTERMSIG(status)) ? sigabbrev_np(WTERMSIG(status)) : "?");
+        snprintf(to, n_bytes, "was killed by %s%s", SIGNAL_PREFIX,
+                 signal_name(WTERMSIG(status)));
     else
         snprintf(to, n_bytes, "ended with status %d", WEXITSTATUS(status));
 }

@@ -6,6 +6,7 @@
 #include "base/containers/alloc.h"
 #include "base/containers/dict.h"
 #include "base/text/buf.h"
+#include "base/wide.h"
 #include "export/shared/gzip.h"
 #include "export/shared/profile.h"
 #include "export/shared/protobuf.h"
@@ -111,7 +112,7 @@ static void write_sample(pprof *p, uint32_t node, uint32_t line, const uint64_t 
 /* The part of n that belongs to the first `ticks` of `all`. */
 static uint64_t portion(uint64_t n, uint64_t ticks, uint64_t all)
 {
-    return all ? (uint64_t)((unsigned __int128)n * ticks / all) : 0;
+    return all ? qp_product_share(n, ticks, 0, all) : 0;
 }
 
 /* Lines have time, and with it samples; the rest, calls and PC samples are where the function begins:

@@ -198,19 +198,22 @@ static void add_variance(qp_merge_addition *x, qp_merge_node *to, uint32_t i)
 {
     const qp_model_private *own = x->m->own;
     const qp_head *h = qp_image_head(&own->image);
-    unsigned __int128 sum = (unsigned __int128)to->max << 64 | to->min, more;
+    uint64_t more, high = 0;
     if (x->m->run.is_merged) {
         const qp_node *r = qp_image_cell(&own->image, own->node_cells[i]);
-        more = (unsigned __int128)r->self_max << 64 | r->self_min;
+        more = r->self_min;
+        high = r->self_max;
     } else {
         bool is_tsc = h->clock_source == QP_SOURCE_TSC && h->tick_1 > h->tick_0;
         double ns_a_tick =
             is_tsc ? (double)(h->ns_1 - h->ns_0) / (double)(h->tick_1 - h->tick_0) : 1;
         more = rounded(own->total_variance[i] * ns_a_tick * ns_a_tick);
     }
-    sum = sum + more < sum ? ~(unsigned __int128)0 : sum + more;
-    to->min = (uint64_t)sum;
-    to->max = (uint64_t)(sum >> 64);
+    to->min += more;
+    bool carry = to->min < more;
+    bool is_over = high > UINT64_MAX - to->max || (carry && high == UINT64_MAX - to->max);
+    to->max = is_over ? UINT64_MAX : to->max + high + carry;
+    to->min = is_over ? UINT64_MAX : to->min;
 }
 
 static void add_figures(qp_merge_addition *x, qp_merge_node *to, uint32_t i)

@@ -5,6 +5,7 @@
 
 #include "base/containers/alloc.h"
 #include "base/text/buf.h"
+#include "base/wide.h"
 #include "model/cover/cover.h"
 
 struct qp_cover_diff_private {
@@ -37,11 +38,11 @@ static qp_cover_change change_of(share base, share now)
         base = (share){1, 1};
     if (!now.n)
         now = (share){1, 1};
-    unsigned __int128 before = (unsigned __int128)base.n_hit * now.n;
-    unsigned __int128 after = (unsigned __int128)now.n_hit * base.n;
-    return after < before   ? QP_CHANGE_WORSE
-           : after > before ? QP_CHANGE_IMPROVED
-                            : QP_CHANGE_NONE;
+    qp_product before = qp_product_of(base.n_hit, now.n);
+    qp_product after = qp_product_of(now.n_hit, base.n);
+    return qp_product_less(after, before)   ? QP_CHANGE_WORSE
+           : qp_product_less(before, after) ? QP_CHANGE_IMPROVED
+                                            : QP_CHANGE_NONE;
 }
 
 /* ---- functions --------------------------------------------------------------------------- */

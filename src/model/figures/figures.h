@@ -162,7 +162,11 @@ bool qp_model_files(const qp_model *m, qp_model_file **out, size_t *n);
 
 /* ---- block flow -------------------------------------------------------------------------- */
 
+#ifdef __SIZEOF_INT128__
 typedef __int128 qp_wide; /* no sum of 2^32 counters of 64 bits overflows it */
+#else
+typedef long double qp_wide; /* 32 bits: exact up to its mantissa, on x86 2^64 */
+#endif
 
 /* Counters of a method, added up. */
 typedef struct {

@@ -1,6 +1,7 @@
 /* run.c: the run as the head of a profile describes it, its diagnostics and notes. */
 #include "base/containers/alloc.h"
 #include "base/os/clock.h"
+#include "base/wide.h"
 #include "format/layout.h"
 #include "model/model.h"
 #include "model/read/read.h"
@@ -141,9 +142,7 @@ void qp_load_run(qp_model_private *own)
 
 static uint64_t scaled(uint64_t value, uint64_t times, uint64_t by)
 {
-    unsigned __int128 product = (unsigned __int128)value * times;
-    unsigned __int128 result = by ? (product + by / 2) / by : product;
-    return result > UINT64_MAX ? UINT64_MAX : (uint64_t)result;
+    return qp_product_share(value, times, by / 2, by ? by : 1);
 }
 
 void qp_load_sums(qp_model_private *own)

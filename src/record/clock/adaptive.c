@@ -6,6 +6,7 @@
 
 #include "base/atomic.h"
 #include "base/os/clock.h"
+#include "base/wide.h"
 #include "record/clock/clock.h"
 #include "record/clock/pace.h"
 #include "record/tree/tree.h"
@@ -35,7 +36,7 @@ static uint64_t ticks_of_ns(uint64_t ns)
     uint64_t step = h->ns_1 - h->ns_0;
     if (h->clock_source != QP_SOURCE_TSC || !step)
         return ns;
-    return (uint64_t)((unsigned __int128)ns * (h->tick_1 - h->tick_0) / step);
+    return qp_product_share(ns, h->tick_1 - h->tick_0, 0, step);
 }
 
 void qp_adaptive_begin_run(void)

@@ -6,6 +6,7 @@
 #include "record/clock/pace.h"
 
 #include "base/atomic.h"
+#include "base/wide.h"
 
 enum {
     SHIFT_MAX = 8, /* one call in 256 */
@@ -170,17 +171,16 @@ bool qp_pace_has_untimed(const qprof_node *n)
 }
 
 /* In 1024 ticks squared, rounded up: not 0. */
-static void add_variance(qp_node_timing *t, unsigned __int128 more)
+static void add_variance(qp_node_timing *t, qp_product more)
 {
-    more = (more >> 10) + 1 + t->variance;
-    qp_store(&t->variance, more >> 64 ? UINT64_MAX : (uint64_t)more);
+    qp_store(&t->variance, qp_product_shifted(more, 10, t->variance));
 }
 
 /* What a call that represents 2^shift contributes, if it is so far from the mean. */
-static unsigned __int128 spread(unsigned shift, uint64_t ticks)
+static qp_product spread(unsigned shift, uint64_t ticks)
 {
     uint64_t weight = 1ull << shift;
-    return (unsigned __int128)(weight * (weight - 1)) * ticks * ticks;
+    return qp_product_times(qp_product_of(weight * (weight - 1), ticks), ticks);
 }
 
 void qp_pace_record(const qprof_node *n, qp_node_timing *t)
@@ -193,7 +193,8 @@ void qp_pace_record(const qprof_node *n, qp_node_timing *t)
     t->mean_square = light_mean_square(n);
     t->mean = n_timed ? (n->self << FRACTION) / t->covered : 0;
     if (shift && n_timed)
-        add_variance(t, spread(shift, 1) * n_timed * (t->mean_square >> FRACTION));
+        add_variance(t, qp_product_times(qp_product_times(spread(shift, 1), n_timed),
+                                         t->mean_square >> FRACTION));
     t->shift = t->next_shift = (uint8_t)shift;
 }
 
@@ -264,7 +265,7 @@ void qp_pace_crossed(qp_pace *p, const qp_pace_rules *rules, const qprof_node *n
         return;
     uint64_t ticks = tick - begun, end = recent > period ? recent : period;
     uint64_t unknown = before > begun ? end : ticks;
-    add_variance(t, (unsigned __int128)unknown * unknown);
+    add_variance(t, qp_product_of(unknown, unknown));
     qp_bump(&t->beyond, ticks);
 }
 

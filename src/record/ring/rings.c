@@ -78,20 +78,21 @@ static uint32_t slots_of(uint64_t bytes)
         room /= 4;
     bytes = bytes < room ? bytes : room;
     uint32_t slots = 1u << 31;
-    while (slots >= SLOTS_MIN && slots * sizeof(qp_trace_record) > bytes)
+    while (slots >= SLOTS_MIN && (uint64_t)slots * sizeof(qp_trace_record) > bytes)
         slots /= 2;
     return slots >= SLOTS_MIN ? slots : 0;
 }
 
 uint64_t qp_trace_ring_bytes(void)
 {
-    return slots_of(qp_recorder.options.number[QP_OPT_trace_buffer]) * sizeof(qp_trace_record);
+    return (uint64_t)sizeof(qp_trace_record) *
+           slots_of(qp_recorder.options.number[QP_OPT_trace_buffer]);
 }
 
 /* @param is_ended  an OS thread may take it */
 static qp_ring *new_ring(uint32_t slots, bool is_ended)
 {
-    uint64_t n_bytes = sizeof(qp_ring) + slots * sizeof(qp_trace_record);
+    uint64_t n_bytes = sizeof(qp_ring) + (uint64_t)slots * sizeof(qp_trace_record);
     uint32_t n_cells = (uint32_t)(n_bytes / QP_CELL);
     if (!slots || qp_load(&trace.n_rings) >= RINGS_MAX)
         return NULL;

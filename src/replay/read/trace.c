@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "base/containers/alloc.h"
+#include "base/wide.h"
 #include "replay/read/source.h"
 
 /* ---- opening ----------------------------------------------------------------------------- */
@@ -130,9 +131,7 @@ uint64_t qp_trace_position(const qp_trace *t)
 
 static uint64_t scaled(uint64_t value, uint64_t to, uint64_t from)
 {
-    unsigned __int128 product = (unsigned __int128)value * to + from / 2;
-    unsigned __int128 result = product / from;
-    return result > UINT64_MAX ? UINT64_MAX : (uint64_t)result;
+    return qp_product_share(value, to, from / 2, from);
 }
 
 uint64_t qp_trace_ns(const qp_trace_info *info, uint64_t ticks)
