@@ -2,18 +2,17 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/futex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/atomic.h"
 #include "base/os/clock.h"
+#include "base/os/system.h"
 #include "cli/config/config.h"
 #include "format/layout.h"
 #include "model/model.h"
@@ -73,7 +72,7 @@ static int ask(const qp_cli *cli, qp_head *h, const char *file)
     memcpy(h->request_file, file, strlen(file) + 1);
     qp_publish(&h->request, request);
     qp_fetch_add(&h->bell, 1);
-    bool is_heard = syscall(SYS_futex, &h->bell, FUTEX_WAKE, 1, NULL, NULL, 0) > 0;
+    bool is_heard = qp_system_bell_ring(&h->bell, 1);
     bool is_done = is_answered(h, request, is_heard ? LOOKS_MAX : LOOKS_UNHEARD);
     if (!is_done && has_ended(h))
         return qp_cli_fail(cli, "process %llu ended before it answered",

@@ -5,12 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <unistd.h>
 
 #include "base/atomic.h"
 #include "base/os/file.h"
 #include "base/os/mapping.h"
+#include "base/os/system.h"
 #include "record/stream/stream.h"
 
 enum { FILE_MAX = 256 << 20, UNKNOWN_MAX = 16 };
@@ -465,7 +465,7 @@ static const qp_option_events anywhere = {.unknown = note_unknown,
 bool qp_config_is_asked_for(void)
 {
     const char *environment = getenv(QP_PRODUCT_ENVIRONMENT);
-    return environment && environment[0] && !getauxval(AT_SECURE);
+    return environment && environment[0] && !qp_system_is_privileged();
 }
 
 int qp_config_begin(const char *initial_options, qp_error *error)
@@ -473,7 +473,7 @@ int qp_config_begin(const char *initial_options, qp_error *error)
     memset(&pending, 0, sizeof pending);
     qp_options_init(&qp_recorder.options);
     const char *environment = getenv(QP_PRODUCT_ENVIRONMENT);
-    pending.env_ignored = environment && getauxval(AT_SECURE);
+    pending.env_ignored = environment && qp_system_is_privileged();
     qp_parse parse = QP_PARSE_OK;
     pending.is_environment = true;
     if (environment && !pending.env_ignored)

@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #include "base/os/clock.h"
 #include "base/os/perf.h"
+#include "base/os/system.h"
 #include "base/text/unit.h"
 #include "record/clock/clock.h"
 #include "record/control/control.h"
@@ -21,10 +21,6 @@
 #include "record/ring/ring.h"
 #include "record/sample/sample.h"
 #include "record/stream/stream.h"
-
-#ifndef MADV_WIPEONFORK
-#define MADV_WIPEONFORK 18
-#endif
 
 enum {
     QUIET_TRIES = 200,
@@ -118,7 +114,7 @@ static bool begin_process(void)
     qp_worker_on_bell = qp_config_answer;
     if (!page && !(page = qp_pages_take(4096)))
         return false;
-    madvise(page, 4096, MADV_WIPEONFORK);
+    qp_system_wipe_on_fork(page, 4096);
     if (!qp_threads_reserve(qp_thread_leave) ||
         pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child) != 0 ||
         atexit(at_exit) != 0)
@@ -338,7 +334,7 @@ static int open_memory(const char *output)
             qp_mapping_open(map, path, limit);
     if (!map->base && qp_mapping_open(map, NULL, limit) != 0)
         return QPROF_E_MEMORY;
-    if (getrandom(&nonce, sizeof nonce, GRND_NONBLOCK) != (ssize_t)sizeof nonce)
+    if (!qp_system_random(&nonce, sizeof nonce))
         nonce = qp_clock_monotonic() * 0x9E3779B97F4A7C15u;
     if (qp_mapping_grow(map, QP_HEAD_BYTES) != QP_GROWN)
         return QPROF_E_MEMORY;
@@ -383,7 +379,7 @@ static void describe_run(void)
     h->host = text(host);
     h->version = text(QPROF_VERSION_TEXT);
     h->pid = (uint64_t)getpid();
-    h->pid_start = qp_process_start();
+    h->pid_start = qp_system_process_start();
     h->started_at = qp_clock_wall();
     h->memory_limit = qp_recorder.space.map.limit_bytes;
     h->dataset = qp_recorder.n_datasets;

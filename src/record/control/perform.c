@@ -6,11 +6,10 @@
  * place shows whether it is free for the n-th request, or holds it (Vyukov's bounded queue). */
 #include "record/control/control.h"
 
-#include <linux/futex.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/os/system.h"
 #include "base/os/thread.h"
 #include "record/stream/stream.h"
 
@@ -124,7 +123,7 @@ static void ring_bell(void)
 {
     uint32_t *bell = &qp_recorder_head()->bell;
     qp_fetch_add(bell, 1);
-    syscall(SYS_futex, bell, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+    qp_system_bell_ring(bell, INT32_MAX);
 }
 
 static bool add(const qp_action_request *request)
@@ -174,7 +173,7 @@ static void *run(QP_UNUSED void *unused)
         if (is_last)
             return NULL;
         qp_worker_on_bell();
-        syscall(SYS_futex, bell, FUTEX_WAIT, heard, NULL, NULL, 0);
+        qp_system_bell_wait(bell, heard);
     }
 }
 

@@ -4,13 +4,12 @@
  * One that was not released is taken only while its OS thread is in no event of it. */
 #include "record/event/event.h"
 
-#include <linux/membarrier.h>
 #include <sched.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/atomic.h"
 #include "base/os/clock.h"
+#include "base/os/system.h"
 #include "record/clock/clock.h"
 #include "record/pause/pause.h"
 #include "record/ring/ring.h"
@@ -91,12 +90,12 @@ typedef enum { TAKEN, REFUSED, RELEASED } steal_result;
 static QP_RARE steal_result steal(qprof_thread *th, uint32_t from, uint32_t between)
 {
     qp_fence();
-    syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+    bool is_seen = qp_system_barrier(); /* else it must release the thread itself */
     const qprof_thread *driven = qp_observe(&qp_os_thread_at(from)->driven);
     bool is_used = driven == th || qp_is_busy(th);
-    if (is_used || driven == leaving(th) || qp_observe(&th->os_thread) != between) {
+    if (!is_seen || is_used || driven == leaving(th) || qp_observe(&th->os_thread) != between) {
         qp_swap_if(&th->os_thread, &between, from); /* fails if it was released meanwhile */
-        return is_used && driven != leaving(th) ? REFUSED : RELEASED;
+        return is_seen && is_used && driven != leaving(th) ? REFUSED : RELEASED;
     }
     qp_store(&qp_record_of(th)->system_id, qp_here.system_id);
     qp_count(&qp_recorder.space, QP_D_vt_migrations);

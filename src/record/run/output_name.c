@@ -7,19 +7,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/os/file.h"
+#include "base/os/system.h"
 #include "format/options.h"
 
 void qp_output_begin(void)
 {
     const char *given = qp_option_text(&qp_recorder.options, QP_OPT_program_name);
     char *path = qp_recorder.program_path;
-    ssize_t n = readlink("/proc/self/exe", path, sizeof qp_recorder.program_path - 1);
-    path[n > 0 ? n : 0] = '\0';
+    qp_system_program(path, sizeof qp_recorder.program_path);
     const char *slash = strrchr(path, '/');
     const char *name = given[0] ? given : slash ? slash + 1 : "program";
     snprintf(qp_recorder.program, sizeof qp_recorder.program, "%s", name);
@@ -28,23 +27,13 @@ void qp_output_begin(void)
         snprintf(qp_recorder.folder, sizeof qp_recorder.folder, "/");
 }
 
-uint64_t qp_process_start(void)
-{
-    char text[1024];
-    qp_file_text("/proc/self/stat", text, sizeof text);
-    const char *at = strrchr(text, ')'); /* the end of field 2, which may hold anything */
-    for (int field = 2; at && field < 22; field++)
-        at = strchr(at + 1, ' ');
-    return at ? strtoull(at, NULL, 10) : 0;
-}
-
 typedef enum { EXPAND_OK, EXPAND_UNKNOWN, EXPAND_LONG } expansion;
 
 static expansion expand(const char *pattern, uint32_t dataset, const char *file, char *out,
                         size_t n_bytes, char *bad)
 {
     const qp_name_facts facts = {qp_recorder.program, qp_recorder.program_path, getpid(),
-                                 gettid(), dataset};
+                                 (pid_t)qp_system_thread_id(), dataset};
     size_t n = 0;
     for (; *pattern; pattern++) {
         char value[QP_PATH_MAX] = {*pattern, '\0'};
@@ -154,7 +143,7 @@ static bool own_folder(const char *path)
 
 bool qp_output_live_name(unsigned i, const char *output, char *out, size_t n_bytes)
 {
-    const char *const parents[] = {getauxval(AT_SECURE) ? NULL : getenv("XDG_RUNTIME_DIR"),
+    const char *const parents[] = {qp_system_is_privileged() ? NULL : getenv("XDG_RUNTIME_DIR"),
                                    "/dev/shm"};
     enum { N_PARENTS = sizeof parents / sizeof *parents };
     char folder[QP_PATH_MAX], name[64], again[16] = "";
@@ -162,7 +151,7 @@ bool qp_output_live_name(unsigned i, const char *output, char *out, size_t n_byt
     if (qp_recorder.epoch > 1)
         snprintf(again, sizeof again, "-%u", qp_recorder.epoch);
     snprintf(name, sizeof name, "%ld.%llu%s.qprof", (long)getpid(),
-             (unsigned long long)qp_process_start(), again);
+             (unsigned long long)qp_system_process_start(), again);
     if (i < N_PARENTS && parents[i] && parents[i][0] == '/') {
         n = snprintf(folder, sizeof folder, "%s/qprof-%u", parents[i], (unsigned)geteuid());
         bool is_usable = n > 0 && (size_t)n < sizeof folder && own_folder(folder);

@@ -176,9 +176,6 @@ int qp_output_check(const char *path, qp_error *error);
  * after the last place *out is "" */
 bool qp_output_live_name(unsigned i, const char *output, char *out, size_t n_bytes);
 
-/* Field 22 of /proc/self/stat: when the process started. */
-uint64_t qp_process_start(void);
-
 /* ---- threads: threads.c ------------------------------------------------------------------ */
 
 /* A thread is what the host schedules: an OS thread or a virtual thread. A handle is private

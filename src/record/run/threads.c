@@ -3,14 +3,13 @@
  *
  * No lock is taken: rows are claimed from slabs, and those of ended threads wait on a lock-free
  * stack. Read qp_thread_take_row first. */
-#include <linux/membarrier.h>
 #include <pthread.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/containers/stable.h"
 #include "base/containers/trie.h"
 #include "base/os/mapping.h"
+#include "base/os/system.h"
 #include "format/layout.h"
 #include "record/run/run.h"
 
@@ -62,7 +61,7 @@ QP_RARE bool qp_threads_reserve(void (*at_thread_exit)(void *))
     if (!qp_stable_make(&arena.handles, 0) || !qp_stable_make(&arena.os_threads, 0) ||
         pthread_key_create(&arena.at_thread_exit, at_thread_exit) != 0)
         return false;
-    syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
+    qp_system_barrier_begin();
     return has_key = true;
 }
 
@@ -286,7 +285,7 @@ void qp_os_thread_renew(void)
     qp_here.lane = &qp_here.slot->lane;
     qp_here.plain = qp_here.th = qp_here.own = &qp_closed_thread;
     qp_here.vt = 0;
-    qp_here.system_id = (uint64_t)syscall(SYS_gettid);
+    qp_here.system_id = qp_system_thread_id();
     qp_store(&qp_here.slot->current, (qprof_thread *)NULL);
     qp_store(&qp_here.slot->n_critical, 0);
     qp_here.slot->values = 0; /* they lay in the previous run */

@@ -6,6 +6,7 @@
  * same part of it. */
 #include "base/atomic.h"
 #include "base/os/clock.h"
+#include "base/os/system.h"
 #include "record/clock/clock.h"
 #include "record/sample/sample.h"
 
@@ -53,7 +54,7 @@ static void note_interval(uint64_t ticks)
 static void *run(QP_UNUSED void *unused)
 {
     uint64_t first = qp_clock_monotonic(), due = first, before = qp_clock_elapsed();
-    pthread_setname_np(pthread_self(), "qprof");
+    qp_system_name_thread("qprof");
     while (!qp_observe(&watcher.must_stop)) {
         uint64_t wall = qp_clock_monotonic();
         due += qp_adaptive_period(wall - first);

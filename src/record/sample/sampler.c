@@ -16,6 +16,7 @@
 
 #include "base/atomic.h"
 #include "base/os/clock.h"
+#include "base/os/system.h"
 #include "base/os/thread.h"
 #include "record/clock/clock.h"
 
@@ -210,7 +211,7 @@ static void *run(QP_UNUSED void *unused)
     uint64_t before = qp_clock_elapsed(), wall_before = first - period;
     unsigned n_costly = 0;
     budget spent = {0};
-    pthread_setname_np(pthread_self(), "qprof");
+    qp_system_name_thread("qprof");
     sampler.has_descriptors = qp_task_own_descriptors();
     while (!qp_observe(&sampler.watcher.must_stop)) {
         sleep_until(due);
