@@ -15,7 +15,7 @@ typedef unsigned __int128 wide;
 typedef uint64_t wide;
 #define HAS_WIDE 0
 #endif
-#include "base/wide.h"
+#include "base/text/wide.h"
 
 static void shares_are_exact_or_at_the_limit(void **state)
 {

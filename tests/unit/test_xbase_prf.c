@@ -252,7 +252,7 @@ static void packets_may_be_removed_while_the_trace_is_written(void **state) /* t
                  7);
         size_t whole = slurp("ONE.PRF", others), n = 0;
         assert_int_equal(qp_prf_open(&trace, "P.PRF", &o), 0);
-        char moved[1024];
+        static char moved[XBASE_ROOM];
         for (unsigned i = 1; i <= 7; i++) {
             put_row(i);
             if (i == 4) { /* what was copied is deleted, and the header packet by mistake */

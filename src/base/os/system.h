@@ -18,7 +18,7 @@ bool qp_system_wipe_on_fork(void *p, size_t n_bytes);
 /* Register for qp_system_barrier(), once a process. */
 void qp_system_barrier_begin(void);
 /* Every thread of the process has passed a full fence since the call. @return false: the system cannot,
- * and nobody may rely on stores of others that have none */
+ * and stores of others may still be on their way */
 bool qp_system_barrier(void);
 
 /* Random bytes, without waiting for any. @return false: none are ready */

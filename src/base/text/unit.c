@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/wide.h"
+#include "base/text/wide.h"
 
 static const struct {
     const char *word, *suffix;

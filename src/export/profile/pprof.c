@@ -6,7 +6,7 @@
 #include "base/containers/alloc.h"
 #include "base/containers/dict.h"
 #include "base/text/buf.h"
-#include "base/wide.h"
+#include "base/text/wide.h"
 #include "export/shared/gzip.h"
 #include "export/shared/profile.h"
 #include "export/shared/protobuf.h"

@@ -5,7 +5,7 @@
 
 #include "base/containers/alloc.h"
 #include "base/text/buf.h"
-#include "base/wide.h"
+#include "base/text/wide.h"
 #include "model/cover/cover.h"
 
 struct qp_cover_diff_private {

@@ -1,7 +1,7 @@
 /* run.c: the run as the head of a profile describes it, its diagnostics and notes. */
 #include "base/containers/alloc.h"
 #include "base/os/clock.h"
-#include "base/wide.h"
+#include "base/text/wide.h"
 #include "format/layout.h"
 #include "model/model.h"
 #include "model/read/read.h"

@@ -6,7 +6,7 @@
 
 #include "base/atomic.h"
 #include "base/os/clock.h"
-#include "base/wide.h"
+#include "base/text/wide.h"
 #include "record/clock/clock.h"
 #include "record/clock/pace.h"
 #include "record/tree/tree.h"

@@ -6,7 +6,7 @@
 #include "record/clock/pace.h"
 
 #include "base/atomic.h"
-#include "base/wide.h"
+#include "base/text/wide.h"
 
 enum {
     SHIFT_MAX = 8, /* one call in 256 */

@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "base/containers/alloc.h"
-#include "base/wide.h"
+#include "base/text/wide.h"
 #include "replay/read/source.h"
 
 /* ---- opening ----------------------------------------------------------------------------- */

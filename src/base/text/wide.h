@@ -1,6 +1,6 @@
 /* wide.h: products of 64-bit numbers, whole: 128 bits, also where the compiler has no such type. */
-#ifndef QP_BASE_WIDE_H
-#define QP_BASE_WIDE_H
+#ifndef QP_BASE_TEXT_WIDE_H
+#define QP_BASE_TEXT_WIDE_H
 
 #include <stdbool.h>
 #include <stdint.h>
