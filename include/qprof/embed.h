@@ -115,7 +115,9 @@ static QPROF_APART qprof_token qprof_enter_first(qprof_stack *s, qprof_MethodID 
 {
     qprof_token token;
     qprof_begin(s);
-    token = qprof_token_enter(s->th, qprof_token_top(s->th), function);
+    if (!QPROF_LOAD(s->th->gate))
+        return QPROF_NO_TOKEN;
+    token = qprof_cold_enter(s->th, qprof_token_top(s->th), function); /* small: it is rare */
     if (s->is_begun && !s->first && token != QPROF_NO_TOKEN)
         s->first = token;
     return token;
