@@ -143,14 +143,14 @@ static void stress(play_ctx *p, const char *options, bool with_vt)
         os_threads[i] = (os_thread){.seed = 1000 + i, .ordinal = i};
         assert_int_equal(pthread_create(&threads[i], NULL, carry, &os_threads[i]), 0);
     }
-    for (unsigned round = 0; qp_clock_monotonic() < end; round++)
+    qprof_PcTotals t = {0};
+    for (unsigned round = 0; qp_clock_monotonic() < end || !t.occurred; round++) {
         disturb(p, round);
+        assert_int_equal(qprof_pc_totals(&t), 0);
+    }
     __atomic_store_n(&must_stop, 1, __ATOMIC_RELAXED);
     for (int i = 0; i < N_OS_THREADS; i++)
         pthread_join(threads[i], NULL);
-    qprof_PcTotals t;
-    assert_int_equal(qprof_pc_totals(&t), 0);
-    assert_true(t.occurred > 0);
     play_end(p); /* every invariant of the file holds */
 }
 
