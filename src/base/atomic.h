@@ -19,6 +19,7 @@
 
 /* Several writers. */
 #define qp_fetch_add(p, n)    __atomic_fetch_add((p), (n), __ATOMIC_RELAXED)
+#define qp_announce(p, n)     __atomic_fetch_add((p), (n), __ATOMIC_SEQ_CST)
 #define qp_fetch_or(p, bits)  __atomic_fetch_or((p), (bits), __ATOMIC_SEQ_CST)
 #define qp_fetch_and(p, bits) __atomic_fetch_and((p), (bits), __ATOMIC_SEQ_CST)
 #define qp_swap_if(p, expected, v)                                                             \

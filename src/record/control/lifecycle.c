@@ -53,7 +53,7 @@ static void after_fork_in_child(void)
 {
     bool was_running = qp_gate_plain == QP_GATE_OPEN || qp_gate_vt == QP_GATE_OPEN;
     if (qp_state_word) /* zeroed already, where the kernel can do that */
-        qp_publish(qp_state_word, QP_STATE_OFF);
+        qp_state_word[1] = 0, qp_publish(qp_state_word, QP_STATE_OFF);
     qp_threads_close();
     bool follows =
         was_running && qp_recorder.options.number[QP_OPT_follow_child_processes] == 1;
@@ -446,7 +446,15 @@ static int begin_run(const char *output, qp_error *error)
     return 0;
 }
 
-/* Threads may still be leaving the previous run, so its memory goes when the next one has begun. A
+/* Wait until no thread is leaving the previous run, for at most about 20 ms: one that is in the
+ * host's callback may be the caller. */
+static void wait_for_leavers(void)
+{
+    for (unsigned tries = 0; tries < QUIET_TRIES && qp_announce(qp_state_word + 1, 0); tries++)
+        qp_clock_sleep_until(qp_clock_monotonic() + QUIET_NS);
+}
+
+/* Threads may still be in events of the previous run, so its memory goes when the next one has begun. A
  * host may keep pointers to counters for ever: then empty memory takes its place. */
 static void retire(const qp_mapping *before, bool has_counters)
 {
@@ -470,6 +478,7 @@ int qp_recorder_begin(const qprof_InitInfo *info, qp_error *error)
          !qp_swap_if(qp_state_word, &expected, QP_STATE_CHANGING))) {
         return qp_error_set(error, QPROF_E_STATE, "a run is in progress");
     }
+    wait_for_leavers();
     qp_mapping before = qp_recorder.space.map;
     bool has_counters = qp_recorder.has_counters;
     qp_mapping_trim(&before);

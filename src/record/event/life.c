@@ -208,6 +208,9 @@ static void leave_run(void)
 
 void qp_thread_leave(QP_UNUSED void *unused)
 {
+    uint32_t *n_leaving = qp_state_word + 1; /* a thread has been in a run */
+    qp_announce(n_leaving, 1);
     leave_run();
+    qp_announce(n_leaving, -1u);
     qp_perf_detach();
 }

@@ -113,7 +113,8 @@ enum { QP_GATE_OFF, QP_GATE_OPEN, QP_GATE_CLOSED, QP_GATE_WRONG_MODE };
 extern uint32_t qp_gate_plain, qp_gate_vt;
 
 qp_state_kind qp_state(void);
-/* Holds the state, in a page that fork() zeroes; NULL: never started. */
+/* Holds the state, in a page that fork() zeroes; NULL: never started. The next word counts the threads
+ * that are leaving the run. */
 extern uint32_t *qp_state_word;
 
 static inline qp_head *qp_recorder_head(void)
