@@ -241,6 +241,7 @@ CPROF_SAME(check_depth);
 CPROF_SAME(check_depth_vt);
 CPROF_SAME(check_depth_of);
 CPROF_SAME(token_unwind);
+CPROF_SAME(token_resume);
 CPROF_SAME(version);
 CPROF_SAME(live_file);
 

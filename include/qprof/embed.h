@@ -191,6 +191,42 @@ static inline qprof_token qprof_top(qprof_stack *s)
     return qprof_token_top(s->th);
 }
 
+/* ---- generators --------------------------------------------------------------------------- */
+
+/** Continue a call that was suspended: a generator, or an async function, that runs above its caller.
+ *
+ * Its time and its callees count where it is resumed. It is counted as a resume and not as a call.
+ * Minimum and maximum are of one piece: from the entry, or a resume, to the next suspend.
+ *
+ * @param s         the stack that runs
+ * @param caller    as for qprof_enter()
+ * @param function  of the call that continues
+ * @return as qprof_enter(), until it is suspended or ends: qprof_suspend(), qprof_leave()
+ * Thread safety: as qprof_enter(). Cost: about 2 ns more. */
+static inline qprof_token qprof_resume(qprof_stack *s, qprof_token caller,
+                                       qprof_MethodID function)
+{
+    qprof_token token;
+    if (QPROF_UNLIKELY(!caller)) {
+        qprof_begin(s);
+        caller = qprof_top(s);
+    }
+    token = qprof_token_resume(s->th, caller, function);
+    if (QPROF_UNLIKELY(s->is_begun && !s->first && token != QPROF_NO_TOKEN))
+        s->first = token;
+    return token;
+}
+
+/** Suspend a call, which qprof_resume() will continue. Execution is in the caller.
+ *
+ * @param s      the stack that runs
+ * @param frame  from qprof_enter() or qprof_resume()
+ * Thread safety: as qprof_enter(). Cost: of qprof_leave(). */
+static inline void qprof_suspend(qprof_stack *s, qprof_token frame)
+{
+    qprof_leave(s, frame);
+}
+
 /* ---- calls whose token the library keeps ------------------------------------------------- */
 
 /** Enter a function above whatever is on top: native code, the collector, a finalizer in it. They nest.

@@ -138,6 +138,8 @@ qprof_cold_enter(qprof_thread *th, qprof_token caller, qprof_MethodID method);
 QPROF_FN(void) qprof_cold_leave(qprof_thread *th, qprof_token token);
 QPROF_FN(qprof_token) qprof_cold_top(qprof_thread *th);
 QPROF_FN(qprof_token) qprof_cold_find(qprof_thread *th, qprof_MethodID method);
+QPROF_FN(qprof_token)
+qprof_token_resume(qprof_thread *th, qprof_token caller, qprof_MethodID method);
 
 /** Resume in a frame that is not the caller of the one on top: all frames above it end.
  *

@@ -356,6 +356,15 @@ static qp_node *new_node(merge *g, qp_cell row, qp_cell parent, qp_cell method, 
     return n;
 }
 
+/* Its entries that resumed none. */
+static uint64_t calls_of(const qp_checked *im, const qp_node *n)
+{
+    const qp_node_more *more =
+        n->more && n->more < im->n_cells ? qp_checked_at(im, n->more) : NULL;
+    uint64_t n_resumes = more ? more->n_resumes : 0;
+    return n_resumes < n->n_calls ? n->n_calls - n_resumes : 0;
+}
+
 static bool add_calls(merge *g, qp_cell row, run_key key)
 {
     const qp_node *from;
@@ -372,8 +381,9 @@ static bool add_calls(merge *g, qp_cell row, run_key key)
             t->node ? qp_at(g->space, t->node) : new_node(g, row, r->root, t->to, &t->node);
         if (!n)
             return false;
-        n->n_calls += from->n_calls;
-        r->n_exits += from->n_calls;
+        uint64_t n_calls = calls_of(&g->old, from);
+        n->n_calls += n_calls;
+        r->n_exits += n_calls;
     }
     return true;
 }

@@ -238,12 +238,14 @@ uint32_t qp_builder_node(qp_builder *b, uint32_t parent, uint32_t method,
     return (uint32_t)th->n_nodes++;
 }
 
-void qp_builder_node_more(qp_builder *b, uint64_t n_skips, uint64_t counts, uint64_t samples)
+void qp_builder_node_more(qp_builder *b, uint64_t n_skips, uint64_t counts, uint64_t samples,
+                          uint64_t n_resumes)
 {
     qp_node_more *more = has_failed(b) ? NULL : qp_buf_add(&b->more);
     if (!more)
         return;
-    *more = (qp_node_more){.n_skips = n_skips, .counts = counts, .samples = samples};
+    *more = (qp_node_more){
+        .n_skips = n_skips, .counts = counts, .samples = samples, .n_resumes = n_resumes};
     ((qp_node *)b->nodes.items)[b->nodes.n - 1].more = (uint32_t)++newest_thread(b)->n_more;
 }
 

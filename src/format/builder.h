@@ -51,8 +51,9 @@ qp_thread_record *qp_builder_thread(qp_builder *b, const qp_thread_record *r);
 uint32_t qp_builder_node(qp_builder *b, uint32_t parent, uint32_t method,
                          const qp_node *figures);
 
-/* Set skips, counts and PC samples of the newest call path; after qp_builder_thread(), of its root. */
-void qp_builder_node_more(qp_builder *b, uint64_t n_skips, uint64_t counts, uint64_t samples);
+/* Set skips, counts, PC samples and resumes of the newest call path; after qp_builder_thread(), of its root. */
+void qp_builder_node_more(qp_builder *b, uint64_t n_skips, uint64_t counts, uint64_t samples,
+                          uint64_t n_resumes);
 
 /* Counters of a method on the thread; zeroed. @return [n_values], until the next call; NULL: no
  * memory */

@@ -290,7 +290,7 @@ typedef struct {
 } qp_method;
 
 typedef struct {      /* = qprof_node of include/qprof/inline.h */
-    uint64_t n_calls; /* hits */
+    uint64_t n_calls; /* hits, and entries that resumed a call */
     uint64_t self;    /* exact: ticks, those of the open call up to the thread's last event
                            * included; sampled: ticks by sampling; adaptive: of timed calls with
                            * their callees, times the calls that each represents;
@@ -347,7 +347,7 @@ typedef struct {
     uint64_t n_skips;      /* entries while recording was off */
     uint64_t counts;       /* units of qprof_record_counts, own */
     uint64_t samples;      /* PC samples while this path was on top */
-    uint64_t n_resumes;    /* reserved: how often it was resumed */
+    uint64_t n_resumes;    /* of n_calls: entries that resumed a call */
     qp_cell counters;      /* the thread's counter block of this method; 0: none */
     qp_cell time_counters; /* the same for block times */
     qp_cell overflow;      /* the node's <overflow> child; 0: none */

@@ -134,6 +134,7 @@ typedef struct {
  * with 95 % confidence. 0 where times are exact. */
 typedef struct {
     uint64_t calls, hits, skips; /* calls = hits + skips */
+    uint64_t resumes;            /* entries that continued a suspended call; no part of calls */
     uint64_t self, total;        /* ticks; total: callees included, recursion counted once */
     uint64_t min, max;           /* ticks of self time of one complete call; min > max: none */
     uint64_t counts, counts_total; /* units of qprof_record_counts */
@@ -182,7 +183,7 @@ typedef struct {
     uint32_t n_frames;      /* the ones that are stored */
     const uint32_t *frames; /* [n_frames] nodes of the open frames, outermost first */
     uint64_t total;         /* ticks charged to its methods */
-    uint64_t calls;
+    uint64_t calls, resumes;
     /* terms of the accounting identity, see qp_model_check(); events */
     uint64_t n_exits, n_unwound, n_destroyed_live, n_still_live, n_dropped;
     uint64_t n_in_tree; /* entries that the file's call paths count */

@@ -53,7 +53,7 @@ static void fill(qp_builder *b)
     qp_builder_thread(b, &r);
     uint32_t outer = qp_builder_node(b, 0, main_method, &once);
     qp_builder_node(b, outer, f_method, &often);
-    qp_builder_node_more(b, 2, 9, 4);
+    qp_builder_node_more(b, 2, 9, 4, 0);
     uint64_t *counters = qp_builder_counter_block(b, QP_COUNTER_BLOCK_COUNTS, f_method, 2, 1);
     if (counters)
         counters[0] = 3;

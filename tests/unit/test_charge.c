@@ -321,7 +321,7 @@ static void a_path_of_300000_frames_is_nothing_special(void **state)
     qp_builder_thread(b, &(qp_thread_record){.state = QP_THREAD_ENDED});
     for (uint32_t i = 0, node = 0; i < DEEP; i++) {
         node = qp_builder_node(b, node, methods[i % 2], &(qp_node){.self_min = UINT64_MAX});
-        qp_builder_node_more(b, 0, 0, 1);
+        qp_builder_node_more(b, 0, 0, 1, 0);
     }
     assert_true(qp_builder_finish(b, "deep.qprof", &error));
     qp_builder_free(b);

@@ -95,6 +95,56 @@ static void calls_that_the_library_keeps(void **state)
     }
 }
 
+/* A generator g that a begins and resumes once, and b resumes: a( 2 g( 5 ) 1 g( 7 c( 3 ) ) ) b( g( 11 ) ). */
+static void resumes_are_no_calls(void **state)
+{
+    static const char *const modes[] = {
+        exact, "-output=run.qprof -log-file=none -time=none",
+        "-output=run.qprof -log-file=none -time=adaptive",
+        "-output=run.qprof -log-file=none -collect=profile,trace",
+        "-output=run.qprof -log-file=none -time=exact -check-host=yes"};
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+        qprof_vm *vm = first_vm(modes[i]);
+        qprof_stack *s = &vm->main;
+        qprof_MethodID a = define("a"), b = define("b"), c = define("c"), g = define("g");
+        qprof_token ta = qprof_enter(s, 0, a);
+        play_clock_add(2);
+        qprof_token tg = qprof_enter(s, ta, g);
+        play_clock_add(5);
+        qprof_suspend(s, tg);
+        play_clock_add(1);
+        tg = qprof_resume(s, ta, g);
+        play_clock_add(7);
+        qprof_token tc = qprof_enter(s, tg, c);
+        play_clock_add(3);
+        qprof_leave(s, tc);
+        qprof_suspend(s, tg);
+        qprof_leave(s, ta);
+        assert_null(s->outside);
+        qprof_token tb = qprof_enter(s, 0, b);
+        tg = qprof_resume(s, tb, g);
+        play_clock_add(11);
+        qprof_leave(s, tg);
+        qprof_leave(s, tb);
+        qprof_leave(s, qprof_resume(s, 0, g)); /* from outside of the VM */
+        assert_null(s->outside);
+        qprof_vm_close(vm);
+        play_end(*state);
+        assert_int_equal(play_figures(*state, QP_ALL_THREADS, "g").calls, 1);
+        assert_int_equal(play_figures(*state, QP_ALL_THREADS, "g").resumes, 3);
+        assert_int_equal(play_figures(*state, QP_ALL_THREADS, "a").resumes, 0);
+        assert_int_equal(play_figures(*state, QP_ALL_THREADS, "c").calls, 1);
+        if (strstr(modes[i], "exact")) {
+            assert_flat(*state, "g", 1, 26, 23);
+            assert_path(*state, "a>g", 1, 12);
+            assert_path(*state, "b>g", 0, 11);
+            assert_int_equal(play_figures(*state, QP_ALL_THREADS, "g").max, 11);
+        }
+        const qp_model *m = ((play_ctx *)*state)->m;
+        assert_int_equal(m->n_nodes - m->n_threads, 6); /* a, a g, a g c, b, b g, g */
+    }
+}
+
 /* a( 2, a coroutine c( 4, a 3 ), the coroutine 5 ). */
 static void coroutines_have_stacks_of_their_own(void **state)
 {
@@ -275,6 +325,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         PLAY_TEST(calls_ends_and_errors),
         PLAY_TEST(calls_that_the_library_keeps),
+        PLAY_TEST(resumes_are_no_calls),
         PLAY_TEST(coroutines_have_stacks_of_their_own),
         PLAY_TEST(vms_nest),
         PLAY_TEST(vms_in_turn_and_counters_that_are_kept),

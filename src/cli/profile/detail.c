@@ -103,6 +103,8 @@ static void print_figures(const qp_cli *cli, const detail *d)
                        qp_unit_count(skips, d->f.skips));
     else if (m->run.has_calls)
         qp_header_line(s, "calls", "%s", calls);
+    if (d->f.resumes)
+        qp_header_line(s, "resumes", "%s", qp_unit_count(skips, d->f.resumes));
     qp_header_line(s, "measured", "%s%s%.300s%s", x->type, *x->module ? ", module " : "",
                    x->module, x->has_hidden ? "; self with functions that are hidden" : "");
     if (m->run.has_times)
@@ -353,6 +355,8 @@ static const qp_field method_fields[] = {
     {"calls", NULL, "hits + skips", QP_FIELD_COUNT, AT(figures.f.calls)},
     {"hits", NULL, "calls that were recorded", QP_FIELD_COUNT, AT(figures.f.hits)},
     {"skips", NULL, "calls while recording was off", QP_FIELD_COUNT, AT(figures.f.skips)},
+    {"resumes", NULL, "how often a suspended call was continued; no part of calls",
+     QP_FIELD_COUNT, AT(figures.f.resumes)},
     {"self", NULL, "time in the method itself, in the run's unit", QP_FIELD_TIME,
      AT(figures.f.self)},
     {"total", NULL, "time including the methods it called, recursion counted once",

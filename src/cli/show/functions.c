@@ -54,7 +54,8 @@ static bool is_shown(const qp_args *args, const qp_view *v, uint32_t method)
     const qp_model_method *x = &v->m->methods[method];
     /* and its calls do not count, or were not counted */
     bool is_on_path = f->total && (f->skips == 0 || *v->m->run.when);
-    if (f->hits == 0 && f->self == 0 && !is_on_path && !(args->has_skips && f->skips))
+    if (f->hits == 0 && f->resumes == 0 && f->self == 0 && !is_on_path &&
+        !(args->has_skips && f->skips))
         return false;
     return !args->filter || strstr(x->name, args->filter) || strstr(x->file, args->filter);
 }
@@ -157,19 +158,21 @@ static bool print_table(const qp_cli *cli, const qp_functions *list)
     const qp_args *a = &cli->args;
     const qp_view *v = &list->v;
     uint64_t largest = 0;
-    bool has_hidden = false;
+    bool has_hidden = false, has_resumes = false;
     qp_listing l;
     function_row row;
     for (size_t i = 0; i < list->n; i++) {
         uint32_t method = list->methods[i];
         largest = v->flat[method].total > largest ? v->flat[method].total : largest;
         has_hidden |= v->m->methods[method].has_hidden;
+        has_resumes |= v->flat[method].resumes > 0;
     }
     snprintf(columns, sizeof columns,
-             "name %s calls %s self self_half self_percent total total_half total_percent "
+             "name %s calls %s %s self self_half self_percent total total_half total_percent "
              "average %s min max place %s",
              has_hidden ? "includes_hidden" : "", a->has_skips ? "skips" : "",
-             a->is_long ? "average_total" : "", a->is_long ? "module type" : "");
+             has_resumes ? "resumes" : "", a->is_long ? "average_total" : "",
+             a->is_long ? "module type" : "");
     qp_listing_begin(&l, &cli->screen, function_fields, columns, qp_run_has(&v->m->run),
                      qp_view_unit(v->m, largest, a->unit));
     for (size_t at = 0; next_line(list, &at, &row);) {

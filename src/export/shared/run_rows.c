@@ -190,6 +190,8 @@ const qp_field qp_figures_fields[] = {
     {"calls", "Calls", "hits + skips", QP_FIELD_COUNT, AT(f.calls), .needs = QP_HAS_CALLS},
     {"hits", "Hits", "calls that were recorded", QP_FIELD_COUNT, AT(f.hits)},
     {"skips", "Skips", "calls while recording was off", QP_FIELD_COUNT, AT(f.skips)},
+    {"resumes", "Resumes", "how often a suspended call was continued; no part of calls",
+     QP_FIELD_COUNT, AT(f.resumes)},
     {"self", "Self", "time in the method itself, in the run's unit", QP_FIELD_TIME, AT(f.self),
      .needs = QP_HAS_TIMES},
     {"total", "Total", "time including the methods it called, recursion counted once",

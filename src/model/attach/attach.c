@@ -543,7 +543,7 @@ static bool write_thread(writer *w, const qp_attach_thread *th)
     begin_thread(w, th->cell);
     nodes[th->root].number = 0;
     if (nodes[th->root].n)
-        qp_builder_node_more(w->b, 0, 0, nodes[th->root].n);
+        qp_builder_node_more(w->b, 0, 0, nodes[th->root].n, 0);
     for (uint32_t i = nodes[th->root].next; i; i = nodes[i].next) {
         uint32_t method = method_of(w, nodes[i].method);
         if (!method)
@@ -551,7 +551,7 @@ static bool write_thread(writer *w, const qp_attach_thread *th)
         nodes[i].number = qp_builder_node(w->b, nodes[nodes[i].parent].number, method,
                                           &(qp_node){.self_min = UINT64_MAX});
         if (nodes[i].n)
-            qp_builder_node_more(w->b, 0, 0, nodes[i].n);
+            qp_builder_node_more(w->b, 0, 0, nodes[i].n, 0);
     }
     return true;
 }

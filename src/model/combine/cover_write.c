@@ -97,7 +97,7 @@ static void write_call(qp_builder *b, size_t method, uint64_t n_calls, uint64_t 
         return;
     qp_builder_node(b, 0, (uint32_t)method + 1, &figures);
     if (n_skips)
-        qp_builder_node_more(b, n_skips, 0, 0);
+        qp_builder_node_more(b, n_skips, 0, 0, 0);
     th->n_exits = qp_sum(th->n_exits, qp_sum(n_calls, n_skips)); /* every call has ended */
 }
 

@@ -423,17 +423,17 @@ static void write_nodes(qp_builder *b, qp_merge *s, const qp_merge_thread *th, u
         order[n++] = i;
     nodes[th->root].number = 0;
     if (nodes[th->root].pc_samples)
-        qp_builder_node_more(b, 0, 0, nodes[th->root].pc_samples);
+        qp_builder_node_more(b, 0, 0, nodes[th->root].pc_samples, 0);
     for (uint32_t number = 1; n > 0; number++) {
         qp_merge_node *node = &nodes[order[--n]];
-        const qp_node figures = {.n_calls = node->hits,
+        const qp_node figures = {.n_calls = qp_sum(node->hits, node->resumes),
                                  .self = node->self,
                                  .self_min = node->min,
                                  .self_max = node->max};
         node->number = number;
         qp_builder_node(b, nodes[node->parent].number, node->method + 1, &figures);
-        if (node->skips || node->counts || node->pc_samples)
-            qp_builder_node_more(b, node->skips, node->counts, node->pc_samples);
+        if (node->skips || node->counts || node->pc_samples || node->resumes)
+            qp_builder_node_more(b, node->skips, node->counts, node->pc_samples, node->resumes);
     }
 }
 

@@ -120,7 +120,8 @@ static void add_terms(qp_thread_record *to, const qp_model_thread *th)
     to->n_deep_total = qp_sum(to->n_deep_total, th->n_deep_total);
     to->n_overflowed = qp_sum(to->n_overflowed, th->n_overflowed);
     /* calls before a clear that the thread had not done its part of yet are in no figure */
-    uint64_t n_unseen = th->n_in_tree > th->calls ? th->n_in_tree - th->calls : 0;
+    uint64_t n_seen = qp_sum(th->calls, th->resumes);
+    uint64_t n_unseen = th->n_in_tree > n_seen ? th->n_in_tree - n_seen : 0;
     to->n_cleared = qp_sum(to->n_cleared, qp_sum(th->n_cleared, n_unseen));
 }
 
@@ -222,6 +223,7 @@ static void add_figures(qp_merge_addition *x, qp_merge_node *to, uint32_t i)
     const qp_figures *f = &m->nodes[i].f;
     to->hits = qp_sum(to->hits, f->hits);
     to->skips = qp_sum(to->skips, f->skips);
+    to->resumes = qp_sum(to->resumes, f->resumes);
     to->counts = qp_sum(to->counts, f->counts);
     to->pc_samples = qp_sum(to->pc_samples, f->pc_samples);
     to->self = qp_sum(to->self, qp_model_ns(m, f->self));

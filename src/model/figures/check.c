@@ -147,10 +147,11 @@ static void check_min_max(inspection *s)
         const qp_model_node *n = &m->nodes[i];
         const qp_model_thread *th = &m->threads[n->thread];
         bool is_busy = th->n_drift || m->run.state == QP_RUN_CRASHED;
-        if (n->f.min > n->f.max || !n->f.hits || n->is_open || is_busy || th->n_overflowed ||
+        const uint64_t n_entries = n->f.hits + n->f.resumes;
+        if (n->f.min > n->f.max || !n_entries || n->is_open || is_busy || th->n_overflowed ||
             has_partial)
             continue;
-        uint64_t remainder = n->f.self % n->f.hits, average = n->f.self / n->f.hits;
+        uint64_t remainder = n->f.self % n_entries, average = n->f.self / n_entries;
         EXPECT(s, n->f.min <= average && average + (remainder != 0) <= n->f.max,
                "%.60s: average %llu is not in %llu to %llu ticks", m->methods[n->method].name,
                (count)average, (count)n->f.min, (count)n->f.max);

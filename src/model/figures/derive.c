@@ -57,9 +57,10 @@ static void estimate_adaptive(qp_model_private *own, uint32_t i)
     own->total_variance[i] = own->open_variance[i];
     if (!is_there)
         return;
-    uint64_t n_open = own->open_calls[i] < f->hits ? own->open_calls[i] : f->hits;
+    uint64_t n_entries = f->hits + f->resumes;
+    uint64_t n_open = own->open_calls[i] < n_entries ? own->open_calls[i] : n_entries;
     const qp_node *r = qp_image_cell(&own->image, own->node_cells[i]);
-    qp_path_time time = qp_path_time_of(r, qp_timing_of(own, i), f->hits - n_open);
+    qp_path_time time = qp_path_time_of(r, qp_timing_of(own, i), n_entries - n_open);
     f->self = qp_sum(f->self, whole_ticks(time.ticks));
     own->total_variance[i] += time.variance;
 }
@@ -224,6 +225,7 @@ void qp_figures_add_calls(qp_figures *to, const qp_figures *f)
     to->calls = qp_sum(to->calls, f->calls);
     to->hits = qp_sum(to->hits, f->hits);
     to->skips = qp_sum(to->skips, f->skips);
+    to->resumes = qp_sum(to->resumes, f->resumes);
     to->min = f->min < to->min ? f->min : to->min;
     to->max = f->max > to->max ? f->max : to->max;
 }
@@ -388,8 +390,9 @@ static void find_cost(qp_model_private *own)
     uint64_t in_caller = qp_sum(h->cost_entry, h->cost_exit);
     for (uint32_t i = own->model.n_nodes; i-- > 1;) {
         qp_figures *f = &own->nodes[i].f, *above = &own->nodes[own->nodes[i].parent].f;
-        f->cost = qp_sum(f->cost, f->hits * h->cost_inside) / 1000;
-        above->cost = qp_sum(above->cost, f->hits * in_caller);
+        const uint64_t n_entries = f->hits + f->resumes;
+        f->cost = qp_sum(f->cost, n_entries * h->cost_inside) / 1000;
+        above->cost = qp_sum(above->cost, n_entries * in_caller);
     }
 }
 
@@ -439,6 +442,7 @@ bool qp_derive_totals(qp_model_private *own)
     for (uint32_t i = own->model.n_threads; i < own->model.n_nodes; i++) {
         qp_model_thread *th = &own->threads[own->nodes[i].thread];
         th->calls = qp_sum(th->calls, own->nodes[i].f.calls);
+        th->resumes = qp_sum(th->resumes, own->nodes[i].f.resumes);
     }
     for (uint32_t i = 1; i < own->model.n_threads; i++)
         own->threads[i].total = own->nodes[own->threads[i].root].f.total;

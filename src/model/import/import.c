@@ -170,7 +170,7 @@ static void write_thread(writing *w, uint32_t thread)
                                  .self_max = is_sampled ? n->f.samples : 0};
         w->number[i] = qp_builder_node(w->b, w->number[n->parent], n->method, &figures);
         if (n->f.pc_samples)
-            qp_builder_node_more(w->b, 0, 0, n->f.pc_samples);
+            qp_builder_node_more(w->b, 0, 0, n->f.pc_samples, 0);
         n_calls += n->f.calls;
     }
     if (th)

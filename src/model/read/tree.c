@@ -88,6 +88,7 @@ static void read_more(qp_model_private *own, qp_model_node *n, qp_cell cell)
     }
     const qp_node_more *more = qp_image_cell(&own->image, cell);
     n->f.skips = more->n_skips;
+    n->f.resumes = more->n_resumes;
     n->f.counts = more->counts;
     n->f.pc_samples = more->samples;
 }
@@ -115,9 +116,11 @@ static void read_figures(qp_model_private *own, qp_model_node *n, const qp_node 
     f->min = r->self_min >= QP_NO_MIN ? UINT64_MAX : r->self_min;
     f->max = r->self_max;
     read_more(own, n, r->more);
-    f->calls = qp_sum(f->hits, f->skips);
     qp_model_thread *th = &own->threads[n->thread];
-    th->n_in_tree = qp_sum(th->n_in_tree, f->calls);
+    th->n_in_tree = qp_sum(th->n_in_tree, qp_sum(f->hits, f->skips));
+    f->resumes = f->resumes < f->hits ? f->resumes : f->hits;
+    f->hits -= f->resumes;
+    f->calls = qp_sum(f->hits, f->skips);
     if (own->extras[n->thread].is_cleared)
         *f = (qp_figures){.min = UINT64_MAX};
 }

@@ -156,7 +156,7 @@ static bool add_calls(void *list, QP_UNUSED qp_cell cell, const qp_node *n)
     qp_method *m = qp_at(&qp_recorder.space, n->method);
     if (!n->method)
         return true;
-    m->calls_now += qp_load(&n->n_calls);
+    m->calls_now += qp_node_calls(n);
     if (!m->calls_next) {
         m->calls_next = *first;
         *first = n->method;

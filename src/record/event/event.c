@@ -78,7 +78,9 @@ bool qp_event_leave(qprof_thread *th, qprof_frame *top, qp_host_call *o, const v
         qp_count(&qp_recorder.space, QP_D_callback_nesting);
         return false;
     }
-    *o = (qp_host_call){qp_here.callback_frame, qp_here.callbacks, qp_here.th == th};
+    *o = (qp_host_call){qp_here.callback_frame, qp_here.callbacks, qp_here.th == th,
+                        qp_own_of(th)->is_resuming};
+    qp_own_of(th)->is_resuming = false;
     qp_event_end(th, top);
     qp_here.callbacks++;
     qp_here.callback_frame = here;
@@ -91,6 +93,7 @@ qprof_frame *qp_event_return(qprof_thread *th, const qp_host_call *o)
 {
     qp_here.callback_frame = o->outer;
     qp_here.callbacks = o->nesting;
+    qp_own_of(th)->is_resuming = o->was_resuming;
     bool is_ours = !o->was_mounted || (qp_thread_mount(th) && qp_thread_hold(th));
     if (qp_is_open(th) && is_ours)
         return qp_event_begin(th);
@@ -233,13 +236,18 @@ static void count_call(qprof_thread *th, qprof_frame *f)
 {
     qprof_node *n = qp_frame_node(th, f);
     bool is_folded = f->flags & (QPROF_FRAME_OVERFLOWED | QPROF_FRAME_EXCLUDED);
-    if (!is_folded && !has_hook(th, QP_HOOK_STOPPED | QP_HOOK_OFF)) {
+    bool is_hit = !is_folded && !has_hook(th, QP_HOOK_STOPPED | QP_HOOK_OFF);
+    bool is_resumed = qp_own_of(th)->is_resuming;
+    qp_own_of(th)->is_resuming = false;
+    if (is_hit)
         QPROF_ADD(n->n_calls, 1);
+    if (is_hit && !is_resumed)
         return;
-    }
     qp_node_more *more = is_folded ? NULL : qp_tree_more(th, qp_frame_path(f));
     if (more)
-        qp_bump(&more->n_skips, 1);
+        qp_bump(is_hit ? &more->n_resumes : &more->n_skips, 1);
+    else if (is_hit)
+        return; /* counted as a call */
     else
         qp_bump(&qp_record_of(th)->n_overflowed, 1);
 }

@@ -76,7 +76,7 @@ void qp_event_left(qprof_thread *th, qprof_frame *top, uint64_t n_unwound);
 typedef struct {
     const void *outer;
     uint32_t nesting;
-    bool was_mounted;
+    bool was_mounted, was_resuming;
 } qp_host_call;
 bool qp_event_leave(qprof_thread *th, qprof_frame *top, qp_host_call *o, const void *here);
 /* @return the top frame, in an event again; NULL: the thread is no longer recorded */

@@ -171,6 +171,38 @@ qprof_token qprof_cold_find(qprof_thread *th, qprof_MethodID method)
     return token;
 }
 
+/* The first resume of a path: its counter is made. */
+static void count_first_resume(qprof_thread *th)
+{
+    int host_errno = errno;
+    qprof_frame *top = qp_event_look(th);
+    if (top) {
+        qp_node_more *more = qp_tree_more(th, qp_frame_path(top));
+        if (more)
+            qp_bump(&more->n_resumes, 1);
+        qp_event_end(th, top);
+    }
+    errno = host_errno;
+}
+
+qprof_token qprof_token_resume(qprof_thread *th, qprof_token caller, qprof_MethodID method)
+{
+    if (!qp_is_open(th))
+        return QPROF_NO_TOKEN;
+    qp_thread_private *own = qp_own_of(th);
+    own->is_resuming = true;
+    qprof_token token = qprof_token_enter(th, caller, method);
+    if (own->is_resuming && (token & 63) == QPROF_TOP_TOKEN) { /* nothing has looked at it */
+        const qprof_node *n = QPROF_AT(th, qprof_node, token - QPROF_TOP_TOKEN);
+        if (n->more)
+            qp_bump(&QPROF_CELL(th, qp_node_more, n->more)->n_resumes, 1);
+        else
+            count_first_resume(th);
+    }
+    own->is_resuming = false;
+    return token;
+}
+
 void (*qp_on_unwind)(qprof_thread *th, qprof_token token, bool and_it, bool is_exit);
 
 void qprof_token_unwind(qprof_thread *th, qprof_token token)

@@ -112,6 +112,7 @@ static bool zero_node(void *thread, qp_cell cell, QP_UNUSED const qp_node *unuse
         qp_adaptive_clear(th, n);
     if (more) {
         qp_store(&more->n_skips, 0);
+        qp_store(&more->n_resumes, 0);
         qp_store(&more->counts, 0);
         qp_store(&more->samples, 0);
     }

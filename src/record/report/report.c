@@ -47,7 +47,7 @@ static bool add_entries(QP_UNUSED void *unused, QP_UNUSED qp_cell cell, const qp
 {
     qp_method *m = qp_at(&qp_recorder.space, n->method);
     if (n->method && !counts_its_entries(m))
-        m->calls_now += qp_load(&n->n_calls);
+        m->calls_now += qp_node_calls(n);
     return true;
 }
 
@@ -352,7 +352,7 @@ static method_sum *sum_of(method_sum *sums, const qp_node *n)
 
 static bool add_path(void *sums, QP_UNUSED qp_cell cell, const qp_node *n)
 {
-    sum_of(sums, n)->n_calls += n->n_calls;
+    sum_of(sums, n)->n_calls += qp_node_calls(n);
     sum_of(sums, n)->self += ticks_of(n);
     if (qp_recorder_head()->time_mode == QP_TIME_ADAPTIVE && n->parent)
         sum_of(sums, qp_at(&qp_recorder.space, n->parent))->self -= ticks_of(n);

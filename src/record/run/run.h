@@ -117,6 +117,14 @@ qp_state_kind qp_state(void);
  * that are leaving the run. */
 extern uint32_t *qp_state_word;
 
+/* Calls of a path: the entries that resumed none. */
+static inline uint64_t qp_node_calls(const qp_node *n)
+{
+    const qp_node_more *more = n->more ? qp_at(&qp_recorder.space, n->more) : NULL;
+    uint64_t n_resumes = more ? qp_load(&more->n_resumes) : 0; /* first: it is never ahead */
+    return qp_load(&n->n_calls) - n_resumes;
+}
+
 static inline qp_head *qp_recorder_head(void)
 {
     return qp_recorder.space.head;
@@ -274,6 +282,7 @@ typedef struct {
     bool uses_tokens;             /* ever */
     bool has_token;               /* on top: no frames but the root's */
     bool is_cut;                  /* its open calls lack time: recording was off */
+    bool is_resuming;             /* the entry in progress is no call */
     uint64_t flagged;             /* offset of the highest frame with flags; 0: none */
     uint64_t deep_low, deep_high; /* ids of the last stored frames, while others are counted */
     uint64_t n_searches;

@@ -95,10 +95,11 @@ static bool is_operative(const qp_trigger *trigger, uint64_t n)
 
 static bool acts(const qprof_thread *th, qp_trigger *trigger)
 {
+    const uint64_t step = !qp_own_of(th)->is_resuming;
     if (qp_load(&trigger->is_for_all))
-        return is_operative(trigger, qp_fetch_add(&trigger->n_calls, 1) + 1);
+        return is_operative(trigger, qp_fetch_add(&trigger->n_calls, step) + step);
     seen *s = seen_of(th, trigger->ordinal);
-    return s && is_operative(trigger, ++s->n);
+    return s && is_operative(trigger, s->n += step);
 }
 
 /* The trigger of the member at *i, if it is in use; *i advances to the first member of another
