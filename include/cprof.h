@@ -39,6 +39,8 @@ CPROF_SAME(shutdown);
 CPROF_SAME(open);
 CPROF_SAME(close);
 CPROF_SAME(define);
+CPROF_SAME(rename);
+CPROF_SAME(unload);
 
 /* ---- threads --------------------------------------------------------------------------------
  *

@@ -172,6 +172,26 @@ QPROF_FN(qprof_MethodID)
 qprof_define(const char *name, const char *class_name, const char *file,
              const qprof_LineInfo *lines, int n_lines);
 
+/** Give a function another name, in all data of the run.
+ *
+ * Triggers and areas have chosen it by the name that it had.
+ *
+ * @param id          from qprof_define() or qprof_register_method_id(); another id is counted as
+ *                    bad_method_id, and nothing happens
+ * @param name        NULL counts as ""
+ * @param class_name  NULL for none
+ * Thread safety: any thread. */
+QPROF_FN(void)
+qprof_rename(qprof_MethodID id, const char *name, const char *class_name);
+
+/** Forget the id of a function whose code is unloaded: the id may be given to another function.
+ *
+ * What was recorded stays under its name.
+ *
+ * @param id  as above; no call of it is open, and no thread enters it meanwhile
+ * Thread safety: any thread. */
+QPROF_FN(void) qprof_unload(qprof_MethodID id);
+
 /** Make a virtual thread with an id of the library's own, outside of the range of hosts.
  *
  * @param creator  the thread that creates it; NULL: the one that is mounted on this OS thread

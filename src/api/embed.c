@@ -102,6 +102,20 @@ qprof_MethodID qprof_define(const char *name, const char *class_name, const char
     return id;
 }
 
+void qprof_rename(qprof_MethodID id, const char *name, const char *class_name)
+{
+    int host_errno = errno;
+    if (qp_is_running() && !qp_methods_rename(&qp_recorder.methods, id, name, class_name))
+        qp_count(&qp_recorder.space, QP_D_bad_method_id);
+    errno = host_errno;
+}
+
+void qprof_unload(qprof_MethodID id)
+{
+    if (qp_is_running() && !qp_methods_unload(&qp_recorder.methods, id))
+        qp_count(&qp_recorder.space, QP_D_bad_method_id);
+}
+
 qprof_thread *qprof_thread_new(QP_UNUSED qprof_thread *creator)
 {
     static uint32_t n_made;

@@ -100,6 +100,11 @@ bool qp_method_miss(qp_methods *m, qp_cell method);
 typedef enum { QP_REGISTERED, QP_KNOWN, QP_BAD_ID, QP_NO_ROOM } qp_registration;
 qp_registration qp_methods_register(qp_methods *m, const qp_method_info *info);
 
+/* Change the name; NULL: it has none. @return false: no registered method has the id */
+bool qp_methods_rename(qp_methods *m, uint64_t id, const char *name, const char *class_name);
+/* Free the id for another method; the record loses it. @return as above */
+bool qp_methods_unload(qp_methods *m, uint64_t id);
+
 /* Index in the line table of the block that holds a code offset; -1: none. */
 int qp_method_block_at(const qp_methods *m, qp_cell method, int code_offset);
 /* Its line; -1: none. */

@@ -174,6 +174,32 @@ qp_registration qp_methods_register(qp_methods *m, const qp_method_info *info)
     return info->lines && info->n_lines > 0 && !lines ? QP_NO_ROOM : QP_REGISTERED;
 }
 
+/* The record of a method that the host has registered. */
+static qp_method *registered(qp_methods *m, uint64_t id)
+{
+    qp_cell cell =
+        qp_method_is_nameless(id) || qp_method_is_pseudo(id) ? 0 : qp_methods_find(m, id);
+    return cell && qp_method_is_registered(m, cell) ? record_at(m, cell) : NULL;
+}
+
+bool qp_methods_rename(qp_methods *m, uint64_t id, const char *name, const char *class_name)
+{
+    qp_method *r = registered(m, id);
+    if (!r)
+        return false;
+    qp_publish(&r->name, qp_texts_add(m->texts, name));
+    qp_publish(&r->class_name, qp_texts_add(m->texts, class_name));
+    return true;
+}
+
+bool qp_methods_unload(qp_methods *m, uint64_t id)
+{
+    qp_method *r = registered(m, id);
+    if (r)
+        qp_store(&r->id, 0);
+    return r != NULL;
+}
+
 static const qp_lines *lines_of(const qp_methods *m, qp_cell method)
 {
     qp_ref ref = qp_observe(&record_at(m, method)->lines);

@@ -278,7 +278,7 @@ enum { /* qp_method.flags: QPROF_METHOD_FLAGS_* and ours */
 };
 
 typedef struct {
-    uint64_t id; /* the host's; 0: UnnamedFunction0 */
+    uint64_t id; /* the host's; 0: UnnamedFunction0, or unloaded */
     uint32_t flags;
     qp_ref name, class_name, file, module; /* 0: none */
     qp_ref lines;                          /* qp_lines; 0: function level only */

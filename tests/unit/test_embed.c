@@ -145,6 +145,51 @@ static void resumes_are_no_calls(void **state)
     }
 }
 
+/* An id is used for two functions in turn, below a caller with few callees and one with many, and a
+ * function gets its name late. */
+static void functions_end_and_change_names(void **state)
+{
+    enum { MANY = 12, ID = 77, LATE = 78, TIMES = 5 };
+    static const char *const modes[] = {
+        exact, "-output=run.qprof -log-file=none -time=none",
+        "-output=run.qprof -log-file=none -time=adaptive",
+        "-output=run.qprof -log-file=none -collect=profile,trace"};
+    static const char *const names[] = {"old", "middle", "new"};
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+        qprof_vm *vm = first_vm(modes[i]);
+        qprof_stack *s = &vm->main;
+        qprof_MethodID few = define("few"), many = define("many");
+        qprof_token t = qprof_enter(s, 0, many);
+        for (int k = 0; k < MANY; k++)
+            qprof_leave(s, qprof_enter(s, t, define("other")));
+        qprof_leave(s, t);
+        qprof_register_method_id(LATE, "anonymous", NULL, 0, "a.src", NULL, 0);
+        for (size_t n = 0; n < sizeof names / sizeof *names; n++) {
+            qprof_register_method_id(ID, names[n], NULL, 0, "a.src", NULL, 0);
+            for (int k = 0; k < TIMES; k++) {
+                t = qprof_enter(s, 0, k % 2 ? few : many);
+                qprof_leave(s, qprof_enter(s, t, ID));
+                qprof_leave(s, qprof_enter(s, t, ID));
+                qprof_leave(s, qprof_enter(s, t, LATE));
+                qprof_leave(s, t);
+            }
+            qprof_unload(ID);
+        }
+        qprof_rename(LATE, "late", "Class");
+        assert_int_equal(qprof_diagnostic("bad_method_id"), 0);
+        qprof_unload(ID); /* none has it */
+        qprof_rename(0, "none", NULL);
+        qprof_rename(QPROF_METHOD_GC, "none", NULL);
+        assert_int_equal(qprof_diagnostic("bad_method_id"), 3);
+        assert_int_equal(qprof_diagnostic("method_reregistered"), 0);
+        qprof_vm_close(vm);
+        play_end(*state);
+        for (size_t n = 0; n < sizeof names / sizeof *names; n++)
+            assert_int_equal(play_figures(*state, QP_ALL_THREADS, names[n]).calls, 2 * TIMES);
+        assert_int_equal(play_figures(*state, QP_ALL_THREADS, "Class.late").calls, 3 * TIMES);
+    }
+}
+
 /* a( 2, a coroutine c( 4, a 3 ), the coroutine 5 ). */
 static void coroutines_have_stacks_of_their_own(void **state)
 {
@@ -326,6 +371,7 @@ int main(void)
         PLAY_TEST(calls_ends_and_errors),
         PLAY_TEST(calls_that_the_library_keeps),
         PLAY_TEST(resumes_are_no_calls),
+        PLAY_TEST(functions_end_and_change_names),
         PLAY_TEST(coroutines_have_stacks_of_their_own),
         PLAY_TEST(vms_nest),
         PLAY_TEST(vms_in_turn_and_counters_that_are_kept),

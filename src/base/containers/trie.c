@@ -70,10 +70,14 @@ uint32_t qp_trie_put(qp_trie t, uint32_t root, uint64_t key, uint32_t leaf)
         if (!held) {
             if (qp_swap_if(slot, &held, leaf))
                 return leaf;
-        } else if (t.key(t.owner, held) == key) {
-            return held;
-        } else if (!split(&t, slot, held, used)) {
-            return 0;
+        } else {
+            uint64_t its = t.key(t.owner, held);
+            if (its == key)
+                return held;
+            if (!its && qp_swap_if(slot, &held, leaf))
+                return leaf;
+            if (its && !split(&t, slot, held, used))
+                return 0;
         }
     }
 }

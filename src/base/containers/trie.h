@@ -2,16 +2,18 @@
  *
  * 16-way blocks of one cell each, reached by four bits of the mixed key at a time; they lie in
  * memory that the owner supplies and never move. A leaf is any number from 1 to 2^31 - 1; the owner
- * returns its key, so that it is stored once, in the record that the leaf refers to. */
+ * returns its key, so that it is stored once, in the record that the leaf refers to. A leaf that has lost
+ * its key gives way to the next one. */
 #ifndef QP_BASE_CONTAINERS_TRIE_H
 #define QP_BASE_CONTAINERS_TRIE_H
 
 #include <stdint.h>
 
 typedef struct {
-    char *base;                                  /* block b is at base + 64 * b */
-    uint64_t (*key)(void *owner, uint32_t leaf); /* of a leaf that was put */
-    uint32_t (*block)(void *owner);              /* a zeroed block; 0: no memory */
+    char *base; /* block b is at base + 64 * b */
+    uint64_t (*key)(void *owner,
+                    uint32_t leaf); /* of a leaf that was put; 0: it lost its key */
+    uint32_t (*block)(void *owner); /* a zeroed block; 0: no memory */
     void *owner;
 } qp_trie;
 

@@ -19,7 +19,8 @@ static uint32_t first_cells(void)
     return qp_recorder.is_virtual ? FIRST_CELLS_VIRTUAL : FIRST_CELLS;
 }
 
-/* The key of a node: the host's id of its method; of anonymous and <overflow> nodes: 0. */
+/* The key of a node: the host's id of its method; of nodes that are anonymous, <overflow> or of an
+ * unloaded method: 0. */
 static uint64_t node_key(const qprof_node *n)
 {
     return qp_method_id(n->method);
@@ -117,7 +118,7 @@ qp_cell qp_tree_find(qprof_thread *th, qp_cell parent, uint64_t key)
     unsigned n_walked = 0;
     do {
         const qprof_node *n = qp_node_at(th, cell);
-        if (node_key(n) == key && n->method != qp_recorder.methods.overflow)
+        if (key ? node_key(n) == key : n->method == qp_recorder.methods.anonymous)
             return cell;
         cell = n->next;
         n_walked++;
