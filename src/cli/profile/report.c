@@ -70,7 +70,7 @@ static void write_csv(qp_cli *cli, const void *data)
     qp_rows_csv(&cli->out, &qp_function_rows, f,
                 "name class module file line calls hits skips self total average min max "
                 "self_half total_half type includes_hidden average_total self_percent "
-                "total_percent",
+                "total_percent resumes",
                 QP_FIELDS_ALL, f->about.m->run.unit);
 }
 

@@ -239,7 +239,7 @@ static qp_figures_row figures_row(const qp_model *m, const qp_figures *f)
 void qp_figures_row_blank(qp_figures_row *row, const qp_run_info *run)
 {
     if (!run->has_calls)
-        row->f.calls = row->f.hits = row->f.skips = QP_FIELD_NONE;
+        row->f.calls = row->f.hits = row->f.skips = row->f.resumes = QP_FIELD_NONE;
     if (!run->has_min_max)
         row->f.min = row->f.max = QP_FIELD_NONE;
     if (!run->pc_period_ns)
