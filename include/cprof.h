@@ -41,6 +41,7 @@ CPROF_SAME(close);
 CPROF_SAME(define);
 CPROF_SAME(rename);
 CPROF_SAME(unload);
+CPROF_SAME(register_code);
 
 /* ---- threads --------------------------------------------------------------------------------
  *

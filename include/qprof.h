@@ -184,6 +184,16 @@ qprof_define(const char *name, const char *class_name, const char *file,
 QPROF_FN(void)
 qprof_rename(qprof_MethodID id, const char *name, const char *class_name);
 
+/** Say where native code of a function lies, such as a compiler at run time makes.
+ *
+ * With -perf-map=yes or -jitdump=yes it is written for perf. Otherwise nothing happens.
+ *
+ * @param id       as for qprof_rename()
+ * @param start    of the code, which is complete
+ * @param n_bytes  of it, up to 1 GiB. An empty range, or a call from within another one, is counted
+ * Thread safety: any thread; it writes to files. */
+QPROF_FN(void) qprof_register_code(qprof_MethodID id, const void *start, size_t n_bytes);
+
 /** Forget the id of a function whose code is unloaded: the id may be given to another function.
  *
  * What was recorded stays under its name.

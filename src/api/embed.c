@@ -4,7 +4,7 @@
 #include "base/os/clock.h"
 #include "record/control/control.h"
 
-enum { WAIT_NS = 100000 };
+enum { WAIT_NS = 100000, CODE_MAX = 1 << 30 };
 
 /* Ids of the library's own: above all addresses, and exact in a double. */
 #define OWN_IDS ((uintptr_t)1 << (sizeof(uintptr_t) == 8 ? 52 : 31))
@@ -114,6 +114,25 @@ void qprof_unload(qprof_MethodID id)
 {
     if (qp_is_running() && !qp_methods_unload(&qp_recorder.methods, id))
         qp_count(&qp_recorder.space, QP_D_bad_method_id);
+}
+
+void qprof_register_code(qprof_MethodID id, const void *start, size_t n_bytes)
+{
+    if (!qp_is_running())
+        return;
+    int host_errno = errno;
+    qp_cell cell = qp_methods_find(&qp_recorder.methods, id);
+    if (!cell || !qp_method_is_registered(&qp_recorder.methods, cell))
+        qp_count(&qp_recorder.space, QP_D_bad_method_id);
+    else if (!start || !n_bytes || n_bytes > CODE_MAX)
+        qp_count(&qp_recorder.space, QP_D_e_arg);
+    else if (!qp_control_lock())
+        qp_count(&qp_recorder.space, QP_D_e_state);
+    else {
+        qp_native_code_add(qp_at(&qp_recorder.space, cell), start, n_bytes);
+        qp_control_unlock();
+    }
+    errno = host_errno;
 }
 
 qprof_thread *qprof_thread_new(QP_UNUSED qprof_thread *creator)

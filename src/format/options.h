@@ -136,6 +136,10 @@
       "clearing of the figures after each save")                                               \
     X(follow_child_processes, "follow-child-processes", BOOL, "no", "",                        \
       "recording of forked children, each into a file of its own")                             \
+    X(perf_map, "perf-map", BOOL, "no", "",                                                    \
+      "names of native code for perf, in /tmp/perf-PID.map")                                   \
+    X(jitdump, "jitdump", BOOL, "no", "",                                                      \
+      "names and bytes of native code for perf inject --jit, in jit-PID.dump")                 \
     X(run_at_save, "run-at-save", TEXT, "", "COMMAND",                                         \
       "shell command after each save; %b is the dataset")                                      \
     X(run_at_exit, "run-at-exit", TEXT, "", "COMMAND",                                         \

@@ -1,6 +1,7 @@
 /* test_embed.c: qprof/embed.h, the front door, as runtimes use it. Times are in ns of a clock of the
  * test's own. */
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -190,6 +191,66 @@ static void functions_end_and_change_names(void **state)
     }
 }
 
+static size_t read_file(const char *path, void *to, size_t n_bytes)
+{
+    FILE *f = fopen(path, "rb");
+    assert_non_null(f);
+    size_t n = fread(to, 1, n_bytes, f);
+    fclose(f);
+    return n;
+}
+
+/* What perf reads: the map as text, the dump by the offsets of its specification. */
+static void native_code_is_named_for_perf(void **state)
+{
+    static const unsigned char code[] = {0x90, 0x90, 0xC3, 1, 2};
+    char path[64], text[256], wanted[256];
+    unsigned char d[512];
+    uint64_t w;
+    uint32_t u;
+    unlink("run.qprof");
+    qprof_vm vm;
+    assert_int_equal(
+        qprof_vm_open(&vm, "-output=run.qprof -log-file=none -perf-map=yes -jitdump=yes"), 1);
+    qprof_MethodID f = qprof_define("f\ng", "C", "a.src", NULL, 0), g = define("g");
+    qprof_register_code(f, code, 3);
+    qprof_register_code(g, code + 3, 2);
+    qprof_register_code(0, code, 3);
+    qprof_register_code(g, NULL, 3);
+    qprof_register_code(g, code, 0);
+    assert_int_equal(qprof_diagnostic("bad_method_id"), 1);
+    assert_int_equal(qprof_diagnostic("e_arg"), 2);
+    assert_int_equal(qprof_diagnostic("e_io"), 0);
+    qprof_leave(&vm.main, qprof_enter(&vm.main, 0, f));
+    qprof_vm_close(&vm);
+    play_end(*state);
+    snprintf(path, sizeof path, "/tmp/perf-%d.map", (int)getpid());
+    text[read_file(path, text, sizeof text - 1)] = '\0';
+    unlink(path);
+    snprintf(wanted, sizeof wanted, "%lx 3 C.f g\n%lx 2 g\n", (unsigned long)(uintptr_t)code,
+             (unsigned long)(uintptr_t)(code + 3));
+    assert_string_equal(text, wanted);
+    snprintf(path, sizeof path, "jit-%d.dump", (int)getpid());
+    /* a head of 40 bytes; 56 bytes, "C.f g", 3 bytes; 56 bytes, "g", 2 bytes */
+    assert_int_equal(read_file(path, d, sizeof d), 40 + 56 + 6 + 3 + 56 + 2 + 2);
+    unlink(path);
+    memcpy(&u, d, 4);
+    assert_int_equal(u, 0x4A695444);
+    memcpy(&u, d + 20, 4);
+    assert_int_equal(u, getpid());
+    memcpy(&u, d + 40 + 4, 4); /* bytes of the record */
+    assert_int_equal(u, 56 + 6 + 3);
+    memcpy(&w, d + 40 + 24, 8);
+    assert_int_equal(w, (uintptr_t)code);
+    memcpy(&w, d + 40 + 40, 8);
+    assert_int_equal(w, 3);
+    assert_string_equal((char *)d + 40 + 56, "C.f g");
+    assert_memory_equal(d + 40 + 56 + 6, code, 3);
+    memcpy(&w, d + 40 + 65 + 48, 8); /* number of the second one */
+    assert_int_equal(w, 1);
+    assert_memory_equal(d + 40 + 65 + 56 + 2, code + 3, 2);
+}
+
 /* a( 2, a coroutine c( 4, a 3 ), the coroutine 5 ). */
 static void coroutines_have_stacks_of_their_own(void **state)
 {
@@ -372,6 +433,7 @@ int main(void)
         PLAY_TEST(calls_that_the_library_keeps),
         PLAY_TEST(resumes_are_no_calls),
         PLAY_TEST(functions_end_and_change_names),
+        PLAY_TEST(native_code_is_named_for_perf),
         PLAY_TEST(coroutines_have_stacks_of_their_own),
         PLAY_TEST(vms_nest),
         PLAY_TEST(vms_in_turn_and_counters_that_are_kept),

@@ -21,6 +21,11 @@ void qp_recorder_set_clock(uint64_t (*now)(void));
  * then the caller restores the old ones */
 int qp_apply_again(qp_error *error);
 
+/* ---- native code: native_code.c ---------------------------------------------------------- */
+
+/* Write for perf, as the options ask for it, that code of a method lies here. */
+void qp_native_code_add(const qp_method *m, const void *start, size_t n_bytes);
+
 /* ---- options and configuration files: config.c ------------------------------------------- */
 
 /* Whether the environment has options, in a program that may read them. */

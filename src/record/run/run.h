@@ -120,7 +120,8 @@ extern uint32_t *qp_state_word;
 /* Calls of a path: the entries that resumed none. */
 static inline uint64_t qp_node_calls(const qp_node *n)
 {
-    const qp_node_more *more = n->more ? qp_at(&qp_recorder.space, n->more) : NULL;
+    const qp_cell cell = qp_observe(&n->more);
+    const qp_node_more *more = cell ? qp_at(&qp_recorder.space, cell) : NULL;
     uint64_t n_resumes = more ? qp_load(&more->n_resumes) : 0; /* first: it is never ahead */
     return qp_load(&n->n_calls) - n_resumes;
 }
