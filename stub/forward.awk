@@ -21,6 +21,20 @@ BEGIN {
     of_type["qprof_thread *"] = "&closed"
     of_type["const char *"] = "\"\""
     of_type["qprof_token"] = "QPROF_NO_TOKEN"
+    # what other tools learn of, see stub.c
+    value["define"] = "keep_name(name, class_name, file, lines, n_lines)"
+    value["register_method_id"] = value["register_method_id_vt"] = \
+        "show_name(id, demangled_name, class_name, source_file)"
+    value["register_code"] = "show_code(id, start, n_bytes)"
+    value["cold_enter"] = "entered(method, method)"
+    value["cold_entry"] = "entered(method, id)"
+    value["record_fn_entry"] = value["record_fn_entry_vt"] = "entered(method, stack_id)"
+    value["cold_leave"] = "left(token)"
+    value["cold_exit"] = "resumed(id)"
+    value["record_fn_exit"] = value["record_fn_exit_vt"] = "resumed(stack_id)"
+    value["token_unwind"] = "resumed(token)"
+    value["cold_find"] = "method"
+    value["cold_top"] = "UNKNOWN_FRAME"
     RS = ";"
 }
 
@@ -81,9 +95,10 @@ END {
         print t space "qprof_" name[i] "(" parameters[i] ")\n{"
         print "    type_" name[i] " function = FUNCTION(" name[i] ");"
         call = "function(" names_of(parameters[i]) ")"
-        if (t == "void")
+        if (t == "void") {
             print "    if (function)\n        " call ";"
-        else {
+            if (name[i] in value) print "    else\n        " value[name[i]] ";"
+        } else {
             otherwise = name[i] in value ? value[name[i]] : t in of_type ? of_type[t] : t ~ /\*$/ ? "NULL" : "0"
             print "    return function ? " call " : " otherwise ";"
         }

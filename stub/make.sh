@@ -10,6 +10,7 @@ cat "$include/qprof.h" "$include"/qprof/*.h | sed 's/_EXT_REF *$//' |
     LC_ALL=C awk -f "$source/stub/forward.awk" >"$out.forwarders"
 while IFS= read -r line; do
     case $line in
+    '#include "tools.h"'*) cat "$source/stub/tools.c" ;;
     '#include "forwarders.h"'*)
         printf '#define QPROF_STUB_MAJOR %s /* of the collector */\n\n' "$major"
         cat "$out.forwarders"

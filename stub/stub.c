@@ -7,8 +7,9 @@
  *
  *   QPROF_COLLECTOR=/path/libqprof.so.1   the collector; else libqprof.so.1 as the system finds it
  *   QPROF_COLLECTOR_VERBOSE=1             one line on standard error: which one, or why none
+ *   QPROF_PERF_MAP=1                      without a collector: names of native code for perf
  *
- * Programs that run with more rights than their user ignore both variables. */
+ * Programs that run with more rights than their user ignore these variables. */
 #if !defined(_GNU_SOURCE)
 #define _GNU_SOURCE 1
 #endif
@@ -30,13 +31,10 @@ typedef void (*any_function)(void);
 
 enum { NOT_TRIED, LOADING, LOADED, NONE };
 
-static qprof_thread closed;       /* nothing writes to it */
 static const uint32_t changes[2]; /* qprof_changes() */
 static int state;                 /* NOT_TRIED, ... */
 static int loader;                /* the process that is LOADING */
 static char reason[512];          /* why there is no collector; written before state is NONE */
-
-#include "forwarders.h" /* made by stub/make.sh: names, functions[N_FUNCTIONS], forward() */
 
 static int is_privileged(void)
 {
@@ -52,6 +50,10 @@ static const char *setting(const char *name)
     const char *text = is_privileged() ? NULL : getenv(name);
     return text && text[0] ? text : NULL;
 }
+
+#include "tools.h" /* made by stub/make.sh of tools.c: what the hooks feed without a collector */
+
+#include "forwarders.h" /* made by stub/make.sh: names, functions[N_FUNCTIONS], forward() */
 
 /* What an ELF header says of the machine. @return 0: it is none */
 static int read_machine(const char *path, unsigned char head[20])

@@ -1,6 +1,6 @@
 # libqprof_stub.a and share/qprof/qprof_stub.c: see stub.c.
 set(stub_source ${PROJECT_BINARY_DIR}/made/qprof_stub.c)
-set(stub_parts stub.c forward.awk make.sh)
+set(stub_parts stub.c tools.c forward.awk make.sh)
 list(TRANSFORM stub_parts PREPEND ${PROJECT_SOURCE_DIR}/stub/)
 add_custom_command(OUTPUT ${stub_source}
   COMMAND sh ${PROJECT_SOURCE_DIR}/stub/make.sh ${stub_source}

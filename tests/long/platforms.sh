@@ -17,9 +17,12 @@ packages_of() {
     if [ ! -f "$of/is_ready" ]; then
         mkdir -p "$of/lists/partial" "$of/cache/archives/partial"
         : >"$of/status"
+        from=$(apt-get indextargets --format '$(REPO_URI) $(RELEASE)' 'Created-By: Packages' |
+            sed -n 's|/debian/* | |p' | head -n 1)
+        [ -n "$from" ] || { echo "platforms.sh: no mirror of Debian in this machine's apt"; exit 1; }
         for kind in deb deb-src; do
             echo "$kind [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg]" \
-                "http://deb.debian.org/debian bookworm main"
+                "${from% *}/debian ${from#* } main"
         done >"$of/sources.list"
     fi
     cat >"$of/apt.conf" <<-EOF
@@ -60,8 +63,8 @@ sysroot_of_musl() {
         cp zlib.h zconf.h ../../usr/include) >zlib.log 2>&1 || { tail zlib.log; exit 1; }
     (cd libzstd-*/lib && make libzstd.a CC=musl-gcc && cp libzstd.a ../../../usr/lib &&
         cp zstd.h ../../../usr/include) >zstd.log 2>&1 || { tail zstd.log; exit 1; }
-    (cd cmocka-*/ && cmake -S . -B made -DCMAKE_C_COMPILER=musl-gcc -DBUILD_SHARED_LIBS=OFF &&
-        cmake --build made --target cmocka && cp "$(find made -name 'libcmocka*.a')" \
+    (cd cmocka-*/ && cmake -S . -B made -DCMAKE_C_COMPILER=musl-gcc -DWITH_STATIC_LIB=ON &&
+        cmake --build made --target cmocka-static && cp "$(find made -name 'libcmocka*.a')" \
         ../../usr/lib/libcmocka.a && cp include/cmocka.h ../../usr/include) >cmocka.log 2>&1 ||
         { tail cmocka.log; exit 1; }
     (cd sqlite3-*/ && ./configure && make sqlite3.c sqlite3.h && musl-gcc -O2 -c sqlite3.c \

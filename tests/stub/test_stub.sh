@@ -126,6 +126,72 @@ says "an older host" "-2 *version*" env QPROF_COLLECTOR="$library" ./older-host 
 "$QPROF_BIN/qprof" report host.qprof | head -n 12 | grep -q inline_version ||
     fail "an older host: the report does not begin with the reason"
 
+# ---- other tools watch the hooks --------------------------------------------------------------------
+
+$cc "$QPROF_SOURCE/tests/stub/probed.c" "$made" -ldl -o probed
+cat >probed.gdb <<'END'
+set pagination off
+set debuginfod enabled off
+break -probe-stap qprof:define
+commands
+silent
+printf "define %s|%s|%s\n", (char *)$_probe_arg1, (char *)$_probe_arg2, (char *)$_probe_arg3
+continue
+end
+break -probe-stap qprof:function__entry
+commands
+silent
+printf "entry %s %s %d\n", (char *)$_probe_arg1, (char *)$_probe_arg2, $_probe_arg3
+continue
+end
+break -probe-stap qprof:function__return
+commands
+silent
+printf "return %s\n", (char *)$_probe_arg1
+continue
+end
+break -probe-stap qprof:resume
+commands
+silent
+printf "resume %d\n", $_probe_arg0 == $first
+continue
+end
+run
+END
+sed -i 's/^printf "define/set $first = $first ? $first : $_probe_arg0\n&/; s/^break.*:define/set $first = 0\n&/' probed.gdb
+{
+    echo "define f|C|a.src"
+    echo "define g||b.src"
+    echo "entry C.f a.src 7"
+    for i in 1 2 3; do
+        printf 'entry g b.src 0\nentry C.f a.src 7\nreturn C.f\nreturn g\n'
+    done
+    printf 'resume 1\nreturn C.f\nentry g b.src 0\nreturn g\n'
+} >wanted
+gdb -q -batch -x probed.gdb ./probed 2>gdb.err | grep -E '^(define|entry|return|resume) ' >found || :
+diff wanted found || fail "probes: gdb finds the lines >, wanted <; $(tail -n 1 gdb.err)"
+
+cc -shared -fPIC "$QPROF_SOURCE/tests/stub/agent.c" -o agent.so
+for way in "" -DQPROF_STUB_NO_PROBES; do
+    # shellcheck disable=SC2086
+    $cc $way "$QPROF_SOURCE/tests/stub/probed.c" "$made" -ldl -o probed
+    rm -f agent.out
+    env QPROF_PERF_MAP=1 INTEL_JIT_PROFILER64="$PWD/agent.so" INTEL_JIT_PROFILER32="$PWD/agent.so" \
+        sh -c 'echo $$ >pid; exec ./probed'
+    map=/tmp/perf-$(cat pid).map
+    [ "$(cut -d ' ' -f 2- "$map")" = "d g" ] || fail "perf's map $way: $(cat "$map")"
+    start=$(nm probed | sed -n 's/^0*\([0-9a-f]*\) r code$/\1/p')
+    case $(cut -d ' ' -f 1 "$map") in
+    *"${start#"${start%???}"}") ;; # the program lies anywhere: the offset in its page
+    *) fail "perf's map $way: $(cat "$map"), code is at $start" ;;
+    esac
+    rm -f "$map"
+    [ "$(cat agent.out)" = "13 1000 g 1 13 0 b.src" ] || fail "the JIT agent $way: $(cat agent.out)"
+done
+! readelf -n probed | grep -q stapsdt || fail "QPROF_STUB_NO_PROBES: there are probes"
+sh -c 'echo $$ >pid; exec ./probed'
+[ ! -e "/tmp/perf-$(cat pid).map" ] || fail "there is a map without QPROF_PERF_MAP"
+
 # ---- the file, its size, its cost -----------------------------------------------------------------
 
 for standard in gnu89 c99 c11; do
@@ -135,7 +201,8 @@ for standard in gnu89 c99 c11; do
             fail "$compiler -std=$standard"
     done
 done
-nm -g --defined-only "$QPROF_LIB/libqprof_stub.a" | awk 'NF == 3 { print $3 }' | sort >found
+nm -g --defined-only "$QPROF_LIB/libqprof_stub.a" | awk 'NF == 3 && $3 != "_.stapsdt.base" { print $3 }' |
+    sort >found
 sort exported | diff - found || fail "libqprof_stub.a has not the names of libqprof.so (<)"
 n_bytes=$(size "$QPROF_LIB/libqprof_stub.a" | awk 'NR == 2 { print $1 + $2 }')
 [ "$n_bytes" -le 12288 ] || fail "libqprof_stub.a: $n_bytes bytes of code and data"

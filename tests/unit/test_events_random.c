@@ -327,7 +327,7 @@ static void random_lists_do_what_the_spec_says(void **state)
         seed = run;
         memset(&list, 0, sizeof list);
         memset(&stack, 0, sizeof stack);
-        play_begin(*state, "-time=none -memory-limit=4G");
+        play_begin(*state, "-time=none -memory-limit=256M");
         for (uintptr_t method = 1; method <= METHODS; method++) {
             qprof_register_method_id(method, "m", NULL, 0, NULL, NULL, 0);
             qprof_record_fn_entry(method, 1);

@@ -2,7 +2,6 @@
  * What the machine counts is made to happen by hand: pages that are touched, waits. Not every
  * machine shows its processor's counters: there, the kernel's page faults replace what they
  * would count. */
-#include <dlfcn.h>
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <pthread.h>
@@ -39,8 +38,12 @@ static int refusal_of(const struct perf_event_attr *event)
                                                     : machine.refused_to_kernel;
 }
 
+long __real_syscall(long number,
+                    ...); /* NOLINT: the linker's names, see tests/CMakeLists.txt */
+long __wrap_syscall(long number, ...); /* NOLINT */
+
 /* In place of the one of the C library: it passes on six words, whatever the caller gave. */
-__attribute__((no_sanitize("address"))) long syscall(long number, ...)
+__attribute__((no_sanitize("address"))) long __wrap_syscall(long number, ...) /* NOLINT */
 {
     long args[6];
     va_list list;
@@ -48,9 +51,6 @@ __attribute__((no_sanitize("address"))) long syscall(long number, ...)
     for (size_t i = 0; i < 6; i++)
         args[i] = va_arg(list, long);
     va_end(list);
-    static long (*system_call)(long, ...);
-    if (!qp_load(&system_call))
-        qp_store(&system_call, (long (*)(long, ...))dlsym(RTLD_NEXT, "syscall"));
     struct perf_event_attr event;
     if (number == SYS_perf_event_open && machine.is_wanted) {
         event = *(const struct perf_event_attr *)args[0];
@@ -63,7 +63,7 @@ __attribute__((no_sanitize("address"))) long syscall(long number, ...)
         event.config = PERF_COUNT_SW_PAGE_FAULTS;
         args[0] = (long)&event;
     }
-    return qp_load(&system_call)(number, args[0], args[1], args[2], args[3], args[4], args[5]);
+    return __real_syscall(number, args[0], args[1], args[2], args[3], args[4], args[5]);
 }
 
 static int end_machine(void **state)

@@ -183,7 +183,8 @@ static uint64_t ms_of(const qp_trace_record *r)
 {
     int64_t ticks = (int64_t)((r->word & QP_TRACE_TICKS) -
                               (qp_recorder_head()->begun_raw & QP_TRACE_TICKS));
-    uint64_t ms = ticks > 0 ? (uint64_t)((double)ticks * xbase.ms_per_tick) : 0;
+    const double half_a_ns = 5e-7; /* a product of whole milliseconds may be a little less */
+    uint64_t ms = ticks > 0 ? (uint64_t)((double)ticks * xbase.ms_per_tick + half_a_ns) : 0;
     xbase.last_ms = ms > xbase.last_ms ? ms : xbase.last_ms;
     return xbase.last_ms;
 }
