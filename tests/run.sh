@@ -11,7 +11,7 @@ need_packages "the test run" build-essential cmake dpkg-dev patch libreadline-de
     libcmocka-dev valgrind clang clang-format clang-tidy libclang-rt-dev jq lua-check lua-penlight lcov gcovr \
     lua-busted lua-unit libxml2-utils nodejs npm chromium fonts-dejavu-core zlib1g-dev golang-go \
     libdevel-nytprof-perl kcachegrind xvfb xauth dbus-daemon graphviz sqlite3 \
-    protobuf-compiler libsqlite3-dev libzstd-dev zstd strace gdb systemtap-sdt-dev \
+    protobuf-compiler libsqlite3-dev libzstd-dev zstd strace gdb systemtap-sdt-dev python3 \
     shapelib pgdbf libdbd-xbase-perl
 
 filter=

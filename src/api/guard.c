@@ -4,8 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-static _Thread_local char error_text[256] __attribute__((tls_model("initial-exec")));
-static _Thread_local int host_errno __attribute__((tls_model("initial-exec")));
+#include "base/atomic.h"
+
+static QP_THREAD_LOCAL char error_text[256];
+static QP_THREAD_LOCAL int host_errno;
 
 int qp_guard_refuse(int code, const char *message)
 {

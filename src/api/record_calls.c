@@ -9,8 +9,12 @@
 #include "record/stream/stream.h"
 #include "record/tree/tree.h"
 
-/* The inline path becomes part of the function. */
+/* The inline path becomes part of the function. Where all files are one, the whole library would. */
+#if defined(QPROF_SINGLE_FILE)
+#define IN_LINE
+#else
 #define IN_LINE __attribute__((flatten))
+#endif
 
 /* The thread of a call outside of what is known to be recorded. @return NULL: it is not recorded */
 static inline qprof_thread *unknown_thread(void)

@@ -8,6 +8,13 @@
 #define QP_UNLIKELY(c) __builtin_expect(!!(c), 0)
 #define QP_UNUSED      __attribute__((unused)) /* a parameter that the type of a callback demands */
 
+/* A variable of each thread. With QPROF_NO_THREADS the process has one thread, and the library starts none. */
+#if defined(QPROF_NO_THREADS)
+#define QP_THREAD_LOCAL
+#else
+#define QP_THREAD_LOCAL __attribute__((tls_model("initial-exec"))) _Thread_local
+#endif
+
 /* One writer, any readers: each access is atomic, without any order. */
 #define qp_load(p)     __atomic_load_n((p), __ATOMIC_RELAXED)
 #define qp_store(p, v) __atomic_store_n((p), (v), __ATOMIC_RELAXED)

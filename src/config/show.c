@@ -110,7 +110,7 @@ static void put_hits(const qp_shown *s, char *to)
 
 /* ---- members ------------------------------------------------------------------------------- */
 
-#define AT(field) NULL, offsetof(qp_shown, field), sizeof(((qp_shown *)0)->field)
+#define AT(member) NULL, offsetof(qp_shown, member), sizeof(((qp_shown *)0)->member)
 
 /* A member that `put` writes; else, by its bytes, a bool (as "yes|no") or a limit with a unit. */
 static const struct {

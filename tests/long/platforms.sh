@@ -3,7 +3,7 @@
 #
 # platforms.sh [PLATFORM...]: all without words. AArch64 and s390x run under qemu-user. It needs root or sudo
 # where compilers are not installed; libraries of the machines are unpacked below build/platforms/. A test program
-# that skips tests is named with them. Thirty minutes.
+# that skips tests is named with them. Fifteen minutes.
 set -eu
 cd "$(dirname "$0")/../.."
 . tests/packages.sh

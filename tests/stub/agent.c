@@ -1,4 +1,4 @@
-/* agent.c: an agent of Intel's JIT profiling API, which writes what it is told to the file agent.out. */
+/* agent.c: an agent of the JIT profiling API of Intel, which writes each event to the file agent.out. */
 #include <stdio.h>
 
 typedef struct { /* iJIT_Method_Load of jitprofiling.h */

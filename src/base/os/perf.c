@@ -33,7 +33,7 @@ static pid_t owner;                  /* the process that chose it */
 static counter counters[COUNTERS_MAX];
 static uint32_t n_counters; /* counters from this one on were never taken */
 
-static _Thread_local counter *here;
+static QP_THREAD_LOCAL counter *here;
 
 static int open_event(void)
 {

@@ -5,6 +5,15 @@
 #include <errno.h>
 #include <time.h>
 
+#include "base/atomic.h"
+
+#if defined(QPROF_NO_THREADS)
+bool qp_own_thread_start(QP_UNUSED pthread_t *thread, QP_UNUSED void *(*run)(void *unused),
+                         QP_UNUSED size_t stack_bytes)
+{
+    return false;
+}
+#else
 bool qp_own_thread_start(pthread_t *thread, void *(*run)(void *unused), size_t stack_bytes)
 {
     sigset_t all, before;
@@ -20,6 +29,7 @@ bool qp_own_thread_start(pthread_t *thread, void *(*run)(void *unused), size_t s
         pthread_setname_np(*thread, "qprof");
     return is_started;
 }
+#endif
 
 void qp_signal_hold_begin(qp_signal_hold *h, int number)
 {

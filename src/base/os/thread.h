@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 /* Start a thread named "qprof" that takes none of the host's signals; join it with pthread_join().
- * @return false: the system has none left */
+ * @return false: the system has none left, or the library is built without threads */
 bool qp_own_thread_start(pthread_t *thread, void *(*run)(void *unused), size_t stack_bytes);
 
 /* Give the calling thread a descriptor table of its own, in which none is open: what it opens takes

@@ -21,7 +21,7 @@ uint32_t *qp_state_word;
 
 qprof_thread qp_closed_thread;
 qp_trace_lane qp_closed_lane;
-_Thread_local qp_os_thread qp_here = QP_NEW_OS_THREAD;
+QP_THREAD_LOCAL qp_os_thread qp_here = QP_NEW_OS_THREAD;
 
 static pthread_mutex_t control = PTHREAD_MUTEX_INITIALIZER;
 

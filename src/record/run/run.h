@@ -258,7 +258,7 @@ typedef struct {
     uintptr_t sampled;     /* object of QP_EVENT_SAMPLE among them */
 } qp_os_thread;
 
-extern _Thread_local qp_os_thread qp_here __attribute__((tls_model("initial-exec")));
+extern QP_THREAD_LOCAL qp_os_thread qp_here;
 
 /* A handle whose gate never opens, and a lane without a ring. */
 extern qprof_thread qp_closed_thread;

@@ -118,7 +118,7 @@ void qp_pc_signal_forget(void)
 
 void qp_pc_signal_hold(bool is_held)
 {
-    static _Thread_local struct {
+    static QP_THREAD_LOCAL struct {
         bool is_held;
         sigset_t before;
     } here;

@@ -297,7 +297,9 @@ static int start_thread(void)
     writer.must_stop = 0;
     writer.n_asked = writer.n_answered = 0;
     writer.is_running = qp_own_thread_start(&writer.thread, run, STACK_BYTES);
-    return writer.is_running ? 0 : QPROF_E_MEMORY;
+    if (writer.is_running)
+        return 0;
+    return QPROF_E_UNSUPPORTED;
 }
 
 /* Wait for a pass. @return false: the thread makes no progress */
