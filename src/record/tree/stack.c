@@ -97,6 +97,7 @@ qprof_frame *qp_stack_first(qprof_thread *th)
     if (!r->root || !r->chunk)
         return NULL;
     qp_own_of(th)->flagged = 0; /* the row may be a used one */
+    qp_own_of(th)->has_token = false;
     while (chunk_at(th, r->chunk)->prev)
         r->chunk = chunk_at(th, r->chunk)->prev;
     use_chunk(th, r->chunk);
