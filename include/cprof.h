@@ -81,10 +81,10 @@ QPROF_FN(cprof_thread *) cprof_thread_mount(cprof_thread *th);
 
 /** Make a virtual thread with an id of the library's own, and end one. See qprof_thread_new().
  *
- * @param creator  the thread that creates it; NULL: the one that is mounted on this OS thread
- * @param th       any handle
+ * @param shared  of the VM, NULL at first: the handle that its stacks share; NULL: this one is not shared
+ * @param th      any handle
  * @return a handle, never NULL */
-QPROF_FN(cprof_thread *) cprof_thread_new(cprof_thread *creator);
+QPROF_FN(cprof_thread *) cprof_thread_new(cprof_thread **shared);
 QPROF_FN(void) cprof_thread_end(cprof_thread *th);
 
 /* ---- names and lines --------------------------------------------------------------------- */
@@ -245,6 +245,7 @@ CPROF_SAME(check_depth_vt);
 CPROF_SAME(check_depth_of);
 CPROF_SAME(token_unwind);
 CPROF_SAME(token_resume);
+CPROF_SAME(token_restore);
 CPROF_SAME(version);
 CPROF_SAME(live_file);
 

@@ -204,12 +204,15 @@ QPROF_FN(void) qprof_unload(qprof_MethodID id);
 
 /** Make a virtual thread with an id of the library's own, outside of the range of hosts.
  *
- * @param creator  the thread that creates it; NULL: the one that is mounted on this OS thread
+ * Beyond -thread-rows threads that live at once the stacks of a VM share one, as qprof/embed.h does: then the
+ * caller tells by qprof_token_restore() whose calls continue.
+ *
+ * @param shared  of the VM, NULL at first: the handle that its stacks share; NULL: this one is not shared
  * @return its handle, not mounted; never NULL, as for qprof_thread_handle()
- * Thread safety: only the thread that uses `creator`. */
-QPROF_FN(qprof_thread *) qprof_thread_new(qprof_thread *creator);
+ * Thread safety: only the OS thread that runs the VM. */
+QPROF_FN(qprof_thread *) qprof_thread_new(qprof_thread **shared);
 
-/** End a virtual thread: its open frames end now, and its data stay.
+/** End a virtual thread: its open frames end now, and its data stay. A shared one ends with its last user.
  *
  * @param th  any handle; a closed one: nothing happens */
 QPROF_FN(void) qprof_thread_end(qprof_thread *th);

@@ -29,14 +29,18 @@ typedef struct qprof_stack {
     qprof_thread *th;      /* never NULL; closed until it first runs */
     qprof_token first;     /* of the call from outside that mounted it; 0: none did */
     qprof_thread *outside; /* what the OS thread was on before; NULL: it does not run */
-    int is_begun;          /* mounted by qprof_begin(), and not by a switch */
+    qprof_token
+        top;      /* of a handle that is shared: its top frame while it does not run; 0: none */
+    int is_begun; /* mounted by qprof_begin(), and not by a switch */
 } qprof_stack;
 
 /* A VM. */
 typedef struct qprof_vm {
     qprof_stack main;
     qprof_stack *running; /* of its stacks, the one that runs, or ran last */
-    int run;              /* from qprof_open(); 0 or less: it is not recorded */
+    qprof_thread
+        *shared; /* by those of its stacks that got no handle of their own; NULL: none */
+    int run;     /* from qprof_open(); 0 or less: it is not recorded */
 } qprof_vm;
 
 /* ---- open and close ---------------------------------------------------------------------- */
@@ -53,6 +57,7 @@ static inline void qprof_stack_new(qprof_stack *s)
     s->th = &closed;
     s->first = 0;
     s->outside = NULL;
+    s->top = 0;
     s->is_begun = 0;
 }
 
@@ -69,11 +74,23 @@ static inline int qprof_vm_open(qprof_vm *vm, const char *options)
 {
     qprof_stack_new(&vm->main);
     vm->running = &vm->main;
+    vm->shared = NULL;
     vm->run = qprof_open(QPROF_INLINE_VERSION, options);
     return vm->run > 0 ? 1 : vm->run;
 }
 
 /* ---- calls whose token the host keeps ---------------------------------------------------- */
+
+/* Continue on a stack. @return what the OS thread was on */
+static inline qprof_thread *qprof_stack_mount(qprof_stack *s)
+{
+    qprof_thread *th = s->th, *before = qprof_thread_mount(th);
+    if (QPROF_UNLIKELY(th->user && th->user != (uintptr_t)s)) {
+        th->user = (uintptr_t)s;
+        qprof_token_restore(th, s->top);
+    }
+    return before;
+}
 
 /** Mount a stack that is called from outside of the VM.
  *
@@ -92,7 +109,7 @@ static QPROF_APART int qprof_begin(qprof_stack *s)
         s->th = qprof_thread_new(NULL);
     if (!QPROF_LOAD(s->th->gate))
         return 0;
-    s->outside = qprof_thread_mount(s->th);
+    s->outside = qprof_stack_mount(s);
     return s->is_begun = 1;
 }
 
@@ -105,6 +122,8 @@ static QPROF_APART void qprof_end(qprof_stack *s)
     s->first = 0;
     if (!s->is_begun)
         return;
+    if (QPROF_UNLIKELY(s->th->user))
+        s->top = qprof_token_top(s->th);
     qprof_thread_mount(s->outside);
     s->outside = NULL;
     s->is_begun = 0;
@@ -280,12 +299,14 @@ static inline qprof_stack *qprof_switch(qprof_vm *vm, qprof_stack *to)
     if (vm->run <= 0 || from == to)
         return from;
     vm->running = to;
+    if (QPROF_UNLIKELY(from->th->user))
+        from->top = qprof_token_top(from->th);
     if (to == &vm->main && !to->outside) { /* from outside the host resumed `from` */
         before = qprof_thread_mount(from->outside);
     } else {
         if (!QPROF_LOAD(to->th->gate))
-            to->th = qprof_thread_new(from->th);
-        before = qprof_thread_mount(to->th);
+            to->th = qprof_thread_new(&vm->shared); /* its user is none of the stacks */
+        before = qprof_stack_mount(to);
         to->outside = from->outside ? from->outside : before;
     }
     if (!from->is_begun)

@@ -135,18 +135,21 @@ void qprof_register_code(qprof_MethodID id, const void *start, size_t n_bytes)
     errno = host_errno;
 }
 
-qprof_thread *qprof_thread_new(QP_UNUSED qprof_thread *creator)
+qprof_thread *qprof_thread_new(qprof_thread **shared)
 {
     static uint32_t n_made;
-    if (!qp_is_running())
-        return &qp_closed_thread;
-    return qprof_thread_handle_vt(OWN_IDS + qp_fetch_add(&n_made, 1), QPROF_INLINE_VERSION);
+    int host_errno = errno;
+    qprof_thread *th = NULL;
+    if (qp_is_running() && qp_guard_is_open(&qp_gate_vt))
+        th = qp_thread_new_stack(shared, OWN_IDS + qp_fetch_add(&n_made, 1));
+    errno = host_errno;
+    return th ? th : &qp_closed_thread;
 }
 
 void qprof_thread_end(qprof_thread *th)
 {
     int host_errno = errno;
     if (th && qp_is_open(th) && qp_is_running())
-        qp_thread_destroy(th);
+        qp_thread_drop_user(th);
     errno = host_errno;
 }

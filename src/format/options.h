@@ -128,7 +128,7 @@
       "memory of the recorder; paths that do not fit are counted in <overflow>")               \
     X(thread_rows, "thread-rows", NUMBER, "1000", "1..16000000",                               \
       "maximum number of threads with rows of their own; later threads share those of "        \
-      "ended threads")                                                                         \
+      "ended threads, or one row")                                                             \
     X(summary, "summary", TEXT, "none", "stderr|FILE|none",                                    \
       "summary at shutdown, with the hottest methods and the losses: stderr, none, or "        \
       "a file")                                                                                \

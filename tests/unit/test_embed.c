@@ -282,6 +282,86 @@ static void coroutines_have_stacks_of_their_own(void **state)
     assert_int_equal(play_figures(*state, QP_ALL_THREADS, "c").calls, 1);
 }
 
+enum { STACKS = 3, TURNS = 3 };
+
+/* A stack of the test below continues: f( g( 1 | 1 | ) 2 ), where each | is the end of a turn. */
+static void take_turn(qprof_vm *vm, qprof_stack *s, const qprof_MethodID id[2],
+                      qprof_token t[2], unsigned turn)
+{
+    qprof_stack *before = qprof_switch(vm, s);
+    if (turn == 0) {
+        t[0] = qprof_enter(s, 0, id[0]);
+        t[1] = qprof_enter(s, t[0], id[1]);
+    }
+    if (turn < 2) {
+        play_clock_add(1);
+    } else {
+        qprof_leave(s, t[1]);
+        play_clock_add(2);
+        qprof_leave(s, t[0]);
+    }
+    qprof_switch(vm, before);
+    play_clock_add(100); /* in main */
+}
+
+/* With one row, which the VM's first stack has, all others share another one. A stack that continues after another
+ * one resumes its calls: at the second turn and the third. */
+static void stacks_beyond_the_rows_share_one(void **state)
+{
+    static const struct {
+        const char *options;
+        unsigned resumes; /* of f, as of g */
+        unsigned rows;    /* with that of the first stack */
+        bool stops;       /* recording, for the second turns */
+    } cases[] = {{"-time=exact", 6, 2, false},
+                 {"-time=none", 6, 2, false},
+                 {"-time=adaptive", 6, 2, false},
+                 {"-time=exact -collect=profile,coverage", 6, 2, false},
+                 {"-time=exact -collect=profile,trace", 0, 4,
+                  false}, /* each stack has a row of its own */
+                 {"-time=exact -check-host=yes", 0, 4, false},
+                 {"-time=exact", 6, 2, true}}; /* no call is skipped: the stacks have begun */
+    char options[200];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        snprintf(options, sizeof options, "-output=run.qprof -log-file=none -thread-rows=1 %s",
+                 cases[i].options);
+        qprof_vm *vm = first_vm(options);
+        qprof_MethodID id[2] = {define("f"), define("g")};
+        qprof_stack stacks[STACKS];
+        qprof_token tokens[STACKS][2];
+        qprof_token main = qprof_enter(&vm->main, 0, define("main"));
+        for (unsigned k = 0; k < STACKS; k++)
+            qprof_stack_new(&stacks[k]);
+        for (unsigned turn = 0; turn < TURNS; turn++) {
+            if (cases[i].stops && turn == 1)
+                assert_int_equal(qprof_stop_recording(), 1);
+            if (cases[i].stops && turn == 2)
+                assert_int_equal(qprof_start_recording(), 1);
+            for (unsigned k = 0; k < STACKS; k++)
+                take_turn(vm, &stacks[k], id, tokens[k], turn);
+        }
+        for (unsigned k = 0; k < STACKS; k++)
+            qprof_stack_end(vm, &stacks[k]);
+        qprof_leave(&vm->main, main);
+        qprof_vm_close(vm);
+        play_end(*state);
+        qp_figures f = play_figures(*state, QP_ALL_THREADS, "f");
+        qp_figures g = play_figures(*state, QP_ALL_THREADS, "g");
+        assert_int_equal(f.calls, STACKS);
+        assert_int_equal(g.calls, STACKS);
+        assert_int_equal(f.resumes, cases[i].resumes);
+        assert_int_equal(g.resumes, cases[i].resumes);
+        assert_int_equal(play_figures(*state, QP_ALL_THREADS, "main").calls, 1);
+        if (strstr(cases[i].options, "exact")) {
+            assert_int_equal(f.self, STACKS * 2);
+            assert_int_equal(g.self, STACKS * (cases[i].stops ? 1 : 2));
+            assert_int_equal(f.max, 2);
+        }
+        assert_int_equal(((play_ctx *)*state)->m->n_threads - 1, cases[i].rows);
+        assert_int_equal(qprof_diagnostic("exit_unknown_id"), 0);
+    }
+}
+
 /* A VM that runs inside another one is the second user: its close does not end the run. */
 static void vms_nest(void **state)
 {
@@ -435,6 +515,7 @@ int main(void)
         PLAY_TEST(functions_end_and_change_names),
         PLAY_TEST(native_code_is_named_for_perf),
         PLAY_TEST(coroutines_have_stacks_of_their_own),
+        PLAY_TEST(stacks_beyond_the_rows_share_one),
         PLAY_TEST(vms_nest),
         PLAY_TEST(vms_in_turn_and_counters_that_are_kept),
         PLAY_TEST(vms_in_threads),

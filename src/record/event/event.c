@@ -236,8 +236,8 @@ static void count_call(qprof_thread *th, qprof_frame *f)
 {
     qprof_node *n = qp_frame_node(th, f);
     bool is_folded = f->flags & (QPROF_FRAME_OVERFLOWED | QPROF_FRAME_EXCLUDED);
-    bool is_hit = !is_folded && !has_hook(th, QP_HOOK_STOPPED | QP_HOOK_OFF);
-    bool is_resumed = qp_own_of(th)->is_resuming;
+    bool is_resumed = qp_own_of(th)->is_resuming; /* no call, whether it is recorded or not */
+    bool is_hit = !is_folded && (is_resumed || !has_hook(th, QP_HOOK_STOPPED | QP_HOOK_OFF));
     qp_own_of(th)->is_resuming = false;
     if (is_hit)
         QPROF_ADD(n->n_calls, 1);

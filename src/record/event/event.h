@@ -111,6 +111,12 @@ qprof_thread *qp_thread_own(void);
 /* End a thread: close its frames, keep its data. Its row may serve a later thread. */
 void qp_thread_destroy(qprof_thread *th);
 
+/* A thread for a stack of a host of embed.h, with an id that is in no index. Where -thread-rows are in
+ * use, stacks of a VM share one. @param shared  see qprof_thread_new(). @return NULL: no room */
+qprof_thread *qp_thread_new_stack(qprof_thread **shared, uintptr_t id);
+/* The stack ends, and with the last one its thread. */
+void qp_thread_drop_user(qprof_thread *th);
+
 /* The calling OS thread ends: see qp_threads_reserve(). */
 void qp_thread_leave(void *unused);
 
@@ -152,6 +158,10 @@ bool qp_thread_take(qprof_thread *th);
 /* Release the thread: its clock is paused until an OS thread takes it; if it ends, none
  * does. */
 void qp_thread_release(qprof_thread *th, bool ends);
+
+/* End a thread in the usual case: no OS thread drives it, no call of it is open, and nothing looks at its
+ * end. @return false: nothing was done */
+bool qp_thread_retire(qprof_thread *th);
 
 /* Set the virtual thread that this OS thread is about from now on. */
 void qp_thread_look_at(qprof_thread *th, uintptr_t vt);

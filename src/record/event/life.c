@@ -4,7 +4,37 @@
 #include "record/event/event.h"
 #include "record/ring/ring.h"
 #include "record/sample/sample.h"
+#include "record/tree/tree.h"
 #include "record/trigger/trigger.h"
+
+enum { NO_USER = 1 }; /* a shared handle: no stack has this address */
+
+/* Has nothing happened since the row's last event that its next one must apply? */
+static bool is_in_step(const qprof_thread *th)
+{
+    const qp_thread_record *r = qp_record_of(th);
+    const qp_head *h = qp_recorder_head();
+    return qp_load(&r->clear_count) == qp_load(&h->clear_count) &&
+           r->stopped_seen == qp_load(&h->stopped_total) && !qp_load(&h->stopped_since) &&
+           !(qp_load(&qp_recorder.hooks) & QP_HOOKS_FRAMES) && !qp_triggers_are_used() &&
+           !qp_trace_users();
+}
+
+/* The gate of a thread that begins. Where its row was used by tokens and nothing has changed, its events are
+ * in line at once; else the first one applies what has. */
+static void open_gate(qprof_thread *th)
+{
+    const uint32_t hooks = qp_load(&qp_recorder.hooks) | QPROF_GATE_OPEN;
+    const qp_thread_record *r = qp_record_of(th);
+    bool is_ready = qp_own_of(th)->uses_tokens && r->root && r->chunk && is_in_step(th) &&
+                    qp_stack_first(th) && qp_stack_fold(th, qp_stack_floor(th));
+    if (is_ready)
+        QPROF_STORE(th->pulse->top, (uint64_t)r->root << 6 | QPROF_TOP_TOKEN);
+    qp_publish(&th->gate, hooks | (is_ready ? QPROF_HOOK_TOKENS : QP_HOOK_SYNC));
+    qp_fence();
+    if (is_ready && !is_in_step(th)) /* it has not heard of that */
+        qp_fetch_or(&th->gate, QP_HOOK_SYNC);
+}
 
 static qprof_thread *begin_thread(uintptr_t host_id, uintptr_t vt)
 {
@@ -26,10 +56,11 @@ static qprof_thread *begin_thread(uintptr_t host_id, uintptr_t vt)
     qp_store(&th->os_thread, 0);
     QPROF_STORE(th->pulse->top,
                 0); /* the row may be a used one: its first event begins it anew */
+    th->user = 0;
+    qp_own_of(th)->shared = NULL;
     qp_triggers_create(th);
     qp_publish(&r->state, QP_THREAD_ALIVE);
-    qp_publish(&th->gate, qp_load(&qp_recorder.hooks) | QP_HOOK_SYNC | QPROF_GATE_OPEN);
-    qp_fence();
+    open_gate(th);
     if (qp_state() != QP_STATE_RUNNING) /* it was shut down meanwhile */
         qp_store(&th->gate, 0);
     return th;
@@ -123,6 +154,36 @@ qprof_thread *qp_thread_vt(uintptr_t vt, uintptr_t host_id)
     return agreed;
 }
 
+/* May two stacks share a row? Where something follows the frames of each, they may not. */
+static bool may_share(void)
+{
+    return qp_recorder_has_paths() && !qp_triggers_are_used() && !qp_trace_users() &&
+           !(qp_load(&qp_recorder.hooks) & (QP_HOOKS_FRAMES | QP_HOOK_CHECK));
+}
+
+qprof_thread *qp_thread_new_stack(qprof_thread **shared, uintptr_t id)
+{
+    if (qp_state() != QP_STATE_RUNNING)
+        return NULL;
+    qp_os_thread_renew();
+    bool shares = shared && qp_thread_rows_are_used() && may_share();
+    qprof_thread *th = shares ? *shared : NULL;
+    if (th && qp_is_open(th) && qp_own_of(th)->shared == shared) {
+        th->user = NO_USER;
+        qp_own_of(th)->n_users++;
+        qp_bump(&qp_record_of(th)->n_lives, 1);
+        return th;
+    }
+    th = begin_thread(0, id);
+    if (th && shares) {
+        *shared = th;
+        th->user = NO_USER;
+        qp_own_of(th)->shared = shared;
+        qp_own_of(th)->n_users = 1;
+    }
+    return th ? raise_create(th) : NULL;
+}
+
 /* ---- the end ----------------------------------------------------------------------------- */
 
 /* The time at which a thread that no OS thread drives was suspended: it does not run while
@@ -163,9 +224,24 @@ static bool end_frames(qprof_thread *th)
     return false;
 }
 
+void qp_thread_drop_user(qprof_thread *th)
+{
+    qp_thread_private *own = qp_own_of(th);
+    if (own->shared && own->n_users > 1)
+        own->n_users--;
+    else
+        qp_thread_destroy(th);
+}
+
 void qp_thread_destroy(qprof_thread *th)
 {
     qp_thread_record *r = qp_record_of(th);
+    if (r->vt_id && qp_thread_retire(th)) {
+        qp_thread_drop_vt(th);
+        qp_publish(&r->state, QP_THREAD_ENDED);
+        qp_thread_drop_row(th);
+        return;
+    }
     const uintptr_t id = qp_event_triggers_id(th);
     qprof_thread *before = qp_trace_ending(th);
     bool is_ended = end_frames(th);

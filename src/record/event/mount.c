@@ -153,6 +153,22 @@ QP_RARE void qp_thread_release(qprof_thread *th, bool ends)
     qp_publish(&th->os_thread, 0);
 }
 
+bool qp_thread_retire(qprof_thread *th)
+{
+    const uint32_t hooks = QPROF_HOOK_EXACT | QPROF_HOOK_ADAPTIVE | QPROF_GATE_CLOCK;
+    const uint64_t root = (uint64_t)qp_record_of(th)->root << 6 | QPROF_TOP_TOKEN;
+    uint32_t free = 0, gate = QPROF_LOAD(th->gate);
+    if ((gate & ~hooks) != QPROF_GATE_TOKENS || QPROF_LOAD(th->pulse->top) != root ||
+        qp_trace_users() || qp_load(&qp_is_triggering) ||
+        !qp_swap_if(&th->os_thread, &free, BETWEEN | qp_here.ordinal))
+        return false;
+    bool is_idle = QPROF_LOAD(th->pulse->top) == root; /* still */
+    if (is_idle)
+        QPROF_STORE(th->gate, 0);
+    qp_publish(&th->os_thread, 0);
+    return is_idle;
+}
+
 void qp_thread_look_at(qprof_thread *th, uintptr_t vt)
 {
     qp_here.th = th;

@@ -203,6 +203,66 @@ qprof_token qprof_token_resume(qprof_thread *th, qprof_token caller, qprof_Metho
     return token;
 }
 
+/* The calls up to a path continue: each is a resume. */
+static void resume_calls(qprof_thread *th, qprof_frame *top, qp_cell path)
+{
+    for (qp_cell at = path; qp_node_at(th, at)->parent; at = qp_node_at(th, at)->parent) {
+        qprof_node *n = qp_node_at(th, at);
+        qp_node_more *more = qp_tree_more(th, at);
+        QPROF_ADD(n->n_calls, 1);
+        if (more)
+            qp_bump(&more->n_resumes, 1);
+        qp_clock_begin_call(th, n);
+    }
+    QPROF_STORE(top->node, (uint64_t)path << 6);
+}
+
+/* The same where frames are kept: one event for each call. */
+static void resume_frames(qprof_thread *th, qp_cell path)
+{
+    uint64_t depth = 0;
+    for (qp_cell at = path; qp_node_at(th, at)->parent; at = qp_node_at(th, at)->parent)
+        depth++;
+    while (depth--) {
+        qp_cell at = path;
+        for (uint64_t n = 0; n < depth; n++)
+            at = qp_node_at(th, at)->parent;
+        qprof_token_resume(th, qprof_token_top(th),
+                           (uintptr_t)qp_method_id(qp_node_at(th, at)->method));
+    }
+}
+
+/* @return whether resume_frames() has to do it */
+static bool restore(qprof_thread *th, qp_cell path)
+{
+    qprof_frame *top = qp_event_begin(th);
+    if (!top)
+        return false;
+    bool has_frames = !qp_stack_fold(th, top);
+    if (has_frames) {
+        qp_event_pop(th, &top, qp_stack_depth(th, top));
+    } else {
+        top = qp_stack_floor(th);
+        qp_event_end_calls(th, top, qp_record_of(th)->root, qp_clock_now(th));
+        resume_calls(th, top, path);
+    }
+    qp_event_end(th, top);
+    return has_frames;
+}
+
+void qprof_token_restore(qprof_thread *th, qprof_token token)
+{
+    if (!qp_is_open(th))
+        return;
+    int host_errno = errno;
+    qp_cell root = qp_record_of(th)->root, path = (qp_cell)(token >> 6);
+    if ((token & 63) != QPROF_TOP_TOKEN || token == QPROF_NO_TOKEN || !qp_tree_holds(th, path))
+        path = root;
+    if (root && restore(th, path))
+        resume_frames(th, path);
+    errno = host_errno;
+}
+
 void (*qp_on_unwind)(qprof_thread *th, qprof_token token, bool and_it, bool is_exit);
 
 void qprof_token_unwind(qprof_thread *th, qprof_token token)

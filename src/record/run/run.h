@@ -288,7 +288,13 @@ typedef struct {
     uint64_t deep_low, deep_high; /* ids of the last stored frames, while others are counted */
     uint64_t n_searches;
     uint64_t check; /* cell of what is known of its events: host_check.c */
-    uint64_t reserved[2];
+#if defined(__SIZEOF_POINTER__) && __SIZEOF_POINTER__ == 4
+    uint32_t unused;
+#endif
+    qprof_thread *
+        *shared; /* whose stacks share it, see qprof_thread_new(); NULL: it is not shared */
+    uint32_t n_users; /* then */
+    bool is_listed;   /* under its id, see qp_thread_find_vt() */
 } qp_thread_private;
 
 static inline qp_thread_private *qp_own_of(const qprof_thread *th)
@@ -366,6 +372,8 @@ qp_waiting *qp_thread_waiting(const qprof_thread *th, bool makes);
 /* Take a row, which is a handle and its record: a new one while there are few, then that of an
  * ended thread. @return NULL: no room */
 qprof_thread *qp_thread_take_row(void);
+/* Would the next row be a new one, although there are many? */
+bool qp_thread_rows_are_used(void);
 /* A thread has ended, and no OS thread uses its handle: later threads may have its row. */
 void qp_thread_drop_row(qprof_thread *th);
 

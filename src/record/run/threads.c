@@ -187,11 +187,20 @@ static qprof_thread *new_row(void)
     return th;
 }
 
+static bool has_many_rows(void)
+{
+    return qp_load(&qp_recorder_head()->n_threads) >=
+           qp_recorder.options.number[QP_OPT_thread_rows];
+}
+
+bool qp_thread_rows_are_used(void)
+{
+    return has_many_rows() && !(uint32_t)qp_load(&qp_recorder.idle_rows);
+}
+
 qprof_thread *qp_thread_take_row(void)
 {
-    bool has_many = qp_load(&qp_recorder_head()->n_threads) >=
-                    qp_recorder.options.number[QP_OPT_thread_rows];
-    qprof_thread *th = has_many ? pop_idle() : NULL;
+    qprof_thread *th = has_many_rows() ? pop_idle() : NULL;
     if (!th)
         th = new_row();
     if (!th)
@@ -239,11 +248,15 @@ qprof_thread *qp_thread_put_vt(qprof_thread *th)
 {
     uint32_t row =
         qp_trie_put(vt_index(), qp_recorder.vt_root, qp_record_of(th)->vt_id, row_of(th));
+    qp_own_of(th)->is_listed = row == row_of(th);
     return row ? &row_at(row)->th : NULL;
 }
 
 void qp_thread_drop_vt(qprof_thread *th)
 {
+    if (!qp_own_of(th)->is_listed)
+        return;
+    qp_own_of(th)->is_listed = false;
     qp_trie_drop(vt_index(), qp_recorder.vt_root, qp_record_of(th)->vt_id, row_of(th));
 }
 
