@@ -103,6 +103,7 @@ CPROF_SAME(register_jumps);
 CPROF_SAME(counter_bank);
 CPROF_SAME(context);
 CPROF_SAME(register_source);
+CPROF_SAME(set_source_map);
 
 /** Print how much of each module has been called so far: calls, functions hit and missed, and
  * how many functions were called never, less than 10, 100 and 1000 times, and more often.

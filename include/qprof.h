@@ -475,6 +475,19 @@ QPROF_FN(int) qprof_context(const char *name);
  * Cost: one pass over the text. */
 QPROF_FN(int) qprof_register_source(const char *file, const void *text, size_t n_bytes);
 
+/** Tell which sources a generated file comes from, by its source map, version 3 or an index map of such.
+ *
+ * Functions of the file that are registered from now on have the file and the lines of their source: in
+ * reports, coverage, traces and triggers. The first column of each generated line counts. Paths in the map
+ * are relative to the folder of the file. A later call replaces the map.
+ *
+ * @param file     as given to qprof_register_method_id()
+ * @param map      the JSON text; not kept
+ * @param n_bytes  its length
+ * @return 0, QPROF_E_ARG, QPROF_E_STATE, QPROF_E_MEMORY or QPROF_E_SYNTAX
+ * Cost: one pass over the map; 8 bytes of the run's memory for each generated line. */
+QPROF_FN(int) qprof_set_source_map(const char *file, const char *map, size_t n_bytes);
+
 /* ---- control --------------------------------------------------------------------------------
  *
  * What a host asks and commands while a run is on. Time, calls and counts are recorded while

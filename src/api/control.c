@@ -349,6 +349,22 @@ int qprof_register_source(const char *file, const void *text, size_t n_bytes)
     return qp_guard_end(is_added ? 0 : QPROF_E_MEMORY, "qprof_register_source: out of memory");
 }
 
+int qprof_set_source_map(const char *file, const char *map, size_t n_bytes)
+{
+    if (!file || !file[0] || !map)
+        return qp_guard_refuse(QPROF_E_ARG, "qprof_set_source_map: no file name, or no map");
+    QP_TRY(qp_guard_begin("qprof_set_source_map"));
+    switch (qp_source_map_add(&qp_recorder.sources, file, map, n_bytes)) {
+    case QP_SOURCE_MAP_SET:
+        return qp_guard_end(0, "");
+    case QP_SOURCE_MAP_BAD:
+        return qp_guard_end(QPROF_E_SYNTAX,
+                            "qprof_set_source_map: not a source map of version 3");
+    default:
+        return qp_guard_end(QPROF_E_MEMORY, "qprof_set_source_map: out of memory");
+    }
+}
+
 const char *qprof_environment(void)
 {
     return QP_PRODUCT_ENVIRONMENT;

@@ -162,7 +162,8 @@ void qprof_register_method_id(qprof_MethodID id, const char *demangled_name,
                                  .file = source_file,
                                  .flags = (unsigned)flags,
                                  .lines = (const qp_line *)(const void *)line_number_table,
-                                 .n_lines = line_number_size};
+                                 .n_lines = line_number_size,
+                                 .map = qp_sources_map(&qp_recorder.sources, source_file)};
     if (line_number_size > 0 && !line_number_table)
         count(QP_D_e_arg);
     qp_registration result = qp_methods_register(&qp_recorder.methods, &info);

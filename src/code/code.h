@@ -43,6 +43,7 @@ typedef struct {
     qp_texts *texts;
     qp_slab slab;
     qp_cell root; /* index block: ref of the path -> record */
+    bool has_maps;
 } qp_sources;
 
 /* @return false: no room */
@@ -54,6 +55,37 @@ bool qp_sources_add(qp_sources *s, const char *path, const void *text, uint64_t 
 
 /* The same of a text whose digest is known. */
 bool qp_sources_put(qp_sources *s, const char *path, uint64_t digest, uint64_t n_bytes);
+
+/* ---- source maps: which file and line a generated line comes from: source_map.c ----------- */
+
+typedef struct {
+    qp_ref source; /* text: path of the file; 0: the line comes from none */
+    int32_t line;  /* from 1 */
+} qp_mapped_line;
+
+/* In the file, for the recorder alone. */
+typedef struct {
+    uint32_t n_lines, reserved;
+    qp_mapped_line lines[];
+} qp_source_map;
+
+typedef enum {
+    QP_SOURCE_MAP_SET,
+    QP_SOURCE_MAP_BAD,
+    QP_SOURCE_MAP_NO_ROOM
+} qp_source_map_result;
+/* Keep what a source map says of a generated file; it replaces that of an earlier call. */
+qp_source_map_result qp_source_map_add(qp_sources *s, const char *file, const char *text,
+                                       size_t n_bytes);
+/* The map of a file; NULL: none. Threads: any */
+const qp_source_map *qp_sources_map(qp_sources *s, const char *file);
+bool qp_sources_set_map(qp_sources *s, const char *file, qp_ref map);
+/* The source of the first line that has one; 0: none. */
+qp_ref qp_source_map_source(const qp_source_map *map, const qp_line *lines, int64_t n_lines);
+/* Replace the lines by those of one source; where a line comes from none or from another one, by the line
+ * before it in the table, or 0. */
+void qp_source_map_apply(const qp_source_map *map, qp_ref source, qp_line *lines,
+                         uint32_t n_lines);
 
 /* ---- one record for each method id that was ever mentioned ------------------------------- */
 
@@ -73,6 +105,7 @@ typedef struct {
     unsigned flags;       /* QP_METHOD_BLOCKS, _WAITS */
     const qp_line *lines; /* [n_lines]; NULL: none */
     int64_t n_lines;
+    const qp_source_map *map; /* of the file; NULL: none */
 } qp_method_info;
 
 /* Of the 16 highest ids of a pointer's size four are pseudo-methods and twelve mean nothing. */

@@ -120,8 +120,11 @@ bool qp_method_miss(qp_methods *m, qp_cell method)
     return !(qp_fetch_or(&record_at(m, method)->flags, bit) & bit);
 }
 
-static qp_ref copy_lines(qp_methods *m, const qp_line *lines, int64_t n_lines)
+/* @param source  of the lines, by the map; 0: they are taken as they are */
+static qp_ref copy_lines(qp_methods *m, const qp_method_info *info, qp_ref source)
 {
+    const qp_line *lines = info->lines;
+    int64_t n_lines = info->n_lines;
     if (!lines || n_lines <= 0)
         return 0;
     bool is_cut = n_lines > LINES_MAX;
@@ -132,6 +135,8 @@ static qp_ref copy_lines(qp_methods *m, const qp_line *lines, int64_t n_lines)
         return 0;
     qp_lines *copy = qp_at_ref(m->space, ref);
     memcpy(copy->lines, lines, n * sizeof(qp_line));
+    if (source)
+        qp_source_map_apply(info->map, source, copy->lines, n);
     bool is_sorted = true;
     for (uint32_t i = 0; i < n; i++) {
         if (copy->lines[i].line < 0)
@@ -165,9 +170,10 @@ qp_registration qp_methods_register(qp_methods *m, const qp_method_info *info)
     } while (!qp_swap_if(&r->flags, &flags, flags | QP_METHOD_CLAIMED));
     qp_publish(&r->name, qp_texts_add(m->texts, info->name));
     qp_publish(&r->class_name, qp_texts_add(m->texts, info->class_name));
-    qp_publish(&r->file, qp_texts_add(m->texts, info->file));
+    qp_ref source = info->map ? qp_source_map_source(info->map, info->lines, info->n_lines) : 0;
+    qp_publish(&r->file, source ? source : qp_texts_add(m->texts, info->file));
     qp_publish(&r->module, m->module);
-    qp_ref lines = copy_lines(m, info->lines, info->n_lines);
+    qp_ref lines = copy_lines(m, info, source);
     qp_publish(&r->lines, lines);
     qp_fetch_or(&r->flags, (uint32_t)QP_METHOD_REGISTERED |
                                (info->flags & (QP_METHOD_BLOCKS | QP_METHOD_WAITS)));

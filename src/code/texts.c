@@ -144,6 +144,26 @@ bool qp_sources_put(qp_sources *s, const char *path, uint64_t digest, uint64_t n
     return true;
 }
 
+bool qp_sources_set_map(qp_sources *s, const char *file, qp_ref map)
+{
+    qp_cell cell = record_of(s, qp_texts_add(s->texts, file));
+    if (cell)
+        qp_publish(&record_at(s, cell)->map, map);
+    qp_publish(&s->has_maps, true);
+    return cell != 0;
+}
+
+const qp_source_map *qp_sources_map(qp_sources *s, const char *file)
+{
+    if (!qp_load(&s->has_maps))
+        return NULL;
+    const qp_trie index = {s->space->map.base, path_of, block_of, s};
+    qp_ref path = qp_texts_add(s->texts, file);
+    qp_cell cell = path ? qp_trie_get(index, s->root, path) : 0;
+    qp_ref map = cell ? qp_observe(&record_at(s, cell)->map) : 0;
+    return map ? qp_at_ref(s->space, map) : NULL;
+}
+
 bool qp_sources_add(qp_sources *s, const char *path, const void *text, uint64_t n_bytes)
 {
     return qp_sources_put(s, path, hash_of(text, n_bytes), n_bytes);

@@ -531,7 +531,9 @@ typedef struct {
     uint32_t published;
     uint64_t digest; /* FNV-1a, 64 bits, of the bytes */
     uint64_t n_bytes;
-    uint64_t reserved[5];
+    qp_ref map; /* the recorder's own: qp_source_map; 0: none */
+    uint32_t reserved0;
+    uint64_t reserved[4];
 } qp_source_record;
 
 _Static_assert(sizeof(qp_head) == QP_HEAD_BYTES, "the head is 64 cells");

@@ -249,6 +249,8 @@ static const field fields[] = {
     FIELD(qp_source_record, published),
     FIELD(qp_source_record, digest),
     FIELD(qp_source_record, n_bytes),
+    FIELD(qp_source_record, map),
+    FIELD(qp_source_record, reserved0),
     FIELD(qp_source_record, reserved),
     FIELD(qp_text, n_bytes),
     FIELD(qp_text, bytes),

@@ -191,6 +191,85 @@ static void functions_end_and_change_names(void **state)
     }
 }
 
+/* Lines 1 to 5 of out/a.lua come from line 3 of a.fnl, none, 4 (and 5), 4, and line 4 of b.fnl: A is 0, C is 1, D is -1,
+ * E is 2; each segment has what changes of column, source, line and its column. */
+#define MAP_TEXT                                                                               \
+    "{\"version\": 3, \"x\": [{\"y\": \"]}\\\"\"}, 1.5e3, null], \"sources\": "                \
+    "[\"../src/a.fnl\", \".\\/b\\u002efnl\", "                                                 \
+    "null],\"mappings\":\"AAEA;;AACA,CACA;AADA;ACAA\"}"
+
+static void set_map(const char *file, const char *text, int wanted)
+{
+    size_t n = strlen(text);
+    char *copy = malloc(n + !n); /* no byte more than its length */
+    memcpy(copy, text, n);
+    assert_int_equal(qprof_set_source_map(file, copy, n), wanted);
+    free(copy);
+}
+
+static void assert_place(play_ctx *p, const char *name, const char *file, const char *lines)
+{
+    uint32_t n_found, at = qp_model_method_named(p->m, name, &n_found);
+    assert_int_equal(n_found, 1);
+    char found[100] = "";
+    for (uint32_t i = 0; i < p->m->methods[at].n_blocks; i++)
+        snprintf(found + strlen(found), sizeof found - strlen(found), "%d ",
+                 (int)p->m->methods[at].lines[i].line);
+    assert_string_equal(p->m->methods[at].file, file);
+    assert_string_equal(found, lines);
+}
+
+static void source_maps_lead_to_the_sources(void **state)
+{
+    static const qprof_LineInfo all[] = {{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}, {5, 99}},
+                                late[] = {{0, 11}, {1, 12}};
+    static const char in_parts[] =
+        "{\"version\":3,\"sections\":[{\"offset\":{\"line\":0,\"column\":0},\"map\":{"
+        "\"version\":3,"
+        "\"sourceRoot\":\"../x/\",\"sources\":[\"./y/../a.fnl\"],\"mappings\":\"AAAA\"}},"
+        "{\"offset\":{\"line\":10,\"column\":0},\"map\":{\"version\":3,\"sources\":[\"/abs/"
+        "c.fnl\"],"
+        "\"mappings\":\"AAAA;AACA\"}}]}";
+    static const char *const bad[] = {"",
+                                      "{",
+                                      "[]",
+                                      "{\"version\":3}",
+                                      "{\"version\":2,\"sources\":[],\"mappings\":\"\"}",
+                                      "{\"version\":3,\"sources\":[\"a\"],\"mappings\":\"A!\"}",
+                                      "{\"version\":3,\"sources\":[\"a\"],\"mappings\":\"AA\"}",
+                                      "{\"version\":3,\"sections\":[{\"offset\":{\"line\":"
+                                      "4000000000},\"map\":{\"sources\":[],"
+                                      "\"mappings\":\"\"}}]}"};
+    qprof_vm *vm = first_vm(exact);
+    set_map("out/a.lua", MAP_TEXT, 0);
+    set_map("out/p.lua", in_parts, 0);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        set_map("out/bad.lua", bad[i], QPROF_E_SYNTAX);
+    for (size_t n = 0; n < sizeof MAP_TEXT - 2;
+         n++) { /* cut anywhere: refused, and no byte more is read */
+        char cut[sizeof MAP_TEXT];
+        memcpy(cut, MAP_TEXT, n);
+        cut[n] = '\0';
+        set_map("out/bad.lua", cut, QPROF_E_SYNTAX);
+    }
+    assert_int_equal(qprof_set_source_map(NULL, "", 0), QPROF_E_ARG);
+    qprof_define("f", NULL, "out/a.lua", all, 6);
+    qprof_define("g", NULL, "out/a.lua", all + 4, 1);
+    qprof_define("h", NULL, "out/a.lua", all + 1, 1);
+    qprof_define("i", NULL, "out/bad.lua", all, 2);
+    qprof_define("j", NULL, "out/p.lua", all, 1);
+    qprof_MethodID k = qprof_define("k", NULL, "out/p.lua", late, 2);
+    assert_int_equal(qprof_line_at(k, 1), 2);
+    qprof_vm_close(vm);
+    play_end(*state);
+    assert_place(*state, "f", "src/a.fnl", "3 3 4 4 4 4 ");
+    assert_place(*state, "g", "out/b.fnl", "4 ");
+    assert_place(*state, "h", "out/a.lua", "2 ");
+    assert_place(*state, "i", "out/bad.lua", "1 2 ");
+    assert_place(*state, "j", "x/a.fnl", "1 ");
+    assert_place(*state, "k", "/abs/c.fnl", "1 2 ");
+}
+
 static size_t read_file(const char *path, void *to, size_t n_bytes)
 {
     FILE *f = fopen(path, "rb");
@@ -513,6 +592,7 @@ int main(void)
         PLAY_TEST(calls_that_the_library_keeps),
         PLAY_TEST(resumes_are_no_calls),
         PLAY_TEST(functions_end_and_change_names),
+        PLAY_TEST(source_maps_lead_to_the_sources),
         PLAY_TEST(native_code_is_named_for_perf),
         PLAY_TEST(coroutines_have_stacks_of_their_own),
         PLAY_TEST(stacks_beyond_the_rows_share_one),
