@@ -77,7 +77,8 @@ typedef struct {
 enum {
     QPROF_METHOD_FLAGS_NONE = 0,
     QPROF_METHOD_FLAGS_BLOCKS = 1, /* the method blocks the execution */
-    QPROF_METHOD_FLAGS_WAITS = 2   /* the method waits for a system call to return */
+    QPROF_METHOD_FLAGS_WAITS = 2,  /* the method waits for a system call to return */
+    QPROF_METHOD_FLAGS_INLINED = 4 /* its calls are part of the native code of their callers */
 };
 
 /* Methods that need no registration. */

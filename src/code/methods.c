@@ -175,8 +175,9 @@ qp_registration qp_methods_register(qp_methods *m, const qp_method_info *info)
     qp_publish(&r->module, m->module);
     qp_ref lines = copy_lines(m, info, source);
     qp_publish(&r->lines, lines);
-    qp_fetch_or(&r->flags, (uint32_t)QP_METHOD_REGISTERED |
-                               (info->flags & (QP_METHOD_BLOCKS | QP_METHOD_WAITS)));
+    qp_fetch_or(&r->flags,
+                (uint32_t)QP_METHOD_REGISTERED |
+                    (info->flags & (QP_METHOD_BLOCKS | QP_METHOD_WAITS | QP_METHOD_INLINED)));
     return info->lines && info->n_lines > 0 && !lines ? QP_NO_ROOM : QP_REGISTERED;
 }
 

@@ -266,6 +266,7 @@ typedef struct {
 enum { /* qp_method.flags: QPROF_METHOD_FLAGS_* and ours */
        QP_METHOD_BLOCKS = 1u,
        QP_METHOD_WAITS = 2u,
+       QP_METHOD_INLINED = 4u,
        QP_METHOD_REGISTERED = 1u << 8, /* else a placeholder: name it UnnamedFunction<id> */
        QP_METHOD_PSEUDO = 1u << 9,     /* shown as measurement type System */
        QP_METHOD_OVERFLOW = 1u << 10,  /* the <overflow> of paths that did not fit */

@@ -126,4 +126,17 @@ claim "... and no control character" same 0 "$(go tool pprof -raw hostile.pprof 
 export_profile pprof deep
 claim "paths of 5,001 frames end at 1,024, with all of the time" same 'main 1us 2us' \
     "$(top deep.pprof | grep main)"
+
+${CC:-cc} -I"$root/include" "$root/tests/export/inlined.c" "$QPROF_LIB/libqprof.a" -pthread -o inlined
+./inlined
+export_profile pprof inlined
+printf '1 f\n1 g_(inline) i\n1 i\n3 g_(inline) f\n3 h_(inline) g_(inline) f\n' >wanted
+go tool pprof -sample_index=calls -traces inlined.pprof 2>/dev/null | sed '1,/^---/d' |
+    awk '/^---/ { if (path != "") print path; path = ""; next }
+         /:/ { next }
+         { sub(/ \(inline\)/, "_(inline)"); gsub(/^ +| +$/, ""); gsub(/ +/, " ")
+           path = path (path == "" ? "" : " ") $0 }' | sort >found
+claim "inlined functions share the location of their caller" diff -u wanted found
+claim "... and are read back" same 'f 1,g 4,h 3,i 1' "$(qprof report --format=json inlined.pprof |
+    jq -r '[.methods[] | "\(.name) \(.calls)"] | sort | join(",")')"
 finish

@@ -25,9 +25,11 @@ enum {
     N_STRINGS
 };
 
-/* Where a method is: at its first line, or at a line that has time. */
+/* Where a method is: at its first line, or at a line that has time. A location of pprof is a place in native
+ * code: with an inlined method goes that of its caller. */
 typedef struct {
     uint32_t method, line;
+    uint32_t caller; /* number of its location; 0: it is not inlined */
 } location;
 
 typedef struct {
@@ -40,6 +42,7 @@ typedef struct {
     uint32_t n_used;     /* methods */
     qp_buf locations;    /* location; the id is the index + 1 */
     qp_dict location_of; /* method, line -> id */
+    qp_dict inlined_of;  /* id of the caller, id of the same without caller -> id */
     qp_shares shares;
 } pprof;
 
@@ -81,11 +84,36 @@ static uint32_t location_at(pprof *p, uint32_t method, uint32_t line)
     uint32_t id =
         qp_buf_keyed(&p->locations, &p->location_of, (uint64_t)method << 32 | line, &is_new);
     if (is_new) {
-        ((location *)p->locations.items)[id - 1] = (location){method, line};
+        ((location *)p->locations.items)[id - 1] = (location){method, line, 0};
         if (!p->place[method])
             p->place[method] = ++p->n_used;
     }
     return id;
+}
+
+static uint32_t inlined_at(pprof *p, uint32_t base, uint32_t caller)
+{
+    bool is_new;
+    uint32_t id =
+        qp_buf_keyed(&p->locations, &p->inlined_of, (uint64_t)caller << 32 | base, &is_new);
+    if (is_new) {
+        location *all = p->locations.items;
+        all[id - 1] = (location){all[base - 1].method, all[base - 1].line, caller};
+    }
+    return id;
+}
+
+/* The location of the frame i, and of those above it that are inlined there, from frame `first` on. */
+static uint32_t location_of_frames(pprof *p, const uint32_t *frames, uint32_t first, uint32_t i,
+                                   uint32_t line)
+{
+    uint32_t caller = 0, id = 0;
+    for (;; i--, caller = id) {
+        id = location_at(p, frames[i], i ? p->m->methods[frames[i]].first_line : line);
+        id = caller && id ? inlined_at(p, id, caller) : id;
+        if (i == first || !id)
+            return id;
+    }
 }
 
 /* @param line    of the innermost frame; the lines of the calls in the others are not known
@@ -95,9 +123,12 @@ static void write_sample(pprof *p, uint32_t node, uint32_t line, const uint64_t 
     uint32_t frames[QP_EXPORT_FRAMES];
     qp_proto *to = begin(p, PROFILE_SAMPLE);
     qp_proto_begin(to, SAMPLE_LOCATION);
-    for (uint32_t i = 0, n = qp_export_frames(p->m, node, frames); i < n; i++)
-        qp_proto_varint(
-            to, location_at(p, frames[i], i ? p->m->methods[frames[i]].first_line : line));
+    for (uint32_t i = 0, first = 0, n = qp_export_frames(p->m, node, frames); i < n; i++) {
+        if ((p->m->methods[frames[i]].flags & QP_METHOD_INLINED) && i + 1 < n)
+            continue;
+        qp_proto_varint(to, location_of_frames(p, frames, first, i, line));
+        first = i + 1;
+    }
     qp_proto_end(to);
     qp_proto_begin(to, SAMPLE_VALUE);
     for (uint32_t i = 0; i < p->n_measures; i++)
@@ -177,9 +208,14 @@ static void write_locations(pprof *p)
         qp_proto *to = begin(p, PROFILE_LOCATION);
         qp_proto_count(to, LOCATION_ID, i + 1);
         qp_proto_count(to, LOCATION_MAPPING, 1);
-        qp_proto_begin(to, LOCATION_LINE);
-        qp_proto_count(to, LINE_FUNCTION, p->place[l->method]);
-        qp_proto_count(to, LINE_LINE, l->line);
+        for (;; l = (const location *)p->locations.items + l->caller - 1) {
+            qp_proto_begin(to, LOCATION_LINE);
+            qp_proto_count(to, LINE_FUNCTION, p->place[l->method]);
+            qp_proto_count(to, LINE_LINE, l->line);
+            qp_proto_end(to);
+            if (!l->caller)
+                break;
+        }
         flush(p);
     }
 }
@@ -300,6 +336,7 @@ bool qp_export_pprof(const qp_model *m, qp_out *out, const qp_export_options *o,
     qp_proto_fini(&p.proto);
     qp_shares_fini(&p.shares);
     qp_dict_fini(&p.location_of);
+    qp_dict_fini(&p.inlined_of);
     qp_free(p.locations.items);
     qp_free(p.place);
     qp_free(paths);
