@@ -204,7 +204,7 @@ void qlua_unwind(lua_State *L, CallInfo *to)
         return;
     int is_all = to == &L->base_ci;
     if (is_all && !qprof_begin(&L->qstack)) /* another state may be closing this one */
-        qprof_thread_mount(L->qstack.th);   /* or a coroutine the main state below it */
+        qprof_stack_mount(&L->qstack);      /* or a coroutine the main state below it */
     if (!qlua_is_polling)
         qprof_unwind(&L->qstack, is_all ? 0 : token_at(to));
     else if (qprof_is_due(L->qstack.th))

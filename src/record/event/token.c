@@ -241,6 +241,8 @@ static bool restore(qprof_thread *th, qp_cell path)
     bool has_frames = !qp_stack_fold(th, top);
     if (has_frames) {
         qp_event_pop(th, &top, qp_stack_depth(th, top));
+        if (!top)
+            return false;
     } else {
         top = qp_stack_floor(th);
         qp_event_end_calls(th, top, qp_record_of(th)->root, qp_clock_now(th));
