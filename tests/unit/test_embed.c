@@ -474,6 +474,92 @@ static void stacks_beyond_the_rows_share_one(void **state)
     }
 }
 
+enum { CROWD = 100, FUNCTIONS = 6, DEPTH_MAX = 12, STEPS = 20000 };
+
+typedef struct {
+    qprof_stack s;
+    qprof_token tokens[DEPTH_MAX];
+    unsigned depth;
+} crowd_stack;
+
+static uint32_t seed;
+
+static unsigned below(unsigned n)
+{
+    seed = seed * 1664525u + 1013904223u;
+    return (seed >> 16) % n;
+}
+
+/* One event of a stack that runs. */
+static void random_event(crowd_stack *c, const qprof_MethodID *id, unsigned *calls)
+{
+    unsigned what = below(10), f = below(FUNCTIONS);
+    if (what < 5 && c->depth < DEPTH_MAX) {
+        c->tokens[c->depth] = qprof_enter(&c->s, c->depth ? c->tokens[c->depth - 1] : 0, id[f]);
+        c->depth++;
+        calls[f]++;
+    } else if (what < 8 && c->depth) {
+        qprof_leave(&c->s, c->tokens[--c->depth]);
+    } else if (what == 8 && c->depth > 1) {
+        c->depth = 1 + below(c->depth - 1);
+        qprof_unwind(&c->s, c->tokens[c->depth - 1]);
+    } else if (c->depth) {
+        qprof_push(&c->s, id[f]);
+        qprof_pop(&c->s, id[f]);
+        calls[f]++;
+    }
+}
+
+/* Stacks that continue at random, in rows of their own and in one that they share: each function has the calls
+ * that were made, in every mode. */
+static void stacks_at_random_have_exact_calls(void **state)
+{
+    static const char *const modes[] = {"-time=exact -thread-rows=1",
+                                        "-time=none -thread-rows=20",
+                                        "-time=adaptive -thread-rows=1",
+                                        "-collect=coverage -thread-rows=1",
+                                        "-collect=profile,trace -thread-rows=1",
+                                        "-time=exact"};
+    static crowd_stack crowd[CROWD];
+    char options[120], name[] = "f0";
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+        unsigned calls[FUNCTIONS] = {0};
+        qprof_MethodID id[FUNCTIONS];
+        snprintf(options, sizeof options, "-output=run.qprof -log-file=none %s", modes[i]);
+        qprof_vm *vm = first_vm(options);
+        seed = (uint32_t)i + 1;
+        for (unsigned f = 0; f < FUNCTIONS; f++) {
+            name[1] = (char)('0' + f);
+            id[f] = define(name);
+        }
+        for (unsigned k = 0; k < CROWD; k++) {
+            crowd[k].depth = 0;
+            qprof_stack_new(&crowd[k].s);
+        }
+        qprof_token main = qprof_enter(&vm->main, 0, define("main"));
+        for (unsigned step = 0; step < STEPS; step++) {
+            crowd_stack *c = &crowd[below(CROWD)];
+            qprof_stack *before = qprof_switch(vm, &c->s);
+            for (unsigned n = below(6); n; n--)
+                random_event(c, id, calls);
+            qprof_switch(vm, before);
+            if (below(50))
+                continue;
+            qprof_stack_end(vm, &c->s);
+            c->depth = 0;
+        }
+        qprof_leave(&vm->main, main);
+        qprof_vm_close(vm);
+        play_end(*state);
+        for (unsigned f = 0; f < FUNCTIONS; f++) {
+            name[1] = (char)('0' + f);
+            assert_int_equal(play_figures(*state, QP_ALL_THREADS, name).calls, calls[f]);
+        }
+        assert_int_equal(play_figures(*state, QP_ALL_THREADS, "main").calls, 1);
+        assert_int_equal(qprof_diagnostic("exit_unknown_id"), 0);
+    }
+}
+
 /* A VM that runs inside another one is the second user: its close does not end the run. */
 static void vms_nest(void **state)
 {
@@ -630,6 +716,7 @@ int main(void)
         PLAY_TEST(native_code_is_named_for_perf),
         PLAY_TEST(coroutines_have_stacks_of_their_own),
         PLAY_TEST(stacks_beyond_the_rows_share_one),
+        PLAY_TEST(stacks_at_random_have_exact_calls),
         PLAY_TEST(vms_nest),
         PLAY_TEST(vms_in_turn_and_counters_that_are_kept),
         PLAY_TEST(vms_in_threads),
