@@ -247,6 +247,7 @@ CPROF_SAME(check_depth_of);
 CPROF_SAME(token_unwind);
 CPROF_SAME(token_resume);
 CPROF_SAME(token_restore);
+CPROF_SAME(token_mount);
 CPROF_SAME(version);
 CPROF_SAME(live_file);
 

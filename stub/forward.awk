@@ -4,7 +4,7 @@
 BEGIN {
     # a collector without one of these is refused; the events in line end in qprof_cold_*
     n = split("initialize initialize_ex shutdown open close define register_method_id thread_handle " \
-              "thread_new thread_end thread_mount error_text version", list, " ")
+              "thread_new thread_end thread_mount token_mount error_text version", list, " ")
     for (i = 1; i <= n; i++) is_needed[list[i]] = 1
     # written by hand in stub.c
     n = split("open initialize initialize_ex set_clock error_text", list, " ")

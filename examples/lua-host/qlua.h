@@ -48,8 +48,8 @@ LUAI_FUNC void (*qlua_loop)(lua_State *, CallInfo *); /* luaV_execute, or one th
 
 /** Initialize the recorder if the environment asks for it. Before the first state. */
 LUAI_FUNC void qlua_start(void);
-/** A coroutine begins or continues. */
-LUAI_FUNC void qlua_resume(lua_State *L);
+/** A coroutine begins or continues. @param from  as in lua_resume() */
+LUAI_FUNC void qlua_resume(lua_State *L, lua_State *from);
 /** A coroutine yielded, returned or failed. */
 LUAI_FUNC void qlua_suspend(lua_State *L);
 /** The frames above `to` end; L->ci is still the top one. */

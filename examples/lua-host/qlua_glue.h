@@ -42,6 +42,11 @@ LUAI_FUNC size_t qlua_cfunction_method(lua_State *L, lua_CFunction f);
 LUAI_FUNC size_t qlua_define(const char *name, const char *file, const qprof_LineInfo *lines,
                              int n_lines);
 
+/* Of Lua's coroutine library: these do no more than resume or yield. */
+int luaB_coresume(lua_State *L);
+int luaB_auxwrap(lua_State *L);
+int luaB_yield(lua_State *L);
+
 /** Call visit(main state, is_joined) for the open states of the calling OS thread. */
 LUAI_FUNC void qlua_states_visit(void (*visit)(lua_State *main_state, int is_joined),
                                  int is_joined);

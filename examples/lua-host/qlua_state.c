@@ -111,18 +111,26 @@ void qlua_report_calls(lua_State *L)
         qprof_end(&L->qstack);
 }
 
-void qlua_resume(lua_State *L)
+/* The token of the frame on top, if it is of one of Lua's functions that only resume or yield; else 0. */
+static qprof_token switching_frame(const lua_State *L)
+{
+    const TValue *f = s2v(L->ci->func);
+    lua_CFunction c = ttislcf(f) ? fvalue(f) : ttisCclosure(f) ? clCvalue(f)->f : NULL;
+    return c == luaB_coresume || c == luaB_auxwrap || c == luaB_yield ? L->ci->qtoken : 0;
+}
+
+void qlua_resume(lua_State *L, lua_State *from)
 {
     qlua_context_resume(L);
     if (qlua_is_on(L))
-        L->qback = qprof_switch(&G(L)->qvm, &L->qstack);
+        L->qback = qprof_switch_by(&G(L)->qvm, &L->qstack, from ? switching_frame(from) : 0);
 }
 
 void qlua_suspend(lua_State *L)
 {
     qlua_context_suspend(L);
     if (qlua_is_on(L) && L->qback)
-        qprof_switch(&G(L)->qvm, L->qback);
+        qprof_switch_by(&G(L)->qvm, L->qback, switching_frame(L));
     L->qback = NULL;
 }
 
@@ -204,7 +212,7 @@ void qlua_unwind(lua_State *L, CallInfo *to)
         return;
     int is_all = to == &L->base_ci;
     if (is_all && !qprof_begin(&L->qstack)) /* another state may be closing this one */
-        qprof_stack_mount(&L->qstack);      /* or a coroutine the main state below it */
+        qprof_stack_mount(&L->qstack, 0);   /* or a coroutine the main state below it */
     if (!qlua_is_polling)
         qprof_unwind(&L->qstack, is_all ? 0 : token_at(to));
     else if (qprof_is_due(L->qstack.th))

@@ -134,6 +134,12 @@ qprof_thread *qprof_thread_mount(qprof_thread *th)
     return QP_LIKELY(before) ? before : mount(th);
 }
 
+qprof_thread *qprof_token_mount(qprof_thread *th, qprof_token entered)
+{
+    qprof_thread *before = th ? qp_thread_switch_by(th, entered) : &qp_closed_thread;
+    return QP_LIKELY(before) ? before : mount(th);
+}
+
 /* ---- methods ----------------------------------------------------------------------------- */
 
 _Static_assert(sizeof(qprof_LineInfo) == sizeof(qp_line), "one layout");

@@ -696,7 +696,8 @@ static inline bool qp_extent_begins(const qp_extent *e, uint64_t cell, uint64_t 
       "failed readings of a processor's counter, which kept its value meanwhile")              \
     X(memory_reduced, E, "memory limits reduced because address space is limited")             \
     X(inline_version, H, "hosts that were compiled with another version of qprof/inline.h")    \
-    X(no_events, H, "runs in which nothing was recorded")
+    X(no_events, H, "runs in which nothing was recorded")                                      \
+    X(unmounted, H, "call paths that began on a thread that was not mounted")
 
 typedef enum {
 #define QP_X(name, kind, text) QP_D_##name,

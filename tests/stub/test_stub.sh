@@ -65,10 +65,11 @@ grep -q '^qprof: no collector: /none.so: ' stderr || fail "verbose: $(cat stderr
 nm -D --defined-only "$library" | awk '$2 == "T" { sub(/@.*/, "", $3); print $3 }' >exported
 fake() { # FILE VERSION: a collector that has all names of `wanted_names`
     {
-        grep -vxE 'qprof_(version|thread_new|thread_mount)' wanted_names | sed 's/.*/int &(void) { return 0; }/'
+        grep -vxE 'qprof_(version|thread_new|(thread|token)_mount)' wanted_names | sed 's/.*/int &(void) { return 0; }/'
         echo "static long closed[32];"
         echo "void *qprof_thread_new(void *th) { return th ? th : closed; }"
         echo "void *qprof_thread_mount(void *th) { return th ? th : closed; }"
+        echo "void *qprof_token_mount(void *th) { return th ? th : closed; }"
         echo "const char *qprof_version(void) { return \"$2\"; }"
     } >fake.c
     cc -shared -fPIC -w fake.c -o "$1"

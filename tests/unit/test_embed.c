@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/os/clock.h"
 #include "qprof/embed.h"
 #include "unit/play.h"
 
@@ -394,6 +395,63 @@ static void coroutines_have_stacks_of_their_own(void **state)
     assert_int_equal(play_figures(*state, QP_ALL_THREADS, "c").calls, 1);
 }
 
+static int is_tsc; /* the clock of the next test */
+
+static uint64_t clock_now(void)
+{
+    return is_tsc ? qprof_ticks() : qp_clock_monotonic();
+}
+
+/* Ticks that pass. @return at most as many as have passed */
+static uint64_t work(void)
+{
+    uint64_t begin = clock_now(), passed = 0;
+    while (passed < 100000)
+        passed = clock_now() - begin;
+    return passed;
+}
+
+/* The time between the entry of a native function and its switch is of the stack that it continues, where
+ * no other event of it came in between, and where the clock is the processor's counter. */
+static void a_switch_by_a_native_function_is_at_its_entry(void **state)
+{
+    static qprof_vm vm;
+    qprof_stack co;
+    for (int has_callee = 0; has_callee < 2; has_callee++) {
+        unlink("run.qprof");
+        qprof_set_clock(NULL);
+        is_tsc = qprof_vm_open(&vm, "-output=run.qprof -elapsed-source=tsc") == 1;
+        if (!is_tsc)
+            assert_int_equal(qprof_vm_open(&vm, "-output=run.qprof"), 1);
+        qprof_MethodID resume = define("resume"), c = define("c");
+        qprof_stack_new(&co);
+        qprof_token main = qprof_enter(&vm.main, 0, define("main"));
+        uint64_t passed = 0;
+        for (int i = 0; i < 3; i++) { /* the first time, the new stack is begun out of line */
+            qprof_token t = qprof_enter(&vm.main, main, resume);
+            if (has_callee) {
+                qprof_push(&vm.main, c);
+                qprof_pop(&vm.main, c);
+            }
+            if (i)
+                passed += work();
+            qprof_stack *before = qprof_switch_by(&vm, &co, t);
+            if (!i)
+                qprof_enter(&co, 0, define("body"));
+            qprof_switch(&vm, before);
+            qprof_leave(&vm.main, t);
+        }
+        qprof_leave(&vm.main, main);
+        qprof_stack_end(&vm, &co);
+        qprof_vm_close(&vm);
+        play_end(*state);
+        const char *owner = is_tsc && !has_callee ? "body" : "resume";
+        assert_int_equal(play_figures(*state, QP_ALL_THREADS, "resume").calls, 3);
+        assert_true(play_figures(*state, QP_ALL_THREADS, owner).self >= passed);
+        assert_true(passed >= 200000);
+    }
+}
+
 enum { STACKS = 3, TURNS = 3 };
 
 /* A stack of the test below continues: f( g( 1 | 1 | ) 2 ), where each | is the end of a turn. */
@@ -715,6 +773,7 @@ int main(void)
         PLAY_TEST(source_maps_lead_to_the_sources),
         PLAY_TEST(native_code_is_named_for_perf),
         PLAY_TEST(coroutines_have_stacks_of_their_own),
+        PLAY_TEST(a_switch_by_a_native_function_is_at_its_entry),
         PLAY_TEST(stacks_beyond_the_rows_share_one),
         PLAY_TEST(stacks_at_random_have_exact_calls),
         PLAY_TEST(vms_nest),

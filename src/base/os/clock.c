@@ -87,14 +87,25 @@ static bool tsc_is_invariant(void)
 #endif
 }
 
+/* A virtual machine's clock that is computed from the counter: does the kernel call the counter reliable? */
+static bool clock_is_of_tsc(const char *clock)
+{
+    char text[4096] = ""; /* more than the first processor */
+    if (strcmp(clock, "kvm-clock\n") != 0 &&
+        strcmp(clock, "hyperv_clocksource_tsc_page\n") != 0)
+        return false;
+    qp_file_text("/proc/cpuinfo", text, sizeof text);
+    return strstr(text, " tsc_reliable") != NULL;
+}
+
 bool qp_clock_has_tsc(void)
 {
-    char text[8] = "";
+    char clock[40] = "";
     if (!tsc_is_invariant())
         return false;
-    qp_file_text("/sys/devices/system/clocksource/clocksource0/current_clocksource", text,
-                 sizeof text);
-    return memcmp(text, "tsc", 3) == 0;
+    qp_file_text("/sys/devices/system/clocksource/clocksource0/current_clocksource", clock,
+                 sizeof clock);
+    return strcmp(clock, "tsc\n") == 0 || clock_is_of_tsc(clock);
 }
 
 uint64_t qp_clock_tsc(void)

@@ -26,7 +26,7 @@ uint64_t qp_clock_cpu_of(int tid);
 int qp_clock_id_of(int tid); /* that clock, a clockid_t */
 
 /* May the processor's counter be read instead of the monotonic clock? Only if it ticks at one rate on
- * all processors and the kernel uses it. */
+ * all processors and the kernel's clock is computed from it. */
 bool qp_clock_has_tsc(void);
 uint64_t qp_clock_tsc(void);
 

@@ -93,6 +93,9 @@ static const struct {
     {QP_D_vt_conflict,
      {"mounted_elsewhere", 7, "a virtual thread was used while another OS thread ran it",
       "mount it where it continues, after the other OS thread has left it"}},
+    {QP_D_unmounted,
+     {"unmounted", 7, "calls were recorded on a thread that the OS thread had not mounted",
+      "mount a thread before its first event, and a coroutine's before it continues"}},
     {QP_D_unknown_thread,
      {"unknown_thread", 7, "calls named no known thread", "mount or create the thread first"}},
     {QP_D_bb_out_of_range,
@@ -198,10 +201,14 @@ static void find_counted(search *s)
     const qp_head *h = qp_image_head(&s->m->own->image);
     bool is_named =
         h->findings[QP_HOST_frame_not_open].count || h->findings[QP_HOST_missed_switch].count;
+    bool is_driven = h->findings[QP_HOST_unmounted_thread].count ||
+                     h->findings[QP_HOST_other_os_thread].count;
     for (size_t i = 0; i < sizeof counted / sizeof *counted; i++) {
         qp_diagnostic of = counted[i].of;
         uint64_t count = qp_load_diagnostic(s->m->own, of);
-        if (!count || (is_named && (of == QP_D_exit_unknown_id || of == QP_D_exit_empty_stack)))
+        if (!count ||
+            (is_named && (of == QP_D_exit_unknown_id || of == QP_D_exit_empty_stack)) ||
+            (is_driven && of == QP_D_unmounted))
             continue;
         qp_host_finding *f = add(s, &counted[i].m, count);
         uint32_t missed = QP_METHOD_MISSED;

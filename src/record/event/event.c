@@ -163,6 +163,15 @@ static qp_cell path_or_overflow(qp_cell path, const qprof_thread *th)
     return path;
 }
 
+/* Make the path of a call that is the first one there. A host that reports calls of a thread which it has
+ * not mounted is noticed here, where it costs nothing. */
+static QP_RARE qp_cell new_path(qprof_thread *th, qp_cell parent, qp_cell method)
+{
+    if (QPROF_LOAD(th->os_thread) != qp_here.ordinal || qp_here.epoch != qp_recorder.epoch)
+        qp_count(&qp_recorder.space, QP_D_unmounted);
+    return path_or_overflow(qp_tree_add(th, parent, method), th);
+}
+
 /* Enter a method that is hooked, or that is not measured. */
 static void enter_hooked(qprof_thread *th, qprof_frame **top, qp_call *call, uint32_t flags)
 {
@@ -180,7 +189,7 @@ static void enter_hooked(qprof_thread *th, qprof_frame **top, qp_call *call, uin
         caller_of(th, *top); /* actions may have moved the stack, or called the method */
     call->path = qp_tree_find(th, parent, qp_method_id(call->method));
     if (!call->path)
-        call->path = path_or_overflow(qp_tree_add(th, parent, call->method), th);
+        call->path = new_path(th, parent, call->method);
 }
 
 /* A callee below an <overflow>. */
@@ -227,7 +236,7 @@ static qp_call callee_of(qprof_thread *th, qprof_frame **top, uintptr_t method)
         caller_of(th, *top); /* the callback may have moved the stack, or called the method */
     call.path = qp_tree_find(th, parent, key);
     if (!call.path)
-        call.path = path_or_overflow(qp_tree_add(th, parent, record), th);
+        call.path = new_path(th, parent, record);
     return call;
 }
 

@@ -151,6 +151,8 @@ qprof_thread *qp_thread_mount(qprof_thread *th);
 /* The same in the usual case: between two threads without hooks, driven last by this OS thread.
  * Leaves errno alone. @return NULL: nothing was done */
 qprof_thread *qp_thread_switch(qprof_thread *th);
+/* @param entered  see qprof_token_mount() */
+qprof_thread *qp_thread_switch_by(qprof_thread *th, qprof_token entered);
 
 /* Drive the thread from here. @return false: another OS thread is in an event of it, counted */
 bool qp_thread_take(qprof_thread *th);

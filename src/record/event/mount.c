@@ -188,10 +188,26 @@ static inline bool is_usual(uint32_t gate, uint32_t other)
            (!(all & TIMED) || (both & QPROF_HOOK_TSC));
 }
 
-/* Suspend the clock of one thread and resume that of the other, at one reading. Both are busy,
+/* Raw ticks of a switch. @param entered  token of a function of `before` that was entered just now, or
+ * 0: if it has had no time yet, the switch is at its entry */
+static inline uint64_t switch_time(const qprof_thread *before, const qprof_thread *th,
+                                   qprof_token entered)
+{
+    if (entered && QPROF_LOAD(before->pulse->top) == (entered | QPROF_TOP_BUSY) &&
+        (QPROF_LOAD(before->gate) & QPROF_HOOK_EXACT)) {
+        const qprof_node *n = QPROF_AT(before, qprof_node, entered - QPROF_TOP_TOKEN);
+        uint64_t raw = before->pulse->last + before->pulse->offset;
+        if (n->begun == n->self && (int64_t)(raw - th->pulse->suspended_at) >= 0)
+            return raw;
+    }
+    return qprof_ticks();
+}
+
+/* Suspend the clock of one thread and resume that of the other, at one moment. Both are busy,
  * because a signal handler that records would find half of the change. @return false: a control
  * function has changed their gates meanwhile, or an event is in progress; nothing was done */
-static inline bool switch_clock(qprof_thread *before, qprof_thread *th, uint32_t gates)
+static inline bool switch_clock(qprof_thread *before, qprof_thread *th, uint32_t gates,
+                                qprof_token entered)
 {
     uint64_t top = QPROF_LOAD(th->pulse->top), top_before = QPROF_LOAD(before->pulse->top);
     if (QP_UNLIKELY((top | top_before) & QPROF_TOP_BUSY))
@@ -199,7 +215,7 @@ static inline bool switch_clock(qprof_thread *before, qprof_thread *th, uint32_t
     QPROF_STORE(th->pulse->top, top | QPROF_TOP_BUSY);
     QPROF_STORE(before->pulse->top, top_before | QPROF_TOP_BUSY);
     QPROF_FENCE();
-    uint64_t raw = qprof_ticks();
+    uint64_t raw = switch_time(before, th, entered);
     bool is_usual_still = (QPROF_LOAD(th->gate) | QPROF_LOAD(before->gate)) == gates;
     if (QP_LIKELY(is_usual_still)) {
         uint64_t suspended = th->pulse->suspended_at;
@@ -224,7 +240,8 @@ static inline bool hold_to_leave(qprof_thread *th)
     return QP_LIKELY(QPROF_LOAD(th->os_thread) == qp_here.ordinal);
 }
 
-qprof_thread *qp_thread_switch(qprof_thread *th)
+static inline __attribute__((always_inline)) qprof_thread *switch_to(qprof_thread *th,
+                                                                     qprof_token entered)
 {
     qp_os_thread *here = &qp_here;
     qprof_thread *before = here->th;
@@ -236,7 +253,7 @@ qprof_thread *qp_thread_switch(qprof_thread *th)
     const qp_thread_record *r = qp_record_of(th);
     qprof_thread *driven = here->slot->driven; /* by what a signal handler has interrupted */
     bool is_done = r->system_id == here->system_id && hold_to_leave(before) &&
-                   (!(gate & TIMED) || switch_clock(before, th, gate | gate_before));
+                   (!(gate & TIMED) || switch_clock(before, th, gate | gate_before, entered));
     if (QP_LIKELY(is_done)) {
         qp_publish(&before->os_thread, 0);
         here->th = th;
@@ -246,6 +263,16 @@ qprof_thread *qp_thread_switch(qprof_thread *th)
     qp_publish(&th->os_thread, is_done ? here->ordinal : 0);
     qp_publish(&here->slot->driven, driven);
     return is_done ? before : NULL;
+}
+
+qprof_thread *qp_thread_switch(qprof_thread *th)
+{
+    return switch_to(th, 0);
+}
+
+qprof_thread *qp_thread_switch_by(qprof_thread *th, qprof_token entered)
+{
+    return switch_to(th, entered);
 }
 
 /* ---- any thread ---------------------------------------------------------------------------- */
