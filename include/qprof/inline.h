@@ -245,6 +245,14 @@ static inline uint64_t qprof_callee(char *base, qprof_node *p, uintptr_t method)
     return at;
 }
 
+/* Ticks since the last event that are charged out of line, because the thread may have waited: some
+ * 20 us. A clock that went back shows more. */
+#if defined(__aarch64__)
+#define QPROF_LONG (1ull << 13)
+#else
+#define QPROF_LONG (1ull << 16)
+#endif
+
 /* Charge the time up to `now`, which is not before the last event, to the call path on top; later
  * time belongs to the next one. The thread is busy. */
 static inline void qprof_charge(qprof_pulse *u, qprof_node *n, uint64_t now)
@@ -335,7 +343,7 @@ QPROF_ONCE void qprof_timed_entry(qprof_thread *th, uint32_t gate, uintptr_t met
     now -= u->offset;
     QPROF_STORE(u->top, c.top | QPROF_TOP_BUSY);
     QPROF_FENCE();
-    if (QPROF_UNLIKELY(QPROF_LOAD(u->n_exits) != c.n_exits || (int64_t)(now - u->last) < 0)) {
+    if (QPROF_UNLIKELY(QPROF_LOAD(u->n_exits) != c.n_exits || now - u->last >= QPROF_LONG)) {
         QPROF_STORE(u->top, c.top);
         qprof_cold_entry(th, method, id);
         return;
@@ -414,7 +422,7 @@ QPROF_ONCE void qprof_timed_exit(qprof_thread *th, uintptr_t id)
     qprof_pulse *u = th->pulse;
     uint64_t top = QPROF_LOAD(u->top);
     now -= u->offset;
-    if (QPROF_UNLIKELY(!qprof_ends_top(th, top, id) || (int64_t)(now - u->last) < 0)) {
+    if (QPROF_UNLIKELY(!qprof_ends_top(th, top, id) || now - u->last >= QPROF_LONG)) {
         qprof_cold_exit(th, id);
         return;
     }
@@ -568,7 +576,7 @@ static QPROF_APART qprof_token qprof_timed_enter(qprof_thread *th, uint32_t gate
     now -= u->offset;
     QPROF_STORE(u->top, caller | QPROF_TOP_BUSY);
     QPROF_FENCE();
-    if (QPROF_UNLIKELY((int64_t)(now - u->last) < 0)) {
+    if (QPROF_UNLIKELY(now - u->last >= QPROF_LONG)) {
         QPROF_STORE(u->top, caller);
         return qprof_cold_enter(th, caller, method);
     }
@@ -610,7 +618,7 @@ static QPROF_APART void qprof_timed_leave(qprof_thread *th, uint32_t gate, qprof
     if (QPROF_LIKELY((gate & ~(uint32_t)QPROF_GATE_CLOCK) ==
                      (QPROF_GATE_TOKENS | QPROF_HOOK_EXACT)))
         caller = qprof_token_caller(u, base, token);
-    if (QPROF_UNLIKELY(!caller || (int64_t)(now - u->last) < 0)) {
+    if (QPROF_UNLIKELY(!caller || now - u->last >= QPROF_LONG)) {
         qprof_cold_leave(th, token);
         return;
     }

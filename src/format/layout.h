@@ -15,7 +15,7 @@
 
 enum {
     QP_MAJOR = 2, /* a reader refuses another one */
-    QP_MINOR = 0, /* a reader accepts any */
+    QP_MINOR = 1, /* a reader accepts any */
     QP_CELL = 64,
     QP_HEAD_CELLS = 64,
     QP_HEAD_BYTES = QP_HEAD_CELLS * QP_CELL,
@@ -77,7 +77,8 @@ enum {                               /* head.flags */
        QP_FLAG_TURNED = 1u << 11, /* a thread was disabled for a time, by triggers or actions */
        /* Reads of the processor's counter and earlier loads; neither: not measured. */
        QP_FLAG_READS_OVERLAP = 1u << 12,
-       QP_FLAG_READS_WAIT = 1u << 13
+       QP_FLAG_READS_WAIT = 1u << 13,
+       QP_FLAG_WAITS = 1u << 14 /* qp_node_metrics.off is known */
 };
 
 enum {                               /* head.collect */
@@ -355,9 +356,20 @@ typedef struct {
     qp_cell kids;          /* the recorder's own: index of the callees once there are many */
     qp_cell ring;          /* the same: a callee, where `last` leads to none */
     qp_cell timing;        /* qp_node_timing; 0: none */
-    qp_cell metrics; /* reserved: a cell of bytes, objects, time off the processor; 0: none */
+    qp_cell metrics;       /* qp_node_metrics; 0: none */
     uint32_t reserved;
 } qp_node_more;
+
+/* The part of an interval between two events that an OS thread was off the processor, in ns. What came
+ * before it counts as running, but for a part that interrupts may have taken.
+ * @param interval  up to the second of two readings of both clocks
+ * @param elapsed, cpu  between these readings */
+uint64_t qp_time_off(uint64_t interval, uint64_t elapsed, uint64_t cpu);
+
+typedef struct { /* = qprof_metrics of include/qprof/inline.h */
+    uint64_t bytes, objects, freed_bytes, freed_objects; /* while the path was on top */
+    uint64_t off, reserved[3]; /* off: ticks of self off the processor */
+} qp_node_metrics;
 
 typedef struct { /* = qprof_frame */
     uint64_t stack_id;
@@ -439,7 +451,11 @@ typedef struct {
     /* cell 3 */
     uint32_t has_host_id; /* the host announced it; or QP_ROW_EARLIER */
     uint32_t has_tokens;  /* it used tokens: n_exits and n_unwound have the other ends alone */
-    uint64_t reserved[7]; /* resumes, time off the processor and the like */
+    uint64_t wall_at, cpu_at; /* its OS thread's clocks when both were read last, in ns:
+                               * CLOCK_MONOTONIC, CPU time; 0: never */
+    uint64_t off_open;        /* snapshot, sealed: ticks off the processor since ... */
+    uint64_t off_since;       /* ... this moment, if it is `last` */
+    uint64_t reserved[3];
 } qp_thread_record;
 
 typedef enum {
@@ -540,12 +556,11 @@ typedef struct {
 _Static_assert(sizeof(qp_head) == QP_HEAD_BYTES, "the head is 64 cells");
 _Static_assert(sizeof(qp_extent) == QP_CELL && sizeof(qp_method) == QP_CELL, "a cell each");
 _Static_assert(sizeof(qp_node) == QP_CELL && sizeof(qp_node_more) == QP_CELL, "a cell each");
-_Static_assert(sizeof(qp_node_timing) == QP_CELL, "a cell");
+_Static_assert(sizeof(qp_node_timing) == QP_CELL && sizeof(qp_node_metrics) == QP_CELL,
+               "cells");
 _Static_assert(sizeof(qp_frame) == QP_CELL && sizeof(qp_marker) == QP_CELL, "a cell each");
-_Static_assert(sizeof(qp_waiting) == QP_CELL, "a cell");
-_Static_assert(sizeof(qp_event_count) == QP_CELL, "a cell each");
+_Static_assert(sizeof(qp_waiting) == QP_CELL && sizeof(qp_event_count) == QP_CELL, "cells");
 _Static_assert(sizeof(qp_thread_record) == 4ul * QP_CELL, "four cells");
-_Static_assert(sizeof(qp_node_more) == QP_CELL, "a cell");
 
 /* ---- lengths of tables ---------------------------------------------------------------------- */
 
@@ -743,53 +758,6 @@ _Static_assert((int)QP_HOST_COUNT <= (int)QP_N_FINDINGS, "they fit");
     X(still_live, "frames open at the end")                                                    \
     X(dropped, "entries seen but not recorded")
 
-/* ---- events ---------------------------------------------------------------------------------
- *
- * Every event that the recorder raises and event triggers can wait for, in one table.
- * X(id, number, name, object, help). Files contain the numbers: never change one. object: METHOD,
- * the host's id of one; THREAD, the host's id of one; NONE. 40,000 to 65,535 are the host's own. */
-
-#define QP_EVENTS(X)                                                                           \
-    X(FN_ENTRY, 1, "fn-entry", METHOD, "a method was entered")                                 \
-    X(FN_EXIT, 2, "fn-exit", METHOD,                                                           \
-      "a frame ended, innermost first; not raised for frames that end with their thread")      \
-    X(UNWIND, 3, "unwind", METHOD,                                                             \
-      "one exit ended more than one frame; the object is the method that resumes")             \
-    X(BLOCK, 4, "block", METHOD, "the host called a function that counts or begins a block")   \
-    X(COUNTS, 5, "counts", METHOD, "the host called a function that adds counts")              \
-    X(METHOD_REGISTER, 6, "method-register", METHOD, "a method was registered")                \
-    X(THREAD_CREATE, 7, "thread-create", THREAD, "a thread began")                             \
-    X(THREAD_DESTROY, 8, "thread-destroy", THREAD, "a thread ended")                           \
-    X(STATUS, 9, "status", THREAD, "a trigger or an action changed a thread's status")         \
-    X(SAVE, 10, "save", NONE, "a dataset was written")                                         \
-    X(CLEAR, 11, "clear", NONE, "the figures were cleared")                                    \
-    X(SAMPLE, 12, "sample", METHOD,                                                            \
-      "PC samples were credited; the object is the method on top of the stack")                \
-    X(VT_SWITCH, 13, "vt-switch", THREAD, "an OS thread switched to another thread")           \
-    X(MEMORY, 14, "memory", NONE, "the profile grew by another percent of its limit")
-
-typedef enum {
-#define QP_X(id, number, name, object, help) QP_EVENT_##id = (number),
-    QP_EVENTS(QP_X)
-#undef QP_X
-        QP_EVENT_USER_FIRST = 40000,
-    QP_EVENT_USER_LAST = 65535,
-    QP_EVENT_ANY = 65536
-} qp_event;
-
-typedef enum {
-    QP_EVENT_OBJECT_NONE,
-    QP_EVENT_OBJECT_METHOD,
-    QP_EVENT_OBJECT_THREAD
-} qp_event_object;
-
-/* @param name  of the table, or "any"; case, '-' and '_' do not matter. @return 0: none */
-uint32_t qp_event_find(const char *name, size_t n_bytes);
-
-/* Its name, "any", or "" for numbers of the host's and unknown ones. Static. */
-const char *qp_event_name(uint32_t event);
-
-/* What its object is; of "any" and of the host's numbers: NONE. */
-qp_event_object qp_event_object_of(uint32_t event);
+#include "format/events.h"
 
 #endif

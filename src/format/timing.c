@@ -28,3 +28,19 @@ qp_path_time qp_path_time_of(const qp_node *n, const qp_node_timing *t, uint64_t
     return (qp_path_time){(double)n->self * scale + (double)t->beyond,
                           n_calls == t->n_timed ? 0 : variance};
 }
+
+uint64_t qp_time_off(uint64_t interval, uint64_t elapsed, uint64_t cpu)
+{
+    enum {
+        DRIFT_PART = 64, /* of the time before the interval: more than interrupts take ... */
+        DRIFT_MAX_NS =
+            1000000,    /* ... and not more than this, which no long wait is missed for */
+        LEAST_NS = 2000 /* no switch of threads is shorter */
+    };
+    uint64_t before = elapsed > interval ? elapsed - interval : 0, drift = before / DRIFT_PART;
+    uint64_t running = cpu + (drift < DRIFT_MAX_NS ? drift : DRIFT_MAX_NS);
+    uint64_t off = elapsed > running ? elapsed - running : 0;
+    if (off < LEAST_NS)
+        return 0;
+    return off < interval ? off : interval;
+}

@@ -100,9 +100,11 @@ typedef struct {
         *reads_text;  /* of the processor's counter: "overlap" or "wait", for earlier loads;
                              * "not-measured" */
     const char *unit; /* of qp_model_ns(): "ns", or "counts", "faults", "switches", "misses" */
+    bool has_waits;   /* time off the processor is known */
     qp_grain grain;
     const char *grain_text; /* "function", "basic-block", "line" */
     uint64_t total;         /* ticks charged to methods, all threads */
+    uint64_t off;           /* of total: off the processor; where has_waits */
     /* of a collapsed model, see qp_model_collapse(); else "", 0 and total */
     const char *focus;       /* the method whose calls are the run */
     const char *when;        /* the call pattern that attributes the paths */
@@ -137,6 +139,8 @@ typedef struct {
     uint64_t resumes;            /* entries that continued a suspended call; no part of calls */
     uint64_t self, total;        /* ticks; total: callees included, recursion counted once */
     uint64_t min, max;           /* ticks of self time of one complete call; min > max: none */
+    uint64_t off,
+        off_total; /* ticks of self and total off the processor; where run.has_waits */
     uint64_t counts, counts_total; /* units of qprof_record_counts */
     uint64_t samples, samples_total;
     uint64_t pc_samples, pc_samples_total; /* of the PC command */
@@ -148,6 +152,10 @@ typedef struct {
  * instead of calls, which are 0 without run.has_calls, and 0 for a caller that --when does not
  * charge. */
 bool qp_figures_is_seen(const qp_figures *f);
+
+/* The part of self, and of total, on the processor; all of it without run.has_waits. */
+uint64_t qp_figures_self_run(const qp_figures *f);
+uint64_t qp_figures_total_run(const qp_figures *f);
 
 /* Average self time of a call in ticks: self / hits; 0 without hits. */
 uint64_t qp_figures_average(const qp_figures *f);

@@ -78,6 +78,9 @@ static void print_times(const qp_screen *s, const detail *d)
                    qp_unit_percent(b, f->self, whole));
     qp_header_line(s, "total", "%s, %s %% of the time", qp_view_amount(m, a, f->total),
                    qp_unit_percent(b, f->total, whole));
+    if (qp_run_has(&m->run) & QP_HAS_WAITS)
+        qp_header_line(s, "waiting", "%s of self, %s of total", qp_view_amount(m, a, f->off),
+                       qp_view_amount(m, b, f->off_total));
     qp_view_amount(m, a, qp_figures_average(f));
     if (f->hits && m->run.has_min_max && !m->run.is_estimated && f->min <= f->max)
         qp_header_line(s, "one call", "%s on average, from %s to %s of self", a,

@@ -9,15 +9,15 @@
 static void print_rest(const qp_cli *cli, const qp_functions *f)
 {
     char count[QP_NUMBER_BYTES], percent[QP_NUMBER_BYTES];
-    uint64_t self = 0;
+    uint64_t run = 0;
     if (f->n == f->n_all)
         return;
     for (size_t i = f->n; i < f->n_all; i++)
-        self += f->v.flat[f->methods[i]].self;
+        run += qp_figures_self_run(&f->v.flat[f->methods[i]]);
     qp_out_format(cli->screen.out, "and %s more", qp_unit_count(count, f->n_all - f->n));
     if (f->about.m->run.has_times)
         qp_out_format(cli->screen.out, " with %s %% of the time",
-                      qp_unit_percent(percent, self, f->v.whole));
+                      qp_unit_percent(percent, run, f->v.whole - f->v.whole_off));
     qp_out_text(cli->screen.out, "; --limit=0 shows all\n");
 }
 
@@ -70,8 +70,8 @@ static void write_csv(qp_cli *cli, const void *data)
     qp_rows_csv(&cli->out, &qp_function_rows, f,
                 "name class module file line calls hits skips self total average min max "
                 "self_half total_half type includes_hidden average_total self_percent "
-                "total_percent resumes",
-                QP_FIELDS_ALL, f->about.m->run.unit);
+                "total_percent resumes self_run self_off total_run total_off",
+                qp_run_has_any(&f->about.m->run), f->about.m->run.unit);
 }
 
 /* ---- the command --------------------------------------------------------------------------- */

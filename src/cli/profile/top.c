@@ -15,7 +15,7 @@ static const double SHORTEST_WAIT = 0.01; /* seconds; a reading takes time as we
 /* What is new since the reading before, of one method. */
 typedef struct {
     uint32_t method;
-    uint64_t self, calls;
+    uint64_t run, off, calls;
 } change;
 
 typedef struct {
@@ -26,8 +26,10 @@ typedef struct {
 static int compare_changes(const void *a, const void *b)
 {
     const change *x = a, *y = b;
-    if (x->self != y->self)
-        return x->self < y->self ? 1 : -1;
+    if (x->run != y->run)
+        return x->run < y->run ? 1 : -1;
+    if (x->off != y->off)
+        return x->off < y->off ? 1 : -1;
     return x->calls == y->calls ? 0 : x->calls < y->calls ? 1 : -1;
 }
 
@@ -56,8 +58,10 @@ static change *find_changes(const qp_model *now, const qp_model *before, size_t 
         uint32_t old = method_before(before, &now->methods[i], i);
         const qp_figures *f = &now->methods[i].all;
         const qp_figures *g = old ? &before->methods[old].all : &none;
-        change c = {i, grown(f->self, g->self), grown(f->calls, g->calls)};
-        if (c.self || c.calls)
+        uint64_t self = grown(f->self, g->self), off = grown(f->off, g->off);
+        off = off < self ? off : self;
+        change c = {i, self - off, off, grown(f->calls, g->calls)};
+        if (self || c.calls)
             all[(*n)++] = c;
     }
     if (all)
@@ -67,7 +71,7 @@ static change *find_changes(const qp_model *now, const qp_model *before, size_t 
 
 /* ---- one screen ---------------------------------------------------------------------------- */
 
-static void print_head(const qp_screen *s, const qp_model *m, uint64_t self, uint64_t calls,
+static void print_head(const qp_screen *s, const qp_model *m, const change *sum,
                        uint64_t span_ns)
 {
     char a[QP_NUMBER_BYTES], b[QP_NUMBER_BYTES];
@@ -85,10 +89,14 @@ static void print_head(const qp_screen *s, const qp_model *m, uint64_t self, uin
     double seconds = (double)span_ns / 1e9;
     if (m->run.has_calls)
         qp_out_format(s->out, "%s calls/s, ",
-                      qp_unit_count(a, (uint64_t)((double)calls / seconds)));
-    if (m->run.has_times && qp_view_is_time(m))
+                      qp_unit_count(a, (uint64_t)((double)sum->calls / seconds)));
+    if (m->run.has_waits)
+        qp_out_format(s->out, "%s %% of the time running in functions, %s %% waiting, ",
+                      qp_unit_percent(a, qp_model_ns(m, sum->run), span_ns),
+                      qp_unit_percent(b, qp_model_ns(m, sum->off), span_ns));
+    else if (m->run.has_times && qp_view_is_time(m))
         qp_out_format(s->out, "%s %% of the time in functions, ",
-                      qp_unit_percent(b, qp_model_ns(m, self), span_ns));
+                      qp_unit_percent(b, qp_model_ns(m, sum->run), span_ns));
     if (has_stacks)
         qp_out_format(s->out, "%" PRIu32 " of ", n_open);
     qp_out_format(s->out, "%s%s%s\n\n", qp_unit_things(a, qp_view_threads(m), "thread"),
@@ -98,7 +106,7 @@ static void print_head(const qp_screen *s, const qp_model *m, uint64_t self, uin
 
 /* A row of the table. */
 typedef struct {
-    double percent;
+    double percent, wait_percent;
     uint64_t rate, self; /* calls a second; so far */
     const char *name, *place;
 } change_row;
@@ -107,6 +115,9 @@ typedef struct {
 static const qp_field columns[] = {
     {"percent", "Self %", NULL, QP_FIELD_PERCENT, AT(percent), .flags = QP_FIELD_HOT,
      .needs = QP_HAS_TIMES},
+    {"run_percent", "Run %", NULL, QP_FIELD_PERCENT, AT(percent), .flags = QP_FIELD_HOT,
+     .needs = QP_HAS_WAITS},
+    {"wait_percent", "Wait %", NULL, QP_FIELD_PERCENT, AT(wait_percent), .needs = QP_HAS_WAITS},
     {"rate", "Calls/s", NULL, QP_FIELD_COUNT, AT(rate), .needs = QP_HAS_CALLS},
     {"self", "Self so far", NULL, QP_FIELD_SPAN, AT(self), .rank = 2, .needs = QP_HAS_TIMES},
     {"name", "Function", NULL, QP_FIELD_NAME, AT(name), .flags = QP_FIELD_HOT},
@@ -124,13 +135,17 @@ static bool print_changes(const qp_cli *cli, const qp_model *m, const change *al
         most > cli->screen.n_rows - LINES_AROUND)
         most = cli->screen.n_rows - LINES_AROUND;
     qp_listing l;
-    qp_listing_begin(&l, &cli->screen, columns, NULL,
-                     (has_times ? QP_HAS_TIMES : 0) | (m->run.has_calls ? QP_HAS_CALLS : 0),
+    qp_listing_begin(&l, &cli->screen, columns,
+                     m->run.has_waits ? "run_percent wait_percent rate self name place"
+                                      : "percent rate self name place",
+                     (has_times ? QP_HAS_TIMES : 0) | (m->run.has_calls ? QP_HAS_CALLS : 0) |
+                         (m->run.has_waits ? QP_HAS_WAITS : 0),
                      qp_unit_for(0, true, NULL));
     for (size_t i = 0; i < n && i < most; i++) {
         const qp_model_method *x = &m->methods[all[i].method];
         const change_row row = {
-            .percent = qp_view_percent(qp_model_ns(m, all[i].self), span_ns),
+            .percent = qp_view_percent(qp_model_ns(m, all[i].run), span_ns),
+            .wait_percent = qp_view_percent(qp_model_ns(m, all[i].off), span_ns),
             .rate = (uint64_t)((double)all[i].calls * 1e9 / (double)span_ns),
             .self = qp_model_ns(m, x->all.self),
             .name = x->name,
@@ -152,17 +167,19 @@ static uint64_t span_between(const reading *now, const reading *before)
 static bool print_screen(qp_cli *cli, const reading *now, const reading *before)
 {
     size_t n;
-    uint64_t self = 0, calls = 0, span = span_between(now, before);
+    uint64_t span = span_between(now, before);
+    change sum = {0};
     change *all = find_changes(now->m, before->m, &n);
     if (!all)
         return false;
     for (size_t i = 0; i < n; i++) {
-        self += all[i].self;
-        calls += all[i].calls;
+        sum.run += all[i].run;
+        sum.off += all[i].off;
+        sum.calls += all[i].calls;
     }
     if (cli->screen.is_terminal)
         qp_out_text(&cli->out, "\033[H\033[J");
-    print_head(&cli->screen, now->m, self, calls, span);
+    print_head(&cli->screen, now->m, &sum, span);
     bool is_sampled = now->m->run.has_calls || now->m->run.has_times, is_good = true;
     if (is_sampled)
         is_good = print_changes(cli, now->m, all, n, span);
@@ -274,7 +291,7 @@ const qp_command qp_command_top = {
     .summary = "what a running program does now",
     .about = "Shows which functions a running program spends its time in, between two readings "
              "of its profile; the program is not stopped or slowed. 100 % is one thread that "
-             "runs all the time. Without PID: the one process that is recording.",
+             "runs, or waits, all the time. Without PID: the one process that is recording.",
     .flags =
         (const qp_flag[]){
             {"interval", 'i', QP_FLAG_REAL, "SECONDS", QP_FLAG_AT(interval), "1",

@@ -48,6 +48,13 @@ static uint64_t weight(const walk *w, uint32_t node)
     return w->calls_below ? w->calls_below[node] : qp_view_total(w->v, node);
 }
 
+/* The same, without time off the processor: what siblings are sorted by. */
+static uint64_t run_weight(const walk *w, uint32_t node)
+{
+    uint64_t whole = weight(w, node), off = w->v->m->nodes[node].f.off_total;
+    return w->calls_below || off > whole ? whole : whole - off;
+}
+
 static bool sum_calls(walk *w)
 {
     const qp_model *m = w->v->m;
@@ -66,8 +73,12 @@ static bool is_shown(const walk *w, uint32_t node)
 
 static int compare_weight(const void *a, const void *b, void *data)
 {
-    uint64_t x = weight(data, ((const entry *)a)->node),
-             y = weight(data, ((const entry *)b)->node);
+    uint32_t node_x = ((const entry *)a)->node, node_y = ((const entry *)b)->node;
+    uint64_t x = run_weight(data, node_x), y = run_weight(data, node_y);
+    if (x == y) {
+        x = weight(data, node_x);
+        y = weight(data, node_y);
+    }
     return x == y ? 0 : x > y ? -1 : 1;
 }
 
@@ -143,7 +154,7 @@ static void print_guides(const walk *w, char *to, size_t n_bytes, const entry *e
 /* The columns in front of the call tree, from left to right. */
 typedef struct {
     double percent;
-    uint64_t total, self, calls;
+    uint64_t total, off, self, calls;
 } figures_row;
 
 #define AT(member) QP_FIELD_AT(figures_row, member)
@@ -151,16 +162,20 @@ static const qp_field columns[] = {
     {"percent", "Total %", NULL, QP_FIELD_PERCENT, AT(percent), .flags = QP_FIELD_HOT,
      .needs = QP_HAS_TIMES},
     {"total", "Total", NULL, QP_FIELD_TIME, AT(total), .rank = 1, .needs = QP_HAS_TIMES},
+    {"total_off", "Wait", NULL, QP_FIELD_TIME, AT(off), .rank = 2,
+     .needs = QP_HAS_TIMES | QP_HAS_WAITS},
     {"self", "Self", NULL, QP_FIELD_TIME, AT(self), .rank = 2, .needs = QP_HAS_TIMES},
     {"calls", "Calls", NULL, QP_FIELD_COUNT, AT(calls), .rank = 3, .needs = QP_HAS_CALLS},
     {.key = NULL}};
 #undef AT
 
-static void add_figures(walk *w, uint64_t total, uint64_t self, uint64_t calls)
+static void add_figures(walk *w, uint32_t node, uint64_t self, uint64_t calls)
 {
+    uint64_t total = qp_view_total(w->v, node), off = w->v->m->nodes[node].f.off_total;
     const qp_view *v = w->v;
     double percent = qp_view_percent(total, v->whole);
-    const figures_row row = {percent, qp_model_ns(v->m, total), qp_model_ns(v->m, self), calls};
+    const figures_row row = {percent, qp_model_ns(v->m, total), qp_model_ns(v->m, off),
+                             qp_model_ns(v->m, self), calls};
     qp_listing_row(&w->listing, &row, qp_style_of_percent(percent));
     w->n_rows++;
 }
@@ -176,15 +191,14 @@ static void add_row(walk *w, const entry *e)
         const qp_model_thread *th = &m->threads[node->thread];
         qp_text_fit(name, sizeof name, th->name, QP_NAME_COLUMNS, 0);
         snprintf(text, sizeof text, "thread %" PRIu32 " %s", th->ordinal, name);
-        add_figures(w, qp_view_total(w->v, e->node), 0, th->calls);
+        add_figures(w, e->node, 0, th->calls);
     } else {
         const qp_model_method *method = &m->methods[node->method];
         qp_text_fit(name, sizeof name, method->name, QP_NAME_COLUMNS, 0);
         qp_view_place(whole, sizeof whole, method);
         qp_text_fit(place, sizeof place, whole, QP_NAME_COLUMNS, 1);
         snprintf(text, sizeof text, "%s%s%s%s", guides, name, *place ? "  " : "", place);
-        add_figures(w, qp_view_total(w->v, e->node), qp_view_self(w->v, e->node),
-                    node->f.calls);
+        add_figures(w, e->node, qp_view_self(w->v, e->node), node->f.calls);
     }
     qp_table_cell(&w->listing.table, QP_STYLE_PLAIN, text);
     if (e->level > 0 && e->level <= GUIDE_LEVELS)
@@ -238,7 +252,7 @@ static uint32_t collapse(walk *w, const entry *e)
     }
     if (e->level < GUIDE_LEVELS)
         w->guides[e->level + 1] = false;
-    add_figures(w, qp_view_total(w->v, kid), self, calls);
+    add_figures(w, kid, self, calls);
     qp_table_cell(&w->listing.table, QP_STYLE_DIM, text);
     return end;
 }

@@ -18,7 +18,7 @@ static uint64_t sort_key(const qp_figures *f, qp_sort sort)
 {
     switch (sort) {
     case QP_SORT_TOTAL:
-        return f->total;
+        return qp_figures_total_run(f);
     case QP_SORT_CALLS:
         return f->calls;
     case QP_SORT_AVERAGE:
@@ -28,7 +28,7 @@ static uint64_t sort_key(const qp_figures *f, qp_sort sort)
     case QP_SORT_NAME:
         return 0;
     default:
-        return f->self;
+        return qp_figures_self_run(f);
     }
 }
 
@@ -63,10 +63,11 @@ static bool is_shown(const qp_args *args, const qp_view *v, uint32_t method)
 /* The columns of percentages are to total 100. */
 static void add_up(qp_view *v, const uint32_t *rows, size_t n)
 {
-    v->whole_self = v->whole_total = 0;
+    v->whole_self = v->whole_total = v->whole_run = 0;
     for (size_t i = 0; i < n; i++) {
         v->whole_self += v->flat[rows[i]].self;
         v->whole_total += v->flat[rows[i]].total;
+        v->whole_run += qp_figures_self_run(&v->flat[rows[i]]);
     }
 }
 
@@ -102,7 +103,7 @@ void qp_functions_fini(qp_functions *f)
 /* A function, with what it has of the whole. */
 typedef struct {
     qp_method_row method;
-    double self_percent, total_percent;
+    double self_percent, run_percent, total_percent;
     const char *place; /* of text */
     char place_bytes[2048];
 } function_row;
@@ -115,6 +116,9 @@ static const qp_field function_fields[] = {
     {"self_percent", "Self %",
      "self in percent of the run, or with --percent=rows of the sum of all rows",
      QP_FIELD_PERCENT, AT(self_percent), .flags = QP_FIELD_HOT, .needs = QP_HAS_TIMES},
+    {"run_percent", "Run %", "self_run in percent of the same, without time off the processor",
+     QP_FIELD_PERCENT, AT(run_percent), .flags = QP_FIELD_HOT | QP_FIELD_OPTIONAL,
+     .needs = QP_HAS_TIMES | QP_HAS_WAITS},
     {"total_percent", "Total %", "total in percent of the same", QP_FIELD_PERCENT,
      AT(total_percent), .rank = 1, .needs = QP_HAS_TIMES},
     {"place", "File:Line", NULL, QP_FIELD_PLACE, AT(place), .flags = QP_FIELD_NO_JSON,
@@ -133,11 +137,19 @@ static bool next_function(const void *data, size_t *at, void *to)
     const qp_figures *f = &v->flat[method];
     row->method = qp_method_row_of(v->m, method, f);
     row->self_percent = qp_view_percent(f->self, v->whole_self);
+    row->run_percent = qp_view_percent(qp_figures_self_run(f), v->whole_run);
     row->total_percent = qp_view_percent(f->total, v->whole_total);
     return true;
 }
 
-const qp_rows qp_function_rows = QP_ROWS(function_fields, function_row, next_function);
+static unsigned has_figures(const void *data, const void *row)
+{
+    (void)row;
+    return qp_run_has_any(&((const qp_functions *)data)->v.m->run);
+}
+
+const qp_rows qp_function_rows =
+    QP_ROWS(function_fields, function_row, next_function, .has = has_figures);
 
 /* ---- text ------------------------------------------------------------------------------------ */
 
@@ -168,16 +180,18 @@ static bool print_table(const qp_cli *cli, const qp_functions *list)
         has_resumes |= v->flat[method].resumes > 0;
     }
     snprintf(columns, sizeof columns,
-             "name %s calls %s %s self self_half self_percent total total_half total_percent "
+             "name %s calls %s %s self self_off self_half %s total total_half total_percent "
              "average %s min max place %s",
              has_hidden ? "includes_hidden" : "", a->has_skips ? "skips" : "",
-             has_resumes ? "resumes" : "", a->is_long ? "average_total" : "",
-             a->is_long ? "module type" : "");
+             has_resumes ? "resumes" : "",
+             qp_run_has(&v->m->run) & QP_HAS_WAITS ? "run_percent" : "self_percent",
+             a->is_long ? "average_total" : "", a->is_long ? "module type" : "");
     qp_listing_begin(&l, &cli->screen, function_fields, columns, qp_run_has(&v->m->run),
                      qp_view_unit(v->m, largest, a->unit));
     for (size_t at = 0; next_line(list, &at, &row);) {
-        uint64_t self = v->flat[list->methods[at - 1]].self;
-        qp_listing_row(&l, &row, qp_style_of_percent(qp_view_percent(self, v->whole)));
+        uint64_t run = qp_figures_self_run(&v->flat[list->methods[at - 1]]);
+        double percent = qp_view_percent(run, v->whole - v->whole_off);
+        qp_listing_row(&l, &row, qp_style_of_percent(percent));
     }
     bool is_printed = qp_listing_end(&l, 0);
     if (is_printed && has_hidden)

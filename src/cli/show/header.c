@@ -94,6 +94,9 @@ static void print_totals(const qp_screen *s, const qp_model *m)
                   qp_unit_things(threads, qp_view_threads(m), "thread"));
     if (run->has_times)
         qp_out_format(s->out, ", %s in all", qp_view_amount(m, time, run->total));
+    if (qp_run_has(run) & QP_HAS_WAITS)
+        qp_out_format(s->out, ", %s (%s %%) of it waiting", qp_view_amount(m, calls, run->off),
+                      qp_unit_percent(functions, run->off, run->total));
     qp_out_char(s->out, '\n');
 }
 

@@ -16,8 +16,10 @@ typedef struct {
     const qp_model *m;
     uint32_t thread;                  /* QP_ALL_THREADS: all */
     uint64_t whole;                   /* ticks: 100 % */
+    uint64_t whole_off;               /* the part of it off the processor */
     uint64_t whole_self, whole_total; /* the same of a function table's columns */
-    qp_figures *flat;                 /* [n_methods] */
+    uint64_t whole_run;
+    qp_figures *flat; /* [n_methods] */
     uint64_t *node_self,
         *node_total; /* [n_nodes] ticks, less the cost; NULL: as in the model */
 } qp_view;
@@ -120,7 +122,7 @@ typedef enum {
 typedef struct {
     qp_document about;
     qp_view v;
-    uint32_t *methods; /* [n_all] sorted */
+    uint32_t *methods; /* [n_all] sorted, by run time where it differs from the elapsed one */
     size_t n, n_all;   /* n: rows that are shown */
 } qp_functions;
 extern const qp_rows qp_function_rows; /* of a qp_functions */

@@ -47,7 +47,10 @@ bool qp_view_init(qp_view *v, const qp_model *m, uint32_t thread, bool is_subtra
         v->whole = thread == QP_ALL_THREADS ? m->run.total : m->threads[thread].total;
     else if (!subtract_cost(v))
         return false;
+    v->whole_off = v->flat[QP_ROOT_METHOD].off;
+    v->whole_off = v->whole_off < v->whole ? v->whole_off : v->whole;
     v->whole_self = v->whole_total = v->whole;
+    v->whole_run = v->whole - v->whole_off;
     return true;
 }
 

@@ -53,7 +53,7 @@ static void write_methods(qp_json *json, const void *row)
     for (uint32_t i = 0; i < m->n_methods && !*d->has_failed; i++)
         if (d->numbers[i] || i == QP_ROOT_METHOD)
             qp_row_json(
-                json, NULL, method_fields, QP_FIELDS_ALL,
+                json, NULL, method_fields, qp_run_has_any(&m->run),
                 &(method_row){d->numbers[i], i, qp_method_row_of(m, i, &d->flat[i]), d});
 }
 
@@ -65,7 +65,7 @@ static void write_paths(qp_json *json, const void *row)
         if (d->about.thread != QP_ALL_THREADS && m->nodes[i].thread != d->about.thread)
             continue;
         const qp_path_row path = qp_path_row_of(m, i, d->numbers[m->nodes[i].method]);
-        qp_row_json(json, NULL, qp_path_fields, QP_FIELDS_ALL, &path);
+        qp_row_json(json, NULL, qp_path_fields, qp_run_has_any(&m->run), &path);
     }
 }
 

@@ -57,6 +57,9 @@ const qp_field qp_run_fields[] = {
     {"calls", NULL, "calls of all methods", QP_FIELD_COUNT, AT(run.calls)},
     {"total", NULL, "time charged to methods, all threads, in the run's unit", QP_FIELD_TIME,
      AT(total)},
+    {"waits_known", NULL, "*_run and *_off tell time on the processor from time off it",
+     QP_FIELD_YES, AT(run.has_waits)},
+    {"off", NULL, "part of total off the processor", QP_FIELD_TIME, AT(off)},
     {"focus", NULL, "the method to whose calls the figures are limited; null: all calls",
      QP_FIELD_NAME, AT(run.focus), .flags = QP_FIELD_NULLABLE},
     {"when", NULL, "call pattern of --when", QP_FIELD_NAME, AT(run.when),
@@ -89,6 +92,7 @@ qp_run_row qp_run_row_of(const qp_model *m)
                         .duration = qp_model_ns(m, run->wall),
                         .stopped = qp_model_ns(m, run->stopped),
                         .total = qp_model_ns(m, run->total),
+                        .off = qp_model_ns(m, run->off),
                         .overhead = qp_model_ns(m, run->cost_total),
                         .pc_clock = !run->pc_period_ns ? NULL
                                     : run->is_pc_real  ? "elapsed"
@@ -177,12 +181,22 @@ const qp_field qp_threads_part[] = {{"threads", NULL, "threads by number", QP_FI
 
 /* ---- figures and methods --------------------------------------------------------------------- */
 
+enum { WAITS_SHOWN = 10 }; /* thousandths of the time */
+
 unsigned qp_run_has(const qp_run_info *run)
 {
     bool has_halves = run->has_times && run->is_estimated;
     bool has_extremes = run->has_times && run->has_min_max && !run->is_estimated;
     return (run->has_calls ? QP_HAS_CALLS : 0) | (run->has_times ? QP_HAS_TIMES : 0) |
-           (has_halves ? QP_HAS_HALVES : 0) | (has_extremes ? QP_HAS_EXTREMES : 0);
+           (has_halves ? QP_HAS_HALVES : 0) | (has_extremes ? QP_HAS_EXTREMES : 0) |
+           (run->has_waits && run->off / WAITS_SHOWN >= run->total / 1000 && run->off
+                ? QP_HAS_WAITS
+                : 0);
+}
+
+unsigned qp_run_has_any(const qp_run_info *run)
+{
+    return run->has_waits ? QP_FIELDS_ALL : QP_FIELDS_ALL & ~(unsigned)QP_HAS_WAITS;
 }
 
 #define AT(member) QP_FIELD_AT(qp_figures_row, member)
@@ -196,6 +210,16 @@ const qp_field qp_figures_fields[] = {
      .needs = QP_HAS_TIMES},
     {"total", "Total", "time including the methods it called, recursion counted once",
      QP_FIELD_TIME, AT(f.total), .rank = 1, .needs = QP_HAS_TIMES},
+    {"self_run", "Run", "part of self on the processor", QP_FIELD_TIME, AT(self_run), .rank = 3,
+     .flags = QP_FIELD_OPTIONAL, .needs = QP_HAS_TIMES | QP_HAS_WAITS},
+    {"self_off", "Wait", "part of self off the processor: waiting, or while others ran",
+     QP_FIELD_TIME, AT(f.off), .rank = 1, .flags = QP_FIELD_OPTIONAL,
+     .needs = QP_HAS_TIMES | QP_HAS_WAITS},
+    {"total_run", "Total run", "part of total on the processor", QP_FIELD_TIME, AT(total_run),
+     .rank = 3, .flags = QP_FIELD_OPTIONAL, .needs = QP_HAS_TIMES | QP_HAS_WAITS},
+    {"total_off", "Total wait", "part of total off the processor", QP_FIELD_TIME,
+     AT(f.off_total), .rank = 3, .flags = QP_FIELD_OPTIONAL,
+     .needs = QP_HAS_TIMES | QP_HAS_WAITS},
     {"average", "Avg", "average self time of one call", QP_FIELD_SPAN, AT(average), .rank = 4,
      .needs = QP_HAS_TIMES | QP_HAS_CALLS},
     {"min", "Min", "self time of the shortest complete call; null: none", QP_FIELD_SPAN,
@@ -227,6 +251,10 @@ static qp_figures_row figures_row(const qp_model *m, const qp_figures *f)
                           .average = qp_model_ns(m, qp_figures_average(f)),
                           .average_total = qp_model_ns(m, qp_figures_average_total(f))};
     bool has_extremes = f->min <= f->max;
+    row.self_run = qp_model_ns(m, qp_figures_self_run(f));
+    row.total_run = qp_model_ns(m, qp_figures_total_run(f));
+    row.f.off = qp_model_ns(m, f->off);
+    row.f.off_total = qp_model_ns(m, f->off_total);
     row.f.self = qp_model_ns(m, f->self);
     row.f.total = qp_model_ns(m, f->total);
     row.f.min = has_extremes ? qp_model_ns(m, f->min) : QP_FIELD_NONE;

@@ -23,15 +23,18 @@ enum {
     QP_HAS_TIMES = 2,
     QP_HAS_HALVES = 4,   /* times are estimates */
     QP_HAS_EXTREMES = 8, /* of single calls */
-    QP_HAS_OTHERS = 16
+    QP_HAS_WAITS = 32,   /* some part of the time was spent off the processor */
+    QP_HAS_OTHERS = 64
 };
 unsigned qp_run_has(const qp_run_info *run);
+/* Of forms for programs, which leave out nothing but what few runs record. */
+unsigned qp_run_has_any(const qp_run_info *run);
 
 /* ---- rows ---------------------------------------------------------------------------------- */
 
 typedef struct {
     qp_run_info run;
-    uint64_t duration, stopped, total, overhead;
+    uint64_t duration, stopped, total, off, overhead;
     const char *pc_clock;
 } qp_run_row;
 extern const qp_field qp_run_fields[];
@@ -41,6 +44,7 @@ qp_run_row qp_run_row_of(const qp_model *m);
 typedef struct {
     qp_figures f; /* times in the run's unit; min, max QP_FIELD_NONE without a complete call */
     uint64_t average, average_total;
+    uint64_t self_run, total_run;
 } qp_figures_row;
 extern const qp_field qp_figures_fields[];
 

@@ -131,6 +131,7 @@ static void place_roots(view *x)
         if (x->how.focus || (x->how.charged && x->how.charged[i] == QP_ATTRIBUTION_SKIPPED))
             continue;
         x->to->nodes[i].f.self = root->f.self; /* of an earlier collapse */
+        x->to->nodes[i].f.off = root->f.off;
         x->to->nodes[i].f.pc_samples = root->f.pc_samples;
     }
     x->to->model.n_nodes = x->from->n_threads;
@@ -203,6 +204,7 @@ static void sum_up(view *x)
     qp_run_info *run = &x->to->model.run;
     uint64_t cost = 0;
     run->total = x->to->nodes[QP_ROOT_NODE].f.total;
+    run->off = x->to->nodes[QP_ROOT_NODE].f.off_total;
     run->calls = x->to->methods[QP_ROOT_METHOD].all.calls;
     for (uint32_t i = 1; i < x->to->model.n_nodes; i++)
         cost = qp_sum(cost, x->to->nodes[i].f.cost);

@@ -214,6 +214,7 @@ static bool divide_wholes(qp_model_private *own)
 void qp_figures_add_self(qp_figures *to, const qp_figures *f)
 {
     to->self = qp_sum(to->self, f->self);
+    to->off = qp_sum(to->off, f->off);
     to->counts = qp_sum(to->counts, f->counts);
     to->samples = qp_sum(to->samples, f->samples);
     to->pc_samples = qp_sum(to->pc_samples, f->pc_samples);
@@ -230,9 +231,20 @@ void qp_figures_add_calls(qp_figures *to, const qp_figures *f)
     to->max = f->max > to->max ? f->max : to->max;
 }
 
+uint64_t qp_figures_self_run(const qp_figures *f)
+{
+    return f->self - (f->off < f->self ? f->off : f->self);
+}
+
+uint64_t qp_figures_total_run(const qp_figures *f)
+{
+    return f->total - (f->off_total < f->total ? f->off_total : f->total);
+}
+
 static void add_totals(qp_figures *to, const qp_figures *f)
 {
     to->total = qp_sum(to->total, f->total);
+    to->off_total = qp_sum(to->off_total, f->off_total);
     to->counts_total = qp_sum(to->counts_total, f->counts_total);
     to->samples_total = qp_sum(to->samples_total, f->samples_total);
     to->pc_samples_total = qp_sum(to->pc_samples_total, f->pc_samples_total);
@@ -244,6 +256,7 @@ static void add_up(qp_model_private *own, uint32_t i)
 {
     qp_figures *f = &own->nodes[i].f;
     add_totals(f, &(qp_figures){.total = f->self,
+                                .off_total = f->off,
                                 .counts_total = f->counts,
                                 .samples_total = f->samples,
                                 .pc_samples_total = f->pc_samples});
@@ -344,9 +357,11 @@ bool qp_model_flat(const qp_model *m, uint32_t thread, qp_figures *out)
             if (thread == QP_ALL_THREADS || thread == i) {
                 const qp_figures *above = &m->nodes[m->threads[i].root].f;
                 root->self = qp_sum(root->self, above->self);
+                root->off = qp_sum(root->off, above->off);
                 root->pc_samples = qp_sum(root->pc_samples, above->pc_samples);
             }
         root->total = root->self;
+        root->off_total = root->off;
         root->counts_total = root->counts;
         root->samples_total = root->samples;
         root->pc_samples_total = root->pc_samples;

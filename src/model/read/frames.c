@@ -1,6 +1,8 @@
 /* frames.c: the frames that are open at the end of a profile, and the times that their call
  * paths do not have yet. Start reading at add_frame(). */
 #include "base/containers/alloc.h"
+#include "base/os/clock.h"
+#include "base/os/thread.h"
 #include "model/read/read.h"
 
 /* A walk from the top frame down through the chunks of a stack. */
@@ -50,6 +52,24 @@ static uint64_t time_of_clear(const qp_model_private *own, const qp_thread_recor
     return h->clear_raw - h->clear_stopped - (r->offset - r->stopped_seen);
 }
 
+/* Ticks of the open interval off the processor: as the recorder noted them at the end, or of a thread
+ * that can be looked at now. */
+static uint64_t time_off(const qp_model_private *own, const qp_thread_record *r, uint64_t ticks)
+{
+    const qp_run_info *run = &own->model.run;
+    if (!run->has_waits || !ticks || r->suspended_at || r->state != QP_THREAD_ALIVE)
+        return 0;
+    if (run->state == QP_RUN_LIVE) {
+        uint64_t cpu = qp_task_cpu(run->pid, r->system_id), wall = qp_clock_monotonic();
+        uint64_t interval = qp_model_ns(&own->model, ticks);
+        bool is_known = r->wall_at && wall > r->wall_at && cpu >= r->cpu_at && cpu && interval;
+        uint64_t off = is_known ? qp_time_off(interval, wall - r->wall_at, cpu - r->cpu_at) : 0;
+        return (uint64_t)((double)ticks * ((double)off / (double)(interval ? interval : 1)));
+    }
+    uint64_t noted = r->off_since == r->last && run->state != QP_RUN_CRASHED ? r->off_open : 0;
+    return noted < ticks ? noted : ticks;
+}
+
 static void set_times(qp_model_private *own, uint32_t thread)
 {
     const qp_thread_record *r = record_of(own, thread);
@@ -61,6 +81,7 @@ static void set_times(qp_model_private *own, uint32_t thread)
     uint64_t ahead = qp_ticks_between(x->since, time_now(own, r));
     uint64_t run = own->now_raw ? qp_ticks_between(h->begun_raw, own->now_raw) : UINT64_MAX;
     x->now = x->since + (ahead < run ? ahead : run);
+    x->off = x->is_cleared ? 0 : time_off(own, r, x->now - x->since);
 }
 
 /* ---- the stack --------------------------------------------------------------------------- */
@@ -155,6 +176,7 @@ static void add_frame(qp_model_private *own, qp_buf *blocks, uint32_t node, cons
     n->is_open = true;
     if (mode == QP_TIME_EXACT) {
         n->f.self = qp_sum(n->f.self, is_top ? x->now - x->since : 0);
+        n->f.off = qp_sum(n->f.off, is_top ? x->off : 0);
         if (!(f->flags & QP_FRAME_EXCLUDED))
             add_block(own, blocks, n, f, n->f.self, x->now);
     } else if (mode == QP_TIME_ADAPTIVE) {

@@ -143,6 +143,7 @@ typedef struct {
     bool is_cleared; /* the thread has not applied the last clear yet */
     uint64_t since;  /* thread time from which its top frame has not been charged ... */
     uint64_t now;    /* ... up to here */
+    uint64_t off;    /* ticks of that off the processor */
 } qp_thread_extra;
 
 struct qp_model_private {

@@ -128,6 +128,7 @@ void qp_load_run(qp_model_private *own)
     run->has_min_max = (h->flags & QP_FLAG_MIN_MAX) && run->time_mode == QP_TIME_EXACT;
     run->is_recording = h->flags & QP_FLAG_RECORDING;
     run->is_at_exit = h->flags & QP_FLAG_AT_EXIT;
+    run->has_waits = h->flags & QP_FLAG_WAITS;
     run->is_merged = h->flags & QP_FLAG_MERGED;
     run->is_imported = h->flags & QP_FLAG_IMPORTED;
     run->has_calls = !(h->flags & QP_FLAG_NO_CALLS) && !run->is_stack_only;
@@ -150,6 +151,7 @@ void qp_load_sums(qp_model_private *own)
     const qp_head *h = qp_image_head(&own->image);
     qp_run_info *run = &own->model.run;
     run->total = run->unfolded_total = own->nodes[QP_ROOT_NODE].f.total;
+    run->off = own->nodes[QP_ROOT_NODE].f.off_total;
     run->calls = own->methods[QP_ROOT_METHOD].all.calls;
     run->cost_caller_milliticks = qp_sum(h->cost_entry, h->cost_exit);
     run->cost_inside_milliticks = h->cost_inside;

@@ -77,16 +77,34 @@ bool qp_load_threads(qp_model_private *own)
 
 /* ---- nodes ------------------------------------------------------------------------------- */
 
-static void read_more(qp_model_private *own, qp_model_node *n, qp_cell cell)
+/* A record that the thread's nodes name. @return NULL: there is none, or it is no such record */
+static const void *aux_record(const qp_model_private *own, uint32_t thread, qp_cell cell)
 {
     const qp_model_extent *s = cell ? qp_salvage_extent(own, cell) : NULL;
+    bool is_ours = s && s->kind == QP_EXTENT_AUX && s->owner == own->extras[thread].cell;
+    return is_ours ? qp_image_cell(&own->image, cell) : NULL;
+}
+
+static void read_metrics(qp_model_private *own, qp_model_node *n, qp_cell cell)
+{
+    const qp_node_metrics *m = aux_record(own, n->thread, cell);
+    if (m)
+        n->f.off = m->off;
+    else
+        own->n_losses[QP_LOSS_more] += own->threads[n->thread].n_drift == 0;
+}
+
+static void read_more(qp_model_private *own, qp_model_node *n, qp_cell cell)
+{
+    const qp_node_more *more = aux_record(own, n->thread, cell);
     if (!cell)
         return;
-    if (!s || s->kind != QP_EXTENT_AUX || s->owner != own->extras[n->thread].cell) {
+    if (!more) {
         own->n_losses[QP_LOSS_more] += own->threads[n->thread].n_drift == 0;
         return;
     }
-    const qp_node_more *more = qp_image_cell(&own->image, cell);
+    if (more->metrics)
+        read_metrics(own, n, more->metrics);
     n->f.skips = more->n_skips;
     n->f.resumes = more->n_resumes;
     n->f.counts = more->counts;
@@ -96,15 +114,9 @@ static void read_more(qp_model_private *own, qp_model_node *n, qp_cell cell)
 const qp_node_timing *qp_timing_of(const qp_model_private *own, uint32_t node)
 {
     const qp_node *r = qp_image_cell(&own->image, own->node_cells[node]);
-    const qp_cell owner = own->extras[own->nodes[node].thread].cell;
-    const qp_model_extent *s = r->more ? qp_salvage_extent(own, r->more) : NULL;
-    if (!s || s->kind != QP_EXTENT_AUX || s->owner != owner)
-        return NULL;
-    const qp_node_more *more = qp_image_cell(&own->image, r->more);
-    s = more->timing ? qp_salvage_extent(own, more->timing) : NULL;
-    if (!s || s->kind != QP_EXTENT_AUX || s->owner != owner)
-        return NULL;
-    return qp_image_cell(&own->image, more->timing);
+    const uint32_t thread = own->nodes[node].thread;
+    const qp_node_more *more = aux_record(own, thread, r->more);
+    return more ? aux_record(own, thread, more->timing) : NULL;
 }
 
 /* Copy the figures as they are in the file; derive.c turns them into times. */

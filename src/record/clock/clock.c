@@ -226,6 +226,8 @@ QP_RARE int qp_clock_begin(uint64_t (*given_clock)(void), qp_error *error)
         qp_recorder.hooks |= QP_HOOK_CLASSES;
     if ((qp_recorder.hooks & (QPROF_HOOK_EXACT | QPROF_HOOK_TSC)) == QPROF_HOOK_EXACT)
         qp_recorder.hooks |= QPROF_HOOK_COLD; /* the inline path can read no other clock */
+    if (qp_waits_are_known(h, has_classes))
+        h->flags |= QP_FLAG_WAITS;
     h->begun_raw = qp_clock_elapsed();
     return 0;
 }
@@ -237,6 +239,7 @@ void qp_clock_begin_os_thread(void)
         qp_perf_attach();
     else
         qp_perf_detach(); /* the counter of an earlier run */
+    qp_waits_begin_os_thread();
 }
 
 /* ---- stops, seen by one thread ----------------------------------------------------------- */
@@ -328,7 +331,11 @@ void qp_clock(qprof_thread *th, const qprof_frame *top, uint64_t now)
         qp_clock_by_class(th, top);
         return;
     }
-    qprof_charge(th->pulse, qp_frame_node(th, top), now);
+    qprof_node *n = qp_frame_node(th, top);
+    uint64_t ticks = now - th->pulse->last;
+    qprof_charge(th->pulse, n, now);
+    if (QP_UNLIKELY(ticks >= QPROF_LONG))
+        qp_waits_charge(th, n, ticks);
 }
 
 /* ---- calls ------------------------------------------------------------------------------- */

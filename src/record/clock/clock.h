@@ -71,6 +71,19 @@ uint64_t qp_clock_raw_now(const qprof_thread *th);
  * method. */
 void qp_clock_by_class(qprof_thread *th, const qprof_frame *top);
 
+/* ---- waiting: waits.c --------------------------------------------------------------------- */
+
+/* Can the run tell time on the processor from time off it? Its options and clocks are known. */
+bool qp_waits_are_known(const qp_head *h, bool has_classes);
+/* Read the clocks of the calling OS thread for the first time. */
+void qp_waits_begin_os_thread(void);
+/* th is driven by the calling OS thread from now on. */
+void qp_waits_begin(qprof_thread *th);
+/* An interval of this length has been charged to a path: what part was the OS thread off? */
+void qp_waits_charge(qprof_thread *th, qprof_node *n, uint64_t ticks);
+/* Note in the records of all threads what is known of the time since their last events. */
+void qp_waits_note_open(void);
+
 /* ---- -time=adaptive: adaptive.c ---------------------------------------------------------- */
 
 /* The run's clock has been chosen. */

@@ -412,6 +412,8 @@ int qp_save_copy(char *path, size_t n_bytes, qp_file_state state, const char *la
 {
     char temporary[QP_PATH_MAX];
     qp_head h;
+    if (state == QP_SNAPSHOT)
+        qp_waits_note_open();
     copy_live(&h, qp_recorder_head(), sizeof h);
     if (snprintf(temporary, sizeof temporary, "%s.tmp%ld-%llx", path, (long)getpid(),
                  (unsigned long long)h.nonce) >= (int)sizeof temporary)

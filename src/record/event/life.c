@@ -48,6 +48,7 @@ static qprof_thread *begin_thread(uintptr_t host_id, uintptr_t vt)
     qp_store(&r->vt_id, (uint64_t)vt);
     qp_store(&r->system_id, qp_here.system_id);
     qp_store(&r->name, 0);
+    qp_waits_begin(th);
     qp_bump(&r->n_lives, 1);
     if (r->n_lives == 1) {
         qp_store(&r->clear_count, qp_load(&h->clear_count));

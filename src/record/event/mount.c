@@ -54,6 +54,7 @@ static QP_RARE void wake(qprof_thread *th)
     qp_thread_record *r = qp_record_of(th);
     if (r->system_id != qp_here.system_id) {
         qp_store(&r->system_id, qp_here.system_id);
+        qp_waits_begin(th);
         qp_count(&qp_recorder.space, QP_D_vt_migrations);
     }
     bool is_free = qp_set_busy(th);
@@ -98,6 +99,7 @@ static QP_RARE steal_result steal(qprof_thread *th, uint32_t from, uint32_t betw
         return is_seen && is_used && driven != leaving(th) ? REFUSED : RELEASED;
     }
     qp_store(&qp_record_of(th)->system_id, qp_here.system_id);
+    qp_waits_begin(th);
     qp_count(&qp_recorder.space, QP_D_vt_migrations);
     qp_pause_migrate(th);
     if (qp_trace_users())

@@ -93,6 +93,15 @@ static void sync_own_clock(qprof_thread *th, qprof_frame *top, qp_run_times time
     qp_store(&r->stopped_seen, times.total);
 }
 
+static void zero_metrics(qp_node_metrics *m)
+{
+    qp_store(&m->bytes, 0);
+    qp_store(&m->objects, 0);
+    qp_store(&m->freed_bytes, 0);
+    qp_store(&m->freed_objects, 0);
+    qp_store(&m->off, 0);
+}
+
 static bool zero_node(void *thread, qp_cell cell, QP_UNUSED const qp_node *unused)
 {
     qprof_thread *th = thread;
@@ -116,6 +125,8 @@ static bool zero_node(void *thread, qp_cell cell, QP_UNUSED const qp_node *unuse
         qp_store(&more->counts, 0);
         qp_store(&more->samples, 0);
     }
+    if (more && more->metrics)
+        zero_metrics(QPROF_CELL(th, qp_node_metrics, more->metrics));
     qp_thread_unsettled(th, n_unsettled);
     return true;
 }

@@ -53,7 +53,7 @@ static inline bool qp_trace_fast_entry(qprof_thread *th, uintptr_t method, uintp
     QPROF_STORE(u->top, c.top | QPROF_TOP_BUSY);
     QPROF_FENCE();
     if (QP_UNLIKELY(QPROF_LOAD(u->n_exits) != c.n_exits ||
-                    ((gate & QPROF_HOOK_EXACT) && (int64_t)(now - u->last) < 0))) {
+                    ((gate & QPROF_HOOK_EXACT) && now - u->last >= QPROF_LONG))) {
         QPROF_STORE(u->top, c.top);
         return false;
     }
@@ -82,7 +82,7 @@ static inline bool qp_trace_fast_exit(qprof_thread *th, uintptr_t id)
         return false;
     const qprof_frame *f = QPROF_AT(th, const qprof_frame, top);
     uint64_t raw = qprof_ticks(), now = raw - u->offset;
-    if (QP_UNLIKELY(((gate & QPROF_HOOK_EXACT) && (int64_t)(now - u->last) < 0)))
+    if (QP_UNLIKELY((gate & QPROF_HOOK_EXACT) && now - u->last >= QPROF_LONG))
         return false;
     QPROF_STORE(u->top, top | QPROF_TOP_BUSY);
     QPROF_FENCE();

@@ -222,7 +222,8 @@ typedef struct {
     uint32_t values;      /* private: values that wait for the next call, trace_values.c */
     uint32_t state;       /* qp_os_thread_state */
     void *timer;
-    qp_trace_lane lane; /* private */
+    uint64_t wall_at, cpu_at; /* ns: when both clocks were read last, by the OS thread */
+    qp_trace_lane lane;       /* private */
 } qp_os_thread_slot;
 
 /* Passes of a sampler over a thread, the elapsed ticks between them, and how many of them were samples of

@@ -183,6 +183,18 @@ qp_node_more *qp_tree_more(qprof_thread *th, qp_cell node)
     return QPROF_CELL(th, qp_node_more, n->more);
 }
 
+qp_node_metrics *qp_tree_metrics(qprof_thread *th, qp_cell node)
+{
+    qp_node_more *more = qp_tree_more(th, node);
+    if (more && !more->metrics) {
+        qp_cell cell = qp_tree_aux_cell(th);
+        if (!cell)
+            return NULL;
+        qp_publish(&more->metrics, cell);
+    }
+    return more ? QPROF_CELL(th, qp_node_metrics, more->metrics) : NULL;
+}
+
 void qp_tree_charge_block(qp_counter_block *times, uint32_t block, uint64_t self,
                           uint64_t total)
 {

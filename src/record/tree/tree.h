@@ -32,6 +32,9 @@ bool qp_tree_is_overflow(const qprof_thread *th, qp_cell node);
 /* What few nodes need, made on demand. @return NULL: no room */
 qp_node_more *qp_tree_more(qprof_thread *th, qp_cell node);
 
+/* The figures of a path besides its time, made on demand. @return NULL: no room */
+qp_node_metrics *qp_tree_metrics(qprof_thread *th, qp_cell node);
+
 /* Charge the current block of a frame whose self time has been charged to it up to now. */
 void qp_tree_settle_block(qprof_thread *th, qprof_frame *f, uint64_t now);
 void qp_tree_charge_block(qp_counter_block *times, uint32_t block, uint64_t self,
