@@ -133,6 +133,8 @@ CPROF_SAME(save_data_to_file);
 CPROF_SAME(new_phase);
 CPROF_SAME(add_annotation);
 CPROF_SAME(get_option);
+CPROF_SAME(set_labels);
+CPROF_SAME(set_program);
 CPROF_SAME(load_config);
 CPROF_SAME(config_line);
 CPROF_SAME(environment);

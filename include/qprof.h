@@ -590,6 +590,32 @@ QPROF_FN(int) qprof_new_phase(const char *label);
  * Source: the data API of Quantify. */
 QPROF_FN(int) qprof_add_annotation(const char *text);
 
+/** Name what the host executes, for reports and names of files.
+ *
+ * Best before the run, because a trace gets its file then. All is copied and also used by later runs;
+ * another call replaces it. Without it reports show the arguments of the process.
+ *
+ * @param script       path of the program that the host executes, as it was given; NULL: none
+ * @param n_arguments  its arguments; with -record-arguments=no no file contains them
+ * @param arguments    [n_arguments]; a NULL ends them. 8 KB are kept
+ * @param host         name and version of the host, for example "Lua 5.4.4"; NULL: unknown
+ * @return 0 on success; QPROF_E_ARG: arguments is NULL and n_arguments is not 0, or less than 0;
+ *         QPROF_E_STATE: inside a callback or another control function
+ * Thread safety: any thread. Cost: not for hot paths. */
+QPROF_FN(int)
+qprof_set_program(const char *script, int n_arguments, const char *const *arguments,
+                  const char *host);
+
+/** Give the run labels, in addition to those of -labels and of the variable QPROF_LABELS.
+ *
+ * Of labels of the same name the host's is in force. At any time; another call replaces those of the
+ * previous one.
+ *
+ * @param labels  "NAME=VALUE,NAME=VALUE", see docs/options.md; NULL: none
+ * @return 0 on success; QPROF_E_STATE: inside a callback or another control function
+ * Thread safety: any thread. Cost: not for hot paths. */
+QPROF_FN(int) qprof_set_labels(const char *labels);
+
 /** Return the value of an option that is in force.
  *
  * @param name  with or without its hyphen; case, '-' and '_' do not matter

@@ -7,7 +7,7 @@ BEGIN {
               "thread_new thread_end thread_mount token_mount error_text version", list, " ")
     for (i = 1; i <= n; i++) is_needed[list[i]] = 1
     # written by hand in stub.c
-    n = split("open initialize initialize_ex set_clock error_text", list, " ")
+    n = split("open initialize initialize_ex set_clock set_program set_labels error_text", list, " ")
     for (i = 1; i <= n; i++) is_apart[list[i]] = 1
     # what no collector returns, where the type does not say it
     value["is_running"] = value["is_recording"] = value["trg_is_on"] = "0"

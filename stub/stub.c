@@ -168,9 +168,14 @@ static void load(void)
 
 /* ---- what begins a run, and its errors ---------------------------------------------------- */
 
+static int is_asked_for(void)
+{
+    return setting("QPROF") || setting("CPROF");
+}
+
 int qprof_open(unsigned version, const char *options)
 {
-    if (!options && !setting("QPROF") && !setting("CPROF"))
+    if (!options && !is_asked_for())
         return 0;
     load();
     return functions[AT_open] ? FUNCTION(open)(version, options) : QPROF_E_NOTFOUND;
@@ -194,6 +199,23 @@ void qprof_set_clock(uint64_t (*now)(void))
     load();
     if (functions[AT_set_clock])
         FUNCTION(set_clock)(now);
+}
+
+int qprof_set_program(const char *script, int n_arguments, const char *const *arguments,
+                      const char *host)
+{
+    if (is_asked_for())
+        load();
+    return functions[AT_set_program]
+               ? FUNCTION(set_program)(script, n_arguments, arguments, host)
+               : QPROF_E_STATE;
+}
+
+int qprof_set_labels(const char *labels)
+{
+    if (is_asked_for())
+        load();
+    return functions[AT_set_labels] ? FUNCTION(set_labels)(labels) : QPROF_E_STATE;
 }
 
 const char *qprof_error_text(void)

@@ -59,9 +59,15 @@ static void finish(void)
         qlua_cover_unloaded();
 }
 
-void qlua_start(void)
+void qlua_start(int argc, char **argv, int script)
 {
-    int opened = qprof_vm_open(&process, NULL);
+    int opened;
+    if (script < argc)
+        qprof_set_program(argv[script], argc - script - 1,
+                          (const char *const *)argv + script + 1, LUA_RELEASE);
+    else
+        qprof_set_program(NULL, 0, NULL, LUA_RELEASE);
+    opened = qprof_vm_open(&process, NULL);
     if (opened < 0)
         fprintf(stderr, "qlua: not recording: %s\n", qprof_error_text());
     if (opened <= 0)

@@ -237,6 +237,48 @@ int qprof_add_annotation(const char *text)
     return n > INT32_MAX ? INT32_MAX : (int)n;
 }
 
+/* ---- names of the run -------------------------------------------------------------------- */
+
+/* @param here  frame of the exported function. @return 0, or QPROF_E_STATE */
+static int begin_names(const char *function, const void *here)
+{
+    if (is_nested(here) || !qp_control_lock())
+        return qp_guard_refuse(QPROF_E_STATE, function);
+    return 0;
+}
+
+static int end_names(int host_errno)
+{
+    if (qp_is_running()) {
+        qp_names_begin();
+        qp_names_store();
+    }
+    qp_control_unlock();
+    errno = host_errno;
+    return 0;
+}
+
+int qprof_set_program(const char *script, int n_arguments, const char *const *arguments,
+                      const char *host)
+{
+    int host_errno = errno;
+    if (n_arguments < 0 || (n_arguments && !arguments))
+        return qp_guard_refuse(QPROF_E_ARG, "qprof_set_program: no arguments");
+    if (begin_names("qprof_set_program: inside another call", __builtin_frame_address(0)))
+        return QPROF_E_STATE;
+    qp_names_set(script, n_arguments, arguments, host);
+    return end_names(host_errno);
+}
+
+int qprof_set_labels(const char *labels)
+{
+    int host_errno = errno;
+    if (begin_names("qprof_set_labels: inside another call", __builtin_frame_address(0)))
+        return QPROF_E_STATE;
+    qp_names_set_labels(labels);
+    return end_names(host_errno);
+}
+
 /* ---- diagnostics ------------------------------------------------------------------------- */
 
 typedef enum { UNWOUND, DESTROYED_LIVE, STILL_LIVE, DROPPED, N_TERMS } term;

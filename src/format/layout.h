@@ -168,7 +168,13 @@ typedef struct {
     uint32_t reserved1;
     uint64_t pc_reached;    /* ns of CPU time for each interrupt; 0: as long as passes took */
     uint64_t coarse_period; /* adaptive: ticks that one of the coarse clock represents */
-    uint64_t reserved[21];
+    uint64_t reserved[18];
+    /* 504: texts */
+    qp_ref script, arguments; /* what the host executes; words as a shell reads them */
+    qp_ref folder;            /* the working directory at the start */
+    qp_ref host_version;      /* name and version of the host */
+    qp_ref labels;            /* NAME=VALUE, separated by commas */
+    uint32_t reserved0;
     /* 528 */
     uint64_t diagnostics[QP_N_DIAGNOSTICS]; /* in the order of QP_DIAGNOSTICS; atomic */
     /* 1040: how another process hands in a configuration (docs/config.md) */

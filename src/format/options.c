@@ -389,28 +389,71 @@ static char safe(char c)
     return is_plain || c == '.' || c == '-' ? c : '_';
 }
 
-bool qp_name_convert(const qp_name_facts *facts, char letter, char *out, size_t n_bytes)
+const char *qp_name_label(const char *labels, const char *name, size_t n)
+{
+    while (labels && *labels && !(strncmp(labels, name, n) == 0 && labels[n] == '=')) {
+        labels = strchr(labels, ',');
+        labels += labels != NULL;
+    }
+    return labels && *labels ? labels : NULL;
+}
+
+/* The last part of a path. @param has_suffix  with what follows its last dot */
+static void put_base(char *out, size_t n_bytes, const char *path, bool has_suffix)
+{
+    const char *slash = path ? strrchr(path, '/') : NULL;
+    snprintf(out, n_bytes, "%s", slash ? slash + 1 : path ? path : "");
+    char *dot = strrchr(out, '.');
+    if (dot && dot > out && !has_suffix)
+        *dot = '\0';
+}
+
+/* @param at  after "{" */
+static const char *put_label(const char *labels, const char *at, char *out, size_t n_bytes)
+{
+    size_t n = strcspn(at, "}");
+    const char *value = n ? qp_name_label(labels, at, n) : NULL;
+    if (!n || at[n] != '}')
+        return NULL;
+    if (value)
+        snprintf(out, n_bytes, "%.*s", (int)strcspn(value + n + 1, ","), value + n + 1);
+    return at + n + 1;
+}
+
+const char *qp_name_convert(const qp_name_facts *facts, const char *at, char *out,
+                            size_t n_bytes)
 {
     time_t now = (time_t)(qp_clock_wall() / 1000000000u);
     struct tm t;
+    const char letter = *at, *end = letter ? at + 1 : NULL;
     out[0] = '\0';
     if (letter == 't' || letter == 'd') {
         if (localtime_r(&now, &t))
             strftime(out, n_bytes, letter == 't' ? "%H:%M" : "%y%m%d", &t);
-        return true;
+        return end;
     }
-    if (letter == 'v' || letter == 'V')
-        snprintf(out, n_bytes, "%s", letter == 'v' ? facts->program : facts->program_path);
+    const char *text = letter == 'v'   ? facts->program
+                       : letter == 'V' ? facts->program_path
+                       : letter == 'i' ? facts->host
+                                       : NULL;
+    if (text)
+        snprintf(out, n_bytes, "%s", text);
     else if (letter == 'p' || letter == 'T')
         snprintf(out, n_bytes, "%ld", letter == 'p' ? facts->pid : facts->thread);
     else if (letter == 'n')
         snprintf(out, n_bytes, "%u", facts->dataset);
     else if (letter == 'h')
         gethostname(out, n_bytes);
-    else
-        return false;
+    else if (letter == 's' || letter == 'w')
+        put_base(out, n_bytes, letter == 's' ? facts->script : facts->folder, letter == 'w');
+    else if (letter == '{')
+        end = put_label(facts->labels, at + 1, out, n_bytes);
+    else if (!strchr("vVi", letter))
+        return NULL;
+    if (!out[0])
+        snprintf(out, n_bytes, "unknown");
     out[n_bytes - 1] = '\0';
     for (char *c = out; *c; c++)
         *c = safe(*c);
-    return true;
+    return end;
 }

@@ -39,8 +39,9 @@
       "file for the whole run; conversions as in -filename-prefix")                            \
     X(filename_prefix, "filename-prefix", TEXT, "%v.%p.%n", "PREFIX",                          \
       "name of a dataset without -output; .qprof is added. %v program, %p process, "           \
-      "%n dataset number, %T thread, %t time, %d date, %h host, %V program's path, "           \
-      "%% a percent sign")                                                                     \
+      "%n dataset number, %T thread, %t time, %d date, %h machine, %V program's path, "        \
+      "%s script, %w working directory, %i version of the interpreter, %{NAME} value of a "    \
+      "label, %% a percent sign")                                                              \
     X(time, "time", WORD, "exact", "exact|adaptive|sampled|none",                              \
       "timing mode: two clock reads for each call, for some calls, samples, no times")         \
     X(clock, "clock", WORD, "elapsed", QP_CLOCK_WORDS, "quantity that is measured")            \
@@ -148,6 +149,10 @@
       "file for messages; empty: standard error; none: only in the profile")                   \
     X(program_name, "program-name", TEXT, "", "NAME",                                          \
       "name of the program in file names and reports; default: its own")                       \
+    X(labels, "labels", TEXT, "", "NAME=VALUE,...",                                            \
+      "labels of the run, in addition to those of the variable QPROF_LABELS")                  \
+    X(record_arguments, "record-arguments", BOOL, "yes", "",                                   \
+      "arguments of the script or program stored in the profile")                              \
     X(time_unit, "time-unit", WORD, "us", "s|ms|us|ns", "default unit of times in reports")    \
     X(percent_real_values, "percent-real-values", BOOL, "yes", "",                             \
       "reports: percentages of the run's time; no: of the sum of all rows")                    \
@@ -238,15 +243,20 @@ size_t qp_options_print(const qp_options *o, char *out, size_t n_bytes);
 
 /* ---- names of files: %p, %n ... ------------------------------------------------------------- */
 
-/* What names are made of, besides host and time. */
+/* What names are made of, besides machine and time. NULL and "": unknown. */
 typedef struct {
-    const char *program, *program_path;
+    const char *program, *program_path, *script, *folder, *host, *labels;
     long pid, thread; /* as the system numbers them */
     uint32_t dataset;
 } qp_name_facts;
 
-/* Expand a conversion to letters, digits, '.', '_' and '-' (%t: and ':'), so that a program's name
- * never becomes a path. @return false: it is no conversion */
-bool qp_name_convert(const qp_name_facts *facts, char letter, char *out, size_t n_bytes);
+/* Expand a conversion to letters, digits, '.', '_' and '-' (%t: and ':'), so that no name ever becomes a
+ * path; what is not known is "unknown".
+ * @param at  after the percent sign. @return after the conversion; NULL: it is none */
+const char *qp_name_convert(const qp_name_facts *facts, const char *at, char *out,
+                            size_t n_bytes);
+
+/* @param labels  NAME=VALUE, separated by commas. @return a label, which ends at a comma; NULL: none */
+const char *qp_name_label(const char *labels, const char *name, size_t n);
 
 #endif

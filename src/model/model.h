@@ -66,6 +66,9 @@ typedef struct {
     qp_run_state state;
     const char *state_text; /* "live", "unsealed", "snapshot", "sealed" */
     const char *program, *options, *host, *module, *label, *version;
+    const char *script,
+        *arguments; /* what the host executed, words as a shell reads them; "" */
+    const char *folder, *host_version, *labels; /* labels: NAME=VALUE, separated by commas */
     uint64_t pid;
     uint64_t started_at, ended_at; /* ns since 1970; ended_at 0: unknown */
     uint64_t wall;                 /* ticks from start to end, stops included */

@@ -58,6 +58,8 @@ CALL(add_annotation, qprof_add_annotation("text"))
 CALL(save_data, qprof_save_data())
 CALL(save_data_to_file, qprof_save_data_to_file("saved.qprof"))
 CALL(new_phase, qprof_new_phase("label"); qprof_new_phase(NULL))
+CALL(set_program, const char *const arguments[] = {"a", NULL};
+     qprof_set_program("script.x", 1, arguments, "Host 1.0"); qprof_set_labels("a=1"))
 CALL(clear_data, qprof_clear_data())
 CALL(load_config, qprof_load_config("missing.conf"))
 CALL(config_line, qprof_config_line("-time-unit=ms"))
@@ -96,6 +98,7 @@ const play_call good_calls[] = {
     ROW(current_method_id),
     ROW(current_method_id_vt),
     ROW(config_line),
+    ROW(set_program),
     ROW(fn_entry),
     ROW(fn_entry_unknown),
     ROW(counts),

@@ -214,6 +214,172 @@ static void the_program_is_named_after_its_executable(void **state) /* section 5
     assert_true(play_file_exists(expected));
 }
 
+/* ---- names of the run ---------------------------------------------------------------------- */
+
+static void the_host_names_script_arguments_and_version(void **state)
+{
+    play_ctx *p = *state;
+    const char *const arguments[] = {"--n=3", "two words", "it's", "", "*", NULL, "not there"};
+    char folder[512];
+    assert_int_equal(qprof_set_program("a/bench.x", 7, arguments, "Host 1.0"), 0);
+    play_begin(p, "");
+    play(p, "f( 3 )");
+    play_end(p);
+    assert_string_equal(p->m->run.script, "a/bench.x");
+    assert_string_equal(p->m->run.arguments, "--n=3 'two words' 'it'\\''s' '' '*'");
+    assert_string_equal(p->m->run.host_version, "Host 1.0");
+    assert_non_null(getcwd(folder, sizeof folder));
+    assert_string_equal(p->m->run.folder, folder);
+    assert_string_equal(p->m->run.labels, "");
+    assert_int_equal(qprof_set_program(NULL, 0, NULL, NULL), 0);
+}
+
+static void arguments_that_do_not_fit_are_cut_between_two(void **state)
+{
+    play_ctx *p = *state;
+    static char word[5001];
+    const char *const arguments[] = {word, word, "c"};
+    memset(word, '\'', sizeof word - 1);
+    qprof_set_program("s", 3, arguments, NULL); /* a quote takes four bytes: none fits */
+    play_begin(p, "");
+    play(p, "f( )");
+    play_end(p);
+    assert_string_equal(p->m->run.arguments, "...");
+    memset(word, 'a', sizeof word - 1);
+    qprof_set_program("s", 3, arguments, NULL);
+    unlink("run.qprof");
+    play_begin(p, "");
+    play(p, "f( )");
+    play_end(p);
+    assert_int_equal(strlen(p->m->run.arguments), 5000 + strlen(" ..."));
+    qprof_set_program(NULL, 0, NULL, NULL);
+}
+
+/* Is the text anywhere in the file? */
+static bool file_has(const char *file, const char *text)
+{
+    static char bytes[1 << 22];
+    int fd = open(file, O_RDONLY);
+    ssize_t n = read(fd, bytes, sizeof bytes);
+    close(fd);
+    assert_true(n > 0 && n < (ssize_t)sizeof bytes);
+    return memmem(bytes, (size_t)n, text, strlen(text)) != NULL;
+}
+
+static void arguments_are_in_no_file_if_they_are_not_recorded(void **state)
+{
+    play_ctx *p = *state;
+    const char *const arguments[] = {"--token=s3cret"};
+    qprof_set_program("bench.x", 1, arguments, "Host 1.0");
+    play_begin(p, "-record-arguments=no");
+    play(p, "f( 3 )");
+    assert_false(file_has(qprof_live_file(), "s3cret"));
+    assert_int_equal(qprof_set_program("other.x", 1, arguments, "Host 1.0"), 0);
+    assert_false(file_has(qprof_live_file(), "s3cret"));
+    play_end(p);
+    assert_false(file_has("run.qprof", "s3cret"));
+    assert_string_equal(p->m->run.arguments, "");
+    assert_string_equal(p->m->run.script, "other.x");
+    unlink("run.qprof");
+    play_begin(p, "");
+    play(p, "f( 3 )");
+    assert_true(file_has(qprof_live_file(), "s3cret")); /* the test would notice */
+    play_end(p);
+    qprof_set_program(NULL, 0, NULL, NULL);
+}
+
+static void bad_arguments_of_a_program_are_refused(void **state)
+{
+    (void)state;
+    begin("");
+    assert_int_equal(qprof_set_program("s", 1, NULL, NULL), QPROF_E_ARG);
+    assert_int_equal(qprof_set_program("s", -1, NULL, NULL), QPROF_E_ARG);
+    assert_int_equal(qprof_diagnostic("e_arg"), 2);
+}
+
+static const char *labels_of(play_ctx *p, const char *environment, const char *options,
+                             const char *host)
+{
+    unlink("run.qprof");
+    if (environment)
+        setenv("QPROF_LABELS", environment, 1);
+    qprof_set_labels(host);
+    play_begin(p, options);
+    play(p, "f( 3 )");
+    play_end(p);
+    unsetenv("QPROF_LABELS");
+    qprof_set_labels(NULL);
+    return p->m->run.labels;
+}
+
+static void labels_come_from_environment_options_and_host(void **state)
+{
+    play_ctx *p = *state;
+    assert_string_equal(labels_of(p, "service=web,version=1.2", "", NULL),
+                        "service=web,version=1.2");
+    assert_string_equal(labels_of(p, "a=1,b=1,c=1", "-labels=b=2,c=2", "c=3"), "a=1,b=2,c=3");
+    assert_string_equal(labels_of(p, NULL, "-labels=a=1,a=2", NULL), "a=2");
+    assert_string_equal(labels_of(p, " a=x y , b= 3 ", "", NULL), "a=x y,b= 3");
+}
+
+static void labels_of_any_bytes_have_one_meaning(void **state)
+{
+    play_ctx *p = *state;
+    assert_string_equal(labels_of(p, "a=b=c", "", NULL), "a=b=c");
+    assert_string_equal(labels_of(p, "a=,b", "", NULL), "a="); /* b is left out */
+    assert_int_equal(p->m->run.n_notes, 1);
+    assert_non_null(strstr(p->m->run.notes[0].text, "labels: 1 left out"));
+    assert_string_equal(labels_of(p, "=x,,a=1,,", "", NULL), "a=1");
+    assert_string_equal(labels_of(p, "a=\n\x7f\x01z", "", NULL), "a=___z");
+    assert_string_equal(labels_of(p, "a=\xff\xc3\xa9", "", NULL), "a=\xff\xc3\xa9");
+}
+
+static void labels_of_64_kilobytes_keep_what_fits(void **state)
+{
+    play_ctx *p = *state;
+    static char text[65537];
+    strcpy(text, "first=1,long=");
+    memset(text + strlen(text), 'x', 65000);
+    strcat(text, ",last=2");
+    assert_string_equal(labels_of(p, text, "", NULL), "first=1,last=2");
+    assert_int_equal(p->m->run.n_notes, 1);
+}
+
+static void labels_may_change_while_the_run_lasts(void **state)
+{
+    play_ctx *p = play_start(state, "-labels=a=1");
+    play(p, "f( 3 )");
+    assert_int_equal(qprof_set_labels("b=2"), 0);
+    play_peek(p);
+    assert_string_equal(p->m->run.labels, "a=1,b=2");
+    assert_int_equal(qprof_set_labels("a=3"), 0);
+    play_end(p);
+    assert_string_equal(p->m->run.labels, "a=3");
+    qprof_set_labels(NULL);
+}
+
+static void names_of_files_have_script_interpreter_and_labels(void **state)
+{
+    char folder[512];
+    (void)state;
+    qprof_set_program("/x/bench.v2.lua", 0, NULL, "Host 1.0");
+    begin("-labels=service=web/../x,version=1.2 -output=%s-%i-%{service}-%{version}.out");
+    qprof_record_fn_entry(1, 1);
+    qprof_shutdown();
+    assert_true(play_file_exists("bench.v2-Host_1.0-web_.._x-1.2.out"));
+    qprof_set_program(NULL, 0, NULL, NULL);
+    assert_non_null(getcwd(folder, sizeof folder));
+    begin("-output=%s-%i-%{none}-%w.out");
+    qprof_record_fn_entry(1, 1);
+    qprof_shutdown();
+    char expected[600];
+    snprintf(expected, sizeof expected, "unknown-unknown-unknown-%s.out",
+             strrchr(folder, '/') + 1);
+    assert_true(play_file_exists(expected));
+    assert_int_equal(qprof_initialize("-output=%{.out", NULL), QPROF_E_OPTION);
+    assert_int_equal(qprof_initialize("-output=%{}.out", NULL), QPROF_E_OPTION);
+}
+
 /* ---- set-user-id ------------------------------------------------------------------------- */
 
 enum { IGNORED = 70, HEARD, HEARD_AS_USUAL, NOT_COUNTED, CANNOT_RUN };
@@ -306,6 +472,15 @@ int main(int argc, char **argv)
         PLAY_TEST(conversions_expand_in_names),
         PLAY_TEST(an_output_name_has_conversions_too),
         PLAY_TEST(the_program_is_named_after_its_executable),
+        PLAY_TEST(the_host_names_script_arguments_and_version),
+        PLAY_TEST(arguments_that_do_not_fit_are_cut_between_two),
+        PLAY_TEST(arguments_are_in_no_file_if_they_are_not_recorded),
+        PLAY_TEST(bad_arguments_of_a_program_are_refused),
+        PLAY_TEST(labels_come_from_environment_options_and_host),
+        PLAY_TEST(labels_of_any_bytes_have_one_meaning),
+        PLAY_TEST(labels_of_64_kilobytes_keep_what_fits),
+        PLAY_TEST(labels_may_change_while_the_run_lasts),
+        PLAY_TEST(names_of_files_have_script_interpreter_and_labels),
         PLAY_TEST(the_environment_of_a_privileged_program_is_ignored),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 #include "base/text/text.h"
@@ -57,6 +58,17 @@ void qp_json_text(qp_json *json, const char *key, const char *value)
         qp_text_json(json->out, value);
     else
         qp_out_text(json->out, "null");
+}
+
+void qp_json_parts(qp_json *json, const char *text)
+{
+    char part[4096];
+    while (*text) {
+        size_t n = strcspn(text, ",");
+        snprintf(part, sizeof part, "%.*s", (int)n, text);
+        qp_json_text(json, NULL, part);
+        text += n + (text[n] == ',');
+    }
 }
 
 void qp_json_count(qp_json *json, const char *key, uint64_t value)

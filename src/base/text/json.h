@@ -24,6 +24,8 @@ void qp_json_end(qp_json *json, char bracket);                    /* '}' or ']' 
 /* Begin an element of an array, on a line of its own; the caller writes it to json->out. */
 void qp_json_row(qp_json *json);
 void qp_json_text(qp_json *json, const char *key, const char *value); /* NULL: null */
+/* The parts of a text between commas, as elements of an array; each is cut to 4 KiB. */
+void qp_json_parts(qp_json *json, const char *text);
 void qp_json_count(qp_json *json, const char *key, uint64_t value);
 void qp_json_change(qp_json *json, const char *key, int64_t value);
 void qp_json_number(qp_json *json, const char *key, double value); /* finite */

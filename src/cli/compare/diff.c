@@ -96,7 +96,9 @@ static bool choose_sides(qp_cli *cli)
 static void describe(qp_comparison *c, qp_diff_side side, const qp_model *m, const char *path)
 {
     qp_diff_runs *r = &c->runs[side];
+    char labels[QP_LABELS_BYTES];
     r->last_path = path;
+    memcpy(r->labels, qp_labels_join(labels, r->labels, m->run.labels), sizeof r->labels);
     if (r->first_path) {
         r->has_programs |=
             strncmp(r->program, m->run.program, sizeof r->program_bytes - 1) != 0;
@@ -105,6 +107,7 @@ static void describe(qp_comparison *c, qp_diff_side side, const qp_model *m, con
     }
     snprintf(r->program_bytes, sizeof r->program_bytes, "%s", m->run.program);
     r->program = r->program_bytes;
+    qp_text_format(r->script, sizeof r->script, "%s", m->run.script);
     r->first_path = path;
     r->started_at = m->run.started_at;
     r->time_mode_text = m->run.time_mode_text;

@@ -14,7 +14,8 @@ typedef enum { QP_DIFF_SELF, QP_DIFF_TOTAL, QP_DIFF_CALLS, QP_DIFF_NAME } qp_dif
 typedef struct {
     char program_bytes[128]; /* of the first run, as all that follows */
     const char *program;
-    const char *first_path; /* borrowed from the command line */
+    char script[128], labels[QP_LABELS_BYTES]; /* the labels of all runs */
+    const char *first_path;                    /* borrowed from the command line */
     const char *last_path;
     uint64_t started_at; /* ns since 1970 */
     const char *time_mode_text;

@@ -17,7 +17,11 @@ static void print_side(const qp_comparison *c, qp_diff_side side, const char *la
     uint32_t n = c->diff->n_runs[side];
     char moment[QP_MOMENT_BYTES], count[QP_NUMBER_BYTES];
     qp_header_label(s, label);
-    qp_screen_name(s, *r->program ? r->program : "?", 30);
+    qp_header_program(s, r->program, r->script);
+    if (*r->labels) {
+        qp_out_text(s->out, ", ");
+        qp_screen_name(s, r->labels, 80);
+    }
     if (n > 1)
         qp_out_format(s->out, ", %s", qp_unit_things(count, n, "run"));
     qp_out_format(s->out, ", %s  (", qp_header_moment(moment, r->started_at));

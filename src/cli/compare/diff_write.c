@@ -112,7 +112,7 @@ static const qp_field csv_fields[] = {
 
 typedef struct {
     qp_diff_runs runs;
-    const char *time;
+    const char *script, *time;
     const qp_list *files;
 } side_row;
 
@@ -123,9 +123,18 @@ static void write_files(qp_json *json, const void *row)
         qp_json_text(json, NULL, files->items[i]);
 }
 
+static void write_labels(qp_json *json, const void *row)
+{
+    qp_json_parts(json, ((const side_row *)row)->runs.labels);
+}
+
 #define AT(member) QP_FIELD_AT(side_row, member)
 static const qp_field side_fields[] = {
     {"program", NULL, "name of the program", QP_FIELD_NAME, AT(runs.program)},
+    {"script", NULL, "what it executed in the first run; \"\": unknown", QP_FIELD_NAME,
+     AT(script)},
+    {"labels", NULL, "NAME=VALUE; of several runs NAME=VALUE|VALUE", QP_FIELD_TEXTS,
+     .write = write_labels},
     {"time", NULL, "how times were measured", QP_FIELD_WORD, AT(time),
      .words = "exact|adaptive|sampled|none|mixed"},
     {"started_at", NULL, "start of the first run, UTC, with nanoseconds", QP_FIELD_MOMENT,
@@ -186,7 +195,8 @@ const qp_field qp_diff_document[] = {
 static side_row side_of(const qp_comparison *c, qp_diff_side side, const qp_list *files)
 {
     const qp_diff_runs *r = &c->runs[side];
-    return (side_row){*r, r->has_modes ? "mixed" : r->time_mode_text, files};
+    return (side_row){*r, c->runs[side].script, r->has_modes ? "mixed" : r->time_mode_text,
+                      files};
 }
 
 void qp_diff_write_json(const qp_comparison *c, qp_out *out)

@@ -11,6 +11,7 @@
 #include "base/text/buf.h"
 #include "base/text/unit.h"
 #include "cli/show/show.h"
+#include "model/combine/combine.h"
 
 /* ---- operands -------------------------------------------------------------------------------- */
 
@@ -271,7 +272,7 @@ void qp_cover_header(const qp_cli *cli, const qp_cover *c)
     if (c->n_runs == 0)
         return;
     qp_screen_style(s, QP_STYLE_HEAD);
-    qp_screen_name(s, *c->runs[0].program ? c->runs[0].program : "?", 40);
+    qp_header_program(s, c->runs[0].program, c->runs[0].script);
     qp_screen_style(s, QP_STYLE_PLAIN);
     if (c->n_runs > 1)
         qp_out_format(s->out, ", %s", qp_unit_things(count, c->n_runs, "run"));
@@ -279,6 +280,10 @@ void qp_cover_header(const qp_cli *cli, const qp_cover *c)
     qp_screen_name(s, c->runs[0].what, 0);
     qp_out_text(s->out, c->n_runs > 1 ? ", ...)\n" : ")\n");
     print_runs(s, c);
+    char labels[QP_LABELS_BYTES] = "", joined[QP_LABELS_BYTES];
+    for (size_t i = 0; i < c->n_runs; i++)
+        memcpy(labels, qp_labels_join(joined, labels, c->runs[i].labels), sizeof labels);
+    qp_header_labels(s, labels);
     if (cli->args.cover.contexts.n) {
         qp_header_label(s, "contexts");
         qp_out_text(s->out, "only hits of ");

@@ -82,7 +82,7 @@ static void print_head(const qp_screen *s, const qp_model *m, const change *sum,
         n_open +=
             m->threads[i].is_alive && !m->threads[i].is_suspended && m->threads[i].depth > 0;
     qp_screen_style(s, QP_STYLE_HEAD);
-    qp_screen_name(s, m->run.program, 40);
+    qp_header_program(s, m->run.program, m->run.script);
     qp_screen_style(s, QP_STYLE_PLAIN);
     qp_out_format(s->out, ", process %" PRIu64 ", running for %s\n", m->run.pid,
                   qp_view_amount(m, a, m->run.wall));

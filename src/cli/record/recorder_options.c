@@ -125,10 +125,14 @@ static bool check_output(const qp_cli *cli, const char *output, const char *give
     char folder[4096];
     struct stat at;
     const char *name = strrchr(output, '/') + 1;
-    for (const char *c = strchr(output, '%'); c; c = strchr(c + 2, '%'))
-        if (!c[1] || !strchr("vVpnTtdh%", c[1]))
+    const qp_name_facts unknown = {0};
+    char unused[512];
+    for (const char *c = strchr(output, '%'), *next; c; c = strchr(next, '%')) {
+        next = c[1] == '%' ? c + 2 : qp_name_convert(&unknown, c + 1, unused, sizeof unused);
+        if (!next)
             return qp_cli_refuse(cli, "%s: %%%c is not a conversion (%%%% is a percent sign)",
                                  given, c[1] ? c[1] : ' ');
+    }
     if (!*name || (stat(output, &at) == 0 && S_ISDIR(at.st_mode)))
         return qp_cli_refuse(cli, "%s: is a folder (use --output=FILE)",
                              *given ? given : output);
@@ -173,16 +177,21 @@ static void expand(const char *output, const qp_name_facts *facts, bool is_glob,
 {
     size_t n = 0;
     *to = '\0';
-    for (const char *at = output; *at && n < n_bytes; at++) {
-        char value[512] = {*at, '\0'};
-        if (*at == '%' && *++at != '%') {
-            bool is_known = !is_glob || *at == 'p';
-            if (!is_known || !qp_name_convert(facts, *at, value, sizeof value))
+    while (*output && n < n_bytes) {
+        char value[512] = {*output, '\0'};
+        const char *next = output + 1;
+        if (*output == '%' && *next == '%') {
+            next++;
+        } else if (*output == '%') {
+            bool is_known = !is_glob || *next == 'p';
+            next = qp_name_convert(facts, next, value, sizeof value);
+            if (!is_known || !next)
                 snprintf(value, sizeof value, "*");
-        } else if (is_glob && strchr("*?[\\", *at)) {
-            snprintf(value, sizeof value, "\\%c", *at);
+        } else if (is_glob && strchr("*?[\\", *output)) {
+            snprintf(value, sizeof value, "\\%c", *output);
         }
         n += (size_t)snprintf(to + n, n_bytes - n, "%s", value);
+        output = next ? next : output + strlen(output);
     }
 }
 

@@ -334,6 +334,18 @@ static qp_head head_of(const char *path)
                                                                            : (qp_head){0};
 }
 
+/* A text of a profile. @return to; "" if there is none */
+static const char *text_of(const char *path, qp_ref ref, char *to, size_t n_bytes)
+{
+    int fd = ref ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) : -1;
+    off_t at = (off_t)((uint64_t)ref * 8 + offsetof(qp_text, bytes));
+    ssize_t n = fd >= 0 ? pread(fd, to, n_bytes - 1, at) : 0;
+    if (fd >= 0)
+        close(fd);
+    to[n > 0 ? n : 0] = '\0';
+    return to;
+}
+
 /* A file that may be the profile. */
 typedef struct {
     const char *path;
@@ -390,12 +402,18 @@ static void name_live(const qp_cli *cli, const qp_child *child, const qp_recorde
                       char *path, size_t n_bytes)
 {
     const char *program = cli->args.rest[0], *slash = strrchr(program, '/');
-    const qp_name_facts facts = {.program = slash ? slash + 1 : program,
-                                 .program_path = program,
-                                 .pid = child->pid,
-                                 .thread = child->pid,
-                                 .dataset = head_of(child->live).dataset};
-    char whole[4096];
+    const qp_head head = head_of(child->live);
+    char script[4096], folder[4096], host[256], labels[4096], whole[4096];
+    const qp_name_facts facts = {
+        .program = slash ? slash + 1 : program,
+        .program_path = program,
+        .script = text_of(child->live, head.script, script, sizeof script),
+        .folder = text_of(child->live, head.folder, folder, sizeof folder),
+        .host = text_of(child->live, head.host_version, host, sizeof host),
+        .labels = text_of(child->live, head.labels, labels, sizeof labels),
+        .pid = child->pid,
+        .thread = child->pid,
+        .dataset = head.dataset};
     qp_recorder_path(words, &facts, whole, sizeof whole);
     qp_text_format(path, n_bytes, "%s", shorter(whole));
 }

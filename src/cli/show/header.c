@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { LABEL_COLUMNS = 12 };
+enum { LABEL_COLUMNS = 12, ARGUMENTS_COLUMNS = 200 };
 
 char *qp_header_moment(char *to, uint64_t ns)
 {
@@ -38,11 +38,27 @@ void qp_header_line(const qp_screen *s, const char *label, const char *format, .
     qp_out_char(s->out, '\n');
 }
 
+void qp_header_program(const qp_screen *s, const char *program, const char *script)
+{
+    qp_screen_name(s, *program ? program : "?", 60);
+    qp_out_text(s->out, *script ? " " : "");
+    qp_screen_name(s, script, 60);
+}
+
+void qp_header_labels(const qp_screen *s, const char *labels)
+{
+    if (!*labels)
+        return;
+    qp_header_label(s, "labels");
+    qp_screen_name(s, labels, 0);
+    qp_out_char(s->out, '\n');
+}
+
 static void print_title(const qp_screen *s, const qp_model *m, const char *path)
 {
     const qp_run_info *run = &m->run;
     qp_screen_style(s, QP_STYLE_HEAD);
-    qp_screen_name(s, *run->program ? run->program : "?", 60);
+    qp_header_program(s, run->program, run->script);
     qp_screen_style(s, QP_STYLE_PLAIN);
     if (run->is_merged)
         qp_out_text(s->out, ", several runs");
@@ -55,6 +71,27 @@ static void print_title(const qp_screen *s, const qp_model *m, const char *path)
     qp_out_text(s->out, "  (");
     qp_screen_name(s, path, 0);
     qp_out_text(s->out, ")\n");
+}
+
+/* What was executed, where, by what, and as what. */
+static void print_names(const qp_screen *s, const qp_run_info *run)
+{
+    if (*run->arguments) {
+        qp_header_label(s, "arguments");
+        qp_screen_name(s, run->arguments, ARGUMENTS_COLUMNS);
+        qp_out_char(s->out, '\n');
+    }
+    if (*run->folder || *run->host_version) {
+        qp_header_label(s, "started");
+        qp_out_text(s->out, *run->folder ? "in " : "by ");
+        qp_screen_name(s, *run->folder ? run->folder : run->host_version, 0);
+        if (*run->folder && *run->host_version) {
+            qp_out_text(s->out, ", by ");
+            qp_screen_name(s, run->host_version, 40);
+        }
+        qp_out_char(s->out, '\n');
+    }
+    qp_header_labels(s, run->labels);
 }
 
 static void print_run(const qp_screen *s, const qp_model *m)
@@ -231,6 +268,7 @@ static void print_diagnostics(const qp_screen *s, const qp_model *m)
 void qp_header_text(const qp_screen *s, const qp_model *m, const char *path, bool is_subtracted)
 {
     print_title(s, m, path);
+    print_names(s, &m->run);
     print_run(s, m);
     print_totals(s, m);
     print_fold(s, m);

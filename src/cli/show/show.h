@@ -56,6 +56,11 @@ char *qp_view_place(char *to, size_t n_bytes, const qp_model_method *method);
 void qp_header_text(const qp_screen *s, const qp_model *m, const char *path,
                     bool is_subtracted);
 
+/* "qlua bench.lua": the program, and what it executed. */
+void qp_header_program(const qp_screen *s, const char *program, const char *script);
+/* The line of the run's labels, if it has any. */
+void qp_header_labels(const qp_screen *s, const char *labels);
+
 /* The label of a line of a head, padded. */
 void qp_header_label(const qp_screen *s, const char *label);
 /* A line of a head: the label, then a text of at most 2 KiB. */

@@ -86,6 +86,8 @@ static int run_export(qp_cli *cli)
     int status = qp_cli_load_collapsed(cli, file, &m);
     if (status == QP_EXIT_UNUSABLE)
         return status;
+    if (!cli->args.has_arguments)
+        m->run.arguments = "";
     job j = {x, m, {.has_jumps = cli->args.has_callgrind_jumps, .name = cli->path}};
     bool is_good = has_content(cli, m, x) && qp_cli_thread(cli, m, &j.o.thread) &&
                    choose_measure(cli, m, &j.o.measure);
@@ -116,6 +118,8 @@ static const qp_flag flags[] = {
     QP_YES("callgrind-jumps", 0, has_callgrind_jumps,
            "callgrind: jumps between lines, where the host counts them; speedscope cannot read "
            "them"),
+    QP_YES("with-arguments", 0, has_arguments,
+           "the arguments of the program as well, which may be secrets"),
     QP_FLAG_WHEN,
     QP_FLAGS_COLLAPSE,
     QP_FLAG_THREAD,

@@ -94,12 +94,21 @@ static bool is_alike(const qp_cli *cli, const qp_model *base, const char *base_f
     return is_good;
 }
 
+/* @param m  NULL: none */
+static void leave_out_arguments(const qp_cli *cli, qp_model *m)
+{
+    if (m && !cli->args.has_arguments)
+        m->run.arguments = "";
+}
+
 /* @param base_file  NULL: nothing to compare with */
 static int show_files(qp_cli *cli, const char *base_file, const char *file)
 {
     qp_model *base = NULL, *m = NULL;
     int status = base_file ? qp_cli_load_collapsed(cli, base_file, &base) : QP_EXIT_CLEAN;
     int of_new = status == QP_EXIT_UNUSABLE ? status : qp_cli_load_collapsed(cli, file, &m);
+    leave_out_arguments(cli, base);
+    leave_out_arguments(cli, m);
     if (of_new != QP_EXIT_UNUSABLE && (!base || is_alike(cli, base, base_file, m))) {
         int written = show(cli, m, base, base_file);
         of_new = written == QP_EXIT_CLEAN ? of_new : written;
@@ -140,6 +149,9 @@ const qp_command qp_command_html = {
                                        "a raw trace of the run, for a timeline; where it is in "
                                        "the rings of the profile: "
                                        "the profile itself"),
+                               QP_YES("with-arguments", 0, has_arguments,
+                                      "the arguments of the program as well, which may be "
+                                      "secrets"),
                                QP_FLAG_SOURCE_PATH, QP_FLAG_WHEN, QP_FLAGS_COLLAPSE,
                                QP_FLAGS_COMMON},
     .examples = "qprof html                        the newest profile here\n"

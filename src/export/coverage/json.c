@@ -131,11 +131,18 @@ static const qp_field file_fields[] = {
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
+static void write_labels(qp_json *json, const void *row)
+{
+    qp_json_parts(json, ((const qp_cover_run *)row)->labels);
+}
+
 #define AT(member) QP_FIELD_AT(qp_cover_run, member)
 static const qp_field run_fields[] = {
     {"file", NULL, "profile", QP_FIELD_NAME, AT(what)},
     {"program", NULL, "name of the program", QP_FIELD_NAME, AT(program)},
     {"label", NULL, "label of the run, \"\" without one", QP_FIELD_NAME, AT(label)},
+    {"script", NULL, "what the program executed; \"\": unknown", QP_FIELD_NAME, AT(script)},
+    {"labels", NULL, "labels of the run, NAME=VALUE", QP_FIELD_TEXTS, .write = write_labels},
     {"pid", NULL, "process id", QP_FIELD_COUNT, AT(pid)},
     {"started_at", NULL, "UTC, with nanoseconds", QP_FIELD_MOMENT, AT(started_at)},
     {.key = NULL}};

@@ -33,6 +33,10 @@ static void write_runs(qp_out *out, const qp_cover *c)
         qp_page_text(out, r->program);
         qp_out_text(out, ",\"label\":");
         qp_page_text(out, r->label);
+        qp_out_text(out, ",\"script\":");
+        qp_page_text(out, r->script);
+        qp_out_text(out, ",\"labels\":");
+        qp_page_text(out, r->labels);
         qp_out_format(out, ",\"started\":%" PRIu64 ",\"pid\":%" PRIu64 "}",
                       r->started_at / 1000000, r->pid);
     }

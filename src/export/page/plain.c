@@ -92,6 +92,10 @@ static bool write_runs(const plain *p)
     if (base)
         qp_out_text(p->out, "<tr><td></td><th>Before</th><th>After</th><th>Change</th></tr>\n");
     bool is_good = write_names(p, "Program", base ? title(&base->run) : NULL, title(&m->run));
+    if (*m->run.script || (base && *base->run.script))
+        is_good &= write_names(p, "Script", base ? base->run.script : NULL, m->run.script);
+    if (*m->run.labels || (base && *base->run.labels))
+        is_good &= write_names(p, "Labels", base ? base->run.labels : NULL, m->run.labels);
     if (how->name)
         is_good &= write_names(p, "Profile", how->base_name, how->name);
     if (*m->run.focus)

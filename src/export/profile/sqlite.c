@@ -15,7 +15,8 @@ static const char tables[] =
     "CREATE TABLE run (program TEXT, host TEXT, pid INTEGER, options TEXT, recorder TEXT,"
     " state TEXT, unit TEXT, time TEXT, clock TEXT, granularity TEXT, virtual_threads INTEGER,"
     " started_at INTEGER, ended_at INTEGER, duration INTEGER, stopped INTEGER, total INTEGER,"
-    " calls INTEGER, sample_period_ns INTEGER, pc_period_ns INTEGER);"
+    " calls INTEGER, sample_period_ns INTEGER, pc_period_ns INTEGER, script TEXT,"
+    " arguments TEXT, working_directory TEXT, interpreter TEXT, labels TEXT);"
     "CREATE TABLE diagnostics (name TEXT PRIMARY KEY, kind TEXT, meaning TEXT, count INTEGER);"
     "CREATE TABLE notes (number INTEGER PRIMARY KEY, text TEXT);"
     "CREATE TABLE threads (id INTEGER PRIMARY KEY, name TEXT, system_id INTEGER, alive INTEGER,"
@@ -142,10 +143,15 @@ static void put_field(database *x, const qp_field *f, const void *at)
     put_number(x, change >= 0 && n != QP_FIELD_NONE && (n || !is_line), n);
 }
 
-static void put_row(database *x, const qp_field_list *list, const void *row)
+static void put_fields(database *x, const qp_field_list *list, const void *row)
 {
     for (size_t i = 0; i < list->n; i++)
         put_field(x, list->items[i].field, (const char *)row + list->items[i].at);
+}
+
+static void put_row(database *x, const qp_field_list *list, const void *row)
+{
+    put_fields(x, list, row);
     end_row(x);
 }
 
@@ -156,7 +162,8 @@ static void fill_run(database *x)
     const qp_field_list list = qp_fields_choose(
         qp_run_fields,
         "program host pid options recorder state unit time clock granularity virtual_threads "
-        "started_at ended_at duration stopped total calls sample_period_ns pc_period_ns",
+        "started_at ended_at duration stopped total calls sample_period_ns pc_period_ns "
+        "script arguments working_directory interpreter",
         QP_FIELDS_ALL);
     qp_run_row row = qp_run_row_of(x->m);
     row.run.calls = row.run.has_calls ? row.run.calls : QP_FIELD_NONE;
@@ -164,8 +171,10 @@ static void fill_run(database *x)
         row.run.sample_period_ns = QP_FIELD_NONE;
     if (!row.run.pc_period_ns)
         row.run.pc_period_ns = QP_FIELD_NONE;
-    begin_rows(x, "INSERT INTO run VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
-    put_row(x, &list, &row);
+    begin_rows(x, "INSERT INTO run VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
+    put_fields(x, &list, &row);
+    put_text(x, row.run.labels);
+    end_row(x);
     end_rows(x);
 }
 

@@ -13,9 +13,25 @@ static void write_notes(qp_json *json, const void *row)
         qp_json_text(json, NULL, r->run.notes[i].text);
 }
 
+static void write_labels(qp_json *json, const void *row)
+{
+    qp_json_parts(json, ((const qp_run_row *)row)->run.labels);
+}
+
 #define AT(member) QP_FIELD_AT(qp_run_row, member)
 const qp_field qp_run_fields[] = {
     {"program", NULL, "name of the program", QP_FIELD_NAME, AT(run.program)},
+    {"script", NULL, "what the program executed, as it was given; \"\": unknown", QP_FIELD_NAME,
+     AT(run.script)},
+    {"arguments", NULL,
+     "arguments of the script, or of the program, as words of a shell; null: none, not "
+     "recorded, or left out",
+     QP_FIELD_NAME, AT(run.arguments), .flags = QP_FIELD_NULLABLE},
+    {"working_directory", NULL, "at the start; \"\": unknown", QP_FIELD_NAME, AT(run.folder)},
+    {"interpreter", NULL, "name and version of the interpreter; \"\": unknown", QP_FIELD_NAME,
+     AT(run.host_version)},
+    {"labels", NULL, "NAME=VALUE; of several runs NAME=VALUE|VALUE", QP_FIELD_TEXTS,
+     .write = write_labels},
     {"host", NULL, "name of the machine", QP_FIELD_NAME, AT(run.host)},
     {"module", NULL, "module of methods that name none", QP_FIELD_NAME, AT(run.module)},
     {"label", NULL, "label of the phase, \"\" without one", QP_FIELD_NAME, AT(run.label)},

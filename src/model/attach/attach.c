@@ -592,6 +592,11 @@ static void write_head(writer *w, uint64_t n_missed)
     h->host = qp_builder_text(w->b, run->host);
     h->module = qp_builder_text(w->b, run->module);
     h->label = qp_builder_text(w->b, run->label);
+    h->script = qp_builder_text(w->b, run->script);
+    h->arguments = qp_builder_text(w->b, run->arguments);
+    h->folder = qp_builder_text(w->b, run->folder);
+    h->host_version = qp_builder_text(w->b, run->host_version);
+    h->labels = qp_builder_text(w->b, run->labels);
     h->version = qp_builder_text(w->b, run->version);
     qp_builder_note(w->b, QP_NOTE_MESSAGE,
                     "sampled from another process: critical sections are not known");

@@ -36,6 +36,12 @@ qp_merge_size qp_merge_measure(const qp_merge *s);
 /** Write the sum as a sealed profile, whole or not at all. @return false: see error */
 bool qp_merge_write(qp_merge *s, const char *path, qp_error *error);
 
+enum { QP_LABELS_BYTES = 4096 };
+
+/** The labels of several runs: each with the values of all, sorted and separated by '|'.
+ * @param known  of the runs before; NULL: none. @return to */
+const char *qp_labels_join(char to[QP_LABELS_BYTES], const char *known, const char *labels);
+
 /* ---- differences ------------------------------------------------------------------------- */
 
 typedef enum { QP_DIFF_FUNCTIONS, QP_DIFF_PATHS, QP_DIFF_THREADS } qp_diff_kind;

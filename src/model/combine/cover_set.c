@@ -393,9 +393,11 @@ static bool place_run(addition *x)
     *to = (qp_cover_run){.what = qp_arena_text(&x->own->arena, x->what),
                          .program = qp_arena_text(&x->own->arena, run->program),
                          .label = qp_arena_text(&x->own->arena, run->label),
+                         .script = qp_arena_text(&x->own->arena, run->script),
+                         .labels = qp_arena_text(&x->own->arena, run->labels),
                          .started_at = run->started_at,
                          .pid = run->pid};
-    return to->what && to->program && to->label;
+    return to->what && to->program && to->label && to->script && to->labels;
 }
 
 static bool place_all(addition *x)

@@ -23,8 +23,8 @@ static bool counts_entries(const qp_cover_method *m)
 
 static void write_runs(qp_builder *b, const qp_cover_set *s)
 {
-    char text[QP_ORIGIN_BYTES];
-    const char *program = NULL, *label = NULL;
+    char text[QP_ORIGIN_BYTES], labels[QP_LABELS_BYTES] = "", joined[QP_LABELS_BYTES];
+    const char *program = NULL, *label = NULL, *script = NULL;
     qp_head *h = qp_builder_head(b);
     for (size_t i = 0; i < s->n_runs; i++) {
         const qp_cover_run *run = &s->runs[i];
@@ -36,6 +36,8 @@ static void write_runs(qp_builder *b, const qp_cover_set *s)
         qp_builder_note(b, QP_NOTE_MESSAGE, qp_origin_text(text, &origin));
         program = qp_origin_common(program, run->program, "several programs");
         label = qp_origin_common(label, run->label, "");
+        script = qp_origin_common(script, run->script, "");
+        memcpy(labels, qp_labels_join(joined, labels, run->labels), sizeof labels);
         if (!h->started_at || run->started_at < h->started_at)
             h->started_at = run->started_at;
         if (run->started_at > h->ended_at)
@@ -45,6 +47,8 @@ static void write_runs(qp_builder *b, const qp_cover_set *s)
         qp_builder_note(b, QP_NOTE_MESSAGE, s->warnings[i]);
     h->program = qp_builder_text(b, program);
     h->label = qp_builder_text(b, label);
+    h->script = qp_builder_text(b, script);
+    h->labels = qp_builder_text(b, labels);
 }
 
 static void write_head(qp_builder *b, const qp_cover_set *s)

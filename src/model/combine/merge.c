@@ -4,6 +4,7 @@
 #include "model/combine/merge.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -144,17 +145,86 @@ const char *qp_origin_common(const char *known, const char *text, const char *se
     return !known || strcmp(known, text) == 0 ? text : several;
 }
 
+typedef struct {
+    const char *name, *value; /* ended by '=', and by '|', ',' or NUL */
+} label_value;
+
+enum { LABEL_VALUES_MAX = 512 };
+
+static int compare_texts(const char *a, size_t n_a, const char *b, size_t n_b)
+{
+    int order = memcmp(a, b, n_a < n_b ? n_a : n_b);
+    return order ? order : (n_a > n_b) - (n_a < n_b);
+}
+
+static int compare_names(const label_value *a, const label_value *b)
+{
+    return compare_texts(a->name, strcspn(a->name, "="), b->name, strcspn(b->name, "="));
+}
+
+static int compare_values(const void *a, const void *b)
+{
+    const label_value *x = a, *y = b;
+    int order = compare_names(x, y);
+    return order ? order
+                 : compare_texts(x->value, strcspn(x->value, "|,"), y->value,
+                                 strcspn(y->value, "|,"));
+}
+
+static void list_values(const char *labels, label_value list[LABEL_VALUES_MAX], size_t *n)
+{
+    while (labels && *labels) {
+        const char *name = labels, *value = labels + strcspn(labels, "=,");
+        while (*value && *value != ',' && *n < LABEL_VALUES_MAX) {
+            list[(*n)++] = (label_value){name, ++value};
+            value += strcspn(value, "|,");
+        }
+        labels += strcspn(labels, ",");
+        labels += *labels == ',';
+    }
+}
+
+const char *qp_labels_join(char to[QP_LABELS_BYTES], const char *known, const char *labels)
+{
+    label_value list[LABEL_VALUES_MAX];
+    size_t n = 0, at = 0;
+    list_values(known, list, &n);
+    list_values(labels, list, &n);
+    qsort(list, n, sizeof *list, compare_values);
+    to[0] = '\0';
+    for (size_t i = 0; i < n; i++) {
+        bool is_same = i && compare_names(&list[i - 1], &list[i]) == 0;
+        int n_name = (int)strcspn(list[i].name, "="),
+            n_value = (int)strcspn(list[i].value, "|,");
+        if ((is_same && compare_values(&list[i - 1], &list[i]) == 0) ||
+            at + (size_t)n_name + (size_t)n_value + 3 > QP_LABELS_BYTES)
+            continue;
+        qp_text_format(to + at, QP_LABELS_BYTES - at, "%s%.*s%s%.*s",
+                       is_same ? "|"
+                       : i     ? ","
+                               : "",
+                       is_same ? 0 : n_name, list[i].name, is_same ? "" : "=", n_value,
+                       list[i].value);
+        at += strlen(to + at);
+    }
+    return to;
+}
+
 /* ---- what is kept ------------------------------------------------------------------------ */
 
 static void keep_texts(qp_merge *s, const qp_model *m)
 {
     const qp_run_info *run = &m->run;
-    const char *const texts[QP_MERGE_PATTERN] = {run->program, run->options, run->host,
-                                                 run->module,  run->label,   run->version};
+    const char *const texts[QP_MERGE_PATTERN] = {
+        run->program, run->options,   run->host,   run->module,       run->label, run->version,
+        run->script,  run->arguments, run->folder, run->host_version, run->labels};
     static const char *const several[QP_MERGE_PATTERN] = {
-        "several programs", "", "several machines", "", "", "several versions"};
+        "several programs", "", "several machines", "", "", "several versions", "", "", "", ""};
     for (unsigned i = 0; i < QP_MERGE_PATTERN; i++) {
-        const char *common = qp_origin_common(s->texts_kept[i], texts[i], several[i]);
+        char joined[QP_LABELS_BYTES];
+        const char *common = i == QP_MERGE_LABELS
+                                 ? qp_labels_join(joined, s->texts_kept[i], texts[i])
+                                 : qp_origin_common(s->texts_kept[i], texts[i], several[i]);
         if (!s->texts_kept[i] || strcmp(common, s->texts_kept[i]) != 0)
             s->texts_kept[i] = qp_arena_text(&s->arena, common);
         s->is_spoilt |= !s->texts_kept[i];
@@ -390,7 +460,8 @@ static void write_head(qp_builder *b, const qp_merge *s)
 {
     qp_head *h = qp_builder_head(b);
     qp_ref *const texts[QP_MERGE_N_TEXTS] = {
-        &h->program, &h->options, &h->host, &h->module, &h->label, &h->version, &h->pc_pattern};
+        &h->program, &h->options,   &h->host,   &h->module,       &h->label,  &h->version,
+        &h->script,  &h->arguments, &h->folder, &h->host_version, &h->labels, &h->pc_pattern};
     *h = s->head;
     h->tick_1 = h->ns_1 = 1; /* ticks are nanoseconds */
     h->begun_raw = 1;

@@ -68,6 +68,11 @@ typedef enum {
     QP_MERGE_MODULE,
     QP_MERGE_LABEL,
     QP_MERGE_VERSION,
+    QP_MERGE_SCRIPT,
+    QP_MERGE_ARGUMENTS,
+    QP_MERGE_FOLDER,
+    QP_MERGE_HOST_VERSION,
+    QP_MERGE_LABELS,  /* the values of all runs: qp_labels_join() */
     QP_MERGE_PATTERN, /* last: of the PC command, in which all agree */
     QP_MERGE_N_TEXTS
 } qp_merge_head_text;

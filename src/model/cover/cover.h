@@ -51,9 +51,9 @@ typedef struct {
 
 /* A run that was added. */
 typedef struct {
-    const char *what; /* file name */
-    const char *program, *label;
-    uint64_t started_at; /* ns since 1970 */
+    const char *what;                              /* file name */
+    const char *program, *label, *script, *labels; /* as in qp_run_info */
+    uint64_t started_at;                           /* ns since 1970 */
     uint64_t pid;
 } qp_cover_run;
 

@@ -116,6 +116,11 @@ void qp_load_run(qp_model_private *own)
     run->options = qp_load_text(own, h->options);
     run->host = qp_load_text(own, h->host);
     run->module = qp_load_text(own, h->module);
+    run->script = qp_load_text(own, h->script);
+    run->arguments = qp_load_text(own, h->arguments);
+    run->folder = qp_load_text(own, h->folder);
+    run->host_version = qp_load_text(own, h->host_version);
+    run->labels = qp_load_text(own, h->labels);
     run->focus = run->when = "";
     run->label = qp_load_text(own, h->label);
     run->pc_pattern = qp_load_text(own, h->pc_pattern);

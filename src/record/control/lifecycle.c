@@ -285,6 +285,7 @@ static void apply_head(void)
     h->collect = collected();
     qp_options_print(&qp_recorder.options, words, sizeof words);
     h->options = qp_texts_add(&qp_recorder.texts, words);
+    qp_names_store();
     h->grain = (uint32_t)qp_recorder.options.number[QP_OPT_collection_granularity];
     h->flags &= ~(uint32_t)QP_FLAG_MIN_MAX;
     h->flags |= qp_recorder.options.number[QP_OPT_record_min_max] ? QP_FLAG_MIN_MAX : 0;
@@ -397,6 +398,7 @@ static void describe_run(void)
     qp_head *h = qp_recorder_head();
     char host[256] = "";
     gethostname(host, sizeof host - 1);
+    h->dataset = qp_recorder.n_datasets; /* before the first note */
     apply_head();
     h->program = text(qp_recorder.program);
     h->module = h->program;
@@ -407,7 +409,6 @@ static void describe_run(void)
     h->pid_start = qp_system_process_start();
     h->started_at = qp_clock_wall();
     h->memory_limit = qp_recorder.space.map.limit_bytes;
-    h->dataset = qp_recorder.n_datasets;
     h->pointer_bytes = sizeof(void *);
     h->flags |= QP_FLAG_RECORDING | (qp_recorder.is_virtual ? QP_FLAG_VIRTUAL : 0);
 }

@@ -25,23 +25,33 @@ void qp_output_begin(void)
     if (!qp_recorder.folder[0] &&
         !getcwd(qp_recorder.folder, sizeof qp_recorder.folder)) /* once a run */
         snprintf(qp_recorder.folder, sizeof qp_recorder.folder, "/");
+    qp_names_begin();
 }
 
 typedef enum { EXPAND_OK, EXPAND_UNKNOWN, EXPAND_LONG } expansion;
 
 static expansion expand(const char *pattern, uint32_t dataset, const char *file, char *out,
-                        size_t n_bytes, char *bad)
+                        size_t n_bytes, const char **bad)
 {
-    const qp_name_facts facts = {qp_recorder.program, qp_recorder.program_path, getpid(),
-                                 (pid_t)qp_system_thread_id(), dataset};
+    qp_name_facts facts = {.program = qp_recorder.program,
+                           .program_path = qp_recorder.program_path,
+                           .folder = qp_recorder.folder,
+                           .pid = getpid(),
+                           .thread = (pid_t)qp_system_thread_id(),
+                           .dataset = dataset};
+    qp_names_facts(&facts);
     size_t n = 0;
-    for (; *pattern; pattern++) {
-        char value[QP_PATH_MAX] = {*pattern, '\0'};
-        if (*pattern == '%') {
-            *bad = *++pattern;
-            if (*bad == 'b' && file)
-                snprintf(value, sizeof value, "%s", file);
-            else if (*bad != '%' && !qp_name_convert(&facts, *bad, value, sizeof value))
+    while (*pattern) {
+        char value[QP_PATH_MAX] = {*pattern++, '\0'};
+        if (value[0] == '%' && *pattern == '%') {
+            pattern++;
+        } else if (value[0] == '%' && *pattern == 'b' && file) {
+            snprintf(value, sizeof value, "%s", file);
+            pattern++;
+        } else if (value[0] == '%') {
+            *bad = pattern;
+            pattern = qp_name_convert(&facts, pattern, value, sizeof value);
+            if (!pattern)
                 return EXPAND_UNKNOWN;
         }
         size_t length = strlen(value);
@@ -57,7 +67,8 @@ static expansion expand(const char *pattern, uint32_t dataset, const char *file,
 int qp_output_name(const char *pattern, uint32_t dataset, char *out, size_t n_bytes,
                    qp_error *error)
 {
-    char relative[QP_PATH_MAX], bad = '\0', whole[QP_PATH_MAX];
+    char relative[QP_PATH_MAX], whole[QP_PATH_MAX];
+    const char *bad = "";
     const char *given = qp_option_text(&qp_recorder.options, QP_OPT_output);
     const char *counts = qp_option_text(&qp_recorder.options, QP_OPT_counts_file);
     if (!pattern && (given[0] || counts[0]))
@@ -69,10 +80,11 @@ int qp_output_name(const char *pattern, uint32_t dataset, char *out, size_t n_by
     }
     expansion result = expand(pattern, dataset, NULL, relative, sizeof relative, &bad);
     if (result == EXPAND_UNKNOWN) {
-        return qp_error_set(
-            error, QPROF_E_OPTION,
-            "%.80s: unknown conversion %%%c (known: %%v %%V %%p %%n %%T %%t %%d %%h %%%%)",
-            pattern, bad ? bad : ' ');
+        return qp_error_set(error, QPROF_E_OPTION,
+                            "%.80s: unknown conversion %%%c (known: %%v %%V %%s %%w %%i %%p "
+                            "%%n %%T %%t %%d %%h "
+                            "%%{LABEL} %%%%)",
+                            pattern, *bad ? *bad : ' ');
     }
     bool is_absolute = relative[0] == '/';
     int n = result == EXPAND_OK
@@ -101,7 +113,7 @@ int qp_output_trace_name(char *out, size_t n_bytes, qp_error *error)
 
 bool qp_output_command(const char *pattern, const char *dataset_file, char *out, size_t n_bytes)
 {
-    char bad;
+    const char *bad;
     return expand(pattern, qp_recorder.n_datasets, dataset_file, out, n_bytes, &bad) ==
            EXPAND_OK;
 }

@@ -186,6 +186,20 @@ int qp_output_check(const char *path, qp_error *error);
  * after the last place *out is "" */
 bool qp_output_live_name(unsigned i, const char *output, char *out, size_t n_bytes);
 
+/* ---- what the run is called: names.c ----------------------------------------------------- */
+
+/* What the host executes, and its labels: copied, and used by the runs that follow.
+ * @param arguments  [n]; a NULL ends them. @param host  its name and version */
+void qp_names_set(const char *script, int n, const char *const *arguments, const char *host);
+void qp_names_set_labels(const char *labels);
+
+/* Determine arguments and labels by the options in force. */
+void qp_names_begin(void);
+/* Fill in those that names of files can contain. */
+void qp_names_facts(qp_name_facts *facts);
+/* Store all names in the file. */
+void qp_names_store(void);
+
 /* ---- threads: threads.c ------------------------------------------------------------------ */
 
 /* A thread is what the host schedules: an OS thread or a virtual thread. A handle is private

@@ -21,7 +21,7 @@ interface IndexBlock {
     once: boolean;
     coverage: boolean;
     totals: number[];
-    runs: { what: string; program: string; label: string; started: number; pid: number }[];
+    runs: { what: string; program: string; label: string; script: string; labels: string; started: number; pid: number }[];
     contexts: string[];
     warnings: string[];
     /** path, parent, totals; parents come first */

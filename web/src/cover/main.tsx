@@ -44,7 +44,7 @@ if (index.contexts.length) views.push({ id: "contexts", name: "Contexts", list: 
 
 /** Program or label of the runs: what this page is about. */
 function subject(of: Index): string {
-    const names = [...new Set(of.runs.map((run) => run.label || run.program).filter(Boolean))];
+    const names = [...new Set(of.runs.map((run) => run.label || [run.program, run.script].filter(Boolean).join(" ")).filter(Boolean))];
     if (names.length <= 2) return names.map(visibleText).join(", ");
     return `${visibleText(names[0])} and ${names.length - 1} more`;
 }
@@ -104,6 +104,7 @@ function Runs() {
     const started = run?.started ? new Date(run.started).toISOString().slice(0, 19).replace("T", " ") : "";
     const parts = [
         things(index.files.length, "file"),
+        [...new Set(index.runs.map((of) => of.labels))].filter(Boolean).map(visibleText).join("; "),
         index.runs.length > 1 ? `${things(index.runs.length, "run")}` : "",
         started && `${index.runs.length > 1 ? "first " : ""}recorded ${started} UTC`,
         index.once ? "counts say whether, not how often" : "",

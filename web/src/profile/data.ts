@@ -30,6 +30,11 @@ export interface Run {
     fileName: string;
     program: string;
     label: string;
+    script: string;
+    arguments: string;
+    folder: string;
+    interpreter: string;
+    labels: string;
     host: string;
     module: string;
     options: string;

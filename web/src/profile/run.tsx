@@ -4,7 +4,7 @@ import { visible, visibleText } from "../common/visible";
 import { type Index, type Run, isSeen } from "./data";
 import { changeOf, share, time } from "./units";
 
-const nameOf = (run: Run) => visibleText(run.label || run.program);
+const nameOf = (run: Run) => visibleText(run.label || [run.program, run.script].filter(Boolean).join(" "));
 
 /** What the page is about: the program, and the file that was shown. */
 export function subject({ run, base }: Index): string {
@@ -107,6 +107,11 @@ function factsOf(run: Run): [string, string][] {
         ["profile", run.fileName],
         ["program", run.program],
         ["label", run.label],
+        ["script", run.script],
+        ["arguments", run.arguments],
+        ["working directory", run.folder],
+        ["interpreter", run.interpreter],
+        ["labels", run.labels.split(",").join(", ")],
         ["process", run.isMerged ? "several runs" : run.pid ? String(run.pid) : ""],
         ["recorded", run.started ? new Date(run.started).toLocaleString("sv-SE") : ""],
         ["for", run.unit === "ns" && run.wall ? time(run, run.wall) : ""],
