@@ -82,6 +82,23 @@ LUAI_FUNC void qlua_poll_sample(lua_State *L, CallInfo *at);
 /** A function that no loop started returns, and its exit must be reported. */
 LUAI_FUNC void qlua_leave_reported(lua_State *L, CallInfo *ci, int n_results);
 
+/* What the collector replaced where it began. */
+typedef struct {
+    lua_State *L;       /* NULL: it is not reported */
+    qprof_stack *apart; /* not L's own runs: the one that does; or NULL */
+    qprof_token token;  /* of the frame that the collector interrupts */
+    lu_byte is_begun;   /* its stack was mounted for it */
+} qlua_collection;
+
+/** The collector begins: a call of the frame on top. What it calls sees it there. */
+LUAI_FUNC qlua_collection qlua_collect(lua_State *L);
+LUAI_FUNC void qlua_collected(const qlua_collection *it);
+/** The same while samples are taken from Lua's own stack. */
+LUAI_FUNC qlua_collection qlua_poll_collect(lua_State *L);
+LUAI_FUNC void qlua_poll_collected(const qlua_collection *it);
+/** The collector has ended: see whether the frame on top is still to be counted as before. */
+LUAI_FUNC void qlua_gated_collected(lua_State *L);
+
 /** Trace a call from both of its ends; its arguments follow its function on the stack. */
 LUAI_FUNC void qlua_trace_entry(lua_State *L, CallInfo *ci, size_t method);
 LUAI_FUNC void qlua_trace_tail(lua_State *L, CallInfo *ci);
@@ -113,6 +130,20 @@ LUAI_FUNC void qlua_execute_functions(lua_State *L, CallInfo *ci);
 /* ---- in line: only while qlua_is_on(L) --------------------------------------------------- */
 
 #define qlua_is_on(L) l_unlikely((L)->qon)
+
+/** The collector works from here to the end of the block. */
+#define qlua_collects(L)                                                                       \
+    qlua_collection collection __attribute__((cleanup(qlua_end_collection))) =                 \
+        qlua_is_on(L) ? qlua_collect(L) : (qlua_collection)                                    \
+    {                                                                                          \
+        NULL, NULL, 0, 0                                                                       \
+    }
+
+static inline void qlua_end_collection(const qlua_collection *it)
+{
+    if (l_unlikely(it->L != NULL))
+        qlua_collected(it);
+}
 
 /** Credit waiting samples to the frame `at`, from Lua's own stack. Here `qtoken` is the path of
  * a frame, 0 until it is looked up. */

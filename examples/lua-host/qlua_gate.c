@@ -38,6 +38,13 @@ void qlua_gated_leave(lua_State *L, CallInfo *ci, StkId results, int n_results)
         qlua_look(L, ci);
 }
 
+void qlua_gated_collected(lua_State *L)
+{
+    CallInfo *ci = L->ci;
+    if (isLua(ci) && ci->qshut == qprof_is_counting(L->qstack.th))
+        qlua_turn(ci);
+}
+
 /* ---- changes ----------------------------------------------------------------------------- */
 
 /* Other loops have run so far. If they did not report calls, their frames have no token, like

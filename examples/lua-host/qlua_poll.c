@@ -68,8 +68,37 @@ static __attribute__((noinline)) void call_outermost(lua_State *L, StkId func, i
 /* After the outermost function C code may run for long: the state must not stay mounted. */
 void qlua_poll_call(lua_State *L, StkId func, int n_results)
 {
-    if (l_unlikely(L->ci == &L->base_ci))
+    if (l_unlikely(L->ci == &L->base_ci && L->ci->qtoken == 0))
         call_outermost(L, func, n_results);
-    else
+    else {
+        qlua_poll(L, L->ci); /* a C function, or the collector */
         call(L, func, n_results);
+    }
+}
+
+/* ---- the collector ----------------------------------------------------------------------- */
+
+qlua_collection qlua_poll_collect(lua_State *L)
+{
+    CallInfo *ci = L->ci;
+    qlua_collection it = {NULL, NULL, ci->qtoken, 0};
+    if (ci == &L->base_ci)
+        it.is_begun = (lu_byte)qprof_begin(&L->qstack);
+    else
+        qlua_poll(L, ci);
+    if (!L->qstack.outside || L->qstack.th == &never_due)
+        return it;
+    it.L = L;
+    it.token = ci->qtoken; /* looked up by now, or 0 */
+    ci->qtoken = qprof_path(L->qstack.th, path_of(L, ci), QPROF_METHOD_GC);
+    return it;
+}
+
+void qlua_poll_collected(const qlua_collection *it)
+{
+    lua_State *L = it->L;
+    qlua_poll(L, L->ci);
+    L->ci->qtoken = it->token;
+    if (it->is_begun)
+        qprof_end(&L->qstack);
 }

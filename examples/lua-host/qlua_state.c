@@ -216,7 +216,7 @@ void qlua_unwind(lua_State *L, CallInfo *to)
         L->qnoted = 0; /* nothing is left of what was noted */
     if (!L->qon || !L->qstack.th->gate)
         return;
-    int is_all = to == &L->base_ci;
+    int is_all = to == &L->base_ci && to->qtoken == 0; /* else the collector is at it */
     if (is_all && !qprof_begin(&L->qstack)) /* another state may be closing this one */
         qprof_stack_mount(&L->qstack, 0);   /* or a coroutine the main state below it */
     if (!qlua_is_polling)
@@ -226,6 +226,52 @@ void qlua_unwind(lua_State *L, CallInfo *to)
     if (is_all)
         qprof_end(&L->qstack);
 }
+
+/* ---- the collector ----------------------------------------------------------------------- */
+
+/* The frame that the collector interrupts passes for the collector's: finalizers are its callees,
+ * and an error in one of them resumes there. */
+qlua_collection qlua_collect(lua_State *L)
+{
+    global_State *g = G(L);
+    CallInfo *ci = L->ci;
+    qlua_collection it = {NULL, NULL, ci->qtoken, 0};
+    if (!completestate(g))
+        return it;
+    if (qlua_is_polling)
+        return qlua_poll_collect(L);
+    int has_coroutine = g->qvm.running != &g->qvm.main;
+    if (L == g->mainthread ? !has_coroutine : L->qstack.outside != NULL) {
+        it.L = L;
+        ci->qtoken = qprof_enter(&L->qstack, ci->qtoken, QPROF_METHOD_GC);
+        return it;
+    }
+    /* C code allocates on a stack that does not run */
+    qprof_stack *running = has_coroutine ? g->qvm.running : &g->mainthread->qstack;
+    if (running->outside) {
+        it.L = L;
+        it.apart = running;
+        qprof_push(running, QPROF_METHOD_GC);
+    }
+    return it;
+}
+
+void qlua_collected(const qlua_collection *it)
+{
+    lua_State *L = it->L;
+    if (qlua_is_polling) {
+        qlua_poll_collected(it);
+    } else if (it->apart) {
+        qprof_pop(it->apart, QPROF_METHOD_GC);
+    } else {
+        qprof_leave(&L->qstack, L->ci->qtoken);
+        L->ci->qtoken = it->token;
+    }
+    if (G(L)->qgated)
+        qlua_gated_collected(L);
+}
+
+/* ---- the life of a state ----------------------------------------------------------------- */
 
 void qlua_free_thread(lua_State *L)
 {

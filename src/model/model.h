@@ -114,6 +114,10 @@ typedef struct {
     uint32_t n_hidden;       /* methods that were called and are not shown */
     uint64_t unfolded_total; /* ticks of the whole run */
     uint64_t calls;          /* entries, all threads */
+    /* ticks in the garbage collector, and with the finalizers that it called; of a model without its
+     * row, see qp_model_charge_collector(), what it had */
+    uint64_t collector, collector_total, collector_half;
+    bool is_collector_charged; /* its time belongs to its callers */
     /* what recording costs, measured at the start of the run: thousandths of a tick a call */
     uint64_t cost_caller_milliticks; /* added to the caller's time by a call (entry and exit) */
     uint64_t cost_inside_milliticks; /* added to the called method's own time */
@@ -159,6 +163,9 @@ bool qp_figures_is_seen(const qp_figures *f);
 /* The part of self, and of total, on the processor; all of it without run.has_waits. */
 uint64_t qp_figures_self_run(const qp_figures *f);
 uint64_t qp_figures_total_run(const qp_figures *f);
+
+/* Whether a function is the garbage collector: how often it is called is chance. */
+bool qp_method_is_collector(const char *name);
 
 /* Average self time of a call in ticks: self / hits; 0 without hits. */
 uint64_t qp_figures_average(const qp_figures *f);

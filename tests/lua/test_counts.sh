@@ -6,10 +6,10 @@
 
 # What the profile says, in the oracle's words: see oracle.c. A file of "?" is stripped code,
 # whose line only the name tells. The hook is set after the libraries are opened and does not
-# see what runs when a state is closed.
+# see what runs when a state is closed, nor the collector.
 said_by_qprof() {
     "$bin/qprof" report --format=json "$1" | jq -r '.methods[] |
-        if (.name | test("^(lua|luaopen_.*|file:__gc|package.__gc)$")) then empty
+        if (.name | test("^(<Garbage collector>|lua|luaopen_.*|file:__gc|package.__gc)$")) then empty
         elif .file == "" then ["c", .name, .calls]
         elif .file == "?" then ["lua", .name, .calls]
         elif (.name | startswith("main chunk of ")) then ["lua", "\(.file):0", .calls]

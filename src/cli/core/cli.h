@@ -52,7 +52,10 @@ typedef struct {
 typedef struct {
     const char *focus, *when, *sample_index; /* NULL: not given */
     qp_list hide, hide_modules;
+    unsigned gc; /* QP_GC_* */
 } qp_collapse_args;
+
+enum { QP_GC_APART, QP_GC_CALLER };
 
 /* Flags of `qprof trace`; file: of `html --trace`. */
 typedef struct {

@@ -108,6 +108,17 @@ static bool collapse(const qp_cli *cli, qp_model **m)
     return is_good;
 }
 
+/* After the others: they choose of which calls the collector's share is. @return false: a message was
+ * printed */
+static bool charge_collector(const qp_cli *cli, qp_model **m)
+{
+    if (cli->args.fold.gc == QP_GC_CALLER && !qp_model_charge_collector(m)) {
+        qp_cli_fail_memory(cli);
+        return false;
+    }
+    return true;
+}
+
 /* Refuse flags of call paths for a profile that has only coverage. @return false: a message was printed */
 static bool can_collapse(const qp_cli *cli, const qp_model *m)
 {
@@ -116,6 +127,7 @@ static bool can_collapse(const qp_cli *cli, const qp_model *m)
                        : args->focus          ? "focus"
                        : args->hide.n         ? "hide"
                        : args->hide_modules.n ? "hide-module"
+                       : args->gc             ? "gc"
                                               : NULL;
     if (m->run.is_profile || !flag)
         return true;
@@ -126,8 +138,8 @@ static bool can_collapse(const qp_cli *cli, const qp_model *m)
 int qp_cli_load_collapsed(qp_cli *cli, const char *file, qp_model **m)
 {
     int status = qp_cli_load(cli, file, m);
-    if (status == QP_EXIT_UNUSABLE ||
-        (can_collapse(cli, *m) && charge(cli, m) && collapse(cli, m)))
+    if (status == QP_EXIT_UNUSABLE || (can_collapse(cli, *m) && charge(cli, m) &&
+                                       collapse(cli, m) && charge_collector(cli, m)))
         return status;
     qp_model_free(*m);
     *m = NULL;

@@ -137,6 +137,26 @@ static void print_totals(const qp_screen *s, const qp_model *m)
     qp_out_char(s->out, '\n');
 }
 
+/* Before any function: what the collector took is in no other line. */
+static void print_collector(const qp_screen *s, const qp_model *m)
+{
+    const qp_run_info *run = &m->run;
+    char time[QP_NUMBER_BYTES], half[QP_NUMBER_BYTES], percent[QP_NUMBER_BYTES],
+        with[QP_NUMBER_BYTES], finalizers[64] = "";
+    bool is_estimate = run->collector_half > 0;
+    if (!run->has_times || !run->collector_total)
+        return;
+    if (run->collector_total > run->collector)
+        snprintf(finalizers, sizeof finalizers, "; %s %% with finalizers",
+                 qp_unit_percent(with, run->collector_total, run->total));
+    qp_header_line(s, "collector", "%s %% of the time (%s%s%s%s)%s%s",
+                   qp_unit_percent(percent, run->collector, run->total),
+                   qp_view_amount(m, time, run->collector), is_estimate ? " " : "",
+                   is_estimate ? qp_screen_sign(s, QP_SIGN_HALF) : "",
+                   is_estimate ? qp_view_amount(m, half, run->collector_half) : "", finalizers,
+                   run->is_collector_charged ? "; included in its callers" : "");
+}
+
 /* The part of the run that is shown, if not all of it. */
 static void print_fold(const qp_screen *s, const qp_model *m)
 {
@@ -271,6 +291,7 @@ void qp_header_text(const qp_screen *s, const qp_model *m, const char *path, boo
     print_names(s, &m->run);
     print_run(s, m);
     print_totals(s, m);
+    print_collector(s, m);
     print_fold(s, m);
     print_import(s, &m->run);
     print_measure(s, m);

@@ -87,7 +87,10 @@ char *qp_header_moment(char *to, uint64_t ns);
     {"hide", 0, QP_FLAG_NAMES, "GLOB", QP_FLAG_AT(fold.hide), NULL,                            \
      "functions that are collapsed into their callers, by name; may be repeated"},             \
     {"hide-module", 0, QP_FLAG_NAMES, "GLOB", QP_FLAG_AT(fold.hide_modules), NULL,             \
-     "the same, by module or file"}
+     "the same, by module or file"},                                                           \
+    {"gc", 0, QP_FLAG_WORD, "apart|caller", QP_FLAG_AT(fold.gc), NULL,                         \
+     "time of the garbage collector: its own row, or part of the function in which it began; "  \
+     "finalizers are called by the same (default apart)"}
 /* clang-format on */
 
 /* Print the mistake of a call pattern, with a caret below it. @return QP_EXIT_UNUSABLE */

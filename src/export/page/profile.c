@@ -59,6 +59,8 @@ static void write_numbers(qp_out *out, const qp_model *m)
                    {"total", r->has_times ? qp_model_ns(m, r->total) : r->calls},
                    {"calls", r->calls},
                    {"cost", qp_model_ns(m, r->cost_total)},
+                   {"collector", qp_model_ns(m, r->collector)},
+                   {"collectorTotal", qp_model_ns(m, r->collector_total)},
                    {"hidden", r->n_hidden},
                    {"fileBytes", r->file_bytes},
                    {"passes", r->n_passes},
@@ -72,11 +74,15 @@ static void write_claims(qp_out *out, const qp_run_info *r)
     const struct {
         const char *key;
         bool is_so;
-    } claims[] = {
-        {"isVirtual", r->is_virtual}, {"isEstimated", r->is_estimated},
-        {"isMerged", r->is_merged},   {"isImported", r->is_imported},
-        {"hasTimes", r->has_times},   {"hasCalls", r->has_calls},
-        {"hasTree", r->is_profile},   {"isFromEdges", r->is_profile && !r->has_paths}};
+    } claims[] = {{"isVirtual", r->is_virtual},
+                  {"isEstimated", r->is_estimated},
+                  {"isCollectorCharged", r->is_collector_charged},
+                  {"isMerged", r->is_merged},
+                  {"isImported", r->is_imported},
+                  {"hasTimes", r->has_times},
+                  {"hasCalls", r->has_calls},
+                  {"hasTree", r->is_profile},
+                  {"isFromEdges", r->is_profile && !r->has_paths}};
     for (size_t i = 0; i < sizeof claims / sizeof *claims; i++)
         qp_out_format(out, "\"%s\":%s,", claims[i].key, claims[i].is_so ? "true" : "false");
 }

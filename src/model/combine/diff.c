@@ -176,6 +176,12 @@ static bool is_wanted(const addition *a, uint32_t node)
            (a->thread == QP_ALL_THREADS || n->thread == a->thread);
 }
 
+/* How often the collector began is chance: it would be a change of every run. */
+static uint64_t counted_calls(const qp_model *m, const qp_model_node *n)
+{
+    return qp_method_is_collector(m->methods[n->method].name) ? 0 : n->f.calls;
+}
+
 /* A method of one name has one row, even if the run has several of that name: their total is
  * that of outermost calls of any of them. */
 static void enter_node(void *context, uint32_t i)
@@ -189,7 +195,7 @@ static void enter_node(void *context, uint32_t i)
     a->has_failed |= !s;
     if (!s)
         return;
-    add_to(&s->figures[CALLS], n->f.calls);
+    add_to(&s->figures[CALLS], counted_calls(a->m, n));
     add_to(&s->figures[SELF], n->f.self);
     if (a->n_open[at]++ == 0)
         add_to(&s->figures[TOTAL], n->f.total);
@@ -269,7 +275,7 @@ static bool add_paths(addition *a)
         if (!s)
             return false;
         a->entries[i] = at;
-        add_to(&s->figures[CALLS], n->f.calls);
+        add_to(&s->figures[CALLS], counted_calls(m, n));
         add_to(&s->figures[SELF], qp_model_ns(m, n->f.self));
         add_to(&s->figures[TOTAL], qp_model_ns(m, n->f.total));
         s->variances[SELF] += variance_of(m, n->f.self_half);
@@ -280,7 +286,7 @@ static bool add_paths(addition *a)
 }
 
 /* Threads that share a name are one row. */
-static bool add_threads(addition *a)
+static bool add_each_thread(addition *a, const uint64_t *by_chance)
 {
     for (uint32_t i = 1; i < a->m->n_threads; i++) {
         const qp_model_thread *th = &a->m->threads[i];
@@ -293,13 +299,25 @@ static bool add_threads(addition *a)
             return false;
         uint64_t total = qp_model_ns(a->m, th->total);
         double variance = variance_of(a->m, a->m->nodes[th->root].f.total_half);
-        add_to(&s->figures[CALLS], th->calls);
+        add_to(&s->figures[CALLS], th->calls - by_chance[i]);
         add_to(&s->figures[SELF], total);
         add_to(&s->figures[TOTAL], total);
         s->variances[SELF] += variance;
         s->variances[TOTAL] += variance;
     }
     return true;
+}
+
+static bool add_threads(addition *a)
+{
+    uint64_t *by_chance = qp_alloc_zeroed(a->m->n_threads, sizeof *by_chance);
+    for (uint32_t i = a->m->n_threads; by_chance && i < a->m->n_nodes; i++) {
+        const qp_model_node *n = &a->m->nodes[i];
+        by_chance[n->thread] += n->f.calls - counted_calls(a->m, n);
+    }
+    bool is_ok = by_chance && add_each_thread(a, by_chance);
+    qp_free(by_chance);
+    return is_ok;
 }
 
 /* The whole run, less what is ignored. */
@@ -313,7 +331,7 @@ static bool add_whole(addition *a)
         if (a->thread != QP_ALL_THREADS && n->thread != a->thread)
             continue;
         if (is_wanted(a, i))
-            add_to(&calls, n->f.calls);
+            add_to(&calls, counted_calls(m, n));
         else
             ticks -= n->f.self < ticks ? n->f.self : ticks;
     }

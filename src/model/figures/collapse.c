@@ -216,8 +216,8 @@ static void sum_up(view *x)
     if (x->how.charged)
         run->when = x->how.when;
     for (uint32_t i = 1; x->how.is_hidden && i < x->from->n_methods; i++)
-        run->n_hidden +=
-            x->how.is_hidden[i] && i != x->how.focus && x->from->methods[i].all.calls > 0;
+        run->n_hidden += !x->how.charges_collector && x->how.is_hidden[i] &&
+                         i != x->how.focus && x->from->methods[i].all.calls > 0;
     for (uint32_t i = 0; i < x->from->n_threads && !is_part; i++)
         x->to->nodes[i].f.total_half = x->from->nodes[i].f.total_half;
 }
@@ -247,6 +247,7 @@ bool qp_model_collapse(qp_model **m, const qp_collapse *how)
     if (!x.to)
         return false;
     *x.to = *(*m)->own; /* what does not depend on the tree is borrowed */
+    x.to->model.run.is_collector_charged |= how->charges_collector;
     x.to->model.own = x.to;
     x.to->node_cells = NULL;
     x.to->uncollapsed = *m;
@@ -260,4 +261,20 @@ bool qp_model_collapse(qp_model **m, const qp_collapse *how)
     }
     qp_model_free_view(x.to);
     return false;
+}
+
+bool qp_model_charge_collector(qp_model **m)
+{
+    bool *is_hidden = qp_alloc_zeroed((*m)->n_methods, sizeof *is_hidden), has_any = false;
+    if (!is_hidden)
+        return false;
+    for (uint32_t i = 1; i < (*m)->n_methods; i++) {
+        is_hidden[i] = qp_method_is_collector((*m)->methods[i].name) &&
+                       qp_figures_is_seen(&(*m)->methods[i].all);
+        has_any |= is_hidden[i];
+    }
+    bool is_ok = !has_any || qp_model_collapse(m, &(qp_collapse){.is_hidden = is_hidden,
+                                                                 .charges_collector = true});
+    qp_free(is_hidden);
+    return is_ok;
 }

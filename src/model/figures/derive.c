@@ -447,6 +447,27 @@ bool qp_derive_calls(qp_model_private *own)
     return own->model.run.is_profile || (count_thread_calls(own) && fill_methods(own));
 }
 
+bool qp_method_is_collector(const char *name)
+{
+    return strcmp(name, "<Garbage collector>") == 0;
+}
+
+static void find_collector(qp_model_private *own)
+{
+    qp_run_info *run = &own->model.run;
+    if (run->is_collector_charged)
+        return;
+    run->collector = run->collector_total = run->collector_half = 0;
+    for (uint32_t i = 1; i < own->model.n_methods; i++) {
+        const qp_figures *f = &own->methods[i].all;
+        if (!qp_method_is_collector(own->methods[i].name))
+            continue;
+        run->collector = qp_sum(run->collector, f->self);
+        run->collector_total = qp_sum(run->collector_total, f->total);
+        run->collector_half = qp_sum(run->collector_half, f->self_half);
+    }
+}
+
 bool qp_derive_totals(qp_model_private *own)
 {
     for (uint32_t i = own->model.n_nodes; i-- > 0;) {
@@ -461,5 +482,8 @@ bool qp_derive_totals(qp_model_private *own)
     }
     for (uint32_t i = 1; i < own->model.n_threads; i++)
         own->threads[i].total = own->nodes[own->threads[i].root].f.total;
-    return find_outermost(own) && fill_methods(own);
+    if (!find_outermost(own) || !fill_methods(own))
+        return false;
+    find_collector(own);
+    return true;
 }

@@ -284,7 +284,8 @@ typedef struct {
      * path that it is charged to, or left out; calls count where they are charged themselves.
      * Then nothing is hidden and there is no focus: collapse again. NULL: no pattern */
     const uint32_t *charged;
-    const char *when; /* the pattern, borrowed; "": none */
+    const char *when;       /* the pattern, borrowed; "": none */
+    bool charges_collector; /* is_hidden is the garbage collector alone */
 } qp_collapse;
 
 /** Collapse a model: hide functions, keep one function's calls only, or what a pattern counts.
@@ -300,6 +301,12 @@ typedef struct {
  * @param m  becomes the collapsed model, which owns the original; untouched without memory
  * @return false: no memory. Cost: one pass over the call paths */
 bool qp_model_collapse(qp_model **m, const qp_collapse *how);
+
+/** Add the garbage collector's time to the functions in which it began, and make the finalizers
+ * that it called their callees. The run still says what it took.
+ * @param m  as there; a model without a collector is left as it is
+ * @return false: no memory */
+bool qp_model_charge_collector(qp_model **m);
 
 /* ---- check ------------------------------------------------------------------------------- */
 

@@ -58,6 +58,9 @@ export interface Run {
     total: number;
     calls: number;
     cost: number;
+    collector: number;
+    collectorTotal: number;
+    isCollectorCharged: boolean;
     /** Functions that were folded into their callers before the page was made. */
     hidden: number;
     fileBytes: number;

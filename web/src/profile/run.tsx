@@ -57,6 +57,9 @@ export function Summary({ index }: { index: Index }) {
             {run.passes > 0 && (
                 <Tile name={run.isImported ? "Samples" : "Passes"} value={count(run.passes)} note={`one in ${time({ ...run, unit: "ns" }, run.period)}`} />
             )}
+            {index.hasTimes && run.collectorTotal > 0 && (
+                <Tile name="Collector" value={share(run, run.collector)} note={collectorOf(run)} />
+            )}
             {index.hasTimes && run.cost > 0 && (
                 <Tile name="Overhead" value={`about ${share(run, run.cost)}`} note={`${time(run, run.cost)}, contained in the times`} />
             )}
@@ -102,6 +105,11 @@ function measuredOf(run: Run): string {
     return `${calls} and ${run.clock}${noun}${run.isImported ? "" : ` (clock: ${run.source})`}`;
 }
 
+function collectorOf(run: Run): string {
+    const finalizers = run.collectorTotal > run.collector ? `; ${share(run, run.collectorTotal)} with finalizers` : "";
+    return `${time(run, run.collector)}${finalizers}${run.isCollectorCharged ? "; included in its callers" : ""}`;
+}
+
 function factsOf(run: Run): [string, string][] {
     const facts: [string, string][] = [
         ["profile", run.fileName],
@@ -121,6 +129,7 @@ function factsOf(run: Run): [string, string][] {
         ["measured", measuredOf(run)],
         ["call paths", run.isFromEdges ? "estimated from callers and callees" : run.hasTree ? "" : "not recorded"],
         ["granularity", run.isImported ? "" : run.grain],
+        ["collector", run.hasTimes && run.collectorTotal ? `${share(run, run.collector)}: ${collectorOf(run)}` : ""],
         ["overhead", run.cost ? `about ${time(run, run.cost)} (${share(run, run.cost)}), contained in the times` : ""],
         [run.isImported ? "samples" : "passes", passesOf(run)],
         ["host", [run.host, run.module].filter(Boolean).join(", ")],
