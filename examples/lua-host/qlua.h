@@ -17,6 +17,7 @@
 #define QLUA_LOOP 0 /* see qlua_loop.h */
 #endif
 #define QLUA_REPORTS (QLUA_LOOP && QLUA_LOOP != 4 && QLUA_LOOP != 6) /* entries and exits */
+#define QLUA_JUMPS   (QLUA_LOOP == 3 || QLUA_LOOP == 4 || QLUA_LOOP == 7) /* and no gate */
 
 /* Data of one prototype, in addition to the method id and jump counters in Proto. The data of a
  * collected prototype are kept while a collected coroutine, not yet swept, may have a frame of
@@ -27,6 +28,7 @@ typedef struct qlua_code {
         *left; /* [2 * n_blocks] counters of frames left, then joined, in mid-block; or NULL */
     uint64_t *entries; /* entries alone, while the gated loop counts; NULL: jumps are counted */
     int *leaders; /* [n_blocks] first instruction of each block; NULL: nothing is counted */
+    int *befores; /* [n_blocks] the block that ran before a first instruction; in `leaders` */
     int n_blocks, n_window;
     char *name;                       /* given by the enclosing function; NULL: none */
     int n_twins;                      /* nameless functions before it on its first line */
@@ -40,6 +42,7 @@ LUAI_FUNC int qlua_is_polling; /* samples are taken from Lua's own stack */
 LUAI_FUNC int qlua_is_apart;   /* calls are polled, traced or gated: not reported as usual */
 LUAI_FUNC int qlua_is_tracing; /* both ends of calls are reported */
 LUAI_FUNC int qlua_is_brief;   /* coverage of functions: no jumps are counted */
+LUAI_FUNC int qlua_is_telling; /* the blocks of samples */
 LUAI_FUNC const uint32_t *qlua_changes;               /* see qprof_changes() */
 LUAI_FUNC int qlua_is_reporting;                      /* first `qon` of a state */
 LUAI_FUNC void (*qlua_loop)(lua_State *, CallInfo *); /* luaV_execute, or one that records */
@@ -79,6 +82,17 @@ LUAI_FUNC void qlua_call_c_apart(lua_State *L, CallInfo *ci, lua_CFunction f);
 /** Samples wait, or the state is not bound yet: credit the frame `at`. */
 LUAI_FUNC void qlua_poll_sample(lua_State *L, CallInfo *at);
 
+/** The loop that tells blocks jumps by this table, one place for each opcode. */
+LUAI_FUNC const void *qlua_dispatch[];
+/** @param labels  [NUM_OPCODES] of the instructions @param asked  where to go when samples wait */
+LUAI_FUNC void qlua_dispatch_open(const void *const *labels, const void *asked);
+/** Have the loop asked when samples wait. */
+LUAI_FUNC void qlua_sample_begin(void);
+/** The loop was asked: credit samples to the block that ran before an instruction. */
+LUAI_FUNC void qlua_sample_next(lua_State *L, CallInfo *ci, const Instruction *next);
+/** Credit samples to the block of a frame's instruction before `pc`. */
+LUAI_FUNC void qlua_sample_at(lua_State *L, CallInfo *ci, const Instruction *pc);
+
 /** A function that no loop started returns, and its exit must be reported. */
 LUAI_FUNC void qlua_leave_reported(lua_State *L, CallInfo *ci, int n_results);
 
@@ -115,15 +129,16 @@ LUAI_FUNC void qlua_turn(CallInfo *ci);
 /** A tail call replaced the frame. */
 LUAI_FUNC void qlua_gated_tail(lua_State *L, CallInfo *ci);
 
-/** luaV_execute, six times: reports calls; asks whether samples wait; reports calls and counts
+/** luaV_execute, seven times: reports calls; asks whether samples wait; reports calls and counts
  * entries and taken jumps; only counts; reports and counts where a gate is open; only counts
- * entries. */
+ * entries; reports, counts and tells the blocks of samples. */
 LUAI_FUNC void qlua_execute_calls(lua_State *L, CallInfo *ci);
 LUAI_FUNC void qlua_execute_polling(lua_State *L, CallInfo *ci);
 LUAI_FUNC void qlua_execute_counting(lua_State *L, CallInfo *ci);
 LUAI_FUNC void qlua_execute_coverage(lua_State *L, CallInfo *ci);
 LUAI_FUNC void qlua_execute_gated(lua_State *L, CallInfo *ci);
 LUAI_FUNC void qlua_execute_functions(lua_State *L, CallInfo *ci);
+LUAI_FUNC void qlua_execute_sampled(lua_State *L, CallInfo *ci);
 
 #define qlua_execute(L, ci) (qlua_loop(L, ci))
 
@@ -166,6 +181,14 @@ static inline void qlua_leave(lua_State *L, CallInfo *ci, int n_results)
         qlua_leave_reported(L, ci, n_results);
 }
 
+/** Before an entry or exit, with qlua_is_telling: samples that wait belong to the instruction before
+ * the saved pc, if it is a frame of Lua code. */
+static inline void qlua_sample_frame(lua_State *L, CallInfo *ci)
+{
+    if (l_unlikely(qprof_has_samples(L->qstack.th)) && isLua(ci))
+        qlua_sample_at(L, ci, ci->u.l.savedpc);
+}
+
 #if QLUA_LOOP == 2
 
 static inline void qlua_entry_lua(lua_State *L, CallInfo *ci)
@@ -200,6 +223,8 @@ static inline void qlua_entry_lua(lua_State *L, CallInfo *ci)
         qlua_trace_entry(L, ci, method);
         return;
     }
+#elif QLUA_LOOP == 7
+    qlua_sample_frame(L, ci->previous);
 #endif
     qlua_entry(L, ci, method);
 }
@@ -296,7 +321,17 @@ static inline void qlua_exit_with(lua_State *L, CallInfo *ci, const Instruction 
 
 #else
 
+#if QLUA_LOOP == 7
+static inline void qlua_exit_told(lua_State *L, CallInfo *ci, const Instruction *pc)
+{
+    if (l_unlikely(qprof_has_samples(L->qstack.th)))
+        qlua_sample_at(L, ci, pc);
+    qlua_exit(L, ci);
+}
+#define qlua_exit_with(L, ci, pc, first, n) qlua_exit_told(L, ci, pc)
+#else
 #define qlua_exit_with(L, ci, pc, first, n) qlua_exit(L, ci)
+#endif
 
 #if QLUA_LOOP == 6
 #define qlua_jumped(at) ((void)0)
@@ -326,7 +361,7 @@ static inline int qlua_count_entry(lua_State *L, CallInfo *ci)
 #endif
 
 /** Another loop takes over inside a function where the trap is set. */
-#if QLUA_LOOP == 3 || QLUA_LOOP == 4 || QLUA_LOOP == 6
+#if QLUA_JUMPS || QLUA_LOOP == 6
 #define qlua_change_loop(L, ci, pc)                                                            \
     if (qlua_loop != luaV_execute && (pc) != clLvalue(s2v((ci)->func))->p->code) {             \
         (ci)->u.l.savedpc = (pc);                                                              \

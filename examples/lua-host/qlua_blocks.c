@@ -200,6 +200,22 @@ static int list_jumps(const Proto *p, const int *block_of, qlua_blocks *b)
     return 1;
 }
 
+/* Find the block that most probably ran before the first instruction of each: of a loop, that which
+ * jumps back. Else the block above, unless that cannot continue here: then the block itself. */
+static void find_befores(const Proto *p, const int *block_of, qlua_blocks *b)
+{
+    for (int i = 0; i < b->n_blocks; i++) {
+        int above = b->lines[i].code_offset - 1;
+        b->befores[i] =
+            above >= 0 && block_of[above] != -1 && may_fall(p, above) ? block_of[above] : i;
+    }
+    for (int pc = 0; pc < p->sizecode; pc++) {
+        int target = jump_target(p, pc);
+        if (target != -1 && target <= pc && block_of[pc] != -1)
+            b->befores[block_of[target]] = block_of[pc];
+    }
+}
+
 int qlua_blocks_find(const Proto *p, qlua_blocks *b)
 {
     *b = (qlua_blocks){0};
@@ -210,9 +226,12 @@ int qlua_blocks_find(const Proto *p, qlua_blocks *b)
     int *block_of = malloc(n * sizeof *block_of);
     b->lines = malloc((n + 1) * sizeof *b->lines);
     b->falls = malloc(n + 1);
+    b->befores = malloc((n + 1) * sizeof *b->befores);
     int is_found = 0;
-    if (marks && block_of && b->lines && b->falls && mark_code(p, marks, block_of)) {
+    if (marks && block_of && b->lines && b->falls && b->befores &&
+        mark_code(p, marks, block_of)) {
         split_code(p, marks, b, block_of);
+        find_befores(p, block_of, b);
         is_found = list_jumps(p, block_of, b);
     }
     free(marks);
@@ -245,6 +264,7 @@ void qlua_blocks_free(qlua_blocks *b)
 {
     free(b->lines);
     free(b->falls);
+    free(b->befores);
     free(b->jumps);
     *b = (qlua_blocks){0};
 }

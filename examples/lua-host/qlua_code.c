@@ -192,11 +192,8 @@ qlua_code *qlua_code_record(Proto *p)
     return p->qcode;
 }
 
-void qlua_code_left(const qlua_code *code, const Instruction *pc, int is_joined)
+int qlua_code_block(const qlua_code *code, int at)
 {
-    if (code->left == NULL)
-        return;
-    int at = (int)(pc - code->code) - 1; /* the saved pc is the next instruction's */
     int low = 0;
     for (int high = code->n_blocks; high - low > 1;) {
         int middle = low + (high - low) / 2;
@@ -205,7 +202,15 @@ void qlua_code_left(const qlua_code *code, const Instruction *pc, int is_joined)
         else
             high = middle;
     }
-    code->left[low + (is_joined ? code->n_blocks : 0)]++;
+    return low;
+}
+
+void qlua_code_left(const qlua_code *code, const Instruction *pc, int is_joined)
+{
+    if (code->left == NULL)
+        return;
+    int block = qlua_code_block(code, (int)(pc - code->code) - 1); /* pc is the next one's */
+    code->left[block + (is_joined ? code->n_blocks : 0)]++;
 }
 
 void qlua_code_ignore(Proto *p)
@@ -230,15 +235,18 @@ void qlua_code_point(Proto *p)
 static void attach_counters(Proto *p, const qlua_blocks *b)
 {
     qlua_code *code = b ? qlua_code_record(p) : NULL;
-    int *leaders = code ? malloc((size_t)b->n_blocks * sizeof *leaders) : NULL;
+    int *leaders = code ? malloc(2 * (size_t)b->n_blocks * sizeof *leaders) : NULL;
     if (leaders == NULL) {
         qlua_code_ignore(p);
         return;
     }
-    for (int i = 0; i < b->n_blocks; i++)
+    for (int i = 0; i < b->n_blocks; i++) {
         leaders[i] = b->lines[i].code_offset;
+        leaders[b->n_blocks + i] = b->befores ? b->befores[i] : i;
+    }
     code->code = p->code;
     code->leaders = leaders;
+    code->befores = leaders + b->n_blocks;
     code->n_blocks = b->n_blocks;
     code->n_window = b->n_window;
     qlua_code_point(p);

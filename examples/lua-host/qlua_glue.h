@@ -18,6 +18,7 @@ typedef struct qlua_blocks {
     int n_blocks;
     qprof_LineInfo *lines; /* [n_blocks] first instruction of each block and its line */
     unsigned char *falls;  /* [n_blocks] execution can continue in the next block */
+    int *befores;          /* [n_blocks] what most probably ran before its first instruction */
     int n_window;          /* counters of the entry and of instructions up to the last jump */
     int n_jumps;           /* n_window, and two for each block: frames left and joined in it */
     qprof_JumpInfo *jumps; /* [n_jumps] */
@@ -29,8 +30,9 @@ LUAI_FUNC int qlua_is_covering; /* all functions of a file are wanted, called or
 /** Whether entries and jumps are counted. */
 static inline int qlua_is_counting(void)
 {
-    return qlua_loop == qlua_execute_counting || qlua_loop == qlua_execute_coverage ||
-           qlua_loop == qlua_execute_functions || qlua_loop == qlua_execute_gated;
+    return qlua_loop == qlua_execute_counting || qlua_loop == qlua_execute_sampled ||
+           qlua_loop == qlua_execute_coverage || qlua_loop == qlua_execute_functions ||
+           qlua_loop == qlua_execute_gated;
 }
 
 /** Method id of the function of a frame. */
@@ -102,6 +104,8 @@ LUAI_FUNC void qlua_code_add(lua_State *L, CallInfo *ci, Proto *p, const qlua_mo
 LUAI_FUNC void qlua_code_ignore(Proto *p);
 /** Count a frame as left, or joined, in the block of the instruction before `pc`. */
 LUAI_FUNC void qlua_code_left(const qlua_code *code, const Instruction *pc, int is_joined);
+/** The block of an instruction. @param at  its index */
+LUAI_FUNC int qlua_code_block(const qlua_code *code, int at);
 /** Ask for the counters of a prototype's method again. */
 LUAI_FUNC void qlua_code_point(Proto *p);
 

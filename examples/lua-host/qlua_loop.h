@@ -19,6 +19,9 @@
 #elif QLUA_LOOP == 6 /* only counts entries */
 #define QLUA_COPY(name) qlua_functions_##name
 #define luaV_execute    qlua_execute_functions
+#elif QLUA_LOOP == 7 /* as 3, and tells the blocks of samples */
+#define QLUA_COPY(name) qlua_sampled_##name
+#define luaV_execute    qlua_execute_sampled
 #endif
 
 #define luaV_concat       QLUA_COPY(concat)

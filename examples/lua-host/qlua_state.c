@@ -24,6 +24,7 @@ int qlua_is_covering;
 int qlua_is_apart;
 int qlua_is_tracing;
 int qlua_is_brief;
+int qlua_is_telling;
 const uint32_t *qlua_changes;
 
 static qprof_vm process; /* a user of the run until the process exits */
@@ -95,6 +96,11 @@ void qlua_start(int argc, char **argv, int script)
     qlua_is_reporting = 1;
     qlua_is_polling = (wants & QPROF_WANT_STACK) && !(wants & QPROF_WANT_SHADOW);
     qlua_is_apart = qlua_is_polling;
+    if (is_counting && (wants & QPROF_WANT_SAMPLE_BLOCKS)) {
+        qlua_sample_begin();
+        qlua_loop = qlua_execute_sampled;
+        return;
+    }
     qlua_loop = is_counting       ? qlua_execute_counting
                 : qlua_is_polling ? qlua_execute_polling
                                   : qlua_execute_calls;
@@ -104,6 +110,7 @@ void qlua_choose_loop(void)
 {
     unsigned wants = qprof_wants();
     qlua_is_reporting = 1;
+    qlua_is_telling = 0;
     qlua_has_values = (wants & QPROF_WANT_PARAMETERS) != 0;
     qlua_is_tracing = (wants & tracing) != 0;
     qlua_is_apart = 1;
@@ -142,6 +149,8 @@ void qlua_suspend(lua_State *L)
 
 void qlua_leave_reported(lua_State *L, CallInfo *ci, int n_results)
 {
+    if (qlua_is_telling)
+        qlua_sample_frame(L, ci);
     if (!qlua_is_apart)
         qlua_exit(L, ci);
     else if (qlua_is_polling)
@@ -162,6 +171,8 @@ size_t qlua_frame_method(lua_State *L, CallInfo *ci)
 
 static __attribute__((noinline)) void call_c_gated(lua_State *L, CallInfo *ci, lua_CFunction f)
 {
+    if (qlua_is_telling)
+        qlua_sample_frame(L, ci->previous);
     if (qlua_is_tracing)
         qlua_trace_entry(L, ci, qlua_cfunction_method(L, f));
     else
@@ -185,6 +196,8 @@ static __attribute__((noinline)) void call_gated(lua_State *L, StkId func, int n
     if (ci == NULL)
         return;
     ci->callstatus = CIST_FRESH;
+    if (qlua_is_telling)
+        qlua_sample_frame(L, ci->previous);
     if (qlua_is_on(L) && qlua_is_tracing)
         qlua_trace_entry(L, ci, qlua_frame_method(L, ci));
     else if (qlua_is_on(L))

@@ -85,6 +85,7 @@ enum {
     /* from QPROF_HOOK_STACK on, every bit sends events out of line; this one does only that */
     QPROF_HOOK_COLD = 1u << 6,
     QPROF_HOOK_TOKENS = 1u << 7,   /* the top is a token: only the token calls are in line */
+    QPROF_HOOK_SAMPLE = 1u << 8,   /* samples wait */
     QPROF_HOOK_STOPPED = 1u << 10, /* recording is stopped, and this thread knows it */
     QPROF_HOOK_OFF = 1u << 14,     /* the thread's status is disabled */
     QPROF_GATE_TOKENS = QPROF_GATE_OPEN | QPROF_HOOK_TOKENS,
@@ -756,6 +757,19 @@ static inline int qprof_stack_pop(qprof_thread *th, uintptr_t id)
 static inline int qprof_is_due(const qprof_thread *th)
 {
     return QPROF_LOAD(th->gate) != (QPROF_GATE_OPEN | QPROF_HOOK_STACK);
+}
+
+/** Return whether samples wait for a thread.
+ *
+ * For a host that knows which block of a method runs (qprof/sampling.h): it answers with
+ * qprof_sample_block().
+ *
+ * @param th  from qprof_thread_handle()
+ * @return 1 or 0
+ * Thread safety: only the thread that uses the handle. Cost: two instructions. */
+static inline int qprof_has_samples(const qprof_thread *th)
+{
+    return (QPROF_LOAD(th->gate) & QPROF_HOOK_SAMPLE) != 0;
 }
 
 /** Record an entry or an exit when only the stack is kept: qprof_wants() has QPROF_WANT_STACK.

@@ -88,6 +88,30 @@ QPROF_FN(uint32_t) qprof_path(qprof_thread *th, uint32_t path, qprof_MethodID id
  * @param path  from qprof_path(); 0: the empty stack */
 QPROF_FN(void) qprof_sample_path(qprof_thread *th, uint32_t path);
 
+/* ---- blocks of samples ----------------------------------------------------------------------
+ *
+ * A host that registers line tables may say which block of the running method a sample belongs
+ * to; reports then show the time of lines. When the library has taken samples it calls wake(),
+ * which makes the interpreter ask at its next instruction, for example by a flag that its loop
+ * tests anyway. If qprof_has_samples() returns 1 there, it answers with qprof_sample_block(). It
+ * also asks before each entry and exit. Samples that meet another event belong to the method
+ * alone. */
+
+/** Be called when samples wait.
+ *
+ * @param wake  called by a thread of the library or in a signal handler, until the run ends. It may
+ *              only set a flag; it must not call the library. NULL: nothing is called
+ * Thread safety: any thread. */
+QPROF_FN(void) qprof_on_samples(void (*wake)(void));
+
+/** Credit the samples that are waiting to the method on top of the stack, and to a block of it.
+ *
+ * @param th     the handle of the thread
+ * @param block  index of the block in the method's line table; another one is counted as
+ *               bb_out_of_range
+ * Thread safety: the thread that uses the handle. */
+QPROF_FN(void) qprof_sample_block(qprof_thread *th, int block);
+
 /* ---- figures --------------------------------------------------------------------------------
  *
  * They hold all threads, by the pattern in force.

@@ -94,6 +94,7 @@ unsigned qprof_wants(void)
         wants |= QPROF_WANT_LINES | QPROF_WANT_BLOCKS;
         if (qp_recorder_head()->time_mode == QP_TIME_EXACT)
             wants |= QPROF_WANT_BLOCK_TIME;
+        wants |= qp_recorder_head()->sample_period ? QPROF_WANT_SAMPLE_BLOCKS : 0;
     }
     if (qp_recorder_head()->clock_kind == QP_CLOCK_COUNTS)
         wants |= QPROF_WANT_COUNTS;

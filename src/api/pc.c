@@ -122,6 +122,25 @@ void qprof_sample_path(qprof_thread *th, uint32_t path)
     errno = host_errno;
 }
 
+void qprof_on_samples(void (*on)(void))
+{
+    if (!QP_PRODUCT_IS_COVERAGE)
+        qp_samples_on(on);
+}
+
+void qprof_sample_block(qprof_thread *th, int block)
+{
+    if (QP_PRODUCT_IS_COVERAGE)
+        return;
+    int host_errno = errno;
+    qprof_frame *top = qp_event_look(th);
+    if (top) {
+        qp_samples_take_block(th, top, block);
+        qp_event_end(th, top);
+    }
+    errno = host_errno;
+}
+
 /* Credit the samples that wait: they were taken on this side of the border of a critical
  * section. */
 static void settle_here(void)

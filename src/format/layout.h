@@ -471,13 +471,15 @@ typedef enum {
     QP_COUNTER_BLOCK_SEEN =
         4, /* what contexts have of one counter block: the recorder's own, not for readers */
     QP_COUNTER_BLOCK_BASE =
-        5 /* what one counter block held at the last clear, no longer to be counted */
+        5, /* what one counter block held at the last clear, no longer to be counted */
+    QP_COUNTER_BLOCK_SAMPLES = 6 /* samples by block, from minor 1 on */
 } qp_counter_block_kind;
 
 /* Counters of one method on one thread, complete from the method's first call there on; the record
  * is 1 cell + n_values * 8 bytes, rounded up to cells. COUNTS: [block] or, with jumps, [jump].
  * TIMES: pairs [block] own ticks, ticks with callees; then bit b of the following words: block b
- * was marked. SHARE: as COUNTS, signed: a frame that was open when the context changed is an exit
+ * was marked. SAMPLES: [block].
+ * SHARE: as COUNTS, signed: a frame that was open when the context changed is an exit
  * of the one and an entry of the other. What no share has yet belongs to head.context. */
 typedef struct {
     uint32_t n_cells; /* with this one */

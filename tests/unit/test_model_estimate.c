@@ -11,6 +11,7 @@ static profile *adaptive_profile(uint64_t coarse_period)
 {
     profile *p = profile_new();
     profile_head(p)->time_mode = QP_TIME_ADAPTIVE;
+    profile_head(p)->end_raw = PROFILE_START + 10000;
     profile_head(p)->coarse_period = coarse_period;
     return p;
 }
@@ -157,6 +158,35 @@ static void sampled_times_have_an_interval(void **state)
     qp_model_free(m);
 }
 
+/* A run of 1000 ticks on two threads of one OS thread. The first is estimated at 1600: 1200 and 400, which
+ * becomes 750 and 250. With the 500 of the other there are 1500, so two thirds remain of all. If
+ * the other ran on an OS thread of its own, nothing more is reduced. */
+static void estimates_do_not_exceed_the_run(void **state)
+{
+    (void)state;
+    for (unsigned n_os = 1; n_os <= 2; n_os++) {
+        profile *p = profile_new();
+        profile_head(p)->time_mode = QP_TIME_SAMPLED;
+        qp_cell one = profile_thread(p);
+        qp_cell f = profile_call(p, one, 0, 1, "f", 3, 1200);
+        qp_cell g = profile_call(p, one, f, 2, "g", 3, 400);
+        qp_cell two = profile_thread(p);
+        qp_cell h = profile_call(p, two, 0, 3, "h", 3, 500);
+        ((qp_node *)profile_at(p, f))->self_max = 9;
+        ((qp_node *)profile_at(p, g))->self_max = 4;
+        ((qp_node *)profile_at(p, h))->self_max = 5;
+        ((qp_thread_record *)profile_at(p, one))->system_id = 70;
+        ((qp_thread_record *)profile_at(p, two))->system_id = 69 + n_os;
+        qp_model *m = profile_read(p, QP_LOAD_CLEAN);
+        profile_assert_times(m, "f", n_os == 1 ? 500 : 750, n_os == 1 ? 666 : 1000);
+        profile_assert_times(m, "g", n_os == 1 ? 166 : 250, n_os == 1 ? 166 : 250);
+        profile_assert_times(m, "h", n_os == 1 ? 333 : 500, n_os == 1 ? 333 : 500);
+        assert_int_equal(m->run.total, n_os == 1 ? 999 : 1500);
+        assert_true(profile_passes(m, "totals"));
+        qp_model_free(m);
+    }
+}
+
 /* 50 samples of 1.5 ms of CPU time each, though a pass was made each 4 ms only; if it is not
  * known what they represent, of 4 ms. */
 static void interrupts_stand_for_cpu_time_that_was_used(void **state)
@@ -165,6 +195,7 @@ static void interrupts_stand_for_cpu_time_that_was_used(void **state)
     for (uint64_t reached = 0; reached <= 1500000; reached += 1500000) {
         profile *p = profile_new();
         qp_head *h = profile_head(p);
+        h->end_raw = PROFILE_START + 1000000000;
         h->time_mode = QP_TIME_NONE;
         h->clock_source = QP_SOURCE_NS;
         h->collect = QP_COLLECT_SAMPLES;
@@ -193,6 +224,7 @@ int main(void)
         cmocka_unit_test(callers_are_raised_by_what_is_not_known_of_them),
         cmocka_unit_test(open_calls_count_up_to_the_end),
         cmocka_unit_test(sampled_times_have_an_interval),
+        cmocka_unit_test(estimates_do_not_exceed_the_run),
         cmocka_unit_test(interrupts_stand_for_cpu_time_that_was_used),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -200,6 +200,55 @@ static void write_text(const char *path, const char *text)
     fclose(f);
 }
 
+/* f took 1000 ticks, exactly. Of 16 samples 12 are of block 0 and 4 of block 1: 750 and 250 ticks. Agresti and
+ * Coull: (12 + 2) / (16 + 4) = 0.7; 1.96 * 1000 * sqrt(0.7 * 0.3 / 20) = 200.8, and the same for
+ * the other. Line 15 has block 2 as well, which no sample found. */
+static void samples_divide_the_time_of_a_method(void **state)
+{
+    (void)state;
+    world w = begin(1, 1000);
+    memcpy(profile_bank(w.p, w.thread, w.method, QP_COUNTER_BLOCK_SAMPLES, 3, 3)->values,
+           (uint64_t[]){12, 4, 0}, 3 * sizeof(uint64_t));
+    qp_model *m = profile_read(w.p, QP_LOAD_CLEAN);
+    qp_line_figures *lines;
+    size_t n;
+    assert_true(qp_model_lines(m, "f.lua", 0, QP_ALL_THREADS, &lines, &n));
+    assert_int_equal(n, 2);
+    assert_int_equal(lines[0].line, 15);
+    assert_true(lines[0].is_sampled);
+    assert_false(lines[0].is_timed);
+    assert_false(lines[0].is_counted);
+    assert_int_equal(lines[0].samples, 12);
+    assert_int_equal(lines[0].self, 750);
+    assert_int_equal(lines[0].self_half, 201);
+    assert_int_equal(lines[0].total, 0);
+    assert_int_equal(lines[1].self, 250);
+    assert_int_equal(lines[1].self_half, 201);
+    assert_true(profile_passes(m, "block_times"));
+    qp_free(lines);
+    qp_model_free(m);
+}
+
+/* The same samples where block 1 was marked for 40 ticks: what was measured counts. */
+static void measured_times_of_blocks_take_precedence_over_samples(void **state)
+{
+    (void)state;
+    world w = begin(1, 1000);
+    memcpy(profile_bank(w.p, w.thread, w.method, QP_COUNTER_BLOCK_SAMPLES, 3, 3)->values,
+           (uint64_t[]){12, 4, 0}, 3 * sizeof(uint64_t));
+    memcpy(profile_bank(w.p, w.thread, w.method, QP_COUNTER_BLOCK_TIMES, 7, 3)->values,
+           (uint64_t[]){0, 0, 40, 50, 0, 0, 1u << 1}, 7 * sizeof(uint64_t));
+    qp_model *m = profile_read(w.p, QP_LOAD_CLEAN);
+    qp_block_figures *blocks = blocks_of(m);
+    assert_int_equal(blocks[0].self, 0);
+    assert_false(blocks[0].is_sampled);
+    assert_int_equal(blocks[0].samples, 12);
+    assert_int_equal(blocks[1].self, 40);
+    assert_int_equal(blocks[1].total, 50);
+    qp_free(blocks);
+    qp_model_free(m);
+}
+
 static void sources_are_found_below_the_source_path(void **state)
 {
     (void)state;
@@ -236,6 +285,8 @@ int main(void)
         cmocka_unit_test(methods_whose_blocks_are_counted_have_no_jumps),
         cmocka_unit_test(time_since_the_last_mark_of_an_open_frame_counts),
         cmocka_unit_test(a_line_has_the_highest_count_and_the_sum_of_times),
+        cmocka_unit_test(samples_divide_the_time_of_a_method),
+        cmocka_unit_test(measured_times_of_blocks_take_precedence_over_samples),
         cmocka_unit_test(sources_are_found_below_the_source_path),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,10 +6,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/containers/alloc.h"
+#include "model/figures/figures.h"
 #include "unit/play.h"
 
 /* Of record/sample/sample.h, whose names are not those of the model. */
 void qp_samples_note(qprof_thread *th, uint64_t ticks, uint64_t n_samples);
+void qp_samples_wake(void);
 
 /* An hour between two passes of the sampler itself. */
 #define NO_TIMER "'-pc=REAL 3600000000' "
@@ -178,6 +181,94 @@ static void sampled_time_of_a_call_that_never_ends_is_its_own(void **state)
     assert_int_equal(play_figures(p, QP_ALL_THREADS, "f").self, 1500);
 }
 
+/* Blocks of f: offsets 0, 10 and 20, on lines 1, 2 and 3. */
+static play_ctx *start_with_blocks(void **state, const char *options)
+{
+    static const qprof_LineInfo lines[] = {{0, 1}, {10, 2}, {20, 3}};
+    play_ctx *p = play_start(state, options);
+    play_register(p, "f", 0, lines, 3);
+    return p;
+}
+
+static void tell(int block)
+{
+    qprof_sample_block(qprof_thread_handle(QPROF_INLINE_VERSION), block);
+}
+
+static void assert_block_samples(play_ctx *p, uint64_t first, uint64_t second, uint64_t third)
+{
+    play_figures(p, QP_ALL_THREADS, "f"); /* reads the profile */
+    const qp_model *m = p->m;
+    qp_block_figures *blocks;
+    size_t n;
+    assert_true(
+        qp_model_blocks(m, qp_model_method_named(m, "f", NULL), QP_ALL_THREADS, &blocks, &n));
+    assert_int_equal(n, 3);
+    assert_int_equal(blocks[0].samples, first);
+    assert_int_equal(blocks[1].samples, second);
+    assert_int_equal(blocks[2].samples, third);
+    qp_free(blocks);
+}
+
+static void samples_belong_to_the_block_that_the_host_tells(void **state)
+{
+    play_ctx *p = start_with_blocks(state, NO_TIMER);
+    qprof_thread *th = qprof_thread_handle(QPROF_INLINE_VERSION);
+    play(p, "f(");
+    assert_int_equal(qprof_has_samples(th), 0);
+    note(3);
+    assert_int_equal(qprof_has_samples(th), 1);
+    tell(1);
+    assert_int_equal(qprof_has_samples(th), 0);
+    tell(1); /* none waits */
+    note(4);
+    tell(3); /* not a block: they belong to f alone */
+    note(2);
+    play(p, "g( )"); /* not told */
+    note(1);
+    tell(0);
+    play_end(p);
+    assert_samples(p, "f", 10);
+    assert_block_samples(p, 1, 3, 0);
+    assert_int_equal(qprof_diagnostic("bb_out_of_range"), 1);
+}
+
+static void samples_of_blocks_are_cleared(void **state)
+{
+    play_ctx *p = start_with_blocks(state, "-time=sampled -sample-period=3600000000");
+    qprof_thread *th = qprof_thread_handle(QPROF_INLINE_VERSION);
+    play(p, "f(");
+    qp_samples_note(th, 1000, 0);
+    tell(1);
+    qprof_clear_data();
+    qp_samples_note(th, 500, 0);
+    qp_samples_note(th, 500, 0);
+    tell(2);
+    play_end(p);
+    assert_block_samples(p, 0, 0, 2);
+}
+
+static unsigned n_woken;
+
+static void count_wakes(void)
+{
+    n_woken++;
+}
+
+static void a_host_is_called_until_the_run_ends(void **state)
+{
+    play_ctx *p = start_with_blocks(state, NO_TIMER);
+    n_woken = 0;
+    qprof_on_samples(count_wakes);
+    qp_samples_wake();
+    qprof_on_samples(NULL);
+    qp_samples_wake();
+    qprof_on_samples(count_wakes);
+    play_end(p);
+    qp_samples_wake();
+    assert_int_equal(n_woken, 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -191,6 +282,9 @@ int main(void)
         PLAY_TEST(samples_of_a_call_in_progress_survive_a_kill),
         PLAY_TEST(samples_of_a_thread_that_ends_are_credited),
         PLAY_TEST(sampled_time_of_a_call_that_never_ends_is_its_own),
+        PLAY_TEST(samples_belong_to_the_block_that_the_host_tells),
+        PLAY_TEST(samples_of_blocks_are_cleared),
+        PLAY_TEST(a_host_is_called_until_the_run_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

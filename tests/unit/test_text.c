@@ -240,6 +240,31 @@ static void an_error_has_its_place_before_its_text(void **state)
     assert_string_equal(e.text, "column 9: bad");
 }
 
+/* 82.7 ± 162: the second digit of 162 is that of tens. */
+static void digits_that_an_interval_leaves_open_are_not_shown(void **state)
+{
+    (void)state;
+    char text[QP_NUMBER_BYTES];
+    const qp_unit ms = qp_unit_for(0, true, "ms");
+    assert_string_equal(qp_unit_estimate(text, 12345678, 0, ms), "12.346");
+    assert_string_equal(qp_unit_estimate(text, 12345678, 99000, ms), "12.346");
+    assert_string_equal(qp_unit_estimate(text, 12345678, 123456, ms), "12.35 ");
+    assert_string_equal(qp_unit_estimate(text, 12345678, 1234567, ms), "12.3  ");
+    assert_string_equal(qp_unit_estimate(text, 12545678, 12345678, ms), "13    ");
+    assert_string_equal(qp_unit_estimate(text, 82700000, 162000000, ms), "80    ");
+    assert_string_equal(qp_unit_estimate(text, 162000000, 162000000, ms), "160    ");
+    assert_string_equal(qp_unit_estimate(text, 4999, 120000, qp_unit_for(0, true, "ns")), "0");
+    assert_string_equal(qp_unit_estimate(text, UINT64_MAX, 200, qp_unit_for(0, true, "ns")),
+                        "18,446,744,073,709,551,610");
+    assert_string_equal(qp_unit_time_estimate(text, 82700000, 162000000), "80 ms");
+    assert_string_equal(qp_unit_time_estimate(text, 2345678901, 300000000), "2.35 s");
+    assert_string_equal(qp_unit_time_estimate(text, 12345, 0), "12.345 us");
+    assert_string_equal(qp_unit_percent_estimate(text, 37.84, 0), "37.8");
+    assert_string_equal(qp_unit_percent_estimate(text, 37.84, 9.9), "37.8");
+    assert_string_equal(qp_unit_percent_estimate(text, 37.84, 10), "38  ");
+    assert_string_equal(qp_unit_percent_estimate(text, 37.84, 120), "40  ");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -253,6 +278,7 @@ int main(void)
         cmocka_unit_test(csv_is_quoted_and_no_formula),
         cmocka_unit_test(numbers_are_grouped_and_rounded_half_up),
         cmocka_unit_test(a_unit_fits_its_figure),
+        cmocka_unit_test(digits_that_an_interval_leaves_open_are_not_shown),
         cmocka_unit_test(a_share_is_rounded_down),
         cmocka_unit_test(a_sink_remembers_its_first_error),
     };

@@ -447,15 +447,17 @@ static const char *figure_text(const qp_listing *l, const qp_field *f, const voi
     if ((is_number && count_at(f, at) == QP_FIELD_NONE) ||
         (f->kind == QP_FIELD_PERCENT && *(const double *)at < 0))
         return f->flags & QP_FIELD_BLANK ? "" : "-";
+    const void *half = f->half_at ? (const char *)at - f->at + f->half_at : NULL;
     switch (f->kind) {
     case QP_FIELD_TIME:
-        return qp_unit_number(to, count_at(f, at), l->unit);
+        return qp_unit_estimate(to, count_at(f, at), half ? count_at(f, half) : 0, l->unit);
     case QP_FIELD_SPAN: /* only times have a unit with a name */
-        return *l->unit.suffix ? qp_unit_time(to, count_at(f, at))
-                               : qp_unit_count(to, count_at(f, at));
+        return *l->unit.suffix
+                   ? qp_unit_time_estimate(to, count_at(f, at), half ? count_at(f, half) : 0)
+                   : qp_unit_count(to, count_at(f, at));
     case QP_FIELD_PERCENT:
-        snprintf(to, QP_NUMBER_BYTES, "%.1f", *(const double *)at);
-        return to;
+        return qp_unit_percent_estimate(to, *(const double *)at,
+                                        half ? *(const double *)half : 0);
     case QP_FIELD_YES:
         return !*(const bool *)at ? "" : f->words ? f->words : "yes";
     default:
@@ -469,7 +471,8 @@ void qp_listing_row(qp_listing *l, const void *row, qp_style style)
     for (size_t i = 0; i < l->list.n; i++) {
         const qp_field *f = l->list.items[i].field;
         const void *at = (const char *)row + l->list.items[i].at;
-        qp_style own = f->flags & QP_FIELD_HOT                                ? style
+        qp_style own = l->is_dim                                              ? QP_STYLE_DIM
+                       : f->flags & QP_FIELD_HOT                              ? style
                        : f->kind == QP_FIELD_PLACE || f->flags & QP_FIELD_DIM ? QP_STYLE_DIM
                                                                               : QP_STYLE_PLAIN;
         if (f->kind == QP_FIELD_NAME || f->kind == QP_FIELD_PLACE)

@@ -67,6 +67,9 @@ typedef struct qp_field {
     void (*write)(qp_json *json, const void *row); /* elements, into the open bracket */
     const struct qp_rows *rows;         /* of QP_FIELD_ROWS, in place of sub and write */
     uint16_t item_bytes, n_at, n_bytes; /* of the items that `at` points to */
+    uint16_t
+        half_at; /* in text, of a time, span or percentage: half of its interval, as large and
+                       * in the same struct; digits that it leaves open are not shown. 0: exact */
 } qp_field;
 
 /* The rows of a report, for every form of it. */
@@ -97,6 +100,7 @@ enum { QP_ROW_BYTES = 8192 };
 
 #define QP_FIELD_AT(type, member)                                                              \
     .at = offsetof(type, member), .bytes = sizeof(((type *)0)->member)
+#define QP_FIELD_HALF(type, member) .half_at = offsetof(type, member)
 /* An array that the row points to, and the member with its length. */
 #define QP_FIELD_ITEMS(type, member, length)                                                   \
     QP_FIELD_AT(type, member), .item_bytes = sizeof *((type *)0)->member,                      \
@@ -157,6 +161,7 @@ typedef struct {
     qp_table table;
     qp_field_list list;
     qp_unit unit; /* of QP_FIELD_TIME */
+    bool is_dim;  /* the rows that are added: all their fields are */
     char heads[QP_TABLE_COLUMNS][48];
 } qp_listing;
 

@@ -64,6 +64,68 @@ char *qp_unit_number(char *to, uint64_t value, qp_unit unit)
     return print_grouped(to, whole + fraction / scale, fraction % scale, unit.n_decimals);
 }
 
+/* The power of ten that the second digit of an interval has; 1 of an exact figure. */
+static uint64_t step_of(uint64_t half)
+{
+    uint64_t step = 1;
+    while (half / step >= 100)
+        step *= 10;
+    return step;
+}
+
+/* The decimals that are known of a figure with such steps, at most those of the unit. */
+static unsigned known_decimals(qp_unit unit, uint64_t step)
+{
+    unsigned n = unit.n_decimals;
+    while (n > 0 && unit.divisor / powers[n] < step)
+        n--;
+    return n;
+}
+
+static uint64_t rounded(uint64_t value, uint64_t step)
+{
+    uint64_t rest = value % step, down = value - rest;
+    return rest < step - rest || down > UINT64_MAX - step ? down : down + step;
+}
+
+char *qp_unit_estimate(char *to, uint64_t value, uint64_t half, qp_unit unit)
+{
+    uint64_t step = step_of(half);
+    unsigned n_decimals = unit.n_decimals;
+    unit.n_decimals = known_decimals(unit, step);
+    qp_unit_number(to, rounded(value, step), unit);
+    unsigned n_blanks = n_decimals - unit.n_decimals;
+    if (n_decimals && !unit.n_decimals)
+        n_blanks++; /* for the point */
+    size_t length = strlen(to);
+    memset(to + length, ' ', n_blanks);
+    to[length + n_blanks] = '\0';
+    return to;
+}
+
+char *qp_unit_time_estimate(char *to, uint64_t ns, uint64_t half)
+{
+    uint64_t step = step_of(half);
+    ns = rounded(ns, step);
+    qp_unit unit = unit_below(ns, 1000);
+    unit.n_decimals = known_decimals(unit, step);
+    qp_unit_number(to, ns, unit);
+    return strcat(to, unit.suffix);
+}
+
+char *qp_unit_percent_estimate(char *to, double percent, double half)
+{
+    double step = 1;
+    while (half / step >= 100)
+        step *= 10;
+    if (half < 10)
+        snprintf(to, QP_NUMBER_BYTES, "%.1f", percent);
+    else
+        snprintf(to, QP_NUMBER_BYTES, "%.0f  ",
+                 step * (double)(uint64_t)(percent / step + 0.5));
+    return to;
+}
+
 char *qp_unit_time(char *to, uint64_t ns)
 {
     qp_unit unit = unit_below(ns, 1000);

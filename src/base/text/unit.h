@@ -23,6 +23,13 @@ qp_unit qp_unit_for(uint64_t largest, bool is_time, const char *wanted);
 /* "12.345" in that unit, thousands grouped. @return to */
 char *qp_unit_number(char *to, uint64_t value, qp_unit unit);
 
+/* An estimate without the digits that its interval leaves open: those below the second digit of half. The
+ * place of missing decimals is blank, for columns. The interval itself: value = half. @return to */
+char *qp_unit_estimate(char *to, uint64_t value, uint64_t half, qp_unit unit);
+/* The same of a single figure, "83 ms"; of a percentage, for a column. @return to */
+char *qp_unit_time_estimate(char *to, uint64_t ns, uint64_t half);
+char *qp_unit_percent_estimate(char *to, double percent, double half);
+
 /* "12.345 ms": a single figure in the unit that fits it. @return to */
 char *qp_unit_time(char *to, uint64_t ns);
 /* "1,234,567". @return to */

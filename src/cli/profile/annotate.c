@@ -172,8 +172,9 @@ static char *text_of_figures(const around *a, uint32_t method, char *to, size_t 
         return to;
     }
     snprintf(to, n_bytes, "%s: %s, self %s (%s %%), total %s (%s %%)", name, calls,
-             qp_view_amount(m, self, f->self), qp_unit_percent(of_self, f->self, a->view.whole),
-             qp_view_amount(m, total, f->total),
+             qp_view_estimate(m, self, f->self, f->self_half),
+             qp_unit_percent(of_self, f->self, a->view.whole),
+             qp_view_estimate(m, total, f->total, f->total_half),
              qp_unit_percent(of_total, f->total, a->view.whole));
     return to;
 }
@@ -219,7 +220,7 @@ static const qp_line_figures *line_figures(const part *p, uint32_t line)
 }
 
 typedef struct {
-    bool has_counts, has_times;
+    bool has_counts, has_times, has_totals, has_halves;
     uint64_t most_count, most_self, self; /* largest of a line; sum of all lines */
     qp_unit unit;
 } scale;
@@ -230,11 +231,13 @@ static scale measure(const qp_cli *cli, const qp_model *m, const part *p)
     for (size_t i = 0; i < p->n_lines; i++) {
         const qp_line_figures *f = &p->lines[i];
         x.has_counts |= f->is_counted;
-        x.has_times |= f->is_timed && m->run.has_times;
+        x.has_totals |= f->is_timed && m->run.has_times;
+        x.has_halves |= f->is_sampled;
         x.most_count = f->count > x.most_count ? f->count : x.most_count;
         x.most_self = f->self > x.most_self ? f->self : x.most_self;
         x.self += f->self;
     }
+    x.has_times = x.has_totals || x.has_halves;
     x.unit = qp_view_unit(m, x.most_self, cli->args.unit);
     return x;
 }
@@ -254,31 +257,35 @@ static qp_style style_of_line(const scale *x, const qp_line_figures *f)
 /* A line of the listing, but for its text. */
 typedef struct {
     const char *mark, *line;
-    uint64_t count, self, total;
-    double self_percent, total_percent; /* of its function */
+    uint64_t count, self, self_half, total;
+    double self_percent, self_percent_half, total_percent; /* of its function */
 } listing_row;
 
-enum { HAS_COUNTS = 1, HAS_LINE_TIMES = 2 };
+enum { HAS_COUNTS = 1, HAS_LINE_TIMES = 2, HAS_LINE_TOTALS = 4, HAS_LINE_HALVES = 8 };
 
-#define AT(member) QP_FIELD_AT(listing_row, member)
+#define AT(member)   QP_FIELD_AT(listing_row, member)
+#define HALF(member) QP_FIELD_HALF(listing_row, member)
 static const qp_field columns[] = {
     {"mark", "", NULL, QP_FIELD_WORD, AT(mark), .flags = QP_FIELD_HOT},
     {"count", "Count", NULL, QP_FIELD_COUNT, AT(count), .flags = QP_FIELD_HOT | QP_FIELD_BLANK,
      .needs = HAS_COUNTS},
-    {"self", "Self", NULL, QP_FIELD_TIME, AT(self), .flags = QP_FIELD_HOT | QP_FIELD_BLANK,
-     .rank = 1, .needs = HAS_LINE_TIMES},
+    {"self", "Self", NULL, QP_FIELD_TIME, AT(self), HALF(self_half),
+     .flags = QP_FIELD_HOT | QP_FIELD_BLANK, .rank = 1, .needs = HAS_LINE_TIMES},
+    {"self_half", "±", NULL, QP_FIELD_TIME, AT(self_half), HALF(self_half),
+     .flags = QP_FIELD_HOT | QP_FIELD_BLANK, .rank = 2, .needs = HAS_LINE_HALVES},
     {"self_percent", "Self %", NULL, QP_FIELD_PERCENT, AT(self_percent),
-     .flags = QP_FIELD_HOT | QP_FIELD_BLANK, .needs = HAS_LINE_TIMES},
+     HALF(self_percent_half), .flags = QP_FIELD_HOT | QP_FIELD_BLANK, .needs = HAS_LINE_TIMES},
     {"total", "Total", NULL, QP_FIELD_TIME, AT(total), .flags = QP_FIELD_HOT | QP_FIELD_BLANK,
-     .rank = 3, .needs = HAS_LINE_TIMES},
+     .rank = 3, .needs = HAS_LINE_TOTALS},
     {"total_percent", "Total %", NULL, QP_FIELD_PERCENT, AT(total_percent),
-     .flags = QP_FIELD_HOT | QP_FIELD_BLANK, .rank = 2, .needs = HAS_LINE_TIMES},
+     .flags = QP_FIELD_HOT | QP_FIELD_BLANK, .rank = 2, .needs = HAS_LINE_TOTALS},
     {"line", "Line", NULL, QP_FIELD_WORD, AT(line), .flags = QP_FIELD_RIGHT | QP_FIELD_DIM},
     {.key = NULL}};
 #undef AT
+#undef HALF
 
-static const listing_row empty_row = {"", "", QP_FIELD_NONE, QP_FIELD_NONE, QP_FIELD_NONE,
-                                      -1, -1};
+static const listing_row empty_row = {
+    "", "", QP_FIELD_NONE, QP_FIELD_NONE, QP_FIELD_NONE, QP_FIELD_NONE, -1, 0, -1};
 
 /* A comment of the tool in the listing, before the line on which a function begins. */
 static void add_comment(qp_listing *l, const char *text)
@@ -316,6 +323,13 @@ static void add_line(qp_listing *l, const qp_model *m, const scale *x, const par
         row.self_percent = qp_view_percent(f->self, whole->self);
         row.total_percent = qp_view_percent(f->total, whole->total);
     }
+    if (f && f->is_sampled) {
+        row.self = qp_model_ns(m, f->self);
+        row.self_half = qp_model_ns(m, f->self_half);
+        row.self_percent = qp_view_percent(f->self, whole->self);
+        row.self_percent_half = qp_view_percent(f->self_half, whole->self);
+    }
+    l->is_dim = f && f->self_half > f->self;
     qp_listing_row(l, &row, style);
     qp_listing_line(source, sizeof source, p->has_source ? &p->source : NULL, line);
     qp_table_cell(&l->table, style == QP_STYLE_DIM && f ? QP_STYLE_DIM : QP_STYLE_PLAIN,
@@ -343,7 +357,9 @@ static bool print_listing(const qp_cli *cli, const qp_model *m, const part *p)
     around a;
     qp_listing l;
     qp_listing_begin(&l, &cli->screen, columns, NULL,
-                     (x.has_counts ? HAS_COUNTS : 0) | (x.has_times ? HAS_LINE_TIMES : 0),
+                     (x.has_counts ? HAS_COUNTS : 0) | (x.has_times ? HAS_LINE_TIMES : 0) |
+                         (x.has_totals ? HAS_LINE_TOTALS : 0) |
+                         (x.has_halves ? HAS_LINE_HALVES : 0),
                      x.unit);
     qp_table_column(&l.table, "Source", QP_KEEP_BEGIN, 0);
     bool is_good = init_around(&a, m, p->file, p->method, p->thread);
@@ -403,6 +419,11 @@ static const qp_field line_fields[] = {
     {"self", NULL, "self time of its blocks, in the run's unit", QP_FIELD_TIME, AT(f.self)},
     {"total", NULL, "time including called methods", QP_FIELD_TIME, AT(f.total)},
     {"timed", NULL, "self and total were measured", QP_FIELD_YES, AT(f.is_timed)},
+    {"sampled", NULL, "self is an estimate; total is not known", QP_FIELD_YES,
+     AT(f.is_sampled)},
+    {"self_half", NULL, "half of the 95 % interval of self, in the run's unit", QP_FIELD_TIME,
+     AT(f.self_half)},
+    {"samples", NULL, "samples while it ran itself", QP_FIELD_COUNT, AT(f.samples)},
     {"blocks", NULL, "blocks that begin on it", QP_FIELD_COUNT, AT(f.n_blocks)},
     {"missed", NULL, "blocks that were never executed", QP_FIELD_COUNT, AT(f.n_missed)},
     {.key = NULL}};
@@ -434,6 +455,7 @@ static void write_file(const document *d, const char *path, qp_json *json, const
         row.f.count = row.f.is_counted ? row.f.count : QP_FIELD_NONE;
         row.f.self = qp_model_ns(m, row.f.self);
         row.f.total = qp_model_ns(m, row.f.total);
+        row.f.self_half = qp_model_ns(m, row.f.self_half);
         if (json)
             qp_row_json(json, NULL, line_fields, QP_FIELDS_ALL, &row);
         else

@@ -74,14 +74,16 @@ static void print_times(const qp_screen *s, const detail *d)
     uint64_t whole = thread ? m->threads[thread].total : m->run.total;
     char a[QP_NUMBER_BYTES], b[QP_NUMBER_BYTES], c[QP_NUMBER_BYTES];
     const char *half = qp_screen_sign(s, QP_SIGN_HALF);
-    qp_header_line(s, "self", "%s, %s %% of the time", qp_view_amount(m, a, f->self),
+    qp_header_line(s, "self", "%s, %s %% of the time",
+                   qp_view_estimate(m, a, f->self, f->self_half),
                    qp_unit_percent(b, f->self, whole));
-    qp_header_line(s, "total", "%s, %s %% of the time", qp_view_amount(m, a, f->total),
+    qp_header_line(s, "total", "%s, %s %% of the time",
+                   qp_view_estimate(m, a, f->total, f->total_half),
                    qp_unit_percent(b, f->total, whole));
     if (qp_run_has(&m->run) & QP_HAS_WAITS)
         qp_header_line(s, "waiting", "%s of self, %s of total", qp_view_amount(m, a, f->off),
                        qp_view_amount(m, b, f->off_total));
-    qp_view_amount(m, a, qp_figures_average(f));
+    qp_view_estimate(m, a, qp_figures_average(f), f->hits ? f->self_half / f->hits : 0);
     if (f->hits && m->run.has_min_max && !m->run.is_estimated && f->min <= f->max)
         qp_header_line(s, "one call", "%s on average, from %s to %s of self", a,
                        qp_view_amount(m, b, f->min), qp_view_amount(m, c, f->max));
@@ -89,8 +91,8 @@ static void print_times(const qp_screen *s, const detail *d)
         qp_header_line(s, "one call", "%s on average of self", a);
     if (m->run.is_estimated)
         qp_header_line(s, "interval", "self %s %s, total %s %s", half,
-                       qp_view_amount(m, a, f->self_half), half,
-                       qp_view_amount(m, b, f->total_half));
+                       qp_view_estimate(m, a, f->self_half, f->self_half), half,
+                       qp_view_estimate(m, b, f->total_half, f->total_half));
 }
 
 static void print_figures(const qp_cli *cli, const detail *d)

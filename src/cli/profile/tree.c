@@ -153,29 +153,42 @@ static void print_guides(const walk *w, char *to, size_t n_bytes, const entry *e
 
 /* The columns in front of the call tree, from left to right. */
 typedef struct {
-    double percent;
-    uint64_t total, off, self, calls;
+    double percent, percent_half;
+    uint64_t total, off, self, calls, total_half, self_half;
 } figures_row;
 
-#define AT(member) QP_FIELD_AT(figures_row, member)
+#define AT(member)   QP_FIELD_AT(figures_row, member)
+#define HALF(member) QP_FIELD_HALF(figures_row, member)
 static const qp_field columns[] = {
-    {"percent", "Total %", NULL, QP_FIELD_PERCENT, AT(percent), .flags = QP_FIELD_HOT,
+    {"percent", "Total %", NULL, QP_FIELD_PERCENT, AT(percent), HALF(percent_half),
+     .flags = QP_FIELD_HOT, .needs = QP_HAS_TIMES},
+    {"total", "Total", NULL, QP_FIELD_TIME, AT(total), HALF(total_half), .rank = 1,
      .needs = QP_HAS_TIMES},
-    {"total", "Total", NULL, QP_FIELD_TIME, AT(total), .rank = 1, .needs = QP_HAS_TIMES},
     {"total_off", "Wait", NULL, QP_FIELD_TIME, AT(off), .rank = 2,
      .needs = QP_HAS_TIMES | QP_HAS_WAITS},
-    {"self", "Self", NULL, QP_FIELD_TIME, AT(self), .rank = 2, .needs = QP_HAS_TIMES},
+    {"self", "Self", NULL, QP_FIELD_TIME, AT(self), HALF(self_half), .rank = 2,
+     .needs = QP_HAS_TIMES},
     {"calls", "Calls", NULL, QP_FIELD_COUNT, AT(calls), .rank = 3, .needs = QP_HAS_CALLS},
     {.key = NULL}};
 #undef AT
+#undef HALF
 
+/* Its intervals are those of the node. */
 static void add_figures(walk *w, uint32_t node, uint64_t self, uint64_t calls)
 {
     uint64_t total = qp_view_total(w->v, node), off = w->v->m->nodes[node].f.off_total;
     const qp_view *v = w->v;
+    const qp_figures *f = &v->m->nodes[node].f;
     double percent = qp_view_percent(total, v->whole);
-    const figures_row row = {percent, qp_model_ns(v->m, total), qp_model_ns(v->m, off),
-                             qp_model_ns(v->m, self), calls};
+    const figures_row row = {percent,
+                             qp_view_percent(f->total_half, v->whole),
+                             qp_model_ns(v->m, total),
+                             qp_model_ns(v->m, off),
+                             qp_model_ns(v->m, self),
+                             calls,
+                             qp_model_ns(v->m, f->total_half),
+                             qp_model_ns(v->m, f->self_half)};
+    w->listing.is_dim = f->total_half > total;
     qp_listing_row(&w->listing, &row, qp_style_of_percent(percent));
     w->n_rows++;
 }

@@ -14,33 +14,44 @@ typedef struct {
     qp_sort sort;
 } order;
 
-static uint64_t sort_key(const qp_figures *f, qp_sort sort)
+/* What is certain of an estimate: the lower end of its interval. */
+static uint64_t certain(uint64_t value, uint64_t half)
 {
+    return value > half ? value - half : 0;
+}
+
+/* @param is_whole  the estimate itself, for rows that are certain of the same */
+static uint64_t sort_key(const qp_figures *f, qp_sort sort, bool is_whole)
+{
+    uint64_t self = certain(qp_figures_self_run(f), is_whole ? 0 : f->self_half);
     switch (sort) {
     case QP_SORT_TOTAL:
-        return qp_figures_total_run(f);
+        return certain(qp_figures_total_run(f), is_whole ? 0 : f->total_half);
     case QP_SORT_CALLS:
         return f->calls;
     case QP_SORT_AVERAGE:
-        return qp_figures_average(f);
+        return f->hits ? self / f->hits : 0;
     case QP_SORT_MAX:
         return f->min > f->max ? 0 : f->max;
     case QP_SORT_NAME:
         return 0;
     default:
-        return qp_figures_self_run(f);
+        return self;
     }
 }
 
-/* Most first; equal ones by calls, then by name, so that two runs list alike. */
+/* Most that is certain first; equal ones by the estimate, by calls, then by name, so that two runs list alike. */
 static int compare_rows(const void *a, const void *b, void *data)
 {
     const order *o = data;
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
     const qp_figures *f = o->v->flat;
-    uint64_t key_x = sort_key(&f[x], o->sort), key_y = sort_key(&f[y], o->sort);
-    if (key_x != key_y)
-        return key_x < key_y ? 1 : -1;
+    for (int is_whole = 0; is_whole < 2; is_whole++) {
+        uint64_t key_x = sort_key(&f[x], o->sort, is_whole),
+                 key_y = sort_key(&f[y], o->sort, is_whole);
+        if (key_x != key_y)
+            return key_x < key_y ? 1 : -1;
+    }
     if (o->sort != QP_SORT_NAME && f[x].calls != f[y].calls)
         return f[x].calls < f[y].calls ? 1 : -1;
     int c = strcmp(o->v->m->methods[x].name, o->v->m->methods[y].name);
@@ -104,27 +115,32 @@ void qp_functions_fini(qp_functions *f)
 typedef struct {
     qp_method_row method;
     double self_percent, run_percent, total_percent;
+    double self_percent_half, total_percent_half;
     const char *place; /* of text */
     char place_bytes[2048];
 } function_row;
 
-#define AT(member) QP_FIELD_AT(function_row, member)
+#define AT(member)   QP_FIELD_AT(function_row, member)
+#define HALF(member) QP_FIELD_HALF(function_row, member)
 static const qp_field function_fields[] = {
     {"", NULL, NULL, QP_FIELD_PART, AT(method), .sub = qp_method_fields},
     {"average_total", "Avg total", "average time of one call, total / hits", QP_FIELD_SPAN,
-     AT(method.figures.average_total), .rank = 6, .needs = QP_HAS_TIMES | QP_HAS_CALLS},
+     AT(method.figures.average_total), HALF(method.figures.average_total_half), .rank = 6,
+     .needs = QP_HAS_TIMES | QP_HAS_CALLS},
     {"self_percent", "Self %",
      "self in percent of the run, or with --percent=rows of the sum of all rows",
-     QP_FIELD_PERCENT, AT(self_percent), .flags = QP_FIELD_HOT, .needs = QP_HAS_TIMES},
+     QP_FIELD_PERCENT, AT(self_percent), HALF(self_percent_half), .flags = QP_FIELD_HOT,
+     .needs = QP_HAS_TIMES},
     {"run_percent", "Run %", "self_run in percent of the same, without time off the processor",
      QP_FIELD_PERCENT, AT(run_percent), .flags = QP_FIELD_HOT | QP_FIELD_OPTIONAL,
      .needs = QP_HAS_TIMES | QP_HAS_WAITS},
     {"total_percent", "Total %", "total in percent of the same", QP_FIELD_PERCENT,
-     AT(total_percent), .rank = 1, .needs = QP_HAS_TIMES},
+     AT(total_percent), HALF(total_percent_half), .rank = 1, .needs = QP_HAS_TIMES},
     {"place", "File:Line", NULL, QP_FIELD_PLACE, AT(place), .flags = QP_FIELD_NO_JSON,
      .rank = 2},
     {.key = NULL}};
 #undef AT
+#undef HALF
 
 static bool next_function(const void *data, size_t *at, void *to)
 {
@@ -139,6 +155,8 @@ static bool next_function(const void *data, size_t *at, void *to)
     row->self_percent = qp_view_percent(f->self, v->whole_self);
     row->run_percent = qp_view_percent(qp_figures_self_run(f), v->whole_run);
     row->total_percent = qp_view_percent(f->total, v->whole_total);
+    row->self_percent_half = qp_view_percent(f->self_half, v->whole_self);
+    row->total_percent_half = qp_view_percent(f->total_half, v->whole_total);
     return true;
 }
 
@@ -189,8 +207,9 @@ static bool print_table(const qp_cli *cli, const qp_functions *list)
     qp_listing_begin(&l, &cli->screen, function_fields, columns, qp_run_has(&v->m->run),
                      qp_view_unit(v->m, largest, a->unit));
     for (size_t at = 0; next_line(list, &at, &row);) {
-        uint64_t run = qp_figures_self_run(&v->flat[list->methods[at - 1]]);
-        double percent = qp_view_percent(run, v->whole - v->whole_off);
+        const qp_figures *f = &v->flat[list->methods[at - 1]];
+        double percent = qp_view_percent(qp_figures_self_run(f), v->whole - v->whole_off);
+        l.is_dim = f->self_half > f->self;
         qp_listing_row(&l, &row, qp_style_of_percent(percent));
     }
     bool is_printed = qp_listing_end(&l, 0);

@@ -36,6 +36,9 @@ bool qp_view_is_time(const qp_model *m); /* else units of a counter */
 /* "12.345 ms", "1,234 counts". `to` has QP_NUMBER_BYTES. @return to */
 char *qp_view_amount(const qp_model *m, char *to, uint64_t ticks);
 
+/* The same without the digits that the interval leaves open. @param half  of it; 0: exact */
+char *qp_view_estimate(const qp_model *m, char *to, uint64_t ticks, uint64_t half);
+
 /* Part of whole in percent; 0 of nothing. */
 double qp_view_percent(uint64_t part, uint64_t whole);
 

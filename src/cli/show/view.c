@@ -83,6 +83,13 @@ char *qp_view_amount(const qp_model *m, char *to, uint64_t ticks)
                               : qp_unit_amount(to, value, m->run.unit);
 }
 
+char *qp_view_estimate(const qp_model *m, char *to, uint64_t ticks, uint64_t half)
+{
+    return qp_view_is_time(m)
+               ? qp_unit_time_estimate(to, qp_model_ns(m, ticks), qp_model_ns(m, half))
+               : qp_view_amount(m, to, ticks);
+}
+
 double qp_view_percent(uint64_t part, uint64_t whole)
 {
     return whole ? (double)part * 100.0 / (double)whole : 0.0;

@@ -226,7 +226,8 @@ unsigned qp_run_has_any(const qp_run_info *run)
     return run->has_waits ? QP_FIELDS_ALL : QP_FIELDS_ALL & ~(unsigned)QP_HAS_WAITS;
 }
 
-#define AT(member) QP_FIELD_AT(qp_figures_row, member)
+#define AT(member)   QP_FIELD_AT(qp_figures_row, member)
+#define HALF(member) QP_FIELD_HALF(qp_figures_row, member)
 const qp_field qp_figures_fields[] = {
     {"calls", "Calls", "hits + skips", QP_FIELD_COUNT, AT(f.calls), .needs = QP_HAS_CALLS},
     {"hits", "Hits", "calls that were recorded", QP_FIELD_COUNT, AT(f.hits)},
@@ -234,9 +235,9 @@ const qp_field qp_figures_fields[] = {
     {"resumes", "Resumes", "how often a suspended call was continued; no part of calls",
      QP_FIELD_COUNT, AT(f.resumes)},
     {"self", "Self", "time in the method itself, in the run's unit", QP_FIELD_TIME, AT(f.self),
-     .needs = QP_HAS_TIMES},
+     HALF(f.self_half), .needs = QP_HAS_TIMES},
     {"total", "Total", "time including the methods it called, recursion counted once",
-     QP_FIELD_TIME, AT(f.total), .rank = 1, .needs = QP_HAS_TIMES},
+     QP_FIELD_TIME, AT(f.total), HALF(f.total_half), .rank = 1, .needs = QP_HAS_TIMES},
     {"self_run", "Run", "part of self on the processor", QP_FIELD_TIME, AT(self_run), .rank = 3,
      .flags = QP_FIELD_OPTIONAL, .needs = QP_HAS_TIMES | QP_HAS_WAITS},
     {"self_off", "Wait", "part of self off the processor: waiting, or while others ran",
@@ -247,16 +248,16 @@ const qp_field qp_figures_fields[] = {
     {"total_off", "Total wait", "part of total off the processor", QP_FIELD_TIME,
      AT(f.off_total), .rank = 3, .flags = QP_FIELD_OPTIONAL,
      .needs = QP_HAS_TIMES | QP_HAS_WAITS},
-    {"average", "Avg", "average self time of one call", QP_FIELD_SPAN, AT(average), .rank = 4,
-     .needs = QP_HAS_TIMES | QP_HAS_CALLS},
+    {"average", "Avg", "average self time of one call", QP_FIELD_SPAN, AT(average),
+     HALF(average_half), .rank = 4, .needs = QP_HAS_TIMES | QP_HAS_CALLS},
     {"min", "Min", "self time of the shortest complete call; null: none", QP_FIELD_SPAN,
      AT(f.min), .flags = QP_FIELD_NULLABLE, .rank = 6, .needs = QP_HAS_EXTREMES},
     {"max", "Max", "self time of the longest complete call; null: none", QP_FIELD_SPAN,
      AT(f.max), .flags = QP_FIELD_NULLABLE, .rank = 5, .needs = QP_HAS_EXTREMES},
     {"self_half", "±", "half of the 95 % interval of self; 0: exact", QP_FIELD_TIME,
-     AT(f.self_half), .rank = 3, .needs = QP_HAS_HALVES},
+     AT(f.self_half), HALF(f.self_half), .rank = 3, .needs = QP_HAS_HALVES},
     {"total_half", "±", "half of the 95 % interval of total; 0: exact", QP_FIELD_TIME,
-     AT(f.total_half), .rank = 4, .needs = QP_HAS_HALVES},
+     AT(f.total_half), HALF(f.total_half), .rank = 4, .needs = QP_HAS_HALVES},
     {"counts", NULL, "units of qprof_record_counts in the method itself", QP_FIELD_COUNT,
      AT(f.counts)},
     {"counts_total", NULL, "units including the methods it called", QP_FIELD_COUNT,
@@ -271,6 +272,7 @@ const qp_field qp_figures_fields[] = {
      AT(f.pc_samples_total)},
     {.key = NULL}};
 #undef AT
+#undef HALF
 
 static qp_figures_row figures_row(const qp_model *m, const qp_figures *f)
 {
@@ -288,6 +290,8 @@ static qp_figures_row figures_row(const qp_model *m, const qp_figures *f)
     row.f.max = has_extremes ? qp_model_ns(m, f->max) : QP_FIELD_NONE;
     row.f.self_half = qp_model_ns(m, f->self_half);
     row.f.total_half = qp_model_ns(m, f->total_half);
+    row.average_half = f->hits ? row.f.self_half / f->hits : 0;
+    row.average_total_half = f->hits ? row.f.total_half / f->hits : 0;
     return row;
 }
 
@@ -369,6 +373,10 @@ const qp_field qp_block_fields[] = {
     {"timed", NULL, "self and total were measured", QP_FIELD_YES, AT(is_timed)},
     {"self", NULL, "self time, in the run's unit", QP_FIELD_TIME, AT(self)},
     {"total", NULL, "time including called methods", QP_FIELD_TIME, AT(total)},
+    {"sampled", NULL, "self is an estimate; total is not known", QP_FIELD_YES, AT(is_sampled)},
+    {"self_half", NULL, "half of the 95 % interval of self, in the run's unit", QP_FIELD_TIME,
+     AT(self_half)},
+    {"samples", NULL, "samples while it ran itself", QP_FIELD_COUNT, AT(samples)},
     {.key = NULL}};
 #undef AT
 
@@ -378,5 +386,6 @@ qp_block_figures qp_block_row_of(const qp_model *m, const qp_block_figures *bloc
     row.count = row.is_counted ? row.count : QP_FIELD_NONE;
     row.self = qp_model_ns(m, row.self);
     row.total = qp_model_ns(m, row.total);
+    row.self_half = qp_model_ns(m, row.self_half);
     return row;
 }

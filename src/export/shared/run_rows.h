@@ -45,6 +45,7 @@ typedef struct {
     qp_figures f; /* times in the run's unit; min, max QP_FIELD_NONE without a complete call */
     uint64_t average, average_total;
     uint64_t self_run, total_run;
+    uint64_t average_half, average_total_half; /* of their intervals; 0: exact */
 } qp_figures_row;
 extern const qp_field qp_figures_fields[];
 

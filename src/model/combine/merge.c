@@ -513,10 +513,13 @@ static void write_counters(qp_builder *b, const qp_merge *s, const qp_merge_thre
     for (uint32_t i = th->last_block; i != QP_MERGE_NONE;) {
         const qp_merge_counter_block *counters =
             QP_MERGE_AT(s->counter_blocks, const qp_merge_counter_block, i);
+        const qp_counter_block_kind kinds[QP_MERGE_KINDS] = {
+            [QP_MERGE_BLOCKS] = QP_COUNTER_BLOCK_COUNTS,
+            [QP_MERGE_JUMPS] = QP_COUNTER_BLOCK_COUNTS,
+            [QP_MERGE_TIMES] = QP_COUNTER_BLOCK_TIMES,
+            [QP_MERGE_SAMPLES] = QP_COUNTER_BLOCK_SAMPLES};
         uint64_t *values = qp_builder_counter_block(
-            b,
-            counters->kind == QP_MERGE_TIMES ? QP_COUNTER_BLOCK_TIMES : QP_COUNTER_BLOCK_COUNTS,
-            counters->method + 1,
+            b, kinds[counters->kind], counters->method + 1,
             QP_MERGE_AT(s->methods, const qp_merge_method, counters->method)->code.n_lines,
             counters->n_values);
         if (values)

@@ -38,7 +38,13 @@ typedef struct {
                         * half of the variance of whole times */
 } qp_merge_node;
 
-typedef enum { QP_MERGE_BLOCKS, QP_MERGE_JUMPS, QP_MERGE_TIMES, QP_MERGE_KINDS } qp_merge_kind;
+typedef enum {
+    QP_MERGE_BLOCKS,
+    QP_MERGE_JUMPS,
+    QP_MERGE_TIMES,
+    QP_MERGE_SAMPLES,
+    QP_MERGE_KINDS
+} qp_merge_kind;
 
 typedef struct {
     uint32_t method;

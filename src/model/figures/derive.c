@@ -7,11 +7,10 @@
 #include <string.h>
 
 #include "base/containers/alloc.h"
+#include "base/containers/dict.h"
 #include "format/layout.h"
 #include "model/figures/figures.h"
 #include "model/read/read.h"
-
-static const double interval_95 = 1.96; /* standard deviations to each side */
 
 /* ---- walking ----------------------------------------------------------------------------- */
 
@@ -42,8 +41,9 @@ static uint64_t whole_ticks(double ticks)
 static uint64_t half_interval(const qp_model *m, double variance)
 {
     double tick = m->run.coarse_period;
-    return variance > 0 ? whole_ticks(interval_95 * sqrt(variance + tick * tick) + 1.04 * tick)
-                        : 0;
+    return variance > 0
+               ? whole_ticks(QP_INTERVAL_95 * sqrt(variance + tick * tick) + 1.04 * tick)
+               : 0;
 }
 
 /* Estimate the time with callees of an adaptive path, into self. */
@@ -130,7 +130,7 @@ static bool estimate(qp_model_private *own)
     return true;
 }
 
-/* ---- totals ------------------------------------------------------------------------------ */
+/* ---- callees and callers ----------------------------------------------------------------- */
 
 /* The callees of a path, whose estimates may exceed its own. */
 typedef struct {
@@ -148,7 +148,7 @@ static double whole_variance(const qp_model_private *own, uint32_t i)
 static double loose_part(const qp_model_private *own, uint32_t i)
 {
     double whole = (double)own->nodes[i].f.self;
-    double half = interval_95 * sqrt(whole_variance(own, i));
+    double half = QP_INTERVAL_95 * sqrt(whole_variance(own, i));
     return half < whole ? half : whole;
 }
 
@@ -210,6 +210,64 @@ static bool divide_wholes(qp_model_private *own)
     qp_free(of);
     return below != NULL;
 }
+
+/* ---- what the run cannot exceed ----------------------------------------------------------- */
+
+/* Different OS threads that had threads of the run. @return 0: no memory */
+static uint64_t count_os_threads(const qp_model *m)
+{
+    qp_dict known = {0};
+    uint64_t n = 0;
+    bool is_ok = true;
+    for (uint32_t i = 1; is_ok && i < m->n_threads; i++)
+        if (!qp_dict_get(&known, m->threads[i].system_id)) {
+            is_ok = qp_dict_put(&known, m->threads[i].system_id, 1);
+            n++;
+        }
+    qp_dict_fini(&known);
+    return is_ok ? n : 0;
+}
+
+/* Reduce the self times of call paths, all in one proportion. @param thread  QP_ALL_THREADS: of all */
+static void scale_paths(qp_model_private *own, uint32_t thread, double by)
+{
+    for (uint32_t i = own->model.n_threads; i < own->model.n_nodes; i++) {
+        if (thread != QP_ALL_THREADS && own->nodes[i].thread != thread)
+            continue;
+        own->nodes[i].f.self = (uint64_t)((double)own->nodes[i].f.self * by);
+        own->self_variance[i] *= by * by;
+        own->total_variance[i] *= by * by;
+    }
+}
+
+/* No thread can have more time than the run had, and all threads together not more than the OS
+ * threads had that drove them. Estimates that exceed it are reduced before anything is added up, so
+ * that all sums agree. @return false: no memory */
+static bool fit_into_run(qp_model_private *own)
+{
+    const qp_run_info *run = &own->model.run;
+    uint64_t limit = run->wall > run->stopped ? run->wall - run->stopped : 0, all = 0;
+    if (!run->is_estimated || run->is_merged || run->is_imported || !limit ||
+        run->clock_kind != QP_CLOCK_ELAPSED)
+        return true;
+    uint64_t *sums = qp_alloc_zeroed(own->model.n_threads, sizeof *sums);
+    uint64_t n_os = count_os_threads(&own->model);
+    for (uint32_t i = own->model.n_threads; sums && i < own->model.n_nodes; i++) {
+        uint64_t *sum = &sums[own->nodes[i].thread];
+        *sum = qp_sum(*sum, own->nodes[i].f.self);
+    }
+    for (uint32_t i = 1; sums && i < own->model.n_threads; i++) {
+        if (sums[i] > limit)
+            scale_paths(own, i, (double)limit / (double)sums[i]);
+        all = qp_sum(all, sums[i] < limit ? sums[i] : limit);
+    }
+    if (sums && n_os && (double)all > (double)limit * (double)n_os)
+        scale_paths(own, QP_ALL_THREADS, (double)limit * (double)n_os / (double)all);
+    qp_free(sums);
+    return sums && n_os;
+}
+
+/* ---- totals ------------------------------------------------------------------------------ */
 
 void qp_figures_add_self(qp_figures *to, const qp_figures *f)
 {
@@ -417,6 +475,8 @@ bool qp_derive(qp_model_private *own)
         return false;
     bool has_wholes = own->model.run.time_mode == QP_TIME_ADAPTIVE && !own->model.run.is_merged;
     if (has_wholes && !divide_wholes(own))
+        return false;
+    if (!fit_into_run(own))
         return false;
     find_cost(own);
     return qp_derive_totals(own);

@@ -99,6 +99,9 @@ typedef struct {
 bool qp_model_stack_suffixes(const qp_model *m, uint32_t method, uint32_t thread,
                              uint32_t n_frames, qp_stack_suffix **out, size_t *n);
 
+/* Standard deviations to each side of an estimate, of which 95 % lie between. */
+#define QP_INTERVAL_95 1.96
+
 /* ---- blocks, jumps, lines, files --------------------------------------------------------- */
 
 /* A block of a method: an entry of its line table. */
@@ -106,8 +109,12 @@ typedef struct {
     int32_t line, code_offset;
     bool is_counted;      /* the host counts blocks of this method: count is known */
     bool is_timed;        /* marked at least once: self and total are its */
+    bool is_sampled;      /* it has samples, and no block of the method is timed: self is an
+                             estimate, and total is not known */
     uint64_t count;       /* executions */
     uint64_t self, total; /* ticks; total: callees included */
+    uint64_t samples;     /* while it ran itself */
+    uint64_t self_half;   /* ticks: half of the interval of an estimate */
 } qp_block_figures;
 
 /** Blocks of a method, in table order.
@@ -138,9 +145,11 @@ typedef struct {
     uint32_t n_blocks; /* blocks that begin on it */
     uint32_t n_missed; /* counted ones that were never executed; 0 < n_missed < n_blocks:
                           * partially hit */
-    bool is_counted, is_timed;
-    uint64_t count;       /* of the block that was executed most */
-    uint64_t self, total; /* ticks: sums over its blocks */
+    bool is_counted, is_timed, is_sampled; /* a block of it is */
+    uint64_t count;                        /* of the block that was executed most */
+    uint64_t self, total;                  /* ticks: sums over its blocks */
+    uint64_t samples;
+    uint64_t self_half; /* ticks */
 } qp_line_figures;
 
 /** Lines of a source file that have code, ascending.

@@ -1,4 +1,5 @@
 /* lines.c: blocks, jumps, lines and files, from counters. Start reading at add_counters(). */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,7 +46,7 @@ static void add_open_blocks(const qp_model_private *own, uint32_t method, uint32
 /* Whether a counter block counts jumps. */
 static bool has_jumps(const qp_block_flow *f, const qp_model_counter_block *b)
 {
-    return f->jumps && b->counters->kind != QP_COUNTER_BLOCK_TIMES &&
+    return f->jumps && b->counters->kind == QP_COUNTER_BLOCK_COUNTS &&
            b->counters->n_values == f->jumps->n_jumps;
 }
 
@@ -85,7 +86,7 @@ static void add_counters(const qp_model *m, uint32_t method, uint32_t thread, qp
             continue;
         if (b->counters->kind == QP_COUNTER_BLOCK_TIMES) {
             add_times(blocks, b->counters);
-        } else {
+        } else if (b->counters->kind == QP_COUNTER_BLOCK_COUNTS) {
             for (uint32_t i = 0; i < f->n_blocks; i++)
                 add_count(&blocks[i], qp_counter_block_value(b, i), m->run.is_once);
         }
@@ -94,6 +95,46 @@ static void add_counters(const qp_model *m, uint32_t method, uint32_t thread, qp
         return;
     for (uint32_t i = 0; i < f->n_blocks; i++)
         add_count(&blocks[i], qp_wide_count(f->blocks[i]), m->run.is_once);
+}
+
+/* ---- samples ----------------------------------------------------------------------------- */
+
+/* Divide the self time of the method among its blocks as its samples are, of which it has n on all
+ * threads. The interval is that of a part of n samples, after Agresti and Coull 1998, and of the
+ * method's own time. */
+static void estimate_block(const qp_figures *method, double n, qp_block_figures *block)
+{
+    double part = (double)block->samples / n;
+    double near = (part * n + 2) / (n + 4);
+    double drawn = QP_INTERVAL_95 * (double)method->self * sqrt(near * (1 - near) / (n + 4));
+    block->is_sampled = true;
+    block->self = (uint64_t)((double)method->self * part + 0.5);
+    block->self_half = (uint64_t)(hypot(drawn, (double)method->self_half * part) + 0.5);
+}
+
+/* Count samples of blocks, and estimate their times unless a block of the method was timed. */
+static void estimate_blocks(const qp_model *m, uint32_t method, uint32_t thread,
+                            qp_block_figures *blocks, size_t n_blocks)
+{
+    const qp_model_private *own = m->own;
+    const qp_model_counter_block *end = own->counter_blocks + own->n_counter_blocks,
+                                 *b = qp_counter_block_first(own, method);
+    double n = 0;
+    bool is_timed = false;
+    for (; b < end && b->method == method; b++)
+        for (size_t i = 0; b->counters->kind == QP_COUNTER_BLOCK_SAMPLES && i < n_blocks; i++) {
+            uint64_t of_block = b->counters->values[i];
+            n += (double)of_block;
+            if (thread == QP_ALL_THREADS || b->thread == thread)
+                blocks[i].samples = qp_sum(blocks[i].samples, of_block);
+        }
+    for (size_t i = 0; i < n_blocks; i++)
+        is_timed |= blocks[i].is_timed;
+    while (m->own->uncollapsed) /* where the method has its own time alone */
+        m = m->own->uncollapsed;
+    for (size_t i = 0; i < n_blocks && !is_timed; i++)
+        if (blocks[i].samples && m->run.has_times)
+            estimate_block(&m->methods[method].all, n, &blocks[i]);
 }
 
 bool qp_model_blocks(const qp_model *m, uint32_t method, uint32_t thread,
@@ -116,6 +157,7 @@ bool qp_model_blocks(const qp_model *m, uint32_t method, uint32_t thread,
     add_counters(m, method, thread, &f, blocks);
     add_open_blocks(own, method, thread, blocks, k->n_blocks);
     qp_block_flow_fini(&f);
+    estimate_blocks(m, method, thread, blocks, k->n_blocks);
     *out = blocks;
     *n = k->n_blocks;
     return true;
@@ -182,9 +224,12 @@ static void add_block(qp_buf *lines, qp_dict *known, const qp_block_figures *b)
     qp_line_figures *l = (qp_line_figures *)lines->items + at - 1;
     l->line = (uint32_t)b->line;
     l->n_blocks++;
-    l->n_missed += b->is_counted && !b->count && !b->is_timed;
+    l->n_missed += b->is_counted && !b->count && !b->is_timed && !b->samples;
     l->is_counted |= b->is_counted;
     l->is_timed |= b->is_timed;
+    l->is_sampled |= b->is_sampled;
+    l->samples = qp_sum(l->samples, b->samples);
+    l->self_half = (uint64_t)(hypot((double)l->self_half, (double)b->self_half) + 0.5);
     l->count = b->count > l->count ? b->count : l->count;
     l->self = qp_sum(l->self, b->self);
     l->total = qp_sum(l->total, b->total);

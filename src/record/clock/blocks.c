@@ -11,7 +11,7 @@ enum { FIRST_CELLS = 16 };
 
 static uint64_t counters_key(uint64_t method, qp_counter_block_kind kind)
 {
-    return method << 2 | (uint64_t)kind;
+    return method << 3 | (uint64_t)kind;
 }
 
 static uint64_t key_of(void *owner, uint32_t cell)
@@ -156,6 +156,22 @@ void qp_block_mark(qprof_thread *th, qprof_frame *top, int bb)
     QPROF_STORE(top->mark_at, now);
     QPROF_STORE(top->mark_self, n->self);
     qp_stack_flag(th, top, QPROF_FRAME_MARKED);
+}
+
+void qp_blocks_sampled(qprof_thread *th, qp_cell method, int block, uint64_t n)
+{
+    uint32_t n_blocks = qp_method_n_blocks(&qp_recorder.methods, method);
+    if (qp_recorder_head()->grain == QP_GRAIN_FUNCTION || qp_blocks_are_excluded(method))
+        return;
+    if (block < 0 || (uint32_t)block >= n_blocks) {
+        qp_count(&qp_recorder.space, QP_D_bb_out_of_range);
+        return;
+    }
+    qp_cell cell = counters_of(th, method, QP_COUNTER_BLOCK_SAMPLES, n_blocks, n_blocks);
+    if (cell)
+        qp_blocks_add(&qp_counter_block_at(th, cell)->values[block], n);
+    else
+        qp_count(&qp_recorder.space, QP_D_out_of_memory);
 }
 
 /* With function granularity a host counts entries alone. */

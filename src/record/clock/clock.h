@@ -116,6 +116,9 @@ void qp_blocks_count(qprof_thread *th, qprof_frame *top, int bb, uint64_t n);
 /* Block bb of the method on top begins now. */
 void qp_block_mark(qprof_thread *th, qprof_frame *top, int bb);
 
+/* A block of a method ran while n samples were taken. */
+void qp_blocks_sampled(qprof_thread *th, qp_cell method, int block, uint64_t n);
+
 /* Add n units to the call on top. */
 void qp_blocks_units(qprof_thread *th, qprof_frame *top, uint64_t n);
 

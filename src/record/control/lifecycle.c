@@ -590,6 +590,7 @@ void qp_recorder_end(bool at_exit_handler)
         return;
     if (qp_swap_if(qp_state_word, &expected, QP_STATE_CHANGING)) {
         qp_sampler_stop();
+        qp_samples_on(NULL);
         qp_coarse_stop();
         qp_data_sync_here();
         qp_store(&qp_gate_plain, QP_GATE_CLOSED);

@@ -32,8 +32,9 @@ enum {
     QP_PATH_MAX = 4096,
     QP_LOOK_WORDS = 8, /* that a look at an event fills */
     /* hooks of the recorder's own, see QPROF_HOOK_COLD */
-    QP_HOOK_SAMPLE = 1u << 8, /* PC samples are waiting to be credited to the top frame */
-    QP_HOOK_SYNC = 1u << 9,   /* recording was stopped or restarted, or data were cleared */
+    QP_HOOK_SAMPLE =
+        QPROF_HOOK_SAMPLE,  /* PC samples are waiting to be credited to the top frame */
+    QP_HOOK_SYNC = 1u << 9, /* recording was stopped or restarted, or data were cleared */
     QP_HOOK_STOPPED = QPROF_HOOK_STOPPED,
     QP_HOOK_DEEP = 1u << 11,    /* frames above the depth limit are counted, not stored */
     QP_HOOK_ZERO = 1u << 12,    /* frames with stack id 0 are on the stack */

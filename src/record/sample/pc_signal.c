@@ -25,8 +25,10 @@ static void on_signal(QP_UNUSED int number, siginfo_t *info, QP_UNUSED void *con
     bool is_ours = info->si_code == SI_TIMER && info->si_value.sival_ptr == &is_on;
     if (is_ours && qp_observe(&is_on) && qp_here.epoch == qp_recorder.epoch && qp_here.slot) {
         qprof_thread *th = qp_observe(&qp_here.slot->current);
-        if (th)
+        if (th) {
             qp_samples_note(th, 0, 1);
+            qp_samples_wake();
+        }
         qp_fetch_add(&qp_recorder_head()->n_passes, 1);
     }
     errno = host_errno;

@@ -27,6 +27,14 @@ void qp_samples_note(qprof_thread *th, uint64_t ticks, uint64_t n_samples);
 /* Credit what waits to a path, 0: to the one on top; th is in an event. */
 void qp_samples_take(qprof_thread *th, qprof_frame *top, qp_cell path);
 
+/* The same, to the path on top and to a block of its method. */
+void qp_samples_take_block(qprof_thread *th, qprof_frame *top, int block);
+
+/* Set what is called after samples were counted, by the sampler or in a signal handler; NULL:
+ * nothing. Call it. */
+void qp_samples_on(void (*given)(void));
+void qp_samples_wake(void);
+
 /* The path of a callee, made if necessary; its caller's where there is no room. */
 qp_cell qp_samples_callee(qprof_thread *th, qp_cell parent, uint64_t method);
 

@@ -44,6 +44,7 @@ typedef struct {
     uint64_t ticks, ns; /* elapsed */
     uint64_t n_samples; /* of the PC command that are due on each OS thread */
     bool is_quiet;      /* no OS thread has used any time so far */
+    bool has_noted;     /* samples */
 } interval;
 
 static bool is_sampled_by_cpu(void)
@@ -126,8 +127,10 @@ static void pass_over(qp_os_thread_slot *slot, void *with)
         slot->cpu_due = slot->cpu_waiting = 0;
     else
         take_cpu(slot, since->n_samples, &made);
-    if (is_open && (made.ticks || made.n_samples))
+    if (is_open && (made.ticks || made.n_samples)) {
         qp_samples_note(th, made.ticks, made.n_samples);
+        since->has_noted = true;
+    }
 }
 
 /* Note the CPU time that one sample represents. Passes that the machine was too busy for do not
@@ -145,6 +148,8 @@ static void pass(interval *since)
     if (qp_load(&qp_recorder_head()->stopped_since))
         return;
     qp_watcher_pass(&sampler.watcher, begin_os_thread, pass_over, since);
+    if (since->has_noted)
+        qp_samples_wake();
 }
 
 /* Sleep in slices, so that stopping the sampler need not wait for a long period. */
@@ -218,7 +223,7 @@ static void *run(QP_UNUSED void *unused)
         uint64_t now = qp_clock_elapsed(), wall = qp_clock_monotonic();
         bool is_last =
             qp_observe(&sampler.watcher.must_stop); /* it charges the time up to now */
-        interval since = {now - before, wall - wall_before, 0, true};
+        interval since = {now - before, wall - wall_before, 0, true, false};
         if (!is_last)
             since.n_samples = samples_due(&sample_due, wall, n_steps * period);
         pass(&since);

@@ -95,12 +95,12 @@ static void credit(qprof_thread *th, qp_cell path, uint64_t n, bool is_critical)
 }
 
 /* Credit `wait` to a path; 0: to that of the top frame. They were taken while the thread recorded, even
- * if it has been stopped since, or the command has changed. */
-static void settle(qprof_thread *th, qprof_frame *top, qp_cell path, qp_ticks wait,
-                   const qp_os_thread_slot *slot)
+ * if it has been stopped since, or the command has changed. @return the path; 0: nothing waits */
+static qp_cell settle(qprof_thread *th, qprof_frame *top, qp_cell path, qp_ticks wait,
+                      const qp_os_thread_slot *slot)
 {
     if (!wait.n_passes)
-        return;
+        return 0;
     path = path ? path : path_of(th, top);
     if (wait.n_samples)
         credit(th, path, wait.n_samples, slot && qp_load(&slot->n_critical));
@@ -109,6 +109,21 @@ static void settle(qprof_thread *th, qprof_frame *top, qp_cell path, qp_ticks wa
         QPROF_ADD(node->self, wait.ticks);
         QPROF_ADD(node->self_max, wait.n_passes);
     }
+    return path;
+}
+
+static void (*wake)(void); /* the host's; NULL: none */
+
+void qp_samples_on(void (*given)(void))
+{
+    __atomic_store_n(&wake, given, __ATOMIC_RELAXED);
+}
+
+void qp_samples_wake(void)
+{
+    void (*given)(void) = __atomic_load_n(&wake, __ATOMIC_RELAXED);
+    if (given)
+        given();
 }
 
 void qp_samples_note(qprof_thread *th, uint64_t ticks, uint64_t n_samples)
@@ -141,6 +156,16 @@ void qp_samples_take(qprof_thread *th, qprof_frame *top, qp_cell path)
 {
     qp_fetch_and(&th->gate, ~(uint32_t)QP_HOOK_SAMPLE);
     settle(th, top, path, take_ticks(th), qp_here.slot);
+}
+
+void qp_samples_take_block(qprof_thread *th, qprof_frame *top, int block)
+{
+    qp_ticks wait = take_ticks(th);
+    qp_fetch_and(&th->gate, ~(uint32_t)QP_HOOK_SAMPLE);
+    qp_cell path = settle(th, top, 0, wait, qp_here.slot);
+    qp_cell method = path ? qp_node_at(th, path)->method : 0;
+    if (method)
+        qp_blocks_sampled(th, method, block, wait.ticks ? wait.n_passes : wait.n_samples);
 }
 
 void qp_samples_add(qprof_thread *th, qprof_frame *top, uint64_t n)

@@ -1,0 +1,54 @@
+#!/bin/sh
+# test_lines.sh [BUILD]: samples find the lines that run. In each function of known/shares.lua three loops do
+# 60, 30 and 10 percent of the work.
+. "$(dirname "$0")/lib.sh"
+cd "$source/tests/lua/known"
+
+# Of a function's samples the parts of its three lines, in percent, and how many there are.
+parts() { # PROFILE FUNCTION
+    for part in 60 30 10; do
+        line=$(grep -n -- "-- $2 $part\$" shares.lua | cut -d : -f 1)
+        "$bin/qprof" annotate --format=json "$tmp/$1.qprof" |
+            jq ".files[0].lines[] | select(.line == $line) | .samples"
+    done | paste -sd ' ' | awk '{ n = $1 + $2 + $3; print 100 * $1 / n, 100 * $2 / n, 100 * $3 / n, n }'
+}
+
+# By CPU time: other processes do not count. 5 standard deviations of a part of 60 percent are allowed,
+# and 2 points for what differs between the loops.
+for options in "-time=exact '-pc=VIRTUAL 200'" "-time=sampled '-pc=VIRTUAL 200'"; do
+    record "$options" shares shares.lua 5
+    "$bin/qprof" check "$tmp/shares.qprof" >"$tmp/check" || {
+        cat "$tmp/check"
+        complain "$options: check"
+    }
+    for function in plain calls allocations lua_calls body; do
+        parts shares $function | awk -v name="$options: $function" '
+            function off(x, y) { return x > y ? x - y : y - x }
+            { allowed = 2 + 245 / sqrt($4) }
+            $4 < 30 || off($1, 60) > allowed || off($2, 30) > allowed || off($3, 10) > allowed {
+                print "FAIL: " name ": " $0; exit 1
+            }' || failures=$((failures + 1))
+    done
+    # What lines have is what their functions have.
+    "$bin/qprof" annotate --format=json "$tmp/shares.qprof" >"$tmp/lines"
+    "$bin/qprof" report --format=json "$tmp/shares.qprof" >"$tmp/report"
+    jq -e -n --slurpfile lines "$tmp/lines" --slurpfile report "$tmp/report" '
+        ([$lines[0].files[].lines[].self] | add) as $sum |
+        ([$report[0].methods[] | select(.line > 0 and .self > 0) | .self] | add) as $all |
+        $sum <= $all and $sum > 0.9 * $all' >/dev/null || complain "$options: sums of lines"
+done
+
+# A sum of two runs has the samples of both, and a clear forgets them.
+record "-time=sampled '-pc=VIRTUAL 200'" again shares.lua 2
+rm -f "$tmp/both.qprof"
+"$bin/qprof" merge -o "$tmp/both.qprof" "$tmp/shares.qprof" "$tmp/again.qprof"
+samples() {
+    "$bin/qprof" annotate --format=json "$tmp/$1.qprof" | jq '[.files[].lines[].samples] | add'
+}
+[ "$(samples both)" = $(($(samples shares) + $(samples again))) ] || complain "merge: samples"
+"$bin/qprof" check "$tmp/both.qprof" >/dev/null || complain "merge: check"
+
+# Modes without samples have no times of lines.
+record "" exact shares.lua 1
+[ "$(samples exact)" = 0 ] || complain "exact: samples"
+finish
