@@ -356,7 +356,7 @@ size_t qprof_diagnostics(qprof_Diagnostic *out, size_t n_max)
 
 const char *qprof_strerror(int code)
 {
-    static const char *const texts[] = {
+    static const char texts[][22] = {
         "no error",           "bad argument",       "unsupported version", "not possible now",
         "bad option value",   "out of memory",      "file error",          "syntax error",
         "not available here", "unknown id or name", "a maximum is reached"};

@@ -109,36 +109,34 @@ uint32_t qprof_path(qprof_thread *th, uint32_t path, qprof_MethodID method)
     return found;
 }
 
-void qprof_sample_path(qprof_thread *th, uint32_t path)
+/* @param block  of the method on top; QP_NO_BLOCK: the samples are of the path */
+static void take(qprof_thread *th, uint32_t path, int block)
 {
     if (QP_PRODUCT_IS_COVERAGE)
         return;
     int host_errno = errno;
     qprof_frame *top = qp_event_look(th);
     if (top) {
-        qp_samples_take(th, top, path_or_root(th, path));
+        qp_samples_take(th, top, block == QP_NO_BLOCK ? path_or_root(th, path) : 0, block);
         qp_event_end(th, top);
     }
     errno = host_errno;
+}
+
+void qprof_sample_path(qprof_thread *th, uint32_t path)
+{
+    take(th, path, QP_NO_BLOCK);
+}
+
+void qprof_sample_block(qprof_thread *th, int block)
+{
+    take(th, 0, block == QP_NO_BLOCK ? -1 : block);
 }
 
 void qprof_on_samples(void (*on)(void))
 {
     if (!QP_PRODUCT_IS_COVERAGE)
         qp_samples_on(on);
-}
-
-void qprof_sample_block(qprof_thread *th, int block)
-{
-    if (QP_PRODUCT_IS_COVERAGE)
-        return;
-    int host_errno = errno;
-    qprof_frame *top = qp_event_look(th);
-    if (top) {
-        qp_samples_take_block(th, top, block);
-        qp_event_end(th, top);
-    }
-    errno = host_errno;
 }
 
 /* Credit the samples that wait: they were taken on this side of the border of a critical
@@ -153,7 +151,7 @@ static void settle_here(void)
         return;
     bool walks_itself = (QPROF_LOAD(th->gate) & QPROF_HOOK_STACK) && !qp_stack_depth(th, top);
     if (!walks_itself) /* else only the host knows its stack */
-        qp_samples_take(th, top, 0);
+        qp_samples_take(th, top, 0, QP_NO_BLOCK);
     qp_event_end(th, top);
 }
 

@@ -114,9 +114,9 @@ static void put_hits(const qp_shown *s, char *to)
 
 /* A member that `put` writes; else, by its bytes, a bool (as "yes|no") or a limit with a unit. */
 static const struct {
-    const char *name;
+    char name[16]; /* no pointer, which costs a relocation */
     void (*put)(const qp_shown *s, char *to);
-    size_t at, n_bytes;
+    uint16_t at, n_bytes;
     const char *words; /* "if true|if false", or the unit */
 } members[] = {{"id", .put = put_number},
                {"name", .put = put_name},
@@ -174,8 +174,8 @@ bool qp_show_member(const qp_shown *s, unsigned i, char *line)
 static void put_row(const qp_shown *s, char *line)
 {
     static const struct {
-        const char *name; /* of the member */
-        int width, most;
+        char name[9]; /* of the member */
+        signed char width, most;
     } columns[] = {{"id", -7, 95},      {"name", -16, 40},    {"event", -15, 95},
                    {"status", -8, 95},  {"context", -10, 32}, {"object", -20, 60},
                    {"when", -4, 3},     {"action", -14, 60},  {"deferred", -8, 95},

@@ -185,6 +185,7 @@ static void intervals_of_samples_add_up(void **state)
     (void)state;
     profile *p = profile_new();
     profile_head(p)->time_mode = QP_TIME_SAMPLED;
+    profile_head(p)->end_raw = PROFILE_START + 2000;
     qp_cell th = profile_thread(p);
     qp_cell f = profile_call(p, th, 0, 1, "f", 3, 1000);
     qp_cell g = profile_call(p, th, f, 2, "g", 3, 440);

@@ -148,6 +148,7 @@ static void adaptive_estimates_add_with_their_errors(void **state)
         p[i] = two_functions(100, 1000, 99, 0);
         qp_head *h = profile_head(p[i]);
         h->time_mode = QP_TIME_ADAPTIVE;
+        h->end_raw = PROFILE_START + 10000;
         h->coarse_period = i ? 10 : 20;
         for (uint32_t cell = QP_HEAD_CELLS; cell < p[i]->n_cells; cell++) {
             const qp_extent *e = profile_at(p[i], cell);
@@ -184,6 +185,7 @@ static void samples_add(void **state)
     (void)state;
     profile *a = two_functions(1, 1600, 0, 16), *b = two_functions(1, 900, 0, 9);
     profile_head(a)->time_mode = profile_head(b)->time_mode = QP_TIME_SAMPLED;
+    profile_head(a)->end_raw = profile_head(b)->end_raw = PROFILE_START + 2000;
     profile_head(a)->n_passes = 100;
     profile_head(b)->n_passes = 50;
     qp_model *m = merge_two(a, b);

@@ -556,6 +556,8 @@ static int list_all(qp_cli *cli, const list_scope *scope, report *r)
                            cli->path);
     if (is_sampled && wants_samples(&cli->args))
         r->has = HAS_SAMPLES;
+    if (r->has && r->samples.by_line)
+        r->has |= QP_PC_SAMPLES_HAVE_LINES;
     qp_pc_samples_finish(&r->samples);
     if (wants_counts(&cli->args) || !is_sampled)
         status = make_sections(cli, scope, r);
@@ -609,6 +611,7 @@ static int list_files(qp_cli *cli, const list_scope *scope)
     int n = cli->args.n_operands, status = r.set ? QP_EXIT_CLEAN : qp_cli_fail_memory(cli);
     qp_arena_init(&r.arena);
     qp_pc_samples_init(&r.samples, cli->args.cover.by == BY_MODULE);
+    r.samples.by_line = cli->args.cover.by == BY_STATEMENT;
     r.samples.is_listed = is_listed;
     r.samples.scope = scope;
     for (int i = 0; (i < n || i == 0) && status != QP_EXIT_UNUSABLE; i++) {
@@ -678,6 +681,7 @@ const qp_command qp_command_list = {
     .flags = flags,
     .examples = "qprof list run.qprof\n"
                 "qprof list --when='parse->*' --by=module run.qprof\n"
+                "qprof list --by=statement run.qprof\n"
                 "qprof list --calls run.qprof\n"
                 "qprof list --counts --by=module\n"
                 "qprof list --not-executed --module=parser\n"

@@ -2,6 +2,8 @@
  * counts. model/figures says which procedure a PC sample is charged to. */
 #include "cli/show/show.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,12 +13,14 @@ void qp_pc_samples_init(qp_pc_samples *s, bool by_module)
 {
     *s = (qp_pc_samples){.by_module = by_module};
     qp_buf_init(&s->rows, sizeof(qp_attribution_row));
+    qp_buf_init(&s->lines, sizeof(qp_line_samples));
     qp_arena_init(&s->names);
 }
 
 void qp_pc_samples_fini(qp_pc_samples *s)
 {
     qp_free(s->rows.items);
+    qp_free(s->lines.items);
     qp_arena_fini(&s->names);
 }
 
@@ -77,6 +81,37 @@ static bool *methods_of(const qp_pc_samples *s, const qp_attributions *c)
     return are_listed;
 }
 
+static bool add_line(qp_pc_samples *s, const qp_model_method *method, const char *module,
+                     const qp_block_figures *block)
+{
+    qp_line_samples *r = qp_buf_add(&s->lines);
+    if (!r)
+        return false;
+    *r = (qp_line_samples){
+        qp_arena_text(&s->names, module), qp_arena_text(&s->names, method->bare_name),
+        qp_arena_text(&s->names, method->file), (uint64_t)block->line, block->samples};
+    return r->module && r->procedure && r->file;
+}
+
+/* Add the blocks of the listed methods that have samples, a row each. */
+static bool add_lines(qp_pc_samples *s, const qp_attributions *c, uint32_t thread)
+{
+    bool is_good = true;
+    for (uint32_t i = 1; is_good && i < c->m->n_methods; i++) {
+        qp_block_figures *blocks;
+        size_t n;
+        if (c->is_listed && !c->is_listed[i])
+            continue;
+        if (!qp_model_blocks(c->m, i, thread, &blocks, &n))
+            return false;
+        for (size_t k = 0; is_good && k < n; k++)
+            if (blocks[k].samples && blocks[k].line > 0)
+                is_good = add_line(s, &c->m->methods[i], c->modules[i], &blocks[k]);
+        qp_free(blocks);
+    }
+    return is_good;
+}
+
 static bool add_run(qp_pc_samples *s, qp_attributions *c, const char *pattern, uint32_t thread)
 {
     qp_attribution_row *rows = NULL;
@@ -85,7 +120,7 @@ static bool add_run(qp_pc_samples *s, qp_attributions *c, const char *pattern, u
     c->is_listed = are_listed;
     bool is_good = (are_listed || !s->is_listed) && add_summary(s, c->m, pattern, thread) &&
                    qp_attributions_list(c, thread, s->by_module, &rows, &n, &s->totals) &&
-                   add_rows(s, rows, n);
+                   add_rows(s, rows, n) && (!s->by_line || add_lines(s, c, thread));
     qp_free(are_listed);
     qp_free(rows);
     return is_good;
@@ -156,8 +191,42 @@ static int compare_deep(const void *a, const void *b)
     return x->deep != y->deep ? (x->deep < y->deep ? 1 : -1) : compare_names(a, b);
 }
 
+static int compare_places(const void *a, const void *b)
+{
+    const qp_line_samples *x = a, *y = b;
+    int c = strcmp(x->module, y->module);
+    c = c ? c : strcmp(x->procedure, y->procedure);
+    c = c ? c : strcmp(x->file, y->file);
+    return c ? c : (x->line > y->line) - (x->line < y->line);
+}
+
+static int compare_samples(const void *a, const void *b)
+{
+    const qp_line_samples *x = a, *y = b;
+    return x->samples != y->samples ? (x->samples < y->samples ? 1 : -1) : compare_places(a, b);
+}
+
+/* Join what lies on one line of a procedure. */
+static void finish_lines(qp_pc_samples *s)
+{
+    qp_line_samples *lines = s->lines.items;
+    size_t n = 0;
+    if (!s->lines.n)
+        return;
+    qsort(lines, s->lines.n, sizeof *lines, compare_places);
+    for (size_t i = 0; i < s->lines.n; i++) {
+        if (n && compare_places(&lines[n - 1], &lines[i]) == 0)
+            lines[n - 1].samples += lines[i].samples;
+        else
+            lines[n++] = lines[i];
+    }
+    s->lines.n = n;
+    qsort(lines, n, sizeof *lines, compare_samples);
+}
+
 void qp_pc_samples_finish(qp_pc_samples *s)
 {
+    finish_lines(s);
     qp_attribution_row *rows = s->rows.items;
     size_t n = 0;
     if (!s->rows.n)
@@ -223,6 +292,66 @@ static unsigned has_of(const void *data, const void *row)
 }
 
 static const qp_rows sample_rows = QP_ROWS(row_fields, sample_row, next_sample, .has = has_of);
+
+/* ---- lines ----------------------------------------------------------------------------------- */
+
+typedef struct {
+    qp_line_samples of;
+    double percent;
+    const char *place;
+    char place_bytes[2048];
+} line_row;
+
+#define AT(member) QP_FIELD_AT(line_row, member)
+static const qp_field line_fields[] = {
+    {"module", "Module", "as patterns name it", QP_FIELD_NAME, AT(of.module),
+     .flags = QP_FIELD_HOT},
+    {"procedure", "Procedure", "bare name", QP_FIELD_NAME, AT(of.procedure),
+     .flags = QP_FIELD_HOT},
+    {"samples", "Samples", "samples while the line ran itself", QP_FIELD_COUNT, AT(of.samples)},
+    {"percent", "%", NULL, QP_FIELD_PERCENT, AT(percent),
+     .flags = QP_FIELD_HOT | QP_FIELD_NO_JSON},
+    {"file", NULL, "source as registered", QP_FIELD_NAME, AT(of.file)},
+    {"line", NULL, "line, from 1", QP_FIELD_COUNT, AT(of.line), .least = 1},
+    {"place", "File:Line", NULL, QP_FIELD_PLACE, AT(place), .flags = QP_FIELD_NO_JSON,
+     .rank = 1},
+    {.key = NULL}};
+#undef AT
+
+static bool next_line(const void *data, size_t *at, void *to)
+{
+    const qp_pc_samples *s = data;
+    line_row *row = to;
+    if (*at == s->lines.n)
+        return false;
+    row->of = ((const qp_line_samples *)s->lines.items)[(*at)++];
+    row->percent = qp_view_percent(row->of.samples, s->totals.occurred);
+    snprintf(row->place_bytes, sizeof row->place_bytes, "%s:%" PRIu64, row->of.file,
+             row->of.line);
+    row->place = row->place_bytes;
+    return true;
+}
+
+static const qp_rows line_rows = QP_ROWS(line_fields, line_row, next_line);
+
+static bool print_lines(const qp_cli *cli, const qp_pc_samples *s)
+{
+    qp_listing l;
+    line_row row;
+    if (!s->lines.n) {
+        qp_out_text(cli->screen.out, "No statement has samples: the program did not tell which "
+                                     "one ran.\n\n");
+        return true;
+    }
+    qp_screen_text(&cli->screen, QP_STYLE_HEAD, "By statement\n");
+    qp_listing_begin(&l, &cli->screen, line_fields, "module procedure samples percent place",
+                     QP_FIELDS_ALL, QP_UNIT_NONE);
+    for (size_t at = 0; next_line(s, &at, &row);)
+        qp_listing_row(&l, &row, qp_style_of_percent(row.percent));
+    bool is_good = qp_listing_end(&l, 2);
+    qp_out_char(cli->screen.out, '\n');
+    return is_good;
+}
 
 /* ---- text ------------------------------------------------------------------------------------ */
 
@@ -293,6 +422,8 @@ bool qp_pc_samples_print(const qp_cli *cli, const qp_pc_samples *s, size_t most)
     bool is_good = !s->totals.counted || print_table(cli, s, false, most ? most : SIZE_MAX);
     if (is_good && s->totals.counted && !most)
         is_good = print_table(cli, s, true, SIZE_MAX);
+    if (is_good && s->by_line)
+        is_good = print_lines(cli, s);
     if (is_good)
         print_summary(&cli->screen, s);
     return is_good;
@@ -323,6 +454,11 @@ static const qp_field summary_fields[] = {
 const qp_field qp_pc_samples_part[] = {
     {"rows", NULL, "PC samples of procedures, most shallow ones first; missing without any",
      QP_FIELD_ROWS, .rows = &sample_rows, .flags = QP_FIELD_OPTIONAL},
+    {"statements", NULL,
+     "samples of lines with --by=statement, by whatever caller, most first; missing without "
+     "any",
+     QP_FIELD_ROWS, .rows = &line_rows, .flags = QP_FIELD_OPTIONAL,
+     .needs = QP_PC_SAMPLES_HAVE_LINES},
     {"summary", NULL,
      "all PC samples: counted + skipped = occurred; shallow of all rows + foreign + critical = "
      "counted",

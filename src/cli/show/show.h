@@ -150,14 +150,22 @@ bool qp_functions_print(const qp_cli *cli, const qp_functions *f);
 
 /* ---- PC samples ------------------------------------------------------------------------------- */
 
+/* Samples of a line of a procedure, by whatever caller. */
+typedef struct {
+    const char *module, *procedure, *file;
+    uint64_t line, samples;
+} qp_line_samples;
+
 typedef struct {
     /* Whether a method is in the report; NULL: all are. */
     bool (*is_listed)(const void *scope, const char *module, const qp_model_method *method);
     const void *scope;
     bool by_module;
+    bool by_line;                               /* list lines as well */
     bool has_command;                           /* some run had a PC command */
     char command[QP_ATTRIBUTION_COMMAND_BYTES]; /* of all that had one */
     qp_buf rows;                                /* qp_attribution_row, of names in `names` */
+    qp_buf lines;                               /* qp_line_samples, the same */
     qp_arena names;
     qp_attribution_totals totals;
     const char *kind, *pattern, *thread; /* of all runs; thread NULL: all of them */
@@ -178,7 +186,8 @@ void qp_pc_samples_finish(qp_pc_samples *s);
 /* Print two tables and a summary. @param most  rows of one table alone; 0: all of both
  * @return false: no memory */
 bool qp_pc_samples_print(const qp_cli *cli, const qp_pc_samples *s, size_t most);
-extern const qp_field qp_pc_samples_part[]; /* of a document: "rows" and "summary" */
+enum { QP_PC_SAMPLES_HAVE_LINES = 1 << 8 };
+extern const qp_field qp_pc_samples_part[]; /* of a document: "rows", "statements", "summary" */
 
 /* ---- functions and sources ------------------------------------------------------------------ */
 

@@ -241,7 +241,7 @@ static bool write_tree(qp_out *out, const qp_html *page)
 
 /* ---- sources: the blocks of each function, and the texts ------------------------------------- */
 
-enum { FLAG_COUNTED = 1, FLAG_TIMED = 2 };
+enum { FLAG_COUNTED = 1, FLAG_TIMED = 2, FLAG_SAMPLED = 4 };
 
 /* Times are ticks, so that the page adds up those of a line exactly. */
 static bool write_blocks(qp_out *out, const qp_model *m, uint32_t method)
@@ -259,8 +259,9 @@ static bool write_blocks(qp_out *out, const qp_model *m, uint32_t method)
         if (b->line <= 0)
             continue;
         QP_PAGE_NUMBERS(out, is_more, (uint64_t)b->line,
-                        (b->is_counted ? FLAG_COUNTED : 0u) | (b->is_timed ? FLAG_TIMED : 0u),
-                        b->count, b->self, b->total);
+                        (b->is_counted ? FLAG_COUNTED : 0u) | (b->is_timed ? FLAG_TIMED : 0u) |
+                            (b->is_sampled ? FLAG_SAMPLED : 0u),
+                        b->count, b->self, b->total, b->self_half);
         is_more = true;
     }
     qp_out_text(out, "]]");

@@ -160,18 +160,17 @@ void qp_block_mark(qprof_thread *th, qprof_frame *top, int bb)
 
 void qp_blocks_sampled(qprof_thread *th, qp_cell method, int block, uint64_t n)
 {
-    uint32_t n_blocks = qp_method_n_blocks(&qp_recorder.methods, method);
-    if (qp_recorder_head()->grain == QP_GRAIN_FUNCTION || qp_blocks_are_excluded(method))
+    uint32_t n_blocks = method ? qp_method_n_blocks(&qp_recorder.methods, method) : 0;
+    bool is_block = (uint32_t)block < n_blocks;
+    qp_cell cell = 0;
+    if (qp_blocks_are_excluded(method))
         return;
-    if (block < 0 || (uint32_t)block >= n_blocks) {
-        qp_count(&qp_recorder.space, QP_D_bb_out_of_range);
-        return;
-    }
-    qp_cell cell = counters_of(th, method, QP_COUNTER_BLOCK_SAMPLES, n_blocks, n_blocks);
+    if (is_block)
+        cell = counters_of(th, method, QP_COUNTER_BLOCK_SAMPLES, n_blocks, n_blocks);
     if (cell)
         qp_blocks_add(&qp_counter_block_at(th, cell)->values[block], n);
     else
-        qp_count(&qp_recorder.space, QP_D_out_of_memory);
+        qp_count(&qp_recorder.space, is_block ? QP_D_out_of_memory : QP_D_bb_out_of_range);
 }
 
 /* With function granularity a host counts entries alone. */

@@ -66,7 +66,7 @@ qprof_frame *qp_event_begin(qprof_thread *th)
 {
     qprof_frame *top = qp_event_look(th);
     if (top && QP_UNLIKELY(has_hook(th, QP_HOOK_SAMPLE)))
-        qp_samples_take(th, top, 0);
+        qp_samples_take(th, top, 0, QP_NO_BLOCK);
     return top;
 }
 

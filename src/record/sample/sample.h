@@ -24,11 +24,10 @@ int qp_pc_begin(qp_error *error);
  * pass, for -time=sampled. @param n_samples  of the PC command */
 void qp_samples_note(qprof_thread *th, uint64_t ticks, uint64_t n_samples);
 
-/* Credit what waits to a path, 0: to the one on top; th is in an event. */
-void qp_samples_take(qprof_thread *th, qprof_frame *top, qp_cell path);
+enum { QP_NO_BLOCK = INT32_MIN };
 
-/* The same, to the path on top and to a block of its method. */
-void qp_samples_take_block(qprof_thread *th, qprof_frame *top, int block);
+/* Credit what waits to a path, 0: to the one on top, and to a block of its method; th is in an event. */
+void qp_samples_take(qprof_thread *th, qprof_frame *top, qp_cell path, int block);
 
 /* Set what is called after samples were counted, by the sampler or in a signal handler; NULL:
  * nothing. Call it. */

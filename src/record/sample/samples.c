@@ -152,20 +152,14 @@ static qp_ticks take_ticks(const qprof_thread *th)
                       __atomic_exchange_n(&wait->n_samples, 0, __ATOMIC_RELAXED)};
 }
 
-void qp_samples_take(qprof_thread *th, qprof_frame *top, qp_cell path)
-{
-    qp_fetch_and(&th->gate, ~(uint32_t)QP_HOOK_SAMPLE);
-    settle(th, top, path, take_ticks(th), qp_here.slot);
-}
-
-void qp_samples_take_block(qprof_thread *th, qprof_frame *top, int block)
+void qp_samples_take(qprof_thread *th, qprof_frame *top, qp_cell path, int block)
 {
     qp_ticks wait = take_ticks(th);
     qp_fetch_and(&th->gate, ~(uint32_t)QP_HOOK_SAMPLE);
-    qp_cell path = settle(th, top, 0, wait, qp_here.slot);
-    qp_cell method = path ? qp_node_at(th, path)->method : 0;
-    if (method)
-        qp_blocks_sampled(th, method, block, wait.ticks ? wait.n_passes : wait.n_samples);
+    path = settle(th, top, path, wait, qp_here.slot);
+    if (path && block != QP_NO_BLOCK)
+        qp_blocks_sampled(th, qp_node_at(th, path)->method, block,
+                          wait.ticks ? wait.n_passes : wait.n_samples);
 }
 
 void qp_samples_add(qprof_thread *th, qprof_frame *top, uint64_t n)

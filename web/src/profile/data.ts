@@ -236,9 +236,12 @@ export interface Block {
     line: number;
     isCounted: boolean;
     isTimed: boolean;
+    /** Its self time is an estimate from samples, and its total is not known. */
+    isSampled: boolean;
     count: number;
     self: number;
     total: number;
+    selfHalf: number;
 }
 
 /** Figures of a line: sums of its blocks, and the count of the block that was executed most. */
@@ -247,23 +250,26 @@ export interface Line {
     blocks: Block[];
     isCounted: boolean;
     isTimed: boolean;
+    isSampled: boolean;
     nMissed: number;
     count: number;
     self: number;
     total: number;
+    selfHalf: number;
 }
 
 const COUNTED = 1;
 const TIMED = 2;
-const FIELDS = 5;
+const SAMPLED = 4;
+const FIELDS = 6;
 
 function blocksOf(raw: RawLines): Block[] {
     return raw.flatMap(([name, numbers]) => {
         const blocks: Block[] = [];
         for (let i = 0; i < numbers.length; i += FIELDS) {
-            const [line, flags, count, self, total] = numbers.slice(i, i + FIELDS);
-            const [isCounted, isTimed] = [!!(flags & COUNTED), !!(flags & TIMED)];
-            blocks.push({ name, line, isCounted, isTimed, count, self, total });
+            const [line, flags, count, self, total, selfHalf] = numbers.slice(i, i + FIELDS);
+            const [isCounted, isTimed, isSampled] = [COUNTED, TIMED, SAMPLED].map((flag) => !!(flags & flag));
+            blocks.push({ name, line, isCounted, isTimed, isSampled, count, self, total, selfHalf });
         }
         return blocks;
     });
@@ -273,13 +279,20 @@ function lineOf(line: number, blocks: Block[], tick: number): Line {
     const sum = (key: "self" | "total") => Math.round(blocks.reduce((n, b) => n + b[key], 0) * tick);
     return {
         line,
-        blocks: blocks.map((b) => ({ ...b, self: Math.round(b.self * tick), total: Math.round(b.total * tick) })),
+        blocks: blocks.map((b) => ({
+            ...b,
+            self: Math.round(b.self * tick),
+            total: Math.round(b.total * tick),
+            selfHalf: Math.round(b.selfHalf * tick),
+        })),
         isCounted: blocks.some((b) => b.isCounted),
         isTimed: blocks.some((b) => b.isTimed),
-        nMissed: blocks.filter((b) => b.isCounted && !b.count && !b.isTimed).length,
+        isSampled: blocks.some((b) => b.isSampled),
+        nMissed: blocks.filter((b) => b.isCounted && !b.count && !b.isTimed && !b.isSampled).length,
         count: Math.max(...blocks.map((b) => b.count)),
         self: sum("self"),
         total: sum("total"),
+        selfHalf: Math.round(Math.hypot(...blocks.map((b) => b.selfHalf)) * tick),
     };
 }
 

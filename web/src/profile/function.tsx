@@ -8,7 +8,7 @@ import type { Index, Method } from "./data";
 import { type Edge, edgesOf } from "./edges";
 import { Share } from "./lists";
 import type { Tree } from "./tree";
-import { changeOf, share, time } from "./units";
+import { around, changeOf, share, time } from "./units";
 
 function EdgeList({ name, edges, index, isCompared, all, go }: {
     name: string;
@@ -51,13 +51,12 @@ function EdgeList({ name, edges, index, isCompared, all, go }: {
 
 function factsOf(index: Index, method: Method): [string, string][] {
     const { run } = index;
-    const around = (half: number) => (half ? ` \u00b1 ${time(run, half)}` : "");
     const facts: [string, string][] = [];
     if (index.hasCalls) facts.push(["calls", count(method.calls)]);
     if (index.hasTimes) {
-        facts.push(["self", `${time(run, method.self)}${around(method.selfHalf)} (${share(run, method.self)})`]);
-        facts.push(["total", `${time(run, method.total)}${around(method.totalHalf)} (${share(run, method.total)})`]);
-        if (index.hasCalls && method.hits) facts.push(["average self", time(run, Math.floor(method.self / method.hits))]);
+        facts.push(["self", `${around(run, method.self, method.selfHalf)} (${share(run, method.self, method.selfHalf)})`]);
+        facts.push(["total", `${around(run, method.total, method.totalHalf)} (${share(run, method.total, method.totalHalf)})`]);
+        if (index.hasCalls && method.hits) facts.push(["average self", time(run, Math.floor(method.self / method.hits), method.selfHalf / method.hits)]);
         if (method.min <= method.max) facts.push(["shortest self", time(run, method.min)], ["longest self", time(run, method.max)]);
     }
     const { base } = method;

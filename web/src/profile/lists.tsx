@@ -9,7 +9,7 @@ import { EndOf, visible } from "../common/visible";
 import { type Figures, type Index, type Method, type Run, isSeen } from "./data";
 import { frameName } from "./flame";
 import type { Tree } from "./tree";
-import { share, signed, time } from "./units";
+import { certain, share, signed, time } from "./units";
 
 /** What a view of the call paths is given. */
 export interface ViewProps {
@@ -55,7 +55,7 @@ interface Timed extends Figures {
 
 /** A time and its share of all. */
 export function timeColumn<Row extends Timed>(run: Run, id: "self" | "total", head: string, title: string, rank: number): Column<Row>[] {
-    const half = (row: Row) => (id === "self" ? row.selfHalf : row.totalHalf);
+    const half = (row: Row) => (id === "self" ? row.selfHalf : row.totalHalf) ?? 0;
     return [
         {
             id,
@@ -64,12 +64,12 @@ export function timeColumn<Row extends Timed>(run: Run, id: "self" | "total", he
             width: run.isEstimated ? 216 : 110,
             isNumber: true,
             rank,
-            value: (row) => row[id],
+            value: (row) => certain(row[id], half(row)),
             cell: (row) => (
-                <>
-                    {time(run, row[id])}
-                    {!!half(row) && <span class="half dim">{"\u00b1"} {time(run, half(row)!)}</span>}
-                </>
+                <span class={half(row) > row[id] ? "dim" : undefined}>
+                    {time(run, row[id], half(row))}
+                    {!!half(row) && <span class="half dim">{"\u00b1"} {time(run, half(row), half(row))}</span>}
+                </span>
             ),
         },
         {
@@ -78,8 +78,8 @@ export function timeColumn<Row extends Timed>(run: Run, id: "self" | "total", he
             width: 74,
             isNumber: true,
             rank: rank + 2,
-            value: (row) => row[id],
-            cell: (row) => <span class="dim">{share(run, row[id])}</span>,
+            value: (row) => certain(row[id], half(row)),
+            cell: (row) => <span class="dim">{share(run, row[id], half(row))}</span>,
         },
     ];
 }
@@ -136,7 +136,7 @@ export function functionColumns(index: Index): Column<Method>[] {
             rank: 0,
             value: (row) => row.name.toLowerCase(),
             cell: (row) => (
-                <span class="fn-name" title={row.module || undefined}>
+                <span class={`fn-name ${row.selfHalf > row.self ? "dim" : ""}`} title={row.module || undefined}>
                     {visible(row.name.slice(0, SHOWN_CHARACTERS))}
                 </span>
             ),

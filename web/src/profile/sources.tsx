@@ -11,7 +11,7 @@ import { EndOf, visible } from "../common/visible";
 import { heatColor } from "./color";
 import { type Block, type Index, type Line, type SourceFile, linesOf, textOf, tickOf } from "./data";
 import { barColumn } from "./lists";
-import { share, time } from "./units";
+import { around, share, time } from "./units";
 
 // ---- files -------------------------------------------------------------------------------------
 
@@ -78,14 +78,24 @@ function description(index: Index, line: Line | undefined): string {
     if (!line) return "no code";
     const parts = [];
     if (line.isCounted) parts.push(`executed ${things(line.count, "time")}`);
-    if (line.isTimed && index.hasTimes) parts.push(`${time(index.run, line.self)} itself`);
+    if ((line.isTimed || line.isSampled) && index.hasTimes) parts.push(`${around(index.run, line.self, line.selfHalf)} itself`);
     if (line.blocks.length > 1) parts.push(`${line.blocks.length} blocks${line.nMissed ? `, ${line.nMissed} never executed` : ""}`);
     return parts.join(", ") || "code";
 }
 
-function Gutter({ index, line, hasTimes }: { index: Index; line: Line | undefined; hasTimes: boolean }) {
+/** What is known of the lines of a file. */
+interface Known {
+    times: boolean;
+    /** Times with callees, which were measured. */
+    totals: boolean;
+    /** Estimates from samples. */
+    halves: boolean;
+}
+
+function Gutter({ index, line, known }: { index: Index; line: Line | undefined; known: Known }) {
     const { run } = index;
-    const isTimed = hasTimes && line?.isTimed;
+    const isKnown = line?.isTimed || line?.isSampled;
+    const isNoise = line && line.selfHalf > line.self;
     return (
         <>
             <span class="line-mark" role="gridcell">
@@ -94,15 +104,20 @@ function Gutter({ index, line, hasTimes }: { index: Index; line: Line | undefine
             <span class="line-figure" role="gridcell">
                 {line?.isCounted && count(line.count)}
             </span>
-            {hasTimes && (
-                <>
-                    <span class="line-figure" role="gridcell">
-                        {isTimed && time(run, line.self)}
-                    </span>
-                    <span class="line-figure" role="gridcell">
-                        {isTimed && time(run, line.total)}
-                    </span>
-                </>
+            {known.times && (
+                <span class={`line-figure ${isNoise ? "dim" : ""}`} role="gridcell">
+                    {isKnown && time(run, line!.self, line!.selfHalf)}
+                </span>
+            )}
+            {known.halves && (
+                <span class="line-figure dim" role="gridcell">
+                    {line?.isSampled && `\u00b1 ${time(run, line.selfHalf, line.selfHalf)}`}
+                </span>
+            )}
+            {known.totals && (
+                <span class="line-figure" role="gridcell">
+                    {line?.isTimed && time(run, line.total)}
+                </span>
             )}
         </>
     );
@@ -113,6 +128,7 @@ function BlockRow({ index, block, part }: { index: Index; block: Block; part: nu
     return (
         <li class={`block heat-${stepOf(part)}`}>
             <span>{block.isCounted ? things(block.count, "time") : "not counted"}</span>
+            {block.isSampled && index.hasTimes && <span>{around(run, block.self, block.selfHalf)} itself</span>}
             {block.isTimed && index.hasTimes && (
                 <span>
                     {time(run, block.self)} itself, {time(run, block.total)} in all
@@ -183,8 +199,12 @@ export function SourcePage({ index, file, place, theme, go }: SourcePageProps) {
     const lines = useMemo(() => linesOf(file.index, tickOf(index.run)) ?? [], [file]);
     const text = textOf(file.index) ?? { missing: "", changed: false, lines: [] };
     const byLine = useMemo(() => new Map(lines.map((line) => [line.line, line])), [lines]);
-    const hasTimes = index.hasTimes && lines.some((line) => line.isTimed);
-    const heat = useMemo(() => heatOf(lines, hasTimes), [lines]);
+    const known = {
+        times: index.hasTimes && lines.some((line) => line.isTimed || line.isSampled),
+        totals: index.hasTimes && lines.some((line) => line.isTimed),
+        halves: index.hasTimes && lines.some((line) => line.isSampled),
+    };
+    const heat = useMemo(() => heatOf(lines, known.times), [lines]);
     const hottest = useMemo(() => [...lines].filter((line) => heat(line) > 0).sort((a, b) => heat(b) - heat(a)), [lines]);
     const n = Math.max(text.lines.length, lines[lines.length - 1]?.line ?? 0, 1);
     const selected = Math.max(1, Math.min(n, Number(place.with.line) || hottest[0]?.line || 1));
@@ -217,23 +237,20 @@ export function SourcePage({ index, file, place, theme, go }: SourcePageProps) {
                     count={n}
                     selected={selected}
                     onSelect={(line) => go({ with: { line: String(line) } })}
-                    gutter={(line) => <Gutter index={index} line={byLine.get(line)} hasTimes={hasTimes} />}
+                    gutter={(line) => <Gutter index={index} line={byLine.get(line)} known={known} />}
                     gutterHead={
                         <>
                             <span class="line-mark" />
                             <span class="line-figure">Count</span>
-                            {hasTimes && (
-                                <>
-                                    <span class="line-figure">Self</span>
-                                    <span class="line-figure">Total</span>
-                                </>
-                            )}
+                            {known.times && <span class="line-figure">Self</span>}
+                            {known.halves && <span class="line-figure">{"\u00b1"}</span>}
+                            {known.totals && <span class="line-figure">Total</span>}
                         </>
                     }
                     lineClass={(line) => `heat-${stepOf(heat(byLine.get(line) ?? { self: 0, count: 0 }))}`}
                     ruler={(line) => {
-                        const known = byLine.get(line);
-                        return known && heat(known) > 0.01 ? heatColor(heat(known), theme) : undefined;
+                        const found = byLine.get(line);
+                        return found && heat(found) > 0.01 ? heatColor(heat(found), theme) : undefined;
                     }}
                     rulerOf={[lines, theme]}
                     description={(line) => description(index, byLine.get(line))}

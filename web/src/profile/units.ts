@@ -8,18 +8,43 @@ const scales: [number, string][] = [
     [1e3, "us"],
 ];
 
-/** 1234567 ns as "1.235 ms"; counts as they are. */
-export function time(run: Run, value: number): string {
-    if (run.unit !== "ns") return count(Math.round(value));
+/** The power of ten of an interval's second digit; 1 of an exact figure. */
+function stepOf(half: number): number {
+    let step = 1;
+    while (half / step >= 100) step *= 10;
+    return step;
+}
+
+/**
+ * 1234567 ns as "1.235 ms"; counts as they are. Of an estimate, without the digits that its interval
+ * leaves open: those below the second digit of half.
+ */
+export function time(run: Run, value: number, half = 0): string {
+    const step = stepOf(half);
+    const known = Math.round(value / step) * step;
+    if (run.unit !== "ns") return count(Math.round(known));
     for (const [size, unit] of scales)
-        if (value >= size) return `${(value / size).toFixed(3)} ${unit}`;
-    return `${count(Math.round(value))} ns`;
+        if (known >= size) {
+            const decimals = [3, 2, 1, 0].find((n) => size / 10 ** n >= step) ?? 0;
+            return `${(known / size).toFixed(decimals)} ${unit}`;
+        }
+    return `${count(Math.round(known))} ns`;
+}
+
+/** An estimate with its interval: "83 ms ± 12 ms". */
+export function around(run: Run, value: number, half: number): string {
+    return half ? `${time(run, value, half)} \u00b1 ${time(run, half, half)}` : time(run, value);
+}
+
+/** What is certain of an estimate: the lower end of its interval; of those that have the same, the larger one. */
+export function certain(value: number, half = 0): number {
+    return half ? Math.max(0, value - half) + value * 1e-9 : value;
 }
 
 /** Part of all that was recorded. */
-export function share(run: Run, value: number): string {
+export function share(run: Run, value: number, half = 0): string {
     const percent = percentage(value, run.total);
-    return Number.isNaN(percent) ? "\u2013" : `${percent.toFixed(1)} %`;
+    return Number.isNaN(percent) ? "\u2013" : `${percent.toFixed(percentage(half, run.total) < 10 ? 1 : 0)} %`;
 }
 
 /** "+9.000 ms", "\u22123 calls"; nothing of what is alike. */
