@@ -512,7 +512,8 @@ enum {
     QPROF_WANT_STACK = 1 << 10,        /* samples only: qprof_stack_entry() suffices */
     QPROF_WANT_SHADOW = 1 << 11,       /* entries and exits: another program reads the stack */
     QPROF_WANT_GATE = 1 << 12,         /* counts in place only while qprof_is_counting() */
-    QPROF_WANT_SAMPLE_BLOCKS = 1 << 13 /* qprof_on_samples(), qprof_sample_block() */
+    QPROF_WANT_SAMPLE_BLOCKS = 1 << 13, /* qprof_on_samples(), qprof_sample_block() */
+    QPROF_WANT_MEMORY = 1 << 14        /* qprof_record_alloc(), _free(), _resize() */
 };
 
 /** Return which events the host should send. Sending others is harmless.

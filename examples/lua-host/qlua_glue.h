@@ -53,6 +53,9 @@ int luaB_yield(lua_State *L);
 LUAI_FUNC void qlua_states_visit(void (*visit)(lua_State *main_state, int is_joined),
                                  int is_joined);
 
+/** A state whose memory is not the program's. @return NULL: no memory */
+LUAI_FUNC lua_State *qlua_scratch_state(void);
+
 /** Read qprof_wants() again, and choose the gated loop. */
 LUAI_FUNC void qlua_choose_loop(void);
 /** Report the state's calls from now on. */

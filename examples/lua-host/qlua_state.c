@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "lauxlib.h"
 #include "ldo.h"
 #include "lgc.h"
 #include "qlua.h"
@@ -36,6 +37,8 @@ typedef struct open_state {
     lua_State *main;
     pthread_t thread; /* that opened it */
     struct open_state *next;
+    lua_Alloc allocate; /* what Lua's memory comes from, if allocations are recorded */
+    void *data;         /* its own */
 } open_state;
 
 static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -58,6 +61,54 @@ static void finish(void)
         qlua_states_visit(qlua_note_state, 0);
     if (qlua_is_covering)
         qlua_cover_unloaded();
+}
+
+/* Lua's allocator while allocations are recorded. Without a block old_bytes is a type. */
+static void *allocate(void *data, void *block, size_t old_bytes, size_t new_bytes)
+{
+    const open_state *state = data;
+    void *got = state->allocate(state->data, block, old_bytes, new_bytes);
+    const qprof_vm *vm = &G(state->main)->qvm;
+    qprof_stack *running = vm->running == &vm->main ? &state->main->qstack : vm->running;
+    if (got == NULL && new_bytes != 0)
+        return NULL;
+    if (block == NULL && new_bytes != 0)
+        qprof_allocated(running, new_bytes);
+    else if (block != NULL && new_bytes == 0)
+        qprof_freed(running, old_bytes);
+    else if (block != NULL)
+        qprof_resized(running, old_bytes, new_bytes);
+    return got;
+}
+
+static void watch_memory(open_state *state)
+{
+    global_State *g = G(state->main);
+    state->allocate = g->frealloc;
+    state->data = g->ud;
+    g->frealloc = allocate;
+    g->ud = state;
+    if (qprof_begin(&state->main->qstack)) /* it has a row before its first call */
+        qprof_end(&state->main->qstack);
+}
+
+static __thread int is_scratch; /* the state that is being made is not the program's */
+
+lua_State *qlua_scratch_state(void)
+{
+    is_scratch = 1;
+    lua_State *L = luaL_newstate();
+    is_scratch = 0;
+    return L;
+}
+
+static void forget_memory(const open_state *state)
+{
+    global_State *g = G(state->main);
+    if (g->ud == state) { /* else the host has another allocator now */
+        g->frealloc = state->allocate;
+        g->ud = state->data;
+    }
 }
 
 void qlua_start(int argc, char **argv, int script)
@@ -308,9 +359,11 @@ void qlua_open(lua_State *L)
     if (state == NULL)
         return;
     pthread_mutex_lock(&open_lock);
-    *state = (open_state){L, pthread_self(), open_states};
+    *state = (open_state){.main = L, .thread = pthread_self(), .next = open_states};
     open_states = state;
     pthread_mutex_unlock(&open_lock);
+    if (!is_scratch && (qprof_wants() & QPROF_WANT_MEMORY))
+        watch_memory(state);
 }
 
 void qlua_close(lua_State *L)
@@ -326,6 +379,7 @@ void qlua_close(lua_State *L)
         open_state *state = *link;
         if (state->main == L) {
             *link = state->next;
+            forget_memory(state);
             free(state);
             break;
         }

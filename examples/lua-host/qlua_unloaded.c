@@ -72,7 +72,7 @@ static void register_text(const char *path, size_t n_bytes)
 /* Compile a file in a state that never runs it. */
 static int compiles_to(const char *path, const Proto *p)
 {
-    lua_State *L = luaL_newstate();
+    lua_State *L = qlua_scratch_state();
     if (L == NULL)
         return 0;
     L->qon = 0;
@@ -201,7 +201,7 @@ void qlua_cover_unloaded(void)
     if (!qprof_get_option("cover-unloaded"))
         return;
     qlua_is_reporting = 0; /* compiling them is not part of the program */
-    lua_State *L = luaL_newstate();
+    lua_State *L = qlua_scratch_state();
     if (L == NULL)
         return;
     luaL_openlibs(L);

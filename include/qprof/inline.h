@@ -12,7 +12,7 @@
 
 #include "qprof/base.h"
 
-#define QPROF_INLINE_VERSION 4u
+#define QPROF_INLINE_VERSION 5u
 
 /* One call path of one thread. Only the thread that owns it writes; any thread may read. At most
  * one call of a path is open at a time: `begun` belongs to it. */
@@ -30,6 +30,13 @@ typedef struct qprof_node {
     uint32_t method; /* cell of the method record, which begins with the host's id */
     uint32_t more;   /* cell of further figures that few nodes need; 0: none */
 } qprof_node;
+
+/* What a call path did besides taking time. Written like qprof_node. */
+typedef struct qprof_metrics {
+    uint64_t bytes, objects;             /* allocated */
+    uint64_t freed_bytes, freed_objects; /* while the path was on top */
+    uint64_t reserved[4];                /* library only */
+} qprof_metrics;
 
 /* One activation on a shadow stack. */
 typedef struct qprof_frame {
@@ -72,7 +79,9 @@ struct qprof_thread {
     uint32_t unused[3]; /* the size of a handle is the same everywhere */
 #endif
     uint64_t user; /* of the stacks that share it, the one that ran last; 0: it is not shared */
-    uint64_t own[8]; /* library only */
+    uint32_t wants; /* QPROF_THREAD_*; the same for the whole run */
+    uint32_t reserved;
+    uint64_t own[7]; /* library only */
 };
 
 enum {
@@ -90,6 +99,8 @@ enum {
     QPROF_HOOK_OFF = 1u << 14,     /* the thread's status is disabled */
     QPROF_GATE_TOKENS = QPROF_GATE_OPEN | QPROF_HOOK_TOKENS,
     QPROF_GATE_CLOCK = QPROF_HOOK_TSC | QPROF_HOOK_WAITS,
+
+    QPROF_THREAD_MEMORY = 1u << 0, /* allocations and frees are recorded */
 
     QPROF_FRAME_MARKED = 1u << 0,     /* has block marks to settle */
     QPROF_FRAME_SKIP = 1u << 1,       /* entered unrecorded */
@@ -800,6 +811,8 @@ static inline void qprof_stack_exit(qprof_thread *th, qprof_StackID id)
             qprof_cold_exit(th, id);
     }
 }
+
+#include "qprof/memory.h" /* allocations and frees */
 
 #endif /* GNU C */
 #endif

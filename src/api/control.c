@@ -88,6 +88,7 @@ unsigned qprof_wants(void)
     wants |= collect & QP_COLLECT_COVERAGE ? QPROF_WANT_COVERAGE : 0;
     wants |= collect & QP_COLLECT_SAMPLES ? QPROF_WANT_SAMPLES : 0;
     wants |= collect & QP_COLLECT_STACK ? QPROF_WANT_SHADOW : 0;
+    wants |= collect & QP_COLLECT_MEMORY ? QPROF_WANT_MEMORY : 0;
     if (qp_load(&qp_recorder.hooks) & QPROF_HOOK_STACK)
         return wants | QPROF_WANT_STACK;
     if (qp_recorder_head()->grain != QP_GRAIN_FUNCTION) {

@@ -37,7 +37,7 @@ struct qp_builder {
     qp_buf sources;  /* qp_source_record */
     qp_buf threads;  /* thread_part */
     qp_buf nodes;    /* qp_node; parent and more: from 1 in their thread's, method: a number */
-    qp_buf more;     /* qp_node_more */
+    qp_buf more;     /* qp_node_more, followed by its qp_node_metrics if it names one */
     qp_buf counter_blocks; /* cells; qp_counter_block.method and .context: numbers */
     qp_buf shares;         /* the same */
     qp_dict texts;         /* hash -> ref */
@@ -247,6 +247,20 @@ void qp_builder_node_more(qp_builder *b, uint64_t n_skips, uint64_t counts, uint
     *more = (qp_node_more){
         .n_skips = n_skips, .counts = counts, .samples = samples, .n_resumes = n_resumes};
     ((qp_node *)b->nodes.items)[b->nodes.n - 1].more = (uint32_t)++newest_thread(b)->n_more;
+}
+
+void qp_builder_node_metrics(qp_builder *b, const qp_node_metrics *metrics)
+{
+    qp_node *n = has_failed(b) ? NULL : (qp_node *)b->nodes.items + b->nodes.n - 1;
+    if (n && !n->more)
+        qp_builder_node_more(b, 0, 0, 0, 0);
+    qp_node_metrics *m = has_failed(b) ? NULL : qp_buf_add(&b->more);
+    if (!m)
+        return;
+    *m = *metrics;
+    /* it follows the record that names it */
+    ((qp_node_more *)b->more.items)[b->more.n - 2].metrics =
+        (qp_cell)++newest_thread(b)->n_more;
 }
 
 static qp_counter_block *add_counter_block(qp_buf *to, qp_counter_block_kind kind,
@@ -460,9 +474,16 @@ static void write_thread(writer *w, size_t i)
         put(w, &n, sizeof n);
     }
     put_header(w, QP_EXTENT_AUX, owner, th->n_more);
-    if (th->n_more)
-        put(w, (const qp_node_more *)b->more.items + th->first_more,
-            th->n_more * sizeof(qp_node_more));
+    for (size_t k = 0; k < th->n_more; k++) {
+        const qp_node_more *from = (const qp_node_more *)b->more.items + th->first_more + k;
+        qp_node_more more = *from;
+        more.metrics += more.metrics ? aux - 1 : 0;
+        put(w, &more, sizeof more);
+        if (more.metrics) {
+            put(w, from + 1, sizeof(qp_node_metrics));
+            k++;
+        }
+    }
     write_counter_blocks(w, QP_EXTENT_BANKS, owner, &b->counter_blocks, th->first_block_cell,
                          th->n_block_cells);
 }

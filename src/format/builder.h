@@ -55,6 +55,9 @@ uint32_t qp_builder_node(qp_builder *b, uint32_t parent, uint32_t method,
 void qp_builder_node_more(qp_builder *b, uint64_t n_skips, uint64_t counts, uint64_t samples,
                           uint64_t n_resumes);
 
+/* Set the metrics of the same; after qp_builder_node_more(), if that is called. */
+void qp_builder_node_metrics(qp_builder *b, const qp_node_metrics *metrics);
+
 /* Counters of a method on the thread; zeroed. @return [n_values], until the next call; NULL: no
  * memory */
 uint64_t *qp_builder_counter_block(qp_builder *b, qp_counter_block_kind kind, uint32_t method,

@@ -88,7 +88,8 @@ enum {                               /* head.collect */
        QP_COLLECT_ONCE = 1u << 2,    /* a counter says whether, not how often */
        QP_COLLECT_SAMPLES = 1u << 3, /* PC samples */
        QP_COLLECT_STACK = 1u << 4,   /* the stack alone, for others to look at */
-       QP_COLLECT_TRACE = 1u << 5    /* events in their order, in rings */
+       QP_COLLECT_TRACE = 1u << 5,   /* events in their order, in rings */
+       QP_COLLECT_MEMORY = 1u << 6   /* what call paths allocate and free */
 };
 
 typedef enum { QP_PC_VIRTUAL = 1, QP_PC_REAL = 2 } qp_pc_kind; /* = QPROF_PC_* */

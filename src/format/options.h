@@ -86,6 +86,8 @@
       "libcprof: one file for all runs; each save and each end adds to it")                    \
     X(force_merge, "force-merge", BOOL, "no", "",                                              \
       "libcprof: adding to a -counts-file of another version of the program")                  \
+    X(allocations, "allocations", BOOL, "no", "",                                              \
+      "bytes and objects that each call path allocates and frees, of hosts that report them")  \
     X(record_data, "record-data", BOOL, "yes", "",                                             \
       "recording from the start; calls may change it later")                                   \
     X(record_min_max, "record-min-max", BOOL, "yes", "",                                       \

@@ -88,6 +88,7 @@ typedef struct {
     bool is_profile;  /* call paths were recorded; else calls are below their threads' roots */
     bool is_coverage; /* every method that existed is there, called or not */
     bool is_once;     /* counts of blocks are 0 or 1 */
+    bool has_memory;  /* allocations and frees were recorded */
     bool is_stack_only;     /* samples alone, without call counts */
     bool is_pc_real;        /* PC samples by the wall clock; else by CPU time */
     uint64_t pc_period_ns;  /* between PC samples, as asked for; 0: no PC command */
@@ -139,6 +140,11 @@ typedef struct {
 
 /* ---- figures ----------------------------------------------------------------------------- */
 
+/* What was allocated and freed. */
+typedef struct {
+    uint64_t bytes, objects, freed_bytes, freed_objects;
+} qp_memory;
+
 /* Of a node, or of a method. An interval is half its width: the value lies within value ± half
  * with 95 % confidence. 0 where times are exact. */
 typedef struct {
@@ -151,6 +157,7 @@ typedef struct {
     uint64_t counts, counts_total; /* units of qprof_record_counts */
     uint64_t samples, samples_total;
     uint64_t pc_samples, pc_samples_total; /* of the PC command */
+    qp_memory memory, memory_total;        /* where run.has_memory */
     uint64_t self_half, total_half;        /* ticks */
     uint64_t cost; /* ticks of self that recording itself added; an estimate */
 } qp_figures;

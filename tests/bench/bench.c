@@ -38,6 +38,7 @@ typedef enum {
     EXACT,
     ADAPTIVE,
     TRACED,
+    ALLOCATING,
     ONCE,  /* coverage: whether code was executed */
     BRIEF, /* coverage of functions: blocks are not counted */
     TRIGGERED,
@@ -54,6 +55,7 @@ typedef enum {
     EXPORTED_VT,
     INLINE,
     TOKENS,   /* the host keeps a token in its frame, no stack id */
+    MEMORY,   /* one allocation, in a frame with a token */
     BLOCK,    /* one block is counted, once */
     BLOCK_VT, /* the same by the _vt call */
     SWITCH    /* to another virtual thread and back */
@@ -106,6 +108,8 @@ static const row rows[] = {
     {"exact-7-inline", EXACT, INLINE, 7, "exact-inline", 3.0, 3.0},
     {"exact-7-token", EXACT, TOKENS, 7, "exact-token", 3.0, 3.0},
     {"exact-1000-inline", EXACT, INLINE, METHODS, "exact-inline", 15.0, 15.0},
+    {"alloc-off", COUNTS, MEMORY, 1, "loop", 1.0, 1.0},
+    {"alloc", ALLOCATING, MEMORY, 1, "loop", 2.0, 2.0},
     {"bb-counts", COUNTS, BLOCK, 1, "loop", 6.0, 6.0},
     {"bb-counts-once", ONCE, BLOCK, 1, "loop", 6.0, 6.0},
     {"bb-counts-functions", BRIEF, BLOCK, 1, "loop", 6.0, 6.0},
@@ -194,6 +198,14 @@ static LOOP loop_tokens(qprof_thread *th, unsigned n, uintptr_t n_callees)
         qprof_token_leave(th, qprof_token_enter(th, token_below, m));
 }
 
+static LOOP loop_memory(qprof_thread *th, unsigned n)
+{
+    qprof_token token = qprof_token_enter(th, token_below, FIRST_METHOD + 1);
+    for (unsigned i = 0; i < n; i++)
+        qprof_record_alloc(th, i);
+    qprof_token_leave(th, token);
+}
+
 static LOOP loop_block(unsigned n)
 {
     for (unsigned i = 0; i < n; i++)
@@ -242,6 +254,9 @@ static void run_loop(const row *r, qprof_thread *th, unsigned n)
         break;
     case TOKENS:
         loop_tokens(th, n, r->n_callees);
+        break;
+    case MEMORY:
+        loop_memory(th, n);
         break;
     case BLOCK:
         loop_block(n);
@@ -319,6 +334,7 @@ static qprof_thread *begin(mode m, host_kind host)
         [EXACT] = "-time=exact",
         [ADAPTIVE] = "-time=adaptive",
         [TRACED] = "-collect=profile,trace",
+        [ALLOCATING] = "-time=none -allocations=yes",
         [ONCE] = "-time=none -cover=once",
         [BRIEF] = "-time=none -cover=hits -collection-granularity=function",
         [TRIGGERED] = "-time=none",
@@ -368,7 +384,7 @@ static void end(mode m, host_kind host)
 static host_kind host_of(way w)
 {
     bool is_virtual = w == EXPORTED_VT || w == BLOCK_VT || w == SWITCH;
-    return is_virtual ? VIRTUAL : w == TOKENS ? WITH_TOKENS : PLAIN;
+    return is_virtual ? VIRTUAL : w == TOKENS || w == MEMORY ? WITH_TOKENS : PLAIN;
 }
 
 static bool has_rows(mode m, host_kind host)

@@ -69,7 +69,8 @@ typedef struct {
     unsigned format, color, sort; /* positions in the words of the flag */
     bool help;
     bool is_forced, has_threads, has_subtract, has_skips, is_hottest, is_man, is_completion,
-        has_list, is_calls, has_samples, has_callgrind_jumps, has_arguments, is_host;
+        has_list, is_calls, has_samples, has_callgrind_jumps, has_arguments, is_host,
+        is_bytes, is_objects;
     uint64_t limit; /* 0: none; UINT64_MAX: not given */
     uint64_t depth, count;
     uint64_t suffixes; /* frames of a call route; 0: none are shown; UINT64_MAX: not given */
@@ -166,7 +167,7 @@ extern const qp_flag qp_flags_common[]; /* of commands that have no others */
     QP_TEXT("thread", 0, "N|NAME", thread, "thread that is shown, by number or name")
 #define QP_FLAG_SAMPLE_INDEX                                                                   \
     QP_TEXT("sample-index", 0, "NAME", fold.sample_index,                                      \
-            "values to read from a profile of another tool: cpu, alloc_space, Ir, ...")
+            "values in place of time: bytes, objects; of another tool's profile: cpu, Ir, ...")
 #define QP_UNIT_WORDS "s|ms|us|ns"
 #define QP_FLAG_UNIT                                                                           \
     QP_ONE_OF("unit", 0, QP_UNIT_WORDS, unit,                                                  \

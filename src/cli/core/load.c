@@ -12,6 +12,7 @@
 #include "base/os/file.h"
 #include "cli/core/cli.h"
 #include "format/options.h"
+#include "model/figures/figures.h"
 #include "model/import/import.h"
 #include "model/model.h"
 
@@ -174,6 +175,12 @@ int qp_cli_load(qp_cli *cli, const char *file, qp_model **model)
                    : qp_cli_fail(cli, "%s", whole);
     }
     take_options(cli, *model);
+    const char *value = cli->args.fold.sample_index;
+    if (value && !(*model)->run.is_imported && !qp_model_choose(*model, value, &error)) {
+        qp_model_free(*model);
+        *model = NULL;
+        return qp_cli_fail(cli, "%s: %s", cli->path, error.text);
+    }
     if (!qp_output_is_free(cli, cli->args.output, cli->path, *model)) {
         qp_model_free(*model);
         *model = NULL;

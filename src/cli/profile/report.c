@@ -70,7 +70,9 @@ static void write_csv(qp_cli *cli, const void *data)
     qp_rows_csv(&cli->out, &qp_function_rows, f,
                 "name class module file line calls hits skips self total average min max "
                 "self_half total_half type includes_hidden average_total self_percent "
-                "total_percent resumes self_run self_off total_run total_off",
+                "total_percent resumes self_run self_off total_run total_off bytes bytes_total "
+                "objects objects_total freed_bytes freed_bytes_total freed_objects "
+                "freed_objects_total",
                 qp_run_has_any(&f->about.m->run), f->about.m->run.unit);
 }
 
@@ -83,6 +85,9 @@ static int show(qp_cli *cli, const qp_subject *s)
     qp_functions f;
     /* A table is for people, who want the top of it; the other forms are for programs. */
     uint64_t limit = a->limit != UINT64_MAX ? a->limit : a->format == QP_FORMAT_TEXT ? 25 : 0;
+    if (a->sort >= QP_SORT_BYTES && !s->m->run.has_memory)
+        return qp_cli_fail(
+            cli, "%s: no allocations were recorded; record with -allocations=yes", cli->path);
     int status = qp_functions_init(&f, a, s->m, s->thread, limit)
                      ? qp_output_print(cli, &forms, &f)
                      : qp_cli_fail_memory(cli);
@@ -101,7 +106,8 @@ const qp_command qp_command_report = {
         "function are the run; functions that are hidden give their time to their callers.",
     .flags =
         (const qp_flag[]){
-            QP_WORD("sort", 's', QP_SORT_WORDS, sort, "self", "order of the rows"),
+            QP_WORD("sort", 's', QP_SORT_WORDS QP_SORT_MEMORY, sort, "self",
+                    "order of the rows"),
             QP_COUNT("limit", 'n', limit, NULL,
                      "maximum number of rows; 0: all (default 25; all as json or csv)"),
             QP_FLAG_FILTER, QP_FLAG_WHEN, QP_FLAGS_COLLAPSE,

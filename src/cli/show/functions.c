@@ -35,6 +35,12 @@ static uint64_t sort_key(const qp_figures *f, qp_sort sort, bool is_whole)
         return f->min > f->max ? 0 : f->max;
     case QP_SORT_NAME:
         return 0;
+    case QP_SORT_BYTES:
+        return f->memory.bytes;
+    case QP_SORT_BYTES_TOTAL:
+        return f->memory_total.bytes;
+    case QP_SORT_OBJECTS:
+        return f->memory.objects;
     default:
         return self;
     }
@@ -199,7 +205,7 @@ static bool print_table(const qp_cli *cli, const qp_functions *list)
     }
     snprintf(columns, sizeof columns,
              "name %s calls %s %s self self_off self_half %s total total_half total_percent "
-             "average %s min max place %s",
+             "average %s min max bytes bytes_total objects place %s",
              has_hidden ? "includes_hidden" : "", a->has_skips ? "skips" : "",
              has_resumes ? "resumes" : "",
              qp_run_has(&v->m->run) & QP_HAS_WAITS ? "run_percent" : "self_percent",

@@ -119,14 +119,18 @@ int qp_cli_show(qp_cli *cli);
 /* ---- the table of functions ------------------------------------------------------------------ */
 
 /* What --sort takes, and what a function table can be sorted by, in the same order. */
-#define QP_SORT_WORDS "self|total|calls|avg|max|name"
+#define QP_SORT_WORDS  "self|total|calls|avg|max|name"
+#define QP_SORT_MEMORY "|bytes|bytes-total|objects" /* more, where memory was recorded */
 typedef enum {
     QP_SORT_SELF,
     QP_SORT_TOTAL,
     QP_SORT_CALLS,
     QP_SORT_AVERAGE,
     QP_SORT_MAX,
-    QP_SORT_NAME
+    QP_SORT_NAME,
+    QP_SORT_BYTES,
+    QP_SORT_BYTES_TOTAL,
+    QP_SORT_OBJECTS
 } qp_sort;
 
 /* A table of functions; the document of `qprof report`. */

@@ -26,8 +26,12 @@ static bool does_fit(const qp_cli *cli, const qp_exporter *x)
     const qp_args *a = &cli->args;
     if (a->has_callgrind_jumps && x->write != qp_export_callgrind)
         qp_cli_fail(cli, "--callgrind-jumps is for --to=callgrind; %s has no jumps", x->name);
-    else if (a->is_calls && a->has_samples)
-        qp_cli_fail(cli, "--calls and --samples cannot be combined");
+    else if (a->is_calls + a->has_samples + a->is_bytes + a->is_objects > 1)
+        qp_cli_fail(cli, "--calls, --samples, --bytes and --objects cannot be combined");
+    else if ((a->is_bytes || a->is_objects) && !x->has_samples)
+        qp_cli_fail(cli, "--%s is for formats of one value that adds up; %s %s",
+                    a->is_bytes ? "bytes" : "objects", x->name,
+                    x->has_measure ? "draws calls or times" : "has all values");
     else if (a->is_calls && !x->has_measure)
         qp_cli_fail(cli, "--calls is for formats of one value; %s has times and calls",
                     x->name);
@@ -51,20 +55,30 @@ static bool has_content(const qp_cli *cli, const qp_model *m, const qp_exporter 
         cli->path, x->name);
 }
 
+static bool is_wanted(const qp_args *a, qp_measure x)
+{
+    return x == QP_MEASURE_CALLS     ? a->is_calls
+           : x == QP_MEASURE_BYTES   ? a->is_bytes
+           : x == QP_MEASURE_OBJECTS ? a->is_objects
+                                     : a->has_samples && x != QP_MEASURE_TIME;
+}
+
 /* @return false: the run does not have what was requested; a message was printed */
 static bool choose_measure(const qp_cli *cli, const qp_model *m, qp_measure *out)
 {
     const qp_args *a = &cli->args;
     qp_measure all[QP_MEASURES];
-    bool is_known = !a->is_calls && !a->has_samples;
+    bool is_known = !a->is_calls && !a->has_samples && !a->is_bytes && !a->is_objects;
     *out = QP_MEASURE_TIME;
     for (uint32_t i = qp_export_measures(m, all); !is_known && i-- > 0;) {
-        is_known = all[i] == QP_MEASURE_CALLS ? a->is_calls
-                                              : a->has_samples && all[i] != QP_MEASURE_TIME;
+        is_known = is_wanted(a, all[i]);
         *out = all[i];
     }
     if (!is_known && a->is_calls)
         qp_cli_fail(cli, "--calls: the calls of this run were not counted");
+    else if (!is_known && !a->has_samples)
+        qp_cli_fail(cli, "--%s: this run has none (record with -allocations=yes)",
+                    a->is_bytes ? "bytes" : "objects");
     else if (!is_known)
         qp_cli_fail(cli, "--samples: this run has none (qprof run --pc takes them)");
     return is_known;
@@ -115,6 +129,8 @@ static const qp_flag flags[] = {
     QP_YES("calls", 0, is_calls, "calls instead of time, in formats of one value"),
     QP_YES("samples", 0, has_samples,
            "the same with PC samples, or with the samples of which times were estimated"),
+    QP_YES("bytes", 0, is_bytes, "the same with allocated bytes"),
+    QP_YES("objects", 0, is_objects, "the same with allocated objects"),
     QP_YES("callgrind-jumps", 0, has_callgrind_jumps,
            "callgrind: jumps between lines, where the host counts them; speedscope cannot read "
            "them"),

@@ -292,7 +292,9 @@ static const char *event_name(const graph *g, qp_measure x, char name[40])
 {
     static const char *const names[] = {[QP_MEASURE_CALLS] = "Calls",
                                         [QP_MEASURE_SAMPLES] = "Samples",
-                                        [QP_MEASURE_INTERRUPTS] = "Interrupts"};
+                                        [QP_MEASURE_INTERRUPTS] = "Interrupts",
+                                        [QP_MEASURE_BYTES] = "Bytes",
+                                        [QP_MEASURE_OBJECTS] = "Objects"};
     if (x != QP_MEASURE_TIME)
         return names[x];
     qp_text_format(name, 40, "%s_%s", qp_export_measure_name(g->m, x), g->m->run.unit);

@@ -19,6 +19,7 @@ enum {
     STRING_COUNT = STRING_MEASURE + QP_MEASURES,
     STRING_UNIT,
     STRING_NANOSECONDS,
+    STRING_BYTES,
     STRING_INTERRUPT_CLOCK,
     STRING_PROGRAM,
     STRING_THREAD,
@@ -234,6 +235,7 @@ static void write_strings(pprof *p, const uint32_t *used)
                                     [STRING_COUNT] = "count",
                                     [STRING_UNIT] = is_ns ? "nanoseconds" : m->run.unit,
                                     [STRING_NANOSECONDS] = "nanoseconds",
+                                    [STRING_BYTES] = "bytes",
                                     [STRING_INTERRUPT_CLOCK] =
                                         m->run.is_pc_real ? "wall" : "cpu",
                                     [STRING_PROGRAM] = m->run.program,
@@ -254,7 +256,10 @@ static void write_strings(pprof *p, const uint32_t *used)
 
 static void write_measure(pprof *p, uint32_t field, qp_measure x)
 {
-    write_type(p, field, STRING_MEASURE + x, x == QP_MEASURE_TIME ? STRING_UNIT : STRING_COUNT);
+    write_type(p, field, STRING_MEASURE + x,
+               x == QP_MEASURE_TIME    ? STRING_UNIT
+               : x == QP_MEASURE_BYTES ? STRING_BYTES
+                                       : STRING_COUNT);
 }
 
 /* What lies between two samples, or PC samples; else each unit was seen. */

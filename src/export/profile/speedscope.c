@@ -1,7 +1,16 @@
 /* speedscope.c: JSON of speedscope: a profile a thread, in which every call path opens once
  * and is closed when its time and that of its callees is over. */
 #include "base/text/json.h"
+#include "base/text/text.h"
 #include "export/shared/profile.h"
+
+/* That of bytes follows that of time. */
+static void write_profile_name(qp_json *json, const char *thread, qp_measure measure)
+{
+    char name[512];
+    qp_text_format(name, sizeof name, "%.480s, bytes", thread);
+    qp_json_text(json, "name", measure == QP_MEASURE_BYTES ? name : thread);
+}
 
 static void write_profile(qp_json *json, const qp_model *m, uint32_t thread, qp_measure measure)
 {
@@ -9,8 +18,11 @@ static void write_profile(qp_json *json, const qp_model *m, uint32_t thread, qp_
     qp_path_walk_init(&s, m, thread, measure);
     qp_json_begin(json, NULL, '{');
     qp_json_text(json, "type", "evented");
-    qp_json_text(json, "name", m->threads[thread].name);
-    qp_json_text(json, "unit", qp_measure_is_ns(measure, m) ? "nanoseconds" : "none");
+    write_profile_name(json, m->threads[thread].name, measure);
+    qp_json_text(json, "unit",
+                 qp_measure_is_ns(measure, m)  ? "nanoseconds"
+                 : measure == QP_MEASURE_BYTES ? "bytes"
+                                               : "none");
     qp_json_count(json, "startValue", 0);
     qp_json_begin(json, "events", '[');
     while (qp_path_walk_next(&s)) {
@@ -59,6 +71,11 @@ bool qp_export_speedscope(const qp_model *m, qp_out *out, const qp_export_option
     for (uint32_t i = 1; i < m->n_threads; i++)
         if (qp_export_has_thread(m, i, o))
             write_profile(&json, m, i, qp_export_measure(m, o));
+    const qp_export_options bytes = {.thread = o->thread, .measure = QP_MEASURE_BYTES};
+    for (uint32_t i = 1; o->measure == QP_MEASURE_TIME && m->run.has_memory && i < m->n_threads;
+         i++)
+        if (qp_export_has_thread(m, i, &bytes))
+            write_profile(&json, m, i, QP_MEASURE_BYTES);
     qp_json_end(&json, ']');
     qp_json_end(&json, '}');
     return true;

@@ -7,11 +7,12 @@
  * are not time. */
 static bool has_self(const qp_model *m, const qp_figures *f)
 {
-    return f->calls || f->self || f->samples || (f->pc_samples && !m->run.is_stack_only);
+    return f->calls || f->self || f->samples || f->memory.bytes || f->memory.objects ||
+           (f->pc_samples && !m->run.is_stack_only);
 }
 
 /* Frames of a node. The root of a thread is one only if it has self figures: time of
- * hidden callees, or PC samples in no procedure. */
+ * hidden callees, PC samples in no procedure, or memory. */
 static uint32_t frames_of(const qp_model *m, const qp_model_node *n)
 {
     return n->depth > 1 ? n->depth - 1 : n->depth == 1 && has_self(m, &n->f);
@@ -28,6 +29,7 @@ static void add_figures(qp_figures *to, const qp_figures *f)
     to->self += f->self;
     to->samples += f->samples;
     to->pc_samples += f->pc_samples;
+    qp_memory_add(&to->memory, &f->memory);
 }
 
 bool qp_export_paths(const qp_model *m, uint32_t thread, qp_export_path **out, size_t *n)
@@ -119,6 +121,10 @@ uint32_t qp_export_measures(const qp_model *m, qp_measure out[QP_MEASURES])
         out[n++] = QP_MEASURE_SAMPLES;
     if (run->pc_period_ns && !run->is_stack_only)
         out[n++] = QP_MEASURE_INTERRUPTS;
+    if (run->has_memory) {
+        out[n++] = QP_MEASURE_OBJECTS;
+        out[n++] = QP_MEASURE_BYTES;
+    }
     if (run->has_times)
         out[n++] = QP_MEASURE_TIME;
     return n;
@@ -134,7 +140,9 @@ bool qp_export_has_thread(const qp_model *m, uint32_t thread, const qp_export_op
 
 const char *qp_export_measure_name(const qp_model *m, qp_measure measure)
 {
-    return measure != QP_MEASURE_TIME              ? qp_measure_unit(measure, m)
+    return measure == QP_MEASURE_BYTES             ? "alloc_space"
+           : measure == QP_MEASURE_OBJECTS         ? "alloc_objects"
+           : measure != QP_MEASURE_TIME            ? qp_measure_unit(measure, m)
            : strcmp(m->run.unit, "ns") != 0        ? m->run.unit
            : m->run.clock_kind == QP_CLOCK_ELAPSED ? "wall"
                                                    : "cpu";

@@ -19,6 +19,8 @@ typedef enum {
     QP_MEASURE_CALLS,
     QP_MEASURE_SAMPLES,    /* that times were estimated from */
     QP_MEASURE_INTERRUPTS, /* of the PC command */
+    QP_MEASURE_BYTES,      /* allocated */
+    QP_MEASURE_OBJECTS,
     QP_MEASURES
 } qp_measure;
 
@@ -28,6 +30,8 @@ static inline uint64_t qp_measure_self(qp_measure x, const qp_figures *f)
     return x == QP_MEASURE_TIME      ? f->self
            : x == QP_MEASURE_CALLS   ? f->calls
            : x == QP_MEASURE_SAMPLES ? f->samples
+           : x == QP_MEASURE_BYTES   ? f->memory.bytes
+           : x == QP_MEASURE_OBJECTS ? f->memory.objects
                                      : f->pc_samples;
 }
 
@@ -42,6 +46,8 @@ static inline const char *qp_measure_unit(qp_measure x, const qp_model *m)
     return x == QP_MEASURE_TIME      ? m->run.unit
            : x == QP_MEASURE_CALLS   ? "calls"
            : x == QP_MEASURE_SAMPLES ? "samples"
+           : x == QP_MEASURE_BYTES   ? "bytes"
+           : x == QP_MEASURE_OBJECTS ? "objects"
                                      : "pc_samples";
 }
 
@@ -140,7 +146,7 @@ enum { QP_EXPORT_FRAMES = 1024 };
 /* What a call path itself has; deeper ones count for the path of its first QP_EXPORT_FRAMES frames. */
 typedef struct {
     uint32_t node;
-    qp_figures f; /* calls, self, samples, PC samples */
+    qp_figures f; /* calls, self, samples, PC samples, memory */
 } qp_export_path;
 
 /** The paths of a thread, or of all, that have self figures; parents before children.
@@ -176,7 +182,8 @@ uint32_t qp_export_measures(const qp_model *m, qp_measure out[QP_MEASURES]);
 /* Whether the thread has anything to show. */
 bool qp_export_has_thread(const qp_model *m, uint32_t thread, const qp_export_options *o);
 
-/* What pprof, Perfetto and callgrind call it: calls, samples, PC samples; wall, cpu or counts. */
+/* What pprof, Perfetto and callgrind call it: calls, samples, PC samples; alloc_space, alloc_objects;
+ * wall, cpu or counts. */
 const char *qp_export_measure_name(const qp_model *m, qp_measure measure);
 
 /* ---- walking ---------------------------------------------------------------------------------

@@ -48,7 +48,7 @@ const qp_field qp_run_fields[] = {
     {"ended_at", NULL, "UTC, with nanoseconds; null while unknown", QP_FIELD_MOMENT,
      AT(run.ended_at)},
     {"unit", NULL, "unit of every time in this document", QP_FIELD_WORD, AT(run.unit),
-     .words = "ns|counts|faults|switches"},
+     .words = "ns|counts|faults|switches|misses|bytes|objects"},
     {"time", NULL, "how times were measured", QP_FIELD_WORD, AT(run.time_mode_text),
      .words = "exact|adaptive|sampled|none"},
     {"clock", NULL, "what was measured", QP_FIELD_WORD, AT(run.clock_text)},
@@ -216,6 +216,7 @@ unsigned qp_run_has(const qp_run_info *run)
     bool has_extremes = run->has_times && run->has_min_max && !run->is_estimated;
     return (run->has_calls ? QP_HAS_CALLS : 0) | (run->has_times ? QP_HAS_TIMES : 0) |
            (has_halves ? QP_HAS_HALVES : 0) | (has_extremes ? QP_HAS_EXTREMES : 0) |
+           (run->has_memory ? QP_HAS_MEMORY : 0) |
            (run->has_waits && run->off / WAITS_SHOWN >= run->total / 1000 && run->off
                 ? QP_HAS_WAITS
                 : 0);
@@ -223,8 +224,36 @@ unsigned qp_run_has(const qp_run_info *run)
 
 unsigned qp_run_has_any(const qp_run_info *run)
 {
-    return run->has_waits ? QP_FIELDS_ALL : QP_FIELDS_ALL & ~(unsigned)QP_HAS_WAITS;
+    return QP_FIELDS_ALL & ~(run->has_memory ? 0u : (unsigned)QP_HAS_MEMORY) &
+           ~(run->has_waits ? 0u : (unsigned)QP_HAS_WAITS);
 }
+
+/* A figure of a qp_figures, where memory was recorded. */
+#define MEMORY(key, title, help, member, kind, place)                                          \
+    {                                                                                          \
+        key, title, help, kind, QP_FIELD_AT(qp_figures, member),                               \
+            .flags = QP_FIELD_OPTIONAL, .rank = (place), .needs = QP_HAS_MEMORY                \
+    }
+const qp_field qp_memory_fields[] = {
+    MEMORY("bytes", "Bytes", "bytes allocated by the method itself", memory.bytes,
+           QP_FIELD_COUNT, 1),
+    MEMORY("bytes_total", "Bytes total", "bytes including the methods it called",
+           memory_total.bytes, QP_FIELD_COUNT, 2),
+    MEMORY("objects", "Objects", "blocks of memory allocated by the method itself",
+           memory.objects, QP_FIELD_COUNT, 3),
+    MEMORY("objects_total", "Objects total", "blocks including the methods it called",
+           memory_total.objects, QP_FIELD_COUNT, 4),
+    MEMORY("freed_bytes", "Freed", "bytes freed while it was on top of the stack",
+           memory.freed_bytes, QP_FIELD_COUNT, 5),
+    MEMORY("freed_bytes_total", "Freed total", "bytes including the methods it called",
+           memory_total.freed_bytes, QP_FIELD_COUNT, 6),
+    MEMORY("freed_objects", "Freed objects", "blocks freed while it was on top of the stack",
+           memory.freed_objects, QP_FIELD_COUNT, 5),
+    MEMORY("freed_objects_total", "Freed objects total",
+           "blocks including the methods it called", memory_total.freed_objects, QP_FIELD_COUNT,
+           6),
+    {.key = NULL}};
+#undef MEMORY
 
 #define AT(member)   QP_FIELD_AT(qp_figures_row, member)
 #define HALF(member) QP_FIELD_HALF(qp_figures_row, member)
@@ -270,6 +299,7 @@ const qp_field qp_figures_fields[] = {
      AT(f.pc_samples)},
     {"pc_samples_total", NULL, "PC samples that found it on the stack", QP_FIELD_COUNT,
      AT(f.pc_samples_total)},
+    {"", NULL, NULL, QP_FIELD_PART, AT(f), .sub = qp_memory_fields},
     {.key = NULL}};
 #undef AT
 #undef HALF
@@ -303,6 +333,9 @@ void qp_figures_row_blank(qp_figures_row *row, const qp_run_info *run)
         row->f.min = row->f.max = QP_FIELD_NONE;
     if (!run->pc_period_ns)
         row->f.pc_samples = QP_FIELD_NONE;
+    if (!run->has_memory)
+        row->f.memory = row->f.memory_total =
+            (qp_memory){QP_FIELD_NONE, QP_FIELD_NONE, QP_FIELD_NONE, QP_FIELD_NONE};
 }
 
 const qp_field qp_method_name_fields[] = {

@@ -23,7 +23,8 @@ enum {
     QP_HAS_TIMES = 2,
     QP_HAS_HALVES = 4,   /* times are estimates */
     QP_HAS_EXTREMES = 8, /* of single calls */
-    QP_HAS_WAITS = 32,   /* some part of the time was spent off the processor */
+    QP_HAS_MEMORY = 16,
+    QP_HAS_WAITS = 32, /* some part of the time was spent off the processor */
     QP_HAS_OTHERS = 64
 };
 unsigned qp_run_has(const qp_run_info *run);
@@ -48,6 +49,7 @@ typedef struct {
     uint64_t average_half, average_total_half; /* of their intervals; 0: exact */
 } qp_figures_row;
 extern const qp_field qp_figures_fields[];
+extern const qp_field qp_memory_fields[]; /* of a qp_figures; a part of those */
 
 /* Give QP_FIELD_NONE to what the run does not know, for forms that leave it empty. */
 void qp_figures_row_blank(qp_figures_row *row, const qp_run_info *run);

@@ -27,8 +27,14 @@ typedef struct {
 } sample;
 
 typedef struct {
+    uint64_t at, bytes;
+    uint32_t stack; /* + 1 */
+} allocation;
+
+typedef struct {
     uint32_t thread;
     uint64_t end;        /* of the last sample */
+    qp_buf allocations;  /* allocation: one a call path */
     qp_buf functions;    /* uint32_t: number of each in the run */
     qp_buf stacks;       /* call_stack */
     qp_buf samples;      /* sample */
@@ -62,7 +68,8 @@ static lane *lane_of(firefox *f, const qp_step *s)
                 .functions = QP_BUF(uint32_t),
                 .stacks = QP_BUF(call_stack),
                 .samples = QP_BUF(sample),
-                .open = QP_BUF(uint32_t)};
+                .open = QP_BUF(uint32_t),
+                .allocations = QP_BUF(allocation)};
     *s->data = l;
     return l;
 }
@@ -122,6 +129,12 @@ static void take_enter(firefox *f, lane *l, const qp_step *s)
     }
     uint64_t at = l->end;
     add_sample(f, l, at, stack);
+    if (s->f->memory.bytes) {
+        allocation *x = qp_buf_add(&l->allocations);
+        f->failed |= !x;
+        if (x)
+            *x = (allocation){at, s->f->memory.bytes, stack};
+    }
     l->end = at + s->self;
 }
 
@@ -159,7 +172,10 @@ typedef enum {
     STACK_CALLER,
     SAMPLE_STACK,
     SAMPLE_TIME,
-    SAMPLE_WEIGHT
+    SAMPLE_WEIGHT,
+    ALLOCATION_STACK,
+    ALLOCATION_TIME,
+    ALLOCATION_WEIGHT
 } cell;
 
 typedef struct {
@@ -193,6 +209,7 @@ static void write_cell(firefox *f, const lane *l, const column *c, size_t i)
     qp_json *json = &f->json;
     const call_stack *stacks = l->stacks.items;
     const sample *samples = l->samples.items;
+    const allocation *allocations = l->allocations.items;
     unsigned n_digits = f->from->is_ns ? 6 : 0;
     uint32_t line = c->cell == LINE ? function_at(f, l, i).line : 0;
     switch (c->cell) {
@@ -226,6 +243,15 @@ static void write_cell(firefox *f, const lane *l, const column *c, size_t i)
         break;
     case SAMPLE_WEIGHT:
         qp_json_decimal(json, NULL, weight_of(l, i), n_digits);
+        break;
+    case ALLOCATION_STACK:
+        write_number(json, true, allocations[i].stack - 1);
+        break;
+    case ALLOCATION_TIME:
+        qp_json_decimal(json, NULL, allocations[i].at, n_digits);
+        break;
+    case ALLOCATION_WEIGHT:
+        qp_json_count(json, NULL, allocations[i].bytes);
         break;
     }
 }
@@ -275,6 +301,10 @@ static const column stack_columns[] = {{"frame", STACK_FUNCTION},
                                        {NULL, NOTHING}};
 static const column sample_columns[] = {
     {"stack", SAMPLE_STACK}, {"time", SAMPLE_TIME}, {"weight", SAMPLE_WEIGHT}, {NULL, NOTHING}};
+static const column allocation_columns[] = {{"stack", ALLOCATION_STACK},
+                                            {"time", ALLOCATION_TIME},
+                                            {"weight", ALLOCATION_WEIGHT},
+                                            {NULL, NOTHING}};
 /* of tables without rows */
 static const column marker_columns[] = {
     {"data", NOTHING},  {"name", NOTHING},     {"startTime", NOTHING}, {"endTime", NOTHING},
@@ -290,8 +320,23 @@ static const column symbol_columns[] = {{"libIndex", NOTHING},
 static void write_samples(firefox *f, const lane *l)
 {
     begin_table(f, l, "samples", sample_columns, l->samples.n);
-    qp_json_text(&f->json, "weightType", f->from->is_ns ? "tracing-ms" : "samples");
+    bool is_bytes = f->from->m && f->from->measure == QP_MEASURE_BYTES;
+    qp_json_text(&f->json, "weightType",
+                 f->from->is_ns ? "tracing-ms"
+                 : is_bytes     ? "bytes"
+                                : "samples");
     qp_json_count(&f->json, "length", l->samples.n);
+    qp_json_end(&f->json, '}');
+}
+
+/* What each path itself allocated, all at one moment. */
+static void write_allocations(firefox *f, const lane *l)
+{
+    if (!l->allocations.n)
+        return;
+    begin_table(f, l, "nativeAllocations", allocation_columns, l->allocations.n);
+    qp_json_text(&f->json, "weightType", "bytes");
+    qp_json_count(&f->json, "length", l->allocations.n);
     qp_json_end(&f->json, '}');
 }
 
@@ -365,6 +410,7 @@ static void write_thread(firefox *f, const lane *l, bool is_main)
     qp_json_begin(&f->json, NULL, '{');
     write_thread_head(f, l, is_main);
     write_samples(f, l);
+    write_allocations(f, l);
     write_table(f, l, "markers", marker_columns, 0);
     write_table(f, l, "stackTable", stack_columns, l->stacks.n);
     write_table(f, l, "frameTable", frame_columns, l->functions.n);
@@ -396,6 +442,7 @@ static void free_lane(lane *l)
     qp_free(l->stacks.items);
     qp_free(l->samples.items);
     qp_free(l->open.items);
+    qp_free(l->allocations.items);
     qp_dict_fini(&l->function_of);
     qp_dict_fini(&l->stack_of);
     qp_free(l);

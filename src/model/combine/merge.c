@@ -360,6 +360,7 @@ static void add_head(qp_merge *s, const qp_model *m, const char *what)
     if (!m->run.is_coverage)
         to->collect &= ~(uint32_t)QP_COLLECT_COVERAGE;
     to->collect |= m->run.is_once ? QP_COLLECT_ONCE : 0;
+    to->collect |= from->collect & QP_COLLECT_MEMORY;
     to->flags &= from->flags | ~(uint32_t)QP_FLAG_MIN_MAX;
     if (from->clock_source == QP_SOURCE_NS && to->clock_source == QP_SOURCE_TSC)
         to->clock_source = QP_SOURCE_NS; /* some were measured by the coarser one */
@@ -485,6 +486,17 @@ static void write_methods(qp_builder *b, const qp_merge *s)
     }
 }
 
+/* Of the newest call path, or of the root. */
+static void write_metrics(qp_builder *b, const qp_memory *m)
+{
+    const qp_node_metrics metrics = {.bytes = m->bytes,
+                                     .objects = m->objects,
+                                     .freed_bytes = m->freed_bytes,
+                                     .freed_objects = m->freed_objects};
+    if (m->bytes || m->objects || m->freed_bytes || m->freed_objects)
+        qp_builder_node_metrics(b, &metrics);
+}
+
 /* The thread's call paths, callers first: the chain goes from the newest to the oldest. */
 static void write_nodes(qp_builder *b, qp_merge *s, const qp_merge_thread *th, uint32_t *order)
 {
@@ -495,6 +507,7 @@ static void write_nodes(qp_builder *b, qp_merge *s, const qp_merge_thread *th, u
     nodes[th->root].number = 0;
     if (nodes[th->root].pc_samples)
         qp_builder_node_more(b, 0, 0, nodes[th->root].pc_samples, 0);
+    write_metrics(b, &nodes[th->root].memory);
     for (uint32_t number = 1; n > 0; number++) {
         qp_merge_node *node = &nodes[order[--n]];
         const qp_node figures = {.n_calls = qp_sum(node->hits, node->resumes),
@@ -505,6 +518,7 @@ static void write_nodes(qp_builder *b, qp_merge *s, const qp_merge_thread *th, u
         qp_builder_node(b, nodes[node->parent].number, node->method + 1, &figures);
         if (node->skips || node->counts || node->pc_samples || node->resumes)
             qp_builder_node_more(b, node->skips, node->counts, node->pc_samples, node->resumes);
+        write_metrics(b, &node->memory);
     }
 }
 

@@ -32,6 +32,7 @@ typedef struct {
     uint32_t before; /* the thread's node added before this one; the root has itself */
     uint32_t number; /* while it is written */
     uint64_t hits, skips, resumes, counts, pc_samples;
+    qp_memory memory;
     uint64_t self; /* units of the sum: ns, counts, ... */
     uint64_t min,
         max; /* exact: of one call; sampled: max are samples; adaptive: lower and upper

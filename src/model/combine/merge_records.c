@@ -227,6 +227,7 @@ static void add_figures(qp_merge_addition *x, qp_merge_node *to, uint32_t i)
     to->resumes = qp_sum(to->resumes, f->resumes);
     to->counts = qp_sum(to->counts, f->counts);
     to->pc_samples = qp_sum(to->pc_samples, f->pc_samples);
+    qp_memory_add(&to->memory, &f->memory);
     to->self = qp_sum(to->self, qp_model_ns(m, f->self));
     if (m->run.time_mode == QP_TIME_ADAPTIVE)
         add_variance(x, to, i);
@@ -261,6 +262,7 @@ bool qp_merge_add_nodes(qp_merge_addition *x)
                  root = QP_MERGE_AT(x->s->threads, qp_merge_thread, x->threads[i])->root;
         qp_merge_node *to = QP_MERGE_AT(x->s->nodes, qp_merge_node, root);
         to->pc_samples = qp_sum(to->pc_samples, m->nodes[from].f.pc_samples);
+        qp_memory_add(&to->memory, &m->nodes[from].f.memory);
         x->nodes[from] = root;
     }
     for (uint32_t i = m->n_threads; i < m->n_nodes; i++) {

@@ -133,6 +133,7 @@ static void place_roots(view *x)
         x->to->nodes[i].f.self = root->f.self; /* of an earlier collapse */
         x->to->nodes[i].f.off = root->f.off;
         x->to->nodes[i].f.pc_samples = root->f.pc_samples;
+        x->to->nodes[i].f.memory = root->f.memory;
     }
     x->to->model.n_nodes = x->from->n_threads;
 }

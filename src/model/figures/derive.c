@@ -269,6 +269,14 @@ static bool fit_into_run(qp_model_private *own)
 
 /* ---- totals ------------------------------------------------------------------------------ */
 
+void qp_memory_add(qp_memory *to, const qp_memory *more)
+{
+    to->bytes = qp_sum(to->bytes, more->bytes);
+    to->objects = qp_sum(to->objects, more->objects);
+    to->freed_bytes = qp_sum(to->freed_bytes, more->freed_bytes);
+    to->freed_objects = qp_sum(to->freed_objects, more->freed_objects);
+}
+
 void qp_figures_add_self(qp_figures *to, const qp_figures *f)
 {
     to->self = qp_sum(to->self, f->self);
@@ -277,6 +285,7 @@ void qp_figures_add_self(qp_figures *to, const qp_figures *f)
     to->samples = qp_sum(to->samples, f->samples);
     to->pc_samples = qp_sum(to->pc_samples, f->pc_samples);
     to->cost = qp_sum(to->cost, f->cost);
+    qp_memory_add(&to->memory, &f->memory);
 }
 
 void qp_figures_add_calls(qp_figures *to, const qp_figures *f)
@@ -306,6 +315,7 @@ static void add_totals(qp_figures *to, const qp_figures *f)
     to->counts_total = qp_sum(to->counts_total, f->counts_total);
     to->samples_total = qp_sum(to->samples_total, f->samples_total);
     to->pc_samples_total = qp_sum(to->pc_samples_total, f->pc_samples_total);
+    qp_memory_add(&to->memory_total, &f->memory_total);
 }
 
 /* Add a node's self figures to its totals, which have those of its callees, and to its
@@ -317,7 +327,8 @@ static void add_up(qp_model_private *own, uint32_t i)
                                 .off_total = f->off,
                                 .counts_total = f->counts,
                                 .samples_total = f->samples,
-                                .pc_samples_total = f->pc_samples});
+                                .pc_samples_total = f->pc_samples,
+                                .memory_total = f->memory});
     if (i != QP_ROOT_NODE)
         add_totals(&own->nodes[own->nodes[i].parent].f, f);
 }
@@ -417,12 +428,14 @@ bool qp_model_flat(const qp_model *m, uint32_t thread, qp_figures *out)
                 root->self = qp_sum(root->self, above->self);
                 root->off = qp_sum(root->off, above->off);
                 root->pc_samples = qp_sum(root->pc_samples, above->pc_samples);
+                qp_memory_add(&root->memory, &above->memory);
             }
         root->total = root->self;
         root->off_total = root->off;
         root->counts_total = root->counts;
         root->samples_total = root->samples;
         root->pc_samples_total = root->pc_samples;
+        root->memory_total = root->memory;
         qp_counter_block_calls(m, thread, out);
     }
     qp_free(self);

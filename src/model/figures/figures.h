@@ -26,9 +26,14 @@ bool qp_walk_next(qp_walk *w); /* @return false: that was all */
 
 /* Add what a path has itself: times and counts, or its calls. */
 void qp_figures_add_self(qp_figures *to, const qp_figures *f);
+void qp_memory_add(qp_memory *to, const qp_memory *more);
 void qp_figures_add_calls(qp_figures *to, const qp_figures *f);
 /* Estimates, totals, figures of methods. @return false: no memory */
 bool qp_derive(qp_model_private *own);
+/* Show what was allocated in place of time; the unit is bytes or objects then. Not of profiles of other
+ * tools. @param value  bytes, objects, or as pprof calls them; time: nothing changes
+ * @return false: see error, one line; without memory the model can only be freed */
+bool qp_model_choose(qp_model *m, const char *value, qp_error *error);
 /* Totals and figures of methods, of self times that are final. */
 bool qp_derive_totals(qp_model_private *own);
 /* Calls that only counter blocks know; after qp_load_counter_blocks(). */

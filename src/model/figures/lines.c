@@ -85,7 +85,8 @@ static void add_counters(const qp_model *m, uint32_t method, uint32_t thread, qp
         if ((thread != QP_ALL_THREADS && b->thread != thread) || has_jumps(f, b))
             continue;
         if (b->counters->kind == QP_COUNTER_BLOCK_TIMES) {
-            add_times(blocks, b->counters);
+            if (!own->has_units)
+                add_times(blocks, b->counters);
         } else if (b->counters->kind == QP_COUNTER_BLOCK_COUNTS) {
             for (uint32_t i = 0; i < f->n_blocks; i++)
                 add_count(&blocks[i], qp_counter_block_value(b, i), m->run.is_once);

@@ -164,6 +164,7 @@ struct qp_model_private {
     uint64_t *open_ticks;  /* [n_nodes] adaptive: their ticks so far ... */
     double *open_variance; /* [n_nodes] ... if the coarse clock alone shows them */
     double *self_variance, *total_variance; /* [n_nodes], ticks squared; NULL if exact */
+    bool has_units;                         /* figures are no times: qp_model_choose() */
     uint32_t *frames;                       /* of all threads */
     qp_model_counter_block *counter_blocks; /* by method, then by thread */
     size_t n_counter_blocks;

@@ -141,6 +141,7 @@ void qp_load_run(qp_model_private *own)
     run->has_paths = run->is_profile && !(h->flags & QP_FLAG_FROM_EDGES);
     run->is_coverage = h->collect & QP_COLLECT_COVERAGE;
     run->is_once = h->collect & QP_COLLECT_ONCE;
+    run->has_memory = h->collect & QP_COLLECT_MEMORY;
     run->memory_limit_bytes = h->memory_limit;
     run->file_bytes =
         own->image.foreign_bytes ? own->image.foreign_bytes : own->image.file_bytes;
@@ -250,7 +251,8 @@ bool qp_load_notes(qp_model_private *own)
 uint64_t qp_model_ns(const qp_model *m, uint64_t ticks)
 {
     const qp_head *h = qp_image_head(&m->own->image);
-    if (h->clock_source != QP_SOURCE_TSC || h->tick_1 <= h->tick_0 || h->ns_1 <= h->ns_0)
+    if (m->own->has_units || h->clock_source != QP_SOURCE_TSC || h->tick_1 <= h->tick_0 ||
+        h->ns_1 <= h->ns_0)
         return ticks;
     return scaled(ticks, h->ns_1 - h->ns_0, h->tick_1 - h->tick_0);
 }

@@ -88,10 +88,12 @@ static const void *aux_record(const qp_model_private *own, uint32_t thread, qp_c
 static void read_metrics(qp_model_private *own, qp_model_node *n, qp_cell cell)
 {
     const qp_node_metrics *m = aux_record(own, n->thread, cell);
-    if (m)
+    if (m) {
+        n->f.memory = (qp_memory){m->bytes, m->objects, m->freed_bytes, m->freed_objects};
         n->f.off = m->off;
-    else
+    } else {
         own->n_losses[QP_LOSS_more] += own->threads[n->thread].n_drift == 0;
+    }
 }
 
 static void read_more(qp_model_private *own, qp_model_node *n, qp_cell cell)
@@ -103,12 +105,12 @@ static void read_more(qp_model_private *own, qp_model_node *n, qp_cell cell)
         own->n_losses[QP_LOSS_more] += own->threads[n->thread].n_drift == 0;
         return;
     }
-    if (more->metrics)
-        read_metrics(own, n, more->metrics);
     n->f.skips = more->n_skips;
     n->f.resumes = more->n_resumes;
     n->f.counts = more->counts;
     n->f.pc_samples = more->samples;
+    if (more->metrics)
+        read_metrics(own, n, more->metrics);
 }
 
 const qp_node_timing *qp_timing_of(const qp_model_private *own, uint32_t node)

@@ -275,6 +275,9 @@ static uint32_t collected(void)
         collect |= QP_COLLECT_STACK;
     if (o->number[QP_OPT_cover] != UINT64_MAX)
         collect |= QP_COLLECT_COVERAGE;
+    if (!QP_PRODUCT_IS_COVERAGE && collect & QP_COLLECT_PROFILE &&
+        o->number[QP_OPT_allocations])
+        collect |= QP_COLLECT_MEMORY;
     return collect | (o->number[QP_OPT_cover] == 1 ? QP_COLLECT_ONCE : 0u);
 }
 

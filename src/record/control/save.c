@@ -20,6 +20,14 @@
 
 enum { NAMES_MAX = 999, COPY_BYTES = 64 * 1024 };
 
+static bool has_metrics(const qp_node_more *more)
+{
+    qp_cell cell = qp_observe(&more->metrics);
+    const qp_node_metrics *m = cell ? qp_at(&qp_recorder.space, cell) : NULL;
+    return m && (qp_load(&m->bytes) || qp_load(&m->objects) || qp_load(&m->freed_bytes) ||
+                 qp_load(&m->freed_objects));
+}
+
 /* Visitors that stop where there is data. */
 static bool has_no_calls(QP_UNUSED void *unused, QP_UNUSED qp_cell cell, const qp_node *n)
 {
@@ -27,8 +35,8 @@ static bool has_no_calls(QP_UNUSED void *unused, QP_UNUSED qp_cell cell, const q
     qp_cell cell_of_more = qp_observe(&n->more);
     const qp_node_more *more = cell_of_more ? qp_at(&qp_recorder.space, cell_of_more) : NULL;
     return !qp_load(&n->n_calls) && !(is_sampled && qp_load(&n->self)) &&
-           !(more &&
-             (qp_load(&more->n_skips) || qp_load(&more->counts) || qp_load(&more->samples)));
+           !(more && (qp_load(&more->n_skips) || qp_load(&more->counts) ||
+                      qp_load(&more->samples) || has_metrics(more)));
 }
 
 static bool has_no_counts(QP_UNUSED void *unused, qp_counter_block *b)

@@ -30,7 +30,7 @@ _Static_assert(sizeof(check) <= QP_CELL, "a cell");
 
 static check *check_of(qprof_thread *th)
 {
-    uint64_t *cell = &qp_own_of(th)->check;
+    qp_cell *cell = &qp_own_of(th)->check;
     if (!*cell)
         *cell = qp_tree_aux_cell(th);
     check *c = *cell ? QPROF_CELL(th, check, *cell) : NULL;

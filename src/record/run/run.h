@@ -302,8 +302,8 @@ typedef struct {
     bool is_resuming;             /* the entry in progress is no call */
     uint64_t flagged;             /* offset of the highest frame with flags; 0: none */
     uint64_t deep_low, deep_high; /* ids of the last stored frames, while others are counted */
-    uint64_t n_searches;
-    uint64_t check; /* cell of what is known of its events: host_check.c */
+    uint32_t n_searches;
+    qp_cell check; /* what is known of its events: host_check.c */
 #if defined(__SIZEOF_POINTER__) && __SIZEOF_POINTER__ == 4
     uint32_t unused;
 #endif

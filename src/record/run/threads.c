@@ -121,12 +121,20 @@ void qp_threads_set_hooks(uint32_t bits)
             qp_fetch_or(&qp_threads_at(i)->gate, bits);
 }
 
+/* QPROF_THREAD_* */
+static uint32_t wants(void)
+{
+    return qp_recorder_head()->collect & QP_COLLECT_MEMORY ? QPROF_THREAD_MEMORY : 0;
+}
+
 void qp_threads_reopen(void)
 {
-    for (uint32_t i = 0; qp_threads_at(i); i++)
+    for (uint32_t i = 0; qp_threads_at(i); i++) {
+        QPROF_STORE(qp_threads_at(i)->wants, wants());
         if (qp_is_open(qp_threads_at(i)))
             QPROF_STORE(qp_threads_at(i)->gate,
                         qp_load(&qp_recorder.hooks) | QP_HOOK_SYNC | QPROF_GATE_OPEN);
+    }
 }
 
 /* ---- rows -------------------------------------------------------------------------------- */
@@ -183,6 +191,7 @@ static qprof_thread *new_row(void)
     r->ordinal = (uint32_t)qp_fetch_add(&qp_recorder_head()->n_threads, 1) + 1;
     th->base = qp_recorder.space.map.base;
     th->tick = &qp_recorder_tick;
+    th->wants = wants();
     qp_publish(&th->pulse, (qprof_pulse *)(void *)r);
     return th;
 }
