@@ -50,6 +50,7 @@ CPROF_SAME(initialize_ex);
 CPROF_SAME(shutdown_vt);
 CPROF_SAME(thread_create);
 CPROF_SAME(thread_create_vt);
+CPROF_SAME(set_thread_parent_vt);
 CPROF_SAME(set_thread_name);
 CPROF_SAME(set_thread_name_vt);
 CPROF_SAME(thread_destroy);
@@ -81,10 +82,12 @@ QPROF_FN(cprof_thread *) cprof_thread_mount(cprof_thread *th);
 
 /** Make a virtual thread with an id of the library's own, and end one. See qprof_thread_new().
  *
- * @param shared  of the VM, NULL at first: the handle that its stacks share; NULL: this one is not shared
- * @param th      any handle
- * @return a handle, never NULL */
-QPROF_FN(cprof_thread *) cprof_thread_new(cprof_thread **shared);
+ * @param shared   of the VM, NULL at first: a handle that its stacks share; NULL: this one is not shared
+ * @param creator  cprof_thread_path() of the code that created it; 0: unknown
+ * @param th       any handle
+ * @return a handle, never NULL; the path: 0 if nothing is recorded */
+QPROF_FN(cprof_thread *) cprof_thread_new(cprof_thread **shared, uint64_t creator);
+QPROF_FN(uint64_t) cprof_thread_path(const cprof_thread *th);
 QPROF_FN(void) cprof_thread_end(cprof_thread *th);
 
 /* ---- names and lines --------------------------------------------------------------------- */

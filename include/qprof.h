@@ -208,10 +208,18 @@ QPROF_FN(void) qprof_unload(qprof_MethodID id);
  * Beyond -thread-rows threads that live at once the stacks of a VM share one, as qprof/embed.h does: then the
  * caller tells by qprof_token_restore() whose calls continue.
  *
- * @param shared  of the VM, NULL at first: the handle that its stacks share; NULL: this one is not shared
+ * @param shared   of the VM, NULL at first: a handle that its stacks share; NULL: this one is not shared
+ * @param creator  qprof_thread_path() of the code that created it, which has its time in its total; 0: unknown
  * @return its handle, not mounted; never NULL, as for qprof_thread_handle()
  * Thread safety: only the OS thread that runs the VM. */
-QPROF_FN(qprof_thread *) qprof_thread_new(qprof_thread **shared);
+QPROF_FN(qprof_thread *) qprof_thread_new(qprof_thread **shared, uint64_t creator);
+
+/** Return the call path on top of a thread, for the virtual threads that its code creates.
+ *
+ * @param th  any handle
+ * @return a number for qprof_thread_new(), valid until shutdown and harmless afterwards; 0: nothing is recorded
+ * Thread safety: only the thread that uses the handle. Cost: about 2 ns. */
+QPROF_FN(uint64_t) qprof_thread_path(const qprof_thread *th);
 
 /** End a virtual thread: its open frames end now, and its data stay. A shared one ends with its last user.
  *
@@ -256,6 +264,17 @@ QPROF_FN(void) qprof_shutdown_vt(VthreadID vt);
  * Source: QII, thread_create. */
 QPROF_FN(void) qprof_thread_create(qprof_ThreadID id);
 QPROF_FN(void) qprof_thread_create_vt(qprof_ThreadID id, VthreadID vt);
+
+/** State which virtual thread created another one: by the call on top of it.
+ *
+ * Reports show the time of a virtual thread below the calls that created it. qprof_thread_create_vt() assumes
+ * the virtual thread that is mounted on the calling OS thread; other hosts call this function before the
+ * first event.
+ *
+ * @param vt      the virtual thread, which is created if necessary
+ * @param parent  the one that created it; 0: none
+ * Thread safety: none of `parent` is recorded meanwhile. */
+QPROF_FN(void) qprof_set_thread_parent_vt(VthreadID vt, VthreadID parent);
 
 /** Name a thread.
  *

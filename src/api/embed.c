@@ -135,13 +135,21 @@ void qprof_register_code(qprof_MethodID id, const void *start, size_t n_bytes)
     errno = host_errno;
 }
 
-qprof_thread *qprof_thread_new(qprof_thread **shared)
+uint64_t qprof_thread_path(const qprof_thread *th)
+{
+    qp_cell cell = th && qp_is_open(th) && qp_is_running() ? qp_thread_path(th) : 0;
+    return cell ? (uint64_t)qp_recorder.epoch << 32 | cell : 0;
+}
+
+qprof_thread *qprof_thread_new(qprof_thread **shared, uint64_t creator)
 {
     static uint32_t n_made;
     int host_errno = errno;
     qprof_thread *th = NULL;
-    if (qp_is_running() && qp_guard_is_open(&qp_gate_vt))
-        th = qp_thread_new_stack(shared, OWN_IDS + qp_fetch_add(&n_made, 1));
+    if (qp_is_running() && qp_guard_is_open(&qp_gate_vt)) {
+        qp_cell cell = creator >> 32 == qp_recorder.epoch ? (qp_cell)creator : 0;
+        th = qp_thread_new_stack(shared, OWN_IDS + qp_fetch_add(&n_made, 1), cell);
+    }
     errno = host_errno;
     return th ? th : &qp_closed_thread;
 }

@@ -40,11 +40,28 @@ void qprof_thread_create_vt(qprof_ThreadID id, VthreadID vt)
         qprof_thread *same = vt ? qp_thread_find_vt(vt) : NULL;
         if (same && qp_load(&qp_record_of(same)->has_host_id)) /* bound already: it ends */
             qp_thread_destroy(same);
-        qprof_thread *th = qp_thread_vt(vt, id);
+        qprof_thread *th = qp_thread_vt_of(vt, id, qp_thread_path_here());
         if (th) {
             qp_store(&qp_record_of(th)->host_id, (uint64_t)id);
             qp_publish(&qp_record_of(th)->has_host_id, 1);
         }
+    }
+    errno = host_errno;
+}
+
+void qprof_set_thread_parent_vt(VthreadID vt, VthreadID parent)
+{
+    int host_errno = errno;
+    if (vt_mode() && vt) {
+        const qprof_thread *creator = parent ? qp_thread_find_vt(parent) : NULL;
+        qp_cell cell = creator ? qp_thread_path(creator) : 0;
+        qprof_thread *th = qp_thread_vt_of(vt, 0, cell);
+        if (parent && !creator)
+            count(QP_D_unknown_thread);
+        else if (th && qp_record_of(th)->n_lives == 1)
+            qp_store(&qp_record_of(th)->creator, cell);
+        else if (th && qp_record_of(th)->creator != cell) /* its row has the times of others */
+            count(QP_D_creator_lost);
     }
     errno = host_errno;
 }

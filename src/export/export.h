@@ -23,6 +23,7 @@ typedef struct {
     bool is_binary;     /* not for a terminal */
     bool has_measure;   /* of one value: `measure` says which */
     bool has_samples;   /* ... also samples, or PC samples */
+    bool is_by_thread;  /* threads are apart unless they are merged on request */
     bool has_functions; /* also those that are on no call path: of coverage alone */
 } qp_exporter;
 

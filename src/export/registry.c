@@ -31,10 +31,11 @@ const qp_exporter qp_exporters[] = {
      "were not counted",
      qp_export_quantify, .has_functions = true},
     {"csv", ".csv", "spreadsheets and databases: a row a call path",
-     "figures of lines and blocks, facts about the run", qp_export_csv, .is_binary = false},
+     "figures of lines and blocks, facts about the run", qp_export_csv, .is_by_thread = true},
     {"json", ".json",
      "jq, DuckDB and programs of yours: all of it, see docs/schema/export.json",
-     "jumps between blocks", qp_export_json, .has_functions = true},
+     "jumps between blocks", qp_export_json, .is_by_thread = true,
+     .has_functions = true},
     {"cpuprofile", ".cpuprofile",
      "V8's profiles: Chrome's developer tools, VS Code, speedscope",
      "calls and PC samples beside times, threads side by side, lines of a single path, units "
@@ -53,10 +54,10 @@ const qp_exporter qp_exporters[] = {
      "a database: tables of functions, paths, threads, blocks; views top, callers, lines, "
      "stacks",
      "jumps between blocks, numbers above 2^63 - 1", qp_export_sqlite, .is_binary = true,
-     .has_functions = true},
+     .is_by_thread = true, .has_functions = true},
     {"html", ".html", "one page for any browser: flame graphs, functions, tree, sources",
      "samples, intervals of call paths, exact figures above 2^53", qp_export_html,
-     .has_functions = true},
+     .is_by_thread = true, .has_functions = true},
     {.name = NULL}};
 
 /* ---- coverage -------------------------------------------------------------------------------- */

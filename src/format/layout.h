@@ -462,7 +462,10 @@ typedef struct {
                                * CLOCK_MONOTONIC, CPU time; 0: never */
     uint64_t off_open;        /* snapshot, sealed: ticks off the processor since ... */
     uint64_t off_since;       /* ... this moment, if it is `last` */
-    uint64_t reserved[3];
+    uint64_t reserved[2];
+    qp_cell creator; /* node that was on top where the virtual thread was created, perhaps of
+                      * another thread; 0: unknown, or none */
+    uint32_t reserved2;
 } qp_thread_record;
 
 typedef enum {
@@ -721,7 +724,8 @@ static inline bool qp_extent_begins(const qp_extent *e, uint64_t cell, uint64_t 
     X(memory_reduced, E, "memory limits reduced because address space is limited")             \
     X(inline_version, H, "hosts that were compiled with another version of qprof/inline.h")    \
     X(no_events, H, "runs in which nothing was recorded")                                      \
-    X(unmounted, H, "call paths that began on a thread that was not mounted")
+    X(unmounted, H, "call paths that began on a thread that was not mounted")                \
+    X(creator_lost, L, "virtual threads whose creators are not known, because rows are used up")
 
 typedef enum {
 #define QP_X(name, kind, text) QP_D_##name,

@@ -109,6 +109,8 @@ typedef struct {
     const char *grain_text; /* "function", "basic-block", "line" */
     uint64_t total;         /* ticks charged to methods, all threads */
     uint64_t off;           /* of total: off the processor; where has_waits */
+    /* of a model of qp_model_join_threads(): the thread below whose root all paths are; else 0 */
+    uint32_t joined;
     /* of a collapsed model, see qp_model_collapse(); else "", 0 and total */
     const char *focus;       /* the method whose calls are the run */
     const char *when;        /* the call pattern that attributes the paths */
@@ -204,6 +206,7 @@ typedef struct {
     bool is_suspended;      /* a virtual thread that no OS thread runs */
     uint32_t n_lives;       /* threads that used this row in turn */
     uint32_t root;          /* node */
+    uint32_t creator;       /* node on top where it was created, of another thread; 0: unknown */
     uint32_t depth;         /* frames open at the end, with those that are only counted */
     uint32_t n_frames;      /* the ones that are stored */
     const uint32_t *frames; /* [n_frames] nodes of the open frames, outermost first */
@@ -229,6 +232,7 @@ typedef struct {
     bool is_outermost; /* no ancestor of the same method: its total counts for the method */
     bool is_open;      /* it has an open frame */
     bool has_hidden;   /* its self includes callees that were collapsed into it */
+    bool is_joined;    /* begins a thread that was created by the path above it */
     qp_figures f;
 } qp_model_node;
 

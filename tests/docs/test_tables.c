@@ -166,6 +166,7 @@ static const field fields[] = {
     FIELD(qp_thread_record, cpu_at),
     FIELD(qp_thread_record, off_open),
     FIELD(qp_thread_record, off_since),
+    FIELD(qp_thread_record, creator),
     FIELD(qp_thread_record, reserved),
     FIELD(qp_node, n_calls),
     FIELD(qp_node, self),

@@ -52,6 +52,7 @@ typedef struct {
 typedef struct {
     const char *focus, *when, *sample_index; /* NULL: not given */
     qp_list hide, hide_modules;
+    bool joins_threads;
     unsigned gc; /* QP_GC_* */
 } qp_collapse_args;
 
@@ -135,6 +136,8 @@ typedef struct qp_command {
     /* of a command that shows one profile, whose `run` is qp_cli_show(): see cli/show/show.h */
     int (*show)(struct qp_cli *cli, const struct qp_subject *s);
     bool takes_name;     /* of something in the profile, besides the profile */
+    /* Call paths of all threads are shown as those of one, unless --threads or --thread is given. */
+    enum { QP_THREADS_APART, QP_THREADS_JOINED, QP_THREADS_JOINED_IN_TEXT } threads;
     bool writes_profile; /* to --output */
     bool takes_rest;     /* everything from the first operand on belongs to a program */
     const struct qp_command *const *subs;   /* of a group, ends with NULL */

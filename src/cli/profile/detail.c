@@ -459,11 +459,12 @@ const qp_command qp_command_detail = {
             QP_COUNT(
                 "limit", 'n', limit, NULL,
                 "maximum number of stack suffixes; 0: all (default 10; all as json or csv)"),
-            QP_FLAG_UNIT, QP_FLAG_FORMAT, QP_FLAGS_COMMON},
+            QP_FLAG_THREADS_APART, QP_FLAG_UNIT, QP_FLAG_FORMAT, QP_FLAGS_COMMON},
     .examples = "qprof detail parse run.qprof\n"
                 "qprof detail lexer.lua:120 run.qprof\n"
                 "qprof detail parse --routes=5 run.qprof",
     .schemas = (const qp_schema[]){{"detail", document_fields}, {.name = NULL}},
+    .threads = QP_THREADS_JOINED,
     .run = run_detail,
     .show = show,
     .takes_name = true};

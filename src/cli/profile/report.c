@@ -128,5 +128,6 @@ const qp_command qp_command_report = {
                 "qprof report --filter=json --limit=0 run.qprof\n"
                 "qprof report --format=json run.qprof | jq '.methods[0]'",
     .schemas = (const qp_schema[]){{"report", document_fields}, {.name = NULL}},
+    .threads = QP_THREADS_JOINED,
     .run = qp_cli_show,
     .show = show};

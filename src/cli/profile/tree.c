@@ -311,7 +311,10 @@ static void push_roots(walk *w, uint32_t thread)
             n_busy++;
             busy = i;
         }
-    uint32_t only = thread != QP_ALL_THREADS ? thread : n_busy == 1 ? busy : 0;
+    uint32_t only = thread != QP_ALL_THREADS ? thread
+                    : m->run.joined          ? m->run.joined
+                    : n_busy == 1            ? busy
+                                             : 0;
     push_children(w, only ? m->threads[only].root : QP_ROOT_NODE, 0);
 }
 
@@ -495,6 +498,8 @@ const qp_command qp_command_tree = {
             QP_FLAG_WHEN,
             QP_FLAGS_COLLAPSE,
             QP_FLAG_THREAD,
+            QP_FLAG_THREADS_APART,
+            QP_FLAG_MERGE_THREADS,
             QP_FLAG_UNIT,
             QP_FLAG_SUBTRACT,
             QP_FLAG_FORMAT,
@@ -503,5 +508,6 @@ const qp_command qp_command_tree = {
                 "qprof tree --min-percent=5 run.qprof\n"
                 "qprof tree --thread=2 --depth=4 run.qprof",
     .schemas = (const qp_schema[]){{"tree", document_fields}, {.name = NULL}},
+    .threads = QP_THREADS_JOINED_IN_TEXT,
     .run = qp_cli_show,
     .show = show};

@@ -135,10 +135,23 @@ static bool can_collapse(const qp_cli *cli, const qp_model *m)
                          flag);
 }
 
+/* @return false: a message was printed */
+static bool join(const qp_cli *cli, qp_model **m)
+{
+    const qp_args *a = &cli->args;
+    const bool is_text = a->format == QP_FORMAT_TEXT;
+    const bool is_joined = a->fold.joins_threads || cli->command->threads == QP_THREADS_JOINED ||
+                           (cli->command->threads == QP_THREADS_JOINED_IN_TEXT && is_text);
+    if (!is_joined || a->thread || a->has_threads || qp_model_join_threads(m))
+        return true;
+    qp_cli_fail_memory(cli);
+    return false;
+}
+
 int qp_cli_load_collapsed(qp_cli *cli, const char *file, qp_model **m)
 {
     int status = qp_cli_load(cli, file, m);
-    if (status == QP_EXIT_UNUSABLE || (can_collapse(cli, *m) && charge(cli, m) &&
+    if (status == QP_EXIT_UNUSABLE || (can_collapse(cli, *m) && join(cli, m) && charge(cli, m) &&
                                        collapse(cli, m) && charge_collector(cli, m)))
         return status;
     qp_model_free(*m);

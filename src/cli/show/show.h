@@ -96,6 +96,16 @@ char *qp_header_moment(char *to, uint64_t ns);
      "finalizers are called by the same (default apart)"}
 /* clang-format on */
 
+/* clang-format off */
+#define QP_FLAG_THREADS_APART                                                                  \
+    QP_YES("threads", 0, has_threads,                                                          \
+           "call paths of each thread apart; else threads that begin with the same function "   \
+           "are merged, below the calls that created them")
+#define QP_FLAG_MERGE_THREADS                                                                  \
+    QP_YES("merge-threads", 0, fold.joins_threads,                                             \
+           "merge threads in formats that have them apart")
+/* clang-format on */
+
 /* Print the mistake of a call pattern, with a caret below it. @return QP_EXIT_UNUSABLE */
 int qp_collapse_refuse_pattern(const qp_cli *cli, const char *pattern, const qp_error *error);
 

@@ -97,6 +97,7 @@ static int run_export(qp_cli *cli)
                            x->name, x->suffix);
     if (!does_fit(cli, x))
         return QP_EXIT_UNUSABLE;
+    cli->args.has_threads |= x->is_by_thread && !cli->args.fold.joins_threads;
     int status = qp_cli_load_collapsed(cli, file, &m);
     if (status == QP_EXIT_UNUSABLE)
         return status;
@@ -139,6 +140,8 @@ static const qp_flag flags[] = {
     QP_FLAG_WHEN,
     QP_FLAGS_COLLAPSE,
     QP_FLAG_THREAD,
+    QP_FLAG_THREADS_APART,
+    QP_FLAG_MERGE_THREADS,
     QP_FLAGS_COMMON};
 
 const qp_command qp_command_export = {
@@ -153,5 +156,6 @@ const qp_command qp_command_export = {
                 "qprof export --to=folded run.qprof | flamegraph.pl --countname=ns > run.svg\n"
                 "qprof export --to=dot --focus=parse run.qprof | dot -Tsvg > parse.svg",
     .schemas = (const qp_schema[]){{"export", qp_export_document}, {.name = NULL}},
+    .threads = QP_THREADS_JOINED,
     .run = run_export,
     .print_more = print_formats};

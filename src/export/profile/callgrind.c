@@ -279,7 +279,7 @@ static bool write_methods(graph *g)
             continue;
         qp_out_char(g->out, '\n');
         write_file(g, "fl", QP_ROOT_METHOD);
-        write_name(g, "fn", caller, true, m->threads[i].name);
+        write_name(g, "fn", caller, true, qp_export_thread_name(m, i));
         /* hidden, or in no procedure */
         write_cost(g, 0, in_units(g, cost_of(&m->nodes[m->threads[i].root].f)));
         write_calls(g, caller, 0);

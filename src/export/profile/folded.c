@@ -56,7 +56,7 @@ bool qp_export_folded(const qp_model *m, qp_out *out, const qp_export_options *o
         if (value == 0)
             continue;
         if (n_threads > 1) {
-            write_name(out, m->threads[m->nodes[p->node].thread].name);
+            write_name(out, qp_export_thread_name(m, m->nodes[p->node].thread));
             qp_out_char(out, ';');
         }
         for (uint32_t k = qp_export_frames(m, p->node, frames); k-- > 0;) {

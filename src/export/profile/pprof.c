@@ -245,7 +245,7 @@ static void write_strings(pprof *p, const uint32_t *used)
     for (uint32_t i = 0; i < N_STRINGS; i++)
         write_string(p, fixed[i]);
     for (uint32_t i = 1; i < m->n_threads; i++)
-        write_string(p, m->threads[i].name);
+        write_string(p, qp_export_thread_name(m, i));
     for (uint32_t i = 1; i <= p->n_used; i++) {
         write_string(p, m->methods[used[i]].name);
         write_string(p, m->methods[used[i]].file);

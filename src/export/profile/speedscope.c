@@ -18,7 +18,7 @@ static void write_profile(qp_json *json, const qp_model *m, uint32_t thread, qp_
     qp_path_walk_init(&s, m, thread, measure);
     qp_json_begin(json, NULL, '{');
     qp_json_text(json, "type", "evented");
-    write_profile_name(json, m->threads[thread].name, measure);
+    write_profile_name(json, qp_export_thread_name(m, thread), measure);
     qp_json_text(json, "unit",
                  qp_measure_is_ns(measure, m)  ? "nanoseconds"
                  : measure == QP_MEASURE_BYTES ? "bytes"

@@ -130,8 +130,15 @@ uint32_t qp_export_measures(const qp_model *m, qp_measure out[QP_MEASURES])
     return n;
 }
 
+const char *qp_export_thread_name(const qp_model *m, uint32_t thread)
+{
+    return m->threads[m->run.joined ? QP_ALL_THREADS : thread].name;
+}
+
 bool qp_export_has_thread(const qp_model *m, uint32_t thread, const qp_export_options *o)
 {
+    if (m->run.joined)
+        return thread == m->run.joined;
     const qp_model_thread *th = &m->threads[thread];
     uint64_t at_root = qp_measure_self(qp_export_measure(m, o), &m->nodes[th->root].f);
     return (o->thread == QP_ALL_THREADS || o->thread == thread) &&

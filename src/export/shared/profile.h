@@ -179,6 +179,9 @@ qp_measure qp_export_measure(const qp_model *m, const qp_export_options *o);
  * @return how many, >= 1 */
 uint32_t qp_export_measures(const qp_model *m, qp_measure out[QP_MEASURES]);
 
+/* Of a thread that has call paths: its name, or "all threads" where they are joined. */
+const char *qp_export_thread_name(const qp_model *m, uint32_t thread);
+
 /* Whether the thread has anything to show. */
 bool qp_export_has_thread(const qp_model *m, uint32_t thread, const qp_export_options *o);
 

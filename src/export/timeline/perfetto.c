@@ -135,12 +135,12 @@ typedef struct {
     bool *has_part; /* [n_threads] */
 } samples;
 
-static void write_context(samples *x, const qp_model_thread *th)
+static void write_context(samples *x, const qp_model_thread *th, const char *name)
 {
     qp_proto *to = begin_interned(&x->p, INTERNED_ASYNC);
     qp_proto_count(to, ASYNC_ID, th->ordinal);
     qp_proto_text(to, ASYNC_KIND, "virtual thread");
-    qp_proto_text(to, ASYNC_NAME, th->name);
+    qp_proto_text(to, ASYNC_NAME, name);
     end_packet(&x->p);
 }
 
@@ -197,10 +197,11 @@ static void write_dictionary(samples *x)
         write_counter(x, x->measures[i]);
     for (uint32_t i = 1; i < x->m->n_threads; i++) {
         const qp_model_thread *th = &x->m->threads[i];
+        const char *name = qp_export_thread_name(x->m, i);
         if (x->has_part[i] && x->p.is_virtual)
-            write_context(x, th);
+            write_context(x, th, name);
         else if (x->has_part[i])
-            write_thread(&x->p, PROCESS_TRACK + th->ordinal, th->ordinal, th->name);
+            write_thread(&x->p, PROCESS_TRACK + th->ordinal, th->ordinal, name);
     }
     for (uint32_t i = 0; i < x->m->n_methods; i++)
         if (x->is_used[i])

@@ -14,7 +14,7 @@ static qp_step_function function_of_profile(const qp_steps *from, uint32_t numbe
 static qp_step_thread thread_of_profile(const qp_steps *from, uint32_t number)
 {
     const qp_model_thread *x = &from->m->threads[number];
-    return (qp_step_thread){x->name, x->ordinal};
+    return (qp_step_thread){qp_export_thread_name(from->m, number), x->ordinal};
 }
 
 static void walk_thread(const qp_steps *from, uint32_t thread, qp_step_take *take, void *to)

@@ -1,5 +1,5 @@
-/* collapse.c: merges hidden call paths into their nearest visible callers, or call paths that a
- * pattern selects into those to which it charges them.
+/* collapse.c: merges hidden call paths into their nearest visible callers, call paths that a
+ * pattern selects into those to which it charges them, or threads into those that created them.
  *
  * Parents have smaller indices than their children, so one pass forwards knows the place of a
  * node's caller when it comes to the node. Start reading at place_node(). */
@@ -41,6 +41,8 @@ static void add_calls(view *x, uint32_t from, uint32_t to)
     sum->has_hidden |= n->has_hidden;
     if (own->total_variance && own->model.run.time_mode == QP_TIME_ADAPTIVE)
         x->to->total_variance[to] += own->total_variance[from]; /* of whole times */
+    if (own->joined_variance)
+        x->to->joined_variance[to] += own->joined_variance[from];
 }
 
 /* The view's node of a method below a caller; it is made if there is none. NOWHERE: no
@@ -59,6 +61,7 @@ static uint32_t node_at(view *x, uint32_t parent, uint32_t from)
                                        .method = n->method,
                                        .thread = n->thread,
                                        .depth = x->to->nodes[parent].depth + 1,
+                                       .is_joined = n->is_joined,
                                        .f.min = UINT64_MAX};
     x->to->model.n_nodes++;
     return at;
@@ -119,6 +122,80 @@ static bool find_kept(view *x)
     return x->is_kept != NULL;
 }
 
+/* ---- threads ----------------------------------------------------------------------------- */
+
+/* A path of a thread, below its caller or, of the outermost ones, the path that created the thread.
+ * @return false: no memory */
+static bool place_joined(view *x, uint32_t i, uint32_t lane)
+{
+    const qp_model_private *own = x->from->own;
+    const qp_model_node *n = &x->from->nodes[i];
+    const qp_model_thread *th = &x->from->threads[n->thread];
+    const bool is_joined = n->parent == th->root && th->creator;
+    const uint32_t above = x->places[n->parent], n_before = x->to->model.n_nodes;
+    const uint32_t place = node_at(x, above, i);
+    if (place == NOWHERE)
+        return false;
+    x->places[i] = place;
+    x->to->nodes[place].thread = lane;
+    if (place == n_before)
+        x->to->nodes[place].is_joined = is_joined;
+    add_time(x, i, place);
+    add_calls(x, i, place);
+    if (is_joined && x->to->joined_variance)
+        x->to->joined_variance[above] += own->total_variance[i];
+    return true;
+}
+
+static bool place_thread(view *x, uint32_t thread, uint32_t lane)
+{
+    const qp_model_thread *th = &x->from->threads[thread];
+    x->places[th->root] = th->creator ? x->places[th->creator] : lane;
+    for (qp_walk w = {.m = x->from, .root = th->root}; qp_walk_next(&w);)
+        if (w.is_entry && w.node != th->root && !place_joined(x, w.node, lane))
+            return false;
+    return true;
+}
+
+/* Each thread after the one that created it: parents have smaller indices. */
+static bool place_threads(view *x)
+{
+    const qp_model *from = x->from;
+    const uint32_t lane = x->how.joined;
+    uint32_t *above = qp_alloc_zeroed(from->n_threads, sizeof *above);
+    bool *is_placed = qp_alloc_zeroed(from->n_threads, sizeof *is_placed);
+    bool is_ok = above && is_placed;
+    for (uint32_t i = 1; is_ok && i < from->n_threads; i++) {
+        qp_model_node *root = &x->to->nodes[lane];
+        if (i != lane) {
+            qp_figures_add_self(&root->f, &x->to->nodes[i].f);
+            x->to->nodes[i].f = (qp_figures){.min = UINT64_MAX};
+        }
+    }
+    for (uint32_t i = 1; is_ok && i < from->n_threads; i++) {
+        uint32_t n = 0, creator;
+        for (uint32_t at = i; !is_placed[at]; at = from->nodes[creator].thread) {
+            above[n++] = at;
+            is_placed[at] = true;
+            if (!(creator = from->threads[at].creator))
+                break;
+        }
+        while (is_ok && n)
+            is_ok = place_thread(x, above[--n], lane);
+    }
+    qp_free(above);
+    qp_free(is_placed);
+    return is_ok;
+}
+
+/* What was created below a path is in its total. */
+static void add_joined_variances(view *x)
+{
+    double *joined = x->to->joined_variance;
+    for (uint32_t i = x->to->model.n_nodes; joined && i-- > 1;)
+        joined[x->to->nodes[i].parent] += joined[i];
+}
+
 /* Roots are kept; with a focus they lose their own time. */
 static void place_roots(view *x)
 {
@@ -160,7 +237,7 @@ static void place_frames(view *x)
         qp_model_thread *to = &x->to->threads[t];
         to->frames = frames;
         to->n_frames = 0;
-        to->calls = 0;
+        to->calls = to->resumes = 0;
         for (uint32_t i = 0; i < from->n_frames; i++) {
             uint32_t node = from->frames[i], place = x->places[node];
             if (place != NOWHERE && x->to->nodes[place].method == x->from->nodes[node].method)
@@ -183,7 +260,12 @@ static bool make_room(view *x)
     to->threads = qp_alloc(from->n_threads, sizeof *to->threads);
     to->frames = qp_alloc(n_frames, sizeof *to->frames);
     bool is_ok = to->nodes && to->methods && to->threads && to->frames;
-    to->self_variance = to->total_variance = NULL;
+    to->self_variance = to->total_variance = to->joined_variance = NULL;
+    if (from->own->joined_variance ||
+        (x->how.joined && from->own->self_variance && from->run.time_mode == QP_TIME_ADAPTIVE)) {
+        to->joined_variance = qp_alloc_zeroed(from->n_nodes, sizeof *to->joined_variance);
+        is_ok &= to->joined_variance != NULL;
+    }
     if (from->own->self_variance) {
         to->self_variance = qp_alloc_zeroed(from->n_nodes, sizeof *to->self_variance);
         to->total_variance = qp_alloc_zeroed(from->n_nodes, sizeof *to->total_variance);
@@ -219,8 +301,14 @@ static void sum_up(view *x)
     for (uint32_t i = 1; x->how.is_hidden && i < x->from->n_methods; i++)
         run->n_hidden += !x->how.charges_collector && x->how.is_hidden[i] &&
                          i != x->how.focus && x->from->methods[i].all.calls > 0;
-    for (uint32_t i = 0; i < x->from->n_threads && !is_part; i++)
+    uint32_t n_roots = is_part ? 0 : x->how.joined ? 1 : x->from->n_threads;
+    for (uint32_t i = 0; i < n_roots; i++)
         x->to->nodes[i].f.total_half = x->from->nodes[i].f.total_half;
+    for (uint32_t i = 1; run->joined && !is_part && i < x->from->n_threads; i++) {
+        x->to->threads[i].total = x->from->threads[i].total;
+        x->to->threads[i].calls = x->from->threads[i].calls;
+        x->to->threads[i].resumes = x->from->threads[i].resumes;
+    }
 }
 
 static bool make_view(view *x)
@@ -230,9 +318,14 @@ static bool make_view(view *x)
     place_roots(x);
     if (x->how.charged && !find_kept(x))
         return false;
-    for (uint32_t i = x->from->n_threads; i < x->from->n_nodes; i++)
+    x->to->model.run.joined |= x->how.joined;
+    if (x->how.joined && !place_threads(x))
+        return false;
+    for (uint32_t i = x->from->n_threads; !x->how.joined && i < x->from->n_nodes; i++)
         if (x->how.charged ? !place_charged(x, i) : !place_node(x, i))
             return false;
+    if (x->how.joined)
+        add_joined_variances(x);
     forget_extremes(x);
     place_frames(x);
     qp_link_children(x->to);
@@ -278,4 +371,15 @@ bool qp_model_charge_collector(qp_model **m)
                                                                  .charges_collector = true});
     qp_free(is_hidden);
     return is_ok;
+}
+
+bool qp_model_join_threads(qp_model **m)
+{
+    uint32_t n = 0, first = 0;
+    for (uint32_t i = (*m)->n_threads; i-- > 1;)
+        if ((*m)->nodes[(*m)->threads[i].root].first_child) {
+            n++;
+            first = !(*m)->threads[i].creator || !first ? i : first;
+        }
+    return n < 2 || (*m)->run.joined || qp_model_collapse(m, &(qp_collapse){.joined = first});
 }

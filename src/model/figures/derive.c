@@ -333,6 +333,12 @@ static void add_up(qp_model_private *own, uint32_t i)
         add_totals(&own->nodes[own->nodes[i].parent].f, f);
 }
 
+/* Of the times of threads that were created at a path or below it. */
+static double joined_variance(const qp_model_private *own, uint32_t i)
+{
+    return own->joined_variance ? own->joined_variance[i] : 0;
+}
+
 /* Adaptive estimates are of times with callees: self times add the variances of the callees.
  * Sampled ones are of self times: times with callees add those of the callees. */
 static void add_up_variances(qp_model_private *own, uint32_t i)
@@ -345,13 +351,13 @@ static void add_up_variances(qp_model_private *own, uint32_t i)
         self[i] += total[i];
     else
         total[i] += self[i];
-    if (i != QP_ROOT_NODE) {
+    if (i != QP_ROOT_NODE && !own->nodes[i].is_joined) {
         double *above = is_whole && own->nodes[parent].method ? self : total;
         above[parent] += total[i];
     }
     const qp_model *m = &own->model;
     own->nodes[i].f.self_half = own->nodes[i].method ? half_interval(m, self[i]) : 0;
-    own->nodes[i].f.total_half = half_interval(m, total[i]);
+    own->nodes[i].f.total_half = half_interval(m, total[i] + joined_variance(own, i));
 }
 
 static bool find_outermost(qp_model_private *own)
@@ -390,9 +396,10 @@ static void add_variances(const qp_model *m, uint32_t i, double *self, double *t
         self[n->method] += own->self_variance[i];
     } else if (caller != n->method) {
         self[n->method] += own->total_variance[i];
-        self[caller] += own->total_variance[i];
+        self[caller] += n->is_joined ? 0 : own->total_variance[i];
     }
-    total[n->method] += n->is_outermost ? own->total_variance[i] : 0;
+    total[n->method] +=
+        n->is_outermost ? own->total_variance[i] + joined_variance(own, i) : 0;
 }
 
 bool qp_model_flat(const qp_model *m, uint32_t thread, qp_figures *out)

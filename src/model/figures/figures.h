@@ -300,6 +300,8 @@ typedef struct {
     const uint32_t *charged;
     const char *when;       /* the pattern, borrowed; "": none */
     bool charges_collector; /* is_hidden is the garbage collector alone */
+    /* a thread below whose root all paths are placed; see qp_model_join_threads(). 0: none */
+    uint32_t joined;
 } qp_collapse;
 
 /** Collapse a model: hide functions, keep one function's calls only, or what a pattern counts.
@@ -321,6 +323,15 @@ bool qp_model_collapse(qp_model **m, const qp_collapse *how);
  * @param m  as there; a model without a collector is left as it is
  * @return false: no memory */
 bool qp_model_charge_collector(qp_model **m);
+
+/** Join the threads of a model, before it is collapsed: those that begin with the same function, at the
+ * same place, have one branch.
+ *
+ * The paths of a virtual thread are below the path that created it, and its time is in that path's
+ * total; those of other threads are below one root, that of thread run.joined. Threads keep their own
+ * calls and totals. A model in which fewer than two threads made calls does not change.
+ * @return false: no memory. Cost: one pass over the call paths */
+bool qp_model_join_threads(qp_model **m);
 
 /* ---- check ------------------------------------------------------------------------------- */
 

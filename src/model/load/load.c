@@ -33,7 +33,7 @@ static bool read_tree(qp_model_private *own, const qp_progress *progress)
     if (state == QP_RUN_LIVE ||
         state == QP_RUN_SNAPSHOT) /* an unfinished write is not damage */
         own->n_losses[QP_LOSS_stretches] = own->n_losses[QP_LOSS_extents] = 0;
-    if (!qp_load_nodes(own) || !qp_load_frames(own))
+    if (!qp_load_nodes(own) || !qp_load_creators(own) || !qp_load_frames(own))
         return false;
     qp_load_waiting(own);
     qp_progress_show(progress, NODES_PERCENT);

@@ -164,6 +164,7 @@ struct qp_model_private {
     uint64_t *open_ticks;  /* [n_nodes] adaptive: their ticks so far ... */
     double *open_variance; /* [n_nodes] ... if the coarse clock alone shows them */
     double *self_variance, *total_variance; /* [n_nodes], ticks squared; NULL if exact */
+    double *joined_variance; /* [n_nodes] joined, adaptive: of threads below; else NULL */
     bool has_units;                         /* figures are no times: qp_model_choose() */
     uint32_t *frames;                       /* of all threads */
     qp_model_counter_block *counter_blocks; /* by method, then by thread */
@@ -249,6 +250,8 @@ void qp_load_sums(qp_model_private *own);
 bool qp_load_methods(qp_model_private *own, bool merge_same);
 bool qp_load_threads(qp_model_private *own);
 bool qp_load_nodes(qp_model_private *own);
+/* Where threads were created; a cycle of them is broken. */
+bool qp_load_creators(qp_model_private *own);
 bool qp_load_frames(qp_model_private *own);
 /* Add the PC samples that no event has credited yet; after the frames. */
 void qp_load_waiting(qp_model_private *own);

@@ -245,6 +245,41 @@ bool qp_load_nodes(qp_model_private *own)
     return true;
 }
 
+/* ---- creators ---------------------------------------------------------------------------- */
+
+/* A damaged file may state that two threads created each other. Each thread is visited once: `seen` has
+ * the thread from which it was reached. */
+static void break_cycles(qp_model_private *own, uint32_t *seen)
+{
+    for (uint32_t i = 1; i < own->model.n_threads; i++) {
+        uint32_t at = i;
+        while (!seen[at]) {
+            seen[at] = i;
+            qp_model_thread *th = &own->threads[at];
+            uint32_t above = th->creator ? own->nodes[th->creator].thread : 0;
+            if (!above)
+                break;
+            if (seen[above] == i)
+                th->creator = 0;
+            at = above;
+        }
+    }
+}
+
+bool qp_load_creators(qp_model_private *own)
+{
+    uint32_t *seen = qp_alloc_zeroed(own->model.n_threads, sizeof *seen);
+    for (uint32_t i = 1; seen && i < own->model.n_threads; i++) {
+        const qp_thread_record *r = qp_image_cell(&own->image, own->extras[i].cell);
+        uint32_t creator = qp_index_at(own, r->creator, QP_TAG_NODE);
+        own->threads[i].creator = creator && own->nodes[creator].thread != i ? creator : 0;
+    }
+    if (seen)
+        break_cycles(own, seen);
+    qp_free(seen);
+    return seen != NULL;
+}
+
 bool qp_load_thread_names(qp_model_private *own)
 {
     enum { NAME_BYTES = 160 };

@@ -104,6 +104,13 @@ qprof_thread *qp_thread_create(uintptr_t host_id);
 
 /* A virtual thread, made if necessary; 0 means the OS thread itself. @return NULL: no room */
 qprof_thread *qp_thread_vt(uintptr_t vt, uintptr_t host_id);
+/* The same, if it is made created by the code of a path. @param creator  its node; 0: unknown */
+qprof_thread *qp_thread_vt_of(uintptr_t vt, uintptr_t host_id, qp_cell creator);
+
+/* The path on top of a thread, its root's if no call is open; 0: it has none. The caller drives it, or
+ * nothing does. _here: of the virtual thread that is mounted on the calling OS thread. */
+qp_cell qp_thread_path(const qprof_thread *th);
+qp_cell qp_thread_path_here(void);
 
 /* The OS thread's own record, for what belongs to an OS thread in either mode. NULL: no room */
 qprof_thread *qp_thread_own(void);
@@ -112,8 +119,9 @@ qprof_thread *qp_thread_own(void);
 void qp_thread_destroy(qprof_thread *th);
 
 /* A thread for a stack of a host of embed.h, with an id that is in no index. Where -thread-rows are in
- * use, stacks of a VM share one. @param shared  see qprof_thread_new(). @return NULL: no room */
-qprof_thread *qp_thread_new_stack(qprof_thread **shared, uintptr_t id);
+ * use, stacks of a VM share one. @param shared  see qprof_thread_new(). @param creator  as above
+ * @return NULL: no room */
+qprof_thread *qp_thread_new_stack(qprof_thread **shared, uintptr_t id, qp_cell creator);
 /* The stack ends, and with the last one its thread. */
 void qp_thread_drop_user(qprof_thread *th);
 

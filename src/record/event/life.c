@@ -36,11 +36,9 @@ static void open_gate(qprof_thread *th)
         qp_fetch_or(&th->gate, QP_HOOK_SYNC);
 }
 
-static qprof_thread *begin_thread(uintptr_t host_id, uintptr_t vt)
+/* Begin a thread on a row of an ended one, or on a new one. */
+static qprof_thread *begin_on(qprof_thread *th, uintptr_t host_id, uintptr_t vt)
 {
-    qprof_thread *th = qp_thread_take_row();
-    if (!th)
-        return NULL;
     qp_thread_record *r = qp_record_of(th);
     const qp_head *h = qp_recorder_head();
     qp_store(&r->host_id, (uint64_t)host_id);
@@ -67,6 +65,12 @@ static qprof_thread *begin_thread(uintptr_t host_id, uintptr_t vt)
     return th;
 }
 
+static qprof_thread *begin_thread(uintptr_t host_id, uintptr_t vt, qp_cell creator)
+{
+    qprof_thread *th = qp_thread_take_row(creator);
+    return th ? begin_on(th, host_id, vt) : NULL;
+}
+
 /* Give up the OS thread's own thread. Where another OS thread ended it, its row becomes free
  * only now, because this OS thread no longer looks at it. */
 static void retire_own(void)
@@ -85,7 +89,7 @@ static qprof_thread *raise_create(qprof_thread *th)
 
 static qprof_thread *begin_here(uintptr_t host_id)
 {
-    qprof_thread *th = begin_thread(host_id, 0);
+    qprof_thread *th = begin_thread(host_id, 0, 0);
     if (!th)
         return NULL;
     qp_here.own = th;
@@ -132,7 +136,26 @@ qprof_thread *qp_thread_create(uintptr_t host_id)
     return th;
 }
 
+qp_cell qp_thread_path(const qprof_thread *th)
+{
+    uint64_t top = qp_is_open(th) ? QPROF_LOAD(th->pulse->top) & ~QPROF_TOP_BUSY : 0;
+    qp_cell cell = top & QPROF_TOP_TOKEN ? (qp_cell)(top >> 6)
+                   : top                 ? qp_frame_path(QPROF_FRAME_AT(th, top))
+                                         : 0;
+    return cell;
+}
+
+qp_cell qp_thread_path_here(void)
+{
+    return qp_here.epoch == qp_recorder.epoch ? qp_thread_path(qp_here.th) : 0;
+}
+
 qprof_thread *qp_thread_vt(uintptr_t vt, uintptr_t host_id)
+{
+    return qp_thread_vt_of(vt, host_id, 0);
+}
+
+qprof_thread *qp_thread_vt_of(uintptr_t vt, uintptr_t host_id, qp_cell creator)
 {
     if (qp_state() != QP_STATE_RUNNING)
         return NULL;
@@ -141,7 +164,7 @@ qprof_thread *qp_thread_vt(uintptr_t vt, uintptr_t host_id)
         return th;
     if (!vt)
         return qp_thread_own();
-    th = begin_thread(host_id, vt);
+    th = begin_thread(host_id, vt, creator);
     if (!th)
         return NULL;
     qprof_thread *agreed = qp_thread_put_vt(th);
@@ -162,25 +185,56 @@ static bool may_share(void)
            !(qp_load(&qp_recorder.hooks) & (QP_HOOKS_FRAMES | QP_HOOK_CHECK));
 }
 
-qprof_thread *qp_thread_new_stack(qprof_thread **shared, uintptr_t id)
+/* A handle that stacks of the VM share, of this creator. Where the VM has many, the rest share one of no
+ * creator. @return NULL: there is none yet */
+static qprof_thread *find_shared(qprof_thread **shared, qp_cell *creator)
+{
+    enum { SHARED_MAX = 8 };
+    qprof_thread *th = *shared;
+    unsigned n = 0;
+    for (; th && n <= SHARED_MAX; th = *qp_thread_next_shared(th), n++) {
+        if (!qp_is_open(th) || qp_own_of(th)->shared != shared)
+            break; /* the rest has ended, or is not found any more */
+        if (qp_record_of(th)->creator == *creator)
+            return th;
+    }
+    if (n < SHARED_MAX || !*creator)
+        return NULL;
+    qp_count(&qp_recorder.space, QP_D_creator_lost);
+    *creator = 0;
+    return find_shared(shared, creator);
+}
+
+/* Begin a thread that stacks of the VM share. */
+static qprof_thread *begin_shared(qprof_thread **shared, uintptr_t id, qp_cell creator)
+{
+    qprof_thread *before = *shared, *th = begin_thread(0, id, creator);
+    if (!th)
+        return NULL;
+    *qp_thread_next_shared(th) = before;
+    *shared = th;
+    th->user = NO_USER;
+    qp_own_of(th)->shared = shared;
+    qp_own_of(th)->n_users = 1;
+    return th;
+}
+
+qprof_thread *qp_thread_new_stack(qprof_thread **shared, uintptr_t id, qp_cell creator)
 {
     if (qp_state() != QP_STATE_RUNNING)
         return NULL;
     qp_os_thread_renew();
-    bool shares = shared && qp_thread_rows_are_used() && may_share();
-    qprof_thread *th = shares ? *shared : NULL;
-    if (th && qp_is_open(th) && qp_own_of(th)->shared == shared) {
+    bool shares = shared && qp_thread_has_many() && may_share();
+    qprof_thread *th = shares ? qp_thread_take_idle(creator) : NULL;
+    if (th) {
+        begin_on(th, 0, id);
+    } else if (shares && (th = find_shared(shared, &creator)) != NULL) {
         th->user = NO_USER;
         qp_own_of(th)->n_users++;
         qp_bump(&qp_record_of(th)->n_lives, 1);
         return th;
-    }
-    th = begin_thread(0, id);
-    if (th && shares) {
-        *shared = th;
-        th->user = NO_USER;
-        qp_own_of(th)->shared = shared;
-        qp_own_of(th)->n_users = 1;
+    } else {
+        th = shares ? begin_shared(shared, id, creator) : begin_thread(0, id, creator);
     }
     return th ? raise_create(th) : NULL;
 }

@@ -62,6 +62,8 @@ typedef struct {
     uint32_t n;      /* contexts so far */
 } qp_contexts;
 
+enum { QP_IDLE_LISTS = 65 }; /* the first one is of rows without a creator */
+
 typedef struct {
     qp_space space;
     qp_texts texts;
@@ -88,7 +90,7 @@ typedef struct {
     qp_slab waiting;          /* extents of qp_waiting */
     uint32_t n_markers;       /* atomic */
     qp_cell event_root;       /* index block: user event -> its count */
-    uint64_t idle_rows;       /* rows of ended threads that can be reused: tag, handle + 1 */
+    uint64_t idle_rows[QP_IDLE_LISTS]; /* rows of ended threads, by creator: tag, handle + 1 */
     qp_cell vt_root;          /* index block: virtual thread id -> handle */
     char output[QP_PATH_MAX]; /* absolute, conversions not expanded; "": by the prefix */
     char folder[QP_PATH_MAX]; /* the working directory at the start */
@@ -386,10 +388,16 @@ qprof_thread *qp_threads_at(uint32_t i);
 qp_waiting *qp_thread_waiting(const qprof_thread *th, bool makes);
 
 /* Take a row, which is a handle and its record: a new one while there are few, then that of an
- * ended thread. @return NULL: no room */
-qprof_thread *qp_thread_take_row(void);
-/* Would the next row be a new one, although there are many? */
-bool qp_thread_rows_are_used(void);
+ * ended thread of the same creator, so that all of its time is in one creator's total.
+ * @param creator  cell of a node; 0: none. The record has it, or 0 where no other row was left
+ * @return NULL: no room */
+qprof_thread *qp_thread_take_row(qp_cell creator);
+/* The row of an ended thread of this creator. @return NULL: there is none, or new rows are left */
+qprof_thread *qp_thread_take_idle(qp_cell creator);
+/* Are there so many rows that those of ended threads are used? */
+bool qp_thread_has_many(void);
+/* The handle after this one among those that stacks of a VM share. */
+qprof_thread **qp_thread_next_shared(qprof_thread *th);
 /* A thread has ended, and no OS thread uses its handle: later threads may have its row. */
 void qp_thread_drop_row(qprof_thread *th);
 

@@ -21,6 +21,7 @@ typedef struct {
     _Alignas(QP_APART) qprof_thread th;
     uint32_t number; /* of the row, from 1; 0: not in use yet */
     qp_cell waiting; /* qp_waiting; 0: never sampled */
+    qprof_thread *next_shared; /* see qp_thread_next_shared() */
 } handle_row;
 
 _Static_assert(sizeof(qprof_thread) == 128 &&
@@ -144,25 +145,59 @@ static uint32_t row_of(const qprof_thread *th)
     return ((const handle_row *)(const void *)th)->number;
 }
 
-void qp_thread_drop_row(qprof_thread *th)
+qprof_thread **qp_thread_next_shared(qprof_thread *th)
 {
-    uint64_t head = qp_observe(&qp_recorder.idle_rows), next;
+    return &((handle_row *)(void *)th)->next_shared;
+}
+
+/* The list of rows of ended threads of a creator, and of some others. */
+static uint64_t *idle_list(qp_cell creator)
+{
+    uint32_t i = creator ? 1 + (creator * 2654435769u >> 26) : 0;
+    return &qp_recorder.idle_rows[i];
+}
+
+static void push_idle(uint64_t *list, qprof_thread *th)
+{
+    uint64_t head = qp_observe(list), next;
     do {
         qp_store(&qp_own_of(th)->next_free, (uint32_t)head);
         next = ((head >> 32) + 1) << 32 | row_of(th);
-    } while (!qp_swap_if(&qp_recorder.idle_rows, &head, next));
+    } while (!qp_swap_if(list, &head, next));
 }
 
-static qprof_thread *pop_idle(void)
+void qp_thread_drop_row(qprof_thread *th)
 {
-    uint64_t head = qp_observe(&qp_recorder.idle_rows), next;
+    push_idle(idle_list(qp_load(&qp_record_of(th)->creator)), th);
+}
+
+static qprof_thread *pop_idle(uint64_t *list)
+{
+    uint64_t head = qp_observe(list), next;
     qprof_thread *th;
     do {
         if (!(uint32_t)head)
             return NULL;
         th = &row_at((uint32_t)head)->th;
         next = ((head >> 32) + 1) << 32 | qp_load(&qp_own_of(th)->next_free);
-    } while (!qp_swap_if(&qp_recorder.idle_rows, &head, next));
+    } while (!qp_swap_if(list, &head, next));
+    return th;
+}
+
+/* @return NULL: none of the rows that were looked at is of this creator */
+static qprof_thread *find_idle(qp_cell creator)
+{
+    enum { LOOKED_AT = 8 };
+    qprof_thread *others[LOOKED_AT], *th = NULL;
+    uint64_t *list = idle_list(creator);
+    unsigned n = 0;
+    while (n < LOOKED_AT && (th = pop_idle(list)) != NULL &&
+           qp_load(&qp_record_of(th)->creator) != creator) {
+        others[n++] = th;
+        th = NULL;
+    }
+    while (n)
+        push_idle(list, others[--n]);
     return th;
 }
 
@@ -196,26 +231,39 @@ static qprof_thread *new_row(void)
     return th;
 }
 
-static bool has_many_rows(void)
+bool qp_thread_has_many(void)
 {
     return qp_load(&qp_recorder_head()->n_threads) >=
            qp_recorder.options.number[QP_OPT_thread_rows];
 }
 
-bool qp_thread_rows_are_used(void)
+qprof_thread *qp_thread_take_idle(qp_cell creator)
 {
-    return has_many_rows() && !(uint32_t)qp_load(&qp_recorder.idle_rows);
+    return qp_thread_has_many() ? find_idle(creator) : NULL;
 }
 
-qprof_thread *qp_thread_take_row(void)
+/* There is no memory for a row: any other one will do, whose times are then of no creator. */
+static qprof_thread *take_any(qp_cell creator)
 {
-    qprof_thread *th = has_many_rows() ? pop_idle() : NULL;
+    qprof_thread *th = find_idle(creator);
+    for (unsigned i = 0; !th && i < QP_IDLE_LISTS; i++)
+        th = pop_idle(&qp_recorder.idle_rows[i]);
+    return th;
+}
+
+qprof_thread *qp_thread_take_row(qp_cell creator)
+{
+    qprof_thread *th = qp_thread_take_idle(creator);
+    if (!th && (th = new_row()) != NULL)
+        qp_store(&qp_record_of(th)->creator, creator);
     if (!th)
-        th = new_row();
-    if (!th)
-        th = pop_idle();
-    if (!th)
+        th = take_any(creator);
+    if (!th) {
         qp_count(&qp_recorder.space, QP_D_thread_nomem);
+    } else if (qp_record_of(th)->creator != creator) {
+        qp_count(&qp_recorder.space, QP_D_creator_lost);
+        qp_store(&qp_record_of(th)->creator, 0);
+    }
     return th;
 }
 
