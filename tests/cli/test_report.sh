@@ -257,7 +257,13 @@ claim "one of them" same '[["main",1,30000]]' \
     "$(qprof report --thread=2 --format=json threads.qprof | jq -c '[.methods[] | [.name, .calls, .self]]')"
 claim "a row for each" same '2 1 30.000 66.7' \
     "$(qprof report --threads --unit=us threads.qprof | awk '$1 == 2 { print $1, $3, $4, $5 }')"
-claim "the tree has both" same 2 "$(qprof tree threads.qprof | grep -c ' thread [12] ')"
+claim "the tree has both in one branch" same 'main 2 f 1' \
+    "$(qprof tree threads.qprof | awk '$5 == "main" { print $5, $4 } $6 == "f" { print $6, $4 }' | xargs)"
+claim "or each" same 2 "$(qprof tree --threads threads.qprof | grep -c ' thread [12] ')"
+claim "JSON has the call paths of each thread, unless they are merged" same '3 2' \
+    "$(for flag in --threads --merge-threads; do
+        qprof tree --format=json $flag threads.qprof | jq '[.nodes[] | select(.method > 0)] | length'
+    done | xargs)"
 claim "or one" same 30000 "$(qprof tree --thread=2 --format=json threads.qprof | jq '[.nodes[].self] | add')"
 
 # ---- names of all kinds --------------------------------------------------------------------------

@@ -18,7 +18,8 @@ claim "own and cumulative times" diff -u wanted found
 printf 'co 1 1\nf 2 3\ng 1 2\nleaf;1 2 1 1\nmain 1 5\n' >wanted
 top -sample_index=calls run.pprof >found
 claim "calls, own and below" diff -u wanted found
-claim "threads are labels" same '25.0us .main_1. 7.0us .co_2.' "$(go tool pprof -tags run.pprof |
+qprof export --to=pprof --threads -o threads.pprof run.qprof
+claim "threads are labels" same '25.0us .main_1. 7.0us .co_2.' "$(go tool pprof -tags threads.pprof |
     sed -n 's/^ *\([0-9.]*us\) (.*): \(.*\)$/\1 \2/p' | xargs)"
 claim "functions have file and line" grep -q 'f score.src:11 s=11$' <<END
 $(go tool pprof -raw run.pprof)

@@ -8,11 +8,11 @@ need dot graphviz
 
 # ---- formats of one value -----------------------------------------------------------------------------
 cat >wanted <<'END'
-.main_1.;main 3
-.main_1.;main;f 5
-.main_1.;main;f;g 2
-.main_1.;main;f;g;f 4
-.co_2.;co 6
+main 3
+main;f 5
+main;f;g 2
+main;f;g;f 4
+co 6
 END
 qprof export --to=folded --samples samples.qprof >found
 claim "folded: samples that times were estimated from" diff -u wanted found
@@ -20,7 +20,7 @@ printf '.root. 2\nmain 3\nmain;f 5\n' >wanted
 qprof export --to=folded --samples both.qprof >found
 claim "... PC samples of a run that has times, those in no procedure too" diff -u wanted found
 for format in speedscope chrome firefox cpuprofile; do
-    qprof export --to=$format --samples -o samples.$format samples.qprof
+    qprof export --to=$format --threads --samples -o samples.$format samples.qprof
 done
 claim "speedscope" same '[14,6]' "$(jq -c '[.profiles[].endValue]' samples.speedscope)"
 claim "trace events" same '[14,6]' "$(jq -c '[.traceEvents[] | select(.ph == "E")] | group_by(.tid)

@@ -135,9 +135,11 @@ static void write_sample(pprof *p, uint32_t node, uint32_t line, const uint64_t 
     for (uint32_t i = 0; i < p->n_measures; i++)
         qp_proto_varint(to, values[i]);
     qp_proto_end(to);
-    qp_proto_begin(to, SAMPLE_LABEL);
-    qp_proto_count(to, LABEL_KEY, STRING_THREAD);
-    qp_proto_count(to, LABEL_TEXT, N_STRINGS + p->m->nodes[node].thread - 1);
+    if (!p->m->run.joined) {
+        qp_proto_begin(to, SAMPLE_LABEL);
+        qp_proto_count(to, LABEL_KEY, STRING_THREAD);
+        qp_proto_count(to, LABEL_TEXT, N_STRINGS + p->m->nodes[node].thread - 1);
+    }
     flush(p);
 }
 
