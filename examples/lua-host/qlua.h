@@ -50,15 +50,9 @@ LUAI_FUNC void (*qlua_loop)(lua_State *, CallInfo *); /* luaV_execute, or one th
 /* ---- out of line ------------------------------------------------------------------------- */
 
 /** Initialize the recorder if the environment asks for it. Before the first state. */
-<<<<<<< HEAD
-LUAI_FUNC void qlua_start(void);
+LUAI_FUNC void qlua_start(int argc, char **argv, int script);
 /** A coroutine begins or continues. @param from  as in lua_resume() */
 LUAI_FUNC void qlua_resume(lua_State *L, lua_State *from);
-=======
-LUAI_FUNC void qlua_start(int argc, char **argv, int script);
-/** A coroutine begins or continues. */
-LUAI_FUNC void qlua_resume(lua_State *L);
->>>>>>> d2896db (record: the run is named: script, arguments, working directory, version of the host, labels)
 /** A coroutine yielded, returned or failed. */
 LUAI_FUNC void qlua_suspend(lua_State *L);
 /** The frames above `to` end; L->ci is still the top one. */
