@@ -448,6 +448,8 @@ static const char *figure_text(const qp_listing *l, const qp_field *f, const voi
         (f->kind == QP_FIELD_PERCENT && *(const double *)at < 0))
         return f->flags & QP_FIELD_BLANK ? "" : "-";
     const void *half = f->half_at ? (const char *)at - f->at + f->half_at : NULL;
+    if (half && f->kind != QP_FIELD_PERCENT && count_at(f, half) == QP_FIELD_NONE)
+        half = NULL;
     switch (f->kind) {
     case QP_FIELD_TIME:
         return qp_unit_estimate(to, count_at(f, at), half ? count_at(f, half) : 0, l->unit);
