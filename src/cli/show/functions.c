@@ -46,7 +46,8 @@ static uint64_t sort_key(const qp_figures *f, qp_sort sort, bool is_whole)
     }
 }
 
-/* Most that is certain first; equal ones by the estimate, by calls, then by name, so that two runs list alike. */
+/* Most that is certain first; equal ones by the estimate, by calls, then by name, so that two runs
+ * list alike. */
 static int compare_rows(const void *a, const void *b, void *data)
 {
     const order *o = data;
