@@ -30,7 +30,7 @@ typedef struct qprof_stack {
     qprof_token first;     /* of the call from outside that mounted it; 0: none did */
     qprof_thread *outside; /* what the OS thread was on before; NULL: it does not run */
     qprof_token
-        top;      /* of a handle that is shared: its top frame while it does not run; 0: none */
+        top; /* of a handle that is shared: its top frame while it does not run; 0: none */
     uint64_t creator; /* the path that created it; 0: unknown */
     int is_begun;     /* mounted by qprof_begin(), and not by a switch */
 } qprof_stack;

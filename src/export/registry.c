@@ -34,8 +34,7 @@ const qp_exporter qp_exporters[] = {
      "figures of lines and blocks, facts about the run", qp_export_csv, .is_by_thread = true},
     {"json", ".json",
      "jq, DuckDB and programs of yours: all of it, see docs/schema/export.json",
-     "jumps between blocks", qp_export_json, .is_by_thread = true,
-     .has_functions = true},
+     "jumps between blocks", qp_export_json, .is_by_thread = true, .has_functions = true},
     {"cpuprofile", ".cpuprofile",
      "V8's profiles: Chrome's developer tools, VS Code, speedscope",
      "calls and PC samples beside times, threads side by side, lines of a single path, units "

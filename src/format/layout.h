@@ -724,7 +724,7 @@ static inline bool qp_extent_begins(const qp_extent *e, uint64_t cell, uint64_t 
     X(memory_reduced, E, "memory limits reduced because address space is limited")             \
     X(inline_version, H, "hosts that were compiled with another version of qprof/inline.h")    \
     X(no_events, H, "runs in which nothing was recorded")                                      \
-    X(unmounted, H, "call paths that began on a thread that was not mounted")                \
+    X(unmounted, H, "call paths that began on a thread that was not mounted")                  \
     X(creator_lost, L, "virtual threads whose creators are not known, because rows are used up")
 
 typedef enum {

@@ -201,14 +201,14 @@ typedef struct {
 typedef struct {
     const char *name; /* as set, or .<start method>_<ordinal>. or .thread_<ordinal>. */
     uint64_t host_id, vt_id, system_id;
-    uint32_t ordinal;       /* from 1 */
-    bool is_alive;          /* not destroyed; in a finished run: at its end */
-    bool is_suspended;      /* a virtual thread that no OS thread runs */
-    uint32_t n_lives;       /* threads that used this row in turn */
-    uint32_t root;          /* node */
-    uint32_t creator;       /* node on top where it was created, of another thread; 0: unknown */
-    uint32_t depth;         /* frames open at the end, with those that are only counted */
-    uint32_t n_frames;      /* the ones that are stored */
+    uint32_t ordinal;  /* from 1 */
+    bool is_alive;     /* not destroyed; in a finished run: at its end */
+    bool is_suspended; /* a virtual thread that no OS thread runs */
+    uint32_t n_lives;  /* threads that used this row in turn */
+    uint32_t root;     /* node */
+    uint32_t creator;  /* node on top where it was created, of another thread; 0: unknown */
+    uint32_t depth;    /* frames open at the end, with those that are only counted */
+    uint32_t n_frames; /* the ones that are stored */
     const uint32_t *frames; /* [n_frames] nodes of the open frames, outermost first */
     uint64_t total;         /* ticks charged to its methods */
     uint64_t calls, resumes;

@@ -32,8 +32,8 @@ MODULES=$modules node "$root/tests/export/devtools.mjs" run.chrome run.cpuprofil
 shows() { claim "developer tools show $1" same "$2" "$(sed -n "s/^$1: //p" seen)"; }
 shows 'run.chrome .main_1.' 'main 25, f 10, g 5, f 2, leaf;1 2 1'
 shows 'run.chrome .co_2.' 'co 7'
-shows run.cpuprofile "(root) 0 32 0, .main_1. 0 25 0, main 14 25 1, f 5 10 11, g 3 5 21, f 2 2 11,\
- leaf;1 2 1 1 31, .co_2. 0 7 0, co 7 7 41"
+shows run.cpuprofile "(root) 0 32 0, all threads 0 32 0, main 14 25 1, f 5 10 11, g 3 5 21, f 2 2 11,\
+ leaf;1 2 1 1 31, co 7 7 41"
 claim "... and all of hostile names' time" grep -q '^hostile.cpuprofile: (root) 0 13 0' seen
 claim "... on both ways" grep -q '^hostile.chrome .main_1.: main 13, two$' seen
 [ "$failures" = 0 ] || cat seen

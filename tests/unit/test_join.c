@@ -77,8 +77,7 @@ static run make_run(void)
     for (int i = 1; i < 4; i++) {
         r.inner[i] = profile_node(r.p, r.threads[i], 0, r.work, 1, self[i]);
         if (i < 3) {
-            qp_cell node =
-                profile_node(r.p, r.threads[i], r.inner[i], r.leaf, 1, (uint64_t)i);
+            qp_cell node = profile_node(r.p, r.threads[i], r.inner[i], r.leaf, 1, (uint64_t)i);
             leaf = leaf ? leaf : node;
             set_creator(r.p, r.threads[i], r.spawned);
         }
@@ -135,8 +134,7 @@ static void a_root_is_the_place_of_its_thread(void **state)
 {
     (void)state;
     run r = make_run();
-    set_creator(r.p, r.threads[3],
-                ((qp_thread_record *)profile_at(r.p, r.threads[1]))->root);
+    set_creator(r.p, r.threads[3], ((qp_thread_record *)profile_at(r.p, r.threads[1]))->root);
     qp_model *m = join(r, QP_LOAD_CLEAN);
     assert_path(m, "main>spawn>work", 3, 32, 35);
     assert_path(m, "main", 1, 10, 47);

@@ -135,7 +135,7 @@ typedef struct qp_command {
     int (*run)(struct qp_cli *cli);
     /* of a command that shows one profile, whose `run` is qp_cli_show(): see cli/show/show.h */
     int (*show)(struct qp_cli *cli, const struct qp_subject *s);
-    bool takes_name;     /* of something in the profile, besides the profile */
+    bool takes_name; /* of something in the profile, besides the profile */
     /* Call paths of all threads are shown as those of one, unless --threads or --thread is given. */
     enum { QP_THREADS_APART, QP_THREADS_JOINED, QP_THREADS_JOINED_IN_TEXT } threads;
     bool writes_profile; /* to --output */

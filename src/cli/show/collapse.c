@@ -140,7 +140,8 @@ static bool join(const qp_cli *cli, qp_model **m)
 {
     const qp_args *a = &cli->args;
     const bool is_text = a->format == QP_FORMAT_TEXT;
-    const bool is_joined = a->fold.joins_threads || cli->command->threads == QP_THREADS_JOINED ||
+    const bool is_joined = a->fold.joins_threads ||
+                           cli->command->threads == QP_THREADS_JOINED ||
                            (cli->command->threads == QP_THREADS_JOINED_IN_TEXT && is_text);
     if (!is_joined || a->thread || a->has_threads || qp_model_join_threads(m))
         return true;

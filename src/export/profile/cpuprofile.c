@@ -84,8 +84,8 @@ static void write_node(cpuprofile *x, uint32_t path)
     bool is_thread = n->method == QP_ROOT_METHOD;
     qp_json_begin(&x->json, NULL, '{');
     qp_json_count(&x->json, "id", (uint64_t)path + 1);
-    write_frame(x, is_thread ? qp_export_thread_name(x->m, n->thread) : method->name, method->file,
-                method->first_line);
+    write_frame(x, is_thread ? qp_export_thread_name(x->m, n->thread) : method->name,
+                method->file, method->first_line);
     qp_json_count(&x->json, "hitCount", qp_path_self(x->m, path, x->measure));
     qp_json_begin(&x->json, "children", '[');
     for (uint32_t i = n->first_child; i; i = x->m->nodes[i].next_sibling)

@@ -261,8 +261,8 @@ static bool make_room(view *x)
     to->frames = qp_alloc(n_frames, sizeof *to->frames);
     bool is_ok = to->nodes && to->methods && to->threads && to->frames;
     to->self_variance = to->total_variance = to->joined_variance = NULL;
-    if (from->own->joined_variance ||
-        (x->how.joined && from->own->self_variance && from->run.time_mode == QP_TIME_ADAPTIVE)) {
+    if (from->own->joined_variance || (x->how.joined && from->own->self_variance &&
+                                       from->run.time_mode == QP_TIME_ADAPTIVE)) {
         to->joined_variance = qp_alloc_zeroed(from->n_nodes, sizeof *to->joined_variance);
         is_ok &= to->joined_variance != NULL;
     }

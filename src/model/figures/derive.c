@@ -398,8 +398,7 @@ static void add_variances(const qp_model *m, uint32_t i, double *self, double *t
         self[n->method] += own->total_variance[i];
         self[caller] += n->is_joined ? 0 : own->total_variance[i];
     }
-    total[n->method] +=
-        n->is_outermost ? own->total_variance[i] + joined_variance(own, i) : 0;
+    total[n->method] += n->is_outermost ? own->total_variance[i] + joined_variance(own, i) : 0;
 }
 
 bool qp_model_flat(const qp_model *m, uint32_t thread, qp_figures *out)

@@ -278,9 +278,9 @@ void qp_model_forget(qp_model_private *own)
 
 void qp_model_free_view(qp_model_private *own)
 {
-    void *const all[] = {own->nodes,         own->methods,        own->threads, own->frames,
-                         own->self_variance, own->total_variance, own->joined_variance,
-                         own};
+    void *const all[] = {
+        own->nodes,         own->methods,        own->threads,         own->frames,
+        own->self_variance, own->total_variance, own->joined_variance, own};
     FREE_ALL(all);
 }
 

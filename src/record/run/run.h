@@ -87,11 +87,11 @@ typedef struct {
     bool is_pc_on;   /* a PC command is in force */
     qp_slab threads; /* extents of thread records */
     qp_slab markers, event_counts;
-    qp_slab waiting;          /* extents of qp_waiting */
-    uint32_t n_markers;       /* atomic */
-    qp_cell event_root;       /* index block: user event -> its count */
+    qp_slab waiting;                   /* extents of qp_waiting */
+    uint32_t n_markers;                /* atomic */
+    qp_cell event_root;                /* index block: user event -> its count */
     uint64_t idle_rows[QP_IDLE_LISTS]; /* rows of ended threads, by creator: tag, handle + 1 */
-    qp_cell vt_root;          /* index block: virtual thread id -> handle */
+    qp_cell vt_root;                   /* index block: virtual thread id -> handle */
     char output[QP_PATH_MAX]; /* absolute, conversions not expanded; "": by the prefix */
     char folder[QP_PATH_MAX]; /* the working directory at the start */
     char program[256];

@@ -19,8 +19,8 @@ enum { RECORD_CELLS = sizeof(qp_thread_record) / QP_CELL };
  * slow down the thread that uses the other one. */
 typedef struct {
     _Alignas(QP_APART) qprof_thread th;
-    uint32_t number; /* of the row, from 1; 0: not in use yet */
-    qp_cell waiting; /* qp_waiting; 0: never sampled */
+    uint32_t number;           /* of the row, from 1; 0: not in use yet */
+    qp_cell waiting;           /* qp_waiting; 0: never sampled */
     qprof_thread *next_shared; /* see qp_thread_next_shared() */
 } handle_row;
 
