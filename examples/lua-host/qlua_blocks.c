@@ -174,9 +174,40 @@ static void split_code(const Proto *p, const unsigned char *marks, qlua_blocks *
     }
 }
 
+/* The integer that an instruction puts into a register. @return 0: it does not */
+static int is_integer(const Proto *p, int pc, int reg, lua_Integer *value)
+{
+    Instruction i = p->code[pc];
+    if (GETARG_A(i) != reg)
+        return 0;
+    if (GET_OPCODE(i) == OP_LOADI) {
+        *value = GETARG_sBx(i);
+        return 1;
+    }
+    if (GET_OPCODE(i) != OP_LOADK || !ttisinteger(&p->k[GETARG_Bx(i)]))
+        return 0;
+    *value = ivalue(&p->k[GETARG_Bx(i)]);
+    return 1;
+}
+
+/* Whether a numeric for cannot be left before its first round: its bounds are constants, as in
+ * `for i = 1, 3`, and no jump leads between them. */
+static int is_sure_loop(const Proto *p, const unsigned char *marks, int pc)
+{
+    lua_Integer first, limit, step;
+    int reg = GETARG_A(p->code[pc]);
+    if (GET_OPCODE(p->code[pc]) != OP_FORPREP || pc < 3 ||
+        ((marks[pc - 2] | marks[pc - 1] | marks[pc]) & TARGET))
+        return 0;
+    return is_integer(p, pc - 3, reg, &first) && is_integer(p, pc - 2, reg + 1, &limit) &&
+           is_integer(p, pc - 1, reg + 2, &step) &&
+           (step > 0 ? first <= limit : step < 0 && first >= limit);
+}
+
 /* A counter for the entry, then one for each instruction up to the last jump. The counters of
  * instructions that do not jump stay 0. */
-static int list_jumps(const Proto *p, const int *block_of, qlua_blocks *b)
+static int list_jumps(const Proto *p, const unsigned char *marks, const int *block_of,
+                      qlua_blocks *b)
 {
     int n_counted = p->sizecode;
     while (n_counted > 0 && jump_target(p, n_counted - 1) == -1)
@@ -189,7 +220,7 @@ static int list_jumps(const Proto *p, const int *block_of, qlua_blocks *b)
     b->jumps[0] = (qprof_JumpInfo){QPROF_JUMP_ENTRY, 0};
     for (int pc = 0; pc < n_counted; pc++) {
         int target = jump_target(p, pc);
-        int is_jump = target != -1 && block_of[pc] != -1;
+        int is_jump = target != -1 && block_of[pc] != -1 && !is_sure_loop(p, marks, pc);
         b->jumps[1 + pc] = is_jump ? (qprof_JumpInfo){block_of[pc], block_of[target]}
                                    : (qprof_JumpInfo){QPROF_JUMP_LEFT, 0};
     }
@@ -232,7 +263,7 @@ int qlua_blocks_find(const Proto *p, qlua_blocks *b)
         mark_code(p, marks, block_of)) {
         split_code(p, marks, b, block_of);
         find_befores(p, block_of, b);
-        is_found = list_jumps(p, block_of, b);
+        is_found = list_jumps(p, marks, block_of, b);
     }
     free(marks);
     free(block_of);

@@ -63,8 +63,8 @@ const qp_exporter qp_exporters[] = {
 
 const qp_cover_exporter qp_cover_exporters[] = {
     {"lcov", ".info", "lcov and genhtml; Codecov, Coveralls and most editors",
-     "blocks, contexts, functions without lines, whether a marked line ran", qp_cover_lcov,
-     true},
+     "blocks, contexts, functions without lines, whether a marked line ran, code of no file",
+     qp_cover_lcov, true},
     {"cobertura", ".xml", "Cobertura XML: GitLab, Jenkins, Azure Pipelines, Codecov",
      "blocks, contexts, functions without lines, whether a marked line ran", qp_cover_cobertura,
      true},

@@ -28,4 +28,24 @@ fi
 grep -q 'traced.qtrace: the trace of another run' error || { cat error; exit 1; }
 [ ! -e other.html ] || { echo "a failed page leaves a file"; exit 1; }
 
+# more calls than are drawn, and what trace stat says of windows of whole slices
+cat >long.lua <<'END'
+local function leaf(x) return x end
+local function mid(n) local y = 0 for i = 1, n do y = y + leaf(i) end return y end
+local co = coroutine.wrap(function() while true do mid(1000) coroutine.yield() end end)
+for i = 1, 550 do mid(1000) if i % 10 == 0 then co() end end
+END
+QPROF="-output=long.qprof -trace-output=long.qtrace -trace-buffer=64M" "$qlua" long.lua
+"$qprof" html --trace=long.qtrace long.qprof >/dev/null
+slice=$(sed -n 's/.*"slice":\([0-9]*\),"ticks50".*/\1/p' long.html)
+[ "$slice" -gt 0 ] || { echo "a page without slices"; exit 1; }
+end=$(sed -n 's/.*"timeline">{"begin":[0-9]*,"end":\([0-9]*\).*/\1/p' long.html)
+n=$((end / slice))
+for window in "0 $((n + 1))" "$((n / 4)) $((n / 2))" "$((n / 2)) $((n / 2 + 1))"; do
+    set -- $window
+    from=$(($1 * slice)) to=$(($2 * slice))
+    echo "$from~$to" >>windows
+    "$qprof" trace stat --since=${from}ns --until=${to}ns --format=json long.qtrace long.qprof >"stat.$from~$to.json"
+done
+
 node "$QPROF_SOURCE/tests/web/timeline.mjs"

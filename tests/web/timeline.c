@@ -20,22 +20,22 @@ enum { FUNCTIONS = 40 };
 #define MS UINT64_C(1000000)
 
 static const qp_timeline_item small_items[] = {
-    {QP_TIMELINE_CALL, MAIN, 1, 0, 0, 1000 * MS, NULL, 0},
-    {QP_TIMELINE_CALL, MAIN, 2, 1, 100 * MS, 300 * MS, NULL, 0},
-    {QP_TIMELINE_CALL, MAIN, 2, 2, 150 * MS, 100 * MS, NULL, 0}, /* calls itself */
-    {QP_TIMELINE_CALL, MAIN, 3, 3, 200 * MS, 1, NULL, 0},        /* a nanosecond */
-    {QP_TIMELINE_CALL, MAIN, 3, 1, 600 * MS, 200 * MS, NULL, 0},
-    {QP_TIMELINE_CALL, WORKER, 4, 0, 300 * MS, 100 * MS, NULL, 0},
-    {QP_TIMELINE_CALL, WORKER, 4, 0, 500 * MS, 100 * MS, NULL, 0},
-    {QP_TIMELINE_CALL, COROUTINE, 5, 0, 0, 800 * MS, NULL, 0},
-    {QP_TIMELINE_CALL, COROUTINE, 3, 1, 100 * MS, 400 * MS, NULL, 0},
-    {QP_TIMELINE_PAUSE, COROUTINE, 0, 0, 200 * MS, 100 * MS, NULL, 0}, /* in both */
-    {QP_TIMELINE_PAUSE, COROUTINE, 0, 0, 600 * MS, 100 * MS, NULL, 0}, /* in the outer one */
-    {QP_TIMELINE_MARKER, 0, 0, 0, 250 * MS, 0, "<b>first</b> request\n", 0},
-    {QP_TIMELINE_MARKER, WORKER, 0, 0, 550 * MS, 0, "second", 0},
-    {QP_TIMELINE_COUNTER, 0, 0, 0, 0, 0, "heap", 10},
-    {QP_TIMELINE_COUNTER, 0, 0, 0, 400 * MS, 0, "heap", 4000},
-    {QP_TIMELINE_COUNTER, 0, 0, 0, 900 * MS, 0, "heap", 500},
+    {QP_TIMELINE_CALL, MAIN, 1, 0, 0, 1000 * MS, NULL, 0, 0},
+    {QP_TIMELINE_CALL, MAIN, 2, 1, 100 * MS, 300 * MS, NULL, 0, 0},
+    {QP_TIMELINE_CALL, MAIN, 2, 2, 150 * MS, 100 * MS, NULL, 0, 0}, /* calls itself */
+    {QP_TIMELINE_CALL, MAIN, 3, 3, 200 * MS, 1, NULL, 0, 0},        /* a nanosecond */
+    {QP_TIMELINE_CALL, MAIN, 3, 1, 600 * MS, 200 * MS, NULL, 0, 0},
+    {QP_TIMELINE_CALL, WORKER, 4, 0, 300 * MS, 100 * MS, NULL, 0, 0},
+    {QP_TIMELINE_CALL, WORKER, 4, 0, 500 * MS, 100 * MS, NULL, 0, 0},
+    {QP_TIMELINE_CALL, COROUTINE, 5, 0, 0, 800 * MS, NULL, 0, 0},
+    {QP_TIMELINE_CALL, COROUTINE, 3, 1, 100 * MS, 400 * MS, NULL, 0, 0},
+    {QP_TIMELINE_PAUSE, COROUTINE, 0, 0, 200 * MS, 100 * MS, NULL, 0, 0}, /* in both */
+    {QP_TIMELINE_PAUSE, COROUTINE, 0, 0, 600 * MS, 100 * MS, NULL, 0, 0}, /* in the outer one */
+    {QP_TIMELINE_MARKER, 0, 0, 0, 250 * MS, 0, "<b>first</b> request\n", 0, 0},
+    {QP_TIMELINE_MARKER, WORKER, 0, 0, 550 * MS, 0, "second", 0, 0},
+    {QP_TIMELINE_COUNTER, 0, 0, 0, 0, 0, "heap", 10, 0},
+    {QP_TIMELINE_COUNTER, 0, 0, 0, 400 * MS, 0, "heap", 4000, 0},
+    {QP_TIMELINE_COUNTER, 0, 0, 0, 900 * MS, 0, "heap", 500, 0},
 };
 
 static bool each_of_table(void *from, qp_timeline_take *take, void *to)
@@ -80,7 +80,7 @@ static bool draw_call(lot *l, uint32_t thread, uint32_t depth, uint64_t begin, u
     l->n++;
     return l->take(l->to,
                    &(qp_timeline_item){QP_TIMELINE_CALL, thread, 1 + chance(l) % FUNCTIONS,
-                                       depth, begin, end - begin, NULL, 0});
+                                       depth, begin, end - begin, NULL, 0, 0});
 }
 
 static bool each_of_lot(void *from, qp_timeline_take *take, void *to)

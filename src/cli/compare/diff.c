@@ -210,13 +210,38 @@ static int compare_rows(const void *a, const void *b, void *data)
     return by_name ? by_name : by_file ? by_file : (at_x > at_y) - (at_x < at_y);
 }
 
+/* Less than a thousandth of the run: two runs of the same program differ by as much. */
+static bool is_small_change(const qp_comparison *c, const qp_diff_figure *f)
+{
+    enum { SHARE = 1000 };
+    const qp_diff_figure *whole = &c->diff->rows[0].total;
+    uint64_t base = whole->sides[QP_DIFF_BASE], new = whole->sides[QP_DIFF_NEW];
+    return qp_diff_size(qp_diff_change(f)) < (base > new ? base : new) / SHARE;
+}
+
+/* With one run a side the noise is unknown, and exact times of nearly all functions differ. A table leaves
+ * out those whose calls are equal and whose times hardly changed. */
+static bool is_small(const qp_comparison *c, const qp_diff_row *row)
+{
+    bool is_table = c->cli->args.format == QP_FORMAT_TEXT && !c->cli->args.diff.is_qxdiff;
+    return is_table && c->cli->args.limit && c->diff->has_times && !c->diff->has_noise &&
+           (row->state == QP_DIFF_CHANGED || row->state == QP_DIFF_ALIKE) &&
+           !qp_diff_change(&row->calls) && is_small_change(c, &row->self) &&
+           (c->sort != QP_DIFF_TOTAL || is_small_change(c, &row->total));
+}
+
 static bool choose_rows(qp_comparison *c)
 {
     const qp_diff *d = c->diff;
     c->rows = qp_alloc(d->n_rows, sizeof *c->rows);
-    for (uint32_t i = 1; c->rows && i < d->n_rows; i++)
-        if (differs(c, &d->rows[i]) && fits_filter(c->cli, &d->rows[i]))
+    for (uint32_t i = 1; c->rows && i < d->n_rows; i++) {
+        if (!differs(c, &d->rows[i]) || !fits_filter(c->cli, &d->rows[i]))
+            continue;
+        if (is_small(c, &d->rows[i]))
+            c->n_small++;
+        else
             c->rows[c->n_rows++] = i;
+    }
     if (c->rows)
         qsort_r(c->rows, c->n_rows, sizeof *c->rows, compare_rows, c);
     return c->rows != NULL;

@@ -33,6 +33,7 @@ typedef struct {
     bool is_time;
     uint32_t *rows; /* [n_rows] of the diff that differ and fit the filter, in order */
     size_t n_rows;
+    size_t n_small; /* that differ and are not in rows, see is_small() */
 } qp_comparison;
 
 /* The figure that the comparison is about. */

@@ -127,6 +127,11 @@ static void print_states(const qp_comparison *c)
             continue;
         qp_out_format(s->out, "%s%s %s", between, qp_unit_count(count, n), words[order[i]]);
         between = ", ";
+        if (order[i] == QP_DIFF_CHANGED && c->n_small)
+            qp_out_format(s->out,
+                          " (%s of them by less than 0.1 %% of the time: not listed, "
+                          "except with --limit=0)",
+                          qp_unit_count(count, c->n_small));
     }
     qp_out_text(s->out, "\n\n");
 }
@@ -297,7 +302,8 @@ static void print_largest(const qp_comparison *c)
 static void print_none(const qp_comparison *c)
 {
     uint32_t n = c->diff->n_rows - 1 - c->diff->n_states[QP_DIFF_ALIKE];
-    qp_out_text(c->cli->screen.out, n > 0 ? "No difference matches the filter.\n"
+    qp_out_text(c->cli->screen.out, c->n_small ? "All differences are smaller.\n"
+                                    : n > 0    ? "No difference matches the filter.\n"
                                     : c->diff->n_rows == 1 ? "No function was called.\n"
                                     : c->diff->has_noise
                                         ? "No difference is more than chance.\n"

@@ -4,6 +4,7 @@
  * lcov 2 gets ends of functions and names of branches. Neither gets FNL and FNA, which 1.16 does
  * not know and 2 does not need. */
 #include <inttypes.h>
+#include <string.h>
 
 #include "base/text/text.h"
 #include "export/shared/coverage.h"
@@ -104,11 +105,23 @@ static void write_lines(qp_out *out, const qp_cover_file *f)
                   f->totals.lines_hit);
 }
 
+/* Code that was never in a file, as Lua names it: genhtml stops where a file does not exist. */
+static bool is_in_memory(const qp_cover_file *f)
+{
+    static const char start[] = "[string \"", end[] = "\"]";
+    size_t n = strlen(f->path);
+    return strncmp(f->path, start, sizeof start - 1) == 0 &&
+           n >= sizeof start + sizeof end - 2 &&
+           strcmp(f->path + n - (sizeof end - 1), end) == 0;
+}
+
 bool qp_cover_lcov(const qp_cover *c, qp_out *out, const qp_cover_export_options *o,
                    qp_error *error)
 {
     for (size_t i = 0; i < c->n_files; i++) {
         const qp_cover_file *f = &c->files[i];
+        if (is_in_memory(f))
+            continue;
         const char **names = qp_cover_names(f);
         if (!names)
             return qp_error_fail(error, "out of memory");

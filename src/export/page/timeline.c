@@ -2,7 +2,8 @@
  *
  * Calls go into the page by thread and time, in columns of varints as the call tree. Where there are
  * more than QP_TIMELINE_CALLS the shortest are left out: a first pass counts calls by duration, a second
- * one takes those that are long enough. */
+ * one takes those that are long enough, and a third one adds up all of them by slices of time: figures
+ * never come from a part of the calls. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,7 +47,7 @@ static bool count_call(void *to, const qp_timeline_item *item)
 enum { MOST_POINTS = 50000 };
 
 /* A call, or a pause. */
-typedef enum { THREAD, METHOD, DEPTH, BEGIN, DURATION, SPAN_FIGURES } span_figure;
+typedef enum { THREAD, METHOD, DEPTH, BEGIN, DURATION, SELF, SPAN_FIGURES } span_figure;
 typedef struct {
     uint64_t of[SPAN_FIGURES];
 } span;
@@ -66,6 +67,7 @@ typedef struct {
     uint32_t least;         /* step of the shortest calls that are shown ... */
     uint64_t n_room;        /* ... and how many of those still have room */
     uint64_t n_calls, n_points_left_out;
+    qp_timeline_slices slices; /* where calls are left out */
 } picture;
 
 /* @return false: no memory */
@@ -73,7 +75,8 @@ static bool add_span(qp_buf *spans, const qp_timeline_item *item)
 {
     span *s = qp_buf_add(spans);
     if (s)
-        *s = (span){{item->thread, item->method, item->depth, item->begin, item->duration}};
+        *s = (span){
+            {item->thread, item->method, item->depth, item->begin, item->duration, item->self}};
     return s != NULL;
 }
 
@@ -130,7 +133,8 @@ static bool take_all(picture *p, const qp_timeline *t)
     p->n_calls = is_good ? s->n : 0;
     qp_free(s);
     return is_good && t->each(t->from, take_item, p) && !p->calls.failed && !p->pauses.failed &&
-           !p->marks.failed && !p->counters.failed;
+           !p->marks.failed && !p->counters.failed &&
+           (p->n_calls == p->calls.n || !t->slice || t->slice(t->from, &p->slices));
 }
 
 /* ---- in order -------------------------------------------------------------------------------- */
@@ -184,18 +188,28 @@ static size_t count_of(const qp_buf *spans, size_t *at, uint32_t thread)
     return *at - begin;
 }
 
+/* The same of rows of slices. */
+static size_t rows_of(const qp_timeline_slices *s, size_t *at, uint32_t thread)
+{
+    size_t begin = *at;
+    while (*at < s->n_rows && s->rows[*at].thread == thread)
+        (*at)++;
+    return *at - begin;
+}
+
 static void write_threads(qp_out *out, const picture *p)
 {
-    size_t call = 0, pause = 0;
+    size_t call = 0, pause = 0, row = 0;
     bool is_more = false;
     qp_page_table(out, "threads");
     for (uint32_t i = 0; i < p->m->n_threads; i++) {
         size_t n_calls = count_of(&p->calls, &call, i),
-               n_pauses = count_of(&p->pauses, &pause, i);
-        if (!n_calls && !n_pauses)
+               n_pauses = count_of(&p->pauses, &pause, i),
+               n_rows = rows_of(&p->slices, &row, i);
+        if (!n_calls && !n_pauses && !n_rows)
             continue;
         qp_page_row(out, is_more);
-        QP_PAGE_NUMBERS(out, false, root_of(p, i), n_calls, n_pauses);
+        QP_PAGE_NUMBERS(out, false, root_of(p, i), n_calls, n_pauses, n_rows);
         qp_page_close(out);
         is_more = true;
     }
@@ -227,6 +241,25 @@ static void write_column(qp_gzip *z, const qp_buf *spans, span_figure figure)
     }
 }
 
+/* Slices as distances on the same thread. */
+static void write_rows(qp_gzip *z, const qp_timeline_slices *s)
+{
+    for (size_t i = 0; i < s->n_rows; i++) {
+        bool is_distance = i && s->rows[i].thread == s->rows[i - 1].thread;
+        qp_gzip_varint(z, s->rows[i].slice - (is_distance ? s->rows[i - 1].slice : 0));
+    }
+    for (size_t i = 0; i < s->n_rows; i++)
+        qp_gzip_varint(z, s->rows[i].method);
+    for (size_t i = 0; i < s->n_rows; i++)
+        qp_gzip_varint(z, s->rows[i].began);
+    for (size_t i = 0; i < s->n_rows; i++)
+        qp_gzip_varint(z, s->rows[i].ended);
+    for (size_t i = 0; i < s->n_rows; i++)
+        qp_gzip_varint(z, s->rows[i].self);
+    for (size_t i = 0; i < s->n_rows; i++)
+        qp_gzip_varint(z, s->rows[i].total);
+}
+
 static bool write_spans(qp_out *out, const picture *p)
 {
     qp_out_text(out, "<script type=\"application/gzip;base64\" id=\"spans\">");
@@ -239,6 +272,10 @@ static bool write_spans(qp_out *out, const picture *p)
     write_column(z, &p->calls, DURATION);
     write_column(z, &p->pauses, BEGIN);
     write_column(z, &p->pauses, DURATION);
+    if (p->slices.rows) {
+        write_column(z, &p->calls, SELF);
+        write_rows(z, &p->slices);
+    }
     qp_gzip_end(z);
     qp_page_block_end(out);
     return true;
@@ -255,6 +292,8 @@ static bool write_picture(qp_out *out, picture *p, const qp_timeline *t)
     qp_out_format(out, ",\"lost\":%" PRIu64, t->n_lost);
     qp_out_format(out, ",\"callsLeftOut\":%" PRIu64, p->n_calls - p->calls.n);
     qp_out_format(out, ",\"pointsLeftOut\":%" PRIu64, p->n_points_left_out);
+    qp_out_format(out, ",\"slice\":%" PRIu64, p->slices.width);
+    qp_out_format(out, ",\"ticks50\":%" PRIu64, t->ns_of_ticks);
     write_threads(out, p);
     write_points(out, p, "marks", &p->marks);
     write_points(out, p, "counters", &p->counters);
@@ -279,5 +318,6 @@ bool qp_html_timeline(qp_out *out, const qp_html *page)
     qp_free(p.marks.items);
     qp_free(p.counters.items);
     qp_arena_fini(&p.names);
+    qp_free(p.slices.rows);
     return is_good;
 }

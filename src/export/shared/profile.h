@@ -77,7 +77,22 @@ typedef struct {
     uint64_t duration; /* calls, pauses: up to the trace's end, where they are still open */
     const char *name;  /* markers, counters; borrowed during the call */
     uint64_t value;    /* counters */
+    uint64_t self;     /* calls: self time, as far as its beginning and end are known */
 } qp_timeline_item;
+
+/* What a method did on a thread in a slice of the time: indices in the model, as in an item. Times are
+ * ticks, see QP_TIMELINE_TICKS. */
+typedef struct {
+    uint32_t slice, thread, method; /* slice: from number * width on */
+    uint64_t began, ended;          /* calls */
+    uint64_t self, total;
+} qp_timeline_row;
+
+typedef struct {
+    uint64_t width;        /* ns */
+    qp_timeline_row *rows; /* [n_rows] by thread, slice, method; free with qp_free() */
+    size_t n_rows;
+} qp_timeline_slices;
 
 /* @return false: no more are wanted */
 typedef bool qp_timeline_take(void *to, const qp_timeline_item *item);
@@ -89,7 +104,12 @@ typedef struct {
     /* Hand on all items, in any order; asked again, the same ones in the same order.
      * @return false: no memory, or the trace could not be read */
     bool (*each)(void *from, qp_timeline_take *take, void *to);
+    uint64_t ns_of_ticks; /* ns that QP_TIMELINE_TICKS take */
+    /* Add up all calls by slices. @return false: as each() */
+    bool (*slice)(void *from, qp_timeline_slices *out);
 } qp_timeline;
+
+#define QP_TIMELINE_TICKS ((uint64_t)1 << 50)
 
 /* Of more calls the longest ones are shown: a page must stay small enough to be sent. */
 enum { QP_TIMELINE_CALLS = 500000 };

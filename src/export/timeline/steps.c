@@ -151,6 +151,7 @@ static void leave(void *to, qp_span_thread *th, const qp_span *s, qp_span_end en
                    .depth = th->depth - 1,
                    .at = qp_trace_moment(p->info, th->raw),
                    .begin = qp_trace_moment(p->info, s->raw),
+                   .self = qp_trace_ns(p->info, qp_span_self(th, s)),
                    .is_paused = is_paused,
                    .until = qp_trace_moment(p->info, is_paused ? th->paused_since : th->raw)});
     if (end == QP_END_UNFINISHED && is_paused && th->depth == 1 && th->raw > th->paused_since)

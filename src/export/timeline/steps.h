@@ -26,7 +26,9 @@ typedef struct {
     uint64_t begin; /* of a call, once it is left */
     uint64_t until; /* of a pause: its end; of a call that is left: when its clock stopped */
     bool is_paused; /* left while the thread's clock was stopped, at `until` */
-    uint64_t self;  /* of a profile: self time of the path, in units */
+    uint64_t
+        self; /* of a profile: self time of the path, in units; of a trace, of a call that is
+                    * left: its self time */
     const qp_figures *f; /* of a profile: figures of the path; else NULL */
     const char *name;    /* of markers and counters; NULL otherwise */
     uint64_t value;      /* of counters; of LOST: records */

@@ -3,10 +3,12 @@
  *
  * The trace is played once to know all names, and once more each time items are asked for: only names
  * are kept. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/containers/alloc.h"
 #include "base/containers/dict.h"
+#include "base/containers/search.h"
 #include "base/text/buf.h"
 #include "export/timeline/steps.h"
 
@@ -16,6 +18,7 @@ typedef struct {
     qp_trace *names;             /* played to its end, for its names */
     uint32_t *methods, *threads; /* number in the trace -> index in the model; 0: none */
     size_t n_methods, n_threads;
+    uint64_t begin, end;
 } source;
 
 /* ---- names ----------------------------------------------------------------------------------- */
@@ -102,6 +105,7 @@ static void hand(void *to, const qp_step *s)
         item.depth = s->depth;
         item.begin = s->begin;
         item.duration = s->at - s->begin;
+        item.self = s->self;
     }
     if (!p->is_done && (item.kind != QP_TIMELINE_CALL || item.method))
         p->is_done = !p->take(p->to, &item);
@@ -118,6 +122,51 @@ static bool each(void *from, qp_timeline_take *take, void *to)
     const qp_steps steps = qp_steps_of_trace(&x);
     bool is_good = steps.play(&steps, hand, &p) && !p.is_done;
     qp_trace_close(x.trace);
+    return is_good;
+}
+
+/* ---- slices ---------------------------------------------------------------------------------- */
+
+static int compare_rows(const void *a, const void *b)
+{
+    const qp_timeline_row *x = a, *y = b;
+    int c = QP_ORDER(x->thread, y->thread);
+    c = c ? c : QP_ORDER(x->slice, y->slice);
+    return c ? c : QP_ORDER(x->method, y->method);
+}
+
+/* Rows of methods and threads of the model: those that it lacks are left out. A thread of the model may
+ * be several of the trace, so that rows may be alike. */
+static bool take_rows(const source *from, const qp_slices *s, qp_timeline_slices *out)
+{
+    const qp_slice_row *rows = s->rows.items;
+    *out =
+        (qp_timeline_slices){.width = s->width, .rows = qp_alloc(s->rows.n, sizeof *out->rows)};
+    for (size_t i = 0; out->rows && i < s->rows.n; i++) {
+        const qp_slice_row *r = &rows[i];
+        uint32_t method = r->method < from->n_methods ? from->methods[r->method] : 0;
+        uint32_t thread = r->thread < from->n_threads ? from->threads[r->thread] : 0;
+        if (method)
+            out->rows[out->n_rows++] = (qp_timeline_row){r->slice, thread,  method,  r->began,
+                                                         r->ended, r->self, r->total};
+    }
+    if (out->n_rows)
+        qsort(out->rows, out->n_rows, sizeof *out->rows, compare_rows);
+    return out->rows != NULL;
+}
+
+static bool slice(void *from, qp_timeline_slices *out)
+{
+    const source *s = from;
+    qp_error error;
+    qp_slices slices;
+    qp_trace *trace = qp_trace_open(s->path, &error);
+    if (!trace)
+        return false;
+    bool is_good =
+        qp_slices_play(&slices, trace, s->begin, s->end) && take_rows(s, &slices, out);
+    qp_slices_fini(&slices);
+    qp_trace_close(trace);
     return is_good;
 }
 
@@ -160,6 +209,10 @@ bool qp_timeline_open(qp_timeline *t, const qp_model *m, const char *trace, qp_e
     if (s && is_same && survey(names, t) && find_methods(s) && find_threads(s)) {
         t->from = s;
         t->each = each;
+        t->slice = slice;
+        t->ns_of_ticks = qp_trace_ns(qp_trace_about(names), QP_TIMELINE_TICKS);
+        s->begin = t->begin;
+        s->end = t->end;
         return true;
     }
     if (names)

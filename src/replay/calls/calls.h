@@ -46,9 +46,10 @@ typedef struct {
 
 typedef enum {
     QP_END_RETURNED,
-    QP_END_UNWOUND,   /* a call further out ended */
-    QP_END_LOST,      /* records are missing: it ended at this time at the latest */
-    QP_END_UNFINISHED /* open at the end of the trace */
+    QP_END_UNWOUND,    /* a call further out ended */
+    QP_END_LOST,       /* records are missing: it ended at this time at the latest */
+    QP_END_UNFINISHED, /* open at the end of the trace */
+    QP_END_OF_SLICE    /* it is still open: qp_spans_slice() */
 } qp_span_end;
 
 typedef struct {
@@ -124,6 +125,10 @@ void qp_spans_put(qp_spans *x, uint32_t os_thread, const qp_trace_record *record
 /* Begin to report to the sink at this raw tick: open calls begin there, and earlier records are not
  * counted. */
 void qp_spans_cut(qp_spans *x, uint64_t raw);
+
+/* A slice of time ends at this raw tick: the sink receives all open calls, innermost first, as
+ * if they ended with QP_END_OF_SLICE, and they begin again there. */
+void qp_spans_slice(qp_spans *x, uint64_t raw);
 
 /* End all open calls at `raw`; 0: at the last event of their thread. */
 void qp_spans_end(qp_spans *x, uint64_t raw);
@@ -280,6 +285,30 @@ qp_span_sink qp_stats_sink(qp_stats *s);
 uint64_t qp_call_stat_average(const qp_call_stat *r);
 /* A percentile of them: `share` from 0 to 1; never outside of min and max. */
 uint64_t qp_call_stat_quantile(const qp_call_stat *r, double share);
+
+/* ---- slices ---------------------------------------------------------------------------------
+ *
+ * What functions did in each slice of the time: exact, whatever window of whole slices is added
+ * up. Memory: rows of at most some 1,000 slices. */
+
+/* A function on a thread in a slice. Times in ticks, as in qp_call_stat. */
+typedef struct {
+    uint32_t slice, thread, method; /* slice: from number * width on */
+    uint64_t began, ended;          /* calls */
+    uint64_t self, total;
+} qp_slice_row;
+
+typedef struct {
+    uint64_t width; /* ns */
+    qp_buf rows;    /* qp_slice_row, by thread, slice, method */
+    bool failed;    /* no memory, or the trace could not be read */
+} qp_slices;
+
+/** Play a trace that was not read yet.
+ * @param begin, end  of what is known, in ns of the run
+ * @return !s->failed; qp_slices_fini() is due in either case */
+bool qp_slices_play(qp_slices *s, qp_trace *t, uint64_t begin, uint64_t end);
+void qp_slices_fini(qp_slices *s);
 
 /* ---- slow -----------------------------------------------------------------------------------
  *

@@ -609,6 +609,29 @@ void qp_spans_cut(qp_spans *x, uint64_t raw)
         cut_thread(x, qp_spans_thread(x, i), raw);
 }
 
+static void slice_thread(qp_spans *x, qp_span_thread *th, uint64_t raw)
+{
+    uint32_t depth = th->depth;
+    advance(th, raw);
+    while (th->depth) {
+        qp_span *s = &th->spans[th->depth - 1];
+        x->sink.leave(x->sink.to, th, s, QP_END_OF_SLICE);
+        if (--th->depth)
+            s[-1].callees += qp_span_total(th, s);
+        s->begin = th->time;
+        s->raw = raw;
+        s->callees = 0;
+        s->flags |= QP_SPAN_CUT;
+    }
+    th->depth = depth;
+}
+
+void qp_spans_slice(qp_spans *x, uint64_t raw)
+{
+    for (size_t i = 0; i < x->threads.n; i++)
+        slice_thread(x, qp_spans_thread(x, i), raw);
+}
+
 void qp_spans_end(qp_spans *x, uint64_t raw)
 {
     for (size_t i = 0; i < x->threads.n; i++) {

@@ -34,26 +34,30 @@ export function AboutCall({ index, selected, threadName }: { index: Index; selec
 }
 
 /** What functions did in a part of the time, on these threads. */
-export function figuresOf(index: Index, tracks: Track[], range: Range): Method[] {
+function figuresOf(index: Index, tracks: Track[], range: Range): { all: Method[]; began: number } {
     const figures = new Map<number, Figures>();
-    for (const track of tracks) track.addFigures(range, figures);
+    let began = 0;
+    for (const track of tracks) began += track.addFigures(range, figures);
     const none = { min: 1, max: 0, selfHalf: 0, totalHalf: 0, base: undefined };
-    return [...figures].map(([method, of]) => ({ ...index.methods[method], ...none, ...of }));
+    return { all: [...figures].map(([method, of]) => ({ ...index.methods[method], ...none, ...of })), began };
 }
 
 export interface SelectionProps {
     index: Index;
     tracks: Track[];
+    /** That the figures are of. */
     range: Range;
+    /** Width of the slices that it consists of; 0: it may be any part of the time. */
+    slice: number;
     /** What the range is: "selected time". */
     name: string;
     matching: Set<number> | undefined;
     onOpen: (method: number) => void;
 }
 
-export function Selection({ index, tracks, range, name, matching, onOpen }: SelectionProps) {
+export function Selection({ index, tracks, range, slice, name, matching, onOpen }: SelectionProps) {
     const [sort, setSort] = useState("-self");
-    const all = useMemo(() => figuresOf(index, tracks, range), [tracks, range.from, range.to]);
+    const { all, began } = useMemo(() => figuresOf(index, tracks, range), [tracks, range.from, range.to]);
     const busy = all.reduce((sum, row) => sum + row.self, 0);
     const inRange = useMemo(() => ({ ...index, run: { ...index.run, total: busy } }), [index, busy]);
     const columns = useMemo(() => functionColumns(inRange), [inRange]);
@@ -69,8 +73,12 @@ export function Selection({ index, tracks, range, name, matching, onOpen }: Sele
                 <b>{name}</b>
                 <span>
                     {time(index.run, length)} from {moment(range.from, 1, index.run.unit === "ns")}
+                    {slice > 0 && ` (whole slices of ${time(index.run, slice)})`}
                 </span>
-                <span>{things(calls, "call")} began</span>
+                <span>
+                    {things(calls, "call")}
+                    {began < calls && `, ${count(calls - began)} of them began before`}
+                </span>
                 <span>
                     {time(index.run, busy)} in functions ({(percentage(busy, length * tracks.length) || 0).toFixed(1)} % of the threads' time)
                 </span>

@@ -12,7 +12,10 @@ interface TimelineBlock {
     lost: number;
     callsLeftOut: number;
     pointsLeftOut: number;
-    threads: [root: number, nCalls: number, nPauses: number][];
+    /** Width of a slice of time; 0: all calls are here, and figures come from them. */
+    slice: number;
+    ticks50: number;
+    threads: [root: number, nCalls: number, nPauses: number, nRows: number][];
     marks: Point[];
     counters: Point[];
 }
@@ -68,6 +71,17 @@ class Pauses {
     }
 }
 
+/** What functions did in slices of the time, in which also calls count that are not shown: rows by slice. */
+export interface Slices {
+    width: number;
+    slice: Uint32Array;
+    method: Uint32Array;
+    began: Float64Array;
+    ended: Float64Array;
+    self: Float64Array;
+    total: Float64Array;
+}
+
 /** The calls of one depth: they do not overlap. */
 export interface Row {
     span: Uint32Array;
@@ -87,6 +101,8 @@ export class Track {
         readonly begin: Float64Array,
         readonly end: Float64Array,
         readonly pauses: Pauses,
+        private readonly exactSelf?: Float64Array,
+        readonly slices?: Slices,
     ) {
         this.n = depth.length;
         const sizes: number[] = [];
@@ -143,6 +159,7 @@ export class Track {
 
     /** Self time of one call. */
     self(span: number): number {
+        if (this.exactSelf) return this.exactSelf[span];
         let [own, covered] = [this.spanTime(span), this.begin[span]];
         for (let i = span + 1; i < this.n && this.depth[i] > this.depth[span]; i++) {
             if (this.begin[i] < covered) continue;
@@ -152,13 +169,20 @@ export class Track {
         return own;
     }
 
-    /** Adds what functions did in a part of the time: calls that began in it, and time as far as it lies
-     * in it. A recursive function's total is that of its outermost calls. */
-    addFigures({ from, to }: Range, figures: Map<number, Figures>) {
+    /** Adds what functions did in a part of the time: calls that were open in it, and time as far as it lies
+     * in it, as `qprof trace stat --since --until` does. A recursive function's total is that of its
+     * outermost calls. Where not all calls are shown the ends of the part are those of slices.
+     * @returns how many of the calls began in it */
+    addFigures(range: Range, figures: Map<number, Figures>): number {
+        return this.slices ? addRows(this.slices, range, figures) : this.addCalls(range, figures);
+    }
+
+    private addCalls({ from, to }: Range, figures: Map<number, Figures>): number {
+        let began = 0;
         const stack: number[] = [];
         const open = new Map<number, number>();
         for (let i = 0; i < this.n && this.begin[i] < to; i++) {
-            if (this.end[i] < from || (this.end[i] === from && this.begin[i] < from)) continue;
+            if (this.end[i] < from) continue;
             while (stack.length && this.depth[stack[stack.length - 1]] >= this.depth[i]) {
                 const left = this.method[stack.pop()!];
                 open.set(left, open.get(left)! - 1);
@@ -169,12 +193,14 @@ export class Track {
             if (!own) figures.set(of, (own = { calls: 0, self: 0, total: 0 }));
             own.self += time;
             if (stack.length) figures.get(this.method[stack[stack.length - 1]])!.self -= time;
-            if (this.begin[i] >= from) own.calls++;
+            own.calls++;
+            if (this.begin[i] >= from) began++;
             const isOpen = open.get(of) ?? 0;
             if (!isOpen) own.total += time;
             open.set(of, isOpen + 1);
             stack.push(i);
         }
+        return began;
     }
 
     /** The next call of one of these functions; the last one before, if step is -1. */
@@ -184,7 +210,31 @@ export class Track {
     }
 }
 
+function addRows(rows: Slices, { from, to }: Range, figures: Map<number, Figures>): number {
+    const [first, end] = [Math.round(from / rows.width), Math.round(to / rows.width)];
+    const figuresOf = (method: number) => {
+        let own = figures.get(method);
+        if (!own) figures.set(method, (own = { calls: 0, self: 0, total: 0 }));
+        return own;
+    };
+    const open = new Map<number, number>();
+    let [i, began] = [0, 0];
+    for (; i < rows.slice.length && rows.slice[i] < first; i++)
+        open.set(rows.method[i], (open.get(rows.method[i]) ?? 0) + rows.began[i] - rows.ended[i]);
+    for (const [method, n] of open) if (n) figuresOf(method).calls += n;
+    for (; i < rows.slice.length && rows.slice[i] < end; i++) {
+        const own = figuresOf(rows.method[i]);
+        own.calls += rows.began[i];
+        own.self += rows.self[i];
+        own.total += rows.total[i];
+        began += rows.began[i];
+    }
+    return began;
+}
+
 export interface Timeline {
+    /** Width of the slices that figures come from; 0: of all calls. */
+    slice: number;
     /** Of what is known. */
     whole: Range;
     nLost: number;
@@ -208,12 +258,43 @@ function countersOf(points: Point[]): Counter[] {
     return counters;
 }
 
+type Column = <Numbers extends Uint32Array | Float64Array>(to: Numbers) => Numbers;
+
+/** The rows of each thread. */
+function slicesOf(raw: TimelineBlock, column: Column): Slices[] {
+    const n = raw.threads.reduce((sum, [, , , rows]) => sum + rows, 0);
+    const [slice, method] = [column(new Uint32Array(n)), column(new Uint32Array(n))];
+    const [began, ended] = [column(new Float64Array(n)), column(new Float64Array(n))];
+    const [self, total] = [column(new Float64Array(n)), column(new Float64Array(n))];
+    const tick = raw.ticks50 / 2 ** 50;
+    for (let i = 0; i < n; i++) {
+        self[i] *= tick;
+        total[i] *= tick;
+    }
+    let first = 0;
+    return raw.threads.map(([, , , rows]) => {
+        const end = first + rows;
+        for (let i = first + 1; i < end; i++) slice[i] += slice[i - 1];
+        const part = <Numbers extends Uint32Array | Float64Array>(of: Numbers) => of.subarray(first, end) as Numbers;
+        const own = {
+            width: raw.slice, slice: part(slice), method: part(method), began: part(began), ended: part(ended), self: part(self), total: part(total),
+        };
+        first = end;
+        return own;
+    });
+}
+
+/** The part of the time that figures are of: whole slices. */
+export function wholeSlices({ slice }: Timeline, { from, to }: Range): Range {
+    return slice ? { from: Math.floor(from / slice) * slice, to: Math.ceil(to / slice) * slice } : { from, to };
+}
+
 /** undefined: the run has none. */
 export async function readTimeline(index: Index): Promise<Timeline | undefined> {
     const raw = index.hasTimeline && block<TimelineBlock>("timeline");
     if (!raw) return undefined;
     const numbers = new Varints(await inflated("spans"));
-    const column = <Column extends Uint32Array | Float64Array>(to: Column): Column => {
+    const column: Column = (to) => {
         for (let i = 0; i < to.length; i++) to[i] = numbers.next();
         return to;
     };
@@ -235,15 +316,18 @@ export async function readTimeline(index: Index): Promise<Timeline | undefined> 
     const [depth, method] = [column(new Uint32Array(all)), column(new Uint32Array(all))];
     const calls = intervals(nCalls);
     const pauses = intervals(raw.threads.map(([, , n]) => n));
+    const selves = raw.slice ? column(new Float64Array(all)) : undefined;
+    const rows = raw.slice ? slicesOf(raw, column) : [];
     let first = 0;
     const tracks = raw.threads.map(([root, n], i) => {
         const part = (of: Uint32Array) => of.subarray(first, first + n);
         const { begin, end } = calls[i];
-        const track = new Track(root, part(depth), part(method), begin, end, new Pauses(pauses[i].begin, pauses[i].end));
+        const track = new Track(root, part(depth), part(method), begin, end, new Pauses(pauses[i].begin, pauses[i].end), selves?.subarray(first, first + n), rows[i]);
         first += n;
         return track;
     });
     return {
+        slice: raw.slice,
         whole: { from: raw.begin, to: Math.max(raw.end, raw.begin + 1) },
         nLost: raw.lost,
         nCallsLeftOut: raw.callsLeftOut,

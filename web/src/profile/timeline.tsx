@@ -13,7 +13,7 @@ import { type Lane, ROW, drawLanes, heightOf, laneAt, lanesOf, topOf } from "./l
 import type { ViewProps } from "./lists";
 import { type Moves, type Selected, closeTo, closedOf, movesOf, rangeOf, selectedOf, selectionOf, useTimelineKeys } from "./moves";
 import { AboutCall, Selection } from "./selection";
-import { type Mark, type Range, type Timeline, readTimeline } from "./spans";
+import { type Mark, type Range, type Timeline, readTimeline, wholeSlices } from "./spans";
 import { fresh } from "./place";
 
 const STRIP_PARTS = 400;
@@ -38,7 +38,7 @@ function useTimeline(index: Index): Timeline | undefined {
 function leftOut(timeline: Timeline): string {
     const parts = [];
     if (timeline.nLost) parts.push(`${things(timeline.nLost, "record")} of the trace are missing`);
-    if (timeline.nCallsLeftOut) parts.push(`the ${count(timeline.nCallsLeftOut)} shortest calls are left out`);
+    if (timeline.nCallsLeftOut) parts.push(`the ${count(timeline.nCallsLeftOut)} shortest calls are left out${timeline.slice ? " of the picture; the table counts them" : ""}`);
     if (timeline.nPointsLeftOut) parts.push(`${things(timeline.nPointsLeftOut, "marker or value", "markers or values")} are left out`);
     const description = parts.join("; ");
     return description && `${description[0].toUpperCase()}${description.slice(1)}.`;
@@ -282,7 +282,8 @@ function Loaded({ timeline, ...props }: ViewProps & { timeline: Timeline; theme:
             <Selection
                 index={index}
                 tracks={selected ? [selected.track] : tracks}
-                range={about}
+                range={wholeSlices(timeline, about)}
+                slice={timeline.slice}
                 name={selected ? "The call" : marked ? "The selected time" : "All that is seen"}
                 matching={matching}
                 onOpen={onOpen}

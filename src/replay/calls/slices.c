@@ -1,0 +1,169 @@
+/* slices.c: what functions did in each slice of time. See calls.h. Read qp_slices_play first.
+ *
+ * At the end of a slice all open calls are cut, as where a window of the trace ends and the next
+ * one begins, so that the sums of adjacent slices are those of one window. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/containers/alloc.h"
+#include "base/containers/search.h"
+#include "replay/calls/calls.h"
+
+enum {
+    SLICES_FIRST = 1024,
+    ROWS_MOST = 200000 /* where there are more, two slices become one */
+};
+
+typedef struct {
+    qp_slices *s;
+    qp_dict row_of; /* of the current slice: thread, method -> index + 1 */
+    uint32_t slice;
+    size_t n_most; /* rows, before two slices become one */
+} slicer;
+
+/* ---- rows -------------------------------------------------------------------------------- */
+
+static qp_slice_row *row_of(slicer *x, uint32_t thread, uint32_t method)
+{
+    static qp_slice_row lost;
+    uint64_t key = (uint64_t)thread << 32 | method;
+    uint32_t known = qp_dict_get(&x->row_of, key);
+    if (known)
+        return (qp_slice_row *)x->s->rows.items + known - 1;
+    qp_slice_row *r = qp_buf_add(&x->s->rows);
+    if (!r || !qp_dict_put(&x->row_of, key, (uint32_t)x->s->rows.n)) {
+        x->s->failed = true;
+        return &lost;
+    }
+    *r = (qp_slice_row){.slice = x->slice, .thread = thread, .method = method};
+    return r;
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+    const qp_slice_row *x = a, *y = b;
+    int c = QP_ORDER(x->thread, y->thread);
+    c = c ? c : QP_ORDER(x->slice, y->slice);
+    return c ? c : QP_ORDER(x->method, y->method);
+}
+
+/* Sort all rows, and add up those of one slice, thread and method. */
+static void join_rows(qp_slices *s)
+{
+    qp_slice_row *rows = s->rows.items;
+    size_t n = 0;
+    if (s->rows.n)
+        qsort(rows, s->rows.n, sizeof *rows, compare_rows);
+    for (size_t i = 0; i < s->rows.n; i++) {
+        if (!n || compare_rows(&rows[n - 1], &rows[i])) {
+            rows[n++] = rows[i];
+            continue;
+        }
+        rows[n - 1].began += rows[i].began;
+        rows[n - 1].ended += rows[i].ended;
+        rows[n - 1].self += rows[i].self;
+        rows[n - 1].total += rows[i].total;
+    }
+    s->rows.n = n;
+}
+
+static void halve(slicer *x)
+{
+    qp_slice_row *rows = x->s->rows.items;
+    for (size_t i = 0; i < x->s->rows.n; i++)
+        rows[i].slice /= 2;
+    x->s->width *= 2;
+    x->slice /= 2;
+    join_rows(x->s);
+}
+
+/* ---- the sink ---------------------------------------------------------------------------- */
+
+static void enter(void *to, qp_span_thread *th, qp_span *span)
+{
+    if (!(span->flags & QP_SPAN_SKIPPED))
+        row_of(to, th->number, span->method)->began++;
+}
+
+static void leave(void *to, qp_span_thread *th, const qp_span *span, qp_span_end end)
+{
+    uint64_t total = qp_span_total(th, span);
+    bool is_end = end != QP_END_OF_SLICE && !(span->flags & QP_SPAN_SKIPPED);
+    if (!is_end && !total) /* suspended in all of the slice */
+        return;
+    qp_slice_row *r = row_of(to, th->number, span->method);
+    r->ended += is_end;
+    r->self += qp_span_self(th, span);
+    r->total += span->flags & QP_SPAN_OUTERMOST ? total : 0;
+}
+
+/* ---- playing ----------------------------------------------------------------------------- */
+
+/* 1, 2 or 5 times a power of ten, so that people can write the ends of slices. */
+static uint64_t round_width(uint64_t least)
+{
+    for (uint64_t power = 1;; power *= 10) {
+        if (power >= least || power > UINT64_MAX / 100)
+            return power;
+        if (2 * power >= least)
+            return 2 * power;
+        if (5 * power >= least)
+            return 5 * power;
+    }
+}
+
+static uint64_t edge_of(const slicer *x, const qp_trace_info *info)
+{
+    return qp_trace_raw(info, (x->slice + 1ull) * x->s->width);
+}
+
+/* The current slice has ended. */
+static void pass_edge(slicer *x, qp_spans *spans, uint64_t edge)
+{
+    qp_spans_slice(spans, edge);
+    qp_dict_fini(&x->row_of);
+    x->slice++;
+    if (x->s->rows.n <= x->n_most || x->slice < 2 || x->s->width > UINT64_MAX / 4)
+        return;
+    halve(x);
+    if (x->s->rows.n > x->n_most / 2) /* few were alike */
+        x->n_most *= 2;
+}
+
+bool qp_slices_play(qp_slices *s, qp_trace *t, uint64_t begin, uint64_t end)
+{
+    const qp_trace_info *info = qp_trace_about(t);
+    qp_spans spans;
+    qp_trace_run run;
+    *s = (qp_slices){.rows = QP_BUF(qp_slice_row),
+                     .width = round_width((end > begin ? end - begin : 1) / SLICES_FIRST + 1)};
+    slicer x = {.s = s, .slice = (uint32_t)(begin / s->width), .n_most = ROWS_MOST};
+    qp_trace_spans(t, &spans, &(qp_span_sink){&x, enter, leave, NULL});
+    uint64_t edge = edge_of(&x, info);
+    while (!spans.failed && !s->failed && qp_trace_next(t, &run)) {
+        for (size_t at = 0; at < run.n;) {
+            size_t n = qp_trace_count_before(run.records + at, run.n - at, edge);
+            if (n)
+                qp_spans_put(&spans, run.os_thread, run.records + at, n);
+            at += n;
+            if (at == run.n)
+                break;
+            pass_edge(&x, &spans, edge);
+            edge = edge_of(&x, info);
+        }
+    }
+    uint64_t end_raw = info->end_raw ? qp_trace_end_raw(t, &spans, NULL) : 0;
+    for (; end_raw > edge; edge = edge_of(&x, info))
+        pass_edge(&x, &spans, edge);
+    qp_spans_end(&spans, end_raw);
+    join_rows(s);
+    s->failed |= spans.failed || qp_trace_failed(t) || s->rows.failed;
+    qp_dict_fini(&x.row_of);
+    qp_spans_fini(&spans);
+    return !s->failed;
+}
+
+void qp_slices_fini(qp_slices *s)
+{
+    qp_free(s->rows.items);
+}
