@@ -36,7 +36,7 @@ for options in "-time=exact '-pc=VIRTUAL 200'" "-time=sampled '-pc=VIRTUAL 200'"
         $sum <= $all and $sum > 0.5 * $all' >/dev/null || complain "$options: sums of lines"
 done
 
-# A sum of two runs has the samples of both, and a clear forgets them.
+# A sum of two runs has the samples of both.
 record "-time=sampled '-pc=VIRTUAL 200'" again shares.lua 2
 rm -f "$tmp/both.qprof"
 "$bin/qprof" merge -o "$tmp/both.qprof" "$tmp/shares.qprof" "$tmp/again.qprof"
