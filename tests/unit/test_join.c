@@ -190,6 +190,31 @@ static void a_joined_model_can_be_collapsed(void **state)
     qp_model_free(m);
 }
 
+/* a 1 calls b 2, which calls a 4, which calls b 8 and c 16. */
+static void recursion_is_at_the_outer_call(void **state)
+{
+    (void)state;
+    profile *p = profile_new();
+    qp_cell th = profile_thread(p);
+    qp_cell a = profile_method(p, 1, "a", NULL, NULL),
+            b = profile_method(p, 2, "b", NULL, NULL);
+    qp_cell c = profile_method(p, 3, "c", NULL, NULL);
+    qp_cell inner = profile_node(
+        p, th, profile_node(p, th, profile_node(p, th, 0, a, 1, 1), b, 1, 2), a, 3, 4);
+    profile_node(p, th, inner, b, 5, 8);
+    profile_node(p, th, inner, c, 7, 16);
+    qp_model *m = profile_read(p, QP_LOAD_CLEAN);
+    bool is_hidden[8] = {0};
+    assert_true(
+        qp_model_collapse(&m, &(qp_collapse){.is_hidden = is_hidden, .joins_recursion = true}));
+    assert_int_equal(m->n_nodes - m->n_threads, 3);
+    assert_path(m, "a", 4, 5, 31);
+    assert_path(m, "a>b", 6, 10, 10);
+    assert_path(m, "a>c", 7, 16, 16);
+    assert_int_equal(m->run.total, 31);
+    qp_model_free(m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -199,6 +224,7 @@ int main(void)
         cmocka_unit_test(damaged_creators_are_harmless),
         cmocka_unit_test(one_thread_alone_is_not_joined),
         cmocka_unit_test(a_joined_model_can_be_collapsed),
+        cmocka_unit_test(recursion_is_at_the_outer_call),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,6 +15,19 @@ static void print_field(const qp_screen *s, const char *label, const char *text)
     qp_out_char(s->out, '\n');
 }
 
+static void print_threads(const qp_screen *s, const qp_model *m)
+{
+    char text[160], count[QP_NUMBER_BYTES];
+    uint64_t n = 0;
+    for (uint32_t i = 1; i < m->n_threads; i++)
+        n += m->threads[i].creator ? m->threads[i].n_lives : 0;
+    snprintf(text, sizeof text, "%s%s%s%s",
+             m->run.is_virtual ? "virtual threads" : "system threads", n ? "; " : "",
+             n ? qp_unit_count(count, n) : "",
+             n ? " are shown below the calls that created them" : "");
+    print_field(s, "threads", text);
+}
+
 static void print_setup(const qp_screen *s, const qp_model *m)
 {
     const qp_run_info *run = &m->run;
@@ -35,7 +48,7 @@ static void print_setup(const qp_screen *s, const qp_model *m)
                 : strcmp(run->reads_text, "overlap") == 0
                     ? "overlap earlier loads"
                     : "not measured: whether they wait for earlier loads");
-    print_field(s, "threads", run->is_virtual ? "virtual threads" : "system threads");
+    print_threads(s, m);
     snprintf(text, sizeof text, "%s%s%s", qp_unit_size(a, run->file_bytes),
              run->memory_limit_bytes ? " of at most " : "",
              run->memory_limit_bytes ? qp_unit_size(b, run->memory_limit_bytes) : "");

@@ -91,7 +91,7 @@ static bool collapse(const qp_cli *cli, qp_model **m)
 {
     const qp_collapse_args *args = &cli->args.fold;
     uint32_t focus = 0;
-    if (!args->focus && !args->hide.n && !args->hide_modules.n)
+    if (!args->focus && !args->hide.n && !args->hide_modules.n && !args->joins_recursion)
         return true;
     if (args->focus && !qp_method_find(cli, *m, args->focus, &focus))
         return false;
@@ -100,8 +100,10 @@ static bool collapse(const qp_cli *cli, qp_model **m)
         mark(cli, *m, "hide", &args->hide, fits_name, is_hidden);
         mark(cli, *m, "hide-module", &args->hide_modules, fits_module, is_hidden);
     }
-    bool is_good = is_hidden &&
-                   qp_model_collapse(m, &(qp_collapse){.is_hidden = is_hidden, .focus = focus});
+    bool is_good = is_hidden && qp_model_collapse(m, &(qp_collapse){.is_hidden = is_hidden,
+                                                                    .focus = focus,
+                                                                    .joins_recursion =
+                                                                        args->joins_recursion});
     if (!is_good)
         qp_cli_fail_memory(cli);
     qp_free(is_hidden);
@@ -152,8 +154,9 @@ static bool join(const qp_cli *cli, qp_model **m)
 int qp_cli_load_collapsed(qp_cli *cli, const char *file, qp_model **m)
 {
     int status = qp_cli_load(cli, file, m);
-    if (status == QP_EXIT_UNUSABLE || (can_collapse(cli, *m) && join(cli, m) && charge(cli, m) &&
-                                       collapse(cli, m) && charge_collector(cli, m)))
+    if (status == QP_EXIT_UNUSABLE ||
+        (can_collapse(cli, *m) && join(cli, m) && charge(cli, m) && collapse(cli, m) &&
+         charge_collector(cli, m)))
         return status;
     qp_model_free(*m);
     *m = NULL;

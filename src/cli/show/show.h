@@ -93,7 +93,9 @@ char *qp_header_moment(char *to, uint64_t ns);
      "the same, by module or file"},                                                           \
     {"gc", 0, QP_FLAG_WORD, "apart|caller", QP_FLAG_AT(fold.gc), NULL,                         \
      "time of the garbage collector: its own row, or part of the function in which it began; "  \
-     "finalizers are called by the same (default apart)"}
+     "finalizers are called by the same (default apart)"},                                      \
+    QP_YES("collapse-recursion", 0, fold.joins_recursion,                                      \
+           "a call of a function inside another call of it is shown at the outer one")
 /* clang-format on */
 
 /* clang-format off */

@@ -133,6 +133,22 @@ static void write_threads(qp_out *out, const qp_model *m)
     qp_page_close(out);
 }
 
+/* Pairs: the root of a thread, and the path that created it. The page places callees after their callers in one
+ * pass, so that a creator has to come first, as it does where a thread's paths are recorded after it. */
+static void write_creators(qp_out *out, const qp_model *m)
+{
+    bool is_more = false;
+    qp_out_text(out, ",\"creators\":[");
+    for (uint32_t i = 1; i < m->n_threads; i++) {
+        const qp_model_thread *th = &m->threads[i];
+        if (!th->creator || th->creator > m->nodes[th->root].first_child)
+            continue;
+        QP_PAGE_NUMBERS(out, is_more, th->root, th->creator);
+        is_more = true;
+    }
+    qp_out_char(out, ']');
+}
+
 static void write_methods(qp_out *out, const qp_model *m)
 {
     qp_page_table(out, "methods");
@@ -212,6 +228,7 @@ static bool write_index(qp_out *out, const qp_html *page)
     } else {
         write_methods(out, m);
         write_threads(out, m);
+        write_creators(out, m);
     }
     bool is_good = write_files(out, page);
     qp_out_format(out, ",\"nodes\":%" PRIu32 ",\"hasTimeline\":%s}", n_nodes(page),

@@ -67,6 +67,14 @@ static uint32_t node_at(view *x, uint32_t parent, uint32_t from)
     return at;
 }
 
+/* The node of a method at or above a node of the view; NOWHERE: there is none. */
+static uint32_t find_open(const view *x, uint32_t at, uint32_t method)
+{
+    while (at != NOWHERE && x->to->nodes[at].method != method)
+        at = x->to->nodes[at].parent;
+    return at;
+}
+
 /* Into places[i]. @return false: no memory */
 static bool place_node(view *x, uint32_t i)
 {
@@ -78,7 +86,8 @@ static bool place_node(view *x, uint32_t i)
     if (above == NOWHERE)
         return true;
     bool is_hidden = x->how.is_hidden && x->how.is_hidden[n->method] && !is_focus;
-    x->places[i] = is_hidden ? above : node_at(x, above, i);
+    uint32_t outer = x->how.joins_recursion ? find_open(x, above, n->method) : NOWHERE;
+    x->places[i] = is_hidden ? above : outer != NOWHERE ? outer : node_at(x, above, i);
     if (x->places[i] == NOWHERE)
         return false;
     add_time(x, i, x->places[i]);
@@ -235,6 +244,7 @@ static void place_frames(view *x)
     for (uint32_t t = 1; t < x->from->n_threads; t++) {
         const qp_model_thread *from = &x->from->threads[t];
         qp_model_thread *to = &x->to->threads[t];
+        to->creator = x->places[from->creator];
         to->frames = frames;
         to->n_frames = 0;
         to->calls = to->resumes = 0;

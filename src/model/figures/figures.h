@@ -300,6 +300,8 @@ typedef struct {
     const uint32_t *charged;
     const char *when;       /* the pattern, borrowed; "": none */
     bool charges_collector; /* is_hidden is the garbage collector alone */
+    /* a call of a method inside another call of it, directly or through others, is at the outer one */
+    bool joins_recursion;
     /* a thread below whose root all paths are placed; see qp_model_join_threads(). 0: none */
     uint32_t joined;
 } qp_collapse;

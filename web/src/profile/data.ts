@@ -13,6 +13,8 @@ interface IndexBlock {
         name: string, root: number, total: number, calls: number, ordinal: number, system: number,
         lives: number, depth: number, flags: number, baseTotal?: number, baseCalls?: number,
     ][];
+    /** Of one run, in turn: the root of a thread, and the node of the path that created it. */
+    creators?: number[];
     /** name, module, file, line, calls, self, total, min, max, half intervals of self and total, hits */
     methods: [string, string, string, number, number, number, number, number, number, number, number, number][];
     /** Of each method: state, then calls, self, total of the base, each with its noise. */
@@ -140,6 +142,8 @@ export interface Index {
     recorded: Run[];
     methods: Method[];
     threads: Thread[];
+    /** Of the root of a thread: the path that created it. */
+    creators: Map<number, number>;
     files: SourceFile[];
     nNodes: number;
     hasTimeline: boolean;
@@ -179,6 +183,12 @@ function threadsOf(raw: IndexBlock): Thread[] {
     return threads.filter((th) => th.calls || th.total || th.depth || th.base?.calls || th.base?.total);
 }
 
+function creatorsOf({ creators = [] }: IndexBlock): Map<number, number> {
+    const byRoot = new Map<number, number>();
+    for (let i = 0; i < creators.length; i += 2) byRoot.set(creators[i], creators[i + 1]);
+    return byRoot;
+}
+
 export function readIndex(): Index {
     const raw = block<IndexBlock>("index")!;
     const hasBoth = (what: "hasTimes" | "hasCalls" | "hasTree") => raw.run[what] && raw.base?.[what] !== false;
@@ -190,6 +200,7 @@ export function readIndex(): Index {
         recorded: raw.base ? [raw.base, raw.run] : [raw.run],
         methods: methodsOf(raw),
         threads: threadsOf(raw),
+        creators: creatorsOf(raw),
         files: raw.files.map(([path, self, nMethods], index) => ({ index, path, self, nMethods })),
         nNodes: raw.nodes,
         hasTimeline: raw.hasTimeline,

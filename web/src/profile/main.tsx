@@ -74,19 +74,22 @@ const keyList: KeyList = [
     ["Escape", "close what is open; take the search away"],
 ];
 
+/** Are paths of all threads shown as those of one? */
+const joins = (thread: number) => !thread && (!!index.base || index.threads.length > 1);
+
 /** The paths that the filter leaves, of both runs. */
 function useFolded(tree: Tree | undefined, { focus, hidden, thread }: Filter): Tree | undefined {
-    const joinsThreads = !!index.base && !thread;
+    const joinsThreads = joins(thread);
     return useMemo(() => {
         if (!tree || !(focus || hidden.length || joinsThreads)) return tree;
-        return folded(tree, { focus, hidden: new Set(hidden), joinsThreads });
+        return folded(tree, { focus, hidden: new Set(hidden), joinsThreads, creators: index.creators });
     }, [tree, focus, hidden.join("."), joinsThreads]);
 }
 
 /** Functions as the report has them or, of a part of the run, as they are in that part. */
 function useMethods(tree: Tree | undefined, { focus, hidden, thread }: Filter): Method[] {
     return useMemo(() => {
-        const isWhole = !focus && !hidden.length && !thread;
+        const isWhole = !focus && !hidden.length && !thread && (!joins(thread) || !!index.base);
         return isWhole || !tree || !index.hasTree ? index.methods : functionsOf(index, tree, thread);
     }, [tree, thread]);
 }

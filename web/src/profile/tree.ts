@@ -135,8 +135,10 @@ export interface Fold {
     hidden: Set<number>;
     /** Only calls of this method, and what they called; 0: all. */
     focus: number;
-    /** The same path is one on whatever thread. */
+    /** The same path is one on whatever thread; what a thread calls is below the path that created it. */
     joinsThreads: boolean;
+    /** Then: of the root of a thread, that path. */
+    creators: Map<number, number>;
 }
 
 /** Nodes by caller and method: a hash table of node numbers alone, since a Map of a million keys is what
@@ -189,9 +191,10 @@ export function folded(tree: Tree, fold: Fold): Tree {
             to[node] = fold.focus ? NOWHERE : root[node];
             continue;
         }
+        const caller = (fold.joinsThreads && fold.creators.get(above)) || above;
         root[node] = root[above];
-        to[node] = to[above];
-        if (to[above] === NOWHERE && of === fold.focus) to[node] = root[node];
+        to[node] = to[caller];
+        if (to[caller] === NOWHERE && of === fold.focus) to[node] = root[node];
         if (to[node] !== NOWHERE && !fold.hidden.has(of)) to[node] = nodes.child(to[node], of);
     }
     const added = (column: ArrayLike<number>, isOfCalls: boolean) => {
