@@ -70,8 +70,8 @@ typedef struct {
     unsigned format, color, sort; /* positions in the words of the flag */
     bool help;
     bool is_forced, has_threads, has_subtract, has_skips, is_hottest, is_man, is_completion,
-        has_list, is_calls, has_samples, has_callgrind_jumps, has_arguments, is_host,
-        is_bytes, is_objects;
+        has_list, is_calls, has_samples, has_callgrind_jumps, has_arguments, is_host, is_bytes,
+        is_objects;
     uint64_t limit; /* 0: none; UINT64_MAX: not given */
     uint64_t depth, count;
     uint64_t suffixes; /* frames of a call route; 0: none are shown; UINT64_MAX: not given */
