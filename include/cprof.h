@@ -144,6 +144,8 @@ CPROF_SAME(environment);
 CPROF_SAME(set_clock);
 
 /* ---- sampling: QPROF_E_UNSUPPORTED, or no effect ----------------------------------------- */
+CPROF_SAME(on_samples);
+CPROF_SAME(sample_block);
 CPROF_SAME(pc_supported);
 CPROF_SAME(pc_command);
 CPROF_SAME(pc_off);

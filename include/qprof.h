@@ -518,21 +518,21 @@ QPROF_FN(int) qprof_set_source_map(const char *file, const char *map, size_t n_b
 
 /* What the host should send: bits of qprof_wants(). */
 enum {
-    QPROF_WANT_CALLS = 1 << 0,         /* entries and exits */
-    QPROF_WANT_LINES = 1 << 1,         /* line tables */
-    QPROF_WANT_BLOCKS = 1 << 2,        /* qprof_record_bb_counts() */
-    QPROF_WANT_BLOCK_TIME = 1 << 3,    /* qprof_record_bb_time() */
-    QPROF_WANT_COUNTS = 1 << 4,        /* qprof_record_counts() */
-    QPROF_WANT_TRACE = 1 << 5,         /* qprof_trace_call(), _return(), _line() */
-    QPROF_WANT_PARAMETERS = 1 << 6,    /* qprof_trace_parameter(), _result() */
-    QPROF_WANT_SAMPLES = 1 << 7,       /* <Native> frames, critical sections */
-    QPROF_WANT_COVERAGE = 1 << 8,      /* registration of every method, called or not */
-    QPROF_WANT_ALONE = 1 << 9,         /* coverage only: with counters in place, no entries */
-    QPROF_WANT_STACK = 1 << 10,        /* samples only: qprof_stack_entry() suffices */
-    QPROF_WANT_SHADOW = 1 << 11,       /* entries and exits: another program reads the stack */
-    QPROF_WANT_GATE = 1 << 12,         /* counts in place only while qprof_is_counting() */
+    QPROF_WANT_CALLS = 1 << 0,          /* entries and exits */
+    QPROF_WANT_LINES = 1 << 1,          /* line tables */
+    QPROF_WANT_BLOCKS = 1 << 2,         /* qprof_record_bb_counts() */
+    QPROF_WANT_BLOCK_TIME = 1 << 3,     /* qprof_record_bb_time() */
+    QPROF_WANT_COUNTS = 1 << 4,         /* qprof_record_counts() */
+    QPROF_WANT_TRACE = 1 << 5,          /* qprof_trace_call(), _return(), _line() */
+    QPROF_WANT_PARAMETERS = 1 << 6,     /* qprof_trace_parameter(), _result() */
+    QPROF_WANT_SAMPLES = 1 << 7,        /* <Native> frames, critical sections */
+    QPROF_WANT_COVERAGE = 1 << 8,       /* registration of every method, called or not */
+    QPROF_WANT_ALONE = 1 << 9,          /* coverage only: with counters in place, no entries */
+    QPROF_WANT_STACK = 1 << 10,         /* samples only: qprof_stack_entry() suffices */
+    QPROF_WANT_SHADOW = 1 << 11,        /* entries and exits: another program reads the stack */
+    QPROF_WANT_GATE = 1 << 12,          /* counts in place only while qprof_is_counting() */
     QPROF_WANT_SAMPLE_BLOCKS = 1 << 13, /* qprof_on_samples(), qprof_sample_block() */
-    QPROF_WANT_MEMORY = 1 << 14        /* qprof_record_alloc(), _free(), _resize() */
+    QPROF_WANT_MEMORY = 1 << 14         /* qprof_record_alloc(), _free(), _resize() */
 };
 
 /** Return which events the host should send. Sending others is harmless.
@@ -627,7 +627,9 @@ QPROF_FN(int)
 qprof_set_program(const char *script, int n_arguments, const char *const *arguments,
                   const char *host);
 
-/** Give the run labels, in addition to those of -labels and of the variable QPROF_LABELS.
+/** Give the run labels.
+ *
+ * They are in addition to those of -labels and of the variable QPROF_LABELS.
  *
  * Of labels of the same name the host's is in force. At any time; another call replaces those of the
  * previous one.

@@ -12,6 +12,7 @@
 
 #include "base/atomic.h"
 #include "base/os/clock.h"
+#include "base/text/wide.h"
 #include "base/os/clock_reads.h"
 #include "base/os/perf.h"
 #include "record/tree/tree.h"
@@ -79,7 +80,7 @@ uint64_t qp_clock_ns(uint64_t ticks)
     uint64_t n_ticks = qp_load(&h->tick_1) - h->tick_0;
     if (h->clock_source != QP_SOURCE_TSC || !n_ticks)
         return ticks;
-    return (uint64_t)((double)ticks * (double)(qp_load(&h->ns_1) - h->ns_0) / (double)n_ticks);
+    return qp_product_share(ticks, qp_load(&h->ns_1) - h->ns_0, 0, n_ticks);
 }
 
 void qp_clock_calibrate(void)

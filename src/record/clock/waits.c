@@ -6,6 +6,7 @@
  * qp_time_off(). */
 #include "base/atomic.h"
 #include "base/os/clock.h"
+#include "base/text/wide.h"
 #include "record/clock/clock.h"
 #include "record/tree/tree.h"
 
@@ -38,7 +39,7 @@ void qp_waits_begin(qprof_thread *th)
 static uint64_t part_of(uint64_t ticks, uint64_t elapsed, uint64_t cpu)
 {
     uint64_t interval = qp_clock_ns(ticks), off = qp_time_off(interval, elapsed, cpu);
-    return interval ? (uint64_t)((double)ticks * ((double)off / (double)interval)) : 0;
+    return interval ? qp_product_share(ticks, off, 0, interval) : 0;
 }
 
 void qp_waits_charge(qprof_thread *th, qprof_node *n, uint64_t ticks)

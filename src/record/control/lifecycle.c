@@ -157,7 +157,8 @@ static void prepare(scratch *s, qprof_thread *th, qprof_pulse *pulse)
                          .tick = &qp_recorder_tick,
                          .pulse = pulse};
     *pulse = (qprof_pulse){0};
-    pulse->last = qp_clock_tsc();
+    if (qp_recorder_head()->clock_source == QP_SOURCE_TSC)
+        pulse->last = qp_clock_tsc(); /* no long interval before the first call */
     th->floor = th->low = pulse->top = QPROF_OFFSET(th, &s->frames[0]);
     th->span = 3 * sizeof(qprof_frame);
     s->lane = (qp_trace_lane){.th = th, .ring = &s->ring, .limit = UINT64_MAX};
