@@ -420,6 +420,42 @@ static const char *put_label(const char *labels, const char *at, char *out, size
     return at + n + 1;
 }
 
+/* @return false: no such conversion */
+static bool put_fact(const qp_name_facts *facts, char letter, char *out, size_t n_bytes)
+{
+    switch (letter) {
+    case 'v':
+        snprintf(out, n_bytes, "%s", facts->program ? facts->program : "");
+        return true;
+    case 'V':
+        snprintf(out, n_bytes, "%s", facts->program_path ? facts->program_path : "");
+        return true;
+    case 'i':
+        snprintf(out, n_bytes, "%s", facts->host ? facts->host : "");
+        return true;
+    case 'p':
+        snprintf(out, n_bytes, "%ld", facts->pid);
+        return true;
+    case 'T':
+        snprintf(out, n_bytes, "%ld", facts->thread);
+        return true;
+    case 'n':
+        snprintf(out, n_bytes, "%u", facts->dataset);
+        return true;
+    case 'h':
+        gethostname(out, n_bytes);
+        return true;
+    case 's':
+        put_base(out, n_bytes, facts->script, false);
+        return true;
+    case 'w':
+        put_base(out, n_bytes, facts->folder, true);
+        return true;
+    default:
+        return false;
+    }
+}
+
 const char *qp_name_convert(const qp_name_facts *facts, const char *at, char *out,
                             size_t n_bytes)
 {
@@ -432,23 +468,9 @@ const char *qp_name_convert(const qp_name_facts *facts, const char *at, char *ou
             strftime(out, n_bytes, letter == 't' ? "%H:%M" : "%y%m%d", &t);
         return end;
     }
-    const char *text = letter == 'v'   ? facts->program
-                       : letter == 'V' ? facts->program_path
-                       : letter == 'i' ? facts->host
-                                       : NULL;
-    if (text)
-        snprintf(out, n_bytes, "%s", text);
-    else if (letter == 'p' || letter == 'T')
-        snprintf(out, n_bytes, "%ld", letter == 'p' ? facts->pid : facts->thread);
-    else if (letter == 'n')
-        snprintf(out, n_bytes, "%u", facts->dataset);
-    else if (letter == 'h')
-        gethostname(out, n_bytes);
-    else if (letter == 's' || letter == 'w')
-        put_base(out, n_bytes, letter == 's' ? facts->script : facts->folder, letter == 'w');
-    else if (letter == '{')
+    if (letter == '{')
         end = put_label(facts->labels, at + 1, out, n_bytes);
-    else if (!strchr("vVi", letter))
+    else if (!put_fact(facts, letter, out, n_bytes))
         return NULL;
     if (!out[0])
         snprintf(out, n_bytes, "unknown");

@@ -43,6 +43,8 @@ picture *picture_new(void)
     p->run = (qp_cover_run){.what = "run.qprof",
                             .program = "qlua",
                             .label = "",
+                            .script = "",
+                            .labels = "",
                             .started_at = 1763600000123456789u,
                             .pid = 4711};
     p->c.runs = &p->run;

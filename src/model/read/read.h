@@ -165,8 +165,8 @@ struct qp_model_private {
     double *open_variance; /* [n_nodes] ... if the coarse clock alone shows them */
     double *self_variance, *total_variance; /* [n_nodes], ticks squared; NULL if exact */
     double *joined_variance; /* [n_nodes] joined, adaptive: of threads below; else NULL */
-    bool has_units;                         /* figures are no times: qp_model_choose() */
-    uint32_t *frames;                       /* of all threads */
+    bool has_units;          /* figures are no times: qp_model_choose() */
+    uint32_t *frames;        /* of all threads */
     qp_model_counter_block *counter_blocks; /* by method, then by thread */
     size_t n_counter_blocks;
     qp_model_share *shares; /* by method, then by context; none after a clear */

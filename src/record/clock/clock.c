@@ -12,9 +12,9 @@
 
 #include "base/atomic.h"
 #include "base/os/clock.h"
-#include "base/text/wide.h"
 #include "base/os/clock_reads.h"
 #include "base/os/perf.h"
+#include "base/text/wide.h"
 #include "record/tree/tree.h"
 #include "record/trigger_list/trigger_list.h"
 
