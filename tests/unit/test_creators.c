@@ -144,12 +144,35 @@ static void creators_end_with_their_run(void **state)
     assert_flat(p, "main", 1, 0, 0);
 }
 
+/* Virtual threads of QII: the mounted one creates those of qprof_thread_create_vt(); of others the host says it. */
+static void hosts_state_creators(void **state)
+{
+    play_ctx *p = *state;
+    play_begin_vt(p, "-time=exact");
+    play(p, "@a main( 2 spawn( 1");
+    qprof_thread_create_vt(7, play_vt(p, "b"));
+    play(p, ") 4");
+    qprof_set_thread_parent_vt(play_vt(p, "c"), play_vt(p, "a"));
+    qprof_set_thread_parent_vt(play_vt(p, "d"), 12345); /* not known */
+    play(p, "@b g( 5 ) @c h( 7 ) @d i( 9 ) @e j( 11 ) @a )");
+    qprof_set_thread_parent_vt(play_vt(p, "e"), 0);
+    play_end(p);
+    assert_int_equal(play_file_diagnostic(p, "unknown_thread"), 1);
+    assert_true(qp_model_join_threads(&p->m));
+    assert_flat(p, "main", 1, 19, 6); /* 2 + 4, 1, 5, 7 */
+    assert_path(p, "main>spawn>g", 1, 5);
+    assert_path(p, "main>h", 1, 7);
+    assert_path(p, "i", 1, 9);
+    assert_path(p, "j", 1, 11);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         PLAY_TEST(time_is_below_the_creator),
         PLAY_TEST(too_many_creators_are_counted),
         PLAY_TEST(creators_end_with_their_run),
+        PLAY_TEST(hosts_state_creators),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
