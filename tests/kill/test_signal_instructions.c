@@ -28,7 +28,7 @@ typedef struct {
 static tally *shared;
 
 static qprof_thread *th;
-static bool has_tokens;
+static bool has_tokens, is_over; /* the calls are over: what comes now is not recorded */
 static qprof_token token_main;
 
 /* ---- the child --------------------------------------------------------------------------- */
@@ -38,6 +38,8 @@ static void record_in_the_handler(int number)
 {
     static const uintptr_t below[] = {ID_INNER, ID_OUTER, ID_MAIN};
     (void)number;
+    if (is_over)
+        return;
     shared->n_signals++;
     if (has_tokens) {
         qprof_token_leave(th, qprof_token_enter(th, qprof_token_top(th), HANDLER));
@@ -98,6 +100,7 @@ static void record(const char *options)
         if (shared->n_rounds > shared->n_signals) /* the signal came after the calls */
             break;
     }
+    is_over = true;
     leave_main();
     shared->n_dropped = (unsigned)qprof_diagnostic("reentrant");
     shared->n_unknown_exits = (unsigned)qprof_diagnostic("exit_unknown_id");

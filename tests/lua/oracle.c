@@ -237,11 +237,50 @@ static void merge_codes(void)
     }
 }
 
+/* Does any jump lead to the instruction? */
+static int is_target(const Proto *p, int to)
+{
+    for (int pc = 0; pc < p->sizecode; pc++) {
+        Instruction i = p->code[pc];
+        int at, fallen, jump = jump_after(p, pc, &at, &fallen);
+        if ((jump != -1 && (jump == to || (fallen == to && fallen != pc + 1))) ||
+            (GET_OPCODE(i) == OP_JMP && pc + 1 + GETARG_sJ(i) == to) ||
+            (GET_OPCODE(i) == OP_LFALSESKIP && pc + 2 == to))
+            return 1;
+    }
+    return 0;
+}
+
+/* A loop of constant bounds, which runs at least once: there is one way into it. */
+static int is_sure_loop(const Proto *p, int pc)
+{
+    lua_Integer v[3];
+    for (int k = 0; k < 3; k++) {
+        if (GET_OPCODE(p->code[pc]) != OP_FORPREP || pc < 3 || (k && is_target(p, pc - 3 + k)))
+            return 0;
+        Instruction i = p->code[pc - 3 + k];
+        if (GETARG_A(i) != GETARG_A(p->code[pc]) + k)
+            return 0;
+        if (GET_OPCODE(i) == OP_LOADI)
+            v[k] = GETARG_sBx(i);
+        else if (GET_OPCODE(i) == OP_LOADK && ttisinteger(&p->k[GETARG_Bx(i)]))
+            v[k] = ivalue(&p->k[GETARG_Bx(i)]);
+        else
+            return 0;
+    }
+    return !is_target(p, pc) && (v[2] > 0 ? v[0] <= v[1] : v[2] < 0 && v[0] >= v[1]);
+}
+
 static void write_ways(FILE *out, const code *c, int pc)
 {
     int at, fallen;
     if (c->jumped[pc] + c->fell[pc] == 0)
         return;
+    if (is_sure_loop(c->p, pc)) {
+        if (c->jumped[pc])
+            abort(); /* it was left at once */
+        return;
+    }
     if (jump_after(c->p, pc, &at, &fallen) == fallen)
         fprintf(out, "both\t%s:%d\t%llu\n", c->file, line_of(c->p, pc),
                 c->jumped[pc] + c->fell[pc]);
