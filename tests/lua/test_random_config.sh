@@ -8,7 +8,7 @@
 seed=${2:-1} last=${3:-20}
 
 said_by_qprof() {
-    "$bin/qprof" report --format=json "$1" |
+    "$bin/qprof" report --threads --format=json "$1" |
         jq -r '.methods[] | select(.hits > 0 and (.name | test("^f[0-9]$"))) | "call \(.name) \(.hits)"' |
         LC_ALL=C sort
     "$bin/qprof" cover report --format=json "$1" 2>remarks |
@@ -38,7 +38,7 @@ wanted() {
 # figures PROFILE: of all functions that have some. Work of the recorder itself, 2 us for a function, may
 # be its caller's in one of the profiles.
 figures() {
-    "$bin/qprof" report --format=json "$1" |
+    "$bin/qprof" report --threads --format=json "$1" |
         jq -c '[.methods[] | select(.hits > 0 or .self > 2000) | {name, line, hits, self, total}] | sort'
 }
 

@@ -100,7 +100,7 @@ static void too_many_creators_are_counted(void **state)
     qprof_stack stacks[CREATORS];
     qprof_token main = qprof_enter(&vm->main, 0, define("main"));
     for (int k = 0; k < CREATORS; k++) {
-        char name[8];
+        char name[16];
         snprintf(name, sizeof name, "f%d", k);
         qprof_token t = qprof_enter(&vm->main, main, define(name));
         qprof_stack_create(&stacks[k], &vm->main);
