@@ -233,12 +233,23 @@ async function paths_of_two_runs_are_those_of_the_diff() {
 
 // ---- everything else ------------------------------------------------------------------------------
 
+/** An estimate to the second digit of its interval, which is as far as it is known. */
+function known(value, half) {
+    const step = 10 ** Math.max(0, Math.floor(Math.log10(half)) - 1);
+    return [Math.round(value / step) * step, Math.round(half / step) * step];
+}
+
+function nanoseconds(text) {
+    const [number, unit] = text.trim().split(" ");
+    return Math.round(Number(number.replaceAll(",", "")) * { ns: 1, us: 1e3, ms: 1e6, s: 1e9 }[unit]);
+}
+
 async function estimates_show_their_intervals() {
     const sampled = JSON.parse(readFileSync("sampled.json", "utf8"));
     const page = await ready("sampled.html", "#functions?sort=-self");
     const cells = new Map((await allRows(page)).map(({ cells: row }) => [row[0], row[3]]));
     for (const m of sampled.methods.filter((x) => x.calls > 0 && x.self_half > 0))
-        same(`interval of ${m.name}`, `${time(m.self)}\u00b1 ${time(m.self_half)}`, cells.get(m.name));
+        same(`interval of ${m.name}`, known(m.self, m.self_half), cells.get(m.name).split("\u00b1").map(nanoseconds));
     claim("there are some", sampled.methods.some((m) => m.self_half > 0));
     await page.context().close();
 }
@@ -299,10 +310,12 @@ async function without_times_calls_take_their_place() {
 
 async function without_javascript_there_is_a_table() {
     const page = await open("work.html", "", { javaScriptEnabled: false });
-    const [top] = [...report.methods].sort((a, b) => b.self - a.self);
+    // its totals are those of each thread
+    const { methods } = JSON.parse(readFileSync("threads.json", "utf8"));
+    const [top] = [...methods].sort((a, b) => b.self - a.self);
     const [run, functions] = await page.locator("table").allInnerTexts();
     const { program, calls, total } = report.run;
-    same("what it is about", [`Program\t${program}`, "Profile\twork.qprof", `Time\t${time(total)}`, `Calls\t${grouped(calls)}`], run.split("\n"));
+    same("what it is about", [`Program\t${program}`, "Script\twork.lua", "Profile\twork.qprof", `Time\t${time(total)}`, `Calls\t${grouped(calls)}`], run.split("\n"));
     same("the hottest function comes first", [top.name, grouped(top.calls), time(top.self), time(top.total)].join("\t"), functions.split("\n")[1]);
     await page.context().close();
 }
