@@ -187,6 +187,30 @@ static void estimates_do_not_exceed_the_run(void **state)
     }
 }
 
+/* Of a run of 1000 ticks, 400 belong to a call that was timed whole, with 150 of its callee, which was
+ * timed too. For the estimated 900 of another path 600 are left, and its interval, 1.96 times the root of 10000
+ * and a little for a period of one tick, shrinks with it. */
+static void measured_times_are_kept_if_estimates_exceed_the_run(void **state)
+{
+    (void)state;
+    profile *p = adaptive_profile(0);
+    profile_head(p)->end_raw = PROFILE_START + 1000;
+    qp_cell th = profile_thread(p);
+    qp_cell f = profile_call(p, th, 0, 1, "f", 2, 400),
+            g = profile_call(p, th, f, 2, "g", 5, 150);
+    qp_cell h = profile_call(p, th, 0, 3, "h", 60, 900);
+    set_light(p, f, 3, 0, 0);
+    set_light(p, g, 6, 0, 0);
+    *profile_timing(p, th, h) = (qp_node_timing){.covered = 60, .n_timed = 9, .variance = 1};
+    qp_model *m = profile_read(p, QP_LOAD_CLEAN);
+    profile_assert_times(m, "f", 250, 400);
+    profile_assert_times(m, "g", 150, 150);
+    profile_assert_times(m, "h", 600, 600);
+    assert_int_equal(profile_find(m, "h")->all.total_half, 42);
+    assert_int_equal(profile_find(m, "f")->all.total_half, 0);
+    qp_model_free(m);
+}
+
 /* 50 samples of 1.5 ms of CPU time each, though a pass was made each 4 ms only; if it is not
  * known what they represent, of 4 ms. */
 static void interrupts_stand_for_cpu_time_that_was_used(void **state)
@@ -225,6 +249,7 @@ int main(void)
         cmocka_unit_test(open_calls_count_up_to_the_end),
         cmocka_unit_test(sampled_times_have_an_interval),
         cmocka_unit_test(estimates_do_not_exceed_the_run),
+        cmocka_unit_test(measured_times_are_kept_if_estimates_exceed_the_run),
         cmocka_unit_test(interrupts_stand_for_cpu_time_that_was_used),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -228,43 +228,69 @@ static uint64_t count_os_threads(const qp_model *m)
     return is_ok ? n : 0;
 }
 
-/* Reduce the self times of call paths, all in one proportion. @param thread  QP_ALL_THREADS: of all */
-static void scale_paths(qp_model_private *own, uint32_t thread, double by)
+/* What fit_into_run() knows of a thread, in ticks. */
+typedef struct {
+    uint64_t sure, loose; /* of paths whose time is measured; of the others */
+} fit;
+
+/* Which paths keep their time? Sampled: those whose self time is no estimate. Adaptive: all below an
+ * outermost path that was timed whole, into whose time theirs was fitted. */
+static bool is_sure(const qp_model_private *own, const bool *sure, uint32_t i)
 {
-    for (uint32_t i = own->model.n_threads; i < own->model.n_nodes; i++) {
-        if (thread != QP_ALL_THREADS && own->nodes[i].thread != thread)
-            continue;
-        own->nodes[i].f.self = (uint64_t)((double)own->nodes[i].f.self * by);
-        own->self_variance[i] *= by * by;
-        own->total_variance[i] *= by * by;
-    }
+    uint32_t parent = own->nodes[i].parent;
+    if (own->model.run.time_mode != QP_TIME_ADAPTIVE)
+        return own->self_variance[i] <= 0;
+    return parent < own->model.n_threads ? own->total_variance[i] <= 0 : sure[parent];
+}
+
+/* What is left of the estimates if they and what is sure have to fit into a limit. */
+static double part_left(const fit *f, double limit)
+{
+    double sure = (double)f->sure, loose = (double)f->loose;
+    return sure + loose <= limit ? 1 : sure < limit ? (limit - sure) / loose : 0;
+}
+
+static fit fit_of(const fit *f, double part)
+{
+    return (fit){f->sure, (uint64_t)((double)f->loose * part)};
 }
 
 /* No thread can have more time than the run had, and all threads together not more than the OS
- * threads had that drove them. Estimates that exceed it are reduced before anything is added up, so
- * that all sums agree. @return false: no memory */
+ * threads had that drove them. Estimates that exceed it are reduced in one proportion before anything
+ * is added up, so that all sums agree. @return false: no memory */
 static bool fit_into_run(qp_model_private *own)
 {
     const qp_run_info *run = &own->model.run;
-    uint64_t limit = run->wall > run->stopped ? run->wall - run->stopped : 0, all = 0;
-    if (!run->is_estimated || run->is_merged || run->is_imported || !limit ||
+    const uint32_t first = own->model.n_threads, n = own->model.n_nodes;
+    double limit = run->wall > run->stopped ? (double)(run->wall - run->stopped) : 0;
+    if (!run->is_estimated || run->is_merged || run->is_imported || limit <= 0 ||
         run->clock_kind != QP_CLOCK_ELAPSED)
         return true;
-    uint64_t *sums = qp_alloc_zeroed(own->model.n_threads, sizeof *sums);
+    fit *threads = qp_alloc_zeroed(first, sizeof *threads), all = {0, 0};
+    bool *sure = qp_alloc_zeroed(n, sizeof *sure);
     uint64_t n_os = count_os_threads(&own->model);
-    for (uint32_t i = own->model.n_threads; sums && i < own->model.n_nodes; i++) {
-        uint64_t *sum = &sums[own->nodes[i].thread];
+    bool is_ok = threads && sure && n_os;
+    for (uint32_t i = first; is_ok && i < n; i++) {
+        fit *f = &threads[own->nodes[i].thread];
+        sure[i] = is_sure(own, sure, i);
+        uint64_t *sum = sure[i] ? &f->sure : &f->loose;
         *sum = qp_sum(*sum, own->nodes[i].f.self);
     }
-    for (uint32_t i = 1; sums && i < own->model.n_threads; i++) {
-        if (sums[i] > limit)
-            scale_paths(own, i, (double)limit / (double)sums[i]);
-        all = qp_sum(all, sums[i] < limit ? sums[i] : limit);
+    for (uint32_t i = 1; is_ok && i < first; i++) {
+        fit f = fit_of(&threads[i], part_left(&threads[i], limit));
+        all = (fit){qp_sum(all.sure, f.sure), qp_sum(all.loose, f.loose)};
     }
-    if (sums && n_os && (double)all > (double)limit * (double)n_os)
-        scale_paths(own, QP_ALL_THREADS, (double)limit * (double)n_os / (double)all);
-    qp_free(sums);
-    return sums && n_os;
+    double of_all = is_ok ? part_left(&all, limit * (double)n_os) : 1;
+    for (uint32_t i = first; is_ok && i < n; i++) {
+        double by = sure[i] ? 1 : of_all * part_left(&threads[own->nodes[i].thread], limit);
+        if (by < 1)
+            own->nodes[i].f.self = (uint64_t)((double)own->nodes[i].f.self * by);
+        own->self_variance[i] *= by * by;
+        own->total_variance[i] *= by * by;
+    }
+    qp_free(threads);
+    qp_free(sure);
+    return is_ok;
 }
 
 /* ---- totals ------------------------------------------------------------------------------ */
