@@ -250,9 +250,9 @@ static double part_left(const fit *f, double limit)
     return sure + loose <= limit ? 1 : sure < limit ? (limit - sure) / loose : 0;
 }
 
-static fit fit_of(const fit *f, double part)
+static uint64_t reduced(uint64_t ticks, double by)
 {
-    return (fit){f->sure, (uint64_t)((double)f->loose * part)};
+    return by < 1 ? (uint64_t)((double)ticks * by) : ticks;
 }
 
 /* No thread can have more time than the run had, and all threads together not more than the OS
@@ -277,16 +277,18 @@ static bool fit_into_run(qp_model_private *own)
         *sum = qp_sum(*sum, own->nodes[i].f.self);
     }
     for (uint32_t i = 1; is_ok && i < first; i++) {
-        fit f = fit_of(&threads[i], part_left(&threads[i], limit));
-        all = (fit){qp_sum(all.sure, f.sure), qp_sum(all.loose, f.loose)};
+        const fit *f = &threads[i];
+        all = (fit){qp_sum(all.sure, f->sure),
+                    qp_sum(all.loose, reduced(f->loose, part_left(f, limit)))};
     }
     double of_all = is_ok ? part_left(&all, limit * (double)n_os) : 1;
     for (uint32_t i = first; is_ok && i < n; i++) {
-        double by = sure[i] ? 1 : of_all * part_left(&threads[own->nodes[i].thread], limit);
-        if (by < 1)
-            own->nodes[i].f.self = (uint64_t)((double)own->nodes[i].f.self * by);
-        own->self_variance[i] *= by * by;
-        own->total_variance[i] *= by * by;
+        if (sure[i])
+            continue;
+        double by = part_left(&threads[own->nodes[i].thread], limit);
+        own->nodes[i].f.self = reduced(reduced(own->nodes[i].f.self, by), of_all);
+        own->self_variance[i] *= by * by * of_all * of_all;
+        own->total_variance[i] *= by * by * of_all * of_all;
     }
     qp_free(threads);
     qp_free(sure);

@@ -18,7 +18,7 @@ bool qp_waits_are_known(const qp_head *h, bool has_classes)
 
 static bool are_known(void)
 {
-    return qp_recorder_head()->flags & QP_FLAG_WAITS;
+    return qp_load(&qp_recorder_head()->flags) & QP_FLAG_WAITS;
 }
 
 void qp_waits_begin_os_thread(void)

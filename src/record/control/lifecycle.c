@@ -580,7 +580,8 @@ static void seal(bool at_exit_handler, char *path, size_t n_bytes)
 {
     qp_head *h = qp_recorder_head();
     qp_error error = {0};
-    h->flags |= at_exit_handler ? QP_FLAG_AT_EXIT : 0;
+    if (at_exit_handler)
+        qp_fetch_or(&h->flags, QP_FLAG_AT_EXIT);
     path[0] = '\0';
     if (!qp_save_has_data()) {
         if (qp_recorder.has_entries || qp_recorder.has_saved || qp_recorder.is_child) {
