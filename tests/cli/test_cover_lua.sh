@@ -68,7 +68,7 @@ local function f(x)
 end
 f(true)
 END
-lines() { qprof cover report "$@" | awk '/part.lua  / { print $4, $5, $6 }'; }
+lines() { qprof cover report "$@" | awk '/part.lua  +[0-9]/ { print $4, $5, $6 }'; }
 claim "a line in part" ends 0 qprof run -o part.qprof -collect=coverage -- qlua part.lua
 claim "is executed" same '3/3 0 100.0' "$(lines part.qprof)"
 claim "or not, as is asked" same '2/3 1 66.6' "$(lines --mark-partial-lines=not-executed part.qprof)"

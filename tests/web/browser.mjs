@@ -130,6 +130,21 @@ export function time(ns) {
     return `${ns} ns`;
 }
 
+/** An estimate to the second digit of its interval, which is as far as it is known. */
+export function known(value, half) {
+    const step = 10 ** Math.max(0, Math.floor(Math.log10(half)) - 1);
+    return [Math.round(value / step) * step, Math.round(half / step) * step];
+}
+
+/** What the page shows of an estimate, in nanoseconds: the value and its interval; 0: it is exact. */
+export function estimate(cell) {
+    const [value, half = 0] = cell.split("\u00b1").map((text) => {
+        const [number, unit] = text.trim().split(" ");
+        return Math.round(Number(number.replaceAll(",", "")) * { ns: 1, us: 1e3, ms: 1e6, s: 1e9 }[unit]);
+    });
+    return [value, half];
+}
+
 /** Open a page, and wait for its view. */
 export async function ready(file, hash, options) {
     const page = await open(file, hash, options);

@@ -1,6 +1,6 @@
 // profile.mjs: claims about the profile page. See test_profile.sh for where its pages come from.
 import { readFileSync } from "node:fs";
-import { allRows, claim, finish, grouped, methodNamed, open, press, ready, same, selectPath, settle, time } from "./browser.mjs";
+import { allRows, claim, estimate, finish, grouped, known, methodNamed, open, press, ready, same, selectPath, settle, time } from "./browser.mjs";
 
 const report = JSON.parse(readFileSync("work.json", "utf8"));
 const tree = JSON.parse(readFileSync("tree.json", "utf8"));
@@ -236,23 +236,12 @@ async function paths_of_two_runs_are_those_of_the_diff() {
 
 // ---- everything else ------------------------------------------------------------------------------
 
-/** An estimate to the second digit of its interval, which is as far as it is known. */
-function known(value, half) {
-    const step = 10 ** Math.max(0, Math.floor(Math.log10(half)) - 1);
-    return [Math.round(value / step) * step, Math.round(half / step) * step];
-}
-
-function nanoseconds(text) {
-    const [number, unit] = text.trim().split(" ");
-    return Math.round(Number(number.replaceAll(",", "")) * { ns: 1, us: 1e3, ms: 1e6, s: 1e9 }[unit]);
-}
-
 async function estimates_show_their_intervals() {
     const sampled = JSON.parse(readFileSync("sampled.json", "utf8"));
     const page = await ready("sampled.html", "#functions?sort=-self");
     const cells = new Map((await allRows(page)).map(({ cells: row }) => [row[0], row[3]]));
     for (const m of sampled.methods.filter((x) => x.calls > 0 && x.self_half > 0))
-        same(`interval of ${m.name}`, known(m.self, m.self_half), cells.get(m.name).split("\u00b1").map(nanoseconds));
+        same(`interval of ${m.name}`, known(m.self, m.self_half), estimate(cells.get(m.name)));
     claim("there are some", sampled.methods.some((m) => m.self_half > 0));
     await page.context().close();
 }

@@ -1,13 +1,12 @@
 // profile_kinds.mjs: claims about the pages of profiles that lack something: of samples from outside,
 // of other tools, of coverage alone, of deep recursions, and of two runs. See test_profile_kinds.sh.
 import { readFileSync } from "node:fs";
-import { allRows, claim, finish, grouped, open, press, ready, same, selectPath, settle, time } from "./browser.mjs";
+import { allRows, claim, estimate, finish, grouped, known, open, press, ready, same, selectPath, settle, time } from "./browser.mjs";
 
 const json = (file) => JSON.parse(readFileSync(file, "utf8"));
 const change = (row) => Math.abs(row.self.new - row.self.base);
 const mostChanged = (rows) => rows.reduce((most, row) => (change(row) > change(most) ? row : most));
 const isSeen = (m) => m.calls > 0 || m.total > 0;
-const around = (value, half) => time(value) + (half ? `\u00b1 ${time(half)}` : "");
 const tabs = (page) => page.$$eval("[role=tab]", (list) => list.map((tab) => tab.textContent));
 const heads = (page) => page.$$eval("[role=columnheader]", (list) => list.map((head) => head.textContent.replace(/[\u25b4\u25be]/, "")));
 const tileTexts = (page) => page.$$eval(".tile", (list) => list.map((tile) => tile.innerText.replace(/\n+/g, " | ")));
@@ -18,10 +17,12 @@ const tileTexts = (page) => page.$$eval(".tile", (list) => list.map((tile) => ti
 async function functions_without_counted_calls_are_shown(name) {
     const report = json(`${name}.json`);
     const page = await ready(`${name}.html`, "#functions?sort=name");
-    const unit = (value, half) => (report.run.unit === "ns" ? around(value, half) : grouped(value));
+    const isTime = report.run.unit === "ns";
+    const unit = isTime ? known : grouped;
+    const shown = (cell) => (isTime ? estimate(cell) : cell);
     const wanted = report.methods.filter(isSeen).map((m) => [m.name, unit(m.self, m.self_half), unit(m.total, m.total_half)]);
     claim(`${name}: there are some`, wanted.length >= 3, wanted);
-    same(`${name}: functions`, wanted.sort(), (await allRows(page)).map(({ cells }) => [cells[0], cells[2], cells[4]]).sort());
+    same(`${name}: functions`, wanted.sort(), (await allRows(page)).map(({ cells }) => [cells[0], shown(cells[2]), shown(cells[4])]).sort());
     claim(`${name}: no column of calls`, !(await heads(page)).includes("Calls"), await heads(page));
     const tiles = await tileTexts(page);
     claim(`${name}: how many functions`, tiles.includes(`Functions | ${wanted.length} | calls were not counted`), tiles);
@@ -238,10 +239,11 @@ async function without_javascript_both_runs_are_told_apart() {
     same("it is a comparison", "Profiles compared", await page.textContent("h1"));
     const [runs, functions] = (await page.locator("table").allInnerTexts()).map((text) => text.split("\n").map((row) => row.split("\t")));
     same("sides", ["", "Before", "After", "Change"], runs[0]);
-    same("files", ["Profile", "before.qprof", "after.qprof", ""], runs[2]);
+    same("script", ["Script", "two.lua", "two.lua", ""], runs[2]);
+    same("files", ["Profile", "before.qprof", "after.qprof", ""], runs[3]);
     const percent = ((100 * Math.abs(after.total - before.total)) / before.total).toFixed(1);
     const sign = after.total < before.total ? "\u2212" : "+";
-    same("times", ["Time", time(before.total), time(after.total), `${signed(after.total - before.total, time)} (${sign}${percent} %)`], runs[3]);
+    same("times", ["Time", time(before.total), time(after.total), `${signed(after.total - before.total, time)} (${sign}${percent} %)`], runs[4]);
     same("heads", ["Function", "Calls before", "Calls", "Change", "Self before", "Self", "Change"], functions[0]);
     const largest = mostChanged(rows);
     const [name, callsBefore, calls, , selfBefore, self, change] = functions[1];

@@ -20,7 +20,7 @@ for i = 1, 60 do mid(5000) if i % 20 == 0 then co() end end
 END
 QPROF="-output=traced.qprof -trace-output=traced.qtrace" "$qlua" traced.lua
 "$qprof" html --trace=traced.qtrace traced.qprof >/dev/null
-"$qprof" report --format=json traced.qprof >traced.json
+"$qprof" report --threads --format=json traced.qprof >traced.json # a lane is a thread
 if "$qprof" html --trace=traced.qtrace none.qprof -o other.html 2>error; then
     echo "the trace of another run is taken"
     exit 1
