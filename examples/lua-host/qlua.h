@@ -136,7 +136,7 @@ LUAI_FUNC void qlua_execute_sampled(lua_State *L, CallInfo *ci);
 
 #define qlua_execute(L, ci) (qlua_loop(L, ci))
 
-/* ---- in line: only while qlua_is_on(L) --------------------------------------------------- */
+/* ---- in line, mostly only while qlua_is_on(L) --------------------------------------------------- */
 
 #define qlua_is_on(L) l_unlikely((L)->qon)
 
@@ -152,6 +152,30 @@ static inline void qlua_end_collection(const qlua_collection *it)
 {
     if (l_unlikely(it->L != NULL))
         qlua_collected(it);
+}
+
+static inline void qlua_begin_thread(lua_State *L)
+{
+    qprof_stack_new(&L->qstack);
+    L->qback = NULL;
+    L->qon = qlua_is_reporting;
+    L->qnoted = 0;
+    L->qfrom = NULL;
+    L->base_ci.qtoken = 0;
+}
+
+/** A coroutine is created by what runs in L. */
+static inline void qlua_create_thread(lua_State *L, lua_State *created)
+{
+    qprof_stack_create(&created->qstack, &L->qstack);
+    created->qon = L->qon;
+}
+
+static inline void qlua_code_begin(Proto *p)
+{
+    p->qid = 0;
+    p->qjumps = 0;
+    p->qcode = NULL;
 }
 
 /** Credit waiting samples to the frame `at`, from Lua's own stack. Here `qtoken` is the path of
@@ -352,6 +376,59 @@ static inline int qlua_count_entry(lua_State *L, CallInfo *ci)
 #else
 #define qlua_jumped(at) ((void)0)
 #endif
+#endif
+
+/* ---- statements of luaV_execute, which are empty in most of its copies --------------------- */
+
+#if QLUA_REPORTS
+#define qlua_report(call) call
+#else
+#define qlua_report(call) ((void)0)
+#endif
+
+#if QLUA_JUMPS
+#define qlua_jumps_at(jumps)     size_t jumps /* `qjumps` of the running function */
+#define qlua_set_jumps(jumps, p) ((jumps) = (p)->qjumps)
+#else
+#define qlua_jumps_at(jumps)
+#define qlua_set_jumps(jumps, p) ((void)0)
+#endif
+
+#if QLUA_LOOP >= 3
+#define qlua_begin_or_continue(L, ci)                                                          \
+    if (!qlua_is_entry(L, ci))                                                                 \
+    goto continuing
+#define qlua_begin_function(L, ci)                                                             \
+    if (!qlua_count_entry(L, ci)) {                                                            \
+        qlua_execute(L, ci); /* continue in another loop */                                    \
+        return;                                                                                \
+    }                                                                                          \
+    continuing:                                                                                \
+    (void)0
+#else
+#define qlua_begin_or_continue(L, ci) ((void)0)
+#define qlua_begin_function(L, ci)    ((void)0)
+#endif
+
+/** Before a call that replaces the frame: nobody asks for samples at its exit. */
+#if QLUA_LOOP == 2
+#define qlua_ask_tail(L, ci) qlua_exit(L, ci)
+#elif QLUA_LOOP == 7
+#define qlua_ask_tail(L, ci) qlua_sample_frame(L, ci)
+#else
+#define qlua_ask_tail(L, ci) ((void)0)
+#endif
+
+/** Where the table of qlua_table.h leads while samples wait; i is the next instruction. */
+#if QLUA_LOOP == 7
+#define qlua_asked(L, ci, next, i)                                                             \
+    if (0) {                                                                                   \
+    asked:                                                                                     \
+        qlua_sample_next(L, ci, next);                                                         \
+        goto *disptab[GET_OPCODE(i)];                                                          \
+    }
+#else
+#define qlua_asked(L, ci, next, i) ((void)0)
 #endif
 
 /** Another loop takes over inside a function where the trap is set. */

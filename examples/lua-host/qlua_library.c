@@ -93,9 +93,7 @@ static int lib_snapshot(lua_State *L)
     return answer(L, qlua_border(L, save, luaL_optstring(L, 1, NULL)) == 1);
 }
 
-int luaopen_qlua(lua_State *L);
-
-int luaopen_qlua(lua_State *L)
+static int open_library(lua_State *L)
 {
     static const luaL_Reg functions[] = {{"context", lib_context},     {"counter", lib_counter},
                                          {"event", lib_event},         {"mark", lib_mark},
@@ -104,4 +102,15 @@ int luaopen_qlua(lua_State *L)
                                          {"stop", lib_stop},           {NULL, NULL}};
     luaL_newlib(L, functions);
     return 1;
+}
+
+void qlua_preload(lua_State *L);
+
+/* Called by luaL_openlibs: require "qlua" finds the library. */
+void qlua_preload(lua_State *L)
+{
+    luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_PRELOAD_TABLE);
+    lua_pushcfunction(L, open_library);
+    lua_setfield(L, -2, "qlua");
+    lua_pop(L, 1);
 }
