@@ -207,6 +207,41 @@ static void rows_are_new_gone_changed_or_alike(void **state)
     qp_diff_free(d);
 }
 
+static qp_diff *compare(qp_diff_kind kind, qp_model *base, qp_model *new)
+{
+    qp_diff *d = qp_diff_new(kind, false);
+    add(d, QP_DIFF_BASE, base);
+    add(d, QP_DIFF_NEW, new);
+    assert_true(qp_diff_finish(d));
+    return d;
+}
+
+/* main and f called once each, and the collector 3 and 8 times. */
+static void calls_of_the_collector_are_true_and_are_no_change(void **state)
+{
+    (void)state;
+    static const char gc[] = "<Garbage collector>";
+    for (qp_diff_kind kind = QP_DIFF_FUNCTIONS; kind <= QP_DIFF_THREADS; kind++) {
+        qp_diff *d = compare(kind, RUN({"f", 1, 5}, {gc, 3, 7}), RUN({"f", 1, 5}, {gc, 8, 7}));
+        assert_int_equal(d->n_states[QP_DIFF_CHANGED], 0);
+        const qp_diff_row *whole = &d->rows[0], *row = &d->rows[1];
+        assert_int_equal(whole->calls.sides[QP_DIFF_BASE], 5);
+        assert_int_equal(whole->calls.sides[QP_DIFF_NEW], 10);
+        assert_false(qp_diff_is_outside(&whole->calls));
+        row = kind == QP_DIFF_THREADS ? row : row_named(d, gc);
+        assert_int_equal(row->calls.sides[QP_DIFF_NEW], kind == QP_DIFF_THREADS ? 10 : 8);
+        assert_false(qp_diff_is_outside(&row->calls));
+        qp_diff_free(d);
+    }
+    qp_diff *d =
+        compare(QP_DIFF_THREADS, RUN({"f", 1, 5}, {gc, 3, 7}), RUN({"f", 6, 5}, {gc, 1, 7}));
+    assert_int_equal(d->rows[1].state, QP_DIFF_CHANGED); /* 5 calls more of f */
+    qp_diff_free(d);
+    d = compare(QP_DIFF_FUNCTIONS, RUN({"f", 1, 5}), RUN({"f", 1, 5}, {gc, 8, 7}));
+    assert_row(d, gc, QP_DIFF_ADDED, 8, 7, 7); /* for its time */
+    qp_diff_free(d);
+}
+
 /* f: 90, 100, 110 and 190, 200, 210 differ by 100 with noise 49; g: by 20 with the same. */
 static void a_difference_within_the_noise_is_none(void **state)
 {
@@ -433,6 +468,7 @@ int main(void)
         cmocka_unit_test(one_of_a_hundred_that_did_not_change_seems_to),
         cmocka_unit_test(disturbed_runs_neither_feign_a_change_nor_hide_one),
         cmocka_unit_test(rows_are_new_gone_changed_or_alike),
+        cmocka_unit_test(calls_of_the_collector_are_true_and_are_no_change),
         cmocka_unit_test(a_difference_within_the_noise_is_none),
         cmocka_unit_test(a_run_without_the_function_counts_as_nothing),
         cmocka_unit_test(functions_match_by_name_and_file),

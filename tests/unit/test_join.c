@@ -215,10 +215,28 @@ static void recursion_is_at_the_outer_call(void **state)
     qp_model_free(m);
 }
 
+static void a_joined_view_leaves_its_model_as_it_is(void **state)
+{
+    (void)state;
+    qp_model *m = profile_read(make_run().p, QP_LOAD_CLEAN);
+    const qp_model *joined = qp_model_joined(m);
+    assert_ptr_not_equal(joined, m);
+    assert_path(joined, "main>spawn", 3, 2, 37);
+    assert_path(m, "main>spawn", 3, 2, 2);
+    assert_true(m->run.joined == 0 && joined->run.joined != 0);
+    const qp_model *again = qp_model_joined(joined);
+    assert_ptr_equal(again, joined);
+    qp_model_joined_end(again, joined);
+    qp_model_joined_end(joined, m);
+    assert_path(m, "main>spawn", 3, 2, 2);
+    qp_model_free(m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(threads_are_below_their_creators),
+        cmocka_unit_test(a_joined_view_leaves_its_model_as_it_is),
         cmocka_unit_test(threads_without_creators_are_one_branch),
         cmocka_unit_test(a_root_is_the_place_of_its_thread),
         cmocka_unit_test(damaged_creators_are_harmless),

@@ -204,6 +204,15 @@ async function a_thread_of_two_runs_is_compared_alone() {
     await page.context().close();
 }
 
+/** Of the selected frame. */
+async function aPathIsCompared(page, names) {
+    const path = json("diff-paths.json").rows.find((r) => r.path.join("/") === names.join("/"));
+    const about = await page.textContent(".flame-about");
+    const change = path.total.new - path.total.base;
+    claim("of a path, the time before", about.includes(`${time(path.total.base)} (`), { about, path });
+    claim("and what it became", about.includes(signed(change, time)), { about, change });
+}
+
 async function each_of_two_runs_can_be_seen_alone() {
     const before = json("before.json");
     const page = await ready("two.html", "#functions", { viewport: { width: 1700, height: 800 } });
@@ -216,12 +225,12 @@ async function each_of_two_runs_can_be_seen_alone() {
     const largest = mostChanged(json("diff.json").rows);
     same("changes are of both", [largest.name, time(largest.self.base), time(largest.self.new)], [first[1], first[3], first[4]]);
     await press(page, "2");
-    await selectPath(page, "lua", "main chunk of two.lua");
-    const path = json("diff-paths.json").rows.find((r) => r.path.join("/") === "lua/main chunk of two.lua");
-    const about = await page.textContent(".flame-about");
-    const change = path.total.new - path.total.base;
-    claim("of a path, the time before", about.includes(`${time(path.total.base)} (`), { about, path });
-    claim("and what it became", about.includes(signed(change, time)), { about, change });
+    const names = ["lua", "main chunk of two.lua", "coroutine.create", "two.lua:4"];
+    await selectPath(page, ...names.slice(0, 2));
+    await aPathIsCompared(page, names.slice(0, 2));
+    await press(page, "ArrowDown");
+    await selectPath(page, ...names.slice(2));
+    await aPathIsCompared(page, names); // a coroutine's, below the call that created it
     await page.context().close();
 }
 

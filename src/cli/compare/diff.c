@@ -189,6 +189,12 @@ static bool differs(const qp_comparison *c, const qp_diff_row *row)
            (c->sort == QP_DIFF_TOTAL && qp_diff_is_outside(&row->total));
 }
 
+/* How often the garbage collector was called is chance, which does not rank it. */
+static uint64_t rank_of(const qp_diff_row *row, const qp_diff_figure *f)
+{
+    return f == &row->calls && !qp_diff_is_outside(f) ? 0 : qp_diff_size(qp_diff_change(f));
+}
+
 /* The largest change first; equal ones by their other figures, then by name. */
 static int compare_rows(const void *a, const void *b, void *data)
 {
@@ -200,8 +206,7 @@ static int compare_rows(const void *a, const void *b, void *data)
         const qp_diff_figure *of_x[] = {qp_diff_main_figure(c, x), &x->self, &x->calls};
         const qp_diff_figure *of_y[] = {qp_diff_main_figure(c, y), &y->self, &y->calls};
         for (int i = 0; i < 3; i++) {
-            uint64_t size_x = qp_diff_size(qp_diff_change(of_x[i])),
-                     size_y = qp_diff_size(qp_diff_change(of_y[i]));
+            uint64_t size_x = rank_of(x, of_x[i]), size_y = rank_of(y, of_y[i]);
             if (size_x != size_y)
                 return size_x < size_y ? 1 : -1;
         }
@@ -226,7 +231,7 @@ static bool is_small(const qp_comparison *c, const qp_diff_row *row)
     bool is_table = c->cli->args.format == QP_FORMAT_TEXT && !c->cli->args.diff.is_qxdiff;
     return is_table && c->cli->args.limit && c->diff->has_times && !c->diff->has_noise &&
            (row->state == QP_DIFF_CHANGED || row->state == QP_DIFF_ALIKE) &&
-           !qp_diff_change(&row->calls) && is_small_change(c, &row->self) &&
+           !qp_diff_is_outside(&row->calls) && is_small_change(c, &row->self) &&
            (c->sort != QP_DIFF_TOTAL || is_small_change(c, &row->total));
 }
 
@@ -423,4 +428,5 @@ const qp_command qp_command_diff = {
                 "qprof diff --paths --focus=parse before.qprof after.qprof\n"
                 "qprof diff --fail-if-slower=5 --base old-*.qprof --new new-*.qprof",
     .schemas = (const qp_schema[]){{"diff", qp_diff_document}, {.name = NULL}},
+    .threads = QP_THREADS_JOINED,
     .run = run_diff};

@@ -97,13 +97,17 @@ static int run_export(qp_cli *cli)
                            x->name, x->suffix);
     if (!does_fit(cli, x))
         return QP_EXIT_UNUSABLE;
+    const bool is_apart = cli->args.has_threads;
     cli->args.has_threads |= x->is_by_thread && !cli->args.fold.joins_threads;
     int status = qp_cli_load_collapsed(cli, file, &m);
     if (status == QP_EXIT_UNUSABLE)
         return status;
     if (!cli->args.has_arguments)
         m->run.arguments = "";
-    job j = {x, m, {.has_jumps = cli->args.has_callgrind_jumps, .name = cli->path}};
+    job j = {
+        x,
+        m,
+        {.has_jumps = cli->args.has_callgrind_jumps, .name = cli->path, .is_apart = is_apart}};
     bool is_good = has_content(cli, m, x) && qp_cli_thread(cli, m, &j.o.thread) &&
                    choose_measure(cli, m, &j.o.measure);
     int written = is_good ? qp_output_write(cli, path, write_job, &j) : QP_EXIT_UNUSABLE;

@@ -66,7 +66,8 @@ static int show(qp_cli *cli, const qp_model *m, const qp_model *base, const char
                            .base = base,
                            .base_name = base_path,
                            .root = realpath(".", root),
-                           .source_path = cli->args.source_path};
+                           .source_path = cli->args.source_path,
+                           .is_apart = cli->args.has_threads};
     if (!cli->args.trace.file)
         return write_page(cli, m, &o);
     if (!qp_timeline_open(&timeline, m, cli->args.trace.file, &error))
@@ -153,7 +154,7 @@ const qp_command qp_command_html = {
                                       "the arguments of the program as well, which may be "
                                       "secrets"),
                                QP_FLAG_SOURCE_PATH, QP_FLAG_WHEN, QP_FLAGS_COLLAPSE,
-                               QP_FLAGS_COMMON},
+                               QP_FLAG_THREADS_APART, QP_FLAGS_COMMON},
     .examples = "qprof html                        the newest profile here\n"
                 "qprof html run.qprof -o run.html\n"
                 "qprof html --trace=run.qtrace run.qprof\n"

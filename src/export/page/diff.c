@@ -7,11 +7,11 @@
 #include "base/text/buf.h"
 #include "export/page/profile.h"
 
-static qp_diff *compare(qp_diff_kind kind, const qp_html *page)
+static qp_diff *compare(qp_diff_kind kind, const qp_model *base, const qp_model *m)
 {
     qp_diff *d = qp_diff_new(kind, false);
-    if (d && qp_diff_add(d, QP_DIFF_BASE, page->how->base, QP_ALL_THREADS) &&
-        qp_diff_add(d, QP_DIFF_NEW, page->m, QP_ALL_THREADS) && qp_diff_finish(d))
+    if (d && qp_diff_add(d, QP_DIFF_BASE, base, QP_ALL_THREADS) &&
+        qp_diff_add(d, QP_DIFF_NEW, m, QP_ALL_THREADS) && qp_diff_finish(d))
         return d;
     qp_diff_free(d);
     return NULL;
@@ -21,24 +21,47 @@ static qp_diff *compare(qp_diff_kind kind, const qp_html *page)
 
 typedef struct {
     const qp_html *page;
-    qp_buf paths;      /* qp_html_path */
-    qp_dict by_caller; /* parent and method -> path */
-    const qp_model *m; /* the run that is added */
+    qp_buf paths;       /* qp_html_path */
+    qp_dict by_caller;  /* parent and method -> path */
+    qp_dict by_creator; /* root of a thread and the path that created it -> a caller's number */
+    uint32_t n_created; /* of these */
+    const qp_model *m;  /* the run that is added */
     qp_diff_side side;
     uint32_t *functions; /* [m->n_methods] rows */
     uint32_t *to;        /* [m->n_nodes] paths; 0: nothing was recorded there */
 } join;
 
+/* What takes the caller's place in by_caller: threads of one name that were created in different places
+ * have outermost paths of their own. @return 0: no memory */
+static uint32_t caller_of(join *j, uint32_t parent, uint32_t creator)
+{
+    const uint64_t key = (uint64_t)parent << 32 | creator;
+    uint32_t number = creator ? qp_dict_get(&j->by_creator, key) : parent;
+    if (number)
+        return number;
+    number = UINT32_MAX - j->n_created++; /* no path has it */
+    return qp_dict_put(&j->by_creator, key, number) ? number : 0;
+}
+
 /* @return 0: no memory */
-static uint32_t path_below(join *j, uint32_t parent, uint32_t method)
+static uint32_t path_below(join *j, uint32_t parent, uint32_t creator, uint32_t method)
 {
     bool is_new;
-    uint32_t number =
-        qp_buf_keyed(&j->paths, &j->by_caller, (uint64_t)parent << 32 | method, &is_new);
-    if (is_new)
+    const uint32_t caller = caller_of(j, parent, creator);
+    uint32_t number = caller ? qp_buf_keyed(&j->paths, &j->by_caller,
+                                            (uint64_t)caller << 32 | method, &is_new)
+                             : 0;
+    if (number && is_new)
         ((qp_html_path *)j->paths.items)[number - 1] =
-            (qp_html_path){.parent = parent, .method = method};
+            (qp_html_path){.parent = parent, .creator = creator, .method = method};
     return number ? number - 1 : 0;
+}
+
+/* The path below which an outermost path of a thread is shown; 0: it has no creator, or a thread's root. */
+static uint32_t creator_of(const join *j, uint32_t node)
+{
+    const uint32_t creator = qp_html_creator(j->page, j->m, node), path = j->to[creator];
+    return creator && path >= j->page->threads->n_rows ? path : 0;
 }
 
 /* Add a path. A function without a row has figures of 0, and so has all below it; a path that
@@ -54,7 +77,7 @@ static bool add_node(join *j, uint32_t i)
     j->to[i] = j->to[n->parent];
     if (!function || !j->to[n->parent] || !(n->f.calls || n->f.total))
         return true;
-    j->to[i] = path_below(j, j->to[n->parent], function);
+    j->to[i] = path_below(j, j->to[n->parent], creator_of(j, i), function);
     if (!j->to[i])
         return false;
     qp_html_path *path = (qp_html_path *)j->paths.items + j->to[i];
@@ -90,6 +113,7 @@ static bool join_paths(qp_html *page)
                    add_run(&j, page->how->base, QP_DIFF_BASE) &&
                    add_run(&j, page->m, QP_DIFF_NEW);
     qp_dict_fini(&j.by_caller);
+    qp_dict_fini(&j.by_creator);
     page->paths = qp_buf_take(&j.paths, &n);
     page->n_paths = (uint32_t)n;
     return is_good && page->paths;
@@ -99,8 +123,8 @@ bool qp_html_compare(qp_html *page, qp_error *error)
 {
     if (!page->how->base)
         return true;
-    page->functions = compare(QP_DIFF_FUNCTIONS, page);
-    page->threads = compare(QP_DIFF_THREADS, page);
+    page->functions = compare(QP_DIFF_FUNCTIONS, page->merged_base, page->merged);
+    page->threads = compare(QP_DIFF_THREADS, page->how->base, page->m);
     return (page->functions && page->threads && join_paths(page)) ||
            qp_error_fail(error, "out of memory");
 }

@@ -143,7 +143,7 @@ static void fill_change(const plain *p, uint32_t i, row *to)
 
 static void fill_method(const plain *p, uint32_t i, row *to)
 {
-    const qp_figures *f = &p->m->methods[i].all;
+    const qp_figures *f = &p->page->merged->methods[i].all;
     to->name = p->m->methods[i].name;
     to->weight = p->has_times ? f->self : f->calls;
     to->after[CALLS] = f->calls;

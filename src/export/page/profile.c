@@ -133,18 +133,23 @@ static void write_threads(qp_out *out, const qp_model *m)
     qp_page_close(out);
 }
 
-/* Pairs: the root of a thread, and the path that created it. The page places callees after their callers in one
- * pass, so that a creator has to come first, as it does where a thread's paths are recorded after it. */
-static void write_creators(qp_out *out, const qp_model *m)
+/* The run's root is one. */
+static uint32_t n_nodes(const qp_html *page)
+{
+    return page->paths ? page->n_paths : page->m->n_nodes;
+}
+
+/* Pairs: an outermost path of a thread, and the path that created the thread. */
+static void write_creators(qp_out *out, const qp_html *page)
 {
     bool is_more = false;
     qp_out_text(out, ",\"creators\":[");
-    for (uint32_t i = 1; i < m->n_threads; i++) {
-        const qp_model_thread *th = &m->threads[i];
-        if (!th->creator || th->creator > m->nodes[th->root].first_child)
-            continue;
-        QP_PAGE_NUMBERS(out, is_more, th->root, th->creator);
-        is_more = true;
+    for (uint32_t i = 1; i < n_nodes(page); i++) {
+        uint32_t creator =
+            page->paths ? page->paths[i].creator : qp_html_creator(page, page->m, i);
+        if (creator)
+            QP_PAGE_NUMBERS(out, is_more, i, creator);
+        is_more |= creator > 0;
     }
     qp_out_char(out, ']');
 }
@@ -208,12 +213,6 @@ static const column of_one[] = {node_parent, node_method, node_calls, node_self,
 static const column of_two[] = {path_parent, path_function, path_calls, path_self,
                                 base_calls,  base_self,     NULL};
 
-/* The run's root is one. */
-static uint32_t n_nodes(const qp_html *page)
-{
-    return page->paths ? page->n_paths : page->m->n_nodes;
-}
-
 static bool write_index(qp_out *out, const qp_html *page)
 {
     const qp_model *m = page->m;
@@ -226,13 +225,14 @@ static bool write_index(qp_out *out, const qp_html *page)
         write_run(out, "base", how->base, how->base_name);
         qp_html_changes(out, page);
     } else {
-        write_methods(out, m);
+        write_methods(out, page->merged);
         write_threads(out, m);
-        write_creators(out, m);
     }
+    write_creators(out, page);
     bool is_good = write_files(out, page);
-    qp_out_format(out, ",\"nodes\":%" PRIu32 ",\"hasTimeline\":%s}", n_nodes(page),
-                  page->timeline ? "true" : "false");
+    qp_out_format(out, ",\"nodes\":%" PRIu32 ",\"hasTimeline\":%s,\"isApart\":%s}",
+                  n_nodes(page), page->timeline ? "true" : "false",
+                  how->is_apart ? "true" : "false");
     qp_page_block_end(out);
     return is_good;
 }
@@ -348,11 +348,24 @@ static bool write_page(qp_out *out, const qp_html *page, qp_error *error)
     return true;
 }
 
+/* @return false: no memory */
+static bool merge_threads(qp_html *page)
+{
+    const qp_export_options *how = page->how;
+    page->merged = how->is_apart ? page->m : qp_model_joined(page->m);
+    if (how->base)
+        page->merged_base = how->is_apart ? how->base : qp_model_joined(how->base);
+    return page->merged && (page->merged_base || !how->base);
+}
+
 bool qp_export_html(const qp_model *m, qp_out *out, const qp_export_options *o, qp_error *error)
 {
     qp_html page = {.m = m, .how = o, .timeline = o->base ? NULL : o->timeline};
-    bool is_good = qp_page_is_there(&qp_page_profile, error) && qp_html_compare(&page, error) &&
-                   write_page(out, &page, error);
+    bool is_good = qp_page_is_there(&qp_page_profile, error) &&
+                   (merge_threads(&page) || qp_error_fail(error, "out of memory")) &&
+                   qp_html_compare(&page, error) && write_page(out, &page, error);
     qp_html_compare_end(&page);
+    qp_model_joined_end(page.merged, m);
+    qp_model_joined_end(page.merged_base, o->base);
     return is_good;
 }

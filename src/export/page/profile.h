@@ -11,6 +11,7 @@
 /* A call path of two runs; one whose method is 0 is a thread's root. */
 typedef struct {
     uint32_t parent, method; /* method: row of the comparison of functions */
+    uint32_t creator;        /* of a thread's outermost paths: the path that created it, or 0 */
     struct {
         uint64_t calls, self; /* self: ticks of the side's run */
     } sides[QP_DIFF_SIDES];
@@ -19,6 +20,8 @@ typedef struct {
 typedef struct {
     const qp_model *m;
     const qp_export_options *how;
+    /* the run, and the one to compare with, as reports show them: with merged threads */
+    const qp_model *merged, *merged_base;
     const qp_timeline *timeline; /* NULL: there is none, or two runs are shown */
     /* of two runs; else NULL and 0 */
     qp_diff *functions, *threads;
@@ -26,6 +29,17 @@ typedef struct {
         *paths; /* 0: the whole runs; the threads' roots, as their rows; callers first */
     uint32_t n_paths;
 } qp_html;
+
+/* The path that created the thread of which a path is an outermost one; 0: there is none, or threads are shown
+ * apart. The page places callees after their callers in one pass, so that a creator has to come first, as it
+ * does where a thread's paths are recorded after it. */
+static inline uint32_t qp_html_creator(const qp_html *page, const qp_model *m, uint32_t node)
+{
+    const qp_model_thread *th = &m->threads[m->nodes[node].thread];
+    const bool is_outermost = m->nodes[node].parent == th->root;
+    const bool is_apart = page->how->is_apart || m->run.joined;
+    return is_outermost && !is_apart && th->creator < node ? th->creator : 0;
+}
 
 /* ---- diff.c ------------------------------------------------------------------------------ */
 

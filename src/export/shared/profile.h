@@ -130,6 +130,7 @@ typedef struct {
     const qp_timeline *timeline; /* of the run */
     const char *root;            /* absolute: sources below it may be shown */
     const char *source_path;     /* where sources are, see qp_source_read() */
+    bool is_apart;               /* threads are not merged at first */
 } qp_export_options;
 
 /* @return false: it cannot be written at all, see error (one line). Whether all of it reached the

@@ -10,7 +10,8 @@
 #include "model/figures/figures.h"
 #include "model/read/read.h"
 
-typedef enum { CALLS, SELF, TOTAL, FIGURES } figure;
+/* COUNTED: of the calls, those that are not the garbage collector's. How often that began is chance. */
+typedef enum { CALLS, COUNTED, SELF, TOTAL, FIGURES } figure;
 
 /* A row of one run. */
 typedef struct sample {
@@ -176,10 +177,15 @@ static bool is_wanted(const addition *a, uint32_t node)
            (a->thread == QP_ALL_THREADS || n->thread == a->thread);
 }
 
-/* How often the collector began is chance: it would be a change of every run. */
 static uint64_t counted_calls(const qp_model *m, const qp_model_node *n)
 {
     return qp_method_is_collector(m->methods[n->method].name) ? 0 : n->f.calls;
+}
+
+static void add_calls(sample *s, const qp_model *m, const qp_model_node *n)
+{
+    add_to(&s->figures[CALLS], n->f.calls);
+    add_to(&s->figures[COUNTED], counted_calls(m, n));
 }
 
 /* A method of one name has one row, even if the run has several of that name: their total is
@@ -195,7 +201,7 @@ static void enter_node(void *context, uint32_t i)
     a->has_failed |= !s;
     if (!s)
         return;
-    add_to(&s->figures[CALLS], counted_calls(a->m, n));
+    add_calls(s, a->m, n);
     add_to(&s->figures[SELF], n->f.self);
     if (a->n_open[at]++ == 0)
         add_to(&s->figures[TOTAL], n->f.total);
@@ -275,7 +281,7 @@ static bool add_paths(addition *a)
         if (!s)
             return false;
         a->entries[i] = at;
-        add_to(&s->figures[CALLS], counted_calls(m, n));
+        add_calls(s, m, n);
         add_to(&s->figures[SELF], qp_model_ns(m, n->f.self));
         add_to(&s->figures[TOTAL], qp_model_ns(m, n->f.total));
         s->variances[SELF] += variance_of(m, n->f.self_half);
@@ -286,7 +292,7 @@ static bool add_paths(addition *a)
 }
 
 /* Threads that share a name are one row. */
-static bool add_each_thread(addition *a, const uint64_t *by_chance)
+static bool add_each_thread(addition *a, const uint64_t *of_collector)
 {
     for (uint32_t i = 1; i < a->m->n_threads; i++) {
         const qp_model_thread *th = &a->m->threads[i];
@@ -299,7 +305,8 @@ static bool add_each_thread(addition *a, const uint64_t *by_chance)
             return false;
         uint64_t total = qp_model_ns(a->m, th->total);
         double variance = variance_of(a->m, a->m->nodes[th->root].f.total_half);
-        add_to(&s->figures[CALLS], th->calls - by_chance[i]);
+        add_to(&s->figures[CALLS], th->calls);
+        add_to(&s->figures[COUNTED], th->calls - of_collector[i]);
         add_to(&s->figures[SELF], total);
         add_to(&s->figures[TOTAL], total);
         s->variances[SELF] += variance;
@@ -310,13 +317,13 @@ static bool add_each_thread(addition *a, const uint64_t *by_chance)
 
 static bool add_threads(addition *a)
 {
-    uint64_t *by_chance = qp_alloc_zeroed(a->m->n_threads, sizeof *by_chance);
-    for (uint32_t i = a->m->n_threads; by_chance && i < a->m->n_nodes; i++) {
+    uint64_t *of_collector = qp_alloc_zeroed(a->m->n_threads, sizeof *of_collector);
+    for (uint32_t i = a->m->n_threads; of_collector && i < a->m->n_nodes; i++) {
         const qp_model_node *n = &a->m->nodes[i];
-        by_chance[n->thread] += n->f.calls - counted_calls(a->m, n);
+        of_collector[n->thread] += n->f.calls - counted_calls(a->m, n);
     }
-    bool is_ok = by_chance && add_each_thread(a, by_chance);
-    qp_free(by_chance);
+    bool is_ok = of_collector && add_each_thread(a, of_collector);
+    qp_free(of_collector);
     return is_ok;
 }
 
@@ -325,20 +332,19 @@ static bool add_whole(addition *a)
 {
     const qp_model *m = a->m;
     uint32_t root = a->thread ? m->threads[a->thread].root : QP_ROOT_NODE;
-    uint64_t ticks = m->nodes[root].f.total, calls = 0;
+    uint64_t ticks = m->nodes[root].f.total;
+    sample *s = sample_of(a->own, a->side, 0);
+    if (!s)
+        return false;
     for (uint32_t i = m->n_threads; i < m->n_nodes; i++) {
         const qp_model_node *n = &m->nodes[i];
         if (a->thread != QP_ALL_THREADS && n->thread != a->thread)
             continue;
         if (is_wanted(a, i))
-            add_to(&calls, counted_calls(m, n));
+            add_calls(s, m, n);
         else
             ticks -= n->f.self < ticks ? n->f.self : ticks;
     }
-    sample *s = sample_of(a->own, a->side, 0);
-    if (!s)
-        return false;
-    s->figures[CALLS] = calls;
     s->figures[SELF] = s->figures[TOTAL] = qp_model_ns(m, ticks);
     s->variances[SELF] = s->variances[TOTAL] = variance_of(m, m->nodes[root].f.total_half);
     return true;
@@ -415,15 +421,28 @@ static void fill_figure(qp_diff_figure *to, qp_noise *x, const entry *e, figure 
     to->noise = qp_noise_between(x);
 }
 
-static qp_diff_state state_of(const qp_diff_row *row, const entry *e)
+/* What of a change of calls may be chance, because the collector's calls are among them: all that they
+ * are if there are no others. */
+static uint64_t chance_of(const qp_diff_figure *calls, const qp_diff_figure *counted)
+{
+    uint64_t sides[QP_DIFF_SIDES];
+    for (int i = 0; i < QP_DIFF_SIDES; i++)
+        sides[i] = calls->sides[i] - counted->sides[i];
+    uint64_t least = sides[0] < sides[1] ? sides[0] : sides[1],
+             most = sides[0] + sides[1] - least;
+    return counted->sides[0] || counted->sides[1] ? most - least : most;
+}
+
+static qp_diff_state state_of(const qp_diff_row *row, const qp_diff_figure *counted,
+                              const entry *e)
 {
     bool is_in[QP_DIFF_SIDES] = {false};
     for (const sample *x = e->samples; x; x = x->next)
-        is_in[x->side] |= x->figures[CALLS] || x->figures[TOTAL];
+        is_in[x->side] |= x->figures[COUNTED] || x->figures[TOTAL];
     if (is_in[QP_DIFF_BASE] != is_in[QP_DIFF_NEW])
         return is_in[QP_DIFF_NEW] ? QP_DIFF_ADDED : QP_DIFF_GONE;
-    return qp_diff_is_outside(&row->calls) || qp_diff_is_outside(&row->self) ? QP_DIFF_CHANGED
-                                                                             : QP_DIFF_ALIKE;
+    return qp_diff_is_outside(counted) || qp_diff_is_outside(&row->self) ? QP_DIFF_CHANGED
+                                                                         : QP_DIFF_ALIKE;
 }
 
 static void fill_row(qp_diff *d, qp_noise *x, uint32_t i)
@@ -439,13 +458,18 @@ static void fill_row(qp_diff *d, qp_noise *x, uint32_t i)
                          .parent = e->parent,
                          .depth = i ? d->rows[e->parent].depth + 1 : 0,
                          .has_hidden = e->has_hidden};
-    if (d->has_calls)
+    qp_diff_figure counted = {.noise = 0};
+    if (d->has_calls) {
         fill_figure(&row->calls, x, e, CALLS);
+        fill_figure(&counted, x, e, COUNTED);
+        uint64_t chance = chance_of(&row->calls, &counted);
+        row->calls.noise = row->calls.noise > chance ? row->calls.noise : chance;
+    }
     if (d->has_times) {
         fill_figure(&row->self, x, e, SELF);
         fill_figure(&row->total, x, e, TOTAL);
     }
-    row->state = state_of(row, e);
+    row->state = state_of(row, &counted, e);
     d->n_states[row->state] += i > 0;
 }
 

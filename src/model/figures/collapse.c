@@ -393,3 +393,15 @@ bool qp_model_join_threads(qp_model **m)
         }
     return n < 2 || (*m)->run.joined || qp_model_collapse(m, &(qp_collapse){.joined = first});
 }
+
+const qp_model *qp_model_joined(const qp_model *m)
+{
+    qp_model *joined = &m->own->model;
+    return qp_model_join_threads(&joined) ? joined : NULL;
+}
+
+void qp_model_joined_end(const qp_model *joined, const qp_model *m)
+{
+    if (joined && joined != m)
+        qp_model_free_view(joined->own);
+}

@@ -335,6 +335,11 @@ bool qp_model_charge_collector(qp_model **m);
  * @return false: no memory. Cost: one pass over the call paths */
 bool qp_model_join_threads(qp_model **m);
 
+/** The same as a view beside the model, which stays as it is.
+ * @return m itself if it does not change; NULL: no memory. Call qp_model_joined_end() before m is freed */
+const qp_model *qp_model_joined(const qp_model *m);
+void qp_model_joined_end(const qp_model *joined, const qp_model *m); /* joined: or NULL */
+
 /* ---- check ------------------------------------------------------------------------------- */
 
 typedef struct {

@@ -13,8 +13,8 @@ interface IndexBlock {
         name: string, root: number, total: number, calls: number, ordinal: number, system: number,
         lives: number, depth: number, flags: number, baseTotal?: number, baseCalls?: number,
     ][];
-    /** Of one run, in turn: the root of a thread, and the node of the path that created it. */
-    creators?: number[];
+    /** In turn: an outermost path of a thread, and the path that created the thread. */
+    creators: number[];
     /** name, module, file, line, calls, self, total, min, max, half intervals of self and total, hits */
     methods: [string, string, string, number, number, number, number, number, number, number, number, number][];
     /** Of each method: state, then calls, self, total of the base, each with its noise. */
@@ -22,6 +22,7 @@ interface IndexBlock {
     files: [path: string, self: number, nMethods: number][];
     nodes: number;
     hasTimeline: boolean;
+    isApart: boolean;
 }
 
 /** [name, what it counts, count, kind]: kind "N" is normal, what is not is a reason to look. */
@@ -142,8 +143,10 @@ export interface Index {
     recorded: Run[];
     methods: Method[];
     threads: Thread[];
-    /** Of the root of a thread: the path that created it. */
+    /** Of a thread's outermost paths: the path that created it. */
     creators: Map<number, number>;
+    /** Threads are not merged; then there are no creators. */
+    isApart: boolean;
     files: SourceFile[];
     nNodes: number;
     hasTimeline: boolean;
@@ -183,10 +186,10 @@ function threadsOf(raw: IndexBlock): Thread[] {
     return threads.filter((th) => th.calls || th.total || th.depth || th.base?.calls || th.base?.total);
 }
 
-function creatorsOf({ creators = [] }: IndexBlock): Map<number, number> {
-    const byRoot = new Map<number, number>();
-    for (let i = 0; i < creators.length; i += 2) byRoot.set(creators[i], creators[i + 1]);
-    return byRoot;
+function creatorsOf({ creators }: IndexBlock): Map<number, number> {
+    const byPath = new Map<number, number>();
+    for (let i = 0; i < creators.length; i += 2) byPath.set(creators[i], creators[i + 1]);
+    return byPath;
 }
 
 export function readIndex(): Index {
@@ -201,6 +204,7 @@ export function readIndex(): Index {
         methods: methodsOf(raw),
         threads: threadsOf(raw),
         creators: creatorsOf(raw),
+        isApart: raw.isApart,
         files: raw.files.map(([path, self, nMethods], index) => ({ index, path, self, nMethods })),
         nNodes: raw.nodes,
         hasTimeline: raw.hasTimeline,

@@ -40,7 +40,7 @@ function sums(tree: Tree, root: number, nMethods: number, sides: (Columns & { ti
 /** What a part of two runs says of a function, as src/model/combine/diff.c says it of the whole: the noise is that
  * of the whole, since a part has less. */
 function stateOf(now: Figures, before: Figures, noise: Figures): State {
-    const isIn = (side: Figures) => side.calls > 0 || side.total > 0;
+    const isIn = (side: Figures) => side.calls > noise.calls || side.total > 0;
     if (isIn(now) !== isIn(before)) return isIn(now) ? "new" : "gone";
     const isOutside = (of: "calls" | "self") => Math.abs(now[of] - before[of]) > noise[of];
     return isOutside("calls") || isOutside("self") ? "changed" : "alike";

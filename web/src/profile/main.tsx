@@ -75,13 +75,15 @@ const keyList: KeyList = [
 ];
 
 /** Are paths of all threads shown as those of one? */
-const joins = (thread: number) => !thread && (!!index.base || index.threads.length > 1);
+const joins = (thread: number) => !thread && !index.isApart && (!!index.base || index.threads.length > 1);
+/** Of two runs a thread may have been created in two places: its paths are apart then. */
+const hasTwins = !!index.base && index.creators.size > 0;
 
 /** The paths that the filter leaves, of both runs. */
 function useFolded(tree: Tree | undefined, { focus, hidden, thread }: Filter): Tree | undefined {
     const joinsThreads = joins(thread);
     return useMemo(() => {
-        if (!tree || !(focus || hidden.length || joinsThreads)) return tree;
+        if (!tree || !(focus || hidden.length || joinsThreads || hasTwins)) return tree;
         return folded(tree, { focus, hidden: new Set(hidden), joinsThreads, creators: index.creators });
     }, [tree, focus, hidden.join("."), joinsThreads]);
 }
@@ -89,7 +91,7 @@ function useFolded(tree: Tree | undefined, { focus, hidden, thread }: Filter): T
 /** Functions as the report has them or, of a part of the run, as they are in that part. */
 function useMethods(tree: Tree | undefined, { focus, hidden, thread }: Filter): Method[] {
     return useMemo(() => {
-        const isWhole = !focus && !hidden.length && !thread && (!joins(thread) || !!index.base);
+        const isWhole = !focus && !hidden.length && !thread;
         return isWhole || !tree || !index.hasTree ? index.methods : functionsOf(index, tree, thread);
     }, [tree, thread]);
 }

@@ -137,7 +137,7 @@ export interface Fold {
     focus: number;
     /** The same path is one on whatever thread; what a thread calls is below the path that created it. */
     joinsThreads: boolean;
-    /** Then: of the root of a thread, that path. */
+    /** Then: of an outermost path of a thread, that path. */
     creators: Map<number, number>;
 }
 
@@ -191,7 +191,7 @@ export function folded(tree: Tree, fold: Fold): Tree {
             to[node] = fold.focus ? NOWHERE : root[node];
             continue;
         }
-        const caller = (fold.joinsThreads && fold.creators.get(above)) || above;
+        const caller = (fold.joinsThreads && fold.creators.get(node)) || above;
         root[node] = root[above];
         to[node] = to[caller];
         if (to[caller] === NOWHERE && of === fold.focus) to[node] = root[node];
