@@ -21,6 +21,7 @@ END
 QPROF="-output=traced.qprof -trace-output=traced.qtrace" "$qlua" traced.lua
 "$qprof" html --trace=traced.qtrace traced.qprof >/dev/null
 "$qprof" report --threads --format=json traced.qprof >traced.json # a lane is a thread
+"$qprof" annotate --format=json traced.qprof >traced-lines.json
 if "$qprof" html --trace=traced.qtrace none.qprof -o other.html 2>error; then
     echo "the trace of another run is taken"
     exit 1

@@ -204,6 +204,12 @@ function ns(text) {
     return Number(number.replaceAll(",", "")) * { s: 1e9, ms: 1e6, us: 1e3, ns: 1 }[unit];
 }
 
+/** Every beginning and end is rounded to a nanosecond, and the text to a thousandth of its unit. */
+function isNear([, calls, self, total], m) {
+    const within = (text, value) => Math.abs(ns(text) - value) <= 2 * m.calls + value / 1000 + 2;
+    return calls === grouped(m.calls) && within(self, m.self) && within(total, m.total);
+}
+
 async function a_recorded_trace_has_the_figures_of_its_profile() {
     const { methods } = JSON.parse(readFileSync("traced.json", "utf8"));
     const page = await ready("traced.html", "#timeline");
@@ -212,11 +218,8 @@ async function a_recorded_trace_has_the_figures_of_its_profile() {
     const wanted = methods.filter((m) => m.calls > 0);
     same("as many functions", wanted.length, rows.size);
     for (const m of wanted) {
-        const [, calls, self, total] = rows.get(m.name) ?? ["", "0", "0 ns", "0 ns"];
-        same(`calls of ${m.name}`, grouped(m.calls), calls);
-        // every beginning and end is rounded to a nanosecond, and the text to a thousandth of its unit
-        const isNear = (text, value) => Math.abs(ns(text) - value) <= 2 * m.calls + value / 1000 + 2;
-        claim(`times of ${m.name}`, isNear(self, m.self) && isNear(total, m.total), { self, total, m });
+        const row = rows.get(m.name) ?? ["", "0", "0 ns", "0 ns"];
+        claim(`figures of ${m.name}`, isNear(row, m), { row, m });
     }
     await page.context().close();
 }
@@ -284,6 +287,33 @@ async function the_table_of_a_window_is_that_of_trace_stat() {
     await page.context().close();
 }
 
+/** In a trace of one function whose calls are all on one path, on one thread. */
+async function a_function_is_the_same_in_all_views_and_in_the_report() {
+    const m = JSON.parse(readFileSync("traced.json", "utf8")).methods.find(({ name }) => name === "mid");
+    const wanted = [grouped(m.calls), time(m.self), time(m.total)];
+    same("calls, by hand", 60, m.calls);
+    for (const view of ["functions", "tree", "timeline"]) {
+        const page = view === "timeline" ? await shown(await ready("traced.html", "#timeline")) : await ready("traced.html", `#${view}`);
+        for (let i = 0; view === "tree" && i < 20; i++) {
+            const isClosed = await page.$(".table [aria-selected=true][aria-expanded=false]");
+            await press(page, ...(isClosed ? ["ArrowRight", "j"] : ["j"]));
+        }
+        const [found] = (await figures(page)).filter(([name]) => name.includes("mid"));
+        // the ends of calls in a trace are rounded to nanoseconds
+        const isSame = view === "timeline" ? isNear(found, m) : JSON.stringify(found.slice(1)) === JSON.stringify(wanted);
+        claim(view, isSame, { wanted, found });
+        await page.context().close();
+    }
+    const { files } = JSON.parse(readFileSync("traced-lines.json", "utf8"));
+    const { lines } = files.find(({ path }) => path === "traced.lua");
+    const page = await ready("traced.html", "#source/0?line=2");
+    const about = await page.textContent("[aria-label=Details]");
+    claim("the function of a line", about.includes(`60 calls, ${time(m.self)} itself, ${time(m.total)} in all`), about);
+    const counts = await page.$$eval(".source .line[aria-rowindex]", (rows) => rows.map((row) => row.querySelector(".line-figure").textContent.trim()));
+    same("counts of its lines", lines.map(({ count }) => grouped(count)), counts.slice(0, lines.length));
+    await page.context().close();
+}
+
 async function screenshots() {
     for (const [name, hash] of [["small", "#timeline?call=3~1"], ["many", "#timeline"]])
         for (const [scheme, width] of [["light", 1400], ["dark", 1400], ["light", 600]]) {
@@ -307,5 +337,6 @@ await a_link_restores_the_timeline();
 await other_pages_have_no_timeline();
 await a_million_calls_are_shown_and_zoomed();
 await the_table_of_a_window_is_that_of_trace_stat();
+await a_function_is_the_same_in_all_views_and_in_the_report();
 await screenshots();
 await finish();
