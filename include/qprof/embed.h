@@ -231,8 +231,8 @@ static inline qprof_token qprof_top(qprof_stack *s)
 
 /** Record that a block of memory was allocated for the call on top.
  *
- * See qprof_record_alloc(). Outside of all calls the VM's
- * memory counts for the stack as a whole, once it has run.
+ * See qprof_record_alloc(). Memory that is allocated outside of all calls counts for the stack as a
+ * whole, once it has run.
  *
  * @param s  the stack that runs, or of the VM's stacks the one that ran last: qprof_vm.running
  * @param bytes  as there

@@ -7,25 +7,7 @@
 #include <unistd.h>
 
 #include "base/os/clock.h"
-#include "qprof/embed.h"
-#include "unit/play.h"
-
-static const char exact[] = "-output=run.qprof -log-file=none -time=exact";
-
-static qprof_MethodID define(const char *name)
-{
-    return qprof_define(name, NULL, "a.src", NULL, 0);
-}
-
-/* The VM that begins this test: the first user of the run. */
-static qprof_vm *first_vm(const char *options)
-{
-    static qprof_vm vm;
-    unlink("run.qprof");
-    qprof_set_clock(play_clock);
-    assert_int_equal(qprof_vm_open(&vm, options), 1);
-    return &vm;
-}
+#include "unit/vm.h"
 
 /* a( 10 b( 5 c( 1 error, caught in a: 3 ), and a tail call of b to c. */
 static void calls_ends_and_errors(void **state)
