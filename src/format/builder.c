@@ -27,6 +27,8 @@ typedef struct {
     size_t first_node, n_nodes; /* the root is the first */
     size_t first_more, n_more;
     size_t first_block_cell, n_block_cells;
+    uint64_t first_cell; /* of its extents, from the beginning of those of the first thread */
+    uint32_t creator_thread, creator_node;
 } thread_part;
 
 struct qp_builder {
@@ -206,8 +208,27 @@ static thread_part *newest_thread(qp_builder *b)
     return (thread_part *)b->threads.items + b->threads.n - 1;
 }
 
+/* An extent of n cells that begins at *at. @return its first record */
+static uint64_t claim(uint64_t *at, uint64_t n)
+{
+    uint64_t first = *at + 1;
+    *at += n ? n + 1 : 0;
+    return first;
+}
+
+/* @return what follows the extents of a thread, which begin at a cell */
+static uint64_t claim_thread(uint64_t at, const thread_part *th)
+{
+    claim(&at, th->n_nodes);
+    claim(&at, th->n_more);
+    claim(&at, th->n_block_cells);
+    return at;
+}
+
 qp_thread_record *qp_builder_thread(qp_builder *b, const qp_thread_record *r)
 {
+    const uint64_t first_cell =
+        b->threads.n ? claim_thread(newest_thread(b)->first_cell, newest_thread(b)) : 0;
     thread_part *th = qp_buf_add(&b->threads);
     qp_node *root = th ? qp_buf_add(&b->nodes) : NULL;
     if (!root)
@@ -217,9 +238,18 @@ qp_thread_record *qp_builder_thread(qp_builder *b, const qp_thread_record *r)
                         .first_node = b->nodes.n - 1,
                         .n_nodes = 1,
                         .first_more = b->more.n,
-                        .first_block_cell = b->counter_blocks.n};
+                        .first_block_cell = b->counter_blocks.n,
+                        .first_cell = first_cell};
     th->record.ordinal = number_of(&b->threads);
     return &th->record;
+}
+
+void qp_builder_creator(qp_builder *b, uint32_t thread, uint32_t node)
+{
+    if (has_failed(b))
+        return;
+    newest_thread(b)->creator_thread = thread;
+    newest_thread(b)->creator_node = node;
 }
 
 uint32_t qp_builder_node(qp_builder *b, uint32_t parent, uint32_t method,
@@ -334,14 +364,6 @@ typedef struct {
     uint64_t end;
 } places;
 
-/* An extent of n cells that begins at *at. @return its first record */
-static uint64_t claim(uint64_t *at, uint64_t n)
-{
-    uint64_t first = *at + 1;
-    *at += n ? n + 1 : 0;
-    return first;
-}
-
 static uint64_t blob_cells(const qp_builder *b)
 {
     return (b->blobs.n * REF_BYTES + QP_CELL - 1) / QP_CELL;
@@ -355,12 +377,8 @@ static places place_all(const qp_builder *b)
     p.contexts = claim(&p.end, b->contexts.n);
     claim(&p.end, b->sources.n);
     p.threads = claim(&p.end, b->threads.n * THREAD_CELLS);
-    for (size_t i = 0; i < b->threads.n; i++) {
-        const thread_part *th = (const thread_part *)b->threads.items + i;
-        claim(&p.end, th->n_nodes);
-        claim(&p.end, th->n_more);
-        claim(&p.end, th->n_block_cells);
-    }
+    for (size_t i = 0; i < b->threads.n; i++)
+        p.end = claim_thread(p.end, (const thread_part *)b->threads.items + i);
     claim(&p.end, b->shares.n);
     return p;
 }
@@ -423,10 +441,14 @@ static void write_threads(writer *w)
     const qp_builder *b = w->b;
     const thread_part *threads = b->threads.items;
     put_header(w, QP_EXTENT_THREADS, 0, b->threads.n * THREAD_CELLS);
-    uint64_t next = w->next;
+    const uint64_t begin = w->next;
     for (size_t i = 0; i < b->threads.n; i++) {
         const thread_part *th = &threads[i];
         qp_thread_record r = th->record;
+        uint64_t next = begin + th->first_cell;
+        if (th->creator_thread) /* after the root, which is the first record of an extent */
+            r.creator = (qp_cell)(begin + threads[th->creator_thread - 1].first_cell + 1 +
+                                  th->creator_node);
         r.root = (qp_cell)claim(&next, th->n_nodes);
         r.nodes = r.root - 1;
         uint64_t aux = claim(&next, th->n_more),

@@ -41,10 +41,13 @@ typedef struct {
 /* The ordinal is the number. */
 uint32_t qp_builder_method(qp_builder *b, const qp_builder_code *m);
 
-/* Begin a thread: call paths and counter blocks added from now on belong to it. Links, root and
- * ordinal are the builder's.
+/* Begin a thread: call paths and counter blocks added from now on belong to it. Links, root, creator
+ * and ordinal are the builder's.
  * @return its record, which may be filled until the next thread begins; NULL: no memory */
 qp_thread_record *qp_builder_thread(qp_builder *b, const qp_thread_record *r);
+
+/* The path that created the thread. @param thread  number of an earlier one @param node  a number in it */
+void qp_builder_creator(qp_builder *b, uint32_t thread, uint32_t node);
 
 /* A call path of the thread. @param parent  number of an earlier one of the thread; 0: its root
  * @param figures  n_calls, self, self_min, self_max; the rest is the builder's */

@@ -185,6 +185,12 @@ qp_node_timing *profile_timing(profile *p, qp_cell thread, qp_cell node)
     return profile_at(p, more->timing);
 }
 
+qp_node_metrics *profile_metrics(profile *p, qp_cell thread, qp_node_more *more)
+{
+    more->metrics = profile_extent(p, QP_EXTENT_AUX, thread, 1);
+    return profile_at(p, more->metrics);
+}
+
 qp_cell profile_stack(profile *p, qp_cell thread, const qp_cell *nodes, uint32_t n)
 {
     qp_cell cell = profile_extent(p, QP_EXTENT_FRAMES, thread, n + 4);

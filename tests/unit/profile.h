@@ -39,6 +39,7 @@ qp_cell profile_node(profile *p, qp_cell thread, qp_cell parent, qp_cell method,
 qp_cell profile_call(profile *p, qp_cell thread, qp_cell parent, uint64_t method_id,
                      const char *name, uint64_t calls, uint64_t self);
 qp_node_more *profile_more(profile *p, qp_cell thread, qp_cell node);
+qp_node_metrics *profile_metrics(profile *p, qp_cell thread, qp_node_more *more);
 /* The record of a path of -time=adaptive, zeroed. The path has no other figures in `more`. */
 qp_node_timing *profile_timing(profile *p, qp_cell thread, qp_cell node);
 /* The thread's whole stack: a frame for each node, outermost first, after the root's. */

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "format/layout.h"
+#include "model/figures/figures.h"
 #include "unit/files.h"
 
 static const qp_line three_blocks[] = {{0, 15}, {7, 16}, {12, 15}};
@@ -52,6 +53,63 @@ static profile *two_functions(uint64_t f_calls, uint64_t f_self, uint64_t f_min,
     node_at(p, inner)->self_max = f_max;
     profile_balance(p, th, 1 + f_calls, 0);
     return p;
+}
+
+/* main calls spawn, which created a thread whose work 20 waited 7; it is called in main itself if is_other. */
+static profile *run_with_a_thread(bool is_other, bool has_waits)
+{
+    profile *p = profile_new();
+    qp_cell top = profile_method(p, 3, "main", 0, 0),
+            spawn = profile_method(p, 4, "spawn", 0, 0),
+            work = profile_method(p, 5, "work", 0, 0);
+    qp_cell th = profile_thread(p), outer = profile_node(p, th, 0, top, 1, 10);
+    qp_cell inner = profile_node(p, th, outer, spawn, 1, 2);
+    qp_cell coroutine = profile_thread(p), node = profile_node(p, coroutine, 0, work, 1, 20);
+    ((qp_thread_record *)profile_at(p, coroutine))->creator = is_other ? outer : inner;
+    ((qp_thread_record *)profile_at(p, coroutine))->name = profile_text(p, "worker");
+    profile_metrics(p, coroutine, profile_more(p, coroutine, node))->off = has_waits ? 7 : 0;
+    profile_head(p)->flags |= has_waits ? QP_FLAG_WAITS : 0;
+    profile_balance(p, th, 2, 0);
+    profile_balance(p, coroutine, 1, 0);
+    return p;
+}
+
+static qp_model *merge_threads(bool is_other, bool has_waits)
+{
+    profile *a = run_with_a_thread(false, true), *b = run_with_a_thread(is_other, has_waits);
+    qp_model *m = merge_two(a, b);
+    profile_free(a);
+    profile_free(b);
+    return m;
+}
+
+static void threads_of_one_name_and_one_creator_are_one(void **state)
+{
+    (void)state;
+    qp_model *m = merge_threads(false, true);
+    assert_int_equal(m->n_threads - 1, 2);
+    assert_true(m->run.has_waits);
+    assert_int_equal(profile_find(m, "work")->all.off, 14);
+    assert_true(qp_model_join_threads(&m));
+    assert_int_equal(profile_find(m, "spawn")->all.total, 2 * (2 + 20));
+    assert_int_equal(profile_find(m, "main")->all.off_total, 14);
+    qp_model_free(m);
+    m = merge_threads(true, true);
+    assert_int_equal(m->n_threads - 1, 3);
+    assert_true(qp_model_join_threads(&m));
+    assert_int_equal(profile_find(m, "spawn")->all.total, 2 * 2 + 20);
+    assert_int_equal(profile_find(m, "main")->all.total, 2 * (10 + 2 + 20));
+    qp_model_free(m);
+}
+
+static void waits_of_a_sum_are_known_if_all_runs_know_them(void **state)
+{
+    (void)state;
+    qp_model *m = merge_threads(false, false);
+    assert_false(m->run.has_waits);
+    assert_int_equal(profile_find(m, "work")->all.off, 0);
+    assert_int_equal(profile_find(m, "work")->all.self, 40);
+    qp_model_free(m);
 }
 
 static void times_and_calls_add_and_extremes_combine(void **state)
@@ -347,6 +405,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         FILES_TEST(times_and_calls_add_and_extremes_combine),
+        FILES_TEST(threads_of_one_name_and_one_creator_are_one),
+        FILES_TEST(waits_of_a_sum_are_known_if_all_runs_know_them),
         FILES_TEST(ticks_become_nanoseconds_run_by_run),
         FILES_TEST(one_name_with_other_lines_is_another_function),
         FILES_TEST(what_is_open_at_the_end_counts_and_stays_open),

@@ -51,6 +51,8 @@ static qp_cell random_method(profile *p, uint64_t id)
     return cell;
 }
 
+static qp_cell last_node; /* some path of the profile, perhaps that of the thread's creator */
+
 static void random_node(profile *p, qp_cell th, qp_cell parent, qp_cell method, uint64_t *calls)
 {
     uint64_t n_calls = roll(3), self = n_calls ? roll(1000) : 0;
@@ -68,12 +70,15 @@ static void random_node(profile *p, qp_cell th, qp_cell parent, qp_cell method, 
         n->self_max = (uint64_t)roll(1000000) << 8 | roll(4);
     }
     *calls += n_calls;
+    last_node = roll(2) ? cell : last_node;
     if (roll(3) == 0) {
         qp_node_more *more = profile_more(p, th, cell);
         more->n_skips = roll(5);
         more->counts = roll(5);
         more->samples = profile_head(p)->pc_period ? roll(5) : 0;
         *calls += more->n_skips;
+        if (profile_head(p)->flags & QP_FLAG_WAITS && self)
+            profile_metrics(p, th, more)->off = roll((uint32_t)self);
     }
     for (unsigned i = 0; i < 2; i++)
         if (roll(5) < 2)
@@ -114,6 +119,7 @@ static profile *random_profile(qp_time_mode mode)
     qp_head *h = profile_head(p);
     qp_cell methods[4];
     h->time_mode = mode;
+    h->flags |= roll(4) ? QP_FLAG_WAITS : 0;
     h->clock_source = roll(2) ? QP_SOURCE_TSC : QP_SOURCE_NS;
     h->tick_1 = h->clock_source == QP_SOURCE_TSC ? 1000 + roll(1000) : 0;
     h->ns_1 = h->tick_1 ? 1000 : 0;
@@ -141,6 +147,7 @@ static profile *random_profile(qp_time_mode mode)
         qp_cell th = profile_thread(p);
         snprintf(name, sizeof name, "t%u", roll(3));
         ((qp_thread_record *)profile_at(p, th))->name = roll(2) ? profile_text(p, name) : 0;
+        ((qp_thread_record *)profile_at(p, th))->creator = t && roll(3) ? last_node : 0;
         for (unsigned i = 0; i < 3; i++)
             random_node(p, th, 0, methods[roll(4)], &calls);
         random_banks(p, th, methods[roll(4)]);
@@ -171,7 +178,12 @@ static void name_path(const qp_model *m, uint32_t node, char *to)
 {
     const qp_model_node *n = &m->nodes[node];
     if (n->method == QP_ROOT_METHOD) {
-        snprintf(to, LINE_BYTES, "%s", m->threads[n->thread].name);
+        const qp_model_thread *th = &m->threads[n->thread];
+        *to = '\0';
+        if (th->creator)
+            name_path(m, th->creator, to);
+        snprintf(to + strlen(to), LINE_BYTES - strlen(to), "%s%s", th->creator ? ">>" : "",
+                 th->name);
         return;
     }
     const qp_model_method *k = &m->methods[n->method];
@@ -245,12 +257,13 @@ static void describe(lines *to, const qp_model *m)
     for (uint32_t i = m->n_threads; i < m->n_nodes; i++) {
         const qp_figures *f = &m->nodes[i].f;
         name_path(m, i, path);
-        say(to, "%.400s: %llu %llu %llu %llu %llu %llu %llu %llu %llu", path,
+        say(to, "%.400s: %llu %llu %llu %llu %llu %llu %llu %llu %llu %llu", path,
             (unsigned long long)f->hits, (unsigned long long)f->skips,
             (unsigned long long)f->self, (unsigned long long)f->total,
             (unsigned long long)f->min, (unsigned long long)f->max,
             (unsigned long long)f->counts, (unsigned long long)f->samples,
-            (unsigned long long)f->pc_samples);
+            (unsigned long long)f->pc_samples,
+            (unsigned long long)(m->run.has_waits ? f->off : 0));
     }
     for (uint32_t i = 1; i < m->n_methods; i++)
         say_blocks(to, m, i);

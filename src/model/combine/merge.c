@@ -318,6 +318,9 @@ static void add_costs(qp_merge *s, const qp_model *m)
     }
 }
 
+/* What the sum has if each of its runs has it. */
+enum { IN_ALL_RUNS = QP_FLAG_MIN_MAX | QP_FLAG_WAITS };
+
 static void begin_head(qp_merge *s, const qp_model *m, const char *what)
 {
     const qp_head *from = qp_image_head(&m->own->image);
@@ -325,7 +328,7 @@ static void begin_head(qp_merge *s, const qp_model *m, const char *what)
     s->first = qp_arena_text(&s->arena, what);
     s->is_spoilt |= !s->first;
     s->head.flags = QP_FLAG_MERGED | QP_FLAG_RECORDING | (from->flags & QP_FLAG_VIRTUAL) |
-                    (from->flags & QP_FLAG_MIN_MAX);
+                    (from->flags & IN_ALL_RUNS);
     s->head.time_mode = m->run.time_mode;
     s->head.clock_kind = from->clock_kind;
     s->head.user_clock = from->user_clock;
@@ -361,7 +364,7 @@ static void add_head(qp_merge *s, const qp_model *m, const char *what)
         to->collect &= ~(uint32_t)QP_COLLECT_COVERAGE;
     to->collect |= m->run.is_once ? QP_COLLECT_ONCE : 0;
     to->collect |= from->collect & QP_COLLECT_MEMORY;
-    to->flags &= from->flags | ~(uint32_t)QP_FLAG_MIN_MAX;
+    to->flags &= from->flags | ~(uint32_t)IN_ALL_RUNS;
     if (from->clock_source == QP_SOURCE_NS && to->clock_source == QP_SOURCE_TSC)
         to->clock_source = QP_SOURCE_NS; /* some were measured by the coarser one */
     to->pointer_bytes = (uint32_t)most(to->pointer_bytes, from->pointer_bytes);
@@ -429,8 +432,8 @@ bool qp_merge_add(qp_merge *s, const qp_model *m, const char *what, bool is_forc
     if (!s->is_spoilt)
         add_head(s, m, what);
     s->is_spoilt = s->is_spoilt || !qp_merge_add_methods(&x) || !qp_merge_add_threads(&x) ||
-                   !qp_merge_add_nodes(&x) || !qp_merge_add_counter_blocks(&x) ||
-                   !qp_merge_add_contexts(&x) || !qp_merge_add_texts(&x);
+                   !qp_merge_add_counter_blocks(&x) || !qp_merge_add_contexts(&x) ||
+                   !qp_merge_add_texts(&x);
     s->n_runs++;
     qp_free(x.methods);
     qp_free(x.threads);
@@ -487,13 +490,15 @@ static void write_methods(qp_builder *b, const qp_merge *s)
 }
 
 /* Of the newest call path, or of the root. */
-static void write_metrics(qp_builder *b, const qp_memory *m)
+static void write_metrics(qp_builder *b, const qp_merge *s, const qp_merge_node *node)
 {
+    const qp_memory *m = &node->memory;
     const qp_node_metrics metrics = {.bytes = m->bytes,
                                      .objects = m->objects,
                                      .freed_bytes = m->freed_bytes,
-                                     .freed_objects = m->freed_objects};
-    if (m->bytes || m->objects || m->freed_bytes || m->freed_objects)
+                                     .freed_objects = m->freed_objects,
+                                     .off = s->head.flags & QP_FLAG_WAITS ? node->off : 0};
+    if (m->bytes || m->objects || m->freed_bytes || m->freed_objects || metrics.off)
         qp_builder_node_metrics(b, &metrics);
 }
 
@@ -507,7 +512,7 @@ static void write_nodes(qp_builder *b, qp_merge *s, const qp_merge_thread *th, u
     nodes[th->root].number = 0;
     if (nodes[th->root].pc_samples)
         qp_builder_node_more(b, 0, 0, nodes[th->root].pc_samples, 0);
-    write_metrics(b, &nodes[th->root].memory);
+    write_metrics(b, s, &nodes[th->root]);
     for (uint32_t number = 1; n > 0; number++) {
         qp_merge_node *node = &nodes[order[--n]];
         const qp_node figures = {.n_calls = qp_sum(node->hits, node->resumes),
@@ -518,7 +523,7 @@ static void write_nodes(qp_builder *b, qp_merge *s, const qp_merge_thread *th, u
         qp_builder_node(b, nodes[node->parent].number, node->method + 1, &figures);
         if (node->skips || node->counts || node->pc_samples || node->resumes)
             qp_builder_node_more(b, node->skips, node->counts, node->pc_samples, node->resumes);
-        write_metrics(b, &node->memory);
+        write_metrics(b, s, node);
     }
 }
 
@@ -550,6 +555,9 @@ static void write_threads(qp_builder *b, qp_merge *s, uint32_t *order)
         r.name = qp_builder_text(b, th->name);
         r.state = QP_THREAD_ENDED;
         qp_builder_thread(b, &r);
+        if (th->creator)
+            qp_builder_creator(b, th->creator_thread + 1,
+                               QP_MERGE_AT(s->nodes, qp_merge_node, th->creator - 1)->number);
         write_nodes(b, s, th, order);
         write_counters(b, s, th);
     }

@@ -19,8 +19,11 @@ typedef struct {
     uint32_t next_same;   /* a method whose identity has the same hash: index + 1; 0: none */
 } qp_merge_method;
 
+/* Of one name and one creator in all runs. */
 typedef struct {
     const char *name;
+    uint32_t creator;               /* node + 1; 0: none */
+    uint32_t creator_thread;        /* that it is in; its number is smaller */
     qp_thread_record sums;          /* the terms of the accounting identity, n_lives, n_deep */
     uint32_t root;                  /* node */
     uint32_t last_node, last_block; /* the newest ones, whose `before` leads to the others */
@@ -33,7 +36,7 @@ typedef struct {
     uint32_t number; /* while it is written */
     uint64_t hits, skips, resumes, counts, pc_samples;
     qp_memory memory;
-    uint64_t self; /* units of the sum: ns, counts, ... */
+    uint64_t self, off; /* units of the sum: ns, counts, ... */
     uint64_t min,
         max; /* exact: of one call; sampled: max are samples; adaptive: lower and upper
                         * half of the variance of whole times */
@@ -129,8 +132,7 @@ static inline uint32_t qp_merge_text_of(const qp_merge *s, const char *path, uin
 
 /* Add the records of one kind. @return false: no memory */
 bool qp_merge_add_methods(qp_merge_addition *x);
-bool qp_merge_add_threads(qp_merge_addition *x);
-bool qp_merge_add_nodes(qp_merge_addition *x);
+bool qp_merge_add_threads(qp_merge_addition *x); /* with their call paths */
 bool qp_merge_add_counter_blocks(qp_merge_addition *x);
 bool qp_merge_add_contexts(qp_merge_addition *x);
 bool qp_merge_add_texts(qp_merge_addition *x);

@@ -1,5 +1,5 @@
 /* merge_records.c: adds the methods, threads, call paths, counters, contexts and source digests
- * of a profile to equal ones in the sum. Start reading at qp_merge_add_nodes(). */
+ * of a profile to equal ones in the sum. Start reading at qp_merge_add_threads(). */
 #include <string.h>
 
 #include "format/layout.h"
@@ -155,36 +155,41 @@ static uint32_t new_node(qp_merge *s, qp_merge_thread *th, uint32_t parent, uint
     return index;
 }
 
-/* @return index in the sum; QP_MERGE_NONE: no memory */
-static uint32_t thread_of(qp_merge *s, const char *name)
+/* @param key  receives one that is free, if there is none @return index + 1; 0: there is none */
+static uint32_t find_thread(const qp_merge *s, const char *name, uint32_t creator,
+                            uint64_t *key)
 {
-    size_t n = s->threads.n;
-    uint32_t at = qp_find_or_name(&s->thread_of, &s->threads, offsetof(qp_merge_thread, name),
-                                  &s->arena, name);
-    if (s->threads.n == n || !at)
-        return at - 1;
-    qp_merge_thread *th = QP_MERGE_AT(s->threads, qp_merge_thread, at - 1);
-    th->last_block = QP_MERGE_NONE;
-    th->last_node = (uint32_t)s->nodes.n; /* of the root, itself */
-    th->root = new_node(s, th, th->last_node, 0);
-    return th->root != QP_MERGE_NONE ? at - 1 : QP_MERGE_NONE;
+    uint32_t at;
+    *key = qp_hash_bytes(QP_HASH_START, name, strlen(name) + 1);
+    *key = qp_hash_bytes(*key, &creator, sizeof creator);
+    for (; (at = qp_dict_get(&s->thread_of, *key)) != 0; ++*key) {
+        const qp_merge_thread *th = QP_MERGE_AT(s->threads, const qp_merge_thread, at - 1);
+        if (th->creator == creator && strcmp(th->name, name) == 0)
+            break;
+    }
+    return at;
 }
 
-bool qp_merge_add_threads(qp_merge_addition *x)
+/* @param creator  node of the sum + 1, of creator_thread; 0: none
+ * @return index in the sum; QP_MERGE_NONE: no memory */
+static uint32_t thread_of(qp_merge *s, const char *name, uint32_t creator,
+                          uint32_t creator_thread)
 {
-    qp_merge *s = x->s;
-    for (uint32_t i = 1; i < x->m->n_threads; i++) {
-        const qp_model_thread *th = &x->m->threads[i];
-        uint32_t at = thread_of(s, th->name);
-        if (at == QP_MERGE_NONE)
-            return false;
-        qp_thread_record *sums = &QP_MERGE_AT(s->threads, qp_merge_thread, at)->sums;
-        sums->n_lives = add_32(sums->n_lives, th->n_lives);
-        add_terms(sums, th);
-        settle(sums, th);
-        x->threads[i] = at;
-    }
-    return true;
+    uint64_t key;
+    uint32_t at = find_thread(s, name, creator, &key);
+    if (at)
+        return at - 1;
+    const char *copy = qp_arena_text(&s->arena, name);
+    qp_merge_thread *th = copy ? qp_buf_add(&s->threads) : NULL;
+    if (!th || !qp_dict_put(&s->thread_of, key, (uint32_t)s->threads.n))
+        return QP_MERGE_NONE;
+    *th = (qp_merge_thread){.name = copy,
+                            .creator = creator,
+                            .creator_thread = creator_thread,
+                            .last_block = QP_MERGE_NONE,
+                            .last_node = (uint32_t)s->nodes.n}; /* of the root, itself */
+    th->root = new_node(s, th, th->last_node, 0);
+    return th->root != QP_MERGE_NONE ? (uint32_t)s->threads.n - 1 : QP_MERGE_NONE;
 }
 
 /* ---- call paths -------------------------------------------------------------------------- */
@@ -229,6 +234,7 @@ static void add_figures(qp_merge_addition *x, qp_merge_node *to, uint32_t i)
     to->pc_samples = qp_sum(to->pc_samples, f->pc_samples);
     qp_memory_add(&to->memory, &f->memory);
     to->self = qp_sum(to->self, qp_model_ns(m, f->self));
+    to->off = qp_sum(to->off, qp_model_ns(m, f->off));
     if (m->run.time_mode == QP_TIME_ADAPTIVE)
         add_variance(x, to, i);
     if (m->run.time_mode == QP_TIME_SAMPLED)
@@ -253,25 +259,94 @@ static uint32_t find_node(qp_merge_addition *x, const qp_model_node *n)
     return at != QP_MERGE_NONE && qp_dict_put(&s->child_of, key, at) ? at : QP_MERGE_NONE;
 }
 
-/* Callers come before what they call, in the profile as in the sum. */
-bool qp_merge_add_nodes(qp_merge_addition *x)
+/* A thread and its call paths. Callers come before what they call, in the profile as in the sum.
+ * @param paths  [n] the paths in the profile @return false: no memory */
+static bool add_thread(qp_merge_addition *x, uint32_t thread, const uint32_t *paths, size_t n)
+{
+    qp_merge *s = x->s;
+    const qp_model *m = x->m;
+    const qp_model_thread *th = &m->threads[thread];
+    const uint32_t creator = th->creator;
+    const uint32_t at = thread_of(s, th->name, creator ? x->nodes[creator] + 1 : 0,
+                                  creator ? x->threads[m->nodes[creator].thread] : 0);
+    if (at == QP_MERGE_NONE)
+        return false;
+    qp_merge_thread *to = QP_MERGE_AT(s->threads, qp_merge_thread, at);
+    qp_merge_node *root = QP_MERGE_AT(s->nodes, qp_merge_node, to->root);
+    to->sums.n_lives = add_32(to->sums.n_lives, th->n_lives);
+    add_terms(&to->sums, th);
+    settle(&to->sums, th);
+    root->pc_samples = qp_sum(root->pc_samples, m->nodes[th->root].f.pc_samples);
+    qp_memory_add(&root->memory, &m->nodes[th->root].f.memory);
+    x->threads[thread] = at;
+    x->nodes[th->root] = to->root;
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t path = paths[i];
+        x->nodes[path] = find_node(x, &m->nodes[path]);
+        if (x->nodes[path] == QP_MERGE_NONE)
+            return false;
+        add_figures(x, QP_MERGE_AT(s->nodes, qp_merge_node, x->nodes[path]), path);
+    }
+    return true;
+}
+
+/* The paths of each thread, in their order. */
+typedef struct {
+    uint32_t *paths; /* [n_nodes] */
+    uint32_t *
+        ends; /* [n_threads] of a thread's, which begin at the end of those of the one before */
+    uint32_t *above; /* [n_threads] threads that wait for their creators */
+    bool *is_added;  /* [n_threads] */
+} by_thread;
+
+static void sort_paths(const qp_model *m, by_thread *t)
+{
+    for (uint32_t i = m->n_threads; i < m->n_nodes; i++)
+        t->ends[m->nodes[i].thread]++;
+    for (uint32_t i = 1, at = 0; i < m->n_threads; i++) {
+        const uint32_t n = t->ends[i];
+        t->ends[i] = at;
+        at += n;
+    }
+    for (uint32_t i = m->n_threads; i < m->n_nodes; i++)
+        t->paths[t->ends[m->nodes[i].thread]++] = i;
+}
+
+/* Each thread after the one that created it. */
+static bool add_in_order(qp_merge_addition *x, by_thread *t)
 {
     const qp_model *m = x->m;
     for (uint32_t i = 1; i < m->n_threads; i++) {
-        uint32_t from = m->threads[i].root,
-                 root = QP_MERGE_AT(x->s->threads, qp_merge_thread, x->threads[i])->root;
-        qp_merge_node *to = QP_MERGE_AT(x->s->nodes, qp_merge_node, root);
-        to->pc_samples = qp_sum(to->pc_samples, m->nodes[from].f.pc_samples);
-        qp_memory_add(&to->memory, &m->nodes[from].f.memory);
-        x->nodes[from] = root;
-    }
-    for (uint32_t i = m->n_threads; i < m->n_nodes; i++) {
-        x->nodes[i] = find_node(x, &m->nodes[i]);
-        if (x->nodes[i] == QP_MERGE_NONE)
-            return false;
-        add_figures(x, QP_MERGE_AT(x->s->nodes, qp_merge_node, x->nodes[i]), i);
+        uint32_t n = 0;
+        for (uint32_t at = i; at && !t->is_added[at];) {
+            t->above[n++] = at;
+            t->is_added[at] = true;
+            at = m->threads[at].creator ? m->nodes[m->threads[at].creator].thread : 0;
+        }
+        while (n) {
+            const uint32_t thread = t->above[--n], first = t->ends[thread - 1];
+            if (!add_thread(x, thread, t->paths + first, t->ends[thread] - first))
+                return false;
+        }
     }
     return true;
+}
+
+bool qp_merge_add_threads(qp_merge_addition *x)
+{
+    by_thread t = {.paths = qp_alloc(x->m->n_nodes, sizeof *t.paths),
+                   .ends = qp_alloc_zeroed(x->m->n_threads, sizeof *t.ends),
+                   .above = qp_alloc(x->m->n_threads, sizeof *t.above),
+                   .is_added = qp_alloc_zeroed(x->m->n_threads, sizeof *t.is_added)};
+    bool is_ok = t.paths && t.ends && t.above && t.is_added;
+    if (is_ok)
+        sort_paths(x->m, &t);
+    is_ok = is_ok && add_in_order(x, &t);
+    qp_free(t.paths);
+    qp_free(t.ends);
+    qp_free(t.above);
+    qp_free(t.is_added);
+    return is_ok;
 }
 
 /* ---- counters ---------------------------------------------------------------------------- */
