@@ -13,9 +13,9 @@ async function functions_have_the_numbers_of_the_report() {
     await page.context().close();
 }
 
-async function the_call_tree_has_the_numbers_of_the_report() {
+async function the_call_tree_has_the_numbers_of_the_report(tree, ...keys) {
     const page = await ready("work.html", "#tree");
-    await press(page, "Home");
+    await press(page, ...keys, "Home");
     for (let i = 0; i < tree.nodes.length; i++) {
         const isClosed = await page.$(".table [aria-selected=true][aria-expanded=false]");
         await press(page, ...(isClosed ? ["ArrowRight", "j"] : ["j"])); // in an open row it goes to the first callee
@@ -26,6 +26,22 @@ async function the_call_tree_has_the_numbers_of_the_report() {
     const shown = rows.map(({ cells }) => `${cells[2]} ${cells[3]} ${cells[5]}`);
     for (const node of paths)
         claim(`path ${node.id}`, shown.includes(`${grouped(node.calls)} ${time(node.self)} ${time(node.total)}`), node);
+    await page.context().close();
+    return rows.length;
+}
+
+async function recursion_collapses_into_the_outer_call() {
+    const collapsed = JSON.parse(readFileSync("collapsed.json", "utf8"));
+    const rows = await the_call_tree_has_the_numbers_of_the_report(collapsed, "e");
+    claim("there are no other paths", rows === collapsed.nodes.filter((node) => node.parent).length, rows);
+    const page = await ready("work.html", "#tree");
+    await page.click("text=Collapse recursion");
+    await settle(page);
+    claim("the address holds it", /recursion=collapsed/.test(page.url()), page.url());
+    claim("and it is named", (await page.textContent(".chips")).includes("Recursion"));
+    await page.click(".chip");
+    await settle(page);
+    claim("and taken back", !/recursion/.test(page.url()), page.url());
     await page.context().close();
 }
 
@@ -323,7 +339,8 @@ async function screenshots() {
 }
 
 await functions_have_the_numbers_of_the_report();
-await the_call_tree_has_the_numbers_of_the_report();
+await the_call_tree_has_the_numbers_of_the_report(tree);
+await recursion_collapses_into_the_outer_call();
 await the_flame_graph_zooms_and_tells_what_is_selected();
 await a_function_stands_between_callers_and_callees();
 await a_focus_and_hidden_functions_leave_the_numbers_of_the_report();

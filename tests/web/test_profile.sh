@@ -27,6 +27,7 @@ grep -q '^Written: work.html' printed || { echo "the page goes to another place"
 "$qprof" detail --format=json leaf work.qprof >detail-leaf.json
 "$qprof" annotate --format=json work.qprof >annotate.json
 "$qprof" tree --merge-threads --format=json work.qprof >tree.json
+"$qprof" tree --merge-threads --collapse-recursion --format=json work.qprof >collapsed.json
 QPROF="-output=counts.qprof -time=none" "$qlua" work.lua
 "$qprof" html counts.qprof >/dev/null
 cat >often.lua <<'END'

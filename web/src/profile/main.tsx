@@ -21,9 +21,9 @@ import { type Filter, coloringOf, filterOf, fresh, refolded } from "./place";
 import { RunPage, Summary, Warnings, subject } from "./run";
 import { SourcePage, Sources } from "./sources";
 import { TimelineView } from "./timeline";
-import { Chips, ColorChoice, SearchField, SideChoice, ThreadChoice, nextColoring, useMatching } from "./tools";
+import { Chips, ColorChoice, RecursionChoice, SearchField, SideChoice, ThreadChoice, nextColoring, useMatching } from "./tools";
 import { Threads } from "./threads";
-import { type Tree, folded } from "./tree";
+import { type Tree, folded, isRecursive } from "./tree";
 
 const index = readIndex();
 
@@ -59,6 +59,7 @@ const keyList: KeyList = [
     ["o", "callers and callees of the selected function"],
     ["f", "focus: only calls of the selected function"],
     ["x", "hide the selected function: its time is its callers'"],
+    ["e", "collapse recursion: a call inside another call of its function is shown at the outer one"],
     ["r", "show all again"],
     ["b", "flame graph: from above, or from below"],
     ["c", "flame graph: other colours"],
@@ -80,12 +81,12 @@ const joins = (thread: number) => !thread && !index.isApart && (!!index.base || 
 const hasTwins = !!index.base && index.creators.size > 0;
 
 /** The paths that the filter leaves, of both runs. */
-function useFolded(tree: Tree | undefined, { focus, hidden, thread }: Filter): Tree | undefined {
+function useFolded(tree: Tree | undefined, { focus, hidden, thread, joinsRecursion }: Filter): Tree | undefined {
     const joinsThreads = joins(thread);
     return useMemo(() => {
-        if (!tree || !(focus || hidden.length || joinsThreads || hasTwins)) return tree;
-        return folded(tree, { focus, hidden: new Set(hidden), joinsThreads, creators: index.creators });
-    }, [tree, focus, hidden.join("."), joinsThreads]);
+        if (!tree || !(focus || hidden.length || joinsThreads || joinsRecursion || hasTwins)) return tree;
+        return folded(tree, { focus, hidden: new Set(hidden), joinsThreads, creators: index.creators, joinsRecursion });
+    }, [tree, focus, hidden.join("."), joinsThreads, joinsRecursion]);
 }
 
 /** Functions as the report has them or, of a part of the run, as they are in that part. */
@@ -183,7 +184,8 @@ function usePageKeys(place: Place, go: Go, filter: Filter, setHelp: (isOpen: boo
         b: () => (index.hasTree ? go({ view: isUp ? "flame" : "bottomup", with: fresh }) : false),
         c: () => go({ with: { color: nextColoring(index, coloringOf(index, place)) } }),
         w: () => (index.base ? go({ with: { side: filter.isBase ? "" : "base" } }) : false),
-        r: () => go({ with: refolded({ focus: 0, hidden: [] }) }),
+        e: () => (index.hasTree ? go({ with: refolded({ joinsRecursion: !filter.joinsRecursion }) }) : false),
+        r: () => go({ with: refolded({ focus: 0, hidden: [], joinsRecursion: false }) }),
         "[": thread(-1),
         "]": thread(1),
         u: back,
@@ -201,6 +203,7 @@ function App() {
     const tree = useFolded(whole, filter);
     const methods = useMethods(tree, filter);
     const side = useSide(tree, methods, filter.isBase);
+    const isDeep = useMemo(() => !!whole && isRecursive(whole, index.methods.length), [whole]);
     const search = place.with.search ?? "";
     const matching = useMatching(index, search);
     useTheme(place.with.theme);
@@ -235,6 +238,7 @@ function App() {
                 <span class="tools">
                     <SearchField {...{ index: side.index, text: search, matching, tree: side.tree, filter, go }} />
                     {(current === "changes" || ofPaths.includes(current)) && <ThreadChoice index={index} filter={filter} go={go} />}
+                    {isDeep && (isFlame || current === "tree") && <RecursionChoice filter={filter} go={go} />}
                     {isFlame && <ColorChoice index={index} coloring={coloringOf(index, place)} go={go} />}
                     {index.base && ofPaths.includes(current) && <SideChoice filter={filter} go={go} />}
                     <button type="button" class="plain" title="Light or dark (t)" aria-label="Light or dark" onClick={toggleTheme}>

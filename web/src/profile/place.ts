@@ -10,6 +10,8 @@ export interface Filter {
     /** Method; 0: none. */
     focus: number;
     hidden: number[];
+    /** Calls inside another call of the same function are at the outer one. */
+    joinsRecursion: boolean;
     /** Frames are as wide as in the run that is compared with. */
     isBase: boolean;
 }
@@ -24,6 +26,7 @@ export function filterOf(index: Index, place: Place): Filter {
         thread: index.threads.some((t) => t.root === thread) ? thread : 0,
         focus: isMethod(focus) ? focus : 0,
         hidden: numbers(place.with.hide).filter(isMethod),
+        joinsRecursion: place.with.recursion === "collapsed",
         isBase: !!index.base && place.with.side === "base",
     };
 }
@@ -38,9 +41,10 @@ export function coloringOf(index: Index, place: Place): Coloring {
 export const fresh = { at: "", sort: "", open: "", line: "" };
 
 /** The same paths are elsewhere once functions are left out. */
-export const refolded = (filter: { focus?: number; hidden?: number[] }) => ({
+export const refolded = (filter: { focus?: number; hidden?: number[]; joinsRecursion?: boolean }) => ({
     ...(filter.focus === undefined ? {} : { focus: filter.focus ? String(filter.focus) : "" }),
     ...(filter.hidden === undefined ? {} : { hide: filter.hidden.join(".") }),
+    ...(filter.joinsRecursion === undefined ? {} : { recursion: filter.joinsRecursion ? "collapsed" : "" }),
     at: "",
     open: "",
 });

@@ -121,6 +121,20 @@ export function ColorChoice({ index, coloring, go }: { index: Index; coloring: C
     );
 }
 
+export function RecursionChoice({ filter, go }: { filter: Filter; go: Go }) {
+    return (
+        <button
+            type="button"
+            class="plain"
+            aria-pressed={filter.joinsRecursion}
+            title="A call inside another call of its function is shown at the outer one (e)"
+            onClick={() => go({ with: refolded({ joinsRecursion: !filter.joinsRecursion }) })}
+        >
+            Collapse recursion
+        </button>
+    );
+}
+
 export function SideChoice({ filter, go }: { filter: Filter; go: Go }) {
     return (
         <select
@@ -147,8 +161,8 @@ const MOST_CHIPS = 6;
 
 /** What is left out, each with a way back. */
 export function Chips({ index, filter, place, go }: { index: Index; filter: Filter; place: Place; go: Go }) {
-    const { focus, hidden, thread } = filter;
-    if (!focus && !hidden.length && !thread) return null;
+    const { focus, hidden, thread, joinsRecursion } = filter;
+    if (!focus && !hidden.length && !thread && !joinsRecursion) return null;
     const name = (method: number) => index.methods[method].name.slice(0, 80);
     const inView = place.view === "run" || place.view === "threads" || place.view === "source";
     return (
@@ -170,8 +184,14 @@ export function Chips({ index, filter, place, go }: { index: Index; filter: Filt
                 />
             ))}
             {hidden.length > MOST_CHIPS && <span class="dim">and {count(hidden.length - MOST_CHIPS)} more</span>}
-            {hidden.length + Number(focus > 0) > 1 && (
-                <button type="button" class="link" title="r" onClick={() => go({ with: refolded({ focus: 0, hidden: [] }) })}>
+            {joinsRecursion && <Chip label="Recursion" name="collapsed" onRemove={() => go({ with: refolded({ joinsRecursion: false }) })} />}
+            {hidden.length + Number(focus > 0) + Number(joinsRecursion) > 1 && (
+                <button
+                    type="button"
+                    class="link"
+                    title="r"
+                    onClick={() => go({ with: refolded({ focus: 0, hidden: [], joinsRecursion: false }) })}
+                >
                     Show all
                 </button>
             )}

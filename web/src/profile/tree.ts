@@ -139,6 +139,8 @@ export interface Fold {
     joinsThreads: boolean;
     /** Then: of an outermost path of a thread, that path. */
     creators: Map<number, number>;
+    /** A call of a method inside another call of it, directly or through others, is at the outer one. */
+    joinsRecursion: boolean;
 }
 
 /** Nodes by caller and method: a hash table of node numbers alone, since a Map of a million keys is what
@@ -163,6 +165,12 @@ class Growing {
         this.parent[this.n] = below;
         this.method[this.n] = of;
         return this.n++;
+    }
+
+    /** The node of a method at or above a node; 0: there is none. */
+    open(at: number, of: number): number {
+        while (at && this.method[at] !== of) at = this.parent[at];
+        return at;
     }
 
     /** The callee of a node that is this method. */
@@ -195,7 +203,8 @@ export function folded(tree: Tree, fold: Fold): Tree {
         root[node] = root[above];
         to[node] = to[caller];
         if (to[caller] === NOWHERE && of === fold.focus) to[node] = root[node];
-        if (to[node] !== NOWHERE && !fold.hidden.has(of)) to[node] = nodes.child(to[node], of);
+        if (to[node] !== NOWHERE && !fold.hidden.has(of))
+            to[node] = (fold.joinsRecursion && nodes.open(to[node], of)) || nodes.child(to[node], of);
     }
     const added = (column: ArrayLike<number>, isOfCalls: boolean) => {
         const sums = new Float64Array(nodes.n);
@@ -209,6 +218,23 @@ export function folded(tree: Tree, fold: Fold): Tree {
     };
     const base = tree.baseTicks && side(tree.baseTicks);
     return new Tree(nodes.parent.slice(0, nodes.n), nodes.method.slice(0, nodes.n), side(tree.ticks), base);
+}
+
+/** Is a method called inside another call of it anywhere? */
+export function isRecursive(tree: Tree, nMethods: number): boolean {
+    const open = new Uint32Array(nMethods);
+    let node = tree.firstChild[0];
+    while (node) {
+        if (tree.method[node] && open[tree.method[node]]++) return true;
+        let next = tree.firstChild[node];
+        while (!next && node) {
+            open[tree.method[node]] = 0;
+            next = tree.nextSibling[node];
+            if (!next) node = tree.parent[node];
+        }
+        node = next;
+    }
+    return false;
 }
 
 /** Is a node in the subtree of root? For all nodes at once. */
