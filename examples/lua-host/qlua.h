@@ -31,7 +31,11 @@ typedef struct qlua_code {
     int *befores; /* [n_blocks] the block that ran before a first instruction; in `leaders` */
     int n_blocks, n_window;
     char *name;                       /* given by the enclosing function; NULL: none */
-    int n_twins;                      /* nameless functions before it on its first line */
+    int place;                        /* functions before it that begin on its line */
+    int n_twins;                      /* those of them that have its name, or none as it */
+    lu_byte is_known;                 /* the chunk that it is a part of was looked at */
+    lu_byte is_named;                 /* by the program; else `name` describes it */
+    const char *origin;               /* of text that is in no file; NULL: it has a name */
     const struct qlua_module *module; /* of the enclosing main chunk; NULL: unknown */
     struct qlua_code *next;           /* in the list of the dead */
     const global_State *owner;        /* of a dead one */

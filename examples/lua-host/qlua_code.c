@@ -2,7 +2,10 @@
  * their main chunk.
  *
  * The address of a collected prototype is reused, so a method is identified by its content:
- * source, lines, bytecode and constants. Code that is loaded again is the same method. */
+ * source, lines, bytecode, constants, and its place among the functions of its line. Code that is
+ * loaded again is the same method. Text that comes from no file may differ each time it is made:
+ * its functions are identified by the name that the program gave it, or else by the place that
+ * loaded it, and by their own names. */
 #define LUA_CORE
 #define _GNU_SOURCE /* mmap */
 #include "lprefix.h"
@@ -15,13 +18,14 @@
 #include "lgc.h"
 #include "qlua_glue.h"
 
-/* Contents that are distinguished; all further code is one method. At most 24 MiB. */
+/* Methods that are distinguished; all further code is one method. At most 32 MiB. */
 enum { MAX_KNOWN = 1 << 19 };
 
 typedef struct {
     uint64_t hash; /* 0: free */
     size_t id;
-    int has_jumps; /* its jumps are registered: each has a counter */
+    uint64_t shape; /* of its blocks, if code that differs is the same method */
+    int has_jumps;  /* its jumps are registered: each has a counter */
 } known_code;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of all below */
@@ -92,7 +96,7 @@ static uint64_t content_hash(const Proto *p)
     hash = mix_bytes(hash, p->code, (size_t)p->sizecode * sizeof *p->code);
     for (int i = 0; i < p->sizek; i++)
         hash = mix_constant(hash, &p->k[i]);
-    return hash ? hash : 1;
+    return hash;
 }
 
 int qlua_code_is_same(const Proto *a, const Proto *b)
@@ -101,6 +105,34 @@ int qlua_code_is_same(const Proto *a, const Proto *b)
     for (int i = 0; is_same && i < a->sizep; i++)
         is_same = qlua_code_is_same(a->p[i], b->p[i]);
     return is_same;
+}
+
+/* What counters count: equal where code differs in its constants alone. */
+static uint64_t shape_of(const qlua_blocks *b)
+{
+    uint64_t hash = mix_bytes(1, b->lines, (size_t)b->n_blocks * sizeof *b->lines);
+    hash = mix_bytes(hash, b->falls, (size_t)b->n_blocks * sizeof *b->falls);
+    return mix_bytes(hash, b->jumps, (size_t)b->n_jumps * sizeof *b->jumps);
+}
+
+/* Text that comes from no file. It may differ each time it is made. */
+static int is_in_memory(const Proto *p)
+{
+    return p->source && getstr(p->source)[0] != '@';
+}
+
+/* @param shape  0: code of another shape is the same method */
+static uint64_t identity_of(const Proto *p, uint64_t shape)
+{
+    const qlua_code *code = p->qcode;
+    if (code == NULL || !is_in_memory(p))
+        return mix(content_hash(p), code ? (uint64_t)code->place : 0) | 1;
+    const char *from = code->origin ? code->origin : getstr(p->source);
+    const char *name = code->name ? code->name : "";
+    uint64_t line = code->origin ? p->linedefined != 0 : (uint64_t)p->linedefined;
+    uint64_t order = (uint64_t)(code->origin ? code->n_twins : code->place);
+    uint64_t hash = mix(mix(mix_bytes(shape, from, strlen(from)), line), order);
+    return mix_bytes(hash, name, strlen(name)) | 1;
 }
 
 /* ---- the table of contents --------------------------------------------------------------- */
@@ -129,9 +161,9 @@ static int grow_known(void)
     return 1;
 }
 
-/* Under the lock. @return the method of this content; its id is 0 until it is registered; NULL:
+/* Under the lock. @return the method of this identity; its id is 0 until it is registered; NULL:
  * the table is full */
-static known_code *method_of_content(uint64_t hash)
+static known_code *method_of_identity(uint64_t hash)
 {
     known_code *slot = n_slots ? find_slot(known, n_slots, hash) : NULL;
     if (slot && slot->hash)
@@ -262,21 +294,22 @@ static void register_code(lua_State *L, CallInfo *ci, const Proto *p, const qlua
                       qprof_register_jumps(slot->id, b->jumps, b->n_jumps, b->falls) == 0;
 }
 
-void qlua_code_add(lua_State *L, CallInfo *ci, Proto *p, const qlua_module *module,
-                   int is_wanted)
+void qlua_code_add(lua_State *L, CallInfo *ci, Proto *p, int is_wanted)
 {
     qlua_blocks blocks = {0};
     if (is_wanted && qlua_has_lines)
         qlua_blocks_find(p, &blocks);
     else if (is_wanted && qlua_is_covering)
         qlua_blocks_declare(p, &blocks);
-    qlua_name_inner(p, module);
+    uint64_t shape = is_in_memory(p) && blocks.n_blocks ? shape_of(&blocks) : 0;
     pthread_mutex_lock(&lock);
-    known_code *slot = method_of_content(content_hash(p));
-    if (slot && slot->id == 0)
+    known_code *slot = method_of_identity(identity_of(p, qlua_is_covering ? shape : 0));
+    if (slot && slot->id == 0) {
         register_code(L, ci, p, &blocks, slot);
+        slot->shape = shape;
+    }
     p->qid = slot ? slot->id : method_of_more_code();
-    int has_jumps = slot && slot->has_jumps;
+    int has_jumps = slot && slot->has_jumps && slot->shape == shape;
     pthread_mutex_unlock(&lock);
     if (qlua_is_counting())
         attach_counters(p, has_jumps ? &blocks : NULL);
@@ -287,11 +320,11 @@ size_t qlua_code_method(lua_State *L, CallInfo *ci, Proto *p)
 {
     if (!issweepphase(G(L)))
         qlua_code_bury(L);
-    const qlua_module *module = qlua_name_module(L, ci, p);
+    qlua_name_chunk(L, ci, p, qlua_name_module(L, ci, p));
     if (qlua_is_covering)
-        qlua_cover_code(L, ci, p, module);
+        qlua_cover_code(L, ci, p);
     else
-        qlua_code_add(L, ci, p, module, 1);
+        qlua_code_add(L, ci, p, 1);
     return p->qid;
 }
 

@@ -142,21 +142,21 @@ int qlua_cover_has(const char *path)
            !(excluded && fits_any(excluded, shown));
 }
 
-/* Parents first: they name the functions that they define. */
-static void add_all(lua_State *L, Proto *p, const qlua_module *module)
+static void add_all(lua_State *L, Proto *p)
 {
-    qlua_code_add(L, NULL, p, module, 1);
+    qlua_code_add(L, NULL, p, 1);
     for (int i = 0; i < p->sizep; i++)
-        add_all(L, p->p[i], module);
+        add_all(L, p->p[i]);
 }
 
 void qlua_cover_file(lua_State *L, Proto *p, const qlua_module *module)
 {
     qlua_cover_loaded(getstr(p->source) + 1, NULL, 1);
-    add_all(L, p, module);
+    qlua_name_chunk(L, NULL, p, module);
+    add_all(L, p);
 }
 
-void qlua_cover_code(lua_State *L, CallInfo *ci, Proto *p, const qlua_module *module)
+void qlua_cover_code(lua_State *L, CallInfo *ci, Proto *p)
 {
     const char *source = p->source ? getstr(p->source) : "";
     const char *path = source[0] == '@' ? source + 1 : NULL;
@@ -165,9 +165,9 @@ void qlua_cover_code(lua_State *L, CallInfo *ci, Proto *p, const qlua_module *mo
     if (path && is_main)
         qlua_cover_loaded(path, p, is_covered);
     if (is_covered) {
-        add_all(L, p, module);
+        add_all(L, p);
     } else if (qlua_is_reporting) {
-        qlua_code_add(L, ci, p, module, 0);
+        qlua_code_add(L, ci, p, 0);
     } else {
         qlua_code_ignore(p);
     }

@@ -4,7 +4,7 @@
 
 #include "qlua.h"
 
-enum { QLUA_NAME_BYTES = 256 };
+enum { QLUA_NAME_BYTES = 256, QLUA_PLACE_BYTES = 96 };
 
 /* A file that was loaded by require: `name`, and the local that it returns, or "". */
 typedef struct qlua_module {
@@ -97,12 +97,11 @@ LUAI_FUNC int qlua_has_values;
 /** Reserve memory for counters that are never read. @return 0: no memory */
 LUAI_FUNC int qlua_code_open_scratch(void);
 
-/** Make a method of a prototype, if it is not one, and put its counters in place.
+/** Make a method of a prototype, if it is not one, and put its counters in place. Its chunk is
+ * named.
  * @param ci         of the call that needs it; NULL: the code that defines it gives its name
- * @param module     that it is a part of; NULL: unknown
  * @param is_wanted  0: without lines and without the line that declares it */
-LUAI_FUNC void qlua_code_add(lua_State *L, CallInfo *ci, Proto *p, const qlua_module *module,
-                             int is_wanted);
+LUAI_FUNC void qlua_code_add(lua_State *L, CallInfo *ci, Proto *p, int is_wanted);
 /** Do not count the executions of a prototype. */
 LUAI_FUNC void qlua_code_ignore(Proto *p);
 /** Count a frame as left, or joined, in the block of the instruction before `pc`. */
@@ -138,7 +137,7 @@ LUAI_FUNC void qlua_cover_say(const char *what, const char *why);
 /** The absolute path of the folder of covered files; the current one by default. */
 LUAI_FUNC const char *qlua_cover_root(void);
 /** Register a prototype that is entered and all that it defines. */
-LUAI_FUNC void qlua_cover_code(lua_State *L, CallInfo *ci, Proto *p, const qlua_module *module);
+LUAI_FUNC void qlua_cover_code(lua_State *L, CallInfo *ci, Proto *p);
 /** Register a file that was compiled and will not run. */
 LUAI_FUNC void qlua_cover_file(lua_State *L, Proto *p, const qlua_module *module);
 /** Whether two prototypes, and all that they define, have the same code. */
@@ -149,6 +148,14 @@ LUAI_FUNC int qlua_code_is_same(const Proto *a, const Proto *b);
 LUAI_FUNC void qlua_cover_loaded(const char *path, const Proto *p, int is_covered);
 /** Register the files that the program did not load, but could have. */
 LUAI_FUNC void qlua_cover_unloaded(void);
+
+/* ---- qlua_closure.c ---------------------------------------------------------------------- */
+
+typedef enum { QLUA_NAMELESS, QLUA_NAMED, QLUA_DESCRIBED } qlua_naming;
+
+/** Name the function that an instruction of p makes.
+ * @param out  [QLUA_NAME_BYTES] its name, or what it is: "argument 2 of map at FILE:LINE" */
+LUAI_FUNC qlua_naming qlua_closure_name(const Proto *p, int pc, const Proto *inner, char *out);
 
 /* ---- qlua_name.c ------------------------------------------------------------------------- */
 
@@ -161,10 +168,14 @@ LUAI_FUNC int qlua_name_loaded(lua_State *L, const TValue *f, const char *module
 /** Name a prototype: as its module or the enclosing function does, or FILE:LINE.
  * @param ci  of a call of it; NULL: none */
 LUAI_FUNC void qlua_name_code(lua_State *L, CallInfo *ci, const Proto *p, char *name);
-/** Name the prototypes that p defines as p does. */
-LUAI_FUNC void qlua_name_inner(const Proto *p, const qlua_module *module);
-/** Name all functions of a main chunk, which begins in ci. */
-LUAI_FUNC void qlua_name_chunk(lua_State *L, CallInfo *ci, Proto *p);
+/** The name that the program gives a prototype. @param name  [QLUA_NAME_BYTES] @return 0: none */
+LUAI_FUNC int qlua_name_plain(const Proto *p, char *name);
+/** Name the functions of a chunk, once, and tell them apart.
+ * @param ci  of its first call; NULL: none
+ * @param p   the main chunk, or a function whose chunk is not known */
+LUAI_FUNC void qlua_name_chunk(lua_State *L, CallInfo *ci, Proto *p, const qlua_module *module);
+/** Whether the first parameter is `self`. */
+LUAI_FUNC int qlua_is_method(const Proto *p);
 /** The module that a prototype is a part of, when it is entered. @return NULL: unknown */
 LUAI_FUNC const qlua_module *qlua_name_module(lua_State *L, CallInfo *ci, const Proto *p);
 /** The module of a main chunk that is required by this name. @return NULL: no memory */

@@ -1,7 +1,8 @@
-/* qlua_name.c: gives functions the names that a Lua programmer uses.
+/* qlua_name.c: gives functions the names that a Lua programmer uses, and tells those of a chunk
+ * apart.
  *
- * First choice is the name in a loaded module, then the name in the code that defines the
- * function: `local function f`, `M.f = `, `{f = `, `function Class:f`. Both only read. */
+ * First choice is the name in a loaded module, then the name in the code that makes the
+ * function, qlua_closure.c. Both only read. */
 #define LUA_CORE
 #include "lprefix.h"
 
@@ -16,8 +17,6 @@
 #include "ltable.h"
 #include "lualib.h"
 #include "qlua_glue.h"
-
-enum { MAX_PATH_PARTS = 4 }; /* of a table: a.b.c.d.f */
 
 /* ---- modules that are loaded ------------------------------------------------------------- */
 
@@ -46,7 +45,7 @@ static int is_same_function(const TValue *a, const TValue *b)
                                    : ttypetag(a) == LUA_VLCL && clLvalue(a) == clLvalue(b);
 }
 
-static int is_method(const Proto *p)
+int qlua_is_method(const Proto *p)
 {
     return p->numparams > 0 && p->sizelocvars > 0 &&
            strcmp(getstr(p->locvars[0].varname), "self") == 0;
@@ -114,7 +113,7 @@ int qlua_name_loaded(lua_State *L, const TValue *f, const char *module, char *na
     name_search s = {.f = f, .module = module};
     if (!ttistable(&G(L)->l_registry))
         return 0;
-    const char *mark = ttisLclosure(f) && is_method(clLvalue(f)->p) ? ":" : ".";
+    const char *mark = ttisLclosure(f) && qlua_is_method(clLvalue(f)->p) ? ":" : ".";
     const Table *registry = hvalue(&G(L)->l_registry);
     const Table *loaded = table_field(registry, LUA_LOADED_TABLE);
     for (int i = 0; loaded && i < sizenode(loaded); i++) {
@@ -130,130 +129,6 @@ int qlua_name_loaded(lua_State *L, const TValue *f, const char *module, char *na
         return 0;
     memcpy(name, s.best, sizeof s.best);
     return 1;
-}
-
-/* ---- names in the code that defines a function ------------------------------------------- */
-
-static const char *constant_text(const Proto *p, int k)
-{
-    return k < p->sizek && ttisstring(&p->k[k]) ? svalue(&p->k[k]) : NULL;
-}
-
-static const char *upvalue_text(const Proto *p, int i)
-{
-    TString *name = i < p->sizeupvalues ? p->upvalues[i].name : NULL;
-    return name ? getstr(name) : NULL;
-}
-
-/* PARENT.KEY, or the one of them that exists. */
-static int join_names(char *out, const char *table, const char *mark, const char *key)
-{
-    if (key == NULL)
-        return 0;
-    int has_table = table && table[0];
-    snprintf(out, QLUA_NAME_BYTES, "%s%s%s", has_table ? table : "", has_table ? mark : "",
-             key);
-    return 1;
-}
-
-/* A field of an upvalue; those of _ENV are the globals. */
-static int join_upvalue(const Proto *p, char *out, int upvalue, const char *mark,
-                        const char *key)
-{
-    const char *table = upvalue_text(p, upvalue);
-    return join_names(out, table && strcmp(table, "_ENV") == 0 ? "" : table, mark, key);
-}
-
-static int name_register(const Proto *p, int pc, int reg, int n_parts, char *out);
-
-static int stores_register(Instruction i, int reg)
-{
-    return !TESTARG_k(i) && GETARG_C(i) == reg;
-}
-
-/* Where the code stores register `reg` with instruction pc. */
-static int name_store(const Proto *p, int pc, int reg, const char *mark, int n_parts, char *out)
-{
-    Instruction i = p->code[pc];
-    char table[QLUA_NAME_BYTES] = "";
-    switch (GET_OPCODE(i)) {
-    case OP_SETTABUP:
-        return stores_register(i, reg) &&
-               join_upvalue(p, out, GETARG_A(i), mark, constant_text(p, GETARG_B(i)));
-    case OP_SETFIELD:
-        if (!stores_register(i, reg) || GETARG_A(i) == reg)
-            return 0;
-        name_register(p, pc, GETARG_A(i), n_parts - 1, table);
-        return join_names(out, table, mark, constant_text(p, GETARG_B(i)));
-    case OP_SETUPVAL:
-        return GETARG_A(i) == reg && join_names(out, "", "", upvalue_text(p, GETARG_B(i)));
-    case OP_MOVE:
-        return GETARG_B(i) == reg &&
-               join_names(out, "", "", luaF_getlocalname(p, GETARG_A(i) + 1, pc + 1));
-    default:
-        return 0;
-    }
-}
-
-static int writes_register(Instruction i, int reg)
-{
-    OpCode op = GET_OPCODE(i);
-    if (op == OP_CALL || op == OP_TFORCALL || op == OP_VARARG || op == OP_LOADNIL)
-        return GETARG_A(i) <= reg;
-    return testAMode(op) && GETARG_A(i) == reg;
-}
-
-/* A new table: named by the first local, field or upvalue that it is assigned to. */
-static int name_constructed(const Proto *p, int pc, int reg, int n_parts, char *out)
-{
-    for (; pc + 1 < p->sizecode && !writes_register(p->code[pc + 1], reg); pc++) {
-        const char *local = luaF_getlocalname(p, reg + 1, pc + 1);
-        if (local)
-            return join_names(out, "", "", local);
-        if (name_store(p, pc + 1, reg, ".", n_parts, out))
-            return 1;
-    }
-    return 0;
-}
-
-/* The name of the table in a register, from the instruction that put it there. */
-static int name_register(const Proto *p, int pc, int reg, int n_parts, char *out)
-{
-    const char *local = luaF_getlocalname(p, reg + 1, pc);
-    if (local)
-        return join_names(out, "", "", local);
-    if (n_parts <= 0)
-        return 0;
-    int at = pc - 1;
-    while (at >= 0 && !writes_register(p->code[at], reg))
-        at--;
-    if (at < 0)
-        return 0;
-    Instruction i = p->code[at];
-    char table[QLUA_NAME_BYTES] = "";
-    switch (GET_OPCODE(i)) {
-    case OP_GETTABUP:
-        return join_upvalue(p, out, GETARG_B(i), ".", constant_text(p, GETARG_C(i)));
-    case OP_GETUPVAL:
-        return join_names(out, "", "", upvalue_text(p, GETARG_B(i)));
-    case OP_GETFIELD:
-        name_register(p, at, GETARG_B(i), n_parts - 1, table);
-        return join_names(out, table, ".", constant_text(p, GETARG_C(i)));
-    case OP_NEWTABLE:
-        return name_constructed(p, pc, reg, n_parts - 1, out);
-    default:
-        return 0;
-    }
-}
-
-/* The closure that instruction pc makes. */
-static int name_closure(const Proto *p, int pc, const Proto *inner, char *out)
-{
-    int reg = GETARG_A(p->code[pc]);
-    if (pc + 1 < p->sizecode &&
-        name_store(p, pc + 1, reg, is_method(inner) ? ":" : ".", MAX_PATH_PARTS, out))
-        return 1;
-    return join_names(out, "", "", luaF_getlocalname(p, reg + 1, pc + 1));
 }
 
 /* ---- the module that a main chunk is ----------------------------------------------------- */
@@ -310,26 +185,95 @@ const qlua_module *qlua_name_required(const char *name, const Proto *p)
 
 const qlua_module *qlua_name_module(lua_State *L, CallInfo *ci, const Proto *p)
 {
-    if (p->qcode && p->qcode->module)
+    if (p->qcode && p->qcode->is_known)
         return p->qcode->module;
     return L->top - ci->func > 2 ? module_of_chunk(ci, p) : NULL;
 }
 
-/* Functions without a name are identified by their first line, and by their order on that
- * line. */
-static void number_twins(const Proto *p)
+/* ---- the functions of a chunk ------------------------------------------------------------ */
+
+/* A function of a chunk; its place among the others tells equal ones apart. */
+typedef struct {
+    qlua_code *code;
+    int line;
+    uint64_t name; /* hash; 0: nameless */
+    int order;     /* in the text */
+} chunk_function;
+
+typedef struct {
+    chunk_function *functions; /* [n] */
+    int n;
+} chunk_functions;
+
+static uint64_t hash_name(const char *name)
 {
-    for (int i = 1; i < p->sizep; i++) {
-        int n = 0;
-        for (int k = i; k-- > 0 && p->p[k]->linedefined == p->p[i]->linedefined;)
-            n += p->p[k]->qcode == NULL || p->p[k]->qcode->name == NULL;
-        qlua_code *code = n ? qlua_code_record(p->p[i]) : NULL;
-        if (code)
-            code->n_twins = n;
-    }
+    uint64_t hash = 0xCBF29CE484222325u; /* FNV-1a */
+    for (; name && *name; name++)
+        hash = (hash ^ (unsigned char)*name) * 0x100000001B3u;
+    return name ? hash | 1 : 0;
 }
 
-void qlua_name_inner(const Proto *p, const qlua_module *module)
+static int count_functions(const Proto *p)
+{
+    int n = p->sizep;
+    for (int i = 0; i < p->sizep; i++)
+        n += count_functions(p->p[i]);
+    return n;
+}
+
+/* A function inside of another one comes after it, as in the text. */
+static void add_function(chunk_functions *all, Proto *p)
+{
+    qlua_code *code = qlua_code_record(p);
+    if (code) {
+        all->functions[all->n] =
+            (chunk_function){code, p->linedefined, hash_name(code->name), all->n};
+        all->n++;
+    }
+    for (int i = 0; i < p->sizep; i++)
+        add_function(all, p->p[i]);
+}
+
+static int compare_lines(const void *a, const void *b)
+{
+    const chunk_function *x = a, *y = b;
+    return x->line != y->line ? (x->line > y->line) - (x->line < y->line)
+                              : (x->order > y->order) - (x->order < y->order);
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    const chunk_function *x = a, *y = b;
+    if (x->name != y->name)
+        return x->name < y->name ? -1 : 1;
+    return compare_lines(a, b);
+}
+
+/* Number the functions of each line, and those of one name on a line. Text without a file has
+ * no lines that mean anything. */
+static void number_functions(const Proto *p, int has_lines)
+{
+    chunk_functions all = {calloc((size_t)count_functions(p) + 1, sizeof *all.functions), 0};
+    if (all.functions == NULL)
+        return;
+    for (int i = 0; i < p->sizep; i++)
+        add_function(&all, p->p[i]);
+    qsort(all.functions, (size_t)all.n, sizeof *all.functions, compare_lines);
+    for (int i = 1; i < all.n; i++) {
+        const chunk_function *f = &all.functions[i];
+        f->code->place = f->line == f[-1].line ? f[-1].code->place + 1 : 0;
+    }
+    qsort(all.functions, (size_t)all.n, sizeof *all.functions, compare_names);
+    for (int i = 1; i < all.n; i++) {
+        const chunk_function *f = &all.functions[i];
+        int is_twin = f->name == f[-1].name && (f->line == f[-1].line || !has_lines);
+        f->code->n_twins = is_twin ? f[-1].code->n_twins + 1 : 0;
+    }
+    free(all.functions);
+}
+
+/* Parents first: what they return is named after them. */
+static void name_inner(const Proto *p, const qlua_module *module, const char *origin)
 {
     char name[QLUA_NAME_BYTES];
     for (int pc = 0; pc < p->sizecode; pc++) {
@@ -337,37 +281,73 @@ void qlua_name_inner(const Proto *p, const qlua_module *module)
         if (GET_OPCODE(i) != OP_CLOSURE || GETARG_Bx(i) >= p->sizep)
             continue;
         Proto *inner = p->p[GETARG_Bx(i)];
-        int has_name = name_closure(p, pc, inner, name);
-        qlua_code *code = has_name || module ? qlua_code_record(inner) : NULL;
+        qlua_code *code = qlua_code_record(inner);
         if (code == NULL)
             continue;
         code->module = module;
-        if (has_name && code->name == NULL)
+        code->origin = origin;
+        code->is_known = 1;
+        qlua_naming naming = code->name ? QLUA_NAMELESS : qlua_closure_name(p, pc, inner, name);
+        if (naming != QLUA_NAMELESS)
             code->name = strdup(name);
+        code->is_named = naming == QLUA_NAMED;
     }
-    number_twins(p);
-}
-
-static void name_all(const Proto *p, const qlua_module *module)
-{
-    qlua_name_inner(p, module);
     for (int i = 0; i < p->sizep; i++)
-        name_all(p->p[i], module);
+        name_inner(p->p[i], module, origin);
 }
 
-void qlua_name_chunk(lua_State *L, CallInfo *ci, Proto *p)
+/* ---- text that comes from no file -------------------------------------------------------- */
+
+/* A chunk from a string has its text as its name, unless the program gave it one: one word. A
+ * chunk from a function has the name of `load`. */
+static int is_text(const char *source)
+{
+    return strcmp(source, "=(load)") == 0 ||
+           (source[0] != '@' && source[0] != '=' &&
+            source[strspn(source, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                  "0123456789_-./\\:@$+")] != '\0');
+}
+
+/* Where the chunk came from: the place that calls it first, as a rule the one that loaded it.
+ * @return NULL: it has a name, or no Lua function calls it */
+static const char *origin_of(const lua_State *L, const CallInfo *ci, const Proto *p)
+{
+    char file[LUA_IDSIZE], text[QLUA_NAME_BYTES];
+    if (ci == NULL || p->linedefined != 0 || p->source == NULL || !is_text(getstr(p->source)))
+        return NULL;
+    do {
+        ci = ci->previous;
+    } while (ci && ci != &L->base_ci && !isLua(ci));
+    if (ci == NULL || !isLua(ci))
+        return NULL;
+    const Proto *caller = clLvalue(s2v(ci->func))->p;
+    if (caller->qcode && caller->qcode->origin)
+        return caller->qcode->origin;
+    snprintf(text, sizeof text, "[string from %.*s:%d]", QLUA_NAME_BYTES - 32,
+             qlua_name_source(caller, file),
+             luaG_getfuncline(caller, pcRel(ci->u.l.savedpc, caller)));
+    const qlua_module *it = find_module(text, "");
+    return it ? it->name : NULL;
+}
+
+void qlua_name_chunk(lua_State *L, CallInfo *ci, Proto *p, const qlua_module *module)
 {
     qlua_code *code = qlua_code_record(p);
-    if (code == NULL)
+    if (code == NULL || code->is_known)
         return;
-    code->module = qlua_name_module(L, ci, p);
-    name_all(p, code->module);
+    code->is_known = 1;
+    code->module = module;
+    code->origin = origin_of(L, ci, p);
+    name_inner(p, module, code->origin);
+    number_functions(p, code->origin == NULL);
 }
 
 /* ---- the name of a function -------------------------------------------------------------- */
 
 const char *qlua_name_source(const Proto *p, char *file)
 {
+    if (p->qcode && p->qcode->origin)
+        return p->qcode->origin;
     if (p->source == NULL)
         return "?";
     if (getstr(p->source)[0] == '@')
@@ -381,11 +361,23 @@ static void name_in_module(const qlua_code *code, char *name)
 {
     const qlua_module *module = code->module;
     size_t n = module ? strlen(module->local) : 0;
-    if (n && strncmp(code->name, module->local, n) == 0 &&
+    if (n && code->is_named && strncmp(code->name, module->local, n) == 0 &&
         strpbrk(code->name + n, ".:") == code->name + n)
         snprintf(name, QLUA_NAME_BYTES, "%s%s", module->name, code->name + n);
     else
         snprintf(name, QLUA_NAME_BYTES, "%s", code->name);
+}
+
+int qlua_name_plain(const Proto *p, char *name)
+{
+    const qlua_code *code = p->qcode;
+    if (code && code->is_named)
+        name_in_module(code, name);
+    else if (code && code->module && p->linedefined == 0)
+        snprintf(name, QLUA_NAME_BYTES, "%s", code->module->name);
+    else
+        return 0;
+    return 1;
 }
 
 void qlua_name_code(lua_State *L, CallInfo *ci, const Proto *p, char *name)
@@ -393,15 +385,19 @@ void qlua_name_code(lua_State *L, CallInfo *ci, const Proto *p, char *name)
     const qlua_code *code = p->qcode;
     const char *module = code && code->module ? code->module->name : NULL;
     char file[LUA_IDSIZE];
-    if (p->linedefined == 0)
+    if (p->linedefined == 0) {
         snprintf(name, QLUA_NAME_BYTES, "main chunk of %s", qlua_name_source(p, file));
-    else if (ci && qlua_name_loaded(L, s2v(ci->func), module, name))
         return;
-    else if (code && code->name)
+    }
+    if (ci && qlua_name_loaded(L, s2v(ci->func), module, name))
+        return;
+    if (code && code->name)
         name_in_module(code, name);
-    else if (code && code->n_twins)
-        snprintf(name, QLUA_NAME_BYTES, "%s:%d#%d", qlua_name_source(p, file), p->linedefined,
-                 code->n_twins + 1);
+    else if (code && code->origin)
+        snprintf(name, QLUA_NAME_BYTES, "function of %s", code->origin);
     else
         snprintf(name, QLUA_NAME_BYTES, "%s:%d", qlua_name_source(p, file), p->linedefined);
+    size_t n = strlen(name);
+    if (code && code->n_twins)
+        snprintf(name + n, QLUA_NAME_BYTES - n, "#%d", code->n_twins + 1);
 }

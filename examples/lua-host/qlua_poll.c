@@ -44,7 +44,7 @@ static inline void name_chunk(lua_State *L, CallInfo *ci)
 {
     Proto *p = clLvalue(s2v(ci->func))->p;
     if (l_unlikely(p->linedefined == 0 && p->sizep > 0 && p->qcode == NULL))
-        qlua_name_chunk(L, ci, p);
+        qlua_name_chunk(L, ci, p, qlua_name_module(L, ci, p));
 }
 
 static inline void call(lua_State *L, StkId func, int n_results)

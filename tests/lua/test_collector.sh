@@ -57,7 +57,7 @@ paths() {
     shift
     "$bin/qprof" tree --format=json "$@" "$tmp/$name.qprof" | jq -r '
         (.methods | map({(.id | tostring): (.name | sub("^lua$"; "main") |
-            sub("^main chunk of .*"; "main") | sub("^[^ ]*:[0-9:]+$"; "anonymous"))}) | add) as $names |
+            sub("^main chunk of .*"; "main") | sub("^argument 1 of coroutine.wrap at .*"; "anonymous"))}) | add) as $names |
         (.nodes | map({(.id | tostring): .}) | add) as $nodes |
         def path: if .method == 0 then [] else
             ($nodes[.parent | tostring] // {method: 0} | path) + [$names[.method | tostring]] end;

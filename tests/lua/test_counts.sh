@@ -19,12 +19,13 @@ said_by_qprof() {
 }
 
 # Sum calls, take the maximum of lines; C functions that no standard module holds are "other".
-# Chunks that are strings have names of one line in both.
+# Chunks from strings and functions have other names in qlua: where they came from.
 normalize() {
     grep '^c	' "$tmp/oracle.tsv" | cut -f 2 | sort -u >"$tmp/known_c"
     awk -F '\t' -v OFS='\t' -v known="$tmp/known_c" '
         BEGIN { while ((getline name < known) > 0) is_known[name] = 1 }
         $1 == "c" && !($2 in is_known) { $2 = "other" }
+        $1 != "c" { sub(/^(\[string .*\]|\(load\))/, "[string]", $2) }
         $3 == 0 { next }
         $1 == "header" { $1 = "line" }
         { key = $1 OFS $2 }

@@ -11,9 +11,11 @@ hooked() {
         "$bin/lua-base" -l oracle "$2" a b >"$tmp/hooked.out" 2>&1 || true
 }
 
-# Ways of one line are compared without their order.
+# Ways of one line are compared without their order. Chunks from strings and functions have other
+# names in qlua: where they came from.
 normalize() {
     awk -F '\t' -v OFS='\t' '
+        { sub(/^(\[string .*\]|\(load\))/, "[string]", $2) }
         $1 == "line" && $3 > n[$2] { n[$2] = $3 }
         $1 == "seen" { hit[$2]; context[$2 OFS $3]; has_contexts = has_contexts || $3 != "" }
         $1 == "way" || $1 == "both" { print }

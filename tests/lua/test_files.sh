@@ -29,7 +29,7 @@ Class:set	7	0
 used.called	13	1
 used.never	16	0
 used.nested	19	0
-./used.lua:20	20	0
+result of used.nested at used.lua:20	20	0
 END
 sort -o "$tmp/expected" "$tmp/expected"
 functions='.files[].functions[] | [.name, .line, .hits]'

@@ -25,17 +25,17 @@ helper	./geometry.lua	3
 inner	main.lua	19
 late	main.lua	17
 main chunk of ./geometry.lua	./geometry.lua	2
-main chunk of [string "return 1"]	[string "return 1"]	1
+main chunk of [string from main.lua:37]	[string from main.lua:37]	1
 main chunk of config	config	1
 main chunk of main.lua	main.lua	2
-main.lua:31	main.lua	31
-main.lua:34	main.lua	34
-main.lua:36	main.lua	36
+argument 1 of run at main.lua:31	main.lua	31
+argument 1 of coroutine.wrap at main.lua:34	main.lua	34
+argument 2 of table.sort at main.lua:36	main.lua	36
 outer	main.lua	18
 package.searchers[1]		0
 package.searchers[2]		0
 run	main.lua	4
-./geometry.lua:30	./geometry.lua	30
+result of geometry.compose at geometry.lua:30	./geometry.lua	30
 coroutine.wrap		0
 coroutine.wrap function		0
 file:write		0
@@ -77,7 +77,7 @@ END
 record "-collect=samples '-pc=VIRTUAL 1000' -pc-signal=yes" sampled sampled.lua
 [ "$code" -eq 0 ] || { cat "$tmp/sampled.out"; complain "exit $code"; }
 "$bin/qprof" report --format=json sampled.qprof | jq -r '.methods[].name' >names
-for name in helper m.work deep sampled.lua:2; do
+for name in helper m.work deep "argument 1 of coroutine.wrap at sampled.lua:2"; do
     grep -qxF "$name" names || { cat names; complain "samples alone: $name has another name"; }
 done
 finish

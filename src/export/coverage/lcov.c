@@ -105,14 +105,12 @@ static void write_lines(qp_out *out, const qp_cover_file *f)
                   f->totals.lines_hit);
 }
 
-/* Code that was never in a file, as Lua names it: genhtml stops where a file does not exist. */
+/* Code that was never in a file, as Lua or qlua names it, `[string "return 1"]` or
+ * `[string from a.lua:1]`: genhtml stops where a file does not exist. */
 static bool is_in_memory(const qp_cover_file *f)
 {
-    static const char start[] = "[string \"", end[] = "\"]";
     size_t n = strlen(f->path);
-    return strncmp(f->path, start, sizeof start - 1) == 0 &&
-           n >= sizeof start + sizeof end - 2 &&
-           strcmp(f->path + n - (sizeof end - 1), end) == 0;
+    return strncmp(f->path, "[string ", 8) == 0 && f->path[n - 1] == ']';
 }
 
 bool qp_cover_lcov(const qp_cover *c, qp_out *out, const qp_cover_export_options *o,
