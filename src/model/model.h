@@ -173,6 +173,9 @@ bool qp_figures_is_seen(const qp_figures *f);
 uint64_t qp_figures_self_run(const qp_figures *f);
 uint64_t qp_figures_total_run(const qp_figures *f);
 
+/* Whether reports distinguish run time from elapsed time: 1 % of it was off the processor. */
+bool qp_waits_are_shown(uint64_t off, uint64_t total);
+
 /* Whether a function is the garbage collector: how often it is called is chance. */
 bool qp_method_is_collector(const char *name);
 

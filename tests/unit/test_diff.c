@@ -216,6 +216,69 @@ static qp_diff *compare(qp_diff_kind kind, qp_model *base, qp_model *new)
     return d;
 }
 
+/* main calls f, which waited a part of its time, and g, which ran. */
+static qp_model *waiting_run(uint64_t self, uint64_t off, uint64_t g)
+{
+    profile *p = profile_new();
+    qp_cell th = profile_thread(p);
+    qp_cell top = profile_node(p, th, 0, profile_method(p, 1, "main", NULL, "a.lua"), 1, 100);
+    qp_cell f = profile_node(p, th, top, profile_method(p, 2, "f", NULL, "a.lua"), 1, self);
+    profile_node(p, th, top, profile_method(p, 3, "g", NULL, "a.lua"), 1, g);
+    profile_metrics(p, th, profile_more(p, th, f))->off = off;
+    profile_head(p)->flags |= QP_FLAG_WAITS;
+    return profile_read(p, QP_LOAD_CLEAN);
+}
+
+static void assert_sides(const qp_diff_figure *f, uint64_t base, uint64_t new)
+{
+    assert_int_equal(f->sides[QP_DIFF_BASE], base);
+    assert_int_equal(f->sides[QP_DIFF_NEW], new);
+}
+
+/* f: 50, of which it waited 40, and 90, of which it waited 79. */
+static void run_time_is_judged_where_there_is_waiting(void **state)
+{
+    (void)state;
+    for (qp_diff_kind kind = QP_DIFF_FUNCTIONS; kind <= QP_DIFF_THREADS; kind++) {
+        qp_diff *d = compare(kind, waiting_run(50, 40, 5), waiting_run(90, 79, 5));
+        assert_true(d->has_waits && d->is_by_run);
+        assert_sides(&d->rows[0].total, 155, 195);
+        assert_sides(&d->rows[0].total_run, 115, 116);
+        if (kind != QP_DIFF_THREADS) {
+            assert_sides(&row_named(d, "f")->self_run, 10, 11);
+            assert_sides(&row_named(d, "main")->total_run, 115, 116);
+            assert_sides(&row_named(d, "main")->self_run, 100, 100);
+            assert_sides(qp_diff_self(d, row_named(d, "f")), 10, 11);
+            const qp_diff_row *f = row_named(d, "f");
+            const qp_diff_figure wait = qp_diff_wait(&f->self, &f->self_run);
+            assert_sides(&wait, 40, 79);
+        }
+        qp_diff_free(d);
+    }
+    qp_diff *d = compare(QP_DIFF_FUNCTIONS, waiting_run(50, 40, 5), waiting_run(90, 80, 5));
+    assert_int_equal(row_named(d, "f")->state, QP_DIFF_CHANGED); /* it waited longer */
+    assert_int_equal(row_named(d, "g")->state, QP_DIFF_ALIKE);
+    qp_diff_free(d);
+}
+
+static void elapsed_time_is_judged_on_request_and_without_waiting(void **state)
+{
+    (void)state;
+    qp_diff *d = qp_diff_new(QP_DIFF_FUNCTIONS, false);
+    d->is_elapsed = true;
+    add(d, QP_DIFF_BASE, waiting_run(50, 40, 5));
+    add(d, QP_DIFF_NEW, waiting_run(90, 79, 5));
+    assert_true(qp_diff_finish(d));
+    assert_sides(qp_diff_total(d, &d->rows[0]), 155, 195);
+    qp_diff_free(d);
+    d = compare(QP_DIFF_FUNCTIONS, waiting_run(50, 1, 5), waiting_run(90, 1, 5));
+    assert_true(d->has_waits && !d->is_by_run); /* less than 1 % of 155 and 195 */
+    qp_diff_free(d);
+    d = compare(QP_DIFF_FUNCTIONS, RUN({"f", 1, 50}, {"g", 1, 5}), waiting_run(90, 79, 5));
+    assert_false(d->has_waits || d->is_by_run);
+    qp_diff_free(d);
+}
+
 /* main and f called once each, and the collector 3 and 8 times. */
 static void calls_of_the_collector_are_true_and_are_no_change(void **state)
 {
@@ -469,6 +532,8 @@ int main(void)
         cmocka_unit_test(disturbed_runs_neither_feign_a_change_nor_hide_one),
         cmocka_unit_test(rows_are_new_gone_changed_or_alike),
         cmocka_unit_test(calls_of_the_collector_are_true_and_are_no_change),
+        cmocka_unit_test(run_time_is_judged_where_there_is_waiting),
+        cmocka_unit_test(elapsed_time_is_judged_on_request_and_without_waiting),
         cmocka_unit_test(a_difference_within_the_noise_is_none),
         cmocka_unit_test(a_run_without_the_function_counts_as_nothing),
         cmocka_unit_test(functions_match_by_name_and_file),

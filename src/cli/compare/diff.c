@@ -11,9 +11,9 @@
 
 const qp_diff_figure *qp_diff_main_figure(const qp_comparison *c, const qp_diff_row *row)
 {
-    return c->sort == QP_DIFF_TOTAL   ? &row->total
+    return c->sort == QP_DIFF_TOTAL   ? qp_diff_total(c->diff, row)
            : c->sort == QP_DIFF_CALLS ? &row->calls
-                                      : &row->self;
+                                      : qp_diff_self(c->diff, row);
 }
 
 uint64_t qp_diff_size(int64_t change)
@@ -186,7 +186,7 @@ static bool fits_filter(const qp_cli *cli, const qp_diff_row *row)
 static bool differs(const qp_comparison *c, const qp_diff_row *row)
 {
     return row->state != QP_DIFF_ALIKE ||
-           (c->sort == QP_DIFF_TOTAL && qp_diff_is_outside(&row->total));
+           (c->sort == QP_DIFF_TOTAL && qp_diff_is_outside(qp_diff_total(c->diff, row)));
 }
 
 /* How often the garbage collector was called is chance, which does not rank it. */
@@ -203,8 +203,10 @@ static int compare_rows(const void *a, const void *b, void *data)
     uint32_t at_x = *(const uint32_t *)a, at_y = *(const uint32_t *)b;
     const qp_diff_row *x = &rows[at_x], *y = &rows[at_y];
     if (c->sort != QP_DIFF_NAME) {
-        const qp_diff_figure *of_x[] = {qp_diff_main_figure(c, x), &x->self, &x->calls};
-        const qp_diff_figure *of_y[] = {qp_diff_main_figure(c, y), &y->self, &y->calls};
+        const qp_diff_figure *of_x[] = {qp_diff_main_figure(c, x), qp_diff_self(c->diff, x),
+                                        &x->calls};
+        const qp_diff_figure *of_y[] = {qp_diff_main_figure(c, y), qp_diff_self(c->diff, y),
+                                        &y->calls};
         for (int i = 0; i < 3; i++) {
             uint64_t size_x = rank_of(x, of_x[i]), size_y = rank_of(y, of_y[i]);
             if (size_x != size_y)
@@ -271,8 +273,9 @@ static const qp_diff_row *slowest(const qp_comparison *c, double *percent)
     for (uint32_t i = 1; i < c->diff->n_rows; i++) {
         if (!fits_filter(c->cli, &rows[i]))
             continue;
-        const qp_diff_figure *f = is_own ? &rows[i].total : &rows[i].self;
-        const qp_diff_figure *whole = is_own ? f : &rows[0].total;
+        const qp_diff_figure *f =
+            is_own ? qp_diff_total(c->diff, &rows[i]) : qp_diff_self(c->diff, &rows[i]);
+        const qp_diff_figure *whole = is_own ? f : qp_diff_total(c->diff, &rows[0]);
         double grown = slower_by(f, whole->sides[QP_DIFF_BASE]);
         if (grown > *percent) {
             *percent = grown;
@@ -305,7 +308,8 @@ static bool has_fitting(const qp_comparison *c)
  * fits, against its own time. */
 static int judge(const qp_comparison *c, int status)
 {
-    const qp_diff_figure *whole = &c->diff->rows[0].total;
+    const qp_diff *d = c->diff;
+    const qp_diff_figure *whole = qp_diff_total(d, &d->rows[0]);
     double limit = c->cli->args.diff.slower, percent;
     char path[512] = "", name[600], more[700] = "", change[QP_NUMBER_BYTES];
     if (limit < 0)
@@ -323,14 +327,20 @@ static int judge(const qp_comparison *c, int status)
     if (of_whole > limit) {
         if (most)
             snprintf(more, sizeof more, "; most of it in %s: %s", path,
-                     qp_diff_amount(c, change, qp_diff_change(&most->self)));
-        return fail_slower(c, "total time", whole, of_whole, "", more);
+                     qp_diff_amount(c, change, qp_diff_change(qp_diff_self(d, most))));
+        return fail_slower(c, d->is_by_run ? "total run time" : "total time", whole, of_whole,
+                           "", more);
     }
     if (percent <= limit)
         return status;
-    snprintf(name, sizeof name, "%s of %s", is_filtered ? "total" : "self", path);
-    return fail_slower(c, name, is_filtered ? &most->total : &most->self, percent,
-                       is_filtered ? "" : " of all time", "");
+    snprintf(name, sizeof name, "%s%s of %s", is_filtered ? "total" : "self",
+             d->is_by_run ? " run time" : "", path);
+    return fail_slower(c, name, is_filtered ? qp_diff_total(d, most) : qp_diff_self(d, most),
+                       percent,
+                       is_filtered    ? ""
+                       : d->is_by_run ? " of all run time"
+                                      : " of all time",
+                       "");
 }
 
 /* ---- the command ----------------------------------------------------------------------------- */
@@ -380,6 +390,8 @@ static int run_diff(qp_cli *cli)
                                                 : QP_DIFF_FUNCTIONS;
     qp_comparison c = {.cli = cli, .sort = (qp_diff_sort)cli->args.sort};
     c.diff = qp_diff_new(kind, args->ignores_system);
+    if (c.diff)
+        c.diff->is_elapsed = args->is_elapsed;
     int status = c.diff ? add_sides(&c, cli) : qp_cli_fail_memory(cli);
     if (status != QP_EXIT_UNUSABLE)
         status = show(&c, cli, status);
@@ -394,7 +406,9 @@ const qp_command qp_command_diff = {
     .summary = "what changed between two runs, or two sets of them",
     .about = "Lists the functions that differ, the largest change first. Differences are new - "
              "base: less than 0 is an improvement. With several runs a side their medians are "
-             "compared, and what may be chance is not listed.",
+             "compared, and what may be chance is not listed. Where at least 1 % of the time "
+             "was waiting, "
+             "run times are compared.",
     .flags =
         (const qp_flag[]){
             {"base", 0, QP_FLAG_FILES, "FILE...", QP_FLAG_AT(diff.base), NULL,
@@ -417,6 +431,9 @@ const qp_command qp_command_diff = {
              "status 1 above it (with --filter: of each function that matches, in percent of "
              "its own "
              "time)"},
+            QP_YES("elapsed", 0, diff.is_elapsed,
+                   "comparison by elapsed time, also where much of it is waiting; else by run "
+                   "time"),
             QP_YES("qxdiff", 0, diff.is_qxdiff, "lines in the form of Quantify's qxdiff"),
             QP_YES("legend", 'l', diff.has_legend, "meaning of the signs"),
             QP_FLAG_THREAD,

@@ -50,24 +50,25 @@ static void print_measure(const qp_comparison *c)
                        base->has_modes ? " and others" : "", new->time_mode_text,
                        new->has_modes ? " and others" : "");
     else
-        qp_header_line(s, "measured", "%s%s, %s", c->clock_text, c->is_time ? " time" : "",
-                       base->time_mode_text);
+        qp_header_line(
+            s, "measured", "%s%s, %s%s", c->clock_text, c->is_time ? " time" : "",
+            base->time_mode_text,
+            c->diff->is_by_run ? "; run times are compared (--elapsed: elapsed times)" : "");
     if (!c->diff->has_calls)
         qp_header_line(s, "calls", "were not counted in all runs: times are compared");
     if (base->has_programs || new->has_programs || strcmp(base->program, new->program) != 0)
         qp_header_line(s, "programs", "differ: equal names may belong to different functions");
 }
 
-/* "45.000 ms -> 54.000 ms, +9.000 ms (+20.0 %)" */
-static void print_whole(const qp_comparison *c)
+/* "45.000 ms -> 54.000 ms, +9.000 ms (+20.0 %)", after a label */
+static void print_times(const qp_comparison *c, const char *label, const qp_diff_figure *f)
 {
     const qp_screen *s = &c->cli->screen;
     char base[QP_NUMBER_BYTES], new[QP_NUMBER_BYTES], change[QP_NUMBER_BYTES],
         percent[QP_NUMBER_BYTES];
     bool has_times = c->diff->has_times;
-    const qp_diff_figure *f = has_times ? &c->diff->rows[0].total : &c->diff->rows[0].calls;
     int64_t by = qp_diff_change(f);
-    qp_header_label(s, has_times ? "total" : "calls");
+    qp_header_label(s, label);
     if (has_times)
         qp_out_format(s->out, "%s -> %s, ", qp_diff_value(c, base, f->sides[QP_DIFF_BASE]),
                       qp_diff_value(c, new, f->sides[QP_DIFF_NEW]));
@@ -90,6 +91,17 @@ static void print_whole(const qp_comparison *c)
     qp_out_char(s->out, '\n');
 }
 
+static void print_whole(const qp_comparison *c)
+{
+    const qp_diff_row *whole = &c->diff->rows[0];
+    if (c->diff->has_times)
+        print_times(c, "total", &whole->total);
+    else
+        print_times(c, "calls", &whole->calls);
+    if (c->diff->is_by_run)
+        print_times(c, "running", &whole->total_run);
+}
+
 static void print_noise(const qp_comparison *c)
 {
     const qp_screen *s = &c->cli->screen;
@@ -97,9 +109,11 @@ static void print_noise(const qp_comparison *c)
     if (!c->diff->has_times)
         return;
     if (c->diff->has_noise)
-        qp_header_line(s, "noise", "%s %s of the total; what may be chance is not listed",
-                       qp_screen_sign(s, QP_SIGN_HALF),
-                       qp_diff_value(c, noise, c->diff->rows[0].total.noise));
+        qp_header_line(
+            s, "noise", "%s %s of the %s; what may be chance is not listed",
+            qp_screen_sign(s, QP_SIGN_HALF),
+            qp_diff_value(c, noise, qp_diff_total(c->diff, &c->diff->rows[0])->noise),
+            c->diff->is_by_run ? "run time" : "total");
     else
         qp_header_line(s, "noise",
                        "unknown with one run a side; specify several with --base and --new");
@@ -146,6 +160,24 @@ typedef struct {
     char heads[5][32];
 } listing;
 
+/* The run time, and what more was waited; or the elapsed time. */
+static const char *name_of(const listing *l, qp_diff_sort figure)
+{
+    static const char *const elapsed[] = {"Self", "Total", "Calls"}, *const run[] = {
+                                                                         "Run", "Total run",
+                                                                         "Calls"};
+    const qp_diff *d = l->c->diff;
+    bool is_thread = d->kind == QP_DIFF_THREADS && figure == QP_DIFF_SELF;
+    return d->is_by_run ? run[figure] : is_thread ? "Time" : elapsed[figure];
+}
+
+/* Of what the listing is about: its own, or with what it called. */
+static qp_diff_figure wait_of(const listing *l, const qp_diff_row *row)
+{
+    return l->about == QP_DIFF_TOTAL ? qp_diff_wait(&row->total, &row->total_run)
+                                     : qp_diff_wait(&row->self, &row->self_run);
+}
+
 static qp_unit unit_of(const listing *l, qp_diff_sort about)
 {
     return about == QP_DIFF_CALLS ? l->plain : l->time;
@@ -180,8 +212,6 @@ static bool has_more(const listing *l, qp_diff_sort figure)
 static void begin_table(listing *l)
 {
     const qp_comparison *c = l->c;
-    const char *const names[] = {c->diff->kind == QP_DIFF_THREADS ? "Time" : "Self", "Total",
-                                 "Calls"};
     uint64_t most = 0;
     for (size_t i = 0; i < c->n_rows; i++)
         for (int side = 0; side < QP_DIFF_SIDES; side++) {
@@ -194,7 +224,7 @@ static void begin_table(listing *l)
                : c->sort == QP_DIFF_NAME ? QP_DIFF_SELF
                                          : c->sort;
     const char *suffix = unit_of(l, l->about).suffix;
-    snprintf(l->heads[0], sizeof l->heads[0], "%s%s", names[l->about], suffix);
+    snprintf(l->heads[0], sizeof l->heads[0], "%s%s", name_of(l, l->about), suffix);
     snprintf(l->heads[1], sizeof l->heads[1], "Base%s", suffix);
     snprintf(l->heads[2], sizeof l->heads[2], "New%s", suffix);
     snprintf(l->heads[3], sizeof l->heads[3], "%s",
@@ -211,9 +241,12 @@ static void begin_table(listing *l)
     qp_table_column(&l->table, "%", QP_ALIGN_RIGHT, 0);
     qp_table_column(&l->table, l->heads[1], QP_ALIGN_RIGHT, 1);
     qp_table_column(&l->table, l->heads[2], QP_ALIGN_RIGHT, 1);
+    if (c->diff->is_by_run)
+        qp_table_column(&l->table, "Wait", QP_ALIGN_RIGHT, 2);
     for (int f = QP_DIFF_SELF; f <= QP_DIFF_CALLS; f++)
         if (has_more(l, (qp_diff_sort)f))
-            qp_table_column(&l->table, names[f], QP_ALIGN_RIGHT, f == QP_DIFF_CALLS ? 2 : 4);
+            qp_table_column(&l->table, name_of(l, (qp_diff_sort)f), QP_ALIGN_RIGHT,
+                            f == QP_DIFF_CALLS ? 2 : 4);
     if (c->diff->kind == QP_DIFF_FUNCTIONS)
         qp_table_column(&l->table, "File:Line", QP_KEEP_END, 5);
 }
@@ -231,7 +264,9 @@ static void add_row(listing *l, const qp_diff_row *row)
 {
     char text[QP_NUMBER_BYTES], name[1024];
     const qp_diff_figure *f = qp_diff_main_figure(l->c, row);
-    const qp_diff_figure *const more[] = {&row->self, &row->total, &row->calls};
+    const qp_diff_figure *const more[] = {qp_diff_self(l->c->diff, row),
+                                          qp_diff_total(l->c->diff, row), &row->calls};
+    const qp_diff_figure wait = wait_of(l, row);
     qp_unit unit = unit_of(l, l->about);
     qp_table *t = &l->table;
     qp_diff_path(l->c, row, name, sizeof name);
@@ -251,6 +286,8 @@ static void add_row(listing *l, const qp_diff_row *row)
                                                 : qp_diff_percent(text, f));
     qp_table_plain(t, QP_STYLE_PLAIN, qp_unit_number(text, f->sides[QP_DIFF_BASE], unit));
     qp_table_plain(t, QP_STYLE_PLAIN, qp_unit_number(text, f->sides[QP_DIFF_NEW], unit));
+    if (l->c->diff->is_by_run)
+        qp_table_plain(t, style_of(&wait), print_change(text, &wait, l->time));
     for (int i = QP_DIFF_SELF; i <= QP_DIFF_CALLS; i++)
         if (has_more(l, (qp_diff_sort)i))
             qp_table_plain(t, style_of(more[i]),

@@ -29,11 +29,11 @@ static const qp_field figure_fields[] = {
     {.key = NULL}};
 #undef AT
 
-enum { IS_PATH = 1 };
+enum { IS_PATH = 1, HAS_WAITS = 2 };
 
 typedef struct {
     qp_diff_row row;
-    figure_row calls, self, total;
+    figure_row calls, self, total, self_run, total_run;
     const char *state, *path; /* path: of CSV */
     const qp_diff *diff;
 } diff_row;
@@ -44,6 +44,8 @@ static diff_row row_of(const qp_diff *d, const qp_diff_row *row)
                       .calls = {row->calls, qp_diff_change(&row->calls)},
                       .self = {row->self, qp_diff_change(&row->self)},
                       .total = {row->total, qp_diff_change(&row->total)},
+                      .self_run = {row->self_run, qp_diff_change(&row->self_run)},
+                      .total_run = {row->total_run, qp_diff_change(&row->total_run)},
                       .state = state_words[row->state],
                       .diff = d};
 }
@@ -67,6 +69,10 @@ static const qp_field figures_fields[] = {
     {"self", NULL, "self time", QP_FIELD_OBJECT, AT(self), .sub = figure_fields},
     {"total", NULL, "time including called functions", QP_FIELD_OBJECT, AT(total),
      .sub = figure_fields},
+    {"self_run", NULL, "part of self on the processor", QP_FIELD_OBJECT, AT(self_run),
+     .sub = figure_fields, .flags = QP_FIELD_OPTIONAL, .needs = HAS_WAITS},
+    {"total_run", NULL, "part of total on the processor", QP_FIELD_OBJECT, AT(total_run),
+     .sub = figure_fields, .flags = QP_FIELD_OPTIONAL, .needs = HAS_WAITS},
     {.key = NULL}};
 
 static const qp_field row_fields[] = {
@@ -105,6 +111,20 @@ static const qp_field csv_fields[] = {
     {"new_total", NULL, NULL, QP_FIELD_TIME, AT(total.f.sides[QP_DIFF_NEW])},
     {"change_total", NULL, NULL, QP_FIELD_CHANGE, AT(total.change), .flags = QP_FIELD_UNIT},
     {"noise_total", NULL, NULL, QP_FIELD_TIME, AT(total.f.noise)},
+    {"base_self_run", NULL, NULL, QP_FIELD_TIME, AT(self_run.f.sides[QP_DIFF_BASE]),
+     .needs = HAS_WAITS},
+    {"new_self_run", NULL, NULL, QP_FIELD_TIME, AT(self_run.f.sides[QP_DIFF_NEW]),
+     .needs = HAS_WAITS},
+    {"change_self_run", NULL, NULL, QP_FIELD_CHANGE, AT(self_run.change),
+     .flags = QP_FIELD_UNIT, .needs = HAS_WAITS},
+    {"noise_self_run", NULL, NULL, QP_FIELD_TIME, AT(self_run.f.noise), .needs = HAS_WAITS},
+    {"base_total_run", NULL, NULL, QP_FIELD_TIME, AT(total_run.f.sides[QP_DIFF_BASE]),
+     .needs = HAS_WAITS},
+    {"new_total_run", NULL, NULL, QP_FIELD_TIME, AT(total_run.f.sides[QP_DIFF_NEW]),
+     .needs = HAS_WAITS},
+    {"change_total_run", NULL, NULL, QP_FIELD_CHANGE, AT(total_run.change),
+     .flags = QP_FIELD_UNIT, .needs = HAS_WAITS},
+    {"noise_total_run", NULL, NULL, QP_FIELD_TIME, AT(total_run.f.noise), .needs = HAS_WAITS},
     {.key = NULL}};
 #undef AT
 
@@ -151,12 +171,17 @@ typedef struct {
     const char *unit, *clock, *compared;
 } document;
 
+static unsigned has_of(const qp_diff *d)
+{
+    return (d->kind == QP_DIFF_PATHS ? IS_PATH : 0) | (d->has_waits ? HAS_WAITS : 0);
+}
+
 static void write_rows(qp_json *json, const void *row)
 {
     const qp_comparison *c = ((const document *)row)->c;
     for (size_t i = 0; i < limited(c); i++) {
         diff_row r = row_of(c->diff, &c->diff->rows[c->rows[i]]);
-        qp_row_json(json, NULL, row_fields, c->diff->kind == QP_DIFF_PATHS ? IS_PATH : 0, &r);
+        qp_row_json(json, NULL, row_fields, has_of(c->diff), &r);
     }
 }
 
@@ -181,6 +206,12 @@ const qp_field qp_diff_document[] = {
      QP_FIELD_YES, AT(diff.has_calls)},
     {"has_noise", NULL, "false: one run a side with exact times, whose noise is unknown",
      QP_FIELD_YES, AT(diff.has_noise)},
+    {"waits_known", NULL,
+     "all runs tell run time from waiting: self_run and total_run are there", QP_FIELD_YES,
+     AT(diff.has_waits)},
+    {"judged_by_run", NULL,
+     "states and order follow run times, as at least 1 % of one side's time was waiting",
+     QP_FIELD_YES, AT(diff.is_by_run)},
     {"compared", NULL, "kind of the rows", QP_FIELD_WORD, AT(compared),
      .words = "functions|paths|threads"},
     {"whole", NULL, "all functions together", QP_FIELD_OBJECT, AT(whole),
@@ -210,7 +241,9 @@ void qp_diff_write_json(const qp_comparison *c, qp_out *out)
                         .unit = c->unit_text,
                         .clock = c->clock_text,
                         .compared = kinds[c->diff->kind]};
-    qp_document_json(out, qp_diff_document, &d);
+    qp_json json;
+    qp_json_init(&json, out);
+    qp_row_json(&json, NULL, qp_diff_document, has_of(c->diff), &d);
 }
 
 /* ---- CSV ------------------------------------------------------------------------------------- */
@@ -219,7 +252,7 @@ void qp_diff_write_csv(const qp_comparison *c, qp_out *out)
 {
     char path[1024];
     qp_csv csv;
-    qp_csv_begin(&csv, out, csv_fields, NULL, QP_FIELDS_ALL, c->unit_text);
+    qp_csv_begin(&csv, out, csv_fields, NULL, has_of(c->diff), c->unit_text);
     for (size_t i = 0; i < limited(c); i++) {
         diff_row row = row_of(c->diff, &c->diff->rows[c->rows[i]]);
         row.path = qp_diff_path(c, &row.row, path, sizeof path);

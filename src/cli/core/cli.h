@@ -44,7 +44,7 @@ typedef struct {
 /* Flags of `qprof diff`. */
 typedef struct {
     qp_list base, new;
-    bool has_paths, has_legend, is_qxdiff, ignores_system;
+    bool has_paths, has_legend, is_qxdiff, ignores_system, is_elapsed;
     double slower; /* percent of --fail-if-slower; < 0: not given */
 } qp_diff_args;
 

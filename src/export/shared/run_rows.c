@@ -208,8 +208,6 @@ const qp_field qp_threads_part[] = {{"threads", NULL, "threads by number", QP_FI
 
 /* ---- figures and methods --------------------------------------------------------------------- */
 
-enum { WAITS_SHOWN = 10 }; /* thousandths of the time */
-
 unsigned qp_run_has(const qp_run_info *run)
 {
     bool has_halves = run->has_times && run->is_estimated;
@@ -217,9 +215,7 @@ unsigned qp_run_has(const qp_run_info *run)
     return (run->has_calls ? QP_HAS_CALLS : 0) | (run->has_times ? QP_HAS_TIMES : 0) |
            (has_halves ? QP_HAS_HALVES : 0) | (has_extremes ? QP_HAS_EXTREMES : 0) |
            (run->has_memory ? QP_HAS_MEMORY : 0) |
-           (run->has_waits && run->off / WAITS_SHOWN >= run->total / 1000 && run->off
-                ? QP_HAS_WAITS
-                : 0);
+           (run->has_waits && qp_waits_are_shown(run->off, run->total) ? QP_HAS_WAITS : 0);
 }
 
 unsigned qp_run_has_any(const qp_run_info *run)

@@ -74,13 +74,17 @@ typedef struct {
     bool has_hidden;                  /* some run was collapsed */
     qp_diff_state state;              /* by its own calls and time: callees change their own */
     qp_diff_figure calls, self, total;
+    qp_diff_figure self_run, total_run; /* on the processor; where has_waits */
 } qp_diff_row;
 
 typedef struct {
     qp_diff_kind kind;
-    bool has_noise; /* several runs, or estimated times: else the noise is unknown */
-    bool has_times; /* in all runs; else only calls are compared, and times are 0 */
-    bool has_calls; /* counted in all runs; else only times are compared, and calls are 0 */
+    bool has_noise;  /* several runs, or estimated times: else the noise is unknown */
+    bool has_times;  /* in all runs; else only calls are compared, and times are 0 */
+    bool has_calls;  /* counted in all runs; else only times are compared, and calls are 0 */
+    bool has_waits;  /* run time is known in all runs; else it is 0 */
+    bool is_by_run;  /* it is judged: much of one side was waiting; set by qp_diff_finish() */
+    bool is_elapsed; /* elapsed time is judged in any case; set before qp_diff_finish() */
     uint32_t n_runs[QP_DIFF_SIDES];
     qp_diff_row *rows; /* [n_rows]; 0: the whole runs; callers before callees */
     uint32_t n_rows;
@@ -111,6 +115,12 @@ uint32_t qp_diff_named(const qp_diff *d, const char *name, const char *module,
 
 /* Fill the rows; both sides have a run. @return false: no memory */
 bool qp_diff_finish(qp_diff *d);
+
+/* The times by which a row is judged: run times, if is_by_run. */
+const qp_diff_figure *qp_diff_self(const qp_diff *d, const qp_diff_row *row);
+const qp_diff_figure *qp_diff_total(const qp_diff *d, const qp_diff_row *row);
+/* The part of an elapsed time that is not run time. */
+qp_diff_figure qp_diff_wait(const qp_diff_figure *elapsed, const qp_diff_figure *run);
 
 /* ---- noise ------------------------------------------------------------------------------- */
 

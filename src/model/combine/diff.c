@@ -11,7 +11,7 @@
 #include "model/read/read.h"
 
 /* COUNTED: of the calls, those that are not the garbage collector's. How often that began is chance. */
-typedef enum { CALLS, COUNTED, SELF, TOTAL, FIGURES } figure;
+typedef enum { CALLS, COUNTED, SELF, TOTAL, SELF_RUN, TOTAL_RUN, FIGURES } figure;
 
 /* A row of one run. */
 typedef struct sample {
@@ -203,8 +203,11 @@ static void enter_node(void *context, uint32_t i)
         return;
     add_calls(s, a->m, n);
     add_to(&s->figures[SELF], n->f.self);
-    if (a->n_open[at]++ == 0)
+    add_to(&s->figures[SELF_RUN], qp_figures_self_run(&n->f));
+    if (a->n_open[at]++ == 0) {
         add_to(&s->figures[TOTAL], n->f.total);
+        add_to(&s->figures[TOTAL_RUN], qp_figures_total_run(&n->f));
+    }
     entry_at(a->own, at)->has_hidden |= n->has_hidden;
 }
 
@@ -220,7 +223,7 @@ static void convert(const addition *a, uint32_t at)
 {
     sample *s = entry_at(a->own, at)->samples;
     bool is_of_run = s && s->side == a->side && s->run == a->own->diff.n_runs[a->side];
-    for (figure which = SELF; is_of_run && which <= TOTAL; which++)
+    for (figure which = SELF; is_of_run && which < FIGURES; which++)
         s->figures[which] = qp_model_ns(a->m, s->figures[which]);
 }
 
@@ -284,6 +287,8 @@ static bool add_paths(addition *a)
         add_calls(s, m, n);
         add_to(&s->figures[SELF], qp_model_ns(m, n->f.self));
         add_to(&s->figures[TOTAL], qp_model_ns(m, n->f.total));
+        add_to(&s->figures[SELF_RUN], qp_model_ns(m, qp_figures_self_run(&n->f)));
+        add_to(&s->figures[TOTAL_RUN], qp_model_ns(m, qp_figures_total_run(&n->f)));
         s->variances[SELF] += variance_of(m, n->f.self_half);
         s->variances[TOTAL] += variance_of(m, n->f.total_half);
         entry_at(a->own, at)->has_hidden |= n->has_hidden;
@@ -304,11 +309,14 @@ static bool add_each_thread(addition *a, const uint64_t *of_collector)
         if (!s)
             return false;
         uint64_t total = qp_model_ns(a->m, th->total);
+        uint64_t run = qp_model_ns(a->m, qp_figures_total_run(&a->m->nodes[th->root].f));
         double variance = variance_of(a->m, a->m->nodes[th->root].f.total_half);
         add_to(&s->figures[CALLS], th->calls);
         add_to(&s->figures[COUNTED], th->calls - of_collector[i]);
         add_to(&s->figures[SELF], total);
         add_to(&s->figures[TOTAL], total);
+        add_to(&s->figures[SELF_RUN], run);
+        add_to(&s->figures[TOTAL_RUN], run);
         s->variances[SELF] += variance;
         s->variances[TOTAL] += variance;
     }
@@ -332,7 +340,7 @@ static bool add_whole(addition *a)
 {
     const qp_model *m = a->m;
     uint32_t root = a->thread ? m->threads[a->thread].root : QP_ROOT_NODE;
-    uint64_t ticks = m->nodes[root].f.total;
+    uint64_t ticks = m->nodes[root].f.total, run = qp_figures_total_run(&m->nodes[root].f);
     sample *s = sample_of(a->own, a->side, 0);
     if (!s)
         return false;
@@ -340,12 +348,16 @@ static bool add_whole(addition *a)
         const qp_model_node *n = &m->nodes[i];
         if (a->thread != QP_ALL_THREADS && n->thread != a->thread)
             continue;
-        if (is_wanted(a, i))
+        if (is_wanted(a, i)) {
             add_calls(s, m, n);
-        else
-            ticks -= n->f.self < ticks ? n->f.self : ticks;
+            continue;
+        }
+        uint64_t self_run = qp_figures_self_run(&n->f);
+        ticks -= n->f.self < ticks ? n->f.self : ticks;
+        run -= self_run < run ? self_run : run;
     }
     s->figures[SELF] = s->figures[TOTAL] = qp_model_ns(m, ticks);
+    s->figures[SELF_RUN] = s->figures[TOTAL_RUN] = qp_model_ns(m, run);
     s->variances[SELF] = s->variances[TOTAL] = variance_of(m, m->nodes[root].f.total_half);
     return true;
 }
@@ -382,6 +394,7 @@ bool qp_diff_add(qp_diff *d, qp_diff_side side, const qp_model *m, uint32_t thre
     qp_text_format(own->clock, sizeof own->clock, "%s", m->run.clock_text);
     d->has_times &= m->run.has_times;
     d->has_calls &= m->run.has_calls;
+    d->has_waits &= m->run.has_waits;
     own->is_estimated |= m->run.is_estimated;
     if (thread != QP_DIFF_NO_THREAD)
         is_ok = identify_methods(&a) &&
@@ -433,16 +446,19 @@ static uint64_t chance_of(const qp_diff_figure *calls, const qp_diff_figure *cou
     return counted->sides[0] || counted->sides[1] ? most - least : most;
 }
 
-static qp_diff_state state_of(const qp_diff_row *row, const qp_diff_figure *counted,
-                              const entry *e)
+/* Time that was only waited is a change as well, by which nothing is ranked. */
+static qp_diff_state state_of(const qp_diff *d, const qp_diff_row *row,
+                              const qp_diff_figure *counted, const entry *e)
 {
     bool is_in[QP_DIFF_SIDES] = {false};
     for (const sample *x = e->samples; x; x = x->next)
         is_in[x->side] |= x->figures[COUNTED] || x->figures[TOTAL];
     if (is_in[QP_DIFF_BASE] != is_in[QP_DIFF_NEW])
         return is_in[QP_DIFF_NEW] ? QP_DIFF_ADDED : QP_DIFF_GONE;
-    return qp_diff_is_outside(counted) || qp_diff_is_outside(&row->self) ? QP_DIFF_CHANGED
-                                                                         : QP_DIFF_ALIKE;
+    return qp_diff_is_outside(counted) || qp_diff_is_outside(&row->self) ||
+                   qp_diff_is_outside(qp_diff_self(d, row))
+               ? QP_DIFF_CHANGED
+               : QP_DIFF_ALIKE;
 }
 
 static void fill_row(qp_diff *d, qp_noise *x, uint32_t i)
@@ -469,8 +485,24 @@ static void fill_row(qp_diff *d, qp_noise *x, uint32_t i)
         fill_figure(&row->self, x, e, SELF);
         fill_figure(&row->total, x, e, TOTAL);
     }
-    row->state = state_of(row, &counted, e);
+    if (d->has_waits) {
+        fill_figure(&row->self_run, x, e, SELF_RUN);
+        fill_figure(&row->total_run, x, e, TOTAL_RUN);
+    }
+    row->state = state_of(d, row, &counted, e);
     d->n_states[row->state] += i > 0;
+}
+
+/* The times of row 0: where much of one side was waiting, elapsed time says little of the program. */
+static bool waits_are_shown(const qp_diff *d)
+{
+    const qp_diff_row *whole = &d->rows[0];
+    bool are_shown = false;
+    for (int side = 0; d->has_waits && side < QP_DIFF_SIDES; side++) {
+        uint64_t total = whole->total.sides[side], run = whole->total_run.sides[side];
+        are_shown |= qp_waits_are_shown(total > run ? total - run : 0, total);
+    }
+    return are_shown;
 }
 
 bool qp_diff_finish(qp_diff *d)
@@ -480,8 +512,10 @@ bool qp_diff_finish(qp_diff *d)
     d->has_noise = d->own->is_estimated || x.n_distances > 0;
     d->n_rows = (uint32_t)d->own->entries.n;
     d->rows = qp_alloc(d->n_rows, sizeof *d->rows);
-    for (uint32_t i = 0; is_ok && d->rows && i < d->n_rows; i++)
+    for (uint32_t i = 0; is_ok && d->rows && i < d->n_rows; i++) {
         fill_row(d, &x, i);
+        d->is_by_run = i ? d->is_by_run : !d->is_elapsed && waits_are_shown(d);
+    }
     qp_noise_fini(&x);
     return is_ok && d->rows;
 }
@@ -493,7 +527,8 @@ qp_diff *qp_diff_new(qp_diff_kind kind, bool ignores_system)
     struct qp_diff_private *own = qp_alloc_zeroed(1, sizeof *own);
     if (!own)
         return NULL;
-    own->diff = (qp_diff){.kind = kind, .has_times = true, .has_calls = true, .own = own};
+    own->diff = (qp_diff){
+        .kind = kind, .has_times = true, .has_calls = true, .has_waits = true, .own = own};
     own->ignores_system = ignores_system;
     own->identities = QP_BUF(identity);
     own->entries = QP_BUF(entry);
@@ -532,4 +567,24 @@ bool qp_diff_is_outside(const qp_diff_figure *f)
 {
     int64_t change = qp_diff_change(f);
     return (uint64_t)(change < 0 ? -change : change) > f->noise;
+}
+
+const qp_diff_figure *qp_diff_self(const qp_diff *d, const qp_diff_row *row)
+{
+    return d->is_by_run ? &row->self_run : &row->self;
+}
+
+const qp_diff_figure *qp_diff_total(const qp_diff *d, const qp_diff_row *row)
+{
+    return d->is_by_run ? &row->total_run : &row->total;
+}
+
+qp_diff_figure qp_diff_wait(const qp_diff_figure *elapsed, const qp_diff_figure *run)
+{
+    qp_diff_figure wait = {.noise = elapsed->noise > run->noise ? elapsed->noise : run->noise};
+    for (int side = 0; side < QP_DIFF_SIDES; side++)
+        wait.sides[side] = elapsed->sides[side] > run->sides[side]
+                               ? elapsed->sides[side] - run->sides[side]
+                               : 0;
+    return wait;
 }

@@ -336,6 +336,12 @@ uint64_t qp_figures_total_run(const qp_figures *f)
     return f->total - (f->off_total < f->total ? f->off_total : f->total);
 }
 
+bool qp_waits_are_shown(uint64_t off, uint64_t total)
+{
+    enum { SHARE = 100 };
+    return off && total / off <= SHARE;
+}
+
 static void add_totals(qp_figures *to, const qp_figures *f)
 {
     to->total = qp_sum(to->total, f->total);
