@@ -414,7 +414,7 @@ static inline int qlua_count_entry(lua_State *L, CallInfo *ci)
 #define qlua_begin_function(L, ci)    ((void)0)
 #endif
 
-/** Before a call that replaces the frame: nobody asks for samples at its exit. */
+/** Before a call that replaces the frame: no samples are asked for at its exit. */
 #if QLUA_LOOP == 2
 #define qlua_ask_tail(L, ci) qlua_exit(L, ci)
 #elif QLUA_LOOP == 7

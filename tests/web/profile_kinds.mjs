@@ -190,7 +190,7 @@ async function a_thread_of_two_runs_is_compared_alone() {
     const shown = (await allRows(page)).map(({ cells }) => [cells[0], cells[1], cells[4], cells[5], cells[7]]);
     const wanted = threads.map((r) => [r.name, grouped(r.calls.new), time(r.total.base), time(r.total.new), signed(r.total.new - r.total.base, time)]);
     same("threads", wanted.sort(), shown.sort());
-    const name = ".two.lua:4_3.";
+    const name = ".part_3.";
     await page.click(`.table >> text=${name}`);
     await settle(page);
     claim("it opens", /thread=\d+/.test(page.url()), page.url());
@@ -225,7 +225,7 @@ async function each_of_two_runs_can_be_seen_alone() {
     const largest = mostChanged(json("diff.json").rows);
     same("changes are of both", [largest.name, time(largest.self.base), time(largest.self.new)], [first[1], first[3], first[4]]);
     await press(page, "2");
-    const names = ["lua", "main chunk of two.lua", "coroutine.create", "two.lua:4"];
+    const names = ["lua", "main chunk of two.lua", "coroutine.create", "part"];
     await selectPath(page, ...names.slice(0, 2));
     await aPathIsCompared(page, names.slice(0, 2));
     await press(page, "ArrowDown");

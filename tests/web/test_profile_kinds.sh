@@ -71,7 +71,8 @@ cat >two.lua <<'END'
 local calls, work = 40, 2000
 local function leaf(n) local x = 0 for i = 1, n do x = x + i end return x end
 local function only(n) local x = leaf(n) return x end
-local co = coroutine.create(function() for i = 1, 3 do leaf(work) only(10) coroutine.yield() end end)
+local function part() for i = 1, 3 do leaf(work) only(10) coroutine.yield() end end
+local co = coroutine.create(part)
 for i = 1, calls do leaf(work) end
 for i = 1, 3 do coroutine.resume(co) end
 END
@@ -82,7 +83,7 @@ for run in before after; do "$qprof" report --format=json $run.qprof >$run.json;
 "$qprof" html before.qprof after.qprof -o two.html >/dev/null
 "$qprof" diff --format=json before.qprof after.qprof >diff.json
 "$qprof" diff --format=json --threads before.qprof after.qprof >diff-threads.json
-"$qprof" diff --format=json --thread=.two.lua:4_3. before.qprof after.qprof >diff-thread.json
+"$qprof" diff --format=json --thread=.part_3. before.qprof after.qprof >diff-thread.json
 "$qprof" diff --format=json --paths before.qprof after.qprof >diff-paths.json
 
 # a file that exists is kept
