@@ -121,4 +121,52 @@ same "code that is loaded again"
 grep '?' "$tmp/all" | cut -f 3 | sort -n | tr '\n' ' ' >"$tmp/actual"
 echo "2 2 2 2 2 2 6 10 14 16 22 26 34 38 46 " | tr -d '\n' >"$tmp/expected"
 cmp -s "$tmp/expected" "$tmp/actual" || { cat "$tmp/all"; complain "code that was stripped"; }
+# The sum of two runs, and their comparison.
+record "" one minified.lua
+record "" two minified.lua
+"$bin/qprof" merge -o "$tmp/both.qprof" "$tmp/one.qprof" "$tmp/two.qprof" >"$tmp/printed" 2>&1
+functions both >"$tmp/actual"
+awk -F'\t' -v OFS='\t' '{ print $1, $2, $3 * 2 }' "$tmp/minified" >"$tmp/expected"
+same "the sum of two runs"
+"$bin/qprof" diff --format=json "$tmp/one.qprof" "$tmp/both.qprof" |
+    jq -r '.rows[] | select(.file != "") | [.name, .line, .calls.change] | @tsv' | sort >"$tmp/actual"
+cp "$tmp/minified" "$tmp/expected"
+same "the sum compared with one of the runs"
+
+# A function is inserted between two equal ones: `sum - x`, which has the same blocks. The calls tell
+# which is which; where there are none, in coverage, the order does.
+cd "$tmp"
+mkdir old new
+cat >old/app.lua <<'END'
+local function each(list, f) for i = 1, #list do f(list[i]) end end
+local sum = 0
+each({1, 2, 3}, function(x)
+    sum = sum + x
+end)
+each({4, 5}, function(x)
+    sum = sum + x
+end)
+END
+sed '5a each({7, 8, 9, 10}, function(x)\n    sum = sum - x\nend)' old/app.lua >new/app.lua
+for version in old new; do
+    cd $version
+    record "-collect=profile,coverage" $version app.lua
+    cd ..
+done
+"$bin/qprof" diff --format=json old.qprof new.qprof |
+    jq -r '.rows[] | select(.file == "app.lua") | [.name, .line, .calls.base, .calls.new] | @tsv' |
+    sort >actual
+cat >expected <<'END'
+main chunk of app.lua	1	1	1
+each	1	2	3
+argument 2 of each at app.lua:3	3	3	3
+argument 2 of each at app.lua:6	6	0	4
+argument 2 of each at app.lua:9	9	2	2
+END
+same "an inserted function"
+"$bin/qprof" cover diff --format=json old.qprof new.qprof >diff.json 2>printed
+jq -r '.. | objects | select(has("functions")) | .functions | arrays | .[] | select(.change == "new") | .name' diff.json |
+    sort >actual
+echo "argument 2 of each at app.lua:9" >expected
+same "an inserted function, coverage"
 finish

@@ -110,6 +110,30 @@ static void equal_shares_may_hide_changed_functions(void **state)
     qp_cover_free(now);
 }
 
+/* The second function moved by four lines, and one was inserted before it. */
+static void a_function_is_the_same_where_its_lines_moved(void **state)
+{
+    (void)state;
+    run r = run_new(QP_COLLECT_COVERAGE), q = run_new(QP_COLLECT_COVERAGE);
+    add(&r, "a.lua:1", "a.lua", 1, "11");
+    add(&r, "a.lua:5", "a.lua", 5, "10");
+    add(&q, "a.lua:1", "a.lua", 1, "11");
+    add(&q, "a.lua:5", "a.lua", 5, "000");
+    add(&q, "a.lua:9", "a.lua", 9, "10");
+    qp_cover *base = runs_picture_of(r), *now = runs_picture_of(q);
+    qp_cover_diff *d = qp_cover_diff_new(base, now);
+    assert_int_equal(d->files[0].n_functions, 1);
+    assert_int_equal(d->files[0].functions[0].line, 5);
+    assert_int_equal(d->files[0].functions[0].change, QP_CHANGE_NEW);
+    qp_cover_diff_free(d);
+    d = qp_cover_diff_new(now, base);
+    assert_int_equal(d->files[0].n_functions, 1);
+    assert_int_equal(d->files[0].functions[0].change, QP_CHANGE_GONE);
+    qp_cover_diff_free(d);
+    qp_cover_free(base);
+    qp_cover_free(now);
+}
+
 /* Lines 1 to 7 of better.lua are 1111100; 8 and 9 have no code. */
 static void only_changed_lines_count(void **state)
 {
@@ -163,6 +187,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(files_are_worse_improved_new_or_gone),
         cmocka_unit_test(equal_shares_may_hide_changed_functions),
+        cmocka_unit_test(a_function_is_the_same_where_its_lines_moved),
         cmocka_unit_test(only_changed_lines_count),
         cmocka_unit_test(every_failing_allocation_is_an_error_and_no_leak),
     };

@@ -71,7 +71,7 @@ static bool add_node(join *j, uint32_t i)
     const qp_model_node *n = &j->m->nodes[i];
     uint32_t function = j->functions[n->method];
     if (n->method == QP_ROOT_METHOD) {
-        j->to[i] = qp_diff_named(j->page->threads, j->m->threads[n->thread].name, "", "");
+        j->to[i] = qp_diff_thread(j->page->threads, j->m->threads[n->thread].name);
         return true;
     }
     j->to[i] = j->to[n->parent];
@@ -93,10 +93,8 @@ static bool add_run(join *j, const qp_model *m, qp_diff_side side)
     j->functions = qp_alloc_zeroed(m->n_methods, sizeof *j->functions);
     j->to = qp_alloc_zeroed(m->n_nodes, sizeof *j->to);
     bool is_good = j->functions && j->to;
-    for (uint32_t i = 1; is_good && i < m->n_methods; i++) {
-        const qp_model_method *x = &m->methods[i];
-        j->functions[i] = qp_diff_named(j->page->functions, x->name, x->module, x->file);
-    }
+    for (uint32_t i = 1; is_good && i < m->n_methods; i++)
+        j->functions[i] = qp_diff_function(j->page->functions, side, i);
     for (uint32_t i = 1; is_good && i < m->n_nodes; i++)
         is_good = add_node(j, i);
     qp_free(j->functions);

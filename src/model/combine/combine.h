@@ -109,9 +109,10 @@ enum { QP_DIFF_NO_THREAD = UINT32_MAX };
  * @return false: no memory */
 bool qp_diff_add(qp_diff *d, qp_diff_side side, const qp_model *m, uint32_t thread);
 
-/* The row of a function or, without module and file, of a thread. @return 0: there is none */
-uint32_t qp_diff_named(const qp_diff *d, const char *name, const char *module,
-                       const char *file);
+/* The row of a thread. @return 0: there is none */
+uint32_t qp_diff_thread(const qp_diff *d, const char *name);
+/* Of functions: the row of a method of the run that was added last to a side. @return 0: none */
+uint32_t qp_diff_function(const qp_diff *d, qp_diff_side side, uint32_t method);
 
 /* Fill the rows; both sides have a run. @return false: no memory */
 bool qp_diff_finish(qp_diff *d);

@@ -2,6 +2,7 @@
  *
  * What a run has of a row is a sample, chained to the row. Start reading at add_functions();
  * statistics are in noise.c. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/containers/alloc.h"
@@ -22,11 +23,18 @@ typedef struct sample {
     double variances[FIGURES]; /* of estimates */
 } sample;
 
-/* What is compared under one name. */
+/* What is compared under one name. Of a function, in the run added last. */
 typedef struct {
     const char *name, *module, *file;
-    uint32_t line, next; /* next: of the same hash */
+    uint32_t line, next;   /* next: of the same hash; of functions not used */
+    uint64_t shape, calls; /* of functions, see qp_pair_item */
 } identity;
+
+/* Functions whose names and files differ in lines at most. */
+typedef struct {
+    uint32_t *identities; /* [n] in the order of the text */
+    uint32_t n, next;     /* next: of the same hash; + 1; 0: none */
+} group;
 
 typedef struct {
     uint32_t identity, parent;
@@ -37,12 +45,15 @@ typedef struct {
 struct qp_diff_private {
     qp_diff diff;
     bool ignores_system, is_estimated;
-    char unit[16], clock[32]; /* of all runs; "": none was added yet */
-    qp_arena arena;           /* texts and samples */
-    qp_buf identities;        /* identity; 0 is the whole run's */
-    qp_buf entries;           /* entry; 0 is the whole run */
-    qp_dict by_name;          /* hash of an identity -> the newest one with it */
-    qp_dict by_path;          /* parent entry, identity -> entry */
+    char unit[16], clock[32];        /* of all runs; "": none was added yet */
+    qp_arena arena;                  /* texts and samples */
+    qp_buf identities;               /* identity; 0 is the whole run's */
+    qp_buf entries;                  /* entry; 0 is the whole run */
+    qp_buf groups;                   /* group */
+    qp_dict by_name;                 /* hash of an identity -> the newest one with it */
+    qp_dict by_stem;                 /* hash of a group -> the newest one with it, + 1 */
+    qp_dict by_path;                 /* parent entry, identity -> entry */
+    uint32_t *newest[QP_DIFF_SIDES]; /* identity of each method of the newest run; NULL: none */
 };
 
 /* ---- names ------------------------------------------------------------------------------- */
@@ -79,19 +90,20 @@ static uint32_t find(const struct qp_diff_private *own, const identity *wanted, 
     return i;
 }
 
-/* The index of an identity, which is copied if it is new. @return 0: no memory */
+/* The index of a thread's identity, which is copied if it is new. @return 0: no memory */
 static uint32_t identify(struct qp_diff_private *own, const identity *wanted)
 {
     uint64_t hash = hash_of(wanted);
     uint32_t known = find(own, wanted, hash);
-    if (known) {
-        identity_at(own, known)->line = wanted->line;
+    if (known)
         return known;
-    }
     identity copy = {qp_arena_text(&own->arena, wanted->name),
                      qp_arena_text(&own->arena, wanted->module),
-                     qp_arena_text(&own->arena, wanted->file), wanted->line,
-                     qp_dict_get(&own->by_name, hash)};
+                     qp_arena_text(&own->arena, wanted->file),
+                     wanted->line,
+                     qp_dict_get(&own->by_name, hash),
+                     0,
+                     0};
     identity *k = qp_buf_add(&own->identities);
     if (!k || !copy.name || !copy.module || !copy.file)
         return 0;
@@ -155,19 +167,194 @@ static void add_to(uint64_t *sum, uint64_t value)
     *sum = qp_sum(*sum, value);
 }
 
+/* A function of the run that is added. */
+typedef struct {
+    const qp_model_method *k;
+    uint32_t method;
+    qp_name_stem name, file;
+    uint64_t hash;  /* of stems and module */
+    uint64_t shape; /* see qp_pair_item */
+} function;
+
+static uint64_t hash_stem(uint64_t hash, const qp_name_stem *s)
+{
+    return qp_hash_bytes(qp_hash_bytes(hash, s->text, s->n), &s->is_bracketed, 1);
+}
+
+static function function_of(const qp_model *m, uint32_t method)
+{
+    const qp_model_method *k = &m->methods[method];
+    function f = {k, method,          qp_name_stem_of(k->name), qp_name_stem_of(k->file),
+                  0, qp_pair_shape(k)};
+    f.hash = hash_stem(hash_stem(QP_HASH_START, &f.name), &f.file);
+    f.hash = qp_hash_bytes(f.hash, k->module, strlen(k->module));
+    return f;
+}
+
+static int compare_numbers(uint64_t a, uint64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+static uint32_t line_of(const function *f)
+{
+    return f->k->first_line ? f->k->first_line : f->name.line;
+}
+
+/* By group, then in the order of the text. */
+static int compare_functions(const void *a, const void *b)
+{
+    const function *x = a, *y = b;
+    int order = compare_numbers(x->hash, y->hash);
+    order = order ? order : compare_numbers(line_of(x), line_of(y));
+    order = order ? order : compare_numbers(x->name.number, y->name.number);
+    order = order ? order : strcmp(x->k->name, y->k->name);
+    order = order ? order : compare_numbers(x->shape, y->shape);
+    return order ? order : compare_numbers(x->method, y->method);
+}
+
+/* One function that the run has several times: it was loaded again. */
+static bool is_again(const function *a, const function *b)
+{
+    return a->hash == b->hash && line_of(a) == line_of(b) && a->shape == b->shape &&
+           strcmp(a->k->name, b->k->name) == 0;
+}
+
+static bool is_of_group(struct qp_diff_private *own, const group *g, const function *f)
+{
+    const identity *known = identity_at(own, g->identities[0]);
+    qp_name_stem name = qp_name_stem_of(known->name), file = qp_name_stem_of(known->file);
+    return qp_name_stem_equals(&name, &f->name) && qp_name_stem_equals(&file, &f->file) &&
+           strcmp(known->module, f->k->module) == 0;
+}
+
+/* The group of a function, empty if it is new. @return NULL: no memory */
+static group *group_of(struct qp_diff_private *own, const function *f)
+{
+    uint32_t first = qp_dict_get(&own->by_stem, f->hash);
+    for (uint32_t i = first; i; i = ((group *)own->groups.items + i - 1)->next)
+        if (is_of_group(own, (group *)own->groups.items + i - 1, f))
+            return (group *)own->groups.items + i - 1;
+    group *g = qp_buf_add(&own->groups);
+    if (!g || !qp_dict_put(&own->by_stem, f->hash, (uint32_t)own->groups.n))
+        return NULL;
+    g->next = first;
+    return g;
+}
+
+/* @param known  its identity so far; 0: none. @return its identity; 0: no memory */
+static uint32_t update(struct qp_diff_private *own, uint32_t known, const function *f,
+                       uint64_t calls)
+{
+    uint32_t index = known ? known : (uint32_t)own->identities.n;
+    if (!known && !qp_buf_add(&own->identities))
+        return 0;
+    identity *k = identity_at(own, index);
+    if (!known || strcmp(k->name, f->k->name) != 0)
+        k->name = qp_arena_text(&own->arena, f->k->name);
+    if (!known || strcmp(k->file, f->k->file) != 0)
+        k->file = qp_arena_text(&own->arena, f->k->file);
+    if (!known)
+        k->module = qp_arena_text(&own->arena, f->k->module);
+    k->line = f->k->first_line;
+    k->shape = f->shape;
+    k->calls = calls;
+    return k->name && k->file && k->module ? index : 0;
+}
+
+/* The functions of one group in the run; those that it has several times are one. */
+typedef struct {
+    uint32_t n;
+    const function **firsts; /* [n] */
+    qp_pair_item *items;     /* [n] */
+    uint32_t *to;            /* [n] item of the group; then the identity */
+} members;
+
+/* Put the new identities between the known ones. */
+static bool extend(struct qp_diff_private *own, group *g, members *x)
+{
+    uint32_t *all = qp_arena_take(&own->arena, g->n + x->n, sizeof *all), n = 0, at = 0;
+    for (uint32_t i = 0; all && i < x->n; i++) {
+        uint32_t pair = x->to[i];
+        while (pair != QP_PAIR_NONE && at <= pair)
+            all[n++] = g->identities[at++];
+        uint32_t known = pair != QP_PAIR_NONE ? all[n - 1] : 0;
+        x->to[i] = update(own, known, x->firsts[i], x->items[i].calls);
+        if (!x->to[i])
+            return false;
+        if (!known)
+            all[n++] = x->to[i];
+    }
+    while (all && at < g->n)
+        all[n++] = g->identities[at++];
+    g->identities = all;
+    g->n = n;
+    return all != NULL;
+}
+
+static bool match_members(struct qp_diff_private *own, group *g, members *x)
+{
+    qp_pair_item *known = qp_alloc(g->n, sizeof *known);
+    for (uint32_t i = 0; known && i < g->n; i++) {
+        const identity *k = identity_at(own, g->identities[i]);
+        known[i] = (qp_pair_item){k->name, k->shape, k->calls};
+    }
+    bool is_ok =
+        known && qp_pair_functions(known, g->n, x->items, x->n, x->to) && extend(own, g, x);
+    qp_free(known);
+    return is_ok;
+}
+
+/* @param f  [n] of one group, in order */
+static bool add_group(addition *a, const function *f, uint32_t n)
+{
+    members x = {0, qp_alloc(n, sizeof *x.firsts), qp_alloc(n, sizeof *x.items),
+                 qp_alloc(n, sizeof *x.to)};
+    bool is_ok = x.firsts && x.items && x.to;
+    for (uint32_t i = 0; is_ok && i < n; i++) {
+        if (!i || !is_again(&f[i - 1], &f[i])) {
+            x.firsts[x.n] = &f[i];
+            x.items[x.n++] = (qp_pair_item){f[i].k->name, f[i].shape, 0};
+        }
+        add_to(&x.items[x.n - 1].calls, f[i].k->all.calls);
+    }
+    group *g = is_ok ? group_of(a->own, f) : NULL;
+    is_ok = g && match_members(a->own, g, &x);
+    for (uint32_t i = 0, at = 0; is_ok && i < n; i++) {
+        at += i && !is_again(&f[i - 1], &f[i]);
+        a->identities[f[i].method] = x.to[at];
+    }
+    qp_free(x.firsts);
+    qp_free(x.items);
+    qp_free(x.to);
+    return is_ok;
+}
+
+static bool is_ignored(const addition *a, const qp_model_method *k)
+{
+    return !qp_figures_is_seen(&k->all) ||
+           (a->own->ignores_system && k->flags & (QP_METHOD_BLOCKS | QP_METHOD_WAITS));
+}
+
 static bool identify_methods(addition *a)
 {
     const qp_model *m = a->m;
+    function *all = qp_alloc(m->n_methods, sizeof *all);
     a->identities = qp_alloc_zeroed(m->n_methods, sizeof *a->identities);
-    for (uint32_t i = 1; a->identities && i < m->n_methods; i++) {
-        const qp_model_method *x = &m->methods[i];
-        if (a->own->ignores_system && x->flags & (QP_METHOD_BLOCKS | QP_METHOD_WAITS))
-            continue;
-        identity wanted = {x->name, x->module, x->file, x->first_line, 0};
-        if (qp_figures_is_seen(&x->all) && !(a->identities[i] = identify(a->own, &wanted)))
-            return false;
+    bool is_ok = all && a->identities;
+    uint32_t n = 0;
+    for (uint32_t i = 1; is_ok && i < m->n_methods; i++)
+        if (!is_ignored(a, &m->methods[i]))
+            all[n++] = function_of(m, i);
+    if (is_ok && n)
+        qsort(all, n, sizeof *all, compare_functions);
+    for (uint32_t i = 0, end; is_ok && i < n; i = end) {
+        for (end = i + 1; end < n && all[end].hash == all[i].hash;)
+            end++;
+        is_ok = add_group(a, all + i, end - i);
     }
-    return a->identities != NULL;
+    qp_free(all);
+    return is_ok;
 }
 
 static bool is_wanted(const addition *a, uint32_t node)
@@ -303,7 +490,7 @@ static bool add_each_thread(addition *a, const uint64_t *of_collector)
         const qp_model_thread *th = &a->m->threads[i];
         if (!(th->calls || th->total) || (a->thread != QP_ALL_THREADS && a->thread != i))
             continue;
-        uint32_t name = identify(a->own, &(identity){th->name, "", "", 0, 0});
+        uint32_t name = identify(a->own, &(identity){th->name, "", "", 0, 0, 0, 0});
         uint32_t at = name ? enter(a->own, 0, name) : 0;
         sample *s = at ? sample_of(a->own, a->side, at) : NULL;
         if (!s)
@@ -402,18 +589,25 @@ bool qp_diff_add(qp_diff *d, qp_diff_side side, const qp_model *m, uint32_t thre
                  : d->kind == QP_DIFF_PATHS   ? add_paths(&a)
                                               : add_threads(&a)) &&
                 add_whole(&a);
-    qp_free(a.identities);
+    qp_free(own->newest[side]);
+    own->newest[side] = a.identities;
     qp_free(a.entries);
     qp_free(a.n_open);
     d->n_runs[side]++;
     return is_ok;
 }
 
-uint32_t qp_diff_named(const qp_diff *d, const char *name, const char *module, const char *file)
+uint32_t qp_diff_thread(const qp_diff *d, const char *name)
 {
-    identity wanted = {name, module, file, 0, 0};
+    identity wanted = {name, "", "", 0, 0, 0, 0};
     uint32_t i = find(d->own, &wanted, hash_of(&wanted));
     return i ? qp_dict_get(&d->own->by_path, i) : 0;
+}
+
+uint32_t qp_diff_function(const qp_diff *d, qp_diff_side side, uint32_t method)
+{
+    const uint32_t *newest = d->own->newest[side];
+    return newest && newest[method] ? qp_dict_get(&d->own->by_path, newest[method]) : 0;
 }
 
 /* ---- rows -------------------------------------------------------------------------------- */
@@ -532,12 +726,13 @@ qp_diff *qp_diff_new(qp_diff_kind kind, bool ignores_system)
     own->ignores_system = ignores_system;
     own->identities = QP_BUF(identity);
     own->entries = QP_BUF(entry);
+    own->groups = QP_BUF(group);
     identity *whole = qp_buf_add(&own->identities);
     if (!whole || !qp_buf_add(&own->entries)) {
         qp_diff_free(&own->diff);
         return NULL;
     }
-    *whole = (identity){"", "", "", 0, 0};
+    *whole = (identity){"", "", "", 0, 0, 0, 0};
     return &own->diff;
 }
 
@@ -550,7 +745,11 @@ void qp_diff_free(qp_diff *d)
     qp_arena_fini(&own->arena);
     qp_free(own->identities.items);
     qp_free(own->entries.items);
+    qp_free(own->groups.items);
+    for (int side = 0; side < QP_DIFF_SIDES; side++)
+        qp_free(own->newest[side]);
     qp_dict_fini(&own->by_name);
+    qp_dict_fini(&own->by_stem);
     qp_dict_fini(&own->by_path);
     qp_free(own);
 }

@@ -4,9 +4,11 @@
 #include <string.h>
 
 #include "base/containers/alloc.h"
+#include "base/containers/dict.h"
 #include "base/text/buf.h"
 #include "base/text/wide.h"
 #include "model/cover/cover.h"
+#include "model/figures/figures.h"
 
 struct qp_cover_diff_private {
     qp_cover_diff diff; /* what the caller sees */
@@ -69,14 +71,23 @@ static bool add_function(qp_buf *found, const qp_cover_function *base,
     return to != NULL;
 }
 
-static int compare_names(const void *a, const void *b)
+static int compare_stems(const char *a, const char *b)
+{
+    const qp_name_stem x = qp_name_stem_of(a), y = qp_name_stem_of(b);
+    int order = memcmp(x.text, y.text, x.n < y.n ? x.n : y.n);
+    order = order ? order : (x.n > y.n) - (x.n < y.n);
+    return order ? order : x.is_bracketed - y.is_bracketed;
+}
+
+static int compare_functions(const void *a, const void *b)
 {
     const qp_cover_function *const *x = a, *const *y = b;
-    int order = strcmp((*x)->name, (*y)->name);
+    int order = compare_stems((*x)->name, (*y)->name);
     return order ? order : (*x > *y) - (*x < *y);
 }
 
-/* By name; namesakes in their order, which is that of their lines. @return NULL: no memory */
+/* By the names without lines; namesakes in their order, which is that of their lines. @return NULL: no
+ * memory */
 static const qp_cover_function **sort_functions(const qp_cover_file *f)
 {
     size_t n = f ? f->n_functions : 0;
@@ -84,7 +95,7 @@ static const qp_cover_function **sort_functions(const qp_cover_file *f)
     for (size_t i = 0; sorted && i < n; i++)
         sorted[i] = &f->functions[i];
     if (sorted && n)
-        qsort(sorted, n, sizeof *sorted, compare_names);
+        qsort(sorted, n, sizeof *sorted, compare_functions);
     return sorted;
 }
 
@@ -94,16 +105,62 @@ static int compare_lines(const void *a, const void *b)
     return x->line != y->line ? (x->line < y->line ? -1 : 1) : strcmp(x->name, y->name);
 }
 
+/* How many at the beginning have the name of the first. */
+static size_t count_namesakes(const qp_cover_function **f, size_t n)
+{
+    size_t i = n > 0;
+    while (i < n && compare_stems(f[0]->name, f[i]->name) == 0)
+        i++;
+    return i;
+}
+
+static qp_pair_item item_of(const qp_cover_function *f)
+{
+    const uint64_t numbers[] = {f->totals.lines, f->totals.blocks, f->totals.branches,
+                                f->last_line - f->first_line};
+    return (qp_pair_item){f->name, qp_hash_bytes(QP_HASH_START, numbers, sizeof numbers) | 1,
+                          0};
+}
+
+/* Namesakes of both reports, whose lines may have moved. */
+static bool pair_namesakes(qp_buf *found, const qp_cover_function **base, size_t n_base,
+                           const qp_cover_function **now, size_t n_now)
+{
+    qp_pair_item *a = qp_alloc(n_base, sizeof *a), *b = qp_alloc(n_now, sizeof *b);
+    uint32_t *to = qp_alloc(n_now, sizeof *to), next = 0;
+    bool is_ok = a && b && to;
+    for (size_t i = 0; is_ok && i < n_base; i++)
+        a[i] = item_of(base[i]);
+    for (size_t i = 0; is_ok && i < n_now; i++)
+        b[i] = item_of(now[i]);
+    is_ok = is_ok && qp_pair_functions(a, (uint32_t)n_base, b, (uint32_t)n_now, to);
+    for (size_t i = 0; is_ok && i < n_now; i++) {
+        bool is_new = to[i] == QP_PAIR_NONE;
+        while (is_ok && !is_new && next < to[i])
+            is_ok = add_function(found, base[next++], NULL);
+        is_ok = is_ok && add_function(found, is_new ? NULL : base[next], now[i]);
+        next += !is_new;
+    }
+    while (is_ok && next < n_base)
+        is_ok = add_function(found, base[next++], NULL);
+    qp_free(a);
+    qp_free(b);
+    qp_free(to);
+    return is_ok;
+}
+
 static bool pair_functions(qp_buf *found, const qp_cover_file *base, const qp_cover_file *now)
 {
     const qp_cover_function **a = sort_functions(base), **b = sort_functions(now);
-    size_t n = base ? base->n_functions : 0, m = now ? now->n_functions : 0, i = 0, j = 0;
+    size_t n = base ? base->n_functions : 0, m = now ? now->n_functions : 0, i = 0, k = 0;
     bool is_ok = a && b;
-    while (is_ok && (i < n || j < m)) {
-        int order = i == n ? 1 : j == m ? -1 : strcmp(a[i]->name, b[j]->name);
-        is_ok = add_function(found, order <= 0 ? a[i] : NULL, order >= 0 ? b[j] : NULL);
-        i += order <= 0;
-        j += order >= 0;
+    while (is_ok && (i < n || k < m)) {
+        int order = i == n ? 1 : k == m ? -1 : compare_stems(a[i]->name, b[k]->name);
+        size_t n_base = order <= 0 ? count_namesakes(a + i, n - i) : 0,
+               n_now = order >= 0 ? count_namesakes(b + k, m - k) : 0;
+        is_ok = pair_namesakes(found, a + i, n_base, b + k, n_now);
+        i += n_base;
+        k += n_now;
     }
     qp_free(a);
     qp_free(b);

@@ -340,6 +340,41 @@ bool qp_model_join_threads(qp_model **m);
 const qp_model *qp_model_joined(const qp_model *m);
 void qp_model_joined_end(const qp_model *joined, const qp_model *m); /* joined: or NULL */
 
+/* ---- functions of several runs ----------------------------------------------------------- */
+
+/* A name without the line that it ends with, and without the number of its namesakes on that line:
+ * "argument 1 of map at a.lua:12#2" and "[string from a.lua:3]" lose ":12#2" and ":3". */
+typedef struct {
+    const char *text;
+    size_t n;              /* bytes of text */
+    bool is_bracketed;     /* ']' follows */
+    uint32_t line, number; /* 0: none */
+} qp_name_stem;
+
+qp_name_stem qp_name_stem_of(const char *name);
+bool qp_name_stem_equals(const qp_name_stem *a, const qp_name_stem *b);
+
+/* A function among those of its file and stem. */
+typedef struct {
+    const char *name; /* whole */
+    uint64_t shape;   /* hash of its blocks and their distances in lines; 0: not known */
+    uint64_t calls;
+} qp_pair_item;
+
+uint64_t qp_pair_shape(const qp_model_method *k);
+
+enum { QP_PAIR_NONE = UINT32_MAX };
+
+/** Match two lists, each in the order of the text. No two pairs cross.
+ *
+ * Pairs agree in shape, or in the name with its line; if several ways are possible, the one in which
+ * most agree, in calls too. What is left between two pairs is matched in order if both lists have
+ * equally many.
+ * @param to  [n_b] the item of a for each of b, or QP_PAIR_NONE
+ * @return false: no memory */
+bool qp_pair_functions(const qp_pair_item *a, uint32_t n_a, const qp_pair_item *b, uint32_t n_b,
+                       uint32_t *to);
+
 /* ---- check ------------------------------------------------------------------------------- */
 
 typedef struct {
