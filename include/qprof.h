@@ -452,6 +452,22 @@ QPROF_FN(int)
 qprof_register_jumps(qprof_MethodID id, const qprof_JumpInfo *jumps, int n_jumps,
                      const unsigned char *falls);
 
+/** Tell how many instructions of the host's machine each block of a method has.
+ *
+ * Where blocks are counted, the instructions that each function and line executed follow: an exact measure
+ * of work, which does not depend on the machine.
+ *
+ * @param id              a registered method with a line table
+ * @param n_instructions  [n_blocks] of the blocks in the order of that table; copied
+ * @param n_blocks        entries of the line table
+ * @return 0 on success, else
+ *         - QPROF_E_NOTFOUND  unknown method
+ *         - QPROF_E_ARG       it has another number of blocks, or its instructions are known
+ *         - QPROF_E_STATE, QPROF_E_MEMORY
+ * Thread safety: any thread. Cost: as the registration. */
+QPROF_FN(int)
+qprof_register_instructions(qprof_MethodID id, const unsigned *n_instructions, int n_blocks);
+
 /** Return the calling OS thread's counters of a method, for the host to increment in place.
  *
  * They lie in the profile file. Increment them with plain stores, and only while

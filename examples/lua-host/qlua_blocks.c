@@ -141,6 +141,7 @@ static int mark_code(const Proto *p, unsigned char *marks, int *todo)
 static void begin_block(qlua_blocks *b, int pc, int line)
 {
     b->lines[b->n_blocks] = (qprof_LineInfo){pc, line};
+    b->sizes[b->n_blocks] = 0;
     b->falls[b->n_blocks] = 1;
     b->n_blocks++;
 }
@@ -153,7 +154,7 @@ static int first_line(const Proto *p)
     return is_vararg ? line_after(p, 1, line) : line;
 }
 
-/* Fill lines and falls, [sizecode + 1], and block_of[pc], the block of pc; -1: none. */
+/* Fill lines, sizes and falls, [sizecode + 1], and block_of[pc], the block of pc; -1: none. */
 static void split_code(const Proto *p, const unsigned char *marks, qlua_blocks *b,
                        int *block_of)
 {
@@ -170,6 +171,7 @@ static void split_code(const Proto *p, const unsigned char *marks, qlua_blocks *
             ((marks[pc] & LEADER) || line != b->lines[b->n_blocks - 1].line_number))
             begin_block(b, pc, line);
         block_of[pc] = b->n_blocks - 1;
+        b->sizes[b->n_blocks - 1] += !(marks[pc] & GLUED);
         b->falls[b->n_blocks - 1] = (unsigned char)may_fall(p, pc);
     }
 }
@@ -256,10 +258,11 @@ int qlua_blocks_find(const Proto *p, qlua_blocks *b)
     unsigned char *marks = calloc(n + 1, 1);
     int *block_of = malloc(n * sizeof *block_of);
     b->lines = malloc((n + 1) * sizeof *b->lines);
+    b->sizes = malloc((n + 1) * sizeof *b->sizes);
     b->falls = malloc(n + 1);
     b->befores = malloc((n + 1) * sizeof *b->befores);
     int is_found = 0;
-    if (marks && block_of && b->lines && b->falls && b->befores &&
+    if (marks && block_of && b->lines && b->sizes && b->falls && b->befores &&
         mark_code(p, marks, block_of)) {
         split_code(p, marks, b, block_of);
         find_befores(p, block_of, b);
@@ -294,6 +297,7 @@ int qlua_blocks_declare(const Proto *p, qlua_blocks *b)
 void qlua_blocks_free(qlua_blocks *b)
 {
     free(b->lines);
+    free(b->sizes);
     free(b->falls);
     free(b->befores);
     free(b->jumps);

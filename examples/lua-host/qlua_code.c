@@ -292,6 +292,8 @@ static void register_code(lua_State *L, CallInfo *ci, const Proto *p, const qlua
     slot->id = qlua_define(name, qlua_name_source(p, file), b->lines, b->n_blocks);
     slot->has_jumps = qlua_is_counting() && b->n_blocks &&
                       qprof_register_jumps(slot->id, b->jumps, b->n_jumps, b->falls) == 0;
+    if (slot->has_jumps && b->sizes)
+        qprof_register_instructions(slot->id, b->sizes, b->n_blocks);
 }
 
 void qlua_code_add(lua_State *L, CallInfo *ci, Proto *p, int is_wanted)

@@ -18,6 +18,7 @@ typedef struct qlua_blocks {
     int n_blocks;
     qprof_LineInfo *lines; /* [n_blocks] first instruction of each block and its line */
     unsigned char *falls;  /* [n_blocks] execution can continue in the next block */
+    unsigned *sizes;       /* [n_blocks] instructions that Lua dispatches */
     int *befores;          /* [n_blocks] what most probably ran before its first instruction */
     int n_window;          /* counters of the entry and of instructions up to the last jump */
     int n_jumps;           /* n_window, and two for each block: frames left and joined in it */

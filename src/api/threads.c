@@ -273,6 +273,27 @@ int qprof_register_jumps(qprof_MethodID id, const qprof_JumpInfo *jumps, int n_j
                : qp_guard_refuse(QPROF_E_MEMORY, "qprof_register_jumps: out of memory");
 }
 
+int qprof_register_instructions(qprof_MethodID id, const unsigned *n_instructions, int n_blocks)
+{
+    static const char *const why[] = {
+        [QP_SIZES_BAD] =
+            "qprof_register_instructions: the method has another number of blocks, or its "
+            "instructions are known",
+        [QP_SIZES_NO_ROOM] = "qprof_register_instructions: out of memory"};
+    if (!qp_is_running())
+        return qp_guard_refuse(QPROF_E_STATE, "qprof_register_instructions: not running");
+    qp_cell method = qp_methods_find(&qp_recorder.methods, id);
+    if (!method)
+        return qp_guard_refuse(QPROF_E_NOTFOUND, "qprof_register_instructions: unknown method");
+    int host_errno = errno;
+    qp_sizes_result result =
+        qp_method_set_sizes(&qp_recorder.methods, method, n_instructions, n_blocks);
+    errno = host_errno;
+    return result == QP_SIZES_SET   ? 0
+           : result == QP_SIZES_BAD ? qp_guard_refuse(QPROF_E_ARG, why[result])
+                                    : qp_guard_refuse(QPROF_E_MEMORY, why[result]);
+}
+
 uint64_t *qprof_counter_bank(qprof_MethodID id)
 {
     if (!qp_is_running())

@@ -151,4 +151,9 @@ typedef enum { QP_JUMPS_SET, QP_JUMPS_BAD, QP_JUMPS_NO_ROOM } qp_jumps_result;
 qp_jumps_result qp_method_set_jumps(qp_methods *m, qp_cell method, const qp_jump *jumps,
                                     int64_t n_jumps, const unsigned char *falls);
 
+typedef enum { QP_SIZES_SET, QP_SIZES_BAD, QP_SIZES_NO_ROOM } qp_sizes_result;
+/* @param sizes  [n] instructions of each block; copied. Once a method; n is that of its blocks. */
+qp_sizes_result qp_method_set_sizes(qp_methods *m, qp_cell method, const uint32_t *sizes,
+                                    int64_t n);
+
 #endif

@@ -129,7 +129,7 @@ static qp_ref copy_lines(qp_methods *m, const qp_method_info *info, qp_ref sourc
         return 0;
     bool is_cut = n_lines > LINES_MAX;
     uint32_t n = is_cut ? LINES_MAX : (uint32_t)n_lines;
-    size_t n_bytes = qp_lines_bytes(n);
+    size_t n_bytes = qp_lines_bytes(n, 0);
     qp_ref ref = qp_blob_take(m->space, &m->texts->blobs, n_bytes);
     if (!ref)
         return 0;
@@ -274,4 +274,24 @@ qp_jumps_result qp_method_set_jumps(qp_methods *m, qp_cell method, const qp_jump
     memcpy((char *)copy->jumps + jump_bytes, falls, n_blocks);
     uint32_t none = 0;
     return qp_swap_if(&r->jumps, &none, ref) ? QP_JUMPS_SET : QP_JUMPS_BAD;
+}
+
+qp_sizes_result qp_method_set_sizes(qp_methods *m, qp_cell method, const uint32_t *sizes,
+                                    int64_t n)
+{
+    qp_method *r = record_at(m, method);
+    qp_ref known = qp_observe(&r->lines);
+    const qp_lines *t = known ? qp_at_ref(m->space, known) : NULL;
+    if (!t || !sizes || n != t->n_lines || (t->flags & QP_LINES_SIZED))
+        return QP_SIZES_BAD;
+    uint64_t n_bytes = qp_lines_bytes(t->n_lines, 0);
+    qp_ref ref =
+        qp_blob_take(m->space, &m->texts->blobs, qp_lines_bytes(t->n_lines, QP_LINES_SIZED));
+    if (!ref)
+        return QP_SIZES_NO_ROOM;
+    qp_lines *copy = qp_at_ref(m->space, ref);
+    memcpy(copy, t, n_bytes);
+    memcpy((char *)copy + n_bytes, sizes, t->n_lines * sizeof *sizes);
+    copy->flags |= QP_LINES_SIZED;
+    return qp_swap_if(&r->lines, &known, ref) ? QP_SIZES_SET : QP_SIZES_BAD;
 }

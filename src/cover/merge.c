@@ -141,7 +141,7 @@ static qp_cell add_method(merge *g, const qp_method *m)
         return 0;
     const qp_lines *lines = qp_bytes_lines(g->old.file, m->lines);
     const qp_jumps *jumps = qp_bytes_jumps(g->old.file, m->jumps);
-    uint64_t line_bytes = lines ? qp_lines_bytes(lines->n_lines) : 0;
+    uint64_t line_bytes = lines ? qp_lines_bytes(lines->n_lines, lines->flags) : 0;
     uint64_t jump_bytes = jumps ? qp_jumps_bytes(jumps->n_jumps, jumps->n_blocks) : 0;
     qp_method *copy = qp_at(g->space, cell);
     *copy = (qp_method){.id = m->id,

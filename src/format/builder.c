@@ -159,17 +159,22 @@ void qp_builder_note(qp_builder *b, qp_note_kind kind, const char *text)
     b->head.notes = ref;
 }
 
-static qp_ref add_lines(qp_builder *b, const qp_line *lines, uint32_t n)
+static qp_ref add_lines(qp_builder *b, const qp_builder_code *m)
 {
+    const qp_line *lines = m->lines;
+    const uint32_t n = m->n_lines, flags = m->sizes ? QP_LINES_SIZED : 0;
     qp_ref ref = 0;
-    qp_lines *t = n ? add_blob(b, qp_lines_bytes(n), &ref) : NULL;
+    qp_lines *t = n ? add_blob(b, qp_lines_bytes(n, flags), &ref) : NULL;
     if (!t)
         return 0;
     t->n_lines = n;
+    t->flags = flags;
     for (uint32_t i = 1; i < n; i++)
         if (lines[i].code_offset < lines[i - 1].code_offset)
-            t->flags = QP_LINES_UNSORTED;
+            t->flags |= QP_LINES_UNSORTED;
     memcpy(t->lines, lines, n * sizeof *lines);
+    if (m->sizes)
+        memcpy((char *)t + qp_lines_bytes(n, 0), m->sizes, n * sizeof *m->sizes);
     return ref;
 }
 
@@ -196,7 +201,7 @@ uint32_t qp_builder_method(qp_builder *b, const qp_builder_code *m)
                      .class_name = qp_builder_text(b, m->class_name),
                      .file = qp_builder_text(b, m->file),
                      .module = qp_builder_text(b, m->module),
-                     .lines = add_lines(b, m->lines, m->n_lines),
+                     .lines = add_lines(b, m),
                      .jumps = add_jumps(b, m->jumps),
                      .ordinal = number_of(&b->methods),
                      .published = 1};

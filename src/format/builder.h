@@ -35,6 +35,7 @@ typedef struct {
     const char *name, *class_name, *file, *module; /* NULL or "": none */
     const qp_line *lines;                          /* [n_lines] */
     uint32_t n_lines;
+    const uint32_t *sizes; /* [n_lines] instructions of blocks; NULL: not known */
     const qp_jumps *jumps; /* NULL: none */
 } qp_builder_code;
 

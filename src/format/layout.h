@@ -205,7 +205,11 @@ typedef struct {
     uint32_t flags; /* QP_LINES_* */
     qp_line lines[1];
 } qp_lines;
-enum { QP_LINES_UNSORTED = 1u, QP_LINES_CUT = 2u };
+enum {
+    QP_LINES_UNSORTED = 1u,
+    QP_LINES_CUT = 2u,
+    QP_LINES_SIZED = 4u /* n_lines numbers of 4 bytes follow: a block's instructions */
+};
 
 /* How blocks follow each other, at a qp_ref: n_jumps pairs, then n_blocks bytes (falls). */
 typedef struct {
@@ -579,9 +583,18 @@ _Static_assert(sizeof(qp_thread_record) == 4ul * QP_CELL, "four cells");
 /* The bytes that determine how long the rest is. */
 enum { QP_LINES_HEAD = offsetof(qp_lines, lines), QP_JUMPS_HEAD = offsetof(qp_jumps, jumps) };
 
-static inline uint64_t qp_lines_bytes(uint32_t n_lines)
+/* @param flags  of the table */
+static inline uint64_t qp_lines_bytes(uint32_t n_lines, uint32_t flags)
 {
-    return QP_LINES_HEAD + n_lines * (uint64_t)sizeof(qp_line);
+    uint64_t each = sizeof(qp_line) + (flags & QP_LINES_SIZED ? sizeof(uint32_t) : 0);
+    return QP_LINES_HEAD + n_lines * each;
+}
+
+/* [n_lines] instructions of each block; NULL: not known */
+static inline const uint32_t *qp_lines_sizes(const qp_lines *t)
+{
+    const void *after = (const char *)t + qp_lines_bytes(t->n_lines, 0);
+    return t->flags & QP_LINES_SIZED ? (const uint32_t *)after : NULL;
 }
 
 static inline uint64_t qp_jumps_bytes(uint32_t n_jumps, uint32_t n_blocks)
@@ -593,6 +606,12 @@ static inline bool qp_lines_agree(const qp_line *a, uint32_t n_a, const qp_line 
                                   uint32_t n_b)
 {
     return n_a == n_b && (!n_a || memcmp(a, b, n_a * sizeof *a) == 0);
+}
+
+/* Of blocks of the same lines. NULL: not known */
+static inline bool qp_sizes_agree(const uint32_t *a, const uint32_t *b, uint32_t n)
+{
+    return a == b || (a && b && memcmp(a, b, n * sizeof *a) == 0);
 }
 
 /* NULL: none. */
@@ -641,7 +660,7 @@ static inline const char *qp_bytes_text(qp_bytes b, qp_ref ref)
 static inline const qp_lines *qp_bytes_lines(qp_bytes b, qp_ref ref)
 {
     const qp_lines *t = (const qp_lines *)qp_bytes_at(b, ref, QP_LINES_HEAD);
-    return t && qp_bytes_at(b, ref, qp_lines_bytes(t->n_lines)) ? t : NULL;
+    return t && qp_bytes_at(b, ref, qp_lines_bytes(t->n_lines, t->flags)) ? t : NULL;
 }
 static inline const qp_jumps *qp_bytes_jumps(qp_bytes b, qp_ref ref)
 {

@@ -89,6 +89,7 @@ typedef struct {
     bool is_coverage; /* every method that existed is there, called or not */
     bool is_once;     /* counts of blocks are 0 or 1 */
     bool has_memory;  /* allocations and frees were recorded */
+    bool has_instructions;  /* blocks were counted, and the host told their instructions */
     bool is_stack_only;     /* samples alone, without call counts */
     bool is_pc_real;        /* PC samples by the wall clock; else by CPU time */
     uint64_t pc_period_ns;  /* between PC samples, as asked for; 0: no PC command */
@@ -192,13 +193,15 @@ typedef struct {
     const char *bare_name, *class_name, *module, *file; /* "" where there is none */
     const char *type; /* measurement: Function, Line, Sys Block, Sys Wait, System, Timed */
     uint64_t id;
-    uint32_t first_line;  /* smallest line of its table; 0: no table */
-    uint32_t flags;       /* QP_METHOD_* */
-    uint32_t ordinal;     /* from 1, in the order of first mention */
-    uint32_t n_blocks;    /* entries of its line table */
-    const qp_line *lines; /* [n_blocks] */
-    qp_figures all;       /* over all threads */
-    bool has_hidden;      /* its self includes callees that were collapsed into it */
+    uint32_t first_line;   /* smallest line of its table; 0: no table */
+    uint32_t flags;        /* QP_METHOD_* */
+    uint32_t ordinal;      /* from 1, in the order of first mention */
+    uint32_t n_blocks;     /* entries of its line table */
+    const qp_line *lines;  /* [n_blocks] */
+    const uint32_t *sizes; /* [n_blocks] instructions of the host's machine; NULL: not told */
+    qp_figures all;        /* over all threads */
+    uint64_t instructions; /* executed, itself; where run.has_instructions */
+    bool has_hidden;       /* its self includes callees that were collapsed into it */
 } qp_model_method;
 
 typedef struct {

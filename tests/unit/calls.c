@@ -46,6 +46,7 @@ CALL(bb_time_vt, qprof_record_bb_time_vt(1, 5))
 CALL(fn_exit_vt, qprof_record_fn_exit_vt(8, 5))
 CALL(fn_exit_all_vt, qprof_record_fn_exit_vt(0, 5))
 CALL(register_jumps, qprof_register_jumps(7, jumps, 2, falls))
+CALL(register_instructions, qprof_register_instructions(7, (const unsigned[]){3, 4}, 2))
 CALL(counter_bank, qprof_counter_bank(7))
 CALL(get_option, qprof_get_option("clock"))
 CALL(wants, qprof_wants())
@@ -117,6 +118,7 @@ const play_call good_calls[] = {
     ROW(fn_exit_vt),
     ROW(fn_exit_all_vt),
     ROW(register_jumps),
+    ROW(register_instructions),
     ROW(counter_bank),
     ROW(get_option),
     ROW(wants),
@@ -177,6 +179,11 @@ CALL(bad_jumps, static const qprof_JumpInfo far[] = {{-2, 0}, {0, 99}, {INT_MAX,
      qprof_register_method_id(903, "j", NULL, 0, NULL, table, 2);
      qprof_register_jumps(903, NULL, 5, NULL); qprof_register_jumps(903, far, 3, falls);
      qprof_register_jumps(903, far, INT_MIN, falls); qprof_register_jumps(903, jumps, 2, NULL))
+CALL(bad_instructions, static const unsigned sizes[] = {1, UINT_MAX};
+     qprof_register_instructions(0, NULL, 0); qprof_register_instructions(12345, sizes, 2);
+     qprof_register_instructions(903, NULL, 2); qprof_register_instructions(903, sizes, 1);
+     qprof_register_instructions(903, sizes, INT_MIN);
+     qprof_register_instructions(903, sizes, 2); qprof_register_instructions(903, sizes, 2))
 CALL(bad_bank, qprof_counter_bank(0); qprof_counter_bank(UINTPTR_MAX); qprof_counter_bank(902))
 CALL(bad_option, qprof_get_option(NULL); qprof_get_option(""); qprof_get_option("-");
      qprof_get_option("--=\"'"))
@@ -202,13 +209,14 @@ CALL(bad_initialise, qprof_InitInfo info = {INT_MIN, NULL, NULL, -1}; qprof_init
      qprof_initialize_ex(&info); qprof_initialize("-clock=\"", NULL))
 
 const play_call bad_calls[] = {
-    ROW(bad_create),      ROW(bad_create_vt),  ROW(bad_name),      ROW(bad_name_vt),
-    ROW(bad_handle),      ROW(bad_handle_vt),  ROW(bad_mount),     ROW(bad_register),
-    ROW(bad_register_vt), ROW(bad_module),     ROW(bad_line_at),   ROW(bad_block_at),
-    ROW(bad_current),     ROW(bad_exit),       ROW(bad_exit_vt),   ROW(bad_entry),
-    ROW(bad_entry_vt),    ROW(bad_counts),     ROW(bad_bb_counts), ROW(bad_bb_time),
-    ROW(bad_destroy),     ROW(bad_jumps),      ROW(bad_bank),      ROW(bad_option),
-    ROW(bad_annotation),  ROW(bad_save),       ROW(bad_config),    ROW(bad_trace),
-    ROW(bad_trace_vt),    ROW(bad_diagnostic), ROW(bad_strerror),  ROW(bad_initialise),
+    ROW(bad_create),      ROW(bad_create_vt),  ROW(bad_name),         ROW(bad_name_vt),
+    ROW(bad_handle),      ROW(bad_handle_vt),  ROW(bad_mount),        ROW(bad_register),
+    ROW(bad_register_vt), ROW(bad_module),     ROW(bad_line_at),      ROW(bad_block_at),
+    ROW(bad_current),     ROW(bad_exit),       ROW(bad_exit_vt),      ROW(bad_entry),
+    ROW(bad_entry_vt),    ROW(bad_counts),     ROW(bad_bb_counts),    ROW(bad_bb_time),
+    ROW(bad_destroy),     ROW(bad_jumps),      ROW(bad_instructions), ROW(bad_bank),
+    ROW(bad_option),      ROW(bad_annotation), ROW(bad_save),         ROW(bad_config),
+    ROW(bad_trace),       ROW(bad_trace_vt),   ROW(bad_diagnostic),   ROW(bad_strerror),
+    ROW(bad_initialise),
 };
 const size_t n_bad_calls = sizeof bad_calls / sizeof *bad_calls;

@@ -220,7 +220,7 @@ static const qp_line_figures *line_figures(const part *p, uint32_t line)
 }
 
 typedef struct {
-    bool has_counts, has_times, has_totals, has_halves;
+    bool has_counts, has_instructions, has_times, has_totals, has_halves;
     uint64_t most_count, most_self, self; /* largest of a line; sum of all lines */
     qp_unit unit;
 } scale;
@@ -238,6 +238,7 @@ static scale measure(const qp_cli *cli, const qp_model *m, const part *p)
         x.self += f->self;
     }
     x.has_times = x.has_totals || x.has_halves;
+    x.has_instructions = m->run.has_instructions;
     x.unit = qp_view_unit(m, x.most_self, cli->args.unit);
     return x;
 }
@@ -257,11 +258,17 @@ static qp_style style_of_line(const scale *x, const qp_line_figures *f)
 /* A line of the listing, but for its text. */
 typedef struct {
     const char *mark, *line;
-    uint64_t count, self, self_half, total;
+    uint64_t count, instructions, self, self_half, total;
     double self_percent, self_percent_half, total_percent; /* of its function */
 } listing_row;
 
-enum { HAS_COUNTS = 1, HAS_LINE_TIMES = 2, HAS_LINE_TOTALS = 4, HAS_LINE_HALVES = 8 };
+enum {
+    HAS_COUNTS = 1,
+    HAS_LINE_TIMES = 2,
+    HAS_LINE_TOTALS = 4,
+    HAS_LINE_HALVES = 8,
+    HAS_LINE_INSTRUCTIONS = 16
+};
 
 #define AT(member)   QP_FIELD_AT(listing_row, member)
 #define HALF(member) QP_FIELD_HALF(listing_row, member)
@@ -269,6 +276,8 @@ static const qp_field columns[] = {
     {"mark", "", NULL, QP_FIELD_WORD, AT(mark), .flags = QP_FIELD_HOT},
     {"count", "Count", NULL, QP_FIELD_COUNT, AT(count), .flags = QP_FIELD_HOT | QP_FIELD_BLANK,
      .needs = HAS_COUNTS},
+    {"instructions", "Instr", NULL, QP_FIELD_COUNT, AT(instructions),
+     .flags = QP_FIELD_HOT | QP_FIELD_BLANK, .rank = 4, .needs = HAS_LINE_INSTRUCTIONS},
     {"self", "Self", NULL, QP_FIELD_TIME, AT(self), HALF(self_half),
      .flags = QP_FIELD_HOT | QP_FIELD_BLANK, .rank = 1, .needs = HAS_LINE_TIMES},
     {"self_half", "±", NULL, QP_FIELD_TIME, AT(self_half), HALF(self_half),
@@ -285,7 +294,8 @@ static const qp_field columns[] = {
 #undef HALF
 
 static const listing_row empty_row = {
-    "", "", QP_FIELD_NONE, QP_FIELD_NONE, QP_FIELD_NONE, QP_FIELD_NONE, -1, 0, -1};
+    "", "", QP_FIELD_NONE, QP_FIELD_NONE, QP_FIELD_NONE, QP_FIELD_NONE, QP_FIELD_NONE, -1,
+    0,  -1};
 
 /* A comment of the tool in the listing, before the line on which a function begins. */
 static void add_comment(qp_listing *l, const char *text)
@@ -315,8 +325,10 @@ static void add_line(qp_listing *l, const qp_model *m, const scale *x, const par
     snprintf(number, sizeof number, "%" PRIu32, line);
     row.mark = mark_of(f, is_inside);
     row.line = number;
-    if (f && f->is_counted)
+    if (f && f->is_counted) {
         row.count = f->count;
+        row.instructions = f->instructions;
+    }
     if (f && f->is_timed) {
         row.self = qp_model_ns(m, f->self);
         row.total = qp_model_ns(m, f->total);
@@ -359,7 +371,8 @@ static bool print_listing(const qp_cli *cli, const qp_model *m, const part *p)
     qp_listing_begin(&l, &cli->screen, columns, NULL,
                      (x.has_counts ? HAS_COUNTS : 0) | (x.has_times ? HAS_LINE_TIMES : 0) |
                          (x.has_totals ? HAS_LINE_TOTALS : 0) |
-                         (x.has_halves ? HAS_LINE_HALVES : 0),
+                         (x.has_halves ? HAS_LINE_HALVES : 0) |
+                         (x.has_instructions ? HAS_LINE_INSTRUCTIONS : 0),
                      x.unit);
     qp_table_column(&l.table, "Source", QP_KEEP_BEGIN, 0);
     bool is_good = init_around(&a, m, p->file, p->method, p->thread);
@@ -424,6 +437,8 @@ static const qp_field line_fields[] = {
     {"self_half", NULL, "half of the 95 % interval of self, in the run's unit", QP_FIELD_TIME,
      AT(f.self_half)},
     {"samples", NULL, "samples while it ran itself", QP_FIELD_COUNT, AT(f.samples)},
+    {"instructions", NULL, "of the host's machine, executed in its blocks", QP_FIELD_COUNT,
+     AT(f.instructions), .flags = QP_FIELD_OPTIONAL, .needs = QP_HAS_INSTRUCTIONS},
     {"blocks", NULL, "blocks that begin on it", QP_FIELD_COUNT, AT(f.n_blocks)},
     {"missed", NULL, "blocks that were never executed", QP_FIELD_COUNT, AT(f.n_missed)},
     {.key = NULL}};
@@ -457,7 +472,7 @@ static void write_file(const document *d, const char *path, qp_json *json, const
         row.f.total = qp_model_ns(m, row.f.total);
         row.f.self_half = qp_model_ns(m, row.f.self_half);
         if (json)
-            qp_row_json(json, NULL, line_fields, QP_FIELDS_ALL, &row);
+            qp_row_json(json, NULL, line_fields, qp_run_has_any(&m->run), &row);
         else
             qp_csv_row(csv, &row);
     }
@@ -501,8 +516,9 @@ static bool write_all(qp_cli *cli, const qp_model *m, const part *wanted)
     if (!has_failed && cli->args.format == QP_FORMAT_JSON) {
         qp_document_json(&cli->out, document_fields, &d);
     } else if (!has_failed) {
-        qp_csv_begin(&csv, &cli->out, line_fields, "file line count self total blocks missed",
-                     QP_FIELDS_ALL, m->run.unit);
+        qp_csv_begin(&csv, &cli->out, line_fields,
+                     "file line count self total blocks missed instructions",
+                     qp_run_has_any(&m->run), m->run.unit);
         for (size_t i = 0; i < n_files; i++)
             write_file(&d, files ? files[i].path : NULL, NULL, &csv);
     }

@@ -72,7 +72,7 @@ static void write_csv(qp_cli *cli, const void *data)
                 "self_half total_half type includes_hidden average_total self_percent "
                 "total_percent resumes self_run self_off total_run total_off bytes bytes_total "
                 "objects objects_total freed_bytes freed_bytes_total freed_objects "
-                "freed_objects_total",
+                "freed_objects_total instructions",
                 qp_run_has_any(&f->about.m->run), f->about.m->run.unit);
 }
 
@@ -85,7 +85,13 @@ static int show(qp_cli *cli, const qp_subject *s)
     qp_functions f;
     /* A table is for people, who want the top of it; the other forms are for programs. */
     uint64_t limit = a->limit != UINT64_MAX ? a->limit : a->format == QP_FORMAT_TEXT ? 25 : 0;
-    if (a->sort >= QP_SORT_BYTES && !s->m->run.has_memory)
+    if (a->sort == QP_SORT_INSTRUCTIONS && (!s->m->run.has_instructions || s->thread))
+        return qp_cli_fail(
+            cli,
+            "%s: no instructions of %s are known; they need counted blocks of a host that "
+            "tells their instructions",
+            cli->path, s->thread ? "single threads" : "functions");
+    if (a->sort >= QP_SORT_BYTES && a->sort <= QP_SORT_OBJECTS && !s->m->run.has_memory)
         return qp_cli_fail(
             cli, "%s: no allocations were recorded; record with -allocations=yes", cli->path);
     int status = qp_functions_init(&f, a, s->m, s->thread, limit)
@@ -106,7 +112,7 @@ const qp_command qp_command_report = {
         "function are the run; functions that are hidden give their time to their callers.",
     .flags =
         (const qp_flag[]){
-            QP_WORD("sort", 's', QP_SORT_WORDS QP_SORT_MEMORY, sort, "self",
+            QP_WORD("sort", 's', QP_SORT_WORDS QP_SORT_MEMORY QP_SORT_WORK, sort, "self",
                     "order of the rows"),
             QP_COUNT("limit", 'n', limit, NULL,
                      "maximum number of rows; 0: all (default 25; all as json or csv)"),

@@ -21,10 +21,11 @@ static uint64_t certain(uint64_t value, uint64_t half)
 }
 
 /* @param is_whole  the estimate itself, for rows that are certain of the same */
-static uint64_t sort_key(const qp_figures *f, qp_sort sort, bool is_whole)
+static uint64_t sort_key(const order *o, uint32_t method, bool is_whole)
 {
+    const qp_figures *f = &o->v->flat[method];
     uint64_t self = certain(qp_figures_self_run(f), is_whole ? 0 : f->self_half);
-    switch (sort) {
+    switch (o->sort) {
     case QP_SORT_TOTAL:
         return certain(qp_figures_total_run(f), is_whole ? 0 : f->total_half);
     case QP_SORT_CALLS:
@@ -41,6 +42,8 @@ static uint64_t sort_key(const qp_figures *f, qp_sort sort, bool is_whole)
         return f->memory_total.bytes;
     case QP_SORT_OBJECTS:
         return f->memory.objects;
+    case QP_SORT_INSTRUCTIONS:
+        return o->v->m->methods[method].instructions;
     default:
         return self;
     }
@@ -54,8 +57,7 @@ static int compare_rows(const void *a, const void *b, void *data)
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
     const qp_figures *f = o->v->flat;
     for (int is_whole = 0; is_whole < 2; is_whole++) {
-        uint64_t key_x = sort_key(&f[x], o->sort, is_whole),
-                 key_y = sort_key(&f[y], o->sort, is_whole);
+        uint64_t key_x = sort_key(o, x, is_whole), key_y = sort_key(o, y, is_whole);
         if (key_x != key_y)
             return key_x < key_y ? 1 : -1;
     }
@@ -169,8 +171,9 @@ static bool next_function(const void *data, size_t *at, void *to)
 
 static unsigned has_figures(const void *data, const void *row)
 {
+    const qp_view *v = &((const qp_functions *)data)->v;
     (void)row;
-    return qp_run_has_any(&((const qp_functions *)data)->v.m->run);
+    return qp_run_has_any(&v->m->run) & ~(v->thread ? (unsigned)QP_HAS_INSTRUCTIONS : 0);
 }
 
 const qp_rows qp_function_rows =
@@ -206,11 +209,13 @@ static bool print_table(const qp_cli *cli, const qp_functions *list)
     }
     snprintf(columns, sizeof columns,
              "name %s calls %s %s self self_off self_half %s total total_half total_percent "
-             "average %s min max bytes bytes_total objects place %s",
+             "average %s min max %s bytes bytes_total objects place %s",
              has_hidden ? "includes_hidden" : "", a->has_skips ? "skips" : "",
              has_resumes ? "resumes" : "",
              qp_run_has(&v->m->run) & QP_HAS_WAITS ? "run_percent" : "self_percent",
-             a->is_long ? "average_total" : "", a->is_long ? "module type" : "");
+             a->is_long ? "average_total" : "",
+             a->is_long || a->sort == QP_SORT_INSTRUCTIONS ? "instructions" : "",
+             a->is_long ? "module type" : "");
     qp_listing_begin(&l, &cli->screen, function_fields, columns, qp_run_has(&v->m->run),
                      qp_view_unit(v->m, largest, a->unit));
     for (size_t at = 0; next_line(list, &at, &row);) {

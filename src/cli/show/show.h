@@ -133,6 +133,7 @@ int qp_cli_show(qp_cli *cli);
 /* What --sort takes, and what a function table can be sorted by, in the same order. */
 #define QP_SORT_WORDS  "self|total|calls|avg|max|name"
 #define QP_SORT_MEMORY "|bytes|bytes-total|objects" /* more, where memory was recorded */
+#define QP_SORT_WORK   "|instructions"              /* where they are known */
 typedef enum {
     QP_SORT_SELF,
     QP_SORT_TOTAL,
@@ -142,7 +143,8 @@ typedef enum {
     QP_SORT_NAME,
     QP_SORT_BYTES,
     QP_SORT_BYTES_TOTAL,
-    QP_SORT_OBJECTS
+    QP_SORT_OBJECTS,
+    QP_SORT_INSTRUCTIONS
 } qp_sort;
 
 /* A table of functions; the document of `qprof report`. */

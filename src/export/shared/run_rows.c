@@ -215,12 +215,14 @@ unsigned qp_run_has(const qp_run_info *run)
     return (run->has_calls ? QP_HAS_CALLS : 0) | (run->has_times ? QP_HAS_TIMES : 0) |
            (has_halves ? QP_HAS_HALVES : 0) | (has_extremes ? QP_HAS_EXTREMES : 0) |
            (run->has_memory ? QP_HAS_MEMORY : 0) |
+           (run->has_instructions ? QP_HAS_INSTRUCTIONS : 0) |
            (run->has_waits && qp_waits_are_shown(run->off, run->total) ? QP_HAS_WAITS : 0);
 }
 
 unsigned qp_run_has_any(const qp_run_info *run)
 {
     return QP_FIELDS_ALL & ~(run->has_memory ? 0u : (unsigned)QP_HAS_MEMORY) &
+           ~(run->has_instructions ? 0u : (unsigned)QP_HAS_INSTRUCTIONS) &
            ~(run->has_waits ? 0u : (unsigned)QP_HAS_WAITS);
 }
 
@@ -353,6 +355,9 @@ const qp_field qp_method_fields[] = {
     {"includes_hidden", "", "self includes functions that are collapsed into it", QP_FIELD_YES,
      AT(method.has_hidden), .flags = QP_FIELD_HOT, .words = "+"},
     {"", NULL, NULL, QP_FIELD_PART, AT(figures), .sub = qp_figures_fields},
+    {"instructions", "Instructions", "of the host's machine, executed by the method itself",
+     QP_FIELD_COUNT, AT(method.instructions), .flags = QP_FIELD_OPTIONAL, .rank = 4,
+     .needs = QP_HAS_INSTRUCTIONS},
     {.key = NULL}};
 #undef AT
 

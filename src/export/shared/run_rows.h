@@ -25,7 +25,8 @@ enum {
     QP_HAS_EXTREMES = 8, /* of single calls */
     QP_HAS_MEMORY = 16,
     QP_HAS_WAITS = 32, /* some part of the time was spent off the processor */
-    QP_HAS_OTHERS = 64
+    QP_HAS_INSTRUCTIONS = 64,
+    QP_HAS_OTHERS = 128
 };
 unsigned qp_run_has(const qp_run_info *run);
 /* Of forms for programs, which leave out nothing but what few runs record. */

@@ -516,7 +516,8 @@ static uint32_t method_of(writer *w, uint64_t method)
                                                                   .file = k->file,
                                                                   .module = k->module,
                                                                   .lines = k->lines,
-                                                                  .n_lines = k->n_blocks});
+                                                                  .n_lines = k->n_blocks,
+                                                                  .sizes = k->sizes});
     return w->number[i];
 }
 

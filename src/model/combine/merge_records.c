@@ -19,7 +19,7 @@ static bool is_same(const qp_builder_code *a, const qp_model_method *k, const qp
            strcmp(a->file, k->file) == 0 && strcmp(a->module, k->module) == 0 &&
            !((a->flags ^ k->flags) & ~(uint32_t)QP_METHOD_MISSED) && /* which varies */
            qp_lines_agree(a->lines, a->n_lines, k->lines, k->n_blocks) &&
-           qp_jumps_agree(a->jumps, jumps);
+           qp_sizes_agree(a->sizes, k->sizes, k->n_blocks) && qp_jumps_agree(a->jumps, jumps);
 }
 
 static uint64_t hash_of(const qp_model_method *k)
@@ -44,9 +44,11 @@ static bool copy_method(qp_merge *s, qp_builder_code *to, const qp_model_method 
         .module = qp_arena_text(&s->arena, k->module),
         .lines = qp_arena_copy(&s->arena, k->lines, k->n_blocks, sizeof *k->lines),
         .n_lines = k->n_blocks,
+        .sizes =
+            k->sizes ? qp_arena_copy(&s->arena, k->sizes, k->n_blocks, sizeof *k->sizes) : NULL,
         .jumps = jumps ? qp_arena_copy(&s->arena, jumps, 1, jumps_bytes) : NULL};
     return to->name && to->class_name && to->file && to->module && to->lines &&
-           (to->jumps || !jumps);
+           (to->jumps || !jumps) && (to->sizes || !k->sizes);
 }
 
 /* What a counter block counts: jumps or blocks, or neither. */

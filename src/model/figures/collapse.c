@@ -302,6 +302,7 @@ static void sum_up(view *x)
     for (uint32_t i = 1; i < x->to->model.n_nodes; i++)
         cost = qp_sum(cost, x->to->nodes[i].f.cost);
     bool is_part = x->how.focus || x->how.charged; /* hiding does not change it */
+    run->has_instructions &= !is_part;
     if (is_part)
         run->cost_total = cost < run->total ? cost : run->total;
     if (x->how.focus)

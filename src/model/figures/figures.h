@@ -38,6 +38,8 @@ bool qp_model_choose(qp_model *m, const char *value, qp_error *error);
 bool qp_derive_totals(qp_model_private *own);
 /* Calls that only counter blocks know; after qp_load_counter_blocks(). */
 bool qp_derive_calls(qp_model_private *own);
+/* Executed instructions of methods, once their calls and counters are known. @return false: no memory */
+bool qp_derive_instructions(qp_model_private *own);
 
 /* ---- callers and callees ----------------------------------------------------------------- */
 
@@ -112,14 +114,15 @@ bool qp_model_stack_suffixes(const qp_model *m, uint32_t method, uint32_t thread
 /* A block of a method: an entry of its line table. */
 typedef struct {
     int32_t line, code_offset;
-    bool is_counted;      /* the host counts blocks of this method: count is known */
-    bool is_timed;        /* marked at least once: self and total are its */
-    bool is_sampled;      /* it has samples, and no block of the method is timed: self is an
+    bool is_counted;       /* the host counts blocks of this method: count is known */
+    bool is_timed;         /* marked at least once: self and total are its */
+    bool is_sampled;       /* it has samples, and no block of the method is timed: self is an
                              estimate, and total is not known */
-    uint64_t count;       /* executions */
-    uint64_t self, total; /* ticks; total: callees included */
-    uint64_t samples;     /* while it ran itself */
-    uint64_t self_half;   /* ticks: half of the interval of an estimate */
+    uint64_t count;        /* executions */
+    uint64_t self, total;  /* ticks; total: callees included */
+    uint64_t samples;      /* while it ran itself */
+    uint64_t self_half;    /* ticks: half of the interval of an estimate */
+    uint64_t instructions; /* executed; where run.has_instructions */
 } qp_block_figures;
 
 /** Blocks of a method, in table order.
@@ -155,6 +158,7 @@ typedef struct {
     uint64_t self, total;                  /* ticks: sums over its blocks */
     uint64_t samples;
     uint64_t self_half; /* ticks */
+    uint64_t instructions;
 } qp_line_figures;
 
 /** Lines of a source file that have code, ascending.

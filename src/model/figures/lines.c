@@ -138,6 +138,35 @@ static void estimate_blocks(const qp_model *m, uint32_t method, uint32_t thread,
             estimate_block(&m->methods[method].all, n, &blocks[i]);
 }
 
+/* ---- instructions ------------------------------------------------------------------------ */
+
+static void count_instructions(const qp_model_method *k, qp_block_figures *blocks)
+{
+    for (uint32_t i = 0; k->sizes && i < k->n_blocks; i++)
+        if (__builtin_mul_overflow(blocks[i].count, k->sizes[i], &blocks[i].instructions))
+            blocks[i].instructions = UINT64_MAX;
+}
+
+bool qp_derive_instructions(qp_model_private *own)
+{
+    qp_run_info *run = &own->model.run;
+    for (uint32_t i = 1; i < own->model.n_methods && !run->is_once; i++) {
+        qp_model_method *k = &own->methods[i];
+        qp_block_figures *blocks;
+        size_t n;
+        if (!k->sizes)
+            continue;
+        if (!qp_model_blocks(&own->model, i, QP_ALL_THREADS, &blocks, &n))
+            return false;
+        for (size_t j = 0; j < n; j++) {
+            run->has_instructions |= blocks[j].is_counted;
+            k->instructions = qp_sum(k->instructions, blocks[j].instructions);
+        }
+        qp_free(blocks);
+    }
+    return true;
+}
+
 bool qp_model_blocks(const qp_model *m, uint32_t method, uint32_t thread,
                      qp_block_figures **out, size_t *n)
 {
@@ -159,6 +188,7 @@ bool qp_model_blocks(const qp_model *m, uint32_t method, uint32_t thread,
     add_open_blocks(own, method, thread, blocks, k->n_blocks);
     qp_block_flow_fini(&f);
     estimate_blocks(m, method, thread, blocks, k->n_blocks);
+    count_instructions(k, blocks);
     *out = blocks;
     *n = k->n_blocks;
     return true;
@@ -230,6 +260,7 @@ static void add_block(qp_buf *lines, qp_dict *known, const qp_block_figures *b)
     l->is_timed |= b->is_timed;
     l->is_sampled |= b->is_sampled;
     l->samples = qp_sum(l->samples, b->samples);
+    l->instructions = qp_sum(l->instructions, b->instructions);
     l->self_half = (uint64_t)(hypot((double)l->self_half, (double)b->self_half) + 0.5);
     l->count = b->count > l->count ? b->count : l->count;
     l->self = qp_sum(l->self, b->self);

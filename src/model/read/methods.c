@@ -63,6 +63,7 @@ static void read_table(qp_model_private *own, qp_model_method *m, qp_ref ref, ui
     }
     *n_left -= t->n_lines;
     m->lines = t->lines;
+    m->sizes = qp_lines_sizes(t);
     m->n_blocks = t->n_lines;
     for (uint32_t i = 0; i < t->n_lines; i++) {
         int32_t line = t->lines[i].line;

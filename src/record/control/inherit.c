@@ -44,7 +44,7 @@ static void add_jumps(const parent_file *p, const qp_method *m, uint32_t n_block
 static void add_method(const parent_file *p, const qp_method *m)
 {
     const qp_lines *t = blob_at(p, qp_observe(&m->lines), QP_LINES_HEAD);
-    bool has_lines = t && blob_at(p, m->lines, qp_lines_bytes(t->n_lines));
+    bool has_lines = t && blob_at(p, m->lines, qp_lines_bytes(t->n_lines, t->flags));
     const qp_method_info info = {.id = m->id,
                                  .name = text_at(p, m->name),
                                  .class_name = text_at(p, m->class_name),
