@@ -118,6 +118,8 @@ typedef struct {
     uint32_t n_hidden;       /* methods that were called and are not shown */
     uint64_t unfolded_total; /* ticks of the whole run */
     uint64_t calls;          /* entries, all threads */
+    uint64_t
+        calls_lost; /* entries that no method counts: no memory, or too deep; not in calls */
     /* ticks in the garbage collector, and with the finalizers that it called; of a model without its
      * row, see qp_model_charge_collector(), what it had */
     uint64_t collector, collector_total, collector_half;

@@ -433,6 +433,32 @@ static void the_hottest_path_ends_where_own_time_prevails(void **state)
     qp_model_free(m);
 }
 
+/* 5 calls in the tree and 6 at <overflow>; 3 beyond the deepest stack, 2 dropped, 11 without a path. Where
+ * areas leave methods out, only 4 of the 11 are lost: 10 did not fit, 6 of them are at <overflow>. */
+static void lost_calls_are_those_that_no_path_counts(void **state)
+{
+    (void)state;
+    for (int has_areas = 0; has_areas <= 1; has_areas++) {
+        profile *p = profile_new();
+        qp_cell th = profile_thread(p), f = profile_method(p, 1, "f", NULL, NULL),
+                overflow = profile_method(p, 0, "<overflow>", NULL, NULL),
+                left_out = profile_method(p, 2, "g", NULL, NULL);
+        ((qp_method *)profile_at(p, overflow))->flags |= QP_METHOD_OVERFLOW;
+        ((qp_method *)profile_at(p, left_out))->flags |= has_areas ? QP_METHOD_EXCLUDED : 0;
+        profile_node(p, th, profile_node(p, th, 0, f, 5, 50), overflow, 6, 7);
+        profile_balance(p, th, 11, 0);
+        qp_thread_record *r = profile_at(p, th);
+        r->n_deep_total = 3;
+        r->n_dropped = 2;
+        r->n_overflowed = 11;
+        profile_head(p)->diagnostics[QP_D_tree_overflow] = 10;
+        qp_model *m = profile_read(p, QP_LOAD_CLEAN);
+        assert_int_equal(m->run.calls, 11);
+        assert_int_equal(m->run.calls_lost, has_areas ? 9 : 16);
+        qp_model_free(m);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -456,6 +482,7 @@ int main(void)
         cmocka_unit_test(names_follow_the_rules),
         cmocka_unit_test(equal_methods_are_merged_on_request),
         cmocka_unit_test(the_hottest_path_ends_where_own_time_prevails),
+        cmocka_unit_test(lost_calls_are_those_that_no_path_counts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

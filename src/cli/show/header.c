@@ -126,7 +126,11 @@ static void print_totals(const qp_screen *s, const qp_model *m)
         n_called += qp_figures_is_seen(&m->methods[i].all);
     qp_header_label(s, "totals");
     if (run->has_calls)
-        qp_out_format(s->out, "%s of ", qp_unit_things(calls, run->calls, "call"));
+        qp_out_text(s->out, qp_unit_things(calls, run->calls + run->calls_lost, "call"));
+    if (run->calls_lost)
+        qp_out_format(s->out, ", %s of them lost,", qp_unit_count(calls, run->calls_lost));
+    if (run->has_calls)
+        qp_out_text(s->out, " of ");
     qp_out_format(s->out, "%s on %s", qp_unit_things(functions, n_called, "function"),
                   qp_unit_things(threads, qp_view_threads(m), "thread"));
     if (run->has_times)

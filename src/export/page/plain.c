@@ -108,6 +108,9 @@ static bool write_runs(const plain *p)
                     qp_model_ns(m, m->run.total));
     if (p->has_calls)
         write_total(p, "Calls", false, base ? base->run.calls : 0, m->run.calls);
+    if (p->has_calls && (m->run.calls_lost || (base && base->run.calls_lost)))
+        write_total(p, "Further calls, lost", false, base ? base->run.calls_lost : 0,
+                    m->run.calls_lost);
     qp_out_text(p->out, "</table>\n");
     return is_good;
 }

@@ -58,6 +58,7 @@ static void write_numbers(qp_out *out, const qp_model *m)
                    {"stopped", qp_model_ns(m, r->stopped)},
                    {"total", r->has_times ? qp_model_ns(m, r->total) : r->calls},
                    {"calls", r->calls},
+                   {"callsLost", r->calls_lost},
                    {"cost", qp_model_ns(m, r->cost_total)},
                    {"collector", qp_model_ns(m, r->collector)},
                    {"collectorTotal", qp_model_ns(m, r->collector_total)},

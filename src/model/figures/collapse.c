@@ -303,8 +303,10 @@ static void sum_up(view *x)
         cost = qp_sum(cost, x->to->nodes[i].f.cost);
     bool is_part = x->how.focus || x->how.charged; /* hiding does not change it */
     run->has_instructions &= !is_part;
-    if (is_part)
+    if (is_part) {
         run->cost_total = cost < run->total ? cost : run->total;
+        run->calls_lost = 0; /* whose they were is not known */
+    }
     if (x->how.focus)
         run->focus = x->from->methods[x->how.focus].name;
     if (x->how.charged)

@@ -152,6 +152,27 @@ static uint64_t scaled(uint64_t value, uint64_t times, uint64_t by)
     return qp_product_share(value, times, by / 2, by ? by : 1);
 }
 
+/* Entries that no call path counts. Entries of methods that areas leave out are among them: then
+ * those are lost that did not fit and are not at an <overflow>. */
+static uint64_t lost_calls(const qp_model_private *own)
+{
+    uint64_t lost = 0, elsewhere = 0, at_overflow = 0;
+    bool has_excluded = false;
+    for (uint32_t i = 1; i < own->model.n_threads; i++) {
+        const qp_model_thread *th = &own->threads[i];
+        lost = qp_sum(lost, qp_sum(th->n_deep_total, th->n_dropped));
+        elsewhere = qp_sum(elsewhere, th->n_overflowed);
+    }
+    for (uint32_t i = 1; i < own->model.n_methods; i++) {
+        const qp_model_method *k = &own->methods[i];
+        has_excluded |= (k->flags & QP_METHOD_EXCLUDED) != 0;
+        at_overflow += k->flags & QP_METHOD_OVERFLOW ? k->all.calls : 0;
+    }
+    uint64_t n_unfit = qp_load_diagnostic(own, QP_D_tree_overflow);
+    n_unfit -= at_overflow < n_unfit ? at_overflow : n_unfit;
+    return qp_sum(lost, has_excluded && n_unfit < elsewhere ? n_unfit : elsewhere);
+}
+
 void qp_load_sums(qp_model_private *own)
 {
     const qp_head *h = qp_image_head(&own->image);
@@ -159,6 +180,7 @@ void qp_load_sums(qp_model_private *own)
     run->total = run->unfolded_total = own->nodes[QP_ROOT_NODE].f.total;
     run->off = own->nodes[QP_ROOT_NODE].f.off_total;
     run->calls = own->methods[QP_ROOT_METHOD].all.calls;
+    run->calls_lost = run->has_calls ? lost_calls(own) : 0;
     run->cost_caller_milliticks = qp_sum(h->cost_entry, h->cost_exit);
     run->cost_inside_milliticks = h->cost_inside;
     /* the cost of an outermost call to its caller, and that of a skip, is in no method's

@@ -60,6 +60,8 @@ export interface Run {
     stopped: number;
     total: number;
     calls: number;
+    /** Further ones that no function counts. */
+    callsLost: number;
     cost: number;
     collector: number;
     collectorTotal: number;

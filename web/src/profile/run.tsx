@@ -40,6 +40,8 @@ function Comparison({ index, base }: { index: Index; base: Run }) {
 /** How many, and one in how much time. */
 const passesOf = (run: Run) => (run.passes ? `${count(run.passes)}, one in ${time({ ...run, unit: "ns" }, run.period)}` : "");
 
+const callsOf = (run: Run, functions: string) => (run.callsLost ? `${count(run.callsLost)} of them lost, of ${functions}` : `of ${functions}`);
+
 export function Summary({ index }: { index: Index }) {
     const { run, threads, methods } = index;
     if (index.base) return <Comparison index={index} base={index.base} />;
@@ -51,7 +53,7 @@ export function Summary({ index }: { index: Index }) {
     return (
         <section class="tiles" aria-label="Summary">
             {index.hasTimes && <Tile name={run.unit === "ns" ? "Time" : "Counts"} value={time(run, run.total)} note={how} />}
-            {index.hasCalls && <Tile name="Calls" value={count(run.calls)} note={`of ${functions}`} />}
+            {index.hasCalls && <Tile name="Calls" value={count(run.calls + run.callsLost)} note={callsOf(run, functions)} />}
             {!index.hasCalls && <Tile name="Functions" value={functions.replace(/ .*/, "")} note="calls were not counted" />}
             <Tile name="Threads" value={count(threads.length)} note={life} />
             {run.passes > 0 && (
