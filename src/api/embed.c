@@ -147,7 +147,9 @@ qprof_thread *qprof_thread_new(qprof_thread **shared, uint64_t creator)
     int host_errno = errno;
     qprof_thread *th = NULL;
     if (qp_is_running() && qp_guard_is_open(&qp_gate_vt)) {
-        qp_cell cell = creator >> 32 == qp_recorder.epoch ? (qp_cell)creator : 0;
+        bool is_known =
+            creator >> 32 == qp_recorder.epoch && qp_fork_has_path((qp_cell)creator);
+        qp_cell cell = is_known ? (qp_cell)creator : 0;
         th = qp_thread_new_stack(shared, OWN_IDS + qp_fetch_add(&n_made, 1), cell);
     }
     errno = host_errno;

@@ -241,8 +241,8 @@ static void a_child_keeps_off_the_file_of_its_parent(void **state)
         pid_t child = fork();
         if (child == 0) {
             register_method(9, "child", NULL);
-            qprof_record_fn_entry(9, 1);
-            qprof_record_fn_exit(0);
+            qprof_record_fn_entry(9, 0x6000);
+            qprof_record_fn_exit((uintptr_t)p->first_id); /* to main, which is open */
             qprof_shutdown();
             _exit(0);
         }

@@ -129,9 +129,9 @@ static void a_rule_may_be_destroyed_by_what_it_causes(void **state)
     }
 }
 
-/* A child that follows its parent has the rules of the configuration, and none of its threads'
- * states. */
-static void a_forked_child_begins_anew(void **state)
+/* A child that follows its parent continues: with the triggers of the configuration, those that calls
+ * have made, and the states of threads. */
+static void a_forked_child_continues_with_triggers_and_states(void **state)
 {
     play_ctx *p = *state;
     if (!PLAY_CHILD_MAY_START_THREADS)
@@ -149,11 +149,13 @@ static void a_forked_child_begins_anew(void **state)
     fflush(NULL);
     int child = fork();
     if (child == 0) {
-        bool is_good = qprof_trigger_thread_status() == 1 && qprof_trigger_find("off") &&
-                       !qprof_trigger_find("by a call");
-        qprof_record_fn_entry(play_method(p, "t"), 0x6000);
+        bool is_good = qprof_trigger_thread_status() == 0 && qprof_trigger_find("off") &&
+                       qprof_trigger_find("by a call");
+        play(p, ")"); /* of t, which was open at the fork: it restores the status */
+        is_good &= qprof_trigger_thread_status() == 1;
+        play(p, "t( ");
         is_good &= qprof_trigger_thread_status() == 0;
-        qprof_record_fn_exit(0);
+        play(p, ") )");
         exit(!(is_good && qprof_trigger_thread_status() == 1));
     }
     assert_int_equal(play_child_status(child), 0);
@@ -191,7 +193,7 @@ int main(void)
         PLAY_TEST(a_jump_out_of_a_save_leaves_a_frame_that_restores),
         PLAY_TEST(a_jump_out_of_an_exit_has_restored),
         PLAY_TEST(a_rule_may_be_destroyed_by_what_it_causes),
-        PLAY_TEST(a_forked_child_begins_anew),
+        PLAY_TEST(a_forked_child_continues_with_triggers_and_states),
         PLAY_TEST(beyond_the_depth_that_is_stored_no_trigger_acts),
     };
     return cmocka_run_group_tests_name("triggers, harm", tests, NULL, NULL);

@@ -72,18 +72,23 @@ static int create_file(qp_mapping *m, const char *path)
 }
 
 /* Memory without a file is not accessible until it is needed: the system sets memory aside for what
- * can be written, if it does so strictly. A shared file is no such memory. */
+ * can be written, if it does so strictly. A shared file is no such memory.
+ * @param at  where it lies, in place of what is there; NULL: anywhere. @return NULL: not possible */
+static char *reserve_at(const qp_mapping *m, char *at, size_t n_bytes)
+{
+    bool has_file = m->fd >= 0;
+    int access = has_file ? PROT_READ | PROT_WRITE : PROT_NONE;
+    int flags = has_file ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+    char *base = mmap(at, n_bytes, access, flags | (at ? MAP_FIXED : 0), m->fd, 0);
+    return base == MAP_FAILED ? NULL : base;
+}
+
 static char *reserve(const qp_mapping *m, size_t *n_bytes)
 {
-    for (; *n_bytes >= MIN_RESERVE_BYTES; *n_bytes /= 2) {
-        bool has_file = m->fd >= 0;
-        int access = has_file ? PROT_READ | PROT_WRITE : PROT_NONE;
-        int flags = has_file ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
-        char *base = mmap(NULL, *n_bytes, access, flags, m->fd, 0);
-        if (base != MAP_FAILED)
-            return base;
-    }
-    return NULL;
+    char *base = NULL;
+    for (; !base && *n_bytes >= MIN_RESERVE_BYTES; *n_bytes /= base ? 1 : 2)
+        base = reserve_at(m, NULL, *n_bytes);
+    return base;
 }
 
 uint64_t qp_mapping_share(uint64_t wanted_bytes, uint64_t space_bytes)
@@ -103,6 +108,17 @@ uint64_t qp_mapping_address_space(void)
     return limit.rlim_cur < all ? limit.rlim_cur : all;
 }
 
+static void undo(qp_mapping *m)
+{
+    if (m->base)
+        munmap(m->base, m->reserved_bytes);
+    if (m->fd >= 0) {
+        close(m->fd);
+        unlink(m->path);
+    }
+    *m = (qp_mapping){.fd = -1};
+}
+
 int qp_mapping_open(qp_mapping *m, const char *path, size_t limit_bytes)
 {
     *m = (qp_mapping){.fd = -1};
@@ -116,17 +132,10 @@ int qp_mapping_open(qp_mapping *m, const char *path, size_t limit_bytes)
     int error = m->base ? 0 : ENOMEM;
     if (!error && qp_mapping_grow(m, FIRST_STEP_BYTES) != QP_GROWN)
         error = ENOSPC;
-    if (!error) {
+    if (!error)
         madvise(m->base, m->limit_bytes, MADV_DONTFORK);
-        return 0;
-    }
-    if (m->base)
-        munmap(m->base, m->limit_bytes);
-    if (m->fd >= 0) {
-        close(m->fd);
-        unlink(path);
-    }
-    *m = (qp_mapping){.fd = -1};
+    else
+        undo(m);
     return error;
 }
 
@@ -216,6 +225,55 @@ qp_growth qp_mapping_grow(qp_mapping *m, uint64_t n_bytes)
     }
     errno = host_errno;
     return growth;
+}
+
+void qp_mapping_pass_on(const qp_mapping *m, bool is_inherited)
+{
+    madvise(m->base, m->reserved_bytes, is_inherited ? MADV_DOFORK : MADV_DONTFORK);
+}
+
+/* The end of what is written piece by piece is allocated to where growth continues. */
+int qp_mapping_open_like(qp_mapping *m, const char *path, const qp_mapping *parent,
+                         uint64_t n_bytes)
+{
+    uint64_t ready = n_bytes / PAGE_MOST * PAGE_MOST, end = ready + PAGE_MOST;
+    *m = (qp_mapping){.fd = -1};
+    int error = path ? create_file(m, path) : 0;
+    if (error)
+        return error;
+    end = end < parent->limit_bytes ? end : parent->limit_bytes;
+    m->reserved_bytes = parent->reserved_bytes;
+    m->limit_bytes = parent->limit_bytes;
+    m->n_ready_bytes = end;
+    m->base = reserve_at(m, parent->base, m->reserved_bytes);
+    if (!m->base)
+        error = ENOMEM;
+    else if (make_ready(m, path ? ready : 0, end) != QP_GROWN)
+        error = ENOSPC;
+    else
+        madvise(m->base, m->reserved_bytes, MADV_DONTFORK);
+    if (error)
+        undo(m);
+    return error;
+}
+
+bool qp_mapping_put(const qp_mapping *m, uint64_t at, const void *bytes, size_t n_bytes)
+{
+    size_t done;
+    if (m->fd >= 0)
+        return qp_file_write_at(m->fd, bytes, n_bytes, at, &done) == 0;
+    memcpy(m->base + at, bytes, n_bytes);
+    return true;
+}
+
+bool qp_mapping_next_data(qp_mapping *m, uint64_t at, uint64_t n_bytes, uint64_t *begin,
+                          uint64_t *end)
+{
+    if (m->path[0] && own_fd(m))
+        return qp_file_next_data(qp_load(&m->fd), at, n_bytes, begin, end);
+    *begin = at;
+    *end = n_bytes;
+    return at < n_bytes;
 }
 
 void qp_mapping_detach(qp_mapping *m)

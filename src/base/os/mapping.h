@@ -28,6 +28,21 @@ typedef enum { QP_GROWN, QP_GROW_LIMIT, QP_GROW_FULL, QP_GROW_HIJACKED } qp_grow
  * @return 0 or an errno value; then nothing is left */
 int qp_mapping_open(qp_mapping *m, const char *path, size_t limit_bytes);
 
+/* Before a fork: let the child have the memory, so that no other memory takes its addresses; or no
+ * longer. The child must replace or unmap it. */
+void qp_mapping_pass_on(const qp_mapping *m, bool is_inherited);
+
+/* In a forked child: as qp_mapping_open(), in place of the parent's memory that was passed on. The first n_bytes are written by qp_mapping_put() alone: what is not remains a hole, which
+ * must not be touched. */
+int qp_mapping_open_like(qp_mapping *m, const char *path, const qp_mapping *parent,
+                         uint64_t n_bytes);
+/* @return false: no space */
+bool qp_mapping_put(const qp_mapping *m, uint64_t at, const void *bytes, size_t n_bytes);
+
+/* The next part of the first n_bytes from `at` on that is no hole. @return false: there is none */
+bool qp_mapping_next_data(qp_mapping *m, uint64_t at, uint64_t n_bytes, uint64_t *begin,
+                          uint64_t *end);
+
 /* Make the first n_bytes usable. Preserves errno and pending signals. Cost: a system call or
  * two for each MiB, else a load. */
 qp_growth qp_mapping_grow(qp_mapping *m, uint64_t n_bytes);

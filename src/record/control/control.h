@@ -73,6 +73,9 @@ typedef enum {
     QP_DATA_CLOSE_GATE
 } qp_data_change_kind;
 
+/* Clear what belongs to the run; what belongs to threads is left to them. */
+void qp_data_begin_clear(void);
+
 /* @param file  of a dataset, a pattern; NULL: the run's, numbered. @param label  of it, or the
  * annotation. @return was it done? */
 bool qp_data_change(qp_data_change_kind kind, const char *file, const char *label);
@@ -104,11 +107,20 @@ bool qp_contexts_switch(const char *name);
  * which only their hosts touch, no longer counts. */
 void qp_contexts_clear(void);
 
-/* ---- other parts ------------------------------------------------------------------------- */
+/* ---- a forked child that continues the run: fork.c ----------------------------------------- */
 
-/* Register the methods and sources of the parent's live file in the run of a forked child.
- * @param fd  of that file; stays open */
-void qp_inherit_methods(int fd);
+/* Before the fork: keep a copy of what the child needs. Without memory for it the child records
+ * nothing. */
+void qp_fork_prepare(void);
+/* In the parent: drop the copy. */
+void qp_fork_release(void);
+/* In the child: make its own file out of the copy, at the parent's addresses.
+ * @param output  where its dataset will be. @return false: not possible, and nothing is left */
+bool qp_fork_restore(const char *output);
+/* The clocks of the run are running: clear what the parent has recorded, and open the threads. */
+void qp_fork_resume(void);
+/* Is a path that was known once still in the file? */
+bool qp_fork_has_path(qp_cell path);
 
 /* ---- actions: perform.c ------------------------------------------------------------------ */
 
@@ -132,6 +144,6 @@ void qp_worker_perform(const qp_action_request *request);
 void qp_worker_reset(void);
 /* Perform what is queued, then end. Not under the control lock, which actions may take. */
 void qp_worker_stop(void);
-/* In a forked child: the thread is the parent's. */
-void qp_worker_forget(void);
+/* In a forked child: the thread is the parent's. @return was it running? */
+bool qp_worker_forget(void);
 #endif

@@ -98,7 +98,7 @@ bool qp_data_gate(int open)
     return !(flags & QP_FLAG_CLOSED);
 }
 
-static void clear(void)
+void qp_data_begin_clear(void)
 {
     qp_head *h = qp_recorder_head();
     begin_change();
@@ -110,6 +110,11 @@ static void clear(void)
     qp_contexts_clear();
     qp_markers_clear();
     qp_samples_clear();
+}
+
+static void clear(void)
+{
+    qp_data_begin_clear();
     qp_event_later(QP_EVENT_CLEAR, 0);
     tell_threads();
     qp_recorder_cleared();

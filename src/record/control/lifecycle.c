@@ -3,6 +3,7 @@
  *
  * The state of the run lies in a page that fork() zeroes: a forked child always finds
  * QP_STATE_OFF before it can touch the file, which is not mapped in the child. */
+#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,97 +32,6 @@ enum {
 static qp_head no_head;    /* between two runs: a late counter finds this one */
 static qp_mapping retired; /* of the previous run: threads may still be leaving it */
 static bool retired_has_counters;
-
-/* ---- fork and exit ----------------------------------------------------------------------- */
-
-static void before_fork(void)
-{
-    qp_control_before_fork();
-    qp_pc_signal_hold(true);
-}
-
-static void after_fork_in_parent(void)
-{
-    qp_control_after_fork(false);
-    qp_pc_signal_hold(false);
-}
-
-/* The file is not mapped in the child. With -follow-child-processes it begins a run of its own,
- * with the options of the parent's run, and inherits the methods that the parent has
- * registered. */
-static void after_fork_in_child(void)
-{
-    bool was_running = qp_gate_plain == QP_GATE_OPEN || qp_gate_vt == QP_GATE_OPEN;
-    if (qp_state_word) /* zeroed already, where the kernel can do that */
-        qp_state_word[1] = 0, qp_publish(qp_state_word, QP_STATE_OFF);
-    qp_threads_close();
-    bool follows =
-        was_running && qp_recorder.options.number[QP_OPT_follow_child_processes] == 1;
-    int parent = follows ? dup(qp_recorder.space.map.fd) : -1;
-    qp_control_after_fork(true);
-    qp_sampler_forget();
-    qp_coarse_forget();
-    qp_worker_forget();
-    if (!QP_PRODUCT_IS_COVERAGE)
-        qp_trace_xbase_forget();
-    qp_trace_forget();
-    qp_pc_signal_hold(false);
-    qp_perf_forget();
-    qprof_thread *current = qp_thread_current();
-    qp_here = (qp_os_thread)QP_NEW_OS_THREAD;
-    qp_gate_plain = qp_gate_vt = QP_GATE_OFF;
-    if (was_running && !follows && qp_recorder.options.number[QP_OPT_check_host])
-        qp_host_forked(current);
-    qp_mapping_forget(&qp_recorder.space.map);
-    qp_mapping_forget(&retired);
-    if (!follows)
-        return;
-    char words[sizeof qp_recorder.options.pool + QP_PATH_MAX];
-    qp_error error;
-    size_t n = qp_options_print(&qp_recorder.options, words, sizeof qp_recorder.options.pool);
-    const char *output = qp_option_text(&qp_recorder.options, QP_OPT_output);
-    if (output[0] && !strstr(output, "%p"))
-        snprintf(words + n, sizeof words - n, " '-output=%s.%%p'", output);
-    const qprof_InitInfo info = {0, words, qp_recorder.callback, qp_recorder.is_virtual};
-    bool is_begun = qp_recorder_begin(&info, &error) == 0;
-    qp_recorder.is_child = true;
-    if (is_begun && parent >= 0)
-        qp_inherit_methods(parent);
-    if (parent >= 0)
-        close(parent);
-}
-
-static void at_exit(void)
-{
-    qp_recorder_end(true);
-}
-
-/* The run's OS threads: their clocks and timers. */
-static void begin_os_thread(qp_os_thread_slot *slot)
-{
-    qp_clock_begin_os_thread();
-    qp_pc_signal_arm(slot);
-}
-
-/* Set up what a process needs once. @return false: no memory */
-static bool begin_process(void)
-{
-    static uint32_t *page;
-    if (qp_state_word)
-        return true;
-    qp_on_os_thread_begin = begin_os_thread;
-    qp_perform = qp_worker_perform;
-    qp_worker_on_bell = qp_config_answer;
-    if (!page && !(page = qp_pages_take(4096)))
-        return false;
-    qp_system_wipe_on_fork(page, 4096);
-    if (!qp_threads_reserve(qp_thread_leave) ||
-        pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child) != 0 ||
-        atexit(at_exit) != 0)
-        return false;
-    qp_publish(&qp_state_word, page);
-    return true;
-}
 
 /* ---- the cost of recording --------------------------------------------------------------- */
 /* A burst of events on a scratch tree shows what one entry and one exit add to the caller's self
@@ -372,6 +282,140 @@ int qp_apply_again(qp_error *error)
     apply_start();
     qp_threads_reopen();
     return 0;
+}
+
+/* ---- fork and exit ----------------------------------------------------------------------- */
+
+/* The dataset of a child has a name of its own. */
+static void name_output(void)
+{
+    char name[QP_PATH_MAX];
+    qp_error unused;
+    const char *output = qp_option_text(&qp_recorder.options, QP_OPT_output);
+    if (output[0] && !strstr(output, "%p") &&
+        snprintf(name, sizeof name, "%s.%%p", output) < (int)sizeof name)
+        qp_option_set(&qp_recorder.options, QP_OPT_output, name, &unused);
+}
+
+static void start_traces_again(void)
+{
+    qp_error error = {0};
+    qp_fetch_and(&qp_recorder.hooks, ~(uint32_t)QP_HOOK_TRACE);
+    qp_trace_begin();
+    if (start_traces(&error) != 0) {
+        stop_traces();
+        qp_recorder_log("the child is not traced: %s", error.text);
+    }
+}
+
+/* With -follow-child-processes a child continues the run of its parent: what is open stays open,
+ * and what was recorded before is the parent's. @return false: it cannot */
+static bool continue_run(bool has_worker)
+{
+    char output[QP_PATH_MAX] = "/";
+    qp_error error = {0};
+    qp_output_name(NULL, 0, output, sizeof output, &error);
+    if (!qp_fork_restore(output))
+        return false;
+    qp_publish(qp_state_word, QP_STATE_CHANGING);
+    name_output();
+    apply_head();
+    if (qp_here.epoch == qp_recorder.epoch)
+        qp_clock_begin_os_thread();
+    qp_fork_resume();
+    start_traces_again();
+    qp_sampler_start();
+    qp_coarse_start();
+    if (has_worker)
+        qp_worker_start();
+    qp_publish(qp_state_word, QP_STATE_RUNNING);
+    qp_store(&qp_gate_plain, qp_recorder.is_virtual ? QP_GATE_WRONG_MODE : QP_GATE_OPEN);
+    qp_store(&qp_gate_vt, qp_recorder.is_virtual ? QP_GATE_OPEN : QP_GATE_WRONG_MODE);
+    return true;
+}
+
+static void before_fork(void)
+{
+    int host_errno = errno;
+    qp_control_before_fork();
+    qp_pc_signal_hold(true);
+    qp_fork_prepare();
+    errno = host_errno;
+}
+
+static void after_fork_in_parent(void)
+{
+    int host_errno = errno;
+    qp_fork_release();
+    qp_control_after_fork(false);
+    qp_pc_signal_hold(false);
+    errno = host_errno;
+}
+
+/* The child records nothing: its memory holds no run. */
+static void end_in_child(qprof_thread *current, bool was_running)
+{
+    qp_here = (qp_os_thread)QP_NEW_OS_THREAD;
+    if (was_running && qp_recorder.options.number[QP_OPT_check_host] &&
+        !qp_recorder.options.number[QP_OPT_follow_child_processes])
+        qp_host_forked(current);
+    qp_mapping_forget(&qp_recorder.space.map);
+}
+
+static void after_fork_in_child(void)
+{
+    int host_errno = errno;
+    bool was_running = qp_gate_plain == QP_GATE_OPEN || qp_gate_vt == QP_GATE_OPEN;
+    bool had_worker = qp_worker_forget();
+    if (qp_state_word) /* zeroed already, where the kernel can do that */
+        qp_state_word[1] = 0, qp_publish(qp_state_word, QP_STATE_OFF);
+    qp_threads_close();
+    qp_control_after_fork(true);
+    qp_sampler_forget();
+    qp_coarse_forget();
+    if (!QP_PRODUCT_IS_COVERAGE)
+        qp_trace_xbase_forget();
+    qp_trace_forget();
+    qp_pc_signal_hold(false);
+    qp_perf_forget();
+    qprof_thread *current = qp_thread_current();
+    qp_gate_plain = qp_gate_vt = QP_GATE_OFF;
+    qp_mapping_forget(&retired);
+    if (!continue_run(had_worker))
+        end_in_child(current, was_running);
+    errno = host_errno;
+}
+
+static void at_exit(void)
+{
+    qp_recorder_end(true);
+}
+
+/* The run's OS threads: their clocks and timers. */
+static void begin_os_thread(qp_os_thread_slot *slot)
+{
+    qp_clock_begin_os_thread();
+    qp_pc_signal_arm(slot);
+}
+
+/* Set up what a process needs once. @return false: no memory */
+static bool begin_process(void)
+{
+    static uint32_t *page;
+    if (qp_state_word)
+        return true;
+    qp_on_os_thread_begin = begin_os_thread;
+    qp_perform = qp_worker_perform;
+    qp_worker_on_bell = qp_config_answer;
+    if (!page && !(page = qp_pages_take(4096)))
+        return false;
+    qp_system_wipe_on_fork(page, 4096);
+    if (!qp_threads_reserve(qp_thread_leave) ||
+        pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child) != 0 ||
+        atexit(at_exit) != 0)
+        return false;
+    qp_publish(&qp_state_word, page);
+    return true;
 }
 
 /* ---- beginning --------------------------------------------------------------------------- */

@@ -228,7 +228,9 @@ void qp_worker_stop(void)
         perform_now(&late);
 }
 
-void qp_worker_forget(void)
+bool qp_worker_forget(void)
 {
+    bool was_running = worker.is_running;
     worker.is_running = 0;
+    return was_running;
 }

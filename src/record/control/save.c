@@ -93,20 +93,21 @@ static bool is_empty(const uint64_t *words, size_t n_bytes)
     return true;
 }
 
-/* What is empty becomes a hole. */
-static bool write_live(int fd, const char *from, uint64_t n_bytes)
+/* What is empty becomes a hole, and what is one already is not touched. */
+static bool write_live(int fd, uint64_t at, uint64_t n_bytes)
 {
     static uint64_t buffer[COPY_BYTES / sizeof(uint64_t)]; /* under the control lock */
-    while (n_bytes) {
-        size_t n = n_bytes < COPY_BYTES ? (size_t)n_bytes : COPY_BYTES;
-        copy_live(buffer, from, n);
-        bool is_hole = n < n_bytes && is_empty(buffer, n);
-        if (is_hole ? lseek(fd, (off_t)n, SEEK_CUR) < 0 : !qp_file_write(fd, buffer, n))
-            return false;
-        from += n;
-        n_bytes -= n;
-    }
-    return true;
+    qp_mapping *map = &qp_recorder.space.map;
+    for (uint64_t end; qp_mapping_next_data(map, at, n_bytes, &at, &end);)
+        for (size_t n; at < end; at += n) {
+            n = end - at < COPY_BYTES ? (size_t)(end - at) : COPY_BYTES;
+            copy_live(buffer, map->base + at, n);
+            bool is_hole = at + n < n_bytes && is_empty(buffer, n);
+            if (!is_hole &&
+                (lseek(fd, (off_t)at, SEEK_SET) < 0 || !qp_file_write(fd, buffer, n)))
+                return false;
+        }
+    return ftruncate(fd, (off_t)n_bytes) == 0; /* the end may be a hole */
 }
 
 /* ---- consistency of a copy while others record ------------------------------------------- */
@@ -180,8 +181,7 @@ static bool write_profile(int fd, const qp_head *h)
                         ? pulse_of(qp_record_of(qp_threads_at(n)))
                         : (pulse_state){0};
     uint64_t n_bytes = h->n_cells * QP_CELL;
-    return qp_file_write(fd, h, sizeof *h) &&
-           write_live(fd, qp_recorder.space.map.base + sizeof *h, n_bytes - sizeof *h) &&
+    return qp_file_write(fd, h, sizeof *h) && write_live(fd, sizeof *h, n_bytes) &&
            write_drifts(fd, before, n, n_bytes);
 }
 

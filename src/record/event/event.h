@@ -169,6 +169,11 @@ bool qp_thread_take(qprof_thread *th);
  * does. */
 void qp_thread_release(qprof_thread *th, bool ends);
 
+/* Before a fork: let no OS thread take a thread that none drives, which those that want it wait for.
+ * @return false: one drives it. */
+bool qp_thread_freeze(qprof_thread *th);
+void qp_thread_thaw(qprof_thread *th);
+
 /* End a thread in the usual case: no OS thread drives it, no call of it is open, and nothing looks at its
  * end. @return false: nothing was done */
 bool qp_thread_retire(qprof_thread *th);

@@ -155,6 +155,17 @@ QP_RARE void qp_thread_release(qprof_thread *th, bool ends)
     qp_publish(&th->os_thread, 0);
 }
 
+QP_RARE bool qp_thread_freeze(qprof_thread *th)
+{
+    uint32_t free = 0;
+    return qp_swap_if(&th->os_thread, &free, BETWEEN | qp_here.ordinal);
+}
+
+QP_RARE void qp_thread_thaw(qprof_thread *th)
+{
+    qp_publish(&th->os_thread, 0);
+}
+
 bool qp_thread_retire(qprof_thread *th)
 {
     const uint32_t hooks = QPROF_HOOK_EXACT | QPROF_HOOK_ADAPTIVE | QPROF_GATE_CLOCK;

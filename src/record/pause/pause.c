@@ -171,6 +171,11 @@ static void sync_clear(qprof_thread *th, qprof_frame *top, qp_run_times times)
     qp_store(&r->clear_count, times.clear_count);
 }
 
+void qp_pause_clear(qprof_thread *th, qprof_frame *top)
+{
+    sync_clear(th, top, qp_clock_run_times());
+}
+
 void qp_pause_resume(qprof_thread *th, qprof_frame *top)
 {
     qprof_pulse *p = th->pulse;

@@ -8,6 +8,9 @@
 /* Apply stops, starts and clears since the thread last looked. @param top  its top frame */
 void qp_pause_sync(qprof_thread *th, qprof_frame *top);
 
+/* Apply the last clear now, to a thread that is busy. */
+void qp_pause_clear(qprof_thread *th, qprof_frame *top);
+
 /* Set the thread's status: while it is off, its clock is paused and its calls are skips.
  * @param raw  when another thread decided it, raw ticks; 0: now
  * @param is_suspended  no OS thread drives it: see qp_pause_suspend() */

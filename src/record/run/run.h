@@ -401,6 +401,11 @@ qprof_thread **qp_thread_next_shared(qprof_thread *th);
 /* A thread has ended, and no OS thread uses its handle: later threads may have its row. */
 void qp_thread_drop_row(qprof_thread *th);
 
+/* A row as bytes, for a forked child, in which rows are zeroed. */
+enum { QP_ROW_BYTES = 2 * QP_APART };
+void qp_thread_save_row(uint32_t i, void *to);
+void qp_thread_restore_row(uint32_t i, const void *from);
+
 qprof_thread *qp_thread_find_host_id(uintptr_t host_id);
 /* @param vt  0: the OS thread's own. @return NULL: unknown */
 qprof_thread *qp_thread_find_vt(uintptr_t vt);
@@ -420,6 +425,8 @@ void qp_os_thread_renew(void);
 extern void (*qp_on_os_thread_begin)(qp_os_thread_slot *slot);
 /* The slot of the calling OS thread. @return NULL: not running */
 qp_os_thread_slot *qp_os_thread_here(void);
+/* In a forked child: no OS thread but the calling one exists. */
+void qp_os_threads_forget_others(void);
 /* OS threads of the run, ended ones included. @param i  from 1. @return NULL: no more */
 qp_os_thread_slot *qp_os_thread_at(uint32_t i);
 

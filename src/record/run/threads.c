@@ -4,6 +4,7 @@
  * No lock is taken: rows are claimed from slabs, and those of ended threads wait on a lock-free
  * stack. Read qp_thread_take_row first. */
 #include <pthread.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/containers/stable.h"
@@ -29,6 +30,7 @@ _Static_assert(sizeof(qprof_thread) == 128 &&
                "a handle is two lines");
 _Static_assert(sizeof(handle_row) % QP_APART == 0 && sizeof(qp_os_thread_slot) % QP_APART == 0,
                "no two threads write to one pair of lines");
+_Static_assert(sizeof(handle_row) == QP_ROW_BYTES, "a row is saved whole");
 _Static_assert(sizeof(qprof_node) == sizeof(qp_node) &&
                    sizeof(qprof_frame) == sizeof(qp_frame) && sizeof(qprof_pulse) == QP_CELL,
                "the inline header and the file agree");
@@ -267,6 +269,20 @@ qprof_thread *qp_thread_take_row(qp_cell creator)
     return th;
 }
 
+/* Others may be writing to their rows, of which the child uses nothing. */
+__attribute__((no_sanitize("thread"))) void qp_thread_save_row(uint32_t i, void *to)
+{
+    typedef uint64_t __attribute__((may_alias)) word;
+    const volatile word *from = (void *)row_at(arena.first + i + 1);
+    for (unsigned k = 0; k < QP_ROW_BYTES / sizeof(word); k++)
+        ((word *)to)[k] = from[k];
+}
+
+void qp_thread_restore_row(uint32_t i, const void *from)
+{
+    memcpy(row_at(arena.first + i + 1), from, QP_ROW_BYTES);
+}
+
 /* ---- ids --------------------------------------------------------------------------------- */
 
 qprof_thread *qp_thread_find_host_id(uintptr_t host_id)
@@ -363,6 +379,22 @@ void qp_os_thread_renew(void)
     qp_publish(&qp_here.slot->state, QP_OS_THREAD_ALIVE);
     qp_on_os_thread_begin(qp_here.slot);
     pthread_setspecific(arena.at_thread_exit, &qp_here);
+}
+
+void qp_os_threads_forget_others(void)
+{
+    qp_here.system_id = qp_system_thread_id();
+    for (uint32_t i = 1; qp_os_thread_at(i); i++) {
+        qp_os_thread_slot *slot = qp_os_thread_at(i);
+        bool is_here = qp_here.epoch == qp_recorder.epoch && slot == qp_here.slot;
+        slot->lane = (qp_trace_lane){0};
+        slot->values = slot->has_timer = 0;
+        slot->system_id = is_here ? qp_here.system_id : 0;
+        slot->driven = is_here ? slot->driven : NULL;
+        slot->current = is_here ? slot->current : NULL;
+        slot->state = is_here ? QP_OS_THREAD_ALIVE : QP_OS_THREAD_ENDED;
+        slot->cpu_seen = slot->cpu_due = slot->cpu_waiting = 0;
+    }
 }
 
 qp_os_thread_slot *qp_os_thread_here(void)

@@ -423,6 +423,15 @@ static int refuse(qp_error *error, int code, const char *what, const char *why)
 
 /* ---- settings ---------------------------------------------------------------------------- */
 
+/* Forget rings and threads. */
+static void begin_filter(void)
+{
+    qp_pool_clear(&xbase.pool);
+    xbase.filter = (qp_filter){.write = write_entry, .take = take_block};
+    memset(xbase.threads, 0, sizeof xbase.threads);
+    xbase.cursors = 0;
+}
+
 /* Begin the settings of a run, with the defaults or those of its parent process. */
 static void begin_settings(void)
 {
@@ -431,10 +440,7 @@ static void begin_settings(void)
     xbase.epoch = qp_recorder.epoch;
     if (!xbase.is_inherited)
         qp_pri_init(&xbase.settings);
-    qp_pool_clear(&xbase.pool);
-    xbase.filter = (qp_filter){.write = write_entry, .take = take_block};
-    memset(xbase.threads, 0, sizeof xbase.threads);
-    xbase.cursors = 0;
+    begin_filter();
 }
 
 static uint32_t mode_of(const qp_pri *p)
@@ -761,6 +767,7 @@ void qp_trace_xbase_forget(void)
     if (xbase.is_open)
         qp_prf_forget(&xbase.prf);
     xbase.is_open = xbase.is_interrupted = false;
+    begin_filter();
     set_on(false);
 }
 

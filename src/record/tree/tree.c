@@ -26,6 +26,15 @@ static uint64_t node_key(const qprof_node *n)
     return qp_method_id(n->method);
 }
 
+static void begin_node(qprof_node *n, qp_cell cell, qp_cell parent, qp_cell method)
+{
+    n->method = method;
+    n->parent = parent;
+    n->self_min = qp_load(&qp_recorder.hooks) & QPROF_HOOK_ADAPTIVE ? 1 : QP_NO_MIN;
+    n->last = (uint64_t)QP_NIL_NODE * QP_CELL;
+    n->next = cell;
+}
+
 static qp_cell new_node(qprof_thread *th, qp_cell parent, qp_cell method, qp_reserve room)
 {
     qp_thread_record *r = qp_record_of(th);
@@ -33,12 +42,7 @@ static qp_cell new_node(qprof_thread *th, qp_cell parent, qp_cell method, qp_res
                                  qp_record_cell(th), 1, first_cells(), room);
     if (!cell)
         return 0;
-    qprof_node *n = qp_node_at(th, cell);
-    n->method = method;
-    n->parent = parent;
-    n->self_min = qp_load(&qp_recorder.hooks) & QPROF_HOOK_ADAPTIVE ? 1 : QP_NO_MIN;
-    n->last = (uint64_t)QP_NIL_NODE * QP_CELL;
-    n->next = cell;
+    begin_node(qp_node_at(th, cell), cell, parent, method);
     qp_cells_publish(&qp_recorder.space, r->nodes, 1);
     return cell;
 }
@@ -232,6 +236,32 @@ qp_cell qp_tree_add(qprof_thread *th, qp_cell parent, qp_cell method)
         !qp_trie_put(index_of(th), kids, qp_method_id(method), cell))
         qp_tree_more(th, parent)->kids = 0; /* no room to index it: the ring has all */
     return link_callee(th, parent, cell) ? cell : overflow_of(th, parent);
+}
+
+static bool renew_node(void *thread, qp_cell cell, const qp_node *n)
+{
+    const qp_cell parent = n->parent, method = n->method;
+    qprof_node *node = qp_node_at(thread, cell);
+    *node = (qprof_node){0};
+    begin_node(node, cell, parent, method);
+    return true;
+}
+
+static bool link_again(void *thread, qp_cell cell, const qp_node *n)
+{
+    bool is_overflow = n->method == qp_recorder.methods.overflow;
+    qp_node_more *more = is_overflow ? qp_tree_more(thread, n->parent) : NULL;
+    if (more)
+        more->overflow = cell;
+    else if (n->parent && !is_overflow)
+        link_callee(thread, n->parent, cell);
+    return true;
+}
+
+void qp_tree_renew(qprof_thread *th)
+{
+    qp_walk_nodes(qp_record_of(th), renew_node, th);
+    qp_walk_nodes(qp_record_of(th), link_again, th);
 }
 
 void qp_tree_link(qprof_thread *th, qp_cell parent, qp_cell path)

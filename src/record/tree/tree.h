@@ -26,6 +26,10 @@ void qp_tree_hook(qprof_thread *th);
  * is counted; without room even for that: 0. @param method  its record */
 qp_cell qp_tree_add(qprof_thread *th, qp_cell parent, qp_cell method);
 
+/* In a forked child, where only some nodes are left, and their callers: link them anew, without
+ * figures. */
+void qp_tree_renew(qprof_thread *th);
+
 bool qp_tree_holds(const qprof_thread *th, qp_cell cell);
 /* Is the node an <overflow>, at which all paths below it are counted? */
 bool qp_tree_is_overflow(const qprof_thread *th, qp_cell node);
