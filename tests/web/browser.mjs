@@ -64,15 +64,19 @@ export async function selectPath(page, ...names) {
 }
 
 const seenRows = (page) =>
-    page.$$eval(".table [role=row][aria-rowindex]", (rows) =>
-        rows.map((row) => ({
+    page.$$eval(".table [role=row][aria-rowindex]", (rows) => {
+        const heads = [...document.querySelectorAll(".table [role=columnheader]")].map((head) => head.textContent);
+        const texts = (row) => [...row.children].map((cell) => cell.textContent);
+        return rows.map((row) => ({
             index: Number(row.getAttribute("aria-rowindex")) - 2,
             level: Number(row.getAttribute("aria-level")),
-            cells: [...row.children].map((cell) => cell.textContent),
-        })),
-    );
+            cells: texts(row).filter((_, i) => !heads[i]?.startsWith("Wait")),
+            byHead: Object.fromEntries(texts(row).map((text, i) => [(heads[i] ?? "").replace(/[\u25b4\u25be]/, ""), text])),
+        }));
+    });
 
-/** All rows of the table, in order: scrolls through it. */
+/** All rows of the table, in order: scrolls through it. Cells are those of columns that every run has: whether a
+ * busy machine made it wait is left to chance. */
 export async function allRows(page) {
     const rows = new Map();
     const table = page.locator(".table");

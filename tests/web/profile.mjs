@@ -226,7 +226,7 @@ async function a_text_that_must_not_be_seen_stays_out() {
 
 async function changes_are_those_of_the_diff() {
     const diff = JSON.parse(readFileSync("diff.json", "utf8"));
-    const page = await ready("diff.html", "");
+    const page = await ready("diff.html", "#changes?measure=time");
     const signed = (n, text) => (n === 0 ? "0" : `${n < 0 ? "\u2212" : "+"}${text(Math.abs(n))}`);
     const wanted = diff.rows.map((r) => [r.name, time(r.self.base), time(r.self.new), signed(r.self.change, time), signed(r.calls.change, grouped)]);
     const rows = (await allRows(page)).map(({ cells }) => [cells[1], cells[3], cells[4], cells[5], cells[9]]);
@@ -239,8 +239,8 @@ async function changes_are_those_of_the_diff() {
 
 async function paths_of_two_runs_are_those_of_the_diff() {
     const diff = JSON.parse(readFileSync("paths.json", "utf8"));
-    const page = await ready("diff.html", "#flame");
-    claim("colours are changes", (await page.textContent(".legend")).includes("less time"));
+    const page = await ready("diff.html", "#flame?measure=time");
+    claim("colours are changes", (await page.textContent(".legend")).includes("less of its own"));
     await selectPath(page, "lua", "main chunk of work.lua");
     const text = await page.textContent(".flame-about");
     const path = diff.rows.find((r) => r.path.join("/") === "lua/main chunk of work.lua");

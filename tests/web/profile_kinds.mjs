@@ -134,6 +134,64 @@ async function passes_are_called_so() {
     same("of another tool", ["Samples"], await named("samples.html"));
 }
 
+// ---- waiting, and what was allocated ----------------------------------------------------------------
+
+/** Functions by measure: key of the report, of the function itself and with what it called, and their heads. */
+const measures = {
+    time: ["self", "total", "Self", "Total", time],
+    run: ["self_run", "total_run", "Self run", "Total run", time],
+    wait: ["self_off", "total_off", "Self wait", "Total wait", time],
+    bytes: ["bytes", "bytes_total", "Bytes", "Bytes total", grouped],
+    objects: ["objects", "objects_total", "Objects", "Objects total", grouped],
+};
+
+async function functions_are_shown_by_each_measure() {
+    const { methods, run } = json("waiting.json");
+    const nap = methods.find((m) => m.name === "nap");
+    claim("nearly all was waiting", run.waits_known && run.off > run.total / 2 && nap.total_off > run.off / 2, run);
+    for (const [measure, [self, total, headSelf, headTotal, text]] of Object.entries(measures)) {
+        const page = await ready("waiting.html", `#functions?measure=${measure}`);
+        const seen = methods.filter((m) => m[total] > 0);
+        claim(`${measure}: there are some`, seen.length >= 3, seen.length);
+        const rows = (await allRows(page)).map(({ byHead }) => byHead);
+        const shown = new Map(rows.map((row) => [row.Function, row]));
+        for (const m of seen) {
+            const row = shown.get(m.name) ?? {};
+            same(`${measure} of ${m.name}`, [text(m[self]), text(m[total])], [row[headSelf], row[headTotal]]);
+            if (measure === "time") same(`of it waiting: ${m.name}`, time(m.self_off), row.Wait);
+        }
+        const ranked = measure === "time" ? "self_run" : self;
+        same(`${measure}: the first one`, methods.reduce((most, m) => (m[ranked] > most[ranked] ? m : most)).name, rows[0].Function);
+        await page.context().close();
+    }
+}
+
+async function paths_are_shown_by_each_measure() {
+    const method = (name) => json("waiting.json").methods.find((m) => m.name === name);
+    const page = await ready("waiting.html", "#tree");
+    const rows = new Map((await allRows(page)).map(({ byHead }) => [byHead["Call path"].replace(/^[\u25be\u25b8]/, ""), byHead]));
+    const [work, main] = ["work", "main chunk of waiting.lua"].map(method);
+    same("a path waits with what it called, threads that it created among it", time(main.total_off), rows.get(main.name)?.Wait);
+    claim("work is on the hottest path", rows.has(work.name), [...rows.keys()]);
+    await page.evaluate(() => (location.hash = "#flame?measure=bytes"));
+    await settle(page);
+    await selectPath(page, "lua", main.name);
+    const about = await page.textContent(".flame-about");
+    claim("a frame of bytes", about.includes(`${grouped(main.bytes_total)} bytes (`), { about, main });
+    same("the next measure", "objects", await press(page, "v").then(() => page.$eval("[aria-label=Measure]", (list) => list.value)));
+    await page.context().close();
+}
+
+async function runs_that_wait_are_compared_by_run_time() {
+    const { rows, judged_by_run } = json("diff-waiting.json");
+    claim("they are", judged_by_run);
+    const page = await ready("waiting-two.html", "");
+    const shown = (await allRows(page)).map(({ byHead }) => byHead);
+    same("the first one", rows[0].name, shown[0].Function);
+    same("before and after", [time(rows[0].self_run.base), time(rows[0].self_run.new)], [shown[0]["Self run before"], shown[0]["Self run"]]);
+    await page.context().close();
+}
+
 // ---- depth ------------------------------------------------------------------------------------------
 
 async function the_end_of_a_deep_recursion_can_be_reached() {
@@ -186,7 +244,7 @@ const wantedOf = (rows) =>
 
 async function a_thread_of_two_runs_is_compared_alone() {
     const threads = json("diff-threads.json").rows;
-    const page = await ready("two.html", "#threads?sort=name", { viewport: { width: 1700, height: 800 } });
+    const page = await ready("two.html", "#threads?sort=name&measure=time", { viewport: { width: 1700, height: 800 } });
     const shown = (await allRows(page)).map(({ cells }) => [cells[0], cells[1], cells[4], cells[5], cells[7]]);
     const wanted = threads.map((r) => [r.name, grouped(r.calls.new), time(r.total.base), time(r.total.new), signed(r.total.new - r.total.base, time)]);
     same("threads", wanted.sort(), shown.sort());
@@ -215,7 +273,7 @@ async function aPathIsCompared(page, names) {
 
 async function each_of_two_runs_can_be_seen_alone() {
     const before = json("before.json");
-    const page = await ready("two.html", "#functions", { viewport: { width: 1700, height: 800 } });
+    const page = await ready("two.html", "#functions?measure=time", { viewport: { width: 1700, height: 800 } });
     await press(page, "w");
     claim("no changes", !(await heads(page)).some((head) => head.includes("\u00b1")), await heads(page));
     const wanted = before.methods.filter(isSeen).map((m) => [m.name, grouped(m.calls), time(m.self), time(m.total)]);
@@ -275,6 +333,7 @@ async function names_of_files_are_said_and_harmless() {
 async function screenshots() {
     for (const [name, hash] of [
         ["outside", "#functions"], ["outside", "#flame"], ["edges", "#flame"], ["coverage", ""], ["deep", "#flame"],
+        ["waiting", "#functions"], ["waiting", "#tree"], ["waiting", "#flame?measure=wait"], ["waiting-two", ""],
         ["two", ""], ["two", "#flame"], ["two", "#threads"], ["two", "#run"], ["two", "#functions?side=base"],
     ])
         for (const [scheme, width] of [["light", 1400], ["dark", 600]]) {
@@ -297,6 +356,9 @@ await a_selected_frame_that_focus_takes_away_is_let_go();
 await passes_are_called_so();
 await an_import_says_what_it_is_of();
 await coverage_alone_has_functions_and_no_paths();
+await functions_are_shown_by_each_measure();
+await paths_are_shown_by_each_measure();
+await runs_that_wait_are_compared_by_run_time();
 await the_end_of_a_deep_recursion_can_be_reached();
 await a_thread_of_two_runs_is_compared_alone();
 await each_of_two_runs_can_be_seen_alone();

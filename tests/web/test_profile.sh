@@ -46,7 +46,7 @@ mkdir -p later
 mv later.lua later/work.lua
 (cd later && QPROF=-output=../new.qprof "$qlua" work.lua)
 "$qprof" html work.qprof new.qprof -o diff.html >/dev/null
-"$qprof" diff --format=json work.qprof new.qprof >diff.json
+"$qprof" diff --elapsed --format=json work.qprof new.qprof >diff.json
 "$qprof" diff --format=json --paths work.qprof new.qprof >paths.json
 if "$qprof" html work.qprof counts.qprof new.qprof -o three.html 2>error; then
     echo "three profiles are taken"

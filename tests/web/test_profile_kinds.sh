@@ -86,6 +86,22 @@ for run in before after; do "$qprof" report --format=json $run.qprof >$run.json;
 "$qprof" diff --format=json --thread=.part_3. before.qprof after.qprof >diff-thread.json
 "$qprof" diff --format=json --paths before.qprof after.qprof >diff-paths.json
 
+# a program that sleeps, and allocates, in a coroutine
+cat >waiting.lua <<'END'
+local function nap() io.popen("sleep 0.03"):close() end
+local function fill(n) local t = {} for i = 1, n do t[i] = {i} end return t end
+local function work(n) local x = 0 for i = 1, n do x = x + i % 7 end return x end
+local function serve() for i = 1, 4 do nap() fill(300) work(40000) coroutine.yield() end end
+local co = coroutine.create(serve)
+for i = 1, 4 do coroutine.resume(co) end
+END
+QPROF="-output=waiting.qprof -allocations=yes" "$qlua" waiting.lua
+sed -i 's/40000/200000/' waiting.lua
+QPROF="-output=later.qprof -allocations=yes" "$qlua" waiting.lua
+page waiting waiting.qprof
+"$qprof" html waiting.qprof later.qprof -o waiting-two.html >/dev/null
+"$qprof" diff --format=json waiting.qprof later.qprof >diff-waiting.json
+
 # a file that exists is kept
 "$qprof" html work.qprof >printed
 grep -q '^Written: work.html;' printed

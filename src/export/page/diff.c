@@ -75,7 +75,8 @@ static bool add_node(join *j, uint32_t i)
         return true;
     }
     j->to[i] = j->to[n->parent];
-    if (!function || !j->to[n->parent] || !(n->f.calls || n->f.total))
+    if (!function || !j->to[n->parent] ||
+        !(n->f.calls || n->f.total || n->f.memory_total.bytes))
         return true;
     j->to[i] = path_below(j, j->to[n->parent], creator_of(j, i), function);
     if (!j->to[i])
@@ -83,6 +84,9 @@ static bool add_node(join *j, uint32_t i)
     qp_html_path *path = (qp_html_path *)j->paths.items + j->to[i];
     path->sides[j->side].calls += n->f.calls;
     path->sides[j->side].self += n->f.self;
+    path->sides[j->side].off += n->f.off;
+    path->sides[j->side].bytes += n->f.memory.bytes;
+    path->sides[j->side].objects += n->f.memory.objects;
     return true;
 }
 

@@ -59,6 +59,9 @@ static void write_numbers(qp_out *out, const qp_model *m)
                    {"total", r->has_times ? qp_model_ns(m, r->total) : r->calls},
                    {"calls", r->calls},
                    {"callsLost", r->calls_lost},
+                   {"off", r->has_waits ? qp_model_ns(m, r->off) : 0},
+                   {"bytes", m->nodes[QP_ROOT_NODE].f.memory_total.bytes},
+                   {"objects", m->nodes[QP_ROOT_NODE].f.memory_total.objects},
                    {"cost", qp_model_ns(m, r->cost_total)},
                    {"collector", qp_model_ns(m, r->collector)},
                    {"collectorTotal", qp_model_ns(m, r->collector_total)},
@@ -82,6 +85,8 @@ static void write_claims(qp_out *out, const qp_run_info *r)
                   {"isImported", r->is_imported},
                   {"hasTimes", r->has_times},
                   {"hasCalls", r->has_calls},
+                  {"hasWaits", r->has_waits},
+                  {"hasMemory", r->has_memory},
                   {"hasTree", r->is_profile},
                   {"isFromEdges", r->is_profile && !r->has_paths}};
     for (size_t i = 0; i < sizeof claims / sizeof *claims; i++)
@@ -203,16 +208,45 @@ COLUMN(node_parent, i - page->m->nodes[i].parent)
 COLUMN(node_method, page->m->nodes[i].method)
 COLUMN(node_calls, page->m->nodes[i].f.calls)
 COLUMN(node_self, page->m->nodes[i].f.self)
+COLUMN(node_off, page->m->nodes[i].f.off)
+COLUMN(node_bytes, page->m->nodes[i].f.memory.bytes)
+COLUMN(node_objects, page->m->nodes[i].f.memory.objects)
 COLUMN(path_parent, i - page->paths[i].parent)
 COLUMN(path_function, page->paths[i].method)
 COLUMN(path_calls, page->paths[i].sides[QP_DIFF_NEW].calls)
 COLUMN(path_self, page->paths[i].sides[QP_DIFF_NEW].self)
+COLUMN(path_off, page->paths[i].sides[QP_DIFF_NEW].off)
+COLUMN(path_bytes, page->paths[i].sides[QP_DIFF_NEW].bytes)
+COLUMN(path_objects, page->paths[i].sides[QP_DIFF_NEW].objects)
 COLUMN(base_calls, page->paths[i].sides[QP_DIFF_BASE].calls)
 COLUMN(base_self, page->paths[i].sides[QP_DIFF_BASE].self)
+COLUMN(base_off, page->paths[i].sides[QP_DIFF_BASE].off)
+COLUMN(base_bytes, page->paths[i].sides[QP_DIFF_BASE].bytes)
+COLUMN(base_objects, page->paths[i].sides[QP_DIFF_BASE].objects)
 
-static const column of_one[] = {node_parent, node_method, node_calls, node_self, NULL};
-static const column of_two[] = {path_parent, path_function, path_calls, path_self,
-                                base_calls,  base_self,     NULL};
+typedef enum { IN_ALL, WITH_WAITS, WITH_MEMORY } column_need;
+typedef struct {
+    column value;
+    column_need need;
+} column_of;
+
+static const column_of of_one[] = {{node_parent, IN_ALL},       {node_method, IN_ALL},
+                                   {node_calls, IN_ALL},        {node_self, IN_ALL},
+                                   {node_off, WITH_WAITS},      {node_bytes, WITH_MEMORY},
+                                   {node_objects, WITH_MEMORY}, {NULL, IN_ALL}};
+static const column_of of_two[] = {{path_parent, IN_ALL},
+                                   {path_function, IN_ALL},
+                                   {path_calls, IN_ALL},
+                                   {path_self, IN_ALL},
+                                   {path_off, WITH_WAITS},
+                                   {path_bytes, WITH_MEMORY},
+                                   {path_objects, WITH_MEMORY},
+                                   {base_calls, IN_ALL},
+                                   {base_self, IN_ALL},
+                                   {base_off, WITH_WAITS},
+                                   {base_bytes, WITH_MEMORY},
+                                   {base_objects, WITH_MEMORY},
+                                   {NULL, IN_ALL}};
 
 static bool write_index(qp_out *out, const qp_html *page)
 {
@@ -249,9 +283,14 @@ static bool write_tree(qp_out *out, const qp_html *page)
     qp_gzip *z = qp_gzip_new(out, true);
     if (!z)
         return false;
-    for (const column *c = page->paths ? of_two : of_one; *c; c++)
+    const qp_html_content has = qp_html_content_of(page);
+    for (const column_of *c = page->paths ? of_two : of_one; c->value; c++) {
+        if ((c->need == WITH_WAITS && !has.has_waits) ||
+            (c->need == WITH_MEMORY && !has.has_memory))
+            continue;
         for (uint32_t i = 1; i < n; i++)
-            qp_gzip_varint(z, (*c)(page, i));
+            qp_gzip_varint(z, c->value(page, i));
+    }
     qp_gzip_end(z);
     qp_page_block_end(out);
     return true;

@@ -13,7 +13,8 @@ typedef struct {
     uint32_t parent, method; /* method: row of the comparison of functions */
     uint32_t creator;        /* of a thread's outermost paths: the path that created it, or 0 */
     struct {
-        uint64_t calls, self; /* self: ticks of the side's run */
+        uint64_t calls, self, off; /* self, off: ticks of the side's run */
+        uint64_t bytes, objects;
     } sides[QP_DIFF_SIDES];
 } qp_html_path;
 
@@ -39,6 +40,19 @@ static inline uint32_t qp_html_creator(const qp_html *page, const qp_model *m, u
     const bool is_outermost = m->nodes[node].parent == th->root;
     const bool is_apart = page->how->is_apart || m->run.joined;
     return is_outermost && !is_apart && th->creator < node ? th->creator : 0;
+}
+
+/* What all runs of the page have. */
+typedef struct {
+    bool has_waits, has_memory;
+} qp_html_content;
+
+static inline qp_html_content qp_html_content_of(const qp_html *page)
+{
+    const qp_run_info *run = &page->m->run,
+                      *base = page->how->base ? &page->how->base->run : run;
+    return (qp_html_content){run->has_waits && base->has_waits,
+                             run->has_memory && base->has_memory};
 }
 
 /* ---- diff.c ------------------------------------------------------------------------------ */

@@ -4,6 +4,7 @@ import { count } from "../common/format";
 import type { Column } from "../common/table";
 import { visible } from "../common/visible";
 import { type Index, type Method, type State, isSeen } from "./data";
+import { headsOf } from "./measure";
 import { MethodList, type ViewProps } from "./lists";
 import { growth, signed, time } from "./units";
 
@@ -93,7 +94,7 @@ function columnsOf(index: Index, methods: Method[]): Column<Method>[] {
             cell: (row) => <ChangeBar value={change(row, of)} most={most} />,
         },
     ];
-    if (index.hasTimes) columns.push(...figureColumns(index, "self", "Self", 0));
+    if (index.hasTimes) columns.push(...figureColumns(index, "self", headsOf(index).self, 0));
     if (index.hasTimes)
         columns.push({
             id: "percent",

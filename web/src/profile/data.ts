@@ -2,7 +2,7 @@
 // from it is in tree.ts and flat.ts.
 import { inflated, Varints } from "../common/blob";
 import { block } from "../common/data";
-import { Tree } from "./tree";
+import type { Measure } from "./measure";
 
 interface IndexBlock {
     run: Run;
@@ -59,6 +59,10 @@ export interface Run {
     wall: number;
     stopped: number;
     total: number;
+    /** Of it, off the processor. */
+    off: number;
+    bytes: number;
+    objects: number;
     calls: number;
     /** Further ones that no function counts. */
     callsLost: number;
@@ -79,6 +83,10 @@ export interface Run {
     hasTimes: boolean;
     /** Calls were counted; else they are 0 and mean nothing. */
     hasCalls: boolean;
+    /** Time off the processor is known. */
+    hasWaits: boolean;
+    /** Allocations were recorded. */
+    hasMemory: boolean;
     /** Call paths were recorded; else there are functions alone. */
     hasTree: boolean;
     /** Paths were not seen, but estimated from callers and callees. */
@@ -92,6 +100,9 @@ export interface Figures {
     calls: number;
     self: number;
     total: number;
+    /** Of these, off the processor: where it is shown. */
+    off?: number;
+    offTotal?: number;
 }
 
 export type State = "alike" | "changed" | "new" | "gone";
@@ -156,6 +167,10 @@ export interface Index {
     hasTimes: boolean;
     hasCalls: boolean;
     hasTree: boolean;
+    hasWaits: boolean;
+    hasMemory: boolean;
+    /** What self and total are of. */
+    measure: Measure;
 }
 
 function changeOf(raw: NonNullable<IndexBlock["changes"]>[number]): Change {
@@ -196,7 +211,7 @@ function creatorsOf({ creators }: IndexBlock): Map<number, number> {
 
 export function readIndex(): Index {
     const raw = block<IndexBlock>("index")!;
-    const hasBoth = (what: "hasTimes" | "hasCalls" | "hasTree") => raw.run[what] && raw.base?.[what] !== false;
+    const hasBoth = (what: "hasTimes" | "hasCalls" | "hasTree" | "hasWaits" | "hasMemory") => raw.run[what] && raw.base?.[what] !== false;
     const hasTimes = hasBoth("hasTimes");
     const shown = (run: Run): Run => (hasTimes ? run : { ...run, unit: "calls", total: run.calls });
     return {
@@ -213,6 +228,9 @@ export function readIndex(): Index {
         hasTimes,
         hasCalls: hasBoth("hasCalls"),
         hasTree: hasBoth("hasTree"),
+        hasWaits: hasBoth("hasWaits"),
+        hasMemory: hasBoth("hasMemory"),
+        measure: "time",
     };
 }
 
@@ -222,8 +240,24 @@ export const isSeen = (method: Method) => method.index > 0 && (method.calls > 0 
 /** What a tick is in the run's unit. */
 export const tickOf = (run: Run) => run.ticks50 / 2 ** 50;
 
-/** The call tree; of two runs, the paths of either, below threads of one name. */
-export async function readTree(index: Index): Promise<Tree> {
+export interface SideColumns {
+    calls: Float64Array;
+    /** Ticks, as `off`. */
+    self: Float64Array;
+    off?: Float64Array;
+    bytes?: Float64Array;
+    objects?: Float64Array;
+}
+
+/** What was recorded of call paths; of two runs, of the paths of either, below threads of one name. */
+export interface Recording {
+    parent: Uint32Array;
+    method: Uint32Array;
+    now: SideColumns;
+    base?: SideColumns;
+}
+
+export async function readRecording(index: Index): Promise<Recording> {
     const numbers = new Varints(await inflated("nodes"));
     const n = index.nNodes;
     const column = <Column extends Uint32Array | Float64Array>(to: Column): Column => {
@@ -233,14 +267,15 @@ export async function readTree(index: Index): Promise<Tree> {
     const parent = column(new Uint32Array(n));
     for (let node = 1; node < n; node++) parent[node] = node - parent[node];
     const method = column(new Uint32Array(n));
-    const side = () => {
-        const calls = column(new Float64Array(n));
-        const self = column(new Float64Array(n));
-        return { calls, self: index.hasTimes ? self : calls };
-    };
-    const tick = (run: Run) => (index.hasTimes ? tickOf(run) : 1);
-    const now = { ...side(), tick: tick(index.run) };
-    return new Tree(parent, method, now, index.base && { ...side(), tick: tick(index.base) });
+    const figures = (isThere: boolean) => (isThere ? column(new Float64Array(n)) : undefined);
+    const side = (): SideColumns => ({
+        calls: column(new Float64Array(n)),
+        self: column(new Float64Array(n)),
+        off: figures(index.hasWaits),
+        bytes: figures(index.hasMemory),
+        objects: figures(index.hasMemory),
+    });
+    return { parent, method, now: side(), base: index.base && side() };
 }
 
 // ---- sources -----------------------------------------------------------------------------------

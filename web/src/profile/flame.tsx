@@ -12,7 +12,7 @@ import { type Coloring, changeColor, heatColor, painter } from "./color";
 import type { Index } from "./data";
 import type { ViewProps } from "./lists";
 import { type Paths, sidesOf } from "./tree";
-import { changeOf, share, time } from "./units";
+import { amount, changeOf, share, time } from "./units";
 
 const ROW = 19;
 const LEAST_WIDTH = 0.5;
@@ -153,8 +153,9 @@ function About({ index, paths, node, isUp }: { index: Index; paths: Paths; node:
             <b>{visible(frameName(index, paths, node))}</b>
             {index.hasTimes && (
                 <span>
-                    {time(run, total)} ({share(run, total)}) {isUp ? "of its own when called so" : "in all"}
+                    {amount(run, total)} ({share(run, total)}) {isUp ? "of its own when called so" : "in all"}
                     {!isUp && `, ${time(run, paths.self[node])} itself`}
+                    {!!paths.offTotal?.[node] && `; waiting ${time(run, paths.offTotal[node])}`}
                 </span>
             )}
             {!index.hasTimes && <span>{things(total, "call")} in all</span>}
@@ -172,8 +173,8 @@ function About({ index, paths, node, isUp }: { index: Index; paths: Paths; node:
 
 const scales: Record<Coloring, [string, string]> = {
     module: ["", ""],
-    time: ["no time of its own", "most"],
-    change: ["less time of its own", "more"],
+    time: ["nothing of its own", "most"],
+    change: ["less of its own", "more"],
 };
 
 /** What the colours say. */

@@ -18,10 +18,15 @@ export function walk(tree: Tree, root: number, enter: (node: number) => void, le
     }
 }
 
+function inUnit({ calls, self, total, off, offTotal }: Required<Figures>, side: Columns & { tick: number }): Figures {
+    const [selfIn, totalIn, offIn, offTotalIn] = [self, total, off, offTotal].map((ticks) => Math.round(ticks * side.tick));
+    return { calls, self: selfIn, total: totalIn, ...(side.off && { off: offIn, offTotal: offTotalIn }) };
+}
+
 /** A recursive function's total is that of its outermost calls. */
 function sums(tree: Tree, root: number, nMethods: number, sides: (Columns & { tick: number })[]): Figures[][] {
     const open = new Uint32Array(nMethods);
-    const all = sides.map(() => Array.from({ length: nMethods }, () => ({ calls: 0, self: 0, total: 0 })));
+    const all = sides.map(() => Array.from({ length: nMethods }, () => ({ calls: 0, self: 0, total: 0, off: 0, offTotal: 0 })));
     const enter = (node: number) => {
         const method = tree.method[node];
         const isOutermost = open[method]++ === 0;
@@ -29,12 +34,13 @@ function sums(tree: Tree, root: number, nMethods: number, sides: (Columns & { ti
             const figures = all[i][method];
             figures.calls += side.calls[node];
             figures.self += side.self[node];
+            figures.off += side.off?.[node] ?? 0;
             if (isOutermost) figures.total += side.total[node];
+            if (isOutermost) figures.offTotal += side.offTotal?.[node] ?? 0;
         });
     };
     walk(tree, root, enter, (node) => open[tree.method[node]]--);
-    const inUnit = ({ calls, self, total }: Figures, tick: number) => ({ calls, self: Math.round(self * tick), total: Math.round(total * tick) });
-    return all.map((side, i) => side.map((f) => inUnit(f, sides[i].tick)));
+    return all.map((side, i) => side.map((f) => inUnit(f, sides[i])));
 }
 
 /** What a part of two runs says of a function, as src/model/combine/diff.c says it of the whole: the noise is that
@@ -52,7 +58,11 @@ export function functionsOf(index: Index, tree: Tree, root: number): Method[] {
     const sides = tree.baseTicks ? [tree.ticks, tree.baseTicks] : [tree.ticks];
     const [now, before] = sums(tree, root, index.methods.length, sides);
     const none = { min: 1, max: 0, selfHalf: 0, totalHalf: 0 };
-    const changeOf = ({ noise }: Change, i: number) => ({ ...before[i], noise, state: stateOf(now[i], before[i], noise) });
+    const noiseOf = ({ noise }: Change) => (index.measure === "time" ? noise : { ...noise, self: 0, total: 0 });
+    const changeOf = (change: Change, i: number) => {
+        const noise = noiseOf(change);
+        return { ...before[i], noise, state: stateOf(now[i], before[i], noise) };
+    };
     const hitsOf = (method: Method, i: number) => (method.hits === method.calls ? now[i].calls : 0);
     return index.methods.map((method, i) => ({ ...method, ...none, ...now[i], hits: hitsOf(method, i), base: method.base && changeOf(method.base, i) }));
 }
@@ -68,4 +78,12 @@ export function timeOf(tree: Tree, root: number, methods: Set<number>): number {
         isInside[node] = Number(isMatch || isInside[tree.parent[node]]);
     }
     return Math.round(all * tree.ticks.tick);
+}
+
+/** The same functions with their time off the processor. @param tree  that all of the run is in */
+export function withWaits(methods: Method[], tree: Tree): Method[] {
+    const sides = tree.baseTicks ? [tree.ticks, tree.baseTicks] : [tree.ticks];
+    const [now, before] = sums(tree, 0, methods.length, sides);
+    const waits = ({ off, offTotal }: Figures) => ({ off, offTotal });
+    return methods.map((method, i) => ({ ...method, ...waits(now[i]), base: method.base && { ...method.base, ...waits(before[i]) } }));
 }

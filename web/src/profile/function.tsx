@@ -7,6 +7,7 @@ import { visible } from "../common/visible";
 import type { Index, Method } from "./data";
 import { type Edge, edgesOf } from "./edges";
 import { Share } from "./lists";
+import { headsOf } from "./measure";
 import type { Tree } from "./tree";
 import { around, changeOf, share, time } from "./units";
 
@@ -54,17 +55,21 @@ function factsOf(index: Index, method: Method): [string, string][] {
     const facts: [string, string][] = [];
     if (index.hasCalls) facts.push(["calls", count(method.calls)]);
     if (index.hasTimes) {
-        facts.push(["self", `${around(run, method.self, method.selfHalf)} (${share(run, method.self, method.selfHalf)})`]);
-        facts.push(["total", `${around(run, method.total, method.totalHalf)} (${share(run, method.total, method.totalHalf)})`]);
-        if (index.hasCalls && method.hits) facts.push(["average self", time(run, Math.floor(method.self / method.hits), method.selfHalf / method.hits)]);
+        const heads = headsOf(index);
+        const [self, total] = [heads.self.toLowerCase(), heads.total.toLowerCase()];
+        facts.push([self, `${around(run, method.self, method.selfHalf)} (${share(run, method.self, method.selfHalf)})`]);
+        facts.push([total, `${around(run, method.total, method.totalHalf)} (${share(run, method.total, method.totalHalf)})`]);
+        if (method.offTotal) facts.push(["waiting", `${time(run, method.off ?? 0)}, with what it called ${time(run, method.offTotal)}`]);
+        if (index.hasCalls && method.hits) facts.push([`average ${self}`, time(run, Math.floor(method.self / method.hits), method.selfHalf / method.hits)]);
         if (method.min <= method.max) facts.push(["shortest self", time(run, method.min)], ["longest self", time(run, method.max)]);
     }
     const { base } = method;
     if (base) {
         if (index.hasCalls) facts.push(["calls before", count(base.calls)]);
         if (index.hasTimes) {
-            facts.push(["self, change", changeOf(run, base.self, method.self)]);
-            facts.push(["total, change", changeOf(run, base.total, method.total)]);
+            const heads = headsOf(index);
+            facts.push([`${heads.self.toLowerCase()}, change`, changeOf(run, base.self, method.self)]);
+            facts.push([`${heads.total.toLowerCase()}, change`, changeOf(run, base.total, method.total)]);
         }
     }
     return facts;

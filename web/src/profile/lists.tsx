@@ -9,6 +9,7 @@ import { EndOf, visible } from "../common/visible";
 import { type Figures, type Index, type Method, type Run, isSeen } from "./data";
 import { frameName } from "./flame";
 import type { Tree } from "./tree";
+import { headsOf, isWaiting } from "./measure";
 import { certain, share, signed, time } from "./units";
 
 /** What a view of the call paths is given. */
@@ -85,7 +86,7 @@ export function timeColumn<Row extends Timed>(run: Run, id: "self" | "total", he
 }
 
 /** Against the run that is compared with. */
-export function changeColumn<Row extends Timed>(run: Run, id: keyof Figures, head: string, rank: number): Column<Row> {
+export function changeColumn<Row extends Timed>(run: Run, id: "calls" | "self" | "total", head: string, rank: number): Column<Row> {
     const change = (row: Row) => row[id] - (row.base?.[id] ?? 0);
     const text = (size: number) => (id === "calls" ? count(size) : time(run, size));
     return {
@@ -100,12 +101,51 @@ export function changeColumn<Row extends Timed>(run: Run, id: keyof Figures, hea
     };
 }
 
-/** Calls, self and total: of functions and of call paths. Of the run before there is no change. */
-function timeColumns<Row extends Timed>(index: Index): Column<Row>[] {
+/** Time off the processor, and the share of the run's time on it: of a function itself, or with all below a path. */
+function waitColumns<Row extends Timed>(run: Run, of: "self" | "total", rank: number): Column<Row>[] {
+    const off = (row: Row) => (of === "self" ? row.off : row.offTotal) ?? 0;
+    const running = { ...run, total: run.total - run.off };
+    return [
+        {
+            id: "off",
+            head: "Wait",
+            title: "The part of it off the processor",
+            width: 110,
+            isNumber: true,
+            rank,
+            value: off,
+            cell: (row) => <span class={off(row) ? undefined : "dim"}>{time(run, off(row))}</span>,
+        },
+        {
+            id: "run",
+            head: "Run %",
+            title: "Without waiting, of the time that the run was on a processor",
+            width: 74,
+            isNumber: true,
+            rank: rank + 1,
+            value: (row) => row[of] - off(row),
+            cell: (row) => <span class="dim">{share(running, row[of] - off(row))}</span>,
+        },
+    ];
+}
+
+/** Are waits in columns of their own? */
+const showsWaits = (index: Index) => index.measure === "time" && index.hasTimes && index.hasTree && isWaiting(index);
+
+/** The first order: by what ran, where a part of it waited. */
+const orderBy = (index: Index, of: "self" | "total") => (showsWaits(index) ? "-run" : index.hasTimes ? `-${of}` : "-calls");
+
+/** Calls, self and total: of functions and of call paths. Of the run before there is no change.
+ * @param rankedBy  what is waited of */
+function timeColumns<Row extends Timed>(index: Index, rankedBy: "self" | "total"): Column<Row>[] {
     const { run } = index;
+    const heads = headsOf(index);
     const base = run !== index.base && index.base;
     const later = Number(!!base); // the change of self goes before what else there is
     const columns: Column<Row>[] = [];
+    const waits = (of: "self" | "total") => (of === rankedBy && showsWaits(index) ? waitColumns<Row>(run, of, 1 + later) : []);
+    /** The share in the run's time on a processor takes the place of that in elapsed time. */
+    const withWaits = (of: "self" | "total", [figure, part]: Column<Row>[]) => [figure, ...(waits(of).length ? waits(of) : [part])];
     if (index.hasCalls)
         columns.push({
             id: "calls",
@@ -118,10 +158,10 @@ function timeColumns<Row extends Timed>(index: Index): Column<Row>[] {
         });
     if (base && index.hasCalls) columns.push(changeColumn(run, "calls", "Calls \u00b1", 4));
     if (!index.hasTimes) return columns;
-    columns.push(...timeColumn<Row>(run, "self", "Self", "Time in it, without what it called", 0));
-    if (base) columns.push(changeColumn(run, "self", "Self \u00b1", 1));
-    columns.push(...timeColumn<Row>(run, "total", "Total", "Time in it and in all that it called", 1 + later));
-    if (base) columns.push(changeColumn(run, "total", "Total \u00b1", 2));
+    columns.push(...withWaits("self", timeColumn<Row>(run, "self", heads.self, "Of it alone, without what it called", 0)));
+    if (base) columns.push(changeColumn(run, "self", `${heads.self} \u00b1`, 1));
+    columns.push(...withWaits("total", timeColumn<Row>(run, "total", heads.total, "Of it and of all that it called", 1 + later)));
+    if (base) columns.push(changeColumn(run, "total", `${heads.total} \u00b1`, 2));
     return columns;
 }
 
@@ -129,6 +169,7 @@ function timeColumns<Row extends Timed>(index: Index): Column<Row>[] {
 
 export function functionColumns(index: Index): Column<Method>[] {
     const { run } = index;
+    const shownOff = (off = 0) => (showsWaits(index) ? off : 0);
     return [
         {
             id: "name",
@@ -141,8 +182,8 @@ export function functionColumns(index: Index): Column<Method>[] {
                 </span>
             ),
         },
-        barColumn(4, (row) => row.self, (row) => (index.hasTimes ? row.self : row.calls), run.total),
-        ...timeColumns<Method>(index),
+        barColumn(4, (row) => row.self, (row) => (index.hasTimes ? row.self - shownOff(row.off) : row.calls), run.total - shownOff(run.off)),
+        ...timeColumns<Method>(index, "self"),
         {
             id: "file",
             head: "File",
@@ -198,7 +239,7 @@ export function Functions(props: ViewProps) {
             label="Functions"
             rows={rows}
             columns={columns}
-            order={index.hasTimes ? "-self" : "-calls"}
+            order={orderBy(index, "self")}
             view={props}
             empty={matching ? "No function fits the search." : "No function was called."}
         />
@@ -225,6 +266,8 @@ function pathRows(tree: Tree, root: number, open: Set<number>, columns: Column<P
         calls: tree.calls[node],
         self: tree.self[node],
         total: tree.total[node],
+        off: tree.off?.[node],
+        offTotal: tree.offTotal?.[node],
         base: tree.base && { calls: tree.base.calls[node], self: tree.base.self[node], total: tree.base.total[node] },
     });
     const below = (node: number, level: number) =>
@@ -251,6 +294,7 @@ function hottest(tree: Tree, root: number): Set<number> {
 }
 
 function pathColumns(index: Index, tree: Tree, matching: Set<number> | undefined): Column<PathRow>[] {
+    const shownOff = (off = 0) => (showsWaits(index) ? off : 0);
     return [
         {
             id: "name",
@@ -268,8 +312,8 @@ function pathColumns(index: Index, tree: Tree, matching: Set<number> | undefined
                 </span>
             ),
         },
-        barColumn(4, (row) => row.total, (row) => row.total, index.run.total),
-        ...timeColumns<PathRow>(index),
+        barColumn(4, (row) => row.total, (row) => row.total - shownOff(row.offTotal), index.run.total - shownOff(index.run.off)),
+        ...timeColumns<PathRow>(index, "total"),
     ];
 }
 
@@ -280,9 +324,9 @@ export function CallTree(props: ViewProps) {
     const { index, tree, root, matching, place, go } = props;
     const first = useMemo(() => hottest(tree, root), [tree, root]);
     const toggled = place.with.open ?? "";
-    const order = index.hasTimes ? "-total" : "-calls";
+    const order = orderBy(index, "total");
     const sort = orderOf(place, order);
-    const columns = useMemo(() => pathColumns(index, tree, matching), [tree, matching]);
+    const columns = useMemo(() => pathColumns(index, tree, matching), [index, tree, matching]);
     const rows = useMemo(() => {
         const open = new Set(first);
         for (const node of togglesOf(toggled)) if (!open.delete(node)) open.add(node);

@@ -11,17 +11,18 @@ import { type Go, type Place, usePlace } from "../common/place";
 import { Tabs } from "../common/tabs";
 import { themeOf, useTheme } from "../common/theme";
 import { Changes } from "./changes";
-import { type Index, type Method, readIndex, readTree } from "./data";
-import { functionsOf } from "./flat";
+import { type Index, type Method, type Recording, readIndex, readRecording } from "./data";
+import { functionsOf, withWaits } from "./flat";
 import { Flame } from "./flame";
 import { FunctionPage } from "./function";
 import { Inverted } from "./inverted";
 import { CallTree, Functions, type ViewProps } from "./lists";
-import { type Filter, coloringOf, filterOf, fresh, refolded } from "./place";
+import { type Measure, measured, measuresOf, treeOf } from "./measure";
+import { type Filter, coloringOf, filterOf, fresh, measureOf, refolded } from "./place";
 import { RunPage, Summary, Warnings, subject } from "./run";
 import { SourcePage, Sources } from "./sources";
 import { TimelineView } from "./timeline";
-import { Chips, ColorChoice, RecursionChoice, SearchField, SideChoice, ThreadChoice, nextColoring, useMatching } from "./tools";
+import { Chips, ColorChoice, MeasureChoice, RecursionChoice, SearchField, SideChoice, ThreadChoice, nextColoring, useMatching } from "./tools";
 import { Threads } from "./threads";
 import { type Tree, folded, isRecursive } from "./tree";
 
@@ -63,6 +64,7 @@ const keyList: KeyList = [
     ["r", "show all again"],
     ["b", "flame graph: from above, or from below"],
     ["c", "flame graph: other colours"],
+    ...(measuresOf(index).length > 1 ? [["v", "another measure: time, waiting, what was allocated"] as [string, string]] : []),
     ...(index.base ? [["w", "the run before, or after"] as [string, string]] : []),
     ["[ ]", "previous, next thread"],
     ["n p", "source: next, previous line by heat"],
@@ -89,24 +91,24 @@ function useFolded(tree: Tree | undefined, { focus, hidden, thread, joinsRecursi
     }, [tree, focus, hidden.join("."), joinsThreads, joinsRecursion]);
 }
 
-/** Functions as the report has them or, of a part of the run, as they are in that part. */
-function useMethods(tree: Tree | undefined, { focus, hidden, thread }: Filter): Method[] {
+/** Functions as the report has them or, of a part of the run or another measure, as they are in the tree. */
+function useMethods(index: Index, tree: Tree | undefined, { focus, hidden, thread }: Filter): Method[] {
     return useMemo(() => {
-        const isWhole = !focus && !hidden.length && !thread;
-        return isWhole || !tree || !index.hasTree ? index.methods : functionsOf(index, tree, thread);
-    }, [tree, thread]);
+        if (!tree || !index.hasTree) return index.methods;
+        const isWhole = !focus && !hidden.length && !thread && index.measure === "time";
+        if (!isWhole) return functionsOf(index, tree, thread);
+        return tree.off ? withWaits(index.methods, tree) : index.methods;
+    }, [index, tree, thread]);
 }
 
-/** The run before alone, in place of the one after. */
-const indexBefore: Index | undefined = index.base && { ...index, run: index.base };
 const before = (methods: Method[]): Method[] => methods.map((m) => ({ ...m, ...m.base!, base: undefined }));
 
 /** One of two runs: what the views show that are about one. */
-function useSide(tree: Tree | undefined, methods: Method[], isBase: boolean) {
-    return useMemo(
-        () => (isBase && indexBefore ? { index: indexBefore, tree: tree?.swapped(), methods: before(methods) } : { index, tree, methods }),
-        [tree, methods, isBase],
-    );
+function useSide(index: Index, tree: Tree | undefined, methods: Method[], isBase: boolean) {
+    return useMemo(() => {
+        if (!isBase || !index.base) return { index, tree, methods };
+        return { index: { ...index, run: index.base }, tree: tree?.swapped(), methods: before(methods) };
+    }, [tree, methods, isBase]);
 }
 
 function FlameView({ isUp, ...props }: ViewProps & { isUp: boolean }) {
@@ -153,13 +155,17 @@ function View(props: ViewProps) {
     return <FlameView key="down" isUp={false} {...props} />;
 }
 
-function useTree(): Tree | undefined {
-    const [tree, setTree] = useState<Tree>();
+/** All paths, and the runs in units of the measure. */
+function useTree(measure: Measure): { whole: Tree | undefined; shown: Index } {
+    const [recording, setRecording] = useState<Recording>();
     const isLoaded = useIsLoaded();
     useEffect(() => {
-        if (isLoaded) readTree(index).then(setTree);
+        if (isLoaded) readRecording(index).then(setRecording);
     }, [isLoaded]);
-    return tree;
+    return useMemo(() => {
+        const whole = recording && treeOf(recording, index, measure);
+        return { whole, shown: whole ? measured(index, whole, measure) : index };
+    }, [recording, measure]);
 }
 
 /** What the keys do wherever one is. */
@@ -183,6 +189,11 @@ function usePageKeys(place: Place, go: Go, filter: Filter, setHelp: (isOpen: boo
         t: toggleTheme,
         b: () => (index.hasTree ? go({ view: isUp ? "flame" : "bottomup", with: fresh }) : false),
         c: () => go({ with: { color: nextColoring(index, coloringOf(index, place)) } }),
+        v: () => {
+            const offered = measuresOf(index);
+            const next = offered[(offered.indexOf(measureOf(index, place)) + 1) % offered.length];
+            return offered.length > 1 ? go({ with: { measure: next, sort: "" } }) : false;
+        },
         w: () => (index.base ? go({ with: { side: filter.isBase ? "" : "base" } }) : false),
         e: () => (index.hasTree ? go({ with: refolded({ joinsRecursion: !filter.joinsRecursion }) }) : false),
         r: () => go({ with: refolded({ focus: 0, hidden: [], joinsRecursion: false }) }),
@@ -199,16 +210,18 @@ function App() {
     const [place, go] = usePlace();
     const [hasHelp, setHelp] = useState(false);
     const filter = filterOf(index, place);
-    const whole = useTree();
+    const current = place.view === "function" || views.some((v) => v.id === place.view) ? place.view : views[0].id;
+    const hasMeasure = current !== "timeline" && (current === "changes" || ofPaths.includes(current));
+    const measure = hasMeasure ? measureOf(index, place) : "time";
+    const { whole, shown } = useTree(measure);
     const tree = useFolded(whole, filter);
-    const methods = useMethods(tree, filter);
-    const side = useSide(tree, methods, filter.isBase);
+    const methods = useMethods(shown, tree, filter);
+    const side = useSide(shown, tree, methods, filter.isBase);
     const isDeep = useMemo(() => !!whole && isRecursive(whole, index.methods.length), [whole]);
     const search = place.with.search ?? "";
     const matching = useMatching(index, search);
     useTheme(place.with.theme);
     const toggleTheme = usePageKeys(place, go, filter, setHelp);
-    const current = place.view === "function" || views.some((v) => v.id === place.view) ? place.view : views[0].id;
     const isFlame = current === "flame" || current === "bottomup";
     const isOne = current === "function" || (current === "source" && place.what !== "");
     useEffect(() => {
@@ -238,6 +251,7 @@ function App() {
                 <span class="tools">
                     <SearchField {...{ index: side.index, text: search, matching, tree: side.tree, filter, go }} />
                     {(current === "changes" || ofPaths.includes(current)) && <ThreadChoice index={index} filter={filter} go={go} />}
+                    {hasMeasure && <MeasureChoice index={index} measure={measure} go={go} />}
                     {isDeep && (isFlame || current === "tree") && <RecursionChoice filter={filter} go={go} />}
                     {isFlame && <ColorChoice index={index} coloring={coloringOf(index, place)} go={go} />}
                     {index.base && ofPaths.includes(current) && <SideChoice filter={filter} go={go} />}
@@ -256,7 +270,7 @@ function App() {
                     <Tabs views={views} current={current} onChoose={(view) => go({ view, with: fresh })} />
                     <Chips index={index} filter={filter} place={place} go={go} />
                     {!tree && <p class="nothing">Unpacking {things(index.nNodes, "call path")} …</p>}
-                    {tree && current === "changes" && <Changes {...{ index, tree, methods, ...about }} />}
+                    {tree && current === "changes" && <Changes {...about} index={shown} tree={tree} methods={methods} />}
                     {side.tree && current !== "changes" && <View {...side} tree={side.tree} {...about} />}
                 </div>
             </main>

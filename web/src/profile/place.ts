@@ -2,6 +2,7 @@
 import type { Place } from "../common/place";
 import type { Coloring } from "./color";
 import type { Index } from "./data";
+import { type Measure, measuresOf } from "./measure";
 
 /** What is left out of all views. */
 export interface Filter {
@@ -35,6 +36,13 @@ export function coloringOf(index: Index, place: Place): Coloring {
     const { color } = place.with;
     if (color === "module" || color === "time") return color;
     return index.base ? "change" : "module";
+}
+
+/** What the views of call paths are about. Runs that wait are compared by run time, as qprof diff does. */
+export function measureOf(index: Index, place: Place): Measure {
+    const offered = measuresOf(index);
+    const first = index.base && offered.includes("run") ? "run" : "time";
+    return offered.find((measure) => measure === place.with.measure) ?? first;
 }
 
 /** What does not go along to another view. */

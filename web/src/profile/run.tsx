@@ -2,6 +2,7 @@
 import { count, things } from "../common/format";
 import { visible, visibleText } from "../common/visible";
 import { type Index, type Run, isSeen } from "./data";
+import { isWaiting } from "./measure";
 import { changeOf, share, time } from "./units";
 
 const nameOf = (run: Run) => visibleText(run.label || [run.program, run.script].filter(Boolean).join(" "));
@@ -31,6 +32,9 @@ function Comparison({ index, base }: { index: Index; base: Run }) {
         <section class="tiles" aria-label="Summary">
             {index.hasTimes && <Tile name="Time before" value={time(run, base.total)} note={visibleText(base.fileName) || nameOf(base)} />}
             {index.hasTimes && <Tile name="Time" value={time(run, run.total)} note={changeOf(run, base.total, run.total)} />}
+            {index.hasTimes && isWaiting(index) && (
+                <Tile name="Run time" value={time(run, run.total - run.off)} note={changeOf(run, base.total - base.off, run.total - run.off)} />
+            )}
             {index.hasCalls && <Tile name="Calls" value={count(run.calls)} note={`${count(base.calls)} before`} />}
             <Tile name="Changed functions" value={count(number("changed"))} note={`${count(number("new"))} new, ${count(number("gone"))} gone`} />
         </section>
@@ -62,6 +66,8 @@ export function Summary({ index }: { index: Index }) {
             {index.hasTimes && run.collectorTotal > 0 && (
                 <Tile name="Collector" value={share(run, run.collector)} note={collectorOf(run)} />
             )}
+            {index.hasTimes && isWaiting(index) && <Tile name="Waiting" value={share(run, run.off)} note={time(run, run.off)} />}
+            {run.hasMemory && <Tile name="Allocated" value={count(run.bytes)} note={`bytes in ${things(run.objects, "object")}`} />}
             {index.hasTimes && run.cost > 0 && (
                 <Tile name="Overhead" value={`about ${share(run, run.cost)}`} note={`${time(run, run.cost)}, contained in the times`} />
             )}
@@ -104,7 +110,7 @@ function measuredOf(run: Run): string {
     const noun = run.unit === "ns" ? " time" : "";
     if (!run.hasTimes) return `${calls}, no times`;
     if (run.isEstimated) return `${calls}; ${run.clock}${noun} by ${run.mode} estimate (\u00b1: 95 % interval)`;
-    return `${calls} and ${run.clock}${noun}${run.isImported ? "" : ` (clock: ${run.source})`}`;
+    return `${calls} and ${run.clock}${noun}${run.isImported || !run.source ? "" : ` (clock: ${run.source})`}`;
 }
 
 function collectorOf(run: Run): string {
@@ -132,6 +138,8 @@ function factsOf(run: Run): [string, string][] {
         ["call paths", run.isFromEdges ? "estimated from callers and callees" : run.hasTree ? "" : "not recorded"],
         ["granularity", run.isImported ? "" : run.grain],
         ["collector", run.hasTimes && run.collectorTotal ? `${share(run, run.collector)}: ${collectorOf(run)}` : ""],
+        ["waiting", run.hasTimes && run.off ? `${share(run, run.off)}: ${time(run, run.off)}` : ""],
+        ["allocated", run.hasMemory ? `${count(run.bytes)} bytes in ${things(run.objects, "object")}` : ""],
         ["overhead", run.cost ? `about ${time(run, run.cost)} (${share(run, run.cost)}), contained in the times` : ""],
         [run.isImported ? "samples" : "passes", passesOf(run)],
         ["host", [run.host, run.module].filter(Boolean).join(", ")],

@@ -59,7 +59,7 @@ export function Selection({ index, tracks, range, slice, name, matching, onOpen 
     const [sort, setSort] = useState("-self");
     const { all, began } = useMemo(() => figuresOf(index, tracks, range), [tracks, range.from, range.to]);
     const busy = all.reduce((sum, row) => sum + row.self, 0);
-    const inRange = useMemo(() => ({ ...index, run: { ...index.run, total: busy } }), [index, busy]);
+    const inRange = useMemo(() => ({ ...index, hasWaits: false, run: { ...index.run, total: busy } }), [index, busy]);
     const columns = useMemo(() => functionColumns(inRange), [inRange]);
     const rows = useMemo(
         () => sorted(all.filter((row) => !matching || matching.has(row.index)), columns, sort),

@@ -7,6 +7,7 @@ import { visibleText } from "../common/visible";
 import type { Coloring } from "./color";
 import type { Index } from "./data";
 import { timeOf } from "./flat";
+import { type Measure, measuresOf, nameOf } from "./measure";
 import { type Filter, refolded } from "./place";
 import type { Tree } from "./tree";
 import { share } from "./units";
@@ -85,6 +86,25 @@ export function ThreadChoice({ index, filter, go }: { index: Index; filter: Filt
             {index.threads.map((thread) => (
                 <option key={thread.root} value={String(thread.root)}>
                     {visibleText(thread.name.slice(0, 60))}
+                </option>
+            ))}
+        </select>
+    );
+}
+
+export function MeasureChoice({ index, measure, go }: { index: Index; measure: Measure; go: Go }) {
+    const offered = measuresOf(index);
+    if (offered.length < 2) return null;
+    return (
+        <select
+            aria-label="Measure"
+            title="What is shown (v)"
+            value={measure}
+            onChange={(event) => go({ with: { measure: event.currentTarget.value, sort: "" } })}
+        >
+            {offered.map((id) => (
+                <option key={id} value={id}>
+                    {nameOf(index, id)}
                 </option>
             ))}
         </select>

@@ -5,6 +5,9 @@ export interface Columns {
     self: ArrayLike<number>;
     /** With everything below it. */
     total: ArrayLike<number>;
+    /** Of these, off the processor: where it is shown. */
+    off?: ArrayLike<number>;
+    offTotal?: ArrayLike<number>;
 }
 
 /** What flame graphs and lists ask of paths: those from above, and those from below (inverted.ts). */
@@ -25,15 +28,17 @@ export interface Paths extends Columns {
 }
 
 /** What was recorded of one run: without what follows from it. */
-interface Recorded {
+export interface Recorded {
     calls: Float64Array;
     self: Float64Array;
-    /** What `self` is in, in the run's unit. */
+    off?: Float64Array;
+    /** What `self` and `off` are in, in the run's unit. */
     tick: number;
 }
 
 interface Side extends Recorded {
     total: Float64Array;
+    offTotal?: Float64Array;
 }
 
 export function pathOf(parent: ArrayLike<number>, node: number): number[] {
@@ -48,6 +53,8 @@ export class Tree implements Paths {
     readonly calls: Float64Array;
     readonly self: Float64Array;
     readonly total: Float64Array;
+    readonly off?: Float64Array;
+    readonly offTotal?: Float64Array;
     readonly base?: Side;
     /** The same in ticks: what is added up is turned into the run's unit then, so that it is exact. */
     readonly ticks: Side;
@@ -72,21 +79,32 @@ export class Tree implements Paths {
         }
         this.ticks = this.side(now);
         this.baseTicks = base && this.side(base);
-        ({ calls: this.calls, self: this.self, total: this.total } = this.inUnit(this.ticks));
+        ({ calls: this.calls, self: this.self, total: this.total, off: this.off, offTotal: this.offTotal } = this.inUnit(this.ticks));
         this.base = this.baseTicks && this.inUnit(this.baseTicks);
     }
 
     private side(recorded: Recorded): Side {
-        const total = recorded.self.slice();
-        for (let node = this.n - 1; node > 0; node--) total[this.parent[node]] += total[node];
-        return { ...recorded, total };
+        const summed = (self: Float64Array) => {
+            const total = self.slice();
+            for (let node = this.n - 1; node > 0; node--) total[this.parent[node]] += total[node];
+            return total;
+        };
+        return { ...recorded, total: summed(recorded.self), offTotal: recorded.off && summed(recorded.off) };
     }
 
     private inUnit(ticks: Side): Side {
         const { tick } = ticks;
         if (tick === 1) return ticks;
         const column = (from: Float64Array) => from.map((n) => Math.round(n * tick));
-        return { calls: ticks.calls, self: column(ticks.self), total: column(ticks.total), tick: 1 };
+        const { calls, self, total, off, offTotal } = ticks;
+        return {
+            calls,
+            self: column(self),
+            total: column(total),
+            off: off && column(off),
+            offTotal: offTotal && column(offTotal),
+            tick: 1,
+        };
     }
 
     hasChildren(node: number): boolean {
@@ -125,7 +143,7 @@ export class Tree implements Paths {
 }
 
 /** Of two runs: figures of a path before and after. */
-export function sidesOf(paths: Paths, figure: keyof Columns, node: number): [before: number, after: number] {
+export function sidesOf(paths: Paths, figure: "calls" | "self" | "total", node: number): [before: number, after: number] {
     const [own, other] = [paths[figure][node], paths.base?.[figure][node] ?? 0];
     return paths.isBefore ? [own, other] : [other, own];
 }
@@ -214,7 +232,8 @@ export function folded(tree: Tree, fold: Fold): Tree {
     };
     const side = (from: Side) => {
         const calls = added(from.calls, true);
-        return { calls, self: from.self === from.calls ? calls : added(from.self, false), tick: from.tick };
+        const off = from.off && added(from.off, false);
+        return { calls, self: from.self === from.calls ? calls : added(from.self, false), off, tick: from.tick };
     };
     const base = tree.baseTicks && side(tree.baseTicks);
     return new Tree(nodes.parent.slice(0, nodes.n), nodes.method.slice(0, nodes.n), side(tree.ticks), base);

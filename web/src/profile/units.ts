@@ -31,6 +31,11 @@ export function time(run: Run, value: number, half = 0): string {
     return `${count(Math.round(known))} ns`;
 }
 
+/** The same with its unit, if it is no time: "1,234 bytes". */
+export function amount(run: Run, value: number): string {
+    return run.unit === "ns" ? time(run, value) : `${time(run, value)} ${run.unit}`;
+}
+
 /** An estimate with its interval: "83 ms ± 12 ms". */
 export function around(run: Run, value: number, half: number): string {
     return half ? `${time(run, value, half)} \u00b1 ${time(run, half, half)}` : time(run, value);
