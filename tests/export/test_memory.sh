@@ -54,6 +54,23 @@ fi
 claim "pprof, read back by qprof" same "$of_tables" "$(qprof report --sample-index=alloc_space --format=json run.pprof |
     jq '[.methods[] | select(.name == "tables") | .self] | add')"
 
+# ---- beside time -----------------------------------------------------------------------------------
+qprof tree --format=json run.qprof >tree.json
+claim "the tree: all paths" same "[$bytes,$objects]" "$(jq -c '[([.nodes[].bytes] | add), ([.nodes[].objects] | add)]' tree.json)"
+claim "the tree: with what they called" same "$bytes" "$(jq '[.nodes[] | select(.parent == 0) | .bytes_total] | add' tree.json)"
+claim "CSV of the tree" same "$bytes" "$(qprof tree --format=csv run.qprof >tree.csv &&
+    sqlite3 :memory: '.import --csv tree.csv p' 'SELECT sum(bytes) FROM p')"
+counted() { echo "$1" | sed ':a;s/\([0-9]\)\([0-9]\{3\}\)\($\|,\)/\1,\2\3/;ta'; }
+claim "the tree as text has a column" grep -q 'Bytes total  *Bytes ' <<END
+$(qprof tree run.qprof)
+END
+claim "annotate: of the function" grep -q "\* allocated $(counted "$of_tables") bytes in " <<END
+$(qprof annotate tables run.qprof)
+END
+claim "detail" grep -q "allocated  *$(counted "$of_tables") bytes in " <<END
+$(qprof detail tables run.qprof)
+END
+
 # ---- in place of time ------------------------------------------------------------------------------
 for value in bytes alloc_space; do
     qprof report --sample-index=$value --format=json run.qprof >value.json
@@ -66,12 +83,35 @@ claim "no difference" same '[]' "$(qprof diff --sample-index=bytes --format=json
     jq -c '[.rows[].self.change] | unique')"
 claim "the page" ends 0 qprof html --sample-index=bytes -o bytes.html run.qprof
 claim "the page names the unit" grep -q '"unit":"bytes"' bytes.html
+qprof report --sample-index=bytes run.qprof >value.text
+claim "no time and no clock is in the head" sh -c '! grep -q "of the time\|clock:\|waiting" value.text'
+claim "nor in JSON" same '[false,0,[]]' "$(qprof report --sample-index=bytes --format=json run.qprof |
+    jq -c '[.run.waits_known, .run.off, [.methods[] | select(has("self_off"))]]')"
 claim "an unknown value" same "qprof report: run.qprof: no value x (available: time, bytes, objects)" \
     "$(qprof report --sample-index=x run.qprof 2>&1)"
 QPROF=-output=plain.qprof qlua -e 'local t = {}'
 claim "a run without allocations" same "qprof report: plain.qprof: no allocations were recorded (-allocations=yes)" \
     "$(qprof report --sample-index=bytes plain.qprof 2>&1)"
 claim "and its order" ends 2 qprof report --sort=bytes plain.qprof
+
+# ---- waiting, as another value ------------------------------------------------------------------------
+cat >nap.lua <<'END'
+local function nap() io.popen("sleep 0.05"):close() end
+nap() nap()
+END
+QPROF=-output=nap.qprof qlua nap.lua
+qprof export --to=sqlite -o nap.db nap.qprof
+off=$(qprof report --format=json nap.qprof | jq '[.methods[].self_off] | add')
+claim "it waited" test "$off" -gt 50000000
+claim "SQLite: functions" same "$off" "$(sqlite3 nap.db 'SELECT sum(self_off) FROM functions')"
+claim "SQLite: with what they called" same "$(qprof report --format=json nap.qprof | jq '.methods[] | select(.name == "nap") | .total_off')" \
+    "$(sqlite3 nap.db "SELECT total_off FROM functions WHERE name = 'nap'")"
+claim "the tree" same "$(qprof report --format=json nap.qprof | jq '.methods[] | select(.name == "nap") | .total_off')" \
+    "$(qprof tree --format=json nap.qprof | jq '(.methods[] | select(.name == "nap") | .id) as $id | [.nodes[] | select(.method == $id) | .total_off] | add')"
+claim "annotate: of the function" grep -q '\* waiting .*, with what it called ' <<END
+$(qprof annotate nap nap.qprof)
+END
+
 claim "most bytes first" same "$(jq -r '[.methods[1:][]] | max_by(.bytes) | .name' run.json)" \
     "$(qprof report --sort=bytes --format=json run.qprof | jq -r '.methods[0].name')"
 finish

@@ -102,6 +102,10 @@ static void merge_twins(around *a)
         sum->calls += f->calls;
         sum->self += f->self;
         sum->total += f->total;
+        sum->off += f->off;
+        sum->off_total += f->off_total;
+        qp_memory_add(&sum->memory, &f->memory);
+        qp_memory_add(&sum->memory_total, &f->memory_total);
     }
     a->n_ranges = n;
 }
@@ -176,6 +180,35 @@ static char *text_of_figures(const around *a, uint32_t method, char *to, size_t 
              qp_unit_percent(of_self, f->self, a->view.whole),
              qp_view_estimate(m, total, f->total, f->total_half),
              qp_unit_percent(of_total, f->total, a->view.whole));
+    return to;
+}
+
+/* "allocated 1,024 bytes in 3 objects, with what it called 2,048 in 5"; "" without. @return to */
+static char *text_of_memory(const around *a, uint32_t method, char *to, size_t n_bytes)
+{
+    const qp_figures *f = &a->view.flat[method];
+    char bytes[QP_NUMBER_BYTES], objects[QP_NUMBER_BYTES], all_bytes[QP_NUMBER_BYTES],
+        all_objects[QP_NUMBER_BYTES];
+    to[0] = '\0';
+    if (a->view.m->run.has_memory && f->memory_total.objects)
+        snprintf(to, n_bytes, "allocated %s in %s, with what it called %s in %s",
+                 qp_unit_things(bytes, f->memory.bytes, "byte"),
+                 qp_unit_things(objects, f->memory.objects, "object"),
+                 qp_unit_count(all_bytes, f->memory_total.bytes),
+                 qp_unit_count(all_objects, f->memory_total.objects));
+    return to;
+}
+
+/* "waiting 1.000 ms, with what it called 2.000 ms"; "" without. @return to */
+static char *text_of_waits(const around *a, uint32_t method, char *to, size_t n_bytes)
+{
+    const qp_model *m = a->view.m;
+    const qp_figures *f = &a->view.flat[method];
+    char self[QP_NUMBER_BYTES], total[QP_NUMBER_BYTES];
+    to[0] = '\0';
+    if (qp_run_has(&m->run) & QP_HAS_WAITS && f->off_total)
+        snprintf(to, n_bytes, "waiting %s, with what it called %s",
+                 qp_view_amount(m, self, f->off), qp_view_amount(m, total, f->off_total));
     return to;
 }
 
@@ -310,6 +343,10 @@ static void add_summary(qp_listing *l, const around *a, uint32_t method)
 {
     char text[2048];
     add_comment(l, text_of_figures(a, method, text, sizeof text));
+    if (*text_of_waits(a, method, text, sizeof text))
+        add_comment(l, text);
+    if (*text_of_memory(a, method, text, sizeof text))
+        add_comment(l, text);
     if (*text_of_callers(a, method, text, sizeof text))
         add_comment(l, text);
 }

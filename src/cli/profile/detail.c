@@ -74,12 +74,12 @@ static void print_times(const qp_screen *s, const detail *d)
     uint64_t whole = thread ? m->threads[thread].total : m->run.total;
     char a[QP_NUMBER_BYTES], b[QP_NUMBER_BYTES], c[QP_NUMBER_BYTES];
     const char *half = qp_screen_sign(s, QP_SIGN_HALF);
-    qp_header_line(s, "self", "%s, %s %% of the time",
+    qp_header_line(s, "self", "%s, %s %% of the %s",
                    qp_view_estimate(m, a, f->self, f->self_half),
-                   qp_unit_percent(b, f->self, whole));
-    qp_header_line(s, "total", "%s, %s %% of the time",
+                   qp_unit_percent(b, f->self, whole), qp_view_noun(m));
+    qp_header_line(s, "total", "%s, %s %% of the %s",
                    qp_view_estimate(m, a, f->total, f->total_half),
-                   qp_unit_percent(b, f->total, whole));
+                   qp_unit_percent(b, f->total, whole), qp_view_noun(m));
     if (qp_run_has(&m->run) & QP_HAS_WAITS)
         qp_header_line(s, "waiting", "%s of self, %s of total", qp_view_amount(m, a, f->off),
                        qp_view_amount(m, b, f->off_total));
@@ -93,6 +93,17 @@ static void print_times(const qp_screen *s, const detail *d)
         qp_header_line(s, "interval", "self %s %s, total %s %s", half,
                        qp_view_estimate(m, a, f->self_half, f->self_half), half,
                        qp_view_estimate(m, b, f->total_half, f->total_half));
+}
+
+static void print_memory(const qp_screen *s, const qp_figures *f)
+{
+    char bytes[QP_NUMBER_BYTES], objects[QP_NUMBER_BYTES], all_bytes[QP_NUMBER_BYTES],
+        all_objects[QP_NUMBER_BYTES];
+    qp_header_line(s, "allocated", "%s in %s, with what it called %s in %s",
+                   qp_unit_things(bytes, f->memory.bytes, "byte"),
+                   qp_unit_things(objects, f->memory.objects, "object"),
+                   qp_unit_count(all_bytes, f->memory_total.bytes),
+                   qp_unit_count(all_objects, f->memory_total.objects));
 }
 
 static void print_figures(const qp_cli *cli, const detail *d)
@@ -114,6 +125,8 @@ static void print_figures(const qp_cli *cli, const detail *d)
                    x->module, x->has_hidden ? "; self with functions that are hidden" : "");
     if (m->run.has_times)
         print_times(s, d);
+    if (m->run.has_memory)
+        print_memory(s, &d->f);
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */

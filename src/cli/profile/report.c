@@ -16,8 +16,9 @@ static void print_rest(const qp_cli *cli, const qp_functions *f)
         run += qp_figures_self_run(&f->v.flat[f->methods[i]]);
     qp_out_format(cli->screen.out, "and %s more", qp_unit_count(count, f->n_all - f->n));
     if (f->about.m->run.has_times)
-        qp_out_format(cli->screen.out, " with %s %% of the time",
-                      qp_unit_percent(percent, run, f->v.whole - f->v.whole_off));
+        qp_out_format(cli->screen.out, " with %s %% of the %s",
+                      qp_unit_percent(percent, run, f->v.whole - f->v.whole_off),
+                      qp_view_noun(f->about.m));
     qp_out_text(cli->screen.out, "; --limit=0 shows all\n");
 }
 

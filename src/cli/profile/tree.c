@@ -154,7 +154,7 @@ static void print_guides(const walk *w, char *to, size_t n_bytes, const entry *e
 /* The columns in front of the call tree, from left to right. */
 typedef struct {
     double percent, percent_half;
-    uint64_t total, off, self, calls, total_half, self_half;
+    uint64_t total, off, self, calls, total_half, self_half, bytes_total, bytes;
 } figures_row;
 
 #define AT(member)   QP_FIELD_AT(figures_row, member)
@@ -168,13 +168,16 @@ static const qp_field columns[] = {
      .needs = QP_HAS_TIMES | QP_HAS_WAITS},
     {"self", "Self", NULL, QP_FIELD_TIME, AT(self), HALF(self_half), .rank = 2,
      .needs = QP_HAS_TIMES},
+    {"bytes_total", "Bytes total", NULL, QP_FIELD_COUNT, AT(bytes_total), .rank = 4,
+     .needs = QP_HAS_MEMORY},
+    {"bytes", "Bytes", NULL, QP_FIELD_COUNT, AT(bytes), .rank = 5, .needs = QP_HAS_MEMORY},
     {"calls", "Calls", NULL, QP_FIELD_COUNT, AT(calls), .rank = 3, .needs = QP_HAS_CALLS},
     {.key = NULL}};
 #undef AT
 #undef HALF
 
 /* Its intervals are those of the node. */
-static void add_figures(walk *w, uint32_t node, uint64_t self, uint64_t calls)
+static void add_figures(walk *w, uint32_t node, uint64_t self, uint64_t calls, uint64_t bytes)
 {
     uint64_t total = qp_view_total(w->v, node), off = w->v->m->nodes[node].f.off_total;
     const qp_view *v = w->v;
@@ -187,7 +190,9 @@ static void add_figures(walk *w, uint32_t node, uint64_t self, uint64_t calls)
                              qp_model_ns(v->m, self),
                              calls,
                              qp_model_ns(v->m, f->total_half),
-                             qp_model_ns(v->m, f->self_half)};
+                             qp_model_ns(v->m, f->self_half),
+                             f->memory_total.bytes,
+                             bytes};
     w->listing.is_dim = f->total_half > total;
     qp_listing_row(&w->listing, &row, qp_style_of_percent(percent));
     w->n_rows++;
@@ -204,14 +209,15 @@ static void add_row(walk *w, const entry *e)
         const qp_model_thread *th = &m->threads[node->thread];
         qp_text_fit(name, sizeof name, th->name, QP_NAME_COLUMNS, 0);
         snprintf(text, sizeof text, "thread %" PRIu32 " %s", th->ordinal, name);
-        add_figures(w, e->node, 0, th->calls);
+        add_figures(w, e->node, 0, th->calls, node->f.memory.bytes);
     } else {
         const qp_model_method *method = &m->methods[node->method];
         qp_text_fit(name, sizeof name, method->name, QP_NAME_COLUMNS, 0);
         qp_view_place(whole, sizeof whole, method);
         qp_text_fit(place, sizeof place, whole, QP_NAME_COLUMNS, 1);
         snprintf(text, sizeof text, "%s%s%s%s", guides, name, *place ? "  " : "", place);
-        add_figures(w, e->node, qp_view_self(w->v, e->node), node->f.calls);
+        add_figures(w, e->node, qp_view_self(w->v, e->node), node->f.calls,
+                    node->f.memory.bytes);
     }
     qp_table_cell(&w->listing.table, QP_STYLE_PLAIN, text);
     if (e->level > 0 && e->level <= GUIDE_LEVELS)
@@ -242,7 +248,7 @@ static uint32_t collapse(walk *w, const entry *e)
 {
     const qp_model *m = w->v->m;
     char text[4096], name[QP_NAME_BYTES], count[QP_NUMBER_BYTES], guides[GUIDE_LEVELS * 8 + 64];
-    uint64_t self = 0, calls = 0, n = 0;
+    uint64_t self = 0, calls = 0, bytes = 0, n = 0;
     uint32_t end = 0, length = 0;
     while (n < 3 * (uint64_t)length + 3 && length < LONGEST_CYCLE)
         n = repeats(w, e->node, ++length, &end);
@@ -251,6 +257,7 @@ static uint32_t collapse(walk *w, const entry *e)
     for (uint32_t i = end; i != e->node; i = m->nodes[i].parent) {
         self += qp_view_self(w->v, i);
         calls += m->nodes[i].f.calls;
+        bytes += m->nodes[i].f.memory.bytes;
     }
     uint32_t kid = only_child(w, e->node);
     entry collapsed = {kid, e->level + 1, true};
@@ -265,7 +272,7 @@ static uint32_t collapse(walk *w, const entry *e)
     }
     if (e->level < GUIDE_LEVELS)
         w->guides[e->level + 1] = false;
-    add_figures(w, kid, self, calls);
+    add_figures(w, kid, self, calls, bytes);
     qp_table_cell(&w->listing.table, QP_STYLE_DIM, text);
     return end;
 }
@@ -341,8 +348,9 @@ static const char *none_reason(const qp_model *m, bool has_some)
     return !m->run.is_profile
                ? "No call paths were recorded, only functions: see qprof report and "
                  "qprof cover report.\n"
-           : has_some ? "No branch has that much of the time.\n"
-                      : "No function was called.\n";
+           : has_some && qp_view_is_time(m) ? "No branch has that much of the time.\n"
+           : has_some                       ? "No branch is that large.\n"
+                                            : "No function was called.\n";
 }
 
 static bool print_text(const qp_cli *cli, const void *data)
@@ -384,7 +392,7 @@ typedef struct {
     uint32_t id, thread;
     qp_model_node node;
     qp_model_method method;
-    uint64_t self, total;
+    uint64_t self, total, self_off, total_off;
 } node_row;
 
 #define AT(member) QP_FIELD_AT(node_row, member)
@@ -397,6 +405,11 @@ static const qp_field node_fields[] = {
     {"hits", NULL, "calls that were recorded", QP_FIELD_COUNT, AT(node.f.hits)},
     {"self", NULL, "time in the method itself, in the run's unit", QP_FIELD_TIME, AT(self)},
     {"total", NULL, "time including the methods it called", QP_FIELD_TIME, AT(total)},
+    {"self_off", NULL, "part of self off the processor", QP_FIELD_TIME, AT(self_off),
+     .flags = QP_FIELD_OPTIONAL, .needs = QP_HAS_WAITS},
+    {"total_off", NULL, "part of total off the processor", QP_FIELD_TIME, AT(total_off),
+     .flags = QP_FIELD_OPTIONAL, .needs = QP_HAS_WAITS},
+    {"", NULL, NULL, QP_FIELD_PART, AT(node.f), .sub = qp_memory_fields},
     {"open", NULL, "has an open frame", QP_FIELD_YES, AT(node.is_open)},
     {.key = NULL}};
 
@@ -424,11 +437,19 @@ static bool next_node(const void *data, size_t *at, void *row)
                                   .node = *node,
                                   .method = m->methods[node->method],
                                   .self = qp_model_ns(m, qp_view_self(v, i)),
-                                  .total = qp_model_ns(m, qp_view_total(v, i))};
+                                  .total = qp_model_ns(m, qp_view_total(v, i)),
+                                  .self_off = qp_model_ns(m, node->f.off),
+                                  .total_off = qp_model_ns(m, node->f.off_total)};
     return true;
 }
 
-static const qp_rows nodes = QP_ROWS(node_fields, node_row, next_node);
+static unsigned has_figures(const void *data, const void *row)
+{
+    (void)row;
+    return qp_run_has_any(&((const document *)data)->v->m->run);
+}
+
+static const qp_rows nodes = QP_ROWS(node_fields, node_row, next_node, .has = has_figures);
 static const qp_rows csv_nodes = QP_ROWS(csv_fields, node_row, next_node);
 
 typedef struct {
@@ -463,8 +484,10 @@ static const qp_field document_fields[] = {
 static void write_csv(qp_cli *cli, const void *data)
 {
     qp_rows_csv(&cli->out, &csv_nodes, data,
-                "id parent thread depth name:function file line calls self total",
-                QP_FIELDS_ALL, ((const document *)data)->about.m->run.unit);
+                "id parent thread depth name:function file line calls self total self_off "
+                "total_off bytes bytes_total objects objects_total",
+                qp_run_has_any(&((const document *)data)->about.m->run),
+                ((const document *)data)->about.m->run.unit);
 }
 
 /* ---- the command --------------------------------------------------------------------------- */

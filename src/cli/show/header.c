@@ -153,8 +153,8 @@ static void print_collector(const qp_screen *s, const qp_model *m)
     if (run->collector_total > run->collector)
         snprintf(finalizers, sizeof finalizers, "; %s %% with finalizers",
                  qp_unit_percent(with, run->collector_total, run->total));
-    qp_header_line(s, "collector", "%s %% of the time (%s%s%s%s)%s%s",
-                   qp_unit_percent(percent, run->collector, run->total),
+    qp_header_line(s, "collector", "%s %% of the %s (%s%s%s%s)%s%s",
+                   qp_unit_percent(percent, run->collector, run->total), qp_view_noun(m),
                    qp_view_amount(m, time, run->collector), is_estimate ? " " : "",
                    is_estimate ? qp_screen_sign(s, QP_SIGN_HALF) : "",
                    is_estimate ? qp_view_amount(m, half, run->collector_half) : "", finalizers,
@@ -211,6 +211,7 @@ static void print_measure(const qp_screen *s, const qp_model *m)
     char wanted[QP_NUMBER_BYTES], reached[QP_NUMBER_BYTES], passes[QP_NUMBER_BYTES];
     const char *noun = qp_view_is_time(m) ? " time" : "";
     const char *calls = run->has_calls ? "exact calls" : "no calls";
+    const bool has_source = !run->is_imported && *run->source_text;
     if (!run->has_times)
         qp_header_line(s, "measured", "%s, no times", calls);
     else if (run->is_estimated)
@@ -220,8 +221,8 @@ static void print_measure(const qp_screen *s, const qp_model *m)
                        qp_screen_sign(s, QP_SIGN_HALF));
     else
         qp_header_line(s, "measured", "%s%s%s%s%s%s", run->has_calls ? "exact calls and " : "",
-                       run->clock_text, noun, run->is_imported ? "" : " (clock: ",
-                       run->is_imported ? "" : run->source_text, run->is_imported ? "" : ")");
+                       run->clock_text, noun, has_source ? " (clock: " : "",
+                       has_source ? run->source_text : "", has_source ? ")" : "");
     if (run->sample_period_ns && run->n_passes) {
         static const char *const nouns[][2] = {{"pass", "passes"}, {"sample", "samples"}};
         qp_header_line(s, "sampler", "%s %s, one in %s (requested: %s)",

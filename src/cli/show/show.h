@@ -32,6 +32,8 @@ uint64_t qp_view_self(const qp_view *v, uint32_t node);  /* ticks */
 uint64_t qp_view_total(const qp_view *v, uint32_t node); /* ticks */
 
 bool qp_view_is_time(const qp_model *m); /* else units of a counter */
+/* What percentages are of: "time", or the unit: "bytes". */
+const char *qp_view_noun(const qp_model *m);
 
 /* "12.345 ms", "1,234 counts". `to` has QP_NUMBER_BYTES. @return to */
 char *qp_view_amount(const qp_model *m, char *to, uint64_t ticks);

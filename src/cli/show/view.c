@@ -71,6 +71,11 @@ uint64_t qp_view_total(const qp_view *v, uint32_t node)
     return v->node_total ? v->node_total[node] : v->m->nodes[node].f.total;
 }
 
+const char *qp_view_noun(const qp_model *m)
+{
+    return qp_view_is_time(m) ? "time" : m->run.unit;
+}
+
 bool qp_view_is_time(const qp_model *m)
 {
     return strcmp(m->run.unit, "ns") == 0;

@@ -26,7 +26,7 @@ static const char tables[] =
     " min INTEGER, max INTEGER, self_half INTEGER, total_half INTEGER, counts INTEGER,"
     " samples INTEGER, pc_samples INTEGER, resumes INTEGER,"
     " bytes INTEGER, bytes_total INTEGER, objects INTEGER, objects_total INTEGER,"
-    " freed_bytes INTEGER, freed_objects INTEGER);"
+    " freed_bytes INTEGER, freed_objects INTEGER, self_off INTEGER, total_off INTEGER);"
     "CREATE TABLE paths (id INTEGER PRIMARY KEY, parent INTEGER, depth INTEGER,"
     " thread INTEGER REFERENCES threads, function INTEGER REFERENCES functions, outermost "
     "INTEGER,"
@@ -34,7 +34,7 @@ static const char tables[] =
     " min INTEGER, max INTEGER, counts INTEGER, samples INTEGER, pc_samples INTEGER,"
     " resumes INTEGER, bytes INTEGER, bytes_total INTEGER, objects INTEGER, objects_total "
     "INTEGER,"
-    " freed_bytes INTEGER, freed_objects INTEGER);"
+    " freed_bytes INTEGER, freed_objects INTEGER, self_off INTEGER, total_off INTEGER);"
     "CREATE TABLE blocks (function INTEGER REFERENCES functions, number INTEGER, line INTEGER,"
     " code_offset INTEGER, count INTEGER, self INTEGER, total INTEGER,"
     " PRIMARY KEY (function, number)) WITHOUT ROWID;"
@@ -228,10 +228,11 @@ static void fill_functions(database *x, const qp_figures *flat)
         qp_fields_choose(qp_method_fields,
                          "name class module file line type calls self total min max self_half "
                          "total_half counts samples pc_samples resumes bytes bytes_total "
-                         "objects objects_total freed_bytes freed_objects",
+                         "objects objects_total freed_bytes freed_objects self_off total_off",
                          QP_FIELDS_ALL);
     begin_rows(
-        x, "INSERT INTO functions VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
+        x,
+        "INSERT INTO functions VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
     for (uint32_t i = 0; i < x->m->n_methods; i++) {
         if (!x->numbers[i] && i != QP_ROOT_METHOD)
             continue;
@@ -249,9 +250,10 @@ static void fill_paths(database *x, uint32_t thread)
         qp_fields_choose(qp_path_fields,
                          "id parent depth thread method outermost open calls hits skips self "
                          "total min max counts samples pc_samples resumes bytes bytes_total "
-                         "objects objects_total freed_bytes freed_objects",
+                         "objects objects_total freed_bytes freed_objects self_off total_off",
                          QP_FIELDS_ALL);
-    begin_rows(x, "INSERT INTO paths VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
+    begin_rows(
+        x, "INSERT INTO paths VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
     for (uint32_t i = 1; x->status == SQLITE_OK && i < x->m->n_nodes; i++) {
         const qp_model_node *n = &x->m->nodes[i];
         if (thread != QP_ALL_THREADS && thread != n->thread)

@@ -9,12 +9,13 @@ static void describe(qp_run_info *run, bool is_objects)
 {
     run->unit = is_objects ? "objects" : "bytes";
     run->clock_text = is_objects ? "allocated objects" : "allocated bytes";
-    run->source_text = "host";
+    run->source_text = "";
     run->time_mode = QP_TIME_EXACT;
     run->time_mode_text = "exact";
     run->clock_kind = QP_CLOCK_COUNTS;
     run->has_times = true;
     run->has_min_max = run->is_estimated = run->has_memory = false;
+    run->has_waits = false;
     run->wall = run->stopped = 0;
     run->sample_period_ns = run->sample_period_reached_ns = run->n_passes = 0;
     run->coarse_period = 0;
