@@ -25,11 +25,19 @@ static const char *upvalue_text(const Proto *p, int i)
     return name ? getstr(name) : NULL;
 }
 
-/* The local variable in a register before instruction pc. Those of loops have no names. */
+/* Of a loop, "(for state)", or of a compiler, as Fennel's "_12_". */
+static int is_made_up(const char *name)
+{
+    size_t n = strlen(name);
+    return name[0] == '(' || (n > 2 && name[0] == '_' && name[n - 1] == '_' &&
+                              strspn(name + 1, "0123456789") == n - 2);
+}
+
+/* The local variable in a register before instruction pc. */
 static const char *local_text(const Proto *p, int reg, int pc)
 {
     const char *name = luaF_getlocalname(p, reg + 1, pc);
-    return name && name[0] != '(' ? name : NULL;
+    return name && !is_made_up(name) ? name : NULL;
 }
 
 /* PARENT.KEY, or the one of them that exists; fields of _ENV are the globals. */
@@ -192,21 +200,59 @@ static int name_store(const Proto *p, int pc, int reg, const char *mark, int n_p
     }
 }
 
+/* What the function p returns: the module of a main chunk, or a call of p. */
+static int name_returned(const Proto *p, char *out)
+{
+    const qlua_code *code = p->qcode;
+    if (code && p->linedefined == 0 && code->module)
+        snprintf(out, QLUA_NAME_BYTES, "%s", code->module->name);
+    else if (code && code->is_named)
+        snprintf(out, QLUA_NAME_BYTES, "%.*s()", QLUA_NAME_BYTES - 3, code->name);
+    else
+        return 0;
+    return 1;
+}
+
+static int is_call(Instruction i)
+{
+    return GET_OPCODE(i) == OP_CALL || GET_OPCODE(i) == OP_TAILCALL;
+}
+
+/* Whether it passes the value of register reg to setmetatable. @return its number; 0: no */
+static int argument_of_setmetatable(const Proto *p, destination to)
+{
+    Instruction i = p->code[to.pc];
+    char name[QLUA_NAME_BYTES];
+    if (!is_call(i) || !name_register(p, to.pc, GETARG_A(i), 1, name) ||
+        strcmp(name, "setmetatable") != 0)
+        return 0;
+    return to.reg - GETARG_A(i);
+}
+
 /* A table that instruction pc makes: what it is assigned to, at once or by setmetatable. */
 static int name_constructed(const Proto *p, int pc, int reg, int n_parts, char *out)
 {
     destination to = destination_of(p, pc, reg);
-    while (to.pc >= 0 && !to.local && GET_OPCODE(p->code[to.pc]) == OP_CALL) {
-        Instruction i = p->code[to.pc];
-        if (to.reg != GETARG_A(i) + 1 || !name_register(p, to.pc, GETARG_A(i), 1, out) ||
-            strcmp(out, "setmetatable") != 0)
-            break;
-        to = destination_of(p, to.pc, GETARG_A(i));
+    int argument = to.pc >= 0 && !to.local ? argument_of_setmetatable(p, to) : 0;
+    if (argument == 2) {
+        char object[QLUA_NAME_BYTES];
+        if (!name_register(p, to.pc, GETARG_A(p->code[to.pc]) + 1, n_parts, object))
+            return 0;
+        snprintf(out, QLUA_NAME_BYTES, "getmetatable(%.*s)", KEY_BYTES, object);
+        return 1;
     }
-    out[0] = '\0';
+    if (argument == 1 && GET_OPCODE(p->code[to.pc]) == OP_TAILCALL)
+        return name_returned(p, out);
+    if (argument == 1)
+        to = destination_of(p, to.pc, GETARG_A(p->code[to.pc]));
     if (to.local)
         return join_names(out, "", "", to.local);
-    return to.pc >= 0 && name_store(p, to.pc, to.reg, ".", n_parts, out);
+    if (to.pc < 0)
+        return 0;
+    OpCode op = GET_OPCODE(p->code[to.pc]);
+    if (op == OP_RETURN || op == OP_RETURN1)
+        return name_returned(p, out);
+    return name_store(p, to.pc, to.reg, ".", n_parts, out);
 }
 
 /* The name of the value in a register before pc, from the instruction that put it there. */
@@ -348,9 +394,9 @@ static int is_of_nameless_table(const Proto *p, int pc)
            !name_register(p, pc, GETARG_A(i), MAX_PATH_PARTS - 1, table);
 }
 
-qlua_naming qlua_closure_name(const Proto *p, int pc, const Proto *inner, char *out)
+static qlua_naming name_destination(const Proto *p, destination to, const Proto *inner,
+                                    char *out)
 {
-    destination to = destination_of(p, pc, GETARG_A(p->code[pc]));
     if (to.local)
         return join_names(out, "", "", to.local) ? QLUA_NAMED : QLUA_NAMELESS;
     if (to.pc < 0)
@@ -367,4 +413,14 @@ qlua_naming qlua_closure_name(const Proto *p, int pc, const Proto *inner, char *
     snprintf(out, QLUA_NAME_BYTES, "%.*s at %s", QLUA_NAME_BYTES - QLUA_PLACE_BYTES - 8, what,
              place);
     return QLUA_DESCRIBED;
+}
+
+qlua_naming qlua_closure_name(const Proto *p, int pc, const Proto *inner, char *out)
+{
+    int reg = GETARG_A(p->code[pc]);
+    qlua_naming naming = name_destination(p, destination_of(p, pc, reg), inner, out);
+    if (naming == QLUA_NAMELESS &&
+        join_names(out, "", "", luaF_getlocalname(p, reg + 1, pc + 1)))
+        return QLUA_NAMED; /* made up, but it is in the source */
+    return naming;
 }

@@ -57,7 +57,7 @@ same "equal bodies on one line, without lines"
 # Worked out by hand from kinds.lua.
 cat >"$tmp/expected" <<'END'
 main chunk of kinds.lua	2	1
-run	3	5
+run	3	6
 either	4	1
 one	5	1
 two	5	1
@@ -79,7 +79,7 @@ c[...] at kinds.lua:21	21	1
 element 7 of c at kinds.lua:22	22	1
 global	23	1
 Class.get	24	1
-field "__call" of table at kinds.lua:24	24	1
+getmetatable(Class).__call	24	1
 kinds.lua:25	25	1
 argument 1 of run at kinds.lua:26	26	1
 argument 1 of run at kinds.lua:26#2	26	1
@@ -88,6 +88,14 @@ setup	29	1
 up	29	1
 kinds.lua:30	30	1
 argument 1 of coroutine.wrap at kinds.lua:31	31	1
+new	34	2
+new().size	34	1
+new():add	34	1
+open	35	2
+open().close	35	1
+getmetatable(open()).__index	35	1
+argument 1 of run at kinds.lua:37	37	1
+_13_	39	1
 END
 record "" kinds kinds.lua
 functions kinds >"$tmp/actual"

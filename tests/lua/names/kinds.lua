@@ -31,3 +31,10 @@ for _ in (function() end) do end
 local handle = coroutine.wrap(function() end)
 either() one() two() c.list[1]() c.list[2]() c.list.last() c.missing() c["two words"]() c.key()
 c.key1() c[7]() global() Class.get() Class() setup() up() handle()
+local function new(n) return {n = n, size = function() end, add = function(self) return self end} end
+local function open() return setmetatable({close = function() end}, {__index = function() end}) end
+new(1):add() new(2).size() open().close() local _ = open().missing
+local function _12_() end
+run(_12_)
+local function _13_() end
+_13_()
