@@ -12,7 +12,28 @@
 #include "lopcodes.h"
 #include "qlua_glue.h"
 
-enum { MAX_PATH_PARTS = 4 /* of a table: a.b.c.d.f */, KEY_BYTES = 64 };
+enum {
+    MAX_PATH_PARTS = 4, /* of a table: a.b.c.d.f */
+    KEY_BYTES = 64,
+    MAX_DISTANCE =
+        1000 /* instructions of one expression between a test and where it leads to */
+};
+
+/* What was found last in the prototype that is being named: a table with thousands of functions is
+ * looked at once. */
+static __thread struct {
+    const Proto *p;
+    int reg, pc, writer; /* the last instruction before pc that writes reg */
+    int table, n_parts;  /* made by the instruction `table`, and its name; -1: none */
+    int has_name;
+    char name[QLUA_NAME_BYTES];
+} last;
+
+void qlua_closure_begin(const Proto *p)
+{
+    last.p = p;
+    last.reg = last.table = -1;
+}
 
 static const char *constant_text(const Proto *p, int k)
 {
@@ -127,11 +148,13 @@ static destination destination_of(const Proto *p, int pc, int reg)
             (op == OP_TEST && GETARG_A(i) == reg) || (op == OP_TESTSET && GETARG_B(i) == reg);
         if (op == OP_MOVE && GETARG_B(i) == reg) {
             reg = GETARG_A(i);
-        } else if (is_asked && pc + 1 < p->sizecode) { /* `x and f or g`, `f or g` */
-            reg = op == OP_TESTSET && GETARG_k(i) ? GETARG_A(i) : reg;
-            pc = GETARG_k(i) ? jump_target(p, pc + 1) - 1 : pc + 1;
-        } else if (op == OP_JMP && !is_test(p, pc - 1)) {
-            int target = jump_target(p, pc);
+        } else if (is_asked && !GETARG_k(i)) {
+            pc++; /* over the jump */
+        } else if (is_asked || (op == OP_JMP && !is_test(p, pc - 1))) {
+            /* `x and f or g`, `f or g`: the value is that of the whole */
+            reg = op == OP_TESTSET ? GETARG_A(i) : reg;
+            int jump = pc + is_asked;
+            int target = jump < p->sizecode ? jump_target(p, jump) : 0;
             if (target <= pc)
                 return nowhere;
             pc = target - 1;
@@ -142,13 +165,28 @@ static destination destination_of(const Proto *p, int pc, int reg)
     return nowhere;
 }
 
+/* The last instruction before pc that writes a register. @return -1: none */
+static int last_writer(const Proto *p, int pc, int reg)
+{
+    int is_known = last.p == p && last.reg == reg && last.pc <= pc;
+    int at = pc - 1, first = is_known ? last.pc : 0;
+    while (at >= first && !writes_register(p->code[at], reg))
+        at--;
+    if (at < first)
+        at = is_known ? last.writer : -1;
+    if (last.p == p) {
+        last.reg = reg;
+        last.pc = pc;
+        last.writer = at;
+    }
+    return at;
+}
+
 /* The instruction that gave a register its value before pc. @return -1: several may have */
 static int writer_of(const Proto *p, int pc, int reg)
 {
-    int at = pc - 1;
-    while (at >= 0 && !writes_register(p->code[at], reg))
-        at--;
-    for (int k = 0; k < at; k++) {
+    int at = last_writer(p, pc, reg);
+    for (int k = at > MAX_DISTANCE ? at - MAX_DISTANCE : 0; k < at; k++) {
         int target = GET_OPCODE(p->code[k]) == OP_JMP ? jump_target(p, k) : 0;
         if (target > at && target <= pc)
             return -1;
@@ -255,6 +293,20 @@ static int name_constructed(const Proto *p, int pc, int reg, int n_parts, char *
     return name_store(p, to.pc, to.reg, ".", n_parts, out);
 }
 
+/* The same, found once. */
+static int name_table(const Proto *p, int pc, int reg, int n_parts, char *out)
+{
+    if (last.p != p || last.table != pc || last.n_parts != n_parts) {
+        int has_name = name_constructed(p, pc, reg, n_parts, out);
+        last.table = last.p == p ? pc : -1;
+        last.n_parts = n_parts;
+        last.has_name = has_name;
+        snprintf(last.name, sizeof last.name, "%s", has_name ? out : "");
+        return has_name;
+    }
+    return join_names(out, "", "", last.has_name ? last.name : NULL);
+}
+
 /* The name of the value in a register before pc, from the instruction that put it there. */
 static int name_register(const Proto *p, int pc, int reg, int n_parts, char *out)
 {
@@ -282,7 +334,7 @@ static int name_register(const Proto *p, int pc, int reg, int n_parts, char *out
                           GETARG_k(i) ? constant_text(p, c) : loaded_text(p, at, c), n_parts,
                           out);
     case OP_NEWTABLE:
-        return name_constructed(p, at, reg, n_parts - 1, out);
+        return name_table(p, at, reg, n_parts - 1, out);
     default:
         return 0;
     }

@@ -154,6 +154,8 @@ LUAI_FUNC void qlua_cover_unloaded(void);
 
 typedef enum { QLUA_NAMELESS, QLUA_NAMED, QLUA_DESCRIBED } qlua_naming;
 
+/** Before the functions that p makes are named. */
+LUAI_FUNC void qlua_closure_begin(const Proto *p);
 /** Name the function that an instruction of p makes.
  * @param out  [QLUA_NAME_BYTES] its name, or what it is: "argument 2 of map at FILE:LINE" */
 LUAI_FUNC qlua_naming qlua_closure_name(const Proto *p, int pc, const Proto *inner, char *out);

@@ -276,6 +276,7 @@ static void number_functions(const Proto *p, int has_lines)
 static void name_inner(const Proto *p, const qlua_module *module, const char *origin)
 {
     char name[QLUA_NAME_BYTES];
+    qlua_closure_begin(p);
     for (int pc = 0; pc < p->sizecode; pc++) {
         Instruction i = p->code[pc];
         if (GET_OPCODE(i) != OP_CLOSURE || GETARG_Bx(i) >= p->sizep)
