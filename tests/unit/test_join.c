@@ -232,10 +232,29 @@ static void a_joined_view_leaves_its_model_as_it_is(void **state)
     qp_model_free(m);
 }
 
+/* What the calls of spawn created is in the focus on them, before threads are joined as after it. */
+static void a_focus_follows_creators(void **state)
+{
+    (void)state;
+    for (int is_followed = 0; is_followed < 2; is_followed++) {
+        qp_model *m = profile_read(make_run().p, QP_LOAD_CLEAN);
+        const qp_collapse focus = {.focus = profile_index(m, "spawn"),
+                                   .follows_creators = is_followed};
+        assert_true(qp_model_collapse(&m, &focus));
+        assert_int_equal(m->run.total, is_followed ? 37 : 2);
+        assert_true(qp_model_join_threads(&m));
+        assert_path(m, "spawn", 3, 2, is_followed ? 37 : 2);
+        if (is_followed)
+            assert_path(m, "spawn>work>leaf>work", 1, 20, 20);
+        qp_model_free(m);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(threads_are_below_their_creators),
+        cmocka_unit_test(a_focus_follows_creators),
         cmocka_unit_test(a_joined_view_leaves_its_model_as_it_is),
         cmocka_unit_test(threads_without_creators_are_one_branch),
         cmocka_unit_test(a_root_is_the_place_of_its_thread),

@@ -52,7 +52,7 @@ typedef struct {
 typedef struct {
     const char *focus, *when, *sample_index; /* NULL: not given */
     qp_list hide, hide_modules;
-    bool joins_threads, joins_recursion;
+    bool joins_threads, joins_recursion, follows_creators;
     unsigned gc; /* QP_GC_* */
 } qp_collapse_args;
 

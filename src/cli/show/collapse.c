@@ -100,10 +100,12 @@ static bool collapse(const qp_cli *cli, qp_model **m)
         mark(cli, *m, "hide", &args->hide, fits_name, is_hidden);
         mark(cli, *m, "hide-module", &args->hide_modules, fits_module, is_hidden);
     }
-    bool is_good = is_hidden && qp_model_collapse(m, &(qp_collapse){.is_hidden = is_hidden,
-                                                                    .focus = focus,
-                                                                    .joins_recursion =
-                                                                        args->joins_recursion});
+    bool is_good =
+        is_hidden &&
+        qp_model_collapse(m, &(qp_collapse){.is_hidden = is_hidden,
+                                            .focus = focus,
+                                            .joins_recursion = args->joins_recursion,
+                                            .follows_creators = args->follows_creators});
     if (!is_good)
         qp_cli_fail_memory(cli);
     qp_free(is_hidden);

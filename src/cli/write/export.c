@@ -98,6 +98,7 @@ static int run_export(qp_cli *cli)
     if (!does_fit(cli, x))
         return QP_EXIT_UNUSABLE;
     const bool is_apart = cli->args.has_threads;
+    cli->args.fold.follows_creators = x->write == qp_export_html && !is_apart;
     cli->args.has_threads |= x->is_by_thread && !cli->args.fold.joins_threads;
     int status = qp_cli_load_collapsed(cli, file, &m);
     if (status == QP_EXIT_UNUSABLE)

@@ -125,6 +125,7 @@ static int run_html(qp_cli *cli)
 {
     char **files = cli->args.operands;
     int n = cli->args.n_operands;
+    cli->args.fold.follows_creators = !cli->args.has_threads;
     if (n > 2)
         return qp_cli_fail(
             cli, "%s: too many operands: a page shows one profile, or compares two", files[2]);

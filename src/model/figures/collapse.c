@@ -75,13 +75,22 @@ static uint32_t find_open(const view *x, uint32_t at, uint32_t method)
     return at;
 }
 
+/* Whether a path begins a thread that was created in the focus. */
+static bool is_created(const view *x, uint32_t i)
+{
+    const qp_model_node *n = &x->from->nodes[i];
+    const qp_model_thread *th = &x->from->threads[n->thread];
+    return x->how.follows_creators && n->parent == th->root && th->creator && th->creator < i &&
+           x->places[th->creator] != NOWHERE;
+}
+
 /* Into places[i]. @return false: no memory */
 static bool place_node(view *x, uint32_t i)
 {
     const qp_model_node *n = &x->from->nodes[i];
     uint32_t above = x->places[n->parent];
     bool is_focus = n->method == x->how.focus;
-    if (above == NOWHERE && is_focus)
+    if (above == NOWHERE && (is_focus || is_created(x, i)))
         above = x->from->threads[n->thread].root;
     if (above == NOWHERE)
         return true;

@@ -306,6 +306,8 @@ typedef struct {
     bool charges_collector; /* is_hidden is the garbage collector alone */
     /* a call of a method inside another call of it, directly or through others, is at the outer one */
     bool joins_recursion;
+    /* with a focus: what its calls created is in it, on its own thread */
+    bool follows_creators;
     /* a thread below whose root all paths are placed; see qp_model_join_threads(). 0: none */
     uint32_t joined;
 } qp_collapse;
