@@ -63,6 +63,20 @@ static void finish(void)
         qlua_cover_unloaded();
 }
 
+/* Memory was allocated: if a Lua function is on top, its saved pc tells the block. */
+static void tell_block(qprof_stack *running, uint64_t bytes, int is_new)
+{
+    lua_State *L = (lua_State *)(void *)((char *)running - offsetof(lua_State, qstack));
+    const CallInfo *ci = L->ci;
+    if (ci == NULL || !isLua(ci) || ci->qtoken == 0 || ci->qtoken != qprof_top(running))
+        return;
+    const qlua_code *code = clLvalue(s2v(ci->func))->p->qcode;
+    int at = code && code->leaders ? (int)(ci->u.l.savedpc - code->code) - 1 : -1;
+    if (at >= 0)
+        qprof_record_alloc_block(running->th, bytes, (uint64_t)is_new,
+                                 qlua_code_block(code, at));
+}
+
 /* Lua's allocator while allocations are recorded. Without a block old_bytes is a type. */
 static void *allocate(void *data, void *block, size_t old_bytes, size_t new_bytes)
 {
@@ -78,6 +92,8 @@ static void *allocate(void *data, void *block, size_t old_bytes, size_t new_byte
         qprof_freed(running, old_bytes);
     else if (block != NULL)
         qprof_resized(running, old_bytes, new_bytes);
+    if (qlua_has_lines && new_bytes > (block ? old_bytes : 0))
+        tell_block(running, new_bytes - (block ? old_bytes : 0), block == NULL);
     return got;
 }
 

@@ -480,13 +480,14 @@ typedef enum {
         4, /* what contexts have of one counter block: the recorder's own, not for readers */
     QP_COUNTER_BLOCK_BASE =
         5, /* what one counter block held at the last clear, no longer to be counted */
-    QP_COUNTER_BLOCK_SAMPLES = 6 /* samples by block, from minor 1 on */
+    QP_COUNTER_BLOCK_SAMPLES = 6, /* samples by block, from minor 1 on */
+    QP_COUNTER_BLOCK_MEMORY = 7   /* what blocks allocated, from minor 1 on */
 } qp_counter_block_kind;
 
 /* Counters of one method on one thread, complete from the method's first call there on; the record
  * is 1 cell + n_values * 8 bytes, rounded up to cells. COUNTS: [block] or, with jumps, [jump].
  * TIMES: pairs [block] own ticks, ticks with callees; then bit b of the following words: block b
- * was marked. SAMPLES: [block].
+ * was marked. SAMPLES: [block]. MEMORY: pairs [block] bytes, objects.
  * SHARE: as COUNTS, signed: a frame that was open when the context changed is an exit
  * of the one and an entry of the other. What no share has yet belongs to head.context. */
 typedef struct {

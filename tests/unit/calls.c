@@ -47,6 +47,7 @@ CALL(fn_exit_vt, qprof_record_fn_exit_vt(8, 5))
 CALL(fn_exit_all_vt, qprof_record_fn_exit_vt(0, 5))
 CALL(register_jumps, qprof_register_jumps(7, jumps, 2, falls))
 CALL(register_instructions, qprof_register_instructions(7, (const unsigned[]){3, 4}, 2))
+CALL(alloc_block, qprof_record_alloc_block(qprof_thread_handle(QPROF_INLINE_VERSION), 8, 1, 0))
 CALL(counter_bank, qprof_counter_bank(7))
 CALL(get_option, qprof_get_option("clock"))
 CALL(wants, qprof_wants())
@@ -119,6 +120,7 @@ const play_call good_calls[] = {
     ROW(fn_exit_all_vt),
     ROW(register_jumps),
     ROW(register_instructions),
+    ROW(alloc_block),
     ROW(counter_bank),
     ROW(get_option),
     ROW(wants),
@@ -184,6 +186,10 @@ CALL(bad_instructions, static const unsigned sizes[] = {1, UINT_MAX};
      qprof_register_instructions(903, NULL, 2); qprof_register_instructions(903, sizes, 1);
      qprof_register_instructions(903, sizes, INT_MIN);
      qprof_register_instructions(903, sizes, 2); qprof_register_instructions(903, sizes, 2))
+CALL(bad_alloc_block, qprof_thread *th = qprof_thread_handle(QPROF_INLINE_VERSION);
+     qprof_record_alloc_block(th, UINT64_MAX, 1, 0);
+     qprof_record_alloc_block(th, 1, UINT64_MAX, 0);
+     qprof_record_alloc_block(th, 1, 1, INT_MIN); qprof_record_alloc_block(th, 1, 1, INT_MAX))
 CALL(bad_bank, qprof_counter_bank(0); qprof_counter_bank(UINTPTR_MAX); qprof_counter_bank(902))
 CALL(bad_option, qprof_get_option(NULL); qprof_get_option(""); qprof_get_option("-");
      qprof_get_option("--=\"'"))
@@ -214,9 +220,9 @@ const play_call bad_calls[] = {
     ROW(bad_register_vt), ROW(bad_module),     ROW(bad_line_at),      ROW(bad_block_at),
     ROW(bad_current),     ROW(bad_exit),       ROW(bad_exit_vt),      ROW(bad_entry),
     ROW(bad_entry_vt),    ROW(bad_counts),     ROW(bad_bb_counts),    ROW(bad_bb_time),
-    ROW(bad_destroy),     ROW(bad_jumps),      ROW(bad_instructions), ROW(bad_bank),
-    ROW(bad_option),      ROW(bad_annotation), ROW(bad_save),         ROW(bad_config),
-    ROW(bad_trace),       ROW(bad_trace_vt),   ROW(bad_diagnostic),   ROW(bad_strerror),
-    ROW(bad_initialise),
+    ROW(bad_destroy),     ROW(bad_jumps),      ROW(bad_instructions), ROW(bad_alloc_block),
+    ROW(bad_bank),        ROW(bad_option),     ROW(bad_annotation),   ROW(bad_save),
+    ROW(bad_config),      ROW(bad_trace),      ROW(bad_trace_vt),     ROW(bad_diagnostic),
+    ROW(bad_strerror),    ROW(bad_initialise),
 };
 const size_t n_bad_calls = sizeof bad_calls / sizeof *bad_calls;

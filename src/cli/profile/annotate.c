@@ -253,7 +253,7 @@ static const qp_line_figures *line_figures(const part *p, uint32_t line)
 }
 
 typedef struct {
-    bool has_counts, has_instructions, has_times, has_totals, has_halves;
+    bool has_counts, has_instructions, has_memory, has_times, has_totals, has_halves;
     uint64_t most_count, most_self, self; /* largest of a line; sum of all lines */
     qp_unit unit;
 } scale;
@@ -272,6 +272,7 @@ static scale measure(const qp_cli *cli, const qp_model *m, const part *p)
     }
     x.has_times = x.has_totals || x.has_halves;
     x.has_instructions = m->run.has_instructions;
+    x.has_memory = m->run.has_memory;
     x.unit = qp_view_unit(m, x.most_self, cli->args.unit);
     return x;
 }
@@ -291,7 +292,7 @@ static qp_style style_of_line(const scale *x, const qp_line_figures *f)
 /* A line of the listing, but for its text. */
 typedef struct {
     const char *mark, *line;
-    uint64_t count, instructions, self, self_half, total;
+    uint64_t count, instructions, bytes, objects, self, self_half, total;
     double self_percent, self_percent_half, total_percent; /* of its function */
 } listing_row;
 
@@ -300,7 +301,8 @@ enum {
     HAS_LINE_TIMES = 2,
     HAS_LINE_TOTALS = 4,
     HAS_LINE_HALVES = 8,
-    HAS_LINE_INSTRUCTIONS = 16
+    HAS_LINE_INSTRUCTIONS = 16,
+    HAS_LINE_MEMORY = 32
 };
 
 #define AT(member)   QP_FIELD_AT(listing_row, member)
@@ -311,6 +313,10 @@ static const qp_field columns[] = {
      .needs = HAS_COUNTS},
     {"instructions", "Instr", NULL, QP_FIELD_COUNT, AT(instructions),
      .flags = QP_FIELD_HOT | QP_FIELD_BLANK, .rank = 4, .needs = HAS_LINE_INSTRUCTIONS},
+    {"bytes", "Bytes", NULL, QP_FIELD_COUNT, AT(bytes), .flags = QP_FIELD_HOT | QP_FIELD_BLANK,
+     .rank = 1, .needs = HAS_LINE_MEMORY},
+    {"objects", "Objects", NULL, QP_FIELD_COUNT, AT(objects),
+     .flags = QP_FIELD_HOT | QP_FIELD_BLANK, .rank = 3, .needs = HAS_LINE_MEMORY},
     {"self", "Self", NULL, QP_FIELD_TIME, AT(self), HALF(self_half),
      .flags = QP_FIELD_HOT | QP_FIELD_BLANK, .rank = 1, .needs = HAS_LINE_TIMES},
     {"self_half", "±", NULL, QP_FIELD_TIME, AT(self_half), HALF(self_half),
@@ -326,9 +332,17 @@ static const qp_field columns[] = {
 #undef AT
 #undef HALF
 
-static const listing_row empty_row = {
-    "", "", QP_FIELD_NONE, QP_FIELD_NONE, QP_FIELD_NONE, QP_FIELD_NONE, QP_FIELD_NONE, -1,
-    0,  -1};
+static const listing_row empty_row = {.mark = "",
+                                      .line = "",
+                                      .count = QP_FIELD_NONE,
+                                      .instructions = QP_FIELD_NONE,
+                                      .bytes = QP_FIELD_NONE,
+                                      .objects = QP_FIELD_NONE,
+                                      .self = QP_FIELD_NONE,
+                                      .self_half = QP_FIELD_NONE,
+                                      .total = QP_FIELD_NONE,
+                                      .self_percent = -1,
+                                      .total_percent = -1};
 
 /* A comment of the tool in the listing, before the line on which a function begins. */
 static void add_comment(qp_listing *l, const char *text)
@@ -365,6 +379,10 @@ static void add_line(qp_listing *l, const qp_model *m, const scale *x, const par
     if (f && f->is_counted) {
         row.count = f->count;
         row.instructions = f->instructions;
+    }
+    if (f && (f->bytes || f->objects)) {
+        row.bytes = f->bytes;
+        row.objects = f->objects;
     }
     if (f && f->is_timed) {
         row.self = qp_model_ns(m, f->self);
@@ -409,7 +427,8 @@ static bool print_listing(const qp_cli *cli, const qp_model *m, const part *p)
                      (x.has_counts ? HAS_COUNTS : 0) | (x.has_times ? HAS_LINE_TIMES : 0) |
                          (x.has_totals ? HAS_LINE_TOTALS : 0) |
                          (x.has_halves ? HAS_LINE_HALVES : 0) |
-                         (x.has_instructions ? HAS_LINE_INSTRUCTIONS : 0),
+                         (x.has_instructions ? HAS_LINE_INSTRUCTIONS : 0) |
+                         (x.has_memory ? HAS_LINE_MEMORY : 0),
                      x.unit);
     qp_table_column(&l.table, "Source", QP_KEEP_BEGIN, 0);
     bool is_good = init_around(&a, m, p->file, p->method, p->thread);
@@ -476,6 +495,10 @@ static const qp_field line_fields[] = {
     {"samples", NULL, "samples while it ran itself", QP_FIELD_COUNT, AT(f.samples)},
     {"instructions", NULL, "of the host's machine, executed in its blocks", QP_FIELD_COUNT,
      AT(f.instructions), .flags = QP_FIELD_OPTIONAL, .needs = QP_HAS_INSTRUCTIONS},
+    {"bytes", NULL, "allocated by its blocks", QP_FIELD_COUNT, AT(f.bytes),
+     .flags = QP_FIELD_OPTIONAL, .needs = QP_HAS_MEMORY},
+    {"objects", NULL, "blocks of memory allocated by its blocks", QP_FIELD_COUNT, AT(f.objects),
+     .flags = QP_FIELD_OPTIONAL, .needs = QP_HAS_MEMORY},
     {"blocks", NULL, "blocks that begin on it", QP_FIELD_COUNT, AT(f.n_blocks)},
     {"missed", NULL, "blocks that were never executed", QP_FIELD_COUNT, AT(f.n_missed)},
     {.key = NULL}};
@@ -554,7 +577,7 @@ static bool write_all(qp_cli *cli, const qp_model *m, const part *wanted)
         qp_document_json(&cli->out, document_fields, &d);
     } else if (!has_failed) {
         qp_csv_begin(&csv, &cli->out, line_fields,
-                     "file line count self total blocks missed instructions",
+                     "file line count self total blocks missed instructions bytes objects",
                      qp_run_has_any(&m->run), m->run.unit);
         for (size_t i = 0; i < n_files; i++)
             write_file(&d, files ? files[i].path : NULL, NULL, &csv);

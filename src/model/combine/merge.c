@@ -536,7 +536,8 @@ static void write_counters(qp_builder *b, const qp_merge *s, const qp_merge_thre
             [QP_MERGE_BLOCKS] = QP_COUNTER_BLOCK_COUNTS,
             [QP_MERGE_JUMPS] = QP_COUNTER_BLOCK_COUNTS,
             [QP_MERGE_TIMES] = QP_COUNTER_BLOCK_TIMES,
-            [QP_MERGE_SAMPLES] = QP_COUNTER_BLOCK_SAMPLES};
+            [QP_MERGE_SAMPLES] = QP_COUNTER_BLOCK_SAMPLES,
+            [QP_MERGE_MEMORY] = QP_COUNTER_BLOCK_MEMORY};
         uint64_t *values = qp_builder_counter_block(
             b, kinds[counters->kind], counters->method + 1,
             QP_MERGE_AT(s->methods, const qp_merge_method, counters->method)->code.n_lines,

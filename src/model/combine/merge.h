@@ -47,6 +47,7 @@ typedef enum {
     QP_MERGE_JUMPS,
     QP_MERGE_TIMES,
     QP_MERGE_SAMPLES,
+    QP_MERGE_MEMORY,
     QP_MERGE_KINDS
 } qp_merge_kind;
 

@@ -55,8 +55,7 @@ static bool copy_method(qp_merge *s, qp_builder_code *to, const qp_model_method 
 static void look_at(const qp_counter_block *b, const qp_jumps *jumps, bool *has_jumps,
                     bool *has_blocks)
 {
-    bool is_counting =
-        b->kind != QP_COUNTER_BLOCK_TIMES && b->kind != QP_COUNTER_BLOCK_SAMPLES && b->n_values;
+    bool is_counting = b->kind == QP_COUNTER_BLOCK_COUNTS && b->n_values;
     *has_jumps |= is_counting && b->n_values == jumps->n_jumps;
     *has_blocks |= is_counting && b->n_values != jumps->n_jumps;
 }
@@ -389,12 +388,12 @@ static bool add_counters(qp_merge_addition *x, const qp_model_counter_block *b)
 {
     uint32_t method = x->methods[b->method], n = b->counters->n_values;
     bool is_times = b->counters->kind == QP_COUNTER_BLOCK_TIMES;
-    bool is_samples = b->counters->kind == QP_COUNTER_BLOCK_SAMPLES;
     const qp_jumps *jumps = code_of(x->s, method)->jumps;
-    qp_merge_kind kind = is_times                       ? QP_MERGE_TIMES
-                         : is_samples                   ? QP_MERGE_SAMPLES
-                         : jumps && jumps->n_jumps == n ? QP_MERGE_JUMPS
-                                                        : QP_MERGE_BLOCKS;
+    qp_merge_kind kind = is_times                                        ? QP_MERGE_TIMES
+                         : b->counters->kind == QP_COUNTER_BLOCK_SAMPLES ? QP_MERGE_SAMPLES
+                         : b->counters->kind == QP_COUNTER_BLOCK_MEMORY  ? QP_MERGE_MEMORY
+                         : jumps && jumps->n_jumps == n                  ? QP_MERGE_JUMPS
+                                                                         : QP_MERGE_BLOCKS;
     qp_merge_counter_block *to = block_of(x->s, x->threads[b->thread], method, kind, n);
     if (to && is_times)
         add_times(x->m, to, b->counters);

@@ -114,15 +114,16 @@ bool qp_model_stack_suffixes(const qp_model *m, uint32_t method, uint32_t thread
 /* A block of a method: an entry of its line table. */
 typedef struct {
     int32_t line, code_offset;
-    bool is_counted;       /* the host counts blocks of this method: count is known */
-    bool is_timed;         /* marked at least once: self and total are its */
-    bool is_sampled;       /* it has samples, and no block of the method is timed: self is an
+    bool is_counted;         /* the host counts blocks of this method: count is known */
+    bool is_timed;           /* marked at least once: self and total are its */
+    bool is_sampled;         /* it has samples, and no block of the method is timed: self is an
                              estimate, and total is not known */
-    uint64_t count;        /* executions */
-    uint64_t self, total;  /* ticks; total: callees included */
-    uint64_t samples;      /* while it ran itself */
-    uint64_t self_half;    /* ticks: half of the interval of an estimate */
-    uint64_t instructions; /* executed; where run.has_instructions */
+    uint64_t count;          /* executions */
+    uint64_t self, total;    /* ticks; total: callees included */
+    uint64_t samples;        /* while it ran itself */
+    uint64_t self_half;      /* ticks: half of the interval of an estimate */
+    uint64_t instructions;   /* executed; where run.has_instructions */
+    uint64_t bytes, objects; /* allocated; where run.has_memory */
 } qp_block_figures;
 
 /** Blocks of a method, in table order.
@@ -159,6 +160,7 @@ typedef struct {
     uint64_t samples;
     uint64_t self_half; /* ticks */
     uint64_t instructions;
+    uint64_t bytes, objects; /* allocated */
 } qp_line_figures;
 
 /** Lines of a source file that have code, ascending.

@@ -87,6 +87,12 @@ static void add_counters(const qp_model *m, uint32_t method, uint32_t thread, qp
         if (b->counters->kind == QP_COUNTER_BLOCK_TIMES) {
             if (!own->has_units)
                 add_times(blocks, b->counters);
+        } else if (b->counters->kind == QP_COUNTER_BLOCK_MEMORY) {
+            for (uint32_t i = 0; i < f->n_blocks; i++) {
+                blocks[i].bytes = qp_sum(blocks[i].bytes, b->counters->values[2 * (size_t)i]);
+                blocks[i].objects =
+                    qp_sum(blocks[i].objects, b->counters->values[2 * (size_t)i + 1]);
+            }
         } else if (b->counters->kind == QP_COUNTER_BLOCK_COUNTS) {
             for (uint32_t i = 0; i < f->n_blocks; i++)
                 add_count(&blocks[i], qp_counter_block_value(b, i), m->run.is_once);
@@ -261,6 +267,8 @@ static void add_block(qp_buf *lines, qp_dict *known, const qp_block_figures *b)
     l->is_sampled |= b->is_sampled;
     l->samples = qp_sum(l->samples, b->samples);
     l->instructions = qp_sum(l->instructions, b->instructions);
+    l->bytes = qp_sum(l->bytes, b->bytes);
+    l->objects = qp_sum(l->objects, b->objects);
     l->self_half = (uint64_t)(hypot((double)l->self_half, (double)b->self_half) + 0.5);
     l->count = b->count > l->count ? b->count : l->count;
     l->self = qp_sum(l->self, b->self);

@@ -30,6 +30,8 @@ static bool is_sound(const qp_model_private *own, const qp_counter_block *b, uin
         return b->n_values == 2 * (uint64_t)n_blocks + (n_blocks + 63) / 64;
     if (b->kind == QP_COUNTER_BLOCK_SAMPLES)
         return b->n_values == n_blocks;
+    if (b->kind == QP_COUNTER_BLOCK_MEMORY)
+        return b->n_values == 2 * (uint64_t)n_blocks;
     const qp_jumps *j = qp_counter_block_jumps(own, method);
     return b->n_values == n_blocks || (j && b->n_values == j->n_jumps) ||
            (b->kind == QP_COUNTER_BLOCK_SHARE && !b->n_values); /* calls only */
@@ -68,7 +70,7 @@ static void take_counters(qp_model_private *own, const qp_model_extent *s,
     uint32_t thread = qp_index_at(own, s->owner, QP_TAG_THREAD);
     uint32_t method = qp_index_at(own, b->method, QP_TAG_METHOD);
     bool is_known = b->kind == QP_COUNTER_BLOCK_COUNTS || b->kind == QP_COUNTER_BLOCK_TIMES ||
-                    b->kind == QP_COUNTER_BLOCK_SAMPLES;
+                    b->kind == QP_COUNTER_BLOCK_SAMPLES || b->kind == QP_COUNTER_BLOCK_MEMORY;
     if (!method || !thread || !is_known || !is_sound(own, b, method)) {
         own->n_losses[QP_LOSS_counter_blocks]++;
         return;

@@ -158,19 +158,38 @@ void qp_block_mark(qprof_thread *th, qprof_frame *top, int bb)
     qp_stack_flag(th, top, QPROF_FRAME_MARKED);
 }
 
-void qp_blocks_sampled(qprof_thread *th, qp_cell method, int block, uint64_t n)
+/* Values of a block that a host tells, of which each has `each`. @return NULL: the reason is counted */
+static uint64_t *values_told(qprof_thread *th, qp_cell method, qp_counter_block_kind kind,
+                             int block, uint32_t each)
 {
     uint32_t n_blocks = method ? qp_method_n_blocks(&qp_recorder.methods, method) : 0;
     bool is_block = (uint32_t)block < n_blocks;
     qp_cell cell = 0;
     if (qp_blocks_are_excluded(method))
-        return;
+        return NULL;
     if (is_block)
-        cell = counters_of(th, method, QP_COUNTER_BLOCK_SAMPLES, n_blocks, n_blocks);
+        cell = counters_of(th, method, kind, each * n_blocks, n_blocks);
     if (cell)
-        qp_blocks_add(&qp_counter_block_at(th, cell)->values[block], n);
-    else
-        qp_count(&qp_recorder.space, is_block ? QP_D_out_of_memory : QP_D_bb_out_of_range);
+        return &qp_counter_block_at(th, cell)->values[each * (uint32_t)block];
+    qp_count(&qp_recorder.space, is_block ? QP_D_out_of_memory : QP_D_bb_out_of_range);
+    return NULL;
+}
+
+void qp_blocks_sampled(qprof_thread *th, qp_cell method, int block, uint64_t n)
+{
+    uint64_t *samples = values_told(th, method, QP_COUNTER_BLOCK_SAMPLES, block, 1);
+    if (samples)
+        qp_blocks_add(samples, n);
+}
+
+void qp_blocks_allocated(qprof_thread *th, qp_cell method, int block, uint64_t bytes,
+                         uint64_t objects)
+{
+    uint64_t *memory = values_told(th, method, QP_COUNTER_BLOCK_MEMORY, block, 2);
+    if (!memory)
+        return;
+    qp_blocks_add(&memory[0], bytes);
+    qp_blocks_add(&memory[1], objects);
 }
 
 /* With function granularity a host counts entries alone. */

@@ -119,6 +119,10 @@ void qp_block_mark(qprof_thread *th, qprof_frame *top, int bb);
 /* A block of a method ran while n samples were taken. */
 void qp_blocks_sampled(qprof_thread *th, qp_cell method, int block, uint64_t n);
 
+/* A block of a method allocated memory. */
+void qp_blocks_allocated(qprof_thread *th, qp_cell method, int block, uint64_t bytes,
+                         uint64_t objects);
+
 /* Add n units to the call on top. */
 void qp_blocks_units(qprof_thread *th, qprof_frame *top, uint64_t n);
 

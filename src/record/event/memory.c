@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "base/atomic.h"
+#include "record/clock/clock.h"
 #include "record/event/event.h"
 #include "record/tree/tree.h"
 
@@ -45,6 +46,26 @@ void qprof_cold_memory(qprof_thread *th, uint64_t bytes, uint64_t objects, int i
             QPROF_ADD(*(is_free ? &m->freed_bytes : &m->bytes), bytes);
             QPROF_ADD(*(is_free ? &m->freed_objects : &m->objects), objects);
         }
+        qp_event_end(th, top);
+    }
+    errno = host_errno;
+}
+
+void qprof_record_alloc_block(qprof_thread *th, uint64_t bytes, uint64_t objects, int block)
+{
+    if (!qp_is_open(th) || !(qp_recorder_head()->collect & QP_COLLECT_MEMORY))
+        return;
+    if (bytes >> 48 || objects >> 48) {
+        qp_count(&qp_recorder.space, QP_D_e_arg);
+        return;
+    }
+    int host_errno = errno;
+    qprof_frame *top = qp_event_look(th);
+    if (top) {
+        bool is_off = QPROF_LOAD(th->gate) & (QP_HOOK_STOPPED | QP_HOOK_OFF);
+        if (!is_off)
+            qp_blocks_allocated(th, qp_node_at(th, qp_frame_path(top))->method, block, bytes,
+                                objects);
         qp_event_end(th, top);
     }
     errno = host_errno;
