@@ -55,7 +55,7 @@ uint64_t qp_pair_shape(const qp_model_method *k)
 /* ---- pairs ------------------------------------------------------------------------------- */
 
 /* Equal lines say little once lines have moved. */
-enum { BY_SHAPE = 4, BY_CALLS = 2, BY_NAME = 1, CELLS_MAX = 1 << 22 };
+enum { BY_SHAPE = 4, BY_CALLS = 2, BY_NAME = 1, CELLS_MAX = 1 << 22, AHEAD_MAX = 1000 };
 
 /* @return 0: they are no pair */
 static uint32_t weight_of(const qp_pair_item *a, const qp_pair_item *b)
@@ -107,15 +107,15 @@ static void choose(const matching *x, const uint32_t *best)
     }
 }
 
-/* Too many to weigh: by name. */
+/* Too many to weigh: by name, among the next ones. */
 static void match_names(const matching *x)
 {
     uint32_t i = 0;
     for (uint32_t k = 0; k < x->n_b; k++) {
-        uint32_t at = i;
-        while (at < x->n_a && strcmp(x->a[x->first + at].name, x->b[x->first + k].name) != 0)
+        uint32_t at = i, end = x->n_a - i > AHEAD_MAX ? i + AHEAD_MAX : x->n_a;
+        while (at < end && strcmp(x->a[x->first + at].name, x->b[x->first + k].name) != 0)
             at++;
-        if (at < x->n_a) {
+        if (at < end) {
             x->to[x->first + k] = x->first + at;
             i = at + 1;
         }
