@@ -62,4 +62,17 @@ mkdir "$tmp/empty"
 QPROF="-time=sometimes" "$bin/qlua" -e 'print("ran")' >"$tmp/out" 2>"$tmp/err"
 [ "$(cat "$tmp/out")" = ran ] || complain "a bad option stops the program"
 grep -q '^qlua: not recording: ' "$tmp/err" || complain "a bad option is not reported"
+# Memory for a part of the calls alone: the head of the report has all of them.
+echo 'local function deep(n) if n > 0 then return 1 + deep(n - 1) end return 0 end deep(150000)' >"$tmp/deep.lua"
+record "-time=none" whole "$tmp/deep.lua"
+record "-time=none -memory-limit=1M" limited "$tmp/deep.lua"
+for name in whole limited; do
+    "$bin/qprof" report --format=json "$tmp/$name.qprof" >"$tmp/$name.json"
+    jq '.run.calls + .run.calls_lost' "$tmp/$name.json" >"$tmp/$name.total"
+done
+cmp "$tmp/whole.total" "$tmp/limited.total" || complain "lost calls are not in the total"
+jq -e '.run.calls_lost == 0' "$tmp/whole.json" >"$tmp/jq" || complain "calls are lost without need"
+jq -e '.run.calls_lost > 100000' "$tmp/limited.json" >"$tmp/jq" || complain "no calls are lost"
+"$bin/qprof" report "$tmp/limited.qprof" | grep -q '^  totals      [0-9,]* calls, [0-9,]* of them lost, of ' ||
+    complain "the head does not say that calls were lost"
 finish
