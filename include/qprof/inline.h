@@ -65,7 +65,7 @@ typedef struct qprof_pulse {
     uint32_t index;        /* library only */
 } qprof_pulse;
 
-/* A thread's handle. A forked child finds its memory zeroed, so the handle is closed there. */
+/* A thread's handle. A forked child that does not follow finds its memory zeroed: it is closed there. */
 struct qprof_thread {
     uint32_t gate;      /* QPROF_GATE_* and QPROF_HOOK_*; 0: closed. Any thread may change it */
     uint32_t os_thread; /* ordinal of the OS thread that drives it; 0: none */

@@ -47,7 +47,8 @@ typedef struct {
     unsigned char *fates; /* thread_fate, by the ordinals of thread records */
     char *rows;           /* QP_ROW_BYTES each */
     char *image;          /* of the file; what is not copied is zero */
-    uint64_t *marks;      /* a bit for each cell: a node that the child needs; apart */
+    uint64_t *starts;     /* a bit for each cell: the header of an extent that the image has */
+    uint64_t *marks;      /* the same: a node that the child needs; apart */
     size_t n_mark_bytes;
 } fork_copy;
 
@@ -85,6 +86,26 @@ static char *image_at(const fork_copy *c, uint64_t cell)
     return c->image + cell * QP_CELL;
 }
 
+static bool has_bit(const uint64_t *bits, uint64_t i)
+{
+    return bits[i / 64] >> i % 64 & 1;
+}
+
+static void set_bit(uint64_t *bits, uint64_t i)
+{
+    bits[i / 64] |= (uint64_t)1 << i % 64;
+}
+
+/* The first bit from i on that is set. @return n: none */
+static uint64_t next_bit(const uint64_t *bits, uint64_t i, uint64_t n)
+{
+    for (; i < n; i = (i / 64 + 1) * 64)
+        if (bits[i / 64] >> i % 64)
+            break;
+    i += i < n ? (uint64_t)__builtin_ctzll(bits[i / 64] >> i % 64) : 0;
+    return i < n ? i : n;
+}
+
 static bool copy_cells(const fork_copy *c, uint64_t cell, uint64_t n_cells)
 {
     return copy(image_at(c, cell), qp_at(&qp_recorder.space, (qp_cell)cell), n_cells * QP_CELL);
@@ -96,18 +117,24 @@ static thread_fate fate_at(const fork_copy *c, const qp_thread_record *r)
     return ordinal < c->n_fates ? (thread_fate)c->fates[ordinal] : GONE;
 }
 
-/* Has the child use for an extent? Of a tree of which it needs some paths, nodes are copied one by one. */
-static bool is_needed(const fork_copy *c, const qp_extent *e, const qp_thread_record *owner)
+/* How many cells of an extent the child needs. Of a tree of which it needs some paths, the headers of
+ * extents that have any; nodes are copied one by one. */
+static uint32_t n_needed(const fork_copy *c, const qp_extent *e)
 {
+    thread_fate fate = e->owner ? fate_at(c, qp_at(&qp_recorder.space, e->owner)) : WHOLE;
+    uint64_t end = (uint64_t)e->self + e->n_cells;
     switch (e->kind) {
     case QP_EXTENT_FREE:
     case QP_EXTENT_RING:
     case QP_EXTENT_MARKERS:
-        return false;
+        return 0;
+    case QP_EXTENT_NODES:
+        return fate == WHOLE ? e->n_cells
+                             : fate == PATHS && next_bit(c->marks, e->self, end) < end;
     case QP_EXTENT_FRAMES:
-        return fate_at(c, owner) != GONE;
+        return fate == GONE ? 0 : e->n_cells;
     default:
-        return !e->owner || fate_at(c, owner) == WHOLE;
+        return fate == WHOLE ? e->n_cells : 0;
     }
 }
 
@@ -130,8 +157,7 @@ typedef enum { NOTHING, CHANGED, GREW } copy_change;
 static copy_change copy_extents(fork_copy *c, bool again)
 {
     const uint32_t apart = 1u << QP_EXTENT_THREADS | 1u << QP_EXTENT_WAITING |
-                           1u << QP_EXTENT_EVENTS | 1u << QP_EXTENT_SHARES |
-                           1u << QP_EXTENT_RING;
+                           1u << QP_EXTENT_EVENTS | 1u << QP_EXTENT_SHARES;
     copy_change change = NOTHING;
     for (uint64_t cell = QP_HEAD_CELLS, n; cell < c->n_cells; cell += n) {
         const qp_extent *e = qp_at(&qp_recorder.space, (qp_cell)cell);
@@ -140,11 +166,13 @@ static copy_change copy_extents(fork_copy *c, bool again)
             e->n_cells > c->n_cells - cell)
             continue; /* another thread is about to write its header */
         n = e->n_cells;
-        bool is_new = !((const qp_extent *)(void *)image_at(c, cell))->n_cells;
+        uint32_t n_copied = n_needed(c, e);
+        bool is_new = n_copied && !has_bit(c->starts, cell);
         bool is_shared = !e->owner && !(apart >> e->kind & 1);
-        bool is_whole = is_needed(c, e, qp_at(&qp_recorder.space, e->owner));
-        if (is_new || (again && is_shared)) {
-            bool is_changed = copy_cells(c, cell, is_whole ? n : 1) && is_shared;
+        if (is_new)
+            set_bit(c->starts, cell);
+        if (is_new || (n_copied && again && is_shared)) {
+            bool is_changed = copy_cells(c, cell, n_copied) && is_shared;
             change = is_changed && is_new ? GREW : is_changed && !change ? CHANGED : change;
         }
     }
@@ -171,20 +199,10 @@ static bool copy_file(fork_copy *c)
 
 /* ---- the paths that the child needs ------------------------------------------------------- */
 
-static bool is_marked(const fork_copy *c, uint64_t cell)
-{
-    return c->marks[cell / 64] >> cell % 64 & 1;
-}
-
-static void set_mark(const fork_copy *c, uint64_t cell)
-{
-    c->marks[cell / 64] |= (uint64_t)1 << cell % 64;
-}
-
 static void mark(const fork_copy *c, qp_cell path)
 {
-    for (qp_cell cell = path; cell && cell < c->n_cells && !is_marked(c, cell);) {
-        set_mark(c, cell);
+    for (qp_cell cell = path; cell && cell < c->n_cells && !has_bit(c->marks, cell);) {
+        set_bit(c->marks, cell);
         copy_cells(c, cell, 1);
         cell = ((const qp_node *)qp_at(&qp_recorder.space, cell))->parent;
     }
@@ -213,7 +231,7 @@ static void mark_creator(const fork_copy *c, const qprof_thread *th)
     qp_cell creator = qp_load(&qp_record_of(th)->creator), root = creator;
     while (root && root < c->n_cells && qp_node_at(th, root)->parent)
         root = qp_node_at(th, root)->parent;
-    if (root && root < c->n_cells && is_marked(c, root))
+    if (root && root < c->n_cells && has_bit(c->marks, root))
         mark(c, creator);
 }
 
@@ -284,6 +302,8 @@ static size_t lay_out(fork_copy *c, char *base)
     at += (size_t)c->n_rows * QP_ROW_BYTES;
     c->image = at;
     at += c->most_cells * QP_CELL;
+    c->starts = (void *)at;
+    at += (c->most_cells / 64 + 1) * sizeof *c->starts;
     c->states = (void *)at;
     at += c->n_rows * sizeof *c->states;
     c->fates = (void *)at;
@@ -297,7 +317,8 @@ void qp_fork_prepare(void)
     if (qp_state() != QP_STATE_RUNNING || qp_here.in_control ||
         !qp_recorder.options.number[QP_OPT_follow_child_processes])
         return;
-    plan.most_cells = qp_observe(&qp_recorder_head()->n_cells) + MORE_CELLS;
+    plan.n_cells = qp_observe(&qp_recorder_head()->n_cells);
+    plan.most_cells = plan.n_cells + MORE_CELLS;
     plan.n_fates = qp_load(&qp_recorder_head()->n_threads) + 1;
     while (qp_threads_at(plan.n_rows))
         plan.n_rows++;
@@ -314,9 +335,8 @@ void qp_fork_prepare(void)
     kept = c;
     qp_data_sync_here();
     save_rows(c, has_other_os_threads());
-    if (copy_file(c))
-        mark_paths(c);
-    else
+    mark_paths(c);
+    if (!copy_file(c))
         c->n_cells = 0;
     qp_mapping_pass_on(&qp_recorder.space.map, true);
 }
@@ -378,7 +398,7 @@ static void put_extent(file_writer *w, qp_extent *e)
 static void put_whole(const fork_copy *c, file_writer *w, qp_extent *e)
 {
     for (uint32_t i = 1; e->kind == QP_EXTENT_NODES && i < e->n_cells; i++)
-        set_mark(c, (uint64_t)e->self + i);
+        set_bit(c->marks, (uint64_t)e->self + i);
     put_extent(w, e);
 }
 
@@ -391,9 +411,9 @@ static void put_nodes(const fork_copy *c, file_writer *w, const qp_extent *from)
     uint64_t end = (uint64_t)whole.self + whole.n_cells;
     for (uint64_t first = whole.self + 1, last; first < end; first = last + 1) {
         last = first;
-        if (!is_marked(c, first))
+        if (!has_bit(c->marks, first))
             continue;
-        while (last < end && is_marked(c, last))
+        while (last < end && has_bit(c->marks, last))
             last++;
         qp_extent *e = (void *)image_at(c, first - 1);
         *e = (qp_extent){.magic = QP_EXTENT_MAGIC,
@@ -441,19 +461,17 @@ static bool write_file(const fork_copy *c, const qp_mapping *map)
     ((qp_head *)(void *)c->image)->nonce = w.nonce;
     ((qp_head *)(void *)c->image)->n_cells = c->n_cells;
     qp_signal_hold_begin(&hold, SIGXFSZ);
-    for (uint64_t cell = QP_HEAD_CELLS, n; cell < c->n_cells; cell += n) {
+    for (uint64_t cell = QP_HEAD_CELLS;
+         (cell = next_bit(c->starts, cell, c->n_cells)) < c->n_cells; cell++) {
         qp_extent *e = (void *)image_at(c, cell);
-        const qp_thread_record *owner = (void *)image_at(c, e->owner);
-        bool is_extent = e->magic == QP_EXTENT_MAGIC && e->self == cell;
-        n = is_extent ? e->n_cells : 1;
-        if (is_extent && e->kind == QP_EXTENT_THREADS)
+        if (e->kind == QP_EXTENT_THREADS)
             prepare_records(c, e);
-        if (is_extent && e->kind == QP_EXTENT_METHODS)
+        if (e->kind == QP_EXTENT_METHODS)
             prepare_methods(e);
-        if (is_extent && is_needed(c, e, owner))
-            put_whole(c, &w, e);
-        else if (is_extent && e->kind == QP_EXTENT_NODES && fate_at(c, owner) == PATHS)
+        if (e->kind == QP_EXTENT_NODES && fate_at(c, (void *)image_at(c, e->owner)) == PATHS)
             put_nodes(c, &w, e);
+        else
+            put_whole(c, &w, e);
     }
     put_free(&w, c->n_cells);
     put(&w, 0, c->image, QP_HEAD_CELLS);
@@ -524,7 +542,7 @@ static void begin_row(const fork_copy *c, qprof_thread *th)
     qp_thread_record *r = qp_record_of(th);
     const qp_thread_record *copied = (void *)image_at(c, qp_record_cell(th));
     r->nodes = copied->nodes; /* known since all of the file was written */
-    if (r->creator && !is_marked(c, r->creator))
+    if (r->creator && !has_bit(c->marks, r->creator))
         r->creator = 0;
     r->system_id = qp_here.system_id;
     if (fate_at(c, r) == PATHS)

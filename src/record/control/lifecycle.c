@@ -2,7 +2,7 @@
  * qp_recorder_begin first.
  *
  * The state of the run lies in a page that fork() zeroes: a forked child always finds
- * QP_STATE_OFF before it can touch the file, which is not mapped in the child. */
+ * QP_STATE_OFF before it can touch the file, which it does not have, or replaces by its own: fork.c. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>

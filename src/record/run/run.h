@@ -1,7 +1,7 @@
 /* run.h: the run of this process: its file, options and state; its threads; the OS threads.
  *
- * Every other room asks qp_state() before it touches the file: in a forked child the file is
- * not mapped, and the state, which lies in memory that fork() zeroes, is QP_STATE_OFF. */
+ * Every other room asks qp_state() before it touches the file: in a forked child the parent's file is
+ * gone, and the state, which lies in memory that fork() zeroes, is QP_STATE_OFF until it has its own. */
 #ifndef QP_RECORD_RUN_RUN_H
 #define QP_RECORD_RUN_RUN_H
 
@@ -22,7 +22,7 @@
 /* ---- the run: run.c ---------------------------------------------------------------------- */
 
 typedef enum {
-    QP_STATE_OFF, /* never started, or a forked child */
+    QP_STATE_OFF, /* never started, or a forked child that does not follow */
     QP_STATE_RUNNING,
     QP_STATE_CLOSED,  /* shut down: the figures of the run can still be read */
     QP_STATE_CHANGING /* starting or shutting down */
