@@ -693,6 +693,7 @@ QPROF_FN(void) qprof_set_clock(uint64_t (*now)(void));
 #endif
 
 /* ---- sampling ---------------------------------------------------------------------------- */
+#include "qprof/cost.h"     /* what recording costs the host */
 #include "qprof/sampling.h" /* PC samples and call patterns */
 
 /* ---- triggers ---------------------------------------------------------------------------- */

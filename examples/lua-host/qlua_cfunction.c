@@ -138,9 +138,11 @@ static __attribute__((noinline)) size_t find_cfunction(lua_State *L, lua_CFuncti
         if (__atomic_load_n(&it->live, __ATOMIC_RELAXED) == f)
             return it->id;
     }
+    uint64_t begun = qprof_work_begin();
     pthread_mutex_lock(&lock);
     size_t id = add_cfunction(L, f, bucket);
     pthread_mutex_unlock(&lock);
+    qprof_work_end(begun);
     return id;
 }
 

@@ -320,6 +320,7 @@ void qlua_code_add(lua_State *L, CallInfo *ci, Proto *p, int is_wanted)
 
 size_t qlua_code_method(lua_State *L, CallInfo *ci, Proto *p)
 {
+    uint64_t begun = qprof_work_begin();
     if (!issweepphase(G(L)))
         qlua_code_bury(L);
     qlua_name_chunk(L, ci, p, qlua_name_module(L, ci, p));
@@ -327,6 +328,7 @@ size_t qlua_code_method(lua_State *L, CallInfo *ci, Proto *p)
         qlua_cover_code(L, ci, p);
     else
         qlua_code_add(L, ci, p, 1);
+    qprof_work_end(begun);
     return p->qid;
 }
 

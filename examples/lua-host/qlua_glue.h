@@ -93,6 +93,11 @@ LUAI_FUNC void qlua_poll_call(lua_State *L, StkId func, int n_results);
 /** Values of arguments and results are traced. */
 LUAI_FUNC int qlua_has_values;
 
+/* ---- qlua_cost.c ------------------------------------------------------------------------- */
+
+/** Have the recorder measure what a call costs. Once, before the first state. */
+LUAI_FUNC void qlua_cost_measure(void);
+
 /* ---- qlua_code.c ------------------------------------------------------------------------- */
 
 /** Reserve memory for counters that are never read. @return 0: no memory */

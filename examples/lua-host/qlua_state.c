@@ -127,7 +127,7 @@ static void forget_memory(const open_state *state)
     }
 }
 
-void qlua_start(int argc, char **argv, int script)
+static void start(int argc, char **argv, int script)
 {
     int opened;
     if (script < argc)
@@ -171,6 +171,13 @@ void qlua_start(int argc, char **argv, int script)
     qlua_loop = is_counting       ? qlua_execute_counting
                 : qlua_is_polling ? qlua_execute_polling
                                   : qlua_execute_calls;
+}
+
+void qlua_start(int argc, char **argv, int script)
+{
+    start(argc, argv, script);
+    if (qlua_is_reporting && !qlua_is_polling && !qlua_is_covering)
+        qlua_cost_measure();
 }
 
 void qlua_choose_loop(void)

@@ -90,6 +90,27 @@ void qprof_close(int run)
     errno = host_errno;
 }
 
+void qprof_measure_calls(qprof_calls_function execute, void *data, unsigned n)
+{
+    int host_errno = errno;
+    if (execute && qp_is_running() && qp_control_lock()) {
+        qp_calibrate_host(execute, data, n);
+        qp_control_unlock();
+    }
+    errno = host_errno;
+}
+
+uint64_t qprof_work_begin(void)
+{
+    return qp_is_running() && qp_cost_is_measured() ? qp_cost_now() : 0;
+}
+
+void qprof_work_end(uint64_t begun)
+{
+    if (begun && qp_is_running())
+        qp_cost_add(qp_thread_current(), QP_COST_ONCE, begun);
+}
+
 qprof_MethodID qprof_define(const char *name, const char *class_name, const char *file,
                             const qprof_LineInfo *lines, int n_lines)
 {

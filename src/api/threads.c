@@ -133,12 +133,17 @@ qprof_thread *qprof_thread_handle_vt(VthreadID vt, unsigned version)
     return th ? th : &qp_closed_thread;
 }
 
-static __attribute__((noinline)) qprof_thread *mount(qprof_thread *th)
+static __attribute__((noinline)) qprof_thread *mount(qprof_thread *th, qprof_token entered)
 {
     int host_errno = errno;
     qprof_thread *before = NULL;
-    if (qp_is_running() && qp_recorder.is_virtual)
+    uint64_t start = qp_here.until_timed < 0 ? qp_cost_start() : 0;
+    if (start) /* nothing else is unusual, perhaps */
+        before = qp_thread_switch_by(th, entered);
+    if (!before && qp_is_running() && qp_recorder.is_virtual)
         before = qp_thread_mount(th);
+    if (start && before && before != th)
+        qp_cost_add(th, QP_COST_PART, start);
     if (before && before != th && qp_is_open(th) && qp_load(&qp_is_triggering))
         qp_event_triggers_raise(th, QP_EVENT_VT_SWITCH, qp_event_triggers_id(th), NULL);
     errno = host_errno;
@@ -148,13 +153,13 @@ static __attribute__((noinline)) qprof_thread *mount(qprof_thread *th)
 qprof_thread *qprof_thread_mount(qprof_thread *th)
 {
     qprof_thread *before = th ? qp_thread_switch(th) : &qp_closed_thread;
-    return QP_LIKELY(before) ? before : mount(th);
+    return QP_LIKELY(before) ? before : mount(th, 0);
 }
 
 qprof_thread *qprof_token_mount(qprof_thread *th, qprof_token entered)
 {
     qprof_thread *before = th ? qp_thread_switch_by(th, entered) : &qp_closed_thread;
-    return QP_LIKELY(before) ? before : mount(th);
+    return QP_LIKELY(before) ? before : mount(th, entered);
 }
 
 /* ---- methods ----------------------------------------------------------------------------- */

@@ -143,7 +143,8 @@ typedef struct {
     uint32_t clear_count;   /* a thread whose clear_count differs has not done its part yet */
     uint32_t dataset;       /* number of this dataset; in a live file: of the next */
     /* 192 */
-    /* Measured at start, in thousandths of a tick: what an event adds to its caller's self time. */
+    /* Measured at start, in thousandths of a tick: what an event in line adds to its caller's self time,
+     * with what the host does for it. */
     uint64_t cost_entry, cost_exit;
     uint64_t cost_inside;   /* the same: what it adds to the called method itself */
     uint64_t sample_period; /* ns asked for; 0: no sampler */
@@ -169,7 +170,9 @@ typedef struct {
     uint32_t reserved1;
     uint64_t pc_reached;    /* ns of CPU time for each interrupt; 0: as long as passes took */
     uint64_t coarse_period; /* adaptive: ticks that one of the coarse clock represents */
-    uint64_t reserved[18];
+    uint64_t
+        cost_host; /* as cost_inside: what a call whose events are out of line costs the host */
+    uint64_t reserved[17];
     /* 504: texts */
     qp_ref script, arguments; /* what the host executes; words as a shell reads them */
     qp_ref folder;            /* the working directory at the start */
@@ -466,7 +469,8 @@ typedef struct {
                                * CLOCK_MONOTONIC, CPU time; 0: never */
     uint64_t off_open;        /* snapshot, sealed: ticks off the processor since ... */
     uint64_t off_since;       /* ... this moment, if it is `last` */
-    uint64_t reserved[2];
+    uint64_t n_apart;         /* events out of line, estimated from those that were timed */
+    uint64_t apart_ticks;     /* what they, switches and new methods took, estimated */
     qp_cell creator; /* node that was on top where the virtual thread was created, perhaps of
                       * another thread; 0: unknown, or none */
     uint32_t reserved2;

@@ -228,6 +228,8 @@ typedef struct {
     uint64_t
         n_waiting; /* PC samples since its last event, included in those of the path on top */
     uint64_t n_drift; /* events during the copying: figures may differ by as many */
+    uint64_t n_apart,
+        apart_ticks;  /* events that the recorder handled out of line, and what they took */
     bool is_salvaged; /* some of its open frames could not be read */
 } qp_model_thread;
 

@@ -355,6 +355,37 @@ static void the_cost_of_recording_is_what_the_times_contain(void **state)
     profile_free(p);
 }
 
+/* main calls f three times: 4 calls, 8 events, half of them out of line, which took 100 ticks. A call costs
+ * inside 3 / 2, its caller (10 + 7) / 2 in line, 2 / 2 of the host, 100 / 4: f has 3 * 1.5, main 1.5 + 3 * 34.5.
+ * Where all are out of line, it is 100 / 4 + 2 for each of the three calls that are in main. */
+static void events_out_of_line_cost_what_they_took(void **state)
+{
+    (void)state;
+    profile *p = profile_new();
+    qp_cell thread = profile_thread(p);
+    qp_cell outer = profile_call(p, thread, 0, 1, "main", 1, 1000);
+    profile_call(p, thread, outer, 2, "f", 3, 500);
+    profile_balance(p, thread, 4, 0);
+    profile_head(p)->cost_entry = 10000;
+    profile_head(p)->cost_exit = 7000;
+    profile_head(p)->cost_inside = 3000;
+    profile_head(p)->cost_host = 2000;
+    qp_thread_record *r = profile_at(p, thread);
+    r->n_apart = 4;
+    r->apart_ticks = 100;
+    qp_model *m = profile_load(p, QP_LOAD_CLEAN);
+    assert_int_equal(profile_find(m, "f")->all.cost, 4);
+    assert_int_equal(profile_find(m, "main")->all.cost, 105);
+    assert_int_equal(m->run.cost_total, 109);
+    qp_model_free(m);
+    r = profile_at(p, thread);
+    r->n_apart = 1000; /* an estimate */
+    m = profile_load(p, QP_LOAD_CLEAN);
+    assert_int_equal(m->run.cost_total, 81);
+    qp_model_free(m);
+    profile_free(p);
+}
+
 static void ascend(void *to, unsigned percent)
 {
     unsigned *last = to;
@@ -478,6 +509,7 @@ int main(void)
         cmocka_unit_test(a_stack_continues_in_the_next_chunk),
         cmocka_unit_test(ticks_become_nanoseconds_exactly),
         cmocka_unit_test(the_cost_of_recording_is_what_the_times_contain),
+        cmocka_unit_test(events_out_of_line_cost_what_they_took),
         cmocka_unit_test(loading_says_how_far_it_is),
         cmocka_unit_test(names_follow_the_rules),
         cmocka_unit_test(equal_methods_are_merged_on_request),

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text/wide.h"
 #include "cli/show/show.h"
 #include "format/layout.h"
 
@@ -53,11 +54,10 @@ static void print_setup(const qp_screen *s, const qp_model *m)
              run->memory_limit_bytes ? " of at most " : "",
              run->memory_limit_bytes ? qp_unit_size(b, run->memory_limit_bytes) : "");
     print_field(s, "size", text);
-    if (run->cost_caller_milliticks + run->cost_inside_milliticks) {
-        uint64_t cost = run->cost_caller_milliticks + run->cost_inside_milliticks;
-        /* A call costs some ticks: of a thousand calls the sum converts without loss. */
-        snprintf(text, sizeof text, "%s for 1,000 calls, estimated at the start",
-                 qp_view_amount(m, a, cost));
+    if (run->cost_total && run->calls) { /* of a thousand calls the sum converts without loss */
+        uint64_t ns =
+            qp_product_share(qp_model_ns(m, run->cost_total), 1000, run->calls / 2, run->calls);
+        snprintf(text, sizeof text, "%s for 1,000 calls, on average", qp_unit_time(a, ns));
         print_field(s, "cost", text);
     }
 }

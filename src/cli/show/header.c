@@ -245,12 +245,16 @@ static void print_marks(const qp_screen *s, const qp_run_info *run)
 static void print_cost(const qp_screen *s, const qp_model *m, bool is_subtracted)
 {
     char number[QP_NUMBER_BYTES], percent[QP_NUMBER_BYTES];
-    if (!m->run.cost_total || !m->run.has_times)
-        return;
-    qp_header_line(s, "overhead", "%s (%s %%) spent recording; %s the times below",
-                   qp_view_amount(m, number, m->run.cost_total),
-                   qp_unit_percent(percent, m->run.cost_total, m->run.total),
-                   is_subtracted ? "subtracted from" : "included in");
+    const qp_run_info *run = &m->run;
+    if (run->cost_total && run->has_times)
+        qp_header_line(s, "overhead", "%s (%s %%) spent recording; %s the times below",
+                       qp_view_amount(m, number, run->cost_total),
+                       qp_unit_percent(percent, run->cost_total, run->total),
+                       is_subtracted ? "subtracted from" : "included in");
+    else if (run->cost_total)
+        qp_header_line(s, "overhead", "%s (%s %%) spent recording",
+                       qp_unit_time(number, qp_model_ns(m, run->cost_total)),
+                       qp_unit_percent(percent, run->cost_total, run->wall));
 }
 
 /* A run without calls shows no figures: only what the host did wrong explains it. */

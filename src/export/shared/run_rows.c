@@ -93,7 +93,7 @@ const qp_field qp_run_fields[] = {
      .flags = QP_FIELD_NULLABLE},
     {"hidden", NULL, "methods that were called and are collapsed into their callers",
      QP_FIELD_COUNT, AT(run.n_hidden)},
-    {"overhead", NULL, "estimated cost of recording inside total, in the run's unit",
+    {"overhead", NULL, "estimated cost of recording, in the run's unit; times contain it",
      QP_FIELD_TIME, AT(overhead)},
     {"sample_period_ns", NULL, "requested period of the sampler; 0: no sampler", QP_FIELD_COUNT,
      AT(run.sample_period_ns)},

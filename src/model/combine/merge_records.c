@@ -121,6 +121,7 @@ static void add_terms(qp_thread_record *to, const qp_model_thread *th)
     to->n_dropped = qp_sum(to->n_dropped, th->n_dropped);
     to->n_deep_total = qp_sum(to->n_deep_total, th->n_deep_total);
     to->n_overflowed = qp_sum(to->n_overflowed, th->n_overflowed);
+    to->n_apart = qp_sum(to->n_apart, th->n_apart);
     /* calls before a clear that the thread had not done its part of yet are in no figure */
     uint64_t n_seen = qp_sum(th->calls, th->resumes);
     uint64_t n_unseen = th->n_in_tree > n_seen ? th->n_in_tree - n_seen : 0;
@@ -276,6 +277,7 @@ static bool add_thread(qp_merge_addition *x, uint32_t thread, const uint32_t *pa
     qp_merge_node *root = QP_MERGE_AT(s->nodes, qp_merge_node, to->root);
     to->sums.n_lives = add_32(to->sums.n_lives, th->n_lives);
     add_terms(&to->sums, th);
+    to->sums.apart_ticks = qp_sum(to->sums.apart_ticks, qp_model_ns(m, th->apart_ticks));
     settle(&to->sums, th);
     root->pc_samples = qp_sum(root->pc_samples, m->nodes[th->root].f.pc_samples);
     qp_memory_add(&root->memory, &m->nodes[th->root].f.memory);

@@ -508,18 +508,51 @@ static bool fill_methods(qp_model_private *own)
     return is_ok;
 }
 
+/* What recording a call of a thread costs, in thousandths of a tick. */
+typedef struct {
+    uint64_t n_entries;
+    double inside, in_caller;
+} call_cost;
+
+/* Events in line cost what was measured at the start of the run. Those out of line were timed where they
+ * happened, and it is their callers that they delay; the calls of a thread have equal parts of that. */
+static void find_call_cost(const qp_head *h, const qp_model_thread *th, call_cost *cost)
+{
+    double n_events = 2.0 * (double)cost->n_entries, n_apart = (double)th->n_apart;
+    double in_line = n_apart < n_events ? 1 - n_apart / n_events : 0;
+    double apart = 1000.0 * (double)th->apart_ticks / (double)cost->n_entries;
+    cost->inside = in_line * (double)h->cost_inside;
+    cost->in_caller = in_line * ((double)h->cost_entry + (double)h->cost_exit) +
+                      (1 - in_line) * (double)h->cost_host + apart;
+}
+
+static uint64_t rounded(double value)
+{
+    return value < 1e18 ? (uint64_t)(value + 0.5) : (uint64_t)1e18;
+}
+
 /* The cost of recording: each call costs its caller and the called method. In thousandths of
  * ticks until a node is final. */
-static void find_cost(qp_model_private *own)
+static bool find_cost(qp_model_private *own)
 {
     const qp_head *h = qp_image_head(&own->image);
-    uint64_t in_caller = qp_sum(h->cost_entry, h->cost_exit);
+    call_cost *costs = qp_alloc_zeroed(own->model.n_threads, sizeof *costs);
+    if (!costs)
+        return false;
+    for (uint32_t i = 1; i < own->model.n_nodes; i++)
+        costs[own->nodes[i].thread].n_entries += own->nodes[i].f.hits + own->nodes[i].f.resumes;
+    for (uint32_t i = 1; i < own->model.n_threads; i++)
+        if (costs[i].n_entries)
+            find_call_cost(h, &own->threads[i], &costs[i]);
     for (uint32_t i = own->model.n_nodes; i-- > 1;) {
         qp_figures *f = &own->nodes[i].f, *above = &own->nodes[own->nodes[i].parent].f;
-        const uint64_t n_entries = f->hits + f->resumes;
-        f->cost = qp_sum(f->cost, n_entries * h->cost_inside) / 1000;
-        above->cost = qp_sum(above->cost, n_entries * in_caller);
+        const call_cost *each = &costs[own->nodes[i].thread];
+        const double n_entries = (double)(f->hits + f->resumes);
+        f->cost = qp_sum(f->cost, rounded(n_entries * each->inside)) / 1000;
+        above->cost = qp_sum(above->cost, rounded(n_entries * each->in_caller));
     }
+    qp_free(costs);
+    return true;
 }
 
 bool qp_derive(qp_model_private *own)
@@ -531,8 +564,7 @@ bool qp_derive(qp_model_private *own)
         return false;
     if (!fit_into_run(own))
         return false;
-    find_cost(own);
-    return qp_derive_totals(own);
+    return find_cost(own) && qp_derive_totals(own);
 }
 
 /* Counted calls of a method replace those of its call paths. */

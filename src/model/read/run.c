@@ -183,15 +183,11 @@ void qp_load_sums(qp_model_private *own)
     run->calls_lost = run->has_calls ? lost_calls(own) : 0;
     run->cost_caller_milliticks = qp_sum(h->cost_entry, h->cost_exit);
     run->cost_inside_milliticks = h->cost_inside;
-    /* the cost of an outermost call to its caller, and that of a skip, is in no method's
-     * time */
-    uint64_t inside = own->methods[QP_ROOT_METHOD].all.hits, from_methods = inside;
-    for (uint32_t i = 1; i < own->model.n_nodes; i++)
-        if (own->nodes[i].depth == 2)
-            from_methods -= own->nodes[i].f.hits;
-    run->cost_total = qp_sum(scaled(run->cost_inside_milliticks, inside, 1000),
-                             scaled(run->cost_caller_milliticks, from_methods, 1000));
-    if (run->cost_total > run->total) /* an estimate, of the run's start */
+    /* the cost of an outermost call to its caller, and that of a skip, is in no method's time */
+    run->cost_total = 0;
+    for (uint32_t i = own->model.n_threads; i < own->model.n_nodes; i++)
+        run->cost_total = qp_sum(run->cost_total, own->nodes[i].f.cost);
+    if (run->has_times && run->cost_total > run->total) /* it is an estimate */
         run->cost_total = run->total;
 }
 

@@ -209,10 +209,13 @@ static uint64_t ticks_at_once(const qprof_thread *th)
 void qprof_cold_begin_timing(qprof_thread *th, qprof_node *n)
 {
     int host_errno = errno;
+    uint64_t start = qp_cost_is_due() ? qp_cost_start() : 0;
     if (qp_set_busy(th)) {
         qp_adaptive_begin(th, n);
         qp_clear_busy(th);
     }
+    if (QP_UNLIKELY(start))
+        qp_cost_add(th, QP_COST_PART, start);
     errno = host_errno;
     uint64_t raw = n->begun & QP_BEGUN_TIMED ? ticks_at_once(th) : 0;
     if (raw)
@@ -223,6 +226,7 @@ static void end_timing(qprof_thread *th, qprof_node *n)
 {
     uint64_t raw = ticks_at_once(th);
     int host_errno = errno;
+    uint64_t start = qp_cost_is_due() ? qp_cost_start() : 0;
     if (qp_set_busy(th)) {
         uint64_t now = raw - th->pulse->offset;
         if (!raw || (int64_t)(now - th->pulse->last) < 0)
@@ -230,6 +234,8 @@ static void end_timing(qprof_thread *th, qprof_node *n)
         end_at(th, n, now);
         qp_clear_busy(th);
     }
+    if (QP_UNLIKELY(start))
+        qp_cost_add(th, QP_COST_PART, start);
     errno = host_errno;
 }
 

@@ -219,6 +219,7 @@ QP_RARE int qp_clock_begin(uint64_t (*given_clock)(void), qp_error *error)
                                                            : 0;
     if (h->clock_source == QP_SOURCE_TSC)
         begin_calibration(h);
+    qp_cost_begin_run();
     if (qp_recorder.hooks)
         qp_recorder.hooks |= qp_clock_hooks();
     if (h->time_mode == QP_TIME_ADAPTIVE)

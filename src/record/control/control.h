@@ -21,6 +21,13 @@ void qp_recorder_set_clock(uint64_t (*now)(void));
  * then the caller restores the old ones */
 int qp_apply_again(qp_error *error);
 
+/* ---- what recording costs: calibrate.c ---------------------------------------------------- */
+
+/* Measure what events in line cost in this run, and store it in the head. Before the first one. */
+void qp_calibrate(void);
+/* Measure it in the host's own loop instead, see qprof_measure_calls(). */
+void qp_calibrate_host(qprof_calls_function execute, void *data, unsigned n);
+
 /* ---- native code: native_code.c ---------------------------------------------------------- */
 
 /* Write for perf, as the options ask for it, that code of a method lies here. */

@@ -477,9 +477,20 @@ static qprof_token enter_slowly(qprof_thread *th, uintptr_t method, qp_caller by
     return token;
 }
 
+static QP_RARE __attribute__((noinline)) void enter_timed(qprof_thread *th, uintptr_t method,
+                                                          uintptr_t id)
+{
+    uint64_t start = qp_cost_start();
+    enter_slowly(th, method, (qp_caller){.id = id});
+    qp_cost_add(th, QP_COST_EVENT, start);
+}
+
 void qp_event_enter_id(qprof_thread *th, uintptr_t method, uintptr_t id)
 {
-    enter_slowly(th, method, (qp_caller){.id = id});
+    if (qp_cost_is_due())
+        enter_timed(th, method, id);
+    else
+        enter_slowly(th, method, (qp_caller){.id = id});
 }
 
 qprof_token qp_event_enter_token(qprof_thread *th, uintptr_t method)

@@ -203,7 +203,7 @@ void qp_event_left(qprof_thread *th, qprof_frame *top, uint64_t n_unwound)
         raise_unwind(th, top);
 }
 
-void qp_event_exit_id(qprof_thread *th, uintptr_t id)
+static void exit_slowly(qprof_thread *th, uintptr_t id)
 {
     int host_errno = errno;
     qprof_frame *top = qp_event_begin(th);
@@ -216,6 +216,21 @@ void qp_event_exit_id(qprof_thread *th, uintptr_t id)
         qp_event_left(th, top, n_unwound);
     qp_event_triggers_settle();
     errno = host_errno;
+}
+
+static QP_RARE __attribute__((noinline)) void exit_timed(qprof_thread *th, uintptr_t id)
+{
+    uint64_t start = qp_cost_start();
+    exit_slowly(th, id);
+    qp_cost_add(th, QP_COST_EVENT, start);
+}
+
+void qp_event_exit_id(qprof_thread *th, uintptr_t id)
+{
+    if (qp_cost_is_due())
+        exit_timed(th, id);
+    else
+        exit_slowly(th, id);
 }
 
 uint64_t qp_event_unroll(qprof_thread *th, qprof_frame **top, uint64_t now)

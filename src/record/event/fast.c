@@ -46,7 +46,7 @@ static inline bool keeps_frames(const qprof_thread *th, uint32_t gate)
             !qp_recorder_has_paths());
 }
 
-qprof_token qprof_cold_enter(qprof_thread *th, qprof_token caller, uintptr_t method)
+static qprof_token enter(qprof_thread *th, qprof_token caller, uintptr_t method)
 {
     uint32_t gate = QPROF_LOAD(th->gate);
     const qprof_frame *f = QPROF_FRAME_AT(th, QPROF_LOAD(th->pulse->top));
@@ -63,7 +63,7 @@ qprof_token qprof_cold_enter(qprof_thread *th, qprof_token caller, uintptr_t met
     return is_of_top(th, token) ? token : qprof_cold_top(th);
 }
 
-void qprof_cold_leave(qprof_thread *th, qprof_token token)
+static void leave(qprof_thread *th, qprof_token token)
 {
     uint32_t gate = QPROF_LOAD(th->gate);
     uint64_t top = QPROF_LOAD(th->pulse->top);
@@ -71,4 +71,35 @@ void qprof_cold_leave(qprof_thread *th, qprof_token token)
         qprof_open_exit(th, gate, QPROF_FRAME_AT(th, top)[-1].stack_id);
     else
         qp_on_event.leave_token(th, token);
+}
+
+/* ---- the same, timed now and then -------------------------------------------------------- */
+
+static QP_RARE __attribute__((noinline)) qprof_token
+enter_timed(qprof_thread *th, qprof_token caller, uintptr_t method)
+{
+    uint64_t start = qp_cost_start();
+    qprof_token token = enter(th, caller, method);
+    qp_cost_add(th, QP_COST_EVENT, start);
+    return token;
+}
+
+static QP_RARE __attribute__((noinline)) void leave_timed(qprof_thread *th, qprof_token token)
+{
+    uint64_t start = qp_cost_start();
+    leave(th, token);
+    qp_cost_add(th, QP_COST_EVENT, start);
+}
+
+qprof_token qprof_cold_enter(qprof_thread *th, qprof_token caller, uintptr_t method)
+{
+    return qp_cost_is_due() ? enter_timed(th, caller, method) : enter(th, caller, method);
+}
+
+void qprof_cold_leave(qprof_thread *th, qprof_token token)
+{
+    if (qp_cost_is_due())
+        leave_timed(th, token);
+    else
+        leave(th, token);
 }

@@ -259,7 +259,7 @@ static inline __attribute__((always_inline)) qprof_thread *switch_to(qprof_threa
     qp_os_thread *here = &qp_here;
     qprof_thread *before = here->th;
     uint32_t gate = QPROF_LOAD(th->gate), gate_before = QPROF_LOAD(before->gate), free = 0;
-    if (QP_UNLIKELY(!is_usual(gate, gate_before) || th == before ||
+    if (QP_UNLIKELY(--here->until_timed < 0 || !is_usual(gate, gate_before) ||
                     qp_load(&qp_is_triggering) ||
                     !qp_swap_if(&th->os_thread, &free, BETWEEN | here->ordinal)))
         return NULL;

@@ -155,6 +155,8 @@ static void sync_clear(qprof_thread *th, qprof_frame *top, qp_run_times times)
     }
     qp_walk_nodes(r, zero_node, th);
     qp_blocks_zero(th);
+    qp_store(&r->n_apart, 0);
+    qp_store(&r->apart_ticks, 0);
     if (qp_clock_is_timed(th) && !(qp_load(&qp_recorder.hooks) & QP_HOOK_CLASSES))
         QPROF_STORE(th->pulse->last, at);
     qp_stack_cursor c = qp_stack_from(th, top);

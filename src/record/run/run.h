@@ -264,6 +264,7 @@ typedef struct {
     uint32_t callbacks;      /* nesting of the callback; see qp_thread_callbacks() */
     const void *callback_frame; /* of the C stack, where the innermost callback was called */
     bool in_control;            /* holds the control lock */
+    int32_t until_timed;        /* events out of line before the next one is timed: cost.c */
     /* of event triggers (event_trigger.c): */
     bool is_worker;        /* performs deferred actions: its events are not looked at */
     uint32_t n_interrupts; /* nesting of qprof_trg_isr_enter() ... */
@@ -489,5 +490,32 @@ bool qp_walk_counter_blocks(const qp_thread_record *r, qp_counter_block_visitor 
                             void *to);
 /* Visit its call paths, the root included. */
 bool qp_walk_nodes(const qp_thread_record *r, qp_node_visitor *visit, void *to);
+
+/* ---- what recording costs: cost.c --------------------------------------------------------- */
+
+/* Some events out of line are timed where they happen, with the misses of the caches and the new pages
+ * that they have there: one in QP_COST_PERIOD, at random. */
+enum { QP_COST_PERIOD = 128 };
+typedef enum {
+    QP_COST_EVENT, /* an entry or exit */
+    QP_COST_PART,  /* of one that has begun in line; or a switch */
+    QP_COST_ONCE   /* each is timed */
+} qp_cost_kind;
+
+/* The run's clock has been chosen. */
+void qp_cost_begin_run(void);
+/* Is an event of the calling OS thread to be timed? */
+static inline bool qp_cost_is_due(void)
+{
+    return QP_UNLIKELY(--qp_here.until_timed < 0);
+}
+/* Does the run's clock show time? If not, nothing is measured. */
+bool qp_cost_is_measured(void);
+/* Raw ticks of the elapsed clock that the run's ticks are of. */
+uint64_t qp_cost_now(void);
+/* The same, before an event that is timed. */
+uint64_t qp_cost_start(void);
+/* It is over; th: whose it was. */
+void qp_cost_add(const qprof_thread *th, qp_cost_kind kind, uint64_t start);
 
 #endif

@@ -1,0 +1,62 @@
+/* cost.c: what events out of line cost, measured where they happen. Read qp_cost_add first; what an event in
+ * line costs is measured at the start of the run, see control/calibrate.c.
+ *
+ * An event is out of line if it is a rare one, or if the run needs more than a clock for it. How long it takes
+ * depends on the program: which caches it leaves to the recorder, how many call paths it has. */
+#include "base/os/clock.h"
+#include "record/run/run.h"
+
+static bool is_measured;   /* the run's clock shows time */
+static uint64_t no_length; /* what an event of no length seems to take */
+
+uint64_t qp_cost_now(void)
+{
+    return qp_recorder_head()->clock_source == QP_SOURCE_TSC ? qp_clock_tsc()
+                                                             : qp_clock_monotonic();
+}
+
+bool qp_cost_is_measured(void)
+{
+    return is_measured;
+}
+
+void qp_cost_begin_run(void)
+{
+    const qp_head *h = qp_recorder_head();
+    is_measured = h->collect & QP_COLLECT_PROFILE &&
+                  (h->clock_source == QP_SOURCE_TSC || h->clock_source == QP_SOURCE_NS);
+    no_length = UINT64_MAX;
+    for (unsigned i = 0; is_measured && i < QP_COST_PERIOD; i++) {
+        uint64_t start = qp_cost_now(), ticks = qp_cost_now() - start;
+        no_length = ticks < no_length ? ticks : no_length;
+    }
+}
+
+/* From 0 to twice the period less 2: the events from one that is timed to the next are as many as the period
+ * is, on average. A rhythm of the program's does not matter to it. */
+static int32_t next_due(uint64_t seed)
+{
+    return (int32_t)((seed * 0x9E3779B97F4A7C15u >> 32) % (2 * QP_COST_PERIOD - 1));
+}
+
+uint64_t qp_cost_start(void)
+{
+    uint64_t start = is_measured ? qp_cost_now() : 0;
+    qp_here.until_timed = is_measured ? next_due(start) : INT32_MAX;
+    return start;
+}
+
+void qp_cost_add(const qprof_thread *th, qp_cost_kind kind, uint64_t start)
+{
+    if (!is_measured)
+        return;
+    uint64_t end = qp_cost_now(), ticks = end - start > no_length ? end - start - no_length : 0;
+    /* one that has lost the processor, or has waited for the disk, is not like others */
+    uint64_t times = kind == QP_COST_ONCE || ticks >= QPROF_LONG ? 1 : QP_COST_PERIOD;
+    if (!start || !qp_is_open(th) || (int64_t)(end - start) < 0)
+        return;
+    qp_thread_record *r = qp_record_of(th);
+    if (kind == QP_COST_EVENT)
+        qp_bump(&r->n_apart, QP_COST_PERIOD);
+    qp_bump(&r->apart_ticks, ticks * times);
+}
