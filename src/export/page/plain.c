@@ -84,6 +84,20 @@ static const char *title(const qp_run_info *run)
     return *run->label ? run->label : run->program;
 }
 
+static void write_totals(const plain *p)
+{
+    const qp_model *m = p->m, *base = p->base;
+    if (p->has_times)
+        write_total(p, strcmp(m->run.unit, "ns") == 0 ? "Time" : "Counts", true,
+                    base ? qp_model_ns(base, base->run.total) : 0,
+                    qp_model_ns(m, m->run.total));
+    if (p->has_calls)
+        write_total(p, "Calls", false, base ? base->run.calls : 0, m->run.calls);
+    if (p->has_calls && (m->run.calls_lost || (base && base->run.calls_lost)))
+        write_total(p, "Further calls, lost", false, base ? base->run.calls_lost : 0,
+                    m->run.calls_lost);
+}
+
 static bool write_runs(const plain *p)
 {
     const qp_model *m = p->m, *base = p->base;
@@ -102,15 +116,7 @@ static bool write_runs(const plain *p)
         is_good &= write_names(p, "Focus", NULL, m->run.focus);
     if (*m->run.when)
         is_good &= write_names(p, "When", NULL, m->run.when);
-    if (p->has_times)
-        write_total(p, strcmp(m->run.unit, "ns") == 0 ? "Time" : "Counts", true,
-                    base ? qp_model_ns(base, base->run.total) : 0,
-                    qp_model_ns(m, m->run.total));
-    if (p->has_calls)
-        write_total(p, "Calls", false, base ? base->run.calls : 0, m->run.calls);
-    if (p->has_calls && (m->run.calls_lost || (base && base->run.calls_lost)))
-        write_total(p, "Further calls, lost", false, base ? base->run.calls_lost : 0,
-                    m->run.calls_lost);
+    write_totals(p);
     qp_out_text(p->out, "</table>\n");
     return is_good;
 }

@@ -170,7 +170,7 @@ static uint64_t *values_told(qprof_thread *th, qp_cell method, qp_counter_block_
     if (is_block)
         cell = counters_of(th, method, kind, each * n_blocks, n_blocks);
     if (cell)
-        return &qp_counter_block_at(th, cell)->values[each * (uint32_t)block];
+        return &qp_counter_block_at(th, cell)->values[(size_t)each * (uint32_t)block];
     qp_count(&qp_recorder.space, is_block ? QP_D_out_of_memory : QP_D_bb_out_of_range);
     return NULL;
 }

@@ -45,7 +45,7 @@ typedef struct {
     uint32_t n_rows, n_fates;
     row_state *states;    /* of rows */
     unsigned char *fates; /* thread_fate, by the ordinals of thread records */
-    char *rows;           /* QP_ROW_BYTES each */
+    char *rows;           /* QP_HANDLE_BYTES each */
     char *image;          /* of the file; what is not copied is zero */
     uint64_t *starts;     /* a bit for each cell: the header of an extent that the image has */
     uint64_t *marks;      /* the same: a node that the child needs; apart */
@@ -278,7 +278,7 @@ static void save_rows(fork_copy *c, bool has_others)
 {
     for (uint32_t i = 0; i < c->n_rows; i++) {
         qprof_thread *th = qp_threads_at(i);
-        qprof_thread *copied = (void *)(c->rows + (size_t)i * QP_ROW_BYTES);
+        qprof_thread *copied = (void *)(c->rows + (size_t)i * QP_HANDLE_BYTES);
         row_state *state = &c->states[i];
         if (!qp_observe(&th->pulse))
             continue;
@@ -299,7 +299,7 @@ static size_t lay_out(fork_copy *c, char *base)
 {
     char *at = base + (sizeof *c + QP_CELL - 1) / QP_CELL * QP_CELL;
     c->rows = at;
-    at += (size_t)c->n_rows * QP_ROW_BYTES;
+    at += (size_t)c->n_rows * QP_HANDLE_BYTES;
     c->image = at;
     at += c->most_cells * QP_CELL;
     c->starts = (void *)at;
@@ -553,7 +553,7 @@ static void begin_rows(const fork_copy *c)
 {
     memset(qp_recorder.idle_rows, 0, sizeof qp_recorder.idle_rows);
     for (uint32_t i = 0; i < c->n_rows; i++)
-        qp_thread_restore_row(i, c->rows + (size_t)i * QP_ROW_BYTES);
+        qp_thread_restore_row(i, c->rows + (size_t)i * QP_HANDLE_BYTES);
     for (uint32_t i = 0; i < c->n_rows; i++) {
         qprof_thread *th = qp_threads_at(i);
         if (!th->pulse)

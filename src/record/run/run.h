@@ -403,7 +403,7 @@ qprof_thread **qp_thread_next_shared(qprof_thread *th);
 void qp_thread_drop_row(qprof_thread *th);
 
 /* A row as bytes, for a forked child, in which rows are zeroed. */
-enum { QP_ROW_BYTES = 2 * QP_APART };
+enum { QP_HANDLE_BYTES = 2 * QP_APART };
 void qp_thread_save_row(uint32_t i, void *to);
 void qp_thread_restore_row(uint32_t i, const void *from);
 

@@ -30,7 +30,7 @@ _Static_assert(sizeof(qprof_thread) == 128 &&
                "a handle is two lines");
 _Static_assert(sizeof(handle_row) % QP_APART == 0 && sizeof(qp_os_thread_slot) % QP_APART == 0,
                "no two threads write to one pair of lines");
-_Static_assert(sizeof(handle_row) == QP_ROW_BYTES, "a row is saved whole");
+_Static_assert(sizeof(handle_row) == QP_HANDLE_BYTES, "a row is saved whole");
 _Static_assert(sizeof(qprof_node) == sizeof(qp_node) &&
                    sizeof(qprof_frame) == sizeof(qp_frame) && sizeof(qprof_pulse) == QP_CELL,
                "the inline header and the file agree");
@@ -274,13 +274,13 @@ __attribute__((no_sanitize("thread"))) void qp_thread_save_row(uint32_t i, void 
 {
     typedef uint64_t __attribute__((may_alias)) word;
     const volatile word *from = (void *)row_at(arena.first + i + 1);
-    for (unsigned k = 0; k < QP_ROW_BYTES / sizeof(word); k++)
+    for (unsigned k = 0; k < QP_HANDLE_BYTES / sizeof(word); k++)
         ((word *)to)[k] = from[k];
 }
 
 void qp_thread_restore_row(uint32_t i, const void *from)
 {
-    memcpy(row_at(arena.first + i + 1), from, QP_ROW_BYTES);
+    memcpy(row_at(arena.first + i + 1), from, QP_HANDLE_BYTES);
 }
 
 /* ---- ids --------------------------------------------------------------------------------- */
