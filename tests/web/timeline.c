@@ -127,7 +127,8 @@ static qp_model *make_model(void)
         qp_thread_record r = {.state = QP_THREAD_ENDED, .n_lives = 1, .n_exits = 1};
         r.name = qp_builder_text(b, threads[i]);
         qp_builder_thread(b, &r);
-        qp_builder_node(b, 0, (uint32_t)i + 1, &(qp_node){.n_calls = 1, .self = 1});
+        qp_builder_node(b, 0, (uint32_t)i + 1, &(qp_node){.n_calls = 1 + 1000 * i, .self = 1});
+        qp_builder_node_more(b, 0, 0, 0, 1000 * i); /* that many entries were resumes */
     }
     if (qp_builder_bytes(b, &bytes, &n_bytes, &why))
         qp_model_load_bytes(bytes, n_bytes, NULL, &m, &error);

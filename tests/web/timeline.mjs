@@ -287,6 +287,19 @@ async function the_table_of_a_window_is_that_of_trace_stat() {
     await page.context().close();
 }
 
+/** The profile has one call of functions 1 to 3, which were resumed 0, 1000 and 2000 times. */
+async function resumes_are_beside_calls() {
+    const page = await ready("small.html", "#functions?sort=name");
+    const heads = await page.$$eval("[role=columnheader]", (list) => list.map((head) => head.textContent.replace(/[\u25b4\u25be]/, "")));
+    const at = heads.indexOf("Resumes");
+    const shown = (await allRows(page)).map(({ cells }) => [cells[0], cells[heads.indexOf("Calls")], cells[at]]);
+    same("resumes", [["function_1", "1", "0"], ["function_2", "1", "1,000"], ["function_3", "1", "2,000"]], shown);
+    await press(page, "End", "Enter");
+    const facts = await page.$$eval(".this-function dl > div", (list) => list.map((fact) => [...fact.children].map((cell) => cell.textContent)));
+    same("of a function", [["calls", "1"], ["resumes", "2,000"]], facts.slice(0, 2));
+    await page.context().close();
+}
+
 /** In a trace of one function whose calls are all on one path, on one thread. */
 async function a_function_is_the_same_in_all_views_and_in_the_report() {
     const m = JSON.parse(readFileSync("traced.json", "utf8")).methods.find(({ name }) => name === "mid");
@@ -338,5 +351,6 @@ await other_pages_have_no_timeline();
 await a_million_calls_are_shown_and_zoomed();
 await the_table_of_a_window_is_that_of_trace_stat();
 await a_function_is_the_same_in_all_views_and_in_the_report();
+await resumes_are_beside_calls();
 await screenshots();
 await finish();

@@ -172,7 +172,7 @@ static void write_methods(qp_out *out, const qp_model *m)
         QP_PAGE_NUMBERS(out, true, x->first_line, f->calls, qp_model_ns(m, f->self),
                         qp_model_ns(m, f->total), has_min_max ? qp_model_ns(m, f->min) : 1,
                         has_min_max ? qp_model_ns(m, f->max) : 0, qp_model_ns(m, f->self_half),
-                        qp_model_ns(m, f->total_half), f->hits);
+                        qp_model_ns(m, f->total_half), f->hits, f->resumes);
         qp_page_close(out);
     }
     qp_page_close(out);

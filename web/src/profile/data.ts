@@ -15,8 +15,11 @@ interface IndexBlock {
     ][];
     /** In turn: an outermost path of a thread, and the path that created the thread. */
     creators: number[];
-    /** name, module, file, line, calls, self, total, min, max, half intervals of self and total, hits */
-    methods: [string, string, string, number, number, number, number, number, number, number, number, number][];
+    /** name, module, file, line, calls, self, total, min, max, half intervals of self and total, hits, resumes */
+    methods: [
+        name: string, module: string, file: string, line: number, calls: number, self: number, total: number,
+        min: number, max: number, selfHalf: number, totalHalf: number, hits: number, resumes?: number,
+    ][];
     /** Of each method: state, then calls, self, total of the base, each with its noise. */
     changes?: [number, number, number, number, number, number, number][];
     files: [path: string, self: number, nMethods: number][];
@@ -125,6 +128,8 @@ export interface Method extends Figures {
     totalHalf: number;
     /** Calls that were recorded: an average is of those. 0: not known. */
     hits: number;
+    /** How often a suspended call continued; no part of calls. Of the whole run; 0 of a part of it. */
+    resumes: number;
     /** What it was in the run that is compared with. */
     base?: Change;
 }
@@ -181,8 +186,8 @@ function changeOf(raw: NonNullable<IndexBlock["changes"]>[number]): Change {
 
 function methodsOf(raw: IndexBlock): Method[] {
     return raw.methods.map(
-        ([name, module, file, line, calls, self, total, min, max, selfHalf, totalHalf, hits], index) => ({
-            index, name, module, file, line, calls, self, total, min, max, selfHalf, totalHalf, hits,
+        ([name, module, file, line, calls, self, total, min, max, selfHalf, totalHalf, hits, resumes = 0], index) => ({
+            index, name, module, file, line, calls, self, total, min, max, selfHalf, totalHalf, hits, resumes,
             base: raw.changes && changeOf(raw.changes[index]),
         }),
     );

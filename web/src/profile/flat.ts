@@ -57,7 +57,7 @@ function stateOf(now: Figures, before: Figures, noise: Figures): State {
 export function functionsOf(index: Index, tree: Tree, root: number): Method[] {
     const sides = tree.baseTicks ? [tree.ticks, tree.baseTicks] : [tree.ticks];
     const [now, before] = sums(tree, root, index.methods.length, sides);
-    const none = { min: 1, max: 0, selfHalf: 0, totalHalf: 0 };
+    const none = { min: 1, max: 0, selfHalf: 0, totalHalf: 0, resumes: 0 };
     const noiseOf = ({ noise }: Change) => (index.measure === "time" ? noise : { ...noise, self: 0, total: 0 });
     const changeOf = (change: Change, i: number) => {
         const noise = noiseOf(change);

@@ -54,6 +54,7 @@ function factsOf(index: Index, method: Method): [string, string][] {
     const { run } = index;
     const facts: [string, string][] = [];
     if (index.hasCalls) facts.push(["calls", count(method.calls)]);
+    if (method.resumes) facts.push(["resumes", count(method.resumes)]);
     if (index.hasTimes) {
         const heads = headsOf(index);
         const [self, total] = [heads.self.toLowerCase(), heads.total.toLowerCase()];

@@ -165,9 +165,21 @@ function timeColumns<Row extends Timed>(index: Index, rankedBy: "self" | "total"
     return columns;
 }
 
+const resumesColumn: Column<Method> = {
+    id: "resumes",
+    head: "Resumes",
+    title: "How often a suspended call continued; no part of its calls",
+    width: 110,
+    isNumber: true,
+    rank: 3,
+    value: (row) => row.resumes,
+    cell: (row) => count(row.resumes),
+};
+
 // ---- functions ---------------------------------------------------------------------------------
 
-export function functionColumns(index: Index): Column<Method>[] {
+/** @param methods  that may be shown: suspended calls that continued have a column where there are some */
+export function functionColumns(index: Index, methods: Method[]): Column<Method>[] {
     const { run } = index;
     const shownOff = (off = 0) => (showsWaits(index) ? off : 0);
     return [
@@ -184,6 +196,7 @@ export function functionColumns(index: Index): Column<Method>[] {
         },
         barColumn(4, (row) => row.self, (row) => (index.hasTimes ? row.self - shownOff(row.off) : row.calls), run.total - shownOff(run.off)),
         ...timeColumns<Method>(index, "self"),
+        ...(methods.some((m) => m.resumes) ? [resumesColumn] : []),
         {
             id: "file",
             head: "File",
@@ -232,7 +245,7 @@ export function MethodList({ view, ...list }: MethodListProps) {
 
 export function Functions(props: ViewProps) {
     const { index, methods, matching } = props;
-    const columns = useMemo(() => functionColumns(index), [index]);
+    const columns = useMemo(() => functionColumns(index, methods), [index, methods]);
     const rows = useMemo(() => methods.filter((m) => isSeen(m) && (!matching || matching.has(m.index))), [matching, methods]);
     return (
         <MethodList

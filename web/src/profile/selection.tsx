@@ -38,7 +38,7 @@ function figuresOf(index: Index, tracks: Track[], range: Range): { all: Method[]
     const figures = new Map<number, Figures>();
     let began = 0;
     for (const track of tracks) began += track.addFigures(range, figures);
-    const none = { min: 1, max: 0, selfHalf: 0, totalHalf: 0, base: undefined };
+    const none = { min: 1, max: 0, selfHalf: 0, totalHalf: 0, resumes: 0, base: undefined };
     return { all: [...figures].map(([method, of]) => ({ ...index.methods[method], ...none, ...of })), began };
 }
 
@@ -60,7 +60,7 @@ export function Selection({ index, tracks, range, slice, name, matching, onOpen 
     const { all, began } = useMemo(() => figuresOf(index, tracks, range), [tracks, range.from, range.to]);
     const busy = all.reduce((sum, row) => sum + row.self, 0);
     const inRange = useMemo(() => ({ ...index, hasWaits: false, run: { ...index.run, total: busy } }), [index, busy]);
-    const columns = useMemo(() => functionColumns(inRange), [inRange]);
+    const columns = useMemo(() => functionColumns(inRange, all), [inRange, all]);
     const rows = useMemo(
         () => sorted(all.filter((row) => !matching || matching.has(row.index)), columns, sort),
         [all, matching, columns, sort],
