@@ -226,9 +226,9 @@ END
 figures_agree() {
     rm -f replayed.qprof
     qprof trace profile -o replayed.qprof "$2" >/dev/null
-    for profile in "$1" replayed.qprof; do # a trace does not tell waiting from running
+    for profile in "$1" replayed.qprof; do # a trace knows neither waiting nor blocks
         qprof report --threads --format=json "$profile" |
-            jq '[.methods[] | del(.self_run, .self_off, .total_run, .total_off, .run_percent)] |
+            jq '[.methods[] | del(.self_run, .self_off, .total_run, .total_off, .run_percent, .instructions)] |
                 sort_by(.name, .file, .line)' >"${profile##*/}.json"
     done
     cmp "${1##*/}.json" replayed.qprof.json
