@@ -1,6 +1,6 @@
 #!/bin/sh
 # test_blocks.sh: every block of commands in docs/ and README.md works unchanged, in a folder with
-# profiles run.qprof, old.qprof and new.qprof, programs script.lua and tests.lua, and without traces;
+# profiles run.qprof, old.qprof and new.qprof, programs script.lua, tests.lua and server.lua, which forks, and without traces;
 # every link from one page to another leads somewhere, and README.md names every page.
 set -u
 [ -x "$QPROF_BIN/qlua" ] || { echo "qlua is not built"; exit 77; }
@@ -20,6 +20,8 @@ local function parse(n) return fib(n) end
 print(parse(15))
 END
 cp script.lua tests.lua
+cp "$QPROF_SOURCE/tests/lua/fork/workers.lua" server.lua
+export LUA_CPATH="$QPROF_BUILD/examples/lua-host/?.so;;"
 qprof run -o run.qprof -- qlua script.lua >/dev/null 2>&1 || { echo "no profile"; exit 1; }
 cp run.qprof old.qprof
 cp run.qprof new.qprof

@@ -95,7 +95,7 @@ for thread in 0 1; do
     claim "Firefox: $(jq -r ".threads[$thread].name" wait.firefox) has no time while it is suspended" same \
         "$(qprof report --format=json --thread="$number" wait.qprof |
             jq -r '[.methods[] | select(.self > 0)] | sort_by(-.self)[0] | "\(.name) \(.self / 1000)"')" \
-        "$(functions t-$thread | head -n 1 | cut -d ' ' -f 1-2)"
+        "$(functions t-$thread | sed -n '1s/ [^ ]*$//p')"
 done
 cli stop test >/dev/null
 finish
