@@ -131,6 +131,26 @@ static void the_cost_of_the_host_is_measured_in_its_loop(void **state)
     }
 }
 
+/* Calls while recording is stopped take time that is not the run's. Besides them there are four events, of which
+ * few are timed. */
+static void calls_that_are_not_recorded_cost_nothing(void **state)
+{
+    qprof_vm *vm = begin("-output=run.qprof -log-file=none -time=exact");
+    qprof_token main = qprof_enter(&vm->main, 0, define("main"));
+    qprof_MethodID f = define("f");
+    call(vm, main, f);
+    qprof_stop_recording();
+    for (int i = 0; i < ROUNDS; i++)
+        call(vm, main, f);
+    qprof_start_recording();
+    qprof_leave(&vm->main, main);
+    qprof_vm_close(vm);
+    play_end(*state);
+    play_ctx *p = *state;
+    assert_int_equal(p->m->run.calls, ROUNDS + 2);
+    assert_in_range(p->m->threads[1].n_apart, 0, 4 * 128);
+}
+
 /* Work that a host does to be recorded is a part of the cost. */
 static void work_of_the_host_is_in_the_cost(void **state)
 {
@@ -159,6 +179,8 @@ int main(void)
                                         play_teardown),
         cmocka_unit_test_setup_teardown(the_cost_of_the_host_is_measured_in_its_loop,
                                         play_setup, play_teardown),
+        cmocka_unit_test_setup_teardown(calls_that_are_not_recorded_cost_nothing, play_setup,
+                                        play_teardown),
         cmocka_unit_test_setup_teardown(work_of_the_host_is_in_the_cost, play_setup,
                                         play_teardown),
     };

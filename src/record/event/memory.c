@@ -29,44 +29,46 @@ static qp_node_metrics *metrics_of(qprof_thread *th, qp_cell path)
     return m;
 }
 
-void qprof_cold_memory(qprof_thread *th, uint64_t bytes, uint64_t objects, int is_free)
+/* The frame on top, to which memory is charged; qp_event_end() follows. @return NULL: nothing is */
+static qprof_frame *charged_top(qprof_thread *th, uint64_t bytes, uint64_t objects)
 {
     if (!qp_is_open(th))
-        return;
-    if (bytes >> 48) {
+        return NULL;
+    if ((bytes | objects) >> 48) {
         qp_count(&qp_recorder.space, QP_D_e_arg);
-        return;
+        return NULL;
     }
+    return qp_event_look(th);
+}
+
+static bool is_off(const qprof_thread *th)
+{
+    return QPROF_LOAD(th->gate) & (QP_HOOK_STOPPED | QP_HOOK_OFF);
+}
+
+void qprof_cold_memory(qprof_thread *th, uint64_t bytes, uint64_t objects, int is_free)
+{
     int host_errno = errno;
-    qprof_frame *top = qp_event_look(th);
-    if (top) {
-        bool is_off = QPROF_LOAD(th->gate) & (QP_HOOK_STOPPED | QP_HOOK_OFF);
-        qp_node_metrics *m = is_off ? NULL : metrics_of(th, qp_frame_path(top));
-        if (m) {
-            QPROF_ADD(*(is_free ? &m->freed_bytes : &m->bytes), bytes);
-            QPROF_ADD(*(is_free ? &m->freed_objects : &m->objects), objects);
-        }
-        qp_event_end(th, top);
+    qprof_frame *top = charged_top(th, bytes, objects);
+    qp_node_metrics *m = top && !is_off(th) ? metrics_of(th, qp_frame_path(top)) : NULL;
+    if (m) {
+        QPROF_ADD(*(is_free ? &m->freed_bytes : &m->bytes), bytes);
+        QPROF_ADD(*(is_free ? &m->freed_objects : &m->objects), objects);
     }
+    if (top)
+        qp_event_end(th, top);
     errno = host_errno;
 }
 
 void qprof_record_alloc_block(qprof_thread *th, uint64_t bytes, uint64_t objects, int block)
 {
-    if (!qp_is_open(th) || !(qp_recorder_head()->collect & QP_COLLECT_MEMORY))
-        return;
-    if (bytes >> 48 || objects >> 48) {
-        qp_count(&qp_recorder.space, QP_D_e_arg);
-        return;
-    }
     int host_errno = errno;
-    qprof_frame *top = qp_event_look(th);
-    if (top) {
-        bool is_off = QPROF_LOAD(th->gate) & (QP_HOOK_STOPPED | QP_HOOK_OFF);
-        if (!is_off)
-            qp_blocks_allocated(th, qp_node_at(th, qp_frame_path(top))->method, block, bytes,
-                                objects);
+    bool is_wanted = qp_is_open(th) && (qp_recorder_head()->collect & QP_COLLECT_MEMORY);
+    qprof_frame *top = is_wanted ? charged_top(th, bytes, objects) : NULL;
+    if (top && !is_off(th))
+        qp_blocks_allocated(th, qp_node_at(th, qp_frame_path(top))->method, block, bytes,
+                            objects);
+    if (top)
         qp_event_end(th, top);
-    }
     errno = host_errno;
 }

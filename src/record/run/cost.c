@@ -53,8 +53,9 @@ void qp_cost_add(const qprof_thread *th, qp_cost_kind kind, uint64_t start)
     uint64_t end = qp_cost_now(), ticks = end - start > no_length ? end - start - no_length : 0;
     /* one that has lost the processor, or has waited for the disk, is not like others */
     uint64_t times = kind == QP_COST_ONCE || ticks >= QPROF_LONG ? 1 : QP_COST_PERIOD;
-    if (!start || !qp_is_open(th) || (int64_t)(end - start) < 0)
-        return;
+    if (!start || !qp_is_open(th) || (int64_t)(end - start) < 0 ||
+        (QPROF_LOAD(th->gate) & (QP_HOOK_STOPPED | QP_HOOK_OFF)))
+        return; /* while recording is stopped no time is the run's */
     qp_thread_record *r = qp_record_of(th);
     if (kind == QP_COST_EVENT)
         qp_bump(&r->n_apart, QP_COST_PERIOD);
