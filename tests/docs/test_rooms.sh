@@ -16,7 +16,7 @@ map() {
         /^room / {
             room = $2
             sub(/:$/, "", room)
-            folder = room ~ /^(include|examples)/ ? room : "src/" room
+            folder = room ~ /^(include|bindings|examples)/ ? room : "src/" room
             sub(/^[^:]*:[ ]*/, "")
             may = $0
             gsub(/ /, ", ", may) }

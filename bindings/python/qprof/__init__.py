@@ -1,0 +1,100 @@
+"""Exact profiles of Python programs.
+
+    with qprof.profile(output="run.qprof"):
+        work()
+
+    python3 -m qprof run script.py        the same for a whole program
+
+The figures are in the file, which the program qprof shows: qprof report run.qprof. Options are those of
+docs/options.md, as keywords: time="adaptive", memory_limit="1G". Guide: docs/python.md.
+"""
+import atexit
+import functools
+import os
+import sys
+
+from . import _recorder
+
+__all__ = ["profile", "start", "stop", "is_running", "pause", "resume", "save", "context"]
+__version__ = _recorder.version()
+
+is_running = _recorder.is_running
+pause = _recorder.pause
+resume = _recorder.resume
+
+
+def _say_conflict():
+    print("qprof: another profiler has replaced the profile hook of a thread (sys.setprofile): "
+          "the rest of this thread is not recorded", file=sys.stderr)
+
+
+def _option(name, value):
+    text = {True: "yes", False: "no"}.get(value, str(os.fspath(value) if isinstance(value, os.PathLike) else value))
+    quoted = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'-{name.replace("_", "-")}="{quoted}"'
+
+
+def _options_text(options, named):
+    words = [options] if options else []
+    return " ".join(words + [_option(name, value) for name, value in named.items()])
+
+
+def _host():
+    return "Python " + sys.version.split()[0]
+
+
+def start(options="", *, open_frames=True, **named):
+    """Begin a run.
+
+    options      text of options, "-output=run.qprof -time=adaptive"
+    open_frames  functions that are open now are recorded too, from now on: as resumes, not as calls
+    named        options as keywords
+    Raises RuntimeError if a run is on already, or the options are wrong.
+    """
+    _recorder.start(_options_text(options, named), open_frames)
+
+
+def stop():
+    """End the run and write its file. If no run is on, nothing happens."""
+    _recorder.stop()
+
+
+def save(name=None):
+    """Write what was recorded so far, and continue. Returns whether it was written."""
+    return _recorder.save(None if name is None else os.fspath(name))
+
+
+def context(name):
+    """What runs from now on belongs to a context, for example a test; None: to no context."""
+    return _recorder.context(name)
+
+
+class profile:
+    """Record a block, or each call of a function: with qprof.profile(output="run.qprof"): ... or
+    @qprof.profile(output="run.qprof").
+
+    Parameters are those of start().
+    """
+
+    def __init__(self, options="", **named):
+        self.options = options
+        self.named = named
+
+    def __enter__(self):
+        start(self.options, **self.named)
+        return self
+
+    def __exit__(self, *_):
+        stop()
+
+    def __call__(self, function):
+        @functools.wraps(function)
+        def recorded(*arguments, **keywords):
+            with self:
+                return function(*arguments, **keywords)
+        return recorded
+
+
+_recorder.configure(os.path.dirname(os.path.abspath(__file__)) + os.sep, _say_conflict)
+atexit.register(stop)
+os.register_at_fork(after_in_child=_recorder.forked)

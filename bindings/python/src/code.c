@@ -1,0 +1,218 @@
+/* code.c: code objects and C functions become methods of the recorder when they are first called.
+ *
+ * The same function may be compiled many times: code with the same file, name and first line is one
+ * method. A C function is known by its PyMethodDef, which all objects of a type share. */
+#include "python.h"
+
+static Py_ssize_t slot = -1; /* of code_info in code objects */
+static PyObject *known;      /* (file, name, first line) -> id */
+static struct {
+    cfunction *slots; /* [n_slots], open addressing, at most half full */
+    size_t n_slots, n_used;
+} cfunctions;
+
+static const char *text_of(PyObject *unicode)
+{
+    const char *text = unicode && PyUnicode_Check(unicode) ? PyUnicode_AsUTF8(unicode) : NULL;
+    if (text == NULL)
+        PyErr_Clear(); /* it has a lone surrogate */
+    return text ? text : "?";
+}
+
+int code_open(void)
+{
+    slot = _PyEval_RequestCodeExtraIndex(PyMem_RawFree);
+    return slot >= 0;
+}
+
+int code_begin_run(void)
+{
+    Py_XSETREF(known, PyDict_New());
+    PyMem_RawFree(cfunctions.slots);
+    memset(&cfunctions, 0, sizeof cfunctions);
+    return known != NULL;
+}
+
+/* ---- code objects ------------------------------------------------------------------------ */
+
+/* @return the name of the frame's module, borrowed from it */
+static const char *module_of(PyFrameObject *frame)
+{
+    PyObject *globals = PyFrame_GetGlobals(frame);
+    PyObject *name =
+        PyDict_CheckExact(globals) ? PyDict_GetItemString(globals, "__name__") : NULL;
+    Py_DECREF(globals);
+    return name ? text_of(name) : "?";
+}
+
+static qprof_MethodID define(PyFrameObject *frame, const PyCodeObject *code)
+{
+    const qprof_LineInfo declared = {-1, code->co_firstlineno};
+    const char *name = text_of(code->co_qualname), *module = module_of(frame);
+    char main_code[256];
+    qprof_set_module(module);
+    if (strcmp(name, "<module>") == 0) {
+        snprintf(main_code, sizeof main_code, "<module %s>", module);
+        name = main_code;
+    }
+    return qprof_define(name, NULL, text_of(code->co_filename), &declared, 1);
+}
+
+static qprof_MethodID define_code(PyFrameObject *frame, PyCodeObject *code)
+{
+    if (recorder.own_folder &&
+        PyUnicode_Tailmatch(code->co_filename, recorder.own_folder, 0, PY_SSIZE_T_MAX, -1) == 1)
+        return 0;
+    PyObject *key =
+        Py_BuildValue("(OOi)", code->co_filename, code->co_qualname, code->co_firstlineno);
+    PyObject *found = key ? PyDict_GetItemWithError(known, key) : NULL;
+    qprof_MethodID id = 0;
+    if (found) {
+        id = PyLong_AsSize_t(found);
+    } else if (key && !PyErr_Occurred()) {
+        id = define(frame, code);
+        PyObject *number = PyLong_FromSize_t(id);
+        if (number)
+            PyDict_SetItem(known, key, number);
+        Py_XDECREF(number);
+    }
+    Py_XDECREF(key);
+    PyErr_Clear();
+    return id;
+}
+
+static __attribute__((noinline)) const code_info *add_code(PyFrameObject *frame,
+                                                           PyCodeObject *code)
+{
+    void *extra = NULL;
+    _PyCode_GetExtra((PyObject *)code, slot, &extra);
+    code_info *info = extra;
+    if (info == NULL) {
+        info = PyMem_RawCalloc(1, sizeof *info);
+        if (info == NULL)
+            return NULL;
+        if (_PyCode_SetExtra((PyObject *)code, slot, info) != 0) {
+            PyErr_Clear();
+            PyMem_RawFree(info);
+            return NULL;
+        }
+    }
+    int was_on = PyGC_Disable(); /* finalizers would run here, where nothing is recorded */
+    info->first_resume = code->_co_firsttraceable;
+    info->id = define_code(frame, code);
+    info->run = recorder.run;
+    if (was_on)
+        PyGC_Enable();
+    return info;
+}
+
+const code_info *code_of(PyFrameObject *frame)
+{
+    PyCodeObject *code = PyFrame_GetCode(frame); /* the frame keeps it */
+    void *info = NULL;
+    _PyCode_GetExtra((PyObject *)code, slot, &info);
+    Py_DECREF(code);
+    if (info && ((const code_info *)info)->run == recorder.run)
+        return info;
+    return add_code(frame, code);
+}
+
+/* ---- C functions ------------------------------------------------------------------------- */
+
+static cfunction *find_cfunction(cfunction *slots, size_t n, const PyMethodDef *definition)
+{
+    size_t at = ((uintptr_t)definition >> 4) * 0x9E3779B97F4A7C15u >> 20 & (n - 1);
+    while (slots[at].definition && slots[at].definition != definition)
+        at = (at + 1) & (n - 1);
+    return &slots[at];
+}
+
+static int grow_cfunctions(void)
+{
+    size_t n = cfunctions.n_slots ? 2 * cfunctions.n_slots : 1024;
+    cfunction *slots = PyMem_RawCalloc(n, sizeof *slots);
+    if (slots == NULL)
+        return 0;
+    for (size_t i = 0; i < cfunctions.n_slots; i++) {
+        if (cfunctions.slots[i].definition)
+            *find_cfunction(slots, n, cfunctions.slots[i].definition) = cfunctions.slots[i];
+    }
+    PyMem_RawFree(cfunctions.slots);
+    cfunctions.slots = slots;
+    cfunctions.n_slots = n;
+    return 1;
+}
+
+/* The type that has the method, of those that an object's type inherits from; NULL: unknown, as of
+ * __new__, whose PyMethodDef all types share. */
+static PyTypeObject *type_of_method(PyTypeObject *type, const PyMethodDef *definition)
+{
+    PyObject *order = type->tp_mro;
+    for (Py_ssize_t i = 0; order && i < PyTuple_GET_SIZE(order); i++) {
+        PyTypeObject *base = (PyTypeObject *)PyTuple_GET_ITEM(order, i);
+        PyObject *found =
+            base->tp_dict ? PyDict_GetItemString(base->tp_dict, definition->ml_name) : NULL;
+        if (found &&
+            (Py_IS_TYPE(found, &PyMethodDescr_Type) ||
+             Py_IS_TYPE(found, &PyClassMethodDescr_Type)) &&
+            ((PyMethodDescrObject *)found)->d_method == definition)
+            return base;
+    }
+    return NULL;
+}
+
+static qprof_MethodID define_cfunction(const PyCFunctionObject *function)
+{
+    const PyMethodDef *definition = function->m_ml;
+    PyObject *self = function->m_self;
+    char name[256];
+    if (self && !PyModule_Check(self)) {
+        PyTypeObject *type = PyType_Check(self) ? (PyTypeObject *)self : Py_TYPE(self);
+        type = type_of_method(type, definition);
+        const char *full = type ? type->tp_name : "", *dot = strrchr(full, '.');
+        char module[256] = "builtins";
+        if (dot)
+            snprintf(module, sizeof module, "%.*s", (int)(dot - full), full);
+        qprof_set_module(module);
+        snprintf(name, sizeof name, "%s%s%s", dot ? dot + 1 : full, type ? "." : "",
+                 definition->ml_name);
+    } else {
+        const char *module = function->m_module ? text_of(function->m_module) : "builtins";
+        qprof_set_module(module);
+        snprintf(name, sizeof name, "%s.%s", module, definition->ml_name);
+    }
+    PyErr_Clear();
+    return qprof_define(name, NULL, NULL, NULL, 0);
+}
+
+static int is_thread_start(const PyCFunctionObject *function)
+{
+    const char *name = function->m_ml->ml_name;
+    return function->m_module && strncmp(name, "start_", 6) == 0 &&
+           strcmp(text_of(function->m_module), "_thread") == 0;
+}
+
+static __attribute__((noinline)) const cfunction *
+add_cfunction(const PyCFunctionObject *function)
+{
+    if (cfunctions.n_used * 2 >= cfunctions.n_slots && !grow_cfunctions())
+        return NULL;
+    cfunction *added = find_cfunction(cfunctions.slots, cfunctions.n_slots, function->m_ml);
+    int is_own =
+        function->m_module && strcmp(text_of(function->m_module), "qprof._recorder") == 0;
+    *added = (cfunction){function->m_ml, is_own ? 0 : define_cfunction(function),
+                         (char)is_thread_start(function)};
+    cfunctions.n_used++;
+    return added;
+}
+
+const cfunction *cfunction_of(const PyCFunctionObject *function)
+{
+    if (cfunctions.n_slots) {
+        const cfunction *found =
+            find_cfunction(cfunctions.slots, cfunctions.n_slots, function->m_ml);
+        if (found->definition)
+            return found;
+    }
+    return add_cfunction(function);
+}

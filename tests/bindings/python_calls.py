@@ -1,0 +1,97 @@
+"""python_calls.py lsprof|qprof OUTPUT SCRIPT|-m MODULE [ARGUMENT...]: calls of a program by two counters.
+
+With lsprof, OUTPUT is a JSON object: calls by "file:line name", of C functions by "name", as the profiler of
+the standard library has counted them. With qprof, OUTPUT is a profile.
+python_calls.py compare LSPROF.json REPORT.json: the same from `qprof report --format=json`; they must agree.
+"""
+import _lsprof
+import io
+import json
+import re
+import runpy
+import sys
+import types
+
+from qprof import _recorder
+
+
+def load(words):
+    if words[0] == "-m":
+        _, spec, code = runpy._get_module_details(words[1])
+        sys.argv = [spec.origin] + words[2:]
+        names = {"__file__": spec.origin, "__spec__": spec, "__package__": spec.parent}
+    else:
+        with io.open_code(words[0]) as file:
+            code = compile(file.read(), words[0], "exec", dont_inherit=True)
+        sys.argv = words
+        names = {"__file__": words[0]}
+    module = types.ModuleType("__main__")
+    module.__dict__.update(names)
+    sys.modules["__main__"] = module
+    return code, module.__dict__
+
+
+def record_lsprof(output, code, names):
+    profiler = _lsprof.Profiler()
+    try:
+        profiler.enable()
+        _recorder.execute(code, names)
+    except SystemExit:
+        pass
+    finally:
+        profiler.disable()
+    calls = {}
+    for entry in profiler.getstats():
+        if isinstance(entry.code, str):  # "<built-in method builtins.len>", "<method 'append' of 'list' objects>"
+            key = re.search(r"(?:method|function) '?([\w.]+)|([\w.]+)>$", entry.code).group(1, 2)
+            key = (key[0] or key[1]).rpartition(".")[2]
+            if key in ("execute", "disable"):
+                continue
+        else:
+            key = f"{entry.code.co_filename}:{entry.code.co_firstlineno} {entry.code.co_name}"
+        calls[key] = calls.get(key, 0) + entry.callcount
+    with open(output, "w") as file:
+        json.dump(calls, file)
+
+
+def record_qprof(output, code, names):
+    try:
+        _recorder.start("-output=" + output, False)
+        _recorder.execute(code, names)
+    except SystemExit:
+        pass
+    finally:
+        _recorder.stop()
+
+
+def calls_of_report(path):
+    with open(path) as file:
+        report = json.load(file)
+    assert report["diagnostics"] == {}, report["diagnostics"]
+    calls = {}
+    for m in report["methods"]:
+        name = m["name"].rpartition(".")[2]
+        if m["file"]:
+            name = "<module>" if m["name"].startswith("<module ") else name
+            name = f'{m["file"]}:{m["line"]} {name}'
+        calls[name] = calls.get(name, 0) + m["calls"] + m["resumes"]
+    return calls
+
+
+def compare(wanted_path, report_path):
+    with open(wanted_path) as file:
+        wanted = json.load(file)
+    found = calls_of_report(report_path)
+    wrong = [key for key in sorted(wanted.keys() | found.keys()) if wanted.get(key) != found.get(key)]
+    for key in wrong[:20]:
+        print(f"{key}: lsprof {wanted.get(key)}, qprof {found.get(key)}")
+    print(f"{len(wanted)} functions, {sum(wanted.values())} calls, {len(wrong)} differ")
+    sys.exit(1 if wrong else 0)
+
+
+if sys.argv[1] == "compare":
+    compare(sys.argv[2], sys.argv[3])
+else:
+    record = record_lsprof if sys.argv[1] == "lsprof" else record_qprof
+    out = sys.argv[2]
+    record(out, *load(sys.argv[3:]))
