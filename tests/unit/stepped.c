@@ -162,6 +162,7 @@ void stepped_everywhere(const char *what, const stepped_program *p)
             continue;
         snprintf(where, sizeof where, "%s, killed after instruction %u", what, n);
         read_leavings(&x, p, where);
+        leavings_look(&x); /* what other threads wrote meanwhile is not the step's */
         n_states++;
     }
     assert_true(leavings_stopped_by(status, SIGSTOP));
