@@ -5,30 +5,12 @@ the standard library has counted them. With qprof, OUTPUT is a profile.
 python_calls.py compare LSPROF.json REPORT.json: the same from `qprof report --format=json`; they must agree.
 """
 import _lsprof
-import io
 import json
 import re
-import runpy
 import sys
-import types
 
+from python_load import load
 from qprof import _recorder
-
-
-def load(words):
-    if words[0] == "-m":
-        _, spec, code = runpy._get_module_details(words[1])
-        sys.argv = [spec.origin] + words[2:]
-        names = {"__file__": spec.origin, "__spec__": spec, "__package__": spec.parent}
-    else:
-        with io.open_code(words[0]) as file:
-            code = compile(file.read(), words[0], "exec", dont_inherit=True)
-        sys.argv = words
-        names = {"__file__": words[0]}
-    module = types.ModuleType("__main__")
-    module.__dict__.update(names)
-    sys.modules["__main__"] = module
-    return code, module.__dict__
 
 
 def record_lsprof(output, code, names):
@@ -56,7 +38,7 @@ def record_lsprof(output, code, names):
 
 def record_qprof(output, code, names):
     try:
-        _recorder.start("-output=" + output, False)
+        _recorder.start("-output=" + output, False, False)
         _recorder.execute(code, names)
     except SystemExit:
         pass

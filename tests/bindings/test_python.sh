@@ -1,6 +1,7 @@
 #!/bin/sh
-# test_python.sh: bindings/python, built for the python3 of this machine. Its promises; and calls of each
-# function, resumes included, equal to those that the profiler of the standard library counts.
+# test_python.sh: bindings/python, built for the python3 of this machine. Its promises; calls of each
+# function, resumes included, equal to those that the profiler of the standard library counts; lines,
+# statements and branches equal to those of coverage.py.
 set -eu
 python=/usr/bin/python3
 "$python" -c 'import setuptools, sys, sysconfig, os
@@ -22,12 +23,30 @@ export PYTHONPATH
 tests=$QPROF_SOURCE/tests/bindings
 
 mkdir claims
-(cd claims && "$python" "$tests/python_claims.py")
+(cd claims && "$python" "$tests/python_claims.py" && "$python" "$tests/python_claims_cover.py")
 
-# same NAME PROGRAM...: both counters agree, and the program prints the same
-same() {
-    name=$1
-    shift
+# programs CHECK: CHECK NAME ROOT PROGRAM... for programs that are installed, and for copies of modules
+programs() {
+    libraries=$("$python" -c 'import sysconfig; print(sysconfig.get_path("stdlib"))')
+    mkdir -p copies
+    for name in ast difflib dis pickle textwrap tokenize argparse; do
+        cp "$libraries/$name.py" "copies/my_$name.py"
+    done
+    sed 's/^import \(ast\|difflib\|dis\|pickle\|textwrap\|tokenize\)$/import my_\1 as \1/' \
+        "$tests/python_programs.py" >copies/programs.py
+    PYTHONPATH=$PYTHONPATH:$PWD/copies "$1" programs copies copies/programs.py
+    for module in pygments docutils; do
+        folder=$("$python" -c "import os, $module; print(os.path.dirname($module.__file__))" 2>/dev/null) || continue
+        case $module in
+        pygments) "$1" pygments "$folder" -m pygments -l python -f html "$tests/python_claims.py" ;;
+        docutils) "$1" docutils "$folder" -m docutils --report=5 "$QPROF_SOURCE/README.md" ;;
+        esac
+    done
+}
+
+same_calls() { # NAME ROOT PROGRAM...: both counters agree, and the program prints the same
+    name=calls_$1
+    shift 2
     "$python" "$tests/python_calls.py" lsprof "$name.json" "$@" >"$name.out1"
     "$python" "$tests/python_calls.py" qprof "$name.qprof" "$@" >"$name.out2"
     cmp "$name.out1" "$name.out2"
@@ -35,12 +54,20 @@ same() {
     echo "$name: $("$python" "$tests/python_calls.py" compare "$name.json" "$name.report")"
     "$QPROF_BIN/qprof" check "$name.qprof" >/dev/null
 }
-same tokenize -m tokenize "$tests/python_claims.py"
-same programs "$tests/python_programs.py"
-for module in pygments docutils; do
-    "$python" -c "import $module" 2>/dev/null || continue
-    case $module in
-    pygments) same pygments -m pygments -l python -f html "$tests/python_claims.py" ;;
-    docutils) same docutils -m docutils --report=5 "$QPROF_SOURCE/README.md" ;;
-    esac
-done
+programs same_calls
+
+"$python" -c 'import coverage' 2>/dev/null || {
+    echo "coverage is not compared: no python3-coverage"
+    exit 0
+}
+
+same_lines() { # NAME ROOT PROGRAM...
+    name=lines_$1 root=$2
+    shift 2
+    "$python" "$tests/python_cover.py" coverage "$name.json" "$root" "$@" >"$name.out1"
+    "$python" "$tests/python_cover.py" qprof "$name.qprof" "$root" "$@" >"$name.out2"
+    cmp "$name.out1" "$name.out2"
+    "$QPROF_BIN/qprof" cover export --to=json -o "$name.cover" "$name.qprof"
+    echo "$name: $(SHOWN=9 "$python" "$tests/python_cover.py" compare "$name.json" "$name.cover")"
+}
+programs same_lines

@@ -12,8 +12,9 @@ import atexit
 import functools
 import os
 import sys
+import threading
 
-from . import _recorder
+from . import _cover, _recorder
 
 __all__ = ["profile", "start", "stop", "is_running", "pause", "resume", "save", "context"]
 __version__ = _recorder.version()
@@ -23,9 +24,13 @@ pause = _recorder.pause
 resume = _recorder.resume
 
 
-def _say_conflict():
-    print("qprof: another profiler has replaced the profile hook of a thread (sys.setprofile): "
-          "the rest of this thread is not recorded", file=sys.stderr)
+_COVERS_ALONE = 2
+_HOOKS = {"profile": "another profiler has replaced the profile hook of a thread (sys.setprofile): the rest of its calls",
+          "trace": "a debugger or another tracer has replaced the trace hook of a thread (sys.settrace): the rest of its lines"}
+
+
+def _say_conflict(hook):
+    print(f"qprof: {_HOOKS[hook]} is not recorded", file=sys.stderr)
 
 
 def _option(name, value):
@@ -43,19 +48,31 @@ def _host():
     return "Python " + sys.version.split()[0]
 
 
-def start(options="", *, open_frames=True, **named):
+def _start(text, open_frames, lines):
+    _cover.begin()
+    if _recorder.start(text, open_frames, lines) == _COVERS_ALONE and threading.gettrace() is None:
+        threading.settrace(_recorder.trace_thread)
+
+
+def start(options="", *, open_frames=True, lines=False, **named):
     """Begin a run.
 
     options      text of options, "-output=run.qprof -time=adaptive"
     open_frames  functions that are open now are recorded too, from now on: as resumes, not as calls
-    named        options as keywords
+    lines        executions of lines are counted too, which takes much longer
+    named        options as keywords, collect="coverage"
     Raises RuntimeError if a run is on already, or the options are wrong.
     """
-    _recorder.start(_options_text(options, named), open_frames)
+    _start(_options_text(options, named), open_frames, lines)
 
 
 def stop():
     """End the run and write its file. If no run is on, nothing happens."""
+    if _recorder.is_running():
+        if threading.gettrace() is _recorder.trace_thread:
+            threading.settrace(None)
+        if _recorder.has_option("cover-unloaded"):
+            _cover.register_unloaded()
     _recorder.stop()
 
 
@@ -95,6 +112,7 @@ class profile:
         return recorded
 
 
-_recorder.configure(os.path.dirname(os.path.abspath(__file__)) + os.sep, _say_conflict)
+_recorder.configure(os.path.dirname(os.path.abspath(__file__)) + os.sep, _say_conflict,
+                    _cover.is_covered)
 atexit.register(stop)
 os.register_at_fork(after_in_child=_recorder.forked)

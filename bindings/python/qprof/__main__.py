@@ -9,7 +9,7 @@ import shutil
 import sys
 import types
 
-from . import _host, _option, _recorder
+from . import _host, _option, _recorder, _start
 
 USAGE = """\
 Usage: python3 -m qprof run [OPTION...] SCRIPT [ARGUMENT...]
@@ -17,6 +17,7 @@ Usage: python3 -m qprof run [OPTION...] SCRIPT [ARGUMENT...]
        python3 -m qprof COMMAND ...             a command of the program qprof: report, tree, html, ...
 
   -o FILE            the profile; default: the name of the script, ending in .qprof
+  --lines            count executions of lines, which takes much longer; coverage does it as well
   --NAME=VALUE       any option of a run: --time=adaptive, --collect=coverage (docs/options.md)
 
 Options of the variable QPROF apply too; those of the command line take precedence.
@@ -68,7 +69,7 @@ def _execute(code, names):
 
 
 def _run(words):
-    options, output = [], None
+    options, output, lines = [], None, False
     while words and words[0].startswith("-") and words[0] != "-m":
         word = words.pop(0)
         if word in ("-h", "--help"):
@@ -76,6 +77,8 @@ def _run(words):
             return
         if word == "-o" and words:
             output = words.pop(0)
+        elif word == "--lines":
+            lines = True
         elif word.startswith("--") and len(word) > 2:
             name, has_value, value = word[2:].partition("=")
             options.append(_option(name, value) if has_value else "-" + name)
@@ -102,7 +105,7 @@ def _run(words):
         sys.argv[:] = words
     _recorder.set_program(words[0], words[1:], _host())
     try:
-        _recorder.start(" ".join(options), False)
+        _start(" ".join(options), False, lines)
     except RuntimeError as error:
         _fail(str(error))
     _execute(code, names)

@@ -117,7 +117,8 @@ static int on_event(PyObject *self, PyFrameObject *frame, int what, PyObject *ar
         }
         if (w->n_calls && w->calls[w->n_calls - 1].starts_thread) {
             /* the new thread has run nothing yet, because it needs the GIL */
-            if (!calls_watch_all(qprof_thread_path(w->stack.th)))
+            if (!calls_watch_all(qprof_thread_path(w->stack.th)) ||
+                (recorder.has_lines && !lines_watch_all()))
                 PyErr_Clear();
         }
         close_one(w, function->m_ml);
@@ -126,6 +127,19 @@ static int on_event(PyObject *self, PyFrameObject *frame, int what, PyObject *ar
 }
 
 /* ---- threads ----------------------------------------------------------------------------- */
+
+void say_conflict(const char *hook)
+{
+    PyObject *type, *value, *trace;
+    if (recorder.on_conflict == NULL)
+        return;
+    PyErr_Fetch(&type, &value, &trace);
+    PyObject *result = PyObject_CallFunction(recorder.on_conflict, "s", hook);
+    if (result == NULL)
+        PyErr_WriteUnraisable(recorder.on_conflict);
+    Py_XDECREF(result);
+    PyErr_Restore(type, value, trace);
+}
 
 /* The hook's object is freed when its thread ends, and when another hook replaces ours, which only code
  * that runs can do. */
@@ -138,15 +152,8 @@ static void watch_free(PyObject *self)
         while (w->n_calls)
             close_top(w);
         qprof_stack_end(&recorder.vm, &w->stack);
-        if (is_replaced && recorder.on_conflict) {
-            PyObject *type, *value, *trace, *result;
-            PyErr_Fetch(&type, &value, &trace);
-            result = PyObject_CallNoArgs(recorder.on_conflict);
-            if (result == NULL)
-                PyErr_WriteUnraisable(recorder.on_conflict);
-            Py_XDECREF(result);
-            PyErr_Restore(type, value, trace);
-        }
+        if (is_replaced)
+            say_conflict("profile");
     }
     PyMem_RawFree(w->calls);
     PyObject_Free(w);
@@ -177,8 +184,7 @@ int calls_watch_all(uint64_t creator)
     return 1;
 }
 
-/* @return the watch of this thread; NULL: none */
-static watch *own_watch(void)
+watch *calls_own_watch(void)
 {
     const PyThreadState *thread = PyThreadState_Get();
     return thread->c_profilefunc == on_event ? (watch *)thread->c_profileobj : NULL;
@@ -186,7 +192,8 @@ static watch *own_watch(void)
 
 void calls_unwatch_all(void)
 {
-    watch *w = own_watch(); /* those of other threads stay open: the recorder counts them */
+    watch *w =
+        calls_own_watch(); /* those of other threads stay open: the recorder counts them */
     while (w && w->n_calls)
         close_top(w);
     PyThreadState *thread = PyInterpreterState_ThreadHead(PyInterpreterState_Get());

@@ -5,11 +5,13 @@
 #include "python.h"
 
 static Py_ssize_t slot = -1; /* of code_info in code objects */
-static PyObject *known;      /* (file, name, first line) -> id */
+static PyObject *known;      /* see key_of() -> id */
 static struct {
     cfunction *slots; /* [n_slots], open addressing, at most half full */
     size_t n_slots, n_used;
 } cfunctions;
+
+static void free_info(void *info);
 
 static const char *text_of(PyObject *unicode)
 {
@@ -21,7 +23,7 @@ static const char *text_of(PyObject *unicode)
 
 int code_open(void)
 {
-    slot = _PyEval_RequestCodeExtraIndex(PyMem_RawFree);
+    slot = _PyEval_RequestCodeExtraIndex(free_info);
     return slot >= 0;
 }
 
@@ -45,48 +47,104 @@ static const char *module_of(PyFrameObject *frame)
     return name ? text_of(name) : "?";
 }
 
-static qprof_MethodID define(PyFrameObject *frame, const PyCodeObject *code)
+static int is_own(PyCodeObject *code)
 {
-    const qprof_LineInfo declared = {-1, code->co_firstlineno};
-    const char *name = text_of(code->co_qualname), *module = module_of(frame);
+    return recorder.own_folder && PyUnicode_Tailmatch(code->co_filename, recorder.own_folder, 0,
+                                                      PY_SSIZE_T_MAX, -1) == 1;
+}
+
+static int is_covered(PyCodeObject *code, const char *module)
+{
+    if (recorder.is_covered == NULL)
+        return 0;
+    int is_all = strcmp(text_of(code->co_name), "<module>") == 0;
+    PyObject *answer =
+        PyObject_CallFunction(recorder.is_covered, "Osi", code->co_filename, module, is_all);
+    int is_true = answer && PyObject_IsTrue(answer) == 1;
+    Py_XDECREF(answer);
+    if (PyErr_Occurred())
+        PyErr_WriteUnraisable(recorder.is_covered);
+    return is_true;
+}
+
+static qprof_MethodID define(PyCodeObject *code, const char *module,
+                             const qprof_LineInfo *lines, int n_lines)
+{
+    const char *name = text_of(code->co_qualname);
     char main_code[256];
     qprof_set_module(module);
     if (strcmp(name, "<module>") == 0) {
         snprintf(main_code, sizeof main_code, "<module %s>", module);
         name = main_code;
     }
-    return qprof_define(name, NULL, text_of(code->co_filename), &declared, 1);
+    return qprof_define(name, NULL, text_of(code->co_filename), lines, n_lines);
 }
 
-static qprof_MethodID define_code(PyFrameObject *frame, PyCodeObject *code)
+/* What makes two code objects one method. */
+static PyObject *key_of(PyCodeObject *code, int has_blocks)
 {
-    if (recorder.own_folder &&
-        PyUnicode_Tailmatch(code->co_filename, recorder.own_folder, 0, PY_SSIZE_T_MAX, -1) == 1)
-        return 0;
-    PyObject *key =
-        Py_BuildValue("(OOi)", code->co_filename, code->co_qualname, code->co_firstlineno);
+    PyObject *bytes = has_blocks ? PyCode_GetCode(code) : Py_NewRef(Py_None);
+    PyObject *key = bytes ? Py_BuildValue("(OOiNO)", code->co_filename, code->co_qualname,
+                                          code->co_firstlineno, bytes,
+                                          has_blocks ? code->co_linetable : Py_None)
+                          : NULL;
+    return key;
+}
+
+/* Give a code object its id, and its blocks if it is counted. */
+static void describe(code_info *info, PyCodeObject *code, const char *module)
+{
+    const qprof_LineInfo declared = {-1, code->co_firstlineno};
+    int has_blocks = recorder.has_lines && is_covered(code, module);
+    int has_lines = has_blocks && (recorder.wants & QPROF_WANT_LINES);
+    qprof_LineInfo *lines = NULL;
+    if (!has_blocks && !recorder.has_calls)
+        return;
+    if (has_lines &&
+        !blocks_find(code, info, (recorder.wants & QPROF_WANT_COVERAGE) != 0, &lines))
+        has_lines = 0;
+    if (!has_lines)
+        info->n_blocks = 1;
+    info->has_entry = (recorder.wants & QPROF_WANT_ALONE) != 0;
+    info->is_counted = (char)(has_lines || (has_blocks && info->has_entry));
+    PyObject *key = key_of(code, has_lines);
     PyObject *found = key ? PyDict_GetItemWithError(known, key) : NULL;
-    qprof_MethodID id = 0;
     if (found) {
-        id = PyLong_AsSize_t(found);
+        info->id = PyLong_AsSize_t(found);
     } else if (key && !PyErr_Occurred()) {
-        id = define(frame, code);
-        PyObject *number = PyLong_FromSize_t(id);
+        info->id =
+            define(code, module, lines ? lines : &declared, lines ? info->n_blocks + 1 : 1);
+        if (info->is_counted && !blocks_register(info))
+            info->is_counted = 0;
+        PyObject *number = PyLong_FromSize_t(info->id);
         if (number)
             PyDict_SetItem(known, key, number);
         Py_XDECREF(number);
     }
     Py_XDECREF(key);
-    PyErr_Clear();
-    return id;
+    PyMem_RawFree(lines);
 }
 
-static __attribute__((noinline)) const code_info *add_code(PyFrameObject *frame,
-                                                           PyCodeObject *code)
+static void forget_blocks(code_info *info)
+{
+    PyMem_RawFree(info->block_of_line);
+    PyMem_RawFree(info->first_way);
+    PyMem_RawFree(info->way_to);
+}
+
+static void free_info(void *info)
+{
+    forget_blocks(info);
+    PyMem_RawFree(info);
+}
+
+static code_info *add_code(PyCodeObject *code, const char *module)
 {
     void *extra = NULL;
     _PyCode_GetExtra((PyObject *)code, slot, &extra);
     code_info *info = extra;
+    if (info && info->run == recorder.run)
+        return info;
     if (info == NULL) {
         info = PyMem_RawCalloc(1, sizeof *info);
         if (info == NULL)
@@ -97,24 +155,49 @@ static __attribute__((noinline)) const code_info *add_code(PyFrameObject *frame,
             return NULL;
         }
     }
-    int was_on = PyGC_Disable(); /* finalizers would run here, where nothing is recorded */
-    info->first_resume = code->_co_firsttraceable;
-    info->id = define_code(frame, code);
-    info->run = recorder.run;
-    if (was_on)
-        PyGC_Enable();
+    forget_blocks(info);
+    *info = (code_info){.run = recorder.run, .first_resume = code->_co_firsttraceable};
+    if (!is_own(code))
+        describe(info, code, module);
+    PyErr_Clear();
     return info;
 }
 
-const code_info *code_of(PyFrameObject *frame)
+/* Functions that are never called are known as well where coverage is recorded. */
+void code_register(PyCodeObject *code, const char *module)
+{
+    code_info *info = add_code(code, module);
+    if (info == NULL || !info->is_counted || !(recorder.wants & QPROF_WANT_COVERAGE))
+        return;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(code->co_consts); i++) {
+        PyObject *constant = PyTuple_GET_ITEM(code->co_consts, i);
+        if (PyCode_Check(constant))
+            code_register((PyCodeObject *)constant, module);
+    }
+}
+
+static __attribute__((noinline)) code_info *meet_code(PyFrameObject *frame, PyCodeObject *code)
+{
+    void *info = NULL;
+    uint64_t begun = qprof_work_begin();
+    int was_on = PyGC_Disable(); /* finalizers would run here, where nothing is recorded */
+    code_register(code, module_of(frame));
+    if (was_on)
+        PyGC_Enable();
+    qprof_work_end(begun);
+    _PyCode_GetExtra((PyObject *)code, slot, &info);
+    return info;
+}
+
+code_info *code_of(PyFrameObject *frame)
 {
     PyCodeObject *code = PyFrame_GetCode(frame); /* the frame keeps it */
     void *info = NULL;
     _PyCode_GetExtra((PyObject *)code, slot, &info);
     Py_DECREF(code);
-    if (info && ((const code_info *)info)->run == recorder.run)
+    if (info && ((code_info *)info)->run == recorder.run)
         return info;
-    return add_code(frame, code);
+    return meet_code(frame, code);
 }
 
 /* ---- C functions ------------------------------------------------------------------------- */
@@ -198,9 +281,9 @@ add_cfunction(const PyCFunctionObject *function)
     if (cfunctions.n_used * 2 >= cfunctions.n_slots && !grow_cfunctions())
         return NULL;
     cfunction *added = find_cfunction(cfunctions.slots, cfunctions.n_slots, function->m_ml);
-    int is_own =
+    int is_ours =
         function->m_module && strcmp(text_of(function->m_module), "qprof._recorder") == 0;
-    *added = (cfunction){function->m_ml, is_own ? 0 : define_cfunction(function),
+    *added = (cfunction){function->m_ml, is_ours ? 0 : define_cfunction(function),
                          (char)is_thread_start(function)};
     cfunctions.n_used++;
     return added;

@@ -1,6 +1,9 @@
 /* module.c: the functions of qprof._recorder, which the package qprof calls. */
 #include "python.h"
 
+/* What start() returns. */
+enum { RECORDS_NOTHING, RECORDS_CALLS, COVERS_ALONE };
+
 recorder_state recorder;
 
 static PyObject *fail(const char *text)
@@ -9,12 +12,20 @@ static PyObject *fail(const char *text)
     return NULL;
 }
 
+static void end_run(void)
+{
+    recorder.is_on = 0;
+    lines_unwatch_all();
+    calls_unwatch_all();
+    qprof_vm_close(&recorder.vm);
+}
+
 static PyObject *start(PyObject *self, PyObject *arguments)
 {
     const char *options;
-    int has_open_frames;
+    int has_open_frames, counts_lines;
     (void)self;
-    if (!PyArg_ParseTuple(arguments, "zp", &options, &has_open_frames))
+    if (!PyArg_ParseTuple(arguments, "zpp", &options, &has_open_frames, &counts_lines))
         return NULL;
     if (recorder.is_on)
         return fail("qprof is recording already");
@@ -26,17 +37,26 @@ static PyObject *start(PyObject *self, PyObject *arguments)
     if (opened < 0)
         return fail(qprof_error_text());
     if (opened == 0)
-        Py_RETURN_FALSE;
+        return PyLong_FromLong(RECORDS_NOTHING);
     recorder.run++;
     recorder.has_open_frames = (char)has_open_frames;
-    recorder.is_on = 1;
-    if (!calls_watch_all(0)) {
-        recorder.is_on = 0;
-        calls_unwatch_all();
+    recorder.changes = qprof_changes()[0];
+    recorder.wants = qprof_wants();
+    recorder.is_recording = (char)qprof_is_recording();
+    recorder.has_calls = !(recorder.wants & QPROF_WANT_ALONE);
+    recorder.has_lines = counts_lines || (recorder.wants & QPROF_WANT_COVERAGE);
+    if (recorder.has_lines && lines_is_taken()) {
         qprof_vm_close(&recorder.vm);
+        return fail(
+            "a debugger or another tracer has the trace hook of this thread (sys.settrace)");
+    }
+    recorder.is_on = 1;
+    if ((recorder.has_calls && !calls_watch_all(0)) ||
+        (recorder.has_lines && !lines_watch_all())) {
+        end_run();
         return NULL;
     }
-    Py_RETURN_TRUE;
+    return PyLong_FromLong(recorder.has_calls ? RECORDS_CALLS : COVERS_ALONE);
 }
 
 static PyObject *stop(PyObject *self, PyObject *nothing)
@@ -45,9 +65,7 @@ static PyObject *stop(PyObject *self, PyObject *nothing)
     (void)nothing;
     if (!recorder.is_on)
         Py_RETURN_NONE;
-    recorder.is_on = 0;
-    calls_unwatch_all();
-    qprof_vm_close(&recorder.vm);
+    end_run();
     Py_RETURN_NONE;
 }
 
@@ -70,14 +88,18 @@ static PyObject *pause_run(PyObject *self, PyObject *nothing)
 {
     (void)self;
     (void)nothing;
-    return PyBool_FromLong(qprof_stop_recording());
+    int is_changed = qprof_stop_recording();
+    recorder.is_recording = (char)qprof_is_recording();
+    return PyBool_FromLong(is_changed);
 }
 
 static PyObject *resume_run(PyObject *self, PyObject *nothing)
 {
     (void)self;
     (void)nothing;
-    return PyBool_FromLong(qprof_start_recording());
+    int is_changed = qprof_start_recording();
+    recorder.is_recording = (char)qprof_is_recording();
+    return PyBool_FromLong(is_changed);
 }
 
 static PyObject *save(PyObject *self, PyObject *arguments)
@@ -119,10 +141,11 @@ static PyObject *set_program(PyObject *self, PyObject *arguments)
 
 static PyObject *configure(PyObject *self, PyObject *arguments)
 {
-    PyObject *own_folder, *on_conflict;
+    PyObject *own_folder, *on_conflict, *is_covered;
     (void)self;
-    if (!PyArg_ParseTuple(arguments, "UO", &own_folder, &on_conflict))
+    if (!PyArg_ParseTuple(arguments, "UOO", &own_folder, &on_conflict, &is_covered))
         return NULL;
+    Py_XSETREF(recorder.is_covered, Py_NewRef(is_covered));
     Py_XSETREF(recorder.own_folder, Py_NewRef(own_folder));
     Py_XSETREF(recorder.on_conflict, Py_NewRef(on_conflict));
     Py_RETURN_NONE;
@@ -138,6 +161,59 @@ static PyObject *execute(PyObject *self, PyObject *arguments)
     return PyEval_EvalCode(code, globals, globals);
 }
 
+static PyObject *trace_thread(PyObject *self, PyObject *arguments)
+{
+    PyObject *frame, *event, *argument;
+    (void)self;
+    if (!PyArg_ParseTuple(arguments, "O!OO", &PyFrame_Type, &frame, &event, &argument))
+        return NULL;
+    if (!lines_watch_this((PyFrameObject *)frame))
+        PyErr_Clear();
+    Py_RETURN_NONE;
+}
+
+static PyObject *option(PyObject *self, PyObject *arguments)
+{
+    const char *name, *text;
+    (void)self;
+    if (!PyArg_ParseTuple(arguments, "s", &name))
+        return NULL;
+    text = qprof_get_option(name);
+    return PyUnicode_DecodeFSDefault(text ? text : "");
+}
+
+static PyObject *has_option(PyObject *self, PyObject *arguments)
+{
+    const char *name;
+    (void)self;
+    if (!PyArg_ParseTuple(arguments, "s", &name))
+        return NULL;
+    return PyBool_FromLong(qprof_get_option(name) != NULL);
+}
+
+static PyObject *register_source(PyObject *self, PyObject *arguments)
+{
+    const char *file, *text;
+    Py_ssize_t n;
+    (void)self;
+    if (!PyArg_ParseTuple(arguments, "sy#", &file, &text, &n))
+        return NULL;
+    qprof_register_source(file, text, (size_t)n);
+    Py_RETURN_NONE;
+}
+
+static PyObject *register_code(PyObject *self, PyObject *arguments)
+{
+    PyObject *code;
+    const char *module;
+    (void)self;
+    if (!PyArg_ParseTuple(arguments, "O!s", &PyCode_Type, &code, &module))
+        return NULL;
+    if (recorder.is_on)
+        code_register((PyCodeObject *)code, module);
+    Py_RETURN_NONE;
+}
+
 static PyObject *version(PyObject *self, PyObject *nothing)
 {
     (void)self;
@@ -146,7 +222,8 @@ static PyObject *version(PyObject *self, PyObject *nothing)
 }
 
 static PyMethodDef functions[] = {
-    {"start", start, METH_VARARGS, "start(options, has_open_frames): begin a run."},
+    {"start", start, METH_VARARGS,
+     "start(options, has_open_frames, counts_lines): begin a run."},
     {"stop", stop, METH_NOARGS, "End the run and write its file."},
     {"forked", forked, METH_NOARGS, "To be called in a forked child."},
     {"is_running", is_running, METH_NOARGS, "Whether a run is on."},
@@ -155,8 +232,14 @@ static PyMethodDef functions[] = {
     {"save", save, METH_VARARGS, "save(name): write a dataset and continue."},
     {"context", context, METH_VARARGS, "context(name): what runs now belongs to it."},
     {"set_program", set_program, METH_VARARGS, "set_program(script, arguments, host)."},
-    {"configure", configure, METH_VARARGS, "configure(own_folder, on_conflict)."},
+    {"configure", configure, METH_VARARGS, "configure(own_folder, on_conflict, is_covered)."},
     {"execute", execute, METH_VARARGS, "execute(code, globals): as exec()."},
+    {"trace_thread", trace_thread, METH_VARARGS, "The trace function of a new thread."},
+    {"option", option, METH_VARARGS, "option(name): the text of an option; \"\": none."},
+    {"has_option", has_option, METH_VARARGS, "has_option(name): is it yes?"},
+    {"register_source", register_source, METH_VARARGS, "register_source(file, bytes)."},
+    {"register_code", register_code, METH_VARARGS,
+     "register_code(code, module): of a file that is not loaded."},
     {"version", version, METH_NOARGS, "The version of the recorder."},
     {NULL, NULL, 0, NULL},
 };
@@ -175,7 +258,7 @@ static struct PyModuleDef definition = {
 
 PyMODINIT_FUNC PyInit__recorder(void)
 {
-    if (PyType_Ready(&watch_type) < 0)
+    if (PyType_Ready(&watch_type) < 0 || PyType_Ready(&line_watch_type) < 0)
         return NULL;
     if (!code_open()) {
         PyErr_SetString(PyExc_ImportError, "qprof: no place in code objects is free");

@@ -31,8 +31,19 @@ typedef struct {
 /* What is known of a code object. It lives as long as the code object. */
 typedef struct {
     unsigned run;      /* whose id it is; 0: of none */
-    int first_resume;  /* offset at which a call begins; after it a generator continues */
+    int first_resume;  /* unit at which a call begins; after it a generator continues */
     qprof_MethodID id; /* 0: not recorded */
+    /* counters; see blocks.c */
+    char is_counted;     /* it has counters */
+    char has_entry;      /* the first one is of its calls */
+    unsigned counted_by; /* the thread whose counters are known; 0: none */
+    uint32_t changes;    /* qprof_changes() when they were asked for */
+    uint64_t *counters;
+    int n_blocks; /* with the first, without the last one */
+    int first_line, n_lines;
+    int *block_of_line; /* [n_lines] from first_line on; 0: none */
+    int *first_way;     /* [n_blocks + 1] indices into way_to */
+    int *way_to;        /* blocks; 0: out of the code */
 } code_info;
 
 /* What is known of a C function. */
@@ -46,9 +57,17 @@ typedef struct {
     qprof_vm vm;
     unsigned run; /* counts runs, from 1 */
     char is_on;
-    char has_open_frames;  /* frames that are open when recording begins are recorded as well */
-    PyObject *own_folder;  /* whose functions are not recorded: this package's */
-    PyObject *on_conflict; /* called with a text when another hook has replaced ours */
+    char has_open_frames; /* frames that are open when recording begins are recorded as well */
+    char has_calls;       /* calls are reported */
+    char has_lines; /* executions of lines, or in a run of coverage alone calls, are counted */
+    char is_recording; /* not paused */
+    unsigned wants;    /* QPROF_WANT_* */
+    uint32_t changes;  /* qprof_changes() when they were asked for */
+    PyObject *
+        is_covered; /* function of a file, a module, and whether all of the file's code is met */
+    PyObject *own_folder; /* whose functions are not recorded: this package's */
+    PyObject
+        *on_conflict; /* called when another hook has replaced ours: "profile" or "trace" */
 } recorder_state;
 
 extern recorder_state recorder;
@@ -61,7 +80,9 @@ int code_open(void);
 /** A run begins: all ids are of earlier ones. */
 int code_begin_run(void);
 /** What is known of the code of a frame. @return NULL: no memory */
-const code_info *code_of(PyFrameObject *frame);
+code_info *code_of(PyFrameObject *frame);
+/** Register a code object that may never run, and what it defines. */
+void code_register(PyCodeObject *code, const char *module);
 /** What is known of a C function, until the next call. @return NULL: no memory */
 const cfunction *cfunction_of(const PyCFunctionObject *function);
 
@@ -72,7 +93,27 @@ const cfunction *cfunction_of(const PyCFunctionObject *function);
 int calls_watch_all(uint64_t creator);
 /** Take our hooks away. */
 void calls_unwatch_all(void);
+/** The watch of this thread. @return NULL: it has none */
+watch *calls_own_watch(void);
 /** Whether another profiler has the hook of this thread. */
 int calls_is_taken(void);
+/** Tell the user that another hook has replaced ours. No exception passes. */
+void say_conflict(const char *hook);
+
+/* ---- blocks.c ---------------------------------------------------------------------------- */
+
+/** Find the lines of a code object.
+ * @param lines  receives [info->n_blocks + 1], to be freed with PyMem_RawFree. @return 0: none */
+int blocks_find(PyCodeObject *code, code_info *info, int has_ways, qprof_LineInfo **lines);
+/** Describe the counters of a code object whose id is new. */
+int blocks_register(const code_info *info);
+
+/* ---- lines.c ----------------------------------------------------------------------------- */
+
+extern PyTypeObject line_watch_type;
+int lines_watch_all(void);
+int lines_watch_this(PyFrameObject *frame);
+void lines_unwatch_all(void);
+int lines_is_taken(void);
 
 #endif
