@@ -16,6 +16,8 @@ endif()
 install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md
         ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples/minivm # docs/embedding.md is about it
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/qprof/examples)
 
 install(EXPORT qprof-targets NAMESPACE qprof:: DESTINATION ${package_dir})
 configure_package_config_file(${PROJECT_SOURCE_DIR}/src/api/qprof-config.cmake.in

@@ -9,7 +9,8 @@ mv prefix moved
 prefix=$PWD/moved
 libdir=$(dirname "$(find "$prefix" -name libqprof.a)")
 
-for wanted in include/qprof.h include/qprof/inline.h include/cprof.h bin/qprof share/qprof/qprof_stub.c; do
+for wanted in include/qprof.h include/qprof/inline.h include/cprof.h bin/qprof share/qprof/qprof_stub.c \
+    share/qprof/examples/minivm/minivm.patch; do
     [ -e "$prefix/$wanted" ] || { echo "test_install.sh: no $wanted"; exit 1; }
 done
 ! grep -rIlF "$QPROF_SOURCE" "$prefix" ||

@@ -211,6 +211,20 @@ static void measured_times_are_kept_if_estimates_exceed_the_run(void **state)
     qp_model_free(m);
 }
 
+/* A host that opened its VM and reported no call leaves a file that says so. */
+static void a_run_without_threads_has_no_estimates(void **state)
+{
+    (void)state;
+    for (unsigned mode = QP_TIME_EXACT; mode <= QP_TIME_NONE; mode++) {
+        profile *p = adaptive_profile(10);
+        profile_head(p)->time_mode = mode;
+        qp_model *m = profile_read(p, QP_LOAD_CLEAN);
+        assert_int_equal(m->run.total, 0);
+        assert_int_equal(m->run.calls, 0);
+        qp_model_free(m);
+    }
+}
+
 /* 50 samples of 1.5 ms of CPU time each, though a pass was made each 4 ms only; if it is not
  * known what they represent, of 4 ms. */
 static void interrupts_stand_for_cpu_time_that_was_used(void **state)
@@ -250,6 +264,7 @@ int main(void)
         cmocka_unit_test(sampled_times_have_an_interval),
         cmocka_unit_test(estimates_do_not_exceed_the_run),
         cmocka_unit_test(measured_times_are_kept_if_estimates_exceed_the_run),
+        cmocka_unit_test(a_run_without_threads_has_no_estimates),
         cmocka_unit_test(interrupts_stand_for_cpu_time_that_was_used),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

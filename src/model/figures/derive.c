@@ -264,7 +264,7 @@ static bool fit_into_run(qp_model_private *own)
     const uint32_t first = own->model.n_threads, n = own->model.n_nodes;
     double limit = run->wall > run->stopped ? (double)(run->wall - run->stopped) : 0;
     if (!run->is_estimated || run->is_merged || run->is_imported || limit <= 0 ||
-        run->clock_kind != QP_CLOCK_ELAPSED)
+        run->clock_kind != QP_CLOCK_ELAPSED || first == n)
         return true;
     fit *threads = qp_alloc_zeroed(first, sizeof *threads), all = {0, 0};
     bool *sure = qp_alloc_zeroed(n, sizeof *sure);

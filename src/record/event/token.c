@@ -187,7 +187,7 @@ static void count_first_resume(qprof_thread *th)
 
 qprof_token qprof_token_resume(qprof_thread *th, qprof_token caller, qprof_MethodID method)
 {
-    if (!qp_is_open(th))
+    if (!th || !qp_is_open(th))
         return QPROF_NO_TOKEN;
     qp_thread_private *own = qp_own_of(th);
     own->is_resuming = true;
@@ -254,7 +254,7 @@ static bool restore(qprof_thread *th, qp_cell path)
 
 void qprof_token_restore(qprof_thread *th, qprof_token token)
 {
-    if (!qp_is_open(th))
+    if (!th || !qp_is_open(th))
         return;
     int host_errno = errno;
     qp_cell root = qp_record_of(th)->root, path = (qp_cell)(token >> 6);
@@ -269,7 +269,7 @@ void (*qp_on_unwind)(qprof_thread *th, qprof_token token, bool and_it, bool is_e
 
 void qprof_token_unwind(qprof_thread *th, qprof_token token)
 {
-    if (!qp_is_open(th))
+    if (!th || !qp_is_open(th))
         return;
     if (token == QPROF_NO_TOKEN)
         token = (uint64_t)qp_record_of(th)->root << 6 | QPROF_TOP_TOKEN;
