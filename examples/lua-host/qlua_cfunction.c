@@ -105,6 +105,17 @@ static cfunction *new_cfunction(lua_CFunction f, const char *file, size_t offset
     return it;
 }
 
+/* Under the lock. @return 0: no memory */
+static int put(cfunction *it, cfunction **bucket)
+{
+    if (it == NULL)
+        return 0;
+    it->next = *bucket;
+    __atomic_store_n(bucket, it, __ATOMIC_RELEASE);
+    __atomic_store_n(&it->live, it->f, __ATOMIC_RELAXED);
+    return 1;
+}
+
 /* Under the lock. */
 static size_t add_cfunction(lua_State *L, lua_CFunction f, cfunction **bucket)
 {
@@ -121,13 +132,18 @@ static size_t add_cfunction(lua_State *L, lua_CFunction f, cfunction **bucket)
             id = define_cfunction(L, f, &info,
                                   info.dli_saddr == address ? info.dli_sname : NULL);
         it = new_cfunction(f, info.dli_fname, offset, id);
-        if (it == NULL)
-            return QPROF_METHOD_NATIVE;
-        it->next = *bucket;
-        __atomic_store_n(bucket, it, __ATOMIC_RELEASE);
+        return put(it, bucket) ? id : QPROF_METHOD_NATIVE;
     }
     __atomic_store_n(&it->live, f, __ATOMIC_RELAXED);
     return it->id;
+}
+
+int qlua_cfunction_scratch(lua_CFunction f, size_t id)
+{
+    pthread_mutex_lock(&lock);
+    int is_put = put(new_cfunction(f, "", 0, id), bucket_of(f));
+    pthread_mutex_unlock(&lock);
+    return is_put;
 }
 
 static __attribute__((noinline)) size_t find_cfunction(lua_State *L, lua_CFunction f)

@@ -1,5 +1,6 @@
 /* qlua_cost.c: what recording a call costs in Lua's own loop. The recorder asks for calls of a function that
- * does nothing, with and without events; they run in a state of their own and leave nothing in the profile. */
+ * does nothing, of Lua and of C, with and without events; they run in a state of their own and leave nothing
+ * in the profile. */
 #define LUA_CORE
 #include "lprefix.h"
 
@@ -8,13 +9,15 @@
 
 enum { CALLS = 500 };
 
-static const char program[] =
-    "local begin, n = ... local function f() end begin() for i = 1, n do f() end";
+static const char program[] = "local begin, n, f = ...; f = f or function() end; begin(); "
+                              "for i = 1, n do f() end";
 
 typedef struct {
     lua_State *L; /* its program is on top of the stack */
     void (*loop)(lua_State *, CallInfo *);
     qprof_token caller;
+    size_t function; /* 0: nothing is reported */
+    int is_native, n_left;
 } measurement;
 
 static measurement *current;
@@ -23,6 +26,18 @@ static measurement *current;
 static int begin(lua_State *L)
 {
     L->ci->previous->qtoken = current->caller;
+    if (current->is_native && current->function) {
+        L->qon = 1; /* so that this call ends as one that was reported */
+        L->ci->qtoken = qprof_enter(&L->qstack, current->caller, current->function);
+    }
+    return 0;
+}
+
+/* The last call ends as if nothing were reported, and so does the program. */
+static int nothing(lua_State *L)
+{
+    if (--current->n_left == 0)
+        L->qon = 0;
     return 0;
 }
 
@@ -33,14 +48,19 @@ static void execute(void *data, qprof_thread *th, qprof_token caller, size_t fun
     Proto *p = clLvalue(s2v(L->top - 1))->p;
     qprof_thread *closed = L->qstack.th;
     it->caller = caller;
+    it->function = function;
+    it->n_left = CALLS;
     p->p[0]->qid = function;
     L->qstack.th = th;
     qlua_loop = function ? it->loop : luaV_execute;
     lua_pushvalue(L, -1);
     lua_pushcfunction(L, begin);
     lua_pushinteger(L, CALLS);
-    lua_call(L, 2, 0);
+    if (it->is_native)
+        lua_pushcfunction(L, nothing);
+    lua_call(L, 2 + it->is_native, 0);
     L->qstack.th = closed;
+    L->qon = 0;
     p->p[0]->qid = 0;
 }
 
@@ -62,7 +82,10 @@ void qlua_cost_measure(void)
         qlua_code_ignore(p);
         qlua_code_ignore(p->p[0]);
         current = &it;
-        qprof_measure_calls(execute, &it, CALLS);
+        qprof_measure_calls(execute, &it, CALLS, 0);
+        it.is_native = qlua_cfunction_scratch(nothing, 1);
+        if (it.is_native)
+            qprof_measure_calls(execute, &it, CALLS, 1);
         current = NULL;
         qlua_loop = usual;
         p->qid = 0;

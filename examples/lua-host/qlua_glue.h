@@ -40,6 +40,8 @@ static inline int qlua_is_counting(void)
 LUAI_FUNC size_t qlua_frame_method(lua_State *L, CallInfo *ci);
 /** Method id of a C function, never 0. Threads: any. */
 LUAI_FUNC size_t qlua_cfunction_method(lua_State *L, lua_CFunction f);
+/** Give a C function that no program has an id. @return 0: no memory */
+LUAI_FUNC int qlua_cfunction_scratch(lua_CFunction f, size_t id);
 
 /** The id of a new function, never 0. Threads: any. */
 LUAI_FUNC size_t qlua_define(const char *name, const char *file, const qprof_LineInfo *lines,

@@ -25,8 +25,11 @@ typedef void (*qprof_calls_function)(void *data, qprof_thread *th, qprof_token c
  *                 without recording
  * @param data     for it
  * @param n        how many calls it executes each time; 500 are enough
+ * @param is_native  the function is one of native code, for which the host does other work; measured after
+ *                 the others. In a profile, functions without a file are native
  * Thread safety: the OS thread that has begun the run, before any other uses it. Cost: that of the calls. */
-QPROF_FN(void) qprof_measure_calls(qprof_calls_function execute, void *data, unsigned n);
+QPROF_FN(void)
+qprof_measure_calls(qprof_calls_function execute, void *data, unsigned n, int is_native);
 
 /** Begin work that the host does only because it is recorded: it finds names or lines.
  *

@@ -90,11 +90,11 @@ void qprof_close(int run)
     errno = host_errno;
 }
 
-void qprof_measure_calls(qprof_calls_function execute, void *data, unsigned n)
+void qprof_measure_calls(qprof_calls_function execute, void *data, unsigned n, int is_native)
 {
     int host_errno = errno;
     if (execute && qp_is_running() && qp_control_lock()) {
-        qp_calibrate_host(execute, data, n);
+        qp_calibrate_host(execute, data, n, is_native);
         qp_control_unlock();
     }
     errno = host_errno;

@@ -170,9 +170,9 @@ typedef struct {
     uint32_t reserved1;
     uint64_t pc_reached;    /* ns of CPU time for each interrupt; 0: as long as passes took */
     uint64_t coarse_period; /* adaptive: ticks that one of the coarse clock represents */
-    uint64_t
-        cost_host; /* as cost_inside: what a call whose events are out of line costs the host */
-    uint64_t reserved[17];
+    /* as cost_inside: what a call whose events are out of line costs the host; native code, more */
+    uint64_t cost_host, cost_native;
+    uint64_t reserved[16];
     /* 504: texts */
     qp_ref script, arguments; /* what the host executes; words as a shell reads them */
     qp_ref folder;            /* the working directory at the start */

@@ -66,6 +66,21 @@ static void events_out_of_line_are_timed_now_and_then(void **state)
     }
 }
 
+/* What a short run costs does not depend on chance: its first 15 events out of line are all timed. */
+static void the_first_events_are_all_timed(void **state)
+{
+    qprof_vm *vm = begin("-output=run.qprof -log-file=none -elapsed-source=monotonic");
+    qprof_token main = qprof_enter(&vm->main, 0, define("main"));
+    qprof_MethodID f = define("f");
+    for (int i = 0; i < 6; i++)
+        call(vm, main, f);
+    qprof_leave(&vm->main, main);
+    qprof_vm_close(vm);
+    play_end(*state);
+    play_ctx *p = *state;
+    assert_int_equal(p->m->threads[1].n_apart, 14);
+}
+
 /* Nothing is known of the time that recording takes by the host's clock. */
 static void a_clock_of_the_host_states_no_cost(void **state)
 {
@@ -110,10 +125,10 @@ static void the_cost_of_the_host_is_measured_in_its_loop(void **state)
     for (size_t mode = 0; mode < 3; mode++) {
         executions n = {0};
         qprof_vm *vm = begin(modes[mode]);
-        qprof_measure_calls(NULL, &n, 20);
-        qprof_measure_calls(execute, &n, 0);
+        qprof_measure_calls(NULL, &n, 20, 0);
+        qprof_measure_calls(execute, &n, 0, 0);
         assert_int_equal(n.n_plain + n.n_recorded, 0);
-        qprof_measure_calls(execute, &n, 20);
+        qprof_measure_calls(execute, &n, 20, 0);
         assert_true(n.n_plain && n.n_plain == n.n_recorded);
         qprof_token main = qprof_enter(&vm->main, 0, define("main"));
         qprof_MethodID f = define("f");
@@ -129,6 +144,39 @@ static void the_cost_of_the_host_is_measured_in_its_loop(void **state)
                     qp_model_ns(p->m, p->m->run.cost_total) >= 19000ull * CALLS);
         assert_true(qp_model_ns(p->m, p->m->run.cost_caller_milliticks) >= 19000000);
     }
+}
+
+static void execute_natively(void *data, qprof_thread *th, qprof_token caller,
+                             qprof_MethodID function)
+{
+    executions *n = data;
+    n->n_recorded += function != 0;
+    for (int i = 0; i < 20; i++) {
+        if (function)
+            spin(50000);
+        qprof_token_leave(th, qprof_token_enter(th, caller, function));
+    }
+}
+
+/* Calls of functions without a file cost what the host's calls of native code do: some 30 us more here. */
+static void native_calls_have_a_cost_of_their_own(void **state)
+{
+    executions n = {0};
+    qprof_vm *vm = begin("-output=run.qprof -log-file=none -time=none");
+    qprof_measure_calls(execute, &n, 20, 0);
+    qprof_measure_calls(execute_natively, &n, 20, 1);
+    qprof_token main = qprof_enter(&vm->main, 0, define("main"));
+    qprof_MethodID f = define("f"), native = qprof_define("native", NULL, NULL, NULL, 0);
+    for (int i = 0; i < CALLS; i++) {
+        call(vm, main, f);
+        call(vm, main, native);
+    }
+    qprof_leave(&vm->main, main);
+    qprof_vm_close(vm);
+    play_end(*state);
+    play_ctx *p = *state;
+    assert_true(qp_model_ns(p->m, p->m->run.cost_total) >= CALLS * (19000ull + 49000));
+    assert_true(qp_model_ns(p->m, p->m->run.cost_caller_milliticks) < 49000000);
 }
 
 /* Calls while recording is stopped take time that is not the run's. Besides them there are four events, of which
@@ -174,6 +222,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(events_out_of_line_are_timed_now_and_then, play_setup,
+                                        play_teardown),
+        cmocka_unit_test_setup_teardown(the_first_events_are_all_timed, play_setup,
+                                        play_teardown),
+        cmocka_unit_test_setup_teardown(native_calls_have_a_cost_of_their_own, play_setup,
                                         play_teardown),
         cmocka_unit_test_setup_teardown(a_clock_of_the_host_states_no_cost, play_setup,
                                         play_teardown),

@@ -310,8 +310,10 @@ static void add_diagnostics(qp_merge *s, const qp_model *m)
 static void add_costs(qp_merge *s, const qp_model *m)
 {
     const qp_head *from = qp_image_head(&m->own->image);
-    uint64_t *const to[] = {&s->head.cost_entry, &s->head.cost_exit, &s->head.cost_inside};
-    const uint64_t costs[] = {from->cost_entry, from->cost_exit, from->cost_inside};
+    uint64_t *const to[] = {&s->head.cost_entry, &s->head.cost_exit, &s->head.cost_inside,
+                            &s->head.cost_host, &s->head.cost_native};
+    const uint64_t costs[] = {from->cost_entry, from->cost_exit, from->cost_inside,
+                              from->cost_host, from->cost_native};
     for (size_t i = 0; i < sizeof to / sizeof *to; i++) {
         uint64_t cost = qp_model_ns(m, costs[i]);
         *to[i] = s->n_runs ? least(*to[i], cost) : cost;

@@ -548,8 +548,10 @@ static bool find_cost(qp_model_private *own)
         qp_figures *f = &own->nodes[i].f, *above = &own->nodes[own->nodes[i].parent].f;
         const call_cost *each = &costs[own->nodes[i].thread];
         const double n_entries = (double)(f->hits + f->resumes);
+        bool is_native = !own->methods[own->nodes[i].method].file[0];
+        double in_caller = each->in_caller + (is_native ? (double)h->cost_native : 0);
         f->cost = qp_sum(f->cost, rounded(n_entries * each->inside)) / 1000;
-        above->cost = qp_sum(above->cost, rounded(n_entries * each->in_caller));
+        above->cost = qp_sum(above->cost, rounded(n_entries * in_caller));
     }
     qp_free(costs);
     return true;

@@ -181,7 +181,7 @@ static uint64_t host_cost(qprof_calls_function execute, void *data, unsigned n, 
     return recorded > plain ? (recorded - plain) * 1000 / n : 0;
 }
 
-void qp_calibrate_host(qprof_calls_function execute, void *data, unsigned n)
+void qp_calibrate_host(qprof_calls_function execute, void *data, unsigned n, bool is_native)
 {
     qp_head *h = qp_recorder_head();
     const uint32_t in_line = QPROF_HOOK_EXACT | QPROF_HOOK_ADAPTIVE | QPROF_GATE_CLOCK;
@@ -200,6 +200,10 @@ void qp_calibrate_host(qprof_calls_function execute, void *data, unsigned n)
     if (host == UINT64_MAX || whole == UINT64_MAX)
         return;
     uint64_t burst = h->cost_entry + h->cost_exit + h->cost_inside;
+    if (is_native) {
+        h->cost_native = whole > burst ? whole - burst : 0;
+        return;
+    }
     h->cost_host = host;
     store((call_cost){whole, burst ? qp_product_share(whole, h->cost_inside, 0, burst) : 0});
 }

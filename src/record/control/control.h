@@ -26,7 +26,7 @@ int qp_apply_again(qp_error *error);
 /* Measure what events in line cost in this run, and store it in the head. Before the first one. */
 void qp_calibrate(void);
 /* Measure it in the host's own loop instead, see qprof_measure_calls(). */
-void qp_calibrate_host(qprof_calls_function execute, void *data, unsigned n);
+void qp_calibrate_host(qprof_calls_function execute, void *data, unsigned n, bool is_native);
 
 /* ---- native code: native_code.c ---------------------------------------------------------- */
 

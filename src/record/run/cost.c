@@ -3,16 +3,29 @@
  *
  * An event is out of line if it is a rare one, or if the run needs more than a clock for it. How long it takes
  * depends on the program: which caches it leaves to the recorder, how many call paths it has. */
+#include "base/atomic.h"
 #include "base/os/clock.h"
 #include "record/run/run.h"
 
 static bool is_measured;   /* the run's clock shows time */
 static uint64_t no_length; /* what an event of no length seems to take */
+static uint64_t least[2];  /* ticks of a batch, by its kind */
+
+enum { BATCH = 32, EACH_PERIOD = 16 /* timed events */ };
 
 uint64_t qp_cost_now(void)
 {
     return qp_recorder_head()->clock_source == QP_SOURCE_TSC ? qp_clock_tsc()
                                                              : qp_clock_monotonic();
+}
+
+/* The same, when all that comes before it is done, loads that miss the caches too. */
+static uint64_t now_done(void)
+{
+#if defined(__SSE2__)
+    __builtin_ia32_lfence();
+#endif
+    return qp_cost_now();
 }
 
 bool qp_cost_is_measured(void)
@@ -25,39 +38,68 @@ void qp_cost_begin_run(void)
     const qp_head *h = qp_recorder_head();
     is_measured = h->collect & QP_COLLECT_PROFILE &&
                   (h->clock_source == QP_SOURCE_TSC || h->clock_source == QP_SOURCE_NS);
+    qp_here.n_timed = 0;
     no_length = UINT64_MAX;
+    qp_store(&least[QP_COST_EVENT], UINT64_MAX);
+    qp_store(&least[QP_COST_PART], UINT64_MAX);
     for (unsigned i = 0; is_measured && i < QP_COST_PERIOD; i++) {
         uint64_t start = qp_cost_now(), ticks = qp_cost_now() - start;
         no_length = ticks < no_length ? ticks : no_length;
     }
 }
 
+/* The events of which the nth that is timed is one. */
+static uint32_t period_of(uint32_t n)
+{
+    return n / EACH_PERIOD < QP_COST_PERIOD ? 1 + n / EACH_PERIOD : QP_COST_PERIOD;
+}
+
 /* From 0 to twice the period less 2: the events from one that is timed to the next are as many as the period
  * is, on average. A rhythm of the program's does not matter to it. */
-static int32_t next_due(uint64_t seed)
+static int32_t next_due(uint64_t seed, uint32_t period)
 {
-    return (int32_t)((seed * 0x9E3779B97F4A7C15u >> 32) % (2 * QP_COST_PERIOD - 1));
+    return (int32_t)((seed * 0x9E3779B97F4A7C15u >> 32) % (2 * period - 1));
 }
 
 uint64_t qp_cost_start(void)
 {
     uint64_t start = is_measured ? qp_cost_now() : 0;
-    qp_here.until_timed = is_measured ? next_due(start) : INT32_MAX;
+    qp_here.until_timed =
+        is_measured ? next_due(start, period_of(++qp_here.n_timed)) : INT32_MAX;
     return start;
+}
+
+/* What a batch takes beyond the least of all is because its code and data were not cached. What it brings
+ * into the caches displaces what the program has there, and that is fetched again after it: it counts
+ * twice. @return that part */
+static uint64_t displaced(qp_cost_kind kind, uint64_t ticks)
+{
+    qp_cost_batch *b = &qp_here.timed[kind];
+    b->ticks += ticks;
+    if (++b->n < BATCH)
+        return 0;
+    uint64_t all = b->ticks, smallest = qp_load(&least[kind]);
+    *b = (qp_cost_batch){0};
+    if (all < smallest)
+        qp_store(&least[kind], smallest = all);
+    return all - smallest;
 }
 
 void qp_cost_add(const qprof_thread *th, qp_cost_kind kind, uint64_t start)
 {
     if (!is_measured)
         return;
-    uint64_t end = qp_cost_now(), ticks = end - start > no_length ? end - start - no_length : 0;
-    /* one that has lost the processor, or has waited for the disk, is not like others */
-    uint64_t times = kind == QP_COST_ONCE || ticks >= QPROF_LONG ? 1 : QP_COST_PERIOD;
+    uint64_t end = kind == QP_COST_PART ? now_done() : qp_cost_now();
+    uint64_t ticks = end - start > no_length ? end - start - no_length : 0;
     if (!start || !qp_is_open(th) || (int64_t)(end - start) < 0 ||
         (QPROF_LOAD(th->gate) & (QP_HOOK_STOPPED | QP_HOOK_OFF)))
         return; /* while recording is stopped no time is the run's */
     qp_thread_record *r = qp_record_of(th);
+    uint32_t period = period_of(qp_here.n_timed - 1);
     if (kind == QP_COST_EVENT)
-        qp_bump(&r->n_apart, QP_COST_PERIOD);
-    qp_bump(&r->apart_ticks, ticks * times);
+        qp_bump(&r->n_apart, period);
+    /* one that has lost the processor, or has waited for the disk, is not like others */
+    if (kind != QP_COST_ONCE && ticks < QPROF_LONG)
+        ticks = (ticks + displaced(kind, ticks)) * period;
+    qp_bump(&r->apart_ticks, ticks);
 }

@@ -249,6 +249,12 @@ typedef struct {
     uint64_t n_passes, ticks, n_samples;
 } qp_ticks;
 
+/* The events that were timed last. */
+typedef struct {
+    uint64_t ticks;
+    uint32_t n;
+} qp_cost_batch;
+
 /* What this OS thread knows: thread-local. */
 typedef struct {
     /* never NULL: without a thread qp_closed_thread, whose gate refuses every event */
@@ -265,6 +271,8 @@ typedef struct {
     const void *callback_frame; /* of the C stack, where the innermost callback was called */
     bool in_control;            /* holds the control lock */
     int32_t until_timed;        /* events out of line before the next one is timed: cost.c */
+    uint32_t n_timed;           /* so far */
+    qp_cost_batch timed[2];     /* by qp_cost_kind */
     /* of event triggers (event_trigger.c): */
     bool is_worker;        /* performs deferred actions: its events are not looked at */
     uint32_t n_interrupts; /* nesting of qprof_trg_isr_enter() ... */
@@ -494,7 +502,8 @@ bool qp_walk_nodes(const qp_thread_record *r, qp_node_visitor *visit, void *to);
 /* ---- what recording costs: cost.c --------------------------------------------------------- */
 
 /* Some events out of line are timed where they happen, with the misses of the caches and the new pages
- * that they have there: one in QP_COST_PERIOD, at random. */
+ * that they have there: the first ones of an OS thread, then ever fewer, down to one in QP_COST_PERIOD, at
+ * random. So the cost of a short run does not depend on chance. */
 enum { QP_COST_PERIOD = 128 };
 typedef enum {
     QP_COST_EVENT, /* an entry or exit */
