@@ -88,6 +88,7 @@ static const field fields[] = {
     FIELD(qp_head, pc_reached),
     FIELD(qp_head, coarse_period),
     FIELD(qp_head, cost_host),
+    FIELD(qp_head, cost_native),
     FIELD(qp_head, reserved),
     FIELD(qp_head, script),
     FIELD(qp_head, arguments),
