@@ -12,7 +12,7 @@ need_packages "the test run" build-essential cmake dpkg-dev patch libreadline-de
     lua-busted lua-unit libxml2-utils nodejs npm chromium fonts-dejavu-core zlib1g-dev golang-go \
     libdevel-nytprof-perl kcachegrind xvfb xauth dbus-daemon graphviz sqlite3 \
     protobuf-compiler libsqlite3-dev libzstd-dev zstd strace gdb systemtap-sdt-dev python3 \
-    python3-dev python3-setuptools python3-pygments python3-docutils python3-coverage \
+    python3-dev python3-setuptools python3-pygments python3-docutils python3-coverage python3-pytest \
     shapelib pgdbf libdbd-xbase-perl
 
 filter=

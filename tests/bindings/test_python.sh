@@ -23,7 +23,8 @@ export PYTHONPATH
 tests=$QPROF_SOURCE/tests/bindings
 
 mkdir claims
-(cd claims && "$python" "$tests/python_claims.py" && "$python" "$tests/python_claims_cover.py")
+(cd claims && "$python" "$tests/python_claims.py" && "$python" "$tests/python_claims_cover.py" &&
+    "$python" "$tests/python_claims_tools.py")
 
 # programs CHECK: CHECK NAME ROOT PROGRAM... for programs that are installed, and for copies of modules
 programs() {

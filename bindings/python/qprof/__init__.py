@@ -16,7 +16,7 @@ import threading
 
 from . import _cover, _recorder
 
-__all__ = ["profile", "start", "stop", "is_running", "pause", "resume", "save", "context"]
+__all__ = ["profile", "start", "stop", "is_running", "pause", "resume", "save", "context", "read"]
 __version__ = _recorder.version()
 
 is_running = _recorder.is_running
@@ -63,6 +63,8 @@ def start(options="", *, open_frames=True, lines=False, **named):
     named        options as keywords, collect="coverage"
     Raises RuntimeError if a run is on already, or the options are wrong.
     """
+    script = sys.argv[0] if sys.argv and sys.argv[0] != "-c" else None
+    _recorder.set_program(script, sys.argv[1:], _host())
     _start(_options_text(options, named), open_frames, lines)
 
 
@@ -110,6 +112,18 @@ class profile:
             with self:
                 return function(*arguments, **keywords)
         return recorded
+
+
+def read(path):
+    """A profile as rows, for data frames: see qprof.reader."""
+    from . import reader
+    return reader.read(path)
+
+
+def load_ipython_extension(shell):
+    """%load_ext qprof"""
+    from . import ipython
+    ipython.load(shell)
 
 
 _recorder.configure(os.path.dirname(os.path.abspath(__file__)) + os.sep, _say_conflict,

@@ -5,11 +5,10 @@ Every other command is one of the program qprof, which must be installed: python
 import io
 import os
 import runpy
-import shutil
 import sys
 import types
 
-from . import _host, _option, _recorder, _start
+from . import _host, _option, _recorder, _start, _tool
 
 USAGE = """\
 Usage: python3 -m qprof run [OPTION...] SCRIPT [ARGUMENT...]
@@ -119,9 +118,9 @@ def main():
     if words[0] == "run":
         _run(words[1:])
         return
-    tool = shutil.which("qprof")
+    tool = _tool.find()
     if tool is None:
-        _fail("the program qprof is not installed, or not in PATH")
+        _fail("the program qprof is not installed, or not in PATH (nor named by QPROF_TOOL)")
     os.execv(tool, [tool] + words)
 
 

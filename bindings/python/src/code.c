@@ -4,6 +4,11 @@
  * method. A C function is known by its PyMethodDef, which all objects of a type share. */
 #include "python.h"
 
+#ifndef Py_BUILD_CORE
+#define Py_BUILD_CORE
+#endif
+#include <internal/pycore_frame.h>
+
 static Py_ssize_t slot = -1; /* of code_info in code objects */
 static PyObject *known;      /* see key_of() -> id */
 static struct {
@@ -191,10 +196,9 @@ static __attribute__((noinline)) code_info *meet_code(PyFrameObject *frame, PyCo
 
 code_info *code_of(PyFrameObject *frame)
 {
-    PyCodeObject *code = PyFrame_GetCode(frame); /* the frame keeps it */
+    PyCodeObject *code = frame->f_frame->f_code;
     void *info = NULL;
     _PyCode_GetExtra((PyObject *)code, slot, &info);
-    Py_DECREF(code);
     if (info && ((code_info *)info)->run == recorder.run)
         return info;
     return meet_code(frame, code);

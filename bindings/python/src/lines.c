@@ -57,7 +57,9 @@ static int is_counting(void)
 {
     if (!recorder.is_recording)
         return 0;
-    const watch *calls = recorder.wants & QPROF_WANT_GATE ? calls_own_watch() : NULL;
+    if (!(recorder.wants & QPROF_WANT_GATE))
+        return 1;
+    const watch *calls = calls_own_watch();
     return calls == NULL || qprof_is_counting(calls->stack.th);
 }
 
@@ -157,7 +159,7 @@ static void execute(line_watch *w, PyFrameObject *frame)
     }
     if (f->counters == NULL)
         return;
-    int block = block_at(f->info, PyFrame_GetLineNumber(frame));
+    int block = block_at(f->info, frame->f_lineno); /* set for this event */
     if (block)
         count(f, block);
     f->last = block;
