@@ -199,7 +199,7 @@ QPROF_FN(void) qprof_register_code(qprof_MethodID id, const void *start, size_t 
  *
  * What was recorded stays under its name.
  *
- * @param id  as above; no call of it is open, and no thread enters it meanwhile
+ * @param id  as above; no call of it is open, and no thread enters it meanwhile; 0: nothing happens
  * Thread safety: any thread. */
 QPROF_FN(void) qprof_unload(qprof_MethodID id);
 

@@ -133,7 +133,7 @@ void qprof_rename(qprof_MethodID id, const char *name, const char *class_name)
 
 void qprof_unload(qprof_MethodID id)
 {
-    if (qp_is_running() && !qp_methods_unload(&qp_recorder.methods, id))
+    if (id && qp_is_running() && !qp_methods_unload(&qp_recorder.methods, id))
         qp_count(&qp_recorder.space, QP_D_bad_method_id);
 }
 
@@ -167,7 +167,7 @@ qprof_thread *qprof_thread_new(qprof_thread **shared, uint64_t creator)
     static uint32_t n_made;
     int host_errno = errno;
     qprof_thread *th = NULL;
-    if (qp_is_running() && qp_guard_is_open(&qp_gate_vt)) {
+    if (qp_guard_is_open(&qp_gate_vt) && qp_is_running()) {
         bool is_known =
             creator >> 32 == qp_recorder.epoch && qp_fork_has_path((qp_cell)creator);
         qp_cell cell = is_known ? (qp_cell)creator : 0;

@@ -154,7 +154,8 @@ static bool print_host(const qp_cli *cli, const void *data)
         print_finding(s, &d->findings[i]);
     qp_screen_name(s, cli->path, 0);
     if (d->n)
-        qp_out_format(s->out, ": %zu kinds of mistakes in the integration\n", d->n);
+        qp_out_format(s->out, ": %zu kind%s of mistakes in the integration\n", d->n,
+                      d->n == 1 ? "" : "s");
     else
         qp_out_text(s->out, ": no mistake of the integration was found\n");
     if (!d->was_checked)

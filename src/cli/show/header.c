@@ -285,6 +285,9 @@ static void print_diagnostics(const qp_screen *s, const qp_model *m)
     if (n)
         qp_out_text(s->out, "; qprof info explains\n");
     print_mistakes(s, m);
+    if ((n = qp_model_host_recorded(m)) > 0)
+        qp_header_line(s, "integration", "%zu kind%s of mistakes; qprof check --host explains",
+                       n, n == 1 ? "" : "s");
     if (m->n_losses) {
         qp_header_label(s, "damaged");
         qp_screen_name(s, m->losses[0], 0);

@@ -420,6 +420,8 @@ typedef struct {
  * @return false: no memory */
 bool qp_model_host(const qp_model *m, const char *source_path, qp_host_finding **out,
                    size_t *n);
+/** Count the kinds of mistakes that the recorder found, for which no file is read. */
+size_t qp_model_host_recorded(const qp_model *m);
 /** Was it recorded with -check-host? */
 bool qp_model_host_was_checked(const qp_model *m);
 

@@ -20,6 +20,7 @@ static const mistake recorded[QP_HOST_COUNT] = {
 #undef QP_X
 };
 
+/* Functions are those of qprof/embed.h; in brackets, of hosts with stack ids or handles. */
 static const struct {
     const char *what, *advice;
 } texts[QP_HOST_COUNT] = {
@@ -27,21 +28,25 @@ static const struct {
                                    "give qprof_record_fn_exit() the stack id of the frame that "
                                    "resumes: its caller's"},
     [QP_HOST_missed_unwind] = {"frames are gone without an exit: an error unwound them",
-                               "where the error is caught, call qprof_token_unwind() or "
-                               "qprof_record_fn_exit() with the frame that catches it"},
+                               "where the error is caught, call qprof_unwind() with the frame "
+                               "that catches it (or qprof_token_unwind(), "
+                               "qprof_record_fn_exit())"},
     [QP_HOST_missed_tail_call] =
         {"a frame never left: a tail call replaced it, or an error unwound it",
-         "report the tail call, qprof_token_tail() or an exit to the caller before the entry; "
-         "and "
-         "every return"},
+         "report every return, also of natives; and a tail call, by qprof_tail() or a leave "
+         "before the enter (or qprof_token_tail(), an exit to the caller)"},
     [QP_HOST_missed_switch] =
         {"a frame of another stack left or called here: a switch of coroutines is missing",
-         "mount the coroutine's thread before it runs, and the other one when it yields"},
-    [QP_HOST_unmounted_thread] = {"events of a thread that no OS thread has mounted",
-                                  "call qprof_thread_mount() before the first event"},
+         "call qprof_switch() to a coroutine before it runs, and back when it yields, ends or "
+         "fails (or qprof_thread_mount())"},
+    [QP_HOST_unmounted_thread] = {"events of a stack that does not run",
+                                  "call qprof_switch() to a coroutine before it continues; a "
+                                  "call from outside gives qprof_enter() the caller 0 (or "
+                                  "qprof_thread_mount() before the first event)"},
     [QP_HOST_other_os_thread] =
-        {"events of a thread from an OS thread that does not drive it",
-         "get a handle for each OS thread; mount a virtual thread where it continues"},
+        {"events of a stack from an OS thread that does not run it",
+         "a VM is on one OS thread at a time; switch to a stack where it continues (or get a "
+         "handle for each OS thread)"},
     [QP_HOST_stack_id_twice] =
         {"a stack id names two open frames",
          "use an id that no other open frame has: the depth, the frame's address, a counter"},
@@ -49,7 +54,8 @@ static const struct {
                                  "give each method an id of its own, and no freed address"},
     [QP_HOST_frame_not_open] =
         {"a frame that is not open left or called: its entry is missing, or it left twice",
-         "report each frame's entry and its end once, also where a native returns"},
+         "report each frame's entry and its end once, also where a native returns; "
+         "qprof_leave() names the frame that leaves, not its caller"},
     [QP_HOST_wrong_depth] = {"qprof_assert_depth() found another depth than the host's",
                              "look for the entry or the end that is missing just before"},
     [QP_HOST_forked_child] =
@@ -68,23 +74,24 @@ static const struct {
     {QP_D_wrong_mode,
      {"wrong_mode", 2, "functions of the other thread mode were called",
       "with usingVirtualThreads use the functions that end in _vt, or handles"}},
-    {QP_D_after_shutdown,
-     {"after_shutdown", 2, "events after the end of the run",
-      "shut down after the last event"}},
     {QP_D_inline_version,
      {"inline_version", 2, "the host was compiled with headers of another version",
       "compile the host with the headers of this library"}},
     {QP_D_no_events,
      {"no_events", 4, "nothing was recorded",
-      "call the entry hook in the interpreter's own call path, with an open handle"}},
+      "enter functions in the interpreter's own call path, while the VM is open"}},
     {QP_D_unknown_method,
-     {"unregistered_method", 3, "methods were entered and never registered",
-      "register a method before its first call, or in the callback"}},
+     {"unregistered_method", 3, "methods were entered and never registered, or unloaded before",
+      "define a function before its first call, and again after qprof_unload() (or in the "
+      "callback)"}},
     {QP_D_bad_method_id,
-     {"bad_method_id", 3, "method id 0 or a reserved id was used", "count ids from 1"}},
+     {"bad_method_id", 3, "method id 0 or a reserved id was used",
+      "define functions while the VM is open: else qprof_define() returns 0; count ids of your "
+      "own from 1"}},
     {QP_D_exit_unknown_id,
      {"exit_unknown_id", 4, "exits named no open frame",
-      "an exit gives the id of the frame that resumes, exactly as its entry gave it"}},
+      "leave each frame once, by the token of its entry (or the stack id of the frame that "
+      "resumes)"}},
     {QP_D_exit_empty_stack,
      {"exit_empty_stack", 4, "exits came on an empty stack",
       "report each entry; a frame on another stack needs a switch"}},
@@ -92,10 +99,11 @@ static const struct {
      {"zero_stack_id", 4, "frames were entered with stack id 0", "count stack ids from 1"}},
     {QP_D_vt_conflict,
      {"mounted_elsewhere", 7, "a virtual thread was used while another OS thread ran it",
-      "mount it where it continues, after the other OS thread has left it"}},
+      "switch to it where it continues, after the other OS thread has left it"}},
     {QP_D_unmounted,
-     {"unmounted", 7, "calls were recorded on a thread that the OS thread had not mounted",
-      "mount a thread before its first event, and a coroutine's before it continues"}},
+     {"unmounted", 7, "calls were recorded on a stack that does not run",
+      "call qprof_switch() to a coroutine before it continues (or qprof_thread_mount() before "
+      "a thread's first event)"}},
     {QP_D_unknown_thread,
      {"unknown_thread", 7, "calls named no known thread", "mount or create the thread first"}},
     {QP_D_bb_out_of_range,
@@ -116,6 +124,12 @@ static const mistake
     lines_shifted = {"lines_shifted", 8,
                      "lines are off by one: code is where the source has none",
                      "line numbers begin at 1"},
+    missed_suspend =
+        {"missed_suspend", 7,
+         "a call that was resumed is gone without an exit: it yielded, or an error "
+         "unwound it",
+         "where it yields, call qprof_suspend(); where an error is caught, "
+         "qprof_unwind()"},
     stale_counters = {"stale_counters", 8, "counters were incremented after they became stale",
                       "when qprof_changes() has changed, call qprof_counter_bank() again"};
 
@@ -187,9 +201,12 @@ static void find_recorded(search *s)
         if (!count || (are_both && i == rarer) ||
             (i == QP_HOST_earlier_counters && !has_uncounted(s)))
             continue;
+        uint32_t method = qp_index_at(own, r->method, QP_TAG_METHOD);
+        bool is_gone = i == QP_HOST_missed_unwind || i == QP_HOST_missed_tail_call;
         const mistake k = {recorded[i].name, recorded[i].step, texts[i].what, texts[i].advice};
-        qp_host_finding *f = add(s, &k, count);
-        set_method(s, f, qp_index_at(own, r->method, QP_TAG_METHOD));
+        const bool was_resumed = is_gone && s->m->methods[method].all.resumes;
+        qp_host_finding *f = add(s, was_resumed ? &missed_suspend : &k, count);
+        set_method(s, f, method);
         f->depth = r->depth;
         f->thread = r->thread;
         f->wanted = i == QP_HOST_wrong_depth ? r->wanted : 0;
@@ -411,6 +428,15 @@ bool qp_model_host(const qp_model *m, const char *source_path, qp_host_finding *
     *out = s.out;
     *n = s.n;
     return true;
+}
+
+size_t qp_model_host_recorded(const qp_model *m)
+{
+    search s = {.m = m, .out = qp_alloc_zeroed(N_MAX, sizeof *s.out)};
+    if (s.out && m->own->image.bytes)
+        find_recorded(&s);
+    qp_free(s.out);
+    return s.n;
 }
 
 bool qp_model_host_was_checked(const qp_model *m)
