@@ -138,8 +138,10 @@ static __attribute__((noinline)) qprof_thread *mount(qprof_thread *th, qprof_tok
     int host_errno = errno;
     qprof_thread *before = NULL;
     uint64_t start = qp_here.until_timed < 0 ? qp_cost_start() : 0;
-    if (start) /* nothing else is unusual, perhaps */
+    if (start) {               /* nothing else is unusual, perhaps */
+        qp_here.until_timed++; /* this one is not due again, even if the next one is */
         before = qp_thread_switch_by(th, entered);
+    }
     if (!before && qp_is_running() && qp_recorder.is_virtual)
         before = qp_thread_mount(th);
     if (start && before && before != th)
