@@ -126,6 +126,9 @@ enum {
 
 #ifdef __cplusplus
 extern "C" {
+#else /* hosts of C89 may ask for these warnings */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeclaration-after-statement"
 #endif
 /** Handle the rare cases of the functions below. Nothing else calls these.
  *
@@ -729,5 +732,8 @@ static inline qprof_token qprof_token_tail(qprof_thread *th, qprof_token token,
 #include "qprof/memory.h"       /* allocations and frees */
 #include "qprof/samples_only.h" /* when only the stack is kept */
 
+#ifndef __cplusplus
+#pragma GCC diagnostic pop
+#endif
 #endif /* GNU C */
 #endif

@@ -15,9 +15,14 @@ cp "$QPROF_SOURCE"/examples/minivm/* .
 awk '/^```shell$/ { file = "step-" ++n; next } /^```$/ { file = "" } file { print >file }' \
     "$QPROF_SOURCE/docs/embedding.md"
 mkdir bin
+sh "$QPROF_SOURCE/stub/make.sh" stub.c
 cat >bin/pkg-config <<END
 #!/bin/sh
-echo "-std=c11 -I$QPROF_SOURCE/include $QPROF_LIB/libqprof.a -pthread"
+case "\$*" in
+*--variable=stub*) echo "$PWD/stub.c" ;;
+*--libs*) echo "-std=c11 -I$QPROF_SOURCE/include $QPROF_LIB/libqprof.a -pthread" ;;
+*) echo "-I$QPROF_SOURCE/include" ;;
+esac
 END
 chmod +x bin/pkg-config
 PATH=$PWD/bin:$PATH
@@ -36,7 +41,7 @@ wrong() {
     sed "$@" right.c >wrong.c
     ! cmp -s right.c wrong.c || { echo "step $step, $text: nothing is changed"; mistakes=1; }
     # shellcheck disable=SC2046
-    cc wrong.c $(pkg-config) -o minivm || exit 1
+    cc wrong.c $(pkg-config --libs) -o minivm || exit 1
     rm -f run.qprof* ./*.json
     if sh -e "step-$step" >out 2>&1 </dev/null; then
         echo "step $step, $text: is not found"

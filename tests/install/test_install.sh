@@ -59,6 +59,7 @@ works() {
 
 if command -v pkg-config >/dev/null; then
     export PKG_CONFIG_PATH=$libdir/pkgconfig
+    [ -f "$(pkg-config --variable=stub qprof)" ] || { echo "test_install.sh: the stub is not where pkg-config says"; exit 1; }
     for library in qprof cprof; do
         cc $library-host.c -o host-pc $(pkg-config --cflags --libs $library)
         works "pkg-config $library" ./host-pc

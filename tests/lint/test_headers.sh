@@ -9,7 +9,7 @@ n_compilers=0
 compile() { # COMPILER LANGUAGE STANDARD
     command -v "$1" >/dev/null || return
     pedantic=-pedantic
-    [ "$3" != gnu89 ] || pedantic= # the extensions are those of C99
+    [ "$3" != gnu89 ] || pedantic=-Wdeclaration-after-statement # the extensions are those of C99
     n_compilers=$((n_compilers + 1))
     for header in "$QPROF_SOURCE"/include/*.h "$QPROF_SOURCE"/include/*/*.h; do
         name=${header#"$QPROF_SOURCE"/include/}
