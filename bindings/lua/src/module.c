@@ -1,0 +1,312 @@
+/* module.c: the functions of the module qprof. */
+#include <stdio.h>
+#include <string.h>
+
+#include "recorder.h"
+
+const char recorder_key; /* the recorder, a userdata */
+
+recorder *recorder_of(lua_State *L)
+{
+    push_registered(L, &recorder_key);
+    recorder *r = lua_touserdata(L, -1);
+    lua_pop(L, 1);
+    return r;
+}
+
+static int answer(lua_State *L, int is_so)
+{
+    lua_pushboolean(L, is_so);
+    return 1;
+}
+
+/* ---- options ----------------------------------------------------------------------------- */
+
+static void add_quoted(luaL_Buffer *b, const char *text)
+{
+    luaL_addchar(b, '"');
+    for (; *text; text++) {
+        if (*text == '"' || *text == '\\')
+            luaL_addchar(b, '\\');
+        luaL_addchar(b, *text);
+    }
+    luaL_addchar(b, '"');
+}
+
+/* Replace the table at the top, {output = "run.qprof", open_frames = false}, by the text of its options. */
+static int push_options(lua_State *L)
+{
+    int has_open_frames = 1, table = lua_gettop(L);
+    lua_pushliteral(L, "");
+    for (lua_pushnil(L); lua_next(L, table);) {
+        luaL_Buffer b;
+        const char *name = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : "?";
+        char value[32];
+        if (strcmp(name, "open_frames") == 0) {
+            has_open_frames = lua_toboolean(L, -1);
+            lua_pop(L, 1);
+            continue;
+        }
+        snprintf(value, sizeof value, "%s", lua_toboolean(L, -1) ? "yes" : "no");
+        const char *text = lua_isboolean(L, -1) ? value : lua_tostring(L, -1);
+        luaL_argcheck(L, text != NULL, 1, "options are texts, numbers and booleans");
+        lua_pushvalue(L, table + 1);
+        luaL_buffinit(L, &b);
+        luaL_addstring(&b, " -");
+        for (; *name; name++)
+            luaL_addchar(&b, (char)(*name == '_' ? '-' : *name));
+        luaL_addchar(&b, '=');
+        add_quoted(&b, text);
+        luaL_pushresult(&b);
+        lua_concat(L, 2);
+        lua_replace(L, table + 1);
+        lua_pop(L, 1);
+    }
+    lua_replace(L, table);
+    return has_open_frames;
+}
+
+/* ---- a run ------------------------------------------------------------------------------- */
+
+/* The program's hooks are called by ours from now on. debug is another table if it was replaced. */
+static void take_debug_library(lua_State *L)
+{
+    lua_getglobal(L, "debug");
+    if (lua_istable(L, -1)) {
+        lua_pushlightuserdata(L, (void *)&gethook_key);
+        lua_getfield(L, -2, "gethook");
+        lua_rawset(L, LUA_REGISTRYINDEX);
+        lua_pushcfunction(L, calls_set_hook);
+        lua_setfield(L, -2, "sethook");
+        lua_pushcfunction(L, calls_get_hook);
+        lua_setfield(L, -2, "gethook");
+    }
+    lua_pop(L, 1);
+}
+
+/* A hook that the program has set with debug.sethook before: push what set it again. @return 0: it is of
+ * C code */
+static int push_own_hook(lua_State *L)
+{
+    lua_getglobal(L, "debug");
+    if (lua_istable(L, -1)) {
+        lua_getfield(L, -1, "gethook");
+        lua_remove(L, -2);
+        lua_call(L, 0, 3);
+        return lua_isfunction(L, -3);
+    }
+    return 0;
+}
+
+/* What the interpreter executes: the global arg. */
+static void name_program(lua_State *L)
+{
+    const char *words[64], *script = NULL, *host = LUA_RELEASE;
+    int n = 0, top = lua_gettop(L);
+#if defined(LUA_JITLIBNAME)
+    host = LUAJIT_VERSION;
+#endif
+    lua_getglobal(L, "arg");
+    if (lua_istable(L, -1)) {
+        lua_rawgeti(L, top + 1, 0);
+        script = lua_tostring(L, -1);
+        for (; n < 64; n++) {
+            lua_rawgeti(L, top + 1, n + 1);
+            words[n] = lua_tostring(L, -1);
+            if (!words[n])
+                break;
+            if (!lua_checkstack(L, 4))
+                break;
+        }
+    }
+    qprof_set_program(script, n, words, host);
+    lua_settop(L, top);
+}
+
+/* @return 1: a run is on; 0: none was asked for; else the reason is at the top */
+static int begin(lua_State *L, const char *options, int has_open_frames)
+{
+    recorder *r = recorder_of(L);
+    int has_hook = lua_gethook(L) != NULL && r->is_fresh;
+    if (r->is_on) {
+        lua_pushliteral(L, "qprof is recording already");
+        return -1;
+    }
+    if (has_hook && !push_own_hook(L)) {
+        lua_pushliteral(L, "another profiler or debugger has the debug hook");
+        return -1;
+    }
+    name_program(L);
+    int opened = qprof_vm_open(&r->vm, options);
+    if (opened < 0) {
+        lua_pushstring(L, qprof_error_text());
+        return -1;
+    }
+    if (!opened)
+        return 0;
+    r->is_on = 1;
+    r->wants_lines = (qprof_wants() & QPROF_WANT_BLOCKS) != 0;
+    functions_begin(L, r);
+    if (r->is_fresh)
+        take_debug_library(L);
+    r->is_fresh = 0;
+    if (has_hook) { /* hook, mask and count are at the top */
+        lua_pushcfunction(L, calls_set_hook);
+        lua_insert(L, -4);
+        lua_call(L, 3, 0);
+    }
+    calls_begin(L, r, has_open_frames);
+    return 1;
+}
+
+static void end(lua_State *L, recorder *r)
+{
+    if (!r->is_on)
+        return;
+    r->is_on = 0;
+    if (!calls_end(L, r))
+        fputs("qprof: another debug hook has replaced the recorder's: what was called from "
+              "then on is not recorded\n",
+              stderr);
+    qprof_vm_close(&r->vm);
+}
+
+/* ---- the functions ------------------------------------------------------------------------ */
+
+/* qprof.start(options): begin a run. Options are a text or a table. */
+static int lib_start(lua_State *L)
+{
+    int has_open_frames = 1;
+    lua_settop(L, 1);
+    if (lua_istable(L, 1))
+        has_open_frames = push_options(L);
+    if (begin(L, luaL_optstring(L, 1, ""), has_open_frames) < 0)
+        return luaL_error(L, "%s", lua_tostring(L, -1));
+    return 0;
+}
+
+/* qprof.stop(): end the run and write its file. */
+static int lib_stop(lua_State *L)
+{
+    end(L, recorder_of(L));
+    return 0;
+}
+
+static int lib_running(lua_State *L)
+{
+    return answer(L, recorder_of(L)->is_on);
+}
+
+static int lib_recording(lua_State *L)
+{
+    return answer(L, qprof_is_recording());
+}
+
+static int lib_pause(lua_State *L)
+{
+    return answer(L, qprof_stop_recording());
+}
+
+static int lib_resume(lua_State *L)
+{
+    return answer(L, qprof_start_recording());
+}
+
+static int lib_snapshot(lua_State *L)
+{
+    const char *file = luaL_optstring(L, 1, NULL);
+    return answer(L, file ? qprof_save_data_to_file(file) : qprof_save_data());
+}
+
+static int lib_context(lua_State *L)
+{
+    return answer(L, qprof_context(luaL_optstring(L, 1, NULL)) == 0);
+}
+
+static int lib_mark(lua_State *L)
+{
+    qprof_add_annotation(luaL_checkstring(L, 1));
+    return 0;
+}
+
+static const luaL_Reg functions[] = {{"context", lib_context},   {"mark", lib_mark},
+                                     {"pause", lib_pause},       {"recording", lib_recording},
+                                     {"resume", lib_resume},     {"running", lib_running},
+                                     {"snapshot", lib_snapshot}, {"start", lib_start},
+                                     {"stop", lib_stop},         {NULL, NULL}};
+
+int module_has(lua_CFunction f)
+{
+    for (const luaL_Reg *known = functions; known->name; known++)
+        if (known->func == f)
+            return 1;
+    return f == calls_set_hook || f == calls_get_hook;
+}
+
+/* ---- the module -------------------------------------------------------------------------- */
+
+static int free_recorder(lua_State *L)
+{
+    recorder *r = lua_touserdata(L, 1);
+    end(L, r);
+    functions_free(r);
+    return 0;
+}
+
+static recorder *new_recorder(lua_State *L)
+{
+    lua_pushlightuserdata(L, (void *)&recorder_key);
+    recorder *r = lua_newuserdata(L, sizeof *r);
+    memset(r, 0, sizeof *r);
+    qprof_stack_new(&r->vm.main);
+    r->vm.running = &r->vm.main;
+    r->is_fresh = 1;
+    lua_newtable(L);
+    lua_pushcfunction(L, free_recorder);
+    lua_setfield(L, -2, "__gc");
+    lua_setmetatable(L, -2);
+    lua_rawset(L, LUA_REGISTRYINDEX);
+    calls_open(L);
+    return r;
+}
+
+/* Does the interpreter load the module for its option -l, and no program? */
+static int is_of_command_line(lua_State *L)
+{
+    lua_Debug ar;
+    for (int level = 0; lua_getstack(L, level, &ar); level++) {
+        lua_getinfo(L, "S", &ar);
+        if (*ar.what != 'C')
+            return 0;
+    }
+    return 1;
+}
+
+/* As lua -lqprof does. A wrong option must not end the program that would have run. */
+static void begin_of_command_line(lua_State *L)
+{
+    int top = lua_gettop(L);
+    lua_getglobal(L, "arg");
+    int has_name = lua_istable(L, -1);
+    if (begin(L, has_name ? "-filename-prefix=%s.%p" : "", 0) < 0)
+        fprintf(stderr, "qprof: %s: nothing is recorded\n", lua_tostring(L, -1));
+    lua_settop(L, top);
+}
+
+__attribute__((visibility("default"))) int luaopen_qprof(lua_State *L);
+
+int luaopen_qprof(lua_State *L)
+{
+    if (!recorder_of(L))
+        new_recorder(L);
+    lua_newtable(L);
+    for (const luaL_Reg *known = functions; known->name; known++) {
+        lua_pushcfunction(L, known->func);
+        lua_setfield(L, -2, known->name);
+    }
+    lua_pushstring(L, qprof_version());
+    lua_setfield(L, -2, "version");
+    if (is_of_command_line(L))
+        begin_of_command_line(L);
+    return 1;
+}
