@@ -351,7 +351,7 @@ static inline qprof_stack *qprof_switch_by(qprof_vm *vm, qprof_stack *to, qprof_
 {
     qprof_stack *from = vm->running;
     qprof_thread *before;
-    if (vm->run <= 0 || (from == to && !to->outside))
+    if (vm->run <= 0 || (from == to && to == &vm->main && !to->outside))
         return from;
     if (QPROF_UNLIKELY(!to->th))
         qprof_stack_new(to);

@@ -134,6 +134,41 @@ static void a_vm_that_returns_to_its_host_from_a_coroutine(void **state)
     }
 }
 
+/* A later call from outside continues the stack of an earlier one, which the VM ran last. */
+static void a_call_that_continues_the_one_before_it(void **state)
+{
+    qprof_vm *vm = first_vm(exact);
+    qprof_stack first, second;
+    qprof_MethodID a = define("a"), b = define("b"), c = define("c");
+    qprof_stack_new(&first);
+    qprof_stack_new(&second);
+    qprof_token ta = qprof_enter(&first, 0, a);
+    play_clock_add(1);
+    qprof_stack_create(&second, &first);
+    qprof_switch(vm, &second);
+    qprof_switch(vm, &first);
+    qprof_end(&first);
+    play_clock_add(1000);
+    qprof_token tb = qprof_enter(&second, 0, b);
+    play_clock_add(2);
+    qprof_switch(vm, &first);
+    assert_ptr_equal(qprof_thread_mount(first.th), first.th);
+    qprof_token tc = qprof_enter(&first, ta, c);
+    play_clock_add(4);
+    qprof_leave(&first, tc);
+    qprof_leave(&first, ta);
+    qprof_switch(vm, &second);
+    play_clock_add(8);
+    qprof_leave(&second, tb);
+    assert_null(second.outside);
+    qprof_vm_close(vm);
+    play_end(*state);
+    assert_int_equal(self_of(state, "a"), 1);
+    assert_int_equal(self_of(state, "b"), 10);
+    assert_int_equal(self_of(state, "c"), 4);
+    assert_no_mistake(state);
+}
+
 /* Objects that a host allocates zeroed, and no handle at all. */
 static void a_stack_of_zeros_is_a_new_one(void **state)
 {
@@ -164,6 +199,7 @@ int main(void)
         PLAY_TEST(an_error_that_leaves_a_coroutine_of_a_nested_vm),
         PLAY_TEST(a_stack_that_ends_while_it_runs),
         PLAY_TEST(a_vm_that_returns_to_its_host_from_a_coroutine),
+        PLAY_TEST(a_call_that_continues_the_one_before_it),
         PLAY_TEST(a_stack_of_zeros_is_a_new_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
