@@ -154,7 +154,7 @@ static void print_guides(const walk *w, char *to, size_t n_bytes, const entry *e
 /* The columns in front of the call tree, from left to right. */
 typedef struct {
     double percent, percent_half;
-    uint64_t total, off, self, calls, total_half, self_half, bytes_total, bytes;
+    uint64_t total, off, self, calls, resumes, total_half, self_half, bytes_total, bytes;
 } figures_row;
 
 #define AT(member)   QP_FIELD_AT(figures_row, member)
@@ -172,12 +172,22 @@ static const qp_field columns[] = {
      .needs = QP_HAS_MEMORY},
     {"bytes", "Bytes", NULL, QP_FIELD_COUNT, AT(bytes), .rank = 5, .needs = QP_HAS_MEMORY},
     {"calls", "Calls", NULL, QP_FIELD_COUNT, AT(calls), .rank = 3, .needs = QP_HAS_CALLS},
+    {"resumes", "Resumes", NULL, QP_FIELD_COUNT, AT(resumes), .rank = 3, .needs = QP_HAS_CALLS},
     {.key = NULL}};
 #undef AT
 #undef HALF
 
+static bool has_resumes(const qp_model *m)
+{
+    for (uint32_t i = m->n_threads; i < m->n_nodes; i++)
+        if (m->nodes[i].f.resumes)
+            return true;
+    return false;
+}
+
 /* Its intervals are those of the node. */
-static void add_figures(walk *w, uint32_t node, uint64_t self, uint64_t calls, uint64_t bytes)
+static void add_figures(walk *w, uint32_t node, uint64_t self, uint64_t calls, uint64_t resumes,
+                        uint64_t bytes)
 {
     uint64_t total = qp_view_total(w->v, node), off = w->v->m->nodes[node].f.off_total;
     const qp_view *v = w->v;
@@ -189,6 +199,7 @@ static void add_figures(walk *w, uint32_t node, uint64_t self, uint64_t calls, u
                              qp_model_ns(v->m, off),
                              qp_model_ns(v->m, self),
                              calls,
+                             resumes,
                              qp_model_ns(v->m, f->total_half),
                              qp_model_ns(v->m, f->self_half),
                              f->memory_total.bytes,
@@ -209,14 +220,14 @@ static void add_row(walk *w, const entry *e)
         const qp_model_thread *th = &m->threads[node->thread];
         qp_text_fit(name, sizeof name, th->name, QP_NAME_COLUMNS, 0);
         snprintf(text, sizeof text, "thread %" PRIu32 " %s", th->ordinal, name);
-        add_figures(w, e->node, 0, th->calls, node->f.memory.bytes);
+        add_figures(w, e->node, 0, th->calls, 0, node->f.memory.bytes);
     } else {
         const qp_model_method *method = &m->methods[node->method];
         qp_text_fit(name, sizeof name, method->name, QP_NAME_COLUMNS, 0);
         qp_view_place(whole, sizeof whole, method);
         qp_text_fit(place, sizeof place, whole, QP_NAME_COLUMNS, 1);
         snprintf(text, sizeof text, "%s%s%s%s", guides, name, *place ? "  " : "", place);
-        add_figures(w, e->node, qp_view_self(w->v, e->node), node->f.calls,
+        add_figures(w, e->node, qp_view_self(w->v, e->node), node->f.calls, node->f.resumes,
                     node->f.memory.bytes);
     }
     qp_table_cell(&w->listing.table, QP_STYLE_PLAIN, text);
@@ -248,7 +259,7 @@ static uint32_t collapse(walk *w, const entry *e)
 {
     const qp_model *m = w->v->m;
     char text[4096], name[QP_NAME_BYTES], count[QP_NUMBER_BYTES], guides[GUIDE_LEVELS * 8 + 64];
-    uint64_t self = 0, calls = 0, bytes = 0, n = 0;
+    uint64_t self = 0, calls = 0, resumes = 0, bytes = 0, n = 0;
     uint32_t end = 0, length = 0;
     while (n < 3 * (uint64_t)length + 3 && length < LONGEST_CYCLE)
         n = repeats(w, e->node, ++length, &end);
@@ -257,6 +268,7 @@ static uint32_t collapse(walk *w, const entry *e)
     for (uint32_t i = end; i != e->node; i = m->nodes[i].parent) {
         self += qp_view_self(w->v, i);
         calls += m->nodes[i].f.calls;
+        resumes += m->nodes[i].f.resumes;
         bytes += m->nodes[i].f.memory.bytes;
     }
     uint32_t kid = only_child(w, e->node);
@@ -272,7 +284,7 @@ static uint32_t collapse(walk *w, const entry *e)
     }
     if (e->level < GUIDE_LEVELS)
         w->guides[e->level + 1] = false;
-    add_figures(w, kid, self, calls, bytes);
+    add_figures(w, kid, self, calls, resumes, bytes);
     qp_table_cell(&w->listing.table, QP_STYLE_DIM, text);
     return end;
 }
@@ -302,7 +314,9 @@ static bool start(walk *w, const qp_cli *cli, const qp_view *v)
     *w = (walk){.cli = cli, .v = v, .deepest = (uint32_t)cli->args.depth};
     w->smallest = (uint64_t)((double)whole * cli->args.min_percent / 100.0);
     w->guides = qp_alloc_zeroed(GUIDE_LEVELS + 1, sizeof *w->guides);
-    qp_listing_begin(&w->listing, &cli->screen, columns, NULL, qp_run_has(&m->run),
+    const char *shown =
+        has_resumes(m) ? NULL : "percent total total_off self bytes_total bytes calls";
+    qp_listing_begin(&w->listing, &cli->screen, columns, shown, qp_run_has(&m->run),
                      qp_view_unit(m, v->whole, cli->args.unit));
     qp_table_column(&w->listing.table, "Call tree", QP_KEEP_BEGIN, 0);
     return w->guides && (m->run.has_times || sum_calls(w));
@@ -403,6 +417,8 @@ static const qp_field node_fields[] = {
     {"thread", NULL, "number of the thread", QP_FIELD_COUNT, AT(thread), .least = 1},
     {"calls", NULL, "hits + skips", QP_FIELD_COUNT, AT(node.f.calls)},
     {"hits", NULL, "calls that were recorded", QP_FIELD_COUNT, AT(node.f.hits)},
+    {"resumes", NULL, "how often a suspended call was continued; no part of calls",
+     QP_FIELD_COUNT, AT(node.f.resumes)},
     {"self", NULL, "time in the method itself, in the run's unit", QP_FIELD_TIME, AT(self)},
     {"total", NULL, "time including the methods it called", QP_FIELD_TIME, AT(total)},
     {"self_off", NULL, "part of self off the processor", QP_FIELD_TIME, AT(self_off),
@@ -485,7 +501,7 @@ static void write_csv(qp_cli *cli, const void *data)
 {
     qp_rows_csv(&cli->out, &csv_nodes, data,
                 "id parent thread depth name:function file line calls self total self_off "
-                "total_off bytes bytes_total objects objects_total",
+                "total_off bytes bytes_total objects objects_total resumes",
                 qp_run_has_any(&((const document *)data)->about.m->run),
                 ((const document *)data)->about.m->run.unit);
 }
