@@ -58,4 +58,4 @@ else:
     extension.extra_compile_args += ["-D_GNU_SOURCE", "-Wno-stringop-overread"]
 extension.libraries.append("pthread")
 
-setup(ext_modules=[extension], cmdclass={"build_ext": BuildExtension, "sdist": MakeSources})
+setup(packages=["qprof"], ext_modules=[extension], cmdclass={"build_ext": BuildExtension, "sdist": MakeSources})

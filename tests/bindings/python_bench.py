@@ -1,7 +1,7 @@
 """python_bench.py [--rounds=N] [--python=FILE] [TOOL...]: how much slower programs run under each tool.
 
 Each round runs every tool on every program once, each in a process of its own, and divides its time by that of the
-same round without a tool. Shown are the medians. What a tool does before and after the program does not count.
+same round without a tool. Times are those of the processor. Shown are the medians. What a tool does before and after the program does not count.
 """
 import os
 import statistics
@@ -118,16 +118,16 @@ TOOLS = {
 
 
 def measure(program, tool):
-    """Seconds of a program, in this process."""
+    """Processor seconds of a program, in this process."""
     work = PROGRAMS[program]
     work()  # its imports and caches
     times = []
 
     def timed():
         for _ in range(3):
-            begun = time.perf_counter()
+            begun = time.process_time()
             work()
-            times.append(time.perf_counter() - begun)
+            times.append(time.process_time() - begun)
 
     TOOLS[tool](timed)
     return min(times)

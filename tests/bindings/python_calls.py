@@ -10,6 +10,7 @@ import re
 import sys
 
 from python_load import load
+import qprof
 from qprof import _recorder
 
 
@@ -38,12 +39,12 @@ def record_lsprof(output, code, names):
 
 def record_qprof(output, code, names):
     try:
-        _recorder.start("-output=" + output, False, False)
+        qprof._start("-output=" + output, False, False)
         _recorder.execute(code, names)
     except SystemExit:
         pass
     finally:
-        _recorder.stop()
+        qprof.stop()
 
 
 def calls_of_report(path):

@@ -10,6 +10,7 @@ import _thread
 
 import qprof
 
+HAS_MONITORING = sys.version_info >= (3, 12)  # with which other profilers and debuggers do not matter
 TOOL = os.path.join(os.environ["QPROF_BIN"], "qprof")
 
 
@@ -126,7 +127,8 @@ class Calls(Recorded):
             next(generator)
             generator.close()
         figure = self.figures()["numbers"]
-        self.assertEqual((figure["calls"], figure["resumes"]), (2, 2))
+        # newer versions end a generator that catches nothing without continuing it
+        self.assertEqual((figure["calls"], figure["resumes"]), (2, 1 if sys.version_info >= (3, 13) else 2))
 
     def test_a_task_is_called_once_and_resumed(self):
         async def turn(n):
@@ -234,6 +236,20 @@ class Control(Recorded):
             leaf()
         self.assertEqual(self.calls("leaf"), [1])
 
+    @unittest.skipUnless(HAS_MONITORING, "hooks")
+    def test_other_profilers_and_tracers_record_beside_it(self):
+        import cProfile
+        profiler, lines = cProfile.Profile(), []
+        with qprof.profile(output=self.path):
+            profiler.runcall(call_leaf, 2)
+            sys.settrace(lambda *_: lambda frame, event, _: lines.append(frame.f_lineno))
+            call_leaf(1)
+            sys.settrace(None)
+        counts = [e.callcount for e in profiler.getstats() if getattr(e.code, "co_name", "") == "leaf"]
+        self.assertEqual((counts, len(lines) > 2), ([2], True))
+        self.assertEqual(self.calls("leaf"), [3])
+
+    @unittest.skipIf(HAS_MONITORING, "no hooks")
     def test_another_profiler_is_not_disturbed(self):
         seen = []
         sys.setprofile(lambda *event: seen.append(event))
@@ -245,6 +261,7 @@ class Control(Recorded):
             sys.setprofile(None)
         self.assertTrue(any(frame.f_code is leaf.__code__ for frame, *_ in seen))
 
+    @unittest.skipIf(HAS_MONITORING, "no hooks")
     def test_a_profiler_that_takes_the_hook_works_and_is_reported(self):
         done = run_script("import cProfile\ndef leaf(): pass\nleaf()\n"
                           "p = cProfile.Profile()\np.runcall(leaf)\nleaf()\n"

@@ -14,7 +14,7 @@ import os
 import sys
 import threading
 
-from . import _cover, _recorder
+from . import _cover, _monitor, _recorder
 
 __all__ = ["profile", "start", "stop", "is_running", "pause", "resume", "save", "context", "read"]
 __version__ = _recorder.version()
@@ -50,7 +50,14 @@ def _host():
 
 def _start(text, open_frames, lines):
     _cover.begin()
-    if _recorder.start(text, open_frames, lines) == _COVERS_ALONE and threading.gettrace() is None:
+    records = _recorder.start(text, open_frames, lines)
+    if records and _monitor.IS_USED:
+        try:
+            _monitor.begin(records != _COVERS_ALONE, _recorder.wants_lines())
+        except RuntimeError:
+            stop()
+            raise
+    elif records == _COVERS_ALONE and threading.gettrace() is None:
         threading.settrace(_recorder.trace_thread)
 
 
@@ -71,11 +78,19 @@ def start(options="", *, open_frames=True, lines=False, **named):
 def stop():
     """End the run and write its file. If no run is on, nothing happens."""
     if _recorder.is_running():
+        _monitor.end()
+        _recorder.unwatch()
         if threading.gettrace() is _recorder.trace_thread:
             threading.settrace(None)
         if _recorder.has_option("cover-unloaded"):
             _cover.register_unloaded()
     _recorder.stop()
+
+
+def _forked():
+    if not _recorder.is_continued():
+        _monitor.end()
+        _recorder.stop()
 
 
 def save(name=None):
@@ -129,4 +144,4 @@ def load_ipython_extension(shell):
 _recorder.configure(os.path.dirname(os.path.abspath(__file__)) + os.sep, _say_conflict,
                     _cover.is_covered)
 atexit.register(stop)
-os.register_at_fork(after_in_child=_recorder.forked)
+os.register_at_fork(after_in_child=_forked)

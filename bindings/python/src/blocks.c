@@ -28,7 +28,7 @@ typedef struct {
 
 /* ---- instructions ------------------------------------------------------------------------ */
 
-typedef enum { PLAIN, JUMP, CONDITIONAL, END, RAISE } kind;
+typedef enum { IS_PLAIN, IS_JUMP, IS_CONDITIONAL, IS_END, IS_RAISE } kind;
 
 static kind kind_of(int opcode)
 {
@@ -36,8 +36,14 @@ static kind kind_of(int opcode)
     case JUMP_FORWARD:
     case JUMP_BACKWARD:
     case JUMP_BACKWARD_NO_INTERRUPT:
-        return JUMP;
+        return IS_JUMP;
     case FOR_ITER:
+#if HAS_MONITORING
+    case POP_JUMP_IF_FALSE:
+    case POP_JUMP_IF_TRUE:
+    case POP_JUMP_IF_NONE:
+    case POP_JUMP_IF_NOT_NONE:
+#else
     case JUMP_IF_FALSE_OR_POP:
     case JUMP_IF_TRUE_OR_POP:
     case POP_JUMP_FORWARD_IF_FALSE:
@@ -48,21 +54,28 @@ static kind kind_of(int opcode)
     case POP_JUMP_BACKWARD_IF_NONE:
     case POP_JUMP_BACKWARD_IF_FALSE:
     case POP_JUMP_BACKWARD_IF_TRUE:
-        return CONDITIONAL;
+#endif
+        return IS_CONDITIONAL;
+#if HAS_MONITORING
+    case RETURN_CONST:
+#endif
     case RETURN_VALUE:
-        return END;
+        return IS_END;
     case RAISE_VARARGS:
     case RERAISE:
-        return RAISE;
+        return IS_RAISE;
     default:
-        return PLAIN;
+        return IS_PLAIN;
     }
 }
 
 static int leads_back(int opcode)
 {
-    return opcode == JUMP_BACKWARD || opcode == JUMP_BACKWARD_NO_INTERRUPT ||
-           (opcode >= POP_JUMP_BACKWARD_IF_NOT_NONE && opcode <= POP_JUMP_BACKWARD_IF_TRUE);
+#if !HAS_MONITORING
+    if (opcode >= POP_JUMP_BACKWARD_IF_NOT_NONE && opcode <= POP_JUMP_BACKWARD_IF_TRUE)
+        return 1;
+#endif
+    return opcode == JUMP_BACKWARD || opcode == JUMP_BACKWARD_NO_INTERRUPT;
 }
 
 /* The unit to which the jump at a unit leads. */
@@ -71,7 +84,10 @@ static int target_of(const code_text *t, int at)
     int argument = t->units[2 * at + 1], shift = 8;
     for (int i = at; i > 0 && t->units[2 * (i - 1)] == EXTENDED_ARG; i--, shift += 8)
         argument |= t->units[2 * (i - 1) + 1] << shift;
-    return leads_back(t->units[2 * at]) ? at + 1 - argument : at + 1 + argument;
+    int next = at + 1;
+    while (next < t->n && t->units[2 * next] == CACHE)
+        next++;
+    return leads_back(t->units[2 * at]) ? next - argument : next + argument;
 }
 
 static int read_lines(code_text *t, PyCodeObject *code)
@@ -196,16 +212,16 @@ static int follow(const code_text *t, const code_info *info, int branch, way_lis
             continue;
         if (t->lines[at] > 0 && t->lines[at] != line)
             to = info->block_of_line[t->lines[at] - info->first_line];
-        else if (what == END)
+        else if (what == IS_END)
             to = 0;
         if (to >= 0) {
             if (!add_way(out, begin, from, to))
                 return 0;
             continue;
         }
-        if (what == PLAIN || what == CONDITIONAL)
+        if (what == IS_PLAIN || what == IS_CONDITIONAL)
             t->stack[n++] = at + 1;
-        if (what == JUMP || what == CONDITIONAL || opcode == SEND) {
+        if (what == IS_JUMP || what == IS_CONDITIONAL || opcode == SEND) {
             int target = target_of(t, at);
             if (target > at || t->lines[target] != line) /* else the line begins again */
                 t->stack[n++] = target;
@@ -227,7 +243,7 @@ static int compare_ways(const void *a, const void *b)
 static int find_ways(const code_text *t, const code_info *info, way_list *out)
 {
     for (int i = info->first_resume + 1; i < t->n; i++) {
-        if (is_instruction(t, i) && kind_of(t->units[2 * i]) == CONDITIONAL &&
+        if (is_instruction(t, i) && kind_of(t->units[2 * i]) == IS_CONDITIONAL &&
             !follow(t, info, i, out))
             return 0;
     }

@@ -1,14 +1,9 @@
-/* calls.c: the profile hook, and the open calls of each thread. Read on_event() first.
+/* calls.c: the open calls of each thread. Their events come from profile_hook.c or monitor.c.
  *
  * Events of a thread nest, but not all of them arrive: frames that are open when recording begins had no
  * call, and the program may replace our hook. So a return names its frame, what is above it in the list
  * ends too, and the return of a frame that is not in the list is none of ours. */
 #include "python.h"
-
-#ifndef Py_BUILD_CORE
-#define Py_BUILD_CORE
-#endif
-#include <internal/pycore_frame.h>
 
 static void watch_free(PyObject *self);
 
@@ -33,8 +28,8 @@ static int make_room(watch *w)
 }
 
 /* @param id  0: the call is not recorded, but what it calls is */
-static inline void open_one(watch *w, const void *what, qprof_MethodID id, int is_resume,
-                            char starts_thread)
+void calls_open(watch *w, const void *what, qprof_MethodID id, int is_resume,
+                char starts_thread)
 {
     qprof_token token = w->n_calls ? w->calls[w->n_calls - 1].token : 0;
     if (w->n_calls == w->n_room && !make_room(w))
@@ -52,7 +47,16 @@ static void close_top(watch *w)
         qprof_leave(&w->stack, call->token);
 }
 
-static inline void close_one(watch *w, const void *what)
+void calls_open_c(watch *w, const PyMethodDef *definition, PyObject *called)
+{
+    const cfunction *known = cfunction_of(definition, called);
+    int is_ours =
+        w->n_calls && !w->calls[w->n_calls - 1].is_recorded; /* the package called it */
+    if (known)
+        calls_open(w, definition, is_ours ? 0 : known->id, 0, known->starts_thread);
+}
+
+void calls_close(watch *w, const void *what)
 {
     size_t n = w->n_calls;
     while (n && w->calls[n - 1].what != what)
@@ -61,14 +65,15 @@ static inline void close_one(watch *w, const void *what)
         close_top(w);
 }
 
-static void open_frame(watch *w, PyFrameObject *frame, int is_resume)
+void calls_open_frame(watch *w, PyFrameObject *frame, int is_resume)
 {
-    const code_info *info = code_of(frame);
+    PyCodeObject *code = frame_code(frame);
+    const code_info *info = code_of(code, frame);
     if (info == NULL)
         return;
-    if (_PyInterpreterFrame_LASTI(frame->f_frame) > info->first_resume)
+    if (PyFrame_GetLasti(frame) > info->first_resume * 2)
         is_resume = 1;
-    open_one(w, frame, info->id, is_resume, 0);
+    calls_open(w, FRAME_OF_CALL(frame, code), info->id, is_resume, 0);
 }
 
 /* Frames that were open before: they continue, which is no call. @param frame  the innermost, or NULL */
@@ -79,54 +84,38 @@ static void open_frames_from(watch *w, PyFrameObject *frame)
     PyFrameObject *back = PyFrame_GetBack(frame);
     open_frames_from(w, back);
     Py_XDECREF(back);
-    open_frame(w, frame, 1);
+    calls_open_frame(w, frame, 1);
 }
 
-static void begin(watch *w, PyFrameObject *frame, int what)
+void calls_begin(watch *w, PyFrameObject *frame, int is_call)
 {
     w->is_begun = 1;
     if (!recorder.has_open_frames)
         return;
-    if (what != PyTrace_CALL) {
-        open_frames_from(w, frame);
-        return;
-    }
-    PyFrameObject *back = PyFrame_GetBack(frame);
-    open_frames_from(w, back);
-    Py_XDECREF(back);
+    PyFrameObject *from = is_call ? PyFrame_GetBack(frame) : (PyFrameObject *)Py_NewRef(frame);
+    open_frames_from(w, from);
+    Py_XDECREF(from);
 }
 
-/* ---- the hook ---------------------------------------------------------------------------- */
-
-static int on_event(PyObject *self, PyFrameObject *frame, int what, PyObject *argument)
+void calls_close_all(watch *w)
 {
-    watch *w = (watch *)self;
-    if (!w->is_begun)
-        begin(w, frame, what);
-    if (what == PyTrace_CALL) {
-        open_frame(w, frame, 0);
-    } else if (what == PyTrace_RETURN) {
-        close_one(w, frame);
-    } else if (PyCFunction_Check(argument)) {
-        const PyCFunctionObject *function = (const PyCFunctionObject *)argument;
-        if (what == PyTrace_C_CALL) {
-            const cfunction *known = cfunction_of(function);
-            if (known)
-                open_one(w, function->m_ml, known->id, 0, known->starts_thread);
-            return 0;
-        }
-        if (w->n_calls && w->calls[w->n_calls - 1].starts_thread) {
-            /* the new thread has run nothing yet, because it needs the GIL */
-            if (!calls_watch_all(qprof_thread_path(w->stack.th)) ||
-                (recorder.has_lines && !lines_watch_all()))
-                PyErr_Clear();
-        }
-        close_one(w, function->m_ml);
-    }
-    return 0;
+    while (w->n_calls)
+        close_top(w);
 }
 
-/* ---- threads ----------------------------------------------------------------------------- */
+watch *calls_new_watch(uint64_t creator)
+{
+    watch *w = PyObject_New(watch, &watch_type);
+    if (w == NULL)
+        return NULL;
+    qprof_stack_new(&w->stack);
+    w->stack.creator = creator;
+    w->calls = NULL;
+    w->n_calls = w->n_room = 0;
+    w->is_begun = 0;
+    w->run = recorder.run;
+    return w;
+}
 
 void say_conflict(const char *hook)
 {
@@ -141,70 +130,27 @@ void say_conflict(const char *hook)
     PyErr_Restore(type, value, trace);
 }
 
+/* Whether code runs; not so where a thread ends. */
+int is_in_python(void)
+{
+    PyFrameObject *frame = PyThreadState_GetFrame(PyThreadState_Get());
+    Py_XDECREF(frame);
+    return frame != NULL;
+}
+
 /* The hook's object is freed when its thread ends, and when another hook replaces ours, which only code
  * that runs can do. */
 static void watch_free(PyObject *self)
 {
     watch *w = (watch *)self;
-    const PyThreadState *thread = PyThreadState_Get();
-    if (recorder.is_on) {
-        int is_replaced = thread->cframe->current_frame != NULL && w->n_calls != 0;
-        while (w->n_calls)
-            close_top(w);
+    monitor_forget(w);
+    if (recorder.is_on && !recorder.is_ending && w->run == recorder.run) {
+        int is_replaced = !HAS_MONITORING && is_in_python() && w->n_calls != 0;
+        calls_close_all(w);
         qprof_stack_end(&recorder.vm, &w->stack);
         if (is_replaced)
             say_conflict("profile");
     }
     PyMem_RawFree(w->calls);
     PyObject_Free(w);
-}
-
-static int watch_thread(PyThreadState *thread, uint64_t creator)
-{
-    watch *w = PyObject_New(watch, &watch_type);
-    if (w == NULL)
-        return 0;
-    qprof_stack_new(&w->stack);
-    w->stack.creator = creator;
-    w->calls = NULL;
-    w->n_calls = w->n_room = 0;
-    w->is_begun = 0;
-    int failed = _PyEval_SetProfile(thread, on_event, (PyObject *)w);
-    Py_DECREF(w);
-    return failed == 0;
-}
-
-int calls_watch_all(uint64_t creator)
-{
-    PyThreadState *thread = PyInterpreterState_ThreadHead(PyInterpreterState_Get());
-    for (; thread; thread = PyThreadState_Next(thread)) {
-        if (thread->c_profilefunc == NULL && !watch_thread(thread, creator))
-            return 0;
-    }
-    return 1;
-}
-
-watch *calls_own_watch(void)
-{
-    const PyThreadState *thread = PyThreadState_Get();
-    return thread->c_profilefunc == on_event ? (watch *)thread->c_profileobj : NULL;
-}
-
-void calls_unwatch_all(void)
-{
-    watch *w =
-        calls_own_watch(); /* those of other threads stay open: the recorder counts them */
-    while (w && w->n_calls)
-        close_top(w);
-    PyThreadState *thread = PyInterpreterState_ThreadHead(PyInterpreterState_Get());
-    for (; thread; thread = PyThreadState_Next(thread)) {
-        if (thread->c_profilefunc == on_event && _PyEval_SetProfile(thread, NULL, NULL) != 0)
-            PyErr_Clear(); /* an audit hook forbids it */
-    }
-}
-
-int calls_is_taken(void)
-{
-    const PyThreadState *thread = PyThreadState_Get();
-    return thread->c_profilefunc != NULL && thread->c_profilefunc != on_event;
 }

@@ -4,10 +4,11 @@
  * method. A C function is known by its PyMethodDef, which all objects of a type share. */
 #include "python.h"
 
-#ifndef Py_BUILD_CORE
-#define Py_BUILD_CORE
+#if HAS_MONITORING
+#define _PyCode_GetExtra              PyUnstable_Code_GetExtra
+#define _PyCode_SetExtra              PyUnstable_Code_SetExtra
+#define _PyEval_RequestCodeExtraIndex PyUnstable_Eval_RequestCodeExtraIndex
 #endif
-#include <internal/pycore_frame.h>
 
 static Py_ssize_t slot = -1; /* of code_info in code objects */
 static PyObject *known;      /* see key_of() -> id */
@@ -42,13 +43,15 @@ int code_begin_run(void)
 
 /* ---- code objects ------------------------------------------------------------------------ */
 
-/* @return the name of the frame's module, borrowed from it */
+/* @param frame  NULL: the current one. @return the name of its module, borrowed */
 static const char *module_of(PyFrameObject *frame)
 {
-    PyObject *globals = PyFrame_GetGlobals(frame);
-    PyObject *name =
-        PyDict_CheckExact(globals) ? PyDict_GetItemString(globals, "__name__") : NULL;
-    Py_DECREF(globals);
+    PyObject *globals = frame ? PyFrame_GetGlobals(frame) : PyEval_GetGlobals();
+    PyObject *name = globals && PyDict_CheckExact(globals)
+                         ? PyDict_GetItemString(globals, "__name__")
+                         : NULL;
+    if (frame)
+        Py_DECREF(globals);
     return name ? text_of(name) : "?";
 }
 
@@ -164,6 +167,8 @@ static code_info *add_code(PyCodeObject *code, const char *module)
     *info = (code_info){.run = recorder.run, .first_resume = code->_co_firsttraceable};
     if (!is_own(code))
         describe(info, code, module);
+    if (info->is_counted && recorder.on_counted)
+        Py_XDECREF(PyObject_CallOneArg(recorder.on_counted, (PyObject *)code));
     PyErr_Clear();
     return info;
 }
@@ -194,9 +199,8 @@ static __attribute__((noinline)) code_info *meet_code(PyFrameObject *frame, PyCo
     return info;
 }
 
-code_info *code_of(PyFrameObject *frame)
+code_info *code_of(PyCodeObject *code, PyFrameObject *frame)
 {
-    PyCodeObject *code = frame->f_frame->f_code;
     void *info = NULL;
     _PyCode_GetExtra((PyObject *)code, slot, &info);
     if (info && ((code_info *)info)->run == recorder.run)
@@ -230,32 +234,49 @@ static int grow_cfunctions(void)
     return 1;
 }
 
+static int has_method(PyTypeObject *type, const PyMethodDef *definition)
+{
+#if HAS_MONITORING
+    PyObject *names = PyType_GetDict(type);
+#else
+    PyObject *names = Py_XNewRef(type->tp_dict);
+#endif
+    PyObject *found = names ? PyDict_GetItemString(names, definition->ml_name) : NULL;
+    int is_it = found &&
+                (Py_IS_TYPE(found, &PyMethodDescr_Type) ||
+                 Py_IS_TYPE(found, &PyClassMethodDescr_Type)) &&
+                ((PyMethodDescrObject *)found)->d_method == definition;
+    Py_XDECREF(names);
+    return is_it;
+}
+
 /* The type that has the method, of those that an object's type inherits from; NULL: unknown, as of
  * __new__, whose PyMethodDef all types share. */
 static PyTypeObject *type_of_method(PyTypeObject *type, const PyMethodDef *definition)
 {
-    PyObject *order = type->tp_mro;
-    for (Py_ssize_t i = 0; order && i < PyTuple_GET_SIZE(order); i++) {
+    PyObject *order = PyObject_GetAttrString((PyObject *)type, "__mro__");
+    PyTypeObject *found = NULL;
+    for (Py_ssize_t i = 0; order && !found && i < PyTuple_GET_SIZE(order); i++) {
         PyTypeObject *base = (PyTypeObject *)PyTuple_GET_ITEM(order, i);
-        PyObject *found =
-            base->tp_dict ? PyDict_GetItemString(base->tp_dict, definition->ml_name) : NULL;
-        if (found &&
-            (Py_IS_TYPE(found, &PyMethodDescr_Type) ||
-             Py_IS_TYPE(found, &PyClassMethodDescr_Type)) &&
-            ((PyMethodDescrObject *)found)->d_method == definition)
-            return base;
+        if (has_method(base, definition))
+            found = base; /* the type keeps it */
     }
-    return NULL;
+    Py_XDECREF(order);
+    return found;
 }
 
-static qprof_MethodID define_cfunction(const PyCFunctionObject *function)
+static qprof_MethodID define_cfunction(const PyMethodDef *definition, PyObject *called)
 {
-    const PyMethodDef *definition = function->m_ml;
-    PyObject *self = function->m_self;
+    int is_descriptor = Py_IS_TYPE(called, &PyMethodDescr_Type);
+    PyObject *self = is_descriptor ? NULL : ((PyCFunctionObject *)called)->m_self;
+    PyObject *in = is_descriptor ? NULL : ((PyCFunctionObject *)called)->m_module;
     char name[256];
-    if (self && !PyModule_Check(self)) {
-        PyTypeObject *type = PyType_Check(self) ? (PyTypeObject *)self : Py_TYPE(self);
-        type = type_of_method(type, definition);
+    if (is_descriptor || (self && !PyModule_Check(self))) {
+        PyTypeObject *type = is_descriptor ? ((PyMethodDescrObject *)called)->d_common.d_type
+                             : PyType_Check(self) ? (PyTypeObject *)self
+                                                  : Py_TYPE(self);
+        if (!is_descriptor)
+            type = type_of_method(type, definition);
         const char *full = type ? type->tp_name : "", *dot = strrchr(full, '.');
         char module[256] = "builtins";
         if (dot)
@@ -264,7 +285,7 @@ static qprof_MethodID define_cfunction(const PyCFunctionObject *function)
         snprintf(name, sizeof name, "%s%s%s", dot ? dot + 1 : full, type ? "." : "",
                  definition->ml_name);
     } else {
-        const char *module = function->m_module ? text_of(function->m_module) : "builtins";
+        const char *module = in ? text_of(in) : "builtins";
         qprof_set_module(module);
         snprintf(name, sizeof name, "%s.%s", module, definition->ml_name);
     }
@@ -272,34 +293,38 @@ static qprof_MethodID define_cfunction(const PyCFunctionObject *function)
     return qprof_define(name, NULL, NULL, NULL, 0);
 }
 
-static int is_thread_start(const PyCFunctionObject *function)
+const PyMethodDef *cfunction_definition(PyObject *called)
 {
-    const char *name = function->m_ml->ml_name;
-    return function->m_module && strncmp(name, "start_", 6) == 0 &&
-           strcmp(text_of(function->m_module), "_thread") == 0;
+    if (PyCFunction_Check(called))
+        return ((PyCFunctionObject *)called)->m_ml;
+    return Py_IS_TYPE(called, &PyMethodDescr_Type) ? ((PyMethodDescrObject *)called)->d_method
+                                                   : NULL;
 }
 
-static __attribute__((noinline)) const cfunction *
-add_cfunction(const PyCFunctionObject *function)
+static __attribute__((noinline)) const cfunction *add_cfunction(const PyMethodDef *definition,
+                                                                PyObject *called)
 {
     if (cfunctions.n_used * 2 >= cfunctions.n_slots && !grow_cfunctions())
         return NULL;
-    cfunction *added = find_cfunction(cfunctions.slots, cfunctions.n_slots, function->m_ml);
-    int is_ours =
-        function->m_module && strcmp(text_of(function->m_module), "qprof._recorder") == 0;
-    *added = (cfunction){function->m_ml, is_ours ? 0 : define_cfunction(function),
-                         (char)is_thread_start(function)};
+    cfunction *added = find_cfunction(cfunctions.slots, cfunctions.n_slots, definition);
+    PyObject *in = PyCFunction_Check(called) ? ((PyCFunctionObject *)called)->m_module : NULL;
+    const char *module = in ? text_of(in) : "";
+    int is_ours = strcmp(module, "qprof._recorder") == 0;
+    int starts_thread =
+        strcmp(module, "_thread") == 0 && strncmp(definition->ml_name, "start_", 6) == 0;
+    *added = (cfunction){definition, is_ours ? 0 : define_cfunction(definition, called),
+                         (char)starts_thread};
     cfunctions.n_used++;
     return added;
 }
 
-const cfunction *cfunction_of(const PyCFunctionObject *function)
+const cfunction *cfunction_of(const PyMethodDef *definition, PyObject *called)
 {
     if (cfunctions.n_slots) {
         const cfunction *found =
-            find_cfunction(cfunctions.slots, cfunctions.n_slots, function->m_ml);
+            find_cfunction(cfunctions.slots, cfunctions.n_slots, definition);
         if (found->definition)
             return found;
     }
-    return add_cfunction(function);
+    return add_cfunction(definition, called);
 }

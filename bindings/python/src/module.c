@@ -51,12 +51,24 @@ static PyObject *start(PyObject *self, PyObject *arguments)
             "a debugger or another tracer has the trace hook of this thread (sys.settrace)");
     }
     recorder.is_on = 1;
+    recorder.is_ending = 0;
     if ((recorder.has_calls && !calls_watch_all(0)) ||
         (recorder.has_lines && !lines_watch_all())) {
         end_run();
         return NULL;
     }
     return PyLong_FromLong(recorder.has_calls ? RECORDS_CALLS : COVERS_ALONE);
+}
+
+/* The events end, and the run does not yet. */
+static PyObject *unwatch(PyObject *self, PyObject *nothing)
+{
+    (void)self;
+    (void)nothing;
+    recorder.is_ending = 1;
+    lines_unwatch_all();
+    calls_unwatch_all();
+    Py_RETURN_NONE;
 }
 
 static PyObject *stop(PyObject *self, PyObject *nothing)
@@ -69,12 +81,12 @@ static PyObject *stop(PyObject *self, PyObject *nothing)
     Py_RETURN_NONE;
 }
 
-/* After a fork the child records nothing, unless it follows. */
-static PyObject *forked(PyObject *self, PyObject *nothing)
+/* A forked child records nothing, unless it follows. */
+static PyObject *is_continued(PyObject *self, PyObject *nothing)
 {
-    if (qprof_is_running())
-        Py_RETURN_NONE;
-    return stop(self, nothing);
+    (void)self;
+    (void)nothing;
+    return PyBool_FromLong(qprof_is_running());
 }
 
 static PyObject *is_running(PyObject *self, PyObject *nothing)
@@ -214,6 +226,34 @@ static PyObject *register_code(PyObject *self, PyObject *arguments)
     Py_RETURN_NONE;
 }
 
+/* What sys.monitoring needs where lines are counted. */
+static PyObject *set_counted(PyObject *self, PyObject *arguments)
+{
+    PyObject *on_counted, *disable;
+    (void)self;
+    if (!PyArg_ParseTuple(arguments, "OO", &on_counted, &disable))
+        return NULL;
+    Py_XSETREF(recorder.on_counted, Py_NewRef(on_counted));
+    Py_XSETREF(recorder.disable, Py_NewRef(disable));
+    Py_RETURN_NONE;
+}
+
+/* The code of a frame that is open already is covered as well. */
+static PyObject *meet_frame(PyObject *self, PyObject *frame)
+{
+    (void)self;
+    if (PyFrame_Check(frame))
+        code_of(frame_code((PyFrameObject *)frame), (PyFrameObject *)frame);
+    Py_RETURN_NONE;
+}
+
+static PyObject *wants_lines(PyObject *self, PyObject *nothing)
+{
+    (void)self;
+    (void)nothing;
+    return PyBool_FromLong(recorder.is_on && recorder.has_lines);
+}
+
 static PyObject *version(PyObject *self, PyObject *nothing)
 {
     (void)self;
@@ -224,8 +264,9 @@ static PyObject *version(PyObject *self, PyObject *nothing)
 static PyMethodDef functions[] = {
     {"start", start, METH_VARARGS,
      "start(options, has_open_frames, counts_lines): begin a run."},
+    {"unwatch", unwatch, METH_NOARGS, "Let the events end."},
     {"stop", stop, METH_NOARGS, "End the run and write its file."},
-    {"forked", forked, METH_NOARGS, "To be called in a forked child."},
+    {"is_continued", is_continued, METH_NOARGS, "Whether a forked child records."},
     {"is_running", is_running, METH_NOARGS, "Whether a run is on."},
     {"pause", pause_run, METH_NOARGS, "Record nothing from now on."},
     {"resume", resume_run, METH_NOARGS, "Record again."},
@@ -240,6 +281,9 @@ static PyMethodDef functions[] = {
     {"register_source", register_source, METH_VARARGS, "register_source(file, bytes)."},
     {"register_code", register_code, METH_VARARGS,
      "register_code(code, module): of a file that is not loaded."},
+    {"set_counted", set_counted, METH_VARARGS, "set_counted(on_counted, disable)."},
+    {"meet_frame", meet_frame, METH_O, "meet_frame(frame): one that is open already."},
+    {"wants_lines", wants_lines, METH_NOARGS, "Whether the run counts lines, or is coverage."},
     {"version", version, METH_NOARGS, "The version of the recorder."},
     {NULL, NULL, 0, NULL},
 };
@@ -264,5 +308,8 @@ PyMODINIT_FUNC PyInit__recorder(void)
         PyErr_SetString(PyExc_ImportError, "qprof: no place in code objects is free");
         return NULL;
     }
-    return PyModule_Create(&definition);
+    PyObject *module = PyModule_Create(&definition);
+    if (module && PyModule_AddFunctions(module, monitor_functions) < 0)
+        Py_CLEAR(module);
+    return module;
 }
