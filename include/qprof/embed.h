@@ -24,7 +24,7 @@
 #endif
 
 /* A stack of calls: of a VM, or of one of its coroutines. It lies in the host's object and needs no
- * other memory until it records. Only embed.h reads and writes it. */
+ * other memory until it records. It must not move before it ends. Only embed.h reads and writes it. */
 typedef struct qprof_stack {
     qprof_thread *th;      /* never NULL; closed until it first runs */
     qprof_token first;     /* of the call from outside that mounted it; 0: none did */
@@ -417,8 +417,10 @@ static inline void qprof_vm_close(qprof_vm *vm)
 {
     if (vm->run <= 0)
         return;
-    if (vm->main.is_begun)
+    if (vm->main.is_begun) {
+        qprof_stack_mount(&vm->main, 0); /* a coroutine may run */
         qprof_unwind(&vm->main, 0);
+    }
     qprof_stack_end(vm, &vm->main);
     qprof_close(vm->run);
     vm->run = 0;

@@ -169,6 +169,29 @@ static void a_call_that_continues_the_one_before_it(void **state)
     assert_no_mistake(state);
 }
 
+/* The program ends inside a coroutine, as by exit(); or the coroutine is freed before the VM is closed. */
+static void a_vm_that_is_closed_while_a_coroutine_runs(void **state)
+{
+    for (int is_freed = 0; is_freed < 2; is_freed++) {
+        qprof_vm *vm = first_vm(exact);
+        qprof_stack co;
+        qprof_MethodID a = define("a"), c = define("c");
+        qprof_enter(&vm->main, 0, a);
+        play_clock_add(1);
+        qprof_stack_create(&co, &vm->main);
+        qprof_switch(vm, &co);
+        qprof_enter(&co, 0, c);
+        play_clock_add(100);
+        if (is_freed)
+            qprof_stack_end(vm, &co);
+        qprof_vm_close(vm);
+        play_end(*state);
+        assert_int_equal(self_of(state, "a"), 1);
+        assert_int_equal(self_of(state, "c"), 100);
+        assert_no_mistake(state);
+    }
+}
+
 /* Objects that a host allocates zeroed, and no handle at all. */
 static void a_stack_of_zeros_is_a_new_one(void **state)
 {
@@ -200,6 +223,7 @@ int main(void)
         PLAY_TEST(a_stack_that_ends_while_it_runs),
         PLAY_TEST(a_vm_that_returns_to_its_host_from_a_coroutine),
         PLAY_TEST(a_call_that_continues_the_one_before_it),
+        PLAY_TEST(a_vm_that_is_closed_while_a_coroutine_runs),
         PLAY_TEST(a_stack_of_zeros_is_a_new_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
