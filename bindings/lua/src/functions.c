@@ -107,7 +107,7 @@ static int is_end(const char *line)
 }
 
 /* Is the last line of a function its "end" alone? The return that the compiler adds there is often never
- * reached, and nobody has written it. */
+ * reached, and it is not in the source. */
 static int ends_with_end(const lua_Debug *ar)
 {
     char line[256];
