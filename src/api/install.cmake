@@ -6,6 +6,7 @@ set(install_dir ${PROJECT_BINARY_DIR}/install)
 
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         FILES_MATCHING PATTERN "*.h")
+install(FILES ${PROJECT_SOURCE_DIR}/bindings/cpp/qprof.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(TARGETS qprof_shared qprof_static cprof_shared cprof_static qprof_stub EXPORT qprof-targets
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
