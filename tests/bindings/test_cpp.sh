@@ -64,3 +64,9 @@ is "what the example prints" "$(cat example.out)" 1003
 # 2 F(n + 1) - 1 calls for fib(n): 1973 and 15
 is "calls of fib" "$(calls example.qprof fib calls)" 1988
 is "resumes of squares" "$(calls example.qprof squares resumes)" 9
+
+# the commands of the guide
+. "$tests/lib.sh"
+mkdir guide
+cp "$example" guide/
+(cd guide && follow_guide cpp.md)

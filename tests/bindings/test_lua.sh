@@ -111,6 +111,14 @@ for lua in $interpreters; do
     fi
 done
 
+# the commands of the guide
+if command -v lua5.4 >/dev/null && pkg-config --exists lua5.4; then
+    . "$tests/lib.sh"
+    mkdir -p "$work/guide"
+    cp -r "$QPROF_SOURCE/bindings" "$QPROF_SOURCE/include" "$work/guide"
+    (unset LUA_CPATH && cd "$work/guide" && QPROF_LIBRARY=$QPROF_LIB/libqprof.a follow_guide lua-module.md)
+fi
+
 # the rock installs what works, with the recorder's sources
 command -v luarocks >/dev/null || exit 0
 cp -r "$QPROF_SOURCE/bindings/lua" "$work/rock"
