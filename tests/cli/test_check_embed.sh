@@ -46,4 +46,10 @@ claim "the head of a report has the number of kinds" sh -c \
 claim "the advice is of embed.h" sh -c "qprof check --host run.qprof >out; grep -q 'call qprof_unwind() with' out"
 claim "one kind is one kind" grep -qx 'run.qprof: 1 kind of mistakes in the integration' out
 
+
+play 1 -check-host=yes
+claim "what follows from a mistake comes after it" [ "$(head -1 found)" = "4 frame_not_open" ]
+claim "a line says that it comes first" sh -c \
+    "qprof check --host run.qprof | grep -qx 'Start with the first one: the others may follow from it.'"
+
 finish

@@ -158,6 +158,8 @@ static bool print_host(const qp_cli *cli, const void *data)
                       d->n == 1 ? "" : "s");
     else
         qp_out_text(s->out, ": no mistake of the integration was found\n");
+    if (d->n > 1)
+        qp_out_text(s->out, "Start with the first one: the others may follow from it.\n");
     if (!d->was_checked)
         qp_out_text(s->out, "A run with -check-host=yes finds more.\n");
     return true;

@@ -414,7 +414,7 @@ typedef struct {
     uint64_t wanted;           /* wrong_depth: the host's depth */
 } qp_host_finding;
 
-/** Find mistakes of the host.
+/** Find mistakes of the host, by the step of the guide.
  * @param source_path  see qp_source_read()
  * @param out          [*n] free with qp_free(); texts are the model's
  * @return false: no memory */

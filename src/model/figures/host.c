@@ -407,6 +407,18 @@ static void find_shifts(search *s)
 
 /* ---- all ----------------------------------------------------------------------------------- */
 
+/* A mistake of one step leads to findings of later ones: it comes first. */
+static void sort_by_step(qp_host_finding *all, size_t n)
+{
+    for (size_t i = 1; i < n; i++) {
+        const qp_host_finding f = all[i];
+        size_t at = i;
+        for (; at > 0 && all[at - 1].step > f.step; at--)
+            all[at] = all[at - 1];
+        all[at] = f;
+    }
+}
+
 bool qp_model_host(const qp_model *m, const char *source_path, qp_host_finding **out, size_t *n)
 {
     search s = {.m = m, .source_path = source_path};
@@ -425,6 +437,7 @@ bool qp_model_host(const qp_model *m, const char *source_path, qp_host_finding *
         qp_free(s.out);
         return false;
     }
+    sort_by_step(s.out, s.n);
     *out = s.out;
     *n = s.n;
     return true;
