@@ -1,6 +1,7 @@
 #!/bin/sh
 # long_python.sh: a wheel and an sdist of bindings/python are built without network, each is installed into an
-# empty environment, and the example runs there. Then: how much slower programs run, beside other tools.
+# empty environment, and the example runs there. Then: how much slower programs run, beside other tools. As
+# root the tests and the comparison are repeated with the Python of Debian 13, in a bare tree.
 set -eu
 . "$QPROF_SOURCE/tests/packages.sh"
 need_packages "the Python package" python3-dev python3-setuptools python3-wheel python3-pip python3-venv \
@@ -49,3 +50,29 @@ echo
 echo "Slow-down in processor time, median of ${ROUNDS:-11} rounds; $(uname -m), $(nproc) processors"
 PYTHONPATH=$(echo "$PWD"/env/lib/python3*/site-packages) \
     "$python" "$QPROF_SOURCE/tests/bindings/python_bench.py" --rounds="${ROUNDS:-11}"
+
+[ "$(id -u)" -eq 0 ] || { echo "Not root: Debian 13 is left out."; exit 0; }
+need_packages "a bare Debian 13" debootstrap >&2
+tree=$PWD/tree
+trap 'umount "$tree/proc" "$tree/dev" 2>/dev/null || :' EXIT
+debootstrap --variant=minbase --include=python3-dev,python3-setuptools,gcc,libc6-dev,libsqlite3-0,python3-pygments,\
+python3-docutils,python3-pytest,python3-coverage,python3-yappi trixie "$tree" >debootstrap.log 2>&1 || {
+    tail debootstrap.log
+    exit 1
+}
+mkdir -p "$tree/qprof/run" "$tree/qprof/bin" "$tree/qprof/lib"
+git -C "$QPROF_SOURCE" ls-files bindings/python tests/bindings include README.md >files
+tar -C "$QPROF_SOURCE" -cf - -T files | tar -C "$tree/qprof" -xf -
+cp "$QPROF_BIN/qprof" "$tree/qprof/bin/"
+cp "$QPROF_LIB/libqprof.a" "$tree/qprof/lib/"
+mount --bind /proc "$tree/proc"
+mount --bind /dev "$tree/dev"
+inside() {
+    chroot "$tree" env -i PATH=/usr/bin:/bin HOME=/qprof/run QPROF_SOURCE=/qprof QPROF_BIN=/qprof/bin \
+        QPROF_LIB=/qprof/lib sh -c "cd /qprof/run && $1"
+}
+echo
+inside 'python3 --version && sh /qprof/tests/bindings/test_python.sh 2>&1' | grep -vE '^(-*|[.s]*|Ran .*)$'
+echo
+echo "Slow-down in processor time, median of ${ROUNDS:-11} rounds"
+inside "PYTHONPATH=\$(echo build/lib.*) python3 /qprof/tests/bindings/python_bench.py --rounds=${ROUNDS:-11}"

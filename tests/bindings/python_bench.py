@@ -95,6 +95,13 @@ def under_coverage(work, **options):
     return result
 
 
+def under_coverage_monitoring(work):
+    if sys.version_info < (3, 12):
+        sys.exit(1)
+    os.environ["COVERAGE_CORE"] = "sysmon"
+    return under_coverage(work)
+
+
 def under_qprof(work, lines=False, **options):
     import qprof
     qprof.start(output="bench.qprof", open_frames=False, lines=lines, **options)
@@ -113,6 +120,7 @@ TOOLS = {
     "qprof counts": lambda work: under_qprof(work, time="none"),
     "coverage.py": under_coverage,
     "coverage.py branches": lambda work: under_coverage(work, branch=True),
+    "coverage.py sys.monitoring": under_coverage_monitoring,
     "qprof coverage": lambda work: under_qprof(work, collect="coverage", cover_include="**"),
 }
 

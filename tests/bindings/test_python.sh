@@ -58,8 +58,8 @@ same_calls() { # NAME ROOT PROGRAM...: both counters agree, and the program prin
 }
 programs same_calls
 
-"$python" -c 'import coverage; assert coverage.version_info < (7,)' 2>/dev/null || {
-    echo "coverage is not compared: no coverage.py of version 6"
+"$python" -c 'import coverage' 2>/dev/null || {
+    echo "coverage is not compared: no coverage.py"
     exit 0
 }
 
