@@ -142,11 +142,11 @@ static qp_taken take_rest(qp_config_reader *r, const qp_config_key *keys, unsign
 static int trigger_line(qp_config_reader *r)
 {
     static const qp_config_key keys[] = {
-        {"pass", take_count, offsetof(qp_config_trigger, pass), NULL},
-        {"work", take_count, offsetof(qp_config_trigger, work), NULL},
-        {"cycling", take_flag, offsetof(qp_config_trigger, is_cycling), "no|yes"},
-        {"all-threads", take_flag, offsetof(qp_config_trigger, is_for_all_threads), "no|yes"},
-        {"checked", take_flag, offsetof(qp_config_trigger, is_checked), "no|yes"}};
+        {"pass", offsetof(qp_config_trigger, pass), take_count, NULL},
+        {"work", offsetof(qp_config_trigger, work), take_count, NULL},
+        {"cycling", offsetof(qp_config_trigger, is_cycling), take_flag, "no|yes"},
+        {"all-threads", offsetof(qp_config_trigger, is_for_all_threads), take_flag, "no|yes"},
+        {"checked", offsetof(qp_config_trigger, is_checked), take_flag, "no|yes"}};
     qp_config_trigger t = {.is_checked = true};
     unsigned which;
     if (qp_config_take_name(r, &t.name) != QP_TAKEN ||
@@ -160,7 +160,7 @@ static int trigger_line(qp_config_reader *r)
 static int action_line(qp_config_reader *r)
 {
     static const qp_config_key keys[] = {
-        {"checked", take_flag, offsetof(qp_config_action, is_checked), "no|yes"}};
+        {"checked", offsetof(qp_config_action, is_checked), take_flag, "no|yes"}};
     qp_config_action a = {.is_checked = true};
     unsigned kind, when;
     if (qp_config_take_name(r, &a.name) != QP_TAKEN ||
@@ -210,8 +210,8 @@ static qp_taken take_mode(qp_config_reader *r, qp_config_area *a)
 static int area_line(qp_config_reader *r)
 {
     static const qp_config_key keys[] = {
-        {"parameters", take_setting, offsetof(qp_config_area, parameters), NULL},
-        {"checked", take_setting, offsetof(qp_config_area, checked), NULL}};
+        {"parameters", offsetof(qp_config_area, parameters), take_setting, NULL},
+        {"checked", offsetof(qp_config_area, checked), take_setting, NULL}};
     qp_config_area a = {
         .lines = QP_SETTING_NONE, .parameters = QP_SETTING_NONE, .checked = QP_SETTING_NONE};
     if (qp_config_take_name(r, &a.name) != QP_TAKEN || take_mode(r, &a) == QP_MISTAKE)
@@ -392,19 +392,19 @@ static const quantity hits = {
 #define FIELD(field) offsetof(qp_config_event_trigger, field)
 
 static const qp_config_key event_keys[] = {
-    {"event", take_event, FIELD(event), NULL},
-    {"status", take_flag, FIELD(is_enabled), "disabled|enabled"},
-    {"context", take_context, 0, NULL},
-    {"object", take_object, 0, NULL},
-    {"when", take_when, 0, NULL},
-    {"disable", take_flag, FIELD(is_one_shot), "no|yes"},
-    {"chain", take_chain, 0, NULL},
-    {"action", take_action, 0, NULL},
-    {"deferred", take_flag, FIELD(is_deferred), "no|yes"},
-    {"longer", take_quantity, FIELD(longer_ns), &duration},
-    {"depth", take_quantity, FIELD(depth), &frames},
-    {"used", take_quantity, FIELD(used), &part},
-    {"rate", take_quantity, FIELD(most_a_second), &hits}};
+    {"event", FIELD(event), take_event, NULL},
+    {"status", FIELD(is_enabled), take_flag, "disabled|enabled"},
+    {"context", 0, take_context, NULL},
+    {"object", 0, take_object, NULL},
+    {"when", 0, take_when, NULL},
+    {"disable", FIELD(is_one_shot), take_flag, "no|yes"},
+    {"chain", 0, take_chain, NULL},
+    {"action", 0, take_action, NULL},
+    {"deferred", FIELD(is_deferred), take_flag, "no|yes"},
+    {"longer", FIELD(longer_ns), take_quantity, &duration},
+    {"depth", FIELD(depth), take_quantity, &frames},
+    {"used", FIELD(used), take_quantity, &part},
+    {"rate", FIELD(most_a_second), take_quantity, &hits}};
 #undef FIELD
 
 /* What is wrong with the keys together; NULL: nothing. */
@@ -568,7 +568,7 @@ static int pri_line(qp_config_reader *r)
 /* ---- the text ------------------------------------------------------------------------------ */
 
 static const struct {
-    const char *word;
+    char word[16]; /* no pointer, which costs a relocation */
     int (*read)(qp_config_reader *r);
     qp_config_switch which;
 } statements[] = {{"initial-status", switch_line, QP_SWITCH_INITIAL_STATUS},

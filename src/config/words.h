@@ -62,9 +62,9 @@ bool qp_config_integer(const char *text, int64_t *number);
 
 /* A KEY=VALUE of a statement: VALUE goes into the field at `offset` of its structure. */
 typedef struct qp_config_key {
-    const char *name;
+    char name[14]; /* no pointer, which costs a relocation */
+    uint16_t offset;
     qp_taken (*take)(qp_config_reader *r, const qp_config_text *value, void *field);
-    size_t offset;
     const void *how; /* what `take` expects */
 } qp_config_key;
 

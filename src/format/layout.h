@@ -172,7 +172,8 @@ typedef struct {
     uint64_t coarse_period; /* adaptive: ticks that one of the coarse clock represents */
     /* as cost_inside: what a call whose events are out of line costs the host; native code, more */
     uint64_t cost_host, cost_native;
-    uint64_t reserved[16];
+    uint64_t watch_ns; /* CPU time of the recorder's threads that look at the others */
+    uint64_t reserved[15];
     /* 504: texts */
     qp_ref script, arguments; /* what the host executes; words as a shell reads them */
     qp_ref folder;            /* the working directory at the start */
@@ -389,9 +390,8 @@ typedef struct { /* = qprof_frame */
     uint64_t stack_id;
     uint64_t node;  /* byte offset */
     uint64_t start; /* exact: thread time of entry */
-    uint64_t
-        mark_at; /* block times: thread time at the last mark; of a frame that has its caller's
-                         * node: cell of its method */
+    /* block times: thread time at the last mark; of a frame with its caller's node: its method */
+    uint64_t mark_at;
     uint64_t mark_self; /* block times: self of the node at the last mark */
     /* samples alone: the host's id; node is 0 until the path was sampled. With QP_FRAME_HOOKED: raw
      * ticks of the run's elapsed clock at entry */
@@ -560,7 +560,7 @@ typedef struct {
     uint64_t n_samples; /* of the PC command */
     qp_cell thread;     /* thread record; 0: not in use */
     uint32_t reserved;
-    uint64_t reserved2[4];
+    uint64_t off, reserved2[3]; /* off: elapsed ticks that passes found it waiting */
 } qp_waiting;
 
 /* The text that a source file had when its code was loaded, from qprof_register_source(). */

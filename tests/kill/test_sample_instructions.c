@@ -15,7 +15,7 @@
 #include "unit/stepped.h"
 
 /* Of record/sample/samples.h, whose names are not those of the model. */
-void qp_samples_note(qprof_thread *th, uint64_t ticks, uint64_t n_interrupts);
+void qp_samples_note(qprof_thread *th, uint64_t ticks, uint64_t n_interrupts, uint64_t off);
 
 enum { METHODS = C + 1, DEPTHS = 40, THREADS = 3 };
 
@@ -71,7 +71,7 @@ static void event_is_over(void)
 static void interrupt(void)
 {
     naive[vt].n_waiting += n_next;
-    qp_samples_note(qprof_thread_handle(QPROF_INLINE_VERSION), 0, n_next++);
+    qp_samples_note(qprof_thread_handle(QPROF_INLINE_VERSION), 0, n_next++, 0);
 }
 
 static void in(unsigned method)

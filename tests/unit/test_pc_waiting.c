@@ -11,7 +11,7 @@
 #include "unit/play.h"
 
 /* Of record/sample/sample.h, whose names are not those of the model. */
-void qp_samples_note(qprof_thread *th, uint64_t ticks, uint64_t n_samples);
+void qp_samples_note(qprof_thread *th, uint64_t ticks, uint64_t n_samples, uint64_t off);
 void qp_samples_wake(void);
 
 /* An hour between two passes of the sampler itself. */
@@ -19,12 +19,12 @@ void qp_samples_wake(void);
 
 static void note(unsigned n)
 {
-    qp_samples_note(qprof_thread_handle(QPROF_INLINE_VERSION), 0, n);
+    qp_samples_note(qprof_thread_handle(QPROF_INLINE_VERSION), 0, n, 0);
 }
 
 static void note_vt(play_ctx *p, const char *name, unsigned n)
 {
-    qp_samples_note(qprof_thread_handle_vt(play_vt(p, name), QPROF_INLINE_VERSION), 0, n);
+    qp_samples_note(qprof_thread_handle_vt(play_vt(p, name), QPROF_INLINE_VERSION), 0, n, 0);
 }
 
 static void assert_samples(play_ctx *p, const char *method, uint64_t n)
@@ -132,8 +132,8 @@ static void read_killed(play_ctx *p, const char *options, const char *score, uin
         snprintf(words, sizeof words, "%s -output=./killed.qprof", options);
         play_begin(p, words);
         play(p, score);
-        qp_samples_note(qprof_thread_handle(QPROF_INLINE_VERSION), ticks, n);
-        qp_samples_note(qprof_thread_handle(QPROF_INLINE_VERSION), ticks, n);
+        qp_samples_note(qprof_thread_handle(QPROF_INLINE_VERSION), ticks, n, 0);
+        qp_samples_note(qprof_thread_handle(QPROF_INLINE_VERSION), ticks, n, 0);
         if (symlink(qprof_live_file(), "live.qprof") != 0)
             _exit(1);
         raise(SIGKILL);
@@ -175,8 +175,8 @@ static void sampled_time_of_a_call_that_never_ends_is_its_own(void **state)
 {
     play_ctx *p = play_start(state, "-time=sampled -sample-period=3600000000");
     play(p, "f(");
-    qp_samples_note(qprof_thread_handle(QPROF_INLINE_VERSION), 1000, 0);
-    qp_samples_note(qprof_thread_handle(QPROF_INLINE_VERSION), 500, 0);
+    qp_samples_note(qprof_thread_handle(QPROF_INLINE_VERSION), 1000, 0, 0);
+    qp_samples_note(qprof_thread_handle(QPROF_INLINE_VERSION), 500, 0, 0);
     play_end(p);
     assert_int_equal(play_figures(p, QP_ALL_THREADS, "f").self, 1500);
 }
@@ -238,11 +238,11 @@ static void samples_of_blocks_are_cleared(void **state)
     play_ctx *p = start_with_blocks(state, "-time=sampled -sample-period=3600000000");
     qprof_thread *th = qprof_thread_handle(QPROF_INLINE_VERSION);
     play(p, "f(");
-    qp_samples_note(th, 1000, 0);
+    qp_samples_note(th, 1000, 0, 0);
     tell(1);
     qprof_clear_data();
-    qp_samples_note(th, 500, 0);
-    qp_samples_note(th, 500, 0);
+    qp_samples_note(th, 500, 0, 0);
+    qp_samples_note(th, 500, 0, 0);
     tell(2);
     play_end(p);
     assert_block_samples(p, 0, 0, 2);

@@ -85,6 +85,41 @@ static void a_sleeping_call_waits_and_a_computing_call_runs(void **state)
     assert_int_equal(p->m->nodes[QP_ROOT_NODE].f.off_total, p->m->run.off);
 }
 
+/* A thread of the recorder looks who waits. A call that sleeps is found by each pass, and the last pass may
+ * come too late for it, by as long as the machine does not run that thread. */
+static void estimated_times_know_waits(void **state)
+{
+    static const char *const modes[] = {"-time=adaptive", "-time=sampled"};
+    for (size_t mode = 0; mode < 2; mode++) {
+        play_ctx *p = begin(state, modes[mode]);
+        play(p, "main( computes(");
+        compute();
+        play(p, ") sleeps(");
+        sleep_ns(6 * SLEPT);
+        play(p, ") computes(");
+        compute();
+        play(p, ") )");
+        play_end(p);
+        assert_true(p->m->run.has_waits);
+        assert_in_range(off_of(p, "sleeps"), 3 * SLEPT, UINT64_MAX);
+        assert_in_range(off_of(p, "main") + off_of(p, "computes"), 0, SLEPT / 2);
+        assert_in_range(p->m->run.off, 3 * SLEPT, UINT64_MAX);
+    }
+}
+
+/* accept() is open when the run ends. */
+static void an_open_call_waits_in_estimated_times(void **state)
+{
+    static const char *const modes[] = {"-time=adaptive", "-time=sampled"};
+    for (size_t mode = 0; mode < 2; mode++) {
+        play_ctx *p = begin(state, modes[mode]);
+        play(p, "main( accept(");
+        sleep_ns(6 * SLEPT);
+        play_end(p);
+        assert_in_range(off_of(p, "accept"), 3 * SLEPT, UINT64_MAX);
+    }
+}
+
 static void an_interval_belongs_to_the_call_on_top(void **state)
 {
     play_ctx *p = begin(state, "");
@@ -165,6 +200,9 @@ int main(void)
         cmocka_unit_test(short_intervals_before_it_count_as_running),
         cmocka_unit_test_setup_teardown(a_sleeping_call_waits_and_a_computing_call_runs,
                                         play_setup, play_teardown),
+        cmocka_unit_test_setup_teardown(estimated_times_know_waits, play_setup, play_teardown),
+        cmocka_unit_test_setup_teardown(an_open_call_waits_in_estimated_times, play_setup,
+                                        play_teardown),
         cmocka_unit_test_setup_teardown(an_interval_belongs_to_the_call_on_top, play_setup,
                                         play_teardown),
         cmocka_unit_test_setup_teardown(an_open_call_waits_until_the_end, play_setup,

@@ -373,6 +373,7 @@ static void add_head(qp_merge *s, const qp_model *m, const char *what)
     to->memory_limit = most(to->memory_limit, from->memory_limit);
     to->sample_period = most(to->sample_period, from->sample_period);
     to->n_passes = qp_sum(to->n_passes, from->n_passes);
+    to->watch_ns = qp_sum(to->watch_ns, from->watch_ns);
     to->coarse_period = most(to->coarse_period, qp_model_ns(m, from->coarse_period));
     to->sample_ns = qp_sum(to->sample_ns, from->sample_ns);
     add_moments(s, m);

@@ -515,12 +515,14 @@ typedef struct {
 } call_cost;
 
 /* Events in line cost what was measured at the start of the run. Those out of line were timed where they
- * happened, and it is their callers that they delay; the calls of a thread have equal parts of that. */
-static void find_call_cost(const qp_head *h, const qp_model_thread *th, call_cost *cost)
+ * happened, and it is their callers that they delay; the calls of a thread have equal parts of that, and all
+ * calls of what the threads took that look at the others. */
+static void find_call_cost(const qp_head *h, const qp_model_thread *th, double watch,
+                           call_cost *cost)
 {
     double n_events = 2.0 * (double)cost->n_entries, n_apart = (double)th->n_apart;
     double in_line = n_apart < n_events ? 1 - n_apart / n_events : 0;
-    double apart = 1000.0 * (double)th->apart_ticks / (double)cost->n_entries;
+    double apart = 1000.0 * (double)th->apart_ticks / (double)cost->n_entries + watch;
     cost->inside = in_line * (double)h->cost_inside;
     cost->in_caller = in_line * ((double)h->cost_entry + (double)h->cost_exit) +
                       (1 - in_line) * (double)h->cost_host + apart;
@@ -531,6 +533,16 @@ static uint64_t rounded(double value)
     return value < 1e18 ? (uint64_t)(value + 0.5) : (uint64_t)1e18;
 }
 
+/* What the recorder's threads took that look at the others, in ticks. */
+static uint64_t watch_ticks(const qp_model_private *own)
+{
+    const qp_head *h = qp_image_head(&own->image);
+    const uint64_t second = 1000000000;
+    uint64_t of_second = qp_model_ns(&own->model, second); /* ns of that many ticks */
+    bool is_time = h->clock_kind <= QP_CLOCK_USER_KERNEL && h->clock_source != QP_SOURCE_HOST;
+    return is_time && of_second ? (uint64_t)((double)h->watch_ns * 1e9 / (double)of_second) : 0;
+}
+
 /* The cost of recording: each call costs its caller and the called method. In thousandths of
  * ticks until a node is final. */
 static bool find_cost(qp_model_private *own)
@@ -539,11 +551,14 @@ static bool find_cost(qp_model_private *own)
     call_cost *costs = qp_alloc_zeroed(own->model.n_threads, sizeof *costs);
     if (!costs)
         return false;
+    double all = 0, watch = (double)watch_ticks(own) * 1000;
     for (uint32_t i = 1; i < own->model.n_nodes; i++)
         costs[own->nodes[i].thread].n_entries += own->nodes[i].f.hits + own->nodes[i].f.resumes;
     for (uint32_t i = 1; i < own->model.n_threads; i++)
+        all += (double)costs[i].n_entries;
+    for (uint32_t i = 1; i < own->model.n_threads; i++)
         if (costs[i].n_entries)
-            find_call_cost(h, &own->threads[i], &costs[i]);
+            find_call_cost(h, &own->threads[i], watch / all, &costs[i]);
     for (uint32_t i = own->model.n_nodes; i-- > 1;) {
         qp_figures *f = &own->nodes[i].f, *above = &own->nodes[own->nodes[i].parent].f;
         const call_cost *each = &costs[own->nodes[i].thread];
@@ -566,6 +581,10 @@ bool qp_derive(qp_model_private *own)
         return false;
     if (!fit_into_run(own))
         return false;
+    for (uint32_t i = 1; own->model.run.is_estimated && i < own->model.n_nodes; i++) {
+        qp_figures *f = &own->nodes[i].f; /* both are estimates */
+        f->off = f->off < f->self ? f->off : f->self;
+    }
     return find_cost(own) && qp_derive_totals(own);
 }
 

@@ -13,6 +13,7 @@ static void read_waiting(qp_model_private *own, const qp_waiting *w)
     qp_figures *f = &own->nodes[node].f;
     f->pc_samples = qp_sum(f->pc_samples, w->n_samples);
     th->n_waiting = qp_sum(th->n_waiting, w->n_samples);
+    f->off = qp_sum(f->off, own->model.run.has_waits && node != th->root ? w->off : 0);
     if (own->model.run.time_mode == QP_TIME_SAMPLED && node != th->root) {
         f->self = qp_sum(f->self, w->ticks);
         f->max = qp_sum(f->max, w->ticks ? w->n_passes : 0);

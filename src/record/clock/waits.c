@@ -13,12 +13,18 @@
 bool qp_waits_are_known(const qp_head *h, bool has_classes)
 {
     return h->clock_kind == QP_CLOCK_ELAPSED && h->clock_source != QP_SOURCE_HOST &&
-           !has_classes && h->time_mode == QP_TIME_EXACT;
+           !has_classes && h->time_mode != QP_TIME_NONE;
 }
 
 static bool are_known(void)
 {
     return qp_load(&qp_recorder_head()->flags) & QP_FLAG_WAITS;
+}
+
+/* In the other modes a thread of the recorder finds out who waits. */
+static bool are_measured(void)
+{
+    return are_known() && qp_recorder_head()->time_mode == QP_TIME_EXACT;
 }
 
 void qp_waits_begin_os_thread(void)
@@ -32,6 +38,8 @@ void qp_waits_begin_os_thread(void)
 void qp_waits_begin(qprof_thread *th)
 {
     qp_thread_record *r = qp_record_of(th);
+    if (!are_measured())
+        return;
     qp_store(&r->wall_at, qp_here.slot->wall_at);
     qp_store(&r->cpu_at, qp_here.slot->cpu_at);
 }
@@ -73,7 +81,7 @@ static void note_open(const qprof_thread *th, const qp_os_thread_slot *slot)
 void qp_waits_note_open(void)
 {
     const qprof_thread *th;
-    for (uint32_t i = 0; are_known() && (th = qp_threads_at(i)) != NULL; i++) {
+    for (uint32_t i = 0; are_measured() && (th = qp_threads_at(i)) != NULL; i++) {
         uint32_t os_thread = qp_load(&th->os_thread) & INT32_MAX;
         const qp_os_thread_slot *slot = os_thread ? qp_os_thread_at(os_thread) : NULL;
         if (slot && qp_observe(&th->pulse) && qp_load(&slot->wall_at))

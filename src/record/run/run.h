@@ -238,15 +238,16 @@ typedef struct {
     uint32_t has_timer;   /* of -pc-signal */
     uint32_t values;      /* private: values that wait for the next call, trace_values.c */
     uint32_t state;       /* qp_os_thread_state */
+    bool is_waiting;      /* when a thread of the recorder looked at it last */
     void *timer;
     uint64_t wall_at, cpu_at; /* ns: when both clocks were read last, by the OS thread */
     qp_trace_lane lane;       /* private */
 } qp_os_thread_slot;
 
-/* Passes of a sampler over a thread, the elapsed ticks between them, and how many of them were samples of
- * the PC command. */
+/* Passes of a sampler over a thread, the elapsed ticks between them, how many of them were samples of
+ * the PC command, and the ticks for which its OS thread was found waiting. */
 typedef struct {
-    uint64_t n_passes, ticks, n_samples;
+    uint64_t n_passes, ticks, n_samples, off;
 } qp_ticks;
 
 /* The events that were timed last. */

@@ -103,9 +103,12 @@ qp_waiting *qp_thread_waiting(const qprof_thread *th, bool makes)
     if (!cell && makes) {
         cell = qp_slab_take(&qp_recorder.space, &qp_recorder.waiting, QP_EXTENT_WAITING, 1,
                             QP_RESERVE_RESERVED);
-        if (cell) /* one sampler makes it: its thread, or the timer of this one */
+        qp_cell other = 0; /* which another sampler has made meanwhile */
+        if (cell) {
             ((qp_waiting *)qp_at(&qp_recorder.space, cell))->thread = qp_record_cell(th);
-        qp_publish(&row->waiting, cell);
+            if (!qp_swap_if(&row->waiting, &other, cell))
+                cell = other;
+        }
     }
     return cell ? qp_at(&qp_recorder.space, cell) : NULL;
 }

@@ -6,7 +6,6 @@
  * same part of it. */
 #include "base/atomic.h"
 #include "base/os/clock.h"
-#include "base/os/system.h"
 #include "record/clock/clock.h"
 #include "record/sample/sample.h"
 
@@ -34,12 +33,18 @@ static bool time_of(const qp_os_thread_slot *slot, const qprof_thread *th, uint6
            !qp_load(&p->suspended_at) && !qp_load(&h->stopped_since);
 }
 
-static void tick(qp_os_thread_slot *slot, QP_UNUSED void *unused)
+/* A wait is credited as samples are: to the path that is on top until the next event. */
+static void tick(qp_os_thread_slot *slot, void *ticks)
 {
-    const qprof_thread *th = qp_observe(&slot->current);
+    const uint64_t *passed = ticks;
+    qprof_thread *th = qp_observe(&slot->current);
+    bool waits = qp_watcher_finds_waiting(&watcher, slot, qp_clock_ns(*passed));
     uint64_t at;
-    if (th && time_of(slot, th, &at))
-        qp_adaptive_tick(th, at);
+    if (!th || !time_of(slot, th, &at))
+        return;
+    qp_adaptive_tick(th, at);
+    if (waits)
+        qp_samples_note(th, 0, 0, *passed);
 }
 
 /* What a tick represents: a moment lies in a long interval the more likely the longer it is. */
@@ -54,20 +59,21 @@ static void note_interval(uint64_t ticks)
 static void *run(QP_UNUSED void *unused)
 {
     uint64_t first = qp_clock_monotonic(), due = first, before = qp_clock_elapsed();
-    qp_system_name_thread("qprof");
+    qp_watcher_began(&watcher);
     while (!qp_observe(&watcher.must_stop)) {
         uint64_t wall = qp_clock_monotonic();
         due += qp_adaptive_period(wall - first);
         if (due < wall)
             due = wall;
         qp_clock_sleep_until(due);
-        uint64_t now = qp_clock_elapsed();
+        uint64_t now = qp_clock_elapsed(), passed = now - before;
         if (!qp_load(&qp_recorder_head()->stopped_since)) {
-            qp_watcher_pass(&watcher, NULL, tick, NULL);
-            note_interval(now - before);
+            qp_watcher_pass(&watcher, NULL, tick, &passed);
+            note_interval(passed);
         }
         before = now;
     }
+    qp_watcher_ended(&watcher);
     return NULL;
 }
 

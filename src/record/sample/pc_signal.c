@@ -26,7 +26,7 @@ static void on_signal(QP_UNUSED int number, siginfo_t *info, QP_UNUSED void *con
     if (is_ours && qp_observe(&is_on) && qp_here.epoch == qp_recorder.epoch && qp_here.slot) {
         qprof_thread *th = qp_observe(&qp_here.slot->current);
         if (th) {
-            qp_samples_note(th, 0, 1);
+            qp_samples_note(th, 0, 1, 0);
             qp_samples_wake();
         }
         qp_fetch_add(&qp_recorder_head()->n_passes, 1);

@@ -21,8 +21,8 @@ int qp_pc_begin(qp_error *error);
 /* ---- crediting: samples.c ---------------------------------------------------------------- */
 
 /* Count a pass over a thread, unless recording is stopped. Any thread, any signal handler. @param ticks  since the previous
- * pass, for -time=sampled. @param n_samples  of the PC command */
-void qp_samples_note(qprof_thread *th, uint64_t ticks, uint64_t n_samples);
+ * pass, for -time=sampled. @param n_samples  of the PC command. @param off  ticks for which it was found waiting */
+void qp_samples_note(qprof_thread *th, uint64_t ticks, uint64_t n_samples, uint64_t off);
 
 enum { QP_NO_BLOCK = INT32_MIN };
 
@@ -66,12 +66,19 @@ typedef struct {
     uint32_t must_stop;
     uint32_t *live; /* [n_live] ordinals of OS threads that have not ended, out of n_known */
     uint32_t n_live, n_known;
+    bool has_descriptors; /* its thread's own, to read what the system knows of a thread */
+    uint32_t n_passes;
+    uint64_t cpu; /* ns of its thread that are in the head */
 } qp_watcher;
 
 /* Start its thread. @return false: it cannot be started, which is counted */
 bool qp_watcher_start(qp_watcher *w, void *(*run)(void *));
-/* Its thread ends when it finds must_stop. */
+/* Called by its thread, which ends when it finds must_stop: where it begins, and where it ends. */
+void qp_watcher_began(qp_watcher *w);
+void qp_watcher_ended(qp_watcher *w);
 void qp_watcher_stop(qp_watcher *w);
+/* Does an OS thread wait, so that the time since the previous pass is that of its waiting? */
+bool qp_watcher_finds_waiting(const qp_watcher *w, qp_os_thread_slot *slot, uint64_t ns);
 /* Visit all OS threads that live. @param begin  called for new ones before; may be NULL */
 void qp_watcher_pass(qp_watcher *w, void (*begin)(qp_os_thread_slot *),
                      void (*visit)(qp_os_thread_slot *, void *), void *with);

@@ -34,9 +34,8 @@ enum {
 
 static struct {
     qp_watcher watcher;
-    bool has_descriptors; /* of its own */
-    uint64_t n_made;      /* samples of CPU time */
-    uint64_t unmade_ns;   /* CPU time without samples, because passes came too late */
+    uint64_t n_made;    /* samples of CPU time */
+    uint64_t unmade_ns; /* CPU time without samples, because passes came too late */
 } sampler;
 
 /* The time since the previous pass. */
@@ -89,7 +88,7 @@ static void add_cpu(qp_os_thread_slot *slot, interval *since)
 static bool is_on_processor(const qp_os_thread_slot *slot)
 {
     uint64_t id = qp_load(&slot->system_id);
-    return qp_clock_cpu_of((int)id) > slot->cpu_seen || !sampler.has_descriptors ||
+    return qp_clock_cpu_of((int)id) > slot->cpu_seen || !sampler.watcher.has_descriptors ||
            qp_task_is_running(0, id);
 }
 
@@ -115,7 +114,7 @@ static void pass_over(qp_os_thread_slot *slot, void *with)
     bool is_timed = qp_recorder_head()->time_mode == QP_TIME_SAMPLED;
     bool is_by_cpu = is_sampled_by_cpu() || is_charged_by_cpu();
     qp_ticks made = {1, is_timed && !is_charged_by_cpu() ? since->ticks : 0,
-                     is_sampled_by_cpu() ? 0 : since->n_samples};
+                     is_sampled_by_cpu() ? 0 : since->n_samples, 0};
     qprof_thread *th = qp_observe(&slot->current);
     bool is_open =
         th && qp_is_open(th) && !(qp_load(&th->gate) & QP_HOOK_OFF) && qp_observe(&th->pulse);
@@ -123,12 +122,14 @@ static void pass_over(qp_os_thread_slot *slot, void *with)
         add_cpu(slot, since);
     else if (is_open) /* it uses elapsed time */
         since->is_quiet = false;
+    if (is_timed && qp_watcher_finds_waiting(&sampler.watcher, slot, since->ns))
+        made.off = made.ticks;
     if (!is_open)
         slot->cpu_due = slot->cpu_waiting = 0;
     else
         take_cpu(slot, since->n_samples, &made);
     if (is_open && (made.ticks || made.n_samples)) {
-        qp_samples_note(th, made.ticks, made.n_samples);
+        qp_samples_note(th, made.ticks, made.n_samples, made.off);
         since->has_noted = true;
     }
 }
@@ -216,8 +217,7 @@ static void *run(QP_UNUSED void *unused)
     uint64_t before = qp_clock_elapsed(), wall_before = first - period;
     unsigned n_costly = 0;
     budget spent = {0};
-    qp_system_name_thread("qprof");
-    sampler.has_descriptors = qp_task_own_descriptors();
+    qp_watcher_began(&sampler.watcher);
     while (!qp_observe(&sampler.watcher.must_stop)) {
         sleep_until(due);
         uint64_t now = qp_clock_elapsed(), wall = qp_clock_monotonic();
@@ -241,6 +241,7 @@ static void *run(QP_UNUSED void *unused)
         n_steps = since.is_quiet ? least(2 * n_steps, STEPS_MAX) : 1;
         due += n_steps * period;
     }
+    qp_watcher_ended(&sampler.watcher);
     return NULL;
 }
 

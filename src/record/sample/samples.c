@@ -105,6 +105,9 @@ static qp_cell settle(qprof_thread *th, qprof_frame *top, qp_cell path, qp_ticks
     if (wait.n_samples)
         credit(th, path, wait.n_samples, slot && qp_load(&slot->n_critical));
     qprof_node *node = qp_node_at(th, path);
+    qp_node_metrics *metrics = wait.off && node->parent ? qp_tree_metrics(th, path) : NULL;
+    if (metrics)
+        qp_bump(&metrics->off, wait.off);
     if (qp_recorder_head()->time_mode == QP_TIME_SAMPLED && wait.ticks && node->parent) {
         QPROF_ADD(node->self, wait.ticks);
         QPROF_ADD(node->self_max, wait.n_passes);
@@ -126,7 +129,7 @@ void qp_samples_wake(void)
         given();
 }
 
-void qp_samples_note(qprof_thread *th, uint64_t ticks, uint64_t n_samples)
+void qp_samples_note(qprof_thread *th, uint64_t ticks, uint64_t n_samples, uint64_t off)
 {
     if (qp_load(&qp_recorder_head()->stopped_since) || (QPROF_LOAD(th->gate) & QP_HOOK_OFF))
         return;
@@ -138,6 +141,7 @@ void qp_samples_note(qprof_thread *th, uint64_t ticks, uint64_t n_samples)
     qp_fetch_add(&wait->n_passes, 1);
     qp_fetch_add(&wait->ticks, ticks);
     qp_fetch_add(&wait->n_samples, n_samples);
+    qp_fetch_add(&wait->off, off);
     if (qp_is_open(th))
         qp_fetch_or(&th->gate, QP_HOOK_SAMPLE);
 }
@@ -149,7 +153,8 @@ static qp_ticks take_ticks(const qprof_thread *th)
         return (qp_ticks){0};
     return (qp_ticks){__atomic_exchange_n(&wait->n_passes, 0, __ATOMIC_RELAXED),
                       __atomic_exchange_n(&wait->ticks, 0, __ATOMIC_RELAXED),
-                      __atomic_exchange_n(&wait->n_samples, 0, __ATOMIC_RELAXED)};
+                      __atomic_exchange_n(&wait->n_samples, 0, __ATOMIC_RELAXED),
+                      __atomic_exchange_n(&wait->off, 0, __ATOMIC_RELAXED)};
 }
 
 void qp_samples_take(qprof_thread *th, qprof_frame *top, qp_cell path, int block)

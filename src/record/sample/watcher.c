@@ -2,10 +2,16 @@
 #include "record/sample/sample.h"
 
 #include "base/atomic.h"
+#include "base/os/clock.h"
 #include "base/os/mapping.h"
+#include "base/os/system.h"
 #include "base/os/thread.h"
 
-enum { STACK_BYTES = 64 * 1024, OS_THREADS_MAX = 1 << 20 /* that are looked at */ };
+enum {
+    STACK_BYTES = 64 * 1024,
+    OS_THREADS_MAX = 1 << 20 /* that are looked at */,
+    PASSES = 64
+};
 
 bool qp_watcher_start(qp_watcher *w, void *(*run)(void *))
 {
@@ -17,6 +23,21 @@ bool qp_watcher_start(qp_watcher *w, void *(*run)(void *))
     if (!w->is_running)
         qp_count(&qp_recorder.space, QP_D_sampler_unavailable);
     return w->is_running;
+}
+
+void qp_watcher_began(qp_watcher *w)
+{
+    qp_system_name_thread("qprof");
+    w->has_descriptors = qp_task_own_descriptors();
+    w->n_passes = 0;
+    w->cpu = 0;
+}
+
+void qp_watcher_ended(qp_watcher *w)
+{
+    uint64_t cpu = qp_clock_thread_cpu();
+    qp_fetch_add(&qp_recorder_head()->watch_ns, cpu - w->cpu);
+    w->cpu = cpu;
 }
 
 void qp_watcher_stop(qp_watcher *w)
@@ -31,6 +52,8 @@ void qp_watcher_stop(qp_watcher *w)
 void qp_watcher_pass(qp_watcher *w, void (*begin)(qp_os_thread_slot *),
                      void (*visit)(qp_os_thread_slot *, void *), void *with)
 {
+    if (w->n_passes++ % PASSES == PASSES - 1)
+        qp_watcher_ended(w); /* so far */
     for (qp_os_thread_slot *slot; (slot = qp_os_thread_at(w->n_known + 1)) != NULL;) {
         w->n_known++;
         if (w->n_live == OS_THREADS_MAX)
@@ -50,4 +73,18 @@ void qp_watcher_pass(qp_watcher *w, void (*begin)(qp_os_thread_slot *),
             visit(slot, with);
         i++;
     }
+}
+
+bool qp_watcher_finds_waiting(const qp_watcher *w, qp_os_thread_slot *slot, uint64_t ns)
+{
+    if (!(qp_load(&qp_recorder_head()->flags) & QP_FLAG_WAITS))
+        return false;
+    uint64_t id = qp_load(&slot->system_id), before = qp_load(&slot->cpu_at);
+    uint64_t cpu = qp_clock_cpu_of((int)id), used = cpu - before;
+    qp_store(&slot->cpu_at, cpu);
+    if (!before || used > ns - ns / 64) /* the rest may have been interrupts */
+        slot->is_waiting = false;
+    else if (used || !slot->is_waiting) /* else it still waits: the system need not be asked */
+        slot->is_waiting = w->has_descriptors ? !qp_task_is_running(0, id) : !used;
+    return slot->is_waiting;
 }
