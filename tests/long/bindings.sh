@@ -2,13 +2,13 @@
 # bindings.sh: the packages of each language work in an empty environment; what recording costs beside the language's own tools
 #
 # bindings.sh [LANGUAGE...]: tests/bindings/long_LANGUAGE.sh, all by default. What it prints is kept in
-# tests/bindings/results/LANGUAGE.txt. Needs a build in build/, as tests/run.sh makes it.
+# tests/bindings/results/LANGUAGE.txt.
 set -eu
 cd "$(dirname "$0")/../.."
 root=$PWD
-. tests/packages.sh
 languages=${*:-$(ls tests/bindings/long_*.sh | sed 's/.*long_\(.*\)\.sh/\1/')}
-build_tree "what is recorded and read" build --preset release
+cmake --preset release >/dev/null
+cmake --build build --target qprof_shared qprof_static qprof_tool --parallel "$(nproc)" >/dev/null
 mkdir -p tests/bindings/results
 for language in $languages; do
     work=$(mktemp -d)

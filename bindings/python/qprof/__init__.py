@@ -14,7 +14,7 @@ import os
 import sys
 import threading
 
-from . import _cover, _monitor, _recorder
+from . import _cost, _cover, _monitor, _recorder
 
 __all__ = ["profile", "start", "stop", "is_running", "pause", "resume", "save", "context", "read"]
 __version__ = _recorder.version()
@@ -51,14 +51,20 @@ def _host():
 def _start(text, open_frames, lines):
     _cover.begin()
     records = _recorder.start(text, open_frames, lines)
-    if records and _monitor.IS_USED:
-        try:
-            _monitor.begin(records != _COVERS_ALONE, _recorder.wants_lines())
-        except RuntimeError:
-            stop()
-            raise
-    elif records == _COVERS_ALONE and threading.gettrace() is None:
-        threading.settrace(_recorder.trace_thread)
+    if not records:
+        return
+    has_calls, has_lines = records != _COVERS_ALONE, _recorder.wants_lines()
+    try:
+        if _monitor.IS_USED:
+            _monitor.begin(has_calls, has_lines)
+        elif not has_calls and threading.gettrace() is None:
+            threading.settrace(_recorder.trace_thread)
+        if has_calls and not has_lines and not _monitor.IS_USED:
+            _recorder.measure(_cost.loop, _cost.nothing, _recorder.nothing, None)
+        _recorder.watch()
+    except RuntimeError:
+        stop()
+        raise
 
 
 def start(options="", *, open_frames=True, lines=False, **named):

@@ -1,7 +1,7 @@
 """Events of Python 3.12 and newer: sys.monitoring calls the recorder."""
 import sys
 
-from . import _recorder
+from . import _cost, _recorder
 
 IS_USED = sys.version_info >= (3, 12)
 _IDS = (3, 4, 0)  # those of debuggers, coverage and profilers stay free for others
@@ -34,7 +34,11 @@ def begin(has_calls, has_lines):
             "PY_START": "on_start", "PY_RESUME": "on_resume", "PY_THROW": "on_throw", "PY_RETURN": "on_return",
             "PY_YIELD": "on_return", "PY_UNWIND": "on_return", "CALL": "on_call", "C_RETURN": "on_c_return",
             "C_RAISE": "on_c_return"})
-        sys.monitoring.set_events(number, events & ~(sys.monitoring.events.C_RETURN | sys.monitoring.events.C_RAISE))
+        events &= ~(sys.monitoring.events.C_RETURN | sys.monitoring.events.C_RAISE)  # they come with CALL
+        if not has_lines:
+            _recorder.measure(_cost.loop, _cost.nothing, _recorder.nothing,
+                              lambda is_on: sys.monitoring.set_events(number, events if is_on else 0))
+        sys.monitoring.set_events(number, events)
     if has_lines:
         number = _take()
         local = _register(number, {"LINE": "on_line", "PY_RESUME": "on_line_resume", "PY_RETURN": "on_line_return",

@@ -52,8 +52,9 @@ void calls_open_c(watch *w, const PyMethodDef *definition, PyObject *called)
     const cfunction *known = cfunction_of(definition, called);
     int is_ours =
         w->n_calls && !w->calls[w->n_calls - 1].is_recorded; /* the package called it */
+    qprof_MethodID id = known && (!is_ours || recorder.is_measuring) ? known->id : 0;
     if (known)
-        calls_open(w, definition, is_ours ? 0 : known->id, 0, known->starts_thread);
+        calls_open(w, definition, id, 0, known->starts_thread);
 }
 
 void calls_close(watch *w, const void *what)
@@ -144,7 +145,8 @@ static void watch_free(PyObject *self)
 {
     watch *w = (watch *)self;
     monitor_forget(w);
-    if (recorder.is_on && !recorder.is_ending && w->run == recorder.run) {
+    if (recorder.is_on && !recorder.is_ending && !recorder.is_measuring &&
+        w->run == recorder.run) {
         int is_replaced = !HAS_MONITORING && is_in_python() && w->n_calls != 0;
         calls_close_all(w);
         qprof_stack_end(&recorder.vm, &w->stack);

@@ -52,12 +52,20 @@ static PyObject *start(PyObject *self, PyObject *arguments)
     }
     recorder.is_on = 1;
     recorder.is_ending = 0;
+    return PyLong_FromLong(recorder.has_calls ? RECORDS_CALLS : COVERS_ALONE);
+}
+
+/* The events begin. */
+static PyObject *watch_threads(PyObject *self, PyObject *no_argument)
+{
+    (void)self;
+    (void)no_argument;
     if ((recorder.has_calls && !calls_watch_all(0)) ||
         (recorder.has_lines && !lines_watch_all())) {
         end_run();
         return NULL;
     }
-    return PyLong_FromLong(recorder.has_calls ? RECORDS_CALLS : COVERS_ALONE);
+    Py_RETURN_NONE;
 }
 
 /* The events end, and the run does not yet. */
@@ -247,6 +255,25 @@ static PyObject *meet_frame(PyObject *self, PyObject *frame)
     Py_RETURN_NONE;
 }
 
+static PyObject *nothing(PyObject *self, PyObject *no_argument)
+{
+    (void)self;
+    (void)no_argument;
+    Py_RETURN_NONE;
+}
+
+static PyObject *measure(PyObject *self, PyObject *arguments)
+{
+    PyObject *loop, *python_function, *c_function, *switch_events;
+    (void)self;
+    if (!PyArg_ParseTuple(arguments, "OO!O!O", &loop, &PyFunction_Type, &python_function,
+                          &PyCFunction_Type, &c_function, &switch_events))
+        return NULL;
+    if (recorder.is_on)
+        cost_measure(loop, python_function, c_function, switch_events);
+    Py_RETURN_NONE;
+}
+
 static PyObject *wants_lines(PyObject *self, PyObject *nothing)
 {
     (void)self;
@@ -283,6 +310,10 @@ static PyMethodDef functions[] = {
      "register_code(code, module): of a file that is not loaded."},
     {"set_counted", set_counted, METH_VARARGS, "set_counted(on_counted, disable)."},
     {"meet_frame", meet_frame, METH_O, "meet_frame(frame): one that is open already."},
+    {"watch", watch_threads, METH_NOARGS, "Let the events begin."},
+    {"nothing", nothing, METH_NOARGS, "A call of it is measured."},
+    {"measure", measure, METH_VARARGS,
+     "measure(loop, python_function, c_function, switch_events)."},
     {"wants_lines", wants_lines, METH_NOARGS, "Whether the run counts lines, or is coverage."},
     {"version", version, METH_NOARGS, "The version of the recorder."},
     {NULL, NULL, 0, NULL},

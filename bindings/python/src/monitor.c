@@ -94,6 +94,11 @@ static line_watch *own_lines(void)
     return lines_here = w;
 }
 
+void calls_watch_this(watch *w)
+{
+    here = w;
+}
+
 watch *calls_own_watch(void)
 {
     return here && here->run == recorder.run ? here : NULL;

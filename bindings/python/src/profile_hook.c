@@ -44,6 +44,12 @@ static int watch_thread(PyThreadState *thread, uint64_t creator)
     return failed == 0;
 }
 
+void calls_watch_this(watch *w)
+{
+    if (_PyEval_SetProfile(PyThreadState_Get(), w ? on_event : NULL, (PyObject *)w) != 0)
+        PyErr_Clear();
+}
+
 int calls_watch_all(uint64_t creator)
 {
     PyThreadState *thread = PyInterpreterState_ThreadHead(PyInterpreterState_Get());

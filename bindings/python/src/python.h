@@ -84,6 +84,7 @@ typedef struct {
 typedef struct {
     qprof_vm vm;
     unsigned run;          /* counts runs, from 1 */
+    char is_measuring;     /* what recording costs */
     char is_on, is_ending; /* is_ending: our hooks are taken away */
     char has_open_frames;  /* functions that are open at the start are recorded as well */
     char has_calls;        /* calls are reported */
@@ -164,6 +165,8 @@ int is_in_python(void);
 int calls_watch_all(uint64_t creator);
 /** Take our hooks away. */
 void calls_unwatch_all(void);
+/** Watch this thread by a watch; NULL: no more. */
+void calls_watch_this(watch *w);
 /** The watch of this thread. @return NULL: it has none */
 watch *calls_own_watch(void);
 /** Whether another profiler has the hook of this thread. */
@@ -171,6 +174,12 @@ int calls_is_taken(void);
 /** A thread ends. */
 void monitor_forget(const void *w);
 extern PyMethodDef monitor_functions[];
+
+/* ---- cost.c ------------------------------------------------------------------------------ */
+
+/** Measure what calls cost. @param switch_events  function of 1 and 0, or Py_None: of hooks */
+void cost_measure(PyObject *loop, PyObject *python_function, PyObject *c_function,
+                  PyObject *switch_events);
 
 /* ---- blocks.c ---------------------------------------------------------------------------- */
 
