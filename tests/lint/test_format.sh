@@ -3,6 +3,6 @@
 set -eu
 command -v clang-format >/dev/null || { echo "test_format.sh: no clang-format"; exit 77; }
 cd "$QPROF_SOURCE"
-find include src stub bindings tests examples -name "*.[ch]" \
+find include src stub bindings tests examples -name "*.[ch]" -not -path '*/target/*' -not -path '*/recorder/*' \
     -exec clang-format --dry-run -Werror {} + 2>&1 | tee "$OLDPWD/mistakes" | head -n 40
 [ ! -s "$OLDPWD/mistakes" ]
