@@ -5,6 +5,8 @@
 
 #include <cmocka.h>
 
+#include "base/containers/alloc.h"
+#include "model/figures/figures.h"
 #include "unit/profile.h"
 
 static profile *adaptive_profile(uint64_t coarse_period)
@@ -65,6 +67,35 @@ static void paths_without_a_record_are_estimates_too(void **state)
     assert_int_equal(profile_find(m, "f")->all.total_half, 72);
     assert_int_equal(profile_find(m, "g")->all.total_half, 30);
     assert_int_equal(profile_find(m, "h")->all.total_half, 30);
+    qp_model_free(m);
+}
+
+/* f calls g on two threads, 3 times each, and no call was timed: ± 3 ticks of 10 on each, so
+ * sqrt(30 * 30 + 30 * 30) = 42.4. */
+static void callers_and_callees_have_intervals(void **state)
+{
+    (void)state;
+    profile *p = adaptive_profile(10);
+    qp_cell f = profile_method(p, 1, "f", NULL, NULL),
+            g = profile_method(p, 2, "g", NULL, NULL);
+    for (int i = 0; i < 2; i++) {
+        qp_cell th = profile_thread(p), outer = profile_node(p, th, 0, f, 1, 0);
+        set_light(p, outer, 2, 0, 0);
+        set_light(p, profile_node(p, th, outer, g, 3, 0), 4, 2, 0);
+    }
+    qp_model *m = profile_read(p, QP_LOAD_CLEAN);
+    qp_edge *edges;
+    size_t n;
+    uint32_t method_g = (uint32_t)(profile_find(m, "g") - m->methods);
+    assert_true(qp_model_callers(m, method_g, QP_ALL_THREADS, &edges, &n));
+    assert_int_equal(n, 1);
+    assert_int_equal(edges[0].half, 42);
+    uint32_t method_f = edges[0].method;
+    qp_free(edges);
+    assert_true(qp_model_callees(m, method_f, QP_ALL_THREADS, &edges, &n));
+    assert_int_equal(n, 1);
+    assert_int_equal(edges[0].half, 42);
+    qp_free(edges);
     qp_model_free(m);
 }
 
@@ -257,6 +288,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(adaptive_times_are_estimates_with_an_interval),
+        cmocka_unit_test(callers_and_callees_have_intervals),
         cmocka_unit_test(paths_without_a_record_are_estimates_too),
         cmocka_unit_test(callees_are_reduced_by_what_is_not_known_of_them),
         cmocka_unit_test(callers_are_raised_by_what_is_not_known_of_them),

@@ -135,7 +135,7 @@ static void print_figures(const qp_cli *cli, const detail *d)
 typedef struct {
     qp_model_method method;
     const char *relation, *recursive; /* of CSV; recursive "": of a frame */
-    uint64_t calls, time;
+    uint64_t calls, time, half;
     double percent; /* of the method's total; of its hits */
     bool is_recursive;
     uint64_t suffix_no, call_no;
@@ -144,13 +144,16 @@ typedef struct {
     char place_bytes[2048];
 } relative;
 
-#define AT(member) QP_FIELD_AT(relative, member)
+#define AT(member)   QP_FIELD_AT(relative, member)
+#define HALF(member) QP_FIELD_HALF(relative, member)
 static const qp_field edge_fields[] = {
     {"", NULL, NULL, QP_FIELD_PART, AT(method), .sub = qp_method_name_fields},
     {"calls", "Calls", "calls between the two", QP_FIELD_COUNT, AT(calls),
      .needs = QP_HAS_CALLS},
     {"time", "Time", "time of these calls, in the run's unit", QP_FIELD_TIME, AT(time),
-     .needs = QP_HAS_TIMES},
+     HALF(half), .needs = QP_HAS_TIMES},
+    {"time_half", "±", "half of the 95 % interval of time; 0: exact", QP_FIELD_TIME, AT(half),
+     HALF(half), .rank = 3, .needs = QP_HAS_HALVES},
     {"recursive", "", "leads back to the method", QP_FIELD_YES, AT(is_recursive), .words = "*"},
     {"percent", "% of total", NULL, QP_FIELD_PERCENT, AT(percent), .flags = QP_FIELD_NO_JSON,
      .needs = QP_HAS_TIMES},
@@ -182,6 +185,7 @@ static const qp_field csv_fields[] = {
     {"call_no", NULL, NULL, QP_FIELD_COUNT, AT(call_no), .flags = QP_FIELD_NULLABLE},
     {.key = NULL}};
 #undef AT
+#undef HALF
 
 static void fill_method(relative *r, const qp_model *m, uint32_t method)
 {
@@ -204,6 +208,7 @@ static bool next_edge(const void *data, size_t *at, void *row)
     r->recursive = e->is_recursive ? "yes" : "no";
     r->calls = e->calls;
     r->time = qp_model_ns(d->about.m, e->time);
+    r->half = qp_model_ns(d->about.m, e->half);
     r->percent = qp_view_percent(e->time, d->f.total);
     r->is_recursive = e->is_recursive;
     r->suffix_no = r->call_no = QP_FIELD_NONE;
@@ -276,8 +281,9 @@ static bool print_edges(const qp_cli *cli, const detail *d, const char *title,
         qp_out_format(cli->screen.out, "%s: none\n", title);
         return true;
     }
-    qp_listing_begin(&l, &cli->screen, edge_fields, "name recursive calls time percent place",
-                     qp_run_has(&m->run), qp_view_unit(m, d->f.total, cli->args.unit));
+    qp_listing_begin(&l, &cli->screen, edge_fields,
+                     "name recursive calls time time_half percent place", qp_run_has(&m->run),
+                     qp_view_unit(m, d->f.total, cli->args.unit));
     qp_listing_title(&l, "name", title);
     qp_listing_rows(&l, rows, d);
     bool is_good = qp_listing_end(&l, 0);
@@ -352,6 +358,7 @@ static const qp_field suffix_fields[] = {
     {"calls", NULL, "the stack, innermost first", QP_FIELD_ROWS, .rows = &frames},
     {.key = NULL}};
 #undef AT
+#undef HALF
 
 static bool next_suffix(const void *data, size_t *at, void *row)
 {
@@ -381,6 +388,7 @@ static const qp_field method_fields[] = {
      QP_FIELD_TIME, AT(figures.f.total)},
     {.key = NULL}};
 #undef AT
+#undef HALF
 
 #define AT(member) QP_FIELD_AT(detail, member)
 static const qp_field document_fields[] = {
@@ -397,6 +405,7 @@ static const qp_field document_fields[] = {
      .rows = &suffixes},
     {.key = NULL}};
 #undef AT
+#undef HALF
 
 static bool next_csv(const void *data, size_t *at, void *row)
 {

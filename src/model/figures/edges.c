@@ -3,6 +3,7 @@
  * A pair (caller, callee) has all nodes of the callee directly below a node of the caller. One
  * walk over the tree finds for every pair how often it was called and the time of its outermost
  * nodes, those with no node of the same pair above. Start reading at enter_node(). */
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/containers/alloc.h"
@@ -26,6 +27,7 @@ typedef struct {
 typedef struct {
     qp_pair pair;
     uint32_t n_open; /* nodes of the pair above us */
+    double squares;  /* of half the intervals of its time */
 } pair_row;
 
 static uint64_t key_of(uint32_t caller, uint32_t callee)
@@ -52,14 +54,10 @@ static bool is_wanted(const search *s, const qp_model_node *n)
 }
 
 /* Ticks that an outermost node adds to its pair. */
-static uint64_t time_of(const search *s, uint32_t node, uint32_t caller)
+static uint64_t time_of(const search *s, uint32_t node)
 {
-    const qp_model_node *n = &s->m->nodes[node];
-    if (s->is_of_callers)
-        return n->is_outermost ? n->f.total : 0;
-    if (n->method == caller) /* it is not its own descendant */
-        return 0;
-    return n->f.total - (s->inside ? s->inside[node] : 0);
+    uint64_t total = s->m->nodes[node].f.total;
+    return total - (s->inside && !s->is_of_callers ? s->inside[node] : 0);
 }
 
 static void enter_node(search *s, uint32_t i)
@@ -72,8 +70,12 @@ static void enter_node(search *s, uint32_t i)
         row->pair.is_recursive |= s->is_of_callers ? s->n_open[n->method] > 0
                                   : s->leads_back  ? s->leads_back[i]
                                                    : s->n_open[n->method] > 0;
-        if (s->is_of_callers || row->n_open == 0)
-            row->pair.time = qp_sum(row->pair.time, time_of(s, i, caller));
+        bool is_counted = s->is_of_callers ? n->is_outermost : !row->n_open;
+        /* a callee is not its own descendant */
+        if (is_counted && (s->is_of_callers || n->method != caller)) {
+            row->pair.time = qp_sum(row->pair.time, time_of(s, i));
+            row->squares += (double)n->f.total_half * (double)n->f.total_half;
+        }
         row->n_open++;
     }
     s->n_open[n->method]++;
@@ -124,6 +126,8 @@ static qp_pair *find_pairs(search *s, size_t *n)
     qp_pair *pairs = rows ? qp_alloc(*n, sizeof *pairs) : NULL;
     for (size_t i = 0; pairs && i < *n; i++)
         pairs[i] = rows[i].pair;
+    for (size_t i = 0; pairs && i < *n; i++)
+        pairs[i].half = (uint64_t)sqrt(rows[i].squares);
     qp_free(rows);
     *n = pairs ? *n : 0;
     return pairs;
@@ -144,7 +148,7 @@ static bool find_edges(search *s, qp_edge **out, size_t *n)
     for (size_t i = 0; *out && i < *n; i++) {
         const qp_pair *p = &pairs[i];
         (*out)[i] = (qp_edge){s->is_of_callers ? p->caller : p->callee, p->is_recursive,
-                              p->calls, p->time};
+                              p->calls, p->time, p->half};
     }
     qp_free(pairs);
     *n = *out ? *n : 0;

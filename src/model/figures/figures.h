@@ -49,6 +49,7 @@ typedef struct {
     bool is_recursive; /* marked *: the calls lie inside the method, or lead back to it */
     uint64_t calls;
     uint64_t time; /* ticks, see below */
+    uint64_t half; /* of its 95 % interval; 0: exact */
 } qp_edge;
 
 /** Callers of a method. time: what the caller got from the method's outermost activations; the
@@ -71,6 +72,7 @@ typedef struct {
     uint32_t caller, callee;
     bool is_recursive;
     uint64_t calls, time;
+    uint64_t half; /* of the interval of time */
 } qp_pair;
 bool qp_model_pairs(const qp_model *m, uint32_t thread, qp_pair **out, size_t *n);
 
