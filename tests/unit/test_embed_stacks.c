@@ -1,5 +1,6 @@
 /* test_embed_stacks.c: which stack of qprof/embed.h an OS thread is on, when errors, hosts and nested VMs
  * leave coroutines in other ways than by a yield. Times are in ns of a clock of the test's own. */
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -192,6 +193,39 @@ static void a_vm_that_is_closed_while_a_coroutine_runs(void **state)
     }
 }
 
+static void *end_stack(void *stack)
+{
+    static qprof_vm vm = {.run = 1}; /* of which a collector's thread knows nothing else */
+    vm.running = &vm.main;
+    qprof_stack_end(&vm, stack);
+    return NULL;
+}
+
+/* An OS thread that records nothing, as that of a collector, frees a coroutine with open calls. */
+static void a_stack_that_another_os_thread_ends(void **state)
+{
+    qprof_vm *vm = first_vm(exact);
+    qprof_stack co;
+    pthread_t collector;
+    qprof_MethodID a = define("a"), c = define("c");
+    qprof_token ta = qprof_enter(&vm->main, 0, a);
+    qprof_stack_create(&co, &vm->main);
+    qprof_stack *from = qprof_switch(vm, &co);
+    qprof_enter(&co, 0, c);
+    play_clock_add(5);
+    qprof_switch(vm, from);
+    assert_int_equal(pthread_create(&collector, NULL, end_stack, &co), 0);
+    assert_int_equal(pthread_join(collector, NULL), 0);
+    play_clock_add(3);
+    qprof_leave(&vm->main, ta);
+    qprof_vm_close(vm);
+    play_end(*state);
+    assert_int_equal(self_of(state, "a"), 3);
+    assert_int_equal(self_of(state, "c"), 5);
+    assert_int_equal(play_file_diagnostic(*state, "destroyed_live"), 1);
+    assert_no_mistake(state);
+}
+
 /* Objects that a host allocates zeroed, and no handle at all. */
 static void a_stack_of_zeros_is_a_new_one(void **state)
 {
@@ -224,6 +258,7 @@ int main(void)
         PLAY_TEST(a_vm_that_returns_to_its_host_from_a_coroutine),
         PLAY_TEST(a_call_that_continues_the_one_before_it),
         PLAY_TEST(a_vm_that_is_closed_while_a_coroutine_runs),
+        PLAY_TEST(a_stack_that_another_os_thread_ends),
         PLAY_TEST(a_stack_of_zeros_is_a_new_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

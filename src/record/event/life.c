@@ -291,6 +291,7 @@ void qp_thread_drop_user(qprof_thread *th)
 void qp_thread_destroy(qprof_thread *th)
 {
     qp_thread_record *r = qp_record_of(th);
+    qp_os_thread_renew(); /* it may be a collector's, which records nothing */
     if (r->vt_id && qp_thread_retire(th)) {
         qp_thread_drop_vt(th);
         qp_publish(&r->state, QP_THREAD_ENDED);
