@@ -314,6 +314,10 @@ for format in callgrind dot quantify json sqlite html; do
     claim "$format has functions" qprof export --to=$format -o all.$format covered.qprof
 done
 
+QPROF="-time=sampled -output=unseen.qprof" ./score 'main(' 10 'f(' 5 ')' ')'
+claim "what no sample has found is 0, without digits that are not known" same 'f 1 0 0' \
+    "$(qprof report unseen.qprof | awk '$1 == "f" { print $1, $2, $3, $4 }')"
+
 for file in ref rec lines deep cycle names skips threads; do
     claim "check passes on $file" ends 0 qprof check $file.qprof
     claim "info on $file" ends 0 qprof info $file.qprof

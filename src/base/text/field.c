@@ -428,6 +428,7 @@ void qp_listing_begin(qp_listing *l, const qp_screen *s, const qp_field *fields,
     for (size_t i = 0; i < l->list.n && i < QP_TABLE_COLUMNS; i++) {
         const qp_field *f = l->list.items[i].field;
         write_head(l, i, f->title ? f->title : f->key);
+        l->has_halves |= f->title && strcmp(f->title, "±") == 0;
         qp_table_column(&l->table, l->heads[i], align_of(f), f->rank);
     }
 }
@@ -450,6 +451,9 @@ static const char *figure_text(const qp_listing *l, const qp_field *f, const voi
     const void *half = f->half_at ? (const char *)at - f->at + f->half_at : NULL;
     if (half && f->kind != QP_FIELD_PERCENT && count_at(f, half) == QP_FIELD_NONE)
         half = NULL;
+    if (l->has_halves && half && f->kind == QP_FIELD_TIME && !count_at(f, at) &&
+        !count_at(f, half))
+        return "0"; /* nothing was found: not that it is less than the last digit */
     switch (f->kind) {
     case QP_FIELD_TIME:
         return qp_unit_estimate(to, count_at(f, at), half ? count_at(f, half) : 0, l->unit);

@@ -160,8 +160,9 @@ typedef struct {
     const qp_screen *screen;
     qp_table table;
     qp_field_list list;
-    qp_unit unit; /* of QP_FIELD_TIME */
-    bool is_dim;  /* the rows that are added: all their fields are */
+    qp_unit unit;    /* of QP_FIELD_TIME */
+    bool is_dim;     /* the rows that are added: all their fields are */
+    bool has_halves; /* there is a column of intervals */
     char heads[QP_TABLE_COLUMNS][48];
 } qp_listing;
 
