@@ -54,25 +54,31 @@ PYTHONPATH=$(echo "$PWD"/env/lib/python3*/site-packages) \
 [ "$(id -u)" -eq 0 ] || { echo "Not root: Debian 13 is left out."; exit 0; }
 need_packages "a bare Debian 13" debootstrap >&2
 tree=$PWD/tree
-trap 'umount "$tree/proc" "$tree/dev" 2>/dev/null || :' EXIT
+trap 'umount "$tree/proc" "$tree/dev" "$tree/sys" 2>/dev/null || :' EXIT
 debootstrap --variant=minbase --include=python3-dev,python3-setuptools,gcc,libc6-dev,libsqlite3-0,python3-pygments,\
 python3-docutils,python3-pytest,python3-coverage,python3-yappi trixie "$tree" >debootstrap.log 2>&1 || {
     tail debootstrap.log
     exit 1
 }
-mkdir -p "$tree/qprof/run" "$tree/qprof/bin" "$tree/qprof/lib"
+mkdir -p "$tree/checkout/run" "$tree/checkout/bin" "$tree/checkout/lib"
 git -C "$QPROF_SOURCE" ls-files bindings/python tests/bindings include README.md >files
-tar -C "$QPROF_SOURCE" -cf - -T files | tar -C "$tree/qprof" -xf -
-cp "$QPROF_BIN/qprof" "$tree/qprof/bin/"
-cp "$QPROF_LIB/libqprof.a" "$tree/qprof/lib/"
-mount --bind /proc "$tree/proc"
-mount --bind /dev "$tree/dev"
+tar -C "$QPROF_SOURCE" -cf - -T files | tar -C "$tree/checkout" -xf -
+cp "$QPROF_BIN/qprof" "$tree/checkout/bin/"
+cp "$QPROF_LIB/libqprof.a" "$tree/checkout/lib/"
+for folder in proc dev sys; do # /sys says which clock is reliable
+    mount --bind "/$folder" "$tree/$folder"
+done
 inside() {
-    chroot "$tree" env -i PATH=/usr/bin:/bin HOME=/qprof/run QPROF_SOURCE=/qprof QPROF_BIN=/qprof/bin \
-        QPROF_LIB=/qprof/lib sh -c "cd /qprof/run && $1"
+    chroot "$tree" env -i PATH=/usr/bin:/bin HOME=/checkout/run QPROF_SOURCE=/checkout QPROF_BIN=/checkout/bin \
+        QPROF_LIB=/checkout/lib sh -c "cd /checkout/run && $1"
 }
 echo
-inside 'python3 --version && sh /qprof/tests/bindings/test_python.sh 2>&1' | grep -vE '^(-*|[.s]*|Ran .*)$'
+inside 'python3 --version'
+inside 'sh /checkout/tests/bindings/test_python.sh' >tests.log 2>&1 || {
+    cat tests.log
+    exit 1
+}
+grep -vE '^(-*|[.s]*|Ran .*)$' tests.log
 echo
 echo "Slow-down in processor time, median of ${ROUNDS:-11} rounds"
-inside "PYTHONPATH=\$(echo build/lib.*) python3 /qprof/tests/bindings/python_bench.py --rounds=${ROUNDS:-11}"
+inside "PYTHONPATH=\$(echo build/lib.*) python3 /checkout/tests/bindings/python_bench.py --rounds=${ROUNDS:-11}"

@@ -21,5 +21,5 @@ for language in $languages; do
     }
     cat "$work/result"
     cp "$work/result" "tests/bindings/results/$language.txt"
-    rm -rf "$work"
+    rm -rf --one-file-system "$work"
 done
