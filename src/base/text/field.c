@@ -440,11 +440,13 @@ void qp_listing_title(qp_listing *l, const char *key, const char *title)
             write_head(l, i, title);
 }
 
-/* An estimate of which nothing was found: not that it is less than the last digit. */
-static bool is_unseen(const qp_listing *l, const qp_field *f, const void *at, const void *half)
+/* @param half  of the interval, or NULL. @return to, or another text */
+static const char *time_text(const qp_listing *l, uint64_t ticks, const uint64_t *half,
+                             char *to)
 {
-    return l->has_halves && half && f->kind == QP_FIELD_TIME && !count_at(f, at) &&
-           !count_at(f, half);
+    if (l->has_halves && half && !ticks && !*half)
+        return "0"; /* nothing was found: not that it is less than the last digit */
+    return qp_unit_estimate(to, ticks, half ? *half : 0, l->unit);
 }
 
 /* @param to [QP_NUMBER_BYTES] @return to, or another text */
@@ -458,11 +460,9 @@ static const char *figure_text(const qp_listing *l, const qp_field *f, const voi
     const void *half = f->half_at ? (const char *)at - f->at + f->half_at : NULL;
     if (half && f->kind != QP_FIELD_PERCENT && count_at(f, half) == QP_FIELD_NONE)
         half = NULL;
-    if (is_unseen(l, f, at, half))
-        return "0";
     switch (f->kind) {
     case QP_FIELD_TIME:
-        return qp_unit_estimate(to, count_at(f, at), half ? count_at(f, half) : 0, l->unit);
+        return time_text(l, count_at(f, at), half, to);
     case QP_FIELD_SPAN: /* only times have a unit with a name */
         return *l->unit.suffix
                    ? qp_unit_time_estimate(to, count_at(f, at), half ? count_at(f, half) : 0)
