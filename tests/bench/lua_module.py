@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """lua_module.py BUILD [INTERPRETER...]: what recording costs with bindings/lua, beside an empty debug hook.
 
-CPU time of the program of BUILD's bench, run in turn without and with each of them: medians of seven turns,
+CPU time of a program that calls, sorts and formats, run in turn without and with each of them: medians of seven turns,
 as multiples of the plain interpreter. The empty hook is a Lua function, as of profilers in Lua.
 """
 import os

@@ -73,6 +73,21 @@ local object = setmetatable({}, {__index = function(_, key) return key .. "!" en
 for i = 1, 30 do assert(object["k" .. i] == "k" .. i .. "!" and object + 1 == 1) end
 print(select("#", ("a,b,c"):gsub("%w", function(c) return c:upper() end)))
 END
+cat >foreign.c <<'END'
+#include <lua.h>
+static void ignore(lua_State *L, lua_Debug *ar) { (void)L; (void)ar; }
+int luaopen_foreign(lua_State *L) { lua_sethook(L, ignore, LUA_MASKCALL, 0); return 0; }
+END
+cat >replaced.lua <<'END'
+local qprof, sethook, n = require("qprof"), debug.sethook, 0
+local function f() end
+qprof.start("-output=replaced.qprof")
+for i = 1, 3 do f() end
+sethook(function() n = n + 1 end, "c") -- not by the function that the module has put in its place
+for i = 1, 4 do f() end
+qprof.stop()
+assert(n >= 4)
+END
 for lua in $interpreters; do
     mkdir "$work/$lua"
     cd "$work/$lua"
@@ -81,6 +96,14 @@ for lua in $interpreters; do
     export LUA_CPATH
     claims
     same loops ../loops.lua
+    # 20 times 1,000 and 50 calls, also where a compiler could leave them out
+    is "calls in loops" "$(calls loops.qprof add)" 20050
+    "$lua" ../replaced.lua 2>error
+    is "a hook that is replaced" "$(grep -c '^qprof: another debug hook has replaced' error)" 1
+    is "calls until then" "$(calls replaced.qprof f)" 3
+    cc -shared -fPIC $(pkg-config --cflags $lua) ../foreign.c -o foreign.so
+    is "a hook of C code" "$("$lua" -e 'require("foreign") print(select(2, pcall(require("qprof").start, "")))')" \
+        "another profiler or debugger has the debug hook"
     # started by the command line, ended by os.exit
     echo 'local function g() end for i = 1, 5 do g() end os.exit(3)' >ends.lua
     QPROF=-output=ends.qprof "$lua" -lqprof ends.lua && exit 1 || is "its status" $? 3
