@@ -1,0 +1,82 @@
+"""php_calls.py: are the calls of a report those that another counter has counted?
+
+    php_calls.py own COUNTS REPORT      lines "count N NAME" of a program that counts itself; of a generator's
+                                        resumes: "count N resume NAME"
+    php_calls.py xdebug TRACE REPORT    a trace of xdebug in format 1, with return values, of another run
+
+xdebug counts a generator when it is created and each time it runs; a report, calls that began, and resumes.
+"""
+import collections
+import json
+import re
+import sys
+
+
+def rows(path):
+    calls, resumes = collections.Counter(), collections.Counter()
+    for method in json.load(open(path))["methods"]:
+        calls[method["name"]] += method["calls"]
+        resumes[method["name"]] += method.get("resumes", 0)
+    return calls, resumes
+
+
+def own(path, report):
+    calls, resumes = rows(report)
+    wanted = re.findall(r"^count (\d+) (resume )?(.*)$", open(path).read(), re.M)
+    for n, is_resume, name in wanted:
+        found = (resumes if is_resume else calls)[name]
+        if int(n) != found:
+            yield f"{'resumes' if is_resume else 'calls'} of {name}: {found}, and not {n}"
+    resumed = {name for _, is_resume, name in wanted if is_resume}
+    for name in {name for name, n in resumes.items() if n} - resumed:
+        yield f"resumes of {name}: {resumes[name]}, and it has none"
+    if not wanted:
+        yield "nothing was counted"
+
+
+def name_of(words, script):
+    name, file = words[5], words[7]
+    if name == "{main}":
+        return "{file " + script + "}"
+    if name in ("include", "include_once", "require", "require_once"):
+        return "{file " + file.rsplit("/", 1)[-1] + "}"
+    if name == "eval":
+        return "{eval " + words[8].rsplit("/", 1)[-1] + "(" + words[9] + ")}"
+    name = re.sub(r"\{closure:.*:(\d+)-\d+\}", r"{closure:\1}", name)
+    return name.replace("->", "::")
+
+
+def xdebug(path, report):
+    calls, resumes = rows(report)
+    wanted, created, names = collections.Counter(), collections.Counter(), {}
+    entries, script, last = [], None, None
+    for line in open(path, errors="replace"):
+        words = line.rstrip("\n").split("\t")
+        if len(words) > 9 and words[2] == "0":
+            if words[5] == "{main}":
+                script = words[8].rsplit("/", 1)[-1]
+            names[words[1]] = name_of(words, script)
+            entries.append((int(words[0]), names[words[1]]))
+        elif len(words) > 2 and words[2] == "1" and last == words[1]:
+            created[names[last]] += 1  # it ends at once, unless a value follows
+            last = names[last]
+            continue
+        elif len(words) > 2 and words[2] == "R" and last == names.get(words[1]):
+            created[last] -= 1
+        last = words[1] if len(words) > 2 and words[2] == "0" else None
+    for (level, name), (next_level, following) in zip(entries, entries[1:] + [(0, "")]):
+        is_detour = level + 1 == next_level and re.search(r"::__call(Static)?$", following)
+        if not (is_detour and name not in calls):
+            wanted[name] += 1
+    for name in sorted(set(wanted) | set(calls)):
+        found = calls[name] + resumes[name]
+        if name.startswith("<") or found in (wanted[name], wanted[name] - created[name]):
+            continue
+        yield f"{name}: {found}, and xdebug has {wanted[name]}"
+    if len(wanted) < 2:
+        yield "nothing was counted"
+
+
+differences = list({"own": own, "xdebug": xdebug}[sys.argv[1]](sys.argv[2], sys.argv[3]))
+print("\n".join(differences[:30]) or f"{len(rows(sys.argv[3])[0])} functions agree")
+sys.exit(bool(differences))
