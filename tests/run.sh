@@ -15,6 +15,7 @@ need_packages "the test run" build-essential cmake dpkg-dev patch libreadline-de
     lua5.1 lua5.2 lua5.3 lua5.4 luajit liblua5.1-dev liblua5.2-dev liblua5.3-dev liblua5.4-dev libluajit-5.1-dev luarocks \
     python3-dev python3-setuptools python3-pygments python3-docutils python3-coverage python3-pytest \
     php-cli php-dev php-xdebug php-pcov php-parser \
+    ruby ruby-dev kramdown \
     shapelib pgdbf libdbd-xbase-perl
 
 filter=

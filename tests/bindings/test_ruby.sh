@@ -1,0 +1,116 @@
+#!/bin/sh
+# test_ruby.sh: bindings/ruby, built for the ruby of this machine. Its promises; calls of each method, C method, block and
+# class body equal to those that a TracePoint counts in another run; lines equal to those of Coverage.
+set -eu
+command -v ruby >/dev/null && ruby -rmkmf -e 'exit File.exist?("#{$hdrdir}/ruby.h")' 2>/dev/null || {
+    echo "test_ruby.sh: no Ruby with ruby-dev"
+    exit 77
+}
+work=$PWD tests=$QPROF_SOURCE/tests/bindings qprof=$QPROF_BIN/qprof
+mkdir build
+(cd build && QPROF_LIBRARY=$QPROF_LIB/libqprof.a ruby "$QPROF_SOURCE/bindings/ruby/ext/qprof/extconf.rb" && make) >build.log 2>&1 || {
+    cat build.log
+    exit 1
+}
+! grep -E 'warning: .*\[-W' build.log
+mkdir -p lib/qprof
+cp build/recorder.so lib/qprof/
+cp -r "$QPROF_SOURCE/bindings/ruby/lib" .
+RUBYLIB=$work/lib
+export RUBYLIB
+unset RUBYOPT QPROF
+. "$tests/lib.sh"
+
+calls() { # FILE NAME [MEMBER]
+    "$qprof" report --format=json --limit=0 "$1" |
+        jq --arg name "$2" "[.methods[] | select(.name == \$name) | .${3:-calls}] | add"
+}
+is() {
+    [ "$2" = "$3" ] || { printf '%s: %s, and not %s\n' "$1" "$2" "$3"; exit 1; }
+}
+
+mkdir claims
+(
+    cd claims
+    ruby -W0 "$tests/ruby_claims.rb"
+    # before the pause: 1 + 10 + 5 + 1 + 1 + 2 + 50, and 1 with a TracePoint, for the other one's error comes before the
+    # method begins; 7 in the pause, 1 after it
+    is "calls of f" "$(calls claims.qprof 'Object#f')" 79
+    is "calls before the snapshot" "$(calls so-far.qprof 'Object#f')" 79
+    is "a method that was open" "$(calls claims.qprof 'Object#open_before' resumes)" 1
+    is "its calls" "$(calls claims.qprof 'Object#open_before')" 0
+    is "calls that exceptions end" "$(calls claims.qprof 'Object#outer')" 5
+    is "calls in a fiber" "$(calls claims.qprof 'Object#numbers')" 1
+    is "yields of fibers" "$(calls claims.qprof 'Fiber.yield')" 53
+    is "calls in threads" "$(calls claims.qprof 'Object#waits')" 4
+    "$qprof" tree --format=json claims.qprof >tree.json
+    below() { # NAME: its callers
+        jq -c --arg name "$1" '(.methods | map({(.id | tostring): .name}) | add) as $name_of |
+            (.nodes | map({(.id | tostring): .}) | add) as $node |
+            [.nodes[] | select($name_of[.method | tostring] == $name) | $name_of[$node[.parent | tostring].method | tostring] // "-"] | unique' tree.json
+    }
+    is "after the stack overflowed" "$(below 'Object#after_deep')" '["<main>"]'
+    is "who calls numbers" "$(below 'Object#numbers')" '["block in <main>"]'
+    is "calls in the second run" "$(calls second.qprof 'Object#f')" 3
+    is "its label" "$("$qprof" report --format=json claims.qprof | jq -c .run.labels)" '["kind=a \"label\" \\"]'
+    is "calls in a run that an error ends" "$(calls error.qprof 'Object#f')" 1
+    is "calls in a parent" "$(calls alone.qprof 'Object#f')" 1
+    is "calls in a parent that is followed" "$(calls forks.qprof 'Object#f')" 1
+    is "calls in its child" "$(calls child.qprof 'Object#f')" 3
+    is "methods of classes without names" "$(calls stress.qprof '#<Class:Object>#anonymous')" 3
+    is "methods of single objects" "$(calls stress.qprof '#<Object>.single')" 20
+    is "calls after a compaction" "$(calls stress.qprof 'Object#f')" 31
+    for file in *.qprof; do "$qprof" check "$file" >/dev/null; done
+)
+
+same_calls() { # NAME SCRIPT...: both counters agree, and the program prints the same
+    name=$1
+    shift
+    ruby -W0 "$tests/ruby_calls.rb" trace "$name.json" "$@" >"$name.out1"
+    ruby -W0 "$tests/ruby_calls.rb" qprof "$name.qprof" "$@" >"$name.out2"
+    cmp "$name.out1" "$name.out2"
+    "$qprof" report --format=json --limit=0 "$name.qprof" >"$name.report"
+    echo "$name:"
+    ruby "$tests/ruby_calls.rb" compare "$name.json" "$name.report"
+    "$qprof" check "$name.qprof" >/dev/null
+}
+same_calls programs "$tests/ruby_programs.rb"
+if command -v kramdown >/dev/null; then same_calls kramdown "$(command -v kramdown)" "$QPROF_SOURCE/docs/python.md"; fi
+
+same_lines() { # NAME SCRIPT...
+    name=lines_$1
+    shift
+    ruby -W0 "$tests/ruby_cover.rb" coverage "$name.json" "$@" >"$name.out1"
+    ruby -W0 "$tests/ruby_cover.rb" qprof "$name.qprof" "$@" >"$name.out2"
+    cmp "$name.out1" "$name.out2"
+    "$qprof" cover export --to=json -o "$name.cover" "$name.qprof"
+    echo "$name:"
+    ruby "$tests/ruby_cover.rb" compare "$name.json" "$name.cover"
+}
+same_lines programs "$tests/ruby_programs.rb"
+
+# started by the command line, ended by an exit, an error or a signal
+echo 'def g; end; at_exit { 2.times { g } }; 5.times { g }; exit 3' >ends.rb
+QPROF=-output=ends.qprof ruby -rqprof ends.rb && exit 1 || is "its status" $? 3
+is "calls of g" "$(calls ends.qprof 'Object#g')" 7
+echo 'def g; end; 5.times { g }; Process.kill(:INT, $$); sleep' >signal.rb
+QPROF=-output=signal.qprof ruby -rqprof signal.rb 2>error && exit 1 || :
+is "calls before a signal" "$(calls signal.qprof 'Object#g')" 5
+is "a wrong option ends no program" "$(QPROF=-time=wrong ruby -rqprof -e 'puts 1' 2>error)" 1
+grep -q '^qprof: -time=wrong: .*nothing is recorded$' error
+is "a program that only requires it" "$(ruby -e 'require "qprof"; p Qprof.running?')" false
+
+# the gem is built, installed where there is none, and does what the guide says
+mkdir guide
+cp -r "$QPROF_SOURCE/bindings" "$QPROF_SOURCE/include" "$QPROF_SOURCE/src" "$QPROF_SOURCE/tools" "$QPROF_SOURCE/LICENSE" \
+    "$QPROF_SOURCE/CMakeLists.txt" guide
+(
+    cd guide
+    unset RUBYLIB
+    export GEM_HOME="$work/gems" HOME="$work/guide"
+    QPROF_LIBRARY=$QPROF_LIB/libqprof.a follow_guide ruby.md
+    # fib(15), fib(10), and of the fiber fib(0) to fib(2): 1973 + 177 + 1 + 1 + 3
+    is "calls of fib in the example" "$(calls bindings/ruby/run.qprof 'Object#fib')" 2155
+    is "lines of fib" "$("$qprof" annotate --format=json bindings/ruby/lines.qprof |
+        jq -c '[.files[] | select(.path | endswith("example.rb")).lines[] | select(.line == 7) | .count]')" '[2155]'
+)
