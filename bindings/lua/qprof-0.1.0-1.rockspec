@@ -5,7 +5,7 @@ source = {url = "git+file://."}
 description = {
     summary = "Exact profiles and coverage of Lua programs",
     detailed = "Calls, C functions, coroutines, lines, coverage. For Lua 5.1 to 5.4 and LuaJIT, on Linux.",
-    license = "Apache-2.0",
+    license = "MIT",
 }
 supported_platforms = {"linux"}
 dependencies = {"lua >= 5.1"}

@@ -112,6 +112,17 @@ for lua in $interpreters; do
     grep -q '^qprof: -time=wrong: .*nothing is recorded$' error
 done
 
+# LuaJIT finds the modules of Lua 5.1
+if [ -d "$work/lua5.1" ] && [ -d "$work/luajit" ]; then
+    lua=luajit
+    mkdir "$work/luajit-5.1"
+    cd "$work/luajit-5.1"
+    LUA_CPATH="$work/lua5.1/?.so;;"
+    claims
+    same loops ../loops.lua
+    is "the interpreter" "$("$qprof" report --format=json claims.qprof | jq -r '.run.interpreter' | cut -d ' ' -f 1)" LuaJIT
+fi
+
 # programs of others
 cd "$work"
 cat >penlight.lua <<'END'

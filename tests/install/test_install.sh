@@ -1,7 +1,5 @@
 #!/bin/sh
-# test_install.sh: an installed tree can be moved and is found by pkg-config and by CMake, shared
-# and static; hosts of a few lines are built against it in all four ways and leave a profile: one
-# of libqprof's, one of libcprof's.
+# test_install.sh: an installed tree can be moved and is found by pkg-config and by CMake, see hosts.sh.
 set -eu
 rm -rf prefix moved host-* ./*.qprof
 cmake --install "$QPROF_BUILD" --prefix "$PWD/prefix" >install.log
@@ -16,76 +14,5 @@ done
 ! grep -rIlF "$QPROF_SOURCE" "$prefix" ||
     { echo "test_install.sh: these name the source folder"; exit 1; }
 
-cat >qprof-host.c <<'END'
-#include <qprof.h>
-int main(void)
-{
-    if (qprof_initialize("-output=host.qprof", 0) != 0)
-        return 1;
-    qprof_register_method_id(7, "main", 0, QPROF_METHOD_FLAGS_NONE, "host.x", 0, 0);
-    qprof_record_fn_entry(7, 1);
-    qprof_thread *th = qprof_thread_handle(QPROF_INLINE_VERSION);
-    qprof_entry(th, 7, 2);
-    qprof_exit(th, 1);
-    qprof_record_fn_exit(0);
-    qprof_shutdown();
-    return 0;
-}
-END
-cat >cprof-host.c <<'END'
-#include <cprof.h>
-int main(void)
-{
-    if (cprof_initialize("-output=host.qprof", 0) != 0)
-        return 1;
-    cprof_register_method_id(7, "main", 0, QPROF_METHOD_FLAGS_NONE, "host.x", 0, 0);
-    for (int i = 0; i < 2; i++) {
-        cprof_record_fn_entry(7, 1);
-        cprof_record_fn_exit(0);
-    }
-    cprof_shutdown();
-    return 0;
-}
-END
-
-# works HOW PROGRAM: it runs, and what it leaves has both calls
-works() {
-    rm -f host.qprof
-    LD_LIBRARY_PATH=$libdir "$2" || { echo "test_install.sh: $1: the host fails"; exit 1; }
-    n=$(LD_LIBRARY_PATH=$libdir "$prefix/bin/qprof" report --format=json host.qprof |
-        jq '.methods[] | select(.name == "main") | .calls')
-    [ "$n" = 2 ] || { echo "test_install.sh: $1: main has '$n' calls, not 2"; exit 1; }
-}
-
-if command -v pkg-config >/dev/null; then
-    export PKG_CONFIG_PATH=$libdir/pkgconfig
-    [ -f "$(pkg-config --variable=stub qprof)" ] || { echo "test_install.sh: the stub is not where pkg-config says"; exit 1; }
-    for library in qprof cprof; do
-        cc $library-host.c -o host-pc $(pkg-config --cflags --libs $library)
-        works "pkg-config $library" ./host-pc
-        cc $library-host.c -o host-pc-static $(pkg-config --cflags $library) -Wl,-Bstatic \
-            $(pkg-config --static --libs $library) -Wl,-Bdynamic
-        works "pkg-config --static $library" ./host-pc-static
-    done
-fi
-
-cat >CMakeLists.txt <<'END'
-cmake_minimum_required(VERSION 3.25)
-project(host C)
-find_package(qprof 0.1 REQUIRED)
-add_executable(qprof-shared qprof-host.c)
-target_link_libraries(qprof-shared PRIVATE qprof::qprof)
-add_executable(qprof-static qprof-host.c)
-target_link_libraries(qprof-static PRIVATE qprof::static)
-add_executable(cprof-shared cprof-host.c)
-target_link_libraries(cprof-shared PRIVATE qprof::cprof)
-add_executable(cprof-static cprof-host.c)
-target_link_libraries(cprof-static PRIVATE qprof::cprof_static)
-END
-rm -rf host-build
-cmake -S . -B host-build -DCMAKE_PREFIX_PATH="$prefix" >cmake.log
-cmake --build host-build >>cmake.log
-for library in qprof cprof; do
-    works "find_package, $library" host-build/$library-shared
-    works "find_package, $library, static" host-build/$library-static
-done
+export PATH="$prefix/bin:$PATH" LD_LIBRARY_PATH="$libdir" PKG_CONFIG_PATH="$libdir/pkgconfig" CMAKE_PREFIX_PATH="$prefix"
+. "$QPROF_SOURCE/tests/install/hosts.sh"

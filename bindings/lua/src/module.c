@@ -5,6 +5,9 @@
 #include "recorder.h"
 
 const char recorder_key; /* the recorder, a userdata */
+#if LUA_VERSION_NUM < 502
+int is_luajit;
+#endif
 
 recorder *recorder_of(lua_State *L)
 {
@@ -98,20 +101,34 @@ static int push_own_hook(lua_State *L)
     return 0;
 }
 
+/* Push jit.version, or nil. @return 0: nil, because it is another interpreter */
+static int push_luajit_version(lua_State *L)
+{
+    lua_getglobal(L, "jit");
+    if (lua_istable(L, -1)) {
+        lua_getfield(L, -1, "version");
+        lua_remove(L, -2);
+        if (lua_type(L, -1) == LUA_TSTRING && strncmp(lua_tostring(L, -1), "LuaJIT", 6) == 0)
+            return 1;
+    }
+    lua_pop(L, 1);
+    lua_pushnil(L);
+    return 0;
+}
+
 /* What the interpreter executes: the global arg. */
 static void name_program(lua_State *L)
 {
     const char *words[64], *script = NULL, *host = LUA_RELEASE;
-    int n = 0, top = lua_gettop(L);
-#if defined(LUA_JITLIBNAME)
-    host = LUAJIT_VERSION;
-#endif
+    int n = 0, top = lua_gettop(L), arg = top + 2;
+    if (push_luajit_version(L))
+        host = lua_tostring(L, -1);
     lua_getglobal(L, "arg");
     if (lua_istable(L, -1)) {
-        lua_rawgeti(L, top + 1, 0);
+        lua_rawgeti(L, arg, 0);
         script = lua_tostring(L, -1);
         for (; n < 64; n++) {
-            lua_rawgeti(L, top + 1, n + 1);
+            lua_rawgeti(L, arg, n + 1);
             words[n] = lua_tostring(L, -1);
             if (!words[n])
                 break;
@@ -297,6 +314,10 @@ __attribute__((visibility("default"))) int luaopen_qprof(lua_State *L);
 
 int luaopen_qprof(lua_State *L)
 {
+#if LUA_VERSION_NUM < 502
+    is_luajit = push_luajit_version(L);
+    lua_pop(L, 1);
+#endif
     if (!recorder_of(L))
         new_recorder(L);
     lua_newtable(L);

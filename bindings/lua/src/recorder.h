@@ -10,9 +10,6 @@
 #include <lua.h>
 #include <lualib.h>
 #include <stdint.h>
-#if defined(LUA_JITLIBNAME)
-#include <luajit.h>
-#endif
 
 #include "qprof/embed.h"
 
@@ -26,18 +23,19 @@
 #define LUA_LOADED_TABLE "_LOADED"
 #endif
 
-/* Where a frame is on its stack: two that are open differ. The interpreter tells it with each event. */
-typedef uintptr_t place;
-#if defined(LUA_JITLIBNAME)
-/* Its offset. A function with "..." moves up when its call has been announced. */
-#define PLACE(ar)               ((place)((ar)->i_ci & 0xffff))
-#define IS_ABOVE(at, frame)     ((at) > (frame))
-#define TAKES_PLACE_OF(new, at) ((new) <= (at))
+/* LuaJIT loads modules that were compiled for Lua 5.1. */
+#if LUA_VERSION_NUM < 502
+extern int is_luajit;
 #else
-#define PLACE(ar)               ((place)(ar)->i_ci)
-#define IS_ABOVE(at, frame)     ((at) != (frame))
-#define TAKES_PLACE_OF(new, at) ((new) == (at))
+enum { is_luajit = 0 };
 #endif
+
+/* Where a frame is on its stack: two that are open differ. The interpreter tells it with each event. In LuaJIT it is
+ * an offset, and a function with "..." moves up when its call has been announced. */
+typedef uintptr_t place;
+#define PLACE(ar)               ((place)(ar)->i_ci & (is_luajit ? 0xffff : UINTPTR_MAX))
+#define IS_ABOVE(at, frame)     (is_luajit ? (at) > (frame) : (at) != (frame))
+#define TAKES_PLACE_OF(new, at) (is_luajit ? (new) <= (at) : (new) == (at))
 
 /* ---- what is recorded -------------------------------------------------------------------- */
 
