@@ -32,7 +32,7 @@ check_tree() (
     search "(^|[^A-Za-z0-9_])$tree/" | claim "the folder of this checkout"
     search '(^|[^A-Za-z])(TODO|FIXME|XXX|HACK)([^A-Za-z]|$)' | claim "work left for later"
     search '[[:blank:]]+$' | grep -v '^[^:]*\.patch:' | claim "blanks at the end of a line"
-    grep -vE '\.json$|^LICENSE$' "$work/here" | xargs -d '\n' grep -nIEf "$QPROF_SOURCE/tests/lint/banned.txt" /dev/null |
+    grep -vE '\.json$|^(LICENSE|debian/copyright)$' "$work/here" | xargs -d '\n' grep -nIEf "$QPROF_SOURCE/tests/lint/banned.txt" /dev/null |
         claim "a banned phrase"
     grep -E '\.(c|h|ts|tsx|sh)$' "$work/here" | xargs -d '\n' awk '
         FNR == 801 { print FILENAME }' /dev/null | claim "more than 800 lines"

@@ -23,14 +23,14 @@ calls() {
     as_user "qprof report --format=json --limit=0 $1" | jq --arg name "$2" '[.methods[] | select(.name == $name) | .calls] | add'
 }
 everything() {
-    find / -xdev '(' -path /proc -o -path /dev -o -path /tmp -o -path /srv -o -path /home -o -path /var/cache -o -path /var/log \
+    find / -xdev '(' -path /proc -o -path /dev -o -path /tmp -o -path /srv -o -path /var/cache -o -path /var/log \
         -o -path /var/lib/dpkg -o -path /var/lib/apt ')' -prune -o -print | sort
 }
 
 apt-get -q update >/tmp/apt.log 2>&1
-useradd -m user
-cp -r /srv/bindings /srv/tests /srv/examples /home/user
-chown -R user /home/user
+useradd -m -d /srv/user user
+cp -r /srv/bindings /srv/tests /srv/user
+chown -R user /srv/user
 
 # ---- alone --------------------------------------------------------------------------------------------
 
@@ -53,10 +53,10 @@ echo "Installed:" $names
 as_user 'export LUA_PATH="/usr/share/lua/5.4/?.lua;/usr/share/lua/5.4/?/init.lua;/usr/share/lua/5.1/?.lua;/usr/share/lua/5.1/?/init.lua"
     cd /usr/share/lua/5.4
     qprof run -o ~/luacheck.qprof -- qlua /usr/bin/luacheck --no-color pl >~/luacheck.out || [ $? -eq 1 ]'
-grep -q '^Total: .* in 39 files$' /home/user/luacheck.out || fail "luacheck has not checked Penlight"
+grep -q '^Total: .* in 39 files$' /srv/user/luacheck.out || fail "luacheck has not checked Penlight"
 [ "$(calls luacheck.qprof next_byte)" -gt 100000 ] || fail "luacheck: not recorded"
 as_user 'qprof check luacheck.qprof && qprof html -o page.html luacheck.qprof && qprof export --to=folded -o folded luacheck.qprof' >/dev/null
-grep -q '<script' /home/user/page.html || fail "the page has no script: it was built without"
+grep -q '<script' /srv/user/page.html || fail "the page has no script: it was built without"
 echo "README's first command, from the packages: $(calls luacheck.qprof next_byte) calls of next_byte"
 for page in qprof qlua; do
     as_user "man $page" >/tmp/page 2>/tmp/man.log || fail "man $page: $(cat /tmp/man.log)"
@@ -88,8 +88,8 @@ as_user 'mkdir hosts; cd hosts; set -- ; . ~/tests/install/hosts.sh' >/tmp/out 2
 echo "hosts in C by pkg-config and by CMake, shared and static, of libqprof and libcprof"
 # guide PAGE: its commands
 guide() {
-    awk '/^```shell$/ { is_in = 1; next } /^```$/ { is_in = 0 } is_in' "/usr/share/doc/qprof/$1" >/home/user/guide.sh
-    [ -s /home/user/guide.sh ] || fail "$1: no commands"
+    awk '/^```shell$/ { is_in = 1; next } /^```$/ { is_in = 0 } is_in' "/usr/share/doc/qprof/$1" >/srv/user/guide.sh
+    [ -s /srv/user/guide.sh ] || fail "$1: no commands"
     as_user "cd guide; sh -ex ../guide.sh" >/tmp/out 2>&1 || { tail -n 20 /tmp/out; fail "$1: its commands fail"; }
 }
 as_user 'mkdir guide; cp /usr/share/qprof/examples/minivm/* bindings/cpp/example.cpp guide'
@@ -126,6 +126,6 @@ apt-get -q -y purge $names >/tmp/apt.log 2>&1 || { tail -n 20 /tmp/apt.log; fail
 dpkg -l | grep -E "^[^i].*qprof|qlua" && fail "not purged"
 for left in $(everything | grep -E 'qprof|qlua|cprof'); do fail "purged, and it is still there: $left"; done
 install_packages $packages/*.deb
-is "recorded while the packages were upgraded and removed" "$(calls endless.qprof step)" "$(cat /home/user/endless.out)"
+is "recorded while the packages were upgraded and removed" "$(calls endless.qprof step)" "$(cat /srv/user/endless.out)"
 as_user 'qprof check endless.qprof' >/dev/null
 echo "upgraded, removed and purged, while qlua was recording: nothing is left, and the profile is whole"
