@@ -123,6 +123,18 @@ if [ -d "$work/lua5.1" ] && [ -d "$work/luajit" ]; then
     is "the interpreter" "$("$qprof" report --format=json claims.qprof | jq -r '.run.interpreter' | cut -d ' ' -f 1)" LuaJIT
 fi
 
+# qlua records once, and not by the module
+if [ -d "$work/lua5.4" ] && [ -x "$QPROF_BIN/qlua" ]; then
+    lua=qlua
+    cd "$work/lua5.4"
+    LUA_CPATH="$PWD/?.so;;"
+    QPROF=-output=qlua.qprof "$QPROF_BIN/qlua" -lqprof ../loops.lua >qlua.out 2>error
+    is "calls in loops" "$(calls qlua.qprof add)" 20050
+    is "what it says" "$(cat error)" "qprof: qlua records without this module, by qprof run or if QPROF is set"
+    is "start()" "$("$QPROF_BIN/qlua" -e 'print(select(2, pcall(require("qprof").start, "")))')" \
+        "qlua records without this module, by qprof run or if QPROF is set"
+fi
+
 # programs of others
 cd "$work"
 cat >penlight.lua <<'END'

@@ -1,6 +1,7 @@
 /* test_events_config.c tests record/control/config.c: what
  * lines of a configuration make of a run, spec/events.md section 10, spec/README.md. */
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/futex.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -270,7 +271,10 @@ static int apply(const char *file, char *text)
     qp_head *h = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     close(fd);
     assert_true(h != MAP_FAILED);
-    assert_non_null(realpath(file, h->request_file));
+    char whole[PATH_MAX];
+    assert_non_null(realpath(file, whole));
+    assert_true(strlen(whole) < sizeof h->request_file);
+    strcpy(h->request_file, whole);
     uint32_t request = h->request + 1;
     qp_publish(&h->request, request);
     qp_fetch_add(&h->bell, 1);

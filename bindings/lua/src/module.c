@@ -140,6 +140,21 @@ static void name_program(lua_State *L)
     lua_settop(L, top);
 }
 
+/* qlua reports every call itself. Push why the module is not used there. @return 0: it is another interpreter */
+static int push_why_not(lua_State *L)
+{
+    lua_getfield(L, LUA_REGISTRYINDEX, "_PRELOAD");
+    if (lua_istable(L, -1)) {
+        lua_getfield(L, -1, "qlua");
+        lua_remove(L, -2);
+    }
+    int is_qlua = lua_isfunction(L, -1);
+    lua_pop(L, 1);
+    if (is_qlua)
+        lua_pushliteral(L, "qlua records without this module, by qprof run or if QPROF is set");
+    return is_qlua;
+}
+
 /* @return 1: a run is on; 0: none was asked for; else the reason is at the top */
 static int begin(lua_State *L, const char *options, int has_open_frames)
 {
@@ -149,6 +164,8 @@ static int begin(lua_State *L, const char *options, int has_open_frames)
         lua_pushliteral(L, "qprof is recording already");
         return -1;
     }
+    if (push_why_not(L))
+        return -1;
     if (has_hook && !push_own_hook(L)) {
         lua_pushliteral(L, "another profiler or debugger has the debug hook");
         return -1;
@@ -305,7 +322,9 @@ static void begin_of_command_line(lua_State *L)
     int top = lua_gettop(L);
     lua_getglobal(L, "arg");
     int has_name = lua_istable(L, -1);
-    if (begin(L, has_name ? "-filename-prefix=%s.%p" : "", 0) < 0)
+    if (push_why_not(L))
+        fprintf(stderr, "qprof: %s\n", lua_tostring(L, -1));
+    else if (begin(L, has_name ? "-filename-prefix=%s.%p" : "", 0) < 0)
         fprintf(stderr, "qprof: %s: nothing is recorded\n", lua_tostring(L, -1));
     lua_settop(L, top);
 }

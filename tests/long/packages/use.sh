@@ -74,6 +74,7 @@ for lua in lua5.1 lua5.2 lua5.3 lua5.4 luajit qlua; do
     as_user "QPROF=-output=$lua.qprof $lua -lqprof bindings/lua/example.lua" >/tmp/out 2>&1 || { cat /tmp/out; fail "$lua -lqprof"; }
     is "$lua -lqprof: calls of fib(20)" "$(calls $lua.qprof fib)" 21891
 done
+grep -q '^qprof: qlua records without this module' /tmp/out || fail "qlua -lqprof: $(cat /tmp/out)"
 echo "lua -lqprof in lua5.1, lua5.2, lua5.3, lua5.4, luajit and qlua: the calls that example.lua makes"
 as_user 'python3 -m qprof run -o python.qprof bindings/python/example.py' >/tmp/out
 is "python3 -m qprof: calls of fib" "$(calls python.qprof fib)" 2150
