@@ -4,7 +4,7 @@ PHP_ARG_ENABLE([qprof], [for qprof], [AS_HELP_STRING([--disable-qprof], [Leave t
 if test "$PHP_QPROF" != "no"; then
   qprof_here=$(cd "$ext_srcdir" && pwd)
   qprof_flags="-std=gnu11 -fvisibility=hidden -Wno-stringop-overread"
-  qprof_sources="src/calls.c src/functions.c src/module.c"
+  qprof_sources="src/blocks.c src/calls.c src/cover.c src/functions.c src/lines.c src/module.c"
   if test -n "$QPROF_LIBRARY"; then
     qprof_flags="$qprof_flags -I$qprof_here/../../include"
     QPROF_SHARED_LIBADD="$QPROF_LIBRARY -Wl,--exclude-libs,ALL -lpthread"

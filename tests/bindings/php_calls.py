@@ -43,7 +43,7 @@ def name_of(words, script):
     if name == "eval":
         return "{eval " + words[8].rsplit("/", 1)[-1] + "(" + words[9] + ")}"
     name = re.sub(r"\{closure:.*:(\d+)-\d+\}", r"{closure:\1}", name)
-    return name.replace("->", "::")
+    return re.sub(r"^.*(->|::)(?=[^:>]*\{closure:)", "", name).replace("->", "::")
 
 
 def xdebug(path, report):

@@ -201,7 +201,7 @@ function closures(): void
         $f($i);
         array_map($f, [1, 2]);
     }
-    $bound = \Closure::bind(function () { add('Kinds\Thing::Kinds\{closure:' . __LINE__ . '}'); return $this->items; }, Thing::make(), Thing::class);
+    $bound = \Closure::bind(function () { add('Kinds\{closure:' . __LINE__ . '}'); return $this->items; }, Thing::make(), Thing::class);
     $bound();
     any(...$bound());
 }
@@ -452,7 +452,7 @@ exceptions();
 fibers();
 files();
 fib(12);
-deep(20000);
+deep(5000);
 gc_collect_cycles();
 register_shutdown_function(function () { add('Kinds\{closure:' . __LINE__ . '}');
     fib(3);

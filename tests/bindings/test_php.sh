@@ -109,6 +109,55 @@ if has zend_extension xdebug xdebug; then
     fi
 fi
 
+# ---- lines, worked out by hand: f(5), f(6) and f(0)
+lines() { # FILE: [line, count] of function f
+    "$qprof" annotate --format=json "$1" | jq -c '[.files[] | select(.path | endswith("php_lines.php")).lines[] |
+        select(.line >= 4 and .line <= 29 and .count != null) | [.line, .count]]'
+}
+counted='[[4,3],[5,14],[6,11],[7,5],[9,6],[12,6],[13,3],[16,3],[17,2],[18,1],[19,1],[21,1],[23,3],[24,1],[25,1],[28,3]]'
+recorded -d "qprof.options=-output=covered.qprof -collect=coverage" "$tests/php_lines.php" >covered.out
+is "lines of coverage" "$(lines covered.qprof)" "$counted"
+recorded -d "qprof.options=-output=lines.qprof" -d qprof.lines=1 "$tests/php_lines.php" >/dev/null
+is "lines beside times" "$(lines lines.qprof)" "$counted"
+is "calls beside lines" "$(figure lines.qprof f calls)" 3
+recorded -r "qprof_start('-output=contexts.qprof -collect=coverage'); qprof_context('all'); require '$tests/php_lines.php';
+    qprof_context('odd'); f(1);" >/dev/null
+is "a context's lines" "$("$qprof" cover context "$tests/php_lines.php:7" contexts.qprof | grep -c odd)" 0
+is "another context's lines" "$("$qprof" cover context "$tests/php_lines.php:9" contexts.qprof | grep -c odd)" 1
+"$qprof" cover export --to=json -o covered.json covered.qprof
+is "functions, hit and all" "$(jq -c '[.totals.functions_hit, .totals.functions]' covered.json)" '[3,4]'
+recorded -d "qprof.options=-output=kinds_covered.qprof -collect=profile,coverage -check-host=yes" "$tests/php_kinds.php" >kinds_covered.out || :
+"$qprof" report --format=json --limit=0 kinds_covered.qprof >kinds_covered.json
+printf 'kinds, covered: '
+python3 "$tests/php_calls.py" own kinds_covered.out kinds_covered.json
+for file in covered lines contexts kinds_covered; do "$qprof" check "$file.qprof" >/dev/null; done
+
+# ---- lines equal those of pcov, branches those of xdebug
+covers() { # ROOT NAME SCRIPT...
+    root=$1 name=$2
+    shift 2
+    off="-d zend_extension=xdebug.so -d xdebug.mode=off -d extension=tokenizer.so -d extension=ctype.so"
+    # shellcheck disable=SC2086
+    {
+        recorded $off -d "qprof.options=-output=$name.cover.qprof -collect=coverage -cover-root=$root" \
+            "$tests/php_cover.php" none none.json "$@" >"$name.out1"
+        php $off -d extension=pcov.so -d pcov.enabled=1 -d pcov.directory=/ "$tests/php_cover.php" pcov "$name.pcov" "$@" >"$name.out2"
+        php $off -d xdebug.mode=coverage "$tests/php_cover.php" xdebug "$name.xdebug" "$@" >"$name.out3"
+    } 2>/dev/null
+    cmp "$name.out1" "$name.out2"
+    "$qprof" cover export --to=json -o "$name.cover" "$name.cover.qprof"
+    for tool in pcov xdebug; do
+        printf '%s, and %s: ' "$name" "$tool"
+        python3 "$tests/php_cover.py" "$tool" "$name.$tool" "$name.cover" "$root"
+    done
+}
+if has zend_extension xdebug xdebug && has extension pcov pcov && has extension tokenizer tokenizer; then
+    covers "$tests" lines "$tests/php_lines.php"
+    if [ -f /usr/share/php/PhpParser/autoload.php ]; then
+        covers /usr/share/php/PhpParser parser "$(command -v php-parse)" --resolve-names --dump --pretty-print "$tests/php_lines.php"
+    fi
+fi
+
 # ---- a server: all requests of a process are one run
 port=$((20000 + $$ % 20000))
 mkdir site

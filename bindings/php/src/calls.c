@@ -11,7 +11,9 @@ static fiber main_fiber;
 
 static void close_top(fiber *c)
 {
-    qprof_leave(c->stack, c->calls[--c->n_calls].token);
+    qprof_token token = c->calls[--c->n_calls].token;
+    if (QPROF_LIKELY(token))
+        qprof_leave(c->stack, token);
 }
 
 static int has_room(fiber *c)
@@ -32,8 +34,10 @@ static void open_one(fiber *c, const zend_execute_data *frame, qprof_MethodID id
     qprof_token token = c->n_calls ? c->calls[c->n_calls - 1].token : 0;
     if (QPROF_UNLIKELY(!has_room(c)))
         return; /* its callees are then those of its caller */
-    token = is_resume ? qprof_resume(c->stack, token, id) : qprof_enter(c->stack, token, id);
-    c->calls[c->n_calls++] = (open_call){frame, token};
+    if (QPROF_LIKELY(recorder.has_calls))
+        token =
+            is_resume ? qprof_resume(c->stack, token, id) : qprof_enter(c->stack, token, id);
+    c->calls[c->n_calls++] = (open_call){frame, token, 0};
 }
 
 /* End a call, and what is above it. One that is not known began before the run. */
@@ -83,19 +87,29 @@ static void on_begin(zend_execute_data *frame)
     if (!recorder.is_on)
         return;
     fiber *c = recorder.running;
-    const function *f = function_of(frame->func);
+    if (QPROF_UNLIKELY(!recorder.has_calls && frame->func->type != ZEND_USER_FUNCTION))
+        return;
+    function *f = function_of(frame->func);
     if (c->n_calls && c->calls[c->n_calls - 1].frame != frame->prev_execute_data)
         close_stale(c, frame);
-    if (f)
-        open_one(c, frame, f->id, is_resumed(frame));
+    if (QPROF_UNLIKELY(!f))
+        return;
+    int is_resume = is_resumed(frame);
+    size_t n = c->n_calls;
+    open_one(c, frame, f->id, is_resume);
+    if (QPROF_UNLIKELY(f->is_counted && c->n_calls > n))
+        lines_enter(f, &c->calls[n], frame, is_resume);
 }
 
 static void on_end(zend_execute_data *frame, zval *result)
 {
-    (void)result;
     if (!recorder.is_on)
         return;
     fiber *c = recorder.running;
+    if (QPROF_UNLIKELY(recorder.has_lines && result &&
+                       frame->func->type == ZEND_USER_FUNCTION && c->n_calls &&
+                       c->calls[c->n_calls - 1].frame == frame))
+        lines_leave(&c->calls[c->n_calls - 1], frame);
     if (QPROF_LIKELY(c->n_calls && c->calls[c->n_calls - 1].frame == frame))
         close_top(c);
     else
@@ -211,7 +225,11 @@ static zend_op_array *compile(zend_file_handle *file, int type)
     zend_op_array *volatile code = NULL;
     if (!recorder.is_on)
         return compile_before(file, type);
+    uint32_t n_functions = CG(function_table)->nNumUsed, n_classes = CG(class_table)->nNumUsed;
+    if (recorder.has_lines)
+        CG(compiler_options) |= ZEND_COMPILE_NO_JUMPTABLES;
     AS_CALL_OF(QPROF_METHOD_COMPILER, code = compile_before(file, type));
+    lines_register_file(code, n_functions, n_classes);
     return code;
 }
 
@@ -271,9 +289,12 @@ static void open_frames(fiber *c, zend_execute_data *innermost)
         zend_execute_data *at = innermost;
         for (size_t i = 1; i < n; i++)
             at = at->prev_execute_data;
-        const function *f = is_observed(at) ? function_of(at->func) : NULL;
+        function *f = is_observed(at) ? function_of(at->func) : NULL;
+        size_t n_calls = c->n_calls;
         if (f)
             open_one(c, at, f->id, 1);
+        if (f && f->is_counted && c->n_calls > n_calls)
+            lines_enter(f, &c->calls[n_calls], at, 1);
     }
 }
 

@@ -4,8 +4,6 @@
  * created several times, and of a file that several requests load. */
 #include "recorder.h"
 
-#include <zend_closures.h>
-
 static struct {
     function **lists; /* [n_lists], a power of two */
     size_t n_lists, n;
@@ -19,6 +17,7 @@ void functions_free(void)
             table.lists[i] = f->next;
             free(f->name);
             free(f->file);
+            blocks_forget(f);
             free(f);
         }
     }
@@ -39,6 +38,14 @@ static int is_eval(const char *file)
     return strstr(file, ") : eval()'d code") != NULL;
 }
 
+/* Closures of one piece of code are one function, to whatever class they are bound. */
+static int is_closure(const zend_function *called)
+{
+    return called->type == ZEND_USER_FUNCTION &&
+           (called->common.fn_flags & (ZEND_ACC_CLOSURE | ZEND_ACC_FAKE_CLOSURE)) ==
+               ZEND_ACC_CLOSURE;
+}
+
 /* Its name: "strlen", "Shop\Basket::add", "Shop\{closure:12}", "{file lib.php}". */
 static void write_name(const zend_function *called, char *name, size_t n_bytes)
 {
@@ -49,13 +56,9 @@ static void write_name(const zend_function *called, char *name, size_t n_bytes)
         const char *file = base_name(ZSTR_VAL(called->op_array.filename));
         snprintf(name, n_bytes, is_eval(file) ? "{eval %.*s}" : "{file %.*s}",
                  (int)strcspn(file, " "), file);
-    } else if (called->common.fn_flags & ZEND_ACC_CLOSURE &&
-               called->type == ZEND_USER_FUNCTION && ZSTR_LEN(own) >= 9 &&
-               strcmp(ZSTR_VAL(own) + ZSTR_LEN(own) - 9, "{closure}") == 0) {
-        if (scope == zend_ce_closure)
-            class_name = colons = ""; /* it is bound to no class */
-        snprintf(name, n_bytes, "%s%s%.*s:%u}", class_name, colons, (int)ZSTR_LEN(own) - 1,
-                 ZSTR_VAL(own), called->op_array.line_start);
+    } else if (is_closure(called)) {
+        snprintf(name, n_bytes, "%.*s:%u}", (int)ZSTR_LEN(own) - 1, ZSTR_VAL(own),
+                 called->op_array.line_start);
     } else {
         /* the name of a class without one contains its file, after a zero */
         snprintf(name, n_bytes, "%s%s%s", class_name, colons, ZSTR_VAL(own));
@@ -73,12 +76,13 @@ static uint64_t mix(uint64_t hash, uint64_t value)
 static uint64_t hash_of(const zend_function *called)
 {
     const zend_string *own = called->common.function_name;
-    const zend_class_entry *scope = called->common.scope;
+    const zend_class_entry *scope = is_closure(called) ? NULL : called->common.scope;
     uint64_t hash = mix(0, own ? ZSTR_HASH((zend_string *)own) : 1);
     hash = mix(hash, scope ? ZSTR_HASH(scope->name) : 2);
     if (called->type != ZEND_USER_FUNCTION)
         return hash;
     hash = mix(hash, ZSTR_HASH(called->op_array.filename));
+    hash = mix(hash, called->op_array.last);
     return mix(hash, (uint64_t)called->op_array.line_start << 32 | called->op_array.line_end);
 }
 
@@ -88,6 +92,7 @@ static int is_same(const function *f, const zend_function *called, const char *n
         return !f->file && strcmp(f->name, name) == 0;
     return f->file && f->first_line == called->op_array.line_start &&
            f->last_line == called->op_array.line_end &&
+           f->n_instructions == called->op_array.last &&
            strcmp(f->file, ZSTR_VAL(called->op_array.filename)) == 0 &&
            strcmp(f->name, name) == 0;
 }
@@ -124,6 +129,7 @@ static function *add(const zend_function *called, uint64_t hash, const char *nam
     if (called->type == ZEND_USER_FUNCTION) {
         f->first_line = called->op_array.line_start;
         f->last_line = called->op_array.line_end;
+        f->n_instructions = called->op_array.last;
         f->file = strdup(ZSTR_VAL(called->op_array.filename));
     }
     if (!f->name || (called->type == ZEND_USER_FUNCTION && !f->file)) {
@@ -139,11 +145,43 @@ static function *add(const zend_function *called, uint64_t hash, const char *nam
 }
 
 /* A run meets a function for the first time. */
-static void define(function *f)
+static void define(function *f, const zend_function *called)
 {
-    const qprof_LineInfo declared = {-1, (int)f->first_line};
+    qprof_LineInfo declared = {-1, (int)f->first_line}, *lines = NULL;
+    int has_blocks = f->file && recorder.has_lines && cover_has(f->file);
+    blocks_forget(f);
     f->run = recorder.run;
-    f->id = qprof_define(f->name, NULL, f->file, f->file ? &declared : NULL, f->file != NULL);
+    f->id = 0;
+    f->changes = *recorder.changes - 1;
+    f->has_entry = has_blocks && !recorder.has_calls;
+    f->is_counted = 0;
+    if (!has_blocks && !recorder.has_calls)
+        return;
+    if (has_blocks && recorder.wants & QPROF_WANT_LINES)
+        lines = blocks_find(&called->op_array, f, (recorder.wants & QPROF_WANT_COVERAGE) != 0);
+    f->id = qprof_define(f->name, NULL, f->file,
+                         !f->file ? NULL
+                         : lines  ? lines
+                                  : &declared,
+                         !f->file ? 0
+                         : lines  ? f->n_blocks + 1
+                                  : 1);
+    if (lines || f->has_entry)
+        f->is_counted = (char)blocks_register(f);
+    free(lines);
+}
+
+int functions_is_called(const zend_op_array *code)
+{
+    for (size_t i = 0; i < table.n_lists; i++) {
+        for (const function *f = table.lists[i]; f; f = f->next) {
+            if (f->run == recorder.run && f->file && f->first_line == code->line_start &&
+                f->last_line == code->line_end &&
+                strcmp(f->file, ZSTR_VAL(code->filename)) == 0)
+                return 1;
+        }
+    }
+    return 0;
 }
 
 function *functions_find(const zend_function *called)
@@ -154,13 +192,18 @@ function *functions_find(const zend_function *called)
     write_name(called, name, sizeof name);
     while (f && (f->hash != hash || !is_same(f, called, name)))
         f = f->next;
-    if (f && f->run == recorder.run)
+    if (f && f->run == recorder.run) {
+        if (recorder.has_lines && f->file)
+            lines_prepare(f, (zend_op_array *)&called->op_array);
         return f;
+    }
     uint64_t begun = qprof_work_begin();
     if (!f)
         f = add(called, hash, name);
     if (f)
-        define(f);
+        define(f, called);
+    if (f && recorder.has_lines && f->file)
+        lines_prepare(f, (zend_op_array *)&called->op_array);
     qprof_work_end(begun);
     return f;
 }

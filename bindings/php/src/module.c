@@ -13,6 +13,7 @@ recorder_state recorder;
 
 PHP_INI_BEGIN()
 PHP_INI_ENTRY("qprof.options", "", PHP_INI_SYSTEM, NULL)
+PHP_INI_ENTRY("qprof.lines", "0", PHP_INI_SYSTEM, NULL)
 PHP_INI_END()
 
 static int is_command_line(void)
@@ -38,7 +39,8 @@ static void add_quoted(smart_str *text, const char *value)
 }
 
 /* ["output" => "run.qprof", "open_frames" => false] as options. */
-static void add_options(smart_str *text, HashTable *options, int *has_open_frames)
+static void add_options(smart_str *text, HashTable *options, int *has_open_frames,
+                        int *counts_lines)
 {
     zend_string *name;
     zval *value;
@@ -49,6 +51,10 @@ static void add_options(smart_str *text, HashTable *options, int *has_open_frame
             continue;
         if (zend_string_equals_literal(name, "open_frames")) {
             *has_open_frames = zend_is_true(value);
+            continue;
+        }
+        if (zend_string_equals_literal(name, "lines")) {
+            *counts_lines = zend_is_true(value);
             continue;
         }
         smart_str_appends(text, " -");
@@ -79,14 +85,25 @@ static void name_program(void)
     qprof_set_program(script_name(), n, words, "PHP " PHP_VERSION);
 }
 
-/* @param caller  as for calls_begin(). @return 1: a run is on; 0: the library has an error text */
-static int begin(const char *options, zend_execute_data *caller)
+/* @param caller        as for calls_begin()
+ * @param counts_lines  also without coverage
+ * @return 1: a run is on; 0: the library has an error text */
+static int begin(const char *options, zend_execute_data *caller, int counts_lines)
 {
     name_program();
     if (qprof_vm_open(&recorder.vm, options) <= 0)
         return 0;
     recorder.run++;
     recorder.is_on = 1;
+    recorder.changes = qprof_changes();
+    recorder.wants = qprof_wants();
+    recorder.has_calls = !(recorder.wants & QPROF_WANT_ALONE);
+    recorder.has_lines = counts_lines || (recorder.wants & QPROF_WANT_COVERAGE);
+    if (recorder.has_lines) {
+        cover_begin();
+        lines_begin();
+        lines_register(0, 0);
+    }
     calls_begin(caller);
     return 1;
 }
@@ -95,8 +112,9 @@ static void end(void)
 {
     if (!recorder.is_on)
         return;
+    lines_end_request();
     calls_end();
-    recorder.is_on = recorder.of_request = 0;
+    recorder.is_on = recorder.of_request = recorder.has_lines = 0;
     qprof_vm_close(&recorder.vm);
 }
 
@@ -116,7 +134,7 @@ static void begin_of_process(void)
     smart_str_appendc(&text, ' ');
     smart_str_appends(&text, variable ? variable : "");
     smart_str_0(&text);
-    if (!begin(ZSTR_VAL(text.s), NULL)) {
+    if (!begin(ZSTR_VAL(text.s), NULL, INI_BOOL("qprof.lines"))) {
         recorder.has_failed = 1;
         fprintf(stderr, "qprof: %s: nothing is recorded\n", qprof_error_text());
     }
@@ -130,7 +148,7 @@ PHP_FUNCTION(qprof_start)
     HashTable *options = NULL;
     zend_string *options_text = NULL;
     smart_str text = {0};
-    int has_open_frames = 1;
+    int has_open_frames = 1, counts_lines = 0;
     ZEND_PARSE_PARAMETERS_START(0, 1)
     Z_PARAM_OPTIONAL
     Z_PARAM_ARRAY_HT_OR_STR(options, options_text)
@@ -140,14 +158,15 @@ PHP_FUNCTION(qprof_start)
         RETURN_THROWS();
     }
     if (options)
-        add_options(&text, options, &has_open_frames);
+        add_options(&text, options, &has_open_frames, &counts_lines);
     else if (options_text)
         smart_str_append(&text, options_text);
     smart_str_appendc(&text, ' ');
     smart_str_0(&text);
     if (!EG(exception)) {
         recorder.of_request = 1;
-        if (!begin(ZSTR_VAL(text.s), has_open_frames ? execute_data->prev_execute_data : NULL))
+        if (!begin(ZSTR_VAL(text.s), has_open_frames ? execute_data->prev_execute_data : NULL,
+                   counts_lines))
             zend_throw_exception(spl_ce_RuntimeException, qprof_error_text(), 0);
     }
     smart_str_free(&text);
@@ -269,7 +288,17 @@ static PHP_RINIT_FUNCTION(qprof)
     (void)type;
     (void)module_number;
     calls_reset();
+    if (recorder.has_lines)
+        lines_begin();
     begin_of_process();
+    return SUCCESS;
+}
+
+static PHP_RSHUTDOWN_FUNCTION(qprof)
+{
+    (void)type;
+    (void)module_number;
+    lines_end_request();
     return SUCCESS;
 }
 
@@ -279,6 +308,7 @@ static ZEND_MODULE_POST_ZEND_DEACTIVATE_D(qprof)
     calls_reset();
     if (recorder.of_request)
         end();
+    lines_reset();
     return SUCCESS;
 }
 
@@ -298,7 +328,7 @@ zend_module_entry qprof_module_entry = {STANDARD_MODULE_HEADER,
                                         PHP_MINIT(qprof),
                                         PHP_MSHUTDOWN(qprof),
                                         PHP_RINIT(qprof),
-                                        NULL,
+                                        PHP_RSHUTDOWN(qprof),
                                         PHP_MINFO(qprof),
                                         "0.1.0",
                                         NO_MODULE_GLOBALS,
