@@ -152,7 +152,7 @@ LUAI_FUNC void qlua_cover_file(lua_State *L, Proto *p, const qlua_module *module
 LUAI_FUNC int qlua_code_is_same(const Proto *a, const Proto *b);
 /** Note that a file was loaded and, if it is covered, its text. A chunk from a string may carry
  * the name of any file, so the text of the file must compile to the code of the chunk.
- * @param p  the main chunk; NULL: it is known to come from the file */
+ * @param p  the main chunk; NULL: it is known to come from the file, or taken to */
 LUAI_FUNC void qlua_cover_loaded(const char *path, const Proto *p, int is_covered);
 /** Register the files that the program did not load, but could have. */
 LUAI_FUNC void qlua_cover_unloaded(void);

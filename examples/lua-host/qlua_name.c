@@ -341,6 +341,8 @@ void qlua_name_chunk(lua_State *L, CallInfo *ci, Proto *p, const qlua_module *mo
     code->origin = origin_of(L, ci, p);
     name_inner(p, module, code->origin);
     number_functions(p, code->origin == NULL);
+    if (p->linedefined == 0 && p->source && getstr(p->source)[0] == '@' && !qlua_is_covering)
+        qlua_cover_loaded(getstr(p->source) + 1, NULL, 1); /* so that reports may show it */
 }
 
 /* ---- the name of a function -------------------------------------------------------------- */

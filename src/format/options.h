@@ -77,8 +77,9 @@
     X(mark_partial_lines, "mark-partial-lines", WORD, "executed", "executed|not-executed",     \
       "state of lines of which only a part was executed")                                      \
     X(apply_adjustments, "apply-adjustments", BOOL, "yes", "",                                 \
-      "use of purecov: annotations in sources and of the -adjustments-file in reports")        \
-    X(adjustments_file, "adjustments-file", TEXT, "", "FILE", "adjustments of coverage")       \
+      "use of purecov: annotations in sources, and of adjustments files, in reports")          \
+    X(adjustments_file, "adjustments-file", TEXT, "", "FILE",                                  \
+      "adjustments of coverage; for reports that run with it in QPROF")                        \
     X(purecov_granularity, "purecov-granularity", WORD, "", "function|basic-block|line",       \
       "libcprof: synonym of -collection-granularity")                                          \
     X(bb_counts, "bb-counts", WORD, "", "hits|once", "libcprof: synonym of -cover")            \
@@ -161,7 +162,7 @@
     X(show_non_hit, "show-non-hit", BOOL, "no", "",                                            \
       "functions in reports that have skips but no calls")                                     \
     X(source_path, "source-path", TEXT, "", "FOLDERS",                                         \
-      "folders in which reports search for sources, separated by ':'")                         \
+      "folders of sources, separated by ':'; for reports that run with it in QPROF")           \
     X(config, "config", TEXT, "", "FILE",                                                      \
       "file of options, which apply as if written here, and of triggers, actions, "            \
       "areas, event triggers")                                                                 \

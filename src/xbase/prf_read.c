@@ -360,13 +360,25 @@ bool qp_prf_reader_open(qp_prf_reader *r, const char *path, const char **why)
     r->at = r->n_read = begin;
     if (next_file(r))
         begin_packet(r);
-    if (!r->is_text || peek(r))
+    bool is_empty = !r->n_bytes;
+    if (!is_empty && (!r->is_text || peek(r)))
         return true;
     qp_prf_reader_close(r);
-    *why =
-        "not a trace: neither a .qtrace file nor a profile, a table with the fields THREAD, OP "
-        "and CALL, or delimited text; packets are read with their header packet";
+    *why = is_empty ? "the file is empty"
+                    : "not a trace: neither a .qtrace file nor a profile, a table with the "
+                      "fields THREAD, OP "
+                      "and CALL, or delimited text; packets are read with their header packet";
     return false;
+}
+
+uint64_t qp_prf_reader_cut(const qp_prf_reader *r)
+{
+    bool is_end = r->n_rest == 1 && r->bytes[r->begin] == QP_DBF_END;
+    uint64_t n_rows = r->n_rows + r->n_damaged + r->n_deleted;
+    uint64_t n_rest = is_end ? 0 : r->n_rest;
+    return r->is_text || r->is_packets || r->table.n_records <= n_rows
+               ? n_rest
+               : (r->table.n_records - n_rows) * r->table.record_bytes - n_rest;
 }
 
 void qp_prf_reader_close(qp_prf_reader *r)

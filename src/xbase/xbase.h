@@ -281,6 +281,9 @@ bool qp_prf_reader_open(qp_prf_reader *r, const char *path, const char **why);
  * that is being written may have more later */
 bool qp_prf_reader_next(qp_prf_reader *r, qp_prf_row *row);
 
+/* Bytes that are missing at the end by the count of the table's head, or that are no whole row. */
+uint64_t qp_prf_reader_cut(const qp_prf_reader *r);
+
 void qp_prf_reader_close(qp_prf_reader *r);
 
 typedef struct {

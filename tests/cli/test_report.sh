@@ -192,6 +192,12 @@ claim "a line of source with its count" same '| 5,000,000,000 2 two' \
     "$(qprof annotate f lines.qprof | awk '$NF == "two" { print $1, $2, $3, $4 }')"
 claim "a line that was never executed is marked" same '# 0 3 three' \
     "$(qprof annotate score.src lines.qprof | awk '$NF == "three" { print $1, $2, $3, $4 }')"
+if qprof html -o page.html lines.qprof >printed 2>err; then
+    claim "a page says which sources it has" same 'It has the text of 1 source; check before you share it (--no-sources leaves texts out):
+  score.src' "$(sed 1d printed)"
+    claim "without sources it says nothing of them" same '' "$(qprof html --no-sources -o page.html lines.qprof | sed 1d)"
+    claim "nor has it any" sh -c '! grep -q three page.html'
+fi
 rm score.src
 claim "without the source the figures stay" same '| 5,000,000,000 2' \
     "$(qprof annotate f lines.qprof | awk '$3 == "2" { print $1, $2, $3 }')"
@@ -212,8 +218,15 @@ record lineless.qprof 'native!(' 50 ')'
 claim "if none has, it is reported" says 'no function that was called has lines' qprof annotate lineless.qprof
 mkdir away && echo 'text of it' > away/score.src
 QPROF='-output=away.qprof -source-path=away' ./score 'main(' '#0*3' ')'
-claim "sources are looked for where the run says" same '| 3 1 text of it' \
-    "$(qprof annotate main away.qprof | awk '/text of it/ { print $1, $2, $3, $4, $5, $6 }')"
+text_of_it() { awk '/text of it/ { print $1, $2, $3, $4, $5, $6 }'; }
+claim "a profile does not say where sources are looked for" same '' "$(qprof annotate main away.qprof | text_of_it)"
+claim "the command does" same '| 3 1 text of it' "$(qprof annotate --source-path=away main away.qprof | text_of_it)"
+claim "or its environment" same '| 3 1 text of it' \
+    "$(QPROF=-source-path=away qprof annotate main away.qprof | text_of_it)"
+sed 's/-output=away.qprof/-newer=away.qprof /' away.qprof >newer.qprof
+claim "options of a newer recorder are passed over" same "$(qprof detail --format=json main away.qprof | jq .callers)" \
+    "$(timeout 60 qprof detail --format=json main newer.qprof | jq .callers)"
+claim "which has options that are not known" sh -c 'qprof info newer.qprof | grep -q -e -newer='
 QPROF='-output=grain.qprof -collection-granularity=function' ./score 'main(' 5 ')'
 claim "a run without figures of lines says why" sh -c \
     "qprof annotate grain.qprof | grep -q 'No figures of lines: .*recorded with -collection-granularity=function'"

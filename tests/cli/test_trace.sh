@@ -74,7 +74,7 @@ about "a truncated or foreign file is reported, also by the status"
 head -c 700 run.qtrace >cut.qtrace
 qprof trace stat cut.qtrace >stat 2>error
 check $? = 1
-check "$(grep -c 'the last packet is incomplete' error)" = 1
+check "$(grep -c 'it is cut: .* of its last packet left out' error)" = 1
 echo 'print("no trace")' >foreign
 qprof trace stat foreign 2>error
 check $? = 2
@@ -191,7 +191,7 @@ fi
 about "what is missing or wrong is reported"
 head -c -30 run.qtrace >cut.qtrace
 qprof trace stat cut.qtrace >/dev/null 2>error
-check "$(grep -c 'the last packet is incomplete' error)" = 1
+check "$(grep -c 'it is cut: .* of its last packet left out' error)" = 1
 for words in "stat" "stat missing.qtrace" "stat --since=x run.qtrace" "dump --when=a->-> run.qtrace" \
     "stat --since=2us --until=1us run.qtrace" "export --to=nothing run.qtrace" "profile run.qtrace"; do
     # shellcheck disable=SC2086

@@ -41,7 +41,7 @@ static qp_source read_source(const char *path)
 {
     qp_source s;
     qp_error error;
-    assert_true(qp_source_read(path, NULL, &s, &error));
+    assert_true(qp_source_read_own(path, &s, &error));
     return s;
 }
 

@@ -33,7 +33,7 @@ static char *page_of(const char *path, uint64_t digest, const char *source_path,
 {
     static qp_out out;
     qp_error error;
-    qp_cover_export_options o = {.source_path = source_path};
+    qp_cover_export_options o = {.sources = {.path = source_path}};
     picture *p = picture_new();
     picture_file(p, path);
     picture_block(p, 1, picture_function(p, "f", 1), 1);
@@ -137,6 +137,48 @@ static void steps_upwards_lead_nowhere(void **state)
     assert_true(shows("../outside.lua", digest_of_text(), NULL));
 }
 
+static void links_may_not_lead_out(void **state)
+{
+    (void)state;
+    char path[300];
+    outside(path);
+    assert_int_equal(symlink(path, "linked.lua"), 0);
+    assert_int_equal(symlink("..", "lib/up"), 0);
+    assert_false(shows("linked.lua", 0, NULL));
+    assert_false(shows("lib/up/../outside.lua", 0, NULL));
+    assert_false(shows("/build/linked.lua", 0, "."));
+    assert_true(shows("lib/up/main.lua", 0, NULL));
+    assert_true(shows("linked.lua", digest_of_text(), NULL));
+    unlink("linked.lua");
+    unlink("lib/up");
+}
+
+static void what_is_hidden_is_shown_where_the_user_named_its_folder(void **state)
+{
+    (void)state;
+    assert_int_equal(mkdir(".keys", 0700), 0);
+    write_file(".keys/key.lua", text, strlen(text));
+    assert_false(shows(".keys/key.lua", 0, NULL));
+    assert_false(shows("lib/../.keys/key.lua", 0, NULL));
+    assert_true(shows("key.lua", 0, ".keys"));
+    assert_true(shows(".keys/key.lua", 0, "."));
+    unlink(".keys/key.lua");
+    rmdir(".keys");
+}
+
+static void the_top_of_the_file_system_is_no_folder_of_sources(void **state)
+{
+    (void)state;
+    char path[300], folder[256];
+    outside(path);
+    assert_non_null(getcwd(folder, sizeof folder));
+    assert_int_equal(chdir("/"), 0);
+    assert_false(shows(path, 0, NULL));
+    assert_false(shows(path + 1, 0, NULL));
+    assert_true(shows(path, 0, "/"));
+    assert_int_equal(chdir(folder), 0);
+}
+
 static void a_source_where_the_user_said_sources_are_is_shown(void **state)
 {
     (void)state;
@@ -196,6 +238,9 @@ int main(void)
         cmocka_unit_test(a_source_below_the_root_is_shown),
         cmocka_unit_test(a_source_outside_is_shown_only_if_it_is_the_text_that_was_recorded),
         cmocka_unit_test(steps_upwards_lead_nowhere),
+        cmocka_unit_test(links_may_not_lead_out),
+        cmocka_unit_test(what_is_hidden_is_shown_where_the_user_named_its_folder),
+        cmocka_unit_test(the_top_of_the_file_system_is_no_folder_of_sources),
         cmocka_unit_test(a_source_where_the_user_said_sources_are_is_shown),
         cmocka_unit_test(a_changed_source_is_said),
         cmocka_unit_test(a_source_of_any_bytes_stays_a_text),

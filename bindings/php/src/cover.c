@@ -43,7 +43,7 @@ static const char *match_set(const char *pattern, const char *end, char letter)
     return at < end && letter && letter != '/' && found != is_negated ? at + 1 : NULL;
 }
 
-/* Does a pattern match a path, or a folder above it? "**" stands for any number of folders. */
+/* Does a pattern fit a path or a folder above it? "**" fits any number of folders. */
 static int matches(const char *pattern, const char *end, const char *path)
 {
     for (; pattern < end; pattern++, path++) {

@@ -26,6 +26,20 @@ typedef struct qp_arena_block {
 static uint64_t n_calls, fail_at;
 static bool fails_for_ever;
 
+static bool has_failed;
+
+bool qp_alloc_has_failed(void)
+{
+    return has_failed;
+}
+
+/* @return p */
+static void *noted(void *p)
+{
+    has_failed |= !p;
+    return p;
+}
+
 static bool is_to_fail(void)
 {
     n_calls++;
@@ -39,15 +53,15 @@ void *qp_alloc(size_t n, size_t bytes)
 
 void *qp_alloc_zeroed(size_t n, size_t bytes)
 {
-    return is_to_fail() ? NULL : calloc(n ? n : 1, bytes ? bytes : 1);
+    return noted(is_to_fail() ? NULL : calloc(n ? n : 1, bytes ? bytes : 1));
 }
 
 void *qp_realloc(void *p, size_t n, size_t bytes)
 {
     size_t total;
     if (is_to_fail() || __builtin_mul_overflow(n, bytes, &total))
-        return NULL;
-    return realloc(p, total ? total : 1);
+        return noted(NULL);
+    return noted(realloc(p, total ? total : 1));
 }
 
 char *qp_alloc_text(const char *text)

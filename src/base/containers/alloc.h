@@ -31,6 +31,9 @@ char *qp_arena_text(qp_arena *a, const char *text);
 char *qp_arena_format(qp_arena *a, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Was there not enough memory, for whatever was asked? */
+bool qp_alloc_has_failed(void);
+
 /* Tests: let the n-th allocation from now on fail, and all after it if for_ever; n 0: none.
  * qp_alloc_count: allocations since the last call of qp_alloc_fail_after. */
 void qp_alloc_fail_after(uint64_t n, bool for_ever);

@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/atomic.h"
+
 enum { MIN_FD = 1000 };
 
 const char *qp_file_reason(int error, bool is_new)
@@ -73,6 +75,13 @@ int qp_file_raise(int fd)
     return high;
 }
 
+static int read_error;
+
+int qp_file_read_error(void)
+{
+    return qp_load(&read_error);
+}
+
 size_t qp_file_read_at(int fd, void *to, size_t n_bytes, uint64_t at)
 {
     size_t n_read = 0;
@@ -80,6 +89,8 @@ size_t qp_file_read_at(int fd, void *to, size_t n_bytes, uint64_t at)
         ssize_t n = pread(fd, (char *)to + n_read, n_bytes - n_read, (off_t)(at + n_read));
         if (n < 0 && errno == EINTR)
             continue;
+        if (n < 0)
+            qp_store(&read_error, errno);
         if (n <= 0)
             break;
         n_read += (size_t)n;

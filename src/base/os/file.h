@@ -20,8 +20,12 @@ bool qp_file_is_plain(int fd, uint64_t *n_bytes, const char **why);
 /* Move a descriptor out of the way of hosts that close low ones. @return the new one, or fd */
 int qp_file_raise(int fd);
 
-/* Read up to n_bytes from a place. @return bytes read: fewer at the end or after an error */
+/* Read up to n_bytes from a place.
+ * @return bytes read: fewer at the end, or after an error, which qp_file_read_error() tells apart */
 size_t qp_file_read_at(int fd, void *to, size_t n_bytes, uint64_t at);
+
+/* Why a read of this process failed, whichever was last. @return 0: none did; an errno value */
+int qp_file_read_error(void);
 
 /* Write n_bytes at a place.
  * @param done  receives the bytes written, also after an error. @return 0 or an errno value */

@@ -10,6 +10,7 @@
 #include <sys/types.h>
 
 #include "base/os/screen.h"
+#include "base/text/buf.h"
 #include "base/text/error.h"
 #include "base/text/field.h"
 #include "model/model.h"
@@ -71,7 +72,7 @@ typedef struct {
     bool help;
     bool is_forced, has_threads, has_subtract, has_skips, is_hottest, is_man, is_completion,
         has_list, is_calls, has_samples, has_callgrind_jumps, has_arguments, is_host, is_bytes,
-        is_objects;
+        is_objects, has_no_sources;
     uint64_t limit; /* 0: none; UINT64_MAX: not given */
     uint64_t depth, count;
     uint64_t suffixes; /* frames of a call route; 0: none are shown; UINT64_MAX: not given */
@@ -180,6 +181,8 @@ extern const qp_flag qp_flags_common[]; /* of commands that have no others */
 #define QP_FLAG_SOURCE_PATH                                                                    \
     QP_TEXT("source-path", 0, "DIR[:DIR]", source_path,                                        \
             "folders of sources that are not where the program found them")
+#define QP_FLAG_NO_SOURCES                                                                     \
+    QP_YES("no-sources", 0, has_no_sources, "a page without the texts of sources")
 #define QP_FLAG_FILTER                                                                         \
     QP_TEXT("filter", 0, "TEXT", filter, "text that a function has in its name or file")
 /* clang-format on */
@@ -221,6 +224,9 @@ typedef struct qp_cli {
     char path[4096];  /* of the profile that was loaded, for messages */
     unsigned line;    /* of the commands of a prompt that messages are about; 0: none */
 } qp_cli;
+
+/* All of the tool. @return its exit status */
+int qp_cli_main(int argc, char **argv);
 
 /* The commands, each in a file of its name. */
 extern const qp_command qp_command_run, qp_command_report, qp_command_tree, qp_command_detail,
@@ -297,6 +303,11 @@ typedef bool qp_output_writer(const void *data, qp_out *out, qp_error *error);
 /* Write to a file or, as qp_output_is_standard(), to standard output.
  * @return QP_EXIT_CLEAN; QP_EXIT_UNUSABLE: a message was printed, and no file is left */
 int qp_output_write(qp_cli *cli, const char *path, qp_output_writer *write, const void *data);
+
+/* Note the name of a source that a page has. @param names  qp_buf * of char * */
+void qp_output_note_source(void *names, const char *path);
+/* Print which ones it has, unless it went to standard output, and free the names. */
+void qp_output_print_sources(const qp_cli *cli, const char *page, qp_buf *names);
 
 /* Which of `words` ("lcov|json") --to is. @return -1: none, a message was printed */
 int qp_output_format(const qp_cli *cli, const char *words);

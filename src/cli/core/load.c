@@ -101,8 +101,6 @@ static void take_cover_options(qp_cover_args *a, const qp_options *o)
         a->partial = (unsigned)o->number[QP_OPT_mark_partial_lines];
     if (!a->adjustments && !o->number[QP_OPT_apply_adjustments])
         a->is_unadjusted = true;
-    if (!a->adjustments && o->is_set[QP_OPT_adjustments_file])
-        a->adjustments = qp_option_text(o, QP_OPT_adjustments_file);
 }
 
 /* The settings of the configuration file are among the options. */
@@ -110,6 +108,23 @@ static qp_parse pass_over(void *unused, qp_options *o, const char *file, qp_erro
 {
     (void)unused, (void)o, (void)file, (void)error;
     return QP_PARSE_OK;
+}
+
+/* A file may come from anybody: options that name files are not taken from it, only from the variable
+ * that the recorder would read here. */
+static void take_paths(qp_args *args)
+{
+    static qp_options o; /* the texts stay */
+    const qp_option_events events = {.config = pass_over};
+    const char *text = getenv("QPROF");
+    qp_error error;
+    qp_options_init(&o);
+    if (!text || qp_options_parse(&o, text, &events, &error) != QP_PARSE_OK)
+        return;
+    if (!args->source_path && o.is_set[QP_OPT_source_path])
+        args->source_path = qp_option_text(&o, QP_OPT_source_path);
+    if (!args->cover.adjustments && o.is_set[QP_OPT_adjustments_file])
+        args->cover.adjustments = qp_option_text(&o, QP_OPT_adjustments_file);
 }
 
 /* The run's own options are the defaults of flags that are about reports; of several runs, those of
@@ -123,14 +138,13 @@ static void take_options(qp_cli *cli, const qp_model *m)
     if (is_taken)
         return;
     is_taken = true;
+    take_paths(&cli->args);
     qp_options_init(&o);
     if (qp_options_parse(&o, m->run.options, &events, &error) != QP_PARSE_OK)
-        return;
+        qp_options_init(&o); /* of a newer recorder, or damaged */
     const char *unit = qp_option_text(&o, QP_OPT_time_unit);
     if (!cli->args.unit && o.is_set[QP_OPT_time_unit] && qp_args_word(QP_UNIT_WORDS, unit) >= 0)
         cli->args.unit = unit;
-    if (!cli->args.source_path && o.is_set[QP_OPT_source_path])
-        cli->args.source_path = qp_option_text(&o, QP_OPT_source_path);
     if (cli->args.percent == UINT_MAX)
         cli->args.percent =
             o.number[QP_OPT_percent_real_values] ? QP_PERCENT_OF_RUN : QP_PERCENT_OF_ROWS;

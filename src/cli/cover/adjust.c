@@ -26,12 +26,13 @@ static uint64_t time_of(const char *path)
                                                          : qp_clock_wall() / 1000000000;
 }
 
-/* @param file  to open @param shown  name to write @return exit status */
-static int scan(const qp_cli *cli, extraction *x, const char *file, const char *shown)
+/* @param f  of a profile; NULL: the user named the file @param shown  name to write @return exit status */
+static int scan(const qp_cli *cli, extraction *x, const qp_cover_file *f, const char *shown)
 {
     qp_error error;
     qp_source source;
-    if (!qp_source_read(file, cli->args.source_path, &source, &error)) {
+    if (!(f ? qp_source_read(f->file, f->digest, cli->args.source_path, &source, &error)
+            : qp_source_read_own(shown, &source, &error))) {
         qp_cli_warn(cli, "%s", error.text);
         return QP_EXIT_SALVAGED;
     }
@@ -77,12 +78,12 @@ static int scan_operand(qp_cli *cli, extraction *x, char *operand)
 {
     qp_cover *c;
     if (operand && !qp_cli_is_profile(operand))
-        return scan(cli, x, operand, operand);
+        return scan(cli, x, NULL, operand);
     int status = qp_cover_open(cli, &operand, operand != NULL, &c);
     if (status == QP_EXIT_UNUSABLE)
         return status;
     for (size_t i = 0; i < c->n_files && status != QP_EXIT_UNUSABLE; i++) {
-        int scanned = scan(cli, x, c->files[i].file, c->files[i].path);
+        int scanned = scan(cli, x, &c->files[i], c->files[i].path);
         status = scanned > status ? scanned : status;
     }
     qp_cover_free(c);

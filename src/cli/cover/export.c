@@ -33,6 +33,8 @@ static bool takes_flags(const qp_cli *cli, const qp_cover_exporter *x)
                        : a->test        ? "test-name"
                        : a->is_relative ? "relative"
                                         : NULL;
+    if (cli->args.has_no_sources && x->write != qp_cover_html)
+        return qp_cli_refuse(cli, "--no-sources applies to --to=html, not to %s", x->name);
     if (!flag || x->write == qp_cover_lcov)
         return true;
     qp_cli_fail(cli, "--%s applies to --to=lcov, not to %s", flag, x->name);
@@ -44,13 +46,17 @@ static int show(qp_cli *cli, const qp_cover *c, void *data)
 {
     char root[4096];
     const qp_cover_args *a = &cli->args.cover;
+    qp_buf names = QP_BUF(char *);
     job j = {*(const qp_cover_exporter **)data,
              c,
              {.root = a->is_relative ? NULL : realpath(a->root ? a->root : ".", root),
               .test = a->test,
               .is_lcov2 = a->is_lcov2,
-              .source_path = cli->args.source_path}};
-    return qp_output_write(cli, cli->args.output, write_job, &j);
+              .sources = {cli->args.source_path, cli->args.has_no_sources,
+                          qp_output_note_source, &names}}};
+    int status = qp_output_write(cli, cli->args.output, write_job, &j);
+    qp_output_print_sources(cli, status == QP_EXIT_CLEAN ? cli->args.output : NULL, &names);
+    return status;
 }
 
 static int run_export(qp_cli *cli)
@@ -100,6 +106,7 @@ const qp_command qp_command_cover_export = {
              "lcov: with records that only lcov 2 reads"},
             {"test-name", 0, QP_FLAG_TEXT, "NAME", QP_COVER_AT(test), NULL,
              "lcov: name of the test; default: the program's"},
+            QP_FLAG_NO_SOURCES,
             QP_COVER_FLAGS,
             QP_FLAGS_COMMON},
     .examples = "qprof cover export --to=lcov -o lcov.info\n"

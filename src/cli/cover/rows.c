@@ -183,29 +183,35 @@ typedef struct {
     qp_cover_totals sum, module_sum; /* of its functions; of all parts of the module */
 } part;
 
-static void find_parts(qp_buf *parts, const qp_cover_file *f)
-{
-    size_t begin = parts->n;
-    for (uint32_t i = 0; i < f->n_functions && !parts->failed; i++) {
-        const qp_cover_function *x = &f->functions[i];
-        part *p = (part *)parts->items + begin, *end = (part *)parts->items + parts->n;
-        while (p < end && strcmp(p->module, x->module) != 0)
-            p++;
-        if (p == end && (p = qp_buf_add(parts)))
-            *p = (part){.module = x->module, .file = f, .sum.files = 1};
-        if (p)
-            qp_cover_totals_add(&p->sum, &x->totals);
-    }
-    /* a line on which two functions have code counts once in the file */
-    if (parts->n == begin + 1 && !parts->failed)
-        ((part *)parts->items)[begin].sum = f->totals;
-}
-
 static int compare_modules(const void *a, const void *b)
 {
     const part *x = a, *y = b;
     int by_name = strcmp(x->module, y->module);
     return by_name ? by_name : strcmp(x->file->path, y->file->path);
+}
+
+/* Those of a file, from part `begin` on: first one for each of its functions, then equal ones joined. */
+static void find_parts(qp_buf *parts, const qp_cover_file *f)
+{
+    size_t begin = parts->n, n = 0;
+    part *own = qp_buf_add_many(parts, f->n_functions);
+    if (!own || !f->n_functions)
+        return;
+    for (uint32_t i = 0; i < f->n_functions; i++)
+        own[i] =
+            (part){.module = f->functions[i].module, .file = f, .sum = f->functions[i].totals};
+    qsort(own, f->n_functions, sizeof *own, compare_modules);
+    for (uint32_t i = 0; i < f->n_functions; i++) {
+        if (n && strcmp(own[n - 1].module, own[i].module) == 0)
+            qp_cover_totals_add(&own[n - 1].sum, &own[i].sum);
+        else
+            own[n++] = own[i];
+        own[n - 1].sum.files = 1;
+    }
+    /* a line on which two functions have code counts once in the file */
+    if (n == 1)
+        own[0].sum = f->totals;
+    parts->n = begin + n;
 }
 
 static int compare_parts(const void *a, const void *b, void *data)

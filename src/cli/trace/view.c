@@ -290,7 +290,8 @@ static bool report_damage(const qp_trace_view *v)
 {
     const qp_trace_losses *lost = qp_trace_lost(v->trace);
     const qp_trace_info *info = qp_trace_about(v->trace);
-    const char *piece = info->kind == QP_TRACE_OF_XBASE ? "row" : "packet";
+    bool is_table = info->kind == QP_TRACE_OF_XBASE;
+    const char *piece = is_table ? "row" : "packet";
     uint64_t n_cut = info->is_live ? 0 : lost->n_cut_bytes;
     char number[QP_NUMBER_BYTES];
     if (lost->n_packets)
@@ -303,8 +304,8 @@ static bool report_damage(const qp_trace_view *v)
         qp_cli_warn(v->cli, "%s: %s between packets skipped", v->paths[0],
                     qp_unit_size(number, lost->n_skipped_bytes));
     if (n_cut)
-        qp_cli_warn(v->cli, "%s: the last packet is incomplete: %s left out", v->paths[0],
-                    qp_unit_size(number, n_cut));
+        qp_cli_warn(v->cli, "%s: it is cut: %s %s", v->paths[0], qp_unit_size(number, n_cut),
+                    is_table ? "of its rows are missing" : "of its last packet left out");
     return lost->n_packets || lost->n_damaged || lost->n_skipped_bytes || n_cut;
 }
 

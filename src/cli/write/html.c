@@ -47,12 +47,14 @@ static int write_page(qp_cli *cli, const qp_model *m, const qp_export_options *o
             return qp_cli_fail(cli, "%s: file exists (use -o FILE)", path);
     }
     int status = qp_output_write(cli, path, write_job, &(job){m, o});
-    if (status != QP_EXIT_CLEAN || qp_output_is_standard(path))
-        return status;
-    qp_out_text(&cli->out, "Written: ");
-    qp_screen_name(&cli->screen, path, 0);
-    qp_out_text(&cli->out, "; any browser opens it\n");
-    return QP_EXIT_CLEAN;
+    bool is_file = status == QP_EXIT_CLEAN && !qp_output_is_standard(path);
+    if (is_file) {
+        qp_out_text(&cli->out, "Written: ");
+        qp_screen_name(&cli->screen, path, 0);
+        qp_out_text(&cli->out, "; any browser opens it\n");
+    }
+    qp_output_print_sources(cli, is_file ? path : NULL, o->sources.to);
+    return status;
 }
 
 /* Write the page, with the timeline of a trace if there is one.
@@ -62,11 +64,13 @@ static int show(qp_cli *cli, const qp_model *m, const qp_model *base, const char
     char root[PATH_BYTES];
     qp_error error;
     qp_timeline timeline;
+    qp_buf names = QP_BUF(char *);
     qp_export_options o = {.name = cli->path,
                            .base = base,
                            .base_name = base_path,
                            .root = realpath(".", root),
-                           .source_path = cli->args.source_path,
+                           .sources = {cli->args.source_path, cli->args.has_no_sources,
+                                       qp_output_note_source, &names},
                            .is_apart = cli->args.has_threads};
     if (!cli->args.trace.file)
         return write_page(cli, m, &o);
@@ -141,8 +145,8 @@ const qp_command qp_command_html = {
     .about = "Writes one self-contained page: flame graphs, functions, call tree, annotated "
              "sources, threads. It needs no network and no server. With two profiles it shows "
              "what changed from BASE to FILE. Sources are in the page if they are the text "
-             "that was recorded, or lie below this folder or --source-path; check them before "
-             "you share the page.",
+             "that was recorded, or lie below this folder or --source-path; which ones is "
+             "printed: check them before you share the page.",
     .flags = (const qp_flag[]){QP_TEXT("output", 'o', "FILE", output,
                                        "page to write; -: standard output (default: the "
                                        "profile's name with .html, in this "
@@ -154,8 +158,8 @@ const qp_command qp_command_html = {
                                QP_YES("with-arguments", 0, has_arguments,
                                       "the arguments of the program as well, which may be "
                                       "secrets"),
-                               QP_FLAG_SOURCE_PATH, QP_FLAG_WHEN, QP_FLAGS_COLLAPSE,
-                               QP_FLAG_THREADS_APART, QP_FLAGS_COMMON},
+                               QP_FLAG_SOURCE_PATH, QP_FLAG_NO_SOURCES, QP_FLAG_WHEN,
+                               QP_FLAGS_COLLAPSE, QP_FLAG_THREADS_APART, QP_FLAGS_COMMON},
     .examples = "qprof html                        the newest profile here\n"
                 "qprof html run.qprof -o run.html\n"
                 "qprof html --trace=run.qtrace run.qprof\n"

@@ -163,7 +163,7 @@ static void write_touches(qp_out *out, const qp_cover_file *f)
     qp_out_text(out, "]}");
 }
 
-static void write_file(qp_out *out, const qp_cover *c, size_t i, const char *source_path)
+static void write_file(qp_out *out, const qp_cover *c, size_t i, const qp_page_sources *sources)
 {
     qp_page_block_of(out, 'd', i);
     write_lines(out, &c->files[i]);
@@ -173,7 +173,7 @@ static void write_file(qp_out *out, const qp_cover *c, size_t i, const char *sou
     qp_page_block_end(out);
     qp_page_block_of(out, 's', i);
     qp_page_source(out, &(qp_page_file){c->files[i].path, c->files[i].file, c->files[i].digest},
-                   source_path);
+                   sources);
     qp_page_block_end(out);
 }
 
@@ -231,7 +231,7 @@ bool qp_cover_html(const qp_cover *c, qp_out *out, const qp_cover_export_options
     write_functions(out, c);
     qp_page_script(out, page);
     for (size_t i = 0; i < c->n_files; i++)
-        write_file(out, c, i, o->source_path);
+        write_file(out, c, i, &o->sources);
     qp_page_end(out);
     return true;
 }

@@ -108,52 +108,23 @@ bool qp_page_name(qp_out *out, const char *name)
 
 /* ---- sources --------------------------------------------------------------------------------- */
 
-static bool has_parent_step(const char *path)
+static bool read_source(qp_source *s, const qp_page_file *f, const qp_page_sources *sources,
+                        qp_error *why)
 {
-    for (; path; path = strchr(path, '/')) {
-        path += *path == '/';
-        if (strncmp(path, "..", 2) == 0 && (path[2] == '/' || !path[2]))
-            return true;
-    }
-    return false;
+    if (sources->are_left_out)
+        return qp_error_fail(why, "%.300s: sources were left out", f->file);
+    if (!qp_source_read(f->file, f->digest, sources->path, s, why))
+        return false;
+    if (sources->note)
+        sources->note(sources->to, s->path);
+    return true;
 }
 
-/* Whether an absolute name lies below one of these folders, which ":" separates. */
-static bool is_below_one(const char *file, const char *folders)
-{
-    while (folders && *folders) {
-        size_t n = strcspn(folders, ":"), n_name = n;
-        while (n_name && folders[n_name - 1] == '/')
-            n_name--;
-        if (n && strncmp(file, folders, n_name) == 0 && file[n_name] == '/')
-            return true;
-        folders += n + (folders[n] == ':');
-    }
-    return false;
-}
-
-static bool is_ours_to_show(const qp_page_file *f, const qp_source *s, const char *source_path)
-{
-    if (f->digest && f->digest == s->digest)
-        return true;
-    bool is_below = f->shown[0] != '/' || strcmp(s->path, f->file) != 0 ||
-                    is_below_one(f->file, source_path);
-    return is_below && !has_parent_step(f->shown) && !has_parent_step(f->file);
-}
-
-void qp_page_source(qp_out *out, const qp_page_file *f, const char *source_path)
+void qp_page_source(qp_out *out, const qp_page_file *f, const qp_page_sources *sources)
 {
     qp_source s;
     qp_error why;
-    bool is_there = qp_source_read(f->file, source_path, &s, &why);
-    if (is_there && !is_ours_to_show(f, &s, source_path)) {
-        qp_error_fail(&why,
-                      "%.300s: it is not known to be the text that was recorded; "
-                      "--source-path=FOLDER shows what lies in a folder",
-                      f->file);
-        qp_source_fini(&s);
-        is_there = false;
-    }
+    bool is_there = read_source(&s, f, sources, &why);
     qp_out_text(out, "{\"missing\":");
     qp_page_text(out, is_there ? "" : why.text);
     qp_out_format(out, ",\"changed\":%s,\"lines\":[",

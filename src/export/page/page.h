@@ -13,6 +13,7 @@
 
 #include "base/text/error.h"
 #include "base/text/out.h"
+#include "export/shared/profile.h"
 
 typedef struct {
     const char *text; /* ASCII, no NUL at its end */
@@ -75,10 +76,7 @@ typedef struct {
     uint64_t digest;   /* of the text that was recorded; 0: not known */
 } qp_page_file;
 
-/** Write {"missing":why not,"changed":since it was recorded,"lines":[text,...]}.
- *
- * A page is sent to others, and a profile may come from anybody: a file that the profile's maker
- * may not have seen is shown only if the user named its folder. */
-void qp_page_source(qp_out *out, const qp_page_file *f, const char *source_path);
+/** Write {"missing":why not,"changed":since it was recorded,"lines":[text,...]}. */
+void qp_page_source(qp_out *out, const qp_page_file *f, const qp_page_sources *sources);
 
 #endif

@@ -364,7 +364,7 @@ static bool write_sources(qp_out *out, const qp_html *page)
         qp_page_block_of(out, 's', i);
         qp_page_source(
             out, &(qp_page_file){shown(file, how->root), file, qp_model_digest(page->m, file)},
-            how->source_path);
+            &how->sources);
         qp_page_block_end(out);
     }
     qp_free(files);

@@ -7,6 +7,7 @@
 
 #include "base/text/error.h"
 #include "base/text/out.h"
+#include "export/shared/profile.h"
 #include "model/cover/cover.h"
 
 typedef struct {
@@ -14,8 +15,8 @@ typedef struct {
      * before them. NULL: they stay as shown. */
     const char *root;
     const char *test; /* of formats that name the test; NULL: the program of the first run */
-    const char *source_path; /* where sources are, see qp_source_read() */
-    bool is_lcov2;           /* what lcov 2 understands and lcov 1 does not */
+    qp_page_sources sources;
+    bool is_lcov2; /* what lcov 2 understands and lcov 1 does not */
 } qp_cover_export_options;
 
 /* @return false: it cannot be written at all, see error (one line). Whether all of it reached the

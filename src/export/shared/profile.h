@@ -114,6 +114,14 @@ typedef struct {
 /* Of more calls the longest ones are shown: a page must stay small enough to be sent. */
 enum { QP_TIMELINE_CALLS = 500000 };
 
+/* Which texts of sources a page has. */
+typedef struct {
+    const char *path; /* folders where they are, see qp_source_read() */
+    bool are_left_out;
+    void (*note)(void *to, const char *path); /* called with each that the page has; NULL */
+    void *to;
+} qp_page_sources;
+
 /* ---- exporters -------------------------------------------------------------------------------
  *
  * An exporter writes the model that it is given and reads nothing else, so the same profile gives the
@@ -129,8 +137,8 @@ typedef struct {
     const char *base_name;
     const qp_timeline *timeline; /* of the run */
     const char *root;            /* absolute: sources below it may be shown */
-    const char *source_path;     /* where sources are, see qp_source_read() */
-    bool is_apart;               /* threads are not merged at first */
+    qp_page_sources sources;
+    bool is_apart; /* threads are not merged at first */
 } qp_export_options;
 
 /* @return false: it cannot be written at all, see error (one line). Whether all of it reached the

@@ -369,9 +369,9 @@ static void find_shift(search *s, const char *file, qp_host_finding **found)
     qp_source source;
     qp_error error = {0};
     uint32_t first, other;
-    if (!qp_source_read(file, s->source_path, &source, &error))
-        return;
     uint64_t digest = qp_model_digest(s->m, file);
+    if (!qp_source_read(file, digest, s->source_path, &source, &error))
+        return;
     uint64_t n = count_bare(s->m, file, &source, 0, &first);
     bool fits = digest == 0 || digest == source.digest;
     if (fits && n > 1 &&

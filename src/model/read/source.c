@@ -1,5 +1,8 @@
 /* source.c: finding and reading the sources that a profile names. */
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/containers/alloc.h"
@@ -11,33 +14,71 @@
 
 enum { SOURCE_MAX = 1 << 28 };
 
-/* Open FOLDER/FILE, with all and then ever fewer of the file's leading folders. @return
- * descriptor or -1 */
-static int open_below(const char *folder, size_t folder_bytes, const char *file, char *path)
+/* The places where a source may lie: as it is named, then in each folder of source_path as it is named,
+ * and below the folder with all and with ever fewer of its leading folders. */
+typedef struct {
+    const char *file, *folders; /* of folders, what follows */
+    const char *root; /* [root_bytes] the folder in which it must lie; NULL: not begun */
+    size_t root_bytes;
+    const char *rest; /* of file, below the root */
+    bool is_named;
+    char path[QP_SOURCE_PATH_BYTES];
+} places;
+
+static const char here[] = ".";
+
+/* @return false: there are no more */
+static bool next_place(places *p)
 {
-    const char *why;
-    for (const char *rest = file; rest; rest = strchr(rest, '/')) {
-        rest += strspn(rest, "/");
-        qp_text_format(path, QP_SOURCE_PATH_BYTES, "%.*s/%s", (int)folder_bytes, folder, rest);
-        int fd = *rest ? qp_file_open(path, &why) : -1;
-        if (fd >= 0)
-            return fd;
+    const char *rest = p->is_named ? p->file : p->rest ? strchr(p->rest, '/') : NULL;
+    bool was_begun = p->root != NULL;
+    p->is_named = was_begun && !rest;
+    if (rest) {
+        p->rest = rest + strspn(rest, "/");
+        qp_text_format(p->path, sizeof p->path, "%.*s/%s", (int)p->root_bytes, p->root,
+                       p->rest);
+        return true;
     }
-    return -1;
+    if (was_begun && p->folders)
+        p->folders += strspn(p->folders, ":");
+    if (was_begun && (!p->folders || !*p->folders))
+        return false;
+    p->root = was_begun ? p->folders : here;
+    p->root_bytes = strcspn(p->root, ":");
+    p->folders += was_begun ? p->root_bytes : 0;
+    p->rest = NULL;
+    qp_text_format(p->path, sizeof p->path, "%s", p->file);
+    return true;
 }
 
-int qp_source_open(const char *file, const char *source_path, char path[QP_SOURCE_PATH_BYTES],
-                   const char **why)
+bool qp_source_is(const char *file, const char *source_path, const struct stat *other)
 {
-    qp_text_format(path, QP_SOURCE_PATH_BYTES, "%s", file);
-    int fd = qp_file_open(path, why);
-    for (const char *folder = source_path; fd < 0 && folder && *folder;) {
-        size_t n_bytes = strcspn(folder, ":");
-        if (n_bytes && n_bytes < QP_SOURCE_PATH_BYTES)
-            fd = open_below(folder, n_bytes, file, path);
-        folder += n_bytes + (folder[n_bytes] == ':');
-    }
-    return fd;
+    struct stat at;
+    places p = {.file = file, .folders = source_path};
+    bool is_it = false;
+    while (!is_it && *file && next_place(&p))
+        is_it =
+            stat(p.path, &at) == 0 && at.st_dev == other->st_dev && at.st_ino == other->st_ino;
+    return is_it;
+}
+
+/* Whether an open file lies in a folder, wherever links lead. Not in the working directory: what is
+ * hidden in it, and anything if that is the top of the file system. */
+static bool is_inside(int fd, const places *p)
+{
+    enum { HANDLE_BYTES = 40 };
+    char handle[HANDLE_BYTES], folder[QP_SOURCE_PATH_BYTES], root[PATH_MAX],
+        real[QP_SOURCE_PATH_BYTES];
+    qp_text_format(handle, sizeof handle, "/proc/self/fd/%d", fd);
+    qp_text_format(folder, sizeof folder, "%.*s", (int)p->root_bytes, p->root);
+    ssize_t n = readlink(handle, real, sizeof real - 1);
+    if (n <= 0 || !realpath(folder, root))
+        return false;
+    real[n] = '\0';
+    size_t n_root = strlen(root) - (root[1] == '\0'); /* of "/": none */
+    bool is_here = p->root == here;
+    return strncmp(real, root, n_root) == 0 && real[n_root] == '/' &&
+           (!is_here || (n_root && !strstr(real + n_root, "/.")));
 }
 
 static bool split_lines(qp_source *s, size_t n_bytes)
@@ -78,22 +119,59 @@ static bool read_text(qp_source *s, int fd, const char **why)
     return split_lines(s, s->n_bytes);
 }
 
-bool qp_source_read(const char *file, const char *source_path, qp_source *out, qp_error *error)
+/* Read one place. What lies elsewhere than in its folder must be the text that was recorded.
+ * @return false: see why */
+static bool read_place(qp_source *out, const places *p, uint64_t digest, const char **why)
 {
-    char path[QP_SOURCE_PATH_BYTES];
-    const char *why = "";
-    *out = (qp_source){0};
-    error->text[0] = '\0';
-    int fd = file[0] ? qp_source_open(file, source_path, path, &why) : -1;
-    bool is_ok = fd >= 0 && read_text(out, fd, &why);
-    if (fd >= 0)
-        close(fd);
-    out->path = is_ok ? qp_alloc_text(path) : NULL;
-    if (out->path)
+    int fd = qp_file_open(p->path, why);
+    if (fd < 0)
+        return false;
+    bool is_trusted = !p->root_bytes || is_inside(fd, p);
+    bool is_ok = (is_trusted || digest) && read_text(out, fd, why);
+    close(fd);
+    if (is_ok && (is_trusted || digest == out->digest))
         return true;
-    qp_error_fail(error, "%.300s: %s", file, file[0] ? why : "the method has no source file");
+    if (is_ok || !is_trusted)
+        *why = "it is not known to be the text that was recorded";
     qp_source_fini(out);
     return false;
+}
+
+static bool fail(const char *file, const char *why, qp_error *error)
+{
+    return qp_error_fail(error, "%.300s: %s", file,
+                         *file ? why : "the method has no source file");
+}
+
+bool qp_source_read(const char *file, uint64_t digest, const char *source_path, qp_source *out,
+                    qp_error *error)
+{
+    const char *why, *first = NULL;
+    places p = {.file = file, .folders = source_path};
+    *out = (qp_source){0};
+    while (*file && next_place(&p)) {
+        if (read_place(out, &p, digest, &why)) {
+            out->path = qp_alloc_text(p.path);
+            if (out->path)
+                return true;
+            qp_source_fini(out);
+            why = "there is not enough memory to read it";
+        }
+        first = first ? first : why;
+    }
+    return fail(file, first, error);
+}
+
+bool qp_source_read_own(const char *file, qp_source *out, qp_error *error)
+{
+    const char *why = NULL;
+    places p = {.file = file};
+    *out = (qp_source){0};
+    qp_text_format(p.path, sizeof p.path, "%s", file);
+    if (*file && read_place(out, &p, 0, &why) && (out->path = qp_alloc_text(file)))
+        return true;
+    qp_source_fini(out);
+    return fail(file, why ? why : "there is not enough memory to read it", error);
 }
 
 void qp_source_fini(qp_source *s)

@@ -177,7 +177,7 @@ typedef struct {
     uint64_t n_packets;       /* packets that are missing, by their numbers */
     uint64_t n_damaged;       /* invalid packets, records of rings, rows */
     uint64_t n_skipped_bytes; /* between packets */
-    uint64_t n_cut_bytes;     /* of a packet that was not written to its end */
+    uint64_t n_cut_bytes;     /* of a packet or table that does not reach its end */
     /* Records, counted by the recorder: those for which there was no room in memory, and those that
      * could not be written to the file. */
     uint64_t n_unheld, n_unwritten;

@@ -1,12 +1,16 @@
 /* table.c: see write.h. */
 #include "replay/write/write.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/containers/alloc.h"
 #include "base/os/clock.h"
+#include "base/os/file.h"
+#include "base/os/new_file.h"
 #include "xbase/xbase.h"
 
 enum { PARAMS_BYTES = 4096, SYMBOL_BYTES = 64 };
@@ -97,14 +101,76 @@ static bool play(table *t, const qp_progress *progress, qp_span_counts *counts)
     return is_played && !t->prf.error;
 }
 
-/* Nothing half-written stays. */
-static void remove_table(const char *path, bool has_memo)
+/* ---- files: a table and its memo grow aside, and are moved to their places when they are whole -------- */
+
+/* Of a table without a memo, only the first. */
+typedef struct {
+    int fds[2];
+    qp_new_file files[2];
+    char paths[2][QP_PRF_PATH_BYTES];
+    unsigned n;
+} files;
+
+/* Begin both, so that a folder that cannot be written to is found at once. */
+static bool begin_files(files *f, const char *path, bool has_memo, const char **why)
 {
-    char memo[QP_PRF_PATH_BYTES];
-    qp_prf_memo_path(path, memo);
-    unlink(path);
-    if (has_memo)
-        unlink(memo);
+    qp_text_format(f->paths[0], sizeof f->paths[0], "%s", path);
+    qp_prf_memo_path(path, f->paths[1]);
+    for (f->n = 0; f->n < 1u + has_memo; f->n++) {
+        if (!qp_new_file_begin(&f->files[f->n], f->paths[f->n], why))
+            return false;
+        qp_new_file_hide(&f->files[f->n]);
+    }
+    return true;
+}
+
+/* Begin the table in a folder of its own, without names: nothing is left of it if we are killed. */
+static bool begin_aside(qp_prf *prf, files *f, const qp_prf_options *options, const char **why)
+{
+    char folder[] = "/var/tmp/qprof-XXXXXX", names[2][QP_PRF_PATH_BYTES];
+    if (!mkdtemp(folder)) {
+        *why = "no folder can be made in /var/tmp";
+        return false;
+    }
+    qp_text_format(names[0], sizeof names[0], "%s/table.prf", folder);
+    qp_prf_memo_path(names[0], names[1]);
+    int wrong = qp_prf_open(prf, names[0], options);
+    for (unsigned i = 0; i < f->n && !wrong; i++) {
+        f->fds[i] = qp_file_open(names[i], why);
+        wrong = f->fds[i] < 0 ? EIO : 0;
+    }
+    unlink(names[0]);
+    unlink(names[1]);
+    rmdir(folder);
+    *why = qp_file_reason(wrong, true);
+    return !wrong;
+}
+
+static void copy(files *f, unsigned which)
+{
+    enum { PIECE = 1 << 16 };
+    static char bytes[PIECE];
+    size_t n;
+    for (uint64_t at = 0; (n = qp_file_read_at(f->fds[which], bytes, PIECE, at)) > 0; at += n)
+        qp_out_bytes(&f->files[which].out, bytes, n);
+}
+
+/* @return false: see why; what was there before stays */
+static bool end_files(files *f, bool is_whole, const char **why)
+{
+    for (unsigned i = 0; i < f->n && is_whole; i++)
+        copy(f, i);
+    if (is_whole && qp_file_read_error()) {
+        *why = strerror(qp_file_read_error());
+        is_whole = false;
+    }
+    for (unsigned i = f->n; i-- > 0;) { /* the memo first: a table without it lacks texts */
+        if (is_whole)
+            is_whole = qp_new_file_end(&f->files[i], why);
+        else
+            qp_new_file_drop(&f->files[i]);
+    }
+    return is_whole;
 }
 
 bool qp_trace_write_table(qp_trace *trace, const char *path, bool is_text,
@@ -117,19 +183,28 @@ bool qp_trace_write_table(qp_trace *trace, const char *path, bool is_text,
                                     .symbol_bytes = SYMBOL_BYTES,
                                     .flush_every = 1000,
                                     .day = day_of(qp_trace_about(trace))};
+    const char *why = "not enough memory";
     table *t = qp_alloc_zeroed(1, sizeof *t);
-    bool is_new = access(path, F_OK) != 0;
-    int wrong = t ? qp_prf_open(&t->prf, path, &options) : 0;
-    bool is_open = t && !wrong, is_played = false;
-    if (is_open) {
+    files *f = qp_alloc_zeroed(1, sizeof *f);
+    bool is_begun = t && f && begin_files(f, path, !is_text, &why);
+    bool is_whole = false;
+    if (f)
+        f->fds[0] = f->fds[1] = -1;
+    if (is_begun && begin_aside(&t->prf, f, &options, &why)) {
         t->trace = trace;
-        is_played = play(t, progress, counts);
-        wrong = qp_prf_close(&t->prf);
+        why = "not enough memory";
+        is_whole = play(t, progress, counts);
+        int wrong = qp_prf_close(&t->prf);
+        if (wrong)
+            why = qp_file_reason(wrong, true);
+        is_whole = is_whole && !wrong;
     }
-    if (!is_played || wrong)
-        qp_error_fail(error, "%s: %s", path, wrong ? strerror(wrong) : "not enough memory");
-    if ((is_open || is_new) && (!is_played || wrong))
-        remove_table(path, !is_text);
+    if (f)
+        is_whole = end_files(f, is_whole, &why);
+    for (unsigned i = 0; f && i < 2; i++)
+        if (f->fds[i] >= 0)
+            close(f->fds[i]);
     qp_free(t);
-    return is_played && !wrong;
+    qp_free(f);
+    return is_whole || qp_error_fail(error, "%s: %s", path, why);
 }

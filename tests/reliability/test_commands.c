@@ -1,0 +1,470 @@
+/* test_commands.c: every command on every kind of file, while allocations, reads and writes fail and
+ * while the file is cut. reliability.md 5.3 and 5.4.
+ *
+ * A command that ends with 0 has printed all that it prints without the fault; else it prints why, in
+ * whole lines. It never crashes, and a file that it would have replaced stays whole. FAULTS in the
+ * environment is how many places of each kind are tried, spread over all; "all": every one. COMMAND:
+ * a part of the commands that are tried. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/containers/alloc.h"
+#include "cli/core/cli.h"
+#include "unit/play.h"
+
+enum { WORDS = 16, SECONDS = 60, BYTES = 1 << 22, FAULTS_USUAL = 3 };
+
+/* ---- what fails ------------------------------------------------------------------------------ */
+
+typedef enum { NO_FAULT, ALLOCATION, ALLOCATIONS, READING, WRITING, N_KINDS } fault_kind;
+
+static const char *const kind_names[N_KINDS] = {"no fault", "one allocation", "all allocations",
+                                                "reading", "writing"};
+
+/* How many calls of each kind there were, and from which one on they fail. */
+static struct {
+    fault_kind kind;
+    uint64_t at, n_reads, n_writes;
+} fault;
+
+ssize_t __real_read(int fd, void *to, size_t n);
+ssize_t __real_pread(int fd, void *to, size_t n, off_t at);
+ssize_t __real_write(int fd, const void *from, size_t n);
+ssize_t __real_pwrite(int fd, const void *from, size_t n, off_t at);
+ssize_t __wrap_read(int fd, void *to, size_t n);
+ssize_t __wrap_pread(int fd, void *to, size_t n, off_t at);
+ssize_t __wrap_write(int fd, const void *from, size_t n);
+ssize_t __wrap_pwrite(int fd, const void *from, size_t n, off_t at);
+
+static bool fails(fault_kind kind, uint64_t *n, int error)
+{
+    if (++*n < fault.at || fault.kind != kind)
+        return false;
+    errno = error;
+    return true;
+}
+
+ssize_t __wrap_read(int fd, void *to, size_t n)
+{
+    return fails(READING, &fault.n_reads, EIO) ? -1 : __real_read(fd, to, n);
+}
+
+ssize_t __wrap_pread(int fd, void *to, size_t n, off_t at)
+{
+    return fails(READING, &fault.n_reads, EIO) ? -1 : __real_pread(fd, to, n, at);
+}
+
+ssize_t __wrap_write(int fd, const void *from, size_t n)
+{
+    bool is_output = fd != 2; /* the message about it can be printed */
+    return is_output && fails(WRITING, &fault.n_writes, ENOSPC) ? -1
+                                                                : __real_write(fd, from, n);
+}
+
+ssize_t __wrap_pwrite(int fd, const void *from, size_t n, off_t at)
+{
+    return fails(WRITING, &fault.n_writes, ENOSPC) ? -1 : __real_pwrite(fd, from, n, at);
+}
+
+/* ---- a command in a process of its own ------------------------------------------------------- */
+
+typedef struct {
+    int status; /* < 0: it crashed, or took too long */
+    uint64_t n_calls[N_KINDS];
+    char *text, *message; /* of standard output and error; free */
+    size_t n_text, n_message;
+    size_t n_output; /* bytes of the file of -o */
+} outcome;
+
+static char *read_file(const char *path, size_t *n)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    char *text = malloc(BYTES);
+    assert_non_null(text);
+    ssize_t got = fd < 0 ? 0 : __real_read(fd, text, BYTES - 1);
+    if (fd >= 0)
+        close(fd);
+    *n = got > 0 ? (size_t)got : 0;
+    text[*n] = '\0';
+    return text;
+}
+
+/* The first n_most bytes of a file. */
+static void write_copy(const char *from, const char *to, size_t n_most)
+{
+    size_t n;
+    char *bytes = read_file(from, &n);
+    n = n < n_most ? n : n_most;
+    int fd = open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    assert_true(fd >= 0 && __real_write(fd, bytes, n) == (ssize_t)n);
+    close(fd);
+    free(bytes);
+}
+
+static void open_as(int wanted, const char *path, int flags)
+{
+    int fd = open(path, flags | O_CLOEXEC, 0600);
+    if (fd < 0 || dup2(fd, wanted) < 0)
+        _exit(99);
+}
+
+/* In the child: run it, and write down how many calls it made. */
+static void run_here(char *const *words, int n_words)
+{
+    char *argv[WORDS + 1] = {NULL};
+    struct rlimit none = {0, 0};
+    setrlimit(RLIMIT_CORE, &none);
+    alarm(SECONDS);
+    for (int i = 0; i < n_words; i++)
+        argv[i] = words[i];
+    open_as(0, "/dev/null", O_RDONLY);
+    open_as(1, "out", O_WRONLY | O_CREAT | O_TRUNC);
+    open_as(2, "err", O_WRONLY | O_CREAT | O_TRUNC);
+    fault.n_reads = fault.n_writes = 0;
+    bool is_memory = fault.kind == ALLOCATION || fault.kind == ALLOCATIONS;
+    qp_alloc_fail_after(is_memory ? fault.at : 0, fault.kind == ALLOCATIONS);
+    int status = qp_cli_main(n_words, argv);
+    uint64_t counts[] = {qp_alloc_count(), fault.n_reads, fault.n_writes};
+    int fd = open("counts", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (fd < 0 || __real_write(fd, counts, sizeof counts) != sizeof counts)
+        _exit(98);
+    _exit(status);
+}
+
+static outcome run_with(char *const *words, int n_words, fault_kind kind, uint64_t at)
+{
+    outcome o = {0};
+    uint64_t counts[3] = {0};
+    fflush(NULL);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        fault.kind = kind;
+        fault.at = at;
+        run_here(words, n_words);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    o.status = WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+    o.text = read_file("out", &o.n_text);
+    o.message = read_file("err", &o.n_message);
+    int fd = open("counts", O_RDONLY | O_CLOEXEC);
+    if (fd >= 0 && __real_read(fd, counts, sizeof counts) != sizeof counts)
+        fail_msg("no counts");
+    close(fd);
+    o.n_calls[ALLOCATION] = o.n_calls[ALLOCATIONS] = counts[0];
+    o.n_calls[READING] = counts[1];
+    o.n_calls[WRITING] = counts[2];
+    return o;
+}
+
+static void forget(outcome *o)
+{
+    free(o->text);
+    free(o->message);
+}
+
+/* ---- the files ------------------------------------------------------------------------------- */
+
+static void must(const char *line)
+{
+    char copy[512], *words[WORDS];
+    int n = 0;
+    snprintf(copy, sizeof copy, "%s", line);
+    for (char *word = strtok(copy, " "); word; word = strtok(NULL, " "))
+        words[n++] = word;
+    outcome o = run_with(words, n, NO_FAULT, 0);
+    if (o.status != 0)
+        fail_msg("%s: status %d\n%s", line, o.status, o.message);
+    forget(&o);
+}
+
+static void write_text(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+/* Record a bit of everything, in a process of its own. */
+static void record(const char *name, const char *options)
+{
+    static const char score[] =
+        "@a main( #0*1 1 f( #0*2 #1*2 2 g( #0*5 :0 3 ) ) @b h( 4 g( 5 @a f( g( 6 ) ^main 7 ) "
+        "@b ) f( 8 ) )";
+    static const qprof_LineInfo lines[] = {{0, 1}, {4, 2}, {8, 3}};
+    fflush(NULL);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        char all[512];
+        play_ctx p = {0};
+        void *state = &p;
+        if (play_setup(&state) || chdir(name))
+            _exit(1);
+        play_ctx *own = state;
+        snprintf(all, sizeof all, "-program-name=prog %s", options);
+        play_begin_vt(own, all);
+        for (const char *const *f = (const char *const[]){"main", "f", "g", "h", NULL}; *f; f++)
+            play_register(own, *f, 0, lines, 3);
+        play(own, score);
+        qprof_context("a test");
+        play(own, "@a main( #0*1 2 )");
+        qprof_shutdown();
+        _exit(0);
+    }
+    assert_int_equal(play_child_status(child), 0);
+}
+
+static int make_files(void **state)
+{
+    (void)state;
+    char here[PATH_MAX];
+    assert_non_null(getcwd(here, sizeof here));
+    record(here, "-collect=profile,coverage -trace-output=run.qtrace");
+    rename("run.qprof", "both.qprof");
+    record(here, "-time=adaptive -output=run.qprof");
+    rename("run.qprof", "adaptive.qprof");
+    record(here, "-collect=profile,trace -output=run.qprof");
+    rename("run.qprof", "rings.qprof");
+    must("qprof merge -o sum.qprof both.qprof both.qprof");
+    must("qprof export --to=callgrind -o callgrind.out both.qprof");
+    must("qprof export --to=pprof -o pprof.pb.gz both.qprof");
+    must("qprof trace convert -o packed.qtrace.zst run.qtrace both.qprof");
+    must("qprof trace convert --to=dbf -o TABLE.PRF run.qtrace both.qprof");
+    must("qprof trace convert --to=delimited -o table.txt run.qtrace both.qprof");
+    write_text("score", "one\ntwo -- purecov: tested\nthree\n");
+    must("qprof cover adjust -o marks.adjust score");
+    write_text("kept.text", "an earlier text\n");
+    write_text("good.conf",
+               "initial-status off\ntrigger t on pass=1 : f\narea a include : g\n");
+    return 0;
+}
+
+/* ---- the claims ------------------------------------------------------------------------------ */
+
+/* Of each, FILE is one of the files of the same line. */
+static const struct {
+    const char *command, *files;
+} cases[] = {
+    {"report", "both.qprof adaptive.qprof sum.qprof callgrind.out pprof.pb.gz"},
+    {"report --format=json --threads", "both.qprof adaptive.qprof"},
+    {"tree", "both.qprof callgrind.out pprof.pb.gz"},
+    {"tree --collapse-recursion --format=json", "both.qprof"},
+    {"detail g", "both.qprof sum.qprof callgrind.out"},
+    {"annotate g", "both.qprof adaptive.qprof"},
+    {"info", "both.qprof adaptive.qprof sum.qprof pprof.pb.gz"},
+    {"check", "both.qprof adaptive.qprof sum.qprof"},
+    {"check --host", "both.qprof"},
+    {"list", "both.qprof"},
+    {"list --by=statement", "both.qprof"},
+    {"cover report", "both.qprof sum.qprof"},
+    {"cover report --functions --adjustments=marks.adjust", "both.qprof"},
+    {"cover annotate score", "both.qprof"},
+    {"cover summary", "both.qprof"},
+    {"cover context", "both.qprof"},
+    {"cover adjust", "score both.qprof"},
+    {"cover merge -o kept", "both.qprof"},
+    {"cover export --to=lcov", "both.qprof"},
+    {"cover export --to=cobertura -o kept", "both.qprof"},
+    {"cover export --to=json", "both.qprof"},
+    {"cover diff both.qprof", "sum.qprof"},
+    {"diff both.qprof", "sum.qprof callgrind.out pprof.pb.gz"},
+    {"diff --paths --format=json both.qprof", "sum.qprof"},
+    {"merge -o kept both.qprof", "sum.qprof"},
+    {"export --to=pprof -o kept", "both.qprof"},
+    {"export --to=callgrind", "both.qprof"},
+    {"export --to=folded", "both.qprof pprof.pb.gz"},
+    {"export --to=speedscope", "both.qprof"},
+    {"export --to=firefox", "both.qprof"},
+    {"export --to=json", "both.qprof adaptive.qprof"},
+    {"export --to=perfetto", "both.qprof"},
+    {"export --to=dot", "both.qprof"},
+    {"html -o kept", "both.qprof adaptive.qprof"},
+    {"html -o kept both.qprof", "sum.qprof"},
+    {"html -o kept --trace=run.qtrace", "both.qprof"},
+    {"trace dump", "run.qtrace packed.qtrace.zst rings.qprof TABLE.PRF table.txt"},
+    {"trace stat", "run.qtrace packed.qtrace.zst rings.qprof TABLE.PRF table.txt"},
+    {"trace flow", "run.qtrace rings.qprof TABLE.PRF"},
+    {"trace slow g", "run.qtrace rings.qprof TABLE.PRF"},
+    {"trace profile -o kept", "run.qtrace packed.qtrace.zst TABLE.PRF table.txt"},
+    {"trace export --to=chrome", "run.qtrace TABLE.PRF"},
+    {"trace export --to=perfetto -o kept", "run.qtrace"},
+    {"trace export --to=firefox", "run.qtrace"},
+    {"trace convert -o kept.qtrace.zst", "run.qtrace rings.qprof"},
+    {"trace convert --to=csv", "run.qtrace TABLE.PRF table.txt"},
+    {"trace convert --to=dbf -o KEPT.PRF", "run.qtrace packed.qtrace.zst"},
+    {"config check", "good.conf"},
+    {"config show", "good.conf"},
+};
+
+typedef struct {
+    char line[512];
+    char text[512];
+    char *words[WORDS];
+    int n_words;
+    const char *file;   /* the last word */
+    const char *output; /* of -o; NULL */
+} command;
+
+static void make_command(command *c, const char *begin, const char *file, size_t n_file)
+{
+    *c = (command){0};
+    snprintf(c->line, sizeof c->line, "qprof %s %.*s", begin, (int)n_file, file);
+    memcpy(c->text, c->line, sizeof c->text);
+    for (char *word = strtok(c->text, " "); word; word = strtok(NULL, " ")) {
+        if (c->n_words && strcmp(c->words[c->n_words - 1], "-o") == 0)
+            c->output = word;
+        c->words[c->n_words++] = word;
+    }
+    c->file = c->words[c->n_words - 1];
+}
+
+static bool writes_profile(const command *c)
+{
+    return strstr(c->line, "merge") || strstr(c->line, "trace profile");
+}
+
+/* Its output replaces a profile or a text. */
+static outcome run_command(const command *c, fault_kind kind, uint64_t at)
+{
+    struct stat st;
+    if (c->output)
+        write_copy(writes_profile(c) ? "adaptive.qprof" : "kept.text", c->output, BYTES);
+    outcome o = run_with(c->words, c->n_words, kind, at);
+    if (c->output && stat(c->output, &st) == 0)
+        o.n_output = (size_t)st.st_size;
+    return o;
+}
+
+/* Is it the earlier file, or the whole of what was to replace it? */
+static bool is_whole(const command *c, const outcome *good)
+{
+    size_t n, n_kept;
+    char *found = read_file(c->output, &n);
+    char *earlier = read_file(writes_profile(c) ? "adaptive.qprof" : "kept.text", &n_kept);
+    bool is_kept = n == n_kept && memcmp(found, earlier, n) == 0;
+    free(found);
+    free(earlier);
+    return is_kept || n == good->n_output;
+}
+
+static unsigned n_wrong;
+
+static void wrong(const command *c, const char *what, const char *kind, uint64_t at,
+                  const outcome *o)
+{
+    n_wrong++;
+    print_error("%s\n    %s %ju: %s (status %d)\n    %.300s", c->line, kind, (uintmax_t)at,
+                what, o->status, o->n_message ? o->message : "no message\n");
+}
+
+/* What holds of a command with a fault, whatever it was. */
+static void check(const command *c, const outcome *good, const outcome *o, const char *kind,
+                  uint64_t at)
+{
+    bool is_alike = o->n_text == good->n_text && memcmp(o->text, good->text, o->n_text) == 0;
+    if (o->status < 0 || o->status > 2)
+        wrong(c, "it crashed", kind, at, o);
+    else if (o->status == good->status && !is_alike && !o->n_message)
+        wrong(c, "it printed less, and did not say so", kind, at, o);
+    else if (o->status > good->status && !o->n_message)
+        wrong(c, "it did not say why", kind, at, o);
+    else if (o->n_message && o->message[o->n_message - 1] != '\n')
+        wrong(c, "half a line", kind, at, o);
+    else if (o->status == 2 && c->output && !is_whole(c, good))
+        wrong(c, "the earlier file is lost", kind, at, o);
+}
+
+static uint64_t n_places(uint64_t n)
+{
+    const char *wanted = getenv("FAULTS");
+    uint64_t most = !wanted                      ? FAULTS_USUAL
+                    : strcmp(wanted, "all") == 0 ? n
+                                                 : strtoull(wanted, NULL, 10);
+    return most < n ? most : n;
+}
+
+/* Spread over all places; which ones differs from command to command. */
+static uint64_t place(uint64_t i, uint64_t n, uint64_t of, unsigned seed)
+{
+    uint64_t step = of / n;
+    return 1 + i * of / n + (step > 1 ? seed * 2654435761u % step : 0);
+}
+
+static void try_faults(const command *c, const outcome *good, unsigned seed)
+{
+    for (fault_kind kind = ALLOCATION; kind < N_KINDS; kind++) {
+        uint64_t of = good->n_calls[kind], n = n_places(of);
+        for (uint64_t i = 0; i < n; i++) {
+            uint64_t at = place(i, n, of, seed);
+            outcome o = run_command(c, kind, at);
+            check(c, good, &o, kind_names[kind], at);
+            forget(&o);
+        }
+    }
+}
+
+/* A file of ours that was cut is not taken for a whole one. Text formats may end at any line. */
+static void try_cuts(const command *c, const outcome *good, unsigned seed)
+{
+    struct stat st;
+    char whole[64];
+    bool is_text = strstr(c->file, ".out") || strstr(c->file, ".txt") ||
+                   strstr(c->file, ".conf") || strcmp(c->file, "score") == 0;
+    snprintf(whole, sizeof whole, "%s.whole", c->file);
+    assert_int_equal(rename(c->file, whole), 0);
+    assert_int_equal(stat(whole, &st), 0);
+    uint64_t n = n_places((uint64_t)st.st_size);
+    for (uint64_t i = 0; i < n; i++) {
+        uint64_t at = place(i, n, (uint64_t)st.st_size, seed) - 1;
+        write_copy(whole, c->file, i ? at : 0);
+        outcome o = run_command(c, NO_FAULT, 0);
+        bool may_be_empty = strstr(c->file, ".conf") || strcmp(c->file, "score") == 0;
+        bool may_be_whole = is_text && (i || may_be_empty);
+        if (!may_be_whole || o.status != 0)
+            check(c, good, &o, "cut at byte", i ? at : 0);
+        if (o.status == 0 && !may_be_whole && !o.n_message)
+            wrong(c, "a cut file is a clean success", "cut at byte", i ? at : 0, &o);
+        forget(&o);
+    }
+    assert_int_equal(rename(whole, c->file), 0);
+}
+
+static void commands_say_what_fails(void **state)
+{
+    (void)state;
+    unsigned seed = 0;
+    const char *only = getenv("COMMAND");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (const char *file = cases[i].files; *file; file += strspn(file, " ")) {
+            command c;
+            make_command(&c, cases[i].command, file, strcspn(file, " "));
+            file += strcspn(file, " ");
+            if (only && !strstr(c.line, only))
+                continue;
+            outcome good = run_command(&c, NO_FAULT, 0);
+            if (good.status != 0 && good.status != 1)
+                wrong(&c, "it does not work", "fault", 0, &good);
+            try_faults(&c, &good, ++seed);
+            try_cuts(&c, &good, seed);
+            forget(&good);
+        }
+    assert_int_equal(n_wrong, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(commands_say_what_fails)};
+    return cmocka_run_group_tests(tests, make_files, NULL);
+}
