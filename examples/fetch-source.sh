@@ -1,25 +1,25 @@
 #!/bin/sh
-# fetch-lua.sh: fetches Debian's source of Lua 5.4, with its patches, into DIR/lua-source.
+# fetch-source.sh: fetches the source of a package of Debian, with its patches, into TREE.
 #
-# usage: fetch-lua.sh DIR
+# usage: fetch-source.sh PACKAGE TREE
 #
-# apt uses a state of its own under DIR: the machine's lists, sources and caches do not change, and
+# apt uses a state of its own beside TREE: the machine's lists, sources and caches do not change, and
 # root is not needed. Of the machine's sources only those of Debian itself are used, as deb-src.
-# If DIR/lua-source exists, nothing happens.
+# If TREE exists, nothing happens.
 set -eu
 
-work=${1:?usage: fetch-lua.sh DIR}
-mkdir -p "$work"
-work=$(cd "$work" && pwd)
-tree=$work/lua-source
+package=${1:?usage: fetch-source.sh PACKAGE TREE}
+tree=${2:?usage: fetch-source.sh PACKAGE TREE}
 
 fail() {
-    echo "fetch-lua.sh: $*" >&2
-    echo "fetch-lua.sh: provide the source tree: cmake -DQPROF_LUA_SRC=DIR" >&2
+    echo "fetch-source.sh: $*" >&2
     exit 1
 }
 
-[ -f "$tree/src/lua.h" ] && exit 0
+[ -d "$tree" ] && exit 0
+work=$(dirname "$tree")
+mkdir -p "$work"
+work=$(cd "$work" && pwd)
 for tool in apt-get dpkg-source; do
     command -v $tool >/dev/null || fail "$tool is not installed (packages apt, dpkg-dev)"
 done
@@ -63,12 +63,12 @@ private() {
         -o APT::Sandbox::User= "$@"
 }
 private update >"$apt/log" 2>&1 || fail "apt-get update failed: $(grep -m 1 '^E:' "$apt/log")"
-(cd "$apt" && private source --download-only lua5.4) >>"$apt/log" 2>&1 ||
-    fail "cannot fetch the source package lua5.4: $(grep -m 1 '^E:' "$apt/log")"
+(cd "$apt" && private source --download-only "$package") >>"$apt/log" 2>&1 ||
+    fail "cannot fetch the source package $package: $(grep -m 1 '^E:' "$apt/log")"
 
 rm -rf "$apt/tree"
-set -- "$apt"/lua5.4_*.dsc
-[ $# -eq 1 ] || fail "more than one version of lua5.4 in $apt: remove that folder"
+set -- "$apt/$package"_*.dsc
+[ $# -eq 1 ] || fail "more than one version of $package in $apt: remove that folder"
 dpkg-source --no-check -x "$1" "$apt/tree" >>"$apt/log" 2>&1 ||
     fail "dpkg-source cannot unpack $1"
 mv "$apt/tree" "$tree"
