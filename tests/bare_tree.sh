@@ -19,8 +19,9 @@ begin_trees() {
     [ "$free" -ge "$2" ] || fail "$work: $free MB free of $2; name another folder by TMPDIR"
 }
 
+# Of the signals that end a process, unshare heeds this one alone.
 end_trees() {
-    [ -z "$inside" ] || { kill "$inside" && wait "$inside" || :; } 2>/dev/null
+    [ -z "$inside" ] || { kill -KILL "$inside" && wait "$inside" || :; } 2>/dev/null
     rm -rf --one-file-system "$work"
 }
 
