@@ -148,7 +148,9 @@ static function *add(const zend_function *called, uint64_t hash, const char *nam
 static void define(function *f, const zend_function *called)
 {
     qprof_LineInfo declared = {-1, (int)f->first_line}, *lines = NULL;
-    int has_blocks = f->file && recorder.has_lines && cover_has(f->file);
+    int has_blocks = f->file && recorder.has_lines &&
+                     called->op_array.refcount && /* else opcache shares it */
+                     cover_has(f->file);
     blocks_forget(f);
     f->run = recorder.run;
     f->id = 0;

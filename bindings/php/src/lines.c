@@ -145,7 +145,7 @@ static void register_code(zend_op_array *code)
 {
     int is_skipped =
         !code->function_name && code->last == 1; /* an include does not execute it */
-    if (code->fn_flags & ZEND_ACC_ABSTRACT || is_skipped)
+    if (code->fn_flags & ZEND_ACC_ABSTRACT || is_skipped || !code->refcount)
         return;
     function *f = functions_find((zend_function *)code);
     if (!f || !f->is_counted)

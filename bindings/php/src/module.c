@@ -287,6 +287,8 @@ static PHP_RINIT_FUNCTION(qprof)
 {
     (void)type;
     (void)module_number;
+    if (php_during_module_startup())
+        return SUCCESS; /* opcache preloads */
     calls_reset();
     if (recorder.has_lines)
         lines_begin();
