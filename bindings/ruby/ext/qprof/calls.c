@@ -9,6 +9,7 @@
 #include "recorder.h"
 
 #include <pthread.h>
+#include <string.h>
 
 enum {
     CALLS = RUBY_EVENT_CALL | RUBY_EVENT_RETURN | RUBY_EVENT_C_CALL | RUBY_EVENT_C_RETURN |

@@ -1,6 +1,8 @@
 /* module.c: the functions of Qprof::Recorder, which the module Qprof calls (lib/qprof.rb). */
 #include "recorder.h"
 
+#include <string.h>
+
 recorder_state recorder;
 
 static VALUE answer(int is_so)
