@@ -1,11 +1,11 @@
 #!/bin/sh
 # long_php.sh: the PHP extension is built from a copy of its folder, without the repository and without network, and
-# installed into an empty folder, where its example runs. Calls of composer, Twig, phpunit and the tests that phpunit runs
+# installed into an empty folder, where its example runs. Calls of Twig, phpunit and the tests that phpunit runs
 # equal those of xdebug. PHP's own tests of the engine have the same results while they are recorded. How much slower
 # programs run, beside other tools.
 set -eu
 . "$QPROF_SOURCE/tests/packages.sh"
-need_packages "the PHP extension" php-cli php-dev php-xdebug php-pcov php-parser php-twig composer phpunit php-mbstring php-xml >&2
+need_packages "the PHP extension" php-cli php-dev php-xdebug php-pcov php-parser php-twig phpunit php-mbstring php-xml >&2
 unset QPROF 2>/dev/null || :
 PATH=$QPROF_BIN:$PATH
 work=$PWD tests=$QPROF_SOURCE/tests/bindings
@@ -89,7 +89,6 @@ final class ParserTest extends \PHPUnit\Framework\TestCase
 }
 END
 agree twig twig.php
-agree composer /usr/bin/composer --no-interaction --no-plugins --no-ansi list
 agree phpunit /usr/bin/phpunit --do-not-cache-result suite
 
 # ---- PHP's own tests, from Debian's archive
