@@ -32,7 +32,7 @@ echo "installed and run: $(stat -c %s "$extension") bytes"
 
 # ---- programs and a test suite
 common="-d zend_extension=xdebug.so -d extension=tokenizer.so -d extension=ctype.so -d extension=mbstring.so -d extension=dom.so
-    -d extension=xmlwriter.so -d extension=phar.so -d extension=iconv.so -d memory_limit=-1 -d zend.assertions=-1"
+    -d extension=xmlwriter.so -d extension=phar.so -d extension=iconv.so -d extension=xml.so -d memory_limit=-1 -d zend.assertions=-1"
 agree() { # NAME SCRIPT...: two runs of one program
     name=$1
     shift
