@@ -72,6 +72,10 @@ def xdebug(path, report):
         found = calls[name] + resumes[name]
         if name.startswith("<") or found in (wanted[name], wanted[name] - created[name]):
             continue
+        if resumes[name] and found + calls[name] == wanted[name]:
+            continue  # each that runs was created
+        if name.startswith("{file ") and found < wanted[name]:
+            continue  # a file that only declares is not executed, but beside xdebug
         yield f"{name}: {found}, and xdebug has {wanted[name]}"
     if len(wanted) < 2:
         yield "nothing was counted"
