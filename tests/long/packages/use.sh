@@ -123,9 +123,9 @@ dpkg-query -W -f '${Version}\n' $names | grep -vq '+next$' && fail "not all are 
 apt-get -q -y remove $names >/tmp/apt.log 2>&1 || { tail -n 20 /tmp/apt.log; fail "remove"; }
 as_user ': >stop'
 wait || fail "a program that was recorded does not survive that its packages are removed"
-apt-get -q -y purge $names >/tmp/apt.log 2>&1 || { tail -n 20 /tmp/apt.log; fail "purge"; }
-dpkg -l | grep -E "^[^i].*qprof|qlua" && fail "not purged"
-for left in $(everything | grep -E 'qprof|qlua|cprof'); do fail "purged, and it is still there: $left"; done
+dpkg --purge $names >/tmp/apt.log 2>&1 || { tail -n 20 /tmp/apt.log; fail "purge"; }
+dpkg -l | grep -E "qprof|qlua|cprof" && fail "not purged"
+for left in $(everything | grep -E 'qprof|qlua|/(lib)?cprof'); do fail "purged, and it is still there: $left"; done
 install_packages $packages/*.deb
 is "recorded while the packages were upgraded and removed" "$(calls endless.qprof step)" "$(cat /srv/user/endless.out)"
 as_user 'qprof check endless.qprof' >/dev/null
