@@ -53,6 +53,7 @@ make_tree() {
     } >"$tree/etc/apt/sources.list"
     apt-config dump | grep -E '^Acquire::(http|https|Retries|Check-)' >"$tree/etc/apt/apt.conf.d/90host" || :
     cp /etc/resolv.conf /etc/hosts "$tree/etc/"
+    echo force-unsafe-io >"$tree/etc/dpkg/dpkg.cfg.d/unsafe-io" # a tree need not survive a crash
 
     # npm has certificates of its own: this machine's are named to it
     certificates=/etc/ssl/certs/ca-certificates.crt
