@@ -101,6 +101,22 @@ Fiber.new do
 end.resume
 claim !Qprof.running?
 
+# what is open when a run begins
+class Opens
+  def each_of(n) = n == 0 ? Qprof.start(output: "open.qprof") : [n].each { |x| return each_of(x - 1) }
+  define_method(:made) { each_of(1); later }
+  def later = 1
+
+  def rescues
+    raise "x"
+  rescue RuntimeError
+    made
+  end
+end
+Opens.new.rescues
+after_deep
+Qprof.stop
+
 # an error passes through, and the run ends
 claim (Qprof.profile(output: "error.qprof") { f(1); raise "mine" } rescue $!.message) == "mine"
 claim File.exist?("error.qprof")

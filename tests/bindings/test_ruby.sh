@@ -43,12 +43,18 @@ mkdir claims
     is "calls in a fiber" "$(calls claims.qprof 'Object#numbers')" 1
     is "yields of fibers" "$(calls claims.qprof 'Fiber.yield')" 53
     is "calls in threads" "$(calls claims.qprof 'Object#waits')" 4
-    "$qprof" tree --format=json claims.qprof >tree.json
+    is "methods that are open" "$("$qprof" report --format=json --limit=0 open.qprof |
+        jq -c '[.methods[] | select(.resumes > 0) | [.name, .resumes]] | sort')" \
+        '[["<main>",1],["Array#each",1],["Opens#each_of",2],["Opens#rescues",1],["block in <class:Opens>",1]]'
+    "$qprof" tree --format=json open.qprof >tree.json
     below() { # NAME: its callers
         jq -c --arg name "$1" '(.methods | map({(.id | tostring): .name}) | add) as $name_of |
             (.nodes | map({(.id | tostring): .}) | add) as $node |
             [.nodes[] | select($name_of[.method | tostring] == $name) | $name_of[$node[.parent | tostring].method | tostring] // "-"] | unique' tree.json
     }
+    is "after methods that were open" "$(below 'Opens#later') $(below 'Object#after_deep')" \
+        '["block in <class:Opens>"] ["<main>"]'
+    "$qprof" tree --format=json claims.qprof >tree.json
     is "after the stack overflowed" "$(below 'Object#after_deep')" '["<main>"]'
     is "who calls numbers" "$(below 'Object#numbers')" '["block in <main>"]'
     is "calls in the second run" "$(calls second.qprof 'Object#f')" 3

@@ -24,7 +24,7 @@ module Qprof
     # named        options as keywords, collect: "coverage"
     # Raises Qprof::Error if a run is on already, or the options are wrong.
     def start(options = "", open_frames: true, lines: false, **named)
-      begin_run(options_text(options, named), open_frames, lines)
+      begin_run(options_text(options, named), open_frames && caller_labels, lines)
       nil
     end
 
@@ -74,6 +74,9 @@ module Qprof
     def options_text(options, named)
       [options, *named.map { |name, value| option(name, value) }].reject(&:empty?).join(" ")
     end
+
+    # Of the frames that are open, as the extension will find them: begin_run, start and so on.
+    def caller_labels = ["begin_run", *caller_locations(1).map(&:label)]
 
     def begin_run(text, begins_with, lines)
       Recorder.set_program($PROGRAM_NAME, ARGV, "Ruby #{RUBY_VERSION}")

@@ -398,19 +398,30 @@ static fiber *running_now(void)
     return f;
 }
 
-/* Blocks of methods are shown as their methods there: they are left out. */
-void calls_open_frames(void)
+/* A frame of a block or of a rescue clause is shown as its method: the label tells them apart. */
+static const definition *definition_of_open(VALUE frame, VALUE label, int *kind)
+{
+    const definition *of = method_of_frame(frame, kind);
+    const char *text = RSTRING_PTR(label);
+    if (strncmp(text, "rescue ", 7) == 0 || strncmp(text, "ensure ", 7) == 0)
+        return NULL;
+    return *kind == KIND_METHOD && strncmp(text, "block ", 6) == 0 ? NULL : of;
+}
+
+void calls_open_frames(VALUE labels)
 {
     enum { MOST = 1024 };
-    VALUE frames[MOST], last_frame = Qnil;
-    int lines[MOST];
+    VALUE frames[MOST];
+    int lines[MOST], kind;
     fiber *f = running_now();
     int n = f && recorder.has_calls ? rb_profile_frames(0, MOST, frames, lines) : 0;
-    while (n-- > 0) {
-        int kind;
-        const definition *of =
-            frames[n] == last_frame ? NULL : method_of_frame(frames[n], &kind);
-        last_frame = frames[n];
+    if (n - 1 > RARRAY_LEN(labels)) /* the first one is of the function that begins the run */
+        n = (int)RARRAY_LEN(labels) + 1;
+    while (n-- > 1) {
+        VALUE label = RARRAY_AREF(labels, n - 1);
+        const definition *of = RB_TYPE_P(label, RUBY_T_STRING)
+                                   ? definition_of_open(frames[n], label, &kind)
+                                   : NULL;
         if (of)
             open_one(f, NO_PLACE, of, kind, 1);
     }

@@ -353,7 +353,7 @@ const definition *method_of_frame(VALUE frame, int *kind)
     VALUE label = rb_profile_frame_label(frame), method = rb_profile_frame_method_name(frame);
     VALUE path = rb_profile_frame_path(frame), line = rb_profile_frame_first_lineno(frame);
     VALUE owner = rb_profile_frame_classpath(frame);
-    int is_c = !FIXNUM_P(line) || FIX2INT(line) == 0;
+    int is_c = NIL_P(path), first_line = FIXNUM_P(line) ? FIX2INT(line) : 0;
     if (is_own(path) ||
         (RB_TYPE_P(owner, RUBY_T_STRING) && strcmp(text_of(owner), "Qprof::Recorder") == 0))
         return NULL;
@@ -365,9 +365,12 @@ const definition *method_of_frame(VALUE frame, int *kind)
     } else {
         snprintf(name, sizeof name, "%s",
                  RB_TYPE_P(label, RUBY_T_STRING) ? text_of(label) : "?");
-        *kind = strncmp(name, "block ", 6) == 0 ? KIND_BLOCK : KIND_BODY;
+        *kind = strncmp(name, "block ", 6) == 0                                 ? KIND_BLOCK
+                : strcmp(name, "<main>") == 0 || strncmp(name, "<top ", 5) == 0 ? KIND_FILE
+                                                                                : KIND_BODY;
+        first_line += *kind == KIND_FILE && first_line == 0;
     }
-    return define(name, *kind, is_c ? Qnil : path, is_c ? 0 : FIX2INT(line));
+    return define(name, *kind, path, first_line);
 }
 
 const definition *method_main(const char *file)

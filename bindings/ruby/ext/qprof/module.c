@@ -24,7 +24,7 @@ static void pass_pending(void)
         rb_jump_tag(state);
 }
 
-/* Begin a run. @param begins_with  a file: with its code; true: with what is open; else with neither.
+/* Begin a run. @param begins_with  a file: with its code; labels of frames: with what is open; else with neither.
  * @return an error; nil: a run is on; false: none was asked for */
 static VALUE start(VALUE self, VALUE options, VALUE begins_with, VALUE counts_lines)
 {
@@ -54,8 +54,8 @@ static VALUE start(VALUE self, VALUE options, VALUE begins_with, VALUE counts_li
     recorder.is_on = 1;
     if (main_file)
         calls_open_main(main_file);
-    else if (RTEST(begins_with))
-        calls_open_frames();
+    else if (RB_TYPE_P(begins_with, RUBY_T_ARRAY))
+        calls_open_frames(begins_with);
     calls_hook();
     pass_pending();
     return Qnil;

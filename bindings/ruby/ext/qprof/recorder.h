@@ -102,8 +102,8 @@ extern recorder_state recorder;
 int calls_open(void);
 void calls_hook(void);
 void calls_unhook(void);
-/** Calls that are open continue: of this fiber. */
-void calls_open_frames(void);
+/** Calls that are open continue: of this fiber. @param labels  of its frames but for the innermost C function */
+void calls_open_frames(VALUE labels);
 /** The program's own code begins, outside of all methods. */
 void calls_open_main(const char *file);
 /** End what is open in this fiber. */

@@ -1,0 +1,71 @@
+#!/bin/sh
+# long_ruby.sh: the gem of bindings/ruby is built and installed without network where nothing else is, and its example runs
+# there. Calls of each method equal those that ruby-prof counts, and those of a TracePoint on the tests of gems that come
+# with Ruby. Then: how much slower programs run, beside other tools.
+set -eu
+. "$QPROF_SOURCE/tests/packages.sh"
+need_packages "the Ruby gem" ruby ruby-dev ruby-prof kramdown ruby-kramdown ruby-test-unit >&2
+unset RUBYLIB RUBYOPT QPROF 2>/dev/null || :
+PATH=$QPROF_BIN:$PATH
+tests=$QPROF_SOURCE/tests/bindings
+ruby --version
+
+git -C "$QPROF_SOURCE" ls-files bindings/ruby include src tools LICENSE CMakeLists.txt >files
+mkdir checkout
+tar -C "$QPROF_SOURCE" -cf - -T files | tar -C checkout -xf -
+(cd checkout/bindings/ruby && gem build -q qprof.gemspec) >build.log 2>&1 || { cat build.log; exit 1; }
+mv checkout/bindings/ruby/qprof-*.gem .
+cp checkout/bindings/ruby/example.rb .
+rm -rf checkout # a gem needs nothing of it
+# GEM_PATH: no gem of the system is seen
+(export GEM_HOME="$PWD/gems" GEM_PATH="$PWD/gems" HOME="$PWD"
+    gem install --local --no-document -q qprof-*.gem >install.log 2>&1 || { cat install.log; exit 1; }
+    QPROF=-output=example.qprof ruby -rqprof example.rb >out)
+grep -q '^sum 328354$' out
+# fib(15), fib(10), and of the fiber fib(0) to fib(2): 1973 + 177 + 1 + 1 + 3
+qprof report --format=json --limit=0 example.qprof |
+    jq -e '[.methods[] | {(.name): .calls}] | add | .["Object#fib"] == 2155 and .["Enumerator#next"] == 100' >/dev/null
+qprof check example.qprof >/dev/null
+echo "installed and run: $(ls qprof-*.gem)"
+RUBYLIB=$(echo "$PWD"/gems/gems/qprof-*/lib)
+export RUBYLIB
+
+# counted NAME MODE SCRIPT...: calls of a program that MODE counts are those of qprof
+counted() {
+    name=$1 mode=$2
+    shift 2
+    ruby -W0 "$tests/ruby_calls.rb" "$mode" "$name.json" "$@" >"$name.out1"
+    ruby -W0 "$tests/ruby_calls.rb" qprof "$name.qprof" "$@" >"$name.out2"
+    cmp "$name.out1" "$name.out2"
+    qprof report --format=json --limit=0 "$name.qprof" >"$name.report"
+    echo "$name:"
+    ruby "$tests/ruby_calls.rb" compare "$name.json" "$name.report"
+    qprof check "$name.qprof" >/dev/null
+}
+echo
+PRELOAD_RUBY_PROF=1
+export PRELOAD_RUBY_PROF
+counted ruby_prof_programs prof "$tests/ruby_programs.rb"
+counted ruby_prof_kramdown prof "$(command -v kramdown)" "$QPROF_SOURCE/docs/python.md"
+unset PRELOAD_RUBY_PROF
+counted tests_of_rss trace "$tests/ruby_suite.rb" rss
+NO_GC=1
+export NO_GC
+counted tests_of_minitest trace "$tests/ruby_suite.rb" minitest
+unset NO_GC
+
+same_lines() { # NAME SCRIPT...
+    name=$1
+    shift
+    ruby -W0 "$tests/ruby_cover.rb" coverage "$name.json" "$@" >"$name.out1"
+    ruby -W0 "$tests/ruby_cover.rb" qprof "$name.qprof" "$@" >"$name.out2"
+    cmp "$name.out1" "$name.out2"
+    qprof cover export --to=json -o "$name.cover" "$name.qprof"
+    echo "$name:"
+    ruby "$tests/ruby_cover.rb" compare "$name.json" "$name.cover"
+}
+same_lines lines_kramdown "$(command -v kramdown)" "$QPROF_SOURCE/docs/python.md"
+
+echo
+echo "Slow-down in processor time, median of ${ROUNDS:-11} rounds; $(uname -m), $(nproc) processors"
+ruby "$tests/ruby_bench.rb" "--rounds=${ROUNDS:-11}"
