@@ -1,0 +1,23 @@
+# duktape_compare.py COUNTS PROFILE.json: calls of every function, as duktape_count.c and as the profile has them.
+# A function in ECMAScript is known by file and line, a C function by the last part of its name.
+import collections, json, re, sys
+
+def short(name):
+    return re.sub(r"[^\w$]", "", re.sub(r".*\.|^[gs]et ", "", name), flags=re.ASCII)
+
+counted, recorded = collections.Counter(), collections.Counter()
+for line in open(sys.argv[1], encoding="utf-8", errors="replace"):
+    kind, name, file, at, n = line.rstrip("\n").split("\t")
+    counted["C " + short(name) if kind == "C" else "JS %s:%s" % (file, at)] += int(n)
+for m in json.load(open(sys.argv[2]))["methods"]:
+    if m["name"] == "<Garbage collector>":
+        continue
+    key = "JS %s:%d" % (m["file"], m["line"]) if m["file"] else "C " + short(m["name"])
+    if key not in counted and not m["file"]:  # the recorder finds names for C functions that have none themselves
+        key = "C "
+    recorded[key] += m["calls"]
+differ = [k for k in counted.keys() | recorded.keys() if counted[k] != recorded[k]]
+print("%d functions, %d calls, %d differ" % (len(counted), sum(counted.values()), len(differ)))
+for k in sorted(differ)[:30]:
+    print("    %s: %d counted, %d recorded" % (k, counted[k], recorded[k]))
+sys.exit(bool(differ))

@@ -1,0 +1,86 @@
+#!/bin/sh
+# long_duktape.sh: examples/duktape as its README builds it: calls of every function beside an independent count, in a
+# program of calls of all kinds and in UglifyJS, its guide, and what recording costs.
+set -eu
+work=$PWD tests=$QPROF_SOURCE/tests/bindings
+unset QPROF
+. "$QPROF_SOURCE/tests/packages.sh"
+. "$tests/lib.sh"
+need_packages "the adapter of Duktape" jq python3 node-uglify-js libjs-underscore
+sh "$QPROF_SOURCE/examples/duktape/build.sh" "$work/built" >build.log || { cat build.log; exit 1; }
+
+# compile TREE OUTPUT [OPTION...]
+compile() {
+    (cd "$1" && shift && nice sh "$QPROF_SOURCE/examples/duktape/command.sh" "$@")
+}
+cp -r built/duktape plain
+compile plain "$work/duk-plain"
+# Array.prototype.sort() chooses at random what it compares: not in the builds whose calls are compared.
+cp -r plain counting
+cp -r built/tree recording
+for tree in counting recording; do
+    sed -i 's/^#undef DUK_USE_GET_RANDOM_DOUBLE$/#define DUK_USE_GET_RANDOM_DOUBLE(ud) 0.5/' $tree/src/duk_config.h
+done
+sh "$tests/duktape_count.sh" counting
+compile counting "$work/duk-counting"
+compile recording "$work/duk-recording" -I"$QPROF_SOURCE/include" "$QPROF_LIB/libqprof.a" -lpthread
+
+# agree NAME FILE...: the same output from all builds, the same calls, and no mistake of the integration
+agree() {
+    name=$1
+    shift
+    DUKTAPE_COUNTS=$name.counts ./duk-counting "$@" >counting.out 2>&1
+    ./duk-recording "$@" >stopped.out 2>&1
+    cmp counting.out stopped.out
+    QPROF=-output=$name.qprof ./duk-recording "$@" >recording.out 2>&1
+    cmp counting.out recording.out
+    QPROF="-output=$name-host.qprof -check-host=yes" ./duk-recording "$@" >recording.out 2>&1
+    cmp counting.out recording.out
+    "$QPROF_BIN/qprof" check --host $name-host.qprof >check.log || { cat check.log; exit 1; }
+    "$QPROF_BIN/qprof" check $name.qprof >check.log || { cat check.log; exit 1; }
+    "$QPROF_BIN/qprof" report --format=json --limit=0 $name.qprof >$name.json
+    echo "$name: $(python3 "$tests/duktape_compare.py" $name.counts $name.json)"
+}
+
+# UglifyJS compresses Underscore. Files named on the command line are executed one after the other.
+library=/usr/share/nodejs/uglify-js/lib
+echo 'var exports = {}, domprops = [];' >begin.js
+python3 -c 'import json, sys; print("var input = %s;" % json.dumps(open(sys.argv[1]).read()))' \
+    /usr/share/javascript/underscore/underscore.js >input.js
+echo 'var result = minify(input); if (result.error) throw result.error; print(result.code);' >compress.js
+echo 'var result = minify(input, { compress: false }); if (result.error) throw result.error;' >mangle.js
+uglify=begin.js
+for file in utils ast transform parse scope compress output sourcemap mozilla-ast propmangle minify; do
+    uglify="$uglify $library/$file.js"
+done
+
+echo "Duktape $(dpkg-parsechangelog -l plain/debian/changelog -S Version)"
+agree calls "$tests/duktape_calls.js"
+# shellcheck disable=SC2086  # files
+agree uglify $uglify input.js compress.js
+
+mkdir guide
+(cd guide && export QPROF_SOURCE && PATH=$work/built/bin:$PATH follow_guide duktape.md)
+echo "the guide: ok"
+
+echo
+echo "Processor time beside the unpatched Duktape, median of 5 rounds"
+python3 - "fib=$tests/duktape_fib.js" "uglify=$uglify input.js mangle.js" <<'END'
+import os, statistics, subprocess, sys
+def seconds(program, files, options=None):
+    before = os.times().children_user
+    if options is not None:
+        if os.path.exists("bench.qprof"):
+            os.remove("bench.qprof")
+        options = {"QPROF": "-output=bench.qprof " + options}
+    subprocess.run([program] + files, env={**os.environ, **(options or {})}, check=True, stdout=subprocess.DEVNULL)
+    return os.times().children_user - before
+print("| | stopped | recording | counts only |\n|---|---|---|---|")
+for argument in sys.argv[1:]:
+    name, files = argument.split("=", 1)
+    rows = []
+    for _ in range(5):
+        plain = seconds("./duk-plain", files.split())
+        rows.append([seconds("built/bin/duk", files.split(), o) / plain for o in (None, "", "-time=none")])
+    print("| %s | %s |" % (name, " | ".join("%.2f" % statistics.median(column) for column in zip(*rows))))
+END
