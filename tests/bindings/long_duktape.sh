@@ -1,6 +1,6 @@
 #!/bin/sh
 # long_duktape.sh: examples/duktape as its README builds it: calls of every function beside an independent count, in a
-# program of calls of all kinds and in UglifyJS, its guide, and what recording costs.
+# program of calls of all kinds and in UglifyJS, a planted mistake, its guide, and what recording costs.
 set -eu
 work=$PWD tests=$QPROF_SOURCE/tests/bindings
 unset QPROF
@@ -18,12 +18,16 @@ compile plain "$work/duk-plain"
 # Array.prototype.sort() chooses at random what it compares: not in the builds whose calls are compared.
 cp -r plain counting
 cp -r built/tree recording
+cp -r built/tree mistaken
 for tree in counting recording; do
     sed -i 's/^#undef DUK_USE_GET_RANDOM_DOUBLE$/#define DUK_USE_GET_RANDOM_DOUBLE(ud) 0.5/' $tree/src/duk_config.h
 done
 sh "$tests/duktape_count.sh" counting
 compile counting "$work/duk-counting"
-compile recording "$work/duk-recording" -I"$QPROF_SOURCE/include" "$QPROF_LIB/libqprof.a" -lpthread
+sed -i 's/^ *qprof_unwind(s, act->parent->profile_token);$/;/' mistaken/src/profile.h
+for tree in recording mistaken; do
+    compile $tree "$work/duk-$tree" -I"$QPROF_SOURCE/include" "$QPROF_LIB/libqprof.a" -lpthread
+done
 
 # agree NAME FILE...: the same output from all builds, the same calls, and no mistake of the integration
 agree() {
@@ -58,6 +62,10 @@ echo "Duktape $(dpkg-parsechangelog -l plain/debian/changelog -S Version)"
 agree calls "$tests/duktape_calls.js"
 # shellcheck disable=SC2086  # files
 agree uglify $uglify input.js compress.js
+
+QPROF="-output=mistaken.qprof -check-host=yes" ./duk-mistaken "$tests/duktape_calls.js" >mistaken.out 2>&1
+"$QPROF_BIN/qprof" check --host mistaken.qprof >mistaken.log && exit 1
+echo "where errors end no frames: $(grep -o 'missed_unwind' mistaken.log)"
 
 mkdir guide
 (cd guide && export QPROF_SOURCE && PATH=$work/built/bin:$PATH follow_guide duktape.md)
