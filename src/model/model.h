@@ -334,29 +334,37 @@ typedef struct {
     uint32_t *line_bytes;
     uint32_t n_lines;
     uint64_t n_bytes;
-    uint64_t digest; /* of the text; see qp_model_digest() */
+    uint64_t digest;  /* of the text; see qp_model_digest() */
+    uint64_t file_id; /* the same for the same file under any name */
 } qp_source;
 
 enum { QP_SOURCE_PATH_BYTES = 4096 };
 
-/** Find and read a source file: as registered, else in each folder of source_path (":"-separated, may be
- * NULL) as registered, with the whole path below the folder, and then with ever fewer leading folders.
+/* Where a command may find sources. */
+typedef struct {
+    const char *path; /* folders, ":" between them; NULL: none */
+    const char *root; /* one folder more; NULL: none */
+} qp_source_folders;
+
+/** Find and read a source file: as registered, else in each of the folders as registered, with the whole
+ * path below the folder, and then with ever fewer leading folders.
  *
  * A profile may come from anybody, and it names files. So only what the user of this process named is
  * read: what lies, wherever links lead, in the working directory (nothing hidden, and not if it is "/") or
- * in a folder of source_path; elsewhere the very text that was recorded, which the profile's maker has.
+ * in one of the folders; elsewhere the very text that was recorded, which the profile's maker has. Nothing
+ * but a plain file is opened.
  * @param digest  see qp_model_digest(); 0: not known
  * @param error   why not, one line: not found, not a plain file, too large, not the text
  * @return false: see error */
-bool qp_source_read(const char *file, uint64_t digest, const char *source_path, qp_source *out,
-                    qp_error *error);
+bool qp_source_read(const char *file, uint64_t digest, const qp_source_folders *folders,
+                    qp_source *out, qp_error *error);
 /** Read a source that the user named. */
 bool qp_source_read_own(const char *file, qp_source *out, qp_error *error);
 void qp_source_fini(qp_source *s);
 
 /** Whether a source of a profile, at any place where qp_source_read() looks, is this file. */
 struct stat;
-bool qp_source_is(const char *file, const char *source_path, const struct stat *other);
+bool qp_source_is(const char *file, const qp_source_folders *folders, const struct stat *other);
 
 /** The digest of a source file's text when its code was loaded.
  * @param file  as in qp_model_method.file

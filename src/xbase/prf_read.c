@@ -114,9 +114,11 @@ static void begin_packet(qp_prf_reader *r)
     const char *unused;
     qp_prf_packet_path(r->path, r->pending, path);
     r->pending = 0;
-    int fd = qp_file_open(path, &unused);
-    if (fd < 0)
+    int fd = qp_file_open_beside(path, &unused);
+    if (fd < 0) {
+        r->n_unread_packets += access(path, F_OK) == 0;
         return;
+    }
     r->n_damaged += r->n != 0 || r->is_skipping;
     use_file(r, fd, 0);
 }
@@ -141,7 +143,7 @@ static void open_memo(qp_prf_reader *r)
     unsigned char head[QP_MEMO_HEAD_BYTES];
     const char *unused;
     qp_prf_memo_path(r->path, path);
-    r->memo_fd = qp_file_open(path, &unused);
+    r->memo_fd = qp_file_open_beside(path, &unused);
     if (r->memo_fd >= 0 && qp_file_read_at(r->memo_fd, head, sizeof head, 0) == sizeof head)
         r->memo_block_bytes = qp_memo_block_bytes(head);
 }
@@ -174,11 +176,13 @@ static void read_params(qp_prf_reader *r, const char *record, qp_prf_row *row)
     uint64_t at = (uint64_t)block * r->memo_block_bytes;
     if (!block)
         return;
-    if (at && qp_file_read_at(r->memo_fd, head, sizeof head, at) == sizeof head) {
-        size_t n_bytes = qp_memo_text_bytes(head);
-        n_bytes = n_bytes < sizeof r->texts ? n_bytes : sizeof r->texts;
+    bool is_read = at && r->memo_fd >= 0 &&
+                   qp_file_read_at(r->memo_fd, head, sizeof head, at) == sizeof head;
+    size_t n_bytes = is_read ? qp_memo_text_bytes(head) : 0;
+    n_bytes = n_bytes < sizeof r->texts ? n_bytes : sizeof r->texts;
+    if (is_read)
         row->params_bytes = qp_file_read_at(r->memo_fd, r->texts, n_bytes, at + sizeof head);
-    }
+    r->n_unread_texts += !is_read || row->params_bytes < n_bytes;
 }
 
 static bool parse_record(qp_prf_reader *r, const char *record, qp_prf_row *row)
@@ -460,9 +464,11 @@ static void take_packets(join *j)
     packets.last = 0;
     for (uint64_t i; (i = next_packet(&packets, j->path)) != 0;) {
         qp_prf_packet_path(j->path, i, path);
-        int fd = qp_file_open(path, &unused);
-        if (fd < 0)
+        int fd = qp_file_open_beside(path, &unused);
+        if (fd < 0) {
+            j->joined->n_unread += j->out == NULL && access(path, F_OK) == 0;
             continue;
+        }
         take_file(j, fd, 0);
         close(fd);
         j->joined->n_packets += j->out == NULL;

@@ -251,12 +251,13 @@ typedef struct {
 /* 270 KiB: not on the stack. */
 typedef struct {
     bool is_text, has_time, has_line, has_params;
-    uint64_t n_bytes;   /* of the files that were opened so far */
-    uint64_t n_read;    /* bytes of them that were read */
-    uint64_t n_rows;    /* handed out */
-    uint64_t n_damaged; /* rows that make no sense; left out */
-    uint64_t n_deleted; /* rows that are marked as deleted; left out */
-    size_t n_rest;      /* bytes at the end that are no whole row yet */
+    uint64_t n_bytes;                          /* of the files that were opened so far */
+    uint64_t n_read;                           /* bytes of them that were read */
+    uint64_t n_rows;                           /* handed out */
+    uint64_t n_damaged;                        /* rows that make no sense; left out */
+    uint64_t n_deleted;                        /* rows that are marked as deleted; left out */
+    uint64_t n_unread_packets, n_unread_texts; /* that are there, and could not be read */
+    size_t n_rest;                             /* bytes at the end that are no whole row yet */
     /* its own: */
     bool is_packets, has_shape, is_skipping;
     uint64_t pending; /* number of the packet that comes next; 0: none is known */
@@ -288,6 +289,7 @@ void qp_prf_reader_close(qp_prf_reader *r);
 
 typedef struct {
     uint64_t n_packets;  /* joined */
+    uint64_t n_unread;   /* packets that are there, and could not be read */
     uint64_t n_rows;     /* records of a table; 0 with delimited text */
     uint64_t n_declared; /* by the header packet */
     uint64_t n_damaged;  /* bytes at the end of packets that are no whole record: left out */

@@ -193,10 +193,17 @@ claim "a line of source with its count" same '| 5,000,000,000 2 two' \
 claim "a line that was never executed is marked" same '# 0 3 three' \
     "$(qprof annotate score.src lines.qprof | awk '$NF == "three" { print $1, $2, $3, $4 }')"
 if qprof html -o page.html lines.qprof >printed 2>err; then
-    claim "a page says which sources it has" same 'It has the text of 1 source; check before you share it (--no-sources leaves texts out):
+    claim "a page says which sources it has" same 'It has the text of 1 source, whether or not it is what was recorded; check before you share it (--no-sources leaves texts out):
   score.src' "$(sed 1d printed)"
     claim "without sources it says nothing of them" same '' "$(qprof html --no-sources -o page.html lines.qprof | sed 1d)"
     claim "nor has it any" sh -c '! grep -q three page.html'
+    mv score.src away.src
+    claim "and what it lacks" same 'It lacks the text of 1 source (--source-path=DIR searches a folder):
+  score.src: no such file' "$(qprof html -o page.html lines.qprof | sed 1d)"
+    mv away.src score.src
+    qprof html -o - lines.qprof >page.html 2>err
+    claim "a page on standard output says it beside" same \
+        'qprof html: the page has the text of 1 source, and lacks 0 (-o FILE: which ones)' "$(cat err)"
 fi
 rm score.src
 claim "without the source the figures stay" same '| 5,000,000,000 2' \

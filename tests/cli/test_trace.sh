@@ -132,6 +132,16 @@ check "$(sed -n 1p report)" = "U.PRF  (table.qprof)"
 check "$(grep -cE '^  imported +from the Xbase\+\+ profiler, in milliseconds$' report)" = 1
 check "$(grep -cE '^  measured +exact calls and elapsed time$' report)" = 1
 
+about "what lies beside a table and cannot be read is reported, and a link there is not followed"
+qprof trace convert -o ALONE.PRF U.PRF >/dev/null
+mv ALONE.PRV kept.PRV
+status=0; qprof trace dump ALONE.PRF >/dev/null 2>error || status=$?
+check "$status $(grep -c 'ALONE.PRF: parameters of 2 rows cannot be read' error)" = '1 1'
+ln -s kept.PRV ALONE.PRV
+status=0; qprof trace dump ALONE.PRF >/dev/null 2>error || status=$?
+check "$status $(grep -c 'ALONE.PRF: parameters of 2 rows cannot be read' error)" = '1 1'
+rm ALONE.PRF ALONE.PRV kept.PRV
+
 about "a table made of a table has the day of its source; one of text, which has none, today's"
 qprof trace convert -o DAY.PRF run.qtrace >/dev/null
 printf '\143\014\037' | dd of=DAY.PRF bs=1 seek=1 conv=notrunc 2>/dev/null # 1999-12-31

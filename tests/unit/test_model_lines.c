@@ -259,7 +259,8 @@ static void sources_are_found_below_the_source_path(void **state)
     snprintf(path, sizeof path, "%s/a.lua", folder);
     snprintf(search, sizeof search, "/nowhere::%s", folder);
     write_text(path, "one\r\n\nthree");
-    assert_true(qp_source_read("/build/machine/src/a.lua", 0, search, &s, &error));
+    assert_true(qp_source_read("/build/machine/src/a.lua", 0,
+                               &(qp_source_folders){.path = search}, &s, &error));
     assert_string_equal(s.path, path);
     assert_int_equal(s.n_lines, 3);
     assert_int_equal(s.line_bytes[0], 3);
@@ -267,11 +268,11 @@ static void sources_are_found_below_the_source_path(void **state)
     assert_int_equal(s.line_bytes[1], 0);
     assert_int_equal(s.line_bytes[2], 5);
     qp_source_fini(&s);
-    assert_false(qp_source_read("a.lua", 0, NULL, &s, &error));
+    assert_false(qp_source_read("a.lua", 0, &(qp_source_folders){.path = NULL}, &s, &error));
     assert_non_null(strstr(error.text, "no such file"));
-    assert_false(qp_source_read("/tmp", 0, NULL, &s, &error));
+    assert_false(qp_source_read("/tmp", 0, &(qp_source_folders){.path = NULL}, &s, &error));
     assert_non_null(strstr(error.text, "directory"));
-    assert_false(qp_source_read("", 0, search, &s, &error));
+    assert_false(qp_source_read("", 0, &(qp_source_folders){.path = search}, &s, &error));
     unlink(path);
     rmdir(folder);
 }

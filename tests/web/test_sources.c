@@ -1,6 +1,8 @@
 /* Which sources get into a page that is sent to others: unit tests of
  * src/export/page/coverage.c. */
+#include <fcntl.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -33,7 +35,7 @@ static char *page_of(const char *path, uint64_t digest, const char *source_path,
 {
     static qp_out out;
     qp_error error;
-    qp_cover_export_options o = {.sources = {.path = source_path}};
+    qp_cover_export_options o = {.sources = {.folders = {.path = source_path}}};
     picture *p = picture_new();
     picture_file(p, path);
     picture_block(p, 1, picture_function(p, "f", 1), 1);
@@ -153,6 +155,41 @@ static void links_may_not_lead_out(void **state)
     unlink("lib/up");
 }
 
+static void what_is_no_file_is_not_opened(void **state)
+{
+    (void)state;
+    assert_int_equal(mkfifo("pipe.lua", 0600), 0);
+    int reader = open("pipe.lua", O_RDONLY | O_NONBLOCK), writer = open("pipe.lua", O_WRONLY);
+    assert_true(reader >= 0 && writer >= 0);
+    close(reader); /* opened now, it would have a reader again */
+    assert_false(shows("pipe.lua", 0, NULL));
+    signal(SIGPIPE, SIG_IGN);
+    assert_int_equal(write(writer, "x", 1), -1);
+    close(writer);
+    unlink("pipe.lua");
+}
+
+static void a_folder_with_a_colon_is_one_folder(void **state)
+{
+    (void)state;
+    qp_source s;
+    qp_error error;
+    assert_int_equal(mkdir("p", 0700), 0);
+    assert_int_equal(mkdir("p:q", 0700), 0);
+    write_file("p/key.lua", text, strlen(text));
+    assert_false(
+        qp_source_read("/no/key.lua", 0, &(qp_source_folders){.root = "p:q"}, &s, &error));
+    write_file("p:q/key.lua", text, strlen(text));
+    assert_true(
+        qp_source_read("/no/key.lua", 0, &(qp_source_folders){.root = "p:q"}, &s, &error));
+    assert_string_equal(s.path, "p:q/key.lua");
+    qp_source_fini(&s);
+    unlink("p/key.lua");
+    unlink("p:q/key.lua");
+    rmdir("p");
+    rmdir("p:q");
+}
+
 static void what_is_hidden_is_shown_where_the_user_named_its_folder(void **state)
 {
     (void)state;
@@ -239,6 +276,8 @@ int main(void)
         cmocka_unit_test(a_source_outside_is_shown_only_if_it_is_the_text_that_was_recorded),
         cmocka_unit_test(steps_upwards_lead_nowhere),
         cmocka_unit_test(links_may_not_lead_out),
+        cmocka_unit_test(what_is_no_file_is_not_opened),
+        cmocka_unit_test(a_folder_with_a_colon_is_one_folder),
         cmocka_unit_test(what_is_hidden_is_shown_where_the_user_named_its_folder),
         cmocka_unit_test(the_top_of_the_file_system_is_no_folder_of_sources),
         cmocka_unit_test(a_source_where_the_user_said_sources_are_is_shown),

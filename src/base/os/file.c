@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/atomic.h"
+#include "base/text/buf.h"
 
 enum { MIN_FD = 1000 };
 
@@ -50,20 +51,56 @@ bool qp_file_is_plain(int fd, uint64_t *n_bytes, const char **why)
     return true;
 }
 
-int qp_file_open(const char *path, const char **why)
+/* Found without being opened: opening a pipe or a device may do something. */
+static int find(const char *path, int flags, const char **why)
 {
     uint64_t n_bytes;
-    /* O_NONBLOCK: a pipe without a writer would make us wait for one */
-    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+    int fd = open(path, O_PATH | O_CLOEXEC | flags);
     if (fd < 0) {
         *why = qp_file_reason(errno, false);
         return -1;
     }
-    if (!qp_file_is_plain(fd, &n_bytes, why)) {
-        close(fd);
-        return -1;
-    }
+    if (qp_file_is_plain(fd, &n_bytes, why))
+        return fd;
+    close(fd);
+    return -1;
+}
+
+int qp_file_find(const char *path, const char **why)
+{
+    return find(path, 0, why);
+}
+
+int qp_file_open_found(int found, const char *path, const char **why)
+{
+    char name[sizeof "/proc/self/fd/" + 12];
+    const int flags = O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY;
+    qp_text_format(name, sizeof name, "/proc/self/fd/%d", found);
+    int fd = open(name, flags);
+    if (fd < 0 && errno == ENOENT)
+        fd = open(path, flags); /* there is no /proc */
+    if (fd < 0)
+        *why = qp_file_reason(errno, false);
     return fd;
+}
+
+static int open_with(const char *path, int flags, const char **why)
+{
+    int found = find(path, flags, why);
+    int fd = found < 0 ? -1 : qp_file_open_found(found, path, why);
+    if (found >= 0)
+        close(found);
+    return fd;
+}
+
+int qp_file_open(const char *path, const char **why)
+{
+    return open_with(path, 0, why);
+}
+
+int qp_file_open_beside(const char *path, const char **why)
+{
+    return open_with(path, O_NOFOLLOW, why);
 }
 
 int qp_file_raise(int fd)

@@ -11,6 +11,14 @@
  * @return a descriptor; -1: see why */
 int qp_file_open(const char *path, const char **why);
 
+/* The same of a file beside another one that the user named: a link there is refused. */
+int qp_file_open_beside(const char *path, const char **why);
+
+/* The same in two steps: find the file, without opening it, and then open what was found.
+ * @return a descriptor that serves only to ask about the file; of it, one for reading; -1: see why */
+int qp_file_find(const char *path, const char **why);
+int qp_file_open_found(int found, const char *path, const char **why);
+
 /* What an errno value means for opening a file, or for making one. */
 const char *qp_file_reason(int error, bool is_new);
 

@@ -10,7 +10,6 @@
 #include <sys/types.h>
 
 #include "base/os/screen.h"
-#include "base/text/buf.h"
 #include "base/text/error.h"
 #include "base/text/field.h"
 #include "model/model.h"
@@ -77,8 +76,9 @@ typedef struct {
     uint64_t depth, count;
     uint64_t suffixes; /* frames of a call route; 0: none are shown; UINT64_MAX: not given */
     double min_percent, interval;
-    const char *thread, *filter, *unit, *source_path; /* NULL: not given */
-    unsigned percent;                                 /* UINT_MAX: not given */
+    const char *thread, *filter, *unit; /* NULL: not given */
+    qp_source_folders folders;          /* path: of --source-path */
+    unsigned percent;                   /* UINT_MAX: not given */
     const char *time, *granularity, *clock, *output, *to, *pid, *lasts, *pc, *config, *schema;
     qp_cover_args cover;
     qp_diff_args diff;
@@ -179,7 +179,7 @@ extern const qp_flag qp_flags_common[]; /* of commands that have no others */
 #define QP_FLAG_SUBTRACT                                                                       \
     QP_YES("subtract-overhead", 0, has_subtract, "times without the recorder's estimated cost")
 #define QP_FLAG_SOURCE_PATH                                                                    \
-    QP_TEXT("source-path", 0, "DIR[:DIR]", source_path,                                        \
+    QP_TEXT("source-path", 0, "DIR[:DIR]", folders.path,                                       \
             "folders of sources that are not where the program found them")
 #define QP_FLAG_NO_SOURCES                                                                     \
     QP_YES("no-sources", 0, has_no_sources, "a page without the texts of sources")
@@ -303,11 +303,6 @@ typedef bool qp_output_writer(const void *data, qp_out *out, qp_error *error);
 /* Write to a file or, as qp_output_is_standard(), to standard output.
  * @return QP_EXIT_CLEAN; QP_EXIT_UNUSABLE: a message was printed, and no file is left */
 int qp_output_write(qp_cli *cli, const char *path, qp_output_writer *write, const void *data);
-
-/* Note the name of a source that a page has. @param names  qp_buf * of char * */
-void qp_output_note_source(void *names, const char *path);
-/* Print which ones it has, unless it went to standard output, and free the names. */
-void qp_output_print_sources(const qp_cli *cli, const char *page, qp_buf *names);
 
 /* Which of `words` ("lcov|json") --to is. @return -1: none, a message was printed */
 int qp_output_format(const qp_cli *cli, const char *words);

@@ -121,8 +121,8 @@ static void take_paths(qp_args *args)
     qp_options_init(&o);
     if (!text || qp_options_parse(&o, text, &events, &error) != QP_PARSE_OK)
         return;
-    if (!args->source_path && o.is_set[QP_OPT_source_path])
-        args->source_path = qp_option_text(&o, QP_OPT_source_path);
+    if (!args->folders.path && o.is_set[QP_OPT_source_path])
+        args->folders.path = qp_option_text(&o, QP_OPT_source_path);
     if (!args->cover.adjustments && o.is_set[QP_OPT_adjustments_file])
         args->cover.adjustments = qp_option_text(&o, QP_OPT_adjustments_file);
 }

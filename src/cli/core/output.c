@@ -38,7 +38,7 @@ static bool is_any_source(const qp_cli *cli, const struct stat *output, const qp
     if (!m || !qp_model_files(m, &files, &n))
         return false;
     for (size_t i = 0; i < n && !is_it; i++)
-        is_it = qp_source_is(files[i].path, cli->args.source_path, output);
+        is_it = qp_source_is(files[i].path, &cli->args.folders, output);
     qp_free(files);
     return is_it;
 }
@@ -100,38 +100,6 @@ int qp_output_write(qp_cli *cli, const char *path, qp_output_writer *write, cons
         return qp_cli_fail(cli, "%s: %s", path, error.text);
     }
     return qp_new_file_end(&file, &why) ? QP_EXIT_CLEAN : qp_cli_fail(cli, "%s: %s", path, why);
-}
-
-void qp_output_note_source(void *names, const char *path)
-{
-    char **name = qp_buf_add(names);
-    if (name)
-        *name = qp_alloc_text(path);
-}
-
-void qp_output_print_sources(const qp_cli *cli, const char *page, qp_buf *names)
-{
-    enum { NAMED = 20 };
-    char **name = names->items, count[QP_NUMBER_BYTES];
-    const qp_screen *s = &cli->screen;
-    bool is_shown = names->n && !qp_output_is_standard(page);
-    if (is_shown)
-        qp_out_format(s->out,
-                      "It has the text of %s; check before you share it "
-                      "(--no-sources leaves texts out):\n",
-                      qp_unit_things(count, names->n, "source"));
-    for (size_t i = 0; i < names->n; i++) {
-        if (is_shown && i < NAMED && name[i]) {
-            qp_out_text(s->out, "  ");
-            qp_screen_name(s, name[i], 0);
-            qp_out_char(s->out, '\n');
-        }
-        qp_free(name[i]);
-    }
-    if (is_shown && names->n > NAMED)
-        qp_out_format(s->out, "  and %s more, which the page lists\n",
-                      qp_unit_count(count, names->n - NAMED));
-    qp_free(names->items);
 }
 
 int qp_output_print(qp_cli *cli, const qp_forms *forms, const void *data)

@@ -31,7 +31,7 @@ static int scan(const qp_cli *cli, extraction *x, const qp_cover_file *f, const 
 {
     qp_error error;
     qp_source source;
-    if (!(f ? qp_source_read(f->file, f->digest, cli->args.source_path, &source, &error)
+    if (!(f ? qp_source_read(f->file, f->digest, &cli->args.folders, &source, &error)
             : qp_source_read_own(shown, &source, &error))) {
         qp_cli_warn(cli, "%s", error.text);
         return QP_EXIT_SALVAGED;

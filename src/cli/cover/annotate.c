@@ -206,7 +206,7 @@ static void add_lines(listing *x)
 static bool read_source(const qp_cli *cli, const qp_cover_file *file, qp_source *source,
                         qp_error *error)
 {
-    if (!qp_source_read(file->file, file->digest, cli->args.source_path, source, error))
+    if (!qp_source_read(file->file, file->digest, &cli->args.folders, source, error))
         return false;
     if (!file->digest || file->digest == source->digest)
         return true;

@@ -8,6 +8,7 @@
 #include "base/text/out.h"
 #include "cli/core/cli.h"
 #include "cli/cover/cover.h"
+#include "cli/show/show.h"
 
 #define WORD(name) "|" #name
 static const char *const words = &(QP_COVER_EXPORTERS(WORD))[1];
@@ -46,16 +47,16 @@ static int show(qp_cli *cli, const qp_cover *c, void *data)
 {
     char root[4096];
     const qp_cover_args *a = &cli->args.cover;
-    qp_buf names = QP_BUF(char *);
+    qp_page_notes notes;
     job j = {*(const qp_cover_exporter **)data,
              c,
              {.root = a->is_relative ? NULL : realpath(a->root ? a->root : ".", root),
               .test = a->test,
               .is_lcov2 = a->is_lcov2,
-              .sources = {cli->args.source_path, cli->args.has_no_sources,
-                          qp_output_note_source, &names}}};
+              .sources = qp_page_notes_begin(cli, &notes)}};
     int status = qp_output_write(cli, cli->args.output, write_job, &j);
-    qp_output_print_sources(cli, status == QP_EXIT_CLEAN ? cli->args.output : NULL, &names);
+    if (j.x->write == qp_cover_html && status == QP_EXIT_CLEAN)
+        qp_page_notes_print(cli, cli->args.output, &notes);
     return status;
 }
 

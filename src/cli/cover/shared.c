@@ -162,7 +162,7 @@ static qp_cover_options options_of(const qp_args *args)
                               .n_exclude = a->exclude.n,
                               .contexts = a->contexts.items,
                               .n_contexts = a->contexts.n,
-                              .source_path = args->source_path,
+                              .folders = args->folders,
                               .is_partial_missed = a->partial == 1,
                               .is_unadjusted = a->is_unadjusted,
                               .adjustments = a->adjustments};
@@ -204,19 +204,6 @@ static bool check_adjustments(const qp_cli *cli)
     return is_good;
 }
 
-/* Sources are read from the folder that the user named as the root as well. */
-static void search_root(qp_args *args)
-{
-    enum { FOLDERS_BYTES = 8192 };
-    static char folders[FOLDERS_BYTES];
-    const char *path = args->source_path;
-    if (!args->cover.root || path == folders)
-        return;
-    qp_text_format(folders, sizeof folders, "%s%s%s", path ? path : "", path ? ":" : "",
-                   args->cover.root);
-    args->source_path = folders;
-}
-
 int qp_cover_open(qp_cli *cli, char *const *files, int n, qp_cover **cover)
 {
     qp_error error;
@@ -228,7 +215,7 @@ int qp_cover_open(qp_cli *cli, char *const *files, int n, qp_cover **cover)
     if (status == QP_EXIT_UNUSABLE)
         return status;
     remark_on_root(cli);
-    search_root(&cli->args);
+    cli->args.folders.root = cli->args.cover.root; /* which the user named as well */
     qp_cover_options o = options_of(&cli->args);
     *cover = qp_cover_derive(set, &o, &error);
     qp_cover_set_free(set);

@@ -451,7 +451,7 @@ static bool print_text(const qp_cli *cli, const qp_model *m, part *p)
     qp_header_text(s, m, cli->path, false);
     if (!find_lines(p, m))
         return false;
-    p->has_source = qp_source_read(p->file, qp_model_digest(m, p->file), cli->args.source_path,
+    p->has_source = qp_source_read(p->file, qp_model_digest(m, p->file), &cli->args.folders,
                                    &p->source, &error);
     if (p->last == 0 && p->n_lines) {
         p->first = 1;

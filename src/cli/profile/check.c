@@ -176,7 +176,7 @@ static int show_host(qp_cli *cli, const qp_model *m)
     static const qp_forms forms = {print_host, host_document_fields, write_host_csv};
     qp_host_finding *findings;
     host_document d = {.was_checked = qp_model_host_was_checked(m)};
-    if (!qp_model_host(m, cli->args.source_path, &findings, &d.n))
+    if (!qp_model_host(m, &cli->args.folders, &findings, &d.n))
         return qp_cli_fail_memory(cli);
     d.findings = findings;
     d.passed = d.n == 0;

@@ -7,6 +7,7 @@
 #include "base/text/buf.h"
 #include "base/text/error.h"
 #include "cli/core/cli.h"
+#include "export/shared/profile.h"
 #include "export/shared/run_rows.h"
 #include "model/figures/figures.h"
 
@@ -227,5 +228,20 @@ void qp_method_title(const qp_screen *s, const qp_model *m, uint32_t method);
 /* A line without its end, tabs as blanks; "" where the source, which may be NULL, has none.
  * @param line  from 1 */
 void qp_listing_line(char *to, size_t n_bytes, const qp_source *source, uint32_t line);
+
+/* ---- sources of a page ------------------------------------------------------------------------- */
+
+/* The sources of a page, for qp_page_sources: noted as they are written, and then printed. */
+typedef struct {
+    qp_buf names[4]; /* char *, by qp_text_state; of missing ones why */
+    qp_dict seen;
+    uint64_t n_repeated;
+} qp_page_notes;
+
+/* What a page writer needs: --source-path, --no-sources, and the notes. */
+qp_page_sources qp_page_notes_begin(const qp_cli *cli, qp_page_notes *notes);
+/* Print which sources the page has and lacks, and free the notes.
+ * @param page  its file; "-" or NULL: standard output, then in one line on standard error */
+void qp_page_notes_print(const qp_cli *cli, const char *page, qp_page_notes *notes);
 
 #endif

@@ -297,6 +297,14 @@ static bool report_damage(const qp_trace_view *v)
     if (lost->n_packets)
         qp_cli_warn(v->cli, "%s: %s missing", v->paths[0],
                     qp_unit_things(number, lost->n_packets, "packet"));
+    if (lost->n_unread_packets)
+        qp_cli_warn(v->cli, "%s: %s beside it cannot be read, and may not be a link",
+                    v->paths[0], qp_unit_things(number, lost->n_unread_packets, "packet"));
+    if (lost->n_unread_texts)
+        qp_cli_warn(v->cli,
+                    "%s: parameters of %s cannot be read from the .PRV file beside it "
+                    "(missing, cut, or a link)",
+                    v->paths[0], qp_unit_things(number, lost->n_unread_texts, "row"));
     if (lost->n_damaged)
         qp_cli_warn(v->cli, "%s: %s damaged and left out", v->paths[0],
                     qp_unit_things(number, lost->n_damaged, piece));
@@ -306,7 +314,8 @@ static bool report_damage(const qp_trace_view *v)
     if (n_cut)
         qp_cli_warn(v->cli, "%s: it is cut: %s %s", v->paths[0], qp_unit_size(number, n_cut),
                     is_table ? "of its rows are missing" : "of its last packet left out");
-    return lost->n_packets || lost->n_damaged || lost->n_skipped_bytes || n_cut;
+    return lost->n_packets || lost->n_unread_packets || lost->n_unread_texts ||
+           lost->n_damaged || lost->n_skipped_bytes || n_cut;
 }
 
 static void report_losses(const qp_trace_view *v, const qp_span_counts *counts)

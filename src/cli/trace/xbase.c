@@ -44,9 +44,11 @@ static int copy_memo(qp_cli *cli, const char *from, const char *to)
     const char *why;
     qp_prf_memo_path(from, memo_from);
     qp_prf_memo_path(to, memo_to);
-    int fd = access(memo_from, F_OK) == 0 ? qp_file_open(memo_from, &why) : -1;
-    if (fd < 0)
+    if (access(memo_from, F_OK) != 0)
         return QP_EXIT_CLEAN;
+    int fd = qp_file_open_beside(memo_from, &why);
+    if (fd < 0)
+        return qp_cli_fail(cli, "%s: %s", memo_from, why);
     int status = qp_output_write(cli, memo_to, write_copy, &fd);
     close(fd);
     return status;
@@ -62,14 +64,17 @@ static int report(const qp_cli *cli, const rebuild *r)
     if (j->n_rows)
         qp_out_format(cli->screen.out, ", %s", qp_unit_things(rows, j->n_rows, "record"));
     qp_out_char(cli->screen.out, '\n');
+    if (j->n_unread)
+        qp_cli_warn(cli, "%s: %s beside it cannot be read, and may not be a link", r->path,
+                    qp_unit_things(packets, j->n_unread, "packet"));
     if (n_missing)
-        qp_cli_warn(cli,
-                    "%s: %s missing: the header packet counts them, their packets are absent",
-                    r->path, qp_unit_things(rows, n_missing, "record"));
+        qp_cli_warn(cli, "%s: %s missing: the header packet counts them, their packets are %s",
+                    r->path, qp_unit_things(rows, n_missing, "record"),
+                    j->n_unread ? "left out" : "absent");
     if (j->n_damaged)
         qp_cli_warn(cli, "%s: %s at the end of packets left out: not a whole record", r->path,
                     qp_unit_size(packets, j->n_damaged));
-    return n_missing || j->n_damaged ? QP_EXIT_SALVAGED : QP_EXIT_CLEAN;
+    return n_missing || j->n_unread || j->n_damaged ? QP_EXIT_SALVAGED : QP_EXIT_CLEAN;
 }
 
 static int run_rebuild(qp_cli *cli)
@@ -122,7 +127,7 @@ static int show(qp_cli *cli, const char *path)
 {
     static char text[REMARK_BYTES];
     const char *why;
-    int fd = qp_file_open(path, &why);
+    int fd = qp_file_open_beside(path, &why);
     if (fd < 0)
         return qp_cli_fail(cli, "%s: %s", path, why);
     size_t n = qp_file_read_at(fd, text, sizeof text - 1, 0);

@@ -105,13 +105,18 @@ static int run_export(qp_cli *cli)
         return status;
     if (!cli->args.has_arguments)
         m->run.arguments = "";
-    job j = {
-        x,
-        m,
-        {.has_jumps = cli->args.has_callgrind_jumps, .name = cli->path, .is_apart = is_apart}};
+    qp_page_notes notes;
+    job j = {x,
+             m,
+             {.has_jumps = cli->args.has_callgrind_jumps,
+              .name = cli->path,
+              .is_apart = is_apart,
+              .sources = qp_page_notes_begin(cli, &notes)}};
     bool is_good = has_content(cli, m, x) && qp_cli_thread(cli, m, &j.o.thread) &&
                    choose_measure(cli, m, &j.o.measure);
     int written = is_good ? qp_output_write(cli, path, write_job, &j) : QP_EXIT_UNUSABLE;
+    if (x->write == qp_export_html && written == QP_EXIT_CLEAN)
+        qp_page_notes_print(cli, path, &notes);
     qp_model_free(m);
     return written == QP_EXIT_CLEAN ? status : written;
 }

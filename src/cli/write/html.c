@@ -53,7 +53,8 @@ static int write_page(qp_cli *cli, const qp_model *m, const qp_export_options *o
         qp_screen_name(&cli->screen, path, 0);
         qp_out_text(&cli->out, "; any browser opens it\n");
     }
-    qp_output_print_sources(cli, is_file ? path : NULL, o->sources.to);
+    if (status == QP_EXIT_CLEAN)
+        qp_page_notes_print(cli, path, o->sources.to);
     return status;
 }
 
@@ -64,13 +65,12 @@ static int show(qp_cli *cli, const qp_model *m, const qp_model *base, const char
     char root[PATH_BYTES];
     qp_error error;
     qp_timeline timeline;
-    qp_buf names = QP_BUF(char *);
+    qp_page_notes notes;
     qp_export_options o = {.name = cli->path,
                            .base = base,
                            .base_name = base_path,
                            .root = realpath(".", root),
-                           .sources = {cli->args.source_path, cli->args.has_no_sources,
-                                       qp_output_note_source, &names},
+                           .sources = qp_page_notes_begin(cli, &notes),
                            .is_apart = cli->args.has_threads};
     if (!cli->args.trace.file)
         return write_page(cli, m, &o);

@@ -108,16 +108,34 @@ bool qp_page_name(qp_out *out, const char *name)
 
 /* ---- sources --------------------------------------------------------------------------------- */
 
+/* May the page have a text once more, under another name? */
+static bool may_repeat(const qp_source *s, const qp_page_sources *sources)
+{
+    enum { REPEATED_MAX = 16 << 20 }; /* bytes */
+    if (!sources->seen || !qp_dict_get(sources->seen, s->file_id))
+        return !sources->seen || qp_dict_put(sources->seen, s->file_id, 1);
+    *sources->n_repeated += s->n_bytes;
+    return *sources->n_repeated <= REPEATED_MAX;
+}
+
 static bool read_source(qp_source *s, const qp_page_file *f, const qp_page_sources *sources,
                         qp_error *why)
 {
     if (sources->are_left_out)
         return qp_error_fail(why, "%.300s: sources were left out", f->file);
-    if (!qp_source_read(f->file, f->digest, sources->path, s, why))
-        return false;
+    bool is_there = qp_source_read(f->file, f->digest, &sources->folders, s, why);
+    if (is_there && !may_repeat(s, sources)) {
+        qp_source_fini(s);
+        is_there = qp_error_fail(why, "%.300s: its text is here under another name", f->file);
+    }
     if (sources->note)
-        sources->note(sources->to, s->path);
-    return true;
+        sources->note(sources->to, is_there ? s->path : f->file,
+                      !is_there                ? QP_TEXT_MISSING
+                      : !f->digest             ? QP_TEXT_UNKNOWN
+                      : f->digest == s->digest ? QP_TEXT_RECORDED
+                                               : QP_TEXT_CHANGED,
+                      is_there ? "" : why->text);
+    return is_there;
 }
 
 void qp_page_source(qp_out *out, const qp_page_file *f, const qp_page_sources *sources)

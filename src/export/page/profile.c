@@ -326,13 +326,38 @@ static bool write_blocks(qp_out *out, const qp_model *m, uint32_t method)
     return true;
 }
 
-static bool write_source_lines(qp_out *out, const qp_model *m, const char *file)
+/* Methods by their file: those of a file in a row. */
+typedef struct {
+    qp_dict first;  /* hash of the file's name -> method */
+    uint32_t *next; /* [n_methods] the next one of the same hash; 0: none */
+} by_file;
+
+static uint64_t file_key(const char *file)
+{
+    return qp_hash_bytes(QP_HASH_START, file, strlen(file));
+}
+
+/* @return false: no memory */
+static bool find_methods(by_file *f, const qp_model *m)
+{
+    *f = (by_file){.next = qp_alloc_zeroed(m->n_methods, sizeof *f->next)};
+    bool is_good = f->next != NULL;
+    for (uint32_t i = m->n_methods; is_good && i-- > 1;) {
+        uint64_t key = file_key(m->methods[i].file);
+        f->next[i] = qp_dict_get(&f->first, key);
+        is_good = qp_dict_put(&f->first, key, i);
+    }
+    return is_good;
+}
+
+static bool write_source_lines(qp_out *out, const qp_model *m, const by_file *f,
+                               const char *file)
 {
     bool is_more = false, is_good = true;
     qp_out_char(out, '[');
-    for (uint32_t i = 1; i < m->n_methods && is_good; i++) {
+    for (uint32_t i = qp_dict_get(&f->first, file_key(file)); i && is_good; i = f->next[i]) {
         const qp_model_method *x = &m->methods[i];
-        if (!x->n_blocks || (x->file != file && strcmp(x->file, file) != 0))
+        if (!x->n_blocks || strcmp(x->file, file) != 0)
             continue;
         qp_out_text(out, is_more ? ",\n" : "");
         is_good = write_blocks(out, m, i);
@@ -354,12 +379,14 @@ static bool write_sources(qp_out *out, const qp_html *page)
 {
     const qp_export_options *how = page->how;
     qp_model_file *files;
+    by_file methods;
     size_t n;
-    bool is_good = qp_model_files(page->m, &files, &n);
+    bool is_known = find_methods(&methods, page->m);
+    bool is_good = qp_model_files(page->m, &files, &n) && is_known;
     for (size_t i = 0; is_good && i < n; i++) {
         const char *file = files[i].path;
         qp_page_block_of(out, 'l', i);
-        is_good = write_source_lines(out, page->m, file);
+        is_good = write_source_lines(out, page->m, &methods, file);
         qp_page_block_end(out);
         qp_page_block_of(out, 's', i);
         qp_page_source(
@@ -368,6 +395,8 @@ static bool write_sources(qp_out *out, const qp_html *page)
         qp_page_block_end(out);
     }
     qp_free(files);
+    qp_free(methods.next);
+    qp_dict_fini(&methods.first);
     return is_good;
 }
 

@@ -115,11 +115,23 @@ typedef struct {
 enum { QP_TIMELINE_CALLS = 500000 };
 
 /* Which texts of sources a page has. */
+typedef enum {
+    QP_TEXT_RECORDED, /* what was recorded */
+    QP_TEXT_UNKNOWN,  /* of which nothing was recorded */
+    QP_TEXT_CHANGED,
+    QP_TEXT_MISSING /* not in the page */
+} qp_text_state;
+
 typedef struct {
-    const char *path; /* folders where they are, see qp_source_read() */
+    qp_source_folders folders;
     bool are_left_out;
-    void (*note)(void *to, const char *path); /* called with each that the page has; NULL */
+    /* Called for each source. @param path  where it was found; of a missing one its name
+     * @param why  it is missing */
+    void (*note)(void *to, const char *path, qp_text_state state, const char *why);
     void *to;
+    /* What the page has: the same file under many names fills it but once */
+    qp_dict *seen;        /* file ids; NULL: not asked */
+    uint64_t *n_repeated; /* bytes */
 } qp_page_sources;
 
 /* ---- exporters -------------------------------------------------------------------------------

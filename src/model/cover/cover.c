@@ -113,7 +113,7 @@ static bool annotate_file(qp_cover_making *x, const qp_cover_file *f, qp_cover_l
     if (!x->markers || !f->n_lines)
         return true;
     annotate_adjusted(x, f, lines);
-    if (!qp_source_read(f->file, f->digest, x->o->source_path, &source, &error)) {
+    if (!qp_source_read(f->file, f->digest, &x->o->folders, &source, &error)) {
         if (x->n_unread < UNREAD_NAMED)
             x->unread[x->n_unread] = f->path;
         x->n_unread++;

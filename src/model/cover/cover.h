@@ -214,7 +214,7 @@ typedef struct {
     const char *const
         *contexts; /* [n_contexts] globs: only what these contexts hit; none: all */
     size_t n_contexts;
-    const char *source_path; /* where sources are, see qp_source_read() */
+    qp_source_folders folders;
     bool is_partial_missed;  /* partial lines count as missed, not as hit */
     bool is_unadjusted;      /* no markers, no adjustments file */
     const char *adjustments; /* file name; NULL: none */

@@ -417,10 +417,10 @@ typedef struct {
 } qp_host_finding;
 
 /** Find mistakes of the host, by the step of the guide.
- * @param source_path  see qp_source_read()
+ * @param folders  see qp_source_read()
  * @param out          [*n] free with qp_free(); texts are the model's
  * @return false: no memory */
-bool qp_model_host(const qp_model *m, const char *source_path, qp_host_finding **out,
+bool qp_model_host(const qp_model *m, const qp_source_folders *folders, qp_host_finding **out,
                    size_t *n);
 /** Count the kinds of mistakes that the recorder found, for which no file is read. */
 size_t qp_model_host_recorded(const qp_model *m);

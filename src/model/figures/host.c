@@ -145,7 +145,7 @@ static const char *const chapters[] = {"",
 
 typedef struct {
     const qp_model *m;
-    const char *source_path;
+    const qp_source_folders *folders;
     qp_host_finding *out;
     size_t n;
     bool has_no_memory;
@@ -370,7 +370,7 @@ static void find_shift(search *s, const char *file, qp_host_finding **found)
     qp_error error = {0};
     uint32_t first, other;
     uint64_t digest = qp_model_digest(s->m, file);
-    if (!qp_source_read(file, digest, s->source_path, &source, &error))
+    if (!qp_source_read(file, digest, s->folders, &source, &error))
         return;
     uint64_t n = count_bare(s->m, file, &source, 0, &first);
     bool fits = digest == 0 || digest == source.digest;
@@ -419,9 +419,10 @@ static void sort_by_step(qp_host_finding *all, size_t n)
     }
 }
 
-bool qp_model_host(const qp_model *m, const char *source_path, qp_host_finding **out, size_t *n)
+bool qp_model_host(const qp_model *m, const qp_source_folders *folders, qp_host_finding **out,
+                   size_t *n)
 {
-    search s = {.m = m, .source_path = source_path};
+    search s = {.m = m, .folders = folders};
     s.out = qp_alloc_zeroed(N_MAX, sizeof *s.out);
     *out = NULL;
     *n = 0;

@@ -14,10 +14,11 @@
 
 enum { SOURCE_MAX = 1 << 28 };
 
-/* The places where a source may lie: as it is named, then in each folder of source_path as it is named,
- * and below the folder with all and with ever fewer of its leading folders. */
+/* The places where a source may lie: as it is named, then in each folder as it is named, and below the
+ * folder with all and with ever fewer of its leading folders. */
 typedef struct {
-    const char *file, *folders; /* of folders, what follows */
+    const char *file;
+    const char *folders, *last; /* what follows: of a list, and one more */
     const char *root; /* [root_bytes] the folder in which it must lie; NULL: not begun */
     size_t root_bytes;
     const char *rest; /* of file, below the root */
@@ -27,34 +28,53 @@ typedef struct {
 
 static const char here[] = ".";
 
+static places places_of(const char *file, const qp_source_folders *folders)
+{
+    return (places){.file = file, .folders = folders->path, .last = folders->root};
+}
+
+/* @return false: there are no more */
+static bool next_folder(places *p)
+{
+    if (!p->root) {
+        p->root = here;
+        p->root_bytes = 1;
+        return true;
+    }
+    if (p->folders)
+        p->folders += strspn(p->folders, ":");
+    bool is_of_list = p->folders && *p->folders;
+    p->root = is_of_list ? p->folders : p->last;
+    if (!p->root)
+        return false;
+    p->root_bytes = is_of_list ? strcspn(p->root, ":") : strlen(p->root);
+    if (is_of_list)
+        p->folders += p->root_bytes;
+    else
+        p->last = NULL;
+    return true;
+}
+
 /* @return false: there are no more */
 static bool next_place(places *p)
 {
     const char *rest = p->is_named ? p->file : p->rest ? strchr(p->rest, '/') : NULL;
-    bool was_begun = p->root != NULL;
-    p->is_named = was_begun && !rest;
+    p->is_named = p->root && !rest;
     if (rest) {
         p->rest = rest + strspn(rest, "/");
         qp_text_format(p->path, sizeof p->path, "%.*s/%s", (int)p->root_bytes, p->root,
                        p->rest);
         return true;
     }
-    if (was_begun && p->folders)
-        p->folders += strspn(p->folders, ":");
-    if (was_begun && (!p->folders || !*p->folders))
-        return false;
-    p->root = was_begun ? p->folders : here;
-    p->root_bytes = strcspn(p->root, ":");
-    p->folders += was_begun ? p->root_bytes : 0;
     p->rest = NULL;
     qp_text_format(p->path, sizeof p->path, "%s", p->file);
-    return true;
+    return next_folder(p);
 }
 
-bool qp_source_is(const char *file, const char *source_path, const struct stat *other)
+bool qp_source_is(const char *file, const qp_source_folders *folders, const struct stat *other)
 {
     struct stat at;
-    places p = {.file = file, .folders = source_path};
+    places p = places_of(file, folders);
     bool is_it = false;
     while (!is_it && *file && next_place(&p))
         is_it =
@@ -62,14 +82,14 @@ bool qp_source_is(const char *file, const char *source_path, const struct stat *
     return is_it;
 }
 
-/* Whether an open file lies in a folder, wherever links lead. Not in the working directory: what is
- * hidden in it, and anything if that is the top of the file system. */
-static bool is_inside(int fd, const places *p)
+/* Whether a file that was found lies in a folder, wherever links lead. Not in the working directory: what
+ * is hidden in it, and anything if that is the top of the file system. */
+static bool is_inside(int found, const places *p)
 {
     enum { HANDLE_BYTES = 40 };
     char handle[HANDLE_BYTES], folder[QP_SOURCE_PATH_BYTES], root[PATH_MAX],
         real[QP_SOURCE_PATH_BYTES];
-    qp_text_format(handle, sizeof handle, "/proc/self/fd/%d", fd);
+    qp_text_format(handle, sizeof handle, "/proc/self/fd/%d", found);
     qp_text_format(folder, sizeof folder, "%.*s", (int)p->root_bytes, p->root);
     ssize_t n = readlink(handle, real, sizeof real - 1);
     if (n <= 0 || !realpath(folder, root))
@@ -119,22 +139,38 @@ static bool read_text(qp_source *s, int fd, const char **why)
     return split_lines(s, s->n_bytes);
 }
 
-/* Read one place. What lies elsewhere than in its folder must be the text that was recorded.
+/* What lies elsewhere than in its folder must be the text that was recorded.
  * @return false: see why */
+static bool read_found(qp_source *out, int found, const places *p, uint64_t digest,
+                       const char **why)
+{
+    struct stat at;
+    bool is_trusted = !p->root_bytes || is_inside(found, p);
+    if (!is_trusted && !digest) {
+        *why = "it is not known to be the text that was recorded";
+        return false;
+    }
+    int fd = qp_file_open_found(found, p->path, why);
+    bool is_read = fd >= 0 && fstat(fd, &at) == 0 && read_text(out, fd, why);
+    if (fd >= 0)
+        close(fd);
+    if (!is_read)
+        return false;
+    out->file_id = qp_hash_bytes(qp_hash_bytes(QP_HASH_START, &at.st_dev, sizeof at.st_dev),
+                                 &at.st_ino, sizeof at.st_ino);
+    *why = "it has changed since it was recorded";
+    return is_trusted || digest == out->digest;
+}
+
 static bool read_place(qp_source *out, const places *p, uint64_t digest, const char **why)
 {
-    int fd = qp_file_open(p->path, why);
-    if (fd < 0)
-        return false;
-    bool is_trusted = !p->root_bytes || is_inside(fd, p);
-    bool is_ok = (is_trusted || digest) && read_text(out, fd, why);
-    close(fd);
-    if (is_ok && (is_trusted || digest == out->digest))
-        return true;
-    if (is_ok || !is_trusted)
-        *why = "it is not known to be the text that was recorded";
-    qp_source_fini(out);
-    return false;
+    int found = qp_file_find(p->path, why);
+    bool is_read = found >= 0 && read_found(out, found, p, digest, why);
+    if (found >= 0)
+        close(found);
+    if (!is_read)
+        qp_source_fini(out);
+    return is_read;
 }
 
 static bool fail(const char *file, const char *why, qp_error *error)
@@ -143,11 +179,11 @@ static bool fail(const char *file, const char *why, qp_error *error)
                          *file ? why : "the method has no source file");
 }
 
-bool qp_source_read(const char *file, uint64_t digest, const char *source_path, qp_source *out,
-                    qp_error *error)
+bool qp_source_read(const char *file, uint64_t digest, const qp_source_folders *folders,
+                    qp_source *out, qp_error *error)
 {
     const char *why, *first = NULL;
-    places p = {.file = file, .folders = source_path};
+    places p = places_of(file, folders);
     *out = (qp_source){0};
     while (*file && next_place(&p)) {
         if (read_place(out, &p, digest, &why)) {

@@ -103,6 +103,8 @@ static bool fill(qp_trace *t, qp_trace_os_thread *c)
            qp_prf_reader_next(&t->prf->reader, &row))
         put_row(t, c, &row);
     t->losses.n_damaged = t->prf->reader.n_damaged;
+    t->losses.n_unread_packets = t->prf->reader.n_unread_packets;
+    t->losses.n_unread_texts = t->prf->reader.n_unread_texts;
     if (!c->n)
         t->losses.n_cut_bytes = qp_prf_reader_cut(&t->prf->reader);
     t->position = t->prf->reader.n_read;

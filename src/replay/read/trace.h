@@ -173,8 +173,10 @@ typedef struct {
 
 /* What is missing, or could not be read. */
 typedef struct {
-    uint64_t n_overwritten;   /* records that newer ones replaced, as they should */
-    uint64_t n_packets;       /* packets that are missing, by their numbers */
+    uint64_t n_overwritten; /* records that newer ones replaced, as they should */
+    uint64_t n_packets;     /* packets that are missing, by their numbers */
+    uint64_t n_unread_packets,
+        n_unread_texts;       /* of the Xbase++ profiler: files beside the trace */
     uint64_t n_damaged;       /* invalid packets, records of rings, rows */
     uint64_t n_skipped_bytes; /* between packets */
     uint64_t n_cut_bytes;     /* of a packet or table that does not reach its end */
