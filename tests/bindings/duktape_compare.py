@@ -1,6 +1,7 @@
 # duktape_compare.py COUNTS PROFILE.json: calls of every function, as duktape_count.c and as the profile has them.
 # A function in ECMAScript is known by file and line, a C function by the last part of its name.
 import collections, json, re, sys
+from compare import report
 
 def short(name):
     return re.sub(r"[^\w$]", "", re.sub(r".*\.|^[gs]et ", "", name), flags=re.ASCII)
@@ -16,8 +17,4 @@ for m in json.load(open(sys.argv[2]))["methods"]:
     if key not in counted and not m["file"]:  # the recorder finds names for C functions that have none themselves
         key = "C "
     recorded[key] += m["calls"]
-differ = [k for k in counted.keys() | recorded.keys() if counted[k] != recorded[k]]
-print("%d functions, %d calls, %d differ" % (len(counted), sum(counted.values()), len(differ)))
-for k in sorted(differ)[:30]:
-    print("    %s: %d counted, %d recorded" % (k, counted[k], recorded[k]))
-sys.exit(bool(differ))
+report("functions", counted, recorded)

@@ -1,5 +1,6 @@
 # mruby_compare.py COUNTS PROFILE.json: calls of every function, as mruby_count.c and as the profile has them
 import collections, json, re, sys
+from compare import report
 
 def place(file, line):
     return "Ruby %s:%d" % (re.sub(r".*/(mrblib|mrbgems|test)/", r"\1/", file), line) if file else "Ruby :0"
@@ -24,8 +25,4 @@ for m in json.load(open(sys.argv[2]))["methods"]:
     if key.startswith("C ") and key not in counted:  # Ruby code of which mruby has no file: Class#new
         key = "Ruby :0"
     recorded[key] += m["calls"]
-differ = [k for k in counted.keys() | recorded.keys() if counted[k] != recorded[k]]
-print("%d functions, %d calls, %d differ" % (len(counted), sum(counted.values()), len(differ)))
-for k in sorted(differ)[:30]:
-    print("    %s: %d counted, %d recorded" % (k, counted[k], recorded[k]))
-sys.exit(bool(differ))
+report("functions", counted, recorded)

@@ -1,6 +1,7 @@
 # tcl_compare.py COUNTS EMPTY_COUNTS PROFILE.json EMPTY.json: calls of every command, as Tcl's own trace and as the
 # profile has them, each without those of an empty program
 import collections, json, re, sys
+from compare import report
 
 KINDS = [("::oo::Obj[0-9]+::my|my of .*", "my"), ("::oo::Obj[0-9]+|::oo::define::(superclass|variable)|object of .*", "object"),
          ("::co_[a-z]+|resume of a coroutine", "coroutine")]
@@ -29,9 +30,4 @@ def calls(file):
 counted, recorded = counts(sys.argv[1]), calls(sys.argv[3])
 counted.subtract(counts(sys.argv[2]))
 recorded.subtract(calls(sys.argv[4]))
-names = sorted(n for n in counted.keys() | recorded.keys() if counted[n] or recorded[n])
-differ = [n for n in names if counted[n] != recorded[n]]
-print("%d commands, %d calls, %d differ" % (len(names), sum(counted.values()), len(differ)))
-for n in differ[:20]:
-    print("    %s: %d counted, %d recorded" % (n, counted[n], recorded[n]))
-sys.exit(bool(differ))
+report("commands", counted, recorded)

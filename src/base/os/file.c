@@ -119,20 +119,31 @@ int qp_file_read_error(void)
     return qp_load(&read_error);
 }
 
-size_t qp_file_read_at(int fd, void *to, size_t n_bytes, uint64_t at)
+/* @param error  receives why it ends before n_bytes; 0: the file does */
+static size_t read_at(int fd, void *to, size_t n_bytes, uint64_t at, int *error)
 {
     size_t n_read = 0;
+    *error = 0;
     while (n_read < n_bytes) {
         ssize_t n = pread(fd, (char *)to + n_read, n_bytes - n_read, (off_t)(at + n_read));
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
-            qp_store(&read_error, errno);
+            *error = errno;
         if (n <= 0)
             break;
         n_read += (size_t)n;
     }
     return n_read;
+}
+
+size_t qp_file_read_at(int fd, void *to, size_t n_bytes, uint64_t at)
+{
+    int error;
+    size_t n = read_at(fd, to, n_bytes, at, &error);
+    if (error)
+        qp_store(&read_error, error);
+    return n;
 }
 
 bool qp_file_write(int fd, const void *bytes, uint64_t n_bytes)
@@ -188,7 +199,8 @@ int qp_file_temporary(const char **why)
 size_t qp_file_text(const char *path, char *to, size_t room)
 {
     int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
-    size_t n = fd < 0 ? 0 : qp_file_read_at(fd, to, room - 1, 0);
+    int error; /* is no loss: what /proc describes may be gone */
+    size_t n = fd < 0 ? 0 : read_at(fd, to, room - 1, 0, &error);
     if (fd >= 0)
         close(fd);
     to[n] = '\0';

@@ -32,7 +32,7 @@ int qp_file_raise(int fd);
  * @return bytes read: fewer at the end, or after an error, which qp_file_read_error() tells apart */
 size_t qp_file_read_at(int fd, void *to, size_t n_bytes, uint64_t at);
 
-/* Why a read of this process failed, whichever was last. @return 0: none did; an errno value */
+/* Why a call of qp_file_read_at() failed, whichever was last. @return 0: none did; an errno value */
 int qp_file_read_error(void);
 
 /* Write n_bytes at a place.

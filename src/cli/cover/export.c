@@ -55,8 +55,8 @@ static int show(qp_cli *cli, const qp_cover *c, void *data)
               .is_lcov2 = a->is_lcov2,
               .sources = qp_page_notes_begin(cli, &notes)}};
     int status = qp_output_write(cli, cli->args.output, write_job, &j);
-    if (j.x->write == qp_cover_html && status == QP_EXIT_CLEAN)
-        qp_page_notes_print(cli, cli->args.output, &notes);
+    qp_page_notes_end(cli, cli->args.output,
+                      j.x->write == qp_cover_html && status == QP_EXIT_CLEAN, &notes);
     return status;
 }
 

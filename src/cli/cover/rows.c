@@ -194,8 +194,8 @@ static int compare_modules(const void *a, const void *b)
 static void find_parts(qp_buf *parts, const qp_cover_file *f)
 {
     size_t begin = parts->n, n = 0;
-    part *own = qp_buf_add_many(parts, f->n_functions);
-    if (!own || !f->n_functions)
+    part *own = f->n_functions ? qp_buf_add_many(parts, f->n_functions) : NULL;
+    if (!own)
         return;
     for (uint32_t i = 0; i < f->n_functions; i++)
         own[i] =

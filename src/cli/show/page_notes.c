@@ -79,17 +79,25 @@ static void print_sources(const qp_cli *cli, const qp_page_notes *notes)
     }
 }
 
-void qp_page_notes_print(const qp_cli *cli, const char *page, qp_page_notes *notes)
+static void print_beside(const qp_cli *cli, const qp_page_notes *notes)
 {
     char all[QP_NUMBER_BYTES], lacking[QP_NUMBER_BYTES];
     const qp_buf *of = notes->names;
     size_t n = of[QP_TEXT_RECORDED].n + of[QP_TEXT_UNKNOWN].n + of[QP_TEXT_CHANGED].n;
-    if (!qp_output_is_standard(page))
-        print_sources(cli, notes);
-    else if (n || of[QP_TEXT_MISSING].n)
+    if (n || of[QP_TEXT_MISSING].n)
         qp_cli_warn(cli, "the page has the text of %s, and lacks %s (-o FILE: which ones)",
                     qp_unit_things(all, n, "source"),
                     qp_unit_count(lacking, of[QP_TEXT_MISSING].n));
+}
+
+void qp_page_notes_end(const qp_cli *cli, const char *page, bool is_written,
+                       qp_page_notes *notes)
+{
+    const qp_buf *of = notes->names;
+    if (is_written && qp_output_is_standard(page))
+        print_beside(cli, notes);
+    else if (is_written)
+        print_sources(cli, notes);
     for (size_t state = 0; state < sizeof notes->names / sizeof *notes->names; state++) {
         char **name = of[state].items;
         for (size_t i = 0; i < of[state].n; i++)

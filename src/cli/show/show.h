@@ -240,8 +240,9 @@ typedef struct {
 
 /* What a page writer needs: --source-path, --no-sources, and the notes. */
 qp_page_sources qp_page_notes_begin(const qp_cli *cli, qp_page_notes *notes);
-/* Print which sources the page has and lacks, and free the notes.
+/* Print which sources the page has and lacks, if it was written, and free the notes.
  * @param page  its file; "-" or NULL: standard output, then in one line on standard error */
-void qp_page_notes_print(const qp_cli *cli, const char *page, qp_page_notes *notes);
+void qp_page_notes_end(const qp_cli *cli, const char *page, bool is_written,
+                       qp_page_notes *notes);
 
 #endif

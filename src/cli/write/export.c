@@ -115,8 +115,8 @@ static int run_export(qp_cli *cli)
     bool is_good = has_content(cli, m, x) && qp_cli_thread(cli, m, &j.o.thread) &&
                    choose_measure(cli, m, &j.o.measure);
     int written = is_good ? qp_output_write(cli, path, write_job, &j) : QP_EXIT_UNUSABLE;
-    if (x->write == qp_export_html && written == QP_EXIT_CLEAN)
-        qp_page_notes_print(cli, path, &notes);
+    qp_page_notes_end(cli, path, x->write == qp_export_html && written == QP_EXIT_CLEAN,
+                      &notes);
     qp_model_free(m);
     return written == QP_EXIT_CLEAN ? status : written;
 }

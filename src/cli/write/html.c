@@ -47,14 +47,13 @@ static int write_page(qp_cli *cli, const qp_model *m, const qp_export_options *o
             return qp_cli_fail(cli, "%s: file exists (use -o FILE)", path);
     }
     int status = qp_output_write(cli, path, write_job, &(job){m, o});
-    bool is_file = status == QP_EXIT_CLEAN && !qp_output_is_standard(path);
-    if (is_file) {
+    bool is_written = status == QP_EXIT_CLEAN;
+    if (is_written && !qp_output_is_standard(path)) {
         qp_out_text(&cli->out, "Written: ");
         qp_screen_name(&cli->screen, path, 0);
         qp_out_text(&cli->out, "; any browser opens it\n");
     }
-    if (status == QP_EXIT_CLEAN)
-        qp_page_notes_print(cli, path, o->sources.to);
+    qp_page_notes_end(cli, path, is_written, o->sources.to);
     return status;
 }
 
