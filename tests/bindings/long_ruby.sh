@@ -30,28 +30,38 @@ echo "installed and run: $(ls qprof-*.gem)"
 RUBYLIB=$(echo "$PWD"/gems/gems/qprof-*/lib)
 export RUBYLIB
 
-# counted NAME MODE SCRIPT...: calls of a program that MODE counts are those of qprof
-counted() {
-    name=$1 mode=$2
-    shift 2
-    ruby -W0 "$tests/ruby_calls.rb" "$mode" "$name.json" "$@" >"$name.out1"
+same_counts() { # NAME
+    qprof report --format=json --limit=0 "$1.qprof" >"$1.report"
+    echo "$1:"
+    ruby "$tests/ruby_calls.rb" compare "$1.json" "$1.report"
+    qprof check "$1.qprof" >/dev/null
+}
+# as_ruby_prof NAME SCRIPT...: calls that ruby-prof counts in one run are those of qprof in another one
+as_ruby_prof() {
+    name=$1
+    shift
+    ruby -W0 "$tests/ruby_calls.rb" prof "$name.json" "$@" >"$name.out1"
     ruby -W0 "$tests/ruby_calls.rb" qprof "$name.qprof" "$@" >"$name.out2"
     cmp "$name.out1" "$name.out2"
-    qprof report --format=json --limit=0 "$name.qprof" >"$name.report"
-    echo "$name:"
-    ruby "$tests/ruby_calls.rb" compare "$name.json" "$name.report"
-    qprof check "$name.qprof" >/dev/null
+    same_counts "$name"
+}
+# as_traced NAME SCRIPT...: calls that a TracePoint counts are those of qprof in the same run
+as_traced() {
+    name=$1
+    shift
+    ruby -W0 "$tests/ruby_calls.rb" both "$name" "$@" >"$name.out"
+    same_counts "$name"
 }
 echo
 PRELOAD_RUBY_PROF=1
 export PRELOAD_RUBY_PROF
-counted ruby_prof_programs prof "$tests/ruby_programs.rb"
-counted ruby_prof_kramdown prof "$(command -v kramdown)" "$QPROF_SOURCE/docs/python.md"
+as_ruby_prof ruby_prof_programs "$tests/ruby_programs.rb"
+as_ruby_prof ruby_prof_kramdown "$(command -v kramdown)" "$QPROF_SOURCE/docs/python.md"
 unset PRELOAD_RUBY_PROF
-counted tests_of_rss trace "$tests/ruby_suite.rb" rss
+as_traced tests_of_rss "$tests/ruby_suite.rb" rss
 NO_GC=1
 export NO_GC
-counted tests_of_minitest trace "$tests/ruby_suite.rb" minitest
+as_traced tests_of_minitest "$tests/ruby_suite.rb" minitest
 unset NO_GC
 
 same_lines() { # NAME SCRIPT...

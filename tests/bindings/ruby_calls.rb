@@ -1,6 +1,9 @@
 # ruby_calls.rb trace|prof|qprof OUTPUT SCRIPT [ARGUMENT...]: execute a script, and count the calls of each method, C method,
 # block and class body: by a TracePoint, by ruby-prof, or by qprof.
 #
+# ruby_calls.rb both NAME SCRIPT [ARGUMENT...]: by a TracePoint and by qprof in one run, into NAME.json and NAME.qprof. Two runs
+# of one program do not call eql? as often, for the seed of hashes differs, and with it the keys that collide.
+#
 # ruby_calls.rb compare COUNTS.json REPORT.json [KIND...]: counts are those of `qprof report --format=json`.
 require "json"
 
@@ -24,11 +27,10 @@ def finish(output, counts)
 end
 
 # A block that is a method begins twice; they are one.
-def trace(output)
-  counts = Hash.new(0)
+def counter(counts)
   owners = {}.compare_by_identity
   method = nil
-  point = TracePoint.new(:call, :c_call, :b_call, :class) do |tp|
+  TracePoint.new(:call, :c_call, :b_call, :class) do |tp|
     at = [tp.path, tp.lineno, Thread.current, tp.self.__id__]
     kind = { call: "method", c_call: "C", b_call: "block", class: "body" }[tp.event]
     if kind != "block" || method != at
@@ -38,6 +40,11 @@ def trace(output)
     end
     method = kind == "method" ? at : nil
   end
+end
+
+def trace(output)
+  counts = Hash.new(0)
+  point = counter(counts)
   point.enable
   yield
 ensure
@@ -77,6 +84,18 @@ def qprof(output)
   yield
 ensure
   Qprof.stop
+end
+
+def both(output)
+  counts = Hash.new(0)
+  point = counter(counts)
+  qprof("#{output}.qprof") do
+    point.enable
+    yield
+  ensure
+    point.disable
+  end
+  finish("#{output}.json", counts)
 end
 
 def execute(mode, output, script, *rest)

@@ -69,19 +69,21 @@ mkdir claims
     for file in *.qprof; do "$qprof" check "$file" >/dev/null; done
 )
 
-same_calls() { # NAME SCRIPT...: both counters agree, and the program prints the same
-    name=$1
-    shift
-    ruby -W0 "$tests/ruby_calls.rb" trace "$name.json" "$@" >"$name.out1"
-    ruby -W0 "$tests/ruby_calls.rb" qprof "$name.qprof" "$@" >"$name.out2"
-    cmp "$name.out1" "$name.out2"
-    "$qprof" report --format=json --limit=0 "$name.qprof" >"$name.report"
-    echo "$name:"
-    ruby "$tests/ruby_calls.rb" compare "$name.json" "$name.report"
-    "$qprof" check "$name.qprof" >/dev/null
+same_counts() { # NAME: both counters agree, and both runs of the program printed the same
+    cmp "$1.out1" "$1.out2"
+    "$qprof" report --format=json --limit=0 "$1.qprof" >"$1.report"
+    echo "$1:"
+    ruby "$tests/ruby_calls.rb" compare "$1.json" "$1.report"
+    "$qprof" check "$1.qprof" >/dev/null
 }
-same_calls programs "$tests/ruby_programs.rb"
-if command -v kramdown >/dev/null; then same_calls kramdown "$(command -v kramdown)" "$QPROF_SOURCE/docs/python.md"; fi
+ruby -W0 "$tests/ruby_calls.rb" trace programs.json "$tests/ruby_programs.rb" >programs.out1
+ruby -W0 "$tests/ruby_calls.rb" qprof programs.qprof "$tests/ruby_programs.rb" >programs.out2
+same_counts programs
+if command -v kramdown >/dev/null; then
+    ruby -W0 "$tests/ruby_calls.rb" both kramdown "$(command -v kramdown)" "$QPROF_SOURCE/docs/python.md" >kramdown.out1
+    kramdown "$QPROF_SOURCE/docs/python.md" >kramdown.out2
+    same_counts kramdown
+fi
 
 same_lines() { # NAME SCRIPT...
     name=lines_$1
