@@ -11,6 +11,7 @@
 #include "lstate.h"
 #include "lvm.h"
 
+#include "qlua_lua.h"
 #include "qprof/embed.h"
 
 #if !defined(QLUA_LOOP)
@@ -139,6 +140,9 @@ LUAI_FUNC void qlua_execute_functions(lua_State *L, CallInfo *ci);
 LUAI_FUNC void qlua_execute_sampled(lua_State *L, CallInfo *ci);
 
 #define qlua_execute(L, ci) (qlua_loop(L, ci))
+#if defined(ldo_c) /* what calls, resumes and continues Lua code */
+#define luaV_execute(L, ci) qlua_execute(L, ci)
+#endif
 
 /* ---- in line, mostly only while qlua_is_on(L) --------------------------------------------------- */
 
@@ -238,7 +242,7 @@ static inline void qlua_entry(lua_State *L, CallInfo *ci, size_t method)
 
 static inline void qlua_entry_lua(lua_State *L, CallInfo *ci)
 {
-    Proto *p = clLvalue(s2v(ci->func))->p;
+    Proto *p = ci_func(ci)->p;
     size_t method = l_likely(p->qid) ? p->qid : qlua_code_method(L, ci, p);
 #if QLUA_LOOP == 5
     if (l_unlikely(qlua_is_tracing)) {
@@ -278,8 +282,8 @@ static inline int qlua_is_changed(const lua_State *L)
 /** Whether this execution begins a function; else it continues one. */
 static inline int qlua_is_entry(lua_State *L, CallInfo *ci)
 {
-    int is_entry = ci->u.l.savedpc == clLvalue(s2v(ci->func))->p->code &&
-                   !(ci->callstatus & CIST_HOOKYIELD);
+    int is_entry =
+        ci->u.l.savedpc == ci_func(ci)->p->code && !(ci->callstatus & CIST_HOOKYIELD);
 #if QLUA_LOOP == 5
     if (l_unlikely(!is_entry && qlua_is_changed(L)))
         qlua_change(L, NULL);
@@ -311,7 +315,7 @@ static inline void qlua_look(lua_State *L, CallInfo *ended)
 /** A function is entered: its counter is that of an instruction before the first. @return 1 */
 static inline int qlua_count_entry(lua_State *L, CallInfo *ci)
 {
-    Proto *p = clLvalue(s2v(ci->func))->p;
+    Proto *p = ci_func(ci)->p;
     if (l_unlikely(qlua_is_changed(L)))
         qlua_change(L, ci);
     if (l_unlikely(p->qjumps == 0))
@@ -366,7 +370,7 @@ static inline void qlua_exit_told(lua_State *L, CallInfo *ci, const Instruction 
 /** @return 0: not counted, another loop executes the function */
 static inline int qlua_count_entry(lua_State *L, CallInfo *ci)
 {
-    Proto *p = clLvalue(s2v(ci->func))->p;
+    Proto *p = ci_func(ci)->p;
     if (l_unlikely(__atomic_load_n(qlua_changes, __ATOMIC_RELAXED) != 0) ||
         l_unlikely(p->qjumps == 0)) {
         if (qlua_leaves_loop(L, ci))
@@ -438,7 +442,7 @@ static inline int qlua_count_entry(lua_State *L, CallInfo *ci)
 /** Another loop takes over inside a function where the trap is set. */
 #if QLUA_JUMPS || QLUA_LOOP == 6
 #define qlua_change_loop(L, ci, pc)                                                            \
-    if (qlua_loop != luaV_execute && (pc) != clLvalue(s2v((ci)->func))->p->code) {             \
+    if (qlua_loop != luaV_execute && (pc) != ci_func(ci)->p->code) {                           \
         (ci)->u.l.savedpc = (pc);                                                              \
         qlua_execute(L, ci);                                                                   \
         return;                                                                                \

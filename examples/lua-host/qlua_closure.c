@@ -37,7 +37,7 @@ void qlua_closure_begin(const Proto *p)
 
 static const char *constant_text(const Proto *p, int k)
 {
-    return k < p->sizek && ttisstring(&p->k[k]) ? svalue(&p->k[k]) : NULL;
+    return k < p->sizek && ttisstring(&p->k[k]) ? qlua_text(&p->k[k]) : NULL;
 }
 
 static const char *upvalue_text(const Proto *p, int i)
@@ -111,6 +111,7 @@ static int uses_register(Instruction i, int reg)
     case OP_RETURN:
         return is_among(reg, a, b - 1);
     case OP_SETLIST:
+        b = QLUA_SETLIST_N(i);
         return is_among(reg, a + 1, b ? b : -1);
     default:
         return 0;
@@ -331,7 +332,7 @@ static int name_register(const Proto *p, int pc, int reg, int n_parts, char *out
         return name_field(p, at, b, ".", loaded_text(p, at, c), n_parts, out);
     case OP_SELF:
         return name_field(p, at, b, ":",
-                          GETARG_k(i) ? constant_text(p, c) : loaded_text(p, at, c), n_parts,
+                          QLUA_SELF_K(i) ? constant_text(p, c) : loaded_text(p, at, c), n_parts,
                           out);
     case OP_NEWTABLE:
         return name_table(p, at, reg, n_parts - 1, out);
@@ -416,8 +417,9 @@ static int describe(const Proto *p, destination to, char *out)
     case OP_SETI:
         return describe_element(p, to, GETARG_B(i), out);
     case OP_SETLIST:
+        c = QLUA_SETLIST_AFTER(i);
         if (TESTARG_k(i) && to.pc + 1 < p->sizecode)
-            c += GETARG_Ax(p->code[to.pc + 1]) * (MAXARG_C + 1);
+            c += GETARG_Ax(p->code[to.pc + 1]) * (QLUA_MAX_AFTER + 1);
         return describe_element(p, to, c + to.reg - GETARG_A(i), out);
     case OP_RETURN:
     case OP_RETURN1:

@@ -78,7 +78,7 @@ static uint64_t mix_constant(uint64_t hash, const TValue *k)
 {
     hash = mix(hash, (uint64_t)ttypetag(k));
     if (ttisstring(k))
-        return mix_bytes(hash, svalue(k), vslen(k));
+        return mix_bytes(hash, qlua_text(k), tsslen(tsvalue(k)));
     if (ttisinteger(k))
         return mix(hash, (uint64_t)ivalue(k));
     if (ttisfloat(k)) {
@@ -334,7 +334,7 @@ size_t qlua_code_method(lua_State *L, CallInfo *ci, Proto *p)
 
 void qlua_entry_tail(lua_State *L, CallInfo *ci)
 {
-    Proto *p = clLvalue(s2v(ci->func))->p;
+    Proto *p = ci_func(ci)->p;
     size_t method = l_likely(p->qid) ? p->qid : qlua_code_method(L, ci, p);
     ci->qtoken = qprof_tail(&L->qstack, ci->qtoken, method);
 }

@@ -93,7 +93,7 @@ static int is_apart(const lua_State *L)
     const lua_State *at = G(L)->qrunning;
     while (at && at != L)
         at = at->qfrom;
-    return at == NULL && L != G(L)->mainthread;
+    return at == NULL && L != qlua_main(G(L));
 }
 
 int qlua_border(const lua_State *L, int (*act)(const char *), const char *text)

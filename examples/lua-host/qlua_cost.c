@@ -45,7 +45,7 @@ static void execute(void *data, qprof_thread *th, qprof_token caller, size_t fun
 {
     measurement *it = data;
     lua_State *L = it->L;
-    Proto *p = clLvalue(s2v(L->top - 1))->p;
+    Proto *p = clLvalue(s2v(qlua_top(L) - 1))->p;
     qprof_thread *closed = L->qstack.th;
     it->caller = caller;
     it->function = function;
@@ -74,7 +74,7 @@ void qlua_cost_measure(void)
     it.L->qon = 0;
     lua_gc(it.L, LUA_GCSTOP);
     if (luaL_loadstring(it.L, program) == LUA_OK) {
-        Proto *p = clLvalue(s2v(it.L->top - 1))->p;
+        Proto *p = clLvalue(s2v(qlua_top(it.L) - 1))->p;
         if (qlua_loop == qlua_execute_gated)
             it.loop = qlua_execute_calls; /* what the gate needs beside is little */
         qlua_is_apart = 0;

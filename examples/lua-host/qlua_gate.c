@@ -76,13 +76,13 @@ static void move_counters(global_State *g)
 {
     unsigned int clear = __atomic_load_n(&qlua_changes[1], __ATOMIC_RELAXED);
     if (g->qclear == clear)
-        qlua_note_state(g->mainthread, 0);
+        qlua_note_state(qlua_main(g), 0);
     g->qclear = clear;
     for (GCObject *o = g->allgc; o; o = o->next) {
         if (o->tt == LUA_VPROTO && gco2p(o)->qcode)
             qlua_code_point(gco2p(o));
     }
-    qlua_note_state(g->mainthread, 1);
+    qlua_note_state(qlua_main(g), 1);
 }
 
 void qlua_change(lua_State *L, CallInfo *aside)
@@ -103,7 +103,7 @@ void qlua_change(lua_State *L, CallInfo *aside)
 int qlua_leaves_loop(lua_State *L, CallInfo *ci)
 {
     if (__atomic_load_n(qlua_changes, __ATOMIC_RELAXED) == 0) {
-        qlua_code_method(L, ci, clLvalue(s2v(ci->func))->p);
+        qlua_code_method(L, ci, ci_func(ci)->p);
         return 0;
     }
     if (qlua_is_changed(L))

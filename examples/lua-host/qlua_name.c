@@ -13,8 +13,6 @@
 
 #include "lauxlib.h"
 #include "lfunc.h"
-#include "lopcodes.h"
-#include "ltable.h"
 #include "lualib.h"
 #include "qlua_glue.h"
 
@@ -27,7 +25,7 @@ static const char *key_text(const Node *n)
 
 static const Table *table_field(const Table *t, const char *key)
 {
-    for (int i = 0; t && i < sizenode(t); i++) {
+    for (unsigned i = 0; t && i < (unsigned)sizenode(t); i++) {
         const Node *n = gnode(t, i);
         if (ttistable(gval(n)) && key_text(n) && strcmp(key_text(n), key) == 0)
             return hvalue(gval(n));
@@ -77,7 +75,7 @@ static void consider_name(name_search *s, const char *table, const char *mark, c
 
 static void search_table(name_search *s, const Table *t, const char *name, const char *mark)
 {
-    for (int i = 0; t && i < sizenode(t); i++) {
+    for (unsigned i = 0; t && i < (unsigned)sizenode(t); i++) {
         const Node *n = gnode(t, i);
         if (key_text(n) && is_same_function(gval(n), s->f))
             consider_name(s, name, mark, key_text(n));
@@ -87,7 +85,7 @@ static void search_table(name_search *s, const Table *t, const char *name, const
 /* Methods of userdata: luaL_newmetatable keeps their metatables in the registry. */
 static void search_metatables(name_search *s, const Table *registry)
 {
-    for (int i = 0; i < sizenode(registry); i++) {
+    for (unsigned i = 0; i < (unsigned)sizenode(registry); i++) {
         const Node *n = gnode(registry, i);
         const char *type = key_text(n);
         if (type == NULL || !ttistable(gval(n)) || strcmp(type, LUA_LOADED_TABLE) == 0)
@@ -102,8 +100,9 @@ static void search_metatables(name_search *s, const Table *registry)
 static void search_searchers(name_search *s, const Table *loaded)
 {
     const Table *list = table_field(table_field(loaded, LUA_LOADLIBNAME), "searchers");
-    for (unsigned int i = 0; list && i < luaH_realasize(list); i++) {
-        if (is_same_function(&list->array[i], s->f))
+    for (unsigned i = 0; list && i < qlua_array_size(list); i++) {
+        const TValue searcher = qlua_array_at(list, i);
+        if (is_same_function(&searcher, s->f))
             snprintf(s->best, sizeof s->best, "package.searchers[%u]", i + 1);
     }
 }
@@ -116,7 +115,7 @@ int qlua_name_loaded(lua_State *L, const TValue *f, const char *module, char *na
     const char *mark = ttisLclosure(f) && qlua_is_method(clLvalue(f)->p) ? ":" : ".";
     const Table *registry = hvalue(&G(L)->l_registry);
     const Table *loaded = table_field(registry, LUA_LOADED_TABLE);
-    for (int i = 0; loaded && i < sizenode(loaded); i++) {
+    for (unsigned i = 0; loaded && i < (unsigned)sizenode(loaded); i++) {
         const Node *n = gnode(loaded, i);
         if (key_text(n) && ttistable(gval(n)))
             search_table(&s, hvalue(gval(n)), key_text(n), mark);
@@ -169,13 +168,13 @@ static const qlua_module *find_module(const char *name, const char *local)
 /* require calls a main chunk with the names of the module and the file. */
 static const qlua_module *module_of_chunk(CallInfo *ci, const Proto *p)
 {
-    if (p->linedefined != 0 || !p->is_vararg || p->source == NULL)
+    if (p->linedefined != 0 || !qlua_is_vararg(p) || p->source == NULL)
         return NULL;
-    const TValue *name = s2v(ci->func + 1), *file = s2v(ci->func + 2);
+    const TValue *name = s2v(qlua_func(ci) + 1), *file = s2v(qlua_func(ci) + 2);
     if (!ttisstring(name) || !ttisstring(file) || getstr(p->source)[0] != '@' ||
-        strcmp(getstr(p->source) + 1, svalue(file)) != 0)
+        strcmp(getstr(p->source) + 1, qlua_text(file)) != 0)
         return NULL;
-    return qlua_name_required(svalue(name), p);
+    return qlua_name_required(qlua_text(name), p);
 }
 
 const qlua_module *qlua_name_required(const char *name, const Proto *p)
@@ -187,7 +186,7 @@ const qlua_module *qlua_name_module(lua_State *L, CallInfo *ci, const Proto *p)
 {
     if (p->qcode && p->qcode->is_known)
         return p->qcode->module;
-    return L->top - ci->func > 2 ? module_of_chunk(ci, p) : NULL;
+    return qlua_top(L) - qlua_func(ci) > 2 ? module_of_chunk(ci, p) : NULL;
 }
 
 /* ---- the functions of a chunk ------------------------------------------------------------ */
@@ -321,7 +320,7 @@ static const char *origin_of(const lua_State *L, const CallInfo *ci, const Proto
     } while (ci && ci != &L->base_ci && !isLua(ci));
     if (ci == NULL || !isLua(ci))
         return NULL;
-    const Proto *caller = clLvalue(s2v(ci->func))->p;
+    const Proto *caller = ci_func(ci)->p;
     if (caller->qcode && caller->qcode->origin)
         return caller->qcode->origin;
     snprintf(text, sizeof text, "[string from %.*s:%d]", QLUA_NAME_BYTES - 32,
@@ -392,7 +391,7 @@ void qlua_name_code(lua_State *L, CallInfo *ci, const Proto *p, char *name)
         snprintf(name, QLUA_NAME_BYTES, "main chunk of %s", qlua_name_source(p, file));
         return;
     }
-    if (ci && qlua_name_loaded(L, s2v(ci->func), module, name))
+    if (ci && qlua_name_loaded(L, s2v(qlua_func(ci)), module, name))
         return;
     if (code && code->name)
         name_in_module(code, name);

@@ -42,7 +42,7 @@ void qlua_poll_sample(lua_State *L, CallInfo *at)
  * have returned, or run on the stack of another coroutine. */
 static inline void name_chunk(lua_State *L, CallInfo *ci)
 {
-    Proto *p = clLvalue(s2v(ci->func))->p;
+    Proto *p = ci_func(ci)->p;
     if (l_unlikely(p->linedefined == 0 && p->sizep > 0 && p->qcode == NULL))
         qlua_name_chunk(L, ci, p, qlua_name_module(L, ci, p));
 }
@@ -52,7 +52,7 @@ static inline void call(lua_State *L, StkId func, int n_results)
     CallInfo *ci = luaD_precall(L, func, n_results);
     if (ci == NULL)
         return;
-    ci->callstatus = CIST_FRESH;
+    ci->callstatus |= CIST_FRESH;
     ci->qtoken = 0;
     name_chunk(L, ci);
     qlua_execute(L, ci);

@@ -41,7 +41,7 @@ void qlua_sample_begin(void)
 
 static void credit(lua_State *L, CallInfo *ci, const Instruction *at, int is_next)
 {
-    const qlua_code *code = clLvalue(s2v(ci->func))->p->qcode;
+    const qlua_code *code = ci_func(ci)->p->qcode;
     if (code == NULL || code->leaders == NULL || ci->qtoken == 0 ||
         ci->qtoken == QPROF_NO_TOKEN)
         return;

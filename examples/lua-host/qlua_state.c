@@ -63,14 +63,15 @@ static void finish(void)
         qlua_cover_unloaded();
 }
 
-/* Memory was allocated: if a Lua function is on top, its saved pc tells the block. */
+/* Memory was allocated: if a Lua function is on top, its saved pc tells the block. While Lua moves the
+ * stack, it has no pointers into it: the frame's own data are used. */
 static void tell_block(qprof_stack *running, uint64_t bytes, int is_new)
 {
     lua_State *L = (lua_State *)(void *)((char *)running - offsetof(lua_State, qstack));
     const CallInfo *ci = L->ci;
     if (ci == NULL || !isLua(ci) || ci->qtoken == 0 || ci->qtoken != qprof_top(running))
         return;
-    const qlua_code *code = clLvalue(s2v(ci->func))->p->qcode;
+    const qlua_code *code = qlua_is_counting() ? ci->qcode : NULL;
     int at = code && code->leaders ? (int)(ci->u.l.savedpc - code->code) - 1 : -1;
     if (at >= 0)
         qprof_record_alloc_block(running->th, bytes, (uint64_t)is_new,
@@ -201,7 +202,7 @@ void qlua_report_calls(lua_State *L)
 /* The token of the frame on top, if it is of one of Lua's functions that only resume or yield; else 0. */
 static qprof_token switching_frame(const lua_State *L)
 {
-    const TValue *f = s2v(L->ci->func);
+    const TValue *f = s2v(qlua_func(L->ci));
     lua_CFunction c = ttislcf(f) ? fvalue(f) : ttisCclosure(f) ? clCvalue(f)->f : NULL;
     return c == luaB_coresume || c == luaB_auxwrap || c == luaB_yield ? L->ci->qtoken : 0;
 }
@@ -230,12 +231,12 @@ void qlua_leave_reported(lua_State *L, CallInfo *ci, int n_results)
     else if (qlua_is_polling)
         qlua_poll(L, ci);
     else
-        qlua_gated_leave(L, ci, L->top - n_results, n_results);
+        qlua_gated_leave(L, ci, qlua_top(L) - n_results, n_results);
 }
 
 size_t qlua_frame_method(lua_State *L, CallInfo *ci)
 {
-    const TValue *f = s2v(ci->func);
+    const TValue *f = s2v(qlua_func(ci));
     if (isLua(ci)) {
         Proto *p = clLvalue(f)->p;
         return p->qid ? p->qid : qlua_code_method(L, ci, p);
@@ -269,7 +270,7 @@ static __attribute__((noinline)) void call_gated(lua_State *L, StkId func, int n
     CallInfo *ci = luaD_precall(L, func, n_results);
     if (ci == NULL)
         return;
-    ci->callstatus = CIST_FRESH;
+    ci->callstatus |= CIST_FRESH;
     if (qlua_is_telling)
         qlua_sample_frame(L, ci->previous);
     if (qlua_is_on(L) && qlua_is_tracing)
@@ -328,13 +329,13 @@ qlua_collection qlua_collect(lua_State *L)
     if (qlua_is_polling)
         return qlua_poll_collect(L);
     int has_coroutine = g->qvm.running != &g->qvm.main;
-    if (L == g->mainthread ? !has_coroutine : L->qstack.outside != NULL) {
+    if (L == qlua_main(g) ? !has_coroutine : L->qstack.outside != NULL) {
         it.L = L;
         ci->qtoken = qprof_enter(&L->qstack, ci->qtoken, QPROF_METHOD_GC);
         return it;
     }
     /* C code allocates on a stack that does not run */
-    qprof_stack *running = has_coroutine ? g->qvm.running : &g->mainthread->qstack;
+    qprof_stack *running = has_coroutine ? g->qvm.running : &qlua_main(g)->qstack;
     if (running->outside) {
         it.L = L;
         it.apart = running;

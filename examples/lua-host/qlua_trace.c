@@ -29,8 +29,8 @@ static int line_of(const CallInfo *ci)
 /* A string in quotes; a long one is cut. */
 static void describe_string(const TValue *v, char *to)
 {
-    size_t n = vslen(v), most = VALUE_BYTES - sizeof "\"...\"";
-    snprintf(to, VALUE_BYTES, "\"%.*s%s\"", (int)(n < most ? n : most), svalue(v),
+    size_t n = tsslen(tsvalue(v)), most = VALUE_BYTES - sizeof "\"...\"";
+    snprintf(to, VALUE_BYTES, "\"%.*s%s\"", (int)(n < most ? n : most), qlua_text(v),
              n > most ? "..." : "");
 }
 
@@ -49,7 +49,7 @@ static const char *describe(const TValue *v, char *to)
         if (ttisinteger(v))
             snprintf(to, VALUE_BYTES, LUA_INTEGER_FMT, ivalue(v));
         else
-            lua_number2str(to, VALUE_BYTES, fltvalue(v));
+            snprintf(to, VALUE_BYTES, LUA_NUMBER_FMT, fltvalue(v));
         break;
     case LUA_TSTRING:
         describe_string(v, to);
@@ -89,7 +89,7 @@ void qlua_trace_entry(lua_State *L, CallInfo *ci, size_t method)
     if (ci->previous->qtoken == 0)
         qprof_begin(&L->qstack);
     if (qlua_has_values)
-        trace_parameters(ci->func + 1, L->top);
+        trace_parameters(qlua_func(ci) + 1, qlua_top(L));
     qprof_trace_call(method, line_of(ci->previous));
     qlua_entry(L, ci, method);
 }
@@ -100,7 +100,7 @@ void qlua_trace_tail(lua_State *L, CallInfo *ci)
     size_t method = qlua_frame_method(L, ci);
     qprof_token_leave(L->qstack.th, ci->qtoken);
     if (qlua_has_values)
-        trace_parameters(ci->func + 1, L->top);
+        trace_parameters(qlua_func(ci) + 1, qlua_top(L));
     qprof_trace_call(method, line_of(ci->previous));
     qlua_entry(L, ci, method);
 }

@@ -77,7 +77,7 @@ static int compiles_to(const char *path, const Proto *p)
         return 0;
     L->qon = 0;
     int is_same = luaL_loadfilex(L, path, NULL) == LUA_OK &&
-                  qlua_code_is_same(clLvalue(s2v(L->top - 1))->p, p);
+                  qlua_code_is_same(clLvalue(s2v(qlua_top(L) - 1))->p, p);
     lua_close(L);
     return is_same;
 }
@@ -154,7 +154,7 @@ static void add_file(lua_State *L, candidate *c)
     if (luaL_loadfilex(L, c->path, "t") != LUA_OK) {
         qlua_cover_say(c->path, lua_tostring(L, -1));
     } else {
-        Proto *p = clLvalue(s2v(L->top - 1))->p;
+        Proto *p = clLvalue(s2v(qlua_top(L) - 1))->p;
         qlua_cover_file(L, p, c->module[0] ? qlua_name_required(c->module, p) : NULL);
     }
     lua_pop(L, 1);

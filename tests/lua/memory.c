@@ -31,7 +31,11 @@ static int lib_run(lua_State *L)
 {
     counts c = {0, 0};
     const char *file = luaL_checkstring(L, 1);
+#if LUA_VERSION_NUM >= 505
+    lua_State *inner = lua_newstate(allocate, &c, luaL_makeseed(L));
+#else
     lua_State *inner = lua_newstate(allocate, &c);
+#endif
     if (inner == NULL)
         return luaL_error(L, "no state");
     counts complete = c;

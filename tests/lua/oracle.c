@@ -26,10 +26,18 @@
 #include "lstate.h"
 #include "lua.h"
 
+#if LUA_VERSION_RELEASE_NUM >= 50405 /* pointers into the stack are unions */
+#define FUNCTION_OF(ci) s2v((ci)->func.p)
+#else
+#define FUNCTION_OF(ci) s2v((ci)->func)
+#endif
+
 enum { MAX_CODES = 20000, MAX_C = 1000, MAX_CONTEXTS = 60, FRAME_SLOTS = 1 << 18 };
 
 typedef struct {
     const Proto *p; /* kept alive by the registry */
+    Proto
+        kept; /* with arrays of its own, for the end of the process: the state may be closed */
     char file[LUA_IDSIZE + 512];
     unsigned long long calls;
     unsigned long long *at;            /* [sizecode] executions of each instruction */
@@ -70,10 +78,28 @@ static int line_of(const Proto *p, int pc)
     return line;
 }
 
+static void *copy_of(const void *array, int n, size_t size)
+{
+    void *copy = array ? malloc((size_t)n * size) : NULL;
+    if (copy)
+        memcpy(copy, array, (size_t)n * size);
+    return copy;
+}
+
+static void keep(code *c)
+{
+    const Proto *p = c->p;
+    c->kept = *p;
+    c->kept.code = copy_of(p->code, p->sizecode, sizeof *p->code);
+    c->kept.k = copy_of(p->k, p->sizek, sizeof *p->k);
+    c->kept.lineinfo = copy_of(p->lineinfo, p->sizelineinfo, sizeof *p->lineinfo);
+    c->kept.abslineinfo = copy_of(p->abslineinfo, p->sizeabslineinfo, sizeof *p->abslineinfo);
+}
+
 static code *code_of(lua_State *L, lua_Debug *ar)
 {
     static code *last;
-    const Proto *p = clLvalue(s2v(ar->i_ci->func))->p;
+    const Proto *p = ci_func(ar->i_ci)->p;
     if (last && last->p == p)
         return last;
     for (int i = 0; i < n_codes; i++) {
@@ -92,6 +118,7 @@ static code *code_of(lua_State *L, lua_Debug *ar)
     snprintf(c->file, sizeof c->file, "%s",
              *ar->source == '@' ? ar->source + 1 : ar->short_src);
     luaL_ref(L, LUA_REGISTRYINDEX);
+    keep(c);
     codes[n_codes++] = c;
     return last = c;
 }
@@ -197,7 +224,7 @@ static void hook(lua_State *L, lua_Debug *ar)
         return;
     }
     if (!isLua(ar->i_ci)) {
-        const TValue *f = s2v(ar->i_ci->func);
+        const TValue *f = FUNCTION_OF(ar->i_ci);
         count_c(ttislcf(f) ? fvalue(f) : clCvalue(f)->f);
         return;
     }
@@ -313,6 +340,8 @@ static void write_result(void)
     FILE *out = fopen(getenv("ORACLE"), "w");
     if (out == NULL)
         abort();
+    for (int i = 0; i < n_codes; i++)
+        codes[i]->p = &codes[i]->kept;
     merge_codes();
     for (int i = 0; i < n_codes; i++)
         write_code(out, codes[i]);

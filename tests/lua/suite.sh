@@ -1,5 +1,5 @@
 #!/bin/sh
-# suite.sh DIR [BUILD]: Lua's official test suite under qlua; DIR holds testes/ of 5.4.4.
+# suite.sh DIR [BUILD]: Lua's official test suite under qlua; DIR holds testes/ of its version.
 #
 # By hand: the suite is no part of this project and writes into DIR. Portable tests, then the
 # complete ones (_port), each not recorded, with -time=exact, adaptive and none, with coverage of

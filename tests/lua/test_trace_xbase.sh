@@ -10,7 +10,7 @@ perl -MXBase -e1 2>/dev/null || { echo "libdbd-xbase-perl is not installed"; exi
 
 cd "$tmp"
 cat >calls.lua <<'END'
-local work
+local work; collectgarbage("stop")
 local function leaf(a, b)
   return a, "x\"y\n" .. b
 end
