@@ -1,4 +1,4 @@
-# lib.sh: for the scripts of this folder. Sets source, bin, programs, oracle (its folder).
+# lib.sh: for the scripts of this folder. Sets source, bin, programs, oracle (its folder), lua (5.4 or 5.5).
 set -eu
 unset QPROF LUA_PATH LUA_CPATH LUA_INIT
 source=$(cd "$(dirname "$0")/../.." && pwd)
@@ -14,6 +14,8 @@ for needed in qlua lua-base qprof; do
     [ -x "$bin/$needed" ] || { echo "$needed is not built"; exit 77; }
 done
 command -v jq >/dev/null || { echo "jq is not installed"; exit 77; }
+
+lua=$("$bin/lua-base" -e 'io.write(_VERSION:sub(5))')
 
 # complain TEXT...: one more failure
 complain() {

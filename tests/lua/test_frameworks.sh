@@ -2,8 +2,8 @@
 # test_frameworks.sh [BUILD]: what docs/coverage-lua.md says of busted and luaunit works: each
 # test is a context, and the lines that it hit are its own.
 . "$(dirname "$0")/lib.sh"
-[ -f /usr/share/lua/5.4/luaunit.lua ] && [ -x /usr/bin/busted ] || {
-    echo "busted and luaunit are not installed (lua-busted, lua-unit)"
+[ -f "/usr/share/lua/$lua/luaunit.lua" ] && [ -x /usr/bin/busted ] || {
+    echo "busted and luaunit are not installed for Lua $lua (lua-busted, lua-unit)"
     exit 77
 }
 cd "$tmp"

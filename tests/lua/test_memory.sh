@@ -27,9 +27,11 @@ found=$("$bin/qprof" report --format=json "$tmp/net.qprof" |
     jq -r '.methods[] | select(.name == "f") | "counted \(.bytes_total - .freed_bytes_total)"')
 [ "$found" = "$(cat "$tmp/net.out")" ] || complain "f: $found, and Lua $(cat "$tmp/net.out")"
 
-# Lines, by hand: a table has 56 bytes; an array begins as a block of its own and grows; a closure with one upvalue
+# Lines, by hand: a table has 56 bytes, in Lua 5.5 48; an array begins as a block of its own and grows; a closure with one upvalue
 # has 40 bytes, and so has the upvalue, which all of them share.
 record "-allocations=yes" lines lines.lua
+table=56
+[ "$lua" = 5.4 ] || table=48
 rm -f "$tmp/twice.qprof"
 "$bin/qprof" merge -o "$tmp/twice.qprof" "$tmp/lines.qprof" "$tmp/lines.qprof" >/dev/null
 for times in 1 2; do
@@ -37,7 +39,7 @@ for times in 1 2; do
     [ $times -eq 1 ] || profile=$tmp/twice.qprof
     found=$("$bin/qprof" annotate --format=json "$profile" | jq -r '[.files[0].lines[] |
         select(.line == (2, 3, 12)) | "\(.bytes)/\(.objects)"] | join(" ")')
-    [ "$found" = "$((56 * times))/$times 0/0 $((20040 * times))/$((501 * times))" ] || complain "lines: $found"
+    [ "$found" = "$((table * times))/$times 0/0 $((20040 * times))/$((501 * times))" ] || complain "lines: $found"
     for function in fill closures; do
         whole=$("$bin/qprof" report --format=json "$profile" |
             jq -r --arg f $function '.methods[] | select(.name == $f) | "\(.bytes) \(.objects)"')
