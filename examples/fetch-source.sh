@@ -1,15 +1,16 @@
 #!/bin/sh
 # fetch-source.sh: fetches the source of a package of Debian, with its patches, into TREE.
 #
-# usage: fetch-source.sh PACKAGE TREE
+# usage: fetch-source.sh PACKAGE TREE [SUITE]
 #
 # apt uses a state of its own beside TREE: the machine's lists, sources and caches do not change, and
-# root is not needed. Of the machine's sources only those of Debian itself are used, as deb-src.
-# If TREE exists, nothing happens.
+# root is not needed. Of the machine's sources only those of Debian itself, or of Ubuntu or Raspbian, are used, as deb-src.
+# If TREE exists, nothing happens. SUITE is another release of Debian, as sid.
 set -eu
 
 package=${1:?usage: fetch-source.sh PACKAGE TREE}
 tree=${2:?usage: fetch-source.sh PACKAGE TREE}
+suite=${3:-}
 
 fail() {
     echo "fetch-source.sh: $*" >&2
@@ -24,13 +25,13 @@ for tool in apt-get dpkg-source; do
     command -v $tool >/dev/null || fail "$tool is not installed (packages apt, dpkg-dev)"
 done
 
-# Entries of Debian itself: a path that ends in /debian or /debian-security, or a list of mirrors.
+# Entries of the distribution itself: a path that ends in /debian, /debian-security, /ubuntu or the like, or a list of mirrors.
 # deb822 files, a paragraph each, then one-line lists; commented and disabled ones do not count.
 derive_sources() {
     for file in /etc/apt/sources.list.d/*.sources; do
         [ -r "$file" ] && awk '
             function flush() {
-                if (types ~ /(^| )deb( |$)/ && uris ~ /\/debian(-security)?(\.list)?\/?( |$)/ && !off) {
+                if (types ~ /(^| )deb( |$)/ && uris ~ /\/(debian(-security)?|ubuntu(-ports)?|raspbian)(\.list)?\/?( |$)/ && !off) {
                     print "Types: deb-src"; printf "%s\n", text }
                 types = uris = text = name = ""; off = 0 }
             /^[ \t]*$/ { flush(); next }
@@ -45,7 +46,7 @@ derive_sources() {
     done >"$parts/debian.sources"
     for file in /etc/apt/sources.list /etc/apt/sources.list.d/*.list; do
         [ -r "$file" ] && awk '
-            $1 == "deb" && $0 ~ /\/debian(-security)?(\.list)?\/? / { sub(/^[ \t]*deb/, "deb-src"); print }
+            $1 == "deb" && $0 ~ /\/(debian(-security)?|ubuntu(-ports)?|raspbian)(\.list)?\/? / { sub(/^[ \t]*deb/, "deb-src"); print }
         ' "$file"
     done >"$parts/debian.list"
 }
@@ -54,8 +55,14 @@ apt=$work/apt
 parts=$apt/sources
 mkdir -p "$parts" "$apt/lists/partial" "$apt/cache/archives/partial"
 derive_sources || true
+if [ -n "$suite" ]; then # of the archive itself alone: other folders of a mirror do not have each suite
+    archive=$(cat "$parts"/debian.* | grep -oE '[a-z+]+:[^ ]*/debian/?( |$)' | head -n 1)
+    : >"$parts/debian.sources"
+    echo "${archive:+deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $archive $suite main}" \
+        >"$parts/debian.list"
+fi
 grep -qs . "$parts/debian.sources" "$parts/debian.list" ||
-    fail "no source of Debian in /etc/apt/sources.list or /etc/apt/sources.list.d"
+    fail "no source of Debian or Ubuntu in /etc/apt/sources.list or /etc/apt/sources.list.d"
 
 private() {
     apt-get -q -o Dir::Etc::sourcelist=/dev/null -o Dir::Etc::sourceparts="$parts" \

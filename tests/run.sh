@@ -8,10 +8,11 @@ cd "$(dirname "$0")/.."
 . tests/packages.sh
 
 need_packages "the test run" build-essential cmake dpkg-dev patch libreadline-dev pkg-config git \
-    libcmocka-dev valgrind clang clang-format clang-tidy libclang-rt-dev jq lua-check lua-penlight lcov gcovr \
-    lua-busted lua-unit libxml2-utils nodejs npm chromium fonts-dejavu-core zlib1g-dev golang-go \
+    libcmocka-dev clang libclang-rt-dev jq zlib1g-dev libsqlite3-dev libzstd-dev
+want_packages "the test run" valgrind clang-format clang-tidy lua-check lua-penlight lcov gcovr \
+    lua-busted lua-unit libxml2-utils nodejs npm chromium fonts-dejavu-core golang-go \
     libdevel-nytprof-perl kcachegrind xvfb xauth dbus-daemon graphviz sqlite3 \
-    protobuf-compiler libsqlite3-dev libzstd-dev zstd strace gdb systemtap-sdt-dev python3 \
+    protobuf-compiler zstd strace gdb systemtap-sdt-dev python3 \
     lua5.1 lua5.2 lua5.3 lua5.4 luajit liblua5.1-dev liblua5.2-dev liblua5.3-dev liblua5.4-dev libluajit-5.1-dev luarocks \
     python3-dev python3-setuptools python3-pygments python3-docutils python3-coverage python3-pytest \
     php-cli php-dev php-xdebug php-pcov php-parser \

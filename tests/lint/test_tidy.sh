@@ -2,7 +2,8 @@
 # test_tidy.sh: clang-tidy finds nothing in src/ and include/; .clang-tidy has its checks and their
 # exceptions. It is tried first on a file with a known mistake of each kind.
 set -eu
-command -v clang-tidy >/dev/null || { echo "test_tidy.sh: no clang-tidy"; exit 77; }
+. "$(dirname "$0")/llvm.sh"
+need_llvm clang-tidy
 export LC_ALL=C
 
 cat >planted.c <<'END'

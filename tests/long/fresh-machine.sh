@@ -1,5 +1,5 @@
 #!/bin/sh
-# fresh-machine.sh [--suite=NAME] [--demo] [WORD...]: both commands of the README in a bare Debian 12
+# fresh-machine.sh [--suite=NAME] [--demo] [WORD...]: both commands of the README in a bare Debian, 12 or another
 #
 # The tree holds a clean clone of the last commit. Both scripts install what they need themselves. --suite
 # takes another release than bookworm; --demo leaves tests/run.sh out; words go to tests/run.sh.
